@@ -21,13 +21,6 @@ typedef struct iteration {
     double         tolerance, least;
 } iteration;
 
-static int has_excess(eddy_list v, eddy_tensor *y, void *context)
-{
-    (void)context;
-    y[0] = Greater(v.at[v.count - 1], 0);
-    return 1;
-}
-
 static int next_values(eddy_list v, eddy_tensor *y, void *context)
 {
     const iteration *i = context;
@@ -43,19 +36,15 @@ static bool iterate(const closure *c, const fixed_point *p, eddy_tensor *out)
 {
     const int           n = p->x0.count;
     iteration           i = { c, p->tolerance, p->least };
-    const eddy_function cond = { .build = has_excess },
+    const eddy_function cond = { .build = eddy__solver_goes_on },
                         body = { .build = next_values, .context = &i };
     eddy_tensor         v[EDDY_MAX_RESULTS], y[EDDY_MAX_RESULTS];
-    char                message[200];
-    snprintf(message, sizeof message,
-             "%s: no convergence in %lld iterations, or a value is not finite", p->what,
-             (long long)p->maximum_iterations);
     memcpy(v, p->x0.at, (size_t)n * sizeof *v);
     v[n] = eddy_number(c->graph, eddy_dtype_of(v[0]), 1);
     if (eddy_while_loop(cond, body, ((eddy_list){ n + 1, v }), y, .no_back_prop = true,
                         .maximum_iterations = p->maximum_iterations) == 0)
         return false;
-    eddy__solver_ensure(n, y, LessEqual(y[n], 0), message);
+    eddy__solver_converged(n, y, y[n], p->what, p->maximum_iterations);
     eddy__solver_attach(c, (eddy_list){ n, y }, p->x0, "eddy_fixed_point", gradient_rule, out);
     return eddy__graph_ready(c->graph);
 }
@@ -125,7 +114,7 @@ int eddy_fixed_point_with(const eddy_fixed_point_args *given)
         !eddy__solver_out(g, what, a.out) ||
         !eddy__solver_tolerance(g, what, "tolerance", eddy_dtype_of(a.x0.at[0]), 1e-5, 1e-10,
                                 &a.tolerance) ||
-        !eddy__solver_count(g, what, "maximum_iterations", a.maximum_iterations))
+        !eddy__solver_count(g, what, "maximum_iterations", &a.maximum_iterations))
         return 0;
     const fixed_point p = {
         .what = what, .scope = eddy__name_or(a.name, "fixed_point"), .f = &a.f, .x0 = a.x0,

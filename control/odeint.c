@@ -40,8 +40,8 @@ static bool options_are_valid(eddy_graph *g, eddy_odeint_args *a)
     return eddy__graph_ready(g) &&
            eddy__solver_tolerance(g, what, "rtol", d, 1e-4, 1e-7, &a->rtol) &&
            eddy__solver_tolerance(g, what, "atol", d, 1e-6, 1e-9, &a->atol) &&
-           eddy__solver_count(g, what, "max_steps", a->max_steps) &&
-           eddy__solver_count(g, what, "steps", a->steps);
+           eddy__solver_count(g, what, "max_steps", &a->max_steps) &&
+           eddy__solver_count(g, what, "steps", &a->steps);
 }
 
 int eddy_odeint_with(const eddy_odeint_args *given)

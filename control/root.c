@@ -54,13 +54,6 @@ typedef struct newton {
     double         tolerance;
 } newton;
 
-static int has_excess(eddy_list v, eddy_tensor *y, void *context)
-{
-    (void)context;
-    y[0] = Greater(v.at[1], 0);
-    return 1;
-}
-
 static int newton_step(eddy_list v, eddy_tensor *next, void *context)
 {
     const newton *n = context;
@@ -98,18 +91,14 @@ static void gradient_rule(eddy_rule *r)
 static bool solve(const closure *c, const eddy_root_args *a, eddy_tensor *out)
 {
     newton              n = { c, a->x0, a->tolerance };
-    const eddy_function cond = { .build = has_excess },
+    const eddy_function cond = { .build = eddy__solver_goes_on },
                         body = { .build = newton_step, .context = &n };
     const eddy_tensor   start = joined(a->x0.count, a->x0.at);
     eddy_tensor         y[2], x[EDDY_MAX_RESULTS];
-    char                message[200];
-    snprintf(message, sizeof message,
-             "%s: no convergence in %lld iterations, or a value is not finite", what,
-             (long long)a->maximum_iterations);
     if (eddy_while_loop(cond, body, EDDY_LIST(start, NumberLike(1, start)), y, .no_back_prop = true,
                         .maximum_iterations = a->maximum_iterations) == 0)
         return false;
-    eddy__solver_ensure(1, y, LessEqual(y[1], 0), message);
+    eddy__solver_converged(1, y, y[1], what, a->maximum_iterations);
     parted(y[0], a->x0.count, a->x0.at, x);
     eddy__solver_attach(c, (eddy_list){ a->x0.count, x }, a->x0, "eddy_root", gradient_rule, out);
     return eddy__graph_ready(c->graph);
@@ -159,7 +148,7 @@ int eddy_root_with(const eddy_root_args *given)
         !eddy__list_is_of(g, what, "theta", a.theta) || !eddy__solver_out(g, what, a.out) ||
         !eddy__solver_tolerance(g, what, "tolerance", eddy_dtype_of(a.x0.at[0]), 1e-5, 1e-10,
                                 &a.tolerance) ||
-        !eddy__solver_count(g, what, "maximum_iterations", a.maximum_iterations) ||
+        !eddy__solver_count(g, what, "maximum_iterations", &a.maximum_iterations) ||
         !shapes_are_known(g, a.x0))
         return 0;
     closure     c = { .graph = g };

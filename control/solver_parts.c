@@ -5,6 +5,7 @@
 #include "ops/short_names.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------- checks -- */
@@ -33,11 +34,13 @@ bool eddy__solver_tolerance(eddy_graph *g, const char *what, const char *name, e
     return false;
 }
 
-bool eddy__solver_count(eddy_graph *g, const char *what, const char *name, int64_t count)
+bool eddy__solver_count(eddy_graph *g, const char *what, const char *name, int64_t *count)
 {
-    if (count >= 1) return true;
+    const int64_t most = (int64_t)1 << 53;
+    if (*count > most) *count = most;
+    if (*count >= 1) return true;
     eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %s is %lld; expected at least 1", what, name,
-              (long long)count);
+              (long long)*count);
     return false;
 }
 
@@ -67,14 +70,7 @@ bool eddy__solver_results_fit(const closure *c, const char *what, eddy_list x)
     for (int k = 0; k < x.count; k++) {
         const eddy_type y = eddy__type_of(eddy__closure_result(c, k)),
                         type = eddy__type_of(x.at[k]);
-        const eddy_shape s = type.shape;
-        bool             fits = y.dtype == type.dtype;
-        if (s.rank >= 0 && y.shape.rank >= 0) {
-            fits = fits && s.rank == y.shape.rank;
-            for (int d = 0; fits && d < s.rank; d++)
-                fits = s.dim[d] == y.shape.dim[d] || s.dim[d] < 0 || y.shape.dim[d] < 0;
-        }
-        if (fits) continue;
+        if (y.dtype == type.dtype && eddy_shape_compatible(type.shape, y.shape)) continue;
         eddy_fail(c->graph, y.dtype == type.dtype ? EDDY_BAD_SHAPE : EDDY_BAD_DTYPE,
                   "%s: result %d of the function is %s; expected %s, as '%.200s'", what, k,
                   eddy_type_print(y, have, sizeof have), eddy_type_print(type, want, sizeof want),
@@ -102,6 +98,23 @@ eddy_tensor eddy__solver_excess(int n, const eddy_tensor *x, const eddy_tensor *
         size = Maximum(size, largest(y[k]));
     }
     return Sub(change, Mul(tolerance, Maximum(size, least)));
+}
+
+int eddy__solver_goes_on(eddy_list v, eddy_tensor *y, void *context)
+{
+    (void)context;
+    y[0] = Greater(v.at[v.count - 1], 0);
+    return 1;
+}
+
+void eddy__solver_converged(int n, eddy_tensor *y, eddy_tensor excess, const char *what,
+                            int64_t iterations)
+{
+    char message[200];
+    snprintf(message, sizeof message,
+             "%s: no convergence in %lld iterations, or a value is not finite", what,
+             (long long)iterations);
+    eddy__solver_ensure(n, y, LessEqual(excess, 0), message);
 }
 
 void eddy__solver_ensure(int n, eddy_tensor *y, eddy_tensor holds, const char *message)

@@ -10,8 +10,9 @@ bool eddy__solver_takes(eddy_graph *g, const char *what, const char *name, eddy_
 /* A tolerance of -1 becomes the one for the type; false for one that is not positive. */
 bool eddy__solver_tolerance(eddy_graph *g, const char *what, const char *name, eddy_dtype dtype,
                             double for_f32, double for_f64, double *tolerance);
-/* False with an error if count is below 1. */
-bool eddy__solver_count(eddy_graph *g, const char *what, const char *name, int64_t count);
+/* False with an error if count is below 1. A count that no run reaches becomes 2^53, since options
+ * are kept as doubles. */
+bool eddy__solver_count(eddy_graph *g, const char *what, const char *name, int64_t *count);
 /* False with an error if out is NULL. */
 bool eddy__solver_out(eddy_graph *g, const char *what, const eddy_tensor *out);
 /* False with an error if there are more than EDDY_SOLVER_MOST tensors. */
@@ -27,6 +28,12 @@ void eddy__solver_copies(int n, const eddy_tensor *x, eddy_tensor *y);
  * n tensors; not positive if it is small enough. NaN stays NaN. */
 eddy_tensor eddy__solver_excess(int n, const eddy_tensor *x, const eddy_tensor *y, double tolerance,
                                 double least);
+
+/* The condition of a loop whose last variable is the excess: it is positive. */
+int eddy__solver_goes_on(eddy_list v, eddy_tensor *y, void *context);
+/* y, for which the run fails if the excess is not small enough after so many iterations. */
+void eddy__solver_converged(int n, eddy_tensor *y, eddy_tensor excess, const char *what,
+                            int64_t iterations);
 
 /* y, for which the run fails with the message if `holds` is false. */
 void eddy__solver_ensure(int n, eddy_tensor *y, eddy_tensor holds, const char *message);

@@ -31,7 +31,7 @@ extern "C" {
 typedef struct eddy_fixed_point_args {
     size_t size_ EDDY_DEFAULT(sizeof(eddy_fixed_point_args));
     eddy_function f;                /* of x, and then of theta: as many tensors as x, like x */
-    eddy_list     x0;               /* the first guess: float32 or float64, of any shapes */
+    eddy_list     x0;               /* the first guess: float32 or float64, of any shapes; at most 29 */
     eddy_tensor  *out;              /* as many as x0, of their types */
     eddy_list     theta;            /* further arguments of f; default none */
     /* the largest |f(x) - x| that is accepted, relative to the largest |x| or to 1, if that is
@@ -56,7 +56,7 @@ EDDY_API int eddy_fixed_point_with(const eddy_fixed_point_args *args);
 typedef struct eddy_root_args {
     size_t size_ EDDY_DEFAULT(sizeof(eddy_root_args));
     eddy_function f;                /* of x, and then of theta: as many elements as x in all */
-    eddy_list     x0;               /* the first guess: float32 or float64, of known shapes */
+    eddy_list     x0;               /* the first guess: float32 or float64, of known shapes; at most 29 */
     eddy_tensor  *out;              /* as many as x0, of their types */
     eddy_list     theta;            /* further arguments of f; default none */
     /* the largest step of Newton's method that is accepted as the last, relative to the largest
@@ -122,7 +122,8 @@ typedef struct eddy_odeint_args {
  * ADJOINT: they solve an equation of their own from the last time to the first (Chen et al.,
  * "Neural ordinary differential equations", 2018), with the same method and tolerances, and y
  * starts again from its computed value at each time. No steps are kept. They are as accurate as the
- * tolerances, and not those of the computed solution: with RK4 and few steps the two differ.
+ * tolerances, and not those of the computed solution: with RK4 and few steps the two differ. At most
+ * 14 tensors of y0, fewer if captured tensors have unknown shapes.
  *
  * Errors: y0 of different types, or of others than float32 and float64; a t that is not a vector
  * of their type; results of f that differ from y0 in number, type or shape; in a run, more than

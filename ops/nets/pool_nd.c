@@ -182,8 +182,7 @@ eddy_tensor eddy_lp_pool_with(const eddy_lp_pool_args *given)
                          "positive and finite", a.norm_type);
     if (a.ksize.count < 1 || a.ksize.count > EDDY_WINDOW_AXES)
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT,
-                         "lp_pool: the number of entries of ksize is "
-                         "%d; expected 1 to 3",
+                         "lp_pool: the number of entries of ksize is %d; expected 1 to 3",
                          a.ksize.count > 0 ? a.ksize.count : 0);
     for (int i = 0; i < a.ksize.count; i++) elements *= (double)a.ksize.at[i];
     const bool        square = a.norm_type == 2, same = a.norm_type == 1;

@@ -34,6 +34,9 @@ START_TEST(known_points)
                                       EDDY_LIST(theta), 1e-14), 1);
     const double d = 0.73908513321516064, s = sin(d);
     is(&t, slope(y, theta), V(-d * s / (1 + s)));
+    ck_assert_int_eq(eddy_fixed_point(PLAIN(of_theta), EDDY_LIST(fed_real(&t, 1)), &y,
+                                      EDDY_LIST(theta), 1e-14, INT64_MAX), 1);
+    is(&t, slope(y, theta), V(-d * s / (1 + s)));
     trial_end(&t);
 }
 END_TEST
