@@ -105,6 +105,9 @@ eddy_tensor eddy_rnn_step(eddy_rnn_cell cell, eddy_tensor x, const eddy_tensor *
     static const char who[] = "rnn_step";
     const eddy_type   type = { eddy_dtype_of(x), eddy_shape_of(x) };
     if (!eddy_is_valid(x)) return eddy_identity(x);
+    if (cell.n_state > 0 && !next)
+        return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: there is no room for the next state",
+                         who);
     for (int k = 0; k < cell.n_state && k < EDDY_MAX_STATES; k++)
         if (!state || state[k].graph != x.graph || !eddy_is_valid(state[k]))
             return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT,
@@ -139,13 +142,6 @@ static eddy_tensor zero_state(eddy_tensor like, const eddy_rnn_state *state, edd
     return s.rank > 0 ? Add(z, eddy_zeros(like.graph, dtype, s)) : z;
 }
 
-static bool is_known(eddy_shape s)
-{
-    bool known = s.rank >= 0;
-    for (int d = 0; d < s.rank; d++) known = known && s.dim[d] >= 0;
-    return known;
-}
-
 int eddy_zero_state_with(const eddy_zero_state_args *given)
 {
     static const char    who[] = "zero_state";
@@ -165,7 +161,7 @@ int eddy_zero_state_with(const eddy_zero_state_args *given)
                                                                               : EDDY_FLOAT32;
     for (int k = 0; k < a.cell.n_state; k++) {
         const eddy_shape s = a.cell.state[k].shape;
-        if (!is_known(s)) {
+        if (!eddy_shape_is_known(s)) {
             eddy_fail(g, EDDY_BAD_SHAPE, "%s: state %d of %.200s has shape %s, which is not known",
                       who, k, eddy__cell_title(&a.cell), eddy_shape_print(s, text, sizeof text));
             return 0;

@@ -25,6 +25,7 @@ static int wrong(eddy_list x, eddy_tensor *y, void *context)
 
 static const eddy_rnn_state one = { .shape = { .rank = 1, .dim = { 4 } } };
 static const eddy_rnn_state open = { .shape = { .rank = 1, .dim = { EDDY_ANY } } };
+static const eddy_rnn_state deep = { .shape = { .rank = 100 } };
 
 static eddy_rnn_cell wrong_cell(int *how)
 {
@@ -46,9 +47,13 @@ static void check_cells(eddy_tensor x)
     eddy_dynamic_rnn(cell, x), golden_graph(g);
     cell.state = &open;
     eddy_dynamic_rnn(cell, x), golden_graph(g);
+    cell.state = &deep;
+    eddy_dynamic_rnn(cell, x), golden_graph(g);
     for (int k = 0; k < 4; k++) eddy_dynamic_rnn(wrong_cell(how + k), x), golden_graph(g);
     cell = wrong_cell(how + 4);
     eddy_rnn_step(cell, given(EDDY_SHAPE(2, 4)), state, state), golden_graph(g);
+    state[0] = given(EDDY_SHAPE(2, 4));
+    eddy_rnn_step(cell, state[0], state, NULL), golden_graph(g);
     eddy_zero_state(cell, x, NULL), golden_graph(g);
     eddy_zero_state(cell, given(EDDY_UNKNOWN_SHAPE), &h), golden_graph(g);
 }
