@@ -8,10 +8,11 @@
 
 #include <string.h>
 
-/* The type of what a cell puts out for inputs of type x. */
-static eddy_type output_type(const eddy_rnn_cell *cell, eddy_type x)
+/* The type of an output or a state, `of_one` being its shape for one example, for inputs of type
+ * x. */
+static eddy_type batch_type(eddy_shape of_one, eddy_type x)
 {
-    eddy_type t = { eddy_dtype_is_differentiable(x.dtype) ? x.dtype : EDDY_FLOAT32, cell->output };
+    eddy_type t = { eddy_dtype_is_differentiable(x.dtype) ? x.dtype : EDDY_FLOAT32, of_one };
     if (t.shape.rank < 0 || t.shape.rank >= EDDY_MAX_RANK) return t;
     for (int d = t.shape.rank++; d > 0; d--) t.shape.dim[d] = t.shape.dim[d - 1];
     t.shape.dim[0] = x.shape.rank > 0 ? x.shape.dim[0] : EDDY_ANY;
@@ -38,7 +39,7 @@ static bool stack_prepare(eddy_graph *g, eddy_type x, void *context)
         if (!s->prepared) eddy_scope_begin(g, name);
         done = eddy__cell_prepare(g, "multi_rnn_cell", &s->cells[i], x);
         if (!s->prepared) eddy_scope_end(g);
-        x = output_type(&s->cells[i], x);
+        x = batch_type(s->cells[i].output, x);
     }
     if (!s->prepared) eddy_scope_end(g);
     s->prepared = true;
@@ -132,11 +133,13 @@ static bool dropout_prepare(eddy_graph *g, eddy_type x, void *context)
     if (d->args.variational_recurrent && !d->prepared) {
         eddy_scope_begin(g, d->args.name);
         make_mask(d, g, DROP_INPUT, x);
-        make_mask(d, g, DROP_OUTPUT, output_type(cell, x));
+        make_mask(d, g, DROP_OUTPUT, batch_type(cell->output, x));
         for (int k = 0; k < cell->n_state; k++) {
-            const eddy_rnn_cell as_output = { .output = cell->state[k].shape };
-            if (!cell->state[k].is_memory && !cell->state[k].dtype)
-                make_mask(d, g, DROP_STATE + k, output_type(&as_output, x));
+            const eddy_rnn_state *state = &cell->state[k];
+            eddy_type             t = batch_type(state->shape, x);
+            if (state->dtype) t.dtype = state->dtype;
+            if (!state->is_memory && eddy__dtype_is_float(t.dtype))
+                make_mask(d, g, DROP_STATE + k, t);
         }
         eddy_scope_end(g);
     }
