@@ -35,18 +35,6 @@ static void carry_on(eddy_tensor seen, int n, const eddy_tensor *state, eddy_ten
         next[k] = Where(spread(seen, next[k]), next[k], state[k]);
 }
 
-/* The steps within the sequences, bool [steps, batch], of x [steps, batch, ...]. */
-static eddy_tensor seen_steps(eddy_tensor x, eddy_tensor lengths)
-{
-    const eddy_shape s = eddy_shape_of(x);
-    eddy_dims        axes = { .count = 0 };
-    if (s.dim[0] > 0) return Transpose(eddy_sequence_mask(lengths, s.dim[0], EDDY_BOOL));
-    for (int d = 2; d < s.rank; d++) axes.at[axes.count++] = d;
-    const eddy_tensor number = Cast(x, EDDY_INT64);
-    const eddy_tensor one = OnesLike(axes.count > 0 ? eddy_sum(number, axes) : number);
-    return Less(eddy_cumsum(one, 0, .exclusive = true), Cast(lengths, EDDY_INT64));
-}
-
 /* ----------------------------------------------------------------- checks -- */
 
 /* What the networks have in common. */
@@ -78,12 +66,9 @@ static bool check_initial(const network *n, int k)
     const eddy_rnn_state *of = &n->cell->state[k];
     const eddy_tensor     t = n->initial.at[k];
     const eddy_type       is = { eddy_dtype_of(t), eddy_shape_of(t) };
-    eddy_type             want = { of->dtype ? of->dtype : is.dtype, of->shape };
+    const eddy_type       want = { of->dtype ? of->dtype : is.dtype,
+                                   eddy__with_batch(of->shape, EDDY_ANY) };
     char                  a[200], b[200];
-    if (want.shape.rank >= 0 && want.shape.rank < EDDY_MAX_RANK) {
-        for (int d = want.shape.rank++; d > 0; d--) want.shape.dim[d] = want.shape.dim[d - 1];
-        want.shape.dim[0] = EDDY_ANY;
-    }
     if (is.dtype == want.dtype && eddy_shape_compatible(is.shape, want.shape)) return true;
     eddy_fail(n->graph, is.dtype == want.dtype ? EDDY_BAD_SHAPE : EDDY_BAD_DTYPE,
               "%s: initial state %d is %s; that of %.200s is %s", n->who, k,
@@ -171,7 +156,7 @@ static eddy_tensor run_loop(network *n, const eddy_dynamic_rnn_args *a)
         !eddy__cell_prepare(n->graph, n->who, &a->cell, step_type(x)))
         return none;
     if (n->lengths.graph) {
-        seen = seen_steps(x, n->lengths);
+        seen = eddy__layer_valid_positions(x, n->lengths, 0);
         x = masked(seen, x);
     }
     if (!begin_state(n, without_steps(x), state)) return none;

@@ -49,8 +49,8 @@ const char *eddy__layer_inner_reuse(const eddy_layer *l, const char *name, char 
 /* y with its first dimension split into the first `leading` dimensions of x. */
 eddy_tensor eddy__layer_restore_dims(eddy_tensor y, eddy_tensor x, int leading);
 
-/* The valid positions of sequences: bool, with the two leading dimensions of x, the positions
- * on axis `along` and the sequences on the other. */
+/* The valid positions of sequences: bool, with the two leading dimensions of x, of rank 2 or more,
+ * the positions on axis `along` and the sequences on the other. */
 eddy_tensor eddy__layer_valid_positions(eddy_tensor x, eddy_tensor lengths, int along);
 
 /* The seed of part k of a layer: different for each part; 0 if the layer has none. */

@@ -170,7 +170,10 @@ eddy_tensor eddy__layer_valid_positions(eddy_tensor x, eddy_tensor lengths, int 
         eddy_tensor seen = eddy_sequence_mask(lengths, s.dim[along], EDDY_BOOL);
         return along == 0 ? Transpose(seen) : seen;
     }
-    eddy_tensor one = OnesLike(Cast(eddy_sum(x, .axes = EDDY_AXES(-1)), EDDY_INT64));
+    eddy_dims axes = { .count = 0 };
+    for (int d = 2; d < s.rank; d++) axes.at[axes.count++] = d;
+    eddy_tensor number = Cast(x, EDDY_INT64);
+    eddy_tensor one = OnesLike(axes.count > 0 ? eddy_sum(number, axes) : number);
     return Less(eddy_cumsum(one, along, .exclusive = true),
                 ExpandDims(Cast(lengths, EDDY_INT64), along));
 }

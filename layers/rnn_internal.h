@@ -26,6 +26,16 @@ static inline eddy_tensor eddy__cell_project(const eddy_rnn_cell *cell, eddy_ten
     return cell->project ? cell->project(x, cell->f.context) : x;
 }
 
+/* The shape of a batch of what has shape s for one example; s itself if it is of unknown rank or has
+ * no room for one dimension more. */
+static inline eddy_shape eddy__with_batch(eddy_shape s, int64_t batch)
+{
+    if (s.rank < 0 || s.rank >= EDDY_MAX_RANK) return s;
+    for (int d = s.rank++; d > 0; d--) s.dim[d] = s.dim[d - 1];
+    s.dim[0] = batch;
+    return s;
+}
+
 /* Zeroed memory that lives as long as the graph; NULL with the error set. */
 void *eddy__cell_room(eddy_graph *g, const char *who, size_t size);
 

@@ -129,14 +129,11 @@ static eddy_tensor zero_batch(eddy_tensor like, eddy_dtype dtype)
 
 static eddy_tensor zero_state(eddy_tensor like, const eddy_rnn_state *state, eddy_dtype dtype)
 {
-    const int64_t batch = eddy_shape_of(like).dim[0];
-    eddy_shape    s = state->shape;
+    const int64_t    batch = eddy_shape_of(like).dim[0];
+    const eddy_shape s = state->shape;
     if (state->dtype) dtype = state->dtype;
-    if (batch >= 0 && s.rank < EDDY_MAX_RANK) {
-        for (int d = s.rank++; d > 0; d--) s.dim[d] = s.dim[d - 1];
-        s.dim[0] = batch;
-        return eddy_zeros(like.graph, dtype, s);
-    }
+    if (batch >= 0 && s.rank < EDDY_MAX_RANK)
+        return eddy_zeros(like.graph, dtype, eddy__with_batch(s, batch));
     eddy_tensor z = zero_batch(like, dtype);
     for (int d = 0; d < s.rank; d++) z = ExpandDims(z, -1);
     return s.rank > 0 ? Add(z, eddy_zeros(like.graph, dtype, s)) : z;

@@ -12,11 +12,8 @@
  * x. */
 static eddy_type batch_type(eddy_shape of_one, eddy_type x)
 {
-    eddy_type t = { eddy_dtype_is_differentiable(x.dtype) ? x.dtype : EDDY_FLOAT32, of_one };
-    if (t.shape.rank < 0 || t.shape.rank >= EDDY_MAX_RANK) return t;
-    for (int d = t.shape.rank++; d > 0; d--) t.shape.dim[d] = t.shape.dim[d - 1];
-    t.shape.dim[0] = x.shape.rank > 0 ? x.shape.dim[0] : EDDY_ANY;
-    return t;
+    return (eddy_type){ eddy_dtype_is_differentiable(x.dtype) ? x.dtype : EDDY_FLOAT32,
+                        eddy__with_batch(of_one, x.shape.rank > 0 ? x.shape.dim[0] : EDDY_ANY) };
 }
 
 /* ---------------------------------------------------------------- stacked -- */
