@@ -48,15 +48,13 @@ typedef struct network {
     bool                 masks;         /* of the body: its last argument is a mask */
 } network;
 
-static bool check_lengths(const network *n)
+/* `batch` is that axis of x. */
+static bool check_lengths(const network *n, eddy_tensor x, int batch)
 {
-    const eddy_shape s = n->lengths.graph ? eddy_shape_of(n->lengths) : EDDY_SHAPE(EDDY_ANY);
-    char             text[200];
-    if (s.rank == 1) return true;
-    if (!eddy_is_valid(n->lengths)) eddy_identity(n->lengths);
-    else
-        eddy_fail(n->graph, EDDY_BAD_SHAPE, "%s: sequence_length has shape %s; expected [batch]",
-                  n->who, eddy_shape_print(s, text, sizeof text));
+    const eddy_tensor t = n->lengths;
+    if (!eddy__layer_check_lengths(n->who, "sequence_length", t, x, batch)) return false;
+    if (!t.graph || eddy_shape_of(t).rank == 1) return true;
+    eddy_fail(n->graph, EDDY_BAD_SHAPE, "%s: the rank of sequence_length is not known", n->who);
     return false;
 }
 
@@ -98,14 +96,16 @@ static bool begin_state(const network *n, eddy_tensor like, eddy_tensor *state)
     return true;
 }
 
-static bool check_inputs(const network *n, eddy_tensor x, int rank, const char *expected)
+/* x has this rank or a higher one, `batch` being the axis of the batch. */
+static bool check_inputs(const network *n, eddy_tensor x, int rank, int batch)
 {
     char text[200];
     if (!eddy_is_valid(x)) return (void)eddy_identity(x), false;
-    if (!eddy__cell_check(n->graph, n->who, n->cell) || !check_lengths(n)) return false;
-    if (eddy_shape_of(x).rank >= rank) return true;
+    if (!eddy__cell_check(n->graph, n->who, n->cell)) return false;
+    if (eddy_shape_of(x).rank >= rank) return check_lengths(n, x, batch);
     eddy_fail(n->graph, EDDY_BAD_SHAPE, "%s: inputs have shape %s; expected %s [scope '%.200s']",
-              n->who, eddy_shape_print(eddy_shape_of(x), text, sizeof text), expected, n->scope);
+              n->who, eddy_shape_print(eddy_shape_of(x), text, sizeof text),
+              rank == 1 ? "a batch in front" : "two dimensions or more", n->scope);
     return false;
 }
 
@@ -178,7 +178,7 @@ eddy_tensor eddy_dynamic_rnn_with(const eddy_dynamic_rnn_args *given)
     network n = { .who = "dynamic_rnn", .scope = a.name && *a.name ? a.name : "rnn",
                   .graph = a.inputs.graph, .cell = &a.cell, .lengths = a.sequence_length,
                   .initial = a.initial_state, .dtype = a.dtype };
-    if (!check_inputs(&n, a.inputs, 2, "two dimensions or more")) return eddy_none(n.graph);
+    if (!check_inputs(&n, a.inputs, 2, a.time_major ? 1 : 0)) return eddy_none(n.graph);
     eddy_scope_begin(n.graph, n.scope);
     const eddy_tensor y = run_loop(&n, &a);
     eddy_scope_end(n.graph);
@@ -225,7 +225,7 @@ int eddy_static_rnn_with(const eddy_static_rnn_args *given)
         !eddy__list_is_of(n.graph, n.who, "inputs", a.inputs))
         return 0;
     for (int t = 0; t < a.inputs.count; t++)
-        if (!check_inputs(&n, a.inputs.at[t], 1, "a batch in front")) return 0;
+        if (!check_inputs(&n, a.inputs.at[t], 1, 0)) return 0;
     eddy_scope_begin(n.graph, n.scope);
     const bool done = unroll(&n, &a);
     eddy_scope_end(n.graph);

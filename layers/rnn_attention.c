@@ -85,7 +85,9 @@ static eddy_attention_mechanism *make_mechanism(bool additive,
     const char *name = additive ? "bahdanau_attention" : "luong_attention";
     eddy_layer  l = { .who = name, .name = a.name && *a.name ? a.name : name };
     if (!eddy__layer_check_input(&l, a.memory) || !eddy__layer_check_rank(&l, a.memory, 3, 2) ||
-        !eddy__layer_check_count(&l, "num_units", a.num_units))
+        !eddy__layer_check_count(&l, "num_units", a.num_units) ||
+        !eddy__layer_check_lengths(name, "memory_sequence_length", a.memory_sequence_length,
+                                   a.memory, 0))
         return NULL;
     eddy_graph               *g = a.memory.graph;
     eddy_attention_mechanism *m = eddy__cell_room(g, name, sizeof *m);

@@ -1,6 +1,7 @@
 /* test_messages_rnn.c -- what recurrent networks, cells and wrappers say of what does not fit. */
 #include "build/gen/suites.h"
 #include "layers/beam_search.h"
+#include "layers/layers.h"
 #include "layers/rnn_cells.h"
 #include "layers/rnn_weights.h"
 #include "tests/lib/golden.h"
@@ -58,16 +59,44 @@ static void check_cells(eddy_tensor x)
     eddy_zero_state(cell, given(EDDY_UNKNOWN_SHAPE), &h), golden_graph(g);
 }
 
+/* Every call that takes lengths: of the other dtype, number, rank, graph. */
+static void check_lengths(eddy_rnn_cell cell, eddy_tensor x, eddy_graph *other)
+{
+    const eddy_cell   gru = EDDY_CELL(EDDY_GRU_CELL, 2);
+    const eddy_tensor long_x = given(EDDY_SHAPE(2, EDDY_ANY, 4));
+    const eddy_tensor step = given(EDDY_SHAPE(2, 4));
+    const eddy_tensor n[] = {
+        given(EDDY_SHAPE(2)), eddy_zeros(g, EDDY_INT32, EDDY_SHAPE(3)),
+        eddy_zeros(g, EDDY_INT64, EDDY_SHAPE(1)), eddy_zeros(g, EDDY_INT32, EDDY_SHAPE(2, 2)),
+        eddy_zeros(other, EDDY_INT32, EDDY_SHAPE(2)), { .graph = g },
+    };
+    eddy_tensor out[1];
+    for (int k = 0; k < 6; k++) {
+        eddy_dynamic_rnn(cell, k % 2 ? x : long_x, .sequence_length = n[k]), golden_graph(g);
+        eddy_static_rnn(cell, EDDY_LIST(step), out, .sequence_length = n[k]), golden_graph(g);
+        eddy_rnn(x, gru, .sequence_length = n[k]), golden_graph(g);
+        eddy_multi_head_attention(long_x, 2, .lengths = n[k]), golden_graph(g);
+        ck_assert(!eddy_luong_attention(2, x, n[k])), golden_graph(g);
+    }
+    ck_assert_int_eq(eddy_graph_status(other), EDDY_OK);
+    eddy_dynamic_rnn(cell, given(EDDY_SHAPE(3, 2, 4)), .sequence_length = n[1], .time_major = true);
+    golden_graph(g);
+    eddy_dynamic_rnn(cell, given(EDDY_SHAPE(EDDY_ANY, 3, 4)), .sequence_length = n[0]);
+    golden_graph(g);
+    eddy_dynamic_rnn(cell, x, .sequence_length = Cast(given(EDDY_UNKNOWN_SHAPE), EDDY_INT32));
+    golden_graph(g);
+}
+
 START_TEST(networks)
 {
     int               how = 4;
     eddy_graph       *other = eddy_graph_new();
-    const eddy_tensor x = given(EDDY_SHAPE(2, 3, 4)), n = given(EDDY_SHAPE(2, 2));
+    const eddy_tensor x = given(EDDY_SHAPE(2, 3, 4));
     const eddy_tensor foreign = eddy_zeros(other, EDDY_FLOAT32, EDDY_SHAPE(2, 4));
     const eddy_rnn_cell cell = wrong_cell(&how);
     golden_begin("layers/recurrent");
     check_cells(x);
-    eddy_dynamic_rnn(cell, x, .sequence_length = n), golden_graph(g);
+    check_lengths(cell, x, other);
     eddy_dynamic_rnn(cell, given(EDDY_SHAPE(3)), .name = "reader"), golden_graph(g);
     eddy_dynamic_rnn(cell, x, .initial_state = EDDY_LIST(x, x)), golden_graph(g);
     eddy_dynamic_rnn(cell, x, .initial_state = EDDY_LIST(foreign)), golden_graph(g);
