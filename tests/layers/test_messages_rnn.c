@@ -7,6 +7,8 @@
 #include "tests/lib/golden.h"
 #include "tests/lib/memory_files.h"
 
+#include <math.h>
+
 static eddy_graph *g;
 
 static void setup(void) { g = eddy_graph_new(); }
@@ -162,6 +164,14 @@ START_TEST(cells)
 }
 END_TEST
 
+/* Twice as many rows of state as there are beams. */
+static int doubled(eddy_list x, eddy_tensor *y, void *logits)
+{
+    y[0] = *(eddy_tensor *)logits;
+    y[1] = eddy_concat(EDDY_LIST(x.at[1], x.at[1]), 0);
+    return 2;
+}
+
 static int two(eddy_list x, eddy_tensor *y, void *logits)
 {
     y[0] = *(eddy_tensor *)logits;
@@ -174,6 +184,7 @@ START_TEST(searches)
     eddy_tensor         first = eddy_zeros(g, EDDY_INT32, EDDY_SHAPE(2)), state[60];
     eddy_tensor         logits = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(4, 3));
     const eddy_function f = { .build = two, .context = &logits }, none = { .build = NULL };
+    const eddy_function more = { .build = doubled, .context = &logits };
     for (int k = 0; k < 60; k++) state[k] = first;
     golden_begin("layers/beam_search");
     eddy_beam_search(f, EDDY_LIST(first), first, 0, 0, 3), golden_graph(g);
@@ -183,8 +194,19 @@ START_TEST(searches)
     eddy_beam_search(f, EDDY_LIST(first), first, 3, 2, 3), golden_graph(g);
     eddy_beam_search(f, EDDY_LIST(first), first, 1, 2, 3, .dtype = EDDY_FLOAT64), golden_graph(g);
     eddy_beam_search(f, ((eddy_list){ 60, state }), first, 1, 2, 3), golden_graph(g);
+    eddy_beam_search(f, EDDY_LIST(given(EDDY_SHAPE(3, 2))), first, 1, 2, 3), golden_graph(g);
+    eddy_beam_search(f, EDDY_LIST(given(EDDY_SHAPE(1, 2))), first, 1, 2, 3), golden_graph(g);
+    eddy_beam_search(f, EDDY_LIST(given(EDDY_SCALAR)), first, 1, 2, 3), golden_graph(g);
+    eddy_beam_search(f, EDDY_LIST(first), first, 1, 2, 3, .length_penalty_weight = INFINITY);
+    golden_graph(g);
+    eddy_beam_search(more, EDDY_LIST(first), first, 1, 2, 3), golden_graph(g);
+    logits = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(2, 3));
+    eddy_beam_search(f, EDDY_LIST(first), first, 1, 2, 3), golden_graph(g);
+    logits = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(4, 3));
     golden_end();
     ck_assert(!eddy_is_valid(eddy_beam_search(f).ids));
+    eddy_beam_search(f, EDDY_LIST(first), first, 1, 2, 3, .length_penalty_weight = (double)NAN);
+    fails(g, EDDY_INVALID_ARGUMENT, "length_penalty_weight");
     ck_assert(eddy_is_valid(eddy_beam_search(f, EDDY_LIST(first), first, 1, 2, 3).ids));
 }
 END_TEST
