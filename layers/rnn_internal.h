@@ -16,6 +16,9 @@ bool eddy__cell_check(eddy_graph *g, const char *who, const eddy_rnn_cell *cell)
 /* Checks the cell and calls its prepare with the type of an input. */
 bool eddy__cell_prepare(eddy_graph *g, const char *who, const eddy_rnn_cell *cell, eddy_type x);
 
+/* g is the graph of the cell, `owner`; otherwise an error on g. */
+bool eddy__cell_belongs(eddy_graph *g, const char *who, const eddy_graph *owner);
+
 /* f of a projected input, with its results checked: the output; invalid with the error set. */
 eddy_tensor eddy__cell_call(const char *who, const eddy_rnn_cell *cell, eddy_tensor x,
                             const eddy_tensor *state, eddy_tensor *next);

@@ -41,6 +41,13 @@ bool eddy__cell_check(eddy_graph *g, const char *who, const eddy_rnn_cell *cell)
     return eddy__graph_ready(g);
 }
 
+bool eddy__cell_belongs(eddy_graph *g, const char *who, const eddy_graph *owner)
+{
+    if (g == owner) return true;
+    eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: the cell belongs to another graph", who);
+    return false;
+}
+
 bool eddy__cell_prepare(eddy_graph *g, const char *who, const eddy_rnn_cell *cell, eddy_type x)
 {
     return eddy__cell_check(g, who, cell) &&

@@ -19,6 +19,7 @@ static eddy_type batch_type(eddy_shape of_one, eddy_type x)
 /* ---------------------------------------------------------------- stacked -- */
 
 typedef struct stack {
+    eddy_graph    *graph;
     int            count;
     const char    *name;
     bool           prepared;
@@ -30,6 +31,7 @@ static bool stack_prepare(eddy_graph *g, eddy_type x, void *context)
     stack *s = context;
     char   name[32];
     bool   done = true;
+    if (!eddy__cell_belongs(g, "multi_rnn_cell", s->graph)) return false;
     if (!s->prepared) eddy_scope_begin(g, s->name);
     for (int i = 0; i < s->count && done; i++) {
         snprintf(name, sizeof name, "cell_%d", i);
@@ -87,7 +89,7 @@ eddy_rnn_cell eddy_multi_rnn_cell_with(const eddy_multi_rnn_cell_args *given)
     const char     *name = eddy__cell_text(a.graph, a.name, who);
     if (!s || !cells || !state || !name) return EDDY_NO_CELL;
     memcpy(cells, a.cells, (size_t)a.count * sizeof *cells);
-    *s = (stack){ .count = a.count, .name = name, .cells = cells };
+    *s = (stack){ .graph = a.graph, .count = a.count, .name = name, .cells = cells };
     for (int i = 0, at = 0; i < a.count; at += cells[i++].n_state)
         if (cells[i].n_state > 0)
             memcpy(state + at, cells[i].state, (size_t)cells[i].n_state * sizeof *state);
@@ -127,6 +129,7 @@ static bool dropout_prepare(eddy_graph *g, eddy_type x, void *context)
 {
     dropout             *d = context;
     const eddy_rnn_cell *cell = &d->args.cell;
+    if (!eddy__cell_belongs(g, "dropout_wrapper", d->args.graph)) return false;
     if (d->args.variational_recurrent && !d->prepared) {
         eddy_scope_begin(g, d->args.name);
         make_mask(d, g, DROP_INPUT, x);

@@ -133,6 +133,26 @@ static void check_attention(eddy_tensor x, eddy_rnn_cell gru)
     ck_assert(!eddy_attention_wrapper(gru, NULL).f.build);
 }
 
+/* A cell in another graph is an error there, and can still be used in its own. */
+static void check_foreign(eddy_rnn_cell used)
+{
+    eddy_graph         *other = eddy_graph_new();
+    const eddy_tensor   x = given(EDDY_SHAPE(2, 3, 4));
+    const eddy_tensor   foreign = eddy_zeros(other, EDDY_FLOAT32, EDDY_SHAPE(2, 3, 4));
+    const eddy_rnn_cell lstm = eddy_lstm_cell(g, 2, .name = "new");
+    const eddy_rnn_cell cells[] = {
+        used, eddy_gru_cell(g, 2, .name = "new"), eddy_multi_rnn_cell(g, &lstm, 1),
+        eddy_dropout_wrapper(g, lstm, 0.5, .variational_recurrent = true, .training = true),
+    };
+    eddy_dynamic_rnn(used, x);
+    for (int k = 0; k < 4; k++) {
+        eddy_dynamic_rnn(cells[k], foreign), golden_graph(other);
+        ck_assert(eddy_is_valid(eddy_dynamic_rnn(cells[k], x, .name = "net")));
+    }
+    ck_assert(eddy_graph_has(g, "net_2/multi_rnn_cell/cell_0/new/kernel:0"));
+    eddy_graph_free(other);
+}
+
 START_TEST(cells)
 {
     const eddy_tensor   x = given(EDDY_SHAPE(2, 3, 4)), whole = Cast(x, EDDY_INT32);
@@ -146,6 +166,7 @@ START_TEST(cells)
     eddy_dynamic_rnn(gru, given(EDDY_SHAPE(2, 3, EDDY_ANY))), golden_graph(g);
     eddy_dynamic_rnn(gru, x);
     eddy_dynamic_rnn(gru, given(EDDY_SHAPE(2, 3, 5))), golden_graph(g);
+    check_foreign(gru);
     eddy_multi_rnn_cell(g), golden_graph(g);
     eddy_multi_rnn_cell(g, &none, 1), golden_graph(g);
     many[1].n_state = many[2].n_state = 30;
