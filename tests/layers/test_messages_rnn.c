@@ -121,6 +121,9 @@ static void check_attention(eddy_tensor x, eddy_rnn_cell gru)
     eddy_attention_alignments(NULL, x), golden_graph(g);
     eddy_attention_alignments(m, given(EDDY_SHAPE(2))), golden_graph(g);
     eddy_attention_alignments(m, x), golden_graph(g);
+    eddy_attention_alignments(added, given(EDDY_SHAPE(2, 0))), golden_graph(g);
+    eddy_attention_alignments(added, given(EDDY_SHAPE(2, EDDY_ANY))), golden_graph(g);
+    eddy_attention_alignments(m, given(EDDY_SHAPE(2, 0))), golden_graph(g);
     eddy_attention_alignments(added, x);
     eddy_attention_alignments(added, given(EDDY_SHAPE(2, 3))), golden_graph(g);
     eddy_dynamic_rnn(eddy_attention_wrapper(gru, m), given(EDDY_SHAPE(2, 3))), golden_graph(g);
