@@ -216,7 +216,7 @@ int eddy_static_rnn_with(const eddy_static_rnn_args *given)
 {
     eddy_static_rnn_args a = EDDY_TAKE(eddy_static_rnn_args, given);
     network n = { .who = "static_rnn", .scope = a.name && *a.name ? a.name : "rnn",
-                  .graph = a.inputs.count > 0 && a.inputs.at ? a.inputs.at[0].graph : NULL,
+                  .graph = eddy__graph_of_any(a.inputs),
                   .cell = &a.cell, .lengths = a.sequence_length, .initial = a.initial_state,
                   .dtype = a.dtype };
     if (!n.graph) return 0;
@@ -248,5 +248,5 @@ eddy_rnn_outputs eddy_bidirectional_dynamic_rnn_with(
                             .dtype = a.dtype, .time_major = a.time_major, .name = "bw",
                             .go_backwards = true);
     eddy_scope_end(g);
-    return y;
+    return eddy__graph_ready(g) ? y : (eddy_rnn_outputs){ eddy_none(g), eddy_none(g) };
 }

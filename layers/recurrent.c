@@ -82,7 +82,7 @@ static bool check_cell(const eddy_layer *l, const eddy_cell *cell)
     else if (cell->size_ == 0)
         eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "rnn: the cell has no defaults; make it with "
                   "EDDY_CELL [scope '%.200s']", scope);
-    else return eddy__layer_check_count(l, "units", cell->units);
+    else return eddy__cell_check_size(l, "units", cell->units);
     return false;
 }
 

@@ -119,7 +119,7 @@ static int plain_step(eddy_list in, eddy_tensor *y, void *context)
 
 static eddy_tensor clipped(eddy_tensor x, double clip)
 {
-    if (clip <= 0) return x;
+    if (clip == 0) return x;
     return eddy_clip_by_value(x, NumberLike(-clip, x), NumberLike(clip, x));
 }
 
@@ -146,12 +146,21 @@ static int lstm_step(eddy_list in, eddy_tensor *y, void *context)
 
 /* ------------------------------------------------------------ constructors -- */
 
+static bool check_clip(const eddy_layer *l, const char *what, double clip)
+{
+    if (clip >= 0) return true;
+    eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "%s: %s is %g; it must be 0 or above "
+              "[scope '%.200s']", l->who, what, clip, l->name);
+    return false;
+}
+
 static bool check_args(const eddy_rnn_cell_args *a)
 {
     if (!a->graph || !eddy__graph_ready(a->graph)) return false;
     const eddy_layer l = { .graph = a->graph, .who = a->name, .name = a->name };
-    if (a->num_proj != 0 && !eddy__layer_check_count(&l, "num_proj", a->num_proj)) return false;
-    return eddy__layer_check_count(&l, "units", a->units);
+    if (a->num_proj != 0 && !eddy__cell_check_size(&l, "num_proj", a->num_proj)) return false;
+    return eddy__cell_check_size(&l, "units", a->units) &&
+           check_clip(&l, "cell_clip", a->cell_clip) && check_clip(&l, "proj_clip", a->proj_clip);
 }
 
 static eddy_rnn_cell make_cell(eddy_cell_kind kind, const eddy_rnn_cell_args *given)

@@ -95,7 +95,9 @@ START_TEST(networks)
     eddy_graph       *other = eddy_graph_new();
     const eddy_tensor x = given(EDDY_SHAPE(2, 3, 4));
     const eddy_tensor foreign = eddy_zeros(other, EDDY_FLOAT32, EDDY_SHAPE(2, 4));
-    const eddy_rnn_cell cell = wrong_cell(&how);
+    const eddy_rnn_cell cell = wrong_cell(&how), none = { .f = { .name = "none" } };
+    eddy_tensor         out[2];
+    eddy_rnn_outputs    y;
     golden_begin("layers/recurrent");
     check_cells(x);
     check_lengths(cell, x, other);
@@ -105,6 +107,9 @@ START_TEST(networks)
     eddy_dynamic_rnn(cell, x, .initial_state = EDDY_LIST(given(EDDY_SHAPE(2, 5))));
     golden_graph(g);
     eddy_static_rnn(cell, EDDY_LIST(x)), golden_graph(g);
+    eddy_static_rnn(cell, EDDY_LIST(EDDY_NO_TENSOR, x), out), golden_graph(g);
+    y = eddy_bidirectional_dynamic_rnn(cell, none, x), golden_graph(g);
+    ck_assert(!eddy_is_valid(y.fw) && !eddy_is_valid(y.bw));
     golden_end();
     ck_assert(!eddy_is_valid(eddy_dynamic_rnn(cell, (eddy_tensor){ 0 })));
     ck_assert_int_eq(eddy_static_rnn(cell, EDDY_LIST()), 0);
@@ -164,6 +169,11 @@ START_TEST(cells)
     golden_begin("layers/recurrent_cells");
     eddy_gru_cell(g, 0), golden_graph(g);
     eddy_lstm_cell(g, 2, .num_proj = -1), golden_graph(g);
+    eddy_lstm_cell(g, 2, .cell_clip = -1), golden_graph(g);
+    eddy_lstm_cell(g, 2, .num_proj = 1, .proj_clip = -0.5), golden_graph(g);
+    eddy_gru_cell(g, INT64_MAX / 2), golden_graph(g);
+    eddy_lstm_cell(g, 2, .num_proj = INT64_MAX), golden_graph(g);
+    eddy_rnn(x, EDDY_CELL(EDDY_LSTM_CELL, INT64_MAX / 2)), golden_graph(g);
     eddy_dynamic_rnn(gru, whole), golden_graph(g);
     eddy_dynamic_rnn(gru, given(EDDY_SHAPE(2, 3))), golden_graph(g);
     eddy_dynamic_rnn(gru, given(EDDY_SHAPE(2, 3, EDDY_ANY))), golden_graph(g);
@@ -184,6 +194,8 @@ START_TEST(cells)
     golden_graph(g);
     golden_end();
     ck_assert(!eddy_lstm_cell(NULL, 2).f.build);
+    eddy_lstm_cell(g, 2, .proj_clip = (double)NAN);
+    fails(g, EDDY_INVALID_ARGUMENT, "proj_clip");
     ck_assert(!eddy_multi_rnn_cell(NULL).f.build);
 }
 END_TEST
