@@ -70,8 +70,9 @@ static bool check_rows(const search *s, eddy_tensor ids, int n, const eddy_tenso
     for (int k = 0; k < n; k++) {
         if (same_batch(out[k], ids)) continue;
         eddy_fail(s->graph, EDDY_BAD_SHAPE,
-                  "beam_search: result %d of the function has shape %s, the ids %s; both must begin "
-                  "with the number of beams", k, eddy_shape_print(eddy_shape_of(out[k]), a, sizeof a),
+                  "beam_search: result %d of the function has shape %s, the ids %s; both must "
+                  "begin with the number of beams", k,
+                  eddy_shape_print(eddy_shape_of(out[k]), a, sizeof a),
                   eddy_shape_print(eddy_shape_of(ids), b, sizeof b));
         return false;
     }
