@@ -49,7 +49,8 @@ typedef struct eddy_multi_head_attention_args {
  *  Variables: qkv/kernel [n, 3 units], the queries, keys and values, each head after head; with
  *  a memory query/kernel [n, units] and key_value/kernel [m, 2 units]; attention_output/kernel
  *  [units, n]; and a bias for each.
- *  Errors: EDDY_INVALID_ARGUMENT if heads do not divide units.
+ *  Errors: EDDY_INVALID_ARGUMENT if heads do not divide units; EDDY_BAD_SHAPE and EDDY_BAD_DTYPE
+ *  for other lengths.
  *  TensorFlow: keras.layers.MultiHeadAttention. */
 EDDY_API eddy_tensor eddy_multi_head_attention_with(const eddy_multi_head_attention_args *given);
 #define eddy_multi_head_attention(...) \

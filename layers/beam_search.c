@@ -22,6 +22,22 @@ typedef struct search {
 
 static eddy_tensor flat(eddy_tensor x) { return eddy_reshape(x, EDDY_SHAPE(-1)); }
 
+/* [classes]: one value for the end_token, and one for all other classes. */
+static eddy_tensor by_class(const search *s, double of_end, double of_others, eddy_dtype dtype)
+{
+    const eddy_tensor end = eddy_const(s->graph, EDDY_INT32, EDDY_SCALAR,
+                                       &(int32_t){ (int32_t)s->args->end_token });
+    return eddy_one_hot(end, s->classes, of_end, of_others, .dtype = dtype);
+}
+
+/* The tensors have the same batch in front, as far as that is known. */
+static bool same_batch(eddy_tensor x, eddy_tensor y)
+{
+    const eddy_shape a = eddy_shape_of(x), b = eddy_shape_of(y);
+    if (a.rank < 0 || b.rank < 0) return true;
+    return a.rank > 0 && b.rank > 0 && eddy_shape_compatible(EDDY_SHAPE(a.dim[0]),
+                                                             EDDY_SHAPE(b.dim[0]));
+}
 
 /* -------------------------------------------------------------------- step -- */
 
@@ -48,15 +64,27 @@ static bool check_logits(search *s, int n, eddy_tensor logits)
     return eddy__graph_ready(s->graph);
 }
 
+static bool check_rows(const search *s, eddy_tensor ids, int n, const eddy_tensor *out)
+{
+    char a[200], b[200];
+    for (int k = 0; k < n; k++) {
+        if (same_batch(out[k], ids)) continue;
+        eddy_fail(s->graph, EDDY_BAD_SHAPE,
+                  "beam_search: result %d of the function has shape %s, the ids %s; both must "
+                  "begin with the number of beams", k,
+                  eddy_shape_print(eddy_shape_of(out[k]), a, sizeof a),
+                  eddy_shape_print(eddy_shape_of(ids), b, sizeof b));
+        return false;
+    }
+    return true;
+}
+
 /* log softmax(logits) as [batch, beams, classes]; a finished beam has only its end_token. */
 static eddy_tensor log_probs_of(const search *s, eddy_tensor logits, eddy_tensor finished)
 {
-    const eddy_dtype dtype = s->args->dtype;
-    eddy_tensor      end = eddy_const(s->graph, EDDY_INT32, EDDY_SCALAR,
-                                      &(int32_t){ (int32_t)s->args->end_token });
-    eddy_tensor      only_end = eddy_one_hot(end, s->classes, 0, -(double)INFINITY, .dtype = dtype);
-    eddy_tensor      p = eddy_reshape(LogSoftmax(logits),
-                                      EDDY_SHAPE(-1, s->args->beam_width, s->classes));
+    const eddy_tensor only_end = by_class(s, 0, -(double)INFINITY, s->args->dtype);
+    const eddy_tensor p = eddy_reshape(LogSoftmax(logits),
+                                       EDDY_SHAPE(-1, s->args->beam_width, s->classes));
     return Where(ExpandDims(finished, 2), only_end, p);
 }
 
@@ -72,9 +100,7 @@ static eddy_tensor penalized(const search *s, eddy_tensor sums, eddy_tensor leng
  * too, but not for the score, as in TensorFlow. */
 static eddy_tensor extended(const search *s, eddy_tensor lengths, eddy_tensor finished)
 {
-    eddy_tensor end = eddy_const(s->graph, EDDY_INT32, EDDY_SCALAR,
-                                 &(int32_t){ (int32_t)s->args->end_token });
-    eddy_tensor one = eddy_one_hot(end, s->classes, 0, 1, .dtype = EDDY_INT32);
+    const eddy_tensor one = by_class(s, 0, 1, EDDY_INT32);
     return Add(ExpandDims(lengths, 2), Where(ExpandDims(finished, 2), 0, one));
 }
 
@@ -94,7 +120,7 @@ static int step(eddy_list x, eddy_tensor *y, void *context)
     for (int k = 0; k < n; k++) in[k + 1] = x.at[CARRIED + k];
     for (int k = 0; k < EDDY_MAX_RESULTS; k++) out[k] = eddy_none(s->graph);
     const int m = s->args->f.build((eddy_list){ n + 1, in }, out, s->args->f.context);
-    if (!check_logits(s, m, out[0])) return 0;
+    if (!check_logits(s, m, out[0]) || !check_rows(s, in[0], m, out)) return 0;
 
     const eddy_shape all = EDDY_SHAPE(-1, s->args->beam_width * s->classes);
     eddy_tensor sums = Add(ExpandDims(x.at[LOG_PROBS], 2), log_probs_of(s, out[0], finished));
@@ -166,6 +192,21 @@ static eddy_beams run(search *s)
                          .scores = out[SCORES] };
 }
 
+static bool check_state(eddy_graph *g, const eddy_beam_search_args *a)
+{
+    char text[200], start[200];
+    for (int k = 0; k < a->initial_state.count; k++) {
+        const eddy_tensor state = a->initial_state.at[k];
+        if (same_batch(state, a->start_tokens)) continue;
+        eddy_fail(g, EDDY_BAD_SHAPE, "beam_search: initial state %d has shape %s, start_tokens %s; "
+                  "both must begin with the batch", k,
+                  eddy_shape_print(eddy_shape_of(state), text, sizeof text),
+                  eddy_shape_print(eddy_shape_of(a->start_tokens), start, sizeof start));
+        return false;
+    }
+    return true;
+}
+
 static bool check_args(eddy_graph *g, const eddy_beam_search_args *a)
 {
     const eddy_type start = { eddy_dtype_of(a->start_tokens), eddy_shape_of(a->start_tokens) };
@@ -183,7 +224,11 @@ static bool check_args(eddy_graph *g, const eddy_beam_search_args *a)
     else if (a->initial_state.count > EDDY_MAX_RESULTS - CARRIED - 2)
         eddy_fail(g, EDDY_LIMIT, "beam_search: %d tensors of state; at most %d expected",
                   a->initial_state.count, EDDY_MAX_RESULTS - CARRIED - 2);
-    return eddy__graph_ready(g);
+    else if (!isfinite(a->length_penalty_weight))
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "beam_search: length_penalty_weight is %g; it must be finite",
+                  a->length_penalty_weight);
+    return eddy__graph_ready(g) && check_state(g, a);
 }
 
 eddy_beams eddy_beam_search_with(const eddy_beam_search_args *given)

@@ -40,9 +40,10 @@ typedef struct eddy_beam_search_args {
  *
  * What f captures is shared by all beams; what is different for each example, such as the memory
  * of an attention, has to be part of the state.
- * Errors: EDDY_INVALID_ARGUMENT for counts that are not above 0, an end_token that is no class, or
- * another number of results of f; EDDY_BAD_SHAPE, EDDY_BAD_DTYPE for other logits; those of
- * eddy_loop. Gradient: none. TensorFlow: contrib.seq2seq.BeamSearchDecoder with dynamic_decode and
+ * Errors: EDDY_INVALID_ARGUMENT for counts that are not above 0, an end_token that is no class,
+ * another number of results of f, or a length_penalty_weight that is not finite; EDDY_BAD_SHAPE,
+ * EDDY_BAD_DTYPE for other logits, and for another batch of a state; those of eddy_loop. Gradient:
+ * none. TensorFlow: contrib.seq2seq.BeamSearchDecoder with dynamic_decode and
  * maximum_iterations. */
 EDDY_API eddy_beams eddy_beam_search_with(const eddy_beam_search_args *given);
 #define eddy_beam_search(...) eddy_beam_search_with(EDDY_ARGS(eddy_beam_search_args, __VA_ARGS__))

@@ -15,6 +15,16 @@ const char *eddy__cell_name(const eddy_cell *cell)
     return NULL;
 }
 
+bool eddy__cell_check_size(const eddy_layer *l, const char *what, int64_t n)
+{
+    const int64_t most = INT64_MAX / 8;
+    if (!eddy__layer_check_count(l, what, n)) return false;
+    if (n <= most) return true;
+    eddy_fail(l->graph, EDDY_LIMIT, "%s: %s is %lld; it must be at most %lld [scope '%.200s']",
+              l->who, what, (long long)n, (long long)most, l->name ? l->name : l->who);
+    return false;
+}
+
 /* ---------------------------------------------------------------- variables -- */
 
 eddy_cell_weights eddy__cell_weights(const eddy_layer *l, const eddy_cell *cell,

@@ -11,6 +11,10 @@ enum { CELL_STEPS = 65535 };
 /* The default name of a cell; NULL if `kind` is invalid. */
 const char *eddy__cell_name(const eddy_cell *cell);
 
+/* Checks the option `what`, a number of columns: positive, and so small that those of all gates can
+ * be counted; otherwise reports an error. */
+bool eddy__cell_check_size(const eddy_layer *l, const char *what, int64_t n);
+
 /* The parts of a kernel for x and for h, and the bias. */
 typedef struct eddy_cell_weights {
     eddy_tensor x, h, bias;

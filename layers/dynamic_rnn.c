@@ -35,18 +35,6 @@ static void carry_on(eddy_tensor seen, int n, const eddy_tensor *state, eddy_ten
         next[k] = Where(spread(seen, next[k]), next[k], state[k]);
 }
 
-/* The steps within the sequences, bool [steps, batch], of x [steps, batch, ...]. */
-static eddy_tensor seen_steps(eddy_tensor x, eddy_tensor lengths)
-{
-    const eddy_shape s = eddy_shape_of(x);
-    eddy_dims        axes = { .count = 0 };
-    if (s.dim[0] > 0) return Transpose(eddy_sequence_mask(lengths, s.dim[0], EDDY_BOOL));
-    for (int d = 2; d < s.rank; d++) axes.at[axes.count++] = d;
-    const eddy_tensor number = Cast(x, EDDY_INT64);
-    const eddy_tensor one = OnesLike(axes.count > 0 ? eddy_sum(number, axes) : number);
-    return Less(eddy_cumsum(one, 0, .exclusive = true), Cast(lengths, EDDY_INT64));
-}
-
 /* ----------------------------------------------------------------- checks -- */
 
 /* What the networks have in common. */
@@ -60,15 +48,13 @@ typedef struct network {
     bool                 masks;         /* of the body: its last argument is a mask */
 } network;
 
-static bool check_lengths(const network *n)
+/* `batch` is that axis of x. */
+static bool check_lengths(const network *n, eddy_tensor x, int batch)
 {
-    const eddy_shape s = n->lengths.graph ? eddy_shape_of(n->lengths) : EDDY_SHAPE(EDDY_ANY);
-    char             text[200];
-    if (s.rank == 1) return true;
-    if (!eddy_is_valid(n->lengths)) eddy_identity(n->lengths);
-    else
-        eddy_fail(n->graph, EDDY_BAD_SHAPE, "%s: sequence_length has shape %s; expected [batch]",
-                  n->who, eddy_shape_print(s, text, sizeof text));
+    const eddy_tensor t = n->lengths;
+    if (!eddy__layer_check_lengths(n->who, "sequence_length", t, x, batch)) return false;
+    if (!t.graph || eddy_shape_of(t).rank == 1) return true;
+    eddy_fail(n->graph, EDDY_BAD_SHAPE, "%s: the rank of sequence_length is not known", n->who);
     return false;
 }
 
@@ -78,12 +64,9 @@ static bool check_initial(const network *n, int k)
     const eddy_rnn_state *of = &n->cell->state[k];
     const eddy_tensor     t = n->initial.at[k];
     const eddy_type       is = { eddy_dtype_of(t), eddy_shape_of(t) };
-    eddy_type             want = { of->dtype ? of->dtype : is.dtype, of->shape };
+    const eddy_type       want = { of->dtype ? of->dtype : is.dtype,
+                                   eddy__with_batch(of->shape, EDDY_ANY) };
     char                  a[200], b[200];
-    if (want.shape.rank >= 0 && want.shape.rank < EDDY_MAX_RANK) {
-        for (int d = want.shape.rank++; d > 0; d--) want.shape.dim[d] = want.shape.dim[d - 1];
-        want.shape.dim[0] = EDDY_ANY;
-    }
     if (is.dtype == want.dtype && eddy_shape_compatible(is.shape, want.shape)) return true;
     eddy_fail(n->graph, is.dtype == want.dtype ? EDDY_BAD_SHAPE : EDDY_BAD_DTYPE,
               "%s: initial state %d is %s; that of %.200s is %s", n->who, k,
@@ -113,14 +96,16 @@ static bool begin_state(const network *n, eddy_tensor like, eddy_tensor *state)
     return true;
 }
 
-static bool check_inputs(const network *n, eddy_tensor x, int rank, const char *expected)
+/* x has this rank or a higher one, `batch` being the axis of the batch. */
+static bool check_inputs(const network *n, eddy_tensor x, int rank, int batch)
 {
     char text[200];
     if (!eddy_is_valid(x)) return (void)eddy_identity(x), false;
-    if (!eddy__cell_check(n->graph, n->who, n->cell) || !check_lengths(n)) return false;
-    if (eddy_shape_of(x).rank >= rank) return true;
+    if (!eddy__cell_check(n->graph, n->who, n->cell)) return false;
+    if (eddy_shape_of(x).rank >= rank) return check_lengths(n, x, batch);
     eddy_fail(n->graph, EDDY_BAD_SHAPE, "%s: inputs have shape %s; expected %s [scope '%.200s']",
-              n->who, eddy_shape_print(eddy_shape_of(x), text, sizeof text), expected, n->scope);
+              n->who, eddy_shape_print(eddy_shape_of(x), text, sizeof text),
+              rank == 1 ? "a batch in front" : "two dimensions or more", n->scope);
     return false;
 }
 
@@ -171,7 +156,7 @@ static eddy_tensor run_loop(network *n, const eddy_dynamic_rnn_args *a)
         !eddy__cell_prepare(n->graph, n->who, &a->cell, step_type(x)))
         return none;
     if (n->lengths.graph) {
-        seen = seen_steps(x, n->lengths);
+        seen = eddy__layer_valid_positions(x, n->lengths, 0);
         x = masked(seen, x);
     }
     if (!begin_state(n, without_steps(x), state)) return none;
@@ -193,7 +178,7 @@ eddy_tensor eddy_dynamic_rnn_with(const eddy_dynamic_rnn_args *given)
     network n = { .who = "dynamic_rnn", .scope = a.name && *a.name ? a.name : "rnn",
                   .graph = a.inputs.graph, .cell = &a.cell, .lengths = a.sequence_length,
                   .initial = a.initial_state, .dtype = a.dtype };
-    if (!check_inputs(&n, a.inputs, 2, "two dimensions or more")) return eddy_none(n.graph);
+    if (!check_inputs(&n, a.inputs, 2, a.time_major ? 1 : 0)) return eddy_none(n.graph);
     eddy_scope_begin(n.graph, n.scope);
     const eddy_tensor y = run_loop(&n, &a);
     eddy_scope_end(n.graph);
@@ -231,7 +216,7 @@ int eddy_static_rnn_with(const eddy_static_rnn_args *given)
 {
     eddy_static_rnn_args a = EDDY_TAKE(eddy_static_rnn_args, given);
     network n = { .who = "static_rnn", .scope = a.name && *a.name ? a.name : "rnn",
-                  .graph = a.inputs.count > 0 && a.inputs.at ? a.inputs.at[0].graph : NULL,
+                  .graph = eddy__graph_of_any(a.inputs),
                   .cell = &a.cell, .lengths = a.sequence_length, .initial = a.initial_state,
                   .dtype = a.dtype };
     if (!n.graph) return 0;
@@ -240,7 +225,7 @@ int eddy_static_rnn_with(const eddy_static_rnn_args *given)
         !eddy__list_is_of(n.graph, n.who, "inputs", a.inputs))
         return 0;
     for (int t = 0; t < a.inputs.count; t++)
-        if (!check_inputs(&n, a.inputs.at[t], 1, "a batch in front")) return 0;
+        if (!check_inputs(&n, a.inputs.at[t], 1, 0)) return 0;
     eddy_scope_begin(n.graph, n.scope);
     const bool done = unroll(&n, &a);
     eddy_scope_end(n.graph);
@@ -263,5 +248,5 @@ eddy_rnn_outputs eddy_bidirectional_dynamic_rnn_with(
                             .dtype = a.dtype, .time_major = a.time_major, .name = "bw",
                             .go_backwards = true);
     eddy_scope_end(g);
-    return y;
+    return eddy__graph_ready(g) ? y : (eddy_rnn_outputs){ eddy_none(g), eddy_none(g) };
 }

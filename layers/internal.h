@@ -27,6 +27,12 @@ bool eddy__layer_check_count(const eddy_layer *l, const char *what, int64_t n);
 /* Checks that x has this rank and that dimension `known` is known; otherwise reports an error. */
 bool eddy__layer_check_rank(const eddy_layer *l, eddy_tensor x, int rank, int known);
 
+/* Checks the lengths of sequences, the option `what` of `who`: int32 or int64 [batch] in the graph
+ * of x, `axis` being the batch of x, or omitted; otherwise reports an error. Their rank may be
+ * unknown. */
+bool eddy__layer_check_lengths(const char *who, const char *what, eddy_tensor lengths,
+                               eddy_tensor x, int axis);
+
 void        eddy__layer_begin(const eddy_layer *l);
 eddy_tensor eddy__layer_end(const eddy_layer *l, eddy_tensor y);
 
@@ -49,8 +55,8 @@ const char *eddy__layer_inner_reuse(const eddy_layer *l, const char *name, char 
 /* y with its first dimension split into the first `leading` dimensions of x. */
 eddy_tensor eddy__layer_restore_dims(eddy_tensor y, eddy_tensor x, int leading);
 
-/* The valid positions of sequences: bool, with the two leading dimensions of x, the positions
- * on axis `along` and the sequences on the other. */
+/* The valid positions of sequences: bool, with the two leading dimensions of x, of rank 2 or more,
+ * the positions on axis `along` and the sequences on the other. */
 eddy_tensor eddy__layer_valid_positions(eddy_tensor x, eddy_tensor lengths, int along);
 
 /* The seed of part k of a layer: different for each part; 0 if the layer has none. */

@@ -60,6 +60,24 @@ bool eddy__layer_check_rank(const eddy_layer *l, eddy_tensor x, int rank, int kn
     return false;
 }
 
+bool eddy__layer_check_lengths(const char *who, const char *what, eddy_tensor lengths,
+                               eddy_tensor x, int axis)
+{
+    const eddy_type  type = { eddy_dtype_of(lengths), eddy_shape_of(lengths) };
+    const eddy_shape batch = EDDY_SHAPE(eddy_shape_of(x).dim[axis]);
+    const bool       whole = type.dtype == EDDY_INT32 || type.dtype == EDDY_INT64;
+    char             is[200], want[200];
+    if (!lengths.graph) return true;
+    if (lengths.graph != x.graph || !eddy_is_valid(lengths))
+        eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: %s is not a tensor of the graph", who, what);
+    else if (!whole || !eddy_shape_compatible(type.shape, batch))
+        eddy_fail(x.graph, whole ? EDDY_BAD_SHAPE : EDDY_BAD_DTYPE,
+                  "%s: %s is %s; expected int32 or int64 %s, as the batch", who, what,
+                  eddy_type_print(type, is, sizeof is), eddy_shape_print(batch, want, sizeof want));
+    else return true;
+    return false;
+}
+
 /* ---------------------------------------------------------------- scopes -- */
 
 void eddy__layer_begin(const eddy_layer *l)
@@ -170,7 +188,10 @@ eddy_tensor eddy__layer_valid_positions(eddy_tensor x, eddy_tensor lengths, int 
         eddy_tensor seen = eddy_sequence_mask(lengths, s.dim[along], EDDY_BOOL);
         return along == 0 ? Transpose(seen) : seen;
     }
-    eddy_tensor one = OnesLike(Cast(eddy_sum(x, .axes = EDDY_AXES(-1)), EDDY_INT64));
+    eddy_dims axes = { .count = 0 };
+    for (int d = 2; d < s.rank; d++) axes.at[axes.count++] = d;
+    eddy_tensor number = Cast(x, EDDY_INT64);
+    eddy_tensor one = OnesLike(axes.count > 0 ? eddy_sum(number, axes) : number);
     return Less(eddy_cumsum(one, along, .exclusive = true),
                 ExpandDims(Cast(lengths, EDDY_INT64), along));
 }

@@ -139,6 +139,7 @@ eddy_tensor eddy_multi_head_attention_with(const eddy_multi_head_attention_args 
     if (h.memory.graph != a.x.graph)
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "attention: the memory is not an "
                          "element of this graph");
+    if (!eddy__layer_check_lengths("attention", "lengths", a.lengths, h.memory, 0)) return none;
     h.n = eddy_shape_of(a.x).dim[2];
     h.units = a.units == EDDY_OMITTED ? h.n : a.units;
     if (!eddy__layer_check_count(&h.layer, "units", h.units)) return none;

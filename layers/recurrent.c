@@ -82,7 +82,7 @@ static bool check_cell(const eddy_layer *l, const eddy_cell *cell)
     else if (cell->size_ == 0)
         eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "rnn: the cell has no defaults; make it with "
                   "EDDY_CELL [scope '%.200s']", scope);
-    else return eddy__layer_check_count(l, "units", cell->units);
+    else return eddy__cell_check_size(l, "units", cell->units);
     return false;
 }
 
@@ -94,7 +94,9 @@ eddy_rnn_result eddy_rnn_with(const eddy_rnn_args *given)
     eddy_layer l = { .who = "rnn", .name = a.name, .reuse = a.reuse,
                      .not_trainable = a.not_trainable, .seed = a.seed };
     if (!eddy__layer_check_input(&l, a.x) || !eddy__layer_check_rank(&l, a.x, 3, 2) ||
-        !check_cell(&l, &a.cell) || !check_steps(&l, &a))
+        !check_cell(&l, &a.cell) || !check_steps(&l, &a) ||
+        !eddy__layer_check_lengths("rnn", "sequence_length", a.sequence_length, a.x,
+                                   a.time_major ? 1 : 0))
         return nothing;
     a.cell = EDDY_TAKE(eddy_cell_args, &a.cell);
     eddy__layer_begin(&l);

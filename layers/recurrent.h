@@ -80,7 +80,8 @@ typedef struct eddy_rnn_args {
  *  loop if the number of steps is unknown or above 65535. Other cells: eddy_dynamic_rnn (rnn.h).
  *  Variables: those of the cell, in <name>/<cell>.
  *  Errors: EDDY_INVALID_ARGUMENT for an unknown kind of cell, or one not created by EDDY_CELL;
- *  EDDY_BAD_SHAPE if it is known that there are no steps.
+ *  EDDY_BAD_SHAPE if it is known that there are no steps; EDDY_BAD_SHAPE and EDDY_BAD_DTYPE for
+ *  another sequence_length.
  *  TensorFlow: nn.static_rnn, nn.dynamic_rnn. */
 EDDY_API eddy_rnn_result eddy_rnn_with(const eddy_rnn_args *given);
 #define eddy_rnn(...) eddy_rnn_with(EDDY_ARGS(eddy_rnn_args, __VA_ARGS__))

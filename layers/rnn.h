@@ -51,7 +51,8 @@ typedef struct eddy_rnn_cell {
  * be `state`. Returns the output. Inside of a loop's body prefer a cell that a network or another
  * step has prepared outside: a variational dropout that is prepared in a body draws in each
  * iteration. Errors, here and in all networks: EDDY_INVALID_ARGUMENT for a cell without f or with
- * another number of results, EDDY_BAD_SHAPE and EDDY_BAD_DTYPE for states that change. */
+ * another number of results, and for no room, EDDY_BAD_SHAPE and EDDY_BAD_DTYPE for states that
+ * change. */
 EDDY_API eddy_tensor eddy_rnn_step(eddy_rnn_cell cell, eddy_tensor x, const eddy_tensor *state,
                                    eddy_tensor *next);
 
@@ -100,7 +101,8 @@ typedef struct eddy_dynamic_rnn_args {
  *
  *  Variables: those of the cell, in <name>/<cell>.
  *  Errors: those of the cell (eddy_rnn_step); EDDY_BAD_SHAPE for inputs of unknown rank or below
- *  2; EDDY_INVALID_ARGUMENT for another number of initial states.
+ *  2, and for a sequence_length of unknown rank or of another batch; EDDY_BAD_DTYPE for another
+ *  dtype of it; EDDY_INVALID_ARGUMENT for another number of initial states.
  *  TensorFlow: nn.dynamic_rnn. */
 EDDY_API eddy_tensor eddy_dynamic_rnn_with(const eddy_dynamic_rnn_args *given);
 #define eddy_dynamic_rnn(...) eddy_dynamic_rnn_with(EDDY_ARGS(eddy_dynamic_rnn_args, __VA_ARGS__))

@@ -85,7 +85,9 @@ static eddy_attention_mechanism *make_mechanism(bool additive,
     const char *name = additive ? "bahdanau_attention" : "luong_attention";
     eddy_layer  l = { .who = name, .name = a.name && *a.name ? a.name : name };
     if (!eddy__layer_check_input(&l, a.memory) || !eddy__layer_check_rank(&l, a.memory, 3, 2) ||
-        !eddy__layer_check_count(&l, "num_units", a.num_units))
+        !eddy__layer_check_count(&l, "num_units", a.num_units) ||
+        !eddy__layer_check_lengths(name, "memory_sequence_length", a.memory_sequence_length,
+                                   a.memory, 0))
         return NULL;
     eddy_graph               *g = a.memory.graph;
     eddy_attention_mechanism *m = eddy__cell_room(g, name, sizeof *m);
@@ -116,22 +118,30 @@ eddy_attention_mechanism *eddy_luong_attention_with(const eddy_attention_mechani
 
 /* ------------------------------------------------------------- alignments -- */
 
-/* Queries of `size` columns fit; an additive mechanism gets its kernel for them. */
-static bool prepare_query(eddy_attention_mechanism *m, int64_t size)
+static bool make_query_kernel(eddy_attention_mechanism *m, int64_t size)
 {
-    const int64_t want = m->additive ? m->query_size : m->num_units;
-    if (want == size && size > 0) return true;
-    if (want != 0 || size < 1) {
-        eddy_fail(m->graph, EDDY_BAD_SHAPE, "%s: the number of columns of the queries is %lld; "
-                  "expected %lld", m->name, (long long)size, (long long)want);
-        return false;
-    }
     const eddy_layer l = layer_of(m);
     eddy__layer_begin(&l);
     m->query_size = size;
     m->query_kernel = kernel_in(&l, "query_layer", size, m->num_units, m->initializer, 1);
     eddy_scope_end(m->graph);
     return eddy__graph_ready(m->graph);
+}
+
+/* Queries of `size` columns fit; an additive mechanism gets its kernel for them. */
+static bool prepare_query(eddy_attention_mechanism *m, int64_t size)
+{
+    static const char what[] = "the number of columns of the queries";
+    const int64_t     want = m->additive ? m->query_size : m->num_units;
+    if (want == size && size > 0) return true;
+    if (want == 0 && size > 0) return make_query_kernel(m, size);
+    if (size < 0) eddy_fail(m->graph, EDDY_BAD_SHAPE, "%s: %s must be known", m->name, what);
+    else if (want == 0)
+        eddy_fail(m->graph, EDDY_BAD_SHAPE, "%s: %s is 0; it must be positive", m->name, what);
+    else
+        eddy_fail(m->graph, EDDY_BAD_SHAPE, "%s: %s is %lld; expected %lld", m->name, what,
+                  (long long)size, (long long)want);
+    return false;
 }
 
 /* [batch, n, steps] of queries [batch, n, size] */

@@ -54,15 +54,14 @@ static void make_lstm(ready_cell *r, const eddy_layer *l)
 }
 
 /* The variables exist, for inputs of this type. */
-static bool check_prepared(const ready_cell *r, eddy_graph *g, eddy_type x)
+static bool check_prepared(const ready_cell *r, eddy_type x)
 {
     const int64_t n = x.shape.dim[1];
     char          text[200];
-    if (g == r->graph && n == r->n && x.dtype == r->dtype) return true;
-    eddy_fail(g, EDDY_BAD_SHAPE,
-              "%s: the cell has variables for inputs of type %s[?,%lld]%s; x is %s", r->args.name,
-              eddy_dtype_name(r->dtype), (long long)r->n,
-              g == r->graph ? "" : " in another graph", eddy_type_print(x, text, sizeof text));
+    if (n == r->n && x.dtype == r->dtype) return true;
+    eddy_fail(r->graph, EDDY_BAD_SHAPE,
+              "%s: the cell has variables for inputs of type %s[?,%lld]; x is %s", r->args.name,
+              eddy_dtype_name(r->dtype), (long long)r->n, eddy_type_print(x, text, sizeof text));
     return false;
 }
 
@@ -77,14 +76,14 @@ static bool prepare(eddy_graph *g, eddy_type x, void *context)
                   "known", r->args.name, eddy_type_print(x, text, sizeof text));
         return false;
     }
-    if (r->prepared) return check_prepared(r, g, x);
+    if (!eddy__cell_belongs(g, r->args.name, r->graph)) return false;
+    if (r->prepared) return check_prepared(r, x);
     const eddy_layer l = { .graph = g, .who = r->args.name, .name = r->args.name,
                            .reuse = r->args.reuse, .dtype = x.dtype,
                            .not_trainable = r->args.not_trainable, .seed = r->args.seed };
     r->prepared = true;
     r->n = x.shape.dim[1];
     r->dtype = x.dtype;
-    if (g != r->graph) return check_prepared(r, g, x);
     eddy__layer_begin(&l);
     if (r->cell.kind == EDDY_LSTM_CELL) make_lstm(r, &l);
     else eddy__plain_cell_make(&r->plain, &l, &r->cell, r->n);
@@ -120,7 +119,7 @@ static int plain_step(eddy_list in, eddy_tensor *y, void *context)
 
 static eddy_tensor clipped(eddy_tensor x, double clip)
 {
-    if (clip <= 0) return x;
+    if (clip == 0) return x;
     return eddy_clip_by_value(x, NumberLike(-clip, x), NumberLike(clip, x));
 }
 
@@ -147,12 +146,21 @@ static int lstm_step(eddy_list in, eddy_tensor *y, void *context)
 
 /* ------------------------------------------------------------ constructors -- */
 
+static bool check_clip(const eddy_layer *l, const char *what, double clip)
+{
+    if (clip >= 0) return true;
+    eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "%s: %s is %g; it must be 0 or above "
+              "[scope '%.200s']", l->who, what, clip, l->name);
+    return false;
+}
+
 static bool check_args(const eddy_rnn_cell_args *a)
 {
     if (!a->graph || !eddy__graph_ready(a->graph)) return false;
     const eddy_layer l = { .graph = a->graph, .who = a->name, .name = a->name };
-    if (a->num_proj != 0 && !eddy__layer_check_count(&l, "num_proj", a->num_proj)) return false;
-    return eddy__layer_check_count(&l, "units", a->units);
+    if (a->num_proj != 0 && !eddy__cell_check_size(&l, "num_proj", a->num_proj)) return false;
+    return eddy__cell_check_size(&l, "units", a->units) &&
+           check_clip(&l, "cell_clip", a->cell_clip) && check_clip(&l, "proj_clip", a->proj_clip);
 }
 
 static eddy_rnn_cell make_cell(eddy_cell_kind kind, const eddy_rnn_cell_args *given)

@@ -16,6 +16,9 @@ bool eddy__cell_check(eddy_graph *g, const char *who, const eddy_rnn_cell *cell)
 /* Checks the cell and calls its prepare with the type of an input. */
 bool eddy__cell_prepare(eddy_graph *g, const char *who, const eddy_rnn_cell *cell, eddy_type x);
 
+/* g is the graph of the cell, `owner`; otherwise an error on g. */
+bool eddy__cell_belongs(eddy_graph *g, const char *who, const eddy_graph *owner);
+
 /* f of a projected input, with its results checked: the output; invalid with the error set. */
 eddy_tensor eddy__cell_call(const char *who, const eddy_rnn_cell *cell, eddy_tensor x,
                             const eddy_tensor *state, eddy_tensor *next);
@@ -24,6 +27,16 @@ eddy_tensor eddy__cell_call(const char *who, const eddy_rnn_cell *cell, eddy_ten
 static inline eddy_tensor eddy__cell_project(const eddy_rnn_cell *cell, eddy_tensor x)
 {
     return cell->project ? cell->project(x, cell->f.context) : x;
+}
+
+/* The shape of a batch of what has shape s for one example; s itself if it is of unknown rank or has
+ * no room for one dimension more. */
+static inline eddy_shape eddy__with_batch(eddy_shape s, int64_t batch)
+{
+    if (s.rank < 0 || s.rank >= EDDY_MAX_RANK) return s;
+    for (int d = s.rank++; d > 0; d--) s.dim[d] = s.dim[d - 1];
+    s.dim[0] = batch;
+    return s;
 }
 
 /* Zeroed memory that lives as long as the graph; NULL with the error set. */

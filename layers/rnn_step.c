@@ -41,6 +41,13 @@ bool eddy__cell_check(eddy_graph *g, const char *who, const eddy_rnn_cell *cell)
     return eddy__graph_ready(g);
 }
 
+bool eddy__cell_belongs(eddy_graph *g, const char *who, const eddy_graph *owner)
+{
+    if (g == owner) return true;
+    eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: the cell belongs to another graph", who);
+    return false;
+}
+
 bool eddy__cell_prepare(eddy_graph *g, const char *who, const eddy_rnn_cell *cell, eddy_type x)
 {
     return eddy__cell_check(g, who, cell) &&
@@ -105,6 +112,9 @@ eddy_tensor eddy_rnn_step(eddy_rnn_cell cell, eddy_tensor x, const eddy_tensor *
     static const char who[] = "rnn_step";
     const eddy_type   type = { eddy_dtype_of(x), eddy_shape_of(x) };
     if (!eddy_is_valid(x)) return eddy_identity(x);
+    if (cell.n_state > 0 && !next)
+        return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: there is no room for the next state",
+                         who);
     for (int k = 0; k < cell.n_state && k < EDDY_MAX_STATES; k++)
         if (!state || state[k].graph != x.graph || !eddy_is_valid(state[k]))
             return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT,
@@ -126,24 +136,14 @@ static eddy_tensor zero_batch(eddy_tensor like, eddy_dtype dtype)
 
 static eddy_tensor zero_state(eddy_tensor like, const eddy_rnn_state *state, eddy_dtype dtype)
 {
-    const int64_t batch = eddy_shape_of(like).dim[0];
-    eddy_shape    s = state->shape;
+    const int64_t    batch = eddy_shape_of(like).dim[0];
+    const eddy_shape s = state->shape;
     if (state->dtype) dtype = state->dtype;
-    if (batch >= 0 && s.rank < EDDY_MAX_RANK) {
-        for (int d = s.rank++; d > 0; d--) s.dim[d] = s.dim[d - 1];
-        s.dim[0] = batch;
-        return eddy_zeros(like.graph, dtype, s);
-    }
+    if (batch >= 0 && s.rank < EDDY_MAX_RANK)
+        return eddy_zeros(like.graph, dtype, eddy__with_batch(s, batch));
     eddy_tensor z = zero_batch(like, dtype);
     for (int d = 0; d < s.rank; d++) z = ExpandDims(z, -1);
     return s.rank > 0 ? Add(z, eddy_zeros(like.graph, dtype, s)) : z;
-}
-
-static bool is_known(eddy_shape s)
-{
-    bool known = s.rank >= 0;
-    for (int d = 0; d < s.rank; d++) known = known && s.dim[d] >= 0;
-    return known;
 }
 
 int eddy_zero_state_with(const eddy_zero_state_args *given)
@@ -165,7 +165,7 @@ int eddy_zero_state_with(const eddy_zero_state_args *given)
                                                                               : EDDY_FLOAT32;
     for (int k = 0; k < a.cell.n_state; k++) {
         const eddy_shape s = a.cell.state[k].shape;
-        if (!is_known(s)) {
+        if (!eddy_shape_is_known(s)) {
             eddy_fail(g, EDDY_BAD_SHAPE, "%s: state %d of %.200s has shape %s, which is not known",
                       who, k, eddy__cell_title(&a.cell), eddy_shape_print(s, text, sizeof text));
             return 0;

@@ -8,19 +8,18 @@
 
 #include <string.h>
 
-/* The type of what a cell puts out for inputs of type x. */
-static eddy_type output_type(const eddy_rnn_cell *cell, eddy_type x)
+/* The type of an output or a state, `of_one` being its shape for one example, for inputs of type
+ * x. */
+static eddy_type batch_type(eddy_shape of_one, eddy_type x)
 {
-    eddy_type t = { eddy_dtype_is_differentiable(x.dtype) ? x.dtype : EDDY_FLOAT32, cell->output };
-    if (t.shape.rank < 0 || t.shape.rank >= EDDY_MAX_RANK) return t;
-    for (int d = t.shape.rank++; d > 0; d--) t.shape.dim[d] = t.shape.dim[d - 1];
-    t.shape.dim[0] = x.shape.rank > 0 ? x.shape.dim[0] : EDDY_ANY;
-    return t;
+    return (eddy_type){ eddy_dtype_is_differentiable(x.dtype) ? x.dtype : EDDY_FLOAT32,
+                        eddy__with_batch(of_one, x.shape.rank > 0 ? x.shape.dim[0] : EDDY_ANY) };
 }
 
 /* ---------------------------------------------------------------- stacked -- */
 
 typedef struct stack {
+    eddy_graph    *graph;
     int            count;
     const char    *name;
     bool           prepared;
@@ -32,13 +31,14 @@ static bool stack_prepare(eddy_graph *g, eddy_type x, void *context)
     stack *s = context;
     char   name[32];
     bool   done = true;
+    if (!eddy__cell_belongs(g, "multi_rnn_cell", s->graph)) return false;
     if (!s->prepared) eddy_scope_begin(g, s->name);
     for (int i = 0; i < s->count && done; i++) {
         snprintf(name, sizeof name, "cell_%d", i);
         if (!s->prepared) eddy_scope_begin(g, name);
         done = eddy__cell_prepare(g, "multi_rnn_cell", &s->cells[i], x);
         if (!s->prepared) eddy_scope_end(g);
-        x = output_type(&s->cells[i], x);
+        x = batch_type(s->cells[i].output, x);
     }
     if (!s->prepared) eddy_scope_end(g);
     s->prepared = true;
@@ -89,7 +89,7 @@ eddy_rnn_cell eddy_multi_rnn_cell_with(const eddy_multi_rnn_cell_args *given)
     const char     *name = eddy__cell_text(a.graph, a.name, who);
     if (!s || !cells || !state || !name) return EDDY_NO_CELL;
     memcpy(cells, a.cells, (size_t)a.count * sizeof *cells);
-    *s = (stack){ .count = a.count, .name = name, .cells = cells };
+    *s = (stack){ .graph = a.graph, .count = a.count, .name = name, .cells = cells };
     for (int i = 0, at = 0; i < a.count; at += cells[i++].n_state)
         if (cells[i].n_state > 0)
             memcpy(state + at, cells[i].state, (size_t)cells[i].n_state * sizeof *state);
@@ -129,14 +129,17 @@ static bool dropout_prepare(eddy_graph *g, eddy_type x, void *context)
 {
     dropout             *d = context;
     const eddy_rnn_cell *cell = &d->args.cell;
+    if (!eddy__cell_belongs(g, "dropout_wrapper", d->args.graph)) return false;
     if (d->args.variational_recurrent && !d->prepared) {
         eddy_scope_begin(g, d->args.name);
         make_mask(d, g, DROP_INPUT, x);
-        make_mask(d, g, DROP_OUTPUT, output_type(cell, x));
+        make_mask(d, g, DROP_OUTPUT, batch_type(cell->output, x));
         for (int k = 0; k < cell->n_state; k++) {
-            const eddy_rnn_cell as_output = { .output = cell->state[k].shape };
-            if (!cell->state[k].is_memory && !cell->state[k].dtype)
-                make_mask(d, g, DROP_STATE + k, output_type(&as_output, x));
+            const eddy_rnn_state *state = &cell->state[k];
+            eddy_type             t = batch_type(state->shape, x);
+            if (state->dtype) t.dtype = state->dtype;
+            if (!state->is_memory && eddy__dtype_is_float(t.dtype))
+                make_mask(d, g, DROP_STATE + k, t);
         }
         eddy_scope_end(g);
     }

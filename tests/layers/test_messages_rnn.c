@@ -1,10 +1,12 @@
-/* test_messages_rnn.c -- what recurrent networks, cells and wrappers say of what does not fit. */
+/* test_messages_rnn.c -- what recurrent networks and beam search say of what does not fit. */
 #include "build/gen/suites.h"
 #include "layers/beam_search.h"
+#include "layers/layers.h"
 #include "layers/rnn_cells.h"
-#include "layers/rnn_weights.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/memory_files.h"
+
+#include <math.h>
 
 static eddy_graph *g;
 
@@ -25,6 +27,7 @@ static int wrong(eddy_list x, eddy_tensor *y, void *context)
 
 static const eddy_rnn_state one = { .shape = { .rank = 1, .dim = { 4 } } };
 static const eddy_rnn_state open = { .shape = { .rank = 1, .dim = { EDDY_ANY } } };
+static const eddy_rnn_state deep = { .shape = { .rank = 100 } };
 
 static eddy_rnn_cell wrong_cell(int *how)
 {
@@ -46,29 +49,66 @@ static void check_cells(eddy_tensor x)
     eddy_dynamic_rnn(cell, x), golden_graph(g);
     cell.state = &open;
     eddy_dynamic_rnn(cell, x), golden_graph(g);
+    cell.state = &deep;
+    eddy_dynamic_rnn(cell, x), golden_graph(g);
     for (int k = 0; k < 4; k++) eddy_dynamic_rnn(wrong_cell(how + k), x), golden_graph(g);
     cell = wrong_cell(how + 4);
     eddy_rnn_step(cell, given(EDDY_SHAPE(2, 4)), state, state), golden_graph(g);
+    state[0] = given(EDDY_SHAPE(2, 4));
+    eddy_rnn_step(cell, state[0], state, NULL), golden_graph(g);
     eddy_zero_state(cell, x, NULL), golden_graph(g);
     eddy_zero_state(cell, given(EDDY_UNKNOWN_SHAPE), &h), golden_graph(g);
+}
+
+/* Every call that takes lengths: of the other dtype, number, rank, graph. */
+static void check_lengths(eddy_rnn_cell cell, eddy_tensor x, eddy_graph *other)
+{
+    const eddy_cell   gru = EDDY_CELL(EDDY_GRU_CELL, 2);
+    const eddy_tensor long_x = given(EDDY_SHAPE(2, EDDY_ANY, 4));
+    const eddy_tensor step = given(EDDY_SHAPE(2, 4));
+    const eddy_tensor n[] = {
+        given(EDDY_SHAPE(2)), eddy_zeros(g, EDDY_INT32, EDDY_SHAPE(3)),
+        eddy_zeros(g, EDDY_INT64, EDDY_SHAPE(1)), eddy_zeros(g, EDDY_INT32, EDDY_SHAPE(2, 2)),
+        eddy_zeros(other, EDDY_INT32, EDDY_SHAPE(2)), { .graph = g },
+    };
+    eddy_tensor out[1];
+    for (int k = 0; k < 6; k++) {
+        eddy_dynamic_rnn(cell, k % 2 ? x : long_x, .sequence_length = n[k]), golden_graph(g);
+        eddy_static_rnn(cell, EDDY_LIST(step), out, .sequence_length = n[k]), golden_graph(g);
+        eddy_rnn(x, gru, .sequence_length = n[k]), golden_graph(g);
+        eddy_multi_head_attention(long_x, 2, .lengths = n[k]), golden_graph(g);
+        ck_assert(!eddy_luong_attention(2, x, n[k])), golden_graph(g);
+    }
+    ck_assert_int_eq(eddy_graph_status(other), EDDY_OK);
+    eddy_dynamic_rnn(cell, given(EDDY_SHAPE(3, 2, 4)), .sequence_length = n[1], .time_major = true);
+    golden_graph(g);
+    eddy_dynamic_rnn(cell, given(EDDY_SHAPE(EDDY_ANY, 3, 4)), .sequence_length = n[0]);
+    golden_graph(g);
+    eddy_dynamic_rnn(cell, x, .sequence_length = Cast(given(EDDY_UNKNOWN_SHAPE), EDDY_INT32));
+    golden_graph(g);
 }
 
 START_TEST(networks)
 {
     int               how = 4;
     eddy_graph       *other = eddy_graph_new();
-    const eddy_tensor x = given(EDDY_SHAPE(2, 3, 4)), n = given(EDDY_SHAPE(2, 2));
+    const eddy_tensor x = given(EDDY_SHAPE(2, 3, 4));
     const eddy_tensor foreign = eddy_zeros(other, EDDY_FLOAT32, EDDY_SHAPE(2, 4));
-    const eddy_rnn_cell cell = wrong_cell(&how);
+    const eddy_rnn_cell cell = wrong_cell(&how), none = { .f = { .name = "none" } };
+    eddy_tensor         out[2];
+    eddy_rnn_outputs    y;
     golden_begin("layers/recurrent");
     check_cells(x);
-    eddy_dynamic_rnn(cell, x, .sequence_length = n), golden_graph(g);
+    check_lengths(cell, x, other);
     eddy_dynamic_rnn(cell, given(EDDY_SHAPE(3)), .name = "reader"), golden_graph(g);
     eddy_dynamic_rnn(cell, x, .initial_state = EDDY_LIST(x, x)), golden_graph(g);
     eddy_dynamic_rnn(cell, x, .initial_state = EDDY_LIST(foreign)), golden_graph(g);
     eddy_dynamic_rnn(cell, x, .initial_state = EDDY_LIST(given(EDDY_SHAPE(2, 5))));
     golden_graph(g);
     eddy_static_rnn(cell, EDDY_LIST(x)), golden_graph(g);
+    eddy_static_rnn(cell, EDDY_LIST(EDDY_NO_TENSOR, x), out), golden_graph(g);
+    y = eddy_bidirectional_dynamic_rnn(cell, none, x), golden_graph(g);
+    ck_assert(!eddy_is_valid(y.fw) && !eddy_is_valid(y.bw));
     golden_end();
     ck_assert(!eddy_is_valid(eddy_dynamic_rnn(cell, (eddy_tensor){ 0 })));
     ck_assert_int_eq(eddy_static_rnn(cell, EDDY_LIST()), 0);
@@ -77,56 +117,13 @@ START_TEST(networks)
 }
 END_TEST
 
-static void check_attention(eddy_tensor x, eddy_rnn_cell gru)
+/* Twice as many rows of state as there are beams. */
+static int doubled(eddy_list x, eddy_tensor *y, void *logits)
 {
-    eddy_attention_mechanism *m = eddy_luong_attention(2, x);
-    eddy_attention_mechanism *added = eddy_bahdanau_attention(2, x);
-    eddy_rnn_cell             cell = gru;
-    eddy_attention_alignments(NULL, x), golden_graph(g);
-    eddy_attention_alignments(m, given(EDDY_SHAPE(2))), golden_graph(g);
-    eddy_attention_alignments(m, x), golden_graph(g);
-    eddy_attention_alignments(added, x);
-    eddy_attention_alignments(added, given(EDDY_SHAPE(2, 3))), golden_graph(g);
-    eddy_dynamic_rnn(eddy_attention_wrapper(gru, m), given(EDDY_SHAPE(2, 3))), golden_graph(g);
-    eddy_attention_wrapper(gru, m, -1), golden_graph(g);
-    cell.output = EDDY_SCALAR;
-    eddy_attention_wrapper(cell, m), golden_graph(g);
-    cell = gru;
-    cell.n_state = 60;
-    eddy_attention_wrapper(cell, m), golden_graph(g);
-    ck_assert(!eddy_attention_wrapper(gru, NULL).f.build);
+    y[0] = *(eddy_tensor *)logits;
+    y[1] = eddy_concat(EDDY_LIST(x.at[1], x.at[1]), 0);
+    return 2;
 }
-
-START_TEST(cells)
-{
-    const eddy_tensor   x = given(EDDY_SHAPE(2, 3, 4)), whole = Cast(x, EDDY_INT32);
-    const eddy_rnn_cell gru = eddy_gru_cell(g, 2), none = { .f = { .name = "none" } };
-    eddy_rnn_cell       many[3] = { gru, gru, gru };
-    golden_begin("layers/recurrent_cells");
-    eddy_gru_cell(g, 0), golden_graph(g);
-    eddy_lstm_cell(g, 2, .num_proj = -1), golden_graph(g);
-    eddy_dynamic_rnn(gru, whole), golden_graph(g);
-    eddy_dynamic_rnn(gru, given(EDDY_SHAPE(2, 3))), golden_graph(g);
-    eddy_dynamic_rnn(gru, given(EDDY_SHAPE(2, 3, EDDY_ANY))), golden_graph(g);
-    eddy_dynamic_rnn(gru, x);
-    eddy_dynamic_rnn(gru, given(EDDY_SHAPE(2, 3, 5))), golden_graph(g);
-    eddy_multi_rnn_cell(g), golden_graph(g);
-    eddy_multi_rnn_cell(g, &none, 1), golden_graph(g);
-    many[1].n_state = many[2].n_state = 30;
-    eddy_multi_rnn_cell(g, many, 3), golden_graph(g);
-    eddy_dropout_wrapper(g, gru, 0.0), golden_graph(g);
-    eddy_dynamic_rnn(eddy_residual_wrapper(g, eddy_gru_cell(g, 3)), x), golden_graph(g);
-    check_attention(x, gru);
-    eddy_convert_rnn_weights(EDDY_GRU_CELL, 0, x), golden_graph(g);
-    eddy_convert_rnn_weights(EDDY_GRU_CELL, EDDY_TENSORFLOW_LAYOUT, x), golden_graph(g);
-    eddy_assign_rnn_weights(g, "rnn", (eddy_rnn_weights){ .kernel = x }), golden_graph(g);
-    eddy_assign_rnn_weights(g, "rnn", (eddy_rnn_weights){ .kernel = EDDY_NO_TENSOR });
-    golden_graph(g);
-    golden_end();
-    ck_assert(!eddy_lstm_cell(NULL, 2).f.build);
-    ck_assert(!eddy_multi_rnn_cell(NULL).f.build);
-}
-END_TEST
 
 static int two(eddy_list x, eddy_tensor *y, void *logits)
 {
@@ -140,6 +137,7 @@ START_TEST(searches)
     eddy_tensor         first = eddy_zeros(g, EDDY_INT32, EDDY_SHAPE(2)), state[60];
     eddy_tensor         logits = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(4, 3));
     const eddy_function f = { .build = two, .context = &logits }, none = { .build = NULL };
+    const eddy_function more = { .build = doubled, .context = &logits };
     for (int k = 0; k < 60; k++) state[k] = first;
     golden_begin("layers/beam_search");
     eddy_beam_search(f, EDDY_LIST(first), first, 0, 0, 3), golden_graph(g);
@@ -149,8 +147,19 @@ START_TEST(searches)
     eddy_beam_search(f, EDDY_LIST(first), first, 3, 2, 3), golden_graph(g);
     eddy_beam_search(f, EDDY_LIST(first), first, 1, 2, 3, .dtype = EDDY_FLOAT64), golden_graph(g);
     eddy_beam_search(f, ((eddy_list){ 60, state }), first, 1, 2, 3), golden_graph(g);
+    eddy_beam_search(f, EDDY_LIST(given(EDDY_SHAPE(3, 2))), first, 1, 2, 3), golden_graph(g);
+    eddy_beam_search(f, EDDY_LIST(given(EDDY_SHAPE(1, 2))), first, 1, 2, 3), golden_graph(g);
+    eddy_beam_search(f, EDDY_LIST(given(EDDY_SCALAR)), first, 1, 2, 3), golden_graph(g);
+    eddy_beam_search(f, EDDY_LIST(first), first, 1, 2, 3, .length_penalty_weight = INFINITY);
+    golden_graph(g);
+    eddy_beam_search(more, EDDY_LIST(first), first, 1, 2, 3), golden_graph(g);
+    logits = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(2, 3));
+    eddy_beam_search(f, EDDY_LIST(first), first, 1, 2, 3), golden_graph(g);
+    logits = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(4, 3));
     golden_end();
     ck_assert(!eddy_is_valid(eddy_beam_search(f).ids));
+    eddy_beam_search(f, EDDY_LIST(first), first, 1, 2, 3, .length_penalty_weight = (double)NAN);
+    fails(g, EDDY_INVALID_ARGUMENT, "length_penalty_weight");
     ck_assert(eddy_is_valid(eddy_beam_search(f, EDDY_LIST(first), first, 1, 2, 3).ids));
 }
 END_TEST
@@ -195,7 +204,6 @@ Suite *messages_rnn_suite(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_set_timeout(c, 60);
     tcase_add_test(c, networks);
-    tcase_add_test(c, cells);
     tcase_add_test(c, searches);
     tcase_add_test(c, no_memory);
     suite_add_tcase(suite, c);

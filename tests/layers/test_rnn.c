@@ -306,21 +306,23 @@ START_TEST(user_cell)
     const int32_t ids[] = { 2, 0, 1, 1, 999, -7 };
     eddy_graph   *g = eddy_graph_new();
     eddy_tensor   table = eddy_const(g, EDDY_FLOAT64, EDDY_SHAPE(3, 2), rows), state[2];
-    eddy_tensor   x = eddy_const(g, EDDY_INT32, EDDY_SHAPE(B, T), ids);
+    eddy_tensor   x = eddy_placeholder(g, "x", EDDY_INT32, EDDY_SHAPE(B, _i ? EDDY_ANY : T));
+    eddy_array   *in = eddy_array_copy_of(EDDY_INT32, EDDY_SHAPE(B, T), ids);
     eddy_tensor   n = eddy_const(g, EDDY_INT64, EDDY_SHAPE(B), (int64_t[]){ 3, 1 });
     eddy_rnn_cell cell = { .f = { reader, &table, "reader" }, .n_state = 2, .state = states,
                            .output = EDDY_SHAPE(2) };
     eddy_tensor   y = eddy_dynamic_rnn(cell, x, state, n);
-    layers_close(y, EDDY_FEED(), B * T * 2,
+    layers_close(y, EDDY_FEED({ x, in }), B * T * 2,
                  (double[]){ 16, 32, 9, 18, 8.5, 17, 4, 8, 0, 0, 0, 0 });
-    layers_close(state[0], EDDY_FEED(), B * 2, (double[]){ 8.5, 17, 4, 8 });
-    layers_close(state[1], EDDY_FEED(), B, (double[]){ 3, 1 });
-    layers_close(eddy_gradient(state[0], table), EDDY_FEED(), 6,
+    layers_close(state[0], EDDY_FEED({ x, in }), B * 2, (double[]){ 8.5, 17, 4, 8 });
+    layers_close(state[1], EDDY_FEED({ x, in }), B, (double[]){ 3, 1 });
+    layers_close(eddy_gradient(state[0], table), EDDY_FEED({ x, in }), 6,
                  (double[]){ 0.5, 0.5, 2, 2, 0.25, 0.25 });
     eddy_tensor step[2];
     eddy_tensor once = eddy_rnn_step(cell, eddy_index(x, ":, 0"), state, step);
-    layers_close(once, EDDY_FEED(), B * 2, (double[]){ 20.25, 40.5, 6, 12 });
-    layers_close(step[1], EDDY_FEED(), B, (double[]){ 4, 2 });
+    layers_close(once, EDDY_FEED({ x, in }), B * 2, (double[]){ 20.25, 40.5, 6, 12 });
+    layers_close(step[1], EDDY_FEED({ x, in }), B, (double[]){ 4, 2 });
+    eddy_array_free(in);
     eddy_graph_free(g);
 }
 END_TEST
@@ -359,7 +361,7 @@ Suite *rnn_suite(void)
     tcase_add_loop_test(t, padding, 0, 2);
     tcase_add_test(t, both_directions);
     tcase_add_test(t, initial_states);
-    tcase_add_test(t, user_cell);
+    tcase_add_loop_test(t, user_cell, 0, 2);
     tcase_add_test(t, new_sizes_in_each_run);
     suite_add_tcase(suite, t);
     return suite;

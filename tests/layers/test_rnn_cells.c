@@ -346,19 +346,25 @@ START_TEST(dropout)
 }
 END_TEST
 
-/* Of the state only what is no memory is dropped: with one step it is 0 or divided. */
+/* Of the state only what is no memory is dropped: with one step it is 0 or divided. Its dtype may
+ * be written out. */
 START_TEST(dropout_of_states)
 {
-    bool        steps, rows;
+    const bool           variational = _i % 2;
+    const eddy_rnn_state typed[] = { { .shape = EDDY_SHAPE(COLUMNS), .dtype = F64 }, two_sums[1] };
+    eddy_rnn_cell        inner = passing();
+    bool                 steps, rows;
+    if (_i / 2) inner.state = typed;
     eddy_graph *g = eddy_graph_new(.seed = 3);
     eddy_tensor x = eddy_ones(g, F64, EDDY_SHAPE(ROWS * STEPS, 1, COLUMNS)), state[2];
-    eddy_rnn_cell cell = eddy_dropout_wrapper(g, passing(), .state_keep_prob = 0.7,
-                                              .variational_recurrent = _i, .training = true);
+    eddy_rnn_cell cell = eddy_dropout_wrapper(g, inner, .state_keep_prob = 0.7,
+                                              .variational_recurrent = variational,
+                                              .training = true);
     eddy_dynamic_rnn(cell, x, state);
     eddy_array *h = layers_value(state[0], EDDY_FEED()), *c = layers_value(state[1], EDDY_FEED());
     const double zeros = zeros_of(h, 1 / 0.7, &steps, &rows);
-    ck_assert_msg(fabs(zeros - 0.3) < (_i ? 0.3 : 0.03), "%g", zeros);
-    ck_assert_int_eq(steps, _i);
+    ck_assert_msg(fabs(zeros - 0.3) < (variational ? 0.3 : 0.03), "%g", zeros);
+    ck_assert_int_eq(steps, variational);
     ck_assert(zeros_of(c, 1, &steps, &rows) == 0);
     eddy_array_free(h);
     eddy_array_free(c);
@@ -377,7 +383,7 @@ Suite *rnn_cells_suite(void)
     tcase_add_loop_test(t, gradients, 0, 8);
     tcase_add_test(t, wrappers_are_what_they_are_made_of);
     tcase_add_loop_test(t, dropout, 0, 4);
-    tcase_add_loop_test(t, dropout_of_states, 0, 2);
+    tcase_add_loop_test(t, dropout_of_states, 0, 4);
     suite_add_tcase(suite, t);
     return suite;
 }
