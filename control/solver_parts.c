@@ -1,6 +1,7 @@
 /* solver_parts.c -- checks of arguments, the test of convergence, and the node that gives a
  * solution its gradient. */
 #include "control/solver_parts.h"
+#include "graph/base/dtype.h"
 #include "ops/ops.h"
 #include "ops/short_names.h"
 
@@ -16,7 +17,7 @@ bool eddy__solver_takes(eddy_graph *g, const char *what, const char *name, eddy_
     if (x.count == 0) eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %s is empty", what, name);
     for (int i = 0; i < x.count && eddy__graph_ready(g); i++) {
         const eddy_dtype d = eddy_dtype_of(x.at[i]), first = eddy_dtype_of(x.at[0]);
-        if (d == first && (d == EDDY_FLOAT32 || d == EDDY_FLOAT64)) continue;
+        if (d == first && eddy__dtype_is_float(d)) continue;
         eddy_fail(g, EDDY_BAD_DTYPE, "%s: %s[%d] is %s; %s expected [tensor '%.200s']", what, name,
                   i, eddy_dtype_name(d), i > 0 ? eddy_dtype_name(first) : "float32 or float64",
                   eddy_name_of(x.at[i]));

@@ -1,6 +1,7 @@
 /* tensor_array.c -- arrays of tensors: making, writing and reading. tensor_array_rows.c has the
  * functions of many elements. */
 #include "control/tensor_array_internal.h"
+#include "graph/base/dtype.h"
 #include "control/trace.h"
 #include "graph/call_options.h"
 #include "ops/arrays/arrays.h"
@@ -68,8 +69,7 @@ static bool size_is_valid(eddy_tensor_array *a, const eddy_tensor_array_args *o)
         eddy__array_fail(a, EDDY_INVALID_ARGUMENT, "the first size of an array with dynamic_size "
                          "must be a number, not a tensor");
     else if (eddy_is_valid(n) &&
-             ((eddy_dtype_of(n) != EDDY_INT32 && eddy_dtype_of(n) != EDDY_INT64) ||
-              eddy_shape_of(n).rank > 0))
+             (!eddy__dtype_is_index(eddy_dtype_of(n)) || eddy_shape_of(n).rank > 0))
         eddy__array_fail(a, EDDY_BAD_SHAPE, "size_tensor '%.200s' is not an integer scalar",
                          eddy_name_of(n));
     return eddy__graph_ready(a->graph);
@@ -209,7 +209,7 @@ bool eddy__array_takes(eddy_tensor_array *a, eddy_tensor value, eddy_shape s)
 bool eddy__array_is_index(eddy_tensor_array *a, eddy_tensor index, int rank)
 {
     const bool integer = eddy_is_valid(index) && index.graph == a->graph &&
-                         (eddy_dtype_of(index) == EDDY_INT32 || eddy_dtype_of(index) == EDDY_INT64);
+                         eddy__dtype_is_index(eddy_dtype_of(index));
     char       type[128] = "not a tensor of the graph";
     const int  got = eddy_shape_of(index).rank;
     if (integer && (got < 0 || got == rank)) return true;

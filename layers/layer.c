@@ -65,7 +65,7 @@ bool eddy__layer_check_lengths(const char *who, const char *what, eddy_tensor le
 {
     const eddy_type  type = { eddy_dtype_of(lengths), eddy_shape_of(lengths) };
     const eddy_shape batch = EDDY_SHAPE(eddy_shape_of(x).dim[axis]);
-    const bool       whole = type.dtype == EDDY_INT32 || type.dtype == EDDY_INT64;
+    const bool       whole = eddy__dtype_is_index(type.dtype);
     char             is[200], want[200];
     if (!lengths.graph) return true;
     if (lengths.graph != x.graph || !eddy_is_valid(lengths))
