@@ -115,7 +115,7 @@ indoc { doc = doc (doc == "" ? "" : "\n") $0; if (/\*\/[ \t]*$/) indoc = 0; next
     sub(/[ \t]*\{.*$/, "", proto)
     name = proto; sub(/\(.*$/, "", name); sub(/^.* /, "", name)
     if (doc != "") emit(proto, name)
-    else if (proto ~ /^eddy_tensor/ && !tools) emit(proto, name)
+    else if (proto ~ /^eddy_tensor/ && !tools && name !~ /^eddy__/) emit(proto, name)
 }
 /^(UNARY(_FLAT|_TEST)?|BINARY(_FLAT)?(_OF)?|COMPARISON)\(/ {
     kind = $0; sub(/\(.*$/, "", kind)

@@ -166,13 +166,17 @@ static eddy_plan *compile_body(compile *outer, eddy_graph *body, int n_feeds,
                   .compile_body = compile_body,
                   .constants = outer->body_constants, .quiet = outer->quiet || outer->quiet_body,
                   .open_memory = outer->plan->open_memory };
-    return make_plan(&c, n_feeds, feeds, fetches, owned);
+    eddy_plan *p = make_plan(&c, n_feeds, feeds, fetches, owned);
+    outer->body_missing_size = c.missing_size;
+    return p;
 }
 
 eddy_plan *eddy__compile(eddy_session *s, int n_feeds, const plan_feed *feeds, eddy_list fetches,
-                         eddy_error *error)
+                         eddy_list sizes, eddy_tensor *missing, eddy_error *error)
 {
-    compile c = { .session = s, .graph = s->graph, .error = error,
+    compile c = { .session = s, .graph = s->graph, .error = error, .sizes = sizes,
                   .compile_body = compile_body };
-    return make_plan(&c, n_feeds, feeds, fetches, NULL);
+    eddy_plan *p = make_plan(&c, n_feeds, feeds, fetches, NULL);
+    *missing = p ? EDDY_NO_TENSOR : c.missing_size;
+    return p;
 }

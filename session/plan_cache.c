@@ -2,7 +2,7 @@
  * evicting old ones. */
 #include "session/plan_cache.h"
 
-enum { MAX_PLANS = 64, KEY_ELEMENTS = 64 };
+enum { MAX_PLANS = 64 };
 
 /* Called under the lock, so that the effects of the last run of a plan that is free are
  * visible. */
@@ -11,11 +11,12 @@ static bool is_busy(const eddy_plan *p)
     return atomic_load_explicit(&p->busy, memory_order_acquire);
 }
 
-/* Integers few enough to be dimensions, axes or counts. */
+/* Integers few enough to be the dimensions of a tensor, or the limit of a range. */
 static bool may_be_shape(const eddy_array *a)
 {
-    return eddy_dtype_is_integer(eddy_array_dtype(a)) && eddy_array_count(a) <= KEY_ELEMENTS &&
-           eddy_array_shape(a).rank <= 1;
+    const int rank = eddy_array_shape(a).rank;
+    return rank == 0 || (rank == 1 && eddy_array_count(a) <= EDDY_MAX_RANK &&
+                         eddy_dtype_is_integer(eddy_array_dtype(a)));
 }
 
 static bool feed_fits(const plan_feed *f, const eddy_array *value)
@@ -91,8 +92,10 @@ static void evict(eddy_session *s, const eddy_plan *p)
     }
 }
 
-static eddy_plan *compile_for(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_error *e)
+static eddy_plan *compile_for(eddy_session *s, const plan_request *r, eddy_tensor *missing,
+                              eddy_error *e)
 {
+    const eddy_feeds feeds = r->feeds;
     size_t     bytes = (size_t)feeds.count * sizeof(plan_feed);
     plan_feed *key = eddy__allocate_zeroed(&s->allocator, (size_t)feeds.count, sizeof *key);
     if (!key) {
@@ -106,7 +109,7 @@ static eddy_plan *compile_for(eddy_session *s, eddy_feeds feeds, eddy_list fetch
         if (!may_be_shape(v)) continue;
         key[i].value = eddy_array_copy_of(key[i].type.dtype, key[i].type.shape, eddy_array_data(v));
     }
-    eddy_plan *p = eddy__compile(s, feeds.count, key, fetches, e);
+    eddy_plan *p = eddy__compile(s, feeds.count, key, r->fetches, r->sizes, missing, e);
     for (int i = 0; i < feeds.count; i++) eddy_array_free(key[i].value);
     eddy__release(&s->allocator, key, bytes);
     return p;
@@ -122,17 +125,19 @@ static eddy_plan *mark_taken(eddy_session *s, eddy_plan *p)
     return p;
 }
 
-eddy_plan *eddy__take_plan(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_callable *c,
-                           bool stage, eddy_error *e)
+eddy_plan *eddy__take_plan(eddy_session *s, const plan_request *r, eddy_tensor *missing,
+                           eddy_error *e)
 {
+    eddy_callable *c = r->callable;
+    *missing = EDDY_NO_TENSOR;
     pthread_mutex_lock(&s->lock);
     eddy_plan **at = &s->plans;
-    while (*at && !plan_fits(*at, feeds, fetches)) at = &(*at)->next;
+    while (*at && !plan_fits(*at, r->feeds, r->fetches)) at = &(*at)->next;
     eddy_plan *p = *at;
     if (p) *at = p->next;
     else {
         pthread_rwlock_wrlock(&s->state_lock);
-        p = compile_for(s, feeds, fetches, e);
+        p = compile_for(s, r, missing, e);
         pthread_rwlock_unlock(&s->state_lock);
         if (p) {
             evict(s, p);
@@ -142,7 +147,7 @@ eddy_plan *eddy__take_plan(eddy_session *s, eddy_feeds feeds, eddy_list fetches,
     if (p) {
         p->next = s->plans;
         s->plans = mark_taken(s, p);
-        if (c) c->plan = stage ? NULL : p;
+        if (c) c->plan = r->stage ? NULL : p;
         if (c) c->info = p->info;
     }
     pthread_mutex_unlock(&s->lock);

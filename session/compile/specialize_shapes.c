@@ -115,15 +115,19 @@ static void mark_effect(compile *c, const eddy_node *node)
         n->effect = n->effect || c->info[node->controls[i]].effect;
 }
 
-/* The elements of input t, which decide a shape; fed ones become part of the
- * plan's key. */
-static const eddy_array *shape_value(const compile *c, eddy_tensor t)
+const eddy_array *eddy__shape_value(const compile *c, eddy_tensor t)
 {
     int feed = eddy__feed_of(c, t);
     if (feed < 0) return eddy__folded_value(c, t);
     plan_feed *f = &c->plan->feeds[feed];
     f->keyed = f->value != NULL;
     return f->value;
+}
+
+/* A shape could not be inferred without the elements of t: remembers the first such tensor. */
+static void note_missing_size(compile *c, eddy_tensor t)
+{
+    if (c->missing_size.node == 0) c->missing_size = t;
 }
 
 /* Gives the outputs of a dynamic op their maximum sizes. */
@@ -157,7 +161,7 @@ static bool infer(compile *c, const eddy_node *node)
                                    node->name);
         in[i] = reference ? c->info[node->inputs[i].node].types[0]
                           : eddy__concrete_type(c, node->inputs[i]);
-        if (needs_elements(node, i)) value[i] = shape_value(c, node->inputs[i]);
+        if (needs_elements(node, i)) value[i] = eddy__shape_value(c, node->inputs[i]);
         else if (eddy__input_is_in(node->op->value_inputs, i))
             value[i] = eddy__folded_value(c, node->inputs[i]);
     }
@@ -170,6 +174,10 @@ static bool infer(compile *c, const eddy_node *node)
                                "%s: the number of outputs is %d now, but was %d before [node '%s']",
                                node->op->name, n_out, (int)node->n_outputs, node->name);
     if (node->op->flags & EDDY_OP_DYNAMIC) set_max_shapes(c, node);
+    bool known = true;
+    for (int k = 0; k < n_out; k++) known = known && eddy_shape_is_known(info->types[k].shape);
+    for (int i = 0; i < n && !known; i++)
+        if (needs_elements(node, i) && !value[i]) note_missing_size(c, node->inputs[i]);
     return true;
 }
 
@@ -227,8 +235,20 @@ static bool variable_type(compile *c, const eddy_node *node)
  * determine shapes. */
 static const eddy_array *known_value(const compile *c, const eddy_node *node, int i)
 {
-    return c->info[node->id].decides_shape ? shape_value(c, node->inputs[i])
-                                     : eddy__folded_value(c, node->inputs[i]);
+    return c->info[node->id].decides_shape ? eddy__shape_value(c, node->inputs[i])
+                                           : eddy__folded_value(c, node->inputs[i]);
+}
+
+/* True if folding the node would make fed elements part of the plan's key. Of what is reduced, such
+ * as lengths of which the largest is a size, only the result should be: a stage computes it. */
+static bool reads_fed_elements(const compile *c, const eddy_node *node)
+{
+    for (int i = 0; i < node->n_inputs; i++) {
+        const eddy_tensor t = node->inputs[i];
+        if (eddy__input_is_in(node->op->shape_inputs, i)) continue;
+        if (eddy__feed_of(c, t) >= 0 || c->info[t.node].fed_elements) return true;
+    }
+    return false;
 }
 
 static bool is_foldable(const compile *c, const eddy_node *node)
@@ -241,6 +261,7 @@ static bool is_foldable(const compile *c, const eddy_node *node)
     bool   small = true;
     if ((node->op->flags & NEVER) || info->effect || !info->value_needed || node->n_outputs == 0)
         return false;
+    if (node->op->fold && reads_fed_elements(c, node)) return false;
     if (info->dynamic || (!info->alias && !eddy__kernel_of(node->op))) return false;
     for (int k = 0; k < node->n_outputs; k++) {
         int64_t count = eddy_shape_count(info->types[k].shape);
@@ -307,6 +328,7 @@ static bool fold(compile *c, const eddy_node *node)
         c->plan->info.folded++;
     }
     info->folded = out;
+    info->fed_elements = reads_fed_elements(c, node);
     return true;
 }
 

@@ -51,6 +51,7 @@ typedef struct node_info {
     bool         needed;      /* an ancestor of a fetch, for its value or its type */
     bool         value_needed;  /* ... for its value */
     bool         decides_shape;  /* ... which determines a shape */
+    bool         fed_elements;  /* its folded value was computed from elements that are fed */
     bool         effect;      /* it, or a node that it waits for, must not be removed */
     bool         live;        /* executed, or its value is used */
     bool         fed;         /* at least one output is fed */
@@ -76,6 +77,10 @@ typedef struct compile {
     /* of a body, by feed: its value if that is constant, or NULL; of the next body */
     const eddy_array **constants, **body_constants;
     struct open_memory *open_memory;    /* of the outermost plan; NULL: this is it */
+    /* Tensors whose elements are fed because they decide shapes; and the first other one whose
+     * elements would be needed, set if a shape stays unknown. */
+    eddy_list     sizes;
+    eddy_tensor   missing_size, body_missing_size;      /* the latter of the body compiled last */
     int32_t       size;
     eddy_error   *error;
     eddy_arena    scratch;    /* freed when the plan is complete */
@@ -95,6 +100,8 @@ int  eddy__feed_of(const compile *c, eddy_tensor t);
 /* The type that t has in this plan; its constant elements, or NULL. */
 eddy_type         eddy__concrete_type(const compile *c, eddy_tensor t);
 const eddy_array *eddy__folded_value(const compile *c, eddy_tensor t);
+/* The elements of t, which decide a shape; fed ones become part of the plan's key. */
+const eddy_array *eddy__shape_value(const compile *c, eddy_tensor t);
 
 /* --------------------------------------------------- stage 2: instructions -- */
 
@@ -264,8 +271,10 @@ bool eddy__plan_memory(const eddy_allocator *a, plan_root *roots, int32_t n, int
 
 /* ------------------------------------------------------------ the rest -- */
 
+/* `sizes` are feeds whose elements decide shapes. If the plan cannot be compiled because it lacks
+ * the elements of another tensor for a shape, *missing is the first such tensor. */
 eddy_plan *eddy__compile(eddy_session *s, int n_feeds, const plan_feed *feeds, eddy_list fetches,
-                         eddy_error *error);
+                         eddy_list sizes, eddy_tensor *missing, eddy_error *error);
 void       eddy__plan_free(eddy_plan *p);
 /* For tests: verifies, from the instructions alone, that no memory of the plan holds two values
  * at a time and that every operand exists when it is read, in the plan and in those of the bodies of
