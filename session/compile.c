@@ -83,9 +83,11 @@ static bool plan_memory(compile *c)
                                p->memory_bytes + results, s->options.max_bytes);
     p->patches = eddy__plan_alloc(c, (size_t)p->n_buffers, sizeof *p->patches);
     if (!p->patches) return false;
-    if (!p->embedded)
+    if (!p->embedded && eddy__plan_keeps_values(p)) {
         p->memory = eddy__allocate_aligned(p->allocator, p->memory_bytes, &p->memory_base);
-    if (!p->memory && !p->embedded)
+        p->own_bytes = p->memory_bytes;
+    }
+    if (!p->memory && p->own_bytes > 0)
         return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory: the run needs %zu bytes",
                                p->memory_bytes);
     p->info.arena_bytes = p->memory_bytes;
@@ -94,7 +96,7 @@ static bool plan_memory(compile *c)
         if (!eddy__plan_add_flops(c, &p->code[i])) return false;
     if (p->embedded) return true;
     if (s->options.profile && !eddy__profile_prepare(c)) return false;
-    eddy__plan_set_addresses(p);
+    if (p->memory || p->memory_bytes == 0) eddy__plan_set_addresses(p);
     return true;
 }
 
@@ -151,6 +153,7 @@ static eddy_plan *make_plan(compile *c, int n_feeds, const plan_feed *feeds, edd
     eddy__release(&s->allocator, c->info, ((size_t)c->size + 1) * sizeof *c->info);
     eddy__arena_free(&c->scratch);
     for (int i = 0; i < 2; i++) eddy__arena_free(&c->ir_arenas[i]);
+    p->own_bytes += eddy__arena_bytes(&p->arena);
     if (ok) return p;
     eddy__error_set(c->error, EDDY_INTERNAL, "a plan could not be made");
     eddy__plan_free(p);

@@ -6,26 +6,29 @@
 #include "graph/base/thread_pool.h"
 #include "session/plan_cache.h"
 #include "session/dynamic_shapes.h"
+#include "session/run/run_memory.h"
 #include "session/state/cpu_clock.h"
 
 #include <string.h>
 
-static bool make_locks(eddy_session *s)
+enum { LOCKS = 4 };
+
+/* The first n locks. */
+static void destroy_locks(eddy_session *s, int n)
 {
-    if (pthread_mutex_init(&s->lock, NULL) != 0) return false;
-    if (pthread_mutex_init(&s->report_lock, NULL) == 0) {
-        if (pthread_rwlock_init(&s->state_lock, NULL) == 0) return true;
-        pthread_mutex_destroy(&s->report_lock);
-    }
-    pthread_mutex_destroy(&s->lock);
-    return false;
+    pthread_mutex_t *locks[] = { &s->lock, &s->report_lock, &s->memory_lock };
+    for (int i = 0; i < n && i < 3; i++) pthread_mutex_destroy(locks[i]);
+    if (n == LOCKS) pthread_rwlock_destroy(&s->state_lock);
 }
 
-static void destroy_locks(eddy_session *s)
+static bool make_locks(eddy_session *s)
 {
-    pthread_rwlock_destroy(&s->state_lock);
-    pthread_mutex_destroy(&s->report_lock);
-    pthread_mutex_destroy(&s->lock);
+    pthread_mutex_t *locks[] = { &s->lock, &s->report_lock, &s->memory_lock };
+    int              n = 0;
+    while (n < 3 && pthread_mutex_init(locks[n], NULL) == 0) n++;
+    if (n == 3 && pthread_rwlock_init(&s->state_lock, NULL) == 0) return true;
+    destroy_locks(s, n);
+    return false;
 }
 
 eddy_session *eddy_session_new_with(const eddy_session_args *given)
@@ -50,7 +53,7 @@ eddy_session *eddy_session_new_with(const eddy_session_args *given)
         return NULL;
     }
     if (!eddy__live_add(s, EDDY_LIVE_SESSION)) {
-        destroy_locks(s);
+        destroy_locks(s, LOCKS);
         eddy__release(a, s, sizeof *s);
         return NULL;
     }
@@ -90,6 +93,7 @@ void eddy__session_destroy(eddy_session *s)
         next = p->next;
         eddy__plan_free(p);
     }
+    eddy__run_memory_free(s);
     for (stages *t = s->stages, *next; t; t = next) {
         next = t->next;
         eddy__stages_free(s, t);
@@ -100,7 +104,7 @@ void eddy__session_destroy(eddy_session *s)
         eddy__release(&s->allocator, s->states[id], sizeof **s->states);
     }
     eddy__release(&s->allocator, s->states, (size_t)s->states_capacity * sizeof *s->states);
-    destroy_locks(s);
+    destroy_locks(s, LOCKS);
     eddy_graph *holds = s->of_graph ? NULL : s->graph;
     eddy_allocator a = s->allocator;
     eddy__release(&a, s, sizeof *s);

@@ -137,6 +137,13 @@ char *eddy__arena_text(eddy_arena *a, const char *s, size_t length)
     return p;
 }
 
+size_t eddy__arena_bytes(const eddy_arena *a)
+{
+    size_t bytes = 0;
+    for (const eddy_chunk *c = a->chunks; c; c = c->next) bytes += c->size;
+    return bytes;
+}
+
 void eddy__arena_free(eddy_arena *a)
 {
     while (a->chunks) {

@@ -1,5 +1,5 @@
-/* computed_sizes.c -- slices, repetitions and padding whose sizes are tensors: each gathers along one
- * axis after the other, at positions that are computed. */
+/* computed_sizes.c -- slices, repetitions and padding whose sizes are tensors: each gathers along
+ * one axis after the other, at positions that are computed. */
 #include "ops/arrays/arrays.h"
 #include "ops/short_names.h"
 

@@ -184,7 +184,8 @@ typedef struct open_memory {
 } open_memory;
 
 struct eddy_plan {
-    eddy_plan            *next;
+    eddy_plan            *next, *next_of_key;   /* the latter with the same bucket of keys */
+    uint32_t              key;    /* a hash of feeds, their shapes, and fetches */
     atomic_bool           busy;   /* set under the session's lock, cleared without it */
     uint64_t              used;   /* the session's `use_clock` at the last use */
     bool                  writes; /* updates variables */
@@ -229,8 +230,11 @@ struct eddy_plan {
     eddy_array   **constants;     /* retained */
     int32_t        n_constants, constants_capacity;
 
-    void          *memory, *memory_base;
+    void          *memory;        /* for temporaries; of a run, or the plan's own (memory_base) */
+    void          *memory_base;
+    struct run_memory *run_memory;  /* the block of the last run (run_memory.c); NULL: none */
     size_t         memory_bytes;
+    size_t         own_bytes;     /* held between runs, except results and stacks */
     eddy_plan_info info;
     eddy_error     error;         /* of the current run */
 };
@@ -262,6 +266,8 @@ bool eddy__instruction_flops(compile *c, const instruction *i, double *flops);
 bool eddy__plan_add_flops(compile *c, const instruction *i);
 /* Sets the addresses of buffers and scratch memory in p->memory. */
 void eddy__plan_set_addresses(eddy_plan *p);
+/* True if values of a run must still be in p->memory in the next. */
+bool eddy__plan_keeps_values(const eddy_plan *p);
 
 /* ----------------------------------------------------- stage 3: memory -- */
 
@@ -327,8 +333,11 @@ struct eddy_session {
     pthread_mutex_t       lock;  /* protects plans, states and callables; locked before state_lock */
     pthread_rwlock_t      state_lock;  /* held by runs: shared, or exclusive if they update variables */
     pthread_mutex_t       report_lock; /* protects error and last_info */
-    eddy_plan            *plans;       /* most recently used first */
+    eddy_plan            *plans;       /* most recently compiled first */
+    eddy_plan            *plans_of_key[256];    /* the same, by key; most recently used first */
     int                   n_plans;
+    struct run_memory    *memory;      /* in which plans compute */
+    pthread_mutex_t       memory_lock; /* protects `memory` */
     uint64_t              use_clock;  /* counts uses of plans, for finding the least recently used */
     uint64_t              changes;     /* counts changes of variables; protected by state_lock */
     eddy_state          **states;      /* by node id */
