@@ -67,7 +67,9 @@ typedef struct eddy_session_args {
  * run to end restores the previous number, unless another one was set in the meantime. */
 EDDY_API eddy_session *eddy_session_new_with(const eddy_session_args *given);
 #define eddy_session_new(...) eddy_session_new_with(EDDY_ARGS(eddy_session_args, __VA_ARGS__))
-/* Closes the session but keeps the handle valid: runs return CLOSED. Closing twice is allowed. */
+/* Closes the session but keeps the handle valid: runs return CLOSED. A run in progress, in any
+ * thread, ends before its next operation or iteration; what it has assigned by then stays. Closing
+ * twice is allowed. */
 EDDY_API void          eddy_session_close(eddy_session *s);
 /* Frees the session and its callables. No other thread may be using s, its callables or its
  * arrays from eddy_eval. */

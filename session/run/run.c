@@ -65,8 +65,13 @@ static eddy_status resize(eddy_plan *p, instruction *i)
     return EDDY_OK;
 }
 
+/* Another thread, or an operation of the run, may close the session. */
 static inline eddy_status execute_one(eddy_plan *p, instruction *i, uint64_t step)
 {
+    if (atomic_load_explicit(&p->session->closed, memory_order_relaxed))
+        return eddy_kernel_fail(&i->kernel, EDDY_CLOSED,
+                                "the session was closed during the run, which ends before this "
+                                "operation");
     const eddy_status s = i->resizes >= 0 ? resize(p, i) : EDDY_OK;
     return s == EDDY_OK ? eddy__execute(i, step, &p->error) : s;
 }
