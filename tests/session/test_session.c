@@ -489,7 +489,8 @@ START_TEST(closed_during_a_run)
     const eddy_tensor shown = eddy_print(real(g, 8), .write = close_now, .user = s);
     eddy_control_end(g);
     eddy_array *out = NULL;
-    ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_assign(w, shown)), &out), EDDY_CLOSED);
+    const eddy_tensor second = eddy_assign(w, shown);
+    ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(second), &out), EDDY_CLOSED);
     ck_assert_ptr_null(out);
     run_fails(s, EDDY_CLOSED, "closed during the run");
     run_fails(s, EDDY_CLOSED, "Assign");
@@ -566,7 +567,8 @@ Suite *session_suite(void)
         r05_r07_r19_nothing, r21_r23_wrong_feeds_and_graphs, r31_uninitialized,
         feeds_are_checked, many_feeds_and_a_fed_variable, callables, out_arrays_are_used_again,
         optimizations_do_not_change_a_bit, max_bytes,
-        a_run_allocates_nothing, without_memory_a_run_gives_all_or_nothing, closed, closed_during_a_run,
+        a_run_allocates_nothing, without_memory_a_run_gives_all_or_nothing, closed,
+        closed_during_a_run,
         the_graph_goes_first, an_erroneous_graph, save_and_restore,
     };
     Suite *suite = suite_create("session");
