@@ -11,13 +11,27 @@ static bool prepare_kernels(compile *c)
     return true;
 }
 
-/* Gives each instruction's scratch memory a root that lives only during the instruction. */
-static bool scratch_roots(compile *c)
+/* Moves the final instructions from the memory of the stages to that of the plan. */
+static bool keep_code(compile *c)
+{
+    eddy_plan   *p = c->plan;
+    instruction *code = eddy__plan_alloc(c, (size_t)p->n_code, sizeof *code);
+    if (!code) return false;
+    for (int32_t i = 0; i < p->n_code; i++) {
+        code[i] = p->code[i];
+        code[i].kernel.impl = &code[i].call;
+    }
+    p->code = code;
+    return true;
+}
+
+/* The same for the roots. Gives each instruction's scratch memory a root that lives only during
+ * the instruction. */
+static bool keep_roots(compile *c)
 {
     eddy_plan *p = c->plan;
     int32_t    n = 0;
     for (int32_t i = 0; i < p->n_code; i++) n += p->code[i].kernel.scratch_size > 0;
-    if (n == 0) return true;
     plan_root *roots = eddy__plan_alloc(c, (size_t)(p->n_roots + n), sizeof *roots);
     if (!roots) return false;
     if (p->n_roots > 0) memcpy(roots, p->roots, (size_t)p->n_roots * sizeof *roots);
@@ -66,7 +80,7 @@ static bool plan_memory(compile *c)
 {
     eddy_plan *p = c->plan;
     eddy_session *s = c->session;
-    if (!prepare_kernels(c) || !scratch_roots(c)) return false;
+    if (!keep_code(c) || !prepare_kernels(c) || !keep_roots(c)) return false;
     const bool   reuse = !(s->options.without & EDDY_PASS_REUSE);
     const size_t results = choose_direct_results(p);
     if (!eddy__plan_memory(p->allocator, p->roots, p->n_roots, p->n_code, reuse, &p->memory_bytes,

@@ -102,17 +102,20 @@ typedef struct eddy_chunk {
 static const size_t header_size = (sizeof(eddy_chunk) + 15) / 16 * 16, first_chunk = 4096,
                     largest_chunk = 1 << 20;
 
+/* A large item gets a chunk of its own, behind the one that smaller items continue to fill. */
 static eddy_chunk *arena_grow(eddy_arena *a, size_t need)
 {
     size_t size = a->chunks ? a->chunks->size * 2 : first_chunk;
     if (size > largest_chunk) size = largest_chunk;
+    const bool alone = a->chunks && need > largest_chunk / 4;
     if (size < need + header_size) size = need + header_size;
     eddy_chunk *c = eddy__allocate(a->allocator, size);
     if (!c) return NULL;
     c->size = size;
     c->used = header_size;
-    c->next = a->chunks;
-    a->chunks = c;
+    eddy_chunk **at = alone ? &a->chunks->next : &a->chunks;
+    c->next = *at;
+    *at = c;
     return c;
 }
 

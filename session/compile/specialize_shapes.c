@@ -150,8 +150,8 @@ static bool infer(compile *c, const eddy_node *node)
     eddy_type          few_types[FEW], *in = few_types;
     const eddy_array  *few_values[FEW] = { NULL }, **value = few_values;
     if (n > FEW) {
-        in = eddy__plan_alloc(c, (size_t)n, sizeof *in);
-        value = eddy__plan_alloc(c, (size_t)n, sizeof *value);
+        in = eddy__ir_alloc(c, (size_t)n, sizeof *in);
+        value = eddy__ir_alloc(c, (size_t)n, sizeof *value);
     }
     if (!in || !value) return false;
     for (int i = 0; i < n; i++) {
@@ -167,7 +167,7 @@ static bool infer(compile *c, const eddy_node *node)
     }
     node_info *info = &c->info[node->id];
     if (!eddy__infer_types(node->op, (void *)(uintptr_t)node->attrs, true, n, in, value,
-                           &c->plan->arena, &info->types, &n_out, node->name, c->error))
+                           &c->scratch, &info->types, &n_out, node->name, c->error))
         return false;
     if (n_out != node->n_outputs)
         return eddy__error_set(c->error, EDDY_INTERNAL,
@@ -216,7 +216,7 @@ static bool value_fits(const eddy_node *node, eddy_state *state, eddy_error *err
 static bool variable_type(compile *c, const eddy_node *node)
 {
     node_info *info = &c->info[node->id];
-    info->types = eddy__plan_alloc(c, 1, sizeof *info->types);
+    info->types = eddy__ir_alloc(c, 1, sizeof *info->types);
     if (!info->types) return false;
     info->types[0] = node->outputs[0];
     eddy_state *state = eddy__session_state(c->session, node->id);
@@ -293,7 +293,7 @@ static eddy_array *reshaped(const compile *c, const eddy_array *a, eddy_shape s)
 static bool compute(compile *c, const eddy_node *node, eddy_array **out)
 {
     int          n = node->n_inputs, m = node->n_outputs;
-    eddy_buffer *b = eddy__plan_alloc(c, (size_t)(n + m), sizeof *b);
+    eddy_buffer *b = eddy__ir_alloc(c, (size_t)(n + m), sizeof *b);
     if (!b) return false;
     for (int k = 0; k < n; k++) {
         const bool type_only = eddy__input_is_in(node->op->shape_inputs, k);
@@ -308,7 +308,7 @@ static bool compute(compile *c, const eddy_node *node, eddy_array **out)
 static bool fold(compile *c, const eddy_node *node)
 {
     node_info   *info = &c->info[node->id];
-    eddy_array **out = eddy__plan_alloc(c, (size_t)node->n_outputs, sizeof *out);
+    eddy_array **out = eddy__ir_alloc(c, (size_t)node->n_outputs, sizeof *out);
     if (!out) return false;
     const eddy_array *constant = eddy_constant_value(eddy__tensor_at(c->graph, node->id, 0));
     for (int k = 0; k < node->n_outputs; k++) {
@@ -337,8 +337,8 @@ static bool set_constant(compile *c, const eddy_node *node)
 {
     node_info        *info = &c->info[node->id];
     const eddy_array *value = constant_argument(c, node->id - 1);
-    info->types = eddy__plan_alloc(c, 1, sizeof *info->types);
-    info->folded = eddy__plan_alloc(c, 1, sizeof *info->folded);
+    info->types = eddy__ir_alloc(c, 1, sizeof *info->types);
+    info->folded = eddy__ir_alloc(c, 1, sizeof *info->folded);
     if (!info->types || !info->folded) return false;
     info->types[0] = c->plan->feeds[node->id - 1].type;
     info->folded[0] = eddy_array_retain((eddy_array *)(uintptr_t)value);

@@ -215,7 +215,7 @@ struct eddy_plan {
     size_t        *buffer_at;     /* offset of each in the memory of its root, in bytes */
     int32_t        n_buffers, buffers_capacity;
     plan_root     *roots;
-    int32_t        n_roots, roots_capacity;
+    int32_t        n_roots;
     instruction   *code;
     int32_t        n_code;
     int32_t        n_invariant;   /* number of leading instructions that run only after a source has changed */
