@@ -220,7 +220,17 @@ static bool make_next(backward *b, eddy_arena *arena)
     return eddy__graph_ready(b->a->body);
 }
 
-/* Copied to the new body: gradient nodes, and what is the same in every iteration. */
+/* A row of an input in another shape. It needs no memory, and the stack of it would. */
+static bool is_shaped_row(const backward *b, const uint8_t *varying, const eddy_node *node)
+{
+    if (!(node->op->flags & EDDY_OP_ALIAS) || (node->op->flags & EDDY_OP_STATEFUL)) return false;
+    for (int i = 1; i < node->n_inputs; i++)
+        if (!eddy__input_is_in(node->op->shape_inputs, i)) return false;
+    const eddy_tensor x = node->inputs[0];
+    return is_sliced(b, x) || (varying[x.node] && b->e.copies[x.node] && x.node <= b->forward);
+}
+
+/* Copied to the new body: gradient nodes, what is the same in every iteration, shaped rows. */
 static bool choose_copies(backward *b)
 {
     const eddy_graph *body = b->a->body;
@@ -230,7 +240,8 @@ static bool choose_copies(backward *b)
     if (!varying) return false;
     for (int32_t id = 1; id <= body->size; id++) {
         const bool argument = body->nodes[id]->op == &eddy_op_argument;
-        b->e.copies[id] = !argument && (id > b->forward || !varying[id]);
+        b->e.copies[id] = !argument && (id > b->forward || !varying[id] ||
+                                        is_shaped_row(b, varying, body->nodes[id]));
     }
     return true;
 }
