@@ -36,6 +36,7 @@ typedef struct backward {
     int                    n_next;
     eddy_tensor           *stacks;      /* tensors of the body whose values are stacked */
     int                    n_stacks;
+    bool                   has_gradient;    /* of a result, not all zeros */
     int32_t                forward;     /* nodes of the body up to this one are not gradients */
 } backward;
 
@@ -79,13 +80,14 @@ static bool add_term(backward *b, eddy_arena *arena, eddy_tensor stack)
     return true;
 }
 
-/* Collects the stacks whose sum dy is: only loops read those of open loops. False if out of
- * memory, or if dy is something else. */
+/* Collects the stacks whose sum dy is: only loops read those of open loops. Zeros, which the sweep
+ * supplies for stacks that nothing reads, are none. False if out of memory, or if dy is something
+ * else. */
 static bool collect_terms(backward *b, eddy_arena *arena, eddy_tensor dy)
 {
     const eddy_node *node = eddy_node_of(dy);
     const bool open = eddy__loop_is_open(b->a);
-    if (open && node->op == &eddy_op_zeros_like) return true;
+    if ((open || b->has_gradient) && node->op == &eddy_op_zeros_like) return true;
     if (open && (node->op == &eddy_op_add_n || node->op == &eddy_op_identity)) {
         for (int i = 0; i < node->n_inputs; i++)
             if (!collect_terms(b, arena, node->inputs[i])) return false;
@@ -129,6 +131,9 @@ static bool differentiate(backward *b, eddy_arena *arena)
     b->rows = b->dsum + most;
     b->dx = b->rows + most;
     int n_ys = 0, n_xs = 0;
+    for (int k = 0; k < n_results; k++)
+        if (is_smooth(result(b, k)) && eddy_is_valid(b->r->dy[k]))
+            b->has_gradient |= eddy_node_of(b->r->dy[k])->op != &eddy_op_zeros_like;
     for (int k = 0; k < n_results; k++) {
         const eddy_tensor y = result(b, k);
         if (k < b->n_carried) b->dcarried[k] = eddy_none(body);

@@ -1,5 +1,5 @@
-/* test_kept_values.c -- what the gradient of a loop does not keep: rows of inputs in another
- * shape. */
+/* test_kept_values.c -- what the gradient of a loop does not keep: rows of inputs in another shape,
+ * and zeros for stacks that nothing reads. */
 #include "build/gen/suites.h"
 #include "tests/lib/control_checks.h"
 
@@ -45,11 +45,26 @@ START_TEST(rows_in_another_shape)
 }
 END_TEST
 
+BODY(with_a_stack, Tanh(Mul(x[0], c[0])), Mul(x[0], x[1]))
+
+/* The derivative of the final value, which does not depend on the stack. */
+START_TEST(unread_stacks)
+{
+    trial       t;
+    eddy_graph *g = new_trial(&t);
+    eddy_tensor a = fed_real(&t, 0.5), y[2];
+    ck_assert_int_eq(eddy_loop(FUNCTION(with_a_stack, a), EDDY_LIST(eddy_number(g, F64, 1)),
+                               EDDY_LIST(matrix_rows(&t)), y), 2);
+    ck_assert_uint_lt(bytes_of(&t, slope(y[0], a)), ROWS * WIDE * sizeof(double));
+}
+END_TEST
+
 Suite *kept_values_suite(void)
 {
     Suite *s = suite_create("kept_values");
     TCase *c = tcase_create("memory");
     tcase_add_test(c, rows_in_another_shape);
+    tcase_add_test(c, unread_stacks);
     suite_add_tcase(s, c);
     return s;
 }
