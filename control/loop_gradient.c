@@ -235,7 +235,14 @@ static bool is_shaped_row(const backward *b, const uint8_t *varying, const eddy_
     return is_sliced(b, x) || (varying[x.node] && b->e.copies[x.node] && x.node <= b->forward);
 }
 
-/* Copied to the new body: gradient nodes, what is the same in every iteration, shaped rows. */
+/* Of a segmented loop everything runs again, also in gradients of gradients. */
+static bool runs_again(const backward *b, const eddy_node *node)
+{
+    return b->a->segmented && !(node->op->flags & (EDDY_OP_STATEFUL | EDDY_OP_SIDE_EFFECT));
+}
+
+/* Copied to the new body: gradient nodes, what is the same in every iteration, shaped rows, and
+ * what runs again. */
 static bool choose_copies(backward *b)
 {
     const eddy_graph *body = b->a->body;
@@ -246,6 +253,7 @@ static bool choose_copies(backward *b)
     for (int32_t id = 1; id <= body->size; id++) {
         const bool argument = body->nodes[id]->op == &eddy_op_argument;
         b->e.copies[id] = !argument && (id > b->forward || !varying[id] ||
+                                        runs_again(b, body->nodes[id]) ||
                                         is_shaped_row(b, varying, body->nodes[id]));
     }
     return true;
@@ -380,7 +388,8 @@ static eddy_tensor backward_loop(backward *b, int n, const eddy_tensor *in)
                              .trips = a->trips,
                              .counted = a->conditional || a->counted,
                              .reverse = !a->reverse,
-                             .open = eddy__loop_is_open(a) };
+                             .open = eddy__loop_is_open(a),
+                             .segmented = a->segmented };
     if (!outs.at || !eddy__extract_copy(&b->e)) return eddy_none(b->r->graph);
     for (int i = 0; i < b->n_next; i++)
         eddy__out_add(&outs, eddy__extract_image(&b->e, b->next[i]));
