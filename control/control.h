@@ -84,6 +84,33 @@ EDDY_API int eddy_case_with(const eddy_case_args *args);
 
 /* ----------------------------------------------------------------- loops -- */
 
+/* What the gradient of a loop of n iterations keeps. By default that is what the backward loop needs
+ * of each iteration. A loop in segments keeps the loop variables before each segment, and the
+ * backward loop runs the iterations of a segment again when it needs them. All loops have both
+ * options: `.segment` is the number of iterations of a segment, and `.recompute` chooses it.
+ *
+ *   eddy_scan(f, EDDY_LIST(rows), &y, EDDY_LIST(h), .recompute = EDDY_RECOMPUTE_SQRT);
+ *   eddy_while_loop(cond, body, EDDY_LIST(x), &y, .segment = 1000);
+ *
+ * Values are those of the loop without segments, bit for bit, and gradients of any order are equal
+ * except for the order of sums over the iterations. Variables are updated once, and lines printed
+ * once; the iterations that run again repeat the random draws of the first time. (These are not
+ * those of the same loop without segments: each loop draws numbers of its own.) Errors name the
+ * iteration as if there were no segments.
+ *
+ * Errors: another value of recompute; a negative segment, or one with EDDY_RECOMPUTE_LOG; more than
+ * EDDY_MAX_RESULTS loop variables and rows, or results, with up to two that segments add. Chen et
+ * al., "Training deep nets with sublinear memory cost", 2016; jax.checkpoint of the body of a scan. */
+typedef enum eddy_recompute {
+    EDDY_RECOMPUTE_NONE = 0,        /* without .segment: nothing is computed again */
+    /* Segments of about sqrt(n) iterations: memory for 2 sqrt(n) of them, each of which runs twice.
+     * If n is not known while the graph is built, a segment has 100. */
+    EDDY_RECOMPUTE_SQRT = 1,
+    /* Segments of segments, about eight in each: memory for 8 log_8(n) iterations, each of which
+     * runs about log_8(n) times. If n is not known, the largest segments have 512. */
+    EDDY_RECOMPUTE_LOG = 2
+} eddy_recompute;
+
 typedef struct eddy_while_args {
     size_t size_ EDDY_DEFAULT(sizeof(eddy_while_args));
     eddy_function cond;             /* of the loop variables: a bool scalar */
@@ -100,6 +127,8 @@ typedef struct eddy_while_args {
     bool          no_back_prop;         /* the results have no gradient */
     bool          swap_memory;          /* accepted; changes nothing */
     const char   *name;             /* default "while" */
+    eddy_recompute recompute;       /* what a gradient keeps (eddy_recompute) */
+    int64_t       segment;          /* iterations of a segment; 0: as recompute says */
 } eddy_while_args;
 
 /* Repeats loop_vars = body(loop_vars) while cond(loop_vars) is true; the results are the final
@@ -118,6 +147,8 @@ typedef struct eddy_iterate_args {
     eddy_list     x;                /* initial values */
     eddy_tensor  *out;
     const char   *name;             /* default "iterate" */
+    eddy_recompute recompute;       /* what a gradient keeps (eddy_recompute) */
+    int64_t       segment;          /* iterations of a segment; 0: as recompute says */
 } eddy_iterate_args;
 
 /* f applied `count` times: f(f(... f(x))). As jax.lax.fori_loop without the counter. */
@@ -133,6 +164,8 @@ typedef struct eddy_loop_args {
     int64_t       count EDDY_DEFAULT(-1);   /* iterations, needed without rows */
     bool          reverse;          /* from the last row to the first */
     const char   *name;             /* default "loop" */
+    eddy_recompute recompute;       /* what a gradient keeps (eddy_recompute) */
+    int64_t       segment;          /* iterations of a segment; 0: as recompute says */
 } eddy_loop_args;
 
 /* The general loop: f gets the carried values and then one row (along axis 0) of each tensor in
@@ -151,6 +184,8 @@ typedef struct eddy_fold_args {
     bool          reverse;
     int           parallel_iterations;  /* accepted; changes nothing */
     const char   *name;             /* default "scan", "foldl", "foldr" */
+    eddy_recompute recompute;       /* what a gradient keeps (eddy_recompute) */
+    int64_t       segment;          /* iterations of a segment; 0: as recompute says */
 } eddy_fold_args;
 
 /* The accumulators after each row, stacked: out[i] = f(out[i - 1], elems[i]). Without an
@@ -172,6 +207,8 @@ typedef struct eddy_map_fn_args {
     eddy_tensor  *out;
     int           parallel_iterations;  /* accepted; changes nothing */
     const char   *name;             /* default "map" */
+    eddy_recompute recompute;       /* what a gradient keeps (eddy_recompute) */
+    int64_t       segment;          /* iterations of a segment; 0: as recompute says */
 } eddy_map_fn_args;
 
 /* f of each row, one after the other, and the results stacked. eddy_vmap (TensorFlow's

@@ -111,6 +111,7 @@ static const eddy_attr_field loop_fields[] = {
     { "reverse", EDDY_ATTR_BOOL, offsetof(eddy_loop_attrs, reverse) },
     { "open", EDDY_ATTR_BOOL, offsetof(eddy_loop_attrs, open) },
     { "quiet", EDDY_ATTR_BOOL, offsetof(eddy_loop_attrs, quiet) },
+    { "segmented", EDDY_ATTR_BOOL, offsetof(eddy_loop_attrs, segmented) },
     { 0 }
 };
 

@@ -36,6 +36,7 @@ typedef struct backward {
     int                    n_next;
     eddy_tensor           *stacks;      /* tensors of the body whose values are stacked */
     int                    n_stacks;
+    bool                   has_gradient;    /* of a result, not all zeros */
     int32_t                forward;     /* nodes of the body up to this one are not gradients */
 } backward;
 
@@ -79,13 +80,14 @@ static bool add_term(backward *b, eddy_arena *arena, eddy_tensor stack)
     return true;
 }
 
-/* Collects the stacks whose sum dy is: only loops read those of open loops. False if out of
- * memory, or if dy is something else. */
+/* Collects the stacks whose sum dy is: only loops read those of open loops. Zeros, which the sweep
+ * supplies for stacks that nothing reads, are none. False if out of memory, or if dy is something
+ * else. */
 static bool collect_terms(backward *b, eddy_arena *arena, eddy_tensor dy)
 {
     const eddy_node *node = eddy_node_of(dy);
     const bool open = eddy__loop_is_open(b->a);
-    if (open && node->op == &eddy_op_zeros_like) return true;
+    if ((open || b->has_gradient) && node->op == &eddy_op_zeros_like) return true;
     if (open && (node->op == &eddy_op_add_n || node->op == &eddy_op_identity)) {
         for (int i = 0; i < node->n_inputs; i++)
             if (!collect_terms(b, arena, node->inputs[i])) return false;
@@ -129,6 +131,9 @@ static bool differentiate(backward *b, eddy_arena *arena)
     b->rows = b->dsum + most;
     b->dx = b->rows + most;
     int n_ys = 0, n_xs = 0;
+    for (int k = 0; k < n_results; k++)
+        if (is_smooth(result(b, k)) && eddy_is_valid(b->r->dy[k]))
+            b->has_gradient |= eddy_node_of(b->r->dy[k])->op != &eddy_op_zeros_like;
     for (int k = 0; k < n_results; k++) {
         const eddy_tensor y = result(b, k);
         if (k < b->n_carried) b->dcarried[k] = eddy_none(body);
@@ -220,7 +225,24 @@ static bool make_next(backward *b, eddy_arena *arena)
     return eddy__graph_ready(b->a->body);
 }
 
-/* Copied to the new body: gradient nodes, and what is the same in every iteration. */
+/* A row of an input in another shape. It needs no memory, and the stack of it would. */
+static bool is_shaped_row(const backward *b, const uint8_t *varying, const eddy_node *node)
+{
+    if (!(node->op->flags & EDDY_OP_ALIAS) || (node->op->flags & EDDY_OP_STATEFUL)) return false;
+    for (int i = 1; i < node->n_inputs; i++)
+        if (!eddy__input_is_in(node->op->shape_inputs, i)) return false;
+    const eddy_tensor x = node->inputs[0];
+    return is_sliced(b, x) || (varying[x.node] && b->e.copies[x.node] && x.node <= b->forward);
+}
+
+/* Of a segmented loop everything runs again, also in gradients of gradients. */
+static bool runs_again(const backward *b, const eddy_node *node)
+{
+    return b->a->segmented && !(node->op->flags & (EDDY_OP_STATEFUL | EDDY_OP_SIDE_EFFECT));
+}
+
+/* Copied to the new body: gradient nodes, what is the same in every iteration, shaped rows, and
+ * what runs again. */
 static bool choose_copies(backward *b)
 {
     const eddy_graph *body = b->a->body;
@@ -230,7 +252,9 @@ static bool choose_copies(backward *b)
     if (!varying) return false;
     for (int32_t id = 1; id <= body->size; id++) {
         const bool argument = body->nodes[id]->op == &eddy_op_argument;
-        b->e.copies[id] = !argument && (id > b->forward || !varying[id]);
+        b->e.copies[id] = !argument && (id > b->forward || !varying[id] ||
+                                        runs_again(b, body->nodes[id]) ||
+                                        is_shaped_row(b, varying, body->nodes[id]));
     }
     return true;
 }
@@ -364,7 +388,8 @@ static eddy_tensor backward_loop(backward *b, int n, const eddy_tensor *in)
                              .trips = a->trips,
                              .counted = a->conditional || a->counted,
                              .reverse = !a->reverse,
-                             .open = eddy__loop_is_open(a) };
+                             .open = eddy__loop_is_open(a),
+                             .segmented = a->segmented };
     if (!outs.at || !eddy__extract_copy(&b->e)) return eddy_none(b->r->graph);
     for (int i = 0; i < b->n_next; i++)
         eddy__out_add(&outs, eddy__extract_image(&b->e, b->next[i]));

@@ -1,4 +1,5 @@
 /* loops.c -- loops of users' functions: while_loop, scan, foldl, foldr, map_fn, iterate, loop. */
+#include "control/loop_spec.h"
 #include "control/trace.h"
 #include "graph/call_options.h"
 #include "graph/base/base.h"
@@ -6,18 +7,6 @@
 #include "ops/ops.h"
 
 #include <string.h>
-
-typedef struct loop_spec {
-    const char          *what, *scope;
-    const eddy_function *cond, *body;
-    eddy_list            carried, rows;
-    const eddy_shape    *invariants;
-    int64_t              trips;
-    bool                 reverse, no_back_prop;
-    int                  n_stacked;     /* results behind the carried ones; -1: any number */
-    bool                 stack_carried; /* the carried results are stacked too */
-    bool                 only_stacks;   /* the results are the stacks alone */
-} loop_spec;
 
 static bool rows_are_valid(eddy_graph *g, const loop_spec *s)
 {
@@ -154,12 +143,15 @@ static int carry_variables(extraction *e, eddy_tensor *in)
     return e->n_vars;
 }
 
+static bool is_counted(const loop_spec *s) { return eddy_is_valid(s->count); }
+
 /* The arguments of the body, and the inputs of the node. */
 static int make_inputs(const trace *t, const loop_spec *s, extraction *e, eddy_tensor *in,
                        int *n_products)
 {
     const eddy_type count = { EDDY_INT64, EDDY_SCALAR };
     int             n = 0;
+    if (is_counted(s)) in[n++] = s->count;
     eddy__extract_argument(e, eddy_none(t->graph), count);
     for (int i = 0; i < t->n_args; i++) {
         if (i == s->carried.count) n += carry_variables(e, in + n);
@@ -185,7 +177,7 @@ static eddy_tensor make_node(const trace *t, const loop_spec *s, extraction *e,
 {
     eddy_graph  *g = t->graph;
     const int64_t n_outs = (int64_t)r->n + e->n_vars;
-    const int     n_inputs = t->n_args + e->n_vars + e->n_captures + 1;
+    const int     n_inputs = t->n_args + e->n_vars + e->n_captures + 2;
     const int     carried = (s->cond != NULL) + s->carried.count;
     out_list      outs = { eddy__extract_room(e, 2 * n_outs + effects->n, sizeof(int64_t)), 0 };
     eddy_tensor  *in = eddy__extract_room(e, n_inputs, sizeof *in);
@@ -204,7 +196,8 @@ static eddy_tensor make_node(const trace *t, const loop_spec *s, extraction *e,
     const eddy_loop_attrs a = {
         .body = e->body, .outs = { outs.n, outs.at }, .n_carried = s->carried.count + e->n_vars,
         .n_sliced = s->rows.count + n_products, .n_stacked = r->n_stacked, .trips = s->trips,
-        .conditional = s->cond != NULL, .reverse = s->reverse,
+        .conditional = s->cond != NULL, .counted = is_counted(s), .reverse = s->reverse,
+        .segmented = s->segmented,
     };
     e->body = NULL;                 /* it is the node's */
     return eddy_apply(&eddy_op_loop, &a, n, in, (eddy_apply_args){ .graph = g, .name = "loop" });
@@ -234,6 +227,7 @@ static void finish(const trace *t, const loop_spec *s, extraction *e, const loop
         out[k] = eddy_output(loop, first + k + (first + k >= carried ? e->n_vars : 0));
     eddy__variables_end(e, loop, carried, out, n);
     for (int k = 0; k < n && s->no_back_prop; k++) out[k] = eddy_stop_gradient(out[k]);
+    if (s->ran) *s->ran = eddy_output(loop, carried + e->n_vars + r->n_stacked);
 }
 
 static void trace_loop(trace *t, const loop_spec *s, loop_results *r, eddy_tensor *out)
@@ -256,16 +250,22 @@ static void trace_loop(trace *t, const loop_spec *s, loop_results *r, eddy_tenso
     if (e.body) eddy_graph_free(e.body);
 }
 
-static int build_loop(eddy_graph *g, const loop_spec *s, eddy_tensor *out)
+int eddy__loop_build(eddy_graph *g, const loop_spec *s, eddy_tensor *out)
 {
-    if (!eddy__graph_ready(g) || !spec_is_valid(g, s, out)) return 0;
     eddy_tensor  args[EDDY_MAX_RESULTS];
     trace        t = { .graph = g, .what = s->what, .first = g->size + 1, .args = args };
     loop_results r = { 0 };
-    eddy_scope_begin(g, s->scope);
     trace_loop(&t, s, &r, out);
-    eddy_scope_end(g);
     return eddy__graph_ready(g) ? (s->only_stacks ? 0 : s->carried.count) + r.n_stacked : 0;
+}
+
+static int build_loop(eddy_graph *g, const loop_spec *s, eddy_tensor *out)
+{
+    if (!eddy__graph_ready(g) || !spec_is_valid(g, s, out)) return 0;
+    eddy_scope_begin(g, s->scope);
+    const int n = eddy__segments_build(g, s, out);
+    eddy_scope_end(g);
+    return n;
 }
 
 /* The graph of the arguments, or of what f builds of none. */
@@ -294,6 +294,8 @@ int eddy_while_loop_with(const eddy_while_args *given)
         .invariants = a.shape_invariants,
         .trips = a.maximum_iterations,
         .no_back_prop = a.no_back_prop,
+        .recompute = a.recompute,
+        .segment = a.segment,
     };
     return build_loop(g, &s, a.out);
 }
@@ -311,7 +313,9 @@ int eddy_iterate_with(const eddy_iterate_args *given)
                           .scope = eddy__name_or(a.name, "iterate"),
                           .body = &a.f,
                           .carried = a.x,
-                          .trips = a.count };
+                          .trips = a.count,
+                          .recompute = a.recompute,
+                          .segment = a.segment };
     return build_loop(g, &s, a.out);
 }
 
@@ -321,7 +325,7 @@ int eddy_loop_with(const eddy_loop_args *given)
     const loop_spec s = {
         .what = "loop", .scope = eddy__name_or(a.name, "loop"), .body = &a.f, .carried = a.carried,
         .rows = a.rows, .trips = a.rows.count > 0 ? -1 : a.count, .reverse = a.reverse,
-        .n_stacked = -1,
+        .n_stacked = -1, .recompute = a.recompute, .segment = a.segment,
     };
     return build_loop(graph_of("loop", a.carried, a.rows, &a.f), &s, a.out);
 }
@@ -330,7 +334,8 @@ int eddy_map_fn_with(const eddy_map_fn_args *given)
 {
     eddy_map_fn_args a = EDDY_TAKE(eddy_map_fn_args, given);
     const loop_spec s = { .what = "map_fn", .scope = eddy__name_or(a.name, "map"), .body = &a.f,
-                          .rows = a.elems, .trips = -1, .n_stacked = -1, .only_stacks = true };
+                          .rows = a.elems, .trips = -1, .n_stacked = -1, .only_stacks = true,
+                          .recompute = a.recompute, .segment = a.segment };
     return build_loop(graph_of("map_fn", a.elems, a.elems, &a.f), &s, a.out);
 }
 
@@ -379,7 +384,7 @@ static int build_fold(const char *what, const char *scope, eddy_fold_args a, boo
     const loop_spec s = {
         .what = what, .scope = eddy__name_or(a.name, scope), .body = &a.f, .carried = a.initializer,
         .rows = a.elems, .trips = -1, .reverse = a.reverse, .stack_carried = stacks,
-        .only_stacks = stacks,
+        .only_stacks = stacks, .recompute = a.recompute, .segment = a.segment,
     };
     const int n = build_loop(g, &s, a.out);
     for (int k = 0; k < n && stacks && from_rows; k++) {

@@ -30,13 +30,17 @@
  * Nothing but the condition or the count limits an open loop, so that its stacks have as many
  * rows as it runs iterations. Their memory grows in the run, their shape in a plan is that of no
  * rows, and only loops read them, row by row. `open` says that the sliced inputs are such stacks;
- * they then do not limit the iterations of a correct graph. */
+ * they then do not limit the iterations of a correct graph.
+ *
+ * Each iteration of a `segmented` loop runs a segment of the iterations of another loop, which is in
+ * its body. In messages the segments are one loop: they number their iterations on, and the
+ * segmented loop is not named. */
 typedef struct eddy_loop_attrs {
     eddy_graph *body;
     eddy_ints   outs;
     int64_t     n_carried, n_sliced, n_stacked;
     int64_t     trips;
-    bool        conditional, counted, reverse, open, quiet;
+    bool        conditional, counted, reverse, open, quiet, segmented;
 } eddy_loop_attrs;
 
 /* A limit of more iterations than this is none when stacks are planned. */

@@ -20,6 +20,7 @@ static bool same_carried(const eddy_loop_attrs *a, const eddy_loop_attrs *b)
     return a->n_carried == b->n_carried && a->n_sliced == b->n_sliced && a->trips == b->trips &&
            a->conditional == b->conditional && a->counted == b->counted &&
            a->reverse == b->reverse && a->open == b->open && a->quiet == b->quiet &&
+           a->segmented == b->segmented &&
            (bytes == 0 || memcmp(a->outs.at, b->outs.at, bytes) == 0);
 }
 

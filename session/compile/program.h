@@ -56,6 +56,8 @@ struct eddy_program {
     size_t          *slice_row;     /* the same of the node's sliced inputs */
     int64_t          most;          /* iterations; INT64_MAX: no limit */
     int64_t          iteration;     /* argument 0 of the body */
+    bool             segment;       /* the loop is in the body of a segmented one */
+    int64_t          before;        /* if so: its iterations in earlier segments */
     bool             counts;        /* the last output is the number of iterations */
     size_t           scratch_bytes;
 

@@ -1,6 +1,9 @@
 /* program_run.c -- runs the programs of Loop and Case nodes. */
+#include "graph/kernel.h"
 #include "session/compile/program.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 void eddy__program_prepare(instruction *i)
@@ -157,6 +160,26 @@ static void set_rows(const eddy_kernel *k, const eddy_loop_attrs *at, eddy_progr
     }
 }
 
+/* Iteration i counts from the first segment on. */
+static long long number_of(const eddy_program *p, int64_t i)
+{
+    return (long long)(p->before + i);
+}
+
+/* An error, to which the loops around a segment add nothing. */
+static eddy_status fail(eddy_kernel *k, const eddy_program *p, eddy_status s, const char *format,
+                        ...)
+{
+    char    text[600];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (!p->segment) return eddy_kernel_fail(k, s, "%s", text);
+    eddy__error_set(((const eddy_kernel_call *)k->impl)->error, s, "%s", text);
+    return s;
+}
+
 static eddy_status goes_on(eddy_kernel *k, eddy_program *p, int64_t i, bool *on)
 {
     body_plan *b = &p->condition;
@@ -166,8 +189,8 @@ static eddy_status goes_on(eddy_kernel *k, eddy_program *p, int64_t i, bool *on)
     const eddy_status s = execute(b, step_of(k, i));
     if (s == EDDY_OK) *on = *(const bool *)b->plan->buffers[b->plan->outputs[0].buffer].data;
     else
-        eddy_kernel_fail(k, s, "%s [condition of '%.200s' before iteration %lld]",
-                         b->plan->error.message, p->node->name, (long long)i);
+        fail(k, p, s, "%s [condition of '%.200s' before iteration %lld]", b->plan->error.message,
+             p->node->name, number_of(p, i));
     return s;
 }
 
@@ -193,9 +216,9 @@ static eddy_status begin_stacks(eddy_kernel *k, const eddy_loop_attrs *at, eddy_
 static eddy_status may_begin(eddy_kernel *k, eddy_program *p, int64_t i)
 {
     if (atomic_load_explicit(&p->bodies[0].plan->session->closed, memory_order_relaxed))
-        return eddy_kernel_fail(k, EDDY_CLOSED,
-                                "the session was closed during the run [iteration %lld of "
-                                "'%.200s']", (long long)i, p->node->name);
+        return fail(k, p, EDDY_CLOSED,
+                    "the session was closed during the run [iteration %lld of '%.200s']",
+                    number_of(p, i), p->node->name);
     if (!p->open || p->n_stacked == 0 || i < p->room) return EDDY_OK;
     p->rows = i;
     return eddy__stacks_reserve(k, p, i + 1, false);
@@ -213,9 +236,10 @@ static eddy_status iterate(eddy_kernel *k, eddy_program *p, int64_t i, int64_t n
     s = goes_on(k, p, i, on);
     if (s != EDDY_OK || !*on) return s;
     s = execute(b, step_of(k, p->iteration));
+    if (s != EDDY_OK && at->segmented) return fail(k, p, s, "%s", b->plan->error.message);
     if (s != EDDY_OK)
-        return eddy_kernel_fail(k, s, "%s [iteration %lld of '%.200s']", b->plan->error.message,
-                                (long long)i, p->node->name);
+        return fail(k, p, s, "%s [iteration %lld of '%.200s']", b->plan->error.message,
+                    number_of(p, i), p->node->name);
     copy_results(b, 0, p->n_carried + p->n_stacked);
     swap_carried(p);
     return EDDY_OK;
@@ -229,6 +253,24 @@ static void end_stacks(const eddy_kernel *k, eddy_program *p, int64_t n)
     } else clear_rows(k, p, n);
 }
 
+/* The loops in the body of a segmented loop go on where they were in its last iteration. */
+static void begin_segments(eddy_program *p, const eddy_loop_attrs *at)
+{
+    for (eddy_program *q = at->segmented ? p->bodies[0].plan->programs : NULL; q; q = q->next) {
+        q->segment = true;
+        q->before = p->before;
+    }
+}
+
+/* After i iterations. */
+static void end_segments(eddy_program *p, const eddy_loop_attrs *at, int64_t i)
+{
+    if (!p->segment) return;
+    if (!at->segmented) p->before += i;
+    for (eddy_program *q = at->segmented ? p->bodies[0].plan->programs : NULL; q; q = q->next)
+        if (q->before > p->before) p->before = q->before;
+}
+
 static eddy_status run_loop(eddy_kernel *k, eddy_program *p)
 {
     const eddy_loop_attrs *at = p->node->attrs;
@@ -240,6 +282,7 @@ static eddy_status run_loop(eddy_kernel *k, eddy_program *p)
         b->feed_at[f] = f >= captured ? k->in[f - 1 + at->counted]->data : NULL;
     b->feed_at[0] = &p->iteration;
     begin_carried(k, p);
+    begin_segments(p, at);
     eddy_status s = begin_stacks(k, at, p, n);
     for (bool on = true; s == EDDY_OK && i < n; i++) {
         s = iterate(k, p, i, n, &on);
@@ -248,6 +291,7 @@ static eddy_status run_loop(eddy_kernel *k, eddy_program *p)
     if (s != EDDY_OK) return s;
     end_carried(k, p);
     end_stacks(k, p, i);
+    end_segments(p, at, i);
     if (p->counts) *(int64_t *)k->out[p->n_outputs - 1]->data = i;
     return EDDY_OK;
 }

@@ -10,6 +10,7 @@ BODY(squared, Square(Sin(x[0])))
 BODY(below, Less(x[0], c[0]))
 BODY(grow, Add(Mul(x[0], 1.25), 0.5))
 BODY(itself, x[0])
+BODY(sum, Sin(Add(x[0], x[1])))
 
 static eddy_tensor first(int n, const eddy_tensor *y, eddy_tensor x)
 {
@@ -50,6 +51,14 @@ static eddy_tensor mapped_slopes(eddy_tensor x)
     eddy_tensor flat = eddy_reshape(x, EDDY_SHAPE(6));
     return Sum(first(eddy_vmap(PLAIN(slope_of_open), EDDY_LIST(flat), y), y, x));
 }
+static eddy_tensor segments(eddy_tensor x)
+{
+    eddy_tensor y[2], rows = eddy_reshape(x, EDDY_SHAPE(6)), end = eddy_index(x, "1, 1");
+    eddy_scan(PLAIN(sum), EDDY_LIST(rows), y, EDDY_LIST(end), .segment = 4, .reverse = true);
+    return Sum(first(eddy_while_loop(FUNCTION(below, end), PLAIN(grow), EDDY_LIST(Sum(y[0])), y,
+                                     .maximum_iterations = 9, .recompute = EDDY_RECOMPUTE_LOG),
+                     y, x));
+}
 static int update(eddy_list in, eddy_tensor *y, void *context)
 {
     eddy_tensor v = *(eddy_tensor *)context, z[1];
@@ -66,7 +75,8 @@ static eddy_tensor updates(eddy_tensor x)
     eddy_tensor v = eddy_variable(x.graph, eddy_ones(x.graph, F64, EDDY_SHAPE(3, 2)));
     return first(eddy_iterate(3, FUNCTION(update, v), EDDY_LIST(eddy_index(x, "1, 1")), y), y, x);
 }
-static eddy_tensor (*const built[])(eddy_tensor x) = { scan, map, open, mapped_slopes, updates };
+static eddy_tensor (*const built[])(eddy_tensor x) = { scan,          map,      open,
+                                                    mapped_slopes, segments, updates };
 enum { MODELS = sizeof built / sizeof *built };
 
 static void runs_later(eddy_session *s, failing_allocator *f, eddy_tensor y, eddy_feeds feeds)

@@ -13,18 +13,23 @@ BODY(fewer, Less(x[0], c[0]))
 /* Of while loops; -1 in models of open loops, whose stacks grow. */
 static int64_t most = 30;
 
+/* Of all loops, in models in segments. */
+static eddy_recompute recompute;
+static int64_t        segment;
+#define PARTS .recompute = recompute, .segment = segment
+
 /* The second value of a loop that counts to m->n: f gets the counter and x. */
 static eddy_tensor counted(const model_args *m, eddy_function f)
 {
     eddy_tensor y[EDDY_MAX_RESULTS];
     const int   n = eddy_while_loop(FUNCTION(fewer, m->n), f, EDDY_LIST(zero_of(m->x), m->x), y,
-                                    .maximum_iterations = most);
+                                    .maximum_iterations = most, PARTS);
     return n == 2 ? y[1] : eddy_none(m->x.graph);
 }
 static eddy_tensor repeated(const model_args *m, int count, eddy_function f, eddy_tensor x)
 {
     eddy_tensor y[EDDY_MAX_RESULTS];
-    return first(eddy_iterate(count, f, EDDY_LIST(x), y), y, m->x);
+    return first(eddy_iterate(count, f, EDDY_LIST(x), y, PARTS), y, m->x);
 }
 static eddy_tensor row_of(eddy_tensor m, eddy_tensor v)      /* v m */
 {
@@ -64,8 +69,9 @@ BODY(trade_step, Add(x[0], 1), x[2], Sin(Add(x[1], Mul(x[2], c[0]))))
 static eddy_tensor while_trade(const model_args *m)
 {
     eddy_tensor y[EDDY_MAX_RESULTS], b = eddy_index(m->a, "2");
-    const int   n = eddy_while_loop(FUNCTION(fewer, m->n), FUNCTION(trade_step, b),
-                                    EDDY_LIST(zero_of(b), m->x, b), y, .maximum_iterations = most);
+    const int   n =
+        eddy_while_loop(FUNCTION(fewer, m->n), FUNCTION(trade_step, b),
+                        EDDY_LIST(zero_of(b), m->x, b), y, .maximum_iterations = most, PARTS);
     return n == 3 ? Mul(y[1], Exp(y[2])) : eddy_none(m->x.graph);
 }
 
@@ -76,7 +82,7 @@ static eddy_tensor while_shrinks(const model_args *m)
 {
     eddy_tensor y[EDDY_MAX_RESULTS], x = Mul(m->x, eddy_index(m->a, "0"));
     return first(eddy_while_loop(PLAIN(shrunk), PLAIN(shrink), EDDY_LIST(x), y,
-                                 .maximum_iterations = most), y, x);
+                                 .maximum_iterations = most, PARTS), y, x);
 }
 
 /* ---------------------------------------------------------------- branches -- */
@@ -151,7 +157,7 @@ static eddy_tensor iterate_softmax(const model_args *m)
 
 static int inner_loop(eddy_list in, eddy_tensor *y, void *context)
 {
-    return eddy_iterate(2, FUNCTION(sine_of, ((eddy_tensor *)context)[0]), in, y);
+    return eddy_iterate(2, FUNCTION(sine_of, ((eddy_tensor *)context)[0]), in, y, PARTS);
 }
 static eddy_tensor loop_in_loop(const model_args *m)
 {
@@ -177,32 +183,34 @@ BODY(row_step, Sin(Add(Mul(x[0], c[0]), x[1])))
 static eddy_tensor scan_rows(const model_args *m)
 {
     eddy_tensor y[EDDY_MAX_RESULTS];
-    return first(eddy_scan(FUNCTION(row_step, m->x), EDDY_LIST(m->a), y, EDDY_LIST(m->x)), y, m->x);
+    return first(eddy_scan(FUNCTION(row_step, m->x), EDDY_LIST(m->a), y, EDDY_LIST(m->x), PARTS), y,
+                 m->x);
 }
 static eddy_tensor scan_reverse(const model_args *m)
 {
     eddy_tensor y[EDDY_MAX_RESULTS];
-    return first(eddy_scan(FUNCTION(row_step, m->x), EDDY_LIST(m->a), y, EDDY_LIST(m->x), true), y,
-                 m->x);
+    return first(
+        eddy_scan(FUNCTION(row_step, m->x), EDDY_LIST(m->a), y, EDDY_LIST(m->x), true, PARTS), y,
+        m->x);
 }
 static eddy_tensor foldl_rows(const model_args *m)
 {
     eddy_tensor y[EDDY_MAX_RESULTS];
-    return first(eddy_foldl(FUNCTION(row_step, m->x), EDDY_LIST(m->a), y, EDDY_LIST(m->x)), y,
-                 m->x);
+    return first(eddy_foldl(FUNCTION(row_step, m->x), EDDY_LIST(m->a), y, EDDY_LIST(m->x), PARTS),
+                 y, m->x);
 }
 static eddy_tensor foldr_rows(const model_args *m)
 {
     eddy_tensor y[EDDY_MAX_RESULTS];
-    return first(eddy_foldr(FUNCTION(row_step, m->x), EDDY_LIST(m->a), y, EDDY_LIST(m->x)), y,
-                 m->x);
+    return first(eddy_foldr(FUNCTION(row_step, m->x), EDDY_LIST(m->a), y, EDDY_LIST(m->x), PARTS),
+                 y, m->x);
 }
 
 BODY(mapped, Mul(Exp(Mul(x[0], c[0])), x[0]))
 static eddy_tensor map_rows(const model_args *m)
 {
     eddy_tensor y[EDDY_MAX_RESULTS];
-    return first(eddy_map_fn(FUNCTION(mapped, m->x), EDDY_LIST(m->a), y), y, m->x);
+    return first(eddy_map_fn(FUNCTION(mapped, m->x), EDDY_LIST(m->a), y, PARTS), y, m->x);
 }
 
 /* Carried values, rows in, rows out; the argument and the row themselves among these. */
@@ -211,7 +219,7 @@ static eddy_tensor loop_rows(const model_args *m)
 {
     eddy_tensor y[EDDY_MAX_RESULTS];
     const int   n = eddy_loop(PLAIN(everything), EDDY_LIST(m->x, Square(m->x)),
-                              EDDY_LIST(m->a), y);
+                              EDDY_LIST(m->a), y, PARTS);
     if (n != 5) return eddy_none(m->x.graph);
     eddy_tensor rows = Sum(Add(Mul(y[2], y[3]), Exp(y[4])), EDDY_AXES(0));
     return Add(Add(Mul(y[0], 2), y[1]), rows);
@@ -221,21 +229,22 @@ static int scanned(eddy_list in, eddy_tensor *y, void *context)
 {
     eddy_tensor z[EDDY_MAX_RESULTS] = { eddy_none(in.at[0].graph) };
     eddy_scan(FUNCTION(row_step, ((eddy_tensor *)context)[0]),
-              EDDY_LIST(eddy_stack(EDDY_LIST(in.at[1], in.at[0]))), z, EDDY_LIST(in.at[0]));
+              EDDY_LIST(eddy_stack(EDDY_LIST(in.at[1], in.at[0]))), z, EDDY_LIST(in.at[0]), PARTS);
     y[0] = Tanh(Sum(z[0], EDDY_AXES(0)));
     return 1;
 }
 static eddy_tensor scan_in_scan(const model_args *m)
 {
     eddy_tensor y[EDDY_MAX_RESULTS];
-    return first(eddy_scan(FUNCTION(scanned, m->x), EDDY_LIST(m->a), y, EDDY_LIST(m->x)), y, m->x);
+    return first(eddy_scan(FUNCTION(scanned, m->x), EDDY_LIST(m->a), y, EDDY_LIST(m->x), PARTS), y,
+                 m->x);
 }
 
 /* One loop's result is the next one's rows. */
 static eddy_tensor map_of_scan(const model_args *m)
 {
     eddy_tensor y[EDDY_MAX_RESULTS], rows = scan_rows(m);
-    return first(eddy_map_fn(FUNCTION(mapped, m->x), EDDY_LIST(rows), y), y, m->x);
+    return first(eddy_map_fn(FUNCTION(mapped, m->x), EDDY_LIST(rows), y, PARTS), y, m->x);
 }
 
 /* Two independent loops. */
@@ -272,7 +281,7 @@ static int shrinking_row(eddy_list in, eddy_tensor *y, void *context)
 {
     eddy_tensor z[EDDY_MAX_RESULTS] = { eddy_none(in.at[0].graph) };
     eddy_while_loop(PLAIN(shrunk), FUNCTION(sine_of, ((eddy_tensor *)context)[0]),
-                    EDDY_LIST(Mul(in.at[0], in.at[1])), z, .maximum_iterations = most);
+                    EDDY_LIST(Mul(in.at[0], in.at[1])), z, .maximum_iterations = most, PARTS);
     y[0] = Add(z[0], Sin(in.at[1]));
     return 1;
 }
@@ -280,7 +289,7 @@ static eddy_tensor while_in_scan(const model_args *m)
 {
     eddy_tensor y[EDDY_MAX_RESULTS];
     return first(eddy_scan(FUNCTION(shrinking_row, Mul(m->x, 0.5)), EDDY_LIST(m->a), y,
-                           EDDY_LIST(m->x)), y, m->x);
+                           EDDY_LIST(m->x), PARTS), y, m->x);
 }
 
 static eddy_tensor open_in_scan(const model_args *m) { return without_limit(while_in_scan, m); }
@@ -354,3 +363,12 @@ const control_model control_models[CONTROL_MODELS] = {
     { .name = "open_in_scan", .build = open_in_scan, .limited = while_in_scan,
       .rows = true },
 };
+
+eddy_tensor control_model_in_segments(const control_model *c, const model_args *m,
+                                      eddy_recompute scheme, int64_t length)
+{
+    recompute = scheme, segment = length;
+    const eddy_tensor y = c->build(m);
+    recompute = EDDY_RECOMPUTE_NONE, segment = 0;
+    return y;
+}

@@ -22,4 +22,8 @@ typedef struct control_model {
 enum { CONTROL_MODELS = 34 };
 extern const control_model control_models[CONTROL_MODELS];
 
+/* The model with these options in all of its loops. */
+eddy_tensor control_model_in_segments(const control_model *c, const model_args *m,
+                                      eddy_recompute scheme, int64_t length);
+
 #endif

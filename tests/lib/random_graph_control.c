@@ -130,6 +130,9 @@ static void branches(random_graph *g)
 
 /* -------------------------------------------------------------------- loops -- */
 
+/* What a gradient keeps: now and then a loop runs in segments. */
+static int64_t segment(random_graph *g) { return pick(&g->t, 4) == 0 ? 1 + pick(&g->t, 3) : 0; }
+
 typedef struct limit {
     random_graph *g;
     eddy_tensor   count;
@@ -155,7 +158,7 @@ static void while_loop(random_graph *g)
     const int64_t most = pick(&g->t, 2) ? -1 : 1 + pick(&g->t, 7);
     const eddy_function cond = { .build = goes_on, .context = &l };
     add_results(g, eddy_while_loop(cond, function_of(&b), ((eddy_list){ b.n_args, x }), out,
-                                   .maximum_iterations = most), out);
+                                   .maximum_iterations = most, .segment = segment(g)), out);
 }
 
 static void iterate(random_graph *g)
@@ -164,7 +167,7 @@ static void iterate(random_graph *g)
     body_spec   b = { .g = g, .loops = true };
     for (int i = 1 + pick(&g->t, 2); i > 0; i--) x[b.n_args] = carry(&b, pool_any(g));
     add_results(g, eddy_iterate(pick(&g->t, 5), function_of(&b), ((eddy_list){ b.n_args, x }),
-                                out), out);
+                                out, .segment = segment(g)), out);
 }
 
 /* A tensor of so many rows, or of any number if it is 0. */
@@ -204,7 +207,8 @@ static void map(random_graph *g)
     body_spec   b = { .g = g, .n_more = 1 + pick(&g->t, 2) };
     x[0] = slice(&b, 0);
     if (pick(&g->t, 2)) x[1] = slice(&b, shape_of(g, x[0]).dim[0]);
-    add_results(g, eddy_map_fn(function_of(&b), ((eddy_list){ b.n_args, x }), out), out);
+    add_results(g, eddy_map_fn(function_of(&b), ((eddy_list){ b.n_args, x }), out,
+                               .segment = segment(g)), out);
 }
 
 /* scan, foldl and foldr, with an initial value or from the first row. */
@@ -220,10 +224,11 @@ static void fold(random_graph *g)
     b.shape[b.n_args++] = row;
     const eddy_list     elems = { 1, x }, initial = { given, first };
     const eddy_function f = function_of(&b);
+    const int64_t       k = segment(g);
     switch (pick(&g->t, 3)) {
-    case 0:  add_results(g, eddy_foldl(f, elems, out, initial), out); break;
-    case 1:  add_results(g, eddy_foldr(f, elems, out, initial), out); break;
-    default: add_results(g, eddy_scan(f, elems, out, initial, reverse), out); break;
+    case 0:  add_results(g, eddy_foldl(f, elems, out, initial, .segment = k), out); break;
+    case 1:  add_results(g, eddy_foldr(f, elems, out, initial, .segment = k), out); break;
+    default: add_results(g, eddy_scan(f, elems, out, initial, reverse, .segment = k), out); break;
     }
 }
 
@@ -238,7 +243,8 @@ static void loop(random_graph *g)
     b.n_more = n == 0 ? 1 : pick(&g->t, 3);
     add_results(g, eddy_loop(function_of(&b), ((eddy_list){ n, carried }),
                              ((eddy_list){ sliced, rows }), out,
-                             .count = sliced ? -1 : pick(&g->t, 5), .reverse = reverse), out);
+                             .count = sliced ? -1 : pick(&g->t, 5), .reverse = reverse,
+                             .segment = segment(g)), out);
 }
 
 void random_control(random_graph *g)

@@ -1,0 +1,296 @@
+/* test_segments_runs.c -- loops in segments: side effects happen once, draws are repeated, and the
+ * memory grows as promised. */
+#include "build/gen/suites.h"
+#include "tests/lib/control_checks.h"
+#include "tests/lib/finite_differences.h"
+
+typedef struct option {
+    eddy_recompute recompute;
+    int64_t        segment;
+} option;
+static const option options[] = { { EDDY_RECOMPUTE_NONE, 0 }, { EDDY_RECOMPUTE_NONE, 1 },
+                                  { EDDY_RECOMPUTE_NONE, 4 }, { EDDY_RECOMPUTE_SQRT, 0 },
+                                  { EDDY_RECOMPUTE_LOG, 0 } };
+enum { OPTIONS = 5 };
+
+static eddy_graph *new_trial(trial *t, size_t max_bytes)
+{
+    eddy_graph *g = eddy_graph_new();
+    *t = (trial){ .graph = g, .session = eddy_session_new(g, .max_bytes = max_bytes) };
+    return g;
+}
+
+/* ---------------------------------------------------------- side effects -- */
+
+BODY(scaled_by_draw, Mul(x[0], eddy_random_uniform(x[0].graph, EDDY_SCALAR, .dtype = EDDY_FLOAT64,
+                                                   .minval = 0.5, .maxval = 1.5)))
+
+/* x times draws: the derivative by x is the same product in each run. */
+START_TEST(draws_are_repeated)
+{
+    trial        t = trial_begin((unsigned)_i);
+    const option o = options[_i % OPTIONS];
+    eddy_tensor  x = fed_real(&t, 3), y[1];
+    ck_assert_int_eq(eddy_iterate(11, PLAIN(scaled_by_draw), EDDY_LIST(x), y,
+                                  .recompute = o.recompute, .segment = o.segment), 1);
+    eddy_tensor d = slope(y[0], x), both = eddy_stack(EDDY_LIST(y[0], Mul(d, x)));
+    double      last = 0;
+    for (int run = 0; run < 3; run++) {
+        eddy_array  *a = value(&t, both);
+        const double v = eddy_array_get(a, 0), w = eddy_array_get(a, 1);
+        ck_assert_msg(fabs(v - w) <= 1e-12 * fabs(v), "%.17g, not %.17g", w, v);
+        ck_assert(v != last);
+        last = v;
+        eddy_array_free(a);
+    }
+    trial_end(&t);
+}
+END_TEST
+
+static int lines;
+static void count_line(void *user, const char *line)
+{
+    (void)user, (void)line;
+    lines++;
+}
+
+static int with_effects(eddy_list in, eddy_tensor *y, void *context)
+{
+    const eddy_tensor *c = context, printed = eddy_print(in.at[0], .write = count_line);
+    eddy_assert(Less(in.at[1], 100), EDDY_LIST(in.at[1]), "a large row");
+    eddy_assign_add(c[0], in.at[1]);
+    y[0] = Add(Mul(printed, c[0]), Sin(in.at[1]));
+    return 1;
+}
+
+/* Lines are printed and variables updated once an iteration, although the gradient runs the
+ * iterations again. */
+START_TEST(effects_happen_once)
+{
+    double      want[4] = { 0 };
+    for (int k = 0; k < OPTIONS; k++) {
+        trial        t = trial_begin((unsigned)(6 * k + _i));
+        const option o = options[k];
+        eddy_tensor  v = eddy_variable(t.graph, constant(&t, 0.5), .name = "v");
+        eddy_tensor  rows = numbers(&t, V(.1, .2, .3, .4, .5, .6, .7)), x = fed_real(&t, 1.5), y[1];
+        initialize(&t);
+        const int n = eddy_foldl(FUNCTION(with_effects, v), EDDY_LIST(rows), y, EDDY_LIST(x),
+                                 .recompute = o.recompute, .segment = o.segment);
+        ck_assert_msg(n == 1, "%s", eddy_graph_message(t.graph));
+        eddy_tensor d = slope(y[0], x);
+        lines = 0;
+        eddy_array *a = value(&t, eddy_stack(EDDY_LIST(y[0], d)));
+        ck_assert_int_eq(lines, 7);
+        eddy_array *after = value(&t, v);
+        const double got[3] = { eddy_array_get(a, 0), eddy_array_get(a, 1),
+                                eddy_array_item(after) };
+        for (int i = 0; i < 3; i++) {
+            if (k == 0) want[i] = got[i];
+            ck_assert_msg(fabs(got[i] - want[i]) <= 1e-12, "%.17g, not %.17g", got[i], want[i]);
+        }
+        ck_assert_double_le(fabs(want[2] - 3.3), 1e-12);
+        eddy_array_free(a), eddy_array_free(after);
+        trial_end(&t);
+    }
+}
+END_TEST
+
+BODY(counted_step, Add(x[0], 1), LogicalNot(x[1]), eddy_where(x[1], Sin(x[2]), Mul(x[2], x[3])),
+     Mul(x[2], Cast(x[0], EDDY_FLOAT64)), x[1], Mul(x[4], x[0]))
+
+/* Integers and truth values are carried, sliced and stacked; rows are taken in reverse. */
+START_TEST(other_types)
+{
+    const option o = options[1 + _i % (OPTIONS - 1)];
+    trial        t = trial_begin((unsigned)_i);
+    const bool   reverse = _i / SEEDS;
+    eddy_tensor  rows = numbers(&t, V(.1, .2, .3, .4, .5, .6, .7)), x = fed_real(&t, 1.5), y[2][6];
+    eddy_tensor  whole_rows = given(&t, I32, EDDY_SHAPE(7), (double[]){ 3, 1, 4, 1, 5, 9, 2 });
+    for (int k = 0; k < 2; k++)
+        ck_assert_msg(eddy_loop(PLAIN(counted_step), EDDY_LIST(whole(&t, 0), truth(&t, true), x),
+                                EDDY_LIST(rows, whole_rows), y[k], .reverse = reverse,
+                                .recompute = k ? o.recompute : EDDY_RECOMPUTE_NONE,
+                                .segment = k ? o.segment : 0) == 6,
+                      "%s", eddy_graph_message(t.graph));
+    for (int i = 0; i < 6; i++) {
+        eddy_array *want = value(&t, y[0][i]);
+        check_array(&t, y[1][i], want);
+        eddy_array_free(want);
+    }
+    trial_end(&t);
+}
+END_TEST
+
+BODY(grown_step, Mul(x[0], 1.25), x[0])
+
+/* Stacks of a loop without rows. */
+START_TEST(counted_stacks)
+{
+    const option o = options[_i % OPTIONS];
+    trial        t = trial_begin((unsigned)_i);
+    eddy_tensor  x = fed_real(&t, 2), y[2];
+    double       want[7] = { 2 }, sum = 0;
+    for (int i = 1; i < 7; i++) want[i] = 1.25 * want[i - 1];
+    for (int i = 0; i < 7; i++) sum += want[i] / 2;
+    ck_assert_int_eq(eddy_loop(PLAIN(grown_step), EDDY_LIST(x), EDDY_LIST(), y, 7,
+                               .recompute = o.recompute, .segment = o.segment), 2);
+    is(&t, y[0], V(1.25 * want[6])), is(&t, y[1], 7, want), is(&t, slope(y[1], x), V(sum));
+    trial_end(&t);
+}
+END_TEST
+
+BODY(below, Less(x[0], 10))
+BODY(grow, Add(Mul(x[0], 1.5), 0.25))
+static int grown(eddy_list in, eddy_tensor *y, void *context)
+{
+    const option *o = context;
+    const int     n = eddy_while_loop(PLAIN(below), PLAIN(grow), in, y, .recompute = o->recompute,
+                                      .segment = o->segment);
+    if (n == 1) y[1] = eddy_gradient(Square(y[0]), in.at[0]);
+    return n + 1;
+}
+
+/* Examples that take different numbers of iterations, with a gradient inside and outside. */
+START_TEST(maps_over_examples)
+{
+    option      none = options[0], some = options[1 + _i % (OPTIONS - 1)];
+    trial       t = trial_begin((unsigned)_i);
+    eddy_tensor x = numbers(&t, V(0.1, 12, 2, 0.5, 9)), y[2], z[2];
+    x = eddy_set_shape(x, EDDY_SHAPE(5));
+    ck_assert_msg(eddy_vmap(((eddy_function){ grown, .context = &none }), EDDY_LIST(x), y) == 2 &&
+                  eddy_vmap(((eddy_function){ grown, .context = &some }), EDDY_LIST(x), z) == 2,
+                  "%s", eddy_graph_message(t.graph));
+    const eddy_tensor want[4] = { y[0], y[1], slope(y[0], x), slope(y[1], x) };
+    const eddy_tensor got[4] = { z[0], z[1], slope(z[0], x), slope(z[1], x) };
+    for (int i = 0; i < 4; i++) {
+        eddy_array *a = value(&t, want[i]);
+        is(&t, got[i], 5, eddy_array_data(a));
+        eddy_array_free(a);
+    }
+    trial_end(&t);
+}
+END_TEST
+
+START_TEST(eager)
+{
+    eddy_graph *g = eddy_graph_new();
+    const option o = options[_i];
+    eddy_tensor  x = eddy_number(g, F64, 0.1), y[1];
+    eddy_while_loop(PLAIN(below), PLAIN(grow), EDDY_LIST(x), y, .recompute = o.recompute,
+                    .segment = o.segment);
+    const eddy_array *v = eddy_eval(slope(Square(y[0]), x)), *u = eddy_eval(y[0]);
+    ck_assert(u && v);
+    ck_assert_double_le(fabs(eddy_array_item(v) - 2 * eddy_array_item(u) * pow(1.5, 8)), 1e-9);
+    eddy_graph_free(g);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- memory -- */
+
+enum { WIDE = 16 };
+BODY(cell, Tanh(Add(MatMul(x[0], c[0]), x[1])))
+
+/* The planned memory of a derivative of n iterations. */
+static double bytes_of(int n, eddy_recompute recompute, int order)
+{
+    trial       t;
+    eddy_graph *g = new_trial(&t, 0);
+    eddy_tensor w = fed(&t, filled(&t, F64, EDDY_SHAPE(WIDE, WIDE))), y[1];
+    eddy_tensor rows = fed(&t, filled(&t, F64, EDDY_SHAPE(n, 1, WIDE)));
+    eddy_foldl(FUNCTION(cell, Mul(w, 0.01)),
+               EDDY_LIST(eddy_set_shape(rows, EDDY_SHAPE(n, 1, WIDE))), y,
+               EDDY_LIST(eddy_zeros(g, F64, EDDY_SHAPE(1, WIDE))), .recompute = recompute);
+    for (int k = 0; k < order; k++) y[0] = slope(y[0], w);
+    eddy_array_free(value(&t, y[0]));
+    const double bytes = (double)eddy_session_plan_info(t.session).arena_bytes;
+    trial_end(&t);
+    return bytes;
+}
+
+START_TEST(memory_grows_slowly)
+{
+    const int order = 1 + _i;
+    double    plain[3], root[3], logarithm[3];
+    for (int i = 0, n = 1000 / order; i < 3; i++, n *= 10) {
+        plain[i] = bytes_of(n, EDDY_RECOMPUTE_NONE, order);
+        root[i] = bytes_of(n, EDDY_RECOMPUTE_SQRT, order);
+        logarithm[i] = bytes_of(n, EDDY_RECOMPUTE_LOG, order);
+    }
+    for (int i = 1; i < 3; i++) {
+        ck_assert_double_gt(plain[i], 9 * plain[i - 1]);
+        ck_assert_double_lt(root[i], 4 * root[i - 1]);
+        ck_assert_double_lt(logarithm[i] - logarithm[i - 1], order * 8 * 1024);
+    }
+    ck_assert_double_lt(root[2], plain[2] / 100);
+    ck_assert_double_lt(logarithm[2], plain[2] / 500);
+}
+END_TEST
+
+BODY(fewer, Less(x[0], c[0]))
+BODY(count_and_multiply, Add(x[0], 1), Mul(x[1], c[0]))
+
+/* With a limit of 64 KiB, of which a loop without segments would need a thousand. */
+START_TEST(a_million_iterations)
+{
+    static const int64_t limits[] = { 1000000, -1, 1 << 30, 1000000, -1 };
+    static const option  how[] = { { EDDY_RECOMPUTE_SQRT, 0 }, { EDDY_RECOMPUTE_SQRT, 1000 },
+                                   { EDDY_RECOMPUTE_NONE, 1000 }, { EDDY_RECOMPUTE_LOG, 0 },
+                                   { EDDY_RECOMPUTE_LOG, 0 } };
+    trial        t;
+    eddy_graph  *g = new_trial(&t, 1 << 16);
+    eddy_tensor  n = integer(&t, 1000000), x = fed_real(&t, 2), a = fed_real(&t, 0.999999), y[2];
+    const double want = 2 * 1e6 * pow(0.999999, 1e6 - 1);
+    eddy_while_loop(FUNCTION(fewer, n), FUNCTION(count_and_multiply, a),
+                    EDDY_LIST(eddy_number(g, I32, 0), x), y, .maximum_iterations = limits[_i],
+                    .recompute = how[_i].recompute, .segment = how[_i].segment);
+    const double got = scalar_value(&t, slope(y[1], a));
+    ck_assert_msg(fabs(got - want) <= 1e-6 * want, "%.17g, not %.17g", got, want);
+    trial_end(&t);
+}
+END_TEST
+
+/* Segments whose number is large, of a loop that ends soon. */
+START_TEST(far_limits)
+{
+    trial       t;
+    eddy_graph *g = new_trial(&t, 1 << 20);
+    eddy_tensor n = integer(&t, 5), x = fed_real(&t, 2), a = fed_real(&t, 0.5), y[2];
+    const int64_t most = _i % 2 ? INT64_MAX : INT64_MAX - 1;
+    for (int k = 0; k < OPTIONS; k++) {
+        ck_assert_msg(eddy_while_loop(FUNCTION(fewer, n), FUNCTION(count_and_multiply, a),
+                                      EDDY_LIST(eddy_number(g, I32, 0), x), y,
+                                      .maximum_iterations = most,
+                                      .recompute = options[k].recompute,
+                                      .segment = _i / 2 ? most - 1 : options[k].segment) == 2 ||
+                      (_i / 2 && options[k].recompute == EDDY_RECOMPUTE_LOG),
+                      "%s", eddy_graph_message(g));
+        if (_i / 2 && options[k].recompute == EDDY_RECOMPUTE_LOG) {
+            eddy_graph_clear_error(g);
+            continue;
+        }
+        is(&t, y[1], V(2. / 32)), is(&t, slope(y[1], a), V(2 * 5. / 16));
+    }
+    trial_end(&t);
+}
+END_TEST
+
+Suite *segments_runs_suite(void)
+{
+    Suite *s = suite_create("segments_runs");
+    TCase *c = tcase_create("effects");
+    tcase_add_loop_test(c, draws_are_repeated, 0, SEEDS * OPTIONS);
+    tcase_add_loop_test(c, effects_happen_once, 0, SEEDS);
+    tcase_add_loop_test(c, other_types, 0, 2 * SEEDS);
+    tcase_add_loop_test(c, counted_stacks, 0, SEEDS * OPTIONS);
+    tcase_add_loop_test(c, maps_over_examples, 0, SEEDS * OPTIONS);
+    tcase_add_loop_test(c, eager, 0, OPTIONS);
+    suite_add_tcase(s, c);
+    c = tcase_create("memory");
+    tcase_set_tags(c, "slow");
+    tcase_set_timeout(c, 60);
+    tcase_add_loop_test(c, memory_grows_slowly, 0, 2);
+    tcase_add_loop_test(c, a_million_iterations, 0, 5);
+    tcase_add_loop_test(c, far_limits, 0, 4);
+    suite_add_tcase(s, c);
+    return s;
+}
