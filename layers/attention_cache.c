@@ -82,9 +82,13 @@ eddy_shape eddy__cache_row(eddy_shape s)
 
 bool eddy__cache_ready(const eddy_attention_cache *c, const char *who, eddy_tensor x, int n)
 {
+    const int64_t s = eddy_shape_of(x).dim[1];
     if (!eddy__graph_ready(x.graph)) return false;
     if (c->graph != x.graph || !eddy_is_valid(c->position))
         eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: the cache is not one of this graph", who);
+    else if (s > c->window)
+        eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: x has %lld positions, but the window of the "
+                  "cache is %lld", who, (long long)s, (long long)c->window);
     else if (c->first && c->count + n > EDDY_MAX_RESULTS)
         eddy_fail(x.graph, EDDY_LIMIT, "%s: the cache has %d tensors; at most %d are possible", who,
                   c->count + n, EDDY_MAX_RESULTS);

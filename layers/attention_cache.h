@@ -59,7 +59,8 @@ typedef struct eddy_attention_cache_args {
 /* A cache without positions. The network is built with it once, on the first positions of each
  * sequence, and that makes its tensors; there may be 0 positions, x being [batch, 0].
  *
- * A position beyond the window is EDDY_OUT_OF_RANGE in the run: the cache does not slide, because
+ * A position beyond the window is EDDY_OUT_OF_RANGE in the run, and more positions in one call than
+ * the window has are EDDY_INVALID_ARGUMENT while building: the cache does not slide, because
  * the keys and values of later positions depend on those that would be dropped. To write longer
  * texts, give a larger window, or begin a new cache with the last part of the text as its prompt.
  * Errors: EDDY_INVALID_ARGUMENT for a window that is not above 0; EDDY_BAD_SHAPE for a scalar;

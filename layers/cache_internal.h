@@ -4,8 +4,8 @@
 
 #include "layers/attention_cache.h"
 
-/* True if the cache is of the graph of x and a layer can take its next n tensors; otherwise reports
- * an error. */
+/* True if the cache is of the graph of x, [batch, s, n], and can have so many positions, and a layer
+ * can take its next n tensors; otherwise reports an error. */
 bool eddy__cache_ready(const eddy_attention_cache *c, const char *who, eddy_tensor x, int n);
 
 /* Stores x as the next tensor of the cache. */

@@ -169,20 +169,91 @@ START_TEST(prompts_of_different_lengths)
 }
 END_TEST
 
-/* A session keeps one copy of each table: the loop updates it in place. */
+/* The memory of a plan is that of the tables before the loop and in it: the loop has no second
+ * buffers for them, which it would need to copy them. */
 START_TEST(tables_are_not_copied)
 {
-    enum { WIDE = 4096, UNITS = 32 };
+    enum { WIDE = 4096, UNITS = 32, TABLES = 2 * BLOCKS };
     eddy_graph          *g = eddy_graph_new();
     const eddy_tensor    x = eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(1, LENGTH, UNITS));
     eddy_attention_cache cache = eddy_attention_cache_new(x, WIDE);
-    const model        n = { .heads = 4, .units = UNITS };
+    const model          n = { .heads = 4, .units = UNITS };
     apply(&n, columns(x, 0, 1), &cache, false);
     const eddy_tensor y = one_by_one(&n, &cache, columns(x, 1, LENGTH - 1));
-    eddy_session     *s = eddy_session_new(g);
-    eddy_plan_info    info;
-    (void)info, (void)y;
+    eddy_session     *s = eddy_session_new(g, .threads = 1);
+    eddy_array       *out = NULL;
+    ck_assert_msg(eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL) == EDDY_OK &&
+                      eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), &out) == EDDY_OK,
+                  "%s", eddy_session_message(s));
+    const double tables = (double)eddy_session_plan_info(s).arena_bytes /
+                          (WIDE * UNITS * sizeof(float));
+    ck_assert_msg(tables < 2.2 * TABLES, "%g tables", tables);
+    eddy_array_free(out);
     eddy_session_free(s);
+    eddy_graph_free(g);
+}
+END_TEST
+
+static void out_of_range(eddy_tensor y)
+{
+    eddy_session *s = eddy_session_new(y.graph);
+    eddy_array   *out = NULL;
+    ck_assert(eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(y.graph)), NULL) == EDDY_OK);
+    ck_assert(eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), &out) == EDDY_OUT_OF_RANGE);
+    golden_line(eddy_session_message(s));
+    eddy_session_free(s);
+}
+
+static eddy_tensor attention(eddy_tensor x, eddy_attention_cache *cache, bool again)
+{
+    return eddy_multi_head_attention(x, 2, .causal = true, .cache = cache,
+                                     .reuse = again ? "attention" : NULL);
+}
+
+/* Positions beyond the window, of a later call: of the keys, of a table of positions. */
+static void full_windows(eddy_graph *g, eddy_tensor x)
+{
+    eddy_attention_cache cache = eddy_attention_cache_new(x, 4);
+    attention(x, &cache, false);
+    cache = eddy_attention_cache_at(&cache, cache.at);
+    out_of_range(attention(x, &cache, true));
+    const eddy_tensor y = eddy_position_layer(x, .cache = &cache);
+    out_of_range(y);
+    ck_assert_int_eq(eddy_graph_status(g), EDDY_OK);
+}
+
+START_TEST(messages)
+{
+    eddy_graph       *g = eddy_graph_new(), *other = eddy_graph_new();
+    const eddy_tensor x = eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(2, 3, 4)), y[64] = { x, x, x };
+    const eddy_tensor n = eddy_const(g, EDDY_INT32, EDDY_SHAPE(2), (int32_t[]){ 1, 2 });
+    const eddy_tensor foreign = eddy_ones(other, EDDY_FLOAT32, EDDY_SHAPE(2, 3, 4));
+    eddy_tensor       out[EDDY_MAX_RESULTS];
+    golden_begin("layers/attention_cache");
+    full_windows(g, x);
+    eddy_attention_cache_new(x, 0), golden_graph(g);
+    eddy_attention_cache_new(Sum(x), 4), golden_graph(g);
+    eddy_attention_cache_new(x, 4, x), golden_graph(g);
+    eddy_attention_cache c = eddy_attention_cache_new(x, 2);
+    attention(x, &c, true), golden_graph(g);
+    c = eddy_attention_cache_new(x, 4);
+    eddy_multi_head_attention(x, 2, .cache = &c), golden_graph(g);
+    eddy_multi_head_attention(x, 2, .cache = &c, .mask = x, .causal = true), golden_graph(g);
+    eddy_multi_head_attention(x, 2, .cache = &c, .lengths = n, .causal = true), golden_graph(g);
+    eddy_multi_head_attention(x, 2, .cache = &c, .dropout = 0.5, .training = true), golden_graph(g);
+    attention(foreign, &c, false), golden_graph(other);
+    attention(x, &c, true);
+    eddy_attention_cache later = eddy_attention_cache_at(&c, c.at);
+    ck_assert_int_eq(eddy_attention_cache_store(&later, out), 0);
+    golden_graph(g);
+    attention(x, &later, true);
+    ck_assert_int_eq(eddy_attention_cache_store(&later, out), 3);
+    attention(x, &later, true), golden_graph(g);
+    eddy_attention_cache_at(&c, y), golden_graph(g);
+    for (int i = 0; i < EDDY_MAX_RESULTS / 2 - 1; i++) attention(x, &c, true);
+    golden_graph(g);
+    golden_end();
+    eddy_graph_free(other);
     eddy_graph_free(g);
 }
 END_TEST
@@ -195,6 +266,7 @@ Suite *attention_cache_suite(void)
     tcase_add_loop_test(t, same_as_whole_sequences, 0, CASES);
     tcase_add_loop_test(t, prompts_of_different_lengths, 0, 10);
     tcase_add_test(t, tables_are_not_copied);
+    tcase_add_test(t, messages);
     suite_add_tcase(suite, t);
     return suite;
 }
