@@ -78,8 +78,9 @@ eddy_tensor eddy_position_layer_with(const eddy_position_layer_args *given)
         .otherwise = eddy_random_normal_initializer(0, 0.02) });
     if (!eddy_is_valid(table)) return eddy__layer_end(&l, table);
     const bool later = a.cache && !a.cache->first;
-    return eddy__layer_end(&l, Add(a.x, later ? Gather(table, eddy__cache_positions(a.cache, a.x, 1))
-                                              : first_rows(table, a.x)));
+    return eddy__layer_end(&l,
+                           Add(a.x, later ? Gather(table, eddy__cache_positions(a.cache, a.x, 1))
+                                          : first_rows(table, a.x)));
 }
 
 /* ------------------------------------------------------------------- blocks -- */
