@@ -315,5 +315,6 @@ EDDY_API eddy_tensor eddy_embedding_layer_with(const eddy_embedding_layer_args *
 #include "rnn.h"
 #include "rnn_cells.h"
 #include "beam_search.h"
+#include "generate.h"
 
 #endif
