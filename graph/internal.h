@@ -52,6 +52,13 @@ typedef struct eddy_owned {
 
 enum { EDDY_NUMBER_CACHE = 64 };
 
+/* The custom gradient whose rule is called, which messages name; all 0 if there is none. */
+typedef struct eddy_custom_rule {
+    const eddy_node *node;           /* whose gradient it is */
+    const char      *name, *of;      /* its name, and the name of its y[0] */
+    int              first;          /* the number of inputs of the node before x[0] */
+} eddy_custom_rule;
+
 struct eddy_graph {
     eddy_allocator      allocator;
     eddy_files          files;
@@ -91,6 +98,7 @@ struct eddy_graph {
     /* Set by the differentiation pass around a rule. */
     bool                in_rule;        /* nodes are named by op->name */
     int32_t             origin, colocate;
+    eddy_custom_rule    custom;
 
     eddy_tensor numbers[EDDY_NUMBER_CACHE]; /* interned scalars, by hash of dtype and value */
 };

@@ -211,10 +211,6 @@ typedef struct eddy_rule {
     int                n_in, n_out;
     int                n_dx;         /* n_in; a rule that returns another number is rejected */
     void              *context;      /* of a registered gradient (eddy_register_gradient) */
-    /* for messages of eddy_custom_gradient: its name and the name of y[0], and the number of
-     * inputs of the node before the one that it calls 0; else NULL and 0 */
-    const char        *called, *of;
-    int                first;
 } eddy_rule;
 
 /* As op->gradient: declares that the operation has no gradient (floor, argmax, comparisons). A
