@@ -86,7 +86,7 @@ const eddy_files     *eddy__graph_files(const eddy_graph *g) { return &g->files;
 
 /* --------------------------------------------------------------- errors -- */
 
-/* Appends the custom gradient whose rule failed: its nodes have names that the user did not give. */
+/* Appends the custom gradient whose rule failed: the user did not name the rule's nodes. */
 static void name_custom_rule(eddy_graph *g)
 {
     const size_t room = sizeof g->error.message;

@@ -128,6 +128,9 @@ static inline eddy_tensor eddy__tensor_at(eddy_graph *g, int32_t node, int32_t o
     return (eddy_tensor){ .graph = g, .node = node, .output = output };
 }
 
+/* The longest name of a node: EDDY_MAX_NAME has room for a suffix and the end too. */
+enum { EDDY_LONGEST_NAME = EDDY_MAX_NAME - 17 };
+
 /* Names (names.c). `find` ignores case; returns the entry or NULL. */
 eddy_name_entry *eddy__names_find(const eddy_graph *g, const char *name, size_t length);
 /* The unique form of scope + name, in the arena; NULL with the error set. */

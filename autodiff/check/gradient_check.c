@@ -74,9 +74,9 @@ static bool is_at_fault(comparison *p, const eddy_subgraph *subgraph, const eddy
             if (!eddy__comparison_is_variable(in[k])) eddy__comparison_feed(&op, in[k], values[k]);
         eddy__comparison_run(&op);
     }
+    const int first = eddy__custom_rule_of(p->graph, node).first;
     if (op.worst.excess > 1)
-        *f = (fault){ node, from[op.number[op.worst.x]] - eddy__custom_rule_of(p->graph, node).first,
-                      op.worst };
+        *f = (fault){ node, from[op.number[op.worst.x]] - first, op.worst };
     eddy__comparison_end(&op);
     eddy__arrays_free(values, n);
     return op.worst.excess > 1;

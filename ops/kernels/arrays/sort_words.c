@@ -1,5 +1,5 @@
-/* sort_words.c -- sort keys (words) that pack the value and the index of an element, by element type;
- * radix_sort_loops.h sorts them. */
+/* sort_words.c -- sort keys (words) that pack the value and the index of an element, by element
+ * type; radix_sort_loops.h sorts them. */
 #include "ops/kernels/arrays/sort_words.h"
 #include "graph/base/cpu.h"
 #include "graph/base/dtype.h"

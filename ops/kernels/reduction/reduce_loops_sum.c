@@ -1,5 +1,5 @@
-/* reduce_loops_sum.c -- the loops of the sum and mean reductions. Each kind of reduction has a file,
- * which a program links only if it uses it. */
+/* reduce_loops_sum.c -- the loops of the sum and mean reductions. Each kind of reduction has a
+ * file, which a program links only if it uses it. */
 #include "ops/kernels/reduction/reduce_tables.h"
 
 #define KIND(name) sum_##name
