@@ -306,6 +306,9 @@ enum {
     EDDY_OP_STATEFUL     = 1 << 7,
     /* a control edge from it keeps it in the plan (assign, print, assert) */
     EDDY_OP_SIDE_EFFECT  = 1 << 8,
+    /* ELEMENTWISE, and computing an element takes less time than loading it from memory: loops may
+     * compute it again rather than read it */
+    EDDY_OP_CHEAP        = 1 << 9,
     EDDY_OP_SLICES       = 1 << 10,  /* is the IndexedSlices op */
     /* the kernel allows out[0]->data == in[0]->data; for an update: operands in the variable's
      * memory */
