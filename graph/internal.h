@@ -114,8 +114,8 @@ void eddy__graph_drop(eddy_graph *g);
 /* Gives up a graph among the attributes of a node; several nodes may have the same (graph/body.h). */
 void eddy__graph_release(eddy_graph *body);
 
-/* The operation of a node in a body that updates what is no variable there; `of` itself if it
- * cannot be one, or without memory. */
+/* The operation of a node in a body that updates a value that is not a variable in the body;
+ * `of` itself if it cannot be one, or without memory. */
 const eddy_op_def *eddy__updated_op(eddy_graph *g, const eddy_op_def *of);
 
 /* True if input i is in a set such as op->shape_inputs. */
