@@ -45,7 +45,7 @@ static bool may_read(const compile *c, const eddy_node *node, int i)
     const int64_t row = i - (node->op->flags & EDDY_OP_LOOP ? a->counted + a->n_carried : i + 1);
     if (row >= 0 && row < a->n_sliced && a->open) return true;
     return eddy__error_set(c->error, EDDY_UNIMPLEMENTED,
-                           "%s cannot read the stack of a loop whose iterations nothing limits "
+                           "%s cannot read the stack of a loop without an iteration limit "
                            "[node '%.200s']", node->op->name, node->name);
 }
 
