@@ -33,7 +33,7 @@ typedef struct eddy_gradients_args {
     eddy_list        ys;               /* what is differentiated; their sum */
     eddy_list        xs;               /* with respect to; any tensors, repeats allowed */
     eddy_tensor     *out;              /* xs.count results; invalid where there is none */
-    /* weights of the ys, of their types and shapes; not given: ones.  An invalid entry: ones */
+    /* one weight per y, with its type and shape; default, also for an invalid entry: ones */
     eddy_list        grad_ys;
     const char      *name;             /* scope of the new nodes; default "gradients" */
     bool             colocate_gradients_with_ops;
@@ -63,9 +63,9 @@ EDDY_API eddy_tensor eddy_gradient(eddy_tensor y, eddy_tensor x);
 typedef struct eddy_hessian_vector_args {
     size_t       size_ EDDY_DEFAULT(sizeof(eddy_hessian_vector_args));
     eddy_tensor  y;
-    eddy_list    xs, vs;           /* as many; an invalid entry of vs is zero */
+    eddy_list    xs, vs;           /* one v per x; an invalid entry of vs is zero */
     eddy_tensor *out;              /* xs.count results */
-    const char  *name;             /* scope of the new nodes; default: gradients' */
+    const char  *name;             /* scope of the new nodes; default: as eddy_gradients */
 } eddy_hessian_vector_args;
 
 /* The product of the Hessian of the sum of y with v, linear in v and differentiable with respect
@@ -78,7 +78,7 @@ EDDY_API eddy_status eddy_hessian_vector_product_with(const eddy_hessian_vector_
 
 typedef struct eddy_jvp_args {
     size_t       size_ EDDY_DEFAULT(sizeof(eddy_jvp_args));
-    eddy_list    ys, xs, vs;       /* as many vs as xs; an invalid one is zero */
+    eddy_list    ys, xs, vs;       /* one v per x; an invalid entry of vs is zero */
     eddy_tensor *out;              /* ys.count results */
     const char  *name;             /* scope of the new nodes; default "jvp" */
 } eddy_jvp_args;
@@ -96,7 +96,7 @@ EDDY_API eddy_status eddy_jvp_with(const eddy_jvp_args *given);
 
 typedef struct eddy_vjp_args {
     size_t       size_ EDDY_DEFAULT(sizeof(eddy_vjp_args));
-    eddy_list    ys, xs, us;       /* as many us as ys, or none: ones */
+    eddy_list    ys, xs, us;       /* one u per y; default: ones */
     eddy_tensor *out;              /* xs.count results */
     const char  *name;             /* scope of the new nodes; default "vjp" */
 } eddy_vjp_args;
@@ -110,7 +110,7 @@ EDDY_API eddy_status eddy_vjp_with(const eddy_vjp_args *given);
 typedef struct eddy_gauss_newton_args {
     size_t       size_ EDDY_DEFAULT(sizeof(eddy_gauss_newton_args));
     eddy_tensor  loss;
-    eddy_list    z, xs, vs;        /* the model's outputs; as many vs as xs */
+    eddy_list    z, xs, vs;        /* the model's outputs; one v per x */
     eddy_tensor *out;              /* xs.count results */
     const char  *name;             /* scope of the new nodes; default "gauss_newton" */
 } eddy_gauss_newton_args;
@@ -131,7 +131,7 @@ typedef struct eddy_jacobian_args {
     eddy_list        xs;
     eddy_tensor     *out;                   /* xs.count results */
     eddy_unconnected unconnected_gradients;
-    bool             no_pfor;               /* a row at a time, unrolled: y of known shape */
+    bool             no_pfor;               /* one row at a time, unrolled; y of known shape */
     int              parallel_iterations;   /* accepted, as in TensorFlow; changes nothing */
     const char      *name;                  /* scope of the new nodes; default "jacobian" */
 } eddy_jacobian_args;

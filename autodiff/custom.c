@@ -27,9 +27,7 @@ static void release_wrapped(void *object)
 static void call_wrapped(eddy_rule *r)
 {
     const wrapped *w = r->context;
-    r->called = r->node->gradient;
-    r->of = eddy_name_of(r->node->inputs[0]);
-    r->first = r->n_out;
+    r->graph->custom = eddy__custom_rule_of(r->graph, r->node);
     eddy_rule inner = *r;
     inner.x += r->n_out;
     inner.dx += r->n_out;
@@ -39,11 +37,13 @@ static void call_wrapped(eddy_rule *r)
     r->n_dx = inner.n_dx + r->n_out;
 }
 
-int eddy__custom_results(const eddy_graph *g, const eddy_node *node)
+eddy_custom_rule eddy__custom_rule_of(const eddy_graph *g, const eddy_node *node)
 {
     const eddy_named_rule *r = node->gradient ? eddy__rule_named(g, node->gradient) : NULL;
-    if (!r) return 0;
-    return r->rule == call_wrapped ? node->n_outputs : eddy__mapped_results(g, node, r);
+    if (!r) return (eddy_custom_rule){ 0 };
+    if (r->rule != call_wrapped) return eddy__mapped_rule_of(g, node, r);
+    return (eddy_custom_rule){ node, node->gradient, eddy_name_of(node->inputs[0]),
+                               node->n_outputs };
 }
 
 bool eddy_register_custom_gradient(eddy_graph *g, const char *name,

@@ -225,7 +225,7 @@ int eddy_implicit_gradients_with(const eddy_implicit_args *given)
     static const char who[] = "implicit_gradients";
     eddy_graph *g = eddy__graph_of_any(a.x);
     if (!g && eddy__graph_alive(a.graph)) g = a.graph;
-    if (!g) g = eddy__function_graph(who, &a.f, a.x, "the graph is not known; give x or .graph");
+    if (!g) g = eddy__function_graph(who, &a.f, a.x, "the graph is unknown; give x or .graph");
     if (!eddy__graph_ready(g) || !eddy__list_is_of(g, who, "x", a.x)) return 0;
     if (a.room < 0 || !a.gradients != !a.variables || (a.room > 0 && !a.gradients)) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT,

@@ -36,7 +36,7 @@ typedef struct eddy_vmap_args {
     size_t        size_ EDDY_DEFAULT(sizeof(eddy_vmap_args));
     eddy_function f;            /* of one example */
     eddy_list     x;            /* arguments for all examples */
-    eddy_tensor  *out;          /* a result each of f's, examples along axis 0 */
+    eddy_tensor  *out;          /* one result for each result of f, examples along axis 0 */
     /* x.count axes along which the examples of x[i] lie, or EDDY_SHARED: one
      * argument for all; NULL: axis 0 of every argument */
     const int    *axes;
@@ -70,8 +70,8 @@ typedef struct eddy_function_args {
     eddy_list        x;             /* its arguments */
     eddy_tensor     *out;           /* a gradient for each chosen parameter */
     const char      *names;         /* the chosen parameters, "w1, w2"; NULL: see indices */
-    eddy_dims        indices;       /* or by position, of any size up to 8; none given: all */
-    eddy_list        dy;            /* one a result of f; not given: ones */
+    eddy_dims        indices;       /* or their positions, at most 8; default: all */
+    eddy_list        dy;            /* one weight per result of f; default: ones */
     eddy_tensor     *value;         /* if not NULL, gets f's results (EDDY_MAX_RESULTS) */
     eddy_unconnected unconnected_gradients;
 } eddy_function_args;
@@ -90,7 +90,7 @@ typedef struct eddy_implicit_args {
     size_t        size_ EDDY_DEFAULT(sizeof(eddy_implicit_args));
     eddy_function f;
     eddy_list     x;                /* may be empty: then `graph` is needed */
-    eddy_tensor  *gradients;        /* room of each; a gradient may be none */
+    eddy_tensor  *gradients;        /* arrays of `room` entries; a gradient may be invalid */
     eddy_tensor  *variables;
     int           room;             /* at least as many as there are variables */
     eddy_tensor  *value;            /* if not NULL, gets f's results (EDDY_MAX_RESULTS) */
@@ -117,11 +117,11 @@ typedef struct eddy_custom_gradient_args {
     eddy_list   x;                  /* ... from these */
     eddy_tensor *out;               /* y.count tensors with the values of y */
     /* sets r->dx[i] for x[i], then for the variables, from r->dy[k]; r->x are x and the
-     * variables, r->y the results; what it leaves alone has no gradient */
+     * variables, r->y the results; an input whose dx is not set has no gradient */
     void      (*gradient)(eddy_rule *r);
-    void       *context;            /* r->context; to outlive the graph's last gradient */
-    eddy_list   variables;          /* trainable variables inside that it has gradients for */
-    const char *name;               /* registers the gradient under it; default: made up */
+    void       *context;            /* r->context; must stay valid while gradients are built */
+    eddy_list   variables;          /* trainable variables used between x and y */
+    const char *name;               /* name of the gradient; default: generated */
 } eddy_custom_gradient_args;
 
 /* A part of a graph with a custom gradient: out[k] = y[k], and the gradients of out[k] with
@@ -139,6 +139,7 @@ EDDY_API eddy_status eddy_custom_gradient_with(const eddy_custom_gradient_args *
 #define eddy_custom_gradient(...) \
     eddy_custom_gradient_with(EDDY_ARGS(eddy_custom_gradient_args, __VA_ARGS__))
 
+/* Attaches the rule of a custom gradient by its name; false with the error on the graph. */
 EDDY_API bool eddy_register_custom_gradient(eddy_graph *g, const char *name,
                                             void (*gradient)(eddy_rule *r), void *context);
 

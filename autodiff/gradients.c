@@ -177,6 +177,13 @@ static eddy_tensor gradient_at(const sweep *s, eddy_tensor t)
 
 /* ---------------------------------------------------------------- rules -- */
 
+/* The number of input i of a rule's node, as the user counts: a custom gradient begins after y. */
+static int number_of(const eddy_rule *r, int i)
+{
+    const eddy_custom_rule *custom = &r->graph->custom;
+    return custom->node == r->node ? i - custom->first : i;
+}
+
 /* Brings the gradient of an input to the input's shape and checks it. */
 static eddy_tensor fit_to_input(eddy_rule *r, int i)
 {
@@ -186,8 +193,9 @@ static eddy_tensor fit_to_input(eddy_rule *r, int i)
     if (!eddy_is_valid(dx)) return dx;
     if (eddy_dtype_of(dx) != eddy_dtype_of(x))
         eddy_rule_fail(r, EDDY_BAD_DTYPE,
-                       "the gradient of input %d is %s; expected %s, like the input", i - r->first,
-                       eddy_dtype_name(eddy_dtype_of(dx)), eddy_dtype_name(eddy_dtype_of(x)));
+                       "the gradient of input %d is %s; expected %s, like the input",
+                       number_of(r, i), eddy_dtype_name(eddy_dtype_of(dx)),
+                       eddy_dtype_name(eddy_dtype_of(x)));
     else if ((r->node->op->flags & EDDY_OP_ELEMENTWISE) && r->n_in > 1) {
         bool same = eddy_shape_is_known(want) && eddy_shape_equal(want, have);
         return same ? dx : eddy_sum_like(dx, x);
@@ -195,7 +203,7 @@ static eddy_tensor fit_to_input(eddy_rule *r, int i)
         eddy_rule_fail(r, EDDY_BAD_SHAPE,
                        "Incompatible shapes between op input and calculated input gradient: input "
                        "%d has shape %s and its gradient %s",
-                       i - r->first, eddy_shape_print(want, a, sizeof a),
+                       number_of(r, i), eddy_shape_print(want, a, sizeof a),
                        eddy_shape_print(have, b, sizeof b));
     return dx;
 }
@@ -224,6 +232,7 @@ static void call_rule(sweep *s, eddy_rule *r, const eddy_named_rule *rule)
     char        scope[2 * EDDY_MAX_NAME];
     bool        was = g->in_rule;
     int32_t     origin = g->origin, colocate = g->colocate;
+    const eddy_custom_rule custom = g->custom;
     snprintf(scope, sizeof scope, "%s%s_grad/", s->scope, r->node->name);
     if (!eddy__scope_enter(g, scope)) return;
     g->in_rule = true;
@@ -239,10 +248,12 @@ static void call_rule(sweep *s, eddy_rule *r, const eddy_named_rule *rule)
     if (ready(s) && r->n_dx != r->n_in)
         eddy_rule_fail(r, EDDY_INVALID_ARGUMENT,
                        "Num gradients %d generated for op %s do not match num inputs %d",
-                       r->n_dx - r->first, r->called ? r->called : r->node->name,
-                       r->n_in - r->first);
+                       number_of(r, r->n_dx),
+                       g->custom.node == r->node ? g->custom.name : r->node->name,
+                       number_of(r, r->n_in));
     if (s->args->gate_gradients && valid > 1 && ready(s))
         eddy_tuple(g, (eddy_list){ r->n_in, r->dx }, r->dx, NULL);
+    g->custom = custom;
     g->in_rule = was;
     g->origin = origin;
     g->colocate = colocate;

@@ -8,7 +8,7 @@ static bool rank_fits(const char *who, eddy_tensor x)
 {
     const int rank = eddy_shape_of(x).rank;
     if (rank < 0)
-        eddy_fail(x.graph, EDDY_BAD_SHAPE, "%s: the rank of '%.200s' is not known", who,
+        eddy_fail(x.graph, EDDY_BAD_SHAPE, "%s: the rank of '%.200s' is unknown", who,
                   eddy_name_of(x));
     else if (2 * rank > EDDY_MAX_RANK)
         eddy_fail(x.graph, EDDY_LIMIT,

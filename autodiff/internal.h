@@ -130,10 +130,11 @@ int eddy__function_build(eddy_graph *g, const eddy_function *f, eddy_list x, edd
  * without arguments; arguments that f then reads are invalid tensors. */
 eddy_graph *eddy__function_graph(const char *who, const eddy_function *f, eddy_list x,
                                  const char *missing);
-/* For a node that eddy_custom_gradient or a map appended to results: the number of its leading
- * inputs that are results; the gradient is that of the others. 0 for any other node. */
-int eddy__custom_results(const eddy_graph *g, const eddy_node *node);
-/* The same for the node after a mapped node; 0 if `rule` is not the rule of a map. */
-int eddy__mapped_results(const eddy_graph *g, const eddy_node *node, const eddy_named_rule *rule);
+/* For a node that eddy_custom_gradient or a map appended to results: the custom gradient, and the
+ * number of the node's leading inputs that are results. All 0 for any other node. */
+eddy_custom_rule eddy__custom_rule_of(const eddy_graph *g, const eddy_node *node);
+/* The same for the node after a mapped node; all 0 if `rule` is not the rule of a map. */
+eddy_custom_rule eddy__mapped_rule_of(const eddy_graph *g, const eddy_node *node,
+                                      const eddy_named_rule *rule);
 
 #endif

@@ -29,7 +29,7 @@ static bool ranks_fit(eddy_tensor y, eddy_tensor x, const char *who)
 {
     const int ry = eddy_shape_of(y).rank, rx = eddy_shape_of(x).rank;
     if (ry < 0 || rx < 0)
-        eddy_fail(y.graph, EDDY_BAD_SHAPE, "%s: the rank of '%.200s' is not known", who,
+        eddy_fail(y.graph, EDDY_BAD_SHAPE, "%s: the rank of '%.200s' is unknown", who,
                   eddy_name_of(ry < 0 ? y : x));
     else if (ry + rx > EDDY_MAX_RANK)
         eddy_fail(y.graph, EDDY_LIMIT,

@@ -8,8 +8,8 @@
  *   }
  *   eddy_tape_gradient(tape, EDDY_LIST(y), EDDY_LIST(x), &dy_dx);
  *
- * A tape remembers which nodes were built while it recorded, and which tensors it watched from
- * when on; it copies nothing and adds no cost to the nodes. A node is on the tape if it was
+ * A tape remembers which nodes were built while it recorded, which tensors it watched, and since
+ * when; it copies nothing and adds no cost to the nodes. A node is on the tape if it was
  * built during the recording from a differentiable tensor that was on the tape at that time: a
  * watched tensor, a trainable variable (watched when it is first used), or the output of another
  * node on the tape. Gradients flow along the tape alone. Tapes nest to any depth; each one
@@ -89,7 +89,7 @@ typedef struct eddy_tape_gradient_args {
     eddy_list        target;            /* tensors or variables; their sum */
     eddy_list        sources;
     eddy_tensor     *out;               /* sources.count results */
-    eddy_list        output_gradients;  /* one a target; an invalid one is ones */
+    eddy_list        output_gradients;  /* one per target; an invalid tensor means ones */
     eddy_unconnected unconnected_gradients;
     const char      *name;              /* scope of the new nodes; default "gradients" */
 } eddy_tape_gradient_args;

@@ -349,7 +349,7 @@ static bool args_are_valid(eddy_graph *g, const eddy_vmap_args *a)
         int rank = eddy_shape_of(a->x.at[i]).rank, axis = a->axes ? a->axes[i] : 0;
         if (axis == EDDY_SHARED) continue;
         if (rank < 0)
-            eddy_fail(g, EDDY_BAD_SHAPE, "vmap: the rank of x[%d], '%.200s', is not known", i,
+            eddy_fail(g, EDDY_BAD_SHAPE, "vmap: the rank of x[%d], '%.200s', is unknown", i,
                       eddy_name_of(a->x.at[i]));
         else if (axis < -rank || axis >= rank)
             eddy_fail(g, EDDY_BAD_SHAPE, "vmap: x[%d], '%.200s' of rank %d, has no axis %d", i,

@@ -44,11 +44,11 @@ static bool call_rule_per_example(eddy_rule *r, const mapped_rule *m, const eddy
         .dx = dx, .n_in = node->n_inputs, .n_out = r->n_out, .n_dx = node->n_inputs,
         .context = named->context,
     };
+    const eddy_custom_rule custom = r->graph->custom;
+    r->graph->custom.node = node;
     named->rule(&one);
+    r->graph->custom = custom;
     r->n_dx = one.n_dx + r->n_out;
-    r->called = node->gradient;
-    r->of = one.of ? one.of : node->name;
-    r->first = one.first + r->n_out;
     for (int i = 0; i < node->n_inputs && node->op->flags & EDDY_OP_ELEMENTWISE; i++)
         if (eddy_is_valid(dx[i])) dx[i] = eddy_sum_like(dx[i], node->inputs[i]);
     return eddy__graph_ready(r->graph) && one.n_dx == node->n_inputs;
@@ -62,6 +62,7 @@ static void mapped_gradient(eddy_rule *r)
     const int64_t      room = 2 * (int64_t)most + r->n_out + 2 * (int64_t)inputs;
     eddy_tensor       *stand_ins = eddy__tensors_new(r->graph, room);
     if (!stand_ins) return;
+    r->graph->custom = eddy__custom_rule_of(r->graph, r->node);
     eddy_tensor *batches = stand_ins + most, *y = batches + most, *dx = y + r->n_out;
     eddy_tensor *all = dx + inputs, *d = stand_ins + known;
     memcpy(stand_ins, m->all->at, (size_t)known * sizeof *stand_ins);
@@ -83,11 +84,23 @@ static void mapped_gradient(eddy_rule *r)
     eddy__tensors_free(r->graph, stand_ins, room);
 }
 
-int eddy__mapped_results(const eddy_graph *g, const eddy_node *node, const eddy_named_rule *rule)
+/* A registered gradient of an ordinary operation counts as one of its node. */
+static eddy_custom_rule rule_per_example(const eddy_graph *g, const eddy_node *node)
 {
-    if (rule->rule != mapped_gradient) return 0;
+    const eddy_custom_rule custom = eddy__custom_rule_of(g, node);
+    if (custom.name) return custom;
+    return (eddy_custom_rule){ node, node->gradient, node->name, 0 };
+}
+
+eddy_custom_rule eddy__mapped_rule_of(const eddy_graph *g, const eddy_node *node,
+                                      const eddy_named_rule *rule)
+{
+    if (rule->rule != mapped_gradient) return (eddy_custom_rule){ 0 };
     const mapped_rule *m = rule->context;
-    return node->n_outputs + eddy__custom_results(g, m->node);
+    eddy_custom_rule   custom = rule_per_example(g, m->node);
+    custom.node = node;
+    custom.first += node->n_outputs;
+    return custom;
 }
 
 void eddy__vmap_keep_gradient(eddy_batch *b, const eddy_stand_ins *all)

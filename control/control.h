@@ -117,11 +117,11 @@ typedef struct eddy_while_args {
     eddy_function body;             /* of the loop variables: their next values */
     eddy_list     loop_vars;        /* initial values, of any dtypes and shapes */
     eddy_tensor  *out;
-    /* by loop variable: a shape that all its values fit, with EDDY_ANY where they differ; NULL:
-     * the shapes of the initial values */
+    /* for each loop variable a shape that fits all its values, with EDDY_ANY where they differ;
+     * NULL: the shapes of the initial values */
     const eddy_shape *shape_invariants;
-    /* at most so many; -1: no limit. What a gradient keeps of each iteration is planned for up to
-     * 65536; with a higher limit or none, its memory grows in the run */
+    /* -1: no limit. Memory for the gradient is planned for this number of iterations up to 65536;
+     * with a higher limit or none, it grows in the run */
     int64_t       maximum_iterations EDDY_DEFAULT(-1);
     int           parallel_iterations;  /* accepted, as in TensorFlow; changes nothing */
     bool          no_back_prop;         /* the results have no gradient */

@@ -101,9 +101,9 @@ typedef struct eddy_odeint_args {
      * -1: 1e-4 and 1e-6 for float32, 1e-7 and 1e-9 for float64 */
     double            rtol EDDY_DEFAULT(-1);
     double            atol EDDY_DEFAULT(-1);
-    /* DOPRI5: at most so many between two times, with those that are rejected */
+    /* DOPRI5: maximum steps between two times, including rejected ones */
     int64_t           max_steps EDDY_DEFAULT(1000);
-    int64_t           steps EDDY_DEFAULT(1);        /* RK4: between two times */
+    int64_t           steps EDDY_DEFAULT(1);        /* RK4: steps between two times */
     double            first_step EDDY_DEFAULT(0);   /* DOPRI5: its length; 0: chosen from f */
     const char       *name;         /* scope of the new nodes; default "odeint" */
     eddy_recompute    recompute;    /* UNROLLED: what the gradient keeps of the steps between two */
@@ -117,10 +117,10 @@ typedef struct eddy_odeint_args {
  *
  * Gradients reach y0, t and what f captures.
  *
- * UNROLLED: they are those of the computed solution, exact but for the lengths of the steps, which
- * count as constants. With DOPRI5, f is then evaluated 12 times a step, and the values of each
- * step between two times are kept while the gradient of this part is computed, except with
- * .recompute or .segment, which count rejected steps too.
+ * UNROLLED: they are those of the computed solution, exact, except that step lengths count as
+ * constants. With DOPRI5, f is then evaluated 12 times per step, and the values of each step between
+ * two times are kept while the gradient of this part is computed, except with .recompute or
+ * .segment, which count rejected steps too.
  *
  * ADJOINT: they solve an equation of their own from the last time to the first (Chen et al.,
  * "Neural ordinary differential equations", 2018), with the same method and tolerances, and y

@@ -73,9 +73,9 @@ typedef struct eddy_tensor_array_args {
     const char *name;               /* in messages; default "TensorArray" */
 } eddy_tensor_array_args;
 
-/* An array of which nothing is written. Errors: EDDY_INVALID_ARGUMENT for a negative size or
+/* An array without elements. Errors: EDDY_INVALID_ARGUMENT for a negative size or
  * capacity, a capacity without dynamic_size, a size_tensor with it; EDDY_BAD_SHAPE for a size_tensor
- * that is no integer scalar; EDDY_BAD_DTYPE without a dtype. tf.TensorArray. */
+ * that is not an integer scalar; EDDY_BAD_DTYPE without a dtype. tf.TensorArray. */
 EDDY_API eddy_tensor_array eddy_tensor_array_new_with(const eddy_tensor_array_args *args);
 #define eddy_tensor_array_new(...) \
     eddy_tensor_array_new_with(EDDY_ARGS(eddy_tensor_array_args, __VA_ARGS__))

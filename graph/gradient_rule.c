@@ -14,9 +14,8 @@ void eddy_rule_fail(eddy_rule *r, eddy_status s, const char *reason, ...)
     va_start(args, reason);
     vsnprintf(why, sizeof why, reason, args);
     va_end(args);
-    if (r->called)
-        eddy_fail(r->graph, s, "gradients: %s [gradient '%.100s' of '%.100s']", why, r->called,
-                  r->of);
+    if (eddy__graph_alive(r->graph) && r->graph->custom.node == r->node)
+        eddy_fail(r->graph, s, "gradients: %s", why);        /* which names the custom gradient */
     else
         eddy_fail(r->graph, s, "gradients: %s [node '%.200s', op %s]", why, r->node->name,
                   r->node->op->name);

@@ -86,6 +86,17 @@ const eddy_files     *eddy__graph_files(const eddy_graph *g) { return &g->files;
 
 /* --------------------------------------------------------------- errors -- */
 
+/* Appends the custom gradient whose rule failed: the user did not name the rule's nodes. */
+static void name_custom_rule(eddy_graph *g)
+{
+    const size_t room = sizeof g->error.message;
+    char         where[256];
+    const int    n = snprintf(where, sizeof where, " [gradient '%.100s' of '%.100s']",
+                              g->custom.name, g->custom.of);
+    const size_t end = strlen(g->error.message), last = room - 1 - (size_t)n;
+    memcpy(g->error.message + (end < last ? end : last), where, (size_t)n + 1);
+}
+
 eddy_tensor eddy_fail(eddy_graph *g, eddy_status s, const char *fmt, ...)
 {
     if (!eddy__live(g, EDDY_LIVE_GRAPH)) return EDDY_NO_TENSOR;
@@ -94,6 +105,7 @@ eddy_tensor eddy_fail(eddy_graph *g, eddy_status s, const char *fmt, ...)
         va_start(args, fmt);
         eddy__error_vset(&g->error, s, fmt, args);
         va_end(args);
+        if (g->custom.name) name_custom_rule(g);
         if (g->on_error) g->on_error(g->on_error_user, g->error.status, g->error.message);
     }
     return eddy_none(g);

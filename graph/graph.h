@@ -406,7 +406,7 @@ EDDY_API void        eddy_graph_on_error(eddy_graph *g, void (*handler)(void *us
 EDDY_API void        eddy_graph_set_seed(eddy_graph *g, int64_t seed);
 EDDY_API int64_t     eddy_graph_seed(const eddy_graph *g);
 EDDY_API int32_t     eddy_graph_size(const eddy_graph *g);     /* nodes; also the largest id */
-EDDY_API void        eddy_graph_finalize(eddy_graph *g);       /* no node from now on; later errors stop no run */
+EDDY_API void        eddy_graph_finalize(eddy_graph *g);       /* adds no more nodes; later errors do not fail runs */
 EDDY_API bool        eddy_graph_is_finalized(const eddy_graph *g);
 
 EDDY_API bool        eddy_is_valid(eddy_tensor t);

@@ -52,6 +52,13 @@ typedef struct eddy_owned {
 
 enum { EDDY_NUMBER_CACHE = 64 };
 
+/* The custom gradient whose rule is called, which messages name; all 0 if there is none. */
+typedef struct eddy_custom_rule {
+    const eddy_node *node;           /* whose gradient it is */
+    const char      *name, *of;      /* its name, and the name of its y[0] */
+    int              first;          /* the number of inputs of the node before x[0] */
+} eddy_custom_rule;
+
 struct eddy_graph {
     eddy_allocator      allocator;
     eddy_files          files;
@@ -91,6 +98,7 @@ struct eddy_graph {
     /* Set by the differentiation pass around a rule. */
     bool                in_rule;        /* nodes are named by op->name */
     int32_t             origin, colocate;
+    eddy_custom_rule    custom;
 
     eddy_tensor numbers[EDDY_NUMBER_CACHE]; /* interned scalars, by hash of dtype and value */
 };
@@ -106,8 +114,8 @@ void eddy__graph_drop(eddy_graph *g);
 /* Gives up a graph among the attributes of a node; several nodes may have the same (graph/body.h). */
 void eddy__graph_release(eddy_graph *body);
 
-/* The operation of a node in a body that updates what is no variable there; `of` itself if it
- * cannot be one, or without memory. */
+/* The operation of a node in a body that updates a value that is not a variable in the body;
+ * `of` itself if it cannot be one, or without memory. */
 const eddy_op_def *eddy__updated_op(eddy_graph *g, const eddy_op_def *of);
 
 /* True if input i is in a set such as op->shape_inputs. */
@@ -119,6 +127,9 @@ static inline eddy_tensor eddy__tensor_at(eddy_graph *g, int32_t node, int32_t o
 {
     return (eddy_tensor){ .graph = g, .node = node, .output = output };
 }
+
+/* The longest name of a node: EDDY_MAX_NAME has room for a suffix and the end too. */
+enum { EDDY_LONGEST_NAME = EDDY_MAX_NAME - 17 };
 
 /* Names (names.c). `find` ignores case; returns the entry or NULL. */
 eddy_name_entry *eddy__names_find(const eddy_graph *g, const char *name, size_t length);

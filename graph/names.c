@@ -104,9 +104,9 @@ static size_t full_name(eddy_graph *g, const char *name, char *buf)
         n--;
     }
     size_t outer = strlen(scope), length = outer + n;
-    if (length >= EDDY_MAX_NAME - 16) {
+    if (length > EDDY_LONGEST_NAME) {
         eddy_fail(g, EDDY_LIMIT, "a name of %zu characters is too long; the limit is %d", length,
-                  EDDY_MAX_NAME - 16);
+                  EDDY_LONGEST_NAME);
         return 0;
     }
     memcpy(buf, scope, outer);

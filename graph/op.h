@@ -211,10 +211,6 @@ typedef struct eddy_rule {
     int                n_in, n_out;
     int                n_dx;         /* n_in; a rule that returns another number is rejected */
     void              *context;      /* of a registered gradient (eddy_register_gradient) */
-    /* for messages of eddy_custom_gradient: its name and the name of y[0], and the number of
-     * inputs of the node before the one that it calls 0; else NULL and 0 */
-    const char        *called, *of;
-    int                first;
 } eddy_rule;
 
 /* As op->gradient: declares that the operation has no gradient (floor, argmax, comparisons). A
@@ -310,6 +306,9 @@ enum {
     EDDY_OP_STATEFUL     = 1 << 7,
     /* a control edge from it keeps it in the plan (assign, print, assert) */
     EDDY_OP_SIDE_EFFECT  = 1 << 8,
+    /* ELEMENTWISE, and computing an element takes less time than loading it from memory: loops may
+     * compute it again rather than read it */
+    EDDY_OP_CHEAP        = 1 << 9,
     EDDY_OP_SLICES       = 1 << 10,  /* is the IndexedSlices op */
     /* the kernel allows out[0]->data == in[0]->data; for an update: operands in the variable's
      * memory */

@@ -30,7 +30,7 @@
 #define EDDY_OMITTED (-1073741824)
 
 #ifdef __cplusplus
-#if defined(__GNUC__)                     /* the macros leave members out, as they are meant to */
+#if defined(__GNUC__)                     /* the macros leave members out on purpose */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #endif
 /* The address of a temporary, which lives until the end of the statement. */

@@ -4,6 +4,7 @@
 #define EDDY_LAYERS_ATTENTION_H
 
 #include "layers.h"
+#include "attention_cache.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,6 +30,7 @@ typedef struct eddy_multi_head_attention_args {
     bool             not_trainable;
     int64_t          seed;
     const char      *reuse;
+    eddy_attention_cache *cache;          /* of earlier positions; default: none */
 } eddy_multi_head_attention_args;
 
 /* Multi-head attention: each position of a sequence gets a weighted mean of the values at all
@@ -44,13 +46,20 @@ typedef struct eddy_multi_head_attention_args {
  *  dropout  the rate; the probabilities, [batch, heads, s, t], are then stored, which they
  *           otherwise are not (eddy_packed_self_attention, eddy_scaled_dot_product_attention)
  *
+ *  cache    x has the positions that follow those in the cache, and its keys and values are added.
+ *           Without a memory, .causal is required: the results are those that the same positions
+ *           of the whole sequence have. With a memory, its keys and values are computed in the
+ *           first call, and later calls read neither memory nor lengths. A mask, other lengths and
+ *           dropout in training are not possible.
+ *
  *  Positions hidden by lengths or a bool mask have 10^9 subtracted from their scores: if all
  *  positions are hidden from a position, it gets the mean of all.
  *  Variables: qkv/kernel [n, 3 units], the queries, keys and values, each head after head; with
  *  a memory query/kernel [n, units] and key_value/kernel [m, 2 units]; attention_output/kernel
  *  [units, n]; and a bias for each.
- *  Errors: EDDY_INVALID_ARGUMENT if heads do not divide units; EDDY_BAD_SHAPE and EDDY_BAD_DTYPE
- *  for other lengths.
+ *  Errors: EDDY_INVALID_ARGUMENT if heads do not divide units, or for other options than those that
+ *  a cache allows; EDDY_BAD_SHAPE and EDDY_BAD_DTYPE for other lengths; at run time,
+ *  EDDY_OUT_OF_RANGE for a position beyond the window of the cache.
  *  TensorFlow: keras.layers.MultiHeadAttention. */
 EDDY_API eddy_tensor eddy_multi_head_attention_with(const eddy_multi_head_attention_args *given);
 #define eddy_multi_head_attention(...) \
@@ -77,12 +86,14 @@ typedef struct eddy_position_layer_args {
     bool        not_trainable;
     int64_t     seed;
     const char *reuse;
+    eddy_attention_cache *cache;          /* of earlier positions; default: none */
 } eddy_position_layer_args;
 
 /* Adds a positional encoding, a vector for each position of a sequence, to x.
  *
  *  x           [batch, s, n], n known
- *  max_length  at least s; required if s is unknown
+ *  max_length  at least s; required if s is unknown; with a cache, the default is its window
+ *  cache       x has the positions that follow those in the cache
  *
  *  Variables, if learned: embeddings [max_length, n].
  *  Errors: EDDY_INVALID_ARGUMENT if s is above max_length; at run time, EDDY_OUT_OF_RANGE. */
@@ -113,6 +124,7 @@ typedef struct eddy_transformer_block_args {
     bool             not_trainable;
     int64_t          seed;
     const char      *reuse;
+    eddy_attention_cache *cache;          /* of earlier positions; default: none */
 } eddy_transformer_block_args;
 
 /* A transformer block: self-attention, cross-attention to a memory if there is one, and two fully
@@ -121,7 +133,7 @@ typedef struct eddy_transformer_block_args {
  *
  *  x  [batch, s, n], n known; y has its shape
  *
- *  memory, lengths, mask, causal, heads  as in eddy_multi_head_attention
+ *  memory, lengths, mask, causal, heads, cache  as in eddy_multi_head_attention
  *
  *  Variables: those of attention, cross_attention, feed_forward (eddy_mlp), and of layer_norm,
  *  layer_norm_1, layer_norm_2.

@@ -5,6 +5,7 @@
 #include "control/control.h"
 #include "graph/internal.h"
 #include "graph/call_options.h"
+#include "layers/step_function.h"
 #include "ops/short_names.h"
 
 #include <math.h>
@@ -15,6 +16,7 @@ enum { IDS, LOG_PROBS, SCORES, FINISHED, LENGTHS, CARRIED };
 typedef struct search {
     const eddy_beam_search_args *args;
     eddy_graph                  *graph;
+    eddy_step                    step;
     eddy_tensor                  first;     /* int32 [batch, 1]: the number of an example's first
                                              * beam among all beams */
     int64_t                      classes;
@@ -30,54 +32,7 @@ static eddy_tensor by_class(const search *s, double of_end, double of_others, ed
     return eddy_one_hot(end, s->classes, of_end, of_others, .dtype = dtype);
 }
 
-/* The tensors have the same batch in front, as far as that is known. */
-static bool same_batch(eddy_tensor x, eddy_tensor y)
-{
-    const eddy_shape a = eddy_shape_of(x), b = eddy_shape_of(y);
-    if (a.rank < 0 || b.rank < 0) return true;
-    return a.rank > 0 && b.rank > 0 && eddy_shape_compatible(EDDY_SHAPE(a.dim[0]),
-                                                             EDDY_SHAPE(b.dim[0]));
-}
-
 /* -------------------------------------------------------------------- step -- */
-
-static bool check_logits(search *s, int n, eddy_tensor logits)
-{
-    const eddy_shape shape = eddy_shape_of(logits);
-    const int        want = 1 + s->args->initial_state.count;
-    const eddy_type  type = { eddy_dtype_of(logits), shape };
-    char             text[200];
-    if (!eddy__graph_ready(s->graph)) return false;
-    if (n != want)
-        eddy_fail(s->graph, EDDY_INVALID_ARGUMENT,
-                  "beam_search: the number of results of the function is %d; expected %d, the "
-                  "logits and the state", n, want);
-    else if (type.dtype != s->args->dtype || shape.rank != 2 || shape.dim[1] < 1)
-        eddy_fail(s->graph, type.dtype != s->args->dtype ? EDDY_BAD_DTYPE : EDDY_BAD_SHAPE,
-                  "beam_search: the logits are %s; expected %s [beams, classes], and classes known",
-                  eddy_type_print(type, text, sizeof text), eddy_dtype_name(s->args->dtype));
-    else if (s->args->end_token < 0 || s->args->end_token >= shape.dim[1])
-        eddy_fail(s->graph, EDDY_INVALID_ARGUMENT,
-                  "beam_search: end_token is %lld; expected a class in [0, %lld)",
-                  (long long)s->args->end_token, (long long)shape.dim[1]);
-    s->classes = shape.dim[1];
-    return eddy__graph_ready(s->graph);
-}
-
-static bool check_rows(const search *s, eddy_tensor ids, int n, const eddy_tensor *out)
-{
-    char a[200], b[200];
-    for (int k = 0; k < n; k++) {
-        if (same_batch(out[k], ids)) continue;
-        eddy_fail(s->graph, EDDY_BAD_SHAPE,
-                  "beam_search: result %d of the function has shape %s, the ids %s; both must "
-                  "begin with the number of beams", k,
-                  eddy_shape_print(eddy_shape_of(out[k]), a, sizeof a),
-                  eddy_shape_print(eddy_shape_of(ids), b, sizeof b));
-        return false;
-    }
-    return true;
-}
 
 /* log softmax(logits) as [batch, beams, classes]; a finished beam has only its end_token. */
 static eddy_tensor log_probs_of(const search *s, eddy_tensor logits, eddy_tensor finished)
@@ -118,9 +73,8 @@ static int step(eddy_list x, eddy_tensor *y, void *context)
     const eddy_tensor finished = x.at[FINISHED], lengths = x.at[LENGTHS];
     in[0] = flat(x.at[IDS]);
     for (int k = 0; k < n; k++) in[k + 1] = x.at[CARRIED + k];
-    for (int k = 0; k < EDDY_MAX_RESULTS; k++) out[k] = eddy_none(s->graph);
-    const int m = s->args->f.build((eddy_list){ n + 1, in }, out, s->args->f.context);
-    if (!check_logits(s, m, out[0]) || !check_rows(s, in[0], m, out)) return 0;
+    s->classes = eddy__step_build(&s->step, in, out);
+    if (s->classes < 1) return 0;
 
     const eddy_shape all = EDDY_SHAPE(-1, s->args->beam_width * s->classes);
     eddy_tensor sums = Add(ExpandDims(x.at[LOG_PROBS], 2), log_probs_of(s, out[0], finished));
@@ -192,43 +146,17 @@ static eddy_beams run(search *s)
                          .scores = out[SCORES] };
 }
 
-static bool check_state(eddy_graph *g, const eddy_beam_search_args *a)
-{
-    char text[200], start[200];
-    for (int k = 0; k < a->initial_state.count; k++) {
-        const eddy_tensor state = a->initial_state.at[k];
-        if (same_batch(state, a->start_tokens)) continue;
-        eddy_fail(g, EDDY_BAD_SHAPE, "beam_search: initial state %d has shape %s, start_tokens %s; "
-                  "both must begin with the batch", k,
-                  eddy_shape_print(eddy_shape_of(state), text, sizeof text),
-                  eddy_shape_print(eddy_shape_of(a->start_tokens), start, sizeof start));
-        return false;
-    }
-    return true;
-}
-
 static bool check_args(eddy_graph *g, const eddy_beam_search_args *a)
 {
-    const eddy_type start = { eddy_dtype_of(a->start_tokens), eddy_shape_of(a->start_tokens) };
-    char            text[200];
-    if (!eddy__list_is_of(g, "beam_search", "initial state", a->initial_state)) return false;
-    if (!a->f.build)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "beam_search: there is no build function");
-    else if (a->beam_width < 1 || a->steps < 1 || a->beam_width > INT32_MAX)
+    if (a->beam_width < 1 || a->steps < 1 || a->beam_width > INT32_MAX)
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
                   "beam_search: beam_width is %lld and steps %lld; both must be above 0",
                   (long long)a->beam_width, (long long)a->steps);
-    else if (start.dtype != EDDY_INT32 || start.shape.rank != 1)
-        eddy_fail(g, EDDY_BAD_SHAPE, "beam_search: start_tokens is %s; expected int32 [batch]",
-                  eddy_type_print(start, text, sizeof text));
-    else if (a->initial_state.count > EDDY_MAX_RESULTS - CARRIED - 2)
-        eddy_fail(g, EDDY_LIMIT, "beam_search: %d tensors of state; at most %d expected",
-                  a->initial_state.count, EDDY_MAX_RESULTS - CARRIED - 2);
     else if (!isfinite(a->length_penalty_weight))
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
                   "beam_search: length_penalty_weight is %g; it must be finite",
                   a->length_penalty_weight);
-    return eddy__graph_ready(g) && check_state(g, a);
+    return eddy__graph_ready(g);
 }
 
 eddy_beams eddy_beam_search_with(const eddy_beam_search_args *given)
@@ -238,8 +166,11 @@ eddy_beams eddy_beam_search_with(const eddy_beam_search_args *given)
     eddy_beams            none = { .ids = eddy_none(g) };
     if (!a.dtype) a.dtype = EDDY_FLOAT32;
     if (!eddy_is_valid(a.start_tokens)) return (void)eddy_identity(a.start_tokens), none;
-    if (!check_args(g, &a)) return none;
-    search s = { .args = &a, .graph = g };
+    search s = { .args = &a, .graph = g,
+                 .step = { "beam_search", a.f, a.initial_state, a.start_tokens,
+                           a.end_token == EDDY_OMITTED ? -1 : a.end_token, a.dtype } };
+    if (!eddy__step_check(&s.step, EDDY_MAX_RESULTS - CARRIED - 2) || !check_args(g, &a))
+        return none;
     eddy_scope_begin(g, a.name && *a.name ? a.name : "beam_search");
     const eddy_beams found = run(&s);
     eddy_scope_end(g);

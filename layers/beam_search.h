@@ -1,5 +1,5 @@
-/* beam_search.h -- the most likely sequences of a model that says what may come next, searched by
- * a loop inside the graph. */
+/* beam_search.h -- beam search, a loop inside the graph: the most likely sequences of a model that
+ * predicts the next id. */
 #ifndef EDDY_LAYERS_BEAM_SEARCH_H
 #define EDDY_LAYERS_BEAM_SEARCH_H
 
@@ -12,7 +12,7 @@ extern "C" {
 /* The sequences found, the best first; n is batch. */
 typedef struct eddy_beams {
     eddy_tensor ids;            /* int32 [n, beam_width, steps]; end_token from the end on */
-    eddy_tensor lengths;        /* int32 [n, beam_width], with the end_token */
+    eddy_tensor lengths;        /* int32 [n, beam_width], including the end_token */
     eddy_tensor log_probs;      /* [n, beam_width]: the sum over the steps */
     eddy_tensor scores;         /* [n, beam_width]: with the length penalty */
 } eddy_beams;
@@ -35,12 +35,12 @@ typedef struct eddy_beam_search_args {
 /* In each step the beam_width best of all sequences that extend those of the step before by one
  * id: best by score, the sum of log softmax(logits) divided by the length penalty ((5 + length) /
  * 6)^length_penalty_weight (Wu et al., "Google's neural machine translation system", 2016). A
- * sequence that has its end_token is not extended; in scores the end_token counts from the step
- * behind it on, as in TensorFlow. The number of classes must be known.
+ * sequence that has its end_token is not extended; in scores the end_token counts from the next
+ * step on, as in TensorFlow. The number of classes must be known.
  *
  * What f captures is shared by all beams; what is different for each example, such as the memory
  * of an attention, has to be part of the state.
- * Errors: EDDY_INVALID_ARGUMENT for counts that are not above 0, an end_token that is no class,
+ * Errors: EDDY_INVALID_ARGUMENT for counts that are not above 0, an end_token that is not a class,
  * another number of results of f, or a length_penalty_weight that is not finite; EDDY_BAD_SHAPE,
  * EDDY_BAD_DTYPE for other logits, and for another batch of a state; those of eddy_loop. Gradient:
  * none. TensorFlow: contrib.seq2seq.BeamSearchDecoder with dynamic_decode and

@@ -54,7 +54,7 @@ static bool check_lengths(const network *n, eddy_tensor x, int batch)
     const eddy_tensor t = n->lengths;
     if (!eddy__layer_check_lengths(n->who, "sequence_length", t, x, batch)) return false;
     if (!t.graph || eddy_shape_of(t).rank == 1) return true;
-    eddy_fail(n->graph, EDDY_BAD_SHAPE, "%s: the rank of sequence_length is not known", n->who);
+    eddy_fail(n->graph, EDDY_BAD_SHAPE, "%s: the rank of sequence_length is unknown", n->who);
     return false;
 }
 

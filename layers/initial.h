@@ -76,7 +76,7 @@ EDDY_API eddy_init eddy_identity_initializer(double gain);
  *
  *  dtype  0 is float32
  *  shape  fully known
- *  seed   of random numbers if init has none; 0: a seed of the operations' own
+ *  seed   of random numbers if init has none; 0: the default seeds of the operations
  *
  *  Errors: those of the operations; EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if init.value has another
  *  shape or type, EDDY_BAD_SHAPE for an identity that is not a matrix. */

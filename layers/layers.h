@@ -8,7 +8,7 @@
  *   reuse          the scope of a layer of the same kind whose variables are used instead of
  *                  new ones, as in eddy_scope_name and in names of variables: "tower/logits"
  *   not_trainable  excludes the variables from the updates of optimizers
- *   seed           of the initializers and of dropout; 0: seeds of the operations' own
+ *   seed           of the initializers and of dropout; 0: the default seeds of the operations
  *   *_initializer  the initial value of a variable (initial.h)
  *   *_regularizer  a penalty on it, in EDDY_REGULARIZATION_LOSSES
  *   activation     a function applied to the result: eddy_relu, eddy_gelu, the caller's own;
@@ -315,5 +315,6 @@ EDDY_API eddy_tensor eddy_embedding_layer_with(const eddy_embedding_layer_args *
 #include "rnn.h"
 #include "rnn_cells.h"
 #include "beam_search.h"
+#include "generate.h"
 
 #endif

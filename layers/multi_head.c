@@ -1,6 +1,8 @@
 /* multi_head.c -- multi-head attention with its projections. */
 #include "layers/attention.h"
 #include "graph/call_options.h"
+#include "graph/internal.h"
+#include "layers/cache_internal.h"
 #include "layers/internal.h"
 #include "ops/short_names.h"
 
@@ -16,6 +18,9 @@ typedef struct heads {
 } heads;
 
 static const double HIDDEN = -1e9;
+
+/* What a cache has of a memory: keys, values, lengths; of self-attention: keys, values. */
+enum { MEMORY_TENSORS = 3, SELF_TENSORS = 2 };
 
 /* A projection, part k of the layer. */
 static eddy_tensor project(const heads *h, eddy_tensor x, int64_t units, const char *name, int k)
@@ -43,6 +48,9 @@ static eddy_tensor join(const heads *h, eddy_tensor y)
     eddy_tensor rows = eddy_merge_leading(y, eddy_sum(y, .axes = EDDY_AXES(-2, -1)));
     return eddy__layer_restore_dims(eddy_reshape(rows, EDDY_SHAPE(EDDY_ANY, h->units)), y, 2);
 }
+
+/* [batch, heads, positions, size] as [batch, positions, heads, size]. */
+static eddy_tensor heads_last(eddy_tensor y) { return eddy_transpose(y, EDDY_DIMS(0, 2, 1, 3)); }
 
 /* Part k of [batch, positions, parts, heads, size], heads first. */
 static eddy_tensor part(eddy_tensor parts, int k)
@@ -99,7 +107,40 @@ static eddy_tensor attend(const heads *h, bool stored)
     eddy_tensor y = stored ? attend_stored(h, mask)
                            : eddy_scaled_dot_product_attention(h->q, h->k, h->v, .mask = mask,
                                                                .causal = h->a->causal);
-    return eddy_transpose(y, EDDY_DIMS(0, 2, 1, 3));
+    return heads_last(y);
+}
+
+/* Self-attention to the positions of a cache and those of x. */
+static eddy_tensor attend_cached(const heads *h)
+{
+    eddy_attention_cache *c = h->a->cache;
+    const eddy_tensor keys = eddy__cache_append(c, h->k), values = eddy__cache_append(c, h->v);
+    if (c->first) return attend(h, false);
+    return heads_last(eddy_cached_attention(h->q, keys, values, eddy__cache_filled(c, h->q, 2),
+                                            .causal = true));
+}
+
+/* The lengths of the memory, all positions by default, int32 [batch]. */
+static eddy_tensor memory_lengths(const heads *h)
+{
+    const eddy_tensor none = ZerosLike(eddy_row_numbers(h->k, EDDY_INT32));
+    return h->a->lengths.graph ? Cast(h->a->lengths, EDDY_INT32)
+                               : Add(none, Cast(eddy_size_along(h->k, 2), EDDY_INT32));
+}
+
+/* Attention to a memory whose keys and values are in the cache, after the first call. */
+static eddy_tensor attend_memory(heads *h)
+{
+    eddy_attention_cache *c = h->a->cache;
+    if (c->first) {
+        eddy__cache_keep(c, h->k);
+        eddy__cache_keep(c, h->v);
+        eddy__cache_keep(c, memory_lengths(h));
+        return attend(h, false);
+    }
+    const eddy_tensor *at = c->at + c->next;
+    c->next += MEMORY_TENSORS;
+    return heads_last(eddy_cached_attention(h->q, at[0], at[1], at[2]));
 }
 
 static eddy_tensor build_attention(heads *h)
@@ -109,7 +150,7 @@ static eddy_tensor build_attention(heads *h)
     eddy_tensor y;
     if (!a->memory.graph) {
         eddy_tensor qkv = cut(h, project(h, a->x, 3 * h->units, "qkv", 0), 3);
-        if (!stored && !a->mask.graph && !a->lengths.graph) {
+        if (!stored && !a->mask.graph && !a->lengths.graph && !a->cache) {
             y = eddy_packed_self_attention(qkv, a->causal);
             return project(h, join(h, y), h->n, "attention_output", 2);
         }
@@ -122,7 +163,25 @@ static eddy_tensor build_attention(heads *h)
         kv = eddy_unstack(kv, 2);
         h->k = part(kv, 0), h->v = part(kv, 1);
     }
-    return project(h, join(h, attend(h, stored)), h->n, "attention_output", 2);
+    y = !a->cache ? attend(h, stored) : a->memory.graph ? attend_memory(h) : attend_cached(h);
+    return project(h, join(h, y), h->n, "attention_output", 2);
+}
+
+/* Whether the options are those that a cache allows. */
+static bool check_cache(const eddy_multi_head_attention_args *a)
+{
+    const bool memory = a->memory.graph, trains = a->training || a->training_when.graph;
+    if (!a->cache) return true;
+    if (!eddy__cache_ready(a->cache, "attention", a->x, memory ? MEMORY_TENSORS : SELF_TENSORS))
+        return false;
+    if (a->mask.graph || (!memory && a->lengths.graph) || (a->dropout > 0 && trains))
+        eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT, "attention: with a cache there can be no %s",
+                  a->mask.graph ? "mask" : a->dropout > 0 && trains ? "dropout in training" :
+                  "lengths; eddy_attention_cache_new has those of the first call");
+    else if (!memory && !a->causal)
+        eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT, "attention: a cache without .causal; earlier "
+                  "positions cannot attend to later ones");
+    return eddy__graph_ready(a->x.graph);
 }
 
 eddy_tensor eddy_multi_head_attention_with(const eddy_multi_head_attention_args *given)
@@ -139,7 +198,9 @@ eddy_tensor eddy_multi_head_attention_with(const eddy_multi_head_attention_args 
     if (h.memory.graph != a.x.graph)
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "attention: the memory is not an "
                          "element of this graph");
-    if (!eddy__layer_check_lengths("attention", "lengths", a.lengths, h.memory, 0)) return none;
+    if (!eddy__layer_check_lengths("attention", "lengths", a.lengths, h.memory, 0) ||
+        !check_cache(&a))
+        return none;
     h.n = eddy_shape_of(a.x).dim[2];
     h.units = a.units == EDDY_OMITTED ? h.n : a.units;
     if (!eddy__layer_check_count(&h.layer, "units", h.units)) return none;

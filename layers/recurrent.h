@@ -42,7 +42,7 @@ typedef struct eddy_cell_args {
     double           forget_bias EDDY_DEFAULT(1); /* of an LSTM */
     bool             reset_after;         /* of a GRU */
     eddy_init        kernel_initializer;  /* default: eddy_glorot_uniform_initializer */
-    eddy_init        bias_initializer;    /* default: zeros, for the gates of a GRU ones */
+    eddy_init        bias_initializer;    /* default: zeros; ones for the gates of a GRU */
     eddy_regularizer kernel_regularizer;
 } eddy_cell_args;
 typedef eddy_cell_args eddy_cell;
@@ -71,7 +71,8 @@ typedef struct eddy_rnn_args {
 /* Runs a cell over the steps of a sequence.
  *
  *  x                [batch, steps, n], or with time_major [steps, batch, n]; n is known. If the
- *                   number of steps is unknown, it may be 0 in a run: h and c are initial then
+ *                   number of steps is unknown, it may be 0 in a run: h and c are then the
+ *                   initial ones
  *  sequence_length  int32 or int64 [batch], each in [0, steps]: later outputs are 0, and h and c
  *                   are those of the last valid step.  Default: all steps
  *  go_backwards     outputs stay at the indices of their steps; h is that of the first step

@@ -14,15 +14,17 @@ extern "C" {
 
 enum { EDDY_MAX_STATES = 60 };
 
-/* One tensor of a cell's state, as it is for one example: the tensor has the batch in front. */
+/* One tensor of a cell's state: the shape for one example; the tensor has the batch as its first
+ * dimension. */
 typedef struct eddy_rnn_state {
     eddy_shape shape;               /* EDDY_SHAPE(units) */
     eddy_dtype dtype;               /* default: that of the inputs, float32 if these are integers */
-    bool       is_memory;           /* c of an LSTM: eddy_dropout_wrapper leaves it alone */
+    bool       is_memory;           /* like c of an LSTM: eddy_dropout_wrapper does not change it */
 } eddy_rnn_state;
 
 /* A recurrent cell, one step of a network: a plain struct, copied freely. What it points to
- * lives as long as networks are built of it; that of the library's own cells belongs to the graph.
+ * must stay valid while networks are built from it; for the library's own cells it belongs to the
+ * graph.
  *
  *   static int step(eddy_list x, eddy_tensor *y, void *w)          // h' = h / 2 + x w
  *   {
@@ -42,8 +44,8 @@ typedef struct eddy_rnn_cell {
     /* If not NULL, called before f with the type of an input, possibly more than once: to create
      * the variables, in the scope of the network. False: there is an error on the graph. */
     bool                (*prepare)(eddy_graph *g, eddy_type x, void *context);
-    /* If not NULL, what f does with its input before that meets the state: applied to all steps
-     * at once, [..., n], so that a product is one for the whole sequence; f gets its result. */
+    /* If not NULL, the part of f that depends only on the input: applied to all steps at once,
+     * [..., n], as one product for the whole sequence; f gets its result. */
     eddy_tensor         (*project)(eddy_tensor x, void *context);
 } eddy_rnn_cell;
 
@@ -51,7 +53,7 @@ typedef struct eddy_rnn_cell {
  * be `state`. Returns the output. Inside of a loop's body prefer a cell that a network or another
  * step has prepared outside: a variational dropout that is prepared in a body draws in each
  * iteration. Errors, here and in all networks: EDDY_INVALID_ARGUMENT for a cell without f or with
- * another number of results, and for no room, EDDY_BAD_SHAPE and EDDY_BAD_DTYPE for states that
+ * another number of results, or without room, EDDY_BAD_SHAPE and EDDY_BAD_DTYPE for states that
  * change. */
 EDDY_API eddy_tensor eddy_rnn_step(eddy_rnn_cell cell, eddy_tensor x, const eddy_tensor *state,
                                    eddy_tensor *next);
@@ -59,7 +61,7 @@ EDDY_API eddy_tensor eddy_rnn_step(eddy_rnn_cell cell, eddy_tensor x, const eddy
 typedef struct eddy_zero_state_args {
     size_t        size_ EDDY_DEFAULT(sizeof(eddy_zero_state_args));
     eddy_rnn_cell cell;
-    eddy_tensor   like;             /* [batch, ...], of which the batch size is taken */
+    eddy_tensor   like;             /* [batch, ...]: gives the batch size */
     eddy_tensor  *state;            /* room for cell.n_state tensors */
     eddy_dtype    dtype;            /* default: that of `like`, float32 if it is an integer */
 } eddy_zero_state_args;
@@ -94,15 +96,15 @@ typedef struct eddy_dynamic_rnn_args {
  *
  *  inputs           [batch, steps, ...], or with time_major [steps, batch, ...]; batch and steps
  *                   may be unknown, and 0. With time_major the outputs are likewise
- *  sequence_length  int32 or int64 [batch], in [0, steps]. Behind the end of a sequence the state
- *                   is carried on, the outputs are 0, and the inputs are not looked at.
- *                   Omitted: all steps
+ *  sequence_length  int32 or int64 [batch], in [0, steps]. After the end of a sequence the state
+ *                   is carried on, the outputs are 0, and the inputs are ignored.
+ *                   Default: all steps
  *  go_backwards     outputs stay at the indices of their steps; the state is that of step 0
  *
  *  Variables: those of the cell, in <name>/<cell>.
  *  Errors: those of the cell (eddy_rnn_step); EDDY_BAD_SHAPE for inputs of unknown rank or below
- *  2, and for a sequence_length of unknown rank or of another batch; EDDY_BAD_DTYPE for another
- *  dtype of it; EDDY_INVALID_ARGUMENT for another number of initial states.
+ *  2, and for a sequence_length of unknown rank or of another batch; EDDY_BAD_DTYPE if it is not
+ *  an integer; EDDY_INVALID_ARGUMENT for another number of initial states.
  *  TensorFlow: nn.dynamic_rnn. */
 EDDY_API eddy_tensor eddy_dynamic_rnn_with(const eddy_dynamic_rnn_args *given);
 #define eddy_dynamic_rnn(...) eddy_dynamic_rnn_with(EDDY_ARGS(eddy_dynamic_rnn_args, __VA_ARGS__))
@@ -112,19 +114,19 @@ typedef struct eddy_static_rnn_args {
     eddy_rnn_cell cell;
     eddy_list     inputs;           /* of each step, [batch, ...]; at least one */
     eddy_tensor  *out;              /* gets the output of each step */
-    eddy_tensor  *state;            /* as in eddy_dynamic_rnn, and so are the others */
+    eddy_tensor  *state;            /* this and the following: as in eddy_dynamic_rnn */
     eddy_tensor   sequence_length;
     eddy_list     initial_state;
     eddy_dtype    dtype;
     const char   *name;             /* default "rnn" */
 } eddy_static_rnn_args;
 
-/* The same unrolled: nodes for each step. Returns the number of steps, 0 with the error on the
+/* The same, unrolled: builds nodes for each step. Returns the number of steps, 0 with the error on the
  * graph. TensorFlow: nn.static_rnn. */
 EDDY_API int eddy_static_rnn_with(const eddy_static_rnn_args *given);
 #define eddy_static_rnn(...) eddy_static_rnn_with(EDDY_ARGS(eddy_static_rnn_args, __VA_ARGS__))
 
-/* The outputs of the two directions; eddy_concat puts them side by side. */
+/* The outputs of the two directions, to be joined by eddy_concat. */
 typedef struct eddy_rnn_outputs {
     eddy_tensor fw, bw;
 } eddy_rnn_outputs;
@@ -133,7 +135,7 @@ typedef struct eddy_bidirectional_dynamic_rnn_args {
     size_t        size_ EDDY_DEFAULT(sizeof(eddy_bidirectional_dynamic_rnn_args));
     eddy_rnn_cell cell_fw, cell_bw;
     eddy_tensor   inputs;
-    eddy_tensor  *state_fw, *state_bw;  /* as .state of eddy_dynamic_rnn, and so are the others */
+    eddy_tensor  *state_fw, *state_bw;  /* this and the following: as in eddy_dynamic_rnn */
     eddy_tensor   sequence_length;
     eddy_list     initial_state_fw, initial_state_bw;
     eddy_dtype    dtype;

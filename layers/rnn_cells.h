@@ -1,7 +1,7 @@
-/* rnn_cells.h -- the cells of recurrent networks (rnn.h), and wrappers that make cells of cells.
+/* rnn_cells.h -- the cells of recurrent networks (rnn.h), and wrappers around cells.
  *
  * What a constructor returns belongs to the graph and is copied freely. A cell creates its
- * variables when the first network is built of it; all networks of one cell share them. Errors of
+ * variables when the first network is built from it; all networks of one cell share them. Errors of
  * all constructors: EDDY_INVALID_ARGUMENT for counts that are not above 0, limits below 0 and
  * probabilities out of range, EDDY_LIMIT for counts that are too large; the result has no build
  * function then. A cell that is used in another graph is an error on that graph,
@@ -23,14 +23,14 @@ typedef struct eddy_rnn_cell_args {
     int64_t          units;               /* above 0 */
     const char      *name;                /* default "basic_rnn_cell", "lstm_cell", "gru_cell" */
     eddy_activation  activation;          /* default eddy_tanh */
-    double           forget_bias EDDY_DEFAULT(1);   /* of an LSTM, and so are the next four */
+    double           forget_bias EDDY_DEFAULT(1);   /* this and the next four: of an LSTM */
     bool             use_peepholes;
-    double           cell_clip;           /* c is clipped to [-cell_clip, cell_clip]; 0: not */
+    double           cell_clip;           /* c is clipped to [-cell_clip, cell_clip]; 0: no limit */
     int64_t          num_proj;            /* columns of the projection of h; 0: none */
     double           proj_clip;           /* h is clipped likewise after the projection */
     bool             reset_after;         /* of a GRU */
     eddy_init        kernel_initializer;  /* default eddy_glorot_uniform_initializer */
-    eddy_init        bias_initializer;    /* default zeros, of a GRU's gates ones */
+    eddy_init        bias_initializer;    /* default zeros; ones for the gates of a GRU */
     eddy_regularizer kernel_regularizer;
     bool             not_trainable;
     int64_t          seed;
@@ -59,7 +59,7 @@ EDDY_API eddy_rnn_cell eddy_lstm_cell_with(const eddy_rnn_cell_args *given);
 #define eddy_lstm_cell(...) eddy_lstm_cell_with(EDDY_ARGS(eddy_rnn_cell_args, __VA_ARGS__))
 
 /* The gated recurrent unit of recurrent.h, with both forms of the reset gate: before the product
- * (TensorFlow 1's; Cho et al., 2014), or with reset_after behind it (Keras, PyTorch, cuDNN). h
+ * (TensorFlow 1's; Cho et al., 2014), or after it, with reset_after (Keras, PyTorch, cuDNN). h
  * and the output are [batch, units].
  * Variables: gates/kernel [n + units, 2 units], gates/bias, candidate/kernel [n + units, units],
  * candidate/bias, with reset_after candidate/recurrent_bias. TensorFlow: nn.rnn_cell.GRUCell. */
@@ -71,7 +71,7 @@ EDDY_API eddy_rnn_cell eddy_gru_cell_with(const eddy_rnn_cell_args *given);
 typedef struct eddy_multi_rnn_cell_args {
     size_t               size_ EDDY_DEFAULT(sizeof(eddy_multi_rnn_cell_args));
     eddy_graph          *graph;
-    const eddy_rnn_cell *cells;           /* `count` of them, the first one next to x; copied */
+    const eddy_rnn_cell *cells;           /* `count` of them, the first one reads x; copied */
     int                  count;
     const char          *name;            /* default "multi_rnn_cell" */
 } eddy_multi_rnn_cell_args;
@@ -98,9 +98,9 @@ typedef struct eddy_dropout_wrapper_args {
     const char   *name;                   /* default "dropout" */
 } eddy_dropout_wrapper_args;
 
-/* A cell with dropout of what it gets, of what it puts out, and of its next state, as far as this
- * is float32 or float64 and no memory (eddy_rnn_state). What is kept is divided by its
- * probability. With variational_recurrent the same elements are dropped in all steps and for all
+/* A cell with dropout on its inputs, outputs and next state where these are float32 or float64,
+ * except memory (eddy_rnn_state). Elements that are kept are divided by the probability of keeping
+ * them. With variational_recurrent the same elements are dropped in all steps and for all
  * examples of a run (Gal and Ghahramani, "A theoretically grounded application of dropout in
  * recurrent neural networks", 2016); otherwise each step draws. TensorFlow:
  * nn.rnn_cell.DropoutWrapper. */
@@ -130,8 +130,8 @@ typedef struct eddy_attention_mechanism_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_attention_mechanism_args));
     int64_t     num_units;              /* above 0 */
     eddy_tensor memory;                 /* [batch, steps, depth]; depth known */
-    eddy_tensor memory_sequence_length; /* int32 or int64 [batch]; left out: all steps */
-    bool        normalize;              /* of Bahdanau's; `scale` of Luong's */
+    eddy_tensor memory_sequence_length; /* int32 or int64 [batch]; default: all steps */
+    bool        normalize;              /* TensorFlow's `normalize` and, for Luong's, `scale` */
     const char *name;                   /* default "bahdanau_attention", "luong_attention" */
     eddy_init   kernel_initializer;     /* default eddy_glorot_uniform_initializer */
     bool        not_trainable;
@@ -159,8 +159,8 @@ EDDY_API eddy_attention_mechanism *eddy_luong_attention_with(
     eddy_luong_attention_with(EDDY_ARGS(eddy_attention_mechanism_args, __VA_ARGS__))
 
 /* The softmax of the scores, [batch, steps of the memory], for queries [batch, depth]; for [batch,
- * n, depth], such as the outputs of a whole network, [batch, n, steps of the memory]. 0 behind the
- * end of a memory, everywhere for one of length 0. */
+ * n, depth], such as the outputs of a whole network, [batch, n, steps of the memory]. They are
+ * 0 after the end of a memory, and everywhere if its length is 0. */
 EDDY_API eddy_tensor eddy_attention_alignments(eddy_attention_mechanism *m, eddy_tensor query);
 
 typedef struct eddy_attention_wrapper_args {
@@ -175,11 +175,11 @@ typedef struct eddy_attention_wrapper_args {
     int64_t     seed;
 } eddy_attention_wrapper_args;
 
-/* A cell that pays attention. In each step `cell` gets [x, attention]; its output is the query;
+/* A cell with attention to a memory. In each step `cell` gets [x, attention]; its output is the query;
  * the context is the sum of the memory's steps, weighted by the alignments; the next attention is
  * the context, or with attention_layer_size [query, context] times a kernel. The output is the
  * attention, or the query without output_attention. The state is that of `cell`, then the
- * attention; with initial_state, both have to be given.
+ * attention; initial_state must have both.
  * Variables: those of the cell and of the mechanism, attention_layer/kernel. TensorFlow:
  * contrib.seq2seq.AttentionWrapper. */
 EDDY_API eddy_rnn_cell eddy_attention_wrapper_with(const eddy_attention_wrapper_args *given);

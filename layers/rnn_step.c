@@ -166,7 +166,7 @@ int eddy_zero_state_with(const eddy_zero_state_args *given)
     for (int k = 0; k < a.cell.n_state; k++) {
         const eddy_shape s = a.cell.state[k].shape;
         if (!eddy_shape_is_known(s)) {
-            eddy_fail(g, EDDY_BAD_SHAPE, "%s: state %d of %.200s has shape %s, which is not known",
+            eddy_fail(g, EDDY_BAD_SHAPE, "%s: state %d of %.200s has shape %s, which is unknown",
                       who, k, eddy__cell_title(&a.cell), eddy_shape_print(s, text, sizeof text));
             return 0;
         }

@@ -21,16 +21,16 @@ extern "C" {
  *   Keras     [n, parts] and [h, parts]     i f g o     z r n    one; a GRU with reset_after
  *                                                                has [2, 3 h]: of x and of h
  *
- * TensorFlow 1's GRUCell has its reset before the product, PyTorch's GRU behind it (reset_after),
- * Keras' either. */
+ * TensorFlow 1's GRUCell has its reset before the product, PyTorch's GRU after it (reset_after), and
+ * Keras has both. */
 typedef enum eddy_rnn_layout {
     EDDY_TORCH_LAYOUT = 1,      /* nn.RNN, nn.LSTM, nn.GRU, and their cells */
     EDDY_TENSORFLOW_LAYOUT,     /* nn.rnn_cell.BasicRNNCell, LSTMCell, GRUCell */
     EDDY_KERAS_LAYOUT           /* keras.layers.SimpleRNN, LSTM, GRU */
 } eddy_rnn_layout;
 
-/* Weights in the layout of this library: values for the variables of a cell. What a kind of cell
- * does not have is invalid. */
+/* Weights in the layout of this library: values for the variables of a cell. A tensor that
+ * the kind of cell does not have is invalid. */
 typedef struct eddy_rnn_weights {
     eddy_tensor kernel, bias;                       /* basic cells, LSTM */
     eddy_tensor projection;                         /* projection/kernel */
@@ -46,13 +46,13 @@ typedef struct eddy_rnn_weights_args {
     eddy_tensor     kernel;             /* weight_ih; kernel; of TensorFlow's GRU gates/kernel */
     eddy_tensor     recurrent_kernel;   /* weight_hh; recurrent_kernel; not TensorFlow's */
     eddy_tensor     bias;               /* bias_ih; bias; of TensorFlow's GRU gates/bias */
-    eddy_tensor     recurrent_bias;     /* bias_hh; PyTorch's alone */
+    eddy_tensor     recurrent_bias;     /* bias_hh; PyTorch only */
     eddy_tensor     projection;         /* weight_hr [p, h] of PyTorch; projection/kernel [h, p] */
-    eddy_tensor     candidate_kernel, candidate_bias;   /* of TensorFlow's GRU alone */
+    eddy_tensor     candidate_kernel, candidate_bias;   /* TensorFlow's GRU only */
     double          forget_bias EDDY_DEFAULT(1);        /* of the LSTM that gets the weights */
 } eddy_rnn_weights_args;
 
-/* Converts the weights of a cell. Biases may be left out and are 0 then. PyTorch and Keras have
+/* Converts the weights of a cell. Omitted biases are 0. PyTorch and Keras have
  * no forget_bias besides the bias, so that of the cell here is subtracted.
  *
  *   eddy_rnn_weights w = eddy_convert_rnn_weights(EDDY_LSTM_CELL, EDDY_TORCH_LAYOUT,

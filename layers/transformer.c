@@ -4,6 +4,7 @@
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
 #include "layers/attention.h"
+#include "layers/cache_internal.h"
 #include "layers/internal.h"
 #include "ops/short_names.h"
 
@@ -60,7 +61,9 @@ eddy_tensor eddy_position_layer_with(const eddy_position_layer_args *given)
                      .not_trainable = a.not_trainable, .seed = a.seed };
     if (!eddy__layer_check_input(&l, a.x) || !eddy__layer_check_rank(&l, a.x, 3, 2)) return none;
     const int64_t s = eddy_shape_of(a.x).dim[1], n = eddy_shape_of(a.x).dim[2];
-    const int64_t most = a.max_length == EDDY_OMITTED ? s : a.max_length;
+    const int64_t most = a.max_length != EDDY_OMITTED ? a.max_length :
+                         a.cache ? a.cache->window : s;
+    if (a.cache && !eddy__cache_ready(a.cache, "positions", a.x, 0)) return none;
     if (s == EDDY_ANY && most < 1)
         return eddy_fail(l.graph, EDDY_INVALID_ARGUMENT,
                          "positions: the sequence length of x is unknown; give max_length");
@@ -73,8 +76,11 @@ eddy_tensor eddy_position_layer_with(const eddy_position_layer_args *given)
                                    : eddy__layer_variable(&l, (eddy_layer_weight){
         .name = "embeddings", .shape = EDDY_SHAPE(most, n), .init = a.embeddings_initializer,
         .otherwise = eddy_random_normal_initializer(0, 0.02) });
-    eddy_tensor y = eddy_is_valid(table) ? Add(a.x, first_rows(table, a.x)) : table;
-    return eddy__layer_end(&l, y);
+    if (!eddy_is_valid(table)) return eddy__layer_end(&l, table);
+    const bool later = a.cache && !a.cache->first;
+    return eddy__layer_end(&l,
+                           Add(a.x, later ? Gather(table, eddy__cache_positions(a.cache, a.x, 1))
+                                          : first_rows(table, a.x)));
 }
 
 /* ------------------------------------------------------------------- blocks -- */
@@ -93,7 +99,7 @@ static eddy_tensor attend(const eddy_layer *l, const eddy_transformer_block_args
         .dropout = a->attention_dropout, .training = a->training, .training_when = a->training_when,
         .kernel_initializer = a->kernel_initializer, .kernel_regularizer = a->kernel_regularizer,
         .not_trainable = a->not_trainable, .seed = eddy__layer_seed(a->seed, 10 * k),
-        .reuse = eddy__layer_inner_reuse(l, name, scope));
+        .reuse = eddy__layer_inner_reuse(l, name, scope), .cache = a->cache);
 }
 
 static eddy_tensor feed_forward(const eddy_layer *l, const eddy_transformer_block_args *a,

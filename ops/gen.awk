@@ -115,9 +115,9 @@ indoc { doc = doc (doc == "" ? "" : "\n") $0; if (/\*\/[ \t]*$/) indoc = 0; next
     sub(/[ \t]*\{.*$/, "", proto)
     name = proto; sub(/\(.*$/, "", name); sub(/^.* /, "", name)
     if (doc != "") emit(proto, name)
-    else if (proto ~ /^eddy_tensor/ && !tools) emit(proto, name)
+    else if (proto ~ /^eddy_tensor/ && !tools && name !~ /^eddy__/) emit(proto, name)
 }
-/^(UNARY(_FLAT|_TEST)?|BINARY(_FLAT)?(_OF)?|COMPARISON)\(/ {
+/^(UNARY(_FLAT|_TEST|_OF)?|BINARY(_FLAT)?(_OF)?|COMPARISON)\(/ {
     kind = $0; sub(/\(.*$/, "", kind)
     name = $0; sub(/^[A-Z_]+\(/, "", name); sub(/,.*$/, "", name)
     defs[++ndefs] = name

@@ -16,7 +16,7 @@ typedef struct eddy_optimizer eddy_optimizer;
 
 /* Gating: gradients become usable immediately; when all gradients of an operation are computed;
  * or when all gradients are. Values never differ: a session computes all gradients from the
- * variables of before the step. */
+ * values of the variables before the step. */
 typedef enum eddy_gate {
     EDDY_GATE_DEFAULT = 0,      /* GATE_OP */
     EDDY_GATE_NONE,
@@ -155,9 +155,9 @@ typedef struct eddy_optimizer_def {
     void        (*create_slots)(eddy_optimizer *o, eddy_tensor variable);
     /* Builds the scalars of a step, once per call of apply_gradients; optional. */
     void        (*prepare)(eddy_optimizer *o);
-    /* Returns the operation that updates `variable` by the dense gradient g. */
+    /* Returns the operation that updates `variable` with the dense gradient g. */
     eddy_tensor (*apply_dense)(eddy_optimizer *o, eddy_tensor g, eddy_tensor variable);
-    /* ... by the rows `values` at `indices`; duplicates are already summed, and negative
+    /* ... with the rows `values` at `indices`; duplicates are already summed, and negative
      * indices, which mark removed duplicates or padding, must be skipped. NULL: the gradient is
      * converted to a dense one. */
     eddy_tensor (*apply_sparse)(eddy_optimizer *o, eddy_tensor values, eddy_tensor indices,

@@ -11,13 +11,27 @@ static bool prepare_kernels(compile *c)
     return true;
 }
 
-/* Gives each instruction's scratch memory a root that lives only during the instruction. */
-static bool scratch_roots(compile *c)
+/* Moves the final instructions from the memory of the stages to that of the plan. */
+static bool keep_code(compile *c)
+{
+    eddy_plan   *p = c->plan;
+    instruction *code = eddy__plan_alloc(c, (size_t)p->n_code, sizeof *code);
+    if (!code) return false;
+    for (int32_t i = 0; i < p->n_code; i++) {
+        code[i] = p->code[i];
+        code[i].kernel.impl = &code[i].call;
+    }
+    p->code = code;
+    return true;
+}
+
+/* The same for the roots. Gives each instruction's scratch memory a root that lives only during
+ * the instruction. */
+static bool keep_roots(compile *c)
 {
     eddy_plan *p = c->plan;
     int32_t    n = 0;
     for (int32_t i = 0; i < p->n_code; i++) n += p->code[i].kernel.scratch_size > 0;
-    if (n == 0) return true;
     plan_root *roots = eddy__plan_alloc(c, (size_t)(p->n_roots + n), sizeof *roots);
     if (!roots) return false;
     if (p->n_roots > 0) memcpy(roots, p->roots, (size_t)p->n_roots * sizeof *roots);
@@ -66,7 +80,7 @@ static bool plan_memory(compile *c)
 {
     eddy_plan *p = c->plan;
     eddy_session *s = c->session;
-    if (!prepare_kernels(c) || !scratch_roots(c)) return false;
+    if (!keep_code(c) || !prepare_kernels(c) || !keep_roots(c)) return false;
     const bool   reuse = !(s->options.without & EDDY_PASS_REUSE);
     const size_t results = choose_direct_results(p);
     if (!eddy__plan_memory(p->allocator, p->roots, p->n_roots, p->n_code, reuse, &p->memory_bytes,
@@ -83,9 +97,11 @@ static bool plan_memory(compile *c)
                                p->memory_bytes + results, s->options.max_bytes);
     p->patches = eddy__plan_alloc(c, (size_t)p->n_buffers, sizeof *p->patches);
     if (!p->patches) return false;
-    if (!p->embedded)
+    if (!p->embedded && eddy__plan_keeps_values(p)) {
         p->memory = eddy__allocate_aligned(p->allocator, p->memory_bytes, &p->memory_base);
-    if (!p->memory && !p->embedded)
+        p->own_bytes = p->memory_bytes;
+    }
+    if (!p->memory && p->own_bytes > 0)
         return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory: the run needs %zu bytes",
                                p->memory_bytes);
     p->info.arena_bytes = p->memory_bytes;
@@ -94,7 +110,7 @@ static bool plan_memory(compile *c)
         if (!eddy__plan_add_flops(c, &p->code[i])) return false;
     if (p->embedded) return true;
     if (s->options.profile && !eddy__profile_prepare(c)) return false;
-    eddy__plan_set_addresses(p);
+    if (p->memory || p->memory_bytes == 0) eddy__plan_set_addresses(p);
     return true;
 }
 
@@ -151,6 +167,7 @@ static eddy_plan *make_plan(compile *c, int n_feeds, const plan_feed *feeds, edd
     eddy__release(&s->allocator, c->info, ((size_t)c->size + 1) * sizeof *c->info);
     eddy__arena_free(&c->scratch);
     for (int i = 0; i < 2; i++) eddy__arena_free(&c->ir_arenas[i]);
+    p->own_bytes += eddy__arena_bytes(&p->arena);
     if (ok) return p;
     eddy__error_set(c->error, EDDY_INTERNAL, "a plan could not be made");
     eddy__plan_free(p);
@@ -166,13 +183,17 @@ static eddy_plan *compile_body(compile *outer, eddy_graph *body, int n_feeds,
                   .compile_body = compile_body,
                   .constants = outer->body_constants, .quiet = outer->quiet || outer->quiet_body,
                   .open_memory = outer->plan->open_memory };
-    return make_plan(&c, n_feeds, feeds, fetches, owned);
+    eddy_plan *p = make_plan(&c, n_feeds, feeds, fetches, owned);
+    outer->body_missing_size = c.missing_size;
+    return p;
 }
 
 eddy_plan *eddy__compile(eddy_session *s, int n_feeds, const plan_feed *feeds, eddy_list fetches,
-                         eddy_error *error)
+                         eddy_list sizes, eddy_tensor *missing, eddy_error *error)
 {
-    compile c = { .session = s, .graph = s->graph, .error = error,
+    compile c = { .session = s, .graph = s->graph, .error = error, .sizes = sizes,
                   .compile_body = compile_body };
-    return make_plan(&c, n_feeds, feeds, fetches, NULL);
+    eddy_plan *p = make_plan(&c, n_feeds, feeds, fetches, NULL);
+    *missing = p ? EDDY_NO_TENSOR : c.missing_size;
+    return p;
 }

@@ -3,8 +3,11 @@
  * All shapes of a plan are known. Where the length of an operation's outputs depends on data
  * (EDDY_OP_DYNAMIC: where, unique), a run is split: a plan of its own computes these outputs in
  * buffers of the largest possible size, and they are fed to the plan of the remaining nodes,
- * which is compiled for their actual shapes and cached as usual. A run with several such
- * operations in sequence takes several stages. */
+ * which is compiled for their actual shapes and cached as usual. The same is done with sizes:
+ * tensors whose elements decide a shape (the dimensions of fill, the limit of range) and that the
+ * compiler cannot compute from constants, shapes and a few fed integers. They are found when a
+ * compilation lacks their elements. A run with several of these in sequence takes several
+ * stages. */
 #include "session/dynamic_shapes.h"
 
 #include <string.h>
@@ -28,13 +31,14 @@ void eddy__stages_free(eddy_session *s, stages *t)
 
 /* ------------------------------------------------- analysis of the graph -- */
 
-/* By node id up to `size`: whether the node is needed; its level, the number of dynamic nodes
+/* By node id up to `last`: whether the node is needed; its level, the number of dynamic nodes
  * in sequence before it; a node with a side effect on which it depends. */
 typedef struct walk {
     eddy_graph *graph;
-    int32_t     size;
+    int32_t     last;
     eddy_feeds  feeds;
-    uint8_t    *needed, *fed, *given, *crosses;
+    eddy_list   sizes;
+    uint8_t    *needed, *fed, *given, *crosses, *size;
     int32_t    *first,
         *stage; /* by node id: index of its output 0 in `crosses`; stage, from 1, or 0 */
     int32_t    *level, *effect;     /* effect: a node's id, or 0 */
@@ -47,10 +51,12 @@ static bool is_fed(const walk *w, eddy_tensor t)
     return false;
 }
 
-/* True if the node is dynamic. The length is known if the input is a constant that is not fed. */
+/* True if what follows the node can be compiled only after it has run. The length of a dynamic
+ * node is known if the input is a constant that is not fed. */
 static bool is_dynamic(const walk *w, int32_t id)
 {
     const eddy_node *node = w->graph->nodes[id];
+    if (w->size[id]) return true;
     return may_be_dynamic(node) &&
            (is_fed(w, node->inputs[0]) || !eddy_constant_value(node->inputs[0]));
 }
@@ -58,9 +64,11 @@ static bool is_dynamic(const walk *w, int32_t id)
 static void mark_needed(walk *w, eddy_list fetches)
 {
     for (int i = 0; i < w->feeds.count; i++) w->fed[w->feeds.at[i].tensor.node] = 1;
+    for (int i = 0; i < w->sizes.count; i++)
+        if (!is_fed(w, w->sizes.at[i])) w->size[w->sizes.at[i].node] = 1;
     for (int i = 0; i < fetches.count; i++)
         if (!is_fed(w, fetches.at[i])) w->needed[fetches.at[i].node] = 1;
-    for (int32_t id = w->size; id >= 1; id--) {
+    for (int32_t id = w->last; id >= 1; id--) {
         const eddy_node *node = w->graph->nodes[id];
         for (int i = 0; w->needed[id] && i < node->n_inputs; i++)
             if (!is_fed(w, node->inputs[i])) w->needed[node->inputs[i].node] = 1;
@@ -80,7 +88,7 @@ static void raise_level(const walk *w, int32_t id, int32_t from)
 static int32_t find_levels(walk *w)
 {
     int32_t levels = 0;
-    for (int32_t id = 1; id <= w->size; id++) {
+    for (int32_t id = 1; id <= w->last; id++) {
         const eddy_node *node = w->graph->nodes[id];
         if (!w->needed[id]) continue;
         if (node->op->flags & EDDY_OP_SIDE_EFFECT) w->effect[id] = id;
@@ -110,10 +118,10 @@ static uint8_t kind_of(const walk *w, const eddy_node *node)
 /* The stage of a node is the first that computes it. */
 static void find_stages(walk *w, int32_t levels)
 {
-    for (int32_t id = 1; id <= w->size; id++)
+    for (int32_t id = 1; id <= w->last; id++)
         w->given[id] = kind_of(w, w->graph->nodes[id]);
     for (int32_t level = 0; level < levels; level++)
-        for (int32_t id = w->size; id >= 1; id--) {
+        for (int32_t id = w->last; id >= 1; id--) {
             const eddy_node *node = w->graph->nodes[id];
             if (!w->needed[id]) continue;
             if (is_dynamic(w, id) && w->level[id] == level) w->stage[id] = level + 1;
@@ -137,7 +145,7 @@ static void find_crossing(walk *w, eddy_list fetches)
 {
     for (int i = 0; i < fetches.count; i++)
         if (eddy_outputs_of(fetches.at[i]) > 0) mark_crossing(w, fetches.at[i], 0);
-    for (int32_t id = 1; id <= w->size; id++) {
+    for (int32_t id = 1; id <= w->last; id++) {
         const eddy_node *node = w->graph->nodes[id];
         for (int i = 0; w->needed[id] && i < node->n_inputs; i++)
             if (!eddy__input_is_in(node->op->shape_inputs, i))
@@ -150,7 +158,7 @@ static bool list_cut(const walk *w, stages *t, eddy_error *error)
 {
     int n = 0;
     for (int32_t level = 0; level < t->n; t->end[level++] = n)
-        for (int32_t id = 1; id <= w->size; id++) {
+        for (int32_t id = 1; id <= w->last; id++) {
             const eddy_node *node = w->graph->nodes[id];
             if (!w->needed[id] || w->stage[id] != level + 1) continue;
             const bool dynamic = is_dynamic(w, id);
@@ -173,7 +181,7 @@ static bool list_cut(const walk *w, stages *t, eddy_error *error)
 static int32_t number_outputs(walk *w)
 {
     int32_t n = 0;
-    for (int32_t id = 1; id <= w->size; id++) {
+    for (int32_t id = 1; id <= w->last; id++) {
         w->first[id] = n;
         n += w->graph->nodes[id]->n_outputs;
     }
@@ -194,13 +202,16 @@ static void *zeroed(eddy_arena *a, int64_t n, size_t size)
     return p;
 }
 
-static bool copy_key(stages *t, eddy_feeds feeds, eddy_list fetches)
+static bool copy_key(stages *t, eddy_feeds feeds, eddy_list fetches, eddy_list sizes)
 {
     t->n_feeds = feeds.count;
     t->n_fetches = fetches.count;
+    t->n_sizes = sizes.count;
     t->feeds = zeroed(&t->arena, feeds.count, sizeof *t->feeds);
     t->fetches = zeroed(&t->arena, fetches.count, sizeof *t->fetches);
-    if (!t->feeds || !t->fetches) return false;
+    t->sizes = zeroed(&t->arena, sizes.count, sizeof *t->sizes);
+    if (!t->feeds || !t->fetches || !t->sizes) return false;
+    for (int i = 0; i < sizes.count; i++) t->sizes[i] = sizes.at[i];
     for (int i = 0; i < feeds.count; i++) t->feeds[i] = feeds.at[i].tensor;
     for (int i = 0; i < fetches.count; i++) t->fetches[i] = fetches.at[i];
     return true;
@@ -209,7 +220,7 @@ static bool copy_key(stages *t, eddy_feeds feeds, eddy_list fetches)
 static bool plan_stages(walk *w, eddy_arena *scratch, stages *t, eddy_list fetches,
                         eddy_error *error)
 {
-    const int64_t n = (int64_t)w->size + 1;
+    const int64_t n = (int64_t)w->last + 1;
     w->needed = zeroed(scratch, n, sizeof *w->needed);
     w->fed = zeroed(scratch, n, sizeof *w->fed);
     w->level = zeroed(scratch, n, sizeof *w->level);
@@ -217,7 +228,9 @@ static bool plan_stages(walk *w, eddy_arena *scratch, stages *t, eddy_list fetch
     w->given = zeroed(scratch, n, sizeof *w->given);
     w->first = zeroed(scratch, n, sizeof *w->first);
     w->stage = zeroed(scratch, n, sizeof *w->stage);
-    if (!w->needed || !w->fed || !w->level || !w->effect || !w->given || !w->first || !w->stage)
+    w->size = zeroed(scratch, n, sizeof *w->size);
+    if (!w->size || !w->needed || !w->fed || !w->level || !w->effect || !w->given || !w->first ||
+        !w->stage)
         return no_memory(error);
     const int32_t outputs = number_outputs(w);
     w->crosses = zeroed(scratch, outputs, sizeof *w->crosses);
@@ -227,16 +240,22 @@ static bool plan_stages(walk *w, eddy_arena *scratch, stages *t, eddy_list fetch
     find_stages(w, t->n);
     find_crossing(w, fetches);
     t->end = zeroed(&t->arena, t->n, sizeof *t->end);
-    t->cut = zeroed(&t->arena, outputs, sizeof *t->cut);
-    if (!t->end || !t->cut || !copy_key(t, w->feeds, fetches)) return no_memory(error);
-    return list_cut(w, t, error);
+    t->cut = zeroed(scratch, outputs, sizeof *t->cut);
+    if (!t->end || !t->cut || !copy_key(t, w->feeds, fetches, w->sizes)) return no_memory(error);
+    if (!list_cut(w, t, error)) return false;
+    eddy_tensor *cut = zeroed(&t->arena, t->n_cut, sizeof *cut);
+    if (!cut) return no_memory(error);
+    if (t->n_cut > 0) memcpy(cut, t->cut, (size_t)t->n_cut * sizeof *cut);
+    t->cut = cut;
+    return true;
 }
 
-static stages *new_stages(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_error *error)
+static stages *new_stages(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_list sizes,
+                          eddy_error *error)
 {
     stages    *t = eddy__allocate_zeroed(&s->allocator, 1, sizeof *t);
     eddy_arena scratch = { .allocator = &s->allocator };
-    walk       w = { .graph = s->graph, .size = s->graph->size, .feeds = feeds };
+    walk       w = { .graph = s->graph, .last = s->graph->size, .feeds = feeds, .sizes = sizes };
     if (!t) {
         no_memory(error);
         return NULL;
@@ -267,24 +286,55 @@ static bool graph_has_dynamic(eddy_session *s)
     return s->has_dynamic;
 }
 
+/* The session keeps the first ones; *found is NULL after an error. */
+static bool keep(eddy_session *s, stages *t, stages **found)
+{
+    *found = t;
+    if (!t || s->n_stages >= MAX_KEPT) return t != NULL;
+    t->kept = true;
+    t->next = s->stages;
+    s->stages = t;
+    s->n_stages++;
+    return true;
+}
+
 bool eddy__stages_of(eddy_session *s, eddy_feeds feeds, eddy_list fetches, stages **found,
                      eddy_error *error)
 {
-    *found = NULL;
+    bool ok = true;
     pthread_mutex_lock(&s->lock);
-    const bool any = graph_has_dynamic(s);
-    stages    *t = any ? s->stages : NULL;
+    stages *t = s->stages;
     while (t && !is_of(t, feeds, fetches)) t = t->next;
-    if (any && !t) {
-        t = new_stages(s, feeds, fetches, error);
-        if (t && s->n_stages < MAX_KEPT) {
-            t->kept = true;
-            t->next = s->stages;
-            s->stages = t;
-            s->n_stages++;
-        }
-    }
-    pthread_mutex_unlock(&s->lock);
     *found = t;
-    return t || !any;
+    if (!t && graph_has_dynamic(s))
+        ok = keep(s, new_stages(s, feeds, fetches, (eddy_list){ 0 }, error), found);
+    pthread_mutex_unlock(&s->lock);
+    return ok;
+}
+
+bool eddy__stages_add_size(eddy_session *s, eddy_feeds feeds, eddy_list fetches, stages **found,
+                           eddy_tensor size, eddy_error *error)
+{
+    const stages *before = *found;
+    const int     n = before ? before->n_sizes : 0;
+    for (int i = 0; i < n; i++)
+        if (eddy_same(before->sizes[i], size)) return false;
+    const size_t bytes = ((size_t)n + 1) * sizeof(eddy_tensor);
+    eddy_tensor *sizes = eddy__allocate(&s->allocator, bytes);
+    if (!sizes) return no_memory(error);
+    for (int i = 0; i < n; i++) sizes[i] = before->sizes[i];
+    sizes[n] = size;
+    *error = (eddy_error){ 0 };
+    eddy__stages_release(s, *found);
+    pthread_mutex_lock(&s->lock);
+    const bool ok =
+        keep(s, new_stages(s, feeds, fetches, (eddy_list){ n + 1, sizes }, error), found);
+    pthread_mutex_unlock(&s->lock);
+    eddy__release(&s->allocator, sizes, bytes);
+    return ok;
+}
+
+void eddy__stages_release(eddy_session *s, stages *t)
+{
+    if (t && !t->kept) eddy__stages_free(s, t);
 }

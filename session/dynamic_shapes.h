@@ -1,4 +1,4 @@
-/* dynamic_shapes.h -- runs split into stages because shapes depend on data; see dynamic_shapes.c. */
+/* dynamic_shapes.h -- runs split into stages because shapes depend on data. */
 #ifndef EDDY_DYNAMIC_SHAPES_H
 #define EDDY_DYNAMIC_SHAPES_H
 
@@ -10,17 +10,24 @@ typedef struct stages {
     struct stages *next;
     bool           kept;            /* the session keeps it; otherwise it is freed after the run */
     eddy_arena     arena;           /* owns the arrays below */
-    int            n_feeds, n_fetches;
+    int            n_feeds, n_fetches, n_sizes;
     eddy_tensor   *feeds, *fetches;
+    eddy_tensor   *sizes;           /* tensors whose elements decide shapes */
     int            n, n_cut;
     eddy_tensor   *cut;
     int           *end;
 } stages;
 
-/* Finds the stages of a run whose arguments have been checked; *found is NULL if no node of the
- * graph is dynamic. */
+/* Finds the stages of a run whose arguments have been checked; *found is NULL if it has only one. */
 bool eddy__stages_of(eddy_session *s, eddy_feeds feeds, eddy_list fetches, stages **found,
                      eddy_error *error);
+/* The stages of a run for which a plan could not be compiled without the elements of `size`: those of
+ * *found, which may be NULL, and one that computes it. They replace *found. False if `size` is
+ * already among the sizes, with the error as it is, or if out of memory. */
+bool eddy__stages_add_size(eddy_session *s, eddy_feeds feeds, eddy_list fetches, stages **found,
+                           eddy_tensor size, eddy_error *error);
+/* Frees the stages of a run that has ended, if the session does not keep them. */
+void eddy__stages_release(eddy_session *s, stages *t);
 void eddy__stages_free(eddy_session *s, stages *t);
 
 #endif

@@ -9,7 +9,8 @@ typedef struct body_call {
     plan_feed         *feeds;
     const eddy_array **arrays;
     eddy_tensor       *fetches;
-    int                n_feeds;
+    eddy_tensor       *sizes;   /* inputs whose elements decide shapes */
+    int                n_feeds, n_sizes;
 } body_call;
 
 /* Each input once: two may be the same tensor. */
@@ -26,17 +27,33 @@ static bool make_feeds(body_call *call, const eddy_node *node, const eddy_buffer
         if (!call->arrays[call->n_feeds])
             return eddy__error_set(error, EDDY_NO_MEMORY, "out of memory while running '%s'",
                                    node->name);
-        call->feeds[call->n_feeds++] =
-            (plan_feed){ .tensor = node->inputs[i], .type = in[i].type };
+        call->feeds[call->n_feeds] =
+            (plan_feed){ .tensor = node->inputs[i], .type = in[i].type,
+                         .value = (eddy_array *)(uintptr_t)call->arrays[call->n_feeds] };
+        call->n_feeds++;
     }
     return true;
 }
 
-static bool run(eddy_session *s, const eddy_node *node, const body_call *call, eddy_array **out,
-                uint64_t step, eddy_error *error)
+/* Compiles again with one more size as long as shapes need the elements of another input. */
+static eddy_plan *compile_call(eddy_session *s, const eddy_node *node, body_call *call,
+                               eddy_error *error)
 {
     const eddy_list fetches = { node->n_outputs, call->fetches };
-    eddy_plan      *p = eddy__compile(s, call->n_feeds, call->feeds, fetches, error);
+    for (;;) {
+        eddy_tensor missing;
+        eddy_plan  *p = eddy__compile(s, call->n_feeds, call->feeds, fetches,
+                                      (eddy_list){ call->n_sizes, call->sizes }, &missing, error);
+        if (p || missing.node == 0 || call->n_sizes == call->n_feeds) return p;
+        call->sizes[call->n_sizes++] = missing;
+        *error = (eddy_error){ 0 };
+    }
+}
+
+static bool run(eddy_session *s, const eddy_node *node, body_call *call, eddy_array **out,
+                uint64_t step, eddy_error *error)
+{
+    eddy_plan *p = compile_call(s, node, call, error);
     if (!p) return false;
     run_snapshot      snapshot = { .step = step };
     const eddy_status status = eddy__plan_run_locked(p, call->arrays, out, &snapshot);
@@ -52,8 +69,9 @@ bool eddy__eval_body(eddy_session *s, eddy_arena *arena, const eddy_node *node,
     body_call    call = { .feeds = eddy__arena_alloc(arena, n * sizeof *call.feeds),
                           .arrays = eddy__arena_alloc(arena, n * sizeof *call.arrays),
                           .fetches = eddy__arena_alloc(arena, ((size_t)node->n_outputs + 1) *
-                                                       sizeof *call.fetches) };
-    if (!call.feeds || !call.arrays || !call.fetches)
+                                                       sizeof *call.fetches),
+                          .sizes = eddy__arena_alloc(arena, n * sizeof *call.sizes) };
+    if (!call.feeds || !call.arrays || !call.fetches || !call.sizes)
         return eddy__error_set(error, EDDY_NO_MEMORY, "out of memory while running '%s'",
                                node->name);
     for (int k = 0; k < node->n_outputs; k++)

@@ -1,8 +1,9 @@
 /* plan_cache.c -- the plan cache of a session: looking up the plan for a run, compiling it,
  * evicting old ones. */
 #include "session/plan_cache.h"
+#include "session/run/run_memory.h"
 
-enum { MAX_PLANS = 64, KEY_ELEMENTS = 64 };
+enum { MAX_PLANS = 1024 };
 
 /* Called under the lock, so that the effects of the last run of a plan that is free are
  * visible. */
@@ -11,11 +12,12 @@ static bool is_busy(const eddy_plan *p)
     return atomic_load_explicit(&p->busy, memory_order_acquire);
 }
 
-/* Integers few enough to be dimensions, axes or counts. */
+/* Integers few enough to be the dimensions of a tensor, or the limit of a range. */
 static bool may_be_shape(const eddy_array *a)
 {
-    return eddy_dtype_is_integer(eddy_array_dtype(a)) && eddy_array_count(a) <= KEY_ELEMENTS &&
-           eddy_array_shape(a).rank <= 1;
+    const int rank = eddy_array_shape(a).rank;
+    return rank == 0 || (rank == 1 && eddy_array_count(a) <= EDDY_MAX_RANK &&
+                         eddy_dtype_is_integer(eddy_array_dtype(a)));
 }
 
 static bool feed_fits(const plan_feed *f, const eddy_array *value)
@@ -47,6 +49,72 @@ static bool plan_fits(const eddy_plan *p, eddy_feeds feeds, eddy_list fetches)
     return variables_fit(p);
 }
 
+/* ----------------------------------------------------------------- the key -- */
+
+static uint32_t mix(uint32_t hash, uint64_t x)
+{
+    const uint64_t odd = 0x9e3779b97f4a7c15u;
+    x = (x ^ hash) * odd;
+    return (uint32_t)(x ^ (x >> 32));
+}
+
+static uint32_t mix_tensor(uint32_t hash, eddy_tensor t)
+{
+    return mix(hash, (uint64_t)(uint32_t)t.node << 32 | (uint32_t)t.output);
+}
+
+static bool is_size(const plan_request *r, eddy_tensor t)
+{
+    for (int i = 0; i < r->sizes.count; i++)
+        if (eddy_same(r->sizes.at[i], t)) return true;
+    return false;
+}
+
+/* The elements of feeds that are known to decide shapes belong to the key; others may. */
+static uint32_t key_of(const plan_request *r)
+{
+    uint32_t hash = 1;
+    for (int i = 0; i < r->fetches.count; i++) hash = mix_tensor(hash, r->fetches.at[i]);
+    for (int i = 0; i < r->feeds.count; i++) {
+        const eddy_array *a = r->feeds.at[i].value;
+        const eddy_shape  s = eddy_array_shape(a);
+        hash = mix_tensor(hash, r->feeds.at[i].tensor);
+        for (int d = 0; d < s.rank; d++) hash = mix(hash, (uint64_t)s.dim[d]);
+        for (int64_t k = 0; is_size(r, r->feeds.at[i].tensor) && k < eddy_array_count(a); k++)
+            hash = mix(hash, (uint64_t)(int64_t)eddy_array_get(a, k));
+    }
+    return hash;
+}
+
+static eddy_plan **bucket_of(eddy_session *s, uint32_t key)
+{
+    return &s->plans_of_key[key % (sizeof s->plans_of_key / sizeof *s->plans_of_key)];
+}
+
+/* Takes the plan out of its bucket. */
+static void unlist(eddy_session *s, const eddy_plan *p)
+{
+    eddy_plan **at = bucket_of(s, p->key);
+    while (*at != p) at = &(*at)->next_of_key;
+    *at = p->next_of_key;
+}
+
+static void list_first(eddy_session *s, eddy_plan *p)
+{
+    eddy_plan **first = bucket_of(s, p->key);
+    p->next_of_key = *first;
+    *first = p;
+}
+
+static eddy_plan *find(eddy_session *s, const plan_request *r, uint32_t key)
+{
+    eddy_plan *p = *bucket_of(s, key);
+    while (p && (p->key != key || !plan_fits(p, r->feeds, r->fetches))) p = p->next_of_key;
+    return p;
+}
+
+/* ---------------------------------------------------------------- eviction -- */
+
 enum { KEPT_BYTES = 1 << 30, KEPT_TIMES = 4 };
 
 /* The limit on the memory of all plans, given the bytes of the largest. */
@@ -56,20 +124,22 @@ static size_t most_bytes(const eddy_session *s, size_t largest)
     return largest > KEPT_BYTES / KEPT_TIMES ? KEPT_TIMES * largest : KEPT_BYTES;
 }
 
+/* Except the memory in which it computes, if other plans may, too. */
 static size_t bytes_of(const eddy_plan *p)
 {
-    return p->memory_bytes + atomic_load_explicit(&p->open_memory->bytes, memory_order_relaxed);
+    return p->own_bytes + atomic_load_explicit(&p->open_memory->bytes, memory_order_relaxed);
 }
 
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
 /* The least recently used plan that is not busy; also the bytes of all plans and of the
- * largest. */
+ * largest, with the memory in which it computes. */
 static eddy_plan **oldest_plan(eddy_session *s, size_t *held, size_t *largest)
 {
     eddy_plan **oldest = NULL;
     for (eddy_plan **at = &s->plans; *at; at = &(*at)->next) {
-        const size_t bytes = bytes_of(*at);
-        *held += bytes;
-        if (bytes > *largest) *largest = bytes;
+        *held += bytes_of(*at);
+        *largest = larger(*largest, bytes_of(*at) + (*at)->memory_bytes);
         if (!is_busy(*at) && (!oldest || (*at)->used < (*oldest)->used)) oldest = at;
     }
     return oldest;
@@ -78,11 +148,19 @@ static eddy_plan **oldest_plan(eddy_session *s, size_t *held, size_t *largest)
 /* Frees plans other than p while there are too many or they exceed the limit on memory. */
 static void evict(eddy_session *s, const eddy_plan *p)
 {
-    for (;;) {
-        size_t      held = bytes_of(p), largest = held;
+    for (bool trimmed = false;;) {
+        size_t      held = bytes_of(p) + eddy__run_memory_bytes(s);
+        size_t      largest = bytes_of(p) + p->memory_bytes;
         eddy_plan **oldest = oldest_plan(s, &held, &largest);
-        if (!oldest || (s->n_plans < MAX_PLANS && held <= most_bytes(s, largest))) return;
+        const bool  fits = held <= most_bytes(s, largest);
+        if (!fits && !trimmed) {
+            eddy__run_memory_trim(s);
+            trimmed = true;
+            continue;
+        }
+        if (!oldest || (s->n_plans < MAX_PLANS && fits)) return;
         eddy_plan *old = *oldest;
+        unlist(s, old);
         *oldest = old->next;
         s->n_plans--;
         for (eddy_callable *c = s->callables; c; c = c->next)
@@ -91,8 +169,10 @@ static void evict(eddy_session *s, const eddy_plan *p)
     }
 }
 
-static eddy_plan *compile_for(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_error *e)
+static eddy_plan *compile_for(eddy_session *s, const plan_request *r, eddy_tensor *missing,
+                              eddy_error *e)
 {
+    const eddy_feeds feeds = r->feeds;
     size_t     bytes = (size_t)feeds.count * sizeof(plan_feed);
     plan_feed *key = eddy__allocate_zeroed(&s->allocator, (size_t)feeds.count, sizeof *key);
     if (!key) {
@@ -106,7 +186,7 @@ static eddy_plan *compile_for(eddy_session *s, eddy_feeds feeds, eddy_list fetch
         if (!may_be_shape(v)) continue;
         key[i].value = eddy_array_copy_of(key[i].type.dtype, key[i].type.shape, eddy_array_data(v));
     }
-    eddy_plan *p = eddy__compile(s, feeds.count, key, fetches, e);
+    eddy_plan *p = eddy__compile(s, feeds.count, key, r->fetches, r->sizes, missing, e);
     for (int i = 0; i < feeds.count; i++) eddy_array_free(key[i].value);
     eddy__release(&s->allocator, key, bytes);
     return p;
@@ -122,27 +202,31 @@ static eddy_plan *mark_taken(eddy_session *s, eddy_plan *p)
     return p;
 }
 
-eddy_plan *eddy__take_plan(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_callable *c,
-                           bool stage, eddy_error *e)
+eddy_plan *eddy__take_plan(eddy_session *s, const plan_request *r, eddy_tensor *missing,
+                           eddy_error *e)
 {
+    eddy_callable *c = r->callable;
+    *missing = EDDY_NO_TENSOR;
+    const uint32_t key = key_of(r);
     pthread_mutex_lock(&s->lock);
-    eddy_plan **at = &s->plans;
-    while (*at && !plan_fits(*at, feeds, fetches)) at = &(*at)->next;
-    eddy_plan *p = *at;
-    if (p) *at = p->next;
+    eddy_plan *p = find(s, r, key);
+    if (p) unlist(s, p);
     else {
         pthread_rwlock_wrlock(&s->state_lock);
-        p = compile_for(s, feeds, fetches, e);
+        p = compile_for(s, r, missing, e);
         pthread_rwlock_unlock(&s->state_lock);
         if (p) {
             evict(s, p);
             s->n_plans++;
+            p->key = key;
+            p->next = s->plans;
+            s->plans = p;
         }
     }
     if (p) {
-        p->next = s->plans;
-        s->plans = mark_taken(s, p);
-        if (c) c->plan = stage ? NULL : p;
+        list_first(s, p);
+        mark_taken(s, p);
+        if (c) c->plan = r->stage ? NULL : p;
         if (c) c->info = p->info;
     }
     pthread_mutex_unlock(&s->lock);

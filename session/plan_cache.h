@@ -14,11 +14,19 @@ struct eddy_callable {
     eddy_plan_info info;         /* of the plan that the last complete run used */
 };
 
-/* The plan for a run whose arguments have been checked, reserved for this run until it is
- * returned; NULL with the error set. The callable, if there is one, remembers the plan, except
- * the plan of a stage, which has other feeds. */
-eddy_plan *eddy__take_plan(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_callable *c,
-                           bool stage, eddy_error *e);
+/* Feeds and fetches whose types have been checked, and how the plan is used. */
+typedef struct plan_request {
+    eddy_feeds     feeds;
+    eddy_list      fetches;
+    eddy_list      sizes;       /* tensors whose elements decide shapes; some of them are fed */
+    eddy_callable *callable;    /* remembers the plan; NULL: none */
+    bool           stage;       /* the plan is for a stage of a run, so no callable keeps it */
+} plan_request;
+
+/* The plan for a run, reserved for it until it is returned; NULL with the error set. Then *missing
+ * is a tensor without whose elements a shape is unknown, if that is the reason. */
+eddy_plan *eddy__take_plan(eddy_session *s, const plan_request *r, eddy_tensor *missing,
+                           eddy_error *e);
 /* The callable's last plan if it can run again; NULL requires a complete run. The feeds have
  * not been checked. */
 eddy_plan *eddy__take_again(eddy_callable *c, const eddy_array *const *feeds);

@@ -16,19 +16,10 @@ static const fused *fused_of(const instruction *i)
     return i->run == eddy__fused_kernel ? i->kernel.state : NULL;
 }
 
-/* The number of parts of a combined instruction; 1 for any other. */
+/* The number of parts of a combined instruction. */
 static int parts_of(const instruction *i)
 {
-    return fused_of(i)                   ? fused_of(i)->n_parts
-           : eddy__parallel_chains_of(i) ? eddy__parallel_chains_of(i)->n_parts
-                                         : 1;
-}
-
-static const instruction *part_of(const instruction *i, int number)
-{
-    return fused_of(i) ? fused_of(i)->parts[number].of
-         : eddy__parallel_chains_of(i) ? &eddy__parallel_chains_of(i)->parts[number]
-                           : i;
+    return fused_of(i) ? fused_of(i)->n_parts : eddy__parallel_chains_of(i)->n_parts;
 }
 
 static bool has_elements(const instruction *i, int input)
@@ -51,13 +42,16 @@ static bool count_work(compile *c, const instruction *i, instruction_profile *e,
 {
     const eddy_plan   *p = c->plan;
     const eddy_kernel *k = &i->kernel;
+    const fused       *f = fused_of(i);
     const int64_t      read = (*mark)++, write = (*mark)++;
     for (int n = 0; n < k->n_in; n++)
         if (has_elements(i, n)) e->bytes += bytes_of(p, k->in[n], seen, read);
     for (int n = 0; n < k->n_out; n++) e->bytes += bytes_of(p, k->out[n], seen, write);
-    for (int n = 0; n < parts_of(i); n++) {
-        double flops;
-        if (!eddy__instruction_flops(c, part_of(i, n), &flops)) return false;
+    for (int n = 0; n < (f ? f->n_parts : 1); n++) {
+        instruction alone;
+        double      flops;
+        if (f) eddy__part_alone(&f->parts[n], k, &alone);
+        if (!eddy__instruction_flops(c, f ? &alone : i, &flops)) return false;
         e->flops += flops;
     }
     return true;
@@ -67,9 +61,10 @@ static bool count_work(compile *c, const instruction *i, instruction_profile *e,
 static bool count_all(compile *c, int32_t number, int64_t *seen, int64_t *mark)
 {
     const instruction *i = &c->plan->code[number];
-    const int          n = eddy__parallel_chains_of(i) ? parts_of(i) : 1;
+    const parallel_chains *w = eddy__parallel_chains_of(i);
+    const int              n = w ? w->n_parts : 1;
     for (int k = 0; k < n; k++)
-        if (!count_work(c, n > 1 ? part_of(i, k) : i, &c->plan->profile->each[number], seen, mark))
+        if (!count_work(c, w ? &w->parts[k] : i, &c->plan->profile->each[number], seen, mark))
             return false;
     return true;
 }
@@ -170,13 +165,19 @@ static void put_type(FILE *to, const char *before, eddy_type t)
     fprintf(to, "%s%s", before, eddy_type_print(t, type, sizeof type));
 }
 
+static const char *label_of_part(const instruction *i, int number)
+{
+    return fused_of(i) ? fused_of(i)->parts[number].op->name
+                       : label(&eddy__parallel_chains_of(i)->parts[number]);
+}
+
 /* The number of parts with the label of part k; 0 if an earlier part has the same label. */
 static int count_label(const instruction *i, int k)
 {
-    const char *of = label(part_of(i, k));
+    const char *of = label_of_part(i, k);
     int         n = 0;
     for (int j = 0; j < parts_of(i); j++) {
-        const bool same = strcmp(label(part_of(i, j)), of) == 0;
+        const bool same = strcmp(label_of_part(i, j), of) == 0;
         if (same && j < k) return 0;
         n += same;
     }
@@ -186,8 +187,8 @@ static int count_label(const instruction *i, int k)
 /* The type of the elements that a fused loop processes. */
 static eddy_type loop_type(const fused *f)
 {
-    const eddy_kernel *k = &f->parts[0].of->kernel;
-    return f->parts[0].fn ? k->out[0]->type : k->in[0]->type;
+    const part *p = &f->parts[0];
+    return p->fn ? eddy__part_result(p)->type : p->at[0]->type;
 }
 
 /* "Fused(Mul x2, Add) float32[3]", "Parallel(MatMul x3, Fused x3) 3 parallel chains" */
@@ -197,7 +198,7 @@ static void put_parts(FILE *to, const instruction *i)
     for (int k = 0; k < parts_of(i); k++) {
         const int n = count_label(i, k);
         if (n == 0) continue;
-        fprintf(to, "%s%s", k > 0 ? ", " : "", label(part_of(i, k)));
+        fprintf(to, "%s%s", k > 0 ? ", " : "", label_of_part(i, k));
         if (n > 1) fprintf(to, " x%d", n);
     }
     if (fused_of(i)) put_type(to, ") ", loop_type(fused_of(i)));
@@ -311,7 +312,7 @@ static void put_part_counts(FILE *to, const instruction *i)
     for (int k = 0; k < parts_of(i); k++) {
         const int n = count_label(i, k);
         if (n == 0) continue;
-        put_string(to, k > 0 ? ", " : "", label(part_of(i, k)));
+        put_string(to, k > 0 ? ", " : "", label_of_part(i, k));
         fprintf(to, ": %d", n);
     }
     fprintf(to, "}");

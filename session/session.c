@@ -6,26 +6,29 @@
 #include "graph/base/thread_pool.h"
 #include "session/plan_cache.h"
 #include "session/dynamic_shapes.h"
+#include "session/run/run_memory.h"
 #include "session/state/cpu_clock.h"
 
 #include <string.h>
 
-static bool make_locks(eddy_session *s)
+enum { LOCKS = 4 };
+
+/* The first n locks. */
+static void destroy_locks(eddy_session *s, int n)
 {
-    if (pthread_mutex_init(&s->lock, NULL) != 0) return false;
-    if (pthread_mutex_init(&s->report_lock, NULL) == 0) {
-        if (pthread_rwlock_init(&s->state_lock, NULL) == 0) return true;
-        pthread_mutex_destroy(&s->report_lock);
-    }
-    pthread_mutex_destroy(&s->lock);
-    return false;
+    pthread_mutex_t *locks[] = { &s->lock, &s->report_lock, &s->memory_lock };
+    for (int i = 0; i < n && i < 3; i++) pthread_mutex_destroy(locks[i]);
+    if (n == LOCKS) pthread_rwlock_destroy(&s->state_lock);
 }
 
-static void destroy_locks(eddy_session *s)
+static bool make_locks(eddy_session *s)
 {
-    pthread_rwlock_destroy(&s->state_lock);
-    pthread_mutex_destroy(&s->report_lock);
-    pthread_mutex_destroy(&s->lock);
+    pthread_mutex_t *locks[] = { &s->lock, &s->report_lock, &s->memory_lock };
+    int              n = 0;
+    while (n < 3 && pthread_mutex_init(locks[n], NULL) == 0) n++;
+    if (n == 3 && pthread_rwlock_init(&s->state_lock, NULL) == 0) return true;
+    destroy_locks(s, n);
+    return false;
 }
 
 eddy_session *eddy_session_new_with(const eddy_session_args *given)
@@ -50,7 +53,7 @@ eddy_session *eddy_session_new_with(const eddy_session_args *given)
         return NULL;
     }
     if (!eddy__live_add(s, EDDY_LIVE_SESSION)) {
-        destroy_locks(s);
+        destroy_locks(s, LOCKS);
         eddy__release(a, s, sizeof *s);
         return NULL;
     }
@@ -90,6 +93,7 @@ void eddy__session_destroy(eddy_session *s)
         next = p->next;
         eddy__plan_free(p);
     }
+    eddy__run_memory_free(s);
     for (stages *t = s->stages, *next; t; t = next) {
         next = t->next;
         eddy__stages_free(s, t);
@@ -100,7 +104,7 @@ void eddy__session_destroy(eddy_session *s)
         eddy__release(&s->allocator, s->states[id], sizeof **s->states);
     }
     eddy__release(&s->allocator, s->states, (size_t)s->states_capacity * sizeof *s->states);
-    destroy_locks(s);
+    destroy_locks(s, LOCKS);
     eddy_graph *holds = s->of_graph ? NULL : s->graph;
     eddy_allocator a = s->allocator;
     eddy__release(&a, s, sizeof *s);
@@ -232,6 +236,8 @@ typedef struct run_request {
     eddy_list      fetches;
     eddy_array   **out;
     eddy_callable *callable;     /* the callable that runs; NULL: none */
+    eddy_list      sizes;        /* tensors whose elements decide shapes */
+    eddy_tensor   *missing;      /* if a plan cannot be compiled: see eddy__take_plan */
     eddy_error    *error;
 } run_request;
 
@@ -246,9 +252,10 @@ static bool run_plan(const run_request *r, run_snapshot *snapshot)
     if (n > FEW) values = eddy__allocate(&s->allocator, bytes);
     if (!values) return eddy__error_set(r->error, EDDY_NO_MEMORY, "out of memory (feeds: %d)", n);
     for (int i = 0; i < n; i++) values[i] = r->feeds.at[i].value;
+    const plan_request request = { .feeds = r->feeds, .fetches = r->fetches, .sizes = r->sizes,
+                                   .callable = r->callable, .stage = snapshot != NULL };
     for (bool again = true; again;) {
-        eddy_plan *p = eddy__take_plan(s, r->feeds, r->fetches, r->callable, snapshot != NULL,
-                                       r->error);
+        eddy_plan *p = eddy__take_plan(s, &request, r->missing, r->error);
         if (p) eddy__plan_run(p, values, r->out, snapshot, r->error);
         again = p && p->stale;
         if (p ? p->conflict : has_conflict(s, snapshot)) {
@@ -282,6 +289,7 @@ static bool try_stages(const stages_run *a, bool *conflict)
     bool          ok = true;
     for (int i = 0, from = 0; ok && !snapshot.conflict && i < t->n; from = t->end[i++]) {
         r = (run_request){ .session = r.session, .error = r.error, .out = a->made + from,
+                           .sizes = r.sizes, .missing = r.missing,
                            .feeds = { n + from, a->feeds },
                            .fetches = { t->end[i] - from, t->cut + from } };
         ok = run_plan(&r, &snapshot);
@@ -297,12 +305,12 @@ static bool try_stages(const stages_run *a, bool *conflict)
 
 /* Runs the plans in sequence, each with the results of earlier ones as feeds. For random
  * operations they are one run. If variables change between two plans, the run starts again. */
-static bool run_stages(const run_request *r, const stages *t)
+static bool run_stages(const run_request *r, const stages *t, uint64_t step)
 {
     eddy_session    *s = r->session;
     const int        n = r->feeds.count + t->n_cut;
     const stages_run a = {
-        .whole = r, .t = t, .step = atomic_fetch_add(&s->step, 1),
+        .whole = r, .t = t, .step = step,
         .feeds = eddy__allocate_zeroed(&s->allocator, (size_t)n, sizeof *a.feeds),
         .made = eddy__allocate_zeroed(&s->allocator, (size_t)t->n_cut, sizeof *a.made)
     };
@@ -316,20 +324,30 @@ static bool run_stages(const run_request *r, const stages *t)
     return ok;
 }
 
-/* A run, of the callable if there is one. */
+/* A run, of the callable if there is one. It begins again with one more stage as long as a plan
+ * cannot be compiled without the elements of a tensor; nothing has changed a variable by then. */
 static eddy_status run(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_array **out,
                        eddy_callable *c)
 {
-    eddy_error        e = { 0 };
-    const run_request r = { .session = s, .feeds = feeds, .fetches = fetches, .out = out,
-                            .callable = c, .error = &e };
-    stages           *t;
+    eddy_error  e = { 0 };
+    eddy_tensor missing = EDDY_NO_TENSOR;
+    run_request r = { .session = s, .feeds = feeds, .fetches = fetches, .out = out,
+                      .callable = c, .missing = &missing, .error = &e };
+    stages     *t;
+    uint64_t    step = 0;
+    bool        numbered = false;
     if (!eddy__session_check(s, &e) || !check_run(s, feeds, fetches, &e) ||
         !eddy__stages_of(s, feeds, fetches, &t, &e))
         return record(s, &e);
-    if (t && t->n > 0) run_stages(&r, t);
-    else run_plan(&r, NULL);
-    if (t && !t->kept) eddy__stages_free(s, t);
+    do {
+        if (t) r.sizes = (eddy_list){ t->n_sizes, t->sizes };
+        if (t && t->n > 0 && !numbered) step = atomic_fetch_add(&s->step, 1);
+        numbered = numbered || (t && t->n > 0);
+        if (t && t->n > 0) run_stages(&r, t, step);
+        else run_plan(&r, NULL);
+    } while (missing.node > 0 && e.status != EDDY_NOT_FED &&
+             eddy__stages_add_size(s, feeds, fetches, &t, missing, &e));
+    eddy__stages_release(s, t);
     return e.status == EDDY_OK ? EDDY_OK : record(s, &e);
 }
 

@@ -43,11 +43,11 @@ typedef struct eddy_session_args {
     FILE       *report;           /* what each pass changes is written here; NULL: nowhere */
     bool        report_nodes;     /* ... with the nodes that it leaves */
     size_t      max_bytes;        /* refuse plans that need more memory; 0: no limit */
-    /* of the plans kept for other shapes and fetches; above it the one not used for longest goes.
-     * Default 1 GiB, or four times what the largest takes if that is more */
+    /* of the plans kept for other shapes and fetches; beyond it, the least recently used plan is
+     * dropped. Default: 1 GiB, or four times the largest plan if that is more */
     size_t      kept_bytes EDDY_DEFAULT(SIZE_MAX);
-    int         threads;          /* most of one run, 1 (the caller's alone) to 256; 0: one for
-                                   * each core that the process may use */
+    int         threads;          /* maximum threads per run, 1 to 256; 1 is the calling thread
+                                   * only; 0: one for each core that the process may use */
     bool        deterministic;    /* the same bits for any number of threads; else the same from
                                    * run to run for the same number */
     bool        profile;          /* time each instruction: eddy_session_profile */
@@ -67,7 +67,9 @@ typedef struct eddy_session_args {
  * run to end restores the previous number, unless another one was set in the meantime. */
 EDDY_API eddy_session *eddy_session_new_with(const eddy_session_args *given);
 #define eddy_session_new(...) eddy_session_new_with(EDDY_ARGS(eddy_session_args, __VA_ARGS__))
-/* Closes the session but keeps the handle valid: runs return CLOSED. Closing twice is allowed. */
+/* Closes the session but keeps the handle valid: runs return CLOSED. A run in progress, in any
+ * thread, ends before its next operation or iteration; what it has assigned by then stays. Closing
+ * twice is allowed. */
 EDDY_API void          eddy_session_close(eddy_session *s);
 /* Frees the session and its callables. No other thread may be using s, its callables or its
  * arrays from eddy_eval. */

@@ -27,7 +27,7 @@ static int distinct_inputs(const eddy_subgraph *subgraph, const eddy_node *node,
                            int *number)
 {
     int n = 0;
-    for (int i = eddy__custom_results(subgraph->graph, node); i < node->n_inputs; i++) {
+    for (int i = eddy__custom_rule_of(subgraph->graph, node).first; i < node->n_inputs; i++) {
         const bool reference = i == 0 && (node->op->flags & EDDY_OP_REFERENCE);
         int        k = 0;
         while (k < n && !eddy_same(in[k], node->inputs[i])) k++;
@@ -74,9 +74,9 @@ static bool is_at_fault(comparison *p, const eddy_subgraph *subgraph, const eddy
             if (!eddy__comparison_is_variable(in[k])) eddy__comparison_feed(&op, in[k], values[k]);
         eddy__comparison_run(&op);
     }
+    const int first = eddy__custom_rule_of(p->graph, node).first;
     if (op.worst.excess > 1)
-        *f = (fault){ node, from[op.number[op.worst.x]] - eddy__custom_results(p->graph, node),
-                      op.worst };
+        *f = (fault){ node, from[op.number[op.worst.x]] - first, op.worst };
     eddy__comparison_end(&op);
     eddy__arrays_free(values, n);
     return op.worst.excess > 1;
@@ -94,7 +94,7 @@ static void mark_relevant(const comparison *p, eddy_subgraph *subgraph)
     for (int32_t id = subgraph->last; id >= subgraph->first; id--) {
         const eddy_node *node = p->graph->nodes[id];
         if (!(subgraph->marks[id - subgraph->first] & RELEVANT)) continue;
-        for (int i = eddy__custom_results(p->graph, node); i < node->n_inputs; i++)
+        for (int i = eddy__custom_rule_of(p->graph, node).first; i < node->n_inputs; i++)
             if (eddy__subgraph_input_depends(subgraph, node, i))
                 subgraph->marks[node->inputs[i].node - subgraph->first] |= RELEVANT;
     }
@@ -148,9 +148,9 @@ static void print_fault(const fault *f, eddy_text *t)
 {
     const eddy_node  *node = f->node;
     const eddy_tensor first = node->inputs[0];
-    const int         results = eddy__custom_results(first.graph, node);
-    if (results > 0)
-        eddy__text_put(t, "gradient '%s' of '%s'", node->gradient, eddy_name_of(first));
+    const eddy_custom_rule custom = eddy__custom_rule_of(first.graph, node);
+    const int              results = custom.first;
+    if (custom.name) eddy__text_put(t, "gradient '%s' of '%s'", custom.name, custom.of);
     else eddy__text_put(t, "op %s [node '%s']", node->op->name, node->name);
     eddy__text_put(t, ", input %d, element %lld%s: ", f->input, (long long)f->worst.element,
                    part_of(node->inputs[results + f->input], &f->worst));
@@ -182,6 +182,7 @@ static void print_mismatch(comparison *p, int order, eddy_gradient_report *r, ed
         return;
     }
     r->op = eddy__tensor_at(p->graph, faults[0].node->id, 0);
+    r->gradient = eddy__custom_rule_of(p->graph, faults[0].node).name;
     report_mismatch(r, faults[0].input, &faults[0].worst);
 }
 

@@ -16,6 +16,8 @@ typedef struct eddy_gradient_report {
     double      absolute, relative;   /* largest errors of ys by xs; infinite where not finite */
     int         order;                /* of the derivative: 1 or 2 */
     eddy_tensor op;                   /* the op at fault; invalid if none is by itself */
+    const char *gradient;             /* the name of the custom gradient at fault, whose node `op`
+                                         is; NULL for an op's own; the graph owns it */
     int         input;                /* of the op or custom gradient, or number among xs */
     int64_t     element;              /* of that input, row-major */
     bool        imaginary;            /* of a complex element, that part; else the real one */

@@ -19,6 +19,7 @@ BUILD(bias, eddy_bias_add(x[0], x[1]))
 BUILD(attend, eddy_scaled_dot_product_attention(x[0], x[1], x[2]))
 BUILD(attend_causal, eddy_scaled_dot_product_attention(x[0], x[1], x[2], .causal = true))
 BUILD(packed, eddy_packed_self_attention(x[0]))
+BUILD(attend_cached, eddy_cached_attention(x[0], x[1], x[2], AT(x[3])))
 BUILD(lstm, eddy_lstm(x[0], .w = x[1], .u = x[2], .b = x[3]))
 BUILD(image_back, eddy_conv2d_transpose(x[0], x[1], .strides = TWO))
 BUILD(line_back, eddy_conv1d_transpose(x[0], x[1], .stride = 2))
@@ -89,6 +90,9 @@ static const ops_row rows[] = {
     BOTH("attention", attend, 3, HEADS, HEADS, HEADS),
     BOTH("attention, causal", attend_causal, 3, HEADS, HEADS, HEADS),
     BOTH("packed attention", packed, 1, S(4, 256, 3, 8, 64)),
+    { .name = "cached attention", .build = attend_cached, .n = 4,
+      .shape = { S(4, 8, 1, 64), S(4, 8, 1024, 64), S(4, 8, 1024, 64), S(4) },
+      .low = { -1, -1, -1, 512 }, .high = { 1, 1, 1, 513 } },
     LSTM("lstm", lstm, false),
     LSTM("lstm, gradient", lstm_squared, true),
     BOTH("conv2d_transpose", image_back, 2, S(4, 28, 28, 32), S(2, 2, 16, 32)),

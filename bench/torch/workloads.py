@@ -14,6 +14,7 @@ import os
 import resource
 import sys
 import time
+from typing import List
 
 import numpy as np
 import torch
@@ -264,29 +265,36 @@ def resnet():
 
 # ----------------------------------------------------------------------------- text --
 
-def lstm():
+def lstm_parameters():
+    """Characters, wx, wh, b, wo, bo."""
     characters = uniform((65, 128), 1).requires_grad_()
     wx, wh = matrix(128, 1024, 2), matrix(256, 1024, 3)
     with torch.no_grad():
         wx *= 0.4
         wh *= 0.4
-    p = [characters, wx, wh, filled(1024), matrix(256, 65, 4), filled(65)]
+    return [characters, wx, wh, filled(1024), matrix(256, 65, 4), filled(65)]
 
-    @torch.jit.script
-    def loss(x, y, characters, wx, wh, b, wo, bo):
-        z = F.linear(F.embedding(x, characters).transpose(0, 1), wx, b)
-        h = torch.zeros(x.size(0), wh.size(1))
-        c = torch.zeros(x.size(0), wh.size(1))
-        hs = []
-        turned = wh.t()
-        for added in z.unbind(0):
-            gates = torch.addmm(added, h, turned).chunk(4, 1)
-            c = torch.sigmoid(gates[1]) * c + torch.sigmoid(gates[0]) * torch.tanh(gates[2])
-            h = torch.sigmoid(gates[3]) * torch.tanh(c)
-            hs.append(h)
-        out = F.linear(torch.stack(hs, 0), wo, bo)
-        return F.cross_entropy(out.view(-1, wo.size(0)), y.t().reshape(-1))
-    return training(lambda x, y: loss(x, y, *p), windows(32, 64), adam(p))
+
+def lstm_loss(x, y, characters, wx, wh, b, wo, bo):
+    z = F.linear(F.embedding(x, characters).transpose(0, 1), wx, b)
+    h = torch.zeros(x.size(0), wh.size(1))
+    c = torch.zeros(x.size(0), wh.size(1))
+    hs = []
+    turned = wh.t()
+    for added in z.unbind(0):
+        gates = torch.addmm(added, h, turned).chunk(4, 1)
+        c = torch.sigmoid(gates[1]) * c + torch.sigmoid(gates[0]) * torch.tanh(gates[2])
+        h = torch.sigmoid(gates[3]) * torch.tanh(c)
+        hs.append(h)
+    out = F.linear(torch.stack(hs, 0), wo, bo)
+    return F.cross_entropy(out.view(-1, wo.size(0)), y.t().reshape(-1))
+
+
+def lstm(batch=32):
+    """Scripted, but eager for a batch of 1: that is faster."""
+    p = lstm_parameters()
+    loss = lstm_loss if batch == 1 else torch.jit.script(lstm_loss)
+    return training(lambda x, y: loss(x, y, *p), windows(batch, 64), adam(p))
 
 
 class Gpt:
@@ -346,6 +354,93 @@ def gpt():
     return training(net.loss, windows(8, 128), adam(net.p, 0.01))
 
 
+# --------------------------------------------------------------------- control flow --
+
+@torch.jit.script
+def ragged_loss(x, y, n, characters, gates, gates_bias, candidate, bias, recurrent_bias, wo, bo):
+    """Sorted by length, so each step has only the sequences that are that long."""
+    n, order = n.sort(descending=True)
+    there = torch.arange(int(n[0])).unsqueeze(1) < n
+    sizes: List[int] = there.sum(1).tolist()
+    at = x[order].t()[:len(sizes)][there]
+    wx = torch.cat([gates[:, :128], candidate[:, :128]])
+    wh = torch.cat([gates[:, 128:], candidate[:, 128:]]).t()
+    z = F.linear(F.embedding(at, characters), wx, torch.cat([gates_bias, bias])).split(sizes)
+    behind = torch.cat([torch.zeros_like(gates_bias), recurrent_bias])
+    h = torch.zeros(x.size(0), wh.size(0))
+    hs = []
+    for added, size in zip(z, sizes):
+        h = h[:size]
+        of_x, of_h = added.split([512, 256], 1), torch.addmm(behind, h, wh).split([512, 256], 1)
+        r, u = torch.sigmoid(of_x[0] + of_h[0]).chunk(2, 1)
+        c = torch.tanh(of_x[1] + r * of_h[1])
+        h = c + u * (h - c)
+        hs.append(h)
+    return F.cross_entropy(F.linear(torch.cat(hs), wo, bo), y[order].t()[:len(sizes)][there])
+
+
+def gru_ragged():
+    """Takes less time than packed sequences, and than masks."""
+    p = [uniform((65, 128), 1).requires_grad_(), matrix(384, 512, 2), filled(512),
+         matrix(384, 256, 3), filled(256), filled(256), matrix(256, 65, 4), filled(65)]
+    with torch.no_grad():
+        p[1] *= 0.4
+        p[3] *= 0.4
+    lengths = torch.from_numpy((words(64 * 32, 103) >> np.uint64(33)).astype(np.int64) % 64 + 1)
+    batches = [b + (n,) for b, n in zip(windows(32, 64), lengths.split(32))]
+    return training(lambda x, y, n: ragged_loss(x, y, n, *p), batches, adam(p))
+
+
+def cond_loop():
+    """Eager: a script takes longer."""
+    batches = list(zip(uniform((64, 100, 128), 100), uniform((64, 128), 101)))
+    w, scale = matrix(128, 128, 1), filled(128, 0.9)
+    with torch.no_grad():
+        w *= 0.4
+    p = [w, scale, uniform((32, 128), 2).requires_grad_()]
+
+    def loss(rows, goal, w, scale, h):
+        turned = w.t()
+        for x in rows.unbind(0):
+            if float(x.sum()) > 0:
+                h = torch.tanh(torch.addmm(x, h, turned))
+            else:
+                h = torch.addcmul(x, h, scale)
+        return F.mse_loss(h, goal.expand_as(h))
+    return training(lambda x, goal: loss(x, goal, *p), batches, adam(p))
+
+
+@torch.jit.script
+def write(noise, characters, wx, wh, b, wo, bo):
+    """The mean loss of the letters by their own logits; scripted, with products of a vector."""
+    z = F.linear(characters, wx, b).unbind(0)
+    wh, wo = wh.t().contiguous().t(), wo.t().contiguous().t()
+    h, c = torch.zeros(256), torch.zeros(256)
+    last = 0
+    logits: List[torch.Tensor] = []
+    written: List[int] = []
+    for drawn in noise.unbind(0):
+        gates = torch.addmv(z[last], wh, h).chunk(4, 0)
+        c = torch.sigmoid(gates[1]) * c + torch.sigmoid(gates[0]) * torch.tanh(gates[2])
+        h = torch.sigmoid(gates[3]) * torch.tanh(c)
+        out = torch.addmv(bo, wo, h)
+        last = int((out + drawn).argmax())
+        logits.append(out)
+        written.append(last)
+    return F.cross_entropy(torch.stack(logits), torch.tensor(written))
+
+
+def write_lstm():
+    unit = ((words(4 * 1000 * 65, 104) >> np.uint64(40)).astype(np.float64) + 0.5) / 2.0 ** 24
+    noise = torch.from_numpy(-np.log(-np.log(unit))).float().view(4, 1000, 65)
+    p = [t.detach() for t in lstm_parameters()]
+
+    def step(i):
+        with torch.inference_mode():
+            return write(noise[i % 4], *p)
+    return step
+
+
 # ------------------------------------------------------------------ without products --
 
 def elementwise(n):
@@ -393,6 +488,11 @@ WORKLOADS = {
     "resnet": (resnet, 5, 20),
     "lstm": (lstm, 5, 20),
     "lstm_unrolled": (lstm, 5, 20),
+    "lstm_scan": (lstm, 5, 20),
+    "lstm_scan_b1": (lambda: lstm(1), 10, 60),
+    "gru_ragged": (gru_ragged, 5, 20),
+    "cond_loop": (cond_loop, 10, 50),
+    "write_lstm": (write_lstm, 2, 10),
     "gpt": (gpt, 4, 15),
     "elementwise_1e6": (lambda: elementwise(10 ** 6), 5, 80),
     "elementwise_1e7": (lambda: elementwise(10 ** 7), 3, 10),

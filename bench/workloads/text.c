@@ -1,4 +1,5 @@
-/* text.c -- character models: an LSTM, also unrolled over time, and a small GPT. */
+/* text.c -- character models: an LSTM as one operation, unrolled over time and as a loop, and a
+ * small GPT. */
 #include "bench/workloads/workload.h"
 
 #include <eddy/ops/short_names.h>
@@ -7,21 +8,42 @@
 
 enum { SEQUENCE = 64, EMBEDDING = 128, HIDDEN = 256 };
 
-/* The state after each step, [SEQUENCE, batch, HIDDEN], from what the input adds to the
- * gates, z [SEQUENCE, batch, 4 HIDDEN]. */
+/* The next h, and the next c, from what the input adds to the gates, z [batch, 4 HIDDEN]. */
+eddy_tensor trial_lstm_step(eddy_tensor z, eddy_tensor wh, eddy_tensor h, eddy_tensor *c)
+{
+    eddy_tensor gates = eddy_split(Add(eddy_matmul(h, wh), z), 4, 1);
+    eddy_tensor in = eddy_sigmoid(gates), forget = eddy_sigmoid(eddy_output(gates, 1));
+    eddy_tensor new = eddy_tanh(eddy_output(gates, 2));
+    *c = Add(Mul(forget, *c), Mul(in, new));
+    return Mul(eddy_sigmoid(eddy_output(gates, 3)), eddy_tanh(*c));
+}
+
+/* The state after each step, [SEQUENCE, batch, HIDDEN], from z [SEQUENCE, batch, 4 HIDDEN]. */
 static eddy_tensor unrolled(eddy_tensor z, eddy_tensor wh, int64_t batch)
 {
     eddy_tensor states[SEQUENCE], c, h;
     h = c = eddy_zeros(z.graph, EDDY_FLOAT32, EDDY_SHAPE(batch, HIDDEN));
     z = eddy_unstack(z);
-    for (int i = 0; i < SEQUENCE; i++) {
-        eddy_tensor gates = eddy_split(Add(eddy_matmul(h, wh), eddy_output(z, i)), 4, 1);
-        eddy_tensor in = eddy_sigmoid(gates), forget = eddy_sigmoid(eddy_output(gates, 1));
-        eddy_tensor new = eddy_tanh(eddy_output(gates, 2));
-        c = Add(Mul(forget, c), Mul(in, new));
-        h = states[i] = Mul(eddy_sigmoid(eddy_output(gates, 3)), eddy_tanh(c));
-    }
+    for (int i = 0; i < SEQUENCE; i++)
+        h = states[i] = trial_lstm_step(eddy_output(z, i), wh, h, &c);
     return eddy_stack(((eddy_list){ SEQUENCE, states }));
+}
+
+/* The body of a loop over the steps: carries h and c, and puts h out. */
+static int scan_step(eddy_list x, eddy_tensor *y, void *wh)
+{
+    y[1] = x.at[1];
+    y[0] = y[2] = trial_lstm_step(x.at[2], *(const eddy_tensor *)wh, x.at[0], &y[1]);
+    return 3;
+}
+
+static eddy_tensor scanned(eddy_tensor z, eddy_tensor wh, int64_t batch)
+{
+    eddy_tensor zeros = eddy_zeros(z.graph, EDDY_FLOAT32, EDDY_SHAPE(batch, HIDDEN));
+    eddy_tensor y[3];
+    const eddy_function f = { .build = scan_step, .context = &wh, .name = "lstm" };
+    const int n = eddy_loop(f, EDDY_LIST(zeros, zeros), EDDY_LIST(z), y);
+    return n == 3 ? y[2] : eddy_none(z.graph);
 }
 
 /* The same by the library's LSTM operation. */
@@ -60,6 +82,8 @@ static void build_recurrent(trial *t, int64_t batch,
 void build_lstm(trial *t, int64_t batch) { build_recurrent(t, batch, layer); }
 
 void build_unrolled(trial *t, int64_t batch) { build_recurrent(t, batch, unrolled); }
+
+void build_scan(trial *t, int64_t batch) { build_recurrent(t, batch, scanned); }
 
 /* --------------------------------------------------------------- GPT -- */
 

@@ -4,12 +4,17 @@
 #include <eddy/ops/short_names.h>
 #include <math.h>
 
-eddy_tensor trial_variable(trial *t, eddy_array *value)
+static eddy_tensor set(trial *t, eddy_tensor variable, eddy_array *value)
 {
     bench_need(value && t->n_variables < TRIAL_VARIABLES, "out of memory for a variable");
-    eddy_tensor zeros = eddy_zeros(t->graph, EDDY_FLOAT32, eddy_array_shape(value));
     t->initial[t->n_variables] = value;
-    return t->variables[t->n_variables++] = eddy_variable(t->graph, zeros);
+    return t->variables[t->n_variables++] = variable;
+}
+
+eddy_tensor trial_variable(trial *t, eddy_array *value)
+{
+    return set(t, eddy_variable(t->graph, eddy_zeros(t->graph, EDDY_FLOAT32,
+                                                     eddy_array_shape(value))), value);
 }
 
 eddy_tensor trial_uniform(trial *t, eddy_shape s, uint64_t seed, double bound)
@@ -19,22 +24,43 @@ eddy_tensor trial_uniform(trial *t, eddy_shape s, uint64_t seed, double bound)
     return trial_variable(t, a);
 }
 
-eddy_tensor trial_filled(trial *t, eddy_shape s, float fill)
+static eddy_array *filled(eddy_shape s, float fill)
 {
     eddy_array *a = eddy_array_new(EDDY_FLOAT32, s);
     float      *at = eddy_array_data(a);
     for (int64_t i = 0; at && i < eddy_array_count(a); i++) at[i] = fill;
-    return trial_variable(t, a);
+    return a;
 }
 
-eddy_tensor trial_matrix(trial *t, int64_t rows, int64_t columns, uint64_t seed, double scale)
+static eddy_array *matrix(int64_t rows, int64_t columns, uint64_t seed, double scale)
 {
     eddy_array  *a = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(rows, columns));
     const double bound = sqrt(6.0 / (double)rows);
     float       *at = eddy_array_data(a);
     if (a) bench_uniform(at, rows * columns, seed, -bound, bound);
     for (int64_t i = 0; at && i < rows * columns; i++) at[i] *= (float)scale;
-    return trial_variable(t, a);
+    return a;
+}
+
+eddy_tensor trial_filled(trial *t, eddy_shape s, float fill)
+{
+    return trial_variable(t, filled(s, fill));
+}
+
+eddy_tensor trial_matrix(trial *t, int64_t rows, int64_t columns, uint64_t seed, double scale)
+{
+    return trial_variable(t, matrix(rows, columns, seed, scale));
+}
+
+void trial_set_matrix(trial *t, eddy_tensor variable, uint64_t seed, double scale)
+{
+    const eddy_shape s = eddy_shape_of(variable);
+    set(t, variable, matrix(s.dim[0], s.dim[1], seed, scale));
+}
+
+void trial_set_filled(trial *t, eddy_tensor variable, float fill)
+{
+    set(t, variable, filled(eddy_shape_of(variable), fill));
 }
 
 void trial_batches(trial *t, int64_t n)

@@ -6,7 +6,7 @@
 
 #include "bench/bench.h"
 
-enum { TRIAL_FEEDS = 3, TRIAL_FETCHES = 8, TRIAL_BATCHES = 64, TRIAL_VARIABLES = 80 };
+enum { TRIAL_FEEDS = 4, TRIAL_FETCHES = 8, TRIAL_BATCHES = 64, TRIAL_VARIABLES = 80 };
 
 /* A workload being run. */
 typedef struct trial {
@@ -34,6 +34,12 @@ eddy_tensor trial_filled(trial *t, eddy_shape s, float fill);
 eddy_tensor trial_matrix(trial *t, int64_t rows, int64_t columns, uint64_t seed, double scale);
 /* ... from elements that the trial takes over. */
 eddy_tensor trial_variable(trial *t, eddy_array *value);
+/* A variable that exists gets such numbers: a matrix as in trial_matrix, or all `fill`. */
+void        trial_set_matrix(trial *t, eddy_tensor variable, uint64_t seed, double scale);
+void        trial_set_filled(trial *t, eddy_tensor variable, float fill);
+
+/* A step of an LSTM: the next h, and in c the next c, from z, what the input adds to the gates. */
+eddy_tensor trial_lstm_step(eddy_tensor z, eddy_tensor wh, eddy_tensor h, eddy_tensor *c);
 
 /* The number of batches, at most TRIAL_BATCHES; the others are ignored. */
 void        trial_batches(trial *t, int64_t n);
@@ -69,7 +75,11 @@ void build_lenet(trial *t, int64_t batch);
 void build_residual(trial *t, int64_t batch);
 void build_lstm(trial *t, int64_t batch);
 void build_unrolled(trial *t, int64_t batch);
+void build_scan(trial *t, int64_t batch);
 void build_gpt(trial *t, int64_t batch);
+void build_ragged(trial *t, int64_t batch);
+void build_branches(trial *t, int64_t batch);
+void build_writing(trial *t, int64_t letters);
 void build_elementwise(trial *t, int64_t n);
 void build_chain(trial *t, int64_t n);
 void build_adam(trial *t, int64_t n);

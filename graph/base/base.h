@@ -45,6 +45,7 @@ typedef struct eddy_arena {
 } eddy_arena;
 void *eddy__arena_alloc(eddy_arena *a, size_t size); /* 16-byte aligned; NULL if out */
 char *eddy__arena_text(eddy_arena *a, const char *s, size_t length); /* copy, with a final 0 */
+size_t eddy__arena_bytes(const eddy_arena *a);      /* of all its memory */
 void  eddy__arena_free(eddy_arena *a);
 
 bool eddy__array_is_shared(const eddy_array *a);    /* more than one reference */

@@ -102,17 +102,20 @@ typedef struct eddy_chunk {
 static const size_t header_size = (sizeof(eddy_chunk) + 15) / 16 * 16, first_chunk = 4096,
                     largest_chunk = 1 << 20;
 
+/* A large item gets a chunk of its own, behind the one that smaller items continue to fill. */
 static eddy_chunk *arena_grow(eddy_arena *a, size_t need)
 {
     size_t size = a->chunks ? a->chunks->size * 2 : first_chunk;
     if (size > largest_chunk) size = largest_chunk;
+    const bool alone = a->chunks && need > largest_chunk / 4;
     if (size < need + header_size) size = need + header_size;
     eddy_chunk *c = eddy__allocate(a->allocator, size);
     if (!c) return NULL;
     c->size = size;
     c->used = header_size;
-    c->next = a->chunks;
-    a->chunks = c;
+    eddy_chunk **at = alone ? &a->chunks->next : &a->chunks;
+    c->next = *at;
+    *at = c;
     return c;
 }
 
@@ -135,6 +138,13 @@ char *eddy__arena_text(eddy_arena *a, const char *s, size_t length)
     memcpy(p, s, length);
     p[length] = 0;
     return p;
+}
+
+size_t eddy__arena_bytes(const eddy_arena *a)
+{
+    size_t bytes = 0;
+    for (const eddy_chunk *c = a->chunks; c; c = c->next) bytes += c->size;
+    return bytes;
 }
 
 void eddy__arena_free(eddy_arena *a)

@@ -162,7 +162,7 @@ static bool read_new_name(reader *r, eddy_append_args *a, const eddy_yaml_item *
     const char *name;
     if (!eddy__yaml_string(&r->p, it, &name)) return false;
     size_t n = strlen(name);
-    if (n >= EDDY_MAX_NAME - 16)
+    if (n > EDDY_LONGEST_NAME)
         return eddy__yaml_fail(&r->p, it, EDDY_LIMIT, "a name of %zu bytes is too long", n);
     if (!eddy__name_is_valid(name, true))
         return eddy__yaml_fail(&r->p, it, EDDY_INVALID_ARGUMENT, "'%.200s' is not a valid name",

@@ -3,7 +3,7 @@
 #define EDDY_OPS_ARRAYS_ALONG_AXIS_H
 
 #include "graph/op.h"
-#include "ops/kernels/arrays/radix_sort.h"
+#include "ops/kernels/arrays/sort_words.h"
 
 /* *at = the axis of input 0 counted from the front, if its rank is known; reports an error if
  * there is no such axis. */

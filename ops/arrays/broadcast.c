@@ -90,7 +90,7 @@ static bool broadcast_to_infer(eddy_infer *c)
     char text[128];
     if (!eddy_shape_is_valid(a->shape) || !eddy_shape_is_known(a->shape))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
-                               "the target shape %s is not known; to broadcast to the shape that a "
+                               "the target shape %s is unknown; to broadcast to the shape that a "
                                "tensor has in a run, write broadcast_like(x, tensor)",
                                eddy_shape_print(a->shape, text, sizeof text));
     return yield_widened(c, a->shape);

@@ -177,8 +177,8 @@ static eddy_tensor rows_like(eddy_tensor data, eddy_tensor indices, int64_t rows
  *  indices  int32 or int64 tensors of one type, not negative
  *  data     as many tensors, of one element type; the shape of each begins with that of its
  *           indices, and the remaining dimensions are the same for all
- *  size     the number of rows of y; default: one more than the largest index, if the indices
- *           are constant, at most 64 fed integers, or computed from such
+ *  size     the number of rows of y; default: one more than the largest index, which a run
+ *           computes first if the indices are not constant
  *
  *  Rows that no index names are 0.  If an index is repeated, the last row is kept.
  *  Errors: EDDY_INVALID_ARGUMENT for lists of different lengths or a constant index of

@@ -110,12 +110,20 @@ eddy_tensor eddy_meshgrid(eddy_list list, bool xy)
     return eddy_identity_n((eddy_list){ n, x }, n);
 }
 
+static bool are_lengths(eddy_tensor lengths)
+{
+    const eddy_dtype d = eddy_dtype_of(lengths);
+    if (!eddy_is_valid(lengths) || eddy__dtype_is_index(d)) return eddy_is_valid(lengths);
+    eddy_fail(lengths.graph, EDDY_BAD_DTYPE,
+              "sequence_mask: lengths is %s; int32 or int64 expected", eddy_dtype_name(d));
+    return false;
+}
+
 /** y[..., j] = (j < lengths[...]): a mask for sequences of these lengths.
  *
  *  lengths  int32 or int64, rank below 8
  *  maxlen   the length of the mask, at most the largest value of the type of lengths, or 2^53;
- *           0: the largest of lengths, if they are constant, at most 64 fed integers, or
- *           computed from such
+ *           0: the largest of lengths, which a run computes first if lengths is not constant
  *  dtype    of y: 0 is bool; other types get 1 and 0
  *
  *  Errors: EDDY_INVALID_ARGUMENT for an invalid maxlen, EDDY_BAD_DTYPE for other types of
@@ -123,19 +131,28 @@ eddy_tensor eddy_meshgrid(eddy_list list, bool xy)
  *  Gradient: none.  TensorFlow: tf.sequence_mask. */
 eddy_tensor eddy_sequence_mask(eddy_tensor lengths, int64_t maxlen, eddy_dtype dtype)
 {
-    const eddy_dtype d = eddy_dtype_of(lengths);
-    if (eddy_is_valid(lengths) && !eddy__dtype_is_index(d))
-        return eddy_fail(lengths.graph, EDDY_BAD_DTYPE,
-                         "sequence_mask: lengths is %s; int32 or int64 expected",
-                         eddy_dtype_name(d));
-    if (!eddy_is_valid(lengths) || maxlen < 0 || maxlen > (d == EDDY_INT32 ? INT32_MAX : exact))
+    const bool is_int32 = eddy_dtype_of(lengths) == EDDY_INT32;
+    if (!are_lengths(lengths)) return eddy_none(lengths.graph);
+    if (maxlen < 0 || maxlen > (is_int32 ? INT32_MAX : exact))
         return eddy_fail(lengths.graph, EDDY_INVALID_ARGUMENT,
                          "sequence_mask: maxlen is %lld; it must not be negative",
                          (long long)maxlen);
-    const eddy_tensor zero = NumberLike(0, lengths), one = NumberLike(1, lengths);
     const eddy_tensor most = maxlen > 0 ? NumberLike((double)maxlen, lengths)
-                                        : Maximum(eddy_max(lengths), zero);
-    const eddy_tensor y = Less(eddy_range(zero, most, one), eddy_expand_dims(lengths, -1));
+                                        : Maximum(eddy_max(lengths), NumberLike(0, lengths));
+    return eddy_sequence_mask_to(lengths, most, dtype);
+}
+
+/** As eddy_sequence_mask, with a length of the mask that is computed.
+ *
+ *  maxlen  scalar of the type of lengths; a run computes it first if it is not constant
+ *
+ *  Errors: those of eddy_sequence_mask; at run time, EDDY_INVALID_ARGUMENT for a negative maxlen.
+ *  Gradient: none.  TensorFlow: tf.sequence_mask. */
+eddy_tensor eddy_sequence_mask_to(eddy_tensor lengths, eddy_tensor maxlen, eddy_dtype dtype)
+{
+    if (!are_lengths(lengths)) return eddy_none(lengths.graph);
+    const eddy_tensor zero = NumberLike(0, lengths), one = NumberLike(1, lengths);
+    const eddy_tensor y = Less(eddy_range(zero, maxlen, one), eddy_expand_dims(lengths, -1));
     return dtype && dtype != EDDY_BOOL ? eddy_cast(y, dtype) : y;
 }
 

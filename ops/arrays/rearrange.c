@@ -267,8 +267,8 @@ static eddy_tensor for_each(eddy_tensor repeats, eddy_tensor x, int at)
  *           one entry per element or of length 1
  *  axis     EDDY_AXES(a); default: x is flattened to a vector
  *  size     if repeats is a vector: the number of elements of y along `axis`, the first ones,
- *           then zeros; default: exactly the sum of repeats, if they are constant, at most
- *           64 fed integers, or computed from such
+ *           then zeros; default: exactly the sum of repeats, which a run computes first if
+ *           they are not constant
  *
  *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT for invalid arguments;
  *  at run time, EDDY_CHECK_FAILED for a negative count.

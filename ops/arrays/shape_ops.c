@@ -176,9 +176,8 @@ eddy_tensor eddy_row_numbers(eddy_tensor x, eddy_dtype dtype)
  *  start, limit, delta  scalars of one type: int32, int64, float32 or float64;
  *                       delta must not be 0 and must lead from start to limit
  *
- *  The length is known while building if all three are constants.  Otherwise it is
- *  determined when a run begins, from fed integers, shapes, constants, and what is computed
- *  from them.  If it depends on other data, the run fails with UNIMPLEMENTED.
+ *  The length is known while building if all three are constants; otherwise a run computes it
+ *  first.
  *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE for anything else,
  *  EDDY_INVALID_ARGUMENT for a delta of 0 or of the wrong sign or a number that is not
  *  finite, EDDY_LIMIT if y would be too long.

@@ -1,5 +1,5 @@
 /* crop_to.c -- cropping, padding and resizing images to sizes given by tensors; composed of other
- * operations. Sizes are computed in integers, so that they are known when a run begins. */
+ * operations. */
 #include "ops/images/images.h"
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
@@ -74,8 +74,7 @@ static eddy_tensor windows(eddy_tensor x, eddy_tensor top, eddy_tensor left, edd
  *  offset_height, offset_width  int32 or int64 scalars, not negative
  *  height, width                int32 or int64 scalars, positive; the box must lie inside x
  *
- *  Sizes must be known when a run begins, as for eddy_resize_nearest_neighbor_to; offsets
- *  may depend on any data.
+ *  A run computes sizes first if they are not constant.
  *  Errors: EDDY_BAD_SHAPE for an invalid x, EDDY_INVALID_ARGUMENT for invalid scalars; at run time,
  *  EDDY_CHECK_FAILED for an invalid box.
  *  Gradient: dx = zeros like x with dy in the box.  TensorFlow: tf.image.crop_to_bounding_box. */

@@ -111,8 +111,8 @@ eddy_tensor eddy_extract_glimpse_with(const eddy_extract_glimpse_args *given)
 
 /** y = a window of each image around its own offset, with a size given by a tensor.
  *
- *  size    int32 or int64 [2], height and width of y; must be known when a run begins, as for
- *          eddy_resize_nearest_neighbor_to; if an entry is 0, y is empty
+ *  size    int32 or int64 [2], height and width of y; a run computes it first if it is not
+ *          constant; if an entry is 0, y is empty
  *  others  as for eddy_extract_glimpse
  *
  *  Errors: EDDY_INVALID_ARGUMENT for an invalid size or noise; those of eddy_range for a negative

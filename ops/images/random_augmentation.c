@@ -139,8 +139,8 @@ eddy_tensor eddy_random_crop_with(const eddy_random_crop_args *given)
 /** y = a random box cropped from x, its size given by a tensor, all positions equally likely.
  *
  *  x     any element type, rank at least 1 and known
- *  size  int32 or int64, one entry per dimension, at most the size of that dimension; must be
- *        known when a run begins, as for eddy_resize_nearest_neighbor_to
+ *  size  int32 or int64, one entry per dimension, at most the size of that dimension; a run
+ *        computes it first if it is not constant
  *  seed  0: a seed of the op's own
  *
  *  Errors: EDDY_BAD_SHAPE for an invalid x; EDDY_INVALID_ARGUMENT for an invalid size; at run

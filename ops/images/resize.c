@@ -294,9 +294,7 @@ eddy_tensor eddy_resize_nearest_neighbor_with(const eddy_resize_args *given)
  *                                     [1, 2^24]
  *  align_corners, half_pixel_centers  as for eddy_resize_nearest_neighbor
  *
- *  The size is known while building if it is a constant.  Otherwise it is determined when a run
- *  begins, from fed integers, shapes, constants, and what is computed from them.  If it depends
- *  on other data, the run fails with UNIMPLEMENTED.
+ *  The size is known while building if it is a constant; otherwise a run computes it first.
  *  Errors: those of eddy_resize_nearest_neighbor; the size is checked while building or at run
  *  time.
  *  Gradient: as for eddy_resize_nearest_neighbor; the size has none.

@@ -198,7 +198,8 @@ static void bias_add_batch(eddy_batch *b)
 const eddy_op_def eddy_op_bias_add = {
     .name = "BiasAdd", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_NUMBERS_COMPLEX }, { "bias", EDDY_LIKE(0) }),
-    .flags = EDDY_OP_ELEMENTWISE, .infer = bias_add_infer, .tile = bias_add_tile,
+    .flags = EDDY_OP_ELEMENTWISE | EDDY_OP_CHEAP,
+    .infer = bias_add_infer, .tile = bias_add_tile,
     .gradient = bias_add_gradient, .batch = bias_add_batch,
 };
 

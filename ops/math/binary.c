@@ -17,19 +17,19 @@ EDDY_FUSION_TARGETS(&eddy_op_pair, &eddy_op_square, &eddy_op_neg)
  *
  *  Integers wrap around.
  *  Gradient: da = dy, db = dy.  TensorFlow: Add. */
-BINARY(add, "Add", "add", NUMBERS_COMPLEX, 0, a + b, dy, dy)
+BINARY(add, "Add", "add", NUMBERS_COMPLEX, EDDY_OP_CHEAP, a + b, dy, dy)
 
 /** y = a - b.
  *
  *  Integers wrap around.
  *  Gradient: da = dy, db = -dy.  TensorFlow: Sub. */
-BINARY(sub, "Sub", "sub", NUMBERS_COMPLEX, 0, a - b, dy, Neg(dy))
+BINARY(sub, "Sub", "sub", NUMBERS_COMPLEX, EDDY_OP_CHEAP, a - b, dy, Neg(dy))
 
 /** y = a b, elementwise.
  *
  *  Integers wrap around.
  *  Gradient: da = dy b, db = dy a.  TensorFlow: Mul. */
-BINARY(mul, "Mul", "mul", NUMBERS_COMPLEX, 0, a * b,
+BINARY(mul, "Mul", "mul", NUMBERS_COMPLEX, EDDY_OP_CHEAP, a * b,
        Mul(dy, Conj(b)), Mul(dy, Conj(a)))
 
 DECLARE_NUMBERS(TILE_BINARY, squared_difference, (a - b) * (a - b))
@@ -44,7 +44,8 @@ static void squared_difference_gradient(eddy_rule *r)
     r->dx[1] = Mul(dy, Mul(2, Sub(b, a)));
 }
 ROW_DEF(squared_difference, "SquaredDifference", "SquaredDifference", 2,
-        ROW_INPUTS_2(NUMBERS_COMPLEX), squared_difference_gradient, eddy__infer_elementwise, 0)
+        ROW_INPUTS_2(NUMBERS_COMPLEX), squared_difference_gradient, eddy__infer_elementwise,
+        EDDY_OP_CHEAP)
 
 /** y = (a - b)^2; for complex types |a - b|^2.
  *
@@ -66,7 +67,7 @@ eddy_tensor eddy_squared_difference(eddy_tensor a, eddy_tensor b)
  *  y is NaN if either is NaN.
  *  Gradient: da = dy where a >= b, else db = dy; a tie goes to a.
  *  TensorFlow: Maximum. */
-BINARY(maximum, "Maximum", "Maximum", NUMBERS, 0, a >= b ? a : b > a ? b : a + b,
+BINARY(maximum, "Maximum", "Maximum", NUMBERS, EDDY_OP_CHEAP, a >= b ? a : b > a ? b : a + b,
        Where(GreaterEqual(a, b), dy, 0), Where(GreaterEqual(a, b), 0, dy))
 
 /** y = the smaller of a and b.
@@ -74,7 +75,7 @@ BINARY(maximum, "Maximum", "Maximum", NUMBERS, 0, a >= b ? a : b > a ? b : a + b
  *  y is NaN if either is NaN.
  *  Gradient: da = dy where a <= b, else db = dy; a tie goes to a.
  *  TensorFlow: Minimum. */
-BINARY(minimum, "Minimum", "Minimum", NUMBERS, 0, a <= b ? a : b < a ? b : a + b,
+BINARY(minimum, "Minimum", "Minimum", NUMBERS, EDDY_OP_CHEAP, a <= b ? a : b < a ? b : a + b,
        Where(LessEqual(a, b), dy, 0), Where(LessEqual(a, b), 0, dy))
 
 /* ------------------------------------------------- zero operands -- */

@@ -65,7 +65,8 @@ static void cast_gradient(eddy_rule *r)
 
 const eddy_op_def eddy_op_cast = {
     .name = "Cast", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(cast_attrs), .attrs = cast_fields,
+    .flags = EDDY_OP_ELEMENTWISE | EDDY_OP_CHEAP,
+    .attrs_size = sizeof(cast_attrs), .attrs = cast_fields,
     .infer = cast_infer, .tile = cast_tile, .gradient = cast_gradient,
 };
 

@@ -8,56 +8,56 @@
  *
  *  False where either is NaN.
  *  Gradient: none.  TensorFlow: Less. */
-COMPARISON(less, "Less", "Less", TESTS, 0, a < b)
+COMPARISON(less, "Less", "Less", TESTS, EDDY_OP_CHEAP, a < b)
 
 /** y = a <= b.
  *
  *  False where either is NaN.
  *  Gradient: none.  TensorFlow: LessEqual. */
-COMPARISON(less_equal, "LessEqual", "LessEqual", TESTS, 0, a <= b)
+COMPARISON(less_equal, "LessEqual", "LessEqual", TESTS, EDDY_OP_CHEAP, a <= b)
 
 /** y = a > b.
  *
  *  False where either is NaN.
  *  Gradient: none.  TensorFlow: Greater. */
-COMPARISON(greater, "Greater", "Greater", TESTS, 0, a > b)
+COMPARISON(greater, "Greater", "Greater", TESTS, EDDY_OP_CHEAP, a > b)
 
 /** y = a >= b.
  *
  *  False where either is NaN.
  *  Gradient: none.  TensorFlow: GreaterEqual. */
-COMPARISON(greater_equal, "GreaterEqual", "GreaterEqual", TESTS, 0, a >= b)
+COMPARISON(greater_equal, "GreaterEqual", "GreaterEqual", TESTS, EDDY_OP_CHEAP, a >= b)
 
 /** y = (a equals b).
  *
  *  False where either is NaN.
  *  Gradient: none.  TensorFlow: Equal. */
-COMPARISON(equal, "Equal", "Equal", TESTS_COMPLEX, 0, a == b)
+COMPARISON(equal, "Equal", "Equal", TESTS_COMPLEX, EDDY_OP_CHEAP, a == b)
 
 /** y = (a differs from b).
  *
  *  True where either is NaN.
  *  Gradient: none.  TensorFlow: NotEqual. */
-COMPARISON(not_equal, "NotEqual", "NotEqual", TESTS_COMPLEX, 0, a != b)
+COMPARISON(not_equal, "NotEqual", "NotEqual", TESTS_COMPLEX, EDDY_OP_CHEAP, a != b)
 
 /* ---------------------------------------------------------------- logic -- */
 
 /** y = a and b.
  *
  *  Gradient: none.  TensorFlow: LogicalAnd. */
-BINARY_FLAT(logical_and, "LogicalAnd", "LogicalAnd", BOOLS, 0,
+BINARY_FLAT(logical_and, "LogicalAnd", "LogicalAnd", BOOLS, EDDY_OP_CHEAP,
             (a != 0) & (b != 0))
 
 /** y = a or b.
  *
  *  Gradient: none.  TensorFlow: LogicalOr. */
-BINARY_FLAT(logical_or, "LogicalOr", "LogicalOr", BOOLS, 0,
+BINARY_FLAT(logical_or, "LogicalOr", "LogicalOr", BOOLS, EDDY_OP_CHEAP,
             (a | b) != 0)
 
 /** y = a or b, but not both.
  *
  *  Gradient: none.  TensorFlow: tf.logical_xor, which is composed of three operations. */
-BINARY_FLAT(logical_xor, "LogicalXor", "LogicalXor", BOOLS, 0,
+BINARY_FLAT(logical_xor, "LogicalXor", "LogicalXor", BOOLS, EDDY_OP_CHEAP,
             (a != 0) != (b != 0))
 
 /* --------------------------------------------------------------- choice -- */
@@ -105,7 +105,7 @@ const eddy_op_def eddy_op_where = {
     .name = "SelectV2", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
     .inputs = EDDY_INPUTS({ "cond", EDDY_TAKES_BOOLS }, { "a", EDDY_TAKES_ALL_EXCEPT_HALVES },
                           { "b", EDDY_LIKE(1) }),
-    .flags = EDDY_OP_ELEMENTWISE, .infer = where_infer, .tile = where_tile,
+    .flags = EDDY_OP_ELEMENTWISE | EDDY_OP_CHEAP, .infer = where_infer, .tile = where_tile,
     .gradient = where_gradient,
 };
 

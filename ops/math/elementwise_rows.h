@@ -136,9 +136,11 @@
         return eddy_apply2(&eddy_op_##cname, NULL, a, b);                       \
     }
 
-/* y = f(x), of x's type. */
+/* y = f(x), of x's type; _OF: with loops defined above the row. */
 #define UNARY(cname, type, shown, types, value, rule)                           \
     DECLARE_##types(TILE_UNARY, cname, value)                                   \
+    UNARY_OF(cname, type, shown, types, 0, rule)
+#define UNARY_OF(cname, type, shown, types, more_flags, rule)                   \
     ROW_PICK(cname, types)                                                      \
     static void cname##_gradient(eddy_rule *r)                                  \
     {                                                                           \
@@ -147,7 +149,7 @@
         r->dx[0] = rule;                                                        \
     }                                                                           \
     ROW_DEF(cname, type, shown, 1, ROW_INPUTS_1(types),                         \
-            cname##_gradient, eddy__infer_elementwise, 0)                       \
+            cname##_gradient, eddy__infer_elementwise, more_flags)              \
     UNARY_BUILDER(cname)
 
 /* y = f(x), constant almost everywhere. */
@@ -159,11 +161,11 @@
     UNARY_BUILDER(cname)
 
 /* y = a bool of x, whose types are FLOAT_TESTS or BOOLS. */
-#define UNARY_TEST(cname, type, shown, types, value)                            \
+#define UNARY_TEST(cname, type, shown, types, more_flags, value)                \
     DECLARE_##types(TILE_UNARY, cname, value)                                   \
     ROW_PICK(cname, types)                                                      \
     ROW_DEF(cname, type, shown, 1, ROW_INPUTS_1(types),                         \
-            eddy_not_differentiable, eddy__infer_comparison, 0)                 \
+            eddy_not_differentiable, eddy__infer_comparison, more_flags)        \
     UNARY_BUILDER(cname)
 
 /* y = f(a, b), of their common type; _OF: with loops defined above the row. */

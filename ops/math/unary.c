@@ -10,17 +10,18 @@
 
 /* ----------------------------------------------------------- arithmetic -- */
 
+DECLARE_NUMBERS_COMPLEX(TILE_UNARY, neg, -x)
 /** y = -x.
  *
  *  Integers wrap around: the smallest one is its own negative.
  *  Gradient: dx = -dy.  TensorFlow: Neg. */
-UNARY(neg, "Neg", "Neg", NUMBERS_COMPLEX, -x, Neg(dy))
+UNARY_OF(neg, "Neg", "Neg", NUMBERS_COMPLEX, EDDY_OP_CHEAP, Neg(dy))
 
 DECLARE_NUMBERS(TILE_UNARY, abs, x > 0 ? x : 0 - x)
 ROW_PICK(abs, NUMBERS)
 static void abs_gradient(eddy_rule *r) { r->dx[0] = Mul(r->dy[0], Sign(r->x[0])); }
 ROW_DEF(abs, "Abs", "Abs", 1, ROW_INPUTS_1(NUMBERS),
-        abs_gradient, eddy__infer_elementwise, 0)
+        abs_gradient, eddy__infer_elementwise, EDDY_OP_CHEAP)
 
 /** y = |x|.
  *
@@ -67,10 +68,11 @@ eddy_tensor eddy_sign(eddy_tensor x)
     return eddy_apply1(&eddy_op_sign, NULL, x);
 }
 
+DECLARE_NUMBERS_COMPLEX(TILE_UNARY, square, x * x)
 /** y = x*x.
  *
  *  Gradient: dx = dy 2x.  TensorFlow: Square. */
-UNARY(square, "Square", "Square", NUMBERS_COMPLEX, x * x, Mul(dy, Mul(2, Conj(x))))
+UNARY_OF(square, "Square", "Square", NUMBERS_COMPLEX, EDDY_OP_CHEAP, Mul(dy, Mul(2, Conj(x))))
 
 /** y = 1 / x.
  *
@@ -98,11 +100,12 @@ UNARY(rsqrt, "Rsqrt", "Rsqrt", FLOATS_COMPLEX, 1 / sqrt(x),
 
 /* ---------------------------------------------------------- activations -- */
 
+DECLARE_NUMBERS(TILE_UNARY, relu, x < 0 ? 0 : x)
 /** y = max(x, 0).
  *
  *  NaN stays NaN.
  *  Gradient: dx = dy (y > 0), which is 0 at 0 and at NaN.  TensorFlow: Relu. */
-UNARY(relu, "Relu", "Relu", NUMBERS, x < 0 ? 0 : x, ReluGrad(dy, y))
+UNARY_OF(relu, "Relu", "Relu", NUMBERS, EDDY_OP_CHEAP, ReluGrad(dy, y))
 
 /** dx = a (b > 0): the gradient of relu, given the gradient a of its result b.
  *
@@ -110,7 +113,7 @@ UNARY(relu, "Relu", "Relu", NUMBERS, x < 0 ? 0 : x, ReluGrad(dy, y))
  *        also be the argument of relu
  *
  *  Gradient: da = dy (b > 0), db = 0.  TensorFlow: ReluGrad. */
-BINARY(relu_grad, "ReluGrad", "ReluGrad", NUMBERS, 0, a * (b > 0),
+BINARY(relu_grad, "ReluGrad", "ReluGrad", NUMBERS, EDDY_OP_CHEAP, a * (b > 0),
        ReluGrad(dy, b), ZerosLike(b))
 
 /* ------------------------------------------------------------- rounding -- */
@@ -148,19 +151,19 @@ UNARY_FLAT(rint, "Rint", "Rint", FLOATS, rint(x))
 /** y = true where x is not a number.
  *
  *  Gradient: none.  TensorFlow: IsNan. */
-UNARY_TEST(is_nan, "IsNan", "IsNan", FLOAT_TESTS, isnan(x))
+UNARY_TEST(is_nan, "IsNan", "IsNan", FLOAT_TESTS, 0, isnan(x))
 
 /** y = true where x is infinite, of either sign.
  *
  *  Gradient: none.  TensorFlow: IsInf. */
-UNARY_TEST(is_inf, "IsInf", "IsInf", FLOAT_TESTS, isinf(x) != 0)
+UNARY_TEST(is_inf, "IsInf", "IsInf", FLOAT_TESTS, 0, isinf(x) != 0)
 
 /** y = true where x is neither infinite nor NaN.
  *
  *  Gradient: none.  TensorFlow: IsFinite. */
-UNARY_TEST(is_finite, "IsFinite", "IsFinite", FLOAT_TESTS, isfinite(x))
+UNARY_TEST(is_finite, "IsFinite", "IsFinite", FLOAT_TESTS, 0, isfinite(x))
 
 /** y = not x.
  *
  *  Gradient: none.  TensorFlow: LogicalNot. */
-UNARY_TEST(logical_not, "LogicalNot", "LogicalNot", BOOLS, x == 0)
+UNARY_TEST(logical_not, "LogicalNot", "LogicalNot", BOOLS, EDDY_OP_CHEAP, x == 0)

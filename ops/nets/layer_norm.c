@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define PIECE (const eddy_norm_work *w, int64_t from, int64_t to)
-#define TEMPLATE "ops/kernels/normalization/layer_norm_loops.h"
+#define TEMPLATE "ops/kernels/normalization/layer_norm_sets.h"
 #include "ops/kernels/for_floats.h"
 
 /* The number of elements that is worth another thread. */

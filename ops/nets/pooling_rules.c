@@ -170,6 +170,36 @@ void eddy__window_batch(eddy_batch *b)
     for (int k = 0; k < b->n_out; k++) b->y[k] = eddy_unflatten_like(eddy_output(y, k), both, 0, 0);
 }
 
+/* ---------------------------------------------------- max_pool, avg_pool -- */
+
+const eddy_attr_field eddy__window_fields[2][7] = {
+    [EDDY_WINDOWS_OF_BOXES] = EDDY_FIELDS(eddy_window_attrs, ksize, strides, dilations, paddings,
+                                          padding, count_include_pad),
+    [EDDY_WINDOWS_OF_IMAGES] = EDDY_FIELDS(eddy_window_attrs, ksize, strides, padding),
+};
+
+bool eddy__window_op_infer(eddy_infer *c)
+{
+    eddy_shape x = c->in[0].shape, y;
+    return eddy__window_infer(c, &x, &y) && eddy__infer_yield(c, 0, c->in[0].dtype, y);
+}
+
+eddy_status eddy__window_op_prepare(eddy_kernel *k)
+{
+    const eddy_shape  x = k->in[0]->type.shape;
+    const eddy_shape  y = k->n_in > 1 ? k->in[1]->type.shape : k->out[0]->type.shape;
+    const eddy_status s = eddy__window_prepare(k, k->attrs, x, y);
+    if (s == EDDY_OK && k->op->variant == EDDY_WINDOWS_OF_IMAGES)
+        eddy__window_of_images(k, k->attrs, x);
+    return s;
+}
+
+const eddy_op_def *eddy__window_alike(const eddy_rule *r, const eddy_op_def *of_boxes,
+                                      const eddy_op_def *of_images)
+{
+    return r->node->op->variant == EDDY_WINDOWS_OF_IMAGES ? of_images : of_boxes;
+}
+
 /* ----------------------------------------------------------------- tools -- */
 
 bool eddy__window_format(const char *op, eddy_graph *g, const char *data_format, int axes,
@@ -260,4 +290,28 @@ eddy_tensor eddy__window_apply(const eddy_op_def *op, const eddy_window_attrs *a
     for (int i = 0; i < axes; i++) last.at[1 + i] = 2 + i, second.at[2 + i] = 1 + i;
     last.at[axes + 1] = 1;
     return eddy_transpose(eddy_apply1(op, a, Transpose(x, last)), second, .name = name);
+}
+
+eddy_tensor eddy__window_pool(const eddy_op_def *of_boxes, const eddy_op_def *of_images,
+                              const char *called, int axes, const eddy_pool_nd_args *p)
+{
+    eddy_graph       *g = p->x.graph;
+    const eddy_dims   strides = eddy_dims_or(p->strides, p->ksize);
+    const eddy_dims   gaps = eddy_dims_or(p->dilations, EDDY_DIMS(1));
+    const char       *padding = p->explicit_paddings.count > 0 ? "EXPLICIT" : "VALID";
+    eddy_window_attrs a = { .padding = p->padding ? p->padding : padding,
+                            .count_include_pad = p->count_include_pad };
+    bool planes;
+    if (eddy__window_padding_is(&a, "ADAPTIVE"))
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: padding is 'ADAPTIVE'; it must be SAME, "
+                         "VALID or EXPLICIT", called);
+    if (!eddy__window_format(called, g, p->data_format, axes, &planes) ||
+        !eddy__window_entries(called, g, "ksize", p->ksize, axes, planes, &a.ksize) ||
+        !eddy__window_entries(called, g, "strides", strides, axes, planes, &a.strides) ||
+        !eddy__window_entries(called, g, "dilations", gaps, axes, planes, &a.dilations) ||
+        !eddy__window_paddings(called, g, p->explicit_paddings, axes, planes, &a.paddings))
+        return eddy_none(g);
+    const bool images = axes == 2 && p->dilations.count == 0 && p->explicit_paddings.count == 0 &&
+                        !p->count_include_pad && !eddy__window_padding_is(&a, "EXPLICIT");
+    return eddy__window_apply(images ? of_images : of_boxes, &a, p->x, planes, p->name);
 }

@@ -19,6 +19,30 @@ bool eddy__window_infer(eddy_infer *c, eddy_shape *x, eddy_shape *y);
 double eddy__window_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out);
 void   eddy__window_batch(eddy_batch *b);
 
+/* A definition with n inputs, x first, of which those in the set `shapes` are used only for their
+ * shapes: its kernel and gradient begin with `what`, its attributes are those of `kind`. The last
+ * arguments declare the inputs. */
+#define EDDY_WINDOW_OP(type, kind, what, infer_fn, n, shapes, ...)                     \
+    { .name = type, .min_inputs = n, .max_inputs = n, .outputs = 1,                    \
+      .variant = EDDY_WINDOWS_OF_##kind, .inputs = EDDY_INPUTS(__VA_ARGS__),           \
+      .shape_inputs = shapes, .attrs_size = sizeof(eddy_window_attrs),                 \
+      .attrs = eddy__window_fields[EDDY_WINDOWS_OF_##kind], .flops = eddy__window_flops, \
+      .infer = infer_fn, .prepare = eddy__window_op_prepare, .kernel = what##_kernel,  \
+      .gradient = what##_gradient, .batch = eddy__window_batch }
+
+/* What x of each kind may be. */
+enum { EDDY_BOXES_X = EDDY_TAKES_FLOATS, EDDY_IMAGES_X = EDDY_TAKES_FLOATS | EDDY_RANK(4) };
+/* The attributes of each variant. */
+extern const eddy_attr_field eddy__window_fields[2][7];
+
+/* Infers an operation whose only input is x. */
+bool        eddy__window_op_infer(eddy_infer *c);
+/* Arranges the windows; input 1, if there is one, has the shape of y. */
+eddy_status eddy__window_op_prepare(eddy_kernel *k);
+/* The definition, of two, that is of the same kind as the rule's node. */
+const eddy_op_def *eddy__window_alike(const eddy_rule *r, const eddy_op_def *of_boxes,
+                                      const eddy_op_def *of_images);
+
 /* --------------------------------------------------------------- builders -- */
 
 /* Whether channels come second; returns false after an error if data_format is not a layout with
@@ -34,8 +58,9 @@ bool eddy__window_paddings(const char *op, eddy_graph *g, eddy_dims d, int axes,
 /* Applies op to x; channels that come second are moved to the end and back, or made an axis. */
 eddy_tensor eddy__window_apply(const eddy_op_def *op, const eddy_window_attrs *a, eddy_tensor x,
                                bool planes, const char *name);
-/* Max or average pooling along this many axes, by the operation for images where that suffices;
- * `called` names the builder in messages. */
-eddy_tensor eddy__window_pool(bool mean, const char *called, int axes, const eddy_pool_nd_args *p);
+/* Pooling along this many axes by one of two operations: that for images where it suffices, else
+ * that for boxes; `called` names the builder in messages. */
+eddy_tensor eddy__window_pool(const eddy_op_def *of_boxes, const eddy_op_def *of_images,
+                              const char *called, int axes, const eddy_pool_nd_args *p);
 
 #endif

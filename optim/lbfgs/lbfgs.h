@@ -30,18 +30,18 @@ typedef struct eddy_lbfgs_report {
 
 typedef struct eddy_minimize_lbfgs_args {
     size_t        size_ EDDY_DEFAULT(sizeof(eddy_minimize_lbfgs_args));
-    eddy_session *session;        /* whose variables move; they have values */
+    eddy_session *session;        /* its variables are changed; they must be initialized */
     eddy_tensor   loss;           /* a floating scalar */
     eddy_list     var_list;       /* float32 or float64; default: the trainable variables */
     eddy_feeds    feeds;          /* of every evaluation */
-    eddy_list     gradients;      /* of the loss by var_list, if there are some already; none
-                                   * of them invalid.  Default: each call appends nodes */
-    int           history EDDY_DEFAULT(10); /* pairs that are kept */
+    eddy_list     gradients;      /* of the loss with respect to var_list, all valid; default:
+                                   * each call builds them */
+    int           history EDDY_DEFAULT(10); /* number of stored pairs of changes */
     int           max_iterations EDDY_DEFAULT(1000);
     /* of loss and gradient; one more may be needed to go back to the lowest point */
     int           max_evaluations EDDY_DEFAULT(15000);
     double        gradient_tolerance EDDY_DEFAULT(1e-5);
-    double        loss_tolerance EDDY_DEFAULT(2.2e-9);  /* of the loss's size, at least 1 */
+    double        loss_tolerance EDDY_DEFAULT(2.2e-9);  /* relative to max(1, |loss|) */
     /* After each iteration; false ends it.  It may run the session. */
     bool        (*callback)(void *data, int iteration, double loss);
     void         *data;

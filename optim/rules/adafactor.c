@@ -29,7 +29,7 @@ static void adafactor_slots(eddy_optimizer *o, eddy_tensor v)
     eddy__counted_slots(o, v);
     if (s->a.beta1.node != 0) eddy__zero_slot(o, v, "m");
     if (rank < 0)
-        eddy_fail(o->graph, EDDY_UNIMPLEMENTED, "%s: the rank of '%s' is not known", o->name,
+        eddy_fail(o->graph, EDDY_UNIMPLEMENTED, "%s: the rank of '%s' is unknown", o->name,
                   eddy_name_of(v));
     if (rank < 2) {
         eddy__zero_slot(o, v, "v");

@@ -322,7 +322,7 @@ EDDY_API eddy_optimizer *eddy_muon_with(const eddy_muon_args *given);
 typedef struct eddy_decoupled_weight_decay_args {
     size_t               size_ EDDY_DEFAULT(sizeof(eddy_decoupled_weight_decay_args));
     eddy_optimizer      *optimizer;       /* required */
-    eddy_tensor          weight_decay;    /* required; follows no learning rate by itself */
+    eddy_tensor          weight_decay;    /* required; not multiplied by the learning rate */
     eddy_variable_filter without_decay;
     const char          *name;            /* default "DecoupledWeightDecay" */
 } eddy_decoupled_weight_decay_args;

@@ -14,7 +14,7 @@ extern "C" {
 typedef struct eddy_prodigy_args {
     size_t               size_ EDDY_DEFAULT(sizeof(eddy_prodigy_args));
     eddy_graph          *graph;
-    /* a factor, mostly 1, the default; or a schedule */
+    /* a factor, usually 1 (default), or a schedule */
     eddy_tensor          learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
     eddy_tensor          beta1 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.9 */
     eddy_tensor          beta2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.999 */

@@ -35,7 +35,7 @@ static void shampoo_slots(eddy_optimizer *o, eddy_tensor v)
     const eddy_shape         shape = eddy_shape_of(v);
     char                     text[128];
     if (!eddy_shape_is_known(shape)) {
-        eddy_fail(o->graph, EDDY_UNIMPLEMENTED, "%s: the shape of '%s', %s, is not known", o->name,
+        eddy_fail(o->graph, EDDY_UNIMPLEMENTED, "%s: the shape of '%s', %s, is unknown", o->name,
                   eddy_name_of(v), eddy_shape_print(shape, text, sizeof text));
         return;
     }

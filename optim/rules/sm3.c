@@ -36,7 +36,7 @@ static eddy_dims other_axes(eddy_tensor v, int axis)
 static void sm3_slots(eddy_optimizer *o, eddy_tensor v)
 {
     if (eddy_shape_of(v).rank < 0)
-        eddy_fail(o->graph, EDDY_UNIMPLEMENTED, "%s: the rank of '%s' is not known", o->name,
+        eddy_fail(o->graph, EDDY_UNIMPLEMENTED, "%s: the rank of '%s' is unknown", o->name,
                   eddy_name_of(v));
     for (int i = 0; i < slots_of(v); i++) {
         eddy_tensor like = Sum(eddy_initialized_value(v), other_axes(v, i), .keepdims = true);

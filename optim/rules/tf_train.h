@@ -58,7 +58,7 @@ typedef struct eddy_adam_args {
     eddy_tensor beta2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.999 */
     /* default 1e-8, the "epsilon hat" of the paper */
     eddy_tensor epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
-    bool        amsgrad;             /* the largest s so far, slot "vhat", is in the root */
+    bool        amsgrad;             /* the root is that of the largest s so far, slot "vhat" */
     const char *name;                /* default "Adam" */
 } eddy_adam_args;
 /* Adam, in TensorFlow's form: alpha = lr sqrt(1 - beta2^t) / (1 - beta1^t); m += (g - m)(1 -

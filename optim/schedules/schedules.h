@@ -61,8 +61,8 @@ EDDY_API eddy_tensor eddy_polynomial_decay_with(const eddy_polynomial_decay_args
 
 typedef struct eddy_piecewise_constant_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_piecewise_constant_args));
-    eddy_tensor x;                   /* required; mostly the global step */
-    eddy_list   boundaries;          /* scalars of x's type, or int32 for an int64 x; rising */
+    eddy_tensor x;                   /* required; usually the global step */
+    eddy_list   boundaries;          /* scalars of x's type, or int32 for an int64 x; ascending */
     eddy_list   values;              /* one more, all of one type */
     const char *name;
 } eddy_piecewise_constant_args;
@@ -78,7 +78,7 @@ typedef struct eddy_cosine_decay_args {
     eddy_tensor learning_rate;       /* required */
     eddy_tensor global_step;         /* required */
     eddy_tensor decay_steps;         /* required */
-    eddy_tensor alpha;               /* what is left in the end, as a part of lr; default 0 */
+    eddy_tensor alpha;               /* the last rate, as a fraction of lr; default 0 */
     const char *name;
 } eddy_cosine_decay_args;
 /* lr ((1 - alpha) (1 + cos(pi f)) / 2 + alpha), s at most D: Loshchilov and Hutter 2016 without
@@ -92,9 +92,9 @@ typedef struct eddy_cosine_decay_restarts_args {
     eddy_tensor learning_rate;       /* required */
     eddy_tensor global_step;         /* required */
     eddy_tensor first_decay_steps;   /* required */
-    /* each period is so many times the last; default 2 */
+    /* factor for the length of each period; default 2 */
     eddy_tensor t_mul EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
-    /* ... and begins so much higher; default 1 */
+    /* factor for the initial rate of each period; default 1 */
     eddy_tensor m_mul EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
     eddy_tensor alpha;               /* default 0 */
     const char *name;
@@ -161,7 +161,7 @@ EDDY_API eddy_tensor eddy_linear_warmup_with(const eddy_linear_warmup_args *give
 typedef struct eddy_inverse_square_root_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_inverse_square_root_args));
     eddy_tensor learning_rate;       /* required: the highest, reached at warmup_steps */
-    eddy_tensor global_step;         /* required; count from 1, for step 0 has the rate 0 */
+    eddy_tensor global_step;         /* required; counts from 1, since the rate of step 0 is 0 */
     eddy_tensor warmup_steps;        /* required; below 1 it is 1 */
     const char *name;
 } eddy_inverse_square_root_args;
@@ -177,7 +177,7 @@ typedef struct eddy_one_cycle_args {
     eddy_tensor max_learning_rate;   /* required */
     eddy_tensor global_step;         /* required */
     eddy_tensor total_steps;         /* required */
-    /* the part of the steps that rises; default 0.3 */
+    /* the fraction of the steps in which the rate rises; default 0.3 */
     eddy_tensor pct_start EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
     /* the first rate is max / div_factor; default 25 */
     eddy_tensor div_factor EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
@@ -237,7 +237,7 @@ typedef struct eddy_joined_schedules_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_joined_schedules_args));
     eddy_tensor global_step;         /* required */
     eddy_list   schedules;           /* required: at least one, all of one floating type */
-    eddy_list   boundaries;          /* one less: the steps with which the others begin, rising */
+    eddy_list   boundaries;          /* one less: the first steps of the others, ascending */
     const char *name;
 } eddy_joined_schedules_args;
 /* schedules[0] before boundaries[0], schedules[i] from boundaries[i - 1] on. For a schedule that
@@ -263,15 +263,15 @@ typedef struct eddy_plateau {
 typedef struct eddy_reduce_on_plateau_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_reduce_on_plateau_args));
     eddy_tensor learning_rate;       /* required: the first; a constant */
-    eddy_tensor metric;              /* required: a number, mostly a placeholder */
+    eddy_tensor metric;              /* required: a number, usually a placeholder */
     eddy_tensor factor EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.1 */
-    int         patience EDDY_DEFAULT(10); /* bad epochs that are borne; , -1 none */
-    /* what counts as better; default 0.0001 */
+    int         patience EDDY_DEFAULT(10); /* bad epochs before a reduction; -1: none */
+    /* the least improvement; default 0.0001 */
     eddy_tensor threshold EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
-    bool        absolute_threshold;  /* better by the threshold itself; default by that part */
+    bool        absolute_threshold;  /* the threshold is a difference; default: a fraction */
     int         cooldown;            /* epochs not counted after a reduction; default 0 */
     eddy_tensor min_learning_rate;   /* default 0 */
-    /* smaller reductions are not made; default 1e-8 */
+    /* smaller reductions are skipped; default 1e-8 */
     eddy_tensor epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
     bool        maximize;            /* larger metrics are better */
     const char *name;                /* of the scope of its variables; default "ReduceOnPlateau" */

@@ -72,7 +72,7 @@ static bool can_average(eddy_graph *g, eddy_tensor t, int i)
         eddy_fail(g, EDDY_BAD_DTYPE, "The variables must be half, float, or double: %s",
                   eddy_name_of(t));
     else if (!eddy__is_variable(t) && !eddy_shape_is_known(eddy_shape_of(t)))
-        eddy_fail(g, EDDY_BAD_SHAPE, "averages_apply: the shape of '%s', %s, is not known",
+        eddy_fail(g, EDDY_BAD_SHAPE, "averages_apply: the shape of '%s', %s, is unknown",
                   eddy_name_of(t), eddy_shape_print(eddy_shape_of(t), text, sizeof text));
     return eddy__graph_ready(g);
 }

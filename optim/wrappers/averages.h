@@ -68,7 +68,7 @@ typedef struct eddy_stochastic_weight_average_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_stochastic_weight_average_args));
     eddy_graph *graph;
     int64_t     start;               /* runs that are skipped at first; default 0 */
-    int64_t     every EDDY_DEFAULT(1); /* of the runs after these every so many-th counts */
+    int64_t     every EDDY_DEFAULT(1); /* after these, every n-th run counts */
     const char *name;                /* default "StochasticWeightAverage" */
 } eddy_stochastic_weight_average_args;
 /* Stochastic weight averaging: the mean of the variables over the runs that count. shadow +=
@@ -86,8 +86,8 @@ eddy_stochastic_weight_average_with(const eddy_stochastic_weight_average_args *g
 
 /* The operation that updates the averages with the current values, to be run after each step: if
  * built under a control dependency on a training operation (eddy_control_begin), it reads the
- * variables after that step, otherwise those of before the run. var_list not given, or empty:
- * the trainable variables. Shadows are created at first use; variables are added to
+ * variables after that step, otherwise their values from before the run. If var_list is omitted
+ * or empty: the trainable variables. Shadows are created at first use; variables are added to
  * EDDY_MOVING_AVERAGE_VARIABLES. BAD_DTYPE: "The variables must be half, float, or double: ...";
  * BAD_SHAPE for a plain tensor of unknown shape; INVALID_ARGUMENT if there are no variables. */
 EDDY_API eddy_tensor eddy_averages_apply(eddy_averages *a, eddy_list var_list);

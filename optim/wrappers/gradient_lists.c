@@ -150,7 +150,7 @@ static eddy_tensor adapted(eddy_tensor gradient, eddy_tensor v, eddy_tensor clip
     const int rank = eddy_shape_of(v).rank;
     if (rank < 0)
         return eddy_fail(v.graph, EDDY_BAD_SHAPE,
-                         "clip_gradients_adaptively: the rank of '%s' is not known",
+                         "clip_gradients_adaptively: the rank of '%s' is unknown",
                          eddy_name_of(v));
     eddy_tensor most = Mul(CastLike(clip, v), Maximum(unit_norms(v, rank), CastLike(epsilon, v)));
     eddy_tensor norm = unit_norms(gradient, rank);

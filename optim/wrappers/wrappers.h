@@ -50,7 +50,7 @@ typedef struct eddy_loss_scale_args {
     size_t          size_ EDDY_DEFAULT(sizeof(eddy_loss_scale_args));
     eddy_optimizer *optimizer;       /* required */
     eddy_tensor     loss_scale EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* the first one; default 2^15 */
-    bool            fixed;           /* it stays; default it follows the gradients */
+    bool            fixed;           /* the scale is constant; default: it adapts */
     int64_t         increment_period EDDY_DEFAULT(2000); /* good steps before it is raised */
     /* by which it is raised and lowered; default 2 */
     eddy_tensor     multiplier EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
@@ -73,7 +73,7 @@ EDDY_API eddy_optimizer *eddy_loss_scale_with(const eddy_loss_scale_args *given)
 EDDY_API eddy_tensor eddy_scale_loss(eddy_optimizer *o, eddy_tensor loss);
 EDDY_API eddy_tensor eddy_loss_scale_of(eddy_optimizer *o);
 
-/* An optimizer with its variables; none listed: all others. */
+/* An optimizer with its variables; default: all others. */
 typedef struct eddy_optimizer_part {
     eddy_optimizer *optimizer;
     eddy_list       variables;
@@ -94,16 +94,16 @@ EDDY_API eddy_optimizer *eddy_multi_optimizer_with(const eddy_multi_optimizer_ar
 typedef struct eddy_clipped_gradients_args {
     size_t          size_ EDDY_DEFAULT(sizeof(eddy_clipped_gradients_args));
     eddy_optimizer *optimizer;       /* required */
-    /* each element is taken into [-value, value]; default any */
+    /* each element is clipped to [-value, value]; default: no limit */
     eddy_tensor     value EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
-    /* the largest norm of each gradient; default any */
+    /* the largest norm of each gradient; default: no limit */
     eddy_tensor     norm EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
-    /* the largest norm of all together; default any */
+    /* the largest norm of all together; default: no limit */
     eddy_tensor     global_norm EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
     const char     *name;            /* default "ClippedGradients" */
 } eddy_clipped_gradients_args;
 /* The inner optimizer gets clipped gradients: clipped first by value, then by norm, then by
- * global norm, as the functions below do it. It clips the gradients that it receives: inside
+ * global norm, as by the functions below. It clips the gradients that it receives: inside
  * eddy_accumulate_gradients the mean of the k gradients, inside eddy_loss_scale the gradients of
  * the unscaled loss, and in a part of eddy_multi_optimizer those of that part:
  *

@@ -27,8 +27,8 @@ static bool is_computed_in(const checker *c, const fused *f, const eddy_buffer *
 {
     for (int i = 0; i < f->n_parts; i++) {
         const part *p = &f->parts[i];
-        if (p->assign && p->y.memory == variable &&
-            buffer_number(c, p->of->kernel.out[0]) == eddy__check_source(c, b))
+        if (eddy__part_assigns(p) && p->y.memory == variable &&
+            buffer_number(c, eddy__part_result(p)) == eddy__check_source(c, b))
             return true;
     }
     return false;
@@ -49,14 +49,14 @@ static bool read_location(checker *c, registers *g, const location *p, const edd
 
 static bool write_location(checker *c, registers *g, const part *p)
 {
-    const eddy_buffer *b = p->of->kernel.out[0];
-    if (p->assign)
-        return eddy__check_source(c, p->assign->kernel.in[1]) == buffer_number(c, b) &&
-                       p->y.memory == p->assign->kernel.out[0]
-                   ? eddy__check_write(c, p->y.memory, p->assign->kernel.op)
+    const eddy_buffer *b = eddy__part_result(p);
+    const loop_update *u = p->update;
+    if (eddy__part_assigns(p))      /* an Assign has two operands */
+        return eddy__check_source(c, u->at[1]) == buffer_number(c, b) && p->y.memory == u->at[2]
+                   ? eddy__check_write(c, p->y.memory, u->op)
                    : eddy__check_fail(c, "the result is not what is assigned");
     if (p->y.memory)
-        return p->y.memory == b ? eddy__check_write(c, b, p->of->kernel.op)
+        return p->y.memory == b ? eddy__check_write(c, b, p->op)
                                 : eddy__check_fail(c, "another result's memory");
     int32_t *holds = register_at(g, &p->y);
     for (int i = 0; i < g->f->n_broadcasts; i++)
@@ -79,8 +79,8 @@ static bool check_scratch(checker *c, const registers *g, const eddy_kernel *k)
                 return eddy__check_fail(c, "registers overlap");
     }
     for (int i = 0; i < f->n_parts; i++) {
-        const part *p = &f->parts[i];
-        if (p->fn) continue;
+        const fold *p = f->parts[i].fold;
+        if (!p) continue;
         if (p->acc < top || p->parts < common) return eddy__check_fail(c, "accumulators overlap");
         top = p->acc + eddy__blocks_acc_bytes(&p->blocks);
         common = p->parts + (size_t)p->blocks.count * eddy__blocks_part(&p->blocks);
@@ -139,7 +139,7 @@ static bool run_parts(checker *c, registers *g)
     for (int i = 0; i < f->n_parts; i++) {
         const part *p = &f->parts[i];
         for (int j = 0; j < p->n; j++)
-            if (!read_location(c, g, &p->x[j], p->of->kernel.in[j], is_broadcast(g, &p->x[j])))
+            if (!read_location(c, g, &p->x[j], p->at[j], is_broadcast(g, &p->x[j])))
                 return false;
         if (p->fn && !write_location(c, g, p)) return false;
     }

@@ -66,7 +66,7 @@ static void note_results(checker *c, const instruction *i)
 {
     const fused *f = i->run == eddy__fused_kernel ? i->kernel.state : NULL;
     for (int k = 0; f && k < f->n_parts; k++)
-        c->written[buffer_number(c, f->parts[k].of->kernel.out[0])] = 1;
+        c->written[buffer_number(c, eddy__part_result(&f->parts[k]))] = 1;
     for (int k = 0; !f && k < i->kernel.n_out; k++)
         c->written[buffer_number(c, i->kernel.out[k])] = 1;
 }

@@ -22,23 +22,17 @@ typedef struct build {
 
 /* -------------------------------------------------------------- helpers -- */
 
-static void *grow_array(compile *c, void *items, int32_t n, int32_t *capacity, size_t size)
+static int32_t too_few(build *b)
 {
-    if (n < *capacity) return items;
-    int32_t bigger = *capacity ? *capacity * 2 : 32;
-    void   *p = eddy__plan_alloc(c, (size_t)bigger, size);
-    if (!p) return NULL;
-    if (n > 0) memcpy(p, items, (size_t)n * size);
-    *capacity = bigger;
-    return p;
+    eddy__error_set(b->c->error, EDDY_INTERNAL, "too few buffers were counted");
+    return -1;
 }
 
+/* Each root has a buffer. */
 static int32_t new_root(build *b, plan_root r)
 {
     eddy_plan *p = b->plan;
-    void *roots = grow_array(b->c, p->roots, p->n_roots, &p->roots_capacity, sizeof *p->roots);
-    if (!roots) return -1;
-    p->roots = roots;
+    if (p->n_roots == p->buffers_capacity) return too_few(b);
     p->roots[p->n_roots] = r;
     return p->n_roots++;
 }
@@ -47,10 +41,7 @@ static int32_t new_buffer(build *b, eddy_type t, int32_t root)
 {
     eddy_plan *p = b->plan;
     if (root < 0) return -1;
-    if (p->n_buffers == p->buffers_capacity) {
-        eddy__error_set(b->c->error, EDDY_INTERNAL, "too few buffers were counted");
-        return -1;
-    }
+    if (p->n_buffers == p->buffers_capacity) return too_few(b);
     p->buffers[p->n_buffers] = (eddy_buffer){ .count = eddy_shape_count(t.shape), .type = t };
     p->buffer_root[p->n_buffers] = root;
     return p->n_buffers++;
@@ -468,7 +459,8 @@ static bool make_node(build *b, const ir_node *n)
 
 /* -------------------------------------------------------- the whole plan -- */
 
-/* Allocates the lists of buffers and instructions. */
+/* Allocates the lists of buffers, and those of roots and instructions, of which eddy__compile
+ * keeps what later stages leave. */
 static bool make_room(build *b)
 {
     compile      *c = b->c;
@@ -483,10 +475,11 @@ static bool make_room(build *b)
     b->plan->buffers = eddy__plan_alloc(c, buffers, sizeof *b->plan->buffers);
     b->plan->buffer_root = eddy__plan_alloc(c, buffers, sizeof(int32_t));
     b->plan->buffer_at = eddy__plan_alloc(c, buffers, sizeof *b->plan->buffer_at);
-    b->plan->code = eddy__plan_alloc(c, code, sizeof *b->plan->code);
+    b->plan->roots = eddy__ir_alloc(c, buffers, sizeof *b->plan->roots);
+    b->plan->code = eddy__ir_alloc(c, code, sizeof *b->plan->code);
     b->plan->buffers_capacity = (int32_t)buffers;
     if (!b->buffer_of || !b->plan->buffers || !b->plan->buffer_root || !b->plan->buffer_at ||
-        !b->plan->code)
+        !b->plan->roots || !b->plan->code)
         return false;
     for (int32_t i = 0; i < n_values; i++) b->buffer_of[i] = -1;
     return true;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MAX_PARTS = 1 << 14, CACHE = 20 * 1024, MIN_TILE = 64, FEW_TILES = 8 };
+enum { MAX_PARTS = 1 << 14, CACHE = 20 * 1024, MIN_TILE = 64, FEW_TILES = 8, MAX_STREAMS = 16 };
 /* Of tiles that are prefetched from memory: the fastest cache also holds lines on their way. A
  * step of Adam with ten million parameters takes 8.8 ms with 10 KiB and 12.2 ms with 20. */
 enum { CACHE_OF_STREAMS = 10 * 1024 };
@@ -106,6 +106,7 @@ typedef struct builder {
     size_t    slot;                 /* bytes of a register */
     int       slots;
     int      *free_slots, n_free;
+    broadcast *broadcasts;          /* room for all of a loop */
     int32_t  *slot_of;              /* by root: its register; -1: none */
     eddy_buffer **external;         /* inputs, followed by outputs */
     int       n_in, n_out;
@@ -144,7 +145,7 @@ static size_t element(const eddy_buffer *buffer) { return eddy_dtype_size(buffer
 static location in_memory(builder *b, const eddy_buffer *buffer, bool output)
 {
     add_external(b, buffer, output);
-    return (location){ .memory = buffer, .size = element(buffer) };
+    return (location){ .memory = buffer, .size = (uint32_t)element(buffer) };
 }
 
 /* The register of a whole operand or result, or its memory. */
@@ -154,7 +155,7 @@ static location location_of_whole(builder *b, const eddy_buffer *buffer, bool ou
     if (!is_internal(b, root)) return in_memory(b, buffer, output);
     if (b->slot_of[root] < 0) b->slot_of[root] = take_slot(b);
     /* the offset is in slots until their size is known */
-    return (location){ .offset = (size_t)b->slot_of[root], .size = element(buffer) };
+    return (location){ .offset = (uint32_t)b->slot_of[root], .size = (uint32_t)element(buffer) };
 }
 
 /* The number of elements of the result after which those of the operand repeat; 0: they do not. */
@@ -174,7 +175,8 @@ static location broadcast_of(builder *b, const eddy_buffer *buffer, eddy_shape r
     broadcast *s = &b->f->broadcasts[b->f->n_broadcasts++];
     *s = (broadcast){ .from = buffer, .result = result,
                       .expansion = eddy__expansion_of(buffer->type.shape, result),
-                      .to = { .offset = (size_t)b->slots++, .size = element(buffer) } };
+                      .to = { .offset = (uint32_t)b->slots++,
+                              .size = (uint32_t)element(buffer) } };
     s->period = buffer->count == 1 ? 1 : period_of(&s->expansion);
     add_external(b, buffer, false);
     return s->to;
@@ -197,26 +199,32 @@ static void grow_slot(builder *b, const eddy_buffer *buffer)
     if (element(buffer) > b->slot) b->slot = element(buffer);
 }
 
-static void add_reduction(builder *b, part *p, const instruction *i)
+static bool add_reduction(builder *b, part *p, const eddy_blocks *blocks)
 {
+    p->fold = eddy__plan_alloc(b->c, 1, sizeof *p->fold);
+    if (!p->fold) return false;
+    p->fold->blocks = *blocks;
     p->n = 1;
-    p->x[0] = location_of_whole(b, i->kernel.in[0], false);
-    p->y = in_memory(b, i->kernel.out[0], true);
-    grow_slot(b, i->kernel.in[0]);
+    p->x[0] = location_of_whole(b, p->at[0], false);
+    p->y = in_memory(b, eddy__part_result(p), true);
+    grow_slot(b, p->at[0]);
     b->f->n_reductions++;
+    return true;
 }
 
-/* False only for an op without an inner loop, which infer has refused. */
-static bool add_tile(builder *b, part *p, const instruction *i)
+/* False without memory, or for an op without an inner loop, which infer has refused. */
+static bool add_tile(builder *b, part *p)
 {
-    const eddy_buffer *y = i->kernel.out[0];
+    const eddy_buffer *y = eddy__part_result(p);
     eddy_type          in[LOOP_OPERANDS];
-    if (i->kernel.op->flags & EDDY_OP_UPDATES) {
-        p->updates = i->kernel.in[0]->state;
+    if (p->op->flags & EDDY_OP_UPDATES) {
+        p->update = eddy__plan_alloc(b->c, 1, sizeof *p->update);
+        if (!p->update) return false;
+        *p->update = (loop_update){ p->at[0]->state, p->op, p->at };
         b->f->updates = true;
     }
     for (int j = 0; j < p->n; j++) {
-        const eddy_buffer *x = i->kernel.in[j];
+        const eddy_buffer *x = p->at[j];
         in[j] = x->type;
         p->x[j] = x->count == y->count ? location_of_whole(b, x, false)
                                        : broadcast_of(b, x, y->type.shape);
@@ -224,26 +232,27 @@ static bool add_tile(builder *b, part *p, const instruction *i)
     }
     grow_slot(b, y);
     p->y = location_of_whole(b, y, true);
-    p->fn = i->kernel.op->tile(in, &y->type);
+    p->fn = p->op->tile(in, &y->type);
     return p->fn != NULL;
 }
 
-static bool add_part(builder *b, instruction *i, int32_t at)
+static bool add_part(builder *b, const instruction *i, int32_t at)
 {
-    part *p = &b->f->parts[b->f->n_parts++];
-    bool  added = true;
-    *p = (part){ .attrs = i->kernel.attrs, .n = i->kernel.n_in, .of = i };
-    if (eddy__is_fold(&i->kernel, &p->blocks)) add_reduction(b, p, i);
-    else added = add_tile(b, p, i);
+    part       *p = &b->f->parts[b->f->n_parts++];
+    eddy_blocks blocks;
+    *p = (part){ .op = i->kernel.op, .attrs = i->kernel.attrs, .node = i->call.node,
+                 .at = i->kernel.in, .n_in = i->kernel.n_in, .n = i->kernel.n_in };
+    const bool folds = eddy__is_fold(&i->kernel, &blocks);
+    if (!(folds ? add_reduction(b, p, &blocks) : add_tile(b, p))) return false;
     release_slots(b, i, at);
-    return added;
+    return true;
 }
 
 static void renumber_slot(location *p, int32_t *number, int32_t *n)
 {
     if (p->memory) return;
     if (number[p->offset] < 0) number[p->offset] = (*n)++;
-    p->offset = (size_t)number[p->offset];
+    p->offset = (uint32_t)number[p->offset];
 }
 
 /* Numbers the registers that are still used from 0 on. */
@@ -262,7 +271,10 @@ static bool renumber_slots(builder *b)
     return true;
 }
 
-static void scale_offset(location *p, size_t slot) { p->offset *= p->memory ? 0 : slot; }
+static void scale_offset(location *p, size_t slot)
+{
+    p->offset *= p->memory ? 0 : (uint32_t)slot;
+}
 
 static size_t round_to_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -308,7 +320,7 @@ static void size_tile(builder *b, int64_t block)
 static int64_t reduction_block(const fused *f)
 {
     for (int i = 0; i < f->n_parts; i++)
-        if (!f->parts[i].fn) return f->parts[i].blocks.block;
+        if (!f->parts[i].fn) return f->parts[i].fold->blocks.block;
     return 0;
 }
 
@@ -316,8 +328,8 @@ static int64_t reduction_block(const fused *f)
 static void place_accumulators(fused *f)
 {
     for (int i = 0; i < f->n_parts; i++) {
-        part *p = &f->parts[i];
-        if (p->fn) continue;
+        fold *p = f->parts[i].fold;
+        if (!p) continue;
         p->acc = f->worker_bytes;
         f->worker_bytes += round_to_lines(eddy__blocks_acc_bytes(&p->blocks));
         p->parts = f->common_bytes;
@@ -325,22 +337,36 @@ static void place_accumulators(fused *f)
     }
 }
 
-static void make_instruction(builder *b, instruction *to, const instruction *last)
+/* A copy in the plan's memory; an array of no items is NULL too. */
+static void *kept_copy(builder *b, const void *items, int n, size_t size, bool *ok)
 {
-    const int n = b->end - b->first;
-    memmove(b->external + b->n_in, b->external + 2 * n * LOOP_OPERANDS,
-            (size_t)b->n_out * sizeof *b->external);
+    void *to = n > 0 ? eddy__plan_alloc(b->c, (size_t)n, size) : NULL;
+    *ok = *ok && (to || n == 0);
+    return to ? memcpy(to, items, (size_t)n * size) : NULL;
+}
+
+static bool make_instruction(builder *b, instruction *to, const instruction *last)
+{
+    fused     *f = b->f;
+    const int  n = b->end - b->first;
+    bool       ok = true;
+    eddy_buffer **out = b->external + 2 * n * LOOP_OPERANDS;
+    memmove(b->external + b->n_in, out, (size_t)b->n_out * sizeof *out);
+    f->broadcasts = kept_copy(b, f->broadcasts, f->n_broadcasts, sizeof *f->broadcasts, &ok);
+    f->streams = kept_copy(b, f->streams, f->n_streams, sizeof *f->streams, &ok);
+    eddy_buffer **external = kept_copy(b, b->external, b->n_in + b->n_out, sizeof *external, &ok);
     *to = *last;
     to->run = eddy__fused_kernel;
-    to->kernel.state = b->f;
-    const int64_t chunks = (b->f->count + b->f->chunk - 1) / b->f->chunk;
+    to->kernel.state = f;
+    const int64_t chunks = (f->count + f->chunk - 1) / f->chunk;
     if (to->kernel.threads > chunks) to->kernel.threads = (int)chunks;
-    to->kernel.scratch_size = b->f->common_bytes + (size_t)to->kernel.threads * b->f->worker_bytes;
-    to->kernel.in = b->external;
-    to->kernel.out = b->external + b->n_in;
+    to->kernel.scratch_size = f->common_bytes + (size_t)to->kernel.threads * f->worker_bytes;
+    to->kernel.in = external;
+    to->kernel.out = external ? external + b->n_in : NULL;
     to->kernel.n_in = b->n_in;
     to->kernel.n_out = b->n_out;
     b->plan->info.fused += n;
+    return ok;
 }
 
 /* True if x is entirely in memory and not listed yet. */
@@ -354,15 +380,14 @@ static bool is_new_stream(const builder *b, const location *x)
 
 /* Lists the operands and results in memory for prefetching, if they exceed the caches; at most
  * the first MAX_STREAMS. */
-static bool list_streams(builder *b)
+static void list_streams(builder *b, location streams[MAX_STREAMS])
 {
-    enum { MOST = 16, LONG = 1 << 20 };     /* streams, bytes */
+    enum { LONG = 1 << 20 };                /* bytes */
     fused  *f = b->f;
     int64_t bytes = 0;
-    f->streams = eddy__plan_alloc(b->c, MOST, sizeof(location));
-    if (!f->streams) return false;
+    f->streams = streams;
     for (int i = 0; i < f->n_parts; i++)
-        for (int j = 0; j <= f->parts[i].n && f->n_streams < MOST; j++) {
+        for (int j = 0; j <= f->parts[i].n && f->n_streams < MAX_STREAMS; j++) {
             const part     *p = &f->parts[i];
             const location *x = j < p->n ? &p->x[j] : &p->y;
             if (!is_new_stream(b, x)) continue;
@@ -370,47 +395,42 @@ static bool list_streams(builder *b)
             bytes += f->count * (int64_t)x->size;
         }
     if (bytes < LONG) f->n_streams = 0;
-    return true;
 }
 
 /* Replaces the instructions first..end by one, at position `to`. Internal roots no longer
  * exist. */
 static bool build_fused(builder *b, instruction *to)
 {
-    eddy_plan   *p = b->plan;
-    const int    n = b->end - b->first;
-    instruction *kept = eddy__plan_alloc(b->c, (size_t)n, sizeof *kept);
-    fused       *f = b->f = eddy__plan_alloc(b->c, 1, sizeof *f);
+    eddy_plan         *p = b->plan;
+    const int          n = b->end - b->first;
+    const instruction *code = p->code + b->first;
+    location           streams[MAX_STREAMS];
+    fused             *f = b->f = eddy__plan_alloc(b->c, 1, sizeof *f);
     b->free_slots = eddy__ir_alloc(b->c, (size_t)n * (LOOP_OPERANDS + 1), sizeof *b->free_slots);
-    b->external = eddy__plan_alloc(b->c, (size_t)n * 3 * LOOP_OPERANDS, sizeof *b->external);
-    if (!kept || !f || !b->free_slots || !b->external) return false;
+    b->external = eddy__ir_alloc(b->c, (size_t)n * 3 * LOOP_OPERANDS, sizeof *b->external);
+    if (!f || !b->free_slots || !b->external) return false;
     f->parts = eddy__plan_alloc(b->c, (size_t)n, sizeof *f->parts);
-    f->broadcasts = eddy__plan_alloc(b->c, LOOP_SPREADS + LOOP_OPERANDS, sizeof *f->broadcasts);
-    if (!f->parts || !f->broadcasts) return false;
-    memcpy(kept, p->code + b->first, (size_t)n * sizeof *kept);
-    for (int i = 0; i < n; i++) {
-        kept[i].kernel.impl = &kept[i].call;
-        if (!eddy__plan_add_flops(b->c, &kept[i]) || !add_part(b, &kept[i], b->first + i))
+    f->broadcasts = b->broadcasts;
+    if (!f->parts) return false;
+    for (int i = 0; i < n; i++)
+        if (!eddy__plan_add_flops(b->c, &code[i]) || !add_part(b, &code[i], b->first + i))
             return false;
-    }
-    f->count = f->parts[0].fn ? kept[0].kernel.out[0]->count : kept[0].kernel.in[0]->count;
+    f->count = f->parts[0].fn ? code[0].kernel.out[0]->count : code[0].kernel.in[0]->count;
     eddy__assign_directly(p, f, b->end);
-    if (!renumber_slots(b) || !list_streams(b)) return false;
+    if (!renumber_slots(b)) return false;
+    list_streams(b, streams);
     size_tile(b, reduction_block(f));
     place_accumulators(f);
-    make_instruction(b, to, &kept[n - 1]);
-    return true;
+    return make_instruction(b, to, &code[n - 1]);
 }
 
 static void drop_inner_roots(builder *b)
 {
     for (int i = 0; i < b->f->n_parts; i++) {
-        const part        *p = &b->f->parts[i];
-        const eddy_kernel *k = &p->of->kernel;
+        const part *p = &b->f->parts[i];
         for (int j = 0; j < p->n + 1; j++) {
-            const int32_t root = root_of(b, j < k->n_in ? k->in[j] : k->out[0]);
-            const bool    fold = !p->fn;
-            if (is_internal(b, root) && !(fold && j > 0)) b->plan->roots[root].last = -1;
+            const int32_t root = root_of(b, p->at[j]);
+            if (is_internal(b, root) && !(p->fold && j > 0)) b->plan->roots[root].last = -1;
         }
     }
 }
@@ -437,11 +457,13 @@ bool eddy__fuse(compile *c)
     int32_t   *slot_of = eddy__ir_alloc(c, (size_t)p->n_roots, sizeof *slot_of), n = 0;
     int32_t   *folded = eddy__ir_alloc(c, (size_t)p->n_roots, sizeof *folded);
     range_use *roots = eddy__ir_alloc(c, (size_t)p->n_roots, sizeof *roots);
-    if (!position || !slot_of || !folded || !roots) return false;
+    broadcast *broadcasts = eddy__ir_alloc(c, LOOP_SPREADS + LOOP_OPERANDS, sizeof *broadcasts);
+    if (!position || !slot_of || !folded || !roots || !broadcasts) return false;
     for (int32_t r = 0; r < p->n_roots; r++) slot_of[r] = -1;
     for (int32_t i = 0, end; i < p->n_code; i = end, n++) {
         end = last_of_loop(p, i, folded, roots);
-        builder b = { .c = c, .plan = p, .first = i, .end = end, .slot_of = slot_of };
+        builder b = { .c = c, .plan = p, .first = i, .end = end, .slot_of = slot_of,
+                      .broadcasts = broadcasts };
         if (end - i > 1) {
             if (!build_fused(&b, &p->code[n])) return false;
             drop_inner_roots(&b);

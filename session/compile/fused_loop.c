@@ -52,7 +52,8 @@ static inline void broadcast_tile(const fused *f, char *registers, int64_t at, i
 static void start_reductions(const fused *f, char *registers)
 {
     for (int i = 0; f->n_reductions > 0 && i < f->n_parts; i++)
-        if (!f->parts[i].fn) eddy__block_start(&f->parts[i].blocks, registers + f->parts[i].acc);
+        if (f->parts[i].fold)
+            eddy__block_start(&f->parts[i].fold->blocks, registers + f->parts[i].fold->acc);
 }
 
 /* A chunk is one block of each reduction, or several blocks if there are no reductions. */
@@ -60,8 +61,8 @@ static void end_reductions(const running *r, char *registers, int64_t chunk)
 {
     const fused *f = r->f;
     for (int i = 0; f->n_reductions > 0 && i < f->n_parts; i++) {
-        const part  *p = &f->parts[i];
-        if (p->fn) continue;
+        const fold *p = f->parts[i].fold;
+        if (!p) continue;
         const size_t size = eddy__blocks_part(&p->blocks);
         eddy__block_end(&p->blocks, registers + p->acc);
         memcpy(r->common + p->parts + (size_t)chunk * size, registers + p->acc, size);
@@ -96,7 +97,7 @@ static void run_tile(running *r, char *registers, int64_t from, int64_t at, int6
         if (more > 0) fetch_ahead(f, next, more, i, r->ready);
         for (int j = 0; j < p->n; j++) x[j] = at_tile(&p->x[j], registers, at);
         if (!p->fn) {
-            eddy__block_take(&p->blocks, registers + p->acc, at - from, x[0], n);
+            eddy__block_take(&p->fold->blocks, registers + p->fold->acc, at - from, x[0], n);
             continue;
         }
         eddy_status s = p->fn(n, at_tile(&p->y, registers, at), x, p->attrs);
@@ -129,32 +130,51 @@ static int ready_parts(const fused *f)
 {
     for (int i = 0; i < f->n_parts; i++) {
         const part *p = &f->parts[i];
-        if (!p->updates || p->updates->initialized || eddy__part_replaces(p)) continue;
+        if (!p->update || p->update->variable->initialized || eddy__part_replaces(p)) continue;
         bool given = false;
         for (int j = 0; j < i; j++)
-            given =
-                given || (f->parts[j].updates == p->updates && eddy__part_replaces(&f->parts[j]));
+            given = given || (eddy__part_replaces(&f->parts[j]) &&
+                              f->parts[j].update->variable == p->update->variable);
         if (!given) return i;
     }
     return f->n_parts;
 }
 
-/* The variables have values now. Runs the update that failed, so that it records the error. */
-static eddy_status finish_updates(const fused *f, int ready)
+void eddy__part_alone(const part *p, const eddy_kernel *k, instruction *to)
 {
+    *to = (instruction){ .kernel = *k, .run = eddy__kernel_of(p->op), .resizes = -1,
+                         .call = *(const eddy_kernel_call *)k->impl };
+    to->call.node = p->node;
+    to->kernel.op = p->op;
+    to->kernel.attrs = p->attrs;
+    to->kernel.in = p->at;
+    to->kernel.out = p->at + p->n_in;
+    to->kernel.n_in = p->n_in;
+    to->kernel.n_out = 1;
+    to->kernel.state = to->kernel.scratch = NULL;
+    to->kernel.scratch_size = 0;
+    to->kernel.op_seed = p->node->id;
+    to->kernel.impl = &to->call;
+}
+
+/* The variables have values now. Runs the update that failed, so that it records the error. */
+static eddy_status finish_updates(const fused *f, const eddy_kernel *k, int ready)
+{
+    instruction failed;
     for (int i = 0; i < ready; i++)
-        if (f->parts[i].updates) f->parts[i].updates->initialized = true;
+        if (f->parts[i].update) f->parts[i].update->variable->initialized = true;
     if (ready == f->n_parts) return EDDY_OK;
-    return f->parts[ready].of->run(&f->parts[ready].of->kernel);
+    eddy__part_alone(&f->parts[ready], k, &failed);
+    return failed.run(&failed.kernel);
 }
 
 static void finish_reductions(const running *r)
 {
     const fused *f = r->f;
     for (int i = 0; f->n_reductions > 0 && i < f->n_parts; i++)
-        if (!f->parts[i].fn)
-            eddy__blocks_finish(&f->parts[i].blocks, f->parts[i].y.memory->data,
-                                r->common + f->parts[i].parts);
+        if (f->parts[i].fold)
+            eddy__blocks_finish(&f->parts[i].fold->blocks, f->parts[i].y.memory->data,
+                                r->common + f->parts[i].fold->parts);
 }
 
 /* Sizes chunks to take about 20 microseconds. The cost model is a third of a nanosecond for
@@ -177,8 +197,11 @@ eddy_status eddy__fused_kernel(eddy_kernel *k)
     int first = 0;
     for (int w = 1; w < k->threads; w++)
         if (r.failed[w] < r.failed[first]) first = w;
-    if (r.failed[first] < f->n_parts)
-        return eddy__elementwise_fail(&f->parts[r.failed[first]].of->kernel, r.status[first]);
+    if (r.failed[first] < f->n_parts) {
+        instruction failed;
+        eddy__part_alone(&f->parts[r.failed[first]], k, &failed);
+        return eddy__elementwise_fail(&failed.kernel, r.status[first]);
+    }
     finish_reductions(&r);
-    return f->updates ? finish_updates(f, r.ready) : EDDY_OK;
+    return f->updates ? finish_updates(f, k, r.ready) : EDDY_OK;
 }

@@ -7,11 +7,12 @@
 #include "session/compile/loop_rules.h"
 #include "ops/kernels/elementwise/elementwise.h"
 
-/* Where elements are: in memory, or in the tile's registers. */
+/* Where elements are: in memory, or in the tile's registers, which take less than 4 GiB: a loop has
+ * at most 2^14 parts, and long tiles only if it has few registers. */
 typedef struct location {
     const eddy_buffer *memory;      /* NULL: in registers */
-    size_t             offset;      /* of the register in a worker's memory */
-    size_t             size;        /* of one element */
+    uint32_t           offset;      /* of the register in a worker's memory */
+    uint32_t           size;        /* of one element */
 } location;
 
 /* An operand with fewer elements, brought to the tile's. */
@@ -24,17 +25,32 @@ typedef struct broadcast {
     bool               once;        /* every tile has the same elements */
 } broadcast;
 
-/* One instruction of the loop: `fn` computes a tile, a reduction consumes it. */
+/* A reduction, and where it accumulates: offsets in a worker's scratch, and in the common one. */
+typedef struct fold {
+    eddy_blocks blocks;
+    size_t      acc, parts;
+} fold;
+
+/* An update of a variable: its op, with the buffers of its operands and of its result. */
+typedef struct loop_update {
+    eddy_state          *variable;
+    const eddy_op_def   *op;
+    eddy_buffer *const  *at;
+} loop_update;
+
+/* One instruction of the loop: `fn` computes a tile, a reduction consumes it. A plan may have
+ * millions, so a part holds only what every part needs. */
 typedef struct part {
-    eddy_tile_fn fn;                /* NULL: a reduction */
-    const void  *attrs;
-    int          n;
-    location     y, x[LOOP_OPERANDS];
-    instruction *of;
-    eddy_state  *updates;           /* the variable that the part updates; or NULL */
-    const instruction *assign;      /* assigns the result to the variable whose memory y is; or NULL */
-    eddy_blocks  blocks;            /* of a reduction */
-    size_t       acc, parts;        /* ... offsets: in a worker's scratch; in the common one */
+    eddy_tile_fn        fn;         /* NULL: a reduction */
+    const eddy_op_def  *op;
+    const void         *attrs;
+    const eddy_node    *node;       /* for messages */
+    eddy_buffer *const *at;         /* the op's n_in operands, and then its result */
+    int                 n_in, n;    /* n: the operands of which the loop reads elements */
+    location            y, x[LOOP_OPERANDS];
+    loop_update        *update;     /* by the part, or, if its `at` is another's, by an Assign of
+                                     * the result that was dropped; NULL: none */
+    fold               *fold;       /* of a reduction; else NULL */
 } part;
 
 /* Workers take chunks, which consist of whole tiles and of whole blocks of all reductions. The
@@ -53,8 +69,17 @@ typedef struct fused {
 /* True if the part gives its variable a value, whether or not the variable had one. */
 static inline bool eddy__part_replaces(const part *p)
 {
-    return p->updates && (p->assign || p->of->kernel.op->flags & EDDY_OP_REPLACES);
+    return p->update && (p->update->op->flags & EDDY_OP_REPLACES);
 }
+/* True if an Assign of the part's result was dropped: y is the variable's memory. */
+static inline bool eddy__part_assigns(const part *p)
+{
+    return p->update && p->update->at != p->at;
+}
+static inline eddy_buffer *eddy__part_result(const part *p) { return p->at[p->n_in]; }
+
+/* Makes the part an instruction of its own, as it was before it became part of the loop `k`. */
+void eddy__part_alone(const part *p, const eddy_kernel *k, instruction *to);
 
 /* Lets the parts whose results are assigned to variables, and are not needed after the loop,
  * write the variables themselves, and drops those Assigns. `end`: one more than the index of the

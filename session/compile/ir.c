@@ -1,6 +1,7 @@
 /* ir.c -- the IR, the plan's own graph: its nodes, and the walk that rewrites them. */
 #include "session/compile/ir.h"
 #include "build/gen/table.h"
+#include "ops/weak_ops.h"
 
 #include <string.h>
 
@@ -119,6 +120,7 @@ static ir_node *append_new(ir_graph *f, ir_node *n)
     }
     n->id = ++f->size;
     f->nodes[n->id] = n;
+    f->has_roots = f->has_roots || n->op == &eddy_op_sqrt || n->op == &eddy_op_rsqrt;
     return n;
 }
 

@@ -48,6 +48,7 @@ struct ir_graph {
     int32_t      entered;           /* the nodes up to this one are in the table */
     bool         merge;             /* equal nodes are one */
     bool         merged;            /* ... all of them */
+    bool         has_roots;         /* some node is a Sqrt or Rsqrt; there is no normalization without */
     int32_t      n_invariant;       /* the number of leading nodes that need not run every time */
 };
 

@@ -52,7 +52,7 @@ static bool may_write(const eddy_plan *p, const fused *f, int from, int assign)
         const bool  between = i > from && i < assign;
         if (i != assign && is_in_root(p, &other->y, root)) return false;
         if (between &&
-            (reads_root(p, other, root) || (other->updates && !eddy__part_replaces(other))))
+            (reads_root(p, other, root) || (other->update && !eddy__part_replaces(other))))
             return false;
     }
     return true;
@@ -66,8 +66,7 @@ static void write_variable(const eddy_plan *plan, fused *f, int from, int assign
     const location value = p->y, variable = f->parts[assign].y;
     bool           live = true;
     p->y = variable;
-    p->updates = f->parts[assign].updates;
-    p->assign = f->parts[assign].of;
+    p->update = f->parts[assign].update;
     f->n_parts--;
     memmove(&f->parts[assign], &f->parts[assign + 1],
             (size_t)(f->n_parts - assign) * sizeof *f->parts);
@@ -83,7 +82,8 @@ void eddy__assign_directly(const eddy_plan *p, fused *f, int32_t end)
 {
     for (int i = 0; f->updates && i < f->n_parts;) {
         const part *assign = &f->parts[i];
-        const bool  copies = eddy__part_replaces(assign) && !assign->assign && assign->n == 2;
+        const bool  copies =
+            eddy__part_replaces(assign) && !eddy__part_assigns(assign) && assign->n == 2;
         const int   from = copies && is_temporary(p, &assign->x[1], end) ? writer_of(p, f, i) : -1;
         if (from >= 0 && may_write(p, f, from, i)) write_variable(p, f, from, i);
         else i++;

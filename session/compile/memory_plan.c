@@ -165,12 +165,13 @@ static size_t walk(const eddy_allocator *a, plan_root **t, int32_t n, int32_t po
     return total;
 }
 
-/* The largest number of bytes alive at one position, a lower bound for any placement. */
+/* The largest number of bytes alive at one position, a lower bound for any placement; SIZE_MAX if
+ * out of memory. */
 static size_t lower_bound(const eddy_allocator *a, plan_root **t, int32_t n, int32_t positions)
 {
     size_t   bytes = (size_t)(positions + 2) * sizeof(int64_t), most = 0;
     int64_t *change = eddy__allocate_zeroed(a, (size_t)positions + 2, sizeof *change), alive = 0;
-    if (!change) return 0;
+    if (!change) return SIZE_MAX;
     for (int32_t i = 0; i < n; i++) {
         int32_t last = t[i]->last > positions ? positions : t[i]->last;
         change[t[i]->first] += (int64_t)rounded(t[i]->bytes);
@@ -193,7 +194,11 @@ bool eddy__plan_memory(const eddy_allocator *a, plan_root *roots, int32_t n_root
     if (!t) return false;
     for (int32_t i = 0; i < n_roots; i++)
         if (is_temp(&roots[i])) t[n++] = &roots[i];
-    *live_bytes = lower_bound(a, t, n, positions);
+    *arena_bytes = *live_bytes = lower_bound(a, t, n, positions);
+    if (*live_bytes == SIZE_MAX) {
+        eddy__release(a, t, bytes);
+        return false;
+    }
     if (!reuse) {
         *arena_bytes = 0;
         for (int32_t i = 0; i < n; i++) {

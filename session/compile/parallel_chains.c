@@ -380,10 +380,7 @@ static bool move_to_chains(const chains_builder *v)
 {
     const parallel_chains *w = v->w;
     for (int32_t i = 0; i < w->n_parts; i++) {
-        const fused *f = fused_of(&w->parts[i]);
-        eddy_error  *e = &w->chains[w->chain_of[i]].error;
-        w->parts[i].call.error = e;
-        for (int k = 0; f && k < f->n_parts; k++) f->parts[k].of->call.error = e;
+        w->parts[i].call.error = &w->chains[w->chain_of[i]].error;
         if (!eddy__plan_add_flops(v->c, &w->parts[i])) return false;
     }
     for (int32_t i = 0; i < w->n_roots; i++)

@@ -77,10 +77,12 @@ static size_t bytes_of(const eddy_buffer *b)
 static bool arithmetic_of(compile *c, const instruction *i, double *flops)
 {
     const fused *f = fused_of(i);
+    instruction  alone;
     double       each;
     *flops = 0;
     for (int k = 0; k < (f ? f->n_parts : 1); k++) {
-        if (!eddy__instruction_flops(c, f ? f->parts[k].of : i, &each)) return false;
+        if (f) eddy__part_alone(&f->parts[k], &i->kernel, &alone);
+        if (!eddy__instruction_flops(c, f ? &alone : i, &each)) return false;
         *flops += each;
     }
     return true;
@@ -115,26 +117,28 @@ static bool is_suitable(const instruction *i)
     return (!(flags & EDDY_OP_SIDE_EFFECT) || (flags & EDDY_OP_UPDATES)) && is_known(i->kernel.op);
 }
 
-static bool has_integers(const eddy_kernel *k)
+static bool has_integers(const eddy_op_def *op, eddy_buffer *const *in, int n)
 {
     bool some = false;
-    for (int j = 0; j < k->n_in; j++)
-        some = some || (!eddy__input_is_in(k->op->shape_inputs, j) &&
-                        eddy_dtype_is_integer(k->in[j]->type.dtype));
+    for (int j = 0; j < n; j++)
+        some = some || (!eddy__input_is_in(op->shape_inputs, j) &&
+                        eddy_dtype_is_integer(in[j]->type.dtype));
     return some;
 }
 
 /* It may meet elements that are impossible: an index out of range, a division by zero. */
 static bool may_fail(const instruction *i)
 {
-    const fused *f = fused_of(i);
+    const fused       *f = fused_of(i);
+    const eddy_op_def *op = i->kernel.op;
     if (is_copy(i)) return false;
-    if (i->kernel.op->flags & EDDY_OP_LAPACK) return true;
-    if (!f) return has_integers(&i->kernel) && !((i->kernel.op->flags & EDDY_OP_UPDATES) &&
-                                                 i->kernel.op->tile);
-    for (int k = 0; k < f->n_parts; k++)
-        if (f->parts[k].fn && !f->parts[k].updates && has_integers(&f->parts[k].of->kernel))
-            return true;
+    if (op->flags & EDDY_OP_LAPACK) return true;
+    if (!f) return has_integers(op, i->kernel.in, i->kernel.n_in) &&
+                   !((op->flags & EDDY_OP_UPDATES) && op->tile);
+    for (int k = 0; k < f->n_parts; k++) {
+        const part *p = &f->parts[k];
+        if (p->fn && !p->update && has_integers(p->op, p->at, p->n_in)) return true;
+    }
     return false;
 }
 

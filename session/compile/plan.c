@@ -121,6 +121,13 @@ void eddy__plan_set_addresses(eddy_plan *p)
     }
 }
 
+bool eddy__plan_keeps_values(const eddy_plan *p)
+{
+    for (int32_t i = 0; i < p->n_roots; i++)
+        if (p->roots[i].kept) return true;
+    return false;
+}
+
 void eddy__plan_free(eddy_plan *p)
 {
     if (!p) return;

@@ -88,13 +88,56 @@ static bool is_scalar(const assembly *a, const char *what, eddy_type t)
     return refuse(a, EDDY_BAD_SHAPE, text);
 }
 
+/* The input that is argument `arg` in all iterations; -1: there is none. */
+static int captured_input(const assembly *a, int arg)
+{
+    if (a->node->op->flags & EDDY_OP_CASE) return arg + 1;
+    const eddy_loop_attrs *at = a->node->attrs;
+    return arg > at->n_carried + at->n_sliced ? arg + at->counted - 1 : -1;
+}
+
+/* True if the elements of argument `arg` are the same few integers in all iterations. */
+static bool may_be_constant(const assembly *a, int arg)
+{
+    const eddy_type t = a->feeds[arg].type;
+    return captured_input(a, arg) >= 0 && eddy_dtype_is_integer(t.dtype) && t.shape.rank <= 1 &&
+           eddy_shape_count(t.shape) <= EDDY_MAX_RANK;
+}
+
+/* The body could not be compiled because a shape needs elements: if they are computed from few
+ * captured integers, those are needed here. Returns false. */
+static bool note_missing_size(assembly *a)
+{
+    compile          *c = a->c;
+    const eddy_graph *body = eddy__body_of(a->node);
+    const int32_t     last = c->body_missing_size.node;
+    uint8_t          *needed = last ? eddy__ir_alloc(c, (size_t)last + 1, 1) : NULL;
+    int               input = -1;
+    if (!needed || c->missing_size.node) return false;
+    needed[last] = 1;
+    for (int32_t id = last; id >= 1; id--) {
+        const eddy_node *node = body->nodes[id];
+        if (!needed[id]) continue;
+        if (id <= a->n_args) {
+            if (!may_be_constant(a, id - 1)) return false;
+            if (!a->constants[id - 1]) input = captured_input(a, id - 1);
+            continue;
+        }
+        if (node->op->flags & (EDDY_OP_STATEFUL | EDDY_OP_VARIABLE | EDDY_OP_DYNAMIC)) return false;
+        for (int i = 0; i < node->n_inputs; i++)
+            if (!eddy__input_is_in(node->op->shape_inputs, i)) needed[node->inputs[i].node] = 1;
+    }
+    if (input >= 0) c->missing_size = a->node->inputs[input];
+    return false;
+}
+
 static bool compile_body(assembly *a, body_plan *b, int n_fetches, eddy_type *types)
 {
     a->c->body_constants = a->constants;
     a->c->quiet_body = eddy__is_quiet(a->node);
     b->plan = a->c->compile_body(a->c, eddy__body_of(a->node), a->n_args, a->feeds, a->owned,
                                  (eddy_list){ n_fetches, a->fetches });
-    if (!b->plan) return false;
+    if (!b->plan) return note_missing_size(a);
     for (int k = 0; k < n_fetches; k++) {
         const int32_t buffer = b->plan->outputs[k].buffer;
         if (buffer >= 0) types[k] = b->plan->buffers[buffer].type;
@@ -122,12 +165,21 @@ static bool make_room(assembly *a, int64_t n_results)
     return a->feeds && a->owned && a->constants && a->fetches && a->types;
 }
 
+static bool is_size(const compile *c, eddy_tensor t)
+{
+    for (int i = 0; i < c->sizes.count; i++)
+        if (eddy_same(c->sizes.at[i], t)) return true;
+    return false;
+}
+
 /* Argument `arg` is input i, the same in all iterations: the passes of the body see its value if
  * that is a constant. */
 static void set_constant(assembly *a, int arg, int i)
 {
     enum { MOST_BYTES = 4096 };
-    const eddy_array *value = eddy__folded_value(a->c, a->node->inputs[i]);
+    const eddy_tensor t = a->node->inputs[i];
+    const eddy_array *value = is_size(a->c, t) ? eddy__shape_value(a->c, t)
+                                               : eddy__folded_value(a->c, t);
     const bool        folds = !(a->c->session->options.without & EDDY_PASS_FOLD);
     if (value && folds && eddy_array_bytes(value) <= MOST_BYTES) a->constants[arg] = value;
 }

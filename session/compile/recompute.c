@@ -131,22 +131,11 @@ static void find_runs(search *s)
 
 /* ------------------------------------------------------------------ operands -- */
 
-/* True if computing an element takes less time than loading it from memory. */
 static bool is_cheap(const ir_node *n)
 {
-    static const eddy_op_def *const cheap[] = {
-        &eddy_op_add, &eddy_op_sub, &eddy_op_mul, &eddy_op_neg, &eddy_op_abs, &eddy_op_square,
-        &eddy_op_squared_difference, &eddy_op_maximum, &eddy_op_minimum, &eddy_op_relu,
-        &eddy_op_relu_grad, &eddy_op_bias_add, &eddy_op_where, &eddy_op_cast, &eddy_op_equal,
-        &eddy_op_not_equal, &eddy_op_less, &eddy_op_less_equal, &eddy_op_greater,
-        &eddy_op_greater_equal, &eddy_op_logical_and, &eddy_op_logical_or, &eddy_op_logical_xor,
-        &eddy_op_logical_not
-    };
     if (n->values) return false;        /* folded: it has no attributes any more */
     if (n->op == &eddy_op_pair) return ((const eddy_pair_attrs *)n->attrs)->second < EDDY_PAIR_DIV;
-    for (size_t i = 0; i < sizeof cheap / sizeof *cheap; i++)
-        if (n->op == cheap[i]) return true;
-    return false;
+    return n->op->flags & EDDY_OP_CHEAP;
 }
 
 /* True if the node can be copied: it has no effect and waits for no other node. */

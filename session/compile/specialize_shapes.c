@@ -45,7 +45,7 @@ static bool may_read(const compile *c, const eddy_node *node, int i)
     const int64_t row = i - (node->op->flags & EDDY_OP_LOOP ? a->counted + a->n_carried : i + 1);
     if (row >= 0 && row < a->n_sliced && a->open) return true;
     return eddy__error_set(c->error, EDDY_UNIMPLEMENTED,
-                           "%s cannot read the stack of a loop whose iterations nothing limits "
+                           "%s cannot read the stack of a loop without an iteration limit "
                            "[node '%.200s']", node->op->name, node->name);
 }
 
@@ -115,15 +115,19 @@ static void mark_effect(compile *c, const eddy_node *node)
         n->effect = n->effect || c->info[node->controls[i]].effect;
 }
 
-/* The elements of input t, which decide a shape; fed ones become part of the
- * plan's key. */
-static const eddy_array *shape_value(const compile *c, eddy_tensor t)
+const eddy_array *eddy__shape_value(const compile *c, eddy_tensor t)
 {
     int feed = eddy__feed_of(c, t);
     if (feed < 0) return eddy__folded_value(c, t);
     plan_feed *f = &c->plan->feeds[feed];
     f->keyed = f->value != NULL;
     return f->value;
+}
+
+/* A shape could not be inferred without the elements of t: remembers the first such tensor. */
+static void note_missing_size(compile *c, eddy_tensor t)
+{
+    if (c->missing_size.node == 0) c->missing_size = t;
 }
 
 /* Gives the outputs of a dynamic op their maximum sizes. */
@@ -146,8 +150,8 @@ static bool infer(compile *c, const eddy_node *node)
     eddy_type          few_types[FEW], *in = few_types;
     const eddy_array  *few_values[FEW] = { NULL }, **value = few_values;
     if (n > FEW) {
-        in = eddy__plan_alloc(c, (size_t)n, sizeof *in);
-        value = eddy__plan_alloc(c, (size_t)n, sizeof *value);
+        in = eddy__ir_alloc(c, (size_t)n, sizeof *in);
+        value = eddy__ir_alloc(c, (size_t)n, sizeof *value);
     }
     if (!in || !value) return false;
     for (int i = 0; i < n; i++) {
@@ -157,19 +161,23 @@ static bool infer(compile *c, const eddy_node *node)
                                    node->name);
         in[i] = reference ? c->info[node->inputs[i].node].types[0]
                           : eddy__concrete_type(c, node->inputs[i]);
-        if (needs_elements(node, i)) value[i] = shape_value(c, node->inputs[i]);
+        if (needs_elements(node, i)) value[i] = eddy__shape_value(c, node->inputs[i]);
         else if (eddy__input_is_in(node->op->value_inputs, i))
             value[i] = eddy__folded_value(c, node->inputs[i]);
     }
     node_info *info = &c->info[node->id];
     if (!eddy__infer_types(node->op, (void *)(uintptr_t)node->attrs, true, n, in, value,
-                           &c->plan->arena, &info->types, &n_out, node->name, c->error))
+                           &c->scratch, &info->types, &n_out, node->name, c->error))
         return false;
     if (n_out != node->n_outputs)
         return eddy__error_set(c->error, EDDY_INTERNAL,
                                "%s: the number of outputs is %d now, but was %d before [node '%s']",
                                node->op->name, n_out, (int)node->n_outputs, node->name);
     if (node->op->flags & EDDY_OP_DYNAMIC) set_max_shapes(c, node);
+    bool known = true;
+    for (int k = 0; k < n_out; k++) known = known && eddy_shape_is_known(info->types[k].shape);
+    for (int i = 0; i < n && !known; i++)
+        if (needs_elements(node, i) && !value[i]) note_missing_size(c, node->inputs[i]);
     return true;
 }
 
@@ -208,7 +216,7 @@ static bool value_fits(const eddy_node *node, eddy_state *state, eddy_error *err
 static bool variable_type(compile *c, const eddy_node *node)
 {
     node_info *info = &c->info[node->id];
-    info->types = eddy__plan_alloc(c, 1, sizeof *info->types);
+    info->types = eddy__ir_alloc(c, 1, sizeof *info->types);
     if (!info->types) return false;
     info->types[0] = node->outputs[0];
     eddy_state *state = eddy__session_state(c->session, node->id);
@@ -227,8 +235,20 @@ static bool variable_type(compile *c, const eddy_node *node)
  * determine shapes. */
 static const eddy_array *known_value(const compile *c, const eddy_node *node, int i)
 {
-    return c->info[node->id].decides_shape ? shape_value(c, node->inputs[i])
-                                     : eddy__folded_value(c, node->inputs[i]);
+    return c->info[node->id].decides_shape ? eddy__shape_value(c, node->inputs[i])
+                                           : eddy__folded_value(c, node->inputs[i]);
+}
+
+/* True if folding the node would make fed elements part of the plan's key. Of what is reduced, such
+ * as lengths of which the largest is a size, only the result should be: a stage computes it. */
+static bool reads_fed_elements(const compile *c, const eddy_node *node)
+{
+    for (int i = 0; i < node->n_inputs; i++) {
+        const eddy_tensor t = node->inputs[i];
+        if (eddy__input_is_in(node->op->shape_inputs, i)) continue;
+        if (eddy__feed_of(c, t) >= 0 || c->info[t.node].fed_elements) return true;
+    }
+    return false;
 }
 
 static bool is_foldable(const compile *c, const eddy_node *node)
@@ -241,6 +261,7 @@ static bool is_foldable(const compile *c, const eddy_node *node)
     bool   small = true;
     if ((node->op->flags & NEVER) || info->effect || !info->value_needed || node->n_outputs == 0)
         return false;
+    if (node->op->fold && reads_fed_elements(c, node)) return false;
     if (info->dynamic || (!info->alias && !eddy__kernel_of(node->op))) return false;
     for (int k = 0; k < node->n_outputs; k++) {
         int64_t count = eddy_shape_count(info->types[k].shape);
@@ -272,7 +293,7 @@ static eddy_array *reshaped(const compile *c, const eddy_array *a, eddy_shape s)
 static bool compute(compile *c, const eddy_node *node, eddy_array **out)
 {
     int          n = node->n_inputs, m = node->n_outputs;
-    eddy_buffer *b = eddy__plan_alloc(c, (size_t)(n + m), sizeof *b);
+    eddy_buffer *b = eddy__ir_alloc(c, (size_t)(n + m), sizeof *b);
     if (!b) return false;
     for (int k = 0; k < n; k++) {
         const bool type_only = eddy__input_is_in(node->op->shape_inputs, k);
@@ -287,7 +308,7 @@ static bool compute(compile *c, const eddy_node *node, eddy_array **out)
 static bool fold(compile *c, const eddy_node *node)
 {
     node_info   *info = &c->info[node->id];
-    eddy_array **out = eddy__plan_alloc(c, (size_t)node->n_outputs, sizeof *out);
+    eddy_array **out = eddy__ir_alloc(c, (size_t)node->n_outputs, sizeof *out);
     if (!out) return false;
     const eddy_array *constant = eddy_constant_value(eddy__tensor_at(c->graph, node->id, 0));
     for (int k = 0; k < node->n_outputs; k++) {
@@ -307,6 +328,7 @@ static bool fold(compile *c, const eddy_node *node)
         c->plan->info.folded++;
     }
     info->folded = out;
+    info->fed_elements = reads_fed_elements(c, node);
     return true;
 }
 
@@ -315,8 +337,8 @@ static bool set_constant(compile *c, const eddy_node *node)
 {
     node_info        *info = &c->info[node->id];
     const eddy_array *value = constant_argument(c, node->id - 1);
-    info->types = eddy__plan_alloc(c, 1, sizeof *info->types);
-    info->folded = eddy__plan_alloc(c, 1, sizeof *info->folded);
+    info->types = eddy__ir_alloc(c, 1, sizeof *info->types);
+    info->folded = eddy__ir_alloc(c, 1, sizeof *info->folded);
     if (!info->types || !info->folded) return false;
     info->types[0] = c->plan->feeds[node->id - 1].type;
     info->folded[0] = eddy_array_retain((eddy_array *)(uintptr_t)value);

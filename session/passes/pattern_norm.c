@@ -261,12 +261,13 @@ bool eddy__pattern_norm(rewrite *r)
     const eddy_op_def *op = r->node->op;
     const eddy_tensor *x = r->node->inputs;
     const bool mul = op == &eddy_op_mul, add = op == &eddy_op_add || op == &eddy_op_bias_add;
+    const bool roots = r->ir->has_roots;    /* without one there is no rstd */
     for (int i = 0; (mul || add) && i < 2; i++) {
         const ir_node *n = eddy__ir_node(r->ir, x[i]);
         if (is_norm(n) && x[i].output == 0 && fold_scale_or_offset(r, n, x[1 - i], mul))
             return true;
-        if (add && expanded_norm(r, x[i], x[1 - i], false)) return true;
+        if (add && roots && expanded_norm(r, x[i], x[1 - i], false)) return true;
     }
-    if (op == &eddy_op_sub) return expanded_norm(r, x[0], x[1], true);
-    return (mul || op == &eddy_op_div) && centered_norm(r);
+    if (op == &eddy_op_sub) return roots && expanded_norm(r, x[0], x[1], true);
+    return roots && (mul || op == &eddy_op_div) && centered_norm(r);
 }

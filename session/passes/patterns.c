@@ -130,5 +130,5 @@ bool eddy__find_patterns(rewrite *r)
     if (op == &eddy_op_matmul || op == &eddy_op_batch_matmul) return attention(r);
     if (op == &eddy_op_div && softmax(r)) return true;
     if (op == &eddy_op_mul && eddy__pattern_gelu(r)) return true;
-    return eddy__pattern_norm(r) || eddy__pattern_norm_gradient(r);
+    return eddy__pattern_norm(r) || (r->ir->has_roots && eddy__pattern_norm_gradient(r));
 }

@@ -1,5 +1,5 @@
 /* run.c -- execution of a plan: a loop over its instructions. */
-#include "session/state/internal.h"
+#include "session/run/run_memory.h"
 #include "ops/kernels/libraries/blas_threads.h"
 #include "session/state/cpu_clock.h"
 
@@ -65,8 +65,13 @@ static eddy_status resize(eddy_plan *p, instruction *i)
     return EDDY_OK;
 }
 
+/* Another thread, or an operation of the run, may close the session. */
 static inline eddy_status execute_one(eddy_plan *p, instruction *i, uint64_t step)
 {
+    if (atomic_load_explicit(&p->session->closed, memory_order_relaxed))
+        return eddy_kernel_fail(&i->kernel, EDDY_CLOSED,
+                                "the session was closed during the run, which ends before this "
+                                "operation");
     const eddy_status s = i->resizes >= 0 ? resize(p, i) : EDDY_OK;
     return s == EDDY_OK ? eddy__execute(i, step, &p->error) : s;
 }
@@ -217,11 +222,9 @@ bool eddy__plan_fits(const eddy_plan *p)
     return true;
 }
 
-eddy_status eddy__plan_run_locked(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
-                                  const run_snapshot *given)
+static eddy_status run_in_memory(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
+                                 const run_snapshot *given)
 {
-    if (!check_initialized(p, &p->error)) return EDDY_UNINITIALIZED;
-    if (p->has_results && !make_results(p)) return EDDY_NO_MEMORY;
     patch_buffers(p, feeds);
     if (p->writes) note_updates(p);
     const uint64_t step = given ? given->step : atomic_fetch_add(&p->session->step, 1);
@@ -229,6 +232,21 @@ eddy_status eddy__plan_run_locked(eddy_plan *p, const eddy_array *const *feeds, 
     eddy_status    status = execute(p, first, step);
     p->invariants_computed = first > 0 || status == EDDY_OK;
     if (status == EDDY_OK && out && !collect(p, feeds, out)) return EDDY_NO_MEMORY;
+    return status;
+}
+
+eddy_status eddy__plan_run_locked(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
+                                  const run_snapshot *given)
+{
+    if (!check_initialized(p, &p->error)) return EDDY_UNINITIALIZED;
+    if (p->has_results && !make_results(p)) return EDDY_NO_MEMORY;
+    if (!eddy__run_memory_take(p)) {
+        eddy__error_set(&p->error, EDDY_NO_MEMORY, "out of memory: the run needs %zu bytes",
+                        p->memory_bytes);
+        return EDDY_NO_MEMORY;
+    }
+    const eddy_status status = run_in_memory(p, feeds, out, given);
+    eddy__run_memory_give(p);
     return status;
 }
 

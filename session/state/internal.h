@@ -51,6 +51,7 @@ typedef struct node_info {
     bool         needed;      /* an ancestor of a fetch, for its value or its type */
     bool         value_needed;  /* ... for its value */
     bool         decides_shape;  /* ... which determines a shape */
+    bool         fed_elements;  /* its folded value was computed from elements that are fed */
     bool         effect;      /* it, or a node that it waits for, must not be removed */
     bool         live;        /* executed, or its value is used */
     bool         fed;         /* at least one output is fed */
@@ -76,6 +77,10 @@ typedef struct compile {
     /* of a body, by feed: its value if that is constant, or NULL; of the next body */
     const eddy_array **constants, **body_constants;
     struct open_memory *open_memory;    /* of the outermost plan; NULL: this is it */
+    /* Tensors whose elements are fed because they decide shapes; and the first other one whose
+     * elements would be needed, set if a shape stays unknown. */
+    eddy_list     sizes;
+    eddy_tensor   missing_size, body_missing_size;      /* the latter of the body compiled last */
     int32_t       size;
     eddy_error   *error;
     eddy_arena    scratch;    /* freed when the plan is complete */
@@ -95,6 +100,8 @@ int  eddy__feed_of(const compile *c, eddy_tensor t);
 /* The type that t has in this plan; its constant elements, or NULL. */
 eddy_type         eddy__concrete_type(const compile *c, eddy_tensor t);
 const eddy_array *eddy__folded_value(const compile *c, eddy_tensor t);
+/* The elements of t, which decide a shape; fed ones become part of the plan's key. */
+const eddy_array *eddy__shape_value(const compile *c, eddy_tensor t);
 
 /* --------------------------------------------------- stage 2: instructions -- */
 
@@ -177,7 +184,8 @@ typedef struct open_memory {
 } open_memory;
 
 struct eddy_plan {
-    eddy_plan            *next;
+    eddy_plan            *next, *next_of_key;   /* the latter with the same bucket of keys */
+    uint32_t              key;    /* a hash of feeds, their shapes, and fetches */
     atomic_bool           busy;   /* set under the session's lock, cleared without it */
     uint64_t              used;   /* the session's `use_clock` at the last use */
     bool                  writes; /* updates variables */
@@ -207,7 +215,7 @@ struct eddy_plan {
     size_t        *buffer_at;     /* offset of each in the memory of its root, in bytes */
     int32_t        n_buffers, buffers_capacity;
     plan_root     *roots;
-    int32_t        n_roots, roots_capacity;
+    int32_t        n_roots;
     instruction   *code;
     int32_t        n_code;
     int32_t        n_invariant;   /* number of leading instructions that run only after a source has changed */
@@ -222,8 +230,11 @@ struct eddy_plan {
     eddy_array   **constants;     /* retained */
     int32_t        n_constants, constants_capacity;
 
-    void          *memory, *memory_base;
+    void          *memory;        /* for temporaries; of a run, or the plan's own (memory_base) */
+    void          *memory_base;
+    struct run_memory *run_memory;  /* the block of the last run (run_memory.c); NULL: none */
     size_t         memory_bytes;
+    size_t         own_bytes;     /* held between runs, except results and stacks */
     eddy_plan_info info;
     eddy_error     error;         /* of the current run */
 };
@@ -255,6 +266,8 @@ bool eddy__instruction_flops(compile *c, const instruction *i, double *flops);
 bool eddy__plan_add_flops(compile *c, const instruction *i);
 /* Sets the addresses of buffers and scratch memory in p->memory. */
 void eddy__plan_set_addresses(eddy_plan *p);
+/* True if values of a run must still be in p->memory in the next. */
+bool eddy__plan_keeps_values(const eddy_plan *p);
 
 /* ----------------------------------------------------- stage 3: memory -- */
 
@@ -264,8 +277,10 @@ bool eddy__plan_memory(const eddy_allocator *a, plan_root *roots, int32_t n, int
 
 /* ------------------------------------------------------------ the rest -- */
 
+/* `sizes` are feeds whose elements decide shapes. If the plan cannot be compiled because it lacks
+ * the elements of another tensor for a shape, *missing is the first such tensor. */
 eddy_plan *eddy__compile(eddy_session *s, int n_feeds, const plan_feed *feeds, eddy_list fetches,
-                         eddy_error *error);
+                         eddy_list sizes, eddy_tensor *missing, eddy_error *error);
 void       eddy__plan_free(eddy_plan *p);
 /* For tests: verifies, from the instructions alone, that no memory of the plan holds two values
  * at a time and that every operand exists when it is read, in the plan and in those of the bodies of
@@ -318,8 +333,11 @@ struct eddy_session {
     pthread_mutex_t       lock;  /* protects plans, states and callables; locked before state_lock */
     pthread_rwlock_t      state_lock;  /* held by runs: shared, or exclusive if they update variables */
     pthread_mutex_t       report_lock; /* protects error and last_info */
-    eddy_plan            *plans;       /* most recently used first */
+    eddy_plan            *plans;       /* most recently compiled first */
+    eddy_plan            *plans_of_key[256];    /* the same, by key; most recently used first */
     int                   n_plans;
+    struct run_memory    *memory;      /* in which plans compute */
+    pthread_mutex_t       memory_lock; /* protects `memory` */
     uint64_t              use_clock;  /* counts uses of plans, for finding the least recently used */
     uint64_t              changes;     /* counts changes of variables; protected by state_lock */
     eddy_state          **states;      /* by node id */

@@ -221,7 +221,7 @@ START_TEST(without_a_graph)
     const eddy_function f = { .build = squared, .context = &v };
     const eddy_list     nothing = { 0, NULL };
     ck_assert_int_eq(eddy_implicit_gradients(f, nothing, d, w, 1), 0);
-    fails(g, EDDY_INVALID_ARGUMENT, "implicit_gradients: the graph is not known; give x or .graph");
+    fails(g, EDDY_INVALID_ARGUMENT, "implicit_gradients: the graph is unknown; give x or .graph");
     ck_assert_int_eq(eddy_gradients_function(f, nothing, d), 0);
     fails(g, EDDY_INVALID_ARGUMENT, "gradients_function: x is empty");
     ck_assert_int_eq(eddy_vmap(f, nothing, d), 0);

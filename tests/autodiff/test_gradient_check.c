@@ -465,6 +465,40 @@ START_TEST(custom_gradients)
     ck_assert_msg(strstr(r.text, "gradient 'wrong' of 'mul"), "%s", r.text);
     ck_assert_msg(!strstr(r.text, "'right'") && !strstr(r.text, "vmap_gradient"), "%s", r.text);
     ck_assert_msg(!strstr(r.text, "Flawed"), "%s", r.text);
+    ck_assert_str_eq(r.gradient, "wrong");
+    disagrees(status, "IdentityN", 0, r.element);
+}
+
+static int halves(eddy_list x, eddy_tensor *y, void *context)
+{
+    (void)context;
+    eddy_custom_gradient(EDDY_LIST(Mul(0.5, x.at[0])), x, y, doubled, .name = "halves");
+    return 1;
+}
+
+/* Whether the wrong custom gradient comes first, or is that of a mapped function, only its name
+ * is in the report. */
+START_TEST(wrong_custom_gradients)
+{
+    const eddy_tensor   a = vector(g, 3, (double[]){ 0.6, 0.7, 0.8 });
+    const eddy_function f = { .build = halves };
+    eddy_tensor         right, wrong, mapped;
+    eddy_custom_gradient(EDDY_LIST(Mul(3, a)), EDDY_LIST(a), &wrong, doubled, .name = "wrong");
+    eddy_custom_gradient(EDDY_LIST(Mul(wrong, Square(wrong))), EDDY_LIST(wrong), &right, cubed,
+                         .name = "right");
+    eddy_status status = eddy_gradient_check(s, EDDY_LIST(right), EDDY_LIST(a), .report = &r);
+    ck_assert_str_eq(r.gradient, "wrong");
+    ck_assert_msg(strstr(r.text, "gradient 'wrong' of 'mul'") && !strstr(r.text, "'right'"), "%s",
+                  r.text);
+    disagrees(status, "IdentityN", 0, r.element);
+
+    eddy_custom_gradient(EDDY_LIST(Mul(a, Square(a))), EDDY_LIST(a), &right, cubed,
+                         .name = "right");
+    eddy_vmap(f, EDDY_LIST(right), &mapped);
+    status = eddy_gradient_check(s, EDDY_LIST(mapped), EDDY_LIST(a), .report = &r);
+    ck_assert_str_eq(r.gradient, "halves");
+    ck_assert_msg(strstr(r.text, "gradient 'halves' of 'vmap/mul'") && !strstr(r.text, "'right'"),
+                  "%s", r.text);
     disagrees(status, "IdentityN", 0, r.element);
 }
 END_TEST
@@ -580,6 +614,7 @@ Suite *gradient_check_suite(void)
     tcase_add_test(t, variable_updated);
     tcase_add_test(t, nothing_to_move);
     tcase_add_test(t, custom_gradients);
+    tcase_add_test(t, wrong_custom_gradients);
     tcase_add_test(t, not_finite);
     tcase_add_test(t, messages);
     tcase_add_test(t, without_memory);

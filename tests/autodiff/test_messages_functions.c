@@ -165,19 +165,47 @@ static void rule_of_another_type(eddy_rule *r) { r->dx[1] = Cast(r->dy[0], EDDY_
 static void rule_of_another_shape(eddy_rule *r) { r->dx[0] = Sum(r->dy[0]); }
 static void rule_for_three(eddy_rule *r) { r->n_dx = 3; }
 static void rule_that_refuses(eddy_rule *r) { eddy_rule_fail(r, EDDY_INVALID_ARGUMENT, "no"); }
+static void rule_with_a_bad_op(eddy_rule *r) { r->dx[0] = Reshape(r->dy[0], EDDY_SHAPE(7)); }
+static void rule_with_a_bad_gradient(eddy_rule *r)
+{
+    r->dx[0] = eddy_gradient(eddy_apply1(&opaque, NULL, r->x[0]), r->x[0]);
+}
 
 /* The user's name and the number of x, not those of the node that holds the gradient. */
 static void custom_rules(eddy_tensor y)
 {
     void (*const rules[])(eddy_rule * r) = { rule_of_another_type, rule_of_another_shape,
-                                             rule_for_three, rule_that_refuses };
-    const char *const names[] = { "first", "second", "third", "fourth" };
+                                             rule_for_three, rule_that_refuses,
+                                             rule_with_a_bad_op, rule_with_a_bad_gradient };
+    const char *const names[] = { "first", "second", "third", "fourth", "fifth", "sixth" };
     eddy_tensor       z;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 6; i++) {
         eddy_custom_gradient(EDDY_LIST(y), EDDY_LIST(x), &z, rules[i], .name = names[i],
                              .variables = EDDY_LIST(v));
         eddy_gradient(z, x), golden_graph(g);
     }
+}
+
+static void rule_with_a_long_message(eddy_rule *r)
+{
+    eddy_fail(r->graph, EDDY_INVALID_ARGUMENT, "%02000d", 0);
+}
+
+/* The end of a message names the gradient, however long the message and the names are. */
+static void long_message(eddy_tensor y)
+{
+    char        name[300];
+    eddy_tensor z;
+    memset(name, 'n', sizeof name);
+    name[sizeof name - 1] = 0;
+    eddy_custom_gradient(EDDY_LIST(y), EDDY_LIST(x), &z, rule_with_a_long_message, .name = name,
+                         .variables = EDDY_LIST(v));
+    eddy_gradient(z, x);
+    const char *message = eddy_graph_message(g);
+    ck_assert_uint_eq(strlen(message), sizeof((eddy_error *)NULL)->message - 1);
+    ck_assert_ptr_nonnull(strstr(message, "0 [gradient 'nnn"));
+    ck_assert_ptr_nonnull(strstr(message, "n' of 'mul"));
+    eddy_graph_clear_error(g);
 }
 
 static int f_custom(eddy_list in, eddy_tensor *y, void *context)
@@ -186,6 +214,13 @@ static int f_custom(eddy_list in, eddy_tensor *y, void *context)
     const eddy_tensor of = Square(in.at[0]);
     eddy_custom_gradient(EDDY_LIST(of), EDDY_LIST(in.at[0]), y, rule_of_another_shape,
                          .name = "mapped");
+    return 1;
+}
+static int f_custom_op(eddy_list in, eddy_tensor *y, void *context)
+{
+    (void)context;
+    eddy_custom_gradient(EDDY_LIST(Square(in.at[0])), EDDY_LIST(in.at[0]), y, rule_with_a_bad_op,
+                         .name = "mapped_op");
     return 1;
 }
 
@@ -202,7 +237,10 @@ static void custom_gradients(void)
     eddy_gradient_override_end(g);
     eddy_gradient(z, x), golden_graph(g);
     custom_rules(of_v);
+    long_message(of_v);
     eddy_vmap(function(f_custom), EDDY_LIST(x), &z);
+    eddy_gradient(z, x), golden_graph(g);
+    eddy_vmap(function(f_custom_op), EDDY_LIST(x), &z);
     eddy_gradient(z, x), golden_graph(g);
     eddy_custom_gradient(EDDY_LIST(), EDDY_LIST(x), &z, rule), golden_graph(g);
 }

@@ -141,7 +141,7 @@ static const struct { eddy_status status; const char *says; } refusals[] = {
     { EDDY_INVALID_ARGUMENT, "perm contains axis 1 twice" },
     { EDDY_INVALID_ARGUMENT, "axis 2 is not in [-2, 2)" },
     { EDDY_BAD_SHAPE, "[2,3] does not broadcast to [2,4]" },
-    { EDDY_INVALID_ARGUMENT, "the target shape [?,3] is not known" },
+    { EDDY_INVALID_ARGUMENT, "the target shape [?,3] is unknown" },
     { EDDY_BAD_SHAPE, "[2,3] does not broadcast to [5]" },
     { EDDY_BAD_SHAPE, "[5] does not broadcast to [2,3]" },
     { EDDY_BAD_DTYPE, "xs[1] is int32, but xs[0] is float32" },

@@ -112,6 +112,13 @@ START_TEST(bad_names_and_scopes)
     ck_assert_int_eq(eddy_graph_size(g), 0);
     static char longest[10000];
     memset(longest, 'x', sizeof longest - 1);
+    longest[4080] = 0;
+    op(longest);
+    fails(g, EDDY_LIMIT, "a name of 4080 characters is too long; the limit is 4079");
+    longest[4079] = 0;
+    op(longest);
+    fits(g);
+    longest[4079] = longest[4080] = 'x';
     op(longest);
     fails(g, EDDY_LIMIT, "too long");
     eddy_scope_begin(g, longest);

@@ -358,16 +358,18 @@ static void limits_of_writing(void)
     eddy_graph_free(many_keys);
 }
 
-/* The string is larger than the pieces in which memory is taken, so that the
- * list behind it needs another one. */
+/* The string and the list are larger than the pieces in which memory is taken, so that each needs
+ * one of its own. */
 static char *large_text(void)
 {
-    enum { QUADS = 400000 };
-    char *text = malloc(4 * QUADS + 2000), *at = text;
+    enum { QUADS = 400000, INTS = 140000 };
+    char *text = malloc(4 * QUADS + 3 * INTS + 2000), *at = text;
     at += sprintf(at, HEAD "nodes:\n- name: a\n  op: All of them\n  attributes:\n    s: {base64: ");
     for (int i = 0; i < QUADS; i++) at += sprintf(at, "YWFh");
-    sprintf(at, "}\n    i: 0\n    f: 0\n    b: true\n    d: float32\n    shape: '?'\n    dims: ~\n"
-            "    ints: [1, 2]\n    array: {type: 'int32[2]', values: [1, 2]}\n"
+    at += sprintf(at, "}\n    i: 0\n    f: 0\n    b: true\n    d: float32\n    shape: '?'\n"
+                  "    dims: ~\n    ints: [1");
+    for (int i = 1; i < INTS; i++) at += sprintf(at, ", 1");
+    sprintf(at, "]\n    array: {type: 'int32[2]', values: [1, 2]}\n"
             "    the graph: {seed: 1, finalized: false, nodes: []}\n"
             "  outputs: ['int32[]']\n");
     return text;

@@ -109,6 +109,22 @@ static void callback(void)
     said(s);
 }
 
+static void close_now(void *session, const char *line)
+{
+    (void)line;
+    eddy_session_close(session);
+}
+
+/* An operation of the run closes the session. */
+static void closed_inside(void)
+{
+    eddy_session     *one = eddy_session_new(g);
+    const eddy_tensor x = eddy_random_uniform(g, EDDY_SHAPE(4));
+    const eddy_tensor shown = eddy_print(x, .write = close_now, .user = one);
+    eddy_run(one, EDDY_FEED(), EDDY_FETCH(eddy_sort(shown)), NULL), said(one);
+    eddy_session_free(one);
+}
+
 /* A value of 2^47 bytes, of which none is there, is fed and fetched. */
 static void huge_fetch(void)
 {
@@ -129,6 +145,7 @@ START_TEST(of_runs)
     environment(y);
     callback();
     huge_fetch();
+    closed_inside();
     golden_end();
 }
 END_TEST

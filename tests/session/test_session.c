@@ -473,6 +473,30 @@ START_TEST(closed)
 }
 END_TEST
 
+static void close_now(void *user, const char *line)
+{
+    (void)line;
+    eddy_session_close(user);
+}
+
+/* A run ends before the operation that follows; what it has assigned stays. */
+START_TEST(closed_during_a_run)
+{
+    eddy_tensor v = variable("v"), w = variable("w");
+    initialize();
+    const eddy_tensor first = eddy_assign(v, real(g, 7));
+    eddy_control_begin(g, EDDY_LIST(first));
+    const eddy_tensor shown = eddy_print(real(g, 8), .write = close_now, .user = s);
+    eddy_control_end(g);
+    eddy_array *out = NULL;
+    const eddy_tensor second = eddy_assign(w, shown);
+    ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(second), &out), EDDY_CLOSED);
+    ck_assert_ptr_null(out);
+    run_fails(s, EDDY_CLOSED, "closed during the run");
+    run_fails(s, EDDY_CLOSED, "Assign");
+}
+END_TEST
+
 START_TEST(the_graph_goes_first)
 {
     eddy_tensor v = variable("v");
@@ -544,6 +568,7 @@ Suite *session_suite(void)
         feeds_are_checked, many_feeds_and_a_fed_variable, callables, out_arrays_are_used_again,
         optimizations_do_not_change_a_bit, max_bytes,
         a_run_allocates_nothing, without_memory_a_run_gives_all_or_nothing, closed,
+        closed_during_a_run,
         the_graph_goes_first, an_erroneous_graph, save_and_restore,
     };
     Suite *suite = suite_create("session");

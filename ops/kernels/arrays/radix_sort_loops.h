@@ -1,75 +1,90 @@
-/* radix_sort_loops.h -- words of elements of one type, T: a template of ops/kernels/for_types.h.
- *
- * A key U and the index of the element, of BITS bits each, make a word W; WORD(name) names the
- * functions of radix_sort_passes.h. If `flip` has all bits, the order is reversed. */
-#if EDDY_COLUMN(BITS, SUFFIX) <= 32
-#define U          uint32_t
-#define W          uint64_t
-#define BITS       32
-#define WORD(name) narrow_##name
-#else
-#define U          uint64_t
-#define W          wide
-#define BITS       64
-#define WORD(name) broad_##name
-#endif
+/* radix_sort_loops.h -- radix sort of words W, whose lower half, BITS of them, is the index of an
+ * element, in as many passes as there are bytes in which the words differ; and selection of the k
+ * smallest of many words. Included by sort_words.c for two widths, with NAME defined. */
 
-/* Keys have the order of the elements; NaN is the largest. */
-EDDY_INLINE U NAME(key)(T x)
+static void NAME(insert)(W *v, int64_t n)
 {
-#ifdef NUMBER
-    U b;
-    memcpy(&b, &x, sizeof b);
-    if (x != x) return (U)-1;
-    if (x == 0) b = 0;
-    return b ^ (b >> (BITS - 1) ? (U)-1 : (U)1 << (BITS - 1));
-#else
-    return (U)x - (U)LOWEST;
-#endif
-}
-
-EDDY_INLINE W NAME(word)(T x, int64_t place, U flip)
-{
-    return (W)(U)(NAME(key)(x) ^ flip) << BITS | (W)place;
-}
-
-/* words = those of `width` lanes of n elements, one lane after the other. */
-static void NAME(load)(void *words, const void *x_, int64_t n, int64_t width, int64_t stride,
-                       bool descending)
-{
-    const U  flip = (U)(descending ? -1 : 0);
-    const T *x = x_;
-    W       *v = words;
-    for (int64_t j = 0; j < n; j++, x += stride)
-        for (int64_t c = 0; c < width; c++) v[c * n + j] = NAME(word)(x[c], j, flip);
-}
-
-/* words = those of the k smallest of n elements, sorted. */
-static void NAME(least)(void *words, void *room, const void *x_, int64_t n, int64_t k,
-                        bool descending)
-{
-    const U       flip = (U)(descending ? -1 : 0);
-    const int64_t most = eddy__sort_words(n, k);
-    const T *x = x_;
-    W       *v = words, last = ~(W)0;
-    int64_t  m = 0;
-    for (int64_t j = 0; j < n; j++) {
-        const W w = NAME(word)(x[j], j, flip);
-        if (w >= last) continue;
-        v[m++] = w;
-        if (m < most || j + 1 == n) continue;
-        WORD(select)(v, room, m, k);
-        last = 0;
-        for (m = 0; m < k; m++) last = v[m] > last ? v[m] : last;
+    for (int64_t i = 1; i < n; i++) {
+        const W w = v[i];
+        int64_t j = i;
+        for (; j > 0 && w < v[j - 1]; j--) v[j] = v[j - 1];
+        v[j] = w;
     }
-    if (m > k) WORD(select)(v, room, m, k);
-    WORD(sort_from)(v, room, k, 0);
 }
 
-static const eddy_words NAME(words) = { sizeof(W), NAME(load), WORD(sort),
-                                        NAME(least), WORD(place) };
+static void NAME(pass)(W *to, const W *from, int64_t n, int shift, uint32_t *count)
+{
+    uint32_t sum = 0;
+    for (int b = 0; b < 256; b++) {
+        const uint32_t here = count[b];
+        count[b] = sum;
+        sum += here;
+    }
+    for (int64_t i = 0; i < n; i++) to[count[(uint8_t)(from[i] >> shift)]++] = from[i];
+}
 
-#undef U
-#undef W
-#undef BITS
-#undef WORD
+/* Sorts by the bytes from number `first` on; those below are already in order. */
+static void NAME(sort_from)(void *words, void *room, int64_t n, int first)
+{
+    enum { BYTES = 2 * BITS / 8 };
+    uint32_t count[BYTES][256];
+    W *v = words, *other = room;
+    if (n <= FEW) {
+        NAME(insert)(v, n);
+        return;
+    }
+    memset(count, 0, sizeof count);
+    for (int64_t i = 0; i < n; i++)
+        for (int b = first; b < BYTES; b++) count[b][(uint8_t)(v[i] >> 8 * b)]++;
+    for (int b = first; b < BYTES; b++) {
+        if (count[b][(uint8_t)(v[0] >> 8 * b)] == n) continue;
+        NAME(pass)(other, v, n, 8 * b, count[b]);
+        W *const sorted = other;
+        other = v;
+        v = sorted;
+    }
+    if (v != words) memcpy(words, v, (size_t)n * sizeof *v);
+}
+
+static void NAME(sort)(void *words, void *room, int64_t n)
+{
+    NAME(sort_from)(words, room, n, BITS / 8);
+}
+
+static int64_t NAME(place)(const void *words, int64_t i)
+{
+    return (int64_t)(((const W *)words)[i] & (((W)1 << BITS) - 1));
+}
+
+static W NAME(middle)(W a, W b, W c)
+{
+    const W low = a < b ? a : b, high = a < b ? b : a;
+    return c < low ? low : c < high ? c : high;
+}
+
+/* Moves the k smallest of n words to the front: partitions around the median of three, and sorts
+ * if that takes too many partitions. */
+static void NAME(select)(W *v, W *room, int64_t n, int64_t k)
+{
+    int64_t from = 0, to = n;
+    for (int round = 0; to - from > FEW; round++) {
+        if (round == 64) {
+            NAME(sort_from)(v, room, n, 0);
+            return;
+        }
+        const W pivot = NAME(middle)(v[from], v[(from + to) / 2], v[to - 1]);
+        int64_t i = from, j = to - 1;
+        while (i <= j) {
+            while (v[i] < pivot) i++;
+            while (v[j] > pivot) j--;
+            if (i > j) break;
+            const W w = v[i];
+            v[i++] = v[j];
+            v[j--] = w;
+        }
+        if (k <= j) to = j + 1;
+        else if (k >= i) from = i;
+        else return;
+    }
+    NAME(insert)(v + from, to - from);
+}

@@ -1,6 +1,6 @@
 /* conv_winograd_tiles.h -- the transforms of Winograd convolution for one instruction set.
  *
- * Included by conv_direct_*.c before conv_tiles.h, with the same definitions, for
+ * Included by conv_tiles_*.c before conv_direct_tiles.h, with the same definitions, for
  * float32, and with FN(load_some), which loads zeros after n elements. Each is a transform of one
  * axis, applied along columns and then along rows. With a = 5/8 and b = 3/2, the points are 0, a,
  * -a, b, -b and infinity. */

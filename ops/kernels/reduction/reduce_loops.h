@@ -1,53 +1,113 @@
-/* reduce_loops.h -- building blocks of the reducers: the loops of a fold for one element type,
- * and the tables of these loops for all types.
- *
- * Each loop processes elements in memory order and keeps columns and lanes separate, so all
- * instruction sets compute the same bits. */
-#ifndef EDDY_OPS_KERNELS_REDUCTION_REDUCE_LOOPS_H
-#define EDDY_OPS_KERNELS_REDUCTION_REDUCE_LOOPS_H
+/* reduce_loops.h -- folds over elements of one type, T: a template of ops/kernels/for_types.h,
+ * included by ops/kernels/reduction/reducer.h, which defines A, FIRST, LOAD, OP and VERSIONS. */
 
-#include "ops/kernels/reduction/reduce_engine.h"
-#include "graph/base/cpu.h"
-#include "graph/base/element_types.h"
-#include "ops/kernels/elementwise/vector_math.h"
+EDDY_INLINE A NAME(load)(T x) { return (A)(LOAD(x)); }
+EDDY_INLINE A NAME(op)(A a, A b) { return (A)(OP(a, b)); }
 
-#include <tgmath.h>
+static void NAME(start)(void *acc_, int64_t n)
+{
+    A *acc = acc_;
+    for (int64_t i = 0; i < n; i++) acc[i] = FIRST;
+}
 
-enum { LANES = EDDY_FOLD_LANES, SHORT_LANES = 16 };
+static void NAME(add)(void *acc_, const void *more_, int64_t n)
+{
+    A *acc = acc_;
+    const A *more = more_;
+    EDDY_INDEPENDENT
+    for (int64_t j = 0; j < n; j++) acc[j] = NAME(op)(acc[j], more[j]);
+}
 
-#define FINISH(name, T, A, value)                                               \
-    static void name(void *y_, const void *acc_, int64_t n, int64_t count)      \
-    {                                                                           \
-        T *y = y_;                                                              \
-        const A *acc = acc_;                                                    \
-        (void)count;                                                            \
-        for (int64_t j = 0; j < n; j++) {                                       \
-            const A a = acc[j];                                                 \
-            y[j] = (T)(value);                                                  \
-        }                                                                       \
+/* Four rows at a time save loads and stores of acc. */
+EDDY_INLINE void NAME(fold_rows)(A *restrict acc, const T *restrict x, int64_t rows, int64_t width,
+                                 int64_t stride)
+{
+    int64_t r = 0;
+    for (; r + 4 <= rows; r += 4, x += 4 * stride) {
+        const T *x1 = x + stride, *x2 = x1 + stride, *x3 = x2 + stride;
+        EDDY_INDEPENDENT
+        for (int64_t j = 0; j < width; j++) {
+            const A a = NAME(op)(acc[j], NAME(load)(x[j]));
+            const A b = NAME(op)(a, NAME(load)(x1[j]));
+            const A c = NAME(op)(b, NAME(load)(x2[j]));
+            acc[j] = NAME(op)(c, NAME(load)(x3[j]));
+        }
     }
-/* The same for a type, with the accumulators of TOTAL, or of the type itself. */
-#define FINISH_TOTAL(suffix, name, value)                                       \
-    FINISH(name##_##suffix, EDDY_COLUMN(ELEMENT, suffix), EDDY_OF_KIND(EDDY_TOTAL, suffix), value)
-#define FINISH_SAME(suffix, name, value)                                        \
-    FINISH(name##_##suffix, EDDY_COLUMN(ELEMENT, suffix), EDDY_COLUMN(ELEMENT, suffix), value)
+    for (; r < rows; r++, x += stride) {
+        EDDY_INDEPENDENT
+        for (int64_t j = 0; j < width; j++) acc[j] = NAME(op)(acc[j], NAME(load)(x[j]));
+    }
+}
 
-/* -------------------------------------------------------------- the table -- */
+/* The lanes stay in registers. */
+EDDY_INLINE void NAME(fold_lanes)(A *restrict acc, const T *restrict x, int64_t rows)
+{
+    A lane[LANES];
+    for (int j = 0; j < LANES; j++) lane[j] = acc[j];
+    for (int64_t r = 0; r < rows; r++, x += LANES)
+        for (int j = 0; j < LANES; j++) lane[j] = NAME(op)(lane[j], NAME(load)(x[j]));
+    for (int j = 0; j < LANES; j++) acc[j] = lane[j];
+}
 
-/* The loops name_...  for a type, with accumulators A and results from end_f32; s: the suffix of
- * the instruction set for which the loops are compiled. */
-#define ENTRY(suffix, name, A, end, s)                                          \
-    [EDDY_COLUMN(DTYPE, suffix)] = { sizeof(EDDY_COLUMN(ELEMENT, suffix)), sizeof(A),  \
-      name##_start_##suffix, name##_fold_##suffix##s, name##_line_##suffix##s,  \
-      name##_each_##suffix##s, name##_add_##suffix, end##_##suffix },
-#define ENTRY_TOTAL(suffix, name, end, s)                                       \
-    ENTRY(suffix, name, EDDY_OF_KIND(EDDY_TOTAL, suffix), end, s)
+/* n elements, at least SHORT_LANES, in lanes. */
+EDDY_INLINE A NAME(line_in_lanes)(const T *restrict x, int64_t n)
+{
+    A lane[SHORT_LANES];
+    int64_t at = SHORT_LANES;
+    EDDY_OVER_LANES
+    for (int j = 0; j < SHORT_LANES; j++) lane[j] = NAME(load)(x[j]);
+    for (; at + SHORT_LANES <= n; at += SHORT_LANES) {
+        EDDY_OVER_LANES
+        for (int j = 0; j < SHORT_LANES; j++) lane[j] = NAME(op)(lane[j], NAME(load)(x[at + j]));
+    }
+    EDDY_OVER_LANES
+    for (int j = 0; j < 8; j++) lane[j] = NAME(op)(lane[j], lane[j + 8]);
+    EDDY_OVER_LANES
+    for (int j = 0; j < 4; j++) lane[j] = NAME(op)(lane[j], lane[j + 4]);
+    A a = NAME(op)(NAME(op)(lane[0], lane[2]), NAME(op)(lane[1], lane[3]));
+    for (; at < n; at++) a = NAME(op)(a, NAME(load)(x[at]));
+    return a;
+}
 
-/* The table of each instruction set, which is table(suffix). */
-#if defined(__x86_64__)
-#define EACH_SET(table) { table(_base), table(_avx2), table(_avx512) }
-#else
-#define EACH_SET(table) { table(_base) }
-#endif
+/* m blocks of n rows of `width`, each block into accumulators of its own. */
+EDDY_INLINE void NAME(fold_each)(A *restrict acc, const T *restrict x, int64_t m, int64_t n,
+                                 int64_t width)
+{
+    if (width > 1) {
+        for (int64_t i = 0; i < m; i++, acc += width)
+            for (int64_t j = 0; j < n; j++, x += width)
+                for (int64_t c = 0; c < width; c++) acc[c] = NAME(op)(acc[c], NAME(load)(x[c]));
+    } else if (n >= SHORT_LANES) {
+        for (int64_t i = 0; i < m; i++, x += n)
+            acc[i] = NAME(op)(acc[i], NAME(line_in_lanes)(x, n));
+    } else {
+        for (int64_t i = 0; i < m; i++, x += n) {
+            A a = acc[i];
+            for (int64_t j = 0; j < n; j++) a = NAME(op)(a, NAME(load)(x[j]));
+            acc[i] = a;
+        }
+    }
+}
 
-#endif
+EDDY_INLINE void LOOP(fold)(void *restrict acc, const void *restrict x, int64_t rows,
+                            int64_t width, int64_t stride)
+{
+    NAME(fold_rows)(acc, x, rows, width, stride);
+}
+
+EDDY_INLINE void LOOP(line)(void *restrict acc, const void *restrict x, int64_t rows)
+{
+    NAME(fold_lanes)(acc, x, rows);
+}
+
+EDDY_INLINE void LOOP(each)(void *restrict acc, const void *restrict x, int64_t m, int64_t n,
+                            int64_t width)
+{
+    NAME(fold_each)(acc, x, m, n, width);
+}
+
+VERSIONS(NAME(fold), (void *restrict acc, const void *restrict x, int64_t rows, int64_t width,
+                      int64_t stride), (acc, x, rows, width, stride))
+VERSIONS(NAME(line), (void *restrict acc, const void *restrict x, int64_t rows), (acc, x, rows))
+VERSIONS(NAME(each), (void *restrict acc, const void *restrict x, int64_t m, int64_t n,
+                      int64_t width), (acc, x, m, n, width))

@@ -1,5 +1,5 @@
 /* reduce_loops_bool.c -- the loops of the any and all reductions. */
-#include "ops/kernels/reduction/reduce_loops.h"
+#include "ops/kernels/reduction/reduce_tables.h"
 
 #define KIND(name) any_##name
 #define TYPES      FOR_BOOLS

@@ -1,5 +1,5 @@
 /* reduce_loops_max_min.c -- the loops of the max and min reductions. */
-#include "ops/kernels/reduction/reduce_loops.h"
+#include "ops/kernels/reduction/reduce_tables.h"
 
 /* A NaN on either side wins.  In two steps, which compilers turn into vectors. */
 #define EXTREMES_OF_FLOATS(suffix, T)                                           \

@@ -1,5 +1,5 @@
 /* reduce_loops_norm.c -- the loops of sums of squares and of Euclidean norms. */
-#include "ops/kernels/reduction/reduce_loops.h"
+#include "ops/kernels/reduction/reduce_tables.h"
 
 #define KIND(name) squares_##name
 #define TYPES      FOR_FLOATS

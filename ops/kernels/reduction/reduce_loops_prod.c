@@ -1,5 +1,5 @@
 /* reduce_loops_prod.c -- the loops of the product reduction. */
-#include "ops/kernels/reduction/reduce_loops.h"
+#include "ops/kernels/reduction/reduce_tables.h"
 
 /* Vectors have no products of 64 bits, and complex ones may have to be put right. */
 #define VERSIONS_FLOATING EDDY_CLONES_OF

@@ -9,7 +9,7 @@
  *   KIND(name)    names the loops
  *
  * All are undefined at the end. */
-#define TEMPLATE "ops/kernels/reduction/reducer_loops.h"
+#define TEMPLATE "ops/kernels/reduction/reduce_loops.h"
 #include "ops/kernels/for_types.h"
 #undef A
 #undef FIRST

@@ -43,6 +43,11 @@ BUILD(attention, eddy_scaled_dot_product_attention(x[0], x[1], x[2]))
 BUILD(attention_causal, eddy_scaled_dot_product_attention(x[0], x[1], x[2], .causal = true))
 BUILD(packed_attention, eddy_packed_self_attention(x[0]))
 BUILD(packed_causal, eddy_packed_self_attention(x[0], .causal = true, .scale = 0.4))
+/* The first example has rows of q that see nothing if they are causal. */
+BUILD(cached_attention,
+      eddy_cached_attention(x[0], x[1], x[2], Add(Mul(pairs(x[0]), 3), 2), .scale = 0.4))
+BUILD(cached_causal, eddy_cached_attention(x[0], x[1], x[2], Add(Mul(pairs(x[0]), 3), 2),
+                                           .causal = true))
 BUILD(lstm_gates, eddy_lstm_gates(x[0], x[1]))
 BUILD(block_lstm, eddy_block_lstm(eddy_set_shape(x[0], EDDY_SHAPE(3, EDDY_ANY, 8)), x[1],
                                   Neg(x[1]), x[2]))
@@ -115,6 +120,10 @@ static const sweep_row rows[] = {
     OP("LogSoftmax", "first", log_softmax_first, 1, S(3, 4)),
     OP_KEEP("PackedSelfAttention", "", packed_attention, 1, KEEP(3), S(2, 4, 3, 2, 5)),
     OP_KEEP("PackedSelfAttention", "causal", packed_causal, 1, KEEP(3), S(1, 5, 3, 2, 4)),
+    OP_KEEP("CachedAttention", "", cached_attention, 3, KEEP(5), S(2, 2, 3, 4), S(2, 2, 5, 4),
+            S(2, 2, 5, 3)),
+    OP_KEEP("CachedAttention", "causal", cached_causal, 3, KEEP(5), S(2, 2, 3, 4), S(2, 2, 5, 4),
+            S(2, 2, 5, 3)),
     OP_KEEP("LSTMGates", "", lstm_gates, 2, KEEP(8, 2), S(3, 8), S(3, 2)),
     OP_KEEP("BlockLSTM", "", block_lstm, 3, KEEP(3, 8, 2), S(3, 4, 8), S(4, 2), S(2, 8)),
     OP("ScaledDotProductAttention", "", attention, 3, S(3, 4), S(2, 4), S(2, 5)),

@@ -149,9 +149,11 @@ static eddy_tensor built(const pooling *p, eddy_tensor x)
     const eddy_dims around = around_of(p);
     if (p->how == ADAPTIVE)
         return p->mean ? eddy_adaptive_avg_pool(x, size) : eddy_adaptive_max_pool(x, size);
-    if (n == 2 && p->how == EXPLICIT && !p->whole && p->gap[0] == 1 && p->gap[1] == 1) {
-        const eddy_pool2d_args a = *EDDY_ARGS(eddy_pool2d_args, .x = x, .ksize = size,
-                                              .strides = steps, .explicit_paddings = around);
+    if (n == 2 && p->how == EXPLICIT) {
+        const eddy_pool_nd_args a = *EDDY_ARGS(eddy_pool_nd_args, .x = x, .ksize = size,
+                                               .strides = steps, .dilations = gaps,
+                                               .explicit_paddings = around,
+                                               .count_include_pad = p->whole);
         return p->mean ? eddy_avg_pool2d_with(&a) : eddy_max_pool2d_with(&a);
     }
     if (n == 2)

@@ -92,8 +92,8 @@ static void check_pooling(trial *t, pooling p)
     reference(&p, x, dy, ddx, y, dx, ddy);
     g = t->graph;
     const eddy_tensor in = fed(t, array(d, sx, x)), back = fed(t, array(d, sy, dy));
-    const eddy_pool2d_args a = *EDDY_ARGS(
-        eddy_pool2d_args, .x = in, .ksize = EDDY_DIMS(p.ksize[0], p.ksize[1]),
+    const eddy_pool_nd_args a = *EDDY_ARGS(
+        eddy_pool_nd_args, .x = in, .ksize = EDDY_DIMS(p.ksize[0], p.ksize[1]),
         .strides = EDDY_DIMS(p.step[0], p.step[1]), .padding = p.same ? "SAME" : "VALID");
     const eddy_tensor out = p.mean ? eddy_avg_pool2d_with(&a) : eddy_max_pool2d_with(&a);
     const eddy_tensor slopes = gradient_with(out, back, in);

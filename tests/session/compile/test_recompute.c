@@ -108,6 +108,38 @@ START_TEST(a_chain)
 }
 END_TEST
 
+static bool same_type(eddy_infer *c)
+{
+    c->out[0] = c->in[0];
+    return true;
+}
+static eddy_status plus_one(int64_t n, void *y_, const void *const *x, const void *attrs)
+{
+    const float *a = x[0];
+    float       *y = y_;
+    (void)attrs;
+    for (int64_t i = 0; i < n; i++) y[i] = a[i] + 1;
+    return EDDY_OK;
+}
+static eddy_tile_fn plus_one_tile(const eddy_type *in, const eddy_type *out)
+{
+    (void)in;
+    (void)out;
+    return plus_one;
+}
+
+/* A program's own operation says whether it is cheap. */
+START_TEST(own_operations)
+{
+    const eddy_op_def op = {
+        .name = "PlusOne", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+        .flags = EDDY_OP_ELEMENTWISE | (_i ? EDDY_OP_CHEAP : 0), .infer = same_type,
+        .tile = plus_one_tile,
+    };
+    remakes(EDDY_FETCH(eddy_sum(Exp(centered(eddy_apply1(&op, NULL, large(1)))))), _i, _i);
+}
+END_TEST
+
 /* The part of a chain that the second loop reads is computed from values that it recomputes
  * anyway. */
 START_TEST(two_values_of_a_chain)
@@ -312,6 +344,7 @@ Suite *recompute_suite(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, an_addition);
     tcase_add_test(c, a_chain);
+    tcase_add_loop_test(c, own_operations, 0, 2);
     tcase_add_test(c, two_values_of_a_chain);
     tcase_add_test(c, two_later_loops);
     tcase_add_test(c, moved);

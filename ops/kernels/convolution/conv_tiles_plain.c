@@ -1,4 +1,4 @@
-/* conv_direct_plain.c -- portable convolution tiles with vectors of 16 bytes, which every
+/* conv_tiles_plain.c -- portable convolution tiles with vectors of 16 bytes, which every
  * processor has in some form; and the choice of the tiles for this processor. */
 #include "graph/base/cpu.h"
 #include "ops/kernels/convolution/conv_winograd.h"
@@ -51,7 +51,7 @@ EDDY_INLINE void store_some_f64(double *y, doubles v, int n)
 #define MOST      6
 #define MOST_ONE  8
 #include "ops/kernels/convolution/conv_winograd_tiles.h"
-#include "ops/kernels/convolution/conv_tiles.h"
+#include "ops/kernels/convolution/conv_direct_tiles.h"
 
 #define FN(name)  name##_f64
 #define REAL      double
@@ -59,7 +59,7 @@ EDDY_INLINE void store_some_f64(double *y, doubles v, int n)
 #define LANES     2
 #define MOST      6
 #define MOST_ONE  8
-#include "ops/kernels/convolution/conv_tiles.h"
+#include "ops/kernels/convolution/conv_direct_tiles.h"
 
 const eddy_wino_tiles eddy__wino_plain = WINO_TILES;
 const eddy_conv_tiles eddy__conv_plain_f32 = { 4, strip_f32, patch_f32, &eddy__wino_plain };

@@ -1,4 +1,4 @@
-/* conv_direct_avx2.c -- direct and Winograd convolution tiles with AVX2. */
+/* conv_tiles_avx2.c -- direct and Winograd convolution tiles with AVX2. */
 #include "graph/base/cpu.h"
 #include "ops/kernels/convolution/conv_winograd.h"
 
@@ -43,7 +43,7 @@ TARGET EDDY_INLINE void store_some_f64(double *y, __m256d v, int n)
 #define MOST      6
 #define MOST_ONE  12
 #include "ops/kernels/convolution/conv_winograd_tiles.h"
-#include "ops/kernels/convolution/conv_tiles.h"
+#include "ops/kernels/convolution/conv_direct_tiles.h"
 
 #define FN(name)  name##_f64
 #define REAL      double
@@ -51,7 +51,7 @@ TARGET EDDY_INLINE void store_some_f64(double *y, __m256d v, int n)
 #define LANES     4
 #define MOST      6
 #define MOST_ONE  12
-#include "ops/kernels/convolution/conv_tiles.h"
+#include "ops/kernels/convolution/conv_direct_tiles.h"
 
 const eddy_wino_tiles eddy__wino_avx2 = WINO_TILES;
 const eddy_conv_tiles eddy__conv_avx2_f32 = { 8, strip_f32, patch_f32, &eddy__wino_avx2 };

@@ -1,4 +1,4 @@
-/* conv_direct_avx512.c -- direct and Winograd convolution tiles with AVX-512. */
+/* conv_tiles_avx512.c -- direct and Winograd convolution tiles with AVX-512. */
 #include "graph/base/cpu.h"
 #include "ops/kernels/convolution/conv_winograd.h"
 
@@ -39,7 +39,7 @@ TARGET EDDY_INLINE void store_some_f64(double *y, __m512d v, int n)
 #define MOST      14
 #define MOST_ONE  16
 #include "ops/kernels/convolution/conv_winograd_tiles.h"
-#include "ops/kernels/convolution/conv_tiles.h"
+#include "ops/kernels/convolution/conv_direct_tiles.h"
 
 #define FN(name)  name##_f64
 #define REAL      double
@@ -47,7 +47,7 @@ TARGET EDDY_INLINE void store_some_f64(double *y, __m512d v, int n)
 #define LANES     8
 #define MOST      8
 #define MOST_ONE  8
-#include "ops/kernels/convolution/conv_tiles.h"
+#include "ops/kernels/convolution/conv_direct_tiles.h"
 
 const eddy_wino_tiles eddy__wino_avx512 = WINO_TILES;
 const eddy_conv_tiles eddy__conv_avx512_f32 = { 16, strip_f32, patch_f32, &eddy__wino_avx512 };

@@ -1,6 +1,7 @@
-/* radix_sort.h -- sorting lanes of elements (radix sort), and selecting the smallest of them. */
-#ifndef EDDY_OPS_KERNELS_ARRAYS_RADIX_SORT_H
-#define EDDY_OPS_KERNELS_ARRAYS_RADIX_SORT_H
+/* sort_words.h -- sorting lanes of elements, and selecting the smallest of them, as words that are
+ * sorted by radix_sort_loops.h. */
+#ifndef EDDY_OPS_KERNELS_ARRAYS_SORT_WORDS_H
+#define EDDY_OPS_KERNELS_ARRAYS_SORT_WORDS_H
 
 #include "graph/op.h"
 

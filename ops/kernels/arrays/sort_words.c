@@ -1,7 +1,6 @@
-/* radix_sort.c -- radix sort of sort keys that pack the value and the index of an element, in as
- * many passes as there are bytes in which the keys differ; and selection of the k smallest of
- * many keys. */
-#include "ops/kernels/arrays/radix_sort.h"
+/* sort_words.c -- sort keys (words) that pack the value and the index of an element, by element
+ * type; radix_sort_loops.h sorts them. */
+#include "ops/kernels/arrays/sort_words.h"
 #include "graph/base/cpu.h"
 #include "graph/base/dtype.h"
 
@@ -16,7 +15,7 @@ enum { FEW = 32, SPARE = 256 };
 #define W          uint64_t
 #define BITS       32
 #define NAME(name) narrow_##name
-#include "ops/kernels/arrays/radix_sort_passes.h"
+#include "ops/kernels/arrays/radix_sort_loops.h"
 #undef W
 #undef BITS
 #undef NAME
@@ -24,7 +23,7 @@ enum { FEW = 32, SPARE = 256 };
 #define W          wide
 #define BITS       64
 #define NAME(name) broad_##name
-#include "ops/kernels/arrays/radix_sort_passes.h"
+#include "ops/kernels/arrays/radix_sort_loops.h"
 #undef W
 #undef BITS
 #undef NAME
@@ -37,7 +36,7 @@ int64_t eddy__sort_words(int64_t n, int64_t k)
 
 /* ---------------------------------------------------------- element types -- */
 
-#define TEMPLATE "ops/kernels/arrays/radix_sort_loops.h"
+#define TEMPLATE "ops/kernels/arrays/sort_words_loops.h"
 #define TYPES    FOR_NUMBERS
 #include "ops/kernels/for_types.h"
 

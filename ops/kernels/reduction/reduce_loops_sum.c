@@ -1,6 +1,6 @@
-/* reduce_loops.c -- the loops of sum and mean. The loops of other reductions have files of their
- * own, which a program links only if it uses them. */
-#include "ops/kernels/reduction/reduce_loops.h"
+/* reduce_loops_sum.c -- the loops of the sum and mean reductions. Each kind of reduction has a
+ * file, which a program links only if it uses it. */
+#include "ops/kernels/reduction/reduce_tables.h"
 
 #define KIND(name) sum_##name
 #define TYPES      FOR_NUMBERS_COMPLEX

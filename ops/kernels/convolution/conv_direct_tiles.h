@@ -1,6 +1,7 @@
-/* conv_tiles.h -- the register tiles of conv_direct.h, for one element type and instruction set.
+/* conv_direct_tiles.h -- the register tiles of conv_direct.h, for one element type and instruction
+ * set.
  *
- * Included by conv_direct_*.c, once for each type, with these defined:
+ * Included by conv_tiles_*.c, once for each type, with these defined:
  *   FN(name)         the name of a function of this inclusion
  *   REAL, VECTOR     the types of an element and of LANES of them
  *   MOST, MOST_ONE   rows of a tile of two vectors, of one

@@ -1,0 +1,118 @@
+/* computed_sizes.c -- slices, repetitions and padding whose sizes are tensors: each gathers along
+ * one axis after the other, at positions that are computed. */
+#include "ops/arrays/arrays.h"
+#include "ops/short_names.h"
+
+/** Zeros of the shape that dims gives.
+ *
+ *  dims   int32 or int64 [rank]; a run computes it first if it is not constant
+ *  dtype  of y; 0 is float32
+ *
+ *  The _like forms take it as their model, and then nothing computes it:
+ *  eddy_random_normal_like(eddy_zeros_of(dims, 0)), eddy_broadcast_like(x, eddy_zeros_of(dims, 0)).
+ *  Errors: those of eddy_fill.
+ *  Gradient: none.  TensorFlow: tf.zeros. */
+eddy_tensor eddy_zeros_of(eddy_tensor dims, eddy_dtype dtype)
+{
+    return eddy_fill(dims, eddy_number(dims.graph, dtype ? dtype : EDDY_FLOAT32, 0));
+}
+
+/* Checks an argument with an element for each axis of x, and converts it to int64. */
+static eddy_tensor each_axis(const char *called, const char *what, eddy_tensor t, eddy_tensor x)
+{
+    const eddy_shape s = eddy_shape_of(t), xs = eddy_shape_of(x);
+    char             have[100];
+    if (!eddy_is_valid(t) || !eddy_is_valid(x)) return eddy_none(x.graph ? x.graph : t.graph);
+    if (xs.rank < 0)
+        return eddy_fail(x.graph, EDDY_BAD_SHAPE, "%s: the rank of '%.200s' is unknown", called,
+                         eddy_name_of(x));
+    if (!eddy__dtype_is_index(eddy_dtype_of(t)))
+        return eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: %s is %s; int32 or int64 expected", called,
+                         what, eddy_dtype_name(eddy_dtype_of(t)));
+    if (!eddy_shape_compatible(s, EDDY_SHAPE(xs.rank)))
+        return eddy_fail(x.graph, EDDY_BAD_SHAPE,
+                         "%s: %s has the shape %s; one element for each of the %d dimensions of x "
+                         "expected", called, what, eddy_shape_print(s, have, sizeof have), xs.rank);
+    return eddy_reshape(Cast(t, EDDY_INT64), EDDY_SHAPE(xs.rank));
+}
+
+static eddy_tensor element(eddy_tensor t, int i)
+{
+    return eddy_reshape(eddy_slice(t, EDDY_DIMS(i), EDDY_DIMS(1)), EDDY_SCALAR);
+}
+
+/* 0 .. n-1 */
+static eddy_tensor positions(eddy_tensor n)
+{
+    return eddy_range(NumberLike(0, n), n, NumberLike(1, n));
+}
+
+/** The box of x that begins at `begin`, whose size is computed.
+ *
+ *  x      any dtype and shape of known rank
+ *  begin  int32 or int64 [rank]: the first index along each axis
+ *  size   int32 or int64 [rank]: the dimensions of y; -1 takes all that follows `begin`. A run
+ *         computes it first if it is not constant; runs with another `begin` and equal sizes share
+ *         a plan.
+ *
+ *  Errors: BAD_SHAPE, BAD_DTYPE; at run time OUT_OF_RANGE if the box leaves x, INVALID_ARGUMENT for
+ *  other negative sizes.
+ *  Gradient: dy, with zeros around it.  TensorFlow: Slice. */
+eddy_tensor eddy_slice_to(eddy_tensor x, eddy_tensor begin, eddy_tensor size)
+{
+    begin = each_axis("slice_to", "begin", begin, x);
+    size = each_axis("slice_to", "size", size, x);
+    if (!eddy_is_valid(begin) || !eddy_is_valid(size)) return eddy_none(x.graph);
+    eddy_scope_begin(x.graph, "Slice");
+    const eddy_tensor rest = Sub(eddy_shape_tensor(x, EDDY_INT64), begin);
+    const eddy_tensor sizes = Where(Equal(size, -1), rest, size);
+    for (int i = 0, rank = eddy_shape_of(x).rank; i < rank; i++)
+        x = eddy_gather(x, Add(positions(element(sizes, i)), element(begin, i)), .axis = i);
+    eddy_scope_end(x.graph);
+    return x;
+}
+
+/** x, repeated along each axis; the numbers are computed.
+ *
+ *  x          any dtype and shape of known rank
+ *  multiples  int32 or int64 [rank], not negative; a run computes it first if it is not constant
+ *
+ *  Errors: BAD_SHAPE, BAD_DTYPE; at run time INVALID_ARGUMENT for a negative number.
+ *  Gradient: the sum of dy over the repetitions.  TensorFlow: Tile. */
+eddy_tensor eddy_tile_to(eddy_tensor x, eddy_tensor multiples)
+{
+    multiples = each_axis("tile_to", "multiples", multiples, x);
+    if (!eddy_is_valid(multiples)) return eddy_none(x.graph);
+    eddy_scope_begin(x.graph, "Tile");
+    for (int i = 0, rank = eddy_shape_of(x).rank; i < rank; i++) {
+        const eddy_tensor n = Cast(eddy_size_along(x, i), EDDY_INT64);
+        const eddy_tensor all = positions(Mul(n, element(multiples, i)));
+        x = eddy_gather(x, eddy_floormod(all, Maximum(n, 1)), .axis = i);
+    }
+    eddy_scope_end(x.graph);
+    return x;
+}
+
+/** x, with zeros around it; their numbers are computed.
+ *
+ *  x              any dtype and shape of known rank
+ *  before, after  int32 or int64 [rank], not negative: zeros before and after x along each axis; a
+ *                 run computes them first if they are not constant
+ *
+ *  Errors: BAD_SHAPE, BAD_DTYPE; at run time INVALID_ARGUMENT for a negative sum of dimensions.
+ *  Gradient: the part of dy that is x.  TensorFlow: Pad. */
+eddy_tensor eddy_pad_to(eddy_tensor x, eddy_tensor before, eddy_tensor after)
+{
+    before = each_axis("pad_to", "before", before, x);
+    after = each_axis("pad_to", "after", after, x);
+    if (!eddy_is_valid(before) || !eddy_is_valid(after)) return eddy_none(x.graph);
+    eddy_scope_begin(x.graph, "Pad");
+    for (int i = 0, rank = eddy_shape_of(x).rank; i < rank; i++) {
+        const eddy_tensor n = Cast(eddy_size_along(x, i), EDDY_INT64), b = element(before, i);
+        const eddy_tensor all = positions(Add(Add(n, b), element(after, i)));
+        const eddy_tensor from = Sub(all, b);
+        x = eddy_gather(x, Where(Less(from, n), from, -1), .axis = i, .skip_negative = true);
+    }
+    eddy_scope_end(x.graph);
+    return x;
+}

@@ -1,0 +1,75 @@
+/* sort_words_loops.h -- words of elements of one type, T: a template of ops/kernels/for_types.h.
+ *
+ * A key U and the index of the element, of BITS bits each, make a word W; WORD(name) names the
+ * functions of radix_sort_loops.h. If `flip` has all bits, the order is reversed. */
+#if EDDY_COLUMN(BITS, SUFFIX) <= 32
+#define U          uint32_t
+#define W          uint64_t
+#define BITS       32
+#define WORD(name) narrow_##name
+#else
+#define U          uint64_t
+#define W          wide
+#define BITS       64
+#define WORD(name) broad_##name
+#endif
+
+/* Keys have the order of the elements; NaN is the largest. */
+EDDY_INLINE U NAME(key)(T x)
+{
+#ifdef NUMBER
+    U b;
+    memcpy(&b, &x, sizeof b);
+    if (x != x) return (U)-1;
+    if (x == 0) b = 0;
+    return b ^ (b >> (BITS - 1) ? (U)-1 : (U)1 << (BITS - 1));
+#else
+    return (U)x - (U)LOWEST;
+#endif
+}
+
+EDDY_INLINE W NAME(word)(T x, int64_t place, U flip)
+{
+    return (W)(U)(NAME(key)(x) ^ flip) << BITS | (W)place;
+}
+
+/* words = those of `width` lanes of n elements, one lane after the other. */
+static void NAME(load)(void *words, const void *x_, int64_t n, int64_t width, int64_t stride,
+                       bool descending)
+{
+    const U  flip = (U)(descending ? -1 : 0);
+    const T *x = x_;
+    W       *v = words;
+    for (int64_t j = 0; j < n; j++, x += stride)
+        for (int64_t c = 0; c < width; c++) v[c * n + j] = NAME(word)(x[c], j, flip);
+}
+
+/* words = those of the k smallest of n elements, sorted. */
+static void NAME(least)(void *words, void *room, const void *x_, int64_t n, int64_t k,
+                        bool descending)
+{
+    const U       flip = (U)(descending ? -1 : 0);
+    const int64_t most = eddy__sort_words(n, k);
+    const T *x = x_;
+    W       *v = words, last = ~(W)0;
+    int64_t  m = 0;
+    for (int64_t j = 0; j < n; j++) {
+        const W w = NAME(word)(x[j], j, flip);
+        if (w >= last) continue;
+        v[m++] = w;
+        if (m < most || j + 1 == n) continue;
+        WORD(select)(v, room, m, k);
+        last = 0;
+        for (m = 0; m < k; m++) last = v[m] > last ? v[m] : last;
+    }
+    if (m > k) WORD(select)(v, room, m, k);
+    WORD(sort_from)(v, room, k, 0);
+}
+
+static const eddy_words NAME(words) = { sizeof(W), NAME(load), WORD(sort),
+                                        NAME(least), WORD(place) };
+
+#undef U
+#undef W
+#undef BITS
+#undef WORD
