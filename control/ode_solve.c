@@ -113,7 +113,10 @@ static eddy_tensor adaptive(const ode *o, eddy_tensor start, eddy_tensor end, ed
     other[LENGTH] = *h;
     other[ATTEMPTS] = eddy_number(g, EDDY_INT64, 0);
     other[DONE] = eddy_number(g, EDDY_BOOL, 0);
-    if (eddy_while_loop(cond, body, ((eddy_list){ 2 * n + OTHERS, v }), last) == 0)
+    const bool in_segments = o->recompute != EDDY_RECOMPUTE_NONE || o->segment > 0;
+    if (eddy_while_loop(cond, body, ((eddy_list){ 2 * n + OTHERS, v }), last,
+                        .maximum_iterations = in_segments ? o->max_steps : -1,
+                        .recompute = o->recompute, .segment = o->segment) == 0)
         return eddy_none(g);
     memcpy(y, last, (size_t)n * sizeof *y);
     *h = last[2 * n + LENGTH];
@@ -137,7 +140,9 @@ static bool fixed(const ode *o, eddy_tensor start, eddy_tensor end, eddy_tensor 
     eddy_tensor         v[EDDY_MAX_RESULTS], last[EDDY_MAX_RESULTS];
     memcpy(v, y, (size_t)o->n * sizeof *v);
     v[o->n] = start;
-    if (eddy_iterate(o->steps, f, ((eddy_list){ o->n + 1, v }), last) == 0) return false;
+    if (eddy_iterate(o->steps, f, ((eddy_list){ o->n + 1, v }), last, .recompute = o->recompute,
+                     .segment = o->segment) == 0)
+        return false;
     memcpy(y, last, (size_t)o->n * sizeof *y);
     return true;
 }

@@ -15,6 +15,8 @@ typedef struct ode {
     double          rtol, atol;
     int64_t         max_steps, steps;
     double          first_step;
+    eddy_recompute  recompute;          /* of the loop of steps */
+    int64_t         segment;
 } ode;
 
 /* y at the times t from y0 at t[0]: out[k] has the rows. False with the error set. */

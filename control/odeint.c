@@ -1,6 +1,7 @@
 /* odeint.c -- the solution of an ordinary differential equation at given times: checks of the
  * arguments, and the call of the function. */
 #include "control/ode_steps.h"
+#include "control/segments.h"
 #include "control/trace.h"
 #include "graph/call_options.h"
 #include "ops/ops.h"
@@ -37,6 +38,12 @@ static bool options_are_valid(eddy_graph *g, eddy_odeint_args *a)
     else if (!(a->first_step >= 0 && isfinite(a->first_step)))
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
                   "%s: first_step is %g; expected a positive number, or 0", what, a->first_step);
+    else if (a->gradient == EDDY_ODE_ADJOINT && (a->recompute != EDDY_RECOMPUTE_NONE || a->segment))
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "%s: the adjoint gradient keeps no steps, so there is nothing to recompute",
+                  what);
+    else eddy__segments_check(g, &(loop_spec){ .what = what, .recompute = a->recompute,
+                                               .segment = a->segment });
     return eddy__graph_ready(g) &&
            eddy__solver_tolerance(g, what, "rtol", d, 1e-4, 1e-7, &a->rtol) &&
            eddy__solver_tolerance(g, what, "atol", d, 1e-6, 1e-9, &a->atol) &&
@@ -56,6 +63,7 @@ int eddy_odeint_with(const eddy_odeint_args *given)
         .what = what, .c = { .graph = g }, .n = a.y0.count, .method = a.method,
         .unrolled = a.gradient == EDDY_ODE_UNROLLED, .rtol = a.rtol, .atol = a.atol,
         .max_steps = a.max_steps, .steps = a.steps, .first_step = a.first_step,
+        .recompute = a.recompute, .segment = a.segment,
     };
     eddy_scope_begin(g, eddy__name_or(a.name, what));
     const bool ok = eddy__ode_trace_and_solve(&o, &a.f, a.y0.at, a.t, a.out);

@@ -1,5 +1,6 @@
-/* segment_rows.c -- rows of a loop as segments of rows, and stacks of segments as one stack. Where the
- * last segment is shorter than the others, zeros or other rows follow, which no iteration reads. */
+/* segment_rows.c -- rows of a loop as segments of rows, and stacks of segments as one stack. Where
+ * the last segment is shorter than the others, zeros or other rows follow, which no iteration
+ * reads. */
 #include "control/segments.h"
 #include "ops/ops.h"
 

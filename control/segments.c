@@ -5,10 +5,10 @@
  * the gradient keeps the carried values before each segment, and what it needs of the iterations of
  * one segment. The logarithmic scheme divides the segments likewise.
  *
- * Rows [n, ...] become segments [m, k, ...], the last one filled up if k does not divide n. The outer
- * loop then carries the number of the first iteration of a segment, from which follows how many
- * iterations the segment has. A loop with a condition carries whether the last segment ran all of
- * its iterations, so the condition is computed as often as without segments. */
+ * Rows [n, ...] become segments [m, k, ...], the last one filled up if k does not divide n. The
+ * outer loop then carries the number of the first iteration of a segment, from which follows how
+ * many iterations the segment has. A loop with a condition carries whether the last segment ran all
+ * of its iterations, so the condition is computed as often as without segments. */
 #include "control/segments.h"
 #include "control/internal.h"
 #include "ops/ops.h"

@@ -20,7 +20,7 @@
 #ifndef EDDY_SOLVERS_H
 #define EDDY_SOLVERS_H
 
-#include "../autodiff/functions.h"
+#include "control.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -106,6 +106,8 @@ typedef struct eddy_odeint_args {
     int64_t           steps EDDY_DEFAULT(1);        /* RK4: steps between two times */
     double            first_step EDDY_DEFAULT(0);   /* DOPRI5: its length; 0: chosen from f */
     const char       *name;         /* scope of the new nodes; default "odeint" */
+    eddy_recompute    recompute;    /* UNROLLED: what the gradient keeps of the steps between two */
+    int64_t           segment;      /* times (eddy_recompute) */
 } eddy_odeint_args;
 
 /* The solution of dy/dt = f(t, y), y(t[0]) = y0, at the times t. The steps end at these times.
@@ -117,7 +119,8 @@ typedef struct eddy_odeint_args {
  *
  * UNROLLED: they are those of the computed solution, exact, except that step lengths count as
  * constants. With DOPRI5, f is then evaluated 12 times per step, and the values of each step between
- * two times are kept while the gradient of this part is computed.
+ * two times are kept while the gradient of this part is computed, except with .recompute or
+ * .segment, which count rejected steps too.
  *
  * ADJOINT: they solve an equation of their own from the last time to the first (Chen et al.,
  * "Neural ordinary differential equations", 2018), with the same method and tolerances, and y
@@ -126,8 +129,8 @@ typedef struct eddy_odeint_args {
  * 14 tensors of y0, fewer if captured tensors have unknown shapes.
  *
  * Errors: y0 of different types, or of others than float32 and float64; a t that is not a vector
- * of their type; results of f that differ from y0 in number, type or shape; in a run, more than
- * max_steps steps between two times. scipy.integrate.odeint; tf.contrib.integrate.odeint. */
+ * of their type; results of f that differ from y0 in number, type or shape; .recompute or .segment
+ * with ADJOINT; in a run, more than max_steps steps between two times. scipy.integrate.odeint; tf.contrib.integrate.odeint. */
 EDDY_API int eddy_odeint_with(const eddy_odeint_args *args);
 #define eddy_odeint(...) eddy_odeint_with(EDDY_ARGS(eddy_odeint_args, __VA_ARGS__))
 

@@ -99,6 +99,9 @@ static void equations(void)
     eddy_odeint(f, EDDY_LIST(single), vec, out), checked();
     eddy_odeint(f, in, vec, out, .method = 7), checked();
     eddy_odeint(f, in, vec, out, .gradient = -1), checked();
+    eddy_odeint(f, in, vec, out, .recompute = (eddy_recompute)9), checked();
+    eddy_odeint(f, in, vec, out, .segment = -2), checked();
+    eddy_odeint(f, in, vec, out, .gradient = EDDY_ODE_ADJOINT, .segment = 2), checked();
     eddy_odeint(f, in, vec, out, .rtol = 0), checked();
     eddy_odeint(f, in, vec, out, .atol = INFINITY), checked();
     eddy_odeint(f, in, vec, out, .max_steps = 0), checked();
