@@ -4,13 +4,11 @@
  *              [--temperature T] [--network loop|unrolled|packed] [--seed N] [--out FOLDER]
  *
  * Training runs the cell in a loop inside the graph (eddy_dynamic_rnn), or as nodes for each step,
- * or as one packed operation, with the same losses. Writing is a loop, too: each round draws a
- * character from what the network expects, at a temperature, and feeds it to the next, all in one
- * run.
+ * or as one packed operation, with the same losses. Writing is a loop, too (eddy_generate): each
+ * step draws a character from what the network expects, at a temperature, and feeds it to the next,
+ * all in one run. Temperature 0 always takes the likeliest.
  *
- * Without --text it reads the licenses that Debian's package base-files installs below
- * /usr/share/common-licenses, more than 200 kB (they may be copied, not changed; nothing of them
- * is distributed here); elsewhere the LICENSE of this folder. The defaults are small, for a run of
+ * support/text.h says which text it reads without --text. The defaults are small, for a run of
  * seconds; a model that writes words takes minutes:
  *
  *   characters --units 256 --steps 64 --batch 32 --epochs 40 --write 500
@@ -18,15 +16,16 @@
  * Fails if the loss does not come down, or if what is written is not made of pairs of characters
  * that are in the text. */
 #include <eddy/eddy.h>
-#include <eddy/ops/short_names.h>
+
+#include "support/text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* columns of the vectors of characters; values of a byte; batches of an epoch */
-enum { COLUMNS = 32, BYTES = 256, UPDATES = 50 };
+/* columns of the vectors of characters; batches of an epoch */
+enum { COLUMNS = 32, UPDATES = 50 };
 
 typedef struct options {
     const char *text, *network, *folder;
@@ -35,97 +34,12 @@ typedef struct options {
     int64_t     seed;
 } options;
 
-/* ---------------------------------------------------------------- text -- */
-
-typedef struct text {
-    unsigned char *bytes;
-    size_t         size;
-    int32_t        code[BYTES];         /* of the characters that occur; else -1 */
-    unsigned char  byte[BYTES];         /* of each code */
-    int            codes;
-    bool           pair[BYTES][BYTES];  /* of characters that follow each other */
-} text;
-
-/* Appends a file; false if it cannot be read. */
-static bool append_file(text *t, const char *path)
-{
-    enum { PIECE = 1 << 16 };
-    FILE *f = fopen(path, "rb");
-    if (!f) return false;
-    for (size_t n = 1; n > 0;) {
-        unsigned char *more = realloc(t->bytes, t->size + PIECE);
-        if (!more) break;
-        t->bytes = more;
-        n = fread(t->bytes + t->size, 1, PIECE, f);
-        t->size += n;
-    }
-    fclose(f);
-    return true;
-}
-
-/* Runs of blanks and line ends, such as indentation, become one: nothing is to be learned there. */
-static void squeeze(text *t)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < t->size; i++) {
-        const unsigned char c = t->bytes[i];
-        const bool          line = c == '\n',
-                   blank = line || c == ' ' || c == '\t' || c == '\f' || c == '\r';
-        const bool after = n > 0 && (t->bytes[n - 1] == ' ' || t->bytes[n - 1] == '\n');
-        if (!blank) t->bytes[n++] = c;
-        else if (!after) t->bytes[n++] = line ? '\n' : ' ';
-        else if (line) t->bytes[n - 1] = '\n';
-    }
-    t->size = n;
-}
-
-static bool read_text(text *t, const char *path)
-{
-    static const char *const licenses[] = {
-        "Apache-2.0", "Artistic", "GFDL-1.3", "GPL-1", "GPL-2", "GPL-3", "LGPL-2", "LGPL-2.1",
-        "LGPL-3", "MPL-1.1", "MPL-2.0",
-    };
-    char name[64];
-    for (size_t i = 0; !path && i < sizeof licenses / sizeof *licenses; i++) {
-        snprintf(name, sizeof name, "/usr/share/common-licenses/%s", licenses[i]);
-        append_file(t, name);
-    }
-    if (path) append_file(t, path);
-    else if (t->size == 0) append_file(t, "LICENSE");
-    squeeze(t);
-    memset(t->code, -1, sizeof t->code);
-    for (size_t i = 0; i < t->size; i++) {
-        if (t->code[t->bytes[i]] < 0) {
-            t->byte[t->codes] = t->bytes[i];
-            t->code[t->bytes[i]] = t->codes++;
-        }
-        if (i > 0) t->pair[t->bytes[i - 1]][t->bytes[i]] = true;
-    }
-    return t->size > 0;
-}
-
-/* Pieces from random places of the text, and the same one character on (splitmix64). */
-static void draw(const text *t, const options *o, uint64_t *state, eddy_array *in, eddy_array *out)
-{
-    int32_t *x = eddy_array_data(in), *y = eddy_array_data(out);
-    for (int b = 0; b < o->batch; b++) {
-        uint64_t z = *state += 0x9e3779b97f4a7c15u;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        const unsigned char *at = t->bytes + (z ^ (z >> 31)) % (t->size - (size_t)o->steps - 1);
-        for (int k = 0; k < o->steps; k++) {
-            *x++ = t->code[at[k]];
-            *y++ = t->code[at[k + 1]];
-        }
-    }
-}
-
 /* --------------------------------------------------------------- model -- */
 
 typedef struct model {
     eddy_graph *graph;
     eddy_tensor in, next, loss, train;              /* training */
-    eddy_tensor first, temperature, written;        /* writing */
+    eddy_tensor first, written;                     /* writing */
 } model;
 
 /* The outputs of all steps, by the way that --network names. */
@@ -144,36 +58,29 @@ static eddy_tensor run_cell(const options *o, eddy_rnn_cell cell, eddy_tensor ve
     return y;
 }
 
-/* What a round of writing needs. */
+/* What a step of writing needs. */
 typedef struct pen {
     eddy_rnn_cell cell;
     int           characters;
-    eddy_tensor   temperature;
 } pen;
 
-/* The body: from the state and a character to the next ones, and that character again for the
- * stack. */
+/* From a character and the state to the logits of the next character, and the next state. */
 static int write_one(eddy_list x, eddy_tensor *y, void *context)
 {
     const pen  *p = context;
-    eddy_tensor vector = eddy_embedding_layer(x.at[2], p->characters, COLUMNS, .reuse = "vectors");
-    eddy_tensor h = eddy_rnn_step(p->cell, vector, x.at, y);
-    eddy_tensor logits = eddy_dense(h, p->characters, .reuse = "guess");
-    eddy_tensor drawn = eddy_random_categorical(Div(logits, p->temperature), 1,
-                                                .dtype = EDDY_INT32);
-    y[2] = Squeeze(drawn, .axes = EDDY_AXES(1));
-    y[3] = y[2];
-    return 4;
+    eddy_tensor vector = eddy_embedding_layer(x.at[0], p->characters, COLUMNS, .reuse = "vectors");
+    eddy_tensor h = eddy_rnn_step(p->cell, vector, &x.at[1], &y[1]);
+    y[0] = eddy_dense(h, p->characters, .reuse = "guess");
+    return 3;
 }
 
 static eddy_tensor writing(const options *o, pen *p, eddy_tensor first)
 {
-    eddy_tensor state[2], y[4];
+    eddy_tensor state[2];
     if (eddy_zero_state(p->cell, first, state, EDDY_FLOAT32) != 2) return eddy_none(first.graph);
     const eddy_function f = { .build = write_one, .context = p, .name = "write_one" };
-    const int n = eddy_loop(f, EDDY_LIST(state[0], state[1], first), EDDY_LIST(), y, o->write,
-                            .name = "writing");
-    return n == 4 ? y[3] : eddy_none(first.graph);
+    return eddy_generate(f, EDDY_LIST(state[0], state[1]), first, o->write,
+                         .temperature = o->temperature, .name = "writing").ids;
 }
 
 static model build(const options *o, int characters)
@@ -195,7 +102,6 @@ static model build(const options *o, int characters)
     m.train = eddy_minimize(adam, m.loss);
 
     pen p = { .cell = cell, .characters = characters };
-    p.temperature = m.temperature = eddy_placeholder(g, "temperature", EDDY_FLOAT32, EDDY_SCALAR);
     m.first = eddy_placeholder(g, "first", EDDY_INT32, EDDY_SHAPE(1));
     m.written = writing(o, &p, m.first);
     return m;
@@ -213,7 +119,7 @@ static double train(const options *o, const model *m, const text *t, eddy_sessio
     double      sum = 0, loss = NAN;
     bool        ok = in && next;
     for (int i = 1; ok && i <= o->epochs * UPDATES; i++) {
-        draw(t, o, &state, in, next);
+        text_draw(t, &state, o->batch, o->steps, in, next);
         ok = eddy_run(s, EDDY_FEED({ m->in, in }, { m->next, next }),
                       EDDY_FETCH(m->loss, m->train), out) == EDDY_OK;
         if (ok) sum += eddy_array_item(out[0]);
@@ -235,8 +141,7 @@ static double write_some(const options *o, const model *m, const text *t, eddy_s
     const int32_t start = t->code['\n'] < 0 ? 0 : t->code['\n'];
     int           known = 0, before = t->byte[start];
     eddy_array   *out = NULL;
-    eddy_feeds    feeds = EDDY_FEED({ m->first, EDDY_INTS(start) },
-                                    { m->temperature, EDDY_NUMBER(EDDY_FLOAT32, o->temperature) });
+    eddy_feeds    feeds = EDDY_FEED({ m->first, EDDY_INTS(start) });
     if (eddy_run(s, feeds, EDDY_FETCH(m->written), &out) != EDDY_OK) return NAN;
     printf("\n");
     for (int i = 0; i < o->write; i++) {
@@ -303,7 +208,7 @@ static bool read_options(options *o, int argc, char **argv)
     o->seed = seed;
     const bool known = strcmp(o->network, "loop") == 0 || strcmp(o->network, "packed") == 0 ||
                        strcmp(o->network, "unrolled") == 0;
-    return argc % 2 == 1 && known && o->temperature > 0;
+    return argc % 2 == 1 && known && o->temperature >= 0;
 }
 
 int main(int argc, char **argv)
@@ -317,12 +222,7 @@ int main(int argc, char **argv)
                 "[--seed N] [--out FOLDER]\n");
         return 2;
     }
-    if (!read_text(&t, o.text) || t.size < (size_t)o.steps + 2) {
-        fprintf(stderr, "there is no text, or it is too short; name one with --text\n");
-        free(t.bytes);
-        return 1;
-    }
-    const bool ok = learn(&o, &t);
-    free(t.bytes);
+    const bool ok = text_read(&t, o.text, (size_t)o.steps + 2) && learn(&o, &t);
+    text_free(&t);
     return !ok;
 }

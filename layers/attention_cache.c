@@ -37,6 +37,7 @@ eddy_attention_cache eddy_attention_cache_at(const eddy_attention_cache *like, c
 {
     eddy_attention_cache c = *like;
     char is[200], want[200];
+    if (!eddy_is_valid(like->position)) return no_cache(like->graph);
     for (int k = 0; k < like->count; k++) {
         const eddy_type t = { eddy_dtype_of(x[k]), eddy_shape_of(x[k]) };
         const eddy_type l = { eddy_dtype_of(like->at[k]), eddy_shape_of(like->at[k]) };

@@ -21,7 +21,8 @@
  *
  * The layers take .cache = cache: eddy_position_layer, eddy_multi_head_attention and
  * eddy_transformer_block, built in the same order each time. In a loop, a session writes the new
- * keys and values into the cache's own memory. */
+ * keys and values into the cache's own memory. A loop carries at most EDDY_MAX_RESULTS tensors, so
+ * eddy_generate takes the cache of up to 29 blocks without a memory. */
 #ifndef EDDY_LAYERS_ATTENTION_CACHE_H
 #define EDDY_LAYERS_ATTENTION_CACHE_H
 

@@ -1,4 +1,5 @@
-/* generate.c -- generation: a loop that carries the ids chosen so far and the state of the model. */
+/* generate.c -- generation: a loop that carries the ids chosen so far and the state of the
+ * model. */
 #include "layers/generate.h"
 #include "control/control.h"
 #include "graph/internal.h"
@@ -35,7 +36,8 @@ static eddy_tensor choose(const generation *s, eddy_tensor logits, eddy_tensor t
     const eddy_generate_args *a = s->args;
     if (a->repetition_penalty != 1)
         logits = eddy_repetition_penalty(logits, table, a->repetition_penalty);
-    return eddy_sample_logits(logits, a->temperature, a->top_k, a->top_p, a->min_p, .seed = a->seed);
+    return eddy_sample_logits(logits, a->temperature, a->top_k, a->top_p, a->min_p,
+                              .seed = a->seed);
 }
 
 /* The table with x [batch] in a column. */

@@ -33,10 +33,10 @@ typedef struct eddy_generate_args {
     const char   *name;             /* default "generate" */
 } eddy_generate_args;
 
-/* Sequences of ids, each chosen by eddy_sample_logits from the logits that f has for the ids before:
- * the most likely one if temperature is 0. The loop ends after `steps`, or as soon as each sequence
- * has its end_token; f gets the end_token of a sequence that has ended, and its logits are ignored.
- * The penalty is for the start_token and the ids of the sequence so far.
+/* Sequences of ids, each chosen by eddy_sample_logits from the logits that f has for the ids before
+ * it: the most likely one if temperature is 0. The loop ends after `steps`, or as soon as each
+ * sequence has its end_token; then f gets the end_token of a sequence that has ended, and the logits
+ * of that are ignored. The penalty is for the start_token and the ids of the sequence so far.
  *
  * With eddy_attention_cache, an id costs one position. The cache needs room for the prompt and all
  * steps but the last.

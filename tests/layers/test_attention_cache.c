@@ -194,6 +194,37 @@ START_TEST(tables_are_not_copied)
 }
 END_TEST
 
+/* The arithmetic of one step. */
+static double flops_of_step(int64_t window)
+{
+    eddy_graph          *g = eddy_graph_new();
+    const eddy_tensor    x = eddy_variable(g, eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(1, 2, 8)));
+    eddy_attention_cache cache = eddy_attention_cache_new(x, window);
+    eddy_multi_head_attention(columns(x, 0, 1), 2, .causal = true, .cache = &cache);
+    cache = eddy_attention_cache_at(&cache, cache.at);
+    const eddy_tensor y = eddy_multi_head_attention(columns(x, 1, 1), 2, .causal = true,
+                                                    .cache = &cache, .reuse = "attention");
+    eddy_session *s = eddy_session_new(g);
+    eddy_array   *out = NULL;
+    ck_assert(eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL) == EDDY_OK);
+    ck_assert(eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), &out) == EDDY_OK);
+    const double flops = eddy_session_plan_info(s).flops;
+    eddy_array_free(out);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return flops;
+}
+
+/* Counted for a full window, the arithmetic is that of one position and, for each position of the
+ * window, two products of the units and five operations for each head. */
+START_TEST(a_step_is_linear_in_the_window)
+{
+    const double a = flops_of_step(64), b = flops_of_step(128), c = flops_of_step(1024);
+    ck_assert_double_eq_tol(b - a, 64 * (4 * 8 + 2 * 5), 1e-6);
+    ck_assert_double_eq_tol(c - b, 896 * (4 * 8 + 2 * 5), 1e-6);
+}
+END_TEST
+
 static void out_of_range(eddy_tensor y)
 {
     eddy_session *s = eddy_session_new(y.graph);
@@ -266,6 +297,7 @@ Suite *attention_cache_suite(void)
     tcase_add_loop_test(t, same_as_whole_sequences, 0, CASES);
     tcase_add_loop_test(t, prompts_of_different_lengths, 0, 10);
     tcase_add_test(t, tables_are_not_copied);
+    tcase_add_test(t, a_step_is_linear_in_the_window);
     tcase_add_test(t, messages);
     suite_add_tcase(suite, t);
     return suite;

@@ -247,7 +247,8 @@ START_TEST(with_a_cache)
     eddy_session *s = eddy_session_new(g);
     eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL);
     eddy_array *have = value_of(s, y.ids);
-    eddy_array *want = value_of(s, eddy_slice(best, EDDY_DIMS(0, PROMPT - 1), EDDY_DIMS(-1, STEPS)));
+    eddy_array *want =
+        value_of(s, eddy_slice(best, EDDY_DIMS(0, PROMPT - 1), EDDY_DIMS(-1, STEPS)));
     double different = 0;
     for (int i = 0; i < BATCH * STEPS; i++) {
         ck_assert(eddy_array_get(have, i) == eddy_array_get(want, i));

@@ -1,0 +1,88 @@
+/* text.c -- reads a text and draws pieces of it. */
+#include "text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Appends a file; false if it cannot be read. */
+static bool append_file(text *t, const char *path)
+{
+    enum { PIECE = 1 << 16 };
+    FILE *f = fopen(path, "rb");
+    if (!f) return false;
+    for (size_t n = 1; n > 0;) {
+        unsigned char *more = realloc(t->bytes, t->size + PIECE);
+        if (!more) break;
+        t->bytes = more;
+        n = fread(t->bytes + t->size, 1, PIECE, f);
+        t->size += n;
+    }
+    fclose(f);
+    return true;
+}
+
+/* Runs of blanks and line ends, such as indentation, become one: nothing is to be learned there. */
+static void squeeze(text *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->size; i++) {
+        const unsigned char c = t->bytes[i];
+        const bool          line = c == '\n',
+                   blank = line || c == ' ' || c == '\t' || c == '\f' || c == '\r';
+        const bool after = n > 0 && (t->bytes[n - 1] == ' ' || t->bytes[n - 1] == '\n');
+        if (!blank) t->bytes[n++] = c;
+        else if (!after) t->bytes[n++] = line ? '\n' : ' ';
+        else if (line) t->bytes[n - 1] = '\n';
+    }
+    t->size = n;
+}
+
+bool text_read(text *t, const char *path, size_t least)
+{
+    static const char *const licenses[] = {
+        "Apache-2.0", "Artistic", "GFDL-1.3", "GPL-1", "GPL-2", "GPL-3", "LGPL-2", "LGPL-2.1",
+        "LGPL-3", "MPL-1.1", "MPL-2.0",
+    };
+    char name[64];
+    for (size_t i = 0; !path && i < sizeof licenses / sizeof *licenses; i++) {
+        snprintf(name, sizeof name, "/usr/share/common-licenses/%s", licenses[i]);
+        append_file(t, name);
+    }
+    if (path) append_file(t, path);
+    else if (t->size == 0) append_file(t, "LICENSE");
+    squeeze(t);
+    memset(t->code, -1, sizeof t->code);
+    for (size_t i = 0; i < t->size; i++) {
+        if (t->code[t->bytes[i]] < 0) {
+            t->byte[t->codes] = t->bytes[i];
+            t->code[t->bytes[i]] = t->codes++;
+        }
+        if (i > 0) t->pair[t->bytes[i - 1]][t->bytes[i]] = true;
+    }
+    if (t->size >= least && t->size > 0) return true;
+    fprintf(stderr, "there is no text, or it is too short; name one with --text\n");
+    return false;
+}
+
+void text_free(text *t)
+{
+    free(t->bytes);
+    t->bytes = NULL;
+}
+
+void text_draw(const text *t, uint64_t *state, int batch, int steps, eddy_array *in,
+               eddy_array *next)
+{
+    int32_t *x = eddy_array_data(in), *y = eddy_array_data(next);
+    for (int b = 0; b < batch; b++) {
+        uint64_t z = *state += 0x9e3779b97f4a7c15u;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        const unsigned char *at = t->bytes + (z ^ (z >> 31)) % (t->size - (size_t)steps - 1);
+        for (int k = 0; k < steps; k++) {
+            *x++ = t->code[at[k]];
+            *y++ = t->code[at[k + 1]];
+        }
+    }
+}
