@@ -1,7 +1,9 @@
 /* nodes.c -- the cost of a node apart from its arithmetic: building, differentiating, compiling,
- * running. The graph is a chain of scalar operations, x = tanh(x w + u), repeated. */
+ * running. The graph is a chain of scalar operations, x = tanh(x w + u), repeated, or the steps of
+ * a Runge-Kutta method. */
 #include "bench/bench.h"
 
+#include <eddy/ops/short_names.h>
 #include <stdlib.h>
 
 enum { REPEATS = 9, RUNS = 300, EMPTY_RUNS = 2000, SHORT = 999, LONG = 9999, VERY_LONG = 99999,
@@ -17,19 +19,21 @@ typedef struct chain {
     double        build_bytes, gradient_bytes;
 } chain;
 
-/* Bytes that the graph allocated; released memory is not subtracted. */
-static double asked;
+/* Bytes that the graph and its session allocated; and those that are not released. */
+static double asked, held;
 
 static void *counting_allocate(void *context, size_t size)
 {
     (void)context;
     asked += (double)size;
+    held += (double)size;
     return malloc(size);
 }
 
 static void counting_release(void *context, void *p, size_t size)
 {
-    (void)context, (void)size;
+    (void)context;
+    held -= (double)size;
     free(p);
 }
 
@@ -37,7 +41,7 @@ static chain make_chain(int n)
 {
     chain  c = { .n = n };
     static const eddy_allocator counting = { counting_allocate, counting_release, NULL };
-    asked = 0;
+    asked = held = 0;
     double start = bench_now();
     c.graph = eddy_graph_new(.allocator = &counting);
     c.x = eddy_placeholder(c.graph, "x", EDDY_FLOAT32, EDDY_SCALAR);
@@ -100,14 +104,17 @@ static void measure_making(bench_table *t, int n, int repeats, const char *const
         chain       c = make_chain(n);
         eddy_array *out[4] = { NULL };
         eddy_callable *call = with_gradient(&c);
+        double before = held;
         double first = run(&c, call, out), again = run(&c, call, out);
-        int    nodes = eddy_session_plan_info(c.session).nodes;
+        const eddy_plan_info info = eddy_session_plan_info(c.session);
+        const int            nodes = info.nodes;
         bench_add(&build, c.build_ns / n);
         bench_add(&gradient, c.gradient_ns / n);
         bench_add(&compile, (first - again) / nodes);
         if (k == 0)
-            printf("nodes: %d ops: %.0f bytes an op to build, %.0f to differentiate\n", n,
-                   c.build_bytes / n, c.gradient_bytes / n);
+            printf("nodes: %d ops: %.0f bytes an op to build, %.0f to differentiate; a plan keeps "
+                   "%.0f bytes a node\n", n, c.build_bytes / n, c.gradient_bytes / n,
+                   (held - before - (double)info.arena_bytes) / nodes);
         for (int i = 0; i < 4; i++) eddy_array_free(out[i]);
         free_chain(&c);
     }
@@ -164,6 +171,44 @@ static void measure_empty(bench_table *t)
     eddy_graph_free(g);
 }
 
+/* ------------------------------------------------------- a Runge-Kutta method -- */
+
+static eddy_tensor slope(eddy_tensor y, eddy_tensor k) { return Mul(eddy_sin(y), k); }
+
+/* y' = k sin(y), 200 steps and the derivatives by y and k, with fused loops or without. */
+static void measure_method(bench_table *t, eddy_shape shape, unsigned without, const char *name)
+{
+    static float start[4] = { 0.5f, 0.6f, 0.7f, 0.8f }, factor[4] = { 1.1f, 1.2f, 1.3f, 1.4f };
+    static bench_samples each;
+    eddy_graph  *g = eddy_graph_new();
+    eddy_tensor  from = eddy_placeholder(g, "y", EDDY_FLOAT32, shape), d[2], y = from;
+    eddy_tensor  k = eddy_placeholder(g, "k", EDDY_FLOAT32, shape);
+    for (int i = 0; i < 200; i++) {
+        eddy_tensor a = slope(y, k), b = slope(Add(y, Mul(0.005, a)), k);
+        eddy_tensor c = slope(Add(y, Mul(0.005, b)), k), e = slope(Add(y, Mul(0.01, c)), k);
+        y = Add(y, Mul(0.01 / 6, Add(Add(a, Mul(2, b)), Add(Mul(2, c), e))));
+    }
+    eddy_gradients(EDDY_LIST(Sum(y)), EDDY_LIST(from, k), d);
+    eddy_session  *s = eddy_session_new(g, .threads = 1, .without = without);
+    eddy_callable *call = eddy_callable_new(s, EDDY_LIST(from, k), EDDY_LIST(y, d[0], d[1]));
+    eddy_array    *lent[2] = { eddy_array_borrow(EDDY_FLOAT32, shape, start),
+                               eddy_array_borrow(EDDY_FLOAT32, shape, factor) };
+    eddy_array    *out[3] = { NULL };
+    eddy_status    status = EDDY_OK;
+    each.n = 0;
+    for (int i = 0; i < RUNS; i++) {
+        double begin = bench_now();
+        status |= eddy_callable_run(call, (const eddy_array *const *)lent, out);
+        if (i > 0) bench_add(&each, 1e3 * (bench_now() - begin));
+    }
+    bench_need(status == EDDY_OK, eddy_session_message(s));
+    bench_enter(t, name, &each, "ms");
+    for (int i = 0; i < 3; i++) eddy_array_free(out[i]);
+    for (int i = 0; i < 2; i++) eddy_array_free(lent[i]);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+}
+
 int main(void)
 {
     static const char *const names[3][3] = {
@@ -178,6 +223,10 @@ int main(void)
                     "  per instruction, gradient");
     free_chain(&c);
     measure_empty(&t);
+    measure_method(&t, EDDY_SCALAR, 0, "200 Runge-Kutta steps of a number");
+    measure_method(&t, EDDY_SCALAR, EDDY_PASS_FUSE, "  without fused loops");
+    measure_method(&t, EDDY_SHAPE(4), 0, "200 Runge-Kutta steps of four numbers");
+    measure_method(&t, EDDY_SHAPE(4), EDDY_PASS_FUSE, "  without fused loops");
     measure_making(&t, LONG, REPEATS, names[0]);
     measure_making(&t, VERY_LONG, 3, names[1]);
     measure_making(&t, LONGEST, 1, names[2]);

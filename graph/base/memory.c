@@ -107,7 +107,7 @@ static eddy_chunk *arena_grow(eddy_arena *a, size_t need)
 {
     size_t size = a->chunks ? a->chunks->size * 2 : first_chunk;
     if (size > largest_chunk) size = largest_chunk;
-    const bool alone = a->chunks && need > largest_chunk / 4;
+    const bool alone = a->chunks && need > largest_chunk / 8;
     if (size < need + header_size) size = need + header_size;
     eddy_chunk *c = eddy__allocate(a->allocator, size);
     if (!c) return NULL;
