@@ -164,6 +164,7 @@ typedef struct eddy_loop_args {
     int64_t       count EDDY_DEFAULT(-1);   /* iterations, needed without rows */
     bool          reverse;          /* from the last row to the first */
     const char   *name;             /* default "loop" */
+    eddy_tensor   iterations;       /* int32 or int64 scalar; default: all rows, or `count` */
     eddy_recompute recompute;       /* what a gradient keeps (eddy_recompute) */
     int64_t       segment;          /* iterations of a segment; 0: as recompute says */
 } eddy_loop_args;
@@ -171,7 +172,8 @@ typedef struct eddy_loop_args {
 /* The general loop: f gets the carried values and then one row (along axis 0) of each tensor in
  * `rows`, and returns the next carried values and then any number of values, which are stacked
  * along a new axis 0, each at the position of the row. The results are the final carried values
- * and the stacks. jax.lax.scan; ONNX's Scan. */
+ * and the stacks. With `iterations`, a run takes so many of the first rows (none if it is negative,
+ * at most all), and the other rows of stacks are 0. jax.lax.scan; ONNX's Scan. */
 EDDY_API int eddy_loop_with(const eddy_loop_args *args);
 #define eddy_loop(...) eddy_loop_with(EDDY_ARGS(eddy_loop_args, __VA_ARGS__))
 

@@ -197,7 +197,7 @@ static eddy_tensor factor_of(const backward *b, eddy_tensor dx, eddy_tensor *dy)
     const bool               argument = x.node <= 1 + b->n_carried + b->n_sliced + b->n_captured;
     if (eddy__loop_is_open(b->a) || !t->transpose_a || t->transpose_b || x.node > b->forward ||
         x.node < 2 || (argument && x.node - 2 >= b->n_carried + b->n_sliced) ||
-        (b->a->trips >= 0 && is_sliced(b, x)) || /* it may have more rows than iterations */
+        ((b->a->trips >= 0 || b->a->counted) && is_sliced(b, x)) || /* it may have more rows */
         node->inputs[1].node <= b->forward || !is_matrix(eddy__type_of(x)) ||
         !is_matrix(eddy__type_of(node->inputs[1])))
         return none;

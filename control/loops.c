@@ -240,7 +240,7 @@ static void trace_loop(trace *t, const loop_spec *s, loop_results *r, eddy_tenso
         const int32_t parts[2] = { t->first, e.size + 1 };
         e.inside = t->first;
         bool ok = eddy__extract_variables(&e, parts, 1) && only_body_updates(s, &e, r);
-        ok = ok && (s->cond || eddy__row_products_find(t, &e, s->carried.count));
+        ok = ok && (s->cond || is_counted(s) || eddy__row_products_find(t, &e, s->carried.count));
         if (ok) choose_copies(t, &e);
         if (ok && find_effects(t, &e, &effects) && eddy__extract_find(&e, r->n, r->at))
             loop = make_node(t, s, &e, r, &effects);
@@ -319,14 +319,29 @@ int eddy_iterate_with(const eddy_iterate_args *given)
     return build_loop(g, &s, a.out);
 }
 
+static bool read_iterations(loop_spec *s, eddy_tensor t)
+{
+    char text[120];
+    if (!eddy_is_valid(t)) return (void)eddy_identity(t), false;
+    if (!eddy__dtype_is_index(eddy_dtype_of(t)) || eddy_shape_of(t).rank > 0) {
+        eddy_fail(t.graph, EDDY_INVALID_ARGUMENT,
+                  "loop: iterations is %s; an int32 or int64 scalar expected",
+                  eddy_type_print(eddy__type_of(t), text, sizeof text));
+        return false;
+    }
+    s->count = eddy_cast(t, EDDY_INT64);
+    return true;
+}
+
 int eddy_loop_with(const eddy_loop_args *given)
 {
     eddy_loop_args a = EDDY_TAKE(eddy_loop_args, given);
-    const loop_spec s = {
+    loop_spec s = {
         .what = "loop", .scope = eddy__name_or(a.name, "loop"), .body = &a.f, .carried = a.carried,
         .rows = a.rows, .trips = a.rows.count > 0 ? -1 : a.count, .reverse = a.reverse,
         .n_stacked = -1, .recompute = a.recompute, .segment = a.segment,
     };
+    if (a.iterations.graph && !read_iterations(&s, a.iterations)) return 0;
     return build_loop(graph_of("loop", a.carried, a.rows, &a.f), &s, a.out);
 }
 

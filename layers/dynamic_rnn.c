@@ -1,9 +1,9 @@
 /* dynamic_rnn.c -- cells of any kind over the steps of sequences: in a loop, and unrolled.
  *
- * A step behind the end of a sequence is computed and then dropped: its state is the one before,
- * and its output is 0. In the loop the outputs are masked once, when they are stacked. Going
- * backwards is the loop in the other direction with the same masks, since a sequence that has not
- * begun keeps its initial state. */
+ * A step after the end of a sequence is computed and then dropped: its state is the one before,
+ * and its output is 0. In the loop the outputs are masked once, when they are stacked, and the loop
+ * ends with the longest sequence. Going backwards is the loop in the other direction with the same
+ * masks, since a sequence that has not begun keeps its initial state. */
 #include "control/control.h"
 #include "graph/internal.h"
 #include "graph/call_options.h"
@@ -161,11 +161,12 @@ static eddy_tensor run_loop(network *n, const eddy_dynamic_rnn_args *a)
     }
     if (!begin_state(n, without_steps(x), state)) return none;
     n->masks = seen.graph != NULL;
+    const eddy_tensor   longest = n->masks ? eddy_max(n->lengths) : EDDY_NO_TENSOR;
     const eddy_tensor   rows[] = { eddy__cell_project(&a->cell, x), seen };
     const eddy_function f = { .build = build_step, .context = n, .name = a->cell.f.name };
     const int           got = eddy_loop(f, ((eddy_list){ count, state }),
                                         ((eddy_list){ n->masks ? 2 : 1, rows }), out,
-                                        .reverse = a->go_backwards);
+                                        .reverse = a->go_backwards, .iterations = longest);
     if (got != count + 1) return none;
     for (int k = 0; k < count && a->state; k++) a->state[k] = out[k];
     const eddy_tensor y = masked(seen, out[count]);

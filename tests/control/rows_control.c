@@ -58,6 +58,13 @@ static eddy_tensor loop(eddy_graph *g, const eddy_tensor *x)
                               .reverse = true);
     return n == 3 ? Add(Mul(y[1], y[2]), y[0]) : eddy_none(g);
 }
+static eddy_tensor first_rows(eddy_graph *g, const eddy_tensor *x)
+{
+    eddy_tensor y[EDDY_MAX_RESULTS];
+    const int   n = eddy_loop(FUNCTION(row_step_by, x[2]), EDDY_LIST(x[0]), EDDY_LIST(x[1]), y,
+                              .reverse = true, .iterations = eddy_number(g, EDDY_INT32, 2));
+    return n == 3 ? Add(Mul(y[1], y[2]), y[0]) : eddy_none(g);
+}
 static eddy_tensor segments(eddy_graph *g, const eddy_tensor *x)
 {
     eddy_tensor y[EDDY_MAX_RESULTS];
@@ -92,6 +99,7 @@ static const sweep_row rows[] = {
     OP("Loop", "foldr", foldr, 2, S(4), S(3, 4)),
     OP("Loop", "map", map, 2, S(4), S(3, 4)),
     OP("Loop", "loop", loop, 3, S(4), S(3, 4), S(4)),
+    OP("Loop", "loop over first rows", first_rows, 3, S(4), S(3, 4), S(4)),
     OP("Loop", "loop in segments", segments, 3, S(4), S(3, 4), S(4)),
     OP("Case", "cond", cond, 2, S(3, 4), S(3, 4)),
     OP("Case", "cond, false", cond_false, 2, S(3, 4), S(3, 4)),

@@ -114,6 +114,7 @@ static void loops(void)
     eddy_loop(f, in, EDDY_LIST(rows, eddy_zeros(g, EDDY_FLOAT64, EDDY_SHAPE(4))), out),
         golden_graph(g);
     eddy_loop(f, in, nothing, out, -1), golden_graph(g);
+    eddy_loop(f, in, EDDY_LIST(rows), out, .iterations = rows), golden_graph(g);
     eddy_loop(PLAIN(add), EDDY_LIST(scalar, scalar), nothing, out, 3), golden_graph(g);
 }
 

@@ -22,6 +22,7 @@ BODY(product_of_rows, MatMul(x[0], x[1]))
 BODY(rows_only, Mul(x[0], x[1]), x[1])
 BODY(state_and_output, Tanh(Add(eddy_matmul(x[0], c[0]), x[1])))
 BODY(conj_product, Mul(x[0], Conj(x[1])))
+BODY(changing_rows, Mul(Tanh(Add(eddy_matmul(x[0], c[0]), eddy_matmul(x[1], c[0]))), 0.5), x[0])
 BODY(integers, Add(Mul(x[0], 3), x[1]))
 
 static const double six[] = { 1, 2, 3, 4, 5, 6 };
@@ -382,6 +383,43 @@ START_TEST(products_with_changing_weights)
 }
 END_TEST
 
+/* The gradient of weights that multiply rows is one product of all rows; those behind the last
+ * iteration do not count, even if they are NaN. */
+START_TEST(first_rows)
+{
+    eddy_graph *g = eddy_graph_new();
+    eddy_tensor w = eddy_placeholder(g, "w", EDDY_FLOAT64, EDDY_SHAPE(2, 2)), y[2], z[2];
+    eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY, 1, 2));
+    eddy_tensor n = eddy_placeholder(g, "n", EDDY_INT32, EDDY_SHAPE(EDDY_ANY));
+    eddy_tensor h = eddy_ones(g, EDDY_FLOAT64, EDDY_SHAPE(1, 2));
+    eddy_tensor first = eddy_gather(x, eddy_range(NumberLike(0, n), eddy_reshape(n, EDDY_SCALAR),
+                                                  NumberLike(1, n)));
+    ck_assert_int_eq(eddy_loop(FUNCTION(changing_rows, w), EDDY_LIST(h), EDDY_LIST(x), y,
+                               .iterations = eddy_reshape(n, EDDY_SCALAR), .reverse = _i), 2);
+    ck_assert_int_eq(eddy_loop(FUNCTION(changing_rows, w), EDDY_LIST(h), EDDY_LIST(first), z,
+                               .reverse = _i), 2);
+    const eddy_tensor list[] = { y[0], z[0], eddy_sum(y[1]), eddy_sum(z[1]),
+                                 eddy_gradient(Add(eddy_sum(y[1]), eddy_sum(y[0])), w),
+                                 eddy_gradient(Add(eddy_sum(z[1]), eddy_sum(z[0])), w) };
+    eddy_session *s = eddy_session_new(g);
+    for (int32_t k = 0; k <= 4; k++) {
+        const double rows[] = { 1, 2, -1, 0.5, 0.25, -2, k < 4 ? NAN : 1, k < 4 ? NAN : 3 };
+        eddy_array  *out[6] = { NULL };
+        ck_assert_msg(eddy_run(s, EDDY_FEED({ w, EDDY_VIEW(six, 2, 2) }, { n, EDDY_INTS(k) },
+                                            { x, EDDY_VIEW(rows, 4, 1, 2) }),
+                               (eddy_list){ 6, list }, out) == EDDY_OK, "%s",
+                      eddy_session_message(s));
+        for (int i = 0; i < 6; i++)
+            for (int64_t e = 0; e < eddy_array_count(out[i]); e++)
+                ck_assert_double_eq_tol(eddy_array_get(out[i], e), eddy_array_get(out[i | 1], e),
+                                        1e-12);
+        for (int i = 0; i < 6; i++) eddy_array_free(out[i]);
+    }
+    eddy_session_free(s);
+    eddy_graph_free(g);
+}
+END_TEST
+
 Suite *scan_suite(void)
 {
     Suite *s = suite_create("scan");
@@ -402,6 +440,7 @@ Suite *scan_suite(void)
     tcase_add_loop_test(c, iterating, 0, SEEDS);
     tcase_add_loop_test(c, logistic_map, 0, SEEDS);
     tcase_add_loop_test(c, loops_with_rows, 0, SEEDS);
+    tcase_add_loop_test(c, first_rows, 0, 2);
     tcase_add_loop_test(c, loops_without, 0, SEEDS);
     tcase_add_loop_test(c, recurrent_network, 0, SEEDS);
     tcase_add_loop_test(c, products_of_rows, 0, SEEDS);
