@@ -8,7 +8,8 @@
 #ifdef EDDY_HEADER
 /* Equal seeds give equal values, in every run, session and graph. The seed is a tensor of two
  * integers that may be computed or fed, for example from the number of a training step. Two
- * operations of one kind with the same seed draw the same values; give each its own seed. */
+ * operations of one kind with the same seed draw the same values; give each its own seed. The
+ * graph is that of the seed, so no graph is passed, unlike to eddy_random_uniform(g, shape). */
 #endif
 
 static bool seeded_uniform_infer(eddy_infer *c)
@@ -107,7 +108,7 @@ static eddy_dtype dtype_for(eddy_dtype asked, const eddy_tensor *x)
 /** Random numbers, uniformly distributed in [minval, maxval), as a function of `seed`.
  *
  *  shape   of the result; must be fully known
- *  seed    int32 or int64, two elements; it may change from run to run
+ *  seed    int32 or int64, two elements; it may change from run to run.  y is in its graph
  *  minval  default 0
  *  maxval  default 1
  *  dtype   float32 (default) or float64
@@ -150,7 +151,7 @@ static eddy_tensor normal_like(const eddy_op_def *op, const eddy_stateless_norma
 /** Normally distributed random numbers, mean + stddev z, as a function of `seed`.
  *
  *  shape         of the result; must be fully known
- *  seed          int32 or int64, two elements; it may change from run to run
+ *  seed          int32 or int64, two elements; it may change from run to run.  y is in its graph
  *  mean, stddev  default 0 and 1
  *  dtype         float32 (default) or float64
  *
