@@ -135,17 +135,19 @@ eddy_tensor eddy_stateless_random_uniform_like_with(const eddy_stateless_uniform
                              (eddy_tensor[]){ a.seed, a.x });
 }
 
-static eddy_random_attrs normal_of(const eddy_stateless_normal_args *a)
+static eddy_tensor normal(const eddy_op_def *op, const eddy_stateless_normal_args *given)
 {
-    return (eddy_random_attrs){ a->shape, dtype_for(a->dtype, NULL), a->mean,
-                                a->stddev, 0 };
+    const eddy_stateless_normal_args a = EDDY_TAKE(eddy_stateless_normal_args, given);
+    const eddy_random_attrs attrs = { a.shape, dtype_for(a.dtype, NULL), a.mean, a.stddev, 0 };
+    return eddy__apply_named(a.name, op, &attrs, 1, &a.seed);
 }
 
-static eddy_tensor normal_like(const eddy_op_def *op, const eddy_stateless_normal_like_args *a)
+static eddy_tensor normal_like(const eddy_op_def *op, const eddy_stateless_normal_like_args *given)
 {
-    const eddy_random_attrs attrs = { eddy_shape_unknown(), dtype_for(a->dtype, &a->x), a->mean,
-                                      a->stddev, 0 };
-    return eddy__apply_named(a->name, op, &attrs, 2, (eddy_tensor[]){ a->seed, a->x });
+    const eddy_stateless_normal_like_args a = EDDY_TAKE(eddy_stateless_normal_like_args, given);
+    const eddy_random_attrs attrs = { eddy_shape_unknown(), dtype_for(a.dtype, &a.x), a.mean,
+                                      a.stddev, 0 };
+    return eddy__apply_named(a.name, op, &attrs, 2, (eddy_tensor[]){ a.seed, a.x });
 }
 
 /** Normally distributed random numbers, mean + stddev z, as a function of `seed`.
@@ -160,16 +162,13 @@ static eddy_tensor normal_like(const eddy_op_def *op, const eddy_stateless_norma
  *  Gradient: none.  TensorFlow: stateless_random_normal, StatelessRandomNormal. */
 eddy_tensor eddy_stateless_random_normal_with(const eddy_stateless_normal_args *given)
 {
-    eddy_stateless_normal_args a = EDDY_TAKE(eddy_stateless_normal_args, given);
-    const eddy_random_attrs attrs = normal_of(&a);
-    return eddy__apply_named(a.name, &eddy_op_stateless_random_normal, &attrs, 1, &a.seed);
+    return normal(&eddy_op_stateless_random_normal, given);
 }
 
 /** Like eddy_stateless_random_normal, with the shape of x, whose values are not used. */
 eddy_tensor eddy_stateless_random_normal_like_with(const eddy_stateless_normal_like_args *given)
 {
-    eddy_stateless_normal_like_args a = EDDY_TAKE(eddy_stateless_normal_like_args, given);
-    return normal_like(&eddy_op_stateless_random_normal, &a);
+    return normal_like(&eddy_op_stateless_random_normal, given);
 }
 
 /** Normally distributed random numbers, truncated at two standard deviations from the mean as
@@ -179,14 +178,11 @@ eddy_tensor eddy_stateless_random_normal_like_with(const eddy_stateless_normal_l
  *  Gradient: none.  TensorFlow: stateless_truncated_normal, StatelessTruncatedNormal. */
 eddy_tensor eddy_stateless_truncated_normal_with(const eddy_stateless_normal_args *given)
 {
-    eddy_stateless_normal_args a = EDDY_TAKE(eddy_stateless_normal_args, given);
-    const eddy_random_attrs attrs = normal_of(&a);
-    return eddy__apply_named(a.name, &eddy_op_stateless_truncated_normal, &attrs, 1, &a.seed);
+    return normal(&eddy_op_stateless_truncated_normal, given);
 }
 
 /** Like eddy_stateless_truncated_normal, with the shape of x, whose values are not used. */
 eddy_tensor eddy_stateless_truncated_normal_like_with(const eddy_stateless_normal_like_args *given)
 {
-    eddy_stateless_normal_like_args a = EDDY_TAKE(eddy_stateless_normal_like_args, given);
-    return normal_like(&eddy_op_stateless_truncated_normal, &a);
+    return normal_like(&eddy_op_stateless_truncated_normal, given);
 }
