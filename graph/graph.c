@@ -105,7 +105,7 @@ eddy_tensor eddy_fail(eddy_graph *g, eddy_status s, const char *fmt, ...)
         va_start(args, fmt);
         eddy__error_vset(&g->error, s, fmt, args);
         va_end(args);
-        if (g->custom.name && s != EDDY_NO_MEMORY) name_custom_rule(g);
+        if (g->custom.name) name_custom_rule(g);
         if (g->on_error) g->on_error(g->on_error_user, g->error.status, g->error.message);
     }
     return eddy_none(g);
