@@ -30,7 +30,7 @@ static eddy_tensor project(const heads *h, eddy_tensor x, int64_t units, const c
 }
 
 /* [batch, positions, parts units] as [batch, positions, parts, heads, size]. */
-static eddy_tensor split_heads(const heads *h, eddy_tensor y, int parts)
+static eddy_tensor cut(const heads *h, eddy_tensor y, int parts)
 {
     eddy_tensor rows = eddy_merge_leading(y, eddy_sum(y, .axes = EDDY_AXES(-1)));
     rows = eddy_reshape(rows, EDDY_SHAPE(EDDY_ANY, parts, h->a->heads, h->size));
@@ -38,14 +38,14 @@ static eddy_tensor split_heads(const heads *h, eddy_tensor y, int parts)
 }
 
 /* [batch, positions, heads, size] as [batch, positions, units]. */
-static eddy_tensor join_heads(const heads *h, eddy_tensor y)
+static eddy_tensor join(const heads *h, eddy_tensor y)
 {
     eddy_tensor rows = eddy_merge_leading(y, eddy_sum(y, .axes = EDDY_AXES(-2, -1)));
     return eddy__layer_restore_dims(eddy_reshape(rows, EDDY_SHAPE(EDDY_ANY, h->units)), y, 2);
 }
 
 /* Part k of [batch, positions, parts, heads, size], heads first. */
-static eddy_tensor part_of(eddy_tensor parts, int k)
+static eddy_tensor part(eddy_tensor parts, int k)
 {
     return eddy_transpose(eddy_output(parts, k), EDDY_DIMS(0, 2, 1, 3));
 }
@@ -108,21 +108,21 @@ static eddy_tensor build_attention(heads *h)
     const bool stored = a->dropout > 0 && (a->training || a->training_when.graph);
     eddy_tensor y;
     if (!a->memory.graph) {
-        eddy_tensor qkv = split_heads(h, project(h, a->x, 3 * h->units, "qkv", 0), 3);
+        eddy_tensor qkv = cut(h, project(h, a->x, 3 * h->units, "qkv", 0), 3);
         if (!stored && !a->mask.graph && !a->lengths.graph) {
             y = eddy_packed_self_attention(qkv, a->causal);
-            return project(h, join_heads(h, y), h->n, "attention_output", 2);
+            return project(h, join(h, y), h->n, "attention_output", 2);
         }
         qkv = eddy_unstack(qkv, 2);
-        h->q = part_of(qkv, 0), h->k = part_of(qkv, 1), h->v = part_of(qkv, 2);
+        h->q = part(qkv, 0), h->k = part(qkv, 1), h->v = part(qkv, 2);
     } else {
-        eddy_tensor q = split_heads(h, project(h, a->x, h->units, "query", 0), 1);
-        eddy_tensor kv = split_heads(h, project(h, a->memory, 2 * h->units, "key_value", 1), 2);
-        h->q = part_of(eddy_unstack(q, 2), 0);
+        eddy_tensor q = cut(h, project(h, a->x, h->units, "query", 0), 1);
+        eddy_tensor kv = cut(h, project(h, a->memory, 2 * h->units, "key_value", 1), 2);
+        h->q = part(eddy_unstack(q, 2), 0);
         kv = eddy_unstack(kv, 2);
-        h->k = part_of(kv, 0), h->v = part_of(kv, 1);
+        h->k = part(kv, 0), h->v = part(kv, 1);
     }
-    return project(h, join_heads(h, attend(h, stored)), h->n, "attention_output", 2);
+    return project(h, join(h, attend(h, stored)), h->n, "attention_output", 2);
 }
 
 eddy_tensor eddy_multi_head_attention_with(const eddy_multi_head_attention_args *given)
