@@ -47,7 +47,8 @@ bool eddy__is_random(const eddy_node *node)
 
 /* Ascending pass: marks nodes that depend on `from`. Descending pass: marks those that `to`
  * needs. */
-static void mark(eddy_subgraph *s, int n, const eddy_tensor *from, int m, const eddy_tensor *to)
+static void set_marks(eddy_subgraph *s, int n, const eddy_tensor *from, int m,
+                      const eddy_tensor *to)
 {
     for (int i = 0; i < n; i++) s->marks[from[i].node - s->first] |= EDDY_DEPENDS | EDDY_SOURCE;
     for (int32_t id = s->first; id <= s->last; id++) {
@@ -84,7 +85,7 @@ bool eddy__subgraph_begin_random(eddy_subgraph *s, eddy_graph *g, int n, const e
     const int64_t count = (int64_t)s->last - s->first + 1;
     s->marks = eddy__subgraph_alloc(s, count, sizeof *s->marks);
     s->replacements = eddy__subgraph_alloc(s, count, sizeof *s->replacements);
-    if (s->marks && s->replacements) mark(s, n, from, m, to);
+    if (s->marks && s->replacements) set_marks(s, n, from, m, to);
     return s->marks && s->replacements;
 }
 

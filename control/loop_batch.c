@@ -124,7 +124,7 @@ static eddy_tensor first_batched(const batching *m)
     return eddy_none(m->body);
 }
 
-static void end(batching *m)
+static void end_batching(batching *m)
 {
     if (m->e.from) eddy__extract_end(&m->e);
     if (!eddy__graph_ready(m->body))
@@ -301,7 +301,7 @@ void eddy__loop_batch(eddy_batch *b)
 {
     batching m;
     if (begin(&m, b, eddy__body_args(b->node))) batch_loop(&m, b->attrs);
-    end(&m);
+    end_batching(&m);
 }
 
 /* ------------------------------------------------------------------ cases -- */
@@ -343,7 +343,7 @@ static void case_part(eddy_batch *b, int first, int n, eddy_tensor index, eddy_t
 {
     batching m;
     if (begin(&m, b, b->n_in - 1)) batch_branches(&m, b->attrs, first, n, index, y);
-    end(&m);
+    end_batching(&m);
 }
 
 /* Branch by branch for all examples; each example takes its own. */

@@ -79,7 +79,7 @@ static bool write_infer(eddy_infer *c)
     return eddy__infer_yield(c, 0, EDDY_BOOL, w) && eddy__infer_yield(c, 1, c->in[1].dtype, i);
 }
 
-static eddy_status mark(eddy_kernel *k, bool *written, int64_t size, int64_t at)
+static eddy_status mark_written(eddy_kernel *k, bool *written, int64_t size, int64_t at)
 {
     const eddy_array_index_attrs *a = k->attrs;
     if (at < 0 || at >= size)
@@ -105,7 +105,8 @@ static eddy_status write_kernel(eddy_kernel *k)
     if (k->out[0]->count > 0 && k->out[0]->data != k->in[0]->data)
         memcpy(written, k->in[0]->data, (size_t)k->out[0]->count);
     for (int64_t i = 0; i < indices->count; i++) {
-        const eddy_status s = mark(k, written + i / n * size, size, eddy__index_at(indices, i));
+        const eddy_status s =
+            mark_written(k, written + i / n * size, size, eddy__index_at(indices, i));
         if (s != EDDY_OK) return s;
     }
     if (indices->count > 0)

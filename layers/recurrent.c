@@ -6,7 +6,7 @@
 /* ---------------------------------------------------------------- sequences -- */
 
 /* A sequence in reverse order, [steps, batch, ...]. */
-static eddy_tensor turn(eddy_tensor x, eddy_tensor lengths)
+static eddy_tensor reversed(eddy_tensor x, eddy_tensor lengths)
 {
     return lengths.graph ? eddy_reverse_sequence(x, lengths, 0, 1) : eddy_reverse(x, EDDY_AXES(0));
 }
@@ -54,11 +54,11 @@ static eddy_rnn_result run_steps(const eddy_layer *l, const eddy_rnn_args *a, ed
     inner.name = a->cell.name ? a->cell.name : eddy__cell_name(&a->cell);
     inner.reuse = eddy__layer_inner_reuse(l, inner.name, scope);
     eddy__layer_begin(&inner);
-    eddy_cell_states s = eddy__cell_run(&inner, &a->cell, a->go_backwards ? turn(x, lengths) : x,
-                                        a->initial_h, a->initial_c);
+    eddy_cell_states s = eddy__cell_run(
+        &inner, &a->cell, a->go_backwards ? reversed(x, lengths) : x, a->initial_h, a->initial_c);
     eddy__layer_end(&inner, x);
     eddy_rnn_result r = { s.h, last(s.h, lengths, a->initial_h), last(s.c, lengths, a->initial_c) };
-    if (a->go_backwards) r.outputs = turn(r.outputs, lengths);
+    if (a->go_backwards) r.outputs = reversed(r.outputs, lengths);
     if (lengths.graph) r.outputs = Where(seen, r.outputs, 0);
     return r;
 }

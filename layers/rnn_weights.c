@@ -20,7 +20,7 @@ static int parts_of(eddy_cell_kind kind)
 }
 
 /* Part k of the columns. */
-static eddy_tensor part(eddy_tensor x, int parts, int k)
+static eddy_tensor part_of(eddy_tensor x, int parts, int k)
 {
     return parts == 1 ? x : eddy_output(eddy_split(x, parts, .axis = -1), k);
 }
@@ -28,7 +28,7 @@ static eddy_tensor part(eddy_tensor x, int parts, int k)
 static eddy_tensor chosen(eddy_tensor x, int parts, int n, const int *order)
 {
     eddy_tensor at[MOST_PARTS];
-    for (int k = 0; k < n; k++) at[k] = part(x, parts, order[k]);
+    for (int k = 0; k < n; k++) at[k] = part_of(x, parts, order[k]);
     return n == 1 ? at[0] : eddy_concat((eddy_list){ n, at }, -1);
 }
 
@@ -64,7 +64,7 @@ static eddy_rnn_weights joint(const eddy_rnn_weights_args *a, eddy_tensor kernel
         y.bias = chosen(bias, 4, 4, order);
         return y;
     }
-    const eddy_tensor none = ZerosLike(part(bias, 4, 0));
+    const eddy_tensor none = ZerosLike(part_of(bias, 4, 0));
     y.bias = Sub(bias, eddy_concat(EDDY_LIST(none, Add(none, a->forget_bias), none, none), 0));
     if (a->layout == EDDY_TORCH_LAYOUT && a->projection.graph)
         y.projection = Transpose(a->projection);
@@ -80,9 +80,9 @@ static eddy_rnn_weights gru_of(const eddy_rnn_weights_args *a, const halves *w)
         .gates_kernel = eddy_concat(EDDY_LIST(x, h), 0),
         .gates_bias = chosen(Add(w->bias_x, w->bias_h), 3, 2, gates),
         .candidate_kernel =
-            eddy_concat(EDDY_LIST(part(w->x, 3, last), part(w->h, 3, last)), 0),
-        .candidate_bias = part(w->bias_x, 3, last),
-        .recurrent_bias = part(w->bias_h, 3, last),
+            eddy_concat(EDDY_LIST(part_of(w->x, 3, last), part_of(w->h, 3, last)), 0),
+        .candidate_bias = part_of(w->bias_x, 3, last),
+        .recurrent_bias = part_of(w->bias_h, 3, last),
     };
 }
 

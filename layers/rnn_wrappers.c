@@ -147,7 +147,7 @@ static bool dropout_prepare(eddy_graph *g, eddy_type x, void *context)
     return eddy__cell_prepare(g, "dropout_wrapper", cell, x);
 }
 
-static eddy_tensor drop(const dropout *d, int k, eddy_tensor x)
+static eddy_tensor dropped_out(const dropout *d, int k, eddy_tensor x)
 {
     const eddy_dtype  dtype = eddy_dtype_of(x);
     const eddy_tensor mask = d->masks[k], when = d->args.training_when;
@@ -162,7 +162,7 @@ static eddy_tensor drop(const dropout *d, int k, eddy_tensor x)
 static eddy_tensor dropout_project(eddy_tensor x, void *context)
 {
     const dropout *d = context;
-    return eddy__cell_project(&d->args.cell, drop(d, DROP_INPUT, x));
+    return eddy__cell_project(&d->args.cell, dropped_out(d, DROP_INPUT, x));
 }
 
 static int dropout_step(eddy_list in, eddy_tensor *y, void *context)
@@ -172,8 +172,8 @@ static int dropout_step(eddy_list in, eddy_tensor *y, void *context)
     y[0] = eddy__cell_call("dropout_wrapper", cell, in.at[0], in.at + 1, y + 1);
     if (!eddy_is_valid(y[0])) return 0;
     for (int k = 0; k < cell->n_state; k++)
-        if (!cell->state[k].is_memory) y[k + 1] = drop(d, DROP_STATE + k, y[k + 1]);
-    y[0] = drop(d, DROP_OUTPUT, y[0]);
+        if (!cell->state[k].is_memory) y[k + 1] = dropped_out(d, DROP_STATE + k, y[k + 1]);
+    y[0] = dropped_out(d, DROP_OUTPUT, y[0]);
     return cell->n_state + 1;
 }
 

@@ -35,13 +35,11 @@ static inline eddy_tensor eddy_where_tn_(eddy_tensor c, eddy_tensor a, double b)
     return eddy_where(c, a, eddy_number_like(b, a));
 }
 
-/* The one of three functions that takes what a and b are, called with x, a and b.
+/* Calls one of three functions with x, a and b: the one for the types of a and b.
  *
- * _Generic names an operand to learn its type and again to use it, so calls within calls
- * would double with each level.  C11 has no other way: the places that take a struct as well
- * as a number, an initializer and an argument of a variadic function, do not tell which it
- * was.  So the operands are kept in variables first, as gcc and clang have them; those of a
- * call within a call hide the outer ones, which is what is wanted. */
+ * _Generic contains an operand once to find its type and once to use it, so the text of nested
+ * calls would double with each level.  Therefore the operands are stored in variables first,
+ * whose types gcc and clang deduce.  Those of a nested call hide the outer ones, as intended. */
 #define EDDY_BY_KIND_(tt, nt, tn, x, a, b)                                                      \
     (__extension__({                                                                            \
         _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wshadow\"")           \

@@ -131,7 +131,8 @@ static bool reserve_slot(eddy_optimizer *o)
     return true;
 }
 
-static eddy_tensor keep(eddy_optimizer *o, int32_t owner, const char *name, eddy_tensor variable)
+static eddy_tensor record_slot(eddy_optimizer *o, int32_t owner, const char *name,
+                               eddy_tensor variable)
 {
     eddy_graph *g = o->graph;
     if (!eddy_is_valid(variable)) return variable;
@@ -144,7 +145,7 @@ static eddy_tensor keep(eddy_optimizer *o, int32_t owner, const char *name, eddy
 }
 
 /* A variable of the optimizer, without the control inputs of open scopes. */
-static eddy_tensor make(eddy_graph *g, const char *name, eddy_tensor initial_value)
+static eddy_tensor make_variable(eddy_graph *g, const char *name, eddy_tensor initial_value)
 {
     eddy_control_clear(g);
     eddy_tensor v = eddy_variable(g, .initial_value = initial_value, .not_trainable = true,
@@ -166,9 +167,9 @@ static eddy_tensor new_slot(eddy_optimizer *o, eddy_tensor variable, const char 
                             const char *called, eddy_tensor initial_value)
 {
     enter_variable(o->graph, variable);
-    eddy_tensor slot = make(o->graph, called, initial_value);
+    eddy_tensor slot = make_variable(o->graph, called, initial_value);
     eddy_scope_end(o->graph);
-    return keep(o, variable.node, name, slot);
+    return record_slot(o, variable.node, name, slot);
 }
 
 eddy_tensor eddy_make_slot(eddy_optimizer *o, eddy_tensor variable, const char *name,
@@ -189,7 +190,8 @@ eddy_tensor eddy_make_shared_slot(eddy_optimizer *o, const char *name, eddy_tens
     if (!g) return eddy_none(initial_value.graph);
     if (!name) return eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: a slot requires a name", o->name);
     eddy_tensor slot = eddy__shared_slot(o, name);
-    return eddy_is_valid(slot) ? slot : keep(o, 0, name, make(g, name, initial_value));
+    return eddy_is_valid(slot) ? slot
+                               : record_slot(o, 0, name, make_variable(g, name, initial_value));
 }
 
 /* `value` in the shape of a variable. */

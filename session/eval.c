@@ -470,7 +470,7 @@ const eddy_array *eddy_eval_in(eddy_session *s, eddy_tensor t)
 
 const eddy_array *eddy_eval(eddy_tensor t) { return eddy_eval_in(eddy_eval_session(t.graph), t); }
 
-static void set(eddy_session *s, eddy_tensor t, const eddy_array *value, eddy_error *e)
+static void set_value(eddy_session *s, eddy_tensor t, const eddy_array *value, eddy_error *e)
 {
     const eddy_node *node = eddy_node_of(t);
     if (!reserve_entries(s, e)) return;
@@ -495,7 +495,7 @@ eddy_status eddy_eval_set_in(eddy_session *s, eddy_tensor t, const eddy_array *v
     if (node && is_variable(node)) return eddy_variable_set(s, t, value);
     pthread_mutex_lock(&s->lock);
     if (eddy__session_check(s, &e) && eddy__session_check_feed(s, &(eddy_feed){ t, value }, 0, &e))
-        set(s, t, value, &e);
+        set_value(s, t, value, &e);
     return eddy__session_finish(s, &e);
 }
 

@@ -25,13 +25,13 @@ typedef struct properties {
 static const properties dtypes[EDDY_DTYPES] = { FOR_ALL_TYPES(ROW, 0) };
 
 /* Of no kind if there is no such dtype. */
-static const properties *of(eddy_dtype d)
+static const properties *row_of(eddy_dtype d)
 {
     return &dtypes[(int)d > 0 && (int)d < EDDY_DTYPES ? d : EDDY_DEFAULT_DTYPE];
 }
 
-const char *eddy_dtype_name(eddy_dtype d) { return of(d)->name ? of(d)->name : "?"; }
-size_t      eddy_dtype_size(eddy_dtype d) { return of(d)->size; }
+const char *eddy_dtype_name(eddy_dtype d) { return row_of(d)->name ? row_of(d)->name : "?"; }
+size_t      eddy_dtype_size(eddy_dtype d) { return row_of(d)->size; }
 
 eddy_dtype eddy_dtype_named(const char *name)
 {
@@ -52,16 +52,16 @@ eddy_dtype eddy__dtype_complex(eddy_dtype d)
 
 bool eddy_dtype_is_floating(eddy_dtype d)
 {
-    return of(d)->kind == EDDY_KIND_FLOATING || of(d)->kind == EDDY_KIND_HALF;
+    return row_of(d)->kind == EDDY_KIND_FLOATING || row_of(d)->kind == EDDY_KIND_HALF;
 }
-bool eddy_dtype_is_integer(eddy_dtype d) { return of(d)->kind == EDDY_KIND_INTEGER; }
-bool eddy_dtype_is_complex(eddy_dtype d) { return of(d)->kind == EDDY_KIND_COMPLEX; }
+bool eddy_dtype_is_integer(eddy_dtype d) { return row_of(d)->kind == EDDY_KIND_INTEGER; }
+bool eddy_dtype_is_complex(eddy_dtype d) { return row_of(d)->kind == EDDY_KIND_COMPLEX; }
 bool eddy_dtype_is_differentiable(eddy_dtype d)
 {
     return eddy_dtype_is_floating(d) || eddy_dtype_is_complex(d);
 }
 
-bool eddy__dtype_is_float(eddy_dtype d) { return of(d)->kind == EDDY_KIND_FLOATING; }
+bool eddy__dtype_is_float(eddy_dtype d) { return row_of(d)->kind == EDDY_KIND_FLOATING; }
 
 bool eddy__dtype_is_index(eddy_dtype d)
 {
@@ -72,21 +72,21 @@ bool eddy__dtype_is_index(eddy_dtype d)
 bool eddy__dtype_holds(eddy_dtype d, double v)
 {
     if (!eddy_dtype_is_integer(d)) return true;
-    return v == trunc(v) && v >= (double)of(d)->lowest && v < (double)of(d)->highest + 1;
+    return v == trunc(v) && v >= (double)row_of(d)->lowest && v < (double)row_of(d)->highest + 1;
 }
 
-int64_t eddy__dtype_lowest(eddy_dtype d)  { return of(d)->lowest; }
-int64_t eddy__dtype_highest(eddy_dtype d) { return of(d)->highest; }
+int64_t eddy__dtype_lowest(eddy_dtype d)  { return row_of(d)->lowest; }
+int64_t eddy__dtype_highest(eddy_dtype d) { return row_of(d)->highest; }
 double eddy__dtype_epsilon(eddy_dtype d)
 {
-    return of(d)->digits > 0 ? ldexp(1, 1 - of(d)->digits) : 0;
+    return row_of(d)->digits > 0 ? ldexp(1, 1 - row_of(d)->digits) : 0;
 }
 double eddy__dtype_smallest(eddy_dtype d)
 {
-    return of(d)->digits > 0 ? ldexp(1, 2 - of(d)->exponent) : 0;
+    return row_of(d)->digits > 0 ? ldexp(1, 2 - row_of(d)->exponent) : 0;
 }
 double eddy__dtype_largest(eddy_dtype d)
 {
-    return of(d)->digits > 0 ? ldexp(2 - eddy__dtype_epsilon(d), of(d)->exponent - 1)
+    return row_of(d)->digits > 0 ? ldexp(2 - eddy__dtype_epsilon(d), row_of(d)->exponent - 1)
                              : (double)INFINITY;
 }

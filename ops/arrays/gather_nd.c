@@ -218,7 +218,7 @@ static eddy_tensor rows_of(const eddy_rule *r, eddy_tensor t)
     return eddy_gather_nd(t, r->x[1], a->batch_dims);
 }
 
-static eddy_tensor put(const eddy_op_def *op, const eddy_tensor_scatter_args *given)
+static eddy_tensor tensor_scatter(const eddy_op_def *op, const eddy_tensor_scatter_args *given)
 {
     const eddy_tensor_scatter_args a = EDDY_TAKE(eddy_tensor_scatter_args, given);
     return eddy__apply_named(a.name, op, &(eddy_tuples_attrs){ a.batch_dims }, 3,
@@ -266,7 +266,7 @@ const eddy_op_def eddy_op_tensor_scatter_update =
  *  TensorFlow: TensorScatterUpdate. */
 eddy_tensor eddy_tensor_scatter_update_with(const eddy_tensor_scatter_args *given)
 {
-    return put(&eddy_op_tensor_scatter_update, given);
+    return tensor_scatter(&eddy_op_tensor_scatter_update, given);
 }
 
 static void add_gradient(eddy_rule *r)
@@ -289,7 +289,7 @@ const eddy_op_def eddy_op_tensor_scatter_add = TENSOR_SCATTER(
  *  TensorFlow: TensorScatterAdd. */
 eddy_tensor eddy_tensor_scatter_add_with(const eddy_tensor_scatter_args *given)
 {
-    return put(&eddy_op_tensor_scatter_add, given);
+    return tensor_scatter(&eddy_op_tensor_scatter_add, given);
 }
 
 static void sub_gradient(eddy_rule *r)
@@ -310,7 +310,7 @@ const eddy_op_def eddy_op_tensor_scatter_sub = TENSOR_SCATTER(
  *  TensorFlow: TensorScatterSub. */
 eddy_tensor eddy_tensor_scatter_sub_with(const eddy_tensor_scatter_args *given)
 {
-    return put(&eddy_op_tensor_scatter_sub, given);
+    return tensor_scatter(&eddy_op_tensor_scatter_sub, given);
 }
 
 /* dy goes to the elements that are the extreme; ties share it equally. */
@@ -341,7 +341,7 @@ const eddy_op_def eddy_op_tensor_scatter_min = TENSOR_SCATTER(
  *  TensorFlow: TensorScatterMin. */
 eddy_tensor eddy_tensor_scatter_min_with(const eddy_tensor_scatter_args *given)
 {
-    return put(&eddy_op_tensor_scatter_min, given);
+    return tensor_scatter(&eddy_op_tensor_scatter_min, given);
 }
 
 const eddy_op_def eddy_op_tensor_scatter_max = TENSOR_SCATTER(
@@ -355,5 +355,5 @@ const eddy_op_def eddy_op_tensor_scatter_max = TENSOR_SCATTER(
  *  Errors, Gradient: as for eddy_tensor_scatter_min.  TensorFlow: TensorScatterMax. */
 eddy_tensor eddy_tensor_scatter_max_with(const eddy_tensor_scatter_args *given)
 {
-    return put(&eddy_op_tensor_scatter_max, given);
+    return tensor_scatter(&eddy_op_tensor_scatter_max, given);
 }

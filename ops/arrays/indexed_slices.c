@@ -110,8 +110,8 @@ const eddy_op_def eddy_op_indexed_slices = {
 /* The slices, with the shape of `like` or of the attributes.  If values are slices
  * themselves, their row i is the sum of rows that go to indices[i], so these rows
  * are added there directly. */
-static eddy_tensor make(eddy_tensor values, eddy_tensor indices, const eddy_tensor *like,
-                        slices_attrs a)
+static eddy_tensor make_slices(eddy_tensor values, eddy_tensor indices, const eddy_tensor *like,
+                               slices_attrs a)
 {
     eddy_tensor inner, at;
     while (eddy_slices_parts(values, &inner, &at)) {
@@ -146,7 +146,8 @@ static eddy_tensor make(eddy_tensor values, eddy_tensor indices, const eddy_tens
 eddy_tensor eddy_indexed_slices(eddy_tensor values, eddy_tensor indices, eddy_tensor like)
 {
     const bool open = !like.graph && like.node == 0;
-    return make(values, indices, open ? NULL : &like, (slices_attrs){ EDDY_UNKNOWN_SHAPE, false });
+    return make_slices(values, indices, open ? NULL : &like,
+                       (slices_attrs){ EDDY_UNKNOWN_SHAPE, false });
 }
 
 /** A sparse tensor like eddy_indexed_slices, with the shape `dense_shape`.
@@ -158,7 +159,7 @@ eddy_tensor eddy_indexed_slices(eddy_tensor values, eddy_tensor indices, eddy_te
  *  Errors, Gradient: as for eddy_indexed_slices.  TensorFlow: IndexedSlices. */
 eddy_tensor eddy_indexed_slices_of(eddy_tensor values, eddy_tensor indices, eddy_shape dense_shape)
 {
-    return make(values, indices, NULL, (slices_attrs){ dense_shape, false });
+    return make_slices(values, indices, NULL, (slices_attrs){ dense_shape, false });
 }
 
 /** Whether t is the output of IndexedSlices; if so, *values and *indices are its inputs.
@@ -188,9 +189,9 @@ static eddy_tensor slices_like(eddy_tensor t, eddy_tensor values, eddy_tensor in
 {
     const eddy_node *node = eddy_node_of(t);
     if (!eddy_slices_parts(t, NULL, NULL))
-        return make(values, indices, &t, (slices_attrs){ EDDY_UNKNOWN_SHAPE, skip });
-    return make(values, indices, node->n_inputs == 3 ? &node->inputs[2] : NULL,
-                (slices_attrs){ ((const slices_attrs *)node->attrs)->dense_shape, skip });
+        return make_slices(values, indices, &t, (slices_attrs){ EDDY_UNKNOWN_SHAPE, skip });
+    return make_slices(values, indices, node->n_inputs == 3 ? &node->inputs[2] : NULL,
+                       (slices_attrs){ ((const slices_attrs *)node->attrs)->dense_shape, skip });
 }
 
 /** The same slices, where rows with a negative index are padding and are skipped.

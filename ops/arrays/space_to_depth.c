@@ -20,7 +20,7 @@ typedef struct loops {
 } loops;
 
 /* The copy from one to the other as a box, with its loops in the order of writing. */
-static eddy_status move(eddy_kernel *k, const loops *l, bool to_wide)
+static eddy_status set_box(eddy_kernel *k, const loops *l, bool to_wide)
 {
     const int64_t *to = to_wide ? l->wide : l->narrow, *from = to_wide ? l->narrow : l->wide;
     bool      done[EDDY_BOX_RANK] = { false };
@@ -118,7 +118,7 @@ static eddy_status depth_prepare(eddy_kernel *k)
         .narrow = { n[lead] * narrow.dim[lead], n[h], n[h + 1], b * own * n[c], own * n[c], n[c] },
         .wide = { w[lead] * wide.dim[lead], b * w[h], b * w[h + 1], w[h], w[h + 1], w[c] },
     };
-    return move(k, &l, !to_depth);
+    return set_box(k, &l, !to_depth);
 }
 
 static void to_depth_gradient(eddy_rule *r)
@@ -257,7 +257,7 @@ static eddy_status batch_prepare(eddy_kernel *k)
         l.size[l.n] = block, l.narrow[l.n] = step, l.wide[l.n++] = w[d];
         step *= block;
     }
-    return move(k, &l, !to_batch);
+    return set_box(k, &l, !to_batch);
 }
 
 static void batch_batch(eddy_batch *b)

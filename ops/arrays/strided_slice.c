@@ -107,7 +107,7 @@ static range range_of(const strided_attrs *a, int i, int64_t dim)
 }
 
 /* Applies entry i to dimension d of x; returns false after reporting an index out of range. */
-static bool take(eddy_infer *c, const strided_attrs *a, int i, int d, int64_t dim, view *v)
+static bool apply_entry(eddy_infer *c, const strided_attrs *a, int i, int d, int64_t dim, view *v)
 {
     if (!is_place(a, i)) {
         v->of[d] = range_of(a, i, dim);
@@ -153,7 +153,7 @@ static bool view_of(eddy_infer *c, const strided_attrs *a, eddy_shape x, view *v
             has_rest = true;
             take_whole(x, d, rest, v);
             d += rest;
-        } else if (!take(c, a, i, d, x.dim[d], v)) {
+        } else if (!apply_entry(c, a, i, d, x.dim[d], v)) {
             return false;
         } else {
             d++;

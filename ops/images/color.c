@@ -174,7 +174,7 @@ eddy_tensor eddy_rgb_to_hsv(eddy_tensor x)
 }
 
 /* 0 to 1, by the distance of six times the hue from the middle of a color. */
-static eddy_tensor part(eddy_tensor x)
+static eddy_tensor clip_to_unit(eddy_tensor x)
 {
     return eddy_clip_by_value(x, NumberLike(0, x), NumberLike(1, x));
 }
@@ -190,9 +190,9 @@ eddy_tensor eddy_hsv_to_rgb(eddy_tensor x)
     eddy_tensor c[3];
     if (!channels_of("hsv_to_rgb", x, c)) return eddy_none(x.graph);
     const eddy_tensor h = Mul(c[0], 6), s = c[1], v = c[2], gray = Sub(1, s);
-    const eddy_tensor r = part(Sub(Abs(Sub(h, 3)), 1));
-    const eddy_tensor g = part(Sub(2, Abs(Sub(h, 2))));
-    const eddy_tensor b = part(Sub(2, Abs(Sub(h, 4))));
+    const eddy_tensor r = clip_to_unit(Sub(Abs(Sub(h, 3)), 1));
+    const eddy_tensor g = clip_to_unit(Sub(2, Abs(Sub(h, 2))));
+    const eddy_tensor b = clip_to_unit(Sub(2, Abs(Sub(h, 4))));
     return eddy_concat(EDDY_LIST(Mul(Add(gray, Mul(s, r)), v), Mul(Add(gray, Mul(s, g)), v),
                                  Mul(Add(gray, Mul(s, b)), v)), -1);
 }
@@ -277,7 +277,7 @@ eddy_tensor eddy_adjust_saturation(eddy_tensor x, eddy_tensor factor)
     eddy_tensor c[3];
     const eddy_tensor hsv = eddy_rgb_to_hsv(x);
     if (!eddy_is_valid(hsv) || !channels_of("adjust_saturation", hsv, c)) return hsv;
-    const eddy_tensor s = part(Mul(c[1], CastLike(factor, c[1])));
+    const eddy_tensor s = clip_to_unit(Mul(c[1], CastLike(factor, c[1])));
     return as_before(eddy_hsv_to_rgb(eddy_concat(EDDY_LIST(c[0], s, c[2]), -1)), x);
 }
 

@@ -68,7 +68,7 @@ static bool check_pair(const char *who, eddy_tensor x, int64_t least, int64_t a,
            false;
 }
 
-static eddy_tensor cut(eddy_tensor x, int64_t top, int64_t left, int64_t height, int64_t width)
+static eddy_tensor cropped(eddy_tensor x, int64_t top, int64_t left, int64_t height, int64_t width)
 {
     const int rank = eddy_shape_of(x).rank;
     return eddy_slice(x, height_width(rank, top, left, 0), height_width(rank, height, width, -1));
@@ -89,7 +89,7 @@ eddy_tensor eddy_crop_to_bounding_box(eddy_tensor x, int64_t offset_height, int6
     if (!eddy__has_image_rank(who, x) || !check_pair(who, x, 0, offset_height, offset_width) ||
         !check_pair(who, x, 1, height, width))
         return eddy_none(x.graph);
-    return cut(x, offset_height, offset_width, height, width);
+    return cropped(x, offset_height, offset_width, height, width);
 }
 
 /** y = images of this height and width with x at an offset, and zeros around it.
@@ -138,7 +138,7 @@ eddy_tensor eddy_central_crop(eddy_tensor x, double fraction)
                          "(0, 1]", fraction);
     const int64_t top = (int64_t)(((double)h - (double)h * fraction) / 2);
     const int64_t left = (int64_t)(((double)w - (double)w * fraction) / 2);
-    return cut(x, top, left, h - 2 * top, w - 2 * left);
+    return cropped(x, top, left, h - 2 * top, w - 2 * left);
 }
 
 /** y = images of this height and width with the same center as x: x is cropped where it is
@@ -158,7 +158,7 @@ eddy_tensor eddy_resize_with_crop_or_pad(eddy_tensor x, int64_t height, int64_t 
     if (!eddy__has_image_size(who, x, &h, &w) || !check_pair(who, x, 1, height, width))
         return eddy_none(x.graph);
     const int64_t top = h > height ? (h - height) / 2 : 0, left = w > width ? (w - width) / 2 : 0;
-    x = cut(x, top, left, h < height ? h : height, w < width ? w : width);
+    x = cropped(x, top, left, h < height ? h : height, w < width ? w : width);
     return eddy_pad_to_bounding_box(x, height > h ? (height - h) / 2 : 0,
                                     width > w ? (width - w) / 2 : 0, height, width);
 }

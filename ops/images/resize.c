@@ -212,7 +212,7 @@ typedef struct nearest_work {
 } nearest_work;
 
 /* y = the pixels of a row of x; their size is constant where this is inlined. */
-EDDY_INLINE void pick(const nearest_work *w, size_t size, const char *x, char *y)
+EDDY_INLINE void pick_nearest(const nearest_work *w, size_t size, const char *x, char *y)
 {
     for (int64_t j = 0; j < w->columns; j++, y += size)
         memcpy(y, x + (size_t)w->at[1][j] * size, size);
@@ -233,13 +233,13 @@ static void nearest_rows(void *arg, int64_t from, int64_t to, int worker)
             continue;
         }
         switch (w->pixel) {
-        case 1:  pick(w, 1, x, y); break;
-        case 3:  pick(w, 3, x, y); break;
-        case 4:  pick(w, 4, x, y); break;
-        case 8:  pick(w, 8, x, y); break;
-        case 12: pick(w, 12, x, y); break;
-        case 16: pick(w, 16, x, y); break;
-        default: pick(w, w->pixel, x, y);
+        case 1:  pick_nearest(w, 1, x, y); break;
+        case 3:  pick_nearest(w, 3, x, y); break;
+        case 4:  pick_nearest(w, 4, x, y); break;
+        case 8:  pick_nearest(w, 8, x, y); break;
+        case 12: pick_nearest(w, 12, x, y); break;
+        case 16: pick_nearest(w, 16, x, y); break;
+        default: pick_nearest(w, w->pixel, x, y);
         }
     }
 }

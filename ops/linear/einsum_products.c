@@ -72,12 +72,12 @@ typedef struct term {
 
 typedef uint64_t set;                      /* of labels */
 
-static set one(int label) { return (set)1 << label; }
+static set set_of_label(int label) { return (set)1 << label; }
 
 static set set_of(const eddy_axes_of *a)
 {
     set s = 0;
-    for (int i = 0; i < a->n; i++) s |= one(a->label[i]);
+    for (int i = 0; i < a->n; i++) s |= set_of_label(a->label[i]);
     return s;
 }
 
@@ -85,7 +85,7 @@ static set set_of(const eddy_axes_of *a)
 static void append(eddy_axes_of *to, const eddy_axes_of *from, set s)
 {
     for (int i = 0; i < from->n && to->n < EDDY_MAX_RANK; i++)
-        if (s & one(from->label[i])) to->label[to->n++] = from->label[i];
+        if (s & set_of_label(from->label[i])) to->label[to->n++] = from->label[i];
 }
 
 static int place_of(const eddy_axes_of *a, int label)
@@ -143,7 +143,7 @@ static void sum_out(term *x, set keep)
     x->axes.n = 0;
     append(&x->axes, &all, keep);
     for (int i = 0; i < all.n; i++)
-        if (!(keep & one(all.label[i]))) axes.at[axes.count++] = i;
+        if (!(keep & set_of_label(all.label[i]))) axes.at[axes.count++] = i;
     if (axes.count > 0) x->t = eddy_sum(x->t, axes);
 }
 
@@ -331,7 +331,7 @@ static double cost(const sizes *z, set labels)
 {
     double n = 1;
     for (int i = 0; i < EDDY_LABELS; i++)
-        if (labels & one(i)) n *= z->of[i] < 0 ? 32 : (double)z->of[i];
+        if (labels & set_of_label(i)) n *= z->of[i] < 0 ? 32 : (double)z->of[i];
     return n;
 }
 

@@ -25,7 +25,7 @@ typedef struct eddy_norm_args {
 } eddy_norm_args;
 #endif
 
-static bool is(const char *ord, const char *word) { return strcmp(ord, word) == 0; }
+static bool equals(const char *ord, const char *word) { return strcmp(ord, word) == 0; }
 
 /* x^p for x >= 0, with a gradient of 0 at 0. */
 static eddy_tensor safe_power(eddy_tensor x, double p)
@@ -105,8 +105,9 @@ static eddy_tensor singular_norm(eddy_tensor x, const char *ord, eddy_dims axes)
         x = eddy_transpose(x, perm);
     }
     const eddy_tensor s = eddy_svd(x, .no_uv = true);
-    eddy_tensor y = is(ord, "nuc") ? Sum(s, EDDY_AXES(-1)) : is(ord, "2") ? Max(s, EDDY_AXES(-1))
-                                                                         : Min(s, EDDY_AXES(-1));
+    eddy_tensor       y = equals(ord, "nuc") ? Sum(s, EDDY_AXES(-1))
+                          : equals(ord, "2") ? Max(s, EDDY_AXES(-1))
+                                             : Min(s, EDDY_AXES(-1));
     if (last) return ExpandDims(ExpandDims(y, -1), -1);
     const int a = eddy__axis_of(axes.at[0], rank), b = eddy__axis_of(axes.at[1], rank);
     return ExpandDims(ExpandDims(y, a < b ? a : b), a < b ? b : a);
@@ -116,9 +117,11 @@ static eddy_tensor singular_norm(eddy_tensor x, const char *ord, eddy_dims axes)
 static eddy_tensor matrix_norm(eddy_tensor x, const char *ord, eddy_dims axes)
 {
     const int64_t rows = axes.at[0], columns = axes.at[1];
-    if (is(ord, "1") || is(ord, "-1")) return sum_norm(x, rows, columns, is(ord, "1"));
-    if (is(ord, "inf") || is(ord, "-inf")) return sum_norm(x, columns, rows, is(ord, "inf"));
-    if (is(ord, "2") || is(ord, "-2") || is(ord, "nuc")) return singular_norm(x, ord, axes);
+    if (equals(ord, "1") || equals(ord, "-1")) return sum_norm(x, rows, columns, equals(ord, "1"));
+    if (equals(ord, "inf") || equals(ord, "-inf"))
+        return sum_norm(x, columns, rows, equals(ord, "inf"));
+    if (equals(ord, "2") || equals(ord, "-2") || equals(ord, "nuc"))
+        return singular_norm(x, ord, axes);
     return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "norm: '%.40s' is not a matrix norm",
                      ord);
 }
@@ -151,7 +154,7 @@ static eddy_tensor norm_of(const eddy_norm_args *a, const char *ord)
         return eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT, "norm: %d axes given; expected 1 or 2",
                          a->axes.count < 0 ? 0 : a->axes.count);
     if (a->axes.count == 2 && !are_two_axes(a->x, a->axes)) return eddy_none(a->x.graph);
-    if (is(ord, "euclidean") || is(ord, "fro")) return eddy__norm_of(a->x, a->axes, true);
+    if (equals(ord, "euclidean") || equals(ord, "fro")) return eddy__norm_of(a->x, a->axes, true);
     if (a->axes.count == 2) return matrix_norm(a->x, ord, a->axes);
     if (!number_of(ord, &p))
         return eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT, "norm: '%.40s' is not a vector norm",
@@ -255,12 +258,12 @@ static eddy_tensor cond_by_inverse(eddy_tensor x, const char *ord)
  *  Gradient: that of the formula.  NumPy: linalg.cond. */
 eddy_tensor eddy_condition_number(eddy_tensor x, const char *ord)
 {
-    if (ord && !is(ord, "2") && !is(ord, "-2"))
+    if (ord && !equals(ord, "2") && !equals(ord, "-2"))
         return eddy_dtype_is_complex(eddy_dtype_of(x)) ? norm_of_both(x, x, ord)
                                                        : cond_by_inverse(x, ord);
     const eddy_tensor s = eddy_svd(x, .no_uv = true);
     const eddy_tensor most = Max(s, EDDY_AXES(-1)), least = Min(s, EDDY_AXES(-1));
-    if (ord && is(ord, "-2")) return Div(least, most);
+    if (ord && equals(ord, "-2")) return Div(least, most);
     return Where(Equal(most, 0), (double)INFINITY, Div(most, least));
 }
 

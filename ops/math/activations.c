@@ -385,11 +385,12 @@ eddy_tensor eddy_tanh_shrink(eddy_tensor x) { return Sub(x, Tanh(x)); }
 /* ------------------------------------------------------------- along an axis -- */
 
 #ifdef EDDY_HEADER
-typedef struct eddy_crelu_args {
-    size_t      size_ EDDY_DEFAULT(sizeof(eddy_crelu_args));
+/* Arguments of eddy_crelu and eddy_glu. */
+typedef struct eddy_halves_args {
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_halves_args));
     eddy_tensor x;
     eddy_dims   axis;             /* EDDY_AXES(0) is the first; default the last */
-} eddy_crelu_args;
+} eddy_halves_args;
 #endif
 /** y = relu(x) and relu(-x), concatenated along an axis.
  *
@@ -399,21 +400,14 @@ typedef struct eddy_crelu_args {
  *
  *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an invalid axis.
  *  Gradient: that of the formula.  TensorFlow: tf.nn.crelu. */
-eddy_tensor eddy_crelu_with(const eddy_crelu_args *given)
+eddy_tensor eddy_crelu_with(const eddy_halves_args *given)
 {
-    eddy_crelu_args a = EDDY_TAKE(eddy_crelu_args, given);
+    eddy_halves_args a = EDDY_TAKE(eddy_halves_args, given);
     int64_t axis;
     if (!eddy__take_axis(a.x.graph, &eddy_op_concat, a.axis, &axis)) return eddy_none(a.x.graph);
     return Relu(eddy_concat(EDDY_LIST(a.x, Neg(a.x)), axis));
 }
 
-#ifdef EDDY_HEADER
-typedef struct eddy_glu_args {
-    size_t      size_ EDDY_DEFAULT(sizeof(eddy_glu_args));
-    eddy_tensor x;
-    eddy_dims   axis;             /* EDDY_AXES(0) is the first; default the last */
-} eddy_glu_args;
-#endif
 /** y = a sigmoid(b), with a and b the halves of x along an axis: the gated linear unit.
  *
  *  x     float32, float64, complex64 or complex128, rank at least 1; y is half as long along the
@@ -423,9 +417,9 @@ typedef struct eddy_glu_args {
  *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the axis has an odd length;
  *  EDDY_INVALID_ARGUMENT for an invalid axis.
  *  Gradient: that of the formula.  TensorFlow: none; PyTorch's glu. */
-eddy_tensor eddy_glu_with(const eddy_glu_args *given)
+eddy_tensor eddy_glu_with(const eddy_halves_args *given)
 {
-    eddy_glu_args a = EDDY_TAKE(eddy_glu_args, given);
+    eddy_halves_args a = EDDY_TAKE(eddy_halves_args, given);
     int64_t axis;
     if (!eddy__take_axis(a.x.graph, &eddy_op_split, a.axis, &axis)) return eddy_none(a.x.graph);
     const eddy_tensor halves = eddy_split(a.x, 2, axis);

@@ -39,7 +39,7 @@ static void begin(eddy_graph *g, const char *name, const char *otherwise)
 }
 
 /* Closes the scope; t, built in it, gets the scope's own name. */
-static eddy_tensor end(eddy_graph *g, eddy_tensor t)
+static eddy_tensor end_scope(eddy_graph *g, eddy_tensor t)
 {
     if (eddy_is_valid(t)) eddy_named(eddy_scope_name(g), t);
     eddy_scope_end(g);
@@ -63,7 +63,7 @@ eddy_tensor eddy_clip_by_value(eddy_tensor x, eddy_tensor lo, eddy_tensor hi)
     eddy_tensor v = values_of(x);
     eddy_tensor below = same_shape("clip_by_value", v, Minimum(v, hi));
     eddy_tensor y = same_shape("clip_by_value", v, Maximum(below, lo));
-    return with_values(x, end(g, y));
+    return with_values(x, end_scope(g, y));
 }
 
 #ifdef EDDY_HEADER
@@ -100,7 +100,7 @@ eddy_tensor eddy_clip_by_norm_with(const eddy_clip_by_norm_args *given)
     eddy_graph *g = a.x.graph;
     begin(g, a.name, "clip_by_norm");
     eddy_tensor x = values_of(a.x), norm = eddy__norm_of(x, a.axes, true);
-    return with_values(a.x, end(g, scaled("clip_by_norm", x, norm, a.clip)));
+    return with_values(a.x, end_scope(g, scaled("clip_by_norm", x, norm, a.clip)));
 }
 
 /** y = x clip / max(n / N, clip), with n the norm of x and N its number of elements.
@@ -118,7 +118,7 @@ eddy_tensor eddy_clip_by_average_norm(eddy_tensor x, eddy_tensor clip)
     begin(g, NULL, "clip_by_average_norm");
     eddy_tensor size = CastLike(eddy_size(x, EDDY_INT64), x);
     eddy_tensor mean = Div(eddy__norm_of(x, (eddy_dims){ 0 }, false), size);
-    return end(g, scaled("clip_by_average_norm", x, mean, clip));
+    return end_scope(g, scaled("clip_by_average_norm", x, mean, clip));
 }
 
 /* The graph of a list that may contain invalid tensors. */

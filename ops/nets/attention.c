@@ -20,7 +20,7 @@ const eddy_attr_field eddy__attention_fields[] = EDDY_FIELDS(eddy_attention_attr
 /* --------------------------------------------------------------- inferring -- */
 
 /* Merges what is known of q, k and v: all get the common leading dimensions. */
-static bool fit(eddy_infer *c, eddy_shape *q, eddy_shape *k, eddy_shape *v)
+static bool shapes_fit(eddy_infer *c, eddy_shape *q, eddy_shape *k, eddy_shape *v)
 {
     eddy_shape *const all[] = { q, k, v };
     int  rank = -1;
@@ -63,7 +63,7 @@ static bool mask_fits(eddy_infer *c, int i, eddy_shape scores)
 static bool attention_shapes(eddy_infer *c, int mask, eddy_shape *y, eddy_shape *sum)
 {
     eddy_shape q, k, v;
-    if (!fit(c, &q, &k, &v)) return false;
+    if (!shapes_fit(c, &q, &k, &v)) return false;
     *y = *sum = EDDY_UNKNOWN_SHAPE;
     if (q.rank >= 0) {
         *y = eddy__shape_with(eddy__shape_without(q, q.rank - 1), q.rank - 1, v.dim[q.rank - 1]);

@@ -21,8 +21,9 @@ enum { GRAIN = 65536 };
 static inline int64_t side_by_side(int64_t d) { return 2 * d <= WIDE ? WIDE / d : 1; }
 
 /* Merges the mean of m more elements, and their sum of squares about it, into those of n. */
-EDDY_INLINE void join(int64_t d, double n, double *restrict mean, double *restrict squares,
-                      double m, const double *more_mean, const double *more_squares)
+EDDY_INLINE void merge_statistics(int64_t d, double n, double *restrict mean,
+                                  double *restrict squares, double m, const double *more_mean,
+                                  const double *more_squares)
 {
     const double part = m / (n + m);
     for (int64_t c = 0; c < d; c++) {
@@ -100,8 +101,8 @@ static void finish_statistics(eddy_kernel *k, const eddy_norm_work *w, int64_t b
     for (int64_t b = 1; b < blocks; b++) {
         const int64_t had = b * w->block, left = w->rows - had;
         const double *more = w->part + b * 2 * d;
-        join(d, (double)had, mean, squares, (double)(left < w->block ? left : w->block), more,
-             more + d);
+        merge_statistics(d, (double)had, mean, squares, (double)(left < w->block ? left : w->block),
+                         more, more + d);
     }
     for (int64_t c = 0; c < d; c++) {
         const double variance = w->rows > 0 ? squares[c] / n : (double)NAN;

@@ -14,11 +14,11 @@ const eddy_attr_field eddy__conv_fields[] =
 
 /* --------------------------------------------------------------- options -- */
 
-static bool is(const char *a, const char *b) { return a && strcmp(a, b) == 0; }
+static bool equals(const char *a, const char *b) { return a && strcmp(a, b) == 0; }
 
 /* The axis of the channels of x, and of its height, which is followed by the width. */
-int eddy__conv_channels(const char *data_format) { return is(data_format, "NCHW") ? 1 : 3; }
-static int height_of(const eddy_conv_attrs *a) { return is(a->data_format, "NCHW") ? 2 : 1; }
+int eddy__conv_channels(const char *data_format) { return equals(data_format, "NCHW") ? 1 : 3; }
+static int height_of(const eddy_conv_attrs *a) { return equals(a->data_format, "NCHW") ? 2 : 1; }
 
 /* Expands a list for height and width, or one number for both, to one entry per dimension. */
 static eddy_dims spread(eddy_dims d, int channels)
@@ -67,11 +67,12 @@ static bool check_padding(eddy_infer *c, const eddy_conv_attrs *a)
 {
     const eddy_dims p = a->explicit_paddings;
     const int       h = 2 * height_of(a);
-    if (!is(a->padding, "SAME") && !is(a->padding, "VALID") && !is(a->padding, "EXPLICIT"))
+    if (!equals(a->padding, "SAME") && !equals(a->padding, "VALID") &&
+        !equals(a->padding, "EXPLICIT"))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
                                "padding is '%.40s'; it must be SAME, VALID or EXPLICIT",
                                a->padding ? a->padding : "");
-    if (!is(a->padding, "EXPLICIT")) {
+    if (!equals(a->padding, "EXPLICIT")) {
         if (p.count <= 0) return true;
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
                                "explicit_paddings requires padding EXPLICIT");
@@ -90,7 +91,7 @@ static bool check_padding(eddy_infer *c, const eddy_conv_attrs *a)
 static bool check_options(eddy_infer *c)
 {
     const eddy_conv_attrs *a = c->attrs;
-    if (!is(a->data_format, "NHWC") && !is(a->data_format, "NCHW"))
+    if (!equals(a->data_format, "NHWC") && !equals(a->data_format, "NCHW"))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
                                "data_format is '%.40s'; it must be NHWC or NCHW",
                                a->data_format ? a->data_format : "");
@@ -129,10 +130,10 @@ static int64_t window(const eddy_conv_attrs *a, int i, int64_t in, int64_t filte
     const int     at = height_of(a) + i;
     const int64_t step = a->strides.at[at], span = (filter - 1) * a->dilations.at[at] + 1;
     *before = *all = 0;
-    if (is(a->padding, "EXPLICIT")) {
+    if (equals(a->padding, "EXPLICIT")) {
         *before = a->explicit_paddings.at[2 * at];
         *all = *before + a->explicit_paddings.at[2 * at + 1];
-    } else if (is(a->padding, "SAME")) {
+    } else if (equals(a->padding, "SAME")) {
         const int64_t out = in / step + (in % step != 0), last = (out - 1) * step;
         *all = out > 0 && last + span > in ? last + span - in : 0;
         *before = *all / 2;
@@ -148,7 +149,7 @@ static bool infer_place(eddy_infer *c, int i, int64_t in, int64_t filter, int64_
     int64_t before, all;
     *out = EDDY_ANY;
     if (in == EDDY_ANY) return true;
-    if (filter == EDDY_ANY && !is(a->padding, "SAME")) return true;
+    if (filter == EDDY_ANY && !equals(a->padding, "SAME")) return true;
     *out = window(a, i, in, filter == EDDY_ANY ? 1 : filter, &before, &all);
     if (*out >= 0) return true;
     return eddy_infer_fail(c, EDDY_BAD_SHAPE,
@@ -305,7 +306,8 @@ static bool fused_infer(eddy_infer *c)
     const fused_attrs *a = c->attrs;
     eddy_shape y;
     const bool sound = (a->has_bias | a->has_residual | a->activation) >> 1 == 0;
-    if (!sound || c->n_in != 2 + a->has_bias + a->has_residual || !is(a->conv.data_format, "NHWC"))
+    if (!sound || c->n_in != 2 + a->has_bias + a->has_residual ||
+        !equals(a->conv.data_format, "NHWC"))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
                                "has_bias, has_residual and activation must be 0 or 1, the first "
                                "two each add an input, and data_format must be NHWC");

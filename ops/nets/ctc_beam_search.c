@@ -190,7 +190,7 @@ static void extend_by_stay(search *s, int32_t at)
     add_candidate(s, (candidate){ log_add(b->new_blank, b->new_same), at, -1 });
 }
 
-static double on(const search *s, const node *b, int32_t label)
+static double extended_score(const search *s, const node *b, int32_t label)
 {
     return s->x[label] + (label == b->label ? b->blank : b->all);
 }
@@ -202,7 +202,7 @@ static void extend(search *s, int32_t at)
     for (int32_t i = b->child; i >= 0; i = s->nodes[i].next) s->taken[s->nodes[i].label] = true;
     for (int32_t label = 0; label < s->classes; label++)
         if (label != s->blank && !s->taken[label])
-            add_candidate(s, (candidate){ on(s, b, label), at, label });
+            add_candidate(s, (candidate){ extended_score(s, b, label), at, label });
     for (int32_t i = b->child; i >= 0; i = s->nodes[i].next) s->taken[s->nodes[i].label] = false;
 }
 

@@ -60,7 +60,7 @@ static heads heads_of(const eddy_kernel *k)
     return h;
 }
 
-static void *at(void *data, int64_t i, size_t size)
+static void *element_at(void *data, int64_t i, size_t size)
 {
     return data ? (char *)data + (size_t)i * size : NULL;
 }
@@ -75,21 +75,21 @@ static void run_heads(void *heads_, int64_t from, int64_t to, int worker)
         const int64_t row = h->count * one.d, head = i % h->count, first = i / h->count * one.s;
         const int64_t q = 3 * first * row + head * one.d, y = first * row + head * one.d;
         const int64_t sum = first * h->count + head;
-        one.q.at = at(in[0]->data, q, h->size);
-        one.k.at = at(in[0]->data, q + row, h->size);
-        one.v.at = at(in[0]->data, q + 2 * row, h->size);
+        one.q.at = element_at(in[0]->data, q, h->size);
+        one.k.at = element_at(in[0]->data, q + row, h->size);
+        one.v.at = element_at(in[0]->data, q + 2 * row, h->size);
         if (h->gradient) {
-            one.y.at = at(in[1]->data, y, h->size);
-            one.sum.at = at(in[2]->data, sum, h->size);
-            one.y.dy_at = at(in[3]->data, y, h->size);
-            one.sum.dy_at = at(in[4]->data, sum, h->size);
-            one.q.dx_to = at(out[0]->data, q, h->size);
-            one.k.dx_to = at(out[0]->data, q + row, h->size);
-            one.v.dx_to = at(out[0]->data, q + 2 * row, h->size);
+            one.y.at = element_at(in[1]->data, y, h->size);
+            one.sum.at = element_at(in[2]->data, sum, h->size);
+            one.y.dy_at = element_at(in[3]->data, y, h->size);
+            one.sum.dy_at = element_at(in[4]->data, sum, h->size);
+            one.q.dx_to = element_at(out[0]->data, q, h->size);
+            one.k.dx_to = element_at(out[0]->data, q + row, h->size);
+            one.v.dx_to = element_at(out[0]->data, q + 2 * row, h->size);
             eddy__attention_backward(in[0]->type.dtype, &one, scratch);
         } else {
-            one.y.to = at(out[0]->data, y, h->size);
-            one.sum.to = at(out[1]->data, sum, h->size);
+            one.y.to = element_at(out[0]->data, y, h->size);
+            one.sum.to = element_at(out[1]->data, sum, h->size);
             eddy__attention_forward(in[0]->type.dtype, &one, scratch);
         }
     }
@@ -160,7 +160,7 @@ static eddy_tensor swap_heads_and_steps(eddy_tensor x)
 }
 static eddy_tensor transposed_sum(eddy_tensor x) { return eddy_transpose(x, EDDY_DIMS(0, 2, 1)); }
 
-static eddy_tensor part(eddy_tensor qkv, int i)
+static eddy_tensor part_of(eddy_tensor qkv, int i)
 {
     return swap_heads_and_steps(eddy_output(eddy_unstack(qkv, 2, .num = 3), i));
 }
@@ -175,9 +175,9 @@ static eddy_tensor packed(const eddy_tensor *x)
 static void packed_grad_gradient(eddy_rule *r)
 {
     const eddy_tensor *x = r->x, d = r->dy[0];
-    const eddy_tensor g[] = { part(d, 0), part(d, 1), part(d, 2) };
+    const eddy_tensor g[] = { part_of(d, 0), part_of(d, 1), part_of(d, 2) };
     const eddy_attention_terms t = {
-        .attrs = r->attrs, .q = part(x[0], 0), .k = part(x[0], 1), .v = part(x[0], 2),
+        .attrs = r->attrs, .q = part_of(x[0], 0), .k = part_of(x[0], 1), .v = part_of(x[0], 2),
         .y = swap_heads_and_steps(x[1]), .sum = transposed_sum(x[2]),
         .dy = swap_heads_and_steps(x[3]), .dsum = transposed_sum(x[4]), .mask = eddy_none(r->graph),
     };

@@ -8,7 +8,8 @@
 #ifdef EDDY_HEADER
 /* Equal seeds give equal values, in every run, session and graph. The seed is a tensor of two
  * integers that may be computed or fed, for example from the number of a training step. Two
- * operations of one kind with the same seed draw the same values; give each its own seed. */
+ * operations of one kind with the same seed draw the same values; give each its own seed. The
+ * graph is that of the seed, so no graph is passed, unlike to eddy_random_uniform(g, shape). */
 #endif
 
 static bool seeded_uniform_infer(eddy_infer *c)
@@ -107,7 +108,7 @@ static eddy_dtype dtype_for(eddy_dtype asked, const eddy_tensor *x)
 /** Random numbers, uniformly distributed in [minval, maxval), as a function of `seed`.
  *
  *  shape   of the result; must be fully known
- *  seed    int32 or int64, two elements; it may change from run to run
+ *  seed    int32 or int64, two elements; it may change from run to run.  y is in its graph
  *  minval  default 0
  *  maxval  default 1
  *  dtype   float32 (default) or float64
@@ -134,23 +135,25 @@ eddy_tensor eddy_stateless_random_uniform_like_with(const eddy_stateless_uniform
                              (eddy_tensor[]){ a.seed, a.x });
 }
 
-static eddy_random_attrs normal_of(const eddy_stateless_normal_args *a)
+static eddy_tensor normal(const eddy_op_def *op, const eddy_stateless_normal_args *given)
 {
-    return (eddy_random_attrs){ a->shape, dtype_for(a->dtype, NULL), a->mean,
-                                a->stddev, 0 };
+    const eddy_stateless_normal_args a = EDDY_TAKE(eddy_stateless_normal_args, given);
+    const eddy_random_attrs attrs = { a.shape, dtype_for(a.dtype, NULL), a.mean, a.stddev, 0 };
+    return eddy__apply_named(a.name, op, &attrs, 1, &a.seed);
 }
 
-static eddy_tensor normal_like(const eddy_op_def *op, const eddy_stateless_normal_like_args *a)
+static eddy_tensor normal_like(const eddy_op_def *op, const eddy_stateless_normal_like_args *given)
 {
-    const eddy_random_attrs attrs = { eddy_shape_unknown(), dtype_for(a->dtype, &a->x), a->mean,
-                                      a->stddev, 0 };
-    return eddy__apply_named(a->name, op, &attrs, 2, (eddy_tensor[]){ a->seed, a->x });
+    const eddy_stateless_normal_like_args a = EDDY_TAKE(eddy_stateless_normal_like_args, given);
+    const eddy_random_attrs attrs = { eddy_shape_unknown(), dtype_for(a.dtype, &a.x), a.mean,
+                                      a.stddev, 0 };
+    return eddy__apply_named(a.name, op, &attrs, 2, (eddy_tensor[]){ a.seed, a.x });
 }
 
 /** Normally distributed random numbers, mean + stddev z, as a function of `seed`.
  *
  *  shape         of the result; must be fully known
- *  seed          int32 or int64, two elements; it may change from run to run
+ *  seed          int32 or int64, two elements; it may change from run to run.  y is in its graph
  *  mean, stddev  default 0 and 1
  *  dtype         float32 (default) or float64
  *
@@ -159,16 +162,13 @@ static eddy_tensor normal_like(const eddy_op_def *op, const eddy_stateless_norma
  *  Gradient: none.  TensorFlow: stateless_random_normal, StatelessRandomNormal. */
 eddy_tensor eddy_stateless_random_normal_with(const eddy_stateless_normal_args *given)
 {
-    eddy_stateless_normal_args a = EDDY_TAKE(eddy_stateless_normal_args, given);
-    const eddy_random_attrs attrs = normal_of(&a);
-    return eddy__apply_named(a.name, &eddy_op_stateless_random_normal, &attrs, 1, &a.seed);
+    return normal(&eddy_op_stateless_random_normal, given);
 }
 
 /** Like eddy_stateless_random_normal, with the shape of x, whose values are not used. */
 eddy_tensor eddy_stateless_random_normal_like_with(const eddy_stateless_normal_like_args *given)
 {
-    eddy_stateless_normal_like_args a = EDDY_TAKE(eddy_stateless_normal_like_args, given);
-    return normal_like(&eddy_op_stateless_random_normal, &a);
+    return normal_like(&eddy_op_stateless_random_normal, given);
 }
 
 /** Normally distributed random numbers, truncated at two standard deviations from the mean as
@@ -178,14 +178,11 @@ eddy_tensor eddy_stateless_random_normal_like_with(const eddy_stateless_normal_l
  *  Gradient: none.  TensorFlow: stateless_truncated_normal, StatelessTruncatedNormal. */
 eddy_tensor eddy_stateless_truncated_normal_with(const eddy_stateless_normal_args *given)
 {
-    eddy_stateless_normal_args a = EDDY_TAKE(eddy_stateless_normal_args, given);
-    const eddy_random_attrs attrs = normal_of(&a);
-    return eddy__apply_named(a.name, &eddy_op_stateless_truncated_normal, &attrs, 1, &a.seed);
+    return normal(&eddy_op_stateless_truncated_normal, given);
 }
 
 /** Like eddy_stateless_truncated_normal, with the shape of x, whose values are not used. */
 eddy_tensor eddy_stateless_truncated_normal_like_with(const eddy_stateless_normal_like_args *given)
 {
-    eddy_stateless_normal_like_args a = EDDY_TAKE(eddy_stateless_normal_like_args, given);
-    return normal_like(&eddy_op_stateless_truncated_normal, &a);
+    return normal_like(&eddy_op_stateless_truncated_normal, given);
 }

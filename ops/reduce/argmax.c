@@ -57,7 +57,7 @@ enum { SCAN = 16 };
 typedef void first_fn(int64_t *index, const void *x, const void *best, int64_t many, int64_t n,
                       int64_t width, int64_t stride);
 
-static void put(eddy_buffer *y, int64_t at, const int64_t *index, int64_t n)
+static void store_indices(eddy_buffer *y, int64_t at, const int64_t *index, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         eddy__index_put(y, at + i, index[i]);
@@ -99,7 +99,7 @@ static void find_some(void *arg, int64_t from, int64_t to, int worker)
             const eddy_reduction p = eddy__reduction_of_block(r, many, l.n, w, l.inner);
             eddy__reduction_run(&p, &best, x);
             s->first(index, x, &best, many, l.n, w, l.inner);
-            put(s->y, at, index, many * w);
+            store_indices(s->y, at, index, many * w);
         }
     }
 }

@@ -23,7 +23,8 @@ typedef struct eddy_mel_args {
 static double mel_of(double hertz) { return 1127 * log1p(hertz / 700); }
 
 /* Checks the edges and numbers of the bands; otherwise reports an error. */
-static bool fit(eddy_graph *g, const eddy_mel_args *a, double rate, double lower, double upper)
+static bool options_fit(eddy_graph *g, const eddy_mel_args *a, double rate, double lower,
+                        double upper)
 {
     if (a->num_mel_bins < 1 || a->num_spectrogram_bins < 1 || a->num_mel_bins > INT32_MAX ||
         a->num_spectrogram_bins > INT32_MAX)
@@ -66,7 +67,7 @@ eddy_tensor eddy_linear_to_mel_weight_matrix_with(const eddy_mel_args *given)
     const double rate = a.sample_rate;
     const double lower = fmax(a.lower_edge_hertz, 0);
     const double upper = a.upper_edge_hertz;
-    if (!eddy__graph_ready(a.graph) || !fit(a.graph, &a, rate, lower, upper))
+    if (!eddy__graph_ready(a.graph) || !options_fit(a.graph, &a, rate, lower, upper))
         return eddy_none(a.graph);
     const int64_t bands = a.num_mel_bins;
     const int64_t n = a.num_spectrogram_bins;

@@ -36,7 +36,7 @@ static int64_t enclosing_power(int64_t n)
 }
 
 /* Checks the lengths; otherwise reports an error. */
-static bool fit(eddy_graph *g, const char *who, int64_t length, int64_t step, int64_t fft)
+static bool lengths_fit(eddy_graph *g, const char *who, int64_t length, int64_t step, int64_t fft)
 {
     if (length >= 1 && length <= INT32_MAX && step >= 1 && fft >= 1 && fft <= INT32_MAX)
         return true;
@@ -72,7 +72,7 @@ eddy_tensor eddy_stft_with(const eddy_stft_args *given)
                                                    : a.fft_length;
     eddy_graph *g = a.signals.graph;
     if (!eddy_is_valid(a.signals)) return a.signals;
-    if (!fit(g, "stft", a.frame_length, a.frame_step, n))
+    if (!lengths_fit(g, "stft", a.frame_length, a.frame_step, n))
         return eddy_none(g);
     eddy_scope_begin(g, a.name ? a.name : "stft");
     const eddy_tensor frames = eddy_frame(a.signals, a.frame_length, a.frame_step, a.pad_end);
@@ -99,7 +99,7 @@ eddy_tensor eddy_inverse_stft_with(const eddy_inverse_stft_args *given)
                                                    : a.fft_length;
     eddy_graph *g = a.stfts.graph;
     if (!eddy_is_valid(a.stfts)) return a.stfts;
-    if (!fit(g, "inverse_stft", a.frame_length, a.frame_step, n))
+    if (!lengths_fit(g, "inverse_stft", a.frame_length, a.frame_step, n))
         return eddy_none(g);
     eddy_scope_begin(g, a.name ? a.name : "inverse_stft");
     const eddy_tensor frames = eddy__fit_last(eddy_irfft(a.stfts, n), a.frame_length);
@@ -128,7 +128,7 @@ eddy_tensor eddy_inverse_stft_window(eddy_tensor window, int64_t frame_step)
             window.graph, EDDY_BAD_SHAPE,
             "inverse_stft_window: the window has shape %s; expected a vector of known length",
             eddy_shape_print(s, text, sizeof text));
-    if (!fit(window.graph, "inverse_stft_window", s.dim[0], frame_step, 1))
+    if (!lengths_fit(window.graph, "inverse_stft_window", s.dim[0], frame_step, 1))
         return eddy_none(window.graph);
     const int64_t n = s.dim[0], step = frame_step < n ? frame_step : n;
     const int64_t meet = (n + step - 1) / step;

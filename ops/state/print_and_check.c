@@ -108,8 +108,8 @@ typedef struct line {
 } line;
 
 /* Appends text, as far as there is room. */
-static void put(line *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void put(line *l, const char *fmt, ...)
+static void put_text(line *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void put_text(line *l, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
@@ -123,10 +123,10 @@ static void put_element(line *l, const eddy_buffer *x, int64_t i)
 {
     const eddy_dtype d = x->type.dtype, part = eddy_dtype_real(d);
     if (eddy_dtype_is_complex(d))
-        put(l, "(%g,%g)", eddy__float_at(part, x->data, 2 * i),
-            eddy__float_at(part, x->data, 2 * i + 1));
-    else if (eddy__dtype_is_float(d)) put(l, "%g", eddy__real_at(x, i));
-    else put(l, "%" PRId64, eddy__whole_at(d, x->data, i));
+        put_text(l, "(%g,%g)", eddy__float_at(part, x->data, 2 * i),
+                 eddy__float_at(part, x->data, 2 * i + 1));
+    else if (eddy__dtype_is_float(d)) put_text(l, "%g", eddy__real_at(x, i));
+    else put_text(l, "%" PRId64, eddy__whole_at(d, x->data, i));
 }
 
 static int64_t shown_of(const eddy_buffer *x, int64_t summarize)
@@ -151,12 +151,12 @@ static void put_data(line *l, const eddy_kernel *k, int64_t summarize)
     for (int n = 1; n < k->n_in; n++) {
         const eddy_buffer *x = k->in[n];
         int64_t            shown = shown_of(x, summarize);
-        put(l, "[");
+        put_text(l, "[");
         for (int64_t i = 0; i < shown && l->used < l->size - 1; i++) {
-            if (i > 0) put(l, " ");
+            if (i > 0) put_text(l, " ");
             put_element(l, x, i);
         }
-        put(l, shown < x->count ? "...]" : "]");
+        put_text(l, shown < x->count ? "...]" : "]");
     }
 }
 
@@ -227,7 +227,7 @@ static eddy_status print_kernel(eddy_kernel *k)
     if (bytes > 0 && k->out[0]->data != x->data) memcpy(k->out[0]->data, x->data, bytes);
     if (a->first_n > 0 && k->step >= (uint64_t)a->first_n) return EDDY_OK;
     line l = { .text = k->scratch, .size = k->scratch_size };
-    put(&l, "%s", a->message);
+    put_text(&l, "%s", a->message);
     put_data(&l, k, a->summarize);
     if (a->write) a->write(a->user, l.text);
     else fprintf(stderr, "%s\n", l.text);
@@ -306,7 +306,7 @@ static eddy_status assert_kernel(eddy_kernel *k)
     if (n == 0 || !memchr(k->in[0]->data, 0, (size_t)n)) return EDDY_OK;
     char text[800];
     line l = { .text = text, .size = sizeof text };
-    put(&l, "assertion failed: %s%s", a->message, a->message[0] && k->n_in > 1 ? " " : "");
+    put_text(&l, "assertion failed: %s%s", a->message, a->message[0] && k->n_in > 1 ? " " : "");
     put_data(&l, k, a->summarize);
     return eddy_kernel_fail(k, EDDY_CHECK_FAILED, "%s", text);
 }

@@ -176,7 +176,7 @@ static void note_change(driver *r, int most)
     r->n_changes = keep ? most : most - 1;
 }
 
-static void move(driver *r)
+static void accept_point(driver *r)
 {
     double *x = r->x, *g = r->g;
     r->x = r->next_x;
@@ -187,7 +187,7 @@ static void move(driver *r)
 
 /* -------------------------------------------------------------- iterating -- */
 
-static bool end(driver *r, eddy_lbfgs_end why, const char *message)
+static bool end_with(driver *r, eddy_lbfgs_end why, const char *message)
 {
     r->report.end = why;
     snprintf(r->report.message, sizeof r->report.message, "%s", message);
@@ -214,26 +214,26 @@ static bool advance(driver *r, int most, bool *failed)
     if (how == LINE_NONE && !first) {
         r->n_changes = 0;                /* the history did not help: use the steepest descent */
         return r->report.evaluations >= a->max_evaluations &&
-               end(r, EDDY_LBFGS_EVALUATIONS, "max_evaluations are done");
+               end_with(r, EDDY_LBFGS_EVALUATIONS, "max_evaluations are done");
     }
     if (how == LINE_NONE)
         return r->report.evaluations >= a->max_evaluations
-                   ? end(r, EDDY_LBFGS_EVALUATIONS, "max_evaluations are done")
-                   : end(r, EDDY_LBFGS_LINE_SEARCH, "no lower point along the gradient");
+                   ? end_with(r, EDDY_LBFGS_EVALUATIONS, "max_evaluations are done")
+                   : end_with(r, EDDY_LBFGS_LINE_SEARCH, "no lower point along the gradient");
     note_change(r, most);
-    move(r);
+    accept_point(r);
     r->report.loss = found.value;
     r->report.gradient = largest(r->g, r->n);
     r->report.iterations++;
     const double size = fmax(fmax(fabs(before), fabs(found.value)), 1);
     const bool   stop = a->callback && !a->callback(a->data, r->report.iterations, found.value);
     if (r->report.gradient <= a->gradient_tolerance)
-        return end(r, EDDY_LBFGS_GRADIENT, "the gradient is small enough");
+        return end_with(r, EDDY_LBFGS_GRADIENT, "the gradient is small enough");
     if (before - found.value <= a->loss_tolerance * size)
-        return end(r, EDDY_LBFGS_LOSS, "the loss hardly falls any more");
+        return end_with(r, EDDY_LBFGS_LOSS, "the loss hardly falls any more");
     if (r->report.evaluations >= a->max_evaluations)
-        return end(r, EDDY_LBFGS_EVALUATIONS, "max_evaluations are done");
-    return stop && end(r, EDDY_LBFGS_CALLBACK, "the callback ended it");
+        return end_with(r, EDDY_LBFGS_EVALUATIONS, "max_evaluations are done");
+    return stop && end_with(r, EDDY_LBFGS_CALLBACK, "the callback ended it");
 }
 
 static bool iterate(driver *r)
@@ -241,16 +241,16 @@ static bool iterate(driver *r)
     const eddy_minimize_lbfgs_args *a = r->a;
     bool failed = false;
     if (!evaluate(r, &r->report.loss)) return false;
-    move(r);
+    accept_point(r);
     r->report.gradient = largest(r->g, r->n);
     if (!isfinite(r->report.loss) || !isfinite(r->report.gradient))
         return fail(r, EDDY_INVALID_ARGUMENT,
                     "the loss or its gradient is not finite at the start");
     bool done = r->report.gradient <= a->gradient_tolerance &&
-                end(r, EDDY_LBFGS_GRADIENT, "the gradient is small enough");
+                end_with(r, EDDY_LBFGS_GRADIENT, "the gradient is small enough");
     while (!done && r->report.iterations < a->max_iterations)
         done = advance(r, a->history, &failed);
-    if (!done) end(r, EDDY_LBFGS_ITERATIONS, "max_iterations are done");
+    if (!done) end_with(r, EDDY_LBFGS_ITERATIONS, "max_iterations are done");
     const bool left = set_variables(r, r->x);
     return !failed && left;
 }

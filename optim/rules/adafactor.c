@@ -8,7 +8,7 @@
  *
  * The paper's sums are means here: the factors cancel. The two roots are computed separately,
  * because R C of small gradients is below the smallest float32. */
-#include "optim/rules/shared.h"
+#include "optim/rules/rule_formulas.h"
 #include "graph/call_options.h"
 
 typedef struct adafactor_state {
@@ -51,8 +51,8 @@ static void adafactor_prepare(eddy_optimizer *o)
 static eddy_tensor rms(eddy_tensor x) { return Sqrt(Mean(Square(x))); }
 
 /* A moving average in a slot; joins the updates. */
-static eddy_tensor keep(eddy_optimizer *o, eddy_tensor v, const char *slot, eddy_tensor x,
-                        eddy_tensor beta, eddy_tensor *updates, int *n)
+static eddy_tensor update_average(eddy_optimizer *o, eddy_tensor v, const char *slot, eddy_tensor x,
+                                  eddy_tensor beta, eddy_tensor *updates, int *n)
 {
     eddy_tensor old = eddy_get_slot(o, v, slot);
     return updates[(*n)++] = eddy_assign(old, eddy__moving(old, x, beta));
@@ -65,11 +65,11 @@ static eddy_tensor scaled(eddy_optimizer *o, eddy_tensor g, eddy_tensor v, eddy_
     const adafactor_state *s = eddy_optimizer_state(o);
     eddy_tensor q = Square(g), epsilon = eddy_hyper(s->a.epsilon1, v);
     if (eddy_shape_of(v).rank < 2)
-        return Mul(g, Rsqrt(keep(o, v, "v", Add(q, epsilon), s->beta2, updates, n)));
+        return Mul(g, Rsqrt(update_average(o, v, "v", Add(q, epsilon), s->beta2, updates, n)));
     eddy_tensor of_rows = Add(Mean(q, EDDY_AXES(-1), .keepdims = true), epsilon);
     eddy_tensor of_columns = Add(Mean(q, EDDY_AXES(-2), .keepdims = true), epsilon);
-    eddy_tensor r = keep(o, v, "vr", of_rows, s->beta2, updates, n);
-    eddy_tensor c = keep(o, v, "vc", of_columns, s->beta2, updates, n);
+    eddy_tensor r = update_average(o, v, "vr", of_rows, s->beta2, updates, n);
+    eddy_tensor c = update_average(o, v, "vc", of_columns, s->beta2, updates, n);
     r = Div(r, Mean(r, EDDY_AXES(-2), .keepdims = true));
     return Mul(Mul(g, Rsqrt(r)), Rsqrt(c));
 }
@@ -84,7 +84,7 @@ static eddy_tensor adafactor_dense(eddy_optimizer *o, eddy_tensor g, eddy_tensor
         rate = Mul(rate, Maximum(eddy_hyper(s->a.epsilon2, v), rms(v)));
     rate = Div(rate, Maximum(1, Div(rms(u), eddy_hyper(s->a.clipping_threshold, v))));
     u = Mul(rate, u);
-    if (s->a.beta1.node != 0) u = keep(o, v, "m", u, s->a.beta1, updates, &n);
+    if (s->a.beta1.node != 0) u = update_average(o, v, "m", u, s->a.beta1, updates, &n);
     updates[n++] = eddy_assign_sub(v, u);
     return eddy_group(o->graph, (eddy_list){ n, updates }, NULL);
 }

@@ -4,7 +4,7 @@
  *   m <- m + (1 - beta1) (g - m)
  *   u <- max(beta2 u, |g| + epsilon)
  *   x <- x - lr / (1 - beta1^t) m / u */
-#include "optim/rules/shared.h"
+#include "optim/rules/rule_formulas.h"
 #include "graph/call_options.h"
 
 typedef struct adamax_state {

@@ -6,7 +6,7 @@
  *   x <- x - lr decay x - lr m / (1 - beta1^t) / (sqrt(s / (1 - beta2^t)) + epsilon)
  *
  * With AMSGrad (Reddi et al. 2018) the root is taken of the largest s so far. */
-#include "optim/rules/shared.h"
+#include "optim/rules/rule_formulas.h"
 #include "graph/call_options.h"
 
 typedef struct adamw_state {

@@ -6,7 +6,7 @@
  *   n <- n + (1 - beta3) ((g + beta2 d)^2 - n)
  *   u  = (m / (1 - beta1^t) + beta2 v / (1 - beta2^t)) / (sqrt(n / (1 - beta3^t)) + epsilon)
  *   x <- (x - lr u) / (1 + lr decay) */
-#include "optim/rules/shared.h"
+#include "optim/rules/rule_formulas.h"
 #include "graph/call_options.h"
 
 typedef struct adan_state {

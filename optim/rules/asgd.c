@@ -4,7 +4,7 @@
  *   e  = lr / (1 + lambda lr (t - 1))^alpha
  *   x <- x (1 - lambda e) - e g
  *   a <- a + (x - a) / max(1, t - 1 - t0) */
-#include "optim/rules/shared.h"
+#include "optim/rules/rule_formulas.h"
 #include "graph/call_options.h"
 
 typedef struct asgd_state {

@@ -4,7 +4,7 @@
  *   s <- s + (1 - beta2) (g^2 - s)
  *   u  = m / (1 - beta1^t) / (sqrt(s / (1 - beta2^t)) + epsilon) + decay x
  *   x <- x - lr |x| / |u| u */
-#include "optim/rules/shared.h"
+#include "optim/rules/rule_formulas.h"
 #include "graph/call_options.h"
 
 typedef struct lamb_state {

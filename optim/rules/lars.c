@@ -4,7 +4,7 @@
  *   d  = lr eeta |x| / (|g| + decay |x| + epsilon) (g + decay x)
  *   a <- momentum a + d
  *   x <- x - a                      or, after Nesterov, x <- x - (d + momentum a) */
-#include "optim/rules/shared.h"
+#include "optim/rules/rule_formulas.h"
 #include "graph/call_options.h"
 
 static eddy_tensor lars_scaled(const eddy_lars_args *s, eddy_tensor g, eddy_tensor v)

@@ -3,7 +3,7 @@
  *
  *   x <- x - lr (sign(beta1 m + (1 - beta1) g) + decay x)
  *   m <- beta2 m + (1 - beta2) g */
-#include "optim/rules/shared.h"
+#include "optim/rules/rule_formulas.h"
 #include "graph/call_options.h"
 
 static void lion_step(eddy_optimizer *o, eddy_tensor g, eddy_tensor *x)

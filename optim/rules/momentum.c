@@ -8,7 +8,7 @@
  *
  * The learning rate multiplies the sum, not its terms, so that changing the rate changes the
  * effect of past gradients too. */
-#include "optim/rules/shared.h"
+#include "optim/rules/rule_formulas.h"
 #include "graph/call_options.h"
 
 typedef struct momentum_state {

@@ -9,7 +9,7 @@
  * The polynomial is the Newton-Schulz iteration toward U (U' U)^(-1/2), tuned by Jordan to be
  * fast and not exact: the resulting singular values are between 0.7 and 1.2. A is the smaller of
  * U U' and U' U, so tall matrices are transposed. */
-#include "optim/rules/shared.h"
+#include "optim/rules/rule_formulas.h"
 #include "graph/call_options.h"
 
 static void muon_slots(eddy_optimizer *o, eddy_tensor v)

@@ -7,7 +7,7 @@
  *               / (sqrt(s / (1 - beta2^t)) + epsilon)
  *
  * P is a variable; the constant 0.96 is the paper's. */
-#include "optim/rules/shared.h"
+#include "optim/rules/rule_formulas.h"
 #include "graph/call_options.h"
 
 typedef struct nadam_state {

@@ -4,7 +4,7 @@
  *   s <- s + (1 - beta2) (|g|^2 - s), except s <- |g|^2 in the first step
  *   m <- beta1 m + g / (sqrt(s) + epsilon) + decay x
  *   x <- x - lr m */
-#include "optim/rules/shared.h"
+#include "optim/rules/rule_formulas.h"
 #include "graph/call_options.h"
 
 typedef struct novograd_state {

@@ -9,7 +9,7 @@
  *   d <- e
  *
  * The sums are over all variables, so they are computed before the first update. */
-#include "optim/rules/shared.h"
+#include "optim/rules/rule_formulas.h"
 #include "graph/call_options.h"
 
 typedef struct prodigy_state {

@@ -8,7 +8,7 @@
  *
  * One formula covers both cases: m (adaptive / (sqrt(s) + epsilon) + plain), where one of the
  * two scalars is 0. r is the difference of large numbers and therefore in float64. */
-#include "optim/rules/shared.h"
+#include "optim/rules/rule_formulas.h"
 #include "graph/call_options.h"
 
 typedef struct radam_state {

@@ -8,7 +8,7 @@
  *   z <- z - lr u
  *
  * The variable is y; its average x = y + (1 - 1 / beta1) (z - y) is not stored in a slot. */
-#include "optim/rules/shared.h"
+#include "optim/rules/rule_formulas.h"
 #include "graph/call_options.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
  *
  * Roots are computed from eigenvalues, which are at least epsilon, the initial L_i; only
  * rounding can make them smaller. */
-#include "optim/rules/shared.h"
+#include "optim/rules/rule_formulas.h"
 #include "graph/call_options.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
  *   a_i <- the maximum of n over the other axes
  *   m  <- momentum m + (1 - momentum) g / sqrt(n)
  *   x  <- x - lr m */
-#include "optim/rules/shared.h"
+#include "optim/rules/rule_formulas.h"
 #include "graph/call_options.h"
 
 static const char *const sm3_names[EDDY_MAX_RANK] = {

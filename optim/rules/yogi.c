@@ -4,7 +4,7 @@
  *   m <- m + (1 - beta1) (g - m)
  *   s <- s - (1 - beta2) sign(s - g^2) g^2
  *   x <- x - lr m / (1 - beta1^t) / (sqrt(s / (1 - beta2^t)) + epsilon) */
-#include "optim/rules/shared.h"
+#include "optim/rules/rule_formulas.h"
 #include "graph/call_options.h"
 
 typedef struct yogi_state {

@@ -9,7 +9,7 @@ typedef struct plateau {
     eddy_tensor rate, best, bad, rest;
 } plateau;
 
-static eddy_tensor keep(eddy_graph *g, const char *name, eddy_tensor initial)
+static eddy_tensor new_variable(eddy_graph *g, const char *name, eddy_tensor initial)
 {
     return eddy_variable(g, .initial_value = initial, .not_trainable = true, .name = name);
 }
@@ -20,8 +20,9 @@ static plateau make_variables(const eddy__schedule *s, bool maximize)
     eddy_tensor zero = eddy_number(s->g, EDDY_INT64, 0);
     eddy_tensor worst = NumberLike(maximize ? -(double)INFINITY : (double)INFINITY, s->rate);
     eddy_control_clear(s->g);
-    const plateau p = { keep(s->g, "learning_rate", s->rate), keep(s->g, "best", worst),
-                        keep(s->g, "bad_epochs", zero), keep(s->g, "cooldown", zero) };
+    const plateau p = { new_variable(s->g, "learning_rate", s->rate),
+                        new_variable(s->g, "best", worst), new_variable(s->g, "bad_epochs", zero),
+                        new_variable(s->g, "cooldown", zero) };
     eddy_control_end(s->g);
     return p;
 }

@@ -9,7 +9,7 @@
 /* ------------------------------------------------------------ one variable -- */
 
 /* average -= (1 - decay) (average - value). */
-static eddy_tensor move(eddy_tensor average, eddy_tensor value, eddy_tensor decay)
+static eddy_tensor update_average(eddy_tensor average, eddy_tensor value, eddy_tensor decay)
 {
     return eddy_assign_sub(average, Mul(Sub(average, value), Sub(1, eddy_hyper(decay, average))));
 }
@@ -36,7 +36,7 @@ static eddy_tensor zero_variable(eddy_tensor variable, const char *name, bool sc
 /* The average of the values so far: the weights of all values add up to 1. */
 static eddy_tensor move_debiased(eddy_tensor variable, eddy_tensor value, eddy_tensor decay)
 {
-    eddy_tensor biased = move(zero_variable(variable, "biased", false), value, decay);
+    eddy_tensor biased = update_average(zero_variable(variable, "biased", false), value, decay);
     eddy_tensor n = eddy_assign_add(zero_variable(variable, "local_step", true),
                                     NumberLike(1, variable));
     eddy_tensor weight = Sub(1, Pow(eddy_hyper(decay, variable), n));
@@ -77,7 +77,7 @@ eddy_tensor eddy_assign_moving_average_with(const eddy_assign_moving_average_arg
     const char *scope = eddy_scope_name(g);
     eddy_tensor value =
         eddy_shape_is_known(eddy_shape_of(a.value)) ? a.value : ReshapeLike(a.value, a.variable);
-    eddy_tensor y = a.no_zero_debias ? move(a.variable, value, a.decay)
+    eddy_tensor y = a.no_zero_debias ? update_average(a.variable, value, a.decay)
                                      : move_debiased(a.variable, value, a.decay);
     if (eddy_is_valid(y)) eddy_named(scope, y);
     eddy_scope_end(g);
@@ -95,7 +95,7 @@ static eddy_tensor average_from_zero(eddy_tensor t, eddy_tensor decay, const cha
                                                                  eddy_shape_of(t)),
                                   .not_trainable = true, .name = name);
     eddy_control_end(g);
-    return eddy_is_valid(v) ? move(v, t, decay) : v;
+    return eddy_is_valid(v) ? update_average(v, t, decay) : v;
 }
 
 eddy_tensor eddy_weighted_moving_average_with(const eddy_weighted_moving_average_args *given)

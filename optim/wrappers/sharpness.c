@@ -77,8 +77,8 @@ static eddy_tensor norm_of(eddy_graph *g, const eddy_pairs *p)
 }
 
 /* Each variable moved by rho, one without a gradient not at all. */
-static void move(eddy_graph *graph, const eddy_pairs *p, eddy_tensor rho, eddy_tensor *from,
-                 eddy_tensor *moved)
+static void move_variables(eddy_graph *graph, const eddy_pairs *p, eddy_tensor rho,
+                           eddy_tensor *from, eddy_tensor *moved)
 {
     eddy_tensor scale = DivNoNan(eddy_cast(rho, EDDY_FLOAT64), norm_of(graph, p));
     for (int i = 0; i < p->count; i++) {
@@ -99,7 +99,7 @@ static void sharpen(eddy_graph *g, eddy_pairs *p, eddy_tensor rho)
     moved = from + n;
     gradient = moved + n;
     eddy_scope_begin(g, what);
-    move(g, p, rho, from, moved);
+    move_variables(g, p, rho, from, moved);
     eddy_tensor loss = moved_loss(g, p, from, moved);
     if (eddy__graph_ready(g))
         eddy_gradients(EDDY_LIST(loss), ((eddy_list){ n, moved }), gradient);

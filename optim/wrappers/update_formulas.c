@@ -138,7 +138,7 @@ static bool rebuild_formula(replay *r, const eddy_node *node)
 }
 
 /* Nodes that depend on no update are kept; those without outputs only define an order. */
-static bool take(replay *r, const eddy_node *node)
+static bool replay_node(replay *r, const eddy_node *node)
 {
     if (node->op->flags & EDDY_OP_SIDE_EFFECT && !is_update(node)) return false;
     if (node->n_outputs == 0) return collect_controls(r, node);
@@ -160,7 +160,7 @@ static bool are_last(const replay *r)
 
 /* --------------------------------------------------------------- all steps -- */
 
-static bool mark(replay *r, const eddy_id_range *ranges)
+static bool mark_ranges(replay *r, const eddy_id_range *ranges)
 {
     int n = 0;
     for (const eddy_id_range *s = ranges; s; s = s->before)
@@ -173,9 +173,9 @@ static bool mark(replay *r, const eddy_id_range *ranges)
 
 static eddy_tensor rewritten(replay *r, const eddy_id_range *ranges, eddy_tensor keep)
 {
-    bool ok = mark(r, ranges);
+    bool ok = mark_ranges(r, ranges);
     for (int32_t id = r->first + 1; ok && id <= r->first + r->size; id++)
-        if (is_in_ranges(r, id)) ok = take(r, eddy_node_of(eddy_node_at(r->g, id)));
+        if (is_in_ranges(r, id)) ok = replay_node(r, eddy_node_of(eddy_node_at(r->g, id)));
     if (!ok || r->n == 0 || !are_last(r)) return eddy_none(r->g);
     eddy_control_begin(r->g, (eddy_list){ r->n_controls, r->controls });
     for (int i = 0; i < r->n; i++) {

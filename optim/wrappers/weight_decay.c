@@ -4,7 +4,7 @@
  *
  * Both terms use x from before the run: the tensor of a variable has that value, whatever
  * updates precede. The decay comes last, so that it is not lost if the step replaces x. */
-#include "optim/rules/shared.h"
+#include "optim/rules/rule_formulas.h"
 #include "graph/call_options.h"
 #include "optim/wrappers/wrappers_internal.h"
 
@@ -95,7 +95,8 @@ static const eddy_optimizer_def coupled = {
     .apply_sparse = coupled_sparse, .finish = decay_finish,
 };
 
-static eddy_optimizer *make(const eddy_optimizer_def *kind, eddy_decoupled_weight_decay_args a)
+static eddy_optimizer *make_decay(const eddy_optimizer_def        *kind,
+                                  eddy_decoupled_weight_decay_args a)
 {
     char        what[64];
     eddy_graph *g = eddy__inner_graph(a.weight_decay.graph, kind->name, a.optimizer);
@@ -111,11 +112,11 @@ static eddy_optimizer *make(const eddy_optimizer_def *kind, eddy_decoupled_weigh
 eddy_optimizer *eddy_decoupled_weight_decay_with(const eddy_decoupled_weight_decay_args *given)
 {
     eddy_decoupled_weight_decay_args a = EDDY_TAKE(eddy_decoupled_weight_decay_args, given);
-    return make(&decaying, a);
+    return make_decay(&decaying, a);
 }
 
 eddy_optimizer *eddy_coupled_weight_decay_with(const eddy_coupled_weight_decay_args *given)
 {
     eddy_coupled_weight_decay_args a = EDDY_TAKE(eddy_coupled_weight_decay_args, given);
-    return make(&coupled, a);
+    return make_decay(&coupled, a);
 }

@@ -214,8 +214,8 @@ void eddy__conv_finish_strip(const eddy_conv_finish *f, eddy_dtype d, const eddy
 
 /* The strip of place i along the height, less the taps above and below the image; `from`
  * holds what the places from `first` on read. */
-static void aim(const plan *p, const walk *k, eddy_conv_strip *s, const char *from, int64_t i,
-                int64_t first, const char *filter, int64_t width)
+static void set_strip(const plan *p, const walk *k, eddy_conv_strip *s, const char *from, int64_t i,
+                      int64_t first, const char *filter, int64_t width)
 {
     const eddy_conv_axis *h = &k->h;
     const int64_t row = i * h->step, each = k->taps / h->taps;
@@ -246,8 +246,8 @@ static void run_walk(const run *r, const walk *k, const char *from, char *to, in
             for (int64_t i = first; i < last; i++) {
                 const int64_t row = k->h.first + i * k->h.space;
                 const int64_t y = (row * p->to.w + k->w.first) * p->to.c + g * p->to_c + c;
-                aim(p, k, &s, from + (size_t)(g * p->from_c) * size, i, first,
-                    r->packed + (size_t)w * size, width);
+                set_strip(p, k, &s, from + (size_t)(g * p->from_c) * size, i, first,
+                          r->packed + (size_t)w * size, width);
                 s.y = to + (size_t)(y - row0 * p->to.w * p->to.c) * size;
                 p->tiles->strip(&s);
                 eddy__conv_finish_strip(&r->finish, p->dtype, &s, image + y, g * p->to_c + c);

@@ -40,7 +40,7 @@ static size_t lines(int64_t n, size_t size) { return ((size_t)n * size + 63) & ~
 
 /* Units of about UNIT_PIXELS, parts of whole units, and if those are few, slices of the
  * filter: a row of taps by a panel of channels. */
-static void cut(plan *p)
+static void divide_work(plan *p)
 {
     const int64_t area = p->dy.h * p->dy.w;
     p->height = eddy__min(p->dy.h, pieces(UNIT_PIXELS, eddy__max(p->dy.w, 1)));
@@ -75,7 +75,7 @@ eddy_status eddy__conv_direct_weights_prepare(eddy_kernel *k, eddy_dtype d, cons
     p->touch = s->groups == 1 && s->gap[1] == 1;
     p->work = 2.0 * (double)p->rows * (double)s->batch * (double)(s->out[0] * s->out[1]) *
               (double)s->out_c;
-    cut(p);
+    divide_work(p);
     const int64_t pixels = p->images * p->height * p->dy.w;
     p->band = p->inside ? 0 : lines(p->images * eddy__conv_band_rows(&p->h, p->height) *
                                     eddy__conv_band_cols(&p->w) * p->x.c, size);

@@ -55,7 +55,7 @@ typedef struct plan {
     void            *state;
 } plan;
 
-static eddy_status keep(eddy_kernel *k, eddy_status s, eddy_conv_method m)
+static eddy_status keep_method(eddy_kernel *k, eddy_status s, eddy_conv_method m)
 {
     void *state = k->state;
     if (s != EDDY_OK) return s;
@@ -96,8 +96,8 @@ eddy_status eddy__conv_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_siz
     if (is_too_wide(d, s))
         return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for the loops");
     const eddy_conv_method m = eddy__conv_method_of(d, s);
-    return keep(k, m == EDDY_CONV_WINOGRAD ? eddy__conv_winograd_prepare(k, s, back)
-                                           : eddy__conv_direct_prepare(k, d, s, back), m);
+    return keep_method(k, m == EDDY_CONV_WINOGRAD ? eddy__conv_winograd_prepare(k, s, back)
+                                                  : eddy__conv_direct_prepare(k, d, s, back), m);
 }
 
 void eddy__conv_run(const eddy_kernel *k, const void *x, const void *filter, void *y,
@@ -113,8 +113,8 @@ eddy_status eddy__conv_filter_prepare(eddy_kernel *k, eddy_dtype d, const eddy_c
     if (is_too_wide(d, s))
         return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for the loops");
     const eddy_conv_method m = eddy__conv_method_of(d, s);
-    return keep(k, m == EDDY_CONV_WINOGRAD ? eddy__conv_winograd_weights_prepare(k, s)
-                                           : eddy__conv_direct_weights_prepare(k, d, s), m);
+    return keep_method(k, m == EDDY_CONV_WINOGRAD ? eddy__conv_winograd_weights_prepare(k, s)
+                                                  : eddy__conv_direct_weights_prepare(k, d, s), m);
 }
 
 void eddy__conv_filter_run(const eddy_kernel *k, const void *x, const void *dy, void *dw)

@@ -90,7 +90,7 @@ enum { BLOCK_BYTES = 64 << 10, LEAST = 8, MOST = 64 };
 /* Rows of the 36 begin in different sets of a cache. */
 static int64_t padded_stride(int64_t n) { return (n + 15) / 16 * 16 + 16; }
 
-static void cut(plan *p, int threads)
+static void divide_work(plan *p, int threads)
 {
     const int64_t tile = EDDY_WINO_POINTS * (p->from_c + p->to_c) * (int64_t)sizeof(float);
     p->block = eddy__min(MOST, BLOCK_BYTES / tile > LEAST ? BLOCK_BYTES / tile : LEAST);
@@ -125,7 +125,7 @@ eddy_status eddy__conv_winograd_prepare(eddy_kernel *k, const eddy_conv_size *s,
     p->to = eddy__wino_grid_of(out, back ? s->in_c : s->out_c, p->wino->out, none, out, s->batch);
     p->from_c = eddy__conv_padded(p->tiles, p->from.c);
     p->to_c = eddy__conv_padded(p->tiles, p->to.c);
-    cut(p, k->threads);
+    divide_work(p, k->threads);
     const int64_t all = p->transposed + EDDY_WINO_POINTS * p->u_step + k->threads * p->worker;
     if ((size_t)all * sizeof(float) > k->scratch_size)
         k->scratch_size = (size_t)all * sizeof(float);

@@ -89,7 +89,7 @@ static void plain_pieces(void *arg, int64_t from, int64_t to, int worker)
 
 /* The longer side in pieces: many for tiles, which make the same bits in any; for BLAS,
  * which packs the other operand for each, at most eight that the sizes settle. */
-static void cut(job *j, int64_t *n, int64_t *grain, int threads)
+static void divide_work(job *j, int64_t *n, int64_t *grain, int threads)
 {
     const eddy_gemm *g = j->g;
     const int64_t rows = g ? parts(g->rows, g->strip) : parts(j->p->m, 16);
@@ -121,7 +121,7 @@ void eddy__product_run(const eddy_kernel *k, const eddy_product *p)
         eddy__gemm_block(g, p, 0, g->rows, 0, g->columns, p->scratch);
         return;
     }
-    cut(&j, &n, &grain, k->threads);
+    divide_work(&j, &n, &grain, k->threads);
     eddy_parallel(k, n, grain, g ? gemm_pieces : plain_pieces, &j);
 }
 

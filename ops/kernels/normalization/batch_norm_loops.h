@@ -41,8 +41,8 @@ EDDY_INLINE void NAME(deviations)(const T *x, int64_t rows, int64_t width, int64
 }
 
 /* Merges the mean of `rows` more elements, and the sum of squares about it, into those of `had`. */
-EDDY_INLINE void LOOP(take_in)(const T *x, int64_t rows, int64_t width, int64_t stride,
-                               double had, double *restrict mean, double *restrict squares)
+EDDY_INLINE void LOOP(merge_rows)(const T *x, int64_t rows, int64_t width, int64_t stride,
+                                  double had, double *restrict mean, double *restrict squares)
 {
     T sum[WIDE], d[WIDE], q[WIDE];
     const double n = (double)rows, part = n / (had + n);
@@ -56,28 +56,28 @@ EDDY_INLINE void LOOP(take_in)(const T *x, int64_t rows, int64_t width, int64_t 
     }
 }
 
-#define TAKE_IN (const T *x, int64_t rows, int64_t width, int64_t stride, double had, \
-                 double *restrict mean, double *restrict squares)
-typedef void NAME(taking) TAKE_IN;
-EDDY_CLONES_OF(NAME(take_in), TAKE_IN, (x, rows, width, stride, had, mean, squares))
-#undef TAKE_IN
+#define MERGE_ROWS (const T *x, int64_t rows, int64_t width, int64_t stride, double had, \
+                    double *restrict mean, double *restrict squares)
+typedef void NAME(merge_rows_fn) MERGE_ROWS;
+EDDY_CLONES_OF(NAME(merge_rows), MERGE_ROWS, (x, rows, width, stride, had, mean, squares))
+#undef MERGE_ROWS
 
 /* The mean of some rows and the sum of squares about it, of `width` columns. */
-static void NAME(statistics)(NAME(taking) *take_in, const T *x, int64_t rows, int64_t width,
-                             int64_t stride, double *mean, double *squares)
+static void NAME(statistics)(NAME(merge_rows_fn) *merge_rows, const T *x, int64_t rows,
+                             int64_t width, int64_t stride, double *mean, double *squares)
 {
     const int64_t most = AT_ONCE / width;
     for (int64_t c = 0; c < width; c++) mean[c] = squares[c] = 0;
     for (int64_t r = 0, m; r < rows; r += m) {
         m = rows - r < most ? rows - r : most;
-        take_in(x + r * stride, m, width, stride, (double)r, mean, squares);
+        merge_rows(x + r * stride, m, width, stride, (double)r, mean, squares);
     }
 }
 
 /* For each block: mean and sum of squares of each column. */
 static void NAME(columns_statistics)(const eddy_norm_work *w, int64_t from, int64_t to)
 {
-    NAME(taking) *const take_in = EDDY_BEST_OF(NAME(take_in));
+    NAME(merge_rows_fn) *const merge_rows = EDDY_BEST_OF(NAME(merge_rows));
     const int64_t d = w->width, side = side_by_side(d);
     for (int64_t b = from; b < to; b++) {
         const int64_t first = b * w->block;
@@ -88,18 +88,18 @@ static void NAME(columns_statistics)(const eddy_norm_work *w, int64_t from, int6
         if (side == 1) {
             for (int64_t c = 0, m; c < d; c += m) {
                 m = d - c < WIDE ? d - c : WIDE;
-                NAME(statistics)(take_in, x + c, rows, m, d, mean + c, squares + c);
+                NAME(statistics)(merge_rows, x + c, rows, m, d, mean + c, squares + c);
             }
             continue;
         }
         const int64_t whole = rows / side, over = rows - whole * side;
-        NAME(statistics)(take_in, x, whole, side * d, side * d, wide, wide + WIDE);
+        NAME(statistics)(merge_rows, x, whole, side * d, side * d, wide, wide + WIDE);
         for (int64_t c = 0; c < d; c++) mean[c] = squares[c] = 0;
         for (int64_t s = 0; s < side && whole > 0; s++)
-            join(d, (double)(s * whole), mean, squares, (double)whole, wide + s * d,
-                 wide + WIDE + s * d);
+            merge_statistics(d, (double)(s * whole), mean, squares, (double)whole, wide + s * d,
+                             wide + WIDE + s * d);
         for (int64_t r = rows - over; r < rows; r++)
-            take_in(x + r * d, 1, d, d, (double)r, mean, squares);
+            merge_rows(x + r * d, 1, d, d, (double)r, mean, squares);
     }
 }
 

@@ -35,7 +35,7 @@ typedef struct pieces {
     rows    k, v, q, dy;             /* of the head, and of a block */
 } pieces;
 
-static float *take(float **next, int64_t count, int64_t columns)
+static float *take_rows(float **next, int64_t count, int64_t columns)
 {
     float *at = *next;
     if (at) *next += eddy__whole_lines(count * columns);
@@ -53,19 +53,19 @@ static pieces pieces_of(const eddy_attention_head *h, float *next, bool gradient
 {
     const int64_t d = eddy__whole_lines(h->d), e = eddy__whole_lines(h->e);
     pieces p = { .d = d, .e = e };
-    p.k_room = take(&next, h->t, d);
-    p.v_room = take(&next, h->t, e);
-    p.q_room = take(&next, WIDTH, d);
-    p.q_transposed = take(&next, d, WIDTH);
-    p.y = take(&next, WIDTH, e);
-    p.scores = take(&next, h->t, WIDTH);
+    p.k_room = take_rows(&next, h->t, d);
+    p.v_room = take_rows(&next, h->t, e);
+    p.q_room = take_rows(&next, WIDTH, d);
+    p.q_transposed = take_rows(&next, d, WIDTH);
+    p.y = take_rows(&next, WIDTH, e);
+    p.scores = take_rows(&next, h->t, WIDTH);
     if (!gradient) return p;
-    p.dk = take(&next, h->t, d);
-    p.dv = take(&next, h->t, e);
-    p.slopes = take(&next, h->t, WIDTH);
-    p.dq = take(&next, WIDTH, d);
-    p.dy_room = take(&next, WIDTH, e);
-    p.dy_transposed = take(&next, e, WIDTH);
+    p.dk = take_rows(&next, h->t, d);
+    p.dv = take_rows(&next, h->t, e);
+    p.slopes = take_rows(&next, h->t, WIDTH);
+    p.dq = take_rows(&next, WIDTH, d);
+    p.dy_room = take_rows(&next, WIDTH, e);
+    p.dy_transposed = take_rows(&next, e, WIDTH);
     return p;
 }
 

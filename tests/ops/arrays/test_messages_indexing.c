@@ -64,9 +64,9 @@ START_TEST(slices)
 }
 END_TEST
 
-START_TEST(mirrors_and_turns)
+START_TEST(mirror_padding)
 {
-    golden_begin("ops/indexing_turns");
+    golden_begin("ops/indexing_mirror_pad");
     eddy_mirror_pad(x, EDDY_DIMS(0, -1), EDDY_DIMS(0, 0)), golden_graph(g);
     eddy_mirror_pad(x, EDDY_DIMS(0, 3), EDDY_DIMS(0, 0)), golden_graph(g);
     eddy_mirror_pad(open, EDDY_DIMS(1), EDDY_DIMS(0, 0)), golden_graph(g);
@@ -258,7 +258,7 @@ Suite *messages_indexing_suite(void)
     TCase *c = tcase_create("messages_indexing");
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, slices);
-    tcase_add_test(c, mirrors_and_turns);
+    tcase_add_test(c, mirror_padding);
     tcase_add_test(c, rows_and_diagonals);
     tcase_add_test(c, chosen_rows);
     suite_add_tcase(s, c);

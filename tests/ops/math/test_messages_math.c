@@ -151,9 +151,9 @@ static void loading(void)
     eddy_graph_load("g.yaml", .max_bytes = 0, .error = &e), golden_error(&e);
 }
 
-START_TEST(draws_and_checks)
+START_TEST(random_and_checks)
 {
-    golden_begin("ops/math_draws");
+    golden_begin("ops/math_random");
     uniform_numbers();
     normal_numbers();
     layers_and_checks();
@@ -168,7 +168,7 @@ Suite *messages_math_suite(void)
     TCase *c = tcase_create("math");
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, numbers);
-    tcase_add_test(c, draws_and_checks);
+    tcase_add_test(c, random_and_checks);
     suite_add_tcase(suite, c);
     return suite;
 }

@@ -1,6 +1,6 @@
-/* shared.c -- code shared by the optimizers of adaptive.h: the step counter, formulas, filters of
+/* rule_formulas.c -- what several optimizers share: the step counter, formulas, filters of
  * variables. */
-#include "optim/rules/shared.h"
+#include "optim/rules/rule_formulas.h"
 
 static const char iterations[] = "iterations";
 

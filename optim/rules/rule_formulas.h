@@ -1,6 +1,7 @@
-/* shared.h -- declarations shared by the optimizers of adaptive.h; not installed. */
-#ifndef EDDY_OPTIM_RULES_SHARED_H
-#define EDDY_OPTIM_RULES_SHARED_H
+/* rule_formulas.h -- the step counter, formulas and filters of variables that several optimizers
+ * share; not installed. */
+#ifndef EDDY_OPTIM_RULES_RULE_FORMULAS_H
+#define EDDY_OPTIM_RULES_RULE_FORMULAS_H
 
 #include "optim/option_table.h"
 #include "optim/rules/tf_train.h"

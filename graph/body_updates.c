@@ -1,4 +1,4 @@
-/* updated.c -- updates of variables as functions. A body (graph/body.h) has no variables: a
+/* body_updates.c -- updates of variables as functions. A body (graph/body.h) has no variables: a
  * variable that it updates is one of its values, and a node that updates it yields a new one. Its
  * operation is that of the update, but computes on a copy of its first operand. */
 #include "graph/internal.h"

@@ -1,9 +1,9 @@
-/* test_optim_common.c -- properties of all optimizers: losses given as functions, constraints, slot
- * names, steps for elements and rows, order of updates. */
+/* test_all_optimizers.c -- properties of all optimizers: losses given as functions, constraints,
+ * slot names, steps for elements and rows, order of updates. */
 #include "optim/internal.h"
 #include "tests/lib/optimizer_formulas.h"
 
-Suite *optim_common_suite(void);
+Suite *all_optimizers_suite(void);
 
 static eddy_graph *g;
 
@@ -418,9 +418,9 @@ START_TEST(gate_of_nothing)
 }
 END_TEST
 
-Suite *optim_common_suite(void)
+Suite *all_optimizers_suite(void)
 {
-    Suite *suite = suite_create("optim_common");
+    Suite *suite = suite_create("all_optimizers");
     TCase *c = tcase_create("optim_base");
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, function_finds_its_variables);
