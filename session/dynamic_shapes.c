@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { MAX_KEPT = 64 };
+enum { MAX_KEPT = 256 };
 
 /* True if the length of the outputs depends on data. The static shapes of the outputs do not
  * matter: they may have been narrowed, or be open for another reason. */
@@ -315,7 +315,8 @@ bool eddy__stages_of(eddy_session *s, eddy_feeds feeds, eddy_list fetches, stage
 bool eddy__stages_add_size(eddy_session *s, eddy_feeds feeds, eddy_list fetches, stages **found,
                            eddy_tensor size, eddy_error *error)
 {
-    const stages *before = *found;
+    stages       *old = *found;
+    const stages *before = old;
     const int     n = before ? before->n_sizes : 0;
     for (int i = 0; i < n; i++)
         if (eddy_same(before->sizes[i], size)) return false;
@@ -325,12 +326,13 @@ bool eddy__stages_add_size(eddy_session *s, eddy_feeds feeds, eddy_list fetches,
     for (int i = 0; i < n; i++) sizes[i] = before->sizes[i];
     sizes[n] = size;
     *error = (eddy_error){ 0 };
-    eddy__stages_release(s, *found);
     pthread_mutex_lock(&s->lock);
+    if (before && before->kept) s->n_stages--;      /* replaced; another run may still use it */
     const bool ok =
         keep(s, new_stages(s, feeds, fetches, (eddy_list){ n + 1, sizes }, error), found);
     pthread_mutex_unlock(&s->lock);
     eddy__release(&s->allocator, sizes, bytes);
+    if (before && !before->kept) eddy__stages_free(s, old);
     return ok;
 }
 

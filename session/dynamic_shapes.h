@@ -18,7 +18,8 @@ typedef struct stages {
     int           *end;
 } stages;
 
-/* Finds the stages of a run whose arguments have been checked; *found is NULL if it has only one. */
+/* Finds the stages of a run whose arguments have been checked; *found is NULL or has no stages if
+ * one plan suffices. */
 bool eddy__stages_of(eddy_session *s, eddy_feeds feeds, eddy_list fetches, stages **found,
                      eddy_error *error);
 /* The stages of a run for which a plan could not be compiled without the elements of `size`: those of

@@ -3,6 +3,8 @@
 #include "session/plan_cache.h"
 #include "session/run/run_memory.h"
 
+#include <string.h>
+
 enum { MAX_PLANS = 1024 };
 
 /* Called under the lock, so that the effects of the last run of a plan that is free are
@@ -63,25 +65,47 @@ static uint32_t mix_tensor(uint32_t hash, eddy_tensor t)
     return mix(hash, (uint64_t)(uint32_t)t.node << 32 | (uint32_t)t.output);
 }
 
-static bool is_size(const plan_request *r, eddy_tensor t)
+/* True if elements of t are part of the key of some plan. */
+static bool is_keyed(const eddy_session *s, eddy_tensor t)
 {
-    for (int i = 0; i < r->sizes.count; i++)
-        if (eddy_same(r->sizes.at[i], t)) return true;
+    for (int i = 0; i < s->n_keyed; i++)
+        if (eddy_same(s->keyed[i], t)) return true;
     return false;
 }
 
-/* The elements of feeds that are known to decide shapes belong to the key; others may. */
-static uint32_t key_of(const plan_request *r)
+/* Remembers which feeds decide shapes, as far as there is room. */
+static void note_keyed(eddy_session *s, const eddy_plan *p)
+{
+    const int most = (int)(sizeof s->keyed / sizeof *s->keyed);
+    for (int i = 0; i < p->n_feeds; i++)
+        if (p->feeds[i].keyed && s->n_keyed < most && !is_keyed(s, p->feeds[i].tensor))
+            s->keyed[s->n_keyed++] = p->feeds[i].tensor;
+}
+
+static uint32_t mix_elements(uint32_t hash, const eddy_array *a)
+{
+    const size_t size = eddy_dtype_size(eddy_array_dtype(a));
+    for (int64_t k = 0; k < eddy_array_count(a) && k < EDDY_MAX_RANK; k++) {
+        uint64_t bits = 0;
+        memcpy(&bits, (const char *)eddy_array_data(a) + (size_t)k * size,
+               size < sizeof bits ? size : sizeof bits);
+        hash = mix(hash, bits);
+    }
+    return hash;
+}
+
+/* Elements that decide shapes are hashed if that is known of their tensor; they are compared in
+ * any case. */
+static uint32_t key_of(const eddy_session *s, const plan_request *r)
 {
     uint32_t hash = 1;
     for (int i = 0; i < r->fetches.count; i++) hash = mix_tensor(hash, r->fetches.at[i]);
     for (int i = 0; i < r->feeds.count; i++) {
         const eddy_array *a = r->feeds.at[i].value;
-        const eddy_shape  s = eddy_array_shape(a);
+        const eddy_shape  shape = eddy_array_shape(a);
         hash = mix_tensor(hash, r->feeds.at[i].tensor);
-        for (int d = 0; d < s.rank; d++) hash = mix(hash, (uint64_t)s.dim[d]);
-        for (int64_t k = 0; is_size(r, r->feeds.at[i].tensor) && k < eddy_array_count(a); k++)
-            hash = mix(hash, (uint64_t)(int64_t)eddy_array_get(a, k));
+        for (int d = 0; d < shape.rank; d++) hash = mix(hash, (uint64_t)shape.dim[d]);
+        if (is_keyed(s, r->feeds.at[i].tensor)) hash = mix_elements(hash, a);
     }
     return hash;
 }
@@ -124,7 +148,7 @@ static size_t most_bytes(const eddy_session *s, size_t largest)
     return largest > KEPT_BYTES / KEPT_TIMES ? KEPT_TIMES * largest : KEPT_BYTES;
 }
 
-/* Except the memory in which it computes, if other plans may, too. */
+/* Without the memory of runs, which plans share. */
 static size_t bytes_of(const eddy_plan *p)
 {
     return p->own_bytes + atomic_load_explicit(&p->open_memory->bytes, memory_order_relaxed);
@@ -186,7 +210,10 @@ static eddy_plan *compile_for(eddy_session *s, const plan_request *r, eddy_tenso
         if (!may_be_shape(v)) continue;
         key[i].value = eddy_array_copy_of(key[i].type.dtype, key[i].type.shape, eddy_array_data(v));
     }
+    eddy_running here;      /* operations on constants run now, and may call back */
+    eddy__running_begin(&here, s);
     eddy_plan *p = eddy__compile(s, feeds.count, key, r->fetches, r->sizes, missing, e);
+    eddy__running_end(&here);
     for (int i = 0; i < feeds.count; i++) eddy_array_free(key[i].value);
     eddy__release(&s->allocator, key, bytes);
     return p;
@@ -207,9 +234,8 @@ eddy_plan *eddy__take_plan(eddy_session *s, const plan_request *r, eddy_tensor *
 {
     eddy_callable *c = r->callable;
     *missing = EDDY_NO_TENSOR;
-    const uint32_t key = key_of(r);
     pthread_mutex_lock(&s->lock);
-    eddy_plan *p = find(s, r, key);
+    eddy_plan *p = find(s, r, key_of(s, r));
     if (p) unlist(s, p);
     else {
         pthread_rwlock_wrlock(&s->state_lock);
@@ -218,7 +244,8 @@ eddy_plan *eddy__take_plan(eddy_session *s, const plan_request *r, eddy_tensor *
         if (p) {
             evict(s, p);
             s->n_plans++;
-            p->key = key;
+            note_keyed(s, p);
+            p->key = key_of(s, r);
             p->next = s->plans;
             s->plans = p;
         }

@@ -435,7 +435,7 @@ eddy_status eddy_callable_run(eddy_callable *c, const eddy_array *const *feeds, 
 eddy_plan_info eddy_callable_plan_info(const eddy_callable *c)
 {
     eddy_plan_info info = { 0 };
-    if (!eddy__live(c, EDDY_LIVE_CALLABLE)) return info;
+    if (!eddy__live(c, EDDY_LIVE_CALLABLE) || !eddy__session_enter(c->session)) return info;
     pthread_mutex_lock(&c->session->lock);
     info = c->plan ? c->plan->info : c->info;
     pthread_mutex_unlock(&c->session->lock);

@@ -5,7 +5,7 @@
 
 /** Zeros of the shape that dims gives.
  *
- *  dims   int32 or int64 [rank]; a run computes it first if it is not constant
+ *  dims   int32, int64 or uint8 [rank]; a run computes it first if it is not constant
  *  dtype  of y; 0 is float32
  *
  *  The _like forms take it as their model, and then nothing computes it:
@@ -21,19 +21,29 @@ eddy_tensor eddy_zeros_of(eddy_tensor dims, eddy_dtype dtype)
 static eddy_tensor each_axis(const char *called, const char *what, eddy_tensor t, eddy_tensor x)
 {
     const eddy_shape s = eddy_shape_of(t), xs = eddy_shape_of(x);
+    eddy_graph      *g = x.graph ? x.graph : t.graph;
     char             have[100];
-    if (!eddy_is_valid(t) || !eddy_is_valid(x)) return eddy_none(x.graph ? x.graph : t.graph);
+    if (!eddy_is_valid(t) || !eddy_is_valid(x) || t.graph != x.graph)
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %s is not a tensor of this graph", called,
+                         eddy_is_valid(x) ? what : "x");
     if (xs.rank < 0)
-        return eddy_fail(x.graph, EDDY_BAD_SHAPE, "%s: the rank of '%.200s' is unknown", called,
+        return eddy_fail(g, EDDY_BAD_SHAPE, "%s: the rank of '%.200s' is unknown", called,
                          eddy_name_of(x));
     if (!eddy__dtype_is_index(eddy_dtype_of(t)))
-        return eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: %s is %s; int32 or int64 expected", called,
-                         what, eddy_dtype_name(eddy_dtype_of(t)));
+        return eddy_fail(g, EDDY_BAD_DTYPE, "%s: %s is %s; int32 or int64 expected", called, what,
+                         eddy_dtype_name(eddy_dtype_of(t)));
     if (!eddy_shape_compatible(s, EDDY_SHAPE(xs.rank)))
-        return eddy_fail(x.graph, EDDY_BAD_SHAPE,
+        return eddy_fail(g, EDDY_BAD_SHAPE,
                          "%s: %s has the shape %s; one element for each of the %d dimensions of x "
                          "expected", called, what, eddy_shape_print(s, have, sizeof have), xs.rank);
     return eddy_reshape(Cast(t, EDDY_INT64), EDDY_SHAPE(xs.rank));
+}
+
+/* t, of which no element may be negative or larger than any tensor. */
+static eddy_tensor checked(eddy_tensor t, const char *message)
+{
+    const double most = (double)((int64_t)1 << 48);
+    return eddy_ensure(t, LogicalAnd(GreaterEqual(t, 0), LessEqual(t, most)), message);
 }
 
 static eddy_tensor element(eddy_tensor t, int i)
@@ -55,8 +65,7 @@ static eddy_tensor positions(eddy_tensor n)
  *         computes it first if it is not constant; runs with another `begin` and equal sizes share
  *         a plan.
  *
- *  Errors: BAD_SHAPE, BAD_DTYPE; at run time OUT_OF_RANGE if the box leaves x, INVALID_ARGUMENT for
- *  other negative sizes.
+ *  Errors: BAD_SHAPE, BAD_DTYPE; at run time CHECK_FAILED if the box is not within x.
  *  Gradient: dy, with zeros around it.  TensorFlow: Slice. */
 eddy_tensor eddy_slice_to(eddy_tensor x, eddy_tensor begin, eddy_tensor size)
 {
@@ -65,7 +74,10 @@ eddy_tensor eddy_slice_to(eddy_tensor x, eddy_tensor begin, eddy_tensor size)
     if (!eddy_is_valid(begin) || !eddy_is_valid(size)) return eddy_none(x.graph);
     eddy_scope_begin(x.graph, "Slice");
     const eddy_tensor rest = Sub(eddy_shape_tensor(x, EDDY_INT64), begin);
-    const eddy_tensor sizes = Where(Equal(size, -1), rest, size);
+    const eddy_tensor inside = LogicalAnd(LogicalAnd(GreaterEqual(begin, 0), GreaterEqual(rest, 0)),
+                                          LogicalAnd(GreaterEqual(size, -1), LessEqual(size, rest)));
+    const eddy_tensor sizes = eddy_ensure(Where(Equal(size, -1), rest, size), inside,
+                                          "slice_to: the box is not within x");
     for (int i = 0, rank = eddy_shape_of(x).rank; i < rank; i++)
         x = eddy_gather(x, Add(positions(element(sizes, i)), element(begin, i)), .axis = i);
     eddy_scope_end(x.graph);
@@ -75,15 +87,17 @@ eddy_tensor eddy_slice_to(eddy_tensor x, eddy_tensor begin, eddy_tensor size)
 /** x, repeated along each axis; the numbers are computed.
  *
  *  x          any dtype and shape of known rank
- *  multiples  int32 or int64 [rank], not negative; a run computes it first if it is not constant
+ *  multiples  int32 or int64 [rank], in [0, 2^48]; a run computes it first if it is not constant
  *
- *  Errors: BAD_SHAPE, BAD_DTYPE; at run time INVALID_ARGUMENT for a negative number.
+ *  Errors: BAD_SHAPE, BAD_DTYPE; at run time CHECK_FAILED for a number out of range, LIMIT or
+ *  BAD_SHAPE if y would be too large.
  *  Gradient: the sum of dy over the repetitions.  TensorFlow: Tile. */
 eddy_tensor eddy_tile_to(eddy_tensor x, eddy_tensor multiples)
 {
     multiples = each_axis("tile_to", "multiples", multiples, x);
     if (!eddy_is_valid(multiples)) return eddy_none(x.graph);
     eddy_scope_begin(x.graph, "Tile");
+    multiples = checked(multiples, "tile_to: multiples has a number out of range");
     for (int i = 0, rank = eddy_shape_of(x).rank; i < rank; i++) {
         const eddy_tensor n = Cast(eddy_size_along(x, i), EDDY_INT64);
         const eddy_tensor all = positions(Mul(n, element(multiples, i)));
@@ -96,10 +110,11 @@ eddy_tensor eddy_tile_to(eddy_tensor x, eddy_tensor multiples)
 /** x, with zeros around it; their numbers are computed.
  *
  *  x              any dtype and shape of known rank
- *  before, after  int32 or int64 [rank], not negative: zeros before and after x along each axis; a
+ *  before, after  int32 or int64 [rank], in [0, 2^48]: zeros before and after x along each axis; a
  *                 run computes them first if they are not constant
  *
- *  Errors: BAD_SHAPE, BAD_DTYPE; at run time INVALID_ARGUMENT for a negative sum of dimensions.
+ *  Errors: BAD_SHAPE, BAD_DTYPE; at run time CHECK_FAILED for a number out of range, LIMIT or
+ *  BAD_SHAPE if y would be too large.
  *  Gradient: the part of dy that is x.  TensorFlow: Pad. */
 eddy_tensor eddy_pad_to(eddy_tensor x, eddy_tensor before, eddy_tensor after)
 {
@@ -107,6 +122,8 @@ eddy_tensor eddy_pad_to(eddy_tensor x, eddy_tensor before, eddy_tensor after)
     after = each_axis("pad_to", "after", after, x);
     if (!eddy_is_valid(before) || !eddy_is_valid(after)) return eddy_none(x.graph);
     eddy_scope_begin(x.graph, "Pad");
+    before = checked(before, "pad_to: before has a number out of range");
+    after = checked(after, "pad_to: after has a number out of range");
     for (int i = 0, rank = eddy_shape_of(x).rank; i < rank; i++) {
         const eddy_tensor n = Cast(eddy_size_along(x, i), EDDY_INT64), b = element(before, i);
         const eddy_tensor all = positions(Add(Add(n, b), element(after, i)));

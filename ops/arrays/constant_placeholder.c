@@ -304,7 +304,7 @@ const eddy_op_def eddy_op_fill = {
 
 /** y[...] = value, with the shape given by dims.
  *
- *  dims   int32 or int64 [rank], each >= 0; a run computes it first if it is not constant
+ *  dims   int32, int64 or uint8 [rank], each >= 0; a run computes it first if it is not constant
  *  value  scalar, any dtype
  *
  *  Errors: BAD_SHAPE, BAD_DTYPE, INVALID_ARGUMENT for a negative dimension.

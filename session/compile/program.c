@@ -113,6 +113,10 @@ static bool note_missing_size(assembly *a)
     const int32_t     last = c->body_missing_size.node;
     uint8_t          *needed = last ? eddy__ir_alloc(c, (size_t)last + 1, 1) : NULL;
     int               input = -1;
+    if (last && !needed) {
+        *c->error = (eddy_error){ 0 };
+        return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory while compiling a plan");
+    }
     if (!needed || c->missing_size.node) return false;
     needed[last] = 1;
     for (int32_t id = last; id >= 1; id--) {

@@ -185,7 +185,7 @@ typedef struct open_memory {
 
 struct eddy_plan {
     eddy_plan            *next, *next_of_key;   /* the latter with the same bucket of keys */
-    uint32_t              key;    /* a hash of feeds, their shapes, and fetches */
+    uint32_t              key;    /* a hash of feeds, shapes, fetches and deciding elements */
     atomic_bool           busy;   /* set under the session's lock, cleared without it */
     uint64_t              used;   /* the session's `use_clock` at the last use */
     bool                  writes; /* updates variables */
@@ -336,6 +336,8 @@ struct eddy_session {
     eddy_plan            *plans;       /* most recently compiled first */
     eddy_plan            *plans_of_key[256];    /* the same, by key; most recently used first */
     int                   n_plans;
+    eddy_tensor           keyed[16];   /* feeds whose elements are part of keys */
+    int                   n_keyed;
     struct run_memory    *memory;      /* in which plans compute */
     pthread_mutex_t       memory_lock; /* protects `memory` */
     uint64_t              use_clock;  /* counts uses of plans, for finding the least recently used */
@@ -348,7 +350,7 @@ struct eddy_session {
     eddy_plan_info        last_info;
     struct eddy_callable *callables;
     struct stages        *stages;   /* of runs with several stages, and of runs found to have one */
-    int                   n_stages;
+    int                   n_stages;    /* in use: without those that others have replaced */
     int32_t               seen;        /* nodes examined for dynamic operations */
     bool                  has_dynamic;
     struct eval_cache    *eval_cache;  /* values computed by eager evaluation (eval.c); NULL before the first */

@@ -497,6 +497,30 @@ START_TEST(closed_during_a_run)
 }
 END_TEST
 
+static bool like_infer(eddy_infer *c)
+{
+    c->out[0] = c->in[0];
+    return true;
+}
+static eddy_status calling_kernel(eddy_kernel *k)
+{
+    const double x = *(const double *)k->in[0]->data;
+    eddy_run(s, EDDY_FEED(), EDDY_LIST(), NULL);
+    run_fails(s, EDDY_INVALID_ARGUMENT, "the session is running in this thread");
+    *(double *)k->out[0]->data = 2 * x;
+    return EDDY_OK;
+}
+static const eddy_op_def calling = { .name = "Calling", .min_inputs = 1, .max_inputs = 1,
+                                     .outputs = 1, .infer = like_infer,
+                                     .kernel = calling_kernel };
+
+/* Operations on constants run while a plan is compiled. */
+START_TEST(calls_back_while_compiling)
+{
+    has(s, eddy_apply1(&calling, NULL, real(g, 3)), 1, (double[]){ 6 });
+}
+END_TEST
+
 START_TEST(the_graph_goes_first)
 {
     eddy_tensor v = variable("v");
@@ -568,7 +592,7 @@ Suite *session_suite(void)
         feeds_are_checked, many_feeds_and_a_fed_variable, callables, out_arrays_are_used_again,
         optimizations_do_not_change_a_bit, max_bytes,
         a_run_allocates_nothing, without_memory_a_run_gives_all_or_nothing, closed,
-        closed_during_a_run,
+        closed_during_a_run, calls_back_while_compiling,
         the_graph_goes_first, an_erroneous_graph, save_and_restore,
     };
     Suite *suite = suite_create("session");
