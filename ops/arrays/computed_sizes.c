@@ -74,8 +74,9 @@ eddy_tensor eddy_slice_to(eddy_tensor x, eddy_tensor begin, eddy_tensor size)
     if (!eddy_is_valid(begin) || !eddy_is_valid(size)) return eddy_none(x.graph);
     eddy_scope_begin(x.graph, "Slice");
     const eddy_tensor rest = Sub(eddy_shape_tensor(x, EDDY_INT64), begin);
-    const eddy_tensor inside = LogicalAnd(LogicalAnd(GreaterEqual(begin, 0), GreaterEqual(rest, 0)),
-                                          LogicalAnd(GreaterEqual(size, -1), LessEqual(size, rest)));
+    const eddy_tensor begins = LogicalAnd(GreaterEqual(begin, 0), GreaterEqual(rest, 0));
+    const eddy_tensor ends = LogicalAnd(GreaterEqual(size, -1), LessEqual(size, rest));
+    const eddy_tensor inside = LogicalAnd(begins, ends);
     const eddy_tensor sizes = eddy_ensure(Where(Equal(size, -1), rest, size), inside,
                                           "slice_to: the box is not within x");
     for (int i = 0, rank = eddy_shape_of(x).rank; i < rank; i++)
