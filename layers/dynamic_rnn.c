@@ -173,15 +173,82 @@ static eddy_tensor run_loop(network *n, const eddy_dynamic_rnn_args *a)
     return a->time_major ? y : swapped(y);
 }
 
+/* ----------------------------------------------------------------- groups -- */
+
+enum { MOST_GROUPS = 16 };
+
+/* The examples of group k of n, given the order of all. */
+static eddy_tensor examples_of(eddy_tensor order, int k, int n)
+{
+    const eddy_tensor all = eddy_size_along(order, 0);
+    const eddy_tensor first = FloorDiv(Mul(all, k), n), end = FloorDiv(Mul(all, k + 1), n);
+    const eddy_tensor size = Sub(end, first);
+    return Gather(order, Add(eddy_range(NumberLike(0, size), size, NumberLike(1, size)), first));
+}
+
+/* The parts of all groups, which are joined along an axis and brought into the first order. */
+static eddy_tensor joined(int n, const eddy_tensor *parts, int axis, eddy_tensor order)
+{
+    const eddy_tensor all = eddy_concat(((eddy_list){ n, parts }), axis);
+    return Gather(all, eddy_argsort(order), .axis = axis);
+}
+
+static bool run_group(network n, const eddy_dynamic_rnn_args *a, eddy_tensor examples,
+                      eddy_tensor *y, eddy_tensor *state)
+{
+    eddy_dynamic_rnn_args part = *a;
+    eddy_tensor           initial[EDDY_MAX_STATES];
+    part.inputs = Gather(a->inputs, examples, .axis = a->time_major);
+    part.state = state;
+    n.lengths = part.sequence_length = Gather(a->sequence_length, examples);
+    for (int k = 0; k < n.initial.count && k < EDDY_MAX_STATES; k++)
+        initial[k] = Gather(n.initial.at[k], examples);
+    n.initial.at = initial;
+    *y = run_loop(&n, &part);
+    return eddy__graph_ready(n.graph);
+}
+
+/* Sorted by length, so that a group has sequences of similar lengths. */
+static eddy_tensor run_groups(const network *n, const eddy_dynamic_rnn_args *a)
+{
+    const int   count = a->cell.n_state, groups = a->length_groups, axis = a->time_major;
+    eddy_tensor y[MOST_GROUPS], state[MOST_GROUPS][EDDY_MAX_STATES], parts[MOST_GROUPS];
+    if (n->initial.count > 0 && !eddy__list_is_of(n->graph, n->who, "initial state", n->initial))
+        return eddy_none(n->graph);
+    const eddy_tensor order = eddy_argsort(Neg(n->lengths));
+    for (int k = 0; k < groups; k++)
+        if (!run_group(*n, a, examples_of(order, k, groups), &y[k], state[k]))
+            return eddy_none(n->graph);
+    for (int i = 0; i < count && a->state; i++) {
+        for (int k = 0; k < groups; k++) parts[k] = state[k][i];
+        a->state[i] = joined(groups, parts, 0, order);
+    }
+    return joined(groups, y, axis, order);
+}
+
+static bool groups_are_valid(const network *n, const eddy_dynamic_rnn_args *a)
+{
+    const int groups = a->length_groups;
+    if (groups == 1 || (groups > 1 && groups <= MOST_GROUPS && n->lengths.graph)) return true;
+    if (groups > 1 && groups <= MOST_GROUPS)
+        eddy_fail(n->graph, EDDY_INVALID_ARGUMENT, "%s: length_groups needs sequence_length",
+                  n->who);
+    else
+        eddy_fail(n->graph, EDDY_INVALID_ARGUMENT, "%s: length_groups is %d; 1 to %d expected",
+                  n->who, groups, MOST_GROUPS);
+    return false;
+}
+
 eddy_tensor eddy_dynamic_rnn_with(const eddy_dynamic_rnn_args *given)
 {
     eddy_dynamic_rnn_args a = EDDY_TAKE(eddy_dynamic_rnn_args, given);
     network n = { .who = "dynamic_rnn", .scope = a.name && *a.name ? a.name : "rnn",
                   .graph = a.inputs.graph, .cell = &a.cell, .lengths = a.sequence_length,
                   .initial = a.initial_state, .dtype = a.dtype };
-    if (!check_inputs(&n, a.inputs, 2, a.time_major ? 1 : 0)) return eddy_none(n.graph);
+    if (!check_inputs(&n, a.inputs, 2, a.time_major ? 1 : 0) || !groups_are_valid(&n, &a))
+        return eddy_none(n.graph);
     eddy_scope_begin(n.graph, n.scope);
-    const eddy_tensor y = run_loop(&n, &a);
+    const eddy_tensor y = a.length_groups > 1 ? run_groups(&n, &a) : run_loop(&n, &a);
     eddy_scope_end(n.graph);
     return eddy__graph_ready(n.graph) ? y : eddy_none(n.graph);
 }

@@ -42,7 +42,8 @@ void build_ragged(trial *t, int64_t batch)
     eddy_tensor characters = trial_uniform(t, EDDY_SHAPE(VOCABULARY, EMBEDDING), 1, 1);
     eddy_tensor in = eddy_gather(characters, eddy_transpose(x));
     eddy_rnn_cell gru = eddy_gru_cell(t->graph, HIDDEN, .reset_after = true);
-    eddy_tensor   h = eddy_dynamic_rnn(gru, in, .sequence_length = lengths, .time_major = true);
+    eddy_tensor   h = eddy_dynamic_rnn(gru, in, .sequence_length = lengths, .time_major = true,
+                                       .length_groups = 4);
     set_gru(t);
     h = eddy_reshape(h, EDDY_SHAPE(SEQUENCE * batch, HIDDEN));
     eddy_tensor wo = trial_matrix(t, HIDDEN, VOCABULARY, 4, 1);

@@ -53,6 +53,8 @@ static void check_cells(eddy_tensor x)
     eddy_dynamic_rnn(cell, x), golden_graph(g);
     for (int k = 0; k < 4; k++) eddy_dynamic_rnn(wrong_cell(how + k), x), golden_graph(g);
     cell = wrong_cell(how + 4);
+    eddy_dynamic_rnn(cell, x, .length_groups = 0), golden_graph(g);
+    eddy_dynamic_rnn(cell, x, .length_groups = 3), golden_graph(g);
     eddy_rnn_step(cell, given(EDDY_SHAPE(2, 4)), state, state), golden_graph(g);
     state[0] = given(EDDY_SHAPE(2, 4));
     eddy_rnn_step(cell, state[0], state, NULL), golden_graph(g);

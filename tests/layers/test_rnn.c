@@ -226,6 +226,45 @@ START_TEST(padding)
 }
 END_TEST
 
+/* Groups by length give what one group gives, also where there are fewer sequences than groups. */
+START_TEST(groups_by_length)
+{
+    enum { T = 5, MOST = 7 };
+    const bool    back = _i & 1, major = _i & 2;
+    eddy_graph   *g = eddy_graph_new(.seed = 2);
+    eddy_rnn_cell cell = eddy_lstm_cell(g, H);
+    eddy_tensor   x = eddy_placeholder(g, "x", EDDY_FLOAT64, major ? EDDY_SHAPE(T, EDDY_ANY, N)
+                                                                   : EDDY_SHAPE(EDDY_ANY, T, N));
+    eddy_tensor   c = eddy_placeholder(g, "c", EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY, H)), vars[4];
+    eddy_tensor   n = eddy_placeholder(g, "n", EDDY_INT32, EDDY_SHAPE(EDDY_ANY));
+    const eddy_list first = _i < 4 ? (eddy_list){ 0 } : EDDY_LIST(c, Neg(c));
+    way           one, many;
+    one.y = eddy_dynamic_rnn(cell, x, one.state, n, first, .time_major = major,
+                             .go_backwards = back);
+    many.y = eddy_dynamic_rnn(cell, x, many.state, n, first, .time_major = major,
+                              .go_backwards = back, .length_groups = 3);
+    ck_assert_int_ge(eddy_collection_get(g, EDDY_TRAINABLE_VARIABLES, NULL, vars, 4), 1);
+    differentiate(&one, 2, x, vars[0]);
+    differentiate(&many, 2, x, vars[0]);
+    fits(g);
+    eddy_session *s = eddy_session_new(g);
+    runs(s, eddy_initializer(g));
+    for (int b = 1; b <= MOST; b += 2) {
+        const eddy_shape shape = major ? EDDY_SHAPE(T, b, N) : EDDY_SHAPE(b, T, N);
+        eddy_array *in = numbers_of(EDDY_FLOAT64, shape);
+        eddy_array *state = numbers_of(EDDY_FLOAT64, EDDY_SHAPE(b, H));
+        eddy_array *lengths = eddy_array_new(EDDY_INT32, EDDY_SHAPE(b));
+        for (int k = 0; k < b; k++) eddy_array_set(lengths, k, (3 * k + 4) % (T + 1));
+        same_ways(s, EDDY_FEED({ x, in }, { n, lengths }, { c, state }), &many, &one, 2, 1e-12);
+        eddy_array_free(in);
+        eddy_array_free(state);
+        eddy_array_free(lengths);
+    }
+    eddy_session_free(s);
+    eddy_graph_free(g);
+}
+END_TEST
+
 /* tf: testBidirectionalRNN -- the same as eddy_bidirectional_rnn, which reverses sequences. */
 START_TEST(both_directions)
 {
@@ -359,6 +398,7 @@ Suite *rnn_suite(void)
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, three_ways, 0, 8);
     tcase_add_loop_test(t, padding, 0, 2);
+    tcase_add_loop_test(t, groups_by_length, 0, 8);
     tcase_add_test(t, both_directions);
     tcase_add_test(t, initial_states);
     tcase_add_loop_test(t, user_cell, 0, 2);
