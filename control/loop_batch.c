@@ -4,8 +4,9 @@
  * A condition that differs between examples keeps the loop going until it is false for all of
  * them; the loop variables of those for which it is false no longer change, and another one counts
  * the iterations of each. Where these counts limit a loop, as in the gradient of that one, the
- * largest does; an example takes part in the iterations whose number is below its own. An index
- * that differs between examples runs every branch for all of them and selects. */
+ * largest does; an example takes part in the iterations whose number is below its own, and for
+ * which its condition, if there is one, is true. An index that differs between examples runs every
+ * branch for all of them and selects. */
 #include "control/internal.h"
 #include "ops/arrays/batching.h"
 #include "ops/ops.h"
@@ -21,11 +22,12 @@ typedef struct batching {
     int          n_args;            /* of the body */
     bool        *batched;           /* by argument */
     eddy_tensor *args;              /* by argument: itself, or one with an axis of examples */
-    /* loops of as many iterations as an example decides: an argument of the new body, the number
-     * of iterations so far, and that after one; or the numbers that limit them */
-    eddy_tensor  counts, next_counts;
+    /* loops of as many iterations as an example decides, by its condition or a number: of the new
+     * body, a carried value, the number of iterations so far, and that after one; and a captured
+     * one, the numbers that limit them. Invalid where there is no condition, or no such number */
+    eddy_tensor  counts, next_counts, limits;
     bool         limited;
-    int          counts_at;         /* its place among the arguments */
+    int          counts_at;         /* the place of the former among the arguments */
     int64_t      n;                 /* examples, or EDDY_ANY */
 } batching;
 
@@ -45,7 +47,7 @@ static bool begin(batching *m, eddy_batch *b, int n_args)
     const eddy_shape examples = eddy_shape_of(b->examples);
     *m = (batching){ .b = b, .body = eddy__body_of(b->node), .n_args = n_args,
                      .n = examples.rank > 0 ? examples.dim[0] : EDDY_ANY };
-    m->counts = m->next_counts = eddy_none(m->body);
+    m->counts = m->next_counts = m->limits = eddy_none(m->body);
     m->room.arena.allocator = eddy__graph_allocator(b->graph);
     m->room.from = m->body;
     m->batched = eddy__extract_room(&m->room, n_args + 1, sizeof *m->batched);
@@ -105,6 +107,8 @@ static bool copy_body(batching *m, int n_roots, const eddy_tensor *roots)
         if (i < m->n_args)
             eddy__extract_argument(&m->e, m->args[i], eddy__type_of(m->args[i]));
     }
+    if (eddy_is_valid(m->limits))
+        eddy__extract_argument(&m->e, m->limits, eddy__type_of(m->limits));
     /* where only the shape of one example matters, its argument is one row of the batch */
     for (int i = 0; i < m->n_args; i++) {
         eddy_tensor *one = eddy__extract_room(&m->e, 1, sizeof *one);
@@ -119,6 +123,7 @@ static bool copy_body(batching *m, int n_roots, const eddy_tensor *roots)
 static eddy_tensor first_batched(const batching *m)
 {
     if (eddy_is_valid(m->counts)) return m->counts;
+    if (eddy_is_valid(m->limits)) return m->limits;
     for (int i = 0; i < m->n_args; i++)
         if (m->batched[i]) return m->args[i];
     return eddy_none(m->body);
@@ -161,25 +166,33 @@ static eddy_tensor where_active(eddy_tensor active, eddy_tensor y, eddy_tensor o
     return Where(more > 0 ? eddy__batch_widen(active, 1, more) : active, y, otherwise);
 }
 
-/* The new argument of the body. */
+/* The new arguments of the body. */
 static void add_counts(batching *m, const eddy_loop_attrs *a)
 {
-    const eddy_type each = { EDDY_INT64, EDDY_SCALAR };
-    m->counts = eddy__argument(m->body, batched_type(m, each));
-    m->counts_at = m->limited ? m->n_args : 1 + (int)a->n_carried;
+    const eddy_type each = batched_type(m, (eddy_type){ EDDY_INT64, EDDY_SCALAR });
+    m->counts_at = 1 + (int)a->n_carried;
+    if (a->conditional) m->counts = eddy__argument(m->body, each);
+    if (m->limited) m->limits = eddy__argument(m->body, each);
+}
+
+/* Which examples take part in an iteration. */
+static eddy_tensor active_examples(const batching *m, const eddy_loop_attrs *a, eddy_tensor cond)
+{
+    if (!m->limited) return cond;
+    const eddy_tensor below = Less(eddy__tensor_at(m->body, 1, 0), m->limits);
+    return a->conditional ? LogicalAnd(below, cond) : below;
 }
 
 /* Examples that are done keep their values, and a condition for each becomes one for all. */
 static void freeze(batching *m, const eddy_loop_attrs *a, eddy_tensor *ys)
 {
-    const eddy_tensor iteration = eddy__tensor_at(m->body, 1, 0);
-    const eddy_tensor active = m->limited ? Less(iteration, m->counts) : ys[0];
+    const eddy_tensor active = active_examples(m, a, ys[0]);
     const int64_t     first = a->conditional;
     for (int64_t j = 0; j < a->n_carried; j++)
         ys[first + j] = where_active(active, ys[first + j], m->args[1 + j]);
     for (int64_t k = first + a->n_carried; k < eddy__loop_results(a) && m->limited; k++)
         ys[k] = where_active(active, ys[k], eddy_zeros_like(ys[k]));
-    if (m->limited) return;
+    if (!a->conditional) return;
     m->next_counts = Add(m->counts, Cast(active, EDDY_INT64));
     ys[0] = eddy_any(active);
 }
@@ -211,22 +224,20 @@ static eddy_tensor common_count(const eddy_batch *b)
 static int batched_inputs(const batching *m, const eddy_loop_attrs *a, eddy_tensor *in)
 {
     const eddy_batch *b = m->b;
-    const bool        counts = eddy_is_valid(m->counts);
     int               n = 0;
     if (a->counted)
         in[n++] = m->limited ? eddy_max(eddy_batch_input(b, 0)) : common_count(b);
     for (int arg = 1; arg <= m->n_args; arg++) {
         const int i = arg - 1 + (int)a->counted;
-        if (counts && arg == m->counts_at)
-            in[n++] = m->limited ? eddy_batch_input(b, 0)
-                                 : eddy_batch_like(eddy_number(b->graph, EDDY_INT64, 0),
-                                                   b->examples);
+        if (eddy_is_valid(m->counts) && arg == m->counts_at)
+            in[n++] = eddy_batch_like(eddy_number(b->graph, EDDY_INT64, 0), b->examples);
         if (arg == m->n_args) break;
         const bool sliced = arg > a->n_carried && arg <= a->n_carried + a->n_sliced;
         in[n] = m->batched[arg] ? eddy_batch_input(b, i) : b->x[i];
         if (m->batched[arg] && sliced) in[n] = to_front(in[n]);
         n++;
     }
+    if (eddy_is_valid(m->limits)) in[n++] = eddy_batch_input(b, 0);
     return n;
 }
 
@@ -236,7 +247,7 @@ static eddy_tensor batched_loop(batching *m, const eddy_loop_attrs *a, const edd
     const eddy_batch *b = m->b;
     const int    carried = (int)(a->conditional + a->n_carried);
     out_list     outs = { eddy__extract_room(&m->room, 2 * (int64_t)n_ys + 2, sizeof(int64_t)), 0 };
-    eddy_tensor *in = eddy__extract_room(&m->room, b->n_in + 1, sizeof *in);
+    eddy_tensor *in = eddy__extract_room(&m->room, b->n_in + 2, sizeof *in);
     if (!outs.at || !in) return eddy_none(b->graph);
     const int n = batched_inputs(m, a, in);
     eddy_loop_attrs more = *a;
@@ -265,9 +276,9 @@ static void set_outputs(const batching *m, const eddy_loop_attrs *a, eddy_tensor
         if (stacked) b->y[k] = to_front(b->y[k]);
         else if (!m->batched[1 + k]) b->y[k] = eddy_batch_like(b->y[k], b->examples);
     }
-    b->y[last] = m->limited ? eddy_batch_input(b, 0)
-                 : counted  ? eddy_output(y, (int)a->n_carried)
-                            : eddy_batch_like(eddy_output(y, last), b->examples);
+    b->y[last] = counted      ? eddy_output(y, (int)a->n_carried)
+                 : m->limited ? eddy_batch_input(b, 0)
+                              : eddy_batch_like(eddy_output(y, last), b->examples);
 }
 
 static void batch_loop(batching *m, const eddy_loop_attrs *a)

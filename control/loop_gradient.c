@@ -328,6 +328,24 @@ static bool counts_rows(const backward *b)
     return a->trips < 0 && !a->conditional && !a->counted && count_rows(b) == 0;
 }
 
+/* Whether only a run of the forward loop tells the number of its iterations: where a condition
+ * decides, or the rows of a stack whose shape no node can read. */
+static bool counts_in_run(const eddy_loop_attrs *a)
+{
+    return a->conditional || (a->counted && a->open);
+}
+
+/* That of another loop with a count, which is given; its rows may be fewer. */
+static eddy_tensor given_count(const backward *b)
+{
+    eddy_tensor n = b->r->x[0];
+    for (int i = 0; i < b->n_sliced; i++) {
+        const eddy_tensor rows = eddy_shape_tensor(b->r->x[1 + b->n_carried + i], EDDY_INT64);
+        n = eddy_minimum(n, eddy_index(rows, "0"));
+    }
+    return n;
+}
+
 /* The arguments of the new body, and the inputs of the backward loop, in their order. */
 static int make_arguments(backward *b, eddy_tensor forward, eddy_tensor *in)
 {
@@ -336,7 +354,8 @@ static int make_arguments(backward *b, eddy_tensor forward, eddy_tensor *in)
     extraction            *e = &b->e;
     const int              skip = a->counted, first = b->n_carried + b->n_sliced;
     int                    n = 0;
-    if (a->conditional || a->counted)
+    if (a->counted && !counts_in_run(a)) in[n++] = given_count(b);
+    if (counts_in_run(a))
         in[n++] = eddy_output(forward, b->n_carried + (int)a->n_stacked + b->n_stacks);
     eddy__extract_argument(e, eddy__tensor_at(a->body, 1, 0),
                            (eddy_type){ EDDY_INT64, EDDY_SCALAR });
@@ -452,7 +471,7 @@ static void build(backward *b, eddy_arena *arena)
         return;
     const int most = b->r->n_in + b->n_carried + b->n_dstacked + 2;
     if (b->n_next == 0 && b->e.n_captures == 0) return;
-    const bool  needs = b->n_stacks > 0 || b->a->conditional || b->a->counted;
+    const bool  needs = b->n_stacks > 0 || counts_in_run(b->a);
     eddy_tensor forward = needs ? forward_loop(b) : eddy_none(b->r->graph);
     eddy_tensor *in = eddy__extract_room(&b->e, most + b->e.n_captures + b->n_captured, sizeof *in);
     if (!in || (needs && !eddy_is_valid(forward))) return;

@@ -11,12 +11,14 @@ enum {
     MOST_SEARCHED = 1 << 16         /* longer segments are powers of two */
 };
 
+static const int64_t LONGEST = (int64_t)1 << 31;
+
 /* The divisor of n between x / 2 and 2 x that is closest to x, so that all segments have one length
  * and no rows are copied; if there is none, a power of two. */
 static int64_t divisor_near(int64_t n, double x)
 {
     int64_t best = 0;
-    for (int64_t d = (int64_t)(x / 2); d <= 2 * x && x < MOST_SEARCHED; d++) {
+    for (int64_t d = (int64_t)ceil(x / 2); d <= 2 * x && x < MOST_SEARCHED; d++) {
         if (d < 1 || n % d != 0) continue;
         if (best == 0 || fabs(log((double)d / x)) < fabs(log((double)best / x))) best = d;
     }
@@ -60,6 +62,9 @@ bool eddy__segments_check(eddy_graph *g, const loop_spec *s)
     else if (s->segment < 0)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: segment is %lld; expected at least 0", s->what,
                   (long long)s->segment);
+    else if (s->segment > LONGEST)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: segment is %lld; expected at most %lld", s->what,
+                  (long long)s->segment, (long long)LONGEST);
     else if (s->segment > 0 && s->recompute == EDDY_RECOMPUTE_LOG)
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
                   "%s: segment is %lld, but EDDY_RECOMPUTE_LOG chooses the lengths itself",

@@ -1,5 +1,5 @@
 /* test_kept_values.c -- what the gradient of a loop does not keep: rows of inputs in another shape,
- * and zeros for stacks that nothing reads. */
+ * zeros for stacks that nothing reads, and the number of iterations where it is given. */
 #include "build/gen/suites.h"
 #include "tests/lib/control_checks.h"
 
@@ -59,12 +59,29 @@ START_TEST(unread_stacks)
 }
 END_TEST
 
+BODY(scaled, Mul(x[0], 0.999))
+
+/* The last segment is shorter, so the loops in segments have a count. The derivative needs no
+ * forward iteration, and no carried value before a segment. */
+START_TEST(given_counts)
+{
+    trial t;
+    new_trial(&t);
+    eddy_tensor x = fed(&t, filled(&t, F64, EDDY_SHAPE(ROWS))), y[1];
+    ck_assert_int_eq(eddy_iterate(ROWS + 1, PLAIN(scaled),
+                                  EDDY_LIST(eddy_set_shape(x, EDDY_SHAPE(ROWS))), y,
+                                  .segment = 10), 1);
+    ck_assert_uint_lt(bytes_of(&t, slope(y[0], x)), 4 * ROWS * sizeof(double));
+}
+END_TEST
+
 Suite *kept_values_suite(void)
 {
     Suite *s = suite_create("kept_values");
     TCase *c = tcase_create("memory");
     tcase_add_test(c, rows_in_another_shape);
     tcase_add_test(c, unread_stacks);
+    tcase_add_test(c, given_counts);
     suite_add_tcase(s, c);
     return s;
 }

@@ -42,6 +42,8 @@ static void calls(void)
     eddy_iterate(9, f, in, out, .recompute = (eddy_recompute)3), golden_graph(g);
     eddy_while_loop(less_than, f, in, out, .recompute = (eddy_recompute)-1), golden_graph(g);
     eddy_scan(PLAIN(sum), EDDY_LIST(unknown), out, in, .segment = -1), golden_graph(g);
+    eddy_scan(PLAIN(sum), EDDY_LIST(unknown), out, in, .segment = ((int64_t)1 << 31) + 1);
+    golden_graph(g);
     eddy_iterate(9, f, in, out, .recompute = EDDY_RECOMPUTE_LOG, .segment = 3), golden_graph(g);
     eddy_while_loop(less_than, all, ((eddy_list){ n, many }), out, .segment = 3), golden_graph(g);
     n = EDDY_MAX_RESULTS - 2;

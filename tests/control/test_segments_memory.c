@@ -1,6 +1,7 @@
 /* test_segments_memory.c -- loops in segments: memory grows as promised, also for a million
  * iterations and for the steps of solvers. */
 #include "build/gen/suites.h"
+#include "control/segments.h"
 #include "control/solvers.h"
 #include "tests/lib/control_checks.h"
 #include "tests/lib/finite_differences.h"
@@ -65,6 +66,24 @@ START_TEST(solvers)
     const option root = { EDDY_RECOMPUTE_SQRT, 0 };
     if (method == EDDY_RK4)         /* without step control the plan knows the memory */
         ck_assert_double_lt(bytes_of_swing(method, root), bytes_of_swing(method, options[0]) / 4);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- lengths -- */
+
+/* A segment has at least half and at most twice as many iterations as the best number. */
+START_TEST(lengths_are_near_the_root)
+{
+    static const loop_spec root = { .recompute = EDDY_RECOMPUTE_SQRT };
+    for (int64_t n = 0; n <= 3000; n++) {
+        const int64_t k = eddy__segments_length(&root, n);
+        if (k == 0 && n < 4) continue;          /* one segment */
+        ck_assert_msg(4 * k * k >= n && k * k <= 4 * n, "of %lld iterations: %lld", (long long)n,
+                      (long long)k);
+    }
+    ck_assert_int_eq(eddy__segments_length(&root, 100), 10);
+    ck_assert_int_eq(eddy__segments_length(&root, 5), 4);
+    ck_assert_int_eq(eddy__segments_length(&root, 13), 4);
 }
 END_TEST
 
@@ -138,13 +157,13 @@ START_TEST(far_limits)
     trial       t;
     eddy_graph *g = new_trial(&t, 1 << 20);
     eddy_tensor n = integer(&t, 5), x = fed_real(&t, 2), a = fed_real(&t, 0.5), y[2];
-    const int64_t most = _i % 2 ? INT64_MAX : INT64_MAX - 1;
+    const int64_t most = _i % 2 ? INT64_MAX : INT64_MAX - 1, longest = (int64_t)1 << 31;
     for (int k = 0; k < OPTIONS; k++) {
         ck_assert_msg(eddy_while_loop(FUNCTION(fewer, n), FUNCTION(count_and_multiply, a),
                                       EDDY_LIST(eddy_number(g, I32, 0), x), y,
                                       .maximum_iterations = most,
                                       .recompute = options[k].recompute,
-                                      .segment = _i / 2 ? most - 1 : options[k].segment) == 2 ||
+                                      .segment = _i / 2 ? longest : options[k].segment) == 2 ||
                       (_i / 2 && options[k].recompute == EDDY_RECOMPUTE_LOG),
                       "%s", eddy_graph_message(g));
         if (_i / 2 && options[k].recompute == EDDY_RECOMPUTE_LOG) {
@@ -162,6 +181,9 @@ Suite *segments_memory_suite(void)
     Suite *s = suite_create("segments_memory");
     TCase *c = tcase_create("solvers");
     tcase_add_loop_test(c, solvers, 0, SEEDS);
+    suite_add_tcase(s, c);
+    c = tcase_create("lengths");
+    tcase_add_test(c, lengths_are_near_the_root);
     suite_add_tcase(s, c);
     c = tcase_create("memory");
     tcase_set_tags(c, "slow");

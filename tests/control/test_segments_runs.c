@@ -163,6 +163,35 @@ START_TEST(maps_over_examples)
 }
 END_TEST
 
+/* ... and where both a limit that a segment does not divide and the conditions end them. */
+static int limited(eddy_list in, eddy_tensor *y, void *context)
+{
+    const option *o = context;
+    return eddy_while_loop(PLAIN(below), PLAIN(grow), in, y, .maximum_iterations = 7,
+                           .recompute = o->recompute, .segment = o->segment);
+}
+
+START_TEST(maps_of_limited_loops)
+{
+    static const option how[] = { { EDDY_RECOMPUTE_NONE, 3 }, { EDDY_RECOMPUTE_NONE, 2 },
+                                  { EDDY_RECOMPUTE_NONE, 7 }, { EDDY_RECOMPUTE_SQRT, 0 } };
+    option      none = options[0], some = how[_i % 4];
+    trial       t = trial_begin((unsigned)_i);
+    eddy_tensor x = numbers(&t, V(0.1, 12, 2, 0.5, 9, 0.3)), y[1], z[1];
+    x = eddy_set_shape(x, EDDY_SHAPE(6));
+    ck_assert_msg(eddy_vmap(((eddy_function){ limited, .context = &none }), EDDY_LIST(x), y) == 1 &&
+                  eddy_vmap(((eddy_function){ limited, .context = &some }), EDDY_LIST(x), z) == 1,
+                  "%s", eddy_graph_message(t.graph));
+    y[0] = Sin(y[0]), z[0] = Sin(z[0]);
+    for (int order = 0; order < 3; order++, y[0] = slope(y[0], x), z[0] = slope(z[0], x)) {
+        eddy_array *a = value(&t, y[0]);
+        is(&t, z[0], 6, eddy_array_data(a));
+        eddy_array_free(a);
+    }
+    trial_end(&t);
+}
+END_TEST
+
 START_TEST(eager)
 {
     eddy_graph *g = eddy_graph_new();
@@ -186,6 +215,7 @@ Suite *segments_runs_suite(void)
     tcase_add_loop_test(c, other_types, 0, 2 * SEEDS);
     tcase_add_loop_test(c, counted_stacks, 0, SEEDS * OPTIONS);
     tcase_add_loop_test(c, maps_over_examples, 0, SEEDS * OPTIONS);
+    tcase_add_loop_test(c, maps_of_limited_loops, 0, SEEDS);
     tcase_add_loop_test(c, eager, 0, OPTIONS);
     suite_add_tcase(s, c);
     return s;
