@@ -56,7 +56,9 @@ static int add_id(eddy_list x, eddy_tensor *y, void *context)
     in[0] = x.at[LAST];
     for (int k = 0; k < n; k++) in[k + 1] = x.at[CARRIED + k];
     if (!eddy__step_build(&s->step, in, out)) return 0;
-    eddy_tensor id = choose(s, out[0], x.at[TABLE]);
+    /* the logits of a finished sequence may be NaN, which is an error where they are chosen from */
+    const eddy_tensor logits = Where(ExpandDims(finished, 1), 0, out[0]);
+    eddy_tensor id = choose(s, logits, x.at[TABLE]);
     const eddy_tensor kept = Where(finished, UNWRITTEN, id);
     y[STEP] = next;
     y[TABLE] = put_column(x.at[TABLE], next, kept);
