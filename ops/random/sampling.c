@@ -83,7 +83,8 @@ static eddy_tensor least_needed(eddy_tensor x, double p)
 {
     const eddy_tensor sorted = eddy_sort(StopGradient(x), .descending = true);
     const eddy_tensor before = Cumsum(Softmax(sorted), -1, .exclusive = true);
-    const eddy_tensor needed = Where(Less(before, fmax(p, (double)FLT_MIN)), sorted, (double)INFINITY);
+    const eddy_tensor needed =
+        Where(Less(before, fmax(p, (double)FLT_MIN)), sorted, (double)INFINITY);
     return Min(needed, EDDY_AXES(-1), .keepdims = true);
 }
 
