@@ -59,7 +59,7 @@ typedef struct eddy_multi_head_attention_args {
  *  [units, n]; and a bias for each.
  *  Errors: EDDY_INVALID_ARGUMENT if heads do not divide units, or for other options than those that
  *  a cache allows; EDDY_BAD_SHAPE and EDDY_BAD_DTYPE for other lengths; at run time,
- *  EDDY_OUT_OF_RANGE for a position beyond the window of the cache.
+ *  EDDY_CHECK_FAILED for a position beyond the window of the cache.
  *  TensorFlow: keras.layers.MultiHeadAttention. */
 EDDY_API eddy_tensor eddy_multi_head_attention_with(const eddy_multi_head_attention_args *given);
 #define eddy_multi_head_attention(...) \
@@ -96,7 +96,8 @@ typedef struct eddy_position_layer_args {
  *  cache       x has the positions that follow those in the cache
  *
  *  Variables, if learned: embeddings [max_length, n].
- *  Errors: EDDY_INVALID_ARGUMENT if s is above max_length; at run time, EDDY_OUT_OF_RANGE. */
+ *  Errors: EDDY_INVALID_ARGUMENT if s is above max_length; at run time, EDDY_OUT_OF_RANGE, or
+ *  EDDY_CHECK_FAILED for a position beyond the window of the cache. */
 EDDY_API eddy_tensor eddy_position_layer_with(const eddy_position_layer_args *given);
 #define eddy_position_layer(...) \
     eddy_position_layer_with(EDDY_ARGS(eddy_position_layer_args, __VA_ARGS__))

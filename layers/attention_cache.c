@@ -7,6 +7,8 @@
 #include "layers/internal.h"
 #include "ops/short_names.h"
 
+#include <stdio.h>
+
 static eddy_attention_cache no_cache(eddy_graph *g)
 {
     return (eddy_attention_cache){ .graph = g, .position = eddy_none(g) };
@@ -23,26 +25,32 @@ eddy_attention_cache eddy_attention_cache_new_with(const eddy_attention_cache_ar
     if (a.window < 1 || a.window > INT32_MAX)
         return (void)eddy_fail(g, EDDY_INVALID_ARGUMENT, "attention_cache: window is %lld; it must "
                                "be above 0 and fit int32", (long long)a.window), no_cache(g);
-    if (eddy_shape_of(a.x).rank > 0 &&
-        !eddy__layer_check_lengths("attention_cache", "lengths", a.lengths, a.x, 0))
+    if (!eddy__layer_check_lengths("attention_cache", "lengths", a.lengths, a.x, 0))
         return no_cache(g);
     const eddy_tensor zero = ZerosLike(eddy_row_numbers(a.x, EDDY_INT32));
     eddy_attention_cache c = { .graph = g, .window = a.window, .position = zero, .first = true,
-                               .next = 1, .count = 1, .at = { zero } };
+                               .positions = EDDY_ANY, .next = 1, .count = 1, .at = { zero } };
     c.lengths = a.lengths.graph ? Cast(a.lengths, EDDY_INT32) : eddy_none(NULL);
     return c;
 }
 
 eddy_attention_cache eddy_attention_cache_at(const eddy_attention_cache *like, const eddy_tensor *x)
 {
-    eddy_attention_cache c = *like;
+    eddy_attention_cache c;
     char is[200], want[200];
+    if (!like) return no_cache(NULL);
     if (!eddy_is_valid(like->position)) return no_cache(like->graph);
+    if (!x)
+        return (void)eddy_fail(like->graph, EDDY_INVALID_ARGUMENT, "attention_cache_at: x is NULL"),
+               no_cache(like->graph);
+    c = *like;
     for (int k = 0; k < like->count; k++) {
         const eddy_type t = { eddy_dtype_of(x[k]), eddy_shape_of(x[k]) };
         const eddy_type l = { eddy_dtype_of(like->at[k]), eddy_shape_of(like->at[k]) };
-        if (!eddy_is_valid(x[k])) return (void)eddy_identity(x[k]), no_cache(like->graph);
-        if (x[k].graph != like->graph || t.dtype != l.dtype ||
+        if (!eddy_is_valid(x[k]) || x[k].graph != like->graph)
+            return (void)eddy_fail(like->graph, EDDY_INVALID_ARGUMENT, "attention_cache: tensor %d "
+                                   "is not a tensor of the graph", k), no_cache(like->graph);
+        if (t.dtype != l.dtype ||
             !eddy_shape_compatible(eddy__cache_row(t.shape), eddy__cache_row(l.shape)))
             return (void)eddy_fail(like->graph, EDDY_INVALID_ARGUMENT,
                                    "attention_cache: tensor %d is %s; expected %s", k,
@@ -53,22 +61,27 @@ eddy_attention_cache eddy_attention_cache_at(const eddy_attention_cache *like, c
     c.position = x[0];
     c.lengths = eddy_none(NULL);
     c.first = c.moved = false;
+    c.positions = EDDY_ANY;
     c.next = 1;
     return c;
 }
 
 eddy_list eddy_attention_cache_tensors(const eddy_attention_cache *cache)
 {
-    return (eddy_list){ cache->count, cache->at };
+    return cache ? (eddy_list){ cache->count, cache->at } : (eddy_list){ 0 };
 }
 
 int eddy_attention_cache_store(const eddy_attention_cache *c, eddy_tensor *y)
 {
-    if (c->next != c->count) {
+    if (!c) return 0;
+    if (!y)
+        eddy_fail(c->graph, EDDY_INVALID_ARGUMENT, "attention_cache_store: y is NULL");
+    else if (c->next != c->count)
         eddy_fail(c->graph, EDDY_INVALID_ARGUMENT, "attention_cache: layers took %d tensors of %d; "
                   "each call must build the same layers with .cache", c->next - 1, c->count - 1);
-        return 0;
-    }
+    else if (!c->moved)
+        eddy_fail(c->graph, EDDY_INVALID_ARGUMENT, "attention_cache: no layer took .cache");
+    if (!y || c->next != c->count || !c->moved) return 0;
     for (int k = 0; k < c->count; k++) y[k] = c->at[k];
     return c->count;
 }
@@ -81,7 +94,7 @@ eddy_shape eddy__cache_row(eddy_shape s)
     return s;
 }
 
-bool eddy__cache_ready(const eddy_attention_cache *c, const char *who, eddy_tensor x, int n)
+static bool check(const eddy_attention_cache *c, const char *who, eddy_tensor x, int n)
 {
     const int64_t s = eddy_shape_of(x).dim[1];
     if (!eddy__graph_ready(x.graph)) return false;
@@ -90,12 +103,47 @@ bool eddy__cache_ready(const eddy_attention_cache *c, const char *who, eddy_tens
     else if (s > c->window)
         eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: x has %lld positions, but the window of the "
                   "cache is %lld", who, (long long)s, (long long)c->window);
+    else if (!eddy_shape_compatible(EDDY_SHAPE(s), EDDY_SHAPE(c->positions)))
+        eddy_fail(x.graph, EDDY_INVALID_ARGUMENT,
+                  "%s: the number of positions of x is %lld; "
+                  "expected %lld, as in an earlier layer of the call",
+                  who, (long long)s, (long long)c->positions);
     else if (c->first && c->count + n > EDDY_MAX_RESULTS)
         eddy_fail(x.graph, EDDY_LIMIT, "%s: the cache has %d tensors; at most %d are possible", who,
                   c->count + n, EDDY_MAX_RESULTS);
     else if (!c->first && c->next + n > c->count)
         eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: the cache has no tensors left for this "
                   "layer; each call must build the same layers with .cache", who);
+    return eddy__graph_ready(x.graph);
+}
+
+/* Counts the positions of x, [batch, s, n], as those of this call. */
+static void advance(eddy_attention_cache *c, eddy_tensor x)
+{
+    char message[96];
+    snprintf(message, sizeof message,
+             "a position is beyond the window of the attention cache, %lld", (long long)c->window);
+    eddy_scope_begin(c->graph, "attention_cache");
+    const eddy_tensor s = Cast(eddy_size_along(x, 1), EDDY_INT32), none = NumberLike(0, s);
+    if (!c->first || eddy_shape_of(x).dim[1] < 0)
+        c->position = eddy_ensure(c->position, LessEqual(Add(c->position, s),
+                                                         NumberLike((double)c->window, s)),
+                                  message);
+    c->at[0] = Add(c->position, s);
+    if (c->lengths.graph)
+        c->at[0] = eddy_ensure(c->lengths, LogicalAnd(GreaterEqual(c->lengths, none),
+                                                      LessEqual(c->lengths, s)),
+                               "the lengths of an attention cache must be in [0, s], s being the "
+                               "positions of the first call");
+    c->moved = true;
+    eddy_scope_end(c->graph);
+}
+
+bool eddy__cache_begin(eddy_attention_cache *c, const char *who, eddy_tensor x, int n)
+{
+    if (!check(c, who, x, n)) return false;
+    if (!c->moved) advance(c, x);
+    if (eddy_shape_of(x).dim[1] >= 0) c->positions = eddy_shape_of(x).dim[1];
     return eddy__graph_ready(x.graph);
 }
 
@@ -138,9 +186,6 @@ eddy_tensor eddy__cache_append(eddy_attention_cache *c, eddy_tensor x)
     const eddy_tensor rows = Add(ExpandDims(eddy__cache_positions(c, x, 2), 1), heads);
     const eddy_tensor y = eddy_tensor_scatter_update(table, ExpandDims(rows, -1), x,
                                                      .batch_dims = 2, .name = "cache");
-    if (!c->moved)
-        c->at[0] = c->lengths.graph ? c->lengths : eddy__cache_filled(c, x, 2);
-    c->moved = true;
     eddy__cache_keep(c, y);
     return y;
 }

@@ -40,6 +40,7 @@ typedef struct eddy_attention_cache {
     eddy_tensor lengths;        /* of the sequences of the first call, or none */
     bool        first;          /* the layers make the tensors; later they update them */
     bool        moved;          /* at[0] has been updated */
+    int64_t     positions;      /* of this call, or EDDY_ANY */
     int         next;           /* the tensor that the next layer takes */
     /* what a loop carries: the number of positions, int32 [batch]; for each self-attention keys
      * and values, [batch, heads, window, units / heads]; for each cross-attention those of the
@@ -60,28 +61,30 @@ typedef struct eddy_attention_cache_args {
 /* A cache without positions. The network is built with it once, on the first positions of each
  * sequence, and that makes its tensors; there may be 0 positions, x being [batch, 0].
  *
- * A position beyond the window is EDDY_OUT_OF_RANGE in the run, and more positions in one call than
+ * A position beyond the window is EDDY_CHECK_FAILED in the run, and more positions in one call than
  * the window has are EDDY_INVALID_ARGUMENT while building: the cache does not slide, because
  * the keys and values of later positions depend on those that would be dropped. To write longer
  * texts, give a larger window, or begin a new cache with the last part of the text as its prompt.
  * Errors: EDDY_INVALID_ARGUMENT for a window that is not above 0; EDDY_BAD_SHAPE for a scalar;
- * EDDY_BAD_SHAPE, EDDY_BAD_DTYPE for other lengths. */
+ * EDDY_BAD_SHAPE, EDDY_BAD_DTYPE for other lengths; EDDY_CHECK_FAILED in a run with lengths that
+ * are negative or above the number of positions of the first call. */
 EDDY_API eddy_attention_cache
 eddy_attention_cache_new_with(const eddy_attention_cache_args *args);
 #define eddy_attention_cache_new(...) \
     eddy_attention_cache_new_with(EDDY_ARGS(eddy_attention_cache_args, __VA_ARGS__))
 
 /* A cache for the next call of the network, with the tensors x[0], x[1], ..., as many as `like` has,
- * which are arguments of a body or results of a loop. Errors: EDDY_INVALID_ARGUMENT for tensors of
- * other types than those of `like`. */
+ * which are arguments of a body or results of a loop. Errors: EDDY_INVALID_ARGUMENT for NULL, and
+ * for tensors of other types than those of `like`; without `like` there is no graph to report it. */
 EDDY_API eddy_attention_cache eddy_attention_cache_at(const eddy_attention_cache *like,
                                                       const eddy_tensor *x);
 
-/* The tensors after a call of the network, as an initial state; valid as long as *cache. */
+/* The tensors after a call of the network, as an initial state; valid as long as *cache. None for
+ * NULL. */
 EDDY_API eddy_list eddy_attention_cache_tensors(const eddy_attention_cache *cache);
 
 /* Stores the tensors after a call of the network in y; returns their number. Errors:
- * EDDY_INVALID_ARGUMENT, and 0, if the call did not update all of them. */
+ * EDDY_INVALID_ARGUMENT, and 0, if the call did not update all of them, or y is NULL. */
 EDDY_API int eddy_attention_cache_store(const eddy_attention_cache *cache, eddy_tensor *y);
 
 #ifdef __cplusplus

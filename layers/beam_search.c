@@ -167,8 +167,9 @@ eddy_beams eddy_beam_search_with(const eddy_beam_search_args *given)
     if (!a.dtype) a.dtype = EDDY_FLOAT32;
     if (!eddy_is_valid(a.start_tokens)) return (void)eddy_identity(a.start_tokens), none;
     search s = { .args = &a, .graph = g,
-                 .step = { "beam_search", a.f, a.initial_state, a.start_tokens,
-                           a.end_token == EDDY_OMITTED ? -1 : a.end_token, a.dtype } };
+                 .step = { "beam_search", "batch * beam_width", a.f, a.initial_state,
+                           a.start_tokens, a.end_token == EDDY_OMITTED ? -1 : a.end_token,
+                           a.dtype } };
     if (!eddy__step_check(&s.step, EDDY_MAX_RESULTS - CARRIED - 2) || !check_args(g, &a))
         return none;
     eddy_scope_begin(g, a.name && *a.name ? a.name : "beam_search");

@@ -4,9 +4,10 @@
 
 #include "layers/attention_cache.h"
 
-/* True if the cache is of the graph of x, [batch, s, n], and can have so many positions, and a layer
- * can take its next n tensors; otherwise reports an error. */
-bool eddy__cache_ready(const eddy_attention_cache *c, const char *who, eddy_tensor x, int n);
+/* Begins a layer on x, [batch, s, m], that takes the next n tensors; the first layer of a call
+ * counts its positions. Reports an error unless the cache is of the graph of x, has room for so many
+ * positions, which are those of the call, and has n tensors. */
+bool eddy__cache_begin(eddy_attention_cache *c, const char *who, eddy_tensor x, int n);
 
 /* Stores x as the next tensor of the cache. */
 void eddy__cache_keep(eddy_attention_cache *c, eddy_tensor x);

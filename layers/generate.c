@@ -56,7 +56,9 @@ static int add_id(eddy_list x, eddy_tensor *y, void *context)
     in[0] = x.at[LAST];
     for (int k = 0; k < n; k++) in[k + 1] = x.at[CARRIED + k];
     if (!eddy__step_build(&s->step, in, out)) return 0;
-    eddy_tensor id = choose(s, out[0], x.at[TABLE]);
+    /* the logits of a finished sequence may be NaN, which is an error where they are chosen from */
+    const eddy_tensor logits = Where(ExpandDims(finished, 1), 0, out[0]);
+    eddy_tensor id = choose(s, logits, x.at[TABLE]);
     const eddy_tensor kept = Where(finished, UNWRITTEN, id);
     y[STEP] = next;
     y[TABLE] = put_column(x.at[TABLE], next, kept);
@@ -111,8 +113,10 @@ eddy_generated eddy_generate_with(const eddy_generate_args *given)
     eddy_graph          *g = a.start_tokens.graph;
     const eddy_generated none = { .ids = eddy_none(g) };
     if (!eddy_is_valid(a.start_tokens)) return (void)eddy_identity(a.start_tokens), none;
-    generation s = { .args = &a, .graph = g,
-                     .step = { "generate", a.f, a.initial_state, a.start_tokens, a.end_token, 0 } };
+    generation s = { .args = &a,
+                     .graph = g,
+                     .step = { "generate", "batch", a.f, a.initial_state, a.start_tokens,
+                               a.end_token, 0 } };
     if (!eddy__step_check(&s.step, EDDY_MAX_RESULTS - CARRIED) || !check_args(g, &a)) return none;
     eddy_scope_begin(g, a.name && *a.name ? a.name : "generate");
     const eddy_generated made = run(&s);

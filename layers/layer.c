@@ -64,7 +64,7 @@ bool eddy__layer_check_lengths(const char *who, const char *what, eddy_tensor le
                                eddy_tensor x, int axis)
 {
     const eddy_type  type = { eddy_dtype_of(lengths), eddy_shape_of(lengths) };
-    const eddy_shape batch = EDDY_SHAPE(eddy_shape_of(x).dim[axis]);
+    const eddy_shape s = eddy_shape_of(x), batch = EDDY_SHAPE(s.rank < 0 ? EDDY_ANY : s.dim[axis]);
     const bool       whole = eddy__dtype_is_index(type.dtype);
     char             is[200], want[200];
     if (!lengths.graph) return true;

@@ -172,7 +172,7 @@ static bool check_cache(const eddy_multi_head_attention_args *a)
 {
     const bool memory = a->memory.graph, trains = a->training || a->training_when.graph;
     if (!a->cache) return true;
-    if (!eddy__cache_ready(a->cache, "attention", a->x, memory ? MEMORY_TENSORS : SELF_TENSORS))
+    if (!eddy__cache_begin(a->cache, "attention", a->x, memory ? MEMORY_TENSORS : SELF_TENSORS))
         return false;
     if (a->mask.graph || (!memory && a->lengths.graph) || (a->dropout > 0 && trains))
         eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT, "attention: with a cache there can be no %s",

@@ -7,6 +7,7 @@
 
 typedef struct eddy_step {
     const char   *who;              /* "beam_search", for messages */
+    const char   *rows;             /* what m is, for messages: "batch" */
     eddy_function f;                /* of the last ids, int32 [m], and of the state, [m, ...] each:
                                      * logits [m, classes] and the next state */
     eddy_list     state;            /* at first, [batch, ...] each */

@@ -63,7 +63,7 @@ eddy_tensor eddy_position_layer_with(const eddy_position_layer_args *given)
     const int64_t s = eddy_shape_of(a.x).dim[1], n = eddy_shape_of(a.x).dim[2];
     const int64_t most = a.max_length != EDDY_OMITTED ? a.max_length :
                          a.cache ? a.cache->window : s;
-    if (a.cache && !eddy__cache_ready(a.cache, "positions", a.x, 0)) return none;
+    if (a.cache && !eddy__cache_begin(a.cache, "positions", a.x, 0)) return none;
     if (s == EDDY_ANY && most < 1)
         return eddy_fail(l.graph, EDDY_INVALID_ARGUMENT,
                          "positions: the sequence length of x is unknown; give max_length");

@@ -6,6 +6,7 @@
 #include "graph/internal.h"
 #include "ops/short_names.h"
 
+#include <float.h>
 #include <math.h>
 
 #ifdef EDDY_HEADER
@@ -23,7 +24,7 @@ typedef struct eddy_sampling_args {
 } eddy_sampling_args;
 #endif
 
-/* Less than this times the largest float, and more than its inverse. */
+/* The largest temperature and penalty; the least is its inverse. Both are normal float32. */
 static const double HOTTEST = 1e30;
 
 static bool check_options(const char *who, const eddy_sampling_args *a)
@@ -76,12 +77,14 @@ static eddy_tensor kth_largest(eddy_tensor x, int64_t k)
                .keepdims = true);
 }
 
-/* The least logit of those that are needed for a probability of p. */
+/* The least logit of those that are needed for a probability of p; a p that float32 would round to
+ * 0 needs the largest logit, as well. */
 static eddy_tensor least_needed(eddy_tensor x, double p)
 {
     const eddy_tensor sorted = eddy_sort(StopGradient(x), .descending = true);
     const eddy_tensor before = Cumsum(Softmax(sorted), -1, .exclusive = true);
-    const eddy_tensor needed = Where(Less(before, p), sorted, (double)INFINITY);
+    const eddy_tensor needed =
+        Where(Less(before, fmax(p, (double)FLT_MIN)), sorted, (double)INFINITY);
     return Min(needed, EDDY_AXES(-1), .keepdims = true);
 }
 
@@ -93,7 +96,10 @@ static eddy_tensor only_finite(eddy_tensor x)
 static eddy_tensor filtered(const eddy_sampling_args *a)
 {
     eddy_tensor x = only_finite(a->logits);
-    if (a->temperature != 1) x = Div(Sub(x, largest(x)), a->temperature);
+    /* in this order the difference of two large logits does not overflow */
+    if (a->temperature > 1) x = Div(x, a->temperature);
+    if (a->temperature != 1) x = Sub(x, largest(x));
+    if (a->temperature < 1) x = Div(x, a->temperature);
     if (a->top_k != EDDY_OMITTED) x = from(x, kth_largest(x, a->top_k));
     if (a->top_p < 1) x = from(x, least_needed(x, a->top_p));
     if (a->min_p > 0) x = from(x, Add(largest(x), log(a->min_p)));
@@ -140,12 +146,8 @@ eddy_tensor eddy_filter_logits_with(const eddy_sampling_args *given)
 static eddy_tensor most_likely(const eddy_sampling_args *a)
 {
     const eddy_tensor x = only_finite(a->logits);
-    const eddy_tensor checked = eddy_check_numerics(Max(x, EDDY_AXES(-1)),
-                                                    "the largest finite logit");
-    eddy_control_begin(x.graph, EDDY_LIST(checked));
-    const eddy_tensor y = eddy_argmax(x, .axis = -1, .output_type = a->dtype);
-    eddy_control_end(x.graph);
-    return y;
+    return eddy_ensure(eddy_argmax(x, .axis = -1, .output_type = a->dtype),
+                       IsFinite(Max(x, EDDY_AXES(-1))), "no logit of a row is finite");
 }
 
 /** y = a class for each row of logits: random, with the probabilities softmax(logits / temperature)
@@ -182,15 +184,14 @@ eddy_tensor eddy_sample_logits_with(const eddy_sampling_args *given)
 
 /* --------------------------------------------------------------- repetitions -- */
 
-/* Whether each class is among the ids, bool [batch, classes]. An id that is too large is sent
- * outside of the table, which is an error of the run. */
+/* Whether each class is among the ids, bool [batch, classes]. */
 static eddy_tensor occurs(eddy_tensor logits, eddy_tensor ids)
 {
-    const eddy_tensor classes = eddy_size_along(logits, 1), wide = Cast(ids, EDDY_INT64);
+    const eddy_tensor classes = eddy_size_along(logits, 1), given = Cast(ids, EDDY_INT64);
+    const eddy_tensor wide = eddy_ensure(given, Less(given, classes), "an id is no class");
     const eddy_tensor row = ExpandDims(eddy_row_numbers(logits, EDDY_INT64), 1);
-    const eddy_tensor at = Where(Less(wide, classes), Add(Mul(row, classes), wide),
-                                 Mul(eddy_size_along(logits, 0), classes));
-    const eddy_tensor flat = Reshape(Where(Less(wide, 0), -1, at), EDDY_SHAPE(-1));
+    const eddy_tensor at = Where(Less(wide, 0), -1, Add(Mul(row, classes), wide));
+    const eddy_tensor flat = Reshape(at, EDDY_SHAPE(-1));
     const eddy_tensor zero = Reshape(ZerosLike(logits), EDDY_SHAPE(-1));
     const eddy_tensor one = Add(CastLike(ZerosLike(flat), logits), 1);
     return Greater(ReshapeLike(eddy_inplace_add(zero, flat, one), logits), 0);
@@ -202,10 +203,10 @@ static eddy_tensor occurs(eddy_tensor logits, eddy_tensor ids)
  *  logits   float32 or float64 [batch, classes]
  *  ids      int32 or int64 [batch, n]: classes that have occurred, in any number; negative ones are
  *           ignored
- *  penalty  above 0; 1 changes nothing
+ *  penalty  in [1e-30, 1e30]; 1 changes nothing
  *
  *  Errors: EDDY_INVALID_ARGUMENT for another penalty; EDDY_BAD_SHAPE, EDDY_BAD_DTYPE for other
- *  arguments; at run time, EDDY_OUT_OF_RANGE for an id that is no class.
+ *  arguments; at run time, EDDY_CHECK_FAILED for an id that is no class.
  *  Gradient: dlogits = dy, divided or multiplied in the same way.
  *  PyTorch: RepetitionPenaltyLogitsProcessor of transformers. */
 eddy_tensor eddy_repetition_penalty(eddy_tensor logits, eddy_tensor ids, double penalty)
@@ -226,9 +227,9 @@ eddy_tensor eddy_repetition_penalty(eddy_tensor logits, eddy_tensor ids, double 
         return eddy_fail(g, EDDY_BAD_SHAPE, "repetition_penalty: the logits are %s and the ids %s; "
                          "expected [batch, classes] and [batch, n]",
                          eddy_shape_print(x, a, sizeof a), eddy_shape_print(i, b, sizeof b));
-    if (!(penalty > 0 && penalty <= HOTTEST))
+    if (!(penalty >= 1 / HOTTEST && penalty <= HOTTEST))
         return eddy_fail(g, EDDY_INVALID_ARGUMENT, "repetition_penalty: penalty is %g; it must be "
-                         "in (0, 1e30]", penalty);
+                         "in [1e-30, 1e30]", penalty);
     eddy_scope_begin(g, "repetition_penalty");
     const eddy_tensor less = Where(Greater(logits, 0), Div(logits, penalty), Mul(logits, penalty));
     const eddy_tensor y = Where(occurs(logits, ids), less, logits);

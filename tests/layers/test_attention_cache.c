@@ -169,6 +169,42 @@ START_TEST(prompts_of_different_lengths)
 }
 END_TEST
 
+/* Positions and attention to a memory, without self-attention. */
+static eddy_tensor reader(eddy_tensor x, eddy_tensor memory, eddy_attention_cache *cache,
+                          bool again, bool positions_first)
+{
+    if (positions_first) x = eddy_position_layer(x, WINDOW, .cache = cache);
+    x = eddy_multi_head_attention(x, 2, "reader", .memory = memory, .cache = cache, .seed = 3,
+                                  .reuse = again ? "reader" : NULL);
+    return positions_first ? x : eddy_position_layer(x, WINDOW, .cache = cache);
+}
+
+/* Whichever layer comes first counts the positions, of all examples or of `lengths`. */
+START_TEST(without_self_attention)
+{
+    enum { UNITS = 6, PROMPT = 3 };
+    trial         t = trial_begin(4);
+    eddy_array   *a = numbers(&t, EDDY_FLOAT64, EDDY_SHAPE(2, LENGTH, UNITS));
+    eddy_array   *b = numbers(&t, EDDY_FLOAT64, EDDY_SHAPE(2, MEMORY, UNITS));
+    const eddy_tensor x = eddy_set_shape(fed(&t, a), EDDY_SHAPE(2, LENGTH, UNITS));
+    const eddy_tensor memory = eddy_set_shape(fed(&t, b), EDDY_SHAPE(2, MEMORY, UNITS));
+    const eddy_tensor n = eddy_const(t.graph, EDDY_INT32, EDDY_SHAPE(2), (int32_t[]){ 3, 3 });
+    const eddy_tensor whole = reader(x, memory, NULL, false, _i % 2);
+    eddy_attention_cache cache = _i < 2 ? eddy_attention_cache_new(x, WINDOW)
+                                        : eddy_attention_cache_new(x, WINDOW, n);
+    const eddy_tensor first = reader(columns(x, 0, PROMPT), memory, &cache, true, _i % 2);
+    cache = eddy_attention_cache_at(&cache, cache.at);
+    const eddy_tensor next = reader(columns(x, PROMPT, 2), memory, &cache, true, _i % 2);
+    cache = eddy_attention_cache_at(&cache, cache.at);
+    const eddy_tensor rest = reader(columns(x, PROMPT + 2, LENGTH - PROMPT - 2), memory, &cache,
+                                    true, _i % 2);
+    initialize(&t);
+    close_to(&t, eddy_concat(EDDY_LIST(first, next, rest), 1), whole, 1e-12);
+    check_values(&t, cache.at[0], EDDY_SHAPE(2), (double[]){ LENGTH, LENGTH });
+    trial_end(&t);
+}
+END_TEST
+
 /* The memory of a plan is that of the tables before the loop and in it: the loop has no second
  * buffers for them, which it would need to copy them. */
 START_TEST(tables_are_not_copied)
@@ -225,12 +261,12 @@ START_TEST(a_step_is_linear_in_the_window)
 }
 END_TEST
 
-static void out_of_range(eddy_tensor y)
+static void check_fails(eddy_tensor y)
 {
     eddy_session *s = eddy_session_new(y.graph);
     eddy_array   *out = NULL;
     ck_assert(eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(y.graph)), NULL) == EDDY_OK);
-    ck_assert(eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), &out) == EDDY_OUT_OF_RANGE);
+    ck_assert(eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), &out) == EDDY_CHECK_FAILED);
     golden_line(eddy_session_message(s));
     eddy_session_free(s);
 }
@@ -247,10 +283,49 @@ static void full_windows(eddy_graph *g, eddy_tensor x)
     eddy_attention_cache cache = eddy_attention_cache_new(x, 4);
     attention(x, &cache, false);
     cache = eddy_attention_cache_at(&cache, cache.at);
-    out_of_range(attention(x, &cache, true));
-    const eddy_tensor y = eddy_position_layer(x, .cache = &cache);
-    out_of_range(y);
+    const eddy_attention_cache full = cache;
+    check_fails(attention(x, &cache, true));
+    cache = full;
+    check_fails(eddy_position_layer(x, .cache = &cache));
+    const eddy_tensor open = eddy_placeholder_with_default(x, "open", EDDY_SHAPE(2, EDDY_ANY, 4));
+    cache = eddy_attention_cache_new(open, 2);
+    attention(open, &cache, true);
+    check_fails(cache.at[0]);
     ck_assert_int_eq(eddy_graph_status(g), EDDY_OK);
+}
+
+/* Lengths that are not those of the positions. */
+static void wrong_lengths(eddy_graph *g, eddy_tensor x)
+{
+    for (int32_t n = -1; n <= 4; n += 5) {
+        const eddy_tensor lengths = eddy_const(g, EDDY_INT32, EDDY_SHAPE(2), (int32_t[]){ 3, n });
+        eddy_attention_cache cache = eddy_attention_cache_new(x, 6, lengths);
+        attention(x, &cache, true);
+        cache = eddy_attention_cache_at(&cache, cache.at);
+        check_fails(attention(columns(x, 0, 1), &cache, true));
+    }
+    const eddy_tensor open = eddy_placeholder(g, "any", EDDY_FLOAT32, (eddy_shape){ .rank = -1 });
+    eddy_attention_cache_new(open, 6, columns(x, 0, 1)), golden_graph(g);
+    eddy_attention_cache_new(open, 6, Cast(columns(x, 0, 1), EDDY_INT32)), golden_graph(g);
+}
+
+static void wrong_calls(eddy_graph *g, eddy_tensor x)
+{
+    const eddy_tensor    none[3] = { EDDY_NO_TENSOR };
+    eddy_attention_cache c = eddy_attention_cache_new(x, 4);
+    eddy_tensor          out[EDDY_MAX_RESULTS];
+    ck_assert_int_eq(eddy_attention_cache_store(&c, out), 0);
+    golden_graph(g);
+    attention(x, &c, true);
+    eddy_attention_cache_at(&c, NULL), golden_graph(g);
+    eddy_attention_cache_at(&c, none), golden_graph(g);
+    ck_assert_int_eq(eddy_attention_cache_store(&c, NULL), 0);
+    golden_graph(g);
+    ck_assert_int_eq(eddy_attention_cache_store(NULL, out), 0);
+    ck_assert_int_eq(eddy_attention_cache_tensors(NULL).count, 0);
+    ck_assert_int_eq(eddy_attention_cache_at(NULL, c.at).count, 0);
+    attention(columns(x, 0, 1), &c, true), golden_graph(g);
+    eddy_position_layer(columns(x, 0, 2), .cache = &c), golden_graph(g);
 }
 
 START_TEST(messages)
@@ -262,6 +337,8 @@ START_TEST(messages)
     eddy_tensor       out[EDDY_MAX_RESULTS];
     golden_begin("layers/attention_cache");
     full_windows(g, x);
+    wrong_lengths(g, x);
+    wrong_calls(g, x);
     eddy_attention_cache_new(x, 0), golden_graph(g);
     eddy_attention_cache_new(Sum(x), 4), golden_graph(g);
     eddy_attention_cache_new(x, 4, x), golden_graph(g);
@@ -296,6 +373,7 @@ Suite *attention_cache_suite(void)
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, same_as_whole_sequences, 0, CASES);
     tcase_add_loop_test(t, prompts_of_different_lengths, 0, 10);
+    tcase_add_loop_test(t, without_self_attention, 0, 4);
     tcase_add_test(t, tables_are_not_copied);
     tcase_add_test(t, a_step_is_linear_in_the_window);
     tcase_add_test(t, messages);

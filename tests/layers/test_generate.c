@@ -150,6 +150,37 @@ START_TEST(stops_early)
 }
 END_TEST
 
+/* The next letter; NaN after the END. */
+static int ends_in_nan(eddy_list x, eddy_tensor *y, void *context)
+{
+    (void)context;
+    const eddy_tensor next = OneHot(Add(x.at[0], 1), LETTERS, 100, 0, .dtype = EDDY_FLOAT32);
+    y[0] = Where(Equal(ExpandDims(x.at[0], 1), END), (double)NAN, next);
+    return 1;
+}
+
+/* Chosen greedily, at random, and with a penalty. */
+START_TEST(finished_logits_are_ignored)
+{
+    eddy_graph       *g = eddy_graph_new();
+    const eddy_tensor start = eddy_const(g, EDDY_INT32, EDDY_SHAPE(BATCH), starts);
+    const eddy_function f = { .build = ends_in_nan };
+    const eddy_generated y = eddy_generate(f, EDDY_LIST(), start, STEPS, END, PAD,
+                                           .temperature = _i == 0 ? 0 : 1,
+                                           .repetition_penalty = _i == 2 ? 2 : 1);
+    result have;
+    fetch(g, y, EDDY_FEED(), &have);
+    for (int b = 0; b < BATCH; b++) {
+        ck_assert_int_eq(have.lengths[b], END - starts[b]);
+        for (int k = 0; k < STEPS; k++) {
+            const int letter = starts[b] + k + 1;
+            ck_assert_int_eq(have.ids[b][k], letter <= END ? letter : PAD);
+        }
+    }
+    eddy_graph_free(g);
+}
+END_TEST
+
 static int uniform(eddy_list x, eddy_tensor *y, void *context)
 {
     const eddy_tensor logits = eddy_const(context, EDDY_FLOAT32, EDDY_SHAPE(LETTERS),
@@ -330,6 +361,7 @@ Suite *generate_suite(void)
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, greedy, 0, 8);
     tcase_add_test(t, stops_early);
+    tcase_add_loop_test(t, finished_logits_are_ignored, 0, 3);
     tcase_add_test(t, samples);
     tcase_add_test(t, with_a_cache);
     tcase_add_test(t, beams_with_a_cache);

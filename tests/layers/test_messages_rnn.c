@@ -134,12 +134,27 @@ static int two(eddy_list x, eddy_tensor *y, void *logits)
     return 2;
 }
 
+static int stores_nothing(eddy_list x, eddy_tensor *y, void *context)
+{
+    (void)x, (void)y, (void)context;
+    return 2;
+}
+
+static int stores_logits(eddy_list x, eddy_tensor *y, void *logits)
+{
+    (void)x;
+    y[0] = *(eddy_tensor *)logits;
+    return 2;
+}
+
 START_TEST(searches)
 {
     eddy_tensor         first = eddy_zeros(g, EDDY_INT32, EDDY_SHAPE(2)), state[60];
     eddy_tensor         logits = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(4, 3));
     const eddy_function f = { .build = two, .context = &logits }, none = { .build = NULL };
     const eddy_function more = { .build = doubled, .context = &logits };
+    const eddy_function nothing = { .build = stores_nothing };
+    const eddy_function less = { .build = stores_logits, .context = &logits };
     for (int k = 0; k < 60; k++) state[k] = first;
     golden_begin("layers/beam_search");
     eddy_beam_search(f, EDDY_LIST(first), first, 0, 0, 3), golden_graph(g);
@@ -155,6 +170,8 @@ START_TEST(searches)
     eddy_beam_search(f, EDDY_LIST(first), first, 1, 2, 3, .length_penalty_weight = INFINITY);
     golden_graph(g);
     eddy_beam_search(more, EDDY_LIST(first), first, 1, 2, 3), golden_graph(g);
+    eddy_beam_search(nothing, EDDY_LIST(first), first, 1, 2, 3), golden_graph(g);
+    eddy_beam_search(less, EDDY_LIST(first), first, 1, 2, 3), golden_graph(g);
     logits = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(2, 3));
     eddy_beam_search(f, EDDY_LIST(first), first, 1, 2, 3), golden_graph(g);
     logits = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(4, 3));

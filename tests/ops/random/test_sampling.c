@@ -5,6 +5,7 @@
 #include "tests/lib/array_trial.h"
 #include "tests/lib/golden.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -103,6 +104,27 @@ START_TEST(filters)
         }
     }
     eddy_array_free(y);
+    trial_end(&t);
+}
+END_TEST
+
+/* A probability that float32 cannot represent, and temperatures at which the difference of the
+ * largest floats, divided, is finite. */
+START_TEST(extremes)
+{
+    const double inf = (double)INFINITY, x[3] = { -FLT_MAX, FLT_MAX, 1 };
+    trial             t = trial_begin(3);
+    const eddy_tensor wide = eddy_const(t.graph, EDDY_FLOAT64, EDDY_SHAPE(1, 3), x);
+    const eddy_tensor logits = Cast(wide, EDDY_FLOAT32), small = eddy_zeros_like(logits);
+    check_values(&t, eddy_filter_logits(logits, .top_p = 1e-50), EDDY_SHAPE(1, 3),
+                 (double[]){ -inf, (double)FLT_MAX, -inf });
+    check_values(&t, eddy_filter_logits(wide, .top_p = 1e-320), EDDY_SHAPE(1, 3),
+                 (double[]){ -inf, (double)FLT_MAX, -inf });
+    check_values(&t, eddy_sample_logits(logits, .top_p = 1e-50), EDDY_SHAPE(1), (double[]){ 1 });
+    check_values(&t, eddy_filter_logits(small, .top_p = 1e-50), EDDY_SHAPE(1, 3),
+                 (double[]){ 0, 0, 0 });
+    check_values(&t, Div(eddy_filter_logits(logits, 1e30), (double)FLT_MAX / 1e30),
+                 EDDY_SHAPE(1, 3), (double[]){ -2, 0, -1 });
     trial_end(&t);
 }
 END_TEST
@@ -260,12 +282,13 @@ START_TEST(messages)
     eddy_repetition_penalty(x, x, 2), golden_graph(g);
     eddy_repetition_penalty(x, Sum(ids, EDDY_AXES(0)), 2), golden_graph(g);
     eddy_repetition_penalty(x, ids, 0), golden_graph(g);
+    eddy_repetition_penalty(x, ids, 1e-320), golden_graph(g);
     const eddy_tensor none = Log(Sub(x, 1));
     run_fails_with(eddy_sample_logits(none), EDDY_INVALID_ARGUMENT);
     run_fails_with(eddy_sample_logits(none, .top_p = 0.5), EDDY_INVALID_ARGUMENT);
     run_fails_with(eddy_sample_logits(none, 2, 3, .min_p = 0.1), EDDY_INVALID_ARGUMENT);
     run_fails_with(eddy_sample_logits(none, 0), EDDY_CHECK_FAILED);
-    run_fails_with(eddy_repetition_penalty(x, ids, 2), EDDY_OUT_OF_RANGE);
+    run_fails_with(eddy_repetition_penalty(x, ids, 2), EDDY_CHECK_FAILED);
     golden_end();
     eddy_graph_free(g);
 }
@@ -276,6 +299,7 @@ Suite *sampling_suite(void)
     Suite *suite = suite_create("sampling");
     TCase *t = tcase_create("sampling");
     tcase_add_loop_test(t, filters, 0, 400);
+    tcase_add_test(t, extremes);
     tcase_add_loop_test(t, gradients, 0, 20);
     tcase_add_loop_test(t, frequencies, 0, 14);
     tcase_add_test(t, greedy);
