@@ -30,6 +30,18 @@ static int as_many(eddy_list in, eddy_tensor *y, void *context)
     return n;
 }
 
+/* Stacks of carried values of a rank, and rows of it. */
+static void ranks(int rank)
+{
+    const eddy_shape  s = { .rank = rank, .dim = { 4, 1, 1, 1, 1, 1, 1, 1 } };
+    const eddy_tensor x = eddy_zeros(g, EDDY_FLOAT64, s);
+    const eddy_tensor n = eddy_zeros(g, EDDY_INT32, EDDY_SHAPE(4));
+    eddy_scan(PLAIN(same), EDDY_LIST(n), out, EDDY_LIST(x), .segment = 2), golden_graph(g);
+    eddy_foldl(PLAIN(same), EDDY_LIST(x), out, EDDY_LIST(scalar), .segment = 2);
+    if (rank == 8) golden_graph(g);
+    else ck_assert_msg(eddy_graph_status(g) == EDDY_OK, "%s", eddy_graph_message(g));
+}
+
 /* Options, and what segments add to the arguments and results of a body. */
 static void calls(void)
 {
@@ -50,6 +62,7 @@ static void calls(void)
     eddy_scan(all, ((eddy_list){ 1, &rows }), out, ((eddy_list){ n, many }), .segment = 3);
     golden_graph(g);
     eddy_map_fn(f, in, out, .segment = 2), golden_graph(g);
+    ranks(7), ranks(8);
     eddy_iterate(9, PLAIN(pair), in, out, .segment = 2), golden_graph(g);
     eddy_iterate(9, PLAIN(narrowed), in, out, .segment = 2), golden_graph(g);
 }
