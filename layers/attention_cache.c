@@ -104,10 +104,9 @@ static bool check(const eddy_attention_cache *c, const char *who, eddy_tensor x,
         eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: x has %lld positions, but the window of the "
                   "cache is %lld", who, (long long)s, (long long)c->window);
     else if (!eddy_shape_compatible(EDDY_SHAPE(s), EDDY_SHAPE(c->positions)))
-        eddy_fail(x.graph, EDDY_INVALID_ARGUMENT,
-                  "%s: the number of positions of x is %lld; "
-                  "expected %lld, as in an earlier layer of the call",
-                  who, (long long)s, (long long)c->positions);
+        eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: the number of positions of x is %lld; "
+                  "expected %lld, as in an earlier layer of the call", who, (long long)s,
+                  (long long)c->positions);
     else if (c->first && c->count + n > EDDY_MAX_RESULTS)
         eddy_fail(x.graph, EDDY_LIMIT, "%s: the cache has %d tensors; at most %d are possible", who,
                   c->count + n, EDDY_MAX_RESULTS);

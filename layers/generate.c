@@ -113,8 +113,7 @@ eddy_generated eddy_generate_with(const eddy_generate_args *given)
     eddy_graph          *g = a.start_tokens.graph;
     const eddy_generated none = { .ids = eddy_none(g) };
     if (!eddy_is_valid(a.start_tokens)) return (void)eddy_identity(a.start_tokens), none;
-    generation s = { .args = &a,
-                     .graph = g,
+    generation s = { .args = &a, .graph = g,
                      .step = { "generate", "batch", a.f, a.initial_state, a.start_tokens,
                                a.end_token, 0 } };
     if (!eddy__step_check(&s.step, EDDY_MAX_RESULTS - CARRIED) || !check_args(g, &a)) return none;

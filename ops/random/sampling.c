@@ -83,9 +83,8 @@ static eddy_tensor least_needed(eddy_tensor x, double p)
 {
     const eddy_tensor sorted = eddy_sort(StopGradient(x), .descending = true);
     const eddy_tensor before = Cumsum(Softmax(sorted), -1, .exclusive = true);
-    const eddy_tensor needed =
-        Where(Less(before, fmax(p, (double)FLT_MIN)), sorted, (double)INFINITY);
-    return Min(needed, EDDY_AXES(-1), .keepdims = true);
+    const eddy_tensor fits = Less(before, fmax(p, (double)FLT_MIN));
+    return Min(Where(fits, sorted, (double)INFINITY), EDDY_AXES(-1), .keepdims = true);
 }
 
 static eddy_tensor only_finite(eddy_tensor x)
