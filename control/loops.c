@@ -319,10 +319,13 @@ int eddy_iterate_with(const eddy_iterate_args *given)
     return build_loop(g, &s, a.out);
 }
 
-static bool read_iterations(loop_spec *s, eddy_tensor t)
+static bool read_iterations(loop_spec *s, eddy_graph *g, eddy_tensor t)
 {
     char text[120];
-    if (!eddy_is_valid(t)) return (void)eddy_identity(t), false;
+    if (!eddy_is_valid(t) || t.graph != g) {
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "loop: iterations is not a tensor of this graph");
+        return false;
+    }
     if (!eddy__dtype_is_index(eddy_dtype_of(t)) || eddy_shape_of(t).rank > 0) {
         eddy_fail(t.graph, EDDY_INVALID_ARGUMENT,
                   "loop: iterations is %s; an int32 or int64 scalar expected",
@@ -341,8 +344,9 @@ int eddy_loop_with(const eddy_loop_args *given)
         .rows = a.rows, .trips = a.rows.count > 0 ? -1 : a.count, .reverse = a.reverse,
         .n_stacked = -1, .recompute = a.recompute, .segment = a.segment,
     };
-    if (a.iterations.graph && !read_iterations(&s, a.iterations)) return 0;
-    return build_loop(graph_of("loop", a.carried, a.rows, &a.f), &s, a.out);
+    eddy_graph *g = graph_of("loop", a.carried, a.rows, &a.f);
+    if (g && a.iterations.graph && !read_iterations(&s, g, a.iterations)) return 0;
+    return build_loop(g, &s, a.out);
 }
 
 int eddy_map_fn_with(const eddy_map_fn_args *given)

@@ -115,6 +115,8 @@ static void loops(void)
         golden_graph(g);
     eddy_loop(f, in, nothing, out, -1), golden_graph(g);
     eddy_loop(f, in, EDDY_LIST(rows), out, .iterations = rows), golden_graph(g);
+    eddy_loop(f, in, EDDY_LIST(rows), out, .iterations = foreign), golden_graph(g);
+    fits(other);
     eddy_loop(PLAIN(add), EDDY_LIST(scalar, scalar), nothing, out, 3), golden_graph(g);
 }
 
