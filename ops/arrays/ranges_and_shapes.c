@@ -150,6 +150,9 @@ eddy_tensor eddy_sequence_mask(eddy_tensor lengths, int64_t maxlen, eddy_dtype d
  *  Gradient: none.  TensorFlow: tf.sequence_mask. */
 eddy_tensor eddy_sequence_mask_to(eddy_tensor lengths, eddy_tensor maxlen, eddy_dtype dtype)
 {
+    if (!eddy_is_valid(lengths))
+        return eddy_fail(maxlen.graph, EDDY_INVALID_ARGUMENT,
+                         "sequence_mask: lengths is not a valid tensor");
     if (!are_lengths(lengths)) return eddy_none(lengths.graph);
     const eddy_tensor zero = NumberLike(0, lengths), one = NumberLike(1, lengths);
     const eddy_tensor y = Less(eddy_range(zero, maxlen, one), eddy_expand_dims(lengths, -1));

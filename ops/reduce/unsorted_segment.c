@@ -299,7 +299,6 @@ static eddy_tensor sizes(eddy_tensor sum, eddy_tensor ids, eddy_tensor number)
 
 static bool can_divide(eddy_tensor x, const char *op)
 {
-    if (!eddy_is_valid(x)) return false;
     if (eddy_dtype_is_differentiable(eddy_dtype_of(x))) return true;
     eddy_fail(x.graph, EDDY_BAD_DTYPE,
               "%s: x is %s; float32, float64, complex64 or complex128 expected", op,
@@ -329,6 +328,7 @@ eddy_tensor eddy_unsorted_segment_mean(eddy_tensor x, eddy_tensor ids, int64_t n
  *  Errors: those of eddy_unsorted_segment_mean; INVALID_ARGUMENT for a negative number. */
 eddy_tensor eddy_unsorted_segment_mean_to(eddy_tensor x, eddy_tensor ids, eddy_tensor num_segments)
 {
+    if (!eddy_is_valid(x)) return eddy_unsorted_segment_sum_to(x, ids, num_segments);
     if (!can_divide(x, "unsorted_segment_mean")) return eddy_none(x.graph);
     eddy_scope_begin(x.graph, "UnsortedSegmentMean");
     const eddy_tensor sum = eddy_unsorted_segment_sum_to(x, ids, num_segments);
@@ -358,6 +358,7 @@ eddy_tensor eddy_unsorted_segment_sqrt_n(eddy_tensor x, eddy_tensor ids, int64_t
 eddy_tensor eddy_unsorted_segment_sqrt_n_to(eddy_tensor x, eddy_tensor ids,
                                             eddy_tensor num_segments)
 {
+    if (!eddy_is_valid(x)) return eddy_unsorted_segment_sum_to(x, ids, num_segments);
     if (!can_divide(x, "unsorted_segment_sqrt_n")) return eddy_none(x.graph);
     eddy_scope_begin(x.graph, "UnsortedSegmentSqrtN");
     const eddy_tensor sum = eddy_unsorted_segment_sum_to(x, ids, num_segments);

@@ -137,6 +137,10 @@ static void building_says(void)
     eddy_sequence_mask_to(ids, ids, EDDY_BOOL), golden_graph(g);
     eddy_unsorted_segment_sum_to(x, ids, two), golden_graph(g);
     eddy_unsorted_segment_mean_to(x, ids, ids), golden_graph(g);
+    eddy_sequence_mask_to(EDDY_NO_TENSOR, scalar, EDDY_BOOL), golden_graph(g);
+    eddy_unsorted_segment_mean_to(EDDY_NO_TENSOR, ids, scalar), golden_graph(g);
+    eddy_unsorted_segment_sqrt_n_to(EDDY_NO_TENSOR, ids, scalar), golden_graph(g);
+    eddy_slice_to(x, EDDY_NO_TENSOR, ids), golden_graph(g);
 }
 
 static void running_says(eddy_tensor y, const fed *f, int32_t a, int64_t b)
