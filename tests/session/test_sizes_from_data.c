@@ -2,6 +2,7 @@
 #include "tests/lib/checks.h"
 #include "build/gen/suites.h"
 #include "control/control.h"
+#include "session/state/internal.h"
 
 static eddy_graph   *g;
 static eddy_session *s;
@@ -73,6 +74,37 @@ START_TEST(plans_are_kept_by_size)
     }
     ck_assert_int_eq(eddy_session_plan_info(s).plans, 2);
     eddy_array_free(in);
+}
+END_TEST
+
+/* Fetches with two sizes each: the stages of all are kept, so later runs compile nothing. */
+START_TEST(stages_of_many_fetches)
+{
+    enum { FETCHES = 80 };
+    eddy_tensor y[FETCHES];
+    for (int i = 0; i < FETCHES; i++)
+        y[i] = Add(eddy_sum(up_to(eddy_sum(up_to(longest)))), whole(i));
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < FETCHES; i++) ck_assert_double_eq(run_once(y[i], 20, 3), 3 + i);
+    ck_assert_int_eq(s->n_stages, FETCHES);
+}
+END_TEST
+
+/* Plans for fed sizes are found by them, and not by trying all. */
+START_TEST(plans_of_fed_sizes_have_keys)
+{
+    const eddy_tensor n = eddy_placeholder(g, "n", EDDY_INT32, EDDY_SCALAR);
+    const eddy_tensor y = eddy_sum(eddy_fill(eddy_reshape(n, EDDY_SHAPE(1)), eddy_scalar(g, 1)));
+    for (int k = 1; k < 30; k++) {
+        eddy_array *in = eddy_array_of(EDDY_INT32, k);
+        eddy_array *out = eddy_fetch(s, y, EDDY_FEED({ n, in }));
+        ck_assert_double_eq(eddy_array_get(out, 0), k);
+        eddy_array_free(in);
+        eddy_array_free(out);
+    }
+    ck_assert_int_eq(s->n_plans, 29);
+    for (const eddy_plan *p = s->plans; p; p = p->next)
+        for (const eddy_plan *q = p->next; q; q = q->next) ck_assert_uint_ne(p->key, q->key);
 }
 END_TEST
 
@@ -270,6 +302,8 @@ Suite *sizes_from_data_suite(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, masks_of_fed_lengths);
     tcase_add_test(c, plans_are_kept_by_size);
+    tcase_add_test(c, stages_of_many_fetches);
+    tcase_add_test(c, plans_of_fed_sizes_have_keys);
     tcase_add_test(c, sizes_are_numbers);
     tcase_add_test(c, several_sizes_in_sequence);
     tcase_add_test(c, sizes_of_variables);
