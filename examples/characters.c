@@ -24,8 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* columns of the vectors of characters; batches of an epoch */
-enum { COLUMNS = 32, UPDATES = 50 };
+enum { COLUMNS = 32 };                  /* of the vectors of characters */
 
 typedef struct options {
     const char *text, *network, *folder;
@@ -109,32 +108,6 @@ static model build(const options *o, int characters)
 
 /* ------------------------------------------------------------- training -- */
 
-/* The mean loss of the last epoch; NaN on an error. */
-static double train(const options *o, const model *m, const text *t, eddy_session *s)
-{
-    uint64_t    state = (uint64_t)o->seed;
-    eddy_array *in = eddy_array_new(EDDY_INT32, EDDY_SHAPE(o->batch, o->steps));
-    eddy_array *next = eddy_array_new(EDDY_INT32, EDDY_SHAPE(o->batch, o->steps));
-    eddy_array *out[2] = { NULL };
-    double      sum = 0, loss = NAN;
-    bool        ok = in && next;
-    for (int i = 1; ok && i <= o->epochs * UPDATES; i++) {
-        text_draw(t, &state, o->batch, o->steps, in, next);
-        ok = eddy_run(s, EDDY_FEED({ m->in, in }, { m->next, next }),
-                      EDDY_FETCH(m->loss, m->train), out) == EDDY_OK;
-        if (ok) sum += eddy_array_item(out[0]);
-        if (!ok || i % UPDATES) continue;
-        loss = sum / UPDATES;
-        sum = 0;
-        printf("  epoch %2d   loss %.4f\n", i / UPDATES, loss);
-        fflush(stdout);
-    }
-    eddy_array_free(in);
-    eddy_array_free(next);
-    eddy_array_free(out[0]);
-    return ok ? loss : NAN;
-}
-
 /* Prints what the network writes; the share of pairs of characters that the text has. */
 static double write_some(const options *o, const model *m, const text *t, eddy_session *s)
 {
@@ -162,7 +135,10 @@ static bool learn(const options *o, const text *t)
     printf("%zu characters, %d different ones; LSTM of %d units, %d steps, %s\n", t->size, t->codes,
            o->units, o->steps, o->network);
     bool ok = s && eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(m.graph)), NULL) == EDDY_OK;
-    const double loss = ok ? train(o, &m, t, s) : NAN;
+    const text_training how = { .in = m.in, .next = m.next, .loss = m.loss, .train = m.train,
+                                .batch = o->batch, .steps = o->steps, .epochs = o->epochs,
+                                .seed = (uint64_t)o->seed };
+    const double loss = ok ? text_train(t, &how, s) : NAN;
     const double pairs = ok && !isnan(loss) ? write_some(o, &m, t, s) : NAN;
     char path[512];
     ok = !isnan(loss) && !isnan(pairs);

@@ -27,8 +27,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UPDATES = 50 };                  /* batches of an epoch */
-
 typedef struct options {
     const char *text, *folder;
     int         window, units, heads, blocks, batch, epochs, write, top_k;
@@ -115,35 +113,6 @@ static bool build(model *m)
     return eddy_graph_status(g) == EDDY_OK;
 }
 
-/* ------------------------------------------------------------- training -- */
-
-/* The mean loss of the last epoch; NaN on an error. */
-static double train(const model *m, const text *t, eddy_session *s)
-{
-    const options *o = m->options;
-    uint64_t       state = (uint64_t)o->seed;
-    eddy_array    *in = eddy_array_new(EDDY_INT32, EDDY_SHAPE(o->batch, o->window));
-    eddy_array    *next = eddy_array_new(EDDY_INT32, EDDY_SHAPE(o->batch, o->window));
-    eddy_array    *out[2] = { NULL };
-    double         sum = 0, loss = NAN;
-    bool           ok = in && next;
-    for (int i = 1; ok && i <= o->epochs * UPDATES; i++) {
-        text_draw(t, &state, o->batch, o->window, in, next);
-        ok = eddy_run(s, EDDY_FEED({ m->in, in }, { m->next, next }),
-                      EDDY_FETCH(m->loss, m->train), out) == EDDY_OK;
-        if (ok) sum += eddy_array_item(out[0]);
-        if (!ok || i % UPDATES) continue;
-        loss = sum / UPDATES;
-        sum = 0;
-        printf("  epoch %2d   loss %.4f\n", i / UPDATES, loss);
-        fflush(stdout);
-    }
-    eddy_array_free(in);
-    eddy_array_free(next);
-    eddy_array_free(out[0]);
-    return ok ? loss : NAN;
-}
-
 /* -------------------------------------------------------------- writing -- */
 
 /* Stores the first characters of the text in `codes`, and behind them o->write others; each run
@@ -225,7 +194,10 @@ static bool learn(const options *o, const text *t)
            t->size, t->codes, o->blocks, o->units, o->heads, o->window);
     bool ok = codes && built &&
               eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(m.graph)), NULL) == EDDY_OK;
-    const double loss = ok ? train(&m, t, s) : NAN;
+    const text_training how = { .in = m.in, .next = m.next, .loss = m.loss, .train = m.train,
+                                .batch = o->batch, .steps = o->window, .epochs = o->epochs,
+                                .seed = (uint64_t)o->seed };
+    const double loss = ok ? text_train(t, &how, s) : NAN;
     ok = !isnan(loss) && write_some(&m, t, s, codes);
     if (!ok) fprintf(stderr, "%s\n", built ? eddy_session_message(s) : eddy_graph_message(m.graph));
     const double pairs = ok ? show(o, t, codes) : 0;

@@ -1,6 +1,7 @@
 /* text.c -- reads a text and draws pieces of it. */
 #include "text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,4 +86,30 @@ void text_draw(const text *t, uint64_t *state, int batch, int steps, eddy_array 
             *y++ = t->code[at[k + 1]];
         }
     }
+}
+
+double text_train(const text *t, const text_training *how, eddy_session *s)
+{
+    const int    updates = how->epochs * TEXT_UPDATES;
+    uint64_t     state = how->seed;
+    eddy_array  *in = eddy_array_new(EDDY_INT32, EDDY_SHAPE(how->batch, how->steps));
+    eddy_array  *next = eddy_array_new(EDDY_INT32, EDDY_SHAPE(how->batch, how->steps));
+    eddy_array  *out[2] = { NULL };
+    double       sum = 0, loss = NAN;
+    bool         ok = in && next;
+    for (int i = 1; ok && i <= updates; i++) {
+        text_draw(t, &state, how->batch, how->steps, in, next);
+        ok = eddy_run(s, EDDY_FEED({ how->in, in }, { how->next, next }),
+                      EDDY_FETCH(how->loss, how->train), out) == EDDY_OK;
+        if (ok) sum += eddy_array_item(out[0]);
+        if (!ok || i % TEXT_UPDATES) continue;
+        loss = sum / TEXT_UPDATES;
+        sum = 0;
+        printf("  epoch %2d   loss %.4f\n", i / TEXT_UPDATES, loss);
+        fflush(stdout);
+    }
+    eddy_array_free(in);
+    eddy_array_free(next);
+    eddy_array_free(out[0]);
+    return ok ? loss : NAN;
 }

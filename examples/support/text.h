@@ -31,4 +31,15 @@ void text_free(text *t);
 void text_draw(const text *t, uint64_t *state, int batch, int steps, eddy_array *in,
                eddy_array *next);
 
+/* The feeds of pieces of a text, the loss, the update, and how often they run. */
+enum { TEXT_UPDATES = 50 };             /* batches of an epoch */
+typedef struct text_training {
+    eddy_tensor in, next, loss, train;
+    int         batch, steps, epochs;
+    uint64_t    seed;                   /* of the places in the text */
+} text_training;
+
+/* Trains and prints the loss of each epoch. Returns the mean loss of the last; NaN on an error. */
+double text_train(const text *t, const text_training *how, eddy_session *s);
+
 #endif
