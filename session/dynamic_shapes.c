@@ -315,9 +315,8 @@ bool eddy__stages_of(eddy_session *s, eddy_feeds feeds, eddy_list fetches, stage
 bool eddy__stages_add_size(eddy_session *s, eddy_feeds feeds, eddy_list fetches, stages **found,
                            eddy_tensor size, eddy_error *error)
 {
-    stages       *old = *found;
-    const stages *before = old;
-    const int     n = before ? before->n_sizes : 0;
+    stages   *before = *found;
+    const int n = before ? before->n_sizes : 0;
     for (int i = 0; i < n; i++)
         if (eddy_same(before->sizes[i], size)) return false;
     const size_t bytes = ((size_t)n + 1) * sizeof(eddy_tensor);
@@ -332,7 +331,7 @@ bool eddy__stages_add_size(eddy_session *s, eddy_feeds feeds, eddy_list fetches,
         keep(s, new_stages(s, feeds, fetches, (eddy_list){ n + 1, sizes }, error), found);
     pthread_mutex_unlock(&s->lock);
     eddy__release(&s->allocator, sizes, bytes);
-    if (before && !before->kept) eddy__stages_free(s, old);
+    if (before && !before->kept) eddy__stages_free(s, before);
     return ok;
 }
 
