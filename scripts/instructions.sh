@@ -12,7 +12,7 @@ program=$1
 kept=$2
 shift 2
 known='logreg mlp_b128 mlp_small lenet resnet lstm lstm_unrolled lstm_scan gru_ragged cond_loop
-       write_lstm gpt elementwise_1e6 scalars hvp adam_1e7'
+       write_lstm write_gpt gpt elementwise_1e6 scalars hvp adam_1e7'
 there=" $("$program" | tr '\n' ' ')"
 names=${*:-$known}
 export OPENBLAS_CORETYPE=Haswell OPENBLAS_NUM_THREADS=1
@@ -25,7 +25,7 @@ count() {     # count NAME: a step's, of few examples: valgrind is slow where pr
         logreg | mlp_small | scalars) steps=10 ;;
         mlp_b128 | hvp) size=32 ;;
         lenet | resnet | lstm* | gru*) size=2 ;;
-        write_lstm) size=50 ;;
+        write_*) size=50 ;;
         gpt) size=1 ;;
         *_1e?) size=100000 ;;
     esac

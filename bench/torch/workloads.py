@@ -430,14 +430,82 @@ def write(noise, characters, wx, wh, b, wo, bo):
     return F.cross_entropy(torch.stack(logits), torch.tensor(written))
 
 
+def gumbel(letters):
+    unit = ((words(4 * letters * 65, 104) >> np.uint64(40)).astype(np.float64) + 0.5) / 2.0 ** 24
+    return torch.from_numpy(-np.log(-np.log(unit))).float().view(4, letters, 65)
+
+
 def write_lstm():
-    unit = ((words(4 * 1000 * 65, 104) >> np.uint64(40)).astype(np.float64) + 0.5) / 2.0 ** 24
-    noise = torch.from_numpy(-np.log(-np.log(unit))).float().view(4, 1000, 65)
+    noise = gumbel(1000)
     p = [t.detach() for t in lstm_parameters()]
 
     def step(i):
         with torch.inference_mode():
             return write(noise[i % 4], *p)
+    return step
+
+
+class Cached:
+    """A GPT, its parameters numbered in the order in which they are made."""
+
+    def __init__(self, letters):
+        self.p = []
+        self.vectors, self.places = self.drawn(65, 128).t(), self.drawn(letters, 128).t()
+        self.blocks = [self.block() for _ in range(4)]
+        self.norm, self.head = self.normal(), self.linear(128, 65)
+
+    def drawn(self, rows, columns):
+        self.p.append((matrix(rows, columns, len(self.p) + 1) * 0.4).detach())
+        return self.p[-1]
+
+    def linear(self, rows, columns):
+        w = self.drawn(rows, columns)
+        self.p.append(torch.zeros(columns))
+        return [w, self.p[-1]]
+
+    def normal(self):
+        self.p += [torch.ones(128), torch.zeros(128)]
+        return self.p[-2:]
+
+    def block(self):
+        return (self.normal() + self.linear(128, 384) + self.linear(128, 128) + self.normal() +
+                self.linear(128, 512) + self.linear(512, 128))
+
+
+@torch.jit.script
+def write_cached(noise, vectors, places, blocks: List[List[torch.Tensor]],
+                 norm: List[torch.Tensor], head: List[torch.Tensor]):
+    letters = noise.size(0)
+    keys = torch.zeros(len(blocks), 4, letters, 32)
+    values = torch.zeros(len(blocks), 4, letters, 32)
+    last = 0
+    logits: List[torch.Tensor] = []
+    written: List[int] = []
+    for n in range(letters):
+        h = vectors[last] + places[n]
+        for i, w in enumerate(blocks):
+            x = torch.addmv(w[3], w[2], F.layer_norm(h, (128,), w[0], w[1])).view(3, 4, 32)
+            keys[i, :, n], values[i, :, n] = x[1], x[2]
+            scores = torch.matmul(keys[i, :, :n + 1], x[0].unsqueeze(2)) * 0.17677669529663687
+            y = torch.matmul(torch.softmax(scores, 1).transpose(1, 2), values[i, :, :n + 1])
+            h = h + torch.addmv(w[5], w[4], y.reshape(128))
+            inner = torch.relu(torch.addmv(w[9], w[8], F.layer_norm(h, (128,), w[6], w[7])))
+            h = h + torch.addmv(w[11], w[10], inner)
+        out = torch.addmv(head[1], head[0], F.layer_norm(h, (128,), norm[0], norm[1]))
+        last = int((out + noise[n]).argmax())
+        logits.append(out)
+        written.append(last)
+    return F.cross_entropy(torch.stack(logits), torch.tensor(written))
+
+
+def write_gpt():
+    """Scripted, with products of a vector."""
+    noise, net = gumbel(512), Cached(512)
+
+    def step(i):
+        with torch.inference_mode():
+            return write_cached(noise[i % 4], net.vectors, net.places,
+                                [list(b) for b in net.blocks], list(net.norm), list(net.head))
     return step
 
 
@@ -493,6 +561,7 @@ WORKLOADS = {
     "gru_ragged": (gru_ragged, 5, 20),
     "cond_loop": (cond_loop, 10, 50),
     "write_lstm": (write_lstm, 2, 10),
+    "write_gpt": (write_gpt, 2, 10),
     "gpt": (gpt, 4, 15),
     "elementwise_1e6": (lambda: elementwise(10 ** 6), 5, 80),
     "elementwise_1e7": (lambda: elementwise(10 ** 7), 3, 10),

@@ -1,9 +1,8 @@
-/* loops.c -- control flow inside the graph: a GRU over sequences of different lengths, a branch in
- * each iteration of a loop, and an LSTM that writes text. */
+/* loops.c -- control flow inside the graph: a GRU over sequences of different lengths, and a branch
+ * in each iteration of a loop. */
 #include "bench/workloads/workload.h"
 
 #include <eddy/ops/short_names.h>
-#include <math.h>
 
 /* ------------------------------------------------------------- a GRU -- */
 
@@ -101,58 +100,4 @@ void build_branches(trial *t, int64_t batch)
     const eddy_function f = { .build = branch_step, .context = w, .name = "branches" };
     eddy_loop(f, EDDY_LIST(start), EDDY_LIST(x), h);
     trial_adam(t, eddy_mean(eddy_square(Sub(h[0], goal))), 0);
-}
-
-/* --------------------------------------------------------- writing text -- */
-
-typedef struct writer {
-    eddy_tensor characters, wh, wo, bo;
-} writer;
-
-/* Carries h, c and the last character, and puts out its logits and the next character: the
- * largest logit after the row of noise has been added. */
-static int write_step(eddy_list x, eddy_tensor *y, void *context)
-{
-    const writer *w = context;
-    y[1] = x.at[1];
-    y[0] = trial_lstm_step(eddy_gather(w->characters, x.at[2]), w->wh, x.at[0], &y[1]);
-    y[3] = eddy_bias_add(eddy_matmul(y[0], w->wo), w->bo);
-    y[2] = y[4] = eddy_argmax(Add(y[3], x.at[3]), .axis = 1, .output_type = EDDY_INT32);
-    return 5;
-}
-
-/* Noise by which the largest logit is drawn with the probabilities of a softmax: Gumbel's. */
-static float *noise(trial *t, int64_t n)
-{
-    float *out = trial_memory(t, n, sizeof *out);
-    for (int64_t i = 0; i < n; i++) {
-        const double u = ((double)(bench_word(104, (uint64_t)i) >> 40) + 0.5) / 16777216.0;
-        out[i] = (float)-log(-log(u));
-    }
-    return out;
-}
-
-/* An LSTM writes so many letters; the value is their mean loss, by its own logits. */
-void build_writing(trial *t, int64_t letters)
-{
-    enum { BATCHES = 4 };
-    trial_batches(t, BATCHES);
-    t->data = "generated";
-    eddy_tensor drawn = trial_feed(t, EDDY_FLOAT32, EDDY_SHAPE(letters, VOCABULARY),
-                                   noise(t, BATCHES * letters * VOCABULARY));
-    eddy_tensor vectors = trial_uniform(t, EDDY_SHAPE(VOCABULARY, EMBEDDING), 1, 1);
-    eddy_tensor wx = trial_matrix(t, EMBEDDING, 4 * HIDDEN, 2, 0.4);
-    writer      w = { .wh = trial_matrix(t, HIDDEN, 4 * HIDDEN, 3, 0.4) };
-    eddy_tensor b = trial_filled(t, EDDY_SHAPE(4 * HIDDEN), 0);
-    w.wo = trial_matrix(t, HIDDEN, VOCABULARY, 4, 1);
-    w.bo = trial_filled(t, EDDY_SHAPE(VOCABULARY), 0);
-    w.characters = eddy_bias_add(eddy_matmul(vectors, wx), b);
-    eddy_tensor zeros = eddy_zeros(t->graph, EDDY_FLOAT32, EDDY_SHAPE(1, HIDDEN));
-    eddy_tensor first = eddy_zeros(t->graph, EDDY_INT32, EDDY_SHAPE(1)), y[5];
-    const eddy_function f = { .build = write_step, .context = &w, .name = "write" };
-    if (eddy_loop(f, EDDY_LIST(zeros, zeros, first), EDDY_LIST(drawn), y) != 5) return;
-    eddy_tensor logits = eddy_reshape(y[3], EDDY_SHAPE(letters, VOCABULARY));
-    eddy_tensor written = eddy_reshape(y[4], EDDY_SHAPE(letters));
-    trial_fetch(t, eddy_mean(eddy_sparse_softmax_cross_entropy(written, logits)));
-    trial_fetch(t, written);
 }

@@ -40,6 +40,7 @@ static const workload workloads[] = {
     { "gru_ragged", build_ragged, 32, 5, 20, 0 },
     { "cond_loop", build_branches, 32, 20, 200, 0 },
     { "write_lstm", build_writing, 1000, 2, 10, 0 },
+    { "write_gpt", build_writing_gpt, 512, 2, 10, 0 },
     { "gpt", build_gpt, 8, 4, 15, 0 },
     { "elementwise_1e6", build_elementwise, 1000000, 5, 80, 8e6 },
     { "elementwise_1e7", build_elementwise, 10000000, 3, 10, 8e7 },

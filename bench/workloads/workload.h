@@ -80,6 +80,7 @@ void build_gpt(trial *t, int64_t batch);
 void build_ragged(trial *t, int64_t batch);
 void build_branches(trial *t, int64_t batch);
 void build_writing(trial *t, int64_t letters);
+void build_writing_gpt(trial *t, int64_t letters);
 void build_elementwise(trial *t, int64_t n);
 void build_chain(trial *t, int64_t n);
 void build_adam(trial *t, int64_t n);
