@@ -23,6 +23,7 @@ typedef struct eval_cache {
     eval_entry *at;                /* by node id */
     int32_t    *list;           /* the nodes of the current evaluation */
     int32_t     capacity, listed; /* of both arrays; length of the list */
+    size_t      bytes;          /* of computed values, for max_bytes; forgotten all at once */
 } eval_cache;
 
 /* The state of one evaluation. */
@@ -317,6 +318,25 @@ static bool is_alias(const eddy_node *node, const eddy_buffer *b, const eddy_typ
            b[0].count == eddy_shape_count(types[0].shape);
 }
 
+/* Computed values are kept, so the limit holds for all of them together. */
+static bool is_within_limit(evaluation *l, const eddy_node *node, const eddy_type *types)
+{
+    const size_t limit = l->session->options.max_bytes, held = l->cache->bytes;
+    double       more = 0;
+    for (int k = 0; k < node->n_outputs; k++)
+        more += (double)eddy_shape_count(types[k].shape) * (double)eddy_dtype_size(types[k].dtype);
+    if (limit == 0 || (double)held + more <= (double)limit) return true;
+    return eddy__error_set(l->error, EDDY_LIMIT,
+                           "%s: the result needs %.0f bytes besides %zu of values that are kept "
+                           "until eddy_eval_forget; max_bytes of the session is %zu [node '%s']",
+                           node->op->name, more, held, limit, node->name);
+}
+
+static void count_kept(evaluation *l, const eddy_node *node, eddy_array **out)
+{
+    for (int k = 0; k < node->n_outputs; k++) l->cache->bytes += eddy_array_bytes(out[k]);
+}
+
 /* Computes out[0..n_outputs) with the kernel, or as views of input 0, except views of a
  * variable, which would change with it. */
 static bool compute_outputs(evaluation *l, const eddy_node *node, eddy_buffer *b, eddy_array **out)
@@ -325,6 +345,7 @@ static bool compute_outputs(evaluation *l, const eddy_node *node, eddy_buffer *b
     if (!infer(l, node, b, &types)) return false;
     const bool  alias = is_alias(node, b, types);
     eddy_array *from = alias ? cached_value(l->cache, node->inputs[0]) : NULL;
+    if (!from && !is_within_limit(l, node, types)) return false;
     for (int k = 0; k < node->n_outputs; k++) {
         out[k] = from ? view(from, types[k].shape)
                       : eddy_array_new_in(&l->session->allocator, types[k].dtype, types[k].shape);
@@ -334,7 +355,9 @@ static bool compute_outputs(evaluation *l, const eddy_node *node, eddy_buffer *b
         if (alias && !from && eddy_array_bytes(out[k]) > 0)
             memcpy(eddy_array_data(out[k]), b[0].data, eddy_array_bytes(out[k]));
     }
-    return alias || eddy__run_single_op(&l->plan, node, b, l->step, l->error);
+    if (!alias && !eddy__run_single_op(&l->plan, node, b, l->step, l->error)) return false;
+    if (!from) count_kept(l, node, out);
+    return true;
 }
 
 static bool compute_entry(evaluation *l, const eddy_node *node, eddy_array **out)
@@ -357,8 +380,10 @@ static bool compute_entry(evaluation *l, const eddy_node *node, eddy_array **out
         return eddy__error_set(l->error, EDDY_NO_MEMORY, "out of memory while running '%s'",
                                node->name);
     if (!inputs(l, node, b)) return false;
-    return body ? eddy__eval_body(l->session, &l->plan.arena, node, b, out, l->step, l->error)
-                : compute_outputs(l, node, b, out);
+    if (!body) return compute_outputs(l, node, b, out);
+    if (!eddy__eval_body(l->session, &l->plan.arena, node, b, out, l->step, l->error)) return false;
+    count_kept(l, node, out);
+    return true;
 }
 
 /* Computes one node whose inputs are cached, and caches its outputs. */

@@ -42,7 +42,9 @@ typedef struct eddy_session_args {
     unsigned    without;          /* passes to leave out: EDDY_PASS_... | EDDY_PASS_... */
     FILE       *report;           /* what each pass changes is written here; NULL: nowhere */
     bool        report_nodes;     /* ... with the nodes that it leaves */
-    size_t      max_bytes;        /* refuse plans that need more memory; 0: no limit */
+    /* EDDY_LIMIT for a run that needs more memory for temporaries and results, and for an evaluation
+     * (eddy_eval_in) that would keep more values; 0: no limit */
+    size_t      max_bytes;
     /* of the plans kept for other shapes and fetches; beyond it, the least recently used plan is
      * dropped. Default: 1 GiB, or four times the largest plan if that is more */
     size_t      kept_bytes EDDY_DEFAULT(SIZE_MAX);

@@ -392,6 +392,30 @@ START_TEST(bad_handles)
 }
 END_TEST
 
+/* The values of an evaluation count together, and forgetting them makes room. */
+START_TEST(evaluations_obey_the_limit)
+{
+    eddy_session *t = eddy_session_new(g, .max_bytes = 20000);
+    eddy_tensor   x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(1000));
+    eddy_tensor   y = Exp(x), z = Sin(x);
+    eddy_tensor   large = eddy_broadcast_to(real(g, 1), EDDY_SHAPE(25000000));
+    eddy_array   *v = eddy_array_new(EDDY_FLOAT64, EDDY_SHAPE(1000));
+    ck_assert_int_eq(eddy_eval_set_in(t, x, v), EDDY_OK);
+    ck_assert_ptr_nonnull(eddy_eval_in(t, y));
+    ck_assert_ptr_nonnull(eddy_eval_in(t, z));
+    ck_assert_ptr_nonnull(eddy_eval_in(t, eddy_reshape(z, EDDY_SHAPE(10, 100))));
+    ck_assert_ptr_null(eddy_eval_in(t, Add(y, z)));
+    run_fails(t, EDDY_LIMIT, "max_bytes of the session is 20000 [node 'add']");
+    ck_assert_ptr_null(eddy_eval_in(t, large));
+    run_fails(t, EDDY_LIMIT, "needs 200000000 bytes");
+    eddy_eval_forget(t);
+    ck_assert_int_eq(eddy_eval_set_in(t, x, v), EDDY_OK);
+    ck_assert_ptr_nonnull(eddy_eval_in(t, Mul(x, x)));
+    eddy_array_free(v);
+    eddy_session_free(t);
+}
+END_TEST
+
 Suite *eval_suite(void)
 {
     Suite *suite = suite_create("eval");
@@ -414,6 +438,7 @@ Suite *eval_suite(void)
     tcase_add_test(t, after_a_failure);
     tcase_add_test(t, r29_two_partial_runs);
     tcase_add_test(t, bad_handles);
+    tcase_add_test(t, evaluations_obey_the_limit);
     suite_add_tcase(suite, t);
     return suite;
 }
