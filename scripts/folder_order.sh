@@ -36,7 +36,7 @@ control: autodiff
 layers: control
 optim: autodiff
 optim/rules optim/schedules: optim
-optim/wrappers: optim/rules
+optim/wrappers: optim/rules control
 session/state: ops
 session/compile: session/state
 session/passes: session/compile

@@ -1,19 +1,15 @@
 /* loss_scale.c -- loss scaling: gradients of a loss multiplied by a factor (Micikevicius et al.
- * 2018), after TensorFlow 1's tf.train.experimental.
- *
- * Whether all gradients are finite is known only after the last one is computed; only then are
- * the results of the inner updates decided. */
-#include "optim/wrappers/wrappers_internal.h"
+ * 2018), after TensorFlow 1's tf.train.experimental. */
+#include "optim/wrappers/finite_step.h"
 #include "graph/call_options.h"
 #include "ops/short_names.h"
 
 typedef struct scale_state {
-    eddy_optimizer      *inner;
-    eddy_tensor          scale, multiplier;
-    int64_t              period;
-    bool                 fixed;
-    eddy_tensor          finite;  /* all gradients so far are finite; no node: no gradient yet */
-    const eddy_id_range *ranges;  /* id ranges of the updates so far, in the graph's arena */
+    eddy_optimizer  *inner;
+    eddy_tensor      scale, multiplier;
+    int64_t          period;
+    bool             fixed;
+    eddy_finite_step step;
 } scale_state;
 
 static void scale_slots(eddy_optimizer *o, eddy_tensor v)
@@ -25,18 +21,14 @@ static void scale_slots(eddy_optimizer *o, eddy_tensor v)
 static void scale_prepare(eddy_optimizer *o)
 {
     scale_state *s = eddy_optimizer_state(o);
-    s->finite = eddy_none(o->graph);
-    s->ranges = NULL;
+    eddy__finite_begin(&s->step, o->graph);
     eddy__inner_prepare(s->inner);
 }
 
 /* The gradient of the unscaled loss. Also records whether it is finite. */
 static eddy_tensor unscaled(scale_state *s, eddy_tensor g)
 {
-    if (!s->fixed) {
-        eddy_tensor fine = eddy_all(IsFinite(g));
-        s->finite = s->finite.node ? LogicalAnd(s->finite, fine) : fine;
-    }
+    if (!s->fixed) eddy__finite_watch(&s->step, g);
     return Div(g, eddy_hyper(s->scale, g));
 }
 
@@ -62,13 +54,8 @@ static eddy_tensor handed_on(const eddy_optimizer *o, eddy_tensor g)
 /* Records the id range of an update, whose nodes are those above `from`. */
 static eddy_tensor noted(eddy_optimizer *o, int32_t from, eddy_tensor update)
 {
-    scale_state   *s = eddy_optimizer_state(o);
-    eddy_id_range *range = s->fixed ? NULL : eddy__arena_alloc(&o->graph->arena, sizeof *range);
-    if (!s->fixed && !range)
-        return eddy_fail(o->graph, EDDY_NO_MEMORY, "%s: out of memory (updates: %d)", o->name, 1);
-    if (range) *range = (eddy_id_range){ from, eddy_graph_size(o->graph), s->ranges };
-    s->ranges = range;
-    return update;
+    scale_state *s = eddy_optimizer_state(o);
+    return s->fixed ? update : eddy__finite_note(o, &s->step, from, update);
 }
 
 static eddy_tensor scale_dense(eddy_optimizer *o, eddy_tensor g, eddy_tensor v)
@@ -90,23 +77,21 @@ static eddy_tensor scale_sparse(eddy_optimizer *o, eddy_tensor values, eddy_tens
 static eddy_tensor follow(eddy_optimizer *o)
 {
     const scale_state *s = eddy_optimizer_state(o);
+    eddy_tensor finite = s->step.finite;
     eddy_tensor good = eddy__shared_slot(o, "good_steps"), by = eddy_hyper(s->multiplier, s->scale);
     eddy_tensor more = Add(good, 1), full = GreaterEqual(more, (double)s->period);
     eddy_tensor higher = Mul(s->scale, by), lower = Maximum(Div(s->scale, by), 1);
     higher = Where(LogicalAnd(full, IsFinite(higher)), higher, s->scale);
-    more = Where(LogicalOr(full, LogicalNot(s->finite)), 0, more);
-    return eddy_group(o->graph, EDDY_LIST(eddy_assign(s->scale, Where(s->finite, higher, lower)),
+    more = Where(LogicalOr(full, LogicalNot(finite)), 0, more);
+    return eddy_group(o->graph, EDDY_LIST(eddy_assign(s->scale, Where(finite, higher, lower)),
                                           eddy_assign(good, more)), NULL);
 }
 
 static eddy_tensor scale_finish(eddy_optimizer *o, eddy_list updates)
 {
-    const scale_state *s = eddy_optimizer_state(o);
-    const int32_t      from = eddy_graph_size(o->graph);
-    eddy_tensor        done = eddy__inner_finish(s->inner, updates);
-    if (s->fixed) return done;
-    const eddy_id_range    last = { from, eddy_graph_size(o->graph), s->ranges };
-    done = eddy__keep_if(o, &last, done, s->finite);
+    scale_state *s = eddy_optimizer_state(o);
+    if (s->fixed) return eddy__inner_finish(s->inner, updates);
+    eddy_tensor done = eddy__finite_finish(o, &s->step, s->inner, updates);
     eddy_control_begin(o->graph, EDDY_LIST(done));
     done = follow(o);
     eddy_control_end(o->graph);
@@ -140,10 +125,8 @@ eddy_optimizer *eddy_loss_scale_with(const eddy_loss_scale_args *given)
     eddy_loss_scale_args a = EDDY_TAKE(eddy_loss_scale_args, given);
     eddy_graph *g = eddy__inner_graph(a.loss_scale.graph, "LossScale", a.optimizer);
     if (!g) return NULL;
-    scale_state s = { a.optimizer,  a.loss_scale,
-                      a.multiplier, a.increment_period,
-                      a.fixed,      eddy_none(g),
-                      NULL };
+    scale_state s = { a.optimizer, a.loss_scale, a.multiplier, a.increment_period, a.fixed,
+                      { eddy_none(g), NULL } };
     if (!eddy__hyper_settle(g, "LossScale: loss_scale", &s.scale, 32768) ||
         !eddy__hyper_settle(g, "LossScale: multiplier", &s.multiplier, 2))
         return NULL;

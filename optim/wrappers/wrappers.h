@@ -73,6 +73,31 @@ EDDY_API eddy_optimizer *eddy_loss_scale_with(const eddy_loss_scale_args *given)
 EDDY_API eddy_tensor eddy_scale_loss(eddy_optimizer *o, eddy_tensor loss);
 EDDY_API eddy_tensor eddy_loss_scale_of(eddy_optimizer *o);
 
+typedef struct eddy_apply_if_finite_args {
+    size_t          size_ EDDY_DEFAULT(sizeof(eddy_apply_if_finite_args));
+    eddy_optimizer *optimizer;       /* required */
+    bool            quiet;           /* writes no line for a step that is skipped */
+    void          (*write)(void *user, const char *line);    /* as for eddy_print */
+    void           *user;
+    const char     *name;            /* default "ApplyIfFinite" */
+} eddy_apply_if_finite_args;
+/* A guard against NaN: if an element of any gradient is infinite or NaN, the step is skipped,
+ * without changing a bit of variables and slots, and a line names the first variable with such a
+ * gradient and the number of elements:
+ *
+ *   ApplyIfFinite: step skipped; infinite or NaN elements in the gradient of 'dense/kernel': [3]
+ *
+ * Without the guard, NaN in one example spreads to all variables in one step. The guard sees the
+ * gradients before a wrapper inside it changes them.
+ * eddy_loss_scale skips such steps by itself. As optax.apply_if_finite, without a bound on
+ * consecutive errors. */
+EDDY_API eddy_optimizer *eddy_apply_if_finite_with(const eddy_apply_if_finite_args *given);
+#define eddy_apply_if_finite(...) \
+    eddy_apply_if_finite_with(EDDY_ARGS(eddy_apply_if_finite_args, __VA_ARGS__))
+/* The number of steps that the optimizer has skipped, an int64 variable. Errors: INVALID_ARGUMENT
+ * for another optimizer. */
+EDDY_API eddy_tensor eddy_skipped_steps(eddy_optimizer *o);
+
 /* An optimizer with its variables; default: all others. */
 typedef struct eddy_optimizer_part {
     eddy_optimizer *optimizer;

@@ -91,6 +91,8 @@ static void sessions(eddy_tensor y)
     eddy_session_free(t);
     ck_assert_ptr_null(eddy_fetch(small, eddy_random_uniform(g, EDDY_SHAPE(10))));
     said(small);
+    ck_assert_ptr_null(eddy_eval_in(small, eddy_random_uniform(g, EDDY_SHAPE(10))));
+    said(small);
     eddy_session_free(small);
 }
 

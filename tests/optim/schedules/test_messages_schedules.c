@@ -81,6 +81,7 @@ static void wrappers(void)
     eddy_accumulate_gradients(o), golden_graph(g);
     eddy_loss_scale(o, .increment_period = -1), golden_graph(g);
     eddy_loss_scale_of(o), golden_graph(g);
+    eddy_skipped_steps(o), golden_graph(g);
     const eddy_optimizer_part part = { o, EDDY_LIST(x) };
     eddy_apply_gradients(eddy_multi_optimizer(&part, 1), &(eddy_gradient_pair){ x, w }, 1);
     golden_graph(g);

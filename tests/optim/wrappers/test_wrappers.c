@@ -294,6 +294,78 @@ START_TEST(fixed_loss_scale)
 }
 END_TEST
 
+/* ------------------------------------------------------ only if finite -- */
+
+static char lines[4][160];
+static int  n_lines;
+
+static void keep_line(void *user, const char *line)
+{
+    (void)user;
+    if (n_lines < 4) snprintf(lines[n_lines], sizeof lines[0], "%s", line);
+    n_lines++;
+}
+
+/* Steps 3, 4 and 11 change nothing but the count, and a line names the variable. */
+START_TEST(skips_what_is_not_finite)
+{
+    begin(_i);
+    n_lines = 0;
+    eddy_optimizer *inner = adam_of(0.1);
+    eddy_optimizer *o = eddy_apply_if_finite(inner, .write = keep_line);
+    eddy_tensor train = apply(o), skipped = eddy_skipped_steps(o);
+    start();
+    adam a = adam_begin();
+    double grad[SIZE];
+    int    bad_steps = 0;
+    eddy_array *before[16], *after[16];
+    for (int i = 0; i < STEPS; i++) {
+        const bool bad = i == 3 || i == 4 || i == 11;
+        const int  count = take(before, "ApplyIfFinite");
+        ck_assert_int_eq(step_by(train, i, i == 3 ? (double)NAN : bad ? (double)INFINITY : 1),
+                         EDDY_OK);
+        take(after, "ApplyIfFinite");
+        ck_assert_int_eq(same(before, after, count), bad);
+        bad_steps += bad;
+        ck_assert_double_eq(number(s, skipped), bad_steps);
+        ck_assert_int_eq(n_lines, bad_steps);
+        if (bad) ck_assert_ptr_nonnull(strstr(lines[bad_steps - 1],
+            "ApplyIfFinite: step skipped; infinite or NaN elements in the gradient of 'v': ["));
+        gradient_of(i, grad);
+        if (!bad) adam_step(&a, 0.1, grad);
+        is(v, a.x);
+    }
+}
+END_TEST
+
+/* One line for two bad gradients, none if it is quiet; within others and around them. */
+START_TEST(skips_with_others)
+{
+    begin(1);
+    n_lines = 0;
+    eddy_tensor w = eddy_variable(g, eddy_zeros(g, type, EDDY_SHAPE(ROWS, COLUMNS)), .name = "w");
+    eddy_optimizer *clipped =
+        eddy_clipped_gradients(eddy_momentum(g, n(0.1), n(0.9)), .norm = n(1));
+    eddy_optimizer *inner = _i == 2 ? eddy_accumulate_gradients(clipped, 1) : clipped;
+    eddy_optimizer *o = eddy_apply_if_finite(inner, _i == 1, keep_line);
+    eddy_tensor train = eddy_minimize(o, Sum(Mul(Add(v, w), x)));
+    start();
+    eddy_array *before[16], *after[16];
+    const int   count = take(before, "ApplyIfFinite");
+    ck_assert_int_eq(step_by(train, 0, (double)NAN), EDDY_OK);
+    take(after, "ApplyIfFinite");
+    ck_assert(same(before, after, count));
+    ck_assert_int_eq(n_lines, _i != 1);
+    ck_assert_int_eq(step_by(train, 0, 1), EDDY_OK);
+    ck_assert_int_eq(n_lines, _i != 1);
+    ck_assert(!eddy_is_valid(eddy_skipped_steps(clipped)));
+    fails(g, EDDY_INVALID_ARGUMENT,
+          "'ClippedGradients' is not an optimizer of eddy_apply_if_finite");
+    ck_assert_ptr_null(eddy_apply_if_finite(NULL));
+    ck_assert(!eddy_is_valid(eddy_skipped_steps(NULL)));
+}
+END_TEST
+
 /* ------------------------------------------------------------------ multi -- */
 
 /* v by Adam, w by Momentum, u by what is for all others. */
@@ -556,6 +628,8 @@ Suite *wrappers_suite(void)
     tcase_add_loop_test(c, loss_scale, 0, VARIANTS);
     tcase_add_test(c, loss_scale_corners);
     tcase_add_test(c, fixed_loss_scale);
+    tcase_add_loop_test(c, skips_what_is_not_finite, 0, VARIANTS);
+    tcase_add_loop_test(c, skips_with_others, 0, 3);
     tcase_add_loop_test(c, multi, 0, VARIANTS);
     tcase_add_loop_test(c, nested, 0, VARIANTS);
     tcase_add_loop_test(c, every_optimizer, 0, OPTIMIZERS);
