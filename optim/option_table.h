@@ -14,8 +14,7 @@
 
 typedef enum eddy_option_kind {
     EDDY_OPTION_TENSOR,              /* a hyper-parameter as eddy__hyper_settle takes it */
-    EDDY_OPTION_NUMBER,              /* a double, with the default at its member */
-    EDDY_OPTION_POSITIVE,            /* ... above 0 */
+    EDDY_OPTION_POSITIVE,            /* a double above 0 */
     EDDY_OPTION_NOT_NEGATIVE         /* ... not below 0 */
 } eddy_option_kind;
 
@@ -31,7 +30,6 @@ typedef struct eddy_option_row {
     EDDY_OPTION(args, member, EDDY_OPTION_TENSOR, EDDY_DEFAULT_OF(args, member))
 #define REQUIRED(args, member) EDDY_OPTION(args, member, EDDY_OPTION_TENSOR, NAN)
 #define OPTIONAL(args, member) EDDY_OPTION(args, member, EDDY_OPTION_TENSOR, INFINITY)
-#define NUMBER(args, member) EDDY_OPTION(args, member, EDDY_OPTION_NUMBER, 0)
 #define POSITIVE(args, member) EDDY_OPTION(args, member, EDDY_OPTION_POSITIVE, 0)
 #define NOT_NEGATIVE(args, member) EDDY_OPTION(args, member, EDDY_OPTION_NOT_NEGATIVE, 0)
 
