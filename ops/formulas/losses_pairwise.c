@@ -25,7 +25,7 @@ typedef struct eddy_cosine_similarity_args {
  *  a, b     float32, float64, complex64 or complex128, of one type, shapes that broadcast;
  *           a complex b is conjugated
  *  axis     of the vectors, as a list; default: the last
- *  epsilon  lower bound of the squared lengths, so that a zero vector gives 0; default: 1e-12
+ *  epsilon  lower bound of the squared lengths, so that a zero vector gives 0
  *
  *  y has the broadcast shape without the axis.
  *  Errors: those of eddy_l2_normalize, eddy_mul and eddy_sum.
@@ -173,7 +173,6 @@ static eddy_tensor distance(eddy_tensor a, eddy_tensor b, bool squared)
  *
  *  anchor, positive, negative      float32 or float64, of one type, [..., d]
  *  weights, reduction, collection  as for eddy_compute_weighted_loss, with losses [...]
- *  margin                          default: 1
  *  swap                            use d(positive, negative) where it is smaller than
  *                                  d(anchor, negative)
  *  squared                         d is the squared distance
@@ -233,7 +232,6 @@ static eddy_tensor semihard(eddy_tensor d, eddy_tensor other)
  *
  *  labels      [n], numbers
  *  embeddings  float32 or float64, [n, d], usually of length 1
- *  margin      default: 1
  *
  *  Needs memory for n^3 distances.  Without pairs, it is 0.  It is not added to a collection.
  *  Errors: those of the operations that it is composed of.
