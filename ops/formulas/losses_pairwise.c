@@ -125,26 +125,35 @@ eddy_tensor eddy_margin_ranking_loss_with(const eddy_pair_loss_args *given)
     return eddy__loss_weigh(who, losses, a.weights, a.reduction, a.collection);
 }
 
+#ifdef EDDY_HEADER
+typedef struct eddy_contrastive_loss_args {
+    size_t              size_ EDDY_DEFAULT(sizeof(eddy_contrastive_loss_args));
+    eddy_tensor         a, b, labels;
+    eddy_tensor         weights;      /* default: 1 */
+    double              margin EDDY_DEFAULT(1);
+    eddy_loss_reduction reduction;
+    const char         *collection;   /* default: EDDY_LOSSES; "": none */
+} eddy_contrastive_loss_args;
+#endif
+
 /** y = d^2 where the label is 1, max(0, margin - d)^2 where it is 0, where d is the distance
  *  between vectors of a and of b along the last axis; weighted and reduced.
  *
  *  a, b                            float32 or float64, of one type, [..., d]
  *  labels                          0 or 1, [...], cast to their type
- *  margin                          default: 1
  *  weights, reduction, collection  as for eddy_compute_weighted_loss, with losses [...]
  *
  *  Errors: as for eddy_sub and eddy_cosine_distance.
  *  Gradient: that of the formula, with 0 at a distance of 0, where TensorFlow's is NaN.
  *  TensorFlow: tf.contrib.losses.metric_learning.contrastive_loss. */
-eddy_tensor eddy_contrastive_loss_with(const eddy_pair_loss_args *given)
+eddy_tensor eddy_contrastive_loss_with(const eddy_contrastive_loss_args *given)
 {
-    eddy_pair_loss_args a = EDDY_TAKE(eddy_pair_loss_args, given);
+    eddy_contrastive_loss_args a = EDDY_TAKE(eddy_contrastive_loss_args, given);
     const char *who = "contrastive_loss";
-    const double margin = a.margin;
     const eddy_tensor d = eddy_norm(Sub(a.a, a.b), .axes = EDDY_AXES(-1));
     const eddy_tensor same = eddy__loss_labels(who, a.labels, d);
     const eddy_tensor squares = Sum(SquaredDifference(a.a, a.b), EDDY_AXES(-1));
-    const eddy_tensor apart = Square(Relu(Sub(margin, d)));
+    const eddy_tensor apart = Square(Relu(Sub(a.margin, d)));
     const eddy_tensor losses = Add(Mul(same, squares), Mul(Sub(1, same), apart));
     return eddy__loss_weigh(who, losses, a.weights, a.reduction, a.collection);
 }
