@@ -89,14 +89,14 @@ $(GEN)/stamp: $(OPTIONS) ops/gen.awk ops/declared.awk graph/op.h graph/defaults.
 	@for h in $(OPS_H); do f=$$(basename $$h .h); [ -d ops/$$f ] && in=ops/$$f || in=ops; \
 	    awk -v mode=header -v folder=$$f -f ops/declared.awk -f ops/gen.awk $$in/*.c > $(GEN)/$$f.new || exit 1; \
 	    cmp -s $(GEN)/$$f.new $$h || cp $(GEN)/$$f.new $$h; done
-	@for m in defaults list_offsets; do awk -v mode=$$m -f graph/defaults.awk $(OPTIONS) > $(GEN)/$$m.new || exit 1; done
+	@for m in defaults members; do awk -v mode=$$m -f graph/defaults.awk $(OPTIONS) > $(GEN)/$$m.new || exit 1; done
 	@cmp -s $(GEN)/defaults.new graph/defaults.h || cp $(GEN)/defaults.new graph/defaults.h
-	@cmp -s $(GEN)/list_offsets.new $(GEN)/option_offsets.h || cp $(GEN)/list_offsets.new $(GEN)/option_offsets.h
+	@cmp -s $(GEN)/members.new $(GEN)/option_members.h || cp $(GEN)/members.new $(GEN)/option_members.h
 	@for m in table_h table_c weak_ops_h weak_ops_c; do f=$(GEN)/$${m%_?}.$${m##*_}; \
 	    cmp -s $(GEN)/$$m.new $$f || cp $(GEN)/$$m.new $$f; done
 	@touch $@
 $(GEN)/table.c $(GEN)/table.h $(GEN)/weak_ops.c $(GEN)/weak_ops.h $(OPS_H) \
-        graph/defaults.h $(GEN)/option_offsets.h: $(GEN)/stamp ;
+        graph/defaults.h $(GEN)/option_members.h: $(GEN)/stamp ;
 
 # The list of test suites: tests/FOLDER/test_NAME.c has NAME_suite().
 $(GEN)/suites.h: FORCE

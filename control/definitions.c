@@ -6,12 +6,6 @@
 
 /* --------------------------------------------------------------- argument -- */
 
-static const eddy_attr_field argument_fields[] = {
-    { "dtype", EDDY_ATTR_DTYPE, offsetof(eddy_argument_attrs, dtype) },
-    { "shape", EDDY_ATTR_SHAPE, offsetof(eddy_argument_attrs, shape) },
-    { 0 }
-};
-
 static bool argument_infer(eddy_infer *c)
 {
     const eddy_argument_attrs *a = c->attrs;
@@ -21,7 +15,8 @@ static bool argument_infer(eddy_infer *c)
 
 const eddy_op_def eddy_op_argument = {
     .name = "Argument", .outputs = 1, .flags = EDDY_OP_PLACEHOLDER,
-    .attrs_size = sizeof(eddy_argument_attrs), .attrs = argument_fields, .infer = argument_infer,
+    .attrs_size = sizeof(eddy_argument_attrs),
+    .attrs = EDDY_ATTRS(eddy_argument_attrs, dtype, shape), .infer = argument_infer,
     .gradient = eddy_not_differentiable,
 };
 
@@ -98,22 +93,6 @@ static bool is_scalar(eddy_type t, eddy_dtype dtype)
 }
 
 /* ------------------------------------------------------------------- loop -- */
-
-static const eddy_attr_field loop_fields[] = {
-    { "body", EDDY_ATTR_GRAPH, offsetof(eddy_loop_attrs, body) },
-    { "outs", EDDY_ATTR_INTS, offsetof(eddy_loop_attrs, outs) },
-    { "n_carried", EDDY_ATTR_INT, offsetof(eddy_loop_attrs, n_carried) },
-    { "n_sliced", EDDY_ATTR_INT, offsetof(eddy_loop_attrs, n_sliced) },
-    { "n_stacked", EDDY_ATTR_INT, offsetof(eddy_loop_attrs, n_stacked) },
-    { "trips", EDDY_ATTR_INT, offsetof(eddy_loop_attrs, trips) },
-    { "conditional", EDDY_ATTR_BOOL, offsetof(eddy_loop_attrs, conditional) },
-    { "counted", EDDY_ATTR_BOOL, offsetof(eddy_loop_attrs, counted) },
-    { "reverse", EDDY_ATTR_BOOL, offsetof(eddy_loop_attrs, reverse) },
-    { "open", EDDY_ATTR_BOOL, offsetof(eddy_loop_attrs, open) },
-    { "quiet", EDDY_ATTR_BOOL, offsetof(eddy_loop_attrs, quiet) },
-    { "segmented", EDDY_ATTR_BOOL, offsetof(eddy_loop_attrs, segmented) },
-    { 0 }
-};
 
 static bool counts_are_valid(eddy_infer *c, const eddy_loop_attrs *a)
 {
@@ -211,22 +190,14 @@ static bool loop_infer(eddy_infer *c)
 
 const eddy_op_def eddy_op_loop = {
     .name = "Loop", .min_inputs = 0, .max_inputs = EDDY_MANY, .outputs = EDDY_MANY,
-    .flags = EDDY_OP_LOOP, .attrs_size = sizeof(eddy_loop_attrs), .attrs = loop_fields,
+    .flags = EDDY_OP_LOOP, .attrs_size = sizeof(eddy_loop_attrs),
+    .attrs = EDDY_ATTRS(eddy_loop_attrs, body, outs, n_carried, n_sliced, n_stacked, trips,
+                        conditional, counted, reverse, open, quiet, segmented),
     .infer = loop_infer, .gradient = eddy__loop_gradient,
     .batch = eddy__loop_batch,
 };
 
 /* ------------------------------------------------------------------- case -- */
-
-static const eddy_attr_field case_fields[] = {
-    { "body", EDDY_ATTR_GRAPH, offsetof(eddy_case_attrs, body) },
-    { "outs", EDDY_ATTR_INTS, offsetof(eddy_case_attrs, outs) },
-    { "effects", EDDY_ATTR_INTS, offsetof(eddy_case_attrs, effects) },
-    { "n_branches", EDDY_ATTR_INT, offsetof(eddy_case_attrs, n_branches) },
-    { "n_out", EDDY_ATTR_INT, offsetof(eddy_case_attrs, n_out) },
-    { "quiet", EDDY_ATTR_BOOL, offsetof(eddy_case_attrs, quiet) },
-    { 0 }
-};
 
 /* Dimensions that branches do not agree on are unknown. */
 static eddy_shape common_shape(eddy_shape a, eddy_shape b)
@@ -283,7 +254,8 @@ static bool case_infer(eddy_infer *c)
 
 const eddy_op_def eddy_op_case = {
     .name = "Case", .min_inputs = 1, .max_inputs = EDDY_MANY, .outputs = EDDY_MANY,
-    .flags = EDDY_OP_CASE, .attrs_size = sizeof(eddy_case_attrs), .attrs = case_fields,
+    .flags = EDDY_OP_CASE, .attrs_size = sizeof(eddy_case_attrs),
+    .attrs = EDDY_ATTRS(eddy_case_attrs, body, outs, effects, n_branches, n_out, quiet),
     .infer = case_infer, .gradient = eddy__case_gradient,
     .batch = eddy__case_batch,
 };

@@ -7,11 +7,8 @@
 
 #include <string.h>
 
-static const eddy_attr_field array_fields[] = {
-    { "array_name", EDDY_ATTR_STRING, offsetof(eddy_array_index_attrs, array_name) },
-    { "dynamic_size", EDDY_ATTR_BOOL, offsetof(eddy_array_index_attrs, dynamic_size) },
-    { 0 }
-};
+static const eddy_attr_field array_fields[] =
+    EDDY_FIELDS(eddy_array_index_attrs, array_name, dynamic_size);
 
 /* Rows of a tensor along its last axis. */
 static int64_t last_dim(eddy_shape s) { return s.rank > 0 ? s.dim[s.rank - 1] : EDDY_ANY; }

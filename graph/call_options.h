@@ -3,7 +3,7 @@
 #define EDDY_GRAPH_CALL_OPTIONS_H
 
 #include "graph/graph.h"
-#include "build/gen/option_offsets.h"
+#include "build/gen/option_members.h"
 
 /* What a list or tensor begins with if the caller wrote the number 0 in its place: NULL in its
  * place means that it was left out. */
@@ -19,6 +19,9 @@ enum { EDDY_IS_ZERO = EDDY_OMITTED + 1 };
 /* Copies what `given` has into `options`, which has the defaults; both begin with their size.
  * `offsets` are those of lists and tensors in it, ended by 0. Returns options. */
 void *eddy__take(void *options, const void *given, const size_t *offsets);
+
+/* The number in the EDDY_DEFAULT_SCALAR of a member. */
+#define EDDY_DEFAULT_OF(type, member) type##_##member##_SCALAR
 
 /* A number as an attribute, where 0 means that it was left out and -0.0 is the number 0. */
 double eddy__attribute_number(double option);

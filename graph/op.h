@@ -61,13 +61,13 @@ typedef struct eddy_attr_field {
     size_t         offset;
 } eddy_attr_field;
 
-/* The table of the members of a struct, at most 8, under their own names:
+/* The table of the members of a struct, at most 12, under their own names:
  * `.attrs = EDDY_ATTRS(roll_attrs, shift, axis)`. The kind of each follows from its C type; a
  * type that is not in the list above does not compile. EDDY_FIELDS initializes a named table,
  * which several definitions can share. */
 #define EDDY_ATTRS(type, ...) (const eddy_attr_field[])EDDY_FIELDS(type, __VA_ARGS__)
 #define EDDY_FIELDS(type, ...) \
-    { EDDY_FIELDS_OF(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, 0)(type, __VA_ARGS__), \
+    { EDDY_FIELDS_OF(__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)(type, __VA_ARGS__), \
       { NULL, EDDY_ATTR_END, 0 } }
 #define EDDY_FIELD(type, member) \
     { #member, EDDY_KIND_OF(((type *)0)->member), offsetof(type, member) }
@@ -76,7 +76,7 @@ typedef struct eddy_attr_field {
     const char *: EDDY_ATTR_STRING, eddy_dtype: EDDY_ATTR_DTYPE, eddy_shape: EDDY_ATTR_SHAPE, \
     eddy_dims: EDDY_ATTR_DIMS, eddy_ints: EDDY_ATTR_INTS, eddy_array *: EDDY_ATTR_ARRAY, \
     eddy_graph *: EDDY_ATTR_GRAPH)
-#define EDDY_FIELDS_OF(a, b, c, d, e, f, g, h, n, ...) EDDY_FIELDS_##n
+#define EDDY_FIELDS_OF(a, b, c, d, e, f, g, h, i, j, k, l, n, ...) EDDY_FIELDS_##n
 #define EDDY_FIELDS_1(type, a)      EDDY_FIELD(type, a)
 #define EDDY_FIELDS_2(type, a, ...) EDDY_FIELD(type, a), EDDY_FIELDS_1(type, __VA_ARGS__)
 #define EDDY_FIELDS_3(type, a, ...) EDDY_FIELD(type, a), EDDY_FIELDS_2(type, __VA_ARGS__)
@@ -85,6 +85,10 @@ typedef struct eddy_attr_field {
 #define EDDY_FIELDS_6(type, a, ...) EDDY_FIELD(type, a), EDDY_FIELDS_5(type, __VA_ARGS__)
 #define EDDY_FIELDS_7(type, a, ...) EDDY_FIELD(type, a), EDDY_FIELDS_6(type, __VA_ARGS__)
 #define EDDY_FIELDS_8(type, a, ...) EDDY_FIELD(type, a), EDDY_FIELDS_7(type, __VA_ARGS__)
+#define EDDY_FIELDS_9(type, a, ...) EDDY_FIELD(type, a), EDDY_FIELDS_8(type, __VA_ARGS__)
+#define EDDY_FIELDS_10(type, a, ...) EDDY_FIELD(type, a), EDDY_FIELDS_9(type, __VA_ARGS__)
+#define EDDY_FIELDS_11(type, a, ...) EDDY_FIELD(type, a), EDDY_FIELDS_10(type, __VA_ARGS__)
+#define EDDY_FIELDS_12(type, a, ...) EDDY_FIELD(type, a), EDDY_FIELDS_11(type, __VA_ARGS__)
 
 /* ---------------------------------------------------------------- node -- */
 

@@ -5,7 +5,8 @@
  *
  * calls eddy_random_normal_with with the address of an eddy_random_normal_args: the first arguments
  * in the order of its members, the others by name. An omitted member has its default: the value in
- * EDDY_DEFAULT(...) after its name, else 0. A value that is given is used as it is, 0 included.
+ * EDDY_DEFAULT(...) after its name, for a tensor the number in EDDY_DEFAULT_SCALAR(...), else 0. A
+ * value that is given is used as it is, 0 included.
  *
  * The first member of each struct, size_, is the size that the caller knows. A library with more
  * members gives the others their defaults, so a program need not be compiled again when options are
@@ -77,6 +78,11 @@ inline size_t eddy_size_(size_t arguments, std::initializer_list<size_t> offsets
 #define EDDY_SIZE_(type) (sizeof(type))
 #endif
 #endif
+
+/* The default of a tensor: a scalar of this number, which the library makes. A default of 0 leaves
+ * the member zeroed, since a tensor that is written as the number 0 is then the same. */
+#define EDDY_DEFAULT_SCALAR(number) \
+    EDDY_DEFAULT((number) == 0 ? EDDY_NO_TENSOR : EDDY_OMITTED_TENSOR)
 
 /* --------------------------------------------------------------- lists -- */
 

@@ -53,7 +53,7 @@ function print_page(i,    call) {
 }
 function names_in(declarations, separator,    part, n, i, name, list) {
     gsub(/\/\*([^*]|\*[^\/])*\*\//, "", declarations)
-    gsub(/ *EDDY_DEFAULT\([^;]*\)/, "", declarations)
+    gsub(/ *EDDY_DEFAULT(_SCALAR)?\([^;]*\)/, "", declarations)
     gsub(/\[[^]]*\]|\)\([^)]*\)/, "", declarations)
     n = split(declarations, part, separator)
     for (i = 1; i <= n; i++) {

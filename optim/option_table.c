@@ -15,8 +15,7 @@ static bool settle(eddy_graph *g, const char *rule, const eddy_option_row *row, 
     }
     const double x = *(const double *)member;
     if (row->kind == EDDY_OPTION_POSITIVE) return eddy__setting_is_positive(g, what, x);
-    if (row->kind == EDDY_OPTION_NOT_NEGATIVE) return eddy__setting_is_not_negative(g, what, x);
-    return true;
+    return eddy__setting_is_not_negative(g, what, x);
 }
 
 eddy_optimizer *eddy__optimizer_make(const eddy_optimizer_rule *rule, const void *args,

@@ -1,11 +1,12 @@
 /* option_table.h -- an optimizer defined by a table of its options; not installed.
  *
  * The arguments of the constructor are the first members of the optimizer's state. A row gives
- * the member of an option and its default, and processing the rows converts the arguments to
- * hyper-parameters in place. */
+ * the member of an option, and processing the rows converts the arguments to hyper-parameters in
+ * place. The header has the defaults, at the members. */
 #ifndef EDDY_OPTIM_OPTION_TABLE_H
 #define EDDY_OPTIM_OPTION_TABLE_H
 
+#include "graph/call_options.h"
 #include "optim/internal.h"
 
 #include <math.h>
@@ -13,8 +14,7 @@
 
 typedef enum eddy_option_kind {
     EDDY_OPTION_TENSOR,              /* a hyper-parameter as eddy__hyper_settle takes it */
-    EDDY_OPTION_NUMBER,              /* a double, with the default at its member */
-    EDDY_OPTION_POSITIVE,            /* ... above 0 */
+    EDDY_OPTION_POSITIVE,            /* a double above 0 */
     EDDY_OPTION_NOT_NEGATIVE         /* ... not below 0 */
 } eddy_option_kind;
 
@@ -26,10 +26,10 @@ typedef struct eddy_option_row {
 } eddy_option_row;
 
 #define EDDY_OPTION(args, member, kind, fallback) { #member, offsetof(args, member), kind, fallback }
-#define TENSOR(args, member, fallback) EDDY_OPTION(args, member, EDDY_OPTION_TENSOR, fallback)
-#define REQUIRED(args, member) TENSOR(args, member, NAN)
-#define OPTIONAL(args, member) TENSOR(args, member, INFINITY)
-#define NUMBER(args, member) EDDY_OPTION(args, member, EDDY_OPTION_NUMBER, 0)
+#define TENSOR(args, member) \
+    EDDY_OPTION(args, member, EDDY_OPTION_TENSOR, EDDY_DEFAULT_OF(args, member))
+#define REQUIRED(args, member) EDDY_OPTION(args, member, EDDY_OPTION_TENSOR, NAN)
+#define OPTIONAL(args, member) EDDY_OPTION(args, member, EDDY_OPTION_TENSOR, INFINITY)
 #define POSITIVE(args, member) EDDY_OPTION(args, member, EDDY_OPTION_POSITIVE, 0)
 #define NOT_NEGATIVE(args, member) EDDY_OPTION(args, member, EDDY_OPTION_NOT_NEGATIVE, 0)
 

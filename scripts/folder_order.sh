@@ -50,7 +50,6 @@ admitted='
 *|graph/graph.h|the public types: shapes, element types, arrays, tensors; declarations only
 *|graph/op.h|the public contract of an operation; declarations only
 session/state/internal.h|session/session.h|the public options and reports that a session keeps
-ops/kernels/reduction/softmax_rows.c|ops/math/exponentials.c|softmax takes the loop of Exp, for the same bits
 build/gen/table.c|control/definitions.c|the generated table lists all operations, for the reader of graph files
 build/gen/table.c|control/tensor_array_ops.c|the same
 build/gen/weak_ops.c|control/definitions.c|the same list for sessions, by weak references

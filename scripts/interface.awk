@@ -13,7 +13,8 @@
 #   macros     what a call in C is written with: name, parameters, the function behind it (null
 #              if none) and the struct that it fills
 # A member has name, type, array (sizes, where it is one), default (the text in
-# EDDY_DEFAULT(...)), comment; where it is a pointer to a function, its result and parameters.
+# EDDY_DEFAULT(...)), default_scalar (the number in EDDY_DEFAULT_SCALAR(...)), comment; where it is
+# a pointer to a function, its result and parameters.
 # Types are those of C on the machine at hand.  A comment is the one above the declaration, for
 # all of a group without blank lines, and what stands behind it on its line.
 
@@ -146,13 +147,20 @@ function parameter_list(s,    n, i, part, all, outer_result, outer_parameters) {
     return all
 }
 
+# A tensor whose default is a number has this number, which is for the reader, and what a call
+# writes to leave it out; after a default of 0 that is zeros, as for members without a default.
+function default_of(macro, value) {
+    if (macro !~ /SCALAR/) return ", " field("default", quote(value))
+    return (value + 0 == 0 ? "" : ", " field("default", quote("EDDY_OMITTED_TENSOR"))) ", " \
+           field("default_scalar", value)
+}
 function struct_member(s, comment,    n, i, part, given, base, from, end) {
     s = trim(s); given = ""
     if (s == "") return
     sub(/^eddy_write_eddy_scalar_ \*/, "eddy_graph *", s)
-    if (match(s, /EDDY_DEFAULT\(/)) {
+    if (match(s, /EDDY_DEFAULT(_SCALAR)?\(/)) {
         from = RSTART; end = closing(s, RSTART + RLENGTH - 1)
-        given = ", " field("default", quote(trim(substr(s, RSTART + RLENGTH, end - RSTART - RLENGTH))))
+        given = default_of(substr(s, RSTART, RLENGTH), trim(substr(s, RSTART + RLENGTH, end - RSTART - RLENGTH)))
         s = trim(substr(s, 1, from - 1)) substr(s, end + 1)
     }
     if (given == "" && body_name ~ /_args/ && s ~ /^eddy_dims /)

@@ -15,20 +15,13 @@
 
 typedef struct diag_attrs {
     int64_t     lower, upper;
-    int64_t     rows, columns;         /* 0: the smallest that fit */
-    double      padding;
+    int64_t     num_rows, num_cols;    /* 0: the smallest that fit */
+    double      padding_value;
     const char *align;
 } diag_attrs;
 
-static const eddy_attr_field diag_fields[] = {
-    { "lower", EDDY_ATTR_INT, offsetof(diag_attrs, lower) },
-    { "upper", EDDY_ATTR_INT, offsetof(diag_attrs, upper) },
-    { "num_rows", EDDY_ATTR_INT, offsetof(diag_attrs, rows) },
-    { "num_cols", EDDY_ATTR_INT, offsetof(diag_attrs, columns) },
-    { "padding_value", EDDY_ATTR_FLOAT, offsetof(diag_attrs, padding) },
-    { "align", EDDY_ATTR_STRING, offsetof(diag_attrs, align) },
-    { 0 },
-};
+static const eddy_attr_field diag_fields[] =
+    EDDY_FIELDS(diag_attrs, lower, upper, num_rows, num_cols, padding_value, align);
 
 #ifdef EDDY_HEADER
 /* Options of eddy_matrix_diag and _diag_part. */
@@ -80,7 +73,7 @@ static bool band_is_valid(eddy_infer *c)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
                                "the range of diagonals from %lld to %lld is empty",
                                (long long)a->lower, (long long)a->upper);
-    if (a->padding != 0 && !eddy_dtype_is_integer(c->in[0].dtype) &&
+    if (a->padding_value != 0 && !eddy_dtype_is_integer(c->in[0].dtype) &&
         !eddy__dtype_is_float(c->in[0].dtype))
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "padding_value must be 0 for %s",
                                eddy_dtype_name(c->in[0].dtype));
@@ -172,7 +165,7 @@ static eddy_status fill_padding(eddy_kernel *k)
     const size_t size = eddy_dtype_size(y->type.dtype);
     eddy_box all = { .rank = 0 };
     eddy__box_add(&all, y->count, 1, 0);
-    if (a->padding != 0) eddy__box_copy_parallel(k, &all, size, y->data, k->state);
+    if (a->padding_value != 0) eddy__box_copy_parallel(k, &all, size, y->data, k->state);
     else if (y->count > 0) memset(y->data, 0, (size_t)y->count * size);
     return EDDY_OK;
 }
@@ -180,9 +173,10 @@ static eddy_status fill_padding(eddy_kernel *k)
 static eddy_status padding_prepare(eddy_kernel *k)
 {
     const diag_attrs *a = k->attrs;
+    const double      value = a->padding_value;
     void       *room = eddy_kernel_state(k, 16);
-    eddy_array *v = a->padding != 0 ? eddy_array_of(k->out[0]->type.dtype, a->padding) : NULL;
-    const bool  ok = room && (v || a->padding == 0);
+    eddy_array *v = value != 0 ? eddy_array_of(k->out[0]->type.dtype, value) : NULL;
+    const bool  ok = room && (v || value == 0);
     if (ok && v) memcpy(room, eddy_array_data(v), eddy_array_bytes(v));
     eddy_array_free(v);
     return ok ? EDDY_OK : eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for the values");
@@ -203,19 +197,19 @@ static diag_attrs attrs_of(eddy_dims k, const char *align)
 static bool matrix_size(eddy_infer *c, int64_t n, int64_t *rows, int64_t *columns)
 {
     const diag_attrs *a = c->attrs;
-    *rows = a->rows > 0 ? a->rows : EDDY_ANY;
-    *columns = a->columns > 0 ? a->columns : EDDY_ANY;
-    if (a->rows < 0 || a->columns < 0)
+    *rows = a->num_rows > 0 ? a->num_rows : EDDY_ANY;
+    *columns = a->num_cols > 0 ? a->num_cols : EDDY_ANY;
+    if (a->num_rows < 0 || a->num_cols < 0)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
                                "num_rows is %lld and num_cols is %lld; neither must be negative",
-                               (long long)a->rows, (long long)a->columns);
+                               (long long)a->num_rows, (long long)a->num_cols);
     if (n == EDDY_ANY) return true;
     const int64_t least_rows = n - eddy__min(a->upper, 0);
     const int64_t least_columns = n + eddy__max(a->lower, 0);
-    if (a->rows == 0)
-        *rows = a->columns > 0 ? least_rows : eddy__max(least_rows, least_columns);
-    if (a->columns == 0)
-        *columns = a->rows > 0 ? least_columns : eddy__max(least_rows, least_columns);
+    if (a->num_rows == 0)
+        *rows = a->num_cols > 0 ? least_rows : eddy__max(least_rows, least_columns);
+    if (a->num_cols == 0)
+        *columns = a->num_rows > 0 ? least_columns : eddy__max(least_rows, least_columns);
     if (*rows >= least_rows && *columns >= least_columns &&
         (*rows == least_rows || *columns == least_columns))
         return true;
@@ -254,8 +248,8 @@ static eddy_status matrix_diag_kernel(eddy_kernel *k)
 static eddy_tensor part_of(eddy_tensor x, const void *attrs)
 {
     diag_attrs a = *(const diag_attrs *)attrs;
-    a.padding = 0;
-    a.rows = a.columns = 0;
+    a.padding_value = 0;
+    a.num_rows = a.num_cols = 0;
     return eddy_apply1(&eddy_op_matrix_diag_part, &a, x);
 }
 
@@ -295,10 +289,10 @@ eddy_tensor eddy_matrix_diag_with(const eddy_matrix_diag_args *given)
 {
     eddy_matrix_diag_args a = EDDY_TAKE(eddy_matrix_diag_args, given);
     diag_attrs attrs = attrs_of(a.k, a.align);
-    if (!eddy__attribute_count(a.x.graph, "matrix_diag: num_rows", a.num_rows, &attrs.rows) ||
-        !eddy__attribute_count(a.x.graph, "matrix_diag: num_cols", a.num_cols, &attrs.columns))
+    if (!eddy__attribute_count(a.x.graph, "matrix_diag: num_rows", a.num_rows, &attrs.num_rows) ||
+        !eddy__attribute_count(a.x.graph, "matrix_diag: num_cols", a.num_cols, &attrs.num_cols))
         return eddy_none(a.x.graph);
-    attrs.padding = a.padding_value;
+    attrs.padding_value = a.padding_value;
     return eddy__apply_named(a.name, &eddy_op_matrix_diag, &attrs, 1, &a.x);
 }
 
@@ -344,7 +338,7 @@ eddy_tensor eddy_matrix_diag_part_with(const eddy_matrix_diag_args *given)
 {
     eddy_matrix_diag_args a = EDDY_TAKE(eddy_matrix_diag_args, given);
     diag_attrs attrs = attrs_of(a.k, a.align);
-    attrs.padding = a.padding_value;
+    attrs.padding_value = a.padding_value;
     return eddy__apply_named(a.name, &eddy_op_matrix_diag_part, &attrs, 1, &a.x);
 }
 

@@ -90,7 +90,6 @@ typedef struct eddy_log_loss_args {
  *  labels                          in [0, 1], cast to the type of the predictions; same shape
  *  predictions                     float32 or float64 in [0, 1], any shape: probabilities
  *  weights, reduction, collection  as for eddy_compute_weighted_loss
- *  epsilon                         default: 1e-7
  *
  *  For logits use eddy_sigmoid_cross_entropy_loss, which avoids cancellation.
  *  Errors: as for eddy_hinge_loss.
@@ -179,8 +178,8 @@ typedef struct eddy_focal_loss_args {
  *  labels                          in [0, 1], cast to the type of the logits; same shape
  *  logits                          float32 or float64, any shape
  *  weights, reduction, collection  as for eddy_compute_weighted_loss
- *  alpha                           default: 0.25; negative: a = 1
- *  gamma                           default: 2; 0 gives the unfocused loss
+ *  alpha                           negative: a = 1
+ *  gamma                           0 gives the unfocused loss
  *
  *  Errors: as for eddy_hinge_loss.
  *  Gradient: that of the formula.  TensorFlow: none; torchvision's sigmoid_focal_loss. */
@@ -337,7 +336,7 @@ typedef struct eddy_dice_loss_args {
  *  weights, reduction, collection  as for eddy_compute_weighted_loss, with losses of the shape
  *                                  that remains without `axes`
  *  axes                            of one set; default: all
- *  smooth                          s; default: 1
+ *  smooth                          s
  *
  *  Errors: as for eddy_hinge_loss and eddy_sum.
  *  Gradient: that of the formula.  TensorFlow: none; the soft Dice coefficient. */

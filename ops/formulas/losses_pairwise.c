@@ -25,7 +25,7 @@ typedef struct eddy_cosine_similarity_args {
  *  a, b     float32, float64, complex64 or complex128, of one type, shapes that broadcast;
  *           a complex b is conjugated
  *  axis     of the vectors, as a list; default: the last
- *  epsilon  lower bound of the squared lengths, so that a zero vector gives 0; default: 1e-12
+ *  epsilon  lower bound of the squared lengths, so that a zero vector gives 0
  *
  *  y has the broadcast shape without the axis.
  *  Errors: those of eddy_l2_normalize, eddy_mul and eddy_sum.
@@ -125,26 +125,35 @@ eddy_tensor eddy_margin_ranking_loss_with(const eddy_pair_loss_args *given)
     return eddy__loss_weigh(who, losses, a.weights, a.reduction, a.collection);
 }
 
+#ifdef EDDY_HEADER
+typedef struct eddy_contrastive_loss_args {
+    size_t              size_ EDDY_DEFAULT(sizeof(eddy_contrastive_loss_args));
+    eddy_tensor         a, b, labels;
+    eddy_tensor         weights;      /* default: 1 */
+    double              margin EDDY_DEFAULT(1);
+    eddy_loss_reduction reduction;
+    const char         *collection;   /* default: EDDY_LOSSES; "": none */
+} eddy_contrastive_loss_args;
+#endif
+
 /** y = d^2 where the label is 1, max(0, margin - d)^2 where it is 0, where d is the distance
  *  between vectors of a and of b along the last axis; weighted and reduced.
  *
  *  a, b                            float32 or float64, of one type, [..., d]
  *  labels                          0 or 1, [...], cast to their type
- *  margin                          default: 1
  *  weights, reduction, collection  as for eddy_compute_weighted_loss, with losses [...]
  *
  *  Errors: as for eddy_sub and eddy_cosine_distance.
  *  Gradient: that of the formula, with 0 at a distance of 0, where TensorFlow's is NaN.
  *  TensorFlow: tf.contrib.losses.metric_learning.contrastive_loss. */
-eddy_tensor eddy_contrastive_loss_with(const eddy_pair_loss_args *given)
+eddy_tensor eddy_contrastive_loss_with(const eddy_contrastive_loss_args *given)
 {
-    eddy_pair_loss_args a = EDDY_TAKE(eddy_pair_loss_args, given);
+    eddy_contrastive_loss_args a = EDDY_TAKE(eddy_contrastive_loss_args, given);
     const char *who = "contrastive_loss";
-    const double margin = a.margin;
     const eddy_tensor d = eddy_norm(Sub(a.a, a.b), .axes = EDDY_AXES(-1));
     const eddy_tensor same = eddy__loss_labels(who, a.labels, d);
     const eddy_tensor squares = Sum(SquaredDifference(a.a, a.b), EDDY_AXES(-1));
-    const eddy_tensor apart = Square(Relu(Sub(margin, d)));
+    const eddy_tensor apart = Square(Relu(Sub(a.margin, d)));
     const eddy_tensor losses = Add(Mul(same, squares), Mul(Sub(1, same), apart));
     return eddy__loss_weigh(who, losses, a.weights, a.reduction, a.collection);
 }
@@ -173,7 +182,6 @@ static eddy_tensor distance(eddy_tensor a, eddy_tensor b, bool squared)
  *
  *  anchor, positive, negative      float32 or float64, of one type, [..., d]
  *  weights, reduction, collection  as for eddy_compute_weighted_loss, with losses [...]
- *  margin                          default: 1
  *  swap                            use d(positive, negative) where it is smaller than
  *                                  d(anchor, negative)
  *  squared                         d is the squared distance
@@ -233,7 +241,6 @@ static eddy_tensor semihard(eddy_tensor d, eddy_tensor other)
  *
  *  labels      [n], numbers
  *  embeddings  float32 or float64, [n, d], usually of length 1
- *  margin      default: 1
  *
  *  Needs memory for n^3 distances.  Without pairs, it is 0.  It is not added to a collection.
  *  Errors: those of the operations that it is composed of.

@@ -66,7 +66,7 @@ static eddy_tensor huber(eddy_tensor error, double delta)
  *  reduced.
  *
  *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
- *  delta                                                not negative; default: 1
+ *  delta                                                not negative
  *
  *  Errors: as for eddy_absolute_difference; EDDY_INVALID_ARGUMENT for a negative delta.
  *  Gradient: that of the formula.  TensorFlow: tf.losses.huber_loss. */
@@ -107,7 +107,7 @@ static eddy_tensor smooth_l1(eddy_tensor error, double beta)
  *  reduced: eddy_huber_loss divided by its delta.
  *
  *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
- *  beta                                                 not negative; default: 1
+ *  beta                                                 not negative
  *
  *  A beta that underflows in the type, such as 1e-300 in float32, gives the absolute error, as 0
  *  does in PyTorch; an infinite one gives 0.
@@ -161,7 +161,7 @@ typedef struct eddy_quantile_loss_args {
  *  if the predictions are the quantile q of the labels.
  *
  *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
- *  quantile                                             q, in [0, 1]; default: 0.5
+ *  quantile                                             q, in [0, 1]
  *
  *  Errors: as for eddy_absolute_difference; EDDY_INVALID_ARGUMENT for an invalid quantile.
  *  Gradient: that of the formula; if e is 0, the limit from above.
@@ -248,7 +248,7 @@ typedef struct eddy_gaussian_nll_loss_args {
  *  variance                                             same type as the predictions, a shape that
  *                                                       broadcasts to theirs
  *  full                                                 add ln(2 pi) / 2
- *  epsilon                                              positive; default: 1e-6
+ *  epsilon                                              positive
  *
  *  Errors: as for eddy_absolute_difference; those of the operations that it is composed of.
  *  Gradient: that of the formula; a variance below epsilon has none.

@@ -439,7 +439,7 @@ static eddy_tensor counts_above(const eddy_metric_auc_args *a, int64_t n)
  *  labels            bool, or numbers (false if 0)
  *  predictions       float32 or float64 in [0, 1], same shape
  *  weights           broadcast to them; default: 1
- *  num_thresholds    at least 2; default: 200
+ *  num_thresholds    at least 2
  *  precision_recall  precision over recall; default: the ROC curve, true over false positive rate
  *
  *  Otherwise like eddy_metric_mean.  An example is predicted true if it exceeds the threshold.

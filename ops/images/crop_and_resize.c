@@ -36,20 +36,14 @@ typedef struct eddy_crop_and_resize_to_args {
 
 /* If the attributes have no size, it is the last input. */
 typedef struct crop_attrs {
-    eddy_dims   size;
+    eddy_dims   crop_size;
     const char *method;
-    double      outside;
+    double      extrapolation_value;
     bool        slope_y, slope_x;
 } crop_attrs;
 
-static const eddy_attr_field crop_fields[] = {
-    { "crop_size", EDDY_ATTR_DIMS, offsetof(crop_attrs, size) },
-    { "method", EDDY_ATTR_STRING, offsetof(crop_attrs, method) },
-    { "extrapolation_value", EDDY_ATTR_FLOAT, offsetof(crop_attrs, outside) },
-    { "slope_y", EDDY_ATTR_BOOL, offsetof(crop_attrs, slope_y) },
-    { "slope_x", EDDY_ATTR_BOOL, offsetof(crop_attrs, slope_x) },
-    { 0 },
-};
+static const eddy_attr_field crop_fields[] =
+    EDDY_FIELDS(crop_attrs, crop_size, method, extrapolation_value, slope_y, slope_x);
 
 static bool is_nearest(const crop_attrs *a) { return strcmp(a->method, "nearest") == 0; }
 
@@ -62,13 +56,13 @@ static bool check_attrs(eddy_infer *c, eddy_dims *size)
 {
     const crop_attrs *a = c->attrs;
     const int64_t     most = (int64_t)1 << 24;
-    *size = a->size;
+    *size = a->crop_size;
     if (!a->method || (!is_nearest(a) && strcmp(a->method, "bilinear") != 0))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "method is '%.40s'; it must be bilinear "
                                "or nearest", a->method ? a->method : "");
     if (is_sized(c->op, c->n_in)) return eddy__infer_image_size(c, c->n_in - 1, size);
-    if (a->size.count != 2 || a->size.at[0] < 1 || a->size.at[0] > most || a->size.at[1] < 1 ||
-        a->size.at[1] > most)
+    if (a->crop_size.count != 2 || a->crop_size.at[0] < 1 || a->crop_size.at[0] > most ||
+        a->crop_size.at[1] < 1 || a->crop_size.at[1] > most)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "crop_size must be a height and a width "
                                "in [1, 2^24]");
     return true;
@@ -143,8 +137,8 @@ static crop_work work_of(const eddy_kernel *k, eddy_shape image, eddy_shape crop
     return (crop_work){
         .n = k->in[boxes]->type.shape.dim[0], .in = { image.dim[1], image.dim[2] },
         .out = { crops.dim[1], crops.dim[2] }, .c = image.dim[3], .nearest = is_nearest(a),
-        .slope = { a->slope_y, a->slope_x }, .outside = a->outside, .owner = k->in[boxes + 1],
-        .boxes = k->in[boxes]->data, .y = k->out[0]->data,
+        .slope = { a->slope_y, a->slope_x }, .outside = a->extrapolation_value,
+        .owner = k->in[boxes + 1], .boxes = k->in[boxes]->data, .y = k->out[0]->data,
     };
 }
 
@@ -170,8 +164,8 @@ static eddy_tensor apply(const eddy_op_def *op, const crop_attrs *a, eddy_list x
 static eddy_tensor shares(const crop_attrs *a, int axis, eddy_tensor dy, bool sized)
 {
     if (!sized) {
-        const double from = a->size.at[axis] == 1 ? 0.5 : 0;
-        return eddy_linspace(NumberLike(from, dy), NumberLike(1, dy), a->size.at[axis]);
+        const double from = a->crop_size.at[axis] == 1 ? 0.5 : 0;
+        return eddy_linspace(NumberLike(from, dy), NumberLike(1, dy), a->crop_size.at[axis]);
     }
     const eddy_tensor n = eddy_size_along(dy, 1 + axis), zero = NumberLike(0, n);
     const eddy_tensor i = CastLike(eddy_range(zero, n, NumberLike(1, n)), dy);
@@ -185,7 +179,7 @@ static eddy_tensor edges(const crop_attrs *a, int axis, eddy_tensor image, eddy_
 {
     crop_attrs slope = *a;
     (axis == 0 ? &slope.slope_y : &slope.slope_x)[0] = true;
-    slope.outside = 0;
+    slope.extrapolation_value = 0;
     const eddy_tensor crops = apply(&eddy_op_crop_and_resize, &slope, EDDY_LIST(image), p);
     const eddy_tensor each = Sum(Mul(dy, crops), .axes = EDDY_AXES(2 - axis, 3));
     const eddy_tensor t = shares(a, axis, dy, p.n > 2);
@@ -310,8 +304,8 @@ static eddy_tensor floating(eddy_tensor image)
 eddy_tensor eddy_crop_and_resize_with(const eddy_crop_and_resize_args *given)
 {
     eddy_crop_and_resize_args p = EDDY_TAKE(eddy_crop_and_resize_args, given);
-    const crop_attrs a = { .size = p.crop_size, .method = p.method ? p.method : "bilinear",
-                           .outside = p.extrapolation_value };
+    const crop_attrs a = { .crop_size = p.crop_size, .method = p.method ? p.method : "bilinear",
+                           .extrapolation_value = p.extrapolation_value };
     return eddy__apply_named(p.name, &eddy_op_crop_and_resize, &a, 3,
                              (eddy_tensor[]){ floating(p.image), p.boxes, p.box_ind });
 }
@@ -328,7 +322,7 @@ eddy_tensor eddy_crop_and_resize_to_with(const eddy_crop_and_resize_to_args *giv
 {
     eddy_crop_and_resize_to_args p = EDDY_TAKE(eddy_crop_and_resize_to_args, given);
     const crop_attrs a = { .method = p.method ? p.method : "bilinear",
-                           .outside = p.extrapolation_value };
+                           .extrapolation_value = p.extrapolation_value };
     const eddy_tensor in[] = { floating(p.image), p.boxes, p.box_ind, p.crop_size };
     return eddy__apply_named(p.name, &eddy_op_crop_and_resize, &a, 4, in);
 }
@@ -370,7 +364,7 @@ static eddy_status back_kernel(eddy_kernel *k)
 static void back_gradient(eddy_rule *r)
 {
     crop_attrs a = *(const crop_attrs *)r->attrs;
-    a.outside = 0;
+    a.extrapolation_value = 0;
     const places p = { r->x + 2, r->n_in - 2 };
     r->dx[1] = apply(&eddy_op_crop_and_resize, &a, EDDY_LIST(r->dy[0]), p);
     r->dx[2] = boxes_gradient(&a, r->dy[0], r->x[1], p);

@@ -229,9 +229,8 @@ static eddy_tensor powered(eddy_tensor x, double p)
  *                channels], at least as large as the filter, number of channels known; y is
  *                float64 if they are, otherwise float32, [batch]
  *  max_val       the largest minus the smallest value that images may have: 255 or 1
- *  filter_size   size of the Gaussian window; default: 11
- *  filter_sigma  its standard deviation; default: 1.5
- *  k1, k2        default: 0.01 and 0.03
+ *  filter_size   size of the Gaussian window
+ *  filter_sigma  its standard deviation
  *
  *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for an invalid max_val or filter.
  *  Gradient: that of the formula.  TensorFlow: tf.image.ssim; Wang and others, "Image quality

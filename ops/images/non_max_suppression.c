@@ -22,31 +22,25 @@ typedef struct eddy_non_max_suppression_args {
 #endif
 
 typedef struct nms_attrs {
-    int64_t most;
-    double  overlap, least, sigma;
+    int64_t max_output_size;
+    double  iou_threshold, score_threshold, soft_nms_sigma;
 } nms_attrs;
-
-static const eddy_attr_field nms_fields[] = {
-    { "max_output_size", EDDY_ATTR_INT, offsetof(nms_attrs, most) },
-    { "iou_threshold", EDDY_ATTR_FLOAT, offsetof(nms_attrs, overlap) },
-    { "score_threshold", EDDY_ATTR_FLOAT, offsetof(nms_attrs, least) },
-    { "soft_nms_sigma", EDDY_ATTR_FLOAT, offsetof(nms_attrs, sigma) },
-    { 0 },
-};
 
 static bool check_attrs(eddy_infer *c)
 {
     const nms_attrs *a = c->attrs;
-    if (a->most < 0 || a->most > INT32_MAX)
+    if (a->max_output_size < 0 || a->max_output_size > INT32_MAX)
         return eddy_infer_fail(
             c, EDDY_INVALID_ARGUMENT,
             "max_output_size is %lld; it must not be negative and must fit in int32",
-            (long long)a->most);
-    if (a->overlap >= 0 && a->overlap <= 1 && a->sigma >= 0 && !isnan(a->least)) return true;
+            (long long)a->max_output_size);
+    if (a->iou_threshold >= 0 && a->iou_threshold <= 1 && a->soft_nms_sigma >= 0 &&
+        !isnan(a->score_threshold))
+        return true;
     return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
                            "iou_threshold %g is not in [0, 1], soft_nms_sigma %g is negative, or "
                            "score_threshold is NaN",
-                           a->overlap, a->sigma);
+                           a->iou_threshold, a->soft_nms_sigma);
 }
 
 /* Checks boxes [..., n, 4] and scores [..., n] of one type; *s is what is known of [..., n]. */
@@ -78,7 +72,7 @@ static bool nms_infer(eddy_infer *c)
     eddy_shape s;
     if (!check_attrs(c) || !check_inputs(c, &s)) return false;
     const eddy_shape all = s.rank < 0 ? s : eddy__shape_without(s, s.rank - 1);
-    if (s.rank > 0) s.dim[s.rank - 1] = a->most;
+    if (s.rank > 0) s.dim[s.rank - 1] = a->max_output_size;
     return eddy__infer_yield(c, 0, EDDY_INT32, s) && eddy__infer_yield(c, 1, c->in[0].dtype, s) &&
            eddy__infer_yield(c, 2, EDDY_INT32, all);
 }
@@ -153,8 +147,8 @@ static double held_against(const nms_work *w, candidate c, int64_t first, const 
     const corners it = box_at(boxes, first + c.box);
     for (int64_t j = count - 1; j >= c.seen; j--) {
         const double both = overlap_of(it, box_at(boxes, first + taken[j]));
-        if (both > w->a->overlap) return -INFINITY;
-        if (w->a->sigma > 0) c.score *= exp(-0.5 / w->a->sigma * both * both);
+        if (both > w->a->iou_threshold) return -INFINITY;
+        if (w->a->soft_nms_sigma > 0) c.score *= exp(-0.5 / w->a->soft_nms_sigma * both * both);
         if (!(c.score > w->least)) return -INFINITY;
     }
     return c.score;
@@ -171,7 +165,7 @@ static int64_t choose(const nms_work *w, int64_t image, candidate *heap, int32_t
         if (score > w->least) heap[waiting++] = (candidate){ score, (int32_t)i, 0 };
     }
     for (int64_t i = waiting / 2 - 1; i >= 0; i--) heap_sift_down(heap, waiting, i);
-    while (count < w->a->most && waiting > 0) {
+    while (count < w->a->max_output_size && waiting > 0) {
         const double left = held_against(w, heap[0], first, taken, count);
         if (left == heap[0].score) {
             scores[count] = left;
@@ -191,14 +185,14 @@ static int64_t choose(const nms_work *w, int64_t image, candidate *heap, int32_t
 static size_t scratch_of(const eddy_kernel *k, int64_t n)
 {
     const nms_attrs *a = k->attrs;
-    const int64_t most = a->most < n ? a->most : n;
+    const int64_t most = a->max_output_size < n ? a->max_output_size : n;
     return (size_t)n * sizeof(candidate) + (size_t)most * (sizeof(double) + sizeof(int32_t)) + 64;
 }
 
 static void images(void *arg, int64_t from, int64_t to, int worker)
 {
     const nms_work *w = arg;
-    const int64_t most = w->a->most, room = most < w->n ? most : w->n;
+    const int64_t most = w->a->max_output_size, room = most < w->n ? most : w->n;
     char *scratch = (char *)w->k->scratch + (size_t)worker * (scratch_of(w->k, w->n) / 64 * 64);
     candidate *heap = (candidate *)(void *)scratch;
     double    *scores = (double *)(void *)(heap + w->n);
@@ -231,8 +225,8 @@ static eddy_status nms_prepare(eddy_kernel *k)
 static eddy_status nms_kernel(eddy_kernel *k)
 {
     const nms_attrs *a = k->attrs;
-    nms_work w = { a, k, boxes_of(k), a->least == 0 && !signbit(a->least) ? -(double)INFINITY
-                                                                         : a->least };
+    const double     least = a->score_threshold;
+    nms_work w = { a, k, boxes_of(k), least == 0 && !signbit(least) ? -(double)INFINITY : least };
     if (k->out[2]->count > 0) eddy_parallel(k, k->out[2]->count, 1000 / (w.n + 1) + 1, images, &w);
     return EDDY_OK;
 }
@@ -246,7 +240,8 @@ static void nms_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_non_max_suppression = {
     .name = "NonMaxSuppressionV5", .label = "non_max_suppression", .min_inputs = 2,
-    .max_inputs = 2, .outputs = 3, .attrs_size = sizeof(nms_attrs), .attrs = nms_fields,
+    .max_inputs = 2, .outputs = 3, .attrs_size = sizeof(nms_attrs),
+    .attrs = EDDY_ATTRS(nms_attrs, max_output_size, iou_threshold, score_threshold, soft_nms_sigma),
     .inputs = EDDY_INPUTS({ "boxes", EDDY_TAKES_FLOATS }, { "scores", EDDY_LIKE(0) }),
     .infer = nms_infer, .prepare = nms_prepare, .kernel = nms_kernel,
     .gradient = eddy_not_differentiable, .batch = nms_batch,

@@ -215,7 +215,7 @@ typedef struct eddy_hard_sigmoid_args {
 /** y = min(max(slope x + 0.5, 0), 1).
  *
  *  x      float32 or float64, any shape; y has its type
- *  slope  default 0.2, as in Keras; PyTorch uses 1 / 6
+ *  slope  Keras has the default; PyTorch has 1 / 6
  *
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = slope dy where 0 <= slope x + 0.5 <= 1, else 0.
@@ -350,7 +350,7 @@ typedef struct eddy_shrink_args {
 /** y = x moved toward 0 by lambda, and 0 where |x| <= lambda.
  *
  *  x       float32 or float64, any shape; y has its type
- *  lambda  must be positive; default 0.5
+ *  lambda  must be positive
  *
  *  Gradient: dx = dy where |x| > lambda, else 0.  TensorFlow: none; PyTorch's softshrink. */
 eddy_tensor eddy_soft_shrink_with(const eddy_shrink_args *given)
@@ -363,7 +363,7 @@ eddy_tensor eddy_soft_shrink_with(const eddy_shrink_args *given)
 /** y = x where |x| > lambda, else 0.
  *
  *  x       float32 or float64, any shape; y has its type
- *  lambda  must be positive; default 0.5
+ *  lambda  must be positive
  *
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy where |x| > lambda, else 0.  TensorFlow: none; PyTorch's hardshrink. */

@@ -109,8 +109,7 @@ typedef struct eddy_approximate_equal_args {
  *
  *  a, b       float32, float64, int32, int64 or uint8, of the same type, shapes that broadcast; y
  *             is bool
- *  tolerance  must be positive; default 1e-5.  With a tolerance of at most 1, integers must be
- *             equal
+ *  tolerance  must be positive.  With a tolerance of at most 1, integers must be equal
  *
  *  False where either is NaN.
  *  Errors: EDDY_BAD_DTYPE for other or unequal element types; EDDY_BAD_SHAPE if the shapes
@@ -139,8 +138,8 @@ typedef struct eddy_is_close_args {
 /** y = (|a - b| <= atol + rtol |b|).
  *
  *  a, b       float32 or float64, of the same type, shapes that broadcast; y is bool
- *  rtol       relative tolerance; default 1e-5; negative: none
- *  atol       absolute tolerance; default 1e-8; negative: none
+ *  rtol       relative tolerance; negative: none
+ *  atol       absolute tolerance; negative: none
  *  equal_nan  treats NaN as close to NaN
  *
  *  An infinity is close only to itself.
@@ -188,7 +187,6 @@ typedef struct eddy_addc_args {
  *
  *  x, a, b  any numeric type except float16 and bfloat16, the same for all, shapes that
  *           broadcast; y has their type
- *  value    default 1
  *
  *  Errors: EDDY_BAD_DTYPE for other or unequal element types; EDDY_BAD_SHAPE if the shapes
  *  do not broadcast.
@@ -204,7 +202,6 @@ eddy_tensor eddy_addcmul_with(const eddy_addc_args *given)
  *
  *  x, a, b  any numeric type except float16 and bfloat16, the same for all, shapes that
  *           broadcast; y has their type
- *  value    default 1
  *
  *  Errors: EDDY_BAD_DTYPE for other or unequal element types; EDDY_BAD_SHAPE if the shapes
  *  do not broadcast; at run time, EDDY_INVALID_ARGUMENT if an integer is divided by 0.

@@ -168,7 +168,7 @@ const eddy_op_def eddy_op_igamma_grad_a = {
 /** y = the derivative of P(a, x) = igamma(a, x) with respect to a.
  *
  *  a, x   float32 or float64, of the same type, shapes that broadcast; y has their type
- *  order  the order of the derivative: 1, 2 or 3; default 1
+ *  order  the order of the derivative: 1, 2 or 3
  *
  *  NaN unless a > 0 and x >= 0, and for a above 1e8, where the series would be too long.
  *  Errors: EDDY_BAD_SHAPE if the shapes do not broadcast; EDDY_INVALID_ARGUMENT for any other

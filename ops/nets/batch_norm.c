@@ -182,7 +182,7 @@ static eddy_tensor trained(const eddy_fused_batch_norm_args *a, eddy_tensor x, d
  *  offset       same type, [channels]
  *  mean         same type, [channels]; required unless is_training, and otherwise ignored
  *  variance     likewise
- *  epsilon      not negative; default: 1e-3
+ *  epsilon      not negative
  *  is_training  compute the statistics from x
  *  data_format  "NHWC" (default), channels last, or "NCHW", channels second;
  *               NCHW costs two transpositions

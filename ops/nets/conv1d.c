@@ -99,10 +99,9 @@ static bool flatten(const char *op, const eddy_conv1d_args *a, flat *f)
  *                     [batch, channels, width]; y likewise
  *  filter             same type, [width, channels, out channels]; with fewer channels
  *                     than x, groups as in eddy_conv2d
- *  stride             default: 1
  *  padding            "VALID" (default), "SAME" or "EXPLICIT", as for eddy_conv2d
  *  data_format        "NWC" (default), which is faster; "NCW"
- *  dilation           spacing between the input elements of adjacent filter elements; default: 1
+ *  dilation           spacing between the input elements of adjacent filter elements
  *  explicit_paddings  zeros before and after; implies "EXPLICIT"
  *
  *  Errors: those of eddy_conv2d, which computes it on images of height 1; EDDY_BAD_SHAPE unless x
@@ -176,7 +175,6 @@ eddy_tensor eddy_atrous_conv2d(eddy_tensor x, eddy_tensor filter, int64_t rate,
  *  x             float32 or float64 [batch, height, width, channels]
  *  filter        same type, [height, width, out channels, channels]
  *  output_shape  of y; see eddy_conv2d_transpose
- *  rate          default: 1
  *  padding       "VALID" (default) or "SAME"
  *
  *  Errors, gradient: those of eddy_conv2d_transpose.  TensorFlow: nn.atrous_conv2d_transpose. */

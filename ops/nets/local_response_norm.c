@@ -36,10 +36,7 @@ static eddy_tensor sum_around(eddy_tensor x, int64_t radius)
  *  and depth_radius neighboring channels on both sides.
  *
  *  x             float32 or float64 [..., channels], rank 2 or more
- *  depth_radius  not negative; default: 5
- *  bias          default: 1
- *  alpha         default: 1
- *  beta          default: 0.5
+ *  depth_radius  not negative
  *
  *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE for x of lower or unknown rank; EDDY_INVALID_ARGUMENT
  *  for a negative depth_radius or one above 2^20, or if the others are not finite.

@@ -80,7 +80,7 @@ static int name_among(const char *name, const char *const *names, int n)
 /** Random numbers with mean 0 and variance scale / n, where n is a fan.
  *
  *  graph, shape  of the result; the shape must be fully known
- *  scale         must be positive; default 1
+ *  scale         must be positive
  *  mode          selects n: "fan_in" (default), the number of inputs of a unit; "fan_out", the
  *                number of its outputs; "fan_avg", their mean; see eddy_init_glorot_uniform
  *  distribution  "truncated_normal" (default), truncated at two standard deviations and rescaled

@@ -411,8 +411,7 @@ static eddy_random_attrs normal_like_attrs(const eddy_random_normal_like_args *a
 /** Normally distributed random numbers, mean + stddev z.
  *
  *  graph, shape  of the result; the shape must be fully known
- *  mean          default 0
- *  stddev        must not be negative; default 1
+ *  stddev        must not be negative
  *  dtype         float32 (default) or float64
  *  seed          default 0: the operation's own
  *

@@ -107,11 +107,9 @@ static eddy_dtype dtype_for(eddy_dtype asked, const eddy_tensor *x)
 
 /** Random numbers, uniformly distributed in [minval, maxval), as a function of `seed`.
  *
- *  shape   of the result; must be fully known
- *  seed    int32 or int64, two elements; it may change from run to run.  y is in its graph
- *  minval  default 0
- *  maxval  default 1
- *  dtype   float32 (default) or float64
+ *  shape  of the result; must be fully known
+ *  seed   int32 or int64, two elements; it may change from run to run.  y is in its graph
+ *  dtype  float32 (default) or float64
  *
  *  The stateless form of eddy_random_uniform; otherwise as described there.
  *  Errors: EDDY_INVALID_ARGUMENT if the seed is not two integers; otherwise as for
@@ -152,10 +150,9 @@ static eddy_tensor normal_like(const eddy_op_def *op, const eddy_stateless_norma
 
 /** Normally distributed random numbers, mean + stddev z, as a function of `seed`.
  *
- *  shape         of the result; must be fully known
- *  seed          int32 or int64, two elements; it may change from run to run.  y is in its graph
- *  mean, stddev  default 0 and 1
- *  dtype         float32 (default) or float64
+ *  shape  of the result; must be fully known
+ *  seed   int32 or int64, two elements; it may change from run to run.  y is in its graph
+ *  dtype  float32 (default) or float64
  *
  *  Errors: EDDY_INVALID_ARGUMENT if the seed is not two integers; otherwise as for
  *  eddy_random_normal.

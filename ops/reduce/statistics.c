@@ -97,9 +97,8 @@ typedef struct eddy_l2_normalize_args {
 
 /** y = x / max(|x|, sqrt(epsilon)), with |x| the square root of the sum of squares over `axes`.
  *
- *  x        float32, float64, complex64 or complex128
- *  axes     the axes of each vector; default all
- *  epsilon  default 1e-12
+ *  x     float32, float64, complex64 or complex128
+ *  axes  the axes of each vector; default all
  *
  *  Equals TensorFlow's x / sqrt(max(|x|^2, epsilon)), but avoids the square, which may overflow.
  *  Errors: as for eddy_euclidean_norm.

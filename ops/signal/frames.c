@@ -10,20 +10,14 @@
 #include <string.h>
 
 typedef struct frame_attrs {
-    int64_t length, step;             /* length 0: that of input 1 */
+    int64_t frame_length, frame_step; /* length 0: that of input 1 */
     int64_t inner;                    /* number of axes after that of the signal */
     bool    pad_end;
     double  pad_value;
 } frame_attrs;
 
-static const eddy_attr_field frame_fields[] = {
-    { "frame_length", EDDY_ATTR_INT, offsetof(frame_attrs, length) },
-    { "frame_step", EDDY_ATTR_INT, offsetof(frame_attrs, step) },
-    { "inner", EDDY_ATTR_INT, offsetof(frame_attrs, inner) },
-    { "pad_end", EDDY_ATTR_BOOL, offsetof(frame_attrs, pad_end) },
-    { "pad_value", EDDY_ATTR_FLOAT, offsetof(frame_attrs, pad_value) },
-    { 0 },
-};
+static const eddy_attr_field frame_fields[] =
+    EDDY_FIELDS(frame_attrs, frame_length, frame_step, inner, pad_end, pad_value);
 
 /* --------------------------------------------------------------- shared -- */
 
@@ -31,11 +25,11 @@ static bool infer_attrs(eddy_infer *c, int extra)
 {
     const frame_attrs *a = c->attrs;
     const int rank = c->in[0].shape.rank;
-    if (a->step < 1 || a->length < 0 || a->inner < 0)
+    if (a->frame_step < 1 || a->frame_length < 0 || a->inner < 0)
         return eddy_infer_fail(
             c, EDDY_INVALID_ARGUMENT,
             "the frame length is %lld and the step is %lld; they must be positive",
-            (long long)a->length, (long long)a->step);
+            (long long)a->frame_length, (long long)a->frame_step);
     if (rank >= 0 && a->inner + extra > rank)
         return eddy_infer_fail(c, EDDY_BAD_SHAPE,
                                "x has rank %d; expected an axis before the last %lld", rank,
@@ -46,7 +40,7 @@ static bool infer_attrs(eddy_infer *c, int extra)
 /* Checks that the last frame begins at a position that int64 can represent. */
 static bool infer_end(eddy_infer *c, int64_t frames, int64_t length, int64_t *n)
 {
-    const int64_t step = ((const frame_attrs *)c->attrs)->step;
+    const int64_t step = ((const frame_attrs *)c->attrs)->frame_step;
     if (!__builtin_mul_overflow(frames - 1, step, n) && !__builtin_add_overflow(*n, length, n))
         return true;
     return eddy_infer_fail(c, EDDY_LIMIT, "%lld frames with step %lld are too long",
@@ -66,8 +60,8 @@ static layout layout_of(const eddy_kernel *k, const eddy_type *signal, const edd
     const eddy_shape   s = signal->shape, f = framed->shape;
     const int          at = s.rank - 1 - (int)a->inner;
     return (layout){ k, eddy__shape_product(s, 0, at), s.dim[at],
-                     eddy__shape_product(s, at + 1, s.rank), f.dim[at], f.dim[at + 1], a->step,
-                     eddy_dtype_size(signal->dtype) };
+                     eddy__shape_product(s, at + 1, s.rank), f.dim[at], f.dim[at + 1],
+                     a->frame_step, eddy_dtype_size(signal->dtype) };
 }
 
 /* ---------------------------------------------------------------- frame -- */
@@ -76,8 +70,8 @@ static layout layout_of(const eddy_kernel *k, const eddy_type *signal, const edd
 static int64_t frames_of(const frame_attrs *a, int64_t n)
 {
     if (n == EDDY_ANY) return EDDY_ANY;
-    if (a->pad_end) return n / a->step + (n % a->step > 0);
-    return n < a->length ? 0 : 1 + (n - a->length) / a->step;
+    if (a->pad_end) return n / a->frame_step + (n % a->frame_step > 0);
+    return n < a->frame_length ? 0 : 1 + (n - a->frame_length) / a->frame_step;
 }
 
 static bool frame_infer(eddy_infer *c)
@@ -93,7 +87,7 @@ static bool frame_infer(eddy_infer *c)
     const int at = x.rank - 1 - (int)a->inner;
     for (int i = 0; i < y.rank; i++) y.dim[i] = x.dim[i > at ? i - 1 : i];
     y.dim[at] = frames_of(a, x.dim[at]);
-    y.dim[at + 1] = a->length;
+    y.dim[at + 1] = a->frame_length;
     if (c->n_in > 1) {
         const eddy_shape ref = c->in[1].shape;
         const int        from = ref.rank - 2 - (int)a->inner;
@@ -281,7 +275,7 @@ static void overlap_gradient(eddy_rule *r)
 {
     const eddy_tensor in[] = { r->dy[0], r->x[0] };
     frame_attrs a = *(const frame_attrs *)r->attrs;
-    a.length = 0;
+    a.frame_length = 0;
     a.pad_value = 0;
     r->dx[0] = eddy_apply(&eddy_op_frame, &a, 2, in, (eddy_apply_args){ 0 });
 }
@@ -305,7 +299,8 @@ const eddy_op_def eddy_op_overlap_and_add = {
  *  Gradient: dsignal = the frames of dy.  TensorFlow: tf.signal.overlap_and_add. */
 eddy_tensor eddy_overlap_and_add(eddy_tensor signal, int64_t frame_step)
 {
-    return eddy_apply1(&eddy_op_overlap_and_add, &(frame_attrs){ .step = frame_step }, signal);
+    return eddy_apply1(&eddy_op_overlap_and_add, &(frame_attrs){ .frame_step = frame_step },
+                       signal);
 }
 
 /* --------------------------------------------------------------- tools -- */

@@ -163,7 +163,7 @@ static double kaiser(double i, double n, double beta)
 /** y[i] = I0(beta sqrt(1 - (2 i / n - 1)^2)) / I0(beta), n = window_length - 1: the Kaiser window.
  *
  *  window_length  at least 1; a window of length 1 is 1
- *  beta           shape parameter; larger values give a narrower window; default: 12
+ *  beta           shape parameter; larger values give a narrower window
  *  dtype          float32 (default) or float64
  *
  *  Errors: as for eddy_hann_window; EDDY_INVALID_ARGUMENT if beta is not finite.

@@ -135,7 +135,7 @@ static eddy_tensor compare_one(const char *who, const char *says, const eddy_op_
  *
  *  x, y       any type except float16 and bfloat16, the same for both, shapes that broadcast
  *  data       up to 63 tensors shown in the error message; default x and y
- *  summarize  the number of elements shown of each; default 3; -1: all
+ *  summarize  the number of elements shown of each; -1: all
  *  message    begins the error message
  *
  *  It holds if there are no elements.

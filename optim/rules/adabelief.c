@@ -31,10 +31,10 @@ static void adabelief_step(eddy_optimizer *o, eddy_tensor g, eddy_tensor *x)
 }
 
 static const eddy_option_row options[] = {
-    TENSOR(eddy_adabelief_args, learning_rate, 0.001),
-    TENSOR(eddy_adabelief_args, beta1, 0.9),
-    TENSOR(eddy_adabelief_args, beta2, 0.999),
-    TENSOR(eddy_adabelief_args, epsilon, 1e-16),
+    TENSOR(eddy_adabelief_args, learning_rate),
+    TENSOR(eddy_adabelief_args, beta1),
+    TENSOR(eddy_adabelief_args, beta2),
+    TENSOR(eddy_adabelief_args, epsilon),
     { 0 },
 };
 

@@ -29,9 +29,9 @@ static void adadelta_step(eddy_optimizer *o, eddy_tensor g, eddy_tensor *x)
 }
 
 static const eddy_option_row options[] = {
-    TENSOR(eddy_adadelta_args, learning_rate, 0.001),
-    TENSOR(eddy_adadelta_args, rho, 0.95),
-    TENSOR(eddy_adadelta_args, epsilon, 1e-8),
+    TENSOR(eddy_adadelta_args, learning_rate),
+    TENSOR(eddy_adadelta_args, rho),
+    TENSOR(eddy_adadelta_args, epsilon),
     { 0 },
 };
 

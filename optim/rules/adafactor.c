@@ -92,10 +92,10 @@ static eddy_tensor adafactor_dense(eddy_optimizer *o, eddy_tensor g, eddy_tensor
 static const eddy_option_row options[] = {
     OPTIONAL(eddy_adafactor_args, learning_rate),
     OPTIONAL(eddy_adafactor_args, beta1),
-    TENSOR(eddy_adafactor_args, decay_rate, 0.8),
-    TENSOR(eddy_adafactor_args, clipping_threshold, 1),
-    TENSOR(eddy_adafactor_args, epsilon1, 1e-30),
-    TENSOR(eddy_adafactor_args, epsilon2, 0.001),
+    TENSOR(eddy_adafactor_args, decay_rate),
+    TENSOR(eddy_adafactor_args, clipping_threshold),
+    TENSOR(eddy_adafactor_args, epsilon1),
+    TENSOR(eddy_adafactor_args, epsilon2),
     { 0 },
 };
 

@@ -104,10 +104,10 @@ static eddy_tensor adam_finish(eddy_optimizer *o, eddy_list updates)
 }
 
 static const eddy_option_row options[] = {
-    TENSOR(eddy_adam_args, learning_rate, 0.001),
-    TENSOR(eddy_adam_args, beta1, 0.9),
-    TENSOR(eddy_adam_args, beta2, 0.999),
-    TENSOR(eddy_adam_args, epsilon, 1e-8),
+    TENSOR(eddy_adam_args, learning_rate),
+    TENSOR(eddy_adam_args, beta1),
+    TENSOR(eddy_adam_args, beta2),
+    TENSOR(eddy_adam_args, epsilon),
     { 0 },
 };
 

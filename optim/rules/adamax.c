@@ -29,10 +29,10 @@ static void adamax_step(eddy_optimizer *o, eddy_tensor g, eddy_tensor *x)
 }
 
 static const eddy_option_row options[] = {
-    TENSOR(eddy_adamax_args, learning_rate, 0.002),
-    TENSOR(eddy_adamax_args, beta1, 0.9),
-    TENSOR(eddy_adamax_args, beta2, 0.999),
-    TENSOR(eddy_adamax_args, epsilon, 1e-8),
+    TENSOR(eddy_adamax_args, learning_rate),
+    TENSOR(eddy_adamax_args, beta1),
+    TENSOR(eddy_adamax_args, beta2),
+    TENSOR(eddy_adamax_args, epsilon),
     { 0 },
 };
 

@@ -38,11 +38,11 @@ static void adamw_step(eddy_optimizer *o, eddy_tensor g, eddy_tensor *x)
 }
 
 static const eddy_option_row options[] = {
-    TENSOR(eddy_adamw_args, learning_rate, 0.001),
-    TENSOR(eddy_adamw_args, beta1, 0.9),
-    TENSOR(eddy_adamw_args, beta2, 0.999),
-    TENSOR(eddy_adamw_args, epsilon, 1e-8),
-    TENSOR(eddy_adamw_args, weight_decay, 0.01),
+    TENSOR(eddy_adamw_args, learning_rate),
+    TENSOR(eddy_adamw_args, beta1),
+    TENSOR(eddy_adamw_args, beta2),
+    TENSOR(eddy_adamw_args, epsilon),
+    TENSOR(eddy_adamw_args, weight_decay),
     { 0 },
 };
 

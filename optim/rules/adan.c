@@ -43,11 +43,11 @@ static void adan_step(eddy_optimizer *o, eddy_tensor g, eddy_tensor *x)
 }
 
 static const eddy_option_row options[] = {
-    TENSOR(eddy_adan_args, learning_rate, 0.001),
-    TENSOR(eddy_adan_args, beta1, 0.98),
-    TENSOR(eddy_adan_args, beta2, 0.92),
-    TENSOR(eddy_adan_args, beta3, 0.99),
-    TENSOR(eddy_adan_args, epsilon, 1e-8),
+    TENSOR(eddy_adan_args, learning_rate),
+    TENSOR(eddy_adan_args, beta1),
+    TENSOR(eddy_adan_args, beta2),
+    TENSOR(eddy_adan_args, beta3),
+    TENSOR(eddy_adan_args, epsilon),
     OPTIONAL(eddy_adan_args, weight_decay),
     { 0 },
 };

@@ -35,11 +35,11 @@ EDDY_API bool eddy_rank_below_2(eddy_tensor variable, void *context);
 typedef struct eddy_adamw_args {
     size_t               size_ EDDY_DEFAULT(sizeof(eddy_adamw_args));
     eddy_graph          *graph;
-    eddy_tensor          learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.001 */
-    eddy_tensor          beta1 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.9 */
-    eddy_tensor          beta2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.999 */
-    eddy_tensor          epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 1e-8 */
-    eddy_tensor          weight_decay EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.01 */
+    eddy_tensor          learning_rate EDDY_DEFAULT_SCALAR(0.001);
+    eddy_tensor          beta1 EDDY_DEFAULT_SCALAR(0.9);
+    eddy_tensor          beta2 EDDY_DEFAULT_SCALAR(0.999);
+    eddy_tensor          epsilon EDDY_DEFAULT_SCALAR(1e-8);
+    eddy_tensor          weight_decay EDDY_DEFAULT_SCALAR(0.01);
     bool                 amsgrad;
     bool                 lazy;
     eddy_variable_filter without_decay;
@@ -52,20 +52,16 @@ typedef struct eddy_adamw_args {
 EDDY_API eddy_optimizer *eddy_adamw_with(const eddy_adamw_args *given);
 #define eddy_adamw(...) eddy_adamw_with(EDDY_ARGS(eddy_adamw_args, __VA_ARGS__))
 
-/* The options of Adamax, RAdam and AdaBelief. */
-typedef struct eddy_adaptive_args {
-    size_t      size_ EDDY_DEFAULT(sizeof(eddy_adaptive_args));
+typedef struct eddy_adamax_args {
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_adamax_args));
     eddy_graph *graph;
-    eddy_tensor learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.001, Adamax 0.002 */
-    eddy_tensor beta1 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.9 */
-    eddy_tensor beta2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.999 */
-    /* above 0; default 1e-8, AdaBelief 1e-16 */
-    eddy_tensor epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
+    eddy_tensor learning_rate EDDY_DEFAULT_SCALAR(0.002);
+    eddy_tensor beta1 EDDY_DEFAULT_SCALAR(0.9);
+    eddy_tensor beta2 EDDY_DEFAULT_SCALAR(0.999);
+    eddy_tensor epsilon EDDY_DEFAULT_SCALAR(1e-8); /* above 0 */
     bool        lazy;
-    const char *name;                     /* default "Adamax", "RAdam", "AdaBelief" */
-} eddy_adaptive_args;
-
-typedef eddy_adaptive_args eddy_adamax_args;
+    const char *name;                     /* default "Adamax" */
+} eddy_adamax_args;
 /* AdaMax: m += (g - m)(1 - beta1); u = max(beta2 u, |g| + epsilon); x -= lr/(1 - beta1^t) m/u.
  * Kingma and Ba 2014, section 7.1; epsilon has the position of PyTorch's Adamax, so that
  * elements without a gradient do not change. */
@@ -75,11 +71,11 @@ EDDY_API eddy_optimizer *eddy_adamax_with(const eddy_adamax_args *given);
 typedef struct eddy_nadam_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_nadam_args));
     eddy_graph *graph;
-    eddy_tensor learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.002 */
-    eddy_tensor beta1 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.9 */
-    eddy_tensor beta2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.999 */
-    eddy_tensor epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 1e-8 */
-    eddy_tensor momentum_decay EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* psi, default 0.004 */
+    eddy_tensor learning_rate EDDY_DEFAULT_SCALAR(0.002);
+    eddy_tensor beta1 EDDY_DEFAULT_SCALAR(0.9);
+    eddy_tensor beta2 EDDY_DEFAULT_SCALAR(0.999);
+    eddy_tensor epsilon EDDY_DEFAULT_SCALAR(1e-8);
+    eddy_tensor momentum_decay EDDY_DEFAULT_SCALAR(0.004); /* psi */
     bool        lazy;
     const char *name;                     /* default "Nadam" */
 } eddy_nadam_args;
@@ -89,7 +85,16 @@ typedef struct eddy_nadam_args {
 EDDY_API eddy_optimizer *eddy_nadam_with(const eddy_nadam_args *given);
 #define eddy_nadam(...) eddy_nadam_with(EDDY_ARGS(eddy_nadam_args, __VA_ARGS__))
 
-typedef eddy_adaptive_args eddy_radam_args;
+typedef struct eddy_radam_args {
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_radam_args));
+    eddy_graph *graph;
+    eddy_tensor learning_rate EDDY_DEFAULT_SCALAR(0.001);
+    eddy_tensor beta1 EDDY_DEFAULT_SCALAR(0.9);
+    eddy_tensor beta2 EDDY_DEFAULT_SCALAR(0.999);
+    eddy_tensor epsilon EDDY_DEFAULT_SCALAR(1e-8); /* above 0 */
+    bool        lazy;
+    const char *name;                     /* default "RAdam" */
+} eddy_radam_args;
 /* RAdam: m and s as in Adam; R = 2/(1 - beta2) - 1, r = R - 2 t beta2^t/(1 - beta2^t); x -= lr
  * m/(1 - beta1^t) while r <= 5, and then x -= lr m/(1 - beta1^t) q sqrt(1 - beta2^t)/(sqrt(s) +
  * epsilon) with q^2 = (r - 4)(r - 2) R / ((R - 4)(R - 2) r). Liu et al. 2020; the threshold 5
@@ -97,7 +102,16 @@ typedef eddy_adaptive_args eddy_radam_args;
 EDDY_API eddy_optimizer *eddy_radam_with(const eddy_radam_args *given);
 #define eddy_radam(...) eddy_radam_with(EDDY_ARGS(eddy_radam_args, __VA_ARGS__))
 
-typedef eddy_adaptive_args eddy_adabelief_args;
+typedef struct eddy_adabelief_args {
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_adabelief_args));
+    eddy_graph *graph;
+    eddy_tensor learning_rate EDDY_DEFAULT_SCALAR(0.001);
+    eddy_tensor beta1 EDDY_DEFAULT_SCALAR(0.9);
+    eddy_tensor beta2 EDDY_DEFAULT_SCALAR(0.999);
+    eddy_tensor epsilon EDDY_DEFAULT_SCALAR(1e-16); /* above 0 */
+    bool        lazy;
+    const char *name;                     /* default "AdaBelief" */
+} eddy_adabelief_args;
 /* AdaBelief: m += (g - m)(1 - beta1); s += ((g - m)^2 - s)(1 - beta2) + epsilon, with the new m;
  * x -= lr m/(1 - beta1^t) / (sqrt(s/(1 - beta2^t)) + epsilon). Zhuang et al. 2020; epsilon is
  * that of the authors' code. */
@@ -107,11 +121,11 @@ EDDY_API eddy_optimizer *eddy_adabelief_with(const eddy_adabelief_args *given);
 typedef struct eddy_adan_args {
     size_t               size_ EDDY_DEFAULT(sizeof(eddy_adan_args));
     eddy_graph          *graph;
-    eddy_tensor          learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.001 */
-    eddy_tensor          beta1 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.98 */
-    eddy_tensor          beta2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.92 */
-    eddy_tensor          beta3 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.99 */
-    eddy_tensor          epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 1e-8 */
+    eddy_tensor          learning_rate EDDY_DEFAULT_SCALAR(0.001);
+    eddy_tensor          beta1 EDDY_DEFAULT_SCALAR(0.98);
+    eddy_tensor          beta2 EDDY_DEFAULT_SCALAR(0.92);
+    eddy_tensor          beta3 EDDY_DEFAULT_SCALAR(0.99);
+    eddy_tensor          epsilon EDDY_DEFAULT_SCALAR(1e-8);
     eddy_tensor          weight_decay;    /* default none */
     eddy_variable_filter without_decay;
     const char          *name;            /* default "Adan" */
@@ -127,10 +141,10 @@ EDDY_API eddy_optimizer *eddy_adan_with(const eddy_adan_args *given);
 typedef struct eddy_yogi_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_yogi_args));
     eddy_graph *graph;
-    eddy_tensor learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.01 */
-    eddy_tensor beta1 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.9 */
-    eddy_tensor beta2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.999 */
-    eddy_tensor epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.001 */
+    eddy_tensor learning_rate EDDY_DEFAULT_SCALAR(0.01);
+    eddy_tensor beta1 EDDY_DEFAULT_SCALAR(0.9);
+    eddy_tensor beta2 EDDY_DEFAULT_SCALAR(0.999);
+    eddy_tensor epsilon EDDY_DEFAULT_SCALAR(0.001);
     double      initial_accumulator_value EDDY_DEFAULT(1e-6); /* of s */
     bool        lazy;
     const char *name;                     /* default "Yogi" */
@@ -145,9 +159,9 @@ EDDY_API eddy_optimizer *eddy_yogi_with(const eddy_yogi_args *given);
 typedef struct eddy_lion_args {
     size_t               size_ EDDY_DEFAULT(sizeof(eddy_lion_args));
     eddy_graph          *graph;
-    eddy_tensor          learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.0001 */
-    eddy_tensor          beta1 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.9 */
-    eddy_tensor          beta2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.99 */
+    eddy_tensor          learning_rate EDDY_DEFAULT_SCALAR(0.0001);
+    eddy_tensor          beta1 EDDY_DEFAULT_SCALAR(0.9);
+    eddy_tensor          beta2 EDDY_DEFAULT_SCALAR(0.99);
     eddy_tensor          weight_decay;    /* default none */
     bool                 lazy;
     eddy_variable_filter without_decay;
@@ -163,10 +177,10 @@ EDDY_API eddy_optimizer *eddy_lion_with(const eddy_lion_args *given);
 typedef struct eddy_lamb_args {
     size_t               size_ EDDY_DEFAULT(sizeof(eddy_lamb_args));
     eddy_graph          *graph;
-    eddy_tensor          learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.001 */
-    eddy_tensor          beta1 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.9 */
-    eddy_tensor          beta2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.999 */
-    eddy_tensor          epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 1e-6 */
+    eddy_tensor          learning_rate EDDY_DEFAULT_SCALAR(0.001);
+    eddy_tensor          beta1 EDDY_DEFAULT_SCALAR(0.9);
+    eddy_tensor          beta2 EDDY_DEFAULT_SCALAR(0.999);
+    eddy_tensor          epsilon EDDY_DEFAULT_SCALAR(1e-6);
     eddy_tensor          weight_decay;    /* default none; the paper has 0.01 */
     eddy_variable_filter without_decay;
     eddy_variable_filter without_adaptation;
@@ -183,11 +197,10 @@ typedef struct eddy_lars_args {
     size_t               size_ EDDY_DEFAULT(sizeof(eddy_lars_args));
     eddy_graph          *graph;
     eddy_tensor          learning_rate;   /* required */
-    eddy_tensor          momentum EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.9 */
-    eddy_tensor          weight_decay EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.0001 */
-    /* the trust coefficient, default 0.001 */
-    eddy_tensor          eeta EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
-    eddy_tensor          epsilon;         /* default 0 */
+    eddy_tensor          momentum EDDY_DEFAULT_SCALAR(0.9);
+    eddy_tensor          weight_decay EDDY_DEFAULT_SCALAR(0.0001);
+    eddy_tensor          eeta EDDY_DEFAULT_SCALAR(0.001); /* the trust coefficient */
+    eddy_tensor          epsilon EDDY_DEFAULT_SCALAR(0);
     eddy_variable_filter skip;            /* variables with neither adaptation nor decay */
     bool                 use_nesterov;
     const char          *name;            /* default "LARSOptimizer" */
@@ -202,10 +215,10 @@ EDDY_API eddy_optimizer *eddy_lars_with(const eddy_lars_args *given);
 typedef struct eddy_novograd_args {
     size_t               size_ EDDY_DEFAULT(sizeof(eddy_novograd_args));
     eddy_graph          *graph;
-    eddy_tensor          learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.001 */
-    eddy_tensor          beta1 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.95 */
-    eddy_tensor          beta2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.98 */
-    eddy_tensor          epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 1e-8 */
+    eddy_tensor          learning_rate EDDY_DEFAULT_SCALAR(0.001);
+    eddy_tensor          beta1 EDDY_DEFAULT_SCALAR(0.95);
+    eddy_tensor          beta2 EDDY_DEFAULT_SCALAR(0.98);
+    eddy_tensor          epsilon EDDY_DEFAULT_SCALAR(1e-8);
     eddy_tensor          weight_decay;    /* default none */
     eddy_variable_filter without_decay;
     const char          *name;            /* default "NovoGrad" */
@@ -225,12 +238,10 @@ typedef struct eddy_adafactor_args {
     /* default: the relative step min(0.01, 1/sqrt(t)) */
     eddy_tensor learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
     eddy_tensor beta1;                    /* default none: no average of the steps */
-    /* c of beta2(t) = 1 - t^-c; default 0.8 */
-    eddy_tensor decay_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
-    eddy_tensor clipping_threshold EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* d, default 1 */
-    eddy_tensor epsilon1 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* added to squares, default 1e-30 */
-    /* least scale of a variable, default 0.001 */
-    eddy_tensor epsilon2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
+    eddy_tensor decay_rate EDDY_DEFAULT_SCALAR(0.8); /* c of beta2(t) = 1 - t^-c */
+    eddy_tensor clipping_threshold EDDY_DEFAULT_SCALAR(1); /* d */
+    eddy_tensor epsilon1 EDDY_DEFAULT_SCALAR(1e-30); /* added to squares */
+    eddy_tensor epsilon2 EDDY_DEFAULT_SCALAR(0.001); /* least scale of a variable */
     bool        without_parameter_scale;
     const char *name;                     /* default "Adafactor" */
 } eddy_adafactor_args;
@@ -249,7 +260,7 @@ typedef struct eddy_sm3_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_sm3_args));
     eddy_graph *graph;
     eddy_tensor learning_rate;            /* required */
-    eddy_tensor momentum EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.9 */
+    eddy_tensor momentum EDDY_DEFAULT_SCALAR(0.9);
     const char *name;                     /* default "SM3" */
 } eddy_sm3_args;
 /* SM3: a slot a_i for each axis, with its length. n = min_i a_i + g^2; a_i = the maximum of n
@@ -266,8 +277,8 @@ EDDY_API eddy_optimizer *eddy_sm3_with(const eddy_sm3_args *given);
 typedef struct eddy_shampoo_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_shampoo_args));
     eddy_graph *graph;
-    eddy_tensor learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.1 */
-    eddy_tensor epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.0001, above 0 */
+    eddy_tensor learning_rate EDDY_DEFAULT_SCALAR(0.1);
+    eddy_tensor epsilon EDDY_DEFAULT_SCALAR(0.0001); /* above 0 */
     eddy_tensor momentum;        /* default none */
     int64_t     max_size EDDY_DEFAULT(1024); /* of an axis with a preconditioner */
     bool        separate_roots;           /* eddy_shampoo_roots makes them, not the step */
@@ -293,11 +304,10 @@ EDDY_API eddy_tensor eddy_shampoo_roots(eddy_optimizer *shampoo);
 typedef struct eddy_muon_args {
     size_t               size_ EDDY_DEFAULT(sizeof(eddy_muon_args));
     eddy_graph          *graph;
-    eddy_tensor          learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.001 */
-    eddy_tensor          momentum EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.95 */
-    eddy_tensor          weight_decay EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.1 */
-    /* the least norm; default 1e-7 */
-    eddy_tensor          epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
+    eddy_tensor          learning_rate EDDY_DEFAULT_SCALAR(0.001);
+    eddy_tensor          momentum EDDY_DEFAULT_SCALAR(0.95);
+    eddy_tensor          weight_decay EDDY_DEFAULT_SCALAR(0.1);
+    eddy_tensor          epsilon EDDY_DEFAULT_SCALAR(1e-7); /* the least norm */
     int                  newton_steps EDDY_DEFAULT(5);
     bool                 no_nesterov;
     eddy_variable_filter without_decay;

@@ -39,10 +39,10 @@ static void asgd_step(eddy_optimizer *o, eddy_tensor g, eddy_tensor *x)
 }
 
 static const eddy_option_row options[] = {
-    TENSOR(eddy_asgd_args, learning_rate, 0.01),
-    TENSOR(eddy_asgd_args, lambda, 0.0001),
-    TENSOR(eddy_asgd_args, alpha, 0.75),
-    TENSOR(eddy_asgd_args, t0, 1e6),
+    TENSOR(eddy_asgd_args, learning_rate),
+    TENSOR(eddy_asgd_args, lambda),
+    TENSOR(eddy_asgd_args, alpha),
+    TENSOR(eddy_asgd_args, t0),
     { 0 },
 };
 

@@ -69,7 +69,6 @@ static bool keep_name(eddy_graph *g, const char **name)
 static const eddy_option_row options[] = {
     REQUIRED(eddy_ftrl_args, learning_rate),
     NOT_NEGATIVE(eddy_ftrl_args, initial_accumulator_value),
-    NUMBER(eddy_ftrl_args, learning_rate_power),
     NOT_NEGATIVE(eddy_ftrl_args, l1_regularization_strength),
     NOT_NEGATIVE(eddy_ftrl_args, l2_regularization_strength),
     NOT_NEGATIVE(eddy_ftrl_args, l2_shrinkage_regularization_strength),

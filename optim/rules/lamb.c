@@ -40,10 +40,10 @@ static eddy_tensor lamb_dense(eddy_optimizer *o, eddy_tensor g, eddy_tensor v)
 }
 
 static const eddy_option_row options[] = {
-    TENSOR(eddy_lamb_args, learning_rate, 0.001),
-    TENSOR(eddy_lamb_args, beta1, 0.9),
-    TENSOR(eddy_lamb_args, beta2, 0.999),
-    TENSOR(eddy_lamb_args, epsilon, 1e-6),
+    TENSOR(eddy_lamb_args, learning_rate),
+    TENSOR(eddy_lamb_args, beta1),
+    TENSOR(eddy_lamb_args, beta2),
+    TENSOR(eddy_lamb_args, epsilon),
     OPTIONAL(eddy_lamb_args, weight_decay),
     { 0 },
 };

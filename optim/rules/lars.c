@@ -28,10 +28,10 @@ static eddy_tensor lars_dense(eddy_optimizer *o, eddy_tensor g, eddy_tensor v)
 
 static const eddy_option_row options[] = {
     REQUIRED(eddy_lars_args, learning_rate),
-    TENSOR(eddy_lars_args, momentum, 0.9),
-    TENSOR(eddy_lars_args, weight_decay, 0.0001),
-    TENSOR(eddy_lars_args, eeta, 0.001),
-    TENSOR(eddy_lars_args, epsilon, 0),
+    TENSOR(eddy_lars_args, momentum),
+    TENSOR(eddy_lars_args, weight_decay),
+    TENSOR(eddy_lars_args, eeta),
+    TENSOR(eddy_lars_args, epsilon),
     { 0 },
 };
 

@@ -17,9 +17,9 @@ static void lion_step(eddy_optimizer *o, eddy_tensor g, eddy_tensor *x)
 }
 
 static const eddy_option_row options[] = {
-    TENSOR(eddy_lion_args, learning_rate, 0.0001),
-    TENSOR(eddy_lion_args, beta1, 0.9),
-    TENSOR(eddy_lion_args, beta2, 0.99),
+    TENSOR(eddy_lion_args, learning_rate),
+    TENSOR(eddy_lion_args, beta1),
+    TENSOR(eddy_lion_args, beta2),
     OPTIONAL(eddy_lion_args, weight_decay),
     { 0 },
 };

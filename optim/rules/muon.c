@@ -62,10 +62,10 @@ static eddy_tensor muon_dense(eddy_optimizer *o, eddy_tensor g, eddy_tensor v)
 }
 
 static const eddy_option_row options[] = {
-    TENSOR(eddy_muon_args, learning_rate, 0.001),
-    TENSOR(eddy_muon_args, momentum, 0.95),
-    TENSOR(eddy_muon_args, weight_decay, 0.1),
-    TENSOR(eddy_muon_args, epsilon, 1e-7),
+    TENSOR(eddy_muon_args, learning_rate),
+    TENSOR(eddy_muon_args, momentum),
+    TENSOR(eddy_muon_args, weight_decay),
+    TENSOR(eddy_muon_args, epsilon),
     { 0 },
 };
 

@@ -63,11 +63,11 @@ static eddy_tensor nadam_finish(eddy_optimizer *o, eddy_list updates)
 }
 
 static const eddy_option_row options[] = {
-    TENSOR(eddy_nadam_args, learning_rate, 0.002),
-    TENSOR(eddy_nadam_args, beta1, 0.9),
-    TENSOR(eddy_nadam_args, beta2, 0.999),
-    TENSOR(eddy_nadam_args, epsilon, 1e-8),
-    TENSOR(eddy_nadam_args, momentum_decay, 0.004),
+    TENSOR(eddy_nadam_args, learning_rate),
+    TENSOR(eddy_nadam_args, beta1),
+    TENSOR(eddy_nadam_args, beta2),
+    TENSOR(eddy_nadam_args, epsilon),
+    TENSOR(eddy_nadam_args, momentum_decay),
     { 0 },
 };
 

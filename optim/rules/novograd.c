@@ -39,10 +39,10 @@ static eddy_tensor novograd_dense(eddy_optimizer *o, eddy_tensor g, eddy_tensor 
 }
 
 static const eddy_option_row options[] = {
-    TENSOR(eddy_novograd_args, learning_rate, 0.001),
-    TENSOR(eddy_novograd_args, beta1, 0.95),
-    TENSOR(eddy_novograd_args, beta2, 0.98),
-    TENSOR(eddy_novograd_args, epsilon, 1e-8),
+    TENSOR(eddy_novograd_args, learning_rate),
+    TENSOR(eddy_novograd_args, beta1),
+    TENSOR(eddy_novograd_args, beta2),
+    TENSOR(eddy_novograd_args, epsilon),
     OPTIONAL(eddy_novograd_args, weight_decay),
     { 0 },
 };

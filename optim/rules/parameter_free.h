@@ -14,14 +14,12 @@ extern "C" {
 typedef struct eddy_prodigy_args {
     size_t               size_ EDDY_DEFAULT(sizeof(eddy_prodigy_args));
     eddy_graph          *graph;
-    /* a factor, usually 1 (default), or a schedule */
-    eddy_tensor          learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
-    eddy_tensor          beta1 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.9 */
-    eddy_tensor          beta2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.999 */
-    eddy_tensor          epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 1e-8 */
+    eddy_tensor          learning_rate EDDY_DEFAULT_SCALAR(1); /* a factor, or a schedule */
+    eddy_tensor          beta1 EDDY_DEFAULT_SCALAR(0.9);
+    eddy_tensor          beta2 EDDY_DEFAULT_SCALAR(0.999);
+    eddy_tensor          epsilon EDDY_DEFAULT_SCALAR(1e-8);
     eddy_tensor          weight_decay;    /* default none */
-    /* factor of the estimate; default 1 */
-    eddy_tensor          d_coef EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
+    eddy_tensor          d_coef EDDY_DEFAULT_SCALAR(1); /* factor of the estimate */
     double               d0 EDDY_DEFAULT(1e-6); /* the first estimate, above 0 */
     eddy_variable_filter without_decay;
     const char          *name;            /* default "Prodigy" */
@@ -39,11 +37,10 @@ EDDY_API eddy_optimizer *eddy_prodigy_with(const eddy_prodigy_args *given);
 typedef struct eddy_schedule_free_adamw_args {
     size_t               size_ EDDY_DEFAULT(sizeof(eddy_schedule_free_adamw_args));
     eddy_graph          *graph;
-    /* default 0.0025; with a warm-up, no decay */
-    eddy_tensor          learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
-    eddy_tensor          beta1 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.9 */
-    eddy_tensor          beta2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.999 */
-    eddy_tensor          epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 1e-8 */
+    eddy_tensor          learning_rate EDDY_DEFAULT_SCALAR(0.0025); /* with a warm-up, no decay */
+    eddy_tensor          beta1 EDDY_DEFAULT_SCALAR(0.9);
+    eddy_tensor          beta2 EDDY_DEFAULT_SCALAR(0.999);
+    eddy_tensor          epsilon EDDY_DEFAULT_SCALAR(1e-8);
     eddy_tensor          weight_decay;    /* default none */
     eddy_variable_filter without_decay;
     const char          *name;            /* default "ScheduleFreeAdamW" */

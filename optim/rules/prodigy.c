@@ -83,12 +83,12 @@ static eddy_tensor prodigy_finish(eddy_optimizer *o, eddy_list updates)
 }
 
 static const eddy_option_row options[] = {
-    TENSOR(eddy_prodigy_args, learning_rate, 1),
-    TENSOR(eddy_prodigy_args, beta1, 0.9),
-    TENSOR(eddy_prodigy_args, beta2, 0.999),
-    TENSOR(eddy_prodigy_args, epsilon, 1e-8),
+    TENSOR(eddy_prodigy_args, learning_rate),
+    TENSOR(eddy_prodigy_args, beta1),
+    TENSOR(eddy_prodigy_args, beta2),
+    TENSOR(eddy_prodigy_args, epsilon),
     OPTIONAL(eddy_prodigy_args, weight_decay),
-    TENSOR(eddy_prodigy_args, d_coef, 1),
+    TENSOR(eddy_prodigy_args, d_coef),
     POSITIVE(eddy_prodigy_args, d0),
     { 0 },
 };

@@ -41,10 +41,10 @@ static void radam_step(eddy_optimizer *o, eddy_tensor g, eddy_tensor *x)
 }
 
 static const eddy_option_row options[] = {
-    TENSOR(eddy_radam_args, learning_rate, 0.001),
-    TENSOR(eddy_radam_args, beta1, 0.9),
-    TENSOR(eddy_radam_args, beta2, 0.999),
-    TENSOR(eddy_radam_args, epsilon, 1e-8),
+    TENSOR(eddy_radam_args, learning_rate),
+    TENSOR(eddy_radam_args, beta1),
+    TENSOR(eddy_radam_args, beta2),
+    TENSOR(eddy_radam_args, epsilon),
     { 0 },
 };
 

@@ -39,9 +39,9 @@ static void rmsprop_step(eddy_optimizer *o, eddy_tensor g, eddy_tensor *x)
 
 static const eddy_option_row options[] = {
     REQUIRED(eddy_rmsprop_args, learning_rate),
-    TENSOR(eddy_rmsprop_args, decay, 0.9),
-    TENSOR(eddy_rmsprop_args, momentum, 0),
-    TENSOR(eddy_rmsprop_args, epsilon, 1e-10),
+    TENSOR(eddy_rmsprop_args, decay),
+    TENSOR(eddy_rmsprop_args, momentum),
+    TENSOR(eddy_rmsprop_args, epsilon),
     { 0 },
 };
 

@@ -32,11 +32,11 @@ static void rprop_step(eddy_optimizer *o, eddy_tensor g, eddy_tensor *x)
 }
 
 static const eddy_option_row options[] = {
-    TENSOR(eddy_rprop_args, learning_rate, 0.01),
-    TENSOR(eddy_rprop_args, eta_minus, 0.5),
-    TENSOR(eddy_rprop_args, eta_plus, 1.2),
-    TENSOR(eddy_rprop_args, min_step, 1e-6),
-    TENSOR(eddy_rprop_args, max_step, 50),
+    TENSOR(eddy_rprop_args, learning_rate),
+    TENSOR(eddy_rprop_args, eta_minus),
+    TENSOR(eddy_rprop_args, eta_plus),
+    TENSOR(eddy_rprop_args, min_step),
+    TENSOR(eddy_rprop_args, max_step),
     { 0 },
 };
 

@@ -63,10 +63,10 @@ static eddy_tensor free_finish(eddy_optimizer *o, eddy_list updates)
 }
 
 static const eddy_option_row options[] = {
-    TENSOR(eddy_schedule_free_adamw_args, learning_rate, 0.0025),
-    TENSOR(eddy_schedule_free_adamw_args, beta1, 0.9),
-    TENSOR(eddy_schedule_free_adamw_args, beta2, 0.999),
-    TENSOR(eddy_schedule_free_adamw_args, epsilon, 1e-8),
+    TENSOR(eddy_schedule_free_adamw_args, learning_rate),
+    TENSOR(eddy_schedule_free_adamw_args, beta1),
+    TENSOR(eddy_schedule_free_adamw_args, beta2),
+    TENSOR(eddy_schedule_free_adamw_args, epsilon),
     OPTIONAL(eddy_schedule_free_adamw_args, weight_decay),
     { 0 },
 };

@@ -105,8 +105,8 @@ static eddy_tensor shampoo_dense(eddy_optimizer *o, eddy_tensor g, eddy_tensor v
 }
 
 static const eddy_option_row options[] = {
-    TENSOR(eddy_shampoo_args, learning_rate, 0.1),
-    TENSOR(eddy_shampoo_args, epsilon, 0.0001),
+    TENSOR(eddy_shampoo_args, learning_rate),
+    TENSOR(eddy_shampoo_args, epsilon),
     OPTIONAL(eddy_shampoo_args, momentum),
     { 0 },
 };

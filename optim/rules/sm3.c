@@ -87,7 +87,7 @@ static eddy_tensor sm3_sparse(eddy_optimizer *o, eddy_tensor g, eddy_tensor indi
 
 static const eddy_option_row options[] = {
     REQUIRED(eddy_sm3_args, learning_rate),
-    TENSOR(eddy_sm3_args, momentum, 0.9),
+    TENSOR(eddy_sm3_args, momentum),
     { 0 },
 };
 

@@ -40,8 +40,8 @@ typedef struct eddy_momentum_args {
     eddy_tensor momentum;            /* required */
     bool        use_nesterov;
     const char *name;                /* default "Momentum" */
-    eddy_tensor dampening;           /* default 0 */
-    eddy_tensor weight_decay;    /* in the gradient; default none */
+    eddy_tensor dampening;           /* default none */
+    eddy_tensor weight_decay;        /* in the gradient; default none */
 } eddy_momentum_args;
 /* d = g + weight_decay v; a = momentum a + (1 - dampening) d, except a = d in the first step; v
  * -= lr a, or with Nesterov momentum v -= lr d + lr momentum a. Also for complex variables.
@@ -53,11 +53,10 @@ EDDY_API eddy_optimizer *eddy_momentum_with(const eddy_momentum_args *given);
 typedef struct eddy_adam_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_adam_args));
     eddy_graph *graph;
-    eddy_tensor learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.001 */
-    eddy_tensor beta1 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.9 */
-    eddy_tensor beta2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.999 */
-    /* default 1e-8, the "epsilon hat" of the paper */
-    eddy_tensor epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
+    eddy_tensor learning_rate EDDY_DEFAULT_SCALAR(0.001);
+    eddy_tensor beta1 EDDY_DEFAULT_SCALAR(0.9);
+    eddy_tensor beta2 EDDY_DEFAULT_SCALAR(0.999);
+    eddy_tensor epsilon EDDY_DEFAULT_SCALAR(1e-8); /* the "epsilon hat" of the paper */
     bool        amsgrad;             /* the root is that of the largest s so far, slot "vhat" */
     const char *name;                /* default "Adam" */
 } eddy_adam_args;
@@ -96,9 +95,9 @@ EDDY_API eddy_optimizer *eddy_adagrad_da_with(const eddy_adagrad_da_args *given)
 typedef struct eddy_adadelta_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_adadelta_args));
     eddy_graph *graph;
-    eddy_tensor learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.001 */
-    eddy_tensor rho EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.95 */
-    eddy_tensor epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 1e-8 */
+    eddy_tensor learning_rate EDDY_DEFAULT_SCALAR(0.001);
+    eddy_tensor rho EDDY_DEFAULT_SCALAR(0.95);
+    eddy_tensor epsilon EDDY_DEFAULT_SCALAR(1e-8);
     const char *name;                /* default "Adadelta" */
 } eddy_adadelta_args;
 /* a = rho a + (1 - rho) g^2; u = g sqrt(d + epsilon) / sqrt(a + epsilon); v -= lr u;
@@ -110,9 +109,9 @@ typedef struct eddy_rmsprop_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_rmsprop_args));
     eddy_graph *graph;
     eddy_tensor learning_rate;       /* required */
-    eddy_tensor decay EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.9 */
-    eddy_tensor momentum;            /* default 0 */
-    eddy_tensor epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 1e-10 */
+    eddy_tensor decay EDDY_DEFAULT_SCALAR(0.9);
+    eddy_tensor momentum EDDY_DEFAULT_SCALAR(0);
+    eddy_tensor epsilon EDDY_DEFAULT_SCALAR(1e-10);
     bool        centered;
     const char *name;                /* default "RMSProp" */
 } eddy_rmsprop_args;
@@ -175,12 +174,11 @@ EDDY_API eddy_optimizer *eddy_proximal_adagrad_with(const eddy_proximal_adagrad_
 typedef struct eddy_rprop_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_rprop_args));
     eddy_graph *graph;
-    /* the first step of each element; default 0.01 */
-    eddy_tensor learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
-    eddy_tensor eta_minus EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.5 */
-    eddy_tensor eta_plus EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 1.2 */
-    eddy_tensor min_step EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 1e-6 */
-    eddy_tensor max_step EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 50 */
+    eddy_tensor learning_rate EDDY_DEFAULT_SCALAR(0.01); /* the first step of each element */
+    eddy_tensor eta_minus EDDY_DEFAULT_SCALAR(0.5);
+    eddy_tensor eta_plus EDDY_DEFAULT_SCALAR(1.2);
+    eddy_tensor min_step EDDY_DEFAULT_SCALAR(1e-6);
+    eddy_tensor max_step EDDY_DEFAULT_SCALAR(50);
     const char *name;                /* default "Rprop" */
 } eddy_rprop_args;
 /* p is g of the previous step. Where p g > 0, d = min(d eta_plus, max_step); where p g < 0, d =
@@ -194,12 +192,10 @@ EDDY_API eddy_optimizer *eddy_rprop_with(const eddy_rprop_args *given);
 typedef struct eddy_asgd_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_asgd_args));
     eddy_graph *graph;
-    eddy_tensor learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.01 */
-    eddy_tensor lambda EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* decay, default 0.0001 */
-    /* power of the rate's decay, default 0.75 */
-    eddy_tensor alpha EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
-    /* the step with which averaging begins; default 1e6 */
-    eddy_tensor t0 EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
+    eddy_tensor learning_rate EDDY_DEFAULT_SCALAR(0.01);
+    eddy_tensor lambda EDDY_DEFAULT_SCALAR(0.0001); /* decay */
+    eddy_tensor alpha EDDY_DEFAULT_SCALAR(0.75); /* power of the rate's decay */
+    eddy_tensor t0 EDDY_DEFAULT_SCALAR(1e6); /* the step with which averaging begins */
     const char *name;                /* default "ASGD" */
 } eddy_asgd_args;
 /* At step t, counted from 1: e = learning_rate / (1 + lambda learning_rate (t - 1))^alpha; v = v

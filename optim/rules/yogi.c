@@ -40,10 +40,10 @@ static void yogi_step(eddy_optimizer *o, eddy_tensor g, eddy_tensor *x)
 }
 
 static const eddy_option_row options[] = {
-    TENSOR(eddy_yogi_args, learning_rate, 0.01),
-    TENSOR(eddy_yogi_args, beta1, 0.9),
-    TENSOR(eddy_yogi_args, beta2, 0.999),
-    TENSOR(eddy_yogi_args, epsilon, 0.001),
+    TENSOR(eddy_yogi_args, learning_rate),
+    TENSOR(eddy_yogi_args, beta1),
+    TENSOR(eddy_yogi_args, beta2),
+    TENSOR(eddy_yogi_args, epsilon),
     NOT_NEGATIVE(eddy_yogi_args, initial_accumulator_value),
     { 0 },
 };

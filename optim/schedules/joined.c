@@ -11,7 +11,7 @@ static eddy_tensor cycle_height(const eddy__schedule *s, const eddy_cyclic_args 
 {
     if (a->mode == EDDY_CYCLIC_TRIANGULAR2) return Pow(0.5, i);
     if (a->mode == EDDY_CYCLIC_TRIANGULAR) return NumberLike(1, i);
-    return Pow(eddy__schedule_operand(s, "gamma", a->gamma, 1), s->step);
+    return Pow(OPTION(s, eddy_cyclic_args, *a, gamma), s->step);
 }
 
 eddy_tensor eddy_cyclic_with(const eddy_cyclic_args *given)
@@ -21,7 +21,7 @@ eddy_tensor eddy_cyclic_with(const eddy_cyclic_args *given)
     if (!eddy__schedule_begin(&s, a.learning_rate, a.global_step, a.name, "Cyclic"))
         return eddy_none(s.g);
     eddy_tensor most = eddy__schedule_operand(&s, "max_learning_rate", a.max_learning_rate, NAN);
-    eddy_tensor up = eddy__schedule_operand(&s, "step_size_up", a.step_size_up, 2000), down = up;
+    eddy_tensor up = OPTION(&s, eddy_cyclic_args, a, step_size_up), down = up;
     if (a.step_size_down.node != 0 || a.step_size_down.graph)
         down = eddy__schedule_operand(&s, "step_size_down", a.step_size_down, NAN);
     if ((unsigned)a.mode > EDDY_CYCLIC_EXP_RANGE)

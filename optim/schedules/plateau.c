@@ -31,7 +31,7 @@ static plateau make_variables(const eddy__schedule *s, bool maximize)
 static eddy_tensor is_better(const eddy__schedule *s, const eddy_reduce_on_plateau_args *a,
                              eddy_tensor best)
 {
-    eddy_tensor by = eddy__schedule_operand(s, "threshold", a->threshold, 1e-4);
+    eddy_tensor by = OPTION(s, eddy_reduce_on_plateau_args, *a, threshold);
     eddy_tensor up = a->absolute_threshold ? Add(best, by) : Mul(best, Add(1, by));
     eddy_tensor down = a->absolute_threshold ? Sub(best, by) : Mul(best, Sub(1, by));
     return a->maximize ? Greater(s->step, up) : Less(s->step, down);
@@ -41,9 +41,9 @@ static eddy_tensor is_better(const eddy__schedule *s, const eddy_reduce_on_plate
 static eddy_tensor reduced(const eddy__schedule *s, const eddy_reduce_on_plateau_args *a,
                            eddy_tensor rate)
 {
-    eddy_tensor factor = eddy__schedule_operand(s, "factor", a->factor, 0.1);
-    eddy_tensor least = eddy__schedule_operand(s, "min_learning_rate", a->min_learning_rate, 0);
-    eddy_tensor epsilon = eddy__schedule_operand(s, "epsilon", a->epsilon, 1e-8);
+    eddy_tensor factor = OPTION(s, eddy_reduce_on_plateau_args, *a, factor);
+    eddy_tensor least = OPTION(s, eddy_reduce_on_plateau_args, *a, min_learning_rate);
+    eddy_tensor epsilon = OPTION(s, eddy_reduce_on_plateau_args, *a, epsilon);
     eddy_tensor lower = Maximum(Mul(rate, factor), least);
     return Where(Greater(Sub(rate, lower), epsilon), lower, rate);
 }

@@ -119,8 +119,8 @@ eddy_tensor eddy_polynomial_decay_with(const eddy_polynomial_decay_args *given)
     if (!eddy__schedule_begin(&s, a.learning_rate, a.global_step, a.name, "PolynomialDecay"))
         return eddy_none(s.g);
     eddy_tensor steps = eddy__schedule_operand(&s, "decay_steps", a.decay_steps, NAN);
-    eddy_tensor end = eddy__schedule_operand(&s, "end_learning_rate", a.end_learning_rate, 1e-4);
-    eddy_tensor power = eddy__schedule_operand(&s, "power", a.power, 1);
+    eddy_tensor end = OPTION(&s, eddy_polynomial_decay_args, a, end_learning_rate);
+    eddy_tensor power = OPTION(&s, eddy_polynomial_decay_args, a, power);
     if (a.cycle) steps = Mul(steps, Where(Equal(s.step, 0), 1, Ceil(Div(s.step, steps))));
     else s.step = Minimum(s.step, steps);
     eddy_tensor left = Sub(1, Div(s.step, steps));
@@ -192,7 +192,7 @@ eddy_tensor eddy_cosine_decay_with(const eddy_cosine_decay_args *given)
     if (!eddy__schedule_begin(&s, a.learning_rate, a.global_step, a.name, "CosineDecay"))
         return eddy_none(s.g);
     eddy_tensor steps = eddy__schedule_operand(&s, "decay_steps", a.decay_steps, NAN);
-    eddy_tensor alpha = eddy__schedule_operand(&s, "alpha", a.alpha, 0);
+    eddy_tensor alpha = OPTION(&s, eddy_cosine_decay_args, a, alpha);
     eddy_tensor over = Div(Minimum(s.step, steps), steps);
     return eddy__schedule_end(&s, with_floor(&s, eddy__half_cosine(over), alpha));
 }
@@ -222,37 +222,19 @@ eddy_tensor eddy_cosine_decay_restarts_with(const eddy_cosine_decay_restarts_arg
     if (!eddy__schedule_begin(&s, a.learning_rate, a.global_step, a.name, "SGDRDecay"))
         return eddy_none(s.g);
     eddy_tensor first = eddy__schedule_operand(&s, "first_decay_steps", a.first_decay_steps, NAN);
-    eddy_tensor t_mul = eddy__schedule_operand(&s, "t_mul", a.t_mul, 2);
-    eddy_tensor m_mul = eddy__schedule_operand(&s, "m_mul", a.m_mul, 1);
-    eddy_tensor alpha = eddy__schedule_operand(&s, "alpha", a.alpha, 0), over;
+    eddy_tensor t_mul = OPTION(&s, eddy_cosine_decay_restarts_args, a, t_mul);
+    eddy_tensor m_mul = OPTION(&s, eddy_cosine_decay_restarts_args, a, m_mul);
+    eddy_tensor alpha = OPTION(&s, eddy_cosine_decay_restarts_args, a, alpha), over;
     eddy_tensor i = period(Div(s.step, first), t_mul, &over);
     eddy_tensor height = Mul(Pow(m_mul, i), eddy__half_cosine(over));
     return eddy__schedule_end(&s, with_floor(&s, height, alpha));
 }
 
-/* Both linear cosine schedules; noise, if given, is added to the decaying factor. */
-typedef struct linear_cosine {
-    eddy_tensor steps, num_periods, alpha, beta;
-    eddy_tensor variance, variance_decay;
-    int64_t     seed;
-    bool        noisy;
-} linear_cosine;
-
-static eddy_tensor linear_cosine_of(eddy__schedule *s, linear_cosine a)
+/* lr ((alpha + left) (1 + cos(2 pi num_periods over)) / 2 + beta). */
+static eddy_tensor linear_cosine(const eddy__schedule *s, eddy_tensor left, eddy_tensor over,
+                                 eddy_tensor num_periods, eddy_tensor alpha, eddy_tensor beta)
 {
-    eddy_tensor steps = eddy__schedule_operand(s, "decay_steps", a.steps, NAN);
-    eddy_tensor periods = eddy__schedule_operand(s, "num_periods", a.num_periods, 0.5);
-    eddy_tensor alpha = eddy__schedule_operand(s, "alpha", a.alpha, 0);
-    eddy_tensor beta = eddy__schedule_operand(s, "beta", a.beta, 0.001);
-    eddy_tensor step = Minimum(s->step, steps), left = Div(Sub(steps, step), steps);
-    if (a.noisy) {
-        eddy_tensor first = eddy__schedule_operand(s, "initial_variance", a.variance, 1);
-        eddy_tensor decay = eddy__schedule_operand(s, "variance_decay", a.variance_decay, 0.55);
-        eddy_tensor deviation = Sqrt(Div(first, Pow(Add(1, step), decay)));
-        eddy_tensor noise = eddy_random_normal_like(left, .seed = a.seed);
-        left = Add(left, Mul(deviation, CastLike(noise, left)));
-    }
-    eddy_tensor cosine = eddy__half_cosine(Mul(Mul(2, periods), Div(step, steps)));
+    eddy_tensor cosine = eddy__half_cosine(Mul(Mul(2, num_periods), over));
     return eddy__schedule_end(s, Mul(s->rate, Add(Mul(Add(alpha, left), cosine), beta)));
 }
 
@@ -262,8 +244,23 @@ eddy_tensor eddy_linear_cosine_decay_with(const eddy_linear_cosine_decay_args *g
     eddy__schedule s = { .what = "linear_cosine_decay" };
     if (!eddy__schedule_begin(&s, a.learning_rate, a.global_step, a.name, "LinearCosineDecay"))
         return eddy_none(s.g);
-    return linear_cosine_of(&s, (linear_cosine){ a.decay_steps, a.num_periods, a.alpha, a.beta,
-                                                 .noisy = false });
+    eddy_tensor steps = eddy__schedule_operand(&s, "decay_steps", a.decay_steps, NAN);
+    eddy_tensor periods = OPTION(&s, eddy_linear_cosine_decay_args, a, num_periods);
+    eddy_tensor alpha = OPTION(&s, eddy_linear_cosine_decay_args, a, alpha);
+    eddy_tensor beta = OPTION(&s, eddy_linear_cosine_decay_args, a, beta);
+    eddy_tensor step = Minimum(s.step, steps), left = Div(Sub(steps, step), steps);
+    return linear_cosine(&s, left, Div(step, steps), periods, alpha, beta);
+}
+
+/* Noise like x for a step that is counted from 0. */
+static eddy_tensor noise_like(const eddy__schedule *s, const eddy_noisy_linear_cosine_decay_args *a,
+                              eddy_tensor x, eddy_tensor step)
+{
+    eddy_tensor first = OPTION(s, eddy_noisy_linear_cosine_decay_args, *a, initial_variance);
+    eddy_tensor decay = OPTION(s, eddy_noisy_linear_cosine_decay_args, *a, variance_decay);
+    eddy_tensor deviation = Sqrt(Div(first, Pow(Add(1, step), decay)));
+    eddy_tensor noise = eddy_random_normal_like(x, .seed = a->seed);
+    return Mul(deviation, CastLike(noise, x));
 }
 
 eddy_tensor eddy_noisy_linear_cosine_decay_with(const eddy_noisy_linear_cosine_decay_args *given)
@@ -272,7 +269,11 @@ eddy_tensor eddy_noisy_linear_cosine_decay_with(const eddy_noisy_linear_cosine_d
     eddy__schedule s = { .what = "noisy_linear_cosine_decay" };
     if (!eddy__schedule_begin(&s, a.learning_rate, a.global_step, a.name, "NoisyLinearCosineDecay"))
         return eddy_none(s.g);
-    return linear_cosine_of(&s, (linear_cosine){ a.decay_steps, a.num_periods, a.alpha, a.beta,
-                                                 a.initial_variance, a.variance_decay, a.seed,
-                                                 true });
+    eddy_tensor steps = eddy__schedule_operand(&s, "decay_steps", a.decay_steps, NAN);
+    eddy_tensor periods = OPTION(&s, eddy_noisy_linear_cosine_decay_args, a, num_periods);
+    eddy_tensor alpha = OPTION(&s, eddy_noisy_linear_cosine_decay_args, a, alpha);
+    eddy_tensor beta = OPTION(&s, eddy_noisy_linear_cosine_decay_args, a, beta);
+    eddy_tensor step = Minimum(s.step, steps), left = Div(Sub(steps, step), steps);
+    left = Add(left, noise_like(&s, &a, left, step));
+    return linear_cosine(&s, left, Div(step, steps), periods, alpha, beta);
 }

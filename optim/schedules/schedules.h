@@ -48,8 +48,8 @@ typedef struct eddy_polynomial_decay_args {
     eddy_tensor learning_rate;       /* required */
     eddy_tensor global_step;         /* required */
     eddy_tensor decay_steps;         /* required */
-    eddy_tensor end_learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.0001 */
-    eddy_tensor power EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 1 */
+    eddy_tensor end_learning_rate EDDY_DEFAULT_SCALAR(0.0001);
+    eddy_tensor power EDDY_DEFAULT_SCALAR(1);
     bool        cycle;               /* D grows to the next multiple of itself */
     const char *name;
 } eddy_polynomial_decay_args;
@@ -78,7 +78,7 @@ typedef struct eddy_cosine_decay_args {
     eddy_tensor learning_rate;       /* required */
     eddy_tensor global_step;         /* required */
     eddy_tensor decay_steps;         /* required */
-    eddy_tensor alpha;               /* the last rate, as a fraction of lr; default 0 */
+    eddy_tensor alpha EDDY_DEFAULT_SCALAR(0); /* the last rate, as a fraction of lr */
     const char *name;
 } eddy_cosine_decay_args;
 /* lr ((1 - alpha) (1 + cos(pi f)) / 2 + alpha), s at most D: Loshchilov and Hutter 2016 without
@@ -92,11 +92,9 @@ typedef struct eddy_cosine_decay_restarts_args {
     eddy_tensor learning_rate;       /* required */
     eddy_tensor global_step;         /* required */
     eddy_tensor first_decay_steps;   /* required */
-    /* factor for the length of each period; default 2 */
-    eddy_tensor t_mul EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
-    /* factor for the initial rate of each period; default 1 */
-    eddy_tensor m_mul EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
-    eddy_tensor alpha;               /* default 0 */
+    eddy_tensor t_mul EDDY_DEFAULT_SCALAR(2); /* factor for the length of each period */
+    eddy_tensor m_mul EDDY_DEFAULT_SCALAR(1); /* factor for the initial rate of each period */
+    eddy_tensor alpha EDDY_DEFAULT_SCALAR(0);
     const char *name;
 } eddy_cosine_decay_restarts_args;
 /* lr ((1 - alpha) m_mul^i (1 + cos(pi r)) / 2 + alpha) in period i, where r is the elapsed
@@ -110,9 +108,9 @@ typedef struct eddy_linear_cosine_decay_args {
     eddy_tensor learning_rate;       /* required */
     eddy_tensor global_step;         /* required */
     eddy_tensor decay_steps;         /* required */
-    eddy_tensor num_periods EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* of the cosine; default 0.5 */
-    eddy_tensor alpha;               /* default 0 */
-    eddy_tensor beta EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.001 */
+    eddy_tensor num_periods EDDY_DEFAULT_SCALAR(0.5); /* of the cosine */
+    eddy_tensor alpha EDDY_DEFAULT_SCALAR(0);
+    eddy_tensor beta EDDY_DEFAULT_SCALAR(0.001);
     const char *name;
 } eddy_linear_cosine_decay_args;
 /* lr ((alpha + 1 - f) (1 + cos(2 pi num_periods f)) / 2 + beta), s at most D: Bello et al. 2017.
@@ -126,11 +124,11 @@ typedef struct eddy_noisy_linear_cosine_decay_args {
     eddy_tensor learning_rate;       /* required */
     eddy_tensor global_step;         /* required */
     eddy_tensor decay_steps;         /* required */
-    eddy_tensor initial_variance EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 1 */
-    eddy_tensor variance_decay EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.55 */
-    eddy_tensor num_periods EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.5 */
-    eddy_tensor alpha;               /* default 0 */
-    eddy_tensor beta EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.001 */
+    eddy_tensor initial_variance EDDY_DEFAULT_SCALAR(1);
+    eddy_tensor variance_decay EDDY_DEFAULT_SCALAR(0.55);
+    eddy_tensor num_periods EDDY_DEFAULT_SCALAR(0.5);
+    eddy_tensor alpha EDDY_DEFAULT_SCALAR(0);
+    eddy_tensor beta EDDY_DEFAULT_SCALAR(0.001);
     int64_t     seed;                /* of the noise, as of eddy_random_normal */
     const char *name;
 } eddy_noisy_linear_cosine_decay_args;
@@ -148,7 +146,7 @@ typedef struct eddy_linear_warmup_args {
     eddy_tensor learning_rate;       /* required: a number or any schedule */
     eddy_tensor global_step;         /* required */
     eddy_tensor warmup_steps;        /* required */
-    eddy_tensor start_factor;        /* default 0 */
+    eddy_tensor start_factor EDDY_DEFAULT_SCALAR(0);
     const char *name;
 } eddy_linear_warmup_args;
 /* lr (start_factor + (1 - start_factor) s / warmup_steps), and lr from step warmup_steps on. For
@@ -177,12 +175,11 @@ typedef struct eddy_one_cycle_args {
     eddy_tensor max_learning_rate;   /* required */
     eddy_tensor global_step;         /* required */
     eddy_tensor total_steps;         /* required */
-    /* the fraction of the steps in which the rate rises; default 0.3 */
-    eddy_tensor pct_start EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
-    /* the first rate is max / div_factor; default 25 */
-    eddy_tensor div_factor EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
-    /* the last is first / final_div_factor; default 10000 */
-    eddy_tensor final_div_factor EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
+    /* the fraction of the steps in which the rate rises */
+    eddy_tensor pct_start EDDY_DEFAULT_SCALAR(0.3);
+    eddy_tensor div_factor EDDY_DEFAULT_SCALAR(25); /* the first rate is max / div_factor */
+    /* the last is first / final_div_factor */
+    eddy_tensor final_div_factor EDDY_DEFAULT_SCALAR(10000);
     bool        linear;              /* straight lines; default half cosines */
     bool        three_phase;         /* down as it went up, and then to the last rate */
     const char *name;
@@ -197,8 +194,8 @@ typedef struct eddy_one_cycle_momentum_args {
     eddy_tensor max_momentum;        /* required */
     eddy_tensor global_step;         /* required */
     eddy_tensor total_steps;         /* required */
-    eddy_tensor base_momentum EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.85 */
-    eddy_tensor pct_start EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.3 */
+    eddy_tensor base_momentum EDDY_DEFAULT_SCALAR(0.85);
+    eddy_tensor pct_start EDDY_DEFAULT_SCALAR(0.3);
     bool        linear, three_phase;
     const char *name;
 } eddy_one_cycle_momentum_args;
@@ -219,13 +216,12 @@ typedef struct eddy_cyclic_args {
     eddy_tensor      learning_rate;  /* required: the lowest */
     eddy_tensor      global_step;    /* required */
     eddy_tensor      max_learning_rate;      /* required */
-    /* steps from the lowest to the highest; default 2000 */
-    eddy_tensor      step_size_up EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
+    /* steps from the lowest to the highest */
+    eddy_tensor      step_size_up EDDY_DEFAULT_SCALAR(2000);
     /* ... and back; default step_size_up */
     eddy_tensor      step_size_down EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
     eddy_cyclic_mode mode;
-    /* of EDDY_CYCLIC_EXP_RANGE; default 1 */
-    eddy_tensor      gamma EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
+    eddy_tensor      gamma EDDY_DEFAULT_SCALAR(1); /* of EDDY_CYCLIC_EXP_RANGE */
     const char      *name;
 } eddy_cyclic_args;
 /* lr + (max - lr) h times the height given by the mode, where h rises linearly from 0 to 1 and
@@ -264,15 +260,13 @@ typedef struct eddy_reduce_on_plateau_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_reduce_on_plateau_args));
     eddy_tensor learning_rate;       /* required: the first; a constant */
     eddy_tensor metric;              /* required: a number, usually a placeholder */
-    eddy_tensor factor EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.1 */
+    eddy_tensor factor EDDY_DEFAULT_SCALAR(0.1);
     int         patience EDDY_DEFAULT(10); /* bad epochs before a reduction; -1: none */
-    /* the least improvement; default 0.0001 */
-    eddy_tensor threshold EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
+    eddy_tensor threshold EDDY_DEFAULT_SCALAR(0.0001); /* the least improvement */
     bool        absolute_threshold;  /* the threshold is a difference; default: a fraction */
     int         cooldown;            /* epochs not counted after a reduction; default 0 */
-    eddy_tensor min_learning_rate;   /* default 0 */
-    /* smaller reductions are skipped; default 1e-8 */
-    eddy_tensor epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
+    eddy_tensor min_learning_rate EDDY_DEFAULT_SCALAR(0);
+    eddy_tensor epsilon EDDY_DEFAULT_SCALAR(1e-8); /* smaller reductions are skipped */
     bool        maximize;            /* larger metrics are better */
     const char *name;                /* of the scope of its variables; default "ReduceOnPlateau" */
 } eddy_reduce_on_plateau_args;

@@ -2,6 +2,7 @@
 #ifndef EDDY_OPTIM_SCHEDULES_SCHEDULES_INTERNAL_H
 #define EDDY_OPTIM_SCHEDULES_SCHEDULES_INTERNAL_H
 
+#include "graph/call_options.h"
 #include "optim/internal.h"
 #include "optim/schedules/schedules.h"
 #include "ops/short_names.h"
@@ -23,6 +24,9 @@ bool eddy__schedule_begin(eddy__schedule *s, eddy_tensor rate, eddy_tensor step,
  * that is NaN. */
 eddy_tensor eddy__schedule_operand(const eddy__schedule *s, const char *which, eddy_tensor t,
                                    double fallback);
+/* The same for a member with a default of `args`, a struct of this type. */
+#define OPTION(s, type, args, member) \
+    eddy__schedule_operand(s, #member, (args).member, EDDY_DEFAULT_OF(type, member))
 /* Leaves the scope; t gets its name. */
 eddy_tensor eddy__schedule_end(const eddy__schedule *s, eddy_tensor t);
 /* (1 + cos(pi x)) / 2. */

@@ -11,7 +11,7 @@ eddy_tensor eddy_linear_warmup_with(const eddy_linear_warmup_args *given)
     if (!eddy__schedule_begin(&s, a.learning_rate, a.global_step, a.name, "LinearWarmup"))
         return eddy_none(s.g);
     eddy_tensor steps = eddy__schedule_operand(&s, "warmup_steps", a.warmup_steps, NAN);
-    eddy_tensor start = eddy__schedule_operand(&s, "start_factor", a.start_factor, 0);
+    eddy_tensor start = OPTION(&s, eddy_linear_warmup_args, a, start_factor);
     eddy_tensor part = Add(start, Mul(Sub(1, start), Div(s.step, steps)));
     eddy_tensor warm = GreaterEqual(s.step, steps);
     return eddy__schedule_end(&s, Where(warm, s.rate, Mul(s.rate, part)));
@@ -37,7 +37,7 @@ typedef struct phase {
     eddy_tensor end, from, to;
 } phase;
 
-/* Members shared by the schedules of the rate and of its momentum. */
+/* Operands shared by the schedules of the rate and of its momentum. */
 typedef struct cycle {
     eddy_tensor total, pct_start;
     bool        linear, three_phase;
@@ -51,12 +51,9 @@ static eddy_tensor along(const phase *p, eddy_tensor begin, eddy_tensor step, bo
 }
 
 /* The phases of one cycle: `low` to `high`, back, and in the end `last`. */
-static int phases_of(const eddy__schedule *s, const cycle *c, const eddy_tensor levels[4],
-                     phase p[3])
+static int phases_of(const cycle *c, const eddy_tensor levels[4], phase p[3])
 {
-    eddy_tensor total = eddy__schedule_operand(s, "total_steps", c->total, NAN);
-    eddy_tensor part = Mul(eddy__schedule_operand(s, "pct_start", c->pct_start, 0.3), total);
-    eddy_tensor end = Sub(total, 1);
+    eddy_tensor part = Mul(c->pct_start, c->total), end = Sub(c->total, 1);
     p[0] = (phase){ Sub(part, 1), levels[0], levels[1] };
     p[1] = (phase){ end, levels[1], levels[3] };
     if (!c->three_phase) return 2;
@@ -69,7 +66,7 @@ static int phases_of(const eddy__schedule *s, const cycle *c, const eddy_tensor 
 static eddy_tensor cycle_over(eddy__schedule *s, const cycle *c, const eddy_tensor levels[4])
 {
     phase       p[3];
-    const int   n = phases_of(s, c, levels, p);
+    const int   n = phases_of(c, levels, p);
     eddy_tensor step = Minimum(s->step, p[n - 1].end);
     eddy_tensor y = along(&p[n - 1], p[n - 2].end, step, c->linear);
     for (int i = n - 2; i >= 0; i--) {
@@ -85,10 +82,11 @@ eddy_tensor eddy_one_cycle_with(const eddy_one_cycle_args *given)
     eddy__schedule s = { .what = "one_cycle", .rate_name = "max_learning_rate" };
     if (!eddy__schedule_begin(&s, a.max_learning_rate, a.global_step, a.name, "OneCycle"))
         return eddy_none(s.g);
-    const cycle c = { a.total_steps, a.pct_start, a.linear, a.three_phase };
-    eddy_tensor first = Div(s.rate, eddy__schedule_operand(&s, "div_factor", a.div_factor, 25));
-    eddy_tensor last = Div(first, eddy__schedule_operand(&s, "final_div_factor", a.final_div_factor,
-                                                         1e4));
+    eddy_tensor first = Div(s.rate, OPTION(&s, eddy_one_cycle_args, a, div_factor));
+    eddy_tensor last = Div(first, OPTION(&s, eddy_one_cycle_args, a, final_div_factor));
+    eddy_tensor total = eddy__schedule_operand(&s, "total_steps", a.total_steps, NAN);
+    eddy_tensor pct_start = OPTION(&s, eddy_one_cycle_args, a, pct_start);
+    const cycle c = { total, pct_start, a.linear, a.three_phase };
     return cycle_over(&s, &c, (const eddy_tensor[]){ first, s.rate, first, last });
 }
 
@@ -98,7 +96,9 @@ eddy_tensor eddy_one_cycle_momentum_with(const eddy_one_cycle_momentum_args *giv
     eddy__schedule s = { .what = "one_cycle_momentum", .rate_name = "max_momentum" };
     if (!eddy__schedule_begin(&s, a.max_momentum, a.global_step, a.name, "OneCycleMomentum"))
         return eddy_none(s.g);
-    const cycle c = { a.total_steps, a.pct_start, a.linear, a.three_phase };
-    eddy_tensor base = eddy__schedule_operand(&s, "base_momentum", a.base_momentum, 0.85);
+    eddy_tensor base = OPTION(&s, eddy_one_cycle_momentum_args, a, base_momentum);
+    eddy_tensor total = eddy__schedule_operand(&s, "total_steps", a.total_steps, NAN);
+    eddy_tensor pct_start = OPTION(&s, eddy_one_cycle_momentum_args, a, pct_start);
+    const cycle c = { total, pct_start, a.linear, a.three_phase };
     return cycle_over(&s, &c, (const eddy_tensor[]){ s.rate, base, s.rate, s.rate });
 }

@@ -163,8 +163,10 @@ void eddy_clip_gradients_adaptively_with(const eddy_adaptive_clip_args *given)
     eddy_adaptive_clip_args a = EDDY_TAKE(eddy_adaptive_clip_args, given);
     eddy_graph *g = graph_of(a.pairs, a.count);
     if (!eddy__graph_ready(g) || !gradients_fit(g, "clip_gradients_adaptively", a.pairs, a.count) ||
-        !eddy__hyper_settle(g, "clip_gradients_adaptively: clip", &a.clip, 0.01) ||
-        !eddy__hyper_settle(g, "clip_gradients_adaptively: epsilon", &a.epsilon, 0.001))
+        !eddy__hyper_settle(g, "clip_gradients_adaptively: clip", &a.clip,
+                            EDDY_DEFAULT_OF(eddy_adaptive_clip_args, clip)) ||
+        !eddy__hyper_settle(g, "clip_gradients_adaptively: epsilon", &a.epsilon,
+                            EDDY_DEFAULT_OF(eddy_adaptive_clip_args, epsilon)))
         return;
     for (int i = 0; i < a.count && eddy__graph_ready(g); i++) {
         const eddy_gradient_pair p = a.pairs[i];

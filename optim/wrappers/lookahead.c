@@ -82,7 +82,9 @@ eddy_optimizer *eddy_lookahead_with(const eddy_lookahead_args *given)
     if (!g) return NULL;
     lookahead_state s = { a.optimizer, a.sync_period, a.slow_step_size,
                           eddy_none(g) };
-    if (!eddy__hyper_settle(g, "Lookahead: slow_step_size", &s.alpha, 0.5)) return NULL;
+    if (!eddy__hyper_settle(g, "Lookahead: slow_step_size", &s.alpha,
+                            EDDY_DEFAULT_OF(eddy_lookahead_args, slow_step_size)))
+        return NULL;
     if (s.period < 1) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "Lookahead: sync_period is %lld; it must be positive",
                   (long long)s.period);

@@ -127,8 +127,10 @@ eddy_optimizer *eddy_loss_scale_with(const eddy_loss_scale_args *given)
     if (!g) return NULL;
     scale_state s = { a.optimizer, a.loss_scale, a.multiplier, a.increment_period, a.fixed,
                       { eddy_none(g), NULL } };
-    if (!eddy__hyper_settle(g, "LossScale: loss_scale", &s.scale, 32768) ||
-        !eddy__hyper_settle(g, "LossScale: multiplier", &s.multiplier, 2))
+    if (!eddy__hyper_settle(g, "LossScale: loss_scale", &s.scale,
+                            EDDY_DEFAULT_OF(eddy_loss_scale_args, loss_scale)) ||
+        !eddy__hyper_settle(g, "LossScale: multiplier", &s.multiplier,
+                            EDDY_DEFAULT_OF(eddy_loss_scale_args, multiplier)))
         return NULL;
     if (s.period < 1) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT,

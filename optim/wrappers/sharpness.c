@@ -122,7 +122,8 @@ int eddy_sharpness_aware_gradients_with(const eddy_sharpness_aware_args *given)
                                             .var_list = a.var_list };
     eddy_pairs p = { 0 };
     const int  room = a.out ? a.max_out : 0;
-    if (eddy__hyper_settle(g, "sharpness_aware_gradients: rho", &a.rho, 0.05) &&
+    if (eddy__hyper_settle(g, "sharpness_aware_gradients: rho", &a.rho,
+                           EDDY_DEFAULT_OF(eddy_sharpness_aware_args, rho)) &&
         eddy__pairs_compute(g, &c, &p) && p.count > room)
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
                   "%s: the number of variables is %d, but there is room for %d", what, p.count,

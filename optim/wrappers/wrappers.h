@@ -21,7 +21,7 @@ typedef struct eddy_lookahead_args {
     size_t          size_ EDDY_DEFAULT(sizeof(eddy_lookahead_args));
     eddy_optimizer *optimizer;       /* required */
     int64_t         sync_period EDDY_DEFAULT(5); /* k */
-    eddy_tensor     slow_step_size EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* alpha; default 0.5 */
+    eddy_tensor     slow_step_size EDDY_DEFAULT_SCALAR(0.5); /* alpha */
     const char     *name;            /* default "Lookahead" */
 } eddy_lookahead_args;
 /* Lookahead (Zhang et al. 2019): at every k-th step slow += alpha (v - slow) and v = slow, where
@@ -49,11 +49,10 @@ EDDY_API eddy_optimizer *eddy_accumulate_gradients_with(
 typedef struct eddy_loss_scale_args {
     size_t          size_ EDDY_DEFAULT(sizeof(eddy_loss_scale_args));
     eddy_optimizer *optimizer;       /* required */
-    eddy_tensor     loss_scale EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* the first one; default 2^15 */
+    eddy_tensor     loss_scale EDDY_DEFAULT_SCALAR(32768); /* the first one */
     bool            fixed;           /* the scale is constant; default: it adapts */
     int64_t         increment_period EDDY_DEFAULT(2000); /* good steps before it is raised */
-    /* by which it is raised and lowered; default 2 */
-    eddy_tensor     multiplier EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
+    eddy_tensor     multiplier EDDY_DEFAULT_SCALAR(2); /* by which it is raised and lowered */
     const char     *name;            /* default "LossScale" */
 } eddy_loss_scale_args;
 /* Loss scaling, for gradients that would be too small for their element type: the gradients of a
@@ -146,7 +145,7 @@ typedef struct eddy_sharpness_aware_args {
     eddy_tensor         loss;        /* required: a floating tensor, summed if it is not a scalar */
     eddy_gradient_pair *out;         /* room for max_out pairs */
     int                 max_out;
-    eddy_tensor         rho EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.05 */
+    eddy_tensor         rho EDDY_DEFAULT_SCALAR(0.05);
     eddy_list           var_list;    /* default: the trainable variables */
 } eddy_sharpness_aware_args;
 /* Sharpness-aware gradients (SAM): as eddy_compute_gradients, but evaluated at a nearby point
@@ -189,9 +188,8 @@ typedef struct eddy_adaptive_clip_args {
     size_t              size_ EDDY_DEFAULT(sizeof(eddy_adaptive_clip_args));
     eddy_gradient_pair *pairs;
     int                 count;
-    eddy_tensor         clip EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.01 */
-    /* the least norm of a unit; default 0.001 */
-    eddy_tensor         epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
+    eddy_tensor         clip EDDY_DEFAULT_SCALAR(0.01);
+    eddy_tensor         epsilon EDDY_DEFAULT_SCALAR(0.001); /* the least norm of a unit */
 } eddy_adaptive_clip_args;
 /* Adaptive gradient clipping (Brock et al. 2021): the gradient of each unit is scaled to a norm
  * of at most clip times the norm of the unit, which is taken to be at least epsilon. A unit is a

@@ -30,6 +30,9 @@ static bool defaults(eddy_graph *g, eddy_session *s)
     bool ok = eddy_fetch_number(s, eddy_leaky_relu(x, 0.0)) == 0;
     ok = ok && std::fabs(eddy_fetch_number(s, eddy_leaky_relu(x)) + 0.2) < 1e-6;
     ok = ok && eddy_fetch_number(s, eddy_random_normal(g, EDDY_SCALAR, 3.0, 0.0)) == 3;
+    const eddy_tensor one = eddy_scalar(g, 1), end = eddy_scalar(g, 2);
+    ok = ok && std::fabs(eddy_fetch_number(s, eddy_polynomial_decay(one, end, end)) - 1e-4) < 1e-9;
+    ok = ok && std::fabs(eddy_fetch_number(s, eddy_cosine_decay(one, end, end))) < 1e-9;
     const eddy_tensor all = eddy_sum(eddy_reshape(eddy_doubles(g, 1, 2), EDDY_SHAPE(1, 2)));
     return ok && eddy_fetch_number(s, all) == 3;
 }

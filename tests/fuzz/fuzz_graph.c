@@ -29,19 +29,8 @@ typedef struct attrs {
     eddy_graph *graph;
 } attrs;
 
-static const eddy_attr_field fields[] = {
-    { "i", EDDY_ATTR_INT, offsetof(attrs, i) },
-    { "f", EDDY_ATTR_FLOAT, offsetof(attrs, f) },
-    { "b", EDDY_ATTR_BOOL, offsetof(attrs, b) },
-    { "s", EDDY_ATTR_STRING, offsetof(attrs, s) },
-    { "d", EDDY_ATTR_DTYPE, offsetof(attrs, d) },
-    { "shape", EDDY_ATTR_SHAPE, offsetof(attrs, shape) },
-    { "dims", EDDY_ATTR_DIMS, offsetof(attrs, dims) },
-    { "ints", EDDY_ATTR_INTS, offsetof(attrs, ints) },
-    { "array", EDDY_ATTR_ARRAY, offsetof(attrs, array) },
-    { "graph", EDDY_ATTR_GRAPH, offsetof(attrs, graph) },
-    { 0 }
-};
+static const eddy_attr_field fields[] =
+    EDDY_FIELDS(attrs, i, f, b, s, d, shape, dims, ints, array, graph);
 
 static bool infer(eddy_infer *c)
 {

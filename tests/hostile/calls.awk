@@ -22,7 +22,7 @@ function draws(type) {
 # The type of a declaration, and its names in n[1..]; how many.
 function declared(text, n,    count, i) {
     gsub(/\/\*[^*]*\*\//, "", text)
-    gsub(/ *EDDY_DEFAULT\(.*\)/, "", text)
+    gsub(/ *EDDY_DEFAULT(_SCALAR)?\(.*\)/, "", text)
     gsub(/[ \t]+/, " ", text)
     sub(/^ /, "", text)
     sub(/ $/, "", text)

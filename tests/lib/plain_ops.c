@@ -21,9 +21,7 @@ const eddy_op_def plain_source = {
     .flags = EDDY_OP_PLACEHOLDER,
     .infer = source_infer,
     .attrs_size = sizeof(source_attrs),
-    .attrs = (const eddy_attr_field[]){ { "dtype", EDDY_ATTR_DTYPE, offsetof(source_attrs, dtype) },
-                                        { "shape", EDDY_ATTR_SHAPE, offsetof(source_attrs, shape) },
-                                        { 0 } },
+    .attrs = EDDY_ATTRS(source_attrs, dtype, shape),
 };
 
 typedef struct value_attrs {

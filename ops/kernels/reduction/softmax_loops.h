@@ -1,5 +1,14 @@
-/* softmax_loops.h -- the last step of softmax and related operations for one element type, T: a
- * template of ops/kernels/for_floats.h. */
+/* softmax_loops.h -- the exponentials and the last step of softmax and related operations for one
+ * element type, T: a template of ops/kernels/for_floats.h. */
+
+/* y = e^y for n consecutive elements, with the bits of the operation Exp. */
+EDDY_INLINE void LOOP(exp_in_place)(int64_t n, void *data)
+{
+    T *y = data;
+    EDDY_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) y[i] = EDDY_MATH(exp, y[i], exp(y[i]));
+}
+EDDY_CLONES_OF(NAME(exp_in_place), (int64_t n, void *data), (n, data))
 
 /* Of an element x and y, of the top t and the sum s of its lane, and of its label. */
 EDDY_INLINE T NAME(ended)(ending how, T x, T y, T t, T s, T label)

@@ -7,7 +7,6 @@
 #include "ops/kernels/reduction/reduce_engine.h"
 #include "graph/base/cpu.h"
 #include "ops/kernels/elementwise/vector_math.h"
-#include "build/gen/table.h"
 
 #include <tgmath.h>
 
@@ -80,7 +79,6 @@ typedef struct walk {
     eddy_kernel        *k;
     eddy_type           type;
     const eddy_reducer *max, *sum;
-    eddy_tile_fn        exponential;
     const char         *x;
     char               *y;
     eddy_lanes          lanes;
@@ -96,10 +94,8 @@ static void in_passes(const walk *w, const eddy_softmax_block *b, void *sum)
     const bool lines = b->stride > 1;
     const int64_t length = lines ? b->width : b->many * b->n;
     char *y = b->y;
-    for (int64_t j = 0; j < (lines ? b->n : 1); j++, y += (size_t)b->stride * w->max->size) {
-        const void *in = y;
-        if (length > 0) w->exponential(length, y, &in, NULL);
-    }
+    for (int64_t j = 0; j < (lines ? b->n : 1); j++, y += (size_t)b->stride * w->max->size)
+        EDDY_BEST_FOR_TYPE(exp_in_place, FOR_FLOATS, w->type.dtype)(length, y);
     const eddy_reduction p = eddy__reduction_of_block(w->sum, b->many, b->n, b->width, b->stride);
     eddy__reduction_run(&p, sum, b->y);
 }
@@ -142,8 +138,7 @@ void eddy__softmax_walk(eddy_kernel *k, eddy_type t, int64_t axis, const void *x
 {
     walk w = { .k = k, .type = t, .x = x, .y = y, .lanes = eddy__lanes_of(t.shape, axis),
                .max = eddy__reducer_of(&eddy__fold_max, t.dtype), .finish = finish,
-               .sum = eddy__reducer_of(&eddy__fold_sum, t.dtype),
-               .exponential = eddy_op_exp.tile(&t, &t) };
+               .sum = eddy__reducer_of(&eddy__fold_sum, t.dtype) };
     const eddy_lanes l = w.lanes;
     const int64_t most = l.inner > 1 ? EDDY_SOFTMAX_LANES : ELEMENTS / (l.n + 1) + 1;
     w.step = most < EDDY_SOFTMAX_LANES ? most : EDDY_SOFTMAX_LANES;

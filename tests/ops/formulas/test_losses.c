@@ -278,6 +278,8 @@ START_TEST(corners)
     IS(eddy_kl_divergence_loss(x, vec(F64, V(1, 0))), INFINITY);
     IS(eddy_kl_divergence_loss(t, vec(F64, V(-INFINITY, 0)), .log_predictions = true), 0);
     const eddy_tensor a = table(F64, found), same = vec(F64, V(0, 0));
+    IS(eddy_contrastive_loss(a, a, same), 1);
+    IS(eddy_contrastive_loss(a, a, same, .margin = 0), 0);
     IS(slope(eddy_contrastive_loss(a, a, same), a), 0, 0, 0, 0, 0, 0);
     const eddy_tensor zero = eddy_zeros(g, F64, EDDY_SHAPE(2, 3));
     IS(eddy_cosine_similarity(zero, a), 0, 0);
