@@ -1,5 +1,5 @@
-/* computed_sizes.c -- slices, repetitions and padding whose sizes are tensors: each gathers along
- * one axis after the other, at positions that are computed. */
+/* computed_sizes.c -- slices, repetitions and padding whose sizes are tensors: each is a gather
+ * along one axis after the other, at computed positions. */
 #include "ops/arrays/arrays.h"
 #include "ops/short_names.h"
 
@@ -8,7 +8,7 @@
  *  dims   int32, int64 or uint8 [rank]; a run computes it first if it is not constant
  *  dtype  of y; 0 is float32
  *
- *  The _like forms take it as their model, and then nothing computes it:
+ *  As the model of a _like call it is not computed:
  *  eddy_random_normal_like(eddy_zeros_of(dims, 0)), eddy_broadcast_like(x, eddy_zeros_of(dims, 0)).
  *  Errors: those of eddy_fill.
  *  Gradient: none.  TensorFlow: tf.zeros. */
@@ -39,7 +39,7 @@ static eddy_tensor each_axis(const char *called, const char *what, eddy_tensor t
     return eddy_reshape(Cast(t, EDDY_INT64), EDDY_SHAPE(xs.rank));
 }
 
-/* t, of which no element may be negative or larger than any tensor. */
+/* t; a run fails if an element is negative or exceeds the number of elements of any tensor. */
 static eddy_tensor checked(eddy_tensor t, const char *message)
 {
     const double most = (double)((int64_t)1 << 48);
@@ -57,7 +57,7 @@ static eddy_tensor positions(eddy_tensor n)
     return eddy_range(NumberLike(0, n), n, NumberLike(1, n));
 }
 
-/** The box of x that begins at `begin`, whose size is computed.
+/** y = the box of x that begins at `begin` and has the size `size`; both are tensors.
  *
  *  x      any dtype and shape of known rank
  *  begin  int32 or int64 [rank]: the first index along each axis
@@ -65,7 +65,8 @@ static eddy_tensor positions(eddy_tensor n)
  *         computes it first if it is not constant; runs with another `begin` and equal sizes share
  *         a plan.
  *
- *  Errors: BAD_SHAPE, BAD_DTYPE; at run time CHECK_FAILED if the box is not within x.
+ *  Errors: EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if the arguments do not match; at run time,
+ *  EDDY_CHECK_FAILED if the box is not inside x.
  *  Gradient: dy, with zeros around it.  TensorFlow: Slice. */
 eddy_tensor eddy_slice_to(eddy_tensor x, eddy_tensor begin, eddy_tensor size)
 {
@@ -85,7 +86,7 @@ eddy_tensor eddy_slice_to(eddy_tensor x, eddy_tensor begin, eddy_tensor size)
     return x;
 }
 
-/** x, repeated along each axis; the numbers are computed.
+/** y = x repeated multiples[i] times along dimension i, where `multiples` is a tensor.
  *
  *  x          any dtype and shape of known rank
  *  multiples  int32 or int64 [rank], in [0, 2^48]; a run computes it first if it is not constant
@@ -108,7 +109,7 @@ eddy_tensor eddy_tile_to(eddy_tensor x, eddy_tensor multiples)
     return x;
 }
 
-/** x, with zeros around it; their numbers are computed.
+/** y = x padded with zeros, whose numbers are tensors.
  *
  *  x              any dtype and shape of known rank
  *  before, after  int32 or int64 [rank], in [0, 2^48]: zeros before and after x along each axis; a
