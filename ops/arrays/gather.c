@@ -158,7 +158,7 @@ static void gather_rows(void *arg, int64_t from, int64_t to, int worker)
     }
 }
 
-/* The same for rows of the most common sizes, which need not be aligned. */
+/* The same for rows of the most common sizes, 4 and 8 bytes, which need not be aligned. */
 typedef uint32_t __attribute__((may_alias, aligned(1))) bits32;
 typedef uint64_t __attribute__((may_alias, aligned(1))) bits64;
 

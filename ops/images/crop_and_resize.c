@@ -179,7 +179,7 @@ static eddy_tensor shares(const crop_attrs *a, int axis, eddy_tensor dy, bool si
 }
 
 /* The gradient with respect to the first and the last position of an axis, [n, 2]: the sums of dy
- * times the slope along it, where each position has the weight of either. */
+ * times the slope along the axis, weighted by the weight of either edge at each position. */
 static eddy_tensor edges(const crop_attrs *a, int axis, eddy_tensor image, eddy_tensor dy,
                          places p)
 {
