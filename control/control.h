@@ -1,6 +1,6 @@
 /* control.h -- branches and loops inside a graph: functions from tensors to tensors that a
- * session compiles once. Values in the run decide which branch runs and how often a loop does.
- * Both have gradients of any order, like other operations.
+ * session compiles once. Values in the run decide which branch runs and how many iterations a loop
+ * has. Both have gradients of any order, like other operations.
  *
  * A branch or a body is an eddy_function. It is called once, while the graph is built, on tensors
  * that stand for its arguments, and what it builds becomes a graph of its own. Tensors and
@@ -84,10 +84,11 @@ EDDY_API int eddy_case_with(const eddy_case_args *args);
 
 /* ----------------------------------------------------------------- loops -- */
 
-/* What the gradient of a loop of n iterations keeps. By default that is what the backward loop needs
- * of each iteration. A loop in segments keeps the loop variables before each segment, and the
- * backward loop runs the iterations of a segment again when it needs them. All loops have both
- * options: `.segment` is the number of iterations of a segment, and `.recompute` chooses it.
+/* The values that the gradient of a loop of n iterations keeps. By default these are the values of
+ * each iteration that the backward loop needs. A loop in segments keeps the loop variables before
+ * each segment, and the backward loop runs the iterations of a segment again when it needs them.
+ * All loops have both options: `.segment` is the number of iterations of a segment, and
+ * `.recompute` chooses it.
  *
  *   eddy_scan(f, EDDY_LIST(rows), &y, EDDY_LIST(h), .recompute = EDDY_RECOMPUTE_SQRT);
  *   eddy_while_loop(cond, body, EDDY_LIST(x), &y, .segment = 1000);
@@ -110,9 +111,9 @@ EDDY_API int eddy_case_with(const eddy_case_args *args);
  *
  * Errors: another value of recompute; a segment that is negative or above 2^31, or one with
  * EDDY_RECOMPUTE_LOG; more than EDDY_MAX_RESULTS loop variables and rows, or results, with up to two
- * that segments add; rows of rank EDDY_MAX_RANK (8), and stacked results of rank 7, of which the
- * stack of a stack for each segment would have rank 9 (EDDY_LIMIT). Chen et al., "Training deep nets
- * with sublinear memory cost", 2016; jax.checkpoint of the body of a scan. */
+ * that segments add; rows of rank EDDY_MAX_RANK (8), and stacked results of rank 7, because the
+ * stacks of all segments, stacked again, would have rank 9 (EDDY_LIMIT). Chen et al., "Training
+ * deep nets with sublinear memory cost", 2016; jax.checkpoint of the body of a scan. */
 typedef enum eddy_recompute {
     EDDY_RECOMPUTE_NONE = 0,        /* without .segment: nothing is computed again */
     /* Segments of about sqrt(n) iterations: memory for 2 sqrt(n) of them, each of which runs twice.
@@ -163,7 +164,7 @@ typedef struct eddy_iterate_args {
     int64_t       segment;          /* iterations of a segment; 0: as recompute says */
 } eddy_iterate_args;
 
-/* f applied `count` times: f(f(... f(x))). As jax.lax.fori_loop without the counter. */
+/* f applied `count` times: f(f(... f(x))). Like jax.lax.fori_loop, without the counter. */
 EDDY_API int eddy_iterate_with(const eddy_iterate_args *args);
 #define eddy_iterate(...) eddy_iterate_with(EDDY_ARGS(eddy_iterate_args, __VA_ARGS__))
 

@@ -1,4 +1,4 @@
-/* loop_spec.h -- what the calls of control.h that build a loop have in common. */
+/* loop_spec.h -- the arguments shared by the calls of control.h that build a loop. */
 #ifndef EDDY_CONTROL_LOOP_SPEC_H
 #define EDDY_CONTROL_LOOP_SPEC_H
 
@@ -11,7 +11,7 @@ typedef struct loop_spec {
     const eddy_shape    *invariants;
     int64_t              trips;
     bool                 reverse, no_back_prop;
-    int                  n_stacked;     /* results behind the carried ones; -1: any number */
+    int                  n_stacked;     /* results after the carried ones; -1: any number */
     bool                 stack_carried; /* the carried results are stacked too */
     bool                 only_stacks;   /* the results are the stacks alone */
     eddy_recompute       recompute;

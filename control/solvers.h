@@ -47,8 +47,8 @@ typedef struct eddy_fixed_point_args {
  *   eddy_fixed_point(cosine, EDDY_LIST(guess), &x);
  *
  * Gradient: with u = dy + (df/dx)' u, which is repeated in the same way and with the same
- * tolerance, relative to u, dtheta = (df/dtheta)' u; none for x0. Errors: x0 of different types,
- * or of others than float32 and float64; results that differ from x0 in number, type or shape; a
+ * tolerance, relative to u, dtheta = (df/dtheta)' u; none for x0. Errors: x0 of different types, or
+ * of types other than float32 and float64; results that differ from x0 in number, type or shape; a
  * tolerance that is not positive; fewer than 1 iterations. jaxopt.FixedPointIteration. */
 EDDY_API int eddy_fixed_point_with(const eddy_fixed_point_args *args);
 #define eddy_fixed_point(...) eddy_fixed_point_with(EDDY_ARGS(eddy_fixed_point_args, __VA_ARGS__))
@@ -128,9 +128,10 @@ typedef struct eddy_odeint_args {
  * tolerances, and not those of the computed solution: with RK4 and few steps the two differ. At most
  * 14 tensors of y0, fewer if captured tensors have unknown shapes.
  *
- * Errors: y0 of different types, or of others than float32 and float64; a t that is not a vector
- * of their type; results of f that differ from y0 in number, type or shape; .recompute or .segment
- * with ADJOINT; in a run, more than max_steps steps between two times. scipy.integrate.odeint; tf.contrib.integrate.odeint. */
+ * Errors: y0 of different types, or of types other than float32 and float64; a t that is not a
+ * vector of their type; results of f that differ from y0 in number, type or shape; .recompute or
+ * .segment with ADJOINT; in a run, more than max_steps steps between two times.
+ * scipy.integrate.odeint; tf.contrib.integrate.odeint. */
 EDDY_API int eddy_odeint_with(const eddy_odeint_args *args);
 #define eddy_odeint(...) eddy_odeint_with(EDDY_ARGS(eddy_odeint_args, __VA_ARGS__))
 
