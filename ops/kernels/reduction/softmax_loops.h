@@ -1,7 +1,8 @@
 /* softmax_loops.h -- the last step of softmax and related operations for one element type, T: a
  * template of ops/kernels/for_floats.h. */
 
-/* Of an element x and y, of the top t and the sum s of its lane, and of its label. */
+/* The final value of an element x with y = e^(x - t), from the top t and the sum s of its lane, and
+ * its label. */
 EDDY_INLINE T NAME(ended)(ending how, T x, T y, T t, T s, T label)
 {
     switch (how) {
@@ -13,7 +14,7 @@ EDDY_INLINE T NAME(ended)(ending how, T x, T y, T t, T s, T label)
     return x - t - s;
 }
 
-/* Each element of a block; labels there are if `how` asks for them. */
+/* Finishes the elements of a block; `labels` is used only if `how` asks for it. */
 EDDY_INLINE void NAME(end_rows)(ending how, const eddy_softmax_block *b, const T *labels)
 {
     const T *x = b->x, *top = b->top, *sum = b->sum;
