@@ -140,7 +140,7 @@ typedef struct eddy_while_args {
     bool          no_back_prop;         /* the results have no gradient */
     bool          swap_memory;          /* accepted; changes nothing */
     const char   *name;             /* default "while" */
-    eddy_recompute recompute;       /* what a gradient keeps (eddy_recompute) */
+    eddy_recompute recompute;       /* values kept for the gradient */
     int64_t       segment;          /* iterations of a segment; 0: as recompute says */
 } eddy_while_args;
 
@@ -160,7 +160,7 @@ typedef struct eddy_iterate_args {
     eddy_list     x;                /* initial values */
     eddy_tensor  *out;
     const char   *name;             /* default "iterate" */
-    eddy_recompute recompute;       /* what a gradient keeps (eddy_recompute) */
+    eddy_recompute recompute;       /* values kept for the gradient */
     int64_t       segment;          /* iterations of a segment; 0: as recompute says */
 } eddy_iterate_args;
 
@@ -178,15 +178,15 @@ typedef struct eddy_loop_args {
     bool          reverse;          /* from the last row to the first */
     const char   *name;             /* default "loop" */
     eddy_tensor   iterations;       /* int32 or int64 scalar; default: all rows, or `count` */
-    eddy_recompute recompute;       /* what a gradient keeps (eddy_recompute) */
+    eddy_recompute recompute;       /* values kept for the gradient */
     int64_t       segment;          /* iterations of a segment; 0: as recompute says */
 } eddy_loop_args;
 
 /* The general loop: f gets the carried values and then one row (along axis 0) of each tensor in
  * `rows`, and returns the next carried values and then any number of values, which are stacked
  * along a new axis 0, each at the position of the row. The results are the final carried values
- * and the stacks. With `iterations`, a run takes so many of the first rows (none if it is negative,
- * at most all), and the other rows of stacks are 0. jax.lax.scan; ONNX's Scan. */
+ * and the stacks. With `iterations`, a run takes that many of the first rows (none if it is
+ * negative, at most all), and the other rows of stacks are 0. jax.lax.scan; ONNX's Scan. */
 EDDY_API int eddy_loop_with(const eddy_loop_args *args);
 #define eddy_loop(...) eddy_loop_with(EDDY_ARGS(eddy_loop_args, __VA_ARGS__))
 
@@ -199,7 +199,7 @@ typedef struct eddy_fold_args {
     bool          reverse;
     int           parallel_iterations;  /* accepted; changes nothing */
     const char   *name;             /* default "scan", "foldl", "foldr" */
-    eddy_recompute recompute;       /* what a gradient keeps (eddy_recompute) */
+    eddy_recompute recompute;       /* values kept for the gradient */
     int64_t       segment;          /* iterations of a segment; 0: as recompute says */
 } eddy_fold_args;
 
@@ -222,7 +222,7 @@ typedef struct eddy_map_fn_args {
     eddy_tensor  *out;
     int           parallel_iterations;  /* accepted; changes nothing */
     const char   *name;             /* default "map" */
-    eddy_recompute recompute;       /* what a gradient keeps (eddy_recompute) */
+    eddy_recompute recompute;       /* values kept for the gradient */
     int64_t       segment;          /* iterations of a segment; 0: as recompute says */
 } eddy_map_fn_args;
 

@@ -17,7 +17,7 @@ typedef struct loop_spec {
     eddy_recompute       recompute;
     int64_t              segment;
     /* Loops that are built from others. */
-    eddy_tensor          count;         /* int64 scalar: at most so many iterations; or invalid */
+    eddy_tensor          count;         /* int64 scalar: maximum iterations; or invalid */
     int64_t              length;        /* of the rows, where their shapes may not show it; or 0 */
     bool                 segmented;     /* see graph/body.h */
     eddy_tensor         *ran;           /* gets the number of iterations; or NULL */

@@ -31,7 +31,7 @@ eddy_tensor eddy__solver_excess(int n, const eddy_tensor *x, const eddy_tensor *
 
 /* The condition of a loop whose last variable is the excess: it is positive. */
 int eddy__solver_goes_on(eddy_list v, eddy_tensor *y, void *context);
-/* y, for which the run fails if the excess is not small enough after so many iterations. */
+/* y, for which the run fails if the excess is not small enough after this many iterations. */
 void eddy__solver_converged(int n, eddy_tensor *y, eddy_tensor excess, const char *what,
                             int64_t iterations);
 

@@ -106,8 +106,8 @@ typedef struct eddy_odeint_args {
     int64_t           steps EDDY_DEFAULT(1);        /* RK4: steps between two times */
     double            first_step EDDY_DEFAULT(0);   /* DOPRI5: its length; 0: chosen from f */
     const char       *name;         /* scope of the new nodes; default "odeint" */
-    eddy_recompute    recompute;    /* UNROLLED: what the gradient keeps of the steps between two */
-    int64_t           segment;      /* times (eddy_recompute) */
+    eddy_recompute    recompute;    /* UNROLLED: values kept for the gradient of the */
+    int64_t           segment;      /* steps between two times (eddy_recompute) */
 } eddy_odeint_args;
 
 /* The solution of dy/dt = f(t, y), y(t[0]) = y0, at the times t. The steps end at these times.
@@ -115,7 +115,7 @@ typedef struct eddy_odeint_args {
  *   eddy_odeint(decay, EDDY_LIST(y0), t, &y);
  *   eddy_odeint(decay, EDDY_LIST(y0), t, &y, .gradient = EDDY_ODE_ADJOINT, .rtol = 1e-8);
  *
- * Gradients reach y0, t and what f captures.
+ * Gradients reach y0, t and the tensors that f captures.
  *
  * UNROLLED: they are those of the computed solution, exact, except that step lengths count as
  * constants. With DOPRI5, f is then evaluated 12 times per step, and the values of each step between

@@ -7,8 +7,8 @@
  *
  * Nodes 1, 2, ... of a body are its arguments (operation `_Argument`). A tensor of a body is
  * given as two integers in `outs`, node and output. Several nodes may have the same body with
- * different `outs`: the gradient of a loop adds a node that also yields what the backward loop
- * needs, and a session runs both as one. */
+ * different `outs`: the gradient of a loop adds a node that also yields the values that the
+ * backward loop needs, and a session runs both as one. */
 #ifndef EDDY_BODY_H
 #define EDDY_BODY_H
 

@@ -16,8 +16,8 @@ enum { EDDY_IS_ZERO = EDDY_OMITTED + 1 };
     (*(type *)eddy__take(&(type){ type##_DEFAULTS .size_ = sizeof(type) }, (given),   \
                          (const size_t[]){ type##_LIST_OFFSETS 0 }))
 
-/* Copies what `given` has into `options`, which has the defaults; both begin with their size.
- * `offsets` are those of lists and tensors in it, ended by 0. Returns options. */
+/* Copies the members that `given` has into `options`, which has the defaults; both begin with their
+ * size. `offsets` are those of lists and tensors in it, ended by 0. Returns options. */
 void *eddy__take(void *options, const void *given, const size_t *offsets);
 
 /* A number as an attribute, where 0 means that it was left out and -0.0 is the number 0. */

@@ -42,9 +42,10 @@ typedef struct eddy_attention_cache {
     bool        moved;          /* at[0] has been updated */
     int64_t     positions;      /* of this call, or EDDY_ANY */
     int         next;           /* the tensor that the next layer takes */
-    /* what a loop carries: the number of positions, int32 [batch]; for each self-attention keys
-     * and values, [batch, heads, window, units / heads]; for each cross-attention those of the
-     * memory, [batch, heads, t, units / heads], and its lengths, int32 [batch] */
+    /* the tensors that a loop carries: the number of positions, int32 [batch]; for each
+     * self-attention keys and values, [batch, heads, window, units / heads]; for each
+     * cross-attention those of the memory, [batch, heads, t, units / heads], and its lengths, int32
+     * [batch] */
     int         count;
     eddy_tensor at[EDDY_MAX_RESULTS];
 } eddy_attention_cache;

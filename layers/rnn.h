@@ -101,10 +101,10 @@ typedef struct eddy_dynamic_rnn_args {
  *                   is carried on, the outputs are 0, and the inputs are ignored.
  *                   Default: all steps
  *  go_backwards     outputs stay at the indices of their steps; the state is that of step 0
- *  length_groups    needs sequence_length. The sequences are sorted by length and divided into so
+ *  length_groups    needs sequence_length. The sequences are sorted by length and divided into this
  *                   many groups of nearly equal size, each of which ends with its longest sequence.
- *                   Results are those of one group, except for the last bits. For 32 sequences of
- *                   1 to 64 steps and a GRU of 256 units, 4 groups take 0.78 of the time of one
+ *                   Results are those of one group, except for the last bits. For 32 sequences of 1
+ *                   to 64 steps and a GRU of 256 units, 4 groups take 0.78 of the time of one
  *
  *  Variables: those of the cell, in <name>/<cell>.
  *  Errors: those of the cell (eddy_rnn_step); EDDY_BAD_SHAPE for inputs of unknown rank or below

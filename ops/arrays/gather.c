@@ -46,7 +46,7 @@ static bool settle_batch_dims(const char *op, eddy_tensor indices, int64_t *batc
     return false;
 }
 
-/* Checks that the leading dimensions agree, and stores what is known of them in *params. */
+/* Checks that the leading dimensions agree, and stores the known ones in *params. */
 static bool batches_fit(eddy_infer *c, int axis, eddy_shape *params, eddy_shape indices)
 {
     const int64_t n = ((const gather_attrs *)c->attrs)->batch_dims;

@@ -89,7 +89,7 @@ static bool check_boxes(eddy_infer *c, int boxes, int64_t *n)
                            eddy_shape_print(owner, text[1], sizeof text[1]));
 }
 
-/* *image = what is known of the shape of input 0. */
+/* *image = the shape of input 0, as far as it is known. */
 static bool check_image(eddy_infer *c, eddy_shape *image)
 {
     char text[128];

@@ -49,7 +49,8 @@ static bool check_attrs(eddy_infer *c)
                            a->overlap, a->sigma);
 }
 
-/* Checks boxes [..., n, 4] and scores [..., n] of one type; *s is what is known of [..., n]. */
+/* Checks boxes [..., n, 4] and scores [..., n] of one type; *s is [..., n], as far as it is
+ * known. */
 static bool check_inputs(eddy_infer *c, eddy_shape *s)
 {
     const eddy_shape boxes = c->in[0].shape;

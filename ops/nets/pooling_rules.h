@@ -30,7 +30,7 @@ void   eddy__window_batch(eddy_batch *b);
       .infer = infer_fn, .prepare = eddy__window_op_prepare, .kernel = what##_kernel,  \
       .gradient = what##_gradient, .batch = eddy__window_batch }
 
-/* What x of each kind may be. */
+/* The types and ranks that each kind accepts for x. */
 enum { EDDY_BOXES_X = EDDY_TAKES_FLOATS, EDDY_IMAGES_X = EDDY_TAKES_FLOATS | EDDY_RANK(4) };
 /* The attributes of each variant. */
 extern const eddy_attr_field eddy__window_fields[2][7];

@@ -19,14 +19,14 @@ static bool possible(eddy_dtype d, const eddy_conv_size *s)
     return yes && s->filter[0] == s->filter[1] && (s->filter[0] == 3 || s->filter[0] == 5);
 }
 
-/* Costs in units of the time that direct sums take for one tap of one pixel. A tile costs 58 + 389 /
- * c, with c the smaller number of channels: 36 for its products, and the rest for its transforms,
- * whose cost does not depend on the number of products. The filter costs 216, and more if its
- * values do not stay in the cache. Measured with AVX-512, with 4 to 512 channels, images of 1 to 32
- * pixels a side and batches of 1 to 64; accurate to a tenth where the two methods are close. Tiles
- * of four pixels do not fit images of 5 or 6, and tiles of two, for 5x5, do not fit images of 3 or
- * 5; a few tiles do not repay the transform of the filter. AVX2 and vectors of 16 bytes gain no
- * less. */
+/* Costs in units of the time that direct sums take for one tap of one pixel. A tile costs 58 +
+ * 389 / c, with c the smaller number of channels: 36 for its products, and the rest for its
+ * transforms, whose cost does not depend on the number of products. The filter costs 216, and more
+ * if its values do not stay in the cache. Measured with AVX-512, with 4 to 512 channels, images of
+ * 1 to 32 pixels a side and batches of 1 to 64; accurate to a tenth where the two methods are
+ * close. Tiles of four pixels do not fit images of 5 or 6, and tiles of two, for 5x5, do not fit
+ * images of 3 or 5; a few tiles do not repay the transform of the filter. AVX2 and vectors of 16
+ * bytes gain no less. */
 static bool faster(const eddy_conv_size *s)
 {
     const double c = (double)(s->in_c < s->out_c ? s->in_c : s->out_c);

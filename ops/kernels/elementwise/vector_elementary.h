@@ -14,7 +14,7 @@
 #define EDDY_HALF_PI_HIGH 1.57079637050628662f
 #define EDDY_HALF_PI_LOW  -4.37113882867e-8f
 
-/* Both circular functions share all but their last step, so the compiler reduces once. */
+/* Both circular functions share all steps except the last, so the compiler reduces once. */
 EDDY_INLINE float eddy__tan_f32(float x)
 {
     const float u = fabsf(x), y = eddy__circular(u, 0) / eddy__circular(u, 1);
