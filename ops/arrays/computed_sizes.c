@@ -67,7 +67,7 @@ static eddy_tensor positions(eddy_tensor n)
  *
  *  Errors: EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if the arguments do not match; at run time,
  *  EDDY_CHECK_FAILED if the box is not inside x.
- *  Gradient: dy, with zeros around it.  TensorFlow: Slice. */
+ *  Gradient: dx = zeros like x with dy in the box.  TensorFlow: Slice. */
 eddy_tensor eddy_slice_to(eddy_tensor x, eddy_tensor begin, eddy_tensor size)
 {
     begin = each_axis("slice_to", "begin", begin, x);
@@ -91,9 +91,10 @@ eddy_tensor eddy_slice_to(eddy_tensor x, eddy_tensor begin, eddy_tensor size)
  *  x          any dtype and shape of known rank
  *  multiples  int32 or int64 [rank], in [0, 2^48]; a run computes it first if it is not constant
  *
- *  Errors: BAD_SHAPE, BAD_DTYPE; at run time CHECK_FAILED for a number out of range, LIMIT or
- *  BAD_SHAPE if y would be too large.
- *  Gradient: the sum of dy over the repetitions.  TensorFlow: Tile. */
+ *  Errors: EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if the arguments do not match; at run time,
+ *  EDDY_CHECK_FAILED for a number out of range, EDDY_LIMIT or EDDY_BAD_SHAPE if y would be too
+ *  large.
+ *  Gradient: dx = the sum of dy over the copies.  TensorFlow: Tile. */
 eddy_tensor eddy_tile_to(eddy_tensor x, eddy_tensor multiples)
 {
     multiples = each_axis("tile_to", "multiples", multiples, x);
@@ -115,9 +116,10 @@ eddy_tensor eddy_tile_to(eddy_tensor x, eddy_tensor multiples)
  *  before, after  int32 or int64 [rank], in [0, 2^48]: zeros before and after x along each axis; a
  *                 run computes them first if they are not constant
  *
- *  Errors: BAD_SHAPE, BAD_DTYPE; at run time CHECK_FAILED for a number out of range, LIMIT or
- *  BAD_SHAPE if y would be too large.
- *  Gradient: the part of dy that is x.  TensorFlow: Pad. */
+ *  Errors: EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if the arguments do not match; at run time,
+ *  EDDY_CHECK_FAILED for a number out of range, EDDY_LIMIT or EDDY_BAD_SHAPE if y would be too
+ *  large.
+ *  Gradient: dx = the part of dy that corresponds to x.  TensorFlow: Pad. */
 eddy_tensor eddy_pad_to(eddy_tensor x, eddy_tensor before, eddy_tensor after)
 {
     before = each_axis("pad_to", "before", before, x);
