@@ -200,7 +200,7 @@ static eddy_tensor joined(const eddy_op_def *op, const eddy_concat_args *given)
  *  EDDY_INVALID_ARGUMENT if they have no such axis.
  *  Gradient: dy split at the same positions.  TensorFlow: ConcatV2. */
 #ifdef EDDY_HEADER
-/* Also of eddy_stack. */
+/* Options of eddy_concat and eddy_stack. */
 typedef struct eddy_concat_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_concat_args));
     eddy_list   list;

@@ -48,7 +48,7 @@ static bool expand_to_three(eddy_dims d, bool planes, int64_t *at)
 
 /* ---------------------------------------------------------------- options -- */
 
-/* For depth, height and width. */
+/* The options of a 3-D convolution; arrays have entries for depth, height and width. */
 typedef struct volume {
     const char *op, *padding;
     int64_t     step[3], gap[3], before[3], after[3];

@@ -215,7 +215,7 @@ EDDY_INLINE float eddy__erf_near(float x)
     return x + x * p;
 }
 
-/* Beyond 4 it is 1. */
+/* erf x is 1 beyond 4. */
 EDDY_INLINE float eddy__erf_f32(float x)
 {
     const float u = fabsf(x), v = u > 4.0f ? 4.0f : u;

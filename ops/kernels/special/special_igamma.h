@@ -192,7 +192,7 @@ static inline bool eddy__jet_is_small(eddy_jet x, eddy_jet beside)
     return true;
 }
 
-/* Near x = a about 9 sqrt(a) terms count. */
+/* Near x = a, about 9 sqrt(a) terms are significant. */
 enum { EDDY_JET_MOST = 100000000 };
 static inline int eddy__jet_steps(double a) { return EDDY_IGAMMA_STEPS + (int)(10 * sqrt(a)); }
 
