@@ -34,8 +34,8 @@ static eddy_tensor each_axis(const char *called, const char *what, eddy_tensor t
                          eddy_dtype_name(eddy_dtype_of(t)));
     if (!eddy_shape_compatible(s, EDDY_SHAPE(xs.rank)))
         return eddy_fail(g, EDDY_BAD_SHAPE,
-                         "%s: %s has the shape %s; one element for each of the %d dimensions of x "
-                         "expected", called, what, eddy_shape_print(s, have, sizeof have), xs.rank);
+                         "%s: %s has the shape %s; [%d] expected, one element per dimension of x",
+                         called, what, eddy_shape_print(s, have, sizeof have), xs.rank);
     return eddy_reshape(Cast(t, EDDY_INT64), EDDY_SHAPE(xs.rank));
 }
 
