@@ -59,8 +59,7 @@ EDDY_INLINE void row_product_all(const eddy_product *p, const block *at)
 
 EDDY_CLONES_OF(row_product, (const eddy_product *p, const block *at), (p, at))
 
-/* Returns false unless the product is one row, at least a line long, whose b has contiguous
- * rows. */
+/* Returns false unless the product is one row of at least a line, and b has contiguous rows. */
 static bool by_row(const eddy_product *p, const block *at)
 {
     enum { LINE = 16 };
