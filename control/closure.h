@@ -23,8 +23,9 @@ typedef struct closure {
  * x must be new nodes. False with the error set. */
 bool eddy__closure_begin(closure *c, const char *what, const eddy_function *f, eddy_list x,
                          eddy_list more);
-/* The closure to which the last input of a rule belongs, which has n_x arguments; the inputs between
- * the first n_x and it are those that it captured. False with the error set. */
+/* The closure to which the last input of a rule belongs, and which has n_x arguments. The inputs
+ * between the first n_x and the last one are the tensors that it captured. False with the error
+ * set. */
 bool eddy__closure_of(closure *c, eddy_rule *r, int n_x);
 
 /* The node, whose side effects do not count: a Case of f alone (cases.c). */
@@ -32,18 +33,19 @@ int eddy__closure_case(eddy_graph *g, const eddy_function *f, eddy_list x, eddy_
 
 /* Its output 0, by which eddy__closure_of finds it. */
 eddy_tensor eddy__closure_tensor(const closure *c);
-/* Result k of the function at the arguments with which it was called: for its type. */
+/* Result k of the function for the arguments with which it was called; only its type is of
+ * interest. */
 eddy_tensor eddy__closure_result(const closure *c, int k);
 /* Captured tensor i. */
 eddy_tensor eddy__closure_captured(const closure *c, int i);
 
-/* Builds the function's nodes again on n_x arguments and n_captured tensors in place of those that
- * were captured (NULL: those): n_y results. False with the error set. */
+/* Builds the function's nodes again on n_x arguments and on n_captured tensors in place of the
+ * captured ones (NULL: the captured ones); stores n_y results in y. False with the error set. */
 bool eddy__closure_build(const closure *c, const eddy_tensor *x, const eddy_tensor *captured,
                          eddy_tensor *y);
 
-/* The function built on new nodes, with respect to which it is then differentiated: y of x, which
- * are n_x tensors of the caller's, and of copies of what was captured. */
+/* The function built again, to be differentiated: y as a function of x, n_x new nodes of the
+ * caller, and of copies of the captured tensors. */
 typedef struct linearized {
     closure            c;
     const eddy_tensor *x;
@@ -53,8 +55,8 @@ typedef struct linearized {
 /* False with the error set; to be ended in either case. */
 bool eddy__linearize(linearized *l, const closure *c, const eddy_tensor *x);
 void eddy__linearized_end(linearized *l);
-/* dx[i] = sum over k of u[k] dy[k]/dx[i], invalid where there is none; the same of what was
- * captured. */
+/* dx[i] = sum over k of u[k] dy[k]/dx[i], invalid where there is none; and the same for the
+ * captured tensors. */
 bool eddy__linearized_vjp(const linearized *l, const eddy_tensor *u, eddy_tensor *dx);
 bool eddy__linearized_vjp_captured(const linearized *l, const eddy_tensor *u, eddy_tensor *dx);
 

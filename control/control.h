@@ -1,6 +1,6 @@
 /* control.h -- branches and loops inside a graph: functions from tensors to tensors that a
- * session compiles once. Values in the run decide which branch runs and how often a loop does.
- * Both have gradients of any order, like other operations.
+ * session compiles once. Values in the run decide which branch runs and how many iterations a loop
+ * has. Both have gradients of any order, like other operations.
  *
  * A branch or a body is an eddy_function. It is called once, while the graph is built, on tensors
  * that stand for its arguments, and what it builds becomes a graph of its own. Tensors and
@@ -84,10 +84,11 @@ EDDY_API int eddy_case_with(const eddy_case_args *args);
 
 /* ----------------------------------------------------------------- loops -- */
 
-/* What the gradient of a loop of n iterations keeps. By default that is what the backward loop needs
- * of each iteration. A loop in segments keeps the loop variables before each segment, and the
- * backward loop runs the iterations of a segment again when it needs them. All loops have both
- * options: `.segment` is the number of iterations of a segment, and `.recompute` chooses it.
+/* The values that the gradient of a loop of n iterations keeps. By default these are the values of
+ * each iteration that the backward loop needs. A loop in segments keeps the loop variables before
+ * each segment, and the backward loop runs the iterations of a segment again when it needs them.
+ * All loops have both options: `.segment` is the number of iterations of a segment, and
+ * `.recompute` chooses it.
  *
  *   eddy_scan(f, EDDY_LIST(rows), &y, EDDY_LIST(h), .recompute = EDDY_RECOMPUTE_SQRT);
  *   eddy_while_loop(cond, body, EDDY_LIST(x), &y, .segment = 1000);
@@ -110,9 +111,9 @@ EDDY_API int eddy_case_with(const eddy_case_args *args);
  *
  * Errors: another value of recompute; a segment that is negative or above 2^31, or one with
  * EDDY_RECOMPUTE_LOG; more than EDDY_MAX_RESULTS loop variables and rows, or results, with up to two
- * that segments add; rows of rank EDDY_MAX_RANK (8), and stacked results of rank 7, of which the
- * stack of a stack for each segment would have rank 9 (EDDY_LIMIT). Chen et al., "Training deep nets
- * with sublinear memory cost", 2016; jax.checkpoint of the body of a scan. */
+ * that segments add; rows of rank EDDY_MAX_RANK (8), and stacked results of rank 7, because the
+ * stacks of all segments, stacked again, would have rank 9 (EDDY_LIMIT). Chen et al., "Training
+ * deep nets with sublinear memory cost", 2016; jax.checkpoint of the body of a scan. */
 typedef enum eddy_recompute {
     EDDY_RECOMPUTE_NONE = 0,        /* without .segment: nothing is computed again */
     /* Segments of about sqrt(n) iterations: memory for 2 sqrt(n) of them, each of which runs twice.
@@ -139,7 +140,7 @@ typedef struct eddy_while_args {
     bool          no_back_prop;         /* the results have no gradient */
     bool          swap_memory;          /* accepted; changes nothing */
     const char   *name;             /* default "while" */
-    eddy_recompute recompute;       /* what a gradient keeps (eddy_recompute) */
+    eddy_recompute recompute;       /* values kept for the gradient */
     int64_t       segment;          /* iterations of a segment; 0: as recompute says */
 } eddy_while_args;
 
@@ -159,11 +160,11 @@ typedef struct eddy_iterate_args {
     eddy_list     x;                /* initial values */
     eddy_tensor  *out;
     const char   *name;             /* default "iterate" */
-    eddy_recompute recompute;       /* what a gradient keeps (eddy_recompute) */
+    eddy_recompute recompute;       /* values kept for the gradient */
     int64_t       segment;          /* iterations of a segment; 0: as recompute says */
 } eddy_iterate_args;
 
-/* f applied `count` times: f(f(... f(x))). As jax.lax.fori_loop without the counter. */
+/* f applied `count` times: f(f(... f(x))). Like jax.lax.fori_loop, without the counter. */
 EDDY_API int eddy_iterate_with(const eddy_iterate_args *args);
 #define eddy_iterate(...) eddy_iterate_with(EDDY_ARGS(eddy_iterate_args, __VA_ARGS__))
 
@@ -177,15 +178,15 @@ typedef struct eddy_loop_args {
     bool          reverse;          /* from the last row to the first */
     const char   *name;             /* default "loop" */
     eddy_tensor   iterations;       /* int32 or int64 scalar; default: all rows, or `count` */
-    eddy_recompute recompute;       /* what a gradient keeps (eddy_recompute) */
+    eddy_recompute recompute;       /* values kept for the gradient */
     int64_t       segment;          /* iterations of a segment; 0: as recompute says */
 } eddy_loop_args;
 
 /* The general loop: f gets the carried values and then one row (along axis 0) of each tensor in
  * `rows`, and returns the next carried values and then any number of values, which are stacked
  * along a new axis 0, each at the position of the row. The results are the final carried values
- * and the stacks. With `iterations`, a run takes so many of the first rows (none if it is negative,
- * at most all), and the other rows of stacks are 0. jax.lax.scan; ONNX's Scan. */
+ * and the stacks. With `iterations`, a run takes that many of the first rows (none if it is
+ * negative, at most all), and the other rows of stacks are 0. jax.lax.scan; ONNX's Scan. */
 EDDY_API int eddy_loop_with(const eddy_loop_args *args);
 #define eddy_loop(...) eddy_loop_with(EDDY_ARGS(eddy_loop_args, __VA_ARGS__))
 
@@ -198,7 +199,7 @@ typedef struct eddy_fold_args {
     bool          reverse;
     int           parallel_iterations;  /* accepted; changes nothing */
     const char   *name;             /* default "scan", "foldl", "foldr" */
-    eddy_recompute recompute;       /* what a gradient keeps (eddy_recompute) */
+    eddy_recompute recompute;       /* values kept for the gradient */
     int64_t       segment;          /* iterations of a segment; 0: as recompute says */
 } eddy_fold_args;
 
@@ -221,7 +222,7 @@ typedef struct eddy_map_fn_args {
     eddy_tensor  *out;
     int           parallel_iterations;  /* accepted; changes nothing */
     const char   *name;             /* default "map" */
-    eddy_recompute recompute;       /* what a gradient keeps (eddy_recompute) */
+    eddy_recompute recompute;       /* values kept for the gradient */
     int64_t       segment;          /* iterations of a segment; 0: as recompute says */
 } eddy_map_fn_args;
 

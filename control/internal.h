@@ -74,28 +74,29 @@ void        eddy__extract_also(extraction *e, int32_t id);
 void        eddy__extract_argument(extraction *e, eddy_tensor t, eddy_type type);
 bool        eddy__extract_copy(extraction *e);
 eddy_tensor eddy__extract_image(const extraction *e, eddy_tensor t);
-/* Frees what extracting needed; after an error also the body, and records it on e->from. */
+/* Frees the memory of the extraction; after an error also the body, and records the error on
+ * e->from. */
 bool        eddy__extract_end(extraction *e);
 void       *eddy__extract_room(extraction *e, int64_t n, size_t size);
 
 /* Finds the variables that nodes from parts[0] on update, to be called when e->copies is still
- * empty. Part i, of which the last begins before e->size + 1 = parts[n_parts], is a branch of its
- * own. The updates are needed. */
+ * empty. Part i, from parts[i] to parts[i + 1], is a branch; parts[n_parts] is e->size + 1. The
+ * updates are needed. */
 bool eddy__extract_variables(extraction *e, const int32_t *parts, int n_parts);
 /* The number of the variable that t is, among those; or -1. */
 int  eddy__extract_variable(const extraction *e, eddy_tensor t);
 /* The value of variable k after all updates of the part; that of input i of a node. */
 eddy_tensor eddy__extract_last(const extraction *e, int part, int k);
 eddy_tensor eddy__extract_input(const extraction *e, const eddy_node *node, int i);
-/* The operation that yields what the update would write. */
+/* The operation that computes the value that the update would write. */
 const eddy_op_def *eddy__extract_function(const eddy_node *node, eddy_type var);
 
 /* Before the node that owns the body: the values with which the variables begin. */
 bool eddy__variables_begin(const extraction *e, eddy_tensor *values);
 /* After it: assigns its outputs from `first` on, for which the n results of the call then wait. */
 void eddy__variables_end(const extraction *e, eddy_tensor node, int first, eddy_tensor *out, int n);
-/* What is built next runs after the assignments that follow the node; returns the number of
- * control blocks that the caller ends. */
+/* Nodes built next run after the assignments that follow the node; returns the number of control
+ * blocks that the caller must end. */
 int  eddy__variables_wait(const eddy_node *node, eddy_graph *g);
 
 /* The nodes of a body whose values differ between iterations, as marks by id: those that depend

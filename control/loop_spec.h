@@ -1,4 +1,4 @@
-/* loop_spec.h -- what the calls of control.h that build a loop have in common. */
+/* loop_spec.h -- the arguments shared by the calls of control.h that build a loop. */
 #ifndef EDDY_CONTROL_LOOP_SPEC_H
 #define EDDY_CONTROL_LOOP_SPEC_H
 
@@ -11,13 +11,13 @@ typedef struct loop_spec {
     const eddy_shape    *invariants;
     int64_t              trips;
     bool                 reverse, no_back_prop;
-    int                  n_stacked;     /* results behind the carried ones; -1: any number */
+    int                  n_stacked;     /* results after the carried ones; -1: any number */
     bool                 stack_carried; /* the carried results are stacked too */
     bool                 only_stacks;   /* the results are the stacks alone */
     eddy_recompute       recompute;
     int64_t              segment;
     /* Loops that are built from others. */
-    eddy_tensor          count;         /* int64 scalar: at most so many iterations; or invalid */
+    eddy_tensor          count;         /* int64 scalar: maximum iterations; or invalid */
     int64_t              length;        /* of the rows, where their shapes may not show it; or 0 */
     bool                 segmented;     /* see graph/body.h */
     eddy_tensor         *ran;           /* gets the number of iterations; or NULL */

@@ -9,7 +9,7 @@ typedef struct ode {
     const char     *what;
     closure         c;                  /* of t and y */
     int             n;                  /* tensors of y */
-    eddy_tensor    *constants;          /* what the closure captured, without gradient; or NULL */
+    eddy_tensor    *constants;          /* the captured tensors, without a gradient; or NULL */
     eddy_ode_method method;
     bool            unrolled;           /* the steps are differentiated */
     double          rtol, atol;
@@ -27,12 +27,12 @@ bool eddy__ode_solve(const ode *o, const eddy_tensor *y0, eddy_tensor t, eddy_te
 bool eddy__ode_trace_and_solve(ode *o, const eddy_function *f, const eddy_tensor *y0, eddy_tensor t,
                                eddy_tensor *out);
 
-/* k = f(t, y); as constants, without the gradient of what f captured. */
+/* k = f(t, y); with `constant`, captured tensors count as constants. */
 bool eddy__ode_slope(const ode *o, eddy_tensor t, const eddy_tensor *y, bool constant,
                      eddy_tensor *k);
 
-/* A step of length h from y, where the slope is k, to next; with the slope there and the estimated
- * error of each tensor, if they are not NULL. */
+/* A step of length h from y, where the slope is k, to `next`; stores the slope there in k_next, and
+ * the estimated error of each tensor. */
 bool eddy__dopri5_step(const ode *o, eddy_tensor t, eddy_tensor h, const eddy_tensor *y,
                        const eddy_tensor *k, bool constant, eddy_tensor *next, eddy_tensor *k_next,
                        eddy_tensor *error);

@@ -20,8 +20,8 @@ int64_t eddy__segments_iterations(const loop_spec *s);
 /* The iterations of a segment of a loop of n; 0: the loop has no segments. */
 int64_t eddy__segments_length(const loop_spec *s, int64_t n);
 
-/* Only a run knows how many rows there are, or that the tensors have equally many; then, their
- * number. */
+/* Whether the number of rows, or that all tensors have the same number, is known only in a run; and
+ * that number as a tensor. */
 bool        eddy__segments_open(const segments *s);
 eddy_tensor eddy__segments_rows(const segments *s);
 /* Rows x [n, ...] as [m, k, ...], and a stack [m, k, ...] as [n, ...]. */

@@ -1,4 +1,4 @@
-/* solver_parts.h -- what the solvers of control/solvers.h share. */
+/* solver_parts.h -- declarations shared by the solvers of control/solvers.h. */
 #ifndef EDDY_CONTROL_SOLVER_PARTS_H
 #define EDDY_CONTROL_SOLVER_PARTS_H
 
@@ -24,21 +24,21 @@ bool eddy__solver_results_fit(const closure *c, const char *what, eddy_list x);
 /* New nodes with the values of n tensors. */
 void eddy__solver_copies(int n, const eddy_tensor *x, eddy_tensor *y);
 
-/* How much a change is too large: max |y - x| - tolerance max(max |y|, least), over all elements of
- * n tensors; not positive if it is small enough. NaN stays NaN. */
+/* The excess of a change from x to y: max |y - x| - tolerance max(max |y|, least), over all
+ * elements of n tensors; not positive if it is small enough. NaN stays NaN. */
 eddy_tensor eddy__solver_excess(int n, const eddy_tensor *x, const eddy_tensor *y, double tolerance,
                                 double least);
 
 /* The condition of a loop whose last variable is the excess: it is positive. */
 int eddy__solver_goes_on(eddy_list v, eddy_tensor *y, void *context);
-/* y, for which the run fails if the excess is not small enough after so many iterations. */
+/* y, for which the run fails if the excess is not small enough after this many iterations. */
 void eddy__solver_converged(int n, eddy_tensor *y, eddy_tensor excess, const char *what,
                             int64_t iterations);
 
 /* y, for which the run fails with the message if `holds` is false. */
 void eddy__solver_ensure(int n, eddy_tensor *y, eddy_tensor holds, const char *message);
 
-/* out = y, the solution that a loop has found from `more` and what the closure captured, with the
+/* out = y, the solution that a loop has found from `more` and the captured tensors, with the
  * gradient of the rule. In the rule r->x are: more; the captured tensors; the closure. */
 void eddy__solver_attach(const closure *c, eddy_list y, eddy_list more, const char *name,
                          void (*rule)(eddy_rule *r), eddy_tensor *out);

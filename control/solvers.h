@@ -47,8 +47,8 @@ typedef struct eddy_fixed_point_args {
  *   eddy_fixed_point(cosine, EDDY_LIST(guess), &x);
  *
  * Gradient: with u = dy + (df/dx)' u, which is repeated in the same way and with the same
- * tolerance, relative to u, dtheta = (df/dtheta)' u; none for x0. Errors: x0 of different types,
- * or of others than float32 and float64; results that differ from x0 in number, type or shape; a
+ * tolerance, relative to u, dtheta = (df/dtheta)' u; none for x0. Errors: x0 of different types, or
+ * of types other than float32 and float64; results that differ from x0 in number, type or shape; a
  * tolerance that is not positive; fewer than 1 iterations. jaxopt.FixedPointIteration. */
 EDDY_API int eddy_fixed_point_with(const eddy_fixed_point_args *args);
 #define eddy_fixed_point(...) eddy_fixed_point_with(EDDY_ARGS(eddy_fixed_point_args, __VA_ARGS__))
@@ -106,8 +106,8 @@ typedef struct eddy_odeint_args {
     int64_t           steps EDDY_DEFAULT(1);        /* RK4: steps between two times */
     double            first_step EDDY_DEFAULT(0);   /* DOPRI5: its length; 0: chosen from f */
     const char       *name;         /* scope of the new nodes; default "odeint" */
-    eddy_recompute    recompute;    /* UNROLLED: what the gradient keeps of the steps between two */
-    int64_t           segment;      /* times (eddy_recompute) */
+    eddy_recompute    recompute;    /* UNROLLED: values kept for the gradient of the */
+    int64_t           segment;      /* steps between two times (eddy_recompute) */
 } eddy_odeint_args;
 
 /* The solution of dy/dt = f(t, y), y(t[0]) = y0, at the times t. The steps end at these times.
@@ -115,7 +115,7 @@ typedef struct eddy_odeint_args {
  *   eddy_odeint(decay, EDDY_LIST(y0), t, &y);
  *   eddy_odeint(decay, EDDY_LIST(y0), t, &y, .gradient = EDDY_ODE_ADJOINT, .rtol = 1e-8);
  *
- * Gradients reach y0, t and what f captures.
+ * Gradients reach y0, t and the tensors that f captures.
  *
  * UNROLLED: they are those of the computed solution, exact, except that step lengths count as
  * constants. With DOPRI5, f is then evaluated 12 times per step, and the values of each step between
@@ -128,9 +128,10 @@ typedef struct eddy_odeint_args {
  * tolerances, and not those of the computed solution: with RK4 and few steps the two differ. At most
  * 14 tensors of y0, fewer if captured tensors have unknown shapes.
  *
- * Errors: y0 of different types, or of others than float32 and float64; a t that is not a vector
- * of their type; results of f that differ from y0 in number, type or shape; .recompute or .segment
- * with ADJOINT; in a run, more than max_steps steps between two times. scipy.integrate.odeint; tf.contrib.integrate.odeint. */
+ * Errors: y0 of different types, or of types other than float32 and float64; a t that is not a
+ * vector of their type; results of f that differ from y0 in number, type or shape; .recompute or
+ * .segment with ADJOINT; in a run, more than max_steps steps between two times.
+ * scipy.integrate.odeint; tf.contrib.integrate.odeint. */
 EDDY_API int eddy_odeint_with(const eddy_odeint_args *args);
 #define eddy_odeint(...) eddy_odeint_with(EDDY_ARGS(eddy_odeint_args, __VA_ARGS__))
 

@@ -20,9 +20,9 @@
  *   }
  *
  * A session writes the element into the array's own memory if nothing else needs the old array, so
- * that an iteration costs one element; so does its gradient. Each index is written at most once.
- * An element that was not written is zero. The gradient of a written value is the sum of those of
- * all reads of it; indices have none.
+ * that an iteration, and its gradient, take time for one element only. Each index is written at
+ * most once. An element that was not written is zero. The gradient of a written value is the sum of
+ * those of all reads of it; indices have none.
  *
  * An array with .dynamic_size grows by a write or scatter with a constant index outside of a loop.
  * In one run, a shape in a loop cannot change: where the index is computed, an array has room for
@@ -61,8 +61,8 @@ typedef struct eddy_tensor_array_args {
     eddy_graph *graph;
     eddy_dtype  dtype;              /* of the elements; any */
     int64_t     size;               /* elements, at least 0 */
-    /* NULL: that of the first value that is written. A loop that carries the array needs it, or
-     * `like`, before */
+    /* NULL: that of the first value that is written. A loop that carries the array needs the shape,
+     * or `like`, beforehand */
     const eddy_shape *element_shape;
     eddy_tensor like;               /* an element has this tensor's shape; it is not computed */
     eddy_tensor size_tensor;        /* int32 or int64 scalar, known when a run is compiled: the size */
@@ -100,8 +100,8 @@ EDDY_API eddy_tensor_array eddy_tensor_array_write(eddy_tensor_array a, eddy_ten
  * EDDY_OUT_OF_RANGE. TensorArrayReadV3. */
 EDDY_API eddy_tensor eddy_tensor_array_read(eddy_tensor_array a, eddy_tensor index);
 
-/* All elements along a new axis 0. Of a dynamic array whose size only a run knows, the number of rows
- * is data, as for eddy_nonzero. TensorArray.stack; TensorArrayGatherV3. */
+/* All elements along a new axis 0. If the size of a dynamic array is known only in a run, the
+ * number of rows depends on data, as for eddy_nonzero. TensorArray.stack; TensorArrayGatherV3. */
 EDDY_API eddy_tensor eddy_tensor_array_stack(eddy_tensor_array a);
 
 /* The elements at `indices`, an int32 or int64 vector, along a new axis 0. Errors: as for

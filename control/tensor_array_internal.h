@@ -1,4 +1,4 @@
-/* tensor_array_internal.h -- what the files of tensor arrays share. */
+/* tensor_array_internal.h -- declarations shared by the files of tensor arrays. */
 #ifndef EDDY_CONTROL_TENSOR_ARRAY_INTERNAL_H
 #define EDDY_CONTROL_TENSOR_ARRAY_INTERNAL_H
 

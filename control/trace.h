@@ -20,7 +20,8 @@ int eddy__trace_call(trace *t, const eddy_function *f, int n, const eddy_tensor 
 /* The node has a side effect and is not the trace of another body, nor an initializer. */
 bool eddy__trace_acts(const eddy_graph *g, int32_t id);
 
-/* Marks the nodes of the trace that are copied to the body, so that they never count again. */
+/* Marks the nodes of the trace that are copied to the body, so that another body does not count
+ * their side effects as its own. */
 void eddy__trace_mark(const trace *t, const extraction *e);
 
 /* The name of a scope: `name`, or `otherwise` if it is NULL or empty. */
@@ -32,9 +33,10 @@ static inline const char *eddy__name_or(const char *name, const char *otherwise)
 /* The node draws, or has a side effect, each time that it runs. */
 bool eddy__trace_repeats(const eddy_node *node);
 
-/* Finds products of rows of the loop with what is the same in all iterations (row_products.c):
- * e->products, nodes that are not copied. Then computes those that e captured, for all rows, and
- * adds an argument of the body for a row of each; returns how many, stored in `in`. */
+/* Finds products of rows of the loop with tensors that are the same in all iterations
+ * (row_products.c): e->products, nodes that are not copied. Then computes those that e captured,
+ * for all rows, and adds an argument of the body for a row of each; returns how many, stored in
+ * `in`. */
 bool eddy__row_products_find(const trace *t, extraction *e, int n_carried);
 int  eddy__row_products_build(const trace *t, extraction *e, eddy_list rows, eddy_tensor *in);
 

@@ -2,13 +2,13 @@
  * and Case (control/). Sessions know them by their flags, EDDY_OP_LOOP and EDDY_OP_CASE, and by
  * the structs below, with which their attributes begin.
  *
- * A quiet node computes again, for a gradient, what runs elsewhere: nothing in its body has side
- * effects, at any depth.
+ * A quiet node repeats computations of another node for a gradient: side effects in its body, at
+ * any depth, are left out.
  *
  * Nodes 1, 2, ... of a body are its arguments (operation `_Argument`). A tensor of a body is
  * given as two integers in `outs`, node and output. Several nodes may have the same body with
- * different `outs`: the gradient of a loop adds a node that also yields what the backward loop
- * needs, and a session runs both as one. */
+ * different `outs`: the gradient of a loop adds a node that also yields the values that the
+ * backward loop needs, and a session runs both as one. */
 #ifndef EDDY_BODY_H
 #define EDDY_BODY_H
 
@@ -27,14 +27,14 @@
  * the iterations run from the last row to the first. Stacks of a conditional or counted loop
  * have room for the largest number; rows that are not written are zero.
  *
- * Nothing but the condition or the count limits an open loop, so that its stacks have as many
- * rows as it runs iterations. Their memory grows in the run, their shape in a plan is that of no
- * rows, and only loops read them, row by row. `open` says that the sliced inputs are such stacks;
- * they then do not limit the iterations of a correct graph.
+ * Only the condition or the count limits an open loop, so its stacks have as many rows as it runs
+ * iterations. Their memory grows in the run, their shape in a plan has no rows, and only loops read
+ * them, row by row. `open` says that the sliced inputs are such stacks; they then do not limit the
+ * iterations of a correct graph.
  *
  * Each iteration of a `segmented` loop runs a segment of the iterations of another loop, which is in
- * its body. In messages the segments are one loop: they number their iterations on, and the
- * segmented loop is not named. */
+ * its body. In messages all segments are one loop: their iterations are numbered consecutively, and
+ * the segmented loop is not named. */
 typedef struct eddy_loop_attrs {
     eddy_graph *body;
     eddy_ints   outs;
@@ -43,7 +43,7 @@ typedef struct eddy_loop_attrs {
     bool        conditional, counted, reverse, open, quiet, segmented;
 } eddy_loop_attrs;
 
-/* A limit of more iterations than this is none when stacks are planned. */
+/* A limit above this number of iterations counts as none when stacks are planned. */
 enum { EDDY_LOOP_PLANNED = 1 << 16 };
 
 /* Inputs: the index of a branch (int32 scalar; one out of range selects the last branch); then

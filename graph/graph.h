@@ -147,8 +147,8 @@ EDDY_API bool        eddy_dtype_is_differentiable(eddy_dtype d);
 enum { EDDY_ANY = -1, EDDY_UNKNOWN_RANK = -1 };
 
 /* rank dimensions, each >= 0, or EDDY_ANY if it is known only in a run. With rank
- * EDDY_UNKNOWN_RANK nothing is known. A zeroed shape is a scalar. Compilers show the tag of the
- * struct where something else stands, as in eddy_reshape(x, 3, 4) for
+ * EDDY_UNKNOWN_RANK nothing is known. A zeroed shape is a scalar. The tag of the struct appears in
+ * the messages of compilers if something else is passed, as in eddy_reshape(x, 3, 4) instead of
  * eddy_reshape(x, EDDY_SHAPE(3, 4)). */
 typedef struct eddy_write_EDDY_SHAPE_ {
     int     rank;
@@ -336,8 +336,8 @@ inline const eddy_array *eddy_shaped_(const eddy_array *a, eddy_shape s,
  * on that graph; otherwise any number of threads may run. */
 typedef struct eddy_graph eddy_graph;
 
-/* The graph of a tensor. A compiler names this type where a plain number stands in place of a
- * tensor, as in eddy_adam(g, 0.001) for eddy_adam(g, eddy_scalar(g, 0.001)). */
+/* The graph of a tensor. Compilers name this type in messages if a plain number is passed for a
+ * tensor, as in eddy_adam(g, 0.001) instead of eddy_adam(g, eddy_scalar(g, 0.001)). */
 typedef eddy_graph eddy_write_eddy_scalar_;
 
 /* One output of one node: 16 bytes, copied freely, never freed, valid as long as its graph. node
@@ -349,8 +349,8 @@ typedef struct eddy_tensor {
     int32_t                  output;
 } eddy_tensor;
 
-/* No tensor, in a list or an option that takes one: "not given". EDDY_OMITTED_TENSOR is an option
- * that is left out and then is a number other than 0. */
+/* No tensor, in a list or an option that takes one: "not given". EDDY_OMITTED_TENSOR is an omitted
+ * option whose default is a number other than 0. */
 #ifdef __cplusplus
 #define EDDY_ZERO_TENSOR eddy_tensor{ nullptr, 0, 0 }
 #define EDDY_NO_TENSOR   (EDDY_ZERO_TENSOR)

@@ -1,11 +1,11 @@
 /* op.h -- the definition of an operation, for authors of operations inside or outside the
  * library. docs/inside/adding-an-op.md shows both.
  *
- * An operation is one constant eddy_op_def. Its functions receive small contexts and know
- * nothing else of graphs, sessions or plans. The graph, its files and the gradient pass know an
- * operation only through its definition. The passes of a session that rewrite patterns also
- * compare definitions: a softmax or a sum of products is recognized by its operations. A new
- * operation works without any change to a pass. */
+ * An operation is one constant eddy_op_def. Its functions receive small contexts and know nothing
+ * else about graphs, sessions or plans. The graph, its files and the gradient pass know an
+ * operation only through its definition. The passes of a session that rewrite patterns also compare
+ * definitions: a softmax or a sum of products is recognized by its operations. A new operation
+ * works without any change to a pass. */
 #ifndef EDDY_OP_H
 #define EDDY_OP_H
 

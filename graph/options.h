@@ -1,5 +1,5 @@
-/* options.h -- options of a call by name: how a call fills its argument struct, and what omitted
- * options are.
+/* options.h -- options of a call by name: how a call fills its argument struct, and the values of
+ * omitted options.
  *
  *   eddy_random_normal(g, EDDY_SHAPE(2, 3), .stddev = 0.1)
  *
@@ -12,7 +12,7 @@
  * members gives the others their defaults, so a program need not be compiled again when options are
  * added after those that it knows. NULL in place of the struct means all defaults.
  *
- * C++ does not mix arguments in order with names. There, write the names with EDDY_OPTIONS in
+ * C++ cannot mix positional arguments with named ones. There, write the names with EDDY_OPTIONS in
  * C++20, or set the members of a struct in C++14 and later:
  *
  *   eddy_sum_with(EDDY_OPTIONS(eddy_reduce_args, .x = x, .keepdims = true));
@@ -41,8 +41,8 @@ template <class T> inline const T *eddy_address_of_(const T &options) { return &
 #define EDDY_ARGS(type, ...) (eddy_address_of_(type{ sizeof(type), __VA_ARGS__ }))
 #define EDDY_OPTIONS(type, ...) (eddy_address_of_(type{ __VA_ARGS__ }))
 #else
-/* A struct with defaults takes no list of values in C++11. There it has none, and its size ends
- * after the arguments of the call: the library sets the others. */
+/* In C++11, a struct with defaults cannot be initialized by a list of values. So it has no defaults
+ * there, and its size ends after the arguments of the call: the library sets the other members. */
 #include "defaults.h"
 #define EDDY_DEFAULT(value)
 #define EDDY_ARGS(type, ...) \

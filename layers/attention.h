@@ -46,10 +46,10 @@ typedef struct eddy_multi_head_attention_args {
  *  dropout  the rate; the probabilities, [batch, heads, s, t], are then stored, which they
  *           otherwise are not (eddy_packed_self_attention, eddy_scaled_dot_product_attention)
  *
- *  cache    x has the positions that follow those in the cache, and its keys and values are added.
- *           Without a memory, .causal is required: the results are those that the same positions
- *           of the whole sequence have. With a memory, its keys and values are computed in the
- *           first call, and later calls read neither memory nor lengths. A mask, other lengths and
+ *  cache    x holds the positions after those in the cache, to which its keys and values are added.
+ *           Without a memory, .causal is required: the results are those that the same positions of
+ *           the whole sequence have. With a memory, its keys and values are computed in the first
+ *           call, and later calls read neither memory nor lengths. A mask, other lengths and
  *           dropout in training are not possible.
  *
  *  Positions hidden by lengths or a bool mask have 10^9 subtracted from their scores: if all
@@ -57,9 +57,9 @@ typedef struct eddy_multi_head_attention_args {
  *  Variables: qkv/kernel [n, 3 units], the queries, keys and values, each head after head; with
  *  a memory query/kernel [n, units] and key_value/kernel [m, 2 units]; attention_output/kernel
  *  [units, n]; and a bias for each.
- *  Errors: EDDY_INVALID_ARGUMENT if heads do not divide units, or for other options than those that
- *  a cache allows; EDDY_BAD_SHAPE and EDDY_BAD_DTYPE for other lengths; at run time,
- *  EDDY_CHECK_FAILED for a position beyond the window of the cache.
+ *  Errors: EDDY_INVALID_ARGUMENT if heads do not divide units, or for options that a cache does not
+ *  allow; EDDY_BAD_SHAPE and EDDY_BAD_DTYPE for other lengths; at run time, EDDY_CHECK_FAILED for a
+ *  position beyond the window of the cache.
  *  TensorFlow: keras.layers.MultiHeadAttention. */
 EDDY_API eddy_tensor eddy_multi_head_attention_with(const eddy_multi_head_attention_args *given);
 #define eddy_multi_head_attention(...) \
@@ -93,7 +93,7 @@ typedef struct eddy_position_layer_args {
  *
  *  x           [batch, s, n], n known
  *  max_length  at least s; required if s is unknown; with a cache, the default is its window
- *  cache       x has the positions that follow those in the cache
+ *  cache       x holds the positions after those in the cache
  *
  *  Variables, if learned: embeddings [max_length, n].
  *  Errors: EDDY_INVALID_ARGUMENT if s is above max_length; at run time, EDDY_OUT_OF_RANGE, or

@@ -1,5 +1,5 @@
-/* attention_cache.h -- the keys and values of earlier positions, so that a position that is added to
- * a sequence costs one position instead of the whole sequence.
+/* attention_cache.h -- the keys and values of earlier positions, so that adding a position to a
+ * sequence takes the computations of one position, not of the whole sequence.
  *
  * One function builds the network for training, for the first positions of a sequence (the prompt)
  * and for a step of a loop:
@@ -38,13 +38,14 @@ typedef struct eddy_attention_cache {
     int64_t     window;         /* positions for which there is room */
     eddy_tensor position;       /* int32 [batch]: positions of each example before this call */
     eddy_tensor lengths;        /* of the sequences of the first call, or none */
-    bool        first;          /* the layers make the tensors; later they update them */
+    bool        first;          /* the layers create the tensors; in later calls they update them */
     bool        moved;          /* at[0] has been updated */
     int64_t     positions;      /* of this call, or EDDY_ANY */
     int         next;           /* the tensor that the next layer takes */
-    /* what a loop carries: the number of positions, int32 [batch]; for each self-attention keys
-     * and values, [batch, heads, window, units / heads]; for each cross-attention those of the
-     * memory, [batch, heads, t, units / heads], and its lengths, int32 [batch] */
+    /* the tensors that a loop carries: the number of positions, int32 [batch]; for each
+     * self-attention keys and values, [batch, heads, window, units / heads]; for each
+     * cross-attention those of the memory, [batch, heads, t, units / heads], and its lengths, int32
+     * [batch] */
     int         count;
     eddy_tensor at[EDDY_MAX_RESULTS];
 } eddy_attention_cache;
@@ -59,7 +60,7 @@ typedef struct eddy_attention_cache_args {
 } eddy_attention_cache_args;
 
 /* A cache without positions. The network is built with it once, on the first positions of each
- * sequence, and that makes its tensors; there may be 0 positions, x being [batch, 0].
+ * sequence, which creates its tensors. There may be no positions: x is then [batch, 0].
  *
  * A position beyond the window is EDDY_CHECK_FAILED in the run, and more positions in one call than
  * the window has are EDDY_INVALID_ARGUMENT while building: the cache does not slide, because
@@ -75,7 +76,8 @@ eddy_attention_cache_new_with(const eddy_attention_cache_args *args);
 
 /* A cache for the next call of the network, with the tensors x[0], x[1], ..., as many as `like` has,
  * which are arguments of a body or results of a loop. Errors: EDDY_INVALID_ARGUMENT for NULL, and
- * for tensors of other types than those of `like`; without `like` there is no graph to report it. */
+ * for tensors of types other than those of `like`; without `like` there is no graph on which to
+ * record it. */
 EDDY_API eddy_attention_cache eddy_attention_cache_at(const eddy_attention_cache *like,
                                                       const eddy_tensor *x);
 

@@ -32,14 +32,14 @@ typedef struct eddy_beam_search_args {
     const char   *name;             /* default "beam_search" */
 } eddy_beam_search_args;
 
-/* In each step the beam_width best of all sequences that extend those of the step before by one
- * id: best by score, the sum of log softmax(logits) divided by the length penalty ((5 + length) /
- * 6)^length_penalty_weight (Wu et al., "Google's neural machine translation system", 2016). A
- * sequence that has its end_token is not extended; in scores the end_token counts from the next
- * step on, as in TensorFlow. The number of classes must be known.
+/* Each step extends all sequences by one id and keeps the beam_width best by score: the sum of log
+ * softmax(logits) divided by the length penalty ((5 + length) / 6)^length_penalty_weight (Wu et
+ * al., "Google's neural machine translation system", 2016). A sequence that has its end_token is
+ * not extended; in scores the end_token counts from the next step on, as in TensorFlow. The number
+ * of classes must be known.
  *
- * What f captures is shared by all beams; what is different for each example, such as the memory
- * of an attention, has to be part of the state.
+ * Tensors that f captures are shared by all beams; a tensor that differs between examples, such as
+ * the memory of an attention, must be part of the state.
  * Errors: EDDY_INVALID_ARGUMENT for counts that are not above 0, an end_token that is not a class,
  * another number of results of f, or a length_penalty_weight that is not finite; EDDY_BAD_SHAPE,
  * EDDY_BAD_DTYPE for other logits, and for another batch of a state; those of eddy_loop. Gradient:

@@ -1,12 +1,12 @@
-/* cache_internal.h -- what layers do with an attention cache; not installed. */
+/* cache_internal.h -- functions that layers use on an attention cache; not installed. */
 #ifndef EDDY_LAYERS_CACHE_INTERNAL_H
 #define EDDY_LAYERS_CACHE_INTERNAL_H
 
 #include "layers/attention_cache.h"
 
 /* Begins a layer on x, [batch, s, m], that takes the next n tensors; the first layer of a call
- * counts its positions. Reports an error unless the cache is of the graph of x, has room for so many
- * positions, which are those of the call, and has n tensors. */
+ * counts its positions. Reports an error unless the cache belongs to the graph of x, has room for s
+ * positions, as many as in the other layers of the call, and has n tensors left. */
 bool eddy__cache_begin(eddy_attention_cache *c, const char *who, eddy_tensor x, int n);
 
 /* Stores x as the next tensor of the cache. */

@@ -11,8 +11,8 @@ enum { CELL_STEPS = 65535 };
 /* The default name of a cell; NULL if `kind` is invalid. */
 const char *eddy__cell_name(const eddy_cell *cell);
 
-/* Checks the option `what`, a number of columns: positive, and so small that those of all gates can
- * be counted; otherwise reports an error. */
+/* Checks the option `what`, a number of columns: positive, and small enough for the columns of all
+ * gates to be counted; otherwise reports an error. */
 bool eddy__cell_check_size(const eddy_layer *l, const char *what, int64_t n);
 
 /* The parts of a kernel for x and for h, and the bias. */
@@ -20,7 +20,7 @@ typedef struct eddy_cell_weights {
     eddy_tensor x, h, bias;
 } eddy_cell_weights;
 
-/* What a kernel is for. */
+/* The description of a kernel. */
 typedef struct eddy_cell_kernel {
     int64_t     inputs, states;     /* its rows: those for x and for h */
     int         parts;              /* as many columns as the cell has units, times this */
@@ -35,7 +35,8 @@ eddy_cell_weights eddy__cell_weights(const eddy_layer *l, const eddy_cell *cell,
 /* x w + b, [..., columns]: one product for all steps. */
 eddy_tensor eddy__cell_product(eddy_tensor x, eddy_tensor w, eddy_tensor bias);
 
-/* What an LSTM adds to its bias: cell->forget_bias for the second of four parts, else 0. */
+/* The number that an LSTM adds to its bias: cell->forget_bias for the second of four parts, else
+ * 0. */
 eddy_tensor eddy__cell_forget(eddy_graph *g, const eddy_cell *cell, eddy_dtype dtype);
 
 /* A basic cell, which uses only the candidate, or a GRU. */

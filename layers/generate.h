@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 typedef struct eddy_generated {
-    eddy_tensor ids;            /* int32 [batch, steps]; pad_token behind the end_token */
+    eddy_tensor ids;            /* int32 [batch, steps]; pad_token after the end_token */
     eddy_tensor lengths;        /* int32 [batch], with the end_token */
 } eddy_generated;
 
@@ -33,15 +33,16 @@ typedef struct eddy_generate_args {
     const char   *name;             /* default "generate" */
 } eddy_generate_args;
 
-/* Sequences of ids, each chosen by eddy_sample_logits from the logits that f has for the ids before
- * it: the most likely one if temperature is 0. The loop ends after `steps`, or as soon as each
- * sequence has its end_token; then f gets the end_token of a sequence that has ended, and the logits
- * of that are ignored. The penalty is for the start_token and the ids of the sequence so far.
+/* Sequences of ids, each chosen by eddy_sample_logits from the logits that f returns for the ids
+ * before it: the most likely one if temperature is 0. The loop ends after `steps` iterations, or as
+ * soon as each sequence has its end_token. For a sequence that has ended, f gets the end_token, and
+ * its logits are ignored. The penalty applies to the start_token and the ids of the sequence so
+ * far.
  *
- * With eddy_attention_cache, an id costs one position. The cache needs room for the prompt and all
- * steps but the last.
+ * With eddy_attention_cache, an id takes the computations of one position. The cache needs room for
+ * the prompt and all steps except the last.
  *
- * Errors: EDDY_INVALID_ARGUMENT for steps that are not above 0, an end_token that is no class, a
+ * Errors: EDDY_INVALID_ARGUMENT for steps that are not above 0, an end_token that is not a class, a
  * pad_token beyond int32, another number of results of f; EDDY_BAD_SHAPE, EDDY_BAD_DTYPE for other
  * logits, and for another batch of a state; EDDY_LIMIT for a state of too many tensors; those of
  * eddy_sample_logits, eddy_repetition_penalty and eddy_while_loop. Gradient: none. TensorFlow:

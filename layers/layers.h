@@ -18,11 +18,11 @@
  *
  * x is float32 or float64, and the variables have its type. The batch size may be unknown.
  *
- * Errors of all layers: EDDY_BAD_DTYPE if x has another type; EDDY_BAD_SHAPE if x has another
- * rank or a size is unknown on which variables depend; EDDY_INVALID_ARGUMENT for a count that is
- * not positive; EDDY_NOT_FOUND and EDDY_BAD_SHAPE if there is no variable to reuse or it has
- * another shape; and the errors of the operations that a layer is composed of. The gradients of
- * a layer are those of its operations. */
+ * Errors of all layers: EDDY_BAD_DTYPE if x has another type; EDDY_BAD_SHAPE if x has another rank
+ * or a size on which variables depend is unknown; EDDY_INVALID_ARGUMENT for a count that is not
+ * positive; EDDY_NOT_FOUND and EDDY_BAD_SHAPE if there is no variable to reuse or it has another
+ * shape; and the errors of the operations that a layer is composed of. The gradients of a layer are
+ * those of its operations. */
 #ifndef EDDY_LAYERS_H
 #define EDDY_LAYERS_H
 

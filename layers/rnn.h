@@ -22,9 +22,9 @@ typedef struct eddy_rnn_state {
     bool       is_memory;           /* like c of an LSTM: eddy_dropout_wrapper does not change it */
 } eddy_rnn_state;
 
-/* A recurrent cell, one step of a network: a plain struct, copied freely. What it points to
- * must stay valid while networks are built from it; for the library's own cells it belongs to the
- * graph.
+/* A recurrent cell, one step of a network: a plain struct, copied freely. The objects to which it
+ * points must stay valid while networks are built from it; those of the library's own cells belong
+ * to the graph.
  *
  *   static int step(eddy_list x, eddy_tensor *y, void *w)          // h' = h / 2 + x w
  *   {
@@ -50,11 +50,11 @@ typedef struct eddy_rnn_cell {
 } eddy_rnn_cell;
 
 /* One step: prepares the cell, projects x and calls f. `next` has room for the next state, and may
- * be `state`. Returns the output. Inside of a loop's body prefer a cell that a network or another
- * step has prepared outside: a variational dropout that is prepared in a body draws in each
- * iteration. Errors, here and in all networks: EDDY_INVALID_ARGUMENT for a cell without f or with
- * another number of results, or without room, EDDY_BAD_SHAPE and EDDY_BAD_DTYPE for states that
- * change. */
+ * be `state`. Returns the output. In the body of a loop, prefer a cell that a network or another
+ * step has prepared outside: variational dropout that is prepared in a body draws new random
+ * numbers in each iteration. Errors, here and in all networks: EDDY_INVALID_ARGUMENT for a cell
+ * without f or with another number of results, or without room, EDDY_BAD_SHAPE and EDDY_BAD_DTYPE
+ * for states that change. */
 EDDY_API eddy_tensor eddy_rnn_step(eddy_rnn_cell cell, eddy_tensor x, const eddy_tensor *state,
                                    eddy_tensor *next);
 
@@ -101,10 +101,10 @@ typedef struct eddy_dynamic_rnn_args {
  *                   is carried on, the outputs are 0, and the inputs are ignored.
  *                   Default: all steps
  *  go_backwards     outputs stay at the indices of their steps; the state is that of step 0
- *  length_groups    needs sequence_length. The sequences are sorted by length and divided into so
+ *  length_groups    needs sequence_length. The sequences are sorted by length and divided into this
  *                   many groups of nearly equal size, each of which ends with its longest sequence.
- *                   Results are those of one group, except for the last bits. For 32 sequences of
- *                   1 to 64 steps and a GRU of 256 units, 4 groups take 0.78 of the time of one
+ *                   Results are those of one group, except for the last bits. For 32 sequences of 1
+ *                   to 64 steps and a GRU of 256 units, 4 groups take 0.78 of the time of one
  *
  *  Variables: those of the cell, in <name>/<cell>.
  *  Errors: those of the cell (eddy_rnn_step); EDDY_BAD_SHAPE for inputs of unknown rank or below

@@ -1,11 +1,10 @@
 /* rnn_cells.h -- the cells of recurrent networks (rnn.h), and wrappers around cells.
  *
- * What a constructor returns belongs to the graph and is copied freely. A cell creates its
- * variables when the first network is built from it; all networks of one cell share them. Errors of
- * all constructors: EDDY_INVALID_ARGUMENT for counts that are not above 0, limits below 0 and
- * probabilities out of range, EDDY_LIMIT for counts that are too large; the result has no build
- * function then. A cell that is used in another graph is an error on that graph,
- * EDDY_INVALID_ARGUMENT. */
+ * A cell belongs to the graph and may be copied freely. A cell creates its variables when the first
+ * network is built from it; all networks of one cell share them. Errors of all constructors:
+ * EDDY_INVALID_ARGUMENT for counts that are not above 0, limits below 0 and probabilities out of
+ * range, EDDY_LIMIT for counts that are too large; the result has no build function then. A cell
+ * that is used in another graph is an error on that graph, EDDY_INVALID_ARGUMENT. */
 #ifndef EDDY_LAYERS_RNN_CELLS_H
 #define EDDY_LAYERS_RNN_CELLS_H
 

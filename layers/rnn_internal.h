@@ -1,4 +1,5 @@
-/* rnn_internal.h -- what recurrent networks, cells and their wrappers share; not installed. */
+/* rnn_internal.h -- declarations shared by recurrent networks, cells and their wrappers; not
+ * installed. */
 #ifndef EDDY_LAYERS_RNN_INTERNAL_H
 #define EDDY_LAYERS_RNN_INTERNAL_H
 
@@ -29,8 +30,8 @@ static inline eddy_tensor eddy__cell_project(const eddy_rnn_cell *cell, eddy_ten
     return cell->project ? cell->project(x, cell->f.context) : x;
 }
 
-/* The shape of a batch of what has shape s for one example; s itself if it is of unknown rank or has
- * no room for one dimension more. */
+/* The shape of a batch of tensors that have shape s for one example; s itself if it is of unknown
+ * rank or has no room for one dimension more. */
 static inline eddy_shape eddy__with_batch(eddy_shape s, int64_t batch)
 {
     if (s.rank < 0 || s.rank >= EDDY_MAX_RANK) return s;
@@ -45,7 +46,7 @@ void *eddy__cell_room(eddy_graph *g, const char *who, size_t size);
 /* A copy of `name`, or of `otherwise` if that is NULL or empty, in such memory. */
 const char *eddy__cell_text(eddy_graph *g, const char *name, const char *otherwise);
 
-/* A cell that has an error, or that no memory was left for. */
+/* A cell that has an error, or for which no memory was left. */
 #define EDDY_NO_CELL ((eddy_rnn_cell){ .f = { .build = NULL } })
 
 #endif

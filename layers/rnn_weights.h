@@ -9,13 +9,14 @@
 extern "C" {
 #endif
 
-/* Whose layout weights have. n is the size of an input, h that of the state; a transposed kernel
- * has the inputs as columns. The parts of an LSTM are i (input), f (forget), g (new values, also
- * called j or c), o (output); those of a GRU r (reset), z (update, here u), n (candidate).
+/* The library whose layout the weights have. n is the size of an input, h that of the state; a
+ * transposed kernel has the inputs as columns. The parts of an LSTM are i (input), f (forget), g
+ * (new values, also called j or c), o (output); those of a GRU r (reset), z (update, here u), n
+ * (candidate).
  *
  *             orientation                   LSTM        GRU      biases
- *   here      [n + h, parts]                i f g o     r z, n   one; a GRU with reset_after has
- *                                                                that of n h' besides
+ *   here      [n + h, parts]                i f g o     r z, n   one; a GRU with reset_after also
+ *                                                                has that of n h'
  *   PyTorch   [parts, n] and [parts, h]     i f g o     r z n    of x and of h
  *   TF 1      [n + h, parts]                i g f o     r z, n   one; forget_bias is added
  *   Keras     [n, parts] and [h, parts]     i f g o     z r n    one; a GRU with reset_after
@@ -52,8 +53,8 @@ typedef struct eddy_rnn_weights_args {
     double          forget_bias EDDY_DEFAULT(1);        /* of the LSTM that gets the weights */
 } eddy_rnn_weights_args;
 
-/* Converts the weights of a cell. Omitted biases are 0. PyTorch and Keras have
- * no forget_bias besides the bias, so that of the cell here is subtracted.
+/* Converts the weights of a cell. Omitted biases are 0. PyTorch and Keras have no forget_bias in
+ * addition to the bias, so the forget_bias of the cell here is subtracted.
  *
  *   eddy_rnn_weights w = eddy_convert_rnn_weights(EDDY_LSTM_CELL, EDDY_TORCH_LAYOUT,
  *                                                 weight_ih, weight_hh, bias_ih, bias_hh);

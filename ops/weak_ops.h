@@ -1,9 +1,9 @@
 /* weak_ops.h -- weak references to operation definitions: &eddy_op_x is NULL if x is not linked.
  *
- * A linker takes from libeddy.a what a program refers to, and what that refers to. The passes of
- * a session name many operations only to recognize them. If naming an operation linked it, every
- * program would contain all of them; yet an operation that no linked code builds cannot occur in
- * a graph of the program. Code that recognizes operations therefore includes this header. Its
+ * A linker takes from libeddy.a only what a program refers to, directly or indirectly. The passes
+ * of a session name many operations only to recognize them. If naming an operation linked it, every
+ * program would contain all of them; yet an operation that no linked code builds cannot occur in a
+ * graph of the program. Code that recognizes operations therefore includes this header. Its
  * references are weak: they link nothing, and where nothing else has linked a definition, they
  * compare unequal to the definition of every node.
  *

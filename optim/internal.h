@@ -19,9 +19,9 @@ struct eddy_optimizer {
     void              *state;         /* begins with the addresses of the optimizers inside */
     int                n_inside;      /* number of these */
     bool               skip_negative; /* of the slices that are being applied */
-    bool               constrains;    /* the step that is being built sees to the constraint */
+    bool               constrains;    /* the step being built applies the constraint itself */
     eddy_tensor        variable;      /* that `step` is updating */
-    eddy_slot         *slots;     /* in the order of their making */
+    eddy_slot         *slots;     /* in order of creation */
     int32_t           *places;    /* 2 * slots_capacity: where slots are, plus 1, by hash */
     int                n_slots, slots_capacity;      /* the capacity is a power of two */
 };

@@ -157,9 +157,9 @@ typedef struct eddy_optimizer_def {
     void        (*prepare)(eddy_optimizer *o);
     /* Returns the operation that updates `variable` with the dense gradient g. */
     eddy_tensor (*apply_dense)(eddy_optimizer *o, eddy_tensor g, eddy_tensor variable);
-    /* ... with the rows `values` at `indices`; duplicates are already summed, and negative
-     * indices, which mark removed duplicates or padding, must be skipped. NULL: the gradient is
-     * converted to a dense one. */
+    /* ... with the rows `values` at `indices`; duplicates are already summed, and negative indices,
+     * which mark removed duplicates or padding, must be skipped. NULL: the gradient is converted to
+     * a dense one. */
     eddy_tensor (*apply_sparse)(eddy_optimizer *o, eddy_tensor values, eddy_tensor indices,
                  eddy_tensor variable);
     /* After all updates: returns the operation of the whole step; optional. */

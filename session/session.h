@@ -40,7 +40,7 @@ typedef struct eddy_session_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_session_args));
     eddy_graph *graph;
     unsigned    without;          /* passes to leave out: EDDY_PASS_... | EDDY_PASS_... */
-    FILE       *report;           /* what each pass changes is written here; NULL: nowhere */
+    FILE       *report;           /* the changes of each pass are written here; NULL: nowhere */
     bool        report_nodes;     /* ... with the nodes that it leaves */
     /* EDDY_LIMIT for a run that needs more memory for temporaries and results, and for an evaluation
      * (eddy_eval_in) that would keep more values; 0: no limit */
@@ -70,8 +70,8 @@ typedef struct eddy_session_args {
 EDDY_API eddy_session *eddy_session_new_with(const eddy_session_args *given);
 #define eddy_session_new(...) eddy_session_new_with(EDDY_ARGS(eddy_session_args, __VA_ARGS__))
 /* Closes the session but keeps the handle valid: runs return CLOSED. A run in progress, in any
- * thread, ends before its next operation or iteration; what it has assigned by then stays. Closing
- * twice is allowed. */
+ * thread, ends before its next operation or iteration; the values that it has assigned by then
+ * stay. Closing twice is allowed. */
 EDDY_API void          eddy_session_close(eddy_session *s);
 /* Frees the session and its callables. No other thread may be using s, its callables or its
  * arrays from eddy_eval. */

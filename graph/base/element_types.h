@@ -44,8 +44,8 @@
 #define FOR_ALL_TYPES(M, ...)                                                   \
     FOR_NUMBERS_COMPLEX(M, __VA_ARGS__) FOR_BOOLS(M, __VA_ARGS__) FOR_HALVES(M, __VA_ARGS__)
 
-/* Of functions with the names of a set of types, that of type d; NULL if d is not in the set. The
- * second is for functions with clones (EDDY_CLONES_OF in graph/base/cpu.h). */
+/* Of the functions for a set of types, the one for type d; NULL if d is not in the set. The second
+ * macro is for functions with clones (EDDY_CLONES_OF in graph/base/cpu.h). */
 #define EDDY_FOR_TYPE(name, types, d)      (types(EDDY_CHOICE, name, d) NULL)
 #define EDDY_BEST_FOR_TYPE(name, types, d) (types(EDDY_BEST_CHOICE, name, d) NULL)
 

@@ -10,7 +10,7 @@ typedef struct tokens {
     eddy_error *error;
     char       *start, *at, *end;
     size_t      prefix;          /* bytes of the file before start */
-    void       *out;             /* what the reader fills */
+    void       *out;             /* the contents that the reader fills */
 } tokens;
 
 static inline size_t offset(const tokens *p) { return p->prefix + (size_t)(p->at - p->start); }

@@ -51,7 +51,7 @@ eddy_tensor eddy_size_along(eddy_tensor x, int64_t axis)
     return eddy_index(eddy_shape_tensor(x, EDDY_INT64), text);
 }
 
-/* Merges what is known of the other shape into *s, which keeps its own size along the axis. */
+/* Merges known dimensions of the other shape into *s, which keeps its size along the axis. */
 static bool unify_others(eddy_infer *c, eddy_shape *s, eddy_shape with, int64_t axis)
 {
     char a[128], b[128];
@@ -94,7 +94,7 @@ typedef struct gathering {
     eddy_lanes x, y;
 } gathering;
 
-/* The indices (input 1) under their type; a local copy need not be reloaded after each store. */
+/* Input 1 as indices of their type. A local copy need not be reloaded after each store. */
 typedef struct index_list {
     const int32_t *narrow;
     const int64_t *wide;

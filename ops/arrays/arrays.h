@@ -39,7 +39,7 @@ bool eddy__infer_dims(eddy_infer *c, const char *what, eddy_dims d, int *count);
 bool eddy__infer_dims_pair(eddy_infer *c, const char *a, eddy_dims of_a, const char *b,
                            eddy_dims of_b, int *count);
 
-/* *a = what is known from both; returns false if they contradict each other. */
+/* *a = whichever of *a and b is known; returns false if they contradict each other. */
 static inline bool eddy__dim_unify(int64_t *a, int64_t b)
 {
     if (*a == EDDY_ANY) *a = b;

@@ -23,7 +23,7 @@ bool eddy__batch_entries(eddy_dims *d, int64_t first);
 eddy_tensor eddy__batch_swap(eddy_tensor x, int a, int b);
 eddy_tensor eddy__batch_widen(eddy_tensor x, int at, int count);
 
-/* The rule of every elementwise op: the ranks are made equal behind the batch axis. */
+/* The rule of every elementwise op: the ranks are made equal after the batch axis. */
 void eddy__batch_elementwise(eddy_batch *b);
 /* Rules for op->batch: output 0 has the elements of input 0 in another shape; and output 0 is
  * input 0 broadcast to another shape. */

@@ -1,5 +1,5 @@
-/* computed_sizes.c -- slices, repetitions and padding whose sizes are tensors: each gathers along
- * one axis after the other, at positions that are computed. */
+/* computed_sizes.c -- slices, repetitions and padding whose sizes are tensors: each is a gather
+ * along one axis after the other, at computed positions. */
 #include "ops/arrays/arrays.h"
 #include "ops/short_names.h"
 
@@ -8,7 +8,7 @@
  *  dims   int32, int64 or uint8 [rank]; a run computes it first if it is not constant
  *  dtype  of y; 0 is float32
  *
- *  The _like forms take it as their model, and then nothing computes it:
+ *  As the model of a _like call it is not computed:
  *  eddy_random_normal_like(eddy_zeros_of(dims, 0)), eddy_broadcast_like(x, eddy_zeros_of(dims, 0)).
  *  Errors: those of eddy_fill.
  *  Gradient: none.  TensorFlow: tf.zeros. */
@@ -34,12 +34,12 @@ static eddy_tensor each_axis(const char *called, const char *what, eddy_tensor t
                          eddy_dtype_name(eddy_dtype_of(t)));
     if (!eddy_shape_compatible(s, EDDY_SHAPE(xs.rank)))
         return eddy_fail(g, EDDY_BAD_SHAPE,
-                         "%s: %s has the shape %s; one element for each of the %d dimensions of x "
-                         "expected", called, what, eddy_shape_print(s, have, sizeof have), xs.rank);
+                         "%s: %s has the shape %s; [%d] expected, one element per dimension of x",
+                         called, what, eddy_shape_print(s, have, sizeof have), xs.rank);
     return eddy_reshape(Cast(t, EDDY_INT64), EDDY_SHAPE(xs.rank));
 }
 
-/* t, of which no element may be negative or larger than any tensor. */
+/* t; a run fails if an element is negative or exceeds the number of elements of any tensor. */
 static eddy_tensor checked(eddy_tensor t, const char *message)
 {
     const double most = (double)((int64_t)1 << 48);
@@ -57,7 +57,7 @@ static eddy_tensor positions(eddy_tensor n)
     return eddy_range(NumberLike(0, n), n, NumberLike(1, n));
 }
 
-/** The box of x that begins at `begin`, whose size is computed.
+/** y = the box of x that begins at `begin` and has the size `size`; both are tensors.
  *
  *  x      any dtype and shape of known rank
  *  begin  int32 or int64 [rank]: the first index along each axis
@@ -65,8 +65,9 @@ static eddy_tensor positions(eddy_tensor n)
  *         computes it first if it is not constant; runs with another `begin` and equal sizes share
  *         a plan.
  *
- *  Errors: BAD_SHAPE, BAD_DTYPE; at run time CHECK_FAILED if the box is not within x.
- *  Gradient: dy, with zeros around it.  TensorFlow: Slice. */
+ *  Errors: EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if the arguments do not match; at run time,
+ *  EDDY_CHECK_FAILED if the box is not inside x.
+ *  Gradient: dx = zeros like x with dy in the box.  TensorFlow: Slice. */
 eddy_tensor eddy_slice_to(eddy_tensor x, eddy_tensor begin, eddy_tensor size)
 {
     begin = each_axis("slice_to", "begin", begin, x);
@@ -85,14 +86,15 @@ eddy_tensor eddy_slice_to(eddy_tensor x, eddy_tensor begin, eddy_tensor size)
     return x;
 }
 
-/** x, repeated along each axis; the numbers are computed.
+/** y = x repeated multiples[i] times along dimension i, where `multiples` is a tensor.
  *
  *  x          any dtype and shape of known rank
  *  multiples  int32 or int64 [rank], in [0, 2^48]; a run computes it first if it is not constant
  *
- *  Errors: BAD_SHAPE, BAD_DTYPE; at run time CHECK_FAILED for a number out of range, LIMIT or
- *  BAD_SHAPE if y would be too large.
- *  Gradient: the sum of dy over the repetitions.  TensorFlow: Tile. */
+ *  Errors: EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if the arguments do not match; at run time,
+ *  EDDY_CHECK_FAILED for a number out of range, EDDY_LIMIT or EDDY_BAD_SHAPE if y would be too
+ *  large.
+ *  Gradient: dx = the sum of dy over the copies.  TensorFlow: Tile. */
 eddy_tensor eddy_tile_to(eddy_tensor x, eddy_tensor multiples)
 {
     multiples = each_axis("tile_to", "multiples", multiples, x);
@@ -108,15 +110,16 @@ eddy_tensor eddy_tile_to(eddy_tensor x, eddy_tensor multiples)
     return x;
 }
 
-/** x, with zeros around it; their numbers are computed.
+/** y = x padded with zeros, whose numbers are tensors.
  *
  *  x              any dtype and shape of known rank
  *  before, after  int32 or int64 [rank], in [0, 2^48]: zeros before and after x along each axis; a
  *                 run computes them first if they are not constant
  *
- *  Errors: BAD_SHAPE, BAD_DTYPE; at run time CHECK_FAILED for a number out of range, LIMIT or
- *  BAD_SHAPE if y would be too large.
- *  Gradient: the part of dy that is x.  TensorFlow: Pad. */
+ *  Errors: EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if the arguments do not match; at run time,
+ *  EDDY_CHECK_FAILED for a number out of range, EDDY_LIMIT or EDDY_BAD_SHAPE if y would be too
+ *  large.
+ *  Gradient: dx = the part of dy that corresponds to x.  TensorFlow: Pad. */
 eddy_tensor eddy_pad_to(eddy_tensor x, eddy_tensor before, eddy_tensor after)
 {
     before = each_axis("pad_to", "before", before, x);

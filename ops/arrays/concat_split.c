@@ -138,8 +138,8 @@ static bool refuse_pair(eddy_infer *c, int i, eddy_shape a, eddy_shape b)
                            eddy_shape_print(b, x, sizeof x), eddy_shape_print(a, y, sizeof y));
 }
 
-/* *s = what is known of the shape of all inputs; with `along` they may differ at `axis`,
- * and *s has no meaning there. */
+/* *s = the common shape of all inputs, as far as it is known; with `along` they may differ at
+ * `axis`, and *s has no meaning there. */
 static bool common_shape(eddy_infer *c, bool along, int64_t axis, eddy_shape *s)
 {
     *s = EDDY_UNKNOWN_SHAPE;
@@ -200,7 +200,7 @@ static eddy_tensor joined(const eddy_op_def *op, const eddy_concat_args *given)
  *  EDDY_INVALID_ARGUMENT if they have no such axis.
  *  Gradient: dy split at the same positions.  TensorFlow: ConcatV2. */
 #ifdef EDDY_HEADER
-/* Also of eddy_stack. */
+/* Options of eddy_concat and eddy_stack. */
 typedef struct eddy_concat_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_concat_args));
     eddy_list   list;

@@ -37,8 +37,9 @@ const eddy_op_def eddy_op_placeholder = {
  *  dtype  any; 0 is float32
  *  shape  dimensions may be EDDY_ANY; EDDY_UNKNOWN_SHAPE accepts any shape
  *
- *  Errors: BAD_DTYPE, LIMIT for an invalid shape; NOT_FED by a run that needs
- *  its value when none is fed. TensorFlow's Placeholder. */
+ *  Errors: EDDY_BAD_DTYPE for an invalid dtype, EDDY_LIMIT for an invalid shape; at run time,
+ *  EDDY_NOT_FED if its value is needed and none is fed.
+ *  TensorFlow: Placeholder. */
 eddy_tensor eddy_placeholder(eddy_graph *g, const char *name, eddy_dtype dtype, eddy_shape shape)
 {
     return eddy_apply(&eddy_op_placeholder, &(placeholder_attrs){ dtype, shape }, 0, NULL,
@@ -83,7 +84,8 @@ const eddy_op_def eddy_op_placeholder_with_default = {
  *  x      the default; its shape must be compatible with `shape`
  *  shape  the shape of values that may be fed
  *
- *  Errors: BAD_SHAPE. Gradient: dx = dy. TensorFlow's PlaceholderWithDefault. */
+ *  Errors: EDDY_BAD_SHAPE if the shape of x is not compatible with `shape`.
+ *  Gradient: dx = dy.  TensorFlow: PlaceholderWithDefault. */
 eddy_tensor eddy_placeholder_with_default(eddy_tensor x, const char *name, eddy_shape shape)
 {
     return eddy_apply(&eddy_op_placeholder_with_default, &(shape_attrs){ shape }, 1, &x,
@@ -133,7 +135,7 @@ typedef struct eddy_constant_args {
  *  value  any dtype and shape; its elements must no longer change
  *  name   default "Const"
  *
- *  Errors: INVALID_ARGUMENT without a value; NO_MEMORY. TensorFlow's Const. */
+ *  Errors: EDDY_INVALID_ARGUMENT without a value; EDDY_NO_MEMORY.  TensorFlow: Const. */
 eddy_tensor eddy_constant_with(const eddy_constant_args *given)
 {
     eddy_constant_args a = EDDY_TAKE(eddy_constant_args, given);
@@ -149,7 +151,7 @@ eddy_tensor eddy_constant_with(const eddy_constant_args *given)
  *
  *  value  as for eddy_constant
  *
- *  Errors: as for eddy_constant; NULL is INVALID_ARGUMENT. TensorFlow's Const. */
+ *  Errors: as for eddy_constant; EDDY_INVALID_ARGUMENT for NULL.  TensorFlow: Const. */
 eddy_tensor eddy_constant_adopt(eddy_graph *g, eddy_array *value)
 {
     const eddy_tensor y = eddy_constant(g, value);
@@ -185,7 +187,8 @@ static eddy_tensor constant_of(eddy_graph *g, eddy_array *a, eddy_dtype dtype, e
  *  dtype, shape  fully known
  *  data          count(shape) elements; NULL only if there are none
  *
- *  Errors: INVALID_ARGUMENT. TensorFlow's Const. */
+ *  Errors: EDDY_INVALID_ARGUMENT for an invalid dtype or shape, or without data; EDDY_NO_MEMORY.
+ *  TensorFlow: Const. */
 eddy_tensor eddy_const(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, const void *data)
 {
     eddy_array *a =
@@ -200,7 +203,7 @@ eddy_tensor eddy_const(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, const 
 
 /** A scalar constant of the given dtype, converted from v.
  *
- *  Errors: INVALID_ARGUMENT for an unknown dtype. TensorFlow's Const. */
+ *  Errors: EDDY_INVALID_ARGUMENT for an unknown dtype; EDDY_NO_MEMORY.  TensorFlow: Const. */
 eddy_tensor eddy_number(eddy_graph *g, eddy_dtype dtype, double v)
 {
     eddy_array *a = eddy__graph_ready(g)
@@ -210,7 +213,9 @@ eddy_tensor eddy_number(eddy_graph *g, eddy_dtype dtype, double v)
     return constant_of(g, a, dtype, EDDY_SCALAR);
 }
 
-/** A float32 scalar constant. TensorFlow's Const. */
+/** A float32 scalar constant, as made by eddy_number.
+ *
+ *  TensorFlow: Const. */
 eddy_tensor eddy_scalar(eddy_graph *g, double v)
 {
     return eddy_number(g, EDDY_FLOAT32, v);
@@ -218,10 +223,10 @@ eddy_tensor eddy_scalar(eddy_graph *g, double v)
 
 /** A scalar constant of t's dtype: the meaning of a plain number in a formula.
  *
- *  Errors: BAD_DTYPE if t's dtype is an integer type that cannot represent the number: cast t.
- *
- *  Repeated calls with the same number and dtype may return the same node; it waits for no
- *  control dependency. */
+ *  The node never has control dependencies, and repeated calls with the same number and dtype may
+ *  return the same node.
+ *  Errors: EDDY_BAD_DTYPE if t's dtype is an integer type that cannot represent the number: cast
+ *  t. */
 eddy_tensor eddy_number_like(double v, eddy_tensor t)
 {
     if (!eddy_is_valid(t) || !eddy__graph_ready(t.graph))
@@ -307,8 +312,9 @@ const eddy_op_def eddy_op_fill = {
  *  dims   int32, int64 or uint8 [rank], each >= 0; a run computes it first if it is not constant
  *  value  scalar, any dtype
  *
- *  Errors: BAD_SHAPE, BAD_DTYPE, INVALID_ARGUMENT for a negative dimension.
- *  Gradient: d value = sum of dy. TensorFlow's Fill. */
+ *  Errors: EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if the arguments do not match, EDDY_LIMIT if y would be
+ *  too large, EDDY_INVALID_ARGUMENT for a negative dimension.
+ *  Gradient: d value = sum of dy.  TensorFlow: Fill. */
 eddy_tensor eddy_fill(eddy_tensor dims, eddy_tensor value)
 {
     return eddy_apply2(&eddy_op_fill, NULL, dims, value);
@@ -330,14 +336,16 @@ static eddy_tensor filled(eddy_graph *g, const char *called, eddy_dtype dtype, e
 }
 
 /** Zeros of a known shape; otherwise use eddy_zeros_like or eddy_fill. dtype 0 is float32.
- *  TensorFlow's Fill. */
+ *
+ *  TensorFlow: Fill, tf.zeros. */
 eddy_tensor eddy_zeros(eddy_graph *g, eddy_dtype dtype, eddy_shape shape)
 {
     return filled(g, "zeros", dtype, shape, 0);
 }
 
 /** Ones of a known shape; otherwise use eddy_ones_like or eddy_fill. dtype 0 is float32.
- *  TensorFlow's Fill. */
+ *
+ *  TensorFlow: Fill, tf.ones. */
 eddy_tensor eddy_ones(eddy_graph *g, eddy_dtype dtype, eddy_shape shape)
 {
     return filled(g, "ones", dtype, shape, 1);
@@ -375,13 +383,17 @@ const eddy_op_def eddy_op_ones_like = {
     .gradient = eddy_not_differentiable,
 };
 
-/** y = 0, with x's shape and dtype; x itself is not computed. TensorFlow's ZerosLike. */
+/** y = 0, with x's shape and dtype; x itself is not computed.
+ *
+ *  Gradient: none.  TensorFlow: ZerosLike. */
 eddy_tensor eddy_zeros_like(eddy_tensor x)
 {
     return eddy_apply1(&eddy_op_zeros_like, NULL, x);
 }
 
-/** y = 1, with x's shape and dtype; x itself is not computed. TensorFlow's OnesLike. */
+/** y = 1, with x's shape and dtype; x itself is not computed.
+ *
+ *  Gradient: none.  TensorFlow: OnesLike. */
 eddy_tensor eddy_ones_like(eddy_tensor x)
 {
     return eddy_apply1(&eddy_op_ones_like, NULL, x);

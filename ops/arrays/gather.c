@@ -46,7 +46,7 @@ static bool settle_batch_dims(const char *op, eddy_tensor indices, int64_t *batc
     return false;
 }
 
-/* Checks that the leading dimensions agree, and stores what is known of them in *params. */
+/* Checks that the leading dimensions agree, and stores the known ones in *params. */
 static bool batches_fit(eddy_infer *c, int axis, eddy_shape *params, eddy_shape indices)
 {
     const int64_t n = ((const gather_attrs *)c->attrs)->batch_dims;
@@ -158,7 +158,7 @@ static void gather_rows(void *arg, int64_t from, int64_t to, int worker)
     }
 }
 
-/* The same for rows of the most common sizes, which need not be aligned. */
+/* The same for rows of the most common sizes, 4 and 8 bytes, which need not be aligned. */
 typedef uint32_t __attribute__((may_alias, aligned(1))) bits32;
 typedef uint64_t __attribute__((may_alias, aligned(1))) bits64;
 

@@ -21,7 +21,8 @@ typedef struct slices_attrs {
     bool       skip_negative;    /* optimizers, too, skip rows with a negative index */
 } slices_attrs;
 
-/* values [n,tail...] and indices [n]; merges what is known from both into *n and *values. */
+/* values [n,tail...] and indices [n]; merges the known numbers of rows of both into *n and
+ * *values. */
 static bool rows_are_valid(eddy_infer *c, eddy_shape *values, int64_t *n)
 {
     const eddy_shape indices = c->in[1].shape;
@@ -138,9 +139,8 @@ static eddy_tensor make_slices(eddy_tensor values, eddy_tensor indices, const ed
  *  no dense tensor: a run that needs it fails with "Tensor conversion requested
  *  for IndexedSlices without dense_shape".  If values are slices themselves,
  *  they are unpacked, and their indices are looked up in `indices`.
- *  Errors: EDDY_BAD_SHAPE if the shapes do not match; at run time, EDDY_OUT_OF_RANGE for an
- *  index that is `rows` or more.
- *  below `rows`.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not match; at run time, EDDY_OUT_OF_RANGE for an index
+ *  that is `rows` or more.
  *  Gradient: d values = dy gathered at indices; the others have none.
  *  TensorFlow: IndexedSlices, converted by UnsortedSegmentSum. */
 eddy_tensor eddy_indexed_slices(eddy_tensor values, eddy_tensor indices, eddy_tensor like)
@@ -396,7 +396,8 @@ eddy_tensor eddy_slices_sum_duplicates(eddy_tensor values, eddy_tensor indices)
  *
  *  Errors: as for eddy_slices_sum_duplicates; at run time, EDDY_OUT_OF_RANGE for an index
  *  outside [0, rows of var).
- *  Gradient: as for eddy_slices_sum_duplicates.  TensorFlow: the same, and the scatter's check. */
+ *  Gradient: as for eddy_slices_sum_duplicates.  TensorFlow: Unique, UnsortedSegmentSum and the
+ *  check of the scatter. */
 eddy_tensor eddy_slices_sum_duplicates_of(eddy_tensor values, eddy_tensor indices, eddy_tensor var)
 {
     return eddy_apply(&eddy_op_sum_duplicates, NULL, 3, (eddy_tensor[]){ values, indices, var },

@@ -1,5 +1,6 @@
-/* inplace_add.c -- inplace_add: a tensor with rows added to some of its own. A session makes it of
- * sums of a tensor and slices; where nothing else reads the tensor, only the rows are touched. */
+/* inplace_add.c -- inplace_add: a tensor with rows added to some of its own. A session substitutes
+ * it for sums of a tensor and slices; if nothing else reads the tensor, only these rows are read
+ * and written. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"

@@ -63,7 +63,7 @@ typedef struct mirror {
     const mirror_attrs *a;
     eddy_shape          x, y;          /* the tensor and the padded one */
     int                 last, first;   /* padded dimensions; -1 and the rank if there is none */
-    int64_t             inner;         /* number of elements behind the last one */
+    int64_t             inner;         /* number of elements after the last one */
     size_t              size;
     const char         *from;
     char               *to;

@@ -157,9 +157,9 @@ const eddy_op_def eddy_op_nonzero = {
  *  fill  an integer from -2^62 to 2^62; eddy_gather with .skip_negative skips -1
  *
  *  eddy_output(y, 1) is the number of nonzero elements, which may exceed `size`.  Without a size,
- *  y has one row for each nonzero element.  If x is not constant, a run then has two parts: the
- *  first computes y, and the rest is compiled for each number of rows.  In that case nothing
- *  that x depends on may have a side effect.
+ *  y has one row for each nonzero element.  If x is not constant, a run then computes y first, and
+ *  the rest of it is compiled for each number of rows. In that case, no operation on which x
+ *  depends may have a side effect.
  *  Errors: EDDY_BAD_DTYPE for other element types, EDDY_INVALID_ARGUMENT for a negative size
  *  or an invalid fill.
  *  Gradient: none.  TensorFlow: Where, tf.where of one argument. */
@@ -386,7 +386,7 @@ const eddy_op_def eddy_op_unique = {
  *  The other outputs, eddy_output(y, i): 1, the index in y of each element of x, [n], -1 if
  *  it exceeds `size`; 2, the number of occurrences of each element of y, 0 for padding;
  *  3, the number of distinct elements, which may exceed `size`.
- *  Without a size, y is exact; eddy_nonzero describes what that means for a run.
+ *  Without a size, y has no padding; eddy_nonzero describes the consequences for a run.
  *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT for invalid arguments.
  *  Gradient: dx = dy for the first element of each value, 0 for others.
  *  TensorFlow: UniqueWithCounts, Unique. */
@@ -500,7 +500,7 @@ eddy_tensor eddy_first_equal(eddy_tensor x, int64_t axis)
  *
  *  The other outputs, eddy_output(y, i), are those of eddy_unique: 1, the index in y of each
  *  slice of x; 2, the number of occurrences of each slice of y; 3, the number of distinct slices.
- *  Without a size, y is exact; eddy_nonzero describes what that means for a run.
+ *  Without a size, y has no padding; eddy_nonzero describes the consequences for a run.
  *  Errors: those of eddy_first_equal and of eddy_unique.
  *  Gradient: dx = dy for the first occurrence of each slice, 0 for others.
  *  TensorFlow: UniqueV2, UniqueWithCountsV2. */

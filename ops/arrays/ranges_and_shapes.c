@@ -13,7 +13,7 @@ static const int64_t exact = (int64_t)1 << 53;
 
 /* ---------------------------------------------------------- evenly spaced -- */
 
-/* Whether two numbers may be further apart than the largest number, as far as that is known. */
+/* Whether the difference of two numbers may overflow; true if a number is unknown. */
 static bool may_be_far(eddy_tensor start, eddy_tensor stop)
 {
     const eddy_array *a = eddy_constant_value(start), *b = eddy_constant_value(stop);
@@ -142,7 +142,7 @@ eddy_tensor eddy_sequence_mask(eddy_tensor lengths, int64_t maxlen, eddy_dtype d
     return eddy_sequence_mask_to(lengths, most, dtype);
 }
 
-/** As eddy_sequence_mask, with a length of the mask that is computed.
+/** Like eddy_sequence_mask, with the length of the mask given by a tensor.
  *
  *  maxlen  scalar of the type of lengths; a run computes it first if it is not constant
  *
@@ -275,7 +275,7 @@ bool eddy_broadcast_static_shape(eddy_shape a, eddy_shape b, eddy_shape *out)
     return true;
 }
 
-/* A shape vector with ones prepended up to that length. */
+/* A shape vector with ones prepended until it has `rank` entries. */
 static eddy_tensor widened(eddy_tensor shape, int64_t rank)
 {
     const int64_t more = rank - eddy_shape_of(shape).dim[0];
@@ -302,7 +302,7 @@ eddy_tensor eddy_broadcast_dynamic_shape(eddy_tensor a, eddy_tensor b)
                          eddy_shape_print(t, text[1], sizeof text[1]));
     const int64_t rank = s.dim[0] > t.dim[0] ? s.dim[0] : t.dim[0];
     const eddy_tensor x = widened(a, rank), y = widened(b, rank);
-    /* Integer operations only, which a session computes at compile time: 1 where x is 1. */
+    /* 1 where x is 1, else 0, by integer operations, which a session computes at compile time. */
     const eddy_tensor is_one = Sub(1, Minimum(Abs(Sub(x, 1)), 1));
     return Add(x, Mul(is_one, Sub(y, x)));
 }

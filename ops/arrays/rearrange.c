@@ -125,7 +125,8 @@ eddy_tensor eddy_rot90(eddy_tensor x, int64_t k, int64_t a, int64_t b)
 
 /* ----------------------------------------------------- along an axis, by index -- */
 
-/* The axis of x, whose rank the indices have, too; returns false after reporting an error. */
+/* The axis counted from the front, for x and indices of the same rank; returns false after
+ * reporting an error. */
 static bool along(eddy_tensor x, eddy_tensor indices, const char *who, int64_t axis, int *rank,
                   int *at)
 {

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text, the position reached, and what was parsed. */
+/* The text, the position reached, and the parsed entries. */
 typedef struct reader {
     const char             *text, *at;
-    const char             *trouble;      /* what is wrong at `at`; or NULL */
+    const char             *trouble;      /* the error at `at`; or NULL */
     eddy_strided_slice_args args;
 } reader;
 

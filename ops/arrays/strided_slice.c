@@ -178,7 +178,7 @@ static int64_t steps_of(const view *v, eddy_shape x, int64_t *in_x, int64_t *in_
     return at;
 }
 
-/* With a batch axis in front, which is taken whole. */
+/* The same slice of each example: the batch axis in front is taken whole. */
 static void strided_batch(eddy_batch *b)
 {
     strided_attrs a = *(const strided_attrs *)b->attrs;

@@ -130,8 +130,8 @@ static bool tile_grad_infer(eddy_infer *c)
     return eddy__infer_yield(c, 0, c->in[0].dtype, s);
 }
 
-/* Each pass sums over the copies along up to three dimensions, limited so that its
- * loops, one over the copies and one over the rest of each dimension, are no more than 8. */
+/* Each pass sums over the copies along up to three dimensions. It has two loops for each of these,
+ * over the copies and within a copy, and at most 8 in all. */
 enum { AT_A_TIME = 3, PASSES = (EDDY_MAX_RANK + AT_A_TIME - 1) / AT_A_TIME };
 typedef struct tile_grad_state {
     int            passes;

@@ -43,7 +43,7 @@ static eddy_tensor standard(eddy_tensor x, eddy_tensor loc, eddy_tensor scale)
     return Div(Sub(x, loc), scale);
 }
 
-/* x inside the support, otherwise 1, so that what is computed from it is finite. */
+/* x inside the support, otherwise 1, so that values computed from it are finite. */
 static eddy_tensor inside_or_1(eddy_tensor inside, eddy_tensor x)
 {
     return Where(inside, x, OnesLike(x));

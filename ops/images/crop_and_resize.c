@@ -83,7 +83,7 @@ static bool check_boxes(eddy_infer *c, int boxes, int64_t *n)
                            eddy_shape_print(owner, text[1], sizeof text[1]));
 }
 
-/* *image = what is known of the shape of input 0. */
+/* *image = the shape of input 0, as far as it is known. */
 static bool check_image(eddy_infer *c, eddy_shape *image)
 {
     char text[128];
@@ -173,7 +173,7 @@ static eddy_tensor shares(const crop_attrs *a, int axis, eddy_tensor dy, bool si
 }
 
 /* The gradient with respect to the first and the last position of an axis, [n, 2]: the sums of dy
- * times the slope along it, where each position has the weight of either. */
+ * times the slope along the axis, weighted by the weight of either edge at each position. */
 static eddy_tensor edges(const crop_attrs *a, int axis, eddy_tensor image, eddy_tensor dy,
                          places p)
 {

@@ -43,7 +43,8 @@ static bool check_attrs(eddy_infer *c)
                            a->iou_threshold, a->soft_nms_sigma);
 }
 
-/* Checks boxes [..., n, 4] and scores [..., n] of one type; *s is what is known of [..., n]. */
+/* Checks boxes [..., n, 4] and scores [..., n] of one type; *s is [..., n], as far as it is
+ * known. */
 static bool check_inputs(eddy_infer *c, eddy_shape *s)
 {
     const eddy_shape boxes = c->in[0].shape;
@@ -93,8 +94,8 @@ static corners box_at(const eddy_buffer *b, int64_t i)
 
 static double area_of(corners a) { return (a.y2 - a.y1) * (a.x2 - a.x1); }
 
-/* Intersection over union: the area of the intersection of two boxes over that of their union; 0
- * without an area. */
+/* Intersection over union: the area of the intersection of two boxes over that of their union; 0 if
+ * a box or the intersection has no area. */
 static double overlap_of(corners a, corners b)
 {
     const double h = fmin(a.y2, b.y2) - fmax(a.y1, b.y1), w = fmin(a.x2, b.x2) - fmax(a.x1, b.x1);

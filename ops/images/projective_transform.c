@@ -76,7 +76,8 @@ static bool check_attrs(eddy_infer *c)
     return true;
 }
 
-/* *x = what is known of the images, input i, and *y of the result of the transforms, input 1. */
+/* *x = the shape of the images, input i, and *y that of the result of the transforms, input 1, as
+ * far as they are known. */
 static bool check_shapes(eddy_infer *c, int i, eddy_shape *x, eddy_shape *y)
 {
     const transform_attrs *a = c->attrs;

@@ -77,7 +77,7 @@ eddy_tensor eddy_random_flip_up_down_with(const eddy_random_flip_args *given)
     return by_chance(a.x, eddy_flip_up_down(a.x), a.seed);
 }
 
-/* Checks that the entries of `size` fit what is known of x. */
+/* Checks that the entries of `size` fit the known dimensions of x. */
 static bool fits(eddy_tensor x, eddy_dims size)
 {
     char text[128];

@@ -20,7 +20,7 @@ typedef struct __attribute__((may_alias)) eddy_bits128 { eddy_bits64 a, b; } edd
 #define EDDY_OF_SIZE(name, size)        EDDY_OF_SIZE_JOINED(name, size)
 #define EDDY_OF_SIZE_JOINED(name, size) name##_##size
 
-/* Of functions that TEMPLATE has defined, that for elements of `size` bytes. */
+/* Of the functions that TEMPLATE has defined, the one for elements of `size` bytes. */
 #define EDDY_FOR_SIZE(name, size)                                                               \
     ((size) == 1 ? name##_8 : (size) == 2 ? name##_16 : (size) == 4 ? name##_32                 \
                  : (size) == 8 ? name##_64 : name##_128)

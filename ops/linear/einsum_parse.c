@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The position of the parser, and what it has read. */
+/* The state of the parser: its position, and counts of the letters read so far. */
 typedef struct reader {
     const char *equation, *at;
     eddy_graph *graph;

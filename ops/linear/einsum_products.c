@@ -288,7 +288,7 @@ static void multiply_pair(term *a, term *b, set keep)
     const bool elements = k.summed.n == 0 || k.a.n + k.b.n == 0;
     check_shared_axes(a, b, &k.both);
     if (elements || k.summed.n > 1)
-        check_shared_axes(a, b, &k.summed); /* the product checks one alone */
+        check_shared_axes(a, b, &k.summed); /* a single one is checked by the matrix product */
     if (elements) {
         const kinds all = kinds_of(a, b, ~(set)0);
         multiply(a, b, &all);

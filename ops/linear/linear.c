@@ -202,10 +202,10 @@ typedef struct matrix_loop {
     const eddy_kernel *k;
     eddy_matrix_fn    *fn;
     size_t             each;          /* bytes of scratch memory */
-    _Atomic int64_t    failed;        /* the first one; count if none */
+    _Atomic int64_t    failed;        /* index of the first failure; count if none */
 } matrix_loop;
 
-/* A failure ends its piece, which has no earlier one. */
+/* A piece ends at its first failure. */
 static void matrix_piece(void *arg, int64_t from, int64_t to, int worker)
 {
     matrix_loop *l = arg;

@@ -1,5 +1,5 @@
-/* activation_functions.c -- activations with default options as functions of one tensor, for
- * layers that take a function pointer, which a macro cannot be. */
+/* activation_functions.c -- activations with default options as functions of one tensor, for layers
+ * that take a function pointer: a builder with options is a macro and has no address. */
 #include "ops/short_names.h"
 
 #ifdef EDDY_HEADER

@@ -33,7 +33,7 @@ static bool add_n_infer(eddy_infer *c)
 }
 
 /* Adds all inputs of a tile before the next tile, two at a time, from the left. The sum is kept
- * in a buffer until all inputs are read, because the output may share memory with one. */
+ * in a buffer until all inputs are read, because the output may share memory with an input. */
 enum { TILE = 1024 };
 #define TEMPLATE "ops/kernels/elementwise/add_n_loops.h"
 #define TYPES    FOR_NUMBERS_COMPLEX

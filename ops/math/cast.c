@@ -29,7 +29,7 @@ static bool cast_infer(eddy_infer *c)
     SATURATED(r, EDDY_COLUMN(ELEMENT, to), EDDY_COLUMN(LOWEST, to), EDDY_COLUMN(HIGHEST, to))
 #define WRAPPED_TO(to, r) r
 
-/* The loop from T to the type `to`, whose elements are this value of x. */
+/* The loop that converts elements of T to the type `to`: each becomes `value`. */
 #define CAST_TO(to, VERSIONS, value)                                            \
     VERSIONS(TILE_UNARY, EDDY_NAME(NAME(cast), to), EDDY_COLUMN(ELEMENT, SUFFIX), \
              EDDY_COLUMN(ELEMENT, to), value)

@@ -90,7 +90,7 @@ static eddy_tensor scaled(const char *what, eddy_tensor x, eddy_tensor norm, edd
  *  axes  the axes over which each norm is computed; default all; negative axes count from the end
  *
  *  Where the norm is below clip, y is exactly x.  Zeros stay zeros, with a finite gradient.  An
- *  infinite element becomes NaN, and the other elements of its norm become 0.
+ *  infinite element becomes NaN, and the other elements with the same norm become 0.
  *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if clip does not broadcast to the
  *  shape of x; EDDY_INVALID_ARGUMENT for an invalid axis.
  *  Gradient: that of the formula.  TensorFlow: tf.clip_by_norm. */

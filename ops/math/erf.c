@@ -3,7 +3,7 @@
 #include "ops/fusion_targets.h"
 #include "ops/math/elementwise_rows.h"
 
-/* 0.5 x (1 + erf(x / sqrt(2))). */
+/* gelu is 0.5 x (1 + erf(x / sqrt(2))). */
 EDDY_FUSION_TARGETS(&eddy_op_gelu)
 
 /** y = erf x, the integral of 2 e^(-t*t) / sqrt(pi) for t from 0 to x.

@@ -4,7 +4,7 @@
 #include "ops/kernels/elementwise/complex_numbers.h"
 #include "ops/math/elementwise_rows.h"
 
-/* softmax; and log-sum-exp, which subtracts the largest element. */
+/* Softmax, and the parts of log-sum-exp, which subtracts the largest element. */
 EDDY_FUSION_TARGETS(&eddy_op_softmax, &eddy_op_log_softmax, &eddy_op_max, &eddy_op_sum,
                 &eddy_op_is_finite, &eddy_op_where)
 

@@ -4,7 +4,7 @@
 #include "ops/kernels/elementwise/complex_numbers.h"
 #include "ops/math/elementwise_rows.h"
 
-/* 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). */
+/* gelu_tanh is 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). */
 EDDY_FUSION_TARGETS(&eddy_op_gelu_tanh)
 
 /** y = tanh x.

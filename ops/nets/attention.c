@@ -19,7 +19,7 @@ const eddy_attr_field eddy__attention_fields[] = EDDY_FIELDS(eddy_attention_attr
 
 /* --------------------------------------------------------------- inferring -- */
 
-/* Merges what is known of q, k and v: all get the common leading dimensions. */
+/* Merges the known dimensions of q, k and v: all get the common leading dimensions. */
 static bool shapes_fit(eddy_infer *c, eddy_shape *q, eddy_shape *k, eddy_shape *v)
 {
     eddy_shape *const all[] = { q, k, v };
@@ -89,7 +89,7 @@ double eddy__attention_scale(const eddy_attention_attrs *a, int64_t d)
     return a->scale != 0 || signbit(a->scale) ? a->scale : 1 / sqrt((double)(d > 0 ? d : 1));
 }
 
-/* What an operation computes.  The mask is the last input. */
+/* The variants of operations: the result, or its gradient.  The mask is the last input. */
 enum { FORWARD, BACKWARD };
 
 /* The sizes of all heads, from q, k, v. */

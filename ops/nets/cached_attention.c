@@ -1,8 +1,9 @@
-/* cached_attention.c -- attention to the rows of a table that are filled so far: the step of a
- * generation that keeps the keys and values of earlier positions.
+/* cached_attention.c -- attention to the rows of a table that are filled so far, for generation
+ * step by step, which keeps the keys and values of earlier positions.
  *
- * A step costs the filled rows, not the table. The gradient is that of attention with a mask, which
- * is composed of ordinary operations, because generation needs no fast one. */
+ * The time of a step is proportional to the number of filled rows, not to the size of the table.
+ * The gradient is that of attention with a mask, composed of ordinary operations, because
+ * generation needs no fast gradient. */
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "ops/kernels/sequences/attention_row.h"
@@ -103,7 +104,7 @@ static eddy_status cached_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* All rows of the keys are counted. */
+/* Counts all rows of the keys, since the number of filled rows is data. */
 static double cached_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
 {
     const eddy_shape q = in[Q].shape, v = in[VALUES].shape;
@@ -124,7 +125,7 @@ static void cached_batch(eddy_batch *b)
 
 /* ------------------------------------------------------------------ gradient -- */
 
-/* 0, 1, 2, ..., as many as x has rows on an axis, of the type of `like`. */
+/* 0, 1, 2, ..., one number for each element of x along an axis, of the type of `like`. */
 static eddy_tensor numbers_along(eddy_tensor x, int64_t axis, eddy_tensor like)
 {
     return eddy_range(NumberLike(0, like), CastLike(eddy_size_along(x, axis), like),
@@ -142,7 +143,8 @@ static eddy_tensor rows_seen(const eddy_rule *r)
     return Add(before, Add(i, 1));
 }
 
-/* As that of attention with a mask. A row that sees nothing yields 0 and has no gradient. */
+/* The gradient of attention with a mask. A row of q that sees no row yields 0 and has no
+ * gradient. */
 static void cached_gradient(eddy_rule *r)
 {
     const eddy_attention_attrs *a = r->attrs, plain = { .scale = a->scale };
@@ -167,7 +169,7 @@ typedef struct eddy_cached_attention_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_cached_attention_args));
     eddy_tensor q, keys, values;  /* [batch,heads,s,d], [batch,heads,t,d], [batch,heads,t,e] */
     eddy_tensor lengths;          /* [batch]: rows of keys and values that are filled */
-    bool        causal;           /* the last row of q sees all of them, each other one less */
+    bool        causal;           /* row i of q sees only lengths - s + i + 1 of them */
     double      scale EDDY_DEFAULT(EDDY_OMITTED); /* default: 1 / sqrt(d) */
     const char *name;
 } eddy_cached_attention_args;
@@ -184,8 +186,8 @@ const eddy_op_def eddy_op_cached_attention = {
     .gradient = cached_gradient, .batch = cached_batch, .flops = cached_flops,
 };
 
-/** y = P v with P = softmax(scale q k'), as eddy_scaled_dot_product_attention, where only the first
- *  rows of k and v, those filled so far, are attended to. eddy_attention_cache fills them.
+/** y = P v with P = softmax(scale q k'), like eddy_scaled_dot_product_attention, where k and v are
+ *  only the first rows of keys and values, those filled so far. eddy_attention_cache fills them.
  *
  *  q        float32 or float64 [batch, heads, s, d]
  *  keys     same type, [batch, heads, t, d]

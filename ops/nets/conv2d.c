@@ -199,7 +199,7 @@ eddy_conv_size eddy__conv_size_of(const eddy_conv_attrs *a, eddy_shape x, eddy_s
 /* ---------------------------------------------------------------- conv2d -- */
 
 #ifdef EDDY_HEADER
-/* Also of eddy_depthwise_conv2d. */
+/* Options of eddy_conv2d and eddy_depthwise_conv2d. */
 typedef struct eddy_conv2d_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_conv2d_args));
     eddy_tensor x, filter;

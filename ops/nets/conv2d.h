@@ -24,8 +24,9 @@ eddy_conv_attrs eddy__conv_attrs_of(eddy_dims strides, const char *padding, eddy
 /* Input i with all examples as additional images, or, along its axis `channels`, as groups. */
 eddy_tensor eddy__conv_as_images(const eddy_batch *b, int i);
 eddy_tensor eddy__conv_as_groups(const eddy_batch *b, int i, int channels);
-/* Batching rules: all examples as images, if they share the filter; or as groups, where the
- * channels of the result, at `axis`, are as many as axis `own` of the node's input `like` has. */
+/* Batching rules: all examples as images, if they share the filter; or as groups. Then axis `axis`
+ * of the result has the channels of all examples; each example has as many as axis `own` of the
+ * node's input `like`. */
 void eddy__conv_batch_images(eddy_batch *b);
 void eddy__conv_batch_groups(eddy_batch *b, int like, int own, int axis);
 

@@ -12,7 +12,7 @@
 #ifdef EDDY_HEADER
 typedef struct eddy_conv2d_backprop_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_conv2d_backprop_args));
-    eddy_tensor x, filter, dy;     /* only the shape is used of that whose gradient is computed */
+    eddy_tensor x, filter, dy;     /* only the shape of the one whose gradient it is */
     eddy_dims   strides;           /* all as in the eddy_conv2d whose gradient this is */
     const char *padding;
     eddy_dims   explicit_paddings;

@@ -48,7 +48,7 @@ static bool expand_to_three(eddy_dims d, bool planes, int64_t *at)
 
 /* ---------------------------------------------------------------- options -- */
 
-/* For depth, height and width. */
+/* The options of a 3-D convolution; arrays have entries for depth, height and width. */
 typedef struct volume {
     const char *op, *padding;
     int64_t     step[3], gap[3], before[3], after[3];
@@ -160,7 +160,7 @@ static eddy_tensor finished(const volume *v, eddy_tensor y, const char *name)
 /* ----------------------------------------------------------------- forward -- */
 
 /* [batch * out, height, width, taps * channels]: for each output the slices that the taps of the
- * filter cover, with those of a group adjacent. */
+ * filter cover, with the channels of a group adjacent. */
 static eddy_tensor gathered(const volume *v, eddy_tensor x, int64_t taps, int64_t out)
 {
     const eddy_shape s = eddy_shape_of(x);
@@ -233,8 +233,8 @@ eddy_tensor eddy_conv3d_with(const eddy_conv3d_args *given)
 
 /* --------------------------------------------------------------- transpose -- */
 
-/* y of `depth`, summed from what each depth position of x, [n, d, h, w, taps * c], contributes to
- * the slices that the taps cover. */
+/* y with `depth` slices: the sum of the contributions of all depth positions of x, [n, d, h, w,
+ * taps * c], to the slices that the taps cover. */
 static eddy_tensor scattered(const volume *v, eddy_tensor z, int64_t taps, int64_t depth)
 {
     const eddy_shape s = eddy_shape_of(z);

@@ -102,7 +102,7 @@ double eddy__conv_flops(const void *attrs, int n_in, const eddy_type *in, const 
     eddy_shape filter = in[1].shape;
     (void)n_in, (void)out;
     const double elements = (double)eddy_shape_count(filter);
-    filter.dim[2] = 1;                                   /* positions do not depend on it */
+    filter.dim[2] = 1;           /* the number of positions does not depend on it */
     const eddy_conv_size s = eddy__conv_size_of(attrs, in[0].shape, filter);
     return 2.0 * elements * (double)s.batch * (double)(s.out[0] * s.out[1]);
 }

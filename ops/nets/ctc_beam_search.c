@@ -140,7 +140,7 @@ static void begin(search *s)
 
 /* ------------------------------------------------------------------- heap -- */
 
-/* Of equal candidates the first is the better. */
+/* Of equal candidates, the first is better. */
 static bool is_worse(candidate a, candidate b)
 {
     if (a.score < b.score || a.score > b.score) return a.score < b.score;

@@ -12,7 +12,7 @@ typedef struct distance_attrs {
 
 enum { HYPOTHESIS, HYPOTHESIS_LENGTH, TRUTH, TRUTH_LENGTH };
 
-/* *rows = what is known of the shape without the last axis. */
+/* *rows = the shape without the last axis, as far as it is known. */
 static bool infer_rows(eddy_infer *c, int i, eddy_shape *rows)
 {
     const eddy_shape s = c->in[i].shape, lengths = c->in[i + 1].shape;

@@ -210,7 +210,7 @@ static bool is_empty(eddy_tensor x)
     return s.rank > 0 && s.dim[0] == 0;
 }
 
-/* dh and dc of a step are the given gradients plus what the next step passed back; the first
+/* dh and dc of a step are the given gradients plus those that the next step passed back; the first
  * of these is a product with all dz, the second a scan. */
 static void block_grad_gradient(eddy_rule *r)
 {

@@ -11,7 +11,7 @@
 #include "ops/ops.h"
 #include "ops/nets/expect_shape.h"
 
-/* What is known of [batch, s, 3, heads, d]. */
+/* *qkv = [batch, s, 3, heads, d], as far as it is known. */
 static bool packed_shape(eddy_infer *c, eddy_shape *qkv)
 {
     char text[128];

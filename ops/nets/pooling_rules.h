@@ -30,7 +30,7 @@ void   eddy__window_batch(eddy_batch *b);
       .infer = infer_fn, .prepare = eddy__window_op_prepare, .kernel = what##_kernel,  \
       .gradient = what##_gradient, .batch = eddy__window_batch }
 
-/* What x of each kind may be. */
+/* The types and ranks that each kind accepts for x. */
 enum { EDDY_BOXES_X = EDDY_TAKES_FLOATS, EDDY_IMAGES_X = EDDY_TAKES_FLOATS | EDDY_RANK(4) };
 /* The attributes of each variant. */
 extern const eddy_attr_field eddy__window_fields[2][7];
@@ -39,7 +39,7 @@ extern const eddy_attr_field eddy__window_fields[2][7];
 bool        eddy__window_op_infer(eddy_infer *c);
 /* Arranges the windows; input 1, if there is one, has the shape of y. */
 eddy_status eddy__window_op_prepare(eddy_kernel *k);
-/* The definition, of two, that is of the same kind as the rule's node. */
+/* Of two definitions, the one of the same kind as the rule's node. */
 const eddy_op_def *eddy__window_alike(const eddy_rule *r, const eddy_op_def *of_boxes,
                                       const eddy_op_def *of_images);
 
@@ -58,8 +58,8 @@ bool eddy__window_paddings(const char *op, eddy_graph *g, eddy_dims d, int axes,
 /* Applies op to x; channels that come second are moved to the end and back, or made an axis. */
 eddy_tensor eddy__window_apply(const eddy_op_def *op, const eddy_window_attrs *a, eddy_tensor x,
                                bool planes, const char *name);
-/* Pooling along this many axes by one of two operations: that for images where it suffices, else
- * that for boxes; `called` names the builder in messages. */
+/* Pooling along this many axes by one of two operations: the one for images where it suffices, else
+ * the one for boxes; `called` names the builder in messages. */
 eddy_tensor eddy__window_pool(const eddy_op_def *of_boxes, const eddy_op_def *of_images,
                               const char *called, int axes, const eddy_pool_nd_args *p);
 

@@ -1,7 +1,7 @@
 /* softmax_cross_entropy.c -- softmax cross entropy with dense or sparse labels, sigmoid cross
  * entropy, and the L2 loss.
  *
- * The softmax cross entropies return the gradient of the loss besides the loss itself, as
+ * The softmax cross entropies return the gradient of the loss in addition to the loss, as
  * TensorFlow's do: it is cheap to compute there, and the backward pass only multiplies by it.
  * That second output has a gradient of its own, expressed with softmax, so both can be
  * differentiated any number of times. */
@@ -39,7 +39,7 @@ typedef struct xent_attrs {
     int64_t axis;
 } xent_attrs;
 
-/* *s = what is known of the common shape of both inputs. */
+/* *s = the common shape of both inputs, as far as it is known. */
 static bool infer_common(eddy_infer *c, eddy_shape *s)
 {
     const eddy_shape a = c->in[0].shape, b = c->in[1].shape;

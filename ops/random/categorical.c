@@ -241,7 +241,7 @@ static eddy_tensor rows_without_replacement(const eddy_random_choice_args *a)
                       EDDY_DIMS(0), EDDY_DIMS(a->size));
 }
 
-/* As far as shapes are known. */
+/* Whether p may have one number per row of x, as far as shapes are known. */
 static bool is_one_a_row(eddy_tensor p, eddy_tensor x)
 {
     const eddy_shape s = eddy_shape_of(x);

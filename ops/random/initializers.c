@@ -352,7 +352,7 @@ const eddy_op_def eddy_op_random_orthogonal = {
  *  that it is uniformly distributed over all such matrices.  It is computed in double precision,
  *  in time proportional to the number of elements times the smaller side.
  *  Errors: EDDY_BAD_SHAPE unless the shape is known and has rank 2 or more; EDDY_BAD_DTYPE for
- *  other element types than float32 and float64.
+ *  element types other than float32 and float64.
  *  TensorFlow: orthogonal_initializer. */
 eddy_tensor eddy_init_orthogonal(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
 {

@@ -16,7 +16,7 @@ typedef struct eddy_sampling_args {
     eddy_tensor logits;          /* [..., classes] */
     double      temperature EDDY_DEFAULT(1);  /* divides the logits; 0: the most likely class */
     int64_t     top_k EDDY_DEFAULT(EDDY_OMITTED); /* most likely classes; default: all */
-    double      top_p EDDY_DEFAULT(1);  /* the fewest classes of at least this probability */
+    double      top_p EDDY_DEFAULT(1);  /* the fewest classes that have this probability in total */
     double      min_p;           /* classes at least this times as likely as the likeliest */
     eddy_dtype  dtype;           /* of the classes, int32 or int64; default int32 */
     int64_t     seed;
@@ -77,8 +77,8 @@ static eddy_tensor kth_largest(eddy_tensor x, int64_t k)
                .keepdims = true);
 }
 
-/* The least logit of those that are needed for a probability of p; a p that float32 would round to
- * 0 needs the largest logit, as well. */
+/* The smallest logit that is needed for a total probability of p; a p that float32 would round to 0
+ * needs the largest logit, too. */
 static eddy_tensor least_needed(eddy_tensor x, double p)
 {
     const eddy_tensor sorted = eddy_sort(StopGradient(x), .descending = true);
@@ -106,22 +106,22 @@ static eddy_tensor filtered(const eddy_sampling_args *a)
 }
 
 /** y = the logits divided by the temperature, and -infinity for the classes that a filter removes:
- *  first top_k, then of what is left top_p, then min_p. softmax(y) is the distribution of
- *  eddy_sample_logits.
+ *  top_k, top_p and min_p, applied in this order, each to the remaining classes. softmax(y) is the
+ *  distribution of eddy_sample_logits.
  *
  *  logits       float32 or float64, [..., classes]; they need not be normalized. An infinite or NaN
  *               logit counts as -infinity
  *  temperature  in [1e-30, 1e30]; below 1, likely classes become more likely. If it is not 1, the
  *               largest logit of each row becomes 0
  *  top_k        above 0: keeps the k largest logits; the number of classes must be known
- *  top_p        in (0, 1]: keeps the largest logits, as few as have a probability of at least top_p
- *               together (nucleus sampling; Holtzman et al., 2020)
+ *  top_p        in (0, 1]: keeps the fewest largest logits whose probabilities add up to at least
+ *               top_p (nucleus sampling; Holtzman et al., 2020)
  *  min_p        in [0, 1]: keeps the classes whose probability is at least min_p times that of the
  *               most likely one (Nguyen et al., 2024)
  *
  *  Classes that tie with the last one kept are kept. seed and dtype are not used.
  *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE for a scalar, or unknown classes
- *  with top_k; EDDY_INVALID_ARGUMENT for other options.
+ *  with top_k; EDDY_INVALID_ARGUMENT for options out of range.
  *  Gradient: dlogits = dy / temperature for the classes that are kept, 0 for others.
  *  PyTorch: TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper, MinPLogitsWarper of
  *  transformers. */
@@ -153,8 +153,8 @@ static eddy_tensor most_likely(const eddy_sampling_args *a)
  *  among the classes that eddy_filter_logits keeps, or the most likely one if temperature is 0.
  *
  *  logits, temperature, top_k, top_p, min_p  as for eddy_filter_logits
- *  temperature  0: the class of the largest logit, of equal ones the first (greedy); the filters
- *               then change nothing
+ *  temperature  0: the class of the largest logit, on ties the first (greedy); the filters then
+ *               have no effect
  *  dtype        of y: int32 (default) or int64
  *  seed         default 0: the operation's own
  *
@@ -196,16 +196,16 @@ static eddy_tensor occurs(eddy_tensor logits, eddy_tensor ids)
     return Greater(ReshapeLike(eddy_inplace_add(zero, flat, one), logits), 0);
 }
 
-/** y = the logits with those of the classes in `ids` made less likely: divided by the penalty if
- *  they are positive, multiplied by it if not (Keskar et al., "CTRL", 2019).
+/** y = the logits, with the classes in `ids` made less likely: their logits are divided by the
+ *  penalty if they are positive, and otherwise multiplied by it (Keskar et al., "CTRL", 2019).
  *
  *  logits   float32 or float64 [batch, classes]
  *  ids      int32 or int64 [batch, n]: classes that have occurred, in any number; negative ones are
  *           ignored
  *  penalty  in [1e-30, 1e30]; 1 changes nothing
  *
- *  Errors: EDDY_INVALID_ARGUMENT for another penalty; EDDY_BAD_SHAPE, EDDY_BAD_DTYPE for other
- *  arguments; at run time, EDDY_CHECK_FAILED for an id that is no class.
+ *  Errors: EDDY_INVALID_ARGUMENT for a penalty out of range; EDDY_BAD_SHAPE, EDDY_BAD_DTYPE for
+ *  other arguments; at run time, EDDY_CHECK_FAILED for an id that is not a class.
  *  Gradient: dlogits = dy, divided or multiplied in the same way.
  *  PyTorch: RepetitionPenaltyLogitsProcessor of transformers. */
 eddy_tensor eddy_repetition_penalty(eddy_tensor logits, eddy_tensor ids, double penalty)

@@ -8,8 +8,8 @@
 #ifdef EDDY_HEADER
 /* Equal seeds give equal values, in every run, session and graph. The seed is a tensor of two
  * integers that may be computed or fed, for example from the number of a training step. Two
- * operations of one kind with the same seed draw the same values; give each its own seed. The
- * graph is that of the seed, so no graph is passed, unlike to eddy_random_uniform(g, shape). */
+ * operations of one kind with the same seed draw the same values; give each its own seed. Unlike
+ * eddy_random_uniform(g, shape), these calls take no graph: it is that of the seed. */
 #endif
 
 static bool seeded_uniform_infer(eddy_infer *c)

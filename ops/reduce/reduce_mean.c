@@ -5,7 +5,7 @@
 #include "ops/reduce/reductions.h"
 #include "build/gen/table.h"
 
-/* With a variance and a root. */
+/* Normalizations, which contain a mean, a variance and a root. */
 EDDY_FUSION_TARGETS(&eddy_op_layer_norm, &eddy_op_layer_norm_grad, &eddy_op_fused_batch_norm,
                 &eddy_op_fused_batch_norm_grad)
 

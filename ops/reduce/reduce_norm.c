@@ -21,7 +21,7 @@ typedef struct euclidean_loops {
     eddy_reduction plain, large, small;
 } euclidean_loops;
 
-/* For float64, the elements may be needed a second time. */
+/* For float64, the elements may be read a second time, with scaling. */
 static bool euclidean_folds(const eddy_kernel *k, eddy_blocks *b)
 {
     return k->in[0]->type.dtype != EDDY_FLOAT64 && eddy__reduce_folds(k, b);
@@ -34,7 +34,7 @@ static eddy_status euclidean_prepare(eddy_kernel *k)
     p->plain = eddy__reduce_loops(k, &eddy__fold_norm);
     p->large = eddy__reduce_loops(k, &eddy__fold_norm_large);
     p->small = eddy__reduce_loops(k, &eddy__fold_norm_small);
-    eddy__reduction_prepare(k, &p->plain);     /* the other types need no more */
+    eddy__reduction_prepare(k, &p->plain);     /* the other types need only this one */
     return EDDY_OK;
 }
 
@@ -114,7 +114,7 @@ static eddy_tensor length_of(eddy_reduce_args a, bool zero_slope)
         a.x = eddy_concat(EDDY_LIST(re, im), a.axes.at[0]);
         return euclidean(a, zero_slope);
     }
-    if (a.axes.count != 0 || a.axes.no_number_) {       /* no list that the op will take */
+    if (a.axes.count != 0 || a.axes.no_number_) {   /* an invalid list: the operation reports it */
         a.x = re;
         return euclidean(a, zero_slope);
     }

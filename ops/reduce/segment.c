@@ -121,7 +121,8 @@ const eddy_op_def eddy_op_segment_sum =
  *       ids[n-1] + 1 rows
  *
  *  A segment without rows gives 0.  float32 is summed in float64 and rounded once.  If the ids are
- *  not constant, a run computes them, and compiles or finds the plan for their number of segments.
+ *  not constant, a run computes them first, and the rest of it is compiled for each number of
+ *  segments.
  *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if the arguments do not match; at run time,
  *  EDDY_OUT_OF_RANGE for a negative id, EDDY_INVALID_ARGUMENT if the ids are not ascending.
  *  Gradient: dx[i] = dy[ids[i]]; `ids` has none.  TensorFlow: SegmentSum. */

@@ -244,7 +244,7 @@ static eddy_tensor between(eddy_tensor sorted, double q, int64_t axis, eddy_betw
  *  y is NaN if any element is NaN.
  *  Errors: EDDY_INVALID_ARGUMENT for an invalid q or axis; EDDY_BAD_DTYPE for other element
  *  types.
- *  Gradient: dx = dy times the weight of the element at the two elements, and 0 elsewhere.
+ *  Gradient: dx = dy times the interpolation weight at each of the two elements, and 0 elsewhere.
  *  TensorFlow: tfp.stats.percentile; NumPy's quantile. */
 eddy_tensor eddy_quantile_with(const eddy_quantile_args *given)
 {

@@ -194,11 +194,12 @@ eddy_tensor eddy_unsorted_segment_sum(eddy_tensor x, eddy_tensor ids, int64_t nu
     return eddy_unsorted_segment_sum_to(x, ids, number_of(x, num_segments));
 }
 
-/** As eddy_unsorted_segment_sum, with a number of segments that is computed.
+/** Like eddy_unsorted_segment_sum, with the number of segments given by a tensor.
  *
  *  num_segments  int32 or int64 scalar
  *
- *  Errors: those of eddy_unsorted_segment_sum; INVALID_ARGUMENT for a negative number. */
+ *  Errors: as for eddy_unsorted_segment_sum; EDDY_INVALID_ARGUMENT for a negative number.
+ *  Gradient: as for eddy_unsorted_segment_sum.  TensorFlow: UnsortedSegmentSum. */
 eddy_tensor eddy_unsorted_segment_sum_to(eddy_tensor x, eddy_tensor ids, eddy_tensor num_segments)
 {
     return eddy__segment_apply(&eddy_op_unsorted_segment_sum, x, ids, num_segments);
@@ -221,11 +222,12 @@ eddy_tensor eddy_unsorted_segment_prod(eddy_tensor x, eddy_tensor ids, int64_t n
     return eddy_unsorted_segment_prod_to(x, ids, number_of(x, num_segments));
 }
 
-/** As eddy_unsorted_segment_prod, with a number of segments that is computed.
+/** Like eddy_unsorted_segment_prod, with the number of segments given by a tensor.
  *
  *  num_segments  int32 or int64 scalar
  *
- *  Errors: those of eddy_unsorted_segment_prod; INVALID_ARGUMENT for a negative number. */
+ *  Errors: as for eddy_unsorted_segment_prod; EDDY_INVALID_ARGUMENT for a negative number.
+ *  Gradient: as for eddy_unsorted_segment_prod.  TensorFlow: UnsortedSegmentProd. */
 eddy_tensor eddy_unsorted_segment_prod_to(eddy_tensor x, eddy_tensor ids, eddy_tensor num_segments)
 {
     return eddy__segment_apply(&eddy_op_unsorted_segment_prod, x, ids, num_segments);
@@ -250,11 +252,12 @@ eddy_tensor eddy_unsorted_segment_min(eddy_tensor x, eddy_tensor ids, int64_t nu
     return eddy_unsorted_segment_min_to(x, ids, number_of(x, num_segments));
 }
 
-/** As eddy_unsorted_segment_min, with a number of segments that is computed.
+/** Like eddy_unsorted_segment_min, with the number of segments given by a tensor.
  *
  *  num_segments  int32 or int64 scalar
  *
- *  Errors: those of eddy_unsorted_segment_min; INVALID_ARGUMENT for a negative number. */
+ *  Errors: as for eddy_unsorted_segment_min; EDDY_INVALID_ARGUMENT for a negative number.
+ *  Gradient: as for eddy_unsorted_segment_min.  TensorFlow: UnsortedSegmentMin. */
 eddy_tensor eddy_unsorted_segment_min_to(eddy_tensor x, eddy_tensor ids, eddy_tensor num_segments)
 {
     return eddy__segment_apply(&eddy_op_unsorted_segment_min, x, ids, num_segments);
@@ -277,11 +280,12 @@ eddy_tensor eddy_unsorted_segment_max(eddy_tensor x, eddy_tensor ids, int64_t nu
     return eddy_unsorted_segment_max_to(x, ids, number_of(x, num_segments));
 }
 
-/** As eddy_unsorted_segment_max, with a number of segments that is computed.
+/** Like eddy_unsorted_segment_max, with the number of segments given by a tensor.
  *
  *  num_segments  int32 or int64 scalar
  *
- *  Errors: those of eddy_unsorted_segment_max; INVALID_ARGUMENT for a negative number. */
+ *  Errors: as for eddy_unsorted_segment_max; EDDY_INVALID_ARGUMENT for a negative number.
+ *  Gradient: as for eddy_unsorted_segment_max.  TensorFlow: UnsortedSegmentMax. */
 eddy_tensor eddy_unsorted_segment_max_to(eddy_tensor x, eddy_tensor ids, eddy_tensor num_segments)
 {
     return eddy__segment_apply(&eddy_op_unsorted_segment_max, x, ids, num_segments);
@@ -321,11 +325,12 @@ eddy_tensor eddy_unsorted_segment_mean(eddy_tensor x, eddy_tensor ids, int64_t n
     return eddy_unsorted_segment_mean_to(x, ids, number_of(x, num_segments));
 }
 
-/** As eddy_unsorted_segment_mean, with a number of segments that is computed.
+/** Like eddy_unsorted_segment_mean, with the number of segments given by a tensor.
  *
  *  num_segments  int32 or int64 scalar
  *
- *  Errors: those of eddy_unsorted_segment_mean; INVALID_ARGUMENT for a negative number. */
+ *  Errors: as for eddy_unsorted_segment_mean; EDDY_INVALID_ARGUMENT for a negative number.
+ *  Gradient: as for eddy_unsorted_segment_mean.  TensorFlow: tf.math.unsorted_segment_mean. */
 eddy_tensor eddy_unsorted_segment_mean_to(eddy_tensor x, eddy_tensor ids, eddy_tensor num_segments)
 {
     if (!eddy_is_valid(x)) return eddy_unsorted_segment_sum_to(x, ids, num_segments);
@@ -350,11 +355,12 @@ eddy_tensor eddy_unsorted_segment_sqrt_n(eddy_tensor x, eddy_tensor ids, int64_t
     return eddy_unsorted_segment_sqrt_n_to(x, ids, number_of(x, num_segments));
 }
 
-/** As eddy_unsorted_segment_sqrt_n, with a number of segments that is computed.
+/** Like eddy_unsorted_segment_sqrt_n, with the number of segments given by a tensor.
  *
  *  num_segments  int32 or int64 scalar
  *
- *  Errors: those of eddy_unsorted_segment_sqrt_n; INVALID_ARGUMENT for a negative number. */
+ *  Errors: as for eddy_unsorted_segment_sqrt_n; EDDY_INVALID_ARGUMENT for a negative number.
+ *  Gradient: as for eddy_unsorted_segment_sqrt_n.  TensorFlow: tf.math.unsorted_segment_sqrt_n. */
 eddy_tensor eddy_unsorted_segment_sqrt_n_to(eddy_tensor x, eddy_tensor ids,
                                             eddy_tensor num_segments)
 {

@@ -27,7 +27,7 @@ typedef struct eddy_inverse_stft_args {
 } eddy_inverse_stft_args;
 #endif
 
-/* Need not be exact above what `fit` accepts. */
+/* The smallest power of 2 that is not below n; too small for lengths that lengths_fit rejects. */
 static int64_t enclosing_power(int64_t n)
 {
     int64_t p = 1;

@@ -49,8 +49,8 @@ typedef struct eddy_minimize_lbfgs_args {
 } eddy_minimize_lbfgs_args;
 
 /* Minimizes the loss from the current values of the variables, to a local minimum: for smooth
- * losses on the same data at each evaluation, where it takes far fewer evaluations than the
- * steps of an optimizer.
+ * losses on the same data at each evaluation, where it takes far fewer evaluations than an
+ * optimizer takes steps.
  *
  *   d = -H g,  x <- x + a d
  *

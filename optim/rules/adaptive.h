@@ -1,4 +1,4 @@
-/* adaptive.h -- newer optimizers than those of tf.train: AdamW, LAMB, Lion, Adafactor, Muon,
+/* adaptive.h -- optimizers newer than those of tf.train: AdamW, LAMB, Lion, Adafactor, Muon,
  * Shampoo and others.
  *
  * Hyper-parameters are scalar tensors, as in tf_train.h. Omitted ones are float64, so that a

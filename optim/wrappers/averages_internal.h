@@ -9,14 +9,14 @@ typedef struct eddy_shadow {
     eddy_tensor of, shadow;
 } eddy_shadow;
 
-/* How one kind makes its averages. */
+/* How one kind of averages is computed. */
 typedef struct eddy_averages_kind {
     const char *name;             /* the default one */
     /* Called before the updates of one call: builds the nodes that they share. */
     void        (*prepare)(eddy_averages *a);
-    /* The operation that takes `value`, the present one of s.of, into s.shadow. */
+    /* The operation that updates s.shadow with `value`, the current value of s.of. */
     eddy_tensor (*update)(eddy_averages *a, eddy_shadow s, eddy_tensor value);
-    /* After them: the operation of the whole; optional. */
+    /* Called after the updates: returns the operation that runs all of them; optional. */
     eddy_tensor (*finish)(eddy_averages *a, eddy_list updates);
 } eddy_averages_kind;
 

@@ -53,7 +53,8 @@ static bool has_zero(const eddy_box *b)
     return false;
 }
 
-/* Moves to and from on by one turn of the odometer; false after the last. */
+/* Moves `to` and `from` to the next position of the outer loops, like an odometer; false after the
+ * last. */
 static bool turn_on(const eddy_box *b, int64_t *index, int64_t *to, int64_t *from)
 {
     for (int i = b->rank - 1; i >= 0; i--) {
@@ -82,7 +83,7 @@ enum { COPY, FILL, FLIP, STEP, WAYS };
 #define TEMPLATE "ops/kernels/arrays/box_copy_loops.h"
 #include "ops/kernels/for_sizes.h"
 
-/* How the innermost loop runs, and in *rows the loop that makes a plane of it. */
+/* Returns the method of the innermost loop, and in *rows the loop that forms a plane with it. */
 static int innermost_loop(const eddy_box *b, int *rows)
 {
     int last = b->rank - 1;
@@ -128,7 +129,7 @@ eddy_box *eddy__box_state(eddy_kernel *k)
     return b;
 }
 
-/* A box of which each thread copies some turns of one loop. */
+/* A box of which each thread copies some iterations of one loop. */
 typedef struct shared_box {
     const eddy_box *box;
     int             loop;

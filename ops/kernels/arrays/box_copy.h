@@ -12,7 +12,7 @@ enum { EDDY_BOX_RANK = 2 * EDDY_MAX_RANK };
 
 typedef struct eddy_box {
     int     rank;
-    int64_t dim[EDDY_BOX_RANK];      /* outermost loop first; none is 1 */
+    int64_t dim[EDDY_BOX_RANK];      /* outermost loop first; no dimension is 1 */
     int64_t to[EDDY_BOX_RANK];       /* strides, in elements */
     int64_t from[EDDY_BOX_RANK];
     int64_t to_at, from_at;          /* offsets of the box */

@@ -25,7 +25,7 @@ EDDY_INLINE void LOOP(mul)(int64_t n, void *y_, const void *x_)
 }
 EDDY_CLONES_OF(NAME(mul), (int64_t n, void *y, const void *x), (n, y, x))
 
-/* No x is 0. The smallest integer divided by -1 would trap, so it wraps around. */
+/* x must not be 0. The smallest integer divided by -1 would trap, so it wraps around. */
 EDDY_INLINE T NAME(quotient)(T a, T b)
 {
 #if defined(LOWEST) && !defined(NUMBER)

@@ -5,10 +5,10 @@
 
 #include "graph/op.h"
 
-/* A word is the key of an element above its index, so that words are all distinct and
- * equal elements keep their order.  Keys are in the order of the elements: NaN is the
- * largest and equals itself, -0 equals 0.  Words of 4-byte and 1-byte types have 8 bytes, those
- * of 8-byte types 16. */
+/* A word has the key of an element in its upper half and its index in the lower half, so that words
+ * are all distinct and equal elements keep their order.  Keys are in the order of the elements: NaN
+ * is the largest and equals itself, -0 equals 0.  Words of 4-byte and 1-byte types have 8 bytes,
+ * those of 8-byte types 16. */
 typedef struct eddy_words {
     size_t size;                  /* of a word */
     /* Loads `width` lanes of n elements, `stride` apart, one lane after the other; with `descending`,

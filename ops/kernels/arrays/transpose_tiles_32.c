@@ -67,7 +67,7 @@ EDDY_INLINE EDDY_TARGET_AVX2 void square_avx2(element *y, const element *x, int6
 
 typedef void square_fn(element *y, const element *x, int64_t to, int64_t from);
 
-/* An area at a time, so that few pages are in use. */
+/* Transposes one area at a time, so that few pages are in use. */
 EDDY_INLINE void areas(square_fn *square, element *y, const element *x, int64_t rows, int64_t n,
                        int64_t to, int64_t from)
 {

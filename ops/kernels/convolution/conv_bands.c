@@ -52,7 +52,7 @@ void eddy__conv_fill_band(const eddy_conv_image *m, const eddy_conv_axis *h,
 {
     const int64_t rows = eddy__conv_band_rows(h, to - from), cols = eddy__conv_band_cols(w);
     const int64_t top = from * h->step + h->at0, left = w->at0;
-    /* The columns [first, last) of the band are in the image. */
+    /* Columns [first, last) of the band are inside the image. */
     const int64_t first = eddy__min(eddy__max(-left, 0), cols);
     const int64_t last = eddy__max(eddy__min(m->w - left, cols), first);
     const size_t  pixel = (size_t)m->c * m->size;

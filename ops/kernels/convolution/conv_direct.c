@@ -3,8 +3,8 @@
  *
  * Both are the same loop nest: each element of the result is a sum over filter taps of elements
  * of a source, whose position advances evenly with the position in the result. The gradient with
- * stride s takes s*s such loop nests, one for the positions of each remainder, with the taps that
- * reach them. */
+ * stride s takes s*s such loop nests (walks), one for each remainder of the positions modulo s,
+ * with the taps that reach these positions. */
 #include "ops/kernels/arrays/box_copy.h"
 #include "graph/base/min_max.h"
 #include "ops/kernels/convolution/conv_direct.h"
@@ -13,9 +13,9 @@
 
 typedef struct walk {
     eddy_conv_axis h, w;
-    bool           inside;           /* reads the source itself, not a band */
+    bool           inside;           /* reads the source, not a copied band */
     int64_t        row;              /* pixels from one row to the next there */
-    int64_t        taps, run;        /* of a strip; taps that touch are one run */
+    int64_t        taps, run;        /* of a strip; adjacent taps are one run */
     int64_t       *at;
     int64_t        filter;           /* where its part of the packed filter begins */
 } walk;
@@ -24,19 +24,19 @@ typedef struct plan {
     const eddy_conv_tiles *tiles;
     eddy_conv_image from, to;
     eddy_dtype      dtype;
-    bool            back, gaps;      /* gaps: some places are of no walk and are zero */
+    bool            back, gaps;      /* gaps: positions outside all walks, which are zero */
     int64_t         batch, groups, from_c, to_c;     /* channels of a group */
     int64_t         filter_row;      /* channels of the filter's last axis */
     int64_t         filter_w;
-    int64_t         rows, bands;     /* places of a walk in a band; bands */
-    int64_t         space;           /* rows of the result between two places */
+    int64_t         rows, bands;     /* positions of a walk in a band; bands */
+    int64_t         space;           /* rows of the result between two positions */
     size_t          packed, band, result;            /* bytes: of all, of each worker */
     double          work;            /* operations */
     int             n;
     walk            walks[];
 } plan;
 
-/* What a run adds to the plan. */
+/* The plan, and the operands of one run. */
 typedef struct run {
     const plan      *p;
     const char      *from, *filter;
@@ -46,8 +46,8 @@ typedef struct run {
 
 /* ------------------------------------------------------------- planning -- */
 
-/* Place first + j * step of the input meets tap t if the output it would come from is a whole
- * number, which repeats with a period of taps. */
+/* Tap t reaches position first + j * step of the input if the position of the output from which it
+ * comes is an integer. This repeats with a period in t. */
 static eddy_conv_axis backward_axis(const eddy_conv_size *s, int i, int64_t first)
 {
     const int64_t step = s->step[i], gap = s->gap[i];
@@ -102,7 +102,7 @@ static size_t result_bytes(const plan *p, int64_t rows)
     return p->to.planes ? ((size_t)(all * p->to.w * p->to.c) * p->to.size + 63) & ~(size_t)63 : 0;
 }
 
-/* Bands so low that one stays in a core's cache, and enough of them for all threads. */
+/* Bands low enough for the cache of a core, and enough of them for all threads. */
 static void cut_bands(plan *p, int threads)
 {
     enum { CACHE = 192 << 10 };
@@ -161,7 +161,7 @@ eddy_status eddy__conv_direct_prepare(eddy_kernel *k, eddy_dtype d, const eddy_c
 
 /* ----------------------------------------------------------- the filter -- */
 
-/* The filter's part for one walk, group and panel: [taps, from_c, width], zeros behind. */
+/* The filter for one walk, group and panel, [taps, from_c, width], padded with zeros. */
 static void pack_panel(const run *r, const walk *k, int64_t group, int64_t from)
 {
     const plan   *p = r->p;
@@ -212,8 +212,8 @@ void eddy__conv_finish_strip(const eddy_conv_finish *f, eddy_dtype d, const eddy
     EDDY_FOR_TYPE(finish, FOR_FLOATS, d)(f, s, y, channel);
 }
 
-/* The strip of place i along the height, less the taps above and below the image; `from`
- * holds what the places from `first` on read. */
+/* The strip of position i along the height, without the taps above and below the image; `from`
+ * holds the pixels that are read for the positions from `first` on. */
 static void set_strip(const plan *p, const walk *k, eddy_conv_strip *s, const char *from, int64_t i,
                       int64_t first, const char *filter, int64_t width)
 {
@@ -228,8 +228,8 @@ static void set_strip(const plan *p, const walk *k, eddy_conv_strip *s, const ch
     s->taps = (last - t) * each;
 }
 
-/* The places [first, last) of a walk; `from` is what they read and `to` the result's row
- * `row0` of an image, that is `image` elements into it. */
+/* Computes positions [first, last) of a walk. `from` points to the pixels that are read for them,
+ * and `to` to row `row0` of an image of the result, which begins at element `image`. */
 static void run_walk(const run *r, const walk *k, const char *from, char *to, int64_t first,
                      int64_t last, int64_t row0, int64_t image)
 {
@@ -255,7 +255,7 @@ static void run_walk(const run *r, const walk *k, const char *from, char *to, in
         }
 }
 
-/* What a walk reads for the places [first, last): the image, or a band of it. */
+/* The pixels that a walk reads for positions [first, last), in the image or in a copied band. */
 static const char *source_of(const walk *k, const eddy_conv_image *m, int64_t first, int64_t last,
                              char *band)
 {
@@ -303,7 +303,7 @@ void eddy__conv_direct(const eddy_kernel *k, const void *x, const void *filter, 
     const int64_t items = p->batch * p->bands, panels = p->n * p->groups * panels_of(p);
     if (items * p->to.c == 0) return;
     run r = { p, x, filter, y, k->scratch, (char *)k->scratch + p->packed, finish };
-    /* About 20 microseconds each: a million sums of products, 64 KiB to be packed. */
+    /* Pieces of about 20 microseconds: a million multiply-adds, or packing 64 KiB. */
     const double grain = 1e6 / (p->work / (double)items + 1) + 1;
     eddy_parallel(k, panels, (int64_t)((double)panels * 65536 / (double)(p->packed + 1)) + 1,
                   pack_some, &r);

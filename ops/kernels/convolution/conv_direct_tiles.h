@@ -4,7 +4,7 @@
  * Included by conv_tiles_*.c, once for each type, with these defined:
  *   FN(name)         the name of a function of this inclusion
  *   REAL, VECTOR     the types of an element and of LANES of them
- *   MOST, MOST_ONE   rows of a tile of two vectors, of one
+ *   MOST, MOST_ONE   maximum rows of a tile of two vectors, of one
  *   TARGET           the attribute that allows the instructions
  * FN(load), FN(store), FN(store_some), FN(spread) and FN(fma) must be defined as well. The number
  * of rows is a constant in every tile, so that its sums stay in registers; the order in which an
@@ -19,8 +19,8 @@ TARGET EDDY_INLINE void FN(strip_tile)(const eddy_conv_strip *s, const REAL *x, 
     VECTOR        sum[16][2];
     for (int i = 0; i < rows; i++) sum[i][0] = sum[i][1] = FN(spread)(0);
     for (int64_t t = 0; t < s->taps; t++) {
-        /* A pointer for every third row: so many fit in registers, and an address of x86 has
-         * room for one step or two. */
+        /* A pointer for every third row: these fit in registers, and an address on x86 can add one
+         * or two steps. */
 #pragma GCC unroll 16
         for (int i = 0; i < (rows + 2) / 3; i++) p[i] = x + s->at[t] + 3 * i * step;
         for (int64_t k = 0; k < s->run; k++, w += wide * LANES) {
@@ -74,7 +74,7 @@ TARGET EDDY_INLINE void FN(patch_tile)(const eddy_conv_patch *p, const REAL *x, 
     }
 }
 
-/* How many rows the next tile has if `left` are to come: all of about the same size. */
+/* The number of rows of the next tile if `left` rows remain; all tiles have about the same size. */
 static int FN(next)(int64_t left, int most)
 {
     const int64_t tiles = (left + most - 1) / most;

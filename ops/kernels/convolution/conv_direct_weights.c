@@ -15,11 +15,11 @@ typedef struct plan {
     eddy_dtype      dtype;
     const eddy_conv_tiles *tiles;
     eddy_conv_image x, dy;
-    eddy_conv_axis  h, w;            /* of x, for the places of dy */
+    eddy_conv_axis  h, w;            /* of x, for the positions of dy */
     int64_t         groups, in_c, out_c, padded;     /* channels of a group */
-    bool            inside, exact;   /* x, dy are read where they are */
+    bool            inside, exact;   /* x, dy are read in place */
     bool            touch;           /* the taps of a row are one run */
-    int64_t         rows, all_rows;  /* of a filter: taps times channels; all, with dead taps */
+    int64_t         rows, all_rows;  /* of a filter, taps times channels; with unused taps */
     int64_t         filter_w;
     int64_t         images, height, heights, units;  /* a unit: images, or rows of one */
     int64_t         batch, parts, slices, panels;
@@ -38,8 +38,8 @@ static size_t lines(int64_t n, size_t size) { return ((size_t)n * size + 63) & ~
 
 /* ------------------------------------------------------------- planning -- */
 
-/* Units of about UNIT_PIXELS, parts of whole units, and if those are few, slices of the
- * filter: a row of taps by a panel of channels. */
+/* Divides the pixels into units of about UNIT_PIXELS, and the units into parts; if there are few
+ * parts, also the filter into slices: a row of taps by a panel of channels. */
 static void divide_work(plan *p)
 {
     const int64_t area = p->dy.h * p->dy.w;
@@ -87,7 +87,7 @@ eddy_status eddy__conv_direct_weights_prepare(eddy_kernel *k, eddy_dtype d, cons
 
 /* -------------------------------------------------------------- one unit -- */
 
-/* Some images, or some rows of one, and where their x and dy are. */
+/* Some images, or some rows of one, and the addresses of their x and dy. */
 typedef struct unit {
     int64_t        image, images, first, height;
     eddy_conv_axis h;                /* with all taps, or one row of them */
@@ -150,7 +150,7 @@ static void find_dy(const run *r, unit *u, char *band)
     memset(band, 0, (size_t)(2 * p->tiles->lanes) * p->dy.size);
 }
 
-/* Leaves out the rows whose x lies above or below the image at this row of taps. */
+/* Omits the rows for which this row of taps reads above or below the image. */
 static void leave_out(const plan *p, const unit *u, int64_t tap, eddy_conv_patch *s)
 {
     const int64_t at = eddy__conv_at(&p->h, tap);
@@ -162,7 +162,7 @@ static void leave_out(const plan *p, const unit *u, int64_t tap, eddy_conv_patch
     s->x = (const char *)s->x + (size_t)(first * u->x_step[1]) * p->x.size;
 }
 
-/* Adds the unit to the row `tap` of taps, of one panel. */
+/* Adds the contribution of the unit to row `tap` of the taps, for one panel. */
 static void add_panel(const plan *p, const unit *u, int64_t tap, int64_t panel, char *dw)
 {
     const size_t  size = p->x.size;
@@ -200,7 +200,7 @@ static void clear(const plan *p, int64_t tap, int64_t taps, int64_t panel, char 
     memset(dw + (size_t)at * p->x.size, 0, (size_t)(taps * row * width) * p->x.size);
 }
 
-/* One part of the pixels, all of the filter or a slice. */
+/* Adds one part of the pixels to its filter, or to a slice of it. */
 static void add_part(const run *r, int64_t part, int64_t slice, char *scratch)
 {
     const plan   *p = r->p;
@@ -229,7 +229,7 @@ static void add_some(void *arg, int64_t from, int64_t to, int worker)
         add_part(r, i / r->p->slices, i % r->p->slices, scratch);
 }
 
-/* Where row i of the whole filter is in a part; -1 for a tap that meets nothing. */
+/* The position of row i of the whole filter in that of a part; -1 for a tap that reads nothing. */
 static int64_t row_in_part(const plan *p, int64_t i)
 {
     const int64_t tap = i / p->in_c, h = tap / p->filter_w - p->h.tap0,
@@ -255,7 +255,7 @@ void eddy__conv_direct_weights(const eddy_kernel *k, const void *x, const void *
     if (p->all_rows * p->dy.c == 0) return;
     char *workers = (char *)k->scratch + (size_t)p->parts * p->part;
     run r = { p, x, dy, k->scratch, workers, dw };
-    /* About 20 microseconds each: a million sums of products, 64 KiB to be added. */
+    /* Pieces of about 20 microseconds: a million multiply-adds, or adding 64 KiB. */
     const double grain = 1e6 / (p->work / (double)items + 1) + 1;
     const double row = (double)(p->parts * p->dy.c) * (double)p->x.size;
     eddy_parallel(k, items, (int64_t)grain, add_some, &r);

@@ -11,7 +11,7 @@ void eddy__conv_method_ask(eddy_conv_method m)
     atomic_store_explicit(&asked, (int)m, memory_order_relaxed);
 }
 
-/* Where minimal filtering is written for it. */
+/* Whether minimal filtering is implemented for this convolution. */
 static bool possible(eddy_dtype d, const eddy_conv_size *s)
 {
     bool yes = d == EDDY_FLOAT32 && s->groups == 1 && !s->planes && s->in_c > 0 && s->out_c > 0;
@@ -19,12 +19,13 @@ static bool possible(eddy_dtype d, const eddy_conv_size *s)
     return yes && s->filter[0] == s->filter[1] && (s->filter[0] == 3 || s->filter[0] == 5);
 }
 
-/* In the time that direct sums take for a tap of a pixel, a tile takes that of 58 + 389 / c, c
- * the lesser number of channels: its products take 36, and its transforms cost as much whatever
- * they are used for.  The filter takes that of 216, more if its values go through memory.
- * Measured with AVX-512, from 4 to 512 channels, 1 to 32 pixels a side and batches of 1 to 64,
- * to a tenth where the two are close: tiles of four do not fit images of 5 or 6, those of two,
- * for 5x5, images of 3 or 5, and a few tiles do not repay the filter.  AVX2 and vectors of 16
+/* Costs in units of the time that direct sums take for one tap of one pixel. A tile costs 58 +
+ * 389 / c, with c the smaller number of channels: 36 for its products, and the rest for its
+ * transforms, whose cost does not depend on the number of products. The filter costs 216, and more
+ * if its values do not stay in the cache. Measured with AVX-512, with 4 to 512 channels, images of
+ * 1 to 32 pixels a side and batches of 1 to 64; accurate to a tenth where the two methods are
+ * close. Tiles of four pixels do not fit images of 5 or 6, and tiles of two, for 5x5, do not fit
+ * images of 3 or 5; a few tiles do not repay the transform of the filter. AVX2 and vectors of 16
  * bytes gain no less. */
 static bool faster(const eddy_conv_size *s)
 {
@@ -49,7 +50,7 @@ eddy_conv_method eddy__conv_method_of(eddy_dtype d, const eddy_conv_size *s)
 
 /* ----------------------------------------------------------------- plans -- */
 
-/* The plan of one method behind its name. */
+/* A method, and its plan. */
 typedef struct plan {
     eddy_conv_method method;
     void            *state;
@@ -78,8 +79,8 @@ static bool by_winograd(const eddy_kernel *k)
     return ((const plan *)k->state)->method == EDDY_CONV_WINOGRAD;
 }
 
-/* What a worker may have to copy of an image, with the zeros around and between what it
- * reads: sizes are worked out in 64 bits. */
+/* Whether the copy of an image that a worker may need, with zeros around and between its pixels, is
+ * so large that sizes would overflow 64 bits. */
 static bool is_too_wide(eddy_dtype d, const eddy_conv_size *s)
 {
     double bytes = (double)eddy_dtype_size(d) * (double)(s->in_c + s->out_c);

@@ -19,7 +19,7 @@ typedef struct plan {
     bool     back;
     int64_t  from_c, to_c;           /* in whole vectors */
     int64_t  block, blocks;          /* tiles of one; how many */
-    int64_t  v_step, u_step, m_step; /* from one of the 36 to the next */
+    int64_t  v_step, u_step, m_step; /* from one of the 36 points to the next */
     int64_t  transposed, worker;         /* floats of the transposed filter, of each worker */
     void    *direct;                 /* the plan for when a result is not finite */
 } plan;
@@ -47,7 +47,7 @@ eddy_wino_grid eddy__wino_grid_of(const int64_t size[2], int64_t c, int64_t out,
     return g;
 }
 
-/* The first row or column of a tile, and the image it is of. */
+/* The first row and column of a tile; returns its image. */
 static int64_t corner(const eddy_wino_grid *g, int64_t t, int64_t at[2])
 {
     const int64_t area = g->tiles[0] * g->tiles[1];
@@ -83,11 +83,11 @@ bool eddy__wino_spoilt(const float *check, int lanes)
 
 /* -------------------------------------------------------------- planning -- */
 
-/* Inputs and products of a block take about this much, so that the filter's values have room
- * beside them. */
+/* The inputs and products of a block take about this much, which leaves room for the values of the
+ * filter in the cache. */
 enum { BLOCK_BYTES = 64 << 10, LEAST = 8, MOST = 64 };
 
-/* Rows of the 36 begin in different sets of a cache. */
+/* Pads the values of a point, so that the 36 points begin in different sets of a cache. */
 static int64_t padded_stride(int64_t n) { return (n + 15) / 16 * 16 + 16; }
 
 static void divide_work(plan *p, int threads)
@@ -101,7 +101,7 @@ static void divide_work(plan *p, int threads)
     p->m_step = padded_stride(p->block * p->to_c);
     p->u_step = padded_stride(p->from.c * p->to_c);
     p->transposed = p->back ? padded_stride(p->taps * p->from.c * p->to.c) : 0;
-    /* Zeros, results that are in no image, and the check: a place each. */
+    /* Also room for zeros, for results outside the image, and for the check. */
     p->worker = EDDY_WINO_POINTS * (p->v_step + p->m_step) + padded_stride(p->from_c) +
                 padded_stride(p->to_c) + 2 * p->tiles->lanes;
 }
@@ -134,7 +134,7 @@ eddy_status eddy__conv_winograd_prepare(eddy_kernel *k, const eddy_conv_size *s,
 
 /* ------------------------------------------------------------ the filter -- */
 
-/* Of the gradient: taps in the other order, channels exchanged. */
+/* The filter of the gradient: taps in reverse order, channels exchanged. */
 static void turn_some(void *arg, int64_t from, int64_t to, int worker)
 {
     (void)worker;
@@ -145,7 +145,7 @@ static void turn_some(void *arg, int64_t from, int64_t to, int worker)
                         r->filter + (r->p->taps - 1 - t) * n * m, n);
 }
 
-/* Rows of a filter [taps, from.c, to.c]. */
+/* Transforms rows of a filter [taps, from.c, to.c]. */
 static void transform_some(void *arg, int64_t from, int64_t to, int worker)
 {
     (void)worker;
@@ -180,7 +180,7 @@ static void multiply(const run *r, int64_t tiles, const float *v, float *m)
         }
 }
 
-/* Bias, sum and relu of what lies within the image. */
+/* Bias, sum and relu of the pixels of a tile that are inside the image. */
 static void finish_tile(const run *r, int64_t t)
 {
     const plan   *p = r->p;
@@ -233,7 +233,7 @@ void eddy__conv_winograd(const eddy_kernel *k, const void *x, const void *filter
               .u = scratch + p->transposed, .finish = finish };
     r.workers = r.u + EDDY_WINO_POINTS * p->u_step;
     if (p->to.count * p->to.c == 0) return;
-    /* About 20 microseconds each: a million operations, 64 KiB of the filter's values. */
+    /* Pieces of about 20 microseconds: a million operations, or 64 KiB of values of the filter. */
     const int64_t row = EDDY_WINO_POINTS * p->to_c;
     const int64_t block = 2 * p->block * row * p->from_c;
     if (p->back) eddy_parallel(k, p->taps, 65536 / (4 * p->from.c * p->to.c) + 1, turn_some, &r);

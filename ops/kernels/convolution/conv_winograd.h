@@ -16,17 +16,18 @@
 
 enum { EDDY_WINO_IN = 6, EDDY_WINO_POINTS = 36, EDDY_WINO_OUT_MOST = 4, EDDY_WINO_TAPS_MOST = 5 };
 
-/* The transforms of one tile for n channels, of filters with `side` taps along an axis and `out`
- * pixels of the result, together seven.  A list has the address of each pixel or tap, row by row;
- * value p of the 36 is at p * step.  They are written in whole vectors, padded with zeros. */
+/* The transforms of one tile for n channels, with filters of `side` taps and `out` pixels of the
+ * result along an axis; side + out is 7.  A list has the address of each pixel or tap, row by row;
+ * the value at point p of the 36 is at p * step.  Values are written in whole vectors, padded with
+ * zeros. */
 typedef struct eddy_wino_tile {
     int  side, out;
     void (*input)(const float *const *from, int64_t n, float *to, int64_t step);  /* of 36 */
     void (*output)(const float *from, int64_t step, int64_t n, float *const *to, float *check);
     void (*slope)(const float *const *from, int64_t n, float *to, int64_t step);  /* out * out */
     void (*filter)(const float *const *from, int64_t n, float *to, int64_t step);  /* side * side */
-    /* The transposed one of `filter`, as `output` is that of `slope`.  Of both, *check, a
-     * vector, becomes NaN where a result is not finite. */
+    /* The transpose of `filter`, as `output` is the transpose of `slope`. Both set *check, a
+     * vector, to NaN where a result is not finite. */
     void (*taps)(const float *from, int64_t step, int64_t n, float *const *to, float *check);
 } eddy_wino_tile;
 
@@ -62,7 +63,7 @@ eddy_wino_grid eddy__wino_grid_of(const int64_t size[2], int64_t c, int64_t out,
 /* The addresses of the pixels of tile t of images x; `outside` for those outside all images. */
 void eddy__wino_find(const eddy_wino_grid *g, int side, int64_t t, const float *x,
                      const float *outside, const float **at);
-/* Whether some lane of a check is NaN. */
+/* Whether any lane of a check is NaN. */
 bool eddy__wino_spoilt(const float *check, int lanes);
 
 #endif

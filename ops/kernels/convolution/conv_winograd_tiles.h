@@ -8,7 +8,8 @@
 /* The powers of a and b. */
 static const float A[] = { 1, 0.625f, 0.390625f, 0.244140625f, 0.152587890625f };
 static const float B[] = { 1, 1.5f, 2.25f, 3.375f, 5.0625f };
-/* a*a*b*b, a*a + b*b, and one over the product of a point's distances from the others. */
+/* a*a*b*b, a*a + b*b, and for 0, a and b the reciprocal of the product of the differences from the
+ * other points. */
 static const float AB = 0.87890625f, SUM = 2.640625f;
 static const float N0 = (float)(1 / 0.87890625), NA = (float)(1 / (2 * 0.390625 * -1.859375)),
                    NB = (float)(1 / (2 * 2.25 * 1.859375));
@@ -33,7 +34,7 @@ TARGET EDDY_INLINE void wino_input(const VECTOR *d, const int n, VECTOR *v)
     v[5] = wino_axpy(AB, d[1], wino_axpy(-SUM, d[3], d[5]));
 }
 
-/* w[0] + w[2] square + w[4] square^2, as far as there are n. */
+/* w[0] + w[2] square + w[4] square^2, up to element n - 1. */
 TARGET EDDY_INLINE VECTOR wino_half(const float square, const VECTOR *w, const int n)
 {
     const VECTOR sum = n > 4 ? wino_axpy(square, w[4], w[2]) : w[n > 2 ? 2 : 0];
@@ -55,7 +56,7 @@ TARGET EDDY_INLINE void wino_values(const VECTOR *w, const int n, const float at
     u[5] = w[n - 1];
 }
 
-/* The transposed one: n sums of the values times factors and powers of the points. */
+/* The transpose of wino_values: n sums of the values times factors and powers of the points. */
 TARGET EDDY_INLINE void wino_sums(const VECTOR *m, const int n, const float at_0,
                                   const float at_a, const float at_b, VECTOR *y)
 {
@@ -71,7 +72,7 @@ TARGET EDDY_INLINE void wino_sums(const VECTOR *m, const int n, const float at_0
     }
 }
 
-/* Pixels of the result have no factors, taps have. */
+/* Only the transforms of taps have factors. */
 TARGET EDDY_INLINE void wino_slope(const VECTOR *y, const int n, VECTOR *m)
 {
     wino_values(y, n, 1, 1, 1, m);
@@ -89,7 +90,7 @@ TARGET EDDY_INLINE void wino_taps(const VECTOR *m, const int n, VECTOR *w)
     wino_sums(m, n, N0, NA, NB, w);
 }
 
-/* side*side vectors, the channels from c on, to the 36 values. */
+/* Transforms side*side vectors, those of the channels from c on, to the 36 values. */
 TARGET EDDY_INLINE void wino_gather(void (*along)(const VECTOR *, const int, VECTOR *), const int side,
                                     const float *const *from, int64_t c, const int some, float *to,
                                     int64_t step)

@@ -2,9 +2,9 @@
  *
  * The 36 values of x and of dy are computed for a chunk of tiles at a time, as many as fit the
  * caches of the cores, and 36 products of them are added to sums that are transformed at the end.
- * An element of these is one chain of sums over a part of the tiles. There are a few parts, so
- * that rounding errors do not grow, and their sums are added in a fixed order: the size of the
- * chunks does not change the bits. */
+ * The sum of an element is one chain of additions over a part of the tiles. There are a few parts,
+ * which limits rounding errors, and their sums are added in a fixed order: the size of the chunks
+ * does not change the bits. */
 #include "ops/kernels/convolution/conv_winograd.h"
 #include "graph/base/min_max.h"
 
@@ -17,7 +17,7 @@ typedef struct plan {
     eddy_wino_grid x, dy;
     int64_t  x_c, dy_c;              /* in whole vectors */
     int64_t  part, chunk, panels;    /* tiles of one; panels of channels of dy */
-    int64_t  v_step, z_step, m_step; /* from one of the 36 to the next, of x, dy, the sums */
+    int64_t  v_step, z_step, m_step; /* from one of the 36 points to the next, in x, dy, the sums */
     int64_t  zeros;
     void    *direct;                 /* the plan for when a result is not finite */
 } plan;
@@ -25,17 +25,18 @@ typedef struct plan {
 typedef struct run {
     const plan  *p;
     const float *x, *dy;
-    float       *v, *z, *m, *apart, *zeros, *dw;     /* apart: the sums of a later part */
+    float       *v, *z, *m, *apart, *zeros, *dw;     /* apart: the sums of parts after the first */
     int64_t      first, n;           /* the tiles of the chunk */
     atomic_bool  spoilt;
 } run;
 
 static int64_t pieces(int64_t n, int64_t of) { return (n + of - 1) / of; }
 
-/* Of values of both, a worker; of tiles, so that it pays to read and write the sums. */
+/* CHUNK_BYTES: of the values of x and dy, for each worker.  LEAST: the number of tiles that are
+ * worth reading and writing the sums. */
 enum { CHUNK_BYTES = 512 << 10, LEAST = 64, PARTS = 4 };
 
-/* Rows of the 36 begin in different sets of a cache. */
+/* Pads the values of a point, so that the 36 points begin in different sets of a cache. */
 static int64_t padded_stride(int64_t n) { return (n + 15) / 16 * 16 + 16; }
 
 eddy_status eddy__conv_winograd_weights_prepare(eddy_kernel *k, const eddy_conv_size *s)
@@ -81,7 +82,8 @@ static void transform_some(void *arg, int64_t from, int64_t to, int worker)
     }
 }
 
-/* Adds the product of a chunk to the sums of its part, and these, once whole, to the first's. */
+/* Adds the product of a chunk to the sums of its part, and these, once complete, to those of the
+ * first part. */
 static void multiply(const run *r, eddy_conv_patch *s, int64_t sums, int64_t n)
 {
     const plan *p = r->p;
@@ -94,7 +96,7 @@ static void multiply(const run *r, eddy_conv_patch *s, int64_t sums, int64_t n)
     for (int64_t i = 0; i < n; i++) all[i] += own[i];
 }
 
-/* Item i: one of the 36, and a panel. */
+/* Item i is one of the 36 points and a panel. */
 static void multiply_some(void *arg, int64_t from, int64_t to, int worker)
 {
     (void)worker;
@@ -111,7 +113,7 @@ static void multiply_some(void *arg, int64_t from, int64_t to, int worker)
     }
 }
 
-/* Rows of the filter [taps, x.c, dy.c]. */
+/* Transforms the sums to rows of the filter [taps, x.c, dy.c]. */
 static void collect_some(void *arg, int64_t from, int64_t to, int worker)
 {
     (void)worker;
@@ -142,7 +144,7 @@ void eddy__conv_winograd_weights(const eddy_kernel *k, const void *x, const void
     if (p->x.c * p->dy.c == 0) return;
     if (p->x.count == 0)
         memset(r.m, 0, (size_t)(EDDY_WINO_POINTS * p->m_step) * sizeof(float));
-    /* About 20 microseconds each: 256 KiB of values, a million operations. */
+    /* Pieces of about 20 microseconds: 256 KiB of values, or a million operations. */
     const int64_t tile = EDDY_WINO_POINTS * (p->x_c + p->dy_c), row = EDDY_WINO_POINTS * p->dy_c;
     for (; r.first < p->x.count; r.first += r.n) {
         r.n = eddy__min(p->x.count - r.first, eddy__min(p->chunk, p->part - r.first % p->part));

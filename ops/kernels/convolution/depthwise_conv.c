@@ -23,7 +23,7 @@ typedef struct depthwise_work {
     const eddy_tap_range *ranges;
 } depthwise_work;
 
-/* Whether the place and the next three of its kind have the same taps. */
+/* Whether position p and the next three, `space` apart, have the same taps. */
 EDDY_INLINE bool same_taps(const eddy_taps *v, int64_t p)
 {
     if (p + 3 * v->space >= v->places) return false;
@@ -97,7 +97,7 @@ typedef struct depthwise_kind {
 
 #define KIND_OF(needs, lanes, kind) { needs, lanes, depthwise_rows_##kind, depthwise_part_##kind }
 
-/* The best first. */
+/* The fastest first. */
 static const depthwise_kind kinds_f32[] = {
 #if defined(__x86_64__)
     KIND_OF(EDDY_AVX512, 16, f32x16_avx512),
@@ -139,7 +139,7 @@ typedef struct depthwise_state {
 
 static int64_t images_of(const eddy_conv_size *s) { return s->batch * s->in[0] * s->in[1]; }
 
-/* Nothing goes in or comes out. */
+/* Whether there is no input or no output. */
 static bool is_empty(const eddy_conv_size *s)
 {
     return s->out_c == 0 || s->batch == 0 || s->out[0] == 0 || s->out[1] == 0;
@@ -189,7 +189,7 @@ typedef struct widening {
     size_t      size;
 } widening;
 
-/* Each element `multiplier` times. */
+/* Repeats each element `multiplier` times. */
 static void widen_piece(void *arg, int64_t from, int64_t to, int worker)
 {
     const widening *w = arg;

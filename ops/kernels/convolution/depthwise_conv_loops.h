@@ -13,10 +13,11 @@ typedef T V;
 typedef LANES_OF(T, LANES * sizeof(T)) V;
 #endif
 
-/* Where a block of channels begins that is to begin at `at`. */
+/* The beginning of the block of channels for channel `at`: earlier if the block would pass the
+ * end. */
 EDDY_INLINE int64_t NAME(block)(int64_t at, int64_t c) { return at + LANES <= c ? at : c - LANES; }
 
-/* The sums of one place. */
+/* The sums of one position. */
 EDDY_INLINE void NAME(one)(const depthwise_work *w, const T *from, const T *filter, T *to,
                            int64_t rows, int64_t cols)
 {
@@ -29,7 +30,8 @@ EDDY_INLINE void NAME(one)(const depthwise_work *w, const T *from, const T *filt
     *(V *)to = a;
 }
 
-/* Those of four, whose elements are `step` apart and go to places `space` apart. */
+/* The sums of four positions, whose inputs are `step` and whose results are `space` elements
+ * apart. */
 EDDY_INLINE void NAME(four)(const depthwise_work *w, const T *from, const T *filter, T *to,
                             int64_t rows, int64_t cols, int64_t step, int64_t space)
 {
@@ -50,7 +52,8 @@ EDDY_INLINE void NAME(four)(const depthwise_work *w, const T *from, const T *fil
     *(V *)(to + 3 * space) = d;
 }
 
-/* Places p, p + space, ... of a row: four if they have the same taps, else one; how many. */
+/* Positions p, p + space, ... of a row: four if they have the same taps, otherwise one; returns
+ * their number. */
 EDDY_INLINE int64_t NAME(places)(const depthwise_work *w, const T *from, const eddy_tap_run *h,
                                  int64_t p, T *to)
 {
@@ -85,7 +88,7 @@ EDDY_INLINE void LOOP(depthwise_rows)(const depthwise_work *w, int64_t from, int
     }
 }
 
-/* dw takes in the lanes of a from `skip` on. */
+/* Adds the lanes of a from `skip` on to dw. */
 EDDY_INLINE void NAME(add)(T *dw, const V *a, int64_t skip)
 {
     T lane[LANES];
@@ -93,8 +96,8 @@ EDDY_INLINE void NAME(add)(T *dw, const V *a, int64_t skip)
     for (int64_t l = skip; l < LANES; l++) dw[l] += lane[l];
 }
 
-/* A tap of the filter takes in places [from, to): elements of x, which for place 0 would begin
- * at `shift`, times dy. */
+/* Adds to one tap of the filter the products of x and dy at positions [from, to); for position 0, x
+ * would begin at `shift`. */
 EDDY_INLINE void NAME(tap)(const depthwise_work *w, const T *x, int64_t shift, const T *dy,
                            int64_t from, int64_t to, T *dw)
 {
@@ -108,7 +111,7 @@ EDDY_INLINE void NAME(tap)(const depthwise_work *w, const T *x, int64_t shift, c
     }
 }
 
-/* Three neighboring taps do. */
+/* The same for three neighboring taps. */
 EDDY_INLINE void NAME(three_taps)(const depthwise_work *w, const T *x, int64_t shift, const T *dy,
                                   int64_t from, int64_t to, T *dw)
 {
@@ -128,8 +131,8 @@ EDDY_INLINE void NAME(three_taps)(const depthwise_work *w, const T *x, int64_t s
     }
 }
 
-/* Taps t, t + 1, t + 2 together where all of them get something, else each alone; how many
- * are done. */
+/* Taps t, t + 1 and t + 2 together at positions that contribute to all of them, otherwise each
+ * alone; returns the number of taps. */
 EDDY_INLINE int64_t NAME(taps)(const depthwise_work *w, const T *x, const T *dy, int64_t t, T *dw)
 {
     const eddy_tap_range *r = w->ranges + t;
@@ -152,7 +155,7 @@ EDDY_INLINE int64_t NAME(taps)(const depthwise_work *w, const T *x, const T *dy,
     return n;
 }
 
-/* Part `part` of the rows of dy, of all images, taken into a filter of its own. */
+/* Parts [part, end) of the rows of dy of all images, each summed in a filter of its own. */
 EDDY_INLINE void LOOP(depthwise_part)(const depthwise_work *w, int64_t part, int64_t end)
 {
     for (; part < end; part++) {

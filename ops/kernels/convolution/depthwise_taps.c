@@ -14,7 +14,7 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return a;
 }
 
-/* Place p reads from start + t * gap. */
+/* Position p reads from start + t * gap at tap t. */
 static eddy_tap_run forward_run(const eddy_conv_size *s, int i, int64_t p)
 {
     const int64_t gap = s->gap[i], start = p * s->step[i] - s->before[i];
@@ -25,8 +25,8 @@ static eddy_tap_run forward_run(const eddy_conv_size *s, int i, int64_t p)
     return r;
 }
 
-/* Place p was read for output (p + before - t * gap) / step where that is whole, which it is
- * for every period-th tap. */
+/* Position p was read for output (p + before - t * gap) / step if that is an integer, as it is for
+ * every period-th tap. */
 static eddy_tap_run backward_run(const eddy_conv_size *s, int i, int64_t p, int64_t period)
 {
     const int64_t gap = s->gap[i], step = s->step[i], back = period * gap / step;

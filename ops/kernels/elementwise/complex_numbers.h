@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* re + im i.  The formula itself would make a NaN of an infinite im. */
+/* re + im i.  The formula itself would give NaN for an infinite im. */
 static inline float complex eddy__c64(float re, float im)
 {
     const union { float part[2]; float complex z; } u = { { re, im } };

@@ -100,7 +100,7 @@ EDDY_INLINE void spread_8_all(uint64_t *to, uint64_t x, int64_t n)
 }
 EDDY_CLONES_OF(spread_8, (uint64_t *to, uint64_t x, int64_t n), (to, x, n))
 
-/* A few elements are not worth the choice. */
+/* For a few elements, selecting an instruction set costs more than it saves. */
 void eddy__spread(void *to, const void *from, size_t size, int64_t n)
 {
     enum { FEW = 64 };
@@ -114,7 +114,7 @@ void eddy__spread(void *to, const void *from, size_t size, int64_t n)
     }
 }
 
-/* One innermost run of n elements, in tiles. */
+/* Computes one innermost run of n elements, in tiles. */
 static eddy_status run_row(const loop *l, const void *attrs, char *y, const char *const *x,
                            int64_t n)
 {
@@ -148,8 +148,8 @@ static void next_row(const loop *l, int64_t *index, const char **at)
     }
 }
 
-/* Elements [from, to) of the result, with broadcasting: row by row, of the first
- * and the last one perhaps a piece. */
+/* Elements [from, to) of the result, with broadcasting, row by row; the first and the last row may
+ * be incomplete. */
 static eddy_status run_rows(const loop *l, const void *attrs, char *y, const void *const *x,
                             int64_t from, int64_t to)
 {
@@ -262,7 +262,7 @@ typedef struct cut {
     const loop *l;
     const void *attrs, *x[MAX_OPERANDS];
     char       *y;
-    atomic_int  status;            /* EDDY_OK, or that of a piece that failed */
+    atomic_int  status;            /* EDDY_OK, or the status of a piece that failed */
 } cut;
 
 static void run_piece(void *arg, int64_t from, int64_t to, int worker)

@@ -10,18 +10,18 @@
 
 /* ------------------------------------------------------------ trigonometry -- */
 
-/* Half of pi, and pi, rounded and what is left. */
+/* pi / 2, rounded, and the remainder. */
 #define EDDY_HALF_PI_HIGH 1.57079637050628662f
 #define EDDY_HALF_PI_LOW  -4.37113882867e-8f
 
-/* Both circular functions share all but their last step, so the compiler reduces once. */
+/* Both circular functions share all steps except the last, so the compiler reduces once. */
 EDDY_INLINE float eddy__tan_f32(float x)
 {
     const float u = fabsf(x), y = eddy__circular(u, 0) / eddy__circular(u, 1);
     return eddy__f32_of_bits(eddy__bits_of_f32(y) ^ (eddy__bits_of_f32(x) & EDDY_SIGN_BIT));
 }
 
-/* The arc tangent of t from 0 to 1. */
+/* The arc tangent of t, for t from 0 to 1. */
 EDDY_INLINE float eddy__atan_unit(float t)
 {
     const float z = t * t;
@@ -45,7 +45,7 @@ EDDY_INLINE float eddy__atan_f32(float x)
     return eddy__with_sign(far ? (EDDY_HALF_PI_HIGH - r) + EDDY_HALF_PI_LOW : r, x);
 }
 
-/* The angle of the point (x, y); at (0, 0) and at infinity as C has it. */
+/* The angle of the point (x, y); at (0, 0) and at infinity as in C. */
 EDDY_INLINE float eddy__atan2_f32(float y, float x)
 {
     const float u = fabsf(x), v = fabsf(y), most = u > v ? u : v, least = u > v ? v : u;
@@ -57,8 +57,8 @@ EDDY_INLINE float eddy__atan2_f32(float y, float x)
     return u == u && v == v ? eddy__with_sign(r, y) : u + v;
 }
 
-/* The root of a^2 + b^2: squares of floats neither overflow nor vanish as doubles.  Infinity
- * if either is, even beside a NaN. */
+/* The root of a^2 + b^2: squares of floats neither overflow nor underflow as doubles.  Infinity if
+ * either is infinite, even if the other is NaN. */
 EDDY_INLINE float eddy__hypot_f32(float a, float b)
 {
     const float y = (float)sqrt((double)a * (double)a + (double)b * (double)b);
@@ -77,7 +77,7 @@ EDDY_INLINE float eddy__asin_half(float s, float z)
     return s + s * (z * p);
 }
 
-/* Above 1/2 from half the complement of the angle, whose sine is sqrt((1 - x) / 2). */
+/* Above 1/2, computed from half the complement of the angle, whose sine is sqrt((1 - x) / 2). */
 EDDY_INLINE float eddy__asin_f32(float x)
 {
     const float u = fabsf(x), half = 0.5f * (1.0f - u);
@@ -123,7 +123,7 @@ EDDY_INLINE float eddy__cosh_f32(float x)
     return half + 0.25f / half;
 }
 
-/* ln u for a large u > 0, once more multiplied by 2. */
+/* ln(2 u) for a large u > 0. */
 EDDY_INLINE float eddy__log_of_double(float u)
 {
     int32_t     k;
@@ -169,7 +169,7 @@ EDDY_INLINE float eddy__exp2_f32(float x)
     return p * eddy__power_of_2(half) * eddy__power_of_2(k - half);
 }
 
-/* ln(1 + f) of what eddy__log_parts leaves, for any x > 0. */
+/* ln(1 + f) with f from eddy__log_parts, for any x > 0; *n is the power of 2. */
 EDDY_INLINE float eddy__log_rest(float x, float *n)
 {
     int32_t     k;
@@ -195,7 +195,7 @@ EDDY_INLINE float eddy__log10_f32(float x)
     return eddy__log_edges(x, y);
 }
 
-/* A third of the exponent, and two of Halley's steps, each with three times the digits. */
+/* The exponent divided by 3, and two steps of Halley's method, each of which triples the digits. */
 EDDY_INLINE float eddy__cbrt_f32(float x)
 {
     const float    u = fabsf(x);
@@ -212,7 +212,8 @@ EDDY_INLINE float eddy__cbrt_f32(float x)
 
 /* ------------------------------------------------------- normal distribution -- */
 
-/* 1 - erf x, relative to itself: e^(-x*x) times what changes slowly, far from 0. */
+/* 1 - erf x with a small relative error: far from 0, e^(-x*x) times a function that changes
+ * slowly. */
 EDDY_INLINE float eddy__erfc_f32(float x)
 {
     const float u = fabsf(x), v = u > 10.6f ? 10.6f : u;
@@ -221,7 +222,7 @@ EDDY_INLINE float eddy__erfc_f32(float x)
     return u < 0.6f ? 1.0f - eddy__erf_near(x) : far;
 }
 
-/* The normal distribution up to x. */
+/* The normal distribution function at x. */
 EDDY_INLINE float eddy__ndtr_f32(float x)
 {
     const float u = fabsf(x), v = u > 15.0f ? 15.0f : u;

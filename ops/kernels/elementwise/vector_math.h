@@ -35,7 +35,7 @@ EDDY_INLINE float eddy__f32_of_bits(uint32_t bits)
 
 #define EDDY_SIGN_BIT 0x80000000u
 
-/* |x| with the sign of `sign`, for an x that has none. */
+/* x with the sign of `sign`, for an x without a sign. */
 EDDY_INLINE float eddy__with_sign(float x, float sign)
 {
     return eddy__f32_of_bits(eddy__bits_of_f32(x) | (eddy__bits_of_f32(sign) & EDDY_SIGN_BIT));
@@ -51,7 +51,7 @@ EDDY_INLINE float eddy__power_of_2(int32_t k)
 #define EDDY_ROUND_F32 12582912.0f            /* 1.5 * 2^23 */
 #define EDDY_ROUND_F64 6755399441055744.0     /* 1.5 * 2^52 */
 
-/* ln 2 in two parts, the first so short that small multiples of it are exact. */
+/* ln 2 in two parts; the first has so few bits that small multiples of it are exact. */
 #define EDDY_LN2_HIGH 0.693115234375f
 #define EDDY_LN2_LOW  3.19461849453e-5f
 
@@ -77,7 +77,7 @@ EDDY_INLINE float eddy__exp_parts(float x, int32_t *k)
     return eddy__exp_rest(r);
 }
 
-/* e^x.  2^k comes in two factors, since it may be no normal number itself. */
+/* e^x.  2^k is split into two factors, since it may not be a normal number itself. */
 EDDY_INLINE float eddy__exp_f32(float x)
 {
     int32_t k;
@@ -138,7 +138,7 @@ EDDY_INLINE float eddy__log_join(int32_t k, float f)
     return (f + (f * z * p + n * EDDY_LN2_LOW - 0.5f * z)) + n * EDDY_LN2_HIGH;
 }
 
-/* What a logarithm is at the ends of its domain: x is 0, below, infinite or NaN. */
+/* `result`, or the logarithm at the ends of its domain, where x is 0, negative, infinite or NaN. */
 EDDY_INLINE float eddy__log_edges(float x, float result)
 {
     result = x < INFINITY ? result : x;
@@ -154,7 +154,7 @@ EDDY_INLINE float eddy__log_f32(float x)
     return eddy__log_edges(x, eddy__log_join(tiny ? k - 23 : k, f));
 }
 
-/* ln(1 + x): what is lost in u = 1 + x is brought to u's scale and added to f. */
+/* ln(1 + x): the rounding error of u = 1 + x is scaled like u and added to f. */
 EDDY_INLINE float eddy__log1p_f32(float x)
 {
     int32_t     k;
@@ -181,9 +181,9 @@ EDDY_INLINE float eddy__softplus_f32(float x)
 
 /* --------------------------------------------------- error function, gelu -- */
 
-/* e^(u*u) (1 - erf u) for u >= 0, of which it takes 0.42 u: t = 1 / (1 + 0.42 u) times a
- * polynomial in x = t - 19/32.  What is lost in 1 + 0.42 u is made good in t; about the
- * middle of where t lies, terms are small and roundings with them. */
+/* e^(u*u) (1 - erf u) for u >= 0, given 0.42 u: t = 1 / (1 + 0.42 u) times a polynomial in x = t -
+ * 19/32.  The rounding error of 1 + 0.42 u is corrected in t; 19/32 is about the middle of the
+ * range of t, so that terms and their rounding errors are small. */
 EDDY_INLINE float eddy__erfcx_f32(float part)
 {
     const float sum = 1.0f + part, lost = part - (sum - 1.0f), inverse = 1.0f / sum;
@@ -215,7 +215,7 @@ EDDY_INLINE float eddy__erf_near(float x)
     return x + x * p;
 }
 
-/* Beyond 4 it is 1. */
+/* erf x is 1 beyond 4. */
 EDDY_INLINE float eddy__erf_f32(float x)
 {
     const float u = fabsf(x), v = u > 4.0f ? 4.0f : u;
@@ -223,8 +223,8 @@ EDDY_INLINE float eddy__erf_f32(float x)
     return u < 0.9f ? eddy__erf_near(x) : eddy__with_sign(far, x);
 }
 
-/* e^(-scale x*x) for a scale of 1 or 1/2.  The square of x's first 12 bits is exact, and
- * what it leaves is so small that it may join the rest of the reduction. */
+/* e^(-scale x*x) for a scale of 1 or 1/2.  The square of the first 12 bits of x is exact, and the
+ * remainder of the square is so small that it can be added to the rest of the reduction. */
 EDDY_INLINE float eddy__gauss_f32(float x, float scale)
 {
     const float u = fabsf(x), v = u > 15.0f ? 15.0f : u;
@@ -241,7 +241,7 @@ EDDY_INLINE float eddy__gauss_f32(float x, float scale)
 
 EDDY_INLINE float eddy__bell_f32(float x) { return eddy__gauss_f32(x, 0.5f); }
 
-/* x times the normal distribution up to x; -infinity times 0 is NaN. */
+/* x times the normal distribution function at x; -infinity times 0 is NaN. */
 EDDY_INLINE float eddy__gelu_f32(float x)
 {
     const float u = fabsf(x), v = u > 15.0f ? 15.0f : u;
@@ -250,7 +250,7 @@ EDDY_INLINE float eddy__gelu_f32(float x)
     return x < 0.0f ? -part : x - part;
 }
 
-/* Its derivative: the distribution, and x times its density. */
+/* Its derivative: the distribution function plus x times the density. */
 EDDY_INLINE float eddy__gelu_slope_f32(float x)
 {
     const float u = fabsf(x), v = u > 15.0f ? 15.0f : u, bell = eddy__bell_f32(x);
@@ -259,8 +259,8 @@ EDDY_INLINE float eddy__gelu_slope_f32(float x)
     return x < 0.0f ? tail - along : 1.0f - tail + along;
 }
 
-/* Twice sqrt(2 / pi) and that times 0.044715: of gelu's form with a hyperbolic tangent,
- * whose (1 + tanh u) / 2 is the sigmoid of 2 u. */
+/* 2 sqrt(2 / pi), and the same times 0.044715: the coefficients of gelu's tanh form, in which (1 +
+ * tanh u) / 2 is the sigmoid of 2 u. */
 #define EDDY_GELU_LINEAR 1.5957691216057308
 #define EDDY_GELU_CUBIC  0.07135481627260025
 
@@ -270,7 +270,7 @@ EDDY_INLINE float eddy__gelu_tanh_f32(float x)
     return x * eddy__sigmoid_f32(u);
 }
 
-/* With s the sigmoid of u, s + x s (1 - s) u'; beyond 40 the second is 0. */
+/* s + x s (1 - s) u', with s the sigmoid of u; beyond 40 the second term is 0. */
 EDDY_INLINE float eddy__gelu_tanh_slope_f32(float x)
 {
     float v = x > 40.0f ? 40.0f : x;
@@ -282,11 +282,11 @@ EDDY_INLINE float eddy__gelu_tanh_slope_f32(float x)
 
 /* ------------------------------------------------------------ trigonometry -- */
 
-/* Up to here the reduction below is exact but for the last rounding. */
+/* Up to this number, the reduction below is exact except for the last rounding. */
 #define EDDY_CIRCULAR_MOST 0x1p20f
 
-/* The sine of x + turn pi/2 without x's sign, for 0 <= x <= EDDY_CIRCULAR_MOST.  The
- * high part of pi/2 has 33 bits, so that its multiples are exact. */
+/* The sine of x + turn pi/2, for 0 <= x <= EDDY_CIRCULAR_MOST.  The high part of pi/2 has 33 bits,
+ * so that its multiples are exact. */
 EDDY_INLINE float eddy__circular(float x, uint32_t turn)
 {
     const double shifted = (double)x * 0.63661977236758134308 + EDDY_ROUND_F64;
@@ -311,7 +311,7 @@ EDDY_INLINE float eddy__sin_f32(float x)
 
 EDDY_INLINE float eddy__cos_f32(float x) { return eddy__circular(fabsf(x), 1); }
 
-/* A value that float32 has a function of its own for, here or in vector_elementary.h. */
+/* The value of a function that has a float32 version here or in vector_elementary.h. */
 #define EDDY_MATH(fn, x, otherwise)                                             \
     _Generic((x), float: eddy__##fn##_f32((float)(x)), default: (otherwise))
 

@@ -1,8 +1,8 @@
 /* weigh_loops.h -- weights of the rows of a real transform for one element type, T: a template of
  * ops/kernels/for_floats.h. */
 
-/* to = from, `rows` of n complex numbers: those that stand for themselves, the first and, if
- * `even`, the last, times `ends`, the rest times `others`. */
+/* to = from, `rows` of n complex numbers: the first and, if `even`, the last, which represent one
+ * frequency each, times `ends`; the rest times `others`. */
 static void NAME(weigh)(int64_t rows, int64_t n, bool even, double ends, double others,
                         const void *from_, void *to_)
 {

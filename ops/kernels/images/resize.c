@@ -13,7 +13,7 @@
 
 typedef void resample_loop(const eddy_resample *r, int64_t from, int64_t to, char *scratch);
 
-/* The most rows from the first to the last that one place has. */
+/* The largest number of rows, from the first to the last, that a position needs. */
 static int64_t span_of(const eddy_terms *t)
 {
     int64_t most = 1;

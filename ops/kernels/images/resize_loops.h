@@ -10,7 +10,7 @@ EDDY_INLINE const T *NAME(weights)(const eddy_terms *t)
                                       : (const T *)(const void *)t->wide;
 }
 
-/* y = the sum of w[i] x[i] over n vectors, 1 to 4; or with `more` y + it. */
+/* y = the sum of w[i] x[i] over n vectors, 1 to 4; with `more` it is added to y. */
 EDDY_INLINE void LOOP(sum_of)(int n, bool more, const T *const *x, const T *w, int64_t length,
                               T *restrict y)
 {
@@ -34,7 +34,7 @@ EDDY_INLINE void LOOP(sum_of)(int n, bool more, const T *const *x, const T *w, i
     }
 }
 
-/* y = a + w (b - a), which is a where both are the same. */
+/* y = a + w (b - a), which is exactly a where a and b are equal. */
 EDDY_INLINE void LOOP(mix)(const T *a, const T *b, T w, int64_t length, T *restrict y)
 {
     for (int64_t i = 0; i < length; i++) y[i] = a[i] + w * (b[i] - a[i]);
@@ -42,7 +42,8 @@ EDDY_INLINE void LOOP(mix)(const T *a, const T *b, T w, int64_t length, T *restr
 
 /* ----------------------------------------------------------------- columns -- */
 
-/* y = a row of x with its columns made; c channels, few and constant where this is inlined. */
+/* y = a row of x with its columns resized; there are few channels c, a constant where this is
+ * inlined. */
 EDDY_INLINE void NAME(few)(const eddy_terms *v, int64_t c, const T *x, T *restrict y)
 {
     const T *w = NAME(weights)(v);
@@ -54,7 +55,7 @@ EDDY_INLINE void NAME(few)(const eddy_terms *v, int64_t c, const T *x, T *restri
     }
 }
 
-/* The same with four terms each; and with two that are mixed. */
+/* The same for four terms per column; and for two terms that are interpolated. */
 EDDY_INLINE void NAME(few_of_four)(const eddy_terms *v, int64_t c, const T *x, T *restrict y)
 {
     const T *w = NAME(weights)(v);
@@ -120,7 +121,8 @@ EDDY_CLONES_OF(NAME(mix), (const T *a, const T *b, T w, int64_t length, T *restr
 EDDY_CLONES_OF(NAME(sum_of), (int n, bool more, const T *const *x, const T *w, int64_t length,
                               T *restrict y), (n, more, x, w, length, y))
 
-/* A run, its loops, and its scratch: the rows kept and which those are, or one row. */
+/* A run, its loops, and its scratch memory: the rows that are kept and their numbers, or one
+ * row. */
 typedef struct NAME(resampler) {
     const eddy_resample *r;
     void (*columns)(const eddy_terms *v, int64_t c, const T *x, T *restrict y);
@@ -136,7 +138,8 @@ static const T *NAME(row_of_x)(const NAME(resampler) *s, int64_t row)
     return (const T *)s->r->x + row * s->r->axis[1].read * s->r->channels;
 }
 
-/* The same with its columns made, from the ring or into it. */
+/* The same with its columns resized, from the ring of kept rows, where it is stored if it is
+ * missing. */
 static const T *NAME(kept)(const NAME(resampler) *s, int64_t row)
 {
     const eddy_resample *r = s->r;
@@ -149,7 +152,8 @@ static const T *NAME(kept)(const NAME(resampler) *s, int64_t row)
     return y;
 }
 
-/* Row i of image n after resizing: of rows of `length` that are kept, or of those of x. */
+/* Row i of image n after resizing the height: combined from kept rows, or from rows of x, of
+ * `length` elements. */
 static void NAME(row)(const NAME(resampler) *s, int64_t n, int64_t i, int64_t length, T *y)
 {
     const eddy_terms *h = &s->r->axis[0];

@@ -18,7 +18,7 @@ eddy_resize_attrs eddy__resize_to_shape(const eddy_resize_attrs *a, eddy_shape m
     return sized;
 }
 
-/* One axis: `in` places become `out`. */
+/* One axis: `in` positions become `out`. */
 typedef struct axis_of {
     int64_t in, out;
     bool    corners, centers;
@@ -65,15 +65,16 @@ static void bilinear(const axis_of *a, int64_t i, eddy_terms *t, int64_t *count)
     add(t, count, bound((int64_t)ceil(at), a->in), at - low);
 }
 
-/* The cubic through the neighbors with slopes a (y[1] - y[-1]), at a distance of x below 1,
- * and below 2; Keys, "Cubic convolution interpolation for digital image processing", 1981. */
+/* The weight at distance x, below 2, in cubic interpolation with the slopes -a (y[1] - y[-1]);
+ * Keys, "Cubic convolution interpolation for digital image processing", 1981. */
 static double cubic(double x, double a)
 {
     if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
     return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
 }
 
-/* With centers, what is outside counts for nothing, and the rest for more. */
+/* With half-pixel centers, pixels outside have no weight, and the other weights are scaled to add
+ * up to 1. */
 static void bicubic(const axis_of *a, int64_t i, eddy_terms *t, int64_t *count)
 {
     const float half = a->centers ? 0.5f : 0.0f;
@@ -91,7 +92,7 @@ static void bicubic(const axis_of *a, int64_t i, eddy_terms *t, int64_t *count)
     for (int64_t j = first; a->centers && sum != 0 && j < *count; j++) t->wide[j] /= sum;
 }
 
-/* The share of each element in the stretch that belongs to place i. */
+/* The share of each element in the interval that belongs to position i. */
 static void area(const axis_of *a, int64_t i, eddy_terms *t, int64_t *count)
 {
     const double scale = scale_of(a), from = (double)i * scale, to = from + scale;
@@ -116,7 +117,7 @@ static int64_t most_terms(eddy_resize_method m, const axis_of *a)
     case EDDY_RESIZE_BICUBIC:  return 4 * a->out;
     case EDDY_RESIZE_AREA:     break;
     }
-    return 2 * (a->in + a->out) + 2;    /* aligned corners may reach out by one stretch */
+    return 2 * (a->in + a->out) + 2;    /* an aligned corner may extend one interval */
 }
 
 size_t eddy__terms_bytes(eddy_resize_method m, const eddy_resize_attrs *a, int i, int64_t in)
@@ -127,7 +128,7 @@ size_t eddy__terms_bytes(eddy_resize_method m, const eddy_resize_attrs *a, int i
            (size_t)most * (sizeof(double) + sizeof(float) + sizeof(int32_t));
 }
 
-/* Empty, with room for so many. */
+/* Empty terms, with room for `most` of them. */
 static eddy_terms terms_in(void *memory, int64_t n, int64_t read, int64_t most)
 {
     eddy_terms t = { .n = n, .read = read, .first = memory };
@@ -153,7 +154,8 @@ static eddy_terms forward(eddy_resize_method m, const axis_of *a, int64_t most, 
     return t;
 }
 
-/* The terms of each place in the order of what they are taken from. */
+/* The transposed terms: those of each position of the input, in the order of the positions of the
+ * result. */
 static eddy_terms transposed(const eddy_terms *t, int64_t most, void *memory)
 {
     eddy_terms y = terms_in(memory, t->read, t->n, most);

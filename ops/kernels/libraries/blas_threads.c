@@ -4,14 +4,14 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* Absent with another BLAS. */
+/* NULL with any other BLAS. */
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 extern int  openblas_get_num_threads(void) __attribute__((weak));
 
 static struct {
     pthread_mutex_t lock;
-    int             runs;          /* under way, in all threads */
-    int             before;        /* OpenBLAS's threads without them */
+    int             runs;          /* in progress, in all threads */
+    int             before;        /* the number of threads of OpenBLAS before them */
 } blas = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static _Thread_local int runs_here;
@@ -19,13 +19,13 @@ static _Thread_local int runs_here;
 static void before_fork(void) { pthread_mutex_lock(&blas.lock); }
 static void after_fork(void)  { pthread_mutex_unlock(&blas.lock); }
 
-/* Restores the number under the lock, unless somebody has set another one. */
+/* Restores the number under the lock, unless another number has been set. */
 static void restore(void)
 {
     if (blas.before != 1 && openblas_get_num_threads() == 1) openblas_set_num_threads(blas.before);
 }
 
-/* The runs of other threads are not under way in a child. */
+/* In a child, the runs of other threads are not in progress. */
 static void in_child(void)
 {
     if (blas.runs > 0 && runs_here == 0) restore();

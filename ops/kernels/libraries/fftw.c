@@ -15,8 +15,8 @@
 
 /* ------------------------------------------------------------- the library -- */
 
-/* The part of FFTW's documented interface that is used; arrays of complex numbers are of
- * pairs of float or double. */
+/* The part of FFTW's documented interface that is used; complex numbers are pairs of float or
+ * double. */
 enum { FFTW_FORWARD = -1, FFTW_BACKWARD = 1, FFTW_ESTIMATE = 1 << 6 };
 
 typedef void *plan_many(int rank, const int *n, int many, void *in, const int *in_embed,
@@ -53,7 +53,8 @@ static void *open_library(const char *stem)
     return NULL;
 }
 
-/* *function = the library's of that name; ISO C has no cast from an object to a function. */
+/* *function = the function of that name in the library; ISO C has no cast from an object pointer to
+ * a function pointer. */
 static bool find(void *handle, const char *prefix, const char *name, void *function)
 {
     char full[64];
@@ -99,7 +100,7 @@ const char *eddy__fft_missing(bool single)
 
 /* --------------------------------------------------------------- its plans -- */
 
-/* A plan is for arrays of one alignment. */
+/* A plan is valid for arrays of one alignment. */
 typedef struct plan_key {
     eddy_fft_job fft;
     int      in_alignment, out_alignment;
@@ -107,9 +108,9 @@ typedef struct plan_key {
 
 typedef struct kept_plan {
     plan_key key;
-    void    *plan;          /* NULL: a free place */
-    uint64_t used;          /* the higher, the later */
-    int      users;         /* runs at this moment */
+    void    *plan;          /* NULL: a free slot */
+    uint64_t used;          /* the higher, the later it was used */
+    int      users;         /* runs in progress */
 } kept_plan;
 
 enum { KEPT = 128 };
@@ -140,8 +141,8 @@ static void *new_plan(const library *l, const eddy_fft_job *f, void *x, void *y)
                        f->kind == EDDY_FFT_FORWARD ? FFTW_FORWARD : FFTW_BACKWARD, FFTW_ESTIMATE);
 }
 
-/* The plan of this key; else the place of one that nobody uses, the longest unused; else
- * NULL. */
+/* The slot of the plan with this key; otherwise the least recently used slot that is not in use;
+ * otherwise NULL. */
 static kept_plan *place_for(const plan_key *key)
 {
     kept_plan *oldest = NULL;
@@ -153,7 +154,8 @@ static kept_plan *place_for(const plan_key *key)
     return oldest;
 }
 
-/* A plan and where it is kept; nowhere (NULL) if all are in use: then it is the caller's. */
+/* Returns a plan, and its slot in *place; NULL there if all slots are in use: then the plan belongs
+ * to the caller. */
 static void *take_plan(const library *l, const plan_key *key, void *x, void *y, kept_plan **place)
 {
     pthread_mutex_lock(&lock);

@@ -23,12 +23,13 @@ typedef struct eddy_fft_job {
     eddy_fft_kind kind;
     bool          single;                /* float, else double */
     int           rank, many;
-    int           n[EDDY_FFT_RANK];      /* of the real side, where there is one; not 0 */
+    int           n[EDDY_FFT_RANK];      /* of the real array, if there is one; not 0 */
 } eddy_fft_job;
 
-/* NULL if the library is there, else why it is not. */
+/* NULL if the library is available, otherwise the reason why it is not. */
 const char *eddy__fft_missing(bool single);
-/* y = the transforms of x, another array; false if memory is out.  From any thread. */
+/* y = the transforms of x, which is another array; false if out of memory.  May be called from any
+ * thread. */
 bool eddy__fft_run(const eddy_fft_job *f, void *x, void *y);
 
 #endif

@@ -12,7 +12,7 @@
 typedef float complex  c64;
 typedef double complex c128;
 
-/* Fortran's names; each text argument has its length behind all others. */
+/* The Fortran names; the length of each text argument follows all other arguments. */
 void spotrf_(const char *uplo, const int *n, float *a, const int *lda, int *info, size_t);
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t);
 void cpotrf_(const char *uplo, const int *n, c64 *a, const int *lda, int *info, size_t);
@@ -78,7 +78,7 @@ void ztrsyl_(const char *turn_a, const char *turn_b, const int *sign, const int 
              const c128 *a, const int *lda, const c128 *b, const int *ldb, c128 *c, const int *ldc,
              double *scale, int *info, size_t, size_t);
 
-/* The least that LAPACK takes for a leading dimension, of an empty matrix too. */
+/* The smallest leading dimension that LAPACK accepts, which is 1 for an empty matrix. */
 static int leading(int64_t n) { return n > 1 ? (int)n : 1; }
 
 /* ------------------------------------------------------------- triangles -- */
@@ -168,8 +168,8 @@ static void lu_inverse(eddy_dtype d, int64_t n, void *lu, const int32_t *pivots,
     else zgetri_(&size, lu, &lda, pivots, work, &lwork, &info);
 }
 
-/* What a query of LAPACK left in the first element of its working memory; float32 may
- * have rounded it down. */
+/* The size that a query of LAPACK stored in the first element of its working memory; in float32 it
+ * may have been rounded down. */
 static int64_t asked(eddy_dtype d, const c128 *work)
 {
     const bool   narrow = d == EDDY_FLOAT32 || d == EDDY_COMPLEX64;
@@ -255,7 +255,7 @@ static int gesdd(const eddy_svd *p, void *a, void *s, void *u, void *vt, void *w
     return info;
 }
 
-/* Integers come first, at a place for any element. */
+/* Bytes of the integers, which come first, rounded up to the alignment of any element. */
 static int64_t svd_integers(const eddy_svd *p)
 {
     const int64_t least = p->m < p->n ? p->m : p->n;
@@ -281,7 +281,7 @@ bool eddy__lapack_svd(const eddy_svd *p, void *a, void *s, void *u, void *vt, vo
 
 /* ----------------------------------------------------------- eigenvalues -- */
 
-/* What LAPACK needs: integers, elements, and for complex types real ones besides. */
+/* The numbers that LAPACK needs: integers, elements, and for complex types also real numbers. */
 typedef struct eigh_sizes {
     int integers, elements, reals;
 } eigh_sizes;
@@ -333,8 +333,8 @@ bool eddy__lapack_eigh(eddy_dtype d, bool vectors, int64_t n, void *a, void *val
     return n == 0 || eigh(d, vectors, n, a, values, elements, reals, work, needs) == 0;
 }
 
-/* Of any complex matrix.  The right vectors of x are the conjugates of the left ones of its
- * transpose, which LAPACK reads. */
+/* The eigenvalues of any complex matrix.  The right eigenvectors of x are the conjugates of the
+ * left ones of its transpose, which is the matrix that LAPACK reads. */
 static int eig(eddy_dtype d, int64_t n, void *a, void *w, void *v, void *work, int elements,
                void *rwork)
 {
@@ -402,7 +402,7 @@ static int schur_needs(int64_t n)
     return (int)creal(work[0]);
 }
 
-/* Values, working memory of real numbers, and of complex ones. */
+/* Bytes for the eigenvalues, and for working memory of real and of complex numbers. */
 int64_t eddy__lapack_schur_work(int64_t n)
 {
     return rounded(n * (int64_t)sizeof(c128)) + rounded(n * (int64_t)sizeof(double)) +

@@ -4,14 +4,15 @@
 
 #include <string.h>
 
-/* A packed block stays in the second cache, beside a strip and what is written. */
+/* A packed block stays in the L2 cache, together with a strip and the results. */
 enum { DEPTH = 384, DOT_DEPTH = 512, BLOCK = 128 * 1024, LINE = 64 };
 
 static int64_t parts(int64_t n, int64_t most) { return (n + most - 1) / most; }
 
 /* --------------------------------------------------------------------- plan -- */
 
-/* Cycles for this way round, roughly: arithmetic on whole vectors, and transposing. */
+/* The approximate number of cycles in this orientation: arithmetic on whole vectors, and
+ * transposing. */
 static double cost(const eddy_product *p, int lanes, bool transposed)
 {
     const double  columns = (double)(parts(transposed ? p->m : p->n, lanes) * lanes);
@@ -23,7 +24,8 @@ static double cost(const eddy_product *p, int lanes, bool transposed)
     return cycles;
 }
 
-/* The same for inner products: loads where there are few rows and columns, and adding up. */
+/* The same for inner products: arithmetic, or loads if there are few rows and columns, and adding
+ * up the lanes. */
 static double cost_of_dots(const eddy_product *p, const eddy_gemm_tiles *t)
 {
     const double r = (double)eddy__min(p->m, t->dots->rows);
@@ -63,7 +65,7 @@ static void plan_tiles(eddy_gemm *g, const eddy_product *p)
     g->v_transposed = g->transposed ? !p->transpose_a : p->transpose_b;
     g->v_step = g->transposed ? p->lda : p->ldb;
     g->pack_v = g->v_transposed || (g->rows > 3 * g->strip && p->k * g->columns > 4096);
-    /* Rows that start at the same place of a page share the places of the first cache. */
+    /* Rows that begin at the same offset in a page compete for the same sets of the L1 cache. */
     g->pack_s = s_apart && s_ld % 1024 == 0 && g->columns > g->panel;
 }
 
@@ -84,7 +86,7 @@ bool eddy__gemm_plan(eddy_gemm *g, const eddy_product *p)
     return true;
 }
 
-/* From row to row of a packed strip: not a multiple of a page. */
+/* The distance of the rows of a packed strip, which is not a multiple of a page. */
 static int64_t strip_step(const eddy_gemm *g)
 {
     return g->depth + LINE / (int64_t)sizeof(float);
@@ -99,7 +101,7 @@ size_t eddy__gemm_scratch(const eddy_gemm *g)
 
 /* ------------------------------------------------------------------- packing -- */
 
-/* Rows of n columns as panels, one after the other, each with its rows together. */
+/* Packs rows of n columns as panels, one after the other, each with its rows contiguous. */
 static void pack_panels(const eddy_gemm *g, float *to, const float *v, int64_t k, int64_t n)
 {
     const int64_t panel = g->panel;
@@ -120,7 +122,7 @@ static void pack_strip(const eddy_gemm *g, float *to, const float *s, int64_t k,
 
 /* --------------------------------------------------------------------- tiles -- */
 
-/* Some 32 elements at most, where a call of memcpy would take longer than they do. */
+/* Copies at most about 32 elements, for which a call of memcpy would take longer than the copy. */
 static void copy_row(float *to, const float *from, int64_t n)
 {
     int64_t i = 0;
@@ -129,7 +131,7 @@ static void copy_row(float *to, const float *from, int64_t n)
     else for (; i < n; i++) to[i] = from[i];
 }
 
-/* A tile made beside y: for what is not whole vectors of its rows, or scaled. */
+/* Computes a tile outside y, if it is scaled or is not made of whole vectors of rows of y. */
 static void tile_apart(const eddy_gemm *g, const eddy_product *p, eddy_gemm_tile_fn fn,
                        eddy_gemm_tile *t, int rows, float beta)
 {
@@ -162,7 +164,7 @@ static eddy_gemm_tile_fn tile_fn(const eddy_gemm *g, const eddy_gemm_tile *t, in
     return (t->s_row == 1 ? tiles->packed : tiles->apart)[rows - 1][t->columns > tiles->lanes];
 }
 
-/* A strip by all panels of a block that is `columns` wide. */
+/* Multiplies a strip by all panels of a block that is `columns` wide. */
 static void strip(const eddy_gemm *g, const eddy_product *p, eddy_gemm_tile t, int rows,
                   int64_t columns, int64_t v_panel, float beta)
 {
@@ -179,7 +181,7 @@ static void strip(const eddy_gemm *g, const eddy_product *p, eddy_gemm_tile t, i
     }
 }
 
-/* Rows [r0, r1) by the columns from c on, from the inner place q on. */
+/* Multiplies rows [r0, r1) by the columns from c on, from index q of the inner dimension on. */
 static void strips(const eddy_gemm *g, const eddy_product *p, int64_t r0, int64_t r1, int64_t c,
                    int64_t columns, int64_t q, eddy_gemm_tile t, float *room)
 {

@@ -5,8 +5,8 @@
 #include "ops/kernels/matmul/gemm_tiles.h"
 #include "ops/kernels/matmul/matmul_threads.h"
 
-/* The plan of a product: a grid of rows and columns, divided into tiles, those of y,
- * or with `transposed` those of y transposed.  Vectors run along the columns. */
+/* The plan of a product: the grid of rows and columns of y, or with `transposed` of y transposed,
+ * which is divided into tiles.  Vectors run along the columns. */
 typedef struct eddy_gemm {
     const eddy_gemm_tiles *tiles;
     bool    transposed;

@@ -5,7 +5,7 @@
 #if defined(__x86_64__)
 #include "ops/kernels/matmul/gemm_x86.h"
 
-/* The sums of four vectors, each from its halves on downwards. */
+/* The sums of the elements of four vectors. */
 EDDY_WITH_AVX2 EDDY_TILE_INLINE __m128 four_sums(__m256 a, __m256 b, __m256 c, __m256 d)
 {
     const __m256 all = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
@@ -30,7 +30,7 @@ EDDY_WITH_AVX512 EDDY_TILE_INLINE __m256 halves(__m512 x)
     return _mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1));
 }
 
-/* One step along the inner size, of 16 places less those that the mask leaves out. */
+/* One step of 16 elements along the inner dimension, without those that the mask excludes. */
 EDDY_WITH_AVX512 EDDY_TILE_INLINE void step_avx512(const eddy_gemm_tile *t, int rows, int columns,
                                                    int64_t p, __mmask16 mask, __m512 sum[6][4])
 {

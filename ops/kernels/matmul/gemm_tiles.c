@@ -6,8 +6,8 @@
 #if defined(__x86_64__)
 #include "ops/kernels/matmul/gemm_x86.h"
 
-/* Rows in groups of three: from the first of a group the others are at 1 and 2 strides,
- * which an address can express. */
+/* Rows in groups of three: the second and the third are 1 and 2 strides from the first, which an
+ * address on x86 can express. */
 enum { GROUPS = (EDDY_TILE_ROWS + 2) / 3 };
 
 EDDY_WITH_AVX512 EDDY_TILE_INLINE void tile_avx512(const eddy_gemm_tile *t, int rows, int vectors,
@@ -46,7 +46,7 @@ EDDY_WITH_AVX512 EDDY_TILE_INLINE void tile_avx512(const eddy_gemm_tile *t, int 
     }
 }
 
-/* full: the last vector too. */
+/* full: the last vector is whole, too. */
 EDDY_WITH_AVX2 EDDY_TILE_INLINE void part_avx2(const eddy_gemm_tile *t, int rows, int vectors,
                                                int64_t s_row, bool full)
 {
@@ -130,7 +130,7 @@ const eddy_gemm_tiles *eddy__gemm_tiles_used(void)
 
 /* -------------------------------------------------------------- transposing -- */
 
-/* Eight rows of eight in registers, transposed. */
+/* Transposes eight rows of eight elements in registers. */
 EDDY_WITH_AVX2 EDDY_TILE_INLINE void turn_registers(__m256 r[8])
 {
     __m256 t[8], u[8];
@@ -159,7 +159,7 @@ EDDY_WITH_AVX2 EDDY_TILE_INLINE void turn_block(float *to, int64_t ldto, const f
     for (int i = 0; i < 8; i++) _mm256_storeu_ps(to + i * ldto, r[i]);
 }
 
-/* A block at the edge, of fewer rows or columns. */
+/* Transposes a block at the edge, which has fewer rows or columns. */
 EDDY_WITH_AVX2 static void turn_edge(float *to, int64_t ldto, const float *from, int64_t ldfrom,
                                      int rows, int columns)
 {

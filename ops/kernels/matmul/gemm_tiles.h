@@ -23,8 +23,8 @@ typedef struct eddy_gemm_tile {
 } eddy_gemm_tile;
 typedef void (*eddy_gemm_tile_fn)(const eddy_gemm_tile *t);
 
-/* The same of operands that are contiguous along the inner size: s_step is 1, and v_step
- * goes from column to column.  [rows - 1][columns - 1]. */
+/* The same for operands that are contiguous along the inner dimension: s_step is 1, and v_step is
+ * the distance of the columns.  fn has the index [rows - 1][columns - 1]. */
 enum { EDDY_DOT_COLUMNS = 4 };
 typedef struct eddy_gemm_dots {
     int               rows;
@@ -40,7 +40,7 @@ typedef struct eddy_gemm_tiles {
     const eddy_gemm_dots  *dots;
 } eddy_gemm_tiles;
 
-/* For eddy__instructions_used(); NULL if there are none, and BLAS is used. */
+/* The tiles for eddy__instructions_used(); NULL if there are none and BLAS is used. */
 const eddy_gemm_tiles *eddy__gemm_tiles_used(void);
 
 /* to[j * ldto + i] = from[i * ldfrom + j] for i < rows, j < columns; a row of `to` may be

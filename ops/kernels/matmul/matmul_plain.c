@@ -7,7 +7,7 @@
 #include <cblas.h>
 #include <limits.h>
 
-/* Where a block starts, and the steps between its elements. */
+/* The addresses of a block, and the steps between its elements. */
 typedef struct block {
     const void *a, *b;
     void       *y;
@@ -28,8 +28,8 @@ static void by_loop(const eddy_product *p, const block *at)
 /* ------------------------------------------------------------------ one row -- */
 
 /* The matrix is read once, four of its rows at a time. If its rows are a multiple of a page apart,
- * BLAS takes 1.7 to 4 times as long: it reads more of them at a time than the first cache has
- * places for. */
+ * BLAS takes 1.7 to 4 times as long: it reads more of them at a time than a set of the L1 cache can
+ * hold. */
 
 /* row += the sum of v[i] times row i of b. */
 EDDY_INLINE void add_rows(const float *v, int rows, const float *b, int64_t b_step, int64_t n,
@@ -59,7 +59,7 @@ EDDY_INLINE void row_product_all(const eddy_product *p, const block *at)
 
 EDDY_CLONES_OF(row_product, (const eddy_product *p, const block *at), (p, at))
 
-/* False unless the product is one row, at least a line long, times the rows of b. */
+/* Returns false unless the product is one row of at least a line, and b has contiguous rows. */
 static bool by_row(const eddy_product *p, const block *at)
 {
     enum { LINE = 16 };
@@ -70,7 +70,7 @@ static bool by_row(const eddy_product *p, const block *at)
 
 /* --------------------------------------------------------------------- BLAS -- */
 
-/* False for what BLAS does not have: its sizes are int. */
+/* Returns false for types that BLAS does not have, and for sizes beyond int. */
 static bool by_blas(const eddy_product *p, const block *at)
 {
     const CBLAS_TRANSPOSE ta = p->transpose_a ? CblasTrans : CblasNoTrans;

@@ -4,7 +4,7 @@
 #include "ops/kernels/matmul/matmul_plain.h"
 #include "build/gen/table.h"
 
-/* A piece of work is worth handing to a thread from this many operations on. */
+/* The number of operations from which a piece is worth a thread. */
 static const double PIECE = 200e3;
 
 eddy_product eddy__product_of(eddy_dtype d, bool transpose_a, bool transpose_b, int64_t m,
@@ -47,8 +47,8 @@ void eddy__product_finish(const eddy_product *p, int64_t i0, int64_t i1, int64_t
 typedef struct job {
     const eddy_product *p;
     const eddy_gemm    *g;                /* NULL: eddy__product_plain */
-    bool                by_rows;          /* pieces are rows, else columns */
-    int64_t             piece;            /* how many of them */
+    bool                by_rows;          /* pieces are rows, otherwise columns */
+    int64_t             piece;            /* rows or columns of a piece */
     eddy_product_place  place;
     const void         *arg;
 } job;
@@ -74,7 +74,8 @@ static void gemm_pieces(void *arg, int64_t from, int64_t to, int worker)
     else eddy__gemm_block(g, j->p, 0, g->rows, from, to, scratch_of(j, worker));
 }
 
-/* Each piece by itself, whoever makes it: BLAS may round otherwise in another size. */
+/* Computes each piece by a call of its own, on any thread: BLAS may round differently for another
+ * size. */
 static void plain_pieces(void *arg, int64_t from, int64_t to, int worker)
 {
     const job          *j = arg;
@@ -87,8 +88,9 @@ static void plain_pieces(void *arg, int64_t from, int64_t to, int worker)
     }
 }
 
-/* The longer side in pieces: many for tiles, which make the same bits in any; for BLAS,
- * which packs the other operand for each, at most eight that the sizes settle. */
+/* Divides the longer side into pieces: many for tiles, which give the same bits for any division;
+ * for BLAS, which packs the other operand for each piece, at most eight, which depend only on
+ * sizes. */
 static void divide_work(job *j, int64_t *n, int64_t *grain, int threads)
 {
     const eddy_gemm *g = j->g;
@@ -145,7 +147,8 @@ void eddy__product_many(const eddy_kernel *k, const eddy_product *p, int64_t cou
     job          j = { .p = p, .g = p->plan, .place = place, .arg = arg };
     const double each = operations(p);
     if (p->m == 0 || p->n == 0) return;
-    /* Not by the number of threads: for BLAS a piece is not what the whole is. */
+    /* Does not depend on the number of threads: BLAS gives other bits for a piece than for the
+     * whole. */
     if (p->k == 0 || (count < 8 && each > 8 * PIECE)) {
         eddy_product one = *p;
         for (int64_t i = 0; i < count; i++) {

@@ -12,7 +12,7 @@
 
 /* ------------------------------------------------------------------- tiles -- */
 
-/* Rows cut into equal parts, none longer than a tile. */
+/* Divides the rows into parts of about equal size, none longer than a tile. */
 static void panel_of_tiles(const eddy_gemm_tiles *tiles, const eddy_panel *p)
 {
     const bool packed = p->a_row == 1;
@@ -33,7 +33,7 @@ static void panel_of_tiles(const eddy_gemm_tiles *tiles, const eddy_panel *p)
 
 /* ------------------------------------------------------------------- plain -- */
 
-/* What every processor of today adds and multiplies at once. */
+/* A vector that every current processor can add and multiply. */
 typedef float four __attribute__((vector_size(16)));
 enum { FOURS = EDDY_LINE / 4 };
 
@@ -75,7 +75,7 @@ void eddy__panel_run(const eddy_panel *p)
 
 /* ------------------------------------------------------------- transposing -- */
 
-/* Four rows and columns at a time, a row of four in a register. */
+/* Four rows and columns at a time, with a row of four in each register. */
 void eddy__panel_transpose(int64_t rows, int64_t columns, float factor, const float *from,
                            int64_t from_row, float *to, int64_t to_row)
 {

@@ -29,8 +29,8 @@ typedef struct eddy_panel {
     bool         add;
 } eddy_panel;
 
-/* With the tiles in use, or without any; tiles fuse each multiplication with
- * the addition, so sums differ in their last bits. */
+/* Uses the tiles for this processor, or plain loops if there are none; tiles fuse each
+ * multiplication with the addition, so the last bits of sums differ. */
 void eddy__panel_run(const eddy_panel *p);
 
 /* to [columns, rows] = factor from [rows, columns] transposed; both sizes are multiples of 4. */

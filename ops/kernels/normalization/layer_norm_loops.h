@@ -123,7 +123,7 @@ EDDY_INLINE void ROWS(row_backward)(const eddy_norm_work *w, int64_t i, T *restr
     }
 }
 
-/* Some rows at a time are summed in T, all of a block in double. */
+/* A few rows at a time are summed in T, and these sums in double for the whole block. */
 TARGET static void ROWS(rows_backward)(const eddy_norm_work *w, int64_t from, int64_t to)
 {
     enum { TOGETHER = 16 };

@@ -36,7 +36,7 @@ int64_t eddy__window_count(const eddy_window_attrs *a, int i, int64_t n)
     return (room - eddy__window_span(a, i)) / s + 1;
 }
 
-/* Places that the first window begins before x. */
+/* The number of positions by which the first window begins before x. */
 static int64_t before_of(const eddy_window_attrs *a, int i, int64_t n)
 {
     if (eddy__window_padding_is(a, "EXPLICIT")) return a->paddings.at[2 * i];
@@ -46,13 +46,13 @@ static int64_t before_of(const eddy_window_attrs *a, int i, int64_t n)
     return more > 0 ? more / 2 : 0;
 }
 
-/* floor(o n / out) of 0 <= o <= out, whose product may be too large. */
+/* floor(o n / out) for 0 <= o <= out, without the product o n, which may overflow. */
 static int64_t bin_edge(int64_t o, int64_t n, int64_t out)
 {
     return n / out * o + n % out * o / out;
 }
 
-/* Window o of an axis of n places: where it begins and how many places of x it has. */
+/* The first position of window o on an axis of size n, and the number of its positions inside x. */
 static int64_t window_first(const eddy_window_attrs *a, int i, int64_t n, int64_t o, int64_t *count)
 {
     if (eddy__window_padding_is(a, "ADAPTIVE")) {
@@ -72,10 +72,11 @@ static int64_t window_first(const eddy_window_attrs *a, int i, int64_t n, int64_
 
 /* ------------------------------------------------------------------ loops -- */
 
-/* Channels that are taken together; and those of one piece of dx if there are few examples. */
+/* Channels that are processed together; and channels of one piece of dx if there are few
+ * examples. */
 enum { MOST = 256, CHUNK = 64 };
 
-/* A window: its first place, and how many it has. */
+/* A window: its first position, and its number of positions along each axis. */
 typedef struct box {
     int64_t from, count[EDDY_WINDOW_AXES], size;
 } box;
@@ -93,7 +94,7 @@ EDDY_INLINE box box_at(const eddy_window_work *w, int64_t line, int64_t i)
     };
 }
 
-/* How many windows from i on are taken together: of several channels it is one. */
+/* The number of windows from i on that are processed together: 1 if there are several channels. */
 EDDY_INLINE int64_t alike_from(const eddy_window_work *w, int64_t i)
 {
     if (w->c > 1 || i < w->alike[0] || i >= w->alike[1]) return 1;
@@ -105,7 +106,7 @@ EDDY_INLINE double share_of(const eddy_window_work *w, const box *b)
     return w->share > 0 ? w->share : b->size > 0 ? (double)b->size : 1;
 }
 
-/* The first place of a line of a window. */
+/* The first position of a line of a window. */
 EDDY_INLINE int64_t line_in(const eddy_window_work *w, const box *b, int64_t h, int64_t i)
 {
     return b->from + h * w->axis[0].apart + i * w->axis[1].apart;
@@ -134,7 +135,7 @@ static void run_piece(void *arg, int64_t from, int64_t to, int worker)
     r->loop(r->work, from, to);
 }
 
-/* Over n pieces of `size` elements each. */
+/* Runs the loop over n pieces of `size` elements each. */
 static void run(const eddy_kernel *k, const eddy_window_work *w, window_loop *loop, int64_t n,
                 int64_t size)
 {
@@ -143,7 +144,7 @@ static void run(const eddy_kernel *k, const eddy_window_work *w, window_loop *lo
     eddy_parallel(k, n, GRAIN / (size + 1) + 1, run_piece, &r);
 }
 
-/* Over the lines of y, each of which reads about its part of x. */
+/* Runs the loop over the lines of y, each of which reads about its share of x. */
 static void run_lines(const eddy_kernel *k, const eddy_window_work *w, window_loop *loop)
 {
     const int64_t lines = lines_of(w);
@@ -191,8 +192,7 @@ static void fill_axis(eddy_window_axis *to, const eddy_window_attrs *a, int i, i
     }
 }
 
-/* The windows of a single channel that are as large as the first whole one, and as far apart
- * from each other. */
+/* Finds the windows of a single channel that have the size of the largest and equal distances. */
 static void find_alike(eddy_window_work *w)
 {
     const eddy_window_axis *a = &w->axis[EDDY_WINDOW_AXES - 1];

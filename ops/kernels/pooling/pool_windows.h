@@ -33,8 +33,8 @@ typedef struct eddy_window_axis {
     int64_t *first, *count;      /* of each window, as positions in x */
 } eddy_window_axis;
 
-/* The operands of the loops.  `v` is dy, or the tensor that is read at the maxima; `where` the
- * indices of the maxima in x, or with `all` false in their example. */
+/* The operands of the loops.  `v` is dy, or the tensor that is read at the maxima; `where` receives
+ * the indices of the maxima in x, or in their example if `all` is false. */
 typedef struct eddy_window_work {
     int64_t          batch, c, places, windows;  /* positions and windows of an example */
     eddy_window_axis axis[EDDY_WINDOW_AXES];

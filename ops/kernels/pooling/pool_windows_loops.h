@@ -68,7 +68,7 @@ EDDY_INLINE void NAME(box_find)(const eddy_window_work *w, const box *b, const T
 
 /* ----------------------------------------------------------------- means -- */
 
-/* Summed by lines, which keeps long sums exact enough. */
+/* Sums line by line, which limits the rounding errors of long sums. */
 EDDY_INLINE void NAME(box_mean)(const eddy_window_work *w, const box *b, const T *x,
                                 T *restrict y, int64_t m, int64_t step)
 {

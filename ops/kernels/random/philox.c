@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LANES = 16, TILE = 1024 };         /* blocks enciphered together; elements a tile */
+enum { LANES = 16, TILE = 1024 };         /* blocks enciphered together; elements of a tile */
 
 static const uint32_t multiplier_0 = 0xD2511F53u, multiplier_1 = 0xCD9E8D57u;
 static const uint32_t weyl_0 = 0x9E3779B9u, weyl_1 = 0xBB67AE85u;
@@ -115,7 +115,8 @@ uint64_t eddy__philox_key(uint64_t a, uint64_t b, uint64_t c)
 EDDY_INLINE void spread_all(int64_t n, const uint32_t *restrict w, float low, float high,
                             float *restrict y)
 {
-    const float width = high - low, below = nextafterf(high, low);  /* where rounding would reach */
+    const float width = high - low, below = nextafterf(high, low);  /* replaces values rounded to
+                                                                     * high */
     for (int64_t i = 0; i < n; i++) {
         const float v = low + eddy__unit_f32(w[i]) * width;
         y[i] = v < high ? v : below;
@@ -211,8 +212,7 @@ EDDY_INLINE double cos_near_zero(double x)
 }
 
 /* Box and Muller: r = sqrt(-2 log u), the pair is r cos(2 pi v), r sin(2 pi v).
- * 2 pi v = (q + f) pi/2 with q whole, and q says which of sin and cos, and with
- * which sign. */
+ * 2 pi v = (q + f) pi/2 with an integer q, which selects sine or cosine and the sign. */
 EDDY_INLINE void normal_pair(double u, double v, double *z0, double *z1)
 {
     const double round = 0x1.8p52;       /* its low bits hold an integer, of either sign */
@@ -227,7 +227,7 @@ EDDY_INLINE void normal_pair(double u, double v, double *z0, double *z1)
     *z1 = r * double_of(sine);
 }
 
-/* n standard normals, n even, from words: one word a uniform, or two. */
+/* n standard normal numbers, n even, from words: one word per uniform number, or two. */
 EDDY_INLINE void of_words_all(int64_t n, const uint32_t *restrict w, double *restrict z)
 {
     for (int64_t i = 0; i < n; i += 2) {
@@ -254,8 +254,8 @@ void eddy__normals_of_words(int64_t n, const uint32_t *w, double *z)
 
 typedef void normals_fn(int64_t n, const uint32_t *restrict w, double *restrict z);
 
-/* A normal of element i within (-2, 2), from blocks that belong to i alone;
- * each of them gives n candidates. */
+/* A normal number in (-2, 2) for element i, from blocks that only element i uses; each block gives
+ * n candidates. */
 static double truncated_at(eddy_stream s, uint64_t i, int n, normals_fn *normals)
 {
     double z[4];

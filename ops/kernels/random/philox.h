@@ -15,7 +15,7 @@ typedef struct eddy_philox_block {
     uint32_t word[4];
 } eddy_philox_block;
 
-/* The numbers of one operation in one run. */
+/* The random numbers of one operation in one run. */
 typedef struct eddy_stream {
     uint64_t key, step;
 } eddy_stream;
@@ -44,7 +44,7 @@ void eddy__normals_of_words(int64_t n, const uint32_t *w, double *z);
 
 /* Elements first .. first + n - 1 of a tensor; `first` is a multiple of 4. */
 
-/* Uniform in [low, high), which must be finite and not empty in y's type. */
+/* Uniform in [low, high), an interval that must be finite and not empty in the type of y. */
 typedef struct eddy_interval {
     double low, high;
 } eddy_interval;
@@ -78,8 +78,8 @@ typedef enum eddy_distribution {
     EDDY_GAMMA, EDDY_POISSON, EDDY_BINOMIAL, EDDY_CATEGORICAL
 } eddy_distribution;
 
-/* The numbers of this node in this run; `seed` 0 is the node's own
- * seed, which never equals a given one. */
+/* The random numbers of this node in this run; `seed` 0 selects the node's own seed, which never
+ * equals a given one. */
 eddy_stream eddy__stream_of(const eddy_kernel *k, int64_t seed, eddy_distribution d);
 
 #endif

@@ -1,5 +1,5 @@
-/* reduce_engine.c -- the reduction engine (sum, mean, max, ...): how the work is divided, and
- * over how many threads.
+/* reduce_engine.c -- the reduction engine (sum, mean, max, ...): divides the work into loops, and
+ * among threads.
  *
  * All work comes down to one loop (reduce_loops.h): rows of neighboring elements are folded into
  * a row of accumulators, which vectorizes for any operation. A contiguous run is first divided
@@ -10,12 +10,12 @@
 #include <string.h>
 
 enum {
-    BLOCK   = 1 << 14,   /* elements folded before they go to the total, if they have a total */
+    BLOCK   = 1 << 14,   /* elements of a block, if there are several */
     COLUMNS = 512,       /* folded at a time */
-    NARROW  = 128,       /* accumulators that narrower rows are spread over */
+    NARROW  = 128,       /* accumulators of rows narrower than this */
     ROOM    = 1024,      /* accumulators at a time */
-    SHORT   = 32,        /* rows and columns of blocks that are folded many at a time */
-    RUN     = 1024,      /* the same of a contiguous run */
+    SHORT   = 32,        /* largest rows and columns of blocks that are folded many at a time */
+    RUN     = 1024,      /* the same for rows of contiguous runs */
     GRAIN   = 1 << 17    /* elements worth a thread */
 };
 
@@ -65,7 +65,7 @@ void eddy__block_take(const eddy_blocks *b, void *acc, int64_t at, const void *x
     r->fold(acc, from, rest > 0, rest, 0);
 }
 
-/* The upper half of the lanes goes into the lower one until one is left. */
+/* Merges the upper half of the lanes into the lower one until one lane is left. */
 void eddy__block_end(const eddy_blocks *b, void *acc)
 {
     for (int64_t lanes = b->period / b->width; lanes > 1;) {
@@ -98,8 +98,8 @@ eddy_reduction eddy__reduction_of_block(const eddy_reducer *r, int64_t many, int
                              .many = many, .results = many * width, .count = n };
 }
 
-/* Neighboring axes of a kind are one loop, and axes of size 1 none: what is
- * left alternates between kept and folded. */
+/* Merges neighboring axes that are all kept or all folded, and drops axes of size 1: the remaining
+ * ones alternate between kept and folded. Returns their number. */
 static int merge_axes(eddy_shape s, unsigned mask, int64_t *size, bool *folded)
 {
     int n = 0;
@@ -147,7 +147,7 @@ typedef union accumulators {
     uint8_t u8[ROOM];
 } accumulators;
 
-/* The next position of some loops: moves *offset there; false after the last. */
+/* Moves *offset to the next position of the loops; false after the last. */
 static bool advance(int n, const eddy_loop *loop, int64_t *at, int64_t *offset)
 {
     for (int i = n - 1; i >= 0; i--) {
@@ -159,8 +159,8 @@ static bool advance(int n, const eddy_loop *loop, int64_t *at, int64_t *offset)
     return false;
 }
 
-/* Takes `width` columns of rows, `stride` apart, into acc[0 .. width): block by block,
- * each in the accumulators that follow those. */
+/* Folds `width` columns of rows, `stride` apart, into acc[0 .. width), block by block, each in the
+ * accumulators after these. */
 static void fold_rows(const eddy_reducer *r, void *acc, const char *x, int64_t rows, int64_t width,
                       int64_t stride)
 {
@@ -184,21 +184,21 @@ static void fold_rows(const eddy_reducer *r, void *acc, const char *x, int64_t r
     }
 }
 
-/* All of a tensor folded to one row: as eddy_blocks, whatever the size. */
+/* Whether a whole tensor is folded to one row: always in eddy_blocks, whatever the size. */
 static bool is_whole(const eddy_reduction *p)
 {
     return p->results == p->width && p->n_folded == 0 && p->stride == p->width;
 }
 
-/* Blocks that are too small for a loop of their own each. */
+/* Whether the blocks are too small for separate loops. */
 static bool is_short(const eddy_reduction *p)
 {
     if (p->stride != p->width || is_whole(p)) return false;
     return p->rows <= SHORT ? p->width <= SHORT : p->width == 1 && p->rows <= RUN;
 }
 
-/* Results [first, first + n) of those from x on: of whole short blocks, or some
- * columns of one block. */
+/* Results [first, first + n) of those that begin at x: of whole short blocks, or of some columns of
+ * one block. */
 static void reduce_some(const eddy_reduction *p, char *y, const char *x, int64_t first, int64_t n)
 {
     const eddy_reducer *r = p->reducer;
@@ -214,7 +214,7 @@ static void reduce_some(const eddy_reduction *p, char *y, const char *x, int64_t
     r->finish(y + (size_t)first * r->size, &acc, n, p->count);
 }
 
-/* Results of nothing. */
+/* The results of reductions over no elements. */
 static void reduce_none(const eddy_reduction *p, char *y)
 {
     accumulators acc;
@@ -226,8 +226,8 @@ static void reduce_none(const eddy_reduction *p, char *y)
     }
 }
 
-/* A reduction as a list of pieces, each of up to `step` results; `row` of them are a row of
- * results or, of short blocks, all that follow each other. */
+/* A reduction as a list of pieces, each of up to `step` results; `row` pieces make a row of results
+ * or, if blocks are short, all consecutive blocks. */
 typedef struct pieces {
     const eddy_reduction *p;
     const char *x;
@@ -279,7 +279,8 @@ void eddy__reduction_run(const eddy_reduction *p, void *y, const void *x)
 
 /* -------------------------------------------------------------- kernels -- */
 
-/* Blocks of a whole tensor are worth threads; it has too few results for them. */
+/* Whether the blocks of a whole tensor are divided among threads, because it has too few results to
+ * divide. */
 static bool is_cut(const eddy_reduction *p, const eddy_blocks *b)
 {
     return is_whole(p) && b->count > 1 && p->width <= 4 * COLUMNS;

@@ -34,16 +34,16 @@ typedef struct eddy_reducer {
     void (*finish)(void *y, const void *acc, int64_t n, int64_t count);
 } eddy_reducer;
 
-/* A fold: the types that it accepts, in words, and its reducers by instruction set and element
- * type, zeroed for types that it does not accept.  Each links only its own loops. */
+/* A fold: its reducers by instruction set and element type, zeroed for types that it does not
+ * accept. Each fold links only its own loops. */
 typedef struct eddy_fold {
     eddy_reducer of[EDDY_SETS][EDDY_DTYPES];
 } eddy_fold;
 
 extern const eddy_fold eddy__fold_sum, eddy__fold_mean, eddy__fold_max, eddy__fold_min,
     eddy__fold_prod, eddy__fold_any, eddy__fold_all, eddy__fold_squares;
-/* The root of the sum of squares.  For float64 the two after it read the same elements
- * again and change only results that are large or small. */
+/* The root of the sum of squares.  For float64, the other two read the same elements again, with
+ * scaling, and replace only results that are very large or very small. */
 extern const eddy_fold eddy__fold_norm, eddy__fold_norm_large, eddy__fold_norm_small;
 
 /* NULL if the fold does not accept this element type. */
@@ -58,8 +58,8 @@ const eddy_reducer *eddy__reducer_of(const eddy_fold *fold, eddy_dtype d);
  *   - Block b has the elements from b * block on, `block` of them or the rest.
  *   - A block has `period` accumulators, a multiple of width: element e of the block goes
  *     to number e % period, in ascending order of e, however it is divided into pieces.
- *   - At its end, the period / width lanes are merged: the upper half is merged into the
- *     lower one, where the middle one of an odd number stays, until one is left.
+ *   - At its end, the period / width lanes are merged: the upper half is merged into the lower one,
+ *     which has the middle lane of an odd number, until one lane is left.
  *   - The blocks are merged in ascending order, beginning with an initialized accumulator.
  *
  *   eddy_blocks b = eddy__blocks_of(r, rows, width);
@@ -81,7 +81,7 @@ eddy_blocks eddy__blocks_of(const eddy_reducer *r, int64_t rows, int64_t width);
 size_t eddy__blocks_acc_bytes(const eddy_blocks *b);
 size_t eddy__blocks_part(const eddy_blocks *b);
 void eddy__block_start(const eddy_blocks *b, void *acc);
-/* Elements [at, at + n) of the block. */
+/* Folds elements [at, at + n) of the block. */
 void eddy__block_take(const eddy_blocks *b, void *acc, int64_t at, const void *x, int64_t n);
 void eddy__block_end(const eddy_blocks *b, void *acc);
 /* part: the result of each block, eddy__blocks_part bytes apart. */
@@ -110,9 +110,9 @@ eddy_reduction eddy__reduction_of_block(const eddy_reducer *r, int64_t many, int
                                         int64_t width, int64_t stride);
 /* The blocks of a reduction of contiguous whole rows to one; false for any other reduction. */
 bool eddy__reduction_blocks(const eddy_reduction *p, eddy_blocks *b);
-/* In place, on one thread. */
+/* Runs on the calling thread. */
 void eddy__reduction_run(const eddy_reduction *p, void *y, const void *x);
-/* As a kernel, in parallel; prepare sets aside memory for it. */
+/* The same for a kernel, in parallel; prepare requests scratch memory for it. */
 void eddy__reduction_prepare(eddy_kernel *k, const eddy_reduction *p);
 void eddy__reduction_kernel(eddy_kernel *k, const eddy_reduction *p, void *y, const void *x);
 
@@ -133,10 +133,9 @@ eddy_lanes eddy__lanes_of(eddy_shape s, int64_t axis);
 
 enum { EDDY_SOFTMAX_LANES = 256 };
 
-/* Some lanes of x along an axis: either `many` lanes of n consecutive elements
- * (stride and width 1), or n rows of `width` lanes, perhaps one, `stride` apart, above 1
- * (many 1).  x and y point
- * at the first element; `lane` is the number of the first lane. */
+/* Some lanes of x along an axis: either `many` lanes of n consecutive elements (stride and width
+ * 1), or n rows of `width` lanes, `stride` apart, with a stride above 1 (many 1).  x and y point to
+ * the first element; `lane` is the number of the first lane. */
 typedef struct eddy_softmax_block {
     const void *x;
     void       *y;                  /* exp(x - top) */

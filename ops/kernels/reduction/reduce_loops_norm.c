@@ -10,7 +10,7 @@
 #define VERSIONS   EDDY_CLONES_OF
 #include "ops/kernels/reduction/reducer.h"
 
-/* Of doubles whose squares overflow or vanish: those are multiplied by 2^-600 or 2^600 before. */
+/* For doubles whose squares overflow or underflow: they are first multiplied by 2^-600 or 2^600. */
 #define FOR_DOUBLES(M, ...) M(f64, __VA_ARGS__)
 
 #define KIND(name) large_##name
@@ -33,7 +33,7 @@
 
 FOR_FLOATS(FINISH_TOTAL, store, a)
 FOR_FLOATS(FINISH_TOTAL, root, sqrt(a))
-/* These put right what root_f64 has left. */
+/* These replace results of root_f64 that overflowed or underflowed. */
 FOR_DOUBLES(FINISH_TOTAL, large_root, eddy__norm_is_large(y[j]) ? 0x1p600 * sqrt(a) : y[j])
 FOR_DOUBLES(FINISH_TOTAL, small_root, eddy__norm_is_small(y[j]) ? 0x1p-600 * sqrt(a) : y[j])
 

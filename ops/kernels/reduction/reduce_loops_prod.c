@@ -1,7 +1,8 @@
 /* reduce_loops_prod.c -- the loops of the product reduction. */
 #include "ops/kernels/reduction/reduce_tables.h"
 
-/* Vectors have no products of 64 bits, and complex ones may have to be put right. */
+/* Vector instructions have no 64-bit products, and complex products may need a correction for
+ * infinities. */
 #define VERSIONS_FLOATING EDDY_CLONES_OF
 #define VERSIONS_INTEGER  EDDY_BASE_OF
 #define VERSIONS_COMPLEX  EDDY_BASE_OF

@@ -10,7 +10,8 @@ EDDY_INLINE void LOOP(exp_in_place)(int64_t n, void *data)
 }
 EDDY_CLONES_OF(NAME(exp_in_place), (int64_t n, void *data), (n, data))
 
-/* Of an element x and y, of the top t and the sum s of its lane, and of its label. */
+/* The final value of an element x with y = e^(x - t), from the top t and the sum s of its lane, and
+ * its label. */
 EDDY_INLINE T NAME(ended)(ending how, T x, T y, T t, T s, T label)
 {
     switch (how) {
@@ -22,7 +23,7 @@ EDDY_INLINE T NAME(ended)(ending how, T x, T y, T t, T s, T label)
     return x - t - s;
 }
 
-/* Each element of a block; labels there are if `how` asks for them. */
+/* Finishes the elements of a block; `labels` is used only if `how` asks for it. */
 EDDY_INLINE void NAME(end_rows)(ending how, const eddy_softmax_block *b, const T *labels)
 {
     const T *x = b->x, *top = b->top, *sum = b->sum;

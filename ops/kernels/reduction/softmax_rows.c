@@ -12,7 +12,7 @@
 
 /* ----------------------------------------------------------------- finishing -- */
 
-/* What becomes of the elements of a block. */
+/* How the elements of a block are finished. */
 typedef enum ending { MINUS_TOP, OVER_SUM, OVER_SUM_LESS_LABELS, LOGARITHM } ending;
 
 #define PIECE    (const eddy_softmax_block *b, const void *labels)
@@ -25,7 +25,7 @@ void eddy__softmax_finish(eddy_dtype d, const eddy_softmax_block *b, const void 
     else EDDY_BEST_FOR_TYPE(over_sum, FOR_FLOATS, d)(b, NULL);
 }
 
-/* One number a lane. */
+/* One number per lane. */
 typedef union lane_values {
     double f64[EDDY_SOFTMAX_LANES];
     float  f32[EDDY_SOFTMAX_LANES];
@@ -86,8 +86,8 @@ typedef struct walk {
     void              (*finish)(eddy_kernel *k, const eddy_softmax_block *b);
 } walk;
 
-/* Fills b->y and b->sum.  One loop over all lanes of consecutive elements needs no
- * end of its own for each. */
+/* Fills b->y and b->sum.  Lanes of consecutive elements are one loop, so that there is no remainder
+ * at the end of each lane. */
 static void in_passes(const walk *w, const eddy_softmax_block *b, void *sum)
 {
     EDDY_BEST_FOR_TYPE(minus_top, FOR_FLOATS, w->type.dtype)(b, NULL);

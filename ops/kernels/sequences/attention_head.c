@@ -1,11 +1,11 @@
 /* attention_head.c -- attention kernels for one head: softmax(scale q k' + mask) v and its
  * gradients.
  *
- * In float32 a block of rows of q, as many as a block is wide, lies side by side as columns.
- * Their scores are [t, width], so that softmax runs along whole lines, and all products are those
- * of matmul/small_matmul.h. Scores never leave the cache; nothing is computed after the last
- * column that a causal block sees. Columns beyond the last row of q are zeros, which add nothing
- * to any sum. */
+ * In float32, a block of WIDTH rows of q is stored as columns, side by side. Their scores are [t,
+ * width], so that softmax runs along whole lines, and all products are those of
+ * matmul/small_matmul.h. Scores never leave the cache; nothing is computed after the last column
+ * that a causal block sees. Columns beyond the last row of q are zeros, which add nothing to any
+ * sum. */
 #include "ops/kernels/sequences/attention_head.h"
 #include "ops/kernels/matmul/small_matmul.h"
 #include "graph/base/cpu.h"
@@ -15,24 +15,24 @@
 
 enum { WIDTH = 2 * EDDY_LINE };
 
-/* Rows in whole lines: the tensor's own, or copied where they do not fill their lines or
- * are too few. */
+/* Rows padded to whole lines: those of the tensor, or a copy if they do not fill whole lines or are
+ * too few. */
 typedef struct rows {
     const float *at;
     int64_t      step;
 } rows;
 
-/* Where each piece of the working memory is. */
+/* The pieces of the working memory. */
 typedef struct pieces {
     int64_t d, e;                    /* in whole lines */
     float  *k_room, *v_room;         /* [t,d], [t,e] */
     float  *q_room, *q_transposed;       /* [width,d], [d,width] */
     float  *y;                       /* [width,e] */
     float  *scores;                  /* [t,width] */
-    float  *dk, *dv, *dq;            /* as what they belong to */
+    float  *dk, *dv, *dq;            /* as k, v, q */
     float  *dy_room, *dy_transposed;     /* [width,e], [e,width] */
     float  *slopes;                  /* [t,width] */
-    rows    k, v, q, dy;             /* of the head, and of a block */
+    rows    k, v, q, dy;             /* k, v: of the head; q, dy: of a block */
 } pieces;
 
 static float *take_rows(float **next, int64_t count, int64_t columns)
@@ -77,7 +77,8 @@ size_t eddy__attention_scratch(eddy_dtype d, const eddy_attention_head *h, bool 
 
 /* --------------------------------------------------------------- rows moved -- */
 
-/* [all, columns in whole lines] from [count, columns], with zeros around them. */
+/* Rows [all, columns in whole lines], copied from [count, columns] and padded with zeros if
+ * necessary. */
 static rows bring(int64_t all, int64_t count, int64_t columns, const float *from, int64_t step,
                   float *room)
 {
@@ -103,12 +104,12 @@ static void scale_rows(int64_t count, int64_t columns, const float *from, const 
 
 /* A block of rows of q, and one number for each of them. */
 typedef struct block {
-    int64_t first, count, see;       /* rows of q; columns that one of them sees */
+    int64_t first, count, see;       /* rows of q; columns that any of them sees */
     float   sum[WIDTH], over_sum[WIDTH], delta[WIDTH];
 } block;
 
-/* e^x for x <= 0, or slightly above 0 by rounding. The result is 0 if it would be below the least
- * normal number. */
+/* e^x for x <= 0, or slightly above 0 by rounding. The result is 0 if it would be below the
+ * smallest normal number. */
 EDDY_INLINE float weight_of(float x)
 {
     int32_t k;
@@ -118,8 +119,8 @@ EDDY_INLINE float weight_of(float x)
     return x < -87.0f ? 0.0f : e;
 }
 
-/* scores [n,width] become e^(score - the largest of the column); their sum goes to
- * the block, its inverse and, with the largest, its logarithm. */
+/* Replaces scores [n,width] by e^(score - the largest of the column); stores the inverse of their
+ * sum in the block, and the logarithm of the sum plus the largest score. */
 static eddy_status softmax(int64_t n, void *scores_, const void *const *block_, const void *unused)
 {
     (void)unused;
@@ -145,7 +146,7 @@ static eddy_status softmax(int64_t n, void *scores_, const void *const *block_, 
 }
 EDDY_CLONES(softmax)
 
-/* scores become the probabilities p, slopes [n,width] become p (slope - delta). */
+/* Replaces scores by the probabilities p, and slopes [n,width] by p (slope - delta). */
 static eddy_status softmax_slopes(int64_t n, void *scores_, const void *const *others,
                                   const void *block_)
 {
@@ -172,7 +173,7 @@ static block block_at(const eddy_attention_head *h, int64_t first)
     return b;
 }
 
-/* What is added to the scores of a block. */
+/* Adds the mask to the scores of a block, and hides later columns if causal. */
 static void add_mask(const eddy_attention_head *h, const block *b, float *scores)
 {
     const float *mask = h->mask;
@@ -183,8 +184,8 @@ static void add_mask(const eddy_attention_head *h, const block *b, float *scores
         for (int64_t c = 0; c < j - b->first && c < WIDTH; c++) scores[j * WIDTH + c] = -INFINITY;
 }
 
-/* In a causal block the first half of the columns does not see the last rows: the
- * number of rows of k that its products omit. */
+/* The number of rows of k that the products of the first half of the columns omit: in a causal
+ * block, that half does not see the last rows. */
 static int64_t masked_rows(const eddy_attention_head *h, const block *b)
 {
     const bool diagonal = h->causal && b->count == WIDTH && b->see == b->first + WIDTH;
@@ -203,7 +204,7 @@ static void by_block(const block *b, int64_t unseen_by_half, int64_t n, rows x,
                                   WIDTH, false });
 }
 
-/* A block of rows [count,n] = scores' rows, with rows [see,n]. */
+/* A block of rows [count,n] = the transposed scores times rows [see,n]. */
 static void to_block(const block *b, int64_t unseen_by_half, int64_t n, const float *scores,
                      rows x, float *to)
 {
@@ -225,7 +226,7 @@ static void from_block(const block *b, int64_t unseen_by_half, int64_t n, const 
                                   true });
 }
 
-/* Brings the rows of q and makes the scores of a block. */
+/* Loads the rows of q and computes the scores of a block. */
 static void make_scores(const eddy_attention_head *h, pieces *p, const block *b)
 {
     const float *q = (const float *)h->q.at + b->first * h->q.step;
@@ -254,7 +255,7 @@ static void forward_f32(const eddy_attention_head *h, float *scratch)
     }
 }
 
-/* Brings what arrived for a block: the gradient, and of each row what is taken from the
+/* Loads the gradient of a block, and computes for each row the number that is subtracted from the
  * slopes of its scores. */
 static void bring_gradient(const eddy_attention_head *h, pieces *p, block *b)
 {

@@ -2,11 +2,11 @@
  * ctc_paths.h.
  *
  * A state is a label, or the blank before it. Sums of products of many probabilities are stored
- * as a double and a power of two, so that none underflows however small it is beside another, and
- * no step takes a logarithm.
+ * as a double and a power of two, so that none underflows, however small it is, and no step takes a
+ * logarithm.
  *
- * Derivatives along directions w_1 .. w_n are computed with numbers of 2^n coefficients, one for
- * each subset of the directions, where the square of every direction is zero: the factor p of a
+ * Derivatives along directions w_1 .. w_n are computed with polynomials of 2^n coefficients, one
+ * for each subset of the directions, in which the square of every e_i is zero: the factor p of a
  * step becomes p (1 + e_1 w_1) .. (1 + e_n w_n), and the coefficient of e_1 .. e_n is the
  * derivative. */
 #include "ops/kernels/arrays/index_checks.h"
@@ -17,21 +17,21 @@
 #include <math.h>
 #include <string.h>
 
-/* Powers of two: of what cannot be; below the other, nothing can. */
+/* Powers of two: NEVER stands for probability 0, and anything below HARDLY counts as impossible. */
 static const double NEVER = -0x1p50, HARDLY = -1e14;
 
-/* States of a step: c[s * row + i] 2^e[i], s counting the subsets. */
+/* The states of a step: state i is c[s * row + i] 2^e[i], with s the number of the subset. */
 typedef struct states {
     double *e, *c;
 } states;
 
-/* One example being gone through.  Blank i stands before label i, and one behind the last. */
+/* The work on one example.  Blank i is before label i; the last blank is after the last label. */
 typedef struct walk {
     const eddy_ctc *c;
     int64_t at, steps, n, row;       /* example; its steps and labels; doubles of a row */
     int     width;                   /* coefficients */
     int64_t *ids;                    /* of the labels */
-    double *skip;                    /* NEVER where a blank must stand before a label, else 0 */
+    double *skip;                    /* NEVER where a blank is required before a label, else 0 */
     double *never;
     double *fe, *fc, *fw;            /* factors of a step: powers, values, directions */
     double *g;
@@ -53,7 +53,7 @@ static states states_at(const walk *w, int64_t i)
 
 /* ---------------------------------------------------------------- states -- */
 
-/* 2^d for a whole d that is at most 1000; 0 below 2^-1022. */
+/* 2^d for an integer d of at most 1000; 0 below 2^-1022. */
 EDDY_INLINE double two_to(double d)
 {
     const double x = (d > -1023 ? d : -1023) + (1023 + 0x1p52);
@@ -67,7 +67,7 @@ EDDY_INLINE double two_to(double d)
 
 EDDY_INLINE double larger(double a, double b) { return a > b ? a : b; }
 
-/* The sums of three that may lead to each state: to = a + b + c 2^more. */
+/* The sums of the three states that lead to each state: to = a + b + c 2^more. */
 typedef struct sum_job {
     int64_t n, row;
     int     width;
@@ -94,7 +94,7 @@ EDDY_INLINE void sums_all(const sum_job *j)
 }
 EDDY_CLONES_OF(sums, (const sum_job *j), (j))
 
-/* to = from times the factors, its first coefficient within [1,2). */
+/* to = from times the factors, scaled so that its first coefficient is in [1,2). */
 typedef struct times_job {
     int64_t n, row;
     int     directions;
@@ -130,7 +130,8 @@ EDDY_INLINE void times_all(const times_job *j)
 }
 EDDY_CLONES_OF(times, (const times_job *j), (j))
 
-/* f 2^e = exp(x): x is cut to whole powers, and the rest, at most ln(2) / 2, has a series. */
+/* f 2^e = exp(x): x is split into a multiple of ln 2 and a remainder of at most ln(2) / 2, for
+ * which a power series is used. */
 EDDY_INLINE void factors_all(int64_t n, double *e, double *f)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -159,7 +160,7 @@ static void give_rooms(walk *w, double *p)
     w->rooms = p + w->row * (1 + w->c->directions) + 2 * w->width;
 }
 
-/* The labels of the example, which were checked. */
+/* Loads the labels of an example, which have been checked. */
 static void begin(walk *w, int64_t example)
 {
     const eddy_buffer *const *in = (const eddy_buffer *const *)w->c->k->in;
@@ -212,7 +213,7 @@ static eddy_status check(eddy_kernel *k, const eddy_ctc *c)
 
 /* ----------------------------------------------------------------- steps -- */
 
-/* State i of a row is never reached. */
+/* Sets state i of a row to probability 0. */
 static void never_at(const walk *w, states s, int64_t i)
 {
     s.e[i] = NEVER;
@@ -229,7 +230,7 @@ static states labels(const walk *w, int64_t pair)
 
 static states moved(states s, int64_t by) { return (states){ s.e + by, s.c + by }; }
 
-/* to = from times the probabilities of step t: of the blank, or of the labels. */
+/* to = from times the probabilities at step t, of the blank or of the labels. */
 static void multiply(walk *w, int64_t t, bool blank, states from, states to)
 {
     const eddy_ctc *c = w->c;
@@ -256,14 +257,15 @@ static void add_up(const walk *w, int64_t n, const states *from, const double *m
     EDDY_BEST_OF(sums)(&(sum_job){ n, w->row, w->width, from[0], from[1], from[2], to, more });
 }
 
-/* A pair's labels that do not exist, before the first one and behind the last. */
+/* Sets the labels of a pair before the first and after the last one, which do not exist, to
+ * probability 0. */
 static void close_ends(const walk *w, int64_t pair)
 {
     never_at(w, labels(w, pair), -1);
     never_at(w, labels(w, pair), w->n);
 }
 
-/* From the pair of states before step t to those behind it; `room` is another pair. */
+/* Computes the pair of states after step t from the pair before it; `room` is another pair. */
 static void step_forwards(walk *w, int64_t t, int64_t from, int64_t to, int64_t room)
 {
     const states b = blanks(w, from), l = labels(w, from), before = moved(l, -1);
@@ -275,8 +277,8 @@ static void step_forwards(walk *w, int64_t t, int64_t from, int64_t to, int64_t 
     close_ends(w, to);
 }
 
-/* What may come behind step t, from what may behind step t + 1: that is first multiplied by
- * the probabilities of t + 1. */
+/* Computes the sums over the paths after step t from those after step t + 1, which are first
+ * multiplied by the probabilities at t + 1. */
 static void step_backwards(walk *w, int64_t t, int64_t from, int64_t to)
 {
     const states b = blanks(w, from), l = labels(w, from), next = moved(l, 1);
@@ -287,7 +289,7 @@ static void step_backwards(walk *w, int64_t t, int64_t from, int64_t to)
     close_ends(w, to);
 }
 
-/* Before the first step: only the blank in front is open. */
+/* The states before the first step: only the first blank has probability 1. */
 static void start(const walk *w, int64_t pair)
 {
     for (int64_t i = 0; i <= w->n; i++) {
@@ -298,7 +300,7 @@ static void start(const walk *w, int64_t pair)
     blanks(w, pair).e[0] = 0;
 }
 
-/* Behind the last one: the last label and the blank behind it. */
+/* The states after the last step: the last label and the last blank have probability 1. */
 static void finish(const walk *w, int64_t pair)
 {
     start(w, pair);
@@ -307,7 +309,8 @@ static void finish(const walk *w, int64_t pair)
     if (w->n > 0) labels(w, pair).e[w->n - 1] = 0;
 }
 
-/* Z of a pair of states behind the last step: its power of two, its coefficients in z. */
+/* Z from the pair of states after the last step: returns its power of two, and stores its
+ * coefficients in z. */
 static double total(const walk *w, int64_t pair, double *z)
 {
     const states b = moved(blanks(w, pair), w->n), l = moved(labels(w, pair), w->n - 1);
@@ -354,7 +357,7 @@ eddy_status eddy__ctc_losses(eddy_kernel *k, const eddy_ctc *c) { return run(k, 
 
 /* ------------------------------------------------------------ posteriors -- */
 
-/* y = a b; y is neither. */
+/* y = a b; y is a separate array. */
 static void product(int width, const double *a, const double *b, double *y)
 {
     for (int s = 0; s < width; s++) {
@@ -406,7 +409,8 @@ EDDY_INLINE void join_all(const join_job *j)
 }
 EDDY_CLONES_OF(join, (const join_job *j), (j))
 
-/* What the states of step t add to its classes, from the pairs before and behind it. */
+/* Computes the posteriors of the classes at step t from the forward pair and the backward pair of
+ * states. */
 static void collect(walk *w, int64_t t, int64_t before, int64_t behind, const double *z, double e)
 {
     const eddy_buffer *y = w->c->k->out[0];
@@ -424,7 +428,7 @@ static void collect(walk *w, int64_t t, int64_t before, int64_t behind, const do
         eddy__real_put(y, at + w->ids[i], eddy__real_at(y, at + w->ids[i]) + w->g[i]);
 }
 
-/* All classes of the first steps. */
+/* Fills all classes of the first steps with 0, or with NaN. */
 static void fill(const walk *w, int64_t steps, bool nan)
 {
     const eddy_buffer *y = w->c->k->out[0];

@@ -12,14 +12,15 @@ typedef struct eddy_lstm_block {
     const void *z, *z_more;              /* their sum is the input; z_more may be NULL */
     const void *c_before;
     void       *act, *c, *h;             /* sigmoid or tanh of the gates; the new states */
-    /* backwards: given gradients, those marked * may be NULL; dh_more has rows of `other_h` */
-    const void *dh, *dh_more, *dc, *dc_more, *dact;      /* all but dh: * */
+    /* backward: the given gradients, of which those marked * may be NULL; rows of dh_more are
+     * `other_h` apart */
+    const void *dh, *dh_more, *dc, *dc_more, *dact;      /* all except dh: * */
     int64_t     other_h;
     void       *dz, *dz_more, *dc_before;                /* dz_more: * */
 } eddy_lstm_block;
 
-/* Forwards and backwards, on rows of float32 or float64; n is unused, the block is
- * `attrs`. */
+/* The forward and the backward loop for float32 or float64; the block is passed as `attrs`, and n
+ * is unused. */
 eddy_tile_fn eddy__lstm_forward(eddy_dtype d);
 eddy_tile_fn eddy__lstm_backward(eddy_dtype d);
 

@@ -37,8 +37,8 @@ static eddy_status NAME(forward)(int64_t n, void *y, const void *const *x, const
 }
 
 /* With D = dc + dh o (1 - tanh(c)^2): the gradients of i, f, g, o are D g, D c_before, D i
- * and dh tanh c; c_before gets D f.  `inside` a sequence there are dh_more, dc_more and
- * dz_more and nothing else, which lets the loop be one of vectors. */
+ * and dh tanh c; c_before gets D f.  `inside` a sequence, of the optional arguments exactly
+ * dh_more, dc_more and dz_more are given, so that the loop can be vectorized. */
 EDDY_INLINE void NAME(backward_row)(const eddy_lstm_block *b, int64_t r, const bool inside)
 {
     const int64_t gate = b->gate, at = r * b->row;

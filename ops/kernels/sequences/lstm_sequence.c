@@ -14,13 +14,13 @@
 
 enum { ALL = 4 * EDDY_LINE, BACK = 2 * EDDY_LINE };
 
-/* One sequence being run; `t` is the step. */
+/* A sequence in progress; `t` is the step. */
 typedef struct recurrence {
     const eddy_lstm_sequence *s;
     eddy_tile_fn gates;
-    int64_t      t, wide;            /* dz's rows are `wide` apart: no power of two */
+    int64_t      t, wide;            /* rows of dz are `wide` apart, not a power of two */
     float       *panels, *rooms;     /* of u; of each worker */
-    float       *dz[2], *dc;         /* of a step and the next one */
+    float       *dz[2], *dc;         /* of a step and of the next one */
     int64_t      room;
 } recurrence;
 
@@ -70,7 +70,7 @@ static void pack(void *r_, int64_t from, int64_t to, int worker)
             }
 }
 
-/* Some panels of a step: the product, and the gates of its columns. */
+/* Computes some panels of a step: the product, and the gates of its columns. */
 static void forward_panels(void *r_, int64_t from, int64_t to, int worker)
 {
     const recurrence         *r = r_;
@@ -130,7 +130,7 @@ static void product_back(const recurrence *r, int64_t i, int64_t t, float *dh)
                                   r->panels + i * 4 * h * BACK, BACK, dh, BACK, false });
 }
 
-/* Some panels of a step: what the step after it hands back, then its gates. */
+/* Computes some panels of a step: the gradient from the next step, then that of the gates. */
 static void backward_panels(void *r_, int64_t from, int64_t to, int worker)
 {
     const recurrence         *r = r_;
@@ -184,7 +184,7 @@ static void backward_f32(eddy_kernel *k, const eddy_lstm_sequence *s)
 
 /* ------------------------------------------------------------------ float64 -- */
 
-/* y [m,n] = a [m,k] b, with b's rows and columns these steps apart. */
+/* y [m,n] = a [m,k] b, where rows of b are b_row and columns b_column elements apart. */
 static void product_f64(int64_t m, int64_t n, int64_t k, const double *a, const double *b,
                         int64_t b_row, int64_t b_column, double *y)
 {

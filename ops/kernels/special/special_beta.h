@@ -13,8 +13,9 @@ static inline double eddy__beta_power(double a, double sum, double x, double off
     return a * log(x * (sum / a)) - off;
 }
 
-/* x^a y^b / B(a, b) with y = 1 - x.  Written with off = b x - a y, which says how far x is
- * from a / (a + b), the large parts of the logarithms cancel before they are taken. */
+/* x^a y^b / B(a, b) with y = 1 - x.  Written with off = b x - a y, which is proportional to the
+ * distance of x from a / (a + b), the large parts of the logarithms cancel before they are
+ * taken. */
 static inline double eddy__beta_factor(double a, double b, double x, double off)
 {
     const double sum = a + b;
@@ -23,8 +24,9 @@ static inline double eddy__beta_factor(double a, double b, double x, double off)
     return sqrt(a * (b / sum) / (2 * EDDY_PI)) * exp(power + rest);
 }
 
-/* y / I, every other step of whose continued fraction is omitted (Didonato and Morris,
- * 1992), by Lentz's way; good where x < (a + 1) / (a + b + 2).  off is b x - a (1 - x). */
+/* The factor divided by I, by a continued fraction in which every other step is contracted
+ * (Didonato and Morris, 1992), evaluated by Lentz's method; converges fast for x < (a + 1) / (a + b
+ * + 2).  off is b x - a (1 - x). */
 static inline double eddy__beta_fraction(double a, double b, double x, double off)
 {
     enum { STEPS = 10000 };

@@ -22,7 +22,7 @@ static inline double eddy__polynomial(int n, const double *c, double x)
 
 /* -------------------------------------------------------- logarithms -- */
 
-/* Of the C libraries of Linux, the BSDs and macOS; lgamma would write to a global variable. */
+/* In the C libraries of Linux, the BSDs and macOS; lgamma would write to a global variable. */
 double lgamma_r(double x, int *sign);
 
 /* ln |gamma(x)|. */
@@ -32,8 +32,8 @@ static inline double eddy__ln_gamma(double x)
     return lgamma_r(x, &sign);
 }
 
-/* ln(1 + t) - t, of which little is left when t is small.  With r = t / (2 + t) the
- * logarithm is 2 (r + r^3 / 3 + ...). */
+/* ln(1 + t) - t without the cancellation at small t.  With r = t / (2 + t) the logarithm is 2 (r +
+ * r^3 / 3 + ...). */
 static inline double eddy__log1p_minus(double t)
 {
     enum { TERMS = 17 };
@@ -56,7 +56,8 @@ static inline double eddy__stirling_rest(double x)
     return eddy__polynomial(8, c, 1 / (x * x)) / x;
 }
 
-/* ln gamma(1 + x) for x >= 0, with all digits where it is small: (zeta(k) - 1) / k. */
+/* ln gamma(1 + x) for x >= 0, accurate also where it is small; the coefficients are (zeta(k) - 1) /
+ * k. */
 static inline double eddy__lgamma1p(double x)
 {
     static const double c[] = {
@@ -77,7 +78,8 @@ static inline double eddy__lgamma1p(double x)
 
 /* ------------------------------------------------------------ digamma -- */
 
-/* From 1 to 2: x less its root there, times a quotient of polynomials (those of Boost). */
+/* For x from 1 to 2: the distance of x from the root, times a quotient of polynomials (those of
+ * Boost). */
 static inline double eddy__digamma_1_2(double x)
 {
     static const double p[] = {
@@ -124,7 +126,7 @@ static inline double eddy__digamma_of(double x)
 /* --------------------------------------------------------------- zeta -- */
 
 /* The sum of ((q + k) / unit)^-s over k >= 0, for q > 0: nine terms, and the rest by the
- * formula of Euler and Maclaurin. */
+ * Euler-Maclaurin formula. */
 static inline double eddy__zeta_sum(double s, double q, double unit)
 {
     enum { FIRST = 9, REST = 12 };
@@ -151,20 +153,20 @@ static inline double eddy__zeta_sum(double s, double q, double unit)
 
 static inline bool eddy__is_even(double s) { return fmod(s, 2) == 0; }
 
-/* q lies half way between its neighbors, whose terms then have other signs for an odd s. */
+/* Whether q < 0 is half way between integers and s is odd: the two terms next to 0 then cancel. */
 static inline bool eddy__zeta_cancels(double s, double q)
 {
     return q < 0 && q - floor(q) == 0.5 && !eddy__is_even(s);
 }
 
-/* unit^s zeta(s, q) for any q that is no pole, with a whole s for q < 0.  There the terms
- * below 0 are those of another such sum, but for their signs. */
+/* unit^s zeta(s, q) for any q that is not a pole; s must be an integer for q < 0. There the
+ * negative terms are those of another such sum, except for their signs. */
 static inline double eddy__zeta_in(double s, double q, double unit)
 {
     if (q > 0) return eddy__zeta_sum(s, q, unit);
     const double from = q - floor(q), below = ceil(q) - q, sign = eddy__is_even(s) ? 1 : -1;
     const double up = eddy__zeta_sum(s, from, unit), down = sign * eddy__zeta_sum(s, below, unit);
-    const double larger = from < below ? up : down;       /* of two that are infinite */
+    const double larger = from < below ? up : down;       /* if both are infinite */
     const double near = eddy__zeta_cancels(s, q) ? 0 : isinf(up) && isinf(down) ? larger : up + down;
     return near - sign * eddy__zeta_sum(s, 1 - q, unit);
 }
@@ -178,7 +180,7 @@ static inline double eddy__zeta_of(double s, double q)
     return eddy__zeta_in(s, q, 1);
 }
 
-/* n! zeta(n + 1, x) where a factor may leave the range of numbers: in units of the largest
+/* n! zeta(n + 1, x) where a factor may overflow or underflow: computed in units of the largest
  * term. */
 static inline double eddy__factorial_zeta(double n, double x)
 {
@@ -187,8 +189,8 @@ static inline double eddy__factorial_zeta(double n, double x)
     return exp(eddy__ln_gamma(s) - s * log(unit)) * eddy__zeta_in(s, x, unit);
 }
 
-/* The derivative of digamma for x > 0: its asymptotic series from 10 on, and what ten steps take
- * off, two in a quotient. */
+/* The derivative of digamma for x > 0: its asymptotic series from 10 on; below, the recurrence, two
+ * steps per division. */
 static inline double eddy__trigamma_of(double x)
 {
     static const double c[] = {                    /* Bernoulli numbers 2, 4, ... */

@@ -34,7 +34,7 @@ static inline double eddy__igamma_series(double a, double x)
     return eddy__igamma_factor(a, x) * sum;
 }
 
-/* Lentz's way of taking a continued fraction from its beginning. */
+/* By Lentz's method, which evaluates a continued fraction from its beginning. */
 static inline double eddy__igammac_fraction(double a, double x)
 {
     double b = x + 1 - a, c = 1e300, d = 1 / b, y = d;
@@ -49,7 +49,7 @@ static inline double eddy__igammac_fraction(double a, double x)
     return eddy__igamma_factor(a, x) * a * y;
 }
 
-/* Q for a small x and a: of 1 - x^a / gamma(1 + a) and what follows nothing is lost. */
+/* Q for small x and a: 1 - x^a / gamma(1 + a), and a series, without cancellation. */
 static inline double eddy__igammac_small(double a, double x)
 {
     double term = 1, sum = 0;
@@ -149,7 +149,7 @@ static inline double eddy__igamma_of(double a, double x, bool upper)
 
 enum { EDDY_JET = 4 };
 
-/* A value and its next coefficients in the change of a. */
+/* A power series in the change of a: the value and the next coefficients. */
 typedef struct eddy_jet {
     double c[EDDY_JET];
 } eddy_jet;
@@ -192,7 +192,7 @@ static inline bool eddy__jet_is_small(eddy_jet x, eddy_jet beside)
     return true;
 }
 
-/* Near x = a about 9 sqrt(a) terms count. */
+/* Near x = a, about 9 sqrt(a) terms are significant. */
 enum { EDDY_JET_MOST = 100000000 };
 static inline int eddy__jet_steps(double a) { return EDDY_IGAMMA_STEPS + (int)(10 * sqrt(a)); }
 
@@ -216,7 +216,7 @@ static inline eddy_jet eddy__igamma_series_jet(double a, double x)
     return eddy__jet_mul(eddy__igamma_factor_jet(a, x), sum);
 }
 
-/* Of Q. */
+/* The power series of Q. */
 static inline eddy_jet eddy__igammac_fraction_jet(double a, double x)
 {
     const eddy_jet one = { { 1 } };
@@ -237,7 +237,7 @@ static inline eddy_jet eddy__igammac_fraction_jet(double a, double x)
     return eddy__jet_by(eddy__jet_mul(eddy__igamma_factor_jet(a, x), y), a, 1);
 }
 
-/* The derivative of P(a, x) by a, of an order from 1 to 3. */
+/* The derivative of P(a, x) with respect to a, of order 1, 2 or 3. */
 static inline double eddy__igamma_grad_of(int order, double a, double x)
 {
     const double factorial[EDDY_JET] = { 1, 1, 2, 6 };
