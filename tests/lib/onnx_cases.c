@@ -142,8 +142,10 @@ static void close_case(one_case *c)
 
 /* --------------------------------------------------------------- comparison -- */
 
-static bool close_to(double y, double e)
+/* bfloat16 within a unit in the last place: the data of ONNX 1.12 are truncated, not rounded. */
+static bool close_to(double y, double e, eddy_dtype d)
 {
+    if (d == EDDY_BFLOAT16 && fabs(y - e) <= fabs(e) / 128) return true;
     if (isnan(e) || isnan(y)) return isnan(e) && isnan(y);
     return y == e || fabs(y - e) <= 1e-7 + 1e-3 * fabs(e);
 }
@@ -159,8 +161,8 @@ static bool compare(one_case *c, const char *name, const eddy_array *y, const ed
                     eddy_shape_print(eddy_array_shape(y), a, sizeof a),
                     eddy_shape_print(eddy_array_shape(e), b, sizeof b));
     for (int64_t i = 0; i < eddy_array_count(e); i++)
-        if (!close_to(eddy_array_get(y, i), eddy_array_get(e, i)) ||
-            !close_to(eddy_array_get_imag(y, i), eddy_array_get_imag(e, i)))
+        if (!close_to(eddy_array_get(y, i), eddy_array_get(e, i), eddy_array_dtype(e)) ||
+            !close_to(eddy_array_get_imag(y, i), eddy_array_get_imag(e, i), eddy_array_dtype(e)))
             return says(c, ONNX_WRONG, "element %lld of %s is %.9g and not %.9g", (long long)i, name,
                         eddy_array_get(y, i), eddy_array_get(e, i));
     return true;
@@ -185,6 +187,18 @@ typedef struct run {
     eddy_feed         feeds[MOST * 4];
     int               n_feeds;
 } run;
+
+/* Zeros where the data contradict the shape in the model, as those of castlike_* do, whose values
+ * do not matter. */
+static eddy_feed feed_of(one_case *c, eddy_tensor t, eddy_array *value)
+{
+    const eddy_shape s = eddy_shape_of(t);
+    if (eddy_shape_compatible(s, eddy_array_shape(value)) || !eddy_shape_is_known(s))
+        return (eddy_feed){ t, value };
+    eddy_array *zeros = eddy_array_new(eddy_dtype_of(t), s);
+    eddy__onnx_keep(&c->reader, zeros);
+    return (eddy_feed){ t, zeros };
+}
 
 /* Placeholders for sequences and optional values; integer inputs as constants if `bound`. */
 static void read_case(one_case *c, run *r, bool bound, bool all)
@@ -213,7 +227,7 @@ static void read_case(one_case *c, run *r, bool bound, bool all)
         bool given = false;
         for (int k = 0; k < n; k++) given = given || strcmp(bindings[k].name, input_name(c, i)) == 0;
         if (!given)
-            r->feeds[r->n_feeds++] = (eddy_feed){ eddy_onnx_input(r->model, input_name(c, i)), c->in[i].at[0] };
+            r->feeds[r->n_feeds++] = feed_of(c, eddy_onnx_input(r->model, input_name(c, i)), c->in[i].at[0]);
     }
 }
 
