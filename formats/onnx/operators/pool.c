@@ -171,8 +171,13 @@ static bool max_unpool(onnx_build *b)
     if (n == ONNX_FAILED) return false;
     out = n == s.rank ? eddy_shape_of_dims(asked, (size_t)n) : y;
     const eddy_tensor flat = Reshape(eddy__onnx_in(b, 1), EDDY_SHAPE(-1, 1));
-    eddy_tensor z = eddy_scatter_nd(flat, eddy_ravel(x), EDDY_SHAPE(eddy_shape_count(out)));
-    return eddy__onnx_put(b, 0, Reshape(z, out));
+    const eddy_tensor z = eddy_scatter_nd(flat, eddy_ravel(x), EDDY_SHAPE(eddy_shape_count(y)));
+    eddy_dims none = { .count = s.rank }, more = { .count = s.rank };
+    for (int i = 0; i < s.rank; i++) {
+        more.at[i] = out.dim[i] - y.dim[i];
+        if (more.at[i] < 0) return eddy__onnx_missing(b, "the output is smaller than its windows");
+    }
+    return eddy__onnx_put(b, 0, eddy_pad(Reshape(z, y), none, more));
 }
 
 const onnx_operator eddy__onnx_pool[] = {
