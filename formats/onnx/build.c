@@ -110,22 +110,11 @@ int eddy__onnx_rank(onnx_build *b, int i)
     return v ? eddy_shape_of(v->t).rank : EDDY_UNKNOWN_RANK;
 }
 
-static eddy_array *array_of_known(const onnx_value *v)
-{
-    if (!v->known || !eddy_is_valid(v->t)) return NULL;
-    for (int i = 0; i < v->count_known; i++)
-        if (v->known[i] == ONNX_UNKNOWN_SIZE) return NULL;
-    eddy_array *a = eddy_array_new(eddy_dtype_of(v->t), eddy_shape_of(v->t));
-    for (int i = 0; a && i < v->count_known; i++) eddy_array_set(a, i, (double)v->known[i]);
-    return a;
-}
-
 const eddy_array *eddy__onnx_array_of(onnx_build *b, onnx_value *v)
 {
     onnx_reader *r = b->reader;
     if (v->array || v->kind != ONNX_TENSOR || v->strings || !eddy_is_valid(v->t)) return v->array;
     eddy_array *a = eddy_array_copy(eddy_constant_value(v->t));
-    if (!a) a = array_of_known(v);
     if (!a && v->constant && eddy_graph_status(r->graph) == EDDY_OK) {
         if (!r->session) r->session = eddy_session_new(r->graph, .threads = 1);
         a = eddy_array_copy(eddy_eval_in(r->session, v->t));

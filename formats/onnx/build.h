@@ -151,7 +151,8 @@ extern const onnx_operator eddy__onnx_math[], eddy__onnx_arrays[], eddy__onnx_sh
     eddy__onnx_reduce[], eddy__onnx_linear[], eddy__onnx_conv[], eddy__onnx_pool[], eddy__onnx_norm[],
     eddy__onnx_rnn[], eddy__onnx_control[], eddy__onnx_quantized[], eddy__onnx_sequences[],
     eddy__onnx_images[], eddy__onnx_signal[], eddy__onnx_random[], eddy__onnx_losses[],
-    eddy__onnx_training[], eddy__onnx_indexing[], eddy__onnx_resize[];
+    eddy__onnx_training[], eddy__onnx_indexing[], eddy__onnx_resize[],
+    eddy__onnx_grams[];
 /* The row for this operator in this version; NULL if there is none. */
 const onnx_operator *eddy__onnx_find(const char *domain, const char *name, int version);
 

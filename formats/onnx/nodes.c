@@ -215,7 +215,7 @@ static void mark_constants(onnx_build *b)
                  eddy__onnx_is_float(b->in[i]->type))
             constant = false;
     for (int i = 0; i < b->n_out; i++)
-        if (b->out[i] && b->out[i]->kind == ONNX_TENSOR && constant)
+        if (b->out[i] && b->out[i]->kind == ONNX_TENSOR && (constant || eddy_constant_value(b->out[i]->t)))
             b->out[i]->constant = true;
 }
 

@@ -5,6 +5,7 @@
  * shapes of all that follows. So integers of rank 0 and 1 carry the elements that are known. */
 #include "reader.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct known {
@@ -124,6 +125,20 @@ static known result(onnx_build *b)
     }
 }
 
+/* All elements are known: the tensor is a constant. */
+static void fold(onnx_build *b, onnx_value *v)
+{
+    const eddy_dtype d = eddy_dtype_of(v->t);
+    for (int i = 0; i < v->count_known; i++)
+        if (v->known[i] == ONNX_UNKNOWN_SIZE || llabs(v->known[i]) > (d == EDDY_INT64 ? 1ll << 53 : INT32_MAX)) return;
+    eddy_array *a = eddy_array_new(d, eddy_shape_of(v->t));
+    for (int i = 0; a && i < v->count_known; i++) eddy_array_set(a, i, (double)v->known[i]);
+    if (!a || !eddy__onnx_keep(b->reader, a)) return;
+    v->array = a;
+    v->t = eddy_constant(b->graph, .value = a);
+    v->constant = true;
+}
+
 void eddy__onnx_propagate(onnx_build *b)
 {
     onnx_value *v = b->n_out ? b->out[0] : NULL;
@@ -141,4 +156,5 @@ void eddy__onnx_propagate(onnx_build *b)
     memcpy(at, k.at, (size_t)k.count * sizeof *at);
     v->known = at;
     v->count_known = k.count;
+    fold(b, v);
 }

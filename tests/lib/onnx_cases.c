@@ -117,8 +117,17 @@ static const char *input_name(const one_case *c, int i)
     return "";
 }
 
+/* Cases whose data were computed otherwise than the model says. */
+static const struct {
+    const char *name, *why;
+} contradictions[] = {
+    { "test_adam_multiple", "the data were computed with epsilon 0.01, and the model has 1e-6" },
+};
+
 static bool open_case(one_case *c, const char *folder)
 {
+    for (size_t i = 0; i < sizeof contradictions / sizeof *contradictions; i++)
+        if (strstr(folder, contradictions[i].name)) return says(c, ONNX_INEXPRESSIBLE, "%s", contradictions[i].why);
     char path[1000];
     const uint8_t *at;
     c->folder = folder;
