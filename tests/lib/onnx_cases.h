@@ -13,6 +13,7 @@ typedef struct onnx_result {
     onnx_outcome outcome;
     bool         bound;             /* integer inputs had to be constants */
     int          sets;              /* data sets compared */
+    int          point;             /* of a gradient: 0 at the data, else near them */
     char         why[1200];         /* "" if it passed */
 } onnx_result;
 

@@ -10,7 +10,7 @@
 static int run_folder(const char *folder, bool verbose, bool gradients)
 {
     static const char *const words[] = { "passed", "WRONG", "not expressible" };
-    int    count, of[3] = { 0 }, bound = 0, checked = 0;
+    int    count, of[3] = { 0 }, bound = 0, checked = 0, near = 0;
     char **names = names_in(folder, &count);
     for (int i = 0; i < count; i++) {
         char path[1000];
@@ -19,13 +19,14 @@ static int run_folder(const char *folder, bool verbose, bool gradients)
         of[r.outcome]++;
         bound += r.outcome == ONNX_PASSED && r.bound;
         checked += r.sets > 0;
+        near += r.sets > 0 && r.point > 0;
         if (verbose || r.outcome != ONNX_PASSED) printf("%s: %s: %s\n", names[i], words[r.outcome], r.why);
         fflush(stdout);
     }
     free_names(names);
     printf("%s: %d cases, %d passed (%d with constants in place of inputs), %d wrong, %d not expressible\n", folder,
            count, of[ONNX_PASSED], bound, of[ONNX_WRONG], of[ONNX_INEXPRESSIBLE]);
-    if (gradients) printf("%s: %d had something to differentiate\n", folder, checked);
+    if (gradients) printf("%s: %d had something to differentiate, %d of them beside a kink\n", folder, checked, near);
     return of[ONNX_WRONG];
 }
 

@@ -75,9 +75,13 @@ static bool constant_of_shape(onnx_build *b)
     return eddy__onnx_put_as(b, 0, y, type);
 }
 
+/* Of floats as start + i delta, which has gradients; Eddy's has none. */
 static bool range(onnx_build *b)
 {
-    return eddy__onnx_put(b, 0, eddy_range(eddy__onnx_in(b, 0), eddy__onnx_in(b, 1), eddy__onnx_in(b, 2)));
+    const eddy_tensor start = eddy__onnx_in(b, 0), delta = eddy__onnx_in(b, 2);
+    const eddy_tensor y = eddy_range(start, eddy__onnx_in(b, 1), delta);
+    if (!eddy_dtype_is_floating(eddy_dtype_of(start))) return eddy__onnx_put(b, 0, y);
+    return eddy__onnx_put(b, 0, Add(start, Mul(delta, CastLike(eddy_row_numbers(y, EDDY_INT32), delta))));
 }
 
 /* Position along an axis, of each element. */

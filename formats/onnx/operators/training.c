@@ -70,8 +70,9 @@ static bool adam(onnx_build *b)
         const eddy_tensor v = Add(Mul(alpha, eddy__onnx_in(b, 2 + 2 * n + i)), Mul(1 - alpha, g));
         const eddy_tensor h = Add(Mul(beta, eddy__onnx_in(b, 2 + 3 * n + i)), Mul(1 - beta, Square(g)));
         const eddy_tensor root = Add(Sqrt(h), eddy__onnx_float(b, "epsilon", 1e-6));
-        const eddy_tensor corrected = Div(Sqrt(Sub(1, Pow(beta, t))), Sub(1, Pow(alpha, t)));
-        const eddy_tensor r = Where(Greater(t, 0), Mul(CastLike(rate(b), x), corrected), CastLike(rate(b), x));
+        const eddy_tensor later = Greater(t, 0), n_steps = Where(later, t, OnesLike(t));
+        const eddy_tensor corrected = Div(Sqrt(Sub(1, Pow(beta, n_steps))), Sub(1, Pow(alpha, n_steps)));
+        const eddy_tensor r = Where(later, Mul(CastLike(rate(b), x), corrected), CastLike(rate(b), x));
         const double      post = eddy__onnx_float(b, "norm_coefficient_post", 0);
         eddy__onnx_put(b, i, Mul(1 - post, Sub(x, Div(Mul(r, v), root))));
         eddy__onnx_put(b, n + i, v);
