@@ -30,7 +30,7 @@ CFLAGS  ?= $(if $(filter -O3,$(OPT)),-g1,-g)
 # -O3 gains time in loops over numbers only, and takes longer to compile. Code that builds graphs is
 # as fast with -O1.
 LOOPS    := session/compile/fused_loop.c session/run/run.c
-GRAPH_CODE := $(addsuffix /%,autodiff control layers optim ops/formulas)
+GRAPH_CODE := $(addsuffix /%,autodiff control formats layers optim ops/formulas)
 COLD     := graph/% session/% ops/math/gamma.c ops/math/bessel.c
 LEVEL_OF = $(or $(if $(filter $(GRAPH_CODE),$1),-O1),$(if $(filter-out $(LOOPS),$(filter $(COLD),$1)),-O2),-O3)
 OPT_OF   = $(OPT:-O3=$(LEVEL_OF))
@@ -58,6 +58,9 @@ HEADERS := eddy.h graph/options.h graph/defaults.h graph/graph.h graph/op.h $(OP
            optim/schedules/schedules.h \
            optim/wrappers/averages.h optim/wrappers/wrappers.h optim/lbfgs/lbfgs.h \
            session/session.h
+# Readers of other programs' files: a library of its own, which uses only the public interface.
+FORMATS := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find formats -name '*.c')))
+FORMATS_H := formats.h formats/formats.h
 SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard examples/support/*.c)))
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard examples/*.c)))
 # The examples that check their own results; digits runs in `make demo`.
@@ -68,7 +71,7 @@ BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c)))
 WORKLOADS := $(BUILD)/bench/workloads
 OPSROWS := $(sort $(wildcard bench/ops/rows_*.c))
 # Suites and rows mirror the folders of the library; tests/lib/ has what they share.
-TESTS   := $(sort tests/main.c $(shell find tests/lib $(FOLDERS:%=tests/%) -name '*.c'))
+TESTS   := $(sort tests/main.c $(shell find tests/lib tests/formats $(FOLDERS:%=tests/%) -name '*.c'))
 NAMES   := $(basename $(notdir $(TESTS)))
 ROWS    := $(patsubst rows_%,%,$(filter rows_%,$(NAMES)))
 ROWSRC  := $(foreach t,$(TESTS),$(if $(filter rows_%,$(notdir $(t))),$(t)))
@@ -77,11 +80,11 @@ SUITES  := $(patsubst test_%,%,$(filter test_%,$(NAMES)))
 
 all: lib examples ## build the library and the examples
 
-lib: $(BUILD)/libeddy.a $(BUILD)/libeddy.so
+lib: $(BUILD)/libeddy.a $(BUILD)/libeddy.so $(BUILD)/libeddy_formats.a $(BUILD)/libeddy_formats.so
 
 # --- generated: the header of operations and the table of definitions -------
 # Where structs of options are.
-OPTIONS := $(OPSRC) $(filter-out $(OPS_H) graph/defaults.h,$(HEADERS))
+OPTIONS := $(OPSRC) $(filter-out $(OPS_H) graph/defaults.h,$(HEADERS)) $(FORMATS_H)
 $(GEN)/stamp: $(OPTIONS) ops/gen.awk ops/declared.awk graph/op.h graph/defaults.awk
 	@mkdir -p $(GEN) build/include
 	@ln -sfn ../.. build/include/eddy
@@ -126,6 +129,8 @@ $(GEN)/ops_rows.h: FORCE
 
 # --- the library -------------------------------------------------------------
 $(OBJECTS): EDDY_CFLAGS += -DEDDY_INSIDE
+# The tables of operators leave out members that most rows do not need.
+$(FORMATS): EDDY_CFLAGS += -Wno-missing-field-initializers
 $(BUILD)/obj/%.o: %.c | $(GEN)/stamp
 	@mkdir -p $(@D)
 	$(call say,cc $<)
@@ -136,18 +141,25 @@ $(BUILD)/hide_symbols: scripts/hide_symbols.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -O1 $(WARN) $< -o $@
 
-$(BUILD)/libeddy.a: $(OBJECTS) $(BUILD)/hide_symbols
+$(BUILD)/libeddy.a: $(OBJECTS)
+$(BUILD)/libeddy_formats.a: $(FORMATS)
+$(BUILD)/libeddy.a $(BUILD)/libeddy_formats.a: $(BUILD)/hide_symbols
 	@rm -f $@
 	$(call say,ar $@)
-	$(Q)ar rcs $@ $(OBJECTS) && $(BUILD)/hide_symbols $@ || { rm -f $@; exit 1; }
+	$(Q)ar rcs $@ $(filter %.o,$^) && $(BUILD)/hide_symbols $@ || { rm -f $@; exit 1; }
 
 $(BUILD)/libeddy.so.$(VERSION): $(OBJECTS)
 	$(call say,link $@)
 	$(Q)$(CC) -shared -Wl,-z,defs -Wl,-soname,libeddy.so.$(SOMAJOR) $(OBJECTS) $(CFLAGS) $(LDFLAGS) -o $@ $(LIBS)
 
-$(BUILD)/libeddy.so: $(BUILD)/libeddy.so.$(VERSION)
-	@ln -sf libeddy.so.$(VERSION) $(BUILD)/libeddy.so.$(SOMAJOR)
-	@ln -sf libeddy.so.$(SOMAJOR) $@
+$(BUILD)/libeddy_formats.so.$(VERSION): $(FORMATS) $(BUILD)/libeddy.so
+	$(call say,link $@)
+	$(Q)$(CC) -shared -Wl,-z,defs -Wl,-soname,libeddy_formats.so.$(SOMAJOR) $(FORMATS) $(CFLAGS) $(LDFLAGS) -o $@ \
+	    -L$(BUILD) -leddy -lm
+
+$(BUILD)/libeddy.so $(BUILD)/libeddy_formats.so: %: %.$(VERSION)
+	@ln -sf $(@F).$(VERSION) $@.$(SOMAJOR)
+	@ln -sf $(@F).$(SOMAJOR) $@
 
 $(BUILD)/eddy.pc: FORCE
 	@mkdir -p $(@D)
@@ -155,6 +167,12 @@ $(BUILD)/eddy.pc: FORCE
 	    'Name: eddy' 'Description: static dataflow graphs with symbolic differentiation' \
 	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -leddy' \
 	    'Libs.private: $(LIBS)' > $@
+
+$(BUILD)/eddy_formats.pc: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' 'libdir=$(LIBDIR)' '' \
+	    'Name: eddy_formats' 'Description: readers of model files of other programs, for Eddy' \
+	    'Version: $(VERSION)' 'Requires: eddy = $(VERSION)' 'Libs: -L$${libdir} -leddy_formats' > $@
 
 # The same for CMake's find_package; the installed folder may be moved.
 empty :=
@@ -204,7 +222,7 @@ $(WORKLOADS): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard bench/workloads/
 $(TESTS:%.c=$(BUILD)/obj/%.o): | $(GEN)/suites.h $(GEN)/rows.h
 $(BUILD)/obj/tests/lib/sweep_rows.o: $(GEN)/rows.h
 $(BUILD)/obj/tests/main.o: $(GEN)/suites.h
-$(BUILD)/run-tests: $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/libeddy.a
+$(BUILD)/run-tests: $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(CHECK_LIBS) $(LIBS)
 
@@ -215,6 +233,11 @@ $(BUILD)/fuzz/seeds: $(BUILD)/obj/tests/fuzz/seeds.o $(ROWOBJ) $(BUILD)/libeddy.
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 $(BUILD)/tables/catalog: $(BUILD)/obj/tests/tables/catalog.o $(ROWOBJ) $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+$(BUILD)/tables/onnx: $(BUILD)/obj/tests/tables/onnx.o $(BUILD)/obj/tests/lib/onnx_cases.o \
+                $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
+	@mkdir -p $(@D)
+	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 $(FUZZED:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
                 $(BUILD)/obj/tests/fuzz/fuzz.o $(BUILD)/libeddy.a
@@ -351,7 +374,7 @@ size: lib ## check sizes, exported symbols and plans of statically linked progra
 
 headers: $(BUILD)/libeddy.a ## compile every public header by itself, as C11 and as C++
 	@CXX='$(CXX)' BUILD='$(BUILD)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' LIBS='$(LIBS)' \
-	    sh scripts/headers.sh $(HEADERS)
+	    sh scripts/headers.sh $(HEADERS) $(FORMATS_H)
 	@CC='$(CC)' BUILD='$(BUILD)' LDFLAGS='$(CFLAGS) $(LDFLAGS)' LIBS='$(LIBS)' \
 	    sh scripts/old_headers.sh $(HEADERS)
 
@@ -364,30 +387,31 @@ style: ## check the sources: order of folders, sizes, paths in pages, messages, 
 	@sh scripts/messages.sh
 	@$(MAKE) --no-print-directory lib
 	@sh scripts/folder_order.sh $(BUILD)/obj
-	@nm -D --defined-only $(BUILD)/libeddy.so | awk '$$3 !~ /^eddy_/ { print "exported: " $$3; bad = 1 } END { exit bad }'
-	@readelf -sW $(OBJECTS) | awk '$$5 == "GLOBAL" && $$6 == "HIDDEN" && $$7 != "UND" && \
+	@nm -D --defined-only $(BUILD)/libeddy.so $(BUILD)/libeddy_formats.so | awk 'NF == 3' | awk '$$3 !~ /^eddy_/ { print "exported: " $$3; bad = 1 } END { exit bad }'
+	@readelf -sW $(OBJECTS) $(FORMATS) | awk '$$5 == "GLOBAL" && $$6 == "HIDDEN" && $$7 != "UND" && \
 	    $$8 !~ /^eddy__|^eddy_op_/ { print "an internal name without eddy__: " $$8; bad = 1 } END { exit bad }'
 	@echo 'style: ok'
 
 format: ## break lines of more than 100 columns
 	@sh scripts/format.sh
 
-install: lib build/interface.json $(REFERENCE)/index.md $(BUILD)/eddy.pc $(CMAKE_FILES) ## install into $(DESTDIR)$(PREFIX)
+install: lib build/interface.json $(REFERENCE)/index.md $(BUILD)/eddy.pc $(BUILD)/eddy_formats.pc $(CMAKE_FILES) ## install into $(DESTDIR)$(PREFIX)
 	@# without #line, which names sources that are not installed
-	@for h in $(HEADERS); do to=$(DESTDIR)$(PREFIX)/include/eddy/$$h; install -D -m 644 $$h $$to || exit 1; \
+	@for h in $(HEADERS) $(FORMATS_H); do to=$(DESTDIR)$(PREFIX)/include/eddy/$$h; install -D -m 644 $$h $$to || exit 1; \
 	    sed -i '/^#line /d' $$to; done
-	install -D -m 644 $(BUILD)/libeddy.a $(DESTDIR)$(LIBDIR)/libeddy.a
-	install -D -m 755 $(BUILD)/libeddy.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libeddy.so.$(VERSION)
-	ln -sf libeddy.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libeddy.so.$(SOMAJOR)
-	ln -sf libeddy.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/libeddy.so
-	install -D -m 644 $(BUILD)/eddy.pc $(DESTDIR)$(LIBDIR)/pkgconfig/eddy.pc
+	@for l in libeddy libeddy_formats; do to=$(DESTDIR)$(LIBDIR)/$$l; \
+	    install -D -m 644 $(BUILD)/$$l.a $$to.a && \
+	    install -D -m 755 $(BUILD)/$$l.so.$(VERSION) $$to.so.$(VERSION) && \
+	    ln -sf $$l.so.$(VERSION) $$to.so.$(SOMAJOR) && ln -sf $$l.so.$(SOMAJOR) $$to.so || exit 1; done
+	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/pkgconfig $(BUILD)/eddy.pc $(BUILD)/eddy_formats.pc
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/cmake/eddy $(CMAKE_FILES)
 	install -D -m 644 build/interface.json $(DESTDIR)$(PREFIX)/share/eddy/interface.json
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/eddy $(REFERENCE)/*.md
 
 uninstall: ## remove what `make install` installed
 	rm -rf $(DESTDIR)$(PREFIX)/include/eddy
-	rm -f $(DESTDIR)$(LIBDIR)/libeddy.* $(DESTDIR)$(LIBDIR)/pkgconfig/eddy.pc
+	rm -f $(DESTDIR)$(LIBDIR)/libeddy.* $(DESTDIR)$(LIBDIR)/libeddy_formats.*
+	rm -f $(DESTDIR)$(LIBDIR)/pkgconfig/eddy.pc $(DESTDIR)$(LIBDIR)/pkgconfig/eddy_formats.pc
 	rm -rf $(DESTDIR)$(LIBDIR)/cmake/eddy $(DESTDIR)$(PREFIX)/share/doc/eddy $(DESTDIR)$(PREFIX)/share/eddy
 
 clean: ## remove all built files

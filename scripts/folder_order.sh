@@ -43,7 +43,9 @@ session/passes: session/compile
 session/run: session/compile
 session: session/run session/passes
 autodiff/check: autodiff session
-optim/lbfgs: optim session'
+optim/lbfgs: optim session
+formats: layers optim/wrappers autodiff/check optim/lbfgs
+formats/onnx formats/onnx/operators: formats'
 
 # Permitted exceptions: file|used file|why.  A * stands for any file.
 admitted='
@@ -57,7 +59,7 @@ build/gen/weak_ops.c|control/tensor_array_ops.c|the same
 ops/kernels/matmul/matmul_threads.c|ops/math/binary.c|the fused product takes the loop of Add, for the same bits'
 
 includes() {
-    find graph ops autodiff control layers optim session -name '*.[ch]' | sort |
+    find graph ops autodiff control layers optim session formats -name '*.[ch]' | sort |
         xargs grep -nE '^ *#include "' | sed -E 's/:[0-9]+: *#include "/ /; s/".*//' |
         while read -r file header; do
             case $header in
@@ -72,7 +74,7 @@ includes() {
 
 symbols() {
     find "$objects/graph" "$objects/ops" "$objects/autodiff" "$objects/control" "$objects/layers" "$objects/optim" \
-        "$objects/session" "$objects/build/gen" -name '*.o' | while read -r object; do
+        "$objects/session" "$objects/formats" "$objects/build/gen" -name '*.o' | while read -r object; do
         source=${object#"$objects"/}
         source=${source%.o}.c
         [ -f "$source" ] || continue        # the object of a file that is gone

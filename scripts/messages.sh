@@ -30,7 +30,7 @@ session/compile/emit.c|too few buffers were counted|a guard: the count is an upp
 session/compile/specialize_shapes.c|'"'"'%s'"'"' reads what has no shape yet|a guard: such an output is only fetched
 session/compile/ir.c|a node that only the compiler makes|a guard: nobody else has these definitions'
 
-[ $# -gt 0 ] || set -- graph ops autodiff control layers optim session
+[ $# -gt 0 ] || set -- graph ops autodiff control layers optim session formats
 # shellcheck disable=SC2046  # the names of sources hold no blanks
 awk -v reporters="$reporters" -v allowed="$allowed" '
 BEGIN {

@@ -1,0 +1,124 @@
+/* formats.h -- models that other programs wrote, as graphs that can be run and trained.
+ *
+ * These functions are a library of their own, libeddy_formats, which uses only the public interface
+ * of Eddy: include <eddy/formats.h> and link with pkg-config --libs eddy_formats. */
+#ifndef EDDY_FORMATS_H
+#define EDDY_FORMATS_H
+
+#include "../eddy.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------ ONNX -- */
+
+/* A model that was read into a graph: the tensors of its inputs, outputs and values by name. It
+ * belongs to the caller (eddy_onnx_free); the nodes belong to the graph. */
+typedef struct eddy_onnx_model eddy_onnx_model;
+
+/* What takes the place of an input of the model, instead of a new placeholder: a tensor of the
+ * graph. A constant lets the reader build nodes whose shape or form depends on its value. An input
+ * that is a sequence is any number of tensors; an input that is optional is one tensor or none. */
+typedef struct eddy_onnx_binding {
+    const char *name;               /* of the input in the file */
+    eddy_list   tensors;
+} eddy_onnx_binding;
+
+typedef struct eddy_onnx_args {
+    size_t size_ EDDY_DEFAULT(sizeof(eddy_onnx_args));
+    eddy_graph  *graph;
+    const char  *path;              /* of the file; with `data`, only used in messages and for
+                                     * the folder of external data */
+    bool         variables;         /* floating-point weights are trainable variables, with the
+                                     * values of the file as initial values; else constants */
+    const char  *scope;             /* of all new nodes; default: none */
+    const eddy_onnx_binding *inputs;/* input_count bindings; default: placeholders */
+    int          input_count;
+    const void  *data;              /* the bytes of the file, instead of reading it; copied */
+    size_t       data_size;
+    const eddy_files *files;        /* file access; default POSIX */
+    int64_t      max_bytes EDDY_DEFAULT(2147483648); /* of each file; default 2 GiB */
+    eddy_error  *error;             /* may be NULL */
+} eddy_onnx_args;
+
+/* Reads an ONNX model and appends its nodes to `graph`.
+ *
+ *   eddy_onnx_model *m = eddy_onnx_read(g, "model.onnx", .variables = true, .error = &e);
+ *   eddy_tensor x = eddy_onnx_input(m, "x"), y = eddy_onnx_output(m, "y");
+ *
+ * Inputs are placeholders of their names; a dimension with a name or without a value is unknown.
+ * Weights are constants or variables of their names, without copies where the file aligns them.
+ * docs/inside/onnx.md lists the operators. Element types that Eddy lacks are computed in wider
+ * ones: int8, int16, uint16 and 4-bit integers are int32, uint32 and uint64 are int64; results of
+ * arithmetic wrap or saturate as in the type of the file, except that uint64 above 2^63 - 1 is an
+ * error in a constant and not represented elsewhere. float16, bfloat16 and 8-bit floats are
+ * computed in float32; inputs and outputs of the first two have these types themselves.
+ *
+ * Returns NULL with an error that says the file, the place and the reason; then the graph is as
+ * before. Only if memory runs out in the last step can nodes remain. Errors: IO, CORRUPT, LIMIT,
+ * UNIMPLEMENTED for operators that cannot be built, INVALID_ARGUMENT for bindings that do not match
+ * an input, NO_MEMORY; a graph that has an error returns that error. ONNX 1.16, operator sets 1 to
+ * 21. */
+EDDY_API eddy_onnx_model *eddy_onnx_read_with(const eddy_onnx_args *given);
+#define eddy_onnx_read(...) eddy_onnx_read_with(EDDY_ARGS(eddy_onnx_args, __VA_ARGS__))
+
+/* Frees the model, and not the nodes. NULL is allowed. */
+EDDY_API void eddy_onnx_free(eddy_onnx_model *m);
+
+/* The inputs of the model that are not weights, and its outputs, in the order of the file. An index
+ * out of range gives NULL. The names live as long as the model. */
+EDDY_API int         eddy_onnx_input_count(const eddy_onnx_model *m);
+EDDY_API const char *eddy_onnx_input_name(const eddy_onnx_model *m, int i);
+EDDY_API int         eddy_onnx_output_count(const eddy_onnx_model *m);
+EDDY_API const char *eddy_onnx_output_name(const eddy_onnx_model *m, int i);
+
+/* An input, an output, and any value of the main graph by its name in the file, weights included.
+ * An invalid tensor if there is none, or if it is a sequence. */
+EDDY_API eddy_tensor eddy_onnx_input(const eddy_onnx_model *m, const char *name);
+EDDY_API eddy_tensor eddy_onnx_output(const eddy_onnx_model *m, const char *name);
+EDDY_API eddy_tensor eddy_onnx_value(const eddy_onnx_model *m, const char *name);
+
+/* The tensors of an input or output: those of a sequence, one for a tensor, none for an optional
+ * value that is absent. The list lives as long as the model. */
+EDDY_API eddy_list   eddy_onnx_items(const eddy_onnx_model *m, const char *name);
+
+/* The element type of an input or output, or of the elements of a sequence, by ONNX's number
+ * (TensorProto.DataType: 1 is float, 7 int64); 0 if there is none. */
+EDDY_API int         eddy_onnx_element_type(const eddy_onnx_model *m, const char *name);
+
+/* ---------------------------------------------------------- ONNX: report -- */
+
+/* How a node of a model can be built. */
+typedef enum eddy_onnx_support {
+    EDDY_ONNX_NATIVE,               /* as one operation of Eddy */
+    EDDY_ONNX_COMPOSED,             /* as several */
+    EDDY_ONNX_BOUND,                /* only if an input is constant that is not: see bindings */
+    EDDY_ONNX_MISSING,              /* not at all */
+    EDDY_ONNX_UNKNOWN               /* it depends on a node that cannot be built */
+} eddy_onnx_support;
+
+typedef struct eddy_onnx_entry {
+    const char       *op, *domain;  /* "Conv", "" */
+    const char       *place;        /* "node 3 'conv1'", "node 7 'loop' body node 2" */
+    int64_t           offset;       /* of the node in the file, bytes */
+    eddy_onnx_support support;
+    const char       *reason;       /* why it is not built; "" otherwise */
+} eddy_onnx_entry;
+
+/* What a file needs, one entry for each node, subgraphs included: read it before the model. */
+typedef struct eddy_onnx_report eddy_onnx_report;
+
+/* Reads a file as eddy_onnx_read does, without `graph` and beyond errors of nodes; bindings may be
+ * of any graph. NULL with the error if the file is damaged. For eddy_onnx_report_free. */
+EDDY_API eddy_onnx_report *eddy_onnx_check_with(const eddy_onnx_args *given);
+#define eddy_onnx_check(...) eddy_onnx_check_with(EDDY_ARGS(eddy_onnx_args, NULL, __VA_ARGS__))
+EDDY_API int  eddy_onnx_report_size(const eddy_onnx_report *r);
+/* Entry i, which lives as long as the report; NULL if there is none. */
+EDDY_API const eddy_onnx_entry *eddy_onnx_report_at(const eddy_onnx_report *r, int i);
+EDDY_API void eddy_onnx_report_free(eddy_onnx_report *r);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,326 @@
+/* nodes.c -- the nodes of a graph, one after the other: finds the operator of each, builds it, and
+ * says why it cannot be built. */
+#include "reader.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool eddy__onnx_error(onnx_reader *r, eddy_status s, const char *format, ...)
+{
+    if (r->failed) return false;
+    r->failed = true;
+    char    text[900];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return eddy__format_fail(r->options.error, s, "%.100s: %s", r->path, text);
+}
+
+const char *eddy__onnx_clean_name(onnx_reader *r, const char *name)
+{
+    while (*name == '/' || *name == '_' || *name == '-') name++;
+    char *s = eddy__region_take(&r->memory, strlen(name) + 2, 1);
+    if (!s || !*name) return "unnamed";
+    size_t n = 0;
+    for (const char *p = name; *p && n < 200; p++) {
+        const char c = *p;
+        const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+            c == '.' || c == '_' || c == '-' || c == '/';
+        s[n++] = good ? c : '_';
+    }
+    while (n > 1 && s[n - 1] == '/') n--;
+    s[n] = 0;
+    return s[0] == '_' || s[0] == '/' ? "unnamed" : s;
+}
+
+/* ------------------------------------------------------------------- names -- */
+
+static size_t hash(const char *s)
+{
+    uint64_t h = 1469598103934665603u;
+    for (; *s; s++) h = (h ^ (unsigned char)*s) * 1099511628211u;
+    return (size_t)(h ^ h >> 32);
+}
+
+static onnx_name *slot(const onnx_scope *s, const char *name)
+{
+    size_t i = hash(name) & (s->room - 1);
+    while (s->names[i].name && strcmp(s->names[i].name, name) != 0) i = (i + 1) & (s->room - 1);
+    return &s->names[i];
+}
+
+onnx_value *eddy__onnx_lookup(const onnx_scope *s, const char *name)
+{
+    for (; s; s = s->outer) {
+        const onnx_name *n = s->room ? slot(s, name) : NULL;
+        if (n && n->name) return n->value;
+    }
+    return NULL;
+}
+
+bool eddy__onnx_define(onnx_reader *r, onnx_scope *s, const char *name, onnx_value *v)
+{
+    if (2 * s->used >= s->room) {
+        const onnx_scope old = *s;
+        s->room = old.room ? 4 * old.room : 64;
+        s->names = eddy__region_take(&r->memory, s->room, sizeof *s->names);
+        if (!s->names) {
+            *s = old;
+            return eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory");
+        }
+        for (size_t i = 0; i < old.room; i++)
+            if (old.names[i].name) *slot(s, old.names[i].name) = old.names[i];
+    }
+    onnx_name *n = slot(s, name);
+    s->used += !n->name;
+    *n = (onnx_name){ name, v };
+    return true;
+}
+
+onnx_scope *eddy__onnx_scope(onnx_reader *r, onnx_scope *outer, const char *place)
+{
+    onnx_scope *s = eddy__region_take(&r->memory, 1, sizeof *s);
+    if (!s || !place) {
+        eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory");
+        return NULL;
+    }
+    *s = (onnx_scope){ .outer = outer, .place = place };
+    if (outer) {
+        s->imports = outer->imports;
+        s->n_imports = outer->n_imports;
+        s->depth = outer->depth + 1;
+    }
+    return s;
+}
+
+/* ---------------------------------------------------------------- entries -- */
+
+static const char *place_of(const onnx_build *b, const onnx_scope *s, size_t index)
+{
+    const char *p = eddy__region_print(b->memory, b->node->name[0] ? "%snode %zu '%s'" : "%snode %zu",
+                                       s->place, index, b->node->name);
+    return p ? p : "";
+}
+
+static bool add_entry(onnx_reader *r, const onnx_build *b, const char *place)
+{
+    if (r->n_entries == r->room_entries) {
+        const int        room = r->room_entries ? 2 * r->room_entries : 64;
+        eddy_onnx_entry *more = realloc(r->entries, (size_t)room * sizeof *more);
+        if (!more) return eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory");
+        r->entries = more;
+        r->room_entries = room;
+    }
+    const int64_t offset = b->node->at ? b->node->at - eddy__source_bytes(r->file).at : 0;
+    r->entries[r->n_entries++] = (eddy_onnx_entry){
+        .op = b->node->op, .domain = b->node->domain, .place = place, .offset = offset,
+        .support = b->support, .reason = b->reason ? b->reason : ""
+    };
+    return true;
+}
+
+/* ------------------------------------------------------------------- nodes -- */
+
+static bool is_own(const char *domain) { return !*domain || strcmp(domain, "ai.onnx") == 0; }
+
+static int64_t version_of(const onnx_scope *s, const char *domain)
+{
+    for (size_t i = 0; i < s->n_imports; i++)
+        if (strcmp(s->imports[i].domain, domain) == 0 || (is_own(domain) && is_own(s->imports[i].domain)))
+            return s->imports[i].version > INT32_MAX ? INT32_MAX : s->imports[i].version;
+    return 1;
+}
+
+static const onnx_function *function_of(const onnx_reader *r, const onnx_node *n)
+{
+    for (size_t i = 0; i < r->model.n_functions; i++)
+        if (strcmp(r->model.functions[i].name, n->op) == 0 &&
+            strcmp(r->model.functions[i].domain, n->domain) == 0)
+            return &r->model.functions[i];
+    return NULL;
+}
+
+/* A call of a function of the file: its nodes, in a scope of their own. */
+static bool inline_function(onnx_build *b, const onnx_function *f, const char *place)
+{
+    onnx_reader *r = b->reader;
+    if (b->scope->depth >= ONNX_MAX_DEPTH) return eddy__onnx_missing(b, "functions are nested too deeply");
+    onnx_scope *s = eddy__onnx_scope(r, NULL, eddy__region_print(&r->memory, "%s function ", place));
+    if (!s) return false;
+    s->imports = f->imports;
+    s->n_imports = f->n_imports;
+    s->function = f;
+    s->call = b->node;
+    s->caller = b->scope;
+    s->depth = b->scope->depth + 1;
+    for (size_t i = 0; i < f->n_inputs; i++) {
+        onnx_value *v = i < (size_t)b->n_in ? b->in[i] : NULL;
+        if (!v) v = eddy__onnx_new_value(b);
+        if (!v || !eddy__onnx_define(r, s, f->inputs[i], v)) return false;
+    }
+    if (!eddy__onnx_nodes(r, s, f->nodes, f->n_nodes)) return false;
+    for (size_t i = 0; i < f->n_outputs && i < (size_t)b->n_out; i++) {
+        b->out[i] = eddy__onnx_lookup(s, f->outputs[i]);
+        if (!b->out[i]) return eddy__onnx_invalid(b, "the function does not define '%s'", f->outputs[i]);
+    }
+    return true;
+}
+
+/* The inputs by name. */
+static bool find_inputs(onnx_build *b, bool *unknown)
+{
+    b->n_in = (int)b->node->n_inputs;
+    b->in = eddy__region_take(b->memory, b->node->n_inputs, sizeof *b->in);
+    for (int i = 0; b->in && i < b->n_in; i++) {
+        if (!b->node->inputs[i][0]) continue;
+        b->in[i] = eddy__onnx_lookup(b->scope, b->node->inputs[i]);
+        if (!b->in[i])
+            return eddy__onnx_invalid(b, "input '%s' is not defined", b->node->inputs[i]);
+        if (b->in[i]->unknown) *unknown = true;
+    }
+    return b->in != NULL;
+}
+
+/* Errors of builders, and outputs that were not set. */
+static bool check_outputs(onnx_build *b)
+{
+    if (eddy_graph_status(b->graph) != EDDY_OK) {
+        b->reason = eddy__region_print(b->memory, "%s", eddy_graph_message(b->graph));
+        b->status = eddy_graph_status(b->graph);
+        b->support = EDDY_ONNX_MISSING;
+        if (!b->reason) b->reason = "out of memory";
+        return false;
+    }
+    for (int i = 0; i < b->n_out; i++)
+        if (eddy__onnx_wants(b, i) && !b->out[i])
+            return eddy__onnx_missing(b, "output %d is not supported", i);
+    return true;
+}
+
+static bool is_random(const onnx_build *b)
+{
+    return strncmp(b->node->op, "Random", 6) == 0 || strcmp(b->node->op, "Bernoulli") == 0 ||
+        strcmp(b->node->op, "Multinomial") == 0 || strcmp(b->node->op, "Dropout") == 0;
+}
+
+static void mark_constants(onnx_build *b)
+{
+    bool constant = !is_random(b);
+    for (int i = 0; i < b->n_in; i++)
+        if (b->in[i] && b->in[i]->kind == ONNX_TENSOR && !b->in[i]->constant) constant = false;
+        else if (b->in[i] && b->in[i]->kind == ONNX_SEQUENCE) constant = false;
+        else if (b->in[i] && b->reader->options.variables && b->in[i]->weight && *b->in[i]->weight &&
+                 eddy__onnx_is_float(b->in[i]->type))
+            constant = false;
+    for (int i = 0; i < b->n_out; i++)
+        if (b->out[i] && b->out[i]->kind == ONNX_TENSOR && (constant || eddy_constant_value(b->out[i]->t)))
+            b->out[i]->constant = true;
+}
+
+static void build(onnx_build *b, const char *place)
+{
+    onnx_reader         *r = b->reader;
+    const onnx_function *f = function_of(r, b->node);
+    const int32_t        before = eddy_graph_size(r->graph);
+    if (!b->op && !f) {
+        eddy__onnx_missing(b, b->node->domain[0] ? "operator %s of domain '%s' is not known"
+                           : "operator %s is not known", b->node->op, b->node->domain);
+        return;
+    }
+    eddy_scope_begin(r->graph, eddy__onnx_clean_name(r, b->node->name[0] ? b->node->name : b->node->op));
+    const bool ok = f ? inline_function(b, f, place) : b->op->build(b);
+    eddy_scope_end(r->graph);
+    if (!ok) {
+        if (eddy_graph_status(b->graph) != EDDY_OK) check_outputs(b);
+        eddy__onnx_missing(b, "it cannot be built");
+        return;
+    }
+    if (!check_outputs(b)) return;
+    b->support = eddy_graph_size(r->graph) - before > 1 ? EDDY_ONNX_COMPOSED : EDDY_ONNX_NATIVE;
+    if (b->op) mark_constants(b);
+    eddy__onnx_propagate(b);
+}
+
+/* Defines the outputs, as unknown ones if the node was not built. */
+static bool define_outputs(onnx_build *b, bool built)
+{
+    for (int i = 0; i < b->n_out; i++) {
+        if (!eddy__onnx_wants(b, i)) continue;
+        onnx_value *v = built ? b->out[i] : eddy__onnx_new_value(b);
+        if (!v) return eddy__onnx_error(b->reader, EDDY_NO_MEMORY, "out of memory");
+        if (!built) *v = (onnx_value){ .kind = ONNX_TENSOR, .unknown = true };
+        if (!eddy__onnx_define(b->reader, b->scope, b->node->outputs[i], v)) return false;
+    }
+    return true;
+}
+
+static bool one_node(onnx_reader *r, onnx_scope *s, const onnx_node *n, size_t index)
+{
+    onnx_build b = { .reader = r, .scope = s, .graph = r->graph, .memory = &r->memory, .node = n,
+                     .n_out = (int)n->n_outputs, .support = EDDY_ONNX_UNKNOWN };
+    const char *place = place_of(&b, s, index);
+    const int   entry = r->n_entries;
+    bool        unknown = false;
+    if (++r->nodes > ONNX_MAX_NODES) return eddy__onnx_error(r, EDDY_LIMIT, "too many nodes");
+    b.version = (int)version_of(s, n->domain);
+    b.op = eddy__onnx_find(is_own(n->domain) ? "" : n->domain, n->op, b.version);
+    b.out = eddy__region_take(&r->memory, n->n_outputs, sizeof *b.out);
+    if (!b.out) return eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory");
+    if (find_inputs(&b, &unknown) && !unknown) build(&b, place);
+    if (unknown && !b.reason) b.reason = "it depends on a node that cannot be built";
+    if (r->failed) return false;
+    if (b.reason) {
+        if (b.status == EDDY_OK) b.status = EDDY_UNIMPLEMENTED;
+        /* The nodes of a function or a body say more than the call. */
+        if (!r->reporting)
+            return eddy__onnx_error(r, b.status, "%s (%s): %s", place, n->op, b.reason);
+        eddy_graph_clear_error(r->graph);
+    }
+    if (r->reporting && (!function_of(r, n) || r->n_entries == entry) && !add_entry(r, &b, place))
+        return false;
+    return define_outputs(&b, !b.reason);
+}
+
+bool eddy__onnx_nodes(onnx_reader *r, onnx_scope *s, const onnx_node *nodes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!one_node(r, s, &nodes[i], i)) return false;
+    return !r->failed;
+}
+
+/* --------------------------------------------------------------- subgraphs -- */
+
+bool eddy__onnx_weights(onnx_reader *r, onnx_scope *s, const onnx_graph *g)
+{
+    for (size_t i = 0; i < g->n_initializers; i++) {
+        onnx_value *v = eddy__onnx_tensor_value(r, &g->initializers[i]);
+        if (!v || !eddy__onnx_define(r, s, g->initializers[i].name, v)) return false;
+    }
+    for (size_t i = 0; i < g->n_sparse; i++) {
+        onnx_value *v = eddy__onnx_sparse_value(r, &g->sparse[i]);
+        if (!v || !eddy__onnx_define(r, s, g->sparse[i].values.name, v)) return false;
+    }
+    return true;
+}
+
+bool eddy__onnx_subgraph(onnx_build *b, const onnx_graph *g, const char *what, onnx_value *const *in,
+                         onnx_value **out)
+{
+    onnx_reader *r = b->reader;
+    if (b->scope->depth >= ONNX_MAX_DEPTH) return eddy__onnx_missing(b, "graphs are nested too deeply");
+    const char *place = eddy__region_print(&r->memory, b->node->name[0] ? "%snode '%s' %s " : "%s%s %s ",
+                                           b->scope->place, b->node->name[0] ? b->node->name : b->node->op, what);
+    onnx_scope *s = eddy__onnx_scope(r, b->scope, place);
+    if (!s || !eddy__onnx_weights(r, s, g)) return false;
+    for (size_t i = 0; i < g->n_inputs; i++)
+        if (!eddy__onnx_define(r, s, g->inputs[i].name, in[i])) return false;
+    if (!eddy__onnx_nodes(r, s, g->nodes, g->n_nodes)) return false;
+    for (size_t i = 0; i < g->n_outputs; i++) {
+        out[i] = eddy__onnx_lookup(s, g->outputs[i].name);
+        if (!out[i]) return eddy__onnx_invalid(b, "the %s does not define '%s'", what, g->outputs[i].name);
+        if (out[i]->unknown) return eddy__onnx_missing(b, "a node of the %s cannot be built", what);
+    }
+    return true;
+}

@@ -1,0 +1,395 @@
+/* control.c -- If, Loop and Scan, on Eddy's branches and loops.
+ *
+ * A condition that is known while the graph is built chooses a branch then, and a short loop whose
+ * number of iterations is known is unrolled: so sequences may grow, and shapes may depend on the
+ * number of the iteration. */
+#include "../reader.h"
+#include "../../../ops/short_names.h"
+
+#include <string.h>
+
+enum { UNROLLED_NODES = 4096 };
+
+/* What a body needs while Eddy builds it. */
+typedef struct body {
+    onnx_build       *b;
+    const onnx_graph *g;
+    const char       *what;
+    const int        *types;            /* of the tensors among its inputs */
+    int               carried;          /* values that it carries; the others are stacked */
+    bool              counts;           /* of Loop: its first two inputs are the number and the condition */
+    bool              conditional;      /* ... and the condition is a loop variable */
+    int               out_types[EDDY_MAX_RESULTS];
+    bool              failed;
+} body;
+
+/* Takes tensors; returns their number, 0 on a failure. */
+static int build_body(body *c, onnx_value *const *in, eddy_tensor *y)
+{
+    onnx_value **out = eddy__region_take(c->b->memory, c->g->n_outputs + 1, sizeof *out);
+    c->failed = true;
+    if (!out || !eddy__onnx_subgraph(c->b, c->g, c->what, in, out)) return 0;
+    for (size_t i = 0; i < c->g->n_outputs; i++) {
+        y[i] = eddy__onnx_tensor_of(c->b, out[i]);
+        c->out_types[i] = out[i]->type;
+        if (!eddy_is_valid(y[i])) return 0;
+    }
+    c->failed = c->b->reason != NULL || eddy_graph_status(c->b->graph) != EDDY_OK;
+    return c->failed ? 0 : (int)c->g->n_outputs;
+}
+
+/* ------------------------------------------------------------------------ If -- */
+
+static int branch(eddy_list x, eddy_tensor *y, void *context)
+{
+    (void)x;
+    return build_body(context, NULL, y);
+}
+
+static bool conditional(onnx_build *b)
+{
+    const onnx_graph *yes = eddy__onnx_graph_attr(b, "then_branch"), *no = eddy__onnx_graph_attr(b, "else_branch");
+    onnx_value       *cond = eddy__onnx_value_in(b, 0);
+    if (!yes || !no || !cond) return eddy__onnx_invalid(b, "a branch or the condition is missing");
+    if (yes->n_outputs < (size_t)b->n_out || no->n_outputs != yes->n_outputs || yes->n_outputs > EDDY_MAX_RESULTS)
+        return eddy__onnx_invalid(b, "the branches do not have the outputs of the node");
+    if (yes->n_inputs || no->n_inputs) return eddy__onnx_invalid(b, "a branch has inputs");
+    const eddy_array *known = eddy__onnx_array_of(b, cond);
+    if (known && eddy_array_count(known) == 1) {
+        const bool   is = eddy_array_item(known) != 0;
+        onnx_value **out = eddy__region_take(b->memory, yes->n_outputs + 1, sizeof *out);
+        if (!out || !eddy__onnx_subgraph(b, is ? yes : no, is ? "then_branch" : "else_branch", NULL, out)) return false;
+        for (int i = 0; i < b->n_out; i++) eddy__onnx_put_value(b, i, out[i]);
+        return true;
+    }
+    for (size_t i = 0; i < yes->n_outputs; i++)
+        if (yes->outputs[i].kind == ONNX_SEQUENCE || yes->outputs[i].kind == ONNX_OPTIONAL)
+            return eddy__onnx_unbound(b, "the condition must be a constant, because a branch yields a sequence");
+    body        t = { .b = b, .g = yes, .what = "then_branch" }, e = { .b = b, .g = no, .what = "else_branch" };
+    eddy_tensor y[EDDY_MAX_RESULTS];
+    const int   n = eddy_cond(Reshape(eddy__onnx_in(b, 0), EDDY_SCALAR), { branch, &t, "then_branch" },
+                              { branch, &e, "else_branch" }, y);
+    if (n == 0 || t.failed || e.failed) return false;
+    for (int i = 0; i < b->n_out; i++) eddy__onnx_put_as(b, i, y[i], t.out_types[i]);
+    return true;
+}
+
+/* ---------------------------------------------------------------------- Loop -- */
+
+/* The node of a graph that yields this value; NULL if none does. */
+static const onnx_node *producer(const onnx_graph *g, const char *name)
+{
+    for (size_t i = 0; i < g->n_nodes; i++)
+        for (size_t k = 0; k < g->nodes[i].n_outputs; k++)
+            if (strcmp(g->nodes[i].outputs[k], name) == 0) return &g->nodes[i];
+    return NULL;
+}
+
+static bool is_true_tensor(const onnx_tensor *t)
+{
+    if (t->type != ONNX_BOOL) return false;
+    return t->has_raw ? t->raw.size == 1 && t->raw.at[0] : t->count == 1 && t->numbers && t->numbers[0];
+}
+
+/* True if the condition that the body yields is the one that it gets, or the constant true. */
+static bool never_stops(const onnx_graph *g)
+{
+    const char *name = g->outputs[0].name;
+    for (int steps = 0; steps < 16; steps++) {
+        if (strcmp(name, g->inputs[1].name) == 0) return true;
+        for (size_t i = 0; i < g->n_initializers; i++)
+            if (strcmp(g->initializers[i].name, name) == 0) return is_true_tensor(&g->initializers[i]);
+        const onnx_node *n = producer(g, name);
+        if (!n) return false;
+        if (strcmp(n->op, "Constant") == 0)
+            return n->n_attrs == 1 && n->attrs[0].t && is_true_tensor(n->attrs[0].t);
+        if (strcmp(n->op, "Identity") != 0 || n->n_inputs != 1) return false;
+        name = n->inputs[0];
+    }
+    return false;
+}
+
+static onnx_value *known_value(onnx_build *b, eddy_dtype d, double v, int type)
+{
+    eddy_array *a = eddy_array_of(d, v);
+    onnx_value *x = eddy__onnx_new_tensor(b, EDDY_NO_TENSOR, type);
+    if (!a || !eddy__onnx_keep(b->reader, a) || !x) return NULL;
+    x->array = a;
+    x->constant = true;
+    return x;
+}
+
+typedef struct loop {
+    const onnx_graph *g;
+    int               carried, stacked;
+    int64_t           trips;            /* -1: not known, or no limit */
+    bool              limited;          /* there is a trip count */
+    int               cond;             /* at the start: 1 true, 0 false, -1 not known */
+    bool              endless;          /* the condition does not change */
+} loop;
+
+static int64_t number_in(onnx_build *b, int i, int64_t otherwise)
+{
+    onnx_value       *v = eddy__onnx_value_in(b, i);
+    const eddy_array *a = v ? eddy__onnx_array_of(b, v) : NULL;
+    return a && eddy_array_count(a) == 1 ? (int64_t)eddy_array_item(a) : otherwise;
+}
+
+static bool loop_of(onnx_build *b, loop *l)
+{
+    *l = (loop){ .g = eddy__onnx_graph_attr(b, "body") };
+    if (!l->g) return false;
+    l->carried = b->n_in - 2;
+    l->stacked = (int)l->g->n_outputs - 1 - l->carried;
+    if (l->carried < 0 || l->stacked < 0 || l->g->n_inputs != (size_t)b->n_in || l->g->n_outputs + 4 > EDDY_MAX_RESULTS ||
+        b->n_out > l->carried + l->stacked)
+        return eddy__onnx_invalid(b, "the body does not have the inputs and outputs of the node");
+    l->limited = eddy__onnx_has(b, 0);
+    l->trips = l->limited ? number_in(b, 0, -1) : -1;
+    l->cond = eddy__onnx_has(b, 1) ? (int)number_in(b, 1, -1) : 1;
+    l->endless = never_stops(l->g);
+    return true;
+}
+
+/* Stacks the values of an output of each iteration; a loop without iterations yields no rows of the
+ * type that the body declares. */
+static eddy_tensor stacked(onnx_build *b, const onnx_info *info, const eddy_tensor *t, int n)
+{
+    if (n) return eddy_stack({ n, t }, 0);
+    eddy_shape s = info->shape;
+    if (!eddy_shape_is_known(s) || s.rank >= EDDY_MAX_RANK) {
+        eddy__onnx_missing(b, "a loop without iterations stacks values of unknown shape");
+        return eddy_none(b->graph);
+    }
+    memmove(s.dim + 1, s.dim, (size_t)s.rank * sizeof *s.dim);
+    s.dim[0] = 0;
+    s.rank++;
+    return eddy_zeros(b->graph, eddy__onnx_dtype(info->type), s);
+}
+
+/* Builds the body for each iteration, as long as the condition is known. */
+static bool unrolled(onnx_build *b, const loop *l)
+{
+    const size_t nodes = l->g->n_nodes + 1;
+    const int    most = (int)(UNROLLED_NODES / nodes);
+    onnx_value **in = eddy__region_take(b->memory, l->g->n_inputs, sizeof *in);
+    onnx_value **out = eddy__region_take(b->memory, l->g->n_outputs, sizeof *out);
+    eddy_tensor *rows = eddy__region_take(b->memory, (size_t)l->stacked * (size_t)(most + 1), sizeof *rows);
+    int          n = 0, going = l->cond;
+    if (!in || !out || !rows) return eddy__onnx_missing(b, "out of memory");
+    for (int i = 0; i < l->carried; i++) in[2 + i] = b->in[2 + i] ? b->in[2 + i] : eddy__onnx_new_value(b);
+    for (; going == 1 && (!l->limited || n < l->trips); n++) {
+        if (n == most) return eddy__onnx_missing(b, "the loop has too many iterations to be unrolled");
+        in[0] = known_value(b, EDDY_INT64, n, ONNX_INT64);
+        in[1] = known_value(b, EDDY_BOOL, 1, ONNX_BOOL);
+        if (!in[0] || !in[1] || !eddy__onnx_subgraph(b, l->g, "body", in, out)) return false;
+        const eddy_array *next = l->endless ? NULL : eddy__onnx_array_of(b, out[0]);
+        if (!l->endless && !next) return eddy__onnx_unbound(b, "the condition must be known in each iteration");
+        if (next) going = eddy_array_item(next) != 0;
+        for (int i = 0; i < l->carried; i++) in[2 + i] = out[1 + i];
+        for (int i = 0; i < l->stacked; i++) rows[i * (most + 1) + n] = eddy__onnx_tensor_of(b, out[1 + l->carried + i]);
+    }
+    for (int i = 0; i < l->carried; i++) eddy__onnx_put_value(b, i, in[2 + i]);
+    for (int i = 0; i < l->stacked && !b->reason; i++) {
+        const onnx_info *info = &l->g->outputs[1 + l->carried + i];
+        const int        type = n ? out[1 + l->carried + i]->type : info->type;
+        eddy__onnx_put_as(b, l->carried + i, stacked(b, info, rows + i * (most + 1), n), type);
+    }
+    return !b->reason;
+}
+
+/* The body of a loop in the graph: the arguments are the number of the iteration, the condition if
+ * it is a variable, the carried values, and for a counted loop the number again as a row. */
+static int loop_body(eddy_list x, eddy_tensor *y, void *context)
+{
+    body        *c = context;
+    const int    first = c->conditional ? 2 : 1;
+    onnx_value **in = eddy__region_take(c->b->memory, c->g->n_inputs, sizeof *in);
+    eddy_tensor  out[EDDY_MAX_RESULTS];
+    if (!in) return 0;
+    in[0] = eddy__onnx_new_tensor(c->b, x.at[0], ONNX_INT64);
+    in[1] = c->conditional ? eddy__onnx_new_tensor(c->b, x.at[1], ONNX_BOOL)
+                           : known_value(c->b, EDDY_BOOL, 1, ONNX_BOOL);
+    for (int i = 0; i < c->carried; i++) in[2 + i] = eddy__onnx_new_tensor(c->b, x.at[first + i], c->types[i]);
+    const int n = build_body(c, in, out);
+    if (n == 0) return 0;
+    y[0] = Add(x.at[0], 1);
+    if (c->conditional) y[1] = Reshape(out[0], EDDY_SCALAR);
+    for (int i = 1; i < n; i++)
+        if (!c->conditional || i <= c->carried) y[first + i - 1] = out[i];
+    return first + (c->conditional ? c->carried : n - 1);
+}
+
+/* True while the number is below the limit and the condition holds. */
+static int goes_on(eddy_list x, eddy_tensor *y, void *context)
+{
+    const eddy_tensor *limit = context;
+    y[0] = eddy_is_valid(*limit) ? LogicalAnd(x.at[1], Less(x.at[0], *limit)) : Identity(x.at[1]);
+    return 1;
+}
+
+typedef struct loop_state {
+    body        body;
+    int         types[EDDY_MAX_RESULTS];
+    eddy_tensor start[EDDY_MAX_RESULTS];    /* the number, the condition, the carried values */
+} loop_state;
+
+static bool begin(onnx_build *b, const loop *l, loop_state *s)
+{
+    s->body = (body){ .b = b, .g = l->g, .what = "body", .types = s->types, .carried = l->carried, .counts = true };
+    s->start[0] = eddy_number(b->graph, EDDY_INT64, 0);
+    s->start[1] = eddy__onnx_has(b, 1) ? Reshape(eddy__onnx_in(b, 1), EDDY_SCALAR)
+                                       : eddy_const(b->graph, EDDY_BOOL, EDDY_SCALAR, &(bool){ true });
+    for (int i = 0; i < l->carried; i++) {
+        onnx_value *v = eddy__onnx_value_in(b, 2 + i);
+        if (!v || v->kind != ONNX_TENSOR)
+            return eddy__onnx_unbound(b, "a loop that carries a sequence needs a constant number of iterations "
+                                         "and a constant condition");
+        s->types[i] = v->type;
+        s->start[2 + i] = eddy__onnx_tensor_of(b, v);
+    }
+    return !b->reason;
+}
+
+static eddy_tensor limit_of(onnx_build *b, const loop *l)
+{
+    return l->limited ? Cast(Reshape(eddy__onnx_in(b, 0), EDDY_SCALAR), EDDY_INT64) : EDDY_NO_TENSOR;
+}
+
+/* The final values, [0] the number of iterations that were run. */
+static bool while_loop(onnx_build *b, const loop *l, loop_state *s, eddy_tensor *y)
+{
+    eddy_tensor limit = limit_of(b, l);
+    s->body.conditional = true;
+    return eddy_while_loop({ goes_on, &limit, "condition" }, { loop_body, &s->body, "body" },
+                           { 2 + l->carried, s->start }, y, .maximum_iterations = l->trips) > 0 && !s->body.failed;
+}
+
+/* A loop of so many iterations, with stacks. */
+static bool counted_loop(onnx_build *b, const loop *l, loop_state *s, eddy_tensor count, eddy_tensor *y)
+{
+    eddy_tensor start[EDDY_MAX_RESULTS];
+    const eddy_tensor zero = eddy_number(b->graph, EDDY_INT64, 0), one = eddy_number(b->graph, EDDY_INT64, 1);
+    const eddy_tensor numbers = eddy_range(zero, Maximum(count, zero), one);
+    s->body.conditional = false;
+    start[0] = s->start[0];
+    memcpy(start + 1, s->start + 2, (size_t)l->carried * sizeof *start);
+    return eddy_loop({ loop_body, &s->body, "body" }, { 1 + l->carried, start }, EDDY_LIST(numbers), y) > 0 &&
+        !s->body.failed;
+}
+
+/* With stacks and a condition that changes, the loop is run once to count its iterations. */
+static bool built_loop(onnx_build *b, const loop *l)
+{
+    loop_state  s;
+    eddy_tensor y[EDDY_MAX_RESULTS];
+    memset(&s, 0, sizeof s);
+    if (!begin(b, l, &s)) return false;
+    const bool counted = l->endless && l->limited;
+    int        first = 2;
+    if (l->stacked || (counted && l->cond == 1)) {
+        eddy_tensor count = limit_of(b, l);
+        if (counted) count = Where(s.start[1], count, ZerosLike(count));
+        else if (!while_loop(b, l, &s, y)) return false;
+        else count = y[0];
+        if (!counted_loop(b, l, &s, count, y)) return false;
+        first = 1;
+    } else if (!while_loop(b, l, &s, y)) return false;
+    for (int i = 0; i < b->n_out; i++) eddy__onnx_put_as(b, i, y[first + i], s.body.out_types[1 + i]);
+    return true;
+}
+
+static bool loop_node(onnx_build *b)
+{
+    loop l;
+    if (!loop_of(b, &l)) return false;
+    const int64_t nodes = (int64_t)l.g->n_nodes + 1;
+    const bool    known = l.trips >= 0 || l.cond == 0 || (!l.limited && !l.endless);
+    const bool    is_short = l.trips >= 0 && l.trips <= UNROLLED_NODES / nodes;
+    bool          sequences = false;
+    for (int i = 0; i < l.carried; i++)
+        sequences = sequences || !b->in[2 + i] || b->in[2 + i]->kind != ONNX_TENSOR;
+    if (l.cond >= 0 && known && (sequences || (l.endless && is_short) || l.cond == 0)) return unrolled(b, &l);
+    if (l.cond >= 0 && is_short) {      /* if the condition follows from constants */
+        const int32_t before = b->reader->nodes;
+        if (unrolled(b, &l)) return true;
+        if (b->support != EDDY_ONNX_BOUND || b->reader->failed) return false;
+        b->reason = NULL;
+        b->reader->nodes = before;
+    }
+    return built_loop(b, &l);
+}
+
+/* ---------------------------------------------------------------------- Scan -- */
+
+typedef struct scan {
+    body body;
+    int  rows;
+    int  types[EDDY_MAX_RESULTS];
+    const int64_t *in_axes, *out_axes, *in_back, *out_back;     /* or NULL */
+    int  n_in_axes, n_out_axes, n_in_back, n_out_back;
+} scan;
+
+static int64_t at(const int64_t *list, int n, int i) { return list && i < n ? list[i] : 0; }
+
+static int scan_body(eddy_list x, eddy_tensor *y, void *context)
+{
+    scan        *s = context;
+    onnx_value **in = eddy__region_take(s->body.b->memory, (size_t)x.count, sizeof *in);
+    for (int i = 0; in && i < x.count; i++) in[i] = eddy__onnx_new_tensor(s->body.b, x.at[i], s->types[i]);
+    return in ? build_body(&s->body, in, y) : 0;
+}
+
+/* Of one example: states and rows in, final states and stacks out. */
+static int scan_one(eddy_list x, eddy_tensor *y, void *context)
+{
+    scan       *s = context;
+    const int   states = s->body.carried;
+    eddy_tensor rows[EDDY_MAX_RESULTS];
+    for (int i = 0; i < s->rows; i++) {
+        rows[i] = x.at[states + i];
+        const int64_t axis = at(s->in_axes, s->n_in_axes, i);
+        if (axis != 0) rows[i] = eddy_moveaxis(rows[i], axis, 0);
+        if (at(s->in_back, s->n_in_back, i)) rows[i] = eddy_reverse(rows[i], EDDY_AXES(0));
+    }
+    const int n = eddy_loop({ scan_body, s, "body" }, { states, x.at }, { s->rows, rows }, y);
+    for (int i = states; i < n; i++) {
+        if (at(s->out_back, s->n_out_back, i - states)) y[i] = eddy_reverse(y[i], EDDY_AXES(0));
+        const int64_t axis = at(s->out_axes, s->n_out_axes, i - states);
+        if (axis != 0) y[i] = eddy_moveaxis(y[i], 0, axis);
+    }
+    return n;
+}
+
+/* Operator set 8 has a batch in front, and lengths as its first input. */
+static bool scan_node(onnx_build *b)
+{
+    const bool batched = b->version < 9;
+    scan       s = { .body = { .b = b, .g = eddy__onnx_graph_attr(b, "body"), .what = "body" } };
+    eddy_tensor x[EDDY_MAX_RESULTS], y[EDDY_MAX_RESULTS];
+    const int  skip = batched, n_in = b->n_in - skip;
+    s.rows = (int)eddy__onnx_int(b, "num_scan_inputs", 0);
+    s.body.carried = n_in - s.rows;
+    if (!s.body.g) return false;
+    if (s.rows < 1 || s.body.carried < 0 || n_in >= EDDY_MAX_RESULTS || s.body.g->n_inputs != (size_t)n_in ||
+        s.body.g->n_outputs >= EDDY_MAX_RESULTS || (size_t)b->n_out > s.body.g->n_outputs)
+        return eddy__onnx_invalid(b, "the body does not have the inputs and outputs of the node");
+    if (batched && eddy__onnx_has(b, 0)) return eddy__onnx_missing(b, "lengths of sequences are not supported");
+    s.in_axes = eddy__onnx_ints(b, "scan_input_axes", &s.n_in_axes);
+    s.out_axes = eddy__onnx_ints(b, "scan_output_axes", &s.n_out_axes);
+    s.in_back = eddy__onnx_ints(b, batched ? "directions" : "scan_input_directions", &s.n_in_back);
+    s.out_back = eddy__onnx_ints(b, "scan_output_directions", &s.n_out_back);
+    for (int i = 0; i < n_in; i++) {
+        x[i] = eddy__onnx_in(b, i + skip);
+        s.types[i] = eddy__onnx_type_in(b, i + skip);
+        if (!eddy_is_valid(x[i])) return eddy__onnx_invalid(b, "input %d is missing", i + skip);
+    }
+    const int n = batched ? eddy_map_fn({ scan_one, &s, "examples" }, { n_in, x }, y) : scan_one((eddy_list){ n_in, x }, y, &s);
+    if (n == 0 || s.body.failed) return false;
+    for (int i = 0; i < b->n_out; i++) eddy__onnx_put_as(b, i, y[i], s.body.out_types[i]);
+    return true;
+}
+
+const onnx_operator eddy__onnx_control[] = {
+    { "If", 1, conditional }, { "Loop", 1, loop_node }, { "Scan", 8, scan_node }, { NULL },
+};

@@ -1,0 +1,23 @@
+/* table.c -- the operators of all files. */
+#include "build.h"
+
+#include <string.h>
+
+static const onnx_operator *const tables[] = {
+    eddy__onnx_math, eddy__onnx_arrays, eddy__onnx_shapes, eddy__onnx_reduce, eddy__onnx_linear,
+    eddy__onnx_indexing, eddy__onnx_conv, eddy__onnx_pool, eddy__onnx_norm, eddy__onnx_losses,
+    eddy__onnx_sequences, eddy__onnx_quantized, eddy__onnx_rnn, eddy__onnx_random,
+    eddy__onnx_signal, eddy__onnx_control, eddy__onnx_resize, eddy__onnx_training, eddy__onnx_images,
+    eddy__onnx_grams,
+};
+
+const onnx_operator *eddy__onnx_find(const char *domain, const char *name, int version)
+{
+    const onnx_operator *best = NULL;
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+        for (const onnx_operator *o = tables[t]; o->name; o++)
+            if (strcmp(o->name, name) == 0 && strcmp(o->domain ? o->domain : "", domain) == 0 &&
+                o->since <= version && (!best || o->since > best->since))
+                best = o;
+    return best;
+}

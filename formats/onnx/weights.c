@@ -1,0 +1,298 @@
+/* weights.c -- tensors of the file as arrays: views of the file where Eddy has their type, else
+ * converted to a wider one. */
+#include "reader.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool eddy__onnx_keep(onnx_reader *r, eddy_array *a)
+{
+    onnx_kept *k = a ? eddy__region_take(&r->memory, 1, sizeof *k) : NULL;
+    if (!k) {
+        eddy_array_free(a);
+        return eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory");
+    }
+    *k = (onnx_kept){ .next = r->kept, .array = a };
+    r->kept = k;
+    return true;
+}
+
+/* ------------------------------------------------------------ external data -- */
+
+/* A path that stays in the folder of the model: relative, and without "..". */
+static bool contained(const char *path)
+{
+    if (!path || !*path || *path == '/') return false;
+    for (const char *p = path; p; p = strchr(p, '/')) {
+        p += *p == '/';
+        if (p[0] == '.' && p[1] == '.' && (p[2] == '/' || p[2] == 0)) return false;
+    }
+    return true;
+}
+
+static source *external_file(onnx_reader *r, const char *location)
+{
+    for (onnx_kept *k = r->kept; k; k = k->next)
+        if (k->file && strcmp(k->location, location) == 0) return k->file;
+    const char *slash = strrchr(r->path, '/');
+    const int   folder = slash ? (int)(slash - r->path) + 1 : 0;
+    const char *path = eddy__region_print(&r->memory, "%.*s%s", folder, r->path, location);
+    onnx_kept  *k = eddy__region_take(&r->memory, 1, sizeof *k);
+    if (!path || !k) {
+        eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory");
+        return NULL;
+    }
+    eddy_error e = { 0 };
+    source *s = eddy__source_read(path, r->options.files, r->options.max_bytes, &e);
+    if (!s) {
+        eddy__onnx_error(r, e.status, "%s", e.message);
+        return NULL;
+    }
+    *k = (onnx_kept){ .next = r->kept, .location = location, .file = s };
+    r->kept = k;
+    return s;
+}
+
+static source *external(onnx_reader *r, const onnx_tensor *t, wire_bytes *raw)
+{
+    if (!contained(t->location)) {
+        eddy__onnx_error(r, EDDY_INVALID_ARGUMENT,
+                         "tensor '%s': external data must be in the folder of the model, not in '%s'",
+                         t->name, t->location ? t->location : "");
+        return NULL;
+    }
+    source *s = external_file(r, t->location);
+    if (!s) return NULL;
+    const wire_bytes all = eddy__source_bytes(s);
+    const uint64_t   from = (uint64_t)t->offset;
+    const uint64_t   size = t->length < 0 ? (uint64_t)all.size - from : (uint64_t)t->length;
+    if (t->offset < 0 || from > all.size || size > all.size - from) {
+        eddy__onnx_error(r, EDDY_CORRUPT, "tensor '%s': its data is not within '%s'", t->name,
+                         t->location);
+        return NULL;
+    }
+    *raw = (wire_bytes){ all.at + from, (size_t)size };
+    return s;
+}
+
+/* -------------------------------------------------------------- conversion -- */
+
+/* The value of an 8-bit float of so many bits of exponent; `finite` has no infinities, `unsigned
+ * zero` types have one NaN, 0x80, and a bias that is one larger. */
+static double float8(unsigned v, int exponent_bits, bool fn, bool uz)
+{
+    const int bits = 7 - exponent_bits, bias = (1 << (exponent_bits - 1)) - (uz ? 0 : 1);
+    const int exponent = (int)(v >> bits) & ((1 << exponent_bits) - 1);
+    const int fraction = (int)v & ((1 << bits) - 1), last = (1 << exponent_bits) - 1;
+    if (uz ? v == 0x80 : fn ? (v & 127) == 127 : exponent == last && fraction != 0) return NAN;
+    const double sign = v & 128 ? -1 : 1;
+    if (!uz && !fn && exponent == last) return sign * INFINITY;
+    if (exponent == 0) return sign * ldexp(fraction, 1 - bias - bits);
+    return sign * ldexp(fraction + (1 << bits), exponent - bias - bits);
+}
+
+/* Element bits of this type, sign-extended. */
+static int64_t integer(int type, uint64_t v)
+{
+    switch (type) {
+    case ONNX_INT8: return (int8_t)v;
+    case ONNX_UINT8: return (uint8_t)v;
+    case ONNX_INT16: return (int16_t)v;
+    case ONNX_UINT16: return (uint16_t)v;
+    case ONNX_INT32: return (int32_t)v;
+    case ONNX_UINT32: return (uint32_t)v;
+    case ONNX_INT4: return (int64_t)(v & 15) - (v & 8 ? 16 : 0);
+    case ONNX_UINT4: return (int64_t)(v & 15);
+    default: return (int64_t)v;
+    }
+}
+
+/* Stores element i, given by its bits, or, of a float or a complex part, as its field has it. */
+static void store(eddy_array *a, int type, int64_t i, uint64_t v)
+{
+    void *data = eddy_array_data(a);
+    switch (eddy_array_dtype(a)) {
+    case EDDY_FLOAT64:
+    case EDDY_COMPLEX128: ((double *)data)[i] = eddy__wire_double(v); break;
+    case EDDY_COMPLEX64: ((float *)data)[i] = eddy__wire_float(v); break;
+    case EDDY_FLOAT32:
+        ((float *)data)[i] = type == ONNX_FLOAT ? eddy__wire_float(v)
+            : (float)float8((unsigned)v & 255, type == ONNX_FLOAT8E4M3FN || type == ONNX_FLOAT8E4M3FNUZ ? 4 : 5,
+                            type == ONNX_FLOAT8E4M3FN, type == ONNX_FLOAT8E4M3FNUZ || type == ONNX_FLOAT8E5M2FNUZ);
+        break;
+    case EDDY_FLOAT16:
+    case EDDY_BFLOAT16: ((uint16_t *)data)[i] = (uint16_t)v; break;
+    case EDDY_BOOL: ((bool *)data)[i] = v != 0; break;
+    case EDDY_UINT8: ((uint8_t *)data)[i] = (uint8_t)v; break;
+    case EDDY_INT32: ((int32_t *)data)[i] = (int32_t)integer(type, v); break;
+    case EDDY_INT64: ((int64_t *)data)[i] = integer(type, v); break;
+    case EDDY_DEFAULT_DTYPE:
+    case EDDY_DTYPES: break;
+    }
+}
+
+/* Bits of an element in the file. */
+static int width(int type)
+{
+    static const int of[ONNX_TYPES] = {
+        [ONNX_FLOAT] = 32, [ONNX_UINT8] = 8, [ONNX_INT8] = 8, [ONNX_UINT16] = 16, [ONNX_INT16] = 16,
+        [ONNX_INT32] = 32, [ONNX_INT64] = 64, [ONNX_BOOL] = 8, [ONNX_FLOAT16] = 16,
+        [ONNX_DOUBLE] = 64, [ONNX_UINT32] = 32, [ONNX_UINT64] = 64, [ONNX_COMPLEX64] = 32,
+        [ONNX_COMPLEX128] = 64, [ONNX_BFLOAT16] = 16, [ONNX_FLOAT8E4M3FN] = 8,
+        [ONNX_FLOAT8E4M3FNUZ] = 8, [ONNX_FLOAT8E5M2] = 8, [ONNX_FLOAT8E5M2FNUZ] = 8,
+        [ONNX_UINT4] = 4, [ONNX_INT4] = 4,
+    };
+    return of[type];
+}
+
+static uint64_t bits_at(wire_bytes raw, int width, int64_t i)
+{
+    if (width == 4) return raw.at[i / 2] >> (i % 2 ? 4 : 0) & 15;
+    uint64_t v = 0;
+    for (int k = 0; k < width / 8; k++) v |= (uint64_t)raw.at[i * (width / 8) + k] << (8 * k);
+    return v;
+}
+
+/* Types whose bytes in the file are those in memory. */
+static bool same_bytes(int type)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return eddy_dtype_size(eddy__onnx_stored(type)) * 8 ==
+        (size_t)width(type) * (type == ONNX_COMPLEX64 || type == ONNX_COMPLEX128 ? 2 : 1) &&
+        type != ONNX_BOOL;
+#else
+    return type == ONNX_UINT8;
+#endif
+}
+
+static eddy_array *converted(const onnx_tensor *t, wire_bytes raw, bool has_raw, eddy_shape shape,
+                             int64_t count)
+{
+    eddy_array *a = eddy_array_new(eddy__onnx_stored(t->type), shape);
+    for (int64_t i = 0; a && i < count; i++)
+        store(a, t->type, i, has_raw ? bits_at(raw, width(t->type), i) : t->numbers[i]);
+    return a;
+}
+
+static bool all_representable(const onnx_tensor *t, const eddy_array *a)
+{
+    if (t->type != ONNX_UINT64) return true;
+    const int64_t *v = eddy_array_data(a);
+    for (int64_t i = 0; i < eddy_array_count(a); i++)
+        if (v[i] < 0) return false;
+    return true;
+}
+
+/* ---------------------------------------------------------------- tensors -- */
+
+static bool shape_of(onnx_reader *r, const onnx_tensor *t, eddy_shape *shape)
+{
+    *shape = eddy_shape_of_dims(t->dims, t->rank > 100 ? 100 : t->rank);
+    if (t->rank > EDDY_MAX_RANK)
+        return eddy__onnx_error(r, EDDY_LIMIT, "tensor '%s' has rank %zu; the limit is %d", t->name,
+                                t->rank, EDDY_MAX_RANK);
+    if (!eddy_shape_is_valid(*shape) || !eddy_shape_is_known(*shape))
+        return eddy__onnx_error(r, EDDY_CORRUPT, "tensor '%s' has no valid shape", t->name);
+    return true;
+}
+
+eddy_array *eddy__onnx_elements(onnx_reader *r, const onnx_tensor *t)
+{
+    eddy_shape shape;
+    if (!shape_of(r, t, &shape)) return NULL;
+    if (eddy__onnx_stored(t->type) == EDDY_DEFAULT_DTYPE) {
+        eddy__onnx_error(r, EDDY_UNIMPLEMENTED, "tensor '%s' has elements of type %s", t->name,
+                         eddy__onnx_type_name(t->type));
+        return NULL;
+    }
+    wire_bytes raw = t->raw;
+    source    *file = t->external ? external(r, t, &raw) : r->file;
+    if (!file) return NULL;
+    const bool    has_raw = t->external || t->has_raw;
+    const bool    parts = t->type == ONNX_COMPLEX64 || t->type == ONNX_COMPLEX128;
+    const int64_t count = eddy_shape_count(shape) * (parts ? 2 : 1);
+    const uint64_t bytes = ((uint64_t)count * (uint64_t)width(t->type) + 7) / 8;
+    if (has_raw ? raw.size != bytes : t->count != (uint64_t)count) {
+        eddy__onnx_error(r, EDDY_CORRUPT, "tensor '%s' has not as many elements as its shape", t->name);
+        return NULL;
+    }
+    eddy_array *a = has_raw && same_bytes(t->type)
+        ? eddy__source_array(file, raw, eddy__onnx_stored(t->type), shape)
+        : converted(t, raw, has_raw, shape, count);
+    if (!eddy__onnx_keep(r, a)) return NULL;
+    if (all_representable(t, a)) return a;
+    eddy__onnx_error(r, EDDY_UNIMPLEMENTED, "tensor '%s' has elements above 2^63 - 1", t->name);
+    return NULL;
+}
+
+static onnx_value *new_value(onnx_reader *r)
+{
+    onnx_value *v = eddy__region_take(&r->memory, 1, sizeof *v);
+    if (!v) eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory");
+    return v;
+}
+
+static bool strings(onnx_reader *r, const onnx_tensor *t, onnx_value *v)
+{
+    if (!shape_of(r, t, &v->strings_shape)) return false;
+    if ((uint64_t)eddy_shape_count(v->strings_shape) != t->count)
+        return eddy__onnx_error(r, EDDY_CORRUPT, "tensor '%s' has not as many elements as its shape",
+                                t->name);
+    v->strings = t->strings;
+    v->count = (int)t->count;
+    return true;
+}
+
+onnx_value *eddy__onnx_tensor_value(onnx_reader *r, const onnx_tensor *t)
+{
+    onnx_value *v = new_value(r);
+    if (!v) return NULL;
+    *v = (onnx_value){ .kind = ONNX_TENSOR, .constant = true, .type = t->type, .weight = t->name };
+    if (t->type == ONNX_STRING) return strings(r, t, v) ? v : NULL;
+    v->array = eddy__onnx_elements(r, t);
+    return v->array ? v : NULL;
+}
+
+/* Indices are positions, or one row of coordinates for each value. */
+static bool scatter(onnx_reader *r, const onnx_sparse *t, const eddy_array *values,
+                    const eddy_array *indices, eddy_array *dense)
+{
+    const int64_t  n = eddy_array_count(values), rank = (int64_t)t->rank;
+    const int64_t *at = eddy_array_data(indices);
+    const bool     rows = eddy_array_shape(indices).rank == 2;
+    const size_t   size = eddy_dtype_size(eddy_array_dtype(values));
+    if (eddy_array_dtype(indices) != EDDY_INT64 || eddy_array_count(indices) != n * (rows ? rank : 1))
+        return eddy__onnx_error(r, EDDY_CORRUPT, "sparse tensor '%s' has wrong indices", t->values.name);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t to = rows ? 0 : at[i];
+        bool    inside = true;
+        for (int64_t k = 0; rows && k < rank; k++) {
+            inside = inside && at[i * rank + k] >= 0 && at[i * rank + k] < t->dims[k];
+            to = inside ? to * t->dims[k] + at[i * rank + k] : 0;
+        }
+        if (!inside || to < 0 || to >= eddy_array_count(dense))
+            return eddy__onnx_error(r, EDDY_CORRUPT, "sparse tensor '%s' has an index out of range",
+                                    t->values.name);
+        memcpy((char *)eddy_array_data(dense) + (size_t)to * size,
+               (char *)eddy_array_data(values) + (size_t)i * size, size);
+    }
+    return true;
+}
+
+onnx_value *eddy__onnx_sparse_value(onnx_reader *r, const onnx_sparse *t)
+{
+    onnx_tensor like = t->values;
+    like.dims = t->dims;
+    like.rank = t->rank;
+    eddy_shape        shape;
+    const eddy_array *values = eddy__onnx_elements(r, &t->values);
+    const eddy_array *indices = values ? eddy__onnx_elements(r, &t->indices) : NULL;
+    onnx_value       *v = indices ? new_value(r) : NULL;
+    if (!v || !shape_of(r, &like, &shape)) return NULL;
+    *v = (onnx_value){ .kind = ONNX_TENSOR, .constant = true, .type = t->values.type,
+                       .weight = t->values.name };
+    v->array = eddy_array_new(eddy_array_dtype(values), shape);
+    if (!eddy__onnx_keep(r, v->array) || !scatter(r, t, values, indices, v->array)) return NULL;
+    return v;
+}

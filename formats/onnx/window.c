@@ -1,0 +1,84 @@
+/* window.c -- see window.h. */
+#include "window.h"
+
+#include <string.h>
+
+static bool list(onnx_build *b, const char *name, int count, int64_t otherwise, int64_t *to)
+{
+    int            n;
+    const int64_t *from = eddy__onnx_ints(b, name, &n);
+    for (int i = 0; i < count; i++) to[i] = otherwise;
+    if (!from || n == 0) return true;
+    if (n != count) return eddy__onnx_invalid(b, "%s has %d entries and not %d", name, n, count);
+    for (int i = 0; i < count; i++) {
+        if (from[i] < (otherwise == 1 ? 1 : 0) || from[i] > 1 << 24)
+            return eddy__onnx_missing(b, "%s has the entry %lld", name, (long long)from[i]);
+        to[i] = from[i];
+    }
+    return true;
+}
+
+bool eddy__onnx_window_lists(onnx_build *b, int rank, eddy_shape filter, onnx_window *w)
+{
+    int64_t pads[6];
+    *w = (onnx_window){ .axes = rank - 2 };
+    if (rank < 3 || rank > 5)
+        return eddy__onnx_missing(b, rank < 0 ? "the rank of the input must be known"
+                                              : "the rank of the input is not 3, 4 or 5");
+    if (!list(b, "kernel_shape", w->axes, 1, w->size) || !list(b, "strides", w->axes, 1, w->stride) ||
+        !list(b, "dilations", w->axes, 1, w->dilation) || !list(b, "pads", 2 * w->axes, 0, pads))
+        return false;
+    if (filter.rank == rank)
+        for (int i = 0; i < w->axes; i++) w->size[i] = filter.dim[i + 2];
+    for (int i = 0; i < w->axes; i++) {
+        if (w->size[i] < 1) return eddy__onnx_missing(b, "the size of the window must be known");
+        w->before[i] = pads[i];
+        w->after[i] = pads[w->axes + i];
+    }
+    return true;
+}
+
+bool eddy__onnx_window(onnx_build *b, eddy_tensor x, eddy_shape filter, onnx_window *w)
+{
+    const eddy_shape s = eddy_shape_of(x);
+    if (!eddy__onnx_window_lists(b, s.rank, filter, w)) return false;
+    const bool upper = eddy__onnx_is(b, "auto_pad", "SAME_UPPER", false);
+    const bool lower = eddy__onnx_is(b, "auto_pad", "SAME_LOWER", false);
+    if (eddy__onnx_is(b, "auto_pad", "VALID", false))
+        for (int i = 0; i < w->axes; i++) w->before[i] = w->after[i] = 0;
+    for (int i = 0; (upper || lower) && i < w->axes; i++) {
+        const int64_t size = s.dim[i + 2], reach = (w->size[i] - 1) * w->dilation[i] + 1;
+        if (size < 0 && w->stride[i] != 1)
+            return eddy__onnx_missing(b, "auto_pad with strides needs known sizes");
+        const int64_t out = (size + w->stride[i] - 1) / w->stride[i];
+        int64_t total = size < 0 ? reach - 1 : (out - 1) * w->stride[i] + reach - size;
+        if (total < 0) total = 0;
+        w->before[i] = upper ? total / 2 : total - total / 2;
+        w->after[i] = total - w->before[i];
+    }
+    return true;
+}
+
+eddy_dims eddy__onnx_window_pads(const onnx_window *w)
+{
+    eddy_dims d = { .count = 2 * w->axes };
+    for (int i = 0; i < w->axes; i++) {
+        d.at[2 * i] = w->before[i];
+        d.at[2 * i + 1] = w->after[i];
+    }
+    return d;
+}
+
+bool eddy__onnx_window_ceil(onnx_build *b, eddy_tensor x, onnx_window *w)
+{
+    const eddy_shape s = eddy_shape_of(x);
+    for (int i = 0; i < w->axes; i++) {
+        const int64_t size = s.dim[i + 2], reach = (w->size[i] - 1) * w->dilation[i] + 1;
+        if (size < 0) return eddy__onnx_missing(b, "ceil_mode needs known sizes");
+        const int64_t room = size + w->before[i] + w->after[i] - reach;
+        int64_t       last = room <= 0 ? 0 : (room + w->stride[i] - 1) / w->stride[i] * w->stride[i];
+        if (last >= size + w->before[i]) last -= w->stride[i];
+        if (last + reach - size - w->before[i] > w->after[i]) w->after[i] = last + reach - size - w->before[i];
+    }
+    return true;
+}

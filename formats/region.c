@@ -1,0 +1,74 @@
+/* region.c -- see region.h. Blocks of 64 KiB, and a block of its own for anything larger. */
+#include "region.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 65536, ALIGN = 16 };
+
+struct region_block {
+    _Alignas(ALIGN) struct region_block *next;
+};
+
+static void *block(region *a, size_t bytes)
+{
+    struct region_block *b = calloc(1, sizeof *b + bytes);
+    if (!b) {
+        a->full = true;
+        return NULL;
+    }
+    b->next = a->blocks;
+    a->blocks = b;
+    a->used = 0;
+    a->size = bytes;
+    return b + 1;
+}
+
+void *eddy__region_take(region *a, size_t count, size_t size)
+{
+    if (size && count > (SIZE_MAX / 2 - BLOCK) / size) {
+        a->full = true;
+        return NULL;
+    }
+    const size_t bytes = (count * size + ALIGN - 1) / ALIGN * ALIGN;
+    if (bytes <= a->size - a->used && a->blocks) {
+        void *p = (char *)(a->blocks + 1) + a->used;
+        a->used += bytes;
+        return p;
+    }
+    void *p = block(a, bytes > BLOCK ? bytes : BLOCK);
+    if (p) a->used = bytes;
+    return p;
+}
+
+const char *eddy__region_text(region *a, wire_bytes b)
+{
+    char *s = eddy__region_take(a, b.size + 1, 1);
+    if (s && b.size) memcpy(s, b.at, b.size);
+    return s;
+}
+
+const char *eddy__region_print(region *a, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    va_list again;
+    va_copy(again, args);
+    const int n = vsnprintf(NULL, 0, format, args);
+    char     *s = n < 0 ? NULL : eddy__region_take(a, (size_t)n + 1, 1);
+    if (s) vsnprintf(s, (size_t)n + 1, format, again);
+    va_end(again);
+    va_end(args);
+    return s;
+}
+
+void eddy__region_free(region *a)
+{
+    for (struct region_block *b = a->blocks, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    *a = (region){ 0 };
+}
