@@ -1,5 +1,4 @@
-/* safetensors.c -- safetensors files: writing named arrays, and code shared by writing and
- * reading. */
+/* safetensors.c -- safetensors files: writing named arrays and metadata, and the codes of types. */
 #include "graph/files/safetensors.h"
 #include "graph/files/safetensors_header.h"
 
@@ -36,6 +35,13 @@ typedef struct item {
     const char       *name;
     const eddy_array *array;
 } item;
+
+/* What a file contains. */
+typedef struct contents {
+    item                  *items;
+    eddy_safetensors_text *metadata;
+    int                    n, n_metadata;
+} contents;
 
 static int by_name(const void *a, const void *b)
 {
@@ -86,6 +92,32 @@ static bool arrange(item *items, int n, const char *path, eddy_error *e)
     return true;
 }
 
+static bool text_is_valid(const eddy_safetensors_text *t, int i, const char *path, eddy_error *e)
+{
+    if (!t->key || !t->value)
+        return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
+                               "%.600s: pair %d of the metadata has no key or no value", path, i);
+    const size_t key = strlen(t->key), value = strlen(t->value);
+    if (eddy__utf8_check(t->key, key) == key && eddy__utf8_check(t->value, value) == value)
+        return true;
+    return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
+                           "%.600s: pair %d of the metadata is not UTF-8", path, i);
+}
+
+/* Checks the metadata and sorts it by key. */
+static bool arrange_metadata(eddy_safetensors_text *m, int n, const char *path, eddy_error *e)
+{
+    for (int i = 0; i < n; i++)
+        if (!text_is_valid(&m[i], i, path, e)) return false;
+    if (n > 1) qsort(m, (size_t)n, sizeof *m, eddy__safetensors_by_key);
+    for (int i = 1; i < n; i++)
+        if (strcmp(m[i - 1].key, m[i].key) == 0)
+            return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
+                                   "%.300s: the key '%.300s' appears twice in the metadata", path,
+                                   m[i].key);
+    return true;
+}
+
 static void put_string(eddy_text *t, const char *s)
 {
     eddy__text_add(t, "\"", 1);
@@ -98,14 +130,29 @@ static void put_string(eddy_text *t, const char *s)
     eddy__text_add(t, "\"", 1);
 }
 
-/* The header, padded so that the elements begin at a multiple of 8. */
-static void put_header(eddy_text *t, const item *items, int n)
+/* `"__metadata__":{...}`, if there is any. */
+static void put_metadata(eddy_text *t, const contents *c)
 {
-    uint64_t at = 0;
+    if (c->n_metadata > 0) eddy__text_put(t, "\"__metadata__\":");
+    for (int i = 0; i < c->n_metadata && !t->failed; i++) {
+        eddy__text_add(t, i > 0 ? "," : "{", 1);
+        put_string(t, c->metadata[i].key);
+        eddy__text_add(t, ":", 1);
+        put_string(t, c->metadata[i].value);
+    }
+    if (c->n_metadata > 0) eddy__text_add(t, "}", 1);
+}
+
+/* The header, padded so that the elements begin at a multiple of 8. */
+static void put_header(eddy_text *t, const contents *c)
+{
+    const item *items = c->items;
+    uint64_t    at = 0;
     eddy__text_add(t, "{", 1);
-    for (int i = 0; i < n && !t->failed; i++) {
+    put_metadata(t, c);
+    for (int i = 0; i < c->n && !t->failed; i++) {
         eddy_shape s = eddy_array_shape(items[i].array);
-        if (i > 0) eddy__text_add(t, ",", 1);
+        if (i > 0 || c->n_metadata > 0) eddy__text_add(t, ",", 1);
         put_string(t, items[i].name);
         eddy__text_put(t, ":{\"dtype\":\"%s\",\"shape\":[",
                        code_of(eddy_array_dtype(items[i].array)));
@@ -130,67 +177,54 @@ static void write_items(eddy_writer *out, const eddy_text *header, const item *i
 }
 
 static void write_file(const eddy_files *files, const eddy_allocator *a, const char *path,
-                       item *items, int n, eddy_error *e)
+                       const contents *c, eddy_error *e)
 {
     eddy_writer out;
     eddy_text   header = { .allocator = a };
-    if (!arrange(items, n, path, e)) return;
-    put_header(&header, items, n);
+    if (!arrange(c->items, c->n, path, e) ||
+        !arrange_metadata(c->metadata, c->n_metadata, path, e))
+        return;
+    put_header(&header, c);
     if (header.failed)
         eddy__error_set(e, EDDY_NO_MEMORY, "%.600s: out of memory for the header", path);
     else if (header.length > EDDY_SAFETENSORS_HEADER)
         eddy__error_set(e, EDDY_LIMIT, "%.600s: the header has %zu bytes; the limit is %d",
                         path, header.length, EDDY_SAFETENSORS_HEADER);
     else if (eddy__writer_begin(&out, files, path, e)) {
-        write_items(&out, &header, items, n);
+        write_items(&out, &header, c->items, c->n);
         eddy__writer_end(&out);
     }
     eddy__text_free(&header);
 }
 
+/* Copies of the lists, which writing sorts. */
+static bool copy_lists(contents *c, const eddy_allocator *a, const char *const *names,
+                       const eddy_array *const *arrays, const eddy_safetensors_text *metadata)
+{
+    c->items = eddy__allocate_zeroed(a, (size_t)c->n, sizeof *c->items);
+    c->metadata = eddy__allocate_zeroed(a, (size_t)c->n_metadata, sizeof *c->metadata);
+    for (int i = 0; i < c->n && c->items; i++) c->items[i] = (item){ names[i], arrays[i] };
+    for (int i = 0; i < c->n_metadata && c->metadata; i++) c->metadata[i] = metadata[i];
+    return c->items && c->metadata;
+}
+
 eddy_status eddy__safetensors_write(const eddy_files *files, const eddy_allocator *a,
                                     const char *path, int n, const char *const *names,
-                                    const eddy_array *const *arrays, eddy_error *error)
+                                    const eddy_array *const *arrays, int n_metadata,
+                                    const eddy_safetensors_text *metadata, eddy_error *error)
 {
     eddy_error e = { 0 };
+    contents   c = { .n = n, .n_metadata = n_metadata };
     if (!a) a = &eddy__libc;
-    bool  given = path && n >= 0 && (n == 0 || (names && arrays));
-    item *items = given ? eddy__allocate_zeroed(a, (size_t)n, sizeof *items) : NULL;
-    for (int i = 0; i < n && items; i++) items[i] = (item){ names[i], arrays[i] };
-    if (!given)
-        eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "a path, names and arrays are required");
-    else if (!items)
-        eddy__error_set(&e, EDDY_NO_MEMORY, "%.600s: out of memory (arrays: %d)", path, n);
-    else write_file(files, a, path, items, n, &e);
-    eddy__release(a, items, (size_t)(n < 0 ? 0 : n) * sizeof *items);
+    if (!path || n < 0 || (n > 0 && !(names && arrays)) || n_metadata < 0 ||
+        (n_metadata > 0 && !metadata)) {
+        eddy__error_set(error, EDDY_INVALID_ARGUMENT, "a path, names and arrays are required");
+        return EDDY_INVALID_ARGUMENT;
+    }
+    if (copy_lists(&c, a, names, arrays, metadata)) write_file(files, a, path, &c, &e);
+    else eddy__error_set(&e, EDDY_NO_MEMORY, "%.600s: out of memory (arrays: %d)", path, n);
+    eddy__release(a, c.items, (size_t)n * sizeof *c.items);
+    eddy__release(a, c.metadata, (size_t)n_metadata * sizeof *c.metadata);
     if (e.status != EDDY_OK) eddy__error_set(error, e.status, "%s", e.message);
     return e.status;
-}
-
-/* -------------------------------------------------------- the read file -- */
-
-int eddy__safetensors_by_name(const void *a, const void *b)
-{
-    return strcmp(((const eddy_safetensors_entry *)a)->name,
-                  ((const eddy_safetensors_entry *)b)->name);
-}
-
-eddy_array *eddy__safetensors_find(const eddy_safetensors *s, const char *name)
-{
-    int low = 0, high = name ? s->count : 0;
-    while (low < high) {
-        int middle = low + (high - low) / 2, order = strcmp(s->entries[middle].name, name);
-        if (order == 0) return s->entries[middle].array;
-        if (order < 0) low = middle + 1;
-        else high = middle;
-    }
-    return NULL;
-}
-
-void eddy__safetensors_free(eddy_safetensors *s)
-{
-    for (int i = 0; i < s->count; i++) eddy_array_free(s->entries[i].array);
-    eddy__release(s->allocator, s->entries, (size_t)s->capacity * sizeof *s->entries);
-    eddy__release(s->allocator, s->header, s->header_size);
-    *s = (eddy_safetensors){ .allocator = s->allocator };
 }

@@ -118,6 +118,8 @@ static bool read_string(tokens *p, span *out)
     return true;
 }
 
+static bool has_zero(span t) { return strlen(t.at) != t.length; }
+
 static bool read_natural(tokens *p, int64_t *out)
 {
     size_t digits;
@@ -130,15 +132,6 @@ static bool read_natural(tokens *p, int64_t *out)
     return damaged(p, "a number has a leading zero");
 }
 
-/* --------------------------------------------------------- duplicates -- */
-
-static int by_text(const void *a, const void *b)
-{
-    const span *x = a, *y = b;
-    int         order = memcmp(x->at, y->at, x->length < y->length ? x->length : y->length);
-    return order != 0 ? order : x->length < y->length ? -1 : x->length > y->length;
-}
-
 /* ------------------------------------------------------------- entries -- */
 
 static bool read_dtype(tokens *p, eddy_safetensors_entry *entry)
@@ -146,7 +139,7 @@ static bool read_dtype(tokens *p, eddy_safetensors_entry *entry)
     span text;
     if (!read_string(p, &text)) return false;
     entry->type.dtype = eddy__safetensors_dtype(text.at);
-    if (entry->type.dtype != EDDY_DEFAULT_DTYPE && strlen(text.at) == text.length) return true;
+    if (entry->type.dtype != EDDY_DEFAULT_DTYPE && !has_zero(text)) return true;
     return eddy__error_set(
         p->error, EDDY_UNIMPLEMENTED,
         "%.400s: byte %zu: '%.200s' has the element type '%.40s', which is not supported", p->path,
@@ -215,7 +208,7 @@ static bool read_entry(tokens *p, eddy_safetensors_entry *entry)
 static bool add_entry(tokens *p, span name, size_t where)
 {
     eddy_safetensors *s = p->out;
-    if (strlen(name.at) != name.length) return damaged_at(p, where, "a name contains a zero byte");
+    if (has_zero(name)) return damaged_at(p, where, "a name contains a zero byte");
     if (name.length > EDDY_MAX_NAME) return damaged_at(p, where, "a name has more than 4096 bytes");
     if (s->count == s->capacity) {
         int bigger = s->capacity ? s->capacity * 2 : 16;
@@ -230,40 +223,47 @@ static bool add_entry(tokens *p, span name, size_t where)
 
 /* ------------------------------------------------------------ metadata -- */
 
-/* The object of strings is read and forgotten; its keys are gathered only to
- * see that none comes twice. */
-static bool read_strings(tokens *p, span **keys, size_t *count, size_t *capacity)
+/* Pairs that contain a zero byte are left out: C strings would cut them. */
+static bool add_text(tokens *p, span key, span value)
 {
-    const eddy_safetensors *s = p->out;
+    eddy_safetensors *s = p->out;
+    if (has_zero(key) || has_zero(value)) return true;
+    if (s->metadata_count == s->metadata_capacity) {
+        const int bigger = s->metadata_capacity ? s->metadata_capacity * 2 : 16;
+        if (!eddy__grow(s->allocator, (void **)&s->metadata, (size_t)s->metadata_capacity,
+                        (size_t)bigger, sizeof *s->metadata))
+            return no_memory(p);
+        s->metadata_capacity = bigger;
+    }
+    s->metadata[s->metadata_count++] = (eddy_safetensors_text){ key.at, value.at };
+    return true;
+}
+
+static bool read_strings(tokens *p)
+{
     bool ok = expect(p, '{');
-    span value;
+    span key, value;
     if (!ok || accept_char(p, '}')) return ok;
     do {
-        if (*count == *capacity) {
-            size_t bigger = *capacity ? *capacity * 2 : 16;
-            if (!eddy__grow(s->allocator, (void **)keys, *capacity, bigger, sizeof **keys))
-                return no_memory(p);
-            *capacity = bigger;
-        }
-        if (!read_string(p, &(*keys)[*count])) return false;
-        ++*count;
-        if (!expect(p, ':') || !read_string(p, &value)) return false;
+        if (!read_string(p, &key) || !expect(p, ':') || !read_string(p, &value) ||
+            !add_text(p, key, value))
+            return false;
     } while (has_next_item(p, '}', &ok));
     return ok;
 }
 
 static bool read_metadata(tokens *p)
 {
-    const eddy_safetensors *s = p->out;
-    span  *keys = NULL;
-    size_t count = 0, capacity = 0, where = offset(p);
-    bool   ok = read_strings(p, &keys, &count, &capacity);
-    if (ok && count > 1) qsort(keys, count, sizeof *keys, by_text);
-    for (size_t i = 1; i < count && ok; i++)
-        if (by_text(&keys[i - 1], &keys[i]) == 0)
-            ok = damaged_at(p, where, "duplicate key in __metadata__");
-    eddy__release(s->allocator, keys, capacity * sizeof *keys);
-    return ok;
+    eddy_safetensors *s = p->out;
+    const size_t      where = offset(p);
+    if (!read_strings(p)) return false;
+    if (s->metadata_count > 1)
+        qsort(s->metadata, (size_t)s->metadata_count, sizeof *s->metadata,
+              eddy__safetensors_by_key);
+    for (int i = 1; i < s->metadata_count; i++)
+        if (eddy__safetensors_by_key(&s->metadata[i - 1], &s->metadata[i]) == 0)
+            return damaged_at(p, where, "duplicate key in __metadata__");
+    return true;
 }
 
 /* ---------------------------------------------------------- the object -- */

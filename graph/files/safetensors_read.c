@@ -101,3 +101,46 @@ eddy_status eddy__safetensors_read(const eddy_files *files, const eddy_allocator
     eddy__error_set(error, e.status, "%s", e.message);
     return e.status;
 }
+
+/* -------------------------------------------------------- the read file -- */
+
+int eddy__safetensors_by_name(const void *a, const void *b)
+{
+    return strcmp(((const eddy_safetensors_entry *)a)->name,
+                  ((const eddy_safetensors_entry *)b)->name);
+}
+
+int eddy__safetensors_by_key(const void *a, const void *b)
+{
+    return strcmp(((const eddy_safetensors_text *)a)->key, ((const eddy_safetensors_text *)b)->key);
+}
+
+eddy_array *eddy__safetensors_find(const eddy_safetensors *s, const char *name)
+{
+    int low = 0, high = name ? s->count : 0;
+    while (low < high) {
+        int middle = low + (high - low) / 2, order = strcmp(s->entries[middle].name, name);
+        if (order == 0) return s->entries[middle].array;
+        if (order < 0) low = middle + 1;
+        else high = middle;
+    }
+    return NULL;
+}
+
+const char *eddy__safetensors_find_text(const eddy_safetensors *s, const char *key)
+{
+    const eddy_safetensors_text wanted = { .key = key }, *found = NULL;
+    if (key && s->metadata_count > 0)
+        found = bsearch(&wanted, s->metadata, (size_t)s->metadata_count, sizeof wanted,
+                        eddy__safetensors_by_key);
+    return found ? found->value : NULL;
+}
+
+void eddy__safetensors_free(eddy_safetensors *s)
+{
+    for (int i = 0; i < s->count; i++) eddy_array_free(s->entries[i].array);
+    eddy__release(s->allocator, s->entries, (size_t)s->capacity * sizeof *s->entries);
+    eddy__release(s->allocator, s->metadata, (size_t)s->metadata_capacity * sizeof *s->metadata);
+    eddy__release(s->allocator, s->header, s->header_size);
+    *s = (eddy_safetensors){ .allocator = s->allocator };
+}

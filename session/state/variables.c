@@ -174,7 +174,7 @@ static void save_nodes(eddy_session *s, const char *path, int n, const eddy_node
     }
     if (e->status == EDDY_OK)
         eddy__safetensors_write(eddy__graph_files(s->graph), &s->allocator, path, n, names, values,
-                                e);
+                                0, NULL, e);
     eddy__release(&s->allocator, names, (size_t)n * sizeof *names);
     eddy__release(&s->allocator, values, (size_t)n * sizeof *values);
 }

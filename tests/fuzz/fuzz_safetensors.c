@@ -1,9 +1,10 @@
-/* fuzz_safetensors.c -- arbitrary bytes as a safetensors file, for libFuzzer. Arrays that are
- * accepted are written and read again and must be the same. */
+/* fuzz_safetensors.c -- arbitrary bytes as a safetensors file, for libFuzzer. Arrays and
+ * metadata that are accepted are written and read again and must be the same. */
 #include "graph/files/safetensors.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void write_and_read(one_file *f, const eddy_safetensors *s)
 {
@@ -15,9 +16,14 @@ static void write_and_read(one_file *f, const eddy_safetensors *s)
         names[i] = s->entries[i].name;
         arrays[i] = s->entries[i].array;
     }
-    require(eddy__safetensors_write(&f->table, NULL, "f", s->count, names, arrays, &e) == EDDY_OK);
+    require(eddy__safetensors_write(&f->table, NULL, "f", s->count, names, arrays,
+                                    s->metadata_count, s->metadata, &e) == EDDY_OK);
     one_file_rewind(f);
     require(eddy__safetensors_read(&f->table, NULL, "f", &t, &e) == EDDY_OK && t.count == s->count);
+    require(t.metadata_count == s->metadata_count);
+    for (int i = 0; i < s->metadata_count; i++)
+        require(strcmp(s->metadata[i].key, t.metadata[i].key) == 0 &&
+                strcmp(s->metadata[i].value, t.metadata[i].value) == 0);
     for (int i = 0; i < s->count; i++)
         require(eddy_array_equal(s->entries[i].array, t.entries[i].array));
     eddy__safetensors_free(&t);

@@ -53,7 +53,7 @@ START_TEST(bytes_of_a_file)
                                eddy_array_copy_of(EDDY_FLOAT64, EDDY_SCALAR, &d) };
     eddy_error e = { 0 };
     ck_assert_int_eq(eddy__safetensors_write(&m.table, NULL, "f", 3, names,
-                                             (const eddy_array *const *)arrays, &e),
+                                             (const eddy_array *const *)arrays, 0, NULL, &e),
                      EDDY_OK);
     const memory_content *c = memory_files_get(&m, "f");
     uint64_t length;
@@ -102,7 +102,7 @@ START_TEST(every_type_and_shape)
                eddy_array_bytes(arrays[i]));
     }
     ck_assert_int_eq(eddy__safetensors_write(&m.table, NULL, "f", N, names,
-                                             (const eddy_array *const *)arrays, &e),
+                                             (const eddy_array *const *)arrays, 0, NULL, &e),
                      EDDY_OK);
     eddy_safetensors s;
     ck_assert_int_eq(eddy__safetensors_read(&m.table, NULL, "f", &s, &e), EDDY_OK);
@@ -115,6 +115,52 @@ START_TEST(every_type_and_shape)
     }
     eddy__safetensors_free(&s);
     memory_files_free(&m);
+}
+END_TEST
+
+START_TEST(metadata)
+{
+    static const char expected[] = "{\"__metadata__\":{\"\":\"0\",\"a \\\"b\\\"\":\"1\\u000a2\","
+                                   "\"\xc3\xa9\":\"\xe2\x82\xac\"},\"v\":{\"dtype\":\"F32\",";
+    static const eddy_safetensors_text pairs[] = { { "\xc3\xa9", "\xe2\x82\xac" },
+                                                   { "a \"b\"", "1\n2" }, { "", "0" } };
+    memory_files     m;
+    eddy_safetensors s;
+    eddy_error       e = { 0 };
+    eddy_array      *a = eddy_array_of(EDDY_FLOAT32, 1);
+    memory_files_init(&m);
+    for (int n = 1; n >= 0; n--) {
+        ck_assert_int_eq(eddy__safetensors_write(&m.table, NULL, "f", n, (const char *[]){ "v" },
+                                                 (const eddy_array *[]){ a }, 3, pairs, &e),
+                         EDDY_OK);
+        if (n == 1)
+            ck_assert_mem_eq(memory_files_get(&m, "f")->bytes + 8, expected, sizeof expected - 1);
+        ck_assert_msg(eddy__safetensors_read(&m.table, NULL, "f", &s, &e) == EDDY_OK, "%s",
+                      e.message);
+        ck_assert_int_eq(s.count, n);
+        ck_assert_int_eq(s.metadata_count, 3);
+        for (int i = 0; i < 3; i++)
+            ck_assert_str_eq(eddy__safetensors_find_text(&s, pairs[i].key), pairs[i].value);
+        ck_assert_ptr_null(eddy__safetensors_find_text(&s, "a"));
+        ck_assert_ptr_null(eddy__safetensors_find_text(&s, NULL));
+        eddy__safetensors_free(&s);
+        ck_assert_ptr_null(eddy__safetensors_find_text(&s, ""));
+    }
+    eddy_array_free(a);
+    memory_files_free(&m);
+}
+END_TEST
+
+/* A pair with a zero byte is left out, so that no string is cut. */
+START_TEST(metadata_with_zero_bytes)
+{
+    eddy_safetensors s;
+    eddy_error       e = { 0 };
+    ck_assert_int_eq(read_text("{\"__metadata__\":{\"a\\u0000\":\"1\",\"b\":\"2\\u00003\","
+                               "\"a\":\"4\",\"a\\u0000\":\"5\"}}", 0, &s, &e), EDDY_OK);
+    ck_assert_int_eq(s.metadata_count, 1);
+    ck_assert_str_eq(eddy__safetensors_find_text(&s, "a"), "4");
+    eddy__safetensors_free(&s);
 }
 END_TEST
 
@@ -318,7 +364,8 @@ static void write_is_refused(const char *path, int n, const char *const *names,
     memory_files      m;
     eddy_error        e = { 0 };
     memory_files_init(&m);
-    ck_assert_int_eq(eddy__safetensors_write(&m.table, NULL, path, n, names, arrays, &e), status);
+    ck_assert_int_eq(eddy__safetensors_write(&m.table, NULL, path, n, names, arrays, 0, NULL,
+                                             &e), status);
     ck_assert_int_eq(m.calls, 0);
     golden_error(&e);
     memory_files_free(&m);
@@ -334,9 +381,10 @@ static void write_misuse(void)
     memset(longest, 'n', sizeof longest);
     longest[EDDY_MAX_NAME] = 0;
     ck_assert_int_eq(eddy__safetensors_write(&m.table, NULL, "f", 1, one,
-                                             (const eddy_array *[]){ a }, NULL),
+                                             (const eddy_array *[]){ a }, 0, NULL, NULL),
                      EDDY_OK);
-    ck_assert_int_eq(eddy__safetensors_write(&m.table, NULL, "f", 0, NULL, NULL, NULL), EDDY_OK);
+    ck_assert_int_eq(eddy__safetensors_write(&m.table, NULL, "f", 0, NULL, NULL, 0, NULL, NULL),
+                     EDDY_OK);
     longest[EDDY_MAX_NAME] = 'n';
     longest[EDDY_MAX_NAME + 1] = 0;
     write_is_refused("f", 1, one, a, EDDY_LIMIT);
@@ -353,6 +401,26 @@ static void write_misuse(void)
     memory_files_free(&m);
 }
 
+static void metadata_misuse(void)
+{
+    static const struct { int n; eddy_safetensors_text pairs[2]; } rows[] = {
+        { 2, { { "a", "1" }, { "a", "2" } } }, { 2, { { "a", "1" }, { "b", NULL } } },
+        { 1, { { NULL, "1" } } },              { 1, { { "\xff", "1" } } },
+        { 1, { { "a", "\xc0\x80" } } },        { -1, { { "a", "1" } } },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        memory_files m;
+        eddy_error   e = { 0 };
+        memory_files_init(&m);
+        ck_assert_int_eq(eddy__safetensors_write(&m.table, NULL, "f", 0, NULL, NULL, rows[i].n,
+                                                 rows[i].pairs, &e),
+                         EDDY_INVALID_ARGUMENT);
+        ck_assert_int_eq(m.calls, 0);
+        golden_error(&e);
+        memory_files_free(&m);
+    }
+}
+
 /* One message a line in tests/golden/graph/safetensors.txt. */
 START_TEST(refused)
 {
@@ -361,6 +429,7 @@ START_TEST(refused)
         header_is_refused(bad[i].header, bad[i].n, bad[i].status);
     lengths();
     write_misuse();
+    metadata_misuse();
     golden_end();
 }
 END_TEST
@@ -381,7 +450,8 @@ START_TEST(large_header)
         names[i] = &text[i / EDDY_MAX_NAME][i % EDDY_MAX_NAME];
         arrays[i] = a;
     }
-    eddy_status status = eddy__safetensors_write(&m.table, NULL, "f", N, names, arrays, &e);
+    eddy_status status =
+        eddy__safetensors_write(&m.table, NULL, "f", N, names, arrays, 0, NULL, &e);
     ck_assert_int_eq(status, EDDY_LIMIT);
     golden_begin("graph/safetensors_header");
     golden_error(&e);
@@ -393,14 +463,16 @@ END_TEST
 
 /* --------------------------------------------------------------- faults -- */
 
-static const char *const two_names[] = { "w", "b" };
+static const char *const           two_names[] = { "w", "b" };
+static const eddy_safetensors_text two_texts[] = { { "step", "12" }, { "made by", "a test" } };
 
 static eddy_status write_two(const eddy_files *files, const eddy_allocator *a, double v,
                              eddy_error *e)
 {
     eddy_array *w = eddy_array_of(EDDY_FLOAT64, v), *b = eddy_array_of(EDDY_FLOAT32, -v);
     eddy_status s =
-        eddy__safetensors_write(files, a, "f", 2, two_names, (const eddy_array *[]){ w, b }, e);
+        eddy__safetensors_write(files, a, "f", 2, two_names, (const eddy_array *[]){ w, b }, 2,
+                                two_texts, e);
     eddy_array_free(w);
     eddy_array_free(b);
     return s;
@@ -511,6 +583,8 @@ Suite *safetensors_suite(void)
           *faults = tcase_create("faults");
     tcase_add_test(format, bytes_of_a_file);
     tcase_add_test(format, every_type_and_shape);
+    tcase_add_test(format, metadata);
+    tcase_add_test(format, metadata_with_zero_bytes);
     tcase_add_loop_test(format, accepted, 0, sizeof good / sizeof *good);
     tcase_add_test(format, refused);
     tcase_add_test(large, large_header);
