@@ -1,35 +1,10 @@
-/* safetensors.c -- safetensors files: writing named arrays and metadata, and the codes of types. */
+/* safetensors.c -- safetensors files: writing named arrays, metadata and checksums. */
+#include "graph/base/crc32c.h"
 #include "graph/files/safetensors.h"
 #include "graph/files/safetensors_header.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const struct {
-    const char *code;
-    eddy_dtype  dtype;
-} codes[] = {
-    { "F64", EDDY_FLOAT64 },   { "F32", EDDY_FLOAT32 }, { "F16", EDDY_FLOAT16 },
-    { "BF16", EDDY_BFLOAT16 }, { "I64", EDDY_INT64 },   { "I32", EDDY_INT32 },
-    { "U8", EDDY_UINT8 },      { "BOOL", EDDY_BOOL },   { "C64", EDDY_COMPLEX64 },
-};
-enum { CODES = sizeof codes / sizeof *codes };
-
-static const char *code_of(eddy_dtype d)
-{
-    for (int i = 0; i < CODES; i++)
-        if (codes[i].dtype == d) return codes[i].code;
-    return NULL;
-}
-
-eddy_dtype eddy__safetensors_dtype(const char *code)
-{
-    for (int i = 0; i < CODES; i++)
-        if (strcmp(codes[i].code, code) == 0) return codes[i].dtype;
-    return EDDY_DEFAULT_DTYPE;
-}
-
-/* ------------------------------------------------------------- writing -- */
 
 typedef struct item {
     const char       *name;
@@ -39,8 +14,9 @@ typedef struct item {
 /* What a file contains. */
 typedef struct contents {
     item                  *items;
-    eddy_safetensors_text *metadata;
+    eddy_safetensors_text *metadata;    /* the caller's pairs and two with checksums */
     int                    n, n_metadata;
+    char                  *crcs;        /* digits for each item, and a zero */
 } contents;
 
 static int by_name(const void *a, const void *b)
@@ -71,7 +47,7 @@ static bool item_is_valid(const item *it, int i, const char *path, eddy_error *e
     if (strcmp(it->name, "__metadata__") == 0)
         return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
                                "%.600s: the name '__metadata__' is reserved by the format", path);
-    if (!code_of(eddy_array_dtype(it->array)))
+    if (!eddy__safetensors_code_of(eddy_array_dtype(it->array)))
         return eddy__error_set(e, EDDY_UNIMPLEMENTED,
                                "%.300s: '%.300s': safetensors files do not support %s", path,
                                it->name, eddy_dtype_name(eddy_array_dtype(it->array)));
@@ -130,32 +106,42 @@ static void put_string(eddy_text *t, const char *s)
     eddy__text_add(t, "\"", 1);
 }
 
-/* `"__metadata__":{...}`, if there is any. */
-static void put_metadata(eddy_text *t, const contents *c)
+/* `"__metadata__":{...}`; returns where the digits of the header's checksum are. */
+static size_t put_metadata(eddy_text *t, const contents *c)
 {
-    if (c->n_metadata > 0) eddy__text_put(t, "\"__metadata__\":");
+    size_t digits = 0;
+    eddy__text_put(t, "\"__metadata__\":");
     for (int i = 0; i < c->n_metadata && !t->failed; i++) {
         eddy__text_add(t, i > 0 ? "," : "{", 1);
         put_string(t, c->metadata[i].key);
         eddy__text_add(t, ":", 1);
+        if (strcmp(c->metadata[i].key, EDDY_SAFETENSORS_HEADER_CRC) == 0) digits = t->length + 1;
         put_string(t, c->metadata[i].value);
     }
-    if (c->n_metadata > 0) eddy__text_add(t, "}", 1);
+    eddy__text_add(t, "}", 1);
+    return digits;
 }
 
-/* The header, padded so that the elements begin at a multiple of 8. */
+static void put_crc(char *digits, uint32_t crc)
+{
+    char text[EDDY_CRC_DIGITS + 1];
+    snprintf(text, sizeof text, "%08lx", (unsigned long)crc);
+    memcpy(digits, text, EDDY_CRC_DIGITS);
+}
+
+/* The header, padded so that the elements begin at a multiple of 8, with its checksum. */
 static void put_header(eddy_text *t, const contents *c)
 {
     const item *items = c->items;
     uint64_t    at = 0;
     eddy__text_add(t, "{", 1);
-    put_metadata(t, c);
+    const size_t digits = put_metadata(t, c);
     for (int i = 0; i < c->n && !t->failed; i++) {
         eddy_shape s = eddy_array_shape(items[i].array);
-        if (i > 0 || c->n_metadata > 0) eddy__text_add(t, ",", 1);
+        eddy__text_add(t, ",", 1);
         put_string(t, items[i].name);
         eddy__text_put(t, ":{\"dtype\":\"%s\",\"shape\":[",
-                       code_of(eddy_array_dtype(items[i].array)));
+                       eddy__safetensors_code_of(eddy_array_dtype(items[i].array)));
         for (int axis = 0; axis < s.rank; axis++)
             eddy__text_put(t, axis > 0 ? ",%lld" : "%lld", (long long)s.dim[axis]);
         uint64_t end = at + eddy_array_bytes(items[i].array);
@@ -165,6 +151,18 @@ static void put_header(eddy_text *t, const contents *c)
     }
     eddy__text_add(t, "}", 1);
     while (t->length % 8 != 0 && !t->failed) eddy__text_add(t, " ", 1);
+    const uint64_t length = t->length;
+    if (!t->failed)
+        put_crc(t->at + digits, eddy__crc32c(eddy__crc32c(0, &length, sizeof length), t->at,
+                                             t->length));
+}
+
+static void compute_crcs(const contents *c)
+{
+    for (int i = 0; i < c->n; i++)
+        put_crc(c->crcs + (size_t)i * EDDY_CRC_DIGITS,
+                eddy__crc32c(0, eddy_array_data(c->items[i].array),
+                             eddy_array_bytes(c->items[i].array)));
 }
 
 static void write_items(eddy_writer *out, const eddy_text *header, const item *items, int n)
@@ -184,6 +182,7 @@ static void write_file(const eddy_files *files, const eddy_allocator *a, const c
     if (!arrange(c->items, c->n, path, e) ||
         !arrange_metadata(c->metadata, c->n_metadata, path, e))
         return;
+    compute_crcs(c);
     put_header(&header, c);
     if (header.failed)
         eddy__error_set(e, EDDY_NO_MEMORY, "%.600s: out of memory for the header", path);
@@ -197,15 +196,21 @@ static void write_file(const eddy_files *files, const eddy_allocator *a, const c
     eddy__text_free(&header);
 }
 
-/* Copies of the lists, which writing sorts. */
+/* Copies of the lists, which writing sorts, with room for the checksums. */
 static bool copy_lists(contents *c, const eddy_allocator *a, const char *const *names,
                        const eddy_array *const *arrays, const eddy_safetensors_text *metadata)
 {
+    const int own = c->n_metadata;
+    c->n_metadata += 2;
     c->items = eddy__allocate_zeroed(a, (size_t)c->n, sizeof *c->items);
     c->metadata = eddy__allocate_zeroed(a, (size_t)c->n_metadata, sizeof *c->metadata);
-    for (int i = 0; i < c->n && c->items; i++) c->items[i] = (item){ names[i], arrays[i] };
-    for (int i = 0; i < c->n_metadata && c->metadata; i++) c->metadata[i] = metadata[i];
-    return c->items && c->metadata;
+    c->crcs = eddy__allocate_zeroed(a, (size_t)c->n * EDDY_CRC_DIGITS + 1, 1);
+    if (!c->items || !c->metadata || !c->crcs) return false;
+    for (int i = 0; i < c->n; i++) c->items[i] = (item){ names[i], arrays[i] };
+    for (int i = 0; i < own; i++) c->metadata[i] = metadata[i];
+    c->metadata[own] = (eddy_safetensors_text){ EDDY_SAFETENSORS_CRCS, c->crcs };
+    c->metadata[own + 1] = (eddy_safetensors_text){ EDDY_SAFETENSORS_HEADER_CRC, "00000000" };
+    return true;
 }
 
 eddy_status eddy__safetensors_write(const eddy_files *files, const eddy_allocator *a,
@@ -224,7 +229,8 @@ eddy_status eddy__safetensors_write(const eddy_files *files, const eddy_allocato
     if (copy_lists(&c, a, names, arrays, metadata)) write_file(files, a, path, &c, &e);
     else eddy__error_set(&e, EDDY_NO_MEMORY, "%.600s: out of memory (arrays: %d)", path, n);
     eddy__release(a, c.items, (size_t)n * sizeof *c.items);
-    eddy__release(a, c.metadata, (size_t)n_metadata * sizeof *c.metadata);
+    eddy__release(a, c.metadata, (size_t)c.n_metadata * sizeof *c.metadata);
+    eddy__release(a, c.crcs, (size_t)n * EDDY_CRC_DIGITS + 1);
     if (e.status != EDDY_OK) eddy__error_set(error, e.status, "%s", e.message);
     return e.status;
 }

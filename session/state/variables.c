@@ -217,16 +217,19 @@ static void restore_nodes(eddy_session *s, const char *path, const eddy_safetens
 {
     eddy_array **room = eddy__allocate_zeroed(&s->allocator, (size_t)n, sizeof *room);
     if (!room) eddy__error_set(e, EDDY_NO_MEMORY, "out of memory for a list (variables: %d)", n);
+    eddy_array **values = eddy__allocate_zeroed(&s->allocator, (size_t)n, sizeof *values);
     for (int i = 0; i < n && e->status == EDDY_OK; i++) {
-        const eddy_array *a = eddy__safetensors_find(file, nodes[i]->name);
-        if (can_restore(nodes[i], path, a, e)) allocate_value(s, nodes[i], a, &room[i], e);
+        const eddy_safetensors_entry *entry = eddy__safetensors_find(file, nodes[i]->name);
+        values[i] = entry ? eddy__safetensors_value(file, entry, e) : NULL;
+        if (e->status == EDDY_OK && can_restore(nodes[i], path, values[i], e))
+            allocate_value(s, nodes[i], values[i], &room[i], e);
     }
     for (int i = 0; room && i < n; i++) {
-        if (e->status == EDDY_OK)
-            set_state(s, s->states[nodes[i]->id], eddy__safetensors_find(file, nodes[i]->name),
-                      room[i]);
+        if (e->status == EDDY_OK) set_state(s, s->states[nodes[i]->id], values[i], room[i]);
         else eddy_array_free(room[i]);
+        eddy_array_free(values[i]);
     }
+    eddy__release(&s->allocator, values, (size_t)n * sizeof *values);
     eddy__release(&s->allocator, room, (size_t)n * sizeof *room);
 }
 
