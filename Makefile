@@ -57,7 +57,7 @@ HEADERS := eddy.h graph/options.h graph/defaults.h graph/graph.h graph/op.h $(OP
            optim/optim.h optim/rules/tf_train.h optim/rules/adaptive.h optim/rules/parameter_free.h \
            optim/schedules/schedules.h \
            optim/wrappers/averages.h optim/wrappers/wrappers.h optim/lbfgs/lbfgs.h \
-           session/session.h
+           session/session.h session/checkpoint.h
 SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard examples/support/*.c)))
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard examples/*.c)))
 # The examples that check their own results; digits runs in `make demo`.

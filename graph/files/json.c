@@ -139,3 +139,17 @@ static bool skip_at(tokens *p, int depth)
 }
 
 bool eddy__json_skip(tokens *p) { return skip_at(p, 0); }
+
+/* -------------------------------------------------------------- writing -- */
+
+void eddy__json_put(eddy_text *t, const char *s)
+{
+    eddy__text_add(t, "\"", 1);
+    for (const char *c = s; *c; c++) {
+        if (*c == '"' || *c == '\\') eddy__text_put(t, "\\%c", *c);
+        else if ((unsigned char)*c < 0x20)
+            eddy__text_put(t, "\\u%04x", (unsigned)(unsigned char)*c);
+        else eddy__text_add(t, c, 1);
+    }
+    eddy__text_add(t, "\"", 1);
+}

@@ -1,5 +1,5 @@
-/* json.h -- reading JSON text part by part; each call records where the text is damaged and then
- * returns false; not installed. */
+/* json.h -- reading JSON text part by part, where each call records where the text is damaged and
+ * then returns false; and writing strings; not installed. */
 #ifndef EDDY_GRAPH_FILES_JSON_H
 #define EDDY_GRAPH_FILES_JSON_H
 
@@ -23,5 +23,8 @@ bool eddy__json_string(tokens *p, json_text *out);
 bool eddy__json_natural(tokens *p, int64_t *out);
 /* Any value: its text is checked only as far as its end depends on it. */
 bool eddy__json_skip(tokens *p);
+
+/* Writes the string with its quotation marks. */
+void eddy__json_put(eddy_text *t, const char *s);
 
 #endif

@@ -1,5 +1,6 @@
 /* safetensors.c -- safetensors files: writing named arrays, metadata and checksums. */
 #include "graph/base/crc32c.h"
+#include "graph/files/json.h"
 #include "graph/files/safetensors.h"
 #include "graph/files/safetensors_header.h"
 
@@ -94,18 +95,6 @@ static bool arrange_metadata(eddy_safetensors_text *m, int n, const char *path, 
     return true;
 }
 
-static void put_string(eddy_text *t, const char *s)
-{
-    eddy__text_add(t, "\"", 1);
-    for (const char *c = s; *c; c++) {
-        if (*c == '"' || *c == '\\') eddy__text_put(t, "\\%c", *c);
-        else if ((unsigned char)*c < 0x20)
-            eddy__text_put(t, "\\u%04x", (unsigned)(unsigned char)*c);
-        else eddy__text_add(t, c, 1);
-    }
-    eddy__text_add(t, "\"", 1);
-}
-
 /* `"__metadata__":{...}`; returns where the digits of the header's checksum are. */
 static size_t put_metadata(eddy_text *t, const contents *c)
 {
@@ -113,10 +102,10 @@ static size_t put_metadata(eddy_text *t, const contents *c)
     eddy__text_put(t, "\"__metadata__\":");
     for (int i = 0; i < c->n_metadata && !t->failed; i++) {
         eddy__text_add(t, i > 0 ? "," : "{", 1);
-        put_string(t, c->metadata[i].key);
+        eddy__json_put(t, c->metadata[i].key);
         eddy__text_add(t, ":", 1);
         if (strcmp(c->metadata[i].key, EDDY_SAFETENSORS_HEADER_CRC) == 0) digits = t->length + 1;
-        put_string(t, c->metadata[i].value);
+        eddy__json_put(t, c->metadata[i].value);
     }
     eddy__text_add(t, "}", 1);
     return digits;
@@ -139,7 +128,7 @@ static void put_header(eddy_text *t, const contents *c)
     for (int i = 0; i < c->n && !t->failed; i++) {
         eddy_shape s = eddy_array_shape(items[i].array);
         eddy__text_add(t, ",", 1);
-        put_string(t, items[i].name);
+        eddy__json_put(t, items[i].name);
         eddy__text_put(t, ":{\"dtype\":\"%s\",\"shape\":[",
                        eddy__safetensors_code_of(eddy_array_dtype(items[i].array)));
         for (int axis = 0; axis < s.rank; axis++)

@@ -57,13 +57,14 @@ typedef struct eddy_safetensors {
     int                     count, capacity;
     eddy_safetensors_text  *metadata;    /* by key, without pairs that contain a zero byte */
     int                     metadata_count, metadata_capacity;
-    bool                    has_crcs, unchecked;  /* the latter: of values, set by the caller */
+    bool                    has_crcs, unchecked;
 } eddy_safetensors;
 
 /* Opens the file as *out, which must be freed in any case. The header is checked completely, and no
- * element is read. */
-eddy_status eddy__safetensors_read(const eddy_files *files, const eddy_allocator *a,
-                                   const char *path, eddy_safetensors *out, eddy_error *error);
+ * element is read. unchecked: checksums are not compared. */
+eddy_status eddy__safetensors_open(const eddy_files *files, const eddy_allocator *a,
+                                   const char *path, bool unchecked, eddy_safetensors *out,
+                                   eddy_error *error);
 /* The entry with that name; NULL if there is none. */
 const eddy_safetensors_entry *eddy__safetensors_find(const eddy_safetensors *s, const char *name);
 /* The entry's value as a new array: a view of the file's bytes if they need no conversion, so it may

@@ -138,11 +138,12 @@ static bool open_file(eddy_safetensors *s, const eddy_files *files, const char *
     return true;
 }
 
-eddy_status eddy__safetensors_read(const eddy_files *files, const eddy_allocator *a,
-                                   const char *path, eddy_safetensors *out, eddy_error *error)
+eddy_status eddy__safetensors_open(const eddy_files *files, const eddy_allocator *a,
+                                   const char *path, bool unchecked, eddy_safetensors *out,
+                                   eddy_error *error)
 {
     eddy_error e = { 0 };
-    *out = (eddy_safetensors){ .allocator = a ? a : &eddy__libc };
+    *out = (eddy_safetensors){ .allocator = a ? a : &eddy__libc, .unchecked = unchecked };
     if (open_file(out, files, path, &e)) return EDDY_OK;
     eddy__safetensors_free(out);
     eddy__error_set(error, e.status, "%s", e.message);

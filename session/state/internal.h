@@ -391,5 +391,16 @@ bool eddy__profile_prepare(compile *c);
 
 /* The state of a variable, created at the first request; NULL if out of memory. */
 eddy_state *eddy__session_state(eddy_session *s, int32_t node);
+/* The node of a variable of the session's graph; NULL with the error set. */
+const eddy_node *eddy__session_variable(const eddy_session *s, eddy_tensor t, eddy_error *e);
+/* False, with the error set, if the session is closed or its graph has been freed. */
+bool eddy__session_is_usable(const eddy_session *s, eddy_error *e);
+/* Setting a variable: room allocates memory for the value, *room, if the variable has none that
+ * fits, and does not change it (NULL with the error set); put copies the value, and takes the room.
+ * With state_lock held for writing. */
+eddy_state *eddy__variable_room(eddy_session *s, const eddy_node *node, const eddy_array *value,
+                                eddy_array **room, eddy_error *e);
+void        eddy__variable_put(eddy_session *s, eddy_state *state, const eddy_array *value,
+                               eddy_array *room);
 
 #endif

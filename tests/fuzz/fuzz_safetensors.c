@@ -21,7 +21,7 @@ static void write_and_read(one_file *f, const eddy_safetensors *s)
                                     (const eddy_array *const *)arrays,
                                     s->metadata_count, s->metadata, &e) == EDDY_OK);
     one_file_rewind(f);
-    require(eddy__safetensors_read(&f->table, NULL, "f", &t, &e) == EDDY_OK && t.count == n);
+    require(eddy__safetensors_open(&f->table, NULL, "f", false, &t, &e) == EDDY_OK && t.count == n);
     require(t.metadata_count == s->metadata_count);
     for (int i = 0; i < s->metadata_count; i++)
         require(strcmp(s->metadata[i].key, t.metadata[i].key) == 0 &&
@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     eddy_safetensors s;
     one_file         f;
     one_file_init(&f, data, size);
-    eddy_status status = eddy__safetensors_read(&f.table, NULL, "f", &s, &e);
+    eddy_status status = eddy__safetensors_open(&f.table, NULL, "f", false, &s, &e);
     require(status == e.status && (status == EDDY_OK || s.count == 0));
     if (status == EDDY_OK) write_and_read(&f, &s);
     eddy__safetensors_free(&s);

@@ -44,7 +44,7 @@ static eddy_status read_text(const char *header, size_t n, eddy_safetensors *out
     memory_files m;
     memory_files_init(&m);
     put_file(&m, strlen(header), header, n);
-    eddy_status s = eddy__safetensors_read(&m.table, NULL, "f", out, e);
+    eddy_status s = eddy__safetensors_open(&m.table, NULL, "f", false, out, e);
     ck_assert_int_eq(m.n_open, 0);
     memory_files_free(&m);
     return s;
@@ -99,7 +99,7 @@ START_TEST(bytes_of_a_file)
     ck_assert_mem_eq(c->bytes + 8 + length + 16, b, 3);
 
     eddy_safetensors s;
-    ck_assert_int_eq(eddy__safetensors_read(&m.table, NULL, "f", &s, &e), EDDY_OK);
+    ck_assert_int_eq(eddy__safetensors_open(&m.table, NULL, "f", false, &s, &e), EDDY_OK);
     ck_assert_int_eq(s.count, 3);
     for (int i = 0; i < 3; i++) {
         has_array(&s, names[i], arrays[i]);
@@ -136,7 +136,7 @@ START_TEST(every_type_and_shape)
                                              (const eddy_array *const *)arrays, 0, NULL, &e),
                      EDDY_OK);
     eddy_safetensors s;
-    ck_assert_int_eq(eddy__safetensors_read(&m.table, NULL, "f", &s, &e), EDDY_OK);
+    ck_assert_int_eq(eddy__safetensors_open(&m.table, NULL, "f", false, &s, &e), EDDY_OK);
     ck_assert_int_eq(s.count, N);
     for (int i = 0; i < N; i++) {
         has_array(&s, names[i], arrays[i]);
@@ -167,7 +167,7 @@ START_TEST(metadata)
                          EDDY_OK);
         if (n == 1)
             has_header(memory_files_get(&m, "f")->bytes + 8, expected);
-        ck_assert_msg(eddy__safetensors_read(&m.table, NULL, "f", &s, &e) == EDDY_OK, "%s",
+        ck_assert_msg(eddy__safetensors_open(&m.table, NULL, "f", false, &s, &e) == EDDY_OK, "%s",
                       e.message);
         ck_assert_int_eq(s.count, n);
         ck_assert_int_eq(s.metadata_count, 3);
@@ -333,7 +333,7 @@ static void file_is_refused(memory_files *m, eddy_status status)
 {
     eddy_safetensors s;
     eddy_error       e = { 0 };
-    ck_assert_int_eq(eddy__safetensors_read(&m->table, NULL, "f", &s, &e), status);
+    ck_assert_int_eq(eddy__safetensors_open(&m->table, NULL, "f", false, &s, &e), status);
     golden_error(&e);
     memory_files_free(m);
 }
@@ -512,7 +512,7 @@ static double value_of(const eddy_files *files)
 {
     eddy_safetensors s;
     eddy_error       e = { 0 };
-    ck_assert_msg(eddy__safetensors_read(files, NULL, "f", &s, &e) == EDDY_OK, "%s", e.message);
+    ck_assert_msg(eddy__safetensors_open(files, NULL, "f", false, &s, &e) == EDDY_OK, "%s", e.message);
     eddy_array  *w = value(&s, "w"), *b = value(&s, "b");
     const double v = eddy_array_item(w);
     ck_assert(eddy_array_item(b) == -v);
@@ -542,7 +542,7 @@ START_TEST(files_fail)
             m.fault =
                 (memory_fault){ .at = m.calls + at, .number = numbers[k / 2], .persistent = k % 2 };
             eddy_safetensors out;
-            s = eddy__safetensors_read(&m.table, NULL, "f", &out, NULL);
+            s = eddy__safetensors_open(&m.table, NULL, "f", false, &out, NULL);
             ck_assert(s == EDDY_OK || (numbers[k / 2] && out.count == 0));
             eddy__safetensors_free(&out);
             ck_assert_int_eq(m.n_open, 0);
@@ -571,7 +571,7 @@ START_TEST(memory_fails)
             ck_assert_int_eq(f.live, 0);
             ck_assert(value_of(&m.table) == (wrote ? 2 : 1));
             f.calls = 0;
-            s = eddy__safetensors_read(&m.table, &f.table, "f", &out, NULL);
+            s = eddy__safetensors_open(&m.table, &f.table, "f", false, &out, NULL);
             read = f.calls < at;
             ck_assert_int_eq(s, read ? EDDY_OK : EDDY_NO_MEMORY);
             eddy__safetensors_free(&out);
@@ -587,7 +587,7 @@ END_TEST
 static bool reads_all(const eddy_files *files)
 {
     eddy_safetensors s;
-    bool ok = eddy__safetensors_read(files, NULL, "f", &s, NULL) == EDDY_OK;
+    bool ok = eddy__safetensors_open(files, NULL, "f", false, &s, NULL) == EDDY_OK;
     for (int i = 0; i < s.count; i++) {
         eddy_array *a = eddy__safetensors_value(&s, &s.entries[i], NULL);
         ok = ok && a;
@@ -659,7 +659,7 @@ START_TEST(foreign_types)
         memcpy(bytes + 8 + n + w, rows[i].bytes, w);
         memory_files_init(&m);
         memory_files_put(&m, "f", bytes, 8 + n + 2 * w);
-        ck_assert_int_eq(eddy__safetensors_read(&m.table, NULL, "f", &s, NULL), EDDY_OK);
+        ck_assert_int_eq(eddy__safetensors_open(&m.table, NULL, "f", false, &s, NULL), EDDY_OK);
         eddy_array *a = value(&s, "a");
         ck_assert_int_eq(eddy_array_dtype(a), rows[i].dtype);
         const double zero = strcmp(rows[i].code, "F8_E8M0") == 0 ? 0x1p-127 : 0;
