@@ -156,8 +156,27 @@ static const eddy_node **checkpoint_variables(eddy_session *s, eddy_list l, int 
     return nodes;
 }
 
+/* The key of the counts of draws in the metadata of a checkpoint of all variables. */
+static const char draws_key[] = "eddy.draws";
+
+/* Writes the file; draws: with the counts. */
+static void write_file(eddy_session *s, const char *path, int n, const char *const *names,
+                       const eddy_array *const *values, bool draws, eddy_error *e)
+{
+    eddy_text text = { .allocator = &s->allocator };
+    if (draws) eddy__draws_print(s, &text);
+    eddy__text_add(&text, "", 1);
+    const eddy_safetensors_text pair = { draws_key, text.at };
+    if (text.failed)
+        eddy__error_set(e, EDDY_NO_MEMORY, "%.600s: out of memory for the header", path);
+    else
+        eddy__safetensors_write(eddy__graph_files(s->graph), &s->allocator, path, n, names, values,
+                                draws, &pair, e);
+    eddy__text_free(&text);
+}
+
 static void save_nodes(eddy_session *s, const char *path, int n, const eddy_node **nodes,
-                       eddy_error *e)
+                       bool draws, eddy_error *e)
 {
     const char **names = eddy__allocate_zeroed(&s->allocator, (size_t)n, sizeof *names);
     const eddy_array **values = eddy__allocate_zeroed(&s->allocator, (size_t)n, sizeof *values);
@@ -173,8 +192,7 @@ static void save_nodes(eddy_session *s, const char *path, int n, const eddy_node
         values[i] = state ? state->value : NULL;
     }
     if (e->status == EDDY_OK)
-        eddy__safetensors_write(eddy__graph_files(s->graph), &s->allocator, path, n, names, values,
-                                0, NULL, e);
+        write_file(s, path, n, names, values, draws, e);
     eddy__release(&s->allocator, names, (size_t)n * sizeof *names);
     eddy__release(&s->allocator, values, (size_t)n * sizeof *values);
 }
@@ -190,7 +208,7 @@ eddy_status eddy_save(eddy_session *s, const char *path, eddy_list variables)
         path && is_usable(s, &e) ? checkpoint_variables(s, variables, &n, &e) : NULL;
     if (nodes && e.status == EDDY_OK) {
         pthread_rwlock_rdlock(&s->state_lock);
-        save_nodes(s, path, n, nodes, &e);
+        save_nodes(s, path, n, nodes, variables.count == 0 && s->draws.n > 0, &e);
         pthread_rwlock_unlock(&s->state_lock);
     }
     eddy__release(&s->allocator, nodes, (size_t)n * sizeof *nodes);
@@ -211,12 +229,28 @@ static bool can_restore(const eddy_node *node, const char *path, const eddy_arra
            eddy__error_set(e, why.status, "%.300s: %s", path, why.message);
 }
 
+/* The counts of draws in the file, by source, in memory of the session's; NULL if there are none,
+ * or on an error. */
+static uint64_t *read_draws(eddy_session *s, const char *path, const eddy_safetensors *file,
+                            eddy_error *e)
+{
+    const char *text = eddy__safetensors_find_text(file, draws_key);
+    if (!text || !eddy__draws_update(s, e)) return NULL;
+    uint64_t *counts = eddy__allocate_zeroed(&s->allocator, (size_t)s->draws.n, sizeof *counts);
+    if (!counts) eddy__error_set(e, EDDY_NO_MEMORY, "out of memory while inspecting the graph");
+    else if (eddy__draws_parse(s, path, text, counts, e)) return counts;
+    eddy__release(&s->allocator, counts, (size_t)s->draws.n * sizeof *counts);
+    return NULL;
+}
+
 /* All values are checked, and have memory, before the first variable is changed. */
 static void restore_nodes(eddy_session *s, const char *path, const eddy_safetensors *file, int n,
-                          const eddy_node **nodes, eddy_error *e)
+                          const eddy_node **nodes, bool draws, eddy_error *e)
 {
+    uint64_t    *counts = draws ? read_draws(s, path, file, e) : NULL;
     eddy_array **room = eddy__allocate_zeroed(&s->allocator, (size_t)n, sizeof *room);
-    if (!room) eddy__error_set(e, EDDY_NO_MEMORY, "out of memory for a list (variables: %d)", n);
+    if (!room && e->status == EDDY_OK)
+        eddy__error_set(e, EDDY_NO_MEMORY, "out of memory for a list (variables: %d)", n);
     for (int i = 0; i < n && e->status == EDDY_OK; i++) {
         const eddy_array *a = eddy__safetensors_find(file, nodes[i]->name);
         if (can_restore(nodes[i], path, a, e)) allocate_value(s, nodes[i], a, &room[i], e);
@@ -227,6 +261,8 @@ static void restore_nodes(eddy_session *s, const char *path, const eddy_safetens
                       room[i]);
         else eddy_array_free(room[i]);
     }
+    if (counts && e->status == EDDY_OK) eddy__draws_set(s, counts);
+    eddy__release(&s->allocator, counts, (size_t)s->draws.n * sizeof *counts);
     eddy__release(&s->allocator, room, (size_t)n * sizeof *room);
 }
 
@@ -244,7 +280,7 @@ eddy_status eddy_restore(eddy_session *s, const char *path, eddy_list variables)
         eddy__safetensors_read(eddy__graph_files(s->graph), &s->allocator, path, &file, &e) ==
         EDDY_OK) {
         pthread_rwlock_wrlock(&s->state_lock);
-        restore_nodes(s, path, &file, n, nodes, &e);
+        restore_nodes(s, path, &file, n, nodes, variables.count == 0, &e);
         pthread_rwlock_unlock(&s->state_lock);
         eddy__safetensors_free(&file);
     }
