@@ -8,6 +8,8 @@
 
 /* The key of a note in the metadata that an entry has complex numbers, before its name. */
 #define EDDY_COMPLEX_NOTE "eddy.complex."
+/* The key of the counts of draws, in the metadata of a checkpoint of all variables. */
+#define EDDY_DRAWS_KEY "eddy.draws"
 
 /* --------------------------------------------------- open checkpoints -- */
 

@@ -14,6 +14,7 @@ typedef struct restoring {
     eddy_arena          texts;
     bool               *used;            /* by item of the file */
     bool               *missing;         /* by variable */
+    uint64_t           *draws;           /* counts by source; NULL: they stay */
     int                 n_missing;
     int                 problems;        /* of variables */
     eddy_status         first;
@@ -208,6 +209,23 @@ static void find_values(restoring *r)
                         r->targets.count);
 }
 
+/* ---------------------------------------------------------------- draws -- */
+
+/* The counts of draws in the file, for a restore of all variables. */
+static void find_draws(restoring *r)
+{
+    eddy_session *s = r->session;
+    const char   *text = NULL;
+    if (r->args->variables.count > 0 || r->args->n_named > 0) return;
+    for (int i = 0; i < r->file->n_files && !text; i++)
+        text = eddy__safetensors_find_text(&r->file->files[i], EDDY_DRAWS_KEY);
+    if (!text || !eddy__draws_update(s, &r->error)) return;
+    r->draws = eddy__allocate_zeroed(&s->allocator, (size_t)s->draws.n, sizeof *r->draws);
+    if (!r->draws)
+        eddy__error_set(&r->error, EDDY_NO_MEMORY, "out of memory while inspecting the graph");
+    else eddy__draws_parse(s, r->args->path, text, r->draws, &r->error);
+}
+
 /* --------------------------------------------------------------- setting -- */
 
 /* All values have memory before the first variable is changed. */
@@ -283,10 +301,12 @@ static void restore(restoring *r)
                                     a->unchecked, &r->error);
     if (!r->file) return;
     find_values(r);
+    if (r->error.status == EDDY_OK) find_draws(r);
     if (a->report && r->used && r->missing) fill_report(r, a->report);
     if (r->error.status != EDDY_OK) return;
     pthread_rwlock_wrlock(&s->state_lock);
     set_values(r);
+    if (r->draws && r->error.status == EDDY_OK) eddy__draws_set(s, r->draws);
     pthread_rwlock_unlock(&s->state_lock);
 }
 
@@ -295,6 +315,7 @@ static void free_all(restoring *r)
     const eddy_allocator *a = &r->session->allocator;
     eddy__release(a, r->used, r->file ? (size_t)r->file->n_items : 0);
     eddy__release(a, r->missing, (size_t)r->targets.count);
+    eddy__release(a, r->draws, (size_t)r->session->draws.n * sizeof *r->draws);
     if (r->targets.allocator) eddy__targets_free(&r->targets);
     eddy_checkpoint_free(r->file);
     eddy__arena_free(&r->texts);

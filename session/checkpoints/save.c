@@ -141,29 +141,48 @@ static bool pairs_are_valid(const eddy_save_checkpoint_args *a, eddy_error *e)
     return true;
 }
 
-/* The caller's pairs and a note for each complex entry. */
+/* The note that an entry is complex. */
+static bool note_complex(saving *s, const char *name)
+{
+    char      key[sizeof EDDY_COMPLEX_NOTE + EDDY_MAX_NAME];
+    const int n = snprintf(key, sizeof key, "%s%s", EDDY_COMPLEX_NOTE, name);
+    char     *text = eddy__arena_text(&s->texts, key, (size_t)n);
+    if (!text) return no_memory(s);
+    s->out.metadata[s->out.n_metadata++] =
+        (eddy_safetensors_text){ text, "the last axis has the real and the imaginary part" };
+    return true;
+}
+
+/* The counts of draws belong to a checkpoint of all variables. */
+static bool put_draws(saving *s)
+{
+    const eddy_save_checkpoint_args *a = s->args;
+    eddy_text t = { .allocator = s->out.allocator };
+    if (a->variables.count > 0 || a->n_named > 0 || s->session->draws.n == 0) return true;
+    eddy__draws_print(s->session, &t);
+    char *text = t.failed ? NULL : eddy__arena_text(&s->texts, t.at ? t.at : "", t.length);
+    eddy__text_free(&t);
+    if (!text) return no_memory(s);
+    s->out.metadata[s->out.n_metadata++] = (eddy_safetensors_text){ EDDY_DRAWS_KEY, text };
+    return true;
+}
+
+/* The caller's pairs and those of the library. */
 static bool collect_metadata(saving *s)
 {
     saved_entries *x = &s->out;
     const int      own = s->args->n_metadata;
-    int            n = own;
-    for (int i = 0; i < x->n; i++) n += x->complex[i];
-    x->metadata = eddy__allocate_zeroed(x->allocator, (size_t)n, sizeof *x->metadata);
+    x->metadata_capacity = own + 1;
+    for (int i = 0; i < x->n; i++) x->metadata_capacity += x->complex[i];
+    x->metadata = eddy__allocate_zeroed(x->allocator, (size_t)x->metadata_capacity,
+                                        sizeof *x->metadata);
     if (!x->metadata) return no_memory(s);
-    x->n_metadata = n;
     for (int i = 0; i < own; i++)
-        x->metadata[i] = (eddy_safetensors_text){ s->args->metadata[i].key,
-                                                  s->args->metadata[i].value };
-    n = own;
-    for (int i = 0; i < x->n; i++) {
-        if (!x->complex[i]) continue;
-        char         key[sizeof EDDY_COMPLEX_NOTE + EDDY_MAX_NAME];
-        const int    length = snprintf(key, sizeof key, "%s%s", EDDY_COMPLEX_NOTE, x->names[i]);
-        char        *text = eddy__arena_text(&s->texts, key, (size_t)length);
-        if (!text) return no_memory(s);
-        x->metadata[n++] = (eddy_safetensors_text){ text, "the last axis has the parts" };
-    }
-    return true;
+        x->metadata[x->n_metadata++] = (eddy_safetensors_text){ s->args->metadata[i].key,
+                                                                s->args->metadata[i].value };
+    for (int i = 0; i < x->n; i++)
+        if (x->complex[i] && !note_complex(s, x->names[i])) return false;
+    return put_draws(s);
 }
 
 /* --------------------------------------------------------------- the call -- */
@@ -218,7 +237,7 @@ static void free_all(saving *s)
     eddy__release(x->allocator, x->names, (size_t)x->capacity * sizeof *x->names);
     eddy__release(x->allocator, x->arrays, (size_t)x->capacity * sizeof *x->arrays);
     eddy__release(x->allocator, x->complex, (size_t)x->capacity * sizeof *x->complex);
-    eddy__release(x->allocator, x->metadata, (size_t)x->n_metadata * sizeof *x->metadata);
+    eddy__release(x->allocator, x->metadata, (size_t)x->metadata_capacity * sizeof *x->metadata);
     if (s->targets.allocator) eddy__targets_free(&s->targets);
     eddy__arena_free(&s->texts);
 }

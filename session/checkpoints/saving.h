@@ -9,8 +9,8 @@ typedef struct saved_entries {
     const char           **names;
     eddy_array           **arrays;       /* with a reference of their own */
     int                    n, capacity;
-    eddy_safetensors_text *metadata;     /* the caller's, then a note for each complex entry */
-    int                    n_metadata;
+    eddy_safetensors_text *metadata;
+    int                    n_metadata, metadata_capacity;
     bool                  *complex;      /* by entry */
 } saved_entries;
 
