@@ -173,13 +173,20 @@ static bool write_index(const shard_writer *w)
     return ok;
 }
 
+static int by_file(const void *a, const void *b)
+{
+    return strcmp(((const shard_entry *)a)->file, ((const shard_entry *)b)->file);
+}
+
 /* Only files that a save to this path has written; what cannot be removed is only in the way. */
 static void remove_old(const shard_writer *w, const shard_index *old)
 {
     const eddy_files *f = eddy__files_or_posix(w->files);
     char path[EDDY_MAX_PATH];
+    if (old->count > 1) qsort(old->entries, (size_t)old->count, sizeof *old->entries, by_file);
     for (int i = 0; i < old->count; i++) {
         const char *file = old->entries[i].file;
+        if (i > 0 && by_file(&old->entries[i - 1], &old->entries[i]) == 0) continue;
         if (generation_of(w->path, file) > 0 && !strchr(file, '/') &&
             eddy__beside(w->path, file, path))
             f->unlink(f->context, path);
