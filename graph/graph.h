@@ -409,6 +409,12 @@ EDDY_API int32_t     eddy_graph_size(const eddy_graph *g);     /* nodes; also th
 EDDY_API void        eddy_graph_finalize(eddy_graph *g);       /* adds no more nodes; later errors do not fail runs */
 EDDY_API bool        eddy_graph_is_finalized(const eddy_graph *g);
 
+/* A variable with a name in files. */
+typedef struct eddy_named_variable {
+    const char *name;                /* lives with the graph */
+    eddy_tensor variable;
+} eddy_named_variable;
+
 EDDY_API bool        eddy_is_valid(eddy_tensor t);
 EDDY_API bool        eddy_same(eddy_tensor a, eddy_tensor b);  /* the same output of the same node */
 EDDY_API eddy_dtype  eddy_dtype_of(eddy_tensor t);             /* EDDY_DEFAULT_DTYPE if invalid or without a value */

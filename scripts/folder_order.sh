@@ -42,6 +42,7 @@ session/compile: session/state
 session/passes: session/compile
 session/run: session/compile
 session: session/run session/passes
+session/checkpoints: session
 autodiff/check: autodiff session
 optim/lbfgs: optim session
 formats: layers optim/wrappers autodiff/check optim/lbfgs

@@ -193,7 +193,8 @@ eddy_plan *eddy__compile(eddy_session *s, int n_feeds, const plan_feed *feeds, e
 {
     compile c = { .session = s, .graph = s->graph, .error = error, .sizes = sizes,
                   .compile_body = compile_body };
-    eddy_plan *p = make_plan(&c, n_feeds, feeds, fetches, NULL);
+    eddy_plan *p =
+        eddy__draws_update(s, error) ? make_plan(&c, n_feeds, feeds, fetches, NULL) : NULL;
     *missing = p ? EDDY_NO_TENSOR : c.missing_size;
     return p;
 }

@@ -3,7 +3,9 @@
  * An evaluation computes, one by one in the order of creation, the nodes that a tensor needs and
  * that no earlier evaluation has computed, as eager execution would have done when they were
  * built, and caches their results. It walks from the tensor back to cached results and never
- * over the whole graph, so its cost is that of the nodes that it computes. */
+ * over the whole graph, so its cost is that of the nodes that it computes.
+ *
+ * For operations that draw, all evaluations until the results are forgotten are one run. */
 #include "graph/body.h"
 #include "session/eval_body.h"
 #include "ops/ops.h"
@@ -24,6 +26,8 @@ typedef struct eval_cache {
     int32_t    *list;           /* the nodes of the current evaluation */
     int32_t     capacity, listed; /* of both arrays; length of the list */
     size_t      bytes;          /* of computed values, for max_bytes; forgotten all at once */
+    uint64_t   *taken;          /* by source of draws: see eddy__draws_take */
+    int32_t     n_taken;
 } eval_cache;
 
 /* The state of one evaluation. */
@@ -31,7 +35,6 @@ typedef struct evaluation {
     eddy_session *session;
     eval_cache   *cache;
     eddy_plan     plan;         /* the kernel's arena and error */
-    uint64_t      step;
     eddy_error   *error;
 } evaluation;
 
@@ -60,6 +63,7 @@ void eddy__eval_cache_free(eddy_session *s)
     }
     eddy__release(&s->allocator, e->at, (size_t)e->capacity * sizeof *e->at);
     eddy__release(&s->allocator, e->list, (size_t)e->capacity * sizeof *e->list);
+    eddy__release(&s->allocator, e->taken, (size_t)e->n_taken * sizeof *e->taken);
     eddy__release(&s->allocator, e, sizeof *e);
     s->eval_cache = NULL;
 }
@@ -355,7 +359,12 @@ static bool compute_outputs(evaluation *l, const eddy_node *node, eddy_buffer *b
         if (alias && !from && eddy_array_bytes(out[k]) > 0)
             memcpy(eddy_array_data(out[k]), b[0].data, eddy_array_bytes(out[k]));
     }
-    if (!alias && !eddy__run_single_op(&l->plan, node, b, l->step, l->error)) return false;
+    if (!alias) {
+        const int32_t  source = eddy__draws_source(l->session, node->id);
+        const uint64_t step =
+            source >= 0 ? eddy__draws_take(l->session, source, l->cache->taken) : 0;
+        if (!eddy__run_single_op(&l->plan, node, b, step, l->error)) return false;
+    }
     if (!from) count_kept(l, node, out);
     return true;
 }
@@ -381,7 +390,8 @@ static bool compute_entry(evaluation *l, const eddy_node *node, eddy_array **out
                                node->name);
     if (!inputs(l, node, b)) return false;
     if (!body) return compute_outputs(l, node, b, out);
-    if (!eddy__eval_body(l->session, &l->plan.arena, node, b, out, l->step, l->error)) return false;
+    if (!eddy__eval_body(l->session, &l->plan.arena, node, b, out, l->cache->taken, l->error))
+        return false;
     count_kept(l, node, out);
     return true;
 }
@@ -407,7 +417,6 @@ static bool compute_listed(evaluation *l)
     bool        ok = true;
     list_needed(l);
     qsort(e->list, (size_t)e->listed, sizeof *e->list, by_id);
-    if (e->listed > 0) l->step = atomic_fetch_add(&l->session->step, 1);
     for (int32_t i = 0; i < e->listed; i++) {
         e->at[e->list[i]].listed = false;
         ok = ok && compute(l, l->session->graph->nodes[e->list[i]]);
@@ -450,7 +459,9 @@ static eddy_array *evaluate(eddy_session *s, eddy_tensor t, eddy_error *error)
                         "eval: the tensor is not an element of this graph");
         return NULL;
     }
-    if (!reserve_entries(s, error)) return NULL;
+    if (!reserve_entries(s, error) ||
+        !eddy__draws_room(s, &s->eval_cache->taken, &s->eval_cache->n_taken, error))
+        return NULL;
     evaluation l = { .session = s, .cache = s->eval_cache, .error = error,
                .plan = { .session = s, .allocator = &s->allocator,
                          .arena = { .allocator = &s->allocator } } };

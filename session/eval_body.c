@@ -51,11 +51,11 @@ static eddy_plan *compile_call(eddy_session *s, const eddy_node *node, body_call
 }
 
 static bool run(eddy_session *s, const eddy_node *node, body_call *call, eddy_array **out,
-                uint64_t step, eddy_error *error)
+                uint64_t *taken, eddy_error *error)
 {
     eddy_plan *p = compile_call(s, node, call, error);
     if (!p) return false;
-    run_snapshot      snapshot = { .step = step };
+    run_snapshot      snapshot = { .taken = taken };
     const eddy_status status = eddy__plan_run_locked(p, call->arrays, out, &snapshot);
     if (status != EDDY_OK) *error = p->error;
     eddy__plan_free(p);
@@ -63,7 +63,7 @@ static bool run(eddy_session *s, const eddy_node *node, body_call *call, eddy_ar
 }
 
 bool eddy__eval_body(eddy_session *s, eddy_arena *arena, const eddy_node *node,
-                     const eddy_buffer *in, eddy_array **out, uint64_t step, eddy_error *error)
+                     const eddy_buffer *in, eddy_array **out, uint64_t *taken, eddy_error *error)
 {
     const size_t n = (size_t)node->n_inputs + 1;
     body_call    call = { .feeds = eddy__arena_alloc(arena, n * sizeof *call.feeds),
@@ -76,7 +76,7 @@ bool eddy__eval_body(eddy_session *s, eddy_arena *arena, const eddy_node *node,
                                node->name);
     for (int k = 0; k < node->n_outputs; k++)
         call.fetches[k] = eddy__tensor_at(s->graph, node->id, k);
-    const bool ok = make_feeds(&call, node, in, error) && run(s, node, &call, out, step, error);
+    const bool ok = make_feeds(&call, node, in, error) && run(s, node, &call, out, taken, error);
     for (int i = 0; i < call.n_feeds; i++) eddy_array_free((eddy_array *)(uintptr_t)call.arrays[i]);
     return ok;
 }

@@ -11,22 +11,22 @@
 
 #include <string.h>
 
-enum { LOCKS = 4 };
+enum { LOCKS = 5 };
 
 /* The first n locks. */
 static void destroy_locks(eddy_session *s, int n)
 {
-    pthread_mutex_t *locks[] = { &s->lock, &s->report_lock, &s->memory_lock };
-    for (int i = 0; i < n && i < 3; i++) pthread_mutex_destroy(locks[i]);
+    pthread_mutex_t *locks[] = { &s->lock, &s->report_lock, &s->memory_lock, &s->draws.lock };
+    for (int i = 0; i < n && i < LOCKS - 1; i++) pthread_mutex_destroy(locks[i]);
     if (n == LOCKS) pthread_rwlock_destroy(&s->state_lock);
 }
 
 static bool make_locks(eddy_session *s)
 {
-    pthread_mutex_t *locks[] = { &s->lock, &s->report_lock, &s->memory_lock };
+    pthread_mutex_t *locks[] = { &s->lock, &s->report_lock, &s->memory_lock, &s->draws.lock };
     int              n = 0;
-    while (n < 3 && pthread_mutex_init(locks[n], NULL) == 0) n++;
-    if (n == 3 && pthread_rwlock_init(&s->state_lock, NULL) == 0) return true;
+    while (n < LOCKS - 1 && pthread_mutex_init(locks[n], NULL) == 0) n++;
+    if (n == LOCKS - 1 && pthread_rwlock_init(&s->state_lock, NULL) == 0) return true;
     destroy_locks(s, n);
     return false;
 }
@@ -46,7 +46,6 @@ eddy_session *eddy_session_new_with(const eddy_session_args *given)
         s->began_ticks = eddy__ticks();
         s->began_nanoseconds = eddy__nanoseconds();
     }
-    atomic_init(&s->step, 0);
     atomic_init(&s->closed, false);
     if (!make_locks(s)) {
         eddy__release(a, s, sizeof *s);
@@ -104,6 +103,7 @@ void eddy__session_destroy(eddy_session *s)
         eddy__release(&s->allocator, s->states[id], sizeof **s->states);
     }
     eddy__release(&s->allocator, s->states, (size_t)s->states_capacity * sizeof *s->states);
+    eddy__draws_free(s);
     destroy_locks(s, LOCKS);
     eddy_graph *holds = s->of_graph ? NULL : s->graph;
     eddy_allocator a = s->allocator;
@@ -222,7 +222,7 @@ static eddy_status record(eddy_session *s, const eddy_error *e)
 /* True if variables have changed since the first stage. */
 static bool has_conflict(eddy_session *s, const run_snapshot *snapshot)
 {
-    if (!snapshot || !snapshot->taken) return false;
+    if (!snapshot || !snapshot->begun) return false;
     pthread_rwlock_rdlock(&s->state_lock);
     const bool changed = snapshot->changes != s->changes;
     pthread_rwlock_unlock(&s->state_lock);
@@ -275,7 +275,7 @@ typedef struct stages_run {
     const stages      *t;
     eddy_feed         *feeds;    /* the feeds of the run, followed by the results of stages */
     eddy_array       **made;
-    uint64_t           step;
+    uint64_t          *taken;    /* see run_snapshot */
 } stages_run;
 
 /* Runs all stages once. All of them see the variables at the time of the first: only the last
@@ -284,7 +284,7 @@ static bool try_stages(const stages_run *a, bool *conflict)
 {
     const stages *t = a->t;
     const int     n = a->whole->feeds.count;
-    run_snapshot  snapshot = { .step = a->step };
+    run_snapshot  snapshot = { .taken = a->taken };
     run_request   r = *a->whole;
     bool          ok = true;
     for (int i = 0, from = 0; ok && !snapshot.conflict && i < t->n; from = t->end[i++]) {
@@ -305,12 +305,12 @@ static bool try_stages(const stages_run *a, bool *conflict)
 
 /* Runs the plans in sequence, each with the results of earlier ones as feeds. For random
  * operations they are one run. If variables change between two plans, the run starts again. */
-static bool run_stages(const run_request *r, const stages *t, uint64_t step)
+static bool run_stages(const run_request *r, const stages *t, uint64_t *taken)
 {
     eddy_session    *s = r->session;
     const int        n = r->feeds.count + t->n_cut;
     const stages_run a = {
-        .whole = r, .t = t, .step = step,
+        .whole = r, .t = t, .taken = taken,
         .feeds = eddy__allocate_zeroed(&s->allocator, (size_t)n, sizeof *a.feeds),
         .made = eddy__allocate_zeroed(&s->allocator, (size_t)t->n_cut, sizeof *a.made)
     };
@@ -324,6 +324,15 @@ static bool run_stages(const run_request *r, const stages *t, uint64_t step)
     return ok;
 }
 
+/* Room for what the stages of a run share. */
+static bool make_room(eddy_session *s, uint64_t **taken, int32_t *n, eddy_error *e)
+{
+    pthread_mutex_lock(&s->lock);
+    const bool ok = eddy__draws_room(s, taken, n, e);
+    pthread_mutex_unlock(&s->lock);
+    return ok;
+}
+
 /* A run, of the callable if there is one. It begins again with one more stage as long as a plan
  * cannot be compiled without the elements of a tensor; nothing has changed a variable by then. */
 static eddy_status run(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_array **out,
@@ -334,20 +343,19 @@ static eddy_status run(eddy_session *s, eddy_feeds feeds, eddy_list fetches, edd
     run_request r = { .session = s, .feeds = feeds, .fetches = fetches, .out = out,
                       .callable = c, .missing = &missing, .error = &e };
     stages     *t;
-    uint64_t    step = 0;
-    bool        numbered = false;
+    uint64_t   *taken = NULL;
+    int32_t     n_taken = 0;
     if (!eddy__session_check(s, &e) || !check_run(s, feeds, fetches, &e) ||
         !eddy__stages_of(s, feeds, fetches, &t, &e))
         return record(s, &e);
     do {
         if (t) r.sizes = (eddy_list){ t->n_sizes, t->sizes };
-        if (t && t->n > 0 && !numbered) step = atomic_fetch_add(&s->step, 1);
-        numbered = numbered || (t && t->n > 0);
-        if (t && t->n > 0) run_stages(&r, t, step);
-        else run_plan(&r, NULL);
+        if (t && t->n > 0 && make_room(s, &taken, &n_taken, &e)) run_stages(&r, t, taken);
+        else if (!t || t->n == 0) run_plan(&r, NULL);
     } while (missing.node > 0 && e.status != EDDY_NOT_FED &&
              eddy__stages_add_size(s, feeds, fetches, &t, missing, &e));
     eddy__stages_release(s, t);
+    eddy__release(&s->allocator, taken, (size_t)n_taken * sizeof *taken);
     return e.status == EDDY_OK ? EDDY_OK : record(s, &e);
 }
 

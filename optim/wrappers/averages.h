@@ -99,14 +99,10 @@ EDDY_API char       *eddy_averages_name(const eddy_averages *a, eddy_tensor t, c
  * evaluation, and once more after it. */
 EDDY_API eddy_tensor eddy_averages_swap(eddy_averages *a);
 
-typedef struct eddy_named_variable {
-    const char *name;                /* lives with the graph */
-    eddy_tensor variable;
-} eddy_named_variable;
 /* The name of each variable in a file of shadows: trainable and averaged variables under the
  * name of their shadow, whether it exists or not, other global ones under their own. Copies up
  * to max of them, sorted by name; returns their total number.
- * ExponentialMovingAverage.variables_to_restore. */
+ * ExponentialMovingAverage.variables_to_restore; eddy_restore_checkpoint takes them. */
 EDDY_API int eddy_averages_to_restore(const eddy_averages *a, eddy_named_variable *out, int max);
 
 #ifdef __cplusplus

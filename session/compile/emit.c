@@ -154,6 +154,37 @@ static eddy_status copy_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
+static bool program_draws(const eddy_program *p)
+{
+    bool draws = p->condition.plan && p->condition.plan->body_draws;
+    for (int i = 0; i < p->n_bodies; i++) draws = draws || p->bodies[i].plan->body_draws;
+    return draws;
+}
+
+/* Sets where the instruction gets the number of earlier runs. */
+static bool set_draws(build *b, const ir_node *n, instruction *i)
+{
+    eddy_plan *p = b->plan;
+    if (!(n->program ? program_draws(n->program) : eddy__op_draws(n->op))) return true;
+    if (p->embedded) {
+        p->body_draws = true;
+        i->draws = &p->draw;
+        return true;
+    }
+    const int32_t source = eddy__draws_source(b->c->session, n->source->id);
+    plan_draw    *d = p->draws;
+    if (source < 0) return false;               /* no pass makes such a node of another */
+    while (d && d->source != source) d = d->next;
+    if (!d) {
+        d = eddy__plan_alloc(b->c, 1, sizeof *d);
+        if (!d) return false;
+        *d = (plan_draw){ .next = p->draws, .source = source };
+        p->draws = d;
+    }
+    i->draws = &d->count;
+    return true;
+}
+
 static bool add_instruction(build *b, const ir_node *n, eddy_status (*run)(eddy_kernel *),
                             int n_in, int n_out, eddy_buffer **at)
 {
@@ -172,7 +203,7 @@ static bool add_instruction(build *b, const ir_node *n, eddy_status (*run)(eddy_
                                .threads = b->c->session->options.threads,
                                .deterministic = b->c->session->options.deterministic,
                                .impl = &i->call };
-    return true;
+    return set_draws(b, n, i);
 }
 
 static eddy_buffer **operands(build *b, size_t n)
@@ -438,7 +469,7 @@ static bool make_executed(build *b, const ir_node *n)
         return false;
     if (!make_operands(b, n, at)) return false;
     eddy_status (*run)(eddy_kernel *) = n->program ? eddy__program_run : eddy__kernel_of(n->op);
-    add_instruction(b, n, run, n->n_inputs, n->n_outputs, at);
+    if (!add_instruction(b, n, run, n->n_inputs, n->n_outputs, at)) return false;
     b->plan->code[b->plan->n_code - 1].program = n->program;
     if (may_resize(b, n)) b->plan->code[b->plan->n_code - 1].resizes = updated_by(b, n);
     return true;

@@ -24,7 +24,6 @@ enum { CHAINS_PER_THREAD = 4, MAX_CHAINS = 64 };
 
 typedef struct chains_run {
     const parallel_chains *w;
-    uint64_t     step;
     atomic_int   failed;            /* the first part that did; n_parts: none */
 } chains_run;
 
@@ -43,7 +42,7 @@ static void run_chains(void *arg, int64_t from, int64_t to, int worker)
         for (int32_t i = 0; i < s->n; i++) {
             const int32_t at = s->parts[i];
             if (at > atomic_load_explicit(&r->failed, memory_order_relaxed)) break;
-            const eddy_status status = eddy__execute(&r->w->parts[at], r->step, &s->error);
+            const eddy_status status = eddy__execute(&r->w->parts[at], &s->error);
             if (status == EDDY_OK) continue;
             note_failure(r, s, at, status);
             break;
@@ -56,7 +55,7 @@ static void run_in_order(chains_run *r)
 {
     for (int32_t i = 0; i < r->w->n_parts && r->failed == r->w->n_parts; i++) {
         chain            *s = &r->w->chains[r->w->chain_of[i]];
-        const eddy_status status = eddy__execute(&r->w->parts[i], r->step, &s->error);
+        const eddy_status status = eddy__execute(&r->w->parts[i], &s->error);
         if (status != EDDY_OK) note_failure(r, s, i, status);
     }
 }
@@ -71,7 +70,7 @@ static bool variables_have_values(const parallel_chains *w)
 eddy_status eddy__parallel_group_kernel(eddy_kernel *k)
 {
     const parallel_chains *w = k->state;
-    chains_run r = { .w = w, .step = k->step };
+    chains_run r = { .w = w };
     atomic_init(&r.failed, w->n_parts);
     if (w->plan->runs_parallel && variables_have_values(w))
         eddy__side_by_side(k, w->n_chains, run_chains, &r);

@@ -27,7 +27,7 @@ void eddy__program_attach(instruction *i)
 }
 
 /* Random numbers differ between iterations, and between loops in each other. */
-static uint64_t step_of(const eddy_kernel *k, int64_t iteration)
+static uint64_t draw_of(const eddy_kernel *k, int64_t iteration)
 {
     const uint64_t odd = 0x9e3779b97f4a7c15u;
     return (k->step + 1) * odd + (uint64_t)iteration;
@@ -44,14 +44,15 @@ static void set_addresses(body_plan *b)
     }
 }
 
-static eddy_status execute(body_plan *b, uint64_t step)
+static eddy_status execute(body_plan *b, uint64_t draw)
 {
     eddy_plan  *p = b->plan;
     eddy_status s = EDDY_OK;
     set_addresses(b);
+    p->draw = draw;
     p->error.status = EDDY_OK;
     for (instruction *i = p->code, *end = p->code + p->n_code; i < end && s == EDDY_OK; i++)
-        s = eddy__execute(i, step, &p->error);
+        s = eddy__execute(i, &p->error);
     return s;
 }
 
@@ -77,7 +78,7 @@ static eddy_status run_case(eddy_kernel *k, eddy_program *p)
     body_plan *b = &p->bodies[branch];
     for (int i = 1; i < k->n_in; i++) b->feed_at[i - 1] = k->in[i]->data;
     for (int j = 0; j < p->n_outputs; j++) b->result_at[j] = k->out[j]->data;
-    const eddy_status s = execute(b, step_of(k, branch));
+    const eddy_status s = execute(b, draw_of(k, branch));
     if (s != EDDY_OK)
         return eddy_kernel_fail(k, s, "%s [branch %d of '%.200s']", b->plan->error.message,
                                 (int)branch, p->node->name);
@@ -186,7 +187,7 @@ static eddy_status goes_on(eddy_kernel *k, eddy_program *p, int64_t i, bool *on)
     *on = true;
     if (!b->plan) return EDDY_OK;
     memcpy(b->feed_at, p->bodies[0].feed_at, (size_t)b->plan->n_feeds * sizeof *b->feed_at);
-    const eddy_status s = execute(b, step_of(k, i));
+    const eddy_status s = execute(b, draw_of(k, i));
     if (s == EDDY_OK) *on = *(const bool *)b->plan->buffers[b->plan->outputs[0].buffer].data;
     else
         fail(k, p, s, "%s [condition of '%.200s' before iteration %lld]", b->plan->error.message,
@@ -235,7 +236,7 @@ static eddy_status iterate(eddy_kernel *k, eddy_program *p, int64_t i, int64_t n
     set_rows(k, at, p, p->iteration);
     s = goes_on(k, p, i, on);
     if (s != EDDY_OK || !*on) return s;
-    s = execute(b, step_of(k, p->iteration));
+    s = execute(b, draw_of(k, p->iteration));
     if (s != EDDY_OK && at->segmented) return fail(k, p, s, "%s", b->plan->error.message);
     if (s != EDDY_OK)
         return fail(k, p, s, "%s [iteration %lld of '%.200s']", b->plan->error.message,

@@ -66,30 +66,30 @@ static eddy_status resize(eddy_plan *p, instruction *i)
 }
 
 /* Another thread, or an operation of the run, may close the session. */
-static inline eddy_status execute_one(eddy_plan *p, instruction *i, uint64_t step)
+static inline eddy_status execute_one(eddy_plan *p, instruction *i)
 {
     if (atomic_load_explicit(&p->session->closed, memory_order_relaxed))
         return eddy_kernel_fail(&i->kernel, EDDY_CLOSED,
                                 "the session was closed during the run, which ends before this "
                                 "operation");
     const eddy_status s = i->resizes >= 0 ? resize(p, i) : EDDY_OK;
-    return s == EDDY_OK ? eddy__execute(i, step, &p->error) : s;
+    return s == EDDY_OK ? eddy__execute(i, &p->error) : s;
 }
 
-static eddy_status execute_all(eddy_plan *p, int32_t first, uint64_t step)
+static eddy_status execute_all(eddy_plan *p, int32_t first)
 {
     eddy_status s = EDDY_OK;
     for (instruction *i = p->code + first, *end = p->code + p->n_code; i < end && s == EDDY_OK; i++)
-        s = execute_one(p, i, step);
+        s = execute_one(p, i);
     return s;
 }
 
-static eddy_status execute_timed(eddy_plan *p, int32_t first, uint64_t step)
+static eddy_status execute_timed(eddy_plan *p, int32_t first)
 {
     eddy_status s = EDDY_OK;
     int64_t     last = eddy__ticks();
     for (int32_t i = first; i < p->n_code && s == EDDY_OK; i++) {
-        s = execute_one(p, &p->code[i], step);
+        s = execute_one(p, &p->code[i]);
         const int64_t now = eddy__ticks();
         p->profile->each[i].ticks += now - last;
         p->profile->each[i].calls++;
@@ -99,14 +99,14 @@ static eddy_status execute_timed(eddy_plan *p, int32_t first, uint64_t step)
 }
 
 /* A run of fewer operations has no product for which OpenBLAS would use several threads. */
-static eddy_status execute(eddy_plan *p, int32_t first, uint64_t step)
+static eddy_status execute(eddy_plan *p, int32_t first)
 {
     const double few = 16384;
     const bool   many = p->has_lapack || p->info.flops >= few;
     if (many) eddy__blas_begin();
     const int64_t begun = p->has_parallel_groups ? eddy__ticks() : 0;
     if (p->has_parallel_groups) p->runs_parallel = eddy__autotune_choice(&p->autotuner);
-    eddy_status s = p->profile ? execute_timed(p, first, step) : execute_all(p, first, step);
+    eddy_status s = p->profile ? execute_timed(p, first) : execute_all(p, first);
     if (p->has_parallel_groups && s == EDDY_OK)
         eddy__autotune_record(&p->autotuner, eddy__ticks() - begun);
     if (many) eddy__blas_end();
@@ -227,9 +227,9 @@ static eddy_status run_in_memory(eddy_plan *p, const eddy_array *const *feeds, e
 {
     patch_buffers(p, feeds);
     if (p->writes) note_updates(p);
-    const uint64_t step = given ? given->step : atomic_fetch_add(&p->session->step, 1);
+    eddy__draws_begin(p, given ? given->taken : NULL);
     const int32_t  first = p->n_invariant > 0 && has_invariants(p) ? p->n_invariant : 0;
-    eddy_status    status = execute(p, first, step);
+    eddy_status    status = execute(p, first);
     p->invariants_computed = first > 0 || status == EDDY_OK;
     if (status == EDDY_OK && out && !collect(p, feeds, out)) return EDDY_NO_MEMORY;
     return status;
@@ -259,9 +259,10 @@ eddy_status eddy__plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_ar
     eddy_running here;
     eddy__running_begin(&here, s);
     p->error = (eddy_error){ 0 };
-    p->conflict = snapshot && snapshot->taken && snapshot->changes != s->changes;
-    if (snapshot && !snapshot->taken)
-        *snapshot = (run_snapshot){ .step = snapshot->step, .changes = s->changes, .taken = true };
+    p->conflict = snapshot && snapshot->begun && snapshot->changes != s->changes;
+    if (snapshot && !snapshot->begun)
+        *snapshot =
+            (run_snapshot){ .taken = snapshot->taken, .changes = s->changes, .begun = true };
     p->stale = !p->conflict && p->has_open && !eddy__plan_fits(p);
     const int64_t begun = p->profile ? eddy__ticks() : 0;
     eddy_status   status =

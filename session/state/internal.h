@@ -24,15 +24,17 @@
 #include "graph/kernel.h"
 #include "session/session.h"
 #include "session/state/autotune.h"
+#include "session/state/draws.h"
 
 typedef struct eddy_plan eddy_plan;
 
-/* State shared by the stages of one run: its number, and the session's count of changes of
- * variables when the first stage began. */
+/* State shared by the stages of one run: how often each source of draws ran before, and the
+ * session's count of changes of variables when the first stage began. */
 typedef struct run_snapshot {
-    uint64_t step, changes;
-    bool     taken;
-    bool     conflict;        /* a later stage found that variables have changed */
+    uint64_t *taken;          /* see eddy__draws_take */
+    uint64_t  changes;
+    bool      begun;
+    bool      conflict;       /* a later stage found that variables have changed */
 } run_snapshot;
 
 /* A feed or fetch in the key of a plan. */
@@ -131,6 +133,7 @@ typedef struct instruction {
     eddy_kernel      kernel;
     eddy_status      (*run)(eddy_kernel *k);
     eddy_kernel_call call;    /* kernel.impl */
+    const uint64_t  *draws;   /* where kernel.step is; NULL: the kernel does not use it */
     int32_t          resizes; /* variable whose storage takes the shape of the result; or -1 */
     bool             starts_loop; /* the first of a loop: not to be fused with earlier ones */
     struct eddy_program *program;   /* of a Loop or Case node; else NULL */
@@ -200,6 +203,9 @@ struct eddy_plan {
     plan_profile         *profile; /* NULL without the session's option */
     bool           embedded;      /* of a body: its memory is part of another plan's */
     const int32_t *owned;         /* by feed of a body: see compile_body */
+    plan_draw     *draws;         /* the sources of draws */
+    uint64_t       draw;          /* of a body: the number for the current iteration */
+    bool           body_draws;    /* of a body: some instruction uses it */
     struct eddy_program *programs;
     open_memory           own_memory, *open_memory;     /* the latter of the outermost plan */
     eddy_session         *session;
@@ -296,9 +302,9 @@ eddy_status eddy__plan_run_locked(eddy_plan *p, const eddy_array *const *feeds, 
 /* Records an error of the instruction, unless its kernel has recorded one. */
 void eddy__note_failure(eddy_error *error, const instruction *i, eddy_status s);
 /* Runs the instruction; `error` must be the one that its kernel sets. */
-static inline eddy_status eddy__execute(instruction *i, uint64_t step, eddy_error *error)
+static inline eddy_status eddy__execute(instruction *i, eddy_error *error)
 {
-    i->kernel.step = step;
+    if (i->draws) i->kernel.step = *i->draws;
     const eddy_status s = i->run(&i->kernel);
     if (s != EDDY_OK) eddy__note_failure(error, i, s);
     return s;
@@ -344,7 +350,7 @@ struct eddy_session {
     uint64_t              changes;     /* counts changes of variables; protected by state_lock */
     eddy_state          **states;      /* by node id */
     int32_t               states_capacity;
-    atomic_ullong         step;
+    draw_table            draws;
     atomic_bool           closed;
     eddy_error            error;
     eddy_plan_info        last_info;
@@ -391,5 +397,16 @@ bool eddy__profile_prepare(compile *c);
 
 /* The state of a variable, created at the first request; NULL if out of memory. */
 eddy_state *eddy__session_state(eddy_session *s, int32_t node);
+/* The node of a variable of the session's graph; NULL with the error set. */
+const eddy_node *eddy__session_variable(const eddy_session *s, eddy_tensor t, eddy_error *e);
+/* False, with the error set, if the session is closed or its graph has been freed. */
+bool eddy__session_is_usable(const eddy_session *s, eddy_error *e);
+/* Setting a variable: room allocates memory for the value, *room, if the variable has none that
+ * fits, and does not change it (NULL with the error set); put copies the value, and takes the room.
+ * With state_lock held for writing. */
+eddy_state *eddy__variable_room(eddy_session *s, const eddy_node *node, const eddy_array *value,
+                                eddy_array **room, eddy_error *e);
+void        eddy__variable_put(eddy_session *s, eddy_state *state, const eddy_array *value,
+                               eddy_array *room);
 
 #endif

@@ -48,6 +48,7 @@ void interpreter_end(interpreter *in)
 {
     for (int32_t id = 1; id <= in->size; id++) eddy_array_free(in->state[id].value);
     free(in->state);
+    free(in->taken);
     eddy_session_free(in->session);
 }
 
@@ -286,7 +287,7 @@ static bool run_kernel(walk *w, const eddy_node *n)
     if (n_in > 0 && (n->op->flags & EDDY_OP_READ)) b[0].state = &once;
     for (int k = 0; k < n->n_outputs; k++)
         b[n_in + k] = eddy__buffer_of(o->types[k], eddy_array_data(o->values[k]));
-    ok = ok && eddy__run_single_op(&w->plan, n, b, w->in->step, w->error);
+    ok = ok && eddy__run_single_op(&w->plan, n, b, w->in->draw, w->error);
     free(b);
     eddy__arena_free(&w->plan.arena);
     return ok;
@@ -328,6 +329,13 @@ static bool visit_body(walk *w, const eddy_node *n)
     return interpreter_body(&c);
 }
 
+/* In a body all nodes have the number of the iteration. */
+static void set_draw(interpreter *in, const eddy_node *n)
+{
+    const int32_t source = in->is_body ? -1 : eddy__draws_source(in->session, n->id);
+    if (source >= 0) in->draw = eddy__draws_take(in->session, source, in->taken);
+}
+
 static bool visit(walk *w, const eddy_node *n)
 {
     one *o = &w->at[n->id];
@@ -341,6 +349,7 @@ static bool visit(walk *w, const eddy_node *n)
         return true;
     }
     if (!infer(w, n)) return false;
+    if (o->valued) set_draw(w->in, n);
     if (has_body(n)) return visit_body(w, n);
     if (!o->valued) return true;
     if (!make_outputs(w, n) || !compute(w, n)) return false;
@@ -404,8 +413,9 @@ bool interpreter_run(interpreter *in, eddy_feeds feeds, eddy_list fetches, eddy_
 {
     walk w = begin_walk(in, feeds, error);
     in->largest = 0;
-    const bool ok = visit_all(&w, fetches, true) && collect(&w, fetches, out);
-    in->step++;
+    for (int32_t i = 0; i < in->n_taken; i++) in->taken[i] = EDDY_NOT_DRAWN;
+    const bool ok = eddy__draws_room(in->session, &in->taken, &in->n_taken, error) &&
+                    visit_all(&w, fetches, true) && collect(&w, fetches, out);
     end_walk(&w);
     return ok;
 }

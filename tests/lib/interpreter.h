@@ -12,7 +12,10 @@ typedef struct interpreter {
     eddy_session *session;        /* provides what kernels need from a session */
     struct eddy_state *state;     /* by node id: of the variables */
     int32_t       size;           /* of the graph when it was made */
-    uint64_t      step;           /* runs so far */
+    uint64_t     *taken;          /* see eddy__draws_take */
+    int32_t       n_taken;
+    bool          is_body;
+    uint64_t      draw;           /* for random operations: of this node; or of this iteration */
     /* The relative error of an arithmetic result: 0, or random noise of about a hundred roundings
      * or more.  A result that changes much is one that says little. */
     bool          noisy;

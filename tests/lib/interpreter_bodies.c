@@ -81,15 +81,16 @@ static void add_fetch(body_walk *w, eddy_tensor t, int output)
 }
 
 /* Random numbers differ between iterations, and between loops in each other. */
-static uint64_t step_of(const body_walk *w, int64_t iteration)
+static uint64_t draw_of(const body_walk *w, int64_t iteration)
 {
-    return (w->call->outer->step + 1) * 0x9e3779b97f4a7c15u + (uint64_t)iteration;
+    return (w->call->outer->draw + 1) * 0x9e3779b97f4a7c15u + (uint64_t)iteration;
 }
 
 static bool run_body(body_walk *w, int64_t step, eddy_list fetches, eddy_array **out)
 {
     interpreter *outer = w->call->outer;
-    w->in.step = step_of(w, step);
+    w->in.draw = draw_of(w, step);
+    w->in.is_body = true;
     w->in.random = outer->random;
     const bool ok = interpreter_run(&w->in, (eddy_feeds){ w->n_args, w->args }, fetches, out,
                                     w->call->error);

@@ -5,7 +5,7 @@
 
 #include "graph/base/files.h"
 
-enum { MEMORY_FILES = 16, MEMORY_NAME = 256 };
+enum { MEMORY_FILES = 64, MEMORY_NAME = 256 };
 
 typedef struct memory_content {
     char  *bytes, *durable;          /* as written; as of the last sync */

@@ -505,7 +505,7 @@ START_TEST(safetensors_know_complex64)
     eddy_array_set_complex(a, 1, 3, -4);
     memory_files_init(&m);
     ck_assert_int_eq(eddy__safetensors_write(&m.table, NULL, "f", 1, (const char *[]){ "z" },
-                                             (const eddy_array *[]){ a }, &e), EDDY_OK);
+                                             (const eddy_array *[]){ a }, 0, NULL, &e), EDDY_OK);
     const memory_content *c = memory_files_get(&m, "f");
     ck_assert(strstr((const char *)c->bytes + 8, "\"C64\"") != NULL);
     memory_files_free(&m);

@@ -197,7 +197,7 @@ static bool run_keepers(keeper *make, int n, long at, eddy_error *e)
 static void keeper_says(keeper *make)
 {
     eddy_error e = { 0 };
-    for (int n = 100; n < 500; n++)
+    for (int n = 1; n < 500; n++)
         for (long at = 1; run_keepers(make, n, at, &e); at++)
             if (strstr(e.message, ": out of memory for the ")) {
                 golden_error(&e);

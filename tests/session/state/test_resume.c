@@ -1,0 +1,331 @@
+/* test_resume.c -- training that is resumed from a graph file and a checkpoint goes on with the
+ * same bits as training that was never interrupted: every optimizer and wrapper, with dropout and a
+ * schedule. */
+#include "../../../eddy.h"
+#include "build/gen/suites.h"
+#include "tests/lib/memory_files.h"
+
+#include <check.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { STEPS = 10, HALF = 5, ROWS = 6, PAIRS = 16 };
+
+/* ----------------------------------------------------------- optimizers -- */
+
+/* What a row may use. */
+typedef struct problem {
+    eddy_graph *g;
+    eddy_tensor rate, step, loss;   /* a schedule, its global step, the loss */
+} problem;
+
+/* An optimizer from its graph and rate; other arguments are its options. */
+#define RULE(name, ...)                                                         \
+    static eddy_optimizer *name(const problem *p)                               \
+    {                                                                           \
+        return eddy_##name(.graph = p->g, .learning_rate = p->rate, __VA_ARGS__); \
+    }
+
+static eddy_tensor number(const problem *p, double v) { return eddy_scalar(p->g, v); }
+
+RULE(gradient_descent, .name = "o")
+RULE(momentum, .momentum = number(p, 0.9), .use_nesterov = true)
+RULE(adam, .name = "o")
+RULE(adagrad, .name = "o")
+RULE(adagrad_da, .global_step = p->step)
+RULE(adadelta, .name = "o")
+RULE(rmsprop, .momentum = number(p, 0.5), .centered = true)
+RULE(ftrl, .name = "o")
+RULE(proximal_gradient_descent, .name = "o")
+RULE(proximal_adagrad, .name = "o")
+RULE(asgd, .name = "o")
+RULE(adamw, .name = "o")
+RULE(adamax, .name = "o")
+RULE(nadam, .name = "o")
+RULE(radam, .name = "o")
+RULE(adabelief, .name = "o")
+RULE(adan, .name = "o")
+RULE(yogi, .name = "o")
+RULE(lion, .name = "o")
+RULE(lamb, .name = "o")
+RULE(lars, .name = "o")
+RULE(novograd, .name = "o")
+RULE(adafactor, .name = "o")
+RULE(sm3, .name = "o")
+RULE(shampoo, .momentum = number(p, 0.9))
+RULE(prodigy, .name = "o")
+RULE(schedule_free_adamw, .name = "o")
+
+/* ------------------------------------------------------------- wrappers -- */
+
+static eddy_optimizer *lookahead(const problem *p)
+{
+    return eddy_lookahead(.optimizer = adam(p), .sync_period = 3);
+}
+static eddy_optimizer *accumulated(const problem *p)
+{
+    return eddy_accumulate_gradients(.optimizer = adam(p), .steps = 3);
+}
+static eddy_optimizer *scaled(const problem *p)
+{
+    return eddy_loss_scale(.optimizer = adam(p), .increment_period = 3);
+}
+static eddy_optimizer *clipped(const problem *p)
+{
+    return eddy_clipped_gradients(.optimizer = adam(p), .global_norm = number(p, 0.1));
+}
+static eddy_optimizer *decoupled(const problem *p)
+{
+    return eddy_decoupled_weight_decay(.optimizer = momentum(p), .weight_decay = number(p, 0.01));
+}
+static eddy_optimizer *coupled(const problem *p)
+{
+    return eddy_coupled_weight_decay(.optimizer = adam(p), .weight_decay = number(p, 0.01));
+}
+static eddy_optimizer *several(const problem *p)
+{
+    const eddy_tensor         first = eddy_collection_at(p->g, EDDY_TRAINABLE_VARIABLES, 0);
+    const eddy_optimizer_part parts[] = { { lion(p), { 1, &first } }, { adam(p), { 0, NULL } } };
+    return eddy_multi_optimizer(.parts = parts, .count = 2);
+}
+/* Its rate is an initial value, so it cannot be a schedule. */
+static eddy_optimizer *rprop(const problem *p)
+{
+    return eddy_rprop(.graph = p->g, .learning_rate = number(p, 0.01));
+}
+/* Muon takes matrices only. */
+static eddy_optimizer *muon(const problem *p)
+{
+    eddy_optimizer *o = eddy_muon(.graph = p->g, .learning_rate = p->rate);
+    const eddy_tensor kernels[] = { eddy_collection_at(p->g, EDDY_TRAINABLE_VARIABLES, 0),
+                                    eddy_collection_at(p->g, EDDY_TRAINABLE_VARIABLES, 2) };
+    const eddy_optimizer_part parts[] = { { o, { 2, kernels } }, { adam(p), { 0, NULL } } };
+    return eddy_multi_optimizer(.parts = parts, .count = 2);
+}
+static eddy_optimizer *nested(const problem *p)
+{
+    eddy_optimizer *o = eddy_accumulate_gradients(.optimizer = clipped(p), .steps = 2);
+    return eddy_loss_scale(.optimizer = eddy_lookahead(.optimizer = o, .sync_period = 2),
+                           .increment_period = 2);
+}
+
+/* ------------------------------------------------------ training operations -- */
+
+static eddy_tensor minimized(const problem *p, eddy_optimizer *o)
+{
+    return eddy_minimize(o, p->loss, .global_step = p->step);
+}
+static eddy_tensor minimized_scaled(const problem *p, eddy_optimizer *o)
+{
+    return eddy_minimize(o, eddy_scale_loss(o, p->loss), .global_step = p->step);
+}
+static eddy_tensor sharpened(const problem *p, eddy_optimizer *o)
+{
+    eddy_gradient_pair pairs[PAIRS];
+    const int          n = eddy_sharpness_aware_gradients(.optimizer = o, .loss = p->loss,
+                                                          .out = pairs, .max_out = PAIRS);
+    return eddy_apply_gradients(o, pairs, n, .global_step = p->step);
+}
+static eddy_tensor averaged(const problem *p, eddy_optimizer *o)
+{
+    eddy_averages *a = eddy_exponential_moving_average(.graph = p->g, .decay = number(p, 0.9),
+                                                       .num_updates = p->step);
+    eddy_control_begin(p->g, EDDY_LIST(minimized(p, o)));
+    const eddy_tensor t = eddy_averages_apply(a, EDDY_LIST());
+    eddy_control_end(p->g);
+    return t;
+}
+static eddy_tensor weights_averaged(const problem *p, eddy_optimizer *o)
+{
+    eddy_averages *a = eddy_stochastic_weight_average(.graph = p->g);
+    eddy_control_begin(p->g, EDDY_LIST(minimized(p, o)));
+    const eddy_tensor t = eddy_averages_apply(a, EDDY_LIST());
+    eddy_control_end(p->g);
+    return t;
+}
+
+typedef struct row {
+    const char     *name;
+    eddy_optimizer *(*make)(const problem *p);
+    eddy_tensor     (*train)(const problem *p, eddy_optimizer *o);
+} row;
+
+#define ROW(name) { #name, name, minimized }
+
+static const row rows[] = {
+    ROW(gradient_descent), ROW(momentum), ROW(adam), ROW(adagrad), ROW(adagrad_da), ROW(adadelta),
+    ROW(rmsprop), ROW(ftrl), ROW(proximal_gradient_descent), ROW(proximal_adagrad), ROW(rprop),
+    ROW(asgd), ROW(adamw), ROW(adamax), ROW(nadam), ROW(radam), ROW(adabelief), ROW(adan),
+    ROW(yogi), ROW(lion), ROW(lamb), ROW(lars), ROW(novograd), ROW(adafactor), ROW(sm3),
+    ROW(shampoo), ROW(muon), ROW(prodigy), ROW(schedule_free_adamw), ROW(lookahead),
+    ROW(accumulated), ROW(clipped), ROW(decoupled), ROW(coupled), ROW(several),
+    { "scaled", scaled, minimized_scaled }, { "nested", nested, minimized_scaled },
+    { "sharpness aware", momentum, sharpened }, { "averages", adam, averaged },
+    { "average of weights", gradient_descent, weights_averaged },
+};
+
+/* ---------------------------------------------------------------- models -- */
+
+/* A classifier with dropout in front of its last layer, and what a row trains it with. */
+static eddy_graph *classifier(const row *r, const eddy_files *files)
+{
+    problem     p = { .g = eddy_graph_new(.files = files) };
+    eddy_graph *g = p.g;
+    eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, 4));
+    eddy_tensor y = eddy_placeholder(g, "y", EDDY_INT32, EDDY_SHAPE(EDDY_ANY));
+    eddy_tensor h = eddy_dropout(eddy_relu(eddy_dense(x, 8, "hidden")), .rate = 0.25);
+    eddy_tensor logits = eddy_dense(h, 3, "logits");
+    p.loss = eddy_mean(eddy_sparse_softmax_cross_entropy(y, logits), .name = "loss");
+    p.step = eddy_create_global_step(g);
+    p.rate = eddy_noisy_linear_cosine_decay(number(&p, 0.05), p.step, number(&p, 20));
+    p.rate = eddy_maximum(p.rate, number(&p, 0.01));
+    eddy_group(g, EDDY_LIST(r->train(&p, r->make(&p))), "train");
+    h = eddy_relu(eddy_dense(x, 8, .reuse = "hidden"));
+    eddy_mean(eddy_dense(h, 3, .reuse = "logits"), .name = "look");
+    eddy_random_normal(g, EDDY_SHAPE(3), .name = "noise");
+    eddy_initializer(g);
+    ck_assert_msg(eddy_graph_status(g) == EDDY_OK, "%s: %s", r->name, eddy_graph_message(g));
+    return g;
+}
+
+static void succeeds(eddy_session *s, eddy_status status)
+{
+    ck_assert_msg(status == EDDY_OK, "%s", eddy_session_message(s));
+}
+
+/* A run that must change nothing: it shares variables with the steps, and draws, but executes no
+ * operation of theirs that does. */
+static void look(eddy_session *s, eddy_graph *g)
+{
+    const float point[4] = { 1, 2, 3, 4 };
+    eddy_array *x = eddy_array_copy_of(EDDY_FLOAT32, EDDY_SHAPE(1, 4), point);
+    eddy_array *out[2] = { NULL, NULL };
+    succeeds(s, eddy_run(s, EDDY_FEED({ eddy_graph_tensor(g, "x:0"), x }),
+                         EDDY_FETCH(eddy_graph_tensor(g, "noise:0"),
+                                    eddy_graph_tensor(g, "look:0")), out));
+    eddy_array_free(x);
+    eddy_array_free(out[0]);
+    eddy_array_free(out[1]);
+}
+
+/* Trains from step `from` to `to`; sets the loss of each. */
+static void train(eddy_session *s, eddy_graph *g, int from, int to, float *losses)
+{
+    float   x[ROWS][4];
+    int32_t y[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        y[i] = i % 3;
+        for (int j = 0; j < 4; j++) x[i][j] = 0.5f * (float)(y[i] * j - 1) + 0.01f * (float)i;
+    }
+    eddy_array *ax = eddy_array_borrow(EDDY_FLOAT32, EDDY_SHAPE(ROWS, 4), x);
+    eddy_array *ay = eddy_array_borrow(EDDY_INT32, EDDY_SHAPE(ROWS), y), *out[2] = { NULL, NULL };
+    const eddy_tensor tx = eddy_graph_tensor(g, "x:0"), ty = eddy_graph_tensor(g, "y:0");
+    for (int i = from; i < to; i++) {
+        succeeds(s, eddy_run(s, EDDY_FEED({ tx, ax }, { ty, ay }),
+                             EDDY_FETCH(eddy_graph_operation(g, "train"),
+                                        eddy_graph_tensor(g, "loss:0")), out));
+        losses[i] = *(float *)eddy_array_data(out[1]);
+    }
+    eddy_array_free(ax);
+    eddy_array_free(ay);
+    eddy_array_free(out[1]);
+}
+
+/* The first half of the training, saved; the rest, saved under another name. */
+typedef struct training {
+    memory_files m;
+    char        *graph;
+    float        losses[STEPS];
+} training;
+
+static void begin(training *t, const row *r)
+{
+    memory_files_init(&t->m);
+    eddy_graph   *g = classifier(r, &t->m.table);
+    eddy_session *s = eddy_session_new(g);
+    t->graph = eddy_graph_to_yaml(g);
+    ck_assert_msg(t->graph != NULL, "%s: %s", r->name, eddy_graph_message(g));
+    succeeds(s, eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_graph_operation(g, "init")), NULL));
+    train(s, g, 0, HALF, t->losses);
+    succeeds(s, eddy_save(s, "half", EDDY_LIST()));
+    train(s, g, HALF, STEPS, t->losses);
+    succeeds(s, eddy_save(s, "whole", EDDY_LIST()));
+    eddy_session_free(s);
+    eddy_graph_free(g);
+}
+
+static void end(training *t)
+{
+    eddy_string_free(t->graph);
+    memory_files_free(&t->m);
+}
+
+/* The second half, from the files; `looks`: with other fetches between the steps. The number of
+ * steps that differ, and 1 more if a variable or a count does. */
+static int resume(training *t, bool looks)
+{
+    float       losses[STEPS];
+    int         wrong = 0;
+    eddy_error  e = { 0 };
+    eddy_graph *g = eddy_graph_load("graph", t->graph, .files = &t->m.table, .error = &e);
+    ck_assert_msg(g != NULL, "%s", e.message);
+    eddy_session *s = eddy_session_new(g);
+    succeeds(s, eddy_restore(s, "half", EDDY_LIST()));
+    for (int i = HALF; i < STEPS; i++) {
+        train(s, g, i, i + 1, losses);
+        if (looks) look(s, g);
+        wrong += memcmp(&losses[i], &t->losses[i], sizeof *losses) != 0;
+    }
+    succeeds(s, eddy_save(s, "resumed", EDDY_LIST()));
+    const memory_content *a = memory_files_get(&t->m, "whole"),
+                         *b = memory_files_get(&t->m, "resumed");
+    if (!looks) wrong += a->size != b->size || memcmp(a->bytes, b->bytes, a->size) != 0;
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return wrong;
+}
+
+/* ----------------------------------------------------------------- tests -- */
+
+START_TEST(goes_on)
+{
+    const row *r = &rows[_i];
+    training   t;
+    begin(&t, r);
+    ck_assert_msg(t.losses[HALF] != t.losses[0], "%s does not train", r->name);
+    ck_assert_msg(resume(&t, false) == 0, "%s goes on with other bits", r->name);
+    ck_assert_msg(resume(&t, true) == 0, "%s sees other fetches", r->name);
+    end(&t);
+}
+END_TEST
+
+/* In another process. The child ends by a signal, see test_thread_pool.c. */
+START_TEST(goes_on_elsewhere)
+{
+    static const int some[] = { 2, 25, 29, 36 };
+    training         t;
+    int              status;
+    begin(&t, &rows[some[_i]]);
+    const pid_t child = fork();
+    if (child == 0) {
+        if (resume(&t, false) == 0) raise(SIGKILL);
+        _exit(1);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "%s: status %d",
+                  rows[some[_i]].name, status);
+    end(&t);
+}
+END_TEST
+
+Suite *resume_suite(void)
+{
+    Suite *s = suite_create("resume");
+    TCase *t = tcase_create("optimizers");
+    tcase_add_loop_test(t, goes_on, 0, sizeof rows / sizeof *rows);
+    tcase_add_loop_test(t, goes_on_elsewhere, 0, 4);
+    suite_add_tcase(s, t);
+    return s;
+}
