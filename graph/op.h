@@ -171,7 +171,9 @@ typedef struct eddy_kernel {
     size_t              scratch_size;/* set by prepare */
     int64_t             graph_seed;
     int64_t             op_seed;     /* of this node: its id */
-    uint64_t            step;        /* number of earlier runs of the session */
+    /* if STATEFUL and no input is a variable passed by reference: the number of earlier runs of the
+     * session that executed this operation; in a loop, also a function of the iteration. Else 0 */
+    uint64_t            step;
     int                 threads;     /* maximum workers of eddy_parallel; set before prepare */
     bool                deterministic;   /* the same bits whatever `threads` is */
     void               *impl;
@@ -306,7 +308,7 @@ enum {
     EDDY_OP_VARIABLE     = 1 << 4,   /* its value belongs to the session, from before the run */
     EDDY_OP_REFERENCE    = 1 << 5,   /* input 0 is a variable, passed by reference */
     EDDY_OP_UPDATES      = 1 << 6,   /* ... and changed; output 0, if any, is its new value */
-    /* may give another value in each run (random): never folded or merged */
+    /* may give another value in each run (random): never folded or merged; see eddy_kernel.step */
     EDDY_OP_STATEFUL     = 1 << 7,
     /* a control edge from it keeps it in the plan (assign, print, assert) */
     EDDY_OP_SIDE_EFFECT  = 1 << 8,

@@ -178,7 +178,14 @@ EDDY_API eddy_status eddy_variable_set(eddy_session *s, eddy_tensor variable,
 /* Checkpoints. save writes the variables (all global ones if list.count is 0) to one safetensors
  * file, atomically: after a failure the old file is unchanged. restore reads them; every listed
  * variable must be in the file (NOT_FOUND) with its dtype (BAD_DTYPE) and shape (BAD_SHAPE),
- * otherwise none is changed. */
+ * otherwise none is changed.
+ *
+ * Without a list, the file also contains how many runs have executed each random operation, as
+ * metadata `eddy.draws`: the names of nodes with their numbers, `dropout=12 rnn/while=3`. restore
+ * then sets these numbers, so that a training goes on with the random numbers that it would have
+ * had without the interruption. Names that the graph does not have are ignored; a file without the
+ * metadata changes no number; CORRUPT if it has another form. With a list, save and restore leave
+ * the numbers alone. */
 EDDY_API eddy_status eddy_save(eddy_session *s, const char *path, eddy_list variables);
 EDDY_API eddy_status eddy_restore(eddy_session *s, const char *path, eddy_list variables);
 
@@ -191,11 +198,11 @@ EDDY_API eddy_status eddy_restore(eddy_session *s, const char *path, eddy_list v
  *   printf("%g\n", eddy_eval_number(dw));
  *
  * As in eager execution, each node is computed once, in order of creation, by the first
- * evaluation that needs it: an update is applied once, random numbers are drawn once, and values
- * computed from a variable do not follow later changes of it. A variable evaluates to its
- * current value, and starts with its initial value. An evaluation computes only new nodes. NULL
- * on an error, which is recorded on the session; an operation without a value gives an array
- * without elements.
+ * evaluation that needs it: an update is applied once, random numbers are drawn once, as in one
+ * run that ends with eddy_eval_forget, and values computed from a variable do not follow later
+ * changes of it. A variable evaluates to its current value, and starts with its initial value. An
+ * evaluation computes only new nodes. NULL on an error, which is recorded on the session; an
+ * operation without a value gives an array without elements.
  *
  * eddy_eval uses a session that belongs to the graph, created at the first call and freed with
  * it; eddy_eval_in uses any session. The array belongs to the session and is valid until

@@ -1,8 +1,9 @@
 /* random.c -- random tensors (uniform, normal, truncated normal, integers) and dropout.
  *
  * Element i of a random tensor is a function of only the graph's seed, the operation's seed, the
- * number of the run in its session, and i (ops/kernels/random/philox.h). So values repeat in a
- * new session, differ from run to run, and do not depend on threads or on other computations. */
+ * number of earlier runs of the session that executed the operation, and i
+ * (ops/kernels/random/philox.h). So values repeat in a new session, differ from run to run, and do
+ * not depend on threads or on other computations. */
 #include "graph/op.h"
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
@@ -16,10 +17,11 @@
 
 #ifdef EDDY_HEADER
 /* Random tensors. Every value is a function of the graph's seed, the operation's seed, the number
- * of the run in its session, and the element's index: it does not depend on threads, it differs
- * from run to run, and it repeats in a new session of the same graph. Two operations of the same
- * type, shape and dtype with the same nonzero `seed` give the same values; with the default, 0,
- * each operation has its own seed. In a function that eddy_vmap maps, each example has its own
+ * of earlier runs of the session that executed the operation, and the element's index: it does not
+ * depend on threads or on runs of something else, it differs from run to run, and it repeats in a
+ * new session of the same graph. A checkpoint of all variables contains these numbers (eddy_save).
+ * Two operations of the same type, shape and dtype with the same nonzero `seed` give the same
+ * sequence of values; with the default, 0, each operation has its own seed. In a function that eddy_vmap maps, each example has its own
  * random numbers. The _like forms take the shape of x at each run: they are for shapes that are
  * unknown when the graph is built. */
 #endif

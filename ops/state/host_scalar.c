@@ -12,7 +12,7 @@ typedef struct eddy_host_scalar_args {
     eddy_graph        *graph;
     eddy_host_function function;   /* called once per run in which the value is needed */
     void              *data;       /* passed to it */
-    eddy_tensor        x;          /* its argument; default the number of earlier runs */
+    eddy_tensor        x;          /* its argument; default how often it ran before */
     const char        *name;
 } eddy_host_scalar_args;
 #endif
@@ -61,7 +61,7 @@ const eddy_op_def eddy_op_host_scalar = {
  *  data      passed to the function; must outlive all runs of the graph
  *  x         any type except complex, cast to float64, such as the global step; unless x is a
  *            scalar, the function is called for each element; default: the number of earlier runs
- *            of the session
+ *            of the session that needed y, which a checkpoint of all variables contains
  *
  *  The value is never folded, merged with another or reused in another run; if it is not needed,
  *  the function is not called.  The function may be called from any thread that runs the graph,

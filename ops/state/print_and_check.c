@@ -252,7 +252,8 @@ const eddy_op_def eddy_op_print = {
  *  message    begins the line; the values follow, "[1 2 3...]" for each tensor
  *  summarize  the number of elements printed of each, at least 1; -1: all, as long as the line is
  *             shorter than a megabyte
- *  first_n    prints only in the first n runs of a session; 0: never; negative (default): always
+ *  first_n    prints only in the first n runs of a session that compute y, of which a checkpoint
+ *             of all variables contains the number; 0: never; negative (default): always
  *  write      called with each line, without a newline, from any thread that runs the graph;
  *             default: writes to stderr.  Graph files do not contain it: a graph read from a file
  *             writes to stderr.  The function may ask the running session for its message; any

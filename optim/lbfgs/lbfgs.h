@@ -57,7 +57,8 @@ typedef struct eddy_minimize_lbfgs_args {
  * with H from the last `history` changes of x and of the gradient g (Nocedal 1980; Liu and
  * Nocedal 1989), and a by a line search that satisfies the strong Wolfe conditions with 1e-4 and
  * 0.9 (Nocedal and Wright 2006, section 3.5). The vectors are float64 for all types of
- * variables; they take 8 (2 history + 5) bytes per element.
+ * variables; they take 8 (2 history + 5) bytes per element, and last only for this call: another
+ * call begins without the earlier changes, so a minimization in two parts is not one in one part.
  *
  *   eddy_lbfgs_report r;
  *   eddy_minimize_lbfgs(session, loss, .feeds = EDDY_FEED({ x, points }), .report = &r);

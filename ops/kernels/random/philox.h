@@ -15,7 +15,7 @@ typedef struct eddy_philox_block {
     uint32_t word[4];
 } eddy_philox_block;
 
-/* The random numbers of one operation in one run. */
+/* The random numbers of one operation in one run; step is eddy_kernel.step. */
 typedef struct eddy_stream {
     uint64_t key, step;
 } eddy_stream;
