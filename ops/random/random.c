@@ -21,9 +21,9 @@
  * depend on threads or on runs of something else, it differs from run to run, and it repeats in a
  * new session of the same graph. A checkpoint of all variables contains these numbers (eddy_save).
  * Two operations of the same type, shape and dtype with the same nonzero `seed` give the same
- * sequence of values; with the default, 0, each operation has its own seed. In a function that eddy_vmap maps, each example has its own
- * random numbers. The _like forms take the shape of x at each run: they are for shapes that are
- * unknown when the graph is built. */
+ * sequence of values; with the default, 0, each operation has its own seed. In a function that
+ * eddy_vmap maps, each example has its own random numbers. The _like forms take the shape of x at
+ * each run: they are for shapes that are unknown when the graph is built. */
 #endif
 
 eddy_stream eddy__stream_of(const eddy_kernel *k, int64_t seed, eddy_distribution d)
