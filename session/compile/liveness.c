@@ -65,6 +65,20 @@ static bool unknown_shape(compile *c, const eddy_node *node, int k)
                            node->op->name, k, node->name);
 }
 
+/* A kernel that reads only the shape of an input, such as Size, needs it as much as one that reads
+ * the elements, although nothing computes them. */
+static bool input_shapes_known(compile *c, const eddy_node *node)
+{
+    for (int i = 0; i < node->n_inputs; i++) {
+        const eddy_tensor x = node->inputs[i];
+        if (eddy__input_is_in(node->op->shape_inputs, i) &&
+            !eddy_shape_is_known(eddy__concrete_type(c, x).shape) &&
+            !unknown_shape(c, c->graph->nodes[x.node], x.output))
+            return false;
+    }
+    return true;
+}
+
 bool eddy__check_live(compile *c)
 {
     for (int32_t id = 1; id <= c->size; id++) {
@@ -79,6 +93,7 @@ bool eddy__check_live(compile *c)
         for (int k = 0; k < node->n_outputs; k++)
             if (!eddy_shape_is_known(c->info[id].types[k].shape) && !unknown_shape(c, node, k))
                 return false;
+        if (!input_shapes_known(c, node)) return false;
     }
     return true;
 }

@@ -50,6 +50,18 @@ static double steps_of(int64_t n, int32_t most)
     return sum;
 }
 
+/* The elements of the range are not computed, only their number. */
+START_TEST(only_the_shape_is_asked_for)
+{
+    const eddy_tensor x = up_to(longest), two = eddy_stack(EDDY_LIST(x, x));
+    ck_assert_double_eq(run_once(eddy_size(x, EDDY_INT32), 5, 17), 17);
+    ck_assert_double_eq(run_once(eddy_shape_tensor(x, EDDY_INT32), 5, 18), 18);
+    ck_assert_double_eq(run_once(eddy_size(two, EDDY_INT32), 5, 19), 38);
+    ck_assert_double_eq(run_once(eddy_rank(two), 5, 20), 2);
+    ck_assert_double_eq(run_once(Add(eddy_size(x, EDDY_INT32), 1), 5, 0), 1);
+}
+END_TEST
+
 /* Any number of lengths; their largest is a dimension. */
 START_TEST(masks_of_fed_lengths)
 {
@@ -311,6 +323,7 @@ Suite *sizes_from_data_suite(void)
     tcase_add_test(c, gradients);
     tcase_add_test(c, bodies_with_captured_sizes);
     tcase_add_test(c, branches_with_captured_sizes);
+    tcase_add_test(c, only_the_shape_is_asked_for);
     tcase_add_test(c, a_size_that_changes_is_refused);
     tcase_add_test(c, callables_and_values);
     tcase_add_test(c, what_cannot_be_a_size);
