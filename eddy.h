@@ -24,6 +24,7 @@
 #include "optim/wrappers/averages.h"
 #include "optim/wrappers/wrappers.h"
 #include "session/session.h"
+#include "session/extract.h"
 #include "optim/lbfgs/lbfgs.h"
 #include "autodiff/check/gradient_check.h"
 
