@@ -129,6 +129,34 @@ START_TEST(frozen)
 }
 END_TEST
 
+/* The two results of a fused batch normalization have one shape, although the rule says nothing of
+ * it. */
+START_TEST(images)
+{
+    eddy_error  e = { 0 };
+    eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, 5, 4, 2));
+    eddy_tensor training = eddy_placeholder(g, "training", EDDY_BOOL, EDDY_SCALAR);
+    eddy_tensor h = eddy_conv2d_layer(x, 3, EDDY_DIMS(3), .padding = "SAME");
+    eddy_tensor y = eddy_batch_norm_layer(h, .training_when = training);
+    initialize();
+    eddy_graph *model = eddy_extract(EDDY_LIST(y), .inputs = EDDY_LIST(x), .freeze = s,
+                                     .values = EDDY_FEED({ training, EDDY_NUMBER(EDDY_BOOL, 0) }),
+                                     .error = &e);
+    ck_assert_msg(model, "%s", e.message);
+    ck_assert(!has_op(model, "SelectV2"));
+    eddy_array *fed = numbers(EDDY_FLOAT32, EDDY_SHAPE(2, 5, 4, 2)), *got = run_model(model, fed);
+    eddy_array *want = eddy_fetch(s, y, EDDY_FEED({ x, fed },
+                                                  { training, EDDY_NUMBER(EDDY_BOOL, 0) }));
+    ck_assert(want && eddy_shape_equal(eddy_array_shape(want), eddy_array_shape(got)));
+    for (int64_t i = 0; i < eddy_array_count(want); i++)
+        ck_assert_double_eq_tol(eddy_array_get(want, i), eddy_array_get(got, i), 1e-6);
+    eddy_array_free(want);
+    eddy_array_free(got);
+    eddy_array_free(fed);
+    eddy_graph_free(model);
+}
+END_TEST
+
 /* Variables stay, with initializers, constraints and names: a checkpoint fits. */
 START_TEST(kept_variables)
 {
@@ -496,6 +524,7 @@ Suite *extract_suite(void)
     TCase *c = tcase_create("extract");
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, frozen);
+    tcase_add_test(c, images);
     tcase_add_test(c, kept_variables);
     tcase_add_test(c, some_kept);
     tcase_add_test(c, loops);
