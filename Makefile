@@ -57,15 +57,15 @@ HEADERS := eddy.h graph/options.h graph/defaults.h graph/graph.h graph/op.h $(OP
            optim/optim.h optim/rules/tf_train.h optim/rules/adaptive.h optim/rules/parameter_free.h \
            optim/schedules/schedules.h \
            optim/wrappers/averages.h optim/wrappers/wrappers.h optim/lbfgs/lbfgs.h \
-           session/session.h session/checkpoint.h
+           session/session.h session/checkpoint.h session/extract.h
 # Readers of other programs' files: a library of its own, which uses only the public interface.
 FORMATS := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find formats -name '*.c')))
 FORMATS_H := formats.h formats/formats.h
 SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard examples/support/*.c)))
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard examples/*.c)))
-# The examples that check their own results; digits runs in `make demo`.
-SELF_CHECKING := $(filter-out $(BUILD)/examples/digits,$(EXAMPLES))
-ROUND_TRIPS := $(EXAMPLES:$(BUILD)/examples/%=$(BUILD)/round_trip/%)
+# The examples that check their own results; digits runs in `make demo`, and infer reads its file.
+SELF_CHECKING := $(filter-out $(BUILD)/examples/digits $(BUILD)/examples/infer,$(EXAMPLES))
+ROUND_TRIPS := $(filter-out %/infer,$(EXAMPLES:$(BUILD)/examples/%=$(BUILD)/round_trip/%))
 FUZZED  := npy safetensors graph
 BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c)))
 WORKLOADS := $(BUILD)/bench/workloads
@@ -251,8 +251,9 @@ setup: ## install the packages that the build needs (NEED=check or NEED=ci: more
 
 demo: ## train on handwritten digits and show the result (DATA=fashion: Fashion-MNIST)
 	@sh scripts/setup.sh build
-	@$(MAKE) --no-print-directory $(BUILD)/examples/digits
+	@$(MAKE) --no-print-directory $(BUILD)/examples/digits $(BUILD)/examples/infer
 	@$(BUILD)/examples/digits --data $(DATA) --out $(BUILD)/demo
+	@$(BUILD)/examples/infer --data $(DATA) --out $(BUILD)/demo
 
 # These programs must build, although no target runs them.
 benches: $(BENCHES) $(WORKLOADS) $(BUILD)/bench/ops $(BUILD)/hostile
@@ -267,6 +268,7 @@ check: ## run all tests, examples and programs in the documentation
 	@$(MAKE) --no-print-directory size
 	@for e in $(SELF_CHECKING); do echo $$e; $$e > $$e.out || { cat $$e.out; exit 1; }; done
 	@$(MAKE) --no-print-directory roundtrip
+	@$(BUILD)/examples/infer --out $(BUILD)/round_trip
 	@CC='$(CC)' BUILD='$(BUILD)' LIBS='$(LIBS)' sh scripts/docs.sh README.md docs/*/*.md
 	@$(MAKE) --no-print-directory headers packages docs bindings
 	@$(RUN_TESTS)
@@ -303,6 +305,7 @@ sanitized: $(EXAMPLES) tests
 	@for e in $(SELF_CHECKING); do echo $$e; $$e > $$e.out || { cat $$e.out; exit 1; }; done
 	@echo $(BUILD)/examples/digits
 	@$(BUILD)/examples/digits --out $(BUILD)/demo > $(BUILD)/examples/digits.out
+	@$(BUILD)/examples/infer --out $(BUILD)/demo
 	@$(MAKE) --no-print-directory roundtrip
 	@CK_FORK=no $(RUN_TESTS)
 

@@ -25,6 +25,7 @@
 #include "optim/wrappers/wrappers.h"
 #include "session/session.h"
 #include "session/checkpoint.h"
+#include "session/extract.h"
 #include "optim/lbfgs/lbfgs.h"
 #include "autodiff/check/gradient_check.h"
 

@@ -3,9 +3,10 @@
  *   digits [--data digits|fashion] [--epochs N] [--seed N] [--out FOLDER]
  *
  * A complete use of the library: build a graph, let an optimizer append the training step, run it
- * on batches, measure on held-out images, save the variables, load them into a new session. Fails
- * if the accuracy is below the level that the network is known to reach, or if the loaded variables
- * do not give the same predictions. Equal seeds give equal results.
+ * on batches, measure on held-out images, save the variables, load them into a new session, and
+ * write the network without its training to a file, which infer.c reads. Fails if the accuracy is
+ * below the level that the network is known to reach, or if the loaded variables do not give the
+ * same predictions. Equal seeds give equal results.
  *
  * Code that does not concern graphs (reading images, drawing) is in support/. */
 #include <eddy/eddy.h>
@@ -246,6 +247,27 @@ static bool check_checkpoint(const task *t, const model *m, eddy_session *s, con
     return ok;
 }
 
+/* Writes the network with its weights, without dropout and training. The file also has the
+ * accuracy, for infer.c. */
+static bool save_model(const task *t, const model *m, eddy_session *s, const images *set, int right,
+                       const char *path)
+{
+    eddy_error  e = { 0 };
+    eddy_tensor accuracy = eddy_scalar(m->graph, (double)right / set->count);
+    eddy_graph *network = eddy_extract(EDDY_LIST(m->predicted, accuracy),
+                                       .output_names = "predicted, test_accuracy",
+                                       .inputs = EDDY_LIST(m->pixels), .freeze = s,
+                                       .values = EDDY_FEED({ m->training,
+                                                             EDDY_NUMBER(EDDY_BOOL, 0) }),
+                                       .error = &e);
+    const bool ok = network && eddy_graph_save(network, path, &e) == EDDY_OK;
+    if (ok) printf("  %-32s network of %d nodes, for infer --data %s\n", path,
+                   eddy_graph_size(network), t->name);
+    else fprintf(stderr, "%s\n", e.message);
+    eddy_graph_free(network);
+    return ok;
+}
+
 /* The loss of each step and its mean over each epoch. */
 static bool save_curve(const task *t, const double *losses, int steps, const char *path)
 {
@@ -296,11 +318,13 @@ static bool save_graph(const model *m, const char *path, const char *picture)
 }
 
 static bool save_all(const task *t, const model *m, eddy_session *s, const images *set,
-                     const int *predicted, const double *losses, int steps, const char *folder)
+                     const int *predicted, int right, const double *losses, int steps,
+                     const char *folder)
 {
-    char path[4][512];
-    const char *const ending[4] = { ".safetensors", "-loss.svg", "-graph.dot", "-graph.svg" };
-    for (int i = 0; i < 4; i++)
+    char path[5][512];
+    const char *const ending[5] = { ".safetensors", "-loss.svg", "-graph.dot", "-graph.svg",
+                                    "-model.yaml" };
+    for (int i = 0; i < 5; i++)
         if (snprintf(path[i], sizeof path[i], "%s/%s%s", folder, t->name, ending[i]) >= 512)
             return false;
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
@@ -309,7 +333,8 @@ static bool save_all(const task *t, const model *m, eddy_session *s, const image
     }
     puts("files");
     return check_checkpoint(t, m, s, set, predicted, path[0]) &&
-           save_curve(t, losses, steps, path[1]) && save_graph(m, path[2], path[3]);
+           save_curve(t, losses, steps, path[1]) && save_graph(m, path[2], path[3]) &&
+           save_model(t, m, s, set, right, path[4]);
 }
 
 /* ---------------------------------------------------------------- main -- */
@@ -364,7 +389,7 @@ static bool learn(const options *o, const images *train_set, const images *test_
     if (ok) ok = train(t, &m, s, train_set, o->seed, steps, losses);
     if (ok) ok = (right = evaluate(&m, s, test_set, t->white, predicted)) >= 0;
     if (ok) report(t, test_set, predicted, right);
-    if (ok) ok = save_all(t, &m, s, test_set, predicted, losses, steps, o->folder);
+    if (ok) ok = save_all(t, &m, s, test_set, predicted, right, losses, steps, o->folder);
     if (ok && right < t->expected * test_set->count) {
         fprintf(stderr, "the accuracy is below %g %%\n", 100 * t->expected);
         ok = false;

@@ -28,6 +28,11 @@ static eddy_status kernel(eddy_kernel *k)
     return of->kernel(&inner);
 }
 
+const eddy_op_def *eddy__update_of(const eddy_op_def *op)
+{
+    return op->kernel == kernel ? ((const updated_op *)(const void *)op)->of : op;
+}
+
 const eddy_op_def *eddy__updated_op(eddy_graph *g, const eddy_op_def *of)
 {
     const unsigned never = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_REPLACES |

@@ -380,6 +380,27 @@ inline eddy_list eddy_list_of_(std::initializer_list<eddy_tensor> at)
     .at    = EDDY_TENSORS_(__VA_ARGS__) + 1 })
 #endif
 
+/* Tensors and what takes their place: EDDY_REPLACE({ x, y }, { z, w }) puts y in the place of x. */
+typedef struct eddy_replacement {
+    eddy_tensor tensor, by;
+} eddy_replacement;
+typedef struct eddy_replacements {
+    int              count;
+    const eddy_replacement *at;
+} eddy_replacements;
+#ifdef __cplusplus
+inline eddy_replacements eddy_replacements_of_(std::initializer_list<eddy_replacement> at)
+{
+    return eddy_replacements{ (int)at.size(), at.begin() };
+}
+#define EDDY_REPLACE(...) (eddy_replacements_of_({ __VA_ARGS__ }))
+#else
+#define EDDY_REPLACEMENTS_(...) ((const eddy_replacement[]){ { EDDY_ZERO_TENSOR, EDDY_ZERO_TENSOR }, __VA_ARGS__ })
+#define EDDY_REPLACE(...) ((eddy_replacements){                                        \
+    .count = (int)(sizeof EDDY_REPLACEMENTS_(__VA_ARGS__) / sizeof(eddy_replacement)) - 1,  \
+    .at    = EDDY_REPLACEMENTS_(__VA_ARGS__) + 1 })
+#endif
+
 typedef struct eddy_graph_args {
     size_t                size_ EDDY_DEFAULT(sizeof(eddy_graph_args));
     const eddy_allocator *allocator;  /* copied; default libc */
@@ -531,6 +552,10 @@ EDDY_API bool        eddy_graph_has(const eddy_graph *g, const char *name);
 #define EDDY_SUMMARIES                 "summaries"
 #define EDDY_INIT_OP                   "init_op"
 #define EDDY_LOCAL_INIT_OP             "local_init_op"
+#define EDDY_INITIALIZERS              "initializers"         /* of all variables, by creation */
+#define EDDY_LOCAL_INITIALIZERS        "local_initializers"   /* of local variables (metrics) */
+#define EDDY_MODEL_INPUTS              "model_inputs"         /* of a graph from eddy_extract */
+#define EDDY_MODEL_OUTPUTS             "model_outputs"
 #define EDDY_READY_OP                  "ready_op"
 #define EDDY_WEIGHTS                   "weights"
 #define EDDY_BIASES                    "biases"

@@ -117,6 +117,8 @@ void eddy__graph_release(eddy_graph *body);
 /* The operation of a node in a body that updates a value that is not a variable in the body;
  * `of` itself if it cannot be one, or without memory. */
 const eddy_op_def *eddy__updated_op(eddy_graph *g, const eddy_op_def *of);
+/* The operation from which that one was made; `op` itself if it is none of these. */
+const eddy_op_def *eddy__update_of(const eddy_op_def *op);
 
 /* True if input i is in a set such as op->shape_inputs. */
 static inline bool eddy__input_is_in(uint32_t set, int i) { return set >> (i < 31 ? i : 31) & 1; }
@@ -135,6 +137,9 @@ enum { EDDY_LONGEST_NAME = EDDY_MAX_NAME - 17 };
 eddy_name_entry *eddy__names_find(const eddy_graph *g, const char *name, size_t length);
 /* The unique form of scope + name, in the arena; NULL with the error set. */
 const char *eddy__names_make(eddy_graph *g, const char *name, int32_t node);
+/* Reserves the names that are scopes of a node of this name, as when it was built there. False with
+ * the error set. */
+bool        eddy__names_reserve_scopes(eddy_graph *g, const char *name);
 void        eddy__names_free(eddy_graph *g);
 bool        eddy__name_is_valid(const char *name, bool at_root);
 void        eddy__scopes_free(eddy_graph *g);

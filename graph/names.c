@@ -157,6 +157,22 @@ const char *eddy__names_make(eddy_graph *g, const char *name, int32_t node)
     return made;
 }
 
+/* Deep scopes are skipped, because long names would need unlimited memory. */
+bool eddy__names_reserve_scopes(eddy_graph *g, const char *name)
+{
+    enum { LEVELS = 16 };
+    char   scope[EDDY_MAX_NAME];
+    size_t n = strlen(name);
+    for (int level = 0; level < LEVELS; level++) {
+        while (n > 0 && name[n - 1] != '/') n--;
+        if (n < 2 || n >= sizeof scope || eddy__names_find(g, name, n - 1)) break;
+        memcpy(scope, name, n);
+        scope[n--] = 0;
+        if (!eddy__names_make(g, scope, 0)) return false;
+    }
+    return true;
+}
+
 char *eddy_unique_name(eddy_graph *g, const char *name, bool reserve, char *buf, size_t size)
 {
     if (!buf || size == 0) return buf;

@@ -313,27 +313,10 @@ static bool read_field(reader *r, eddy_graph *g, int field, const eddy_yaml_item
     return true;
 }
 
-/* Reserves the names that are scopes of nodes, as when the nodes were built. Deep scopes are
- * skipped, because long names would need unlimited memory. */
-static bool reserve_scopes(eddy_graph *g, const char *name)
-{
-    enum { LEVELS = 16 };
-    char   scope[EDDY_MAX_NAME];
-    size_t n = strlen(name);
-    for (int level = 0; level < LEVELS; level++) {
-        while (n > 0 && name[n - 1] != '/') n--;
-        if (n < 2 || n >= sizeof scope || eddy__names_find(g, name, n - 1)) break;
-        memcpy(scope, name, n);
-        scope[n--] = 0;
-        if (!eddy__names_make(g, scope, 0)) return false;
-    }
-    return true;
-}
-
 static bool complete(reader *r, eddy_graph *g, bool finalized)
 {
     for (int32_t id = 1; id <= g->size; id++)
-        if (!reserve_scopes(g, g->nodes[id]->name))
+        if (!eddy__names_reserve_scopes(g, g->nodes[id]->name))
             return eddy__error_set(r->p.error, g->error.status, "%.300s: %.600s", r->p.name,
                                    g->error.message);
     if (finalized) eddy_graph_finalize(g);

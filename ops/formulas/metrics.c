@@ -8,9 +8,8 @@
 #include "ops/short_names.h"
 
 #ifdef EDDY_HEADER
-/* Variables of metrics; and the initializers of local variables. */
+/* Variables of metrics. */
 #define EDDY_METRIC_VARIABLES    "metric_variables"
-#define EDDY_LOCAL_INITIALIZERS  "local_initializers"
 
 /* Options of the metrics. */
 typedef struct eddy_metric_args {

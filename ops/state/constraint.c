@@ -1,5 +1,6 @@
 /* constraint.c -- variable constraints: a function that optimizers apply to a variable after
  * each update. */
+#include "ops/state/constraint.h"
 #include "graph/internal.h"
 #include "ops/ops.h"
 
@@ -81,4 +82,17 @@ bool eddy_variable_constraint(eddy_tensor var, eddy_constraint *out)
     if (!k || !k->constraint.apply) return false;
     if (out) *out = k->constraint;
     return true;
+}
+
+bool eddy__copy_constraints(eddy_copy *c)
+{
+    for (int32_t id = 1; c->has_variables && id <= c->size; id++) {
+        const eddy_tensor var = eddy__tensor_at(c->from, id, 0);
+        const eddy_node  *copy = c->needed[id] ? eddy_node_of(eddy__copy_image(c, var)) : NULL;
+        eddy_constraint   constraint;
+        if (copy && (copy->op->flags & EDDY_OP_VARIABLE) &&
+            eddy_variable_constraint(var, &constraint))
+            eddy_variable_constrain(eddy__copy_image(c, var), constraint);
+    }
+    return eddy__graph_ready(c->to);
 }

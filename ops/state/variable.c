@@ -10,9 +10,6 @@
 #include <string.h>
 
 #ifdef EDDY_HEADER
-/* The initializers of all variables, in order of creation. */
-#define EDDY_INITIALIZERS "initializers"
-
 typedef struct eddy_variable_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_variable_args));
     eddy_graph *graph;

@@ -1,0 +1,106 @@
+/* extract_batch.c -- a graph that was built for one number of examples, for any number.
+ *
+ * The graph is first built for a number of examples that is prime, where every rule of shapes must
+ * hold; so each node that does not work with another number is found, and named. */
+#include "session/extract_parts.h"
+#include "build/gen/table.h"
+#include "ops/ops.h"
+
+#include <string.h>
+
+enum { TRIAL = 1009 };
+
+/* As its attributes in ops/arrays/reshape.c. */
+typedef struct reshape_attrs {
+    eddy_shape shape;
+} reshape_attrs;
+
+typedef struct opening {
+    extract_step step;          /* first: the context of the copy */
+    int64_t      batch;         /* as the graph was built */
+} opening;
+
+/* Whether `size` is the number of examples, or a multiple of it. */
+static bool counts_examples(const opening *o, int64_t size)
+{
+    return size == o->batch || (o->batch > 1 && size > 0 && size % o->batch == 0);
+}
+
+static bool open_reshape(eddy_copy *c, const eddy_node *node)
+{
+    const opening *o = c->context;
+    if (node->op != &eddy_op_reshape || !c->changed[node->inputs[0].node]) return false;
+    reshape_attrs a = *(const reshape_attrs *)node->attrs;
+    if (!eddy_shape_is_known(a.shape) || a.shape.rank == 0 || eddy_shape_count(a.shape) == 0 ||
+        !counts_examples(o, a.shape.dim[0]))
+        return false;
+    const eddy_tensor in = eddy__copy_image(c, node->inputs[0]);
+    a.shape.dim[0] = EDDY_ANY;
+    eddy__copy_as(c, node, node->op, &a, 1, &in);
+    return true;
+}
+
+static bool step_to(extract *x, const extract_part *was, int64_t batch, int64_t to,
+                    extract_part *now)
+{
+    opening o = { .batch = batch };
+    bool    ok = eddy__extract_step_begin(&o.step, x, was);
+    o.step.copy.instead = open_reshape;
+    for (int i = 0; ok && i < x->n_inputs; i++) {
+        eddy_shape s = eddy_shape_of(was->inputs[i]);
+        if (s.rank > 0 && s.dim[0] == batch) s.dim[0] = to;
+        ok = eddy__extract_placeholder(&o.step, i, NULL, s);
+    }
+    ok = ok && eddy__copy_effects(&o.step.copy);
+    if (!eddy__extract_step_finish(&o.step, ok)) return false;
+    *now = o.step.now;
+    return true;
+}
+
+/* The first dimension that the inputs share; EDDY_ANY if it is unknown, -2 on an error. */
+static int64_t batch_of(extract *x, const extract_part *was)
+{
+    int64_t batch = EDDY_ANY;
+    for (int i = 0; i < x->n_inputs; i++) {
+        const eddy_shape s = eddy_shape_of(was->inputs[i]);
+        if (s.rank <= 0 || s.dim[0] < 0) continue;
+        if (batch >= 0 && batch != s.dim[0]) {
+            eddy__error_set(&x->error, EDDY_BAD_SHAPE, "extract: the inputs have %lld and %lld "
+                            "examples; open_batch needs one number", (long long)batch,
+                            (long long)s.dim[0]);
+            return -2;
+        }
+        batch = s.dim[0];
+    }
+    return batch;
+}
+
+/* The placeholders of the part are its inputs if none were given. */
+static bool find_inputs(extract *x, extract_part *part)
+{
+    const eddy_graph *g = part->graph;
+    if (x->args.inputs.count > 0) return true;
+    part->inputs = eddy__extract_memory(x, g->size, sizeof *part->inputs);
+    for (int32_t id = 1; part->inputs && id <= g->size; id++)
+        if (g->nodes[id]->op->flags & EDDY_OP_PLACEHOLDER)
+            part->inputs[x->n_inputs++] = eddy__tensor_at(part->graph, id, 0);
+    return part->inputs != NULL;
+}
+
+bool eddy__extract_open(extract *x, const extract_part *was, extract_part *now)
+{
+    extract_part part = *was, trial;
+    if (!find_inputs(x, &part)) return false;
+    const int64_t batch = batch_of(x, &part);
+    if (batch == -2) return false;
+    if (!step_to(x, &part, batch, TRIAL, &trial)) {
+        const eddy_error e = x->error;
+        if (e.status == EDDY_NO_MEMORY) return false;
+        x->error = (eddy_error){ 0 };
+        return eddy__error_set(&x->error, e.status, "extract: the graph works only with %lld "
+                               "examples, not with %d: %.700s", (long long)batch, TRIAL,
+                               strlen(e.message) > 9 ? e.message + 9 : e.message);
+    }
+    eddy_graph_free(trial.graph);
+    return step_to(x, &part, batch, EDDY_ANY, now);
+}
