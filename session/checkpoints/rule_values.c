@@ -236,7 +236,7 @@ static bool divide(const rule_call *c, eddy_array *whole, const eddy_shape *shap
                                                 : m->rule.variables_axis;
     for (int i = 0; i < m->n_variables; i++) {
         if (shapes[i].rank != rank || axis < 0 || axis >= rank || shapes[i].dim[axis] < 0)
-            return fail(c, "a variable of its rule has no known shape");
+            return fail(c, "a variable of its rule has another rank or an unknown shape");
         variables[i] = slice(c, whole, axis, begin, shapes[i].dim[axis]);
         if (!variables[i]) return false;
         begin += shapes[i].dim[axis];

@@ -45,16 +45,22 @@ static eddy_array *real_of(saving *s, eddy_array *x, const char *name)
     return eddy__as_real(x);
 }
 
+/* The type of the elements in the file. The parts of complex numbers have at least float32. */
+static eddy_dtype type_in_file(const saving *s, const eddy_array *x, const eddy_array *real)
+{
+    const eddy_dtype own = eddy_array_dtype(real), asked = s->args->dtype;
+    if (asked == EDDY_DEFAULT_DTYPE || !eddy_dtype_is_floating(own)) return own;
+    const bool half = asked == EDDY_FLOAT16 || asked == EDDY_BFLOAT16;
+    return eddy_dtype_is_complex(eddy_array_dtype(x)) && half ? EDDY_FLOAT32 : asked;
+}
+
 /* Adds the entry in the type of the file. */
 static bool add_entry(saving *s, const char *name, eddy_array *x)
 {
-    const eddy_dtype asked = s->args->dtype;
     eddy_array *real = real_of(s, x, name);
     if (!real) return s->error.status == EDDY_OK ? no_memory(s) : false;
-    const eddy_dtype own = eddy_array_dtype(real);
-    const bool       casts = asked != EDDY_DEFAULT_DTYPE && eddy_dtype_is_floating(own);
-    eddy_array      *y = eddy__cast_array(s->out.allocator, real, casts ? asked : own,
-                                          EDDY_CAST_ANY, name, &s->error);
+    eddy_array *y = eddy__cast_array(s->out.allocator, real, type_in_file(s, x, real),
+                                     EDDY_CAST_ANY, name, &s->error);
     eddy_array_free(real);
     if (!y) return s->error.status == EDDY_OK ? no_memory(s) : false;
     s->out.names[s->out.n] = name;
