@@ -175,7 +175,7 @@ $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(SUPPORT) $(BUILD)/
 
 # The same programs, with every graph written to a file and read back.
 WRAPPED := main eddy_session_new_with eddy_session_free eddy_run eddy_restore \
-           eddy_variable_set eddy_graph_free
+           eddy_restore_checkpoint_with eddy_variable_set eddy_graph_free
 $(ROUND_TRIPS): $(BUILD)/round_trip/%: $(BUILD)/obj/examples/%.o $(SUPPORT) \
                 $(BUILD)/obj/tests/examples/round_trip.o $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
