@@ -15,11 +15,20 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SYMBOLS = 24, WINDOW = 12, UNITS = 32, HEADS = 4, HIDDEN = 64, BLOCKS = 2, BATCH = 8, STEPS = 20 };
+enum {
+    SYMBOLS = 24,
+    WINDOW = 12,
+    UNITS = 32,
+    HEADS = 4,
+    HIDDEN = 64,
+    BLOCKS = 2,
+    BATCH = 8,
+    STEPS = 20
+};
 
 typedef struct model {
     eddy_graph *graph;
-    eddy_tensor in, next, logits, loss, train;
+    eddy_tensor in, next, logits, loss, train, init;
 } model;
 
 static model build(void)
@@ -37,7 +46,9 @@ static model build(void)
     }
     m.logits = eddy_dense(eddy_layer_norm_layer(h, .name = "norm"), SYMBOLS, "head");
     m.loss = eddy_mean(eddy_sparse_softmax_cross_entropy(m.next, m.logits));
-    m.train = eddy_minimize(eddy_adamw(m.graph, .learning_rate = eddy_scalar(m.graph, 3e-3)), m.loss);
+    m.train =
+        eddy_minimize(eddy_adamw(m.graph, .learning_rate = eddy_scalar(m.graph, 3e-3)), m.loss);
+    m.init = eddy_initializer(m.graph);
     return m;
 }
 
@@ -133,7 +144,7 @@ static bool load(eddy_session *s, const model *m, const char *path)
 {
     const eddy_checkpoint_map map = names_of_torch();
     eddy_restore_report       report;
-    eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(m->graph)), NULL);
+    eddy_run(s, EDDY_FEED(), EDDY_FETCH(m->init), NULL);
     const bool ok = eddy_restore_checkpoint(s, path, .map = &map, .partial = true,
                                             .report = &report) == EDDY_OK;
     if (ok) printf("%s: %d variables\n", path, report.n_restored);

@@ -154,8 +154,9 @@ static void permute(const axes_side *from, const axes_side *to, const int64_t *s
 static void fail(const axes_map *m, const eddy_array *x, const char *what, eddy_error *e)
 {
     char shape[100];
-    eddy__error_set(e, EDDY_BAD_SHAPE, "'%.200s' has the shape %s, which does not fit the axes '%.100s'",
-                    what, eddy_shape_print(eddy_array_shape(x), shape, sizeof shape), m->text);
+    eddy__error_set(e, EDDY_BAD_SHAPE,
+                    "'%.200s' has the shape %s, which does not fit the axes '%.100s'", what,
+                    eddy_shape_print(eddy_array_shape(x), shape, sizeof shape), m->text);
 }
 
 /* The sizes of all atoms, from the shape of x and what is known of the result. */

@@ -118,8 +118,9 @@ static bool holds(eddy_dtype from, eddy_dtype to)
            (to == EDDY_INT64 || (to == EDDY_INT32 && from == EDDY_UINT8));
 }
 
-static bool may_cast(eddy_dtype from, eddy_dtype to, eddy_casting casting)
+bool eddy__may_cast(eddy_dtype from, eddy_dtype to, eddy_casting casting)
 {
+    if (from == to) return true;
     if (casting == EDDY_CAST_NONE) return false;
     if (holds(from, to)) return true;
     /* A file may hold small integers, which the reader widens. */
@@ -130,18 +131,14 @@ static bool may_cast(eddy_dtype from, eddy_dtype to, eddy_casting casting)
            eddy_dtype_is_floating(to);
 }
 
-eddy_array *eddy__cast_array(const eddy_allocator *a, eddy_array *x, eddy_dtype d,
-                             eddy_casting casting, const char *what, eddy_error *e)
+eddy_array *eddy__cast_array(const eddy_allocator *a, eddy_array *x, eddy_dtype d, const char *what,
+                             eddy_error *e)
 {
     const eddy_dtype from = eddy_array_dtype(x);
     if (from == d) return eddy_array_retain(x);
-    if (!may_cast(from, d, casting)) {
-        eddy__error_set(e, EDDY_BAD_DTYPE, "'%.200s' is %s, which is not cast to %s", what,
-                        eddy_dtype_name(from), eddy_dtype_name(d));
-        return NULL;
-    }
     eddy_array *y = eddy_array_new_in(a, d, eddy_array_shape(x));
-    if (!y) return (void)eddy__error_set(e, EDDY_NO_MEMORY, "out of memory for '%.200s'", what), NULL;
+    if (!y)
+        return (void)eddy__error_set(e, EDDY_NO_MEMORY, "out of memory for '%.200s'", what), NULL;
     if (eddy_dtype_is_complex(from)) {
         eddy_array *parts = eddy__as_real(x), *to = eddy__as_real(y);
         if (parts && to) cast_floats(parts, to);
@@ -195,7 +192,8 @@ static void release_pairs(void *context, void *data)
 static eddy_array *reinterpreted(eddy_array *x, eddy_dtype d, eddy_shape s)
 {
     eddy_array *kept = eddy_array_retain(x);
-    eddy_array *y = kept ? eddy_array_adopt(d, s, eddy_array_data(kept), release_pairs, kept) : NULL;
+    eddy_array *y =
+        kept ? eddy_array_adopt(d, s, eddy_array_data(kept), release_pairs, kept) : NULL;
     if (!y) eddy_array_free(kept);
     return y;
 }

@@ -102,15 +102,16 @@ static bool parse_list(kept_list *l, char *text, const char *path, eddy_error *e
              (l->n == 0 || k.step > l->at[l->n - 1].step);
         if (ok && !insert(l, k, path, e)) return false;
     }
-    return ok || eddy__error_set(e, EDDY_CORRUPT, "%.600s: line %d is not one of a list of checkpoints",
-                                 path, number);
+    return ok ||
+           eddy__error_set(e, EDDY_CORRUPT, "%.600s: line %d is not one of a list of checkpoints",
+                           path, number);
 }
 
 static bool copy_and_parse(kept_list *l, const eddy_file_bytes *b, const char *path, eddy_error *e)
 {
     if (b->size > LARGEST_LIST)
-        return eddy__error_set(e, EDDY_LIMIT, "%.600s: the list has %zu bytes; the limit is %d", path,
-                               b->size, LARGEST_LIST);
+        return eddy__error_set(e, EDDY_LIMIT, "%.600s: the list has %zu bytes; the limit is %d",
+                               path, b->size, LARGEST_LIST);
     if (memchr(b->at, 0, b->size))
         return eddy__error_set(e, EDDY_CORRUPT, "%.600s: the list contains a zero byte", path);
     char *text = eddy__allocate_zeroed(l->allocator, b->size + 1, 1);
@@ -206,7 +207,8 @@ static bool remove_dropped(const kept_list *l, const eddy_files *files, const ch
         if (!l->at[i].dropped) continue;
         if (!path_of_step(folder, l->at[i].step, path, e)) return false;
         if (files->unlink(files->context, path) != 0 && exists(files, path))
-            return eddy__error_set(e, EDDY_IO, "%.600s: the old checkpoint cannot be removed", path);
+            return eddy__error_set(e, EDDY_IO, "%.600s: the old checkpoint cannot be removed",
+                                   path);
     }
     return true;
 }
@@ -290,7 +292,8 @@ static eddy_status look_up(const char *folder, const eddy_files *files, bool bes
     if (!folder || !out)
         eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "a folder and a result are required");
     if (out) *out = (eddy_kept_checkpoint){ .step = -1, .metric = NAN };
-    if (e.status == EDDY_OK && path_of(folder, list_name, list, &e) && read_list(&l, files, list, &e)) {
+    if (e.status == EDDY_OK && path_of(folder, list_name, list, &e) &&
+        read_list(&l, files, list, &e)) {
         const int i = best ? best_of(&l) : latest_of(&l);
         if (i >= 0 && path_of_step(folder, l.at[i].step, out->path, &e)) {
             out->step = l.at[i].step;

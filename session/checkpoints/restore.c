@@ -44,8 +44,8 @@ static void report_problems(restoring *r)
     if (r->problems == 1)
         eddy__error_set(&r->error, r->first, "%.300s: %s", path, r->list);
     else if (r->problems > 1 && r->shown == r->problems)
-        eddy__error_set(&r->error, r->first, "%.150s: variables that cannot be restored: %d: %s", path,
-                        r->problems, r->list);
+        eddy__error_set(&r->error, r->first, "%.150s: variables that cannot be restored: %d: %s",
+                        path, r->problems, r->list);
     else if (r->problems > 1)
         eddy__error_set(&r->error, r->first,
                         "%.150s: variables that cannot be restored: %d: %s; others: %d", path,
@@ -76,7 +76,8 @@ static const eddy_node *node_named(const eddy_graph *g, const char *name)
 {
     char tensor[EDDY_MAX_NAME + 3];
     snprintf(tensor, sizeof tensor, "%s:0", name);
-    return eddy_graph_has(g, tensor) ? eddy_node_of(eddy_graph_tensor((eddy_graph *)g, tensor)) : NULL;
+    return eddy_graph_has(g, tensor) ? eddy_node_of(eddy_graph_tensor((eddy_graph *)g, tensor))
+                                     : NULL;
 }
 
 static void find_variables(restoring *r, checkpoint_target *v, rule_group *g)
@@ -109,12 +110,9 @@ static eddy_array *entry_value(restoring *r, const checkpoint_item *item, const 
     eddy_array     *x = eddy__checkpoint_item_value(item, why), *y = NULL;
     if (!x) return NULL;
     x = paired(x, t);
-    y = eddy__cast_array(&r->session->allocator, x, t.dtype, r->args->casting, item->name, why);
-    /* The better message, which has the variable and both types. */
-    if (!y && why->status == EDDY_BAD_DTYPE) {
-        *why = (eddy_error){ .status = EDDY_OK };
-        eddy__value_fits(node, (eddy_type){ eddy_array_dtype(x), eddy_array_shape(x) }, why);
-    }
+    if (eddy__may_cast(eddy_array_dtype(x), t.dtype, r->args->casting))
+        y = eddy__cast_array(&r->session->allocator, x, t.dtype, item->name, why);
+    else eddy__value_fits(node, (eddy_type){ eddy_array_dtype(x), eddy_array_shape(x) }, why);
     eddy_array_free(x);
     return y;
 }
@@ -276,7 +274,7 @@ static void fill_report(restoring *r, eddy_restore_report *out)
     }
     for (size_t i = 0; ok && i < all; i++)
         if (!r->used[i]) ok = add_name(a, left, &out->n_left_over, r->file->items[i].name);
-    if (!ok) eddy__error_set(&r->error, EDDY_NO_MEMORY, "out of memory for the report");
+    if (!ok) eddy__error_set(&r->error, EDDY_NO_MEMORY, "out of memory for names");
 }
 
 void eddy_restore_report_free(eddy_restore_report *r)

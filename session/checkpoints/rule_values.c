@@ -69,7 +69,8 @@ static eddy_array *reordered(const rule_call *c, eddy_array *x, bool back)
         *to = slice(c, x, -1, size * (back ? k : r->order[k]), size);
         ok = *to != NULL;
     }
-    if (ok) y = eddy__join_arrays(c->allocator, r->parts, parts, -1, c->match->variables[0], c->error);
+    if (ok)
+        y = eddy__join_arrays(c->allocator, r->parts, parts, -1, c->match->variables[0], c->error);
     free_all(r->parts, parts);
     return y;
 }
@@ -104,7 +105,8 @@ static eddy_array *added(const rule_call *c, int n, eddy_array *const *x)
         eddy_array_free(first);
         ok = ok && (pieces[i + 1] = slice(c, x[i], -1, sum, all - sum)) != NULL;
     }
-    if (ok) y = eddy__join_arrays(c->allocator, n + 1, pieces, -1, c->match->variables[0], c->error);
+    if (ok)
+        y = eddy__join_arrays(c->allocator, n + 1, pieces, -1, c->match->variables[0], c->error);
     free_all(n + 1, pieces);
     return y;
 }

@@ -77,14 +77,15 @@ START_TEST(last_and_best)
     ck_assert_int_eq(k.step, 1);
     ck_assert_double_eq(k.metric, 2);
     is_complete(&m, &k);
-    ck_assert_int_eq(eddy_keep_checkpoint(t.session, "d", 9, 1, 1, .larger_is_better = true), EDDY_OK);
+    ck_assert_int_eq(eddy_keep_checkpoint(t.session, "d", 9, 1, 1, .larger_is_better = true),
+                     EDDY_OK);
     eddy_best_checkpoint("d", &m.table, &k, NULL);
     ck_assert_int_eq(k.step, 4);
     ck_assert(has_step(&m, 4) && has_step(&m, 9) && memory_files_count(&m) == 3);
     /* A step again, and with options. */
     const eddy_metadata             pair = { "epoch", "3" };
-    const eddy_save_checkpoint_args options = *EDDY_OPTIONS(eddy_save_checkpoint_args, .metadata = &pair,
-                                                            .n_metadata = 1);
+    const eddy_save_checkpoint_args options =
+        *EDDY_OPTIONS(eddy_save_checkpoint_args, .metadata = &pair, .n_metadata = 1);
     ck_assert_int_eq(eddy_keep_checkpoint(t.session, "d", 9, 1, .options = &options), EDDY_OK);
     eddy_latest_checkpoint("d", &m.table, &k, NULL);
     ck_assert(k.step == 9 && isnan(k.metric));
@@ -107,7 +108,9 @@ START_TEST(calls_fail)
         training t = begin(&m);
         for (int step = 0; step < 3; step++) ck_assert_int_eq(keep(&t, step, 2, 1), EDDY_OK);
         const int begun = m.calls;
-        m.fault = (memory_fault){ .at = begun + at, .number = EIO, .persistent = _i > 0, .power = _i == 2 };
+        m.fault = (memory_fault){
+            .at = begun + at, .number = EIO, .persistent = _i > 0, .power = _i == 2
+        };
         const eddy_status status = keep(&t, 3, 2, 0.5);
         reached = m.calls >= begun + at;
         for (unsigned seed = 0; seed < (_i == 2 ? 20u : 1u); seed++) {
@@ -170,7 +173,8 @@ START_TEST(messages)
     eddy_error           e = { 0 };
     eddy_kept_checkpoint k;
     golden_begin("session/kept_checkpoints");
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) list_fails(bad[i], strlen(bad[i]), EDDY_CORRUPT);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        list_fails(bad[i], strlen(bad[i]), EDDY_CORRUPT);
     list_fails("x\0", 2, EDDY_CORRUPT);
     list_fails(large, sizeof large, EDDY_LIMIT);
     ck_assert_int_eq(eddy_best_checkpoint(NULL, NULL, &k, &e), EDDY_INVALID_ARGUMENT);

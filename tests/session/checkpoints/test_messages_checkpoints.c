@@ -40,8 +40,8 @@ static eddy_tensor zeros(const char *name, eddy_dtype d, eddy_shape shape)
 
 static void says(eddy_status got, eddy_status want)
 {
-    ck_assert_msg(got == want, "%s, not %s; before: %s", eddy_status_name(got), eddy_status_name(want),
-                  eddy_session_message(s));
+    ck_assert_msg(got == want, "%s, not %s; before: %s", eddy_status_name(got),
+                  eddy_status_name(want), eddy_session_message(s));
     ck_assert_int_eq(eddy_session_status(s), want);
     golden_line(eddy_session_message(s));
 }
@@ -94,15 +94,22 @@ START_TEST(of_indexes)
 {
     const eddy_array *one = EDDY_FLOATS(1, 2);
     golden_begin("session/checkpoint_indexes");
-    eddy__safetensors_write(&files.table, NULL, "d/part", 1, (const char *[]){ "v" }, &one, 0, NULL, NULL);
+    eddy__safetensors_write(&files.table, NULL, "d/part", 1, (const char *[]){ "v" }, &one, 0, NULL,
+                            NULL);
     memory_files_put(&files, "d/broken", "broken", 6);
     for (size_t i = 0; i < sizeof indexes / sizeof *indexes; i++) {
         index_fails(indexes[i].text, strlen(indexes[i].text), indexes[i].status);
         files.entries[2].name[0] = 0;    /* the next one has the same name */
     }
     index_fails("{\"weight_map\":{}}\0", 18, EDDY_CORRUPT);
+    files.entries[2].name[0] = 0;
+    char *large = calloc(100000001, 1);
+    ck_assert_ptr_nonnull(large);
+    index_fails(large, 100000001, EDDY_LIMIT);
+    free(large);
     golden_end();
-    static const char good[] = " { \"x\" : [ 1, -2.5e3 , true, \"\\\"\", {} ] , \"weight_map\" : { \"v\" : \"part\" } } ";
+    static const char good[] =
+        " { \"x\" : [ 1, -2.5e3 , true, \"\\\"\", {} ] , \"weight_map\" : { \"v\" : \"part\" } } ";
     eddy_error e = { 0 };
     memory_files_put(&files, "d/good.json", good, sizeof good - 1);
     eddy_checkpoint *c = eddy_checkpoint_open("d/good.json", &files.table, .error = &e);
@@ -122,12 +129,14 @@ static void lists(eddy_tensor v)
     says(eddy_restore_checkpoint(s), EDDY_INVALID_ARGUMENT);
     says(eddy_save_checkpoint(s, "f", .n_named = 1), EDDY_INVALID_ARGUMENT);
     says(eddy_save_checkpoint(s, "f", .named = &unnamed, .n_named = 1), EDDY_INVALID_ARGUMENT);
-    says(eddy_save_checkpoint(s, "f", EDDY_LIST(v), .named = &unnamed, .n_named = 1), EDDY_INVALID_ARGUMENT);
+    says(eddy_save_checkpoint(s, "f", EDDY_LIST(v), .named = &unnamed, .n_named = 1),
+         EDDY_INVALID_ARGUMENT);
     says(eddy_save_checkpoint(s, "f", .dtype = EDDY_INT32), EDDY_BAD_DTYPE);
     says(eddy_save_checkpoint(s, "f", .shard_bytes = 0), EDDY_INVALID_ARGUMENT);
     says(eddy_save_checkpoint(s, "f", .n_metadata = 1), EDDY_INVALID_ARGUMENT);
     says(eddy_save_checkpoint(s, "f", .metadata = pairs, .n_metadata = 1), EDDY_INVALID_ARGUMENT);
-    says(eddy_save_checkpoint(s, "f.json", (eddy_list){ 2, (eddy_tensor[]){ v, v } }), EDDY_INVALID_ARGUMENT);
+    says(eddy_save_checkpoint(s, "f.json", (eddy_list){ 2, (eddy_tensor[]){ v, v } }),
+         EDDY_INVALID_ARGUMENT);
     ck_assert_int_eq(memory_files_count(&files), 0);
 }
 
@@ -143,22 +152,36 @@ static void rules(eddy_tensor v, eddy_tensor w)
     try_rule((eddy_checkpoint_rule){ { "v" }, { NULL }, .parts = 0 }, one, EDDY_INVALID_ARGUMENT);
     try_rule((eddy_checkpoint_rule){ { "v" }, { "*" }, .parts = 0 }, one, EDDY_INVALID_ARGUMENT);
     try_rule((eddy_checkpoint_rule){ { "v" }, { "x" }, .parts = 5 }, one, EDDY_INVALID_ARGUMENT);
-    try_rule((eddy_checkpoint_rule){ { "v" }, { "x" }, .parts = 2, .order = { 1, 1 } }, one, EDDY_INVALID_ARGUMENT);
-    try_rule((eddy_checkpoint_rule){ { "v" }, { "x", "y" }, .rows = 2 }, one, EDDY_INVALID_ARGUMENT);
-    static const char *const axes[] = { "", "a", "a -> b", "a a -> a a", "a -> a a", "a ->", "(a -> a",
-                                        "a -> (a", "A -> A", "a ->> a", "2 a -> a",
-                                        "a b c d e f g h i -> a b c d e f g h i" };
+    try_rule((eddy_checkpoint_rule){ { "v" }, { "x" }, .parts = 2, .order = { 1, 1 } }, one,
+             EDDY_INVALID_ARGUMENT);
+    try_rule((eddy_checkpoint_rule){ { "v" }, { "x", "y" }, .rows = 2 }, one,
+             EDDY_INVALID_ARGUMENT);
+    static const char *const axes[] = {
+        "",         "a",       "a -> b",   "a a -> a a",
+        "a -> a a", "a ->",    "(a -> a",  "a -> (a",
+        "A -> A",   "a ->> a", "2 a -> a", "a b c d e f g h i -> a b c d e f g h i"
+    };
     for (size_t i = 0; i < sizeof axes / sizeof *axes; i++)
-        try_rule((eddy_checkpoint_rule){ { "v" }, { "x" }, .axes = axes[i] }, one, EDDY_INVALID_ARGUMENT);
-    try_rule((eddy_checkpoint_rule){ { "v" }, { "x" }, .axes = "(a b) c -> a b c" }, one, EDDY_BAD_SHAPE);
-    try_rule((eddy_checkpoint_rule){ { "v" }, { "x", "y" }, .entries_axis = 1 }, one, EDDY_BAD_SHAPE);
-    try_rule((eddy_checkpoint_rule){ { "v" }, { "x", "y" }, .entries_axis = 2 }, one, EDDY_BAD_SHAPE);
-    try_rule((eddy_checkpoint_rule){ { "v" }, { "x" }, .parts = 2, .order = { 1, 0 } }, one, EDDY_BAD_SHAPE);
-    try_rule((eddy_checkpoint_rule){ { "v" }, { "x", "y" }, .parts = 1, .state = "" }, one, EDDY_BAD_SHAPE);
-    try_rule((eddy_checkpoint_rule){ { "v" }, { "x", "y" }, .parts = 2, .added = 2 }, one, EDDY_BAD_SHAPE);
-    try_rule((eddy_checkpoint_rule){ { "v", "w" }, { "x" }, .parts = 0 }, one, EDDY_INVALID_ARGUMENT);
-    try_rule((eddy_checkpoint_rule){ { "v", "w" }, { "x" }, .parts = 0 }, EDDY_LIST(v, w), EDDY_BAD_SHAPE);
-    try_rule((eddy_checkpoint_rule){ { "*" }, { "x" }, .parts = 0 }, EDDY_LIST(v, w), EDDY_INVALID_ARGUMENT);
+        try_rule((eddy_checkpoint_rule){ { "v" }, { "x" }, .axes = axes[i] }, one,
+                 EDDY_INVALID_ARGUMENT);
+    try_rule((eddy_checkpoint_rule){ { "v" }, { "x" }, .axes = "(a b) c -> a b c" }, one,
+             EDDY_BAD_SHAPE);
+    try_rule((eddy_checkpoint_rule){ { "v" }, { "x", "y" }, .entries_axis = 1 }, one,
+             EDDY_BAD_SHAPE);
+    try_rule((eddy_checkpoint_rule){ { "v" }, { "x", "y" }, .entries_axis = 2 }, one,
+             EDDY_BAD_SHAPE);
+    try_rule((eddy_checkpoint_rule){ { "v" }, { "x" }, .parts = 2, .order = { 1, 0 } }, one,
+             EDDY_BAD_SHAPE);
+    try_rule((eddy_checkpoint_rule){ { "v" }, { "x", "y" }, .parts = 1, .state = "" }, one,
+             EDDY_BAD_SHAPE);
+    try_rule((eddy_checkpoint_rule){ { "v" }, { "x", "y" }, .parts = 2, .added = 2 }, one,
+             EDDY_BAD_SHAPE);
+    try_rule((eddy_checkpoint_rule){ { "v", "w" }, { "x" }, .parts = 0 }, one,
+             EDDY_INVALID_ARGUMENT);
+    try_rule((eddy_checkpoint_rule){ { "v", "w" }, { "x" }, .parts = 0 }, EDDY_LIST(v, w),
+             EDDY_BAD_SHAPE);
+    try_rule((eddy_checkpoint_rule){ { "*" }, { "x" }, .parts = 0 }, EDDY_LIST(v, w),
+             EDDY_INVALID_ARGUMENT);
     (void)other;
 }
 
@@ -177,9 +200,12 @@ static void values(eddy_tensor v, eddy_tensor w)
     char        name[64];
     eddy_tensor eight = zeros("eight", EDDY_COMPLEX64, EDDY_SHAPE(1, 1, 1, 1, 1, 1, 1, 1));
     says(eddy_save_checkpoint(s, "f", EDDY_LIST(eight)), EDDY_UNIMPLEMENTED);
-    eddy_tensor whole = zeros("whole", EDDY_INT64, EDDY_SHAPE(2)), byte = zeros("byte", EDDY_UINT8, EDDY_SHAPE(2));
+    eddy_tensor whole = zeros("whole", EDDY_INT64, EDDY_SHAPE(2)),
+                byte = zeros("byte", EDDY_UINT8, EDDY_SHAPE(2));
     ck_assert_int_eq(eddy_variable_set(s, whole, EDDY_INT64S(1, 256)), EDDY_OK);
-    ck_assert_int_eq(eddy_save_checkpoint(s, "f", EDDY_LIST(v, whole)), EDDY_OK);
+    ck_assert_int_eq(eddy_save_checkpoint(
+                         s, "f", EDDY_LIST(v, whole, zeros("six", EDDY_FLOAT32, EDDY_SHAPE(6)))),
+                     EDDY_OK);
     const eddy_named_variable pair = { "whole", byte };
     says(eddy_restore_checkpoint(s, "f", .named = &pair, .n_named = 1), EDDY_OUT_OF_RANGE);
     try_restore((eddy_checkpoint_rule){ { "w" }, { "v" }, .parts = 0 }, w, EDDY_BAD_SHAPE);
@@ -188,6 +214,9 @@ static void values(eddy_tensor v, eddy_tensor w)
     try_restore((eddy_checkpoint_rule){ { "w" }, { "v" }, .rows = 3 }, w, EDDY_BAD_SHAPE);
     try_restore((eddy_checkpoint_rule){ { "w" }, { "v", "whole" }, .parts = 0 }, w, EDDY_BAD_DTYPE);
     try_restore((eddy_checkpoint_rule){ { "v", "w" }, { "v" }, .parts = 0 }, w, EDDY_BAD_SHAPE);
+    zeros("like_w", EDDY_FLOAT32, EDDY_SHAPE(5));
+    try_restore((eddy_checkpoint_rule){ { "like_w", "w" }, { "six" }, .parts = 0 }, w,
+                EDDY_BAD_SHAPE);
     says(eddy_restore_checkpoint(s, "f", EDDY_LIST(w), .partial = true), EDDY_NOT_FOUND);
     says(eddy_restore_checkpoint(s, "f", EDDY_LIST(v, w, byte)), EDDY_NOT_FOUND);
     for (int i = 0; i < MANY; i++) {
@@ -206,7 +235,8 @@ static void values(eddy_tensor v, eddy_tensor w)
 
 START_TEST(of_calls)
 {
-    eddy_tensor v = zeros("v", EDDY_FLOAT32, EDDY_SHAPE(2, 3)), w = zeros("w", EDDY_FLOAT32, EDDY_SHAPE(5));
+    eddy_tensor v = zeros("v", EDDY_FLOAT32, EDDY_SHAPE(2, 3)),
+                w = zeros("w", EDDY_FLOAT32, EDDY_SHAPE(5));
     golden_begin("session/checkpoints");
     lists(v);
     rules(v, w);
@@ -237,7 +267,8 @@ static void without_memory(failing_allocator *f, eddy_error *e)
     eddy_checkpoint_map map = eddy_torch_map();
     eddy_restore_report r = { 0 };
     f->at = f->calls + at;
-    if (eddy_save_checkpoint(t, "i.json", .map = &map, .dtype = EDDY_BFLOAT16, .shard_bytes = 20) == EDDY_OK)
+    if (eddy_save_checkpoint(t, "i.json", .map = &map, .dtype = EDDY_BFLOAT16, .shard_bytes = 20) ==
+        EDDY_OK)
         eddy_restore_checkpoint(t, "i.json", .map = &map, .report = &r);
     (void)z;
     eddy_restore_report_free(&r);
