@@ -2,13 +2,13 @@
  *
  *   fine_tune [--data FILE] [--out FOLDER]
  *
- * The checkpoint, data/fine_tune.safetensors, has PyTorch's names and layouts, which a map translates
- * to those of the layers here. It also has the next batches, PyTorch's logits of the first of them and
- * its losses in 20 more steps of AdamW. data/fine_tune.py makes it.
+ * The checkpoint, data/fine_tune.safetensors, has PyTorch's names and layouts, which a map
+ * translates to those of the layers here. It also has the next batches, PyTorch's logits of the
+ * first of them and its losses in 20 more steps of AdamW. data/fine_tune.py makes it.
  *
- * Fails if the logits and the losses here differ from PyTorch's by more than 1e-5. Then the weights are
- * saved in bfloat16, which has 8 bits, under PyTorch's names, loaded again and trained in the same
- * way: now they may differ by 2e-2. */
+ * Fails if the logits and the losses here differ from PyTorch's by more than 1e-5. Then the weights
+ * are saved in bfloat16, which has 8 bits, under PyTorch's names, loaded again and trained in the
+ * same way: now they may differ by 2e-2. */
 #include <eddy/eddy.h>
 
 #include <math.h>

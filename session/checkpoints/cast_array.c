@@ -12,7 +12,6 @@ enum { PART = 1024 };
 static void doubles_of(const eddy_array *x, int64_t at, int64_t n, double *to)
 {
     const void *p = eddy_array_data(x);
-    memset(to, 0, (size_t)n * sizeof *to);      /* of types that are not floating */
     switch ((int)eddy_array_dtype(x)) {
     case EDDY_FLOAT64: memcpy(to, (const double *)p + at, (size_t)n * sizeof *to); break;
     case EDDY_FLOAT32: for (int64_t i = 0; i < n; i++) to[i] = ((const float *)p)[at + i]; break;
@@ -22,7 +21,7 @@ static void doubles_of(const eddy_array *x, int64_t at, int64_t n, double *to)
     case EDDY_BFLOAT16:
         for (int64_t i = 0; i < n; i++) to[i] = eddy__f32_of_bf16(((const uint16_t *)p)[at + i]);
         break;
-    default: break;
+    default: memset(to, 0, (size_t)n * sizeof *to); break;      /* not floating */
     }
 }
 
@@ -95,9 +94,29 @@ static bool cast_integers(const eddy_array *x, eddy_array *y, const char *what, 
     return true;
 }
 
+#define CONVERT(F, T, f)                                                        \
+    do {                                                                        \
+        const F *from = eddy_array_data(x);                                     \
+        T       *to = eddy_array_data(y);                                       \
+        for (int64_t i = 0, n = eddy_array_count(x); i < n; i++) to[i] = f(from[i]); \
+    } while (0)
+
+/* The frequent types, without a detour; false for others. */
+static bool cast_halves(const eddy_array *x, eddy_array *y)
+{
+    const eddy_dtype a = eddy_array_dtype(x), b = eddy_array_dtype(y);
+    if (a == EDDY_FLOAT32 && b == EDDY_BFLOAT16) CONVERT(float, uint16_t, eddy__bf16_of_f32);
+    else if (a == EDDY_FLOAT32 && b == EDDY_FLOAT16) CONVERT(float, uint16_t, eddy__f16_of_f32);
+    else if (a == EDDY_BFLOAT16 && b == EDDY_FLOAT32) CONVERT(uint16_t, float, eddy__f32_of_bf16);
+    else if (a == EDDY_FLOAT16 && b == EDDY_FLOAT32) CONVERT(uint16_t, float, eddy__f32_of_f16);
+    else return false;
+    return true;
+}
+
 /* Also the parts of complex numbers. */
 static void cast_floats(const eddy_array *x, eddy_array *y)
 {
+    if (cast_halves(x, y)) return;
     double part[PART];
     for (int64_t at = 0, n; at < eddy_array_count(x); at += n) {
         n = eddy_array_count(x) - at < PART ? eddy_array_count(x) - at : PART;

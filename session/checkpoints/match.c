@@ -18,7 +18,8 @@ typedef struct captures {
 
 static bool is_deep(const char *p) { return p[0] == '*' && p[1] == '*'; }
 
-/* A search for what the stars stand for. A star that has failed at a place is not tried there again. */
+/* A search for what the stars stand for. A star that has failed at a place is not tried there
+ * again. */
 typedef struct search {
     const char *end;                     /* of the text */
     captures   *captures;
@@ -51,7 +52,8 @@ static bool fits_from(search *s, const char *p, const char *text)
     return false;
 }
 
-/* Whether text[0..n) is what the pattern describes. A star first stands for as little as possible. */
+/* Whether text[0..n) is what the pattern describes. A star first stands for as little as
+ * possible. */
 static bool fits(const char *p, const char *text, size_t n, captures *c)
 {
     search s = { .end = text + n, .captures = c };
@@ -242,11 +244,11 @@ static bool has_sane_parts(const eddy_checkpoint_rule *r)
 static bool check_rule(const rule_match *m, const char *variable, eddy_error *e)
 {
     const eddy_checkpoint_rule *r = &m->rule;
-    const char                 *wrong = m->n_entries == 0          ? "no entry"
-                                        : r->axes && !m->axes.text ? "axes that are not valid"
-                                        : !has_sane_parts(r)       ? "parts that are not valid"
-                                        : r->rows > 0 && count_names(r->entries) != 1 ? "rows of several entries"
-                                                                                      : NULL;
+    const char                 *wrong = NULL;
+    if (m->n_entries == 0) wrong = "no entry";
+    else if (r->axes && !m->axes.text) wrong = "axes that are not valid";
+    else if (!has_sane_parts(r)) wrong = "parts that are not valid";
+    else if (r->rows > 0 && m->n_entries != 1) wrong = "rows of several entries";
     return !wrong || eddy__error_set(e, EDDY_INVALID_ARGUMENT, "the rule for '%.200s' has %s",
                                      variable, wrong);
 }

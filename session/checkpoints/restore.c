@@ -1,28 +1,10 @@
 /* restore.c -- setting variables from a checkpoint: all values are found, converted and checked
  * before the first variable is changed. */
-#include "session/checkpoints/internal.h"
-#include "session/state/internal.h"
 #include "graph/call_options.h"
+#include "session/checkpoints/restoring.h"
+#include "session/state/internal.h"
 
 #include <string.h>
-
-typedef struct restoring {
-    const eddy_restore_checkpoint_args *args;
-    eddy_session       *session;
-    eddy_checkpoint    *file;
-    checkpoint_targets  targets;
-    eddy_arena          texts;
-    bool               *used;            /* by item of the file */
-    bool               *missing;         /* by variable */
-    uint64_t           *draws;           /* counts by source; NULL: they stay */
-    int                 n_missing;
-    int                 problems;        /* of variables */
-    eddy_status         first;
-    int                 shown;           /* of them in the list */
-    char                list[800];
-    size_t              length;
-    eddy_error          error;           /* that ends the call */
-} restoring;
 
 /* ------------------------------------------------------------- problems -- */
 
@@ -246,45 +228,6 @@ static void set_values(restoring *r)
     eddy__release(&s->allocator, room, (size_t)n * sizeof *room);
 }
 
-/* --------------------------------------------------------------- report -- */
-
-static bool add_name(eddy_arena *a, const char **list, int *n, const char *name)
-{
-    list[*n] = eddy__arena_text(a, name, strlen(name));
-    return list[(*n)++] != NULL;
-}
-
-/* Fills the report, whose texts are its own. */
-static void fill_report(restoring *r, eddy_restore_report *out)
-{
-    eddy_arena *a = eddy__allocate_zeroed(&eddy__libc, 1, sizeof *a);
-    const size_t n = (size_t)r->targets.count, all = (size_t)r->file->n_items;
-    if (a) a->allocator = &eddy__libc;
-    const char **restored = a ? eddy__arena_alloc(a, n * sizeof *restored) : NULL;
-    const char **missing = a ? eddy__arena_alloc(a, n * sizeof *missing) : NULL;
-    const char **left = a ? eddy__arena_alloc(a, all * sizeof *left) : NULL;
-    bool         ok = restored && missing && left;
-    *out = (eddy_restore_report){ .restored = restored, .missing = missing, .left_over = left,
-                                  .memory_ = a };
-    for (size_t i = 0; ok && i < n; i++) {
-        const checkpoint_target *v = &r->targets.at[i];
-        if (v->value && r->error.status == EDDY_OK)
-            ok = add_name(a, restored, &out->n_restored, v->node->name);
-        else if (r->missing[i]) ok = add_name(a, missing, &out->n_missing, v->node->name);
-    }
-    for (size_t i = 0; ok && i < all; i++)
-        if (!r->used[i]) ok = add_name(a, left, &out->n_left_over, r->file->items[i].name);
-    if (!ok) eddy__error_set(&r->error, EDDY_NO_MEMORY, "out of memory for names");
-}
-
-void eddy_restore_report_free(eddy_restore_report *r)
-{
-    if (!r) return;
-    if (r->memory_) eddy__arena_free(r->memory_);
-    eddy__release(&eddy__libc, r->memory_, sizeof(eddy_arena));
-    *r = (eddy_restore_report){ .memory_ = NULL };
-}
-
 /* --------------------------------------------------------------- the call -- */
 
 static void restore(restoring *r)
@@ -300,7 +243,7 @@ static void restore(restoring *r)
     if (!r->file) return;
     find_values(r);
     if (r->error.status == EDDY_OK) find_draws(r);
-    if (a->report && r->used && r->missing) fill_report(r, a->report);
+    if (a->report && r->used && r->missing) eddy__restore_report_fill(r, a->report);
     if (r->error.status != EDDY_OK) return;
     pthread_rwlock_wrlock(&s->state_lock);
     set_values(r);

@@ -1,5 +1,5 @@
-/* save.c -- writing variables to a checkpoint: their values become entries, which are written to one
- * file, or to several by shards.c. */
+/* save.c -- writing variables to a checkpoint: their values become entries, which are written to
+ * one file, or to several by shards.c. */
 #include "graph/call_options.h"
 #include "session/checkpoints/saving.h"
 #include "session/state/internal.h"

@@ -1,5 +1,5 @@
-/* test_keep.c -- keeping the last checkpoints and the best one, also when calls fail and the power is
- * lost. */
+/* test_keep.c -- keeping the last checkpoints and the best one, also when calls fail and the power
+ * is lost. */
 #include "tests/lib/golden.h"
 #include "tests/lib/memory_files.h"
 

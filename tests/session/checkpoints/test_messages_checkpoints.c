@@ -1,5 +1,5 @@
-/* test_messages_checkpoints.c -- error messages of checkpoints, in the order of tests/golden/session/:
- * damaged indexes, calls with wrong arguments, values that do not fit, and memory that runs out. */
+/* test_messages_checkpoints.c -- error messages of checkpoints: damaged indexes, calls with wrong
+ * arguments, values that do not fit, and memory that runs out. */
 #include "graph/files/safetensors.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/memory_files.h"
