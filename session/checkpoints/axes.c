@@ -125,8 +125,8 @@ static eddy_shape shape_of_side(const axes_side *side, const int64_t *size)
 
 /* ---------------------------------------------------------- permuting -- */
 
-/* Two axes of a copy: one along which the elements of x follow each other, and one along which those
- * of y do. Steps are in elements. */
+/* Two axes of a copy: one along which the elements of x follow each other, and one along which
+ * those of y do. Steps are in elements. */
 typedef struct plane {
     int64_t rows, columns;               /* of y; x has the rows side by side */
     int64_t x_step, y_step;              /* from column to column of x, from row to row of y */
@@ -134,8 +134,8 @@ typedef struct plane {
 
 enum { TILE = 16 };
 
-/* Through a buffer, so that each line of x and of y is touched once: their distances are often powers
- * of 2, for which a cache has few places. */
+/* Through a buffer, so that each line of x and of y is touched once: their distances are often
+ * powers of 2, for which a cache has few places. */
 #define COPY_TILE(T)                                                                        \
     do {                                                                                    \
         T tile[TILE][TILE];                                                                 \
@@ -174,8 +174,8 @@ static void find_steps(const axes_side *side, const int64_t *size, int64_t *step
     }
 }
 
-/* Copies the elements of x, whose atoms stand as on the side `from`, in the order of `to`: planes of
- * the last atoms of both sides, for each index of the others. */
+/* Copies the elements of x, whose atoms stand as on the side `from`, in the order of `to`: planes
+ * of the last atoms of both sides, for each index of the others. */
 static void permute(const axes_side *from, const axes_side *to, const int64_t *size, size_t width,
                     const char *x, char *y)
 {

@@ -1,5 +1,5 @@
-/* keep.c -- keeping the last checkpoints and the best one. The list in the folder (kept_list.c) says
- * which there are. */
+/* keep.c -- keeping the last checkpoints and the best one. The list in the folder (kept_list.c)
+ * says which there are. */
 #include "graph/call_options.h"
 #include "session/checkpoints/kept_list.h"
 #include "session/state/internal.h"
