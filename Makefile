@@ -66,7 +66,7 @@ EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard exampl
 # The examples that check their own results; digits runs in `make demo`, and infer reads its file.
 SELF_CHECKING := $(filter-out $(BUILD)/examples/digits $(BUILD)/examples/infer,$(EXAMPLES))
 ROUND_TRIPS := $(filter-out %/infer,$(EXAMPLES:$(BUILD)/examples/%=$(BUILD)/round_trip/%))
-FUZZED  := npy safetensors graph
+FUZZED  := npy safetensors index graph
 BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c)))
 WORKLOADS := $(BUILD)/bench/workloads
 OPSROWS := $(sort $(wildcard bench/ops/rows_*.c))
@@ -193,7 +193,7 @@ $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(SUPPORT) $(BUILD)/
 
 # The same programs, with every graph written to a file and read back.
 WRAPPED := main eddy_session_new_with eddy_session_free eddy_run eddy_restore \
-           eddy_variable_set eddy_graph_free
+           eddy_restore_checkpoint_with eddy_variable_set eddy_graph_free
 $(ROUND_TRIPS): $(BUILD)/round_trip/%: $(BUILD)/obj/examples/%.o $(SUPPORT) \
                 $(BUILD)/obj/tests/examples/round_trip.o $(BUILD)/libeddy.a
 	@mkdir -p $(@D)

@@ -2,24 +2,33 @@
  *
  *   fine_tune [--data FILE] [--out FOLDER]
  *
- * The checkpoint, data/fine_tune.safetensors, has PyTorch's names and layouts, which a map translates
- * to those of the layers here. It also has the next batches, PyTorch's logits of the first of them and
- * its losses in 20 more steps of AdamW. data/fine_tune.py makes it.
+ * The checkpoint, data/fine_tune.safetensors, has PyTorch's names and layouts, which a map
+ * translates to those of the layers here. It also has the next batches, PyTorch's logits of the
+ * first of them and its losses in 20 more steps of AdamW. data/fine_tune.py makes it.
  *
- * Fails if the logits and the losses here differ from PyTorch's by more than 1e-5. Then the weights are
- * saved in bfloat16, which has 8 bits, under PyTorch's names, loaded again and trained in the same
- * way: now they may differ by 2e-2. */
+ * Fails if the logits and the losses here differ from PyTorch's by more than 1e-5. Then the weights
+ * are saved in bfloat16, which has 8 bits, under PyTorch's names, loaded again and trained in the
+ * same way: now they may differ by 2e-2. */
 #include <eddy/eddy.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { SYMBOLS = 24, WINDOW = 12, UNITS = 32, HEADS = 4, HIDDEN = 64, BLOCKS = 2, BATCH = 8, STEPS = 20 };
+enum {
+    SYMBOLS = 24,
+    WINDOW = 12,
+    UNITS = 32,
+    HEADS = 4,
+    HIDDEN = 64,
+    BLOCKS = 2,
+    BATCH = 8,
+    STEPS = 20
+};
 
 typedef struct model {
     eddy_graph *graph;
-    eddy_tensor in, next, logits, loss, train;
+    eddy_tensor in, next, logits, loss, train, init;
 } model;
 
 static model build(void)
@@ -37,7 +46,9 @@ static model build(void)
     }
     m.logits = eddy_dense(eddy_layer_norm_layer(h, .name = "norm"), SYMBOLS, "head");
     m.loss = eddy_mean(eddy_sparse_softmax_cross_entropy(m.next, m.logits));
-    m.train = eddy_minimize(eddy_adamw(m.graph, .learning_rate = eddy_scalar(m.graph, 3e-3)), m.loss);
+    m.train =
+        eddy_minimize(eddy_adamw(m.graph, .learning_rate = eddy_scalar(m.graph, 3e-3)), m.loss);
+    m.init = eddy_initializer(m.graph);
     return m;
 }
 
@@ -133,7 +144,7 @@ static bool load(eddy_session *s, const model *m, const char *path)
 {
     const eddy_checkpoint_map map = names_of_torch();
     eddy_restore_report       report;
-    eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(m->graph)), NULL);
+    eddy_run(s, EDDY_FEED(), EDDY_FETCH(m->init), NULL);
     const bool ok = eddy_restore_checkpoint(s, path, .map = &map, .partial = true,
                                             .report = &report) == EDDY_OK;
     if (ok) printf("%s: %d variables\n", path, report.n_restored);

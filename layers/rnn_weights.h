@@ -60,6 +60,8 @@ typedef struct eddy_rnn_weights_args {
  *                                                 weight_ih, weight_hh, bias_ih, bias_hh);
  *   eddy_run(s, feeds, EDDY_FETCH(eddy_assign_rnn_weights(g, "rnn/lstm_cell", w)), NULL);
  *
+ * For weights in a safetensors file, eddy_torch_map and eddy_keras_map do this without a graph.
+ *
  * Errors: EDDY_INVALID_ARGUMENT for another kind or layout or if a kernel is missing, and those of
  * the operations if shapes do not fit: all tensors are invalid then. */
 EDDY_API eddy_rnn_weights eddy_convert_rnn_weights_with(const eddy_rnn_weights_args *given);

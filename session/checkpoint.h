@@ -253,7 +253,8 @@ typedef struct eddy_save_checkpoint_args {
  * then the files of the old index are removed: a crash leaves the old checkpoint or the new one. A
  * session that opens the old one at that moment may fail with NOT_FOUND.
  *
- * Complex variables are saved as real arrays with a last axis of 2 and a note in the metadata.
+ * Complex variables are saved as real arrays, at least float32, with a last axis of 2 and a note in
+ * the metadata.
  *
  * Errors: UNINITIALIZED for a variable without a value; INVALID_ARGUMENT for two entries with the
  * same name, a map that is not valid, or a list that is not; BAD_SHAPE if the axes of a rule do not

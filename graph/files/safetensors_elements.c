@@ -1,5 +1,5 @@
-/* safetensors_elements.c -- the element types of safetensors files, and the conversion of those that
- * arrays do not have: to the smallest type that holds each value. */
+/* safetensors_elements.c -- the element types of safetensors files, and the conversion of those
+ * that arrays do not have: to the smallest type that holds each value. */
 #include "graph/base/half.h"
 #include "graph/files/safetensors.h"
 

@@ -72,7 +72,7 @@ static bool parse_crc(const char *digits, uint32_t *crc)
     *crc = 0;
     for (int i = 0; i < EDDY_CRC_DIGITS; i++) {
         const char c = digits[i];
-        const int  digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+        const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
         if (digit < 0) return false;
         *crc = *crc << 4 | (uint32_t)digit;
     }
@@ -167,7 +167,8 @@ static bool fail_value(const eddy_safetensors *s, const eddy_safetensors_entry *
 static bool can_read(const eddy_safetensors *s, const eddy_safetensors_entry *entry, eddy_error *e)
 {
     char what[100];
-    snprintf(what, sizeof what, "has the element type '%.40s', which is not supported", entry->code);
+    snprintf(what, sizeof what, "has the element type '%.40s', which is not supported",
+             entry->code);
     if (entry->type.dtype == EDDY_DEFAULT_DTYPE)
         return fail_value(s, entry, EDDY_UNIMPLEMENTED, what, e);
     snprintf(what, sizeof what, "has %d dimensions; the limit is %d", entry->rank, EDDY_MAX_RANK);

@@ -87,8 +87,8 @@ bool eddy__axes_parse(const char *text, axes_map *m)
 
 /* --------------------------------------------------------------- sizes -- */
 
-/* Sets the size of the only atom of axis i that is not known (-1); false if the others do not divide
- * the dimension. */
+/* Sets the size of the only atom of axis i that is not known (-1); false if the others do not
+ * divide the dimension. */
 static bool settle_axis(const axes_side *side, int i, int64_t dim, int64_t *size)
 {
     int64_t rest = dim;
@@ -125,26 +125,81 @@ static eddy_shape shape_of_side(const axes_side *side, const int64_t *size)
 
 /* ---------------------------------------------------------- permuting -- */
 
-/* Copies the elements of x, whose atoms stand as on the side `from`, in the order of `to`. */
+/* Two axes of a copy: one along which the elements of x follow each other, and one along which
+ * those of y do. Steps are in elements. */
+typedef struct plane {
+    int64_t rows, columns;               /* of y; x has the rows side by side */
+    int64_t x_step, y_step;              /* from column to column of x, from row to row of y */
+} plane;
+
+enum { TILE = 16 };
+
+/* Through a buffer, so that each line of x and of y is touched once: their distances are often
+ * powers of 2, for which a cache has few places. */
+#define COPY_TILE(T)                                                                        \
+    do {                                                                                    \
+        T tile[TILE][TILE];                                                                 \
+        for (int64_t k = column; k < column_end; k++)                                       \
+            for (int64_t i = row; i < row_end; i++)                                         \
+                tile[k - column][i - row] = ((const T *)x)[i + k * p->x_step];              \
+        for (int64_t i = row; i < row_end; i++)                                             \
+            for (int64_t k = column; k < column_end; k++)                                   \
+                ((T *)y)[i * p->y_step + k] = tile[k - column][i - row];                    \
+    } while (0)
+
+static void copy_plane(const plane *p, size_t width, const char *x, char *y)
+{
+    for (int64_t row = 0; row < p->rows; row += TILE) {
+        const int64_t row_end = row + TILE < p->rows ? row + TILE : p->rows;
+        for (int64_t column = 0; column < p->columns; column += TILE) {
+            const int64_t column_end = column + TILE < p->columns ? column + TILE : p->columns;
+            switch (width) {
+            case 1: COPY_TILE(uint8_t); break;
+            case 2: COPY_TILE(uint16_t); break;
+            case 4: COPY_TILE(uint32_t); break;
+            case 8: COPY_TILE(uint64_t); break;
+            default: COPY_TILE(double _Complex); break;
+            }
+        }
+    }
+}
+
+/* The steps of x and y along the atoms, in elements. */
+static void find_steps(const axes_side *side, const int64_t *size, int64_t *step)
+{
+    int64_t all = 1;
+    for (int k = side->first[side->n] - 1; k >= 0; k--) {
+        step[side->atom[k]] = all;
+        all *= size[side->atom[k]];
+    }
+}
+
+/* Copies the elements of x, whose atoms stand as on the side `from`, in the order of `to`: planes
+ * of the last atoms of both sides, for each index of the others. */
 static void permute(const axes_side *from, const axes_side *to, const int64_t *size, size_t width,
                     const char *x, char *y)
 {
-    int64_t   stride[EDDY_MOST_ATOMS] = { 0 }, index[EDDY_MOST_ATOMS] = { 0 }, step = 1, at = 0;
-    const int n = to->first[to->n];
-    for (int k = from->first[from->n] - 1; k >= 0; k--) {
-        stride[from->atom[k]] = step;
-        step *= size[from->atom[k]];
-    }
-    const int     last = n > 0 ? to->atom[n - 1] : 0;
-    const int64_t inner = n > 0 ? size[last] : 1, jump = n > 0 ? stride[last] : 0;
+    int64_t   x_step[EDDY_MOST_ATOMS] = { 0 }, y_step[EDDY_MOST_ATOMS] = { 0 };
+    int64_t   index[EDDY_MOST_ATOMS] = { 0 }, x_at = 0, y_at = 0;
+    const int n = to->first[to->n], m = from->first[from->n];
+    find_steps(from, size, x_step);
+    find_steps(to, size, y_step);
+    const int last = n > 0 ? to->atom[n - 1] : -1;
+    int       row = m > 0 ? from->atom[m - 1] : -1;
+    if (row == last || (row >= 0 && y_step[row] == 0)) row = -1;     /* none, or only on one side */
+    const plane p = { row >= 0 ? size[row] : 1, last >= 0 ? size[last] : 1,
+                      last >= 0 ? x_step[last] : 0, row >= 0 ? y_step[row] : 0 };
     for (;;) {
-        for (int64_t i = 0; i < inner; i++, y += width)
-            memcpy(y, x + (size_t)(at + i * jump) * width, width);
+        copy_plane(&p, width, x + (size_t)x_at * width, y + (size_t)y_at * width);
         int k = n - 2;
         for (; k >= 0; k--) {
-            at += stride[to->atom[k]];
-            if (++index[k] < size[to->atom[k]]) break;
-            at -= index[k] * stride[to->atom[k]];
+            const int atom = to->atom[k];
+            if (atom == row) continue;
+            x_at += x_step[atom];
+            y_at += y_step[atom];
+            if (++index[k] < size[atom]) break;
+            x_at -= index[k] * x_step[atom];
+            y_at -= index[k] * y_step[atom];
             index[k] = 0;
         }
         if (k < 0) return;
@@ -154,8 +209,9 @@ static void permute(const axes_side *from, const axes_side *to, const int64_t *s
 static void fail(const axes_map *m, const eddy_array *x, const char *what, eddy_error *e)
 {
     char shape[100];
-    eddy__error_set(e, EDDY_BAD_SHAPE, "'%.200s' has the shape %s, which does not fit the axes '%.100s'",
-                    what, eddy_shape_print(eddy_array_shape(x), shape, sizeof shape), m->text);
+    eddy__error_set(e, EDDY_BAD_SHAPE,
+                    "'%.200s' has the shape %s, which does not fit the axes '%.100s'", what,
+                    eddy_shape_print(eddy_array_shape(x), shape, sizeof shape), m->text);
 }
 
 /* The sizes of all atoms, from the shape of x and what is known of the result. */

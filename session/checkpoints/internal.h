@@ -62,10 +62,11 @@ bool eddy__beside(const char *path, const char *file, char out[EDDY_MAX_PATH]);
 
 /* --------------------------------------------------- values of entries -- */
 
-/* The elements of x as type d; x itself, with another reference, if it has that type. NULL with the
- * error set, which names `what`: BAD_DTYPE, OUT_OF_RANGE, NO_MEMORY. */
-eddy_array *eddy__cast_array(const eddy_allocator *a, eddy_array *x, eddy_dtype d,
-                             eddy_casting casting, const char *what, eddy_error *e);
+bool eddy__may_cast(eddy_dtype from, eddy_dtype to, eddy_casting casting);
+/* The elements of x as type d, to which they may be cast; x itself, with another reference, if it has
+ * that type. NULL with the error set, which names `what`: OUT_OF_RANGE, NO_MEMORY. */
+eddy_array *eddy__cast_array(const eddy_allocator *a, eddy_array *x, eddy_dtype d, const char *what,
+                             eddy_error *e);
 /* Complex elements as pairs of real ones in a last axis of 2, and back; a view with
  * a reference to x. NULL if out of memory. */
 eddy_array *eddy__as_real(eddy_array *x);

@@ -18,7 +18,8 @@ typedef struct captures {
 
 static bool is_deep(const char *p) { return p[0] == '*' && p[1] == '*'; }
 
-/* A search for what the stars stand for. A star that has failed at a place is not tried there again. */
+/* A search for what the stars stand for. A star that has failed at a place is not tried there
+ * again. */
 typedef struct search {
     const char *end;                     /* of the text */
     captures   *captures;
@@ -51,7 +52,8 @@ static bool fits_from(search *s, const char *p, const char *text)
     return false;
 }
 
-/* Whether text[0..n) is what the pattern describes. A star first stands for as little as possible. */
+/* Whether text[0..n) is what the pattern describes. A star first stands for as little as
+ * possible. */
 static bool fits(const char *p, const char *text, size_t n, captures *c)
 {
     search s = { .end = text + n, .captures = c };
@@ -177,17 +179,18 @@ typedef struct naming {
 } naming;
 
 /* The name as a text in the arena. */
-static char *name_of(const naming *how, const char *pattern, eddy_arena *texts, const char *variable,
-                     eddy_error *e)
+static char *name_of(const naming *how, const char *pattern, eddy_arena *texts,
+                     const char *variable, eddy_error *e)
 {
     eddy_text t = { .allocator = texts->allocator };
     char     *name = NULL;
     const bool ok = how->map ? put_entry(&t, how->map, pattern, how->captures)
                              : put_variable(&t, pattern, how->captures);
     if (!ok)
-        eddy__error_set(e, EDDY_INVALID_ARGUMENT,
-                        "the rule for '%.200s' has more stars in '%.200s' than in the variable's name",
-                        variable, pattern);
+        eddy__error_set(
+            e, EDDY_INVALID_ARGUMENT,
+            "the rule for '%.200s' has more stars in '%.200s' than in the variable's name",
+            variable, pattern);
     else if (!t.failed) name = eddy__arena_text(texts, t.at ? t.at : "", t.length);
     if (ok && !name) eddy__error_set(e, EDDY_NO_MEMORY, "out of memory for names");
     eddy__text_free(&t);
@@ -241,11 +244,11 @@ static bool has_sane_parts(const eddy_checkpoint_rule *r)
 static bool check_rule(const rule_match *m, const char *variable, eddy_error *e)
 {
     const eddy_checkpoint_rule *r = &m->rule;
-    const char *wrong = m->n_entries == 0                              ? "no entry"
-                        : r->axes && !m->axes.text                     ? "axes that are not valid"
-                        : !has_sane_parts(r)                           ? "parts that are not valid"
-                        : r->rows > 0 && count_names(r->entries) != 1      ? "rows of several entries"
-                                                                       : NULL;
+    const char                 *wrong = NULL;
+    if (m->n_entries == 0) wrong = "no entry";
+    else if (r->axes && !m->axes.text) wrong = "axes that are not valid";
+    else if (!has_sane_parts(r)) wrong = "parts that are not valid";
+    else if (r->rows > 0 && m->n_entries != 1) wrong = "rows of several entries";
     return !wrong || eddy__error_set(e, EDDY_INVALID_ARGUMENT, "the rule for '%.200s' has %s",
                                      variable, wrong);
 }
@@ -260,7 +263,8 @@ static bool take_rule(const eddy_checkpoint_map *map, const eddy_checkpoint_rule
     if (r->axes && !eddy__axes_parse(r->axes, &out->axes)) out->axes.text = NULL;
     if (!check_rule(out, variable, e)) return false;
     for (int i = 0; i < out->n_variables; i++)
-        if (!(out->variables[i] = name_of(&here, r->variables[i], texts, variable, e))) return false;
+        if (!(out->variables[i] = name_of(&here, r->variables[i], texts, variable, e)))
+            return false;
     for (int i = 0; i < out->n_entries; i++)
         if (!(out->entries[i] = name_of(&there, r->entries[i], texts, variable, e))) return false;
     if (r->state && *r->state && !(out->state = name_of(&here, r->state, texts, variable, e)))

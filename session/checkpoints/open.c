@@ -52,7 +52,8 @@ static bool no_memory(const char *path, eddy_error *e)
     return eddy__error_set(e, EDDY_NO_MEMORY, "%.600s: out of memory", path);
 }
 
-static bool allocate_items(eddy_checkpoint *c, int files, int items, const char *path, eddy_error *e)
+static bool allocate_items(eddy_checkpoint *c, int files, int items, const char *path,
+                           eddy_error *e)
 {
     c->files = eddy__allocate_zeroed(c->allocator, (size_t)files, sizeof *c->files);
     if (c->files) c->n_files = files;
@@ -114,8 +115,9 @@ static bool take_shards(eddy_checkpoint *c, const char *path, eddy_error *e)
         const eddy_safetensors       *f = &c->files[s->number];
         const eddy_safetensors_entry *entry = eddy__safetensors_find(f, s->name);
         if (!entry)
-            return eddy__error_set(e, EDDY_CORRUPT, "%.300s: byte %zu: the file '%.200s' has no '%.200s'",
-                                   path, s->offset, s->file, s->name);
+            return eddy__error_set(e, EDDY_CORRUPT,
+                                   "%.300s: byte %zu: the file '%.200s' has no '%.200s'", path,
+                                   s->offset, s->file, s->name);
         c->items[i] = item_of(f, entry);
     }
     return true;
@@ -142,7 +144,8 @@ static bool open_file(eddy_checkpoint *c, const eddy_files *files, const char *p
     c->files = eddy__allocate_zeroed(c->allocator, 1, sizeof *c->files);
     if (!c->files) return no_memory(path, e);
     c->n_files = 1;
-    return eddy__safetensors_open(files, c->allocator, path, unchecked, &c->files[0], e) == EDDY_OK &&
+    return eddy__safetensors_open(files, c->allocator, path, unchecked, &c->files[0], e) ==
+               EDDY_OK &&
            take_file(c, path, e);
 }
 

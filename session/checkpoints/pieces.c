@@ -50,7 +50,8 @@ eddy_array *eddy__join_arrays(const eddy_allocator *a, int n, eddy_array *const 
         return NULL;
     }
     eddy_array *y = eddy_array_new_in(a, eddy_array_dtype(x[0]), s);
-    if (!y) return (void)eddy__error_set(e, EDDY_NO_MEMORY, "out of memory for '%.200s'", what), NULL;
+    if (!y)
+        return (void)eddy__error_set(e, EDDY_NO_MEMORY, "out of memory for '%.200s'", what), NULL;
     const size_t width = eddy_dtype_size(eddy_array_dtype(y));
     char        *to = eddy_array_data(y);
     for (int64_t r = 0; r < runs_of(s, axis); r++) {
@@ -78,9 +79,11 @@ eddy_array *eddy__slice_array(const eddy_allocator *a, const eddy_array *x, int 
     }
     s.dim[axis] = size;
     eddy_array *y = eddy_array_new_in(a, eddy_array_dtype(x), s);
-    if (!y) return (void)eddy__error_set(e, EDDY_NO_MEMORY, "out of memory for '%.200s'", what), NULL;
+    if (!y)
+        return (void)eddy__error_set(e, EDDY_NO_MEMORY, "out of memory for '%.200s'", what), NULL;
     const size_t width = eddy_dtype_size(eddy_array_dtype(x));
-    const size_t all = run_of(from, axis, from.dim[axis], width), bytes = run_of(s, axis, size, width);
+    const size_t all = run_of(from, axis, from.dim[axis], width),
+                 bytes = run_of(s, axis, size, width);
     const size_t first = run_of(from, axis, begin, width);
     for (int64_t r = 0; r < runs_of(s, axis) && bytes > 0; r++)
         memcpy((char *)eddy_array_data(y) + (size_t)r * bytes,

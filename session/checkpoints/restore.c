@@ -1,28 +1,10 @@
 /* restore.c -- setting variables from a checkpoint: all values are found, converted and checked
  * before the first variable is changed. */
-#include "session/checkpoints/internal.h"
-#include "session/state/internal.h"
 #include "graph/call_options.h"
+#include "session/checkpoints/restoring.h"
+#include "session/state/internal.h"
 
 #include <string.h>
-
-typedef struct restoring {
-    const eddy_restore_checkpoint_args *args;
-    eddy_session       *session;
-    eddy_checkpoint    *file;
-    checkpoint_targets  targets;
-    eddy_arena          texts;
-    bool               *used;            /* by item of the file */
-    bool               *missing;         /* by variable */
-    uint64_t           *draws;           /* counts by source; NULL: they stay */
-    int                 n_missing;
-    int                 problems;        /* of variables */
-    eddy_status         first;
-    int                 shown;           /* of them in the list */
-    char                list[800];
-    size_t              length;
-    eddy_error          error;           /* that ends the call */
-} restoring;
 
 /* ------------------------------------------------------------- problems -- */
 
@@ -44,8 +26,8 @@ static void report_problems(restoring *r)
     if (r->problems == 1)
         eddy__error_set(&r->error, r->first, "%.300s: %s", path, r->list);
     else if (r->problems > 1 && r->shown == r->problems)
-        eddy__error_set(&r->error, r->first, "%.150s: variables that cannot be restored: %d: %s", path,
-                        r->problems, r->list);
+        eddy__error_set(&r->error, r->first, "%.150s: variables that cannot be restored: %d: %s",
+                        path, r->problems, r->list);
     else if (r->problems > 1)
         eddy__error_set(&r->error, r->first,
                         "%.150s: variables that cannot be restored: %d: %s; others: %d", path,
@@ -76,7 +58,8 @@ static const eddy_node *node_named(const eddy_graph *g, const char *name)
 {
     char tensor[EDDY_MAX_NAME + 3];
     snprintf(tensor, sizeof tensor, "%s:0", name);
-    return eddy_graph_has(g, tensor) ? eddy_node_of(eddy_graph_tensor((eddy_graph *)g, tensor)) : NULL;
+    return eddy_graph_has(g, tensor) ? eddy_node_of(eddy_graph_tensor((eddy_graph *)g, tensor))
+                                     : NULL;
 }
 
 static void find_variables(restoring *r, checkpoint_target *v, rule_group *g)
@@ -109,12 +92,9 @@ static eddy_array *entry_value(restoring *r, const checkpoint_item *item, const 
     eddy_array     *x = eddy__checkpoint_item_value(item, why), *y = NULL;
     if (!x) return NULL;
     x = paired(x, t);
-    y = eddy__cast_array(&r->session->allocator, x, t.dtype, r->args->casting, item->name, why);
-    /* The better message, which has the variable and both types. */
-    if (!y && why->status == EDDY_BAD_DTYPE) {
-        *why = (eddy_error){ .status = EDDY_OK };
-        eddy__value_fits(node, (eddy_type){ eddy_array_dtype(x), eddy_array_shape(x) }, why);
-    }
+    if (eddy__may_cast(eddy_array_dtype(x), t.dtype, r->args->casting))
+        y = eddy__cast_array(&r->session->allocator, x, t.dtype, item->name, why);
+    else eddy__value_fits(node, (eddy_type){ eddy_array_dtype(x), eddy_array_shape(x) }, why);
     eddy_array_free(x);
     return y;
 }
@@ -248,45 +228,6 @@ static void set_values(restoring *r)
     eddy__release(&s->allocator, room, (size_t)n * sizeof *room);
 }
 
-/* --------------------------------------------------------------- report -- */
-
-static bool add_name(eddy_arena *a, const char **list, int *n, const char *name)
-{
-    list[*n] = eddy__arena_text(a, name, strlen(name));
-    return list[(*n)++] != NULL;
-}
-
-/* Fills the report, whose texts are its own. */
-static void fill_report(restoring *r, eddy_restore_report *out)
-{
-    eddy_arena *a = eddy__allocate_zeroed(&eddy__libc, 1, sizeof *a);
-    const size_t n = (size_t)r->targets.count, all = (size_t)r->file->n_items;
-    if (a) a->allocator = &eddy__libc;
-    const char **restored = a ? eddy__arena_alloc(a, n * sizeof *restored) : NULL;
-    const char **missing = a ? eddy__arena_alloc(a, n * sizeof *missing) : NULL;
-    const char **left = a ? eddy__arena_alloc(a, all * sizeof *left) : NULL;
-    bool         ok = restored && missing && left;
-    *out = (eddy_restore_report){ .restored = restored, .missing = missing, .left_over = left,
-                                  .memory_ = a };
-    for (size_t i = 0; ok && i < n; i++) {
-        const checkpoint_target *v = &r->targets.at[i];
-        if (v->value && r->error.status == EDDY_OK)
-            ok = add_name(a, restored, &out->n_restored, v->node->name);
-        else if (r->missing[i]) ok = add_name(a, missing, &out->n_missing, v->node->name);
-    }
-    for (size_t i = 0; ok && i < all; i++)
-        if (!r->used[i]) ok = add_name(a, left, &out->n_left_over, r->file->items[i].name);
-    if (!ok) eddy__error_set(&r->error, EDDY_NO_MEMORY, "out of memory for the report");
-}
-
-void eddy_restore_report_free(eddy_restore_report *r)
-{
-    if (!r) return;
-    if (r->memory_) eddy__arena_free(r->memory_);
-    eddy__release(&eddy__libc, r->memory_, sizeof(eddy_arena));
-    *r = (eddy_restore_report){ .memory_ = NULL };
-}
-
 /* --------------------------------------------------------------- the call -- */
 
 static void restore(restoring *r)
@@ -302,7 +243,7 @@ static void restore(restoring *r)
     if (!r->file) return;
     find_values(r);
     if (r->error.status == EDDY_OK) find_draws(r);
-    if (a->report && r->used && r->missing) fill_report(r, a->report);
+    if (a->report && r->used && r->missing) eddy__restore_report_fill(r, a->report);
     if (r->error.status != EDDY_OK) return;
     pthread_rwlock_wrlock(&s->state_lock);
     set_values(r);

@@ -69,7 +69,8 @@ static eddy_array *reordered(const rule_call *c, eddy_array *x, bool back)
         *to = slice(c, x, -1, size * (back ? k : r->order[k]), size);
         ok = *to != NULL;
     }
-    if (ok) y = eddy__join_arrays(c->allocator, r->parts, parts, -1, c->match->variables[0], c->error);
+    if (ok)
+        y = eddy__join_arrays(c->allocator, r->parts, parts, -1, c->match->variables[0], c->error);
     free_all(r->parts, parts);
     return y;
 }
@@ -104,7 +105,8 @@ static eddy_array *added(const rule_call *c, int n, eddy_array *const *x)
         eddy_array_free(first);
         ok = ok && (pieces[i + 1] = slice(c, x[i], -1, sum, all - sum)) != NULL;
     }
-    if (ok) y = eddy__join_arrays(c->allocator, n + 1, pieces, -1, c->match->variables[0], c->error);
+    if (ok)
+        y = eddy__join_arrays(c->allocator, n + 1, pieces, -1, c->match->variables[0], c->error);
     free_all(n + 1, pieces);
     return y;
 }
@@ -236,7 +238,7 @@ static bool divide(const rule_call *c, eddy_array *whole, const eddy_shape *shap
                                                 : m->rule.variables_axis;
     for (int i = 0; i < m->n_variables; i++) {
         if (shapes[i].rank != rank || axis < 0 || axis >= rank || shapes[i].dim[axis] < 0)
-            return fail(c, "a variable of its rule has no known shape");
+            return fail(c, "a variable of its rule has another rank or an unknown shape");
         variables[i] = slice(c, whole, axis, begin, shapes[i].dim[axis]);
         if (!variables[i]) return false;
         begin += shapes[i].dim[axis];

@@ -1,5 +1,5 @@
-/* save.c -- writing variables to a checkpoint: their values become entries, which are written to one
- * file, or to several by shards.c. */
+/* save.c -- writing variables to a checkpoint: their values become entries, which are written to
+ * one file, or to several by shards.c. */
 #include "graph/call_options.h"
 #include "session/checkpoints/saving.h"
 #include "session/state/internal.h"
@@ -45,16 +45,22 @@ static eddy_array *real_of(saving *s, eddy_array *x, const char *name)
     return eddy__as_real(x);
 }
 
+/* The type of the elements in the file. The parts of complex numbers have at least float32. */
+static eddy_dtype type_in_file(const saving *s, const eddy_array *x, const eddy_array *real)
+{
+    const eddy_dtype own = eddy_array_dtype(real), asked = s->args->dtype;
+    if (asked == EDDY_DEFAULT_DTYPE || !eddy_dtype_is_floating(own)) return own;
+    const bool half = asked == EDDY_FLOAT16 || asked == EDDY_BFLOAT16;
+    return eddy_dtype_is_complex(eddy_array_dtype(x)) && half ? EDDY_FLOAT32 : asked;
+}
+
 /* Adds the entry in the type of the file. */
 static bool add_entry(saving *s, const char *name, eddy_array *x)
 {
-    const eddy_dtype asked = s->args->dtype;
     eddy_array *real = real_of(s, x, name);
     if (!real) return s->error.status == EDDY_OK ? no_memory(s) : false;
-    const eddy_dtype own = eddy_array_dtype(real);
-    const bool       casts = asked != EDDY_DEFAULT_DTYPE && eddy_dtype_is_floating(own);
-    eddy_array      *y = eddy__cast_array(s->out.allocator, real, casts ? asked : own,
-                                          EDDY_CAST_ANY, name, &s->error);
+    eddy_array *y = eddy__cast_array(s->out.allocator, real, type_in_file(s, x, real), name,
+                                          &s->error);
     eddy_array_free(real);
     if (!y) return s->error.status == EDDY_OK ? no_memory(s) : false;
     s->out.names[s->out.n] = name;
@@ -96,7 +102,8 @@ static bool save_values(saving *s, const rule_match *m, eddy_array *const *value
 {
     eddy_array *entries[EDDY_RULE_NAMES] = { NULL };
     if (is_plain(m)) return add_entry(s, m->entries[0], values[0]);
-    bool ok = eddy__rule_to_entries(s->out.allocator, m, values, state_size(s, m), entries, &s->error);
+    bool ok =
+        eddy__rule_to_entries(s->out.allocator, m, values, state_size(s, m), entries, &s->error);
     for (int i = 0; i < m->n_entries; i++) {
         ok = ok && add_entry(s, m->entries[i], entries[i]);
         eddy_array_free(entries[i]);
@@ -112,12 +119,14 @@ static bool save_rule(saving *s, checkpoint_target *v)
                           &s->texts, &m, &s->error))
         return false;
     for (int i = 0; i < m.n_variables; i++) {
-        checkpoint_target *other =
-            strcmp(m.variables[i], v->name) == 0 ? v : eddy__targets_find(&s->targets, m.variables[i]);
+        checkpoint_target *other = strcmp(m.variables[i], v->name) == 0
+                                       ? v
+                                       : eddy__targets_find(&s->targets, m.variables[i]);
         if (!other)
-            return eddy__error_set(&s->error, EDDY_INVALID_ARGUMENT,
-                                   "the entries for '%.200s' also need '%.200s', which is not saved",
-                                   v->node->name, m.variables[i]);
+            return eddy__error_set(
+                &s->error, EDDY_INVALID_ARGUMENT,
+                "the entries for '%.200s' also need '%.200s', which is not saved", v->node->name,
+                m.variables[i]);
         other->done = true;
         values[i] = value_of(s, other->node);
         if (!values[i]) return false;

@@ -119,8 +119,8 @@ bool eddy__shard_index_read(shard_index *x, const eddy_files *files, const eddy_
     eddy_file_bytes *bytes = eddy__file_bytes(files, a, path, e);
     if (!bytes) return false;
     bool ok = bytes->size <= LARGEST_INDEX ||
-              eddy__error_set(e, EDDY_LIMIT, "%.600s: the index has %zu bytes; the limit is %d", path,
-                              bytes->size, LARGEST_INDEX);
+              eddy__error_set(e, EDDY_LIMIT, "%.600s: the index has %zu bytes; the limit is %d",
+                              path, bytes->size, LARGEST_INDEX);
     if (ok) {
         x->text = eddy__allocate(a, bytes->size);
         ok = x->text || eddy__error_set(e, EDDY_NO_MEMORY, "%.600s: out of memory", path);

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SHARDS = 99999 };
-
 typedef struct shard_writer {
     const eddy_files    *files;
     const saved_entries *x;
@@ -48,22 +46,19 @@ static bool name_of_shard(const shard_writer *w, int k, char out[EDDY_MAX_PATH])
 }
 
 /* Fills files one after the other, in the order of the entries. */
-static bool divide(shard_writer *w, int64_t most)
+static void divide(shard_writer *w, int64_t most)
 {
     int64_t bytes = 0;
+    w->shards = 1;
     for (int i = 0; i < w->x->n; i++) {
         const int64_t more = (int64_t)eddy_array_bytes(w->x->arrays[i]);
-        if (w->shards == 0 || (bytes > 0 && more > most - bytes)) {
+        if (bytes > 0 && more > most - bytes) {
             w->shards++;
             bytes = 0;
         }
         bytes += more;
         w->shard[i] = w->shards;
     }
-    if (w->shards == 0) w->shards = 1;
-    return w->shards <= MOST_SHARDS ||
-           eddy__error_set(w->error, EDDY_LIMIT, "%.600s: the number of files is %d; the limit is %d",
-                           w->path, w->shards, MOST_SHARDS);
 }
 
 /* The number in the name of a file that this path's index may have; 0 if it is none. */
@@ -125,7 +120,8 @@ static bool write_shard(const shard_writer *w, int k, const char **names, const 
     }
     if (!name_of_shard(w, k, file)) return false;
     if (!eddy__beside(w->path, file, path))
-        return eddy__error_set(w->error, EDDY_LIMIT, "%.600s: the name of a file is too long", w->path);
+        return eddy__error_set(w->error, EDDY_LIMIT, "%.600s: the name of a file is too long",
+                               w->path);
     return eddy__safetensors_write(w->files, x->allocator, path, n, names, arrays, x->n_metadata,
                                    x->metadata, w->error) == EDDY_OK;
 }
@@ -201,7 +197,8 @@ bool eddy__write_shards(const eddy_files *files, const char *path, const saved_e
     w.shard = eddy__allocate_zeroed(x->allocator, (size_t)x->n, sizeof *w.shard);
     if (!w.shard) return no_memory(&w);
     read_old(&w, &old);
-    const bool ok = divide(&w, shard_bytes) && write_all(&w) && write_index(&w);
+    divide(&w, shard_bytes);
+    const bool ok = write_all(&w) && write_index(&w);
     if (ok) remove_old(&w, &old);
     eddy__shard_index_free(&old);
     eddy__release(x->allocator, w.shard, (size_t)x->n * sizeof *w.shard);

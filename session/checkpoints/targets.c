@@ -29,9 +29,10 @@ static bool take(eddy_session *s, eddy_list l, const eddy_named_variable *named,
                  checkpoint_targets *out, eddy_error *e)
 {
     for (int i = 0; i < out->count; i++) {
-        const eddy_tensor t = n_named > 0   ? named[i].variable
-                              : l.count > 0 ? l.at[i]
-                                            : eddy_collection_at(s->graph, EDDY_GLOBAL_VARIABLES, i);
+        const eddy_tensor  t = n_named > 0 ? named[i].variable
+                               : l.count > 0
+                                   ? l.at[i]
+                                   : eddy_collection_at(s->graph, EDDY_GLOBAL_VARIABLES, i);
         checkpoint_target *v = &out->at[i];
         v->node = eddy__session_variable(s, t, e);
         if (!v->node) return false;

@@ -57,7 +57,8 @@ eddy_array *eddy_variable_value(eddy_session *s, eddy_tensor variable)
     eddy_array *a = NULL;
     if (!eddy__session_enter(s)) return NULL;
     pthread_mutex_lock(&s->lock);
-    const eddy_node *node = eddy__session_is_usable(s, &e) ? eddy__session_variable(s, variable, &e) : NULL;
+    const eddy_node *node =
+        eddy__session_is_usable(s, &e) ? eddy__session_variable(s, variable, &e) : NULL;
     if (node) {
         pthread_rwlock_rdlock(&s->state_lock);
         a = copy_value(s, node->id);
@@ -121,7 +122,8 @@ eddy_status eddy_variable_set(eddy_session *s, eddy_tensor variable, const eddy_
     eddy_error e = { 0 };
     if (!eddy__session_enter(s)) return EDDY_INVALID_ARGUMENT;
     pthread_mutex_lock(&s->lock);
-    const eddy_node *node = eddy__session_is_usable(s, &e) ? eddy__session_variable(s, variable, &e) : NULL;
+    const eddy_node *node =
+        eddy__session_is_usable(s, &e) ? eddy__session_variable(s, variable, &e) : NULL;
     if (node && !value)
         eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "variable_set: the value for '%s' is NULL",
                         node->name);

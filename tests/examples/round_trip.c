@@ -33,6 +33,8 @@ eddy_status   __real_eddy_run(eddy_session *s, eddy_feeds feeds, eddy_list fetch
                               eddy_array **out);
 eddy_status   __wrap_eddy_restore(eddy_session *s, const char *path, eddy_list variables);
 eddy_status   __real_eddy_restore(eddy_session *s, const char *path, eddy_list variables);
+eddy_status   __wrap_eddy_restore_checkpoint_with(const eddy_restore_checkpoint_args *given);
+eddy_status   __real_eddy_restore_checkpoint_with(const eddy_restore_checkpoint_args *given);
 eddy_status   __wrap_eddy_variable_set(eddy_session *s, eddy_tensor variable,
                                        const eddy_array *value);
 eddy_status   __real_eddy_variable_set(eddy_session *s, eddy_tensor variable,
@@ -231,6 +233,22 @@ eddy_status __wrap_eddy_restore(eddy_session *s, const char *path, eddy_list var
     for (int i = 0; i < variables.count; i++) v[i] = in(t->copy, variables.at[i]);
     if (__real_eddy_restore(t->other, path, (eddy_list){ variables.count, v }) != status)
         complain("another answer of restore", eddy_session_message(t->other));
+    return status;
+}
+
+eddy_status __wrap_eddy_restore_checkpoint_with(const eddy_restore_checkpoint_args *given)
+{
+    twin       *t = twin_of(given->session);
+    eddy_tensor v[MOST];
+    eddy_status status = __real_eddy_restore_checkpoint_with(given);
+    if (!has_other(t) || given->variables.count > MOST || given->n_named > 0) return status;
+    eddy_restore_checkpoint_args again = *given;
+    for (int i = 0; i < given->variables.count; i++) v[i] = in(t->copy, given->variables.at[i]);
+    again.session = t->other;
+    again.variables.at = v;
+    again.report = NULL;
+    if (__real_eddy_restore_checkpoint_with(&again) != status)
+        complain("another answer of restore_checkpoint", eddy_session_message(t->other));
     return status;
 }
 

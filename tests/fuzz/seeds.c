@@ -102,6 +102,22 @@ static void save_training(int i, int which)
     eddy_graph_free(g);
 }
 
+static void save_indexes(void)
+{
+    static const char *const texts[] = {
+        "{\"weight_map\":{}}",
+        "{\n  \"metadata\": {\n    \"total_size\": 8\n  },\n  \"weight_map\": {\n"
+        "    \"a.weight\": \"m-00001-of-00002.safetensors\",\n"
+        "    \"b\\u00e9\": \"m-00002-of-00002.safetensors\"\n  }\n}\n",
+        "{\"x\":[1,-2.5e3,true,null,\"\\\"\",{\"y\":[]}],\"weight_map\":{\"v\":\"a/../b\"}}",
+    };
+    for (int i = 0; i < 3; i++) {
+        FILE *f = fopen(path_of("index", i), "w");
+        if (f) fputs(texts[i], f);
+        if (!f || fclose(f) != 0) check(EDDY_IO, "an index cannot be written");
+    }
+}
+
 static void save_words(void)
 {
     char path[1024];
@@ -121,6 +137,7 @@ int main(int argc, char **argv)
     }
     folder = argv[1];
     save_words();
+    save_indexes();
     save_arrays();
     for (int i = 0; i < sweep_count(); i++) save_row(i, sweep_row_at(i));
     for (int i = 0; i < 3; i++) save_training(sweep_count() + i, i);

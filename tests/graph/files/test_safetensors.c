@@ -69,7 +69,8 @@ START_TEST(bytes_of_a_file)
 {
     static const char expected[] =
         "{\"__metadata__\":{\"eddy.crc32c\":\"CRCS0001CRCS0002CRCS0003\","
-        "\"eddy.header_crc32c\":\"CRCS0004\"},\"b\":{\"dtype\":\"F64\",\"shape\":[],\"data_offsets\":[0,8]},"
+        "\"eddy.header_crc32c\":\"CRCS0004\"},\"b\":{\"dtype\":\"F64\",\"shape\":[],\"data_"
+        "offsets\":[0,8]},"
         "\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,16]},"
         "\"q\\\"\\\\\\u0001\xc3\xa9\":{\"dtype\":\"BOOL\",\"shape\":[1,3],"
         "\"data_offsets\":[16,19]}}";
@@ -153,7 +154,8 @@ START_TEST(metadata)
 {
     static const char expected[] = "{\"__metadata__\":{\"\":\"0\",\"a \\\"b\\\"\":\"1\\u000a2\","
                                    "\"eddy.crc32c\":\"CRCS0001\","
-                                   "\"eddy.header_crc32c\":\"CRCS0002\",\"\xc3\xa9\":\"\xe2\x82\xac\"},\"v\":{\"dtype\":\"F32\",";
+                                   "\"eddy.header_crc32c\":\"CRCS0002\",\"\xc3\xa9\":"
+                                   "\"\xe2\x82\xac\"},\"v\":{\"dtype\":\"F32\",";
     static const eddy_safetensors_text pairs[] = { { "\xc3\xa9", "\xe2\x82\xac" },
                                                    { "a \"b\"", "1\n2" }, { "", "0" } };
     memory_files     m;
@@ -512,7 +514,8 @@ static double value_of(const eddy_files *files)
 {
     eddy_safetensors s;
     eddy_error       e = { 0 };
-    ck_assert_msg(eddy__safetensors_open(files, NULL, "f", false, &s, &e) == EDDY_OK, "%s", e.message);
+    ck_assert_msg(eddy__safetensors_open(files, NULL, "f", false, &s, &e) == EDDY_OK, "%s",
+                  e.message);
     eddy_array  *w = value(&s, "w"), *b = value(&s, "b");
     const double v = eddy_array_item(w);
     ck_assert(eddy_array_item(b) == -v);

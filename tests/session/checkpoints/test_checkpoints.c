@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 Suite *checkpoints_suite(void);
 
@@ -131,11 +132,11 @@ END_TEST
 /* The arrays of a mapped file outlive it, and writing to them does not change it. */
 START_TEST(mapped)
 {
-    char          path[] = "/tmp/eddy_checkpoints_XXXXXX";
+    char path[64];
     eddy_graph   *h = eddy_graph_new();
     eddy_session *t = eddy_session_new(h);
     eddy_tensor   v = eddy_variable(h, vector(h, 3, (double[]){ 1, 2, 3 }), .name = "v");
-    ck_assert_int_ge(mkstemp(path), 0);
+    snprintf(path, sizeof path, "/tmp/eddy_checkpoints_%ld", (long)getpid());
     runs(t, eddy_initializer(h));
     ck_assert_int_eq(eddy_save(t, path, EDDY_LIST()), EDDY_OK);
     for (int turn = 0; turn < 2; turn++) {
@@ -166,7 +167,8 @@ START_TEST(several_files)
     static const char path[] = "d/m.safetensors.index.json";
     eddy_tensor v[5];
     const eddy_metadata pair = { "step", "1" };
-    for (int i = 0; i < 5; i++) v[i] = counting((char[]){ (char)('a' + i), 0 }, EDDY_FLOAT64, EDDY_SHAPE(4));
+    for (int i = 0; i < 5; i++)
+        v[i] = counting((char[]){ (char)('a' + i), 0 }, EDDY_FLOAT64, EDDY_SHAPE(4));
     for (int turn = 0; turn < 3; turn++) {
         WORKS(eddy_save_checkpoint(s, path, .shard_bytes = turn == 1 ? 1 : 64,
                                    .metadata = &pair, .n_metadata = 1));
@@ -188,7 +190,8 @@ END_TEST
 START_TEST(several_files_or_the_old_ones)
 {
     static const char path[] = "m.safetensors.index.json";
-    eddy_tensor v = counting("v", EDDY_FLOAT32, EDDY_SHAPE(8)), w = counting("w", EDDY_FLOAT32, EDDY_SHAPE(8));
+    eddy_tensor       v = counting("v", EDDY_FLOAT32, EDDY_SHAPE(8)),
+                w = counting("w", EDDY_FLOAT32, EDDY_SHAPE(8));
     WORKS(eddy_save_checkpoint(s, path, .shard_bytes = 32));
     bool reached = true;
     for (int at = 1; reached; at++) {
@@ -197,7 +200,8 @@ START_TEST(several_files_or_the_old_ones)
         memory_files_init(&m);
         for (int i = 0; i < MEMORY_FILES; i++) {
             const memory_content *c = memory_files_get(&files, files.entries[i].name);
-            if (files.entries[i].name[0]) memory_files_put(&m, files.entries[i].name, c->bytes, c->size);
+            if (files.entries[i].name[0])
+                memory_files_put(&m, files.entries[i].name, c->bytes, c->size);
         }
         eddy_graph   *h = eddy_graph_new(.files = &m.table);
         eddy_session *t = eddy_session_new(h);
@@ -205,7 +209,9 @@ START_TEST(several_files_or_the_old_ones)
         eddy_tensor   two[2] = { eddy_variable(h, nines, .name = "v"),
                                  eddy_variable(h, nines, .name = "w") };
         runs(t, eddy_initializer(h));
-        m.fault = (memory_fault){ .at = m.calls + at, .number = EIO, .persistent = power, .power = power };
+        m.fault = (memory_fault){
+            .at = m.calls + at, .number = EIO, .persistent = power, .power = power
+        };
         const int begin = m.calls;
         const eddy_status status = eddy_save_checkpoint(t, path, .shard_bytes = 32);
         reached = m.calls >= begin + at;
@@ -214,9 +220,11 @@ START_TEST(several_files_or_the_old_ones)
             if (power) memory_files_crash(&m, seed, &after);
             m.fault.at = 0;
             eddy_error       e = { 0 };
-            eddy_checkpoint *c = eddy_checkpoint_open(path, power ? &after.table : &m.table, .error = &e);
+            eddy_checkpoint *c =
+                eddy_checkpoint_open(path, power ? &after.table : &m.table, .error = &e);
             ck_assert_msg(c != NULL, "%s", e.message);
-            eddy_array *a = eddy_checkpoint_value(c, "v", NULL), *b = eddy_checkpoint_value(c, "w", NULL);
+            eddy_array *a = eddy_checkpoint_value(c, "v", NULL),
+                       *b = eddy_checkpoint_value(c, "w", NULL);
             const bool is_new = eddy_array_get(a, 0) == 9;
             ck_assert(is_new || status != EDDY_OK);
             ck_assert(is_new == (eddy_array_get(b, 0) == 9));
@@ -249,17 +257,18 @@ START_TEST(names_and_axes)
         { { "deep/**" }, { "shallow/**" }, .axes = NULL },
     };
     const eddy_checkpoint_map map = { .rules = rules, .n_rules = 8, .heads = 2 };
-    eddy_tensor v[] = {
-        counting("first/kernel", EDDY_FLOAT32, EDDY_SHAPE(2, 3)),
-        counting("block_12/kernel", EDDY_FLOAT64, EDDY_SHAPE(2, 2)),
-        counting("fused", EDDY_FLOAT32, EDDY_SHAPE(2, 4)),
-        counting("left", EDDY_FLOAT32, EDDY_SHAPE(2)), counting("right", EDDY_FLOAT32, EDDY_SHAPE(1)),
-        counting("image", EDDY_UINT8, EDDY_SHAPE(1, 2, 2, 2)),
-        counting("split", EDDY_FLOAT32, EDDY_SHAPE(2, 4)),
-        counting("one", EDDY_FLOAT32, EDDY_SHAPE(2)),
-        counting("deep/a/b", EDDY_INT32, EDDY_SHAPE(2)),
-        counting("other", EDDY_FLOAT32, EDDY_SCALAR),
-        counting("none", EDDY_FLOAT32, EDDY_SHAPE(0, 3)),
+    eddy_tensor               v[] = {
+                      counting("first/kernel", EDDY_FLOAT32, EDDY_SHAPE(2, 3)),
+                      counting("block_12/kernel", EDDY_FLOAT64, EDDY_SHAPE(2, 2)),
+                      counting("fused", EDDY_FLOAT32, EDDY_SHAPE(2, 4)),
+                      counting("left", EDDY_FLOAT32, EDDY_SHAPE(2)),
+                      counting("right", EDDY_FLOAT32, EDDY_SHAPE(1)),
+                      counting("image", EDDY_UINT8, EDDY_SHAPE(1, 2, 2, 2)),
+                      counting("split", EDDY_FLOAT32, EDDY_SHAPE(2, 4)),
+                      counting("one", EDDY_FLOAT32, EDDY_SHAPE(2)),
+                      counting("deep/a/b", EDDY_INT32, EDDY_SHAPE(2)),
+                      counting("other", EDDY_FLOAT32, EDDY_SCALAR),
+                      counting("none", EDDY_FLOAT32, EDDY_SHAPE(0, 3)),
     };
     enum { N = sizeof v / sizeof *v };
     WORKS(eddy_save_checkpoint(s, "f", .map = &map));
@@ -282,14 +291,17 @@ START_TEST(names_and_axes)
     clear(v[4]);
     WORKS(eddy_restore_checkpoint(s, "f", EDDY_LIST(v[4]), .map = &map));
     counts(v[4]);
-    ck_assert_int_eq(eddy_save_checkpoint(s, "g", EDDY_LIST(v[4]), .map = &map), EDDY_INVALID_ARGUMENT);
+    ck_assert_int_eq(eddy_save_checkpoint(s, "g", EDDY_LIST(v[4]), .map = &map),
+                     EDDY_INVALID_ARGUMENT);
 }
 END_TEST
 
 START_TEST(scopes_and_separators)
 {
-    static const eddy_checkpoint_rule  rules[] = { { { "**/w" }, { "model.**.weight" }, .axes = "n -> n" },
-                                                   { .variables = { "**" }, .entries = { "**" } } };
+    static const eddy_checkpoint_rule rules[] = {
+        { { "**/w" }, { "model.**.weight" }, .axes = "n -> n" },
+        { .variables = { "**" }, .entries = { "**" } }
+    };
     static const eddy_checkpoint_scope scopes[] = { { "a/b", "ab" }, { "block_*", "layers.*" },
                                                     { "gone", "" } };
     const eddy_checkpoint_map map = { .rules = rules, .n_rules = 2, .scopes = scopes, .n_scopes = 3,
@@ -413,7 +425,8 @@ START_TEST(complex_numbers)
     eddy_array_free(b);
     /* Also without the note: pairs of real numbers. */
     const eddy_array *pairs = EDDY_SHAPED(EDDY_DOUBLES(1, 2, 3, -4), 2, 2);
-    eddy__safetensors_write(&files.table, NULL, "f", 1, (const char *[]){ "z" }, &pairs, 0, NULL, NULL);
+    eddy__safetensors_write(&files.table, NULL, "f", 1, (const char *[]){ "z" }, &pairs, 0, NULL,
+                            NULL);
     clear(z);
     WORKS(eddy_restore(s, "f", EDDY_LIST()));
     b = eddy_variable_value(s, z);
@@ -428,11 +441,13 @@ END_TEST
 START_TEST(reported)
 {
     eddy_restore_report r;
-    eddy_tensor a = counting("a", EDDY_FLOAT32, EDDY_SHAPE(2)), b = counting("b", EDDY_FLOAT32, EDDY_SHAPE(2)),
+    eddy_tensor         a = counting("a", EDDY_FLOAT32, EDDY_SHAPE(2)),
+                b = counting("b", EDDY_FLOAT32, EDDY_SHAPE(2)),
                 c = counting("c", EDDY_FLOAT32, EDDY_SHAPE(2));
     WORKS(eddy_save(s, "f", EDDY_LIST(a, c)));
     clear(a);
-    ck_assert_int_eq(eddy_restore_checkpoint(s, "f", EDDY_LIST(a, b), .report = &r), EDDY_NOT_FOUND);
+    ck_assert_int_eq(eddy_restore_checkpoint(s, "f", EDDY_LIST(a, b), .report = &r),
+                     EDDY_NOT_FOUND);
     ck_assert_int_eq(r.n_restored, 0);
     ck_assert_int_eq(r.n_missing, 1);
     eddy_restore_report_free(&r);
@@ -447,7 +462,8 @@ START_TEST(reported)
     eddy_restore_report_free(&r);
     eddy_restore_report_free(&r);
     eddy_restore_report_free(NULL);
-    ck_assert_int_eq(eddy_restore_checkpoint(s, "f", EDDY_LIST(b), .partial = true), EDDY_NOT_FOUND);
+    ck_assert_int_eq(eddy_restore_checkpoint(s, "f", EDDY_LIST(b), .partial = true),
+                     EDDY_NOT_FOUND);
 }
 END_TEST
 

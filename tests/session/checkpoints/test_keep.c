@@ -1,0 +1,214 @@
+/* test_keep.c -- keeping the last checkpoints and the best one, also when calls fail and the power
+ * is lost. */
+#include "tests/lib/golden.h"
+#include "tests/lib/memory_files.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+Suite *keep_suite(void);
+
+typedef struct training {
+    eddy_graph   *graph;
+    eddy_session *session;
+    eddy_tensor   v;
+} training;
+
+static training begin(memory_files *m)
+{
+    training t = { .graph = eddy_graph_new(.files = &m->table) };
+    t.v = eddy_variable(t.graph, eddy_scalar(t.graph, 0), .name = "v");
+    t.session = eddy_session_new(t.graph);
+    runs(t.session, eddy_initializer(t.graph));
+    return t;
+}
+
+static void end(training *t)
+{
+    eddy_session_free(t->session);
+    eddy_graph_free(t->graph);
+}
+
+/* Saves the number of the step. */
+static eddy_status keep(const training *t, int step, int last, double metric)
+{
+    eddy_variable_set(t->session, t->v, EDDY_NUMBER(EDDY_FLOAT32, step));
+    return eddy_keep_checkpoint(t->session, "d", step, last, metric);
+}
+
+static bool has_step(const memory_files *m, int step)
+{
+    char path[64];
+    snprintf(path, sizeof path, "d/checkpoint-%d.safetensors", step);
+    return memory_files_get(m, path) != NULL;
+}
+
+/* The value that the checkpoint has is its step. */
+static void is_complete(const memory_files *m, const eddy_kept_checkpoint *k)
+{
+    eddy_error       e = { 0 };
+    eddy_checkpoint *c = eddy_checkpoint_open(k->path, &m->table, .error = &e);
+    ck_assert_msg(c != NULL, "%s", e.message);
+    eddy_array *v = eddy_checkpoint_value(c, "v", &e);
+    ck_assert_double_eq(eddy_array_item(v), (double)k->step);
+    eddy_array_free(v);
+    eddy_checkpoint_free(c);
+}
+
+START_TEST(last_and_best)
+{
+    static const double metrics[] = { 5, 2, NAN, 2, 7, 6 };
+    memory_files         m;
+    eddy_kept_checkpoint k;
+    memory_files_init(&m);
+    training t = begin(&m);
+    ck_assert_int_eq(eddy_latest_checkpoint("d", &m.table, &k, NULL), EDDY_OK);
+    ck_assert(k.step == -1 && isnan(k.metric));
+    for (int step = 0; step < 6; step++) {
+        ck_assert_int_eq(keep(&t, step, 2, metrics[step]), EDDY_OK);
+        ck_assert_int_eq(eddy_latest_checkpoint("d", &m.table, &k, NULL), EDDY_OK);
+        ck_assert_int_eq(k.step, step);
+        is_complete(&m, &k);
+    }
+    ck_assert_int_eq(memory_files_count(&m), 4);
+    ck_assert(has_step(&m, 1) && has_step(&m, 4) && has_step(&m, 5));
+    ck_assert_int_eq(eddy_best_checkpoint("d", &m.table, &k, NULL), EDDY_OK);
+    ck_assert_int_eq(k.step, 1);
+    ck_assert_double_eq(k.metric, 2);
+    is_complete(&m, &k);
+    ck_assert_int_eq(eddy_keep_checkpoint(t.session, "d", 9, 1, 1, .larger_is_better = true),
+                     EDDY_OK);
+    eddy_best_checkpoint("d", &m.table, &k, NULL);
+    ck_assert_int_eq(k.step, 4);
+    ck_assert(has_step(&m, 4) && has_step(&m, 9) && memory_files_count(&m) == 3);
+    /* A step again, and with options. */
+    const eddy_metadata             pair = { "epoch", "3" };
+    const eddy_save_checkpoint_args options =
+        *EDDY_OPTIONS(eddy_save_checkpoint_args, .metadata = &pair, .n_metadata = 1);
+    ck_assert_int_eq(eddy_keep_checkpoint(t.session, "d", 9, 1, .options = &options), EDDY_OK);
+    eddy_latest_checkpoint("d", &m.table, &k, NULL);
+    ck_assert(k.step == 9 && isnan(k.metric));
+    eddy_checkpoint *c = eddy_checkpoint_open(k.path, &m.table);
+    ck_assert_str_eq(eddy_checkpoint_text(c, "epoch"), "3");
+    eddy_checkpoint_free(c);
+    end(&t);
+    memory_files_free(&m);
+}
+END_TEST
+
+/* What is listed is complete after any failure, and the next call continues. */
+START_TEST(calls_fail)
+{
+    bool reached = true;
+    for (int at = 1; reached; at++) {
+        memory_files         m;
+        eddy_kept_checkpoint k;
+        memory_files_init(&m);
+        training t = begin(&m);
+        for (int step = 0; step < 3; step++) ck_assert_int_eq(keep(&t, step, 2, 1), EDDY_OK);
+        const int begun = m.calls;
+        m.fault = (memory_fault){
+            .at = begun + at, .number = EIO, .persistent = _i > 0, .power = _i == 2
+        };
+        const eddy_status status = keep(&t, 3, 2, 0.5);
+        reached = m.calls >= begun + at;
+        for (unsigned seed = 0; seed < (_i == 2 ? 20u : 1u); seed++) {
+            memory_files after;
+            if (_i == 2) memory_files_crash(&m, seed, &after);
+            m.fault.at = 0;
+            memory_files *now = _i == 2 ? &after : &m;
+            ck_assert_int_eq(eddy_latest_checkpoint("d", &now->table, &k, NULL), EDDY_OK);
+            ck_assert(k.step == 3 || (k.step == 2 && status != EDDY_OK));
+            is_complete(now, &k);
+            ck_assert_int_eq(eddy_best_checkpoint("d", &now->table, &k, NULL), EDDY_OK);
+            is_complete(now, &k);
+            if (_i == 2) memory_files_free(&after);
+        }
+        ck_assert_int_eq(keep(&t, 4, 1, 2), EDDY_OK);
+        ck_assert(!has_step(&m, 1) && !has_step(&m, 2) && has_step(&m, 4));
+        end(&t);
+        memory_files_free(&m);
+        ck_assert_int_lt(at, 200);
+    }
+}
+END_TEST
+
+static const char *const bad[] = {
+    "", "x", "x\n", "eddy checkpoints, best: \n", "eddy checkpoints, best: smallest",
+    "eddy checkpoints, best: smallest\n1\n", "eddy checkpoints, best: smallest\n1 2 3\n",
+    "eddy checkpoints, best: smallest\n1 x\n", "eddy checkpoints, best: smallest\n-1 2\n",
+    "eddy checkpoints, best: smallest\n1 2", "eddy checkpoints, best: smallest\n2 1\n1 1\n",
+    "eddy checkpoints, best: smallest\n1 1\n1 1\n", "eddy checkpoints, best: smallest\n1 .nan\n",
+};
+
+static void list_fails(const char *text, size_t n, eddy_status status)
+{
+    memory_files         m;
+    eddy_error           e = { 0 };
+    eddy_kept_checkpoint k;
+    memory_files_init(&m);
+    memory_files_put(&m, "d/checkpoints.txt", text, n);
+    training t = begin(&m);
+    ck_assert_int_eq(eddy_latest_checkpoint("d", &m.table, &k, &e), status);
+    ck_assert_int_eq(k.step, -1);
+    ck_assert_int_eq(keep(&t, 3, 2, 1), status);
+    ck_assert_int_eq(memory_files_count(&m), 1);
+    golden_error(&e);
+    end(&t);
+    memory_files_free(&m);
+}
+
+static int cannot_unlink(void *context, const char *path)
+{
+    (void)context, (void)path;
+    errno = EACCES;
+    return -1;
+}
+
+START_TEST(messages)
+{
+    static char          large[2000001];
+    memory_files         m;
+    eddy_error           e = { 0 };
+    eddy_kept_checkpoint k;
+    golden_begin("session/kept_checkpoints");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        list_fails(bad[i], strlen(bad[i]), EDDY_CORRUPT);
+    list_fails("x\0", 2, EDDY_CORRUPT);
+    list_fails(large, sizeof large, EDDY_LIMIT);
+    ck_assert_int_eq(eddy_best_checkpoint(NULL, NULL, &k, &e), EDDY_INVALID_ARGUMENT);
+    golden_error(&e);
+    memory_files_init(&m);
+    training t = begin(&m);
+    ck_assert_int_eq(eddy_keep_checkpoint(t.session), EDDY_INVALID_ARGUMENT);
+    golden_line(eddy_session_message(t.session));
+    ck_assert_int_eq(eddy_keep_checkpoint(t.session, "d", -1), EDDY_INVALID_ARGUMENT);
+    golden_line(eddy_session_message(t.session));
+    ck_assert_int_eq(eddy_keep_checkpoint(t.session, "d", 1, 0), EDDY_INVALID_ARGUMENT);
+    golden_line(eddy_session_message(t.session));
+    end(&t);
+    memset(large, 'd', sizeof large - 1);
+    ck_assert_int_eq(eddy_best_checkpoint(large, &m.table, &k, &e), EDDY_LIMIT);
+    golden_error(&e);
+    m.table.unlink = cannot_unlink;
+    t = begin(&m);
+    ck_assert_int_eq(keep(&t, 1, 1, NAN), EDDY_OK);
+    ck_assert_int_eq(keep(&t, 2, 1, NAN), EDDY_IO);
+    golden_line(eddy_session_message(t.session));
+    end(&t);
+    golden_end();
+    memory_files_free(&m);
+}
+END_TEST
+
+Suite *keep_suite(void)
+{
+    Suite *suite = suite_create("keep");
+    TCase *c = tcase_create("keep");
+    tcase_add_test(c, last_and_best);
+    tcase_add_loop_test(c, calls_fail, 0, 3);
+    tcase_add_test(c, messages);
+    suite_add_tcase(suite, c);
+    return suite;
+}
