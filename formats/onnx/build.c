@@ -66,14 +66,12 @@ static eddy_tensor build_weight(onnx_build *b, onnx_value *v)
     const char   *name = v->weight && *v->weight ? v->weight : NULL;
     const eddy_dtype compute = eddy__onnx_dtype(v->type);
     eddy_tensor   t = EDDY_NO_TENSOR;
-    eddy_scope_begin(r->graph, NULL);
-    eddy_scope_begin(r->graph, r->options.scope);
+    eddy_scope_begin(r->graph, r->root);
     const char *clean = name ? eddy__onnx_clean_name(r, name) : "Const";
     if (name && r->options.variables && eddy_dtype_is_floating(compute)) {
         t = eddy_cast(eddy_constant(r->graph, .value = v->array), compute);
         t = eddy_variable(r->graph, .initial_value = t, .name = clean);
     } else t = eddy_cast(eddy_constant(r->graph, .value = v->array, .name = clean), compute);
-    eddy_scope_end(r->graph);
     eddy_scope_end(r->graph);
     return t;
 }
@@ -95,6 +93,7 @@ eddy_tensor eddy__onnx_tensor_of(onnx_build *b, onnx_value *v)
 eddy_tensor eddy__onnx_in(onnx_build *b, int i)
 {
     onnx_value *v = eddy__onnx_value_in(b, i);
+    if (!v) b->absent = i;
     return v ? eddy__onnx_tensor_of(b, v) : eddy_none(b->graph);
 }
 

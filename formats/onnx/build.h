@@ -58,6 +58,7 @@ struct onnx_build {
     eddy_onnx_support    support;       /* of a failure */
     const char          *reason;        /* why it failed; NULL: it did not */
     eddy_status          status;
+    int                  absent;        /* the last input that was asked for and left out; -1: none */
 };
 
 /* ------------------------------------------------------------------ inputs -- */

@@ -187,7 +187,8 @@ static bool find_inputs(onnx_build *b, bool *unknown)
 static bool check_outputs(onnx_build *b)
 {
     if (eddy_graph_status(b->graph) != EDDY_OK) {
-        b->reason = eddy__region_print(b->memory, "%s", eddy_graph_message(b->graph));
+        b->reason = b->absent >= 0 ? eddy__region_print(b->memory, "input %d is missing", b->absent)
+                                   : eddy__region_print(b->memory, "%s", eddy_graph_message(b->graph));
         b->status = eddy_graph_status(b->graph);
         b->support = EDDY_ONNX_MISSING;
         if (!b->reason) b->reason = "out of memory";
@@ -259,7 +260,7 @@ static bool define_outputs(onnx_build *b, bool built)
 static bool one_node(onnx_reader *r, onnx_scope *s, const onnx_node *n, size_t index)
 {
     onnx_build b = { .reader = r, .scope = s, .graph = r->graph, .memory = &r->memory, .node = n,
-                     .n_out = (int)n->n_outputs, .support = EDDY_ONNX_UNKNOWN };
+                     .n_out = (int)n->n_outputs, .support = EDDY_ONNX_UNKNOWN, .absent = -1 };
     const char *place = place_of(&b, s, index);
     const int   entry = r->n_entries;
     bool        unknown = false;

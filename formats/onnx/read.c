@@ -28,7 +28,7 @@ struct eddy_onnx_report {
 
 /* ------------------------------------------------------------------ opening -- */
 
-bool eddy__onnx_open(onnx_reader *r, const eddy_onnx_args *given)
+static bool open_file(onnx_reader *r, const eddy_onnx_args *given)
 {
     /* The members that the caller's version of the struct has. */
     r->options = (eddy_onnx_args){ eddy_onnx_args_DEFAULTS .size_ = sizeof r->options };
@@ -53,9 +53,9 @@ bool eddy__onnx_open(onnx_reader *r, const eddy_onnx_args *given)
     const uint8_t   *at = NULL;
     if (!eddy__onnx_parse(&r->memory, all, &r->model, &at))
         return r->memory.full ? eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory")
-            : eddy__onnx_error(r, EDDY_CORRUPT, "no ONNX model: damaged at byte %lld",
+            : eddy__onnx_error(r, EDDY_CORRUPT, "this is not an ONNX model: byte %lld is damaged",
                                at ? (long long)(at - all.at) : 0LL);
-    if (!r->model.graph) return eddy__onnx_error(r, EDDY_CORRUPT, "no ONNX model: it has no graph");
+    if (!r->model.graph) return eddy__onnx_error(r, EDDY_CORRUPT, "this is not an ONNX model: it has no graph");
     return true;
 }
 
@@ -100,7 +100,7 @@ static onnx_value *bound(onnx_reader *r, const onnx_info *info, eddy_tensor give
         (d != compute && d != eddy__onnx_stored(info->type)) ||
         !eddy_shape_compatible(eddy_shape_of(given), info->shape)) {
         char shape[100];
-        eddy__onnx_error(r, EDDY_INVALID_ARGUMENT, "input '%s' is %s%s, which the tensor given for it is not",
+        eddy__onnx_error(r, EDDY_INVALID_ARGUMENT, "input '%s' is %s%s; the tensor given for it is not",
                          info->name, eddy__onnx_type_name(info->type),
                          eddy_shape_print(info->shape, shape, sizeof shape));
         return NULL;
@@ -230,8 +230,9 @@ static bool ports(onnx_reader *r, port *p, onnx_value *v, const onnx_info *info,
 
 /* ------------------------------------------------------------------- passes -- */
 
-/* Builds the model in g; in a trial as far as it goes, with what has the caller's tensors' types. */
-bool eddy__onnx_pass(onnx_reader *r, eddy_graph *g, bool trial)
+/* Weights and inputs of the model in g, in its current scope; in a trial with stand-ins for the
+ * caller's tensors. */
+static bool begin_pass(onnx_reader *r, eddy_graph *g, bool trial)
 {
     r->graph = g;
     r->nodes = 0;
@@ -239,8 +240,9 @@ bool eddy__onnx_pass(onnx_reader *r, eddy_graph *g, bool trial)
     if (!r->main) return false;
     r->main->imports = r->model.imports;
     r->main->n_imports = r->model.n_imports;
-    if (!eddy__onnx_weights(r, r->main, r->model.graph) || !inputs(r, trial)) return false;
-    return true;
+    r->root = eddy__region_print(&r->memory, "%s", eddy_scope_name(g));
+    if (!r->root) return eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory");
+    return eddy__onnx_weights(r, r->main, r->model.graph) && inputs(r, trial);
 }
 
 static bool build_nodes(onnx_reader *r)
@@ -258,13 +260,9 @@ static bool trial(onnx_reader *r)
 {
     eddy_graph *g = eddy_graph_new();
     if (!g) return eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory");
-    const char *scope = r->options.scope;
-    bool        ok = eddy__onnx_pass(r, g, true);
-    if (ok) {
-        eddy_scope_begin(g, scope);
-        ok = build_nodes(r);
-        eddy_scope_end(g);
-    }
+    eddy_scope_begin(g, r->options.scope);
+    bool ok = begin_pass(r, g, true) && build_nodes(r);
+    eddy_scope_end(g);
     if (ok && eddy_graph_status(g) != EDDY_OK)
         ok = eddy__onnx_error(r, eddy_graph_status(g), "%s", eddy_graph_message(g));
     eddy_session_free(r->session);
@@ -307,7 +305,7 @@ static bool read_into(onnx_reader *r, eddy_onnx_model *m)
         return eddy__onnx_error(r, EDDY_FINALIZED, "the graph is finalized");
     if (!trial(r)) return false;
     eddy_scope_begin(g, r->options.scope);
-    const bool ok = eddy__onnx_pass(r, g, false) && finish(r, m);
+    const bool ok = begin_pass(r, g, false) && finish(r, m);
     eddy_scope_end(g);
     return ok;
 }
@@ -316,7 +314,7 @@ eddy_onnx_model *eddy_onnx_read_with(const eddy_onnx_args *given)
 {
     onnx_reader      r = { 0 };
     eddy_onnx_model *m = calloc(1, sizeof *m);
-    bool             ok = eddy__onnx_open(&r, given);
+    bool             ok = open_file(&r, given);
     if (ok && !m) ok = eddy__onnx_error(&r, EDDY_NO_MEMORY, "out of memory");
     if (ok && read_into(&r, m)) {
         m->memory = r.memory;           /* the names, and the values by name */
@@ -402,7 +400,7 @@ eddy_onnx_report *eddy_onnx_check_with(const eddy_onnx_args *given)
 {
     onnx_reader       r = { 0 };
     eddy_onnx_report *report = calloc(1, sizeof *report);
-    bool              ok = eddy__onnx_open(&r, given);
+    bool              ok = open_file(&r, given);
     if (ok && !report) ok = eddy__onnx_error(&r, EDDY_NO_MEMORY, "out of memory");
     r.reporting = true;
     if (ok && trial(&r)) {

@@ -38,6 +38,7 @@ struct onnx_reader {
     eddy_graph      *graph;
     onnx_file        model;
     onnx_scope      *main;
+    const char      *root;          /* the scope of the model in the graph, with its slash */
     eddy_session    *session;       /* evaluates constants */
     onnx_kept       *kept;          /* arrays and files to release */
     bool             reporting;     /* goes on after nodes that cannot be built */
@@ -72,9 +73,7 @@ bool        eddy__onnx_error(onnx_reader *r, eddy_status s, const char *format, 
 /* A name that Eddy accepts. */
 const char *eddy__onnx_clean_name(onnx_reader *r, const char *name);
 
-/* One reading of the file into a graph. */
-bool eddy__onnx_open(onnx_reader *r, const eddy_onnx_args *given);
-bool eddy__onnx_pass(onnx_reader *r, eddy_graph *g, bool trial);
-void eddy__onnx_close(onnx_reader *r);
+/* Releases everything; the reader may be zeroed. */
+void        eddy__onnx_close(onnx_reader *r);
 
 #endif

@@ -58,7 +58,7 @@ static source *external(onnx_reader *r, const onnx_tensor *t, wire_bytes *raw)
 {
     if (!contained(t->location)) {
         eddy__onnx_error(r, EDDY_INVALID_ARGUMENT,
-                         "tensor '%s': external data must be in the folder of the model, not in '%s'",
+                         "tensor '%s': external data must be in the folder of the model; '%s' is not",
                          t->name, t->location ? t->location : "");
         return NULL;
     }
@@ -214,7 +214,7 @@ eddy_array *eddy__onnx_elements(onnx_reader *r, const onnx_tensor *t)
     const int64_t count = eddy_shape_count(shape) * (parts ? 2 : 1);
     const uint64_t bytes = ((uint64_t)count * (uint64_t)width(t->type) + 7) / 8;
     if (has_raw ? raw.size != bytes : t->count != (uint64_t)count) {
-        eddy__onnx_error(r, EDDY_CORRUPT, "tensor '%s' has not as many elements as its shape", t->name);
+        eddy__onnx_error(r, EDDY_CORRUPT, "tensor '%s' does not have as many elements as its shape", t->name);
         return NULL;
     }
     eddy_array *a = has_raw && same_bytes(t->type)
@@ -237,7 +237,7 @@ static bool strings(onnx_reader *r, const onnx_tensor *t, onnx_value *v)
 {
     if (!shape_of(r, t, &v->strings_shape)) return false;
     if ((uint64_t)eddy_shape_count(v->strings_shape) != t->count)
-        return eddy__onnx_error(r, EDDY_CORRUPT, "tensor '%s' has not as many elements as its shape",
+        return eddy__onnx_error(r, EDDY_CORRUPT, "tensor '%s' does not have as many elements as its shape",
                                 t->name);
     v->strings = t->strings;
     v->count = (int)t->count;
