@@ -153,7 +153,8 @@ extern const onnx_operator eddy__onnx_math[], eddy__onnx_arrays[], eddy__onnx_sh
     eddy__onnx_rnn[], eddy__onnx_control[], eddy__onnx_quantized[], eddy__onnx_sequences[],
     eddy__onnx_images[], eddy__onnx_signal[], eddy__onnx_random[], eddy__onnx_losses[],
     eddy__onnx_training[], eddy__onnx_indexing[], eddy__onnx_resize[],
-    eddy__onnx_grams[];
+    eddy__onnx_grams[], eddy__onnx_attention[], eddy__onnx_conv_transpose[],
+    eddy__onnx_deform_conv[];
 /* The row for this operator in this version; NULL if there is none. */
 const onnx_operator *eddy__onnx_find(const char *domain, const char *name, int version);
 

@@ -82,3 +82,19 @@ bool eddy__onnx_window_ceil(onnx_build *b, eddy_tensor x, onnx_window *w)
     }
     return true;
 }
+
+eddy_tensor eddy__onnx_window_first(eddy_tensor filter, int axes)
+{
+    eddy_dims perm = { .count = axes + 2 };
+    for (int i = 0; i < axes; i++) perm.at[i] = i + 2;
+    perm.at[axes] = 1;
+    perm.at[axes + 1] = 0;
+    return eddy_transpose(filter, perm);
+}
+
+eddy_tensor eddy__onnx_along_channels(eddy_tensor bias, int axes)
+{
+    eddy_shape s = { .rank = axes + 1, .dim = { eddy_shape_of(bias).rank == 1 ? eddy_shape_of(bias).dim[0] : -1 } };
+    for (int i = 1; i <= axes; i++) s.dim[i] = 1;
+    return eddy_reshape(bias, s);
+}
