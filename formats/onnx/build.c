@@ -115,7 +115,7 @@ const eddy_array *eddy__onnx_array_of(onnx_build *b, onnx_value *v)
     if (v->array || v->kind != ONNX_TENSOR || v->strings || !eddy_is_valid(v->t)) return v->array;
     eddy_array *a = eddy_array_copy(eddy_constant_value(v->t));
     if (!a && v->constant && eddy_graph_status(r->graph) == EDDY_OK) {
-        if (!r->session) r->session = eddy_session_new(r->graph, .threads = 1);
+        if (!r->session) r->session = eddy_session_new(r->graph, .threads = 1, .max_bytes = 1 << 26);
         a = eddy_array_copy(eddy_eval_in(r->session, v->t));
     }
     if (a && eddy__onnx_keep(r, a)) v->array = a;
@@ -135,7 +135,7 @@ const eddy_array *eddy__onnx_need(onnx_build *b, int i, const char *what)
 static int64_t element(const eddy_array *a, int64_t i)
 {
     return eddy_array_dtype(a) == EDDY_INT64 ? ((int64_t *)eddy_array_data(a))[i]
-                                             : (int64_t)eddy_array_get(a, i);
+                                             : eddy__onnx_integer(eddy_array_get(a, i));
 }
 
 int eddy__onnx_list(onnx_build *b, int i, const char *name, int64_t list[ONNX_MAX_LIST])
@@ -154,6 +154,12 @@ int eddy__onnx_list(onnx_build *b, int i, const char *name, int64_t list[ONNX_MA
         return eddy__onnx_missing(b, "input %d is no short list of integers", i), ONNX_FAILED;
     for (int64_t k = 0; k < eddy_array_count(a); k++) list[k] = element(a, k);
     return (int)eddy_array_count(a);
+}
+
+int64_t eddy__onnx_integer(double v)
+{
+    if (!(v == v)) return 0;
+    return v >= 9e18 ? INT64_MAX : v <= -9e18 ? INT64_MIN : (int64_t)v;
 }
 
 int eddy__onnx_axis(onnx_build *b, int64_t axis, int rank)

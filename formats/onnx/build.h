@@ -84,6 +84,10 @@ int  eddy__onnx_list(onnx_build *b, int i, const char *name, int64_t list[ONNX_M
 int  eddy__onnx_axes(onnx_build *b, int i, const char *name, int rank, int64_t list[ONNX_MAX_LIST]);
 /* An axis in [-rank, rank) as one in [0, rank); ONNX_FAILED with a reason. */
 int  eddy__onnx_axis(onnx_build *b, int64_t axis, int rank);
+/* A number as an integer, saturated; 0 for NaN. */
+int64_t eddy__onnx_integer(double v);
+/* Numbers of a constant that an operator computes. */
+enum { ONNX_MAX_COMPUTED = 1 << 24 };
 /* The known elements of input i, ONNX_UNKNOWN_SIZE for others; NULL if nothing is known. */
 const int64_t *eddy__onnx_partly(onnx_build *b, int i, int *count);
 

@@ -48,7 +48,7 @@ struct onnx_reader {
     int              nodes;         /* built so far */
 };
 
-enum { ONNX_MAX_DEPTH = 32, ONNX_MAX_NODES = 1 << 22 };
+enum { ONNX_MAX_DEPTH = 32, ONNX_MAX_NODES = 1 << 20 };
 
 onnx_value *eddy__onnx_lookup(const onnx_scope *s, const char *name);
 bool        eddy__onnx_define(onnx_reader *r, onnx_scope *s, const char *name, onnx_value *v);

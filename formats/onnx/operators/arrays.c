@@ -173,7 +173,7 @@ static eddy_tensor wrap_padded(onnx_build *b, eddy_tensor x, int rank, const int
     for (int i = 0; i < rank; i++) {
         const int64_t size = eddy_shape_of(x).dim[i], all = size + before[i] + after[i];
         if (before[i] == 0 && after[i] == 0) continue;
-        if (size <= 0 || all > INT32_MAX) return eddy__onnx_missing(b, "the dimension must be known"), x;
+        if (size <= 0 || all > ONNX_MAX_COMPUTED) return eddy__onnx_missing(b, "the dimension must be known"), x;
         int64_t *at = eddy__region_take(b->memory, (size_t)all, sizeof *at);
         for (int64_t k = 0; at && k < all; k++) at[k] = ((k - before[i]) % size + size) % size;
         if (at) x = eddy_gather(x, eddy__onnx_int64s(b, at, (int)all), .axis = i);

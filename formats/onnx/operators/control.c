@@ -132,7 +132,7 @@ static int64_t number_in(onnx_build *b, int i, int64_t otherwise)
 {
     onnx_value       *v = eddy__onnx_value_in(b, i);
     const eddy_array *a = v ? eddy__onnx_array_of(b, v) : NULL;
-    return a && eddy_array_count(a) == 1 ? (int64_t)eddy_array_item(a) : otherwise;
+    return a && eddy_array_count(a) == 1 ? eddy__onnx_integer(eddy_array_item(a)) : otherwise;
 }
 
 static bool loop_of(onnx_build *b, loop *l)

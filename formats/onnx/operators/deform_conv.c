@@ -26,6 +26,7 @@ static eddy_tensor bilinear(eddy_tensor rows, eddy_tensor y, eddy_tensor x, int6
 static eddy_tensor grid_of(onnx_build *b, const onnx_window *v, int axis, int64_t out_height, int64_t out_width, eddy_dtype d)
 {
     const int64_t k = v->size[0] * v->size[1], out = out_height * out_width;
+    if (k > ONNX_MAX_COMPUTED / out) return eddy__onnx_missing(b, "so large an output"), eddy_none(b->graph);
     double       *at = eddy__region_take(b->memory, (size_t)(k * out), sizeof *at);
     for (int64_t i = 0; at && i < k * out; i++) {
         const int64_t window = i / out, point = i % out;

@@ -243,6 +243,7 @@ static bool non_max_suppression(onnx_build *b)
     const bool   any = eddy__onnx_has(b, 4);
     const double score = option(b, 4, 0, "the threshold of scores");
     if (b->reason) return false;
+    if (!(most >= 0)) most = 0;
     if (n < 0 && most > 4096) return eddy__onnx_missing(b, "the number of boxes must be known");
     if (n >= 0 && most > (double)n) most = (double)n;
     if (eddy__onnx_int(b, "center_point_box", 0)) boxes = corners(b, boxes);

@@ -123,7 +123,7 @@ static bool one_hot(onnx_build *b)
     const eddy_array *d = eddy__onnx_need(b, 1, "depth");
     if (!d) return false;
     if (eddy_array_count(d) != 1) return eddy__onnx_invalid(b, "depth is no single number");
-    depth[0] = (int64_t)eddy_array_get(d, 0);
+    depth[0] = eddy__onnx_integer(eddy_array_get(d, 0));
     eddy_tensor       at = Cast(eddy__onnx_in(b, 0), EDDY_INT64);
     const eddy_tensor values = eddy__onnx_in(b, 2);
     const int64_t     axis = eddy__onnx_int(b, "axis", -1);

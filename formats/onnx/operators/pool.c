@@ -135,20 +135,29 @@ static eddy_dims all_axes(int rank)
     return rank > 2 ? d : EDDY_NO_DIMS;
 }
 
+/* The rank of input 0; -1 with a reason. */
+static int known_rank(onnx_build *b)
+{
+    const int rank = eddy__onnx_rank(b, 0);
+    if (rank < 0) eddy__onnx_missing(b, "the rank of the input must be known");
+    return rank;
+}
+
 static bool global_average(onnx_build *b)
 {
-    return eddy__onnx_put(b, 0, Mean(eddy__onnx_in(b, 0), all_axes(eddy__onnx_rank(b, 0)), .keepdims = true));
+    return known_rank(b) >= 0 && eddy__onnx_put(b, 0, Mean(eddy__onnx_in(b, 0), all_axes(eddy__onnx_rank(b, 0)), .keepdims = true));
 }
 
 static bool global_max(onnx_build *b)
 {
-    return eddy__onnx_put(b, 0, Max(eddy__onnx_in(b, 0), all_axes(eddy__onnx_rank(b, 0)), .keepdims = true));
+    return known_rank(b) >= 0 && eddy__onnx_put(b, 0, Max(eddy__onnx_in(b, 0), all_axes(eddy__onnx_rank(b, 0)), .keepdims = true));
 }
 
 static bool global_lp(onnx_build *b)
 {
     const double      p = b->version < 2 ? eddy__onnx_float(b, "p", 2) : (double)eddy__onnx_int(b, "p", 2);
     const eddy_tensor x = eddy__onnx_in(b, 0);
+    if (known_rank(b) < 0) return false;
     const eddy_tensor sums = Sum(Pow(Abs(x), p), all_axes(eddy__onnx_rank(b, 0)), .keepdims = true);
     return eddy__onnx_put(b, 0, Pow(sums, 1 / p));
 }

@@ -85,7 +85,7 @@ static bool taps_of(onnx_build *b, const resizing *r, int64_t size, int64_t out,
     const int    radius = r->mode == CUBIC ? 2 : 1;
     const double narrow = r->antialias && scale < 1 ? scale : 1;
     *t = (taps){ .count = r->mode == NEAREST ? 1 : 2 * (int)ceil(radius / narrow) };
-    if (t->count > 4096 || out > 1 << 24) return eddy__onnx_missing(b, "the scale is too small or too large");
+    if (t->count > 4096 || out > ONNX_MAX_COMPUTED / t->count) return eddy__onnx_missing(b, "the scale is too small or too large");
     t->at = eddy__region_take(b->memory, (size_t)(t->count * out), sizeof *t->at);
     t->weight = eddy__region_take(b->memory, (size_t)(t->count * out), sizeof *t->weight);
     t->outside = eddy__region_take(b->memory, (size_t)out, sizeof *t->outside);
@@ -182,7 +182,7 @@ static bool from_sizes(onnx_build *b, sizes *z, const eddy_array *want, const in
     for (int i = 0; i < n; i++) {
         const int     axis = (int)axes[i];
         const int64_t size = s.dim[axis];
-        z->out[axis] = least || most ? (int64_t)floor(common * (double)size + 0.5) : (int64_t)eddy_array_get(want, i);
+        z->out[axis] = least || most ? (int64_t)floor(common * (double)size + 0.5) : eddy__onnx_integer(eddy_array_get(want, i));
         if (z->out[axis] == size) continue;
         if (size < 0) return eddy__onnx_missing(b, "the size of axis %d must be known", axis);
         if (size == 0 || z->out[axis] < 0) return eddy__onnx_invalid(b, "a size is not positive");

@@ -96,6 +96,7 @@ static eddy_tensor clipped(const cell *c, eddy_tensor x)
 static eddy_tensor part(eddy_tensor x, int i, int64_t size)
 {
     const int rank = eddy_shape_of(x).rank;
+    if (rank < 1) return eddy_none(x.graph);
     eddy_dims begin = { .count = rank }, sizes = { .count = rank };
     for (int k = 0; k < rank; k++) sizes.at[k] = -1;
     begin.at[rank - 1] = i * size;
@@ -236,6 +237,10 @@ static bool layer(onnx_build *b, int gates, int n_activations)
     const bool both = eddy__onnx_is(b, "direction", "bidirectional", false);
     const bool reverse = eddy__onnx_is(b, "direction", "reverse", false);
     const eddy_shape u = eddy_shape_of(eddy__onnx_in(b, 2));
+    static const int ranks[8] = { 3, 3, 3, 2, 1, 3, 3, 2 };
+    for (int i = 0; i < 8; i++)
+        if (eddy__onnx_has(b, i) && eddy__onnx_rank(b, i) != ranks[i])
+            return eddy__onnx_missing(b, "input %d must be known to have rank %d", i, ranks[i]);
     eddy_tensor x = eddy__onnx_in(b, 0), out[2][EDDY_MAX_RESULTS], hs[2], cs[2], ys[2];
     cell        c = { .b = b, .gates = gates, .hidden = u.rank == 3 ? u.dim[2] : -1,
                       .clip = eddy__onnx_float(b, "clip", 0), .couple = eddy__onnx_int(b, "input_forget", 0) != 0,

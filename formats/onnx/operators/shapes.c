@@ -170,6 +170,7 @@ static bool reshape(onnx_build *b)
     bool       zeros;
     if (requested(b, known, n, &s, &zeros) <= 1) return eddy__onnx_put(b, 0, Reshape(x, s));
     eddy_tensor to = b->version < 5 ? eddy__onnx_int64s(b, list, n) : eddy__onnx_in(b, 1);
+    if (zeros && eddy_shape_of(x).rank < 0) return eddy__onnx_missing(b, "the rank of the input must be known");
     if (zeros) to = without_zeros(x, to, n);
     return eddy__onnx_put(b, 0, eddy_set_shape(eddy_reshape_to(x, to), s));
 }
@@ -205,6 +206,7 @@ static bool unsqueeze(onnx_build *b)
     int64_t   axes[ONNX_MAX_LIST];
     const int n = eddy__onnx_list(b, 1, "axes", axes);
     if (n < 0) return n == ONNX_FAILED ? false : eddy__onnx_invalid(b, "axes are missing");
+    if (eddy__onnx_rank(b, 0) < 0) return eddy__onnx_missing(b, "the rank of the input must be known");
     eddy_tensor x = eddy__onnx_in(b, 0);
     const int   rank = eddy_shape_of(x).rank + n;
     for (int i = 0; i < n; i++) {

@@ -25,6 +25,7 @@ static eddy_tensor parts_of(eddy_tensor z) { return eddy_stack(EDDY_LIST(Real(z)
 static eddy_tensor resized(eddy_tensor z, int64_t n)
 {
     const eddy_shape s = eddy_shape_of(z);
+    if (s.rank < 1) return z;
     const int64_t    size = s.dim[s.rank - 1];
     eddy_dims        begin = { .count = s.rank }, sizes = { .count = s.rank }, more = { .count = s.rank };
     if (n < 0 || n == size || size < 0) return z;
@@ -49,6 +50,7 @@ static bool dft(onnx_build *b)
     const int at = eddy__onnx_axis(b, axis, rank), m = eddy__onnx_list(b, 1, NULL, length);
     const bool inverse = eddy__onnx_int(b, "inverse", 0), half = eddy__onnx_int(b, "onesided", 0);
     if (at < 0 || m == ONNX_FAILED) return false;
+    if (at == rank - 1) return eddy__onnx_invalid(b, "the axis is that of the complex parts");
     eddy_tensor z = complex_of(b, eddy__onnx_in(b, 0));
     if (b->reason) return false;
     z = resized(eddy_moveaxis(z, at, -1), m > 0 ? length[0] : -1);
@@ -133,6 +135,7 @@ static bool mel_matrix(onnx_build *b)
         !eddy__onnx_is_float(type))
         return eddy__onnx_invalid(b, "the numbers of the bands are invalid");
     const int64_t n = (int64_t)bands, bins = (int64_t)length / 2 + 1;
+    if (n * bins > ONNX_MAX_COMPUTED) return eddy__onnx_missing(b, "so many bands");
     int64_t      *edge = eddy__region_take(b->memory, (size_t)n + 2, sizeof *edge);
     double       *w = eddy__region_take(b->memory, (size_t)(bins * n), sizeof *w);
     const double  from = 2595 * log10(1 + low / 700), to = 2595 * log10(1 + high / 700);

@@ -78,7 +78,7 @@ static bool tf_idf(onnx_build *b)
     for (int64_t i = 0; i < g.outputs; i++) column[i] = none;
     for (int k = 0; k < g.n_starts; k++) {
         const int64_t n = k + 1, end = k + 1 < g.n_starts ? g.starts[k + 1] : g.n_pool;
-        for (int64_t at = g.starts[k]; at >= 0 && at + n <= end && at + n <= g.n_pool; at += n, number++) {
+        for (int64_t at = g.starts[k]; at >= 0 && at <= g.n_pool - n && at + n <= end; at += n, number++) {
             if (number >= g.n_columns) return eddy__onnx_invalid(b, "an n-gram has no index");
             if (n < g.shortest || n > g.longest) continue;
             eddy_tensor c = count_of(&g, x, g.pool + at, n, length);
