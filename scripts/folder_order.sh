@@ -51,6 +51,7 @@ formats/onnx formats/onnx/operators: formats'
 admitted='
 *|graph/graph.h|the public types: shapes, element types, arrays, tensors; declarations only
 *|graph/op.h|the public contract of an operation; declarations only
+formats/formats.h|eddy.h|the whole public interface
 session/state/internal.h|session/session.h|the public options and reports that a session keeps
 ops/kernels/reduction/softmax_rows.c|ops/math/exponentials.c|softmax takes the loop of Exp, for the same bits
 build/gen/table.c|control/definitions.c|the generated table lists all operations, for the reader of graph files

@@ -115,7 +115,8 @@ const eddy_array *eddy__onnx_array_of(onnx_build *b, onnx_value *v)
     if (v->array || v->kind != ONNX_TENSOR || v->strings || !eddy_is_valid(v->t)) return v->array;
     eddy_array *a = eddy_array_copy(eddy_constant_value(v->t));
     if (!a && v->constant && eddy_graph_status(r->graph) == EDDY_OK) {
-        if (!r->session) r->session = eddy_session_new(r->graph, .threads = 1, .max_bytes = 1 << 26);
+        if (!r->session)
+            r->session = eddy_session_new(r->graph, .threads = 1, .max_bytes = 1 << 26);
         a = eddy_array_copy(eddy_eval_in(r->session, v->t));
     }
     if (a && eddy__onnx_keep(r, a)) v->array = a;
@@ -143,7 +144,8 @@ int eddy__onnx_list(onnx_build *b, int i, const char *name, int64_t list[ONNX_MA
     int            count = 0;
     const int64_t *from = name ? eddy__onnx_ints(b, name, &count) : NULL;
     if (from) {
-        if (count > ONNX_MAX_LIST) return eddy__onnx_missing(b, "%s is too long", name), ONNX_FAILED;
+        if (count > ONNX_MAX_LIST)
+            return eddy__onnx_missing(b, "%s is too long", name), ONNX_FAILED;
         memcpy(list, from, (size_t)count * sizeof *list);
         return count;
     }
@@ -167,7 +169,8 @@ int eddy__onnx_axis(onnx_build *b, int64_t axis, int rank)
     if (rank == EDDY_UNKNOWN_RANK)
         return eddy__onnx_missing(b, "the rank of the input must be known"), ONNX_FAILED;
     if (axis < -rank || axis >= rank)
-        return eddy__onnx_invalid(b, "axis %lld is not within rank %d", (long long)axis, rank), ONNX_FAILED;
+        return eddy__onnx_invalid(b, "axis %lld is not within rank %d", (long long)axis, rank),
+               ONNX_FAILED;
     return (int)(axis < 0 ? axis + rank : axis);
 }
 

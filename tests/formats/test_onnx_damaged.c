@@ -110,10 +110,12 @@ static void of_files(void)
     ck_assert(!eddy_onnx_read(NULL, "data/sine.onnx", .error = &e));
     golden_error(&e);
     const eddy_tensor       c = eddy_scalar(g, 1);
-    const eddy_onnx_binding none = { "z", EDDY_LIST(c) }, wrong = { "x", EDDY_LIST(c) }, two = { "x", EDDY_LIST(c, c) };
+    const eddy_onnx_binding none = { "z", EDDY_LIST(c) }, wrong = { "x", EDDY_LIST(c) },
+                            two = { "x", EDDY_LIST(c, c) };
     ck_assert(!eddy_onnx_read(g, "data/sine.onnx", .inputs = &none, .input_count = 1, .error = &e));
     golden_error(&e);
-    ck_assert(!eddy_onnx_read(g, "data/sine.onnx", .inputs = &wrong, .input_count = 1, .error = &e));
+    ck_assert(
+        !eddy_onnx_read(g, "data/sine.onnx", .inputs = &wrong, .input_count = 1, .error = &e));
     golden_error(&e);
     ck_assert(!eddy_onnx_read(g, "data/sine.onnx", .inputs = &two, .input_count = 1, .error = &e));
     golden_error(&e);
@@ -141,18 +143,22 @@ static void of_models(void)
     message_inner(&g, GRAPH_OUTPUT, onnx_value_message("y", 1, -1, NULL));
     refused(onnx_model_message(g, 13));
     const float x = 1;
-    static const struct { int type, rank; int64_t dims[9]; size_t size; } weights[] = {
-        { 1, 1, { 2 }, 4 }, { 1, 1, { -2 }, 4 }, { 1, 9, { 1, 1, 1, 1, 1, 1, 1, 1, 1 }, 4 }, { 99, 1, { 1 }, 4 },
-        { 1, 1, { INT64_MAX }, 4 },
+    static const struct { int type, rank; int64_t dims[9]; size_t size;
+    } weights[] = {
+        { 1, 1, { 2 }, 4 },  { 1, 1, { -2 }, 4 },        { 1, 9, { 1, 1, 1, 1, 1, 1, 1, 1, 1 }, 4 },
+        { 99, 1, { 1 }, 4 }, { 1, 1, { INT64_MAX }, 4 },
     };
     for (size_t i = 0; i < sizeof weights / sizeof *weights; i++) {
         g = (message){ NULL, 0 };
-        message_inner(&g, GRAPH_INITIALIZER, onnx_tensor_message("w", weights[i].type, weights[i].rank, weights[i].dims, &x, weights[i].size));
+        message_inner(&g, GRAPH_INITIALIZER,
+                      onnx_tensor_message("w", weights[i].type, weights[i].rank, weights[i].dims,
+                                          &x, weights[i].size));
         refused(onnx_model_message(g, 13));
     }
     const uint64_t large = UINT64_MAX;
     g = (message){ NULL, 0 };
-    message_inner(&g, GRAPH_INITIALIZER, onnx_tensor_message("w", 13, 1, (int64_t[]){ 1 }, &large, 8));
+    message_inner(&g, GRAPH_INITIALIZER,
+                  onnx_tensor_message("w", 13, 1, (int64_t[]){ 1 }, &large, 8));
     refused(onnx_model_message(g, 13));
 }
 
@@ -193,7 +199,8 @@ END_TEST
 Suite *onnx_damaged_suite(void)
 {
     Suite *s = suite_create("onnx_damaged");
-    TCase *t = tcase_create("bytes"), *slow = tcase_create("cases"), *words = tcase_create("messages");
+    TCase *t = tcase_create("bytes"), *slow = tcase_create("cases"),
+          *words = tcase_create("messages");
     tcase_set_timeout(t, 120);
     tcase_set_timeout(slow, 1200);
     tcase_set_tags(slow, "slow");

@@ -18,19 +18,22 @@ typedef struct input {
 } input;
 
 /* A model of one node with these float inputs, and the elements to feed. */
-static eddy_tensor read_node(eddy_graph *g, message node, int opset, const input *in, int n, eddy_feed *feeds, eddy_onnx_model **model)
+static eddy_tensor read_node(eddy_graph *g, message node, int opset, const input *in, int n,
+                             eddy_feed *feeds, eddy_onnx_model **model)
 {
     message    m = { NULL, 0 };
     eddy_error e = { 0 };
     message_inner(&m, GRAPH_NODE, node);
-    for (int i = 0; i < n; i++) message_inner(&m, GRAPH_INPUT, onnx_value_message(in[i].name, 1, in[i].rank, in[i].dims));
+    for (int i = 0; i < n; i++)
+        message_inner(&m, GRAPH_INPUT, onnx_value_message(in[i].name, 1, in[i].rank, in[i].dims));
     message_inner(&m, GRAPH_OUTPUT, onnx_value_message("y", 1, -1, NULL));
     message all = onnx_model_message(m, opset);
     *model = eddy_onnx_read(g, .data = all.at, .data_size = all.size, .error = &e);
     ck_assert_msg(*model != NULL, "%s", e.message);
     message_free(&all);
     for (int i = 0; i < n; i++) {
-        eddy_array *a = eddy_array_new(EDDY_FLOAT32, eddy_shape_of_dims(in[i].dims, (size_t)in[i].rank));
+        eddy_array *a =
+            eddy_array_new(EDDY_FLOAT32, eddy_shape_of_dims(in[i].dims, (size_t)in[i].rank));
         for (int64_t k = 0; k < eddy_array_count(a); k++)
             eddy_array_set(a, k, in[i].scale * sin((double)k + 1) + in[i].offset);
         feeds[i] = (eddy_feed){ eddy_onnx_input(*model, in[i].name), a };
@@ -53,7 +56,8 @@ static void gradients_agree(eddy_graph *g, eddy_tensor y, const eddy_feed *feeds
     eddy_gradient_report r = { 0 };
     eddy_tensor          xs[MOST];
     for (int i = 0; i < n; i++) xs[i] = feeds[i].tensor;
-    const eddy_status status = eddy_gradient_check(s, EDDY_LIST(y), { n, xs }, { n, feeds }, .report = &r);
+    const eddy_status status =
+        eddy_gradient_check(s, EDDY_LIST(y), { n, xs }, { n, feeds }, .report = &r);
     ck_assert_msg(status == EDDY_OK, "%s", r.text ? r.text : eddy_session_message(s));
     eddy_string_free(r.text);
     eddy_session_free(s);
@@ -86,8 +90,11 @@ static message strided(const char *op, const char *inputs)
 /* Without offsets it is a convolution; with offsets of whole pixels, one of moved images. */
 START_TEST(deform_conv)
 {
-    const input in[5] = { { "x", 4, { 2, 4, 5, 6 }, 1, 0 }, { "w", 4, { 2, 2, 2, 3 }, 1, 0.2 }, { "b", 1, { 2 }, 1, 0 },
-                          { "o", 4, { 2, 12, 3, 6 }, 0, 0 }, { "m", 4, { 2, 6, 3, 6 }, 0, 1 } };
+    const input       in[5] = { { "x", 4, { 2, 4, 5, 6 }, 1, 0 },
+                                { "w", 4, { 2, 2, 2, 3 }, 1, 0.2 },
+                                { "b", 1, { 2 }, 1, 0 },
+                                { "o", 4, { 2, 12, 3, 6 }, 0, 0 },
+                                { "m", 4, { 2, 6, 3, 6 }, 0, 1 } };
     const input plain[3] = { in[0], in[1], in[2] };
     const input deform[5] = { in[0], in[1], in[3], in[2], in[4] };
     eddy_onnx_model *m, *n;
@@ -134,7 +141,8 @@ START_TEST(col2im)
     eddy_array     *y = value_of(g, eddy_onnx_output(model, "y"), &feed, 1);
     const double    want[12] = { 1, 2, 2, 1, 2, 4, 4, 2, 1, 2, 2, 1 };
     ck_assert(eddy_shape_equal(eddy_array_shape(y), EDDY_SHAPE(1, 2, 3, 4)));
-    for (int i = 0; i < 24; i++) ck_assert_double_eq(eddy_array_get(y, i), want[i % 12] * (i < 12 ? 1 : 2));
+    for (int i = 0; i < 24; i++)
+        ck_assert_double_eq(eddy_array_get(y, i), want[i % 12] * (i < 12 ? 1 : 2));
     eddy_array_free(y);
     gradients_agree(g, eddy_onnx_output(model, "y"), &feed, 1);
     eddy_onnx_free(model);
@@ -145,15 +153,19 @@ END_TEST
 /* softmax(q k' / sqrt(size)) v of each head; two heads of queries share one of keys. */
 START_TEST(attention)
 {
-    const input      in[3] = { { "q", 4, { 2, 4, 3, 5 }, 1, 0 }, { "k", 4, { 2, 2, 6, 5 }, 1, 0.1 }, { "v", 4, { 2, 2, 6, 5 }, 1, -0.2 } };
+    const input       in[3] = { { "q", 4, { 2, 4, 3, 5 }, 1, 0 },
+                                { "k", 4, { 2, 2, 6, 5 }, 1, 0.1 },
+                                { "v", 4, { 2, 2, 6, 5 }, 1, -0.2 } };
     eddy_graph      *g = eddy_graph_new();
     eddy_onnx_model *m;
     eddy_feed        f[MOST];
-    const eddy_tensor y = read_node(g, onnx_node_message("Attention", "q,k,v", "y"), 23, in, 3, f, &m);
+    const eddy_tensor y =
+        read_node(g, onnx_node_message("Attention", "q,k,v", "y"), 23, in, 3, f, &m);
     eddy_tensor k = f[1].tensor, v = f[2].tensor;
     k = eddy_gather(k, eddy_ints(g, 0, 0, 1, 1), .axis = 1);
     v = eddy_gather(v, eddy_ints(g, 0, 0, 1, 1), .axis = 1);
-    const eddy_tensor z = MatMul(Softmax(Mul(MatMul(f[0].tensor, k, .transpose_b = true), 1 / sqrt(5))), v);
+    const eddy_tensor z =
+        MatMul(Softmax(Mul(MatMul(f[0].tensor, k, .transpose_b = true), 1 / sqrt(5))), v);
     eddy_array *a = value_of(g, y, f, 3), *b = value_of(g, z, f, 3);
     same(a, b);
     eddy_array_free(a);
@@ -167,7 +179,9 @@ END_TEST
 START_TEST(rotary)
 {
     for (int pairs = 0; pairs < 2; pairs++) {
-        const input in[3] = { { "x", 4, { 1, 2, 3, 4 }, 1, 0 }, { "c", 3, { 1, 3, 2 }, 0, 0 }, { "s", 3, { 1, 3, 2 }, 0, 1 } };
+        const input      in[3] = { { "x", 4, { 1, 2, 3, 4 }, 1, 0 },
+                                   { "c", 3, { 1, 3, 2 }, 0, 0 },
+                                   { "s", 3, { 1, 3, 2 }, 0, 1 } };
         eddy_graph      *g = eddy_graph_new();
         eddy_onnx_model *m;
         eddy_feed        f[MOST];
@@ -178,7 +192,8 @@ START_TEST(rotary)
         const int   other = pairs ? 1 : 2;
         for (int64_t i = 0; i < 24; i++) {
             const bool   first = pairs ? i % 2 == 0 : i % 4 < 2;
-            const double want = first ? -eddy_array_get(f[0].value, i + other) : eddy_array_get(f[0].value, i - other);
+            const double want = first ? -eddy_array_get(f[0].value, i + other)
+                                      : eddy_array_get(f[0].value, i - other);
             ck_assert_double_eq_tol(eddy_array_get(a, i), want, 1e-6);
         }
         eddy_array_free(a);

@@ -34,7 +34,10 @@ START_TEST(simple) { run_all(ONNX_CASES "/simple", 17, run_onnx_case); }
 END_TEST
 START_TEST(node_gradients) { run_all(ONNX_CASES "/node", 919, check_onnx_gradient); }
 END_TEST
-START_TEST(converted_gradients) { run_all(ONNX_CASES "/pytorch-converted", 82, check_onnx_gradient); }
+START_TEST(converted_gradients)
+{
+    run_all(ONNX_CASES "/pytorch-converted", 82, check_onnx_gradient);
+}
 END_TEST
 START_TEST(operator_gradients) { run_all(ONNX_CASES "/pytorch-operator", 35, check_onnx_gradient); }
 END_TEST

@@ -19,7 +19,8 @@ START_TEST(fields)
     wire_field f;
     ck_assert(eddy__wire_next(&w, &f) && f.number == 1 && f.value == 300 && f.type == WIRE_VARINT);
     ck_assert(eddy__wire_next(&w, &f) && f.number == 536870911 && f.value == UINT64_MAX);
-    ck_assert(eddy__wire_next(&w, &f) && f.number == 2 && f.bytes.size == 2 && memcmp(f.bytes.at, "ab", 2) == 0);
+    ck_assert(eddy__wire_next(&w, &f) && f.number == 2 && f.bytes.size == 2 &&
+              memcmp(f.bytes.at, "ab", 2) == 0);
     ck_assert(!eddy__wire_next(&w, &f) && !w.bad);
     ck_assert_uint_eq(eddy__wire_count(wire_of(&m), 2), 1);
     message_free(&m);
@@ -54,15 +55,16 @@ END_TEST
 /* Each of these is no message. */
 START_TEST(damage)
 {
-    static const struct { uint8_t at[12]; size_t size; } cases[] = {
-        { { 0x08 }, 1 },                        /* a number that is missing */
-        { { 0x08, 0x80 }, 2 },                  /* ... that does not end */
-        { { 0x08, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1 }, 12 },    /* ... of 11 bytes */
-        { { 0x00, 0 }, 2 },                     /* field 0 */
-        { { 0x0a, 5, 1 }, 3 },                  /* bytes beyond the end */
-        { { 0x0b, 0x0c }, 2 },                  /* a group */
-        { { 0x0d, 1, 2 }, 3 },                  /* half of a float */
-        { { 0x0f }, 1 },                        /* wire type 7 */
+    static const struct { uint8_t at[12]; size_t size;
+    } cases[] = {
+        { { 0x08 }, 1 },       /* a number that is missing */
+        { { 0x08, 0x80 }, 2 }, /* ... that does not end */
+        { { 0x08, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1 }, 12 }, /* ... of 11 bytes */
+        { { 0x00, 0 }, 2 },                                                    /* field 0 */
+        { { 0x0a, 5, 1 }, 3 }, /* bytes beyond the end */
+        { { 0x0b, 0x0c }, 2 }, /* a group */
+        { { 0x0d, 1, 2 }, 3 }, /* half of a float */
+        { { 0x0f }, 1 },       /* wire type 7 */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         wire       w = eddy__wire_of((wire_bytes){ cases[i].at, cases[i].size });

@@ -10,7 +10,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     eddy_onnx_report *r = eddy_onnx_check(.data = data, .data_size = size, .error = &e);
     require((r != NULL) == (e.status == EDDY_OK));
     eddy_onnx_report_free(r);
-    eddy_onnx_model *m = eddy_onnx_read(g, .data = data, .data_size = size, .variables = size % 2, .error = &e);
+    eddy_onnx_model *m =
+        eddy_onnx_read(g, .data = data, .data_size = size, .variables = size % 2, .error = &e);
     require((m != NULL) == (e.status == EDDY_OK));
     require(eddy_graph_status(g) == EDDY_OK);
     require(m || eddy_graph_size(g) == 0);

@@ -36,7 +36,10 @@ void message_bytes(message *m, uint32_t field, const void *data, size_t size)
     append(m, data, size);
 }
 
-void message_text(message *m, uint32_t field, const char *s) { message_bytes(m, field, s, strlen(s)); }
+void message_text(message *m, uint32_t field, const char *s)
+{
+    message_bytes(m, field, s, strlen(s));
+}
 
 void message_inner(message *m, uint32_t field, message inner)
 {
@@ -91,7 +94,8 @@ message onnx_graph_attribute(const char *name, message graph)
 
 void onnx_add_attribute(message *node, message attribute) { message_inner(node, 5, attribute); }
 
-message onnx_tensor_message(const char *name, int type, int rank, const int64_t *dims, const void *data, size_t size)
+message onnx_tensor_message(const char *name, int type, int rank, const int64_t *dims,
+                            const void *data, size_t size)
 {
     message m = { NULL, 0 };
     for (int i = 0; i < rank; i++) message_number(&m, 1, (uint64_t)dims[i]);

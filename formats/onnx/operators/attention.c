@@ -15,7 +15,9 @@ static eddy_tensor split_heads(onnx_build *b, eddy_tensor x, int64_t heads)
     }
     if (s.dim[0] >= 0 || s.dim[1] >= 0)
         x = Reshape(x, EDDY_SHAPE(s.dim[0], s.dim[1], heads, s.dim[2] / heads));
-    else x = eddy_unflatten_like(x, eddy_zeros(b->graph, EDDY_FLOAT32, EDDY_SHAPE(heads, s.dim[2] / heads)), 2, 0);
+    else
+        x = eddy_unflatten_like(
+            x, eddy_zeros(b->graph, EDDY_FLOAT32, EDDY_SHAPE(heads, s.dim[2] / heads)), 2, 0);
     return Transpose(x, EDDY_DIMS(0, 2, 1, 3));
 }
 
@@ -41,12 +43,15 @@ static eddy_tensor bias_of(onnx_build *b, eddy_tensor like)
 
 static bool attention(onnx_build *b)
 {
-    const int64_t heads = eddy__onnx_int(b, "q_num_heads", 0), kv = eddy__onnx_int(b, "kv_num_heads", heads);
+    const int64_t heads = eddy__onnx_int(b, "q_num_heads", 0),
+                  kv = eddy__onnx_int(b, "kv_num_heads", heads);
     const bool    flat = eddy__onnx_rank(b, 0) == 3;
-    eddy_tensor   q = split_heads(b, eddy__onnx_in(b, 0), heads), k = split_heads(b, eddy__onnx_in(b, 1), kv);
+    eddy_tensor   q = split_heads(b, eddy__onnx_in(b, 0), heads),
+                k = split_heads(b, eddy__onnx_in(b, 1), kv);
     eddy_tensor   v = split_heads(b, eddy__onnx_in(b, 2), kv);
     if (b->reason) return false;
-    if (eddy__onnx_wants(b, 3)) return eddy__onnx_missing(b, "the products of queries and keys as an output");
+    if (eddy__onnx_wants(b, 3))
+        return eddy__onnx_missing(b, "the products of queries and keys as an output");
     if (eddy__onnx_float(b, "softcap", 0) != 0) return eddy__onnx_missing(b, "softcap");
     if (eddy__onnx_has(b, 4)) k = eddy_concat(EDDY_LIST(eddy__onnx_in(b, 4), k), 2);
     if (eddy__onnx_has(b, 5)) v = eddy_concat(EDDY_LIST(eddy__onnx_in(b, 5), v), 2);
@@ -64,10 +69,12 @@ static bool attention(onnx_build *b)
     if (flat) {
         const eddy_shape s = eddy_shape_of(y);
         y = Transpose(y, EDDY_DIMS(0, 2, 1, 3));
-        if (s.dim[0] < 0 && s.dim[2] < 0) return eddy__onnx_missing(b, "the batch or the steps must be known");
+        if (s.dim[0] < 0 && s.dim[2] < 0)
+            return eddy__onnx_missing(b, "the batch or the steps must be known");
         y = Reshape(y, EDDY_SHAPE(s.dim[0], s.dim[2], s.dim[1] * s.dim[3]));
     }
-    return eddy__onnx_put(b, 0, y) && eddy__onnx_put(b, 1, present_k) && eddy__onnx_put(b, 2, present_v);
+    return eddy__onnx_put(b, 0, y) && eddy__onnx_put(b, 1, present_k) &&
+           eddy__onnx_put(b, 2, present_v);
 }
 
 /* Pairs of elements turned by an angle; cos and sin are [positions, half] by position_ids, or
@@ -84,19 +91,30 @@ static bool rotary(onnx_build *b)
         sine = eddy_gather(sine, eddy__onnx_in(b, 3));
     }
     int64_t size = eddy__onnx_int(b, "rotary_embedding_dim", 0);
-    if (s.rank != 4 || s.dim[3] < 2) return eddy__onnx_missing(b, "the size of a head must be known");
+    if (s.rank != 4 || s.dim[3] < 2)
+        return eddy__onnx_missing(b, "the size of a head must be known");
     if (size == 0) size = s.dim[3];
-    if (size < 2 || size % 2 || size > s.dim[3]) return eddy__onnx_invalid(b, "rotary_embedding_dim");
+    if (size < 2 || size % 2 || size > s.dim[3])
+        return eddy__onnx_invalid(b, "rotary_embedding_dim");
     cosine = ExpandDims(cosine, 1);
     sine = ExpandDims(sine, 1);
     const int64_t step = pairs ? 2 : 1, second = pairs ? 1 : size / 2;
     const eddy_dims ones = EDDY_DIMS(1, 1, 1, step);
-    const eddy_tensor u = eddy_strided_slice(x, EDDY_DIMS(0, 0, 0, 0), EDDY_DIMS(0, 0, 0, pairs ? size : size / 2), ones, .begin_mask = 7, .end_mask = 7);
-    const eddy_tensor w = eddy_strided_slice(x, EDDY_DIMS(0, 0, 0, second), EDDY_DIMS(0, 0, 0, size), ones, .begin_mask = 7, .end_mask = 7);
-    const eddy_tensor re = Sub(Mul(cosine, u), Mul(sine, w)), im = Add(Mul(sine, u), Mul(cosine, w));
-    eddy_tensor y = pairs ? ReshapeLike(eddy_stack(EDDY_LIST(re, im), -1), eddy_slice(x, EDDY_DIMS(0, 0, 0, 0), EDDY_DIMS(-1, -1, -1, size)))
-                          : eddy_concat(EDDY_LIST(re, im), 3);
-    if (size < s.dim[3]) y = eddy_concat(EDDY_LIST(y, eddy_slice(x, EDDY_DIMS(0, 0, 0, size), EDDY_DIMS(-1, -1, -1, -1))), 3);
+    const eddy_tensor u =
+        eddy_strided_slice(x, EDDY_DIMS(0, 0, 0, 0), EDDY_DIMS(0, 0, 0, pairs ? size : size / 2),
+                           ones, .begin_mask = 7, .end_mask = 7);
+    const eddy_tensor w =
+        eddy_strided_slice(x, EDDY_DIMS(0, 0, 0, second), EDDY_DIMS(0, 0, 0, size), ones,
+                           .begin_mask = 7, .end_mask = 7);
+    const eddy_tensor re = Sub(Mul(cosine, u), Mul(sine, w)),
+                      im = Add(Mul(sine, u), Mul(cosine, w));
+    eddy_tensor y =
+        pairs ? ReshapeLike(eddy_stack(EDDY_LIST(re, im), -1),
+                            eddy_slice(x, EDDY_DIMS(0, 0, 0, 0), EDDY_DIMS(-1, -1, -1, size)))
+              : eddy_concat(EDDY_LIST(re, im), 3);
+    if (size < s.dim[3])
+        y = eddy_concat(
+            EDDY_LIST(y, eddy_slice(x, EDDY_DIMS(0, 0, 0, size), EDDY_DIMS(-1, -1, -1, -1))), 3);
     if (flat) y = ReshapeLike(Transpose(y, EDDY_DIMS(0, 2, 1, 3)), eddy__onnx_in(b, 0));
     return eddy__onnx_put(b, 0, y);
 }

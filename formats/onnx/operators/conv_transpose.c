@@ -4,20 +4,23 @@
 #include "../../../ops/short_names.h"
 
 /* The size along each axis, from output_shape or from the padding; -1 if it is not known. */
-static bool transposed_sizes(onnx_build *b, const onnx_window *v, const int64_t *in, onnx_window *w, int64_t *out)
+static bool transposed_sizes(onnx_build *b, const onnx_window *v, const int64_t *in, onnx_window *w,
+                             int64_t *out)
 {
     int n, m;
     const int64_t *shape = eddy__onnx_ints(b, "output_shape", &n);
     const int64_t *extra = eddy__onnx_ints(b, "output_padding", &m);
-    const bool same = eddy__onnx_is(b, "auto_pad", "SAME_UPPER", false) || eddy__onnx_is(b, "auto_pad", "SAME_LOWER", false);
+    const bool     same = eddy__onnx_is(b, "auto_pad", "SAME_UPPER", false) ||
+                      eddy__onnx_is(b, "auto_pad", "SAME_LOWER", false);
     *w = *v;
     for (int i = 0; i < v->axes; i++) {
-        const int64_t add = m > i && extra ? extra[i] : 0, k = (v->size[i] - 1) * v->dilation[i] + 1;
+        const int64_t add = m > i && extra ? extra[i] : 0,
+                      k = (v->size[i] - 1) * v->dilation[i] + 1;
         const int64_t given = n >= v->axes && shape ? shape[n - v->axes + i] : -1;
         if (in[i] < 0) return eddy__onnx_missing(b, "the sizes of the input must be known");
         out[i] = given >= 0 ? given : in[i] * v->stride[i];
         const int64_t total = v->stride[i] * (in[i] - 1) + add + k - out[i];
-        if (given >= 0 || same) {       /* the larger half is at the end, or, of SAME_LOWER, in front */
+        if (given >= 0 || same) { /* the larger half is at the end, or, of SAME_LOWER, in front */
             const bool lower = eddy__onnx_is(b, "auto_pad", "SAME_UPPER", false);
             w->before[i] = lower ? total / 2 : total - total / 2;
             w->after[i] = total - w->before[i];
@@ -29,16 +32,18 @@ static bool transposed_sizes(onnx_build *b, const onnx_window *v, const int64_t 
 }
 
 /* The filter as for a convolution of the output with groups: [window..., out / groups, in]. */
-static eddy_tensor transposed(eddy_tensor x, eddy_tensor f, const onnx_window *w, const int64_t *full,
-                              int64_t channels)
+static eddy_tensor transposed(eddy_tensor x, eddy_tensor f, const onnx_window *w,
+                              const int64_t *full, int64_t channels)
 {
     const eddy_shape s = eddy_shape_of(x);
     eddy_shape       y = { .rank = s.rank, .dim = { s.dim[0], channels } };
     for (int i = 0; i < w->axes; i++) y.dim[2 + i] = full[i];
-    const eddy_dims strides = eddy__onnx_dims(w->stride, w->axes), rates = eddy__onnx_dims(w->dilation, w->axes);
+    const eddy_dims strides = eddy__onnx_dims(w->stride, w->axes),
+                    rates = eddy__onnx_dims(w->dilation, w->axes);
     if (w->axes == 1)
         return eddy_conv1d_transpose(x, f, y, w->stride[0], NULL, "NCW", w->dilation[0]);
-    if (w->axes == 2) return eddy_conv2d_transpose(x, f, y, strides, .dilations = rates, .data_format = "NCHW");
+    if (w->axes == 2)
+        return eddy_conv2d_transpose(x, f, y, strides, .dilations = rates, .data_format = "NCHW");
     return eddy_conv3d_transpose(x, f, y, strides, NULL, "NCDHW", rates);
 }
 
@@ -67,7 +72,9 @@ static bool conv_transpose(onnx_build *b)
     const int64_t     groups = eddy__onnx_int(b, "group", 1);
     onnx_window       v, c;
     int64_t           out[3], full[3];
-    if (!eddy__onnx_window_lists(b, sx.rank, sw, &v) || !transposed_sizes(b, &v, sx.dim + 2, &c, out)) return false;
+    if (!eddy__onnx_window_lists(b, sx.rank, sw, &v) ||
+        !transposed_sizes(b, &v, sx.dim + 2, &c, out))
+        return false;
     if (groups < 1 || sw.dim[1] < 0 || sw.dim[1] > INT32_MAX || groups > INT32_MAX)
         return eddy__onnx_invalid(b, "the groups are invalid");
     for (int i = 0; i < v.axes; i++)
@@ -84,28 +91,37 @@ static bool conv_transpose(onnx_build *b)
 static bool col2im(onnx_build *b)
 {
     int64_t          image[ONNX_MAX_LIST], window[ONNX_MAX_LIST];
-    const int        n = eddy__onnx_list(b, 1, NULL, image), m = eddy__onnx_list(b, 2, NULL, window);
+    const int n = eddy__onnx_list(b, 1, NULL, image), m = eddy__onnx_list(b, 2, NULL, window);
     eddy_tensor      x = eddy__onnx_in(b, 0);
     const eddy_shape s = eddy_shape_of(x);
     onnx_window      v;
     if (n == ONNX_FAILED || m == ONNX_FAILED) return false;
-    if (n != 2 || m != 2 || s.rank != 3 || s.dim[1] < 1 || s.dim[2] < 1) return eddy__onnx_missing(b, "images of other than two dimensions, or unknown sizes");
+    if (n != 2 || m != 2 || s.rank != 3 || s.dim[1] < 1 || s.dim[2] < 1)
+        return eddy__onnx_missing(b, "images of other than two dimensions, or unknown sizes");
     eddy_shape filter = { .rank = 4, .dim = { 1, 1, window[0], window[1] } };
-    if (window[0] < 1 || window[1] < 1 || window[0] > 1 << 12 || window[1] > 1 << 12 || !eddy__onnx_window_lists(b, 4, filter, &v)) return eddy__onnx_invalid(b, "the window is invalid");
+    if (window[0] < 1 || window[1] < 1 || window[0] > 1 << 12 || window[1] > 1 << 12 ||
+        !eddy__onnx_window_lists(b, 4, filter, &v))
+        return eddy__onnx_invalid(b, "the window is invalid");
     const int64_t k = window[0] * window[1], channels = s.dim[1] / k;
     int64_t       full[2], rows[2];
     for (int i = 0; i < 2; i++) {
         full[i] = image[i] + v.before[i] + v.after[i];
         rows[i] = (full[i] - (v.size[i] - 1) * v.dilation[i] - 1) / v.stride[i] + 1;
-        if (image[i] < 1 || full[i] < (v.size[i] - 1) * v.dilation[i] + 1) return eddy__onnx_invalid(b, "the image is smaller than a window");
+        if (image[i] < 1 || full[i] < (v.size[i] - 1) * v.dilation[i] + 1)
+            return eddy__onnx_invalid(b, "the image is smaller than a window");
     }
-    if (channels * k != s.dim[1] || rows[0] * rows[1] != s.dim[2]) return eddy__onnx_invalid(b, "the columns do not have the sizes of the windows");
-    x = Reshape(Transpose(Reshape(x, EDDY_SHAPE(s.dim[0], channels, k, s.dim[2])), EDDY_DIMS(1, 0, 3, 2)),
-                EDDY_SHAPE(-1, rows[0], rows[1], k));
-    const eddy_tensor unit = Reshape(eddy_eye(b->graph, k, .dtype = eddy_dtype_of(x)), EDDY_SHAPE(window[0], window[1], 1, k));
-    eddy_tensor y = eddy_conv2d_transpose(x, unit, EDDY_SHAPE(EDDY_ANY, full[0], full[1], 1), eddy__onnx_dims(v.stride, 2),
-                                          .dilations = eddy__onnx_dims(v.dilation, 2));
-    y = eddy_slice(y, EDDY_DIMS(0, v.before[0], v.before[1], 0), EDDY_DIMS(-1, image[0], image[1], 1));
+    if (channels * k != s.dim[1] || rows[0] * rows[1] != s.dim[2])
+        return eddy__onnx_invalid(b, "the columns do not have the sizes of the windows");
+    x = Reshape(
+        Transpose(Reshape(x, EDDY_SHAPE(s.dim[0], channels, k, s.dim[2])), EDDY_DIMS(1, 0, 3, 2)),
+        EDDY_SHAPE(-1, rows[0], rows[1], k));
+    const eddy_tensor unit = Reshape(eddy_eye(b->graph, k, .dtype = eddy_dtype_of(x)),
+                                     EDDY_SHAPE(window[0], window[1], 1, k));
+    eddy_tensor       y = eddy_conv2d_transpose(x, unit, EDDY_SHAPE(EDDY_ANY, full[0], full[1], 1),
+                                                eddy__onnx_dims(v.stride, 2),
+                                                .dilations = eddy__onnx_dims(v.dilation, 2));
+    y = eddy_slice(y, EDDY_DIMS(0, v.before[0], v.before[1], 0),
+                   EDDY_DIMS(-1, image[0], image[1], 1));
     y = Transpose(Reshape(y, EDDY_SHAPE(channels, -1, image[0], image[1])), EDDY_DIMS(1, 0, 2, 3));
     return eddy__onnx_put(b, 0, y);
 }
