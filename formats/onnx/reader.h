@@ -60,11 +60,11 @@ bool eddy__onnx_nodes(onnx_reader *r, onnx_scope *s, const onnx_node *nodes, siz
 bool eddy__onnx_weights(onnx_reader *r, onnx_scope *s, const onnx_graph *g);
 /* The elements of a tensor of the file; NULL with the error of the reader. It is kept until the
  * reader is freed. */
-eddy_array *eddy__onnx_elements(onnx_reader *r, const onnx_tensor *t);
+eddy_array *eddy__onnx_elements(onnx_reader *r, onnx_tensor *t);
 bool        eddy__onnx_keep(onnx_reader *r, eddy_array *a);
 /* A value for a TensorProto or SparseTensorProto: a weight, or strings. NULL with the error. */
-onnx_value *eddy__onnx_tensor_value(onnx_reader *r, const onnx_tensor *t);
-onnx_value *eddy__onnx_sparse_value(onnx_reader *r, const onnx_sparse *t);
+onnx_value *eddy__onnx_tensor_value(onnx_reader *r, onnx_tensor *t);
+onnx_value *eddy__onnx_sparse_value(onnx_reader *r, onnx_sparse *t);
 /* What is known of the elements of integer outputs. */
 void        eddy__onnx_propagate(onnx_build *b);
 /* Records the first error of the reader, with the path; returns false. */

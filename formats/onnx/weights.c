@@ -202,9 +202,21 @@ static bool shape_of(onnx_reader *r, const onnx_tensor *t, eddy_shape *shape)
     return true;
 }
 
-eddy_array *eddy__onnx_elements(onnx_reader *r, const onnx_tensor *t)
+/* The bytes, moved to an address that suits their type. They may overwrite what comes before them in
+ * the message of the tensor, which has been read and belongs to no other. */
+static wire_bytes aligned(const onnx_tensor *t, wire_bytes raw)
+{
+    const size_t off = (uintptr_t)raw.at % ((size_t)width(t->type) / 8);
+    if (off == 0 || (size_t)(raw.at - t->at) < off) return raw;
+    uint8_t *to = (uint8_t *)(uintptr_t)(raw.at - off);
+    memmove(to, raw.at, raw.size);
+    return (wire_bytes){ to, raw.size };
+}
+
+eddy_array *eddy__onnx_elements(onnx_reader *r, onnx_tensor *t)
 {
     eddy_shape shape;
+    if (t->array) return t->array;
     if (!shape_of(r, t, &shape)) return NULL;
     if (eddy__onnx_stored(t->type) == EDDY_DEFAULT_DTYPE) {
         eddy__onnx_error(r, EDDY_UNIMPLEMENTED, "tensor '%s' has elements of type %s", t->name,
@@ -223,11 +235,12 @@ eddy_array *eddy__onnx_elements(onnx_reader *r, const onnx_tensor *t)
                          t->name);
         return NULL;
     }
-    eddy_array *a = has_raw && same_bytes(t->type)
-        ? eddy__source_array(file, raw, eddy__onnx_stored(t->type), shape)
-        : converted(t, raw, has_raw, shape, count);
+    const bool  view = has_raw && same_bytes(t->type);
+    if (view && !t->external) raw = aligned(t, raw);
+    eddy_array *a = view ? eddy__source_array(file, raw, eddy__onnx_stored(t->type), shape)
+                         : converted(t, raw, has_raw, shape, count);
     if (!eddy__onnx_keep(r, a)) return NULL;
-    if (all_representable(t, a)) return a;
+    if (all_representable(t, a)) return t->array = a;
     eddy__onnx_error(r, EDDY_UNIMPLEMENTED, "tensor '%s' has elements above 2^63 - 1", t->name);
     return NULL;
 }
@@ -250,7 +263,7 @@ static bool strings(onnx_reader *r, const onnx_tensor *t, onnx_value *v)
     return true;
 }
 
-onnx_value *eddy__onnx_tensor_value(onnx_reader *r, const onnx_tensor *t)
+onnx_value *eddy__onnx_tensor_value(onnx_reader *r, onnx_tensor *t)
 {
     onnx_value *v = new_value(r);
     if (!v) return NULL;
@@ -288,7 +301,7 @@ static bool scatter(onnx_reader *r, const onnx_sparse *t, const eddy_array *valu
     return true;
 }
 
-onnx_value *eddy__onnx_sparse_value(onnx_reader *r, const onnx_sparse *t)
+onnx_value *eddy__onnx_sparse_value(onnx_reader *r, onnx_sparse *t)
 {
     onnx_tensor like = t->values;
     like.dims = t->dims;

@@ -225,6 +225,31 @@ static eddy_tensor first_state(onnx_build *b, const cell *c, int i, int d, eddy_
     return ZerosLike(part(row, 0, c->hidden));
 }
 
+/* An LSTM of the usual form, which is one operation. */
+static bool is_usual(const cell *c)
+{
+    static const char *const names[3] = { "Sigmoid", "Tanh", "Tanh" };
+    for (int i = 0; i < 3; i++)
+        if (strcasecmp(c->f[i].name, names[i]) != 0 || eddy_is_valid(c->peephole[i])) return false;
+    return c->gates == 4 && !c->masked && !c->couple && c->clip == 0;
+}
+
+/* Gates in Eddy's order i, f, c, o; those of ONNX are i, o, f, c. */
+static eddy_tensor reordered(const cell *c, eddy_tensor x)
+{
+    const eddy_tensor parts[4] = { part(x, 0, c->hidden), part(x, 2, c->hidden),
+                                   part(x, 3, c->hidden), part(x, 1, c->hidden) };
+    return eddy_concat({ 4, parts }, -1);
+}
+
+static void usual_lstm(const cell *c, eddy_tensor xw, const eddy_tensor *states, eddy_tensor *out)
+{
+    const eddy_tensor y = eddy_block_lstm(reordered(c, xw), states[0], states[1], reordered(c, c->u));
+    out[0] = eddy_index(y, "-1");
+    out[1] = eddy_index(eddy_output(y, 1), "-1");
+    out[2] = y;
+}
+
 /* out: h, c of an LSTM, and the outputs of all steps. */
 static bool direction(onnx_build *b, cell *c, eddy_tensor x, int d, bool backward, bool batch_first,
                       eddy_tensor *out)
@@ -242,7 +267,9 @@ static bool direction(onnx_build *b, cell *c, eddy_tensor x, int d, bool backwar
     for (int i = 0; i < 3; i++)
         c->peephole[i] = eddy_is_valid(p) ? part(p, i, c->hidden) : EDDY_NO_TENSOR;
     const eddy_function f = { .build = step, .context = c, .name = b->node->op };
-    const int n = eddy_loop(f, { lstm ? 2 : 1, states }, { c->masked ? 2 : 1, rows }, out);
+    int                 n = 3;
+    if (is_usual(c)) usual_lstm(c, rows[0], states, out);
+    else n = eddy_loop(f, { lstm ? 2 : 1, states }, { c->masked ? 2 : 1, rows }, out);
     if (n == 0) return false;
     if (backward) out[n - 1] = reversed(b, out[n - 1]);
     return true;
