@@ -223,16 +223,9 @@ START_TEST(functions)
     message_inner(&f, 9, import);
     message_text(&f, 10, "local");
 
-    message call = onnx_node_message("Twice", "x", "y"), slope = { NULL, 0 };
+    message call = onnx_node_message("Twice", "x", "y");
     message_text(&call, 7, "local");
-    message_text(&slope, 1, "slope");
-    const float half = 0.5f;
-    uint8_t     fixed[5] = { 2 << 3 | 5 };
-    memcpy(fixed + 1, &half, 4);
-    slope.at = realloc(slope.at, slope.size + 5);
-    memcpy(slope.at + slope.size, fixed, 5);
-    slope.size += 5;
-    onnx_add_attribute(&call, slope);
+    onnx_add_attribute(&call, onnx_float_attribute("slope", 0.5f));
     message m = one_node(call, 16, 1, &(int64_t){ 2 }, 1);
     message_inner(&m, 25, f);
     eddy_graph      *g = eddy_graph_new();

@@ -203,6 +203,78 @@ START_TEST(rotary)
 }
 END_TEST
 
+/* ----------------------------------------------------------- recurrent layers -- */
+
+enum { STEPS = 4, BATCH = 2, SIZE = 3, HIDDEN = 2 };
+
+static eddy_tensor recurrent(eddy_graph *g, const char *op, int gates, const char *direction,
+                             eddy_feed *feeds, eddy_onnx_model **m)
+{
+    const input in[4] = { { "x", 3, { STEPS, BATCH, SIZE }, 1, 0 },
+                          { "w", 3, { 1, gates * HIDDEN, SIZE }, 0.5, 0.1 },
+                          { "r", 3, { 1, gates * HIDDEN, HIDDEN }, 0.7, 0 },
+                          { "b", 2, { 1, 2 * gates * HIDDEN }, 0.3, 0 } };
+    message node = onnx_node_message(op, "x,w,r,b", "y"), attribute = { NULL, 0 };
+    onnx_add_attribute(&node, onnx_int_attribute("hidden_size", HIDDEN));
+    message_text(&attribute, 1, "direction");
+    message_text(&attribute, 4, direction);
+    message_number(&attribute, 20, 3);
+    onnx_add_attribute(&node, attribute);
+    return read_node(g, node, 14, in, 4, feeds, m);
+}
+
+/* Backward is forward on the reversed steps. */
+START_TEST(directions)
+{
+    static const struct { const char *op; int gates; } cases[] = { { "RNN", 1 }, { "GRU", 3 }, { "LSTM", 4 } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        eddy_graph       *g = eddy_graph_new(), *k = eddy_graph_new();
+        eddy_onnx_model  *m, *n;
+        eddy_feed         f[MOST], h[MOST];
+        const eddy_tensor y = recurrent(g, cases[i].op, cases[i].gates, "reverse", f, &m);
+        const eddy_tensor z = recurrent(k, cases[i].op, cases[i].gates, "forward", h, &n);
+        for (int t = 0; t < STEPS; t++)
+            for (int j = 0; j < BATCH * SIZE; j++)
+                eddy_array_set((eddy_array *)(uintptr_t)h[0].value, t * BATCH * SIZE + j,
+                               eddy_array_get(f[0].value, (STEPS - 1 - t) * BATCH * SIZE + j));
+        eddy_array *a = value_of(g, y, f, 4), *b = value_of(k, eddy_reverse(z, EDDY_AXES(0)), h, 4);
+        same(a, b);
+        eddy_array_free(a);
+        eddy_array_free(b);
+        gradients_agree(g, y, f, 4);
+        done(g, m, f, 4);
+        done(k, n, h, 4);
+    }
+}
+END_TEST
+
+/* A clip that changes nothing makes an LSTM a loop of single operations. */
+START_TEST(lstm_forms)
+{
+    const input in[3] = { { "x", 3, { STEPS, BATCH, SIZE }, 1, 0 },
+                          { "w", 3, { 2, 4 * HIDDEN, SIZE }, 0.5, 0.1 },
+                          { "r", 3, { 2, 4 * HIDDEN, HIDDEN }, 0.7, 0 } };
+    eddy_array *of[2];
+    for (int i = 0; i < 2; i++) {
+        eddy_graph      *g = eddy_graph_new();
+        eddy_onnx_model *m;
+        eddy_feed        f[MOST];
+        message          node = onnx_node_message("LSTM", "x,w,r", "y"), attribute = { NULL, 0 };
+        onnx_add_attribute(&node, onnx_int_attribute("hidden_size", HIDDEN));
+        message_text(&attribute, 1, "direction");
+        message_text(&attribute, 4, "bidirectional");
+        onnx_add_attribute(&node, attribute);
+        if (i) onnx_add_attribute(&node, onnx_float_attribute("clip", 50));
+        const eddy_tensor y = read_node(g, node, 14, in, 3, f, &m);
+        of[i] = value_of(g, y, f, 3);
+        done(g, m, f, 3);
+    }
+    same(of[0], of[1]);
+    eddy_array_free(of[0]);
+    eddy_array_free(of[1]);
+}
+END_TEST
+
 Suite *onnx_later_suite(void)
 {
     Suite *s = suite_create("onnx_later");
@@ -212,6 +284,8 @@ Suite *onnx_later_suite(void)
     tcase_add_test(t, col2im);
     tcase_add_test(t, attention);
     tcase_add_test(t, rotary);
+    tcase_add_test(t, directions);
+    tcase_add_test(t, lstm_forms);
     suite_add_tcase(s, t);
     return s;
 }

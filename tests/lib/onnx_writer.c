@@ -74,6 +74,16 @@ message onnx_int_attribute(const char *name, int64_t value)
     return m;
 }
 
+message onnx_float_attribute(const char *name, float value)
+{
+    message m = { NULL, 0 };
+    message_text(&m, 1, name);
+    append(&m, &(uint8_t){ 2 << 3 | 5 }, 1);
+    append(&m, &value, 4);
+    message_number(&m, 20, 1);
+    return m;
+}
+
 message onnx_ints_attribute(const char *name, int n, const int64_t *values)
 {
     message m = { NULL, 0 };

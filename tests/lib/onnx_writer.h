@@ -20,6 +20,7 @@ void message_inner(message *m, uint32_t field, message inner);
 /* The names are separated by commas; a node has no attributes at first. */
 message onnx_node_message(const char *op, const char *inputs, const char *outputs);
 message onnx_int_attribute(const char *name, int64_t value);
+message onnx_float_attribute(const char *name, float value);
 message onnx_ints_attribute(const char *name, int n, const int64_t *values);
 message onnx_graph_attribute(const char *name, message graph);
 /* Adds an attribute to a node. */
