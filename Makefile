@@ -155,7 +155,7 @@ $(BUILD)/libeddy.so.$(VERSION): $(OBJECTS)
 $(BUILD)/libeddy_formats.so.$(VERSION): $(FORMATS) $(BUILD)/libeddy.so
 	$(call say,link $@)
 	$(Q)$(CC) -shared -Wl,-z,defs -Wl,-soname,libeddy_formats.so.$(SOMAJOR) $(FORMATS) $(CFLAGS) $(LDFLAGS) -o $@ \
-	    -L$(BUILD) -leddy -lm
+	    -L$(BUILD) -leddy -lm -Wl,-rpath,'$$ORIGIN'
 
 $(BUILD)/libeddy.so $(BUILD)/libeddy_formats.so: %: %.$(VERSION)
 	@ln -sf $(@F).$(VERSION) $@.$(SOMAJOR)
