@@ -186,6 +186,233 @@ static void of_nodes(void)
     refused_node(onnx_node_message("Constant", "", "y"), 13);
 }
 
+/* ----------------------------------------------- messages of single operators -- */
+
+/* A node with an operator set, inputs, and attributes: "axis=5 mode='edge' pads=1,2". Its inputs:
+ *   x [2, 3], v [4], i [1, 2, 4, 4] and open (of unknown rank), any [?, ?, ?, ?], half [?, ?, 4, 4],
+ *   s a scalar, z [2, 3] complex parts 3, k int64 [1], b bool, u uint8 [2, 3]: not constant
+ *   zero, one, two, nine int64 [1], pair [1, 2] and four [2, 2, 2, 2] int64, f float [1] = 0.5: constant */
+typedef struct bad_node {
+    int         opset;
+    const char *op, *inputs, *attributes;
+} bad_node;
+
+static const bad_node bad_nodes[] = {
+    { 13, "Slice", "x,open,k", "" },
+    { 13, "Slice", "x,k,k,zero,two", "" },
+    { 13, "Slice", "open,one,one", "" },
+    { 13, "Pad", "x,one", "" },
+    { 19, "Pad", "any,four8", "mode='wrap'" },
+    { 13, "DepthToSpace", "x", "mode='CRD' blocksize=2" },
+    { 13, "DepthToSpace", "any", "mode='CRD' blocksize=2" },
+    { 23, "Attention", "any3,any3,any3", "q_num_heads=2" },
+    { 23, "Attention", "i,i3,i3", "" },
+    { 23, "Attention", "i,i,i", "softcap=0.5" },
+    { 23, "Attention", "any,any,any", "" },
+    { 23, "Attention", "i,i,i,,i,i", "is_causal=1" },
+    { 23, "RotaryEmbedding", "any,s,s", "" },
+    { 23, "RotaryEmbedding", "i,s,s", "rotary_embedding_dim=3" },
+    { 13, "Scan", "x", "num_scan_inputs=1" },
+    { 13, "QLinearConv", "i,s,s,i,s,s,s,s", "" },
+    { 13, "ConvTranspose", "any,i", "" },
+    { 13, "ConvTranspose", "i,i", "group=0" },
+    { 13, "ConvTranspose", "i,i", "pads=9,9,9,9" },
+    { 18, "Col2Im", "x,one,two", "" },
+    { 18, "Col2Im", "z,pair,pair0", "" },
+    { 18, "Col2Im", "z,pair,nines", "" },
+    { 18, "Col2Im", "z,four2,pair", "" },
+    { 19, "DeformConv", "x,i,i", "" },
+    { 19, "DeformConv", "any,i,i", "" },
+    { 19, "DeformConv", "i,i,i", "group=3" },
+    { 16, "GridSample", "x,x", "" },
+    { 16, "GridSample", "any,any", "" },
+    { 16, "GridSample", "half,any", "" },
+    { 16, "GridSample", "i,x", "" },
+    { 16, "GridSample", "i,any", "" },
+    { 16, "RoiAlign", "i,x,k", "" },
+    { 16, "RoiAlign", "any,x,k", "sampling_ratio=2" },
+    { 16, "RoiAlign", "i,x,k", "sampling_ratio=2 output_height=0" },
+    { 11, "NonMaxSuppression", "any3,any3,lots", "" },
+    { 18, "ScatterElements", "x,k2,x", "reduction='none2'" },
+    { 13, "OneHot", "k,two2,v", "" },
+    { 13, "Unique", "any", "axis=0" },
+    { 13, "MatMul", "s,x", "" },
+    { 13, "Gemm", "u,u", "alpha=0.5" },
+    { 26, "BitCast", "x", "to=6" },
+    { 13, "BatchNormalization", "open,v,v,v,v", "" },
+    { 13, "InstanceNormalization", "open,v,v", "" },
+    { 18, "GroupNormalization", "x,v,v", "num_groups=2" },
+    { 18, "GroupNormalization", "half2,v,v", "num_groups=1" },
+    { 13, "LRN", "open", "size=3" },
+    { 13, "MaxPool", "any", "kernel_shape=2,2 strides=2,2 ceil_mode=1" },
+    { 13, "MaxUnpool", "any,any", "kernel_shape=2,2" },
+    { 13, "MaxUnpool", "i,i4,pairs4", "kernel_shape=2,2" },
+    { 13, "MaxPool", "i", "kernel_shape=2,2,2" },
+    { 13, "MaxPool", "any", "kernel_shape=2,2 strides=2,2 auto_pad='SAME_UPPER'" },
+    { 13, "GlobalAveragePool", "open", "" },
+    { 13, "QuantizeLinear", "x,s,x", "" },
+    { 13, "QLinearMatMul", "u,s,u,u,s,u,s,x", "" },
+    { 13, "RandomNormal", "", "dtype=6 shape=2" },
+    { 13, "RandomNormal", "", "" },
+    { 15, "Bernoulli", "x", "dtype=8" },
+    { 11, "Softmax", "any", "axis=1" },
+    { 13, "CumSum", "x,pair", "" },
+    { 13, "TopK", "x,pair", "" },
+    { 13, "Resize", "i,,f", "" },
+    { 13, "Resize", "any,,f4", "" },
+    { 13, "Resize", "i,,bad4", "" },
+    { 13, "Resize", "i,,k", "" },
+    { 13, "Resize", "any,,,four", "" },
+    { 7, "Upsample", "i", "scales=2" },
+    { 13, "Resize", "open,,f", "" },
+    { 14, "LSTM", "x,x,x", "" },
+    { 14, "RNN", "any3,any3,any3", "" },
+    { 14, "RNN", "i3,i3,i3", "activations='no'" },
+    { 13, "SequenceInsert", "x,x", "" },
+    { 13, "SequenceErase", "x", "" },
+    { 13, "SplitToSequence", "any,one", "" },
+    { 15, "OptionalGetElement", "", "" },
+    { 13, "EyeLike", "x", "dtype=8" },
+    { 13, "Reshape", "x,nine9", "" },
+    { 13, "Flatten", "x", "axis=7" },
+    { 13, "Flatten", "any", "axis=2" },
+    { 13, "Unsqueeze", "x", "" },
+    { 13, "Transpose", "x", "perm=0,1,2,3,4,5,6,7,8" },
+    { 13, "Expand", "x,pair", "" },
+    { 13, "Tile", "x", "" },
+    { 13, "Tile", "x,nine9", "" },
+    { 17, "DFT", "x", "" },
+    { 17, "DFT", "z2", "axis=1" },
+    { 17, "DFT", "anyparts", "onesided=1 axis=0" },
+    { 17, "STFT", "x", "" },
+    { 17, "HannWindow", "nine", "output_datatype=7" },
+    { 17, "MelWeightMatrix", "nine,nine,nine,nine,one", "" },
+    { 13, "TfIdfVectorizer", "x", "ngram_indexes=-1 pool_int64s=1 ngram_counts=0" },
+    { 13, "TfIdfVectorizer", "x", "" },
+    { 13, "TfIdfVectorizer", "i", "ngram_indexes=0 pool_int64s=1 ngram_counts=0" },
+    { 13, "TfIdfVectorizer", "x", "ngram_indexes=0 pool_int64s=1,2 ngram_counts=0" },
+    { 13, "Scatter", "open,k,x", "" },
+    { 13, "Compress", "x,b", "axis=3" },
+    { 13, "Dropout", "x,f,b", "" },
+};
+
+static message int64s_of(const char *name, int n, int64_t a, int64_t c)
+{
+    int64_t at[9] = { a, c, a, c, a, c, a, c, a };
+    return onnx_int64s(name, n, at);
+}
+
+static void add_constants(message *g)
+{
+    static const struct { const char *name; int n; int64_t a, c;
+    } ints[] = {
+        { "zero", 1, 0, 0 },  { "one", 1, 1, 0 },   { "two", 1, 2, 0 },       { "nine", 1, 9, 0 },
+        { "pair", 2, 2, 2 },  { "pair0", 2, 0, 2 }, { "nines", 2, 9, 9 },     { "four", 4, 3, 3 },
+        { "four2", 2, 5, 5 }, { "four8", 8, 1, 1 }, { "pairs4", 4, 1, 1 },    { "two2", 2, 1, 2 },
+        { "two2s", 1, 2, 2 }, { "nine9", 9, 1, 1 }, { "lots", 1, 100000, 0 },
+    };
+    for (size_t i = 0; i < sizeof ints / sizeof *ints; i++)
+        message_inner(g, GRAPH_INITIALIZER,
+                      int64s_of(ints[i].name, ints[i].n, ints[i].a, ints[i].c));
+    message_inner(g, GRAPH_INITIALIZER, onnx_floats("f", 1, (float[]){ 0.5f }));
+    message_inner(g, GRAPH_INITIALIZER, onnx_floats("f4", 4, (float[]){ 2, 2, 2, 2 }));
+    message_inner(g, GRAPH_INITIALIZER, onnx_floats("bad4", 4, (float[]){ 1, 1, -2, 2 }));
+}
+
+static void add_inputs(message *g)
+{
+    static const struct { const char *name; int type, rank; int64_t dims[4];
+    } inputs[] = {
+        { "x", 1, 2, { 2, 3 } },
+        { "v", 1, 1, { 4 } },
+        { "i", 1, 4, { 1, 2, 4, 4 } },
+        { "open", 1, -1, { 0 } },
+        { "any", 1, 4, { -1, -1, -1, -1 } },
+        { "any3", 1, 3, { -1, -1, -1 } },
+        { "half", 1, 4, { -1, -1, 4, 4 } },
+        { "half2", 1, 4, { -1, 2, -1, 4 } },
+        { "i3", 1, 4, { 1, 3, 4, 4 } },
+        { "s", 1, 0, { 0 } },
+        { "z", 1, 3, { 1, 8, 6 } },
+        { "z2", 1, 2, { 3, 2 } },
+        { "anyparts", 1, 2, { -1, 2 } },
+        { "k", 7, 1, { 1 } },
+        { "b", 9, 0, { 0 } },
+        { "u", 2, 2, { 2, 3 } },
+        { "k2", 7, 2, { 2, 3 } },
+        { "i4", 7, 4, { 1, 2, 4, 4 } },
+    };
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        message_inner(
+            g, GRAPH_INPUT,
+            onnx_value_message(inputs[i].name, inputs[i].type, inputs[i].rank, inputs[i].dims));
+}
+
+static message text_attribute(const char *name, const char *text, bool list)
+{
+    message m = { NULL, 0 };
+    message_text(&m, 1, name);
+    message_text(&m, list ? 9 : 4, text);
+    return m;
+}
+
+static void add_attributes(message *node, const char *text)
+{
+    char copy[200];
+    snprintf(copy, sizeof copy, "%s", text);
+    for (char *rest = NULL, *a = strtok_r(copy, " ", &rest); a; a = strtok_r(NULL, " ", &rest)) {
+        char *value = strchr(a, '=') + 1;
+        value[-1] = 0;
+        int64_t ints[16];
+        int     n = 0;
+        if (*value == '\'') {
+            value[strlen(value) - 1] = 0;
+            onnx_add_attribute(node, text_attribute(a, value + 1, strcmp(a, "activations") == 0));
+        } else if (strchr(value, '.'))
+            onnx_add_attribute(node, onnx_float_attribute(a, strtof(value, NULL)));
+        else {
+            for (char *p = value; *p && n < 16; p += *p == ',') ints[n++] = strtoll(p, &p, 10);
+            const bool list = n > 1 || strcmp(a, "shape") == 0 || strcmp(a, "pool_int64s") == 0 ||
+                              strncmp(a, "ngram_", 6) == 0;
+            onnx_add_attribute(node, list ? onnx_ints_attribute(a, n, ints)
+                                          : onnx_int_attribute(a, ints[0]));
+        }
+    }
+}
+
+static void of_operators(void)
+{
+    for (size_t i = 0; i < sizeof bad_nodes / sizeof *bad_nodes; i++) {
+        message g = { NULL, 0 },
+                node = onnx_node_message(bad_nodes[i].op, bad_nodes[i].inputs, "y");
+        add_attributes(&node, bad_nodes[i].attributes);
+        message_inner(&g, GRAPH_NODE, node);
+        add_constants(&g);
+        add_inputs(&g);
+        message_inner(&g, GRAPH_OUTPUT, onnx_value_message("y", 1, -1, NULL));
+        message     m = onnx_model_message(g, bad_nodes[i].opset);
+        eddy_error  e = { 0 };
+        eddy_graph *graph = eddy_graph_new();
+        eddy_onnx_model *model =
+            eddy_onnx_read(graph, .data = m.at, .data_size = m.size, .error = &e);
+        if (model)
+            snprintf(e.message, sizeof e.message, "%s of %s was read", bad_nodes[i].op,
+                     bad_nodes[i].inputs);
+        golden_error(&e);
+        eddy_onnx_free(model);
+        eddy_graph_free(graph);
+        message_free(&m);
+    }
+}
+
+START_TEST(operators)
+{
+    golden_begin("formats/onnx_operators");
+    of_operators();
+    golden_end();
+}
+END_TEST
+
 START_TEST(messages)
 {
     golden_begin("formats/onnx");
@@ -207,6 +434,7 @@ Suite *onnx_damaged_suite(void)
     tcase_add_test(t, changed_bytes);
     tcase_add_test(slow, changed_cases);
     tcase_add_test(words, messages);
+    tcase_add_test(words, operators);
     suite_add_tcase(s, t);
     suite_add_tcase(s, slow);
     suite_add_tcase(s, words);

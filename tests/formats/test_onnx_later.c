@@ -226,7 +226,10 @@ static eddy_tensor recurrent(eddy_graph *g, const char *op, int gates, const cha
 /* Backward is forward on the reversed steps. */
 START_TEST(directions)
 {
-    static const struct { const char *op; int gates; } cases[] = { { "RNN", 1 }, { "GRU", 3 }, { "LSTM", 4 } };
+    static const struct {
+        const char *op;
+        int         gates;
+    } cases[] = { { "RNN", 1 }, { "GRU", 3 }, { "LSTM", 4 } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         eddy_graph       *g = eddy_graph_new(), *k = eddy_graph_new();
         eddy_onnx_model  *m, *n;

@@ -19,7 +19,8 @@ static int equal_parts(onnx_build *b, int64_t size, int64_t n, int64_t list[ONNX
     if (size < 0)
         return eddy__onnx_missing(b, "the dimension that is split must be known"), ONNX_FAILED;
     if (n < 1 || n > ONNX_MAX_LIST)
-        return eddy__onnx_missing(b, "%lld parts", (long long)n), ONNX_FAILED;
+        return eddy__onnx_missing(b, "the number of parts, %lld, is out of range", (long long)n),
+               ONNX_FAILED;
     const int64_t part = (size + n - 1) / n;
     for (int64_t i = 0; i < n; i++) {
         const int64_t left = size - i * part;
@@ -240,7 +241,7 @@ static bool depth_to_space(onnx_build *b)
     const eddy_shape s = eddy_shape_of(x);
     if (!eddy__onnx_is(b, "mode", "CRD", false))
         return eddy__onnx_put(b, 0, eddy_depth_to_space(x, block, "NCHW"));
-    if (s.rank != 4 || block < 1) return eddy__onnx_invalid(b, "the input has not rank 4");
+    if (s.rank != 4 || block < 1) return eddy__onnx_invalid(b, "the input does not have rank 4");
     if (s.dim[1] < 0 || s.dim[2] < 0 || s.dim[3] < 0)
         return eddy__onnx_missing(b, "only the batch may be unknown");
     x = Reshape(x,

@@ -51,8 +51,9 @@ static bool attention(onnx_build *b)
     eddy_tensor   v = split_heads(b, eddy__onnx_in(b, 2), kv);
     if (b->reason) return false;
     if (eddy__onnx_wants(b, 3))
-        return eddy__onnx_missing(b, "the products of queries and keys as an output");
-    if (eddy__onnx_float(b, "softcap", 0) != 0) return eddy__onnx_missing(b, "softcap");
+        return eddy__onnx_missing(b, "the products of queries and keys cannot be an output");
+    if (eddy__onnx_float(b, "softcap", 0) != 0)
+        return eddy__onnx_missing(b, "softcap is not supported");
     if (eddy__onnx_has(b, 4)) k = eddy_concat(EDDY_LIST(eddy__onnx_in(b, 4), k), 2);
     if (eddy__onnx_has(b, 5)) v = eddy_concat(EDDY_LIST(eddy__onnx_in(b, 5), v), 2);
     const eddy_tensor present_k = k, present_v = v;
@@ -60,7 +61,8 @@ static bool attention(onnx_build *b)
     k = shared_heads(b, k, n);
     v = shared_heads(b, v, n);
     const bool causal = eddy__onnx_int(b, "is_causal", 0);
-    if (causal && eddy__onnx_has(b, 4)) return eddy__onnx_missing(b, "is_causal with past keys");
+    if (causal && eddy__onnx_has(b, 4))
+        return eddy__onnx_missing(b, "is_causal is not supported with past keys");
     if (b->reason || size < 1) return eddy__onnx_missing(b, "the size of a head must be known");
     const double scale = eddy__onnx_float(b, "scale", 1 / sqrt((double)size));
     eddy_tensor  y = eddy__onnx_has(b, 3)
@@ -95,7 +97,8 @@ static bool rotary(onnx_build *b)
         return eddy__onnx_missing(b, "the size of a head must be known");
     if (size == 0) size = s.dim[3];
     if (size < 2 || size % 2 || size > s.dim[3])
-        return eddy__onnx_invalid(b, "rotary_embedding_dim");
+        return eddy__onnx_invalid(
+            b, "rotary_embedding_dim is not an even number up to the size of a head");
     cosine = ExpandDims(cosine, 1);
     sine = ExpandDims(sine, 1);
     const int64_t step = pairs ? 2 : 1, second = pairs ? 1 : size / 2;

@@ -97,7 +97,8 @@ static bool col2im(onnx_build *b)
     onnx_window      v;
     if (n == ONNX_FAILED || m == ONNX_FAILED) return false;
     if (n != 2 || m != 2 || s.rank != 3 || s.dim[1] < 1 || s.dim[2] < 1)
-        return eddy__onnx_missing(b, "images of other than two dimensions, or unknown sizes");
+        return eddy__onnx_missing(b,
+                                  "the image does not have two dimensions, or a size is not known");
     eddy_shape filter = { .rank = 4, .dim = { 1, 1, window[0], window[1] } };
     if (window[0] < 1 || window[1] < 1 || window[0] > 1 << 12 || window[1] > 1 << 12 ||
         !eddy__onnx_window_lists(b, 4, filter, &v))

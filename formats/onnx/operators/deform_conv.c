@@ -32,7 +32,7 @@ static eddy_tensor grid_of(onnx_build *b, const onnx_window *v, int axis, int64_
 {
     const int64_t k = v->size[0] * v->size[1], out = out_height * out_width;
     if (k > ONNX_MAX_COMPUTED / out)
-        return eddy__onnx_missing(b, "so large an output"), eddy_none(b->graph);
+        return eddy__onnx_missing(b, "the output is too large"), eddy_none(b->graph);
     double       *at = eddy__region_take(b->memory, (size_t)(k * out), sizeof *at);
     for (int64_t i = 0; at && i < k * out; i++) {
         const int64_t window = i / out, point = i % out;
@@ -83,7 +83,7 @@ static bool deform_conv(onnx_build *b)
     onnx_window       v;
     eddy_tensor       part[ONNX_MAX_LIST];
     if (s.rank != 4 || f.rank != 4 || o.rank != 4 || !eddy_shape_is_known(f))
-        return eddy__onnx_missing(b, "ranks other than 4, or an unknown filter");
+        return eddy__onnx_missing(b, "the inputs do not have rank 4, or the filter is not known");
     if (s.dim[1] < 1 || s.dim[2] < 1 || s.dim[3] < 1 || o.dim[2] < 1 || o.dim[3] < 1)
         return eddy__onnx_missing(b, "only the batch may be unknown");
     if (!eddy__onnx_window_lists(b, 4, f, &v)) return false;

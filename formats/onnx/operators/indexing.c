@@ -84,7 +84,8 @@ static eddy_tensor scattered_nd(onnx_build *b, eddy_tensor x, eddy_tensor at, ed
     if (strcmp(how, "add") == 0) return eddy_tensor_scatter_add(x, at, updates);
     if (strcmp(how, "min") == 0) return eddy_tensor_scatter_min(x, at, updates);
     if (strcmp(how, "max") == 0) return eddy_tensor_scatter_max(x, at, updates);
-    if (strcmp(how, "mul") != 0) return eddy__onnx_missing(b, "unknown reduction '%s'", how), x;
+    if (strcmp(how, "mul") != 0)
+        return eddy__onnx_missing(b, "the reduction '%s' is not known", how), x;
     const eddy_tensor number =
         Reshape(eddy_range(eddy_number(b->graph, EDDY_INT64, 0), eddy_size(x, EDDY_INT64),
                            eddy_number(b->graph, EDDY_INT64, 1)),

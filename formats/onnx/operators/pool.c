@@ -76,7 +76,9 @@ static eddy_tensor positions(onnx_build *b, eddy_tensor x, const onnx_window *w,
     }
     for (int i = 0; i < w->axes; i++)
         if (w->dilation[i] != 1)
-            return eddy__onnx_missing(b, "positions of maxima in dilated windows"), x;
+            return eddy__onnx_missing(b,
+                                      "positions of maxima in dilated windows are not supported"),
+                   x;
     const int64_t height = w->axes == 2 ? s.dim[2] : 1, width = s.dim[w->axes + 1],
                   channels = s.dim[1];
     const eddy_tensor image = Transpose(w->axes == 2 ? x : ExpandDims(x, 2), EDDY_DIMS(0, 2, 3, 1));

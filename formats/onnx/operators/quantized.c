@@ -46,7 +46,8 @@ static bool quantize(onnx_build *b)
     double least, most;
     if (type == ONNX_UNDEFINED) type = ONNX_UINT8;
     if (!eddy__onnx_range(type, &least, &most))
-        return eddy__onnx_missing(b, "quantization to %s", eddy__onnx_type_name(type));
+        return eddy__onnx_missing(b, "quantization to %s is not supported",
+                                  eddy__onnx_type_name(type));
     const eddy_tensor zero =
         eddy__onnx_has(b, 2) ? spread(b, eddy__onnx_in(b, 2), rank) : EDDY_NO_TENSOR;
     const eddy_dtype d = eddy_dtype_is_floating(eddy_dtype_of(x)) ? eddy_dtype_of(x) : EDDY_FLOAT32;

@@ -21,7 +21,8 @@ static eddy_dtype drawn_in(int type) { return type == ONNX_DOUBLE ? EDDY_FLOAT64
 static bool put(onnx_build *b, eddy_tensor y, int type)
 {
     if (!eddy__onnx_is_float(type))
-        return eddy__onnx_missing(b, "random numbers of type %s", eddy__onnx_type_name(type));
+        return eddy__onnx_missing(b, "random numbers of type %s are not supported",
+                                  eddy__onnx_type_name(type));
     return eddy__onnx_put_as(b, 0, Cast(y, eddy__onnx_dtype(type)), type);
 }
 

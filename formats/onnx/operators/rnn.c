@@ -244,7 +244,8 @@ static eddy_tensor reordered(const cell *c, eddy_tensor x)
 
 static void usual_lstm(const cell *c, eddy_tensor xw, const eddy_tensor *states, eddy_tensor *out)
 {
-    const eddy_tensor y = eddy_block_lstm(reordered(c, xw), states[0], states[1], reordered(c, c->u));
+    const eddy_tensor y =
+        eddy_block_lstm(reordered(c, xw), states[0], states[1], reordered(c, c->u));
     out[0] = eddy_index(y, "-1");
     out[1] = eddy_index(eddy_output(y, 1), "-1");
     out[2] = y;

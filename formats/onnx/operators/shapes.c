@@ -101,7 +101,7 @@ static bool eye_like(onnx_build *b)
     const eddy_tensor on =
         Equal(Add(positions(x, 0), (double)eddy__onnx_int(b, "k", 0)), positions(x, 1));
     if (eddy__onnx_dtype(type) == EDDY_DEFAULT_DTYPE)
-        return eddy__onnx_missing(b, "unknown element type");
+        return eddy__onnx_missing(b, "the element type is not supported");
     return eddy__onnx_put_as(b, 0, Cast(on, eddy__onnx_dtype(type)), type);
 }
 

@@ -89,7 +89,7 @@ static bool window(onnx_build *b, double a0, double a1, double a2)
               type = (int)eddy__onnx_int(b, "output_datatype", ONNX_FLOAT);
     if (n == ONNX_FAILED) return false;
     if (n != 1 || size[0] < 0 || size[0] > 1 << 24 || !eddy__onnx_is_float(type))
-        return eddy__onnx_missing(b, "the size or the element type");
+        return eddy__onnx_missing(b, "the size or the element type is not supported");
     double       *w = eddy__region_take(b->memory, (size_t)size[0] + 1, sizeof *w);
     const double  period = (double)(eddy__onnx_int(b, "periodic", 1) ? size[0] : size[0] - 1);
     const double  pi = 3.14159265358979323846;
@@ -139,7 +139,7 @@ static bool mel_matrix(onnx_build *b)
         !eddy__onnx_is_float(type))
         return eddy__onnx_invalid(b, "the numbers of the bands are invalid");
     const int64_t n = (int64_t)bands, bins = (int64_t)length / 2 + 1;
-    if (n * bins > ONNX_MAX_COMPUTED) return eddy__onnx_missing(b, "so many bands");
+    if (n * bins > ONNX_MAX_COMPUTED) return eddy__onnx_missing(b, "the bands are too many");
     int64_t      *edge = eddy__region_take(b->memory, (size_t)n + 2, sizeof *edge);
     double       *w = eddy__region_take(b->memory, (size_t)(bins * n), sizeof *w);
     const double  from = 2595 * log10(1 + low / 700), to = 2595 * log10(1 + high / 700);

@@ -46,7 +46,7 @@ static bool grams_of(onnx_build *b, grams *g)
     g->weighs = !eddy__onnx_is(b, "mode", "TF", false) && g->weights;
     for (int i = 0; i < g->n_columns; i++) {
         if (g->columns[i] < 0 || g->columns[i] > 1 << 20)
-            return eddy__onnx_invalid(b, "an index of an n-gram");
+            return eddy__onnx_invalid(b, "an index of an n-gram is out of range");
         if (g->columns[i] >= g->outputs) g->outputs = g->columns[i] + 1;
     }
     if (!g->pool || !g->starts || !g->columns)
