@@ -202,8 +202,8 @@ static bool shape_of(onnx_reader *r, const onnx_tensor *t, eddy_shape *shape)
     return true;
 }
 
-/* The bytes, moved to an address that suits their type. They may overwrite what comes before them in
- * the message of the tensor, which has been read and belongs to no other. */
+/* The bytes, moved to an address that suits their type. They may overwrite what comes before them
+ * in the message of the tensor, which has been read and belongs to no other. */
 static wire_bytes aligned(const onnx_tensor *t, wire_bytes raw)
 {
     const size_t off = (uintptr_t)raw.at % ((size_t)width(t->type) / 8);
