@@ -66,7 +66,7 @@ EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard exampl
 # The examples that check their own results; digits runs in `make demo`, and infer reads its file.
 SELF_CHECKING := $(filter-out $(BUILD)/examples/digits $(BUILD)/examples/infer,$(EXAMPLES))
 ROUND_TRIPS := $(filter-out %/infer,$(EXAMPLES:$(BUILD)/examples/%=$(BUILD)/round_trip/%))
-FUZZED  := npy safetensors index graph
+FUZZED  := npy safetensors index graph onnx
 BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c)))
 WORKLOADS := $(BUILD)/bench/workloads
 OPSROWS := $(sort $(wildcard bench/ops/rows_*.c))
@@ -155,7 +155,7 @@ $(BUILD)/libeddy.so.$(VERSION): $(OBJECTS)
 $(BUILD)/libeddy_formats.so.$(VERSION): $(FORMATS) $(BUILD)/libeddy.so
 	$(call say,link $@)
 	$(Q)$(CC) -shared -Wl,-z,defs -Wl,-soname,libeddy_formats.so.$(SOMAJOR) $(FORMATS) $(CFLAGS) $(LDFLAGS) -o $@ \
-	    -L$(BUILD) -leddy -lm
+	    -L$(BUILD) -leddy -lm -Wl,-rpath,'$$ORIGIN'
 
 $(BUILD)/libeddy.so $(BUILD)/libeddy_formats.so: %: %.$(VERSION)
 	@ln -sf $(@F).$(VERSION) $@.$(SOMAJOR)
@@ -168,10 +168,10 @@ $(BUILD)/eddy.pc: FORCE
 	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -leddy' \
 	    'Libs.private: $(LIBS)' > $@
 
-$(BUILD)/eddy_formats.pc: FORCE
+$(BUILD)/eddy-formats.pc: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' 'libdir=$(LIBDIR)' '' \
-	    'Name: eddy_formats' 'Description: readers of model files of other programs, for Eddy' \
+	    'Name: eddy-formats' 'Description: readers of model files of other programs, for Eddy' \
 	    'Version: $(VERSION)' 'Requires: eddy = $(VERSION)' 'Libs: -L$${libdir} -leddy_formats' > $@
 
 # The same for CMake's find_package; the installed folder may be moved.
@@ -234,13 +234,13 @@ $(BUILD)/fuzz/seeds: $(BUILD)/obj/tests/fuzz/seeds.o $(ROWOBJ) $(BUILD)/libeddy.
 $(BUILD)/tables/catalog: $(BUILD)/obj/tests/tables/catalog.o $(ROWOBJ) $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
-$(BUILD)/tables/onnx: $(BUILD)/obj/tests/tables/onnx.o $(BUILD)/obj/tests/lib/onnx_cases.o \
+$(BUILD)/tables/onnx $(BUILD)/tables/onnx_page: $(BUILD)/tables/%: $(BUILD)/obj/tests/tables/%.o $(BUILD)/obj/tests/lib/onnx_cases.o \
                 $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 $(FUZZED:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
-                $(BUILD)/obj/tests/fuzz/fuzz.o $(BUILD)/libeddy.a
+                $(BUILD)/obj/tests/fuzz/fuzz.o $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(call say,link $@)
 	$(Q)$(CC) -fsanitize=fuzzer $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
@@ -333,6 +333,8 @@ fuzz: ## feed damaged files to the readers (FUZZ_SECONDS=60 per format; needs cl
 fuzzing: $(FUZZED:%=$(BUILD)/fuzz/%) $(BUILD)/fuzz/seeds
 	@mkdir -p $(foreach f,$(FUZZED),$(BUILD)/seeds/$(f) $(BUILD)/corpus/$(f) $(BUILD)/found/$(f))
 	@$(BUILD)/fuzz/seeds $(BUILD)/seeds
+	@for m in data/sine.onnx /usr/share/libonnx-testdata/data/node/*/model.onnx; do \
+	    [ ! -f $$m ] || cp $$m $(BUILD)/seeds/onnx/$$(echo $$m | tr / _); done
 	@for f in $(FUZZED); do echo "fuzzing $$f for $(FUZZ_SECONDS) seconds"; \
 	    OPENBLAS_NUM_THREADS=1 $(BUILD)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
 	        -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \
@@ -398,7 +400,7 @@ style: ## check the sources: order of folders, sizes, paths in pages, messages, 
 format: ## break lines of more than 100 columns
 	@sh scripts/format.sh
 
-install: lib build/interface.json $(REFERENCE)/index.md $(BUILD)/eddy.pc $(BUILD)/eddy_formats.pc $(CMAKE_FILES) ## install into $(DESTDIR)$(PREFIX)
+install: lib build/interface.json $(REFERENCE)/index.md $(BUILD)/eddy.pc $(BUILD)/eddy-formats.pc $(CMAKE_FILES) ## install into $(DESTDIR)$(PREFIX)
 	@# without #line, which names sources that are not installed
 	@for h in $(HEADERS) $(FORMATS_H); do to=$(DESTDIR)$(PREFIX)/include/eddy/$$h; install -D -m 644 $$h $$to || exit 1; \
 	    sed -i '/^#line /d' $$to; done
@@ -406,7 +408,7 @@ install: lib build/interface.json $(REFERENCE)/index.md $(BUILD)/eddy.pc $(BUILD
 	    install -D -m 644 $(BUILD)/$$l.a $$to.a && \
 	    install -D -m 755 $(BUILD)/$$l.so.$(VERSION) $$to.so.$(VERSION) && \
 	    ln -sf $$l.so.$(VERSION) $$to.so.$(SOMAJOR) && ln -sf $$l.so.$(SOMAJOR) $$to.so || exit 1; done
-	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/pkgconfig $(BUILD)/eddy.pc $(BUILD)/eddy_formats.pc
+	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/pkgconfig $(BUILD)/eddy.pc $(BUILD)/eddy-formats.pc
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/cmake/eddy $(CMAKE_FILES)
 	install -D -m 644 build/interface.json $(DESTDIR)$(PREFIX)/share/eddy/interface.json
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/eddy $(REFERENCE)/*.md
@@ -414,7 +416,7 @@ install: lib build/interface.json $(REFERENCE)/index.md $(BUILD)/eddy.pc $(BUILD
 uninstall: ## remove what `make install` installed
 	rm -rf $(DESTDIR)$(PREFIX)/include/eddy
 	rm -f $(DESTDIR)$(LIBDIR)/libeddy.* $(DESTDIR)$(LIBDIR)/libeddy_formats.*
-	rm -f $(DESTDIR)$(LIBDIR)/pkgconfig/eddy.pc $(DESTDIR)$(LIBDIR)/pkgconfig/eddy_formats.pc
+	rm -f $(DESTDIR)$(LIBDIR)/pkgconfig/eddy.pc $(DESTDIR)$(LIBDIR)/pkgconfig/eddy-formats.pc
 	rm -rf $(DESTDIR)$(LIBDIR)/cmake/eddy $(DESTDIR)$(PREFIX)/share/doc/eddy $(DESTDIR)$(PREFIX)/share/eddy
 
 clean: ## remove all built files

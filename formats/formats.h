@@ -1,7 +1,7 @@
 /* formats.h -- models that other programs wrote, as graphs that can be run and trained.
  *
  * These functions are a library of their own, libeddy_formats, which uses only the public interface
- * of Eddy: include <eddy/formats.h> and link with pkg-config --libs eddy_formats. */
+ * of Eddy: include <eddy/formats.h> and link with pkg-config --libs eddy-formats. */
 #ifndef EDDY_FORMATS_H
 #define EDDY_FORMATS_H
 

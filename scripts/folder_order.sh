@@ -52,6 +52,7 @@ formats/onnx formats/onnx/operators: formats'
 admitted='
 *|graph/graph.h|the public types: shapes, element types, arrays, tensors; declarations only
 *|graph/op.h|the public contract of an operation; declarations only
+formats/formats.h|eddy.h|the whole public interface
 session/state/internal.h|session/session.h|the public options and reports that a session keeps
 build/gen/table.c|control/definitions.c|the generated table lists all operations, for the reader of graph files
 build/gen/table.c|control/tensor_array_ops.c|the same

@@ -33,6 +33,24 @@ int main(void)
 END
 cp "$root/program.c" "$root/program.cpp"
 
+# The same with the readers of model files.
+cat >"$root/formats.c" <<'END'
+#include <eddy/formats.h>
+
+#include <stdio.h>
+
+int main(void)
+{
+    eddy_error       e = { EDDY_OK, "" };
+    eddy_onnx_model *m = eddy_onnx_read_with(NULL);
+    eddy_onnx_report *r = eddy_onnx_check("data/sine.onnx", .error = &e);
+    const int        n = eddy_onnx_report_size(r);
+    if (n != 3) fprintf(stderr, "%d nodes: %s\n", n, e.message);
+    eddy_onnx_report_free(r);
+    return n != 3 || m != NULL;
+}
+END
+
 cat >"$root/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.13)
 project(program C CXX)
@@ -43,6 +61,10 @@ foreach(kind eddy eddy_static)
     add_executable(${kind}-${language} program.${language})
     target_link_libraries(${kind}-${language} PRIVATE eddy::${kind})
   endforeach()
+endforeach()
+foreach(kind eddy_formats eddy_formats_static)
+  add_executable(${kind}-c formats.c)
+  target_link_libraries(${kind}-c PRIVATE eddy::${kind})
 endforeach()
 find_package(eddy 99 QUIET)
 if(eddy_FOUND)
@@ -56,7 +78,7 @@ with_cmake() {
         -DCMAKE_C_FLAGS="${CFLAGS:-}" -DCMAKE_CXX_FLAGS="${CFLAGS:-}" \
         -DCMAKE_EXE_LINKER_FLAGS="${LDFLAGS:-}" && cmake --build "$root/build"; } \
         >"$root/log" 2>&1 || { cat "$root/log" >&2; exit 1; }
-    for program in eddy-c eddy-cpp eddy_static-c eddy_static-cpp; do
+    for program in eddy-c eddy-cpp eddy_static-c eddy_static-cpp eddy_formats-c eddy_formats_static-c; do
         "$root/build/$program"
         count=$((count + 1))
     done
@@ -78,6 +100,11 @@ with_pkg_config() {
         "$root/program"
         count=$((count + 2))
     done
+    # shellcheck disable=SC2046,SC2086
+    ${CC:-cc} ${CFLAGS:-} ${LDFLAGS:-} "$root/formats.c" -o "$root/program" \
+        $(pkg-config --cflags --libs eddy-formats)
+    "$root/program"
+    count=$((count + 1))
 }
 
 with_python() {

@@ -66,14 +66,12 @@ static eddy_tensor build_weight(onnx_build *b, onnx_value *v)
     const char   *name = v->weight && *v->weight ? v->weight : NULL;
     const eddy_dtype compute = eddy__onnx_dtype(v->type);
     eddy_tensor   t = EDDY_NO_TENSOR;
-    eddy_scope_begin(r->graph, NULL);
-    eddy_scope_begin(r->graph, r->options.scope);
+    eddy_scope_begin(r->graph, r->root);
     const char *clean = name ? eddy__onnx_clean_name(r, name) : "Const";
     if (name && r->options.variables && eddy_dtype_is_floating(compute)) {
         t = eddy_cast(eddy_constant(r->graph, .value = v->array), compute);
         t = eddy_variable(r->graph, .initial_value = t, .name = clean);
     } else t = eddy_cast(eddy_constant(r->graph, .value = v->array, .name = clean), compute);
-    eddy_scope_end(r->graph);
     eddy_scope_end(r->graph);
     return t;
 }
@@ -95,6 +93,7 @@ eddy_tensor eddy__onnx_tensor_of(onnx_build *b, onnx_value *v)
 eddy_tensor eddy__onnx_in(onnx_build *b, int i)
 {
     onnx_value *v = eddy__onnx_value_in(b, i);
+    if (!v) b->absent = i;
     return v ? eddy__onnx_tensor_of(b, v) : eddy_none(b->graph);
 }
 
@@ -116,7 +115,8 @@ const eddy_array *eddy__onnx_array_of(onnx_build *b, onnx_value *v)
     if (v->array || v->kind != ONNX_TENSOR || v->strings || !eddy_is_valid(v->t)) return v->array;
     eddy_array *a = eddy_array_copy(eddy_constant_value(v->t));
     if (!a && v->constant && eddy_graph_status(r->graph) == EDDY_OK) {
-        if (!r->session) r->session = eddy_session_new(r->graph, .threads = 1);
+        if (!r->session)
+            r->session = eddy_session_new(r->graph, .threads = 1, .max_bytes = 1 << 26);
         a = eddy_array_copy(eddy_eval_in(r->session, v->t));
     }
     if (a && eddy__onnx_keep(r, a)) v->array = a;
@@ -136,7 +136,7 @@ const eddy_array *eddy__onnx_need(onnx_build *b, int i, const char *what)
 static int64_t element(const eddy_array *a, int64_t i)
 {
     return eddy_array_dtype(a) == EDDY_INT64 ? ((int64_t *)eddy_array_data(a))[i]
-                                             : (int64_t)eddy_array_get(a, i);
+                                             : eddy__onnx_integer(eddy_array_get(a, i));
 }
 
 int eddy__onnx_list(onnx_build *b, int i, const char *name, int64_t list[ONNX_MAX_LIST])
@@ -144,7 +144,8 @@ int eddy__onnx_list(onnx_build *b, int i, const char *name, int64_t list[ONNX_MA
     int            count = 0;
     const int64_t *from = name ? eddy__onnx_ints(b, name, &count) : NULL;
     if (from) {
-        if (count > ONNX_MAX_LIST) return eddy__onnx_missing(b, "%s is too long", name), ONNX_FAILED;
+        if (count > ONNX_MAX_LIST)
+            return eddy__onnx_missing(b, "%s is too long", name), ONNX_FAILED;
         memcpy(list, from, (size_t)count * sizeof *list);
         return count;
     }
@@ -157,12 +158,19 @@ int eddy__onnx_list(onnx_build *b, int i, const char *name, int64_t list[ONNX_MA
     return (int)eddy_array_count(a);
 }
 
+int64_t eddy__onnx_integer(double v)
+{
+    if (!(v == v)) return 0;
+    return v >= 9e18 ? INT64_MAX : v <= -9e18 ? INT64_MIN : (int64_t)v;
+}
+
 int eddy__onnx_axis(onnx_build *b, int64_t axis, int rank)
 {
     if (rank == EDDY_UNKNOWN_RANK)
         return eddy__onnx_missing(b, "the rank of the input must be known"), ONNX_FAILED;
     if (axis < -rank || axis >= rank)
-        return eddy__onnx_invalid(b, "axis %lld is not within rank %d", (long long)axis, rank), ONNX_FAILED;
+        return eddy__onnx_invalid(b, "axis %lld is not within rank %d", (long long)axis, rank),
+               ONNX_FAILED;
     return (int)(axis < 0 ? axis + rank : axis);
 }
 

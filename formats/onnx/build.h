@@ -58,6 +58,7 @@ struct onnx_build {
     eddy_onnx_support    support;       /* of a failure */
     const char          *reason;        /* why it failed; NULL: it did not */
     eddy_status          status;
+    int                  absent;        /* the last input that was asked for and left out; -1: none */
 };
 
 /* ------------------------------------------------------------------ inputs -- */
@@ -83,6 +84,10 @@ int  eddy__onnx_list(onnx_build *b, int i, const char *name, int64_t list[ONNX_M
 int  eddy__onnx_axes(onnx_build *b, int i, const char *name, int rank, int64_t list[ONNX_MAX_LIST]);
 /* An axis in [-rank, rank) as one in [0, rank); ONNX_FAILED with a reason. */
 int  eddy__onnx_axis(onnx_build *b, int64_t axis, int rank);
+/* A number as an integer, saturated; 0 for NaN. */
+int64_t eddy__onnx_integer(double v);
+/* Numbers of a constant that an operator computes. */
+enum { ONNX_MAX_COMPUTED = 1 << 24 };
 /* The known elements of input i, ONNX_UNKNOWN_SIZE for others; NULL if nothing is known. */
 const int64_t *eddy__onnx_partly(onnx_build *b, int i, int *count);
 
@@ -152,7 +157,8 @@ extern const onnx_operator eddy__onnx_math[], eddy__onnx_arrays[], eddy__onnx_sh
     eddy__onnx_rnn[], eddy__onnx_control[], eddy__onnx_quantized[], eddy__onnx_sequences[],
     eddy__onnx_images[], eddy__onnx_signal[], eddy__onnx_random[], eddy__onnx_losses[],
     eddy__onnx_training[], eddy__onnx_indexing[], eddy__onnx_resize[],
-    eddy__onnx_grams[];
+    eddy__onnx_grams[], eddy__onnx_attention[], eddy__onnx_conv_transpose[],
+    eddy__onnx_deform_conv[];
 /* The row for this operator in this version; NULL if there is none. */
 const onnx_operator *eddy__onnx_find(const char *domain, const char *name, int version);
 

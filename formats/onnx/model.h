@@ -27,7 +27,8 @@ typedef struct onnx_tensor {
     bool        external;
     const char *location;       /* a path within the folder of the file */
     int64_t     offset, length; /* length -1: to the end */
-    const uint8_t *at;
+    const uint8_t *at;          /* where its message begins */
+    eddy_array *array;          /* its elements, once they are read; the reader's */
 } onnx_tensor;
 
 typedef struct onnx_sparse {

@@ -26,8 +26,8 @@ const char *eddy__onnx_clean_name(onnx_reader *r, const char *name)
     size_t n = 0;
     for (const char *p = name; *p && n < 200; p++) {
         const char c = *p;
-        const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-            c == '.' || c == '_' || c == '-' || c == '/';
+        const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                          (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-' || c == '/';
         s[n++] = good ? c : '_';
     }
     while (n > 1 && s[n - 1] == '/') n--;
@@ -99,8 +99,9 @@ onnx_scope *eddy__onnx_scope(onnx_reader *r, onnx_scope *outer, const char *plac
 
 static const char *place_of(const onnx_build *b, const onnx_scope *s, size_t index)
 {
-    const char *p = eddy__region_print(b->memory, b->node->name[0] ? "%snode %zu '%s'" : "%snode %zu",
-                                       s->place, index, b->node->name);
+    const char *p =
+        eddy__region_print(b->memory, b->node->name[0] ? "%snode %zu '%s'" : "%snode %zu", s->place,
+                           index, b->node->name);
     return p ? p : "";
 }
 
@@ -128,7 +129,8 @@ static bool is_own(const char *domain) { return !*domain || strcmp(domain, "ai.o
 static int64_t version_of(const onnx_scope *s, const char *domain)
 {
     for (size_t i = 0; i < s->n_imports; i++)
-        if (strcmp(s->imports[i].domain, domain) == 0 || (is_own(domain) && is_own(s->imports[i].domain)))
+        if (strcmp(s->imports[i].domain, domain) == 0 ||
+            (is_own(domain) && is_own(s->imports[i].domain)))
             return s->imports[i].version > INT32_MAX ? INT32_MAX : s->imports[i].version;
     return 1;
 }
@@ -146,8 +148,10 @@ static const onnx_function *function_of(const onnx_reader *r, const onnx_node *n
 static bool inline_function(onnx_build *b, const onnx_function *f, const char *place)
 {
     onnx_reader *r = b->reader;
-    if (b->scope->depth >= ONNX_MAX_DEPTH) return eddy__onnx_missing(b, "functions are nested too deeply");
-    onnx_scope *s = eddy__onnx_scope(r, NULL, eddy__region_print(&r->memory, "%s function ", place));
+    if (b->scope->depth >= ONNX_MAX_DEPTH)
+        return eddy__onnx_missing(b, "functions are nested too deeply");
+    onnx_scope *s =
+        eddy__onnx_scope(r, NULL, eddy__region_print(&r->memory, "%s function ", place));
     if (!s) return false;
     s->imports = f->imports;
     s->n_imports = f->n_imports;
@@ -163,7 +167,8 @@ static bool inline_function(onnx_build *b, const onnx_function *f, const char *p
     if (!eddy__onnx_nodes(r, s, f->nodes, f->n_nodes)) return false;
     for (size_t i = 0; i < f->n_outputs && i < (size_t)b->n_out; i++) {
         b->out[i] = eddy__onnx_lookup(s, f->outputs[i]);
-        if (!b->out[i]) return eddy__onnx_invalid(b, "the function does not define '%s'", f->outputs[i]);
+        if (!b->out[i])
+            return eddy__onnx_invalid(b, "the function does not define '%s'", f->outputs[i]);
     }
     return true;
 }
@@ -187,7 +192,9 @@ static bool find_inputs(onnx_build *b, bool *unknown)
 static bool check_outputs(onnx_build *b)
 {
     if (eddy_graph_status(b->graph) != EDDY_OK) {
-        b->reason = eddy__region_print(b->memory, "%s", eddy_graph_message(b->graph));
+        b->reason = b->absent >= 0
+                        ? eddy__region_print(b->memory, "input %d is missing", b->absent)
+                        : eddy__region_print(b->memory, "%s", eddy_graph_message(b->graph));
         b->status = eddy_graph_status(b->graph);
         b->support = EDDY_ONNX_MISSING;
         if (!b->reason) b->reason = "out of memory";
@@ -211,11 +218,12 @@ static void mark_constants(onnx_build *b)
     for (int i = 0; i < b->n_in; i++)
         if (b->in[i] && b->in[i]->kind == ONNX_TENSOR && !b->in[i]->constant) constant = false;
         else if (b->in[i] && b->in[i]->kind == ONNX_SEQUENCE) constant = false;
-        else if (b->in[i] && b->reader->options.variables && b->in[i]->weight && *b->in[i]->weight &&
-                 eddy__onnx_is_float(b->in[i]->type))
+        else if (b->in[i] && b->reader->options.variables && b->in[i]->weight &&
+                 *b->in[i]->weight && eddy__onnx_is_float(b->in[i]->type))
             constant = false;
     for (int i = 0; i < b->n_out; i++)
-        if (b->out[i] && b->out[i]->kind == ONNX_TENSOR && (constant || eddy_constant_value(b->out[i]->t)))
+        if (b->out[i] && b->out[i]->kind == ONNX_TENSOR &&
+            (constant || eddy_constant_value(b->out[i]->t)))
             b->out[i]->constant = true;
 }
 
@@ -229,7 +237,8 @@ static void build(onnx_build *b, const char *place)
                            : "operator %s is not known", b->node->op, b->node->domain);
         return;
     }
-    eddy_scope_begin(r->graph, eddy__onnx_clean_name(r, b->node->name[0] ? b->node->name : b->node->op));
+    eddy_scope_begin(r->graph,
+                     eddy__onnx_clean_name(r, b->node->name[0] ? b->node->name : b->node->op));
     const bool ok = f ? inline_function(b, f, place) : b->op->build(b);
     eddy_scope_end(r->graph);
     if (!ok) {
@@ -259,7 +268,7 @@ static bool define_outputs(onnx_build *b, bool built)
 static bool one_node(onnx_reader *r, onnx_scope *s, const onnx_node *n, size_t index)
 {
     onnx_build b = { .reader = r, .scope = s, .graph = r->graph, .memory = &r->memory, .node = n,
-                     .n_out = (int)n->n_outputs, .support = EDDY_ONNX_UNKNOWN };
+                     .n_out = (int)n->n_outputs, .support = EDDY_ONNX_UNKNOWN, .absent = -1 };
     const char *place = place_of(&b, s, index);
     const int   entry = r->n_entries;
     bool        unknown = false;
@@ -305,13 +314,15 @@ bool eddy__onnx_weights(onnx_reader *r, onnx_scope *s, const onnx_graph *g)
     return true;
 }
 
-bool eddy__onnx_subgraph(onnx_build *b, const onnx_graph *g, const char *what, onnx_value *const *in,
-                         onnx_value **out)
+bool eddy__onnx_subgraph(onnx_build *b, const onnx_graph *g, const char *what,
+                         onnx_value *const *in, onnx_value **out)
 {
     onnx_reader *r = b->reader;
-    if (b->scope->depth >= ONNX_MAX_DEPTH) return eddy__onnx_missing(b, "graphs are nested too deeply");
-    const char *place = eddy__region_print(&r->memory, b->node->name[0] ? "%snode '%s' %s " : "%s%s %s ",
-                                           b->scope->place, b->node->name[0] ? b->node->name : b->node->op, what);
+    if (b->scope->depth >= ONNX_MAX_DEPTH)
+        return eddy__onnx_missing(b, "graphs are nested too deeply");
+    const char *place =
+        eddy__region_print(&r->memory, b->node->name[0] ? "%snode '%s' %s " : "%s%s %s ",
+                           b->scope->place, b->node->name[0] ? b->node->name : b->node->op, what);
     onnx_scope *s = eddy__onnx_scope(r, b->scope, place);
     if (!s || !eddy__onnx_weights(r, s, g)) return false;
     for (size_t i = 0; i < g->n_inputs; i++)
@@ -319,7 +330,8 @@ bool eddy__onnx_subgraph(onnx_build *b, const onnx_graph *g, const char *what, o
     if (!eddy__onnx_nodes(r, s, g->nodes, g->n_nodes)) return false;
     for (size_t i = 0; i < g->n_outputs; i++) {
         out[i] = eddy__onnx_lookup(s, g->outputs[i].name);
-        if (!out[i]) return eddy__onnx_invalid(b, "the %s does not define '%s'", what, g->outputs[i].name);
+        if (!out[i])
+            return eddy__onnx_invalid(b, "the %s does not define '%s'", what, g->outputs[i].name);
         if (out[i]->unknown) return eddy__onnx_missing(b, "a node of the %s cannot be built", what);
     }
     return true;

@@ -99,9 +99,11 @@ static onnx_graph *graph_of(parser *p, wire w)
         if (f.number == 2) g->name = eddy__onnx_string(p, &f);
         if (f.number == 5)
             eddy__onnx_tensor(p, eddy__wire_enter(&w, &f), &g->initializers[g->n_initializers++]);
-        if (f.number == 15) eddy__onnx_sparse(p, eddy__wire_enter(&w, &f), &g->sparse[g->n_sparse++]);
+        if (f.number == 15)
+            eddy__onnx_sparse(p, eddy__wire_enter(&w, &f), &g->sparse[g->n_sparse++]);
         if (f.number == 11) eddy__onnx_info(p, eddy__wire_enter(&w, &f), &g->inputs[g->n_inputs++]);
-        if (f.number == 12) eddy__onnx_info(p, eddy__wire_enter(&w, &f), &g->outputs[g->n_outputs++]);
+        if (f.number == 12)
+            eddy__onnx_info(p, eddy__wire_enter(&w, &f), &g->outputs[g->n_outputs++]);
     }
     if (w.bad) eddy__onnx_damaged(p, w.at);
     return g;

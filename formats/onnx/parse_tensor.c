@@ -76,7 +76,8 @@ static void typed_data(parser *p, wire w, uint32_t field, onnx_tensor *t)
     wire_field f, data = { 0 };
     for (wire v = w; eddy__wire_next(&v, &f);)
         if (f.number == field) data = f;
-    const bool whole = (field == 4 && t->type == ONNX_FLOAT) || (field == 10 && t->type == ONNX_DOUBLE);
+    const bool whole =
+        (field == 4 && t->type == ONNX_FLOAT) || (field == 10 && t->type == ONNX_DOUBLE);
     if (whole && data.type == WIRE_BYTES && eddy__wire_count(w, field) == 1) {
         t->raw = data.bytes;
         t->has_raw = true;
@@ -149,7 +150,7 @@ static int64_t dimension(parser *p, wire w)
     return size < 0 ? EDDY_ANY : size;
 }
 
-/* TensorShapeProto. Some exporters write 0 for an unknown dimension, which eddy accepts as empty. */
+/* TensorShapeProto. */
 static eddy_shape shape_of(parser *p, wire w)
 {
     eddy_shape s = EDDY_SCALAR;

@@ -88,8 +88,9 @@ static int64_t combine(char op, int64_t x, int64_t y)
     int64_t z;
     if (x == ONNX_UNKNOWN_SIZE || y == ONNX_UNKNOWN_SIZE) return ONNX_UNKNOWN_SIZE;
     if (op == '/') return y == 0 || y == -1 ? ONNX_UNKNOWN_SIZE : x / y;
-    const bool over = op == '+' ? __builtin_add_overflow(x, y, &z)
-                    : op == '-' ? __builtin_sub_overflow(x, y, &z) : __builtin_mul_overflow(x, y, &z);
+    const bool over = op == '+'   ? __builtin_add_overflow(x, y, &z)
+                      : op == '-' ? __builtin_sub_overflow(x, y, &z)
+                                  : __builtin_mul_overflow(x, y, &z);
     return over ? ONNX_UNKNOWN_SIZE : z;
 }
 
@@ -130,7 +131,9 @@ static void fold(onnx_build *b, onnx_value *v)
 {
     const eddy_dtype d = eddy_dtype_of(v->t);
     for (int i = 0; i < v->count_known; i++)
-        if (v->known[i] == ONNX_UNKNOWN_SIZE || llabs(v->known[i]) > (d == EDDY_INT64 ? 1ll << 53 : INT32_MAX)) return;
+        if (v->known[i] == ONNX_UNKNOWN_SIZE ||
+            llabs(v->known[i]) > (d == EDDY_INT64 ? 1ll << 53 : INT32_MAX))
+            return;
     eddy_array *a = eddy_array_new(d, eddy_shape_of(v->t));
     for (int i = 0; a && i < v->count_known; i++) eddy_array_set(a, i, (double)v->known[i]);
     if (!a || !eddy__onnx_keep(b->reader, a)) return;

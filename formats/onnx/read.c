@@ -1,5 +1,5 @@
-/* read.c -- the public calls: a model is built twice, first in a graph of its own as a trial, so that
- * an error leaves the caller's graph as it was. */
+/* read.c -- the public calls. A model is built twice, first in a graph of its own as a trial, so
+ * that an error leaves the caller's graph as it was. */
 #include "reader.h"
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ struct eddy_onnx_report {
 
 /* ------------------------------------------------------------------ opening -- */
 
-bool eddy__onnx_open(onnx_reader *r, const eddy_onnx_args *given)
+static bool open_file(onnx_reader *r, const eddy_onnx_args *given)
 {
     /* The members that the caller's version of the struct has. */
     r->options = (eddy_onnx_args){ eddy_onnx_args_DEFAULTS .size_ = sizeof r->options };
@@ -53,9 +53,10 @@ bool eddy__onnx_open(onnx_reader *r, const eddy_onnx_args *given)
     const uint8_t   *at = NULL;
     if (!eddy__onnx_parse(&r->memory, all, &r->model, &at))
         return r->memory.full ? eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory")
-            : eddy__onnx_error(r, EDDY_CORRUPT, "no ONNX model: damaged at byte %lld",
+            : eddy__onnx_error(r, EDDY_CORRUPT, "this is not an ONNX model: byte %lld is damaged",
                                at ? (long long)(at - all.at) : 0LL);
-    if (!r->model.graph) return eddy__onnx_error(r, EDDY_CORRUPT, "no ONNX model: it has no graph");
+    if (!r->model.graph)
+        return eddy__onnx_error(r, EDDY_CORRUPT, "this is not an ONNX model: it has no graph");
     return true;
 }
 
@@ -96,12 +97,13 @@ static onnx_value *bound(onnx_reader *r, const onnx_info *info, eddy_tensor give
     const eddy_dtype d = eddy_dtype_of(given), compute = eddy__onnx_dtype(info->type);
     onnx_value      *v = eddy__region_take(&r->memory, 1, sizeof *v);
     if (!v) return eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory"), NULL;
-    if (!eddy_is_valid(given) || (!trial && given.graph != r->graph) || compute == EDDY_DEFAULT_DTYPE ||
-        (d != compute && d != eddy__onnx_stored(info->type)) ||
+    if (!eddy_is_valid(given) || (!trial && given.graph != r->graph) ||
+        compute == EDDY_DEFAULT_DTYPE || (d != compute && d != eddy__onnx_stored(info->type)) ||
         !eddy_shape_compatible(eddy_shape_of(given), info->shape)) {
         char shape[100];
-        eddy__onnx_error(r, EDDY_INVALID_ARGUMENT, "input '%s' is %s%s, which the tensor given for it is not",
-                         info->name, eddy__onnx_type_name(info->type),
+        eddy__onnx_error(r, EDDY_INVALID_ARGUMENT,
+                         "input '%s' is %s%s; the tensor given for it is not", info->name,
+                         eddy__onnx_type_name(info->type),
                          eddy_shape_print(info->shape, shape, sizeof shape));
         return NULL;
     }
@@ -124,7 +126,8 @@ static onnx_value *placeholder(onnx_reader *r, const onnx_info *info)
     const eddy_dtype stored = eddy__onnx_stored(info->type);
     if (info->kind == ONNX_TENSOR && info->type == ONNX_STRING) return v;
     if (info->kind == ONNX_TENSOR && stored != EDDY_DEFAULT_DTYPE) {
-        v->t = eddy_placeholder(r->graph, eddy__onnx_clean_name(r, info->name), stored, info->shape);
+        v->t =
+            eddy_placeholder(r->graph, eddy__onnx_clean_name(r, info->name), stored, info->shape);
         return v;
     }
     v->unknown = r->reporting;
@@ -144,7 +147,9 @@ static onnx_value *sequence(onnx_reader *r, const onnx_info *info, eddy_list giv
         items[i] = bound(r, info, given.at[i], trial);
         if (!items[i]) return NULL;
     }
-    *v = (onnx_value){ .kind = ONNX_SEQUENCE, .type = info->type, .items = items, .count = given.count };
+    *v = (onnx_value){
+        .kind = ONNX_SEQUENCE, .type = info->type, .items = items, .count = given.count
+    };
     return v;
 }
 
@@ -156,8 +161,10 @@ static onnx_value *input(onnx_reader *r, const onnx_info *info, bool trial)
     const int n = b->tensors.count;
     const bool many = info->kind == ONNX_SEQUENCE ||
         (info->kind == ONNX_OPTIONAL && info->element_kind == ONNX_SEQUENCE);
-    if (n < 0 || (n && !b->tensors.at) || (!many && n > 1) || (info->kind == ONNX_TENSOR && n != 1)) {
-        eddy__onnx_error(r, EDDY_INVALID_ARGUMENT, "input '%s' cannot be %d tensors", info->name, n);
+    if (n < 0 || (n && !b->tensors.at) || (!many && n > 1) ||
+        (info->kind == ONNX_TENSOR && n != 1)) {
+        eddy__onnx_error(r, EDDY_INVALID_ARGUMENT, "input '%s' cannot be %d tensors", info->name,
+                         n);
         return NULL;
     }
     if (many) return sequence(r, info, b->tensors, trial);
@@ -230,8 +237,9 @@ static bool ports(onnx_reader *r, port *p, onnx_value *v, const onnx_info *info,
 
 /* ------------------------------------------------------------------- passes -- */
 
-/* Builds the model in g; in a trial as far as it goes, with what has the caller's tensors' types. */
-bool eddy__onnx_pass(onnx_reader *r, eddy_graph *g, bool trial)
+/* Weights and inputs of the model in g, in its current scope; in a trial with stand-ins for the
+ * caller's tensors. */
+static bool begin_pass(onnx_reader *r, eddy_graph *g, bool trial)
 {
     r->graph = g;
     r->nodes = 0;
@@ -239,8 +247,9 @@ bool eddy__onnx_pass(onnx_reader *r, eddy_graph *g, bool trial)
     if (!r->main) return false;
     r->main->imports = r->model.imports;
     r->main->n_imports = r->model.n_imports;
-    if (!eddy__onnx_weights(r, r->main, r->model.graph) || !inputs(r, trial)) return false;
-    return true;
+    r->root = eddy__region_print(&r->memory, "%s", eddy_scope_name(g));
+    if (!r->root) return eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory");
+    return eddy__onnx_weights(r, r->main, r->model.graph) && inputs(r, trial);
 }
 
 static bool build_nodes(onnx_reader *r)
@@ -258,13 +267,9 @@ static bool trial(onnx_reader *r)
 {
     eddy_graph *g = eddy_graph_new();
     if (!g) return eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory");
-    const char *scope = r->options.scope;
-    bool        ok = eddy__onnx_pass(r, g, true);
-    if (ok) {
-        eddy_scope_begin(g, scope);
-        ok = build_nodes(r);
-        eddy_scope_end(g);
-    }
+    eddy_scope_begin(g, r->options.scope);
+    bool ok = begin_pass(r, g, true) && build_nodes(r);
+    eddy_scope_end(g);
     if (ok && eddy_graph_status(g) != EDDY_OK)
         ok = eddy__onnx_error(r, eddy_graph_status(g), "%s", eddy_graph_message(g));
     eddy_session_free(r->session);
@@ -282,7 +287,8 @@ static bool finish(onnx_reader *r, eddy_onnx_model *m)
     if (!m->inputs || !m->outputs) return eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < g->n_inputs; i++) {
         onnx_value *v = eddy__onnx_lookup(r->main, g->inputs[i].name);
-        if (v->weight || (is_weight(g, g->inputs[i].name) && !binding_of(r, g->inputs[i].name))) continue;
+        if (v->weight || (is_weight(g, g->inputs[i].name) && !binding_of(r, g->inputs[i].name)))
+            continue;
         if (!ports(r, &m->inputs[m->n_inputs++], v, &g->inputs[i], false)) return false;
     }
     if (!build_nodes(r)) return false;
@@ -307,7 +313,7 @@ static bool read_into(onnx_reader *r, eddy_onnx_model *m)
         return eddy__onnx_error(r, EDDY_FINALIZED, "the graph is finalized");
     if (!trial(r)) return false;
     eddy_scope_begin(g, r->options.scope);
-    const bool ok = eddy__onnx_pass(r, g, false) && finish(r, m);
+    const bool ok = begin_pass(r, g, false) && finish(r, m);
     eddy_scope_end(g);
     return ok;
 }
@@ -316,7 +322,7 @@ eddy_onnx_model *eddy_onnx_read_with(const eddy_onnx_args *given)
 {
     onnx_reader      r = { 0 };
     eddy_onnx_model *m = calloc(1, sizeof *m);
-    bool             ok = eddy__onnx_open(&r, given);
+    bool             ok = open_file(&r, given);
     if (ok && !m) ok = eddy__onnx_error(&r, EDDY_NO_MEMORY, "out of memory");
     if (ok && read_into(&r, m)) {
         m->memory = r.memory;           /* the names, and the values by name */
@@ -402,7 +408,7 @@ eddy_onnx_report *eddy_onnx_check_with(const eddy_onnx_args *given)
 {
     onnx_reader       r = { 0 };
     eddy_onnx_report *report = calloc(1, sizeof *report);
-    bool              ok = eddy__onnx_open(&r, given);
+    bool              ok = open_file(&r, given);
     if (ok && !report) ok = eddy__onnx_error(&r, EDDY_NO_MEMORY, "out of memory");
     r.reporting = true;
     if (ok && trial(&r)) {

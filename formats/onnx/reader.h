@@ -38,6 +38,7 @@ struct onnx_reader {
     eddy_graph      *graph;
     onnx_file        model;
     onnx_scope      *main;
+    const char      *root;          /* the scope of the model in the graph, with its slash */
     eddy_session    *session;       /* evaluates constants */
     onnx_kept       *kept;          /* arrays and files to release */
     bool             reporting;     /* goes on after nodes that cannot be built */
@@ -47,7 +48,7 @@ struct onnx_reader {
     int              nodes;         /* built so far */
 };
 
-enum { ONNX_MAX_DEPTH = 32, ONNX_MAX_NODES = 1 << 22 };
+enum { ONNX_MAX_DEPTH = 32, ONNX_MAX_NODES = 1 << 20 };
 
 onnx_value *eddy__onnx_lookup(const onnx_scope *s, const char *name);
 bool        eddy__onnx_define(onnx_reader *r, onnx_scope *s, const char *name, onnx_value *v);
@@ -59,11 +60,11 @@ bool eddy__onnx_nodes(onnx_reader *r, onnx_scope *s, const onnx_node *nodes, siz
 bool eddy__onnx_weights(onnx_reader *r, onnx_scope *s, const onnx_graph *g);
 /* The elements of a tensor of the file; NULL with the error of the reader. It is kept until the
  * reader is freed. */
-eddy_array *eddy__onnx_elements(onnx_reader *r, const onnx_tensor *t);
+eddy_array *eddy__onnx_elements(onnx_reader *r, onnx_tensor *t);
 bool        eddy__onnx_keep(onnx_reader *r, eddy_array *a);
 /* A value for a TensorProto or SparseTensorProto: a weight, or strings. NULL with the error. */
-onnx_value *eddy__onnx_tensor_value(onnx_reader *r, const onnx_tensor *t);
-onnx_value *eddy__onnx_sparse_value(onnx_reader *r, const onnx_sparse *t);
+onnx_value *eddy__onnx_tensor_value(onnx_reader *r, onnx_tensor *t);
+onnx_value *eddy__onnx_sparse_value(onnx_reader *r, onnx_sparse *t);
 /* What is known of the elements of integer outputs. */
 void        eddy__onnx_propagate(onnx_build *b);
 /* Records the first error of the reader, with the path; returns false. */
@@ -72,9 +73,7 @@ bool        eddy__onnx_error(onnx_reader *r, eddy_status s, const char *format, 
 /* A name that Eddy accepts. */
 const char *eddy__onnx_clean_name(onnx_reader *r, const char *name);
 
-/* One reading of the file into a graph. */
-bool eddy__onnx_open(onnx_reader *r, const eddy_onnx_args *given);
-bool eddy__onnx_pass(onnx_reader *r, eddy_graph *g, bool trial);
-void eddy__onnx_close(onnx_reader *r);
+/* Releases everything; the reader may be zeroed. */
+void        eddy__onnx_close(onnx_reader *r);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* compute: the type of arithmetic; stored: of placeholders and weights; integers: bits, and signed. */
+/* compute: the type of arithmetic; stored: of placeholders and weights; bits: of integers. */
 static const struct {
     const char *name;
     eddy_dtype  compute, stored;

@@ -57,9 +57,10 @@ static source *external_file(onnx_reader *r, const char *location)
 static source *external(onnx_reader *r, const onnx_tensor *t, wire_bytes *raw)
 {
     if (!contained(t->location)) {
-        eddy__onnx_error(r, EDDY_INVALID_ARGUMENT,
-                         "tensor '%s': external data must be in the folder of the model, not in '%s'",
-                         t->name, t->location ? t->location : "");
+        eddy__onnx_error(
+            r, EDDY_INVALID_ARGUMENT,
+            "tensor '%s': external data must be in the folder of the model; '%s' is not", t->name,
+            t->location ? t->location : "");
         return NULL;
     }
     source *s = external_file(r, t->location);
@@ -117,9 +118,13 @@ static void store(eddy_array *a, int type, int64_t i, uint64_t v)
     case EDDY_COMPLEX128: ((double *)data)[i] = eddy__wire_double(v); break;
     case EDDY_COMPLEX64: ((float *)data)[i] = eddy__wire_float(v); break;
     case EDDY_FLOAT32:
-        ((float *)data)[i] = type == ONNX_FLOAT ? eddy__wire_float(v)
-            : (float)float8((unsigned)v & 255, type == ONNX_FLOAT8E4M3FN || type == ONNX_FLOAT8E4M3FNUZ ? 4 : 5,
-                            type == ONNX_FLOAT8E4M3FN, type == ONNX_FLOAT8E4M3FNUZ || type == ONNX_FLOAT8E5M2FNUZ);
+        ((float *)data)[i] =
+            type == ONNX_FLOAT
+                ? eddy__wire_float(v)
+                : (float)float8((unsigned)v & 255,
+                                type == ONNX_FLOAT8E4M3FN || type == ONNX_FLOAT8E4M3FNUZ ? 4 : 5,
+                                type == ONNX_FLOAT8E4M3FN,
+                                type == ONNX_FLOAT8E4M3FNUZ || type == ONNX_FLOAT8E5M2FNUZ);
         break;
     case EDDY_FLOAT16:
     case EDDY_BFLOAT16: ((uint16_t *)data)[i] = (uint16_t)v; break;
@@ -197,9 +202,21 @@ static bool shape_of(onnx_reader *r, const onnx_tensor *t, eddy_shape *shape)
     return true;
 }
 
-eddy_array *eddy__onnx_elements(onnx_reader *r, const onnx_tensor *t)
+/* The bytes, moved to an address that suits their type. They may overwrite what comes before them
+ * in the message of the tensor, which has been read and belongs to no other. */
+static wire_bytes aligned(const onnx_tensor *t, wire_bytes raw)
+{
+    const size_t off = (uintptr_t)raw.at % ((size_t)width(t->type) / 8);
+    if (off == 0 || (size_t)(raw.at - t->at) < off) return raw;
+    uint8_t *to = (uint8_t *)(uintptr_t)(raw.at - off);
+    memmove(to, raw.at, raw.size);
+    return (wire_bytes){ to, raw.size };
+}
+
+eddy_array *eddy__onnx_elements(onnx_reader *r, onnx_tensor *t)
 {
     eddy_shape shape;
+    if (t->array) return t->array;
     if (!shape_of(r, t, &shape)) return NULL;
     if (eddy__onnx_stored(t->type) == EDDY_DEFAULT_DTYPE) {
         eddy__onnx_error(r, EDDY_UNIMPLEMENTED, "tensor '%s' has elements of type %s", t->name,
@@ -214,14 +231,16 @@ eddy_array *eddy__onnx_elements(onnx_reader *r, const onnx_tensor *t)
     const int64_t count = eddy_shape_count(shape) * (parts ? 2 : 1);
     const uint64_t bytes = ((uint64_t)count * (uint64_t)width(t->type) + 7) / 8;
     if (has_raw ? raw.size != bytes : t->count != (uint64_t)count) {
-        eddy__onnx_error(r, EDDY_CORRUPT, "tensor '%s' has not as many elements as its shape", t->name);
+        eddy__onnx_error(r, EDDY_CORRUPT, "tensor '%s' does not have as many elements as its shape",
+                         t->name);
         return NULL;
     }
-    eddy_array *a = has_raw && same_bytes(t->type)
-        ? eddy__source_array(file, raw, eddy__onnx_stored(t->type), shape)
-        : converted(t, raw, has_raw, shape, count);
+    const bool  view = has_raw && same_bytes(t->type);
+    if (view && !t->external) raw = aligned(t, raw);
+    eddy_array *a = view ? eddy__source_array(file, raw, eddy__onnx_stored(t->type), shape)
+                         : converted(t, raw, has_raw, shape, count);
     if (!eddy__onnx_keep(r, a)) return NULL;
-    if (all_representable(t, a)) return a;
+    if (all_representable(t, a)) return t->array = a;
     eddy__onnx_error(r, EDDY_UNIMPLEMENTED, "tensor '%s' has elements above 2^63 - 1", t->name);
     return NULL;
 }
@@ -237,14 +256,14 @@ static bool strings(onnx_reader *r, const onnx_tensor *t, onnx_value *v)
 {
     if (!shape_of(r, t, &v->strings_shape)) return false;
     if ((uint64_t)eddy_shape_count(v->strings_shape) != t->count)
-        return eddy__onnx_error(r, EDDY_CORRUPT, "tensor '%s' has not as many elements as its shape",
-                                t->name);
+        return eddy__onnx_error(r, EDDY_CORRUPT,
+                                "tensor '%s' does not have as many elements as its shape", t->name);
     v->strings = t->strings;
     v->count = (int)t->count;
     return true;
 }
 
-onnx_value *eddy__onnx_tensor_value(onnx_reader *r, const onnx_tensor *t)
+onnx_value *eddy__onnx_tensor_value(onnx_reader *r, onnx_tensor *t)
 {
     onnx_value *v = new_value(r);
     if (!v) return NULL;
@@ -262,8 +281,10 @@ static bool scatter(onnx_reader *r, const onnx_sparse *t, const eddy_array *valu
     const int64_t *at = eddy_array_data(indices);
     const bool     rows = eddy_array_shape(indices).rank == 2;
     const size_t   size = eddy_dtype_size(eddy_array_dtype(values));
-    if (eddy_array_dtype(indices) != EDDY_INT64 || eddy_array_count(indices) != n * (rows ? rank : 1))
-        return eddy__onnx_error(r, EDDY_CORRUPT, "sparse tensor '%s' has wrong indices", t->values.name);
+    if (eddy_array_dtype(indices) != EDDY_INT64 ||
+        eddy_array_count(indices) != n * (rows ? rank : 1))
+        return eddy__onnx_error(r, EDDY_CORRUPT, "sparse tensor '%s' has wrong indices",
+                                t->values.name);
     for (int64_t i = 0; i < n; i++) {
         int64_t to = rows ? 0 : at[i];
         bool    inside = true;
@@ -280,7 +301,7 @@ static bool scatter(onnx_reader *r, const onnx_sparse *t, const eddy_array *valu
     return true;
 }
 
-onnx_value *eddy__onnx_sparse_value(onnx_reader *r, const onnx_sparse *t)
+onnx_value *eddy__onnx_sparse_value(onnx_reader *r, onnx_sparse *t)
 {
     onnx_tensor like = t->values;
     like.dims = t->dims;

@@ -25,7 +25,8 @@ bool eddy__onnx_window_lists(onnx_build *b, int rank, eddy_shape filter, onnx_wi
     if (rank < 3 || rank > 5)
         return eddy__onnx_missing(b, rank < 0 ? "the rank of the input must be known"
                                               : "the rank of the input is not 3, 4 or 5");
-    if (!list(b, "kernel_shape", w->axes, 1, w->size) || !list(b, "strides", w->axes, 1, w->stride) ||
+    if (!list(b, "kernel_shape", w->axes, 1, w->size) ||
+        !list(b, "strides", w->axes, 1, w->stride) ||
         !list(b, "dilations", w->axes, 1, w->dilation) || !list(b, "pads", 2 * w->axes, 0, pads))
         return false;
     if (filter.rank == rank)
@@ -76,9 +77,27 @@ bool eddy__onnx_window_ceil(onnx_build *b, eddy_tensor x, onnx_window *w)
         const int64_t size = s.dim[i + 2], reach = (w->size[i] - 1) * w->dilation[i] + 1;
         if (size < 0) return eddy__onnx_missing(b, "ceil_mode needs known sizes");
         const int64_t room = size + w->before[i] + w->after[i] - reach;
-        int64_t       last = room <= 0 ? 0 : (room + w->stride[i] - 1) / w->stride[i] * w->stride[i];
+        int64_t last = room <= 0 ? 0 : (room + w->stride[i] - 1) / w->stride[i] * w->stride[i];
         if (last >= size + w->before[i]) last -= w->stride[i];
-        if (last + reach - size - w->before[i] > w->after[i]) w->after[i] = last + reach - size - w->before[i];
+        if (last + reach - size - w->before[i] > w->after[i])
+            w->after[i] = last + reach - size - w->before[i];
     }
     return true;
+}
+
+eddy_tensor eddy__onnx_window_first(eddy_tensor filter, int axes)
+{
+    eddy_dims perm = { .count = axes + 2 };
+    for (int i = 0; i < axes; i++) perm.at[i] = i + 2;
+    perm.at[axes] = 1;
+    perm.at[axes + 1] = 0;
+    return eddy_transpose(filter, perm);
+}
+
+eddy_tensor eddy__onnx_along_channels(eddy_tensor bias, int axes)
+{
+    eddy_shape s = { .rank = axes + 1,
+                     .dim = { eddy_shape_of(bias).rank == 1 ? eddy_shape_of(bias).dim[0] : -1 } };
+    for (int i = 1; i <= axes; i++) s.dim[i] = 1;
+    return eddy_reshape(bias, s);
 }

@@ -21,4 +21,10 @@ eddy_dims eddy__onnx_window_pads(const onnx_window *w);
  * end (ceil_mode). */
 bool eddy__onnx_window_ceil(onnx_build *b, eddy_tensor x, onnx_window *w);
 
+/* A filter [out, in / groups, window...] as [window..., in / groups, out]; of a transposed
+ * convolution, [in, out / groups, window...] as [window..., out / groups, in]. */
+eddy_tensor eddy__onnx_window_first(eddy_tensor filter, int axes);
+/* [channels] as [channels, 1, 1 ...], with so many ones. */
+eddy_tensor eddy__onnx_along_channels(eddy_tensor bias, int axes);
+
 #endif

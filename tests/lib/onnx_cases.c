@@ -127,7 +127,8 @@ static const struct {
 static bool open_case(one_case *c, const char *folder)
 {
     for (size_t i = 0; i < sizeof contradictions / sizeof *contradictions; i++)
-        if (strstr(folder, contradictions[i].name)) return says(c, ONNX_INEXPRESSIBLE, "%s", contradictions[i].why);
+        if (strstr(folder, contradictions[i].name))
+            return says(c, ONNX_INEXPRESSIBLE, "%s", contradictions[i].why);
     char path[1000];
     const uint8_t *at;
     c->folder = folder;
@@ -136,7 +137,8 @@ static bool open_case(one_case *c, const char *folder)
     c->files[0] = eddy__source_read(path, NULL, INT64_MAX, NULL);
     if (!c->files[0]) return says(c, ONNX_WRONG, "there is no model.onnx");
     c->n_files = 1;
-    if (!eddy__onnx_parse(&c->memory, eddy__source_bytes(c->files[0]), &c->model, &at) || !c->model.graph)
+    if (!eddy__onnx_parse(&c->memory, eddy__source_bytes(c->files[0]), &c->model, &at) ||
+        !c->model.graph)
         return says(c, ONNX_WRONG, "model.onnx cannot be parsed");
     return true;
 }
@@ -163,8 +165,8 @@ static bool compare(one_case *c, const char *name, const eddy_array *y, const ed
 {
     char a[100], b[100];
     if (eddy_array_dtype(y) != eddy_array_dtype(e))
-        return says(c, ONNX_WRONG, "%s is %s and not %s", name, eddy_dtype_name(eddy_array_dtype(y)),
-                    eddy_dtype_name(eddy_array_dtype(e)));
+        return says(c, ONNX_WRONG, "%s is %s and not %s", name,
+                    eddy_dtype_name(eddy_array_dtype(y)), eddy_dtype_name(eddy_array_dtype(e)));
     if (!eddy_shape_equal(eddy_array_shape(y), eddy_array_shape(e)))
         return says(c, ONNX_WRONG, "%s has the shape %s and not %s", name,
                     eddy_shape_print(eddy_array_shape(y), a, sizeof a),
@@ -172,8 +174,8 @@ static bool compare(one_case *c, const char *name, const eddy_array *y, const ed
     for (int64_t i = 0; i < eddy_array_count(e); i++)
         if (!close_to(eddy_array_get(y, i), eddy_array_get(e, i), eddy_array_dtype(e)) ||
             !close_to(eddy_array_get_imag(y, i), eddy_array_get_imag(e, i), eddy_array_dtype(e)))
-            return says(c, ONNX_WRONG, "element %lld of %s is %.9g and not %.9g", (long long)i, name,
-                        eddy_array_get(y, i), eddy_array_get(e, i));
+            return says(c, ONNX_WRONG, "element %lld of %s is %.9g and not %.9g", (long long)i,
+                        name, eddy_array_get(y, i), eddy_array_get(e, i));
     return true;
 }
 
@@ -183,7 +185,8 @@ static bool is_random(const one_case *c)
     for (size_t i = 0; i < c->model.graph->n_nodes; i++) {
         const char *op = c->model.graph->nodes[i].op;
         if (strcmp(op, "Bernoulli") == 0 || strncmp(op, "Random", 6) == 0) return true;
-        const bool trains = strcmp(op, "Dropout") == 0 && c->n_in == 3 && eddy_array_item(c->in[2].at[0]) != 0;
+        const bool trains =
+            strcmp(op, "Dropout") == 0 && c->n_in == 3 && eddy_array_item(c->in[2].at[0]) != 0;
         if (trains && eddy_array_item(c->in[1].at[0]) != 0) return true;
     }
     return false;
@@ -233,12 +236,15 @@ static void read_case(one_case *c, run *r, bool bound, bool all)
             used++;
         }
     }
-    r->model = eddy_onnx_read(r->graph, path, .inputs = bindings, .input_count = n, .error = &r->error);
+    r->model =
+        eddy_onnx_read(r->graph, path, .inputs = bindings, .input_count = n, .error = &r->error);
     for (int i = 0; r->model && i < c->n_in; i++) {
         bool given = false;
-        for (int k = 0; k < n; k++) given = given || strcmp(bindings[k].name, input_name(c, i)) == 0;
+        for (int k = 0; k < n; k++)
+            given = given || strcmp(bindings[k].name, input_name(c, i)) == 0;
         if (!given)
-            r->feeds[r->n_feeds++] = feed_of(c, eddy_onnx_input(r->model, input_name(c, i)), c->in[i].at[0]);
+            r->feeds[r->n_feeds++] =
+                feed_of(c, eddy_onnx_input(r->model, input_name(c, i)), c->in[i].at[0]);
     }
 }
 
@@ -268,11 +274,17 @@ static bool compare_outputs(one_case *c, run *r)
         }
         for (int k = 0; k < y.count && !c->result.why[0]; k++) {
             eddy_array *a = NULL;
-            if (eddy_run(s, (eddy_feeds){ r->n_feeds, r->feeds }, EDDY_FETCH(y.at[k]), &a) != EDDY_OK)
-                says(c, eddy_session_status(s) == EDDY_UNIMPLEMENTED ? ONNX_INEXPRESSIBLE : ONNX_WRONG,
+            if (eddy_run(s, (eddy_feeds){ r->n_feeds, r->feeds }, EDDY_FETCH(y.at[k]), &a) !=
+                EDDY_OK)
+                says(c,
+                     eddy_session_status(s) == EDDY_UNIMPLEMENTED ? ONNX_INEXPRESSIBLE : ONNX_WRONG,
                      "the run fails: %.900s", eddy_session_message(s));
-            else if (is_random(c)) says(c, eddy_shape_equal(eddy_array_shape(a), eddy_array_shape(c->out[i].at[k]))
-                                        ? ONNX_PASSED : ONNX_WRONG, "%s", "");
+            else if (is_random(c))
+                says(c,
+                     eddy_shape_equal(eddy_array_shape(a), eddy_array_shape(c->out[i].at[k]))
+                         ? ONNX_PASSED
+                         : ONNX_WRONG,
+                     "%s", "");
             else compare(c, name, a, c->out[i].at[k]);
             eddy_array_free(a);
         }
@@ -302,7 +314,8 @@ static bool run_set(one_case *c)
             c->result = (onnx_result){ .sets = c->result.sets };
             continue;
         }
-        if (how == 0 || !strstr(r.error.message, "constant")) memcpy(first, r.error.message, sizeof first);
+        if (how == 0 || !strstr(r.error.message, "constant"))
+            memcpy(first, r.error.message, sizeof first);
         end_run(&r);
     }
     const char *reason = strstr(first, "model.onnx: ");
@@ -359,7 +372,8 @@ static eddy_array *moved_array(const eddy_array *a, int point)
     if (point == 0) return eddy_array_retain((eddy_array *)(uintptr_t)a);
     eddy_array *b = eddy_array_copy(a);
     double      largest = 0;
-    for (int64_t i = 0; i < eddy_array_count(a); i++) largest = fmax(largest, fabs(eddy_array_get(a, i)));
+    for (int64_t i = 0; i < eddy_array_count(a); i++)
+        largest = fmax(largest, fabs(eddy_array_get(a, i)));
     for (int64_t i = 0; i < eddy_array_count(a); i++)
         eddy_array_set(b, i, moved(eddy_array_get(a, i), point, i, largest));
     return b;
@@ -384,7 +398,8 @@ static eddy_status check_at(one_case *c, run *r, int point, char *why, size_t si
     for (int i = 0; i < r->n_feeds; i++) {
         const bool real = is_real(r->feeds[i].tensor);
         const bool floating = eddy_dtype_is_floating(eddy_dtype_of(r->feeds[i].tensor));
-        feeds[i] = (eddy_feed){ r->feeds[i].tensor, moved_array(r->feeds[i].value, floating ? point : 0) };
+        feeds[i] =
+            (eddy_feed){ r->feeds[i].tensor, moved_array(r->feeds[i].value, floating ? point : 0) };
         if (real) xs[m++] = feeds[i].tensor;
     }
     eddy_status          status = EDDY_OK;
@@ -393,11 +408,14 @@ static eddy_status check_at(one_case *c, run *r, int point, char *why, size_t si
     if (n && m) {
         eddy_session *s = eddy_session_new(r->graph, .threads = 1);
         const double less = point == 6 ? 8 : 1;
-        status = eddy_gradient_check(s, { n, ys }, { m, xs }, { r->n_feeds, feeds }, .delta = ldexp(1, -7) / less,
-                                     .absolute = 1e-3 * less, .report = &report);
+        status = eddy_gradient_check(s, { n, ys }, { m, xs }, { r->n_feeds, feeds },
+                                     .delta = ldexp(1, -7) / less, .absolute = 1e-3 * less,
+                                     .report = &report);
         if (status != EDDY_OK)
-            snprintf(why, size, "%.1000s", status == EDDY_CHECK_FAILED && report.text ? report.text
-                     : eddy_graph_status(r->graph) ? eddy_graph_message(r->graph) : eddy_session_message(s));
+            snprintf(why, size, "%.1000s",
+                     status == EDDY_CHECK_FAILED && report.text ? report.text
+                     : eddy_graph_status(r->graph)              ? eddy_graph_message(r->graph)
+                                                                : eddy_session_message(s));
         eddy_string_free(report.text);
         eddy_session_free(s);
     }
@@ -429,10 +447,14 @@ onnx_result check_onnx_gradient(const char *folder)
                 constants = true;       /* a shape inside a loop depends on data */
                 continue;
             }
-            if (status == EDDY_OK || status == EDDY_NO_GRADIENT || status == EDDY_UNIMPLEMENTED) break;
+            if (status == EDDY_OK || status == EDDY_NO_GRADIENT || status == EDDY_UNIMPLEMENTED)
+                break;
         }
         if (status != EDDY_OK)
-            says(c, status == EDDY_NO_GRADIENT || status == EDDY_UNIMPLEMENTED ? ONNX_INEXPRESSIBLE : ONNX_WRONG, "%s", why);
+            says(c,
+                 status == EDDY_NO_GRADIENT || status == EDDY_UNIMPLEMENTED ? ONNX_INEXPRESSIBLE
+                                                                            : ONNX_WRONG,
+                 "%s", why);
     }
     close_case(c);
     const onnx_result result = c->result;

@@ -20,13 +20,17 @@ static int run_folder(const char *folder, bool verbose, bool gradients)
         bound += r.outcome == ONNX_PASSED && r.bound;
         checked += r.sets > 0;
         near += r.sets > 0 && r.point > 0;
-        if (verbose || r.outcome != ONNX_PASSED) printf("%s: %s: %s\n", names[i], words[r.outcome], r.why);
+        if (verbose || r.outcome != ONNX_PASSED)
+            printf("%s: %s: %s\n", names[i], words[r.outcome], r.why);
         fflush(stdout);
     }
     free_names(names);
-    printf("%s: %d cases, %d passed (%d with constants in place of inputs), %d wrong, %d not expressible\n", folder,
-           count, of[ONNX_PASSED], bound, of[ONNX_WRONG], of[ONNX_INEXPRESSIBLE]);
-    if (gradients) printf("%s: %d had something to differentiate, %d of them beside a kink\n", folder, checked, near);
+    printf("%s: %d cases, %d passed (%d with constants in place of inputs), %d wrong, %d not "
+           "expressible\n",
+           folder, count, of[ONNX_PASSED], bound, of[ONNX_WRONG], of[ONNX_INEXPRESSIBLE]);
+    if (gradients)
+        printf("%s: %d had something to differentiate, %d of them beside a kink\n", folder, checked,
+               near);
     return of[ONNX_WRONG];
 }
 

@@ -16,8 +16,11 @@ static bool concat(onnx_build *b)
 /* Equal parts, the last one smaller if need be. */
 static int equal_parts(onnx_build *b, int64_t size, int64_t n, int64_t list[ONNX_MAX_LIST])
 {
-    if (size < 0) return eddy__onnx_missing(b, "the dimension that is split must be known"), ONNX_FAILED;
-    if (n < 1 || n > ONNX_MAX_LIST) return eddy__onnx_missing(b, "%lld parts", (long long)n), ONNX_FAILED;
+    if (size < 0)
+        return eddy__onnx_missing(b, "the dimension that is split must be known"), ONNX_FAILED;
+    if (n < 1 || n > ONNX_MAX_LIST)
+        return eddy__onnx_missing(b, "the number of parts, %lld, is out of range", (long long)n),
+               ONNX_FAILED;
     const int64_t part = (size + n - 1) / n;
     for (int64_t i = 0; i < n; i++) {
         const int64_t left = size - i * part;
@@ -29,7 +32,7 @@ static int equal_parts(onnx_build *b, int64_t size, int64_t n, int64_t list[ONNX
 static bool split(onnx_build *b)
 {
     const eddy_tensor x = eddy__onnx_in(b, 0);
-    const int         axis = eddy__onnx_axis(b, eddy__onnx_int(b, "axis", 0), eddy__onnx_rank(b, 0));
+    const int axis = eddy__onnx_axis(b, eddy__onnx_int(b, "axis", 0), eddy__onnx_rank(b, 0));
     int64_t           list[ONNX_MAX_LIST];
     int               n = axis < 0 ? ONNX_FAILED : eddy__onnx_list(b, 1, "split", list);
     if (n == ONNX_ABSENT) n = equal_parts(b, eddy_shape_of(x).dim[axis], b->n_out, list);
@@ -53,8 +56,10 @@ static bool slice_lists(onnx_build *b, slices *s)
     const bool old = b->version < 10;
     const int  rank = eddy__onnx_rank(b, 0);
     s->n = eddy__onnx_list(b, old ? -1 : 1, old ? "starts" : NULL, s->start);
-    const int ends = s->n < 0 ? s->n : eddy__onnx_list(b, old ? -1 : 2, old ? "ends" : NULL, s->end);
-    int       axes = ends < 0 ? ends : eddy__onnx_axes(b, old ? -1 : 3, old ? "axes" : NULL, rank, s->axis);
+    const int ends =
+        s->n < 0 ? s->n : eddy__onnx_list(b, old ? -1 : 2, old ? "ends" : NULL, s->end);
+    int axes =
+        ends < 0 ? ends : eddy__onnx_axes(b, old ? -1 : 3, old ? "axes" : NULL, rank, s->axis);
     int       steps = ends < 0 || old ? ONNX_ABSENT : eddy__onnx_list(b, 4, NULL, s->step);
     for (int i = 0; axes == ONNX_ABSENT && i < s->n; i++) s->axis[i] = i;
     for (int i = 0; steps == ONNX_ABSENT && i < s->n; i++) s->step[i] = 1;
@@ -79,19 +84,22 @@ static bool computed_slice(onnx_build *b)
     eddy_tensor x = eddy__onnx_in(b, 0), from = eddy__onnx_in(b, 1), to = eddy__onnx_in(b, 2);
     const eddy_shape s = eddy_shape_of(from);
     const int   n = s.rank == 1 ? (int)s.dim[0] : -1;
-    const int   axes = eddy__onnx_axes(b, 3, NULL, rank, axis), steps = eddy__onnx_list(b, 4, NULL, step);
+    const int        axes = eddy__onnx_axes(b, 3, NULL, rank, axis),
+              steps = eddy__onnx_list(b, 4, NULL, step);
     if (axes == ONNX_FAILED || steps == ONNX_FAILED) return false;
     if (n < 0 || n > rank) return eddy__onnx_unbound(b, "the number of starts must be known");
     from = Cast(from, EDDY_INT64);
     to = Cast(to, EDDY_INT64);
     for (int i = 0; i < n; i++) {
         const int k = axes == ONNX_ABSENT ? i : (int)axis[i];
-        if (steps != ONNX_ABSENT && step[i] != 1) return eddy__onnx_unbound(b, "starts and ends of steps must be constants");
+        if (steps != ONNX_ABSENT && step[i] != 1)
+            return eddy__onnx_unbound(b, "starts and ends of steps must be constants");
         const eddy_tensor size = eddy_size_along(x, k), zero = ZerosLike(size);
         eddy_tensor first = eddy_gather(from, eddy_number(b->graph, EDDY_INT32, i));
         eddy_tensor last = eddy_gather(to, eddy_number(b->graph, EDDY_INT32, i));
         first = eddy_clip_by_value(Where(Less(first, 0), Add(first, size), first), zero, size);
-        last = eddy_clip_by_value(Where(Less(last, 0), Add(last, size), last), first, Maximum(first, size));
+        last = eddy_clip_by_value(Where(Less(last, 0), Add(last, size), last), first,
+                                  Maximum(first, size));
         x = eddy_gather(x, eddy_range(first, last, OnesLike(size)), .axis = k);
     }
     return eddy__onnx_put(b, 0, x);
@@ -121,7 +129,8 @@ static bool slice(onnx_build *b)
     }
     const eddy_tensor x = eddy__onnx_in(b, 0);
     if (rank == 0) return eddy__onnx_put(b, 0, Identity(x));
-    return eddy__onnx_put(b, 0, eddy_strided_slice(x, begin, end, step, .begin_mask = all, .end_mask = all));
+    return eddy__onnx_put(
+        b, 0, eddy_strided_slice(x, begin, end, step, .begin_mask = all, .end_mask = all));
 }
 
 /* ------------------------------------------------------------------- padding -- */
@@ -155,7 +164,8 @@ static eddy_tensor copies(eddy_tensor x, int axis, int rank, bool first, int64_t
     begin.at[axis] = first ? 0 : -1;
     end.at[axis] = 1;
     times.at[axis] = count;
-    x = eddy_strided_slice(x, begin, end, step, .begin_mask = mask, .end_mask = first ? mask : (1 << rank) - 1);
+    x = eddy_strided_slice(x, begin, end, step, .begin_mask = mask,
+                           .end_mask = first ? mask : (1 << rank) - 1);
     return eddy_tile(x, times);
 }
 
@@ -168,12 +178,14 @@ static eddy_tensor edge_padded(eddy_tensor x, int rank, const int64_t *before, c
     return x;
 }
 
-static eddy_tensor wrap_padded(onnx_build *b, eddy_tensor x, int rank, const int64_t *before, const int64_t *after)
+static eddy_tensor wrap_padded(onnx_build *b, eddy_tensor x, int rank, const int64_t *before,
+                               const int64_t *after)
 {
     for (int i = 0; i < rank; i++) {
         const int64_t size = eddy_shape_of(x).dim[i], all = size + before[i] + after[i];
         if (before[i] == 0 && after[i] == 0) continue;
-        if (size <= 0 || all > INT32_MAX) return eddy__onnx_missing(b, "the dimension must be known"), x;
+        if (size <= 0 || all > ONNX_MAX_COMPUTED)
+            return eddy__onnx_missing(b, "the dimension must be known"), x;
         int64_t *at = eddy__region_take(b->memory, (size_t)all, sizeof *at);
         for (int64_t k = 0; at && k < all; k++) at[k] = ((k - before[i]) % size + size) % size;
         if (at) x = eddy_gather(x, eddy__onnx_int64s(b, at, (int)all), .axis = i);
@@ -197,7 +209,8 @@ static bool pad(onnx_build *b)
 {
     int64_t     list[ONNX_MAX_LIST], axes[ONNX_MAX_LIST], pads[2][EDDY_MAX_RANK] = { { 0 } };
     const int   rank = eddy__onnx_rank(b, 0);
-    const int   n = eddy__onnx_list(b, b->version < 11 ? -1 : 1, b->version < 2 ? "paddings" : "pads", list);
+    const int   n =
+        eddy__onnx_list(b, b->version < 11 ? -1 : 1, b->version < 2 ? "paddings" : "pads", list);
     const int   m = b->version < 18 ? ONNX_ABSENT : eddy__onnx_axes(b, 3, NULL, rank, axes);
     if (n == ONNX_FAILED || m == ONNX_FAILED) return false;
     if (rank < 0) return eddy__onnx_missing(b, "the rank of the input must be known");
@@ -228,10 +241,11 @@ static bool depth_to_space(onnx_build *b)
     const eddy_shape s = eddy_shape_of(x);
     if (!eddy__onnx_is(b, "mode", "CRD", false))
         return eddy__onnx_put(b, 0, eddy_depth_to_space(x, block, "NCHW"));
-    if (s.rank != 4 || block < 1) return eddy__onnx_invalid(b, "the input has not rank 4");
+    if (s.rank != 4 || block < 1) return eddy__onnx_invalid(b, "the input does not have rank 4");
     if (s.dim[1] < 0 || s.dim[2] < 0 || s.dim[3] < 0)
         return eddy__onnx_missing(b, "only the batch may be unknown");
-    x = Reshape(x, EDDY_SHAPE(s.dim[0], s.dim[1] / (block * block), block, block, s.dim[2], s.dim[3]));
+    x = Reshape(x,
+                EDDY_SHAPE(s.dim[0], s.dim[1] / (block * block), block, block, s.dim[2], s.dim[3]));
     x = Transpose(x, EDDY_DIMS(0, 1, 4, 2, 5, 3));
     return eddy__onnx_put(b, 0, Reshape(x, EDDY_SHAPE(s.dim[0], s.dim[1] / (block * block),
                                                       s.dim[2] * block, s.dim[3] * block)));
@@ -249,13 +263,16 @@ static bool trilu(onnx_build *b)
     const int n = eddy__onnx_list(b, 1, NULL, k);
     if (n == ONNX_FAILED) return false;
     const eddy_tensor x = eddy__onnx_in(b, 0);
-    return eddy__onnx_put(b, 0, eddy__onnx_int(b, "upper", 1) ? eddy_triu(x, k[0]) : eddy_tril(x, k[0]));
+    return eddy__onnx_put(b, 0,
+                          eddy__onnx_int(b, "upper", 1) ? eddy_triu(x, k[0]) : eddy_tril(x, k[0]));
 }
 
 static bool reverse_sequence(onnx_build *b)
 {
-    const int64_t time = eddy__onnx_int(b, "time_axis", 0), batch = eddy__onnx_int(b, "batch_axis", 1);
-    return eddy__onnx_put(b, 0, eddy_reverse_sequence(eddy__onnx_in(b, 0), eddy__onnx_in(b, 1), time, batch));
+    const int64_t time = eddy__onnx_int(b, "time_axis", 0),
+                  batch = eddy__onnx_int(b, "batch_axis", 1);
+    return eddy__onnx_put(
+        b, 0, eddy_reverse_sequence(eddy__onnx_in(b, 0), eddy__onnx_in(b, 1), time, batch));
 }
 
 /* ------------------------------------------------------------------- padding -- */

@@ -17,7 +17,7 @@ typedef struct body {
     const char       *what;
     const int        *types;            /* of the tensors among its inputs */
     int               carried;          /* values that it carries; the others are stacked */
-    bool              counts;           /* of Loop: its first two inputs are the number and the condition */
+    bool              counts; /* of Loop: its first two inputs are the number and the condition */
     bool              conditional;      /* ... and the condition is a loop variable */
     int               out_types[EDDY_MAX_RESULTS];
     bool              failed;
@@ -48,27 +48,33 @@ static int branch(eddy_list x, eddy_tensor *y, void *context)
 
 static bool conditional(onnx_build *b)
 {
-    const onnx_graph *yes = eddy__onnx_graph_attr(b, "then_branch"), *no = eddy__onnx_graph_attr(b, "else_branch");
+    const onnx_graph *yes = eddy__onnx_graph_attr(b, "then_branch"),
+                     *no = eddy__onnx_graph_attr(b, "else_branch");
     onnx_value       *cond = eddy__onnx_value_in(b, 0);
     if (!yes || !no || !cond) return eddy__onnx_invalid(b, "a branch or the condition is missing");
-    if (yes->n_outputs < (size_t)b->n_out || no->n_outputs != yes->n_outputs || yes->n_outputs > EDDY_MAX_RESULTS)
+    if (yes->n_outputs < (size_t)b->n_out || no->n_outputs != yes->n_outputs ||
+        yes->n_outputs > EDDY_MAX_RESULTS)
         return eddy__onnx_invalid(b, "the branches do not have the outputs of the node");
     if (yes->n_inputs || no->n_inputs) return eddy__onnx_invalid(b, "a branch has inputs");
     const eddy_array *known = eddy__onnx_array_of(b, cond);
     if (known && eddy_array_count(known) == 1) {
         const bool   is = eddy_array_item(known) != 0;
         onnx_value **out = eddy__region_take(b->memory, yes->n_outputs + 1, sizeof *out);
-        if (!out || !eddy__onnx_subgraph(b, is ? yes : no, is ? "then_branch" : "else_branch", NULL, out)) return false;
+        if (!out ||
+            !eddy__onnx_subgraph(b, is ? yes : no, is ? "then_branch" : "else_branch", NULL, out))
+            return false;
         for (int i = 0; i < b->n_out; i++) eddy__onnx_put_value(b, i, out[i]);
         return true;
     }
     for (size_t i = 0; i < yes->n_outputs; i++)
         if (yes->outputs[i].kind == ONNX_SEQUENCE || yes->outputs[i].kind == ONNX_OPTIONAL)
-            return eddy__onnx_unbound(b, "the condition must be a constant, because a branch yields a sequence");
-    body        t = { .b = b, .g = yes, .what = "then_branch" }, e = { .b = b, .g = no, .what = "else_branch" };
+            return eddy__onnx_unbound(
+                b, "the condition must be a constant, because a branch yields a sequence");
+    body t = { .b = b, .g = yes, .what = "then_branch" },
+         e = { .b = b, .g = no, .what = "else_branch" };
     eddy_tensor y[EDDY_MAX_RESULTS];
-    const int   n = eddy_cond(Reshape(eddy__onnx_in(b, 0), EDDY_SCALAR), { branch, &t, "then_branch" },
-                              { branch, &e, "else_branch" }, y);
+    const int   n = eddy_cond(Reshape(eddy__onnx_in(b, 0), EDDY_SCALAR),
+                              { branch, &t, "then_branch" }, { branch, &e, "else_branch" }, y);
     if (n == 0 || t.failed || e.failed) return false;
     for (int i = 0; i < b->n_out; i++) eddy__onnx_put_as(b, i, y[i], t.out_types[i]);
     return true;
@@ -88,7 +94,8 @@ static const onnx_node *producer(const onnx_graph *g, const char *name)
 static bool is_true_tensor(const onnx_tensor *t)
 {
     if (t->type != ONNX_BOOL) return false;
-    return t->has_raw ? t->raw.size == 1 && t->raw.at[0] : t->count == 1 && t->numbers && t->numbers[0];
+    return t->has_raw ? t->raw.size == 1 && t->raw.at[0]
+                      : t->count == 1 && t->numbers && t->numbers[0];
 }
 
 /* True if the condition that the body yields is the one that it gets, or the constant true. */
@@ -98,7 +105,8 @@ static bool never_stops(const onnx_graph *g)
     for (int steps = 0; steps < 16; steps++) {
         if (strcmp(name, g->inputs[1].name) == 0) return true;
         for (size_t i = 0; i < g->n_initializers; i++)
-            if (strcmp(g->initializers[i].name, name) == 0) return is_true_tensor(&g->initializers[i]);
+            if (strcmp(g->initializers[i].name, name) == 0)
+                return is_true_tensor(&g->initializers[i]);
         const onnx_node *n = producer(g, name);
         if (!n) return false;
         if (strcmp(n->op, "Constant") == 0)
@@ -132,7 +140,7 @@ static int64_t number_in(onnx_build *b, int i, int64_t otherwise)
 {
     onnx_value       *v = eddy__onnx_value_in(b, i);
     const eddy_array *a = v ? eddy__onnx_array_of(b, v) : NULL;
-    return a && eddy_array_count(a) == 1 ? (int64_t)eddy_array_item(a) : otherwise;
+    return a && eddy_array_count(a) == 1 ? eddy__onnx_integer(eddy_array_item(a)) : otherwise;
 }
 
 static bool loop_of(onnx_build *b, loop *l)
@@ -141,8 +149,8 @@ static bool loop_of(onnx_build *b, loop *l)
     if (!l->g) return false;
     l->carried = b->n_in - 2;
     l->stacked = (int)l->g->n_outputs - 1 - l->carried;
-    if (l->carried < 0 || l->stacked < 0 || l->g->n_inputs != (size_t)b->n_in || l->g->n_outputs + 4 > EDDY_MAX_RESULTS ||
-        b->n_out > l->carried + l->stacked)
+    if (l->carried < 0 || l->stacked < 0 || l->g->n_inputs != (size_t)b->n_in ||
+        l->g->n_outputs + 4 > EDDY_MAX_RESULTS || b->n_out > l->carried + l->stacked)
         return eddy__onnx_invalid(b, "the body does not have the inputs and outputs of the node");
     l->limited = eddy__onnx_has(b, 0);
     l->trips = l->limited ? number_in(b, 0, -1) : -1;
@@ -174,20 +182,25 @@ static bool unrolled(onnx_build *b, const loop *l)
     const int    most = (int)(UNROLLED_NODES / nodes);
     onnx_value **in = eddy__region_take(b->memory, l->g->n_inputs, sizeof *in);
     onnx_value **out = eddy__region_take(b->memory, l->g->n_outputs, sizeof *out);
-    eddy_tensor *rows = eddy__region_take(b->memory, (size_t)l->stacked * (size_t)(most + 1), sizeof *rows);
+    eddy_tensor *rows =
+        eddy__region_take(b->memory, (size_t)l->stacked * (size_t)(most + 1), sizeof *rows);
     int          n = 0, going = l->cond;
     if (!in || !out || !rows) return eddy__onnx_missing(b, "out of memory");
-    for (int i = 0; i < l->carried; i++) in[2 + i] = b->in[2 + i] ? b->in[2 + i] : eddy__onnx_new_value(b);
+    for (int i = 0; i < l->carried; i++)
+        in[2 + i] = b->in[2 + i] ? b->in[2 + i] : eddy__onnx_new_value(b);
     for (; going == 1 && (!l->limited || n < l->trips); n++) {
-        if (n == most) return eddy__onnx_missing(b, "the loop has too many iterations to be unrolled");
+        if (n == most)
+            return eddy__onnx_missing(b, "the loop has too many iterations to be unrolled");
         in[0] = known_value(b, EDDY_INT64, n, ONNX_INT64);
         in[1] = known_value(b, EDDY_BOOL, 1, ONNX_BOOL);
         if (!in[0] || !in[1] || !eddy__onnx_subgraph(b, l->g, "body", in, out)) return false;
         const eddy_array *next = l->endless ? NULL : eddy__onnx_array_of(b, out[0]);
-        if (!l->endless && !next) return eddy__onnx_unbound(b, "the condition must be known in each iteration");
+        if (!l->endless && !next)
+            return eddy__onnx_unbound(b, "the condition must be known in each iteration");
         if (next) going = eddy_array_item(next) != 0;
         for (int i = 0; i < l->carried; i++) in[2 + i] = out[1 + i];
-        for (int i = 0; i < l->stacked; i++) rows[i * (most + 1) + n] = eddy__onnx_tensor_of(b, out[1 + l->carried + i]);
+        for (int i = 0; i < l->stacked; i++)
+            rows[i * (most + 1) + n] = eddy__onnx_tensor_of(b, out[1 + l->carried + i]);
     }
     for (int i = 0; i < l->carried; i++) eddy__onnx_put_value(b, i, in[2 + i]);
     for (int i = 0; i < l->stacked && !b->reason; i++) {
@@ -210,7 +223,8 @@ static int loop_body(eddy_list x, eddy_tensor *y, void *context)
     in[0] = eddy__onnx_new_tensor(c->b, x.at[0], ONNX_INT64);
     in[1] = c->conditional ? eddy__onnx_new_tensor(c->b, x.at[1], ONNX_BOOL)
                            : known_value(c->b, EDDY_BOOL, 1, ONNX_BOOL);
-    for (int i = 0; i < c->carried; i++) in[2 + i] = eddy__onnx_new_tensor(c->b, x.at[first + i], c->types[i]);
+    for (int i = 0; i < c->carried; i++)
+        in[2 + i] = eddy__onnx_new_tensor(c->b, x.at[first + i], c->types[i]);
     const int n = build_body(c, in, out);
     if (n == 0) return 0;
     y[0] = Add(x.at[0], 1);
@@ -236,15 +250,19 @@ typedef struct loop_state {
 
 static bool begin(onnx_build *b, const loop *l, loop_state *s)
 {
-    s->body = (body){ .b = b, .g = l->g, .what = "body", .types = s->types, .carried = l->carried, .counts = true };
+    s->body = (body){
+        .b = b, .g = l->g, .what = "body", .types = s->types, .carried = l->carried, .counts = true
+    };
     s->start[0] = eddy_number(b->graph, EDDY_INT64, 0);
-    s->start[1] = eddy__onnx_has(b, 1) ? Reshape(eddy__onnx_in(b, 1), EDDY_SCALAR)
-                                       : eddy_const(b->graph, EDDY_BOOL, EDDY_SCALAR, &(bool){ true });
+    s->start[1] = eddy__onnx_has(b, 1)
+                      ? Reshape(eddy__onnx_in(b, 1), EDDY_SCALAR)
+                      : eddy_const(b->graph, EDDY_BOOL, EDDY_SCALAR, &(bool){ true });
     for (int i = 0; i < l->carried; i++) {
         onnx_value *v = eddy__onnx_value_in(b, 2 + i);
         if (!v || v->kind != ONNX_TENSOR)
-            return eddy__onnx_unbound(b, "a loop that carries a sequence needs a constant number of iterations "
-                                         "and a constant condition");
+            return eddy__onnx_unbound(
+                b, "a loop that carries a sequence needs a constant number of iterations "
+                   "and a constant condition");
         s->types[i] = v->type;
         s->start[2 + i] = eddy__onnx_tensor_of(b, v);
     }
@@ -253,7 +271,8 @@ static bool begin(onnx_build *b, const loop *l, loop_state *s)
 
 static eddy_tensor limit_of(onnx_build *b, const loop *l)
 {
-    return l->limited ? Cast(Reshape(eddy__onnx_in(b, 0), EDDY_SCALAR), EDDY_INT64) : EDDY_NO_TENSOR;
+    return l->limited ? Cast(Reshape(eddy__onnx_in(b, 0), EDDY_SCALAR), EDDY_INT64)
+                      : EDDY_NO_TENSOR;
 }
 
 /* The final values, [0] the number of iterations that were run. */
@@ -262,20 +281,24 @@ static bool while_loop(onnx_build *b, const loop *l, loop_state *s, eddy_tensor 
     eddy_tensor limit = limit_of(b, l);
     s->body.conditional = true;
     return eddy_while_loop({ goes_on, &limit, "condition" }, { loop_body, &s->body, "body" },
-                           { 2 + l->carried, s->start }, y, .maximum_iterations = l->trips) > 0 && !s->body.failed;
+                           { 2 + l->carried, s->start }, y, .maximum_iterations = l->trips) > 0 &&
+           !s->body.failed;
 }
 
 /* A loop of so many iterations, with stacks. */
-static bool counted_loop(onnx_build *b, const loop *l, loop_state *s, eddy_tensor count, eddy_tensor *y)
+static bool counted_loop(onnx_build *b, const loop *l, loop_state *s, eddy_tensor count,
+                         eddy_tensor *y)
 {
     eddy_tensor start[EDDY_MAX_RESULTS];
-    const eddy_tensor zero = eddy_number(b->graph, EDDY_INT64, 0), one = eddy_number(b->graph, EDDY_INT64, 1);
+    const eddy_tensor zero = eddy_number(b->graph, EDDY_INT64, 0),
+                      one = eddy_number(b->graph, EDDY_INT64, 1);
     const eddy_tensor numbers = eddy_range(zero, Maximum(count, zero), one);
     s->body.conditional = false;
     start[0] = s->start[0];
     memcpy(start + 1, s->start + 2, (size_t)l->carried * sizeof *start);
-    return eddy_loop({ loop_body, &s->body, "body" }, { 1 + l->carried, start }, EDDY_LIST(numbers), y) > 0 &&
-        !s->body.failed;
+    return eddy_loop({ loop_body, &s->body, "body" }, { 1 + l->carried, start }, EDDY_LIST(numbers),
+                     y) > 0 &&
+           !s->body.failed;
 }
 
 /* With stacks and a condition that changes, the loop is run once to count its iterations. */
@@ -295,7 +318,8 @@ static bool built_loop(onnx_build *b, const loop *l)
         if (!counted_loop(b, l, &s, count, y)) return false;
         first = 1;
     } else if (!while_loop(b, l, &s, y)) return false;
-    for (int i = 0; i < b->n_out; i++) eddy__onnx_put_as(b, i, y[first + i], s.body.out_types[1 + i]);
+    for (int i = 0; i < b->n_out; i++)
+        eddy__onnx_put_as(b, i, y[first + i], s.body.out_types[1 + i]);
     return true;
 }
 
@@ -309,7 +333,8 @@ static bool loop_node(onnx_build *b)
     bool          sequences = false;
     for (int i = 0; i < l.carried; i++)
         sequences = sequences || !b->in[2 + i] || b->in[2 + i]->kind != ONNX_TENSOR;
-    if (l.cond >= 0 && known && (sequences || (l.endless && is_short) || l.cond == 0)) return unrolled(b, &l);
+    if (l.cond >= 0 && known && (sequences || (l.endless && is_short) || l.cond == 0))
+        return unrolled(b, &l);
     if (l.cond >= 0 && is_short) {      /* if the condition follows from constants */
         const int32_t before = b->reader->nodes;
         if (unrolled(b, &l)) return true;
@@ -336,7 +361,8 @@ static int scan_body(eddy_list x, eddy_tensor *y, void *context)
 {
     scan        *s = context;
     onnx_value **in = eddy__region_take(s->body.b->memory, (size_t)x.count, sizeof *in);
-    for (int i = 0; in && i < x.count; i++) in[i] = eddy__onnx_new_tensor(s->body.b, x.at[i], s->types[i]);
+    for (int i = 0; in && i < x.count; i++)
+        in[i] = eddy__onnx_new_tensor(s->body.b, x.at[i], s->types[i]);
     return in ? build_body(&s->body, in, y) : 0;
 }
 
@@ -371,10 +397,12 @@ static bool scan_node(onnx_build *b)
     s.rows = (int)eddy__onnx_int(b, "num_scan_inputs", 0);
     s.body.carried = n_in - s.rows;
     if (!s.body.g) return false;
-    if (s.rows < 1 || s.body.carried < 0 || n_in >= EDDY_MAX_RESULTS || s.body.g->n_inputs != (size_t)n_in ||
-        s.body.g->n_outputs >= EDDY_MAX_RESULTS || (size_t)b->n_out > s.body.g->n_outputs)
+    if (s.rows < 1 || s.body.carried < 0 || n_in >= EDDY_MAX_RESULTS ||
+        s.body.g->n_inputs != (size_t)n_in || s.body.g->n_outputs >= EDDY_MAX_RESULTS ||
+        (size_t)b->n_out > s.body.g->n_outputs)
         return eddy__onnx_invalid(b, "the body does not have the inputs and outputs of the node");
-    if (batched && eddy__onnx_has(b, 0)) return eddy__onnx_missing(b, "lengths of sequences are not supported");
+    if (batched && eddy__onnx_has(b, 0))
+        return eddy__onnx_missing(b, "lengths of sequences are not supported");
     s.in_axes = eddy__onnx_ints(b, "scan_input_axes", &s.n_in_axes);
     s.out_axes = eddy__onnx_ints(b, "scan_output_axes", &s.n_out_axes);
     s.in_back = eddy__onnx_ints(b, batched ? "directions" : "scan_input_directions", &s.n_in_back);
@@ -384,7 +412,8 @@ static bool scan_node(onnx_build *b)
         s.types[i] = eddy__onnx_type_in(b, i + skip);
         if (!eddy_is_valid(x[i])) return eddy__onnx_invalid(b, "input %d is missing", i + skip);
     }
-    const int n = batched ? eddy_map_fn({ scan_one, &s, "examples" }, { n_in, x }, y) : scan_one((eddy_list){ n_in, x }, y, &s);
+    const int n = batched ? eddy_map_fn({ scan_one, &s, "examples" }, { n_in, x }, y)
+                          : scan_one((eddy_list){ n_in, x }, y, &s);
     if (n == 0 || s.body.failed) return false;
     for (int i = 0; i < b->n_out; i++) eddy__onnx_put_as(b, i, y[i], s.body.out_types[i]);
     return true;

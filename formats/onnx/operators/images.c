@@ -111,13 +111,16 @@ static bool sampler_of(onnx_build *b, eddy_tensor x, sampler *s)
     const eddy_shape shape = eddy_shape_of(x);
     int64_t          count = 1;
     s->axes = shape.rank - 2;
-    if (s->axes != 2 && s->axes != 3) return eddy__onnx_missing(b, "the rank of the input is not 4 or 5");
+    if (s->axes != 2 && s->axes != 3)
+        return eddy__onnx_missing(b, "the rank of the input is not 4 or 5");
     for (int i = 0; i < s->axes; i++) {
         s->size[i] = shape.dim[i + 2];
-        if (s->size[i] < 1 || s->size[i] > 1 << 24) return eddy__onnx_missing(b, "the sizes of the input must be known");
+        if (s->size[i] < 1 || s->size[i] > 1 << 24)
+            return eddy__onnx_missing(b, "the sizes of the input must be known");
         count *= s->size[i];
     }
-    if (shape.dim[0] < 0 && shape.dim[1] < 0) return eddy__onnx_missing(b, "the channels must be known");
+    if (shape.dim[0] < 0 && shape.dim[1] < 0)
+        return eddy__onnx_missing(b, "the channels must be known");
     s->rows = eddy_matrix_transpose(Reshape(x, EDDY_SHAPE(shape.dim[0], shape.dim[1], count)));
     return true;
 }
@@ -127,18 +130,24 @@ static bool grid_sample(onnx_build *b)
     const eddy_tensor x = eddy__onnx_in(b, 0), grid = eddy__onnx_in(b, 1);
     const eddy_shape  sx = eddy_shape_of(x), sg = eddy_shape_of(grid);
     const bool nearest = eddy__onnx_is(b, "mode", "nearest", false);
-    const bool is_cubic = eddy__onnx_is(b, "mode", "bicubic", false) || eddy__onnx_is(b, "mode", "cubic", false);
-    sampler    s = { .align = eddy__onnx_int(b, "align_corners", 0) != 0,
-                     .padding = eddy__onnx_is(b, "padding_mode", "border", false) ? BORDER
-                              : eddy__onnx_is(b, "padding_mode", "reflection", false) ? REFLECTION : ZEROS };
+    const bool        is_cubic =
+        eddy__onnx_is(b, "mode", "bicubic", false) || eddy__onnx_is(b, "mode", "cubic", false);
+    sampler s = { .align = eddy__onnx_int(b, "align_corners", 0) != 0,
+                  .padding = eddy__onnx_is(b, "padding_mode", "border", false)       ? BORDER
+                             : eddy__onnx_is(b, "padding_mode", "reflection", false) ? REFLECTION
+                                                                                     : ZEROS };
     if (!sampler_of(b, x, &s)) return false;
-    if (sg.rank != sx.rank) return eddy__onnx_invalid(b, "the grid does not have the rank of the input");
+    if (sg.rank != sx.rank)
+        return eddy__onnx_invalid(b, "the grid does not have the rank of the input");
     int64_t points = 1;
-    for (int i = 1; i < sg.rank - 1; i++) points = sg.dim[i] < 0 || points < 0 ? -1 : points * sg.dim[i];
-    if (points < 0 || sx.dim[1] < 0) return eddy__onnx_missing(b, "the sizes of the grid and the channels must be known");
+    for (int i = 1; i < sg.rank - 1; i++)
+        points = sg.dim[i] < 0 || points < 0 ? -1 : points * sg.dim[i];
+    if (points < 0 || sx.dim[1] < 0)
+        return eddy__onnx_missing(b, "the sizes of the grid and the channels must be known");
     eddy_tensor p[3];
     for (int i = 0; i < s.axes; i++) {          /* the last coordinate is along the last axis */
-        const eddy_tensor at = eddy_gather(grid, eddy_number(b->graph, EDDY_INT32, s.axes - 1 - i), .axis = sg.rank - 1);
+        const eddy_tensor at = eddy_gather(grid, eddy_number(b->graph, EDDY_INT32, s.axes - 1 - i),
+                                           .axis = sg.rank - 1);
         p[i] = denormalized(&s, Reshape(CastLike(at, x), EDDY_SHAPE(sg.dim[0], points)), i);
     }
     const eddy_tensor y = eddy_matrix_transpose(sampled(&s, p, nearest ? 1 : is_cubic ? 4 : 2));
@@ -150,18 +159,24 @@ static bool grid_sample(onnx_build *b)
 /* ---------------------------------------------------------- regions of interest -- */
 
 /* Positions of samples along one axis of each region: [regions, bins, samples]. */
-static eddy_tensor positions(onnx_build *b, eddy_tensor rois, int from, int64_t bins, int64_t samples, double scale, bool half)
+static eddy_tensor positions(onnx_build *b, eddy_tensor rois, int from, int64_t bins,
+                             int64_t samples, double scale, bool half)
 {
     const double      offset = half ? 0.5 : 0;
-    const eddy_tensor start = Sub(Mul(eddy_gather(rois, eddy_number(b->graph, EDDY_INT32, from), .axis = 1), scale), offset);
-    const eddy_tensor end = Sub(Mul(eddy_gather(rois, eddy_number(b->graph, EDDY_INT32, from + 2), .axis = 1), scale), offset);
+    const eddy_tensor start = Sub(
+        Mul(eddy_gather(rois, eddy_number(b->graph, EDDY_INT32, from), .axis = 1), scale), offset);
+    const eddy_tensor end =
+        Sub(Mul(eddy_gather(rois, eddy_number(b->graph, EDDY_INT32, from + 2), .axis = 1), scale),
+            offset);
     eddy_tensor       size = Sub(end, start);
     if (!half) size = Maximum(size, 1);
     double *at = eddy__region_take(b->memory, (size_t)(bins * samples), sizeof *at);
     for (int64_t i = 0; at && i < bins * samples; i++)
-        at[i] = ((double)(i / samples) + ((double)(i % samples) + 0.5) / (double)samples) / (double)bins;
+        at[i] = ((double)(i / samples) + ((double)(i % samples) + 0.5) / (double)samples) /
+                (double)bins;
     if (!at) return eddy_none(b->graph);
-    const eddy_tensor t = CastLike(eddy_const(b->graph, EDDY_FLOAT64, EDDY_SHAPE(1, bins * samples), at), rois);
+    const eddy_tensor t =
+        CastLike(eddy_const(b->graph, EDDY_FLOAT64, EDDY_SHAPE(1, bins * samples), at), rois);
     return Add(ExpandDims(start, 1), Mul(ExpandDims(size, 1), t));
 }
 
@@ -177,14 +192,17 @@ static void neighbors(eddy_tensor x, double size, eddy_tensor at[2], eddy_tensor
 }
 
 /* All samples: [regions, height, width, channels], the sum or the largest of the four terms. */
-static eddy_tensor samples_of(eddy_tensor rows, eddy_tensor first, eddy_tensor y, eddy_tensor x, int64_t height, int64_t width, bool max)
+static eddy_tensor samples_of(eddy_tensor rows, eddy_tensor first, eddy_tensor y, eddy_tensor x,
+                              int64_t height, int64_t width, bool max)
 {
     eddy_tensor ya[2], yw[2], xa[2], xw[2], sum = EDDY_NO_TENSOR;
     neighbors(y, (double)height, ya, yw);
     neighbors(x, (double)width, xa, xw);
     for (int i = 0; i < 4; i++) {
-        const eddy_tensor row = Mul(Cast(ya[i / 2], EDDY_INT64), (double)width), column = Cast(xa[i % 2], EDDY_INT64);
-        const eddy_tensor at = Add(Add(ExpandDims(row, 2), ExpandDims(column, 1)), Reshape(first, EDDY_SHAPE(-1, 1, 1)));
+        const eddy_tensor row = Mul(Cast(ya[i / 2], EDDY_INT64), (double)width),
+                          column = Cast(xa[i % 2], EDDY_INT64);
+        const eddy_tensor at = Add(Add(ExpandDims(row, 2), ExpandDims(column, 1)),
+                                   Reshape(first, EDDY_SHAPE(-1, 1, 1)));
         const eddy_tensor w = Mul(ExpandDims(yw[i / 2], 2), ExpandDims(xw[i % 2], 1));
         const eddy_tensor term = Mul(eddy_gather(rows, at), ExpandDims(w, 3));
         sum = i == 0 ? term : max ? Maximum(sum, term) : Add(sum, term);
@@ -196,17 +214,26 @@ static bool roi_align(onnx_build *b)
 {
     const eddy_tensor x = eddy__onnx_in(b, 0), rois = eddy__onnx_in(b, 1);
     const eddy_shape  s = eddy_shape_of(x);
-    const int64_t     height = eddy__onnx_int(b, "output_height", 1), width = eddy__onnx_int(b, "output_width", 1);
+    const int64_t     height = eddy__onnx_int(b, "output_height", 1),
+                  width = eddy__onnx_int(b, "output_width", 1);
     const int64_t     n = eddy__onnx_int(b, "sampling_ratio", 0);
     const double      scale = eddy__onnx_float(b, "spatial_scale", 1);
-    const bool half = b->version >= 16 && !eddy__onnx_is(b, "coordinate_transformation_mode", "output_half_pixel", false);
+    const bool        half = b->version >= 16 && !eddy__onnx_is(b, "coordinate_transformation_mode",
+                                                                "output_half_pixel", false);
     const bool max = eddy__onnx_is(b, "mode", "max", false);
-    if (n < 1) return eddy__onnx_missing(b, "sampling_ratio 0, by which the number of samples depends on each region");
-    if (s.rank != 4 || s.dim[1] < 0 || s.dim[2] < 1 || s.dim[3] < 1) return eddy__onnx_missing(b, "only the batch may be unknown");
-    if (height < 1 || width < 1 || height * n > 1 << 16 || width * n > 1 << 16 || n > 1 << 16) return eddy__onnx_invalid(b, "the sizes of the output");
-    const eddy_tensor y = positions(b, rois, 1, height, n, scale, half), at = positions(b, rois, 0, width, n, scale, half);
+    if (n < 1)
+        return eddy__onnx_missing(
+            b,
+            "sampling_ratio 0 is not supported: each region would have its own number of samples");
+    if (s.rank != 4 || s.dim[1] < 0 || s.dim[2] < 1 || s.dim[3] < 1)
+        return eddy__onnx_missing(b, "only the batch may be unknown");
+    if (height < 1 || width < 1 || height * n > 1 << 16 || width * n > 1 << 16 || n > 1 << 16)
+        return eddy__onnx_invalid(b, "the sizes of the output are invalid");
+    const eddy_tensor y = positions(b, rois, 1, height, n, scale, half),
+                      at = positions(b, rois, 0, width, n, scale, half);
     const eddy_tensor rows = Reshape(Transpose(x, EDDY_DIMS(0, 2, 3, 1)), EDDY_SHAPE(-1, s.dim[1]));
-    const eddy_tensor first = Mul(Cast(eddy__onnx_in(b, 2), EDDY_INT64), (double)(s.dim[2] * s.dim[3]));
+    const eddy_tensor first =
+        Mul(Cast(eddy__onnx_in(b, 2), EDDY_INT64), (double)(s.dim[2] * s.dim[3]));
     eddy_tensor z = samples_of(rows, first, y, at, s.dim[2], s.dim[3], max);
     z = Reshape(z, EDDY_SHAPE(-1, height, n, width, n, s.dim[1]));
     z = max ? Max(z, EDDY_AXES(2, 4)) : Mean(z, EDDY_AXES(2, 4));
@@ -229,7 +256,8 @@ static eddy_tensor corners(onnx_build *b, eddy_tensor boxes)
     for (int i = 0; i < 4; i++)
         part[i] = eddy_gather(boxes, eddy_number(b->graph, EDDY_INT32, i), .axis = 2);
     const eddy_tensor w = Mul(part[2], 0.5), h = Mul(part[3], 0.5);
-    const eddy_tensor all[4] = { Sub(part[1], h), Sub(part[0], w), Add(part[1], h), Add(part[0], w) };
+    const eddy_tensor all[4] = { Sub(part[1], h), Sub(part[0], w), Add(part[1], h),
+                                 Add(part[0], w) };
     return eddy_stack({ 4, all }, -1);
 }
 
@@ -239,16 +267,20 @@ static bool non_max_suppression(onnx_build *b)
     eddy_tensor       boxes = eddy__onnx_in(b, 0);
     const eddy_tensor scores = eddy__onnx_in(b, 1);
     const int64_t     n = eddy_shape_of(scores).rank == 3 ? eddy_shape_of(scores).dim[2] : -1;
-    double most = option(b, 2, 0, "the number of boxes"), iou = option(b, 3, 0, "the threshold of overlap");
+    double            most = option(b, 2, 0, "the number of boxes"),
+           iou = option(b, 3, 0, "the threshold of overlap");
     const bool   any = eddy__onnx_has(b, 4);
     const double score = option(b, 4, 0, "the threshold of scores");
     if (b->reason) return false;
+    if (!(most >= 0)) most = 0;
     if (n < 0 && most > 4096) return eddy__onnx_missing(b, "the number of boxes must be known");
     if (n >= 0 && most > (double)n) most = (double)n;
     if (eddy__onnx_int(b, "center_point_box", 0)) boxes = corners(b, boxes);
-    const eddy_tensor each = eddy_broadcast_along(boxes, Add(ExpandDims(boxes, 1), ExpandDims(ZerosLike(scores), 3)), EDDY_AXES(1), false);
-    const eddy_tensor chosen = any ? eddy_non_max_suppression(each, scores, (int64_t)most, iou, score)
-                                   : eddy_non_max_suppression(each, scores, (int64_t)most, iou);
+    const eddy_tensor each = eddy_broadcast_along(
+        boxes, Add(ExpandDims(boxes, 1), ExpandDims(ZerosLike(scores), 3)), EDDY_AXES(1), false);
+    const eddy_tensor chosen =
+        any ? eddy_non_max_suppression(each, scores, (int64_t)most, iou, score)
+            : eddy_non_max_suppression(each, scores, (int64_t)most, iou);
     const eddy_tensor at = eddy_nonzero(GreaterEqual(chosen, 0));
     const eddy_tensor box = Cast(eddy_gather_nd(chosen, at), EDDY_INT64);
     const eddy_tensor pair = eddy_slice(at, EDDY_DIMS(0, 0), EDDY_DIMS(-1, 2));

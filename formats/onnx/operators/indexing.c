@@ -26,7 +26,8 @@ static bool gather(onnx_build *b)
 {
     const eddy_tensor x = eddy__onnx_in(b, 0);
     const int axis = eddy__onnx_axis(b, eddy__onnx_int(b, "axis", 0), eddy__onnx_rank(b, 0));
-    return axis >= 0 && eddy__onnx_put(b, 0, eddy_gather(x, indices_in(b, 1, x, axis), .axis = axis));
+    return axis >= 0 &&
+           eddy__onnx_put(b, 0, eddy_gather(x, indices_in(b, 1, x, axis), .axis = axis));
 }
 
 static bool gather_elements(onnx_build *b)
@@ -52,7 +53,8 @@ static eddy_tensor tuples_in(onnx_build *b, int i, eddy_tensor x, int from)
     const eddy_tensor at = eddy__onnx_in(b, i);
     const eddy_shape  s = eddy_shape_of(at);
     if (none_negative(b, i) || s.rank < 1 || s.dim[s.rank - 1] < 0) return at;
-    const eddy_tensor size = eddy_slice(eddy_shape_tensor(x, EDDY_INT64), EDDY_DIMS(from), EDDY_DIMS(s.dim[s.rank - 1]));
+    const eddy_tensor size =
+        eddy_slice(eddy_shape_tensor(x, EDDY_INT64), EDDY_DIMS(from), EDDY_DIMS(s.dim[s.rank - 1]));
     return Where(Less(at, 0), Add(at, CastLike(size, at)), at);
 }
 
@@ -75,15 +77,19 @@ static eddy_tensor times_updates(eddy_tensor x, eddy_tensor flat, eddy_tensor up
 
 /* The position in row-major order for tuples that index all or the first dimensions; rows that they
  * do not index are laid out behind each. */
-static eddy_tensor scattered_nd(onnx_build *b, eddy_tensor x, eddy_tensor at, eddy_tensor updates, const char *how)
+static eddy_tensor scattered_nd(onnx_build *b, eddy_tensor x, eddy_tensor at, eddy_tensor updates,
+                                const char *how)
 {
     if (strcmp(how, "none") == 0) return eddy_tensor_scatter_update(x, at, updates);
     if (strcmp(how, "add") == 0) return eddy_tensor_scatter_add(x, at, updates);
     if (strcmp(how, "min") == 0) return eddy_tensor_scatter_min(x, at, updates);
     if (strcmp(how, "max") == 0) return eddy_tensor_scatter_max(x, at, updates);
-    if (strcmp(how, "mul") != 0) return eddy__onnx_missing(b, "unknown reduction '%s'", how), x;
-    const eddy_tensor number = Reshape(eddy_range(eddy_number(b->graph, EDDY_INT64, 0), eddy_size(x, EDDY_INT64),
-                                                  eddy_number(b->graph, EDDY_INT64, 1)), EDDY_SHAPE(-1));
+    if (strcmp(how, "mul") != 0)
+        return eddy__onnx_missing(b, "the reduction '%s' is not known", how), x;
+    const eddy_tensor number =
+        Reshape(eddy_range(eddy_number(b->graph, EDDY_INT64, 0), eddy_size(x, EDDY_INT64),
+                           eddy_number(b->graph, EDDY_INT64, 1)),
+                EDDY_SHAPE(-1));
     return times_updates(x, eddy_gather_nd(ReshapeLike(number, x), at), updates);
 }
 
@@ -107,7 +113,8 @@ static eddy_tensor as_tuples(eddy_tensor at, int axis, int rank)
 static bool scatter_elements(onnx_build *b)
 {
     const eddy_tensor x = eddy__onnx_in(b, 0);
-    const int   rank = eddy__onnx_rank(b, 0), axis = eddy__onnx_axis(b, eddy__onnx_int(b, "axis", 0), rank);
+    const int         rank = eddy__onnx_rank(b, 0),
+              axis = eddy__onnx_axis(b, eddy__onnx_int(b, "axis", 0), rank);
     const char *how = eddy__onnx_text(b, "reduction", "none");
     if (axis < 0) return false;
     const eddy_tensor at = as_tuples(indices_in(b, 1, x, axis), axis, rank);
@@ -123,7 +130,7 @@ static bool one_hot(onnx_build *b)
     const eddy_array *d = eddy__onnx_need(b, 1, "depth");
     if (!d) return false;
     if (eddy_array_count(d) != 1) return eddy__onnx_invalid(b, "depth is no single number");
-    depth[0] = (int64_t)eddy_array_get(d, 0);
+    depth[0] = eddy__onnx_integer(eddy_array_get(d, 0));
     eddy_tensor       at = Cast(eddy__onnx_in(b, 0), EDDY_INT64);
     const eddy_tensor values = eddy__onnx_in(b, 2);
     const int64_t     axis = eddy__onnx_int(b, "axis", -1);
@@ -159,7 +166,8 @@ static eddy_tensor order_of_rows(eddy_tensor rows, int64_t columns)
 {
     eddy_tensor order = eddy_row_numbers(rows, EDDY_INT32);
     for (int64_t i = columns - 1; i >= 0; i--) {
-        const eddy_tensor column = eddy_gather(rows, eddy_number(rows.graph, EDDY_INT32, (double)i), .axis = 1);
+        const eddy_tensor column =
+            eddy_gather(rows, eddy_number(rows.graph, EDDY_INT32, (double)i), .axis = 1);
         order = eddy_gather(order, eddy_argsort(eddy_gather(column, order)));
     }
     return order;
@@ -185,7 +193,8 @@ static bool unique(onnx_build *b)
     eddy_tensor x = eddy__onnx_in(b, 0);
     const bool  flat = !eddy__onnx_attr(b, "axis");
     if (flat) x = eddy_ravel(x);
-    const int axis = eddy__onnx_axis(b, flat ? 0 : eddy__onnx_int(b, "axis", 0), eddy_shape_of(x).rank);
+    const int axis =
+        eddy__onnx_axis(b, flat ? 0 : eddy__onnx_int(b, "axis", 0), eddy_shape_of(x).rank);
     if (axis < 0) return false;
     eddy_tensor y = flat ? eddy_unique(x, .out_idx = EDDY_INT64)
                          : eddy_unique_along(x, axis, .out_idx = EDDY_INT64);
@@ -204,8 +213,15 @@ static bool unique(onnx_build *b)
 }
 
 const onnx_operator eddy__onnx_indexing[] = {
-    { "Gather", 1, gather }, { "GatherElements", 11, gather_elements }, { "GatherND", 11, gather_nd },
-    { "Scatter", 9, scatter_elements }, { "ScatterElements", 11, scatter_elements },
-    { "ScatterND", 11, scatter_nd }, { "OneHot", 9, one_hot }, { "NonZero", 9, nonzero },
-    { "Compress", 9, compress }, { "Unique", 11, unique }, { NULL },
+    { "Gather", 1, gather },
+    { "GatherElements", 11, gather_elements },
+    { "GatherND", 11, gather_nd },
+    { "Scatter", 9, scatter_elements },
+    { "ScatterElements", 11, scatter_elements },
+    { "ScatterND", 11, scatter_nd },
+    { "OneHot", 9, one_hot },
+    { "NonZero", 9, nonzero },
+    { "Compress", 9, compress },
+    { "Unique", 11, unique },
+    { NULL },
 };

@@ -14,7 +14,7 @@ static eddy_tensor likelihood(onnx_build *b, eddy_tensor x)
     if (ignores) t = Where(ignored, ZerosLike(t), t);
     const eddy_tensor at = ExpandDims(t, 1);
     const eddy_tensor picked = Squeeze(eddy_take_along(x, at, 1), EDDY_AXES(1));
-    eddy_tensor       w = eddy__onnx_has(b, 2) ? eddy_gather(eddy__onnx_in(b, 2), t) : OnesLike(picked);
+    eddy_tensor w = eddy__onnx_has(b, 2) ? eddy_gather(eddy__onnx_in(b, 2), t) : OnesLike(picked);
     if (ignores) w = Where(ignored, ZerosLike(w), w);
     const eddy_tensor loss = Neg(Mul(w, picked));
     if (strcmp(how, "none") == 0) return loss;

@@ -29,7 +29,8 @@ static eddy_tensor second(onnx_build *b)
     if (b->version >= 7 || axis == EDDY_OMITTED || sx.rank < 0 || sy.rank < 0) return y;
     const int64_t from = axis < 0 ? axis + sx.rank : axis;
     eddy_shape    s = sy;
-    for (int64_t i = from + sy.rank; i < sx.rank && s.rank < EDDY_MAX_RANK; i++) s.dim[s.rank++] = 1;
+    for (int64_t i = from + sy.rank; i < sx.rank && s.rank < EDDY_MAX_RANK; i++)
+        s.dim[s.rank++] = 1;
     return eddy_reshape(y, s);
 }
 
@@ -68,7 +69,8 @@ static bool power(onnx_build *b)
 static bool modulo(onnx_build *b)
 {
     const eddy_tensor x = eddy__onnx_in(b, 0), y = eddy__onnx_in(b, 1);
-    return eddy__onnx_put(b, 0, eddy__onnx_int(b, "fmod", 0) ? eddy_truncatemod(x, y) : eddy_floormod(x, y));
+    return eddy__onnx_put(
+        b, 0, eddy__onnx_int(b, "fmod", 0) ? eddy_truncatemod(x, y) : eddy_floormod(x, y));
 }
 
 static bool shift(onnx_build *b)
@@ -92,8 +94,8 @@ static bool many(onnx_build *b) { return eddy__onnx_put(b, 0, combined(b, b->op-
 static bool extreme(onnx_build *b)
 {
     const bool is_bool = eddy__onnx_type_in(b, 0) == ONNX_BOOL;
-    eddy_tensor (*of_bools)(eddy_tensor, eddy_tensor) = b->op->two == eddy_maximum ? eddy_logical_or
-                                                                                  : eddy_logical_and;
+    eddy_tensor (*of_bools)(eddy_tensor, eddy_tensor) =
+        b->op->two == eddy_maximum ? eddy_logical_or : eddy_logical_and;
     return eddy__onnx_put(b, 0, combined(b, is_bool ? of_bools : b->op->two));
 }
 
@@ -116,14 +118,15 @@ static bool selu(onnx_build *b)
 {
     const bool        new = b->version >= 6;
     const eddy_tensor x = eddy__onnx_in(b, 0);
-    const double      alpha = eddy__onnx_float(b, "alpha", new ? 1.67326319217681884765625 : 1.6732);
-    const double      gamma = eddy__onnx_float(b, "gamma", new ? 1.05070102214813232421875 : 1.0507);
+    const double alpha = eddy__onnx_float(b, "alpha", new ? 1.67326319217681884765625 : 1.6732);
+    const double gamma = eddy__onnx_float(b, "gamma", new ? 1.05070102214813232421875 : 1.0507);
     return eddy__onnx_put(b, 0, Mul(gamma, Where(Greater(x, 0), x, Mul(alpha, eddy_elu(x)))));
 }
 
 static bool celu(onnx_build *b)
 {
-    return eddy__onnx_put(b, 0, eddy_celu(eddy__onnx_in(b, 0), .alpha = eddy__onnx_float(b, "alpha", 1)));
+    return eddy__onnx_put(b, 0,
+                          eddy_celu(eddy__onnx_in(b, 0), .alpha = eddy__onnx_float(b, "alpha", 1)));
 }
 
 static bool leaky_relu(onnx_build *b)
@@ -134,13 +137,15 @@ static bool leaky_relu(onnx_build *b)
 
 static bool thresholded_relu(onnx_build *b)
 {
-    return eddy__onnx_put(b, 0, eddy_threshold(eddy__onnx_in(b, 0), eddy__onnx_float(b, "alpha", 1), 0));
+    return eddy__onnx_put(b, 0,
+                          eddy_threshold(eddy__onnx_in(b, 0), eddy__onnx_float(b, "alpha", 1), 0));
 }
 
 static bool hard_sigmoid(onnx_build *b)
 {
     const eddy_tensor x = eddy__onnx_in(b, 0);
-    const eddy_tensor y = Add(Mul(eddy__onnx_float(b, "alpha", 0.2), x), eddy__onnx_float(b, "beta", 0.5));
+    const eddy_tensor y =
+        Add(Mul(eddy__onnx_float(b, "alpha", 0.2), x), eddy__onnx_float(b, "beta", 0.5));
     return eddy__onnx_put(b, 0, Maximum(Minimum(y, 1), 0));
 }
 
@@ -160,7 +165,7 @@ static bool swish(onnx_build *b)
 static bool shrink(onnx_build *b)
 {
     const eddy_tensor x = eddy__onnx_in(b, 0);
-    const double      lambda = eddy__onnx_float(b, "lambd", 0.5), bias = eddy__onnx_float(b, "bias", 0);
+    const double lambda = eddy__onnx_float(b, "lambd", 0.5), bias = eddy__onnx_float(b, "bias", 0);
     const eddy_tensor above = Where(Greater(x, lambda), Sub(x, bias), ZerosLike(x));
     return eddy__onnx_put(b, 0, Where(Less(x, -lambda), Add(x, bias), above));
 }
@@ -172,7 +177,8 @@ static bool prelu(onnx_build *b)
     const eddy_tensor x = eddy__onnx_in(b, 0), slope = eddy__onnx_in(b, 1);
     const eddy_shape  sx = eddy_shape_of(x), ss = eddy_shape_of(slope);
     eddy_shape        s = { .rank = sx.rank - 1 };
-    if (ss.rank != 1 || sx.rank < 2 || b->version >= 7) return eddy__onnx_put(b, 0, eddy_prelu(x, slope));
+    if (ss.rank != 1 || sx.rank < 2 || b->version >= 7)
+        return eddy__onnx_put(b, 0, eddy_prelu(x, slope));
     s.dim[0] = ss.dim[0];
     for (int i = 1; i < s.rank; i++) s.dim[i] = 1;
     return eddy__onnx_put(b, 0, eddy_prelu(x, eddy_reshape(slope, s)));
@@ -183,7 +189,8 @@ static bool clip(onnx_build *b)
 {
     eddy_tensor x = eddy__onnx_in(b, 0);
     if (b->version < 11) {
-        const double least = eddy__onnx_float(b, "min", -HUGE_VAL), most = eddy__onnx_float(b, "max", HUGE_VAL);
+        const double least = eddy__onnx_float(b, "min", -HUGE_VAL),
+                     most = eddy__onnx_float(b, "max", HUGE_VAL);
         if (most < HUGE_VAL) x = Minimum(x, most);
         if (least > -HUGE_VAL) x = Maximum(x, least);
     } else {
@@ -196,7 +203,8 @@ static bool clip(onnx_build *b)
 static bool is_infinite(onnx_build *b)
 {
     const eddy_tensor x = eddy__onnx_in(b, 0);
-    const bool below = eddy__onnx_int(b, "detect_negative", 1), above = eddy__onnx_int(b, "detect_positive", 1);
+    const bool        below = eddy__onnx_int(b, "detect_negative", 1),
+               above = eddy__onnx_int(b, "detect_positive", 1);
     eddy_tensor y = IsInf(x);
     if (!below) y = LogicalAnd(y, Greater(x, 0));
     if (!above) y = LogicalAnd(y, Less(x, 0));
@@ -210,7 +218,8 @@ static bool cast_to(onnx_build *b, int type)
     const eddy_dtype d = eddy__onnx_dtype(type);
     const eddy_tensor x = eddy__onnx_in(b, 0);
     if (d == EDDY_DEFAULT_DTYPE)
-        return eddy__onnx_missing(b, "the element type %s is not supported", eddy__onnx_type_name(type));
+        return eddy__onnx_missing(b, "the element type %s is not supported",
+                                  eddy__onnx_type_name(type));
     if (type >= ONNX_FLOAT8E4M3FN && type <= ONNX_FLOAT8E5M2FNUZ)
         return eddy__onnx_missing(b, "rounding to %s is not supported", eddy__onnx_type_name(type));
     if (type == eddy__onnx_type_in(b, 0)) return eddy__onnx_put_as(b, 0, Identity(x), type);
@@ -220,8 +229,10 @@ static bool cast_to(onnx_build *b, int type)
 /* Before operator set 6, the type is a word. */
 static bool cast(onnx_build *b)
 {
-    static const char *const names[] = { "UNDEFINED", "FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32",
-                                         "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE" };
+    static const char *const names[] = {
+        "UNDEFINED", "FLOAT", "UINT8",  "INT8", "UINT16",  "INT16",
+        "INT32",     "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE"
+    };
     if (b->version >= 6) return cast_to(b, (int)eddy__onnx_int(b, "to", 0));
     const char *word = eddy__onnx_text(b, "to", "");
     for (int i = 1; i < (int)(sizeof names / sizeof *names); i++)
@@ -244,45 +255,82 @@ static bool bit_cast(onnx_build *b)
     if (from == to) return eddy__onnx_put(b, 0, Identity(eddy__onnx_in(b, 0)));
     double least, most;
     if (eddy__onnx_range(from, &least, &most) && eddy__onnx_range(to, &least, &most))
-        return eddy__onnx_put_as(b, 0, eddy__onnx_narrow(Cast(eddy__onnx_in(b, 0), eddy__onnx_dtype(to)), to), to);
-    return eddy__onnx_missing(b, "Eddy has no operation that reads %s as %s", eddy__onnx_type_name(from),
-                              eddy__onnx_type_name(to));
+        return eddy__onnx_put_as(
+            b, 0, eddy__onnx_narrow(Cast(eddy__onnx_in(b, 0), eddy__onnx_dtype(to)), to), to);
+    return eddy__onnx_missing(b, "Eddy has no operation that reads %s as %s",
+                              eddy__onnx_type_name(from), eddy__onnx_type_name(to));
 }
 
 const onnx_operator eddy__onnx_math[] = {
-    { "Abs", 1, unary, .one = eddy_abs }, { "Neg", 1, wrapping_unary, .one = eddy_neg },
-    { "Ceil", 1, unary, .one = eddy_ceil }, { "Floor", 1, unary, .one = eddy_floor },
-    { "Round", 11, unary, .one = eddy_rint }, { "Sign", 9, unary, .one = eddy_sign },
-    { "Exp", 1, unary, .one = eddy_exp }, { "Log", 1, unary, .one = eddy_log },
-    { "Sqrt", 1, unary, .one = eddy_sqrt }, { "Reciprocal", 1, unary, .one = eddy_reciprocal },
-    { "Sin", 7, unary, .one = eddy_sin }, { "Cos", 7, unary, .one = eddy_cos },
-    { "Tan", 7, unary, .one = eddy_tan }, { "Asin", 7, unary, .one = eddy_asin },
-    { "Acos", 7, unary, .one = eddy_acos }, { "Atan", 7, unary, .one = eddy_atan },
-    { "Sinh", 9, unary, .one = eddy_sinh }, { "Cosh", 9, unary, .one = eddy_cosh },
-    { "Asinh", 9, unary, .one = eddy_asinh }, { "Acosh", 9, unary, .one = eddy_acosh },
-    { "Atanh", 9, unary, .one = eddy_atanh }, { "Erf", 9, unary, .one = eddy_erf },
-    { "Sigmoid", 1, unary, .one = eddy_sigmoid }, { "Tanh", 1, unary, .one = eddy_tanh },
-    { "Relu", 1, unary, .one = eddy_relu }, { "Softplus", 1, unary, .one = eddy_softplus },
-    { "Softsign", 1, unary, .one = eddy_softsign }, { "HardSwish", 14, unary, .one = eddy_hard_swish },
-    { "Mish", 18, unary, .one = eddy_mish }, { "Not", 1, unary, .one = eddy_logical_not },
+    { "Abs", 1, unary, .one = eddy_abs },
+    { "Neg", 1, wrapping_unary, .one = eddy_neg },
+    { "Ceil", 1, unary, .one = eddy_ceil },
+    { "Floor", 1, unary, .one = eddy_floor },
+    { "Round", 11, unary, .one = eddy_rint },
+    { "Sign", 9, unary, .one = eddy_sign },
+    { "Exp", 1, unary, .one = eddy_exp },
+    { "Log", 1, unary, .one = eddy_log },
+    { "Sqrt", 1, unary, .one = eddy_sqrt },
+    { "Reciprocal", 1, unary, .one = eddy_reciprocal },
+    { "Sin", 7, unary, .one = eddy_sin },
+    { "Cos", 7, unary, .one = eddy_cos },
+    { "Tan", 7, unary, .one = eddy_tan },
+    { "Asin", 7, unary, .one = eddy_asin },
+    { "Acos", 7, unary, .one = eddy_acos },
+    { "Atan", 7, unary, .one = eddy_atan },
+    { "Sinh", 9, unary, .one = eddy_sinh },
+    { "Cosh", 9, unary, .one = eddy_cosh },
+    { "Asinh", 9, unary, .one = eddy_asinh },
+    { "Acosh", 9, unary, .one = eddy_acosh },
+    { "Atanh", 9, unary, .one = eddy_atanh },
+    { "Erf", 9, unary, .one = eddy_erf },
+    { "Sigmoid", 1, unary, .one = eddy_sigmoid },
+    { "Tanh", 1, unary, .one = eddy_tanh },
+    { "Relu", 1, unary, .one = eddy_relu },
+    { "Softplus", 1, unary, .one = eddy_softplus },
+    { "Softsign", 1, unary, .one = eddy_softsign },
+    { "HardSwish", 14, unary, .one = eddy_hard_swish },
+    { "Mish", 18, unary, .one = eddy_mish },
+    { "Not", 1, unary, .one = eddy_logical_not },
     { "BitwiseNot", 18, wrapping_unary, .one = eddy_invert },
-    { "IsNaN", 9, unary, .one = eddy_is_nan }, { "IsInf", 10, is_infinite },
-    { "Add", 1, wrapping_binary, .two = eddy_add }, { "Sub", 1, wrapping_binary, .two = eddy_sub },
-    { "Mul", 1, wrapping_binary, .two = eddy_mul }, { "Div", 1, divide }, { "Pow", 1, power },
-    { "Mod", 10, modulo }, { "And", 1, binary, .two = eddy_logical_and },
-    { "Or", 1, binary, .two = eddy_logical_or }, { "Xor", 1, binary, .two = eddy_logical_xor },
-    { "Equal", 1, compare, .two = eddy_equal }, { "Less", 1, compare, .two = eddy_less },
+    { "IsNaN", 9, unary, .one = eddy_is_nan },
+    { "IsInf", 10, is_infinite },
+    { "Add", 1, wrapping_binary, .two = eddy_add },
+    { "Sub", 1, wrapping_binary, .two = eddy_sub },
+    { "Mul", 1, wrapping_binary, .two = eddy_mul },
+    { "Div", 1, divide },
+    { "Pow", 1, power },
+    { "Mod", 10, modulo },
+    { "And", 1, binary, .two = eddy_logical_and },
+    { "Or", 1, binary, .two = eddy_logical_or },
+    { "Xor", 1, binary, .two = eddy_logical_xor },
+    { "Equal", 1, compare, .two = eddy_equal },
+    { "Less", 1, compare, .two = eddy_less },
     { "Greater", 1, compare, .two = eddy_greater },
     { "LessOrEqual", 12, compare, .two = eddy_less_equal },
-    { "GreaterOrEqual", 12, compare, .two = eddy_greater_equal }, { "BitShift", 11, shift },
+    { "GreaterOrEqual", 12, compare, .two = eddy_greater_equal },
+    { "BitShift", 11, shift },
     { "BitwiseAnd", 18, binary, .two = eddy_bitwise_and },
     { "BitwiseOr", 18, binary, .two = eddy_bitwise_or },
     { "BitwiseXor", 18, binary, .two = eddy_bitwise_xor },
-    { "Max", 1, extreme, .two = eddy_maximum }, { "Min", 1, extreme, .two = eddy_minimum },
-    { "Sum", 1, many, .two = eddy_add }, { "Mean", 1, mean },
-    { "Elu", 1, elu }, { "Selu", 1, selu }, { "Celu", 12, celu }, { "LeakyRelu", 1, leaky_relu },
-    { "ThresholdedRelu", 10, thresholded_relu }, { "HardSigmoid", 1, hard_sigmoid },
-    { "Gelu", 20, gelu }, { "Swish", 24, swish }, { "Shrink", 9, shrink }, { "PRelu", 1, prelu },
-    { "Clip", 1, clip }, { "Cast", 1, cast }, { "CastLike", 15, cast_like }, { "Where", 9, where },
-    { "BitCast", 26, bit_cast }, { NULL },
+    { "Max", 1, extreme, .two = eddy_maximum },
+    { "Min", 1, extreme, .two = eddy_minimum },
+    { "Sum", 1, many, .two = eddy_add },
+    { "Mean", 1, mean },
+    { "Elu", 1, elu },
+    { "Selu", 1, selu },
+    { "Celu", 12, celu },
+    { "LeakyRelu", 1, leaky_relu },
+    { "ThresholdedRelu", 10, thresholded_relu },
+    { "HardSigmoid", 1, hard_sigmoid },
+    { "Gelu", 20, gelu },
+    { "Swish", 24, swish },
+    { "Shrink", 9, shrink },
+    { "PRelu", 1, prelu },
+    { "Clip", 1, clip },
+    { "Cast", 1, cast },
+    { "CastLike", 15, cast_like },
+    { "Where", 9, where },
+    { "BitCast", 26, bit_cast },
+    { NULL },
 };

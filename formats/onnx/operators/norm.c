@@ -31,14 +31,22 @@ static eddy_tensor normalized(onnx_build *b, eddy_tensor mean, eddy_tensor varia
                                     per_channel(Cast(eddy__onnx_in(b, 1), d), rank), epsilon);
 }
 
+/* An attribute from operator set 14 on; before, the number of outputs, and is_test before 7. */
+static bool trains(const onnx_build *b)
+{
+    if (b->version >= 14) return eddy__onnx_int(b, "training_mode", 0) != 0;
+    return eddy__onnx_wants(b, 1) && (b->version >= 7 || !eddy__onnx_int(b, "is_test", 0));
+}
+
 static bool batch_norm(onnx_build *b)
 {
-    const double epsilon = eddy__onnx_float(b, "epsilon", 1e-5), keep = eddy__onnx_float(b, "momentum", 0.9);
+    const double epsilon = eddy__onnx_float(b, "epsilon", 1e-5),
+                 keep = eddy__onnx_float(b, "momentum", 0.9);
     const int    rank = eddy__onnx_rank(b, 0);
-    const bool   training = b->version >= 14 ? eddy__onnx_int(b, "training_mode", 0) != 0
-                 : b->version >= 7 ? eddy__onnx_wants(b, 1) : eddy__onnx_int(b, "is_test", 0) == 0 && eddy__onnx_wants(b, 1);
+    const bool   training = trains(b);
     const eddy_tensor mean = eddy__onnx_in(b, 3), variance = eddy__onnx_in(b, 4);
-    if (rank < 2) return eddy__onnx_missing(b, "the rank of the input must be known and at least 2");
+    if (rank < 2)
+        return eddy__onnx_missing(b, "the rank of the input must be known and at least 2");
     if (!training) return eddy__onnx_put(b, 0, normalized(b, mean, variance, epsilon));
     const eddy_tensor m = eddy_moments(eddy__onnx_in(b, 0), other_axes(rank));
     const eddy_tensor v = eddy_output(m, 1);
@@ -47,8 +55,9 @@ static bool batch_norm(onnx_build *b)
         eddy__onnx_put(b, 2, Add(Mul(variance, keep), Mul(CastLike(v, variance), 1 - keep)));
 }
 
-/* (x - mean) / sqrt(variance + epsilon) over these axes, without scale; *mean and *rstd if asked. */
-static eddy_tensor standardized(eddy_tensor x, eddy_dims axes, double epsilon, eddy_tensor *mean, eddy_tensor *rstd)
+/* (x - mean) / sqrt(variance + epsilon) over these axes; *mean and *rstd if asked. */
+static eddy_tensor standardized(eddy_tensor x, eddy_dims axes, double epsilon, eddy_tensor *mean,
+                                eddy_tensor *rstd)
 {
     const eddy_tensor m = eddy_moments(x, axes, .keepdims = true);
     const eddy_tensor r = eddy_rsqrt(Add(eddy_output(m, 1), epsilon));
@@ -62,7 +71,8 @@ static bool instance_norm(onnx_build *b)
     const eddy_tensor x = eddy__onnx_in(b, 0);
     const int         rank = eddy__onnx_rank(b, 0);
     eddy_dims         axes = { .count = rank - 2 };
-    if (rank < 3) return eddy__onnx_missing(b, "the rank of the input must be known and at least 3");
+    if (rank < 3)
+        return eddy__onnx_missing(b, "the rank of the input must be known and at least 3");
     for (int i = 2; i < rank; i++) axes.at[i - 2] = i;
     const eddy_tensor z = standardized(x, axes, eddy__onnx_float(b, "epsilon", 1e-5), NULL, NULL);
     return eddy__onnx_put(b, 0, Add(Mul(z, per_channel(eddy__onnx_in(b, 1), rank)),
@@ -80,11 +90,13 @@ static eddy_dims axes_from(int axis, int rank)
 static bool layer_norm(onnx_build *b)
 {
     const eddy_tensor x = eddy__onnx_in(b, 0), scale = eddy__onnx_in(b, 1);
-    const int    rank = eddy__onnx_rank(b, 0), axis = eddy__onnx_axis(b, eddy__onnx_int(b, "axis", -1), rank);
+    const int         rank = eddy__onnx_rank(b, 0),
+              axis = eddy__onnx_axis(b, eddy__onnx_int(b, "axis", -1), rank);
     const double epsilon = eddy__onnx_float(b, "epsilon", 1e-5);
     if (axis < 0) return false;
     eddy_tensor y, mean, rstd;
-    if (axis == rank - 1 && eddy_shape_of(scale).rank == 1 && !eddy__onnx_wants(b, 1) && !eddy__onnx_wants(b, 2)) {
+    if (axis == rank - 1 && eddy_shape_of(scale).rank == 1 && !eddy__onnx_wants(b, 1) &&
+        !eddy__onnx_wants(b, 2)) {
         const eddy_tensor offset = eddy__onnx_has(b, 2) ? eddy__onnx_in(b, 2) : ZerosLike(scale);
         return eddy__onnx_put(b, 0, eddy_layer_norm(x, scale, offset, epsilon));
     }
@@ -96,7 +108,8 @@ static bool layer_norm(onnx_build *b)
 static bool rms_norm(onnx_build *b)
 {
     const eddy_tensor x = eddy__onnx_in(b, 0);
-    const int         rank = eddy__onnx_rank(b, 0), axis = eddy__onnx_axis(b, eddy__onnx_int(b, "axis", -1), rank);
+    const int         rank = eddy__onnx_rank(b, 0),
+              axis = eddy__onnx_axis(b, eddy__onnx_int(b, "axis", -1), rank);
     if (axis < 0) return false;
     const eddy_tensor m = Mean(Square(x), axes_from(axis, rank), .keepdims = true);
     const eddy_tensor r = eddy_rsqrt(Add(m, eddy__onnx_float(b, "epsilon", 1e-5)));
@@ -116,12 +129,16 @@ static bool group_norm(onnx_build *b)
     for (int i = 2; i < s.rank; i++) rest = s.dim[i] < 0 || rest < 0 ? -1 : rest * s.dim[i];
     if (s.dim[0] < 0 && rest < 0) return eddy__onnx_missing(b, "too many dimensions are unknown");
     const eddy_tensor split = Reshape(x, EDDY_SHAPE(s.dim[0], groups, rest));
-    const eddy_tensor z = ReshapeLike(standardized(split, EDDY_AXES(2), eddy__onnx_float(b, "epsilon", 1e-5), NULL, NULL), x);
+    const eddy_tensor z = ReshapeLike(
+        standardized(split, EDDY_AXES(2), eddy__onnx_float(b, "epsilon", 1e-5), NULL, NULL), x);
     if (b->version < 21) {
-        scale = eddy_repeat(scale, eddy_number(b->graph, EDDY_INT32, (double)(s.dim[1] / groups)), EDDY_AXES(0));
-        offset = eddy_repeat(offset, eddy_number(b->graph, EDDY_INT32, (double)(s.dim[1] / groups)), EDDY_AXES(0));
+        scale = eddy_repeat(scale, eddy_number(b->graph, EDDY_INT32, (double)(s.dim[1] / groups)),
+                            EDDY_AXES(0));
+        offset = eddy_repeat(offset, eddy_number(b->graph, EDDY_INT32, (double)(s.dim[1] / groups)),
+                             EDDY_AXES(0));
     }
-    return eddy__onnx_put(b, 0, Add(Mul(z, per_channel(scale, s.rank)), per_channel(offset, s.rank)));
+    return eddy__onnx_put(b, 0,
+                          Add(Mul(z, per_channel(scale, s.rank)), per_channel(offset, s.rank)));
 }
 
 /* y = x / (bias + alpha / size s)^beta, s the sum of squares over `size` channels around each. */
@@ -130,7 +147,8 @@ static bool lrn(onnx_build *b)
     const int64_t     size = eddy__onnx_int(b, "size", 1);
     const eddy_tensor x = eddy__onnx_in(b, 0);
     const int         rank = eddy__onnx_rank(b, 0);
-    if (rank < 2 || size < 1 || size > 1024) return eddy__onnx_missing(b, "the rank must be known and the size valid");
+    if (rank < 2 || size < 1 || size > 1024)
+        return eddy__onnx_missing(b, "the rank must be known and the size valid");
     const int64_t before = (size - 1) / 2, after = size - 1 - before;
     eddy_dims     lead = { .count = rank }, tail = { .count = rank }, at = { .count = rank };
     lead.at[1] = before;
@@ -147,7 +165,8 @@ static bool mean_variance(onnx_build *b)
 {
     int            n;
     const int64_t *list = eddy__onnx_ints(b, "axes", &n);
-    const eddy_dims axes = list && n <= EDDY_MAX_RANK ? eddy__onnx_dims(list, n) : EDDY_AXES(0, 2, 3);
+    const eddy_dims axes =
+        list && n <= EDDY_MAX_RANK ? eddy__onnx_dims(list, n) : EDDY_AXES(0, 2, 3);
     const eddy_tensor x = eddy__onnx_in(b, 0), m = eddy_moments(x, axes, .keepdims = true);
     return eddy__onnx_put(b, 0, Div(Sub(x, m), Add(Sqrt(eddy_output(m, 1)), 1e-9)));
 }
@@ -156,10 +175,11 @@ static bool mean_variance(onnx_build *b)
 static bool lp_norm(onnx_build *b)
 {
     const eddy_tensor x = eddy__onnx_in(b, 0);
-    const int         axis = eddy__onnx_axis(b, eddy__onnx_int(b, "axis", -1), eddy__onnx_rank(b, 0));
+    const int axis = eddy__onnx_axis(b, eddy__onnx_int(b, "axis", -1), eddy__onnx_rank(b, 0));
     if (axis < 0) return false;
-    const eddy_tensor norm = eddy__onnx_int(b, "p", 2) == 1 ? Sum(Abs(x), EDDY_AXES(axis), .keepdims = true)
-                           : eddy_euclidean_norm(x, EDDY_AXES(axis), .keepdims = true);
+    const eddy_tensor norm = eddy__onnx_int(b, "p", 2) == 1
+                                 ? Sum(Abs(x), EDDY_AXES(axis), .keepdims = true)
+                                 : eddy_euclidean_norm(x, EDDY_AXES(axis), .keepdims = true);
     return eddy__onnx_put(b, 0, DivNoNan(x, norm));
 }
 
@@ -180,7 +200,8 @@ static bool dropout(onnx_build *b)
 {
     const eddy_tensor x = eddy__onnx_in(b, 0);
     double            ratio = eddy__onnx_float(b, "ratio", 0.5);
-    bool              training = b->version < 7 && !eddy__onnx_int(b, "is_test", 0) && eddy__onnx_attr(b, "is_test");
+    bool              training =
+        b->version < 7 && !eddy__onnx_int(b, "is_test", 0) && eddy__onnx_attr(b, "is_test");
     if (b->version >= 12 && eddy__onnx_has(b, 2)) {
         const eddy_array *t = eddy__onnx_need(b, 2, "training_mode");
         if (!t) return false;
@@ -193,7 +214,8 @@ static bool dropout(onnx_build *b)
     }
     if (training && ratio > 0 && ratio < 1) return dropped(b, ratio);
     return eddy__onnx_put(b, 0, Identity(x)) &&
-        eddy__onnx_put_as(b, 1, Cast(OnesLike(x), EDDY_BOOL), b->version < 10 ? eddy__onnx_type_in(b, 0) : ONNX_BOOL);
+           eddy__onnx_put_as(b, 1, Cast(OnesLike(x), EDDY_BOOL),
+                             b->version < 10 ? eddy__onnx_type_in(b, 0) : ONNX_BOOL);
 }
 
 const onnx_operator eddy__onnx_norm[] = {

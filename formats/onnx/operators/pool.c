@@ -16,8 +16,9 @@ static bool pool_window(onnx_build *b, eddy_tensor x, onnx_window *w)
 
 static eddy_tensor pooled(eddy_tensor x, const onnx_window *w, const char *type, bool all)
 {
-    return eddy_pool(x, eddy__onnx_dims(w->size, w->axes), type, eddy__onnx_dims(w->stride, w->axes),
-                     .data_format = layout(w->axes), .dilations = eddy__onnx_dims(w->dilation, w->axes),
+    return eddy_pool(x, eddy__onnx_dims(w->size, w->axes), type,
+                     eddy__onnx_dims(w->stride, w->axes), .data_format = layout(w->axes),
+                     .dilations = eddy__onnx_dims(w->dilation, w->axes),
                      .explicit_paddings = eddy__onnx_window_pads(w), .count_include_pad = all);
 }
 
@@ -59,7 +60,8 @@ static bool average_pool(onnx_build *b)
     const bool        all = eddy__onnx_int(b, "count_include_pad", 0);
     onnx_window       w;
     if (!pool_window(b, x, &w)) return false;
-    if (all && eddy__onnx_int(b, "ceil_mode", 0)) return eddy__onnx_put(b, 0, average_of_named(b, x, &w));
+    if (all && eddy__onnx_int(b, "ceil_mode", 0))
+        return eddy__onnx_put(b, 0, average_of_named(b, x, &w));
     return eddy__onnx_put(b, 0, pooled(x, &w, "AVG", all));
 }
 
@@ -73,10 +75,15 @@ static eddy_tensor positions(onnx_build *b, eddy_tensor x, const onnx_window *w,
         return x;
     }
     for (int i = 0; i < w->axes; i++)
-        if (w->dilation[i] != 1) return eddy__onnx_missing(b, "positions of maxima in dilated windows"), x;
-    const int64_t height = w->axes == 2 ? s.dim[2] : 1, width = s.dim[w->axes + 1], channels = s.dim[1];
+        if (w->dilation[i] != 1)
+            return eddy__onnx_missing(b,
+                                      "positions of maxima in dilated windows are not supported"),
+                   x;
+    const int64_t height = w->axes == 2 ? s.dim[2] : 1, width = s.dim[w->axes + 1],
+                  channels = s.dim[1];
     const eddy_tensor image = Transpose(w->axes == 2 ? x : ExpandDims(x, 2), EDDY_DIMS(0, 2, 3, 1));
-    eddy_dims pads = { .count = 4 }, size = EDDY_DIMS(1, w->size[0]), step = EDDY_DIMS(1, w->stride[0]);
+    eddy_dims         pads = { .count = 4 }, size = EDDY_DIMS(1, w->size[0]),
+              step = EDDY_DIMS(1, w->stride[0]);
     for (int i = 0; i < w->axes; i++) {
         pads.at[2 * (i + 2 - w->axes)] = w->before[i];
         pads.at[2 * (i + 2 - w->axes) + 1] = w->after[i];
@@ -115,7 +122,8 @@ static bool max_pool(onnx_build *b)
 /* The p-norm of each window: sums of |x|^p as means times the number of elements. */
 static bool lp_pool(onnx_build *b)
 {
-    const double      p = b->version < 2 ? eddy__onnx_float(b, "p", 2) : (double)eddy__onnx_int(b, "p", 2);
+    const double p =
+        b->version < 2 ? eddy__onnx_float(b, "p", 2) : (double)eddy__onnx_int(b, "p", 2);
     eddy_tensor       x = eddy__onnx_in(b, 0);
     onnx_window       w;
     double            count = 1;
@@ -135,20 +143,34 @@ static eddy_dims all_axes(int rank)
     return rank > 2 ? d : EDDY_NO_DIMS;
 }
 
+/* The rank of input 0; -1 with a reason. */
+static int known_rank(onnx_build *b)
+{
+    const int rank = eddy__onnx_rank(b, 0);
+    if (rank < 0) eddy__onnx_missing(b, "the rank of the input must be known");
+    return rank;
+}
+
 static bool global_average(onnx_build *b)
 {
-    return eddy__onnx_put(b, 0, Mean(eddy__onnx_in(b, 0), all_axes(eddy__onnx_rank(b, 0)), .keepdims = true));
+    return known_rank(b) >= 0 &&
+           eddy__onnx_put(
+               b, 0, Mean(eddy__onnx_in(b, 0), all_axes(eddy__onnx_rank(b, 0)), .keepdims = true));
 }
 
 static bool global_max(onnx_build *b)
 {
-    return eddy__onnx_put(b, 0, Max(eddy__onnx_in(b, 0), all_axes(eddy__onnx_rank(b, 0)), .keepdims = true));
+    return known_rank(b) >= 0 &&
+           eddy__onnx_put(
+               b, 0, Max(eddy__onnx_in(b, 0), all_axes(eddy__onnx_rank(b, 0)), .keepdims = true));
 }
 
 static bool global_lp(onnx_build *b)
 {
-    const double      p = b->version < 2 ? eddy__onnx_float(b, "p", 2) : (double)eddy__onnx_int(b, "p", 2);
+    const double p =
+        b->version < 2 ? eddy__onnx_float(b, "p", 2) : (double)eddy__onnx_int(b, "p", 2);
     const eddy_tensor x = eddy__onnx_in(b, 0);
+    if (known_rank(b) < 0) return false;
     const eddy_tensor sums = Sum(Pow(Abs(x), p), all_axes(eddy__onnx_rank(b, 0)), .keepdims = true);
     return eddy__onnx_put(b, 0, Pow(sums, 1 / p));
 }
@@ -163,7 +185,8 @@ static bool max_unpool(onnx_build *b)
     onnx_window       w;
     int64_t           asked[ONNX_MAX_LIST];
     if (!eddy__onnx_window_lists(b, s.rank, EDDY_UNKNOWN_SHAPE, &w)) return false;
-    if (!eddy_shape_is_known(s)) return eddy__onnx_missing(b, "the sizes of the input must be known");
+    if (!eddy_shape_is_known(s))
+        return eddy__onnx_missing(b, "the sizes of the input must be known");
     eddy_shape y = s, out;
     for (int i = 0; i < w.axes; i++)
         y.dim[i + 2] = (s.dim[i + 2] - 1) * w.stride[i] - w.before[i] - w.after[i] + w.size[i];

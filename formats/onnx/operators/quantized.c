@@ -41,14 +41,18 @@ static bool quantize(onnx_build *b)
 {
     const eddy_tensor x = eddy__onnx_in(b, 0);
     const int         rank = eddy__onnx_rank(b, 0);
-    int type = eddy__onnx_has(b, 2) ? eddy__onnx_type_in(b, 2) : (int)eddy__onnx_int(b, "output_dtype", ONNX_UINT8);
+    int               type = (int)eddy__onnx_int(b, "output_dtype", ONNX_UINT8);
+    if (eddy__onnx_has(b, 2)) type = eddy__onnx_type_in(b, 2);
     double least, most;
     if (type == ONNX_UNDEFINED) type = ONNX_UINT8;
     if (!eddy__onnx_range(type, &least, &most))
-        return eddy__onnx_missing(b, "quantization to %s", eddy__onnx_type_name(type));
-    const eddy_tensor zero = eddy__onnx_has(b, 2) ? spread(b, eddy__onnx_in(b, 2), rank) : EDDY_NO_TENSOR;
-    const eddy_dtype  d = eddy_dtype_is_floating(eddy_dtype_of(x)) ? eddy_dtype_of(x) : EDDY_FLOAT32;
-    const eddy_tensor y = quantized(Cast(x, d), Cast(spread(b, eddy__onnx_in(b, 1), rank), d), zero, type);
+        return eddy__onnx_missing(b, "quantization to %s is not supported",
+                                  eddy__onnx_type_name(type));
+    const eddy_tensor zero =
+        eddy__onnx_has(b, 2) ? spread(b, eddy__onnx_in(b, 2), rank) : EDDY_NO_TENSOR;
+    const eddy_dtype d = eddy_dtype_is_floating(eddy_dtype_of(x)) ? eddy_dtype_of(x) : EDDY_FLOAT32;
+    const eddy_tensor y =
+        quantized(Cast(x, d), Cast(spread(b, eddy__onnx_in(b, 1), rank), d), zero, type);
     return !b->reason && eddy__onnx_put_as(b, 0, y, type);
 }
 
@@ -82,15 +86,24 @@ static bool qlinear_matmul(onnx_build *b)
 {
     const int         type = eddy__onnx_type_in(b, 7);
     double            least, most;
-    if (!eddy__onnx_range(type, &least, &most)) return eddy__onnx_invalid(b, "the zero point has a wrong type");
-    const eddy_tensor x = Sub(Cast(eddy__onnx_in(b, 0), EDDY_FLOAT64), of_rows(Cast(eddy__onnx_in(b, 2), EDDY_FLOAT64)));
-    const eddy_tensor w = Sub(Cast(eddy__onnx_in(b, 3), EDDY_FLOAT64), Cast(eddy__onnx_in(b, 5), EDDY_FLOAT64));
-    const eddy_tensor scale = Mul(of_rows(Cast(eddy__onnx_in(b, 1), EDDY_FLOAT64)), Cast(eddy__onnx_in(b, 4), EDDY_FLOAT64));
+    if (!eddy__onnx_range(type, &least, &most))
+        return eddy__onnx_invalid(b, "the zero point has a wrong type");
+    const eddy_tensor x = Sub(Cast(eddy__onnx_in(b, 0), EDDY_FLOAT64),
+                              of_rows(Cast(eddy__onnx_in(b, 2), EDDY_FLOAT64)));
+    const eddy_tensor w =
+        Sub(Cast(eddy__onnx_in(b, 3), EDDY_FLOAT64), Cast(eddy__onnx_in(b, 5), EDDY_FLOAT64));
+    const eddy_tensor scale = Mul(of_rows(Cast(eddy__onnx_in(b, 1), EDDY_FLOAT64)),
+                                  Cast(eddy__onnx_in(b, 4), EDDY_FLOAT64));
     const eddy_tensor y = Mul(MatMul(x, w), scale);
-    return eddy__onnx_put_as(b, 0, quantized(y, Cast(eddy__onnx_in(b, 6), EDDY_FLOAT64), eddy__onnx_in(b, 7), type), type);
+    return eddy__onnx_put_as(
+        b, 0, quantized(y, Cast(eddy__onnx_in(b, 6), EDDY_FLOAT64), eddy__onnx_in(b, 7), type),
+        type);
 }
 
 const onnx_operator eddy__onnx_quantized[] = {
-    { "QuantizeLinear", 10, quantize }, { "DequantizeLinear", 10, dequantize },
-    { "DynamicQuantizeLinear", 11, dynamic_quantize }, { "QLinearMatMul", 10, qlinear_matmul }, { NULL },
+    { "QuantizeLinear", 10, quantize },
+    { "DequantizeLinear", 10, dequantize },
+    { "DynamicQuantizeLinear", 11, dynamic_quantize },
+    { "QLinearMatMul", 10, qlinear_matmul },
+    { NULL },
 };

@@ -51,7 +51,8 @@ static bool arg_extreme(onnx_build *b)
 {
     eddy_tensor   x = eddy__onnx_in(b, 0);
     const int     axis = eddy__onnx_axis(b, eddy__onnx_int(b, "axis", 0), eddy__onnx_rank(b, 0));
-    const bool    last = eddy__onnx_int(b, "select_last_index", 0), max = b->node->op[3] == 'M' && b->node->op[4] == 'a';
+    const bool    last = eddy__onnx_int(b, "select_last_index", 0),
+               max = b->node->op[3] == 'M' && b->node->op[4] == 'a';
     if (axis < 0) return false;
     if (last) x = eddy_reverse(x, EDDY_AXES(axis));
     eddy_tensor y = max ? eddy_argmax(x, axis) : eddy_argmin(x, axis);
@@ -64,7 +65,8 @@ static bool arg_extreme(onnx_build *b)
 static eddy_tensor over(onnx_build *b, eddy_tensor x, eddy_tensor (*f)(eddy_tensor x, int axis))
 {
     const bool flat = b->version < 13;
-    const int  axis = eddy__onnx_axis(b, eddy__onnx_int(b, "axis", flat ? 1 : -1), eddy__onnx_rank(b, 0));
+    const int  axis =
+        eddy__onnx_axis(b, eddy__onnx_int(b, "axis", flat ? 1 : -1), eddy__onnx_rank(b, 0));
     if (axis < 0) return eddy_none(b->graph);
     if (!flat || axis == eddy_shape_of(x).rank - 1) return f(x, axis);
     const eddy_shape s = eddy_shape_of(x);
@@ -76,12 +78,16 @@ static eddy_tensor over(onnx_build *b, eddy_tensor x, eddy_tensor (*f)(eddy_tens
     int open = inner < 0;
     m.dim[axis] = inner;
     for (int i = 0; i < axis; i++) open += m.dim[i] == EDDY_ANY;
-    if (open > 1) return eddy__onnx_missing(b, "too many dimensions are unknown"), eddy_none(b->graph);
+    if (open > 1)
+        return eddy__onnx_missing(b, "too many dimensions are unknown"), eddy_none(b->graph);
     return ReshapeLike(f(Reshape(x, m), axis), x);
 }
 
 static eddy_tensor softmax_at(eddy_tensor x, int axis) { return Softmax(x, EDDY_AXES(axis)); }
-static eddy_tensor log_softmax_at(eddy_tensor x, int axis) { return LogSoftmax(x, EDDY_AXES(axis)); }
+static eddy_tensor log_softmax_at(eddy_tensor x, int axis)
+{
+    return LogSoftmax(x, EDDY_AXES(axis));
+}
 
 /* 1 at the first maximum. */
 static eddy_tensor hardmax_at(eddy_tensor x, int axis)
@@ -117,7 +123,8 @@ static bool cumsum(onnx_build *b)
     const eddy_scan_args *args = EDDY_ARGS(eddy_scan_args, eddy__onnx_in(b, 0), axis[0],
                                            .exclusive = eddy__onnx_int(b, "exclusive", 0) != 0,
                                            .reverse = eddy__onnx_int(b, "reverse", 0) != 0);
-    return eddy__onnx_put(b, 0, b->node->op[3] == 'S' ? eddy_cumsum_with(args) : eddy_cumprod_with(args));
+    return eddy__onnx_put(b, 0,
+                          b->node->op[3] == 'S' ? eddy_cumsum_with(args) : eddy_cumprod_with(args));
 }
 
 /* The largest or smallest k along an axis, in order; equal elements by index. */
@@ -129,18 +136,33 @@ static bool top_k(onnx_build *b)
     if (axis < 0 || n == ONNX_FAILED) return false;
     if (n != 1 || list[0] < 0) return eddy__onnx_invalid(b, "k is no number");
     const eddy_tensor x = eddy__onnx_in(b, 0);
-    const eddy_tensor s = eddy_sort(x, EDDY_AXES(axis), .descending = eddy__onnx_int(b, "largest", 1) != 0);
+    const eddy_tensor s =
+        eddy_sort(x, EDDY_AXES(axis), .descending = eddy__onnx_int(b, "largest", 1) != 0);
     eddy_dims begin = { .count = eddy_shape_of(x).rank }, size = { .count = eddy_shape_of(x).rank };
     for (int i = 0; i < size.count; i++) size.at[i] = i == axis ? list[0] : -1;
     const eddy_tensor index = Cast(eddy_slice(eddy_output(s, 1), begin, size), EDDY_INT64);
-    return eddy__onnx_put(b, 0, eddy_slice(s, begin, size)) && eddy__onnx_put_as(b, 1, index, ONNX_INT64);
+    return eddy__onnx_put(b, 0, eddy_slice(s, begin, size)) &&
+           eddy__onnx_put_as(b, 1, index, ONNX_INT64);
 }
 
 const onnx_operator eddy__onnx_reduce[] = {
-    { "ReduceSum", 1, reduce, .variant = SUM }, { "ReduceMean", 1, reduce, .variant = MEAN }, { "ReduceMax", 1, reduce, .variant = MAX },
-    { "ReduceMin", 1, reduce, .variant = MIN }, { "ReduceProd", 1, reduce, .variant = PROD }, { "ReduceL1", 1, reduce, .variant = L1 },
-    { "ReduceL2", 1, reduce, .variant = L2 }, { "ReduceLogSum", 1, reduce, .variant = LOG_SUM }, { "ReduceLogSumExp", 1, reduce, .variant = LOG_SUM_EXP },
-    { "ReduceSumSquare", 1, reduce, .variant = SUM_SQUARE }, { "ArgMax", 1, arg_extreme }, { "ArgMin", 1, arg_extreme },
-    { "Softmax", 1, softmax }, { "LogSoftmax", 1, log_softmax }, { "Hardmax", 1, hardmax },
-    { "CumSum", 11, cumsum }, { "CumProd", 26, cumsum }, { "TopK", 1, top_k }, { NULL },
+    { "ReduceSum", 1, reduce, .variant = SUM },
+    { "ReduceMean", 1, reduce, .variant = MEAN },
+    { "ReduceMax", 1, reduce, .variant = MAX },
+    { "ReduceMin", 1, reduce, .variant = MIN },
+    { "ReduceProd", 1, reduce, .variant = PROD },
+    { "ReduceL1", 1, reduce, .variant = L1 },
+    { "ReduceL2", 1, reduce, .variant = L2 },
+    { "ReduceLogSum", 1, reduce, .variant = LOG_SUM },
+    { "ReduceLogSumExp", 1, reduce, .variant = LOG_SUM_EXP },
+    { "ReduceSumSquare", 1, reduce, .variant = SUM_SQUARE },
+    { "ArgMax", 1, arg_extreme },
+    { "ArgMin", 1, arg_extreme },
+    { "Softmax", 1, softmax },
+    { "LogSoftmax", 1, log_softmax },
+    { "Hardmax", 1, hardmax },
+    { "CumSum", 11, cumsum },
+    { "CumProd", 26, cumsum },
+    { "TopK", 1, top_k },
+    { NULL },
 };

@@ -26,7 +26,8 @@ typedef struct taps {
 } taps;
 
 /* Where output i lies in the input; `length` is the size of the output before rounding. */
-static double source_of(const resizing *r, double i, double size, double out, double length, double scale)
+static double source_of(const resizing *r, double i, double size, double out, double length,
+                        double scale)
 {
     const char *c = r->coordinate;
     if (strcmp(c, "asymmetric") == 0) return i / scale;
@@ -64,7 +65,8 @@ static double kernel(const resizing *r, double d)
 
 /* The taps of output i, whose position is x, in column i. With antialiasing the kernel is as wide
  * as the distance of two outputs. */
-static void fill(const resizing *r, taps *t, int64_t i, int64_t outputs, double x, int64_t size, double scale)
+static void fill(const resizing *r, taps *t, int64_t i, int64_t outputs, double x, int64_t size,
+                 double scale)
 {
     const double narrow = r->antialias && scale < 1 ? scale : 1;
     const double start = r->mode == NEAREST ? nearest_of(r, x) : floor(x) - t->count / 2 + 1;
@@ -80,12 +82,14 @@ static void fill(const resizing *r, taps *t, int64_t i, int64_t outputs, double 
     for (int k = 0; k < t->count && sum != 0; k++) t->weight[k * outputs + i] /= sum;
 }
 
-static bool taps_of(onnx_build *b, const resizing *r, int64_t size, int64_t out, double scale, double length, taps *t)
+static bool taps_of(onnx_build *b, const resizing *r, int64_t size, int64_t out, double scale,
+                    double length, taps *t)
 {
     const int    radius = r->mode == CUBIC ? 2 : 1;
     const double narrow = r->antialias && scale < 1 ? scale : 1;
     *t = (taps){ .count = r->mode == NEAREST ? 1 : 2 * (int)ceil(radius / narrow) };
-    if (t->count > 4096 || out > 1 << 24) return eddy__onnx_missing(b, "the scale is too small or too large");
+    if (t->count > 4096 || out > ONNX_MAX_COMPUTED / t->count)
+        return eddy__onnx_missing(b, "the scale is too small or too large");
     t->at = eddy__region_take(b->memory, (size_t)(t->count * out), sizeof *t->at);
     t->weight = eddy__region_take(b->memory, (size_t)(t->count * out), sizeof *t->weight);
     t->outside = eddy__region_take(b->memory, (size_t)out, sizeof *t->outside);
@@ -93,21 +97,24 @@ static bool taps_of(onnx_build *b, const resizing *r, int64_t size, int64_t out,
     for (int64_t i = 0; i < out; i++) {
         const double x = source_of(r, (double)i, (double)size, (double)out, length, scale);
         fill(r, t, i, out, x, size, scale);
-        t->outside[i] = strcmp(r->coordinate, "tf_crop_and_resize") == 0 && (x < 0 || x > (double)(size - 1));
+        t->outside[i] =
+            strcmp(r->coordinate, "tf_crop_and_resize") == 0 && (x < 0 || x > (double)(size - 1));
         t->any_outside = t->any_outside || t->outside[i];
     }
     return true;
 }
 
 /* A constant along one axis. */
-static eddy_tensor along(eddy_graph *g, eddy_dtype d, const void *data, int64_t n, int axis, int rank)
+static eddy_tensor along(eddy_graph *g, eddy_dtype d, const void *data, int64_t n, int axis,
+                         int rank)
 {
     eddy_shape s = { .rank = rank };
     for (int i = 0; i < rank; i++) s.dim[i] = i == axis ? n : 1;
     return eddy_const(g, d, s, data);
 }
 
-static eddy_tensor resized(onnx_build *b, const resizing *r, eddy_tensor x, int axis, int64_t out, double scale, double length)
+static eddy_tensor resized(onnx_build *b, const resizing *r, eddy_tensor x, int axis, int64_t out,
+                           double scale, double length)
 {
     const int rank = eddy_shape_of(x).rank;
     taps      t;
@@ -115,14 +122,17 @@ static eddy_tensor resized(onnx_build *b, const resizing *r, eddy_tensor x, int 
     const bool  whole = !eddy_dtype_is_floating(eddy_dtype_of(x));
     eddy_tensor y = EDDY_NO_TENSOR;
     for (int k = 0; k < t.count; k++) {
-        eddy_tensor row = eddy_gather(x, eddy__onnx_int64s(b, t.at + k * out, (int)out), .axis = axis);
+        eddy_tensor row =
+            eddy_gather(x, eddy__onnx_int64s(b, t.at + k * out, (int)out), .axis = axis);
         if (r->mode == NEAREST) return row;
         row = Mul(whole ? Cast(row, EDDY_FLOAT32) : row,
-                  Cast(along(b->graph, EDDY_FLOAT64, t.weight + k * out, out, axis, rank), whole ? EDDY_FLOAT32 : eddy_dtype_of(x)));
+                  Cast(along(b->graph, EDDY_FLOAT64, t.weight + k * out, out, axis, rank),
+                       whole ? EDDY_FLOAT32 : eddy_dtype_of(x)));
         y = k ? Add(y, row) : row;
     }
     if (t.any_outside)
-        y = Where(along(b->graph, EDDY_BOOL, t.outside, out, axis, rank), NumberLike(r->extrapolation, y), y);
+        y = Where(along(b->graph, EDDY_BOOL, t.outside, out, axis, rank),
+                  NumberLike(r->extrapolation, y), y);
     return CastLike(y, x);
 }
 
@@ -131,13 +141,20 @@ static eddy_tensor resized(onnx_build *b, const resizing *r, eddy_tensor x, int 
 static void options(onnx_build *b, resizing *r)
 {
     const bool old = b->version < 11;
-    *r = (resizing){ .a = eddy__onnx_float(b, "cubic_coeff_a", -0.75), .extrapolation = eddy__onnx_float(b, "extrapolation_value", 0),
-                     .exclude = eddy__onnx_int(b, "exclude_outside", 0) != 0, .antialias = eddy__onnx_int(b, "antialias", 0) != 0 };
-    r->mode = eddy__onnx_is(b, "mode", "cubic", false) ? CUBIC
-            : eddy__onnx_is(b, "mode", "linear", false) || eddy__onnx_is(b, "mode", "bilinear", false) ? LINEAR : NEAREST;
+    *r = (resizing){ .a = eddy__onnx_float(b, "cubic_coeff_a", -0.75),
+                     .extrapolation = eddy__onnx_float(b, "extrapolation_value", 0),
+                     .exclude = eddy__onnx_int(b, "exclude_outside", 0) != 0,
+                     .antialias = eddy__onnx_int(b, "antialias", 0) != 0 };
+    r->mode =
+        eddy__onnx_is(b, "mode", "cubic", false) ? CUBIC
+        : eddy__onnx_is(b, "mode", "linear", false) || eddy__onnx_is(b, "mode", "bilinear", false)
+            ? LINEAR
+            : NEAREST;
     snprintf(r->coordinate, sizeof r->coordinate, "%s",
-             old ? "asymmetric" : eddy__onnx_text(b, "coordinate_transformation_mode", "half_pixel"));
-    snprintf(r->nearest, sizeof r->nearest, "%s", old ? "floor" : eddy__onnx_text(b, "nearest_mode", "round_prefer_floor"));
+             old ? "asymmetric"
+                 : eddy__onnx_text(b, "coordinate_transformation_mode", "half_pixel"));
+    snprintf(r->nearest, sizeof r->nearest, "%s",
+             old ? "floor" : eddy__onnx_text(b, "nearest_mode", "round_prefer_floor"));
 }
 
 typedef struct sizes {
@@ -150,7 +167,8 @@ typedef struct sizes {
 static const eddy_array *numbers(onnx_build *b, int i, int count, const char *what)
 {
     const eddy_array *a = eddy__onnx_need(b, i, what);
-    if (a && eddy_array_count(a) != count) return eddy__onnx_invalid(b, "%s must be %d numbers", what, count), NULL;
+    if (a && eddy_array_count(a) != count)
+        return eddy__onnx_invalid(b, "%s must be %d numbers", what, count), NULL;
     return a;
 }
 
@@ -176,13 +194,15 @@ static bool from_sizes(onnx_build *b, sizes *z, const eddy_array *want, const in
     double           common = least ? HUGE_VAL : 0;
     for (int i = 0; i < n; i++) {
         const double in = (double)s.dim[axes[i]], scale = eddy_array_get(want, i) / in;
-        if ((least || most) && in < 1) return eddy__onnx_missing(b, "the sizes of the input must be known");
+        if ((least || most) && in < 1)
+            return eddy__onnx_missing(b, "the sizes of the input must be known");
         common = least ? fmin(common, scale) : fmax(common, scale);
     }
     for (int i = 0; i < n; i++) {
         const int     axis = (int)axes[i];
         const int64_t size = s.dim[axis];
-        z->out[axis] = least || most ? (int64_t)floor(common * (double)size + 0.5) : (int64_t)eddy_array_get(want, i);
+        z->out[axis] = least || most ? (int64_t)floor(common * (double)size + 0.5)
+                                     : eddy__onnx_integer(eddy_array_get(want, i));
         if (z->out[axis] == size) continue;
         if (size < 0) return eddy__onnx_missing(b, "the size of axis %d must be known", axis);
         if (size == 0 || z->out[axis] < 0) return eddy__onnx_invalid(b, "a size is not positive");
@@ -204,14 +224,16 @@ static bool find_sizes(onnx_build *b, sizes *z, int64_t *axes, int *n)
     const int  at = b->version < 11 ? 1 : 2;
     onnx_value *scales = eddy__onnx_value_in(b, at);
     const bool by_sizes = b->version >= 11 && eddy__onnx_has(b, 3);
-    if (!by_sizes || (scales && eddy__onnx_array_of(b, scales) && eddy_array_count(scales->array))) {
+    if (!by_sizes ||
+        (scales && eddy__onnx_array_of(b, scales) && eddy_array_count(scales->array))) {
         int           count;
         const double *list = b->version < 9 ? eddy__onnx_floats(b, "scales", &count) : NULL;
         if (list && count != *n) return eddy__onnx_invalid(b, "there are %d scales", count);
         const eddy_array *a = list ? NULL : numbers(b, at, *n, "scales");
         if (!list && !a) return false;
         for (int i = 0; i < *n; i++)
-            if (!from_scale(b, z, (int)axes[i], list ? list[i] : eddy_array_get(a, i))) return false;
+            if (!from_scale(b, z, (int)axes[i], list ? list[i] : eddy_array_get(a, i)))
+                return false;
         return true;
     }
     const eddy_array *want = numbers(b, 3, *n, "sizes");
@@ -225,7 +247,8 @@ static bool resize(onnx_build *b)
     int64_t     axes[ONNX_MAX_LIST];
     int         n;
     eddy_tensor x = eddy__onnx_in(b, 0);
-    if (eddy__onnx_rank(b, 0) < 0) return eddy__onnx_missing(b, "the rank of the input must be known");
+    if (eddy__onnx_rank(b, 0) < 0)
+        return eddy__onnx_missing(b, "the rank of the input must be known");
     options(b, &r);
     if (!find_sizes(b, &z, axes, &n)) return false;
     const bool        crops = strcmp(r.coordinate, "tf_crop_and_resize") == 0;
@@ -239,7 +262,8 @@ static bool resize(onnx_build *b)
             if (!z.done[axis] && r.roi[0] == 0 && r.roi[1] == 1) continue;
             if (!z.done[axis]) {
                 z.out[axis] = eddy_shape_of(x).dim[axis];
-                if (z.out[axis] < 0) return eddy__onnx_missing(b, "the size of axis %d must be known", axis);
+                if (z.out[axis] < 0)
+                    return eddy__onnx_missing(b, "the size of axis %d must be known", axis);
                 z.scale[axis] = 1;
                 z.length[axis] = (double)z.out[axis];
             }

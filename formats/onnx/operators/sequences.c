@@ -1,4 +1,4 @@
-/* sequences.c -- sequences and optional values, whose lengths are known while the graph is built. */
+/* sequences.c -- sequences and optional values, of lengths that are known while building. */
 #include "../reader.h"
 #include "../../../ops/short_names.h"
 
@@ -64,13 +64,16 @@ static bool item(onnx_build *b)
 {
     const onnx_value *s = sequence_in(b, 0);
     const int at = s ? position(b, 1, s->count, s->count - 1, -1) : -1;
-    return at < 0 ? eddy__onnx_invalid(b, "the position is missing") : eddy__onnx_put_value(b, 0, s->items[at]);
+    return at < 0 ? eddy__onnx_invalid(b, "the position is missing")
+                  : eddy__onnx_put_value(b, 0, s->items[at]);
 }
 
 static bool length(onnx_build *b)
 {
     const onnx_value *s = sequence_in(b, 0);
-    return s && eddy__onnx_put_as(b, 0, eddy_const(b->graph, EDDY_INT64, EDDY_SCALAR, &(int64_t){ s->count }), ONNX_INT64);
+    return s && eddy__onnx_put_as(
+                    b, 0, eddy_const(b->graph, EDDY_INT64, EDDY_SCALAR, &(int64_t){ s->count }),
+                    ONNX_INT64);
 }
 
 static eddy_tensor *tensors(onnx_build *b, const onnx_value *s)
@@ -104,9 +107,12 @@ static int parts_of(onnx_build *b, int64_t size, int64_t *list)
         return n;
     }
     if (size < 0 || given[0] < 1 || (size + given[0] - 1) / given[0] > ONNX_MAX_LIST)
-        return eddy__onnx_missing(b, "the size of the axis must be known, and the parts at most %d", ONNX_MAX_LIST), -1;
+        return eddy__onnx_missing(b, "the size of the axis must be known, and the parts at most %d",
+                                  ONNX_MAX_LIST),
+               -1;
     int count = 0;
-    for (int64_t left = size; left > 0; left -= given[0]) list[count++] = left < given[0] ? left : given[0];
+    for (int64_t left = size; left > 0; left -= given[0])
+        list[count++] = left < given[0] ? left : given[0];
     return count;
 }
 
@@ -122,9 +128,11 @@ static bool split(onnx_build *b)
     const bool drop = !eddy__onnx_has(b, 1) && !eddy__onnx_int(b, "keepdims", 1);
     for (int i = 0; items && i < n; i++) {
         const eddy_tensor part = eddy_output(y, i);
-        items[i] = eddy__onnx_new_tensor(b, drop ? Squeeze(part, EDDY_AXES(axis)) : part, eddy__onnx_type_in(b, 0));
+        items[i] = eddy__onnx_new_tensor(b, drop ? Squeeze(part, EDDY_AXES(axis)) : part,
+                                         eddy__onnx_type_in(b, 0));
     }
-    return items && eddy__onnx_put_value(b, 0, eddy__onnx_new_sequence(b, items, n, eddy__onnx_type_in(b, 0)));
+    return items && eddy__onnx_put_value(
+                        b, 0, eddy__onnx_new_sequence(b, items, n, eddy__onnx_type_in(b, 0)));
 }
 
 /* The body for each item; inputs that are tensors are the same for all. */
@@ -136,13 +144,15 @@ static bool map(onnx_build *b)
     if (g->n_inputs != (size_t)b->n_in || g->n_outputs < (size_t)b->n_out || s->count > 1 << 16)
         return eddy__onnx_invalid(b, "the body does not have the inputs and outputs of the node");
     onnx_value **in = eddy__region_take(b->memory, g->n_inputs, sizeof *in);
-    onnx_value **out = eddy__region_take(b->memory, g->n_outputs * (size_t)(s->count + 1), sizeof *out);
+    onnx_value **out =
+        eddy__region_take(b->memory, g->n_outputs * (size_t)(s->count + 1), sizeof *out);
     if (!in || !out) return eddy__onnx_missing(b, "out of memory");
     for (int i = 0; i < s->count; i++) {
         for (int k = 0; k < b->n_in; k++) {
             in[k] = b->in[k];
             if (in[k] && in[k]->kind == ONNX_SEQUENCE) {
-                if (in[k]->count != s->count) return eddy__onnx_invalid(b, "the sequences differ in length");
+                if (in[k]->count != s->count)
+                    return eddy__onnx_invalid(b, "the sequences differ in length");
                 in[k] = in[k]->items[i];
             }
         }
@@ -152,7 +162,8 @@ static bool map(onnx_build *b)
     for (int k = 0; items && k < b->n_out; k++) {
         for (int i = 0; i < s->count; i++) items[i] = out[(size_t)i * g->n_outputs + (size_t)k];
         const int type = s->count ? items[0]->type : g->outputs[k].type;
-        if (!eddy__onnx_put_value(b, k, eddy__onnx_new_sequence(b, items, s->count, type))) return false;
+        if (!eddy__onnx_put_value(b, k, eddy__onnx_new_sequence(b, items, s->count, type)))
+            return false;
     }
     return items != NULL;
 }
@@ -175,13 +186,22 @@ static bool has_element(onnx_build *b)
 static bool get_element(onnx_build *b)
 {
     onnx_value *v = eddy__onnx_value_in(b, 0);
-    return v ? eddy__onnx_put_value(b, 0, v) : eddy__onnx_invalid(b, "the optional value is absent");
+    return v ? eddy__onnx_put_value(b, 0, v)
+             : eddy__onnx_invalid(b, "the optional value is absent");
 }
 
 const onnx_operator eddy__onnx_sequences[] = {
-    { "SequenceConstruct", 11, construct }, { "SequenceEmpty", 11, empty }, { "SequenceInsert", 11, insert },
-    { "SequenceErase", 11, erase }, { "SequenceAt", 11, item }, { "SequenceLength", 11, length },
-    { "ConcatFromSequence", 11, concat }, { "SplitToSequence", 11, split }, { "SequenceMap", 17, map },
-    { "Optional", 15, optional }, { "OptionalHasElement", 15, has_element },
-    { "OptionalGetElement", 15, get_element }, { NULL },
+    { "SequenceConstruct", 11, construct },
+    { "SequenceEmpty", 11, empty },
+    { "SequenceInsert", 11, insert },
+    { "SequenceErase", 11, erase },
+    { "SequenceAt", 11, item },
+    { "SequenceLength", 11, length },
+    { "ConcatFromSequence", 11, concat },
+    { "SplitToSequence", 11, split },
+    { "SequenceMap", 17, map },
+    { "Optional", 15, optional },
+    { "OptionalHasElement", 15, has_element },
+    { "OptionalGetElement", 15, get_element },
+    { NULL },
 };

@@ -7,7 +7,8 @@
 static bool identity(onnx_build *b)
 {
     onnx_value *v = b->n_in ? b->in[0] : NULL;
-    if (v && v->kind == ONNX_TENSOR && !v->strings) return eddy__onnx_put(b, 0, Identity(eddy__onnx_in(b, 0)));
+    if (v && v->kind == ONNX_TENSOR && !v->strings)
+        return eddy__onnx_put(b, 0, Identity(eddy__onnx_in(b, 0)));
     return eddy__onnx_put_value(b, 0, v ? v : eddy__onnx_new_value(b));
 }
 
@@ -49,7 +50,8 @@ static bool constant(onnx_build *b)
     if (ints) return eddy__onnx_put(b, 0, eddy__onnx_int64s(b, ints, n));
     const double *floats = eddy__onnx_floats(b, "value_floats", &n);
     if (!floats) return eddy__onnx_invalid(b, "there is no value");
-    const eddy_tensor t = eddy_const(b->graph, EDDY_FLOAT64, eddy_shape_of_dims(&(int64_t){ n }, 1), floats);
+    const eddy_tensor t =
+        eddy_const(b->graph, EDDY_FLOAT64, eddy_shape_of_dims(&(int64_t){ n }, 1), floats);
     return eddy__onnx_put(b, 0, Cast(t, EDDY_FLOAT32));
 }
 
@@ -61,7 +63,8 @@ static bool constant_of_shape(onnx_build *b)
     if (a && a->t) {
         const eddy_array *v = eddy__onnx_elements(b->reader, a->t);
         type = a->t->type;
-        if (!v || eddy_array_count(v) != 1) return eddy__onnx_invalid(b, "the value is no single element");
+        if (!v || eddy_array_count(v) != 1)
+            return eddy__onnx_invalid(b, "the value is no single element");
         value = Reshape(Cast(eddy_constant(b->graph, v), eddy__onnx_dtype(type)), EDDY_SCALAR);
     }
     int            n;
@@ -81,7 +84,8 @@ static bool range(onnx_build *b)
     const eddy_tensor start = eddy__onnx_in(b, 0), delta = eddy__onnx_in(b, 2);
     const eddy_tensor y = eddy_range(start, eddy__onnx_in(b, 1), delta);
     if (!eddy_dtype_is_floating(eddy_dtype_of(start))) return eddy__onnx_put(b, 0, y);
-    return eddy__onnx_put(b, 0, Add(start, Mul(delta, CastLike(eddy_row_numbers(y, EDDY_INT32), delta))));
+    return eddy__onnx_put(b, 0,
+                          Add(start, Mul(delta, CastLike(eddy_row_numbers(y, EDDY_INT32), delta))));
 }
 
 /* Position along an axis, of each element. */
@@ -94,8 +98,10 @@ static bool eye_like(onnx_build *b)
 {
     const eddy_tensor x = eddy__onnx_in(b, 0);
     const int type = (int)eddy__onnx_int(b, "dtype", eddy__onnx_type_in(b, 0));
-    const eddy_tensor on = Equal(Add(positions(x, 0), (double)eddy__onnx_int(b, "k", 0)), positions(x, 1));
-    if (eddy__onnx_dtype(type) == EDDY_DEFAULT_DTYPE) return eddy__onnx_missing(b, "unknown element type");
+    const eddy_tensor on =
+        Equal(Add(positions(x, 0), (double)eddy__onnx_int(b, "k", 0)), positions(x, 1));
+    if (eddy__onnx_dtype(type) == EDDY_DEFAULT_DTYPE)
+        return eddy__onnx_missing(b, "the element type is not supported");
     return eddy__onnx_put_as(b, 0, Cast(on, eddy__onnx_dtype(type)), type);
 }
 
@@ -106,7 +112,7 @@ static bool shape(onnx_build *b)
     const eddy_tensor x = eddy__onnx_in(b, 0);
     eddy_tensor       s = eddy_shape_tensor(x, EDDY_INT64);
     const bool        part = eddy__onnx_attr(b, "start") || eddy__onnx_attr(b, "end");
-    const int64_t     from = eddy__onnx_int(b, "start", 0), to = eddy__onnx_int(b, "end", INT32_MAX);
+    const int64_t from = eddy__onnx_int(b, "start", 0), to = eddy__onnx_int(b, "end", INT32_MAX);
     if (part) s = eddy_strided_slice(s, EDDY_DIMS(from), EDDY_DIMS(to), EDDY_DIMS(1));
     return eddy__onnx_put_as(b, 0, s, ONNX_INT64);
 }
@@ -152,7 +158,8 @@ static bool computed_reshape(onnx_build *b, eddy_tensor x, eddy_tensor shape)
 {
     const eddy_shape s = eddy_shape_of(shape);
     const bool       keep_zero = eddy__onnx_int(b, "allowzero", 0);
-    if (s.rank == 1 && s.dim[0] >= 0 && s.dim[0] <= EDDY_MAX_RANK && eddy_shape_of(x).rank >= 0 && !keep_zero)
+    if (s.rank == 1 && s.dim[0] >= 0 && s.dim[0] <= EDDY_MAX_RANK && eddy_shape_of(x).rank >= 0 &&
+        !keep_zero)
         shape = without_zeros(x, shape, (int)s.dim[0]);
     return eddy__onnx_put(b, 0, eddy_reshape_to(x, shape));
 }
@@ -170,6 +177,8 @@ static bool reshape(onnx_build *b)
     bool       zeros;
     if (requested(b, known, n, &s, &zeros) <= 1) return eddy__onnx_put(b, 0, Reshape(x, s));
     eddy_tensor to = b->version < 5 ? eddy__onnx_int64s(b, list, n) : eddy__onnx_in(b, 1);
+    if (zeros && eddy_shape_of(x).rank < 0)
+        return eddy__onnx_missing(b, "the rank of the input must be known");
     if (zeros) to = without_zeros(x, to, n);
     return eddy__onnx_put(b, 0, eddy_set_shape(eddy_reshape_to(x, to), s));
 }
@@ -180,7 +189,8 @@ static bool flatten(onnx_build *b)
     const eddy_shape  s = eddy_shape_of(x);
     int64_t           axis = eddy__onnx_int(b, "axis", 1), outer = 1, inner = 1;
     if (axis < 0) axis += s.rank;
-    if (s.rank < 0 || axis < 0 || axis > s.rank) return eddy__onnx_invalid(b, "axis is not within the rank");
+    if (s.rank < 0 || axis < 0 || axis > s.rank)
+        return eddy__onnx_invalid(b, "axis is not within the rank");
     for (int i = 0; i < s.rank; i++) {
         int64_t *p = i < axis ? &outer : &inner;
         *p = s.dim[i] == EDDY_ANY || *p < 0 ? -1 : *p * s.dim[i];
@@ -205,6 +215,8 @@ static bool unsqueeze(onnx_build *b)
     int64_t   axes[ONNX_MAX_LIST];
     const int n = eddy__onnx_list(b, 1, "axes", axes);
     if (n < 0) return n == ONNX_FAILED ? false : eddy__onnx_invalid(b, "axes are missing");
+    if (eddy__onnx_rank(b, 0) < 0)
+        return eddy__onnx_missing(b, "the rank of the input must be known");
     eddy_tensor x = eddy__onnx_in(b, 0);
     const int   rank = eddy_shape_of(x).rank + n;
     for (int i = 0; i < n; i++) {
@@ -234,11 +246,13 @@ static bool expand(onnx_build *b)
     int            n;
     const int64_t *known = eddy__onnx_partly(b, 1, &n);
     eddy_shape     s = { .rank = n }, y = EDDY_UNKNOWN_SHAPE;
-    for (int i = 0; known && i < n && i < EDDY_MAX_RANK; i++) s.dim[i] = known[i] < 0 ? EDDY_ANY : known[i];
+    for (int i = 0; known && i < n && i < EDDY_MAX_RANK; i++)
+        s.dim[i] = known[i] < 0 ? EDDY_ANY : known[i];
     if (known && n <= EDDY_MAX_RANK && !eddy_shape_broadcast(eddy_shape_of(x), s, &y))
         return eddy__onnx_invalid(b, "the shapes do not broadcast");
     if (eddy_shape_is_known(y)) return eddy__onnx_put(b, 0, eddy_broadcast_to(x, y));
-    const eddy_tensor ones = eddy_fill(eddy__onnx_in(b, 1), eddy_const(b->graph, EDDY_BOOL, EDDY_SCALAR, &(bool){ true }));
+    const eddy_tensor ones = eddy_fill(
+        eddy__onnx_in(b, 1), eddy_const(b->graph, EDDY_BOOL, EDDY_SCALAR, &(bool){ true }));
     return eddy__onnx_put(b, 0, eddy_set_shape(Where(ones, x, x), y));
 }
 
@@ -256,9 +270,19 @@ static bool tile(onnx_build *b)
 }
 
 const onnx_operator eddy__onnx_shapes[] = {
-    { "Identity", 1, identity }, { "Constant", 1, constant }, { "ConstantOfShape", 9, constant_of_shape },
-    { "Range", 11, range }, { "EyeLike", 9, eye_like }, { "Shape", 1, shape }, { "Size", 1, size },
-    { "Reshape", 1, reshape }, { "Flatten", 1, flatten }, { "Squeeze", 1, squeeze },
-    { "Unsqueeze", 1, unsqueeze }, { "Transpose", 1, transpose }, { "Expand", 8, expand },
-    { "Tile", 6, tile }, { NULL },
+    { "Identity", 1, identity },
+    { "Constant", 1, constant },
+    { "ConstantOfShape", 9, constant_of_shape },
+    { "Range", 11, range },
+    { "EyeLike", 9, eye_like },
+    { "Shape", 1, shape },
+    { "Size", 1, size },
+    { "Reshape", 1, reshape },
+    { "Flatten", 1, flatten },
+    { "Squeeze", 1, squeeze },
+    { "Unsqueeze", 1, unsqueeze },
+    { "Transpose", 1, transpose },
+    { "Expand", 8, expand },
+    { "Tile", 6, tile },
+    { NULL },
 };

@@ -25,8 +25,9 @@ static eddy_tensor parts_of(eddy_tensor z) { return eddy_stack(EDDY_LIST(Real(z)
 static eddy_tensor resized(eddy_tensor z, int64_t n)
 {
     const eddy_shape s = eddy_shape_of(z);
+    if (s.rank < 1) return z;
     const int64_t    size = s.dim[s.rank - 1];
-    eddy_dims        begin = { .count = s.rank }, sizes = { .count = s.rank }, more = { .count = s.rank };
+    eddy_dims begin = { .count = s.rank }, sizes = { .count = s.rank }, more = { .count = s.rank };
     if (n < 0 || n == size || size < 0) return z;
     for (int i = 0; i < s.rank; i++) sizes.at[i] = -1;
     sizes.at[s.rank - 1] = n;
@@ -49,6 +50,7 @@ static bool dft(onnx_build *b)
     const int at = eddy__onnx_axis(b, axis, rank), m = eddy__onnx_list(b, 1, NULL, length);
     const bool inverse = eddy__onnx_int(b, "inverse", 0), half = eddy__onnx_int(b, "onesided", 0);
     if (at < 0 || m == ONNX_FAILED) return false;
+    if (at == rank - 1) return eddy__onnx_invalid(b, "the axis is that of the complex parts");
     eddy_tensor z = complex_of(b, eddy__onnx_in(b, 0));
     if (b->reason) return false;
     z = resized(eddy_moveaxis(z, at, -1), m > 0 ? length[0] : -1);
@@ -83,10 +85,11 @@ static bool stft(onnx_build *b)
 static bool window(onnx_build *b, double a0, double a1, double a2)
 {
     int64_t   size[ONNX_MAX_LIST];
-    const int n = eddy__onnx_list(b, 0, NULL, size), type = (int)eddy__onnx_int(b, "output_datatype", ONNX_FLOAT);
+    const int n = eddy__onnx_list(b, 0, NULL, size),
+              type = (int)eddy__onnx_int(b, "output_datatype", ONNX_FLOAT);
     if (n == ONNX_FAILED) return false;
     if (n != 1 || size[0] < 0 || size[0] > 1 << 24 || !eddy__onnx_is_float(type))
-        return eddy__onnx_missing(b, "the size or the element type");
+        return eddy__onnx_missing(b, "the size or the element type is not supported");
     double       *w = eddy__region_take(b->memory, (size_t)size[0] + 1, sizeof *w);
     const double  period = (double)(eddy__onnx_int(b, "periodic", 1) ? size[0] : size[0] - 1);
     const double  pi = 3.14159265358979323846;
@@ -125,14 +128,18 @@ static void mel_weights(double *w, int64_t bins, int64_t bands, const int64_t *e
 
 static bool mel_matrix(onnx_build *b)
 {
-    const double bands = number(b, 0, "the number of bands"), length = number(b, 1, "the length of the transform");
-    const double rate = number(b, 2, "the sample rate"), low = number(b, 3, "the lower edge"), high = number(b, 4, "the upper edge");
+    const double bands = number(b, 0, "the number of bands"),
+                 length = number(b, 1, "the length of the transform");
+    const double rate = number(b, 2, "the sample rate"), low = number(b, 3, "the lower edge"),
+                 high = number(b, 4, "the upper edge");
     const int    type = (int)eddy__onnx_int(b, "output_datatype", ONNX_FLOAT);
     if (b->reason) return false;
-    if (!(bands >= 1 && bands <= 4096 && length >= 1 && length <= 1 << 20 && rate > 0 && low >= 0 && high > low && high < 1e9) ||
+    if (!(bands >= 1 && bands <= 4096 && length >= 1 && length <= 1 << 20 && rate > 0 && low >= 0 &&
+          high > low && high < 1e9) ||
         !eddy__onnx_is_float(type))
         return eddy__onnx_invalid(b, "the numbers of the bands are invalid");
     const int64_t n = (int64_t)bands, bins = (int64_t)length / 2 + 1;
+    if (n * bins > ONNX_MAX_COMPUTED) return eddy__onnx_missing(b, "the bands are too many");
     int64_t      *edge = eddy__region_take(b->memory, (size_t)n + 2, sizeof *edge);
     double       *w = eddy__region_take(b->memory, (size_t)(bins * n), sizeof *w);
     const double  from = 2595 * log10(1 + low / 700), to = 2595 * log10(1 + high / 700);
@@ -147,6 +154,11 @@ static bool mel_matrix(onnx_build *b)
 }
 
 const onnx_operator eddy__onnx_signal[] = {
-    { "DFT", 17, dft }, { "STFT", 17, stft }, { "HannWindow", 17, hann }, { "HammingWindow", 17, hamming },
-    { "BlackmanWindow", 17, blackman }, { "MelWeightMatrix", 17, mel_matrix }, { NULL },
+    { "DFT", 17, dft },
+    { "STFT", 17, stft },
+    { "HannWindow", 17, hann },
+    { "HammingWindow", 17, hamming },
+    { "BlackmanWindow", 17, blackman },
+    { "MelWeightMatrix", 17, mel_matrix },
+    { NULL },
 };

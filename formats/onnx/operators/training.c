@@ -22,7 +22,8 @@ static bool gradient(onnx_build *b)
     }
     const eddy_tensor sum = eddy__onnx_tensor_of(b, y);
     if (b->reason) return false;
-    if (eddy_gradients(EDDY_LIST(sum), { n, x }, dx, .unconnected_gradients = EDDY_UNCONNECTED_ZERO) != EDDY_OK)
+    if (eddy_gradients(EDDY_LIST(sum), { n, x }, dx,
+                       .unconnected_gradients = EDDY_UNCONNECTED_ZERO) != EDDY_OK)
         return false;
     for (int i = 0; i < b->n_out; i++) eddy__onnx_put(b, i, dx[i]);
     return true;
@@ -33,7 +34,8 @@ static bool gradient(onnx_build *b)
 static int variables_of(onnx_build *b, int kinds)
 {
     const int n = (b->n_in - 2) / kinds;
-    if (n < 1 || b->n_in != 2 + n * kinds) return eddy__onnx_invalid(b, "the number of inputs is wrong"), 0;
+    if (n < 1 || b->n_in != 2 + n * kinds)
+        return eddy__onnx_invalid(b, "the number of inputs is wrong"), 0;
     return n;
 }
 
@@ -51,8 +53,10 @@ static bool adagrad(onnx_build *b)
     const int n = variables_of(b, 3);
     for (int i = 0; i < n; i++) {
         const eddy_tensor x = eddy__onnx_in(b, 2 + i), h = eddy__onnx_in(b, 2 + 2 * n + i);
-        const eddy_tensor decay = Add(1, Mul(eddy__onnx_float(b, "decay_factor", 0), CastLike(steps(b), x)));
-        const eddy_tensor g = regularized(b, x, eddy__onnx_in(b, 2 + n + i)), sums = Add(h, Square(g));
+        const eddy_tensor decay =
+            Add(1, Mul(eddy__onnx_float(b, "decay_factor", 0), CastLike(steps(b), x)));
+        const eddy_tensor g = regularized(b, x, eddy__onnx_in(b, 2 + n + i)),
+                          sums = Add(h, Square(g));
         const eddy_tensor root = Add(Sqrt(sums), eddy__onnx_float(b, "epsilon", 1e-6));
         eddy__onnx_put(b, i, Sub(x, Div(Mul(Div(CastLike(rate(b), x), decay), g), root)));
         eddy__onnx_put(b, n + i, sums);
@@ -63,16 +67,20 @@ static bool adagrad(onnx_build *b)
 static bool adam(onnx_build *b)
 {
     const int    n = variables_of(b, 4);
-    const double alpha = eddy__onnx_float(b, "alpha", 0.9), beta = eddy__onnx_float(b, "beta", 0.999);
+    const double alpha = eddy__onnx_float(b, "alpha", 0.9),
+                 beta = eddy__onnx_float(b, "beta", 0.999);
     for (int i = 0; i < n; i++) {
         const eddy_tensor x = eddy__onnx_in(b, 2 + i), t = CastLike(steps(b), x);
         const eddy_tensor g = regularized(b, x, eddy__onnx_in(b, 2 + n + i));
         const eddy_tensor v = Add(Mul(alpha, eddy__onnx_in(b, 2 + 2 * n + i)), Mul(1 - alpha, g));
-        const eddy_tensor h = Add(Mul(beta, eddy__onnx_in(b, 2 + 3 * n + i)), Mul(1 - beta, Square(g)));
+        const eddy_tensor h =
+            Add(Mul(beta, eddy__onnx_in(b, 2 + 3 * n + i)), Mul(1 - beta, Square(g)));
         const eddy_tensor root = Add(Sqrt(h), eddy__onnx_float(b, "epsilon", 1e-6));
         const eddy_tensor later = Greater(t, 0), n_steps = Where(later, t, OnesLike(t));
-        const eddy_tensor corrected = Div(Sqrt(Sub(1, Pow(beta, n_steps))), Sub(1, Pow(alpha, n_steps)));
-        const eddy_tensor r = Where(later, Mul(CastLike(rate(b), x), corrected), CastLike(rate(b), x));
+        const eddy_tensor corrected =
+            Div(Sqrt(Sub(1, Pow(beta, n_steps))), Sub(1, Pow(alpha, n_steps)));
+        const eddy_tensor r =
+            Where(later, Mul(CastLike(rate(b), x), corrected), CastLike(rate(b), x));
         const double      post = eddy__onnx_float(b, "norm_coefficient_post", 0);
         eddy__onnx_put(b, i, Mul(1 - post, Sub(x, Div(Mul(r, v), root))));
         eddy__onnx_put(b, n + i, v);
@@ -99,6 +107,9 @@ static bool momentum(onnx_build *b)
 }
 
 const onnx_operator eddy__onnx_training[] = {
-    { "Gradient", 1, gradient, .domain = TRAINING }, { "Adagrad", 1, adagrad, .domain = TRAINING },
-    { "Adam", 1, adam, .domain = TRAINING }, { "Momentum", 1, momentum, .domain = TRAINING }, { NULL },
+    { "Gradient", 1, gradient, .domain = TRAINING },
+    { "Adagrad", 1, adagrad, .domain = TRAINING },
+    { "Adam", 1, adam, .domain = TRAINING },
+    { "Momentum", 1, momentum, .domain = TRAINING },
+    { NULL },
 };
