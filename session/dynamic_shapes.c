@@ -7,8 +7,15 @@
  * tensors whose elements decide a shape (the dimensions of fill, the limit of range) and that the
  * compiler cannot compute from constants, shapes and a few fed integers. They are found when a
  * compilation lacks their elements. A run with several of these in sequence takes several
- * stages. */
+ * stages.
+ *
+ * A Loop whose shapes only a run of its body tells is also found when it cannot be compiled. It runs
+ * outside of plans (run_body.h), after the plan of its stage, and with it the loops that do the same
+ * or that read its stacks: the rows of these may differ in shape. */
+#include "session/compile/program.h"
 #include "session/dynamic_shapes.h"
+#include "session/rows_ops.h"
+#include "session/run_body.h"
 
 #include <string.h>
 
@@ -39,10 +46,17 @@ typedef struct walk {
     eddy_feeds  feeds;
     eddy_list   sizes;
     uint8_t    *needed, *fed, *given, *crosses, *size;
+    uint8_t    *alone;      /* the node runs outside of plans */
+    uint8_t    *read;       /* as `crosses`, of such nodes: READ_ROWS, READ_ARRAY */
+    bool       *rows;       /* as `crosses`, of such nodes: a stack */
+    uint8_t   **takes;      /* of such nodes, by input */
+    node_run    scratch;
     int32_t    *first,
         *stage; /* by node id: index of its output 0 in `crosses`; stage, from 1, or 0 */
     int32_t    *level, *effect;     /* effect: a node's id, or 0 */
 } walk;
+
+enum { READ_ROWS = 1, READ_ARRAY = 2 };
 
 static bool is_fed(const walk *w, eddy_tensor t)
 {
@@ -56,25 +70,139 @@ static bool is_fed(const walk *w, eddy_tensor t)
 static bool is_dynamic(const walk *w, int32_t id)
 {
     const eddy_node *node = w->graph->nodes[id];
-    if (w->size[id]) return true;
+    if (w->size[id] || w->alone[id]) return true;
     return may_be_dynamic(node) &&
            (is_fed(w, node->inputs[0]) || !eddy_constant_value(node->inputs[0]));
 }
 
-static void mark_needed(walk *w, eddy_list fetches)
+static bool has_body(const eddy_node *node) { return node->op->flags & EDDY_OP_BODY; }
+
+/* Input i of the node is one of which each iteration gets a row. */
+static bool is_sliced(const eddy_node *node, int i)
+{
+    if (!(node->op->flags & EDDY_OP_LOOP)) return false;
+    const eddy_loop_attrs *a = node->attrs;
+    const int64_t          slice = i - a->counted - a->n_carried;
+    return slice >= 0 && slice < a->n_sliced;
+}
+
+static bool is_rows(const walk *w, eddy_tensor t)
+{
+    return w->alone[t.node] && !is_fed(w, t) && w->rows[w->first[t.node] + t.output];
+}
+
+/* The node reads a stack of one that runs alone. */
+static bool reads_rows(const walk *w, const eddy_node *node)
+{
+    const bool every = node->n_outputs == 1 && eddy__reads_rows(node);
+    for (int i = 0; i < node->n_inputs; i++)
+        if (is_rows(w, node->inputs[i]) && (every || is_sliced(node, i))) return true;
+    return false;
+}
+
+/* The node does the same as one that runs alone. */
+static bool goes_along(const walk *w, const eddy_node *node)
+{
+    for (int32_t id = 1; has_body(node) && id <= w->last; id++)
+        if (w->alone[id] && has_body(w->graph->nodes[id]) &&
+            eddy__may_share(w->graph->nodes[id], node))
+            return true;
+    return false;
+}
+
+static void set_alone(walk *w, int32_t id)
+{
+    const eddy_node       *node = w->graph->nodes[id];
+    const eddy_loop_attrs *a = node->op->flags & EDDY_OP_LOOP ? node->attrs : NULL;
+    bool                   in[2] = { false, false };
+    w->alone[id] = 1;
+    for (int64_t k = 0; a && k < a->n_stacked; k++)
+        w->rows[w->first[id] + a->n_carried + k] = true;
+    if (has_body(node)) return;
+    for (int i = 0; i < node->n_inputs; i++)
+        if (is_rows(w, node->inputs[i])) in[i > 0] = true;
+    w->rows[w->first[id]] = eddy__yields_rows(node, in);
+}
+
+/* Marks the nodes that run alone; true if any does. */
+static bool find_alone(walk *w)
+{
+    bool any = false;
+    for (int i = 0; i < w->sizes.count; i++) {
+        if (w->sizes.at[i].output != EDDY_NODE_ITSELF) continue;
+        set_alone(w, w->sizes.at[i].node);
+        any = true;
+    }
+    for (bool again = any; again;) {
+        again = false;
+        for (int32_t id = 1; id <= w->last; id++) {
+            const eddy_node *node = w->graph->nodes[id];
+            if (w->alone[id] || !(goes_along(w, node) || reads_rows(w, node))) continue;
+            set_alone(w, id);
+            again = true;
+        }
+    }
+    return any;
+}
+
+/* The node needs the value or the type of input i. */
+static bool takes(const walk *w, int32_t id, int i) { return !w->alone[id] || w->takes[id][i]; }
+
+static void mark_output(walk *w, eddy_tensor t, uint8_t how)
+{
+    if (w->alone[t.node] && !is_fed(w, t)) w->read[w->first[t.node] + t.output] |= how;
+}
+
+static bool no_memory(eddy_error *error)
+{
+    return eddy__error_set(error, EDDY_NO_MEMORY, "out of memory for the stages of a run");
+}
+
+/* All readers of the node are known. */
+static bool find_takes(walk *w, eddy_arena *scratch, const eddy_node *node)
+{
+    uint8_t *takes = eddy__arena_alloc(scratch, (size_t)node->n_inputs + 1);
+    w->takes[node->id] = takes;
+    if (!takes) return no_memory(w->scratch.error);
+    memset(takes, !has_body(node), (size_t)node->n_inputs + 1);
+    return !has_body(node) ||
+           eddy__body_inputs(&w->scratch, scratch, node, false, &w->read[w->first[node->id]],
+                             takes);
+}
+
+static bool mark_inputs(walk *w, eddy_arena *scratch, const eddy_node *node)
+{
+    if (w->alone[node->id] && !find_takes(w, scratch, node)) return false;
+    for (int i = 0; i < node->n_inputs; i++) {
+        const eddy_tensor x = node->inputs[i];
+        const bool rows = w->alone[node->id] && is_rows(w, x) &&
+                          (!has_body(node) || is_sliced(node, i));
+        if (is_fed(w, x) || !takes(w, node->id, i)) continue;
+        w->needed[x.node] = 1;
+        mark_output(w, x, rows ? READ_ROWS : READ_ARRAY);
+    }
+    for (int i = 0; i < node->n_controls; i++) w->needed[node->controls[i]] = 1;
+    return true;
+}
+
+static bool mark_needed(walk *w, eddy_arena *scratch, eddy_list fetches)
 {
     for (int i = 0; i < w->feeds.count; i++) w->fed[w->feeds.at[i].tensor.node] = 1;
     for (int i = 0; i < w->sizes.count; i++)
-        if (!is_fed(w, w->sizes.at[i])) w->size[w->sizes.at[i].node] = 1;
-    for (int i = 0; i < fetches.count; i++)
-        if (!is_fed(w, fetches.at[i])) w->needed[fetches.at[i].node] = 1;
-    for (int32_t id = w->last; id >= 1; id--) {
-        const eddy_node *node = w->graph->nodes[id];
-        for (int i = 0; w->needed[id] && i < node->n_inputs; i++)
-            if (!is_fed(w, node->inputs[i])) w->needed[node->inputs[i].node] = 1;
-        for (int i = 0; w->needed[id] && i < node->n_controls; i++)
-            w->needed[node->controls[i]] = 1;
+        if (w->sizes.at[i].output >= 0 && !is_fed(w, w->sizes.at[i]))
+            w->size[w->sizes.at[i].node] = 1;
+    find_alone(w);
+    for (int i = 0; i < fetches.count; i++) {
+        if (is_fed(w, fetches.at[i])) continue;
+        w->needed[fetches.at[i].node] = 1;
+        if (w->graph->nodes[fetches.at[i].node]->n_outputs > 0)
+            mark_output(w, fetches.at[i], READ_ARRAY);
     }
+    for (int i = 0; i < w->sizes.count; i++)
+        if (w->sizes.at[i].output >= 0) mark_output(w, w->sizes.at[i], READ_ARRAY);
+    for (int32_t id = w->last; id >= 1; id--)
+        if (w->needed[id] && !mark_inputs(w, scratch, w->graph->nodes[id])) return false;
+    return true;
 }
 
 static void raise_level(const walk *w, int32_t id, int32_t from)
@@ -93,7 +221,8 @@ static int32_t find_levels(walk *w)
         if (!w->needed[id]) continue;
         if (node->op->flags & EDDY_OP_SIDE_EFFECT) w->effect[id] = id;
         for (int i = 0; i < node->n_inputs; i++)
-            if (!is_fed(w, node->inputs[i])) raise_level(w, id, node->inputs[i].node);
+            if (!is_fed(w, node->inputs[i]) && takes(w, id, i))
+                raise_level(w, id, node->inputs[i].node);
         for (int i = 0; i < node->n_controls; i++) raise_level(w, id, node->controls[i]);
         if (is_dynamic(w, id) && w->level[id] >= levels) levels = w->level[id] + 1;
     }
@@ -105,6 +234,7 @@ enum { COMPUTED, LEAF, CONSTANT };
 
 static uint8_t kind_of(const walk *w, const eddy_node *node)
 {
+    if (w->alone[node->id]) return COMPUTED;
     if (node->op->flags & EDDY_OP_CONSTANT) return CONSTANT;
     if (node->op->flags & (EDDY_OP_PLACEHOLDER | EDDY_OP_VARIABLE)) return LEAF;
     if ((node->op->flags & EDDY_OP_STATEFUL) || node->n_inputs == 0) return COMPUTED;
@@ -127,7 +257,8 @@ static void find_stages(walk *w, int32_t levels)
             if (is_dynamic(w, id) && w->level[id] == level) w->stage[id] = level + 1;
             for (int i = 0; w->stage[id] == level + 1 && i < node->n_inputs; i++) {
                 const eddy_tensor x = node->inputs[i];
-                if (!is_fed(w, x) && !w->given[x.node] && w->stage[x.node] == 0)
+                if (!is_fed(w, x) && takes(w, id, i) && !w->given[x.node] &&
+                    w->stage[x.node] == 0)
                     w->stage[x.node] = level + 1;
             }
         }
@@ -148,32 +279,112 @@ static void find_crossing(walk *w, eddy_list fetches)
     for (int32_t id = 1; id <= w->last; id++) {
         const eddy_node *node = w->graph->nodes[id];
         for (int i = 0; w->needed[id] && i < node->n_inputs; i++)
-            if (!eddy__input_is_in(node->op->shape_inputs, i))
-                mark_crossing(w, node->inputs[i], w->stage[id]);
+            if (w->alone[id] ? w->takes[id][i] : !eddy__input_is_in(node->op->shape_inputs, i))
+                mark_crossing(w, node->inputs[i], w->alone[id] ? 0 : w->stage[id]);
+    }
+}
+
+/* The lists of a stages struct while they are made. */
+typedef struct cut_list {
+    walk   *w;
+    stages *t;
+    int     n_runs;
+} cut_list;
+
+static void add_cut(const cut_list *l, eddy_tensor t, cut_use use)
+{
+    l->t->cut[l->t->n_cut] = t;
+    l->t->use[l->t->n_cut++] = (uint8_t)use;
+}
+
+static bool may_be_staged(const walk *w, int32_t id, eddy_error *error)
+{
+    const eddy_node *node = w->graph->nodes[id];
+    return !w->effect[id] ||
+           eddy__error_set(error, EDDY_UNIMPLEMENTED,
+                           "%s: the shape depends on data that waits for '%.200s', "
+                           "which has a side effect [node '%.200s']",
+                           node->op->name, w->graph->nodes[w->effect[id]]->name, node->name);
+}
+
+/* What the plan of a stage computes. */
+static bool list_planned(const cut_list *l, int32_t level, eddy_error *error)
+{
+    const walk *w = l->w;
+    for (int32_t id = 1; id <= w->last; id++) {
+        const eddy_node *node = w->graph->nodes[id];
+        if (!w->needed[id] || w->stage[id] != level + 1) continue;
+        const bool dynamic = is_dynamic(w, id);
+        if (dynamic && !may_be_staged(w, id, error)) return false;
+        for (int k = 0; k < node->n_outputs && !w->alone[id]; k++) {
+            const eddy_tensor y = eddy__tensor_at(w->graph, id, k);
+            if ((dynamic || w->crosses[w->first[id] + k]) && !is_fed(w, y)) add_cut(l, y, CUT_FED);
+        }
+    }
+    return true;
+}
+
+/* What nodes read that run alone in the stage, and that no stage computes for others. */
+static void list_asked(const cut_list *l, int from, const eddy_node *node)
+{
+    const walk *w = l->w;
+    for (int i = 0; i < node->n_inputs; i++) {
+        const eddy_tensor x = node->inputs[i];
+        if (!w->takes[node->id][i] || is_fed(w, x) || w->alone[x.node] ||
+            (w->stage[x.node] > 0 && w->crosses[w->first[x.node] + x.output]))
+            continue;
+        bool listed = false;
+        for (int k = from; k < l->t->n_cut; k++) listed = listed || eddy_same(l->t->cut[k], x);
+        if (!listed) add_cut(l, x, CUT_ASKED);
+    }
+}
+
+static bool is_alone_in(const walk *w, int32_t id, int32_t level)
+{
+    return w->needed[id] && w->alone[id] && w->stage[id] == level + 1;
+}
+
+/* The nodes that run alone in the stage, those that do the same as one. */
+static void list_runs(cut_list *l, int32_t level)
+{
+    walk   *w = l->w;
+    stages *t = l->t;
+    for (int32_t id = 1; id <= w->last; id++) {
+        if (!is_alone_in(w, id, level)) continue;
+        const eddy_node *first = w->graph->nodes[id];
+        stage_run       *r = &t->runs[l->n_runs++];
+        *r = (stage_run){ t->n_members, 0 };
+        for (int32_t other = id; other <= w->last; other++) {
+            const eddy_node *node = w->graph->nodes[other];
+            if (!is_alone_in(w, other, level)) continue;
+            if (other != id && !(has_body(node) && eddy__may_share(first, node))) continue;
+            t->members[t->n_members++] = other;
+            r->n++;
+            t->acts = t->acts || (has_body(node) && eddy__body_acts(node));
+            if (other != id) w->stage[other] = -1;      /* listed */
+            for (int k = 0; k < node->n_outputs; k++) {
+                const uint8_t read = w->read[w->first[other] + k];
+                if (read) add_cut(l, eddy__tensor_at(w->graph, other, k),
+                                  read & READ_ARRAY ? CUT_RUN : CUT_ROWS);
+            }
+        }
     }
 }
 
 /* Lists the outputs that stages compute, those of level 0 first. */
-static bool list_cut(const walk *w, stages *t, eddy_error *error)
+static bool list_cut(walk *w, stages *t, eddy_error *error)
 {
-    int n = 0;
-    for (int32_t level = 0; level < t->n; t->end[level++] = n)
-        for (int32_t id = 1; id <= w->last; id++) {
-            const eddy_node *node = w->graph->nodes[id];
-            if (!w->needed[id] || w->stage[id] != level + 1) continue;
-            const bool dynamic = is_dynamic(w, id);
-            if (dynamic && w->effect[id])
-                return eddy__error_set(error, EDDY_UNIMPLEMENTED,
-                                       "%s: the shape depends on data that waits for '%.200s', "
-                                       "which has a side effect [node '%.200s']",
-                                       node->op->name, w->graph->nodes[w->effect[id]]->name,
-                                       node->name);
-            for (int k = 0; k < node->n_outputs; k++) {
-                const eddy_tensor y = eddy__tensor_at(w->graph, id, k);
-                if ((dynamic || w->crosses[w->first[id] + k]) && !is_fed(w, y)) t->cut[n++] = y;
-            }
-        }
-    t->n_cut = n;
+    cut_list l = { .w = w, .t = t };
+    for (int32_t level = 0; level < t->n; level++) {
+        const int from = t->n_cut;
+        if (!list_planned(&l, level, error)) return false;
+        for (int32_t id = 1; id <= w->last; id++)
+            if (is_alone_in(w, id, level)) list_asked(&l, from, w->graph->nodes[id]);
+        t->planned[level] = t->n_cut;
+        list_runs(&l, level);
+        t->end[level] = t->n_cut;
+        t->run_end[level] = l.n_runs;
+    }
     return true;
 }
 
@@ -190,11 +401,6 @@ static int32_t number_outputs(walk *w)
 
 /* ------------------------------------------------------------- the stages -- */
 
-static bool no_memory(eddy_error *error)
-{
-    return eddy__error_set(error, EDDY_NO_MEMORY, "out of memory for the stages of a run");
-}
-
 static void *zeroed(eddy_arena *a, int64_t n, size_t size)
 {
     void *p = eddy__arena_alloc(a, (size_t)n * size);
@@ -202,18 +408,58 @@ static void *zeroed(eddy_arena *a, int64_t n, size_t size)
     return p;
 }
 
-static bool copy_key(stages *t, eddy_feeds feeds, eddy_list fetches, eddy_list sizes)
+/* Nodes that run alone are among the sizes, so that no plan computes them. */
+static bool copy_key(const walk *w, stages *t, eddy_feeds feeds, eddy_list fetches)
 {
+    const eddy_list sizes = w->sizes;
+    int             n = sizes.count;
+    for (int32_t id = 1; id <= w->last; id++) n += w->alone[id];
     t->n_feeds = feeds.count;
     t->n_fetches = fetches.count;
-    t->n_sizes = sizes.count;
     t->feeds = zeroed(&t->arena, feeds.count, sizeof *t->feeds);
     t->fetches = zeroed(&t->arena, fetches.count, sizeof *t->fetches);
-    t->sizes = zeroed(&t->arena, sizes.count, sizeof *t->sizes);
+    t->sizes = zeroed(&t->arena, n, sizeof *t->sizes);
     if (!t->feeds || !t->fetches || !t->sizes) return false;
-    for (int i = 0; i < sizes.count; i++) t->sizes[i] = sizes.at[i];
+    for (int i = 0; i < sizes.count; i++)
+        if (sizes.at[i].output >= 0) t->sizes[t->n_sizes++] = sizes.at[i];
+    for (int32_t id = 1; id <= w->last; id++)
+        if (w->alone[id])
+            t->sizes[t->n_sizes++] = eddy__tensor_at(w->graph, id, EDDY_NODE_ITSELF);
     for (int i = 0; i < feeds.count; i++) t->feeds[i] = feeds.at[i].tensor;
     for (int i = 0; i < fetches.count; i++) t->fetches[i] = fetches.at[i];
+    return true;
+}
+
+/* Room for the lists, before it is known how long they are. */
+static bool make_lists(const walk *w, stages *t, eddy_arena *scratch, int32_t outputs)
+{
+    int64_t asked = 0, alone = 0;
+    for (int32_t id = 1; id <= w->last; id++) {
+        alone += w->alone[id];
+        asked += w->alone[id] ? w->graph->nodes[id]->n_inputs : 0;
+    }
+    t->end = zeroed(&t->arena, t->n, sizeof *t->end);
+    t->planned = zeroed(&t->arena, t->n, sizeof *t->planned);
+    t->run_end = zeroed(&t->arena, t->n, sizeof *t->run_end);
+    t->members = zeroed(&t->arena, alone, sizeof *t->members);
+    t->runs = zeroed(&t->arena, alone, sizeof *t->runs);
+    t->cut = zeroed(scratch, outputs + asked, sizeof *t->cut);
+    t->use = zeroed(scratch, outputs + asked, sizeof *t->use);
+    return t->end && t->planned && t->run_end && t->members && t->runs && t->cut && t->use;
+}
+
+/* Copies the lists of the scratch memory to that of the stages. */
+static bool keep_lists(stages *t)
+{
+    eddy_tensor *cut = zeroed(&t->arena, t->n_cut, sizeof *cut);
+    uint8_t     *use = zeroed(&t->arena, t->n_cut, sizeof *use);
+    if (!cut || !use) return false;
+    if (t->n_cut > 0) {
+        memcpy(cut, t->cut, (size_t)t->n_cut * sizeof *cut);
+        memcpy(use, t->use, (size_t)t->n_cut);
+    }
+    t->cut = cut;
+    t->use = use;
     return true;
 }
 
@@ -229,25 +475,23 @@ static bool plan_stages(walk *w, eddy_arena *scratch, stages *t, eddy_list fetch
     w->first = zeroed(scratch, n, sizeof *w->first);
     w->stage = zeroed(scratch, n, sizeof *w->stage);
     w->size = zeroed(scratch, n, sizeof *w->size);
-    if (!w->size || !w->needed || !w->fed || !w->level || !w->effect || !w->given || !w->first ||
+    w->alone = zeroed(scratch, n, sizeof *w->alone);
+    w->takes = zeroed(scratch, n, sizeof *w->takes);
+    if (!w->alone || !w->takes || !w->size || !w->needed || !w->fed || !w->level || !w->effect || !w->given || !w->first ||
         !w->stage)
         return no_memory(error);
     const int32_t outputs = number_outputs(w);
     w->crosses = zeroed(scratch, outputs, sizeof *w->crosses);
-    if (!w->crosses) return no_memory(error);
-    mark_needed(w, fetches);
+    w->read = zeroed(scratch, outputs, sizeof *w->read);
+    w->rows = zeroed(scratch, outputs, sizeof *w->rows);
+    if (!w->rows || !w->crosses || !w->read) return no_memory(error);
+    if (!mark_needed(w, scratch, fetches)) return false;
     t->n = find_levels(w);
     find_stages(w, t->n);
     find_crossing(w, fetches);
-    t->end = zeroed(&t->arena, t->n, sizeof *t->end);
-    t->cut = zeroed(scratch, outputs, sizeof *t->cut);
-    if (!t->end || !t->cut || !copy_key(t, w->feeds, fetches, w->sizes)) return no_memory(error);
-    if (!list_cut(w, t, error)) return false;
-    eddy_tensor *cut = zeroed(&t->arena, t->n_cut, sizeof *cut);
-    if (!cut) return no_memory(error);
-    if (t->n_cut > 0) memcpy(cut, t->cut, (size_t)t->n_cut * sizeof *cut);
-    t->cut = cut;
-    return true;
+    if (!copy_key(w, t, w->feeds, fetches) || !make_lists(w, t, scratch, outputs))
+        return no_memory(error);
+    return list_cut(w, t, error) && (keep_lists(t) || no_memory(error));
 }
 
 static stages *new_stages(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_list sizes,
@@ -261,6 +505,7 @@ static stages *new_stages(eddy_session *s, eddy_feeds feeds, eddy_list fetches, 
         return NULL;
     }
     t->arena.allocator = &s->allocator;
+    eddy__node_run_begin(&w.scratch, s, false, error);
     const bool ok = plan_stages(&w, &scratch, t, fetches, error);
     eddy__arena_free(&scratch);
     if (ok) return t;
@@ -312,13 +557,19 @@ bool eddy__stages_of(eddy_session *s, eddy_feeds feeds, eddy_list fetches, stage
     return ok;
 }
 
+/* eddy_same is for tensors that exist. */
+static bool is_size(eddy_tensor a, eddy_tensor b)
+{
+    return a.node == b.node && a.output == b.output;
+}
+
 bool eddy__stages_add_size(eddy_session *s, eddy_feeds feeds, eddy_list fetches, stages **found,
                            eddy_tensor size, eddy_error *error)
 {
     stages   *before = *found;
     const int n = before ? before->n_sizes : 0;
     for (int i = 0; i < n; i++)
-        if (eddy_same(before->sizes[i], size)) return false;
+        if (is_size(before->sizes[i], size)) return false;
     const size_t bytes = ((size_t)n + 1) * sizeof(eddy_tensor);
     eddy_tensor *sizes = eddy__allocate(&s->allocator, bytes);
     if (!sizes) return no_memory(error);

@@ -334,7 +334,7 @@ static bool compute_outputs(evaluation *l, const eddy_node *node, eddy_buffer *b
         if (alias && !from && eddy_array_bytes(out[k]) > 0)
             memcpy(eddy_array_data(out[k]), b[0].data, eddy_array_bytes(out[k]));
     }
-    return alias || eddy__run_single_op(&l->plan, node, b, l->step, l->error);
+    return alias || eddy__run_single_op(&l->plan, l->session->graph, node, b, l->step, l->error);
 }
 
 static bool compute_entry(evaluation *l, const eddy_node *node, eddy_array **out)

@@ -78,6 +78,13 @@ typedef struct body_use {
     int32_t       leader;       /* id of the first node with this program */
 } body_use;
 
+/* Stack k of a loop is computed. */
+static inline bool eddy__computes_stack(const eddy_loop_attrs *a, const body_use *u, int64_t k)
+{
+    const uint8_t wanted = u->outs[a->n_carried + k];
+    return (wanted & 2) || (wanted && !eddy__stacks_argument(a, k));
+}
+
 static inline bool eddy__has_body(const eddy_node *node) { return node->op->flags & EDDY_OP_BODY; }
 
 /* Whether running the node has side effects in this plan. */
@@ -87,6 +94,9 @@ static inline bool eddy__acts(const compile *c, const eddy_node *node)
     return (node->op->flags & EDDY_OP_SIDE_EFFECT) ||
            (eddy__has_body(node) && eddy__body_acts(node));
 }
+
+/* Both nodes run the same body on the same inputs. */
+bool eddy__may_share(const eddy_node *a, const eddy_node *b);
 
 /* A reader of output t.output of a Loop or Case node needs its type, or its value. False if out
  * of memory. */
