@@ -19,10 +19,10 @@ node_value eddy__value_retain(const node_value *v)
 static void free_rows(row_list *l)
 {
     if (!l || --l->references > 0) return;
-    const eddy_allocator *a = l->allocator;
+    const eddy_allocator a = l->allocator;
     for (int64_t i = 0; i < l->n; i++) eddy_array_free(l->at[i]);
-    eddy__release(a, l->at, (size_t)l->room * sizeof *l->at);
-    eddy__release(a, l, sizeof *l);
+    eddy__release(&a, l->at, (size_t)l->room * sizeof *l->at);
+    eddy__release(&a, l, sizeof *l);
 }
 
 void eddy__value_free(node_value *v)
@@ -36,7 +36,7 @@ void eddy__value_free(node_value *v)
 row_list *eddy__rows_new(const eddy_allocator *a)
 {
     row_list *l = eddy__allocate_zeroed(a, 1, sizeof *l);
-    if (l) *l = (row_list){ .references = 1, .allocator = a };
+    if (l) *l = (row_list){ .references = 1, .allocator = *a };
     return l;
 }
 
@@ -45,7 +45,7 @@ bool eddy__rows_set(row_list *l, int64_t i, eddy_array *row)
     if (i >= l->room) {
         int64_t room = l->room > 0 ? 2 * l->room : 16;
         if (room <= i) room = i + 1;
-        if (!eddy__grow(l->allocator, (void **)&l->at, (size_t)l->room, (size_t)room,
+        if (!eddy__grow(&l->allocator, (void **)&l->at, (size_t)l->room, (size_t)room,
                         sizeof *l->at)) {
             eddy_array_free(row);
             return false;

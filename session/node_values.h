@@ -6,11 +6,11 @@
 
 /* The rows of a stack, which may differ in shape. */
 typedef struct row_list {
-    int                   references;
-    int64_t               n, room;      /* rows that were written, that there is room for */
-    int64_t               total;        /* with those that no iteration wrote */
-    eddy_array          **at;
-    const eddy_allocator *allocator;
+    int            references;
+    int64_t        n, room;         /* rows that were written, that there is room for */
+    int64_t        total;           /* with those that no iteration wrote */
+    eddy_array   **at;
+    eddy_allocator allocator;
 } row_list;
 
 /* An array, or the rows of a stack, or neither where only the type is known. */

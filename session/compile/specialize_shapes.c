@@ -62,7 +62,8 @@ static bool mark_input(compile *c, const eddy_node *node, int i)
     const bool value = decides_shape || (n->value_needed && elements);
     if (value && !may_read(c, node, i)) return false;
     input->value_needed = input->value_needed || value;
-    return eddy__body_want(c, node->inputs[i], value);
+    /* of a node of which only the type is read, another with the same program may be computed */
+    return eddy__body_want(c, node->inputs[i], value || (eddy__has_body(node) && elements));
 }
 
 /* The value of an argument of a body that is the same constant in all iterations, or NULL. */

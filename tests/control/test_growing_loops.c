@@ -73,6 +73,36 @@ START_TEST(rows_of_products)
 }
 END_TEST
 
+/* eddy_eval gives the same bits as a run. */
+static void evaluates(trial *t, eddy_tensor y)
+{
+    for (int i = 0; i < t->n; i++)
+        ck_assert_int_eq(eddy_eval_set(t->tensor[i], t->array[i]), EDDY_OK);
+    const eddy_array *e = eddy_eval(y);
+    eddy_array       *a = value(t, y);
+    ck_assert_msg(e != NULL, "%s", eddy_session_message(eddy_eval_session(t->graph)));
+    ck_assert(eddy_shape_equal(eddy_array_shape(a), eddy_array_shape(e)));
+    for (int64_t i = 0; i < eddy_array_count(a); i++)
+        ck_assert_double_le(fabs(eddy_array_get(a, i) - eddy_array_get(e, i)), 1e-12);
+    eddy_array_free(a);
+}
+
+START_TEST(evaluated)
+{
+    trial       t = trial_begin((unsigned)_i);
+    eddy_tensor n = whole(&t, 3), zero = whole(&t, 0), y[EDDY_MAX_RESULTS];
+    eddy_tensor x[] = { fed_numbers(&t, EDDY_SHAPE(2, 3), -1, 1),
+                        fed_numbers(&t, EDDY_SHAPE(3, 3), -1, 1) };
+    const eddy_shape shapes[] = { { 0 }, EDDY_SHAPE(EDDY_ANY, 3) };
+    eddy_while_loop(FUNCTION(fewer, n), FUNCTION(more_rows, x[1]), EDDY_LIST(zero, x[0]), y, shapes,
+                    .maximum_iterations = _i % 2 ? -1 : 5);
+    eddy_tensor d = slope(Sum(Square(y[1])), x[1]), dd = slope(Sum(Square(d)), x[1]);
+    evaluates(&t, y[1]), evaluates(&t, d), evaluates(&t, dd);
+    evaluates(&t, slope(Sum(Square(dd)), x[0]));
+    trial_end(&t);
+}
+END_TEST
+
 /* ------------------------------------------------- sizes from the iteration -- */
 
 BODY(sum_of_range, Add(x[0], 1),
@@ -116,6 +146,7 @@ Suite *growing_loops_suite(void)
     tcase_add_loop_test(c, doubled, 0, 6);
     tcase_add_loop_test(c, appended, 0, 6);
     tcase_add_loop_test(c, rows_of_products, 0, 6);
+    tcase_add_loop_test(c, evaluated, 0, 4);
     tcase_add_loop_test(c, sizes_from_iterations, 0, 4);
     suite_add_tcase(s, c);
     return s;
