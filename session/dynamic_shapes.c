@@ -212,6 +212,21 @@ static void raise_level(const walk *w, int32_t id, int32_t from)
     if (!w->effect[id]) w->effect[id] = w->effect[from];
 }
 
+/* The last update in the run that the node, which reads the value between two updates, waits for;
+ * 0: none. */
+static int32_t update_before(const walk *w, const eddy_node *node)
+{
+    const unsigned both = EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT;
+    if ((node->op->flags & both) != EDDY_OP_UPDATES || node->n_inputs < 1) return 0;
+    for (int32_t id = node->id - 1; id >= 1; id--) {
+        const eddy_node *other = w->graph->nodes[id];
+        if (w->needed[id] && (other->op->flags & both) == both &&
+            eddy_same(other->inputs[0], node->inputs[0]))
+            return id;
+    }
+    return 0;
+}
+
 /* Returns the number of levels that dynamic nodes have. */
 static int32_t find_levels(walk *w)
 {
@@ -219,7 +234,7 @@ static int32_t find_levels(walk *w)
     for (int32_t id = 1; id <= w->last; id++) {
         const eddy_node *node = w->graph->nodes[id];
         if (!w->needed[id]) continue;
-        if (node->op->flags & EDDY_OP_SIDE_EFFECT) w->effect[id] = id;
+        w->effect[id] = node->op->flags & EDDY_OP_SIDE_EFFECT ? id : update_before(w, node);
         for (int i = 0; i < node->n_inputs; i++)
             if (!is_fed(w, node->inputs[i]) && takes(w, id, i))
                 raise_level(w, id, node->inputs[i].node);

@@ -20,7 +20,7 @@ static void free_rows(row_list *l)
 {
     if (!l || --l->references > 0) return;
     const eddy_allocator a = l->allocator;
-    for (int64_t i = 0; i < l->n; i++) eddy_array_free(l->at[i]);
+    for (int64_t i = 0; i < l->n; i++) eddy__value_free(&l->at[i]);
     eddy__release(&a, l->at, (size_t)l->room * sizeof *l->at);
     eddy__release(&a, l, sizeof *l);
 }
@@ -40,19 +40,19 @@ row_list *eddy__rows_new(const eddy_allocator *a)
     return l;
 }
 
-bool eddy__rows_set(row_list *l, int64_t i, eddy_array *row)
+bool eddy__rows_set(row_list *l, int64_t i, node_value row)
 {
     if (i >= l->room) {
         int64_t room = l->room > 0 ? 2 * l->room : 16;
         if (room <= i) room = i + 1;
         if (!eddy__grow(&l->allocator, (void **)&l->at, (size_t)l->room, (size_t)room,
                         sizeof *l->at)) {
-            eddy_array_free(row);
+            eddy__value_free(&row);
             return false;
         }
         l->room = room;
     }
-    eddy_array_free(l->at[i]);
+    eddy__value_free(&l->at[i]);
     l->at[i] = row;
     if (i >= l->n) l->n = i + 1;
     return true;
@@ -62,7 +62,7 @@ bool eddy__rows_set(row_list *l, int64_t i, eddy_array *row)
 static eddy_type stack_type(const row_list *l, eddy_type row)
 {
     eddy_type t = { row.dtype, { .rank = 1 } };
-    if (l->n > 0 && l->at[0]) row.shape = eddy_array_shape(l->at[0]);
+    if (eddy__rows_have(l, 0)) row.shape = l->at[0].type.shape;
     t.shape.dim[0] = l->total;
     for (int d = 0; d < row.shape.rank && d < EDDY_MAX_RANK - 1; d++)
         t.shape.dim[t.shape.rank++] = row.shape.dim[d] < 0 ? 0 : row.shape.dim[d];
@@ -72,9 +72,9 @@ static eddy_type stack_type(const row_list *l, eddy_type row)
 static bool rows_agree(const row_list *l, const char *name, eddy_error *error)
 {
     char one[100], other[100];
-    for (int64_t i = 1; i < l->n; i++) {
-        const eddy_shape a = eddy_array_shape(l->at[0]), b = eddy_array_shape(l->at[i]);
-        if (eddy_shape_equal(a, b)) continue;
+    for (int64_t i = 0; i < l->n; i++) {
+        const eddy_shape a = l->at[0].type.shape, b = l->at[i].type.shape;
+        if (l->at[i].array && eddy_shape_equal(a, b)) continue;
         return eddy__error_set(error, EDDY_BAD_SHAPE,
                                "the rows of a stack differ in shape: %s in row 0 and %s in row "
                                "%lld; only loops read such rows [stacks of '%.200s']",
@@ -95,9 +95,9 @@ eddy_array *eddy__rows_stack(const row_list *l, eddy_type row, const eddy_alloca
         return NULL;
     }
     for (int64_t i = 0; i < l->n; i++) {
-        const size_t bytes = eddy_array_bytes(l->at[i]);
+        const size_t bytes = eddy_array_bytes(l->at[i].array);
         if (bytes > 0)
-            memcpy((char *)eddy_array_data(y) + (size_t)i * bytes, eddy_array_data(l->at[i]),
+            memcpy((char *)eddy_array_data(y) + (size_t)i * bytes, eddy_array_data(l->at[i].array),
                    bytes);
     }
     return y;

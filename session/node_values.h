@@ -4,14 +4,7 @@
 
 #include "session/state/internal.h"
 
-/* The rows of a stack, which may differ in shape. */
-typedef struct row_list {
-    int            references;
-    int64_t        n, room;         /* rows that were written, that there is room for */
-    int64_t        total;           /* with those that no iteration wrote */
-    eddy_array   **at;
-    eddy_allocator allocator;
-} row_list;
+typedef struct row_list row_list;
 
 /* An array, or the rows of a stack, or neither where only the type is known. */
 typedef struct node_value {
@@ -20,6 +13,15 @@ typedef struct node_value {
     row_list   *rows;
 } node_value;
 
+/* The rows of a stack, which may differ in shape, and may be stacks themselves. */
+struct row_list {
+    int            references;
+    int64_t        n, room;         /* rows that were written, that there is room for */
+    int64_t        total;           /* with those that no iteration wrote */
+    node_value    *at;
+    eddy_allocator allocator;
+};
+
 node_value eddy__value_of_array(eddy_array *a);         /* takes the reference */
 node_value eddy__value_retain(const node_value *v);
 void       eddy__value_free(node_value *v);             /* leaves the type */
@@ -27,7 +29,12 @@ void       eddy__value_free(node_value *v);             /* leaves the type */
 /* A list without rows; NULL if out of memory. */
 row_list *eddy__rows_new(const eddy_allocator *a);
 /* Stores a row, whose reference it takes even if it fails: false if out of memory. */
-bool eddy__rows_set(row_list *l, int64_t i, eddy_array *row);
+bool eddy__rows_set(row_list *l, int64_t i, node_value row);
+/* Whether row i was written. */
+static inline bool eddy__rows_have(const row_list *l, int64_t i)
+{
+    return i < l->n && (l->at[i].array || l->at[i].rows);
+}
 /* The stack as one array, from type `row` where there is no row; NULL with the error set, also if
  * the rows differ in shape. `name` is the node whose stack it is. */
 eddy_array *eddy__rows_stack(const row_list *l, eddy_type row, const eddy_allocator *a,

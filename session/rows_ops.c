@@ -34,25 +34,31 @@ bool eddy__yields_rows(const eddy_node *node, const bool *in)
     return false;
 }
 
-eddy_array *eddy__stack_row(node_run *r, const node_value *v, int64_t i, const char *name)
+bool eddy__stack_row(node_run *r, const node_value *v, int64_t i, const char *name, node_value *out)
 {
-    if (v->rows && i < v->rows->n && v->rows->at[i]) return eddy_array_retain(v->rows->at[i]);
-    if (v->rows || i >= v->type.shape.dim[0]) {
-        eddy__error_set(r->error, EDDY_INTERNAL, "row %lld of a stack has no value [node '%.200s']",
-                        (long long)i, name);
-        return NULL;
+    if (v->rows && eddy__rows_have(v->rows, i)) {
+        *out = eddy__value_retain(&v->rows->at[i]);
+        return true;
     }
+    if (v->rows || i >= v->type.shape.dim[0])
+        return eddy__error_set(r->error, EDDY_INTERNAL,
+                               "row %lld of a stack has no value [node '%.200s']", (long long)i,
+                               name);
     eddy_type t = { v->type.dtype, { .rank = v->type.shape.rank - 1 } };
     for (int d = 0; d < t.shape.rank; d++) t.shape.dim[d] = v->type.shape.dim[d + 1];
     eddy_array  *a = eddy_array_new_in(&r->allocator, t.dtype, t.shape);
     const size_t bytes = a ? eddy_array_bytes(a) : 0;
-    if (!a) eddy__node_run_full(r, name);
+    if (!a) return eddy__node_run_full(r, name);
     if (bytes > 0)
         memcpy(eddy_array_data(a), (char *)eddy_array_data(v->array) + (size_t)i * bytes, bytes);
-    return a;
+    *out = eddy__value_of_array(a);
+    return true;
 }
 
 /* -------------------------------------------------------------- row by row -- */
+
+static bool each_row(node_run *r, const eddy_graph *g, const eddy_node *node, const node_value *in,
+                     node_value *out, uint64_t step);
 
 /* Row i of the result, from rows in b, which are of equal shapes. */
 static eddy_array *compute_row(node_run *r, const eddy_graph *g, const eddy_node *node,
@@ -81,28 +87,37 @@ static eddy_array *compute_row(node_run *r, const eddy_graph *g, const eddy_node
     return NULL;
 }
 
+/* Row i of the result from those of the inputs, which may be stacks themselves. */
+static bool row_of_rows(node_run *r, const eddy_graph *g, const eddy_node *node,
+                        const node_value *rows, eddy_buffer *b, node_value *y, uint64_t step)
+{
+    bool nested = false;
+    for (int k = 0; k < node->n_inputs; k++) {
+        nested = nested || rows[k].rows;
+        b[k] = eddy__buffer_of(rows[k].type, eddy_array_data(rows[k].array));
+    }
+    if (node->op == &eddy_op_identity) *y = eddy__value_retain(&rows[0]);
+    else if (nested) return each_row(r, g, node, rows, y, step);
+    else *y = eddy__value_of_array(compute_row(r, g, node, b, step));
+    return y->array || y->rows;
+}
+
 static bool run_row(node_run *r, const eddy_graph *g, const eddy_node *node, const node_value *in,
                     int64_t i, row_list *to, uint64_t step)
 {
     const size_t n = (size_t)node->n_inputs;
-    eddy_array **rows = eddy__arena_alloc(&r->plan.arena, n * sizeof *rows);
-    eddy_buffer *b = eddy__arena_alloc(&r->plan.arena, (n + 1) * sizeof *b);
-    if (!rows || !b) return eddy__node_run_full(r, node->name);
-    bool        ok = true;
-    eddy_array *y = NULL;
-    memset(rows, 0, n * sizeof *rows);
-    for (size_t k = 0; ok && k < n; k++) {
-        rows[k] = eddy__stack_row(r, &in[k], i, node->name);
-        ok = rows[k] != NULL;
-        if (!ok) break;
-        const eddy_type t = { eddy_array_dtype(rows[k]), eddy_array_shape(rows[k]) };
-        b[k] = eddy__buffer_of(t, eddy_array_data(rows[k]));
-    }
-    if (ok && node->op == &eddy_op_identity) y = eddy_array_retain(rows[0]);
-    else if (ok) y = compute_row(r, g, node, b, step);
-    for (size_t k = 0; k < n; k++) eddy_array_free(rows[k]);
-    if (!y) return false;
-    return eddy__rows_set(to, i, y) || eddy__node_run_full(r, node->name);
+    node_value   y = { 0 };
+    node_value  *rows = eddy__allocate_zeroed(&r->session->allocator, n, sizeof *rows);
+    eddy_buffer *b = eddy__allocate(&r->session->allocator, (n + 1) * sizeof *b);
+    bool         ok = rows && b ? true : eddy__node_run_full(r, node->name);
+    for (size_t k = 0; ok && k < n; k++)
+        ok = eddy__stack_row(r, &in[k], i, node->name, &rows[k]);
+    ok = ok && row_of_rows(r, g, node, rows, b, &y, step);
+    for (size_t k = 0; rows && k < n; k++) eddy__value_free(&rows[k]);
+    eddy__release(&r->session->allocator, rows, n * sizeof *rows);
+    eddy__release(&r->session->allocator, b, (n + 1) * sizeof *b);
+    eddy__arena_free(&r->plan.arena);
+    return ok && (eddy__rows_set(to, i, y) || eddy__node_run_full(r, node->name));
 }
 
 /* Rows that were written in all inputs. */
@@ -135,27 +150,31 @@ static bool each_row(node_run *r, const eddy_graph *g, const eddy_node *node, co
     row_list *to = new_rows(r, node, &in[0], out);
     bool      ok = to != NULL;
     const int64_t n = written_rows(node, in);
-    for (int64_t i = 0; ok && i < n; i++) {
-        ok = run_row(r, g, node, in, i, to, step);
-        eddy__arena_free(&r->plan.arena);
-    }
+    for (int64_t i = 0; ok && i < n; i++) ok = run_row(r, g, node, in, i, to, step);
     return ok;
 }
 
 /* ---------------------------------------------------------- all rows as one -- */
 
 /* The elements of all rows. Where these agree in shape, the stack is an ordinary one, whose rows that
- * no iteration wrote are 0. */
-static bool count_elements(const row_list *rows, int64_t *count)
+ * no iteration wrote are 0. False with the error set. */
+static bool count_elements(node_run *r, const eddy_node *node, const row_list *rows, int64_t *count)
 {
-    bool agree = rows->n > 0;
+    bool agree = rows->n > 0, fits = true;
     *count = 0;
     for (int64_t i = 0; i < rows->n; i++) {
-        const eddy_array *row = rows->at[i];
-        agree = agree && eddy_shape_equal(eddy_array_shape(row), eddy_array_shape(rows->at[0]));
-        if (__builtin_add_overflow(*count, eddy_array_count(row), count)) return false;
+        const eddy_array *row = rows->at[i].array;
+        if (!row)
+            return eddy__error_set(r->error, EDDY_UNIMPLEMENTED,
+                                   "%s: the rows of a stack are stacks whose rows differ in shape "
+                                   "[node '%.200s']", node->op->name, node->name);
+        agree = agree && eddy_shape_equal(rows->at[i].type.shape, rows->at[0].type.shape);
+        fits = fits && !__builtin_add_overflow(*count, eddy_array_count(row), count);
     }
-    return !agree || !__builtin_mul_overflow(rows->total, eddy_array_count(rows->at[0]), count);
+    if (agree)
+        fits = fits && !__builtin_mul_overflow(rows->total, eddy_array_count(rows->at[0].array),
+                                               count);
+    return fits || eddy__node_run_full(r, node->name);
 }
 
 static bool flatten(node_run *r, const eddy_node *node, const row_list *rows, eddy_shape shape,
@@ -163,7 +182,7 @@ static bool flatten(node_run *r, const eddy_node *node, const row_list *rows, ed
 {
     int64_t count = 0, width = 1;
     size_t  at = 0;
-    if (!count_elements(rows, &count)) return eddy__node_run_full(r, node->name);
+    if (!count_elements(r, node, rows, &count)) return false;
     for (int d = 1; d < shape.rank; d++) width *= shape.dim[d];
     if (shape.dim[0] < 0) shape.dim[0] = width > 0 ? count / width : 0;
     if (eddy_shape_count(shape) != count)
@@ -173,8 +192,9 @@ static bool flatten(node_run *r, const eddy_node *node, const row_list *rows, ed
     eddy_array *y = eddy_array_new_in(&r->allocator, node->outputs[0].dtype, shape);
     if (!y) return eddy__node_run_full(r, node->name);
     for (int64_t i = 0; i < rows->n; i++) {
-        const size_t bytes = eddy_array_bytes(rows->at[i]);
-        if (bytes > 0) memcpy((char *)eddy_array_data(y) + at, eddy_array_data(rows->at[i]), bytes);
+        const eddy_array *row = rows->at[i].array;
+        const size_t      bytes = eddy_array_bytes(row);
+        if (bytes > 0) memcpy((char *)eddy_array_data(y) + at, eddy_array_data(row), bytes);
         at += bytes;
     }
     *out = eddy__value_of_array(y);
@@ -185,11 +205,10 @@ static bool flatten(node_run *r, const eddy_node *node, const row_list *rows, ed
 static bool unflatten(node_run *r, const eddy_node *node, const eddy_array *x,
                       const node_value *like, node_value *out)
 {
-    row_list    *to = new_rows(r, node, like, out);
-    int64_t      count = 0;
-    size_t       at = 0;
-    if (!to) return false;
-    if (!count_elements(like->rows, &count)) return eddy__node_run_full(r, node->name);
+    row_list *to = new_rows(r, node, like, out);
+    int64_t   count = 0;
+    size_t    at = 0;
+    if (!to || !count_elements(r, node, like->rows, &count)) return false;
     if (count != eddy_array_count(x))
         return eddy__error_set(r->error, EDDY_BAD_SHAPE,
                                "%s: the number of elements is %lld; the rows of the stack have "
@@ -197,12 +216,13 @@ static bool unflatten(node_run *r, const eddy_node *node, const eddy_array *x,
                                (long long)eddy_array_count(x), (long long)count, node->name);
     for (int64_t i = 0; i < like->rows->n; i++) {
         eddy_array *row = eddy_array_new_in(&r->allocator, eddy_array_dtype(x),
-                                            eddy_array_shape(like->rows->at[i]));
+                                            like->rows->at[i].type.shape);
         if (!row) return eddy__node_run_full(r, node->name);
         const size_t bytes = eddy_array_bytes(row);
         if (bytes > 0) memcpy(eddy_array_data(row), (char *)eddy_array_data(x) + at, bytes);
         at += bytes;
-        if (!eddy__rows_set(to, i, row)) return eddy__node_run_full(r, node->name);
+        if (!eddy__rows_set(to, i, eddy__value_of_array(row)))
+            return eddy__node_run_full(r, node->name);
     }
     return true;
 }
@@ -212,7 +232,7 @@ static bool shape_of_rows(node_run *r, const eddy_node *node, const row_list *ro
 {
     eddy_shape s = { .rank = 1, .dim = { rows->total } };
     for (int64_t i = 0; i < rows->n; i++) {
-        const eddy_shape row = eddy_array_shape(rows->at[i]);
+        const eddy_shape row = rows->at[i].type.shape;
         if (i == 0) s.rank = row.rank + 1;
         for (int d = 0; d < row.rank && d + 1 < s.rank; d++)
             s.dim[d + 1] = i == 0 || s.dim[d + 1] == row.dim[d] ? row.dim[d] : -1;

@@ -15,7 +15,8 @@ bool eddy__yields_rows(const eddy_node *node, const bool *in);
 bool eddy__run_rows(node_run *r, const eddy_graph *g, const eddy_node *node, const node_value *in,
                     node_value *out, uint64_t step);
 
-/* Row i of a stack; NULL with the error set. */
-eddy_array *eddy__stack_row(node_run *r, const node_value *v, int64_t i, const char *name);
+/* Row i of a stack, retained; false with the error set. */
+bool eddy__stack_row(node_run *r, const node_value *v, int64_t i, const char *name,
+                     node_value *out);
 
 #endif

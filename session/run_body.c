@@ -247,15 +247,6 @@ static bool find_iterations(loop_run *l)
     return true;
 }
 
-/* Row `row` of a sliced input, retained. */
-static bool slice(loop_run *l, const node_value *v, node_value *out)
-{
-    eddy_array *a = eddy__stack_row(l->r, v, l->row, l->node->name);
-    if (!a) return false;
-    *out = eddy__value_of_array(a);
-    return true;
-}
-
 static bool set_arguments(loop_run *l, node_list *list)
 {
     const eddy_loop_attrs *a = l->a;
@@ -271,7 +262,8 @@ static bool set_arguments(loop_run *l, node_list *list)
             *(int64_t *)eddy_array_data(to->array) = l->row;
         } else if (j < a->n_carried) *to = eddy__value_retain(&l->now[j]);
         else if (s >= a->n_sliced) *to = eddy__value_retain(&l->in[j + a->counted]);
-        else if (!slice(l, &l->in[j + a->counted], to)) return false;
+        else if (!eddy__stack_row(l->r, &l->in[j + a->counted], l->row, l->node->name, to))
+            return false;
     }
     return true;
 }
@@ -301,13 +293,14 @@ static bool goes_on(loop_run *l, uint64_t step, bool *on)
 static bool keeps_invariant(loop_run *l, int64_t j, const node_value *v)
 {
     const eddy_type want = l->a->body->nodes[2 + j]->outputs[0];
-    char            before[100], after[100];
+    char            given[100], after[100];
     if (eddy_shape_compatible(want.shape, v->type.shape)) return true;
     return eddy__error_set(l->r->error, EDDY_BAD_SHAPE,
-                           "the shape invariant of loop variable %lld is %s, but its shape is %s "
-                           "after an iteration", (long long)j,
-                           eddy_shape_print(want.shape, before, sizeof before),
-                           eddy_shape_print(v->type.shape, after, sizeof after));
+                           "The shape for loop variable %lld is not an invariant for the loop. It "
+                           "has shape %s after one iteration, but the shape invariant is %s",
+                           (long long)j,
+                           eddy_shape_print(v->type.shape, after, sizeof after),
+                           eddy_shape_print(want.shape, given, sizeof given));
 }
 
 /* Takes the results of an iteration. */
@@ -323,10 +316,7 @@ static bool take_results(loop_run *l)
     for (int k = l->roots.n_carried; k < l->roots.n; k++) {
         if (!l->stacks[k]) continue;
         const node_value *v = eddy__nodes_value(&l->body, l->roots.at[k]);
-        if (!v->array)
-            return eddy__error_set(l->r->error, EDDY_UNIMPLEMENTED,
-                                   "a stack of stacks whose rows differ in shape");
-        if (!eddy__rows_set(l->stacks[k], l->row, eddy_array_retain(v->array)))
+        if (!eddy__rows_set(l->stacks[k], l->row, eddy__value_retain(v)))
             return eddy__node_run_full(l->r, l->node->name);
     }
     return true;

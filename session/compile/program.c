@@ -365,8 +365,7 @@ static bool carried_types_stay(assembly *a)
         const eddy_type t = a->program->carried[j].type, u = a->types[j];
         if (t.dtype == u.dtype && eddy_shape_equal(t.shape, u.shape)) continue;
         snprintf(what, sizeof what,
-                 "the shape of loop variable %d changes from %s to %s in an iteration; a session "
-                 "needs one shape", (int)a->program->carried[j].index,
+                 "the shape of loop variable %d changes from %s to %s in an iteration", (int)a->program->carried[j].index,
                  eddy_type_print(t, before, sizeof before),
                  eddy_type_print(u, after, sizeof after));
         refuse(a, EDDY_UNIMPLEMENTED, what);

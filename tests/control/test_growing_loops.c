@@ -2,10 +2,7 @@
  * on the iteration. */
 #include "build/gen/suites.h"
 #include "tests/lib/control_checks.h"
-#include "graph/internal.h"
 #include "tests/lib/finite_differences.h"
-
-#include <pthread.h>
 
 /* The types of a counter and of a vector of any length. */
 static const eddy_shape scalar_and_vector[] = { { 0 }, { .rank = 1, .dim = { EDDY_ANY } } };
