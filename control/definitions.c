@@ -170,7 +170,8 @@ static bool carried_fit(eddy_infer *c, const eddy_loop_attrs *a)
                                    "loop. It enters the loop with shape %s, but has shape %s after "
                                    "one iteration. Provide shape invariants using the "
                                    "`shape_invariants` argument of while_loop",
-                                   (long long)j, eddy_shape_print(from.shape, before, sizeof before),
+                                   (long long)j,
+                                   eddy_shape_print(from.shape, before, sizeof before),
                                    eddy_shape_print(to.shape, after, sizeof after));
         return eddy_infer_fail(c, EDDY_BAD_DTYPE,
                                "loop variable %lld is %s before an iteration and %s after it",

@@ -122,9 +122,10 @@ static eddy_array *stacked(evaluation *l, eddy_tensor t)
     eddy_type        row = node->outputs[t.output];
     if (row.shape.rank > 0) row.shape.rank--;
     for (int d = 0; d < row.shape.rank; d++) row.shape.dim[d] = row.shape.dim[d + 1];
-    return l->cache->at[t.node].values[t.output] =
-               eddy__rows_stack(cached_rows(l->cache, t), row, &l->session->allocator, node->name,
-                                l->error);
+    eddy_array *a = eddy__rows_stack(cached_rows(l->cache, t), row, &l->session->allocator,
+                                     node->name, l->error);
+    if (!a) eddy__error_set(l->error, EDDY_NO_MEMORY, "out of memory for '%s'", node->name);
+    return l->cache->at[t.node].values[t.output] = a;
 }
 
 /* -------------------------------------------------------------- variables -- */
@@ -235,22 +236,6 @@ static int by_id(const void *a, const void *b)
 }
 
 /* -------------------------------------------------------------- computing -- */
-
-static void free_base(void *base, void *data)
-{
-    (void)data;
-    eddy_array_free(base);
-}
-
-/* The elements of a with another shape. */
-static eddy_array *view(eddy_array *a, eddy_shape shape)
-{
-    if (eddy_shape_equal(eddy_array_shape(a), shape)) return eddy_array_retain(a);
-    eddy_array *v =
-        eddy_array_adopt(eddy_array_dtype(a), shape, eddy_array_data(a), free_base, a);
-    if (v) eddy_array_retain(a);
-    return v;
-}
 
 static bool has_body(const eddy_node *node) { return node->op->flags & EDDY_OP_BODY; }
 
@@ -366,7 +351,7 @@ static bool compute_outputs(evaluation *l, const eddy_node *node, eddy_buffer *b
     const bool  alias = is_alias(node, b, types);
     eddy_array *from = alias ? cached_value(l->cache, node->inputs[0]) : NULL;
     for (int k = 0; k < node->n_outputs; k++) {
-        out[k] = from ? view(from, types[k].shape)
+        out[k] = from ? eddy__array_reshaped(from, types[k].shape)
                       : eddy_array_new_in(&l->session->allocator, types[k].dtype, types[k].shape);
         if (!out[k])
             return eddy__error_set(l->error, EDDY_NO_MEMORY, "out of memory for '%s'", node->name);

@@ -16,6 +16,21 @@ node_value eddy__value_retain(const node_value *v)
     return (node_value){ v->type, v->array ? eddy_array_retain(v->array) : NULL, v->rows };
 }
 
+static void free_base(void *base, void *data)
+{
+    (void)data;
+    eddy_array_free(base);
+}
+
+eddy_array *eddy__array_reshaped(eddy_array *a, eddy_shape shape)
+{
+    if (eddy_shape_equal(eddy_array_shape(a), shape)) return eddy_array_retain(a);
+    eddy_array *v =
+        eddy_array_adopt(eddy_array_dtype(a), shape, eddy_array_data(a), free_base, a);
+    if (v) eddy_array_retain(a);
+    return v;
+}
+
 static void free_rows(row_list *l)
 {
     if (!l || --l->references > 0) return;
@@ -90,10 +105,7 @@ eddy_array *eddy__rows_stack(const row_list *l, eddy_type row, const eddy_alloca
     if (!rows_agree(l, name, error)) return NULL;
     const eddy_type t = stack_type(l, row);
     eddy_array     *y = eddy_array_new_in(a, t.dtype, t.shape);
-    if (!y) {
-        eddy__error_set(error, EDDY_NO_MEMORY, "out of memory for a stack of '%.200s'", name);
-        return NULL;
-    }
+    if (!y) return NULL;
     for (int64_t i = 0; i < l->n; i++) {
         const size_t bytes = eddy_array_bytes(l->at[i].array);
         if (bytes > 0)

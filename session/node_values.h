@@ -26,6 +26,9 @@ node_value eddy__value_of_array(eddy_array *a);         /* takes the reference *
 node_value eddy__value_retain(const node_value *v);
 void       eddy__value_free(node_value *v);             /* leaves the type */
 
+/* The elements of a with another shape; NULL if out of memory. */
+eddy_array *eddy__array_reshaped(eddy_array *a, eddy_shape shape);
+
 /* A list without rows; NULL if out of memory. */
 row_list *eddy__rows_new(const eddy_allocator *a);
 /* Stores a row, whose reference it takes even if it fails: false if out of memory. */
@@ -35,8 +38,8 @@ static inline bool eddy__rows_have(const row_list *l, int64_t i)
 {
     return i < l->n && (l->at[i].array || l->at[i].rows);
 }
-/* The stack as one array, from type `row` where there is no row; NULL with the error set, also if
- * the rows differ in shape. `name` is the node whose stack it is. */
+/* The stack as one array, of type `row` each where there is no row; NULL if out of memory, or with
+ * the error set if the rows differ in shape. `name` is the node whose stack it is. */
 eddy_array *eddy__rows_stack(const row_list *l, eddy_type row, const eddy_allocator *a,
                              const char *name, eddy_error *error);
 

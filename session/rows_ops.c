@@ -156,33 +156,42 @@ static bool each_row(node_run *r, const eddy_graph *g, const eddy_node *node, co
 
 /* ---------------------------------------------------------- all rows as one -- */
 
-/* The elements of all rows. Where these agree in shape, the stack is an ordinary one, whose rows that
- * no iteration wrote are 0. False with the error set. */
-static bool count_elements(node_run *r, const eddy_node *node, const row_list *rows, int64_t *count)
+/* The elements of all rows, which may be stacks themselves. Where the rows agree in shape, the stack
+ * is an ordinary one, whose rows that no iteration wrote are 0. False if there are too many. */
+static bool count_elements(const row_list *rows, int64_t *count)
 {
-    bool agree = rows->n > 0, fits = true;
-    *count = 0;
-    for (int64_t i = 0; i < rows->n; i++) {
-        const eddy_array *row = rows->at[i].array;
-        if (!row)
-            return eddy__error_set(r->error, EDDY_UNIMPLEMENTED,
-                                   "%s: the rows of a stack are stacks whose rows differ in shape "
-                                   "[node '%.200s']", node->op->name, node->name);
-        agree = agree && eddy_shape_equal(rows->at[i].type.shape, rows->at[0].type.shape);
-        fits = fits && !__builtin_add_overflow(*count, eddy_array_count(row), count);
+    bool    agree = rows->n > 0, fits = true;
+    int64_t n = 0;
+    for (int64_t i = 0; fits && i < rows->n; i++) {
+        const node_value *row = &rows->at[i];
+        int64_t           in_row = eddy_array_count(row->array);
+        if (!row->array) fits = count_elements(row->rows, &in_row);
+        agree = agree && row->array && eddy_shape_equal(row->type.shape, rows->at[0].type.shape);
+        fits = fits && !__builtin_add_overflow(n, in_row, &n);
     }
-    if (agree)
-        fits = fits && !__builtin_mul_overflow(rows->total, eddy_array_count(rows->at[0].array),
-                                               count);
-    return fits || eddy__node_run_full(r, node->name);
+    if (fits && agree)
+        fits = !__builtin_mul_overflow(rows->total, eddy_array_count(rows->at[0].array), &n);
+    *count = n;
+    return fits;
+}
+
+/* Copies count_elements elements to `to`. */
+static void copy_elements(const row_list *rows, size_t size, char *to)
+{
+    for (int64_t i = 0, n = 0; i < rows->n; i++, to += (size_t)n * size) {
+        const eddy_array *row = rows->at[i].array;
+        n = eddy_array_count(row);
+        if (!row && count_elements(rows->at[i].rows, &n))
+            copy_elements(rows->at[i].rows, size, to);
+        if (row && n > 0) memcpy(to, eddy_array_data(row), (size_t)n * size);
+    }
 }
 
 static bool flatten(node_run *r, const eddy_node *node, const row_list *rows, eddy_shape shape,
                     node_value *out)
 {
-    int64_t count = 0, width = 1;
-    size_t  at = 0;
-    if (!count_elements(r, node, rows, &count)) return false;
+    int64_t count, width = 1;
+    if (!count_elements(rows, &count)) return eddy__node_run_full(r, node->name);
     for (int d = 1; d < shape.rank; d++) width *= shape.dim[d];
     if (shape.dim[0] < 0) shape.dim[0] = width > 0 ? count / width : 0;
     if (eddy_shape_count(shape) != count)
@@ -191,40 +200,47 @@ static bool flatten(node_run *r, const eddy_node *node, const row_list *rows, ed
                                "[node '%.200s']", node->op->name, (long long)count, node->name);
     eddy_array *y = eddy_array_new_in(&r->allocator, node->outputs[0].dtype, shape);
     if (!y) return eddy__node_run_full(r, node->name);
-    for (int64_t i = 0; i < rows->n; i++) {
-        const eddy_array *row = rows->at[i].array;
-        const size_t      bytes = eddy_array_bytes(row);
-        if (bytes > 0) memcpy((char *)eddy_array_data(y) + at, eddy_array_data(row), bytes);
-        at += bytes;
-    }
+    copy_elements(rows, eddy_dtype_size(node->outputs[0].dtype), eddy_array_data(y));
     *out = eddy__value_of_array(y);
     return true;
 }
 
-/* The elements of x as rows of the shapes of `like`. */
+/* The elements from `from` on as rows of the shapes of `like`. */
+static bool fill_rows(node_run *r, const eddy_node *node, const char *from, const node_value *like,
+                      node_value *out)
+{
+    const eddy_dtype dtype = node->outputs[0].dtype;
+    row_list        *to = new_rows(r, node, like, out);
+    bool             ok = to != NULL;
+    int64_t          n = 0;
+    for (int64_t i = 0; ok && i < like->rows->n; i++, from += (size_t)n * eddy_dtype_size(dtype)) {
+        const node_value *as = &like->rows->at[i];
+        node_value        row = { 0 };
+        if (!as->array) {
+            ok = count_elements(as->rows, &n) && fill_rows(r, node, from, as, &row);
+        } else {
+            row = eddy__value_of_array(eddy_array_new_in(&r->allocator, dtype, as->type.shape));
+            n = eddy_array_count(row.array);
+            ok = row.array || eddy__node_run_full(r, node->name);
+            if (ok && n > 0)
+                memcpy(eddy_array_data(row.array), from, eddy_array_bytes(row.array));
+        }
+        ok = (eddy__rows_set(to, i, row) || eddy__node_run_full(r, node->name)) && ok;
+    }
+    return ok;
+}
+
 static bool unflatten(node_run *r, const eddy_node *node, const eddy_array *x,
                       const node_value *like, node_value *out)
 {
-    row_list *to = new_rows(r, node, like, out);
-    int64_t   count = 0;
-    size_t    at = 0;
-    if (!to || !count_elements(r, node, like->rows, &count)) return false;
+    int64_t count;
+    if (!count_elements(like->rows, &count)) return eddy__node_run_full(r, node->name);
     if (count != eddy_array_count(x))
         return eddy__error_set(r->error, EDDY_BAD_SHAPE,
                                "%s: the number of elements is %lld; the rows of the stack have "
                                "%lld [node '%.200s']", node->op->name,
                                (long long)eddy_array_count(x), (long long)count, node->name);
-    for (int64_t i = 0; i < like->rows->n; i++) {
-        eddy_array *row = eddy_array_new_in(&r->allocator, eddy_array_dtype(x),
-                                            like->rows->at[i].type.shape);
-        if (!row) return eddy__node_run_full(r, node->name);
-        const size_t bytes = eddy_array_bytes(row);
-        if (bytes > 0) memcpy(eddy_array_data(row), (char *)eddy_array_data(x) + at, bytes);
-        at += bytes;
-        if (!eddy__rows_set(to, i, eddy__value_of_array(row)))
-            return eddy__node_run_full(r, node->name);
-    }
-    return true;
+    return fill_rows(r, node, eddy_array_data(x), like, out);
 }
 
 /* The number of rows, and -1 for sizes in which they differ. */

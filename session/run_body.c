@@ -207,12 +207,17 @@ typedef struct loop_run {
     int64_t                i, n, rows, row;     /* rows: of stacks; row: of this iteration */
 } loop_run;
 
-static bool loop_fail(loop_run *l, const char *where)
+/* The error so far, and where it occurred: in iteration l->i, or in the condition before it. A loop of
+ * segments adds nothing. */
+static bool loop_fail(loop_run *l, bool condition)
 {
-    eddy_error  e = *l->r->error;
-    if (l->a->segmented && e.status != EDDY_OK) return false;
-    return fail(l->r, l->node, l->in, e.status, "%s [%s%lld of '%.200s']", e.message, where,
-                (long long)l->i, l->node->name);
+    const eddy_error e = *l->r->error;
+    const char      *name = l->node->name;
+    if (condition)
+        return fail(l->r, l->node, l->in, e.status, "%s [condition of '%.200s' before iteration %lld]",
+                    e.message, name, (long long)l->i);
+    return !l->a->segmented && fail(l->r, l->node, l->in, e.status, "%s [iteration %lld of '%.200s']",
+                                    e.message, (long long)l->i, name);
 }
 
 static int64_t rows_of(const node_value *v)
@@ -277,16 +282,18 @@ static uint64_t step_in(uint64_t step, int64_t iteration)
 
 static bool goes_on(loop_run *l, uint64_t step, bool *on)
 {
+    char type[120];
     *on = true;
     if (!l->a->conditional) return true;
     const node_value *v = eddy__nodes_value(&l->condition, loop_out(l->a, 0));
     bool ok = set_arguments(l, &l->condition) &&
               eddy__nodes_run(&l->condition, l->r, step_in(step, l->i));
     if (ok && (!v->array || v->type.shape.rank != 0))
-        ok = eddy__error_set(l->r->error, EDDY_BAD_SHAPE, "the condition is not a scalar");
+        ok = eddy__error_set(l->r->error, EDDY_BAD_SHAPE, "the condition is %s, not a scalar",
+                             eddy_type_print(v->type, type, sizeof type));
     if (ok) *on = *(const bool *)eddy_array_data(v->array);
     eddy__nodes_clear(&l->condition);
-    return ok || loop_fail(l, "iteration, condition before ");
+    return ok || loop_fail(l, true);
 }
 
 /* The new value of a loop variable has a shape that its static one, the invariant, allows. */
@@ -325,16 +332,16 @@ static bool take_results(loop_run *l)
 static bool iterate(loop_run *l, uint64_t step, bool *on)
 {
     l->row = l->a->reverse ? l->n - 1 - l->i : l->i;
-    if (atomic_load_explicit(&l->r->session->closed, memory_order_relaxed)) {
-        eddy__error_set(l->r->error, EDDY_CLOSED, "the session was closed during the run");
-        return loop_fail(l, "iteration ");
-    }
+    if (atomic_load_explicit(&l->r->session->closed, memory_order_relaxed))
+        return fail(l->r, l->node, l->in, EDDY_CLOSED,
+                    "the session was closed during the run [iteration %lld of '%.200s']",
+                    (long long)l->i, l->node->name);
     if (!goes_on(l, step, on)) return false;
     if (!*on) return true;
     const bool ok = set_arguments(l, &l->body) &&
                     eddy__nodes_run(&l->body, l->r, step_in(step, l->row)) && take_results(l);
     eddy__nodes_clear(&l->body);
-    return ok || loop_fail(l, "iteration ");
+    return ok || loop_fail(l, false);
 }
 
 static bool begin_loop(loop_run *l, eddy_arena *arena, int n, const body_call *calls, bool quiet)

@@ -182,8 +182,8 @@ static bool make_lists(node_list *l, eddy_arena *arena, int n)
     l->left = zeroed(arena, l->outputs, sizeof *l->left);
     l->values = zeroed(arena, l->outputs, sizeof *l->values);
     l->roots = zeroed(arena, n, sizeof *l->roots);
-    return l->first && l->rows && l->needs && l->wanted && l->takes && l->leader && l->uses && l->left &&
-           l->values && l->roots;
+    return l->first && l->rows && l->needs && l->wanted && l->takes && l->leader && l->uses &&
+           l->left && l->values && l->roots;
 }
 
 bool eddy__nodes_begin(node_list *l, const node_run *r, eddy_arena *arena, const eddy_graph *body,
@@ -221,7 +221,7 @@ static bool make_dense(const node_list *l, node_run *r, eddy_tensor t)
     for (int d = 0; d < row.shape.rank; d++) row.shape.dim[d] = row.shape.dim[d + 1];
     v->array = eddy__rows_stack(v->rows, row, &r->allocator, node->name, r->error);
     if (v->array) v->type.shape = eddy_array_shape(v->array);
-    return v->array != NULL;
+    return v->array || (r->error->status == EDDY_OK && eddy__node_run_full(r, node->name));
 }
 
 static bool read_inputs(node_list *l, node_run *r, const eddy_node *node, eddy_buffer *b)
@@ -258,24 +258,9 @@ static bool infer(const node_list *l, node_run *r, const eddy_node *node, const 
                                    "%s: the shape of output %d depends on data [node '%s']",
                                    node->op->name, k, node->name);
     return n_out == node->n_outputs ||
-           eddy__error_set(r->error, EDDY_INTERNAL, "%s: the number of outputs has changed "
-                           "[node '%s']", node->op->name, node->name);
-}
-
-static void free_base(void *base, void *data)
-{
-    (void)data;
-    eddy_array_free(base);
-}
-
-/* The elements of a with another shape. */
-static eddy_array *view(eddy_array *a, eddy_shape shape)
-{
-    if (eddy_shape_equal(eddy_array_shape(a), shape)) return eddy_array_retain(a);
-    eddy_array *v =
-        eddy_array_adopt(eddy_array_dtype(a), shape, eddy_array_data(a), free_base, a);
-    if (v) eddy_array_retain(a);
-    return v;
+           eddy__error_set(r->error, EDDY_INTERNAL,
+                           "%s: the number of outputs is %d now, but was %d before [node '%s']",
+                           node->op->name, n_out, (int)node->n_outputs, node->name);
 }
 
 /* Output 0 is input 0, perhaps with another shape. */
@@ -313,7 +298,7 @@ static bool compute(node_list *l, node_run *r, const eddy_node *node, eddy_buffe
     if (alias || may_overwrite(l, node, types))
         from = eddy__nodes_value(l, node->inputs[0])->array;
     for (int k = 0; k < node->n_outputs; k++) {
-        eddy_array *a = from ? view(from, types[k].shape)
+        eddy_array *a = from ? eddy__array_reshaped(from, types[k].shape)
                              : eddy_array_new_in(&r->allocator, types[k].dtype, types[k].shape);
         out[k] = eddy__value_of_array(a);
         if (!a) return eddy__node_run_full(r, node->name);

@@ -57,7 +57,7 @@ static bool keep_result(node_run *r, const eddy_node *node, cut_use use, int out
     if (row.shape.rank > 0) row.shape.rank--;
     for (int d = 0; d < row.shape.rank; d++) row.shape.dim[d] = row.shape.dim[d + 1];
     to->array = eddy__rows_stack(to->rows, row, &r->allocator, node->name, r->error);
-    return to->array != NULL;
+    return to->array || (r->error->status == EDDY_OK && eddy__node_run_full(r, node->name));
 }
 
 static bool run_together(node_run *r, eddy_arena *arena, const stages *t, const stage_run *run,

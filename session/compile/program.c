@@ -365,8 +365,8 @@ static bool carried_types_stay(assembly *a)
         const eddy_type t = a->program->carried[j].type, u = a->types[j];
         if (t.dtype == u.dtype && eddy_shape_equal(t.shape, u.shape)) continue;
         snprintf(what, sizeof what,
-                 "the shape of loop variable %d changes from %s to %s in an iteration", (int)a->program->carried[j].index,
-                 eddy_type_print(t, before, sizeof before),
+                 "the shape of loop variable %d changes from %s to %s in an iteration",
+                 (int)a->program->carried[j].index, eddy_type_print(t, before, sizeof before),
                  eddy_type_print(u, after, sizeof after));
         refuse(a, EDDY_UNIMPLEMENTED, what);
         return note_varying(a);
@@ -490,40 +490,6 @@ static void map_loop_outputs(const eddy_program *p, const eddy_node *node, body_
 
 /* ------------------------------------------------------------- the program -- */
 
-/* That of rows of a carried value, which nobody computes. */
-static bool stack_type(compile *c, const eddy_node *node, int64_t k, eddy_type *t)
-{
-    const eddy_loop_attrs *a = node->attrs;
-    const int64_t out = a->outs.at[2 * (a->conditional + a->n_carried + k)];
-    const eddy_program *p = c->bodies[node->id]->program;
-    *t = eddy__concrete_type(c, node->inputs[a->counted + out - 2]);
-    if (t->shape.rank == EDDY_MAX_RANK)
-        return eddy__error_set(c->error, EDDY_LIMIT,
-                               "%s: a stack would have too many dimensions [node '%.200s']",
-                               node->op->name, node->name);
-    for (int d = t->shape.rank++; d > 0; d--) t->shape.dim[d] = t->shape.dim[d - 1];
-    t->shape.dim[0] = p->open ? 0 : p->most;
-    return true;
-}
-
-/* The concrete types of a node's outputs; those that nobody needs are empty. */
-static bool set_types(compile *c, const eddy_node *node)
-{
-    const body_use *u = c->bodies[node->id];
-    eddy_type      *types = eddy__plan_alloc(c, (size_t)node->n_outputs + 1, sizeof *types);
-    if (!types) return false;
-    for (int k = 0; k < node->n_outputs; k++) {
-        const eddy_loop_attrs *a = node->op->flags & EDDY_OP_LOOP ? node->attrs : NULL;
-        types[k] = u->output[k] >= 0 ? u->program->outputs[u->output[k]]
-                                     : (eddy_type){ node->outputs[k].dtype, EDDY_SHAPE(0) };
-        if (u->output[k] < 0 && u->outs[k] && a && k >= a->n_carried &&
-            k < a->n_carried + a->n_stacked && !stack_type(c, node, k - a->n_carried, &types[k]))
-            return false;
-    }
-    c->info[node->id].types = types;
-    return true;
-}
-
 /* What the nodes of a program need together. */
 typedef struct wants {
     uint8_t     *outs, *takes;      /* by carried value; by input */
@@ -602,7 +568,7 @@ static bool make_program(compile *c, const eddy_node *node)
 
 bool eddy__body_compile(compile *c, const eddy_node *node)
 {
-    return (c->bodies[node->id]->program || make_program(c, node)) && set_types(c, node);
+    return (c->bodies[node->id]->program || make_program(c, node)) && eddy__body_set_types(c, node);
 }
 
 void eddy__program_free(eddy_program *p)

@@ -106,6 +106,8 @@ bool eddy__body_find_inputs(compile *c, const eddy_node *node);
 /* Compiles the program of the node, or finds the one that it shares, and sets the types of its
  * outputs. */
 bool eddy__body_compile(compile *c, const eddy_node *node);
+/* Sets the types of its outputs; those that nobody needs are empty. */
+bool eddy__body_set_types(compile *c, const eddy_node *node);
 /* Sets the size of the scratch memory of the instruction; then, the memory. */
 void eddy__program_prepare(instruction *i);
 void eddy__program_attach(instruction *i);

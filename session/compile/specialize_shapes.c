@@ -188,8 +188,8 @@ static bool infer(compile *c, const eddy_node *node)
     if (info->dynamic && c->plan->embedded) {
         c->varies = true;
         return eddy__error_set(c->error, EDDY_UNIMPLEMENTED,
-                               "%s: the shape depends on data [node '%s']", node->op->name,
-                               node->name);
+                               "%s: the shape of output %d depends on data [node '%s']",
+                               node->op->name, 0, node->name);
     }
     bool known = true;
     for (int k = 0; k < n_out; k++) known = known && eddy_shape_is_known(info->types[k].shape);

@@ -43,7 +43,8 @@ START_TEST(appended)
 {
     trial       t = trial_begin((unsigned)_i);
     eddy_tensor n = fed(&t, eddy_array_new(EDDY_INT32, EDDY_SCALAR));
-    eddy_tensor x[] = { fed_numbers(&t, EDDY_SHAPE(2), -1, 1), fed_numbers(&t, EDDY_SCALAR, 0.2, 0.8) };
+    eddy_tensor x[] = { fed_numbers(&t, EDDY_SHAPE(2), -1, 1),
+                        fed_numbers(&t, EDDY_SCALAR, 0.2, 0.8) };
     eddy_tensor y = grow_in(FUNCTION(append, x[1]), n, x[0], _i % 2 ? -1 : 7);
     for (int count = 0; count < 8; count += 1 + (count > 2) * 3) {
         eddy_array_set(array_of(&t, n), 0, count);
@@ -109,8 +110,10 @@ BODY(sum_of_range, Add(x[0], 1),
 BODY(sum_of_large, Add(x[0], 1),
      Mul(Add(x[1], Sum(Square(eddy_boolean_mask(x[1], Greater(x[1], 0))))), 0.5))
 BODY(sum_of_first, Add(x[0], 1),
-     Add(x[1], Sum(Sin(Mul(x[1], eddy_gather(c[0], eddy_range(eddy_number(x[0].graph, EDDY_INT32, 0),
-         x[0], eddy_number(x[0].graph, EDDY_INT32, 1))))))))
+     Add(x[1],
+         Sum(Sin(Mul(x[1],
+                     eddy_gather(c[0], eddy_range(eddy_number(x[0].graph, EDDY_INT32, 0), x[0],
+                                                  eddy_number(x[0].graph, EDDY_INT32, 1))))))))
 
 START_TEST(sizes_from_iterations)
 {

@@ -6,7 +6,6 @@
 #include "tests/lib/golden.h"
 
 #include <pthread.h>
-#include <time.h>
 
 static const eddy_shape scalar_and_vector[] = { { 0 }, { .rank = 1, .dim = { EDDY_ANY } } };
 
@@ -50,7 +49,8 @@ START_TEST(prints_once)
 END_TEST
 
 BODY(add_a_draw, Add(x[0], 1),
-     eddy_concat(EDDY_LIST(x[1], eddy_random_uniform(x[1].graph, EDDY_SHAPE(1), .dtype = EDDY_FLOAT64)),
+     eddy_concat(EDDY_LIST(x[1],
+                           eddy_random_uniform(x[1].graph, EDDY_SHAPE(1), .dtype = EDDY_FLOAT64)),
                  0))
 START_TEST(draws_differ)
 {
@@ -94,7 +94,7 @@ END_TEST
 
 /* ------------------------------------------------------------------- nesting -- */
 
-BODY(square_or_sine, eddy_concat(EDDY_LIST(Square(x[0]), x[0]), 0))
+BODY(squared, Square(x[0]))
 BODY(halved, Mul(x[0], 0.5))
 static int inner_growth(eddy_list in, eddy_tensor *y, void *context)
 {
@@ -103,8 +103,8 @@ static int inner_growth(eddy_list in, eddy_tensor *y, void *context)
     y[0] = Add(x[0], 1);
     y[1] = Sin(Mul(grow_in(PLAIN(longer), x[0], x[1]), c[0]));
     eddy_iterate(2, PLAIN(halved), EDDY_LIST(y[1]), z);
-    eddy_cond(Greater(x[0], 1), PLAIN(square_or_sine), PLAIN(halved), &branch, EDDY_LIST(z[0]));
-    y[1] = branch;
+    eddy_cond(Greater(x[0], 1), PLAIN(squared), PLAIN(halved), &branch, EDDY_LIST(z[0]));
+    y[1] = eddy_concat(EDDY_LIST(branch, Mul(eddy_index(branch, ":2"), c[0])), 0);
     return 2;
 }
 
@@ -135,9 +135,9 @@ START_TEST(in_segments)
 END_TEST
 
 /* A loop over rows: sizes from the row. Its stacks are ordinary tensors. */
-BODY(prefix_sum, Add(x[0], Sum(Sin(Mul(x[0], eddy_cast(eddy_range(
+BODY(prefix_sum, Add(x[0], Sum(Sin(Mul(Mul(x[0], 0.2), eddy_cast(eddy_range(
          eddy_number(x[0].graph, EDDY_INT32, 0), x[1], eddy_number(x[0].graph, EDDY_INT32, 1)),
-         EDDY_FLOAT64))))), Square(x[0]))
+         EDDY_FLOAT64))))), Sin(x[0]))
 START_TEST(over_rows)
 {
     trial         t = trial_begin((unsigned)_i);
@@ -150,7 +150,7 @@ START_TEST(over_rows)
     for (int count = 0; count <= 4; count += 1 + (count > 1)) {
         eddy_array_set(array_of(&t, n), 0, count);
         is_shaped(&t, y[1], EDDY_SHAPE(4));
-        check_slopes(&t, Add(y[0], Sum(Sin(y[1]))), 1, &x, 2);
+        check_slopes(&t, Add(Sin(y[0]), Sum(y[1])), 1, &x, 2);
     }
     trial_end(&t);
 }
@@ -169,7 +169,8 @@ START_TEST(mapped)
 {
     trial       t = trial_begin((unsigned)_i);
     eddy_tensor x = fed_numbers(&t, EDDY_SHAPE(4, 2), -1, 1), y, one, first;
-    ck_assert_msg(eddy_vmap(PLAIN(grown), EDDY_LIST(x), &y) == 1, "%s", eddy_graph_message(t.graph));
+    ck_assert_msg(eddy_vmap(PLAIN(grown), EDDY_LIST(x), &y) == 1, "%s",
+                  eddy_graph_message(t.graph));
     first = eddy_index(x, "1");
     grown(EDDY_LIST(first), &one, NULL);
     eddy_array *all = value(&t, y), *row = value(&t, one);
@@ -185,7 +186,8 @@ END_TEST
 START_TEST(forward_mode)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor x = fed_numbers(&t, EDDY_SHAPE(2), -1, 1), v = fed_numbers(&t, EDDY_SHAPE(2), -1, 1);
+    eddy_tensor x = fed_numbers(&t, EDDY_SHAPE(2), -1, 1),
+                v = fed_numbers(&t, EDDY_SHAPE(2), -1, 1);
     eddy_tensor y = grow_in(PLAIN(longer_sine), whole(&t, 3), x), dy, dx;
     eddy_jvp(EDDY_LIST(y), EDDY_LIST(x), EDDY_LIST(v), &dy);
     eddy_tensor u = fed_numbers(&t, EDDY_SHAPE(5), -1, 1);
@@ -220,8 +222,8 @@ END_TEST
 /* ---------------------------------------------------------- many iterations -- */
 
 /* The last 100 elements at most. */
-BODY(window, Add(x[0], 1), eddy_index(eddy_concat(EDDY_LIST(x[1], eddy_index(Mul(x[1], 0.5), "-1:")), 0),
-                                      "-100:"))
+BODY(window, Add(x[0], 1),
+     eddy_index(eddy_concat(EDDY_LIST(x[1], eddy_index(Mul(x[1], 0.5), "-1:")), 0), "-100:"))
 START_TEST(ten_thousand)
 {
     trial       t = trial_begin(0);
@@ -234,6 +236,30 @@ START_TEST(ten_thousand)
     ck_assert_int_le(eddy_session_plan_info(t.session).plans, 8);
     eddy_array_free(a), eddy_array_free(b);
     trial_end(&t);
+}
+END_TEST
+
+/* A callable, and a session that measures, run such a loop like any other. */
+START_TEST(callables_and_profiles)
+{
+    eddy_graph   *g = eddy_graph_new();
+    eddy_tensor   n = eddy_placeholder(g, "n", EDDY_INT32, EDDY_SCALAR);
+    eddy_tensor   y = Sum(grow_in(PLAIN(longer), n, eddy_ones(g, F64, EDDY_SHAPE(1))));
+    eddy_session *s = eddy_session_new(g, .profile = true);
+    eddy_callable *c = eddy_callable_new(s, EDDY_LIST(n), EDDY_LIST(y));
+    eddy_array    *a = NULL, *count = eddy_array_of(EDDY_INT32, 0);
+    for (int k = 0; k < 4; k++) {
+        eddy_array_set(count, 0, k);
+        ck_assert_int_eq(eddy_callable_run(c, (const eddy_array *[]){ count }, &a), EDDY_OK);
+        double want = 1, first = 1;
+        for (int i = 0; i < k; i++) want = want / 2 + first, first /= 2;
+        ck_assert_double_eq_tol(eddy_array_item(a), want, 1e-15);
+    }
+    ck_assert_int_gt(eddy_callable_plan_info(c).instructions, 0);
+    eddy_array_free(a), eddy_array_free(count);
+    eddy_callable_free(c);
+    eddy_session_free(s);
+    eddy_graph_free(g);
 }
 END_TEST
 
@@ -294,6 +320,10 @@ BODY(wider, Add(x[0], 1), eddy_concat(EDDY_LIST(x[1], x[1]), 1))
 BODY(range_of, Add(x[0], 1), eddy_range(eddy_number(x[0].graph, EDDY_INT32, 0), x[0],
                                         eddy_number(x[0].graph, EDDY_INT32, 1)))
 
+BODY(only_element_is_small, Less(eddy_squeeze(x[0]), 100))
+BODY(itself_twice, eddy_concat(EDDY_LIST(x[0], x[0]), 0))
+BODY(positive, Add(x[0], 1), eddy_boolean_mask(x[1], Greater(x[1], 0)))
+
 static void says(eddy_tensor y, size_t max_bytes)
 {
     eddy_session *s = eddy_session_new(y.graph, .max_bytes = max_bytes);
@@ -310,8 +340,9 @@ START_TEST(messages)
     trial            t = trial_begin(0);
     eddy_graph      *g = t.graph;
     eddy_tensor      zero = eddy_number(g, EDDY_INT32, 0), x = eddy_ones(g, F64, EDDY_SHAPE(1));
-    eddy_tensor      six = eddy_number(g, EDDY_INT32, 6), ten = eddy_number(g, EDDY_INT32, 10), y[4];
+    eddy_tensor six = eddy_number(g, EDDY_INT32, 6), ten = eddy_number(g, EDDY_INT32, 10), y[4];
     eddy_tensor      m = eddy_ones(g, F64, EDDY_SHAPE(2, 2)), any;
+    eddy_tensor      three = eddy_const(g, F64, EDDY_SHAPE(3), (double[]){ 1, -1, 2 });
     const eddy_shape matrix[] = { { 0 }, EDDY_SHAPE(EDDY_ANY, 2) };
     golden_begin("control/growing");
     says(grow_in(FUNCTION(divides, six), ten, x), 0);
@@ -320,6 +351,14 @@ START_TEST(messages)
     eddy_while_loop(FUNCTION(fewer, ten), PLAIN(wider), EDDY_LIST(zero, any), y, matrix);
     golden_graph(g);
     eddy_loop(PLAIN(range_of), EDDY_LIST(zero), EDDY_LIST(), y, 3);
+    says(y[1], 0);
+    says(eddy_reshape(y[1], EDDY_SHAPE(-1, 2)), 0);
+    says(Sum(eddy_reshape_like(eddy_ones(g, I32, EDDY_SHAPE(6)), y[1])), 0);
+    eddy_while_loop(PLAIN(only_element_is_small), PLAIN(itself_twice), EDDY_LIST(x), y,
+                    &EDDY_SHAPE(EDDY_ANY), .name = "vector");
+    says(y[0], 0);
+    eddy_while_loop(FUNCTION(fewer, ten), PLAIN(positive), EDDY_LIST(zero, three), y,
+                    .name = "shorter");
     says(y[1], 0);
     eddy_tensor printed = eddy_print(x, .message = "x", .write = note);
     says(grow_in(PLAIN(longer), ten, printed), 0);
@@ -347,6 +386,7 @@ Suite *growing_runs_suite(void)
     tcase_add_loop_test(c, forward_mode, 0, 4);
     tcase_add_test(c, files);
     tcase_add_test(c, ten_thousand);
+    tcase_add_test(c, callables_and_profiles);
     tcase_add_test(c, messages);
     tcase_set_tags(threads, "threads");
     tcase_add_test(threads, at_the_same_time);
