@@ -169,7 +169,7 @@ static bool carried_fit(eddy_infer *c, const eddy_loop_attrs *a)
                                    "The shape for loop variable %lld is not an invariant for the "
                                    "loop. It enters the loop with shape %s, but has shape %s after "
                                    "one iteration. Provide shape invariants using the "
-                                   "`shape_invariants` argument of while_loop",
+                                   "`shape_invariants` argument",
                                    (long long)j,
                                    eddy_shape_print(from.shape, before, sizeof before),
                                    eddy_shape_print(to.shape, after, sizeof after));

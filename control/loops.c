@@ -359,6 +359,7 @@ int eddy_loop_with(const eddy_loop_args *given)
         .what = "loop", .scope = eddy__name_or(a.name, "loop"), .body = &a.f, .carried = a.carried,
         .rows = a.rows, .trips = a.rows.count > 0 ? -1 : a.count, .reverse = a.reverse,
         .n_stacked = -1, .recompute = a.recompute, .segment = a.segment,
+        .invariants = a.shape_invariants,
     };
     eddy_graph *g = graph_of("loop", a.carried, a.rows, &a.f);
     if (g && a.iterations.graph && !read_iterations(&s, g, a.iterations)) return 0;
@@ -420,6 +421,7 @@ static int build_fold(const char *what, const char *scope, eddy_fold_args a, boo
         .what = what, .scope = eddy__name_or(a.name, scope), .body = &a.f, .carried = a.initializer,
         .rows = a.elems, .trips = -1, .reverse = a.reverse, .stack_carried = stacks,
         .only_stacks = stacks, .recompute = a.recompute, .segment = a.segment,
+        .invariants = a.shape_invariants,
     };
     const int n = build_loop(g, &s, a.out);
     for (int k = 0; k < n && stacks && from_rows; k++) {

@@ -101,6 +101,29 @@ START_TEST(evaluated)
 }
 END_TEST
 
+/* Folds and loops over rows, with an accumulator that grows. */
+BODY(joined, eddy_concat(EDDY_LIST(Sin(x[0]), Mul(x[1], x[1])), 0))
+BODY(joined_and_row, eddy_concat(EDDY_LIST(Sin(x[0]), Mul(x[1], x[1])), 0), Mul(Sum(x[0]), x[1]))
+
+START_TEST(over_rows)
+{
+    trial       t = trial_begin((unsigned)_i);
+    eddy_tensor x[] = { fed_numbers(&t, EDDY_SHAPE(2), -1, 1),
+                        fed_numbers(&t, EDDY_SHAPE(3, 2), -1, 1) }, y[2];
+    const eddy_shape any = EDDY_SHAPE(EDDY_ANY);
+    ck_assert_int_eq(eddy_foldl(PLAIN(joined), EDDY_LIST(x[1]), y, EDDY_LIST(x[0]),
+                                .shape_invariants = &any), 1);
+    check_slopes(&t, y[0], 2, x, 3);
+    ck_assert_int_eq(eddy_foldr(PLAIN(joined), EDDY_LIST(x[1]), y, .shape_invariants = &any), 1);
+    check_slopes(&t, y[0], 1, x + 1, 2);
+    ck_assert_int_eq(eddy_loop(PLAIN(joined_and_row), EDDY_LIST(x[0]), EDDY_LIST(x[1]), y,
+                               .shape_invariants = &any), 2);
+    check_slopes(&t, y[1], 2, x, 2);
+    check_slopes(&t, Add(Sum(y[0]), y[1]), 2, x, 2);
+    trial_end(&t);
+}
+END_TEST
+
 /* ------------------------------------------------- sizes from the iteration -- */
 
 BODY(sum_of_range, Add(x[0], 1),
@@ -147,6 +170,7 @@ Suite *growing_loops_suite(void)
     tcase_add_loop_test(c, appended, 0, 6);
     tcase_add_loop_test(c, rows_of_products, 0, 6);
     tcase_add_loop_test(c, evaluated, 0, 4);
+    tcase_add_loop_test(c, over_rows, 0, 6);
     tcase_add_loop_test(c, sizes_from_iterations, 0, 4);
     suite_add_tcase(s, c);
     return s;
