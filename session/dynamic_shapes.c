@@ -61,7 +61,8 @@ static bool list_planned(const cut_list *l, int32_t level, eddy_error *error)
         if (dynamic && !may_be_staged(w, id, error)) return false;
         for (int k = 0; k < node->n_outputs && !w->alone[id]; k++) {
             const eddy_tensor y = eddy__tensor_at(w->graph, id, k);
-            if ((dynamic || w->crosses[w->first[id] + k]) && !eddy__walk_is_fed(w, y)) add_cut(l, y, CUT_FED);
+            if ((dynamic || w->crosses[w->first[id] + k]) && !eddy__walk_is_fed(w, y))
+                add_cut(l, y, CUT_FED);
         }
     }
     return true;
@@ -100,7 +101,8 @@ static void list_runs(cut_list *l, int32_t level)
         for (int32_t other = id; other <= w->last; other++) {
             const eddy_node *node = w->graph->nodes[other];
             if (!is_alone_in(w, other, level)) continue;
-            if (other != id && !(eddy__walk_has_body(node) && eddy__may_share(first, node))) continue;
+            if (other != id && !(eddy__walk_has_body(node) && eddy__may_share(first, node)))
+                continue;
             t->members[t->n_members++] = other;
             r->n++;
             t->acts = t->acts || (eddy__walk_has_body(node) && eddy__body_acts(node));

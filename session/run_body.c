@@ -214,10 +214,12 @@ static bool loop_fail(loop_run *l, bool condition)
     const eddy_error e = *l->r->error;
     const char      *name = l->node->name;
     if (condition)
-        return fail(l->r, l->node, l->in, e.status, "%s [condition of '%.200s' before iteration %lld]",
-                    e.message, name, (long long)l->i);
-    return !l->a->segmented && fail(l->r, l->node, l->in, e.status, "%s [iteration %lld of '%.200s']",
-                                    e.message, (long long)l->i, name);
+        return fail(l->r, l->node, l->in, e.status,
+                    "%s [condition of '%.200s' before iteration %lld]", e.message, name,
+                    (long long)l->i);
+    return !l->a->segmented &&
+           fail(l->r, l->node, l->in, e.status, "%s [iteration %lld of '%.200s']", e.message,
+                (long long)l->i, name);
 }
 
 static int64_t rows_of(const node_value *v)

@@ -111,7 +111,10 @@ static bool find_alone(stage_walk *w)
 }
 
 /* The node needs the value or the type of input i. */
-static bool takes(const stage_walk *w, int32_t id, int i) { return !w->alone[id] || w->takes[id][i]; }
+static bool takes(const stage_walk *w, int32_t id, int i)
+{
+    return !w->alone[id] || w->takes[id][i];
+}
 
 static void mark_output(stage_walk *w, eddy_tensor t, uint8_t how)
 {
@@ -243,7 +246,8 @@ static void find_stages(stage_walk *w, int32_t levels)
  * might compute other last bits than those that determined a shape. */
 static void mark_crossing(stage_walk *w, eddy_tensor x, int32_t reader)
 {
-    if (w->stage[x.node] > 0 && (reader == 0 || reader > w->stage[x.node]) && !eddy__walk_is_fed(w, x))
+    if (w->stage[x.node] > 0 && (reader == 0 || reader > w->stage[x.node]) &&
+        !eddy__walk_is_fed(w, x))
         w->crosses[w->first[x.node] + x.output] = 1;
 }
 

@@ -114,8 +114,9 @@ START_TEST(over_rows)
     ck_assert_int_eq(eddy_foldl(PLAIN(joined), EDDY_LIST(x[1]), y, EDDY_LIST(x[0]),
                                 .shape_invariants = &any), 1);
     check_slopes(&t, y[0], 2, x, 3);
-    ck_assert_int_eq(eddy_foldr(PLAIN(joined), EDDY_LIST(x[1]), y, .shape_invariants = &any), 1);
-    check_slopes(&t, y[0], 1, x + 1, 2);
+    ck_assert_int_eq(eddy_foldr(PLAIN(joined), EDDY_LIST(x[1]), y, EDDY_LIST(x[0]),
+                                .shape_invariants = &any), 1);
+    check_slopes(&t, y[0], 2, x, 2);
     ck_assert_int_eq(eddy_loop(PLAIN(joined_and_row), EDDY_LIST(x[0]), EDDY_LIST(x[1]), y,
                                .shape_invariants = &any), 2);
     check_slopes(&t, y[1], 2, x, 2);
