@@ -26,12 +26,9 @@ bool eddy__reads_rows(const eddy_node *node)
            node->op == &eddy_op_shape_tensor;
 }
 
-bool eddy__yields_rows(const eddy_node *node, const bool *in)
+bool eddy__yields_rows(const eddy_node *node, const bool in[2])
 {
-    if (node->op == &eddy_op_reshape_like) return in[1];
-    for (int i = 0; i < node->n_inputs; i++)
-        if (in[i] && is_rowwise(node)) return true;
-    return false;
+    return node->op == &eddy_op_reshape_like ? in[1] : is_rowwise(node) && (in[0] || in[1]);
 }
 
 bool eddy__stack_row(node_run *r, const node_value *v, int64_t i, const char *name, node_value *out)

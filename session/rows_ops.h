@@ -8,8 +8,8 @@
 /* The gradient of a loop over rows, or with a limit, contains these on stacks: sums of gradients of a
  * stack, zeros, the number of its rows, and products of all rows, for which they are one matrix. */
 bool eddy__reads_rows(const eddy_node *node);
-/* Whether its result has rows if those of its inputs have that are marked. */
-bool eddy__yields_rows(const eddy_node *node, const bool *in);
+/* Whether its result has rows, where the first input has, or some other one. */
+bool eddy__yields_rows(const eddy_node *node, const bool in[2]);
 
 /* Runs such a node of g on inputs of which at least one has rows. */
 bool eddy__run_rows(node_run *r, const eddy_graph *g, const eddy_node *node, const node_value *in,
