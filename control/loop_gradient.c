@@ -171,9 +171,9 @@ static bool is_captured(const backward *b, eddy_tensor t)
 {
     return argument_number(b, t) >= b->n_carried + b->n_sliced;
 }
-/* Capture i of the new body is a carried value of which it needs the type. If no iteration can change
- * its shape, the initial value has the same. Otherwise it gets a stack, of which a session keeps
- * nothing where the shape turns out to stay the same. */
+/* Capture i of the new body is a carried value of which it needs the type. If no iteration can
+ * change its shape, the initial value has the same. Otherwise it gets a stack, of which a session
+ * keeps nothing where the shape turns out to stay the same. */
 static bool is_initial(const backward *b, int i)
 {
     const int at = argument_number(b, b->e.captures[i]);

@@ -9,9 +9,9 @@
  * compilation lacks their elements. A run with several of these in sequence takes several
  * stages.
  *
- * A Loop whose shapes only a run of its body tells is also found when it cannot be compiled. It runs
- * outside of plans (run_body.h), after the plan of its stage, and with it the loops that do the same
- * or that read its stacks: the rows of these may differ in shape. */
+ * A Loop whose shapes only a run of its body tells is also found when it cannot be compiled. It
+ * runs outside of plans (run_body.h), after the plan of its stage, and with it the loops that do
+ * the same or that read its stacks: the rows of these may differ in shape. */
 #include "session/compile/program.h"
 #include "session/dynamic_shapes.h"
 #include "session/stage_walk.h"

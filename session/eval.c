@@ -241,8 +241,8 @@ static bool has_body(const eddy_node *node) { return node->op->flags & EDDY_OP_B
 
 static bool reads_rows(const eddy_node *node) { return has_body(node) || eddy__reads_rows(node); }
 
-/* The array that node reads as input i, or a buffer of unknown shape for rows. A kernel may read a variable's storage directly, except
- * a kernel that changes it at other positions than it reads. */
+/* The array that node reads as input i, or a buffer of unknown shape for rows. A kernel may read a
+ * variable's storage directly, except one that changes it at other positions than it reads. */
 static bool input(evaluation *l, const eddy_node *node, int i, eddy_buffer *b)
 {
     enum { CAREFUL = EDDY_OP_UPDATES | EDDY_OP_IN_PLACE };
@@ -486,9 +486,8 @@ static eddy_array *evaluate(eddy_session *s, eddy_tensor t, eddy_error *error)
     eddy__running_begin(&here, s);
     need_node(&l, t.node);
     if (compute_listed(&l))
-        a = is_variable(node)               ? current_value(&l, node)
-            : cached_rows(l.cache, t) ? stacked(&l, t)
-                                      : cached_value(l.cache, t);
+        a = is_variable(node) ? current_value(&l, node)
+            : cached_rows(l.cache, t) ? stacked(&l, t) : cached_value(l.cache, t);
     eddy__running_end(&here);
     pthread_rwlock_unlock(&s->state_lock);
     return a;
@@ -594,8 +593,8 @@ eddy_status eddy_eval_print(eddy_tensor t, FILE *to)
         return eddy_session_status(s);
     }
     const eddy_type of = { eddy_array_dtype(a), eddy_array_shape(a) };
-    fprintf(to, "%s:%d %s %s\n", eddy_name_of(t), (int)t.output,
-            eddy_type_print(of, type, sizeof type),
+    eddy_type_print(of, type, sizeof type);
+    fprintf(to, "%s:%d %s %s\n", eddy_name_of(t), (int)t.output, type,
             eddy_array_print(a, MOST, values, sizeof values));
     return EDDY_OK;
 }

@@ -153,8 +153,9 @@ static bool each_row(node_run *r, const eddy_graph *g, const eddy_node *node, co
 
 /* ---------------------------------------------------------- all rows as one -- */
 
-/* The elements of all rows, which may be stacks themselves. Where the rows agree in shape, the stack
- * is an ordinary one, whose rows that no iteration wrote are 0. False if there are too many. */
+/* The elements of all rows, which may be stacks themselves. Where the rows agree in shape, the
+ * stack is an ordinary one, whose rows that no iteration wrote are 0. False if there are too
+ * many. */
 static bool count_elements(const row_list *rows, int64_t *count)
 {
     bool    agree = rows->n > 0, fits = true;

@@ -74,7 +74,7 @@ static int64_t most_roots(int n, const body_call *calls)
     return most;
 }
 
-/* The lists of the condition and of the body, and the marks of the carried values that they need. */
+/* The lists of the condition and of the body, and marks of the carried values that they need. */
 static bool loop_lists(const node_run *r, eddy_arena *arena, int n, const body_call *calls,
                        bool quiet, root_list *roots, uint8_t *carried, node_list *condition,
                        node_list *body)
@@ -207,8 +207,8 @@ typedef struct loop_run {
     int64_t                i, n, rows, row;     /* rows: of stacks; row: of this iteration */
 } loop_run;
 
-/* The error so far, and where it occurred: in iteration l->i, or in the condition before it. A loop of
- * segments adds nothing. */
+/* The error so far, and where it occurred: in iteration l->i, or in the condition before it. A loop
+ * of segments adds nothing. */
 static bool loop_fail(loop_run *l, bool condition)
 {
     const eddy_error e = *l->r->error;

@@ -134,8 +134,8 @@ static bool note_missing_size(assembly *a)
     return false;
 }
 
-/* Only a run of the body tells the shapes in it, or those of loop variables. The outermost node runs
- * by itself then. Returns false. */
+/* Only a run of the body tells the shapes in it, or those of loop variables. The outermost node
+ * runs by itself then. Returns false. */
 static bool note_varying(assembly *a)
 {
     compile *c = a->c;

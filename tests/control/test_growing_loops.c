@@ -1,5 +1,5 @@
-/* test_growing_loops.c -- loops whose variables change their shape, or in whose bodies shapes depend
- * on the iteration. */
+/* test_growing_loops.c -- loops whose variables change their shape, or in whose bodies shapes
+ * depend on the iteration. */
 #include "build/gen/suites.h"
 #include "tests/lib/control_checks.h"
 #include "tests/lib/finite_differences.h"
