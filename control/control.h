@@ -130,8 +130,8 @@ typedef struct eddy_while_args {
     eddy_function body;             /* of the loop variables: their next values */
     eddy_list     loop_vars;        /* initial values, of any dtypes and shapes */
     eddy_tensor  *out;
-    /* for each loop variable a shape that fits all its values, with EDDY_ANY where they differ;
-     * NULL: the shapes of the initial values */
+    /* for each loop variable a shape that fits all its values, with EDDY_ANY where they may differ;
+     * NULL: the static shapes of the initial values */
     const eddy_shape *shape_invariants;
     /* -1: no limit. Memory for the gradient is planned for this number of iterations up to 65536;
      * with a higher limit or none, it grows in the run */
@@ -145,7 +145,10 @@ typedef struct eddy_while_args {
 } eddy_while_args;
 
 /* Repeats loop_vars = body(loop_vars) while cond(loop_vars) is true; the results are the final
- * values. A loop variable keeps its dtype, and in one run its shape.
+ * values. A loop variable keeps its dtype, and its shape where the shape invariant is known: a body
+ * that changes it, or an initial value that does not fit the invariant, is BAD_SHAPE. A loop whose
+ * shapes change, or in whose body they depend on the iteration, is not compiled: its body runs node
+ * by node. Such a loop cannot wait for a side effect in the same run (UNIMPLEMENTED).
  *
  *   eddy_while_loop(below_ten, add_one, EDDY_LIST(zero), &y, .maximum_iterations = 100);
  *
@@ -180,6 +183,7 @@ typedef struct eddy_loop_args {
     eddy_tensor   iterations;       /* int32 or int64 scalar; default: all rows, or `count` */
     eddy_recompute recompute;       /* values kept for the gradient */
     int64_t       segment;          /* iterations of a segment; 0: as recompute says */
+    const eddy_shape *shape_invariants;     /* of carried, as in eddy_while_loop; default NULL */
 } eddy_loop_args;
 
 /* The general loop: f gets the carried values and then one row (along axis 0) of each tensor in
@@ -201,6 +205,7 @@ typedef struct eddy_fold_args {
     const char   *name;             /* default "scan", "foldl", "foldr" */
     eddy_recompute recompute;       /* values kept for the gradient */
     int64_t       segment;          /* iterations of a segment; 0: as recompute says */
+    const eddy_shape *shape_invariants;     /* of the accumulators, as in eddy_while_loop */
 } eddy_fold_args;
 
 /* The accumulators after each row, stacked: out[i] = f(out[i - 1], elems[i]). Without an
@@ -209,7 +214,8 @@ EDDY_API int eddy_scan_with(const eddy_fold_args *args);
 #define eddy_scan(...) eddy_scan_with(EDDY_ARGS(eddy_fold_args, __VA_ARGS__))
 
 /* The accumulators after the last row only, from the first row to the last, or from the last to
- * the first. tf.foldl, tf.foldr. */
+ * the first. Only here may accumulators change their shape, since scan stacks them. tf.foldl,
+ * tf.foldr. */
 EDDY_API int eddy_foldl_with(const eddy_fold_args *args);
 EDDY_API int eddy_foldr_with(const eddy_fold_args *args);
 #define eddy_foldl(...) eddy_foldl_with(EDDY_ARGS(eddy_fold_args, __VA_ARGS__))

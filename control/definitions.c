@@ -143,7 +143,16 @@ static bool carried_fit(eddy_infer *c, const eddy_loop_attrs *a)
         const eddy_type from = type_of_node(a->body, 2 + j, 0);
         const eddy_type to = out_type(a->body, a->outs, a->conditional + j);
         if (from.dtype == to.dtype && eddy_shape_compatible(from.shape, to.shape)) continue;
-        return eddy_infer_fail(c, from.dtype == to.dtype ? EDDY_BAD_SHAPE : EDDY_BAD_DTYPE,
+        if (from.dtype == to.dtype)
+            return eddy_infer_fail(c, EDDY_BAD_SHAPE,
+                                   "The shape for loop variable %lld is not an invariant for the "
+                                   "loop. It enters the loop with shape %s, but has shape %s after "
+                                   "one iteration. Provide shape invariants using the "
+                                   "`shape_invariants` argument",
+                                   (long long)j,
+                                   eddy_shape_print(from.shape, before, sizeof before),
+                                   eddy_shape_print(to.shape, after, sizeof after));
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE,
                                "loop variable %lld is %s before an iteration and %s after it",
                                (long long)j, eddy_type_print(from, before, sizeof before),
                                eddy_type_print(to, after, sizeof after));

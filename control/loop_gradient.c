@@ -171,12 +171,14 @@ static bool is_captured(const backward *b, eddy_tensor t)
 {
     return argument_number(b, t) >= b->n_carried + b->n_sliced;
 }
-/* Capture i of the new body is a carried value of which it needs the type. The initial value has
- * the same, so none is kept. */
+/* Capture i of the new body is a carried value of which it needs the type. If no iteration can
+ * change its shape, the initial value has the same. Otherwise it gets a stack, of which a session
+ * keeps nothing where the shape turns out to stay the same. */
 static bool is_initial(const backward *b, int i)
 {
     const int at = argument_number(b, b->e.captures[i]);
-    return at >= 0 && at < b->n_carried && b->e.capture_needs[i] == NEEDS_TYPE;
+    return at >= 0 && at < b->n_carried && b->e.capture_needs[i] == NEEDS_TYPE &&
+           eddy_shape_is_known(eddy__type_of(b->e.captures[i]).shape);
 }
 static bool is_own(const backward *b, eddy_tensor t)
 {

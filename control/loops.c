@@ -43,12 +43,28 @@ static bool spec_is_valid(eddy_graph *g, const loop_spec *s, const eddy_tensor *
     return eddy__graph_ready(g) && rows_are_valid(g, s);
 }
 
+/* The shape invariant of a loop variable fits its initial value. */
+static bool invariant_fits(eddy_graph *g, const loop_spec *s, int j)
+{
+    char             begins[100], given[100];
+    const eddy_shape shape = eddy_shape_of(s->carried.at[j]), invariant = s->invariants[j];
+    if (eddy_shape_compatible(shape, invariant)) return true;
+    eddy_fail(g, EDDY_BAD_SHAPE,
+              "%s: The shape invariant specified for '%.200s' is not compatible with the initial "
+              "shape of the loop variable. It enters the loop with shape %s, but the specified "
+              "shape invariant is %s", s->what, eddy_name_of(s->carried.at[j]),
+              eddy_shape_print(shape, begins, sizeof begins),
+              eddy_shape_print(invariant, given, sizeof given));
+    return false;
+}
+
 /* The tensors that stand for the arguments. */
 static bool make_arguments(trace *t, const loop_spec *s)
 {
     for (int j = 0; j < s->carried.count; j++) {
         const eddy_tensor x = s->carried.at[j];
         eddy_type         type = { eddy_dtype_of(x), eddy_shape_of(x) };
+        if (s->invariants && !invariant_fits(t->graph, s, j)) return false;
         if (s->invariants) type.shape = s->invariants[j];
         t->args[t->n_args++] = eddy__argument(t->graph, type);
     }
@@ -343,6 +359,7 @@ int eddy_loop_with(const eddy_loop_args *given)
         .what = "loop", .scope = eddy__name_or(a.name, "loop"), .body = &a.f, .carried = a.carried,
         .rows = a.rows, .trips = a.rows.count > 0 ? -1 : a.count, .reverse = a.reverse,
         .n_stacked = -1, .recompute = a.recompute, .segment = a.segment,
+        .invariants = a.shape_invariants,
     };
     eddy_graph *g = graph_of("loop", a.carried, a.rows, &a.f);
     if (g && a.iterations.graph && !read_iterations(&s, g, a.iterations)) return 0;
@@ -404,6 +421,7 @@ static int build_fold(const char *what, const char *scope, eddy_fold_args a, boo
         .what = what, .scope = eddy__name_or(a.name, scope), .body = &a.f, .carried = a.initializer,
         .rows = a.elems, .trips = -1, .reverse = a.reverse, .stack_carried = stacks,
         .only_stacks = stacks, .recompute = a.recompute, .segment = a.segment,
+        .invariants = a.shape_invariants,
     };
     const int n = build_loop(g, &s, a.out);
     for (int k = 0; k < n && stacks && from_rows; k++) {

@@ -94,6 +94,14 @@ static inline bool eddy__is_open_stack(const eddy_node *node, int k)
     return k >= a->n_carried && k < a->n_carried + a->n_stacked && eddy__loop_is_open(a);
 }
 
+/* Whether stack k of a loop is that of a carried value before each iteration. If only its type is
+ * read, no plan computes it: all rows have the type of the initial value. */
+static inline bool eddy__stacks_argument(const eddy_loop_attrs *a, int64_t k)
+{
+    const int64_t node = a->outs.at[2 * (a->conditional + a->n_carried + k)];
+    return node >= 2 && node < 2 + a->n_carried;
+}
+
 static inline bool eddy__is_quiet(const eddy_node *node)
 {
     return node->op->flags & EDDY_OP_CASE ? ((const eddy_case_attrs *)node->attrs)->quiet

@@ -28,6 +28,8 @@ ops/arrays/gather.c|batch_dims = %lld is negative|a guard against files: builder
 ops/signal/fft.c|out of memory for a plan of FFTW|its memory is not from an allocator of the library
 session/compile/emit.c|too few buffers were counted|a guard: the count is an upper bound
 session/compile/specialize_shapes.c|'"'"'%s'"'"' reads what has no shape yet|a guard: such an output is only fetched
+session/rows_ops.c|row %lld of a stack has no value [node '"'"'%.200s'"'"']|a guard: a count limits the readers
+session/rows_ops.c|%s: rows of stacks differ in shape: %s and %s [node '"'"'%.200s'"'"']|a guard: terms of a gradient agree
 session/compile/ir.c|a node that only the compiler makes|a guard: nobody else has these definitions'
 
 [ $# -gt 0 ] || set -- graph ops autodiff control layers optim session formats

@@ -185,6 +185,7 @@ static eddy_plan *compile_body(compile *outer, eddy_graph *body, int n_feeds,
                   .open_memory = outer->plan->open_memory };
     eddy_plan *p = make_plan(&c, n_feeds, feeds, fetches, owned);
     outer->body_missing_size = c.missing_size;
+    outer->body_varies = c.varies;
     return p;
 }
 

@@ -4,8 +4,19 @@
 
 #include "session/state/internal.h"
 
+/* A tensor that a stage computes: for the plans of later stages, to which it is fed; for the nodes
+ * of its stage that run outside of plans; an output of these that plans read; or one that only such
+ * nodes read, as rows. */
+typedef enum cut_use { CUT_FED, CUT_ASKED, CUT_RUN, CUT_ROWS } cut_use;
+
+/* Loop or Case nodes that run outside of plans, and as one if they do the same. */
+typedef struct stage_run {
+    int              first, n;      /* of stages.members */
+} stage_run;
+
 /* The stages of runs with these feeds and fetches. Stage i computes cut[end[i - 1]] to
- * cut[end[i]] from the feeds and the results of earlier stages. */
+ * cut[end[i]] from the feeds and the results of earlier stages: those before planned[i] by a plan,
+ * the others by runs[run_end[i - 1]] to runs[run_end[i]], after it. */
 typedef struct stages {
     struct stages *next;
     bool           kept;            /* the session keeps it; otherwise it is freed after the run */
@@ -15,7 +26,12 @@ typedef struct stages {
     eddy_tensor   *sizes;           /* tensors whose elements decide shapes */
     int            n, n_cut;
     eddy_tensor   *cut;
-    int           *end;
+    uint8_t       *use;             /* by cut: a cut_use */
+    int           *end, *planned, *run_end;
+    int            n_members;
+    int32_t       *members;         /* node ids */
+    stage_run     *runs;
+    bool           acts;            /* some of these runs have side effects */
 } stages;
 
 /* Finds the stages of a run whose arguments have been checked; *found is NULL or has no stages if

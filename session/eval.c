@@ -8,6 +8,7 @@
  * For operations that draw, all evaluations until the results are forgotten are one run. */
 #include "graph/body.h"
 #include "session/eval_body.h"
+#include "session/rows_ops.h"
 #include "ops/ops.h"
 
 #include <math.h>
@@ -17,6 +18,7 @@
 typedef struct eval_entry {
     eddy_array **values;        /* of each output (at least one entry); NULL: not computed */
     eddy_array **given;         /* the same of eddy_eval_set; NULL: none */
+    row_list   **rows;          /* stacks whose rows may differ in shape; NULL: none */
     eddy_array  *seen;          /* of a variable: its value at the last evaluation */
     bool         listed;        /* in the list of the current evaluation */
 } eval_entry;
@@ -52,6 +54,13 @@ static void free_values(eddy_session *s, eddy_array ***values, size_t n)
     *values = NULL;
 }
 
+static void free_rows(eddy_session *s, row_list ***rows, size_t n)
+{
+    for (size_t k = 0; *rows && k < n; k++) eddy__value_free(&(node_value){ .rows = (*rows)[k] });
+    eddy__release(&s->allocator, *rows, n * sizeof **rows);
+    *rows = NULL;
+}
+
 void eddy__eval_cache_free(eddy_session *s)
 {
     eval_cache *e = s->eval_cache;
@@ -60,6 +69,7 @@ void eddy__eval_cache_free(eddy_session *s)
         free_values(s, &e->at[id].values, slots(s->graph->nodes[id]));
         free_values(s, &e->at[id].given, slots(s->graph->nodes[id]));
         eddy_array_free(e->at[id].seen);
+        free_rows(s, &e->at[id].rows, slots(s->graph->nodes[id]));
     }
     eddy__release(&s->allocator, e->at, (size_t)e->capacity * sizeof *e->at);
     eddy__release(&s->allocator, e->list, (size_t)e->capacity * sizeof *e->list);
@@ -101,6 +111,26 @@ static eddy_array *cached_value(const eval_cache *e, eddy_tensor t)
     const eval_entry *k = &e->at[t.node];
     if (k->given && k->given[t.output]) return k->given[t.output];
     return k->values ? k->values[t.output] : NULL;
+}
+
+/* The stack t, if it is kept as rows and not as an array. */
+static row_list *cached_rows(const eval_cache *e, eddy_tensor t)
+{
+    const eval_entry *k = &e->at[t.node];
+    return k->rows && !cached_value(e, t) ? k->rows[t.output] : NULL;
+}
+
+/* The rows of t as an array; NULL with the error set. */
+static eddy_array *stacked(evaluation *l, eddy_tensor t)
+{
+    const eddy_node *node = l->session->graph->nodes[t.node];
+    eddy_type        row = node->outputs[t.output];
+    if (row.shape.rank > 0) row.shape.rank--;
+    for (int d = 0; d < row.shape.rank; d++) row.shape.dim[d] = row.shape.dim[d + 1];
+    eddy_array *a = eddy__rows_stack(cached_rows(l->cache, t), row, &l->session->allocator,
+                                     node->name, l->error);
+    if (!a) eddy__error_set(l->error, EDDY_NO_MEMORY, "out of memory for '%s'", node->name);
+    return l->cache->at[t.node].values[t.output] = a;
 }
 
 /* -------------------------------------------------------------- variables -- */
@@ -212,30 +242,25 @@ static int by_id(const void *a, const void *b)
 
 /* -------------------------------------------------------------- computing -- */
 
-static void free_base(void *base, void *data)
-{
-    (void)data;
-    eddy_array_free(base);
-}
+static bool has_body(const eddy_node *node) { return node->op->flags & EDDY_OP_BODY; }
 
-/* The elements of a with another shape. */
-static eddy_array *view(eddy_array *a, eddy_shape shape)
-{
-    if (eddy_shape_equal(eddy_array_shape(a), shape)) return eddy_array_retain(a);
-    eddy_array *v =
-        eddy_array_adopt(eddy_array_dtype(a), shape, eddy_array_data(a), free_base, a);
-    if (v) eddy_array_retain(a);
-    return v;
-}
+static bool reads_rows(const eddy_node *node) { return has_body(node) || eddy__reads_rows(node); }
 
-/* The array that node reads as input i. A kernel may read a variable's storage directly, except
- * a kernel that changes it at other positions than it reads. */
+/* The array that node reads as input i, or a buffer of unknown shape for rows. A kernel may read a
+ * variable's storage directly, except one that changes it at other positions than it reads. */
 static bool input(evaluation *l, const eddy_node *node, int i, eddy_buffer *b)
 {
     enum { CAREFUL = EDDY_OP_UPDATES | EDDY_OP_IN_PLACE };
     const eddy_tensor t = node->inputs[i];
     const eddy_node  *from = l->session->graph->nodes[t.node];
     eddy_array       *a = cached_value(l->cache, t);
+    if (cached_rows(l->cache, t)) {
+        if (reads_rows(node)) {
+            *b = (eddy_buffer){ .type = { from->outputs[t.output].dtype, EDDY_UNKNOWN_SHAPE } };
+            return true;
+        }
+        if (!(a = stacked(l, t))) return false;
+    }
     if (a || !is_variable(from) || is_type_enough(node, i)) {
         const eddy_type known = from->outputs[t.output];
         *b = eddy__buffer_of(a ? (eddy_type){ known.dtype, eddy_array_shape(a) } : known,
@@ -351,7 +376,7 @@ static bool compute_outputs(evaluation *l, const eddy_node *node, eddy_buffer *b
     eddy_array *from = alias ? cached_value(l->cache, node->inputs[0]) : NULL;
     if (!from && !is_within_limit(l, node, types)) return false;
     for (int k = 0; k < node->n_outputs; k++) {
-        out[k] = from ? view(from, types[k].shape)
+        out[k] = from ? eddy__array_reshaped(from, types[k].shape)
                       : eddy_array_new_in(&l->session->allocator, types[k].dtype, types[k].shape);
         if (!out[k])
             return eddy__error_set(l->error, EDDY_NO_MEMORY, "out of memory for '%s'", node->name);
@@ -359,14 +384,37 @@ static bool compute_outputs(evaluation *l, const eddy_node *node, eddy_buffer *b
         if (alias && !from && eddy_array_bytes(out[k]) > 0)
             memcpy(eddy_array_data(out[k]), b[0].data, eddy_array_bytes(out[k]));
     }
-    if (!alias) {
-        const int32_t  source = eddy__draws_source(l->session, node->id);
-        const uint64_t step =
-            source >= 0 ? eddy__draws_take(l->session, source, l->cache->taken) : 0;
-        if (!eddy__run_single_op(&l->plan, node, b, step, l->error)) return false;
-    }
+    if (!alias && !eddy__run_single_op(&l->plan, l->session->graph, node, b,
+                                       eddy__draws_of(l->session, node->id, l->cache->taken),
+                                       l->error))
+        return false;
     if (!from) count_kept(l, node, out);
     return true;
+}
+
+static bool eval_body(evaluation *l, const eddy_node *node, const eddy_buffer *b, eddy_array **out)
+{
+    const size_t n = slots(node);
+    const size_t m = (size_t)node->n_inputs + 1;
+    eval_call    call = { .session = l->session, .arena = &l->plan.arena, .node = node, .in = b,
+                          .out = out, .taken = l->cache->taken, .error = l->error };
+    call.rows = eddy__arena_alloc(&l->plan.arena, m * sizeof *call.rows);
+    call.arrays = eddy__arena_alloc(&l->plan.arena, m * sizeof *call.arrays);
+    call.out_rows = eddy__allocate_zeroed(&l->session->allocator, n, sizeof *call.out_rows);
+    const bool room = call.rows && call.arrays && call.out_rows;
+    for (int i = 0; room && i < node->n_inputs; i++) {
+        call.rows[i] = cached_rows(l->cache, node->inputs[i]);
+        call.arrays[i] = cached_value(l->cache, node->inputs[i]);
+    }
+    const bool ok = room ? eddy__eval_body(&call)
+                         : eddy__error_set(l->error, EDDY_NO_MEMORY,
+                                           "out of memory while running '%s'", node->name);
+    bool any = false;
+    for (size_t k = 0; room && k < n; k++) any = any || call.out_rows[k];
+    if (ok && any) l->cache->at[node->id].rows = call.out_rows;
+    else if (call.out_rows) free_rows(l->session, &call.out_rows, n);
+    if (ok) count_kept(l, node, out);
+    return ok;
 }
 
 static bool compute_entry(evaluation *l, const eddy_node *node, eddy_array **out)
@@ -378,7 +426,7 @@ static bool compute_entry(evaluation *l, const eddy_node *node, eddy_array **out
         return true;
     }
     if (node->op->flags & EDDY_OP_PLACEHOLDER) return eddy__not_fed(node, l->error);
-    const bool body = node->op->flags & EDDY_OP_BODY;
+    bool body = has_body(node);
     if (!body && !eddy__kernel_of(node->op) && !(node->op->flags & EDDY_OP_ALIAS))
         return node->n_outputs == 0 ||
                eddy__error_set(l->error, EDDY_UNIMPLEMENTED, "%s has no kernel [node '%s']",
@@ -389,11 +437,9 @@ static bool compute_entry(evaluation *l, const eddy_node *node, eddy_array **out
         return eddy__error_set(l->error, EDDY_NO_MEMORY, "out of memory while running '%s'",
                                node->name);
     if (!inputs(l, node, b)) return false;
-    if (!body) return compute_outputs(l, node, b, out);
-    if (!eddy__eval_body(l->session, &l->plan.arena, node, b, out, l->cache->taken, l->error))
-        return false;
-    count_kept(l, node, out);
-    return true;
+    for (int i = 0; i < node->n_inputs; i++)
+        body = body || (cached_rows(l->cache, node->inputs[i]) && reads_rows(node));
+    return body ? eval_body(l, node, b, out) : compute_outputs(l, node, b, out);
 }
 
 /* Computes one node whose inputs are cached, and caches its outputs. */
@@ -472,7 +518,8 @@ static eddy_array *evaluate(eddy_session *s, eddy_tensor t, eddy_error *error)
     eddy__running_begin(&here, s);
     need_node(&l, t.node);
     if (compute_listed(&l))
-        a = is_variable(node) ? current_value(&l, node) : cached_value(l.cache, t);
+        a = is_variable(node) ? current_value(&l, node)
+            : cached_rows(l.cache, t) ? stacked(&l, t) : cached_value(l.cache, t);
     eddy__running_end(&here);
     pthread_rwlock_unlock(&s->state_lock);
     return a;
@@ -578,8 +625,8 @@ eddy_status eddy_eval_print(eddy_tensor t, FILE *to)
         return eddy_session_status(s);
     }
     const eddy_type of = { eddy_array_dtype(a), eddy_array_shape(a) };
-    fprintf(to, "%s:%d %s %s\n", eddy_name_of(t), (int)t.output,
-            eddy_type_print(of, type, sizeof type),
+    eddy_type_print(of, type, sizeof type);
+    fprintf(to, "%s:%d %s %s\n", eddy_name_of(t), (int)t.output, type,
             eddy_array_print(a, MOST, values, sizeof values));
     return EDDY_OK;
 }

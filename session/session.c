@@ -6,6 +6,7 @@
 #include "graph/base/thread_pool.h"
 #include "session/plan_cache.h"
 #include "session/dynamic_shapes.h"
+#include "session/stage_runs.h"
 #include "session/run/run_memory.h"
 #include "session/state/cpu_clock.h"
 
@@ -274,58 +275,94 @@ typedef struct stages_run {
     const run_request *whole;
     const stages      *t;
     eddy_feed         *feeds;    /* the feeds of the run, followed by the results of stages */
-    eddy_array       **made;
+    int                n_feeds;
+    node_value        *made;     /* by cut */
+    eddy_array       **arrays;   /* of the plan of a stage */
+    node_run          *nodes;
     uint64_t          *taken;    /* see run_snapshot */
 } stages_run;
 
-/* Runs all stages once. All of them see the variables at the time of the first: only the last
- * stage may update variables, so a stage that finds them changed has nothing to undo. */
-static bool try_stages(const stages_run *a, bool *conflict)
+/* Results cut[from] to cut[to] are fed to the plans that follow, as far as these read them. */
+static void feed_results(stages_run *a, int from, int to)
+{
+    for (int k = from; k < to; k++)
+        if (a->t->use[k] == CUT_FED || a->t->use[k] == CUT_RUN)
+            a->feeds[a->n_feeds++] = (eddy_feed){ a->t->cut[k], a->made[k].array };
+}
+
+/* The plan of stage i. */
+static bool run_planned(stages_run *a, int i, run_snapshot *snapshot)
 {
     const stages *t = a->t;
-    const int     n = a->whole->feeds.count;
+    const int     from = i > 0 ? t->end[i - 1] : 0, n = t->planned[i] - from;
+    run_request   r = { .session = a->whole->session, .error = a->whole->error, .out = a->arrays,
+                        .sizes = a->whole->sizes, .missing = a->whole->missing,
+                        .feeds = { a->n_feeds, a->feeds }, .fetches = { n, t->cut + from } };
+    if (n == 0) return true;
+    if (!run_plan(&r, snapshot)) return false;
+    for (int k = 0; k < n && !snapshot->conflict; k++) {
+        eddy__value_free(&a->made[from + k]);
+        a->made[from + k] = eddy__value_of_array(a->arrays[k]);
+        a->arrays[k] = NULL;
+    }
+    feed_results(a, from, t->planned[i]);
+    return true;
+}
+
+/* Runs all stages once. All of them see the variables at the time of the first: only the last
+ * stage may update variables, so a stage that finds them changed has nothing to undo. */
+static bool try_stages(stages_run *a, bool *conflict)
+{
+    const stages *t = a->t;
     run_snapshot  snapshot = { .taken = a->taken };
     run_request   r = *a->whole;
     bool          ok = true;
-    for (int i = 0, from = 0; ok && !snapshot.conflict && i < t->n; from = t->end[i++]) {
-        r = (run_request){ .session = r.session, .error = r.error, .out = a->made + from,
-                           .sizes = r.sizes, .missing = r.missing,
-                           .feeds = { n + from, a->feeds },
-                           .fetches = { t->end[i] - from, t->cut + from } };
-        ok = run_plan(&r, &snapshot);
-        for (int k = from; ok && !snapshot.conflict && k < t->end[i]; k++)
-            a->feeds[n + k] = (eddy_feed){ t->cut[k], a->made[k] };
+    a->n_feeds = a->whole->feeds.count;
+    for (int i = 0; ok && !snapshot.conflict && i < t->n; i++) {
+        ok = run_planned(a, i, &snapshot);
+        if (!ok || snapshot.conflict) break;
+        ok = eddy__stage_runs(a->nodes, t, i, a->whole->feeds, a->made, a->taken);
+        feed_results(a, t->planned[i], t->end[i]);
     }
-    r = *a->whole;
-    r.feeds = (eddy_feeds){ n + t->n_cut, a->feeds };
+    r.feeds = (eddy_feeds){ a->n_feeds, a->feeds };
     if (ok && !snapshot.conflict) ok = run_plan(&r, &snapshot);
     *conflict = snapshot.conflict;
     return ok;
+}
+
+static bool make_stage_room(stages_run *a, const eddy_allocator *in, int n)
+{
+    a->feeds = eddy__allocate_zeroed(in, (size_t)n, sizeof *a->feeds);
+    a->made = eddy__allocate_zeroed(in, (size_t)a->t->n_cut, sizeof *a->made);
+    a->arrays = eddy__allocate_zeroed(in, (size_t)a->t->n_cut, sizeof *a->arrays);
+    if (a->feeds && a->made && a->arrays) return true;
+    return eddy__error_set(a->whole->error, EDDY_NO_MEMORY,
+                           "out of memory for the stages of a run");
 }
 
 /* Runs the plans in sequence, each with the results of earlier ones as feeds. For random
  * operations they are one run. If variables change between two plans, the run starts again. */
 static bool run_stages(const run_request *r, const stages *t, uint64_t *taken)
 {
-    eddy_session    *s = r->session;
-    const int        n = r->feeds.count + t->n_cut;
-    const stages_run a = {
-        .whole = r, .t = t, .taken = taken,
-        .feeds = eddy__allocate_zeroed(&s->allocator, (size_t)n, sizeof *a.feeds),
-        .made = eddy__allocate_zeroed(&s->allocator, (size_t)t->n_cut, sizeof *a.made)
-    };
-    bool ok = a.feeds && a.made, again = true;
-    if (!ok) eddy__error_set(r->error, EDDY_NO_MEMORY, "out of memory for the stages of a run");
+    const eddy_allocator *in = &r->session->allocator;
+    const int             n = r->feeds.count + t->n_cut;
+    node_run              nodes;
+    stages_run a = { .whole = r, .t = t, .taken = taken, .nodes = &nodes };
+    bool       ok = make_stage_room(&a, in, n), again = true;
+    eddy__node_run_begin(&nodes, r->session, true, r->error);
     for (int i = 0; ok && i < r->feeds.count; i++) a.feeds[i] = r->feeds.at[i];
     while (ok && again) ok = try_stages(&a, &again);
-    for (int k = 0; a.made && k < t->n_cut; k++) eddy_array_free(a.made[k]);
-    eddy__release(&s->allocator, a.feeds, (size_t)n * sizeof *a.feeds);
-    eddy__release(&s->allocator, a.made, (size_t)t->n_cut * sizeof *a.made);
+    for (int k = 0; a.made && k < t->n_cut; k++) eddy__value_free(&a.made[k]);
+    for (int k = 0; a.arrays && k < t->n_cut; k++) eddy_array_free(a.arrays[k]);
+    eddy__node_run_end(&nodes);
+    eddy__release(in, a.feeds, (size_t)n * sizeof *a.feeds);
+    eddy__release(in, a.made, (size_t)t->n_cut * sizeof *a.made);
+    eddy__release(in, a.arrays, (size_t)t->n_cut * sizeof *a.arrays);
     return ok;
 }
 
 /* Room for what the stages of a run share. */
-static bool make_room(eddy_session *s, uint64_t **taken, int32_t *n, eddy_error *e)
+static bool make_draw_room(eddy_session *s, uint64_t **taken, int32_t *n, eddy_error *e)
 {
     pthread_mutex_lock(&s->lock);
     const bool ok = eddy__draws_room(s, taken, n, e);
@@ -350,7 +387,7 @@ static eddy_status run(eddy_session *s, eddy_feeds feeds, eddy_list fetches, edd
         return record(s, &e);
     do {
         if (t) r.sizes = (eddy_list){ t->n_sizes, t->sizes };
-        if (t && t->n > 0 && make_room(s, &taken, &n_taken, &e)) run_stages(&r, t, taken);
+        if (t && t->n > 0 && make_draw_room(s, &taken, &n_taken, &e)) run_stages(&r, t, taken);
         else if (!t || t->n == 0) run_plan(&r, NULL);
     } while (missing.node > 0 && e.status != EDDY_NOT_FED &&
              eddy__stages_add_size(s, feeds, fetches, &t, missing, &e));

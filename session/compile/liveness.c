@@ -118,7 +118,8 @@ bool eddy__number_variables(compile *c)
         } else if (node->op->flags & EDDY_OP_UPDATES) {
             int32_t *first = &c->first_update[c->variable_of[node->inputs[0].node]];
             if (*first == 0) *first = id;
-            c->plan->writes = true;
+            /* not if it only reads the value between two updates */
+            if (node->op->flags & EDDY_OP_SIDE_EFFECT) c->plan->writes = true;
         }
     }
     return true;

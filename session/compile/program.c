@@ -24,8 +24,7 @@ static bool same_carried(const eddy_loop_attrs *a, const eddy_loop_attrs *b)
            (bytes == 0 || memcmp(a->outs.at, b->outs.at, bytes) == 0);
 }
 
-/* Both nodes run the same body on the same inputs. */
-static bool may_share(const eddy_node *a, const eddy_node *b)
+bool eddy__may_share(const eddy_node *a, const eddy_node *b)
 {
     if (a->op != b->op || eddy__body_of(a) != eddy__body_of(b) || a->n_inputs != b->n_inputs)
         return false;
@@ -135,13 +134,27 @@ static bool note_missing_size(assembly *a)
     return false;
 }
 
+/* Only a run of the body tells the shapes in it, or those of loop variables. The outermost node
+ * runs by itself then. Returns false. */
+static bool note_varying(assembly *a)
+{
+    compile *c = a->c;
+    if (c->plan->embedded) c->varies = true;
+    else if (c->missing_size.node == 0)
+        c->missing_size = eddy__tensor_at(c->graph, a->node->id, EDDY_NODE_ITSELF);
+    return false;
+}
+
 static bool compile_body(assembly *a, body_plan *b, int n_fetches, eddy_type *types)
 {
     a->c->body_constants = a->constants;
     a->c->quiet_body = eddy__is_quiet(a->node);
     b->plan = a->c->compile_body(a->c, eddy__body_of(a->node), a->n_args, a->feeds, a->owned,
                                  (eddy_list){ n_fetches, a->fetches });
-    if (!b->plan) return note_missing_size(a);
+    if (!b->plan) {
+        note_missing_size(a);
+        return a->c->body_varies || a->c->body_missing_size.node ? note_varying(a) : false;
+    }
     for (int k = 0; k < n_fetches; k++) {
         const int32_t buffer = b->plan->outputs[k].buffer;
         if (buffer >= 0) types[k] = b->plan->buffers[buffer].type;
@@ -345,18 +358,18 @@ static bool choose_carried(assembly *a, const uint8_t *wanted, const uint8_t *ta
     return true;
 }
 
-static bool carried_types_stay(const assembly *a)
+static bool carried_types_stay(assembly *a)
 {
     char before[120], after[120], what[400];
     for (int j = 0; j < a->program->n_carried; j++) {
         const eddy_type t = a->program->carried[j].type, u = a->types[j];
         if (t.dtype == u.dtype && eddy_shape_equal(t.shape, u.shape)) continue;
         snprintf(what, sizeof what,
-                 "the shape of loop variable %d changes from %s to %s in an iteration; a session "
-                 "needs one shape", (int)a->program->carried[j].index,
-                 eddy_type_print(t, before, sizeof before),
+                 "the shape of loop variable %d changes from %s to %s in an iteration",
+                 (int)a->program->carried[j].index, eddy_type_print(t, before, sizeof before),
                  eddy_type_print(u, after, sizeof after));
-        return refuse(a, EDDY_UNIMPLEMENTED, what);
+        refuse(a, EDDY_UNIMPLEMENTED, what);
+        return note_varying(a);
     }
     return true;
 }
@@ -469,26 +482,13 @@ static void map_loop_outputs(const eddy_program *p, const eddy_node *node, body_
         if (u->outs[p->carried[j].index]) u->output[p->carried[j].index] = p->carried[j].output;
     const int first = p->n_outputs - p->counts - p->n_stacked;
     for (int k = 0; k < at->n_stacked; k++)
-        if (u->outs[at->n_carried + k])
+        if (eddy__computes_stack(at, u, k))
             u->output[at->n_carried + k] =
                 first + stack_number(stacks, &at->outs.at[2 * (base + k)]);
     if (u->outs[node->n_outputs - 1]) u->output[node->n_outputs - 1] = p->n_outputs - 1;
 }
 
 /* ------------------------------------------------------------- the program -- */
-
-/* The concrete types of a node's outputs; those that nobody needs are empty. */
-static bool set_types(compile *c, const eddy_node *node)
-{
-    const body_use *u = c->bodies[node->id];
-    eddy_type      *types = eddy__plan_alloc(c, (size_t)node->n_outputs + 1, sizeof *types);
-    if (!types) return false;
-    for (int k = 0; k < node->n_outputs; k++)
-        types[k] = u->output[k] >= 0 ? u->program->outputs[u->output[k]]
-                                     : (eddy_type){ node->outputs[k].dtype, EDDY_SHAPE(0) };
-    c->info[node->id].types = types;
-    return true;
-}
 
 /* What the nodes of a program need together. */
 typedef struct wants {
@@ -511,7 +511,7 @@ static void add_wants(compile *c, const eddy_node *node, const eddy_node *other,
     const eddy_loop_attrs *at = other->attrs;
     for (int j = 0; j < at->n_carried; j++) w->outs[j] |= u->outs[j];
     for (int k = 0; k < at->n_stacked; k++)
-        if (u->outs[at->n_carried + k])
+        if (eddy__computes_stack(at, u, k))
             stack_number(&w->stacks, &at->outs.at[2 * (at->conditional + at->n_carried + k)]);
     w->counts = w->counts || u->outs[other->n_outputs - 1];
 }
@@ -519,7 +519,7 @@ static void add_wants(compile *c, const eddy_node *node, const eddy_node *other,
 static bool shares_program(const compile *c, const eddy_node *first, int32_t id)
 {
     const eddy_node *other = c->graph->nodes[id];
-    return c->info[id].needed && eddy__has_body(other) && may_share(first, other);
+    return c->info[id].needed && eddy__has_body(other) && eddy__may_share(first, other);
 }
 
 static void map_case_outputs(const eddy_node *node, body_use *u, wants *w)
@@ -568,7 +568,7 @@ static bool make_program(compile *c, const eddy_node *node)
 
 bool eddy__body_compile(compile *c, const eddy_node *node)
 {
-    return (c->bodies[node->id]->program || make_program(c, node)) && set_types(c, node);
+    return (c->bodies[node->id]->program || make_program(c, node)) && eddy__body_set_types(c, node);
 }
 
 void eddy__program_free(eddy_program *p)

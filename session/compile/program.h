@@ -78,6 +78,13 @@ typedef struct body_use {
     int32_t       leader;       /* id of the first node with this program */
 } body_use;
 
+/* Stack k of a loop is computed. */
+static inline bool eddy__computes_stack(const eddy_loop_attrs *a, const body_use *u, int64_t k)
+{
+    const uint8_t wanted = u->outs[a->n_carried + k];
+    return (wanted & 2) || (wanted && !eddy__stacks_argument(a, k));
+}
+
 static inline bool eddy__has_body(const eddy_node *node) { return node->op->flags & EDDY_OP_BODY; }
 
 /* Whether running the node has side effects in this plan. */
@@ -88,6 +95,9 @@ static inline bool eddy__acts(const compile *c, const eddy_node *node)
            (eddy__has_body(node) && eddy__body_acts(node));
 }
 
+/* Both nodes run the same body on the same inputs. */
+bool eddy__may_share(const eddy_node *a, const eddy_node *b);
+
 /* A reader of output t.output of a Loop or Case node needs its type, or its value. False if out
  * of memory. */
 bool eddy__body_want(compile *c, eddy_tensor t, bool value);
@@ -96,6 +106,8 @@ bool eddy__body_find_inputs(compile *c, const eddy_node *node);
 /* Compiles the program of the node, or finds the one that it shares, and sets the types of its
  * outputs. */
 bool eddy__body_compile(compile *c, const eddy_node *node);
+/* Sets the types of its outputs; those that nobody needs are empty. */
+bool eddy__body_set_types(compile *c, const eddy_node *node);
 /* Sets the size of the scratch memory of the instruction; then, the memory. */
 void eddy__program_prepare(instruction *i);
 void eddy__program_attach(instruction *i);

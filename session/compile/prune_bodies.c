@@ -53,8 +53,10 @@ static void mark_loop(const eddy_node *node, const body_use *u, bool quiet, uint
     const int64_t          base = a->conditional, results = eddy__loop_results(a);
     for (int64_t i = 0; i < a->conditional; i++) want_out(a->outs, i, valued);
     for (int64_t i = results; i < a->outs.count / 2 && !quiet; i++) want_out(a->outs, i, valued);
-    for (int64_t j = 0; j < a->n_carried + a->n_stacked; j++)
+    for (int64_t j = 0; j < a->n_carried; j++)
         if (u->outs[j]) want_out(a->outs, base + j, valued);
+    for (int64_t k = 0; k < a->n_stacked; k++)
+        if (eddy__computes_stack(a, u, k)) want_out(a->outs, base + a->n_carried + k, valued);
     for (bool again = true; again;) {
         mark_back(body, valued);
         again = false;

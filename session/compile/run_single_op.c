@@ -4,8 +4,8 @@
 #include "ops/kernels/elementwise/elementwise.h"
 #include "ops/kernels/libraries/blas_threads.h"
 
-bool eddy__run_single_op(eddy_plan *p, const eddy_node *node, eddy_buffer *buffers, uint64_t step,
-                         eddy_error *error)
+bool eddy__run_single_op(eddy_plan *p, const eddy_graph *g, const eddy_node *node,
+                         eddy_buffer *buffers, uint64_t step, eddy_error *error)
 {
     const int     n = node->n_inputs, m = node->n_outputs;
     instruction  *i = eddy__arena_alloc(&p->arena, sizeof *i);
@@ -21,7 +21,7 @@ bool eddy__run_single_op(eddy_plan *p, const eddy_node *node, eddy_buffer *buffe
                                .out = at + n,
                                .n_in = n,
                                .n_out = m,
-                               .graph_seed = p->session->graph->seed,
+                               .graph_seed = g->seed,
                                .op_seed = node->id,
                                .step = step,
                                .threads = p->session->options.threads,

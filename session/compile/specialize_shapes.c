@@ -62,13 +62,23 @@ static bool mark_input(compile *c, const eddy_node *node, int i)
     const bool value = decides_shape || (n->value_needed && elements);
     if (value && !may_read(c, node, i)) return false;
     input->value_needed = input->value_needed || value;
-    return eddy__body_want(c, node->inputs[i], value);
+    /* of a node of which only the type is read, another with the same program may be computed */
+    return eddy__body_want(c, node->inputs[i], value || (eddy__has_body(node) && elements));
 }
 
 /* The value of an argument of a body that is the same constant in all iterations, or NULL. */
 static const eddy_array *constant_argument(const compile *c, int arg)
 {
     return c->constants && arg < c->plan->n_feeds ? c->constants[arg] : NULL;
+}
+
+/* The node has run before this plan, outside of plans. */
+static bool has_run(const compile *c, int32_t id)
+{
+    for (int i = 0; i < c->sizes.count; i++)
+        if (c->sizes.at[i].node == id && c->sizes.at[i].output == EDDY_NODE_ITSELF)
+            return c->info[id].fed || eddy__acts(c, c->graph->nodes[id]);
+    return false;
 }
 
 static bool mark_needed(compile *c)
@@ -94,6 +104,7 @@ static bool mark_needed(compile *c)
             if (control->fed &&
                 (c->graph->nodes[node->controls[i]]->op->flags & EDDY_OP_PLACEHOLDER))
                 continue;
+            if (has_run(c, node->controls[i])) continue;
             control->needed = true;
             control->value_needed = control->value_needed || c->info[id].value_needed;
         }
@@ -174,6 +185,12 @@ static bool infer(compile *c, const eddy_node *node)
                                "%s: the number of outputs is %d now, but was %d before [node '%s']",
                                node->op->name, n_out, (int)node->n_outputs, node->name);
     if (node->op->flags & EDDY_OP_DYNAMIC) set_max_shapes(c, node);
+    if (info->dynamic && c->plan->embedded) {
+        c->varies = true;
+        return eddy__error_set(c->error, EDDY_UNIMPLEMENTED,
+                               "%s: the shape of output %d depends on data [node '%s']",
+                               node->op->name, 0, node->name);
+    }
     bool known = true;
     for (int k = 0; k < n_out; k++) known = known && eddy_shape_is_known(info->types[k].shape);
     for (int i = 0; i < n && !known; i++)
@@ -302,7 +319,7 @@ static bool compute(compile *c, const eddy_node *node, eddy_array **out)
     }
     for (int k = 0; k < m; k++)
         b[n + k] = eddy__buffer_of(c->info[node->id].types[k], eddy_array_data(out[k]));
-    return eddy__run_single_op(c->plan, node, b, 0, c->error);
+    return eddy__run_single_op(c->plan, c->graph, node, b, 0, c->error);
 }
 
 static bool fold(compile *c, const eddy_node *node)

@@ -294,7 +294,7 @@ static bool fold_rule(rewrite *r)
     eddy_error        failure = { 0 };
     b[n->n_inputs] = eddy__buffer_of(n->outputs[0], eddy_array_data(y));
     /* an error that occurs here occurs again in the run, with the run's message */
-    if (y && !eddy__run_single_op(c->plan, &node, b, 0, &failure)) {
+    if (y && !eddy__run_single_op(c->plan, c->graph, &node, b, 0, &failure)) {
         eddy_array_free(y);
         c->plan->error = (eddy_error){ 0 };
         return false;

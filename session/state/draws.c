@@ -164,6 +164,12 @@ uint64_t eddy__draws_take(eddy_session *s, int32_t source, uint64_t *taken)
     return count;
 }
 
+uint64_t eddy__draws_of(eddy_session *s, int32_t node, uint64_t *taken)
+{
+    const int32_t source = eddy__draws_source(s, node);
+    return source >= 0 ? eddy__draws_take(s, source, taken) : 0;
+}
+
 void eddy__draws_begin(eddy_plan *p, uint64_t *taken)
 {
     if (!p->draws) return;

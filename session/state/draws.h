@@ -60,6 +60,8 @@ int32_t eddy__draws_source(struct eddy_session *s, int32_t node);
 /* Counts a run that executes the source, and returns the number of earlier ones. taken: the numbers
  * that the same run has taken before, by source, or NULL. */
 uint64_t eddy__draws_take(struct eddy_session *s, int32_t source, uint64_t *taken);
+/* The same for a node that is run by itself; 0 if it has no source. */
+uint64_t eddy__draws_of(struct eddy_session *s, int32_t node, uint64_t *taken);
 /* The same for all sources of a plan, at once. */
 void eddy__draws_begin(struct eddy_plan *p, uint64_t *taken);
 void eddy__draws_free(struct eddy_session *s);

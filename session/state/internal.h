@@ -65,6 +65,10 @@ typedef struct ir_graph ir_graph;
 struct body_use;
 struct eddy_program;
 
+/* As the output of a size: not its elements are needed, but the node, a Loop or Case, runs outside of
+ * plans, because only a run of its body tells shapes. */
+enum { EDDY_NODE_ITSELF = -1 };
+
 typedef struct compile {
     eddy_session *session;
     eddy_graph   *graph;
@@ -83,6 +87,7 @@ typedef struct compile {
      * elements would be needed, set if a shape stays unknown. */
     eddy_list     sizes;
     eddy_tensor   missing_size, body_missing_size;      /* the latter of the body compiled last */
+    bool          varies, body_varies;  /* only a run of the body tells shapes in it; as above */
     int32_t       size;
     eddy_error   *error;
     eddy_arena    scratch;    /* freed when the plan is complete */
@@ -327,10 +332,11 @@ static inline void *eddy__buffer_in(const eddy_plan *p, int32_t buffer, void *ro
 {
     return p->buffer_at[buffer] > 0 ? (char *)root + p->buffer_at[buffer] : root;
 }
-/* Runs one node outside of a plan: prepares and calls its kernel. `buffers` contains the inputs
- * and then the outputs. Of the plan, only the session, the arena and the error are used. */
-bool eddy__run_single_op(eddy_plan *p, const eddy_node *node, eddy_buffer *buffers, uint64_t step,
-                         eddy_error *error);
+/* Runs one node of g outside of a plan: prepares and calls its kernel. `buffers` contains the inputs
+ * and then the outputs. Of the plan, only the session, the allocator, the arena and the error are
+ * used. */
+bool eddy__run_single_op(eddy_plan *p, const eddy_graph *g, const eddy_node *node,
+                         eddy_buffer *buffers, uint64_t step, eddy_error *error);
 
 struct eddy_session {
     eddy_graph           *graph;

@@ -209,7 +209,6 @@ static void divisions(void)
              EDDY_FEED({ pred, EDDY_NUMBER(EDDY_BOOL, 1) }, { count, EDDY_NUMBER(EDDY_INT32, 0) }));
 }
 
-BODY(longer, eddy_concat(EDDY_LIST(x[0], x[0]), 0))
 BODY(some_of_it, eddy_index(x[0], "1:"))
 BODY(elementwise_less, Less(x[0], 100))
 
@@ -220,13 +219,10 @@ static void shapes(void)
     eddy_tensor       more = eddy_placeholder(g, "more", EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY));
     eddy_tensor       preds = eddy_placeholder(g, "preds", EDDY_BOOL, EDDY_UNKNOWN_SHAPE);
     eddy_tensor       index = eddy_placeholder(g, "index", EDDY_INT32, EDDY_UNKNOWN_SHAPE);
-    const eddy_shape  any = EDDY_SHAPE(EDDY_ANY);
     const eddy_feed   two = { open, EDDY_DOUBLES(1, 2) }, three = { more, EDDY_DOUBLES(1, 2, 3) };
     const eddy_feed   number = { unknown, EDDY_NUMBER(EDDY_FLOAT64, 1) };
     const eddy_feed   several = { unknown, EDDY_DOUBLES(1, 2) };
     const eddy_function two_of[2] = { PLAIN(same), PLAIN(same) };
-    eddy_while_loop(PLAIN(sum_less), PLAIN(longer), EDDY_LIST(open), y, &any, .name = "growing");
-    run_says(y[0], EDDY_FEED(two));
     eddy_map_fn(PLAIN(add), EDDY_LIST(open, more), y, .name = "rows_of_two");
     run_says(y[0], EDDY_FEED(two, three));
     eddy_map_fn(PLAIN(same), EDDY_LIST(unknown), y, .name = "rows_of_a_number");

@@ -287,7 +287,7 @@ static bool run_kernel(walk *w, const eddy_node *n)
     if (n_in > 0 && (n->op->flags & EDDY_OP_READ)) b[0].state = &once;
     for (int k = 0; k < n->n_outputs; k++)
         b[n_in + k] = eddy__buffer_of(o->types[k], eddy_array_data(o->values[k]));
-    ok = ok && eddy__run_single_op(&w->plan, n, b, w->in->draw, w->error);
+    ok = ok && eddy__run_single_op(&w->plan, w->in->graph, n, b, w->in->draw, w->error);
     free(b);
     eddy__arena_free(&w->plan.arena);
     return ok;
