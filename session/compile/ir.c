@@ -28,6 +28,13 @@ void *eddy__ir_alloc(compile *c, size_t n, size_t size)
     return allocate(c, &c->scratch, n, size);
 }
 
+void *eddy__stage_alloc(compile *c, size_t n, size_t size)
+{
+    return allocate(c, &c->stage, n, size);
+}
+
+void eddy__stage_begin(compile *c) { eddy__arena_reset(&c->stage); }
+
 /* Memory with the lifetime of the IR. */
 static void *ir_alloc(ir_graph *f, size_t n, size_t size)
 {
@@ -38,7 +45,7 @@ ir_graph *eddy__ir_new(compile *c, int32_t capacity)
 {
     eddy_arena *arena = &c->ir_arenas[c->ir_arena];
     c->ir_arena = !c->ir_arena;
-    eddy__arena_free(arena);
+    eddy__arena_reset(arena);
     ir_graph *f = allocate(c, arena, 1, sizeof *f);
     if (!f) return NULL;
     f->c = c;
@@ -310,10 +317,13 @@ static void replace_operands(ir_node *n, const replacements *s)
 static bool replace(ir_graph *to, ir_node *n, bool (*rule)(rewrite *), replacements *s,
                     int32_t old)
 {
-    rewrite r = { .ir = to, .node = n };
+    enum { FEW = 4 };
+    const size_t outputs = (size_t)n->n_outputs;
+    eddy_tensor  few[FEW] = { { 0 } };
+    rewrite      r = { .ir = to, .node = n, .y = few };
     if (!rule || n->values || n->n_controls > 0 || n->kept || n->n_outputs == 0 || n->n_inputs == 0)
         return false;
-    r.y = ir_alloc(to, (size_t)n->n_outputs, sizeof *r.y);
+    if (outputs > FEW) r.y = ir_alloc(to, outputs, sizeof *r.y);
     if (!r.y || !rule(&r)) return false;
     for (int k = 0; k < n->n_outputs; k++) {
         if (!eddy__ir_valid(r.y[k])) return false;
@@ -321,8 +331,12 @@ static bool replace(ir_graph *to, ir_node *n, bool (*rule)(rewrite *), replaceme
         if (t.dtype != n->outputs[k].dtype || !eddy_shape_equal(t.shape, n->outputs[k].shape))
             return false;
     }
-    for (int k = 0; k < n->n_outputs; k++) to->nodes[r.y[k].node]->readers += n->readers;
-    s->tensors[old] = r.y;
+    s->tensors[old] = outputs > FEW ? r.y : ir_alloc(to, outputs, sizeof *r.y);
+    if (!s->tensors[old]) return false;
+    for (int k = 0; k < n->n_outputs; k++) {
+        s->tensors[old][k] = r.y[k];
+        to->nodes[r.y[k].node]->readers += n->readers;
+    }
     s->id[old] = r.y[0].node;
     return true;
 }
@@ -367,7 +381,7 @@ bool eddy__ir_transform(compile *c, bool (*rule)(rewrite *r), bool merge, int *c
 bool eddy__ir_reorder(compile *c, const int32_t *order)
 {
     ir_graph *f = c->ir, *to = eddy__ir_new(c, f->size);
-    int32_t  *now = eddy__ir_alloc(c, (size_t)f->size + 1, sizeof *now);
+    int32_t  *now = eddy__stage_alloc(c, (size_t)f->size + 1, sizeof *now);
     if (!now || !to) return false;
     for (int32_t i = 0; i < f->size; i++) now[order[i]] = i + 1;
     for (int32_t i = 0; i < f->size; i++) {

@@ -80,8 +80,8 @@ static inline bool eddy__ir_is(const ir_graph *f, eddy_tensor t, const eddy_op_d
  * the type matters. */
 extern const eddy_op_def eddy_op_fed, eddy_op_type_only;
 
-/* A new, empty IR for the plan of c; NULL if out of memory. Two exist at a time: the arrays of
- * the IR before the previous one are freed; its nodes remain. */
+/* A new, empty IR for the plan of c; NULL if out of memory. Two exist at a time: the memory
+ * of the arrays of the IR before the previous one is reused; its nodes remain. */
 ir_graph *eddy__ir_new(compile *c, int32_t capacity);
 /* Appends n, whose inputs are in f, and numbers it; or returns an equal node, which the caller
  * uses instead. NULL if out of memory. */
