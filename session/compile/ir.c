@@ -170,23 +170,40 @@ eddy_tensor eddy__ir_scalar(ir_graph *f, const eddy_node *source, eddy_dtype d, 
 
 /* ------------------------------------------------------------- rewriting -- */
 
+eddy_type *eddy__share_type(compile *c, eddy_type *own, eddy_type *other)
+{
+    if (own == other || own->dtype != other->dtype || own->shape.rank < 0 ||
+        !eddy_shape_equal(own->shape, other->shape))
+        return own;
+    eddy__arena_return(&c->scratch, own);
+    return other;
+}
+
 /* The types of a new node's outputs; NULL if the op refuses the inputs. */
 static eddy_type *types_of(ir_graph *f, const eddy_op_def *op, const void *attrs, int n,
                            const eddy_tensor *in, int *n_out)
 {
+    enum { FEW = 8 };
     compile           *c = f->c;
-    eddy_type         *types = ir_alloc(f, (size_t)n, sizeof *types), *out = NULL;
-    const eddy_array **values = ir_alloc(f, (size_t)n, sizeof *values);
+    eddy_type          few_types[FEW], *types = few_types, *out = NULL;
+    const eddy_array  *few_values[FEW], **values = few_values;
     eddy_error         refusal = { 0 };
+    if (n > FEW) {
+        types = ir_alloc(f, (size_t)n, sizeof *types);
+        values = ir_alloc(f, (size_t)n, sizeof *values);
+    }
     if (!types || !values) return NULL;
     for (int i = 0; i < n; i++) {
         types[i] = eddy__ir_type(f, in[i]);
         values[i] = eddy__ir_value(f, in[i]);
     }
-    return eddy__infer_types(op, (void *)(uintptr_t)attrs, true, n, types, values, &c->scratch,
-                             &out, n_out, op->name, &refusal)
-               ? out
-               : NULL;
+    if (!eddy__infer_types(op, (void *)(uintptr_t)attrs, true, n, types, values, &c->scratch, &out,
+                           n_out, op->name, &refusal))
+        return NULL;
+    eddy_type *y = out;
+    for (int i = 0; *n_out == 1 && i < n && i < 2 && y == out; i++)
+        y = eddy__share_type(c, out, eddy__ir_type_at(f, in[i]));
+    return y;
 }
 
 static bool is_alias(const ir_graph *f, const ir_node *n)

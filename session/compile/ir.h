@@ -57,10 +57,14 @@ static inline ir_node *eddy__ir_node(const ir_graph *f, eddy_tensor t)
 {
     return f->nodes[t.node];
 }
-static inline eddy_type eddy__ir_type(const ir_graph *f, eddy_tensor t)
+static inline eddy_type *eddy__ir_type_at(const ir_graph *f, eddy_tensor t)
 {
     const ir_node *n = f->nodes[t.node];
-    return n->outputs[n->variable >= 0 ? 0 : t.output];
+    return &n->outputs[n->variable >= 0 ? 0 : t.output];
+}
+static inline eddy_type eddy__ir_type(const ir_graph *f, eddy_tensor t)
+{
+    return *eddy__ir_type_at(f, t);
 }
 static inline const eddy_array *eddy__ir_value(const ir_graph *f, eddy_tensor t)
 {
