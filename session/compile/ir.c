@@ -283,25 +283,33 @@ bool eddy__ir_is_filled(const ir_graph *f, eddy_tensor t, double v)
 
 /* ------------------------------------------------------------- the sweep -- */
 
+/* Loads a node, with the inputs behind it, that a walk over all nodes soon reaches. */
+enum { AHEAD = 8 };
+static void prefetch(const ir_graph *f, int32_t id)
+{
+    if (id < 1 || id > f->size) return;
+    for (int i = 0; i < 3; i++) __builtin_prefetch((const char *)f->nodes[id] + 64 * i);
+}
+
 /* True if other nodes wait for it and for the nodes for which it waits. It must then stay as it
  * is. */
 enum { NEEDED = 1, WAITED_FOR = 2 };
 
-/* Marks in needed[] the nodes that fetches and side effects need, and counts readers again. */
-static void count_readers(const ir_graph *f, uint8_t *needed)
+/* Marks in needed[] the nodes that fetches and side effects need, and counts their readers. */
+static void count_readers(const ir_graph *f, uint8_t *needed, int32_t *readers)
 {
-    for (int32_t id = 1; id <= f->size; id++) f->nodes[id]->readers = 0;
     for (int i = 0; i < f->c->plan->n_fetches; i++) {
         needed[f->fetches[i].node] |= NEEDED;
-        f->nodes[f->fetches[i].node]->readers++;
+        readers[f->fetches[i].node]++;
     }
     for (int32_t id = f->size; id >= 1; id--) {
         const ir_node *n = f->nodes[id];
+        prefetch(f, id - AHEAD);
         if (n->kept) needed[id] |= NEEDED;
         if (!needed[id]) continue;
         for (int i = 0; i < n->n_inputs; i++) {
             needed[n->inputs[i].node] |= NEEDED;
-            f->nodes[n->inputs[i].node]->readers++;
+            readers[n->inputs[i].node]++;
         }
         for (int i = 0; i < n->n_controls; i++)
             if (f->nodes[n->controls[i]]->effect) needed[n->controls[i]] |= NEEDED | WAITED_FOR;
@@ -363,34 +371,39 @@ bool eddy__ir_transform(compile *c, bool (*rule)(rewrite *r), bool merge, int *c
     ir_graph *from = c->ir, *to = eddy__ir_new(c, from->size);
     if (!to) return false;
     const size_t n = (size_t)from->size + 1;
-    const int    before = *changes;
+    int32_t      dropped = 0, replaced = 0;
     uint8_t     *needed = ir_alloc(to, n, 1);
+    int32_t     *readers = ir_alloc(to, n, sizeof *readers);
     replacements s = { ir_alloc(to, n, sizeof *s.id), ir_alloc(to, n, sizeof *s.tensors) };
-    if (!needed || !s.id || !s.tensors) return false;
-    count_readers(from, needed);
+    if (!needed || !readers || !s.id || !s.tensors) return false;
+    count_readers(from, needed, readers);
     to->merge = merge;
     for (int32_t id = 1; id <= from->size; id++) {
         ir_node *node = from->nodes[id];
         if (!needed[id]) {
-            ++*changes;
+            dropped++;
             continue;
         }
+        prefetch(from, id + AHEAD);
+        node->readers = readers[id];
         replace_operands(node, &s);
         if (!(needed[id] & WAITED_FOR) && replace(to, node, rule, &s, id)) {
-            ++*changes;
+            replaced++;
             continue;
         }
         if (c->error->status != EDDY_OK) return false;
         /* as long as nothing has changed, the nodes differ as they did before */
-        const bool     same = from->merged && *changes == before && to->size == id - 1;
+        const bool     same = from->merged && replaced == 0 && to->size + dropped == id - 1;
         const ir_node *now = same ? append_new(to, node) : eddy__ir_append(to, node);
         if (!now) return false;
-        *changes += now != node;
+        replaced += now != node;
         s.id[id] = now->id;
     }
     for (int i = 0; i < c->plan->n_fetches; i++)
         to->fetches[i] = replacement_of(&s, from->fetches[i]);
     to->merged = merge;
+    to->settled = replaced == 0 && to->size + dropped == from->size;
+    *changes += dropped + replaced;
     c->ir = to;
     return true;
 }

@@ -45,9 +45,12 @@ struct ir_graph {
     eddy_tensor *fetches;           /* the plan's fetches, in order */
     struct ir_entry *table;         /* hash table of nodes, for finding equal ones */
     int32_t      table_size;        /* a power of two */
-    int32_t      entered;           /* the nodes up to this one are in the table */
+    int32_t      entered, entries;  /* the nodes up to this one are in the table; with a search */
+    bool         distinct;          /* nodes appended without a search equal none with one */
     bool         merge;             /* equal nodes are one */
     bool         merged;            /* ... all of them */
+    bool         settled;           /* the last walk at most dropped nodes, so that repeating it
+                                     * would change nothing */
     bool         has_roots;         /* some node is a Sqrt or Rsqrt; there is no normalization without */
     int32_t      n_invariant;       /* the number of leading nodes that need not run every time */
 };
