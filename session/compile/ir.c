@@ -63,15 +63,35 @@ typedef struct ir_entry {
     int32_t  node;                  /* 0: empty */
 } ir_entry;
 
-static void enter(ir_graph *f, ir_entry e)
+/* Searches begin in a group of places that the latest input determines, because nodes in a row
+ * often have inputs in a row and then search the same lines of memory. */
+enum { GROUP = 8 };
+
+static uint32_t group_of(const ir_node *n)
 {
-    const uint32_t mask = (uint32_t)f->table_size - 1;
-    uint32_t       at = e.hash;
-    while (f->table[at & mask].node) at++;
-    f->table[at & mask] = e;
+    int32_t latest = 0;
+    for (int i = 0; i < n->n_inputs; i++)
+        if (n->inputs[i].node > latest) latest = n->inputs[i].node;
+    return (uint32_t)latest * 2 / GROUP * GROUP;
 }
 
-/* A table for so many nodes. */
+/* Place i of a search: first in the group; then in steps that the hash determines, because many
+ * groups in a row may be full. */
+static ir_entry *place_of(const ir_graph *f, uint32_t group, uint32_t hash, uint32_t i)
+{
+    const uint32_t step = hash >> 8 | 1, at = i < GROUP ? group + i : hash + i * step;
+    return &f->table[at & ((uint32_t)f->table_size - 1)];
+}
+
+static void enter(ir_graph *f, ir_entry e)
+{
+    const uint32_t group = group_of(f->nodes[e.node]);
+    uint32_t       i = 0;
+    while (place_of(f, group, e.hash, i)->node) i++;
+    *place_of(f, group, e.hash, i) = e;
+}
+
+/* A table for so many entries. */
 static bool grow_table(ir_graph *f, int32_t nodes)
 {
     const ir_entry *old = f->table;
@@ -87,10 +107,13 @@ static bool grow_table(ir_graph *f, int32_t nodes)
     return true;
 }
 
-/* Enters the nodes that were appended without a search for equal ones. */
+/* Enters the nodes that were appended without a search for equal ones, unless new nodes cannot
+ * equal them. */
 static bool enter_appended(ir_graph *f)
 {
-    if (!grow_table(f, (f->entered == 0 ? f->capacity : f->size) + 1)) return false;
+    const int32_t most = f->distinct ? f->entries : f->entered == 0 ? f->capacity : f->size;
+    if (!grow_table(f, most + 1)) return false;
+    if (f->distinct) f->entered = f->size;
     while (f->entered < f->size) {
         const int32_t id = ++f->entered;
         if (eddy__ir_is_pure(f->nodes[id])) enter(f, (ir_entry){ eddy__ir_hash(f->nodes[id]), id });
@@ -102,15 +125,13 @@ static bool enter_appended(ir_graph *f)
  * then appends. */
 static ir_node *find_equal(ir_graph *f, const ir_node *n)
 {
-    const uint32_t hash = eddy__ir_hash(n), mask = (uint32_t)f->table_size - 1;
-    uint32_t       at = hash;
-    for (; f->table[at & mask].node; at++) {
-        const ir_entry known = f->table[at & mask];
-        if (known.hash == hash && eddy__ir_equal(f->nodes[known.node], n))
-            return f->nodes[known.node];
-    }
-    f->table[at & mask] = (ir_entry){ hash, f->size + 1 };
+    const uint32_t hash = eddy__ir_hash(n), group = group_of(n);
+    ir_entry      *e;
+    for (uint32_t i = 0; (e = place_of(f, group, hash, i))->node; i++)
+        if (e->hash == hash && eddy__ir_equal(f->nodes[e->node], n)) return f->nodes[e->node];
+    *e = (ir_entry){ hash, f->size + 1 };
     f->entered = f->size + 1;
+    f->entries++;
     return NULL;
 }
 
