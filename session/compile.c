@@ -147,7 +147,7 @@ static eddy_plan *make_plan(compile *c, int n_feeds, const plan_feed *feeds, edd
     eddy_session *s = c->session;
     eddy_plan    *p = c->plan = eddy__allocate_zeroed(&s->allocator, 1, sizeof *p);
     c->size = c->graph->size;
-    c->scratch.allocator = &s->allocator;
+    c->scratch.allocator = c->stage.allocator = &s->allocator;
     c->ir_arenas[0].allocator = c->ir_arenas[1].allocator = &s->allocator;
     if (!p) {
         eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory for a plan");
@@ -159,15 +159,12 @@ static eddy_plan *make_plan(compile *c, int n_feeds, const plan_feed *feeds, edd
     p->embedded = owned != NULL;
     p->owned = owned;
     p->open_memory = c->open_memory ? c->open_memory : &p->own_memory;
-    c->info = eddy__allocate_zeroed(&s->allocator, (size_t)c->size + 1, sizeof *c->info);
-    if (!c->info)
-        eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory for a plan (nodes: %d)",
-                        (int)c->size);
+    c->info = eddy__stage_alloc(c, (size_t)c->size + 1, sizeof *c->info);
     const bool ok = c->info && copy_key(c, n_feeds, feeds, fetches) && run_stages(c);
-    eddy__release(&s->allocator, c->info, ((size_t)c->size + 1) * sizeof *c->info);
     eddy__arena_free(&c->scratch);
+    eddy__arena_free(&c->stage);
     for (int i = 0; i < 2; i++) eddy__arena_free(&c->ir_arenas[i]);
-    p->own_bytes += eddy__arena_bytes(&p->arena);
+    p->own_bytes += p->arena.bytes;
     if (ok) return p;
     eddy__error_set(c->error, EDDY_INTERNAL, "a plan could not be made");
     eddy__plan_free(p);

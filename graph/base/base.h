@@ -38,15 +38,18 @@ bool  eddy__grow(const eddy_allocator *a, void **p, size_t old_count, size_t new
 void *eddy__allocate_aligned(const eddy_allocator *a, size_t size, void **base);
 void  eddy__release_aligned(const eddy_allocator *a, void *base, size_t size);
 
-/* A bump allocator, in chunks that never move; freed as a whole. */
+/* A bump allocator, in chunks that never move; freed or reused as a whole. */
 typedef struct eddy_arena {
     const eddy_allocator *allocator;
-    struct eddy_chunk    *chunks;
+    struct eddy_chunk    *chunks, *spare;   /* spare: of items that eddy__arena_reset ended */
+    size_t                bytes;            /* of all chunks, including spare ones */
 } eddy_arena;
 void *eddy__arena_alloc(eddy_arena *a, size_t size); /* 16-byte aligned; NULL if out */
 char *eddy__arena_text(eddy_arena *a, const char *s, size_t length); /* copy, with a final 0 */
-size_t eddy__arena_bytes(const eddy_arena *a);      /* of all its memory */
-void  eddy__arena_free(eddy_arena *a);
+/* The latest item is not needed; its memory is reused if it is not in a chunk of its own. */
+void  eddy__arena_return(eddy_arena *a, void *item);
+void  eddy__arena_reset(eddy_arena *a);     /* ends all items; new ones reuse their memory */
+void  eddy__arena_free(eddy_arena *a);      /* ends all items and frees all memory */
 
 bool eddy__array_is_shared(const eddy_array *a);    /* more than one reference */
 bool eddy__array_is_borrowed(const eddy_array *a);  /* refers to memory that it does not own */

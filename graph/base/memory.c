@@ -100,18 +100,46 @@ typedef struct eddy_chunk {
 } eddy_chunk;
 
 static const size_t header_size = (sizeof(eddy_chunk) + 15) / 16 * 16, first_chunk = 4096,
-                    largest_chunk = 1 << 20;
+                    doubled_chunk = 1 << 20, large_item = 1 << 17;
+
+/* Chunks double up to a size, and then grow with the arena, by whole huge pages. */
+static size_t next_chunk(const eddy_arena *a)
+{
+    const size_t size = a->chunks ? a->chunks->size * 2 : first_chunk,
+                 part = a->bytes / 8 / HUGE_PAGE * HUGE_PAGE;
+    if (part > 0) return part;
+    return size < doubled_chunk ? size : doubled_chunk;
+}
+
+/* The smallest spare chunk of this size; NULL if there is none. */
+static eddy_chunk *take_spare(eddy_arena *a, size_t size)
+{
+    eddy_chunk **best = NULL;
+    for (eddy_chunk **at = &a->spare; *at; at = &(*at)->next)
+        if ((*at)->size >= size && (!best || (*at)->size < (*best)->size)) best = at;
+    eddy_chunk *c = best ? *best : NULL;
+    if (c) *best = c->next;
+    return c;
+}
+
+static eddy_chunk *new_chunk(eddy_arena *a, size_t size)
+{
+    eddy_chunk *c = eddy__allocate(a->allocator, size);
+    if (!c) return NULL;
+    c->size = size;
+    a->bytes += size;
+    return c;
+}
 
 /* A large item gets a chunk of its own, behind the one that smaller items continue to fill. */
 static eddy_chunk *arena_grow(eddy_arena *a, size_t need)
 {
-    size_t size = a->chunks ? a->chunks->size * 2 : first_chunk;
-    if (size > largest_chunk) size = largest_chunk;
-    const bool alone = a->chunks && need > largest_chunk / 8;
-    if (size < need + header_size) size = need + header_size;
-    eddy_chunk *c = eddy__allocate(a->allocator, size);
+    size_t     size = next_chunk(a);
+    const bool alone = a->chunks && need > large_item;
+    if (alone || size < need + header_size) size = need + header_size;
+    eddy_chunk *c = take_spare(a, size);
+    if (!c) c = new_chunk(a, size);
     if (!c) return NULL;
-    c->size = size;
     c->used = header_size;
     eddy_chunk **at = alone ? &a->chunks->next : &a->chunks;
     c->next = *at;
@@ -140,18 +168,30 @@ char *eddy__arena_text(eddy_arena *a, const char *s, size_t length)
     return p;
 }
 
-size_t eddy__arena_bytes(const eddy_arena *a)
+void eddy__arena_return(eddy_arena *a, void *item)
 {
-    size_t bytes = 0;
-    for (const eddy_chunk *c = a->chunks; c; c = c->next) bytes += c->size;
-    return bytes;
+    eddy_chunk *c = a->chunks;
+    if (c && (char *)item > (char *)c && (char *)item < (char *)c + c->used)
+        c->used = (size_t)((char *)item - (char *)c);
+}
+
+void eddy__arena_reset(eddy_arena *a)
+{
+    while (a->chunks) {
+        eddy_chunk *c = a->chunks;
+        a->chunks = c->next;
+        c->next = a->spare;
+        a->spare = c;
+    }
 }
 
 void eddy__arena_free(eddy_arena *a)
 {
-    while (a->chunks) {
-        eddy_chunk *next = a->chunks->next;
-        eddy__release(a->allocator, a->chunks, a->chunks->size);
-        a->chunks = next;
+    eddy__arena_reset(a);
+    while (a->spare) {
+        eddy_chunk *next = a->spare->next;
+        eddy__release(a->allocator, a->spare, a->spare->size);
+        a->spare = next;
     }
+    a->bytes = 0;
 }

@@ -96,9 +96,9 @@ static int32_t updated_by(const build *b, const ir_node *n)
 static bool find_updates(build *b)
 {
     const size_t n = (size_t)b->plan->n_variables;
-    b->first_update = eddy__ir_alloc(b->c, n, sizeof(int32_t));
-    b->last_update = eddy__ir_alloc(b->c, n, sizeof(int32_t));
-    b->variable_node = eddy__ir_alloc(b->c, n, sizeof(int32_t));
+    b->first_update = eddy__stage_alloc(b->c, n, sizeof(int32_t));
+    b->last_update = eddy__stage_alloc(b->c, n, sizeof(int32_t));
+    b->variable_node = eddy__stage_alloc(b->c, n, sizeof(int32_t));
     if (!b->first_update || !b->last_update || !b->variable_node) return false;
     for (int32_t id = 1; id <= b->ir->size; id++) {
         const ir_node *node = b->ir->nodes[id];
@@ -502,7 +502,7 @@ static bool make_room(build *b)
         buffers += copies + (b->ir->nodes[id]->variable >= 0);
         code += copies;
     }
-    b->buffer_of = eddy__ir_alloc(c, (size_t)n_values, sizeof(int32_t));
+    b->buffer_of = eddy__stage_alloc(c, (size_t)n_values, sizeof(int32_t));
     b->plan->buffers = eddy__plan_alloc(c, buffers, sizeof *b->plan->buffers);
     b->plan->buffer_root = eddy__plan_alloc(c, buffers, sizeof(int32_t));
     b->plan->buffer_at = eddy__plan_alloc(c, buffers, sizeof *b->plan->buffer_at);
@@ -564,6 +564,8 @@ static void keep_invariant(build *b)
 bool eddy__emit(compile *c)
 {
     build b = { .c = c, .ir = c->ir, .plan = c->plan, .views = { .c = c } };
+    eddy__stage_begin(c);
+    eddy__arena_free(&c->ir_arenas[c->ir_arena]);       /* no IR follows */
     if (!find_updates(&b)) return false;
     b.views.first_update = b.first_update;
     if (!eddy__find_views(&b.views) || !make_room(&b)) return false;

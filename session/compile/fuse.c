@@ -259,7 +259,7 @@ static void renumber_slot(location *p, int32_t *number, int32_t *n)
 static bool renumber_slots(builder *b)
 {
     fused   *f = b->f;
-    int32_t *number = eddy__ir_alloc(b->c, (size_t)b->slots, sizeof *number), n = 0;
+    int32_t *number = eddy__stage_alloc(b->c, (size_t)b->slots, sizeof *number), n = 0;
     if (b->slots > 0 && !number) return false;
     for (int i = 0; i < b->slots; i++) number[i] = -1;
     for (int i = 0; i < f->n_broadcasts; i++) renumber_slot(&f->broadcasts[i].to, number, &n);
@@ -406,9 +406,7 @@ static bool build_fused(builder *b, instruction *to)
     const instruction *code = p->code + b->first;
     location           streams[MAX_STREAMS];
     fused             *f = b->f = eddy__plan_alloc(b->c, 1, sizeof *f);
-    b->free_slots = eddy__ir_alloc(b->c, (size_t)n * (LOOP_OPERANDS + 1), sizeof *b->free_slots);
-    b->external = eddy__ir_alloc(b->c, (size_t)n * 3 * LOOP_OPERANDS, sizeof *b->external);
-    if (!f || !b->free_slots || !b->external) return false;
+    if (!f) return false;
     f->parts = eddy__plan_alloc(b->c, (size_t)n, sizeof *f->parts);
     f->broadcasts = b->broadcasts;
     if (!f->parts) return false;
@@ -450,20 +448,35 @@ static void renumber_roots(eddy_plan *p, const int32_t *position, int32_t n, int
     }
 }
 
+/* Memory for the lists of one loop of at most n instructions. */
+static bool make_room(builder *b, size_t n)
+{
+    b->free_slots = eddy__stage_alloc(b->c, n * (LOOP_OPERANDS + 1), sizeof *b->free_slots);
+    b->external = eddy__stage_alloc(b->c, n * 3 * LOOP_OPERANDS, sizeof *b->external);
+    b->broadcasts =
+        eddy__stage_alloc(b->c, LOOP_SPREADS + LOOP_OPERANDS, sizeof *b->broadcasts);
+    return b->free_slots && b->external && b->broadcasts;
+}
+
 bool eddy__fuse(compile *c)
 {
     eddy_plan *p = c->plan;
-    int32_t   *position = eddy__ir_alloc(c, (size_t)p->n_code, sizeof *position);
-    int32_t   *slot_of = eddy__ir_alloc(c, (size_t)p->n_roots, sizeof *slot_of), n = 0;
-    int32_t   *folded = eddy__ir_alloc(c, (size_t)p->n_roots, sizeof *folded);
-    range_use *roots = eddy__ir_alloc(c, (size_t)p->n_roots, sizeof *roots);
-    broadcast *broadcasts = eddy__ir_alloc(c, LOOP_SPREADS + LOOP_OPERANDS, sizeof *broadcasts);
-    if (!position || !slot_of || !folded || !roots || !broadcasts) return false;
+    eddy__stage_begin(c);
+    builder    room = { .c = c, .plan = p };
+    int32_t   *position = eddy__stage_alloc(c, (size_t)p->n_code, sizeof *position);
+    int32_t   *slot_of = eddy__stage_alloc(c, (size_t)p->n_roots, sizeof *slot_of), n = 0;
+    int32_t   *folded = eddy__stage_alloc(c, (size_t)p->n_roots, sizeof *folded);
+    range_use *roots = eddy__stage_alloc(c, (size_t)p->n_roots, sizeof *roots);
+    if (!position || !slot_of || !folded || !roots ||
+        !make_room(&room, (size_t)(p->n_code < MAX_PARTS ? p->n_code : MAX_PARTS)))
+        return false;
     for (int32_t r = 0; r < p->n_roots; r++) slot_of[r] = -1;
+    room.slot_of = slot_of;
     for (int32_t i = 0, end; i < p->n_code; i = end, n++) {
         end = last_of_loop(p, i, folded, roots);
-        builder b = { .c = c, .plan = p, .first = i, .end = end, .slot_of = slot_of,
-                      .broadcasts = broadcasts };
+        builder b = room;
+        b.first = i;
+        b.end = end;
         if (end - i > 1) {
             if (!build_fused(&b, &p->code[n])) return false;
             drop_inner_roots(&b);

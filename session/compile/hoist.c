@@ -119,7 +119,7 @@ static bool find_flops(hoisting *h)
     int32_t         most = 0;
     for (int32_t id = 1; id <= f->size; id++)
         if (f->nodes[id]->n_inputs > most) most = f->nodes[id]->n_inputs;
-    eddy_type *in = eddy__ir_alloc(h->c, (size_t)most, sizeof *in);
+    eddy_type *in = eddy__stage_alloc(h->c, (size_t)most, sizeof *in);
     if (!in) return false;
     for (int32_t id = 1; id <= f->size; id++) {
         const ir_node *n = f->nodes[id];
@@ -213,11 +213,21 @@ static void spread_changes(hoisting *h)
         if (h->kind[id] != VARYING) h->kind[id] = kind_of(h, h->ir->nodes[id]);
 }
 
+/* True if any node is COMPUTED. */
+static bool find_kinds(hoisting *h)
+{
+    bool computed = false;
+    for (int32_t id = 1; id <= h->ir->size; id++) {
+        h->kind[id] = kind_of(h, h->ir->nodes[id]);
+        computed = computed || h->kind[id] == COMPUTED;
+    }
+    return computed;
+}
+
 static bool choose(hoisting *h)
 {
     enum { ROUNDS = 20 };
     const ir_graph *f = h->ir;
-    for (int32_t id = 1; id <= f->size; id++) h->kind[id] = kind_of(h, f->nodes[id]);
     if (!find_flops(h)) return false;
     for (int round = 0; round < ROUNDS; round++) {
         if (drop_unprofitable(h) == 0) return true;
@@ -252,7 +262,7 @@ static int32_t find_hoisted(const hoisting *h, uint8_t *hoisted)
 static bool move_hoisted(const hoisting *h, const uint8_t *hoisted)
 {
     const int32_t size = h->ir->size;
-    int32_t      *order = eddy__ir_alloc(h->c, (size_t)size, sizeof *order), n = 0;
+    int32_t      *order = eddy__stage_alloc(h->c, (size_t)size, sizeof *order), n = 0;
     if (!order) return false;
     for (int32_t id = 1; id <= size; id++)
         if (hoisted[id]) order[n++] = id;
@@ -294,16 +304,20 @@ bool eddy__hoist(compile *c)
     hoisting                 h = { .c = c, .ir = c->ir };
     const eddy_session_args *o = &c->session->options;
     if ((o->without & EDDY_PASS_HOIST) || o->max_bytes > 0) return true;
-    h.updated = eddy__ir_alloc(c, (size_t)c->plan->n_variables, 1);
-    h.kind = eddy__ir_alloc(c, n, 1);
-    h.wanted = eddy__ir_alloc(c, n, 1);
-    h.seen = eddy__ir_alloc(c, n, sizeof *h.seen);
-    uint8_t *hoisted = eddy__ir_alloc(c, n, 1);
-    h.flops = eddy__ir_alloc(c, n, sizeof *h.flops);
+    eddy__stage_begin(c);
+    h.updated = eddy__stage_alloc(c, (size_t)c->plan->n_variables, 1);
+    h.kind = eddy__stage_alloc(c, n, 1);
+    h.wanted = eddy__stage_alloc(c, n, 1);
+    h.seen = eddy__stage_alloc(c, n, sizeof *h.seen);
+    uint8_t *hoisted = eddy__stage_alloc(c, n, 1);
+    h.flops = eddy__stage_alloc(c, n, sizeof *h.flops);
     if (!h.updated || !h.kind || !h.wanted || !h.seen || !hoisted || !h.flops) return false;
     find_updates(&h);
-    if (!choose(&h)) return false;
-    const int32_t computed = find_hoisted(&h, hoisted);
+    int32_t computed = 0;
+    if (find_kinds(&h)) {
+        if (!choose(&h)) return false;
+        computed = find_hoisted(&h, hoisted);
+    }
     if (computed > 0 && (!move_hoisted(&h, hoisted) || !note_sources(c))) return false;
     report(c, computed);
     return true;

@@ -28,6 +28,13 @@ void *eddy__ir_alloc(compile *c, size_t n, size_t size)
     return allocate(c, &c->scratch, n, size);
 }
 
+void *eddy__stage_alloc(compile *c, size_t n, size_t size)
+{
+    return allocate(c, &c->stage, n, size);
+}
+
+void eddy__stage_begin(compile *c) { eddy__arena_reset(&c->stage); }
+
 /* Memory with the lifetime of the IR. */
 static void *ir_alloc(ir_graph *f, size_t n, size_t size)
 {
@@ -38,7 +45,7 @@ ir_graph *eddy__ir_new(compile *c, int32_t capacity)
 {
     eddy_arena *arena = &c->ir_arenas[c->ir_arena];
     c->ir_arena = !c->ir_arena;
-    eddy__arena_free(arena);
+    eddy__arena_reset(arena);
     ir_graph *f = allocate(c, arena, 1, sizeof *f);
     if (!f) return NULL;
     f->c = c;
@@ -56,15 +63,35 @@ typedef struct ir_entry {
     int32_t  node;                  /* 0: empty */
 } ir_entry;
 
-static void enter(ir_graph *f, ir_entry e)
+/* Searches begin in a group of places that the latest input determines, because nodes in a row
+ * often have inputs in a row and then search the same lines of memory. */
+enum { GROUP = 8 };
+
+static uint32_t group_of(const ir_node *n)
 {
-    const uint32_t mask = (uint32_t)f->table_size - 1;
-    uint32_t       at = e.hash;
-    while (f->table[at & mask].node) at++;
-    f->table[at & mask] = e;
+    int32_t latest = 0;
+    for (int i = 0; i < n->n_inputs; i++)
+        if (n->inputs[i].node > latest) latest = n->inputs[i].node;
+    return (uint32_t)latest * 2 / GROUP * GROUP;
 }
 
-/* A table for so many nodes. */
+/* Place i of a search: first in the group; then in steps that the hash determines, because many
+ * groups in a row may be full. */
+static ir_entry *place_of(const ir_graph *f, uint32_t group, uint32_t hash, uint32_t i)
+{
+    const uint32_t step = hash >> 8 | 1, at = i < GROUP ? group + i : hash + i * step;
+    return &f->table[at & ((uint32_t)f->table_size - 1)];
+}
+
+static void enter(ir_graph *f, ir_entry e)
+{
+    const uint32_t group = group_of(f->nodes[e.node]);
+    uint32_t       i = 0;
+    while (place_of(f, group, e.hash, i)->node) i++;
+    *place_of(f, group, e.hash, i) = e;
+}
+
+/* A table for so many entries. */
 static bool grow_table(ir_graph *f, int32_t nodes)
 {
     const ir_entry *old = f->table;
@@ -80,10 +107,13 @@ static bool grow_table(ir_graph *f, int32_t nodes)
     return true;
 }
 
-/* Enters the nodes that were appended without a search for equal ones. */
+/* Enters the nodes that were appended without a search for equal ones, unless new nodes cannot
+ * equal them. */
 static bool enter_appended(ir_graph *f)
 {
-    if (!grow_table(f, (f->entered == 0 ? f->capacity : f->size) + 1)) return false;
+    const int32_t most = f->distinct ? f->entries : f->entered == 0 ? f->capacity : f->size;
+    if (!grow_table(f, most + 1)) return false;
+    if (f->distinct) f->entered = f->size;
     while (f->entered < f->size) {
         const int32_t id = ++f->entered;
         if (eddy__ir_is_pure(f->nodes[id])) enter(f, (ir_entry){ eddy__ir_hash(f->nodes[id]), id });
@@ -95,15 +125,13 @@ static bool enter_appended(ir_graph *f)
  * then appends. */
 static ir_node *find_equal(ir_graph *f, const ir_node *n)
 {
-    const uint32_t hash = eddy__ir_hash(n), mask = (uint32_t)f->table_size - 1;
-    uint32_t       at = hash;
-    for (; f->table[at & mask].node; at++) {
-        const ir_entry known = f->table[at & mask];
-        if (known.hash == hash && eddy__ir_equal(f->nodes[known.node], n))
-            return f->nodes[known.node];
-    }
-    f->table[at & mask] = (ir_entry){ hash, f->size + 1 };
+    const uint32_t hash = eddy__ir_hash(n), group = group_of(n);
+    ir_entry      *e;
+    for (uint32_t i = 0; (e = place_of(f, group, hash, i))->node; i++)
+        if (e->hash == hash && eddy__ir_equal(f->nodes[e->node], n)) return f->nodes[e->node];
+    *e = (ir_entry){ hash, f->size + 1 };
     f->entered = f->size + 1;
+    f->entries++;
     return NULL;
 }
 
@@ -163,23 +191,40 @@ eddy_tensor eddy__ir_scalar(ir_graph *f, const eddy_node *source, eddy_dtype d, 
 
 /* ------------------------------------------------------------- rewriting -- */
 
+eddy_type *eddy__share_type(compile *c, eddy_type *own, eddy_type *other)
+{
+    if (own == other || own->dtype != other->dtype || own->shape.rank < 0 ||
+        !eddy_shape_equal(own->shape, other->shape))
+        return own;
+    eddy__arena_return(&c->scratch, own);
+    return other;
+}
+
 /* The types of a new node's outputs; NULL if the op refuses the inputs. */
 static eddy_type *types_of(ir_graph *f, const eddy_op_def *op, const void *attrs, int n,
                            const eddy_tensor *in, int *n_out)
 {
+    enum { FEW = 8 };
     compile           *c = f->c;
-    eddy_type         *types = ir_alloc(f, (size_t)n, sizeof *types), *out = NULL;
-    const eddy_array **values = ir_alloc(f, (size_t)n, sizeof *values);
+    eddy_type          few_types[FEW], *types = few_types, *out = NULL;
+    const eddy_array  *few_values[FEW], **values = few_values;
     eddy_error         refusal = { 0 };
+    if (n > FEW) {
+        types = ir_alloc(f, (size_t)n, sizeof *types);
+        values = ir_alloc(f, (size_t)n, sizeof *values);
+    }
     if (!types || !values) return NULL;
     for (int i = 0; i < n; i++) {
         types[i] = eddy__ir_type(f, in[i]);
         values[i] = eddy__ir_value(f, in[i]);
     }
-    return eddy__infer_types(op, (void *)(uintptr_t)attrs, true, n, types, values, &c->scratch,
-                             &out, n_out, op->name, &refusal)
-               ? out
-               : NULL;
+    if (!eddy__infer_types(op, (void *)(uintptr_t)attrs, true, n, types, values, &c->scratch, &out,
+                           n_out, op->name, &refusal))
+        return NULL;
+    eddy_type *y = out;
+    for (int i = 0; *n_out == 1 && i < n && i < 2 && y == out; i++)
+        y = eddy__share_type(c, out, eddy__ir_type_at(f, in[i]));
+    return y;
 }
 
 static bool is_alias(const ir_graph *f, const ir_node *n)
@@ -259,25 +304,33 @@ bool eddy__ir_is_filled(const ir_graph *f, eddy_tensor t, double v)
 
 /* ------------------------------------------------------------- the sweep -- */
 
+/* Loads a node, with the inputs behind it, that a walk over all nodes soon reaches. */
+enum { AHEAD = 8 };
+static void prefetch(const ir_graph *f, int32_t id)
+{
+    if (id < 1 || id > f->size) return;
+    for (int i = 0; i < 3; i++) __builtin_prefetch((const char *)f->nodes[id] + 64 * i);
+}
+
 /* True if other nodes wait for it and for the nodes for which it waits. It must then stay as it
  * is. */
 enum { NEEDED = 1, WAITED_FOR = 2 };
 
-/* Marks in needed[] the nodes that fetches and side effects need, and counts readers again. */
-static void count_readers(const ir_graph *f, uint8_t *needed)
+/* Marks in needed[] the nodes that fetches and side effects need, and counts their readers. */
+static void count_readers(const ir_graph *f, uint8_t *needed, int32_t *readers)
 {
-    for (int32_t id = 1; id <= f->size; id++) f->nodes[id]->readers = 0;
     for (int i = 0; i < f->c->plan->n_fetches; i++) {
         needed[f->fetches[i].node] |= NEEDED;
-        f->nodes[f->fetches[i].node]->readers++;
+        readers[f->fetches[i].node]++;
     }
     for (int32_t id = f->size; id >= 1; id--) {
         const ir_node *n = f->nodes[id];
+        prefetch(f, id - AHEAD);
         if (n->kept) needed[id] |= NEEDED;
         if (!needed[id]) continue;
         for (int i = 0; i < n->n_inputs; i++) {
             needed[n->inputs[i].node] |= NEEDED;
-            f->nodes[n->inputs[i].node]->readers++;
+            readers[n->inputs[i].node]++;
         }
         for (int i = 0; i < n->n_controls; i++)
             if (f->nodes[n->controls[i]]->effect) needed[n->controls[i]] |= NEEDED | WAITED_FOR;
@@ -310,10 +363,13 @@ static void replace_operands(ir_node *n, const replacements *s)
 static bool replace(ir_graph *to, ir_node *n, bool (*rule)(rewrite *), replacements *s,
                     int32_t old)
 {
-    rewrite r = { .ir = to, .node = n };
+    enum { FEW = 4 };
+    const size_t outputs = (size_t)n->n_outputs;
+    eddy_tensor  few[FEW] = { { 0 } };
+    rewrite      r = { .ir = to, .node = n, .y = few };
     if (!rule || n->values || n->n_controls > 0 || n->kept || n->n_outputs == 0 || n->n_inputs == 0)
         return false;
-    r.y = ir_alloc(to, (size_t)n->n_outputs, sizeof *r.y);
+    if (outputs > FEW) r.y = ir_alloc(to, outputs, sizeof *r.y);
     if (!r.y || !rule(&r)) return false;
     for (int k = 0; k < n->n_outputs; k++) {
         if (!eddy__ir_valid(r.y[k])) return false;
@@ -321,8 +377,12 @@ static bool replace(ir_graph *to, ir_node *n, bool (*rule)(rewrite *), replaceme
         if (t.dtype != n->outputs[k].dtype || !eddy_shape_equal(t.shape, n->outputs[k].shape))
             return false;
     }
-    for (int k = 0; k < n->n_outputs; k++) to->nodes[r.y[k].node]->readers += n->readers;
-    s->tensors[old] = r.y;
+    s->tensors[old] = outputs > FEW ? r.y : ir_alloc(to, outputs, sizeof *r.y);
+    if (!s->tensors[old]) return false;
+    for (int k = 0; k < n->n_outputs; k++) {
+        s->tensors[old][k] = r.y[k];
+        to->nodes[r.y[k].node]->readers += n->readers;
+    }
     s->id[old] = r.y[0].node;
     return true;
 }
@@ -332,34 +392,39 @@ bool eddy__ir_transform(compile *c, bool (*rule)(rewrite *r), bool merge, int *c
     ir_graph *from = c->ir, *to = eddy__ir_new(c, from->size);
     if (!to) return false;
     const size_t n = (size_t)from->size + 1;
-    const int    before = *changes;
+    int32_t      dropped = 0, replaced = 0;
     uint8_t     *needed = ir_alloc(to, n, 1);
+    int32_t     *readers = ir_alloc(to, n, sizeof *readers);
     replacements s = { ir_alloc(to, n, sizeof *s.id), ir_alloc(to, n, sizeof *s.tensors) };
-    if (!needed || !s.id || !s.tensors) return false;
-    count_readers(from, needed);
+    if (!needed || !readers || !s.id || !s.tensors) return false;
+    count_readers(from, needed, readers);
     to->merge = merge;
     for (int32_t id = 1; id <= from->size; id++) {
         ir_node *node = from->nodes[id];
         if (!needed[id]) {
-            ++*changes;
+            dropped++;
             continue;
         }
+        prefetch(from, id + AHEAD);
+        node->readers = readers[id];
         replace_operands(node, &s);
         if (!(needed[id] & WAITED_FOR) && replace(to, node, rule, &s, id)) {
-            ++*changes;
+            replaced++;
             continue;
         }
         if (c->error->status != EDDY_OK) return false;
         /* as long as nothing has changed, the nodes differ as they did before */
-        const bool     same = from->merged && *changes == before && to->size == id - 1;
+        const bool     same = from->merged && replaced == 0 && to->size + dropped == id - 1;
         const ir_node *now = same ? append_new(to, node) : eddy__ir_append(to, node);
         if (!now) return false;
-        *changes += now != node;
+        replaced += now != node;
         s.id[id] = now->id;
     }
     for (int i = 0; i < c->plan->n_fetches; i++)
         to->fetches[i] = replacement_of(&s, from->fetches[i]);
     to->merged = merge;
+    to->settled = replaced == 0 && to->size + dropped == from->size;
+    *changes += dropped + replaced;
     c->ir = to;
     return true;
 }
@@ -367,7 +432,7 @@ bool eddy__ir_transform(compile *c, bool (*rule)(rewrite *r), bool merge, int *c
 bool eddy__ir_reorder(compile *c, const int32_t *order)
 {
     ir_graph *f = c->ir, *to = eddy__ir_new(c, f->size);
-    int32_t  *now = eddy__ir_alloc(c, (size_t)f->size + 1, sizeof *now);
+    int32_t  *now = eddy__stage_alloc(c, (size_t)f->size + 1, sizeof *now);
     if (!now || !to) return false;
     for (int32_t i = 0; i < f->size; i++) now[order[i]] = i + 1;
     for (int32_t i = 0; i < f->size; i++) {

@@ -45,9 +45,12 @@ struct ir_graph {
     eddy_tensor *fetches;           /* the plan's fetches, in order */
     struct ir_entry *table;         /* hash table of nodes, for finding equal ones */
     int32_t      table_size;        /* a power of two */
-    int32_t      entered;           /* the nodes up to this one are in the table */
+    int32_t      entered, entries;  /* the nodes up to this one are in the table; with a search */
+    bool         distinct;          /* nodes appended without a search equal none with one */
     bool         merge;             /* equal nodes are one */
     bool         merged;            /* ... all of them */
+    bool         settled;           /* the last walk at most dropped nodes, so that repeating it
+                                     * would change nothing */
     bool         has_roots;         /* some node is a Sqrt or Rsqrt; there is no normalization without */
     int32_t      n_invariant;       /* the number of leading nodes that need not run every time */
 };
@@ -57,10 +60,14 @@ static inline ir_node *eddy__ir_node(const ir_graph *f, eddy_tensor t)
 {
     return f->nodes[t.node];
 }
-static inline eddy_type eddy__ir_type(const ir_graph *f, eddy_tensor t)
+static inline eddy_type *eddy__ir_type_at(const ir_graph *f, eddy_tensor t)
 {
     const ir_node *n = f->nodes[t.node];
-    return n->outputs[n->variable >= 0 ? 0 : t.output];
+    return &n->outputs[n->variable >= 0 ? 0 : t.output];
+}
+static inline eddy_type eddy__ir_type(const ir_graph *f, eddy_tensor t)
+{
+    return *eddy__ir_type_at(f, t);
 }
 static inline const eddy_array *eddy__ir_value(const ir_graph *f, eddy_tensor t)
 {
@@ -80,8 +87,8 @@ static inline bool eddy__ir_is(const ir_graph *f, eddy_tensor t, const eddy_op_d
  * the type matters. */
 extern const eddy_op_def eddy_op_fed, eddy_op_type_only;
 
-/* A new, empty IR for the plan of c; NULL if out of memory. Two exist at a time: the arrays of
- * the IR before the previous one are freed; its nodes remain. */
+/* A new, empty IR for the plan of c; NULL if out of memory. Two exist at a time: the memory
+ * of the arrays of the IR before the previous one is reused; its nodes remain. */
 ir_graph *eddy__ir_new(compile *c, int32_t capacity);
 /* Appends n, whose inputs are in f, and numbers it; or returns an equal node, which the caller
  * uses instead. NULL if out of memory. */

@@ -104,8 +104,8 @@ bool eddy__number_variables(compile *c)
     for (int32_t id = 1; id <= c->size; id++)
         n += c->info[id].live && (c->graph->nodes[id]->op->flags & EDDY_OP_VARIABLE);
     c->plan->variables = eddy__plan_alloc(c, (size_t)n, sizeof *c->plan->variables);
-    c->variable_of = eddy__ir_alloc(c, (size_t)c->size + 1, sizeof(int32_t));
-    c->first_update = eddy__ir_alloc(c, (size_t)n, sizeof(int32_t));
+    c->variable_of = eddy__stage_alloc(c, (size_t)c->size + 1, sizeof(int32_t));
+    c->first_update = eddy__stage_alloc(c, (size_t)n, sizeof(int32_t));
     if (!c->plan->variables || !c->variable_of || !c->first_update) return false;
     for (int32_t id = 1; id <= c->size; id++) {
         const eddy_node *node = c->graph->nodes[id];

@@ -24,7 +24,7 @@ static ir_node *new_node(lowering *l, const eddy_op_def *op, const eddy_node *so
 
 static int32_t append(lowering *l, ir_node *n, bool merge)
 {
-    l->ir->merge = merge;
+    l->ir->merge = merge;       /* constants and types, which equal no other nodes */
     n = n ? eddy__ir_append(l->ir, n) : NULL;
     return n ? n->id : 0;
 }
@@ -89,11 +89,19 @@ static void add_control(ir_node *n, int32_t id)
     if (id > 0) n->controls[n->n_controls++] = id;
 }
 
-/* The nodes for which the node waits, besides its inputs. Has room for one more per input. */
+/* True if the reader of input i may wait for another node than the one that computes it. */
+static bool may_wait(const compile *c, const eddy_node *node, int i)
+{
+    return c->info[node->inputs[i].node].effect || by_reference(node->op, i) ||
+           c->reads_now[node->id];
+}
+
+/* The nodes for which the node waits, besides its inputs. Has room for those of its inputs. */
 static bool lower_controls(lowering *l, const eddy_node *node, ir_node *n)
 {
     const compile *c = l->c;
-    const size_t   most = (size_t)(node->n_controls + node->n_inputs);
+    size_t         most = (size_t)node->n_controls;
+    for (int i = 0; i < node->n_inputs; i++) most += may_wait(c, node, i);
     if (most == 0) return true;
     n->controls = eddy__ir_alloc(l->c, most, sizeof *n->controls);
     if (!n->controls) return false;
@@ -188,13 +196,14 @@ bool eddy__lower(compile *c)
     eddy__mark_live(c);
     if (!eddy__check_live(c) || !eddy__number_variables(c) || !eddy__order_reads(c)) return false;
     lowering l = { .c = c,
-                   .ir = c->ir = eddy__ir_new(c, 1024),
-                   .node = eddy__ir_alloc(c, n, sizeof *l.node),
-                   .constant = eddy__ir_alloc(c, n, sizeof *l.constant),
-                   .feed = eddy__ir_alloc(c, (size_t)c->plan->n_feeds, sizeof *l.feed),
+                   .ir = c->ir = eddy__ir_new(c, c->plan->info.nodes),
+                   .node = eddy__stage_alloc(c, n, sizeof *l.node),
+                   .constant = eddy__stage_alloc(c, n, sizeof *l.constant),
+                   .feed = eddy__stage_alloc(c, (size_t)c->plan->n_feeds, sizeof *l.feed),
                    .last_update =
-                       eddy__ir_alloc(c, (size_t)c->plan->n_variables, sizeof *l.last_update) };
+                       eddy__stage_alloc(c, (size_t)c->plan->n_variables, sizeof *l.last_update) };
     if (!l.ir || !l.node || !l.constant || !l.feed || !l.last_update) return false;
+    l.ir->distinct = true;
     for (int32_t id = 1; id <= c->size; id++)
         if (c->info[id].live && !lower_node(&l, c->graph->nodes[id])) return false;
     for (int i = 0; i < c->plan->n_fetches; i++) {

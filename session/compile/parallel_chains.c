@@ -156,8 +156,8 @@ static bool make_chains(chains_builder *v)
     const instruction_range *s = v->s;
     parallel_chains         *w = v->w;
     const size_t             n = (size_t)(s->end - s->first);
-    group                   *groups = eddy__ir_alloc(v->c, n, sizeof *groups);
-    int32_t                 *number = eddy__ir_alloc(v->c, (size_t)s->end, sizeof *number);
+    group                   *groups = eddy__stage_alloc(v->c, n, sizeof *groups);
+    int32_t                 *number = eddy__stage_alloc(v->c, (size_t)s->end, sizeof *number);
     int32_t                 *parts = eddy__plan_alloc(v->c, n, sizeof *parts);
     w->chain_of = eddy__plan_alloc(v->c, n, sizeof *w->chain_of);
     if (!groups || !number || !parts || !w->chain_of) return false;
@@ -288,7 +288,7 @@ static bool place_chains(chains_builder *v, size_t *bytes)
 {
     compile         *c = v->c;
     parallel_chains *w = v->w;
-    plan_root       *roots = eddy__ir_alloc(c, (size_t)w->n_roots, sizeof *roots);
+    plan_root       *roots = eddy__stage_alloc(c, (size_t)w->n_roots, sizeof *roots);
     const bool       reuse = !(c->session->options.without & EDDY_PASS_REUSE);
     *bytes = 0;
     if (!roots) return false;

@@ -185,8 +185,8 @@ static int32_t last_needed(const finder *f, const instruction *i, const int32_t 
 static bool find_independent(finder *f)
 {
     const eddy_plan *p = f->plan;
-    int32_t         *written = eddy__ir_alloc(f->c, (size_t)p->n_roots, sizeof *written);
-    int32_t         *used = eddy__ir_alloc(f->c, (size_t)p->n_roots, sizeof *used);
+    int32_t         *written = eddy__stage_alloc(f->c, (size_t)p->n_roots, sizeof *written);
+    int32_t         *used = eddy__stage_alloc(f->c, (size_t)p->n_roots, sizeof *used);
     int32_t          begin = p->n_invariant;  /* begin of consecutive suitable instructions */
     if (!written || !used) return false;
     for (int32_t i = begin; i < p->n_code; i++) {
@@ -380,16 +380,16 @@ static bool make_room(finder *f)
     size_t       uses = 0;
     for (size_t i = 0; i < n; i++)
         uses += (size_t)(f->plan->code[i].kernel.n_in + f->plan->code[i].kernel.n_out);
-    f->cost = eddy__ir_alloc(f->c, n, sizeof *f->cost);
-    f->n_independent = eddy__ir_alloc(f->c, n + 1, sizeof *f->n_independent);
-    f->alive = eddy__ir_alloc(f->c, n + 2, sizeof *f->alive);
-    f->group = eddy__ir_alloc(f->c, n, sizeof *f->group);
-    f->weight = eddy__ir_alloc(f->c, n, sizeof *f->weight);
-    f->fallible = eddy__ir_alloc(f->c, n, sizeof *f->fallible);
-    f->updates = eddy__ir_alloc(f->c, n, sizeof *f->updates);
-    f->roots = eddy__ir_alloc(f->c, roots, sizeof *f->roots);
-    f->uses = eddy__ir_alloc(f->c, uses, sizeof *f->uses);
-    f->by_root = eddy__ir_alloc(f->c, roots, sizeof *f->by_root);
+    f->cost = eddy__stage_alloc(f->c, n, sizeof *f->cost);
+    f->n_independent = eddy__stage_alloc(f->c, n + 1, sizeof *f->n_independent);
+    f->alive = eddy__stage_alloc(f->c, n + 2, sizeof *f->alive);
+    f->group = eddy__stage_alloc(f->c, n, sizeof *f->group);
+    f->weight = eddy__stage_alloc(f->c, n, sizeof *f->weight);
+    f->fallible = eddy__stage_alloc(f->c, n, sizeof *f->fallible);
+    f->updates = eddy__stage_alloc(f->c, n, sizeof *f->updates);
+    f->roots = eddy__stage_alloc(f->c, roots, sizeof *f->roots);
+    f->uses = eddy__stage_alloc(f->c, uses, sizeof *f->uses);
+    f->by_root = eddy__stage_alloc(f->c, roots, sizeof *f->by_root);
     f->steps_left = (int64_t)LOOKS * f->plan->n_code + 4096;
     return f->cost && f->n_independent && f->alive && f->group && f->weight && f->fallible &&
            f->updates && f->roots && f->uses && f->by_root;
@@ -409,7 +409,7 @@ static void renumber_roots(eddy_plan *p, const int32_t *position, int32_t now)
 static bool make_groups(finder *f)
 {
     eddy_plan *p = f->plan;
-    int32_t   *position = eddy__ir_alloc(f->c, (size_t)p->n_code, sizeof *position), n = 0;
+    int32_t   *position = eddy__stage_alloc(f->c, (size_t)p->n_code, sizeof *position), n = 0;
     int       *changes = &p->info.changes[__builtin_ctz(EDDY_PASS_PARALLEL)], made = 0;
     if (!position) return false;
     for (int32_t i = 0, end; i < p->n_code; i = end, n++) {
@@ -437,7 +437,8 @@ bool eddy__parallelize(compile *c)
 {
     const eddy_session_args *o = &c->session->options;
     if (o->threads < 2 || o->max_bytes > 0 || c->plan->n_code < 2) return true;
-    finder *f = eddy__ir_alloc(c, 1, sizeof *f);
+    eddy__stage_begin(c);
+    finder *f = eddy__stage_alloc(c, 1, sizeof *f);
     if (!f) return false;
     *f = (finder){ .c = c, .plan = c->plan };
     if (!make_room(f) || !estimate_all(f) || !find_independent(f)) return false;

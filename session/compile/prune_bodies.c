@@ -7,7 +7,7 @@
 static body_use *use_of(compile *c, int32_t id)
 {
     const eddy_node *node = c->graph->nodes[id];
-    if (!c->bodies) c->bodies = eddy__plan_alloc(c, (size_t)c->size + 1, sizeof *c->bodies);
+    if (!c->bodies) c->bodies = eddy__stage_alloc(c, (size_t)c->size + 1, sizeof *c->bodies);
     if (!c->bodies || c->bodies[id]) return c->bodies ? c->bodies[id] : NULL;
     body_use *u = eddy__plan_alloc(c, 1, sizeof *u);
     if (!u) return NULL;

@@ -88,11 +88,11 @@ static int find_readers(const ordering *o, const ir_node *n, int32_t *readers)
 
 bool eddy__readers_first(compile *c, void *to, bool (*edge)(void *to, int32_t from, int32_t id))
 {
-    ordering *o = c->plan->embedded ? eddy__ir_alloc(c, 1, sizeof *o) : NULL;
+    ordering *o = c->plan->embedded ? eddy__stage_alloc(c, 1, sizeof *o) : NULL;
     int32_t   readers[MOST_READERS];
     int       nodes = 0;
     if (!c->plan->embedded) return true;
-    if (!o || !(o->later = eddy__ir_alloc(c, (size_t)c->ir->size + 1, 1))) return false;
+    if (!o || !(o->later = eddy__stage_alloc(c, (size_t)c->ir->size + 1, 1))) return false;
     o->ir = c->ir;
     for (int32_t id = 1; id <= c->ir->size && nodes < MOST_NODES; id++) {
         const ir_node *n = c->ir->nodes[id];

@@ -300,7 +300,7 @@ static bool add_copy(search *s, int32_t of, const candidate *m)
 {
     if (s->n_copies + 1 >= s->capacity) {
         const int32_t bigger = s->capacity ? 2 * s->capacity : 32;
-        copy         *copies = eddy__ir_alloc(s->c, (size_t)bigger, sizeof *copies);
+        copy         *copies = eddy__stage_alloc(s->c, (size_t)bigger, sizeof *copies);
         if (!copies) return false;
         for (int32_t i = 1; i <= s->n_copies; i++) copies[i] = s->copies[i];
         s->copies = copies;
@@ -366,7 +366,7 @@ static bool decide(search *s, const ir_node *n)
 static int32_t *place_copies(search *s)
 {
     const ir_graph *f = s->ir;
-    int32_t        *first = eddy__ir_alloc(s->c, (size_t)f->size + 1, sizeof *first);
+    int32_t        *first = eddy__stage_alloc(s->c, (size_t)f->size + 1, sizeof *first);
     for (int32_t id = f->size; first && id >= 1; id--)
         for (int32_t at = s->copies_of[id]; at > 0; at = s->copies[at].next) {
             copy          *c = &s->copies[at];
@@ -406,7 +406,7 @@ static bool rebuild(search *s)
 {
     const ir_graph *f = s->ir;
     ir_graph       *to = eddy__ir_new(s->c, f->size + s->n_copies);
-    int32_t        *now = eddy__ir_alloc(s->c, (size_t)f->size + 1, sizeof *now);
+    int32_t        *now = eddy__stage_alloc(s->c, (size_t)f->size + 1, sizeof *now);
     const int32_t  *first = place_copies(s);
     if (!to || !now || !first) return false;
     for (int32_t id = 1; id <= f->size; id++) {
@@ -432,8 +432,8 @@ static bool rebuild(search *s)
 static bool find_updates(search *s)
 {
     const size_t n = (size_t)s->c->plan->n_variables;
-    s->first_update = eddy__ir_alloc(s->c, n, sizeof(int32_t));
-    s->last_update = eddy__ir_alloc(s->c, n, sizeof(int32_t));
+    s->first_update = eddy__stage_alloc(s->c, n, sizeof(int32_t));
+    s->last_update = eddy__stage_alloc(s->c, n, sizeof(int32_t));
     if (!s->first_update || !s->last_update) return false;
     for (int32_t id = 1; id <= s->ir->size; id++) {
         const ir_node *node = s->ir->nodes[id];
@@ -449,16 +449,16 @@ static bool find_readers(search *s)
 {
     const ir_graph *f = s->ir;
     const size_t    size = (size_t)f->size;
-    int32_t        *start = s->reader_start = eddy__ir_alloc(s->c, size + 2, sizeof *start);
-    int32_t        *fill = eddy__ir_alloc(s->c, size + 1, sizeof *fill);
-    s->fetched = eddy__ir_alloc(s->c, size + 1, 1);
+    int32_t        *start = s->reader_start = eddy__stage_alloc(s->c, size + 2, sizeof *start);
+    int32_t        *fill = eddy__stage_alloc(s->c, size + 1, sizeof *fill);
+    s->fetched = eddy__stage_alloc(s->c, size + 1, 1);
     if (!start || !fill || !s->fetched) return false;
     for (int i = 0; i < s->c->plan->n_fetches; i++) s->fetched[f->fetches[i].node] = 1;
     for (int32_t id = 1; id <= f->size; id++)
         for (int i = 0; i < f->nodes[id]->n_inputs; i++)
             start[f->nodes[id]->inputs[i].node + 1]++;
     for (int32_t id = 0; id <= f->size; id++) start[id + 1] += start[id];
-    s->reader = eddy__ir_alloc(s->c, (size_t)start[f->size + 1], sizeof *s->reader);
+    s->reader = eddy__stage_alloc(s->c, (size_t)start[f->size + 1], sizeof *s->reader);
     if (!s->reader) return false;
     for (int32_t id = 1; id <= f->size; id++)
         for (int i = 0; i < f->nodes[id]->n_inputs; i++) {
@@ -474,10 +474,11 @@ bool eddy__recompute(compile *c, int *changes)
     const size_t    n = (size_t)f->size + 1;
     search          s = { .c = c, .ir = c->ir, .least = c->session->recompute_least };
     if (s.least == 0) s.least = MIN_BYTES;
-    s.run_of = eddy__ir_alloc(c, n, sizeof *s.run_of);
-    s.runs = eddy__ir_alloc(c, n, sizeof *s.runs);
-    s.recomputed = eddy__ir_alloc(c, n, 1);
-    s.copies_of = eddy__ir_alloc(c, n, sizeof *s.copies_of);
+    eddy__stage_begin(c);
+    s.run_of = eddy__stage_alloc(c, n, sizeof *s.run_of);
+    s.runs = eddy__stage_alloc(c, n, sizeof *s.runs);
+    s.recomputed = eddy__stage_alloc(c, n, 1);
+    s.copies_of = eddy__stage_alloc(c, n, sizeof *s.copies_of);
     if (!s.run_of || !s.runs || !s.recomputed || !s.copies_of || !find_updates(&s) ||
         !find_readers(&s))
         return false;

@@ -82,7 +82,7 @@ static bool add_edge(void *to_scheduler, int32_t from, int32_t to)
     if (from == 0 || from == to) return true;
     if (e->n == e->capacity) {
         const int32_t bigger = e->capacity ? 2 * e->capacity : 64;
-        int32_t      *p = eddy__ir_alloc(a->c, 2 * (size_t)bigger, sizeof *p);
+        int32_t      *p = eddy__stage_alloc(a->c, 2 * (size_t)bigger, sizeof *p);
         if (!p) return false;
         if (e->n > 0) {
             memcpy(p, e->from, (size_t)e->n * sizeof *p);
@@ -141,11 +141,11 @@ static bool order_variables(scheduler *a)
     const size_t    v = (size_t)a->c->plan->n_variables;
     size_t          inputs = 1;
     for (int32_t id = 1; id <= f->size; id++) inputs += (size_t)f->nodes[id]->n_inputs;
-    int32_t *alias_of = eddy__ir_alloc(a->c, (size_t)f->size + 1, sizeof *alias_of);
-    uses     u = { .first = eddy__ir_alloc(a->c, v, sizeof(int32_t)),
-                   .other = eddy__ir_alloc(a->c, inputs, sizeof(int32_t)),
-                   .reader = eddy__ir_alloc(a->c, inputs, sizeof(int32_t)),
-                   .last = eddy__ir_alloc(a->c, v, sizeof(int32_t)) };
+    int32_t *alias_of = eddy__stage_alloc(a->c, (size_t)f->size + 1, sizeof *alias_of);
+    uses     u = { .first = eddy__stage_alloc(a->c, v, sizeof(int32_t)),
+                   .other = eddy__stage_alloc(a->c, inputs, sizeof(int32_t)),
+                   .reader = eddy__stage_alloc(a->c, inputs, sizeof(int32_t)),
+                   .last = eddy__stage_alloc(a->c, v, sizeof(int32_t)) };
     if (!alias_of || !u.first || !u.other || !u.reader || !u.last) return false;
     for (int32_t id = 1; id <= f->size; id++) {
         const ir_node *n = f->nodes[id];
@@ -168,8 +168,8 @@ static bool sort_extra(scheduler *a)
 {
     const edges *e = &a->extra;
     const size_t size = (size_t)a->ir->size;
-    int32_t     *start = eddy__ir_alloc(a->c, size + 2, sizeof *start);
-    int32_t     *from = eddy__ir_alloc(a->c, (size_t)e->n, sizeof *from);
+    int32_t     *start = eddy__stage_alloc(a->c, size + 2, sizeof *start);
+    int32_t     *from = eddy__stage_alloc(a->c, (size_t)e->n, sizeof *from);
     if (!start || !from) return false;
     for (int32_t i = 0; i < e->n; i++) start[e->to[i] + 1]++;
     for (size_t id = 0; id <= size; id++) start[id + 1] += start[id];
@@ -197,7 +197,7 @@ static int32_t dependency(const scheduler *a, int32_t id, int32_t at)
 static bool find_users(scheduler *a)
 {
     const int32_t size = a->ir->size;
-    a->user_start = eddy__ir_alloc(a->c, (size_t)size + 2, sizeof(int32_t));
+    a->user_start = eddy__stage_alloc(a->c, (size_t)size + 2, sizeof(int32_t));
     if (!a->user_start) return false;
     for (int32_t id = 1; id <= size; id++)
         for (int32_t at = 0, d; (d = dependency(a, id, at)) > 0; at++) {
@@ -205,8 +205,8 @@ static bool find_users(scheduler *a)
             a->user_start[d + 1]++;
         }
     for (int32_t id = 0; id <= size; id++) a->user_start[id + 1] += a->user_start[id];
-    a->next = eddy__ir_alloc(a->c, (size_t)a->user_start[size + 1], sizeof(int32_t));
-    int32_t *fill = eddy__ir_alloc(a->c, (size_t)size + 1, sizeof *fill);
+    a->next = eddy__stage_alloc(a->c, (size_t)a->user_start[size + 1], sizeof(int32_t));
+    int32_t *fill = eddy__stage_alloc(a->c, (size_t)size + 1, sizeof *fill);
     if (!a->next || !fill) return false;
     for (int32_t id = 1; id <= size; id++)
         for (int32_t at = 0, d; (d = dependency(a, id, at)) > 0; at++)
@@ -328,14 +328,14 @@ static void order_batch(scheduler *a, int32_t *batch_pending, ready_queues s)
 static bool allocate(scheduler *a)
 {
     const size_t n = (size_t)a->ir->size + 1;
-    a->pending = eddy__ir_alloc(a->c, n, sizeof(int32_t));
-    a->scheduled = eddy__ir_alloc(a->c, n, 1);
-    a->order = eddy__ir_alloc(a->c, n, sizeof(int32_t));
-    a->batch = eddy__ir_alloc(a->c, n, sizeof(int32_t));
-    a->ready = eddy__ir_alloc(a->c, n, sizeof(int32_t));
-    a->stack = eddy__ir_alloc(a->c, n, sizeof(int32_t));
-    a->batch_index = eddy__ir_alloc(a->c, n, sizeof(int32_t));
-    a->seen = eddy__ir_alloc(a->c, n, sizeof(int32_t));
+    a->pending = eddy__stage_alloc(a->c, n, sizeof(int32_t));
+    a->scheduled = eddy__stage_alloc(a->c, n, 1);
+    a->order = eddy__stage_alloc(a->c, n, sizeof(int32_t));
+    a->batch = eddy__stage_alloc(a->c, n, sizeof(int32_t));
+    a->ready = eddy__stage_alloc(a->c, n, sizeof(int32_t));
+    a->stack = eddy__stage_alloc(a->c, n, sizeof(int32_t));
+    a->batch_index = eddy__stage_alloc(a->c, n, sizeof(int32_t));
+    a->seen = eddy__stage_alloc(a->c, n, sizeof(int32_t));
     if (!a->pending || !a->scheduled || !a->order || !a->batch || !a->ready || !a->stack ||
         !a->batch_index || !a->seen)
         return false;
@@ -364,9 +364,9 @@ static bool schedule(scheduler *a)
 {
     const ir_graph *f = a->ir;
     const size_t    n = (size_t)f->size + 1;
-    int32_t        *batch_pending = eddy__ir_alloc(a->c, n, sizeof *batch_pending);
-    ready_queues    s = { eddy__ir_alloc(a->c, n, sizeof *s.same), 0,
-                   eddy__ir_alloc(a->c, n, sizeof *s.other), 0 };
+    int32_t        *batch_pending = eddy__stage_alloc(a->c, n, sizeof *batch_pending);
+    ready_queues    s = { eddy__stage_alloc(a->c, n, sizeof *s.same), 0,
+                   eddy__stage_alloc(a->c, n, sizeof *s.other), 0 };
     if (!batch_pending || !s.same || !s.other) return false;
     for (int32_t id = 1; id <= f->size; id++) {
         if (!is_given(f->nodes[id])) continue;
@@ -398,6 +398,7 @@ static bool schedule(scheduler *a)
 bool eddy__schedule_nodes(compile *c)
 {
     scheduler a = { .c = c, .ir = c->ir };
+    eddy__stage_begin(c);
     return allocate(&a) && order_variables(&a) && eddy__readers_first(c, &a, add_edge) &&
            sort_extra(&a) && find_users(&a) &&
            schedule(&a) && eddy__ir_reorder(c, a.order);

@@ -17,11 +17,13 @@ int eddy__feed_of(const compile *c, eddy_tensor t)
     return -1;
 }
 
-eddy_type eddy__concrete_type(const compile *c, eddy_tensor t)
+static eddy_type *type_at(const compile *c, eddy_tensor t)
 {
     int feed = eddy__feed_of(c, t);
-    return feed >= 0 ? c->plan->feeds[feed].type : c->info[t.node].types[t.output];
+    return feed >= 0 ? &c->plan->feeds[feed].type : &c->info[t.node].types[t.output];
 }
+
+eddy_type eddy__concrete_type(const compile *c, eddy_tensor t) { return *type_at(c, t); }
 
 const eddy_array *eddy__folded_value(const compile *c, eddy_tensor t)
 {
@@ -154,6 +156,15 @@ static void set_max_shapes(compile *c, const eddy_node *node)
     }
 }
 
+/* The first operands often have the type of the result. */
+static eddy_type *share_type(compile *c, const eddy_node *node)
+{
+    eddy_type *own = c->info[node->id].types, *y = own;
+    for (int i = 0; i < node->n_inputs && i < 2 && y == own; i++)
+        y = eddy__share_type(c, own, type_at(c, node->inputs[i]));
+    return y;
+}
+
 static bool infer(compile *c, const eddy_node *node)
 {
     enum { FEW = 8 };
@@ -185,6 +196,7 @@ static bool infer(compile *c, const eddy_node *node)
                                "%s: the number of outputs is %d now, but was %d before [node '%s']",
                                node->op->name, n_out, (int)node->n_outputs, node->name);
     if (node->op->flags & EDDY_OP_DYNAMIC) set_max_shapes(c, node);
+    else if (n_out == 1) info->types = share_type(c, node);
     if (info->dynamic && c->plan->embedded) {
         c->varies = true;
         return eddy__error_set(c->error, EDDY_UNIMPLEMENTED,

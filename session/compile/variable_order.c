@@ -11,7 +11,7 @@
 static bool note_read_now(compile *c, const eddy_node *node, int i)
 {
     uint8_t **inputs = &c->reads_now[node->id];
-    if (!*inputs) *inputs = eddy__ir_alloc(c, (size_t)node->n_inputs, 1);
+    if (!*inputs) *inputs = eddy__stage_alloc(c, (size_t)node->n_inputs, 1);
     return *inputs && ((*inputs)[i] = true);
 }
 
@@ -86,10 +86,10 @@ static bool order_variables_from(compile *c, ordering *o)
 bool eddy__order_reads(compile *c)
 {
     size_t   bytes = ((size_t)c->size + 1) * sizeof(waits), n = (size_t)c->plan->n_variables;
-    ordering o = { .number = eddy__ir_alloc(c, n, sizeof(int32_t)),
-                   .last = eddy__ir_alloc(c, n, sizeof(int32_t)) };
-    c->plain_read = eddy__ir_alloc(c, (size_t)c->size + 1, 1);
-    c->reads_now = eddy__ir_alloc(c, (size_t)c->size + 1, sizeof *c->reads_now);
+    ordering o = { .number = eddy__stage_alloc(c, n, sizeof(int32_t)),
+                   .last = eddy__stage_alloc(c, n, sizeof(int32_t)) };
+    c->plain_read = eddy__stage_alloc(c, (size_t)c->size + 1, 1);
+    c->reads_now = eddy__stage_alloc(c, (size_t)c->size + 1, sizeof *c->reads_now);
     if (!o.number || !o.last || !c->plain_read || !c->reads_now) return false;
     memset(o.number, 0xff, n * sizeof(int32_t));
     for (int32_t id = 1; id <= c->size; id++) {

@@ -138,18 +138,18 @@ static bool make_room(search *s)
     views       *v = s->v;
     compile     *c = v->c;
     const size_t nodes = (size_t)v->ir->size + 1;
-    v->value_base = eddy__ir_alloc(c, nodes, sizeof *v->value_base);
+    v->value_base = eddy__stage_alloc(c, nodes, sizeof *v->value_base);
     if (!v->value_base) return false;
     for (int32_t id = 1; id <= v->ir->size; id++) {
         v->value_base[id] = v->n_values;
         v->n_values += v->ir->nodes[id]->n_outputs;
     }
-    v->reads = eddy__ir_alloc(c, (size_t)v->n_values, sizeof *v->reads);
-    v->join = eddy__ir_alloc(c, (size_t)v->n_values, sizeof *v->join);
-    v->at = eddy__ir_alloc(c, (size_t)v->n_values, sizeof *v->at);
-    v->joined = eddy__ir_alloc(c, nodes, sizeof *v->joined);
-    s->origin = eddy__ir_alloc(c, nodes, sizeof *s->origin);
-    s->viewed = eddy__ir_alloc(c, (size_t)v->n_values, sizeof *s->viewed);
+    v->reads = eddy__stage_alloc(c, (size_t)v->n_values, sizeof *v->reads);
+    v->join = eddy__stage_alloc(c, (size_t)v->n_values, sizeof *v->join);
+    v->at = eddy__stage_alloc(c, (size_t)v->n_values, sizeof *v->at);
+    v->joined = eddy__stage_alloc(c, nodes, sizeof *v->joined);
+    s->origin = eddy__stage_alloc(c, nodes, sizeof *s->origin);
+    s->viewed = eddy__stage_alloc(c, (size_t)v->n_values, sizeof *s->viewed);
     return v->reads && v->join && v->at && v->joined && s->origin && s->viewed;
 }
 

@@ -1,27 +1,35 @@
 /* passes.c -- the list of optimization passes over a plan's IR, their order, and statistics of
  * their changes. */
 #include "session/passes/passes.h"
+#include "ops/weak_ops.h"
 
 #include <string.h>
 
-enum { MAX_ROUNDS = 10 };
+enum { MAX_ROUNDS = 10, MAX_OPS = 8 };
 
 typedef struct pass {
     const char *name;
     unsigned    bit;                /* that leaves it out */
     bool      (*rule)(rewrite *r);
     bool        repeat;             /* the pass is repeated until nothing changes */
+    const eddy_op_def *ops[MAX_OPS];    /* each graph that the rule changes has one of them; none
+                                         * are given if the rule applies to many */
 } pass;
 
 /* Later passes also merge equal nodes. */
 static const pass PASSES[] = {
-    { "merge",    EDDY_PASS_MERGE,    NULL,          false },
-    { "simplify", EDDY_PASS_SIMPLIFY, eddy__simplify, true  },
-    { "stabilize", EDDY_PASS_STABILIZE, eddy__stabilize, true },
-    { "patterns", EDDY_PASS_PATTERNS, eddy__find_patterns, true },
-    { "products", EDDY_PASS_PRODUCTS, eddy__improve_products, true },
-    { "epilogues", EDDY_PASS_EPILOGUES, eddy__take_in_epilogues, true },
-    { "pairs", EDDY_PASS_PAIRS, eddy__pair_up, false },
+    { "merge",    EDDY_PASS_MERGE,    NULL,          false, { NULL } },
+    { "simplify", EDDY_PASS_SIMPLIFY, eddy__simplify, true, { NULL } },
+    { "stabilize", EDDY_PASS_STABILIZE, eddy__stabilize, true,
+      { &eddy_op_exp, &eddy_op_log, &eddy_op_sigmoid, &eddy_op_softmax } },
+    { "patterns", EDDY_PASS_PATTERNS, eddy__find_patterns, true,
+      { &eddy_op_exp, &eddy_op_softmax, &eddy_op_erf, &eddy_op_tanh, &eddy_op_sqrt, &eddy_op_rsqrt,
+        &eddy_op_layer_norm, &eddy_op_fused_batch_norm } },
+    { "products", EDDY_PASS_PRODUCTS, eddy__improve_products, true,
+      { &eddy_op_matmul, &eddy_op_batch_matmul, &eddy_op_fused_matmul } },
+    { "epilogues", EDDY_PASS_EPILOGUES, eddy__take_in_epilogues, true,
+      { &eddy_op_matmul, &eddy_op_fused_matmul, &eddy_op_conv2d, &eddy_op_fused_conv2d } },
+    { "pairs", EDDY_PASS_PAIRS, eddy__pair_up, false, { NULL } },
 };
 enum { N_PASSES = sizeof PASSES / sizeof *PASSES };
 
@@ -44,17 +52,26 @@ static void report(const compile *c, const char *name, unsigned bit, int changes
     if (o->report_nodes && changes > 0) eddy__ir_print(c->ir, o->report);
 }
 
+static bool may_change(const ir_graph *f, const pass *p)
+{
+    if (!p->ops[0] || !f->settled) return true;
+    for (int32_t id = 1; id <= f->size; id++)
+        for (int i = 0; i < MAX_OPS; i++)
+            if (f->nodes[id]->op == p->ops[i]) return true;
+    return false;
+}
+
 static bool run_pass(compile *c, const pass *p)
 {
     const bool    merge = !(c->session->options.without & EDDY_PASS_MERGE);
     const int32_t before = c->ir->size;
-    int           total = 0, changes = 1;
-    for (int round = 0; changes > 0 && round < (p->repeat ? MAX_ROUNDS : 1); round++) {
-        changes = 0;
+    const int     rounds = !may_change(c->ir, p) ? 0 : p->repeat ? MAX_ROUNDS : 1;
+    int           changes = 0;
+    for (int round = 0; round == 0 || !c->ir->settled; round++) {
+        if (round == rounds) break;
         if (!eddy__ir_transform(c, p->rule, merge, &changes)) return false;
-        total += changes;
     }
-    report(c, p->name, p->bit, total, before);
+    report(c, p->name, p->bit, changes, before);
     return true;
 }
 

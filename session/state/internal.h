@@ -91,7 +91,8 @@ typedef struct compile {
     int32_t       size;
     eddy_error   *error;
     eddy_arena    scratch;    /* freed when the plan is complete */
-    eddy_arena    ir_arenas[2];  /* freed when the IR after the next one is complete */
+    eddy_arena    stage;      /* reused by the next stage */
+    eddy_arena    ir_arenas[2];  /* each reused by the IR after the next one */
     int           ir_arena;
     ir_graph     *ir;
     /* For the user's graph, between liveness.c and lower.c: */
@@ -261,8 +262,15 @@ bool eddy__emit(compile *c);
 bool eddy__not_fed(const eddy_node *placeholder, eddy_error *error);
 /* Memory for n items in the plan's arena, zeroed; NULL with the error set. */
 void *eddy__plan_alloc(compile *c, size_t n, size_t size);
-/* The same, freed when the plan is complete. */
+/* The same, freed when the plan is complete; until the next eddy__stage_begin. */
 void *eddy__ir_alloc(compile *c, size_t n, size_t size);
+void *eddy__stage_alloc(compile *c, size_t n, size_t size);
+/* Ends the lives of what earlier stages allocated by eddy__stage_alloc; specializing and lowering are
+ * one stage. */
+void  eddy__stage_begin(compile *c);
+/* Of a node's only output: `other`, the type of an input, if it is the same; else `own`, the latest
+ * item of c->scratch. Types in few places stay in the caches. */
+eddy_type *eddy__share_type(compile *c, eddy_type *own, eddy_type *other);
 bool  eddy__plan_keep(compile *c, eddy_array *a);     /* takes the reference */
 
 /* Fuses consecutive elementwise instructions into one (fuse.c). */
