@@ -78,6 +78,7 @@ static eddy_tensor build_weight(onnx_build *b, onnx_value *v)
 
 eddy_tensor eddy__onnx_tensor_of(onnx_build *b, onnx_value *v)
 {
+    if (!v) return eddy_none(b->graph);
     if (v->strings || v->type == ONNX_STRING) {
         eddy__onnx_missing(b, "strings are not supported");
         return eddy_none(b->graph);
@@ -112,6 +113,7 @@ int eddy__onnx_rank(onnx_build *b, int i)
 const eddy_array *eddy__onnx_array_of(onnx_build *b, onnx_value *v)
 {
     onnx_reader *r = b->reader;
+    if (!v) return NULL;
     if (v->array || v->kind != ONNX_TENSOR || v->strings || !eddy_is_valid(v->t)) return v->array;
     eddy_array *a = eddy_array_copy(eddy_constant_value(v->t));
     if (!a && v->constant && eddy_graph_status(r->graph) == EDDY_OK) {

@@ -69,9 +69,9 @@ eddy_tensor eddy__onnx_in(onnx_build *b, int i);
 onnx_value *eddy__onnx_value_in(onnx_build *b, int i);   /* NULL if it is left out */
 int         eddy__onnx_type_in(const onnx_build *b, int i);
 int         eddy__onnx_rank(onnx_build *b, int i);      /* -1 if unknown */
-/* The tensor of a value: a weight is built at its first use. */
+/* The tensor of a value: a weight is built at its first use. Invalid for NULL. */
 eddy_tensor eddy__onnx_tensor_of(onnx_build *b, onnx_value *v);
-/* The elements of a value if they are known, else NULL. */
+/* The elements of a value if they are known, else NULL; NULL for NULL. */
 const eddy_array *eddy__onnx_array_of(onnx_build *b, onnx_value *v);
 /* Those of input i; without them, NULL with a reason: "the shape must be a constant". */
 const eddy_array *eddy__onnx_need(onnx_build *b, int i, const char *what);
