@@ -219,6 +219,12 @@ static void of_models(void)
                                           &x, weights[i].size));
         refused(onnx_model_message(g, 13));
     }
+    /* A string where a float should be. */
+    message w = onnx_tensor_message("w", 1, 1, (int64_t[]){ 1 }, NULL, 0);
+    message_text(&w, 6, "abc");
+    g = (message){ NULL, 0 };
+    message_inner(&g, GRAPH_INITIALIZER, w);
+    refused(onnx_model_message(g, 13));
     const uint64_t large = UINT64_MAX;
     g = (message){ NULL, 0 };
     message_inner(&g, GRAPH_INITIALIZER,
