@@ -18,7 +18,7 @@ static const int64_t LONGEST = (int64_t)1 << 31;
 static int64_t divisor_near(int64_t n, double x)
 {
     int64_t best = 0;
-    for (int64_t d = (int64_t)ceil(x / 2); d <= 2 * x && x < MOST_SEARCHED; d++) {
+    for (int64_t d = (int64_t)ceil(x / 2); (double)d <= 2 * x && x < MOST_SEARCHED; d++) {
         if (d < 1 || n % d != 0) continue;
         if (best == 0 || fabs(log((double)d / x)) < fabs(log((double)best / x))) best = d;
     }

@@ -176,8 +176,7 @@ inline eddy_shape eddy_shape_of_list_(std::initializer_list<int64_t> dim)
     return eddy_shape_of_dims(dim.begin(), dim.size());
 }
 #endif
-/* True if the rank is within limits, dimensions are >= -1, and the shape has at most 2^48
- * elements. */
+/* True if the rank is within limits, dimensions are >= -1, and there are at most 2^48 elements. */
 EDDY_API bool       eddy_shape_is_valid(eddy_shape s);
 EDDY_API bool       eddy_shape_is_known(eddy_shape s);    /* all dimensions known */
 EDDY_API bool       eddy_shape_equal(eddy_shape a, eddy_shape b);      /* identical */
@@ -420,8 +419,7 @@ EDDY_API void        eddy_graph_free(eddy_graph *g);
 EDDY_API eddy_status eddy_graph_status(const eddy_graph *g);   /* the first error, or EDDY_OK */
 EDDY_API const char *eddy_graph_message(const eddy_graph *g);  /* its message, "" if none; valid until cleared */
 EDDY_API void        eddy_graph_clear_error(eddy_graph *g);    /* building can then continue */
-/* Sets a handler that is called at the first error, while the failing call is still on the
- * stack. */
+/* Sets a handler, called at the first error while the failing call is still on the stack. */
 EDDY_API void        eddy_graph_on_error(eddy_graph *g, void (*handler)(void *user, eddy_status s, const char *message), void *user);
 
 EDDY_API void        eddy_graph_set_seed(eddy_graph *g, int64_t seed);

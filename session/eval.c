@@ -8,29 +8,13 @@
  * For operations that draw, all evaluations until the results are forgotten are one run. */
 #include "graph/body.h"
 #include "session/eval_body.h"
+#include "session/eval_cache.h"
 #include "session/rows_ops.h"
 #include "ops/ops.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct eval_entry {
-    eddy_array **values;        /* of each output (at least one entry); NULL: not computed */
-    eddy_array **given;         /* the same of eddy_eval_set; NULL: none */
-    row_list   **rows;          /* stacks whose rows may differ in shape; NULL: none */
-    eddy_array  *seen;          /* of a variable: its value at the last evaluation */
-    bool         listed;        /* in the list of the current evaluation */
-} eval_entry;
-
-typedef struct eval_cache {
-    eval_entry *at;                /* by node id */
-    int32_t    *list;           /* the nodes of the current evaluation */
-    int32_t     capacity, listed; /* of both arrays; length of the list */
-    size_t      bytes;          /* of computed values, for max_bytes; forgotten all at once */
-    uint64_t   *taken;          /* by source of draws: see eddy__draws_take */
-    int32_t     n_taken;
-} eval_cache;
 
 /* The state of one evaluation. */
 typedef struct evaluation {
@@ -40,86 +24,6 @@ typedef struct evaluation {
     eddy_error   *error;
 } evaluation;
 
-/* ----------------------------------------------------------- cached values */
-
-static size_t slots(const eddy_node *node)
-{
-    return node->n_outputs > 0 ? (size_t)node->n_outputs : 1;
-}
-
-static void free_values(eddy_session *s, eddy_array ***values, size_t n)
-{
-    for (size_t k = 0; *values && k < n; k++) eddy_array_free((*values)[k]);
-    eddy__release(&s->allocator, *values, n * sizeof **values);
-    *values = NULL;
-}
-
-static void free_rows(eddy_session *s, row_list ***rows, size_t n)
-{
-    for (size_t k = 0; *rows && k < n; k++) eddy__value_free(&(node_value){ .rows = (*rows)[k] });
-    eddy__release(&s->allocator, *rows, n * sizeof **rows);
-    *rows = NULL;
-}
-
-void eddy__eval_cache_free(eddy_session *s)
-{
-    eval_cache *e = s->eval_cache;
-    if (!e) return;
-    for (int32_t id = 1; id < e->capacity && id <= s->graph->size; id++) {
-        free_values(s, &e->at[id].values, slots(s->graph->nodes[id]));
-        free_values(s, &e->at[id].given, slots(s->graph->nodes[id]));
-        eddy_array_free(e->at[id].seen);
-        free_rows(s, &e->at[id].rows, slots(s->graph->nodes[id]));
-    }
-    eddy__release(&s->allocator, e->at, (size_t)e->capacity * sizeof *e->at);
-    eddy__release(&s->allocator, e->list, (size_t)e->capacity * sizeof *e->list);
-    eddy__release(&s->allocator, e->taken, (size_t)e->n_taken * sizeof *e->taken);
-    eddy__release(&s->allocator, e, sizeof *e);
-    s->eval_cache = NULL;
-}
-
-/* Allocates entries for all current nodes of the graph. */
-static bool reserve_entries(eddy_session *s, eddy_error *error)
-{
-    eval_cache *e = s->eval_cache;
-    if (!e) e = s->eval_cache = eddy__allocate_zeroed(&s->allocator, 1, sizeof *e);
-    if (e && e->capacity > s->graph->size) return true;
-    const size_t old = e ? (size_t)e->capacity : 0;
-    size_t       bigger = old ? old * 2 : 64;
-    if (bigger <= (size_t)s->graph->size) bigger = (size_t)s->graph->size + 1;
-    int32_t *list = e ? eddy__allocate(&s->allocator, bigger * sizeof *list) : NULL;
-    if (!list || !eddy__grow(&s->allocator, (void **)&e->at, old, bigger, sizeof *e->at)) {
-        eddy__release(&s->allocator, list, bigger * sizeof *list);
-        return eddy__error_set(error, EDDY_NO_MEMORY, "out of memory while inspecting the graph");
-    }
-    eddy__release(&s->allocator, e->list, old * sizeof *list);
-    e->list = list;
-    e->capacity = (int32_t)bigger;
-    return true;
-}
-
-static eddy_array **new_slots(eddy_session *s, const eddy_node *node, eddy_error *error)
-{
-    eddy_array **values = eddy__allocate_zeroed(&s->allocator, slots(node), sizeof *values);
-    if (!values) eddy__error_set(error, EDDY_NO_MEMORY, "out of memory for '%s'", node->name);
-    return values;
-}
-
-/* The value of t that was set or computed; NULL if there is none. */
-static eddy_array *cached_value(const eval_cache *e, eddy_tensor t)
-{
-    const eval_entry *k = &e->at[t.node];
-    if (k->given && k->given[t.output]) return k->given[t.output];
-    return k->values ? k->values[t.output] : NULL;
-}
-
-/* The stack t, if it is kept as rows and not as an array. */
-static row_list *cached_rows(const eval_cache *e, eddy_tensor t)
-{
-    const eval_entry *k = &e->at[t.node];
-    return k->rows && !cached_value(e, t) ? k->rows[t.output] : NULL;
-}
-
 /* The rows of t as an array; NULL with the error set. */
 static eddy_array *stacked(evaluation *l, eddy_tensor t)
 {
@@ -127,7 +31,7 @@ static eddy_array *stacked(evaluation *l, eddy_tensor t)
     eddy_type        row = node->outputs[t.output];
     if (row.shape.rank > 0) row.shape.rank--;
     for (int d = 0; d < row.shape.rank; d++) row.shape.dim[d] = row.shape.dim[d + 1];
-    eddy_array *a = eddy__rows_stack(cached_rows(l->cache, t), row, &l->session->allocator,
+    eddy_array *a = eddy__rows_stack(eddy__eval_rows(l->cache, t), row, &l->session->allocator,
                                      node->name, l->error);
     if (!a) eddy__error_set(l->error, EDDY_NO_MEMORY, "out of memory for '%s'", node->name);
     return l->cache->at[t.node].values[t.output] = a;
@@ -224,7 +128,7 @@ static void list_needed(evaluation *l)
         const eddy_node *node = g->nodes[l->cache->list[at]];
         for (int i = 0; i < node->n_inputs; i++) {
             const int32_t from = node->inputs[i].node;
-            if (cached_value(l->cache, node->inputs[i]) || is_type_enough(node, i)) continue;
+            if (eddy__eval_value(l->cache, node->inputs[i]) || is_type_enough(node, i)) continue;
             if (is_reference(node, i) && initializer_of(g, from) == node->id) continue;
             need_node(l, from);
         }
@@ -253,8 +157,8 @@ static bool input(evaluation *l, const eddy_node *node, int i, eddy_buffer *b)
     enum { CAREFUL = EDDY_OP_UPDATES | EDDY_OP_IN_PLACE };
     const eddy_tensor t = node->inputs[i];
     const eddy_node  *from = l->session->graph->nodes[t.node];
-    eddy_array       *a = cached_value(l->cache, t);
-    if (cached_rows(l->cache, t)) {
+    eddy_array       *a = eddy__eval_value(l->cache, t);
+    if (eddy__eval_rows(l->cache, t)) {
         if (reads_rows(node)) {
             *b = (eddy_buffer){ .type = { from->outputs[t.output].dtype, EDDY_UNKNOWN_SHAPE } };
             return true;
@@ -305,7 +209,7 @@ static bool inputs(evaluation *l, const eddy_node *node, eddy_buffer *b)
 /* The elements of an input, which may be a variable. */
 static const eddy_array *elements(const evaluation *l, eddy_tensor t)
 {
-    const eddy_array *a = cached_value(l->cache, t);
+    const eddy_array *a = eddy__eval_value(l->cache, t);
     const bool held = is_variable(l->session->graph->nodes[t.node]) &&
                       is_initialized(l->session, t.node);
     return a || !held ? a : l->session->states[t.node]->value;
@@ -373,7 +277,7 @@ static bool compute_outputs(evaluation *l, const eddy_node *node, eddy_buffer *b
     eddy_type *types;
     if (!infer(l, node, b, &types)) return false;
     const bool  alias = is_alias(node, b, types);
-    eddy_array *from = alias ? cached_value(l->cache, node->inputs[0]) : NULL;
+    eddy_array *from = alias ? eddy__eval_value(l->cache, node->inputs[0]) : NULL;
     if (!from && !is_within_limit(l, node, types)) return false;
     for (int k = 0; k < node->n_outputs; k++) {
         out[k] = from ? eddy__array_reshaped(from, types[k].shape)
@@ -394,7 +298,7 @@ static bool compute_outputs(evaluation *l, const eddy_node *node, eddy_buffer *b
 
 static bool eval_body(evaluation *l, const eddy_node *node, const eddy_buffer *b, eddy_array **out)
 {
-    const size_t n = slots(node);
+    const size_t n = eddy__eval_slots(node);
     const size_t m = (size_t)node->n_inputs + 1;
     eval_call    call = { .session = l->session, .arena = &l->plan.arena, .node = node, .in = b,
                           .out = out, .taken = l->cache->taken, .error = l->error };
@@ -403,8 +307,8 @@ static bool eval_body(evaluation *l, const eddy_node *node, const eddy_buffer *b
     call.out_rows = eddy__allocate_zeroed(&l->session->allocator, n, sizeof *call.out_rows);
     const bool room = call.rows && call.arrays && call.out_rows;
     for (int i = 0; room && i < node->n_inputs; i++) {
-        call.rows[i] = cached_rows(l->cache, node->inputs[i]);
-        call.arrays[i] = cached_value(l->cache, node->inputs[i]);
+        call.rows[i] = eddy__eval_rows(l->cache, node->inputs[i]);
+        call.arrays[i] = eddy__eval_value(l->cache, node->inputs[i]);
     }
     const bool ok = room ? eddy__eval_body(&call)
                          : eddy__error_set(l->error, EDDY_NO_MEMORY,
@@ -412,7 +316,7 @@ static bool eval_body(evaluation *l, const eddy_node *node, const eddy_buffer *b
     bool any = false;
     for (size_t k = 0; room && k < n; k++) any = any || call.out_rows[k];
     if (ok && any) l->cache->at[node->id].rows = call.out_rows;
-    else if (call.out_rows) free_rows(l->session, &call.out_rows, n);
+    else if (call.out_rows) eddy__eval_free_rows(l->session, &call.out_rows, n);
     if (ok) count_kept(l, node, out);
     return ok;
 }
@@ -438,7 +342,7 @@ static bool compute_entry(evaluation *l, const eddy_node *node, eddy_array **out
                                node->name);
     if (!inputs(l, node, b)) return false;
     for (int i = 0; i < node->n_inputs; i++)
-        body = body || (cached_rows(l->cache, node->inputs[i]) && reads_rows(node));
+        body = body || (eddy__eval_rows(l->cache, node->inputs[i]) && reads_rows(node));
     return body ? eval_body(l, node, b, out) : compute_outputs(l, node, b, out);
 }
 
@@ -446,14 +350,14 @@ static bool compute_entry(evaluation *l, const eddy_node *node, eddy_array **out
 static bool compute(evaluation *l, const eddy_node *node)
 {
     if (is_variable(node)) return true;
-    eddy_array **out = new_slots(l->session, node, l->error);
+    eddy_array **out = eddy__eval_new_slots(l->session, node, l->error);
     if (!out) return false;
     if (compute_entry(l, node, out)) {
         if (node->n_outputs == 0) out[0] = eddy_array_new(EDDY_BOOL, EDDY_SHAPE(0));
         l->cache->at[node->id].values = out;
         return true;
     }
-    free_values(l->session, &out, slots(node));
+    eddy__eval_free_values(l->session, &out, eddy__eval_slots(node));
     return false;
 }
 
@@ -505,13 +409,13 @@ static eddy_array *evaluate(eddy_session *s, eddy_tensor t, eddy_error *error)
                         "eval: the tensor is not an element of this graph");
         return NULL;
     }
-    if (!reserve_entries(s, error) ||
+    if (!eddy__eval_reserve(s, error) ||
         !eddy__draws_room(s, &s->eval_cache->taken, &s->eval_cache->n_taken, error))
         return NULL;
     evaluation l = { .session = s, .cache = s->eval_cache, .error = error,
                .plan = { .session = s, .allocator = &s->allocator,
                          .arena = { .allocator = &s->allocator } } };
-    eddy_array *a = cached_value(l.cache, t);
+    eddy_array *a = eddy__eval_value(l.cache, t);
     if (a) return a;
     eddy_running here;
     pthread_rwlock_wrlock(&s->state_lock);
@@ -519,7 +423,7 @@ static eddy_array *evaluate(eddy_session *s, eddy_tensor t, eddy_error *error)
     need_node(&l, t.node);
     if (compute_listed(&l))
         a = is_variable(node) ? current_value(&l, node)
-            : cached_rows(l.cache, t) ? stacked(&l, t) : cached_value(l.cache, t);
+            : eddy__eval_rows(l.cache, t) ? stacked(&l, t) : eddy__eval_value(l.cache, t);
     eddy__running_end(&here);
     pthread_rwlock_unlock(&s->state_lock);
     return a;
@@ -556,11 +460,12 @@ const eddy_array *eddy_eval(eddy_tensor t) { return eddy_eval_in(eddy_eval_sessi
 static void set_value(eddy_session *s, eddy_tensor t, const eddy_array *value, eddy_error *e)
 {
     const eddy_node *node = eddy_node_of(t);
-    if (!reserve_entries(s, e)) return;
+    if (!eddy__eval_reserve(s, e)) return;
     eddy_array **given = s->eval_cache->at[node->id].given;
     eddy_array  *copy = eddy_array_copy_of(eddy_array_dtype(value), eddy_array_shape(value),
                                            eddy_array_data(value));
-    if (copy && !given) given = s->eval_cache->at[node->id].given = new_slots(s, node, e);
+    if (copy && !given)
+        given = s->eval_cache->at[node->id].given = eddy__eval_new_slots(s, node, e);
     if (copy && given) {
         eddy_array_free(given[t.output]);
         given[t.output] = copy;
