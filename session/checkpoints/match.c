@@ -9,6 +9,7 @@ typedef struct capture {
     const char *at;
     size_t      length;
     bool        deep;                    /* of ** */
+    bool        slash;                   /* nothing, and the slash after it is left out */
 } capture;
 
 typedef struct captures {
@@ -42,9 +43,11 @@ static bool fits_from(search *s, const char *p, const char *text)
     s->failed[mine][n >> 6] |= bit;
     for (size_t length = 0; length <= n; length++) {
         if (!deep && length > 0 && text[length - 1] == '/') break;
-        c->at[mine] = (capture){ text, length, deep };
+        const bool slash = deep && length == 0 && *rest == '/';
+        c->at[mine] = (capture){ text, length, deep, slash };
         c->n = mine + 1;
-        if (deep && length == 0 && *rest == '/' && fits_from(s, rest + 1, text)) return true;
+        if (slash && fits_from(s, rest + 1, text)) return true;
+        c->at[mine].slash = false;
         c->n = mine + 1;
         if (fits_from(s, rest, text + length)) return true;
     }
@@ -167,8 +170,7 @@ static bool put_variable(eddy_text *t, const char *name, const captures *c)
         if (k == c->n) return false;
         name += is_deep(name) ? 2 : 1;
         eddy__text_add(t, c->at[k].at, c->at[k].length);
-        if (c->at[k].deep && c->at[k].length == 0 && *name == '/') name++;
-        k++;
+        if (c->at[k++].slash && *name == '/') name++;
     }
     return true;
 }

@@ -331,6 +331,29 @@ static bool upper_name(void *context, const char *variable, eddy_shape shape, ch
     return true;
 }
 
+/* The names that are looked up need not be those of variables; `**` may stand for nothing before a
+ * slash that stays. */
+START_TEST(names_with_an_empty_part)
+{
+    static const char *const   names[] = { "/bias", "bias", "x/v", "xv", "x_1/v" };
+    const eddy_tensor          a = counting("a", EDDY_FLOAT32, EDDY_SHAPE(2));
+    const eddy_checkpoint_map  map = eddy_torch_map();
+    const eddy_checkpoint_rule own = { .variables = { "x**/v" }, .entries = { "y" } };
+    const eddy_checkpoint_map  mine = { .rules = &own, .n_rules = 1 };
+    for (int i = 0; i < 5; i++) {
+        const eddy_named_variable  named = { names[i], a };
+        const eddy_checkpoint_map *m = i < 2 ? &map : &mine;
+        WORKS(eddy_save_checkpoint(s, "f", .named = &named, .n_named = 1, .map = m));
+        clear(a);
+        WORKS(eddy_restore_checkpoint(s, "f", .named = &named, .n_named = 1, .map = m));
+        counts(a);
+        eddy_checkpoint *c = opened("f");
+        ck_assert_str_eq(eddy_checkpoint_entry_at(c, 0).name, i < 2 ? "bias" : "y");
+        eddy_checkpoint_free(c);
+    }
+}
+END_TEST
+
 START_TEST(names_by_a_function)
 {
     const eddy_checkpoint_map torch = eddy_torch_map();
@@ -504,7 +527,7 @@ Suite *checkpoints_suite(void)
     TCase *c = tcase_create("checkpoints");
     const TTest *const tests[] = {
         crc32c, listed, mapped, several_files, names_and_axes, scopes_and_separators,
-        names_by_a_function, casting, rounded_once, complex_numbers, reported,
+        names_with_an_empty_part, names_by_a_function, casting, rounded_once, complex_numbers, reported,
         averages_to_restore, a_flipped_bit,
     };
     tcase_add_checked_fixture(c, setup, teardown);
