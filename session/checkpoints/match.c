@@ -292,12 +292,12 @@ static bool take_name(const eddy_checkpoint_map *map, const char *variable, cons
 bool eddy__match_rule(const eddy_checkpoint_map *map, const eddy_graph *g, const char *variable,
                       eddy_shape shape, eddy_arena *texts, rule_match *out, eddy_error *e)
 {
-    char     entry[EDDY_MAX_NAME + 1];
+    char     entry[EDDY_MAX_NAME + 2];   /* ends with a zero whatever the function writes */
     captures c;
     for (int depth = 0; map && depth < 100; map = map->then, depth++) {
         const char *axes = NULL;
         memset(entry, 0, sizeof entry);
-        if (map->name && map->name(map->context, variable, shape, entry, sizeof entry, &axes))
+        if (map->name && map->name(map->context, variable, shape, entry, sizeof entry - 1, &axes))
             return take_name(map, variable, entry, axes, texts, out, e);
         for (int i = 0; map->rules && i < map->n_rules; i++) {
             if (!rule_fits(&map->rules[i], variable, shape.rank, &c)) continue;
