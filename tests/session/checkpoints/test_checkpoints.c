@@ -521,6 +521,28 @@ START_TEST(a_flipped_bit)
 }
 END_TEST
 
+/* Another program has removed an entry and kept the metadata with the checksums of both. */
+START_TEST(an_entry_less)
+{
+    static const char header[] =
+        "{\"__metadata__\":{\"eddy.crc32c\":\"0000000000000000\","
+        "\"eddy.header_crc32c\":\"00000000\"},"
+        "\"v\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}";
+    const float    values[] = { 1, 2 };
+    const uint64_t length = sizeof header - 1;
+    char           file[sizeof length + sizeof header - 1 + sizeof values];
+    memcpy(file, &length, sizeof length);
+    memcpy(file + sizeof length, header, sizeof header - 1);
+    memcpy(file + sizeof length + sizeof header - 1, values, sizeof values);
+    memory_files_put(&files, "f", file, sizeof file);
+    eddy_tensor v = counting("v", EDDY_FLOAT32, EDDY_SHAPE(2));
+    clear(v);
+    ck_assert_int_eq(eddy_restore(s, "f", EDDY_LIST(v)), EDDY_CORRUPT);
+    WORKS(eddy_restore_checkpoint(s, "f", EDDY_LIST(v), .unchecked = true));
+    counts(v);
+}
+END_TEST
+
 Suite *checkpoints_suite(void)
 {
     Suite *suite = suite_create("checkpoints");
@@ -529,6 +551,7 @@ Suite *checkpoints_suite(void)
         crc32c, listed, mapped, several_files, names_and_axes, scopes_and_separators,
         names_with_an_empty_part, names_by_a_function, casting, rounded_once, complex_numbers, reported,
         averages_to_restore, a_flipped_bit,
+        an_entry_less,
     };
     tcase_add_checked_fixture(c, setup, teardown);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) tcase_add_test(c, tests[i]);
