@@ -271,6 +271,7 @@ static void without_memory(failing_allocator *f, eddy_error *e)
         EDDY_OK)
         eddy_restore_checkpoint(t, "i.json", .map = &map, .report = &r);
     (void)z;
+    ck_assert(eddy_session_status(t) == EDDY_OK || r.n_restored == 0);
     eddy_restore_report_free(&r);
     e->status = eddy_session_status(t);
     snprintf(e->message, sizeof e->message, "%s", eddy_session_message(t));
