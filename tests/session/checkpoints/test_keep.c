@@ -183,6 +183,10 @@ START_TEST(messages)
     training t = begin(&m);
     ck_assert_int_eq(eddy_keep_checkpoint(t.session), EDDY_INVALID_ARGUMENT);
     golden_line(eddy_session_message(t.session));
+    ck_assert_int_eq(eddy_keep_checkpoint(t.session, ""), EDDY_INVALID_ARGUMENT);
+    golden_line(eddy_session_message(t.session));
+    ck_assert_int_eq(eddy_best_checkpoint("", &m.table, &k, &e), EDDY_INVALID_ARGUMENT);
+    golden_error(&e);
     ck_assert_int_eq(eddy_keep_checkpoint(t.session, "d", -1), EDDY_INVALID_ARGUMENT);
     golden_line(eddy_session_message(t.session));
     ck_assert_int_eq(eddy_keep_checkpoint(t.session, "d", 1, 0), EDDY_INVALID_ARGUMENT);
