@@ -6,6 +6,7 @@
 #include "tests/lib/memory_files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -239,6 +240,36 @@ START_TEST(several_files_or_the_old_ones)
         memory_files_free(&m);
         ck_assert_int_lt(at, 200);
     }
+}
+END_TEST
+
+static int (*open_any)(void *context, const char *path, int flags);
+
+static int open_no_index(void *context, const char *path, int flags)
+{
+    if (!strstr(path, ".json") || (flags & O_CREAT)) return open_any(context, path, flags);
+    errno = EIO;
+    return -1;
+}
+
+/* The names of the old files are not known, so none of them is replaced. */
+START_TEST(an_index_that_cannot_be_read)
+{
+    eddy_tensor v = counting("v", EDDY_FLOAT32, EDDY_SHAPE(8));
+    WORKS(eddy_save_checkpoint(s, "m.json", EDDY_LIST(v)));
+    eddy_files table = files.table;
+    open_any = table.open;
+    table.open = open_no_index;
+    eddy_graph   *h = eddy_graph_new(.files = &table);
+    eddy_session *t = eddy_session_new(h);
+    eddy_variable(h, eddy_zeros(h, EDDY_FLOAT32, EDDY_SHAPE(8)), .name = "v");
+    runs(t, eddy_initializer(h));
+    ck_assert_int_eq(eddy_save_checkpoint(t, "m.json"), EDDY_IO);
+    eddy_session_free(t);
+    eddy_graph_free(h);
+    clear(v);
+    WORKS(eddy_restore_checkpoint(s, "m.json", EDDY_LIST(v)));
+    counts(v);
 }
 END_TEST
 
@@ -548,9 +579,9 @@ Suite *checkpoints_suite(void)
     Suite *suite = suite_create("checkpoints");
     TCase *c = tcase_create("checkpoints");
     const TTest *const tests[] = {
-        crc32c, listed, mapped, several_files, names_and_axes, scopes_and_separators,
-        names_with_an_empty_part, names_by_a_function, casting, rounded_once, complex_numbers, reported,
-        averages_to_restore, a_flipped_bit,
+        crc32c, listed, mapped, several_files, an_index_that_cannot_be_read, names_and_axes,
+        scopes_and_separators, names_with_an_empty_part, names_by_a_function, casting,
+        rounded_once, complex_numbers, reported, averages_to_restore, a_flipped_bit,
         an_entry_less,
     };
     tcase_add_checked_fixture(c, setup, teardown);
