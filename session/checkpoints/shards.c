@@ -76,8 +76,8 @@ static int64_t generation_of(const char *path, const char *file)
     return eddy__integer_parse(text, &g) ? g : 0;
 }
 
-/* The index that is there, empty if there is none or a damaged one. What cannot be read now may name
- * files that must not be replaced. */
+/* The index that is there, empty if there is none or a damaged one. One that cannot be read now may
+ * name files that must not be replaced. */
 static bool read_old(shard_writer *w, shard_index *old)
 {
     eddy_error why = { 0 };
