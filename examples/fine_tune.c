@@ -161,8 +161,11 @@ static bool save_small(eddy_session *s, const model *m, const char *path)
     eddy_tensor variables[64];
     for (int i = 0; i < n && i < 64; i++)
         variables[i] = eddy_collection_at(m->graph, EDDY_TRAINABLE_VARIABLES, i);
-    return n <= 64 && eddy_save_checkpoint(s, path, (eddy_list){ n, variables }, .map = &map,
-                                           .dtype = EDDY_BFLOAT16) == EDDY_OK;
+    const bool ok = n <= 64 && eddy_save_checkpoint(s, path, (eddy_list){ n, variables },
+                                                    .map = &map,
+                                                    .dtype = EDDY_BFLOAT16) == EDDY_OK;
+    if (!ok) fprintf(stderr, "%s\n", eddy_session_message(s));
+    return ok;
 }
 
 int main(int argc, char **argv)
@@ -180,7 +183,6 @@ int main(int argc, char **argv)
     bool ok = read_answers(path, &a) && load(s, &m, path) && save_small(s, &m, small) &&
               train(&m, s, &a, 1e-5);
     ok = ok && load(s, &m, small) && train(&m, s, &a, 2e-2);
-    if (!ok) fprintf(stderr, "%s\n", eddy_session_message(s));
     free_answers(&a);
     eddy_session_free(s);
     eddy_graph_free(m.graph);

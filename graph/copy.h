@@ -13,10 +13,10 @@
  *   ... eddy__copy_image(&c, t)
  *   eddy__copy_end(&c);
  *
- * Errors are recorded on `to`; `from` is only read, and may be `to` itself. Names, devices, names of gradients, origins,
- * colocation and static shapes are kept, and so are control edges to nodes with side effects.
- * Variables that are needed bring their initializers. Bodies of loops and branches are copied as
- * a whole; nodes that share one still do. */
+ * Errors are recorded on `to`; `from` is only read, and may be `to` itself. Names, devices, names
+ * of gradients, origins, colocation and static shapes are kept, and so are control edges to nodes
+ * with side effects. Variables that are needed bring their initializers. Bodies of loops and
+ * branches are copied as a whole; nodes that share one still do. */
 #ifndef EDDY_GRAPH_COPY_H
 #define EDDY_GRAPH_COPY_H
 

@@ -69,9 +69,10 @@ EDDY_API eddy_checkpoint_entry eddy_checkpoint_entry_at(const eddy_checkpoint *c
 /* The number of the entry with that name; -1 if there is none. */
 EDDY_API int eddy_checkpoint_find(const eddy_checkpoint *c, const char *name);
 /* The value of the entry with that name as an array, which the caller frees. It is a view of the
- * mapped file where no conversion is needed; writing to it does not change the file. Types that
- * arrays lack are converted without loss: I8, I16 and U16 to int32, U32 and U64 to int64, the F8
- * types to float32; a real array that Eddy wrote for complex numbers is complex.
+ * mapped file where no conversion is needed. Copy it before writing to it: the file would not
+ * change, but other values of the entry would. Types that arrays lack are converted without loss:
+ * I8, I16 and U16 to int32, U32 and U64 to int64, the F8 types to float32; a real array that Eddy
+ * wrote for complex numbers is complex.
  *
  * NULL on an error: NOT_FOUND; UNIMPLEMENTED for other types and more than 8 dimensions; CORRUPT
  * for another checksum, or a bool that is not 0 or 1; OUT_OF_RANGE for a U64 above 2^63 - 1;
@@ -112,9 +113,9 @@ enum { EDDY_RULE_NAMES = 4 };
  *   "h w i o -> o i h w"         convolution of TensorFlow and Eddy, to PyTorch's
  *   "n (heads d) -> n heads d"   attention of Keras
  *
- * Several variables, which must all be in the graph, are joined along variables_axis, and several entries, in the axes of the
- * variable, along entries_axis; an axis may be negative, from the end. When a rule that joins
- * entries saves, these have equal sizes.
+ * Several variables, which must all be in the graph, are joined along variables_axis, and several
+ * entries, in the axes of the variable, along entries_axis; an axis may be negative, from the end.
+ * When a rule that joins entries saves, these have equal sizes.
  *
  * The remaining members are for recurrent cells, whose last axis has `parts` equal parts, the gates:
  * see eddy_torch_map. */
@@ -258,7 +259,8 @@ typedef struct eddy_save_checkpoint_args {
  *
  * Errors: UNINITIALIZED for a variable without a value; INVALID_ARGUMENT for two entries with the
  * same name, a map that is not valid, or a list that is not; BAD_SHAPE if the axes of a rule do not
- * fit; UNIMPLEMENTED for a complex variable with 8 dimensions; IO, NO_MEMORY. */
+ * fit; BAD_DTYPE for a rule that adds a number to integers; UNIMPLEMENTED for a complex variable with
+ * 8 dimensions; IO, NO_MEMORY. */
 EDDY_API eddy_status eddy_save_checkpoint_with(const eddy_save_checkpoint_args *given);
 #define eddy_save_checkpoint(...) \
     eddy_save_checkpoint_with(EDDY_ARGS(eddy_save_checkpoint_args, __VA_ARGS__))
@@ -277,12 +279,13 @@ typedef struct eddy_keep_checkpoint_args {
 } eddy_keep_checkpoint_args;
 
 /* Saves "checkpoint-STEP.safetensors" in the folder and removes older checkpoints, except the last
- * ones and the one with the best metric, the earliest of equal ones. "checkpoints.txt" lists those
- * that are kept; it is replaced atomically after the new file is complete and before old ones are
- * removed, so that each listed checkpoint is complete after a crash. A step that is listed already
- * is replaced. Errors: those of eddy_save_checkpoint; INVALID_ARGUMENT for a negative step or no
- * checkpoint to keep; CORRUPT for a damaged list; IO if an old checkpoint cannot be removed, which
- * the next call tries again. */
+ * ones, which have the largest steps, and the one with the best metric, the earliest of equal ones.
+ * So a checkpoint with a smaller step than the last ones is removed at once, unless it is the best.
+ * "checkpoints.txt" lists those that are kept; it is replaced atomically after the new file is
+ * complete and before old ones are removed, so that each listed checkpoint is complete after a
+ * crash. A step that is listed already is replaced. Errors: those of eddy_save_checkpoint;
+ * INVALID_ARGUMENT for a negative step, no folder or no checkpoint to keep; CORRUPT for a damaged
+ * list; IO if an old checkpoint cannot be removed, which the next call tries again. */
 EDDY_API eddy_status eddy_keep_checkpoint_with(const eddy_keep_checkpoint_args *given);
 #define eddy_keep_checkpoint(...) \
     eddy_keep_checkpoint_with(EDDY_ARGS(eddy_keep_checkpoint_args, __VA_ARGS__))

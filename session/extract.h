@@ -64,8 +64,9 @@ typedef struct eddy_extract_args {
  * shapes even where all inputs have the same first dimension.
  *
  * Random operations with a `seed` draw the same numbers as in the old graph; others draw other
- * numbers, because their seed is their place in the graph. Registered gradients are kept by name
- * and not by function, as in files: register them in the new graph to differentiate it.
+ * numbers, because their seed is their place in the graph, and so do those of a branch that takes
+ * the place of its node. Registered gradients are kept by name and not by function, as in files:
+ * register them in the new graph to differentiate it.
  *
  * Errors: INVALID_ARGUMENT without outputs, for tensors of different graphs or inside the function
  * of a loop, for an input that no output needs, for a placeholder that is left over, for wrong

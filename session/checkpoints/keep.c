@@ -106,7 +106,7 @@ static bool update_list(kept_list *l, const eddy_keep_checkpoint_args *a, const 
 
 static bool check_args(const eddy_keep_checkpoint_args *a, eddy_error *e)
 {
-    if (!a->folder)
+    if (!a->folder || !*a->folder)
         return eddy__error_set(e, EDDY_INVALID_ARGUMENT, "keep_checkpoint: no folder is given");
     if (a->step < 0)
         return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
@@ -154,7 +154,7 @@ static eddy_status look_up(const char *folder, const eddy_files *files, bool bes
     eddy_error e = { 0 };
     char       list[EDDY_MAX_PATH];
     kept_list  l = { .allocator = &eddy__libc };
-    if (!folder || !out)
+    if (!folder || !*folder || !out)
         eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "a folder and a result are required");
     if (out) *out = (eddy_kept_checkpoint){ .step = -1, .metric = NAN };
     if (e.status == EDDY_OK && path_of(folder, list_name, list, &e) &&

@@ -64,7 +64,7 @@ static bool parse_list(kept_list *l, char *text, const char *path, eddy_error *e
         number++;
         end = strchr(line, '\n');
         if (end) *end = 0;
-        ok = end && parse_line(line, &k) && l->n < EDDY_MOST_KEPT &&
+        ok = end && parse_line(line, &k) &&
              (l->n == 0 || k.step > l->at[l->n - 1].step);
         if (ok && !eddy__kept_list_insert(l, k, path, e)) return false;
     }

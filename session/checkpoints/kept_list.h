@@ -5,7 +5,7 @@
 
 #include "session/checkpoints/internal.h"
 
-enum { EDDY_MOST_KEPT = 10000 };
+enum { EDDY_MOST_KEPT = 10000 };         /* `last` is below it */
 
 typedef struct kept {
     int64_t step;

@@ -9,6 +9,7 @@ typedef struct capture {
     const char *at;
     size_t      length;
     bool        deep;                    /* of ** */
+    bool        slash;                   /* nothing, and the slash after it is left out */
 } capture;
 
 typedef struct captures {
@@ -42,9 +43,11 @@ static bool fits_from(search *s, const char *p, const char *text)
     s->failed[mine][n >> 6] |= bit;
     for (size_t length = 0; length <= n; length++) {
         if (!deep && length > 0 && text[length - 1] == '/') break;
-        c->at[mine] = (capture){ text, length, deep };
+        const bool slash = deep && length == 0 && *rest == '/';
+        c->at[mine] = (capture){ text, length, deep, slash };
         c->n = mine + 1;
-        if (deep && length == 0 && *rest == '/' && fits_from(s, rest + 1, text)) return true;
+        if (slash && fits_from(s, rest + 1, text)) return true;
+        c->at[mine].slash = false;
         c->n = mine + 1;
         if (fits_from(s, rest, text + length)) return true;
     }
@@ -167,8 +170,7 @@ static bool put_variable(eddy_text *t, const char *name, const captures *c)
         if (k == c->n) return false;
         name += is_deep(name) ? 2 : 1;
         eddy__text_add(t, c->at[k].at, c->at[k].length);
-        if (c->at[k].deep && c->at[k].length == 0 && *name == '/') name++;
-        k++;
+        if (c->at[k++].slash && *name == '/') name++;
     }
     return true;
 }
@@ -290,12 +292,12 @@ static bool take_name(const eddy_checkpoint_map *map, const char *variable, cons
 bool eddy__match_rule(const eddy_checkpoint_map *map, const eddy_graph *g, const char *variable,
                       eddy_shape shape, eddy_arena *texts, rule_match *out, eddy_error *e)
 {
-    char     entry[EDDY_MAX_NAME + 1];
+    char     entry[EDDY_MAX_NAME + 2];   /* ends with a zero whatever the function writes */
     captures c;
     for (int depth = 0; map && depth < 100; map = map->then, depth++) {
         const char *axes = NULL;
         memset(entry, 0, sizeof entry);
-        if (map->name && map->name(map->context, variable, shape, entry, sizeof entry, &axes))
+        if (map->name && map->name(map->context, variable, shape, entry, sizeof entry - 1, &axes))
             return take_name(map, variable, entry, axes, texts, out, e);
         for (int i = 0; map->rules && i < map->n_rules; i++) {
             if (!rule_fits(&map->rules[i], variable, shape.rank, &c)) continue;

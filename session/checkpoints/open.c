@@ -242,8 +242,11 @@ eddy_array *eddy_checkpoint_value(const eddy_checkpoint *c, const char *name, ed
 {
     const checkpoint_item *i = c ? eddy__checkpoint_item(c, name) : NULL;
     if (i) return eddy__checkpoint_item_value(i, error);
-    eddy__error_set(error, c ? EDDY_NOT_FOUND : EDDY_INVALID_ARGUMENT,
-                    "checkpoint_value: there is no %s", c ? "entry with that name" : "checkpoint");
+    if (c)
+        eddy__error_set(error, EDDY_NOT_FOUND, "checkpoint_value: there is no entry '%.200s'",
+                        name ? name : "");
+    else
+        eddy__error_set(error, EDDY_INVALID_ARGUMENT, "checkpoint_value: there is no checkpoint");
     return NULL;
 }
 

@@ -249,6 +249,7 @@ static void restore(restoring *r)
     set_values(r);
     if (r->draws && r->error.status == EDDY_OK) eddy__draws_set(s, r->draws);
     pthread_rwlock_unlock(&s->state_lock);
+    if (a->report && r->error.status != EDDY_OK) a->report->n_restored = 0;
 }
 
 static void free_all(restoring *r)

@@ -39,6 +39,14 @@ static bool fail(const rule_call *c, const char *what)
                            c->match->variables[0], what);
 }
 
+static bool can_be_added(const rule_call *c, const eddy_array *x)
+{
+    const eddy_dtype d = eddy_array_dtype(x);
+    return eddy_dtype_is_floating(d) ||
+           eddy__error_set(c->error, EDDY_BAD_DTYPE, "'%.200s' is %s; its rule adds numbers, which "
+                           "must be floating", c->match->variables[0], eddy_dtype_name(d));
+}
+
 /* ---------------------------------------------------- parts of the last axis -- */
 
 static int64_t last_of(const eddy_array *x)
@@ -80,6 +88,7 @@ static bool add_to_forget(const rule_call *c, eddy_array *whole, double x)
 {
     const eddy_checkpoint_rule *r = &c->match->rule;
     if (r->forget_part == 0 || x == 0) return true;
+    if (!can_be_added(c, whole)) return false;
     const int64_t size = eddy_array_count(whole) / r->parts;
     if (eddy_array_shape(whole).rank != 1 || size * r->parts != eddy_array_count(whole))
         return fail(c, "the parts of its only axis are not equal");
@@ -96,6 +105,7 @@ static eddy_array *added(const rule_call *c, int n, eddy_array *const *x)
     eddy_array   *pieces[EDDY_RULE_NAMES + 1] = { NULL }, *y = NULL;
     const int64_t all = last_of(x[0]), sum = all / r->parts * r->added;
     if (all % r->parts != 0) return fail(c, "the parts of its entry are not equal"), NULL;
+    if (!can_be_added(c, x[0])) return NULL;
     bool ok = (pieces[0] = slice(c, x[0], -1, 0, sum)) != NULL;
     for (int i = 0; i < n && ok; i++) {
         ok = eddy_shape_equal(eddy_array_shape(x[i]), eddy_array_shape(x[0])) ||
@@ -169,6 +179,7 @@ static bool rows_of(const rule_call *c, eddy_array *x, eddy_array **rows)
 static eddy_array *of_rows(const rule_call *c, int n, eddy_array *const *rows)
 {
     eddy_shape s = eddy_array_shape(rows[0]);
+    if (s.rank == EDDY_MAX_RANK) return fail(c, "its entry would have 9 dimensions"), NULL;
     for (int i = s.rank++; i > 0; i--) s.dim[i] = s.dim[i - 1];
     s.dim[0] = n;
     const size_t bytes = eddy_array_bytes(rows[0]);

@@ -167,7 +167,9 @@ static bool put_draws(saving *s)
 {
     const eddy_save_checkpoint_args *a = s->args;
     eddy_text t = { .allocator = s->out.allocator };
-    if (a->variables.count > 0 || a->n_named > 0 || s->session->draws.n == 0) return true;
+    if (a->variables.count > 0 || a->n_named > 0) return true;
+    if (!eddy__draws_update(s->session, &s->error)) return false;
+    if (s->session->draws.n == 0) return true;
     eddy__draws_print(s->session, &t);
     char *text = t.failed ? NULL : eddy__arena_text(&s->texts, t.at ? t.at : "", t.length);
     eddy__text_free(&t);

@@ -76,16 +76,22 @@ static int64_t generation_of(const char *path, const char *file)
     return eddy__integer_parse(text, &g) ? g : 0;
 }
 
-/* The index that is there, empty if there is none or a damaged one. */
-static void read_old(shard_writer *w, shard_index *old)
+/* The index that is there, empty if there is none or a damaged one. One that cannot be read now may
+ * name files that must not be replaced. */
+static bool read_old(shard_writer *w, shard_index *old)
 {
-    if (!eddy__shard_index_read(old, w->files, w->x->allocator, w->path, NULL))
+    eddy_error why = { 0 };
+    if (!eddy__shard_index_read(old, w->files, w->x->allocator, w->path, &why)) {
         *old = (shard_index){ .allocator = w->x->allocator };
+        if (why.status != EDDY_NOT_FOUND && why.status != EDDY_CORRUPT && why.status != EDDY_LIMIT)
+            return eddy__error_set(w->error, why.status, "%s", why.message);
+    }
     w->generation = 1;
     for (int i = 0; i < old->count; i++) {
         const int64_t g = generation_of(w->path, old->entries[i].file);
         if (g >= w->generation) w->generation = g + 1;
     }
+    return true;
 }
 
 static int by_text(const void *a, const void *b)
@@ -196,9 +202,8 @@ bool eddy__write_shards(const eddy_files *files, const char *path, const saved_e
     shard_index  old;
     w.shard = eddy__allocate_zeroed(x->allocator, (size_t)x->n, sizeof *w.shard);
     if (!w.shard) return no_memory(&w);
-    read_old(&w, &old);
     divide(&w, shard_bytes);
-    const bool ok = write_all(&w) && write_index(&w);
+    const bool ok = read_old(&w, &old) && write_all(&w) && write_index(&w);
     if (ok) remove_old(&w, &old);
     eddy__shard_index_free(&old);
     eddy__release(x->allocator, w.shard, (size_t)x->n * sizeof *w.shard);

@@ -6,6 +6,7 @@
 #include "tests/lib/memory_files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -242,6 +243,36 @@ START_TEST(several_files_or_the_old_ones)
 }
 END_TEST
 
+static int (*open_any)(void *context, const char *path, int flags);
+
+static int open_no_index(void *context, const char *path, int flags)
+{
+    if (!strstr(path, ".json") || (flags & O_CREAT)) return open_any(context, path, flags);
+    errno = EIO;
+    return -1;
+}
+
+/* The names of the old files are not known, so none of them is replaced. */
+START_TEST(an_index_that_cannot_be_read)
+{
+    eddy_tensor v = counting("v", EDDY_FLOAT32, EDDY_SHAPE(8));
+    WORKS(eddy_save_checkpoint(s, "m.json", EDDY_LIST(v)));
+    eddy_files table = files.table;
+    open_any = table.open;
+    table.open = open_no_index;
+    eddy_graph   *h = eddy_graph_new(.files = &table);
+    eddy_session *t = eddy_session_new(h);
+    eddy_variable(h, eddy_zeros(h, EDDY_FLOAT32, EDDY_SHAPE(8)), .name = "v");
+    runs(t, eddy_initializer(h));
+    ck_assert_int_eq(eddy_save_checkpoint(t, "m.json"), EDDY_IO);
+    eddy_session_free(t);
+    eddy_graph_free(h);
+    clear(v);
+    WORKS(eddy_restore_checkpoint(s, "m.json", EDDY_LIST(v)));
+    counts(v);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- maps -- */
 
 START_TEST(names_and_axes)
@@ -330,6 +361,29 @@ static bool upper_name(void *context, const char *variable, eddy_shape shape, ch
     if (shape.rank == 2) *axes = "i o -> o i";
     return true;
 }
+
+/* The names that are looked up need not be those of variables; `**` may stand for nothing before a
+ * slash that stays. */
+START_TEST(names_with_an_empty_part)
+{
+    static const char *const   names[] = { "/bias", "bias", "x/v", "xv", "x_1/v" };
+    const eddy_tensor          a = counting("a", EDDY_FLOAT32, EDDY_SHAPE(2));
+    const eddy_checkpoint_map  map = eddy_torch_map();
+    const eddy_checkpoint_rule own = { .variables = { "x**/v" }, .entries = { "y" } };
+    const eddy_checkpoint_map  mine = { .rules = &own, .n_rules = 1 };
+    for (int i = 0; i < 5; i++) {
+        const eddy_named_variable  named = { names[i], a };
+        const eddy_checkpoint_map *m = i < 2 ? &map : &mine;
+        WORKS(eddy_save_checkpoint(s, "f", .named = &named, .n_named = 1, .map = m));
+        clear(a);
+        WORKS(eddy_restore_checkpoint(s, "f", .named = &named, .n_named = 1, .map = m));
+        counts(a);
+        eddy_checkpoint *c = opened("f");
+        ck_assert_str_eq(eddy_checkpoint_entry_at(c, 0).name, i < 2 ? "bias" : "y");
+        eddy_checkpoint_free(c);
+    }
+}
+END_TEST
 
 START_TEST(names_by_a_function)
 {
@@ -498,14 +552,37 @@ START_TEST(a_flipped_bit)
 }
 END_TEST
 
+/* Another program has removed an entry and kept the metadata with the checksums of both. */
+START_TEST(an_entry_less)
+{
+    static const char header[] =
+        "{\"__metadata__\":{\"eddy.crc32c\":\"0000000000000000\","
+        "\"eddy.header_crc32c\":\"00000000\"},"
+        "\"v\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}";
+    const float    values[] = { 1, 2 };
+    const uint64_t length = sizeof header - 1;
+    char           file[sizeof length + sizeof header - 1 + sizeof values];
+    memcpy(file, &length, sizeof length);
+    memcpy(file + sizeof length, header, sizeof header - 1);
+    memcpy(file + sizeof length + sizeof header - 1, values, sizeof values);
+    memory_files_put(&files, "f", file, sizeof file);
+    eddy_tensor v = counting("v", EDDY_FLOAT32, EDDY_SHAPE(2));
+    clear(v);
+    ck_assert_int_eq(eddy_restore(s, "f", EDDY_LIST(v)), EDDY_CORRUPT);
+    WORKS(eddy_restore_checkpoint(s, "f", EDDY_LIST(v), .unchecked = true));
+    counts(v);
+}
+END_TEST
+
 Suite *checkpoints_suite(void)
 {
     Suite *suite = suite_create("checkpoints");
     TCase *c = tcase_create("checkpoints");
     const TTest *const tests[] = {
-        crc32c, listed, mapped, several_files, names_and_axes, scopes_and_separators,
-        names_by_a_function, casting, rounded_once, complex_numbers, reported,
-        averages_to_restore, a_flipped_bit,
+        crc32c, listed, mapped, several_files, an_index_that_cannot_be_read, names_and_axes,
+        scopes_and_separators, names_with_an_empty_part, names_by_a_function, casting,
+        rounded_once, complex_numbers, reported, averages_to_restore, a_flipped_bit,
+        an_entry_less,
     };
     tcase_add_checked_fixture(c, setup, teardown);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) tcase_add_test(c, tests[i]);

@@ -134,6 +134,33 @@ START_TEST(calls_fail)
 }
 END_TEST
 
+/* The largest number of them, and the best one besides. */
+START_TEST(as_many_as_possible)
+{
+    enum { MOST = 9999 };
+    static char          list[MOST * 16];
+    memory_files         m;
+    eddy_kept_checkpoint k;
+    int                  n = sprintf(list, "eddy checkpoints, best: smallest\n0 -5\n");
+    for (int step = 1; step < MOST; step++) n += sprintf(list + n, "%d none\n", step);
+    memory_files_init(&m);
+    memory_files_put(&m, "d/checkpoints.txt", list, (size_t)n);
+    for (int step = 1; step < 4; step++) {
+        char path[64];
+        snprintf(path, sizeof path, "d/checkpoint-%d.safetensors", step);
+        memory_files_put(&m, path, "", 0);
+    }
+    training t = begin(&m);
+    for (int step = MOST; step < MOST + 4; step++)
+        ck_assert_msg(keep(&t, step, MOST, NAN) == EDDY_OK, "%s",
+                      eddy_session_message(t.session));
+    ck_assert_int_eq(eddy_best_checkpoint("d", &m.table, &k, NULL), EDDY_OK);
+    ck_assert_int_eq(k.step, 0);
+    end(&t);
+    memory_files_free(&m);
+}
+END_TEST
+
 static const char *const bad[] = {
     "", "x", "x\n", "eddy checkpoints, best: \n", "eddy checkpoints, best: smallest",
     "eddy checkpoints, best: smallest\n1\n", "eddy checkpoints, best: smallest\n1 2 3\n",
@@ -183,6 +210,10 @@ START_TEST(messages)
     training t = begin(&m);
     ck_assert_int_eq(eddy_keep_checkpoint(t.session), EDDY_INVALID_ARGUMENT);
     golden_line(eddy_session_message(t.session));
+    ck_assert_int_eq(eddy_keep_checkpoint(t.session, ""), EDDY_INVALID_ARGUMENT);
+    golden_line(eddy_session_message(t.session));
+    ck_assert_int_eq(eddy_best_checkpoint("", &m.table, &k, &e), EDDY_INVALID_ARGUMENT);
+    golden_error(&e);
     ck_assert_int_eq(eddy_keep_checkpoint(t.session, "d", -1), EDDY_INVALID_ARGUMENT);
     golden_line(eddy_session_message(t.session));
     ck_assert_int_eq(eddy_keep_checkpoint(t.session, "d", 1, 0), EDDY_INVALID_ARGUMENT);
@@ -207,6 +238,7 @@ Suite *keep_suite(void)
     Suite *suite = suite_create("keep");
     TCase *c = tcase_create("keep");
     tcase_add_test(c, last_and_best);
+    tcase_add_test(c, as_many_as_possible);
     tcase_add_loop_test(c, calls_fail, 0, 3);
     tcase_add_test(c, messages);
     suite_add_tcase(suite, c);

@@ -183,13 +183,16 @@ static void rules(eddy_tensor v, eddy_tensor w)
     try_rule((eddy_checkpoint_rule){ { "*" }, { "x" }, .parts = 0 }, EDDY_LIST(v, w),
              EDDY_INVALID_ARGUMENT);
     (void)other;
+    eddy_tensor eight = zeros("eight", EDDY_FLOAT32, EDDY_SHAPE(1, 1, 1, 1, 1, 1, 1, 2));
+    try_rule((eddy_checkpoint_rule){ { "eight" }, { "x" }, .rows = 1 }, EDDY_LIST(eight),
+             EDDY_BAD_SHAPE);
 }
 
 /* --------------------------------------------------------------- values -- */
 
 static void try_restore(eddy_checkpoint_rule r, eddy_tensor v, eddy_status status)
 {
-    const eddy_checkpoint_map map = { .rules = &r, .n_rules = 1 };
+    const eddy_checkpoint_map map = { .rules = &r, .n_rules = 1, .forget_bias = 1 };
     says(eddy_restore_checkpoint(s, "f", EDDY_LIST(v), .map = &map), status);
 }
 
@@ -214,6 +217,10 @@ static void values(eddy_tensor v, eddy_tensor w)
     try_restore((eddy_checkpoint_rule){ { "w" }, { "v" }, .rows = 3 }, w, EDDY_BAD_SHAPE);
     try_restore((eddy_checkpoint_rule){ { "w" }, { "v", "whole" }, .parts = 0 }, w, EDDY_BAD_DTYPE);
     try_restore((eddy_checkpoint_rule){ { "v", "w" }, { "v" }, .parts = 0 }, w, EDDY_BAD_SHAPE);
+    try_restore((eddy_checkpoint_rule){ { "whole" }, { "whole", "whole" }, .parts = 1, .added = 1 },
+                whole, EDDY_BAD_DTYPE);
+    try_restore((eddy_checkpoint_rule){ { "whole" }, { "whole" }, .parts = 1, .forget_part = 1 },
+                whole, EDDY_BAD_DTYPE);
     zeros("like_w", EDDY_FLOAT32, EDDY_SHAPE(5));
     try_restore((eddy_checkpoint_rule){ { "like_w", "w" }, { "six" }, .parts = 0 }, w,
                 EDDY_BAD_SHAPE);
@@ -271,6 +278,7 @@ static void without_memory(failing_allocator *f, eddy_error *e)
         EDDY_OK)
         eddy_restore_checkpoint(t, "i.json", .map = &map, .report = &r);
     (void)z;
+    ck_assert(eddy_session_status(t) == EDDY_OK || r.n_restored == 0);
     eddy_restore_report_free(&r);
     e->status = eddy_session_status(t);
     snprintf(e->message, sizeof e->message, "%s", eddy_session_message(t));

@@ -46,6 +46,12 @@ START_TEST(in_checkpoints)
     begin_saved(&s);
     ck_assert_int_eq(eddy_save(s.session, "none", EDDY_LIST()), EDDY_OK);
     has_draws(&s, "none", "");
+    /* A session that has not run anything has not examined the graph either. */
+    eddy_session *idle = eddy_session_new(s.graph);
+    ck_assert_int_eq(eddy_restore(idle, "none", EDDY_LIST(s.v)), EDDY_OK);
+    ck_assert_int_eq(eddy_save(idle, "idle", EDDY_LIST()), EDDY_OK);
+    has_draws(&s, "idle", "");
+    eddy_session_free(idle);
     runs(s.session, s.a);
     runs(s.session, s.b);
     runs(s.session, s.b);
