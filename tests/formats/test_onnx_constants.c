@@ -53,11 +53,35 @@ START_TEST(integers_wrap)
 }
 END_TEST
 
+/* A tensor of many strings, which no node reads, takes as much memory as its strings. */
+START_TEST(many_strings)
+{
+    enum { STRINGS = 100000 };
+    message t = { NULL, 0 }, m = { NULL, 0 };
+    message_number(&t, 1, STRINGS);
+    message_number(&t, 2, 8);
+    message_text(&t, 8, "names");
+    for (int i = 0; i < STRINGS; i++) message_text(&t, 6, "");
+    message_inner(&m, GRAPH_INITIALIZER, t);
+    message_inner(&m, GRAPH_INITIALIZER, integer("y", 7, 5));
+    message_inner(&m, GRAPH_OUTPUT, onnx_value_message("y", 7, -1, NULL));
+    message          all = onnx_model_message(m, 17);
+    eddy_error       e = { 0 };
+    eddy_graph      *g = eddy_graph_new();
+    eddy_onnx_model *model = eddy_onnx_read(g, .data = all.at, .data_size = all.size, .error = &e);
+    ck_assert_msg(model != NULL, "%s", e.message);
+    eddy_onnx_free(model);
+    eddy_graph_free(g);
+    message_free(&all);
+}
+END_TEST
+
 Suite *onnx_constants_suite(void)
 {
     Suite *s = suite_create("onnx_constants");
     TCase *t = tcase_create("constants");
     tcase_add_test(t, integers_wrap);
+    tcase_add_test(t, many_strings);
     suite_add_tcase(s, t);
     return s;
 }
