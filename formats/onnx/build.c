@@ -78,6 +78,7 @@ static eddy_tensor build_weight(onnx_build *b, onnx_value *v)
 
 eddy_tensor eddy__onnx_tensor_of(onnx_build *b, onnx_value *v)
 {
+    if (!v) return eddy_none(b->graph);
     if (v->strings || v->type == ONNX_STRING) {
         eddy__onnx_missing(b, "strings are not supported");
         return eddy_none(b->graph);
@@ -109,12 +110,17 @@ int eddy__onnx_rank(onnx_build *b, int i)
     return v ? eddy_shape_of(v->t).rank : EDDY_UNKNOWN_RANK;
 }
 
+/* Shapes, axes and the like are short: what is larger is left to the session of the program. */
+enum { MOST_EVALUATED = 1 << 16 };
+
 const eddy_array *eddy__onnx_array_of(onnx_build *b, onnx_value *v)
 {
     onnx_reader *r = b->reader;
+    if (!v) return NULL;
     if (v->array || v->kind != ONNX_TENSOR || v->strings || !eddy_is_valid(v->t)) return v->array;
     eddy_array *a = eddy_array_copy(eddy_constant_value(v->t));
-    if (!a && v->constant && eddy_graph_status(r->graph) == EDDY_OK) {
+    const bool is_small = eddy_shape_count(eddy_shape_of(v->t)) <= MOST_EVALUATED;
+    if (!a && v->constant && is_small && eddy_graph_status(r->graph) == EDDY_OK) {
         if (!r->session)
             r->session = eddy_session_new(r->graph, .threads = 1, .max_bytes = 1 << 26);
         a = eddy_array_copy(eddy_eval_in(r->session, v->t));

@@ -69,9 +69,9 @@ eddy_tensor eddy__onnx_in(onnx_build *b, int i);
 onnx_value *eddy__onnx_value_in(onnx_build *b, int i);   /* NULL if it is left out */
 int         eddy__onnx_type_in(const onnx_build *b, int i);
 int         eddy__onnx_rank(onnx_build *b, int i);      /* -1 if unknown */
-/* The tensor of a value: a weight is built at its first use. */
+/* The tensor of a value: a weight is built at its first use. Invalid for NULL. */
 eddy_tensor eddy__onnx_tensor_of(onnx_build *b, onnx_value *v);
-/* The elements of a value if they are known, else NULL. */
+/* The elements of a value if they are known, else NULL; NULL for NULL. */
 const eddy_array *eddy__onnx_array_of(onnx_build *b, onnx_value *v);
 /* Those of input i; without them, NULL with a reason: "the shape must be a constant". */
 const eddy_array *eddy__onnx_need(onnx_build *b, int i, const char *what);
@@ -154,8 +154,8 @@ eddy_dims   eddy__onnx_dims(const int64_t *v, int n);   /* EDDY_NO_DIMS if n is 
 
 extern const onnx_operator eddy__onnx_math[], eddy__onnx_arrays[], eddy__onnx_shapes[],
     eddy__onnx_reduce[], eddy__onnx_linear[], eddy__onnx_conv[], eddy__onnx_pool[], eddy__onnx_norm[],
-    eddy__onnx_rnn[], eddy__onnx_control[], eddy__onnx_quantized[], eddy__onnx_sequences[],
-    eddy__onnx_images[], eddy__onnx_signal[], eddy__onnx_random[], eddy__onnx_losses[],
+    eddy__onnx_rnn[], eddy__onnx_branch[], eddy__onnx_loop[], eddy__onnx_scan[], eddy__onnx_quantized[], eddy__onnx_sequences[],
+    eddy__onnx_sampling[], eddy__onnx_regions[], eddy__onnx_signal[], eddy__onnx_random[], eddy__onnx_losses[],
     eddy__onnx_training[], eddy__onnx_indexing[], eddy__onnx_resize[],
     eddy__onnx_grams[], eddy__onnx_attention[], eddy__onnx_conv_transpose[],
     eddy__onnx_deform_conv[];

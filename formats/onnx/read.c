@@ -5,21 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct port {
-    const char  *name;
-    int          type;
-    eddy_tensor *tensors;
-    int          count;
-    bool         single;            /* a tensor, not a sequence */
-} port;
-
-struct eddy_onnx_model {
-    region      memory;             /* of the reader */
-    onnx_scope *main;
-    port       *inputs, *outputs;
-    int         n_inputs, n_outputs;
-};
-
 struct eddy_onnx_report {
     region           memory;
     eddy_onnx_entry *entries;
@@ -222,9 +207,10 @@ static eddy_tensor output_tensor(onnx_reader *r, onnx_value *v)
     return eddy_is_valid(t) ? eddy_cast(t, eddy__onnx_stored(v->type)) : t;
 }
 
-static bool ports(onnx_reader *r, port *p, onnx_value *v, const onnx_info *info, bool is_output)
+static bool ports(onnx_reader *r, onnx_port *p, onnx_value *v, const onnx_info *info,
+                  bool is_output)
 {
-    *p = (port){ .name = info->name, .type = v->type, .single = v->kind == ONNX_TENSOR,
+    *p = (onnx_port){ .name = info->name, .type = v->type, .single = v->kind == ONNX_TENSOR,
                  .count = v->kind == ONNX_TENSOR ? 1 : v->kind == ONNX_SEQUENCE ? v->count : 0 };
     p->tensors = eddy__region_take(&r->memory, (size_t)p->count, sizeof *p->tensors);
     if (!p->tensors) return eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory");
@@ -333,73 +319,6 @@ eddy_onnx_model *eddy_onnx_read_with(const eddy_onnx_args *given)
     }
     eddy__onnx_close(&r);
     return m;
-}
-
-void eddy_onnx_free(eddy_onnx_model *m)
-{
-    if (m) eddy__region_free(&m->memory);
-    free(m);
-}
-
-/* -------------------------------------------------------------------- model -- */
-
-int eddy_onnx_input_count(const eddy_onnx_model *m) { return m ? m->n_inputs : 0; }
-int eddy_onnx_output_count(const eddy_onnx_model *m) { return m ? m->n_outputs : 0; }
-
-const char *eddy_onnx_input_name(const eddy_onnx_model *m, int i)
-{
-    return m && i >= 0 && i < m->n_inputs ? m->inputs[i].name : NULL;
-}
-
-const char *eddy_onnx_output_name(const eddy_onnx_model *m, int i)
-{
-    return m && i >= 0 && i < m->n_outputs ? m->outputs[i].name : NULL;
-}
-
-static const port *find_port(const port *p, int n, const char *name)
-{
-    for (int i = 0; name && i < n; i++)
-        if (strcmp(p[i].name, name) == 0) return &p[i];
-    return NULL;
-}
-
-static const port *port_of(const eddy_onnx_model *m, const char *name)
-{
-    const port *p = m ? find_port(m->outputs, m->n_outputs, name) : NULL;
-    return p || !m ? p : find_port(m->inputs, m->n_inputs, name);
-}
-
-static eddy_tensor only(const port *p)
-{
-    return p && p->single ? p->tensors[0] : EDDY_NO_TENSOR;
-}
-
-eddy_tensor eddy_onnx_input(const eddy_onnx_model *m, const char *name)
-{
-    return m ? only(find_port(m->inputs, m->n_inputs, name)) : EDDY_NO_TENSOR;
-}
-
-eddy_tensor eddy_onnx_output(const eddy_onnx_model *m, const char *name)
-{
-    return m ? only(find_port(m->outputs, m->n_outputs, name)) : EDDY_NO_TENSOR;
-}
-
-eddy_tensor eddy_onnx_value(const eddy_onnx_model *m, const char *name)
-{
-    const onnx_value *v = m && name ? eddy__onnx_lookup(m->main, name) : NULL;
-    return v ? v->t : EDDY_NO_TENSOR;
-}
-
-eddy_list eddy_onnx_items(const eddy_onnx_model *m, const char *name)
-{
-    const port *p = port_of(m, name);
-    return p ? (eddy_list){ p->count, p->tensors } : (eddy_list){ 0, NULL };
-}
-
-int eddy_onnx_element_type(const eddy_onnx_model *m, const char *name)
-{
-    const port *p = port_of(m, name);
-    return p ? p->type : 0;
 }
 
 /* ------------------------------------------------------------------- report -- */

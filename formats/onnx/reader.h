@@ -73,6 +73,22 @@ bool        eddy__onnx_error(onnx_reader *r, eddy_status s, const char *format, 
 /* A name that Eddy accepts. */
 const char *eddy__onnx_clean_name(onnx_reader *r, const char *name);
 
+/* An input or output of the model. */
+typedef struct onnx_port {
+    const char  *name;
+    int          type;
+    eddy_tensor *tensors;
+    int          count;
+    bool         single;            /* a tensor, not a sequence */
+} onnx_port;
+
+struct eddy_onnx_model {
+    region      memory;             /* of the reader */
+    onnx_scope *main;
+    onnx_port  *inputs, *outputs;
+    int         n_inputs, n_outputs;
+};
+
 /* Releases everything; the reader may be zeroed. */
 void        eddy__onnx_close(onnx_reader *r);
 

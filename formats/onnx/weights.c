@@ -230,7 +230,7 @@ eddy_array *eddy__onnx_elements(onnx_reader *r, onnx_tensor *t)
     const bool    parts = t->type == ONNX_COMPLEX64 || t->type == ONNX_COMPLEX128;
     const int64_t count = eddy_shape_count(shape) * (parts ? 2 : 1);
     const uint64_t bytes = ((uint64_t)count * (uint64_t)width(t->type) + 7) / 8;
-    if (has_raw ? raw.size != bytes : t->count != (uint64_t)count) {
+    if (has_raw ? raw.size != bytes : t->count != (uint64_t)count || (count && !t->numbers)) {
         eddy__onnx_error(r, EDDY_CORRUPT, "tensor '%s' does not have as many elements as its shape",
                          t->name);
         return NULL;

@@ -65,14 +65,15 @@ static bool unknown_shape(compile *c, const eddy_node *node, int k)
                            node->op->name, k, node->name);
 }
 
-/* A kernel that reads only the shape of an input, such as Size, needs it as much as one that reads
- * the elements, although nothing computes them. */
+/* A kernel that reads only shapes, such as Size, needs them known although nothing computes the
+ * elements. Kernels that also read elements have the shapes that they need in their results. */
 static bool input_shapes_known(compile *c, const eddy_node *node)
 {
+    for (int i = 0; i < node->n_inputs; i++)
+        if (!eddy__input_is_in(node->op->shape_inputs, i)) return true;
     for (int i = 0; i < node->n_inputs; i++) {
         const eddy_tensor x = node->inputs[i];
-        if (eddy__input_is_in(node->op->shape_inputs, i) &&
-            !eddy_shape_is_known(eddy__concrete_type(c, x).shape) &&
+        if (!eddy_shape_is_known(eddy__concrete_type(c, x).shape) &&
             !unknown_shape(c, c->graph->nodes[x.node], x.output))
             return false;
     }

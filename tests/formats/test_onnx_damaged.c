@@ -2,6 +2,7 @@
  * file, reading either succeeds or leaves the graph as it was. */
 #include "formats.h"
 #include "tests/lib/golden.h"
+#include "tests/lib/memory_files.h"
 #include "tests/lib/onnx_cases.h"
 #include "tests/lib/onnx_writer.h"
 
@@ -59,6 +60,69 @@ START_TEST(changed_cases)
         damage(path, 20, (uint32_t)i);
     }
     free_names(names);
+}
+END_TEST
+
+/* ------------------------------------------------------------------ failures -- */
+
+/* The whole file, for free. */
+static uint8_t *bytes_of(const char *path, size_t *size)
+{
+    FILE    *f = fopen(path, "rb");
+    uint8_t *bytes = malloc(1 << 16);
+    ck_assert_msg(f != NULL, "%s cannot be opened", path);
+    *size = fread(bytes, 1, 1 << 16, f);
+    fclose(f);
+    return bytes;
+}
+
+/* Each call of a file system fails once, also by reading byte by byte. */
+START_TEST(files_fail)
+{
+    size_t   size;
+    uint8_t *bytes = bytes_of("data/sine.onnx", &size);
+    for (int number = 0; number <= 5; number += 5)          /* 5: EIO */
+        for (int at = 1; at < 5; at++) {
+            memory_files f;
+            eddy_error   e = { 0 };
+            eddy_graph  *g = eddy_graph_new();
+            memory_files_init(&f);
+            memory_files_put(&f, "m.onnx", bytes, size);
+            f.fault = (memory_fault){ .at = at, .number = number, .persistent = number == 0 };
+            eddy_onnx_model *m = eddy_onnx_read(g, "m.onnx", .files = &f.table, .error = &e);
+            ck_assert_msg((m == NULL) == (e.status == EDDY_IO), "call %d: %s", at, e.message);
+            ck_assert(m || number != 0);
+            ck_assert(m || eddy_graph_size(g) == 0);
+            eddy_onnx_free(m);
+            eddy_graph_free(g);
+            memory_files_free(&f);
+        }
+    free(bytes);
+}
+END_TEST
+
+/* Each allocation of the graph fails once. Then the graph has the error, as the call does. */
+START_TEST(memory_fails)
+{
+    bool ok = false;
+    for (int at = 1; !ok && at < 10000; at++) {
+        failing_allocator a;
+        failing_allocator_init(&a);
+        a.at = at;
+        a.persistent = true;
+        eddy_error  e = { 0 };
+        eddy_graph *g = eddy_graph_new(.allocator = &a.table);
+        if (!g) continue;
+        eddy_onnx_model *m = eddy_onnx_read(g, "data/sine.onnx", .variables = true, .error = &e);
+        ok = m != NULL;
+        ck_assert_msg(ok ? e.status == EDDY_OK : e.status == EDDY_NO_MEMORY, "allocation %d: %s",
+                      at, e.message);
+        ck_assert(!ok || eddy_graph_status(g) == EDDY_OK);
+        eddy_onnx_free(m);
+        eddy_graph_free(g);
+        ck_assert_int_eq(a.live, 0);
+    }
+    ck_assert(ok);
 }
 END_TEST
 
@@ -155,6 +219,12 @@ static void of_models(void)
                                           &x, weights[i].size));
         refused(onnx_model_message(g, 13));
     }
+    /* A string where a float should be. */
+    message w = onnx_tensor_message("w", 1, 1, (int64_t[]){ 1 }, NULL, 0);
+    message_text(&w, 6, "abc");
+    g = (message){ NULL, 0 };
+    message_inner(&g, GRAPH_INITIALIZER, w);
+    refused(onnx_model_message(g, 13));
     const uint64_t large = UINT64_MAX;
     g = (message){ NULL, 0 };
     message_inner(&g, GRAPH_INITIALIZER,
@@ -427,6 +497,8 @@ Suite *onnx_damaged_suite(void)
     tcase_set_timeout(slow, 1200);
     tcase_set_tags(slow, "slow");
     tcase_add_test(t, changed_bytes);
+    tcase_add_test(t, files_fail);
+    tcase_add_test(t, memory_fails);
     tcase_add_test(slow, changed_cases);
     tcase_add_test(words, messages);
     tcase_add_test(words, operators);

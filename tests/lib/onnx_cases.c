@@ -409,8 +409,8 @@ static eddy_status check_at(one_case *c, run *r, int point, char *why, size_t si
         eddy_session *s = eddy_session_new(r->graph, .threads = 1);
         const double less = point == 6 ? 8 : 1;
         status = eddy_gradient_check(s, { n, ys }, { m, xs }, { r->n_feeds, feeds },
-                                     .delta = ldexp(1, -7) / less, .absolute = 1e-3 * less,
-                                     .report = &report);
+                                     .delta = ldexp(1, -7) / less, .order = 2,
+                                     .absolute = 1e-3 * less, .report = &report);
         if (status != EDDY_OK)
             snprintf(why, size, "%.1000s",
                      status == EDDY_CHECK_FAILED && report.text ? report.text

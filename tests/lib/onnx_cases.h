@@ -20,7 +20,7 @@ typedef struct onnx_result {
 /* Reads and runs one case, and compares with ONNX's tolerances: 1e-3 relative, 1e-7 absolute. */
 onnx_result run_onnx_case(const char *folder);
 /* The same model with its first data set: the gradients of its floating outputs by its floating
- * inputs, against differences. passed also where there is nothing to differentiate: sets is 0. */
+ * inputs, and their own gradients, against differences. passed also where there is nothing to differentiate: sets is 0. */
 onnx_result check_onnx_gradient(const char *folder);
 
 /* The names in a folder, sorted, in an array that ends with NULL; for free_names. */

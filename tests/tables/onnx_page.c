@@ -25,11 +25,11 @@ static const struct {
     { "Normalization", eddy__onnx_norm },
     { "Attention", eddy__onnx_attention },
     { "Recurrent layers", eddy__onnx_rnn },
-    { "Control flow", eddy__onnx_control },
+    { "Branches", eddy__onnx_branch }, { "Loops", eddy__onnx_loop }, { "Scans", eddy__onnx_scan },
     { "Sequences", eddy__onnx_sequences },
     { "Quantization", eddy__onnx_quantized },
     { "Resizing", eddy__onnx_resize },
-    { "Sampling and boxes", eddy__onnx_images },
+    { "Sampling", eddy__onnx_sampling }, { "Regions and boxes", eddy__onnx_regions },
     { "Signals", eddy__onnx_signal },
     { "Random numbers", eddy__onnx_random },
     { "Losses", eddy__onnx_losses },
@@ -114,8 +114,10 @@ static const char *intro =
     "Models and data are those of ONNX 1.12 (Debian's libonnx-testdata). Results are compared with "
     "ONNX's\n"
     "own tolerances, 1e-3 relative and 1e-7 absolute; of random operators, the type and shape. "
-    "Gradients\n"
-    "are compared with differences, at the data or, where these are at a kink, near them.\n"
+    "First\n"
+    "and second derivatives are compared with differences, at the data or, where these are at a "
+    "kink,\n"
+    "near them.\n"
     "\n"
     "| models | cases | pass | of these with constants in place of inputs | wrong | gradients "
     "agree |\n"

@@ -1,86 +1,14 @@
-/* control.c -- If, Loop and Scan, on Eddy's branches and loops.
+/* loop.c -- Loop, on Eddy's loops.
  *
- * A condition that is known while the graph is built chooses a branch then, and a short loop whose
- * number of iterations is known is unrolled: so sequences may grow, and shapes may depend on the
- * number of the iteration. */
+ * A short loop whose number of iterations is known is unrolled: so sequences may grow, and shapes
+ * may depend on the number of the iteration. */
+#include "../body.h"
 #include "../reader.h"
 #include "../../../ops/short_names.h"
 
 #include <string.h>
 
 enum { UNROLLED_NODES = 4096 };
-
-/* What a body needs while Eddy builds it. */
-typedef struct body {
-    onnx_build       *b;
-    const onnx_graph *g;
-    const char       *what;
-    const int        *types;            /* of the tensors among its inputs */
-    int               carried;          /* values that it carries; the others are stacked */
-    bool              counts; /* of Loop: its first two inputs are the number and the condition */
-    bool              conditional;      /* ... and the condition is a loop variable */
-    int               out_types[EDDY_MAX_RESULTS];
-    bool              failed;
-} body;
-
-/* Takes tensors; returns their number, 0 on a failure. */
-static int build_body(body *c, onnx_value *const *in, eddy_tensor *y)
-{
-    onnx_value **out = eddy__region_take(c->b->memory, c->g->n_outputs + 1, sizeof *out);
-    c->failed = true;
-    if (!out || !eddy__onnx_subgraph(c->b, c->g, c->what, in, out)) return 0;
-    for (size_t i = 0; i < c->g->n_outputs; i++) {
-        y[i] = eddy__onnx_tensor_of(c->b, out[i]);
-        c->out_types[i] = out[i]->type;
-        if (!eddy_is_valid(y[i])) return 0;
-    }
-    c->failed = c->b->reason != NULL || eddy_graph_status(c->b->graph) != EDDY_OK;
-    return c->failed ? 0 : (int)c->g->n_outputs;
-}
-
-/* ------------------------------------------------------------------------ If -- */
-
-static int branch(eddy_list x, eddy_tensor *y, void *context)
-{
-    (void)x;
-    return build_body(context, NULL, y);
-}
-
-static bool conditional(onnx_build *b)
-{
-    const onnx_graph *yes = eddy__onnx_graph_attr(b, "then_branch"),
-                     *no = eddy__onnx_graph_attr(b, "else_branch");
-    onnx_value       *cond = eddy__onnx_value_in(b, 0);
-    if (!yes || !no || !cond) return eddy__onnx_invalid(b, "a branch or the condition is missing");
-    if (yes->n_outputs < (size_t)b->n_out || no->n_outputs != yes->n_outputs ||
-        yes->n_outputs > EDDY_MAX_RESULTS)
-        return eddy__onnx_invalid(b, "the branches do not have the outputs of the node");
-    if (yes->n_inputs || no->n_inputs) return eddy__onnx_invalid(b, "a branch has inputs");
-    const eddy_array *known = eddy__onnx_array_of(b, cond);
-    if (known && eddy_array_count(known) == 1) {
-        const bool   is = eddy_array_item(known) != 0;
-        onnx_value **out = eddy__region_take(b->memory, yes->n_outputs + 1, sizeof *out);
-        if (!out ||
-            !eddy__onnx_subgraph(b, is ? yes : no, is ? "then_branch" : "else_branch", NULL, out))
-            return false;
-        for (int i = 0; i < b->n_out; i++) eddy__onnx_put_value(b, i, out[i]);
-        return true;
-    }
-    for (size_t i = 0; i < yes->n_outputs; i++)
-        if (yes->outputs[i].kind == ONNX_SEQUENCE || yes->outputs[i].kind == ONNX_OPTIONAL)
-            return eddy__onnx_unbound(
-                b, "the condition must be a constant, because a branch yields a sequence");
-    body t = { .b = b, .g = yes, .what = "then_branch" },
-         e = { .b = b, .g = no, .what = "else_branch" };
-    eddy_tensor y[EDDY_MAX_RESULTS];
-    const int   n = eddy_cond(Reshape(eddy__onnx_in(b, 0), EDDY_SCALAR),
-                              { branch, &t, "then_branch" }, { branch, &e, "else_branch" }, y);
-    if (n == 0 || t.failed || e.failed) return false;
-    for (int i = 0; i < b->n_out; i++) eddy__onnx_put_as(b, i, y[i], t.out_types[i]);
-    return true;
-}
-
-/* ---------------------------------------------------------------------- Loop -- */
 
 /* The node of a graph that yields this value; NULL if none does. */
 static const onnx_node *producer(const onnx_graph *g, const char *name)
@@ -215,7 +143,7 @@ static bool unrolled(onnx_build *b, const loop *l)
  * it is a variable, the carried values, and for a counted loop the number again as a row. */
 static int loop_body(eddy_list x, eddy_tensor *y, void *context)
 {
-    body        *c = context;
+    onnx_body        *c = context;
     const int    first = c->conditional ? 2 : 1;
     onnx_value **in = eddy__region_take(c->b->memory, c->g->n_inputs, sizeof *in);
     eddy_tensor  out[EDDY_MAX_RESULTS];
@@ -225,7 +153,7 @@ static int loop_body(eddy_list x, eddy_tensor *y, void *context)
                            : known_value(c->b, EDDY_BOOL, 1, ONNX_BOOL);
     for (int i = 0; i < c->carried; i++)
         in[2 + i] = eddy__onnx_new_tensor(c->b, x.at[first + i], c->types[i]);
-    const int n = build_body(c, in, out);
+    const int n = eddy__onnx_build_body(c, in, out);
     if (n == 0) return 0;
     y[0] = Add(x.at[0], 1);
     if (c->conditional) y[1] = Reshape(out[0], EDDY_SCALAR);
@@ -243,14 +171,14 @@ static int goes_on(eddy_list x, eddy_tensor *y, void *context)
 }
 
 typedef struct loop_state {
-    body        body;
+    onnx_body        body;
     int         types[EDDY_MAX_RESULTS];
     eddy_tensor start[EDDY_MAX_RESULTS];    /* the number, the condition, the carried values */
 } loop_state;
 
 static bool begin(onnx_build *b, const loop *l, loop_state *s)
 {
-    s->body = (body){
+    s->body = (onnx_body){
         .b = b, .g = l->g, .what = "body", .types = s->types, .carried = l->carried, .counts = true
     };
     s->start[0] = eddy_number(b->graph, EDDY_INT64, 0);
@@ -345,80 +273,6 @@ static bool loop_node(onnx_build *b)
     return built_loop(b, &l);
 }
 
-/* ---------------------------------------------------------------------- Scan -- */
-
-typedef struct scan {
-    body body;
-    int  rows;
-    int  types[EDDY_MAX_RESULTS];
-    const int64_t *in_axes, *out_axes, *in_back, *out_back;     /* or NULL */
-    int  n_in_axes, n_out_axes, n_in_back, n_out_back;
-} scan;
-
-static int64_t at(const int64_t *list, int n, int i) { return list && i < n ? list[i] : 0; }
-
-static int scan_body(eddy_list x, eddy_tensor *y, void *context)
-{
-    scan        *s = context;
-    onnx_value **in = eddy__region_take(s->body.b->memory, (size_t)x.count, sizeof *in);
-    for (int i = 0; in && i < x.count; i++)
-        in[i] = eddy__onnx_new_tensor(s->body.b, x.at[i], s->types[i]);
-    return in ? build_body(&s->body, in, y) : 0;
-}
-
-/* Of one example: states and rows in, final states and stacks out. */
-static int scan_one(eddy_list x, eddy_tensor *y, void *context)
-{
-    scan       *s = context;
-    const int   states = s->body.carried;
-    eddy_tensor rows[EDDY_MAX_RESULTS];
-    for (int i = 0; i < s->rows; i++) {
-        rows[i] = x.at[states + i];
-        const int64_t axis = at(s->in_axes, s->n_in_axes, i);
-        if (axis != 0) rows[i] = eddy_moveaxis(rows[i], axis, 0);
-        if (at(s->in_back, s->n_in_back, i)) rows[i] = eddy_reverse(rows[i], EDDY_AXES(0));
-    }
-    const int n = eddy_loop({ scan_body, s, "body" }, { states, x.at }, { s->rows, rows }, y);
-    for (int i = states; i < n; i++) {
-        if (at(s->out_back, s->n_out_back, i - states)) y[i] = eddy_reverse(y[i], EDDY_AXES(0));
-        const int64_t axis = at(s->out_axes, s->n_out_axes, i - states);
-        if (axis != 0) y[i] = eddy_moveaxis(y[i], 0, axis);
-    }
-    return n;
-}
-
-/* Operator set 8 has a batch in front, and lengths as its first input. */
-static bool scan_node(onnx_build *b)
-{
-    const bool batched = b->version < 9;
-    scan       s = { .body = { .b = b, .g = eddy__onnx_graph_attr(b, "body"), .what = "body" } };
-    eddy_tensor x[EDDY_MAX_RESULTS], y[EDDY_MAX_RESULTS];
-    const int  skip = batched, n_in = b->n_in - skip;
-    s.rows = (int)eddy__onnx_int(b, "num_scan_inputs", 0);
-    s.body.carried = n_in - s.rows;
-    if (!s.body.g) return false;
-    if (s.rows < 1 || s.body.carried < 0 || n_in >= EDDY_MAX_RESULTS ||
-        s.body.g->n_inputs != (size_t)n_in || s.body.g->n_outputs >= EDDY_MAX_RESULTS ||
-        (size_t)b->n_out > s.body.g->n_outputs)
-        return eddy__onnx_invalid(b, "the body does not have the inputs and outputs of the node");
-    if (batched && eddy__onnx_has(b, 0))
-        return eddy__onnx_missing(b, "lengths of sequences are not supported");
-    s.in_axes = eddy__onnx_ints(b, "scan_input_axes", &s.n_in_axes);
-    s.out_axes = eddy__onnx_ints(b, "scan_output_axes", &s.n_out_axes);
-    s.in_back = eddy__onnx_ints(b, batched ? "directions" : "scan_input_directions", &s.n_in_back);
-    s.out_back = eddy__onnx_ints(b, "scan_output_directions", &s.n_out_back);
-    for (int i = 0; i < n_in; i++) {
-        x[i] = eddy__onnx_in(b, i + skip);
-        s.types[i] = eddy__onnx_type_in(b, i + skip);
-        if (!eddy_is_valid(x[i])) return eddy__onnx_invalid(b, "input %d is missing", i + skip);
-    }
-    const int n = batched ? eddy_map_fn({ scan_one, &s, "examples" }, { n_in, x }, y)
-                          : scan_one((eddy_list){ n_in, x }, y, &s);
-    if (n == 0 || s.body.failed) return false;
-    for (int i = 0; i < b->n_out; i++) eddy__onnx_put_as(b, i, y[i], s.body.out_types[i]);
-    return true;
-}
-
-const onnx_operator eddy__onnx_control[] = {
-    { "If", 1, conditional }, { "Loop", 1, loop_node }, { "Scan", 8, scan_node }, { NULL },
+const onnx_operator eddy__onnx_loop[] = {
+    { "Loop", 1, loop_node }, { NULL },
 };

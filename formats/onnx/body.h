@@ -1,0 +1,24 @@
+/* body.h -- subgraphs that Eddy builds as branches and bodies of loops. */
+#ifndef EDDY_FORMATS_ONNX_BODY_H
+#define EDDY_FORMATS_ONNX_BODY_H
+
+#include "build.h"
+
+/* What a body needs while Eddy builds it. */
+typedef struct onnx_body {
+    onnx_build       *b;
+    const onnx_graph *g;
+    const char       *what;
+    const int        *types;            /* of the tensors among its inputs */
+    int               carried;          /* values that it carries; the others are stacked */
+    bool              counts; /* of Loop: its first two inputs are the number and the condition */
+    bool              conditional;      /* ... and the condition is a loop variable */
+    int               out_types[EDDY_MAX_RESULTS];
+    bool              failed;
+} onnx_body;
+
+/* Builds the subgraph on these values and stores its tensors in y, room for EDDY_MAX_RESULTS; returns
+ * their number, 0 on a failure. */
+int eddy__onnx_build_body(onnx_body *c, onnx_value *const *in, eddy_tensor *y);
+
+#endif
