@@ -76,12 +76,36 @@ START_TEST(many_strings)
 }
 END_TEST
 
+/* An output that cannot be a tensor is found before the caller's graph has new nodes. */
+START_TEST(outputs_of_strings)
+{
+    message m = { NULL, 0 }, t = { NULL, 0 };
+    message_number(&t, 1, 1);
+    message_number(&t, 2, 8);
+    message_text(&t, 6, "word");
+    message_text(&t, 8, "y");
+    message_inner(&m, GRAPH_NODE, onnx_node_message("Neg", "x", "z"));
+    message_inner(&m, GRAPH_INITIALIZER, t);
+    message_inner(&m, GRAPH_INPUT, onnx_value_message("x", 1, 0, NULL));
+    message_inner(&m, GRAPH_OUTPUT, onnx_value_message("y", 8, -1, NULL));
+    message     all = onnx_model_message(m, 17);
+    eddy_error  e = { 0 };
+    eddy_graph *g = eddy_graph_new();
+    ck_assert_ptr_null(eddy_onnx_read(g, .data = all.at, .data_size = all.size, .error = &e));
+    ck_assert_str_eq(e.message, "ONNX model: an output: strings are not supported");
+    ck_assert_int_eq(eddy_graph_size(g), 0);
+    eddy_graph_free(g);
+    message_free(&all);
+}
+END_TEST
+
 Suite *onnx_constants_suite(void)
 {
     Suite *s = suite_create("onnx_constants");
     TCase *t = tcase_create("constants");
     tcase_add_test(t, integers_wrap);
     tcase_add_test(t, many_strings);
+    tcase_add_test(t, outputs_of_strings);
     suite_add_tcase(s, t);
     return s;
 }
