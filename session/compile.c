@@ -179,6 +179,7 @@ static eddy_plan *compile_body(compile *outer, eddy_graph *body, int n_feeds,
                   .error = outer->error,
                   .compile_body = compile_body,
                   .constants = outer->body_constants, .quiet = outer->quiet || outer->quiet_body,
+                  .in_loop = outer->in_loop || outer->body_in_loop,
                   .open_memory = outer->plan->open_memory };
     eddy_plan *p = make_plan(&c, n_feeds, feeds, fetches, owned);
     outer->body_missing_size = c.missing_size;

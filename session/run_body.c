@@ -2,6 +2,7 @@
  *
  * A stack is kept as its rows, which may differ in shape. The backward loop of a gradient reads
  * them one by one, so it needs nothing else. */
+#include "ops/weak_ops.h"
 #include "session/rows_ops.h"
 #include "session/run_body.h"
 
@@ -122,6 +123,33 @@ static bool loop_inputs(const node_run *r, eddy_arena *arena, const eddy_node *n
     return true;
 }
 
+/* Result k of the branch takes the place of a value that only another branch computes, for the
+ * gradient of that branch (case_gradient.c): nothing reads its elements, and its shape need not be
+ * one that the other branch could compute here. */
+static bool is_absent(const eddy_case_attrs *a, const eddy_node *node, int64_t branch, int64_t k)
+{
+    const eddy_tensor t = eddy__body_out(a->body, a->outs, branch * a->n_out + k);
+    const eddy_node  *zeros = a->body->nodes[t.node];
+    if (zeros->op != &eddy_op_zeros_like || zeros->inputs[0].node < node->n_inputs ||
+        eddy_shape_is_known(zeros->outputs[0].shape))
+        return false;
+    for (int64_t b = 0; b < a->n_branches; b++)
+        if (eddy_same(eddy__body_out(a->body, a->outs, b * a->n_out + k), zeros->inputs[0]))
+            return true;
+    return false;
+}
+
+/* An array without elements in its place. */
+static bool absent_value(const node_run *r, eddy_tensor t, const char *name, node_value *out)
+{
+    eddy_type type = eddy_node_of(t)->outputs[t.output];
+    if (type.shape.rank < 0) type.shape = EDDY_SHAPE(0);
+    for (int d = 0; d < type.shape.rank; d++)
+        if (type.shape.dim[d] < 0) type.shape.dim[d] = 0;
+    *out = eddy__value_of_array(eddy_array_new_in(&r->allocator, type.dtype, type.shape));
+    return out->array || eddy__node_run_full(r, name);
+}
+
 static bool case_roots(const node_run *r, eddy_arena *arena, int n, const body_call *calls,
                        bool quiet, int64_t branch, root_list *roots)
 {
@@ -131,7 +159,7 @@ static bool case_roots(const node_run *r, eddy_arena *arena, int n, const body_c
     for (int c = 0; c < n; c++) {
         const eddy_case_attrs *a = calls[c].node->attrs;
         for (int64_t k = 0; k < a->n_out; k++)
-            if (calls[c].wanted[k])
+            if (calls[c].wanted[k] && !is_absent(a, calls[c].node, branch, k))
                 add_root(roots, eddy__body_out(a->body, a->outs, branch * a->n_out + k));
     }
     for (int64_t i = 0; !quiet && i < first->effects.count / 2; i++)
@@ -435,6 +463,21 @@ static bool run_branch(node_run *r, node_list *body, const body_call *call, cons
     return eddy__nodes_run(body, r, step);
 }
 
+static bool branch_results(const node_run *r, const node_list *body, int64_t branch,
+                           const body_call *call)
+{
+    const eddy_case_attrs *a = call->node->attrs;
+    bool                   ok = true;
+    for (int64_t k = 0; ok && k < a->n_out; k++) {
+        const eddy_tensor t = eddy__body_out(a->body, a->outs, branch * a->n_out + k);
+        if (!call->wanted[k]) continue;
+        if (is_absent(a, call->node, branch, k))
+            ok = absent_value(r, t, call->node->name, &call->out[k]);
+        else call->out[k] = eddy__value_retain(eddy__nodes_value(body, t));
+    }
+    return ok;
+}
+
 static bool run_case(node_run *r, eddy_arena *arena, int n, const body_call *calls,
                      const node_value *in, bool quiet, uint64_t step)
 {
@@ -449,14 +492,8 @@ static bool run_case(node_run *r, eddy_arena *arena, int n, const body_call *cal
     if (!case_roots(r, arena, n, calls, quiet, branch, &roots) ||
         !eddy__nodes_begin(&body, r, arena, a->body, quiet, roots.n, roots.at))
         return false;
-    const bool ok = run_branch(r, &body, &calls[0], in, step_in(step, branch));
-    for (int c = 0; ok && c < n; c++) {
-        const eddy_case_attrs *b = calls[c].node->attrs;
-        for (int64_t k = 0; k < b->n_out; k++)
-            if (calls[c].wanted[k])
-                calls[c].out[k] = eddy__value_retain(eddy__nodes_value(
-                    &body, eddy__body_out(b->body, b->outs, branch * b->n_out + k)));
-    }
+    bool ok = run_branch(r, &body, &calls[0], in, step_in(step, branch));
+    for (int c = 0; ok && c < n; c++) ok = branch_results(r, &body, branch, &calls[c]);
     eddy__nodes_clear(&body);
     const eddy_error e = *r->error;
     return ok || fail(r, node, in, e.status, "%s [branch %d of '%.200s']", e.message, (int)branch,

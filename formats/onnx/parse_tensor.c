@@ -120,7 +120,7 @@ void eddy__onnx_tensor(parser *p, wire w, onnx_tensor *t)
     wire v = w;
     while (!p->bad && eddy__wire_next(&v, &f)) {
         tensor_field(p, &v, &f, t);
-        if (f.number == 6) t->strings = eddy__onnx_byte_strings(p, w, 6, &t->count);
+        if (f.number == 6 && !t->strings) t->strings = eddy__onnx_byte_strings(p, w, 6, &t->count);
         if ((f.number == 4 || f.number == 5 || f.number == 7 || f.number == 10 || f.number == 11) &&
             (f.type != WIRE_BYTES || f.bytes.size))
             data = f.number;

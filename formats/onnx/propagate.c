@@ -142,12 +142,20 @@ static void fold(onnx_build *b, onnx_value *v)
     v->constant = true;
 }
 
+/* Sums and products of other types wrap or saturate, which is not computed here. */
+static bool is_exact(int type) { return type == ONNX_INT32 || type == ONNX_INT64; }
+
+static int64_t in_type(int type, int64_t x)
+{
+    return type == ONNX_INT32 && (x < INT32_MIN || x > INT32_MAX) ? ONNX_UNKNOWN_SIZE : x;
+}
+
 void eddy__onnx_propagate(onnx_build *b)
 {
     onnx_value *v = b->n_out ? b->out[0] : NULL;
     if (b->node->domain[0] || !v || v->kind != ONNX_TENSOR || v->known || v->array ||
-        !eddy_dtype_is_integer(eddy_dtype_of(v->t)) || eddy_shape_of(v->t).rank > 1 ||
-        eddy_shape_of(v->t).rank < 0)
+        !is_exact(v->type) || !eddy_dtype_is_integer(eddy_dtype_of(v->t)) ||
+        eddy_shape_of(v->t).rank > 1 || eddy_shape_of(v->t).rank < 0)
         return;
     const char *reason = b->reason;
     const known k = result(b);
@@ -156,7 +164,7 @@ void eddy__onnx_propagate(onnx_build *b)
     if (k.count < 0 || count != k.count) return;
     int64_t *at = eddy__region_take(b->memory, (size_t)k.count, sizeof *at);
     if (!at) return;
-    memcpy(at, k.at, (size_t)k.count * sizeof *at);
+    for (int i = 0; i < k.count; i++) at[i] = in_type(v->type, k.at[i]);
     v->known = at;
     v->count_known = k.count;
     fold(b, v);

@@ -249,12 +249,29 @@ static bool build_nodes(onnx_reader *r)
     return true;
 }
 
+/* The ports of the outputs, which may need nodes too. */
+static bool outputs(onnx_reader *r, onnx_port *p)
+{
+    const onnx_graph *g = r->model.graph;
+    for (size_t i = 0; i < g->n_outputs; i++) {
+        onnx_value *v = eddy__onnx_lookup(r->main, g->outputs[i].name);
+        if (!ports(r, &p[i], v, &g->outputs[i], true)) return false;
+    }
+    return true;
+}
+
+static bool trial_outputs(onnx_reader *r)
+{
+    onnx_port *p = eddy__region_take(&r->memory, r->model.graph->n_outputs, sizeof *p);
+    return p ? outputs(r, p) : eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory");
+}
+
 static bool trial(onnx_reader *r)
 {
     eddy_graph *g = eddy_graph_new();
     if (!g) return eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory");
     eddy_scope_begin(g, r->options.scope);
-    bool ok = begin_pass(r, g, true) && build_nodes(r);
+    bool ok = begin_pass(r, g, true) && build_nodes(r) && (r->reporting || trial_outputs(r));
     eddy_scope_end(g);
     if (ok && eddy_graph_status(g) != EDDY_OK)
         ok = eddy__onnx_error(r, eddy_graph_status(g), "%s", eddy_graph_message(g));
@@ -278,10 +295,8 @@ static bool finish(onnx_reader *r, eddy_onnx_model *m)
         if (!ports(r, &m->inputs[m->n_inputs++], v, &g->inputs[i], false)) return false;
     }
     if (!build_nodes(r)) return false;
-    for (size_t i = 0; i < g->n_outputs; i++) {
-        onnx_value *v = eddy__onnx_lookup(r->main, g->outputs[i].name);
-        if (!ports(r, &m->outputs[m->n_outputs++], v, &g->outputs[i], true)) return false;
-    }
+    if (!outputs(r, m->outputs)) return false;
+    m->n_outputs = (int)g->n_outputs;
     if (eddy_graph_status(r->graph) != EDDY_OK)
         return eddy__onnx_error(r, eddy_graph_status(r->graph), "%s", eddy_graph_message(r->graph));
     m->main = r->main;

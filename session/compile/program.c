@@ -149,6 +149,7 @@ static bool compile_body(assembly *a, body_plan *b, int n_fetches, eddy_type *ty
 {
     a->c->body_constants = a->constants;
     a->c->quiet_body = eddy__is_quiet(a->node);
+    a->c->body_in_loop = a->node->op->flags & EDDY_OP_LOOP;
     b->plan = a->c->compile_body(a->c, eddy__body_of(a->node), a->n_args, a->feeds, a->owned,
                                  (eddy_list){ n_fetches, a->fetches });
     if (!b->plan) {
@@ -217,7 +218,8 @@ static bool case_types_agree(assembly *a, const eddy_type *types, int n, int bra
         snprintf(what, sizeof what, "result %d is %s in branch 0 and %s in branch %d", k,
                  eddy_type_print(t, one, sizeof one), eddy_type_print(u, other, sizeof other),
                  branch);
-        return refuse(a, EDDY_BAD_SHAPE, what);
+        refuse(a, EDDY_BAD_SHAPE, what);
+        return a->c->in_loop ? note_varying(a) : false;
     }
     return true;
 }

@@ -80,6 +80,7 @@ typedef struct compile {
     eddy_plan *(*compile_body)(struct compile *outer, eddy_graph *body, int n_feeds,
                                const plan_feed *feeds, const int32_t *owned, eddy_list fetches);
     bool          quiet, quiet_body;    /* nothing has side effects, here or in the next body */
+    bool          in_loop, body_in_loop;    /* the body of a loop is compiled, at any depth */
     /* of a body, by feed: its value if that is constant, or NULL; of the next body */
     const eddy_array **constants, **body_constants;
     struct open_memory *open_memory;    /* of the outermost plan; NULL: this is it */

@@ -125,6 +125,36 @@ START_TEST(over_rows)
 }
 END_TEST
 
+/* ------------------------------------- branches whose results differ in shape -- */
+
+BODY(longer, eddy_concat(EDDY_LIST(Sin(x[0]), Mul(x[0], x[0])), 0))
+BODY(as_long, Mul(x[0], Sin(x[0])))
+BODY(more_than_two, Mul(Sin(eddy_index(x[0], "2:")), 0.5))
+
+static int longer_or_not(eddy_list in, eddy_tensor *y, void *context)
+{
+    const eddy_tensor *x = in.at;
+    const eddy_function branches[] = { PLAIN(as_long), PLAIN(longer), PLAIN(more_than_two) };
+    (void)context;
+    y[0] = Add(x[0], 1);
+    eddy_switch_case(x[0], branches, 3, &y[1], EDDY_LIST(x[1]));
+    return 2;
+}
+
+START_TEST(branches)
+{
+    trial       t = trial_begin((unsigned)_i);
+    eddy_tensor n = fed(&t, eddy_array_new(EDDY_INT32, EDDY_SCALAR));
+    eddy_tensor x = fed_numbers(&t, EDDY_SHAPE(2), -1, 1);
+    eddy_tensor y = grow_in(PLAIN(longer_or_not), n, x, _i % 2 ? -1 : 7);
+    for (int count = 0; count < 4; count++) {
+        eddy_array_set(array_of(&t, n), 0, count);
+        check_slopes(&t, y, 1, &x, 3);
+    }
+    trial_end(&t);
+}
+END_TEST
+
 /* ------------------------------------------------- sizes from the iteration -- */
 
 BODY(sum_of_range, Add(x[0], 1),
@@ -172,6 +202,7 @@ Suite *growing_loops_suite(void)
     tcase_add_loop_test(c, rows_of_products, 0, 6);
     tcase_add_loop_test(c, evaluated, 0, 4);
     tcase_add_loop_test(c, over_rows, 0, 6);
+    tcase_add_loop_test(c, branches, 0, 4);
     tcase_add_loop_test(c, sizes_from_iterations, 0, 4);
     suite_add_tcase(s, c);
     return s;
