@@ -77,6 +77,10 @@ bool  eddy__subgraph_begin_random(eddy_subgraph *s, eddy_graph *g, int n, const 
 /* True if the op says that the node draws random numbers: it is stateful and has no other
  * effect. */
 bool  eddy__is_random(const eddy_node *node);
+/* The attributes of a random node of a body for a copy of it in another body: with its id as seed, if
+ * it has none, so that copies in several bodies of one seed draw the same numbers. room: attrs_size
+ * bytes. */
+const void *eddy__seeded_attrs(const eddy_node *node, void *room);
 void  eddy__subgraph_end(eddy_subgraph *s);
 void *eddy__subgraph_alloc(eddy_subgraph *s, int64_t n, size_t size);  /* zeroed; NULL with the error */
 bool  eddy__subgraph_has(const eddy_subgraph *s, eddy_tensor t, int marks);

@@ -45,6 +45,18 @@ bool eddy__is_random(const eddy_node *node)
     return node->op->flags & EDDY_OP_STATEFUL && !(node->op->flags & others);
 }
 
+const void *eddy__seeded_attrs(const eddy_node *node, void *room)
+{
+    for (const eddy_attr_field *f = node->op->attrs; f && f->name; f++) {
+        if (f->kind != EDDY_ATTR_INT || strcmp(f->name, "seed") != 0) continue;
+        memcpy(room, node->attrs, node->op->attrs_size);
+        int64_t *seed = (int64_t *)(void *)((char *)room + f->offset);
+        if (*seed == 0) *seed = node->id;
+        return room;
+    }
+    return node->attrs;
+}
+
 /* Ascending pass: marks nodes that depend on `from`. Descending pass: marks those that `to`
  * needs. */
 static void set_marks(eddy_subgraph *s, int n, const eddy_tensor *from, int m,

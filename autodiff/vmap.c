@@ -253,8 +253,10 @@ static void map_node(mapping *m, const eddy_node *node)
     eddy_tensor *x = eddy__subgraph_alloc(&m->subgraph, node->n_inputs, sizeof *x),
                 *y = eddy__subgraph_alloc(&m->subgraph, node->n_outputs + valueless, sizeof *y);
     bool *batched = eddy__subgraph_alloc(&m->subgraph, node->n_inputs, sizeof *batched);
+    const bool draws = m->graph->is_body && eddy__is_random(node);
+    void *room = eddy__subgraph_alloc(&m->subgraph, draws ? (int64_t)node->op->attrs_size : 0, 1);
     bool  differs = false;
-    if (!x || !y || !batched) return;
+    if (!x || !y || !batched || !room) return;
     for (int i = 0; i < node->n_inputs; i++) {
         batched[i] = eddy__subgraph_input_depends(&m->subgraph, node, i);
         differs = differs || batched[i];
@@ -268,8 +270,15 @@ static void map_node(mapping *m, const eddy_node *node)
         return;
     }
     eddy_batch b = {
-        .graph = m->graph, .node = node, .attrs = node->attrs, .x = x, .batched = batched, .y = y,
-        .n_in = node->n_inputs, .n_out = node->n_outputs, .examples = m->examples,
+        .graph = m->graph,
+        .node = node,
+        .attrs = draws ? eddy__seeded_attrs(node, room) : node->attrs,
+        .x = x,
+        .batched = batched,
+        .y = y,
+        .n_in = node->n_inputs,
+        .n_out = node->n_outputs,
+        .examples = m->examples,
     };
     if (node->n_controls > 0) begin_controls(m, node);
     if (differs || is_sampled_per_example(m, node)) apply_rule(m, &b);

@@ -55,6 +55,7 @@ typedef struct extraction {
     int32_t     *waits, *before, *last;     /* updates: see there; by update; by part and variable */
     uint8_t     *products;          /* by id: computed for all rows before the loop; or NULL */
     bool         gradient;          /* `from` is a body with gradients: forward nodes run again */
+    bool         seeded;            /* random nodes keep their numbers: eddy__seeded_attrs */
     eddy_arena   arena;
     uint8_t     *copies;            /* by id */
     uint8_t     *needed;            /* by id: a set of NEEDS_VALUE and NEEDS_TYPE */

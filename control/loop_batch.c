@@ -98,6 +98,9 @@ static bool vectorize(batching *m, int n_ys, const eddy_tensor *ys, eddy_tensor 
 static bool copy_body(batching *m, int n_roots, const eddy_tensor *roots)
 {
     if (!eddy__extract_begin(&m->e, m->body)) return false;
+    /* A loop and that of its gradient have a body in common, and so do their maps: the same draws. */
+    m->e.body->seed = m->body->seed * 31 - 1;
+    m->e.seeded = true;
     for (int32_t id = 1; id <= m->body->size; id++)
         m->e.copies[id] = m->body->nodes[id]->op != &eddy_op_argument;
     if (!eddy__extract_find(&m->e, n_roots, roots)) return false;

@@ -208,6 +208,11 @@ static bool copy_node(extraction *e, const eddy_node *node)
     const void     *attrs = node->attrs;
     if (is_repeated(e, node)) attrs = quiet_attrs(node, &loop, &branches);
     if (op != node->op) attrs = NULL;
+    if (e->seeded && eddy__is_random(node)) {
+        void *room = eddy__extract_room(e, (int64_t)op->attrs_size, 1);
+        if (!room) return false;
+        attrs = eddy__seeded_attrs(node, room);
+    }
     eddy__attrs_share_graphs(op, attrs);
     const bool  taken = eddy__names_find(e->body, node->name, strlen(node->name)) != NULL;
     eddy_tensor t = eddy__append((eddy_append_args){

@@ -162,6 +162,41 @@ START_TEST(vectors)
 }
 END_TEST
 
+/* A loop that draws, and its gradient in the same map, use the same numbers: the sum of x times
+ * draws, and the sum of the draws, at x = 1. */
+BODY(add_draw, Add(x[0], Mul(c[0], eddy_random_uniform(x[0].graph, EDDY_SCALAR, .dtype = F64))))
+BODY(twice_drawn, Mul(Add(x[0], eddy_random_uniform(x[0].graph, EDDY_SCALAR, .dtype = F64)), c[0]))
+static int value_and_slope(eddy_list x, eddy_tensor *y, void *context)
+{
+    const eddy_tensor of = x.at[0], zero = eddy_zeros_like(of);
+    const bool        linear = *(const bool *)context;
+    const eddy_function f = linear ? FUNCTION(add_draw, of) : FUNCTION(twice_drawn, of);
+    if (eddy_iterate(3, f, EDDY_LIST(zero), y) != 1) return 0;
+    y[1] = eddy_gradient(y[0], of);
+    return 2;
+}
+
+START_TEST(draws_of_gradients)
+{
+    trial         t = begin(_i);
+    const double  ones[EXAMPLES] = { 1, 1, 1, 1, 1 };
+    bool          linear = true;
+    eddy_tensor   x = vector(&t, EXAMPLES, ones), y[EDDY_MAX_RESULTS];
+    eddy_function f = { .build = value_and_slope, .context = &linear };
+    ck_assert_int_eq(eddy_vmap(f, EDDY_LIST(x), y), 2);
+    eddy_array *drawn = value(&t, y[0]);
+    is(&t, Sub(y[0], y[1]), EXAMPLES, (double[EXAMPLES]){ 0 });
+    ck_assert_double_ne(eddy_array_get(drawn, 0), eddy_array_get(drawn, 1));
+    eddy_array_free(drawn);
+    /* h = (h + u) x three times: at x = 1 the slope is 3 u1 + 2 u2 + u3, above the value */
+    linear = false;
+    ck_assert_int_eq(eddy_vmap(f, EDDY_LIST(x), y), 2);
+    eddy_tensor between = LogicalAnd(Less(y[0], y[1]), Less(y[1], Mul(3, y[0])));
+    is(&t, Cast(between, F64), EXAMPLES, ones);
+    trial_end(&t);
+}
+END_TEST
+
 Suite *while_maps_suite(void)
 {
     Suite *s = suite_create("while_maps");
@@ -171,6 +206,7 @@ Suite *while_maps_suite(void)
     tcase_add_loop_test(c, gradients_outside, 0, SEEDS);
     tcase_add_loop_test(c, few_iterations, 0, SEEDS);
     tcase_add_loop_test(c, vectors, 0, SEEDS);
+    tcase_add_loop_test(c, draws_of_gradients, 0, SEEDS);
     suite_add_tcase(s, c);
     return s;
 }
