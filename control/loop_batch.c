@@ -98,7 +98,7 @@ static bool vectorize(batching *m, int n_ys, const eddy_tensor *ys, eddy_tensor 
 static bool copy_body(batching *m, int n_roots, const eddy_tensor *roots)
 {
     if (!eddy__extract_begin(&m->e, m->body)) return false;
-    /* A loop and that of its gradient have a body in common, and so do their maps: the same draws. */
+    /* A loop and the one of its gradient share a body; so that their maps draw the same: */
     m->e.body->seed = m->body->seed * 31 - 1;
     m->e.seeded = true;
     for (int32_t id = 1; id <= m->body->size; id++)

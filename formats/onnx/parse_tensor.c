@@ -1,6 +1,7 @@
 /* parse_tensor.c -- TensorProto, SparseTensorProto, TypeProto and ValueInfoProto. */
 #include "parse.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,6 +85,16 @@ static void typed_data(parser *p, wire w, uint32_t field, onnx_tensor *t)
     } else t->numbers = eddy__onnx_numbers(p, w, field, number_type(field), &t->count);
 }
 
+/* A number of bytes, in decimal digits. */
+static int64_t external_number(parser *p, const uint8_t *at, const char *text)
+{
+    char *end;
+    errno = 0;
+    const long long n = strtoll(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || n < 0) eddy__onnx_damaged(p, at);
+    return n;
+}
+
 /* StringStringEntryProto: where external data is. */
 static void external_data(parser *p, wire w, onnx_tensor *t)
 {
@@ -95,8 +106,8 @@ static void external_data(parser *p, wire w, onnx_tensor *t)
     if (w.bad) eddy__onnx_damaged(p, w.at);
     if (p->bad) return;
     if (strcmp(key, "location") == 0) t->location = value;
-    else if (strcmp(key, "offset") == 0) t->offset = strtoll(value, NULL, 10);
-    else if (strcmp(key, "length") == 0) t->length = strtoll(value, NULL, 10);
+    else if (strcmp(key, "offset") == 0) t->offset = external_number(p, w.at, value);
+    else if (strcmp(key, "length") == 0) t->length = external_number(p, w.at, value);
 }
 
 static void tensor_field(parser *p, wire *w, const wire_field *f, onnx_tensor *t)

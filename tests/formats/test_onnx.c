@@ -381,6 +381,8 @@ START_TEST(external_data)
         { "weights.bin", "9999999", EDDY_CORRUPT },
         { "weights.bin", "-4", EDDY_CORRUPT },
         { "weights.bin", "4", EDDY_CORRUPT },
+        { "weights.bin", "four", EDDY_CORRUPT },
+        { "weights.bin", "0x", EDDY_CORRUPT },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         m = read_external(g, folder, bad[i].location, bad[i].offset, &e);

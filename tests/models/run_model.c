@@ -1,5 +1,5 @@
-/* run_model.c -- reads an ONNX model, runs it on generated inputs and saves the outputs as .npy, for
- * a comparison with ONNX Runtime (scripts/onnx_models.sh).
+/* run_model.c -- reads an ONNX model, runs it on generated inputs and saves the outputs as .npy,
+ * for a comparison with ONNX Runtime (scripts/onnx_models.sh).
  *
  *   run_model MODEL PREFIX NAME=TYPE[DIMENSIONS]:PATTERN ...      (cases.txt) */
 #include <eddy/formats.h>

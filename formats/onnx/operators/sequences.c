@@ -106,7 +106,7 @@ static int parts_of(onnx_build *b, int64_t size, int64_t *list)
         for (int i = 0; i < n; i++) list[i] = given[i];
         return n;
     }
-    if (size < 0 || given[0] < 1 || (size + given[0] - 1) / given[0] > ONNX_MAX_LIST)
+    if (size < 0 || given[0] < 1 || (size - 1) / given[0] >= ONNX_MAX_LIST)
         return eddy__onnx_missing(b, "the size of the axis must be known, and the parts at most %d",
                                   ONNX_MAX_LIST),
                -1;
