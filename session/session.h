@@ -185,7 +185,8 @@ EDDY_API eddy_status eddy_variable_set(eddy_session *s, eddy_tensor variable,
  * then sets these numbers, so that a training goes on with the random numbers that it would have
  * had without the interruption. Names that the graph does not have are ignored; a file without the
  * metadata changes no number; CORRUPT if it has another form. With a list, save and restore leave
- * the numbers alone. */
+ * the numbers alone. checkpoint.h has options: names and layouts of other libraries, other element
+ * types, partial files, several files. */
 EDDY_API eddy_status eddy_save(eddy_session *s, const char *path, eddy_list variables);
 EDDY_API eddy_status eddy_restore(eddy_session *s, const char *path, eddy_list variables);
 
