@@ -44,6 +44,7 @@ typedef struct body_list {
 
 static bool list_body(const eddy_session *s, body_list *l, const eddy_graph *body)
 {
+    if (!eddy__graph_alive(body)) return true;      /* compiling the node is an error */
     for (int32_t i = 0; i < l->n; i++)
         if (l->at[i] == body) return true;
     if (l->n == l->capacity) {
