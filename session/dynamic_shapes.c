@@ -278,6 +278,7 @@ bool eddy__stages_add_size(eddy_session *s, eddy_feeds feeds, eddy_list fetches,
         if (is_size(before->sizes[i], size)) return false;
     const size_t bytes = ((size_t)n + 1) * sizeof(eddy_tensor);
     eddy_tensor *sizes = eddy__allocate(&s->allocator, bytes);
+    if (!sizes) *error = (eddy_error){ 0 };
     if (!sizes) return eddy__stages_full(error);
     for (int i = 0; i < n; i++) sizes[i] = before->sizes[i];
     sizes[n] = size;

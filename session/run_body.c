@@ -379,8 +379,8 @@ static bool begin_loop(loop_run *l, eddy_arena *arena, int n, const body_call *c
     const eddy_loop_attrs *a = l->a;
     l->carried = eddy__arena_alloc(arena, (size_t)a->n_carried + 1);
     l->now = eddy__arena_alloc(arena, ((size_t)a->n_carried + 1) * sizeof *l->now);
+    if (l->now) memset(l->now, 0, ((size_t)a->n_carried + 1) * sizeof *l->now);
     if (!l->carried || !l->now) return eddy__node_run_full(l->r, l->node->name);
-    memset(l->now, 0, ((size_t)a->n_carried + 1) * sizeof *l->now);
     if (!loop_lists(l->r, arena, n, calls, quiet, &l->roots, l->carried, &l->condition, &l->body) ||
         !find_iterations(l))
         return false;

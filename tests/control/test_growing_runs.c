@@ -4,6 +4,7 @@
 #include "tests/lib/control_checks.h"
 #include "tests/lib/finite_differences.h"
 #include "tests/lib/golden.h"
+#include "tests/lib/memory_files.h"
 
 #include <pthread.h>
 
@@ -371,6 +372,39 @@ START_TEST(messages)
 }
 END_TEST
 
+/* The k-th allocation of a run fails: out of memory, and the same run then gives the same bits. */
+START_TEST(every_allocation_may_fail)
+{
+    failing_allocator f;
+    failing_allocator_init(&f);
+    eddy_graph   *g = eddy_graph_new(.allocator = &f.table);
+    eddy_tensor   x = eddy_placeholder(g, "x", F64, EDDY_SHAPE(2));
+    eddy_tensor   y = Sum(grow_in(PLAIN(longer), eddy_number(g, EDDY_INT32, 3), Sin(x)));
+    eddy_tensor   both = Add(y, Sum(slope(y, x)));
+    eddy_session *s = eddy_session_new(g, .threads = 1);
+    const double  want = eddy_fetch_number(s, both, EDDY_FEED({ x, EDDY_DOUBLES(0.3, 0.4) }));
+    eddy_session_free(s);
+    ck_assert(want > 0);
+    for (long k = 1, failed = 1; failed; k++) {
+        eddy_array *out = NULL;
+        s = eddy_session_new(g, .threads = 1);
+        f.at = f.calls + k;
+        const eddy_status status = eddy_run(s, EDDY_FEED({ x, EDDY_DOUBLES(0.3, 0.4) }),
+                                            EDDY_FETCH(both), &out);
+        failed = f.calls >= f.at;
+        f.at = 0;
+        ck_assert_msg(status == (failed ? EDDY_NO_MEMORY : EDDY_OK) || status == EDDY_OK,
+                      "allocation %ld: %s", k, eddy_session_message(s));
+        eddy_array_free(out);
+        ck_assert_double_eq(
+            eddy_fetch_number(s, both, EDDY_FEED({ x, EDDY_DOUBLES(0.3, 0.4) })), want);
+        eddy_session_free(s);
+    }
+    eddy_graph_free(g);
+    ck_assert_int_eq(f.live, 0);
+}
+END_TEST
+
 Suite *growing_runs_suite(void)
 {
     Suite *s = suite_create("growing_runs");
@@ -387,6 +421,7 @@ Suite *growing_runs_suite(void)
     tcase_add_test(c, files);
     tcase_add_test(c, ten_thousand);
     tcase_add_test(c, callables_and_profiles);
+    tcase_add_test(c, every_allocation_may_fail);
     tcase_add_test(c, messages);
     tcase_set_tags(threads, "threads");
     tcase_add_test(threads, at_the_same_time);
