@@ -40,8 +40,9 @@ optim/wrappers: optim/rules control
 session/state: ops
 session/compile: session/state
 session/passes: session/compile
+session/profile: session/compile
 session/run: session/compile
-session: session/run session/passes
+session: session/run session/passes session/profile
 session/checkpoints: session
 autodiff/check: autodiff session
 optim/lbfgs: optim session

@@ -108,8 +108,8 @@ static bool plan_memory(compile *c)
     p->info.instructions = p->n_code;
     for (int32_t i = 0; i < p->n_code; i++)
         if (!eddy__plan_add_flops(c, &p->code[i])) return false;
-    if (p->embedded) return true;
     if (s->options.profile && !eddy__profile_prepare(c)) return false;
+    if (p->embedded) return true;
     if (p->memory || p->memory_bytes == 0) eddy__plan_set_addresses(p);
     return true;
 }

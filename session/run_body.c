@@ -3,6 +3,7 @@
  * A stack is kept as its rows, which may differ in shape. The backward loop of a gradient reads
  * them one by one, so it needs nothing else. */
 #include "ops/weak_ops.h"
+#include "session/profile/node_times.h"
 #include "session/rows_ops.h"
 #include "session/run_body.h"
 
@@ -439,7 +440,7 @@ static void end_loop(loop_run *l)
 }
 
 static bool run_loop(node_run *r, eddy_arena *arena, int n, const body_call *calls,
-                     const node_value *in, bool quiet, uint64_t step)
+                     const node_value *in, bool quiet, uint64_t step, int64_t *iterations)
 {
     loop_run l = { .r = r, .node = calls[0].node, .a = calls[0].node->attrs, .in = in };
     bool     ok = begin_loop(&l, arena, n, calls, quiet) && begin_stacks(&l, n, calls), on = true;
@@ -450,6 +451,7 @@ static bool run_loop(node_run *r, eddy_arena *arena, int n, const body_call *cal
     }
     for (int c = 0; ok && c < n; c++) ok = give_results(&l, &calls[c]);
     end_loop(&l);
+    *iterations = l.i;
     return ok;
 }
 
@@ -503,11 +505,18 @@ static bool run_case(node_run *r, eddy_arena *arena, int n, const body_call *cal
 bool eddy__run_body(node_run *r, int n, const body_call *calls, const node_value *in, bool quiet,
                     uint64_t step)
 {
-    eddy_arena arena = { .allocator = &r->session->allocator };
-    quiet = quiet || eddy__is_quiet(calls[0].node);
-    const bool ok = calls[0].node->op->flags & EDDY_OP_LOOP
-                        ? run_loop(r, &arena, n, calls, in, quiet, step)
+    const eddy_node *node = calls[0].node, *outer = r->in;
+    const int64_t    begun = eddy__times_nodes(r->session) ? eddy__ticks() : 0;
+    int64_t          iterations = 0;
+    eddy_arena       arena = { .allocator = &r->session->allocator };
+    quiet = quiet || eddy__is_quiet(node);
+    r->in = node;
+    const bool ok = node->op->flags & EDDY_OP_LOOP
+                        ? run_loop(r, &arena, n, calls, in, quiet, step, &iterations)
                         : run_case(r, &arena, n, calls, in, quiet, step);
+    r->in = outer;
     eddy__arena_free(&arena);
+    if (eddy__times_nodes(r->session))
+        eddy__node_times_add(r->session, node, outer, eddy__ticks() - begun, iterations);
     return ok;
 }

@@ -1,6 +1,7 @@
 /* run_nodes.c -- runs nodes of bodies one by one. */
 #include "session/run_nodes.h"
 #include "session/compile/program.h"
+#include "session/profile/node_times.h"
 #include "session/rows_ops.h"
 #include "session/run_body.h"
 
@@ -374,6 +375,15 @@ static bool run_bodies(node_list *l, node_run *r, const eddy_node *node, uint64_
     return ok;
 }
 
+static bool run_node_timed(node_list *l, node_run *r, const eddy_node *node, uint64_t step)
+{
+    if (!eddy__times_nodes(r->session)) return run_node(l, r, node, step);
+    const int64_t begun = eddy__ticks();
+    const bool    ok = run_node(l, r, node, step);
+    eddy__node_times_add(r->session, node, r->in, eddy__ticks() - begun, 0);
+    return ok;
+}
+
 static bool is_given(const eddy_node *node) { return node->op->flags & EDDY_OP_PLACEHOLDER; }
 
 bool eddy__nodes_run(node_list *l, node_run *r, uint64_t step)
@@ -385,7 +395,7 @@ bool eddy__nodes_run(node_list *l, node_run *r, uint64_t step)
         if (!l->needs[id] || is_given(node)) continue;
         const bool body = has_body(node);
         if (body && l->leader[id] != id) continue;
-        ok = body ? run_bodies(l, r, node, step) : run_node(l, r, node, step);
+        ok = body ? run_bodies(l, r, node, step) : run_node_timed(l, r, node, step);
         for (int i = 0; ok && i < node->n_inputs; i++)
             if (need_of(l, node, i) == NODE_VALUE) done_with(l, node->inputs[i]);
         eddy__arena_free(&r->plan.arena);

@@ -25,6 +25,7 @@ typedef struct node_run {
     limited_memory memory;          /* its context, unless it is the session's */
     eddy_plan      plan;            /* the kernels' allocator, arena and error */
     eddy_error    *error;
+    const eddy_node *in;            /* the Loop or Case whose body runs; NULL: none */
 } node_run;
 
 /* For a run whose values do not outlive it, which keeps the session's limit; or for others. */

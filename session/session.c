@@ -7,6 +7,7 @@
 #include "session/plan_cache.h"
 #include "session/dynamic_shapes.h"
 #include "session/stage_runs.h"
+#include "session/profile/node_times.h"
 #include "session/run/run_memory.h"
 #include "session/state/cpu_clock.h"
 
@@ -105,6 +106,7 @@ void eddy__session_destroy(eddy_session *s)
     }
     eddy__release(&s->allocator, s->states, (size_t)s->states_capacity * sizeof *s->states);
     eddy__draws_free(s);
+    eddy__node_times_free(s);
     destroy_locks(s, LOCKS);
     eddy_graph *holds = s->of_graph ? NULL : s->graph;
     eddy_allocator a = s->allocator;

@@ -261,9 +261,19 @@ EDDY_API eddy_plan_info eddy_callable_plan_info(const eddy_callable *c);
  * their operations and the number of parallel chains (chains). The time of an instruction on
  * several threads is from its beginning to its end.
  *
+ * Below its plan, each loop has a line with its iterations a call and the time of one, and a table
+ * of the instructions of its body, with times by iteration; each branch of a Case has a table with
+ * the number of calls that took it. Shares are those of the loop or branch. Loops whose shapes
+ * change run node by node outside of plans: they have tables of their own, without GFLOP/s and GB/s,
+ * and are not part of the table of all plans.
+ *
  * _json writes one object per line for each instruction of each plan, in order of execution:
  * plan, runs, instruction, op, node, parts of a fused or parallel instruction ({"Mul": 2}), inputs
- * and outputs (types), calls, seconds (in all), flops, bytes (of one call).
+ * and outputs (types), calls, seconds (in all), flops, bytes (of one call); of a loop also
+ * iterations (in all). Instructions in bodies follow those of their plan, with the node (in) and
+ * its part ("body", "condition", "branch 0"); `runs` counts those of the part, and their seconds are
+ * included in the node's. For nodes that run one by one, `plan` is null, and runs, instruction,
+ * types, flops and bytes are left out.
  *
  * Waits for runs in progress. Errors: INVALID_ARGUMENT for a session without `profile`; CLOSED;
  * NO_MEMORY. */

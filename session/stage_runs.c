@@ -1,5 +1,6 @@
 /* stage_runs.c -- runs the Loop and Case nodes of a stage whose shapes only a run of their bodies
  * tells. */
+#include "session/profile/node_times.h"
 #include "session/rows_ops.h"
 #include "session/stage_runs.h"
 
@@ -79,8 +80,11 @@ static bool run_together(node_run *r, eddy_arena *arena, const stages *t, const 
         room.in[k] = value_of(t, node->inputs[k], feeds, made, from);
     const bool body = node->op->flags & EDDY_OP_BODY;
     const uint64_t draw = eddy__draws_of(r->session, node->id, taken);
+    const int64_t begun = eddy__times_nodes(r->session) ? eddy__ticks() : 0;
     bool ok = body ? eddy__run_body(r, run->n, room.calls, room.in, false, draw)
                    : eddy__run_rows(r, g, node, room.in, room.out, draw);
+    if (!body && eddy__times_nodes(r->session))
+        eddy__node_times_add(r->session, node, NULL, eddy__ticks() - begun, 0);
     for (int m = 0; m < run->n; m++)
         for (int k = from; k < to; k++)
             if (ok && t->cut[k].node == ids[m])

@@ -44,6 +44,20 @@ static void set_addresses(body_plan *b)
     }
 }
 
+static eddy_status execute_timed(eddy_plan *p)
+{
+    const int64_t begun = eddy__ticks();
+    int64_t       last = begun;
+    eddy_status   s = EDDY_OK;
+    for (int32_t i = 0; i < p->n_code && s == EDDY_OK; i++) {
+        s = eddy__execute(&p->code[i], &p->error);
+        eddy__profile_count(p->profile, i, &last);
+    }
+    p->profile->ticks += last - begun;
+    p->profile->runs++;
+    return s;
+}
+
 static eddy_status execute(body_plan *b, uint64_t draw)
 {
     eddy_plan  *p = b->plan;
@@ -51,6 +65,7 @@ static eddy_status execute(body_plan *b, uint64_t draw)
     set_addresses(b);
     p->draw = draw;
     p->error.status = EDDY_OK;
+    if (p->profile) return execute_timed(p);
     for (instruction *i = p->code, *end = p->code + p->n_code; i < end && s == EDDY_OK; i++)
         s = eddy__execute(i, &p->error);
     return s;

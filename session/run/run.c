@@ -90,10 +90,7 @@ static eddy_status execute_timed(eddy_plan *p, int32_t first)
     int64_t     last = eddy__ticks();
     for (int32_t i = first; i < p->n_code && s == EDDY_OK; i++) {
         s = execute_one(p, &p->code[i]);
-        const int64_t now = eddy__ticks();
-        p->profile->each[i].ticks += now - last;
-        p->profile->each[i].calls++;
-        last = now;
+        eddy__profile_count(p->profile, i, &last);
     }
     return s;
 }

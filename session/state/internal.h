@@ -14,7 +14,7 @@
  *                        fuse.c merges consecutive elementwise instructions;
  *                        parallel_groups.c merges small independent instructions
  *   memory_plan.c        assigns offsets in one arena to temporaries
- * run.c executes plans, profile.c reports the time they take; session.c keeps the plans and the
+ * run.c executes plans, profile/ reports the time they take; session.c keeps the plans and the
  * variables' state. */
 #ifndef EDDY_SESSION_INTERNAL_H
 #define EDDY_SESSION_INTERNAL_H
@@ -24,6 +24,7 @@
 #include "graph/kernel.h"
 #include "session/session.h"
 #include "session/state/autotune.h"
+#include "session/state/cpu_clock.h"
 #include "session/state/draws.h"
 
 typedef struct eddy_plan eddy_plan;
@@ -183,7 +184,7 @@ typedef struct instruction_profile {
 } instruction_profile;
 
 typedef struct plan_profile {
-    int64_t             ticks, runs;
+    int64_t             ticks, runs;    /* of a body: its iterations */
     instruction_profile each[];   /* by instruction, as plan->code */
 } plan_profile;
 
@@ -376,6 +377,11 @@ struct eddy_session {
     bool                  has_dynamic;
     struct eval_cache    *eval_cache;  /* values computed by eager evaluation (eval.c); NULL before the first */
     bool                  of_graph;    /* created by eddy_eval_session: freed with the graph */
+    struct node_times {                 /* of nodes outside of plans (profile/node_times.h) */
+        struct node_time *at;
+        int32_t           n, room;
+        bool              incomplete;   /* memory was out */
+    } node_times;                       /* protected by report_lock */
     int64_t               began_ticks, began_nanoseconds;  /* when it was created, for profiles */
     size_t                recompute_least; /* bytes; 0: where it pays (recompute.c) */
 };
@@ -407,7 +413,15 @@ eddy_status eddy__session_finish(eddy_session *s, const eddy_error *e);
 void eddy__session_destroy(eddy_session *s);
 void eddy__eval_cache_free(eddy_session *s);
 
-/* Allocates the profile of a plan when its instructions are final (profile.c). */
+/* Instruction i ended that began at *last. */
+static inline void eddy__profile_count(plan_profile *p, int32_t i, int64_t *last)
+{
+    const int64_t now = eddy__ticks();
+    p->each[i].ticks += now - *last;
+    p->each[i].calls++;
+    *last = now;
+}
+/* Allocates the profile of a plan when its instructions are final (profile/count.c). */
 bool eddy__profile_prepare(compile *c);
 
 /* The state of a variable, created at the first request; NULL if out of memory. */

@@ -1,0 +1,56 @@
+/* rows.h -- what the tables and the lines of a profile share. */
+#ifndef EDDY_SESSION_PROFILE_ROWS_H
+#define EDDY_SESSION_PROFILE_ROWS_H
+
+#include "session/compile/fused_loop.h"
+#include "session/compile/parallel_groups.h"
+#include "session/compile/program.h"
+#include "session/profile/node_times.h"
+
+/* An instruction; or, of a summary, all of one operation. */
+typedef struct row {
+    const instruction *of;
+    int32_t            number;
+    int64_t            instructions;
+    instruction_profile total;      /* flops and bytes count all calls */
+} row;
+
+typedef struct summary {
+    FILE   *to;
+    double  nanoseconds;            /* of a tick */
+    int64_t ticks;                  /* of all plans */
+    const eddy_plan **plans;        /* that ran, the most expensive first */
+    row    *rows;                   /* rows of the table of all plans, then of one plan at a time */
+    int     n_plans;
+    int32_t n_rows;
+    node_time *nodes;               /* that ran one by one, the most expensive first */
+    int32_t n_nodes;
+} summary;
+
+static inline const fused *fused_of(const instruction *i)
+{
+    return i->run == eddy__fused_kernel ? i->kernel.state : NULL;
+}
+static inline bool is_combined(const instruction *i)
+{
+    return fused_of(i) || eddy__parallel_chains_of(i);
+}
+
+/* The number of parts of a combined instruction. */
+int parts_of(const instruction *i);
+/* What an instruction, or a part of a combined one, is called. */
+const char *label_of(const instruction *i);
+const char *label_of_part(const instruction *i, int number);
+/* The number of parts with the label of part k; 0 if an earlier part has the same label. */
+int count_label(const instruction *i, int k);
+row row_of(const eddy_plan *p, int32_t i);
+int by_ticks(const void *a, const void *b);     /* rows, the most expensive first */
+/* The instruction of the plan that runs the program; NULL: it is part of another one. */
+const instruction *runner_of(const eddy_plan *p, const eddy_program *q, int32_t *number);
+
+/* Writes `before` and the type. */
+void put_type(FILE *to, const char *before, eddy_type t);
+void put_tables(summary *s);
+void put_lines(summary *s);
+
+#endif
