@@ -49,7 +49,7 @@ typedef struct eddy_gradients_args {
  *   eddy_gradients(EDDY_LIST(loss), EDDY_LIST(w, b), dx);
  *
  * If no differentiable path leads from x to y, the result is invalid, or zeros if requested. An
- * operation on the path without a gradient rule is the error NO_GRADIENT, which names it. The
+ * operation on the path without a gradient rule is the error EDDY_NO_GRADIENT, which names it. The
  * gradient of eddy_gather is an IndexedSlices tensor (eddy_slices_parts); its value is the dense
  * gradient. out is cleared first, so it must not overlap a list that is passed in. Returns the
  * graph's status. */
@@ -157,7 +157,7 @@ typedef struct eddy_batch_jacobian_args {
 } eddy_batch_jacobian_args;
 
 /* The Jacobians of the rows, [b, ...y, ...x]: row i is dy[i]/dx[i]. y[i] must depend on no other
- * row of x; if it does, the result is the sum over the rows of y. Errors: BAD_SHAPE for a rank
+ * row of x; if it does, the result is the sum over the rows of y. Errors: EDDY_BAD_SHAPE for a rank
  * below 2, or different first dimensions. Invalid, or zeros, if y does not depend on x. After
  * tf.GradientTape.batch_jacobian and parallel_for.batch_jacobian. */
 EDDY_API eddy_tensor eddy_batch_jacobian_with(const eddy_batch_jacobian_args *given);

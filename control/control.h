@@ -147,9 +147,10 @@ typedef struct eddy_while_args {
 
 /* Repeats loop_vars = body(loop_vars) while cond(loop_vars) is true; the results are the final
  * values. A loop variable keeps its dtype, and its shape where the shape invariant is known: a body
- * that changes it, or an initial value that does not fit the invariant, is BAD_SHAPE. A loop whose
- * shapes change, or in whose body they depend on the iteration, is not compiled: its body runs node
- * by node. Such a loop cannot wait for a side effect in the same run (UNIMPLEMENTED).
+ * that changes it, or an initial value that does not fit the invariant, is EDDY_BAD_SHAPE. A loop
+ * whose shapes change, or in whose body they depend on the iteration, is not compiled: its body
+ * runs node by node. Such a loop cannot wait for a side effect in the same run
+ * (EDDY_UNIMPLEMENTED).
  *
  *   eddy_while_loop(below_ten, add_one, EDDY_LIST(zero), &y, .maximum_iterations = 100);
  *

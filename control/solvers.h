@@ -7,13 +7,13 @@
  * outside that it uses are captured, and gradients of every order reach them. It may not draw
  * random numbers or update variables.
  *
- * A solver that does not meet its tolerance is an error of the run, CHECK_FAILED, which names the
- * call. The number of iterations differs between runs; under eddy_vmap each example has its own.
- * A map over a loop that contains a solver (also one over the gradient of eddy_odeint by the adjoint
- * equation) has values, and no further gradient: NO_GRADIENT.
+ * A solver that does not meet its tolerance is an error of the run, EDDY_CHECK_FAILED, which names
+ * the call. The number of iterations differs between runs; under eddy_vmap each example has its
+ * own. A map over a loop that contains a solver (also one over the gradient of eddy_odeint by the
+ * adjoint equation) has values, and no further gradient: EDDY_NO_GRADIENT.
  *
  * A graph file has the nodes of the gradients that were built before it was written. Building
- * others for a graph that was read is the error NO_GRADIENT, as for custom gradients.
+ * others for a graph that was read is the error EDDY_NO_GRADIENT, as for custom gradients.
  *
  * Every function here returns the number of results, which it stores in `out` (room for
  * EDDY_MAX_RESULTS), or 0 with the error on the graph. */

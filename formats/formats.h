@@ -56,10 +56,10 @@ typedef struct eddy_onnx_args {
  * computed in float32; inputs and outputs of the first two have these types themselves.
  *
  * Returns NULL with an error that says the file, the place and the reason; then the graph is as
- * before. Only if memory runs out in the last step can nodes remain. Errors: IO, CORRUPT, LIMIT,
- * UNIMPLEMENTED for operators that cannot be built, INVALID_ARGUMENT for bindings that do not match
- * an input, NO_MEMORY; a graph that has an error returns that error. ONNX 1.16, operator sets 1 to
- * 21. */
+ * before. Only if memory runs out in the last step can nodes remain. Errors: EDDY_IO, EDDY_CORRUPT,
+ * EDDY_LIMIT, EDDY_UNIMPLEMENTED for operators that cannot be built, EDDY_INVALID_ARGUMENT for
+ * bindings that do not match an input, EDDY_NO_MEMORY; a graph that has an error returns that
+ * error. ONNX 1.16, operator sets 1 to 21. */
 EDDY_API eddy_onnx_model *eddy_onnx_read_with(const eddy_onnx_args *given);
 #define eddy_onnx_read(...) eddy_onnx_read_with(EDDY_ARGS(eddy_onnx_args, __VA_ARGS__))
 

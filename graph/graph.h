@@ -413,7 +413,7 @@ EDDY_API eddy_graph *eddy_graph_new_with(const eddy_graph_args *given);
 #define eddy_graph_new(...) eddy_graph_new_with(EDDY_ARGS(eddy_graph_args, __VA_ARGS__))
 
 /* Frees the graph and all that it owns: its handles are invalid from this call on. Its sessions
- * return CLOSED, and the memory is released when the last of them is freed. */
+ * return EDDY_CLOSED, and the memory is released when the last of them is freed. */
 EDDY_API void        eddy_graph_free(eddy_graph *g);
 
 EDDY_API eddy_status eddy_graph_status(const eddy_graph *g);   /* the first error, or EDDY_OK */
@@ -528,8 +528,8 @@ EDDY_API void       eddy_graph_block_end(eddy_graph_block *block);
 /* -------------------------------------------------------------- look-up -- */
 
 /* Lookup by name: eddy_graph_tensor takes "op:0", eddy_graph_operation "op". An unknown or
- * malformed name is an error of the graph (NOT_FOUND, INVALID_ARGUMENT); eddy_graph_has accepts
- * either form and records no error. */
+ * malformed name is an error of the graph (EDDY_NOT_FOUND, EDDY_INVALID_ARGUMENT); eddy_graph_has
+ * accepts either form and records no error. */
 EDDY_API eddy_tensor eddy_graph_tensor(eddy_graph *g, const char *name);
 EDDY_API eddy_tensor eddy_graph_operation(eddy_graph *g, const char *name);
 EDDY_API bool        eddy_graph_has(const eddy_graph *g, const char *name);

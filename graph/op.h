@@ -221,7 +221,7 @@ typedef struct eddy_rule {
 
 /* As op->gradient: declares that the operation has no gradient (floor, argmax, comparisons). A
  * NULL gradient instead means that none is implemented, and requesting it is the error
- * NO_GRADIENT. */
+ * EDDY_NO_GRADIENT. */
 EDDY_API void eddy_not_differentiable(eddy_rule *r);
 /* Records an error of the rule on the graph: "gradients: <reason> [node ...]", and for a custom
  * gradient "gradients: <reason> [gradient ... of ...]". */
@@ -231,7 +231,7 @@ EDDY_API void eddy_rule_fail(eddy_rule *r, eddy_status s, const char *reason, ..
 /* Registers a gradient under a name of this graph; `rule` gets `context` as r->context. Nodes
  * that use it are those built inside eddy_gradient_override_begin, and those of
  * eddy_custom_gradient. A graph file contains only the names; register them again before
- * differentiating a graph that was read. Errors: INVALID_ARGUMENT if the name is taken. As
+ * differentiating a graph that was read. Errors: EDDY_INVALID_ARGUMENT if the name is taken. As
  * tf.RegisterGradient. */
 EDDY_API bool eddy_register_gradient(eddy_graph *g, const char *name, void (*rule)(eddy_rule *r),
                                      void *context);

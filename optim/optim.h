@@ -56,8 +56,8 @@ typedef struct eddy_compute_gradients_args {
  *   eddy_minimize(o, .loss_function = { .build = loss, .context = &model });
  *
  * Errors: a loss, a grad_loss, or a variable with a gradient whose type is not floating
- * (BAD_DTYPE); "No variables to optimize.", an unknown gate, tensors of another graph
- * (INVALID_ARGUMENT). tf.train.Optimizer.compute_gradients. */
+ * (EDDY_BAD_DTYPE); "No variables to optimize.", an unknown gate, tensors of another graph
+ * (EDDY_INVALID_ARGUMENT). tf.train.Optimizer.compute_gradients. */
 EDDY_API int eddy_compute_gradients_with(const eddy_compute_gradients_args *given);
 #define eddy_compute_gradients(...) \
     eddy_compute_gradients_with(EDDY_ARGS(eddy_compute_gradients_args, __VA_ARGS__))
@@ -82,9 +82,9 @@ typedef struct eddy_apply_gradients_args {
  * dense shape is ignored.
  *
  * Errors: "No variables provided.", "No gradients provided for any variable", a global_step that
- * is not a variable, slices for a variable with a constraint (INVALID_ARGUMENT); incompatible types
- * and shapes; a tensor that is not a variable (UNIMPLEMENTED); in a run, OUT_OF_RANGE for an
- * index outside the variable. tf.train.Optimizer.apply_gradients. */
+ * is not a variable, slices for a variable with a constraint (EDDY_INVALID_ARGUMENT); incompatible
+ * types and shapes; a tensor that is not a variable (EDDY_UNIMPLEMENTED); in a run,
+ * EDDY_OUT_OF_RANGE for an index outside the variable. tf.train.Optimizer.apply_gradients. */
 EDDY_API eddy_tensor eddy_apply_gradients_with(const eddy_apply_gradients_args *given);
 #define eddy_apply_gradients(...) \
     eddy_apply_gradients_with(EDDY_ARGS(eddy_apply_gradients_args, __VA_ARGS__))
@@ -120,8 +120,8 @@ EDDY_API int         eddy_get_slot_names(const eddy_optimizer *o, const char **o
 /* An operation that resets all of eddy_optimizer_variables to their initial values: the
  * optimizer forgets its steps, and the variables that it updates are unchanged. Slots that are
  * initialized to their variable become a copy of its current value. Build it after
- * eddy_apply_gradients. Errors: INVALID_ARGUMENT if there are no such variables yet. TensorFlow:
- * tf.variables_initializer(optimizer.variables()). */
+ * eddy_apply_gradients. Errors: EDDY_INVALID_ARGUMENT if there are no such variables yet.
+ * TensorFlow: tf.variables_initializer(optimizer.variables()). */
 EDDY_API eddy_tensor eddy_optimizer_reset(eddy_optimizer *o);
 
 /* The global step, a counter of training steps: int64, initially 0, not trainable, in the

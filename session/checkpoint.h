@@ -44,9 +44,9 @@ typedef struct eddy_checkpoint_open_args {
  * The names of files in an index are relative to its folder and must stay in it: neither absolute
  * nor with a part "..". Symbolic links are followed. Several threads may read one checkpoint.
  *
- * NULL on an error, with the file and the byte in the message: NOT_FOUND, IO; CORRUPT for a damaged
- * header or index, and names of the index that its files lack; LIMIT for a header or an index above
- * 100 MB; NO_MEMORY. */
+ * NULL on an error, with the file and the byte in the message: EDDY_NOT_FOUND, EDDY_IO;
+ * EDDY_CORRUPT for a damaged header or index, and names of the index that its files lack;
+ * EDDY_LIMIT for a header or an index above 100 MB; EDDY_NO_MEMORY. */
 EDDY_API eddy_checkpoint *eddy_checkpoint_open_with(const eddy_checkpoint_open_args *given);
 #define eddy_checkpoint_open(...) \
     eddy_checkpoint_open_with(EDDY_ARGS(eddy_checkpoint_open_args, __VA_ARGS__))
@@ -74,9 +74,9 @@ EDDY_API int eddy_checkpoint_find(const eddy_checkpoint *c, const char *name);
  * I8, I16 and U16 to int32, U32 and U64 to int64, the F8 types to float32; a real array that Eddy
  * wrote for complex numbers is complex.
  *
- * NULL on an error: NOT_FOUND; UNIMPLEMENTED for other types and more than 8 dimensions; CORRUPT
- * for another checksum, or a bool that is not 0 or 1; OUT_OF_RANGE for a U64 above 2^63 - 1;
- * NO_MEMORY. */
+ * NULL on an error: EDDY_NOT_FOUND; EDDY_UNIMPLEMENTED for other types and more than 8 dimensions;
+ * EDDY_CORRUPT for another checksum, or a bool that is not 0 or 1; EDDY_OUT_OF_RANGE for a U64
+ * above 2^63 - 1; EDDY_NO_MEMORY. */
 EDDY_API eddy_array *eddy_checkpoint_value(const eddy_checkpoint *c, const char *name,
                                            eddy_error *error);
 
@@ -225,10 +225,10 @@ typedef struct eddy_restore_checkpoint_args {
  *  named  variables with the names that are looked up, through the map, instead of their own:
  *         those of eddy_averages_to_restore (optim/wrappers/averages.h)
  *
- * Entries that no variable asks for do not matter. Errors: NOT_FOUND for a variable that the file
- * lacks, and with `partial` if it lacks all; BAD_DTYPE; BAD_SHAPE; OUT_OF_RANGE for an integer that
- * does not fit; INVALID_ARGUMENT for a map that is not valid; those of eddy_checkpoint_open and
- * eddy_checkpoint_value. */
+ * Entries that no variable asks for do not matter. Errors: EDDY_NOT_FOUND for a variable that the
+ * file lacks, and with `partial` if it lacks all; EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_OUT_OF_RANGE
+ * for an integer that does not fit; EDDY_INVALID_ARGUMENT for a map that is not valid; those of
+ * eddy_checkpoint_open and eddy_checkpoint_value. */
 EDDY_API eddy_status eddy_restore_checkpoint_with(const eddy_restore_checkpoint_args *given);
 #define eddy_restore_checkpoint(...) \
     eddy_restore_checkpoint_with(EDDY_ARGS(eddy_restore_checkpoint_args, __VA_ARGS__))
@@ -252,15 +252,15 @@ typedef struct eddy_save_checkpoint_args {
  * For a path "m.safetensors.index.json" the arrays go to "m.GENERATION-00001-of-00003.safetensors"
  * and so on, next to the index. The index is replaced atomically when all of them are complete, and
  * then the files of the old index are removed: a crash leaves the old checkpoint or the new one. A
- * session that opens the old one at that moment may fail with NOT_FOUND.
+ * session that opens the old one at that moment may fail with EDDY_NOT_FOUND.
  *
  * Complex variables are saved as real arrays, at least float32, with a last axis of 2 and a note in
  * the metadata.
  *
- * Errors: UNINITIALIZED for a variable without a value; INVALID_ARGUMENT for two entries with the
- * same name, a map that is not valid, or a list that is not; BAD_SHAPE if the axes of a rule do not
- * fit; BAD_DTYPE for a rule that adds a number to integers; UNIMPLEMENTED for a complex variable with
- * 8 dimensions; IO, NO_MEMORY. */
+ * Errors: EDDY_UNINITIALIZED for a variable without a value; EDDY_INVALID_ARGUMENT for two entries
+ * with the same name, a map that is not valid, or a list that is not; EDDY_BAD_SHAPE if the axes of
+ * a rule do not fit; EDDY_BAD_DTYPE for a rule that adds a number to integers; EDDY_UNIMPLEMENTED
+ * for a complex variable with 8 dimensions; EDDY_IO, EDDY_NO_MEMORY. */
 EDDY_API eddy_status eddy_save_checkpoint_with(const eddy_save_checkpoint_args *given);
 #define eddy_save_checkpoint(...) \
     eddy_save_checkpoint_with(EDDY_ARGS(eddy_save_checkpoint_args, __VA_ARGS__))
@@ -284,8 +284,8 @@ typedef struct eddy_keep_checkpoint_args {
  * "checkpoints.txt" lists those that are kept; it is replaced atomically after the new file is
  * complete and before old ones are removed, so that each listed checkpoint is complete after a
  * crash. A step that is listed already is replaced. Errors: those of eddy_save_checkpoint;
- * INVALID_ARGUMENT for a negative step, no folder or no checkpoint to keep; CORRUPT for a damaged
- * list; IO if an old checkpoint cannot be removed, which the next call tries again. */
+ * EDDY_INVALID_ARGUMENT for a negative step, no folder or no checkpoint to keep; EDDY_CORRUPT for a
+ * damaged list; EDDY_IO if an old checkpoint cannot be removed, which the next call tries again. */
 EDDY_API eddy_status eddy_keep_checkpoint_with(const eddy_keep_checkpoint_args *given);
 #define eddy_keep_checkpoint(...) \
     eddy_keep_checkpoint_with(EDDY_ARGS(eddy_keep_checkpoint_args, __VA_ARGS__))
@@ -298,7 +298,8 @@ typedef struct eddy_kept_checkpoint {
 } eddy_kept_checkpoint;
 
 /* The checkpoint with the largest step in that folder, and the one with the best metric. files NULL
- * means POSIX. OK with a step of -1 if there is none; otherwise IO, CORRUPT, LIMIT, NO_MEMORY. */
+ * means POSIX. OK with a step of -1 if there is none; otherwise EDDY_IO, EDDY_CORRUPT, EDDY_LIMIT,
+ * EDDY_NO_MEMORY. */
 EDDY_API eddy_status eddy_latest_checkpoint(const char *folder, const eddy_files *files,
                                             eddy_kept_checkpoint *out, eddy_error *error);
 EDDY_API eddy_status eddy_best_checkpoint(const char *folder, const eddy_files *files,

@@ -68,12 +68,12 @@ typedef struct eddy_extract_args {
  * the place of its node. Registered gradients are kept by name and not by function, as in files:
  * register them in the new graph to differentiate it.
  *
- * Errors: INVALID_ARGUMENT without outputs, for tensors of different graphs or inside the function
- * of a loop, for an input that no output needs, for a placeholder that is left over, for wrong
- * names, for replacements that depend on each other, for updates of frozen variables; BAD_DTYPE,
- * BAD_SHAPE for values and replacements, and for a number of examples that is fixed;
- * UNINITIALIZED for frozen variables; CLOSED; the error of the graph, if it has one; NO_MEMORY.
- * TensorFlow: graph_util.extract_sub_graph, convert_variables_to_constants. */
+ * Errors: EDDY_INVALID_ARGUMENT without outputs, for tensors of different graphs or inside the
+ * function of a loop, for an input that no output needs, for a placeholder that is left over, for
+ * wrong names, for replacements that depend on each other, for updates of frozen variables;
+ * EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for values and replacements, and for a number of examples that is
+ * fixed; EDDY_UNINITIALIZED for frozen variables; EDDY_CLOSED; the error of the graph, if it has
+ * one; EDDY_NO_MEMORY. TensorFlow: graph_util.extract_sub_graph, convert_variables_to_constants. */
 EDDY_API eddy_graph *eddy_extract_with(const eddy_extract_args *given);
 #define eddy_extract(...) eddy_extract_with(EDDY_ARGS(eddy_extract_args, __VA_ARGS__))
 

@@ -63,13 +63,13 @@ typedef struct eddy_session_args {
  * All sessions share one thread pool, created when a run first has work for it; its threads
  * sleep between runs. A run whose helpers are busy with another run does its work itself. A
  * child of fork() creates its own pool; the code of an operation must not fork. A number of
- * threads out of range is the error INVALID_ARGUMENT at the first run.
+ * threads out of range is the error EDDY_INVALID_ARGUMENT at the first run.
  *
  * While a run is in progress, OpenBLAS is limited to one thread for the whole process; the last
  * run to end restores the previous number, unless another one was set in the meantime. */
 EDDY_API eddy_session *eddy_session_new_with(const eddy_session_args *given);
 #define eddy_session_new(...) eddy_session_new_with(EDDY_ARGS(eddy_session_args, __VA_ARGS__))
-/* Closes the session but keeps the handle valid: runs return CLOSED. A run in progress, in any
+/* Closes the session but keeps the handle valid: runs return EDDY_CLOSED. A run in progress, in any
  * thread, ends before its next operation or iteration; the values that it has assigned by then
  * stay. Closing twice is allowed. */
 EDDY_API void          eddy_session_close(eddy_session *s);
@@ -130,7 +130,7 @@ inline eddy_feeds eddy_feeds_of_(std::initializer_list<eddy_feed> at)
  *
  * May be called from several threads: runs that update variables wait for the others. Functions
  * called back by a run (eddy_print, a user's operation) may use other sessions, and of this one
- * only the message: any other call is INVALID_ARGUMENT. */
+ * only the message: any other call is EDDY_INVALID_ARGUMENT. */
 EDDY_API eddy_status eddy_run(eddy_session *s, eddy_feeds feeds, eddy_list fetches,
                               eddy_array **out);
 
@@ -147,7 +147,8 @@ typedef struct eddy_fetch_args {
 EDDY_API eddy_array *eddy_fetch_with(const eddy_fetch_args *given);
 #define eddy_fetch(...) eddy_fetch_with(EDDY_ARGS(eddy_fetch_args, __VA_ARGS__))
 /* The same for a value of one element, as a double (complex: the real part). NaN on an error;
- * BAD_SHAPE for a value of more or fewer elements, INVALID_ARGUMENT if there is no value. */
+ * EDDY_BAD_SHAPE for a value of more or fewer elements, EDDY_INVALID_ARGUMENT if there is no value.
+ * */
 EDDY_API double eddy_fetch_number_with(const eddy_fetch_args *given);
 #define eddy_fetch_number(...) eddy_fetch_number_with(EDDY_ARGS(eddy_fetch_args, __VA_ARGS__))
 
@@ -158,9 +159,10 @@ EDDY_API double eddy_fetch_number_with(const eddy_fetch_args *given);
  *   eddy_callable_run(c, (const eddy_array *[]){ images }, out);
  *
  * feeds and out have as many entries as the lists that it was created with, in the same order;
- * out is as in eddy_run. feeds may be NULL if there are none; a NULL entry is INVALID_ARGUMENT;
- * otherwise everything is as in eddy_run. new returns NULL for invalid lists or tensors of
- * another graph. Several threads may run one callable, but not while it is being freed. */
+ * out is as in eddy_run. feeds may be NULL if there are none; a NULL entry is
+ * EDDY_INVALID_ARGUMENT; otherwise everything is as in eddy_run. new returns NULL for invalid lists
+ * or tensors of another graph. Several threads may run one callable, but not while it is being
+ * freed. */
 typedef struct eddy_callable eddy_callable;
 EDDY_API eddy_callable *eddy_callable_new(eddy_session *s, eddy_list feeds, eddy_list fetches);
 EDDY_API eddy_status    eddy_callable_run(eddy_callable *c, const eddy_array *const *feeds,
@@ -168,25 +170,25 @@ EDDY_API eddy_status    eddy_callable_run(eddy_callable *c, const eddy_array *co
 EDDY_API void           eddy_callable_free(eddy_callable *c);
 
 /* Reads and sets the value of a variable. value returns a copy that the caller frees, or NULL if
- * the variable has none (UNINITIALIZED is not recorded). set copies `value` and initializes the
- * variable. Errors: BAD_DTYPE; BAD_SHAPE for a shape incompatible with the static one;
- * INVALID_ARGUMENT for no value or a tensor that is not a variable; NO_MEMORY. */
+ * the variable has none (EDDY_UNINITIALIZED is not recorded). set copies `value` and initializes
+ * the variable. Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE for a shape incompatible with the static
+ * one; EDDY_INVALID_ARGUMENT for no value or a tensor that is not a variable; EDDY_NO_MEMORY. */
 EDDY_API eddy_array *eddy_variable_value(eddy_session *s, eddy_tensor variable);
 EDDY_API eddy_status eddy_variable_set(eddy_session *s, eddy_tensor variable,
                                        const eddy_array *value);
 
 /* Checkpoints. save writes the variables (all global ones if list.count is 0) to one safetensors
  * file, atomically: after a failure the old file is unchanged. restore reads them; every listed
- * variable must be in the file (NOT_FOUND) with its dtype (BAD_DTYPE) and shape (BAD_SHAPE),
- * otherwise none is changed.
+ * variable must be in the file (EDDY_NOT_FOUND) with its dtype (EDDY_BAD_DTYPE) and shape
+ * (EDDY_BAD_SHAPE), otherwise none is changed.
  *
  * Without a list, the file also contains how many runs have executed each random operation, as
  * metadata `eddy.draws`: the names of nodes with their numbers, `dropout=12 rnn/while=3`. restore
  * then sets these numbers, so that a training goes on with the random numbers that it would have
  * had without the interruption. Names that the graph does not have are ignored; a file without the
- * metadata changes no number; CORRUPT if it has another form. With a list, save and restore leave
- * the numbers alone. checkpoint.h has options: names and layouts of other libraries, other element
- * types, partial files, several files. */
+ * metadata changes no number; EDDY_CORRUPT if it has another form. With a list, save and restore
+ * leave the numbers alone. checkpoint.h has options: names and layouts of other libraries, other
+ * element types, partial files, several files. */
 EDDY_API eddy_status eddy_save(eddy_session *s, const char *path, eddy_list variables);
 EDDY_API eddy_status eddy_restore(eddy_session *s, const char *path, eddy_list variables);
 
@@ -275,8 +277,8 @@ EDDY_API eddy_plan_info eddy_callable_plan_info(const eddy_callable *c);
  * included in the node's. For nodes that run one by one, `plan` is null, and runs, instruction,
  * types, flops and bytes are left out.
  *
- * Waits for runs in progress. Errors: INVALID_ARGUMENT for a session without `profile`; CLOSED;
- * NO_MEMORY. */
+ * Waits for runs in progress. Errors: EDDY_INVALID_ARGUMENT for a session without `profile`;
+ * EDDY_CLOSED; EDDY_NO_MEMORY. */
 EDDY_API eddy_status eddy_session_profile(eddy_session *s, FILE *to);
 EDDY_API eddy_status eddy_session_profile_json(eddy_session *s, FILE *to);
 

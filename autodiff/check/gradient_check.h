@@ -62,7 +62,7 @@ typedef struct eddy_gradient_check_args {
  * variables keep their values, whatever ys update and whatever fails, and none of its runs sees
  * the varied values. The variables' memory is needed twice.
  *
- * Returns CHECK_FAILED if a derivative disagrees or is not finite, or if ys vary from run to
+ * Returns EDDY_CHECK_FAILED if a derivative disagrees or is not finite, or if ys vary from run to
  * run; otherwise errors of the graph, the session or a run. tf.test.compute_gradient; torch's
  * gradcheck and, with .order = 2, gradgradcheck. */
 EDDY_API eddy_status eddy_gradient_check_with(const eddy_gradient_check_args *given);

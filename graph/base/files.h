@@ -23,9 +23,9 @@ typedef struct eddy_reader {
     int               fd;        /* -1 when closed */
 } eddy_reader;
 
-/* NOT_FOUND if there is no such file; after a failure nothing is open. */
+/* EDDY_NOT_FOUND if there is no such file; after a failure nothing is open. */
 bool    eddy__reader_open(eddy_reader *in, const eddy_files *files, const char *path, eddy_error *e);
-/* Exactly n bytes; CORRUPT if the file ends before. */
+/* Exactly n bytes; EDDY_CORRUPT if the file ends before. */
 bool    eddy__reader_read(eddy_reader *in, void *p, size_t n);
 /* 1 to n bytes, 0 at the end of the file, -1 after a failure. */
 int64_t eddy__reader_some(eddy_reader *in, void *p, size_t n);

@@ -152,7 +152,7 @@ typedef struct eddy_yogi_args {
 /* Yogi: m += (g - m)(1 - beta1); s -= (1 - beta2) sign(s - g^2) g^2; x -= lr m/(1 - beta1^t) /
  * (sqrt(s/(1 - beta2^t)) + epsilon). Zaheer et al. 2018 with the bias corrections and the
  * defaults of the authors' code; m starts at 0, as in the paper. Error:
- * initial_accumulator_value below 0 (INVALID_ARGUMENT). */
+ * initial_accumulator_value below 0 (EDDY_INVALID_ARGUMENT). */
 EDDY_API eddy_optimizer *eddy_yogi_with(const eddy_yogi_args *given);
 #define eddy_yogi(...) eddy_yogi_with(EDDY_ARGS(eddy_yogi_args, __VA_ARGS__))
 
@@ -252,7 +252,7 @@ typedef struct eddy_adafactor_args {
  * rms(u)/d); without_parameter_scale omits the factor max(epsilon2, rms(x)). x -= step, or with
  * beta1 its moving average m. Shazeer and Stern 2018, algorithms 4 to 6 with their constants.
  * Sparse gradients are converted to dense ones. Error: a variable of unknown rank
- * (UNIMPLEMENTED). */
+ * (EDDY_UNIMPLEMENTED). */
 EDDY_API eddy_optimizer *eddy_adafactor_with(const eddy_adafactor_args *given);
 #define eddy_adafactor(...) eddy_adafactor_with(EDDY_ARGS(eddy_adafactor_args, __VA_ARGS__))
 
@@ -270,7 +270,7 @@ typedef struct eddy_sm3_args {
  * For a sparse gradient only its rows change, and only the slot of axis 0 is used, as in the
  * authors' code: the other slots would grow with each step and never be the minimum. So the
  * gradients of one variable should be either all sparse or all dense. Error: a variable of
- * unknown rank (UNIMPLEMENTED). */
+ * unknown rank (EDDY_UNIMPLEMENTED). */
 EDDY_API eddy_optimizer *eddy_sm3_with(const eddy_sm3_args *given);
 #define eddy_sm3(...) eddy_sm3_with(EDDY_ARGS(eddy_sm3_args, __VA_ARGS__))
 
@@ -293,12 +293,12 @@ typedef struct eddy_shampoo_args {
  * The roots are computed from eigenvalues, n^3 operations for an axis of n. With separate_roots
  * the step uses the roots computed by the operation eddy_shampoo_roots, which is to be run once
  * every few steps; before its first run they are the identity. Sparse gradients are converted to
- * dense ones. Errors: a variable of unknown shape (UNIMPLEMENTED); max_size below 0
- * (INVALID_ARGUMENT). */
+ * dense ones. Errors: a variable of unknown shape (EDDY_UNIMPLEMENTED); max_size below 0
+ * (EDDY_INVALID_ARGUMENT). */
 EDDY_API eddy_optimizer *eddy_shampoo_with(const eddy_shampoo_args *given);
 #define eddy_shampoo(...) eddy_shampoo_with(EDDY_ARGS(eddy_shampoo_args, __VA_ARGS__))
 /* The operation that computes the roots of all statistics of a Shampoo with separate_roots
- * whose steps have been built.  INVALID_ARGUMENT for any other optimizer. */
+ * whose steps have been built.  EDDY_INVALID_ARGUMENT for any other optimizer. */
 EDDY_API eddy_tensor eddy_shampoo_roots(eddy_optimizer *shampoo);
 
 typedef struct eddy_muon_args {
@@ -322,8 +322,8 @@ typedef struct eddy_muon_args {
  * eddy_dense. Embeddings, the last layer and variables of rank below 2 need another optimizer
  * (eddy_multi_optimizer). Sparse gradients are converted to dense ones. Jordan et al. 2024, with
  * the formula and the defaults of PyTorch's Muon, whose matrices have outputs as rows; computed
- * in the variable's type. Errors: rank below 2 or an unknown shape (UNIMPLEMENTED); newton_steps
- * below 0 (INVALID_ARGUMENT). */
+ * in the variable's type. Errors: rank below 2 or an unknown shape (EDDY_UNIMPLEMENTED);
+ * newton_steps below 0 (EDDY_INVALID_ARGUMENT). */
 EDDY_API eddy_optimizer *eddy_muon_with(const eddy_muon_args *given);
 #define eddy_muon(...) eddy_muon_with(EDDY_ARGS(eddy_muon_args, __VA_ARGS__))
 
@@ -340,7 +340,7 @@ typedef struct eddy_decoupled_weight_decay_args {
  * from x before the run; for a sparse gradient only its rows decay. The slots are those of the
  * wrapped optimizer. Loshchilov and Hutter 2019;
  * tf.contrib.opt.extend_with_decoupled_weight_decay. Error: no live optimizer, or one of another
- * graph (INVALID_ARGUMENT). */
+ * graph (EDDY_INVALID_ARGUMENT). */
 EDDY_API eddy_optimizer *
 eddy_decoupled_weight_decay_with(const eddy_decoupled_weight_decay_args *given);
 #define eddy_decoupled_weight_decay(...) \

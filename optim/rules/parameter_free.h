@@ -30,7 +30,7 @@ typedef struct eddy_prodigy_args {
  * x -= d lr weight_decay x + d lr m / (sqrt(v) + e epsilon); d = e. Slots "m", "v", "s", and
  * "p0", which is p; d and r are the shared slots "d" and "d_numerator". Mishchenko and Defazio
  * 2023, algorithm 4, in the form and with the defaults of the authors' code. Error: d0 not above
- * 0 (INVALID_ARGUMENT). */
+ * 0 (EDDY_INVALID_ARGUMENT). */
 EDDY_API eddy_optimizer *eddy_prodigy_with(const eddy_prodigy_args *given);
 #define eddy_prodigy(...) eddy_prodigy_with(EDDY_ARGS(eddy_prodigy_args, __VA_ARGS__))
 
@@ -55,7 +55,7 @@ EDDY_API eddy_optimizer *eddy_schedule_free_adamw_with(const eddy_schedule_free_
     eddy_schedule_free_adamw_with(EDDY_ARGS(eddy_schedule_free_adamw_args, __VA_ARGS__))
 /* The operation that writes the averages x to the variables, for evaluation and for files; and
  * the one that restores y, to be run before the next step: x = y + (z - y)(1 - 1/beta1), y = x +
- * (z - x)(1 - beta1). Build them after eddy_apply_gradients. INVALID_ARGUMENT for another
+ * (z - x)(1 - beta1). Build them after eddy_apply_gradients. EDDY_INVALID_ARGUMENT for another
  * optimizer, or without steps. */
 EDDY_API eddy_tensor eddy_schedule_free_evaluate(eddy_optimizer *o);
 EDDY_API eddy_tensor eddy_schedule_free_train(eddy_optimizer *o);

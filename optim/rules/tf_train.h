@@ -10,9 +10,9 @@
  * rows of v and of the slots that the gradient contains.
  *
  * A constructor returns NULL and records the error on the graph if a hyper-parameter is missing,
- * belongs to another graph, is not floating (BAD_DTYPE) or is not a scalar (BAD_SHAPE), if a number
- * is out of its range (INVALID_ARGUMENT), or if a name is empty. `graph` may be omitted if a
- * tensor determines it. */
+ * belongs to another graph, is not floating (EDDY_BAD_DTYPE) or is not a scalar (EDDY_BAD_SHAPE),
+ * if a number is out of its range (EDDY_INVALID_ARGUMENT), or if a name is empty. `graph` may be
+ * omitted if a tensor determines it. */
 #ifndef EDDY_OPTIM_RULES_TF_TRAIN_H
 #define EDDY_OPTIM_RULES_TF_TRAIN_H
 

@@ -5,9 +5,9 @@
  * constants (eddy_scalar), placeholders, other schedules. It is computed in the type of
  * learning_rate, to which the others are cast.
  *
- * Errors of each: INVALID_ARGUMENT without a global step ("global_step is required for
- * exponential_decay.") or another required operand; BAD_DTYPE for a rate that is not floating;
- * BAD_SHAPE for an operand that is not a scalar. */
+ * Errors of each: EDDY_INVALID_ARGUMENT without a global step ("global_step is required for
+ * exponential_decay.") or another required operand; EDDY_BAD_DTYPE for a rate that is not floating;
+ * EDDY_BAD_SHAPE for an operand that is not a scalar. */
 #ifndef EDDY_OPTIM_SCHEDULES_SCHEDULES_H
 #define EDDY_OPTIM_SCHEDULES_SCHEDULES_H
 
@@ -67,8 +67,8 @@ typedef struct eddy_piecewise_constant_args {
     const char *name;
 } eddy_piecewise_constant_args;
 /* values[i] where boundaries[i - 1] < x <= boundaries[i]: a boundary belongs to the interval
- * before it. INVALID_ARGUMENT for another number of values; BAD_DTYPE for different types.
- * tf.train.piecewise_constant. */
+ * before it. EDDY_INVALID_ARGUMENT for another number of values; EDDY_BAD_DTYPE for different
+ * types. tf.train.piecewise_constant. */
 EDDY_API eddy_tensor eddy_piecewise_constant_with(const eddy_piecewise_constant_args *given);
 #define eddy_piecewise_constant(...) \
     eddy_piecewise_constant_with(EDDY_ARGS(eddy_piecewise_constant_args, __VA_ARGS__))
@@ -225,7 +225,7 @@ typedef struct eddy_cyclic_args {
     const char      *name;
 } eddy_cyclic_args;
 /* lr + (max - lr) h times the height given by the mode, where h rises linearly from 0 to 1 and
- * falls back. INVALID_ARGUMENT for an unknown mode. Smith 2017; PyTorch: CyclicLR. */
+ * falls back. EDDY_INVALID_ARGUMENT for an unknown mode. Smith 2017; PyTorch: CyclicLR. */
 EDDY_API eddy_tensor eddy_cyclic_with(const eddy_cyclic_args *given);
 #define eddy_cyclic(...) eddy_cyclic_with(EDDY_ARGS(eddy_cyclic_args, __VA_ARGS__))
 
@@ -244,7 +244,7 @@ typedef struct eddy_joined_schedules_args {
  *   eddy_tensor down = eddy_cosine_decay(lr, eddy_sub(eddy_cast(step, EDDY_FLOAT32), w), n);
  *   eddy_tensor rate = eddy_joined_schedules(step, EDDY_LIST(up, down), EDDY_LIST(w));
  *
- * INVALID_ARGUMENT for another number of boundaries. Optax: join_schedules; PyTorch:
+ * EDDY_INVALID_ARGUMENT for another number of boundaries. Optax: join_schedules; PyTorch:
  * SequentialLR. */
 EDDY_API eddy_tensor eddy_joined_schedules_with(const eddy_joined_schedules_args *given);
 #define eddy_joined_schedules(...) \
@@ -273,8 +273,8 @@ typedef struct eddy_reduce_on_plateau_args {
 /* After patience epochs without a metric that is better than the best one by the threshold, rate
  * = max(rate factor, min). The best metric, the count of bad epochs and that of the cooldown are
  * variables like the rate, so a checkpoint contains them. To reduce another schedule, start with
- * the rate 1 and multiply. A metric that is NaN is never better. INVALID_ARGUMENT for a negative
- * cooldown. PyTorch: ReduceLROnPlateau. */
+ * the rate 1 and multiply. A metric that is NaN is never better. EDDY_INVALID_ARGUMENT for a
+ * negative cooldown. PyTorch: ReduceLROnPlateau. */
 EDDY_API eddy_plateau eddy_reduce_on_plateau_with(const eddy_reduce_on_plateau_args *given);
 #define eddy_reduce_on_plateau(...) \
     eddy_reduce_on_plateau_with(EDDY_ARGS(eddy_reduce_on_plateau_args, __VA_ARGS__))

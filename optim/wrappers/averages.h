@@ -22,7 +22,7 @@ typedef struct eddy_assign_moving_average_args {
 /* variable -= (1 - decay) (variable - value); returns the new value. Unless no_zero_debias is
  * set, this is applied to a variable "<variable>/biased", which starts as zeros, and variable =
  * biased / (1 - decay^n) at the n-th run ("<variable>/local_step"), whatever its old value.
- * BAD_DTYPE, BAD_SHAPE, INVALID_ARGUMENT if it is not a variable.
+ * EDDY_BAD_DTYPE, EDDY_BAD_SHAPE, EDDY_INVALID_ARGUMENT if it is not a variable.
  * moving_averages.assign_moving_average. */
 EDDY_API eddy_tensor eddy_assign_moving_average_with(const eddy_assign_moving_average_args *given);
 #define eddy_assign_moving_average(...) \
@@ -35,7 +35,7 @@ typedef struct eddy_weighted_moving_average_args {
     eddy_tensor weight;              /* required; broadcasts to value */
     const char *name;                /* default "WeightedMovingAvg" */
 } eddy_weighted_moving_average_args;
-/* The moving average of value weight, divided by that of weight; both start as zeros. BAD_SHAPE
+/* The moving average of value weight, divided by that of weight; both start as zeros. EDDY_BAD_SHAPE
  * for an unknown shape. moving_averages.weighted_moving_average. */
 EDDY_API eddy_tensor eddy_weighted_moving_average_with(
     const eddy_weighted_moving_average_args *given);
@@ -75,9 +75,9 @@ typedef struct eddy_stochastic_weight_average_args {
  * (variable - shadow) / n at the n-th of them (Izmailov et al. 2018); with .every 1, the
  * averaged iterates of Polyak and Juditsky 1992. Other runs do not change the bits of the
  * shadows. One operation updates all averages, so another call of eddy_averages_apply with new
- * variables is INVALID_ARGUMENT. The moving averages of batch normalization belong to the
+ * variables is EDDY_INVALID_ARGUMENT. The moving averages of batch normalization belong to the
  * weights of each step, not to their mean: after eddy_averages_swap, run their updates over some
- * batches before using the model. INVALID_ARGUMENT if start or every is negative. PyTorch:
+ * batches before using the model. EDDY_INVALID_ARGUMENT if start or every is negative. PyTorch:
  * AveragedModel. */
 EDDY_API eddy_averages *
 eddy_stochastic_weight_average_with(const eddy_stochastic_weight_average_args *given);
@@ -88,8 +88,9 @@ eddy_stochastic_weight_average_with(const eddy_stochastic_weight_average_args *g
  * built under a control dependency on a training operation (eddy_control_begin), it reads the
  * variables after that step, otherwise their values from before the run. If var_list is omitted
  * or empty: the trainable variables. Shadows are created at first use; variables are added to
- * EDDY_MOVING_AVERAGE_VARIABLES. BAD_DTYPE: "The variables must be half, float, or double: ...";
- * BAD_SHAPE for a plain tensor of unknown shape; INVALID_ARGUMENT if there are no variables. */
+ * EDDY_MOVING_AVERAGE_VARIABLES. EDDY_BAD_DTYPE: "The variables must be half, float, or double:
+ * ..."; EDDY_BAD_SHAPE for a plain tensor of unknown shape; EDDY_INVALID_ARGUMENT if there are no
+ * variables. */
 EDDY_API eddy_tensor eddy_averages_apply(eddy_averages *a, eddy_list var_list);
 /* The shadow of t; invalid if there is none. */
 EDDY_API eddy_tensor eddy_averages_of(const eddy_averages *a, eddy_tensor t);

@@ -6,8 +6,8 @@
  * while it is wrapped. Wrappers nest. A global step counts runs of the outermost optimizer,
  * including those that update nothing. Updates are computed from the values before the run, so
  * only one optimizer may update a variable in a run, and the step may not wait for another
- * update of its variables. Errors of each: INVALID_ARGUMENT for an invalid optimizer, or one of
- * another graph. */
+ * update of its variables. Errors of each: EDDY_INVALID_ARGUMENT for an invalid optimizer, or one
+ * of another graph. */
 #ifndef EDDY_OPTIM_WRAPPERS_WRAPPERS_H
 #define EDDY_OPTIM_WRAPPERS_WRAPPERS_H
 
@@ -93,7 +93,7 @@ typedef struct eddy_apply_if_finite_args {
 EDDY_API eddy_optimizer *eddy_apply_if_finite_with(const eddy_apply_if_finite_args *given);
 #define eddy_apply_if_finite(...) \
     eddy_apply_if_finite_with(EDDY_ARGS(eddy_apply_if_finite_args, __VA_ARGS__))
-/* The number of steps that the optimizer has skipped, an int64 variable. Errors: INVALID_ARGUMENT
+/* The number of steps that the optimizer has skipped, an int64 variable. Errors: EDDY_INVALID_ARGUMENT
  * for another optimizer. */
 EDDY_API eddy_tensor eddy_skipped_steps(eddy_optimizer *o);
 
@@ -110,7 +110,8 @@ typedef struct eddy_multi_optimizer_args {
     const char                *name;     /* default "MultiOptimizer" */
 } eddy_multi_optimizer_args;
 /* One training step in which each variable is updated by the optimizer of the first part that
- * lists it, or else of the first part that lists none; INVALID_ARGUMENT if there is neither. */
+ * lists it, or else of the first part that lists none; EDDY_INVALID_ARGUMENT if there is neither.
+ * */
 EDDY_API eddy_optimizer *eddy_multi_optimizer_with(const eddy_multi_optimizer_args *given);
 #define eddy_multi_optimizer(...) \
     eddy_multi_optimizer_with(EDDY_ARGS(eddy_multi_optimizer_args, __VA_ARGS__))
@@ -134,7 +135,7 @@ typedef struct eddy_clipped_gradients_args {
  *   eddy_optimizer *clipped = eddy_clipped_gradients(eddy_adamw(g), .global_norm = eddy_scalar(g, 1));
  *   eddy_optimizer *o = eddy_accumulate_gradients(clipped, 4);
  *
- * A variable must not be listed twice where such a mean is clipped (INVALID_ARGUMENT). */
+ * A variable must not be listed twice where such a mean is clipped (EDDY_INVALID_ARGUMENT). */
 EDDY_API eddy_optimizer *eddy_clipped_gradients_with(const eddy_clipped_gradients_args *given);
 #define eddy_clipped_gradients(...) \
     eddy_clipped_gradients_with(EDDY_ARGS(eddy_clipped_gradients_args, __VA_ARGS__))
@@ -153,8 +154,8 @@ typedef struct eddy_sharpness_aware_args {
  * at x. The part of the graph between variables and loss is built a second time for that; random
  * operations without a gradient, such as those of dropout, are shared, so that both evaluations
  * use the same random numbers. Returns the number of pairs; pass them to eddy_apply_gradients.
- * If g is 0, the second point is x itself. Errors: as eddy_compute_gradients; UNIMPLEMENTED for
- * a loss that depends on an update of a variable, or on an operation that contains a graph.
+ * If g is 0, the second point is x itself. Errors: as eddy_compute_gradients; EDDY_UNIMPLEMENTED
+ * for a loss that depends on an update of a variable, or on an operation that contains a graph.
  * Foret et al. 2021. */
 EDDY_API int eddy_sharpness_aware_gradients_with(const eddy_sharpness_aware_args *given);
 #define eddy_sharpness_aware_gradients(...) \
@@ -165,8 +166,8 @@ EDDY_API int eddy_sharpness_aware_gradients_with(const eddy_sharpness_aware_args
 /* These functions change the gradients of `count` pairs in place, between eddy_compute_gradients
  * and eddy_apply_gradients. Pairs without a gradient are unchanged; IndexedSlices stay slices,
  * and their norms are those of their rows. Bounds are scalars, cast to the type of each
- * gradient. Errors: INVALID_ARGUMENT for a gradient that is not a tensor of the graph or a missing
- * bound, and those of the function of the same name in ops.h. */
+ * gradient. Errors: EDDY_INVALID_ARGUMENT for a gradient that is not a tensor of the graph or a
+ * missing bound, and those of the function of the same name in ops.h. */
 
 /* max(min(gradient, hi), lo). */
 EDDY_API void eddy_clip_gradients_by_value(eddy_gradient_pair *pairs, int count, eddy_tensor lo,
@@ -181,7 +182,7 @@ EDDY_API void eddy_clip_gradients_by_average_norm(eddy_gradient_pair *pairs, int
  * before clipping. */
 EDDY_API eddy_tensor eddy_clip_gradients_by_global_norm(eddy_gradient_pair *pairs, int count,
                                                         eddy_tensor clip);
-/* The global norm of all gradients; INVALID_ARGUMENT if no pair has a gradient. */
+/* The global norm of all gradients; EDDY_INVALID_ARGUMENT if no pair has a gradient. */
 EDDY_API eddy_tensor eddy_gradients_global_norm(const eddy_gradient_pair *pairs, int count);
 
 typedef struct eddy_adaptive_clip_args {

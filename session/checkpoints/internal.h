@@ -64,7 +64,7 @@ bool eddy__beside(const char *path, const char *file, char out[EDDY_MAX_PATH]);
 
 bool eddy__may_cast(eddy_dtype from, eddy_dtype to, eddy_casting casting);
 /* The elements of x as type d, to which they may be cast; x itself, with another reference, if it has
- * that type. NULL with the error set, which names `what`: OUT_OF_RANGE, NO_MEMORY. */
+ * that type. NULL with the error set, which names `what`: EDDY_OUT_OF_RANGE, EDDY_NO_MEMORY. */
 eddy_array *eddy__cast_array(const eddy_allocator *a, eddy_array *x, eddy_dtype d, const char *what,
                              eddy_error *e);
 /* Complex elements as pairs of real ones in a last axis of 2, and back; a view with
