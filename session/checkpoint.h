@@ -279,11 +279,10 @@ typedef struct eddy_keep_checkpoint_args {
 } eddy_keep_checkpoint_args;
 
 /* Saves "checkpoint-STEP.safetensors" in the folder and removes older checkpoints, except the last
- * ones, which have the largest steps, and the one with the best metric, the earliest of equal ones.
- * So a checkpoint with a smaller step than the last ones is removed at once, unless it is the best.
- * "checkpoints.txt" lists those that are kept; it is replaced atomically after the new file is
+ * ones that were saved, whatever their steps, and the one with the best metric, the earliest of
+ * equal ones. "checkpoints.txt" lists those that are kept; it is replaced atomically after the new file is
  * complete and before old ones are removed, so that each listed checkpoint is complete after a
- * crash. A step that is listed already is replaced. Errors: those of eddy_save_checkpoint;
+ * crash. A step that is listed already is replaced and is then the newest. Errors: those of eddy_save_checkpoint;
  * EDDY_INVALID_ARGUMENT for a negative step, no folder or no checkpoint to keep; EDDY_CORRUPT for a
  * damaged list; EDDY_IO if an old checkpoint cannot be removed, which the next call tries again. */
 EDDY_API eddy_status eddy_keep_checkpoint_with(const eddy_keep_checkpoint_args *given);
@@ -297,7 +296,7 @@ typedef struct eddy_kept_checkpoint {
     char    path[4096];
 } eddy_kept_checkpoint;
 
-/* The checkpoint with the largest step in that folder, and the one with the best metric. files NULL
+/* The checkpoint that was saved last in that folder, and the one with the best metric. files NULL
  * means POSIX. OK with a step of -1 if there is none; otherwise EDDY_IO, EDDY_CORRUPT, EDDY_LIMIT,
  * EDDY_NO_MEMORY. */
 EDDY_API eddy_status eddy_latest_checkpoint(const char *folder, const eddy_files *files,

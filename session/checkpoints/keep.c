@@ -98,7 +98,7 @@ static bool update_list(kept_list *l, const eddy_keep_checkpoint_args *a, const 
     const kept k = { .step = a->step, .metric = a->metric };
     if (!path_of(a->folder, list_name, list, e)) return false;
     forget_removed(l, files, a->folder);
-    if (!eddy__kept_list_insert(l, k, list, e)) return false;
+    if (!eddy__kept_list_add(l, k, list, e)) return false;
     l->larger_is_better = a->larger_is_better;
     drop(l, a->last);
     return eddy__kept_list_write(l, files, list, e) && remove_dropped(l, files, a->folder, e);

@@ -12,11 +12,20 @@ void eddy__kept_list_free(kept_list *l)
     eddy__release(l->allocator, l->at, (size_t)l->capacity * sizeof *l->at);
 }
 
-bool eddy__kept_list_insert(kept_list *l, kept k, const char *path, eddy_error *e)
+static int find_step(const kept_list *l, int64_t step)
 {
-    int at = l->n;
-    while (at > 0 && l->at[at - 1].step >= k.step) at--;
-    if (at < l->n && l->at[at].step == k.step) return l->at[at] = k, true;
+    int i = 0;
+    while (i < l->n && l->at[i].step != step) i++;
+    return i;
+}
+
+bool eddy__kept_list_add(kept_list *l, kept k, const char *path, eddy_error *e)
+{
+    const int old = find_step(l, k.step);
+    if (old < l->n) {
+        l->n--;
+        memmove(l->at + old, l->at + old + 1, (size_t)(l->n - old) * sizeof *l->at);
+    }
     if (l->n == l->capacity) {
         const int bigger = l->capacity ? l->capacity * 2 : 8;
         if (!eddy__grow(l->allocator, (void **)&l->at, (size_t)l->capacity, (size_t)bigger,
@@ -24,9 +33,7 @@ bool eddy__kept_list_insert(kept_list *l, kept k, const char *path, eddy_error *
             return eddy__error_set(e, EDDY_NO_MEMORY, "%.600s: out of memory", path);
         l->capacity = bigger;
     }
-    memmove(l->at + at + 1, l->at + at, (size_t)(l->n - at) * sizeof *l->at);
-    l->at[at] = k;
-    l->n++;
+    l->at[l->n++] = k;
     return true;
 }
 
@@ -64,9 +71,8 @@ static bool parse_list(kept_list *l, char *text, const char *path, eddy_error *e
         number++;
         end = strchr(line, '\n');
         if (end) *end = 0;
-        ok = end && parse_line(line, &k) &&
-             (l->n == 0 || k.step > l->at[l->n - 1].step);
-        if (ok && !eddy__kept_list_insert(l, k, path, e)) return false;
+        ok = end && parse_line(line, &k) && find_step(l, k.step) == l->n;
+        if (ok && !eddy__kept_list_add(l, k, path, e)) return false;
     }
     return ok ||
            eddy__error_set(e, EDDY_CORRUPT, "%.600s: line %d is not one of a list of checkpoints",

@@ -15,7 +15,7 @@ typedef struct kept {
 
 typedef struct kept_list {
     const eddy_allocator *allocator;
-    kept                 *at;            /* by step */
+    kept                 *at;            /* in order of saving */
     int                   n, capacity;
     bool                  larger_is_better;
 } kept_list;
@@ -24,8 +24,8 @@ typedef struct kept_list {
 bool eddy__kept_list_read(kept_list *l, const eddy_files *files, const char *path, eddy_error *e);
 bool eddy__kept_list_write(const kept_list *l, const eddy_files *files, const char *path,
                            eddy_error *e);
-/* Inserts a checkpoint, or replaces that of the same step. */
-bool eddy__kept_list_insert(kept_list *l, kept k, const char *path, eddy_error *e);
+/* Adds the newest checkpoint, instead of one of the same step. */
+bool eddy__kept_list_add(kept_list *l, kept k, const char *path, eddy_error *e);
 void eddy__kept_list_free(kept_list *l);
 
 #endif

@@ -97,6 +97,27 @@ START_TEST(last_and_best)
 }
 END_TEST
 
+/* A training that goes back to an earlier step and on from there. */
+START_TEST(steps_go_back)
+{
+    static const int     steps[] = { 100, 200, 110, 120, 110 };
+    memory_files         m;
+    eddy_kept_checkpoint k;
+    memory_files_init(&m);
+    training t = begin(&m);
+    for (int i = 0; i < 5; i++) {
+        ck_assert_int_eq(keep(&t, steps[i], 2, NAN), EDDY_OK);
+        ck_assert_int_eq(eddy_latest_checkpoint("d", &m.table, &k, NULL), EDDY_OK);
+        ck_assert_int_eq(k.step, steps[i]);
+        is_complete(&m, &k);
+        ck_assert_int_eq(has_step(&m, 200), i == 1 || i == 2);
+    }
+    ck_assert(has_step(&m, 110) && has_step(&m, 120) && memory_files_count(&m) == 3);
+    end(&t);
+    memory_files_free(&m);
+}
+END_TEST
+
 /* What is listed is complete after any failure, and the next call continues. */
 START_TEST(calls_fail)
 {
@@ -165,7 +186,7 @@ static const char *const bad[] = {
     "", "x", "x\n", "eddy checkpoints, best: \n", "eddy checkpoints, best: smallest",
     "eddy checkpoints, best: smallest\n1\n", "eddy checkpoints, best: smallest\n1 2 3\n",
     "eddy checkpoints, best: smallest\n1 x\n", "eddy checkpoints, best: smallest\n-1 2\n",
-    "eddy checkpoints, best: smallest\n1 2", "eddy checkpoints, best: smallest\n2 1\n1 1\n",
+    "eddy checkpoints, best: smallest\n1 2", "eddy checkpoints, best: smallest\n2 1\n1 1\n2 3\n",
     "eddy checkpoints, best: smallest\n1 1\n1 1\n", "eddy checkpoints, best: smallest\n1 .nan\n",
 };
 
@@ -238,6 +259,7 @@ Suite *keep_suite(void)
     Suite *suite = suite_create("keep");
     TCase *c = tcase_create("keep");
     tcase_add_test(c, last_and_best);
+    tcase_add_test(c, steps_go_back);
     tcase_add_test(c, as_many_as_possible);
     tcase_add_loop_test(c, calls_fail, 0, 3);
     tcase_add_test(c, messages);
