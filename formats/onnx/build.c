@@ -70,7 +70,8 @@ static eddy_tensor build_weight(onnx_build *b, onnx_value *v)
     const char *clean = name ? eddy__onnx_clean_name(r, name) : "Const";
     if (name && r->options.variables && eddy_dtype_is_floating(compute)) {
         t = eddy_cast(eddy_constant(r->graph, .value = v->array), compute);
-        t = eddy_variable(r->graph, .initial_value = t, .name = clean);
+        t = eddy_variable(r->graph, .initial_value = t, .name = clean,
+                          .not_trainable = v->statistic);
     } else t = eddy_cast(eddy_constant(r->graph, .value = v->array, .name = clean), compute);
     eddy_scope_end(r->graph);
     return t;

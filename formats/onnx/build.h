@@ -24,6 +24,7 @@ struct onnx_value {
     eddy_tensor  t;             /* invalid for a weight that no node has used yet */
     eddy_array  *array;         /* the elements, if they are known; belongs to the reader */
     const char  *weight;        /* of a weight: its name */
+    bool         statistic;     /* of a weight: a running mean or variance, which is not trained */
     onnx_value **items;         /* of a sequence */
     int          count;
     wire_bytes  *strings;       /* constant strings, count of them */

@@ -78,6 +78,55 @@ START_TEST(trains)
 }
 END_TEST
 
+/* A node Constant of these numbers. */
+static message constant_node(const char *name, int n, const float *x)
+{
+    message node = onnx_node_message("Constant", "", name), value = { NULL, 0 };
+    message_text(&value, 1, "value");
+    message_inner(&value, 5, onnx_floats(name, n, x));
+    message_number(&value, 20, 4);
+    onnx_add_attribute(&node, value);
+    return node;
+}
+
+/* All weights are Constant nodes; the running mean and variance are not trained, and the single
+ * number belongs to a formula. */
+START_TEST(weights_in_nodes)
+{
+    static const char *const names[] = { "scale", "bias", "mean", "variance" };
+    static const float       x[4][2] = { { 2, 3 }, { 1, 1 }, { 0, 1 }, { 1, 4 } };
+    message                  g = { NULL, 0 };
+    for (int i = 0; i < 4; i++) message_inner(&g, GRAPH_NODE, constant_node(names[i], 2, x[i]));
+    message_inner(&g, GRAPH_NODE, constant_node("three", 1, (float[]){ 3 }));
+    message_inner(&g, GRAPH_NODE,
+                  onnx_node_message("BatchNormalization", "x,scale,bias,mean,variance", "z"));
+    message_inner(&g, GRAPH_NODE, onnx_node_message("Mul", "z,three", "y"));
+    message_inner(&g, GRAPH_INPUT, onnx_value_message("x", 1, 2, (int64_t[]){ 1, 2 }));
+    message_inner(&g, GRAPH_OUTPUT, onnx_value_message("y", 1, -1, NULL));
+    message          m = onnx_model_message(g, 13);
+    eddy_graph      *graph = eddy_graph_new();
+    eddy_onnx_model *model =
+        eddy_onnx_read(graph, .data = m.at, .data_size = m.size, .variables = true);
+    ck_assert_ptr_nonnull(model);
+    ck_assert_int_eq(eddy_collection_size(graph, EDDY_TRAINABLE_VARIABLES), 2);
+    ck_assert_int_eq(eddy_collection_size(graph, EDDY_GLOBAL_VARIABLES), 4);
+    ck_assert_str_eq(eddy_name_of(eddy_onnx_value(model, "variance")), "variance");
+    eddy_session *s = eddy_session_new(graph);
+    runs(s, eddy_initializer(graph));
+    eddy_array *y = eddy_fetch(s, eddy_onnx_output(model, "y"),
+                               EDDY_FEED({ eddy_onnx_input(model, "x"),
+                                           EDDY_SHAPED(EDDY_FLOATS(1, 3), 1, 2) }));
+    ck_assert_msg(y != NULL, "%s", eddy_session_message(s));
+    ck_assert_double_eq_tol(eddy_array_get(y, 0), 9, 1e-3);
+    ck_assert_double_eq_tol(eddy_array_get(y, 1), 12, 1e-3);
+    eddy_array_free(y);
+    eddy_session_free(s);
+    eddy_onnx_free(model);
+    eddy_graph_free(graph);
+    message_free(&m);
+}
+END_TEST
+
 START_TEST(constants_and_names)
 {
     eddy_graph      *g = eddy_graph_new();
@@ -437,6 +486,7 @@ Suite *onnx_suite(void)
     TCase *t = tcase_create("models");
     tcase_set_timeout(t, 60);
     tcase_add_test(t, trains);
+    tcase_add_test(t, weights_in_nodes);
     tcase_add_test(t, constants_and_names);
     tcase_add_test(t, computed_shapes);
     tcase_add_test(t, bindings);

@@ -44,6 +44,8 @@ static bool batch_norm(onnx_build *b)
                  keep = eddy__onnx_float(b, "momentum", 0.9);
     const int    rank = eddy__onnx_rank(b, 0);
     const bool   training = trains(b);
+    for (int i = 3; i < 5; i++)
+        if (eddy__onnx_value_in(b, i)) eddy__onnx_value_in(b, i)->statistic = true;
     const eddy_tensor mean = eddy__onnx_in(b, 3), variance = eddy__onnx_in(b, 4);
     if (rank < 2)
         return eddy__onnx_missing(b, "the rank of the input must be known and at least 2");

@@ -14,9 +14,12 @@ static bool identity(onnx_build *b)
 
 /* ---------------------------------------------------------------- constants -- */
 
+/* Some programs write all weights as nodes of the main graph. Single numbers belong to formulas. */
 static bool constant_tensor(onnx_build *b, onnx_value *v)
 {
-    if (v) v->weight = NULL;
+    const bool weight = v && v->array && eddy_array_count(v->array) > 1 &&
+                        b->scope == b->reader->main;
+    if (v) v->weight = weight ? b->node->outputs[0] : NULL;
     return eddy__onnx_put_value(b, 0, v);
 }
 
