@@ -312,14 +312,14 @@ sanitized: $(EXAMPLES) tests
 valgrind: ## run the tests under valgrind, except slow cases
 	@sh scripts/setup.sh valgrind
 	@$(MAKE) --no-print-directory BUILD=build/valgrind OPT=-O1 tests
-	@CK_FORK=no CK_EXCLUDE_TAGS=slow OPENBLAS_CORETYPE=Haswell OPENBLAS_NUM_THREADS=1 \
+	@CK_FORK=no CK_EXCLUDE_TAGS='slow many' OPENBLAS_CORETYPE=Haswell OPENBLAS_NUM_THREADS=1 \
 	    UNDER='valgrind -q --leak-check=full --error-exitcode=1' \
 	    $(MAKE) --no-print-directory BUILD=build/valgrind run-tests
 
 tsan: ## run the tests with ThreadSanitizer, except slow cases
 	@sh scripts/setup.sh check
 	@$(MAKE) --no-print-directory BUILD=build/tsan OPT=-O1 CFLAGS='-g -fsanitize=thread' tests
-	@CK_FORK=no CK_EXCLUDE_TAGS=slow OPENBLAS_NUM_THREADS=1 UNDER='setarch -R' \
+	@CK_FORK=no CK_EXCLUDE_TAGS='slow many' OPENBLAS_NUM_THREADS=1 UNDER='setarch -R' \
 	    TSAN_OPTIONS=allocator_may_return_null=1 \
 	    $(MAKE) --no-print-directory BUILD=build/tsan run-tests
 

@@ -48,7 +48,7 @@ Suite *onnx_nodes_suite(void)
     TCase *values = tcase_create("values"), *gradients = tcase_create("gradients");
     tcase_set_timeout(values, 600);
     tcase_set_timeout(gradients, 1200);
-    tcase_set_tags(values, "slow");
+    tcase_set_tags(values, "many");
     tcase_set_tags(gradients, "slow");
     tcase_add_test(values, nodes);
     tcase_add_test(values, converted);
