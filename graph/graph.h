@@ -64,7 +64,9 @@ EDDY_API const char *eddy_version(void);
     X(CLOSED,            "object is closed")      /* [RuntimeError]             */ \
     X(CHECK_FAILED,      "a check in the graph failed") /* [InvalidArgument]    */ \
     X(UNIMPLEMENTED,     "not implemented for this input") /* [Unimplemented]   */ \
-    X(INTERNAL,          "a defect of the library")
+    X(INTERNAL,          "a defect of the library")                             \
+    X(CANCELLED,         "the run was cancelled") /* [Cancelled]                */ \
+    X(TIMED_OUT,         "the run took too long") /* [DeadlineExceeded]         */
 
 #define EDDY_STATUS_ENUM(name, text) EDDY_##name,
 typedef enum eddy_status { EDDY_STATUS_LIST(EDDY_STATUS_ENUM) } eddy_status;

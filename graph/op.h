@@ -177,6 +177,7 @@ typedef struct eddy_kernel {
     int                 threads;     /* maximum workers of eddy_parallel; set before prepare */
     bool                deterministic;   /* the same bits whatever `threads` is */
     void               *impl;
+    const struct eddy_stop *stop;   /* of the library: when to end early (graph/base/stop.h) */
 } eddy_kernel;
 
 /* Allocates k->state, which is freed with the plan; NULL if out of memory. Only in prepare. */

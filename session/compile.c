@@ -159,6 +159,7 @@ static eddy_plan *make_plan(compile *c, int n_feeds, const plan_feed *feeds, edd
     p->embedded = owned != NULL;
     p->owned = owned;
     p->open_memory = c->open_memory ? c->open_memory : &p->own_memory;
+    p->stop = c->stop ? c->stop : &p->own_stop;
     c->info = eddy__stage_alloc(c, (size_t)c->size + 1, sizeof *c->info);
     const bool ok = c->info && copy_key(c, n_feeds, feeds, fetches) && run_stages(c);
     eddy__arena_free(&c->scratch);
@@ -180,7 +181,7 @@ static eddy_plan *compile_body(compile *outer, eddy_graph *body, int n_feeds,
                   .compile_body = compile_body,
                   .constants = outer->body_constants, .quiet = outer->quiet || outer->quiet_body,
                   .in_loop = outer->in_loop || outer->body_in_loop,
-                  .open_memory = outer->plan->open_memory };
+                  .open_memory = outer->plan->open_memory, .stop = outer->plan->stop };
     eddy_plan *p = make_plan(&c, n_feeds, feeds, fetches, owned);
     outer->body_missing_size = c.missing_size;
     outer->body_varies = c.varies;

@@ -211,7 +211,7 @@ static stages *new_stages(eddy_session *s, eddy_feeds feeds, eddy_list fetches, 
         return NULL;
     }
     t->arena.allocator = &s->allocator;
-    eddy__node_run_begin(&w.scratch, s, false, error);
+    eddy__node_run_begin(&w.scratch, s, false, (eddy_stop){ 0 }, error);
     const bool ok = plan_stages(&w, &scratch, t, fetches, error);
     eddy__arena_free(&scratch);
     if (ok) return t;

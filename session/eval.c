@@ -292,6 +292,8 @@ static bool compute_outputs(evaluation *l, const eddy_node *node, eddy_buffer *b
                                        eddy__draws_of(l->session, node->id, l->cache->taken),
                                        l->error))
         return false;
+    /* The kernel may have left its result unfinished. */
+    if (eddy__must_stop(l->session, l->plan.stop, "", l->error)) return false;
     if (!from) count_kept(l, node, out);
     return true;
 }
@@ -301,7 +303,8 @@ static bool eval_body(evaluation *l, const eddy_node *node, const eddy_buffer *b
     const size_t n = eddy__eval_slots(node);
     const size_t m = (size_t)node->n_inputs + 1;
     eval_call    call = { .session = l->session, .arena = &l->plan.arena, .node = node, .in = b,
-                          .out = out, .taken = l->cache->taken, .error = l->error };
+                          .out = out, .taken = l->cache->taken, .stop = l->plan.own_stop,
+                          .error = l->error };
     call.rows = eddy__arena_alloc(&l->plan.arena, m * sizeof *call.rows);
     call.arrays = eddy__arena_alloc(&l->plan.arena, m * sizeof *call.arrays);
     call.out_rows = eddy__allocate_zeroed(&l->session->allocator, n, sizeof *call.out_rows);
@@ -415,6 +418,8 @@ static eddy_array *evaluate(eddy_session *s, eddy_tensor t, eddy_error *error)
     evaluation l = { .session = s, .cache = s->eval_cache, .error = error,
                .plan = { .session = s, .allocator = &s->allocator,
                          .arena = { .allocator = &s->allocator } } };
+    l.plan.own_stop = eddy__stop_begin(s);
+    l.plan.stop = &l.plan.own_stop;
     eddy_array *a = eddy__eval_value(l.cache, t);
     if (a) return a;
     eddy_running here;

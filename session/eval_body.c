@@ -58,6 +58,7 @@ static bool run_plan(const eval_call *c, plan_call *call, bool *alone)
     eddy_plan *p = compile_call(c->session, c->node, call, alone, c->error);
     if (!p) return false;
     run_snapshot      snapshot = { .taken = c->taken };
+    p->own_stop = c->stop;
     const eddy_status status = eddy__plan_run_locked(p, call->arrays, c->out, &snapshot);
     if (status != EDDY_OK) *c->error = p->error;
     eddy__plan_free(p);
@@ -116,7 +117,7 @@ static bool run_alone(const eval_call *c)
         in[i].array = input_array(c, i);
         ok = in[i].array || no_memory(c);
     }
-    eddy__node_run_begin(&r, c->session, false, c->error);
+    eddy__node_run_begin(&r, c->session, false, c->stop, c->error);
     const body_call call = { node, wanted, out };
     const uint64_t  draw = eddy__draws_of(c->session, node->id, c->taken);
     if (ok && (node->op->flags & EDDY_OP_BODY))

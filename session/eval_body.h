@@ -15,6 +15,7 @@ typedef struct eval_call {
     eddy_array       **out;         /* by output: gets a new array, unless it is rows */
     row_list         **out_rows;    /* by output */
     uint64_t          *taken;       /* see eddy__draws_take */
+    eddy_stop          stop;
     eddy_error        *error;
 } eval_call;
 

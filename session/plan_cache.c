@@ -234,11 +234,10 @@ eddy_plan *eddy__take_plan(eddy_session *s, const plan_request *r, eddy_tensor *
 {
     eddy_callable *c = r->callable;
     *missing = EDDY_NO_TENSOR;
-    pthread_mutex_lock(&s->lock);
+    if (!eddy__lock_session(s, r->stop, e)) return NULL;
     eddy_plan *p = find(s, r, key_of(s, r));
     if (p) unlist(s, p);
-    else {
-        pthread_rwlock_wrlock(&s->state_lock);
+    else if (eddy__lock_state(s, true, r->stop, e)) {
         p = compile_for(s, r, missing, e);
         pthread_rwlock_unlock(&s->state_lock);
         if (p) {

@@ -20,6 +20,7 @@ typedef struct plan_request {
     eddy_list      fetches;
     eddy_list      sizes;       /* tensors whose elements decide shapes; some of them are fed */
     eddy_callable *callable;    /* remembers the plan; NULL: none */
+    const eddy_stop *stop;      /* of the run */
     bool           stage;       /* the plan is for a stage of a run, so no callable keeps it */
 } plan_request;
 

@@ -363,9 +363,9 @@ static bool take_results(loop_run *l)
 static bool iterate(loop_run *l, uint64_t step, bool *on)
 {
     l->row = l->a->reverse ? l->n - 1 - l->i : l->i;
-    if (atomic_load_explicit(&l->r->session->closed, memory_order_relaxed))
-        return fail(l->r, l->node, l->in, EDDY_CLOSED,
-                    "the session was closed during the run [iteration %lld of '%.200s']",
+    eddy_error e = { 0 };
+    if (eddy__must_stop(l->r->session, l->r->plan.stop, "", &e))
+        return fail(l->r, l->node, l->in, e.status, "%s [iteration %lld of '%.200s']", e.message,
                     (long long)l->i, l->node->name);
     if (!goes_on(l, step, on)) return false;
     if (!*on) return true;

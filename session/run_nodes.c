@@ -28,13 +28,16 @@ static void release_limited(void *context, void *p, size_t size)
     m->from->release(m->from->context, p, size);
 }
 
-void eddy__node_run_begin(node_run *r, eddy_session *s, bool limited, eddy_error *error)
+void eddy__node_run_begin(node_run *r, eddy_session *s, bool limited, eddy_stop stop,
+                          eddy_error *error)
 {
     *r = (node_run){ .session = s, .allocator = s->allocator, .error = error,
                      .memory = { .from = &s->allocator, .limit = s->options.max_bytes } };
     if (limited)
         r->allocator = (eddy_allocator){ allocate_limited, release_limited, &r->memory };
     r->plan.session = s;
+    r->plan.own_stop = stop;
+    r->plan.stop = &r->plan.own_stop;
     r->plan.allocator = &r->allocator;
     r->plan.arena.allocator = &s->allocator;
 }
@@ -395,6 +398,7 @@ bool eddy__nodes_run(node_list *l, node_run *r, uint64_t step)
         if (!l->needs[id] || is_given(node)) continue;
         const bool body = has_body(node);
         if (body && l->leader[id] != id) continue;
+        if (eddy__must_stop(r->session, r->plan.stop, "", r->error)) return false;
         ok = body ? run_bodies(l, r, node, step) : run_node_timed(l, r, node, step);
         for (int i = 0; ok && i < node->n_inputs; i++)
             if (need_of(l, node, i) == NODE_VALUE) done_with(l, node->inputs[i]);

@@ -29,7 +29,8 @@ typedef struct node_run {
 } node_run;
 
 /* For a run whose values do not outlive it, which keeps the session's limit; or for others. */
-void eddy__node_run_begin(node_run *r, eddy_session *s, bool limited, eddy_error *error);
+void eddy__node_run_begin(node_run *r, eddy_session *s, bool limited, eddy_stop stop,
+                          eddy_error *error);
 void eddy__node_run_end(node_run *r);
 /* Out of memory for `what`: or over the limit. Returns false. */
 bool eddy__node_run_full(const node_run *r, const char *what);

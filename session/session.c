@@ -33,6 +33,16 @@ static bool make_locks(eddy_session *s)
     return false;
 }
 
+/* About 31 years; the number of nanoseconds is then below 2^60. */
+static const double MOST_SECONDS = 1e9;
+
+/* 0 means no timeout, so a positive number is at least 1. */
+static int64_t nanoseconds_of(double seconds)
+{
+    const int64_t n = (int64_t)(seconds * 1e9 + 0.5);
+    return seconds > 0 && n == 0 ? 1 : n;
+}
+
 eddy_session *eddy_session_new_with(const eddy_session_args *given)
 {
     eddy_session_args args = EDDY_TAKE(eddy_session_args, given);
@@ -49,6 +59,9 @@ eddy_session *eddy_session_new_with(const eddy_session_args *given)
         s->began_nanoseconds = eddy__nanoseconds();
     }
     atomic_init(&s->closed, false);
+    atomic_init(&s->stop_requests, 0);
+    const bool usable = args.timeout >= 0 && args.timeout <= MOST_SECONDS;
+    atomic_init(&s->timeout, usable ? nanoseconds_of(args.timeout) : 0);
     if (!make_locks(s)) {
         eddy__release(a, s, sizeof *s);
         return NULL;
@@ -65,7 +78,27 @@ eddy_session *eddy_session_new_with(const eddy_session_args *given)
 
 void eddy_session_close(eddy_session *s)
 {
-    if (eddy__live(s, EDDY_LIVE_SESSION)) atomic_store(&s->closed, true);
+    if (!eddy__live(s, EDDY_LIVE_SESSION)) return;
+    atomic_store(&s->closed, true);
+    atomic_fetch_add(&s->stop_requests, 1);
+}
+
+void eddy_session_cancel(eddy_session *s)
+{
+    if (s) atomic_fetch_add(&s->stop_requests, 1);
+}
+
+eddy_status eddy_session_set_timeout(eddy_session *s, double seconds)
+{
+    eddy_error e = { 0 };
+    if (!eddy__live(s, EDDY_LIVE_SESSION)) return EDDY_INVALID_ARGUMENT;
+    if (seconds >= 0 && seconds <= MOST_SECONDS)
+        return atomic_store(&s->timeout, nanoseconds_of(seconds)), EDDY_OK;
+    eddy__error_set(&e, EDDY_INVALID_ARGUMENT,
+                    "session_set_timeout: %g seconds; expected 0, for none, to %g", seconds,
+                    MOST_SECONDS);
+    eddy__session_note(s, &e);
+    return e.status;
 }
 
 static void free_callable(eddy_callable *c)
@@ -126,6 +159,10 @@ bool eddy__session_check(const eddy_session *s, eddy_error *e)
         return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
                                "session_new: threads is %d; expected 1 to %d", s->options.threads,
                                (int)EDDY_MOST_THREADS);
+    if (!(s->options.timeout >= 0 && s->options.timeout <= MOST_SECONDS))
+        return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
+                               "session_new: timeout is %g seconds; expected 0, for none, to %g",
+                               s->options.timeout, MOST_SECONDS);
     if (!eddy__instructions_are_known())
         return eddy__error_set(
             e, EDDY_INVALID_ARGUMENT,
@@ -240,6 +277,8 @@ typedef struct run_request {
     eddy_array   **out;
     eddy_callable *callable;     /* the callable that runs; NULL: none */
     eddy_list      sizes;        /* tensors whose elements decide shapes */
+    eddy_stop      stop;
+    bool           prepares;     /* compiles only */
     eddy_tensor   *missing;      /* if a plan cannot be compiled: see eddy__take_plan */
     eddy_error    *error;
 } run_request;
@@ -256,12 +295,13 @@ static bool run_plan(const run_request *r, run_snapshot *snapshot)
     if (!values) return eddy__error_set(r->error, EDDY_NO_MEMORY, "out of memory (feeds: %d)", n);
     for (int i = 0; i < n; i++) values[i] = r->feeds.at[i].value;
     const plan_request request = { .feeds = r->feeds, .fetches = r->fetches, .sizes = r->sizes,
-                                   .callable = r->callable, .stage = snapshot != NULL };
+                                   .callable = r->callable, .stop = &r->stop,
+                                   .stage = snapshot != NULL };
     for (bool again = true; again;) {
         eddy_plan *p = eddy__take_plan(s, &request, r->missing, r->error);
-        if (p) eddy__plan_run(p, values, r->out, snapshot, r->error);
-        again = p && p->stale;
-        if (p ? p->conflict : has_conflict(s, snapshot)) {
+        if (p && !r->prepares) eddy__plan_run(p, values, r->out, snapshot, r->stop, r->error);
+        again = p && p->stale && !r->prepares;
+        if (p ? snapshot && p->conflict : has_conflict(s, snapshot)) {
             /* Even without a plan: results of earlier stages may not match the variables. */
             snapshot->conflict = true;
             *r->error = (eddy_error){ 0 };
@@ -299,6 +339,7 @@ static bool run_planned(stages_run *a, int i, run_snapshot *snapshot)
     const int     from = i > 0 ? t->end[i - 1] : 0, n = t->planned[i] - from;
     run_request   r = { .session = a->whole->session, .error = a->whole->error, .out = a->arrays,
                         .sizes = a->whole->sizes, .missing = a->whole->missing,
+                        .stop = a->whole->stop,
                         .feeds = { a->n_feeds, a->feeds }, .fetches = { n, t->cut + from } };
     if (n == 0) return true;
     if (!run_plan(&r, snapshot)) return false;
@@ -351,7 +392,7 @@ static bool run_stages(const run_request *r, const stages *t, uint64_t *taken)
     node_run              nodes;
     stages_run a = { .whole = r, .t = t, .taken = taken, .nodes = &nodes };
     bool       ok = make_stage_room(&a, in, n), again = true;
-    eddy__node_run_begin(&nodes, r->session, true, r->error);
+    eddy__node_run_begin(&nodes, r->session, true, r->stop, r->error);
     for (int i = 0; ok && i < r->feeds.count; i++) a.feeds[i] = r->feeds.at[i];
     while (ok && again) ok = try_stages(&a, &again);
     for (int k = 0; a.made && k < t->n_cut; k++) eddy__value_free(&a.made[k]);
@@ -375,12 +416,13 @@ static bool make_draw_room(eddy_session *s, uint64_t **taken, int32_t *n, eddy_e
 /* A run, of the callable if there is one. It begins again with one more stage as long as a plan
  * cannot be compiled without the elements of a tensor; nothing has changed a variable by then. */
 static eddy_status run(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_array **out,
-                       eddy_callable *c)
+                       eddy_callable *c, bool prepares)
 {
     eddy_error  e = { 0 };
     eddy_tensor missing = EDDY_NO_TENSOR;
     run_request r = { .session = s, .feeds = feeds, .fetches = fetches, .out = out,
-                      .callable = c, .missing = &missing, .error = &e };
+                      .callable = c, .missing = &missing, .stop = eddy__stop_begin(s),
+                      .prepares = prepares, .error = &e };
     stages     *t;
     uint64_t   *taken = NULL;
     int32_t     n_taken = 0;
@@ -389,7 +431,13 @@ static eddy_status run(eddy_session *s, eddy_feeds feeds, eddy_list fetches, edd
         return record(s, &e);
     do {
         if (t) r.sizes = (eddy_list){ t->n_sizes, t->sizes };
-        if (t && t->n > 0 && make_draw_room(s, &taken, &n_taken, &e)) run_stages(&r, t, taken);
+        if (t && t->n > 0 && prepares) {
+            missing = EDDY_NO_TENSOR;
+            e = (eddy_error){ 0 };
+            eddy__error_set(&e, EDDY_UNIMPLEMENTED, "prepare: shapes depend on values that only a "
+                            "run computes, such as '%.200s'", eddy_name_of(t->cut[0]));
+        } else if (t && t->n > 0 && make_draw_room(s, &taken, &n_taken, &e))
+            run_stages(&r, t, taken);
         else if (!t || t->n == 0) run_plan(&r, NULL);
     } while (missing.node > 0 && e.status != EDDY_NOT_FED &&
              eddy__stages_add_size(s, feeds, fetches, &t, missing, &e));
@@ -400,7 +448,14 @@ static eddy_status run(eddy_session *s, eddy_feeds feeds, eddy_list fetches, edd
 
 eddy_status eddy_run(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_array **out)
 {
-    return eddy__session_enter(s) ? run(s, feeds, fetches, out, NULL) : EDDY_INVALID_ARGUMENT;
+    return eddy__session_enter(s) ? run(s, feeds, fetches, out, NULL, false)
+                                  : EDDY_INVALID_ARGUMENT;
+}
+
+eddy_status eddy_prepare(eddy_session *s, eddy_feeds feeds, eddy_list fetches)
+{
+    return eddy__session_enter(s) ? run(s, feeds, fetches, NULL, NULL, true)
+                                  : EDDY_INVALID_ARGUMENT;
 }
 
 /* ------------------------------------------------------------- callables -- */
@@ -455,11 +510,12 @@ eddy_status eddy_callable_run(eddy_callable *c, const eddy_array *const *feeds, 
     eddy_feed few[FEW], *at = few;
     if (!eddy__live(c, EDDY_LIVE_CALLABLE) || !eddy__session_enter(c->session))
         return EDDY_INVALID_ARGUMENT;
+    const eddy_stop stop = eddy__stop_begin(c->session);
     eddy_plan *p = is_open(c->session) ? eddy__take_again(c, feeds) : NULL;
     if (p) {
         eddy_error e;
         e.status = EDDY_OK;
-        eddy__plan_run(p, feeds, out, NULL, &e);
+        eddy__plan_run(p, feeds, out, NULL, stop, &e);
         const bool stale = p->stale;
         eddy__give_plan(p);
         if (!stale) return e.status == EDDY_OK ? EDDY_OK : record(c->session, &e);
@@ -474,7 +530,7 @@ eddy_status eddy_callable_run(eddy_callable *c, const eddy_array *const *feeds, 
     for (int i = 0; i < c->n_feeds; i++)
         at[i] = (eddy_feed){ c->feeds[i].tensor, feeds ? feeds[i] : NULL };
     eddy_status status = run(c->session, (eddy_feeds){ c->n_feeds, at },
-                             (eddy_list){ c->n_fetches, c->fetches }, out, c);
+                             (eddy_list){ c->n_fetches, c->fetches }, out, c, false);
     if (at != few) eddy__release(&c->session->allocator, at, bytes);
     return status;
 }

@@ -53,6 +53,8 @@ typedef struct eddy_session_args {
     bool        deterministic;    /* the same bits for any number of threads; else the same from
                                    * run to run for the same number */
     bool        profile;          /* time each instruction: eddy_session_profile */
+    double      timeout;          /* seconds after which a run ends with EDDY_TIMED_OUT; 0: none. See
+                                   * eddy_session_cancel */
 } eddy_session_args;
 
 /* A session on a graph; the graph may continue to grow. If the graph has an error, every run of
@@ -69,10 +71,25 @@ typedef struct eddy_session_args {
  * run to end restores the previous number, unless another one was set in the meantime. */
 EDDY_API eddy_session *eddy_session_new_with(const eddy_session_args *given);
 #define eddy_session_new(...) eddy_session_new_with(EDDY_ARGS(eddy_session_args, __VA_ARGS__))
-/* Closes the session but keeps the handle valid: runs return EDDY_CLOSED. A run in progress, in any
- * thread, ends before its next operation or iteration; the values that it has assigned by then
- * stay. Closing twice is allowed. */
+/* Closes the session but keeps the handle valid: new runs return EDDY_CLOSED. Runs in progress are
+ * cancelled. Closing twice is allowed. */
 EDDY_API void          eddy_session_close(eddy_session *s);
+/* Cancels the runs in progress, in any thread: they return EDDY_CANCELLED. Runs that begin
+ * afterwards are not affected. May be called from a signal handler, and while another thread runs s;
+ * s must be NULL or valid.
+ *
+ * A run notices it before its next operation or iteration, and within products, convolutions,
+ * elementwise operations, reductions, sorting, pooling and attention after some milliseconds. Calls
+ * of BLAS (float64 and complex products), LAPACK and FFTW, and operations of the caller, run to
+ * their end. Each update of a variable happens as a whole or not at all, so after a cancelled run
+ * some variables may have their new values and others not. Evaluations (eddy_eval) end likewise.
+ * Compiling is not interrupted: eddy_prepare does it before. tf.Session.close,
+ * tf.RunOptions(timeout_in_ms). */
+EDDY_API void          eddy_session_cancel(eddy_session *s);
+/* The timeout of runs that begin from now on, as the option `timeout`: from the call of eddy_run on,
+ * with waits for other runs. 0: none. EDDY_INVALID_ARGUMENT for a negative number, NaN, or more
+ * than 1e9. */
+EDDY_API eddy_status   eddy_session_set_timeout(eddy_session *s, double seconds);
 /* Frees the session and its callables. No other thread may be using s, its callables or its
  * arrays from eddy_eval. */
 EDDY_API void          eddy_session_free(eddy_session *s);
@@ -133,6 +150,11 @@ inline eddy_feeds eddy_feeds_of_(std::initializer_list<eddy_feed> at)
  * only the message: any other call is EDDY_INVALID_ARGUMENT. */
 EDDY_API eddy_status eddy_run(eddy_session *s, eddy_feeds feeds, eddy_list fetches,
                               eddy_array **out);
+/* Compiles what eddy_run would for feeds of these shapes, so that the first run takes no longer
+ * than others. Of the values, only integers that decide shapes matter. Runs nothing; variables need
+ * no values. Errors: those of eddy_run, as far as they are found without running;
+ * EDDY_UNIMPLEMENTED if only a run computes the values that decide shapes. */
+EDDY_API eddy_status eddy_prepare(eddy_session *s, eddy_feeds feeds, eddy_list fetches);
 
 typedef struct eddy_fetch_args {
     size_t        size_ EDDY_DEFAULT(sizeof(eddy_fetch_args));

@@ -15,6 +15,7 @@
  * has saved it (see `balance`). */
 #define _GNU_SOURCE
 #include "graph/base/thread_pool.h"
+#include "graph/base/stop.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -386,4 +387,44 @@ void eddy_parallel(const eddy_kernel *k, int64_t n, int64_t grain, eddy_parallel
 void eddy__side_by_side(const eddy_kernel *k, int64_t n, eddy_parallel_fn body, void *arg)
 {
     parallel(k, n, 1, body, arg, true);
+}
+
+/* ------------------------------------------------------------ until stopped -- */
+
+/* Between two looks at the stop. */
+enum { LOOK = 2000 * MICROSECOND };
+
+typedef struct shifted {
+    eddy_parallel_fn body;
+    void            *arg;
+    int64_t          by;
+} shifted;
+
+static void run_shifted(void *arg, int64_t from, int64_t to, int who)
+{
+    const shifted *s = arg;
+    s->body(s->arg, from + s->by, to + s->by, who);
+}
+
+/* In rounds of whole grains, whose number follows from the time that the last round took. A grain
+ * of one item may take any time. */
+void eddy__parallel_or_stop(const eddy_kernel *k, int64_t n, int64_t grain, eddy_parallel_fn body,
+                            void *arg)
+{
+    const int64_t least = (grain > 0 ? grain : 1) * (k->threads > 1 ? k->threads : 1);
+    int64_t       round = grain > 1 ? 32 * least : least;
+    shifted       s = { body, arg, 0 };
+    if (eddy__stopped(k->stop)) return;
+    if (!k->stop || n <= round) {
+        eddy_parallel(k, n, grain, body, arg);
+        return;
+    }
+    while (s.by < n && !eddy__stopped(k->stop)) {
+        const int64_t start = ticks(), rest = n - s.by;
+        eddy_parallel(k, rest < round ? rest : round, grain, run_shifted, &s);
+        s.by += round;
+        const int64_t took = ticks() - start;
+        if (took < LOOK / 4) round = round > n / 2 ? n : 2 * round;
+        else if (took > LOOK) round = round > 2 * least ? round / 2 / least * least : least;
+    }
 }

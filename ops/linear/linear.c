@@ -1,4 +1,5 @@
 /* linear.c -- matrix_transpose, adjoint, and helpers shared by the operations of linear algebra. */
+#include "graph/base/thread_pool.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/linear/linear.h"
@@ -226,7 +227,7 @@ int64_t eddy__each_matrix(const eddy_kernel *k, int64_t count, double flops, edd
     matrix_loop   l = { .k = k, .fn = fn, .each = k->scratch_size / workers };
     atomic_init(&l.failed, count);
     if (count == 1) matrix_piece(&l, 0, 1, 0);
-    else if (count > 0) eddy_parallel(k, count, grain, matrix_piece, &l);
+    else if (count > 0) eddy__parallel_or_stop(k, count, grain, matrix_piece, &l);
     const int64_t first = atomic_load(&l.failed);
     return first < count ? first : -1;
 }

@@ -5,6 +5,7 @@
  * gradient is an operation, a smooth function of all its inputs, which include y and those
  * logarithms, so that its own rule does not depend on how they were computed; that rule is composed
  * of ordinary operations. */
+#include "graph/base/thread_pool.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "ops/kernels/sequences/attention_head.h"
@@ -182,7 +183,7 @@ static eddy_status attention_kernel(eddy_kernel *k)
     heads h = heads_of(k);
     const eddy_shape q = k->in[0]->type.shape;
     const int64_t n = eddy__shape_product(q, 0, q.rank - 2);
-    eddy_parallel(k, n, eddy__attention_grain(&h.first), run_heads, &h);
+    eddy__parallel_or_stop(k, n, eddy__attention_grain(&h.first), run_heads, &h);
     return EDDY_OK;
 }
 

@@ -1,5 +1,6 @@
 /* norm_formulas.c -- code shared by layer and batch normalization: their types, and their
  * formulas composed of ordinary operations, for gradients of gradients and for batching. */
+#include "graph/base/thread_pool.h"
 #include "ops/nets/normalization.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
@@ -291,5 +292,5 @@ static void run_piece(void *arg, int64_t from, int64_t to, int worker)
 void eddy__norm_run(const eddy_kernel *k, const eddy_norm_work *w, int64_t n, int64_t grain)
 {
     eddy_norm_work run = *w;
-    eddy_parallel(k, n, grain > 0 ? grain : 1, run_piece, &run);
+    eddy__parallel_or_stop(k, n, grain > 0 ? grain : 1, run_piece, &run);
 }

@@ -4,6 +4,7 @@
  * It is an operation of its own, not an attribute of scaled dot-product attention: it has one
  * input instead of three, and its gradient is one tensor in the layout that the gradient of the
  * projection needs. The kernel of a head accepts rows at any stride, so nothing is transposed. */
+#include "graph/base/thread_pool.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "ops/nets/attention_gradient.h"
@@ -99,7 +100,7 @@ static eddy_status packed_kernel(eddy_kernel *k)
 {
     heads h = heads_of(k);
     const int64_t n = k->in[0]->type.shape.dim[0] * h.count;
-    eddy_parallel(k, n, eddy__attention_grain(&h.first), run_heads, &h);
+    eddy__parallel_or_stop(k, n, eddy__attention_grain(&h.first), run_heads, &h);
     return EDDY_OK;
 }
 

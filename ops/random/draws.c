@@ -1,5 +1,6 @@
 /* draws.c -- random samples with broadcast parameters: one kernel that draws a sample for each
  * element of its operands; see random.h. */
+#include "graph/base/thread_pool.h"
 #include "ops/random/random.h"
 #include "graph/base/dtype.h"
 #include "ops/kernels/arrays/index_checks.h"
@@ -96,7 +97,7 @@ static void draw_tiles(void *arg, int64_t from, int64_t to, int worker)
 void eddy__draw_all(const eddy_kernel *k, const eddy_draw *how, int64_t seed)
 {
     drawing g = { k, how, eddy__stream_for(k, how->count, seed, how->distribution) };
-    eddy_parallel(k, (k->out[0]->count + TILE - 1) / TILE, 4, draw_tiles, &g);
+    eddy__parallel_or_stop(k, (k->out[0]->count + TILE - 1) / TILE, 4, draw_tiles, &g);
 }
 
 bool eddy__infer_draw(eddy_infer *c)

@@ -4,6 +4,7 @@
  * number of earlier runs of the session that executed the operation, and i
  * (ops/kernels/random/philox.h). So values repeat in a new session, differ from run to run, and do
  * not depend on threads or on other computations. */
+#include "graph/base/thread_pool.h"
 #include "graph/op.h"
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
@@ -118,7 +119,7 @@ static int64_t piece_at(const filling *f, int64_t from, int64_t to, int64_t *cou
 
 static void fill(const eddy_kernel *k, filling *f, eddy_parallel_fn body)
 {
-    eddy_parallel(k, (f->y->count + PIECE - 1) / PIECE, 4, body, f);
+    eddy__parallel_or_stop(k, (f->y->count + PIECE - 1) / PIECE, 4, body, f);
 }
 
 static void fill_uniform(void *arg, int64_t from, int64_t to, int worker)

@@ -1,6 +1,7 @@
 /* argmax.c -- argmax and argmin: the index of the largest or smallest element along an axis.
  *
  * Two passes, both of which vectorize: the extreme value of each lane, then its first index. */
+#include "graph/base/thread_pool.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
@@ -115,7 +116,7 @@ static eddy_status find(eddy_kernel *k)
                  EDDY_BEST_FOR_TYPE(first, FOR_NUMBERS, d),
                  eddy__lanes_of(t.shape, a->axis) };
     const eddy_lanes l = s.lanes;
-    eddy_parallel(k, l.outer, WORK / (l.n * l.inner + 1) + 1, find_some, &s);
+    eddy__parallel_or_stop(k, l.outer, WORK / (l.n * l.inner + 1) + 1, find_some, &s);
     return EDDY_OK;
 }
 

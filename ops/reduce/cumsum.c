@@ -4,6 +4,7 @@
  * A kernel processes a tile of neighboring lanes at a time, with one accumulator for each, so
  * that its inner loop runs over consecutive elements for any axis. float32 is accumulated in
  * float64, complex64 in complex128, integers in 64 bits. */
+#include "graph/base/thread_pool.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
@@ -312,7 +313,7 @@ static eddy_status shift_kernel(eddy_kernel *k)
     shifting      s = { k->in[0]->data, k->out[0]->data, (size_t)l.n * row, (size_t)gone * row,
                         a->shift > 0 };
     if (s.block > 0)
-        eddy_parallel(k, l.outer, (int64_t)(BYTES / s.block) + 1, shift_blocks, &s);
+        eddy__parallel_or_stop(k, l.outer, (int64_t)(BYTES / s.block) + 1, shift_blocks, &s);
     return EDDY_OK;
 }
 

@@ -1,5 +1,6 @@
 /* cumulative_logsumexp.c -- cumulative log-sum-exp, maximum and minimum (cummax, cummin) along
  * an axis. */
+#include "graph/base/thread_pool.h"
 #include "ops/arrays/along_axis.h"
 #include "graph/call_options.h"
 #include "ops/arrays/arrays.h"
@@ -44,7 +45,7 @@ static eddy_status walk_all(const eddy_kernel *k,
     walk w = { k, l, (l.inner + TILE - 1) / TILE, run };
     if (k->out[0]->count == 0) return EDDY_OK;
     const int64_t width = l.inner < TILE ? l.inner : TILE;
-    eddy_parallel(k, l.outer * w.tiles, WORK / (l.n * width) + 1, walk_some, &w);
+    eddy__parallel_or_stop(k, l.outer * w.tiles, WORK / (l.n * width) + 1, walk_some, &w);
     return EDDY_OK;
 }
 

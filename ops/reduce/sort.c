@@ -1,4 +1,5 @@
 /* sort.c -- sort and argsort along an axis, n-th element, median and quantiles. */
+#include "graph/base/thread_pool.h"
 #include "ops/arrays/along_axis.h"
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
@@ -96,7 +97,8 @@ static eddy_status sort_kernel(eddy_kernel *k)
     sorting s = sorting_of(k);
     if (k->out[0]->count == 0) return EDDY_OK;
     const int64_t width = s.lanes.inner < WIDTH ? s.lanes.inner : WIDTH;
-    eddy_parallel(k, s.lanes.outer * s.groups, WORK / (s.lanes.n * width) + 1, sort_some, &s);
+    eddy__parallel_or_stop(k, s.lanes.outer * s.groups, WORK / (s.lanes.n * width) + 1, sort_some,
+                           &s);
     return EDDY_OK;
 }
 

@@ -1,4 +1,5 @@
 /* top_k.c -- top_k, the largest elements of each row, and in_top_k. */
+#include "graph/base/thread_pool.h"
 #include "ops/arrays/along_axis.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
@@ -75,7 +76,7 @@ static eddy_status top_k_kernel(eddy_kernel *k)
     enum { WORK = 1 << 13 };
     search s = search_of(k);
     if (k->out[0]->count == 0) return EDDY_OK;
-    eddy_parallel(k, k->out[0]->count / s.m, WORK / s.n + 1, search_some, &s);
+    eddy__parallel_or_stop(k, k->out[0]->count / s.m, WORK / s.n + 1, search_some, &s);
     return EDDY_OK;
 }
 

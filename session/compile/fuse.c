@@ -358,6 +358,7 @@ static bool make_instruction(builder *b, instruction *to, const instruction *las
     *to = *last;
     to->run = eddy__fused_kernel;
     to->kernel.state = f;
+    to->kernel.stop = f->updates ? NULL : b->plan->stop;
     const int64_t chunks = (f->count + f->chunk - 1) / f->chunk;
     if (to->kernel.threads > chunks) to->kernel.threads = (int)chunks;
     to->kernel.scratch_size = f->common_bytes + (size_t)to->kernel.threads * f->worker_bytes;

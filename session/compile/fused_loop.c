@@ -193,7 +193,9 @@ eddy_status eddy__fused_kernel(eddy_kernel *k)
     r.ready = f->updates ? ready_parts(f) : f->n_parts;
     for (int w = 0; w < k->threads; w++) r.failed[w] = f->n_parts;
     if (f->count <= f->chunk) run_chunks(&r, 0, 1, 0);
-    else eddy_parallel(k, (f->count + f->chunk - 1) / f->chunk, grain_of(f), run_chunks, &r);
+    else
+        eddy__parallel_or_stop(k, (f->count + f->chunk - 1) / f->chunk, grain_of(f), run_chunks,
+                               &r);
     int first = 0;
     for (int w = 1; w < k->threads; w++)
         if (r.failed[w] < r.failed[first]) first = w;

@@ -201,6 +201,7 @@ static bool make_parts(chains_builder *v)
         *to = v->c->plan->code[v->s->first + i];
         to->kernel.impl = &to->call;
         to->kernel.threads = 1;
+        to->kernel.stop = NULL;         /* small, and may be read by an update of the group */
         if (f) to->kernel.scratch_size = f->common_bytes + f->worker_bytes;
         if (!eddy__prepare(v->c, to)) return false;
     }

@@ -44,13 +44,21 @@ static void set_addresses(body_plan *b)
     }
 }
 
+/* The instruction before it may have been left unfinished. */
+static inline eddy_status execute_one(eddy_plan *p, instruction *i)
+{
+    if (eddy__stopped(p->stop) && eddy__must_stop(p->session, p->stop, "", &p->error))
+        return p->error.status;
+    return eddy__execute(i, &p->error);
+}
+
 static eddy_status execute_timed(eddy_plan *p)
 {
     const int64_t begun = eddy__ticks();
     int64_t       last = begun;
     eddy_status   s = EDDY_OK;
     for (int32_t i = 0; i < p->n_code && s == EDDY_OK; i++) {
-        s = eddy__execute(&p->code[i], &p->error);
+        s = execute_one(p, &p->code[i]);
         eddy__profile_count(p->profile, i, &last);
     }
     p->profile->ticks += last - begun;
@@ -67,7 +75,7 @@ static eddy_status execute(body_plan *b, uint64_t draw)
     p->error.status = EDDY_OK;
     if (p->profile) return execute_timed(p);
     for (instruction *i = p->code, *end = p->code + p->n_code; i < end && s == EDDY_OK; i++)
-        s = eddy__execute(i, &p->error);
+        s = execute_one(p, i);
     return s;
 }
 
@@ -231,10 +239,11 @@ static eddy_status begin_stacks(eddy_kernel *k, const eddy_loop_attrs *at, eddy_
 /* Before iteration i, after as many. */
 static eddy_status may_begin(eddy_kernel *k, eddy_program *p, int64_t i)
 {
-    if (atomic_load_explicit(&p->bodies[0].plan->session->closed, memory_order_relaxed))
-        return fail(k, p, EDDY_CLOSED,
-                    "the session was closed during the run [iteration %lld of '%.200s']",
-                    number_of(p, i), p->node->name);
+    const eddy_plan *body = p->bodies[0].plan;
+    eddy_error       e = { 0 };
+    if (eddy__stopped(body->stop) && eddy__must_stop(body->session, body->stop, "", &e))
+        return fail(k, p, e.status, "%s [iteration %lld of '%.200s']", e.message, number_of(p, i),
+                    p->node->name);
     if (!p->open || p->n_stacked == 0 || i < p->room) return EDDY_OK;
     p->rows = i;
     return eddy__stacks_reserve(k, p, i + 1, false);

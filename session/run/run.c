@@ -65,13 +65,17 @@ static eddy_status resize(eddy_plan *p, instruction *i)
     return EDDY_OK;
 }
 
-/* Another thread, or an operation of the run, may close the session. */
+static eddy_status stop_before(eddy_plan *p, instruction *i)
+{
+    eddy_error e = { 0 };
+    eddy__must_stop(p->session, p->stop, ", which ends before this operation", &e);
+    return eddy_kernel_fail(&i->kernel, e.status, "%s", e.message);
+}
+
+/* Another thread, or an operation of the run, may close the session or cancel the run. */
 static inline eddy_status execute_one(eddy_plan *p, instruction *i)
 {
-    if (atomic_load_explicit(&p->session->closed, memory_order_relaxed))
-        return eddy_kernel_fail(&i->kernel, EDDY_CLOSED,
-                                "the session was closed during the run, which ends before this "
-                                "operation");
+    if (eddy__stopped(p->stop)) return stop_before(p, i);
     const eddy_status s = i->resizes >= 0 ? resize(p, i) : EDDY_OK;
     return s == EDDY_OK ? eddy__execute(i, &p->error) : s;
 }
@@ -227,6 +231,9 @@ static eddy_status run_in_memory(eddy_plan *p, const eddy_array *const *feeds, e
     eddy__draws_begin(p, given ? given->taken : NULL);
     const int32_t  first = p->n_invariant > 0 && has_invariants(p) ? p->n_invariant : 0;
     eddy_status    status = execute(p, first);
+    /* The last instruction may have been left unfinished. */
+    if (status == EDDY_OK && eddy__must_stop(p->session, p->stop, ", at its end", &p->error))
+        status = p->error.status;
     p->invariants_computed = first > 0 || status == EDDY_OK;
     if (status == EDDY_OK && out && !collect(p, feeds, out)) return EDDY_NO_MEMORY;
     return status;
@@ -248,14 +255,18 @@ eddy_status eddy__plan_run_locked(eddy_plan *p, const eddy_array *const *feeds, 
 }
 
 eddy_status eddy__plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
-                           run_snapshot *snapshot, eddy_error *error)
+                           run_snapshot *snapshot, eddy_stop stop, eddy_error *error)
 {
     eddy_session *s = p->session;
-    if (p->writes) pthread_rwlock_wrlock(&s->state_lock);
-    else pthread_rwlock_rdlock(&s->state_lock);
+    p->own_stop = stop;
+    p->error = (eddy_error){ 0 };
+    p->stale = p->conflict = false;
+    if (!eddy__lock_state(s, p->writes, &stop, &p->error)) {
+        *error = p->error;
+        return error->status;
+    }
     eddy_running here;
     eddy__running_begin(&here, s);
-    p->error = (eddy_error){ 0 };
     p->conflict = snapshot && snapshot->begun && snapshot->changes != s->changes;
     if (snapshot && !snapshot->begun)
         *snapshot =

@@ -23,6 +23,7 @@
 #include "graph/internal.h"
 #include "graph/kernel.h"
 #include "session/session.h"
+#include "graph/base/stop.h"
 #include "session/state/autotune.h"
 #include "session/state/cpu_clock.h"
 #include "session/state/draws.h"
@@ -85,6 +86,7 @@ typedef struct compile {
     /* of a body, by feed: its value if that is constant, or NULL; of the next body */
     const eddy_array **constants, **body_constants;
     struct open_memory *open_memory;    /* of the outermost plan; NULL: this is it */
+    const eddy_stop *stop;              /* the same */
     /* Tensors whose elements are fed because they decide shapes; and the first other one whose
      * elements would be needed, set if a shape stays unknown. */
     eddy_list     sizes;
@@ -216,6 +218,8 @@ struct eddy_plan {
     bool           body_draws;    /* of a body: some instruction uses it */
     struct eddy_program *programs;
     open_memory           own_memory, *open_memory;     /* the latter of the outermost plan */
+    eddy_stop             own_stop;     /* of the current run */
+    const eddy_stop      *stop;         /* the outermost plan's */
     eddy_session         *session;
     const eddy_allocator *allocator;
     eddy_arena            arena;  /* owns the arrays below */
@@ -310,7 +314,7 @@ bool       eddy__plan_check(const eddy_plan *p, eddy_error *error);
 /* Runs nothing and sets p->stale if the shapes of variables differ from those of the plan. For a
  * run with several stages, `snapshot` is their shared state; otherwise NULL. */
 eddy_status eddy__plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
-                           run_snapshot *snapshot, eddy_error *error);
+                           run_snapshot *snapshot, eddy_stop stop, eddy_error *error);
 /* The same with state_lock held, for a plan that fits. */
 eddy_status eddy__plan_run_locked(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
                                   const run_snapshot *given);
@@ -324,6 +328,15 @@ static inline eddy_status eddy__execute(instruction *i, eddy_error *error)
     if (s != EDDY_OK) eddy__note_failure(error, i, s);
     return s;
 }
+/* Of a run that begins now. */
+eddy_stop eddy__stop_begin(eddy_session *s);
+/* True if the run must end; then sets the error, which ends with `where`. */
+bool eddy__must_stop(const eddy_session *s, const eddy_stop *stop, const char *where,
+                     eddy_error *error);
+/* Lock s->lock, or s->state_lock, for a run: wait for other runs, but not beyond the deadline. False
+ * with the error set. */
+bool eddy__lock_session(eddy_session *s, const eddy_stop *stop, eddy_error *error);
+bool eddy__lock_state(eddy_session *s, bool write, const eddy_stop *stop, eddy_error *error);
 /* True if the variables have the shapes of the plan; with state_lock held. */
 bool eddy__plan_fits(const eddy_plan *p);
 /* True if the variable can hold a value of this type; otherwise the message contains both
@@ -368,6 +381,8 @@ struct eddy_session {
     int32_t               states_capacity;
     draw_table            draws;
     atomic_bool           closed;
+    atomic_uint           stop_requests;    /* by closing and cancelling */
+    _Atomic int64_t       timeout;      /* of a run, in nanoseconds; 0: none */
     eddy_error            error;
     eddy_plan_info        last_info;
     struct eddy_callable *callables;

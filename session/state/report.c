@@ -55,6 +55,58 @@ eddy_plan_info eddy_session_plan_info(const eddy_session *s)
     return info;
 }
 
+/* ------------------------------------------------------------------ stopping -- */
+
+eddy_stop eddy__stop_begin(eddy_session *s)
+{
+    const int64_t timeout = atomic_load_explicit(&s->timeout, memory_order_relaxed);
+    return (eddy_stop){ .requests = &s->stop_requests,
+                        .begun = atomic_load(&s->stop_requests),
+                        .deadline = timeout > 0 ? eddy__monotonic_nanoseconds() + timeout : 0 };
+}
+
+bool eddy__must_stop(const eddy_session *s, const eddy_stop *stop, const char *where,
+                     eddy_error *error)
+{
+    if (!eddy__stopped(stop)) return false;
+    if (atomic_load(&s->closed))
+        return !eddy__error_set(error, EDDY_CANCELLED, "the session was closed during the run%s",
+                                where);
+    if (eddy__stop_requested(stop))
+        return !eddy__error_set(error, EDDY_CANCELLED, "the run was cancelled%s", where);
+    return !eddy__error_set(error, EDDY_TIMED_OUT, "the run took longer than its timeout of %g s%s",
+                            (double)atomic_load(&s->timeout) * 1e-9, where);
+}
+
+/* False if the run must end instead of waiting. */
+static bool may_wait(const eddy_session *s, const eddy_stop *stop, eddy_error *error)
+{
+    const struct timespec pause = { .tv_nsec = 100000 };
+    if (eddy__must_stop(s, stop, " while it waited for another one", error)) return false;
+    nanosleep(&pause, NULL);
+    return true;
+}
+
+bool eddy__lock_session(eddy_session *s, const eddy_stop *stop, eddy_error *error)
+{
+    while (stop->deadline > 0) {
+        if (pthread_mutex_trylock(&s->lock) == 0) return true;
+        if (!may_wait(s, stop, error)) return false;
+    }
+    return pthread_mutex_lock(&s->lock) == 0;
+}
+
+bool eddy__lock_state(eddy_session *s, bool write, const eddy_stop *stop, eddy_error *error)
+{
+    pthread_rwlock_t *lock = &s->state_lock;
+    while (stop->deadline > 0) {
+        if ((write ? pthread_rwlock_trywrlock(lock) : pthread_rwlock_tryrdlock(lock)) == 0)
+            return true;
+        if (!may_wait(s, stop, error)) return false;
+    }
+    return (write ? pthread_rwlock_wrlock(lock) : pthread_rwlock_rdlock(lock)) == 0;
+}
+
 /* ------------------------------------------------- running in this thread -- */
 
 static _Thread_local const eddy_running *innermost;

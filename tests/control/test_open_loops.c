@@ -263,7 +263,7 @@ START_TEST(closed_sessions)
         eddy_array   *a = NULL;
         pthread_t     thread;
         ck_assert_int_eq(pthread_create(&thread, NULL, close_soon, s), 0);
-        ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(y[i]), &a), EDDY_CLOSED);
+        ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(y[i]), &a), EDDY_CANCELLED);
         ck_assert_ptr_null(a);
         ck_assert_ptr_nonnull(strstr(eddy_session_message(s), "closed during the run [iteration"));
         pthread_join(thread, NULL);

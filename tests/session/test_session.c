@@ -490,10 +490,10 @@ START_TEST(closed_during_a_run)
     eddy_control_end(g);
     eddy_array *out = NULL;
     const eddy_tensor second = eddy_assign(w, shown);
-    ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(second), &out), EDDY_CLOSED);
+    ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(second), &out), EDDY_CANCELLED);
     ck_assert_ptr_null(out);
-    run_fails(s, EDDY_CLOSED, "closed during the run");
-    run_fails(s, EDDY_CLOSED, "Assign");
+    run_fails(s, EDDY_CANCELLED, "closed during the run");
+    run_fails(s, EDDY_CANCELLED, "Assign");
 }
 END_TEST
 

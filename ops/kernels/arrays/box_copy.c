@@ -2,6 +2,7 @@
  *
  * The two innermost loops of a box run as one plane, by one of four methods; the outer loops
  * count like an odometer. */
+#include "graph/base/thread_pool.h"
 #include "ops/kernels/arrays/box_copy.h"
 #include "ops/kernels/arrays/transpose_tiles_32.h"
 
@@ -166,7 +167,7 @@ void eddy__box_copy_parallel(const eddy_kernel *k, const eddy_box *b, size_t siz
     shared_box s = { b, loop, size, to, from };
     const int64_t turn = count / b->dim[loop] * (int64_t)size;
     const int64_t grain = (BYTES / turn + TURNS) / TURNS * TURNS;
-    eddy_parallel(k, b->dim[loop], turn < BYTES ? grain : 1, copy_turns, &s);
+    eddy__parallel_or_stop(k, b->dim[loop], turn < BYTES ? grain : 1, copy_turns, &s);
 }
 
 eddy_status eddy__box_copy_kernel(eddy_kernel *k)

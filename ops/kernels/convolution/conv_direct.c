@@ -5,6 +5,7 @@
  * of a source, whose position advances evenly with the position in the result. The gradient with
  * stride s takes s*s such loop nests (walks), one for each remainder of the positions modulo s,
  * with the taps that reach these positions. */
+#include "graph/base/thread_pool.h"
 #include "ops/kernels/arrays/box_copy.h"
 #include "graph/base/min_max.h"
 #include "ops/kernels/convolution/conv_direct.h"
@@ -305,7 +306,7 @@ void eddy__conv_direct(const eddy_kernel *k, const void *x, const void *filter, 
     run r = { p, x, filter, y, k->scratch, (char *)k->scratch + p->packed, finish };
     /* Pieces of about 20 microseconds: a million multiply-adds, or packing 64 KiB. */
     const double grain = 1e6 / (p->work / (double)items + 1) + 1;
-    eddy_parallel(k, panels, (int64_t)((double)panels * 65536 / (double)(p->packed + 1)) + 1,
-                  pack_some, &r);
-    eddy_parallel(k, items, (int64_t)grain, run_some, &r);
+    eddy__parallel_or_stop(
+        k, panels, (int64_t)((double)panels * 65536 / (double)(p->packed + 1)) + 1, pack_some, &r);
+    eddy__parallel_or_stop(k, items, (int64_t)grain, run_some, &r);
 }

@@ -4,6 +4,7 @@
  * The division of the pixels into parts depends only on sizes. Each part has its own filter in
  * scratch memory, and the filters are added in a fixed order, so the bits do not depend on the
  * number of threads. */
+#include "graph/base/thread_pool.h"
 #include "ops/kernels/convolution/conv_direct.h"
 #include "graph/base/min_max.h"
 
@@ -258,6 +259,6 @@ void eddy__conv_direct_weights(const eddy_kernel *k, const void *x, const void *
     /* Pieces of about 20 microseconds: a million multiply-adds, or adding 64 KiB. */
     const double grain = 1e6 / (p->work / (double)items + 1) + 1;
     const double row = (double)(p->parts * p->dy.c) * (double)p->x.size;
-    eddy_parallel(k, items, (int64_t)grain, add_some, &r);
-    eddy_parallel(k, p->all_rows, (int64_t)(65536 / row) + 1, collect_some, &r);
+    eddy__parallel_or_stop(k, items, (int64_t)grain, add_some, &r);
+    eddy__parallel_or_stop(k, p->all_rows, (int64_t)(65536 / row) + 1, collect_some, &r);
 }

@@ -4,6 +4,7 @@
  * The filter is transformed once per run. The image is then processed in blocks of tiles that fit
  * the cache of a core: transforms of the inputs, 36 products with the values of the filter, and
  * transforms to the results. */
+#include "graph/base/thread_pool.h"
 #include "ops/kernels/convolution/conv_winograd.h"
 #include "graph/base/min_max.h"
 
@@ -236,9 +237,10 @@ void eddy__conv_winograd(const eddy_kernel *k, const void *x, const void *filter
     /* Pieces of about 20 microseconds: a million operations, or 64 KiB of values of the filter. */
     const int64_t row = EDDY_WINO_POINTS * p->to_c;
     const int64_t block = 2 * p->block * row * p->from_c;
-    if (p->back) eddy_parallel(k, p->taps, 65536 / (4 * p->from.c * p->to.c) + 1, turn_some, &r);
-    eddy_parallel(k, p->from.c, 65536 / (4 * row) + 1, transform_some, &r);
-    eddy_parallel(k, p->blocks, 1000000 / block + 1, run_some, &r);
+    if (p->back)
+        eddy__parallel_or_stop(k, p->taps, 65536 / (4 * p->from.c * p->to.c) + 1, turn_some, &r);
+    eddy__parallel_or_stop(k, p->from.c, 65536 / (4 * row) + 1, transform_some, &r);
+    eddy__parallel_or_stop(k, p->blocks, 1000000 / block + 1, run_some, &r);
     if (!atomic_load_explicit(&r.spoilt, memory_order_relaxed)) return;
     eddy_kernel direct = *k;
     direct.state = p->direct;

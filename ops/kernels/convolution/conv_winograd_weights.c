@@ -5,6 +5,7 @@
  * The sum of an element is one chain of additions over a part of the tiles. There are a few parts,
  * which limits rounding errors, and their sums are added in a fixed order: the size of the chunks
  * does not change the bits. */
+#include "graph/base/thread_pool.h"
 #include "ops/kernels/convolution/conv_winograd.h"
 #include "graph/base/min_max.h"
 
@@ -149,10 +150,11 @@ void eddy__conv_winograd_weights(const eddy_kernel *k, const void *x, const void
     for (; r.first < p->x.count; r.first += r.n) {
         r.n = eddy__min(p->x.count - r.first, eddy__min(p->chunk, p->part - r.first % p->part));
         const int64_t product = 4 * r.n * p->x.c * p->tiles->lanes;
-        eddy_parallel(k, r.n, 65536 / tile + 1, transform_some, &r);
-        eddy_parallel(k, EDDY_WINO_POINTS * p->panels, 1000000 / product + 1, multiply_some, &r);
+        eddy__parallel_or_stop(k, r.n, 65536 / tile + 1, transform_some, &r);
+        eddy__parallel_or_stop(k, EDDY_WINO_POINTS * p->panels, 1000000 / product + 1,
+                               multiply_some, &r);
     }
-    eddy_parallel(k, p->x.c, 65536 / (4 * row) + 1, collect_some, &r);
+    eddy__parallel_or_stop(k, p->x.c, 65536 / (4 * row) + 1, collect_some, &r);
     if (!atomic_load_explicit(&r.spoilt, memory_order_relaxed)) return;
     eddy_kernel direct = *k;
     direct.state = p->direct;

@@ -4,6 +4,7 @@
  * Channels are innermost and fill the lanes of vectors. The gradient with respect to the input is
  * the same loop nest over other taps; the gradient with respect to the filter is summed in parts
  * that depend only on sizes. */
+#include "graph/base/thread_pool.h"
 #include "graph/base/cpu.h"
 #include "ops/kernels/convolution/depthwise_conv.h"
 
@@ -224,7 +225,7 @@ static void rearrange(const eddy_kernel *k, const depthwise_state *p, eddy_paral
                       const void *from, void *to)
 {
     widening w = { from, to, p->multiplier, eddy_dtype_size(p->dtype) };
-    eddy_parallel(k, images_of(&p->size) * p->size.in_c, GRAIN, body, &w);
+    eddy__parallel_or_stop(k, images_of(&p->size) * p->size.in_c, GRAIN, body, &w);
 }
 
 /* ---------------------------------------------------------------- running -- */
@@ -256,8 +257,8 @@ void eddy__depthwise_run(const eddy_kernel *k, const void *from, const void *fil
     w.to = wide && p->back ? k->scratch : to;
     const int64_t   work = w.axis[1].places * w.c * w.filter_h * w.filter_w;
     depthwise_piece piece = { &w, p->loop };
-    eddy_parallel(k, p->size.batch * w.axis[0].places, GRAIN * 2 / (work + 1) + 1, run_piece,
-                  &piece);
+    eddy__parallel_or_stop(k, p->size.batch * w.axis[0].places, GRAIN * 2 / (work + 1) + 1,
+                           run_piece, &piece);
     if (wide && p->back) rearrange(k, p, narrow_piece, k->scratch, to);
 }
 
@@ -330,6 +331,6 @@ void eddy__depthwise_filter_run(const eddy_kernel *k, const void *x, const void 
     }
     w.to = parts;
     depthwise_piece piece = { &w, p->loop };
-    eddy_parallel(k, w.parts, 1, run_piece, &piece);
+    eddy__parallel_or_stop(k, w.parts, 1, run_piece, &piece);
     add_parts(p, parts, dw);
 }

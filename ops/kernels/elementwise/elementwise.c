@@ -5,6 +5,7 @@
  * merged. The innermost merged dimension is then divided into tiles. An operand that is
  * contiguous there is passed in place; one that is constant there is first broadcast to a tile.
  * Without broadcasting the whole tensor is one run. */
+#include "graph/base/thread_pool.h"
 #include "ops/kernels/elementwise/elementwise.h"
 #include "graph/base/cpu.h"
 
@@ -277,7 +278,7 @@ eddy_status eddy__elementwise_kernel(eddy_kernel *k)
 {
     cut c = { .l = k->state, .attrs = k->attrs, .y = k->out[0]->data, .status = EDDY_OK };
     for (int i = 0; i < k->n_in; i++) c.x[i] = k->in[i]->data;
-    eddy_parallel(k, c.l->count, GRAIN, run_piece, &c);
+    eddy__parallel_or_stop(k, c.l->count, GRAIN, run_piece, &c);
     const eddy_status s = (eddy_status)atomic_load_explicit(&c.status, memory_order_relaxed);
     return s == EDDY_OK ? s : eddy__elementwise_fail(k, s);
 }

@@ -1,4 +1,5 @@
 /* gemm.c -- float32 matrix product (GEMM): choice of orientation, block sizes and packing. */
+#include "graph/base/stop.h"
 #include "ops/kernels/matmul/gemm.h"
 #include "graph/base/min_max.h"
 
@@ -181,6 +182,9 @@ static void strip(const eddy_gemm *g, const eddy_product *p, eddy_gemm_tile t, i
     }
 }
 
+/* A run that must end is noticed after that many strips. */
+enum { STRIPS_PER_LOOK = 2 };
+
 /* Multiplies rows [r0, r1) by the columns from c on, from index q of the inner dimension on. */
 static void strips(const eddy_gemm *g, const eddy_product *p, int64_t r0, int64_t r1, int64_t c,
                    int64_t columns, int64_t q, eddy_gemm_tile t, float *room)
@@ -189,8 +193,13 @@ static void strips(const eddy_gemm *g, const eddy_product *p, int64_t r0, int64_
     const int64_t v_panel = g->panel * (g->pack_v ? t.k : g->dots ? g->v_step : 1);
     const float   beta = q == 0 ? (float)p->beta : 1;
     const bool    last = q + t.k == p->k;
+    int           until_look = 0;
     for (int64_t r = r0; r < r1; r += g->strip) {
         const int64_t n = eddy__min(g->strip, r1 - r);
+        if (until_look-- == 0) {
+            if (eddy__stopped(p->stop)) return;
+            until_look = STRIPS_PER_LOOK;
+        }
         t.s = s + r * g->s_row + q * g->s_step;
         t.s_row = g->s_row, t.s_step = g->s_step;
         if (g->pack_s) {

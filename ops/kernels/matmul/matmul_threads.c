@@ -1,4 +1,5 @@
 /* matmul_threads.c -- one matrix product, distributed over the threads of a kernel. */
+#include "graph/base/thread_pool.h"
 #include "ops/kernels/matmul/gemm.h"
 #include "graph/base/min_max.h"
 #include "ops/kernels/matmul/matmul_plain.h"
@@ -109,11 +110,14 @@ static void divide_work(job *j, int64_t *n, int64_t *grain, int threads)
     *grain = 1;
 }
 
-void eddy__product_run(const eddy_kernel *k, const eddy_product *p)
+void eddy__product_run(const eddy_kernel *k, const eddy_product *given)
 {
-    const eddy_gemm *g = p->plan;
+    eddy_product        of_run = *given;
+    const eddy_product *p = &of_run;
+    const eddy_gemm    *g = p->plan;
     job     j = { .p = p, .g = g };
     int64_t n, grain;
+    of_run.stop = k->stop;
     if (p->m == 0 || p->n == 0) return;
     if (p->k == 0) {
         eddy__product_plain(p, 0, p->m, 0, p->n);
@@ -124,7 +128,7 @@ void eddy__product_run(const eddy_kernel *k, const eddy_product *p)
         return;
     }
     divide_work(&j, &n, &grain, k->threads);
-    eddy_parallel(k, n, grain, g ? gemm_pieces : plain_pieces, &j);
+    eddy__parallel_or_stop(k, n, grain, g ? gemm_pieces : plain_pieces, &j);
 }
 
 /* --------------------------------------------------------------------- many -- */
@@ -157,5 +161,6 @@ void eddy__product_many(const eddy_kernel *k, const eddy_product *p, int64_t cou
         }
         return;
     }
-    eddy_parallel(k, count, each < PIECE ? (int64_t)(PIECE / each) + 1 : 1, whole_products, &j);
+    const int64_t grain = each < PIECE ? (int64_t)(PIECE / each) + 1 : 1;
+    eddy__parallel_or_stop(k, count, grain, whole_products, &j);
 }

@@ -20,6 +20,7 @@ typedef struct eddy_product {
     eddy_tile_fn activation;             /* the inner loop of an elementwise op; or NULL */
     const struct eddy_gemm *plan;        /* NULL: by BLAS or a loop */
     void        *scratch;
+    const struct eddy_stop *stop;        /* of the kernel that runs it; NULL: none */
 } eddy_product;
 
 /* The plain product of dense matrices. */

@@ -1,5 +1,6 @@
 /* pool_windows.c -- pooling windows along one to three axes: their sizes, and the loops over
  * them. */
+#include "graph/base/thread_pool.h"
 #include "ops/kernels/pooling/pool_windows.h"
 #include "graph/base/cpu.h"
 #include "graph/base/min_max.h"
@@ -141,7 +142,7 @@ static void run(const eddy_kernel *k, const eddy_window_work *w, window_loop *lo
 {
     enum { GRAIN = 65536 };
     window_run r = { w, loop };
-    eddy_parallel(k, n, GRAIN / (size + 1) + 1, run_piece, &r);
+    eddy__parallel_or_stop(k, n, GRAIN / (size + 1) + 1, run_piece, &r);
 }
 
 /* Runs the loop over the lines of y, each of which reads about its share of x. */

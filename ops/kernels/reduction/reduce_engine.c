@@ -4,6 +4,7 @@
  * All work comes down to one loop (reduce_loops.h): rows of neighboring elements are folded into
  * a row of accumulators, which vectorizes for any operation. A contiguous run is first divided
  * into lanes, so that it has rows too. */
+#include "graph/base/thread_pool.h"
 #include "ops/kernels/reduction/reduce_engine.h"
 #include "graph/base/min_max.h"
 
@@ -329,10 +330,10 @@ void eddy__reduction_kernel(eddy_kernel *k, const eddy_reduction *p, void *y, co
     pieces a = pieces_of(p, y, x);
     if (is_cut(p, &b)) {
         a.part = k->scratch;
-        eddy_parallel(k, b.count, GRAIN / b.block + 1, run_blocks, &a);
+        eddy__parallel_or_stop(k, b.count, GRAIN / b.block + 1, run_blocks, &a);
         eddy__blocks_finish(&b, y, a.part);
     } else {
-        eddy_parallel(k, a.count, GRAIN / (a.step * p->count) + 1, run_pieces, &a);
+        eddy__parallel_or_stop(k, a.count, GRAIN / (a.step * p->count) + 1, run_pieces, &a);
     }
 }
 

@@ -4,6 +4,7 @@
  * A block is a few lanes, few enough to stay in the L1 cache; the largest element of each lane is
  * subtracted before the exponential is taken. Blocks run in parallel. The result of a lane does
  * not depend on the other lanes of its block. */
+#include "graph/base/thread_pool.h"
 #include "ops/kernels/reduction/reduce_engine.h"
 #include "graph/base/cpu.h"
 #include "ops/kernels/elementwise/vector_math.h"
@@ -144,6 +145,6 @@ void eddy__softmax_walk(eddy_kernel *k, eddy_type t, int64_t axis, const void *x
     w.step = most < EDDY_SOFTMAX_LANES ? most : EDDY_SOFTMAX_LANES;
     w.steps = ((l.inner > 1 ? l.inner : l.outer) + w.step - 1) / w.step;
     if (l.outer * l.inner == 0) return;
-    eddy_parallel(k, l.inner > 1 ? l.outer * w.steps : w.steps, GRAIN / (w.step * (l.n + 1)) + 1,
-                  run_blocks, &w);
+    eddy__parallel_or_stop(k, l.inner > 1 ? l.outer * w.steps : w.steps,
+                           GRAIN / (w.step * (l.n + 1)) + 1, run_blocks, &w);
 }

@@ -5,6 +5,7 @@
  * states, so that the products of a step end where its gates can be computed; for the backward
  * pass, it is packed into panels of its transpose. The threads share the panels of a step: each
  * thread keeps its own panels in its cache from step to step. */
+#include "graph/base/thread_pool.h"
 #include "ops/kernels/sequences/lstm_sequence.h"
 
 #include "ops/kernels/matmul/small_matmul.h"
@@ -97,9 +98,9 @@ static void forward_f32(eddy_kernel *k, const eddy_lstm_sequence *s)
     recurrence r = { .s = s, .gates = eddy__lstm_forward(EDDY_FLOAT32), .panels = k->scratch,
                      .room = s->batch * ALL };
     r.rooms = r.panels + panels * s->h * ALL;
-    eddy_parallel(k, panels, grain(1, s->h, ALL), pack, &r);
+    eddy__parallel_or_stop(k, panels, grain(1, s->h, ALL), pack, &r);
     for (r.t = 0; r.t < s->steps; r.t++)
-        eddy_parallel(k, panels, grain(s->batch, s->h, ALL), forward_panels, &r);
+        eddy__parallel_or_stop(k, panels, grain(s->batch, s->h, ALL), forward_panels, &r);
 }
 
 /* --------------------------------------------------------------- backwards -- */
@@ -177,9 +178,10 @@ static void backward_f32(eddy_kernel *k, const eddy_lstm_sequence *s)
     r.dz[1] = r.dz[0] + s->batch * r.wide;
     r.dc = r.dz[1] + s->batch * r.wide;
     r.rooms = r.dc + eddy__whole_lines(s->batch * s->h);
-    eddy_parallel(k, panels, grain(1, 4 * s->h, BACK), pack_back, &r);
-    for (r.t = s->steps - 1; r.t >= 0; r.t--) eddy_parallel(k, panels, each, backward_panels, &r);
-    eddy_parallel(k, panels, each, first_state, &r);
+    eddy__parallel_or_stop(k, panels, grain(1, 4 * s->h, BACK), pack_back, &r);
+    for (r.t = s->steps - 1; r.t >= 0; r.t--)
+        eddy__parallel_or_stop(k, panels, each, backward_panels, &r);
+    eddy__parallel_or_stop(k, panels, each, first_state, &r);
 }
 
 /* ------------------------------------------------------------------ float64 -- */

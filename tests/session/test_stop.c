@@ -1,0 +1,312 @@
+/* test_stop.c -- runs that are cancelled, time out or lose their session, and preparing runs. */
+#include "build/gen/suites.h"
+#include "tests/lib/control_checks.h"
+#include "tests/lib/golden.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/time.h>
+#include <time.h>
+
+static eddy_graph   *g;
+static eddy_session *s;
+
+static void setup(void)
+{
+    g = eddy_graph_new(.seed = 1);
+    s = eddy_session_new(g, .threads = 2);
+}
+
+static void teardown(void)
+{
+    eddy_session_free(s);
+    eddy_graph_free(g);
+}
+
+static void pause_for(double seconds)
+{
+    const struct timespec t = { .tv_nsec = (long)(seconds * 1e9) };
+    nanosleep(&t, NULL);
+}
+
+static eddy_status run(eddy_tensor y) { return eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), NULL); }
+
+static void says(const char *what)
+{
+    ck_assert_msg(strstr(eddy_session_message(s), what) != NULL, "no '%s' in '%s'", what,
+                  eddy_session_message(s));
+}
+
+/* -------------------------------------------------------- loops without end -- */
+
+BODY(always, eddy_greater_equal(x[0], eddy_number(x[0].graph, EDDY_INT32, -5)))
+BODY(wait, Mul(x[0], 1), Tanh(x[1]))
+BODY(longer_and_shorter, Mul(x[0], 1), eddy_index(eddy_concat(EDDY_LIST(x[1], x[1]), 0), ":3"))
+
+/* A compiled loop, or one whose shapes change. */
+static eddy_tensor endless(bool grows)
+{
+    const eddy_shape any[] = { { 0 }, { .rank = 1, .dim = { EDDY_ANY } } };
+    eddy_tensor      y[EDDY_MAX_RESULTS], zero = eddy_number(g, EDDY_INT32, 0);
+    eddy_tensor      x = eddy_ones(g, EDDY_FLOAT64, EDDY_SHAPE(2));
+    const int        n = grows ? eddy_while_loop(PLAIN(always), PLAIN(longer_and_shorter),
+                                                 EDDY_LIST(zero, x), y, any)
+                               : eddy_while_loop(PLAIN(always), PLAIN(wait), EDDY_LIST(zero, x), y);
+    ck_assert_msg(n == 2, "%s", eddy_graph_message(g));
+    return y[1];
+}
+
+static void *cancel_soon(void *of)
+{
+    pause_for(0.05);
+    eddy_session_cancel(of);
+    return NULL;
+}
+
+static void *close_soon(void *of)
+{
+    pause_for(0.05);
+    eddy_session_close(of);
+    return NULL;
+}
+
+static eddy_status run_with(void *(*other)(void *), eddy_tensor y)
+{
+    pthread_t t;
+    ck_assert_int_eq(pthread_create(&t, NULL, other, s), 0);
+    const eddy_status status = run(y);
+    pthread_join(t, NULL);
+    return status;
+}
+
+START_TEST(cancelled_by_a_thread)
+{
+    const eddy_tensor y = endless(_i), one = eddy_scalar(g, 1);
+    for (int k = 0; k < 2; k++) {
+        ck_assert_int_eq(run_with(cancel_soon, y), EDDY_CANCELLED);
+        says("the run was cancelled");
+        ck_assert_int_eq(run(one), EDDY_OK);
+    }
+}
+END_TEST
+
+START_TEST(closed_by_a_thread)
+{
+    const eddy_tensor y = endless(_i);
+    ck_assert_int_eq(run_with(close_soon, y), EDDY_CANCELLED);
+    says("the session was closed during the run");
+    ck_assert_int_eq(run(y), EDDY_CLOSED);
+}
+END_TEST
+
+static void on_alarm(int number)
+{
+    (void)number;
+    eddy_session_cancel(s);
+}
+
+START_TEST(cancelled_by_a_signal)
+{
+    const struct itimerval soon = { .it_value = { .tv_usec = 50000 } };
+    struct sigaction       old, new = { .sa_handler = on_alarm, .sa_flags = SA_RESTART };
+    const eddy_tensor      y = endless(_i);
+    sigaction(SIGALRM, &new, &old);
+    setitimer(ITIMER_REAL, &soon, NULL);
+    ck_assert_int_eq(run(y), EDDY_CANCELLED);
+    sigaction(SIGALRM, &old, NULL);
+}
+END_TEST
+
+START_TEST(timed_out)
+{
+    const eddy_tensor y = endless(_i), one = eddy_scalar(g, 1);
+    ck_assert_int_eq(eddy_session_set_timeout(s, 0.05), EDDY_OK);
+    ck_assert_int_eq(run(y), EDDY_TIMED_OUT);
+    says("the run took longer than its timeout of 0.05 s");
+    ck_assert_ptr_null(eddy_eval_in(s, y));
+    ck_assert_int_eq(eddy_session_status(s), EDDY_TIMED_OUT);
+    ck_assert_int_eq(eddy_session_set_timeout(s, 0), EDDY_OK);
+    ck_assert_int_eq(run(one), EDDY_OK);
+    eddy_session *t = eddy_session_new(g, .timeout = 0.02);
+    ck_assert_int_eq(eddy_run(t, EDDY_FEED(), EDDY_FETCH(y), NULL), EDDY_TIMED_OUT);
+    eddy_session_free(t);
+}
+END_TEST
+
+static void *run_endless(void *y)
+{
+    return (void *)(intptr_t)run(*(eddy_tensor *)y);
+}
+
+/* A run that updates waits for another one, but not beyond its timeout. */
+START_TEST(timed_out_while_waiting)
+{
+    eddy_tensor v = eddy_variable(g, eddy_scalar(g, 0)), held = endless(false);
+    pthread_t   t;
+    void       *status;
+    ck_assert_int_eq(run(eddy_initializer(g)), EDDY_OK);
+    eddy_tensor add = eddy_assign_add(v, eddy_scalar(g, 1));
+    eddy_tensor never = eddy_assign_add(v, Cast(eddy_sum(held), EDDY_FLOAT32));
+    ck_assert_int_eq(pthread_create(&t, NULL, run_endless, &never), 0);
+    pause_for(0.05);
+    eddy_session_set_timeout(s, 0.05);
+    ck_assert_int_eq(run(add), EDDY_TIMED_OUT);
+    says("while it waited for another one");
+    eddy_session_set_timeout(s, 0);
+    eddy_session_cancel(s);
+    pthread_join(t, &status);
+    ck_assert_int_eq((intptr_t)status, EDDY_CANCELLED);
+}
+END_TEST
+
+/* ------------------------------------------------- what a cancelled run leaves -- */
+
+typedef struct canceller {
+    atomic_bool done;
+    unsigned    seed;
+} canceller;
+
+static void *cancel_often(void *of)
+{
+    canceller *c = of;
+    while (!atomic_load(&c->done)) {
+        c->seed = c->seed * 1664525u + 1013904223u;
+        pause_for((double)(c->seed >> 8) / (1 << 24) * 2e-3);
+        eddy_session_cancel(s);
+    }
+    return NULL;
+}
+
+/* Runs y, of which each element is `want` in a run that succeeds, under cancels at random moments;
+ * returns how many runs succeeded. */
+static int run_under_fire(eddy_tensor y, int times, double want)
+{
+    canceller c = { .seed = 7 };
+    pthread_t t;
+    int       good = 0;
+    ck_assert_int_eq(pthread_create(&t, NULL, cancel_often, &c), 0);
+    for (int i = 0; i < times; i++) {
+        eddy_array       *out = NULL;
+        const eddy_status status = eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), &out);
+        ck_assert(status == EDDY_OK || status == EDDY_CANCELLED);
+        good += status == EDDY_OK;
+        for (int64_t k = 0; out && k < eddy_array_count(out); k += 97)
+            ck_assert_double_eq_tol(eddy_array_get(out, k), want, 1e-3 * want);
+        eddy_array_free(out);
+    }
+    atomic_store(&c.done, true);
+    pthread_join(t, NULL);
+    return good;
+}
+
+/* No value of an operation that was left unfinished comes out. */
+START_TEST(results_are_whole)
+{
+    enum { N = 300 };
+    const eddy_tensor ones =
+        Cast(Less(eddy_random_uniform(g, EDDY_SHAPE(N, N)), 2), EDDY_FLOAT32);
+    eddy_tensor y = MatMul(ones, ones);
+    y = _i == 0 ? MatMul(y, ones)
+      : _i == 1 ? Mul(eddy_sqrt(Mul(y, y)), (double)N)
+      : _i == 2 ? eddy_broadcast_to(Mul(eddy_sum(y), 1.0 / N), EDDY_SHAPE(N, N))
+                : eddy_cumsum(Mul(y, (double)N), 0);
+    if (_i == 3) y = eddy_index(y, ":1");
+    run_under_fire(y, 60, (double)N * N);
+    ck_assert_int_eq(run(y), EDDY_OK);
+}
+END_TEST
+
+/* Each variable has its old value or its new one, in all elements. */
+START_TEST(updates_are_whole)
+{
+    enum { N = 4, SIZE = 200000 };
+    eddy_tensor v[N], update[N];
+    eddy_array *a[N] = { NULL };
+    for (int i = 0; i < N; i++) {
+        v[i] = eddy_variable(g, eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(SIZE)));
+        const eddy_tensor far = Mul(eddy_exp(Mul(v[i], 0.0)), 1.0);
+        update[i] = eddy_assign_add(v[i], far);
+    }
+    eddy_tensor all = eddy_group(g, { N, update });
+    ck_assert_int_eq(run(eddy_initializer(g)), EDDY_OK);
+    for (int round = 0; round < 10; round++) {
+        run_under_fire(all, 20, 0);
+        ck_assert_int_eq(eddy_run(s, EDDY_FEED(), (eddy_list){ N, v }, a), EDDY_OK);
+        for (int i = 0; i < N; i++)
+            for (int64_t k = 1; k < SIZE; k++)
+                ck_assert_double_eq(((const float *)eddy_array_data(a[i]))[k],
+                                    ((const float *)eddy_array_data(a[i]))[0]);
+    }
+    for (int i = 0; i < N; i++) eddy_array_free(a[i]);
+}
+END_TEST
+
+/* --------------------------------------------------------------- preparing -- */
+
+START_TEST(prepared)
+{
+    eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY));
+    eddy_tensor v = eddy_variable(g, eddy_scalar(g, 0)), y = Mul(x, v);
+    const float data[3] = { 1, 2, 3 };
+    ck_assert_int_eq(eddy_prepare(s, EDDY_FEED({ x, EDDY_VIEW(data, 3) }), EDDY_FETCH(y)), EDDY_OK);
+    ck_assert_int_eq(run(eddy_initializer(g)), EDDY_OK);
+    const int plans = eddy_session_plan_info(s).plans;
+    ck_assert_int_eq(
+        eddy_run(s, EDDY_FEED({ x, EDDY_VIEW(data, 3) }), EDDY_FETCH(y), NULL), EDDY_OK);
+    ck_assert_int_eq(eddy_session_plan_info(s).plans, plans);
+    ck_assert_int_eq(
+        eddy_run(s, EDDY_FEED({ x, EDDY_VIEW(data, 2) }), EDDY_FETCH(y), NULL), EDDY_OK);
+    ck_assert_int_eq(eddy_session_plan_info(s).plans, plans + 1);
+}
+END_TEST
+
+START_TEST(messages)
+{
+    eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY));
+    eddy_tensor size = eddy_cast(eddy_sum(x), EDDY_INT32);
+    eddy_tensor y = eddy_fill(Reshape(size, EDDY_SHAPE(1)), eddy_scalar(g, 1));
+    golden_begin("session/stop");
+    ck_assert_int_eq(eddy_session_set_timeout(s, -1), EDDY_INVALID_ARGUMENT);
+    golden_line(eddy_session_message(s));
+    ck_assert_int_eq(eddy_session_set_timeout(s, NAN), EDDY_INVALID_ARGUMENT);
+    ck_assert_int_eq(eddy_session_set_timeout(NULL, 1), EDDY_INVALID_ARGUMENT);
+    ck_assert_int_eq(eddy_prepare(s, EDDY_FEED(), EDDY_FETCH(y)), EDDY_NOT_FED);
+    golden_line(eddy_session_message(s));
+    const float data[2] = { 1, 2 };
+    ck_assert_int_eq(eddy_prepare(s, EDDY_FEED({ x, EDDY_VIEW(data, 2) }), EDDY_FETCH(y)),
+                     EDDY_UNIMPLEMENTED);
+    golden_line(eddy_session_message(s));
+    eddy_session *t = eddy_session_new(g, .timeout = -2);
+    ck_assert_int_eq(eddy_run(t, EDDY_FEED(), EDDY_FETCH(size), NULL), EDDY_INVALID_ARGUMENT);
+    golden_line(eddy_session_message(t));
+    eddy_session_free(t);
+    eddy_session_set_timeout(s, 1e-9);
+    ck_assert_int_eq(run(eddy_scalar(g, 3)), EDDY_TIMED_OUT);
+    golden_line(eddy_session_message(s));
+    golden_end();
+    eddy_session_cancel(NULL);
+}
+END_TEST
+
+Suite *stop_suite(void)
+{
+    Suite *suite = suite_create("stop");
+    TCase *c = tcase_create("stop"), *threads = tcase_create("threads");
+    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_checked_fixture(threads, setup, teardown);
+    tcase_set_tags(threads, "threads");
+    tcase_set_timeout(threads, 60);
+    tcase_add_loop_test(threads, cancelled_by_a_thread, 0, 2);
+    tcase_add_loop_test(threads, closed_by_a_thread, 0, 2);
+    tcase_add_loop_test(threads, cancelled_by_a_signal, 0, 2);
+    tcase_add_loop_test(threads, timed_out, 0, 2);
+    tcase_add_test(threads, timed_out_while_waiting);
+    tcase_add_loop_test(threads, results_are_whole, 0, 4);
+    tcase_add_test(threads, updates_are_whole);
+    tcase_add_test(c, prepared);
+    tcase_add_test(c, messages);
+    suite_add_tcase(suite, c);
+    suite_add_tcase(suite, threads);
+    return suite;
+}
