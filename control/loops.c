@@ -371,7 +371,8 @@ int eddy_map_fn_with(const eddy_map_fn_args *given)
     eddy_map_fn_args a = EDDY_TAKE(eddy_map_fn_args, given);
     const loop_spec s = { .what = "map_fn", .scope = eddy__name_or(a.name, "map"), .body = &a.f,
                           .rows = a.elems, .trips = -1, .n_stacked = -1, .only_stacks = true,
-                          .recompute = a.recompute, .segment = a.segment };
+                          .recompute = a.recompute, .segment = a.segment,
+                          .no_back_prop = a.no_back_prop };
     return build_loop(graph_of("map_fn", a.elems, a.elems, &a.f), &s, a.out);
 }
 
@@ -421,11 +422,12 @@ static int build_fold(const char *what, const char *scope, eddy_fold_args a, boo
         .what = what, .scope = eddy__name_or(a.name, scope), .body = &a.f, .carried = a.initializer,
         .rows = a.elems, .trips = -1, .reverse = a.reverse, .stack_carried = stacks,
         .only_stacks = stacks, .recompute = a.recompute, .segment = a.segment,
-        .invariants = a.shape_invariants,
+        .invariants = a.shape_invariants, .no_back_prop = a.no_back_prop,
     };
     const int n = build_loop(g, &s, a.out);
     for (int k = 0; k < n && stacks && from_rows; k++) {
-        const eddy_tensor first = eddy_expand_dims(start.first[k], 0);
+        eddy_tensor first = eddy_expand_dims(start.first[k], 0);
+        if (a.no_back_prop) first = eddy_stop_gradient(first);
         a.out[k] = a.reverse ? eddy_concat(EDDY_LIST(a.out[k], first), 0)
                              : eddy_concat(EDDY_LIST(first, a.out[k]), 0);
     }
