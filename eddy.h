@@ -15,6 +15,7 @@
 #include "control/control.h"
 #include "control/solvers.h"
 #include "control/tensor_array.h"
+#include "autodiff/jacobians/jacobians.h"
 #include "layers/layers.h"
 #include "optim/optim.h"
 #include "optim/rules/tf_train.h"

@@ -119,11 +119,22 @@ typedef struct eddy_stand_ins {
  * gradient is built, and freed with the graph. */
 void eddy__vmap_keep_gradient(eddy_batch *b, const eddy_stand_ins *all);
 
-/* ------------------------------------------------------------- jacobians -- */
+/* ----------------------------------------------------------- tapes -- */
 
-eddy_status eddy__jacobian_of(const eddy_jacobian_args *args, const eddy_recording *recording);
-eddy_tensor eddy__batch_jacobian_of(const eddy_batch_jacobian_args *args,
-                                    const eddy_recording *recording);
+/* Jacobians along a tape (autodiff/jacobians). `build` is called with what the tape recorded, if a
+ * tape that rests has y and this is not its second use; otherwise there is an error. `what` is
+ * "jacobian" or "batch_jacobian". */
+typedef struct eddy_tape_jacobian_call {
+    eddy_tensor y;
+    eddy_list   xs;
+    void      (*build)(const eddy_recording *r, void *context);
+    void       *context;
+} eddy_tape_jacobian_call;
+eddy_status eddy__tape_jacobian(struct eddy_tape *t, const char *what,
+                                const eddy_tape_jacobian_call *call);
+
+/* The graph of a tape; NULL if t is not a tape. */
+eddy_graph *eddy__tape_graph(const struct eddy_tape *t);
 
 /* ------------------------------------------------------------- functions -- */
 

@@ -437,37 +437,24 @@ static bool begin_jacobian(eddy_tape *t, const char *what)
     return begin_gradient(t, what);
 }
 
-eddy_status eddy_tape_jacobian_with(eddy_tape *t, const eddy_jacobian_args *given)
+eddy_status eddy__tape_jacobian(eddy_tape *t, const char *what, const eddy_tape_jacobian_call *call)
 {
-    eddy_jacobian_args a = EDDY_TAKE(eddy_jacobian_args, given);
-    eddy_graph *g = graph_of_call(t, "tape_jacobian", EDDY_LIST(a.y), a.xs);
+    char who[32];
+    snprintf(who, sizeof who, "tape_%s", what);
+    eddy_graph *g = graph_of_call(t, who, EDDY_LIST(call->y), call->xs);
     tape_marks  r;
-    eddy__tensors_clear(g, a.out, a.xs.count);
     if (!g) return status_of(t);
-    if (a.y.graph != g)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "tape_jacobian: y is not a tensor of the tape's graph");
-    else if (begin_jacobian(t, "jacobian")) {
+    if (call->y.graph != g)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: y is not a tensor of the tape's graph", who);
+    else if (begin_jacobian(t, what)) {
         const int32_t size = g->size;
-        if (marks_begin(&r, t, NULL, 0)) eddy__jacobian_of(&a, &r.seen);
+        if (marks_begin(&r, t, NULL, 0)) call->build(&r.seen, call->context);
         marks_end(&r, t, size);
     }
     return eddy_graph_status(g);
 }
 
-eddy_tensor eddy_tape_batch_jacobian_with(eddy_tape *t, const eddy_batch_jacobian_args *given)
+eddy_graph *eddy__tape_graph(const eddy_tape *t)
 {
-    eddy_batch_jacobian_args a = EDDY_TAKE(eddy_batch_jacobian_args, given);
-    eddy_graph *g = graph_of_call(t, "tape_batch_jacobian", EDDY_LIST(a.y), EDDY_LIST(a.x));
-    eddy_tensor j = eddy_none(eddy__live(t, EDDY_LIVE_TAPE) ? t->graph : NULL);
-    tape_marks  r;
-    if (!g) return j;
-    if (a.y.graph != g)
-        return eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                         "tape_batch_jacobian: y is not a tensor of the tape's graph");
-    if (!begin_jacobian(t, "batch_jacobian")) return j;
-    const int32_t size = g->size;
-    a.unconnected_gradients = EDDY_UNCONNECTED_ZERO;
-    if (marks_begin(&r, t, NULL, 0)) j = eddy__batch_jacobian_of(&a, &r.seen);
-    marks_end(&r, t, size);
-    return j;
+    return eddy__live(t, EDDY_LIVE_TAPE) ? t->graph : NULL;
 }

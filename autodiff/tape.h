@@ -107,17 +107,6 @@ EDDY_API eddy_status eddy_tape_gradient_with(const eddy_tape_gradient_args *give
 #define eddy_tape_gradient(...) \
     eddy_tape_gradient_with(EDDY_ARGS(eddy_tape_gradient_args, __VA_ARGS__))
 
-/* As eddy_jacobian and eddy_batch_jacobian, along the tape, which must not be recording; without
- * `persistent` this is its one use. Difference, as in TensorFlow: an unconnected batch_jacobian
- * is zeros. */
-EDDY_API eddy_status eddy_tape_jacobian_with(eddy_tape *tape, const eddy_jacobian_args *given);
-#define eddy_tape_jacobian(tape_, ...) \
-    eddy_tape_jacobian_with((tape_), EDDY_ARGS(eddy_jacobian_args, __VA_ARGS__))
-EDDY_API eddy_tensor eddy_tape_batch_jacobian_with(
-    eddy_tape *tape, const eddy_batch_jacobian_args *given);
-#define eddy_tape_batch_jacobian(tape_, ...) \
-    eddy_tape_batch_jacobian_with((tape_), EDDY_ARGS(eddy_batch_jacobian_args, __VA_ARGS__))
-
 #ifdef __cplusplus
 }
 #endif

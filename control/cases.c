@@ -32,7 +32,8 @@ static const char *branch_name(const case_spec *s, int b, char *buf, size_t size
 
 static bool call_branches(trace *t, const case_spec *s, extraction *e, case_trace *c)
 {
-    char one[40], other[40];
+    char one[40], other[40], scope[200];
+    eddy__trace_scope(t->graph, scope, sizeof scope);
     for (int b = 0; b < s->count; b++) {
         c->from[b] = t->graph->size + 1;
         const int n = eddy__trace_call(t, s->branches[b], s->x.count, s->x.at);
@@ -44,18 +45,19 @@ static bool call_branches(trace *t, const case_spec *s, extraction *e, case_trac
         }
         if (n != c->n_out) {
             eddy_fail(t->graph, EDDY_INVALID_ARGUMENT,
-                      "%s: %s and %s differ in their number of results: %d and %d", s->what,
-                      branch_name(s, 0, one, sizeof one), branch_name(s, b, other, sizeof other),
-                      c->n_out, n);
+                      "%s: %s and %s differ in their number of results: %d and %d [scope '%s']",
+                      s->what, branch_name(s, 0, one, sizeof one),
+                      branch_name(s, b, other, sizeof other), c->n_out, n, scope);
             return false;
         }
         for (int k = 0; k < n; k++) {
             const eddy_dtype first = eddy_dtype_of(b > 0 ? c->results[k] : t->y[k]);
             if (eddy_dtype_of(t->y[k]) != first) {
-                eddy_fail(t->graph, EDDY_BAD_DTYPE, "%s: result %d is %s in %s, but %s in %s",
-                          s->what, k, eddy_dtype_name(first), branch_name(s, 0, one, sizeof one),
+                eddy_fail(t->graph, EDDY_BAD_DTYPE,
+                          "%s: result %d is %s in %s, but %s in %s [scope '%s']", s->what, k,
+                          eddy_dtype_name(first), branch_name(s, 0, one, sizeof one),
                           eddy_dtype_name(eddy_dtype_of(t->y[k])),
-                          branch_name(s, b, other, sizeof other));
+                          branch_name(s, b, other, sizeof other), scope);
                 return false;
             }
             c->results[b * c->n_out + k] = t->y[k];

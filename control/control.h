@@ -208,6 +208,8 @@ typedef struct eddy_fold_args {
     eddy_recompute recompute;       /* values kept for the gradient */
     int64_t       segment;          /* iterations of a segment; 0: as recompute says */
     const eddy_shape *shape_invariants;     /* of the accumulators, as in eddy_while_loop */
+    bool          no_back_prop;     /* the results have no gradient */
+    bool          swap_memory;      /* accepted; changes nothing */
 } eddy_fold_args;
 
 /* The accumulators after each row, stacked: out[i] = f(out[i - 1], elems[i]). Without an
@@ -232,6 +234,8 @@ typedef struct eddy_map_fn_args {
     const char   *name;             /* default "map" */
     eddy_recompute recompute;       /* values kept for the gradient */
     int64_t       segment;          /* iterations of a segment; 0: as recompute says */
+    bool          no_back_prop;     /* the results have no gradient */
+    bool          swap_memory;      /* accepted; changes nothing */
 } eddy_map_fn_args;
 
 /* f of each row, one after the other, and the results stacked. eddy_vmap (TensorFlow's

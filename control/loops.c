@@ -103,31 +103,43 @@ typedef struct loop_results {
     int32_t     body;               /* the first node that body built, and not cond */
 } loop_results;
 
+/* cond has returned n results. */
+static bool is_predicate(const trace *t, const loop_spec *s, int n)
+{
+    const eddy_type type = { eddy_dtype_of(t->y[0]), eddy_shape_of(t->y[0]) };
+    char            text[120], scope[200];
+    if (n == 1 && type.dtype == EDDY_BOOL && type.shape.rank <= 0) return true;
+    eddy__trace_scope(t->graph, scope, sizeof scope);
+    if (n != 1)
+        eddy_fail(t->graph, EDDY_BAD_DTYPE,
+                  "%s: cond must return one bool scalar, not %d results [scope '%s']", s->what, n,
+                  scope);
+    else
+        eddy_fail(t->graph, EDDY_BAD_DTYPE,
+                  "%s: cond must return a bool scalar, not %s [scope '%s']", s->what,
+                  eddy_type_print(type, text, sizeof text), scope);
+    return false;
+}
+
 static bool call_functions(trace *t, const loop_spec *s, loop_results *r)
 {
     const int c = s->carried.count;
     if (s->cond) {
         const int n = eddy__trace_call(t, s->cond, c, t->args);
-        if (n == 0) return false;
-        if (n != 1 || eddy_dtype_of(t->y[0]) != EDDY_BOOL || eddy_shape_of(t->y[0]).rank > 0) {
-            char text[120];
-            eddy_fail(t->graph, EDDY_BAD_DTYPE,
-                      "%s: cond must return one bool scalar, not %d, the first of type %s",
-                      s->what, n,
-                      eddy_type_print((eddy_type){ eddy_dtype_of(t->y[0]), eddy_shape_of(t->y[0]) },
-                                      text, sizeof text));
-            return false;
-        }
+        if (n == 0 || !is_predicate(t, s, n)) return false;
         r->at[r->n++] = t->y[0];
     }
     r->body = t->graph->size + 1;
     const int m = eddy__trace_call(t, s->body, t->n_args, t->args);
     if (m == 0) return false;
     if (m < c || (s->n_stacked >= 0 && m != c + s->n_stacked)) {
+        char scope[200];
         eddy_fail(t->graph, EDDY_INVALID_ARGUMENT,
-                  "%s: the number of results of %.200s is %d; expected %s%d, one per loop variable",
+                  "%s: the number of results of %.200s is %d; expected %s%d, one per loop variable "
+                  "[scope '%s']",
                   s->what, s->body->name ? s->body->name : "the body", m,
-                  s->n_stacked < 0 ? "at least " : "", c + (s->n_stacked < 0 ? 0 : s->n_stacked));
+                  s->n_stacked < 0 ? "at least " : "", c + (s->n_stacked < 0 ? 0 : s->n_stacked),
+                  eddy__trace_scope(t->graph, scope, sizeof scope));
         return false;
     }
     for (int k = 0; k < m; k++) r->at[r->n++] = t->y[k];
@@ -371,7 +383,8 @@ int eddy_map_fn_with(const eddy_map_fn_args *given)
     eddy_map_fn_args a = EDDY_TAKE(eddy_map_fn_args, given);
     const loop_spec s = { .what = "map_fn", .scope = eddy__name_or(a.name, "map"), .body = &a.f,
                           .rows = a.elems, .trips = -1, .n_stacked = -1, .only_stacks = true,
-                          .recompute = a.recompute, .segment = a.segment };
+                          .recompute = a.recompute, .segment = a.segment,
+                          .no_back_prop = a.no_back_prop };
     return build_loop(graph_of("map_fn", a.elems, a.elems, &a.f), &s, a.out);
 }
 
@@ -421,11 +434,12 @@ static int build_fold(const char *what, const char *scope, eddy_fold_args a, boo
         .what = what, .scope = eddy__name_or(a.name, scope), .body = &a.f, .carried = a.initializer,
         .rows = a.elems, .trips = -1, .reverse = a.reverse, .stack_carried = stacks,
         .only_stacks = stacks, .recompute = a.recompute, .segment = a.segment,
-        .invariants = a.shape_invariants,
+        .invariants = a.shape_invariants, .no_back_prop = a.no_back_prop,
     };
     const int n = build_loop(g, &s, a.out);
     for (int k = 0; k < n && stacks && from_rows; k++) {
-        const eddy_tensor first = eddy_expand_dims(start.first[k], 0);
+        eddy_tensor first = eddy_expand_dims(start.first[k], 0);
+        if (a.no_back_prop) first = eddy_stop_gradient(first);
         a.out[k] = a.reverse ? eddy_concat(EDDY_LIST(a.out[k], first), 0)
                              : eddy_concat(EDDY_LIST(first, a.out[k]), 0);
     }

@@ -31,13 +31,24 @@ static void parted(eddy_tensor v, int n, const eddy_tensor *like, eddy_tensor *x
     }
 }
 
-/* df/dv; invalid with an error if f does not depend on v. */
+/* f' dy, for the vectors in `context`: f and v. */
+static int vjp_of(eddy_list dy, eddy_tensor *dv, void *context)
+{
+    const eddy_tensor *fv = context;
+    eddy_gradients(EDDY_LIST(fv[0]), EDDY_LIST(fv[1]), dv, .grad_ys = dy);
+    if (!eddy_is_valid(dv[0]))
+        eddy_fail(fv[1].graph, EDDY_INVALID_ARGUMENT,
+                  "%s: the results of the function do not depend on x", what);
+    return eddy_is_valid(dv[0]) ? 1 : 0;
+}
+
+/* df/dv of vectors, a map over the unit vectors; invalid with an error if f does not depend on v.
+ * (eddy_jacobian is in a folder above this one.) */
 static eddy_tensor jacobian_of(eddy_tensor f, eddy_tensor v)
 {
-    eddy_tensor j = eddy_none(v.graph);
-    if (eddy_jacobian(f, EDDY_LIST(v), &j) == EDDY_OK && !eddy_is_valid(j))
-        eddy_fail(v.graph, EDDY_INVALID_ARGUMENT,
-                  "%s: the results of the function do not depend on x", what);
+    const eddy_function vjp = { .build = vjp_of, .context = (eddy_tensor[]){ f, v }, .name = what };
+    eddy_tensor         j = eddy_none(v.graph);
+    eddy_vmap(vjp, EDDY_LIST(eddy_basis_like(f)), &j, .name = "jacobian");
     return j;
 }
 

@@ -2,29 +2,42 @@
 #include "control/trace.h"
 #include "ops/ops.h"
 
+#include <stdio.h>
 #include <string.h>
+
+const char *eddy__trace_scope(const eddy_graph *g, char *text, size_t size)
+{
+    const char  *scope = g->n_scopes > 0 ? g->scopes[g->n_scopes - 1] : "";
+    const size_t n = strlen(scope);
+    snprintf(text, size, "%.*s", n > 0 ? (int)n - 1 : 0, scope);
+    return text;
+}
 
 int eddy__trace_call(trace *t, const eddy_function *f, int n, const eddy_tensor *args)
 {
     eddy_graph *g = t->graph;
     const char *name = f->name ? f->name : "the function";
+    char        scope[200];
+    eddy__trace_scope(g, scope, sizeof scope);
     for (int k = 0; k < EDDY_MAX_RESULTS; k++) t->y[k] = eddy_none(g);
     if (!f->build) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %.200s has no build function", t->what, name);
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %.200s has no build function [scope '%s']",
+                  t->what, name, scope);
         return 0;
     }
     const int m = f->build((eddy_list){ n, args }, t->y, f->context);
     if (!eddy__graph_ready(g)) return 0;
     if (m <= 0 || m > EDDY_MAX_RESULTS) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                  "%s: the number of results of %.200s is %d; expected 1 to %d", t->what, name, m,
-                  EDDY_MAX_RESULTS);
+                  "%s: the number of results of %.200s is %d; expected 1 to %d [scope '%s']",
+                  t->what, name, m, EDDY_MAX_RESULTS, scope);
         return 0;
     }
     for (int k = 0; k < m; k++) {
         if (t->y[k].graph == g && eddy_outputs_of(t->y[k]) > 0) continue;
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                  "%s: result %d of %.200s is not a tensor of the graph", t->what, k, name);
+                  "%s: result %d of %.200s is not a tensor of the graph [scope '%s']", t->what, k,
+                  name, scope);
         return 0;
     }
     return m;

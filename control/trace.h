@@ -14,6 +14,9 @@ typedef struct trace {
     eddy_tensor  y[EDDY_MAX_RESULTS];
 } trace;
 
+/* The scope of the new nodes, such as "while_1", for messages; cut to fit. Returns text. */
+const char *eddy__trace_scope(const eddy_graph *g, char *text, size_t size);
+
 /* Calls f on the n arguments; returns the number of results in t->y; 0 with the error set. */
 int eddy__trace_call(trace *t, const eddy_function *f, int n, const eddy_tensor *args);
 

@@ -1,20 +1,22 @@
 /* characters.c -- an LSTM learns to guess the next character of English text, then writes some.
  *
  *   characters [--text FILE] [--units N] [--steps N] [--batch N] [--epochs N] [--write N]
- *              [--temperature T] [--network loop|unrolled|packed] [--seed N] [--out FOLDER]
+ *              [--beams N] [--temperature T] [--network loop|unrolled|packed] [--seed N]
+ *              [--out FOLDER]
  *
  * Training runs the cell in a loop inside the graph (eddy_dynamic_rnn), or as nodes for each step,
  * or as one packed operation, with the same losses. Writing is a loop, too (eddy_generate): each
  * step draws a character from what the network expects, at a temperature, and feeds it to the next,
- * all in one run. Temperature 0 always takes the likeliest.
+ * all in one run. Temperature 0 always takes the likeliest. A beam search in the same run
+ * (eddy_beam_search) looks for the line that the network expects most.
  *
  * support/text.h says which text it reads without --text. The defaults are small, for a run of
  * seconds; a model that writes words takes minutes:
  *
  *   characters --units 256 --steps 64 --batch 32 --epochs 40 --write 500
  *
- * Fails if the loss does not come down, or if what is written is not made of pairs of characters
- * that are in the text. */
+ * Fails if the loss does not come down, if what is written is not made of pairs of characters
+ * that are in the text, or if the lines found are not ordered by their probability. */
 #include <eddy/eddy.h>
 
 #include "support/text.h"
@@ -24,11 +26,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 32 };                  /* of the vectors of characters */
+/* Numbers in the vector of a character; characters of the longest line searched for. */
+enum { COLUMNS = 32, LINE = 40 };
 
 typedef struct options {
     const char *text, *network, *folder;
-    int         units, steps, batch, epochs, write;
+    int         units, steps, batch, epochs, write, beams;
     double      temperature;
     int64_t     seed;
 } options;
@@ -39,6 +42,7 @@ typedef struct model {
     eddy_graph *graph;
     eddy_tensor in, next, loss, train;              /* training */
     eddy_tensor first, written;                     /* writing */
+    eddy_beams  lines;
 } model;
 
 /* The outputs of all steps, by the way that --network names. */
@@ -73,16 +77,19 @@ static int write_one(eddy_list x, eddy_tensor *y, void *context)
     return 3;
 }
 
-static eddy_tensor writing(const options *o, pen *p, eddy_tensor first)
+/* Both call write_one; a line ends with the character `end`. */
+static void build_writing(const options *o, pen *p, int end, model *m)
 {
     eddy_tensor state[2];
-    if (eddy_zero_state(p->cell, first, state, EDDY_FLOAT32) != 2) return eddy_none(first.graph);
+    if (eddy_zero_state(p->cell, m->first, state, EDDY_FLOAT32) != 2) return;
     const eddy_function f = { .build = write_one, .context = p, .name = "write_one" };
-    return eddy_generate(f, EDDY_LIST(state[0], state[1]), first, o->write,
-                         .temperature = o->temperature, .name = "writing").ids;
+    m->written = eddy_generate(f, EDDY_LIST(state[0], state[1]), m->first, o->write,
+                               .temperature = o->temperature, .name = "writing").ids;
+    m->lines = eddy_beam_search(f, EDDY_LIST(state[0], state[1]), m->first, end, o->beams, LINE);
 }
 
-static model build(const options *o, int characters)
+/* `end` ends a line. */
+static model build(const options *o, int characters, int end)
 {
     eddy_graph *g = eddy_graph_new(.seed = o->seed);
     const bool  packed = strcmp(o->network, "packed") == 0;
@@ -102,16 +109,19 @@ static model build(const options *o, int characters)
 
     pen p = { .cell = cell, .characters = characters };
     m.first = eddy_placeholder(g, "first", EDDY_INT32, EDDY_SHAPE(1));
-    m.written = writing(o, &p, m.first);
+    build_writing(o, &p, end, &m);
     return m;
 }
 
 /* ------------------------------------------------------------- training -- */
 
+/* The character that begins a text and ends a line. */
+static int32_t line_end(const text *t) { return t->code['\n'] < 0 ? 0 : t->code['\n']; }
+
 /* Prints what the network writes; the share of pairs of characters that the text has. */
 static double write_some(const options *o, const model *m, const text *t, eddy_session *s)
 {
-    const int32_t start = t->code['\n'] < 0 ? 0 : t->code['\n'];
+    const int32_t start = line_end(t);
     int           known = 0, before = t->byte[start];
     eddy_array   *out = NULL;
     eddy_feeds    feeds = EDDY_FEED({ m->first, EDDY_INTS(start) });
@@ -128,9 +138,31 @@ static double write_some(const options *o, const model *m, const text *t, eddy_s
     return (double)known / o->write;
 }
 
+/* Prints the lines that the beam search finds, the likeliest first; false if they are not. */
+static bool search_lines(const options *o, const model *m, const text *t, eddy_session *s)
+{
+    eddy_array *out[3] = { NULL };
+    eddy_feeds  feeds = EDDY_FEED({ m->first, EDDY_INTS(line_end(t)) });
+    bool        ok = eddy_run(s, feeds, EDDY_FETCH(m->lines.ids, m->lines.lengths,
+                                                   m->lines.log_probs), out) == EDDY_OK;
+    for (int b = 0; ok && b < o->beams; b++) {
+        const double log_prob = eddy_array_get(out[2], b);
+        const int    length = (int)eddy_array_get(out[1], b);
+        printf("  %8.3f  ", log_prob);
+        for (int i = 0; i < length; i++) {
+            const int c = t->byte[(int)eddy_array_get(out[0], (int64_t)b * LINE + i)];
+            if (c != '\n') putchar(c);
+        }
+        printf("\n");
+        ok = log_prob <= (b == 0 ? 0 : eddy_array_get(out[2], b - 1));
+    }
+    for (int i = 0; i < 3; i++) eddy_array_free(out[i]);
+    return ok;
+}
+
 static bool learn(const options *o, const text *t)
 {
-    model         m = build(o, t->codes);
+    model         m = build(o, t->codes, line_end(t));
     eddy_session *s = eddy_session_new(m.graph);
     printf("%zu characters, %d different ones; LSTM of %d units, %d steps, %s\n", t->size, t->codes,
            o->units, o->steps, o->network);
@@ -148,6 +180,10 @@ static bool learn(const options *o, const text *t)
     }
     if (!ok) fprintf(stderr, "%s\n", s ? eddy_session_message(s) : "no session");
     if (ok) printf("  %.1f %% of the pairs of characters are in the text\n", 100 * pairs);
+    if (ok && !search_lines(o, &m, t, s)) {
+        fprintf(stderr, "the lines are not ordered: %s\n", eddy_session_message(s));
+        ok = false;
+    }
     if (ok && !(loss < 0.75 * log(t->codes) && pairs > 0.8)) {
         fprintf(stderr, "the network has not learned\n");
         ok = false;
@@ -178,6 +214,7 @@ static bool read_options(options *o, int argc, char **argv)
                  !read_number(name, value, "--batch", &o->batch) &&
                  !read_number(name, value, "--epochs", &o->epochs) &&
                  !read_number(name, value, "--write", &o->write) &&
+                 !read_number(name, value, "--beams", &o->beams) &&
                  !read_number(name, value, "--seed", &seed))
             return false;
     }
@@ -191,11 +228,11 @@ int main(int argc, char **argv)
 {
     static text t;
     options     o = { .network = "loop", .units = 48, .steps = 24, .batch = 16, .epochs = 4,
-                      .write = 200, .temperature = 0.5, .seed = 1 };
+                      .write = 200, .beams = 4, .temperature = 0.5, .seed = 1 };
     if (!read_options(&o, argc, argv)) {
         fprintf(stderr, "usage: characters [--text FILE] [--units N] [--steps N] [--batch N] "
-                "[--epochs N] [--write N] [--temperature T] [--network loop|unrolled|packed] "
-                "[--seed N] [--out FOLDER]\n");
+                "[--epochs N] [--write N] [--beams N] [--temperature T] "
+                "[--network loop|unrolled|packed] [--seed N] [--out FOLDER]\n");
         return 2;
     }
     const bool ok = text_read(&t, o.text, (size_t)o.steps + 2) && learn(&o, &t);

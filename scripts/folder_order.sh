@@ -33,6 +33,7 @@ ops ops/math ops/arrays ops/reduce ops/linear ops/nets ops/images ops/signal ops
 ops/formulas: ops/math
 autodiff: ops/formulas
 control: autodiff
+autodiff/jacobians: control
 layers: control
 optim: autodiff
 optim/rules optim/schedules: optim
@@ -46,7 +47,7 @@ session: session/run session/passes session/profile
 session/checkpoints: session
 autodiff/check: autodiff session
 optim/lbfgs: optim session
-formats: layers optim/wrappers autodiff/check optim/lbfgs
+formats: layers optim/wrappers autodiff/jacobians autodiff/check optim/lbfgs
 formats/onnx formats/onnx/operators: formats'
 
 # Permitted exceptions: file|used file|why.  A * stands for any file.

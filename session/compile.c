@@ -179,6 +179,7 @@ static eddy_plan *compile_body(compile *outer, eddy_graph *body, int n_feeds,
                   .graph = body,
                   .error = outer->error,
                   .compile_body = compile_body,
+                  .part = outer->body_part, .of = outer->body_of,
                   .constants = outer->body_constants, .quiet = outer->quiet || outer->quiet_body,
                   .in_loop = outer->in_loop || outer->body_in_loop,
                   .open_memory = outer->plan->open_memory, .stop = outer->plan->stop };

@@ -1,6 +1,7 @@
 /* program.c -- compiles the body of a Loop or Case node into the plans of a program. */
 #include "session/compile/program.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { ALIGNED = 64 };
@@ -147,6 +148,12 @@ static bool note_varying(assembly *a)
 
 static bool compile_body(assembly *a, body_plan *b, int n_fetches, eddy_type *types)
 {
+    char part[32] = "body";
+    if (b == &a->program->condition) strcpy(part, "condition");
+    else if (!(a->node->op->flags & EDDY_OP_LOOP))
+        snprintf(part, sizeof part, "branch %d", (int)(b - a->program->bodies));
+    a->c->body_part = part;
+    a->c->body_of = a->node->name;
     a->c->body_constants = a->constants;
     a->c->quiet_body = eddy__is_quiet(a->node);
     a->c->body_in_loop = a->node->op->flags & EDDY_OP_LOOP;

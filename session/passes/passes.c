@@ -89,7 +89,9 @@ static bool recompute(compile *c)
 bool eddy__improve(compile *c)
 {
     const eddy_session_args *o = &c->session->options;
-    if (o->report) fprintf(o->report, "plan of %d nodes\n", (int)c->ir->size);
+    if (o->report && c->part)
+        fprintf(o->report, "%s of '%s': plan of %d nodes\n", c->part, c->of, (int)c->ir->size);
+    else if (o->report) fprintf(o->report, "plan of %d nodes\n", (int)c->ir->size);
     if (o->report && o->report_nodes) eddy__ir_print(c->ir, o->report);
     for (int i = 0; i < N_PASSES; i++)
         if (!(o->without & PASSES[i].bit) && !run_pass(c, &PASSES[i])) return false;

@@ -81,6 +81,7 @@ typedef struct compile {
      * that replaces it, if the plan may overwrite its memory; else 0. */
     eddy_plan *(*compile_body)(struct compile *outer, eddy_graph *body, int n_feeds,
                                const plan_feed *feeds, const int32_t *owned, eddy_list fetches);
+    const char   *part, *of, *body_part, *body_of;  /* "body", the node's name; of the next body */
     bool          quiet, quiet_body;    /* nothing has side effects, here or in the next body */
     bool          in_loop, body_in_loop;    /* the body of a loop is compiled, at any depth */
     /* of a body, by feed: its value if that is constant, or NULL; of the next body */

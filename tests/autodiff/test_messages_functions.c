@@ -252,7 +252,6 @@ static void jacobians(void)
     eddy_jacobian(y, EDDY_LIST(open), NULL), golden_graph(g);
     eddy_jacobian(y, EDDY_LIST(unknown), j), golden_graph(g);
     eddy_jacobian(wide, EDDY_LIST(x), j), golden_graph(g);
-    eddy_jacobian(y, EDDY_LIST(open), j, .no_pfor = true), golden_graph(g);
     eddy_jacobian(y, EDDY_LIST(open), j, .parallel_iterations = -1), golden_graph(g);
     eddy_jacobian(y, EDDY_LIST(open), j, .unconnected_gradients = (eddy_unconnected)9);
     golden_graph(g);

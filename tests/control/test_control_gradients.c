@@ -198,6 +198,74 @@ START_TEST(training_through_a_loop)
 }
 END_TEST
 
+/* A model that its gradient computes again has the same derivatives, and twice is no other. */
+START_TEST(recomputed_models)
+{
+    const control_model *c = &control_models[_i];
+    model       m = build(c, 3, (unsigned)_i);
+    eddy_tensor x[2] = { m.args.x, m.args.a }, again, y = m.y, w = fed_known(&m.t, EDDY_SHAPE(3));
+    ck_assert_int_eq(eddy_recompute_grad(EDDY_LIST(m.y), ((eddy_list){ 2, x }), &again), EDDY_OK);
+    for (int order = 0; order < 3; order++) {
+        eddy_array *want = value(&m.t, y);
+        is(&m.t, again, (int)eddy_array_count(want), eddy_array_data(want));
+        eddy_array_free(want);
+        const eddy_tensor dy = eddy_gradient(y, x[0]), d_again = eddy_gradient(again, x[0]);
+        ck_assert_int_eq(eddy_is_valid(dy), eddy_is_valid(d_again));
+        if (!eddy_is_valid(dy)) break;
+        y = Mul(dy, w), again = Mul(d_again, w);
+    }
+    trial_end(&m.t);
+}
+END_TEST
+
+/* The check finds nothing wrong in any model, to the second order. */
+START_TEST(checked_models)
+{
+    const control_model *c = &control_models[_i / 2];
+    model       m = build(c, _i % 2 ? 3 : 1, (unsigned)_i);
+    eddy_feed   feeds[TRIAL_FEEDS];
+    eddy_gradient_report r;
+    for (int i = 0; i < m.t.n; i++) feeds[i] = (eddy_feed){ m.t.tensor[i], m.t.array[i] };
+    ck_assert_msg(eddy_gradient_check(m.t.session, EDDY_LIST(m.y), EDDY_LIST(m.fed[0], m.fed[1]),
+                                      (eddy_feeds){ m.t.n, feeds }, .order = 2, .report = &r) ==
+                  EDDY_OK, "%s: %s", c->name, r.text);
+    eddy_string_free(r.text);
+    trial_end(&m.t);
+}
+END_TEST
+
+/* A rule that is not the derivative: 3 dy for the sine of x. In a body it holds in each iteration;
+ * around a loop it holds for all of them. */
+static void three_times(eddy_rule *r) { r->dx[0] = Mul(r->dy[0], 3); }
+static int sine_by_rule(eddy_list in, eddy_tensor *y, void *context)
+{
+    (void)context;
+    eddy_custom_gradient(EDDY_LIST(Sin(in.at[0])), in, y, three_times);
+    return 1;
+}
+BODY(plain_sine, Sin(x[0]))
+START_TEST(custom_gradients)
+{
+    trial       t = trial_begin((unsigned)_i);
+    eddy_tensor x = fed_real(&t, 0.5), y[1], z[1];
+    ck_assert_int_eq(eddy_iterate(4, PLAIN(sine_by_rule), EDDY_LIST(x), y), 1);
+    is(&t, y[0], V(sin(sin(sin(sin(0.5))))));
+    is(&t, slope(y[0], x), V(81));
+    is(&t, slope(Square(y[0]), x), V(162 * sin(sin(sin(sin(0.5))))));
+    is(&t, slope(slope(Square(y[0]), x), x), V(2 * 81 * 81));
+    ck_assert_int_eq(eddy_iterate(4, PLAIN(plain_sine), EDDY_LIST(x), y), 1);
+    ck_assert_int_eq(eddy_custom_gradient(EDDY_LIST(y[0]), EDDY_LIST(x), z, three_times), EDDY_OK);
+    is(&t, z[0], V(sin(sin(sin(sin(0.5))))));
+    is(&t, slope(z[0], x), V(3));
+    const eddy_function again = { .build = sine_by_rule, .name = "again" };
+    eddy_cond(Greater(x, 0), again, PLAIN(plain_sine), y, EDDY_LIST(x));
+    is(&t, slope(y[0], x), V(3));
+    refeed(&t, x, -0.5);
+    is(&t, slope(y[0], x), V(cos(-0.5)));
+    trial_end(&t);
+}
+END_TEST
+
 Suite *control_gradients_suite(void)
 {
     Suite *s = suite_create("control_gradients");
@@ -207,11 +275,14 @@ Suite *control_gradients_suite(void)
     tcase_add_loop_test(c, gradients_of_the_same_loop, 0, CONTROL_MODELS);
     tcase_add_loop_test(c, loops_without_a_limit, 0, CONTROL_MODELS * COUNTS);
     tcase_add_loop_test(c, jacobians, 0, 2 * CONTROL_MODELS);
+    tcase_add_loop_test(c, recomputed_models, 0, CONTROL_MODELS);
+    tcase_add_loop_test(c, checked_models, 0, 2 * CONTROL_MODELS);
     suite_add_tcase(s, c);
     c = tcase_create("operators");
     tcase_add_loop_test(c, tapes_record_loops, 0, SEEDS);
     tcase_add_loop_test(c, gradients_within_bodies, 0, SEEDS);
     tcase_add_loop_test(c, training_through_a_loop, 0, SEEDS);
+    tcase_add_loop_test(c, custom_gradients, 0, SEEDS);
     suite_add_tcase(s, c);
     return s;
 }

@@ -4,6 +4,7 @@
 #include "tests/lib/control_checks.h"
 
 BODY(add, Add(x[0], x[1]))
+BODY(squared, Square(x[0]))
 BODY(multiply, Mul(x[0], x[1]))
 BODY(subtract, Sub(x[0], x[1]))
 BODY(horner, Add(Mul(x[0], c[0]), x[1]))
@@ -420,6 +421,26 @@ START_TEST(first_rows)
 }
 END_TEST
 
+/* Without back_prop nothing has a gradient, not even the rows that are the first results. */
+START_TEST(no_gradient)
+{
+    trial       t = trial_begin((unsigned)_i);
+    eddy_tensor x = numbers(&t, 4, (double[]){ 1, 2, 3, 4 }), y[EDDY_MAX_RESULTS];
+    eddy_scan(PLAIN(add), EDDY_LIST(x), y, .no_back_prop = true, .swap_memory = true);
+    is(&t, y[0], V(1, 3, 6, 10));
+    ck_assert(!eddy_is_valid(eddy_gradient(y[0], x)));
+    eddy_foldl(PLAIN(multiply), EDDY_LIST(x), y, .no_back_prop = true, .swap_memory = true);
+    is(&t, y[0], V(24));
+    ck_assert(!eddy_is_valid(eddy_gradient(y[0], x)));
+    eddy_foldr(PLAIN(multiply), EDDY_LIST(x), y, .no_back_prop = true);
+    ck_assert(!eddy_is_valid(eddy_gradient(y[0], x)));
+    eddy_map_fn(PLAIN(squared), EDDY_LIST(x), y, .no_back_prop = true, .swap_memory = true);
+    is(&t, y[0], V(1, 4, 9, 16));
+    ck_assert(!eddy_is_valid(eddy_gradient(y[0], x)));
+    trial_end(&t);
+}
+END_TEST
+
 Suite *scan_suite(void)
 {
     Suite *s = suite_create("scan");
@@ -445,6 +466,7 @@ Suite *scan_suite(void)
     tcase_add_loop_test(c, recurrent_network, 0, SEEDS);
     tcase_add_loop_test(c, products_of_rows, 0, SEEDS);
     tcase_add_loop_test(c, products_with_changing_weights, 0, SEEDS);
+    tcase_add_loop_test(c, no_gradient, 0, SEEDS);
     suite_add_tcase(s, c);
     return s;
 }

@@ -68,6 +68,8 @@ static void has(eddy_status (*profile)(eddy_session *, FILE *), int n, const cha
 
 BODY(few, Less(x[0], c[0]))
 BODY(halve, Add(x[0], 1), Mul(Tanh(x[1]), 0.5))
+BODY(sine, Sin(x[0]))
+BODY(cosine, Cos(x[0]))
 BODY(append, Add(x[0], 1), eddy_concat(EDDY_LIST(x[1], Sin(x[1])), 0))
 
 START_TEST(loops)
@@ -142,6 +144,34 @@ START_TEST(loops_whose_shapes_change)
 }
 END_TEST
 
+/* What a session reports while it compiles says which plan is a part of which node. */
+START_TEST(reports)
+{
+    char       *text = NULL;
+    size_t      size = 0;
+    FILE       *to = open_memstream(&text, &size);
+    eddy_tensor n = whole_number(7), x = eddy_fill(eddy_ints(g, 3), eddy_number(g, F64, 1));
+    eddy_tensor y[EDDY_MAX_RESULTS], z;
+    eddy_while_loop(FUNCTION(few, n), PLAIN(halve), EDDY_LIST(whole_number(0), x), y,
+                    .name = "shrink");
+    eddy_cond(Greater(Sum(y[1]), 0), PLAIN(sine), PLAIN(cosine), &z, EDDY_LIST(y[1]),
+              .name = "turn");
+    eddy_session *told = eddy_session_new(g, .report = to);
+    eddy_array   *out = eddy_fetch(told, z);
+    ck_assert_ptr_nonnull(out);
+    eddy_array_free(out);
+    eddy_session_free(told);
+    fclose(to);
+    const char *const parts[] = { "condition of 'shrink/loop': plan of ",
+                                  "body of 'shrink/loop': plan of ",
+                                  "branch 0 of 'turn/case': plan of ",
+                                  "branch 1 of 'turn/case': plan of ", "\nplan of " };
+    for (int i = 0; i < 5; i++)
+        ck_assert_msg(strstr(text, parts[i]) != NULL, "no '%s' in\n%s", parts[i], text);
+    free(text);
+}
+END_TEST
+
 Suite *profile_loops_suite(void)
 {
     Suite *suite = suite_create("profile_loops");
@@ -151,6 +181,7 @@ Suite *profile_loops_suite(void)
     tcase_add_test(c, nested_loops);
     tcase_add_test(c, branches);
     tcase_add_test(c, loops_whose_shapes_change);
+    tcase_add_test(c, reports);
     suite_add_tcase(suite, c);
     return suite;
 }

@@ -1,12 +1,12 @@
-/* jacobian.c -- Jacobians: the gradient of one row, batched over the unit vectors of y; or the
- * rows one by one. */
+/* jacobian.c -- Jacobians: the gradient of one row, batched over the unit vectors of y or repeated
+ * for them in a loop. */
 #include "autodiff/internal.h"
+#include "autodiff/jacobians/jacobians.h"
+#include "control/control.h"
 #include "graph/call_options.h"
 #include "ops/ops.h"
 
 #include <string.h>
-
-enum { MAX_ROWS = 1 << 14 };
 
 /* ------------------------------------------------------- all rows together -- */
 
@@ -41,41 +41,55 @@ static bool ranks_fit(eddy_tensor y, eddy_tensor x, const char *who)
 
 /* -------------------------------------------------------------- row by row -- */
 
-/* One gradient for each unit vector of y. */
-static void vjp_row_by_row(eddy_tensor y, int64_t n, eddy_list xs, const eddy_recording *r,
-                           eddy_tensor seeds, eddy_tensor *dx)
+/* The gradients of y with respect to xs, at most EDDY_MAX_RESULTS. */
+typedef struct row_gradients {
+    eddy_tensor           y;
+    eddy_list             xs;
+    const eddy_recording *recording;
+    bool                  has[EDDY_MAX_RESULTS];    /* those that there are */
+} row_gradients;
+
+/* From a unit vector of y to the gradients that there are. A loop needs a result, so if there are
+ * none, it is the vector. */
+static int vjp_of_row(eddy_list dy, eddy_tensor *dx, void *context)
 {
-    eddy_graph  *g = y.graph;
-    eddy_tensor *rows = eddy__tensors_new(g, n * xs.count), *one = eddy__tensors_new(g, xs.count);
-    const int    rank = eddy_shape_of(seeds).rank;
-    for (int64_t i = 0; rows && one && i < n && eddy__graph_ready(g); i++) {
-        eddy_dims begin = { .count = rank }, size = { .count = rank };
-        for (int d = 0; d < rank; d++) size.at[d] = d == 0 ? 1 : -1;
-        begin.at[0] = i;
-        eddy_tensor dy = eddy_squeeze(eddy_slice(seeds, begin, size), EDDY_AXES(0));
-        eddy_gradients_args a = { .ys = EDDY_LIST(y), .xs = xs, .grad_ys = EDDY_LIST(dy),
-                                  .out = one };
-        eddy__sweep(&a, r);
-        for (int k = 0; k < xs.count; k++) rows[k * n + i] = one[k];
+    row_gradients *w = context;
+    eddy_tensor    one[EDDY_MAX_RESULTS];
+    eddy_gradients_args a = { .ys = EDDY_LIST(w->y), .xs = w->xs, .grad_ys = dy, .out = one };
+    int            n = 0;
+    if (eddy__sweep(&a, w->recording) != EDDY_OK) return 0;
+    for (int k = 0; k < w->xs.count; k++) {
+        w->has[k] = eddy_is_valid(one[k]);
+        if (w->has[k]) dx[n++] = one[k];
     }
-    for (int k = 0; k < xs.count && eddy__graph_ready(g); k++)
-        if (eddy_is_valid(rows[k * n])) dx[k] = eddy_stack((eddy_list){ (int)n, rows + k * n }, 0);
-    eddy__tensors_free(g, one, xs.count);
-    eddy__tensors_free(g, rows, n * xs.count);
+    if (n == 0) dx[n++] = dy.at[0];
+    return n;
+}
+
+/* dx[k] as vjp_of_rows has it, by a loop. */
+static void vjp_row_by_row(eddy_tensor y, eddy_tensor seeds, eddy_list xs, const eddy_recording *r,
+                           eddy_tensor *dx)
+{
+    for (int first = 0; first < xs.count && eddy__graph_ready(y.graph);) {
+        const int     left = xs.count - first;
+        const int     n = left < EDDY_MAX_RESULTS ? left : EDDY_MAX_RESULTS;
+        eddy_tensor   rows[EDDY_MAX_RESULTS];
+        row_gradients w = { .y = y, .xs = { n, xs.at + first }, .recording = r };
+        const eddy_function f = { .build = vjp_of_row, .context = &w, .name = "row" };
+        if (eddy_map_fn(f, EDDY_LIST(seeds), rows, .name = "rows") == 0) return;
+        for (int k = 0, next = 0; k < n; k++)
+            if (w.has[k]) dx[first + k] = rows[next++];
+        first += n;
+    }
 }
 
 /* The gradient for each of the seeds, which are the unit vectors of one row of
- * y, or of y; `n` of them, if that is known. */
-static void rows_of(eddy_tensor y, eddy_tensor seeds, eddy_list xs, bool loop, const char *who,
+ * y, or of y. */
+static void rows_of(eddy_tensor y, eddy_tensor seeds, eddy_list xs, bool loop,
                     const eddy_recording *r, eddy_tensor *dx)
 {
-    int64_t n = eddy_shape_of(seeds).dim[0];
-    if (!loop || n == 0) vjp_of_rows(y, seeds, xs, r, dx);
-    else if (n > 0 && n <= MAX_ROWS) vjp_row_by_row(y, n, xs, r, seeds, dx);
-    else
-        eddy_fail(y.graph, EDDY_BAD_SHAPE,
-                  "%s: without pfor, '%.200s' must have a known shape and at most %d rows", who,
-                  eddy_name_of(y), MAX_ROWS);
+    if (loop) vjp_row_by_row(y, seeds, xs, r, dx);
+    else vjp_of_rows(y, seeds, xs, r, dx);
 }
 
 /* ---------------------------------------------------------------- the calls -- */
@@ -105,7 +119,7 @@ static eddy_tensor reshape_rows(const eddy_jacobian_args *a, eddy_tensor x, eddy
     return eddy_is_valid(dx) ? eddy_unflatten_like(dx, a->y, 0, 0) : dx;
 }
 
-eddy_status eddy__jacobian_of(const eddy_jacobian_args *a, const eddy_recording *r)
+static eddy_status jacobian_of(const eddy_jacobian_args *a, const eddy_recording *r)
 {
     eddy_graph *g = graph_of(a->y, a->xs);
     eddy__tensors_clear(g, a->out, a->xs.count);
@@ -124,7 +138,7 @@ eddy_status eddy__jacobian_of(const eddy_jacobian_args *a, const eddy_recording 
     eddy_tensor seeds = eddy_basis_like(a->y);
     const bool smooth = eddy_dtype_is_differentiable(eddy_dtype_of(a->y));
     if (dx && smooth && eddy__graph_ready(g))
-        rows_of(a->y, seeds, a->xs, a->no_pfor, "jacobian", r, dx);
+        rows_of(a->y, seeds, a->xs, a->no_pfor, r, dx);
     for (int k = 0; dx && k < a->xs.count && eddy__graph_ready(g); k++)
         a->out[k] = reshape_rows(a, a->xs.at[k], dx[k], seeds);
     eddy_scope_end(g);
@@ -135,7 +149,7 @@ eddy_status eddy__jacobian_of(const eddy_jacobian_args *a, const eddy_recording 
 eddy_status eddy_jacobian_with(const eddy_jacobian_args *given)
 {
     eddy_jacobian_args a = EDDY_TAKE(eddy_jacobian_args, given);
-    return eddy__jacobian_of(&a, NULL);
+    return jacobian_of(&a, NULL);
 }
 
 static bool rows_match(eddy_tensor y, eddy_tensor x)
@@ -168,13 +182,13 @@ static eddy_tensor row_jacobians(const eddy_batch_jacobian_args *a, const eddy_r
     eddy_tensor seeds = eddy_basis_like(eddy_example(a->y)), dx = eddy_none(a->y.graph);
     eddy_tensor rows = swap_axes(eddy_batch_like(seeds, a->y));
     if (eddy_dtype_is_differentiable(eddy_dtype_of(a->y)) && eddy__graph_ready(a->y.graph))
-        rows_of(a->y, rows, EDDY_LIST(a->x), a->no_pfor, "batch_jacobian", r, &dx);
+        rows_of(a->y, rows, EDDY_LIST(a->x), a->no_pfor, r, &dx);
     if (!eddy_is_valid(dx) && a->unconnected_gradients == EDDY_UNCONNECTED_ZERO)
         dx = eddy_batch_like(eddy_zeros_like(a->x), rows);
     return eddy_is_valid(dx) ? eddy_unflatten_like(swap_axes(dx), a->y, 1, 1) : dx;
 }
 
-eddy_tensor eddy__batch_jacobian_of(const eddy_batch_jacobian_args *a, const eddy_recording *r)
+static eddy_tensor batch_jacobian_of(const eddy_batch_jacobian_args *a, const eddy_recording *r)
 {
     eddy_graph *g = graph_of(a->y, EDDY_LIST(a->x));
     eddy_tensor none = eddy_none(g);
@@ -192,5 +206,37 @@ eddy_tensor eddy__batch_jacobian_of(const eddy_batch_jacobian_args *a, const edd
 eddy_tensor eddy_batch_jacobian_with(const eddy_batch_jacobian_args *given)
 {
     eddy_batch_jacobian_args a = EDDY_TAKE(eddy_batch_jacobian_args, given);
-    return eddy__batch_jacobian_of(&a, NULL);
+    return batch_jacobian_of(&a, NULL);
+}
+
+/* ------------------------------------------------------------- along a tape -- */
+
+static void build_jacobian(const eddy_recording *r, void *args) { jacobian_of(args, r); }
+
+eddy_status eddy_tape_jacobian_with(eddy_tape *t, const eddy_jacobian_args *given)
+{
+    eddy_jacobian_args a = EDDY_TAKE(eddy_jacobian_args, given);
+    eddy__tensors_clear(eddy__tape_graph(t), a.out, a.xs.count);
+    return eddy__tape_jacobian(t, "jacobian", &(eddy_tape_jacobian_call){
+                                                  a.y, a.xs, build_jacobian, &a });
+}
+
+typedef struct batch_call {
+    eddy_batch_jacobian_args args;
+    eddy_tensor              out;
+} batch_call;
+
+static void build_batch_jacobian(const eddy_recording *r, void *context)
+{
+    batch_call *c = context;
+    c->out = batch_jacobian_of(&c->args, r);
+}
+
+eddy_tensor eddy_tape_batch_jacobian_with(eddy_tape *t, const eddy_batch_jacobian_args *given)
+{
+    batch_call c = { EDDY_TAKE(eddy_batch_jacobian_args, given), eddy_none(eddy__tape_graph(t)) };
+    c.args.unconnected_gradients = EDDY_UNCONNECTED_ZERO;
+    eddy__tape_jacobian(t, "batch_jacobian", &(eddy_tape_jacobian_call){
+                               c.args.y, EDDY_LIST(c.args.x), build_batch_jacobian, &c });
+    return c.out;
 }

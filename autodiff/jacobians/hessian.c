@@ -1,5 +1,6 @@
 /* hessian.c -- Hessians, second derivatives: the Jacobian of the gradient. */
 #include "autodiff/internal.h"
+#include "autodiff/jacobians/jacobians.h"
 #include "graph/call_options.h"
 #include "ops/short_names.h"
 
