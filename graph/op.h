@@ -109,6 +109,7 @@ typedef struct eddy_node {
     int32_t            colocate;      /* id of the node it should live with; else 0 */
     int32_t            control_root;  /* the eddy_control_clear block it was built in; 0: none */
     bool               traced;        /* built for the body of a loop or branch, which has a copy */
+    bool               narrowed;      /* a static shape is a claim, which every run checks */
 } eddy_node;
 
 EDDY_API const eddy_node *eddy_node_of(eddy_tensor t);   /* NULL if invalid */
