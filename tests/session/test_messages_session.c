@@ -81,6 +81,7 @@ static void sessions(eddy_tensor y)
 {
     eddy_graph   *empty = eddy_graph_new();
     eddy_session *t = eddy_session_new(empty), *small = eddy_session_new(g, .max_bytes = 32);
+    eddy_session *tight = eddy_session_new(g, .max_bytes = 48);
     eddy_fetch(t, y), said(t);
     eddy_graph_free(empty);
     eddy_fetch(t, y), said(t);
@@ -94,6 +95,9 @@ static void sessions(eddy_tensor y)
     ck_assert_ptr_null(eddy_eval_in(small, eddy_random_uniform(g, EDDY_SHAPE(10))));
     said(small);
     eddy_session_free(small);
+    ck_assert_ptr_null(eddy_fetch(tight, eddy_random_uniform(g, EDDY_SHAPE(10))));
+    said(tight);
+    eddy_session_free(tight);
 }
 
 static void run_again(void *tensor, const char *line)
