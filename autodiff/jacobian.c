@@ -108,7 +108,7 @@ static eddy_tensor reshape_rows(const eddy_jacobian_args *a, eddy_tensor x, eddy
 eddy_status eddy__jacobian_of(const eddy_jacobian_args *a, const eddy_recording *r)
 {
     eddy_graph *g = graph_of(a->y, a->xs);
-    eddy__tensors_clear(g, a->out, a->xs.count);
+    eddy__tensors_clear(g, a->out, eddy__list_length(a->xs));
     if (!eddy__graph_ready(g)) return eddy__status_of(g);
     if (!eddy__list_is_of(g, "jacobian", "y", EDDY_LIST(a->y)) ||
         !eddy__list_is_of(g, "jacobian", "xs", a->xs) ||

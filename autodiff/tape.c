@@ -418,7 +418,7 @@ eddy_status eddy_tape_gradient_with(const eddy_tape_gradient_args *given)
     eddy_tape  *t = a.tape;
     eddy_graph *g = graph_of_call(t, "tape_gradient", a.target, a.sources);
     tape_marks  r;
-    eddy__tensors_clear(g, a.out, a.sources.count);
+    eddy__tensors_clear(g, a.out, eddy__list_length(a.sources));
     if (!g) return status_of(t);
     if (!lists_fit(g, &a) || !begin_gradient(t, "gradient")) return eddy_graph_status(g);
     const int32_t size = g->size;
@@ -442,7 +442,7 @@ eddy_status eddy_tape_jacobian_with(eddy_tape *t, const eddy_jacobian_args *give
     eddy_jacobian_args a = EDDY_TAKE(eddy_jacobian_args, given);
     eddy_graph *g = graph_of_call(t, "tape_jacobian", EDDY_LIST(a.y), a.xs);
     tape_marks  r;
-    eddy__tensors_clear(g, a.out, a.xs.count);
+    eddy__tensors_clear(g, a.out, eddy__list_length(a.xs));
     if (!g) return status_of(t);
     if (a.y.graph != g)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "tape_jacobian: y is not a tensor of the tape's graph");

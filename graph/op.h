@@ -420,8 +420,8 @@ static inline eddy_dims eddy_dims_or(eddy_dims d, eddy_dims otherwise)
 {
     return d.count == 0 && !d.no_number_ ? otherwise : d;
 }
-/* True if a plain number was given instead of a list, .axes = 1; then it records an error.
- * `what` is the operation, `option` the list. */
+/* True if a plain number was given instead of a list, .axes = 1, or the count is not one of a list;
+ * then it records an error. `what` is the operation, `option` the list. */
 EDDY_API bool eddy_refuse_number(eddy_graph *g, const char *what, const char *option, eddy_dims d);
 /* The invalid tensor of a graph, which a builder returns if it was given an invalid one: the
  * next builder can then find the graph. g may be NULL, which gives EDDY_NO_TENSOR. */
