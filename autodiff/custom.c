@@ -164,7 +164,7 @@ eddy_status eddy_custom_gradient_with(const eddy_custom_gradient_args *given)
     eddy_custom_gradient_args a = EDDY_TAKE(eddy_custom_gradient_args, given);
     char        buf[64];
     eddy_graph *g = graph_of(a.y, a.x);
-    eddy__tensors_clear(g, a.out, a.y.count);
+    eddy__tensors_clear(g, a.out, eddy__list_length(a.y));
     if (!lists_fit(g, "custom_gradient", a.y, a.x, a.out) ||
         !eddy__list_is_of(g, "custom_gradient", "variables", a.variables) ||
         !variables_are_named(g, &a))
@@ -284,7 +284,7 @@ eddy_status eddy_recompute_grad(eddy_list y, eddy_list x, eddy_tensor *out)
     eddy_graph   *g = graph_of(y, x);
     eddy_subgraph s;
     inputs_found  e = { 0 };
-    eddy__tensors_clear(g, out, y.count);
+    eddy__tensors_clear(g, out, eddy__list_length(y));
     if (!lists_fit(g, "recompute_grad", y, x, out)) return eddy__status_of(g);
     if (x.count == 0)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "recompute_grad: x is empty");

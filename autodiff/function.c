@@ -95,11 +95,6 @@ static int by_name(eddy_graph *g, const eddy_function_args *a, int *chosen)
 
 static int by_position(eddy_graph *g, const eddy_function_args *a, int *chosen)
 {
-    if (a->indices.count > EDDY_MAX_RANK) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients_function: %d indices given; the limit is %d",
-                  a->indices.count, EDDY_MAX_RANK);
-        return 0;
-    }
     for (int i = 0; i < a->indices.count; i++) {
         if (a->indices.at[i] < 0 || a->indices.at[i] >= a->x.count) {
             eddy_fail(

@@ -393,7 +393,7 @@ eddy_status eddy__sweep(const eddy_gradients_args *a, const eddy_recording *reco
 {
     eddy_graph *g = eddy__graph_of_any(a->ys);
     if (!g) g = eddy__graph_of_any(a->xs);
-    eddy__tensors_clear(g, a->out, a->xs.count);
+    eddy__tensors_clear(g, a->out, eddy__list_length(a->xs));
     if (!g) return EDDY_INVALID_ARGUMENT;
     if (!eddy__graph_ready(g) || !args_are_valid(g, a)) return eddy_graph_status(g);
 
@@ -411,7 +411,7 @@ eddy_status eddy__sweep(const eddy_gradients_args *a, const eddy_recording *reco
     eddy__release(&g->allocator, s.marks, n * sizeof *s.marks);
     eddy__release(&g->allocator, s.terms, n * sizeof *s.terms);
     eddy__arena_free(&s.arena);
-    if (!ready(&s)) eddy__tensors_clear(g, a->out, a->xs.count);
+    if (!ready(&s)) eddy__tensors_clear(g, a->out, eddy__list_length(a->xs));
     return eddy_graph_status(g);
 }
 

@@ -39,6 +39,8 @@ eddy_graph *eddy__graph_of_any(eddy_list list);
 eddy_status eddy__status_of(const eddy_graph *g);
 /* All n invalid; `out` may be NULL. */
 void eddy__tensors_clear(eddy_graph *g, eddy_tensor *out, int n);
+/* The number of tensors that can be read from the list, and so of results; 0 without elements. */
+static inline int eddy__list_length(eddy_list list) { return list.at ? list.count : 0; }
 
 /* True if all tensors of `list` belong to g; otherwise an error on the graph that names `who`. */
 bool eddy__list_is_of(eddy_graph *g, const char *who, const char *what, eddy_list list);

@@ -65,7 +65,7 @@ eddy_status eddy_jvp_with(const eddy_jvp_args *given)
 {
     eddy_jvp_args a = EDDY_TAKE(eddy_jvp_args, given);
     eddy_graph *g = graph_of(a.ys, a.xs);
-    eddy__tensors_clear(g, a.out, a.ys.count);
+    eddy__tensors_clear(g, a.out, eddy__list_length(a.ys));
     if (!lists_are_valid(g, "jvp", "ys", a.ys, a.xs, a.vs, a.out)) return eddy__status_of(g);
     const int64_t n = (int64_t)a.ys.count + 2 * (int64_t)a.xs.count;
     eddy_tensor  *t = eddy__tensors_new(g, n);
@@ -85,7 +85,7 @@ eddy_status eddy_vjp_with(const eddy_vjp_args *given)
     eddy_vjp_args a = EDDY_TAKE(eddy_vjp_args, given);
     eddy_graph         *g = graph_of(a.ys, a.xs);
     const eddy_weighted w = { "vjp", "us", "ys", a.us, a.ys };
-    eddy__tensors_clear(g, a.out, a.xs.count);
+    eddy__tensors_clear(g, a.out, eddy__list_length(a.xs));
     if (eddy__graph_ready(g) && !a.out && a.xs.count > 0)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "vjp: out is NULL");
     if (!eddy__graph_ready(g) || !eddy__list_is_of(g, "vjp", "ys", a.ys) ||
@@ -109,7 +109,7 @@ eddy_status eddy_hessian_vector_product_with(const eddy_hessian_vector_args *giv
 {
     eddy_hessian_vector_args a = EDDY_TAKE(eddy_hessian_vector_args, given);
     eddy_graph *g = graph_of(EDDY_LIST(a.y), a.xs);
-    eddy__tensors_clear(g, a.out, a.xs.count);
+    eddy__tensors_clear(g, a.out, eddy__list_length(a.xs));
     if (!lists_are_valid(g, "hessian_vector_product", "y", EDDY_LIST(a.y), a.xs, a.vs, a.out))
         return eddy__status_of(g);
     eddy_tensor *t = eddy__tensors_new(g, 2 * (int64_t)a.xs.count);
@@ -140,7 +140,7 @@ eddy_status eddy_gauss_newton_vector_product_with(const eddy_gauss_newton_args *
     eddy_gauss_newton_args a = EDDY_TAKE(eddy_gauss_newton_args, given);
     static const char who[] = "gauss_newton_vector_product";
     eddy_graph *g = graph_of(EDDY_LIST(a.loss), a.xs);
-    eddy__tensors_clear(g, a.out, a.xs.count);
+    eddy__tensors_clear(g, a.out, eddy__list_length(a.xs));
     if (!lists_are_valid(g, who, "z", a.z, a.xs, a.vs, a.out) ||
         !eddy__list_is_of(g, who, "loss", EDDY_LIST(a.loss)))
         return eddy__status_of(g);

@@ -418,7 +418,7 @@ eddy_status eddy_tape_gradient_with(const eddy_tape_gradient_args *given)
     eddy_tape  *t = a.tape;
     eddy_graph *g = graph_of_call(t, "tape_gradient", a.target, a.sources);
     tape_marks  r;
-    eddy__tensors_clear(g, a.out, a.sources.count);
+    eddy__tensors_clear(g, a.out, eddy__list_length(a.sources));
     if (!g) return status_of(t);
     if (!lists_fit(g, &a) || !begin_gradient(t, "gradient")) return eddy_graph_status(g);
     const int32_t size = g->size;

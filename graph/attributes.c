@@ -12,6 +12,11 @@ static void *member(const void *attrs, const eddy_attr_field *f)
 bool eddy_refuse_number(eddy_graph *g, const char *what, const char *option, eddy_dims d)
 {
     const long long first = (long long)(intptr_t)d.no_number_;
+    if (d.count < -1 || d.count > EDDY_MAX_RANK) {
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: the number of entries of '%s' is %d; expected 0 "
+                  "to %d", what, option, d.count, EDDY_MAX_RANK);
+        return true;
+    }
     if (!first || first == EDDY_OMITTED) return false;
     if (first == EDDY_IS_ZERO)
         eddy_fail(g, EDDY_INVALID_ARGUMENT,

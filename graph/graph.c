@@ -288,9 +288,11 @@ eddy_tensor eddy_set_shape(eddy_tensor t, eddy_shape s)
                          "set_shape: the shape %s of '%s' is not compatible with %s",
                          eddy_shape_print(type->shape, was, sizeof was), eddy_name_of(t),
                          eddy_shape_print(s, wanted, sizeof wanted));
+    const eddy_shape before = type->shape;
     if (type->shape.rank < 0) type->shape = s;
     for (int i = 0; i < s.rank; i++)
         if (type->shape.dim[i] < 0) type->shape.dim[i] = s.dim[i];
+    if (!eddy_shape_equal(before, type->shape)) t.graph->nodes[t.node]->narrowed = true;
     return t;
 }
 

@@ -166,6 +166,37 @@ bool eddy__infer_types(const eddy_op_def *op, void *attrs, bool attrs_fixed, int
     return true;
 }
 
+/* Builders have relied on a narrowed shape. Others may be wrong if a constant is fed. */
+static bool claims_hold(const eddy_node *node, const eddy_type *in, const eddy_type *out,
+                        eddy_error *error)
+{
+    for (int k = 0; node->narrowed && k < node->n_outputs; k++) {
+        char why[300], text[2][100], message[sizeof error->message];
+        if (eddy_shape_compatible(out[k].shape, node->outputs[k].shape)) continue;
+        snprintf(why, sizeof why, "output %d has shape %s, which is not compatible with its static "
+                 "shape %s", k, eddy_shape_print(out[k].shape, text[0], sizeof text[0]),
+                 eddy_shape_print(node->outputs[k].shape, text[1], sizeof text[1]));
+        eddy__op_message(message, sizeof message, node->op, node->n_inputs, in, why,
+                         node->name);
+        return eddy__error_set(error, EDDY_BAD_SHAPE, "%s", message);
+    }
+    return true;
+}
+
+bool eddy__infer_node(const eddy_node *node, const eddy_type *in, const eddy_array *const *value,
+                      eddy_arena *arena, eddy_type **out, eddy_error *error)
+{
+    int n_out = 0;
+    if (!eddy__infer_types(node->op, (void *)(uintptr_t)node->attrs, true, node->n_inputs, in,
+                           value, arena, out, &n_out, node->name, error))
+        return false;
+    if (n_out != node->n_outputs)
+        return eddy__error_set(error, EDDY_INTERNAL,
+                               "%s: the number of outputs is %d now, but was %d before [node '%s']",
+                               node->op->name, n_out, (int)node->n_outputs, node->name);
+    return claims_hold(node, in, *out, error);
+}
+
 /* -------------------------------------------------------------- counting -- */
 
 double eddy_flops_per_input(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)

@@ -109,6 +109,7 @@ typedef struct eddy_node {
     int32_t            colocate;      /* id of the node it should live with; else 0 */
     int32_t            control_root;  /* the eddy_control_clear block it was built in; 0: none */
     bool               traced;        /* built for the body of a loop or branch, which has a copy */
+    bool               narrowed;      /* a static shape is a claim, which every run checks */
 } eddy_node;
 
 EDDY_API const eddy_node *eddy_node_of(eddy_tensor t);   /* NULL if invalid */
@@ -420,8 +421,8 @@ static inline eddy_dims eddy_dims_or(eddy_dims d, eddy_dims otherwise)
 {
     return d.count == 0 && !d.no_number_ ? otherwise : d;
 }
-/* True if a plain number was given instead of a list, .axes = 1; then it records an error.
- * `what` is the operation, `option` the list. */
+/* True if a plain number was given instead of a list, .axes = 1, or the count is not one of a list;
+ * then it records an error. `what` is the operation, `option` the list. */
 EDDY_API bool eddy_refuse_number(eddy_graph *g, const char *what, const char *option, eddy_dims d);
 /* The invalid tensor of a graph, which a builder returns if it was given an invalid one: the
  * next builder can then find the graph. g may be NULL, which gives EDDY_NO_TENSOR. */

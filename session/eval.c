@@ -220,7 +220,6 @@ static bool infer(evaluation *l, const eddy_node *node, const eddy_buffer *b, ed
     const size_t       n = (size_t)node->n_inputs;
     eddy_type         *in = eddy__arena_alloc(&l->plan.arena, n * sizeof *in);
     const eddy_array **value = eddy__arena_alloc(&l->plan.arena, n * sizeof *value);
-    int                n_out = 0;
     if (!in || !value)
         return eddy__error_set(l->error, EDDY_NO_MEMORY, "out of memory while running '%s'",
                                node->name);
@@ -229,14 +228,8 @@ static bool infer(evaluation *l, const eddy_node *node, const eddy_buffer *b, ed
         in[i] = b[i].type;
         value[i] = wanted ? elements(l, node->inputs[i]) : NULL;
     }
-    if (!eddy__infer_types(node->op, (void *)(uintptr_t)node->attrs, true, node->n_inputs, in,
-                           value, &l->plan.arena, types, &n_out, node->name, l->error))
-        return false;
-    if (n_out != node->n_outputs)
-        return eddy__error_set(l->error, EDDY_INTERNAL,
-                               "%s: the number of outputs is %d now, but was %d before [node '%s']",
-                               node->op->name, n_out, (int)node->n_outputs, node->name);
-    for (int k = 0; k < n_out; k++)
+    if (!eddy__infer_node(node, in, value, &l->plan.arena, types, l->error)) return false;
+    for (int k = 0; k < node->n_outputs; k++)
         if (!eddy_shape_is_known((*types)[k].shape))
             return eddy__error_set(l->error, EDDY_UNIMPLEMENTED,
                                    "%s: the shape of output %d depends on data [node '%s']",

@@ -53,7 +53,7 @@ eddy_status eddy_hessians_with(const eddy_hessians_args *given)
 {
     eddy_hessians_args a = EDDY_TAKE(eddy_hessians_args, given);
     eddy_graph *g = graph_of(a.y, a.xs);
-    eddy__tensors_clear(g, a.out, a.xs.count);
+    eddy__tensors_clear(g, a.out, eddy__list_length(a.xs));
     if (!eddy__graph_ready(g) || !eddy__list_is_of(g, "hessians", "y", EDDY_LIST(a.y)) ||
         !eddy__list_is_of(g, "hessians", "xs", a.xs))
         return eddy__status_of(g);

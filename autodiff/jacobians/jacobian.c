@@ -122,7 +122,7 @@ static eddy_tensor reshape_rows(const eddy_jacobian_args *a, eddy_tensor x, eddy
 static eddy_status jacobian_of(const eddy_jacobian_args *a, const eddy_recording *r)
 {
     eddy_graph *g = graph_of(a->y, a->xs);
-    eddy__tensors_clear(g, a->out, a->xs.count);
+    eddy__tensors_clear(g, a->out, eddy__list_length(a->xs));
     if (!eddy__graph_ready(g)) return eddy__status_of(g);
     if (!eddy__list_is_of(g, "jacobian", "y", EDDY_LIST(a->y)) ||
         !eddy__list_is_of(g, "jacobian", "xs", a->xs) ||
@@ -216,7 +216,7 @@ static void build_jacobian(const eddy_recording *r, void *args) { jacobian_of(ar
 eddy_status eddy_tape_jacobian_with(eddy_tape *t, const eddy_jacobian_args *given)
 {
     eddy_jacobian_args a = EDDY_TAKE(eddy_jacobian_args, given);
-    eddy__tensors_clear(eddy__tape_graph(t), a.out, a.xs.count);
+    eddy__tensors_clear(eddy__tape_graph(t), a.out, eddy__list_length(a.xs));
     return eddy__tape_jacobian(t, "jacobian", &(eddy_tape_jacobian_call){
                                                   a.y, a.xs, build_jacobian, &a });
 }

@@ -215,6 +215,7 @@ static bool set_outputs(reader *r, const eddy_node *node, const eddy_yaml_item *
                 &r->p, it, t.dtype != out->dtype ? EDDY_BAD_DTYPE : EDDY_BAD_SHAPE,
                 "the file says %s, but %s infers %s", eddy_type_print(t, said, sizeof said),
                 node->op->name, eddy_type_print(*out, known, sizeof known));
+        if (!eddy_shape_equal(t.shape, out->shape)) ((eddy_node *)(uintptr_t)node)->narrowed = true;
         out->shape = t.shape;
     }
     return true;

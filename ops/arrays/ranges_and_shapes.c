@@ -260,6 +260,7 @@ eddy_tensor eddy_diag_part(eddy_tensor x)
  *  TensorFlow: tf.broadcast_static_shape. */
 bool eddy_broadcast_static_shape(eddy_shape a, eddy_shape b, eddy_shape *out)
 {
+    if (!out || a.rank > EDDY_MAX_RANK || b.rank > EDDY_MAX_RANK) return false;
     *out = EDDY_UNKNOWN_SHAPE;
     if (a.rank < 0 || b.rank < 0) return true;
     out->rank = a.rank > b.rank ? a.rank : b.rank;

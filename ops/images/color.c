@@ -51,7 +51,11 @@ static bool channels_of(const char *who, eddy_tensor x, eddy_tensor *c)
 {
     const eddy_tensor floats = eddy__image_floats(who, x);
     if (!eddy_is_valid(floats) || !eddy__has_channels(who, floats, 3)) return false;
-    const eddy_tensor first = eddy_split(floats, 3, -1);
+    const eddy_shape s = eddy_shape_of(floats);
+    const bool       known = s.rank > 0 && s.dim[s.rank - 1] == 3;
+    /* A run refuses other numbers of channels; equal parts there are of 6, too. */
+    const eddy_tensor first = known ? eddy_split(floats, 3, -1)
+                                    : eddy_split_sizes(floats, (int64_t[]){ 1, 1, 1 }, 3, -1);
     for (int i = 0; i < 3; i++) c[i] = eddy_output(first, i);
     return eddy_is_valid(first);
 }

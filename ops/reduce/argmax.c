@@ -31,6 +31,7 @@ static bool argmax_infer(eddy_infer *c)
     const argmax_attrs *a = c->attrs;
     const eddy_type x = c->in[0];
     eddy_shape y = EDDY_UNKNOWN_SHAPE;
+    char text[100];
     int axis;
     if (!eddy__dtype_is_index(a->output_type))
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "output_type is %s; int32 or int64 expected",
@@ -39,7 +40,9 @@ static bool argmax_infer(eddy_infer *c)
         return false;
     if (x.shape.rank >= 0) {
         const int64_t n = x.shape.dim[axis];
-        if (n == 0) return eddy_infer_fail(c, EDDY_BAD_SHAPE, "axis %d has no elements", axis);
+        if (n == 0)
+            return eddy_infer_fail(c, EDDY_BAD_SHAPE, "Reduction axis %d is empty in shape %s",
+                                   axis, eddy_shape_print(x.shape, text, sizeof text));
         if (n > INT32_MAX && a->output_type == EDDY_INT32)
             return eddy_infer_fail(c, EDDY_LIMIT,
                                    "axis %d has %lld elements, too many for int32; use int64",

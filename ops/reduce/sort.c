@@ -234,6 +234,18 @@ static eddy_tensor between(eddy_tensor sorted, double q, int64_t axis, eddy_betw
     return Where(LogicalOr(Equal(t, 0), both), low, y);
 }
 
+/* True, with an error, if it is known that the rows have none. */
+static bool has_no_elements(eddy_tensor sorted, int64_t axis)
+{
+    char             text[100];
+    const eddy_shape s = eddy_shape_of(sorted);
+    const int64_t    at = axis < 0 ? axis + s.rank : axis;
+    if (s.rank < 0 || at < 0 || at >= s.rank || s.dim[at] != 0) return false;
+    eddy_fail(sorted.graph, EDDY_BAD_SHAPE, "quantile: Reduction axis %lld is empty in shape %s",
+              (long long)axis, eddy_shape_print(s, text, sizeof text));
+    return true;
+}
+
 /** y = the quantile q of x along `axis`: the sorted elements interpolated at position q (n - 1).
  *
  *  x              float32 or float64, with n >= 1 elements along the axis
@@ -245,7 +257,7 @@ static eddy_tensor between(eddy_tensor sorted, double q, int64_t axis, eddy_betw
  *
  *  y is NaN if any element is NaN.
  *  Errors: EDDY_INVALID_ARGUMENT for an invalid q or axis; EDDY_BAD_DTYPE for other element
- *  types.
+ *  types; EDDY_BAD_SHAPE if the axis is empty, or in a run those of eddy_gather.
  *  Gradient: dx = dy times the interpolation weight at each of the two elements, and 0 elsewhere.
  *  TensorFlow: tfp.stats.percentile; NumPy's quantile. */
 eddy_tensor eddy_quantile_with(const eddy_quantile_args *given)
@@ -262,6 +274,7 @@ eddy_tensor eddy_quantile_with(const eddy_quantile_args *given)
     const int64_t     axis = all ? 0 : a.axis.at[0];
     const eddy_tensor x = all ? eddy_reshape(a.x, EDDY_SHAPE(EDDY_ANY)) : a.x;
     const eddy_tensor sorted = eddy_sort(x, all ? EDDY_AXES(0) : a.axis);
+    if (has_no_elements(sorted, axis)) return eddy_none(a.x.graph);
     const eddy_tensor y = between(sorted, a.q, axis, a.interpolation);
     const eddy_tensor largest = Max(x, EDDY_AXES(axis));
     const eddy_tensor value = Where(IsNan(largest), largest, y);

@@ -52,7 +52,10 @@ bool eddy__prepare(compile *c, instruction *i)
                                             : i->run == i->kernel.op->kernel
                                                 ? i->kernel.op->prepare
                                                 : NULL;
-    if (!prepare || prepare(&i->kernel) == EDDY_OK) return true;
+    const eddy_status s = prepare ? prepare(&i->kernel) : EDDY_OK;
+    if (s == EDDY_OK) return true;
+    if (s == EDDY_NO_MEMORY)            /* many kernels give no reason for this */
+        eddy_kernel_fail(&i->kernel, s, "out of memory for the loops");
     *c->error = c->plan->error;
     return eddy__error_set(c->error, EDDY_INTERNAL,
                            "%s: prepare failed without giving a reason [node '%s']",

@@ -168,7 +168,7 @@ static eddy_type *share_type(compile *c, const eddy_node *node)
 static bool infer(compile *c, const eddy_node *node)
 {
     enum { FEW = 8 };
-    int n = node->n_inputs, n_out = 0;
+    const int n = node->n_inputs;
     eddy_type          few_types[FEW], *in = few_types;
     const eddy_array  *few_values[FEW] = { NULL }, **value = few_values;
     if (n > FEW) {
@@ -188,15 +188,9 @@ static bool infer(compile *c, const eddy_node *node)
             value[i] = eddy__folded_value(c, node->inputs[i]);
     }
     node_info *info = &c->info[node->id];
-    if (!eddy__infer_types(node->op, (void *)(uintptr_t)node->attrs, true, n, in, value,
-                           &c->scratch, &info->types, &n_out, node->name, c->error))
-        return false;
-    if (n_out != node->n_outputs)
-        return eddy__error_set(c->error, EDDY_INTERNAL,
-                               "%s: the number of outputs is %d now, but was %d before [node '%s']",
-                               node->op->name, n_out, (int)node->n_outputs, node->name);
+    if (!eddy__infer_node(node, in, value, &c->scratch, &info->types, c->error)) return false;
     if (node->op->flags & EDDY_OP_DYNAMIC) set_max_shapes(c, node);
-    else if (n_out == 1) info->types = share_type(c, node);
+    else if (node->n_outputs == 1) info->types = share_type(c, node);
     if (info->dynamic && c->plan->embedded) {
         c->varies = true;
         return eddy__error_set(c->error, EDDY_UNIMPLEMENTED,
@@ -204,7 +198,8 @@ static bool infer(compile *c, const eddy_node *node)
                                node->op->name, 0, node->name);
     }
     bool known = true;
-    for (int k = 0; k < n_out; k++) known = known && eddy_shape_is_known(info->types[k].shape);
+    for (int k = 0; k < node->n_outputs; k++)
+        known = known && eddy_shape_is_known(info->types[k].shape);
     for (int i = 0; i < n && !known; i++)
         if (needs_elements(node, i) && !value[i]) note_missing_size(c, node->inputs[i]);
     return true;

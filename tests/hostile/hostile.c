@@ -1,12 +1,14 @@
 /* hostile.c -- calls each builder of operations, layers and schedules repeatedly with random
- * arguments: types and shapes that do not fit, extreme numbers, tensors without a graph. Valid
- * nodes are run with little memory. Every error must have a message; the sanitizers find the rest.
+ * arguments: types, shapes and lists that do not fit, wrong counts, extreme numbers, tensors
+ * without a graph. Valid nodes are run with little memory. Every error must have a message; the
+ * sanitizers find the rest.
  *
  *   hostile [ROUNDS [FIRST [BUILDER]]]        each round is another seed, from FIRST on */
 #include <eddy/eddy.h>
 
 #include "graph/internal.h"
 
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -53,6 +55,13 @@ static const char *draw_text(void)
     return all[draw(sizeof all / sizeof *all)];
 }
 
+/* A rank or count that no struct holds. */
+static int draw_wrong_count(void)
+{
+    static const int all[] = { -1, -5, 9, 100, INT_MAX, INT_MIN };
+    return all[draw(sizeof all / sizeof *all)];
+}
+
 /* Mostly small; with `huge`, sometimes one that no memory holds. */
 static eddy_shape shape_of(bool huge)
 {
@@ -63,7 +72,12 @@ static eddy_shape shape_of(bool huge)
     return s;
 }
 
-static eddy_shape draw_shape(void) { return shape_of(true); }
+static eddy_shape draw_shape(void)
+{
+    eddy_shape s = shape_of(true);
+    if (draw(24) == 0) s.rank = draw_wrong_count();
+    return s;
+}
 
 static eddy_tensor draw_tensor(void)
 {
@@ -88,6 +102,7 @@ static eddy_dims draw_dims(void)
         memcpy(&d, &number, sizeof number);
     }
     for (int i = 0; i < d.count; i++) d.at[i] = draw_integer();
+    if (draw(24) == 0) d.count = draw_wrong_count();
     return d;
 }
 
@@ -98,6 +113,8 @@ static eddy_list draw_list(void)
     eddy_tensor       *at = room[turn++ % 16];
     const int          n = draw(5);
     for (int i = 0; i < n; i++) at[i] = draw_tensor();
+    if (draw(24) == 0) return (eddy_list){ draw(2) ? n : draw_wrong_count(), NULL };
+    if (draw(24) == 0) return (eddy_list){ draw(2) ? -1 : INT_MIN, at };
     return (eddy_list){ n, at };
 }
 

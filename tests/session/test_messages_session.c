@@ -81,6 +81,7 @@ static void sessions(eddy_tensor y)
 {
     eddy_graph   *empty = eddy_graph_new();
     eddy_session *t = eddy_session_new(empty), *small = eddy_session_new(g, .max_bytes = 32);
+    eddy_session *tight = eddy_session_new(g, .max_bytes = 48);
     eddy_fetch(t, y), said(t);
     eddy_graph_free(empty);
     eddy_fetch(t, y), said(t);
@@ -94,6 +95,9 @@ static void sessions(eddy_tensor y)
     ck_assert_ptr_null(eddy_eval_in(small, eddy_random_uniform(g, EDDY_SHAPE(10))));
     said(small);
     eddy_session_free(small);
+    ck_assert_ptr_null(eddy_fetch(tight, eddy_random_uniform(g, EDDY_SHAPE(10))));
+    said(tight);
+    eddy_session_free(tight);
 }
 
 static void run_again(void *tensor, const char *line)
@@ -138,6 +142,20 @@ static void huge_fetch(void)
     eddy_array_free(a);
 }
 
+/* A shape that was set turns out to be wrong. */
+static void wrong_claims(void)
+{
+    eddy_tensor x = eddy_placeholder(g, "open", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, EDDY_ANY));
+    eddy_tensor y = Relu(eddy_set_shape(Neg(x), EDDY_SHAPE(EDDY_ANY, 3)));
+    eddy_array *a = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(0, 4));
+    eddy_run(s, EDDY_FEED({ x, a }), EDDY_FETCH(y), NULL), said(s);
+    eddy_eval_set_in(s, x, a);
+    ck_assert_ptr_null(eddy_eval_in(s, y));
+    said(s);
+    eddy_eval_forget(s);
+    eddy_array_free(a);
+}
+
 START_TEST(of_runs)
 {
     eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(2)), y = Mul(x, 2);
@@ -148,6 +166,7 @@ START_TEST(of_runs)
     callback();
     huge_fetch();
     closed_inside();
+    wrong_claims();
     golden_end();
 }
 END_TEST

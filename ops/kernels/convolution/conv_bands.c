@@ -56,7 +56,7 @@ void eddy__conv_fill_band(const eddy_conv_image *m, const eddy_conv_axis *h,
     const int64_t first = eddy__min(eddy__max(-left, 0), cols);
     const int64_t last = eddy__max(eddy__min(m->w - left, cols), first);
     const size_t  pixel = (size_t)m->c * m->size;
-    for (int64_t r = 0; r < rows; r++, band += (size_t)cols * pixel) {
+    for (int64_t r = 0; pixel > 0 && r < rows; r++, band += (size_t)cols * pixel) {
         const int64_t y = top + r;
         if (y < 0 || y >= m->h || first == last) {
             memset(band, 0, (size_t)cols * pixel);

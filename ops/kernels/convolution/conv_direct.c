@@ -103,6 +103,8 @@ static size_t result_bytes(const plan *p, int64_t rows)
     return p->to.planes ? ((size_t)(all * p->to.w * p->to.c) * p->to.size + 63) & ~(size_t)63 : 0;
 }
 
+static bool is_empty(const plan *p) { return p->batch * p->to.h * p->to.w * p->to.c == 0; }
+
 /* Bands low enough for the cache of a core, and enough of them for all threads. */
 static void cut_bands(plan *p, int threads)
 {
@@ -155,7 +157,7 @@ eddy_status eddy__conv_direct_prepare(eddy_kernel *k, eddy_dtype d, const eddy_c
               (double)(s->out[0] * s->out[1]) * (double)(back ? s->in_c : s->out_c);
     plan_walks(p, s, (int64_t *)(void *)(p->walks + walks));
     cut_bands(p, k->threads);
-    if (p->batch * p->bands * p->to.c > 0)
+    if (!is_empty(p))
         k->scratch_size = p->packed + (size_t)k->threads * (p->band + p->result);
     return EDDY_OK;
 }
@@ -302,11 +304,13 @@ void eddy__conv_direct(const eddy_kernel *k, const void *x, const void *filter, 
 {
     const plan   *p = k->state;
     const int64_t items = p->batch * p->bands, panels = p->n * p->groups * panels_of(p);
-    if (items * p->to.c == 0) return;
+    if (is_empty(p)) return;
     run r = { p, x, filter, y, k->scratch, (char *)k->scratch + p->packed, finish };
     /* Pieces of about 20 microseconds: a million multiply-adds, or packing 64 KiB. */
     const double grain = 1e6 / (p->work / (double)items + 1) + 1;
-    eddy__parallel_or_stop(
-        k, panels, (int64_t)((double)panels * 65536 / (double)(p->packed + 1)) + 1, pack_some, &r);
+    if (p->packed > 0)
+        eddy__parallel_or_stop(k, panels,
+                               (int64_t)((double)panels * 65536 / (double)(p->packed + 1)) + 1,
+                               pack_some, &r);
     eddy__parallel_or_stop(k, items, (int64_t)grain, run_some, &r);
 }

@@ -63,7 +63,7 @@ EDDY_INLINE T ROWS(row_variance)(const T *x, int64_t n, T *mean)
     }
     const T off = sum / (T)n, variance = squares / (T)n - off * off;
     *mean = m + off;
-    return variance > 0 ? variance : squares * 0;        /* NaN stays NaN */
+    return variance < 0 ? 0 : variance;        /* NaN stays NaN, also that of no elements */
 }
 
 TARGET static void ROWS(rows_forward)(const eddy_norm_work *w, int64_t from, int64_t to)

@@ -247,7 +247,7 @@ static const sweep_row rows[] = {
     OP_KEEP("GatherV2", "extract_glimpse", glimpse, 1, KEEP(2, 5, 4), S(2, 5, 4, 3)),
 
     OP_REAL("Identity", "convert_image_dtype", converted, 1, KEEP(0), S(3, 4)),
-    COLOR("Split", "rgb_to_grayscale", gray, -2, 2),
+    COLOR("Mul", "rgb_to_grayscale", gray, -2, 2),
     COLOR("ConcatV2", "grayscale_to_rgb", colored, -2, 2),
     COLOR("BatchMatMulV2", "rgb_to_yiq", yiq, -2, 2),
     COLOR("BatchMatMulV2", "yiq_to_rgb", yiq_back, -2, 2),

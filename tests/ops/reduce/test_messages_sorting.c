@@ -28,6 +28,8 @@ static void sorting(eddy_tensor x, eddy_tensor half, eddy_tensor endless)
     eddy_nth_element(x, 3, false), golden_graph(g);
     eddy_quantile(half, 0.5), golden_graph(g);
     eddy_quantile(x, 1.5), golden_graph(g);
+    eddy_quantile(eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(3, 0)), 0.5, EDDY_AXES(-1)),
+        golden_graph(g);
     eddy_top_k(half, 1), golden_graph(g);
     eddy_top_k(eddy_scalar(g, 1), 1), golden_graph(g);
     eddy_top_k(x, 4), golden_graph(g);

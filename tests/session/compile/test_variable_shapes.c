@@ -102,7 +102,8 @@ START_TEST(a_file_cannot_overrun_a_variable)
     x = eddy_graph_tensor(g, "x:0");
     ck_assert_int_eq(run_fed(grow, x, 1000), EDDY_BAD_SHAPE);
     ck_assert_str_eq(eddy_session_message(s),
-                     "the variable 'v' is float32[3], but the value is float32[1000]");
+                     "Assign(float32[3], float32[1000]): output 0 has shape [1000], which is not "
+                     "compatible with its static shape [3] [node 'grow']");
     ck_assert_int_eq(run_fed(grow, x, 3), EDDY_OK);
     eddy_array *a = zeros(1000);
     ck_assert_int_eq(eddy_eval_set_in(s, x, a), EDDY_OK);
