@@ -1,0 +1,2 @@
+#include "../reader.h"
+const tf_operator eddy__tf_frames[] = { { NULL } };
