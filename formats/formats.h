@@ -226,6 +226,54 @@ EDDY_API const eddy_tensorflow_entry *eddy_tensorflow_report_at(const eddy_tenso
                                                                 int i);
 EDDY_API void eddy_tensorflow_report_free(eddy_tensorflow_report *r);
 
+/* ----------------------------------------------------------- checkpoints -- */
+
+typedef struct eddy_foreign_checkpoint_args {
+    size_t            size_ EDDY_DEFAULT(sizeof(eddy_foreign_checkpoint_args));
+    const char       *path;
+    const eddy_files *files;        /* default: POSIX */
+    int64_t           max_bytes EDDY_DEFAULT(17179869184); /* of each file; default 16 GiB */
+    eddy_error       *error;        /* set on a failure, if not NULL */
+} eddy_foreign_checkpoint_args;
+
+/* Opens a file of torch.save (.pt, .pth; the format since PyTorch 1.6) as a checkpoint, for
+ * eddy_checkpoint_value and eddy_restore_checkpoint (session/checkpoint.h). The whole file is read
+ * into memory.
+ *
+ *   eddy_checkpoint *c = eddy_torch_checkpoint_open("model.pt", .error = &e);
+ *   eddy_checkpoint_map torch = eddy_torch_map();
+ *   eddy_restore_checkpoint(s, .checkpoint = c, .map = &torch);
+ *
+ * Entries are all tensors in the dicts, lists and tuples of the file, with keys joined by dots:
+ * "conv1.weight" of a state_dict, "model.conv1.weight" of a dict that contains one; a single tensor
+ * is "tensor". Values are views of the file where their elements follow one another in the type of
+ * the array, else copies. int8 and int16 are int32. Numbers and texts are left out.
+ *
+ * The pickle in the file is never executed: it may only contain tensors and dicts, and other names
+ * are errors. NULL on an error, with the file and the byte in the message: IO; CORRUPT; LIMIT;
+ * UNIMPLEMENTED for compressed archives, the format before PyTorch 1.6, and instructions and names
+ * that are not allowed; NO_MEMORY. Values: CORRUPT for a wrong checksum (CRC-32), for a tensor
+ * beyond its storage, and for a bool that is not 0 or 1. */
+EDDY_API eddy_checkpoint *eddy_torch_checkpoint_open_with(const eddy_foreign_checkpoint_args *given);
+#define eddy_torch_checkpoint_open(...) \
+    eddy_torch_checkpoint_open_with(EDDY_ARGS(eddy_foreign_checkpoint_args, __VA_ARGS__))
+
+/* Opens a checkpoint of TensorFlow (tf.train.Saver, tf.train.Checkpoint, or the "variables" of a
+ * SavedModel) by its prefix: "model.ckpt-100" for "model.ckpt-100.index" and
+ * "model.ckpt-100.data-00000-of-00001". All files are read into memory.
+ *
+ * Entries have the names in the index; for those of tf.train.Checkpoint, which end in
+ * "/.ATTRIBUTES/VARIABLE_VALUE", the full name of the variable ("dense/kernel") is an entry as well
+ * where no other entry has it. Values are views where the file aligns them. int8, int16 and uint16
+ * are int32, uint32 and uint64 int64; entries of texts have no value.
+ *
+ * NULL on an error, with the file in the message: IO; CORRUPT, also for wrong checksums; LIMIT;
+ * UNIMPLEMENTED for compressed blocks, big-endian files and sliced variables; NO_MEMORY. */
+EDDY_API eddy_checkpoint *eddy_tensorflow_checkpoint_open_with(
+    const eddy_foreign_checkpoint_args *given);
+#define eddy_tensorflow_checkpoint_open(...) \
+    eddy_tensorflow_checkpoint_open_with(EDDY_ARGS(eddy_foreign_checkpoint_args, __VA_ARGS__))
+
 #ifdef __cplusplus
 }
 #endif

@@ -159,7 +159,12 @@ static bool open_variables(tf_reader *r)
 {
     eddy_error e = { 0 };
     if (!r->model.saved_model) return true;
-    (void)e; return true;
+    const char *path = beside(r, "variables/variables");
+    if (!path) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
+    r->checkpoint = eddy_tensorflow_checkpoint_open(path, .files = r->options.files,
+                                                    .max_bytes = r->options.max_bytes, .error = &e);
+    if (!r->checkpoint && e.status != EDDY_IO) return file_error(r, &e);
+    return true;
 }
 
 bool eddy__tf_open(tf_reader *r, const eddy_tensorflow_args *given)

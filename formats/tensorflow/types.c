@@ -1,7 +1,6 @@
 /* types.c -- the element types of TensorFlow and those in which Eddy computes. */
+#include "../elements.h"
 #include "build.h"
-
-#include <string.h>
 
 /* compute: the type of arithmetic; stored: of weights; bits: of an element of a file. */
 static const struct {
@@ -58,31 +57,9 @@ int eddy__tf_type_of(eddy_dtype d)
     return d > 0 && d < EDDY_DTYPES ? of[d] : TF_NO_TYPE;
 }
 
-static int64_t as_integer(int type, uint64_t bits)
-{
-    switch (plain(type)) {
-    case TF_INT8: return (int8_t)bits;
-    case TF_INT16: return (int16_t)bits;
-    case TF_UINT16: return (uint16_t)bits;
-    case TF_UINT32: return (uint32_t)bits;
-    default: return (int64_t)bits;
-    }
-}
-
 void eddy__tf_store(eddy_array *a, int type, int64_t i, uint64_t bits)
 {
-    void *at = eddy_array_data(a);
-    switch ((int)eddy_array_dtype(a)) {
-    case EDDY_FLOAT32:
-    case EDDY_COMPLEX64: memcpy((uint32_t *)at + i, &(uint32_t){ (uint32_t)bits }, 4); break;
-    case EDDY_FLOAT16:
-    case EDDY_BFLOAT16: ((uint16_t *)at)[i] = (uint16_t)bits; break;
-    case EDDY_FLOAT64:
-    case EDDY_COMPLEX128: memcpy((uint64_t *)at + i, &bits, 8); break;
-    case EDDY_BOOL: ((uint8_t *)at)[i] = (bits & 0xff) != 0; break;
-    case EDDY_UINT8: ((uint8_t *)at)[i] = (uint8_t)bits; break;
-    case EDDY_INT32: ((int32_t *)at)[i] = (int32_t)as_integer(type, bits); break;
-    case EDDY_INT64: ((int64_t *)at)[i] = as_integer(type, bits); break;
-    default: break;
-    }
+    type = plain(type);
+    eddy__element_store(a, types[type].bits, type == TF_INT8 || type == TF_INT16 || type == TF_INT32,
+                        i, bits);
 }

@@ -1,4 +1,5 @@
 /* weights.c -- the elements of constants: of protobuf, and of the manifest of TensorFlow.js. */
+#include "../elements.h"
 #include "reader.h"
 
 #include <math.h>
@@ -33,13 +34,6 @@ static bool same_bytes(int type)
 #endif
 }
 
-static uint64_t bits_at(wire_bytes b, int bits, int64_t i)
-{
-    uint64_t v = 0;
-    for (int k = 0; k < bits / 8; k++) v |= (uint64_t)b.at[i * (bits / 8) + k] << (8 * k);
-    return v;
-}
-
 /* The elements as they are written: the last one stands for all that follow; none are zeros. */
 static eddy_array *converted(const tf_tensor *t, int64_t count)
 {
@@ -51,7 +45,7 @@ static eddy_array *converted(const tf_tensor *t, int64_t count)
         if (!t->has_content && from >= (int64_t)t->count)
             from = (int64_t)t->count - parts + i % parts;
         if (!t->has_content && t->count == 0) break;
-        eddy__tf_store(a, t->type, i, t->has_content ? bits_at(t->content, bits, i)
+        eddy__tf_store(a, t->type, i, t->has_content ? eddy__element_bits(t->content, bits, i)
                                                      : t->numbers[from]);
     }
     return a;
@@ -116,12 +110,12 @@ static eddy_array *dequantized(const tf_weight *w, int type, wire_bytes b, int64
     const bool  half = strcmp(w->stored, "float16") == 0;
     if (half) {
         eddy_array *a = eddy_array_new(EDDY_FLOAT16, w->shape);
-        for (int64_t i = 0; a && i < count; i++) eddy__tf_store(a, TF_HALF, i, bits_at(b, 16, i));
+        for (int64_t i = 0; a && i < count; i++) eddy__tf_store(a, TF_HALF, i, eddy__element_bits(b, 16, i));
         return a;
     }
     eddy_array *a = eddy_array_new(eddy__tf_dtype(type), w->shape);
     for (int64_t i = 0; a && i < count; i++) {
-        const double v = (double)bits_at(b, bits, i) * w->scale + w->min;
+        const double v = (double)eddy__element_bits(b, bits, i) * w->scale + w->min;
         eddy_array_set(a, i, type == TF_INT32 ? floor(v + 0.5) : v);
     }
     return a;
@@ -154,7 +148,7 @@ static eddy_array *weight_array(tf_reader *r, const tf_weight *w)
     eddy_array *a = eddy_array_new(eddy__tf_stored(type), w->shape);
     const int   part = type == TF_COMPLEX64 ? 2 : 1;
     for (int64_t i = 0; a && i < count * part; i++)
-        eddy__tf_store(a, type, i, bits_at(b, bits / part, i));
+        eddy__tf_store(a, type, i, eddy__element_bits(b, bits / part, i));
     return a;
 }
 
