@@ -55,7 +55,7 @@ bool eddy__tf_has(const tf_build *b, int i) { return i >= 0 && i < b->n_in && b-
  * least one dimension. */
 static bool is_weight(const tf_reader *r, const tf_value *v)
 {
-    return r->options.variables && v->weight && !r->model.saved_model &&
+    return r->options.variables && v->weight && !r->model.saved_model && r->bodies == 0 &&
            eddy_dtype_is_floating(eddy__tf_dtype(v->type)) && eddy_array_shape(v->array).rank > 0;
 }
 
@@ -84,8 +84,10 @@ eddy_tensor eddy__tf_tensor_of(tf_build *b, tf_value *v)
     else if (!eddy_is_valid(v->t) && !v->array)
         eddy__tf_missing(b, "values of type %s are not supported", eddy__tf_type_name(v->type));
     if (b->reason) return eddy_none(b->graph);
-    if (!eddy_is_valid(v->t)) v->t = build_constant(b, v);
-    return v->t;
+    if (eddy_is_valid(v->t)) return v->t;
+    const eddy_tensor t = build_constant(b, v);
+    if (b->reader->bodies == 0) v->t = t;       /* the nodes of a body belong to it alone */
+    return t;
 }
 
 eddy_tensor eddy__tf_in(tf_build *b, int i)

@@ -1,5 +1,6 @@
 /* carry.c -- see carry.h. */
 #include "carry.h"
+#include "reader.h"
 #include "../../ops/short_names.h"
 
 #include <string.h>
@@ -71,27 +72,38 @@ static int condition(eddy_list x, eddy_tensor *y, void *context)
     tf_loop   *l = context;
     tf_value **in = eddy__region_take(l->b->memory, (size_t)l->n + 1, sizeof *in), *out = NULL;
     l->failed = true;
-    if (!in || !eddy__tf_carried(l->b, l->start, l->n, x.at, in) || !l->condition(l, in, &out))
-        return 0;
-    y[0] = eddy__tf_tensor_of(l->b, out);
+    l->b->reader->bodies++;
+    const bool ok = in && eddy__tf_carried(l->b, l->start, l->n, x.at, in) &&
+                    l->condition(l, in, &out);
+    if (ok) y[0] = eddy__tf_tensor_of(l->b, out);
+    l->b->reader->bodies--;
+    if (!ok) return 0;
     if (eddy_dtype_of(y[0]) != EDDY_BOOL) y[0] = NotEqual(y[0], 0);
     y[0] = Reshape(y[0], EDDY_SCALAR);
     l->failed = l->b->reason != NULL;
     return l->failed ? 0 : 1;
 }
 
-static int body(eddy_list x, eddy_tensor *y, void *context)
+static int body_tensors(tf_loop *l, const eddy_tensor *x, eddy_tensor *y)
 {
-    tf_loop   *l = context;
     tf_value **in = eddy__region_take(l->b->memory, (size_t)l->n + 1, sizeof *in);
     tf_value **out = eddy__region_take(l->b->memory, (size_t)l->n + 1, sizeof *out);
-    l->failed = true;
-    if (!in || !out || !eddy__tf_carried(l->b, l->start, l->n, x.at, in) || !l->body(l, in, out))
-        return 0;
+    if (!in || !out || !eddy__tf_carried(l->b, l->start, l->n, x, in) || !l->body(l, in, out))
+        return -1;
     for (int i = 0; i < l->n; i++)
-        if (out[i]->kind != l->start[i]->kind)
-            return eddy__tf_missing(l->b, "loop variable %d changes its kind", i);
-    const int n = eddy__tf_carry(l->b, out, l->n, y);
+        if (out[i]->kind != l->start[i]->kind) {
+            eddy__tf_missing(l->b, "loop variable %d changes its kind", i);
+            return -1;
+        }
+    return eddy__tf_carry(l->b, out, l->n, y);
+}
+
+static int body(eddy_list x, eddy_tensor *y, void *context)
+{
+    tf_loop *l = context;
+    l->b->reader->bodies++;
+    const int n = body_tensors(l, x.at, y);
+    l->b->reader->bodies--;
     l->failed = n < 0;
     return n < 0 ? 0 : n;
 }

@@ -190,13 +190,12 @@ static bool build_port(tf_reader *r, port *p)
 static bool pass(tf_reader *r, eddy_graph *g, eddy_tensorflow_model *m, bool trial)
 {
     r->graph = g;
-    r->nodes = 0;
+    r->nodes = r->bodies = 0;
     *m = (eddy_tensorflow_model){ .n_inputs = 0 };
     r->main = eddy__tf_scope(r, &r->model.main, "", 0);
     r->root = eddy__region_print(&r->memory, "%s", eddy_scope_name(g));
-    r->variables = eddy__region_take(&r->memory, r->model.main.n_nodes, sizeof *r->variables);
     if (!r->main) return false;
-    if (!r->root || !r->variables) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
+    if (!r->root) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
     if (!bindings(r, trial) || !list_inputs(r, m) || !list_outputs(r, m)) return false;
     for (int i = 0; i < m->n_inputs; i++)
         if (!build_port(r, &m->inputs[i])) return false;

@@ -55,12 +55,12 @@ struct tf_reader {
     const char      *root;          /* the scope of the model in the graph, with its slash */
     eddy_session    *session;       /* evaluates constants */
     tf_kept         *kept;          /* arrays to release */
-    tf_value       **variables;     /* of the scope: by the number of a variable's node */
     bool             reporting;     /* goes on after nodes that cannot be built */
     bool             failed;        /* options.error says why */
     eddy_tensorflow_entry *entries; /* of the report: n_entries, allocated with realloc */
     int              n_entries, room_entries;
     int              nodes;         /* built so far */
+    int              bodies;        /* branches and bodies that are being built */
 };
 
 enum { TF_MAX_DEPTH = 32, TF_MAX_NODES = 1 << 20 };

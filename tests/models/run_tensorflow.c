@@ -3,7 +3,7 @@
  *
  *   run_tensorflow MODEL PREFIX [NAME=D,D,D ...]
  *
- * A dimension that is not known is 1, unless the shape of the input is given. */
+ * A dimension that is not known is 1. An input whose shape is given is a placeholder of float32. */
 #include <eddy/formats.h>
 
 #include <stdio.h>
@@ -19,16 +19,23 @@ static void need(bool fine, const char *what)
     exit(1);
 }
 
-static eddy_shape shape_of(eddy_tensor t, const char *name, char **given, int n)
+/* Binds an input to a placeholder of float32 with this shape: NAME=D,D,D. */
+static eddy_tensorflow_binding bound(eddy_graph *g, char *text)
 {
-    eddy_shape   s = eddy_shape_of(t);
-    const size_t length = strlen(name);
-    for (int i = 0; i < n; i++) {
-        if (strncmp(given[i], name, length) != 0 || given[i][length] != '=') continue;
-        s = (eddy_shape){ 0 };
-        for (char *at = given[i] + length; *at && s.rank < EDDY_MAX_RANK;)
-            s.dim[s.rank++] = strtoll(at + 1, &at, 10);
+    eddy_shape s = { 0 };
+    char      *at = strchr(text, '=');
+    need(at != NULL, "usage: run_tensorflow MODEL PREFIX [NAME=D,D...]");
+    *at = 0;
+    while (*++at && s.rank < EDDY_MAX_RANK) {
+        s.dim[s.rank++] = strtoll(at, &at, 10);
+        if (!*at) break;
     }
+    return (eddy_tensorflow_binding){ text, eddy_placeholder(g, "bound", EDDY_FLOAT32, s) };
+}
+
+static eddy_shape shape_of(eddy_tensor t)
+{
+    eddy_shape s = eddy_shape_of(t);
     for (int i = 0; i < s.rank; i++)
         if (s.dim[i] == EDDY_ANY) s.dim[i] = 1;
     need(s.rank >= 0, "the shape of an input is not known");
@@ -61,10 +68,13 @@ static void save(const eddy_array *a, const char *prefix, const char *what, int 
 
 int main(int argc, char **argv)
 {
-    need(argc >= 3, "usage: run_tensorflow MODEL PREFIX [NAME=D,D...]");
+    need(argc >= 3 && argc - 3 < MOST, "usage: run_tensorflow MODEL PREFIX [NAME=D,D...]");
     eddy_error             e = { 0 };
     eddy_graph            *g = eddy_graph_new();
-    eddy_tensorflow_model *m = eddy_tensorflow_read(g, argv[1], .error = &e);
+    eddy_tensorflow_binding in_place[MOST];
+    for (int i = 3; i < argc; i++) in_place[i - 3] = bound(g, argv[i]);
+    eddy_tensorflow_model *m =
+        eddy_tensorflow_read(g, argv[1], .inputs = in_place, .input_count = argc - 3, .error = &e);
     need(m != NULL, e.message);
     eddy_feed    feeds[MOST];
     eddy_tensor  y[MOST];
@@ -74,7 +84,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < n; i++) {
         const char       *name = eddy_tensorflow_input_name(m, i);
         const eddy_tensor t = eddy_tensorflow_input(m, name);
-        in[i] = generated(eddy_dtype_of(t), shape_of(t, name, argv + 3, argc - 3));
+        in[i] = generated(eddy_dtype_of(t), shape_of(t));
         feeds[i] = (eddy_feed){ t, in[i] };
         save(in[i], argv[2], "in", i);
     }

@@ -1,5 +1,6 @@
 /* control.c -- functional control flow: calls of functions, If, Case and While. */
 #include "../carry.h"
+#include "../reader.h"
 #include "../../../ops/short_names.h"
 
 #include <string.h>
@@ -44,8 +45,10 @@ static int build_branch(eddy_list x, eddy_tensor *y, void *context)
     branch *c = context;
     (void)x;
     c->failed = true;
-    if (!eddy__tf_call(c->b, c->g, "branch", c->b->in + 1, c->out)) return 0;
-    const int n = eddy__tf_carry(c->b, c->out, (int)c->g->n_results, y);
+    c->b->reader->bodies++;
+    const bool ok = eddy__tf_call(c->b, c->g, "branch", c->b->in + 1, c->out);
+    const int  n = ok ? eddy__tf_carry(c->b, c->out, (int)c->g->n_results, y) : -1;
+    c->b->reader->bodies--;
     c->failed = n < 0;
     return n < 0 ? 0 : n;
 }

@@ -29,9 +29,30 @@ static bool arg(tf_build *b)
                            eddy__tf_type_of(d));
 }
 
+/* With a number that is computed: the first of all in order. */
+static bool computed_top_k(tf_build *b)
+{
+    const eddy_tensor x = eddy__tf_in(b, 0), k = Reshape(eddy__tf_in(b, 1), EDDY_SHAPE(1));
+    const int         rank = eddy_shape_of(x).rank;
+    if (rank < 1) return eddy__tf_missing(b, "the rank of input 0 is not known");
+    const eddy_tensor at = eddy_argsort(x, .descending = true);
+    const eddy_tensor zero = ZerosLike(k), all = Sub(zero, OnesLike(k));
+    eddy_tensor       begin[EDDY_MAX_RANK], size[EDDY_MAX_RANK];
+    for (int i = 0; i < rank; i++) {
+        begin[i] = zero;
+        size[i] = i == rank - 1 ? k : all;
+    }
+    const eddy_tensor first =
+        eddy_slice_to(at, eddy_concat({ rank, begin }, 0), eddy_concat({ rank, size }, 0));
+    return eddy__tf_put(b, 0, eddy_take_along_axis(x, first, -1)) &&
+           eddy__tf_put_as(b, 1, Cast(first, EDDY_INT32), TF_INT32);
+}
+
 static bool top_k(tf_build *b)
 {
     int64_t k = eddy__tf_int(b, "k", 0);
+    if (b->op->variant == 2 && eddy__tf_has(b, 1) && !eddy__tf_array_of(b, b->in[1]))
+        return computed_top_k(b);
     if (b->op->variant == 2 && !eddy__tf_number_in(b, 1, "the number", &k)) return false;
     const eddy_tensor y = eddy_top_k(eddy__tf_in(b, 0), k);
     return eddy__tf_put(b, 0, y) && eddy__tf_put_as(b, 1, eddy_output(y, 1), TF_INT32);

@@ -13,12 +13,16 @@ static bool constant(tf_build *b)
     v->weight = b->node->name;
     v->constant = true;
     if (v->type != TF_STRING) {
-        v->array = b->scope->depth == 0 ? eddy__tf_weight(b->reader, b->node->name) : NULL;
+        v->array = eddy__tf_weight(b->reader, b->node->name);
         if (!v->array && b->reader->manifest.weights && !b->reader->failed)
             return eddy__tf_invalid(b, "the manifest has no weight of this name");
         if (!v->array && !b->reader->failed)
             v->array = eddy__tf_elements(b->reader, b->node->name, a->tensor);
         if (!v->array) return false;
+        /* What may be a weight is built here, so that branches and bodies share it. */
+        if (eddy_dtype_is_floating(eddy_array_dtype(v->array)) && b->reader->bodies == 0 &&
+            eddy_array_shape(v->array).rank > 0)
+            eddy__tf_tensor_of(b, v);
     }
     return eddy__tf_put_value(b, 0, v);
 }
