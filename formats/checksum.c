@@ -43,13 +43,13 @@ static uint32_t checksum(crc_tables tables, wire_bytes b)
     return ~c;
 }
 
-uint32_t eddy__crc32(wire_bytes b)
+uint32_t eddy__file_crc32(wire_bytes b)
 {
     pthread_once(&once, fill_tables);
     return checksum(zip_tables, b);
 }
 
-uint32_t eddy__crc32c(wire_bytes b)
+uint32_t eddy__file_crc32c(wire_bytes b)
 {
     pthread_once(&once, fill_tables);
     return checksum(castagnoli_tables, b);

@@ -4,7 +4,7 @@
 
 #include "wire.h"
 
-uint32_t eddy__crc32(wire_bytes b);     /* of ZIP */
-uint32_t eddy__crc32c(wire_bytes b);    /* Castagnoli's, of LevelDB */
+uint32_t eddy__file_crc32(wire_bytes b);     /* of ZIP */
+uint32_t eddy__file_crc32c(wire_bytes b);    /* Castagnoli's, of LevelDB */
 
 #endif

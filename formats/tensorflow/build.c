@@ -55,7 +55,7 @@ bool eddy__tf_has(const tf_build *b, int i) { return i >= 0 && i < b->n_in && b-
  * least one dimension. */
 static bool is_weight(const tf_reader *r, const tf_value *v)
 {
-    return r->options.variables && v->weight && !r->model.saved_model && r->bodies == 0 &&
+    return r->options.variables && v->weight && !r->model->saved_model && r->bodies == 0 &&
            eddy_dtype_is_floating(eddy__tf_dtype(v->type)) && eddy_array_shape(v->array).rank > 0;
 }
 
@@ -258,7 +258,7 @@ int eddy__tf_type(const tf_build *b, const char *name, int otherwise)
 
 const tf_graph *eddy__tf_function_named(tf_build *b, const char *function)
 {
-    const tf_file *m = &b->reader->model;
+    const tf_file *m = b->reader->model;
     for (size_t i = 0; i < m->n_functions; i++)
         if (strcmp(m->functions[i].name, function) == 0) return &m->functions[i];
     eddy__tf_invalid(b, "the file has no function '%.100s'", function);

@@ -47,7 +47,7 @@ static wire_bytes bytes_of(const entries *e, const bundle_tensor *t)
 
 static bool is_intact(wire_bytes b, uint32_t crc)
 {
-    const uint32_t is = eddy__crc32c(b);
+    const uint32_t is = eddy__file_crc32c(b);
     return (is >> 15 | is << 17) + 0xa282ead8u == crc;
 }
 

@@ -92,6 +92,16 @@ static bool call_row(tf_build *b)
     return eddy__tf_put(b, 0, b->op->two(x, y));
 }
 
+/* Weights and inputs, which have the name of the node; others get a scope of that name. */
+static bool names_itself(const char *op)
+{
+    static const char *const ops[] = { "Const", "Placeholder", "PlaceholderV2", "VarHandleOp",
+                                       "PlaceholderWithDefault", "Variable", "VariableV2" };
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (strcmp(op, ops[i]) == 0) return true;
+    return false;
+}
+
 static void build(tf_build *b)
 {
     tf_reader    *r = b->reader;
@@ -100,9 +110,10 @@ static void build(tf_build *b)
         eddy__tf_missing(b, "operator %s is not known", b->node->op);
         return;
     }
-    eddy_scope_begin(r->graph, eddy__tf_clean_name(r, b->node->name));
+    const bool scoped = !names_itself(b->node->op);
+    if (scoped) eddy_scope_begin(r->graph, eddy__tf_clean_name(r, b->node->name));
     const bool ok = call_row(b) && !b->reason;
-    eddy_scope_end(r->graph);
+    if (scoped) eddy_scope_end(r->graph);
     if (!check_graph(b)) return;
     if (!ok) {
         eddy__tf_missing(b, "it cannot be built");

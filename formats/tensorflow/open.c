@@ -113,7 +113,7 @@ static source *read_group(tf_reader *r, const tf_group *g)
 static bool open_json(tf_reader *r, wire_bytes b)
 {
     size_t      at = 0;
-    const char *problem = eddy__tf_parse_json(&r->memory, b, &r->model, &r->manifest, &at);
+    const char *problem = eddy__tf_parse_json(&r->memory, b, r->model, &r->manifest, &at);
     if (problem && r->memory.full) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
     if (problem) return eddy__tf_error(r, EDDY_CORRUPT, "byte %zu: %s", at, problem);
     r->groups = eddy__region_take(&r->memory, r->manifest.n_groups, sizeof *r->groups);
@@ -130,19 +130,19 @@ static bool open_json(tf_reader *r, wire_bytes b)
 static bool open_protobuf(tf_reader *r, wire_bytes b)
 {
     const uint8_t *at = NULL;
-    if (!eddy__tf_parse(&r->memory, b, &r->model, &at))
+    if (!eddy__tf_parse(&r->memory, b, r->model, &at))
         return r->memory.full ? eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory")
             : eddy__tf_error(r, EDDY_CORRUPT,
                              "this is no graph of TensorFlow: byte %lld is damaged",
                              at ? (long long)(at - b.at) : 0LL);
-    if (!r->model.has_graph)
+    if (!r->model->has_graph)
         return eddy__tf_error(r, EDDY_CORRUPT, "this is no graph of TensorFlow: it has no graph");
     return true;
 }
 
 static const tf_signature *signature_of(tf_reader *r)
 {
-    const tf_file *m = &r->model;
+    const tf_file *m = r->model;
     const char    *name = r->options.signature ? r->options.signature : "serving_default";
     for (size_t i = 0; i < m->n_signatures; i++)
         if (strcmp(m->signatures[i].name, name) == 0) return &m->signatures[i];
@@ -158,7 +158,7 @@ static const tf_signature *signature_of(tf_reader *r)
 static bool open_variables(tf_reader *r)
 {
     eddy_error e = { 0 };
-    if (!r->model.saved_model) return true;
+    if (!r->model->saved_model) return true;
     const char *path = beside(r, "variables/variables");
     if (!path) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
     r->checkpoint = eddy_tensorflow_checkpoint_open(path, .files = r->options.files,
@@ -191,6 +191,8 @@ bool eddy__tf_open(tf_reader *r, const eddy_tensorflow_args *given)
         r->path = "";
         return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
     }
+    r->model = eddy__region_take(&r->memory, 1, sizeof *r->model);
+    if (!r->model) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
     eddy_error e = { 0 };
     r->file = o->data ? eddy__source_copy(o->data, o->data_size, &e)
                       : eddy__source_read(r->path, o->files, o->max_bytes, &e);

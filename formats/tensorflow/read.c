@@ -59,7 +59,7 @@ static bool bind(tf_reader *r, const char *node, eddy_tensor t, bool trial)
     if (!eddy_is_valid(t) || (!trial && t.graph != r->graph))
         return eddy__tf_error(r, EDDY_INVALID_ARGUMENT,
                               "the tensor for input '%.200s' is not of this graph", node);
-    const tf_node    *n = &r->model.main.nodes[at - 1];
+    const tf_node    *n = &r->model->main.nodes[at - 1];
     const tf_attr    *dtype = eddy__tf_attr_of(n, "dtype");
     const eddy_dtype  want = dtype && is_placeholder(n) ? eddy__tf_dtype((int)dtype->i)
                                                         : EDDY_DEFAULT_DTYPE;
@@ -102,7 +102,7 @@ static bool bindings(tf_reader *r, bool trial)
 static bool list_inputs(tf_reader *r, eddy_tensorflow_model *m)
 {
     const tf_signature *s = r->signature;
-    const tf_graph     *g = &r->model.main;
+    const tf_graph     *g = &r->model->main;
     size_t              n = s ? s->n_inputs : 0;
     for (size_t i = 0; !n && i < g->n_nodes; i++) n += is_placeholder(&g->nodes[i]);
     m->inputs = eddy__region_take(&r->memory, n, sizeof *m->inputs);
@@ -124,16 +124,16 @@ static bool is_output(const tf_node *n)
     return true;
 }
 
-/* Marks the nodes whose values others use. */
+/* Marks the nodes that others use, also those for which they only wait. */
 static bool *used_nodes(tf_reader *r)
 {
-    const tf_graph *g = &r->model.main;
+    const tf_graph *g = &r->model->main;
     bool           *used = eddy__region_take(&r->memory, g->n_nodes, 1);
     int             output;
     for (size_t i = 0; used && i < g->n_nodes; i++)
         for (size_t k = 0; k < g->nodes[i].n_inputs; k++) {
             const char   *input = g->nodes[i].inputs[k];
-            const int32_t at = input[0] == '^' ? 0 : eddy__tf_resolve(r->main, input, &output);
+            const int32_t at = eddy__tf_resolve(r->main, input + (input[0] == '^'), &output);
             if (at > 0) used[at - 1] = true;
         }
     return used;
@@ -144,7 +144,7 @@ static bool list_outputs(tf_reader *r, eddy_tensorflow_model *m)
 {
     const eddy_tensorflow_args *o = &r->options;
     const tf_signature         *s = r->signature;
-    const tf_graph             *g = &r->model.main;
+    const tf_graph             *g = &r->model->main;
     const size_t n = o->output_count ? (size_t)o->output_count
                      : s && s->n_outputs ? s->n_outputs : g->n_nodes;
     m->outputs = eddy__region_take(&r->memory, n, sizeof *m->outputs);
@@ -192,7 +192,7 @@ static bool pass(tf_reader *r, eddy_graph *g, eddy_tensorflow_model *m, bool tri
     r->graph = g;
     r->nodes = r->bodies = 0;
     *m = (eddy_tensorflow_model){ .n_inputs = 0 };
-    r->main = eddy__tf_scope(r, &r->model.main, "", 0);
+    r->main = eddy__tf_scope(r, &r->model->main, "", 0);
     r->root = eddy__region_print(&r->memory, "%s", eddy_scope_name(g));
     if (!r->main) return false;
     if (!r->root) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");

@@ -46,7 +46,7 @@ struct tf_reader {
     eddy_tensorflow_args options;
     const char      *path;          /* for messages */
     eddy_graph      *graph;
-    tf_file          model;
+    tf_file         *model;         /* in `memory`, which the caller's model keeps */
     tf_manifest      manifest;
     eddy_checkpoint *checkpoint;    /* the variables of a SavedModel */
     const tf_signature *signature;  /* NULL: none */

@@ -38,7 +38,7 @@ static bool block(table *t, wire_bytes *handle, wire_bytes *out)
         size > t->file.size - offset || t->file.size - offset - size < TRAILER || size < 4)
         return fail(t, "a block is not inside the file", at);
     const uint8_t *b = t->file.at + offset;
-    const uint32_t crc = eddy__crc32c((wire_bytes){ b, (size_t)size + 1 });
+    const uint32_t crc = eddy__file_crc32c((wire_bytes){ b, (size_t)size + 1 });
     if (b[size] != 0) return fail(t, "a block is compressed, which is not supported", b + size);
     if (number32(b + size + 1) != (crc >> 15 | crc << 17) + 0xa282ead8u)
         return fail(t, "the checksum of a block is wrong", b);

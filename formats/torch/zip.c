@@ -123,4 +123,4 @@ const zip_member *eddy__zip_find(const zip_archive *z, const char *name)
     return z->count ? bsearch(&key, z->members, z->count, sizeof key, by_name) : NULL;
 }
 
-bool eddy__zip_is_intact(const zip_member *m) { return eddy__crc32(m->data) == m->crc; }
+bool eddy__zip_is_intact(const zip_member *m) { return eddy__file_crc32(m->data) == m->crc; }

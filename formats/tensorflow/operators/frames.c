@@ -187,9 +187,11 @@ typedef struct hit {
     int     side, input;                /* output of the Switch; input of the Merge */
 } hit;
 
+enum { MOST_HITS = 4096 };
+
 typedef struct search {
     tf_build *b;
-    uint8_t  *seen;                     /* bits for each side of a node */
+    uint8_t  *seen;                     /* bits: the sides of a node, and that it is on the stack */
     int32_t  *stack;
     size_t    top;
     hit      *hits;
@@ -198,6 +200,7 @@ typedef struct search {
 
 static bool add_hit(search *w, hit h)
 {
+    if (w->n == MOST_HITS) return eddy__tf_missing(w->b, "it joins too many branches");
     if (w->n == w->room) {
         const int room = w->room ? 2 * w->room : 16;
         hit      *more = eddy__region_take(w->b->memory, (size_t)room, sizeof *more);
@@ -222,14 +225,14 @@ static bool visit(search *w, const char *edge, int input)
     w->seen[at - 1] |= (uint8_t)bit;
     for (const tf_scope *o = s; o; o = o->outer)
         if (o->slots[at - 1].progress == TF_DONE && !is_op(s, at, "Const")) return true;
-    if (is_op(s, at, "Switch"))
-        return add_hit(w, (hit){ at, input_node(s, at, 1), bit == 2, input });
-    w->stack[w->top++] = at;
-    return true;
+    if (!(w->seen[at - 1] & 4)) w->stack[w->top++] = at;
+    w->seen[at - 1] |= 4;
+    return !is_op(s, at, "Switch") ||
+           add_hit(w, (hit){ at, input_node(s, at, 1), bit == 2, input });
 }
 
-/* The Switches that an input of the Merge comes from. Those of an inner branch lie behind its own
- * Merge: the search goes on before them. */
+/* The Switches that an input of the Merge comes from: also those before others, since a branch may
+ * contain branches. */
 static bool walk(search *w, const tf_node *merge, int input)
 {
     const tf_scope *s = w->b->scope;
@@ -243,22 +246,28 @@ static bool walk(search *w, const tf_node *merge, int input)
     return true;
 }
 
-/* The predicate that tells the inputs apart: one comes from its false side, the other from its true
- * side. An input without a Switch is a constant, and the other one decides. */
-static int32_t predicate(const search *w, int *true_input)
+static bool has_hit(const search *w, int32_t pred, int side, int input)
 {
     for (int i = 0; i < w->n; i++)
-        for (int k = 0; k < w->n; k++)
-            if (w->hits[i].pred == w->hits[k].pred && w->hits[i].side && !w->hits[k].side &&
-                w->hits[i].input != w->hits[k].input) {
-                *true_input = w->hits[i].input;
-                return w->hits[i].pred;
-            }
-    for (int i = 0; i < w->n; i++) {
-        if (w->hits[i].input != w->hits[0].input) return 0;
-        *true_input = w->hits[0].side ? w->hits[0].input : 1 - w->hits[0].input;
-    }
-    return w->n ? w->hits[0].pred : 0;
+        if (w->hits[i].pred == pred && w->hits[i].side == side && w->hits[i].input == input)
+            return true;
+    return false;
+}
+
+/* The predicate that tells the inputs apart: one comes only from its false side, the other only
+ * from its true side. An input without a Switch is a constant, and the other one decides. */
+static int32_t predicate(const search *w, int *true_input)
+{
+    for (int strict = 1; strict >= 0; strict--)
+        for (int i = 0; i < w->n; i++) {
+            const hit h = w->hits[i];
+            const int other = 1 - h.input;
+            if (has_hit(w, h.pred, !h.side, h.input) || has_hit(w, h.pred, h.side, other)) continue;
+            if (strict && !has_hit(w, h.pred, !h.side, other)) continue;
+            *true_input = h.side ? h.input : other;
+            return h.pred;
+        }
+    return 0;
 }
 
 typedef struct side {
