@@ -1,5 +1,6 @@
-/* checksum.c -- see checksum.h. Both are remainders of division by a polynomial, whose tables differ;
- * tables[k] is for a byte that k zeros follow, so that eight bytes are looked up at a time. */
+/* checksum.c -- see checksum.h. Both are remainders of division by a polynomial, with tables of
+ * their own; tables[k] is for a byte that k zeros follow, so that eight bytes are looked up at a
+ * time. */
 #include "checksum.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* nodes.c -- the nodes that a value depends on, in order: finds the operator of each, builds it, and
- * says why it cannot be built. */
+/* nodes.c -- the nodes that a value depends on, in order: finds the operator of each, builds it,
+ * and says why it cannot be built. */
 #include "reader.h"
 
 #include <stdarg.h>

@@ -249,7 +249,8 @@ const char *eddy__tf_parse_json(region *r, wire_bytes text, tf_file *file, tf_ma
     const json *graph = eddy__json_get(v, "modelTopology");
     const json *functions = eddy__json_get(eddy__json_get(graph, "library"), "function");
     const json *signature = eddy__json_get(v, "signature");
-    if (!signature) signature = eddy__json_get(eddy__json_get(v, "userDefinedMetadata"), "signature");
+    if (!signature)
+        signature = eddy__json_get(eddy__json_get(v, "userDefinedMetadata"), "signature");
     *at = graph ? graph->offset : 0;
     if (!eddy__json_get(graph, "node")) return "there is no graph: only graph models are read";
     file->has_graph = true;

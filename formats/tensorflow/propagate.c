@@ -68,7 +68,8 @@ static known slice(tf_build *b)
     if (by == 0 || by == TF_UNKNOWN_SIZE || begin.at[0] == TF_UNKNOWN_SIZE ||
         end.at[0] == TF_UNKNOWN_SIZE)
         return nothing;
-    const bool all = eddy__tf_int(b, "begin_mask", 0) & 1, open = eddy__tf_int(b, "end_mask", 0) & 1;
+    const bool all = eddy__tf_int(b, "begin_mask", 0) & 1,
+               open = eddy__tf_int(b, "end_mask", 0) & 1;
     const bool single = eddy__tf_int(b, "shrink_axis_mask", 0) & 1;
     int64_t    from = begin.at[0] < 0 ? begin.at[0] + n : begin.at[0];
     int64_t    to = end.at[0] < 0 ? end.at[0] + n : end.at[0];
@@ -123,12 +124,13 @@ static known product(tf_build *b)
 
 static known result(tf_build *b)
 {
-    static const struct { const char *name; char op; } rows[] = {
-        { "Shape", 's' }, { "GatherV2", 'g' }, { "Gather", 'g' }, { "ConcatV2", 'c' },
-        { "Pack", 'k' }, { "StridedSlice", 'l' }, { "Add", '+' }, { "AddV2", '+' }, { "Sub", '-' },
-        { "Mul", '*' }, { "FloorDiv", '/' }, { "Minimum", '<' }, { "Maximum", '>' }, { "Cast", '=' },
-        { "Identity", '=' }, { "Squeeze", '=' }, { "ExpandDims", '=' }, { "Reshape", '=' },
-        { "Prod", 'p' },
+    static const struct { const char *name; char op;
+    } rows[] = {
+        { "Shape", 's' },      { "GatherV2", 'g' },     { "Gather", 'g' },   { "ConcatV2", 'c' },
+        { "Pack", 'k' },       { "StridedSlice", 'l' }, { "Add", '+' },      { "AddV2", '+' },
+        { "Sub", '-' },        { "Mul", '*' },          { "FloorDiv", '/' }, { "Minimum", '<' },
+        { "Maximum", '>' },    { "Cast", '=' },         { "Identity", '=' }, { "Squeeze", '=' },
+        { "ExpandDims", '=' }, { "Reshape", '=' },      { "Prod", 'p' },
     };
     char op = 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

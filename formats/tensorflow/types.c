@@ -60,6 +60,6 @@ int eddy__tf_type_of(eddy_dtype d)
 void eddy__tf_store(eddy_array *a, int type, int64_t i, uint64_t bits)
 {
     type = plain(type);
-    eddy__element_store(a, types[type].bits, type == TF_INT8 || type == TF_INT16 || type == TF_INT32,
-                        i, bits);
+    eddy__element_store(a, types[type].bits,
+                        type == TF_INT8 || type == TF_INT16 || type == TF_INT32, i, bits);
 }

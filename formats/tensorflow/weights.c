@@ -77,9 +77,10 @@ eddy_array *eddy__tf_elements(tf_reader *r, const char *name, tf_tensor *t)
                        name);
         return NULL;
     }
-    eddy_array *a = t->has_content && same_bytes(t->type)
-                        ? eddy__source_array(r->file, t->content, eddy__tf_stored(t->type), t->shape)
-                        : converted(t, count);
+    eddy_array *a =
+        t->has_content && same_bytes(t->type)
+            ? eddy__source_array(r->file, t->content, eddy__tf_stored(t->type), t->shape)
+            : converted(t, count);
     return eddy__tf_keep(r, a) ? t->array = a : NULL;
 }
 
@@ -110,7 +111,8 @@ static eddy_array *dequantized(const tf_weight *w, int type, wire_bytes b, int64
     const bool  half = strcmp(w->stored, "float16") == 0;
     if (half) {
         eddy_array *a = eddy_array_new(EDDY_FLOAT16, w->shape);
-        for (int64_t i = 0; a && i < count; i++) eddy__tf_store(a, TF_HALF, i, eddy__element_bits(b, 16, i));
+        for (int64_t i = 0; a && i < count; i++)
+            eddy__tf_store(a, TF_HALF, i, eddy__element_bits(b, 16, i));
         return a;
     }
     eddy_array *a = eddy_array_new(eddy__tf_dtype(type), w->shape);
@@ -127,8 +129,9 @@ static eddy_array *weight_array(tf_reader *r, const tf_weight *w)
     const char *stored = w->stored ? w->stored : w->dtype;
     const int  bits = stored_bits(stored);
     if (type == TF_NO_TYPE || bits == 0 ||
-        (w->stored && (strcmp(stored, "bool") == 0 || bits > 16 ||
-                       (type != TF_FLOAT && (type != TF_INT32 || strcmp(stored, "float16") == 0))))) {
+        (w->stored &&
+         (strcmp(stored, "bool") == 0 || bits > 16 ||
+          (type != TF_FLOAT && (type != TF_INT32 || strcmp(stored, "float16") == 0))))) {
         eddy__tf_error(r, EDDY_UNIMPLEMENTED, "weight '%s' has elements of type %s", w->name,
                        stored);
         return NULL;

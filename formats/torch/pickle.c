@@ -188,8 +188,8 @@ static pickle_value *name_of(machine *m, const char *module, const char *name)
         if (strcmp(module, "torch") == 0 && strcmp(types[i].storage, name) == 0)
             v->type = &types[i];
     if (v && !found && !v->type) {
-        const char *p = eddy__region_print(m->memory, "the name %.100s.%.100s is not allowed", module,
-                                           name);
+        const char *p =
+            eddy__region_print(m->memory, "the name %.100s.%.100s is not allowed", module, name);
         return fail(m, p ? p : "out of memory");
     }
     if (v) v->text = name;

@@ -15,10 +15,11 @@ static bool take_entries(eddy_checkpoint *c, eddy_error *e)
 {
     const eddy_checkpoint_new_args *r = &c->reader;
     if (r->count < 0 || (r->count > 0 && (!r->entries || !r->value)))
-        return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
-                               "checkpoint_new: the entries or the function for values are missing");
+        return eddy__error_set(
+            e, EDDY_INVALID_ARGUMENT,
+            "checkpoint_new: the entries or the function for values are missing");
     c->items = eddy__allocate_zeroed(c->allocator, (size_t)r->count, sizeof *c->items);
-    if (!c->items) return eddy__error_set(e, EDDY_NO_MEMORY, "checkpoint_new: out of memory");
+    if (!c->items) return eddy__error_set(e, EDDY_NO_MEMORY, "out of memory");
     c->n_items = r->count;
     for (int i = 0; i < r->count; i++) {
         if (!r->entries[i].name)
@@ -41,7 +42,7 @@ eddy_checkpoint *eddy_checkpoint_new_with(const eddy_checkpoint_new_args *given)
     eddy_checkpoint *c = eddy__allocate_zeroed(&eddy__libc, 1, sizeof *c);
     if (!c) {
         if (a.free) a.free(a.context);
-        eddy__error_set(a.error, EDDY_NO_MEMORY, "checkpoint_new: out of memory");
+        eddy__error_set(a.error, EDDY_NO_MEMORY, "out of memory");
         return NULL;
     }
     c->allocator = &eddy__libc;

@@ -141,7 +141,8 @@ START_TEST(reports)
     plain(&g, "b", "DecodeJpeg", "a");
     plain(&g, "c", "Neg", "b");
     eddy_error              e = { 0 };
-    eddy_tensorflow_report *r = eddy_tensorflow_check(.data = g.at, .data_size = g.size, .error = &e);
+    eddy_tensorflow_report *r =
+        eddy_tensorflow_check(.data = g.at, .data_size = g.size, .error = &e);
     ck_assert_msg(r != NULL, "%s", e.message);
     ck_assert_int_eq(eddy_tensorflow_report_size(r), 4);
     const eddy_tensorflow_entry *b = eddy_tensorflow_report_at(r, 2), *c = b + 1;

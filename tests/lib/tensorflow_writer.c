@@ -205,7 +205,8 @@ static void put(message *m, const void *p, size_t n)
 
 static void put32(message *m, uint32_t v)
 {
-    put(m, &(uint8_t[4]){ (uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16), (uint8_t)(v >> 24) }, 4);
+    put(m, &(uint8_t[4]){ (uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16), (uint8_t)(v >> 24) },
+        4);
 }
 
 static void put_varint(message *m, uint64_t v)
@@ -262,11 +263,28 @@ static void put_elements(message *data, const tf_bundle_entry *e)
     message_free(&size);
 }
 
-tf_bundle tf_bundle_of(const tf_bundle_entry *entries, int n)
+message tf_table_of(message pairs)
 {
     static const uint8_t mark[8] = { 0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb };
+    message file = { NULL, 0 }, index = { NULL, 0 };
+    message handle = finish(&file, pairs);
+    pair(&index, "", "~", &handle);
+    message_free(&handle);
+    message footer = finish(&file, (message){ NULL, 0 });
+    handle = finish(&file, index);
+    put(&footer, handle.at, handle.size);
+    while (footer.size < 40) put(&footer, "", 1);
+    put(&footer, mark, 8);
+    put(&file, footer.at, footer.size);
+    message_free(&footer);
+    message_free(&handle);
+    return file;
+}
+
+tf_bundle tf_bundle_of(const tf_bundle_entry *entries, int n)
+{
     tf_bundle b = { { NULL, 0 }, { NULL, 0 } };
-    message   block = { NULL, 0 }, value = { NULL, 0 }, index = { NULL, 0 };
+    message   block = { NULL, 0 }, value = { NULL, 0 };
     message_number(&value, 1, 1);
     pair(&block, "", "", &value);
     message_free(&value);
@@ -284,17 +302,7 @@ tf_bundle tf_bundle_of(const tf_bundle_entry *entries, int n)
         pair(&block, i ? entries[i - 1].name : "", entries[i].name, &value);
         message_free(&value);
     }
-    message handle = finish(&b.index, block);
-    pair(&index, "", "~", &handle);
-    message_free(&handle);
-    message empty = finish(&b.index, (message){ NULL, 0 });
-    handle = finish(&b.index, index);
-    put(&empty, handle.at, handle.size);
-    while (empty.size < 40) put(&empty, "", 1);
-    put(&empty, mark, 8);
-    put(&b.index, empty.at, empty.size);
-    message_free(&empty);
-    message_free(&handle);
+    b.index = tf_table_of(block);
     return b;
 }
 

@@ -49,7 +49,10 @@ static eddy_array *generated(eddy_dtype d, eddy_shape s)
     need(a != NULL, "out of memory");
     for (int64_t i = 0; i < eddy_array_count(a); i++) {
         const double v = (double)(i * 7919 % 1000) / 1000;
-        eddy_array_set(a, i, d == EDDY_BOOL ? v > 0.5 : eddy_dtype_is_integer(d) ? (int)(v * 255) : v);
+        eddy_array_set(a, i,
+                       d == EDDY_BOOL             ? v > 0.5
+                       : eddy_dtype_is_integer(d) ? (int)(v * 255)
+                                                  : v);
     }
     return a;
 }

@@ -120,9 +120,10 @@ static bool mirror_pad(tf_build *b)
 {
     eddy_dims before, after;
     return pairs(b, 1, "the paddings", &before, &after) &&
-           eddy__tf_put(b, 0, eddy_mirror_pad(
-                                  eddy__tf_in(b, 0), before, after,
-                                  .symmetric = strcmp(eddy__tf_text(b, "mode", ""), "SYMMETRIC") == 0));
+           eddy__tf_put(b, 0,
+                        eddy_mirror_pad(
+                            eddy__tf_in(b, 0), before, after,
+                            .symmetric = strcmp(eddy__tf_text(b, "mode", ""), "SYMMETRIC") == 0));
 }
 
 static bool reverse(tf_build *b)
@@ -142,7 +143,8 @@ static bool reverse_sequence(tf_build *b)
 static bool roll(tf_build *b)
 {
     int64_t     shift[TF_MAX_LIST], axis[TF_MAX_LIST];
-    const int   n = eddy__tf_list(b, 1, "the shift", shift), m = eddy__tf_list(b, 2, "the axis", axis);
+    const int   n = eddy__tf_list(b, 1, "the shift", shift),
+              m = eddy__tf_list(b, 2, "the axis", axis);
     eddy_tensor x = eddy__tf_in(b, 0);
     if (n == TF_FAILED || m == TF_FAILED) return false;
     if (n != m) return eddy__tf_invalid(b, "there are not as many shifts as axes");
@@ -200,7 +202,8 @@ static bool diagonal_band(tf_build *b)
     const char       *align = eddy__tf_text(b, "align", "RIGHT_LEFT");
     if (!eddy__tf_dims_in(b, v == 2 ? 2 : 1, "the diagonal", &k)) return false;
     if (v == 2)
-        return eddy__tf_put(b, 0, eddy_matrix_set_diag(x, eddy__tf_in(b, 1), .k = k, .align = align));
+        return eddy__tf_put(b, 0,
+                            eddy_matrix_set_diag(x, eddy__tf_in(b, 1), .k = k, .align = align));
     const eddy_array *fill = eddy__tf_need(b, v == 0 ? 4 : 2, "the padding");
     int64_t           rows = -1, columns = -1;
     if (!fill || (v == 0 && (!eddy__tf_number_in(b, 2, "the number of rows", &rows) ||

@@ -22,7 +22,8 @@ static int32_t input_node(const tf_scope *s, int32_t at, size_t i)
 {
     int            output;
     const tf_node *n = node_at(s, at);
-    return i < n->n_inputs && n->inputs[i][0] != '^' ? eddy__tf_resolve(s, n->inputs[i], &output) : 0;
+    return i < n->n_inputs && n->inputs[i][0] != '^' ? eddy__tf_resolve(s, n->inputs[i], &output)
+                                                     : 0;
 }
 
 static bool preset(tf_build *b, tf_scope *s, int32_t at, tf_value *v)

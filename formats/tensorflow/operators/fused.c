@@ -33,8 +33,8 @@ static eddy_tensor batch_norm(tf_build *b, eddy_tensor y)
 {
     const eddy_tensor scale = eddy__tf_in(b, 2), offset = eddy__tf_in(b, 3),
                       mean = eddy__tf_in(b, 4), variance = eddy__tf_in(b, 5);
-    return eddy_batch_normalization(y, along(b, mean, y), along(b, variance, y), along(b, offset, y),
-                                    along(b, scale, y),
+    return eddy_batch_normalization(y, along(b, mean, y), along(b, variance, y),
+                                    along(b, offset, y), along(b, scale, y),
                                     .variance_epsilon = eddy__tf_float(b, "epsilon", 1e-4));
 }
 
@@ -62,7 +62,8 @@ static bool fused_conv(tf_build *b)
 static bool fused_matmul(tf_build *b)
 {
     const eddy_tensor x = eddy__tf_in(b, 0), y = eddy__tf_in(b, 1);
-    return rest(b, eddy_matmul(x, y, eddy__tf_flag(b, "transpose_a"), eddy__tf_flag(b, "transpose_b")));
+    return rest(
+        b, eddy_matmul(x, y, eddy__tf_flag(b, "transpose_a"), eddy__tf_flag(b, "transpose_b")));
 }
 
 const tf_operator eddy__tf_fused[] = {

@@ -63,8 +63,8 @@ static bool suppress(tf_build *b)
     if (boxes_n >= 0 && most > boxes_n && !eddy__tf_flag(b, "pad_to_max_output_size"))
         most = boxes_n;
     if (score <= -3e38) score = EDDY_OMITTED;
-    const eddy_tensor y = eddy_non_max_suppression(boxes, scores, most, iou, .score_threshold = score,
-                                                   .soft_nms_sigma = sigma);
+    const eddy_tensor y = eddy_non_max_suppression(
+        boxes, scores, most, iou, .score_threshold = score, .soft_nms_sigma = sigma);
     const eddy_tensor count = eddy_output(y, 2), s = eddy_output(y, 1);
     if (v >= 4 && eddy__tf_flag(b, "pad_to_max_output_size"))
         return eddy__tf_put_as(b, 0, Maximum(y, 0), TF_INT32) &&

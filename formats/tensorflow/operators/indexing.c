@@ -52,13 +52,15 @@ static bool computed_slice(tf_build *b)
         if (i < n && strides[i] != 1)
             return eddy__tf_unbound(b, "the beginning and the end must be constants");
         const bool one = i < n && (single >> i & 1);
-        begin[i] = i < n && (one || !(open_begin >> i & 1)) ? Minimum(position(from, i, d), d) : zero;
+        begin[i] =
+            i < n && (one || !(open_begin >> i & 1)) ? Minimum(position(from, i, d), d) : zero;
         const eddy_tensor end =
             i < n && !(open_end >> i & 1) ? Minimum(position(to, i, d), d) : d;
         size[i] = one ? NumberLike(1, d) : Maximum(Sub(end, begin[i]), 0);
         if (one) gone.at[gone.count++] = i;
     }
-    const eddy_tensor y = eddy_slice_to(x, eddy_stack({ rank, begin }, 0), eddy_stack({ rank, size }, 0));
+    const eddy_tensor y =
+        eddy_slice_to(x, eddy_stack({ rank, begin }, 0), eddy_stack({ rank, size }, 0));
     return eddy__tf_put(b, 0, gone.count ? eddy_squeeze(y, .axes = gone) : y);
 }
 
@@ -83,7 +85,8 @@ static bool gather(tf_build *b)
     int64_t           axis = 0;
     const eddy_tensor x = eddy__tf_in(b, 0), at = eddy__tf_in(b, 1);
     if (b->n_in > 2 && !eddy__tf_number_in(b, 2, "the axis", &axis)) return false;
-    return eddy__tf_put(b, 0, eddy_gather(x, at, axis, .batch_dims = eddy__tf_int(b, "batch_dims", 0)));
+    return eddy__tf_put(b, 0,
+                        eddy_gather(x, at, axis, .batch_dims = eddy__tf_int(b, "batch_dims", 0)));
 }
 
 /* The size of a result: known dimensions, else zeros of that shape, which are not computed. */
@@ -122,7 +125,8 @@ static bool sparse_to_dense(tf_build *b)
     if (rank < 0) return eddy__tf_missing(b, "the rank of the indices is not known");
     if (rank < 2) at = Reshape(at, EDDY_SHAPE(-1, 1));
     if (eddy_shape_of(values).rank == 0)
-        values = eddy_fill(Reshape(Cast(eddy_size_along(at, 0), EDDY_INT32), EDDY_SHAPE(1)), values);
+        values =
+            eddy_fill(Reshape(Cast(eddy_size_along(at, 0), EDDY_INT32), EDDY_SHAPE(1)), values);
     return eddy__tf_put_as(b, 0, eddy_tensor_scatter_update(eddy_fill(dims, other), at, values),
                            eddy__tf_type_in(b, 2));
 }
@@ -131,7 +135,8 @@ static bool where(tf_build *b) { return eddy__tf_put(b, 0, eddy_nonzero(eddy__tf
 
 static bool unique(tf_build *b)
 {
-    const eddy_dtype  d = eddy__tf_type(b, "out_idx", TF_INT32) == TF_INT64 ? EDDY_INT64 : EDDY_INT32;
+    const eddy_dtype d =
+        eddy__tf_type(b, "out_idx", TF_INT32) == TF_INT64 ? EDDY_INT64 : EDDY_INT32;
     const eddy_tensor y = eddy_unique(eddy__tf_in(b, 0), .out_idx = d);
     return eddy__tf_put(b, 0, y) && eddy__tf_put_as(b, 1, eddy_output(y, 1), eddy__tf_type_of(d));
 }
@@ -139,7 +144,8 @@ static bool unique(tf_build *b)
 static bool gather_nd(tf_build *b)
 {
     const eddy_tensor x = eddy__tf_in(b, 0), at = eddy__tf_in(b, 1);
-    return eddy__tf_put(b, 0, eddy_gather_nd(x, at, .batch_dims = eddy__tf_int(b, "batch_dims", 0)));
+    return eddy__tf_put(b, 0,
+                        eddy_gather_nd(x, at, .batch_dims = eddy__tf_int(b, "batch_dims", 0)));
 }
 
 static bool partition(tf_build *b)

@@ -38,7 +38,8 @@ static bool qr(tf_build *b)
 static bool svd(tf_build *b)
 {
     const tf_attr *uv = eddy__tf_attr_of(b->node, "compute_uv");
-    return outputs(b, eddy_svd(eddy__tf_in(b, 0), eddy__tf_flag(b, "full_matrices"), uv && !uv->i), 3);
+    return outputs(b, eddy_svd(eddy__tf_in(b, 0), eddy__tf_flag(b, "full_matrices"), uv && !uv->i),
+                   3);
 }
 
 static bool eigen(tf_build *b) { return outputs(b, eddy_eigh(eddy__tf_in(b, 0)), 2); }

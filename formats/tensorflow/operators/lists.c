@@ -67,7 +67,8 @@ static bool tensor_array(tf_build *b)
     const eddy_shape s = a && a->kind == TF_ATTR_SHAPE ? a->shape : eddy_shape_unknown();
     if (eddy__tf_flag(b, "dynamic_size"))
         return eddy__tf_missing(b, "arrays of dynamic size are not supported");
-    return make(b, eddy__tf_type(b, "dtype", TF_FLOAT), 0, s) && eddy__tf_put_value(b, 1, b->out[0]);
+    return make(b, eddy__tf_type(b, "dtype", TF_FLOAT), 0, s) &&
+           eddy__tf_put_value(b, 1, b->out[0]);
 }
 
 /* An array of the rows of a tensor. */
@@ -76,9 +77,10 @@ static eddy_tensor_array of_rows(tf_build *b, eddy_tensor x)
     const eddy_shape s = eddy_shape_of(x);
     const bool       known = s.rank > 0 && s.dim[0] != EDDY_ANY;
     const eddy_tensor size = known ? eddy_none(b->graph) : Cast(eddy_size_along(x, 0), EDDY_INT32);
-    return eddy_tensor_array_unstack(
-        eddy_tensor_array_new(b->graph, eddy_dtype_of(x), known ? s.dim[0] : 0, .size_tensor = size),
-        x);
+    return eddy_tensor_array_unstack(eddy_tensor_array_new(b->graph, eddy_dtype_of(x),
+                                                           known ? s.dim[0] : 0,
+                                                           .size_tensor = size),
+                                     x);
 }
 
 static bool from_tensor(tf_build *b)
@@ -118,7 +120,8 @@ static bool stack(tf_build *b)
 static bool gather(tf_build *b)
 {
     const tf_value *v = array_in(b, state(b));
-    return v && eddy__tf_put_as(b, 0, eddy_tensor_array_gather(v->list, eddy__tf_in(b, 1)), v->type);
+    return v &&
+           eddy__tf_put_as(b, 0, eddy_tensor_array_gather(v->list, eddy__tf_in(b, 1)), v->type);
 }
 
 static bool scatter(tf_build *b)

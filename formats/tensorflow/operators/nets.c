@@ -61,7 +61,8 @@ static bool conv2d_transpose(tf_build *b)
     eddy_shape s = { .rank = 4 };
     for (int i = 0; i < 4; i++) {
         s.dim[i] = i > 0 && sizes[i] == TF_UNKNOWN_SIZE ? 0 : sizes[i];
-        if (i > 0 && sizes[i] < 1) return eddy__tf_unbound(b, "the sizes of the output must be constants");
+        if (i > 0 && sizes[i] < 1)
+            return eddy__tf_unbound(b, "the sizes of the output must be constants");
     }
     if (sizes[0] < 0) s.dim[0] = eddy_shape_of(x).rank == 4 ? eddy_shape_of(x).dim[0] : EDDY_ANY;
     const eddy_tensor y = eddy_conv2d_transpose(

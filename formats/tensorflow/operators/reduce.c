@@ -23,7 +23,8 @@ static bool arg(tf_build *b)
 {
     int64_t axis = 0;
     if (b->n_in > 1 && !eddy__tf_number_in(b, 1, "the axis", &axis)) return false;
-    const eddy_dtype  d = eddy__tf_type(b, "output_type", TF_INT64) == TF_INT32 ? EDDY_INT32 : EDDY_INT64;
+    const eddy_dtype d =
+        eddy__tf_type(b, "output_type", TF_INT64) == TF_INT32 ? EDDY_INT32 : EDDY_INT64;
     const eddy_tensor x = eddy__tf_in(b, 0);
     return eddy__tf_put_as(b, 0, b->op->variant ? eddy_argmin(x, axis, d) : eddy_argmax(x, axis, d),
                            eddy__tf_type_of(d));
@@ -110,8 +111,10 @@ static bool bincount(tf_build *b)
 static bool bounds(tf_build *b)
 {
     const eddy_tensor s = eddy__tf_in(b, 0), v = eddy__tf_in(b, 1);
-    const eddy_dtype  d = eddy__tf_type(b, "out_type", TF_INT32) == TF_INT64 ? EDDY_INT64 : EDDY_INT32;
-    return eddy__tf_put_as(b, 0, eddy_searchsorted(s, v, b->op->variant == 1, d), eddy__tf_type_of(d));
+    const eddy_dtype  d =
+        eddy__tf_type(b, "out_type", TF_INT32) == TF_INT64 ? EDDY_INT64 : EDDY_INT32;
+    return eddy__tf_put_as(b, 0, eddy_searchsorted(s, v, b->op->variant == 1, d),
+                           eddy__tf_type_of(d));
 }
 
 const tf_operator eddy__tf_reduce[] = {

@@ -190,7 +190,10 @@ static bool ensure_shape(tf_build *b)
     return eddy__tf_put(b, 0, a && a->kind == TF_ATTR_SHAPE ? eddy_ensure_shape(x, a->shape) : x);
 }
 
-static bool no_op(tf_build *b) { return eddy__tf_put_value(b, 0, eddy__tf_new_value(b, TF_NOTHING)); }
+static bool no_op(tf_build *b)
+{
+    return eddy__tf_put_value(b, 0, eddy__tf_new_value(b, TF_NOTHING));
+}
 
 static bool broadcast_args(tf_build *b)
 {
