@@ -130,14 +130,15 @@ static bool one_node(tf_reader *r, tf_scope *s, size_t index)
     const tf_node *n = &s->graph->nodes[index];
     tf_build b = { .reader = r, .scope = s, .graph = r->graph, .memory = &r->memory, .node = n,
                    .support = EDDY_TENSORFLOW_UNKNOWN, .op = eddy__tf_find(n->op) };
-    const char *place = eddy__region_print(&r->memory, "%snode '%.300s'", s->place, n->name);
-    bool        unknown = false;
-    if (!place) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
+    bool unknown = false;
     if (++r->nodes > TF_MAX_NODES) return eddy__tf_error(r, EDDY_LIMIT, "too many nodes");
     const bool own_order = b.op && b.op->variant == TF_OWN_ORDER;
     if ((own_order || find_inputs(&b, &unknown)) && !unknown) build(&b);
     if (unknown && !b.reason) b.reason = "it depends on a node that cannot be built";
     if (r->failed) return false;
+    const char *place = b.reason || r->reporting
+        ? eddy__region_print(&r->memory, "%snode '%.200s'", s->place, n->name) : "";
+    if (!place) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
     if (b.reason) {
         if (b.status == EDDY_OK) b.status = EDDY_UNIMPLEMENTED;
         if (!r->reporting)
@@ -234,8 +235,8 @@ bool eddy__tf_call(tf_build *b, const tf_graph *g, const char *what, tf_value *c
     tf_reader *r = b->reader;
     if (b->scope->depth >= TF_MAX_DEPTH)
         return eddy__tf_missing(b, "functions are nested too deeply");
-    const char *place = eddy__region_print(&r->memory, "%snode '%.200s' %s ", b->scope->place,
-                                           b->node->name, what);
+    const char *place = eddy__region_print(&r->memory, "%.300snode '%.100s' %s ",
+                                           b->scope->place, b->node->name, what);
     tf_scope   *s = eddy__tf_scope(r, g, place, b->scope->depth + 1);
     if (!s) return false;
     s->args = eddy__region_take(&r->memory, g->n_args, sizeof *s->args);

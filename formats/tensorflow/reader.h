@@ -60,10 +60,15 @@ struct tf_reader {
     eddy_tensorflow_entry *entries; /* of the report: n_entries, allocated with realloc */
     int              n_entries, room_entries;
     int              nodes;         /* built so far */
+    int64_t          effort;        /* nodes looked at: see eddy__tf_effort */
     int              bodies;        /* branches and bodies that are being built */
 };
 
-enum { TF_MAX_DEPTH = 32, TF_MAX_NODES = 1 << 20 };
+enum { TF_MAX_DEPTH = 32, TF_MAX_NODES = 1 << 20, TF_MAX_EFFORT = 1 << 28 };
+
+/* Counts work on n nodes; false with the error once a file has asked for too much, as functions that
+ * call others twice, again and again, would. */
+bool      eddy__tf_effort(tf_reader *r, size_t n);
 
 /* A new scope of a graph; NULL with the error. */
 tf_scope *eddy__tf_scope(tf_reader *r, const tf_graph *g, const char *place, int depth);

@@ -52,8 +52,16 @@ static const tf_index *index_of(tf_reader *r, const tf_graph *g)
     return x;
 }
 
+bool eddy__tf_effort(tf_reader *r, size_t n)
+{
+    r->effort += (int64_t)n;
+    return r->effort <= TF_MAX_EFFORT ||
+           eddy__tf_error(r, EDDY_LIMIT, "the graph takes too much work to read");
+}
+
 tf_scope *eddy__tf_scope(tf_reader *r, const tf_graph *g, const char *place, int depth)
 {
+    if (!eddy__tf_effort(r, g->n_nodes + 1024)) return NULL;
     tf_scope *s = eddy__region_take(&r->memory, 1, sizeof *s);
     if (s)
         *s = (tf_scope){ .graph = g, .index = index_of(r, g), .place = place, .depth = depth,

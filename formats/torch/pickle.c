@@ -82,23 +82,21 @@ static bool append(machine *m, pickle_value *list, pickle_value *item)
     return true;
 }
 
-/* The values above the last mark, which is removed with them; their number. */
-static size_t above_mark(machine *m)
+/* The n values above the last mark, which is removed with them; NULL if there is no mark. They stay
+ * in the array until the next push. */
+static pickle_value *const *above_mark(machine *m, size_t *n)
 {
-    size_t n = 0;
-    while (n < m->top && m->stack[m->top - 1 - n]->kind != PICKLE_MARK) n++;
-    if (n == m->top) {
-        fail(m, "a mark is missing");
-        return 0;
-    }
-    m->top -= n + 1;            /* the values stay in the array until the next push */
-    return n;
+    *n = 0;
+    while (*n < m->top && m->stack[m->top - 1 - *n]->kind != PICKLE_MARK) ++*n;
+    if (*n == m->top) return fail(m, "a mark is missing");
+    m->top -= *n + 1;
+    return m->stack + m->top + 1;
 }
 
 /* A list of the n values from the top, or those above a mark that was removed. */
 static pickle_value *list_of(machine *m, pickle_kind kind, pickle_value *const *from, size_t n)
 {
-    pickle_value *v = new_value(m, kind);
+    pickle_value *v = from ? new_value(m, kind) : NULL;
     for (size_t i = 0; v && i < n; i++)
         if (!append(m, v, from[i])) return NULL;
     return v;
@@ -360,15 +358,16 @@ static pickle_value *stack_name(machine *m)
 /* Instructions that replace values by one; NULL if it is another, or on an error. */
 static pickle_value *combined(machine *m, uint8_t code)
 {
-    size_t      n;
-    const char *module;
+    size_t               n;
+    const char          *module;
+    pickle_value *const *from;
     switch (code) {
     case 't':
-    case 'l': n = above_mark(m); return list_of(m, PICKLE_LIST, m->stack + m->top + 1, n);
+    case 'l': from = above_mark(m, &n); return list_of(m, PICKLE_LIST, from, n);
     case 'd':
-        n = above_mark(m);
-        if (n % 2) return fail(m, "an item of a dict has no value");
-        return list_of(m, PICKLE_DICT, m->stack + m->top + 1, n);
+        from = above_mark(m, &n);
+        if (from && n % 2) return fail(m, "an item of a dict has no value");
+        return list_of(m, PICKLE_DICT, from, n);
     case 0x85: return tuple(m, 1);
     case 0x86: return tuple(m, 2);
     case 0x87: return tuple(m, 3);
@@ -387,7 +386,8 @@ static pickle_value *combined(machine *m, uint8_t code)
 /* Instructions that yield nothing; false if it is another. */
 static bool effect(machine *m, uint8_t code)
 {
-    size_t n;
+    size_t               n;
+    pickle_value *const *from;
     switch (code) {
     case 0x80: operand(m, 1); return true;                  /* the protocol */
     case 0x95: operand(m, 8); return true;                  /* the size of a frame */
@@ -397,14 +397,20 @@ static bool effect(machine *m, uint8_t code)
     case 'a':
         if (pop(m)) append_items(m, m->stack + m->top, 1);
         return true;
-    case 'e': n = above_mark(m); append_items(m, m->stack + m->top + 1, n); return true;
+    case 'e':
+        from = above_mark(m, &n);
+        if (from) append_items(m, from, n);
+        return true;
     case 's':
         if (pop(m) && pop(m)) set_items(m, m->stack + m->top, 2);
         return true;
-    case 'u': n = above_mark(m); set_items(m, m->stack + m->top + 1, n); return true;
+    case 'u':
+        from = above_mark(m, &n);
+        if (from) set_items(m, from, n);
+        return true;
     case 'b': pop(m); return true;                          /* attributes of a dict */
     case '0': pop(m); return true;
-    case '1': above_mark(m); return true;
+    case '1': above_mark(m, &n); return true;
     default: return false;
     }
 }

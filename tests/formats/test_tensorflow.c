@@ -2,6 +2,7 @@
  * and reports. Real models are compared with TensorFlow.js by scripts/tensorflow_models.sh. */
 #include "formats.h"
 #include "tests/lib/checks.h"
+#include "tests/lib/memory_files.h"
 #include "tests/lib/tensorflow_writer.h"
 
 #include "build/gen/suites.h"
@@ -264,6 +265,140 @@ START_TEST(recursion)
 }
 END_TEST
 
+/* A loop of TensorFlow 2 over lists, as of a recurrent layer: y[i] = x[0] + ... + x[i]. The list of
+ * results has no shape before the loop. */
+START_TEST(lists)
+{
+    const int64_t three[] = { 3 };
+    message       g = { NULL, 0 }, f[2], loop = tf_node_message("loop", "While",
+                                                                "zero,start,rows,empty");
+    node(&g, tf_input_message("x", 1, three));
+    node(&g, tf_ints_message("zero", 0, NULL, (int32_t[]){ 0 }));
+    node(&g, tf_ints_message("any", 0, NULL, (int32_t[]){ -1 }));
+    node(&g, tf_ints_message("three", 0, NULL, (int32_t[]){ 3 }));
+    number_const(&g, "start", 0);
+    plain(&g, "rows", "TensorListFromTensor", "x,any");
+    message reserve = tf_node_message("empty", "TensorListReserve", "any,three");
+    tf_add_type(&reserve, "element_dtype", 1);
+    node(&g, reserve);
+    tf_add_function(&loop, "cond", "below");
+    tf_add_function(&loop, "body", "step");
+    node(&g, loop);
+    plain(&g, "y", "TensorListStack", "loop:3,any");
+    f[0] = tf_function_message("below", "i,sum,in,out", "l:z:0");
+    message_inner(&f[0], TF_FUNCTION_NODE, tf_ints_message("n", 0, NULL, (int32_t[]){ 3 }));
+    message_inner(&f[0], TF_FUNCTION_NODE, tf_node_message("l", "Less", "i,n:output:0"));
+    f[1] = tf_function_message("step", "i,sum,in,out", "next:z:0,add:z:0,in,set:output_handle:0");
+    message_inner(&f[1], TF_FUNCTION_NODE, tf_ints_message("one", 0, NULL, (int32_t[]){ 1 }));
+    message_inner(&f[1], TF_FUNCTION_NODE, tf_node_message("next", "AddV2", "i,one:output:0"));
+    message_inner(&f[1], TF_FUNCTION_NODE, tf_node_message("item", "TensorListGetItem", "in,i"));
+    message_inner(&f[1], TF_FUNCTION_NODE, tf_node_message("add", "AddV2", "sum,item:item:0"));
+    message_inner(&f[1], TF_FUNCTION_NODE,
+                  tf_node_message("set", "TensorListSetItem", "out,i,add:z:0"));
+    tf_add_library(&g, f, 2);
+    eddy_graph            *graph = eddy_graph_new();
+    eddy_tensorflow_model *m = read_graph(graph, &g, false);
+    const eddy_tensor      x = eddy_tensorflow_input(m, "x"), y = eddy_tensorflow_output(m, "y");
+    eddy_tensor            dx;
+    eddy_gradients(EDDY_LIST(y), EDDY_LIST(x), &dx);
+    fits(graph);
+    float         at[] = { 1, 2, 4 };
+    eddy_session *s = eddy_session_new(graph);
+    eddy_array   *out[2] = { NULL, NULL };
+    ck_assert_msg(eddy_run(s, EDDY_FEED({ x, EDDY_VIEW(at, 3) }), EDDY_FETCH(y, dx), out) ==
+                  EDDY_OK, "%s", eddy_session_message(s));
+    const double want[] = { 1, 3, 7 };
+    for (int i = 0; i < 3; i++) {
+        ck_assert_double_eq(eddy_array_get(out[0], i), want[i]);
+        ck_assert_double_eq(eddy_array_get(out[1], i), 3 - i);
+    }
+    eddy_array_free(out[0]);
+    eddy_array_free(out[1]);
+    eddy_session_free(s);
+    eddy_tensorflow_free(m);
+    eddy_graph_free(graph);
+}
+END_TEST
+
+/* Thirty functions, each of which calls the next one twice, are 2^30 calls. */
+START_TEST(many_calls)
+{
+    message     g = { NULL, 0 }, f[30], call = tf_node_message("y", "PartitionedCall", "x");
+    char        name[8], next[8];
+    eddy_error  e = { 0 };
+    eddy_graph *graph = eddy_graph_new();
+    node(&g, tf_input_message("x", 0, NULL));
+    tf_add_function(&call, "f", "f0");
+    node(&g, call);
+    for (int i = 0; i < 30; i++) {
+        snprintf(name, sizeof name, "f%d", i);
+        snprintf(next, sizeof next, "f%d", i + 1);
+        f[i] = tf_function_message(name, "v", "b:output:0");
+        message a = tf_node_message("a", i < 29 ? "PartitionedCall" : "Identity", "v");
+        message b = tf_node_message("b", i < 29 ? "PartitionedCall" : "Identity", "a:output:0");
+        tf_add_function(&a, "f", next);
+        tf_add_function(&b, "f", next);
+        message_inner(&f[i], TF_FUNCTION_NODE, a);
+        message_inner(&f[i], TF_FUNCTION_NODE, b);
+    }
+    tf_add_library(&g, f, 30);
+    ck_assert_ptr_null(eddy_tensorflow_read(graph, .data = g.at, .data_size = g.size, .error = &e));
+    ck_assert_int_eq(e.status, EDDY_LIMIT);
+    eddy_graph_free(graph);
+    message_free(&g);
+}
+END_TEST
+
+/* Each allocation of the graph fails once. Then the call fails with that error. */
+START_TEST(memory_fails)
+{
+    bool ok = false;
+    for (int at = 1; !ok && at < 10000; at++) {
+        failing_allocator a;
+        failing_allocator_init(&a);
+        a.at = at;
+        a.persistent = true;
+        eddy_error  e = { 0 };
+        eddy_graph *g = eddy_graph_new(.allocator = &a.table);
+        if (!g) continue;
+        eddy_tensorflow_model *m =
+            eddy_tensorflow_read(g, "data/sine.pb", .variables = true, .error = &e);
+        ok = m != NULL;
+        ck_assert_msg(ok ? e.status == EDDY_OK : e.status == EDDY_NO_MEMORY, "allocation %d: %s",
+                      at, e.message);
+        eddy_tensorflow_free(m);
+        eddy_graph_free(g);
+        ck_assert_int_eq(a.live, 0);
+    }
+    ck_assert(ok);
+}
+END_TEST
+
+/* Calls without what they need. */
+START_TEST(wrong_calls)
+{
+    eddy_error  e = { 0 };
+    eddy_graph *g = eddy_graph_new();
+    ck_assert_ptr_null(eddy_tensorflow_read(NULL, "data/sine.pb", .error = &e));
+    ck_assert_int_eq(e.status, EDDY_INVALID_ARGUMENT);
+    ck_assert_ptr_null(eddy_tensorflow_read(g, .error = &e));
+    ck_assert_int_eq(e.status, EDDY_INVALID_ARGUMENT);
+    ck_assert_ptr_null(eddy_tensorflow_read(g, "none.pb", .error = &e));
+    ck_assert_int_eq(e.status, EDDY_IO);
+    ck_assert_ptr_null(eddy_tensorflow_read(g, "data/sine.pb", .output_count = 2));
+    ck_assert_ptr_null(eddy_tensorflow_read_with(NULL));
+    ck_assert_ptr_null(eddy_torch_checkpoint_open(.error = &e));
+    ck_assert_int_eq(e.status, EDDY_INVALID_ARGUMENT);
+    ck_assert_ptr_null(eddy_tensorflow_checkpoint_open_with(NULL));
+    ck_assert_int_eq(eddy_tensorflow_input_count(NULL), 0);
+    ck_assert(!eddy_is_valid(eddy_tensorflow_output(NULL, "y")));
+    ck_assert(!eddy_is_valid(eddy_tensorflow_value(NULL, "y")));
+    eddy_tensorflow_free(NULL);
+    eddy_tensorflow_report_free(NULL);
+    eddy_graph_free(g);
+}
+END_TEST
+
 static void enter(message *g, const char *name, const char *from, bool constant)
 {
     message n = tf_node_message(name, "Enter", from);
@@ -356,6 +491,10 @@ Suite *tensorflow_suite(void)
     tcase_add_test(control, if_function);
     tcase_add_test(control, while_function);
     tcase_add_test(control, recursion);
+    tcase_add_test(control, lists);
+    tcase_add_test(control, many_calls);
+    tcase_add_test(graphs, memory_fails);
+    tcase_add_test(graphs, wrong_calls);
     tcase_add_test(control, frame);
     tcase_add_test(control, switches);
     suite_add_tcase(s, graphs);

@@ -34,11 +34,12 @@ static tf_value *new_array(tf_build *b, int type)
 static bool make(tf_build *b, int type, int size, eddy_shape shape)
 {
     tf_value         *v = new_array(b, type);
-    const eddy_array *known = v && eddy__tf_has(b, size) ? eddy__tf_array_of(b, b->in[size]) : NULL;
-    if (!v) return false;
+    const bool        known = v && eddy__tf_has(b, size) && eddy__tf_array_of(b, b->in[size]);
+    int64_t           n = 0;
+    if (!v || (known && !eddy__tf_number_in(b, size, "the size", &n))) return false;
     if (!known) v->t = Reshape(eddy__tf_in(b, size), EDDY_SCALAR);
     v->list = eddy_tensor_array_new(b->graph, eddy__tf_dtype(type),
-                                    known ? (int64_t)eddy_array_item(known) : 0,
+                                    n,
                                     eddy_shape_is_known(shape) ? &shape : NULL,
                                     .size_tensor = v->t);
     return eddy__tf_put_value(b, 0, v);

@@ -15,7 +15,9 @@ static eddy_array *stored_value(tf_build *b)
         b->status = e.status;
         return NULL;
     }
-    if (!b->reader->checkpoint) eddy__tf_missing(b, "variables are only read from a SavedModel");
+    if (!b->reader->checkpoint)
+        eddy__tf_missing(b, b->reader->model->saved_model ? "there is no variables/variables.index"
+                                                          : "variables need a SavedModel");
     else eddy__tf_invalid(b, "the checkpoint has no value for the variable");
     return NULL;
 }
