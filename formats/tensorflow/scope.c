@@ -61,7 +61,7 @@ bool eddy__tf_effort(tf_reader *r, size_t n)
 
 tf_scope *eddy__tf_scope(tf_reader *r, const tf_graph *g, const char *place, int depth)
 {
-    if (!eddy__tf_effort(r, g->n_nodes + 1024)) return NULL;
+    if (!eddy__tf_effort(r, g->n_nodes + 4096)) return NULL;
     tf_scope *s = eddy__region_take(&r->memory, 1, sizeof *s);
     if (s)
         *s = (tf_scope){ .graph = g, .index = index_of(r, g), .place = place, .depth = depth,

@@ -39,8 +39,6 @@ eddy_checkpoint *eddy__checkpoint_open(const eddy_files *files, const eddy_alloc
                                        const char *path, bool unchecked, eddy_error *e);
 const checkpoint_item *eddy__checkpoint_item(const eddy_checkpoint *c, const char *name);
 eddy_array *eddy__checkpoint_item_value(const checkpoint_item *i, eddy_error *e);
-/* What eddy_checkpoint_entry_at returns. */
-eddy_checkpoint_entry eddy__checkpoint_item_entry(const checkpoint_item *i);
 /* True for the path of an index. */
 bool eddy__is_index(const char *path);
 

@@ -48,7 +48,7 @@ eddy_array *eddy__checkpoint_item_value(const checkpoint_item *i, eddy_error *e)
     return y;
 }
 
-eddy_checkpoint_entry eddy__checkpoint_item_entry(const checkpoint_item *i)
+static eddy_checkpoint_entry entry_of(const checkpoint_item *i)
 {
     if (i->reader) return i->reader->entries[i->number];
     eddy_checkpoint_entry e = {
@@ -238,7 +238,7 @@ int eddy_checkpoint_count(const eddy_checkpoint *c) { return c ? c->n_items : 0;
 eddy_checkpoint_entry eddy_checkpoint_entry_at(const eddy_checkpoint *c, int i)
 {
     if (!c || i < 0 || i >= c->n_items) return (eddy_checkpoint_entry){ .name = NULL };
-    return eddy__checkpoint_item_entry(&c->items[i]);
+    return entry_of(&c->items[i]);
 }
 
 int eddy_checkpoint_find(const eddy_checkpoint *c, const char *name)
