@@ -66,7 +66,7 @@ EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard exampl
 # The examples that check their own results; digits runs in `make demo`, and infer reads its file.
 SELF_CHECKING := $(filter-out $(BUILD)/examples/digits $(BUILD)/examples/infer,$(EXAMPLES))
 ROUND_TRIPS := $(filter-out %/infer,$(EXAMPLES:$(BUILD)/examples/%=$(BUILD)/round_trip/%))
-FUZZED  := npy safetensors index graph onnx
+FUZZED  := npy safetensors index graph onnx tensorflow torch bundle
 BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c)))
 WORKLOADS := $(BUILD)/bench/workloads
 OPSROWS := $(sort $(wildcard bench/ops/rows_*.c))
@@ -240,7 +240,8 @@ $(BUILD)/tables/onnx $(BUILD)/tables/onnx_page: $(BUILD)/tables/%: $(BUILD)/obj/
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 $(FUZZED:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
-                $(BUILD)/obj/tests/fuzz/fuzz.o $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
+                $(BUILD)/obj/tests/fuzz/fuzz.o $(BUILD)/obj/tests/lib/onnx_writer.o \
+                $(BUILD)/obj/tests/lib/tensorflow_writer.o $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(call say,link $@)
 	$(Q)$(CC) -fsanitize=fuzzer $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
@@ -335,6 +336,9 @@ fuzzing: $(FUZZED:%=$(BUILD)/fuzz/%) $(BUILD)/fuzz/seeds
 	@$(BUILD)/fuzz/seeds $(BUILD)/seeds
 	@for m in data/sine.onnx /usr/share/libonnx-testdata/data/node/*/model.onnx; do \
 	    [ ! -f $$m ] || cp $$m $(BUILD)/seeds/onnx/$$(echo $$m | tr / _); done
+	@cp tests/formats/files/*.pt tests/formats/files/*.pkl $(BUILD)/seeds/torch
+	@cp data/sine.pb tests/formats/files/*.json $(BUILD)/seeds/tensorflow
+	@cp tests/formats/files/*.block $(BUILD)/seeds/bundle
 	@for f in $(FUZZED); do echo "fuzzing $$f for $(FUZZ_SECONDS) seconds"; \
 	    OPENBLAS_NUM_THREADS=1 $(BUILD)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
 	        -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \

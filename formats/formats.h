@@ -121,6 +121,162 @@ EDDY_API int  eddy_onnx_report_size(const eddy_onnx_report *r);
 EDDY_API const eddy_onnx_entry *eddy_onnx_report_at(const eddy_onnx_report *r, int i);
 EDDY_API void eddy_onnx_report_free(eddy_onnx_report *r);
 
+/* ------------------------------------------------------------ TensorFlow -- */
+
+/* A model of TensorFlow that was read into a graph: the tensors of its inputs, outputs and values
+ * by name. It belongs to the caller (eddy_tensorflow_free); the nodes belong to the graph. */
+typedef struct eddy_tensorflow_model eddy_tensorflow_model;
+
+/* What takes the place of an input of the model, instead of a new placeholder: a tensor of the
+ * graph. A constant lets the reader build nodes whose shape or form depends on its value. */
+typedef struct eddy_tensorflow_binding {
+    const char *name;               /* of an input, or of any node whose output 0 is replaced */
+    eddy_tensor tensor;
+} eddy_tensorflow_binding;
+
+typedef struct eddy_tensorflow_args {
+    size_t size_ EDDY_DEFAULT(sizeof(eddy_tensorflow_args));
+    eddy_graph  *graph;
+    const char  *path;              /* of a frozen graph (.pb), of the folder of a SavedModel or its
+                                     * saved_model.pb, or of the model.json of a graph model of
+                                     * TensorFlow.js; with `data`, only used in messages and for the
+                                     * folder of the other files */
+    bool         variables;         /* weights are trainable variables, with the values of the file
+                                     * as initial values; else constants */
+    const char  *scope;             /* of all new nodes; default: none */
+    const char  *signature;         /* of a SavedModel; default: "serving_default", else the first */
+    const eddy_tensorflow_binding *inputs;  /* input_count bindings; default: placeholders */
+    int          input_count;
+    const char *const *outputs;     /* output_count values, "node" or "node:1"; default: those of
+                                     * the signature, else all that no other node uses */
+    int          output_count;
+    const void  *data;              /* the bytes of the file, instead of reading it; copied */
+    size_t       data_size;
+    const eddy_files *files;        /* file access; default POSIX */
+    int64_t      max_bytes EDDY_DEFAULT(2147483648); /* of each file; default 2 GiB */
+    eddy_error  *error;             /* may be NULL */
+} eddy_tensorflow_args;
+
+/* Reads a model of TensorFlow and appends the nodes that its outputs need to `graph`.
+ *
+ *   eddy_tensorflow_model *m = eddy_tensorflow_read(g, "model.pb", .variables = true, .error = &e);
+ *   eddy_tensor x = eddy_tensorflow_input(m, "x"), y = eddy_tensorflow_output(m, "y");
+ *
+ * Inputs are placeholders of their names. The variables of a SavedModel are read from its
+ * checkpoint. In a frozen graph or a graph model of TensorFlow.js nothing tells weights from other
+ * constants: with `variables`, floating-point constants with at least one dimension are variables.
+ * Control dependencies are left out, so that assertions and prints are not built. Element types
+ * that Eddy lacks are computed in wider ones, without wrapping: int8, int16 and uint16 are int32,
+ * uint32 and uint64 are int64, float16 and bfloat16 are float32. docs/inside/tensorflow.md lists
+ * the operators.
+ *
+ * Returns NULL with an error that says the file, the node and the reason; then the graph is as
+ * before. Only if memory runs out in the last step can nodes remain. Errors: IO, CORRUPT, LIMIT,
+ * UNIMPLEMENTED for nodes that cannot be built, INVALID_ARGUMENT for bindings and outputs that the
+ * graph lacks, NOT_FOUND for a signature or a variable that is not there, NO_MEMORY; a graph that
+ * has an error returns that error. TensorFlow 1 and 2; TensorFlow.js 4. */
+EDDY_API eddy_tensorflow_model *eddy_tensorflow_read_with(const eddy_tensorflow_args *given);
+#define eddy_tensorflow_read(...) \
+    eddy_tensorflow_read_with(EDDY_ARGS(eddy_tensorflow_args, __VA_ARGS__))
+
+/* Frees the model, and not the nodes. NULL is allowed. */
+EDDY_API void eddy_tensorflow_free(eddy_tensorflow_model *m);
+
+/* The inputs and outputs, in the order of the signature, else of the file. Their names are the keys
+ * of the signature, else those of nodes. An index out of range gives NULL. The names live as long as
+ * the model. */
+EDDY_API int         eddy_tensorflow_input_count(const eddy_tensorflow_model *m);
+EDDY_API const char *eddy_tensorflow_input_name(const eddy_tensorflow_model *m, int i);
+EDDY_API int         eddy_tensorflow_output_count(const eddy_tensorflow_model *m);
+EDDY_API const char *eddy_tensorflow_output_name(const eddy_tensorflow_model *m, int i);
+
+/* An input, an output, and any value of the main graph that was built: "node" or "node:1". Inputs
+ * and outputs are also found by the names of their nodes. An invalid tensor if there is none. */
+EDDY_API eddy_tensor eddy_tensorflow_input(const eddy_tensorflow_model *m, const char *name);
+EDDY_API eddy_tensor eddy_tensorflow_output(const eddy_tensorflow_model *m, const char *name);
+EDDY_API eddy_tensor eddy_tensorflow_value(const eddy_tensorflow_model *m, const char *name);
+
+/* How a node of a model can be built. */
+typedef enum eddy_tensorflow_support {
+    EDDY_TENSORFLOW_NATIVE,         /* as at most one operation of Eddy */
+    EDDY_TENSORFLOW_COMPOSED,       /* as several */
+    EDDY_TENSORFLOW_BOUND,          /* only if an input is constant that is not: see bindings */
+    EDDY_TENSORFLOW_MISSING,        /* not at all */
+    EDDY_TENSORFLOW_UNKNOWN         /* it depends on a node that cannot be built */
+} eddy_tensorflow_support;
+
+typedef struct eddy_tensorflow_entry {
+    const char             *op;     /* "Conv2D" */
+    const char             *place;  /* "node 'conv1'", "node 'loop' body node 'add'" */
+    int64_t                 offset; /* of the node in the file, bytes */
+    eddy_tensorflow_support support;
+    const char             *reason; /* why it is not built; "" otherwise */
+} eddy_tensorflow_entry;
+
+/* What a file needs, one entry for each node that the outputs depend on, those of functions
+ * included: read it before the model. */
+typedef struct eddy_tensorflow_report eddy_tensorflow_report;
+
+/* Reads a file as eddy_tensorflow_read does, without `graph` and beyond errors of nodes; bindings
+ * may be of any graph. NULL with the error if the file is damaged. For
+ * eddy_tensorflow_report_free. */
+EDDY_API eddy_tensorflow_report *eddy_tensorflow_check_with(const eddy_tensorflow_args *given);
+#define eddy_tensorflow_check(...) \
+    eddy_tensorflow_check_with(EDDY_ARGS(eddy_tensorflow_args, NULL, __VA_ARGS__))
+EDDY_API int  eddy_tensorflow_report_size(const eddy_tensorflow_report *r);
+/* Entry i, which lives as long as the report; NULL if there is none. */
+EDDY_API const eddy_tensorflow_entry *eddy_tensorflow_report_at(const eddy_tensorflow_report *r,
+                                                                int i);
+EDDY_API void eddy_tensorflow_report_free(eddy_tensorflow_report *r);
+
+/* ----------------------------------------------------------- checkpoints -- */
+
+typedef struct eddy_foreign_checkpoint_args {
+    size_t            size_ EDDY_DEFAULT(sizeof(eddy_foreign_checkpoint_args));
+    const char       *path;
+    const eddy_files *files;        /* default: POSIX */
+    int64_t           max_bytes EDDY_DEFAULT(17179869184); /* of each file; default 16 GiB */
+    eddy_error       *error;        /* set on a failure, if not NULL */
+} eddy_foreign_checkpoint_args;
+
+/* Opens a file of torch.save (.pt, .pth; the format since PyTorch 1.6) as a checkpoint, for
+ * eddy_checkpoint_value and eddy_restore_checkpoint (session/checkpoint.h). The whole file is read
+ * into memory.
+ *
+ *   eddy_checkpoint *c = eddy_torch_checkpoint_open("model.pt", .error = &e);
+ *   eddy_checkpoint_map torch = eddy_torch_map();
+ *   eddy_restore_checkpoint(s, .checkpoint = c, .map = &torch);
+ *
+ * Entries are all tensors in the dicts, lists and tuples of the file, with keys joined by dots:
+ * "conv1.weight" of a state_dict, "model.conv1.weight" of a dict that contains one; a single tensor
+ * is "tensor". Values are views of the file where their elements follow one another in the type of
+ * the array, else copies. int8 and int16 are int32. Numbers and texts are left out.
+ *
+ * The pickle in the file is never executed: it may only contain tensors and dicts, and other names
+ * are errors. NULL on an error, with the file and the byte in the message: IO; CORRUPT; LIMIT;
+ * UNIMPLEMENTED for compressed archives, the format before PyTorch 1.6, and instructions and names
+ * that are not allowed; NO_MEMORY. Values: CORRUPT for a wrong checksum (CRC-32), for a tensor
+ * beyond its storage, and for a bool that is not 0 or 1. */
+EDDY_API eddy_checkpoint *eddy_torch_checkpoint_open_with(const eddy_foreign_checkpoint_args *given);
+#define eddy_torch_checkpoint_open(...) \
+    eddy_torch_checkpoint_open_with(EDDY_ARGS(eddy_foreign_checkpoint_args, __VA_ARGS__))
+
+/* Opens a checkpoint of TensorFlow (tf.train.Saver, tf.train.Checkpoint, or the "variables" of a
+ * SavedModel) by its prefix: "model.ckpt-100" for "model.ckpt-100.index" and
+ * "model.ckpt-100.data-00000-of-00001". All files are read into memory.
+ *
+ * Entries have the names in the index; for those of tf.train.Checkpoint, which end in
+ * "/.ATTRIBUTES/VARIABLE_VALUE", the full name of the variable ("dense/kernel") is an entry as well
+ * where no other entry has it. Values are views where the file aligns them. int8, int16 and uint16
+ * are int32, uint32 and uint64 int64; entries of texts have no value.
+ *
+ * NULL on an error, with the file in the message: IO; CORRUPT, also for wrong checksums; LIMIT;
+ * UNIMPLEMENTED for compressed blocks, big-endian files and sliced variables; NO_MEMORY. */
+EDDY_API eddy_checkpoint *eddy_tensorflow_checkpoint_open_with(
+    const eddy_foreign_checkpoint_args *given);
+#define eddy_tensorflow_checkpoint_open(...) \
+    eddy_tensorflow_checkpoint_open_with(EDDY_ARGS(eddy_foreign_checkpoint_args, __VA_ARGS__))
+
 #ifdef __cplusplus
 }
 #endif

@@ -11,7 +11,7 @@ typedef struct source source;
  * NULL is POSIX. */
 source *eddy__source_read(const char *path, const eddy_files *files, int64_t max_bytes,
                           eddy_error *error);
-/* Copies bytes. */
+/* Copies bytes; data NULL: room for them. */
 source *eddy__source_copy(const void *data, size_t size, eddy_error *error);
 wire_bytes eddy__source_bytes(const source *s);
 source *eddy__source_retain(source *s);

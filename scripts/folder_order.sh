@@ -47,8 +47,10 @@ session: session/run session/passes session/profile
 session/checkpoints: session
 autodiff/check: autodiff session
 optim/lbfgs: optim session
-formats: layers optim/wrappers autodiff/jacobians autodiff/check optim/lbfgs
-formats/onnx formats/onnx/operators: formats'
+formats: layers optim/wrappers autodiff/jacobians autodiff/check optim/lbfgs session/checkpoints
+formats/onnx formats/onnx/operators: formats
+formats/tensorflow formats/tensorflow/operators: formats
+formats/torch: formats'
 
 # Permitted exceptions: file|used file|why.  A * stands for any file.
 admitted='

@@ -80,6 +80,28 @@ EDDY_API int eddy_checkpoint_find(const eddy_checkpoint *c, const char *name);
 EDDY_API eddy_array *eddy_checkpoint_value(const eddy_checkpoint *c, const char *name,
                                            eddy_error *error);
 
+typedef struct eddy_checkpoint_new_args {
+    size_t                       size_ EDDY_DEFAULT(sizeof(eddy_checkpoint_new_args));
+    const eddy_checkpoint_entry *entries;   /* count of them, in any order */
+    int                          count;
+    /* The value of entry i as a new reference; NULL with the error set. Several threads may call
+     * it. */
+    eddy_array                *(*value)(void *context, int i, eddy_error *error);
+    void                       (*free)(void *context);  /* NULL: nothing to free */
+    void                        *context;
+    eddy_error                  *error;     /* set on a failure, if not NULL */
+} eddy_checkpoint_new_args;
+
+/* A checkpoint whose entries the caller reads, from a format that Eddy does not know: it is used
+ * like one that eddy_checkpoint_open has opened, and has no metadata. The entries and their texts
+ * must stay valid until `free` is called, by eddy_checkpoint_free.
+ *
+ * NULL on an error, after which `free` has been called: INVALID_ARGUMENT for a missing function, or
+ * a name that is missing or occurs twice; NO_MEMORY. */
+EDDY_API eddy_checkpoint *eddy_checkpoint_new_with(const eddy_checkpoint_new_args *given);
+#define eddy_checkpoint_new(...) \
+    eddy_checkpoint_new_with(EDDY_ARGS(eddy_checkpoint_new_args, __VA_ARGS__))
+
 /* A pair of the metadata: both are UTF-8. */
 typedef struct eddy_metadata {
     const char *key, *value;
@@ -217,6 +239,7 @@ typedef struct eddy_restore_checkpoint_args {
     bool                       partial;       /* variables that the file lacks stay as they are */
     bool                       unchecked;     /* compare no checksums */
     eddy_restore_report       *report;        /* default: none */
+    const eddy_checkpoint     *checkpoint;    /* an open checkpoint, instead of `path` */
 } eddy_restore_checkpoint_args;
 
 /* Sets variables from a checkpoint. Either all values are set or, on an error, none is changed. The

@@ -15,9 +15,11 @@
 
 typedef struct checkpoint_item {
     const char                   *name;
-    const eddy_safetensors       *file;
+    const eddy_safetensors       *file;      /* NULL: the caller reads the value */
     const eddy_safetensors_entry *entry;
     bool                          is_complex;
+    const eddy_checkpoint_new_args *reader;
+    int                           number;    /* among the reader's entries */
 } checkpoint_item;
 
 struct eddy_checkpoint {
@@ -29,6 +31,7 @@ struct eddy_checkpoint {
     eddy_metadata        *metadata;      /* by key */
     int                   n_metadata, metadata_capacity;
     struct shard_index   *index;         /* NULL: a single file */
+    eddy_checkpoint_new_args reader;     /* of a checkpoint that the caller reads */
 };
 
 /* Opens one file or an index; NULL with the error set. */

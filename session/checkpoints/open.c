@@ -20,7 +20,9 @@ static bool is_complex(const eddy_safetensors *file, const eddy_safetensors_entr
 
 static checkpoint_item item_of(const eddy_safetensors *file, const eddy_safetensors_entry *entry)
 {
-    return (checkpoint_item){ entry->name, file, entry, is_complex(file, entry) };
+    return (checkpoint_item){
+        .name = entry->name, .file = file, .entry = entry, .is_complex = is_complex(file, entry)
+    };
 }
 
 const checkpoint_item *eddy__checkpoint_item(const eddy_checkpoint *c, const char *name)
@@ -37,12 +39,27 @@ const checkpoint_item *eddy__checkpoint_item(const eddy_checkpoint *c, const cha
 
 eddy_array *eddy__checkpoint_item_value(const checkpoint_item *i, eddy_error *e)
 {
-    eddy_array *x = eddy__safetensors_value(i->file, i->entry, e);
+    eddy_array *x = i->reader ? i->reader->value(i->reader->context, i->number, e)
+                              : eddy__safetensors_value(i->file, i->entry, e);
     if (!x || !i->is_complex) return x;
     eddy_array *y = eddy__as_complex(x);
     eddy_array_free(x);
     if (!y) eddy__error_set(e, EDDY_NO_MEMORY, "out of memory for '%.200s'", i->name);
     return y;
+}
+
+static eddy_checkpoint_entry entry_of(const checkpoint_item *i)
+{
+    if (i->reader) return i->reader->entries[i->number];
+    eddy_checkpoint_entry e = {
+        .name = i->name, .element = i->entry->code, .dtype = i->entry->type.dtype,
+        .shape = i->entry->type.shape, .bytes = i->entry->end - i->entry->begin,
+    };
+    if (i->entry->rank > EDDY_MAX_RANK) e.shape = eddy_shape_unknown();
+    if (!i->is_complex) return e;
+    e.dtype = e.dtype == EDDY_FLOAT64 ? EDDY_COMPLEX128 : EDDY_COMPLEX64;
+    e.shape.rank--;
+    return e;
 }
 
 /* -------------------------------------------------------------- opening -- */
@@ -212,6 +229,7 @@ void eddy_checkpoint_free(eddy_checkpoint *c)
     eddy__release(a, c->files, (size_t)c->n_files * sizeof *c->files);
     eddy__release(a, c->items, (size_t)c->n_items * sizeof *c->items);
     eddy__release(a, c->metadata, (size_t)c->metadata_capacity * sizeof *c->metadata);
+    if (c->reader.free) c->reader.free(c->reader.context);
     eddy__release(a, c, sizeof *c);
 }
 
@@ -220,16 +238,7 @@ int eddy_checkpoint_count(const eddy_checkpoint *c) { return c ? c->n_items : 0;
 eddy_checkpoint_entry eddy_checkpoint_entry_at(const eddy_checkpoint *c, int i)
 {
     if (!c || i < 0 || i >= c->n_items) return (eddy_checkpoint_entry){ .name = NULL };
-    const checkpoint_item *item = &c->items[i];
-    eddy_checkpoint_entry  e = {
-        .name = item->name, .element = item->entry->code, .dtype = item->entry->type.dtype,
-        .shape = item->entry->type.shape, .bytes = item->entry->end - item->entry->begin,
-    };
-    if (item->entry->rank > EDDY_MAX_RANK) e.shape = eddy_shape_unknown();
-    if (!item->is_complex) return e;
-    e.dtype = e.dtype == EDDY_FLOAT64 ? EDDY_COMPLEX128 : EDDY_COMPLEX64;
-    e.shape.rank--;
-    return e;
+    return entry_of(&c->items[i]);
 }
 
 int eddy_checkpoint_find(const eddy_checkpoint *c, const char *name)

@@ -234,12 +234,15 @@ static void restore(restoring *r)
 {
     eddy_session *s = r->session;
     const eddy_restore_checkpoint_args *a = r->args;
-    if (!a->path) eddy__error_set(&r->error, EDDY_INVALID_ARGUMENT, "restore: no path is given");
-    if (!a->path || !eddy__session_is_usable(s, &r->error) ||
+    if (!a->path && !a->checkpoint)
+        eddy__error_set(&r->error, EDDY_INVALID_ARGUMENT, "restore: no path is given");
+    if ((!a->path && !a->checkpoint) || !eddy__session_is_usable(s, &r->error) ||
         !eddy__targets_collect(s, a->variables, a->named, a->n_named, &r->targets, &r->error))
         return;
-    r->file = eddy__checkpoint_open(eddy__graph_files(s->graph), &s->allocator, a->path,
-                                    a->unchecked, &r->error);
+    if (!a->checkpoint)
+        r->opened = eddy__checkpoint_open(eddy__graph_files(s->graph), &s->allocator, a->path,
+                                          a->unchecked, &r->error);
+    r->file = a->checkpoint ? a->checkpoint : r->opened;
     if (!r->file) return;
     find_values(r);
     if (r->error.status == EDDY_OK) find_draws(r);
@@ -259,7 +262,7 @@ static void free_all(restoring *r)
     eddy__release(a, r->missing, (size_t)r->targets.count);
     eddy__release(a, r->draws, (size_t)r->session->draws.n * sizeof *r->draws);
     if (r->targets.allocator) eddy__targets_free(&r->targets);
-    eddy_checkpoint_free(r->file);
+    eddy_checkpoint_free(r->opened);
     eddy__arena_free(&r->texts);
 }
 
@@ -268,6 +271,7 @@ eddy_status eddy_restore_checkpoint_with(const eddy_restore_checkpoint_args *giv
     eddy_restore_checkpoint_args a = EDDY_TAKE(eddy_restore_checkpoint_args, given);
     eddy_session *s = a.session;
     restoring     r = { .args = &a, .session = s };
+    if (a.checkpoint) a.path = "the checkpoint";
     if (a.report) *a.report = (eddy_restore_report){ .memory_ = NULL };
     if (!eddy__session_enter(s)) return EDDY_INVALID_ARGUMENT;
     pthread_mutex_lock(&s->lock);

@@ -7,7 +7,8 @@
 typedef struct restoring {
     const eddy_restore_checkpoint_args *args;
     eddy_session       *session;
-    eddy_checkpoint    *file;
+    eddy_checkpoint    *opened;          /* by this call */
+    const eddy_checkpoint *file;         /* that, or the one that was given */
     checkpoint_targets  targets;
     eddy_arena          texts;
     bool               *used;            /* by item of the file */

@@ -287,6 +287,70 @@ static void without_memory(failing_allocator *f, eddy_error *e)
     memory_files_free(&m);
 }
 
+/* ------------------------------------------- checkpoints of other formats -- */
+
+static int freed;
+
+static eddy_array *constant_value(void *context, int i, eddy_error *error)
+{
+    (void)context;
+    (void)error;
+    return eddy_array_of(EDDY_FLOAT32, 10 + i);
+}
+
+static void count_free(void *context)
+{
+    (void)context;
+    freed++;
+}
+
+static void refused(const eddy_checkpoint_entry *entries, int n, bool has_value)
+{
+    eddy_error e = { 0 };
+    freed = 0;
+    ck_assert_ptr_null(
+        eddy_checkpoint_new(entries, n, has_value ? constant_value : NULL, count_free, NULL, &e));
+    ck_assert_int_eq(freed, 1);
+    ck_assert_int_eq(e.status, EDDY_INVALID_ARGUMENT);
+    golden_line(e.message);
+}
+
+START_TEST(of_foreign)
+{
+    const eddy_checkpoint_entry two[] = {
+        { "w", "F32", EDDY_FLOAT32, { 0 }, 4 }, { "a", "F32", EDDY_FLOAT32, { 0 }, 4 }
+    };
+    const eddy_checkpoint_entry same[] = { two[0], two[1], two[0] }, none[] = { { .name = NULL } };
+    golden_begin("session/checkpoint_foreign");
+    refused(two, 2, false);
+    refused(NULL, 1, true);
+    refused(none, 1, true);
+    refused(same, 3, true);
+    golden_end();
+    eddy_error       e = { 0 };
+    eddy_checkpoint *c = eddy_checkpoint_new(two, 2, constant_value, count_free, .error = &e);
+    ck_assert_msg(c != NULL, "%s", e.message);
+    ck_assert_str_eq(eddy_checkpoint_entry_at(c, 0).name, "a");
+    ck_assert_int_eq(eddy_checkpoint_find(c, "w"), 1);
+    ck_assert_int_eq(eddy_checkpoint_metadata_count(c), 0);
+    eddy_tensor v = zeros("w", EDDY_FLOAT32, EDDY_SCALAR),
+                b = zeros("b", EDDY_FLOAT32, EDDY_SCALAR);
+    eddy_restore_report r;
+    ck_assert_int_eq(eddy_restore_checkpoint(s, .checkpoint = c, .partial = true, .report = &r),
+                     EDDY_OK);
+    ck_assert_int_eq(r.n_restored, 1);
+    ck_assert_str_eq(r.left_over[0], "a");
+    eddy_restore_report_free(&r);
+    eddy_array *got = eddy_variable_value(s, v);
+    ck_assert_double_eq(eddy_array_item(got), 10);
+    eddy_array_free(got);
+    (void)b;
+    freed = 0;
+    eddy_checkpoint_free(c);
+    ck_assert_int_eq(freed, 1);
+}
+END_TEST
+
 START_TEST(of_memory)
 {
     golden_begin("session/checkpoint_memory");
@@ -302,6 +366,7 @@ Suite *messages_checkpoints_suite(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, of_indexes);
     tcase_add_test(c, of_calls);
+    tcase_add_test(c, of_foreign);
     tcase_add_test(c, of_memory);
     suite_add_tcase(suite, c);
     return suite;

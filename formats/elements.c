@@ -1,0 +1,37 @@
+/* elements.c -- see elements.h. */
+#include "elements.h"
+
+#include <string.h>
+
+uint64_t eddy__element_bits(wire_bytes b, int bits, int64_t i)
+{
+    uint64_t v = 0;
+    for (int k = 0; k < bits / 8; k++) v |= (uint64_t)b.at[i * (bits / 8) + k] << (8 * k);
+    return v;
+}
+
+static int64_t extended(int bits, bool is_signed, uint64_t v)
+{
+    if (bits >= 64) return (int64_t)v;
+    v &= (1ull << bits) - 1;
+    const uint64_t sign = 1ull << (bits - 1);
+    return is_signed ? (int64_t)((v ^ sign) - sign) : (int64_t)v;
+}
+
+void eddy__element_store(eddy_array *a, int bits, bool is_signed, int64_t i, uint64_t value)
+{
+    void *at = eddy_array_data(a);
+    switch ((int)eddy_array_dtype(a)) {
+    case EDDY_FLOAT32:
+    case EDDY_COMPLEX64: memcpy((uint32_t *)at + i, &(uint32_t){ (uint32_t)value }, 4); break;
+    case EDDY_FLOAT16:
+    case EDDY_BFLOAT16: ((uint16_t *)at)[i] = (uint16_t)value; break;
+    case EDDY_FLOAT64:
+    case EDDY_COMPLEX128: memcpy((uint64_t *)at + i, &value, 8); break;
+    case EDDY_BOOL: ((uint8_t *)at)[i] = (value & 0xff) != 0; break;
+    case EDDY_UINT8: ((uint8_t *)at)[i] = (uint8_t)value; break;
+    case EDDY_INT32: ((int32_t *)at)[i] = (int32_t)extended(bits, is_signed, value); break;
+    case EDDY_INT64: ((int64_t *)at)[i] = extended(bits, is_signed, value); break;
+    default: break;
+    }
+}

@@ -1,0 +1,321 @@
+/* build.c -- inputs, attributes and outputs of the node that is being built. */
+#include "reader.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- failures -- */
+
+static bool fail(tf_build *b, eddy_tensorflow_support support, eddy_status status,
+                 const char *format, va_list args)
+{
+    if (b->reason) return false;
+    char text[512];
+    vsnprintf(text, sizeof text, format, args);
+    b->reason = eddy__region_print(b->memory, "%s", text);
+    if (!b->reason) b->reason = "out of memory";
+    b->support = support;
+    b->status = status;
+    return false;
+}
+
+bool eddy__tf_missing(tf_build *b, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fail(b, EDDY_TENSORFLOW_MISSING, EDDY_UNIMPLEMENTED, format, args);
+    va_end(args);
+    return false;
+}
+
+bool eddy__tf_unbound(tf_build *b, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fail(b, EDDY_TENSORFLOW_BOUND, EDDY_UNIMPLEMENTED, format, args);
+    va_end(args);
+    return false;
+}
+
+bool eddy__tf_invalid(tf_build *b, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fail(b, EDDY_TENSORFLOW_MISSING, EDDY_INVALID_ARGUMENT, format, args);
+    va_end(args);
+    return false;
+}
+
+/* ------------------------------------------------------------------ inputs -- */
+
+bool eddy__tf_has(const tf_build *b, int i) { return i >= 0 && i < b->n_in && b->in[i]; }
+
+/* A frozen graph does not say which constants are weights: those of floating-point elements with at
+ * least one dimension. */
+static bool is_weight(const tf_reader *r, const tf_value *v)
+{
+    return r->options.variables && v->weight && !r->model->saved_model && r->bodies == 0 &&
+           eddy_dtype_is_floating(eddy__tf_dtype(v->type)) && eddy_array_shape(v->array).rank > 0;
+}
+
+/* A constant of the file, as a variable or a constant of its name. Weights of halves are stored as
+ * halves and computed in float32. */
+static eddy_tensor build_constant(tf_build *b, tf_value *v)
+{
+    tf_reader       *r = b->reader;
+    const eddy_dtype compute = eddy__tf_dtype(v->type);
+    const char      *name = v->weight ? eddy__tf_clean_name(r, v->weight) : "Const";
+    eddy_tensor      t;
+    eddy_scope_begin(r->graph, r->root);
+    if (is_weight(r, v)) {
+        t = eddy_cast(eddy_constant(r->graph, .value = v->array), compute);
+        t = eddy_variable(r->graph, .initial_value = t, .name = name);
+    } else t = eddy_cast(eddy_constant(r->graph, .value = v->array, .name = name), compute);
+    eddy_scope_end(r->graph);
+    return t;
+}
+
+eddy_tensor eddy__tf_tensor_of(tf_build *b, tf_value *v)
+{
+    if (!v) return eddy_none(b->graph);
+    if (v->kind == TF_ARRAY) eddy__tf_missing(b, "a tensor list stands where a tensor is expected");
+    else if (v->kind == TF_NOTHING) eddy__tf_missing(b, "an input is not computed");
+    else if (!eddy_is_valid(v->t) && !v->array)
+        eddy__tf_missing(b, "values of type %s are not supported", eddy__tf_type_name(v->type));
+    if (b->reason) return eddy_none(b->graph);
+    if (eddy_is_valid(v->t)) return v->t;
+    const eddy_tensor t = build_constant(b, v);
+    if (b->reader->bodies == 0) v->t = t;       /* the nodes of a body belong to it alone */
+    return t;
+}
+
+eddy_tensor eddy__tf_in(tf_build *b, int i)
+{
+    if (!eddy__tf_has(b, i)) {
+        eddy__tf_invalid(b, "input %d is missing", i);
+        return eddy_none(b->graph);
+    }
+    return eddy__tf_tensor_of(b, b->in[i]);
+}
+
+int eddy__tf_type_in(const tf_build *b, int i)
+{
+    return eddy__tf_has(b, i) ? b->in[i]->type : TF_NO_TYPE;
+}
+
+/* Shapes, axes and the like are short: what is larger is left to the session of the program. */
+enum { MOST_EVALUATED = 1 << 16 };
+
+const eddy_array *eddy__tf_array_of(tf_build *b, tf_value *v)
+{
+    tf_reader *r = b->reader;
+    if (!v) return NULL;
+    if (v->array || v->kind != TF_VALUE || !eddy_is_valid(v->t)) return v->array;
+    eddy_array *a = eddy_array_copy(eddy_constant_value(v->t));
+    const int64_t count = eddy_shape_count(eddy_shape_of(v->t));
+    if (!a && v->constant && count <= MOST_EVALUATED && eddy_graph_status(r->graph) == EDDY_OK) {
+        if (!r->session)
+            r->session = eddy_session_new(r->graph, .threads = 1, .max_bytes = 1 << 26);
+        a = eddy_array_copy(eddy_eval_in(r->session, v->t));
+    }
+    if (a && eddy__tf_keep(r, a)) v->array = a;
+    return v->array;
+}
+
+const eddy_array *eddy__tf_need(tf_build *b, int i, const char *what)
+{
+    const eddy_array *a = eddy__tf_has(b, i) ? eddy__tf_array_of(b, b->in[i]) : NULL;
+    if (!eddy__tf_has(b, i)) eddy__tf_invalid(b, "input %d (%s) is missing", i, what);
+    else if (!a) eddy__tf_unbound(b, "%s must be a constant", what);
+    return a;
+}
+
+/* Integers of any type, exactly. */
+static int64_t element(const eddy_array *a, int64_t i)
+{
+    if (eddy_array_dtype(a) == EDDY_INT64) return ((int64_t *)eddy_array_data(a))[i];
+    const double v = eddy_array_get(a, i);
+    return !(fabs(v) < 9.2e18) ? (v > 0 ? INT64_MAX : v < 0 ? INT64_MIN + 1 : 0) : (int64_t)v;
+}
+
+int eddy__tf_list(tf_build *b, int i, const char *what, int64_t list[TF_MAX_LIST])
+{
+    int            count;
+    const int64_t *known = eddy__tf_partly(b, i, &count);
+    for (int k = 0; known && k < count; k++)
+        if (known[k] == TF_UNKNOWN_SIZE) known = NULL;
+    if (known && count <= TF_MAX_LIST) {
+        if (count) memcpy(list, known, (size_t)count * sizeof *list);
+        return count;
+    }
+    const eddy_array *a = eddy__tf_need(b, i, what);
+    if (!a) return TF_FAILED;
+    if (eddy_array_count(a) > TF_MAX_LIST)
+        return eddy__tf_missing(b, "%s has more than %d numbers", what, TF_MAX_LIST), TF_FAILED;
+    for (int64_t k = 0; k < eddy_array_count(a); k++) list[k] = element(a, k);
+    return (int)eddy_array_count(a);
+}
+
+bool eddy__tf_dims_in(tf_build *b, int i, const char *what, eddy_dims *dims)
+{
+    int64_t   list[TF_MAX_LIST];
+    const int n = eddy__tf_list(b, i, what, list);
+    if (n == TF_FAILED) return false;
+    if (n > EDDY_MAX_RANK)
+        return eddy__tf_missing(b, "%s has more than %d numbers", what, EDDY_MAX_RANK);
+    *dims = eddy__tf_dims(list, n);
+    return true;
+}
+
+bool eddy__tf_number_in(tf_build *b, int i, const char *what, int64_t *value)
+{
+    int64_t   list[TF_MAX_LIST];
+    const int n = eddy__tf_list(b, i, what, list);
+    if (n == TF_FAILED) return false;
+    if (n != 1) return eddy__tf_invalid(b, "%s must be a single number", what);
+    *value = list[0];
+    return true;
+}
+
+const int64_t *eddy__tf_partly(tf_build *b, int i, int *count)
+{
+    tf_value *v = eddy__tf_has(b, i) ? b->in[i] : NULL;
+    *count = 0;
+    if (!v || v->kind != TF_VALUE) return NULL;
+    if (!v->known && v->array && eddy_array_shape(v->array).rank <= 1 &&
+        eddy_dtype_is_integer(eddy_array_dtype(v->array)) &&
+        eddy_array_count(v->array) <= TF_MAX_LIST) {
+        const int64_t n = eddy_array_count(v->array);
+        v->known = eddy__region_take(b->memory, (size_t)n, sizeof *v->known);
+        for (int64_t k = 0; v->known && k < n; k++) v->known[k] = element(v->array, k);
+        v->count_known = (int)n;
+    }
+    *count = v->count_known;
+    return v->known;
+}
+
+eddy_dims eddy__tf_dims(const int64_t *v, int n)
+{
+    if (n <= 0) return EDDY_NO_DIMS;
+    eddy_dims d = { .count = n };
+    memcpy(d.at, v, (size_t)(n > EDDY_MAX_RANK ? EDDY_MAX_RANK : n) * sizeof *v);
+    return d;
+}
+
+/* -------------------------------------------------------------- attributes -- */
+
+const tf_attr *eddy__tf_attr_of(const tf_node *n, const char *name)
+{
+    for (size_t i = 0; i < n->n_attrs; i++)
+        if (strcmp(n->attrs[i].name, name) == 0) return &n->attrs[i];
+    return NULL;
+}
+
+int64_t eddy__tf_int(const tf_build *b, const char *name, int64_t otherwise)
+{
+    const tf_attr *a = eddy__tf_attr_of(b->node, name);
+    return a && a->kind == TF_ATTR_INT ? a->i : otherwise;
+}
+
+double eddy__tf_float(const tf_build *b, const char *name, double otherwise)
+{
+    const tf_attr *a = eddy__tf_attr_of(b->node, name);
+    return a && a->kind == TF_ATTR_FLOAT ? a->f : otherwise;
+}
+
+bool eddy__tf_flag(const tf_build *b, const char *name)
+{
+    const tf_attr *a = eddy__tf_attr_of(b->node, name);
+    return a && a->kind == TF_ATTR_BOOL && a->i;
+}
+
+const char *eddy__tf_text(const tf_build *b, const char *name, const char *otherwise)
+{
+    const tf_attr *a = eddy__tf_attr_of(b->node, name);
+    return a && a->kind == TF_ATTR_TEXT ? a->text : otherwise;
+}
+
+const int64_t *eddy__tf_ints(const tf_build *b, const char *name, int *count)
+{
+    const tf_attr *a = eddy__tf_attr_of(b->node, name);
+    *count = a && a->kind == TF_ATTR_LIST && a->n_ints < INT32_MAX ? (int)a->n_ints : 0;
+    return *count ? a->ints : NULL;
+}
+
+eddy_dims eddy__tf_dims_attr(const tf_build *b, const char *name)
+{
+    int            n;
+    const int64_t *v = eddy__tf_ints(b, name, &n);
+    return n ? eddy__tf_dims(v, n) : EDDY_OMITTED_DIMS;
+}
+
+int eddy__tf_type(const tf_build *b, const char *name, int otherwise)
+{
+    const tf_attr *a = eddy__tf_attr_of(b->node, name);
+    return a && a->kind == TF_ATTR_TYPE ? (int)a->i : otherwise;
+}
+
+const tf_graph *eddy__tf_function_named(tf_build *b, const char *function)
+{
+    const tf_file *m = b->reader->model;
+    for (size_t i = 0; i < m->n_functions; i++)
+        if (strcmp(m->functions[i].name, function) == 0) return &m->functions[i];
+    eddy__tf_invalid(b, "the file has no function '%.100s'", function);
+    return NULL;
+}
+
+const tf_graph *eddy__tf_function(tf_build *b, const char *name)
+{
+    const tf_attr *a = eddy__tf_attr_of(b->node, name);
+    return eddy__tf_function_named(b, a && a->kind == TF_ATTR_FUNCTION ? a->text : name);
+}
+
+/* ----------------------------------------------------------------- outputs -- */
+
+tf_value *eddy__tf_new_value(tf_build *b, tf_kind kind)
+{
+    tf_value *v = eddy__region_take(b->memory, 1, sizeof *v);
+    if (v) v->kind = kind;
+    else eddy__tf_error(b->reader, EDDY_NO_MEMORY, "out of memory");
+    return v;
+}
+
+tf_value *eddy__tf_new_tensor(tf_build *b, eddy_tensor t, int type)
+{
+    tf_value *v = eddy__tf_new_value(b, TF_VALUE);
+    if (!v) return NULL;
+    v->t = t;
+    v->type = type;
+    return v;
+}
+
+bool eddy__tf_put_value(tf_build *b, int i, tf_value *v)
+{
+    if (i >= b->room_out) {
+        const int  room = 2 * i + 4;
+        tf_value **more = eddy__region_take(b->memory, (size_t)room, sizeof *more);
+        if (!more) return eddy__tf_error(b->reader, EDDY_NO_MEMORY, "out of memory");
+        if (b->n_out) memcpy(more, b->out, (size_t)b->n_out * sizeof *more);
+        b->out = more;
+        b->room_out = room;
+    }
+    if (i >= b->n_out) b->n_out = i + 1;
+    b->out[i] = v;
+    return v != NULL;
+}
+
+bool eddy__tf_put_as(tf_build *b, int i, eddy_tensor t, int type)
+{
+    return eddy__tf_put_value(b, i, eddy__tf_new_tensor(b, t, type));
+}
+
+/* A type that Eddy lacks remains the declared one as long as values keep the type that stands for
+ * it. */
+bool eddy__tf_put(tf_build *b, int i, eddy_tensor t)
+{
+    const eddy_dtype d = eddy_dtype_of(t);
+    const int        in = eddy__tf_type_in(b, 0);
+    return eddy__tf_put_as(b, i, t, d != EDDY_DEFAULT_DTYPE && eddy__tf_dtype(in) == d
+                                        ? in : eddy__tf_type_of(d));
+}

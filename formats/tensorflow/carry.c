@@ -1,0 +1,153 @@
+/* carry.c -- see carry.h. */
+#include "carry.h"
+#include "reader.h"
+#include "../../ops/short_names.h"
+
+#include <string.h>
+
+int eddy__tf_carry(tf_build *b, tf_value *const *v, int n, eddy_tensor *x)
+{
+    int count = 0;
+    for (int i = 0; i < n; i++) {
+        if (count + 2 > EDDY_MAX_RESULTS) {
+            eddy__tf_missing(b, "there are more than %d values", EDDY_MAX_RESULTS);
+            return -1;
+        }
+        if (v[i]->kind == TF_VARIABLE || v[i]->kind == TF_NOTHING) continue;
+        if (v[i]->kind != TF_ARRAY) {
+            x[count++] = eddy__tf_tensor_of(b, v[i]);
+            continue;
+        }
+        if (!eddy_is_valid(v[i]->list.values)) {
+            eddy__tf_missing(b, "the shape of the elements of a tensor list is not known");
+            return -1;
+        }
+        x[count++] = v[i]->list.values;
+        x[count++] = v[i]->list.written;
+    }
+    return b->reason ? -1 : count;
+}
+
+bool eddy__tf_carried(tf_build *b, tf_value *const *like, int n, const eddy_tensor *x,
+                      tf_value **out)
+{
+    for (int i = 0, at = 0; i < n; i++) {
+        out[i] = like[i];
+        if (like[i]->kind == TF_VARIABLE || like[i]->kind == TF_NOTHING) continue;
+        out[i] = eddy__tf_new_value(b, like[i]->kind);
+        if (!out[i]) return false;
+        out[i]->type = like[i]->type;
+        if (like[i]->kind == TF_ARRAY) {
+            out[i]->list = eddy_tensor_array_at(like[i]->list, x + at);
+            at += 2;
+        } else out[i]->t = x[at++];
+    }
+    return true;
+}
+
+bool eddy__tf_settle_arrays(tf_build *b, tf_value **v, tf_value *const *after, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (v[i]->kind != TF_ARRAY || eddy_is_valid(v[i]->list.values)) continue;
+        if (after[i]->kind != TF_ARRAY || !eddy_is_valid(after[i]->list.values))
+            return eddy__tf_missing(b, "the shape of the elements of a tensor list is not known");
+        const eddy_tensor_array a = v[i]->list;
+        const eddy_tensor first =
+            eddy_tensor_array_read(after[i]->list, eddy_number(b->graph, EDDY_INT32, 0));
+        tf_value *settled = eddy__tf_new_value(b, TF_ARRAY);
+        if (!settled) return false;
+        *settled = *v[i];
+        settled->list = eddy_tensor_array_new(
+            b->graph, a.dtype, a.least < 0 ? 0 : a.least, .like = first,
+            .size_tensor = v[i]->t, .no_infer_shape = !a.infer_shape);
+        v[i] = settled;
+    }
+    return eddy_graph_status(b->graph) == EDDY_OK;
+}
+
+/* -------------------------------------------------------------------- loops -- */
+
+static int condition(eddy_list x, eddy_tensor *y, void *context)
+{
+    tf_loop   *l = context;
+    tf_value **in = eddy__region_take(l->b->memory, (size_t)l->n + 1, sizeof *in), *out = NULL;
+    l->failed = true;
+    l->b->reader->bodies++;
+    const bool ok = in && eddy__tf_carried(l->b, l->start, l->n, x.at, in) &&
+                    l->condition(l, in, &out);
+    if (ok) y[0] = eddy__tf_tensor_of(l->b, out);
+    l->b->reader->bodies--;
+    if (!ok) return 0;
+    if (eddy_dtype_of(y[0]) != EDDY_BOOL) y[0] = NotEqual(y[0], 0);
+    y[0] = Reshape(y[0], EDDY_SCALAR);
+    l->failed = l->b->reason != NULL;
+    return l->failed ? 0 : 1;
+}
+
+static int body_tensors(tf_loop *l, const eddy_tensor *x, eddy_tensor *y)
+{
+    tf_value **in = eddy__region_take(l->b->memory, (size_t)l->n + 1, sizeof *in);
+    tf_value **out = eddy__region_take(l->b->memory, (size_t)l->n + 1, sizeof *out);
+    if (!in || !out || !eddy__tf_carried(l->b, l->start, l->n, x, in) || !l->body(l, in, out))
+        return -1;
+    for (int i = 0; i < l->n; i++)
+        if (out[i]->kind != l->start[i]->kind) {
+            eddy__tf_missing(l->b, "loop variable %d changes its kind", i);
+            return -1;
+        }
+    return eddy__tf_carry(l->b, out, l->n, y);
+}
+
+static int body(eddy_list x, eddy_tensor *y, void *context)
+{
+    tf_loop *l = context;
+    l->b->reader->bodies++;
+    const int n = body_tensors(l, x.at, y);
+    l->b->reader->bodies--;
+    l->failed = n < 0;
+    return n < 0 ? 0 : n;
+}
+
+/* The body once on the initial values, whose results only give shapes. */
+static bool settle(tf_loop *l)
+{
+    bool open = false;
+    for (int i = 0; i < l->n; i++)
+        open = open || (l->start[i]->kind == TF_ARRAY && !eddy_is_valid(l->start[i]->list.values));
+    if (!open) return true;
+    tf_value **out = eddy__region_take(l->b->memory, (size_t)l->n + 1, sizeof *out);
+    return out && l->body(l, l->start, out) && eddy__tf_settle_arrays(l->b, l->start, out, l->n);
+}
+
+/* The shapes that the file declares, for values whose shapes change. */
+static void declared(const tf_loop *l, const eddy_tensor *x, int n, eddy_shape *shapes)
+{
+    for (int i = 0, at = 0; i < l->n && at < n; i++) {
+        const tf_kind kind = l->start[i]->kind;
+        if (kind == TF_VARIABLE || kind == TF_NOTHING) continue;
+        shapes[at] = eddy_shape_of(x[at]);
+        if (kind == TF_VALUE && eddy_shape_compatible(l->shapes[i], shapes[at]))
+            shapes[at] = l->shapes[i];
+        at++;
+        if (kind == TF_ARRAY && at < n) shapes[at] = eddy_shape_of(x[at]), at++;
+    }
+}
+
+bool eddy__tf_while(tf_loop *l, tf_value **out)
+{
+    tf_build   *b = l->b;
+    eddy_tensor x[EDDY_MAX_RESULTS], y[EDDY_MAX_RESULTS];
+    eddy_shape  shapes[EDDY_MAX_RESULTS];
+    if (!settle(l)) return false;
+    const int n = eddy__tf_carry(b, l->start, l->n, x);
+    if (n < 0) return false;
+    if (n == 0) return eddy__tf_missing(b, "a loop carries no tensors");
+    int done = eddy_while_loop({ condition, l, "cond" }, { body, l, "body" }, { n, x }, y);
+    if (done == 0 && l->shapes && !b->reason && eddy_graph_status(b->graph) == EDDY_BAD_SHAPE) {
+        eddy_graph_clear_error(b->graph);
+        declared(l, x, n, shapes);
+        l->failed = false;
+        done = eddy_while_loop({ condition, l, "cond" }, { body, l, "body" }, { n, x }, y, shapes);
+    }
+    return done > 0 && !l->failed && eddy__tf_carried(b, l->start, l->n, y, out);
+}

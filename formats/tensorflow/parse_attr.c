@@ -1,0 +1,130 @@
+/* parse_attr.c -- AttrValue, TensorProto and TensorShapeProto. */
+#include "parse.h"
+
+eddy_shape eddy__tf_shape(tf_parser *p, wire w, int *rank)
+{
+    eddy_shape s = { 0 };
+    wire_field f, d;
+    *rank = 0;
+    while (eddy__wire_next(&w, &f)) {
+        if (f.number == 3 && f.value) *rank = -1;
+        if (f.number != 2 || *rank < 0) continue;
+        int64_t size = 0;
+        for (wire dim = eddy__wire_enter(&w, &f); eddy__wire_next(&dim, &d);)
+            if (d.number == 1) size = (int64_t)d.value;
+        if (*rank < EDDY_MAX_RANK) s.dim[*rank] = size < 0 ? EDDY_ANY : size;
+        if (++*rank > 1000) break;
+    }
+    if (w.bad) eddy__tf_damaged(p, w.at);
+    if (*rank < 0 || *rank > EDDY_MAX_RANK) return eddy_shape_unknown();
+    s.rank = *rank;
+    return s;
+}
+
+/* Which field has the elements of a type, and how they are written. */
+static const struct { uint32_t number; wire_type as; } values[TF_TYPES] = {
+    [TF_FLOAT] = { 5, WIRE_FIXED32 },    [TF_DOUBLE] = { 6, WIRE_FIXED64 },
+    [TF_INT32] = { 7, WIRE_VARINT },     [TF_UINT8] = { 7, WIRE_VARINT },
+    [TF_INT16] = { 7, WIRE_VARINT },     [TF_INT8] = { 7, WIRE_VARINT },
+    [TF_QINT8] = { 7, WIRE_VARINT },     [TF_QUINT8] = { 7, WIRE_VARINT },
+    [TF_QINT32] = { 7, WIRE_VARINT },    [TF_UINT16] = { 7, WIRE_VARINT },
+    [TF_COMPLEX64] = { 9, WIRE_FIXED32 }, [TF_COMPLEX128] = { 12, WIRE_FIXED64 },
+    [TF_INT64] = { 10, WIRE_VARINT },    [TF_BOOL] = { 11, WIRE_VARINT },
+    [TF_HALF] = { 13, WIRE_VARINT },     [TF_BFLOAT16] = { 13, WIRE_VARINT },
+    [TF_UINT32] = { 16, WIRE_VARINT },   [TF_UINT64] = { 17, WIRE_VARINT },
+};
+
+void eddy__tf_tensor(tf_parser *p, wire w, tf_tensor *t)
+{
+    wire_field f;
+    *t = (tf_tensor){ .rank = 0 };
+    for (wire c = w; !p->bad && eddy__wire_next(&c, &f);) {
+        if (f.number == 1) t->type = (int)(f.value & 0xff);
+        if (f.number == 2) t->shape = eddy__tf_shape(p, eddy__wire_enter(&c, &f), &t->rank);
+        if (f.number == 4) {
+            t->content = f.bytes;
+            t->has_content = f.bytes.size > 0;
+        }
+        if (c.bad) eddy__tf_damaged(p, f.at);
+    }
+    if (t->type > 0 && t->type < TF_TYPES && values[t->type].number)
+        t->numbers = eddy__tf_numbers(p, w, values[t->type].number, values[t->type].as, &t->count);
+}
+
+/* AttrValue.ListValue: numbers of the fields for integers, booleans and types are one list. */
+static void list(tf_parser *p, wire w, tf_attr *a)
+{
+    wire_field f;
+    size_t     n;
+    int        rank;
+    a->kind = TF_ATTR_LIST;
+    a->texts = eddy__tf_strings(p, w, 2, &a->n_texts);
+    for (uint32_t number = 3; number <= 6 && !p->bad; number++) {
+        uint64_t *at =
+            eddy__tf_numbers(p, w, number, number == 4 ? WIRE_FIXED32 : WIRE_VARINT, &n);
+        if (p->bad || n == 0) continue;
+        if (number != 4) a->ints = (int64_t *)at, a->n_ints = n;
+        else {
+            a->floats = eddy__tf_take(p, n, sizeof *a->floats);
+            for (size_t i = 0; a->floats && i < n; i++) a->floats[i] = eddy__wire_float(at[i]);
+            a->n_floats = n;
+        }
+    }
+    a->shapes = eddy__tf_take(p, eddy__wire_count(w, 7), sizeof *a->shapes);
+    const char **functions = eddy__tf_take(p, eddy__wire_count(w, 9), sizeof *functions);
+    size_t       n_functions = 0;
+    while (!p->bad && eddy__wire_next(&w, &f)) {
+        if (f.number == 7)
+            a->shapes[a->n_shapes++] = eddy__tf_shape(p, eddy__wire_enter(&w, &f), &rank);
+        if (f.number != 9) continue;
+        wire_field g;
+        functions[n_functions] = "";
+        for (wire c = eddy__wire_enter(&w, &f); !p->bad && eddy__wire_next(&c, &g);)
+            if (g.number == 1) functions[n_functions] = eddy__tf_string(p, &g);
+        n_functions++;
+    }
+    if (n_functions) a->texts = functions, a->n_texts = n_functions;
+}
+
+static void value(tf_parser *p, wire w, tf_attr *a)
+{
+    wire_field f, g;
+    int        rank;
+    while (!p->bad && eddy__wire_next(&w, &f)) {
+        switch (f.number) {
+        case 1: list(p, eddy__wire_enter(&w, &f), a); break;
+        case 2: a->kind = TF_ATTR_TEXT, a->text = eddy__tf_string(p, &f); break;
+        case 3: a->kind = TF_ATTR_INT, a->i = (int64_t)f.value; break;
+        case 4: a->kind = TF_ATTR_FLOAT, a->f = eddy__wire_float(f.value); break;
+        case 5: a->kind = TF_ATTR_BOOL, a->i = f.value != 0; break;
+        case 6: a->kind = TF_ATTR_TYPE, a->i = (int64_t)(f.value & 0xff); break;
+        case 7:
+            a->kind = TF_ATTR_SHAPE;
+            a->shape = eddy__tf_shape(p, eddy__wire_enter(&w, &f), &rank);
+            break;
+        case 8:
+            a->kind = TF_ATTR_TENSOR;
+            a->tensor = eddy__tf_take(p, 1, sizeof *a->tensor);
+            if (a->tensor) eddy__tf_tensor(p, eddy__wire_enter(&w, &f), a->tensor);
+            break;
+        case 10:
+            a->kind = TF_ATTR_FUNCTION;
+            for (wire c = eddy__wire_enter(&w, &f); !p->bad && eddy__wire_next(&c, &g);)
+                if (g.number == 1) a->text = eddy__tf_string(p, &g);
+            break;
+        default: break;
+        }
+    }
+    if (w.bad) eddy__tf_damaged(p, w.at);
+}
+
+void eddy__tf_attr(tf_parser *p, wire w, tf_attr *a)
+{
+    wire_field f;
+    *a = (tf_attr){ .name = "", .text = "" };
+    while (!p->bad && eddy__wire_next(&w, &f)) {
+        if (f.number == 1) a->name = eddy__tf_string(p, &f);
+        if (f.number == 2) value(p, eddy__wire_enter(&w, &f), a);
+    }
+    if (w.bad) eddy__tf_damaged(p, w.at);
+}

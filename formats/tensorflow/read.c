@@ -1,0 +1,337 @@
+/* read.c -- the public calls. A model is built twice, first in a graph of its own as a trial, so
+ * that an error leaves the caller's graph as it was. */
+#include "reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct port {
+    const char *name, *value;       /* the key of the signature; "node:0" */
+    eddy_tensor t;
+} port;
+
+struct eddy_tensorflow_model {
+    region    memory;               /* of the reader */
+    tf_scope *main;
+    port     *inputs, *outputs;
+    int       n_inputs, n_outputs;
+};
+
+struct eddy_tensorflow_report {
+    region                 memory;
+    eddy_tensorflow_entry *entries;
+    int                    count;
+};
+
+/* ------------------------------------------------------------------- names -- */
+
+/* "x" and "x:0" are the same value. */
+static bool same_value(const char *a, const char *b)
+{
+    const size_t n = strlen(a), m = strlen(b);
+    const size_t an = n > 2 && strcmp(a + n - 2, ":0") == 0 ? n - 2 : n;
+    const size_t bn = m > 2 && strcmp(b + m - 2, ":0") == 0 ? m - 2 : m;
+    return an == bn && memcmp(a, b, an) == 0;
+}
+
+/* ------------------------------------------------------------------- inputs -- */
+
+static bool is_placeholder(const tf_node *n)
+{
+    return strcmp(n->op, "Placeholder") == 0 || strcmp(n->op, "PlaceholderV2") == 0;
+}
+
+/* In a trial, what takes the place of a tensor of the caller's graph. */
+static eddy_tensor stand_in(tf_reader *r, eddy_tensor t, bool trial)
+{
+    if (!trial) return t;
+    const eddy_array *value = eddy_constant_value(t);
+    if (value) return eddy_constant(r->graph, .value = value);
+    return eddy_placeholder(r->graph, "bound", eddy_dtype_of(t), eddy_shape_of(t));
+}
+
+static bool bind(tf_reader *r, const char *node, eddy_tensor t, bool trial)
+{
+    int           output;
+    const int32_t at = eddy__tf_resolve(r->main, node, &output);
+    if (at <= 0 || output != 0)
+        return eddy__tf_error(r, EDDY_INVALID_ARGUMENT, "there is no node '%.200s'", node);
+    if (!eddy_is_valid(t) || (!trial && t.graph != r->graph))
+        return eddy__tf_error(r, EDDY_INVALID_ARGUMENT,
+                              "the tensor for input '%.200s' is not of this graph", node);
+    const tf_node    *n = &r->model->main.nodes[at - 1];
+    const tf_attr    *dtype = eddy__tf_attr_of(n, "dtype");
+    const eddy_dtype  want = dtype && is_placeholder(n) ? eddy__tf_dtype((int)dtype->i)
+                                                        : EDDY_DEFAULT_DTYPE;
+    if (want != EDDY_DEFAULT_DTYPE && eddy_dtype_of(t) != want)
+        return eddy__tf_error(r, EDDY_INVALID_ARGUMENT,
+                              "input '%.200s' is %s; the tensor given for it is not", node,
+                              eddy_dtype_name(want));
+    tf_build  b = { .reader = r, .graph = r->graph, .memory = &r->memory };
+    const int type = dtype && is_placeholder(n) ? (int)dtype->i
+                                                : eddy__tf_type_of(eddy_dtype_of(t));
+    if (!eddy__tf_put_as(&b, 0, stand_in(r, t, trial), type)) return false;
+    const eddy_array *value = eddy_constant_value(t);
+    b.out[0]->constant = value != NULL;
+    if (value && !eddy__tf_keep(r, b.out[0]->array = eddy_array_copy(value))) return false;
+    r->main->slots[at - 1] = (tf_slot){ TF_DONE, b.out, 1 };
+    return true;
+}
+
+/* The name of a port of the signature as that of a value. */
+static const char *value_named(const tf_reader *r, const char *name)
+{
+    const tf_signature *s = r->signature;
+    for (size_t i = 0; s && i < s->n_inputs; i++)
+        if (strcmp(s->inputs[i].key, name) == 0) return s->inputs[i].tensor;
+    return name;
+}
+
+static bool bindings(tf_reader *r, bool trial)
+{
+    for (int i = 0; i < r->options.input_count; i++) {
+        const eddy_tensorflow_binding *b = &r->options.inputs[i];
+        if (!bind(r, b->name ? value_named(r, b->name) : "", b->tensor, trial)) return false;
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------- ports -- */
+
+/* The inputs of the signature, else all placeholders. */
+static bool list_inputs(tf_reader *r, eddy_tensorflow_model *m)
+{
+    const tf_signature *s = r->signature;
+    const tf_graph     *g = &r->model->main;
+    size_t              n = s ? s->n_inputs : 0;
+    for (size_t i = 0; !n && i < g->n_nodes; i++) n += is_placeholder(&g->nodes[i]);
+    m->inputs = eddy__region_take(&r->memory, n, sizeof *m->inputs);
+    if (!m->inputs) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
+    for (size_t i = 0; s && i < s->n_inputs; i++)
+        m->inputs[m->n_inputs++] = (port){ s->inputs[i].key, s->inputs[i].tensor, EDDY_NO_TENSOR };
+    for (size_t i = 0; !(s && s->n_inputs) && i < g->n_nodes; i++)
+        if (is_placeholder(&g->nodes[i]))
+            m->inputs[m->n_inputs++] = (port){ g->nodes[i].name, g->nodes[i].name, EDDY_NO_TENSOR };
+    return true;
+}
+
+static bool is_output(const tf_node *n)
+{
+    static const char *const none[] = { "Const", "NoOp", "Assert", "Placeholder", "VarHandleOp",
+                                        "PlaceholderWithDefault", "VariableV2", "Variable" };
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        if (strcmp(n->op, none[i]) == 0) return false;
+    return true;
+}
+
+/* Marks the nodes that others use, also those for which they only wait. */
+static bool *used_nodes(tf_reader *r)
+{
+    const tf_graph *g = &r->model->main;
+    bool           *used = eddy__region_take(&r->memory, g->n_nodes, 1);
+    int             output;
+    for (size_t i = 0; used && i < g->n_nodes; i++)
+        for (size_t k = 0; k < g->nodes[i].n_inputs; k++) {
+            const char   *input = g->nodes[i].inputs[k];
+            const int32_t at = eddy__tf_resolve(r->main, input + (input[0] == '^'), &output);
+            if (at > 0) used[at - 1] = true;
+        }
+    return used;
+}
+
+/* Those that the caller names, else those of the signature, else all that no node uses. */
+static bool list_outputs(tf_reader *r, eddy_tensorflow_model *m)
+{
+    const eddy_tensorflow_args *o = &r->options;
+    const tf_signature         *s = r->signature;
+    const tf_graph             *g = &r->model->main;
+    const size_t n = o->output_count ? (size_t)o->output_count
+                     : s && s->n_outputs ? s->n_outputs : g->n_nodes;
+    m->outputs = eddy__region_take(&r->memory, n, sizeof *m->outputs);
+    if (!m->outputs) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
+    m->n_outputs = 0;
+    for (int i = 0; i < o->output_count; i++) {
+        const char *name =
+            eddy__region_print(&r->memory, "%s", o->outputs[i] ? o->outputs[i] : "");
+        if (!name) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
+        const char *value = name;
+        for (size_t k = 0; s && k < s->n_outputs; k++)
+            if (strcmp(s->outputs[k].key, name) == 0) value = s->outputs[k].tensor;
+        m->outputs[m->n_outputs++] = (port){ name, value, EDDY_NO_TENSOR };
+    }
+    if (o->output_count) return true;
+    for (size_t i = 0; s && i < s->n_outputs; i++)
+        m->outputs[m->n_outputs++] =
+            (port){ s->outputs[i].key, s->outputs[i].tensor, EDDY_NO_TENSOR };
+    if (m->n_outputs) return true;
+    const bool *used = used_nodes(r);
+    if (!used) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < g->n_nodes; i++)
+        if (!used[i] && is_output(&g->nodes[i]))
+            m->outputs[m->n_outputs++] =
+                (port){ g->nodes[i].name, g->nodes[i].name, EDDY_NO_TENSOR };
+    return true;
+}
+
+/* ------------------------------------------------------------------- passes -- */
+
+static bool build_port(tf_reader *r, port *p)
+{
+    tf_value *v = eddy__tf_value_of(r, r->main, p->value);
+    if (!v || v->unknown) return v != NULL;
+    tf_build b = { .reader = r, .graph = r->graph, .memory = &r->memory };
+    p->t = eddy__tf_tensor_of(&b, v);
+    if (!b.reason || r->reporting) return true;
+    return eddy__tf_error(r, b.status, "'%.200s': %s", p->name, b.reason);
+}
+
+/* Builds what the outputs need in g, in its current scope; in a trial with stand-ins for the
+ * caller's tensors. */
+static bool pass(tf_reader *r, eddy_graph *g, eddy_tensorflow_model *m, bool trial)
+{
+    r->graph = g;
+    r->nodes = r->bodies = 0;
+    *m = (eddy_tensorflow_model){ .n_inputs = 0 };
+    r->main = eddy__tf_scope(r, &r->model->main, "", 0);
+    r->root = eddy__region_print(&r->memory, "%s", eddy_scope_name(g));
+    if (!r->main) return false;
+    if (!r->root) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
+    if (!bindings(r, trial) || !list_inputs(r, m) || !list_outputs(r, m)) return false;
+    for (int i = 0; i < m->n_inputs; i++)
+        if (!build_port(r, &m->inputs[i])) return false;
+    for (int i = 0; i < m->n_outputs; i++)
+        if (!build_port(r, &m->outputs[i])) return false;
+    if (eddy_graph_status(g) != EDDY_OK)
+        return eddy__tf_error(r, eddy_graph_status(g), "%s", eddy_graph_message(g));
+    m->main = r->main;
+    return true;
+}
+
+static bool trial(tf_reader *r)
+{
+    eddy_tensorflow_model m;
+    eddy_graph           *g = eddy_graph_new();
+    if (!g) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
+    eddy_scope_begin(g, r->options.scope);
+    const bool ok = pass(r, g, &m, true);
+    eddy_scope_end(g);
+    eddy_session_free(r->session);
+    r->session = NULL;
+    eddy_graph_free(g);
+    return ok;
+}
+
+static bool read_into(tf_reader *r, eddy_tensorflow_model *m)
+{
+    eddy_graph *g = r->options.graph;
+    if (!g) return eddy__tf_error(r, EDDY_INVALID_ARGUMENT, "there is no graph");
+    if (eddy_graph_status(g) != EDDY_OK)
+        return eddy__tf_error(r, eddy_graph_status(g), "the graph has an error: %s",
+                              eddy_graph_message(g));
+    if (eddy_graph_is_finalized(g))
+        return eddy__tf_error(r, EDDY_FINALIZED, "the graph is finalized");
+    if (!trial(r)) return false;
+    eddy_scope_begin(g, r->options.scope);
+    const bool ok = pass(r, g, m, false);
+    eddy_scope_end(g);
+    return ok;
+}
+
+eddy_tensorflow_model *eddy_tensorflow_read_with(const eddy_tensorflow_args *given)
+{
+    tf_reader              r = { 0 };
+    eddy_tensorflow_model *m = calloc(1, sizeof *m);
+    bool                   ok = eddy__tf_open(&r, given);
+    if (ok && !m) ok = eddy__tf_error(&r, EDDY_NO_MEMORY, "out of memory");
+    if (ok && read_into(&r, m)) {
+        m->memory = r.memory;           /* the names, and the values by name */
+        r.memory = (region){ 0 };
+    } else {
+        free(m);
+        m = NULL;
+    }
+    eddy__tf_close(&r);
+    return m;
+}
+
+void eddy_tensorflow_free(eddy_tensorflow_model *m)
+{
+    if (m) eddy__region_free(&m->memory);
+    free(m);
+}
+
+/* -------------------------------------------------------------- the model -- */
+
+int eddy_tensorflow_input_count(const eddy_tensorflow_model *m) { return m ? m->n_inputs : 0; }
+int eddy_tensorflow_output_count(const eddy_tensorflow_model *m) { return m ? m->n_outputs : 0; }
+
+const char *eddy_tensorflow_input_name(const eddy_tensorflow_model *m, int i)
+{
+    return m && i >= 0 && i < m->n_inputs ? m->inputs[i].name : NULL;
+}
+
+const char *eddy_tensorflow_output_name(const eddy_tensorflow_model *m, int i)
+{
+    return m && i >= 0 && i < m->n_outputs ? m->outputs[i].name : NULL;
+}
+
+static eddy_tensor find_port(const port *p, int n, const char *name)
+{
+    for (int i = 0; name && i < n; i++)
+        if (strcmp(p[i].name, name) == 0) return p[i].t;
+    for (int i = 0; name && i < n; i++)
+        if (same_value(p[i].value, name)) return p[i].t;
+    return EDDY_NO_TENSOR;
+}
+
+eddy_tensor eddy_tensorflow_input(const eddy_tensorflow_model *m, const char *name)
+{
+    return m ? find_port(m->inputs, m->n_inputs, name) : EDDY_NO_TENSOR;
+}
+
+eddy_tensor eddy_tensorflow_output(const eddy_tensorflow_model *m, const char *name)
+{
+    return m ? find_port(m->outputs, m->n_outputs, name) : EDDY_NO_TENSOR;
+}
+
+eddy_tensor eddy_tensorflow_value(const eddy_tensorflow_model *m, const char *name)
+{
+    const tf_value *v = m && name ? eddy__tf_lookup(m->main, name) : NULL;
+    return v && v->kind != TF_ARRAY ? v->t : EDDY_NO_TENSOR;
+}
+
+/* ------------------------------------------------------------------- report -- */
+
+eddy_tensorflow_report *eddy_tensorflow_check_with(const eddy_tensorflow_args *given)
+{
+    tf_reader               r = { 0 };
+    eddy_tensorflow_report *report = calloc(1, sizeof *report);
+    bool                    ok = eddy__tf_open(&r, given);
+    if (ok && !report) ok = eddy__tf_error(&r, EDDY_NO_MEMORY, "out of memory");
+    r.reporting = true;
+    if (ok && trial(&r)) {
+        *report = (eddy_tensorflow_report){ r.memory, r.entries, r.n_entries };
+        r.memory = (region){ 0 };
+        r.entries = NULL;
+    } else {
+        free(report);
+        report = NULL;
+    }
+    eddy__tf_close(&r);
+    return report;
+}
+
+int eddy_tensorflow_report_size(const eddy_tensorflow_report *r) { return r ? r->count : 0; }
+
+const eddy_tensorflow_entry *eddy_tensorflow_report_at(const eddy_tensorflow_report *r, int i)
+{
+    return r && i >= 0 && i < r->count ? &r->entries[i] : NULL;
+}
+
+void eddy_tensorflow_report_free(eddy_tensorflow_report *r)
+{
+    if (!r) return;
+    eddy__region_free(&r->memory);
+    free(r->entries);
+    free(r);
+}

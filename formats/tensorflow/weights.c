@@ -1,0 +1,173 @@
+/* weights.c -- the elements of constants: of protobuf, and of the manifest of TensorFlow.js. */
+#include "../elements.h"
+#include "reader.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool eddy__tf_keep(tf_reader *r, eddy_array *a)
+{
+    tf_kept *k = a ? eddy__region_take(&r->memory, 1, sizeof *k) : NULL;
+    if (!k) {
+        eddy_array_free(a);
+        return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
+    }
+    *k = (tf_kept){ r->kept, a };
+    r->kept = k;
+    return true;
+}
+
+/* ---------------------------------------------------------------- protobuf -- */
+
+static bool is_complex(int type) { return type == TF_COMPLEX64 || type == TF_COMPLEX128; }
+
+/* Types whose bytes in the file are those in memory. */
+static bool same_bytes(int type)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    const eddy_dtype d = eddy__tf_stored(type);
+    return type != TF_BOOL &&
+           8 * eddy_dtype_size(d) == (size_t)eddy__tf_bits(type) * (is_complex(type) ? 2 : 1);
+#else
+    return type == TF_UINT8;
+#endif
+}
+
+/* The elements as they are written: the last one stands for all that follow; none are zeros. */
+static eddy_array *converted(const tf_tensor *t, int64_t count)
+{
+    eddy_array *a = eddy_array_new(eddy__tf_stored(t->type), t->shape);
+    const int   bits = eddy__tf_bits(t->type);
+    const int   parts = is_complex(t->type) ? 2 : 1;
+    for (int64_t i = 0; a && i < count; i++) {
+        int64_t from = i;
+        if (!t->has_content && from >= (int64_t)t->count)
+            from = (int64_t)t->count - parts + i % parts;
+        if (!t->has_content && t->count == 0) break;
+        eddy__tf_store(a, t->type, i, t->has_content ? eddy__element_bits(t->content, bits, i)
+                                                     : t->numbers[from]);
+    }
+    return a;
+}
+
+eddy_array *eddy__tf_elements(tf_reader *r, const char *name, tf_tensor *t)
+{
+    if (t->array) return t->array;
+    const int bits = eddy__tf_bits(t->type);
+    if (bits == 0) {
+        eddy__tf_error(r, EDDY_UNIMPLEMENTED, "constant '%s' has elements of type %s", name,
+                       eddy__tf_type_name(t->type));
+        return NULL;
+    }
+    if (t->rank > EDDY_MAX_RANK) {
+        eddy__tf_error(r, EDDY_LIMIT, "constant '%s' has rank %d; the limit is %d", name, t->rank,
+                       EDDY_MAX_RANK);
+        return NULL;
+    }
+    const int64_t parts = is_complex(t->type) ? 2 : 1, elements = eddy_shape_count(t->shape);
+    if (!eddy_shape_is_valid(t->shape) || elements < 0 || elements > INT64_MAX / 16) {
+        eddy__tf_error(r, EDDY_CORRUPT, "constant '%s' has no valid shape", name);
+        return NULL;
+    }
+    const int64_t count = elements * parts;
+    if (t->has_content ? t->content.size != (uint64_t)count * (uint64_t)(bits / 8)
+                       : t->count > (uint64_t)count || t->count % (uint64_t)parts) {
+        eddy__tf_error(r, EDDY_CORRUPT, "constant '%s' does not have as many elements as its shape",
+                       name);
+        return NULL;
+    }
+    eddy_array *a =
+        t->has_content && same_bytes(t->type)
+            ? eddy__source_array(r->file, t->content, eddy__tf_stored(t->type), t->shape)
+            : converted(t, count);
+    return eddy__tf_keep(r, a) ? t->array = a : NULL;
+}
+
+/* ----------------------------------------------------------- TensorFlow.js -- */
+
+static int stored_bits(const char *dtype)
+{
+    if (strcmp(dtype, "float32") == 0 || strcmp(dtype, "int32") == 0) return 32;
+    if (strcmp(dtype, "float16") == 0 || strcmp(dtype, "uint16") == 0) return 16;
+    if (strcmp(dtype, "uint8") == 0 || strcmp(dtype, "bool") == 0) return 8;
+    return strcmp(dtype, "complex64") == 0 ? 64 : 0;
+}
+
+static int type_named(const char *dtype)
+{
+    return strcmp(dtype, "float32") == 0     ? TF_FLOAT
+           : strcmp(dtype, "int32") == 0     ? TF_INT32
+           : strcmp(dtype, "bool") == 0      ? TF_BOOL
+           : strcmp(dtype, "uint8") == 0     ? TF_UINT8
+           : strcmp(dtype, "complex64") == 0 ? TF_COMPLEX64 : TF_NO_TYPE;
+}
+
+/* Quantized: 8 or 16 bits with a scale and a smallest value, in double precision as in
+ * JavaScript; or float16. */
+static eddy_array *dequantized(const tf_weight *w, int type, wire_bytes b, int64_t count)
+{
+    const int   bits = stored_bits(w->stored);
+    const bool  half = strcmp(w->stored, "float16") == 0;
+    if (half) {
+        eddy_array *a = eddy_array_new(EDDY_FLOAT16, w->shape);
+        for (int64_t i = 0; a && i < count; i++)
+            eddy__tf_store(a, TF_HALF, i, eddy__element_bits(b, 16, i));
+        return a;
+    }
+    eddy_array *a = eddy_array_new(eddy__tf_dtype(type), w->shape);
+    for (int64_t i = 0; a && i < count; i++) {
+        const double v = (double)eddy__element_bits(b, bits, i) * w->scale + w->min;
+        eddy_array_set(a, i, type == TF_INT32 ? floor(v + 0.5) : v);
+    }
+    return a;
+}
+
+static eddy_array *weight_array(tf_reader *r, const tf_weight *w)
+{
+    const int  type = type_named(w->dtype);
+    const char *stored = w->stored ? w->stored : w->dtype;
+    const int  bits = stored_bits(stored);
+    if (type == TF_NO_TYPE || bits == 0 ||
+        (w->stored &&
+         (strcmp(stored, "bool") == 0 || bits > 16 ||
+          (type != TF_FLOAT && (type != TF_INT32 || strcmp(stored, "float16") == 0))))) {
+        eddy__tf_error(r, EDDY_UNIMPLEMENTED, "weight '%s' has elements of type %s", w->name,
+                       stored);
+        return NULL;
+    }
+    const wire_bytes group = eddy__source_bytes(r->groups[w->group]);
+    const int64_t    count = eddy_shape_count(w->shape), bytes = count * (bits / 8);
+    if (!eddy_shape_is_valid(w->shape) || count < 0 || count > (int64_t)group.size ||
+        w->offset > (int64_t)group.size - bytes) {
+        eddy__tf_error(r, EDDY_CORRUPT, "weight '%s' is not inside the files of its group",
+                       w->name);
+        return NULL;
+    }
+    const wire_bytes b = { group.at + w->offset, (size_t)bytes };
+    if (w->stored) return dequantized(w, type, b, count);
+    if (same_bytes(type))
+        return eddy__source_array(r->groups[w->group], b, eddy__tf_stored(type), w->shape);
+    eddy_array *a = eddy_array_new(eddy__tf_stored(type), w->shape);
+    const int   part = type == TF_COMPLEX64 ? 2 : 1;
+    for (int64_t i = 0; a && i < count * part; i++)
+        eddy__tf_store(a, type, i, eddy__element_bits(b, bits / part, i));
+    return a;
+}
+
+static int by_name(const void *name, const void *weight)
+{
+    return strcmp(name, ((const tf_weight *)weight)->name);
+}
+
+/* The manifest has been sorted by name. */
+eddy_array *eddy__tf_weight(tf_reader *r, const char *name)
+{
+    const tf_manifest *m = &r->manifest;
+    tf_weight         *w =
+        m->n_weights ? bsearch(name, m->weights, m->n_weights, sizeof *w, by_name) : NULL;
+    if (!w || w->array || strcmp(w->dtype, "string") == 0) return w ? w->array : NULL;
+    w->array = weight_array(r, w);
+    if (r->failed || !eddy__tf_keep(r, w->array)) w->array = NULL;
+    return w->array;
+}

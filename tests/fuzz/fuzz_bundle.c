@@ -1,0 +1,30 @@
+/* fuzz_bundle.c -- arbitrary bytes as the pairs of an index of a checkpoint of TensorFlow, in a
+ * table with right checksums, for libFuzzer. The file of elements has the same bytes. */
+#include "formats.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/lib/tensorflow_writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    message pairs = { malloc(size + 1), size };
+    if (size) memcpy(pairs.at, data, size);
+    message table = tf_table_of(pairs);
+    one_file f;
+    one_file_init(&f, table.at, table.size);
+    eddy_error       e = { 0 };
+    eddy_checkpoint *c = eddy_tensorflow_checkpoint_open("f", &f.table, .error = &e);
+    require((c != NULL) == (e.status == EDDY_OK));
+    for (int i = 0; i < eddy_checkpoint_count(c); i++) {
+        eddy_error  why = { 0 };
+        eddy_array *a = eddy_checkpoint_value(c, eddy_checkpoint_entry_at(c, i).name, &why);
+        require((a != NULL) == (why.status == EDDY_OK));
+        eddy_array_free(a);
+    }
+    eddy_checkpoint_free(c);
+    one_file_free(&f);
+    message_free(&table);
+    return 0;
+}

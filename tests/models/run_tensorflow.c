@@ -1,0 +1,107 @@
+/* run_tensorflow.c -- reads a model of TensorFlow, runs it on generated inputs and saves inputs and
+ * outputs as .npy, for a comparison with TensorFlow.js (scripts/tensorflow_models.sh).
+ *
+ *   run_tensorflow MODEL PREFIX [NAME=D,D,D ...]
+ *
+ * A dimension that is not known is 1. An input whose shape is given is a placeholder of float32. */
+#include <eddy/formats.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 64 };
+
+static void need(bool fine, const char *what)
+{
+    if (fine) return;
+    fprintf(stderr, "%s\n", what);
+    exit(1);
+}
+
+/* Binds an input to a placeholder of float32 with this shape: NAME=D,D,D. */
+static eddy_tensorflow_binding bound(eddy_graph *g, char *text)
+{
+    eddy_shape s = { 0 };
+    char      *at = strchr(text, '=');
+    need(at != NULL, "usage: run_tensorflow MODEL PREFIX [NAME=D,D...]");
+    *at = 0;
+    while (*++at && s.rank < EDDY_MAX_RANK) {
+        s.dim[s.rank++] = strtoll(at, &at, 10);
+        if (!*at) break;
+    }
+    return (eddy_tensorflow_binding){ text, eddy_placeholder(g, "bound", EDDY_FLOAT32, s) };
+}
+
+static eddy_shape shape_of(eddy_tensor t)
+{
+    eddy_shape s = eddy_shape_of(t);
+    for (int i = 0; i < s.rank; i++)
+        if (s.dim[i] == EDDY_ANY) s.dim[i] = 1;
+    need(s.rank >= 0, "the shape of an input is not known");
+    return s;
+}
+
+/* Values from 0 to 1, or to 255 for integers. */
+static eddy_array *generated(eddy_dtype d, eddy_shape s)
+{
+    eddy_array *a = eddy_array_new(d, s);
+    need(a != NULL, "out of memory");
+    for (int64_t i = 0; i < eddy_array_count(a); i++) {
+        const double v = (double)(i * 7919 % 1000) / 1000;
+        eddy_array_set(a, i,
+                       d == EDDY_BOOL             ? v > 0.5
+                       : eddy_dtype_is_integer(d) ? (int)(v * 255)
+                                                  : v);
+    }
+    return a;
+}
+
+/* The type of .npy files that the comparison reads. */
+static void save(const eddy_array *a, const char *prefix, const char *what, int i)
+{
+    char        path[1000];
+    eddy_error  e = { 0 };
+    eddy_array *b = eddy_array_new(EDDY_FLOAT32, eddy_array_shape(a));
+    for (int64_t k = 0; k < eddy_array_count(a); k++) eddy_array_set(b, k, eddy_array_get(a, k));
+    snprintf(path, sizeof path, "%s_%s_%d.npy", prefix, what, i);
+    need(eddy_array_save(b, path, NULL, &e) == EDDY_OK, e.message);
+    eddy_array_free(b);
+}
+
+int main(int argc, char **argv)
+{
+    need(argc >= 3 && argc - 3 < MOST, "usage: run_tensorflow MODEL PREFIX [NAME=D,D...]");
+    eddy_error             e = { 0 };
+    eddy_graph            *g = eddy_graph_new();
+    eddy_tensorflow_binding in_place[MOST];
+    for (int i = 3; i < argc; i++) in_place[i - 3] = bound(g, argv[i]);
+    eddy_tensorflow_model *m =
+        eddy_tensorflow_read(g, argv[1], .inputs = in_place, .input_count = argc - 3, .error = &e);
+    need(m != NULL, e.message);
+    eddy_feed    feeds[MOST];
+    eddy_tensor  y[MOST];
+    eddy_array  *in[MOST], *out[MOST] = { NULL };
+    const int    n = eddy_tensorflow_input_count(m), k = eddy_tensorflow_output_count(m);
+    need(n <= MOST && k <= MOST, "too many inputs or outputs");
+    for (int i = 0; i < n; i++) {
+        const char       *name = eddy_tensorflow_input_name(m, i);
+        const eddy_tensor t = eddy_tensorflow_input(m, name);
+        in[i] = generated(eddy_dtype_of(t), shape_of(t));
+        feeds[i] = (eddy_feed){ t, in[i] };
+        save(in[i], argv[2], "in", i);
+    }
+    for (int i = 0; i < k; i++) y[i] = eddy_tensorflow_output(m, eddy_tensorflow_output_name(m, i));
+    eddy_session *s = eddy_session_new(g);
+    need(eddy_run(s, (eddy_feeds){ n, feeds }, (eddy_list){ k, y }, out) == EDDY_OK,
+         eddy_session_message(s));
+    for (int i = 0; i < k; i++) {
+        save(out[i], argv[2], "out", i);
+        eddy_array_free(out[i]);
+    }
+    for (int i = 0; i < n; i++) eddy_array_free(in[i]);
+    eddy_tensorflow_free(m);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return 0;
+}
