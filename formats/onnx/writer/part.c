@@ -8,7 +8,7 @@
 const char *eddy__part_in(onnx_part *p, int i)
 {
     if (p->failed || p->writer->failed) return "";
-    const writer_scope *s = p->writer->scope;
+    const writer_scope *s = p->scope;
     const eddy_node    *node = p->node;
     if (i < 0 || i >= node->n_inputs) return "";
     const eddy_tensor x = node->inputs[i];

@@ -13,6 +13,7 @@ typedef struct onnx_writer onnx_writer;
 
 typedef struct onnx_part {
     onnx_writer     *writer;
+    struct writer_scope *scope;     /* of the graph that the node is in */
     const eddy_node *node;
     const char     **out;           /* names of the outputs */
     int              nodes;         /* written so far */
@@ -29,6 +30,7 @@ typedef struct onnx_row {
     onnx_rule   rule;
     const char *formula;
     const char *integers;           /* of integers, if that is another one */
+    const char *doubles;            /* of float64, where ONNX Runtime has no kernel for that */
 } onnx_row;
 
 /* An operation that is not written, and why. */

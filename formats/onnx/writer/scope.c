@@ -160,11 +160,12 @@ static void apply_rule(onnx_part *p)
     } else {
         const char *in[3] = { "", "", "" };
         const eddy_dtype d = eddy__part_dtype(p, node->n_inputs - 1);
-        const bool       floats = eddy_dtype_is_floating(d) || !row->integers;
+        const char      *formula = d == EDDY_FLOAT64 && row->doubles ? row->doubles
+                                 : !eddy_dtype_is_floating(d) && row->integers ? row->integers
+                                 : row->formula;
         for (int i = 0; i < node->n_inputs && i < 3; i++) in[i] = eddy__part_in(p, i);
         if (!p->failed)
-            eddy__part_put(p, 0, eddy__part_formula(p, d, floats ? row->formula : row->integers,
-                                                    in[0], in[1], in[2]));
+            eddy__part_put(p, 0, eddy__part_formula(p, d, formula, in[0], in[1], in[2]));
     }
 }
 
@@ -181,7 +182,7 @@ static bool write_node(onnx_writer *w, const eddy_node *node)
 {
     const char **out = eddy__region_take(&w->memory, (size_t)node->n_outputs, sizeof *out);
     if (!out) return eddy__writer_no_memory(w);
-    onnx_part p = { .writer = w, .node = node, .out = out };
+    onnx_part p = { .writer = w, .scope = w->scope, .node = node, .out = out };
     apply_rule(&p);
     note_update(&p);
     for (int k = 0; k < node->n_outputs && !p.failed && !w->failed; k++)

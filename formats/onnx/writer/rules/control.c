@@ -74,12 +74,9 @@ typedef struct branches {
 /* The captured values are arguments of the body. */
 static bool bind_captured(onnx_part *p, eddy_graph *body, int first_argument, int first_input)
 {
-    onnx_writer  *w = p->writer;
-    writer_scope *own = w->scope;
+    onnx_writer *w = p->writer;
     for (int i = first_input; i < p->node->n_inputs; i++) {
-        w->scope = own->outer;
         const char *name = eddy__part_in(p, i);
-        w->scope = own;
         if (p->failed || w->failed ||
             !eddy__scope_bind(w, eddy_node_at(body, first_argument + i - first_input), name))
             return false;
@@ -187,17 +184,14 @@ static void limits(onnx_part *p, loop *l)
 static bool bind_arguments(onnx_part *p, const loop *l, const char *iteration,
                            const char *const *carried)
 {
-    onnx_writer  *w = p->writer;
-    writer_scope *own = w->scope;
+    onnx_writer *w = p->writer;
     if (!eddy__scope_bind(w, eddy_node_at(l->body, 1), iteration)) return false;
     for (int i = 0; i < l->carried; i++)
         if (!eddy__scope_bind(w, eddy_node_at(l->body, 2 + i), carried[i])) return false;
     for (int i = 0; i < l->sliced; i++) {
         const int32_t id = 2 + l->carried + i;
-        if (!own->live[id]) continue;
-        w->scope = own->outer;
+        if (!w->scope->live[id]) continue;
         const char *x = eddy__part_in(p, input_of(l, l->carried + i));
-        w->scope = own;
         if (!eddy__scope_bind(w, eddy_node_at(l->body, id), eddy__part_binary(p, "Gather", x, iteration)))
             return false;
     }
@@ -287,12 +281,15 @@ static const char *settle_stack(onnx_part *p, const loop *l, const char *x, int 
         x = eddy__call_end(&c);
     }
     if ((!l->conditional && !l->counted) || !*l->room || s.rank < 1) return x;
-    int64_t     zeros[2 * EDDY_MAX_RANK] = { 0 };
-    const char *one = eddy__part_one(p, 0);
-    const char *more = eddy__part_formula(p, EDDY_INT64, "Unsqueeze(Sub(a, b), c)", l->room, n, one);
-    const char *const before[] = { l->reverse ? more : one, eddy__part_ints(p, s.rank - 1, zeros),
-                                   l->reverse ? one : more, eddy__part_ints(p, s.rank - 1, zeros) };
-    const char *const in[] = { x, eddy__part_concat(p, 0, 4, before),
+    int64_t     zeros[EDDY_MAX_RANK] = { 0 };
+    const char *zero = eddy__part_one(p, 0), *others = eddy__part_ints(p, s.rank - 1, zeros);
+    const char *before = l->reverse
+                             ? eddy__part_formula(p, EDDY_INT64, "Unsqueeze(Sub(a, b), c)", l->count, n, zero)
+                             : zero;
+    const char *after = eddy__part_formula(p, EDDY_INT64, "Sub(Unsqueeze(Sub(a, b), c), d)", l->room, n,
+                                           zero, before);
+    const char *const pads[] = { before, others, after, others };
+    const char *const in[] = { x, eddy__part_concat(p, 0, 4, pads),
                                eddy__part_number(p, p->node->outputs[k].dtype, 0) };
     onnx_call c = eddy__call(p, "Pad", 3, in);
     return eddy__call_end(&c);
@@ -316,7 +313,7 @@ static bool loop_of(onnx_part *p)
     for (int i = 0; i < l.carried; i++) in[2 + i] = eddy__part_in(p, input_of(&l, i));
     if (p->failed) return false;
     in[0] = l.count;
-    in[1] = "";
+    in[1] = l.conditional ? NULL : eddy__part_number(p, EDDY_BOOL, 1);
     if (l.conditional)
         in[1] = condition(p, &l, row_of(p, &l, eddy__part_number(p, EDDY_INT64, 0)), in + 2);
     in[2 + l.carried] = eddy__part_number(p, EDDY_INT64, 0);

@@ -173,8 +173,12 @@ static bool pad(onnx_part *p)
 
 static bool reverse(onnx_part *p)
 {
-    const eddy_dims axes = eddy__part_dims(p, "axes");
-    int64_t         start[EDDY_MAX_RANK], end[EDDY_MAX_RANK];
+    eddy_dims axes = eddy__part_dims(p, "axes");
+    int64_t   start[EDDY_MAX_RANK], end[EDDY_MAX_RANK];
+    int       rank;
+    if (!eddy__part_known_rank(p, 0, &rank)) return false;
+    if (axes.count == 0)
+        for (int i = 0; i < rank; i++) axes.at[axes.count++] = i;
     if (axes.count <= 0) return eddy__part_put(p, 0, eddy__part_in(p, 0));
     for (int i = 0; i < axes.count; i++) {
         start[i] = -1;
