@@ -73,7 +73,11 @@ static bool save(const char *path, trial *t, const fetches *f)
     }
     record r = { open_beside(path, ".json"), open_beside(path, ".bin"), 0, true };
     fprintf(r.json, "{\"title\": \"%s\", \"inputs\": [", f->title);
-    for (int i = 0; i < t->n; i++) add_array(&r, eddy_name_of(t->tensor[i]), "", t->array[i]);
+    for (int i = 0; i < t->n; i++) {
+        char k[16] = "";
+        if (t->tensor[i].output) snprintf(k, sizeof k, ":%d", t->tensor[i].output);
+        add_array(&r, eddy_name_of(t->tensor[i]), k, t->array[i]);
+    }
     r.first = true;
     fprintf(r.json, "], \"outputs\": [");
     for (int i = 0; i < f->n; i++) {

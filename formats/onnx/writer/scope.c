@@ -85,17 +85,12 @@ static bool is_needed(const eddy_node *node, int i)
     return !eddy_shape_is_known(eddy_shape_of(node->inputs[i]));
 }
 
-/* A loop or branch acts if nodes in its body do; those are listed in its attributes. */
-static bool acts(const eddy_node *node)
-{
-    return (node->op->flags & (EDDY_OP_SIDE_EFFECT | EDDY_OP_UPDATES)) != 0;
-}
 
 static void mark_effects(const writer_scope *s)
 {
     for (int32_t id = 1; id <= s->size; id++) {
         const eddy_node *node = node_at(s, id);
-        bool             effect = acts(node);
+        bool             effect = (node->op->flags & EDDY_OP_SIDE_EFFECT) != 0;
         for (int i = 0; i < node->n_inputs; i++)
             effect = effect || (is_needed(node, i) && s->effect[node->inputs[i].node]);
         for (int i = 0; i < node->n_controls; i++) effect = effect || s->effect[node->controls[i]];
@@ -108,6 +103,7 @@ static void mark_live(const writer_scope *s)
     for (int32_t id = s->size; id >= 1; id--) {
         if (!s->live[id]) continue;
         const eddy_node *node = node_at(s, id);
+        if (node->op->flags & EDDY_OP_PLACEHOLDER) continue;    /* it is fed and waits for nothing */
         for (int i = 0; i < node->n_inputs; i++)
             if (is_needed(node, i) && !eddy__scope_name(s, node->inputs[i]))
                 s->live[node->inputs[i].node] = true;
