@@ -13,7 +13,8 @@ typedef struct onnx_family {
 extern const onnx_family eddy__write_elementwise, eddy__write_shapes, eddy__write_slices,
     eddy__write_indexing, eddy__write_reductions, eddy__write_products,
     eddy__write_convolutions, eddy__write_pools, eddy__write_networks, eddy__write_state,
-    eddy__write_control, eddy__write_random, eddy__write_moved;
+    eddy__write_control, eddy__write_random, eddy__write_moved, eddy__write_attention,
+    eddy__write_lstm, eddy__write_resize;
 
 /* Helpers that several families use (common.c). */
 

@@ -1,7 +1,6 @@
 /* control.c -- loops and branches. The nodes of a body are written into subgraphs, which see the values
  * around them, so that captured tensors need no inputs. */
-#include "../writer.h"
-#include "../rules.h"
+#include "subgraphs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +10,6 @@ enum { DEEPEST = 32, MOST_OUTPUTS = 256 };
 static eddy_tensor body_out(eddy_graph *body, eddy_ints outs, int64_t i)
 {
     return eddy_output(eddy_node_at(body, (int32_t)outs.at[2 * i]), (int)outs.at[2 * i + 1]);
-}
-
-static const char *new_name(onnx_part *p, const char *what)
-{
-    onnx_writer *w = p->writer;
-    const char  *s =
-        eddy__region_print(&w->memory, "%s%s:%s%d", w->scope->prefix, p->node->name, what, w->values++);
-    if (!s) eddy__writer_no_memory(w);
-    return s ? s : "";
 }
 
 static bool enter(onnx_part *p, eddy_graph *body)
@@ -42,25 +32,6 @@ static bool write_body(onnx_part *p, int n, const eddy_tensor *outputs)
 {
     return (eddy__scope_mark(p->writer, n, outputs) && eddy__scope_write_marked(p->writer)) ||
            p->writer->failed;
-}
-
-/* A copy of a value under a name of the innermost graph, which is its output. */
-static void add_result(onnx_part *p, message *graph, const char *value, eddy_type t)
-{
-    const char *y = eddy__part_unary(p, "Identity", value);
-    eddy__writer_value_info(graph, GRAPH_OUTPUT, y, t);
-}
-
-/* The innermost graph as a message: its nodes, and these inputs and outputs, which are freed. */
-static message finish_graph(onnx_part *p, message *head)
-{
-    message g = p->writer->scope->nodes;
-    p->writer->scope->nodes = (message){ 0 };
-    eddy__message_text(&g, GRAPH_NAME, "body");
-    eddy__message_append(&g, head->at, head->size);
-    g.full = g.full || head->full;
-    eddy__message_free(head);
-    return g;
 }
 
 /* ----------------------------------------------------------------- branches -- */
@@ -92,8 +63,8 @@ static bool write_branch(onnx_part *p, const branches *b, int64_t branch, messag
     for (int64_t k = 0; k < b->n_out; k++) results[k] = body_out(b->body, b->outs, branch * b->n_out + k);
     bool ok = bind_captured(p, b->body, 1, 1) && write_body(p, (int)b->n_out, results);
     for (int64_t k = 0; ok && !p->writer->failed && k < b->n_out; k++)
-        add_result(p, &head, eddy__scope_name(p->writer->scope, results[k]), p->node->outputs[k]);
-    *graph = finish_graph(p, &head);
+        eddy__inner_graph_output(p, &head, eddy__scope_name(p->writer->scope, results[k]), p->node->outputs[k]);
+    *graph = eddy__inner_graph_end(p, &head, (message){ 0 });
     leave(p);
     return ok && !p->writer->failed;
 }
@@ -134,14 +105,12 @@ static bool case_of(onnx_part *p)
             break;
         }
         /* The choice is a graph of its own, the alternative of the branch before. */
-        message outside = p->writer->scope->nodes;
-        p->writer->scope->nodes = (message){ 0 };
+        const message kept = eddy__inner_graph_begin(p);
         onnx_call c = choose(p, is_this, &branch, &other);
         eddy__call_outputs(&c, (int)b.n_out, names);
         for (int64_t k = 0; k < b.n_out; k++)
             eddy__writer_value_info(&head, GRAPH_OUTPUT, names[k], p->node->outputs[k]);
-        other = finish_graph(p, &head);
-        p->writer->scope->nodes = outside;
+        other = eddy__inner_graph_end(p, &head, kept);
     }
     for (int64_t k = 0; k < b.n_out; k++) eddy__part_put(p, (int)k, names[k]);
     return true;
@@ -236,11 +205,11 @@ static bool write_iteration(onnx_part *p, const loop *l, message *graph)
     eddy_tensor  results[MOST_OUTPUTS];
     const eddy_type number = { EDDY_INT64, EDDY_SCALAR }, truth = { EDDY_BOOL, EDDY_SCALAR };
     if (!enter(p, l->body)) return false;
-    eddy__writer_value_info(&head, GRAPH_INPUT, iteration = new_name(p, "i"), number);
-    eddy__writer_value_info(&head, GRAPH_INPUT, go = new_name(p, "go"), truth);
+    iteration = eddy__inner_graph_input(p, &head, "i", number);
+    go = eddy__inner_graph_input(p, &head, "go", truth);
     for (int i = 0; i < l->carried; i++)
-        eddy__writer_value_info(&head, GRAPH_INPUT, names[i] = new_name(p, "carried"), p->node->outputs[i]);
-    if (l->conditional) eddy__writer_value_info(&head, GRAPH_INPUT, counter = new_name(p, "n"), number);
+        names[i] = eddy__inner_graph_input(p, &head, "carried", p->node->outputs[i]);
+    counter = l->conditional ? eddy__inner_graph_input(p, &head, "n", number) : "";
     for (int i = 0; i < n; i++) results[i] = body_out(l->body, l->outs, l->conditional + i);
     bool ok = eddy__scope_mark(w, n, results) &&
               bind_arguments(p, l, row_of(p, l, iteration), names) && write_body(p, n, results) &&
@@ -254,17 +223,17 @@ static bool write_iteration(onnx_part *p, const loop *l, message *graph)
     }
     ok = ok && go;
     if (ok) {
-        add_result(p, &head, go, truth);
+        eddy__inner_graph_output(p, &head, go, truth);
         for (int i = 0; i < n; i++) {
             eddy_type t = p->node->outputs[i];
             if (i >= l->carried) t = (eddy_type){ eddy_dtype_of(results[i]), eddy_shape_of(results[i]) };
-            add_result(p, &head, next[i], t);
+            eddy__inner_graph_output(p, &head, next[i], t);
             if (i == l->carried - 1 && l->conditional)
-                add_result(p, &head, eddy__part_formula(p, EDDY_INT64, "Add(a, 1)", counter), number);
+                eddy__inner_graph_output(p, &head, eddy__part_formula(p, EDDY_INT64, "Add(a, 1)", counter), number);
         }
         if (l->carried == 0 && l->conditional) ok = eddy__part_missing(p, "nothing is carried");
     }
-    *graph = finish_graph(p, &head);
+    *graph = eddy__inner_graph_end(p, &head, (message){ 0 });
     leave(p);
     return ok;
 }
