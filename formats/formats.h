@@ -127,6 +127,9 @@ typedef struct eddy_onnx_write_args {
     eddy_list     inputs;           /* any tensors; default: the placeholders that are needed, in the
                                      * order in which they were built */
     eddy_session *session;          /* the values of variables; may be NULL if none is read */
+    bool          no_initial_values;/* variables that the run updates are inputs without a default: for
+                                     * programs that cannot feed an input that has one, such as
+                                     * onnxruntime-node */
     int64_t       external_bytes;   /* constants of at least this many bytes go to a second file,
                                      * `path`.data; 0: none */
     const eddy_files *files;        /* file access; default POSIX */

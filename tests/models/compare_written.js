@@ -37,12 +37,11 @@ async function compare(base) {
   try {
     for (const [k, step] of about.steps.entries()) {
       const feeds = {};
-      // Variables go on from their last values.
-      for (const name of session.inputNames)
-        if (results[name + ":next"]) feeds[name] = results[name + ":next"];
-      for (const x of step.inputs)
+      for (const x of k === 0 ? [...about.variables, ...step.inputs] : step.inputs)
         if (session.inputNames.includes(x.name))
           feeds[x.name] = new ort.Tensor(x.type, elements(bytes, x), x.dims);
+      for (const name of session.inputNames)          // variables go on from their last values
+        if (results[name + ":next"]) feeds[name] = results[name + ":next"];
       results = await session.run(feeds);
       for (const y of step.outputs) {
         const got = results[y.name];

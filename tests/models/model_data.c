@@ -33,6 +33,43 @@ static bool is_writable(eddy_list outputs, char why[500])
     return ok;
 }
 
+static void add_array(model_data *d, bool *first, const char *name, int output, const char *suffix,
+                      const eddy_array *a)
+{
+    const eddy_shape s = eddy_array_shape(a);
+    char             number[16] = "";
+    if (output) snprintf(number, sizeof number, ":%d", output);
+    fprintf(d->json, "%s\n  {\"name\": \"%s%s%s\", \"type\": \"%s\", \"dims\": [", *first ? "" : ",", name,
+            number, suffix, eddy_dtype_name(eddy_array_dtype(a)));
+    for (int i = 0; i < s.rank; i++) fprintf(d->json, "%s%lld", i ? ", " : "", (long long)s.dim[i]);
+    fprintf(d->json, "], \"at\": %lld, \"bytes\": %zu}", (long long)d->at, eddy_array_bytes(a));
+    fwrite(eddy_array_data(a), 1, eddy_array_bytes(a), d->bin);
+    d->at += (int64_t)eddy_array_bytes(a);
+    *first = false;
+}
+
+/* The values of all variables, although the model has inputs and outputs only for those that the run
+ * updates. */
+static void add_variables(model_data *d, bool *first, const char *suffix)
+{
+    for (int i = 0; i < eddy_collection_size(d->graph, EDDY_GLOBAL_VARIABLES); i++) {
+        const eddy_tensor v = eddy_collection_at(d->graph, EDDY_GLOBAL_VARIABLES, i);
+        eddy_array       *a = eddy_variable_value(d->session, v);
+        if (a) add_array(d, first, eddy_name_of(v), 0, suffix, a);
+        eddy_array_free(a);
+    }
+}
+
+static void begin_files(model_data *d, const char *path, const char *title)
+{
+    bool first = true;
+    d->json = open_beside(path, ".json");
+    d->bin = open_beside(path, ".bin");
+    fprintf(d->json, "{\"title\": \"%s\", \"variables\": [", title);
+    add_variables(d, &first, "");
+    fprintf(d->json, "], \"steps\": [");
+}
+
 bool model_data_begin(model_data *d, const char *path, const char *title, eddy_session *s,
                       eddy_list inputs, eddy_list outputs, char why[500])
 {
@@ -48,29 +85,12 @@ bool model_data_begin(model_data *d, const char *path, const char *title, eddy_s
     if (!is_writable(outputs, why)) return false;
     snprintf(model, sizeof model, "%s.onnx", path);
     if (eddy_onnx_write(outputs, model, .inputs = d->listed ? inputs : (eddy_list){ 0, NULL },
-                        .session = s, .error = &e) != EDDY_OK) {
+                        .session = s, .no_initial_values = true, .error = &e) != EDDY_OK) {
         snprintf(why, 500, "%.450s", e.message);
         return false;
     }
-    d->json = open_beside(path, ".json");
-    d->bin = open_beside(path, ".bin");
-    fprintf(d->json, "{\"title\": \"%s\", \"steps\": [", title);
+    begin_files(d, path, title);
     return true;
-}
-
-static void add_array(model_data *d, bool *first, const char *name, int output, const char *suffix,
-                      const eddy_array *a)
-{
-    const eddy_shape s = eddy_array_shape(a);
-    char             number[16] = "";
-    if (output) snprintf(number, sizeof number, ":%d", output);
-    fprintf(d->json, "%s\n  {\"name\": \"%s%s%s\", \"type\": \"%s\", \"dims\": [", *first ? "" : ",", name,
-            number, suffix, eddy_dtype_name(eddy_array_dtype(a)));
-    for (int i = 0; i < s.rank; i++) fprintf(d->json, "%s%lld", i ? ", " : "", (long long)s.dim[i]);
-    fprintf(d->json, "], \"at\": %lld, \"bytes\": %zu}", (long long)d->at, eddy_array_bytes(a));
-    fwrite(eddy_array_data(a), 1, eddy_array_bytes(a), d->bin);
-    d->at += (int64_t)eddy_array_bytes(a);
-    *first = false;
 }
 
 void model_data_step(model_data *d, const eddy_array *const *fed, eddy_array *const *got)
@@ -88,13 +108,7 @@ void model_data_step(model_data *d, const eddy_array *const *fed, eddy_array *co
             bound = bound || eddy_same(d->inputs.at[k], t);
         if (got[i]) add_array(d, &first, eddy_name_of(t), t.output, bound ? ":output" : "", got[i]);
     }
-    /* Of all variables, although the model has only those that the run updates. */
-    for (int i = 0; i < eddy_collection_size(d->graph, EDDY_GLOBAL_VARIABLES); i++) {
-        const eddy_tensor v = eddy_collection_at(d->graph, EDDY_GLOBAL_VARIABLES, i);
-        eddy_array       *a = eddy_variable_value(d->session, v);
-        if (a) add_array(d, &first, eddy_name_of(v), 0, ":next", a);
-        eddy_array_free(a);
-    }
+    add_variables(d, &first, ":next");
     fprintf(d->json, "]}");
 }
 

@@ -135,7 +135,8 @@ static bool write_variables(writing *s)
         eddy_array *value = s->w.session ? eddy_variable_value(s->w.session, t) : NULL;
         if (!value && !s->w.reporting) continue;
         const char *name = name_of(s, t);
-        v->before = v->now = value ? eddy__writer_constant(&s->w, name, value) : name;
+        const bool  required = v->first_update && s->options.no_initial_values;
+        v->before = v->now = value && !required ? eddy__writer_constant(&s->w, name, value) : name;
         if (v->first_update && value)
             eddy__writer_value_info(&s->head, GRAPH_INPUT, name,
                                     (eddy_type){ eddy_array_dtype(value), eddy_array_shape(value) });
