@@ -111,13 +111,6 @@ bool written_again(const trial *t, const fetches *f, eddy_array **out, eddy_erro
                               .files = &files->table, .error = error) == EDDY_OK;
     eddy_graph      *g = eddy_graph_new();
     eddy_onnx_model *m = ok ? eddy_onnx_read(g, "m.onnx", .files = &files->table, .error = error) : NULL;
-    if (m && getenv("EDDY_KEEP_ONNX")) {
-        const memory_content *c = memory_files_get(files, "m.onnx");
-        char path[300];
-        snprintf(path, sizeof path, "%s/%s.onnx", getenv("EDDY_KEEP_ONNX"), f->title);
-        FILE *to = fopen(path, "wb");
-        if (to) { fwrite(c->bytes, 1, c->size, to); fclose(to); }
-    }
     ok = m && run_model(t, f, m, g, out, error);
     eddy_onnx_free(m);
     eddy_graph_free(g);

@@ -29,6 +29,7 @@ static const char draws[] = "ONNX draws only uniform and normal numbers";
 static const char serial[] = "it is a loop over elements, which ONNX has no operator for";
 static const char resized[] = "the positions are data, and ONNX's operators have other ones";
 static const char fused[] = "it is not written yet";
+static const char compiler[] = "only the compiler of a session makes it";
 static const char host[] = "a C function computes it";
 
 static const onnx_absence absences[] = {
@@ -65,6 +66,9 @@ static const onnx_absence absences[] = {
     { "CropAndResize", resized }, { "CropAndResizeGradImage", resized },
     { "ImageProjectiveTransformV3", resized }, { "ImageProjectiveTransformGrad", resized },
     { "HostScalar", host },
+    { "_FusedConv2D", compiler }, { "_FusedMatMul", compiler }, { "_MatMulAccumulate", compiler },
+    { "_Pair", compiler },
+    { "RandomUniformInt", fused }, { "TruncatedNormal", fused },
     { "CountUpTo", "a counter fails at its limit" },
     { "TensorArrayRead", fused }, { "TensorArrayWrite", fused }, { "ReverseSequence", fused },
     { "StridedSliceAssign", fused },

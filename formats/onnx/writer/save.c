@@ -8,7 +8,7 @@
 /* Fields of TensorProto, of StringStringEntryProto and of ModelProto. */
 enum { TENSOR_DIMS = 1, TENSOR_TYPE, TENSOR_NAME = 8, TENSOR_RAW, TENSOR_EXTERNAL = 13, TENSOR_WHERE };
 enum { ENTRY_KEY = 1, ENTRY_VALUE };
-enum { MODEL_IR = 1, MODEL_PRODUCER, MODEL_VERSION, MODEL_GRAPH = 7, MODEL_IMPORT };
+enum { MODEL_IR = 1, MODEL_PRODUCER, MODEL_GRAPH = 7, MODEL_IMPORT };
 enum { EXTERNAL = 1, ALIGN = 4096 };
 
 /* protobuf reads at most this many bytes. */
@@ -69,7 +69,6 @@ static message model_head(const message *metadata, uint64_t graph_size)
     eddy__message_number(&import, 2, WRITER_OPSET);
     eddy__message_number(&m, MODEL_IR, WRITER_IR);
     eddy__message_text(&m, MODEL_PRODUCER, "eddy");
-    eddy__message_text(&m, MODEL_VERSION, eddy_version());
     eddy__message_inner(&m, MODEL_IMPORT, &import);
     eddy__message_append(&m, metadata->at, metadata->size);
     eddy__message_head(&m, MODEL_GRAPH, graph_size);

@@ -166,6 +166,22 @@ static bool broadcast_along(onnx_part *p)
     return eddy__part_put(p, 0, eddy__part_binary(p, "Expand", x, eddy__part_shape(p, 1)));
 }
 
+/* Whether axis `from_end` of input 1, an operand of the node whose gradient this is, has the size of
+ * the result of that node: no other operand can have another size there than 1. */
+static bool has_size_of_result(const onnx_part *p, int from_end)
+{
+    const eddy_node *of = eddy_node_of(eddy_node_at(p->node->inputs[1].graph, p->node->origin));
+    bool             operand = false;
+    if (!of || !(of->op->flags & EDDY_OP_ELEMENTWISE)) return false;
+    for (int i = 0; i < of->n_inputs; i++) {
+        const eddy_shape s = eddy_shape_of(of->inputs[i]);
+        const bool       own = eddy_same(of->inputs[i], p->node->inputs[1]);
+        operand = operand || own;
+        if (s.rank < 0 || (!own && s.rank >= from_end && s.dim[s.rank - from_end] != 1)) return false;
+    }
+    return operand;
+}
+
 /* The sum over the axes along which input 1 was broadcast. If the shapes are open, these are found
  * in the run: a size that differs. */
 static bool sum_like(onnx_part *p)
@@ -178,7 +194,7 @@ static bool sum_like(onnx_part *p)
         const int64_t to = i < more ? 0 : y.dim[i - more];
         if (i < more || (to == 1 && x.dim[i] != 1)) axes[n++] = i;
         /* An open size may be 1 where the other is not. */
-        open = i >= more && to == EDDY_ANY && x.dim[i] != 1;
+        open = i >= more && to == EDDY_ANY && x.dim[i] != 1 && !has_size_of_result(p, x.rank - i);
     }
     if (open && (x.rank < 0 || y.rank < 0))
         return eddy__part_missing(p, "the ranks of the inputs must be known");

@@ -32,6 +32,7 @@ static const onnx_row rows[] = {
     { "Const", constant },
     { "Placeholder", placeholder },
     { "Argument", placeholder },
+    { "Variable", placeholder },
     { "NoOp", no_effect },
     { "Assert", no_effect },
     { "AssertRank", no_effect },
