@@ -52,7 +52,8 @@ static int posix_sync_dir(void *context, const char *path)
     char        folder[SINK_LONGEST_PATH];
     const char *slash = strrchr(path, '/');
     (void)context;
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
+             slash ? path : ".");
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return -1;
     const int r = fsync(fd), why = errno;
@@ -69,7 +70,8 @@ static const eddy_files posix = {
 static bool fail(sink *s, const char *step)
 {
     if (!s->failed)
-        eddy__format_fail(s->error, EDDY_IO, "%.600s: cannot %s: %s", s->path, step, strerror(errno));
+        eddy__format_fail(s->error, EDDY_IO, "%.600s: cannot %s: %s", s->path, step,
+                          strerror(errno));
     s->failed = true;
     return false;
 }
@@ -81,8 +83,9 @@ bool eddy__sink_begin(sink *s, const char *path, const eddy_files *files, eddy_e
     if (!path || !*path)
         return eddy__format_fail(error, EDDY_INVALID_ARGUMENT, "no file name is given");
     if (strlen(path) >= SINK_LONGEST_PATH)
-        return eddy__format_fail(error, EDDY_LIMIT, "%.100s...: the file name is longer than %d bytes",
-                                 path, SINK_LONGEST_PATH - 1);
+        return eddy__format_fail(error, EDDY_LIMIT,
+                                 "%.100s...: the file name is longer than %d bytes", path,
+                                 SINK_LONGEST_PATH - 1);
     if (!f->open || !f->write || !f->sync || !f->close || !f->rename || !f->unlink || !f->sync_dir)
         return eddy__format_fail(error, EDDY_INVALID_ARGUMENT,
                                  "%.600s: the table of file functions lacks a function", path);
@@ -94,7 +97,7 @@ bool eddy__sink_begin(sink *s, const char *path, const eddy_files *files, eddy_e
             s->fd = f->open(f->context, s->temporary, O_WRONLY | O_CREAT | O_EXCL);
             if (s->fd < 0 && errno != EINTR) break;
         }
-        if (s->fd < 0 && errno != EEXIST) break;    /* a name that is taken belongs to another save */
+        if (s->fd < 0 && errno != EEXIST) break; /* a name that is taken belongs to another save */
     }
     return s->fd >= 0 || fail(s, "create a temporary file");
 }

@@ -46,7 +46,8 @@ session/checkpoints: session
 autodiff/check: autodiff session
 optim/lbfgs: optim session
 formats: layers optim/wrappers autodiff/check optim/lbfgs
-formats/onnx formats/onnx/operators: formats'
+formats/onnx formats/onnx/operators: formats
+formats/onnx/writer formats/onnx/writer/rules: formats/onnx'
 
 # Permitted exceptions: file|used file|why.  A * stands for any file.
 admitted='

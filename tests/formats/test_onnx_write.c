@@ -20,14 +20,16 @@ START_TEST(every_operation)
         const bool row = eddy__onnx_row((*op)->name) != NULL;
         const bool reason = eddy__onnx_absence((*op)->name) != NULL;
         ck_assert_msg(row != reason, "%s has %s", (*op)->name,
-                      row ? "a rule and a reason why it is not written" : "neither a rule nor a reason");
+                      row ? "a rule and a reason why it is not written"
+                          : "neither a rule nor a reason");
     }
 }
 END_TEST
 
 static void check_close(const char *title, int k, const eddy_array *want, const eddy_array *got)
 {
-    ck_assert_msg(eddy_array_dtype(want) == eddy_array_dtype(got), "%s: type of output %d", title, k);
+    ck_assert_msg(eddy_array_dtype(want) == eddy_array_dtype(got), "%s: type of output %d", title,
+                  k);
     ck_assert_msg(eddy_shape_equal(eddy_array_shape(want), eddy_array_shape(got)),
                   "%s: shape of output %d", title, k);
     for (int64_t i = 0; i < eddy_array_count(want); i++) {
@@ -58,8 +60,9 @@ static int check_row(int row)
         done = written_again(&t, &f, got, &e);
         ck_assert_msg(done || reader_refuses(e.message), "%s: %s", title, e.message);
         for (int i = 0; i < t.n; i++) feed[i] = (eddy_feed){ t.tensor[i], t.array[i] };
-        ck_assert_int_eq(eddy_run(t.session, (eddy_feeds){ t.n, feed }, (eddy_list){ f.n, f.at }, want),
-                         EDDY_OK);
+        ck_assert_int_eq(
+            eddy_run(t.session, (eddy_feeds){ t.n, feed }, (eddy_list){ f.n, f.at }, want),
+            EDDY_OK);
         for (int k = 0; done && k < f.n; k++) check_close(title, k, want[k], got[k]);
     }
     eddy_onnx_report_free(report);
@@ -136,9 +139,13 @@ static training training_begin(void)
     training t = { .graph = eddy_graph_new() };
     t.session = eddy_session_new(t.graph);
     t.x = eddy_placeholder(t.graph, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, 3));
-    t.w = eddy_variable(t.graph, .initial_value = eddy_constant(t.graph, EDDY_SHAPED(EDDY_FLOATS(1, -1, 2), 3, 1), NULL), .name = "w");
+    t.w = eddy_variable(t.graph,
+                        .initial_value =
+                            eddy_constant(t.graph, EDDY_SHAPED(EDDY_FLOATS(1, -1, 2), 3, 1), NULL),
+                        .name = "w");
     t.loss = eddy_named("loss", Mean(Square(Sub(Tanh(MatMul(t.x, t.w)), 0.5))));
-    t.train = eddy_minimize(eddy_momentum(t.graph, eddy_scalar(t.graph, 0.1), eddy_scalar(t.graph, 0.9)), t.loss);
+    t.train = eddy_minimize(
+        eddy_momentum(t.graph, eddy_scalar(t.graph, 0.1), eddy_scalar(t.graph, 0.9)), t.loss);
     runs(t.session, eddy_initializer(t.graph));
     return t;
 }
@@ -153,7 +160,11 @@ START_TEST(trains_elsewhere)
 {
     training t = training_begin();
     model    m = model_begin();
-    write_fine((eddy_onnx_write_args){ .outputs = EDDY_LIST(t.train, t.loss), .path = "m.onnx", .session = t.session, .no_initial_values = true, .files = &m.files->table });
+    write_fine((eddy_onnx_write_args){ .outputs = EDDY_LIST(t.train, t.loss),
+                                       .path = "m.onnx",
+                                       .session = t.session,
+                                       .no_initial_values = true,
+                                       .files = &m.files->table });
     model_read(&m);
     ck_assert_int_eq(eddy_onnx_input_count(m.onnx), 3);
     ck_assert_str_eq(eddy_onnx_input_name(m.onnx, 0), "x");
@@ -170,8 +181,11 @@ START_TEST(trains_elsewhere)
         const eddy_feed feeds[] = { { eddy_onnx_input(m.onnx, "x"), EDDY_VIEW(at, 2, 3) },
                                     { eddy_onnx_input(m.onnx, "w"), state[1] },
                                     { eddy_onnx_input(m.onnx, "w/Momentum"), state[2] } };
-        ck_assert_int_eq(eddy_run(m.session, (eddy_feeds){ 3, feeds }, (eddy_list){ 3, y }, next), EDDY_OK);
-        ck_assert_int_eq(eddy_run(t.session, EDDY_FEED({ t.x, EDDY_VIEW(at, 2, 3) }), EDDY_FETCH(t.train, t.loss), loss), EDDY_OK);
+        ck_assert_int_eq(eddy_run(m.session, (eddy_feeds){ 3, feeds }, (eddy_list){ 3, y }, next),
+                         EDDY_OK);
+        ck_assert_int_eq(eddy_run(t.session, EDDY_FEED({ t.x, EDDY_VIEW(at, 2, 3) }),
+                                  EDDY_FETCH(t.train, t.loss), loss),
+                         EDDY_OK);
         check_close("loss", step, loss[1], next[0]);
         free_arrays(3, state);
         free_arrays(2, loss);
@@ -195,17 +209,24 @@ START_TEST(order_of_updates)
     const eddy_tensor v = eddy_variable(g, .initial_value = eddy_scalar(g, 1), .name = "v");
     const eddy_tensor before = eddy_named("before", Mul(v, 10)), twice = eddy_assign(v, Mul(v, 2));
     eddy_control_begin(g, EDDY_LIST(twice));
-    const eddy_tensor after = eddy_named("after", eddy_read(v)), late = eddy_named("late", Add(v, 100));
+    const eddy_tensor after = eddy_named("after", eddy_read(v)),
+                      late = eddy_named("late", Add(v, 100));
     const eddy_tensor more = eddy_assign_add(v, eddy_scalar(g, 5));
     eddy_control_end(g);
     eddy_tensor now = eddy_named("now", Identity(v));
     runs(t.session, eddy_initializer(g));
-    write_fine((eddy_onnx_write_args){ .outputs = EDDY_LIST(before, after, late, now, more), .path = "m.onnx", .session = t.session, .files = &m.files->table });
+    write_fine((eddy_onnx_write_args){ .outputs = EDDY_LIST(before, after, late, now, more),
+                                       .path = "m.onnx",
+                                       .session = t.session,
+                                       .files = &m.files->table });
     model_read(&m);
     const double want[] = { 10, 2, 102, 1, 7, 7 };
     ck_assert_int_eq(eddy_onnx_output_count(m.onnx), 6);
     for (int i = 0; i < 6; i++)
-        ck_assert_double_eq(eddy_fetch_number(m.session, eddy_onnx_output(m.onnx, eddy_onnx_output_name(m.onnx, i))), want[i]);
+        ck_assert_double_eq(
+            eddy_fetch_number(m.session,
+                              eddy_onnx_output(m.onnx, eddy_onnx_output_name(m.onnx, i))),
+            want[i]);
     model_end(&m);
     training_end(&t);
 }
@@ -218,14 +239,20 @@ START_TEST(inference)
     for (int external = 0; external < 2; external++) {
         model             m = model_begin();
         const eddy_tensor y = eddy_named(external ? "z" : "y", MatMul(t.x, t.w));
-        write_fine((eddy_onnx_write_args){ .outputs = EDDY_LIST(y, t.x, t.w, y), .path = "m.onnx", .session = t.session, .external_bytes = external * 12, .files = &m.files->table });
+        write_fine((eddy_onnx_write_args){ .outputs = EDDY_LIST(y, t.x, t.w, y),
+                                           .path = "m.onnx",
+                                           .session = t.session,
+                                           .external_bytes = external * 12,
+                                           .files = &m.files->table });
         ck_assert_int_eq(memory_files_count(m.files), 1 + external);
         model_read(&m);
         ck_assert_int_eq(eddy_onnx_input_count(m.onnx), 1);
         ck_assert_int_eq(eddy_onnx_output_count(m.onnx), 3);
         ck_assert_str_eq(eddy_onnx_output_name(m.onnx, 1), "x:output");
         ck_assert_str_eq(eddy_onnx_output_name(m.onnx, 2), "w:output");
-        const double got = eddy_fetch_number(m.session, eddy_onnx_output(m.onnx, external ? "z" : "y"), EDDY_FEED({ eddy_onnx_input(m.onnx, "x"), EDDY_SHAPED(EDDY_FLOATS(1, 2, 3), 1, 3) }));
+        const double got = eddy_fetch_number(
+            m.session, eddy_onnx_output(m.onnx, external ? "z" : "y"),
+            EDDY_FEED({ eddy_onnx_input(m.onnx, "x"), EDDY_SHAPED(EDDY_FLOATS(1, 2, 3), 1, 3) }));
         ck_assert_double_eq(got, 5);
         model_end(&m);
     }
@@ -239,10 +266,16 @@ START_TEST(cut)
     training t = training_begin();
     model    m = model_begin();
     const eddy_tensor h = eddy_named("h", MatMul(t.x, t.w)), y = eddy_named("y", Mul(h, 3));
-    write_fine((eddy_onnx_write_args){ .outputs = EDDY_LIST(y), .path = "m.onnx", .inputs = EDDY_LIST(h), .files = &m.files->table });
+    write_fine((eddy_onnx_write_args){ .outputs = EDDY_LIST(y),
+                                       .path = "m.onnx",
+                                       .inputs = EDDY_LIST(h),
+                                       .files = &m.files->table });
     model_read(&m);
     ck_assert_int_eq(eddy_onnx_input_count(m.onnx), 1);
-    ck_assert_double_eq(eddy_fetch_number(m.session, eddy_onnx_output(m.onnx, "y"), EDDY_FEED({ eddy_onnx_input(m.onnx, "h"), EDDY_SHAPED(EDDY_FLOATS(2), 1, 1) })), 6);
+    ck_assert_double_eq(eddy_fetch_number(m.session, eddy_onnx_output(m.onnx, "y"),
+                                          EDDY_FEED({ eddy_onnx_input(m.onnx, "h"),
+                                                      EDDY_SHAPED(EDDY_FLOATS(2), 1, 1) })),
+                        6);
     model_end(&m);
     training_end(&t);
 }
@@ -256,11 +289,15 @@ START_TEST(golden_model)
     const char *path = "tests/golden/formats/step.onnx";
     training    t = training_begin();
     model       m = model_begin();
-    write_fine((eddy_onnx_write_args){ .outputs = EDDY_LIST(t.train, t.loss), .path = "m.onnx", .session = t.session, .files = &m.files->table });
+    write_fine((eddy_onnx_write_args){ .outputs = EDDY_LIST(t.train, t.loss),
+                                       .path = "m.onnx",
+                                       .session = t.session,
+                                       .files = &m.files->table });
     const memory_content *c = memory_files_get(m.files, "m.onnx");
     ck_assert_ptr_nonnull(c);
     if (getenv("EDDY_WRITE_GOLDEN"))
-        write_fine((eddy_onnx_write_args){ .outputs = EDDY_LIST(t.train, t.loss), .path = path, .session = t.session });
+        write_fine((eddy_onnx_write_args){
+            .outputs = EDDY_LIST(t.train, t.loss), .path = path, .session = t.session });
     FILE  *f = fopen(path, "rb");
     char  *bytes = malloc(c->size + 1);
     ck_assert_ptr_nonnull(f);
@@ -284,7 +321,9 @@ START_TEST(file_failures)
         eddy_error e = { 0 };
         memory_files_put(m.files, "m.onnx", "old", 3);
         m.files->fault = (memory_fault){ .at = at, .number = EIO, .persistent = at % 2 == 0 };
-        const eddy_status s = eddy_onnx_write(EDDY_LIST(t.train), "m.onnx", .session = t.session, .external_bytes = 4, .files = &m.files->table, .error = &e);
+        const eddy_status s =
+            eddy_onnx_write(EDDY_LIST(t.train), "m.onnx", .session = t.session, .external_bytes = 4,
+                            .files = &m.files->table, .error = &e);
         succeeded = s == EDDY_OK;
         if (!succeeded) ck_assert_int_eq(s, EDDY_IO);
         const memory_content *c = memory_files_get(m.files, "m.onnx");
@@ -336,7 +375,8 @@ START_TEST(errors)
     REFUSED(EDDY_LIST(t.w), "m.onnx");
     REFUSED(EDDY_LIST(t.loss), "m.onnx", .inputs = EDDY_LIST(Mul(t.x, 2)), .session = t.session);
     REFUSED(EDDY_LIST(eddy_no_op(g, NULL)), "m.onnx");
-    REFUSED(EDDY_LIST(eddy_cholesky(eddy_constant(g, EDDY_SHAPED(EDDY_FLOATS(4), 1, 1), NULL))), "m.onnx");
+    REFUSED(EDDY_LIST(eddy_cholesky(eddy_constant(g, EDDY_SHAPED(EDDY_FLOATS(4), 1, 1), NULL))),
+            "m.onnx");
     REFUSED(EDDY_LIST(eddy_complex(t.loss, t.loss)), "m.onnx", .session = t.session);
     REFUSED(EDDY_LIST(Identity(eddy_complex(t.loss, t.loss))), "m.onnx", .session = t.session);
     Add(t.x, eddy_constant(g, EDDY_FLOATS(1, 2, 3, 4), NULL));

@@ -22,7 +22,9 @@ static eddy_array *draw(trial *t, const sweep_row *r, int k)
         order[j] = i;
     }
     for (int i = 0; i < n; i++)
-        eddy_array_set(a, i, round((low + (high - low) * (order[i] + 0.25 + 0.25 * k) / (double)n) * 1024) / 1024);
+        eddy_array_set(
+            a, i,
+            round((low + (high - low) * (order[i] + 0.25 + 0.25 * k) / (double)n) * 1024) / 1024);
     return a;
 }
 
@@ -37,7 +39,7 @@ static void keep_once(fetches *f, eddy_tensor x)
 bool written_row(int row, trial *t, fetches *f, char title[96])
 {
     const sweep_row *r = sweep_row_at(row);
-    eddy_tensor      x[SWEEP_INPUTS] = { EDDY_ZERO_TENSOR }, dx[SWEEP_INPUTS], sum = EDDY_ZERO_TENSOR;
+    eddy_tensor x[SWEEP_INPUTS] = { EDDY_ZERO_TENSOR }, dx[SWEEP_INPUTS], sum = EDDY_ZERO_TENSOR;
     *t = (trial){ .graph = eddy_graph_new(), .random = sweep_seed(r) };
     t->session = eddy_session_new(t->graph);
     snprintf(title, 96, "%s %s", r->op, r->how ? r->how : "");
@@ -110,7 +112,8 @@ bool written_again(const trial *t, const fetches *f, eddy_array **out, eddy_erro
     bool ok = eddy_onnx_write((eddy_list){ f->n, f->at }, "m.onnx", .session = t->session,
                               .files = &files->table, .error = error) == EDDY_OK;
     eddy_graph      *g = eddy_graph_new();
-    eddy_onnx_model *m = ok ? eddy_onnx_read(g, "m.onnx", .files = &files->table, .error = error) : NULL;
+    eddy_onnx_model *m =
+        ok ? eddy_onnx_read(g, "m.onnx", .files = &files->table, .error = error) : NULL;
     ok = m && run_model(t, f, m, g, out, error);
     eddy_onnx_free(m);
     eddy_graph_free(g);

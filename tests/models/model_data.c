@@ -27,7 +27,9 @@ static bool is_writable(eddy_list outputs, char why[500])
         const eddy_onnx_entry *entry = eddy_onnx_report_at(r, i);
         const bool             random = strncmp(entry->op, "Random", 6) == 0;
         ok = entry->support != EDDY_ONNX_MISSING && !random;
-        if (!ok) snprintf(why, 500, "%.60s: %.300s", entry->op, random ? "other numbers" : entry->reason);
+        if (!ok)
+            snprintf(why, 500, "%.60s: %.300s", entry->op,
+                     random ? "other numbers" : entry->reason);
     }
     eddy_onnx_report_free(r);
     return ok;
@@ -39,8 +41,8 @@ static void add_array(model_data *d, bool *first, const char *name, int output, 
     const eddy_shape s = eddy_array_shape(a);
     char             number[16] = "";
     if (output) snprintf(number, sizeof number, ":%d", output);
-    fprintf(d->json, "%s\n  {\"name\": \"%s%s%s\", \"type\": \"%s\", \"dims\": [", *first ? "" : ",", name,
-            number, suffix, eddy_dtype_name(eddy_array_dtype(a)));
+    fprintf(d->json, "%s\n  {\"name\": \"%s%s%s\", \"type\": \"%s\", \"dims\": [",
+            *first ? "" : ",", name, number, suffix, eddy_dtype_name(eddy_array_dtype(a)));
     for (int i = 0; i < s.rank; i++) fprintf(d->json, "%s%lld", i ? ", " : "", (long long)s.dim[i]);
     fprintf(d->json, "], \"at\": %lld, \"bytes\": %zu}", (long long)d->at, eddy_array_bytes(a));
     fwrite(eddy_array_data(a), 1, eddy_array_bytes(a), d->bin);
@@ -75,7 +77,9 @@ bool model_data_begin(model_data *d, const char *path, const char *title, eddy_s
 {
     char       model[1100];
     eddy_error e = { 0 };
-    *d = (model_data){ .session = s, .graph = outputs.at[0].graph, .inputs = inputs, .outputs = outputs };
+    *d = (model_data){
+        .session = s, .graph = outputs.at[0].graph, .inputs = inputs, .outputs = outputs
+    };
     for (int i = 0; i < inputs.count; i++) {
         d->listed = d->listed || !(flags_of(inputs.at[i]) & EDDY_OP_PLACEHOLDER);
         if (!(flags_of(inputs.at[i]) & EDDY_OP_VARIABLE)) continue;

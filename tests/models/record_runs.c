@@ -55,7 +55,8 @@ static bool variables(recording *r, bool keep)
     const int   n = eddy_collection_size(g, EDDY_GLOBAL_VARIABLES);
     bool        same = n <= VARIABLES;
     for (int i = 0; same && i < n; i++) {
-        eddy_array *a = eddy_variable_value(r->session, eddy_collection_at(g, EDDY_GLOBAL_VARIABLES, i));
+        eddy_array *a =
+            eddy_variable_value(r->session, eddy_collection_at(g, EDDY_GLOBAL_VARIABLES, i));
         if (!keep && r->after[i]) same = a && eddy_array_equal(a, r->after[i]);
         if (keep) {
             eddy_array_free(r->after[i]);

@@ -16,7 +16,8 @@ static void save(const char *path, const trial *t, const fetches *f)
     eddy_array     *out[FETCHES] = { NULL };
     model_data      d;
     char            why[500] = "";
-    if (!model_data_begin(&d, path, f->title, t->session, (eddy_list){ t->n, t->tensor }, outputs, why)) {
+    if (!model_data_begin(&d, path, f->title, t->session, (eddy_list){ t->n, t->tensor }, outputs,
+                          why)) {
         printf("%s: not written: %s\n", f->title, why);
         return;
     }
@@ -65,7 +66,8 @@ int main(int argc, char **argv)
     SRunner *r = srunner_create(s);
     suite_add_tcase(s, c);
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (argc == 3 && strcmp(argv[2], "rows") == 0) tcase_add_loop_test(c, one_row, 0, sweep_count());
+    if (argc == 3 && strcmp(argv[2], "rows") == 0)
+        tcase_add_loop_test(c, one_row, 0, sweep_count());
     else if (argc == 5) tcase_add_loop_test(c, one_random, atoi(argv[3]), atoi(argv[4]));
     else return 2;
     folder = argv[1];

@@ -5,7 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ATTR_NAME = 1, ATTR_FLOAT, ATTR_INT, ATTR_STRING, ATTR_GRAPH = 6, ATTR_INTS = 8, ATTR_TYPE = 20 };
+enum {
+    ATTR_NAME = 1,
+    ATTR_FLOAT,
+    ATTR_INT,
+    ATTR_STRING,
+    ATTR_GRAPH = 6,
+    ATTR_INTS = 8,
+    ATTR_TYPE = 20
+};
 enum { TYPE_FLOAT = 1, TYPE_INT, TYPE_STRING, TYPE_GRAPH = 5, TYPE_INTS = 7 };
 
 /* ------------------------------------------------------------------- nodes -- */

@@ -15,7 +15,8 @@ const char *eddy__part_in(onnx_part *p, int i)
     writer_variable  *v = s->variables ? s->variables[x.node] : NULL;
     if (v) {
         const bool late = s->reads_now[node->id] && s->reads_now[node->id][i];
-        const char *value = late || (i == 0 && (node->op->flags & EDDY_OP_UPDATES)) ? v->now : v->before;
+        const char *value =
+            late || (i == 0 && (node->op->flags & EDDY_OP_UPDATES)) ? v->now : v->before;
         if (!value)
             eddy__writer_fail(p->writer, EDDY_UNINITIALIZED,
                               "the session has no value for variable '%.200s'", v->node->name);

@@ -57,7 +57,7 @@ static bool walk(onnx_writer *w, const int32_t *number, int32_t from, waits *at)
 bool eddy__scope_order_reads(onnx_writer *w)
 {
     writer_scope *s = w->scope;
-    int32_t      *number = eddy__region_take(&w->memory, (size_t)s->size + 1, sizeof *number), n = 0;
+    int32_t *number = eddy__region_take(&w->memory, (size_t)s->size + 1, sizeof *number), n = 0;
     waits        *at = eddy__region_take(&w->memory, (size_t)s->size + 1, sizeof *at);
     if (!number || !at) return eddy__writer_no_memory(w);
     for (int32_t id = 1; id <= s->size; id++) {

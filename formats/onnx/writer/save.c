@@ -6,7 +6,14 @@
 #include <string.h>
 
 /* Fields of TensorProto, of StringStringEntryProto and of ModelProto. */
-enum { TENSOR_DIMS = 1, TENSOR_TYPE, TENSOR_NAME = 8, TENSOR_RAW, TENSOR_EXTERNAL = 13, TENSOR_WHERE };
+enum {
+    TENSOR_DIMS = 1,
+    TENSOR_TYPE,
+    TENSOR_NAME = 8,
+    TENSOR_RAW,
+    TENSOR_EXTERNAL = 13,
+    TENSOR_WHERE
+};
 enum { ENTRY_KEY = 1, ENTRY_VALUE };
 enum { MODEL_IR = 1, MODEL_PRODUCER, MODEL_GRAPH = 7, MODEL_IMPORT };
 enum { EXTERNAL = 1, ALIGN = 4096 };
@@ -127,9 +134,10 @@ static bool save_model(model_file *f, const message *graph, const message *metad
     bool    ok = !head.full && !f->piece.full && !metadata->full && !graph->full;
     if (!ok) eddy__writer_no_memory(w);
     else if (size + head.size > LARGEST_MODEL)
-        ok = eddy__writer_fail(w, EDDY_LIMIT, "%.600s: the model has %llu bytes, more than a file of "
-                               "protobuf can have: set external_bytes", w->path,
-                               (unsigned long long)(size + head.size));
+        ok = eddy__writer_fail(w, EDDY_LIMIT,
+                               "%.600s: the model has %llu bytes, more than a file of "
+                               "protobuf can have: set external_bytes",
+                               w->path, (unsigned long long)(size + head.size));
     else {
         ok = eddy__sink_begin(&to, w->path, files, w->error) && write_model(f, &to, graph, &head);
         if (!ok) eddy__sink_abandon(&to);

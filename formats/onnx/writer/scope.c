@@ -103,7 +103,7 @@ static void mark_live(const writer_scope *s)
     for (int32_t id = s->size; id >= 1; id--) {
         if (!s->live[id]) continue;
         const eddy_node *node = node_at(s, id);
-        if (node->op->flags & EDDY_OP_PLACEHOLDER) continue;    /* it is fed and waits for nothing */
+        if (node->op->flags & EDDY_OP_PLACEHOLDER) continue; /* it is fed and waits for nothing */
         for (int i = 0; i < node->n_inputs; i++)
             if (is_needed(node, i) && !eddy__scope_name(s, node->inputs[i]))
                 s->live[node->inputs[i].node] = true;
@@ -122,7 +122,8 @@ static bool add_entry(onnx_writer *w, const onnx_part *p)
         if (!more) return eddy__writer_no_memory(w);
         w->entries = more;
     }
-    const char *place = eddy__region_print(&w->memory, "node '%s%s'", w->scope->prefix, p->node->name);
+    const char *place =
+        eddy__region_print(&w->memory, "node '%s%s'", w->scope->prefix, p->node->name);
     const char *op = eddy__region_print(&w->memory, "%s", p->node->op->name);
     if (!place || !op) return eddy__writer_no_memory(w);
     w->entries[w->n_entries++] = (eddy_onnx_entry){
@@ -148,7 +149,8 @@ static void apply_rule(onnx_part *p)
     const onnx_row  *row = eddy__onnx_row(node->op->name);
     const char      *absence = row ? NULL : eddy__onnx_absence(node->op->name);
     if (!row) {
-        eddy__part_missing(p, "%s", absence ? absence : "this operation is not known to the writer");
+        eddy__part_missing(p, "%s",
+                           absence ? absence : "this operation is not known to the writer");
     } else if (has_complex(node)) {
         eddy__part_missing(p, "operators of ONNX take no complex numbers");
     } else if (row->rule) {

@@ -19,8 +19,8 @@ typedef struct writing {
 
 static bool invalid(writing *s, const char *what, int i)
 {
-    return eddy__writer_fail(&s->w, EDDY_INVALID_ARGUMENT, "%s %d is not a tensor of the graph", what,
-                             i);
+    return eddy__writer_fail(&s->w, EDDY_INVALID_ARGUMENT, "%s %d is not a tensor of the graph",
+                             what, i);
 }
 
 static bool begin(writing *s, const eddy_onnx_write_args *given)
@@ -65,8 +65,9 @@ static eddy_type type_of(eddy_tensor t)
 /* The name of output k of a node: that of the node, with a number unless it is the first. */
 static const char *name_of(writing *s, eddy_tensor t)
 {
-    const char *name = t.output ? eddy__region_print(&s->w.memory, "%s:%d", eddy_name_of(t), t.output)
-                                : eddy__region_print(&s->w.memory, "%s", eddy_name_of(t));
+    const char *name = t.output
+                           ? eddy__region_print(&s->w.memory, "%s:%d", eddy_name_of(t), t.output)
+                           : eddy__region_print(&s->w.memory, "%s", eddy_name_of(t));
     if (!name) eddy__writer_no_memory(&s->w);
     return name ? name : "";
 }
@@ -91,7 +92,8 @@ static bool listed_inputs(writing *s)
                                      eddy_name_of(t));
         if (eddy__scope_name(s->w.scope, t))
             return eddy__writer_fail(&s->w, EDDY_INVALID_ARGUMENT,
-                                     "input %d is listed twice [node '%.200s']", i, eddy_name_of(t));
+                                     "input %d is listed twice [node '%.200s']", i,
+                                     eddy_name_of(t));
         if (!add_input(s, t)) return false;
     }
     return true;
@@ -138,8 +140,9 @@ static bool write_variables(writing *s)
         const bool  required = v->first_update && s->options.no_initial_values;
         v->before = v->now = value && !required ? eddy__writer_constant(&s->w, name, value) : name;
         if (v->first_update && value)
-            eddy__writer_value_info(&s->head, GRAPH_INPUT, name,
-                                    (eddy_type){ eddy_array_dtype(value), eddy_array_shape(value) });
+            eddy__writer_value_info(
+                &s->head, GRAPH_INPUT, name,
+                (eddy_type){ eddy_array_dtype(value), eddy_array_shape(value) });
         eddy_array_free(value);
     }
     return !s->w.failed;

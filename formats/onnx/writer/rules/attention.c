@@ -12,7 +12,8 @@ static const char *scale_of(onnx_part *p)
     if (scale == 0 && !signbit(scale) && d == EDDY_ANY)
         return eddy__part_missing(p, "the last size of input 0 must be known"), "";
     return eddy__part_number(p, p->node->outputs[0].dtype,
-                             scale != 0 || signbit(scale) ? scale : 1 / sqrt((double)(d > 0 ? d : 1)));
+                             scale != 0 || signbit(scale) ? scale
+                                                          : 1 / sqrt((double)(d > 0 ? d : 1)));
 }
 
 /* Scores scale q k' + mask; with `causal`, -infinity behind the row's own position. */
@@ -32,8 +33,9 @@ static const char *scores(onnx_part *p, const char *q, const char *k, const char
     eddy__call_int(&to, "start", rank - 1);
     const char *columns = eddy__call_end(&to), *zero = eddy__part_one(p, 0);
     const char *seen = eddy__part_formula(
-        p, EDDY_INT64, "LessOrEqual(Range(0, Squeeze(b, c), 1), Unsqueeze(Range(0, Squeeze(a, c), 1), d))",
-        rows, columns, zero, eddy__part_one(p, 1));
+        p, EDDY_INT64,
+        "LessOrEqual(Range(0, Squeeze(b, c), 1), Unsqueeze(Range(0, Squeeze(a, c), 1), d))", rows,
+        columns, zero, eddy__part_one(p, 1));
     return eddy__part_formula(p, d, "Where(a, b, c)", seen, s, eddy__part_number(p, d, -INFINITY));
 }
 
@@ -64,24 +66,27 @@ static void attend_grad(onnx_part *p, const attention *a, int rank, const char *
     for (int i = 0; i < rank; i++) order[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
     const char *one = eddy__part_one(p, -1);
     const char *s = scores(p, a->q, a->k, a->mask, rank);
-    const char *probability = eddy__part_formula(p, d, "Exp(Sub(a, Unsqueeze(b, c)))", s, a->sum, one);
+    const char *probability =
+        eddy__part_formula(p, d, "Exp(Sub(a, Unsqueeze(b, c)))", s, a->sum, one);
     const int64_t last = rank - 1;
     const char   *delta = eddy__part_binary(
-        p, "Sub", eddy__part_sum(p, eddy__part_binary(p, "Mul", a->dy, a->y), 1, &last, false), a->dsum);
-    const char *g = eddy__part_formula(p, d, "Mul(Mul(a, Sub(MatMul(b, c), Unsqueeze(d, e))), f)",
-                                       probability, a->dy, eddy__part_transpose(p, a->v, rank, order),
-                                       delta, one, scale_of(p));
+          p, "Sub", eddy__part_sum(p, eddy__part_binary(p, "Mul", a->dy, a->y), 1, &last, false),
+          a->dsum);
+    const char *g = eddy__part_formula(
+        p, d, "Mul(Mul(a, Sub(MatMul(b, c), Unsqueeze(d, e))), f)", probability, a->dy,
+        eddy__part_transpose(p, a->v, rank, order), delta, one, scale_of(p));
     out[0] = eddy__part_binary(p, "MatMul", g, a->k);
     out[1] = eddy__part_binary(p, "MatMul", eddy__part_transpose(p, g, rank, order), a->q);
-    out[2] = eddy__part_binary(p, "MatMul", eddy__part_transpose(p, probability, rank, order), a->dy);
+    out[2] =
+        eddy__part_binary(p, "MatMul", eddy__part_transpose(p, probability, rank, order), a->dy);
 }
 
 static bool plain(onnx_part *p)
 {
     int rank;
     if (!eddy__part_known_rank(p, 0, &rank)) return false;
-    attend(p, eddy__part_in(p, 0), eddy__part_in(p, 1), eddy__part_in(p, 2), eddy__part_in(p, 3), rank,
-           p->out);
+    attend(p, eddy__part_in(p, 0), eddy__part_in(p, 1), eddy__part_in(p, 2), eddy__part_in(p, 3),
+           rank, p->out);
     return true;
 }
 

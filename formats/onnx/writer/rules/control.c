@@ -60,10 +60,12 @@ static bool write_branch(onnx_part *p, const branches *b, int64_t branch, messag
     eddy_tensor *results = eddy__region_take(&p->writer->memory, (size_t)b->n_out, sizeof *results);
     message      head = { 0 };
     if (!results || !enter(p, b->body)) return eddy__writer_no_memory(p->writer);
-    for (int64_t k = 0; k < b->n_out; k++) results[k] = body_out(b->body, b->outs, branch * b->n_out + k);
+    for (int64_t k = 0; k < b->n_out; k++)
+        results[k] = body_out(b->body, b->outs, branch * b->n_out + k);
     bool ok = bind_captured(p, b->body, 1, 1) && write_body(p, (int)b->n_out, results);
     for (int64_t k = 0; ok && !p->writer->failed && k < b->n_out; k++)
-        eddy__inner_graph_output(p, &head, eddy__scope_name(p->writer->scope, results[k]), p->node->outputs[k]);
+        eddy__inner_graph_output(p, &head, eddy__scope_name(p->writer->scope, results[k]),
+                                 p->node->outputs[k]);
     *graph = eddy__inner_graph_end(p, &head, (message){ 0 });
     leave(p);
     return ok && !p->writer->failed;
@@ -86,7 +88,8 @@ static bool case_of(onnx_part *p)
     message     other = { 0 };
     if (b.n_out == 0) return true;
     if (b.n_out > MOST_OUTPUTS || b.n > MOST_OUTPUTS)
-        return eddy__part_missing(p, "there are more than %d outputs or branches", (int)MOST_OUTPUTS);
+        return eddy__part_missing(p, "there are more than %d outputs or branches",
+                                  (int)MOST_OUTPUTS);
     const char *index = eddy__part_in(p, 0);
     if (p->failed || !write_branch(p, &b, b.n - 1, &other)) return false;
     /* A single branch is both. */
@@ -161,10 +164,12 @@ static bool bind_arguments(onnx_part *p, const loop *l, const char *iteration,
         const int32_t id = 2 + l->carried + i;
         if (!w->scope->live[id]) continue;
         const char *x = eddy__part_in(p, input_of(l, l->carried + i));
-        if (!eddy__scope_bind(w, eddy_node_at(l->body, id), eddy__part_binary(p, "Gather", x, iteration)))
+        if (!eddy__scope_bind(w, eddy_node_at(l->body, id),
+                              eddy__part_binary(p, "Gather", x, iteration)))
             return false;
     }
-    return bind_captured(p, l->body, 2 + l->carried + l->sliced, input_of(l, l->carried + l->sliced));
+    return bind_captured(p, l->body, 2 + l->carried + l->sliced,
+                         input_of(l, l->carried + l->sliced));
 }
 
 /* Writes the condition in a copy of the body's nodes, into the graph around; its name, or NULL. */
@@ -218,7 +223,8 @@ static bool write_iteration(onnx_part *p, const loop *l, message *graph)
     if (ok && l->conditional) {
         const char *after = eddy__part_formula(p, EDDY_INT64, "Add(a, 1)", iteration);
         /* A row behind the last is not there to be read; then no condition matters. */
-        if (l->sliced > 0) after = eddy__part_formula(p, EDDY_INT64, "Min(a, Sub(b, 1))", after, l->room);
+        if (l->sliced > 0)
+            after = eddy__part_formula(p, EDDY_INT64, "Min(a, Sub(b, 1))", after, l->room);
         go = condition(p, l, row_of(p, l, after), next);
     }
     ok = ok && go;
@@ -226,10 +232,12 @@ static bool write_iteration(onnx_part *p, const loop *l, message *graph)
         eddy__inner_graph_output(p, &head, go, truth);
         for (int i = 0; i < n; i++) {
             eddy_type t = p->node->outputs[i];
-            if (i >= l->carried) t = (eddy_type){ eddy_dtype_of(results[i]), eddy_shape_of(results[i]) };
+            if (i >= l->carried)
+                t = (eddy_type){ eddy_dtype_of(results[i]), eddy_shape_of(results[i]) };
             eddy__inner_graph_output(p, &head, next[i], t);
             if (i == l->carried - 1 && l->conditional)
-                eddy__inner_graph_output(p, &head, eddy__part_formula(p, EDDY_INT64, "Add(a, 1)", counter), number);
+                eddy__inner_graph_output(
+                    p, &head, eddy__part_formula(p, EDDY_INT64, "Add(a, 1)", counter), number);
         }
         if (l->carried == 0 && l->conditional) ok = eddy__part_missing(p, "nothing is carried");
     }
@@ -252,11 +260,11 @@ static const char *settle_stack(onnx_part *p, const loop *l, const char *x, int 
     if ((!l->conditional && !l->counted) || !*l->room || s.rank < 1) return x;
     int64_t     zeros[EDDY_MAX_RANK] = { 0 };
     const char *zero = eddy__part_one(p, 0), *others = eddy__part_ints(p, s.rank - 1, zeros);
-    const char *before = l->reverse
-                             ? eddy__part_formula(p, EDDY_INT64, "Unsqueeze(Sub(a, b), c)", l->count, n, zero)
-                             : zero;
-    const char *after = eddy__part_formula(p, EDDY_INT64, "Sub(Unsqueeze(Sub(a, b), c), d)", l->room, n,
-                                           zero, before);
+    const char *before =
+        l->reverse ? eddy__part_formula(p, EDDY_INT64, "Unsqueeze(Sub(a, b), c)", l->count, n, zero)
+                   : zero;
+    const char       *after = eddy__part_formula(p, EDDY_INT64, "Sub(Unsqueeze(Sub(a, b), c), d)",
+                                                 l->room, n, zero, before);
     const char *const pads[] = { before, others, after, others };
     const char *const in[] = { x, eddy__part_concat(p, 0, 4, pads),
                                eddy__part_number(p, p->node->outputs[k].dtype, 0) };
@@ -276,9 +284,11 @@ static bool loop_of(onnx_part *p)
     const char *in[MOST_OUTPUTS + 3], *out[MOST_OUTPUTS + 1];
     message     graph = { 0 };
     const int   n = l.carried + l.stacked;
-    if (n >= MOST_OUTPUTS) return eddy__part_missing(p, "more than %d values change", (int)MOST_OUTPUTS);
+    if (n >= MOST_OUTPUTS)
+        return eddy__part_missing(p, "more than %d values change", (int)MOST_OUTPUTS);
     limits(p, &l);
-    if (l.reverse && !*l.count) return eddy__part_missing(p, "it runs backwards without a number of rows");
+    if (l.reverse && !*l.count)
+        return eddy__part_missing(p, "it runs backwards without a number of rows");
     for (int i = 0; i < l.carried; i++) in[2 + i] = eddy__part_in(p, input_of(&l, i));
     if (p->failed) return false;
     in[0] = l.count;

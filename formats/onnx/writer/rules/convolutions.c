@@ -14,7 +14,8 @@ typedef struct convolution {
 static bool read_convolution(onnx_part *p, convolution *c)
 {
     eddy_shape      x, f;
-    const eddy_dims strides = eddy__part_dims(p, "strides"), apart = eddy__part_dims(p, "dilations");
+    const eddy_dims strides = eddy__part_dims(p, "strides"),
+                    apart = eddy__part_dims(p, "dilations");
     const eddy_dims pads = eddy__part_dims(p, "explicit_paddings");
     if (!eddy__part_known_shape(p, 1, &f)) return false;
     x = eddy__part_type(p, 0).shape;
@@ -57,7 +58,8 @@ static bool conv(onnx_part *p)
 {
     convolution c;
     if (!read_convolution(p, &c)) return false;
-    const char *const in[] = { eddy__windows_to_onnx(p, &c.w, eddy__part_in(p, 0)), filter_of(p, &c) };
+    const char *const in[] = { eddy__windows_to_onnx(p, &c.w, eddy__part_in(p, 0)),
+                               filter_of(p, &c) };
     onnx_call call = eddy__call(p, "Conv", 2, in);
     eddy__windows_call(&call, &c.w);
     eddy__call_int(&call, "group", c.groups);
@@ -68,7 +70,8 @@ static bool conv_input(onnx_part *p)
 {
     convolution c;
     if (!read_convolution(p, &c) || !all_known(p, &c)) return false;
-    const char *const in[] = { eddy__windows_to_onnx(p, &c.w, eddy__part_in(p, 2)), filter_of(p, &c) };
+    const char *const in[] = { eddy__windows_to_onnx(p, &c.w, eddy__part_in(p, 2)),
+                               filter_of(p, &c) };
     onnx_call call = eddy__call(p, "ConvTranspose", 2, in);
     eddy__windows_call(&call, &c.w);
     eddy__windows_back(&call, &c.w);
@@ -94,9 +97,11 @@ static bool conv_filter(onnx_part *p)
     static const int64_t swapped[] = { 1, 0, 2, 3 }, back[] = { 2, 3, 0, 1 };
     convolution          c;
     eddy_shape           f;
-    if (!read_convolution(p, &c) || !all_known(p, &c) || !eddy__part_known_shape(p, 1, &f)) return false;
+    if (!read_convolution(p, &c) || !all_known(p, &c) || !eddy__part_known_shape(p, 1, &f))
+        return false;
     const char *dy = eddy__windows_to_onnx(p, &c.w, eddy__part_in(p, 2));
-    const char *const in[] = { examples_as_channels(p, &c), eddy__part_transpose(p, dy, 4, swapped) };
+    const char *const in[] = { examples_as_channels(p, &c),
+                               eddy__part_transpose(p, dy, 4, swapped) };
     onnx_call call = eddy__call(p, "Conv", 2, in);
     eddy__call_ints(&call, "kernel_shape", 2, c.w.out);
     eddy__call_ints(&call, "strides", 2, c.w.dilation);
@@ -104,7 +109,8 @@ static bool conv_filter(onnx_part *p)
     eddy__call_ints(&call, "pads", 4, c.w.pads);
     eddy__call_int(&call, "group", c.groups);
     /* Rows of x that no window reaches give products of their own. */
-    const char *const cut[] = { eddy__call_end(&call), eddy__part_ints(p, 2, (const int64_t[]){ 0, 0 }),
+    const char *const cut[] = { eddy__call_end(&call),
+                                eddy__part_ints(p, 2, (const int64_t[]){ 0, 0 }),
                                 eddy__part_ints(p, 2, c.w.size),
                                 eddy__part_ints(p, 2, (const int64_t[]){ 2, 3 }) };
     onnx_call slice = eddy__call(p, "Slice", 4, cut);

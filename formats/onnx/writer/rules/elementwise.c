@@ -39,9 +39,10 @@ static bool compare(onnx_part *p)
 static bool invert(onnx_part *p)
 {
     const eddy_dtype d = own(p);
-    return eddy__part_put(p, 0, eddy__part_binary(p, "Sub",
-                                                  eddy__part_number(p, d, d == EDDY_UINT8 ? 255 : -1),
-                                                  eddy__part_in(p, 0)));
+    return eddy__part_put(p, 0,
+                          eddy__part_binary(p, "Sub",
+                                            eddy__part_number(p, d, d == EDDY_UINT8 ? 255 : -1),
+                                            eddy__part_in(p, 0)));
 }
 
 static bool cross(onnx_part *p)
@@ -50,9 +51,11 @@ static bool cross(onnx_part *p)
     const char *next = eddy__part_ints(p, 3, (const int64_t[]){ 1, 2, 0 });
     const char *last = eddy__part_ints(p, 3, (const int64_t[]){ 2, 0, 1 });
     return eddy__part_put(
-        p, 0, eddy__part_formula(p, own(p), "Sub(Mul(Gather[axis=-1](a, c), Gather[axis=-1](b, d)),"
-                                            "    Mul(Gather[axis=-1](a, d), Gather[axis=-1](b, c)))",
-                                 a, b, next, last));
+        p, 0,
+        eddy__part_formula(p, own(p),
+                           "Sub(Mul(Gather[axis=-1](a, c), Gather[axis=-1](b, d)),"
+                           "    Mul(Gather[axis=-1](a, d), Gather[axis=-1](b, c)))",
+                           a, b, next, last));
 }
 
 static const onnx_row rows[] = {
@@ -114,8 +117,7 @@ static const onnx_row rows[] = {
     { "Relu", .formula = "Relu(a)", .integers = "Max(a, 0)" },
     { "ReluGrad", .formula = "Mul(a, real(Greater(b, 0)))" },
     { "Relu6", .formula = "Min(Max(a, 0), 6)" },
-    { "Elu", .formula = "Elu(a)",
-      .doubles = "Where(Greater(a, 0), a, Sub(Exp(Min(a, 0)), 1))" },
+    { "Elu", .formula = "Elu(a)", .doubles = "Where(Greater(a, 0), a, Sub(Exp(Min(a, 0)), 1))" },
     { "Selu", .formula = "Selu(a)" },
     { "Mish", .formula = "Mul(a, Tanh(Softplus(a)))" },
     { "LeakyRelu", .formula = "Where(Greater(a, 0), a, Mul(a, #alpha))" },
@@ -147,24 +149,31 @@ static const onnx_row rows[] = {
     { "FloorDiv", .formula = "Floor(Div(a, b))",
       .integers = "u=Div(a, b); v=Sub(a, Mul(u, b)); "
                   "w=And(Not(Equal(v, 0)), Xor(Less(v, 0), Less(b, 0))); Where(w, Sub(u, 1), u)" },
-    { "FloorMod", .formula = "u=Mod[fmod=1](a, b); v=And(Not(Equal(u, 0)), Xor(Less(u, 0), Less(b, 0))); "
-                             "Where(v, Add(u, b), u)", .integers = "Mod(a, b)" },
-    { "TruncateDiv", .formula = "u=Div(a, b); Mul(Sign(u), Floor(Abs(u)))", .integers = "Div(a, b)" },
+    { "FloorMod",
+      .formula = "u=Mod[fmod=1](a, b); v=And(Not(Equal(u, 0)), Xor(Less(u, 0), Less(b, 0))); "
+                 "Where(v, Add(u, b), u)",
+      .integers = "Mod(a, b)" },
+    { "TruncateDiv", .formula = "u=Div(a, b); Mul(Sign(u), Floor(Abs(u)))",
+      .integers = "Div(a, b)" },
     { "TruncateMod", .formula = "Mod[fmod=1](a, b)" },
     { "SquaredDifference", .formula = "u=Sub(a, b); Mul(u, u)" },
     { "Maximum", .formula = "Max(a, b)" },
     { "Minimum", .formula = "Min(a, b)" },
     { "Pow", .formula = "Pow(a, b)" },
-    { "Hypot", .formula = "u=Max(Abs(a), Abs(b)); v=Div(Min(Abs(a), Abs(b)), Where(Equal(u, 0), 1, u)); "
-                          "Where(IsInf(u), u, Mul(u, Sqrt(Add(1, Mul(v, v)))))" },
-    { "Atan2", .formula = "u=Atan(Div(a, Where(Equal(b, 0), 1, b))); v=Mul(Sign(a), 1.5707963267948966); "
-                          "w=Add(u, Where(Less(a, 0), -3.1415926535897932, 3.1415926535897932)); "
-                          "Where(Greater(b, 0), u, Where(Less(b, 0), w, v))" },
-    { "LogAddExp", .formula = "u=Max(a, b); v=Neg(Abs(Sub(a, b))); "
-                              "Where(Equal(a, b), Add(a, 0.69314718055994531), Add(u, Softplus(v)))" },
+    { "Hypot", .formula =
+                   "u=Max(Abs(a), Abs(b)); v=Div(Min(Abs(a), Abs(b)), Where(Equal(u, 0), 1, u)); "
+                   "Where(IsInf(u), u, Mul(u, Sqrt(Add(1, Mul(v, v)))))" },
+    { "Atan2", .formula =
+                   "u=Atan(Div(a, Where(Equal(b, 0), 1, b))); v=Mul(Sign(a), 1.5707963267948966); "
+                   "w=Add(u, Where(Less(a, 0), -3.1415926535897932, 3.1415926535897932)); "
+                   "Where(Greater(b, 0), u, Where(Less(b, 0), w, v))" },
+    { "LogAddExp", .formula =
+                       "u=Max(a, b); v=Neg(Abs(Sub(a, b))); "
+                       "Where(Equal(a, b), Add(a, 0.69314718055994531), Add(u, Softplus(v)))" },
     { "CopySign", .formula = "Mul(Abs(a), Where(Or(Less(b, 0), Less(Reciprocal(b), 0)), -1, 1))" },
-    { "Heaviside", .formula = "Where(Greater(a, 0), 1, Where(Less(a, 0), 0,"
-                              "      Where(Equal(a, 0), b, Add(a, b))))",
+    { "Heaviside",
+      .formula = "Where(Greater(a, 0), 1, Where(Less(a, 0), 0,"
+                 "      Where(Equal(a, 0), b, Add(a, b))))",
       .integers = "Where(Greater(a, 0), 1, Where(Less(a, 0), 0, b))" },
     { "SigmoidCrossEntropyWithLogits", .formula = "u=Softplus(Neg(Abs(b))); "
                                                   "Add(Sub(Max(b, 0), Mul(a, b)), u)" },

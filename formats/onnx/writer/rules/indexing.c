@@ -44,8 +44,8 @@ static const char *clamped(onnx_part *p, const char *indices)
 
 /* Each element of a batch has its own indices: the axes of the batch lead, and the axis of the rows
  * follows them. */
-static const char *gather_batch(onnx_part *p, const char *x, const char *indices, int rank, int axis,
-                                int batch)
+static const char *gather_batch(onnx_part *p, const char *x, const char *indices, int rank,
+                                int axis, int batch)
 {
     int64_t order[EDDY_MAX_RANK], back[EDDY_MAX_RANK];
     const int more = eddy__part_type(p, 1).shape.rank - batch;
@@ -132,11 +132,13 @@ static bool take_along(onnx_part *p)
     const char *n = eddy__part_size(p, x, eddy__part_type(p, 0).shape, axis);
     const char *valid = eddy__part_formula(p, EDDY_INT64, "And(Less(a, b), GreaterOrEqual(a, 0))",
                                            indices, n);
-    const char *const in[] = { x, eddy__part_formula(p, EDDY_INT64, "Where(a, b, 0)", valid, indices) };
+    const char *const in[] = { x, eddy__part_formula(p, EDDY_INT64, "Where(a, b, 0)", valid,
+                                                     indices) };
     onnx_call c = eddy__call(p, "GatherElements", 2, in);
     eddy__call_int(&c, "axis", axis);
-    return eddy__part_put(p, 0, eddy__part_formula(p, eddy__part_dtype(p, 0), "Where(a, b, 0)", valid,
-                                                   eddy__call_end(&c)));
+    return eddy__part_put(
+        p, 0,
+        eddy__part_formula(p, eddy__part_dtype(p, 0), "Where(a, b, 0)", valid, eddy__call_end(&c)));
 }
 
 static bool put_along(onnx_part *p)
@@ -147,7 +149,8 @@ static bool put_along(onnx_part *p)
     const int        axis = (int)eddy__part_axis(p, rank);
     const eddy_shape ref = eddy__part_type(p, 2).shape;
     const bool       known = ref.rank > axis && ref.dim[axis] != EDDY_ANY;
-    const char *indices = int64s(p, 1), *n = eddy__part_size(p, known ? "" : eddy__part_in(p, 2), ref, axis);
+    const char      *indices = int64s(p, 1),
+               *n = eddy__part_size(p, known ? "" : eddy__part_in(p, 2), ref, axis);
     const char *valid = eddy__part_formula(p, EDDY_INT64, "And(Less(a, b), GreaterOrEqual(a, 0))",
                                            indices, n);
     const char *const in[] = {
@@ -193,7 +196,8 @@ static bool scatter_rows(onnx_part *p)
     const eddy_dtype d = eddy__part_dtype(p, 2);
     const bool       skip = eddy__part_bool(p, "skip_negative");
     int              rank, more;
-    if (has_extremes(p) || !eddy__part_known_rank(p, 1, &more) || !eddy__part_known_rank(p, 2, &rank))
+    if (has_extremes(p) || !eddy__part_known_rank(p, 1, &more) ||
+        !eddy__part_known_rank(p, 2, &rank))
         return false;
     if (strstr(op, "Div") && !eddy_dtype_is_floating(d))
         return eddy__part_missing(p, "integers are divided");
@@ -266,9 +270,10 @@ static bool sum_duplicates(onnx_part *p)
     const char *first = first_positions_of(p, indices);
     const char *zeros = eddy__part_filled(p, d, 0, eddy__part_unary(p, "Shape", values));
     eddy__part_put(p, 0, scatter(p, zeros, last_axis(p, first), values, "add"));
-    const char *own = eddy__part_formula(p, EDDY_INT64, "Range(0, Squeeze(Shape(a), b), 1)", indices,
-                                         eddy__part_one(p, 0));
-    const char *unique = eddy__part_formula(p, EDDY_INT64, "Where(Equal(a, b), c, -1)", first, own, indices);
+    const char *own = eddy__part_formula(p, EDDY_INT64, "Range(0, Squeeze(Shape(a), b), 1)",
+                                         indices, eddy__part_one(p, 0));
+    const char *unique =
+        eddy__part_formula(p, EDDY_INT64, "Where(Equal(a, b), c, -1)", first, own, indices);
     return eddy__part_put(p, 1, eddy__part_cast(p, unique, EDDY_INT64, i));
 }
 
@@ -288,11 +293,13 @@ static bool one_hot(onnx_part *p)
         p, eddy__part_formula(p, EDDY_INT64, "Range(0, a, 1)",
                               eddy__part_number(p, EDDY_INT64, (double)depth)),
         eddy__part_ints(p, rank + 1, shape));
-    const char *equal = eddy__part_binary(p, "Equal", eddy__part_unsqueeze(p, int64s(p, 0), 1, &axis),
-                                          classes);
-    return eddy__part_put(p, 0, eddy__part_formula(p, d, "Where(a, b, c)", equal,
-                                                   eddy__part_number(p, d, eddy__part_float(p, "on_value")),
-                                                   eddy__part_number(p, d, eddy__part_float(p, "off_value"))));
+    const char *equal =
+        eddy__part_binary(p, "Equal", eddy__part_unsqueeze(p, int64s(p, 0), 1, &axis), classes);
+    return eddy__part_put(
+        p, 0,
+        eddy__part_formula(p, d, "Where(a, b, c)", equal,
+                           eddy__part_number(p, d, eddy__part_float(p, "on_value")),
+                           eddy__part_number(p, d, eddy__part_float(p, "off_value"))));
 }
 
 static bool invert_permutation(onnx_part *p)

@@ -41,13 +41,15 @@ static back backward(onnx_part *p, const char *gates, const char *c_before, cons
                      const char *dh, const char *dc, const char *dgates)
 {
     static const char *const slopes[] = { "Mul(a, Mul(b, Sub(1, b)))", "Mul(a, Mul(b, Sub(1, b)))",
-                                          "Mul(a, Sub(1, Mul(b, b)))", "Mul(a, Mul(b, Sub(1, b)))" };
+                                          "Mul(a, Sub(1, Mul(b, b)))",
+                                          "Mul(a, Mul(b, Sub(1, b)))" };
     const eddy_dtype d = p->node->outputs[0].dtype;
     const char      *g[4], *own[4], *dz[4];
     quarters(p, gates, g);
     if (*dgates) quarters(p, dgates, own);
     const char *top = eddy__part_unary(p, "Tanh", c);
-    const char *all = eddy__part_formula(p, d, "Add(a, Mul(Mul(b, c), Sub(1, Mul(d, d))))", dc, dh, g[3], top);
+    const char *all =
+        eddy__part_formula(p, d, "Add(a, Mul(Mul(b, c), Sub(1, Mul(d, d))))", dc, dh, g[3], top);
     dz[0] = eddy__part_binary(p, "Mul", all, g[2]);
     dz[1] = eddy__part_binary(p, "Mul", all, c_before);
     dz[2] = eddy__part_binary(p, "Mul", all, g[0]);
@@ -99,8 +101,8 @@ static const char *steps_of(onnx_part *p, int i)
 }
 
 /* A loop over n steps whose body carries two values; outputs are these and the stacks. */
-static void run_steps(onnx_part *p, const char *n, const char *first, const char *second, message *body,
-                      int stacks, const char **out)
+static void run_steps(onnx_part *p, const char *n, const char *first, const char *second,
+                      message *body, int stacks, const char **out)
 {
     const char *const in[] = { n, eddy__part_number(p, EDDY_BOOL, 1), first, second };
     onnx_call c = eddy__call(p, "Loop", 4, in);
@@ -111,14 +113,15 @@ static void run_steps(onnx_part *p, const char *n, const char *first, const char
 static bool block(onnx_part *p)
 {
     const eddy_type *y = p->node->outputs, state = row_type(y[0]);
-    const char      *xw = eddy__part_in(p, 0), *u = eddy__part_in(p, 3), *n = steps_of(p, 0), *out[5];
+    const char *xw = eddy__part_in(p, 0), *u = eddy__part_in(p, 3), *n = steps_of(p, 0), *out[5];
     message          head = { 0 };
     const message    kept = eddy__inner_graph_begin(p);
     const char      *i = eddy__inner_graph_input(p, &head, "i", number);
     const char      *go = eddy__inner_graph_input(p, &head, "go", truth);
     const char      *h = eddy__inner_graph_input(p, &head, "h", state);
     const char      *c = eddy__inner_graph_input(p, &head, "c", state);
-    const step s = forward(p, eddy__part_formula(p, y[0].dtype, "Add(Gather(a, b), MatMul(c, d))", xw, i, h, u), c);
+    const step       s = forward(
+              p, eddy__part_formula(p, y[0].dtype, "Add(Gather(a, b), MatMul(c, d))", xw, i, h, u), c);
     eddy__inner_graph_output(p, &head, go, truth);
     eddy__inner_graph_output(p, &head, s.h, state);
     eddy__inner_graph_output(p, &head, s.c, state);
@@ -137,10 +140,12 @@ static bool block_grad(onnx_part *p)
     static const int64_t turned[] = { 1, 0 };
     const eddy_type *y = p->node->outputs;
     const bool       has_dc = p->node->n_inputs > 5, has_dgates = p->node->n_inputs > 6;
-    const char      *all = eddy__part_in(p, 1), *cs = eddy__part_in(p, 2), *dhs = eddy__part_in(p, 4);
-    const char      *dcs = eddy__part_in(p, 5), *dgates = eddy__part_in(p, 6), *n = steps_of(p, 1), *out[3];
+    const char *all = eddy__part_in(p, 1), *cs = eddy__part_in(p, 2), *dhs = eddy__part_in(p, 4);
+    const char *dcs = eddy__part_in(p, 5), *dgates = eddy__part_in(p, 6), *n = steps_of(p, 1),
+               *out[3];
     const char *u = eddy__part_transpose(p, eddy__part_in(p, 0), 2, turned);
-    const char *first = eddy__part_binary(p, "Unsqueeze", eddy__part_in(p, 3), eddy__part_one(p, 0));
+    const char *first =
+        eddy__part_binary(p, "Unsqueeze", eddy__part_in(p, 3), eddy__part_one(p, 0));
     const char *before = eddy__part_concat(p, 0, 2, (const char *[]){ first, cs });
     const char *zero = eddy__part_formula(p, y[0].dtype, "Mul(a, 0)", eddy__part_in(p, 3));
     message       head = { 0 };

@@ -46,7 +46,8 @@ static bool begin(onnx_part *p, mapping *m, bool as_constants)
 
 static eddy_tensor apply(const onnx_part *p, mapping *m)
 {
-    return eddy_apply(p->node->op, p->node->attrs, p->node->n_inputs, m->in, (eddy_apply_args){ m->graph });
+    return eddy_apply(p->node->op, p->node->attrs, p->node->n_inputs, m->in,
+                      (eddy_apply_args){ m->graph });
 }
 
 /* The value of a tensor of the mapping as elements of this type, less FIRST. *padding is a value that
@@ -82,7 +83,8 @@ static const char *flattened(onnx_part *p, const mapping *m, double padding)
     int         n = 0;
     for (int i = 0; i < p->node->n_inputs; i++)
         if (m->count[i])
-            parts[n++] = eddy__part_binary(p, "Reshape", eddy__part_in(p, i), eddy__part_one(p, -1));
+            parts[n++] =
+                eddy__part_binary(p, "Reshape", eddy__part_in(p, i), eddy__part_one(p, -1));
     parts[n++] = eddy__part_binary(p, "Reshape",
                                    eddy__part_number(p, p->node->outputs[0].dtype, padding),
                                    eddy__part_one(p, 1));
@@ -105,7 +107,8 @@ static bool write_moved(onnx_part *p, mapping *m)
     if (eddy_shape_count(eddy_shape_of(y)) > MOST)
         return eddy__part_missing(p, "the result has more than %d elements", (int)MOST);
     const char *at = give(p, places(m, y, (double)all, &padding));
-    return eddy__part_put(p, 0, shaped(p, eddy__part_binary(p, "Gather", flattened(p, m, padding), at)));
+    return eddy__part_put(p, 0,
+                          shaped(p, eddy__part_binary(p, "Gather", flattened(p, m, padding), at)));
 }
 
 bool eddy__part_moved(onnx_part *p)

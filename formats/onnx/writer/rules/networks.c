@@ -34,7 +34,8 @@ static bool cross_entropy(onnx_part *p)
     const char *terms = eddy__part_formula(p, d, "Where(Equal(a, 0), 0, Mul(a, b))", labels,
                                            along(p, "LogSoftmax", logits, axis));
     eddy__part_put(p, 0, eddy__part_unary(p, "Neg", eddy__part_sum(p, terms, 1, &axis, false)));
-    return eddy__part_put(p, 1, eddy__part_binary(p, "Sub", along(p, "Softmax", logits, axis), labels));
+    return eddy__part_put(p, 1,
+                          eddy__part_binary(p, "Sub", along(p, "Softmax", logits, axis), labels));
 }
 
 static bool sparse_cross_entropy(onnx_part *p)
@@ -43,7 +44,8 @@ static bool sparse_cross_entropy(onnx_part *p)
     int              rank;
     if (!eddy__part_known_rank(p, 1, &rank)) return false;
     const int64_t last = rank - 1;
-    const char *labels = eddy__part_cast(p, eddy__part_in(p, 0), eddy__part_dtype(p, 0), EDDY_INT64);
+    const char   *labels =
+        eddy__part_cast(p, eddy__part_in(p, 0), eddy__part_dtype(p, 0), EDDY_INT64);
     const char *logits = eddy__part_in(p, 1);
     const char *rows = eddy__part_unsqueeze(p, labels, 1, &last);
     const char *log_p = along(p, "LogSoftmax", logits, last);
@@ -55,7 +57,8 @@ static bool sparse_cross_entropy(onnx_part *p)
     const eddy_shape s = eddy__part_type(p, 1).shape;
     const char *classes = eddy__part_binary(
         p, "Squeeze", eddy__part_size(p, logits, s, (int)last), eddy__part_one(p, 0));
-    const char *equal = eddy__part_formula(p, EDDY_INT64, "Equal(a, Range(0, b, 1))", rows, classes);
+    const char *equal =
+        eddy__part_formula(p, EDDY_INT64, "Equal(a, Range(0, b, 1))", rows, classes);
     return eddy__part_put(p, 1, eddy__part_formula(p, d, "Sub(a, real(b))",
                                                    along(p, "Softmax", logits, last), equal));
 }
@@ -112,8 +115,9 @@ static bool normalize_grad(onnx_part *p)
                                        eddy__part_in(p, 3), rstd);
     const char *g = eddy__part_binary(p, "Mul", dy, eddy__part_in(p, 2));
     const char *dz = eddy__part_binary(p, "Mul", dy, z), *gz = eddy__part_binary(p, "Mul", g, z);
-    eddy__part_put(p, 0, eddy__part_formula(p, d, "Mul(a, Sub(Sub(b, c), Mul(d, e)))", rstd, g,
-                                            mean_over(p, g, n, axes), z, mean_over(p, gz, n, axes)));
+    eddy__part_put(p, 0,
+                   eddy__part_formula(p, d, "Mul(a, Sub(Sub(b, c), Mul(d, e)))", rstd, g,
+                                      mean_over(p, g, n, axes), z, mean_over(p, gz, n, axes)));
     eddy__part_put(p, 1, eddy__part_sum(p, dz, rank - 1, others, false));
     return eddy__part_put(p, 2, eddy__part_sum(p, dy, rank - 1, others, false));
 }

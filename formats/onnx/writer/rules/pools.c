@@ -82,7 +82,8 @@ static bool max_pool_grad_grad(onnx_part *p)
     if (!read_windows(p, &w)) return false;
     maxima(p, &w, 2, y);
     const char *ddx = eddy__windows_to_onnx(p, &w, eddy__part_in(p, 2));
-    const char *at = eddy__part_binary(p, "Gather", eddy__part_binary(p, "Reshape", ddx, flat), y[1]);
+    const char *at =
+        eddy__part_binary(p, "Gather", eddy__part_binary(p, "Reshape", ddx, flat), y[1]);
     return eddy__part_put(p, 0, eddy__windows_from_onnx(p, &w, at));
 }
 
@@ -103,7 +104,8 @@ static bool max_pool_with_argmax(onnx_part *p)
         eddy__part_bool(p, "include_batch_in_index")
             ? "u=Div(a, b); Add(Add(Mul(Mod(a, b), c), Mod(u, c)), Mul(Div(u, c), Mul(b, c)))"
             : "u=Div(a, b); Add(Mul(Mod(a, b), c), Mod(u, c))",
-        y[1], eddy__part_number(p, EDDY_INT64, area), eddy__part_number(p, EDDY_INT64, (double)channels));
+        y[1], eddy__part_number(p, EDDY_INT64, area),
+        eddy__part_number(p, EDDY_INT64, (double)channels));
     at = eddy__part_cast(p, at, EDDY_INT64, p->node->outputs[1].dtype);
     eddy__part_put(p, 0, eddy__windows_from_onnx(p, &w, y[0]));
     return eddy__part_put(p, 1, eddy__windows_from_onnx(p, &w, at));
@@ -149,7 +151,8 @@ static bool avg_pool_grad(onnx_part *p)
         return eddy__part_missing(p, "the number of channels must be known");
     const char *dy = eddy__windows_to_onnx(p, &w, eddy__part_in(p, 1));
     for (int i = 0; i < w.axes; i++)
-        dy = eddy__part_binary(p, "Mul", dy, shares(p, &w, i, d, eddy__part_bool(p, "count_include_pad")));
+        dy = eddy__part_binary(p, "Mul", dy,
+                               shares(p, &w, i, d, eddy__part_bool(p, "count_include_pad")));
     int64_t     shape[2 + WINDOW_AXES] = { -1, 1 }, ones[2 + WINDOW_AXES] = { 1, 1 };
     for (int i = 0; i < w.axes; i++) {
         shape[2 + i] = w.out[i];

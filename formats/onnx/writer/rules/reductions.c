@@ -81,9 +81,10 @@ static bool cumsum(onnx_part *p)
     int rank;
     if (!eddy__part_known_rank(p, 0, &rank)) return false;
     const char *axis = eddy__part_number(p, EDDY_INT64, (double)eddy__part_axis(p, rank));
-    return eddy__part_put(
-        p, 0, eddy__part_formula(p, EDDY_INT64, "CumSum[exclusive=#exclusive,reverse=#reverse](a, b)",
-                                 eddy__part_in(p, 0), axis));
+    return eddy__part_put(p, 0,
+                          eddy__part_formula(p, EDDY_INT64,
+                                             "CumSum[exclusive=#exclusive,reverse=#reverse](a, b)",
+                                             eddy__part_in(p, 0), axis));
 }
 
 /* ------------------------------------------------------------------ sorting -- */
@@ -100,7 +101,10 @@ static bool top(onnx_part *p, const char *k, int64_t axis, bool largest)
     return eddy__part_put(p, 1, eddy__part_cast(p, out[1], EDDY_INT64, p->node->outputs[1].dtype));
 }
 
-static bool top_k(onnx_part *p) { return top(p, eddy__part_one(p, eddy__part_int(p, "k")), -1, true); }
+static bool top_k(onnx_part *p)
+{
+    return top(p, eddy__part_one(p, eddy__part_int(p, "k")), -1, true);
+}
 
 static bool sort(onnx_part *p)
 {
@@ -117,8 +121,10 @@ static bool search_sorted(onnx_part *p)
     const char *one = eddy__part_one(p, -1), *two = eddy__part_one(p, -2);
     const char *a = eddy__part_binary(p, "Unsqueeze", eddy__part_in(p, 0), two);
     const char *b = eddy__part_binary(p, "Unsqueeze", eddy__part_in(p, 1), one);
-    const char *less = eddy__part_binary(p, eddy__part_bool(p, "right") ? "LessOrEqual" : "Less", a, b);
-    const char *n = eddy__part_formula(p, EDDY_INT64, "ReduceSum[keepdims=0](int64(a), b)", less, one);
+    const char *less =
+        eddy__part_binary(p, eddy__part_bool(p, "right") ? "LessOrEqual" : "Less", a, b);
+    const char *n =
+        eddy__part_formula(p, EDDY_INT64, "ReduceSum[keepdims=0](int64(a), b)", less, one);
     return eddy__part_put(p, 0, eddy__part_cast(p, n, EDDY_INT64, p->node->outputs[0].dtype));
 }
 
@@ -130,7 +136,8 @@ static const char *scattered(onnx_part *p, const char *x, const char *ids, eddy_
                              const char *shape, bool product)
 {
     const char *start = eddy__part_filled(p, d, product, shape);
-    const char *at = eddy__part_formula(p, EDDY_INT64, "Unsqueeze(a, b)", ids, eddy__part_one(p, -1));
+    const char *at =
+        eddy__part_formula(p, EDDY_INT64, "Unsqueeze(a, b)", ids, eddy__part_one(p, -1));
     const char *const in[] = { start, at, x };
     onnx_call c = eddy__call(p, "ScatterND", 3, in);
     eddy__call_text(&c, "reduction", product ? "mul" : "add");
@@ -143,7 +150,8 @@ static bool segment(onnx_part *p)
     const bool       sorted = op[0] == 'S', product = strstr(op, "Prod") != NULL;
     const eddy_dtype d = p->node->outputs[0].dtype;
     int              rank, ids_rank;
-    if (!eddy__part_known_rank(p, 0, &rank) || !eddy__part_known_rank(p, 1, &ids_rank)) return false;
+    if (!eddy__part_known_rank(p, 0, &rank) || !eddy__part_known_rank(p, 1, &ids_rank))
+        return false;
     const char *x = eddy__part_in(p, 0);
     const char *ids = eddy__part_cast(p, eddy__part_in(p, 1), eddy__part_dtype(p, 1), EDDY_INT64);
     const char *n = eddy__part_cast(p, eddy__part_in(p, 2), eddy__part_dtype(p, 2), EDDY_INT64);
@@ -168,8 +176,8 @@ static bool segment(onnx_part *p)
         y = eddy__call_end(&c);
     }
     if (strstr(op, "Mean")) {
-        const char *count = scattered(p, eddy__part_filled(p, d, 1, eddy__part_unary(p, "Shape", x)),
-                                      ids, d, shape, false);
+        const char *count = scattered(
+            p, eddy__part_filled(p, d, 1, eddy__part_unary(p, "Shape", x)), ids, d, shape, false);
         y = eddy__part_formula(p, d, "Div(a, Max(b, 1))", y, count);
     }
     return eddy__part_put(p, 0, y);

@@ -59,7 +59,8 @@ static bool resize(onnx_part *p)
     const int64_t rows[] = { -1, from.dim[1], from.dim[2] * from.dim[3] };
     const int64_t columns[] = { -1, from.dim[2], from.dim[3] };
     const int64_t whole[] = { -1, to.dim[1], to.dim[2], to.dim[3] };
-    const char *x = eddy__part_binary(p, "Reshape", eddy__part_in(p, data), eddy__part_ints(p, 3, rows));
+    const char   *x =
+        eddy__part_binary(p, "Reshape", eddy__part_in(p, data), eddy__part_ints(p, 3, rows));
     x = eddy__part_binary(p, "MatMul", weights(p, 1, from.dim[1], to.dim[1]), x);
     x = eddy__part_binary(p, "Reshape", x, eddy__part_ints(p, 3, columns));
     x = eddy__part_binary(p, "MatMul", weights(p, 2, from.dim[2], to.dim[2]), x);

@@ -9,7 +9,8 @@ static eddy_shape result(const onnx_part *p) { return p->node->outputs[0].shape;
 static bool to_known_shape(onnx_part *p)
 {
     const eddy_shape y = result(p);
-    if (!eddy_shape_is_known(y)) return eddy__part_missing(p, "the shape of the result must be known");
+    if (!eddy_shape_is_known(y))
+        return eddy__part_missing(p, "the shape of the result must be known");
     return eddy__part_put(p, 0, eddy__part_reshape(p, eddy__part_in(p, 0),
                                                    eddy__part_ints(p, y.rank, y.dim)));
 }
@@ -65,7 +66,8 @@ static bool merge_leading(onnx_part *p)
     if (eddy_shape_is_known(result(p))) return to_known_shape(p);
     if (!eddy__part_known_rank(p, 0, &rank) || !eddy__part_known_rank(p, 1, &leading)) return false;
     const char *first = eddy__part_one(p, leading == 0 ? 1 : -1);
-    if (leading == rank) return eddy__part_put(p, 0, eddy__part_reshape(p, eddy__part_in(p, 0), first));
+    if (leading == rank)
+        return eddy__part_put(p, 0, eddy__part_reshape(p, eddy__part_in(p, 0), first));
     onnx_call c = eddy__call(p, "Shape", 1, (const char *[]){ eddy__part_in(p, 0) });
     eddy__call_int(&c, "start", leading);
     const char *const parts[] = { first, eddy__call_end(&c) };
@@ -82,7 +84,8 @@ static bool unflatten_like(onnx_part *p)
     const int     axis = (int)eddy__part_axis(p, rank), skip = (int)eddy__part_int(p, "skip");
     const char   *parts[2 * EDDY_MAX_RANK], *x = eddy__part_in(p, 0);
     int           n = 0;
-    for (int i = 0; i < axis; i++) parts[n++] = eddy__part_size(p, x, eddy__part_type(p, 0).shape, i);
+    for (int i = 0; i < axis; i++)
+        parts[n++] = eddy__part_size(p, x, eddy__part_type(p, 0).shape, i);
     for (int i = skip; i < more; i++)
         parts[n++] = eddy__part_size(p, eddy__part_in(p, 1), eddy__part_type(p, 1).shape, i);
     for (int i = axis + 1; i < rank; i++)
@@ -119,7 +122,8 @@ static bool matrix_transpose(onnx_part *p)
 static bool broadcast_to(onnx_part *p)
 {
     const eddy_shape s = result(p);
-    if (!eddy_shape_is_known(s)) return eddy__part_missing(p, "the shape of the result must be known");
+    if (!eddy_shape_is_known(s))
+        return eddy__part_missing(p, "the shape of the result must be known");
     return eddy__part_put(p, 0, eddy__part_binary(p, "Expand", eddy__part_in(p, 0),
                                                   eddy__part_ints(p, s.rank, s.dim)));
 }
@@ -135,8 +139,10 @@ static bool batch_like(onnx_part *p)
 {
     const eddy_shape s = eddy__part_type(p, 0).shape;
     const char *x = eddy__part_in(p, 0);
-    const char *ref = eddy_shape_of(p->node->inputs[1]).rank > 0 &&
-                      eddy_shape_of(p->node->inputs[1]).dim[0] != EDDY_ANY ? "" : eddy__part_in(p, 1);
+    const char      *ref = eddy_shape_of(p->node->inputs[1]).rank > 0 &&
+                              eddy_shape_of(p->node->inputs[1]).dim[0] != EDDY_ANY
+                               ? ""
+                               : eddy__part_in(p, 1);
     if (s.rank < 0) return eddy__part_missing(p, "the rank of input 0 must be known");
     const char *const parts[] = { eddy__part_size(p, ref, eddy__part_type(p, 1).shape, 0),
                                   eddy__part_shape_of(p, x, s) };
@@ -177,7 +183,8 @@ static bool has_size_of_result(const onnx_part *p, int from_end)
         const eddy_shape s = eddy_shape_of(of->inputs[i]);
         const bool       own = eddy_same(of->inputs[i], p->node->inputs[1]);
         operand = operand || own;
-        if (s.rank < 0 || (!own && s.rank >= from_end && s.dim[s.rank - from_end] != 1)) return false;
+        if (s.rank < 0 || (!own && s.rank >= from_end && s.dim[s.rank - from_end] != 1))
+            return false;
     }
     return operand;
 }
@@ -211,10 +218,11 @@ static bool sum_like(onnx_part *p)
     for (int i = 0; i < more; i++) ones[i] = 1;
     const char *const padded[] = { eddy__part_ints(p, more, ones), eddy__part_shape(p, 1) };
     const char *to = more ? eddy__part_concat(p, 0, 2, padded) : padded[1];
-    const char *differ = eddy__part_formula(p, EDDY_INT64, "Not(Equal(a, b))", eddy__part_shape(p, 0), to);
-    const char *const in[] = {
-        dx, eddy__part_binary(p, "Squeeze", eddy__part_unary(p, "NonZero", differ), eddy__part_one(p, 0))
-    };
+    const char       *differ =
+        eddy__part_formula(p, EDDY_INT64, "Not(Equal(a, b))", eddy__part_shape(p, 0), to);
+    const char *const in[] = { dx, eddy__part_binary(p, "Squeeze",
+                                                     eddy__part_unary(p, "NonZero", differ),
+                                                     eddy__part_one(p, 0)) };
     onnx_call c = eddy__call(p, "ReduceSum", 2, in);
     eddy__call_int(&c, "keepdims", 1);
     eddy__call_int(&c, "noop_with_empty_axes", 1);
@@ -239,8 +247,9 @@ static bool fill(onnx_part *p)
 static bool tile(onnx_part *p)
 {
     const eddy_dims n = eddy__part_dims(p, "multiples");
-    return eddy__part_put(p, 0, eddy__part_binary(p, "Tile", eddy__part_in(p, 0),
-                                                  eddy__part_ints(p, n.count < 0 ? 0 : n.count, n.at)));
+    return eddy__part_put(p, 0,
+                          eddy__part_binary(p, "Tile", eddy__part_in(p, 0),
+                                            eddy__part_ints(p, n.count < 0 ? 0 : n.count, n.at)));
 }
 
 /* ------------------------------------------------------------------- asking -- */
@@ -270,7 +279,8 @@ static bool row_numbers(onnx_part *p)
 {
     const eddy_shape s = eddy__part_type(p, 0).shape;
     const char *x = s.rank > 0 && s.dim[0] != EDDY_ANY ? "" : eddy__part_in(p, 0);
-    const char *n = eddy__part_binary(p, "Squeeze", eddy__part_size(p, x, s, 0), eddy__part_one(p, 0));
+    const char      *n =
+        eddy__part_binary(p, "Squeeze", eddy__part_size(p, x, s, 0), eddy__part_one(p, 0));
     return put_int64(p, eddy__part_formula(p, EDDY_INT64, "Range(0, a, 1)", n));
 }
 
@@ -284,7 +294,8 @@ static bool range(onnx_part *p)
 /* x[0] */
 static bool example(onnx_part *p)
 {
-    return eddy__part_put(p, 0, eddy__part_formula(p, EDDY_INT64, "Gather(a, 0)", eddy__part_in(p, 0)));
+    return eddy__part_put(p, 0,
+                          eddy__part_formula(p, EDDY_INT64, "Gather(a, 0)", eddy__part_in(p, 0)));
 }
 
 static bool identity_n(onnx_part *p)

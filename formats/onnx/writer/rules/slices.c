@@ -150,8 +150,8 @@ static bool slice_grad(onnx_part *p)
     }
     if (known) return pad_by(p, eddy__part_in(p, 0), eddy__part_ints(p, 2 * rank, pads), 0);
     const char *before = eddy__part_ints(p, rank, pads);
-    const char *after = eddy__part_formula(p, EDDY_INT64, "Sub(Sub(a, b), c)", eddy__part_shape(p, 1),
-                                           eddy__part_shape(p, 0), before);
+    const char       *after = eddy__part_formula(p, EDDY_INT64, "Sub(Sub(a, b), c)",
+                                                 eddy__part_shape(p, 1), eddy__part_shape(p, 0), before);
     const char *const parts[] = { before, after };
     return pad_by(p, eddy__part_in(p, 0), eddy__part_concat(p, 0, 2, parts), 0);
 }
@@ -291,7 +291,8 @@ static bool strided_slice_grad(onnx_part *p)
         if (s.step[i] != 1 || (x.dim[i] == EDDY_ANY && (s.start[i] < 0 || s.start[i] == INT64_MAX)))
             return eddy__part_moved(p);
     const char *dy = eddy__part_in(p, 0);
-    if (s.n_fresh > 0) dy = eddy__part_binary(p, "Squeeze", dy, eddy__part_ints(p, s.n_fresh, s.fresh));
+    if (s.n_fresh > 0)
+        dy = eddy__part_binary(p, "Squeeze", dy, eddy__part_ints(p, s.n_fresh, s.fresh));
     dy = eddy__part_unsqueeze(p, dy, s.n_gone, s.gone);
     for (int i = 0; i < s.n; i++)
         if (s.start[i] < 0) s.start[i] += x.dim[i];

@@ -4,8 +4,8 @@
 const char *eddy__inner_graph_name(onnx_part *p, const char *what)
 {
     onnx_writer *w = p->writer;
-    const char  *s =
-        eddy__region_print(&w->memory, "%s%s:%s%d", w->scope->prefix, p->node->name, what, w->values++);
+    const char  *s = eddy__region_print(&w->memory, "%s%s:%s%d", w->scope->prefix, p->node->name,
+                                        what, w->values++);
     if (!s) eddy__writer_no_memory(w);
     return s ? s : "";
 }

@@ -44,7 +44,8 @@ void eddy__windows_back(onnx_call *c, const windows *w)
     int64_t more[WINDOW_AXES];
     for (int i = 0; i < w->axes; i++) {
         const int64_t span = (w->size[i] - 1) * w->dilation[i] + 1;
-        more[i] = w->in[i] + w->pads[i] + w->pads[w->axes + i] - span - (w->out[i] - 1) * w->stride[i];
+        more[i] =
+            w->in[i] + w->pads[i] + w->pads[w->axes + i] - span - (w->out[i] - 1) * w->stride[i];
     }
     eddy__call_ints(c, "output_padding", w->axes, more);
 }
