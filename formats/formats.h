@@ -142,20 +142,21 @@ typedef struct eddy_onnx_write_args {
  *   eddy_onnx_write(EDDY_LIST(train, loss), "step.onnx", .session = s, .error = &e);
  *
  * Inputs and outputs have the names of their nodes ("loss", "moments:1" for a second output; with
- * ":output" if the output is an input or a variable); a tensor that is listed twice is one output. Variables have the values of the session. A
- * variable that the run updates is also an input, whose value in the file is its default, and its new
- * value is the output "name:next": whoever runs the model feeds it as "name" to the next run. Reads
- * see the updates that they see in a session. The metadata of the model list these pairs.
+ * ":output" if the output is an input or a variable); a tensor that is listed twice is one output.
+ * Variables have the values of the session. A variable that the run updates is also an input,
+ * whose value in the file is its default, and its new value is the output "name:next": whoever
+ * runs the model feeds it as "name" to the next run. Reads see the updates that they see in a
+ * session. The metadata of the model list these pairs.
  *
- * Gradients and updates are written as other nodes are, loops and branches as Loop and If. Prints and
- * assertions are left out; random numbers are drawn by the program that runs the model, and are
+ * Gradients and updates are written as other nodes are, loops and branches as Loop and If. Prints
+ * and assertions are left out; random numbers are drawn by the program that runs the model, and are
  * other ones than Eddy's. docs/inside/onnx.md lists the operations that cannot be written.
  *
  * The file is replaced as a whole, or is as before. Errors: INVALID_ARGUMENT for tensors that are
- * invalid or of several graphs, and for inputs that are variables or listed twice; NOT_FED if the outputs
- * need a placeholder that is not among the inputs; UNIMPLEMENTED for a node that cannot be written;
- * UNINITIALIZED for a variable that is read and has no value; LIMIT for a model above 2 GiB without
- * external_bytes; IO; NO_MEMORY; the error of the graph, if it has one. */
+ * invalid or of several graphs, and for inputs that are variables or listed twice; NOT_FED if the
+ * outputs need a placeholder that is not among the inputs; UNIMPLEMENTED for a node that cannot be
+ * written; UNINITIALIZED for a variable that is read and has no value; LIMIT for a model above 2
+ * GiB without external_bytes; IO; NO_MEMORY; the error of the graph, if it has one. */
 EDDY_API eddy_status eddy_onnx_write_with(const eddy_onnx_write_args *given);
 #define eddy_onnx_write(...) eddy_onnx_write_with(EDDY_ARGS(eddy_onnx_write_args, __VA_ARGS__))
 

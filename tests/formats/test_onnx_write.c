@@ -1,5 +1,5 @@
-/* test_onnx_write.c -- graphs written as ONNX models: what is read back gives the same values; names,
- * variables, errors, and files that stay whole. */
+/* test_onnx_write.c -- graphs written as ONNX models: what is read back gives the same values;
+ * names, variables, errors, and files that stay whole. */
 #include "build/gen/table.h"
 #include "formats/onnx/writer/part.h"
 #include "tests/lib/golden.h"

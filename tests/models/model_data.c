@@ -50,8 +50,8 @@ static void add_array(model_data *d, bool *first, const char *name, int output, 
     *first = false;
 }
 
-/* The values of all variables, although the model has inputs and outputs only for those that the run
- * updates. */
+/* The values of all variables, although the model has inputs and outputs only for those that the
+ * run updates. */
 static void add_variables(model_data *d, bool *first, const char *suffix)
 {
     for (int i = 0; i < eddy_collection_size(d->graph, EDDY_GLOBAL_VARIABLES); i++) {

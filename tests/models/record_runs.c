@@ -1,7 +1,7 @@
 /* record_runs.c -- writes the first runs of an example as ONNX models with their data. The script
  * links it to an example with the linker's --wrap (scripts/onnx_written.sh); EDDY_RECORD is the
- * beginning of the paths. Each pair of feeds and fetches is one model, of at most STEPS runs between
- * which no other run changes its variables. */
+ * beginning of the paths. Each pair of feeds and fetches is one model, of at most STEPS runs
+ * between which no other run changes its variables. */
 #include "tests/models/model_data.h"
 #include "graph/op.h"
 

@@ -1,5 +1,5 @@
-/* formula.c -- expressions that are written as nodes; part.h has their grammar. They are constants of
- * the rules, so an error in one is a defect, which the tests of all rows find. */
+/* formula.c -- expressions that are written as nodes; part.h has their grammar. They are constants
+ * of the rules, so an error in one is a defect, which the tests of all rows find. */
 #include "writer.h"
 
 #include <ctype.h>

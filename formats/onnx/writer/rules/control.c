@@ -1,5 +1,5 @@
-/* control.c -- loops and branches. The nodes of a body are written into subgraphs, which see the values
- * around them, so that captured tensors need no inputs. */
+/* control.c -- loops and branches. The nodes of a body are written into subgraphs, which see the
+ * values around them, so that captured tensors need no inputs. */
 #include "subgraphs.h"
 
 #include <stdlib.h>
@@ -199,8 +199,8 @@ static const char *row_of(onnx_part *p, const loop *l, const char *iteration)
     return eddy__part_formula(p, EDDY_INT64, "Sub(Sub(a, 1), b)", l->count, iteration);
 }
 
-/* The body as a graph: its inputs are the iteration, the condition, carried values, and a counter if
- * the loop is conditional. */
+/* The body as a graph: its inputs are the iteration, the condition, carried values, and a counter
+ * if the loop is conditional. */
 static bool write_iteration(onnx_part *p, const loop *l, message *graph)
 {
     const int    n = l->carried + l->stacked;
@@ -246,8 +246,8 @@ static bool write_iteration(onnx_part *p, const loop *l, message *graph)
     return ok;
 }
 
-/* A stack has the rows of the iterations in their order; Eddy's in the order of the rows, with zeros
- * where there was no iteration. */
+/* A stack has the rows of the iterations in their order; Eddy's in the order of the rows, with
+ * zeros where there was no iteration. */
 static const char *settle_stack(onnx_part *p, const loop *l, const char *x, int k, const char *n)
 {
     const eddy_shape s = p->node->outputs[k].shape;

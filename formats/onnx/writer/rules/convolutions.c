@@ -1,5 +1,5 @@
-/* convolutions.c -- convolutions and their gradients: that of the image is a transposed convolution,
- * that of the filter a convolution in which examples and channels change places. */
+/* convolutions.c -- convolutions and their gradients: that of the image is a transposed
+ * convolution, that of the filter a convolution in which examples and channels change places. */
 #include "windows.h"
 
 #include <string.h>

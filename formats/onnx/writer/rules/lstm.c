@@ -120,8 +120,9 @@ static bool block(onnx_part *p)
     const char      *go = eddy__inner_graph_input(p, &head, "go", truth);
     const char      *h = eddy__inner_graph_input(p, &head, "h", state);
     const char      *c = eddy__inner_graph_input(p, &head, "c", state);
-    const step       s = forward(
-              p, eddy__part_formula(p, y[0].dtype, "Add(Gather(a, b), MatMul(c, d))", xw, i, h, u), c);
+    const char *z =
+        eddy__part_formula(p, y[0].dtype, "Add(Gather(a, b), MatMul(c, d))", xw, i, h, u);
+    const step s = forward(p, z, c);
     eddy__inner_graph_output(p, &head, go, truth);
     eddy__inner_graph_output(p, &head, s.h, state);
     eddy__inner_graph_output(p, &head, s.c, state);

@@ -1,5 +1,5 @@
-/* moved.c -- operations that only move elements, or add those that are moved to one place. Where the
- * shapes are known, a session computes where each element goes: the operation is applied to the
+/* moved.c -- operations that only move elements, or add those that are moved to one place. Where
+ * the shapes are known, a session computes where each element goes: the operation is applied to the
  * numbers of the elements, or, if it adds, its adjoint is, which only moves. */
 #include "../rules.h"
 
@@ -50,8 +50,8 @@ static eddy_tensor apply(const onnx_part *p, mapping *m)
                       (eddy_apply_args){ m->graph });
 }
 
-/* The value of a tensor of the mapping as elements of this type, less FIRST. *padding is a value that
- * is none of the numbers, and `otherwise` the number that stands for it. */
+/* The value of a tensor of the mapping as elements of this type, less FIRST. *padding is a value
+ * that is none of the numbers, and `otherwise` the number that stands for it. */
 static eddy_array *places(mapping *m, eddy_tensor t, double otherwise, double *padding)
 {
     eddy_session *s = eddy_session_new(m->graph);

@@ -73,8 +73,8 @@ static int norm_axes(const onnx_part *p, int rank, int64_t axes[EDDY_MAX_RANK])
     return rank - 1;
 }
 
-/* (x, scale, offset): y, mean, 1 / standard deviation; for a batch the mean, the variance with n - 1,
- * and 1 / standard deviation, without the other axes. */
+/* (x, scale, offset): y, mean, 1 / standard deviation; for a batch the mean, the variance with n -
+ * 1, and 1 / standard deviation, without the other axes. */
 static bool normalize(onnx_part *p)
 {
     const eddy_dtype d = eddy__part_dtype(p, 0);

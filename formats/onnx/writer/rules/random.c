@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* The shape is an attribute, or that of the only tensor that is given; a stateless operation has its
- * seeds before that. */
+/* The shape is an attribute, or that of the only tensor that is given; a stateless operation has
+ * its seeds before that. */
 static bool draw(onnx_part *p, const char *op, const char *from, double a, const char *to, double b)
 {
     const eddy_type  t = p->node->outputs[0];

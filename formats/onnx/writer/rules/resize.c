@@ -1,6 +1,6 @@
-/* resize.c -- resizing of images. Each method is linear and treats rows and columns separately, so it
- * is two products with matrices of weights, which a session computes from unit vectors. ONNX's Resize
- * has other positions and weights for some of the options. */
+/* resize.c -- resizing of images. Each method is linear and treats rows and columns separately, so
+ * it is two products with matrices of weights, which a session computes from unit vectors. ONNX's
+ * Resize has other positions and weights for some of the options. */
 #include "../rules.h"
 
 #include <string.h>

@@ -172,8 +172,8 @@ static bool broadcast_along(onnx_part *p)
     return eddy__part_put(p, 0, eddy__part_binary(p, "Expand", x, eddy__part_shape(p, 1)));
 }
 
-/* Whether axis `from_end` of input 1, an operand of the node whose gradient this is, has the size of
- * the result of that node: no other operand can have another size there than 1. */
+/* Whether axis `from_end` of input 1, an operand of the node whose gradient this is, has the size
+ * of the result of that node: no other operand can have another size there than 1. */
 static bool has_size_of_result(const onnx_part *p, int from_end)
 {
     const eddy_node *of = eddy_node_of(eddy_node_at(p->node->inputs[1].graph, p->node->origin));

@@ -1,5 +1,5 @@
-/* state.c -- constants, variables and effects. An update yields the new value of its variable; in the
- * body of a loop, where a variable is a carried value, it is the same function. */
+/* state.c -- constants, variables and effects. An update yields the new value of its variable; in
+ * the body of a loop, where a variable is a carried value, it is the same function. */
 #include "../rules.h"
 
 static bool pass(onnx_part *p) { return eddy__part_put(p, 0, eddy__part_in(p, 0)); }
