@@ -1,6 +1,7 @@
 /* moved.c -- operations that only move elements, or add those that are moved to one place. Where
  * the shapes are known, a session computes where each element goes: the operation is applied to the
  * numbers of the elements, or, if it adds, its adjoint is, which only moves. */
+#include "../writer.h"
 #include "../rules.h"
 
 /* Numbers of elements begin here, so that they are not mistaken for padding. */
@@ -12,6 +13,7 @@ typedef struct mapping {
     eddy_graph *graph;
     eddy_tensor in[4];
     int64_t     count[4];       /* of the elements of each input; 0 for shapes */
+    bool        no_memory;      /* why a value could not be computed */
 } mapping;
 
 static eddy_array *numbers(eddy_shape s, double first)
@@ -50,6 +52,12 @@ static eddy_tensor apply(const onnx_part *p, mapping *m)
                       (eddy_apply_args){ m->graph });
 }
 
+static bool lacks_memory(const mapping *m, const eddy_session *s)
+{
+    return !m->graph || !s || eddy_graph_status(m->graph) == EDDY_NO_MEMORY ||
+           eddy_session_status(s) == EDDY_NO_MEMORY;
+}
+
 /* The value of a tensor of the mapping as elements of this type, less FIRST. *padding is a value
  * that is none of the numbers, and `otherwise` the number that stands for it. */
 static eddy_array *places(mapping *m, eddy_tensor t, double otherwise, double *padding)
@@ -63,14 +71,17 @@ static eddy_array *places(mapping *m, eddy_tensor t, double otherwise, double *p
         if (v < FIRST) *padding = v;
         eddy_array_set(to, i, v < FIRST ? otherwise : v - FIRST);
     }
+    m->no_memory = lacks_memory(m, s) || (from && !to);
     eddy_array_free(from);
     eddy_session_free(s);
     return to;
 }
 
-static const char *give(onnx_part *p, eddy_array *a)
+static const char *give(onnx_part *p, const mapping *m, eddy_array *a)
 {
-    if (!a) return eddy__part_missing(p, "the places of the elements could not be computed"), "";
+    if (!a && m->no_memory) return eddy__writer_no_memory(p->writer), "";
+    if (!a)
+        return eddy__part_missing(p, "the places of the elements could not be computed"), "";
     const char *name = eddy__part_array(p, a);
     eddy_array_free(a);
     return name;
@@ -106,7 +117,7 @@ static bool write_moved(onnx_part *p, mapping *m)
     const eddy_tensor y = apply(p, m);
     if (eddy_shape_count(eddy_shape_of(y)) > MOST)
         return eddy__part_missing(p, "the result has more than %d elements", (int)MOST);
-    const char *at = give(p, places(m, y, (double)all, &padding));
+    const char *at = give(p, m, places(m, y, (double)all, &padding));
     return eddy__part_put(p, 0,
                           shaped(p, eddy__part_binary(p, "Gather", flattened(p, m, padding), at)));
 }
@@ -133,7 +144,7 @@ static bool write_added(onnx_part *p, mapping *m, int input)
     eddy_tensor       back = EDDY_NO_TENSOR;
     eddy_array_free(own);
     eddy_gradients(EDDY_LIST(y), EDDY_LIST(m->in[input]), &back, .grad_ys = EDDY_LIST(to));
-    const char *at = give(p, places(m, back, (double)n, &padding));
+    const char *at = give(p, m, places(m, back, (double)n, &padding));
     const char *const in[] = {
         eddy__part_filled(p, d, 0, eddy__part_one(p, n + 1)), at,
         eddy__part_binary(p, "Reshape", eddy__part_in(p, input), eddy__part_one(p, -1))
@@ -164,7 +175,9 @@ static bool known(onnx_part *p)
         const eddy_shape y = p->node->outputs[0].shape;
         if (eddy_shape_is_known(y) && eddy_shape_count(y) <= MOST) {
             eddy_session *s = eddy_session_new(m.graph);
-            const char   *v = give(p, eddy_fetch(s, apply(p, &m)));
+            eddy_array   *value = eddy_fetch(s, apply(p, &m));
+            m.no_memory = lacks_memory(&m, s);
+            const char *v = give(p, &m, value);
             eddy_session_free(s);
             eddy__part_put(p, 0, eddy__part_cast(p, v, EDDY_FLOAT64, p->node->outputs[0].dtype));
         } else {

@@ -150,8 +150,8 @@ static bool slice_grad(onnx_part *p)
     }
     if (known) return pad_by(p, eddy__part_in(p, 0), eddy__part_ints(p, 2 * rank, pads), 0);
     const char *before = eddy__part_ints(p, rank, pads);
-    const char       *after = eddy__part_formula(p, EDDY_INT64, "Sub(Sub(a, b), c)",
-                                                 eddy__part_shape(p, 1), eddy__part_shape(p, 0), before);
+    const char *size = eddy__part_shape(p, 0), *whole = eddy__part_shape(p, 1);
+    const char *after = eddy__part_formula(p, EDDY_INT64, "Sub(Sub(a, b), c)", whole, size, before);
     const char *const parts[] = { before, after };
     return pad_by(p, eddy__part_in(p, 0), eddy__part_concat(p, 0, 2, parts), 0);
 }
