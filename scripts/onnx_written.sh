@@ -40,7 +40,10 @@ for example in mlp examples/*.c; do
         >"$folder/$name.log" 2>&1 || true
 done
 cd "$folder"
-for what in rows random examples; do
-    echo "$what:"
-    node compare_written.js "$what" 1e-3 || true
-done
+echo 'rows:'
+node compare_written.js rows 1e-4 || true
+# Some branches of random graphs are constant; the optimizer of ONNX Runtime 1.20 fails on three.
+echo 'random:'
+node compare_written.js random 1e-4 disabled || true
+echo 'examples:'
+node compare_written.js examples 1e-3 || true

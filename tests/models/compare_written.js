@@ -1,5 +1,5 @@
 // compare_written.js -- runs the models of write_models.c in ONNX Runtime and compares the outputs:
-// node compare_written.js FOLDER [LIMIT]
+// node compare_written.js FOLDER [LIMIT [LEVEL]], where LEVEL is of ONNX Runtime's optimizations
 const fs = require("fs");
 const path = require("path");
 const ort = require("onnxruntime-node");
@@ -28,7 +28,7 @@ async function compare(base) {
   let session;
   try {
     session = await ort.InferenceSession.create(base + ".onnx",
-      { logSeverityLevel: 4, graphOptimizationLevel: "basic", intraOpNumThreads: 1 });
+      { logSeverityLevel: 4, graphOptimizationLevel: process.argv[4] || "all", intraOpNumThreads: 1 });
   } catch (e) {
     return [/NOT_IMPLEMENTED|Could not find an implementation/.test(String(e)) ? "no kernel" : "rejected",
             String(e).slice(0, 300)];
