@@ -1,7 +1,7 @@
 /* networks.c -- softmax, its losses, and normalizations with their gradients. */
 #include "../rules.h"
 
-/* The shape of a row that is repeated: axis `at` of rank axes has the elements. */
+/* The mean over axes, whose sizes become 1. */
 static const char *mean_over(onnx_part *p, const char *x, int n, const int64_t *axes)
 {
     return eddy__part_reduce(p, "ReduceMean", x, n, axes, true);
