@@ -121,6 +121,54 @@ EDDY_API int  eddy_onnx_report_size(const eddy_onnx_report *r);
 EDDY_API const eddy_onnx_entry *eddy_onnx_report_at(const eddy_onnx_report *r, int i);
 EDDY_API void eddy_onnx_report_free(eddy_onnx_report *r);
 
+/* --------------------------------------------------------- ONNX: writing -- */
+
+typedef struct eddy_onnx_write_args {
+    size_t size_ EDDY_DEFAULT(sizeof(eddy_onnx_write_args));
+    eddy_list     outputs;          /* at least one tensor or operation of one graph */
+    const char   *path;
+    eddy_list     inputs;           /* any tensors; default: the placeholders that are needed, in the
+                                     * order in which they were built */
+    eddy_session *session;          /* the values of variables; may be NULL if none is read */
+    bool          no_initial_values;/* variables that the run updates are inputs without a default: for
+                                     * programs that cannot feed an input that has one, such as
+                                     * onnxruntime-node */
+    int64_t       external_bytes;   /* constants of at least this many bytes go to a second file,
+                                     * `path`.data; 0: none */
+    const eddy_files *files;        /* file access; default POSIX */
+    eddy_error   *error;            /* may be NULL */
+} eddy_onnx_write_args;
+
+/* Writes what the outputs need as an ONNX model of operator set 17.
+ *
+ *   eddy_onnx_write(EDDY_LIST(probabilities), "net.onnx", .session = s, .error = &e);
+ *   eddy_onnx_write(EDDY_LIST(train, loss), "step.onnx", .session = s, .error = &e);
+ *
+ * Inputs and outputs have the names of their nodes ("loss", "moments:1" for a second output; with
+ * ":output" if the output is an input or a variable); a tensor that is listed twice is one output.
+ * Variables have the values of the session. A variable that the run updates is also an input,
+ * whose value in the file is its default, and its new value is the output "name:next": whoever
+ * runs the model feeds it as "name" to the next run. Reads see the updates that they see in a
+ * session. The metadata of the model list these pairs.
+ *
+ * Gradients and updates are written as other nodes are, loops and branches as Loop and If. Prints
+ * and assertions are left out; random numbers are drawn by the program that runs the model, and are
+ * other ones than Eddy's. docs/inside/onnx.md lists the operations that cannot be written.
+ *
+ * The file is replaced as a whole, or is as before. Errors: INVALID_ARGUMENT for tensors that are
+ * invalid or of several graphs, and for inputs that are variables or listed twice; NOT_FED if the
+ * outputs need a placeholder that is not among the inputs; UNIMPLEMENTED for a node that cannot be
+ * written; UNINITIALIZED for a variable that is read and has no value; LIMIT for a model above 2
+ * GiB without external_bytes; IO; NO_MEMORY; the error of the graph, if it has one. */
+EDDY_API eddy_status eddy_onnx_write_with(const eddy_onnx_write_args *given);
+#define eddy_onnx_write(...) eddy_onnx_write_with(EDDY_ARGS(eddy_onnx_write_args, __VA_ARGS__))
+
+/* Which nodes can be written: entries with Eddy's operations, one for each node that the outputs
+ * need; path and session may be NULL. NULL with the error. For eddy_onnx_report_free. */
+EDDY_API eddy_onnx_report *eddy_onnx_write_check_with(const eddy_onnx_write_args *given);
+#define eddy_onnx_write_check(...) \
+    eddy_onnx_write_check_with(EDDY_ARGS(eddy_onnx_write_args, __VA_ARGS__))
+
 /* ------------------------------------------------------------ TensorFlow -- */
 
 /* A model of TensorFlow that was read into a graph: the tensors of its inputs, outputs and values

@@ -49,6 +49,7 @@ autodiff/check: autodiff session
 optim/lbfgs: optim session
 formats: layers optim/wrappers autodiff/jacobians autodiff/check optim/lbfgs session/checkpoints
 formats/onnx formats/onnx/operators: formats
+formats/onnx/writer formats/onnx/writer/rules: formats/onnx
 formats/tensorflow formats/tensorflow/operators: formats
 formats/torch: formats'
 

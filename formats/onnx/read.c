@@ -1,15 +1,10 @@
 /* read.c -- the public calls. A model is built twice, first in a graph of its own as a trial, so
  * that an error leaves the caller's graph as it was. */
 #include "reader.h"
+#include "report.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct eddy_onnx_report {
-    region           memory;
-    eddy_onnx_entry *entries;
-    int              count;
-};
 
 /* ------------------------------------------------------------------ opening -- */
 

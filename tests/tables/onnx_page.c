@@ -2,6 +2,8 @@
  * ONNX's test models.
  *
  *   onnx_page > docs/inside/onnx.md */
+#include "build/gen/table.h"
+#include "formats/onnx/writer/part.h"
 #include "formats/onnx/build.h"
 #include "tests/lib/onnx_cases.h"
 
@@ -179,6 +181,25 @@ static const char *outro =
     "iterations\n"
     "  is constant: then it is unrolled.\n";
 
+/* The operations of the library that have no rule, with the reasons. */
+static void print_unwritten(void)
+{
+    int n = 0, written = 0;
+    for (const eddy_op_def *const *op = eddy_op_table; *op; op++, n++)
+        written += eddy__onnx_row((*op)->name) != NULL;
+    printf(
+        "\n## Writing\n\n"
+        "`formats/onnx/writer` writes a graph as a model of operator set 17: `scope.c` visits the "
+        "nodes, and each\noperation has a row in a table of `rules/`, a formula of ONNX operators "
+        "or a function. %d of %d operations\nhave one. `sh scripts/onnx_written.sh` compares "
+        "models with ONNX Runtime.\n\n"
+        "These operations have none:\n\n| operation | reason |\n| --- | --- |\n",
+        written, n);
+    for (const eddy_op_def *const *op = eddy_op_table; *op; op++)
+        if (!eddy__onnx_row((*op)->name))
+            printf("| %s | %s |\n", (*op)->name, eddy__onnx_absence((*op)->name));
+}
+
 int main(void)
 {
     static const char *const folders[] = { "node", "pytorch-converted", "pytorch-operator",
@@ -210,6 +231,7 @@ int main(void)
             print_row(families[i].rows, o);
     }
     fputs(outro, stdout);
+    print_unwritten();
     for (int i = 0; i < n_found; i++) free((char *)(uintptr_t)found[i].op);
     return 0;
 }

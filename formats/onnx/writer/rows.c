@@ -1,0 +1,140 @@
+/* rows.c -- the rows of all families, and what no family has. */
+#include "rules.h"
+
+#include <string.h>
+
+static const onnx_family *const families[] = {
+    &eddy__write_elementwise, &eddy__write_shapes, &eddy__write_slices, &eddy__write_indexing,
+    &eddy__write_reductions, &eddy__write_products, &eddy__write_convolutions, &eddy__write_pools,
+    &eddy__write_networks, &eddy__write_state, &eddy__write_control, &eddy__write_random,
+    &eddy__write_moved, &eddy__write_attention, &eddy__write_lstm, &eddy__write_resize,
+};
+
+const onnx_row *eddy__onnx_row(const char *op)
+{
+    for (size_t f = 0; f < sizeof families / sizeof *families; f++)
+        for (int i = 0; i < families[f]->n; i++)
+            if (strcmp(families[f]->rows[i].op, op) == 0) return &families[f]->rows[i];
+    return NULL;
+}
+
+/* ----------------------------------------------------------------- absences -- */
+
+static const char integers[] = "operator set 17 has no bitwise operators";
+static const char scans[] = "operator set 17 has only the cumulative sum";
+static const char special[] = "ONNX has no such function";
+static const char factors[] = "ONNX has no decompositions of matrices";
+static const char spectra[] = "operators of ONNX take no complex numbers";
+static const char draws[] = "ONNX draws only uniform and normal numbers";
+static const char serial[] = "it is a loop over elements, which ONNX has no operator for";
+static const char resized[] = "the positions are data, and ONNX's operators have other ones";
+static const char fused[] = "it is not written yet";
+static const char compiler[] = "only the compiler of a session makes it";
+static const char host[] = "a C function computes it";
+
+static const onnx_absence absences[] = {
+    { "BitwiseAnd", integers },
+    { "BitwiseOr", integers },
+    { "BitwiseXor", integers },
+    { "LeftShift", integers },
+    { "RightShift", integers },
+    { "PopulationCount", integers },
+    { "NextAfter", special },
+    { "Lgamma", special },
+    { "Digamma", special },
+    { "Polygamma", special },
+    { "Zeta", special },
+    { "Igamma", special },
+    { "Igammac", special },
+    { "IgammaGradA", special },
+    { "Betainc", special },
+    { "BesselI0", special },
+    { "BesselI0e", special },
+    { "BesselI1", special },
+    { "BesselI1e", special },
+    { "Dawsn", special },
+    { "Erfcx", special },
+    { "Erfinv", special },
+    { "Erfcinv", special },
+    { "Ndtri", special },
+    { "LogNdtr", special },
+    { "Cumprod", scans },
+    { "Cummax", scans },
+    { "Cummin", scans },
+    { "CumulativeLogsumexp", scans },
+    { "LinearScan", scans },
+    { "Cholesky", factors },
+    { "Qr", factors },
+    { "Lu", factors },
+    { "Svd", factors },
+    { "Eig", factors },
+    { "SelfAdjointEigV2", factors },
+    { "MatrixInverse", factors },
+    { "MatrixPseudoInverse", factors },
+    { "MatrixSolve", factors },
+    { "MatrixTriangularSolve", factors },
+    { "MatrixExponential", factors },
+    { "MatrixSquareRoot", factors },
+    { "LogMatrixDeterminant", factors },
+    { "Sylvester", factors },
+    { "TridiagonalSolve", factors },
+    { "FFT", spectra },
+    { "IFFT", spectra },
+    { "RFFT", spectra },
+    { "IRFFT", spectra },
+    { "Complex", spectra },
+    { "Real", spectra },
+    { "Imag", spectra },
+    { "Conj", spectra },
+    { "Angle", spectra },
+    { "ComplexAbs", spectra },
+    { "RandomBinomial", draws },
+    { "RandomGamma", draws },
+    { "RandomPoissonV2", draws },
+    { "RandomShuffle", draws },
+    { "RandomOrthogonal", draws },
+    { "Multinomial", draws },
+    { "LogUniformCandidateSampler", draws },
+    { "UniformCandidateSampler", draws },
+    { "StatelessRandomNormal", draws },
+    { "StatelessRandomUniform", draws },
+    { "StatelessTruncatedNormal", draws },
+    { "CTCLoss", serial },
+    { "CTCPosteriors", serial },
+    { "CTCBeamSearchDecoder", serial },
+    { "CollapseRepeated", serial },
+    { "EditDistance", serial },
+    { "NonMaxSuppressionV5", serial },
+    { "UniqueWithCounts", serial },
+    { "FirstEqual", serial },
+    { "Where", serial },
+    { "UnsortedSegmentMax", "scatters that take a maximum are of operator set 18" },
+    { "UnsortedSegmentMin", "scatters that take a minimum are of operator set 18" },
+    { "SegmentMax", "scatters that take a maximum are of operator set 18" },
+    { "SegmentMin", "scatters that take a minimum are of operator set 18" },
+    { "CropAndResize", resized },
+    { "CropAndResizeGradImage", resized },
+    { "ImageProjectiveTransformV3", resized },
+    { "ImageProjectiveTransformGrad", resized },
+    { "HostScalar", host },
+    { "_FusedConv2D", compiler },
+    { "_FusedMatMul", compiler },
+    { "_MatMulAccumulate", compiler },
+    { "_Pair", compiler },
+    { "RandomUniformInt", fused },
+    { "TruncatedNormal", fused },
+    { "CountUpTo", "a counter fails at its limit" },
+    { "TensorArrayRead", fused },
+    { "TensorArrayWrite", fused },
+    { "ReverseSequence", fused },
+    { "StridedSliceAssign", fused },
+    { "CachedAttention", fused },
+
+};
+
+const char *eddy__onnx_absence(const char *op)
+{
+    for (size_t i = 0; i < sizeof absences / sizeof *absences; i++)
+        if (strcmp(absences[i].op, op) == 0) return absences[i].why;
+    return NULL;
+}

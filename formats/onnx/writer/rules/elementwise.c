@@ -1,0 +1,193 @@
+/* elementwise.c -- operations on each element: formulas, as a rule. Where ONNX has no operator that
+ * keeps the digits of a small result (expm1, log1p), the formula does. */
+#include "../rules.h"
+
+static eddy_dtype own(const onnx_part *p) { return p->node->outputs[0].dtype; }
+
+static bool cast(onnx_part *p)
+{
+    return eddy__part_put(p, 0, eddy__part_cast(p, eddy__part_in(p, 0), eddy__part_dtype(p, 0),
+                                                own(p)));
+}
+
+/* Sum takes floating-point numbers only. */
+static bool add_n(onnx_part *p)
+{
+    const char *sum = eddy__part_in(p, 0);
+    for (int i = 1; i < p->node->n_inputs && !p->failed; i++)
+        sum = eddy__part_binary(p, "Add", sum, eddy__part_in(p, i));
+    return eddy__part_put(p, 0, sum);
+}
+
+/* Comparisons of types that ONNX does not compare. */
+static bool compare(onnx_part *p)
+{
+    const char      *op = p->node->op->name;
+    const eddy_dtype d = eddy__part_dtype(p, 0);
+    const bool       narrow = d == EDDY_BOOL || d == EDDY_UINT8;
+    const eddy_dtype as = narrow ? EDDY_INT32 : d;
+    const char *a = eddy__part_cast(p, eddy__part_in(p, 0), d, as);
+    const char *b = eddy__part_cast(p, eddy__part_in(p, 1), d, as);
+    if (op[0] == 'N')
+        return eddy__part_put(p, 0, eddy__part_formula(p, as, "Not(Equal(a, b))", a, b));
+    const char *name = op[0] == 'L' ? op[4] ? "LessOrEqual" : "Less"
+                     : op[0] == 'G' ? op[7] ? "GreaterOrEqual" : "Greater" : "Equal";
+    return eddy__part_put(p, 0, eddy__part_binary(p, name, a, b));
+}
+
+/* Bits of integers: ~x is -1 - x, and 255 - x for uint8. */
+static bool invert(onnx_part *p)
+{
+    const eddy_dtype d = own(p);
+    return eddy__part_put(p, 0,
+                          eddy__part_binary(p, "Sub",
+                                            eddy__part_number(p, d, d == EDDY_UINT8 ? 255 : -1),
+                                            eddy__part_in(p, 0)));
+}
+
+static bool cross(onnx_part *p)
+{
+    const char *a = eddy__part_in(p, 0), *b = eddy__part_in(p, 1);
+    const char *next = eddy__part_ints(p, 3, (const int64_t[]){ 1, 2, 0 });
+    const char *last = eddy__part_ints(p, 3, (const int64_t[]){ 2, 0, 1 });
+    return eddy__part_put(
+        p, 0,
+        eddy__part_formula(p, own(p),
+                           "Sub(Mul(Gather[axis=-1](a, c), Gather[axis=-1](b, d)),"
+                           "    Mul(Gather[axis=-1](a, d), Gather[axis=-1](b, c)))",
+                           a, b, next, last));
+}
+
+static const onnx_row rows[] = {
+    { "Neg", .formula = "Neg(a)" },
+    { "Abs", .formula = "Abs(a)" },
+    { "Sign", .formula = "Sign(a)" },
+    { "Square", .formula = "Mul(a, a)" },
+    { "Reciprocal", .formula = "Reciprocal(a)" },
+    { "Sqrt", .formula = "Sqrt(a)" },
+    { "Rsqrt", .formula = "Reciprocal(Sqrt(a))" },
+    { "Cbrt", .formula = "Mul(Sign(a), Pow(Abs(a), 0.33333333333333333))" },
+    { "Exp", .formula = "Exp(a)" },
+    { "Exp2", .formula = "Pow(2, a)" },
+    { "Expm1", .formula = "u=Exp(a); v=Sub(u, 1); w=Or(Equal(v, -1), IsInf(u)); "
+                          "Where(Equal(u, 1), a, Where(w, v, Mul(v, Div(a, Log(u)))))" },
+    { "Log", .formula = "Log(a)" },
+    { "Log1p", .formula = "u=Add(a, 1); v=Div(a, Sub(u, 1)); "
+                          "Where(Equal(u, 1), a, Mul(Log(u), Where(IsInf(u), 1, v)))" },
+    { "Log2", .formula = "Mul(Log(a), 1.4426950408889634)" },
+    { "Log10", .formula = "Mul(Log(a), 0.43429448190325183)" },
+    { "Entr", .formula = "Where(Greater(a, 0), Neg(Mul(a, Log(a))),"
+                         "      Where(Equal(a, 0), 0, Add(a, -inf)))" },
+    { "Sigmoid", .formula = "Sigmoid(a)" },
+    { "Softplus", .formula = "Softplus(a)",
+      .doubles = "Add(Max(a, 0), Log(Add(1, Exp(Neg(Abs(a))))))" },
+    { "Softsign", .formula = "Softsign(a)" },
+    { "Tanh", .formula = "Tanh(a)" },
+    { "Sin", .formula = "Sin(a)" },
+    { "Cos", .formula = "Cos(a)", .doubles = "Sin(Add(a, 1.5707963267948966))" },
+    { "Tan", .formula = "Tan(a)" },
+    { "Asin", .formula = "Asin(a)" },
+    { "Acos", .formula = "Acos(a)" },
+    { "Atan", .formula = "Atan(a)" },
+    { "Sinh", .formula = "Sinh(a)" },
+    { "Cosh", .formula = "Cosh(a)" },
+    { "Asinh", .formula = "Asinh(a)" },
+    { "Acosh", .formula = "Acosh(a)" },
+    { "Atanh", .formula = "Atanh(a)" },
+    { "Sinc", .formula = "u=Mul(a, 3.1415926535897932); v=Where(Equal(u, 0), 1, u); "
+                         "Where(Equal(u, 0), 1, Div(Sin(v), v))" },
+    { "Deg2Rad", .formula = "Mul(a, 0.017453292519943296)" },
+    { "Rad2Deg", .formula = "Mul(a, 57.295779513082321)" },
+    { "Erf", .formula = "Erf(a)" },
+    { "Erfc", .formula = "Sub(1, Erf(a))" },
+    { "Ndtr", .formula = "Mul(0.5, Add(1, Erf(Mul(a, 0.70710678118654752))))" },
+    { "Floor", .formula = "Floor(a)" },
+    { "Ceil", .formula = "Ceil(a)" },
+    { "Round", .formula = "Round(a)", .integers = "Identity(a)" },
+    { "Rint", .formula = "Round(a)" },
+    { "Trunc", .formula = "Mul(Sign(a), Floor(Abs(a)))" },
+    { "Frac", .formula = "Sub(a, Mul(Sign(a), Floor(Abs(a))))" },
+    { "IsNan", .formula = "IsNaN(a)" },
+    { "IsInf", .formula = "IsInf(a)" },
+    { "IsFinite", .formula = "Not(Or(IsNaN(a), IsInf(a)))" },
+    { "Invert", invert },
+    { "Cast", cast },
+    { "LogicalNot", .formula = "Not(a)" },
+    /* activations */
+    { "Relu", .formula = "Relu(a)", .integers = "Max(a, 0)" },
+    { "ReluGrad", .formula = "Mul(a, real(Greater(b, 0)))" },
+    { "Relu6", .formula = "Min(Max(a, 0), 6)" },
+    { "Elu", .formula = "Elu(a)", .doubles = "Where(Greater(a, 0), a, Sub(Exp(Min(a, 0)), 1))" },
+    { "Selu", .formula = "Selu(a)" },
+    { "Mish", .formula = "Mul(a, Tanh(Softplus(a)))" },
+    { "LeakyRelu", .formula = "Where(Greater(a, 0), a, Mul(a, #alpha))" },
+    { "LeakyReluGrad", .formula = "Where(Greater(b, 0), a, Mul(a, #alpha))" },
+    { "SoftShrink", .formula = "Where(Greater(a, #lambda), Sub(a, #lambda),"
+                               "      Where(Less(a, Neg(#lambda)), Add(a, #lambda), Mul(a, 0)))" },
+    { "Gelu", .formula = "Mul(Mul(0.5, a), Add(1, Erf(Mul(a, 0.70710678118654752))))" },
+    { "GeluGrad", .formula = "u=Mul(0.5, Add(1, Erf(Mul(b, 0.70710678118654752)))); "
+                             "v=Mul(0.39894228040143268, Exp(Mul(-0.5, Mul(b, b)))); "
+                             "Mul(a, Add(u, Mul(b, v)))" },
+    { "GeluTanh", .formula = "u=Add(1.5957691216057308, Mul(0.071354816272600247, Mul(a, a))); "
+                             "Mul(a, Sigmoid(Mul(a, u)))" },
+    { "GeluTanhGrad", .formula = "z=Mul(b, b); "
+                                 "u=Mul(b, Add(1.5957691216057308, Mul(0.071354816272600247, z))); "
+                                 "v=Add(1.5957691216057308, Mul(0.21406444881780074, z)); "
+                                 "w=Mul(Sigmoid(u), Sigmoid(Neg(u))); "
+                                 "Mul(a, Add(Sigmoid(u), Mul(b, Mul(w, v))))" },
+    /* of two operands */
+    { "Add", .formula = "Add(a, b)" },
+    { "BiasAdd", .formula = "Add(a, b)" },
+    { "AddN", add_n },
+    { "Sub", .formula = "Sub(a, b)" },
+    { "Mul", .formula = "Mul(a, b)" },
+    { "RealDiv", .formula = "Div(a, b)" },
+    { "DivNoNan", .formula = "u=Equal(b, 0); Where(u, 0, Div(a, Where(u, 1, b)))" },
+    { "MulNoNan", .formula = "Where(Equal(b, 0), 0, Mul(a, b))" },
+    { "Xlogy", .formula = "Where(Equal(a, 0), 0, Mul(a, Log(b)))" },
+    { "Xdivy", .formula = "Where(Equal(a, 0), 0, Div(a, b))" },
+    { "FloorDiv", .formula = "Floor(Div(a, b))",
+      .integers = "u=Div(a, b); v=Sub(a, Mul(u, b)); "
+                  "w=And(Not(Equal(v, 0)), Xor(Less(v, 0), Less(b, 0))); Where(w, Sub(u, 1), u)" },
+    { "FloorMod",
+      .formula = "u=Mod[fmod=1](a, b); v=And(Not(Equal(u, 0)), Xor(Less(u, 0), Less(b, 0))); "
+                 "Where(v, Add(u, b), u)",
+      .integers = "Mod(a, b)" },
+    { "TruncateDiv", .formula = "u=Div(a, b); Mul(Sign(u), Floor(Abs(u)))",
+      .integers = "Div(a, b)" },
+    { "TruncateMod", .formula = "Mod[fmod=1](a, b)" },
+    { "SquaredDifference", .formula = "u=Sub(a, b); Mul(u, u)" },
+    { "Maximum", .formula = "Max(a, b)" },
+    { "Minimum", .formula = "Min(a, b)" },
+    { "Pow", .formula = "Pow(a, b)" },
+    { "Hypot", .formula =
+                   "u=Max(Abs(a), Abs(b)); v=Div(Min(Abs(a), Abs(b)), Where(Equal(u, 0), 1, u)); "
+                   "Where(IsInf(u), u, Mul(u, Sqrt(Add(1, Mul(v, v)))))" },
+    { "Atan2", .formula =
+                   "u=Atan(Div(a, Where(Equal(b, 0), 1, b))); v=Mul(Sign(a), 1.5707963267948966); "
+                   "w=Add(u, Where(Less(a, 0), -3.1415926535897932, 3.1415926535897932)); "
+                   "Where(Greater(b, 0), u, Where(Less(b, 0), w, v))" },
+    { "LogAddExp", .formula =
+                       "u=Max(a, b); v=Neg(Abs(Sub(a, b))); "
+                       "Where(Equal(a, b), Add(a, 0.69314718055994531), Add(u, Softplus(v)))" },
+    { "CopySign", .formula = "Mul(Abs(a), Where(Or(Less(b, 0), Less(Reciprocal(b), 0)), -1, 1))" },
+    { "Heaviside",
+      .formula = "Where(Greater(a, 0), 1, Where(Less(a, 0), 0,"
+                 "      Where(Equal(a, 0), b, Add(a, b))))",
+      .integers = "Where(Greater(a, 0), 1, Where(Less(a, 0), 0, b))" },
+    { "SigmoidCrossEntropyWithLogits", .formula = "u=Softplus(Neg(Abs(b))); "
+                                                  "Add(Sub(Max(b, 0), Mul(a, b)), u)" },
+    { "Cross", cross },
+    { "Equal", compare },
+    { "NotEqual", compare },
+    { "Less", compare },
+    { "LessEqual", compare },
+    { "Greater", compare },
+    { "GreaterEqual", compare },
+    { "LogicalAnd", .formula = "And(a, b)" },
+    { "LogicalOr", .formula = "Or(a, b)" },
+    { "LogicalXor", .formula = "Xor(a, b)" },
+    { "SelectV2", .formula = "Where(a, b, c)" },
+};
+
+const onnx_family eddy__write_elementwise = FAMILY_OF(rows);

@@ -1,0 +1,209 @@
+/* reductions.c -- reductions, scans, sorting, and segments. */
+#include "../rules.h"
+
+#include <string.h>
+
+static int axes_of(const onnx_part *p, int rank, int64_t axes[EDDY_MAX_RANK])
+{
+    const eddy_dims d = eddy__part_dims(p, "axes");
+    int             n = 0;
+    for (int i = 0; i < rank && d.count == 0; i++) axes[n++] = i;
+    for (int i = 0; i < d.count; i++) axes[n++] = d.at[i] < 0 ? d.at[i] + rank : d.at[i];
+    return n;
+}
+
+static const char *reduced(onnx_part *p, const char *op, const char *x)
+{
+    int64_t    axes[EDDY_MAX_RANK];
+    const int  n = axes_of(p, eddy__part_type(p, 0).shape.rank, axes);
+    const bool keep = eddy__part_bool(p, "keep_dims");
+    return strcmp(op, "ReduceSum") == 0 ? eddy__part_sum(p, x, n, axes, keep)
+                                        : eddy__part_reduce(p, op, x, n, axes, keep);
+}
+
+static bool reduce(onnx_part *p)
+{
+    static const char *const ops[][2] = {
+        { "Sum", "ReduceSum" }, { "Mean", "ReduceMean" }, { "Max", "ReduceMax" },
+        { "Min", "ReduceMin" }, { "Prod", "ReduceProd" },
+    };
+    int         rank;
+    const char *op = "";
+    if (!eddy__part_known_rank(p, 0, &rank)) return false;
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (strcmp(ops[i][0], p->node->op->name) == 0) op = ops[i][1];
+    const char      *x = eddy__part_in(p, 0);
+    const eddy_dtype d = eddy__part_dtype(p, 0);
+    if (rank == 0) return eddy__part_put(p, 0, x);
+    if (d != EDDY_UINT8) return eddy__part_put(p, 0, reduced(p, op, x));
+    x = reduced(p, op, eddy__part_cast(p, x, d, EDDY_INT32));
+    return eddy__part_put(p, 0, eddy__part_cast(p, x, EDDY_INT32, d));
+}
+
+/* Of booleans: the smallest or the largest. */
+static bool all_or_any(onnx_part *p)
+{
+    int rank;
+    if (!eddy__part_known_rank(p, 0, &rank)) return false;
+    if (rank == 0) return eddy__part_put(p, 0, eddy__part_in(p, 0));
+    const char *x = eddy__part_cast(p, eddy__part_in(p, 0), EDDY_BOOL, EDDY_INT32);
+    x = reduced(p, p->node->op->name[1] == 'l' ? "ReduceMin" : "ReduceMax", x);
+    return eddy__part_put(p, 0, eddy__part_cast(p, x, EDDY_INT32, EDDY_BOOL));
+}
+
+static bool euclidean_norm(onnx_part *p)
+{
+    int rank;
+    if (!eddy__part_known_rank(p, 0, &rank)) return false;
+    const char *x = eddy__part_in(p, 0);
+    if (rank == 0) return eddy__part_put(p, 0, eddy__part_unary(p, "Abs", x));
+    const char *sum = reduced(p, "ReduceSum", eddy__part_binary(p, "Mul", x, x));
+    return eddy__part_put(p, 0, eddy__part_unary(p, "Sqrt", sum));
+}
+
+static bool arg_max(onnx_part *p)
+{
+    int rank;
+    if (!eddy__part_known_rank(p, 0, &rank)) return false;
+    const eddy_dtype d = eddy__part_dtype(p, 0);
+    const bool       narrow = d == EDDY_BOOL || d == EDDY_INT64 || d == EDDY_UINT8;
+    const char *x = eddy__part_cast(p, eddy__part_in(p, 0), d, narrow ? EDDY_INT32 : d);
+    if (d == EDDY_INT64) x = eddy__part_in(p, 0);
+    onnx_call c = eddy__call(p, p->node->op->name, 1, &x);
+    eddy__call_int(&c, "axis", eddy__part_axis(p, rank));
+    eddy__call_int(&c, "keepdims", 0);
+    return eddy__part_put(p, 0, eddy__part_cast(p, eddy__call_end(&c), EDDY_INT64,
+                                                p->node->outputs[0].dtype));
+}
+
+static bool cumsum(onnx_part *p)
+{
+    int rank;
+    if (!eddy__part_known_rank(p, 0, &rank)) return false;
+    const char *axis = eddy__part_number(p, EDDY_INT64, (double)eddy__part_axis(p, rank));
+    return eddy__part_put(p, 0,
+                          eddy__part_formula(p, EDDY_INT64,
+                                             "CumSum[exclusive=#exclusive,reverse=#reverse](a, b)",
+                                             eddy__part_in(p, 0), axis));
+}
+
+/* ------------------------------------------------------------------ sorting -- */
+
+static bool top(onnx_part *p, const char *k, int64_t axis, bool largest)
+{
+    const char *const in[] = { eddy__part_in(p, 0), k };
+    const char       *out[2];
+    onnx_call c = eddy__call(p, "TopK", 2, in);
+    eddy__call_int(&c, "axis", axis);
+    eddy__call_int(&c, "largest", largest);
+    eddy__call_outputs(&c, 2, out);
+    eddy__part_put(p, 0, out[0]);
+    return eddy__part_put(p, 1, eddy__part_cast(p, out[1], EDDY_INT64, p->node->outputs[1].dtype));
+}
+
+static bool top_k(onnx_part *p)
+{
+    return top(p, eddy__part_one(p, eddy__part_int(p, "k")), -1, true);
+}
+
+static bool sort(onnx_part *p)
+{
+    int rank;
+    if (!eddy__part_known_rank(p, 0, &rank)) return false;
+    const int64_t axis = eddy__part_axis(p, rank);
+    const char *n = eddy__part_size(p, eddy__part_in(p, 0), eddy__part_type(p, 0).shape, (int)axis);
+    return top(p, n, axis, eddy__part_bool(p, "descending"));
+}
+
+/* The number of elements of the sorted row that are less than a value. */
+static bool search_sorted(onnx_part *p)
+{
+    const char *one = eddy__part_one(p, -1), *two = eddy__part_one(p, -2);
+    const char *a = eddy__part_binary(p, "Unsqueeze", eddy__part_in(p, 0), two);
+    const char *b = eddy__part_binary(p, "Unsqueeze", eddy__part_in(p, 1), one);
+    const char *less =
+        eddy__part_binary(p, eddy__part_bool(p, "right") ? "LessOrEqual" : "Less", a, b);
+    const char *n =
+        eddy__part_formula(p, EDDY_INT64, "ReduceSum[keepdims=0](int64(a), b)", less, one);
+    return eddy__part_put(p, 0, eddy__part_cast(p, n, EDDY_INT64, p->node->outputs[0].dtype));
+}
+
+/* ----------------------------------------------------------------- segments -- */
+
+/* Rows are added to (multiplied with) those of a tensor of ones or zeros; rows of negative ids are
+ * left out. */
+static const char *scattered(onnx_part *p, const char *x, const char *ids, eddy_dtype d,
+                             const char *shape, bool product)
+{
+    const char *start = eddy__part_filled(p, d, product, shape);
+    const char *at =
+        eddy__part_formula(p, EDDY_INT64, "Unsqueeze(a, b)", ids, eddy__part_one(p, -1));
+    const char *const in[] = { start, at, x };
+    onnx_call c = eddy__call(p, "ScatterND", 3, in);
+    eddy__call_text(&c, "reduction", product ? "mul" : "add");
+    return eddy__call_end(&c);
+}
+
+static bool segment(onnx_part *p)
+{
+    const char      *op = p->node->op->name;
+    const bool       sorted = op[0] == 'S', product = strstr(op, "Prod") != NULL;
+    const eddy_dtype d = p->node->outputs[0].dtype;
+    int              rank, ids_rank;
+    if (!eddy__part_known_rank(p, 0, &rank) || !eddy__part_known_rank(p, 1, &ids_rank))
+        return false;
+    const char *x = eddy__part_in(p, 0);
+    const char *ids = eddy__part_cast(p, eddy__part_in(p, 1), eddy__part_dtype(p, 1), EDDY_INT64);
+    const char *n = eddy__part_cast(p, eddy__part_in(p, 2), eddy__part_dtype(p, 2), EDDY_INT64);
+    n = eddy__part_reshape(p, n, eddy__part_one(p, 1));
+    const char *shape = n;
+    if (rank > ids_rank) {
+        onnx_call c = eddy__call(p, "Shape", 1, &x);
+        eddy__call_int(&c, "start", ids_rank);
+        const char *const parts[] = { n, eddy__call_end(&c) };
+        shape = eddy__part_concat(p, 0, 2, parts);
+    }
+    if (!sorted) {                      /* negative ids: to a row more, which is cut off */
+        ids = eddy__part_formula(p, EDDY_INT64, "Where(Less(a, 0), b, a)", ids, n);
+        if (ids_rank == 0) ids = eddy__part_reshape(p, ids, eddy__part_ints(p, 0, NULL));
+        int64_t first[EDDY_MAX_RANK] = { 1 };
+        shape = eddy__part_binary(p, "Add", shape, eddy__part_ints(p, rank - ids_rank + 1, first));
+    }
+    const char *y = scattered(p, x, ids, d, shape, product);
+    if (!sorted) {
+        const char *const in[] = { y, eddy__part_one(p, 0), n, eddy__part_one(p, 0) };
+        onnx_call c = eddy__call(p, "Slice", 4, in);
+        y = eddy__call_end(&c);
+    }
+    if (strstr(op, "Mean")) {
+        const char *count = scattered(
+            p, eddy__part_filled(p, d, 1, eddy__part_unary(p, "Shape", x)), ids, d, shape, false);
+        y = eddy__part_formula(p, d, "Div(a, Max(b, 1))", y, count);
+    }
+    return eddy__part_put(p, 0, y);
+}
+
+static const onnx_row rows[] = {
+    { "Sum", reduce },
+    { "Mean", reduce },
+    { "Max", reduce },
+    { "Min", reduce },
+    { "Prod", reduce },
+    { "All", all_or_any },
+    { "Any", all_or_any },
+    { "EuclideanNorm", euclidean_norm },
+    { "L2Loss", .formula = "Mul(0.5, ReduceSum[keepdims=0](Mul(a, a)))" },
+    { "ArgMax", arg_max },
+    { "ArgMin", arg_max },
+    { "Cumsum", cumsum },
+    { "TopKV2", top_k },
+    { "Sort", sort },
+    { "SearchSorted", search_sorted },
+    { "SegmentSum", segment },
+    { "SegmentMean", segment },
+    { "SegmentProd", segment },
+    { "UnsortedSegmentSum", segment },
+    { "UnsortedSegmentProd", segment },
+};
+
+const onnx_family eddy__write_reductions = FAMILY_OF(rows);

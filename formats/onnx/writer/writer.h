@@ -1,0 +1,98 @@
+/* writer.h -- the state of one writing: a model that grows node by node. */
+#ifndef EDDY_FORMATS_ONNX_WRITER_H
+#define EDDY_FORMATS_ONNX_WRITER_H
+
+#include "part.h"
+#include "../build.h"
+#include "../../sink.h"
+
+/* Operator set 17 is the newest that ONNX 1.12 checks; it has LayerNormalization, and scatters that
+ * add. */
+enum { WRITER_OPSET = 17, WRITER_IR = 8 };
+
+/* Fields of the messages. */
+enum { NODE_INPUT = 1, NODE_OUTPUT, NODE_NAME, NODE_OP, NODE_ATTRIBUTE };
+enum { GRAPH_NODE = 1, GRAPH_NAME, GRAPH_INITIALIZER = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT };
+
+/* A weight or another constant of the model. */
+typedef struct writer_constant {
+    struct writer_constant *next, *same_hash;
+    const char *name;
+    eddy_array *array;                  /* a reference of the writer's */
+    int64_t     offset;                 /* in the file of external data; -1: in the model */
+} writer_constant;
+
+/* A variable of the main graph that the run updates. */
+typedef struct writer_variable {
+    const eddy_node *node;
+    const char      *before, *now;      /* its value before the run, and at this point of it */
+    int32_t          first_update;      /* the id of a node; 0: it is only read */
+} writer_variable;
+
+/* The nodes of one graph, the main one or a part of a body. */
+typedef struct writer_scope {
+    struct writer_scope *outer;
+    eddy_graph  *graph;
+    int32_t      size;
+    const char ***names;                /* by id: of the outputs; NULL if it was not written yet */
+    bool        *live, *effect;
+    uint8_t    **reads_now;             /* by id: which inputs see the updates of variables before them */
+    writer_variable **variables;        /* by id; NULL for the other nodes and in bodies */
+    const char  *prefix;                /* of names */
+    message      nodes;                 /* fields GRAPH_NODE */
+} writer_scope;
+
+enum { CONSTANT_BUCKETS = 1024 };
+
+struct onnx_writer {
+    region           memory;
+    eddy_session    *session;
+    eddy_error      *error;
+    const char      *path;
+    writer_scope    *scope;             /* the innermost one */
+    writer_constant *constants, **last_constant;
+    writer_constant *buckets[CONSTANT_BUCKETS];
+    int              values;            /* names given so far */
+    int              depth;
+    bool             reporting;         /* goes on after nodes that cannot be written */
+    bool             failed;
+    eddy_onnx_entry *entries;           /* of the report, allocated with realloc */
+    int              n_entries;
+};
+
+/* Records the first error; returns false. */
+bool eddy__writer_fail(onnx_writer *w, eddy_status s, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+bool eddy__writer_no_memory(onnx_writer *w);
+
+/* ----------------------------------------------------------------- the walk -- */
+
+/* A scope for the nodes of g that these tensors need; NULL with the error. It becomes the innermost
+ * one; end returns to the outer one and leaves the messages to the caller. */
+writer_scope *eddy__scope_begin(onnx_writer *w, eddy_graph *g, const char *prefix);
+void          eddy__scope_end(onnx_writer *w);
+/* Sets the name of a tensor, which is then not computed. */
+bool eddy__scope_bind(onnx_writer *w, eddy_tensor t, const char *name);
+/* Finds the nodes that these tensors need, and which reads see updates; writes them. */
+bool eddy__scope_mark(onnx_writer *w, int n, const eddy_tensor *outputs);
+bool eddy__scope_write_marked(onnx_writer *w);
+/* The name of a tensor that was written; NULL if it was not. */
+const char *eddy__scope_name(const writer_scope *s, eddy_tensor t);
+/* Which reads of variables see updates (reads.c). */
+bool eddy__scope_order_reads(onnx_writer *w);
+
+/* A field GRAPH_INPUT or GRAPH_OUTPUT: a value with its type. */
+void eddy__writer_value_info(message *m, uint32_t field, const char *name, eddy_type t);
+
+/* A constant, which the main graph has once; a is not changed. */
+const char *eddy__writer_constant(onnx_writer *w, const char *name, eddy_array *a);
+void        eddy__writer_free_constants(onnx_writer *w);
+
+/* ---------------------------------------------------------------- the file -- */
+
+/* Writes the model, atomically: the nodes, inputs and outputs in `graph`, and the constants;
+ * those of at least external_bytes bytes in a second file, if that is not 0. */
+bool eddy__writer_save(onnx_writer *w, const message *graph, const message *metadata,
+                       const eddy_files *files, int64_t external_bytes);
+
+#endif

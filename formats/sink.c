@@ -1,0 +1,158 @@
+/* sink.c -- see sink.h. */
+#include "sink.h"
+#include "source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ATTEMPTS = 100, PATIENCE = 100, LARGEST = 1 << 30 };
+
+static int posix_open(void *context, const char *path, int flags)
+{
+    (void)context;
+    return open(path, flags | O_CLOEXEC, 0666);
+}
+
+static int64_t posix_write(void *context, int fd, const void *p, size_t n)
+{
+    (void)context;
+    return write(fd, p, n);
+}
+
+static int posix_sync(void *context, int fd)
+{
+    (void)context;
+    return fsync(fd);
+}
+
+static int posix_close(void *context, int fd)
+{
+    (void)context;
+    return close(fd);
+}
+
+static int posix_rename(void *context, const char *from, const char *to)
+{
+    (void)context;
+    return rename(from, to);
+}
+
+static int posix_unlink(void *context, const char *path)
+{
+    (void)context;
+    return unlink(path);
+}
+
+static int posix_sync_dir(void *context, const char *path)
+{
+    char        folder[SINK_LONGEST_PATH];
+    const char *slash = strrchr(path, '/');
+    (void)context;
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
+             slash ? path : ".");
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return -1;
+    const int r = fsync(fd), why = errno;
+    close(fd);
+    errno = why;
+    return r != 0 && why == EINVAL ? 0 : r;         /* a file system without it */
+}
+
+static const eddy_files posix = {
+    .open = posix_open, .write = posix_write, .sync = posix_sync, .close = posix_close,
+    .rename = posix_rename, .unlink = posix_unlink, .sync_dir = posix_sync_dir
+};
+
+static bool fail(sink *s, const char *step)
+{
+    if (!s->failed)
+        eddy__format_fail(s->error, EDDY_IO, "%.600s: cannot %s: %s", s->path, step,
+                          strerror(errno));
+    s->failed = true;
+    return false;
+}
+
+bool eddy__sink_begin(sink *s, const char *path, const eddy_files *files, eddy_error *error)
+{
+    *s = (sink){ .files = files ? files : &posix, .error = error, .fd = -1, .failed = true };
+    const eddy_files *f = s->files;
+    if (!path || !*path)
+        return eddy__format_fail(error, EDDY_INVALID_ARGUMENT, "no file name is given");
+    if (strlen(path) >= SINK_LONGEST_PATH)
+        return eddy__format_fail(error, EDDY_LIMIT,
+                                 "%.100s...: the file name is longer than %d bytes", path,
+                                 SINK_LONGEST_PATH - 1);
+    if (!f->open || !f->write || !f->sync || !f->close || !f->rename || !f->unlink || !f->sync_dir)
+        return eddy__format_fail(error, EDDY_INVALID_ARGUMENT,
+                                 "%.600s: the table of file functions lacks a function", path);
+    snprintf(s->path, sizeof s->path, "%s", path);
+    s->failed = false;
+    for (int i = 0; i < ATTEMPTS && s->fd < 0; i++) {
+        snprintf(s->temporary, sizeof s->temporary, "%s.tmp-%ld-%d", path, (long)getpid(), i);
+        for (int retries = PATIENCE; s->fd < 0 && retries > 0; retries--) {
+            s->fd = f->open(f->context, s->temporary, O_WRONLY | O_CREAT | O_EXCL);
+            if (s->fd < 0 && errno != EINTR) break;
+        }
+        if (s->fd < 0 && errno != EEXIST) break; /* a name that is taken belongs to another save */
+    }
+    return s->fd >= 0 || fail(s, "create a temporary file");
+}
+
+bool eddy__sink_write(sink *s, const void *p, size_t size)
+{
+    int retries = PATIENCE;
+    for (const char *from = p; size > 0 && !s->failed;) {
+        const size_t  part = size < LARGEST ? size : LARGEST;
+        const int64_t n = s->files->write(s->files->context, s->fd, from, part);
+        if (n < 0 && errno == EINTR && retries-- > 0) continue;
+        if (n == 0) errno = ENOSPC;                 /* no progress and no error */
+        if (n <= 0 || (uint64_t)n > part) {
+            fail(s, "write the new file");
+            break;
+        }
+        from += n;
+        size -= (size_t)n;
+    }
+    return !s->failed;
+}
+
+static bool call_again(int r, int *retries) { return r != 0 && errno == EINTR && (*retries)-- > 0; }
+
+bool eddy__sink_end(sink *s)
+{
+    const eddy_files *f = s->files;
+    int               r, retries = PATIENCE;
+    if (s->fd < 0) return false;
+    if (!s->failed) {
+        do r = f->sync(f->context, s->fd);
+        while (call_again(r, &retries));
+        if (r != 0) fail(s, "write the new file");
+    }
+    /* An interrupted close has closed. */
+    r = f->close(f->context, s->fd);
+    s->fd = -1;
+    if (r != 0 && errno != EINTR) fail(s, "close the new file");
+    if (!s->failed) {
+        do r = f->rename(f->context, s->temporary, s->path);
+        while (call_again(r, &retries));
+        if (r != 0) fail(s, "replace the file");
+    }
+    if (s->failed) {
+        f->unlink(f->context, s->temporary);
+        return false;
+    }
+    do r = f->sync_dir(f->context, s->path);
+    while (call_again(r, &retries));
+    return r == 0 || fail(s, "make the new file durable");
+}
+
+void eddy__sink_abandon(sink *s)
+{
+    if (s->fd < 0) return;
+    s->failed = true;
+    eddy__sink_end(s);
+}

@@ -1,0 +1,79 @@
+/* write_models.c -- writes graphs as ONNX models, with the feeds and results of one run, for a
+ * comparison with ONNX Runtime (scripts/onnx_written.sh).
+ *
+ *   write_models FOLDER rows              every row of the sweep, with its gradients
+ *   write_models FOLDER random FROM TO    random graphs of these seeds */
+#include "tests/lib/onnx_written.h"
+#include "tests/lib/random_graph.h"
+#include "tests/models/model_data.h"
+
+#include <stdlib.h>
+
+static void save(const char *path, const trial *t, const fetches *f)
+{
+    const eddy_list outputs = { f->n, f->at };
+    eddy_feed       feed[TRIAL_FEEDS];
+    eddy_array     *out[FETCHES] = { NULL };
+    model_data      d;
+    char            why[500] = "";
+    if (!model_data_begin(&d, path, f->title, t->session, (eddy_list){ t->n, t->tensor }, outputs,
+                          why)) {
+        printf("%s: not written: %s\n", f->title, why);
+        return;
+    }
+    for (int i = 0; i < t->n; i++) feed[i] = (eddy_feed){ t->tensor[i], t->array[i] };
+    if (eddy_run(t->session, (eddy_feeds){ t->n, feed }, outputs, out) == EDDY_OK)
+        model_data_step(&d, (const eddy_array *const *)t->array, out);
+    else printf("%s: does not run: %s\n", f->title, eddy_session_message(t->session));
+    model_data_end(&d);
+    free_arrays(f->n, out);
+}
+
+/* Each graph is a test, as the helpers of tests need. */
+static const char *folder;
+
+START_TEST(one_row)
+{
+    trial   t;
+    fetches f;
+    char    title[96], path[1000];
+    if (sweep_row_at(_i)->options & SWEEP_RANDOM) return;
+    snprintf(path, sizeof path, "%s/row%03d", folder, _i);
+    if (written_row(_i, &t, &f, title)) save(path, &t, &f);
+    trial_end(&t);
+}
+END_TEST
+
+START_TEST(one_random)
+{
+    random_graph g = random_graph_new((unsigned)_i);
+    char         path[1000], title[40];
+    snprintf(title, sizeof title, "random %d", _i);
+    snprintf(path, sizeof path, "%s/random%05d", folder, _i);
+    g.fetch.title = title;
+    if (eddy_is_valid(g.train)) keep_fetch(&g.fetch, g.train);
+    if (!g.t.session) g.t.session = eddy_session_new(g.t.graph);
+    initialize(&g.t);
+    save(path, &g.t, &g.fetch);
+    random_graph_free(&g);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    Suite   *s = suite_create("models");
+    TCase   *c = tcase_create("graphs");
+    SRunner *r = srunner_create(s);
+    suite_add_tcase(s, c);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (argc == 3 && strcmp(argv[2], "rows") == 0)
+        tcase_add_loop_test(c, one_row, 0, sweep_count());
+    else if (argc == 5) tcase_add_loop_test(c, one_random, atoi(argv[3]), atoi(argv[4]));
+    else return 2;
+    folder = argv[1];
+    srunner_set_fork_status(r, CK_NOFORK);
+    srunner_run_all(r, CK_NORMAL);
+    const int failures = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failures != 0;
+}
