@@ -17,6 +17,8 @@ eddy__yaml_fail|4
 eddy__yaml_fail_at|5
 failure|3|graph/base/files.c|cannot @: %s
 damaged|2|graph/files/npy.c|@
+eddy__input_fail|3
+eddy__dataset_fail|3
 scalar|3|graph/files/yaml_attributes.c|expected @
 skip|3|graph/files/graph_yaml_read.c|@
 damaged|2|graph/files/safetensors_parse.c|@
@@ -32,7 +34,7 @@ session/rows_ops.c|row %lld of a stack has no value [node '"'"'%.200s'"'"']|a gu
 session/rows_ops.c|%s: rows of stacks differ in shape: %s and %s [node '"'"'%.200s'"'"']|a guard: terms of a gradient agree
 session/compile/ir.c|a node that only the compiler makes|a guard: nobody else has these definitions'
 
-[ $# -gt 0 ] || set -- graph ops autodiff control layers optim session formats
+[ $# -gt 0 ] || set -- graph ops autodiff control layers optim session formats input
 # shellcheck disable=SC2046  # the names of sources hold no blanks
 awk -v reporters="$reporters" -v allowed="$allowed" '
 BEGIN {
