@@ -33,8 +33,8 @@ typedef struct prefetch {
     pthread_mutex_t reading;             /* of the source, if it is a stream; taken before `mutex` */
     bool            made;                /* the four above exist */
     place          *ring;
-    int64_t        *words;               /* after the last record that was taken; then those of the
-                                          * ring */
+    int64_t        *words;               /* after the last record that was taken; after the end of the
+                                          * epoch, in case the next one is begun; those of the ring */
     int             head, tail;          /* the next place to take, to fill */
     pthread_t       thread[MAX_THREADS];
     int             running;             /* threads that were started */
@@ -167,7 +167,7 @@ static bool start_threads(prefetch *p, eddy_error *e)
 
 static size_t words_bytes(const prefetch *p)
 {
-    return (size_t)p->d.words * ((size_t)p->ring_size + 1) * sizeof *p->words;
+    return (size_t)p->d.words * ((size_t)p->ring_size + 2) * sizeof *p->words;
 }
 
 /* The ring; the part that exists after a failure is used at the next attempt. */
@@ -181,7 +181,7 @@ static bool make_ring(prefetch *p, eddy_error *e)
     bool ok = p->ring && p->words;
     for (int i = 0; ok && i < p->ring_size; i++) {
         place *one = &p->ring[i];
-        one->words = p->words + (size_t)(i + 1) * (size_t)p->d.words;
+        one->words = p->words + (size_t)(i + 2) * (size_t)p->d.words;
         if (!one->record) one->record = eddy__record_new(a, p->d.n);
         if (mapped && !one->raw) one->raw = eddy__record_new(a, source->sources[0]->n);
         ok = one->record && (one->raw || !mapped);
@@ -223,8 +223,9 @@ static outcome prefetch_next(eddy_dataset *d, eddy_record *out)
         return o;
     }
     if (o == INPUT_RECORD && !eddy__record_move(out, one->record)) return INPUT_FAILED;
-    memcpy(p->words, one->words, (size_t)d->words * sizeof *p->words);
     p->at_end = o == INPUT_END;
+    memcpy(p->words + (p->at_end ? d->words : 0), one->words,
+           (size_t)d->words * sizeof *p->words);
     pthread_mutex_lock(&p->mutex);
     one->state = PLACE_FREE;
     p->head = (p->head + 1) % p->ring_size;
@@ -240,12 +241,13 @@ static void prefetch_rewind(eddy_dataset *d, int64_t epoch)
     const bool expected = p->running && p->at_end && epoch == p->user_epoch + 1;
     p->user_epoch = epoch;
     p->at_end = false;
+    if (expected) memcpy(p->words, p->words + d->words, (size_t)d->words * sizeof *p->words);
     if (expected || (p->running && p->process != getpid())) return;
     stop_threads(p);
     eddy__rewind(source_of(p), epoch);
 }
 
-/* Two numbers, the epoch and whether it ended, and those of the source. */
+/* The numbers of the source, and the epoch. */
 static void prefetch_save(eddy_dataset *d, int64_t *words)
 {
     const prefetch *p = (prefetch *)d;
