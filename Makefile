@@ -354,6 +354,9 @@ fuzzing: $(FUZZED:%=$(BUILD)/fuzz/%) $(BUILD)/fuzz/seeds
 	@$(BUILD)/fuzz/seeds $(BUILD)/seeds
 	@for m in data/sine.onnx /usr/share/libonnx-testdata/data/node/*/model.onnx; do \
 	    [ ! -f $$m ] || cp $$m $(BUILD)/seeds/onnx/$$(echo $$m | tr / _); done
+	@cp tests/input/fixtures/*.npz $(BUILD)/seeds/npz; cp tests/input/fixtures/*.wav $(BUILD)/seeds/wav
+	@cp tests/input/fixtures/*.csv $(BUILD)/seeds/csv; cp tests/input/fixtures/*.gz $(BUILD)/seeds/idx
+	@cp tests/input/fixtures/*.png tests/input/fixtures/*.jpg $(BUILD)/seeds/image
 	@for f in $(FUZZED); do echo "fuzzing $$f for $(FUZZ_SECONDS) seconds"; \
 	    OPENBLAS_NUM_THREADS=1 $(BUILD)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
 	        -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \

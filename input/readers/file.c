@@ -49,6 +49,9 @@ bool eddy__file_open(data_file *f, const char *path, const eddy_files *files, ed
 {
     *f = (data_file){ .files = files ? files : &posix, .path = path, .error = error, .fd = -1 };
     if (!path) return eddy__input_fail(error, EDDY_INVALID_ARGUMENT, "no path is given");
+    if (!f->files->open || !f->files->read || !f->files->size || !f->files->close)
+        return eddy__input_fail(error, EDDY_INVALID_ARGUMENT,
+                                "%.800s: the table of file functions lacks a function", path);
     f->fd = f->files->open(f->files->context, path, O_RDONLY | O_CLOEXEC);
     if (f->fd < 0)
         return eddy__input_fail(error, errno == ENOENT ? EDDY_NOT_FOUND : EDDY_IO,

@@ -196,6 +196,20 @@ static int64_t entry_read(void *context, int fd, void *p, size_t n)
 static int64_t entry_size(void *context, int fd) { return (void)fd, ((entry_file *)context)->e->size; }
 static int     entry_close(void *context, int fd) { return (void)context, (void)fd, 0; }
 
+/* Nothing is written; a table must be complete. */
+static int64_t no_write(void *context, int fd, const void *p, size_t n)
+{
+    (void)context, (void)fd, (void)p, (void)n;
+    errno = EROFS;
+    return -1;
+}
+
+static int no_path(void *context, const char *path) { return (void)context, (void)path, -1; }
+static int no_rename(void *context, const char *from, const char *to)
+{
+    return (void)context, (void)from, (void)to, -1;
+}
+
 /* Where the bytes of the entry begin, behind its local header. */
 static bool find_data(entry_file *in)
 {
@@ -219,7 +233,9 @@ static bool find_data(entry_file *in)
 static eddy_array *load(entry_file *in)
 {
     const eddy_files table = { .open = entry_open, .read = entry_read, .size = entry_size,
-                               .close = entry_close, .context = in };
+                               .close = entry_close, .context = in, .write = no_write,
+                               .sync = entry_close, .rename = no_rename, .unlink = no_path,
+                               .sync_dir = no_path };
     eddy_error       e = { EDDY_OK, "" };
     if (!find_data(in)) return NULL;
     if (in->e->method == DEFLATED) {
