@@ -222,7 +222,10 @@ $(ROUND_TRIPS): $(BUILD)/round_trip/%: $(BUILD)/obj/examples/%.o $(SUPPORT) \
 $(BENCHES): $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(call say,link $@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o %/libeddy_input.a,$^) $(BUILD)/libeddy.a -o $@ $(LIBS)
+
+$(BUILD)/bench/input: $(BUILD)/libeddy_input.a
+$(BUILD)/bench/input: LIBS += $(INPUT_LIBS)
 
 # Single operations.
 $(BUILD)/obj/bench/ops/main.o: $(GEN)/ops_rows.h

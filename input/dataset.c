@@ -126,13 +126,13 @@ void *eddy__stage_new(size_t bytes, const stage *st, eddy_dataset *const *source
 }
 
 /* The stages below are freed in a loop, as far as they are a chain. */
-void eddy_dataset_free(eddy_dataset *d)
+static void free_all(eddy_dataset *d)
 {
     while (d) {
         const eddy_allocator a = d->allocator;
         eddy_dataset        *first = d->n_sources > 0 ? d->sources[0] : NULL;
         if (d->stage->release) d->stage->release(d);
-        for (int i = 1; i < d->n_sources; i++) eddy_dataset_free(d->sources[i]);
+        for (int i = 1; i < d->n_sources; i++) free_all(d->sources[i]);
         for (eddy_record *r = d->spare, *next; r; r = next) {
             next = r->next;
             eddy__record_free(r);
@@ -146,6 +146,11 @@ void eddy_dataset_free(eddy_dataset *d)
         eddy__input_give(&a, d, d->bytes);
         d = first;
     }
+}
+
+void eddy_dataset_free(eddy_dataset *d)
+{
+    if (d && !d->taken) free_all(d);
 }
 
 eddy_record *eddy__borrow(eddy_dataset *d, eddy_error *e)

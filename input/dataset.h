@@ -75,7 +75,8 @@ EDDY_API int64_t        eddy_dataset_epoch(const eddy_dataset *d);
 /* Begins that epoch. INVALID_ARGUMENT for a negative one. */
 EDDY_API eddy_status    eddy_dataset_begin(eddy_dataset *d, int64_t epoch);
 
-/* Stops the threads of all stages and frees them. NULL is allowed. */
+/* Stops the threads of all stages and frees them. For NULL, and for a stage that another one has taken
+ * over, it does nothing. */
 EDDY_API void           eddy_dataset_free(eddy_dataset *d);
 
 /* -------------------------------------------------------------- position -- */

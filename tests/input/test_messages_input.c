@@ -172,7 +172,8 @@ START_TEST(stages)
     two[0] = eddy_dataset_take(d, 2);
     two[1] = eddy_dataset_take(d, 2);
     says(two[1]);
-    says(d);                             /* read although it is part of another one */
+    says(d);                             /* read although it is part of another one, and not freed */
+    eddy_dataset_free(two[0]);
     golden_end();
 }
 END_TEST
