@@ -1,9 +1,9 @@
 /* input.c -- what it costs to read, shuffle and batch training data, beside a training step.
  *
- *   input        LeNet on Fashion-MNIST in batches of 64 (generated images where it is not installed)
+ *   input        LeNet on Fashion-MNIST in batches of 64, or on generated images
  *
- * Prints the time of a step whose batch is ready in memory, of a step that takes its batch from a
- * pipeline without threads and with one that reads ahead, and of the pipeline alone. */
+ * Prints the time of a step whose batch is ready in memory, of a step that takes its batch from
+ * a pipeline without threads and with one that reads ahead, and of the pipeline alone. */
 #include "bench/bench.h"
 #include "input.h"
 
@@ -19,7 +19,8 @@ static eddy_array *load(const char *path, eddy_shape instead)
     eddy_array *a = eddy_idx_load(path, NULL, NULL);
     if (a) return a;
     a = eddy_array_new(EDDY_UINT8, instead);
-    for (int64_t i = 0; i < eddy_array_count(a); i++) ((uint8_t *)eddy_array_data(a))[i] = (uint8_t)(i % 10);
+    for (int64_t i = 0; i < eddy_array_count(a); i++)
+        ((uint8_t *)eddy_array_data(a))[i] = (uint8_t)(i % 10);
     return a;
 }
 
@@ -64,7 +65,8 @@ static lenet build(void)
         h = eddy_max_pool2d(eddy_relu(h), EDDY_DIMS(2));
     }
     h = eddy_relu(eddy_dense(eddy_flatten(h), 1024, "hidden"));
-    eddy_tensor loss = eddy_mean(eddy_sparse_softmax_cross_entropy(m.y, eddy_dense(h, 10, "logits")));
+    eddy_tensor loss =
+        eddy_mean(eddy_sparse_softmax_cross_entropy(m.y, eddy_dense(h, 10, "logits")));
     m.train = eddy_minimize(eddy_adam(m.g, .name = "adam"), loss);
     m.s = eddy_session_new(m.g);
     bench_need(eddy_run(m.s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(m.g)), NULL) == EDDY_OK,
@@ -72,17 +74,19 @@ static lenet build(void)
     return m;
 }
 
-/* Seconds of each of STEPS steps: with batches of the pipeline, with one batch again and again if it
- * is NULL, and without a network if `m` is NULL. */
-static void measure(const lenet *m, eddy_dataset *d, const eddy_array *const *ready, bench_samples *out)
+/* Seconds of each of STEPS steps: with batches of the pipeline, with one batch again and again
+ * if it is NULL, and without a network if `m` is NULL. */
+static void measure(const lenet *m, eddy_dataset *d, const eddy_array *const *ready,
+                    bench_samples *out)
 {
     const eddy_array *b[2] = { ready[0], ready[1] };
     const double      start = bench_now();
     for (int i = 0; i < STEPS; i++) {
         if (d) bench_need(eddy_dataset_next(d, b), eddy_dataset_message(d));
         if (m)
-            bench_need(eddy_run(m->s, EDDY_FEED({ m->x, b[0] }, { m->y, b[1] }), EDDY_FETCH(m->train),
-                                NULL) == EDDY_OK, eddy_session_message(m->s));
+            bench_need(eddy_run(m->s, EDDY_FEED({ m->x, b[0] }, { m->y, b[1] }),
+                                EDDY_FETCH(m->train), NULL) == EDDY_OK,
+                       eddy_session_message(m->s));
     }
     bench_add(out, (bench_now() - start) / STEPS);
 }
@@ -91,7 +95,7 @@ int main(void)
 {
     static const char *const names[] = { "step, batch in memory", "step, pipeline without threads",
                                          "step, one thread reads ahead", "pipeline alone" };
-    eddy_array   *images = load(FASHION "train-images-idx3-ubyte.gz", EDDY_SHAPE(60000, SIDE, SIDE));
+    eddy_array *images = load(FASHION "train-images-idx3-ubyte.gz", EDDY_SHAPE(60000, SIDE, SIDE));
     eddy_array   *labels = load(FASHION "train-labels-idx1-ubyte.gz", EDDY_SHAPE(60000));
     const lenet   m = build();
     eddy_dataset *first = pipeline(images, labels, 0), *plain = pipeline(images, labels, 0),

@@ -59,7 +59,8 @@ static void pad(char *to, int64_t count, eddy_dtype dtype, double value)
     const eddy_array *a = eddy_array_number(&room, dtype, value);
     const size_t      size = eddy_dtype_size(dtype);
     if (value == 0) memset(to, 0, (size_t)count * size);
-    else for (int64_t i = 0; i < count; i++) memcpy(to + (size_t)i * size, eddy_array_data(a), size);
+    else
+        for (int64_t i = 0; i < count; i++) memcpy(to + (size_t)i * size, eddy_array_data(a), size);
 }
 
 /* The smallest shape that holds component k of all records. */
@@ -72,11 +73,12 @@ static bool largest(eddy_record *const *records, int64_t n, int k, eddy_record *
             char a[240], b[240];
             const eddy_component x = { one->dtype, one->shape },
                                  y = { records[0]->slots[k].dtype, records[0]->slots[k].shape };
-            return eddy__input_fail(out->error, EDDY_BAD_SHAPE,
-                                    "dataset_batch: component %d of record %lld is %s; %s cannot be "
-                                    "padded to it", k, (long long)records[i]->number,
-                                    eddy__component_print(x, a, sizeof a),
-                                    eddy__component_print(y, b, sizeof b));
+            return eddy__input_fail(
+                out->error, EDDY_BAD_SHAPE,
+                "dataset_batch: component %d of record %lld is %s; %s cannot be "
+                "padded to it",
+                k, (long long)records[i]->number, eddy__component_print(x, a, sizeof a),
+                eddy__component_print(y, b, sizeof b));
         }
         for (int axis = 0; axis < s->rank; axis++)
             if (one->shape.dim[axis] > s->dim[axis]) s->dim[axis] = one->shape.dim[axis];

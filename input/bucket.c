@@ -188,15 +188,16 @@ static bool check(buckets *b, const eddy_bucket_args *a)
 {
     if (a->size < 1 || a->n < 0 || (a->n > 0 && !a->boundaries) || a->n >= MAX_PENDING ||
         a->size > MAX_PENDING / ((int64_t)a->n + 1))
-        return eddy__dataset_fail(&b->d, EDDY_INVALID_ARGUMENT,
-                                  "dataset_bucket: %lld records in each of %lld buckets; expected at "
-                                  "least 1 and at most %d in all", (long long)a->size,
-                                  (long long)a->n + 1, MAX_PENDING);
+        return eddy__dataset_fail(
+            &b->d, EDDY_INVALID_ARGUMENT,
+            "dataset_bucket: %lld records in each of %lld buckets; expected at "
+            "least 1 and at most %d in all",
+            (long long)a->size, (long long)a->n + 1, MAX_PENDING);
     for (int i = 1; i < a->n; i++)
         if (a->boundaries[i] <= a->boundaries[i - 1])
-            return eddy__dataset_fail(&b->d, EDDY_INVALID_ARGUMENT,
-                                      "dataset_bucket: boundary %d is not larger than the one before",
-                                      i);
+            return eddy__dataset_fail(
+                &b->d, EDDY_INVALID_ARGUMENT,
+                "dataset_bucket: boundary %d is not larger than the one before", i);
     b->boundaries = eddy__input_take(&b->d.allocator, (size_t)a->n * sizeof *b->boundaries);
     if (!b->boundaries) return eddy__input_no_memory(&b->d.error);
     if (a->n > 0) memcpy(b->boundaries, a->boundaries, (size_t)a->n * sizeof *b->boundaries);

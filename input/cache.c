@@ -1,6 +1,6 @@
-/* cache.c -- keeps records in memory. Those of an indexed source are read when they are needed, those
- * of a stream all at once. Always those of epoch 0, so that a cache that is filled after a position
- * was restored has the same records. */
+/* cache.c -- keeps records in memory. Those of an indexed source are read when they are needed,
+ * those of a stream all at once. Always those of epoch 0, so that a cache that is filled after a
+ * position was restored has the same records. */
 #include "internal.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* dataset.c -- what all stages have in common: making, freeing, reading one record after another. */
+/* dataset.c -- what all stages have in common: making, freeing, reading one record after
+ * another. */
 #include "internal.h"
 
 #include <stdarg.h>
@@ -226,7 +227,8 @@ bool eddy__load(eddy_dataset *d, const int64_t *words, eddy_error *e)
     d->ended = false;
     if (!d->indexed) return d->stage->load(d, words, e);
     if (words[0] < 0 || words[1] < 0)
-        return eddy__input_fail(e, EDDY_CORRUPT, "dataset_seek: a number of the position is negative");
+        return eddy__input_fail(e, EDDY_CORRUPT,
+                                "dataset_seek: a number of the position is negative");
     d->epoch = words[0];
     d->at = words[1];
     return true;

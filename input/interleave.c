@@ -1,7 +1,8 @@
 /* interleave.c -- several datasets in turn.
  *
- * A cycle of places reads one dataset each, and a place whose dataset has ended takes the next of
- * the list. The position has, for each place, the number of its dataset and the position of that. */
+ * A cycle of places reads one dataset each, and a place whose dataset has ended takes the next
+ * of the list. The position has, for each place, the number of its dataset and the position of
+ * that. */
 #include "internal.h"
 
 #include <string.h>
@@ -141,9 +142,11 @@ eddy_dataset *eddy_dataset_interleave_with(const eddy_interleave_args *given)
     if (!p) return NULL;
     eddy__label(&p->d, "(%d,%d,%lld)", a.count, a.cycle, (long long)a.block);
     if (a.cycle < 1 || a.cycle > MAX_CYCLE || a.block < 1) {
-        eddy__dataset_fail(&p->d, EDDY_INVALID_ARGUMENT,
-                           "dataset_interleave: a cycle of %d with blocks of %lld; expected 1 to %d "
-                           "and at least 1", a.cycle, (long long)a.block, MAX_CYCLE);
+        eddy__dataset_fail(
+            &p->d, EDDY_INVALID_ARGUMENT,
+            "dataset_interleave: a cycle of %d with blocks of %lld; expected 1 to %d "
+            "and at least 1",
+            a.cycle, (long long)a.block, MAX_CYCLE);
         return &p->d;
     }
     p->cycle = a.cycle;

@@ -93,10 +93,11 @@ static bool check(const eddy_map_graph_args *a, eddy_dataset *d, eddy_component 
 {
     if (!a->graph || a->inputs.count != d->n || a->outputs.count < 1 ||
         a->outputs.count > EDDY_MAX_COMPONENTS || !a->inputs.at || !a->outputs.at)
-        return eddy__dataset_fail(d, EDDY_INVALID_ARGUMENT,
-                                  "dataset_map_graph: %d inputs and %d outputs; expected %d inputs and "
-                                  "1 to %d outputs", a->graph ? a->inputs.count : 0,
-                                  a->outputs.count, d->n, EDDY_MAX_COMPONENTS);
+        return eddy__dataset_fail(
+            d, EDDY_INVALID_ARGUMENT,
+            "dataset_map_graph: %d inputs and %d outputs; expected %d inputs and "
+            "1 to %d outputs",
+            a->graph ? a->inputs.count : 0, a->outputs.count, d->n, EDDY_MAX_COMPONENTS);
     for (int i = 0; i < a->outputs.count; i++)
         c[i] = (eddy_component){ eddy_dtype_of(a->outputs.at[i]), eddy_shape_of(a->outputs.at[i]) };
     return true;

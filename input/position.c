@@ -3,8 +3,8 @@
  *   eddy 1: prefetch batch(32) shuffle(7) arrays(1797): 2 2 14
  *
  * The stages with what the order depends on, from the last one to the source; the epoch of the
- * user; and the numbers of the stages, of which an indexed dataset has two, the epoch and the number
- * of the next record. */
+ * user; and the numbers of the stages, of which an indexed dataset has two, the epoch and the
+ * number of the next record. */
 #include "internal.h"
 
 #include <errno.h>
@@ -130,7 +130,8 @@ eddy_status eddy_save_with_dataset(eddy_session *s, const char *path, eddy_datas
     eddy_error          e = { EDDY_OK, "" };
     const eddy_metadata pair = { EDDY_DATASET_POSITION, eddy_dataset_position(d) };
     if (!pair.value)
-        eddy__input_fail(&e, d && d->error.status != EDDY_OK ? d->error.status : EDDY_INVALID_ARGUMENT,
+        eddy__input_fail(&e,
+                         d && d->error.status != EDDY_OK ? d->error.status : EDDY_INVALID_ARGUMENT,
                          "save_with_dataset: there is no position: %.800s",
                          d ? d->error.message : "no dataset is given");
     else if (eddy_save_checkpoint(s, path, .metadata = &pair, .n_metadata = 1) != EDDY_OK)

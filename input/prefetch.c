@@ -1,11 +1,12 @@
 /* prefetch.c -- threads that make records before they are asked for.
  *
  * A ring holds the records in order. A thread takes the next place of the ring together with the
- * next number of the source, makes the record without a lock, and marks the place as ready; the user
- * takes places in order. So the order does not depend on the threads. A stream is read by one thread
- * at a time, under a lock of its own; if its last stage is a map, only the map's source is read so,
- * and its function runs without the lock. With each record is kept the position of the source after
- * it: the position of this stage is that of the last record that the user took. */
+ * next number of the source, makes the record without a lock, and marks the place as ready; the
+ * user takes places in order. So the order does not depend on the threads. A stream is read by
+ * one thread at a time, under a lock of its own; if its last stage is a map, only the map's
+ * source is read so, and its function runs without the lock. With each record is kept the
+ * position of the source after it: the position of this stage is that of the last record that
+ * the user took. */
 #include "internal.h"
 
 #include <errno.h>
@@ -30,17 +31,17 @@ typedef struct prefetch {
     int             threads, ring_size;
     pthread_mutex_t mutex;               /* of everything below */
     pthread_cond_t  room, ready;
-    pthread_mutex_t reading;             /* of the source, if it is a stream; taken before `mutex` */
+    pthread_mutex_t reading; /* of the source, if it is a stream; taken before `mutex` */
     bool            made;                /* the four above exist */
     place          *ring;
-    int64_t        *words;               /* after the last record that was taken; after the end of the
-                                          * epoch, in case the next one is begun; those of the ring */
+    int64_t        *words;               /* after the last record that was taken, after the end of
+                                          * the epoch, and those of the ring */
     int             head, tail;          /* the next place to take, to fill */
     pthread_t       thread[MAX_THREADS];
     int             running;             /* threads that were started */
     bool            stop, failed;        /* failed: no place is filled any more */
     pid_t           process;             /* whose threads these are */
-    int64_t         epoch, at;           /* the next record of an indexed source; of a stream: epoch */
+    int64_t         epoch, at; /* the next record of an indexed source; of a stream: epoch */
     int64_t         user_epoch;          /* of the last record that was taken */
     bool            at_end;              /* it was the end of that epoch */
 } prefetch;
@@ -97,7 +98,9 @@ static bool fill_from_index(prefetch *p)
         one->error = e;
         finish(p, one, INPUT_FAILED);
     } else if (end) finish(p, one, INPUT_END);
-    else finish(p, one, eddy__at(source_of(p), epoch, at, one->record) ? INPUT_RECORD : INPUT_FAILED);
+    else
+        finish(p, one,
+               eddy__at(source_of(p), epoch, at, one->record) ? INPUT_RECORD : INPUT_FAILED);
     return true;
 }
 
@@ -260,15 +263,17 @@ static bool prefetch_load(eddy_dataset *d, const int64_t *words, eddy_error *e)
 {
     prefetch *p = (prefetch *)d;
     if (p->running && p->process != getpid())
-        return eddy__input_fail(e, EDDY_CLOSED,
-                                "dataset_prefetch: the threads are in the process that forked this one");
+        return eddy__input_fail(
+            e, EDDY_CLOSED,
+            "dataset_prefetch: the threads are in the process that forked this one");
     stop_threads(p);
     p->user_epoch = words[d->words - 1];
     p->at_end = false;
     return eddy__load(source_of(p), words, e);
 }
 
-/* In a child of fork() the threads do not exist, and their locks may be held: what they use stays. */
+/* In a child of fork() the threads do not exist, and their locks may be held: what they use
+ * stays. */
 static void prefetch_release(eddy_dataset *d)
 {
     prefetch             *p = (prefetch *)d;
@@ -302,9 +307,10 @@ eddy_dataset *eddy_dataset_prefetch_with(const eddy_prefetch_args *given)
     p->ring_size = a.buffer == 0 ? a.threads + 1 : a.buffer;
     p->d.words = a.dataset->words + 1;
     if (a.threads < 1 || a.threads > MAX_THREADS || p->ring_size < 1 || p->ring_size > MAX_RING)
-        eddy__dataset_fail(&p->d, EDDY_INVALID_ARGUMENT,
-                           "dataset_prefetch: %d threads with %d records; expected 1 to %d and 1 to %d",
-                           a.threads, p->ring_size, MAX_THREADS, MAX_RING);
+        eddy__dataset_fail(
+            &p->d, EDDY_INVALID_ARGUMENT,
+            "dataset_prefetch: %d threads with %d records; expected 1 to %d and 1 to %d", a.threads,
+            p->ring_size, MAX_THREADS, MAX_RING);
     pthread_mutex_init(&p->mutex, NULL);
     pthread_mutex_init(&p->reading, NULL);
     pthread_cond_init(&p->room, NULL);

@@ -15,7 +15,8 @@ char *eddy__component_print(eddy_component c, char *buf, size_t size)
 
 /* ----------------------------------------------------------------- slots -- */
 
-/* Elements behind an allocated block; between them and the block there are at most ALIGNMENT bytes. */
+/* Elements behind an allocated block; between them and the block there are at most ALIGNMENT
+ * bytes. */
 static char *aligned(char *block)
 {
     return block + (INPUT_ALIGNMENT - (uintptr_t)block % INPUT_ALIGNMENT);

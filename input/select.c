@@ -63,7 +63,8 @@ static void part_save(eddy_dataset *d, int64_t *words)
 static bool part_load(eddy_dataset *d, const int64_t *words, eddy_error *e)
 {
     if (words[0] < 0 || words[1] < 0)
-        return eddy__input_fail(e, EDDY_CORRUPT, "dataset_seek: a number of the position is negative");
+        return eddy__input_fail(e, EDDY_CORRUPT,
+                                "dataset_seek: a number of the position is negative");
     ((part *)d)->read = words[0];
     ((part *)d)->given = words[1];
     return eddy__load(d->sources[0], words + 2, e);
@@ -81,7 +82,8 @@ static part *part_of(eddy_dataset *d, const char *name, int64_t n)
     if (!p->d.indexed) p->d.words = d->words + 2;
     eddy__label(&p->d, "(%lld)", (long long)n);
     if (n < 0)
-        eddy__dataset_fail(&p->d, EDDY_INVALID_ARGUMENT, "dataset_%s: the number is negative", name);
+        eddy__dataset_fail(&p->d, EDDY_INVALID_ARGUMENT, "dataset_%s: the number is negative",
+                           name);
     return p;
 }
 
@@ -182,7 +184,8 @@ static bool repeat_load(eddy_dataset *d, const int64_t *words, eddy_error *e)
 {
     repeated *p = (repeated *)d;
     if (words[0] < 0 || words[1] < 0)
-        return eddy__input_fail(e, EDDY_CORRUPT, "dataset_seek: a number of the position is negative");
+        return eddy__input_fail(e, EDDY_CORRUPT,
+                                "dataset_seek: a number of the position is negative");
     p->epoch = words[0];
     p->done = words[1];
     p->some = words[2] != 0;

@@ -1,6 +1,6 @@
-/* shuffle.c -- the records of an epoch in a random order: a permutation by Fisher and Yates, whose
- * choices are functions of the seed, the epoch and the place. Two permutations are kept, since threads
- * that read ahead cross from one epoch to the next. */
+/* shuffle.c -- the records of an epoch in a random order: a permutation by Fisher and Yates,
+ * whose choices are functions of the seed, the epoch and the place. Two permutations are kept,
+ * since threads that read ahead cross from one epoch to the next. */
 #include "internal.h"
 
 #include <string.h>

@@ -136,7 +136,8 @@ static void buffer_save(eddy_dataset *d, int64_t *words)
     words[2] = b->read;
     words[3] = b->source_ended;
     if (k < 0) eddy__save(d->sources[0], words + 4);
-    else memcpy(words + 4, b->before + k * source_words(b), (size_t)source_words(b) * sizeof *words);
+    else
+        memcpy(words + 4, b->before + k * source_words(b), (size_t)source_words(b) * sizeof *words);
 }
 
 /* Where the numbers are after `drawn` draws from a source of n records. */
@@ -148,7 +149,8 @@ static bool replay(buffered *b, int64_t drawn, int64_t n, eddy_error *e)
             b->number[b->filled++] = b->read++;
         if (last) return true;
         if (b->filled == 0)
-            return eddy__input_fail(e, EDDY_OUT_OF_RANGE, "dataset_seek: the source has no record %lld",
+            return eddy__input_fail(e, EDDY_OUT_OF_RANGE,
+                                    "dataset_seek: the source has no record %lld",
                                     (long long)drawn - 1);
         const int64_t i = choose(b), to = --b->filled, number = b->number[i];
         b->drawn++;
@@ -182,14 +184,16 @@ static bool read_again(buffered *b, const int64_t *source_position, eddy_error *
     }
     eddy__give_back(source, skipped);
     eddy__input_give(a, places, bytes);
-    return ok || eddy__input_fail(e, EDDY_OUT_OF_RANGE, "dataset_seek: the source has fewer records");
+    return ok ||
+           eddy__input_fail(e, EDDY_OUT_OF_RANGE, "dataset_seek: the source has fewer records");
 }
 
 static bool buffer_load(eddy_dataset *d, const int64_t *words, eddy_error *e)
 {
     buffered *b = (buffered *)d;
     if (words[0] < 0 || words[1] < 0)
-        return eddy__input_fail(e, EDDY_CORRUPT, "dataset_seek: a number of the position is negative");
+        return eddy__input_fail(e, EDDY_CORRUPT,
+                                "dataset_seek: a number of the position is negative");
     if (words[1] > max_drawn)
         return eddy__input_fail(e, EDDY_LIMIT, "dataset_seek: more than 2^36 records of an epoch");
     if (!prepare(b, e)) return false;
@@ -198,7 +202,8 @@ static bool buffer_load(eddy_dataset *d, const int64_t *words, eddy_error *e)
         const int64_t n = eddy__size(d->sources[0], e);
         return n >= 0 && replay(b, words[1], n, e);
     }
-    /* Nothing was read when no record was drawn, or else the buffer was full before the last draw. */
+    /* Nothing was read when no record was drawn, or else the buffer was full before the last
+     * draw. */
     const int64_t n = words[2];
     if (n < words[1] || (words[1] == 0 && n > b->size) ||
         (words[1] > 0 && n - words[1] > b->size - 1))
@@ -236,7 +241,7 @@ eddy_dataset *eddy__shuffle_buffer(eddy_dataset *d, int64_t seed, int64_t buffer
     eddy__label(&b->d, "(%lld,%lld)", (long long)seed, (long long)buffer);
     if (buffer < 1 || buffer > MAX_BUFFER)
         eddy__dataset_fail(&b->d, EDDY_INVALID_ARGUMENT,
-                           "dataset_shuffle: the buffer is %lld; expected 0 to %d", (long long)buffer,
-                           MAX_BUFFER);
+                           "dataset_shuffle: the buffer is %lld; expected 0 to %d",
+                           (long long)buffer, MAX_BUFFER);
     return &b->d;
 }

@@ -27,7 +27,8 @@ static bool arrays_at(eddy_dataset *d, int64_t epoch, int64_t i, eddy_record *ou
         const size_t         bytes = eddy_array_bytes(f->arrays[k]) / (size_t)f->rows;
         char                *to = eddy__slot_make(out->allocator, &out->slots[k], c.dtype, c.shape);
         if (!to) return eddy__input_no_memory(out->error);
-        if (bytes) memcpy(to, (const char *)eddy_array_data(f->arrays[k]) + (size_t)i * bytes, bytes);
+        if (bytes)
+            memcpy(to, (const char *)eddy_array_data(f->arrays[k]) + (size_t)i * bytes, bytes);
     }
     return true;
 }

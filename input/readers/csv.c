@@ -1,5 +1,5 @@
-/* csv.c -- tables. The file is scanned twice: for the number of rows and the types of columns, and for
- * the values. */
+/* csv.c -- tables. The file is scanned twice: for the number of rows and the types of columns,
+ * and for the values. */
 #include "csv.h"
 
 #include <locale.h>
@@ -40,7 +40,8 @@ static bool is_end(const scanner *s)
 
 static bool is_missing(const reading *r)
 {
-    return !r->s.quoted && (r->s.length == 0 || (r->a->missing && strcmp(r->s.text, r->a->missing) == 0));
+    return !r->s.quoted &&
+           (r->s.length == 0 || (r->a->missing && strcmp(r->s.text, r->a->missing) == 0));
 }
 
 /* ---------------------------------------------------------------- columns -- */
@@ -58,7 +59,8 @@ static bool add_column(reading *r)
     snprintf(number, sizeof number, "%d", c->n);
     const char *name = r->a->no_header ? number : r->s.text;
     column     *k = &more[c->n++];
-    *k = (column){ .type = r->a->types && c->n <= r->a->n ? r->a->types[c->n - 1] : EDDY_CSV_INFER };
+    *k =
+        (column){ .type = r->a->types && c->n <= r->a->n ? r->a->types[c->n - 1] : EDDY_CSV_INFER };
     k->name = malloc(strlen(name) + 1);
     if (!k->name) return no_memory(r);
     strcpy(k->name, name);
@@ -239,7 +241,10 @@ void eddy_csv_free(eddy_csv *c)
 
 /* ---------------------------------------------------------------- reading -- */
 
-static const column *at(const eddy_csv *c, int i) { return c && i >= 0 && i < c->n ? &c->columns[i] : NULL; }
+static const column *at(const eddy_csv *c, int i)
+{
+    return c && i >= 0 && i < c->n ? &c->columns[i] : NULL;
+}
 
 int64_t eddy_csv_rows(const eddy_csv *c) { return c ? c->rows : 0; }
 int     eddy_csv_columns(const eddy_csv *c) { return c ? c->n : 0; }

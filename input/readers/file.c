@@ -61,8 +61,8 @@ bool eddy__file_open(data_file *f, const char *path, const eddy_files *files, ed
     if (f->size < 0)
         eddy__input_fail(error, EDDY_IO, "%.800s: cannot read: %s", path, strerror(errno));
     else
-        eddy__input_fail(error, EDDY_LIMIT, "%.800s: the file has %lld bytes; the limit is %lld", path,
-                         (long long)f->size, (long long)most_bytes);
+        eddy__input_fail(error, EDDY_LIMIT, "%.800s: the file has %lld bytes; the limit is %lld",
+                         path, (long long)f->size, (long long)most_bytes);
     eddy__file_free(f);
     return false;
 }

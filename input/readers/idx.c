@@ -1,5 +1,5 @@
-/* idx.c -- IDX files, the format of MNIST: two zeros, a code of the type, the rank, the dimensions as
- * big-endian 32-bit numbers, and big-endian elements. */
+/* idx.c -- IDX files, the format of MNIST: two zeros, a code of the type, the rank, the
+ * dimensions as big-endian 32-bit numbers, and big-endian elements. */
 #include "file.h"
 
 #include <string.h>
@@ -26,7 +26,8 @@ static bool take(input *in, void *to, int64_t n)
     if (n == 0) return true;
     if (in->z) {
         if (!eddy__inflate(in->z, to, (size_t)n)) return false;
-    } else if (n > in->f.size - in->at) return eddy__file_damaged(&in->f, in->f.size, "the file ends early");
+    } else if (n > in->f.size - in->at)
+        return eddy__file_damaged(&in->f, in->f.size, "the file ends early");
     else memcpy(to, in->f.bytes + in->at, (size_t)n);
     in->at += n;
     return true;

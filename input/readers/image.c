@@ -1,4 +1,5 @@
-/* image.c -- an image of either kind. A program that calls only one reader does not link the other. */
+/* image.c -- an image of either kind. A program that calls only one reader does not link the
+ * other. */
 #include "file.h"
 
 #include <string.h>

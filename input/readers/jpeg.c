@@ -66,7 +66,8 @@ static bool decode(decoder *d, eddy_array **a)
     if (setjmp(d->out)) return false;
     if (!*a) {
         if (!header(d)) return false;
-        const eddy_shape s = EDDY_SHAPE(d->c.output_height, d->c.output_width, d->c.output_components);
+        const eddy_shape s =
+            EDDY_SHAPE(d->c.output_height, d->c.output_width, d->c.output_components);
         return (*a = eddy__file_array(d->f, EDDY_UINT8, s)) != NULL;
     }
     const eddy_shape s = eddy_array_shape(*a);
@@ -105,9 +106,11 @@ eddy_array *eddy_jpeg_load(const char *path, const eddy_files *files, eddy_error
 eddy_array *eddy_jpeg_load(const char *path, const eddy_files *files, eddy_error *error)
 {
     (void)files;
-    eddy__input_fail(error, EDDY_UNIMPLEMENTED,
-                     "%.700s: the library was built without libjpeg-turbo (Debian: libjpeg-dev), which "
-                     "reads JPEG images", path ? path : "");
+    eddy__input_fail(
+        error, EDDY_UNIMPLEMENTED,
+        "%.700s: the library was built without libjpeg-turbo (Debian: libjpeg-dev), which "
+        "reads JPEG images",
+        path ? path : "");
     return NULL;
 }
 #endif

@@ -22,8 +22,8 @@ typedef struct lines {
 static bool add(lines *l, const char *from, size_t n, eddy_error *e)
 {
     if (n > (uint64_t)l->max_line || l->length > (uint64_t)l->max_line - n)
-        return eddy__input_fail(e, EDDY_LIMIT, "%.700s: line %lld has more than %lld bytes", l->path,
-                                (long long)l->number + 1, (long long)l->max_line);
+        return eddy__input_fail(e, EDDY_LIMIT, "%.700s: line %lld has more than %lld bytes",
+                                l->path, (long long)l->number + 1, (long long)l->max_line);
     if (l->length + n > l->room) {
         const size_t room = 2 * (l->length + n);
         char        *more = eddy__input_take(&l->d.allocator, room);
@@ -104,7 +104,8 @@ static bool lines_load(eddy_dataset *d, const int64_t *words, eddy_error *e)
 {
     lines *l = (lines *)d;
     if (words[0] < 0 || words[1] < 0)
-        return eddy__input_fail(e, EDDY_CORRUPT, "dataset_seek: a number of the position is negative");
+        return eddy__input_fail(e, EDDY_CORRUPT,
+                                "dataset_seek: a number of the position is negative");
     lines_rewind(d, words[0]);
     while (l->number < words[1])
         if (read_line(l, e) != INPUT_RECORD)

@@ -1,6 +1,6 @@
-/* npz.c -- archives of NumPy: zip files of .npy files, stored or deflated. The directory is at the end
- * of the file (PKWARE's APPNOTE.TXT, sections 4.3 and 4.5 for the numbers of 64 bits). The arrays
- * themselves are read by eddy_array_load from the bytes of their entries. */
+/* npz.c -- archives of NumPy: zip files of .npy files, stored or deflated. The directory is at
+ * the end of the file (PKWARE's APPNOTE.TXT, sections 4.3 and 4.5 for the numbers of 64 bits).
+ * The arrays themselves are read by eddy_array_load from the bytes of their entries. */
 #include "file.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ typedef struct entry {
     char    *whole;                      /* "FILE: NAME", for messages */
     int      method;
     uint32_t crc;
-    int64_t  stored, size, at;           /* bytes in the archive; of the file; of its local header */
+    int64_t  stored, size, at; /* bytes in the archive; of the file; of its local header */
 } entry;
 
 struct eddy_npz {
@@ -89,9 +89,11 @@ static bool add_entry(eddy_npz *z, const uint8_t *p, int64_t left, int64_t *leng
     const int64_t name = (int64_t)eddy__little(p + 28, 2), more = (int64_t)eddy__little(p + 30, 2);
     entry        *e = &z->entries[z->n];
     *length = ENTRY + name + more + (int64_t)eddy__little(p + 32, 2);
-    *e = (entry){ .method = (int)eddy__little(p + 10, 2), .crc = (uint32_t)eddy__little(p + 16, 4),
+    *e = (entry){ .method = (int)eddy__little(p + 10, 2),
+                  .crc = (uint32_t)eddy__little(p + 16, 4),
                   .stored = (int64_t)eddy__little(p + 20, 4),
-                  .size = (int64_t)eddy__little(p + 24, 4), .at = (int64_t)eddy__little(p + 42, 4) };
+                  .size = (int64_t)eddy__little(p + 24, 4),
+                  .at = (int64_t)eddy__little(p + 42, 4) };
     if (*length > left || !extra(e, p + ENTRY + name, more))
         return eddy__file_damaged(&z->f, at, "an entry of the directory is too long");
     if (eddy__little(p + 8, 2) & 1)
@@ -193,7 +195,10 @@ static int64_t entry_read(void *context, int fd, void *p, size_t n)
     return (int64_t)n;
 }
 
-static int64_t entry_size(void *context, int fd) { return (void)fd, ((entry_file *)context)->e->size; }
+static int64_t entry_size(void *context, int fd)
+{
+    return (void)fd, ((entry_file *)context)->e->size;
+}
 static int     entry_close(void *context, int fd) { return (void)context, (void)fd, 0; }
 
 /* Nothing is written; a table must be complete. */

@@ -35,8 +35,9 @@ static bool header(png_structp png, png_infop info, const data_file *f)
     png_read_info(png, info);
     const int64_t rows = png_get_image_height(png, info), columns = png_get_image_width(png, info);
     if (rows * columns > 1 << 28)
-        return eddy__input_fail(f->error, EDDY_LIMIT, "%.700s: %lld by %lld pixels; the limit is 2^28",
-                                f->path, (long long)columns, (long long)rows);
+        return eddy__input_fail(f->error, EDDY_LIMIT,
+                                "%.700s: %lld by %lld pixels; the limit is 2^28", f->path,
+                                (long long)columns, (long long)rows);
     if (rows * (int64_t)png_get_rowbytes(png, info) > eddy__inflate_most(f->size))
         return eddy__file_damaged(f, 16, "the size of the image does not fit that of the file");
     png_set_expand(png);
@@ -54,8 +55,9 @@ static bool decode(png_structp png, png_infop info, const data_file *f, eddy_arr
     if (!*a) {
         if (!header(png, info, f)) return false;
         *passes = png_set_interlace_handling(png);
-        const eddy_shape s = EDDY_SHAPE(png_get_image_height(png, info), png_get_image_width(png, info),
-                                        png_get_channels(png, info));
+        const eddy_shape s =
+            EDDY_SHAPE(png_get_image_height(png, info), png_get_image_width(png, info),
+                       png_get_channels(png, info));
         return (*a = eddy__file_array(f, EDDY_UINT8, s)) != NULL;
     }
     const eddy_shape s = eddy_array_shape(*a);
@@ -94,9 +96,11 @@ eddy_array *eddy_png_load(const char *path, const eddy_files *files, eddy_error 
 eddy_array *eddy_png_load(const char *path, const eddy_files *files, eddy_error *error)
 {
     (void)files;
-    eddy__input_fail(error, EDDY_UNIMPLEMENTED,
-                     "%.700s: the library was built without libpng (Debian: libpng-dev), which reads "
-                     "PNG images", path ? path : "");
+    eddy__input_fail(
+        error, EDDY_UNIMPLEMENTED,
+        "%.700s: the library was built without libpng (Debian: libpng-dev), which reads "
+        "PNG images",
+        path ? path : "");
     return NULL;
 }
 #endif

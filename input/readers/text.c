@@ -18,7 +18,11 @@ eddy_array *eddy_bytes_load(const char *path, const eddy_files *files, eddy_erro
 static int decode(const uint8_t *p, int32_t *c)
 {
     static const int32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    const int n = p[0] < 0x80 ? 1 : p[0] >> 5 == 6 ? 2 : p[0] >> 4 == 14 ? 3 : p[0] >> 3 == 30 ? 4 : 0;
+    const int            n = p[0] < 0x80       ? 1
+                             : p[0] >> 5 == 6  ? 2
+                             : p[0] >> 4 == 14 ? 3
+                             : p[0] >> 3 == 30 ? 4
+                                               : 0;
     if (n == 0) return 0;
     *c = n == 1 ? p[0] : p[0] & (0x7f >> n);
     for (int i = 1; i < n; i++) {

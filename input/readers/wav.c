@@ -21,13 +21,15 @@ static bool read_format(const data_file *f, int64_t at, int64_t size, sound *s)
     s->rate = (int64_t)eddy__little(p + 4, 4);
     s->bits = (int)eddy__little(p + 14, 2);
     if (s->format == EXTENSIBLE && size >= 40) s->format = (int)eddy__little(p + 24, 2);
-    const bool known = s->format == PCM ? s->bits >= 8 && s->bits <= 32 && s->bits % 8 == 0
-                                        : s->format == IEEE_FLOAT && (s->bits == 32 || s->bits == 64);
+    const bool known = s->format == PCM
+                           ? s->bits >= 8 && s->bits <= 32 && s->bits % 8 == 0
+                           : s->format == IEEE_FLOAT && (s->bits == 32 || s->bits == 64);
     if (!known)
-        return eddy__input_fail(f->error, EDDY_UNIMPLEMENTED,
-                                "%.700s: byte %lld: format %d of %d bits; PCM of 8, 16, 24 and 32 bits "
-                                "and float of 32 and 64 bits are read", f->path, (long long)at,
-                                s->format, s->bits);
+        return eddy__input_fail(
+            f->error, EDDY_UNIMPLEMENTED,
+            "%.700s: byte %lld: format %d of %d bits; PCM of 8, 16, 24 and 32 bits "
+            "and float of 32 and 64 bits are read",
+            f->path, (long long)at, s->format, s->bits);
     if (s->channels < 1 || s->channels > MAX_CHANNELS)
         return eddy__file_damaged(f, at + 2, "the number of channels is 0 or above 1024");
     return (int)eddy__little(p + 12, 2) == s->channels * s->bits / 8 ||

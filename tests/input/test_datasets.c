@@ -34,7 +34,8 @@ static void gives(eddy_dataset *d, int n, const int32_t *want)
     eddy_dataset_free(d);
 }
 #define GIVES(d, ...) \
-    gives(d, (int)(sizeof((int32_t[]){ __VA_ARGS__ }) / sizeof(int32_t)), (int32_t[]){ __VA_ARGS__ })
+    gives(d, (int)(sizeof((int32_t[]){ __VA_ARGS__ }) / sizeof(int32_t)), \
+          (int32_t[]){ __VA_ARGS__ })
 
 /* ---------------------------------------------------------------- stages -- */
 
@@ -78,13 +79,19 @@ START_TEST(nothing)
 {
     int32_t       got[1];
     eddy_dataset *empty[] = {
-        numbered(0, NULL), streamed(0, NULL), eddy_dataset_repeat(numbered(0, NULL), -1),
-        eddy_dataset_repeat(streamed(0, NULL), -1), eddy_dataset_take(numbered(3, NULL), 0),
+        numbered(0, NULL),
+        streamed(0, NULL),
+        eddy_dataset_repeat(numbered(0, NULL), -1),
+        eddy_dataset_repeat(streamed(0, NULL), -1),
+        eddy_dataset_take(numbered(3, NULL), 0),
         eddy_dataset_prefetch(numbered(0, NULL), .threads = 2),
         eddy_dataset_prefetch(eddy_dataset_batch(streamed(0, NULL), 3)),
-        eddy_dataset_shuffle(numbered(0, NULL)), eddy_dataset_shuffle(streamed(0, NULL), .buffer = 3),
-        eddy_dataset_repeat(numbered(3, NULL), 0), eddy_dataset_repeat(streamed(3, NULL), 0),
-        eddy_dataset_cache(streamed(0, NULL)), eddy_dataset_cache(numbered(0, NULL)),
+        eddy_dataset_shuffle(numbered(0, NULL)),
+        eddy_dataset_shuffle(streamed(0, NULL), .buffer = 3),
+        eddy_dataset_repeat(numbered(3, NULL), 0),
+        eddy_dataset_repeat(streamed(3, NULL), 0),
+        eddy_dataset_cache(streamed(0, NULL)),
+        eddy_dataset_cache(numbered(0, NULL)),
     };
     for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
         for (int k = 0; k < 3; k++) ck_assert_int_eq(epoch(empty[i], got, 1), 0);

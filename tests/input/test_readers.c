@@ -1,5 +1,5 @@
-/* test_readers.c -- readers of data files: what other programs wrote, damaged files, and the messages
- * of all errors. fixtures/ is made by make_fixtures.py. */
+/* test_readers.c -- readers of data files: what other programs wrote, damaged files, and the
+ * messages of all errors. fixtures/ is made by make_fixtures.py. */
 #include "build/gen/suites.h"
 #include "tests/lib/datasets.h"
 #include "tests/lib/golden.h"
@@ -47,11 +47,13 @@ static eddy_array *from_bytes(reader r, const void *p, size_t n, eddy_error *e)
 
 static void check_numpy(const char *name, const eddy_array *a)
 {
-    static const struct { const char *code; eddy_dtype dtype; } types[] = {
-        { "f2", EDDY_FLOAT16 }, { "f4", EDDY_FLOAT32 }, { "f8", EDDY_FLOAT64 }, { "i1", EDDY_INT32 },
-        { "i2", EDDY_INT32 }, { "i4", EDDY_INT32 }, { "i8", EDDY_INT64 }, { "u1", EDDY_UINT8 },
-        { "u2", EDDY_INT32 }, { "u4", EDDY_INT64 }, { "u8", EDDY_INT64 }, { "c8", EDDY_COMPLEX64 },
-        { "c16", EDDY_COMPLEX128 }, { "b1", EDDY_BOOL }, { "fortran", EDDY_INT32 },
+    static const struct { const char *code; eddy_dtype dtype;
+    } types[] = {
+        { "f2", EDDY_FLOAT16 },     { "f4", EDDY_FLOAT32 }, { "f8", EDDY_FLOAT64 },
+        { "i1", EDDY_INT32 },       { "i2", EDDY_INT32 },   { "i4", EDDY_INT32 },
+        { "i8", EDDY_INT64 },       { "u1", EDDY_UINT8 },   { "u2", EDDY_INT32 },
+        { "u4", EDDY_INT64 },       { "u8", EDDY_INT64 },   { "c8", EDDY_COMPLEX64 },
+        { "c16", EDDY_COMPLEX128 }, { "b1", EDDY_BOOL },    { "fortran", EDDY_INT32 },
         { "v", EDDY_INT32 },
     };
     size_t k = 0;
@@ -207,8 +209,10 @@ static eddy_csv *csv(const char *text, eddy_csv_read_args a, eddy_error *e)
     return c;
 }
 #define CSV(text, ...) \
-    csv(text, (eddy_csv_read_args){ eddy_csv_read_args_DEFAULTS .size_ = sizeof(eddy_csv_read_args), \
-                                    __VA_ARGS__ }, &e)
+    csv(text, \
+        (eddy_csv_read_args){ eddy_csv_read_args_DEFAULTS.size_ = sizeof(eddy_csv_read_args), \
+                              __VA_ARGS__ }, \
+        &e)
 
 static void column_is(const eddy_csv *c, int column, eddy_dtype dtype, int n, const double *want)
 {
