@@ -170,7 +170,7 @@ bool eddy_record_fail(eddy_record *r, eddy_status status, const char *format, ..
     va_list args;
     va_start(args, format);
     r->error->status = status == EDDY_OK ? EDDY_INVALID_ARGUMENT : status;
-    vsnprintf(r->error->message, sizeof r->error->message, format ? format : "", args);
+    vsnprintf(r->error->message, sizeof r->error->message, format ? format : "?", args);
     va_end(args);
     return false;
 }

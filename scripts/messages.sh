@@ -32,6 +32,8 @@ session/compile/emit.c|too few buffers were counted|a guard: the count is an upp
 session/compile/specialize_shapes.c|'"'"'%s'"'"' reads what has no shape yet|a guard: such an output is only fetched
 session/rows_ops.c|row %lld of a stack has no value [node '"'"'%.200s'"'"']|a guard: a count limits the readers
 session/rows_ops.c|%s: rows of stacks differ in shape: %s and %s [node '"'"'%.200s'"'"']|a guard: terms of a gradient agree
+input/memory.c|dataset: out of memory|the test of failing allocations compares it
+input/prefetch.c|dataset_prefetch: the threads are in the process that forked this one|a test in a child compares it
 input/batch.c|dataset_batch: batch %lld does not exist|a guard: callers ask for batches below the size
 input/select.c|%s: record %lld does not exist|likewise
 input/dataset.c|dataset_next: an error without a message|a guard: every failure has a message
