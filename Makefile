@@ -31,7 +31,7 @@ CFLAGS  ?= $(if $(filter -O3,$(OPT)),-g1,-g)
 # as fast with -O1.
 LOOPS    := session/compile/fused_loop.c session/run/run.c
 GRAPH_CODE := $(addsuffix /%,autodiff control formats layers optim ops/formulas)
-COLD     := graph/% session/% ops/math/gamma.c ops/math/bessel.c
+COLD     := graph/% session/% input/% ops/math/gamma.c ops/math/bessel.c
 LEVEL_OF = $(or $(if $(filter $(GRAPH_CODE),$1),-O1),$(if $(filter-out $(LOOPS),$(filter $(COLD),$1)),-O2),-O3)
 OPT_OF   = $(OPT:-O3=$(LEVEL_OF))
 EDDY_CFLAGS := -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) -fwrapv -ffp-contract=off \
@@ -61,17 +61,23 @@ HEADERS := eddy.h graph/options.h graph/defaults.h graph/graph.h graph/op.h $(OP
 # Readers of other programs' files: a library of its own, which uses only the public interface.
 FORMATS := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find formats -name '*.c')))
 FORMATS_H := formats.h formats/formats.h
+# Pipelines of training data and readers of data files, likewise. Readers whose library is missing are
+# built without it, and say so when they are called.
+INPUT   := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find input -name '*.c')))
+INPUT_H := input.h input/dataset.h input/readers.h
+HAS_LIBRARY = $(shell echo 'int main(void) { return 0; }' | $(CC) -x c - -o /dev/null -l$1 2>/dev/null && echo -l$1)
+INPUT_LIBS = $(foreach l,z png jpeg,$(call HAS_LIBRARY,$l))
 SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard examples/support/*.c)))
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard examples/*.c)))
 # The examples that check their own results; digits runs in `make demo`, and infer reads its file.
 SELF_CHECKING := $(filter-out $(BUILD)/examples/digits $(BUILD)/examples/infer,$(EXAMPLES))
 ROUND_TRIPS := $(filter-out %/infer,$(EXAMPLES:$(BUILD)/examples/%=$(BUILD)/round_trip/%))
-FUZZED  := npy safetensors index graph onnx tensorflow torch bundle
+FUZZED  := npy safetensors index graph onnx tensorflow torch bundle npz idx csv wav image
 BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c)))
 WORKLOADS := $(BUILD)/bench/workloads
 OPSROWS := $(sort $(wildcard bench/ops/rows_*.c))
 # Suites and rows mirror the folders of the library; tests/lib/ has what they share.
-TESTS   := $(sort tests/main.c $(shell find tests/lib tests/formats $(FOLDERS:%=tests/%) -name '*.c'))
+TESTS   := $(sort tests/main.c $(shell find tests/lib tests/formats tests/input $(FOLDERS:%=tests/%) -name '*.c'))
 NAMES   := $(basename $(notdir $(TESTS)))
 ROWS    := $(patsubst rows_%,%,$(filter rows_%,$(NAMES)))
 ROWSRC  := $(foreach t,$(TESTS),$(if $(filter rows_%,$(notdir $(t))),$(t)))
@@ -80,11 +86,12 @@ SUITES  := $(patsubst test_%,%,$(filter test_%,$(NAMES)))
 
 all: lib examples ## build the library and the examples
 
-lib: $(BUILD)/libeddy.a $(BUILD)/libeddy.so $(BUILD)/libeddy_formats.a $(BUILD)/libeddy_formats.so
+LIBRARIES := libeddy libeddy_formats libeddy_input
+lib: $(LIBRARIES:%=$(BUILD)/%.a) $(LIBRARIES:%=$(BUILD)/%.so)
 
 # --- generated: the header of operations and the table of definitions -------
 # Where structs of options are.
-OPTIONS := $(OPSRC) $(filter-out $(OPS_H) graph/defaults.h,$(HEADERS)) $(FORMATS_H)
+OPTIONS := $(OPSRC) $(filter-out $(OPS_H) graph/defaults.h,$(HEADERS)) $(FORMATS_H) $(INPUT_H)
 $(GEN)/stamp: $(OPTIONS) ops/gen.awk ops/declared.awk graph/op.h graph/defaults.awk
 	@mkdir -p $(GEN) build/include
 	@ln -sfn ../.. build/include/eddy
@@ -143,7 +150,8 @@ $(BUILD)/hide_symbols: scripts/hide_symbols.c
 
 $(BUILD)/libeddy.a: $(OBJECTS)
 $(BUILD)/libeddy_formats.a: $(FORMATS)
-$(BUILD)/libeddy.a $(BUILD)/libeddy_formats.a: $(BUILD)/hide_symbols
+$(BUILD)/libeddy_input.a: $(INPUT)
+$(LIBRARIES:%=$(BUILD)/%.a): $(BUILD)/hide_symbols
 	@rm -f $@
 	$(call say,ar $@)
 	$(Q)ar rcs $@ $(filter %.o,$^) && $(BUILD)/hide_symbols $@ || { rm -f $@; exit 1; }
@@ -152,12 +160,15 @@ $(BUILD)/libeddy.so.$(VERSION): $(OBJECTS)
 	$(call say,link $@)
 	$(Q)$(CC) -shared -Wl,-z,defs -Wl,-soname,libeddy.so.$(SOMAJOR) $(OBJECTS) $(CFLAGS) $(LDFLAGS) -o $@ $(LIBS)
 
-$(BUILD)/libeddy_formats.so.$(VERSION): $(FORMATS) $(BUILD)/libeddy.so
+$(BUILD)/libeddy_formats.so.$(VERSION): $(FORMATS)
+$(BUILD)/libeddy_input.so.$(VERSION): $(INPUT)
+$(BUILD)/libeddy_input.so.$(VERSION): EXTRA_LIBS = $(INPUT_LIBS) -pthread
+$(BUILD)/libeddy_formats.so.$(VERSION) $(BUILD)/libeddy_input.so.$(VERSION): $(BUILD)/libeddy.so
 	$(call say,link $@)
-	$(Q)$(CC) -shared -Wl,-z,defs -Wl,-soname,libeddy_formats.so.$(SOMAJOR) $(FORMATS) $(CFLAGS) $(LDFLAGS) -o $@ \
-	    -L$(BUILD) -leddy -lm -Wl,-rpath,'$$ORIGIN'
+	$(Q)$(CC) -shared -Wl,-z,defs -Wl,-soname,$(@F:.$(VERSION)=.$(SOMAJOR)) $(filter %.o,$^) $(CFLAGS) $(LDFLAGS) -o $@ \
+	    -L$(BUILD) -leddy $(EXTRA_LIBS) -lm -Wl,-rpath,'$$ORIGIN'
 
-$(BUILD)/libeddy.so $(BUILD)/libeddy_formats.so: %: %.$(VERSION)
+$(LIBRARIES:%=$(BUILD)/%.so): %: %.$(VERSION)
 	@ln -sf $(@F).$(VERSION) $@.$(SOMAJOR)
 	@ln -sf $(@F).$(SOMAJOR) $@
 
@@ -174,10 +185,18 @@ $(BUILD)/eddy-formats.pc: FORCE
 	    'Name: eddy-formats' 'Description: readers of model files of other programs, for Eddy' \
 	    'Version: $(VERSION)' 'Requires: eddy = $(VERSION)' 'Libs: -L$${libdir} -leddy_formats' > $@
 
+$(BUILD)/eddy-input.pc: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' 'libdir=$(LIBDIR)' '' \
+	    'Name: eddy-input' 'Description: pipelines of training data and readers of data files, for Eddy' \
+	    'Version: $(VERSION)' 'Requires: eddy = $(VERSION)' 'Libs: -L$${libdir} -leddy_input' \
+	    'Libs.private: -Wl,--as-needed $(INPUT_LIBS) -Wl,--no-as-needed' > $@
+
 # The same for CMake's find_package; the installed folder may be moved.
 empty :=
 IN_CMAKE = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@SOMAJOR@|$(SOMAJOR)|' \
            -e 's|@LIBS@|$(subst $(empty) ,;,$(strip $(LIBS)))|' \
+           -e 's|@INPUT_LIBS@|$(subst $(empty) ,;,$(strip $(INPUT_LIBS)))|' \
            -e "s|@TO_PREFIX@|$$(realpath -m --relative-to='$(LIBDIR)/cmake/eddy' '$(PREFIX)')|"
 $(BUILD)/cmake/%.cmake: scripts/%.cmake.in FORCE
 	@mkdir -p $(@D)
@@ -203,7 +222,10 @@ $(ROUND_TRIPS): $(BUILD)/round_trip/%: $(BUILD)/obj/examples/%.o $(SUPPORT) \
 $(BENCHES): $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(call say,link $@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o %/libeddy_input.a,$^) $(BUILD)/libeddy.a -o $@ $(LIBS)
+
+$(BUILD)/bench/input: $(BUILD)/libeddy_input.a
+$(BUILD)/bench/input: LIBS += $(INPUT_LIBS)
 
 # Single operations.
 $(BUILD)/obj/bench/ops/main.o: $(GEN)/ops_rows.h
@@ -222,9 +244,9 @@ $(WORKLOADS): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard bench/workloads/
 $(TESTS:%.c=$(BUILD)/obj/%.o): | $(GEN)/suites.h $(GEN)/rows.h
 $(BUILD)/obj/tests/lib/sweep_rows.o: $(GEN)/rows.h
 $(BUILD)/obj/tests/main.o: $(GEN)/suites.h
-$(BUILD)/run-tests: $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
+$(BUILD)/run-tests: $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	$(call say,link $@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(CHECK_LIBS) $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS)
 
 tests: $(BUILD)/run-tests
 
@@ -241,10 +263,11 @@ $(BUILD)/tables/onnx $(BUILD)/tables/onnx_page: $(BUILD)/tables/%: $(BUILD)/obj/
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 $(FUZZED:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
                 $(BUILD)/obj/tests/fuzz/fuzz.o $(BUILD)/obj/tests/lib/onnx_writer.o \
-                $(BUILD)/obj/tests/lib/tensorflow_writer.o $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
+                $(BUILD)/obj/tests/lib/tensorflow_writer.o $(BUILD)/libeddy_input.a \
+                $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(call say,link $@)
-	$(Q)$(CC) -fsanitize=fuzzer $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+	$(Q)$(CC) -fsanitize=fuzzer $(CFLAGS) $(LDFLAGS) $^ -o $@ $(INPUT_LIBS) $(LIBS)
 
 # --- commands ---------------------------------------------------------------------
 setup: ## install the packages that the build needs (NEED=check or NEED=ci: more)
@@ -270,7 +293,7 @@ check: ## run all tests, examples and programs in the documentation
 	@for e in $(SELF_CHECKING); do echo $$e; $$e > $$e.out || { cat $$e.out; exit 1; }; done
 	@$(MAKE) --no-print-directory roundtrip
 	@$(BUILD)/examples/infer --out $(BUILD)/round_trip
-	@CC='$(CC)' BUILD='$(BUILD)' LIBS='$(LIBS)' sh scripts/docs.sh README.md docs/*/*.md
+	@CC='$(CC)' BUILD='$(BUILD)' LIBS='$(INPUT_LIBS) $(LIBS)' sh scripts/docs.sh README.md docs/*/*.md
 	@$(MAKE) --no-print-directory headers packages docs bindings
 	@$(RUN_TESTS)
 
@@ -339,6 +362,9 @@ fuzzing: $(FUZZED:%=$(BUILD)/fuzz/%) $(BUILD)/fuzz/seeds
 	@cp tests/formats/files/*.pt tests/formats/files/*.pkl $(BUILD)/seeds/torch
 	@cp data/sine.pb tests/formats/files/*.json $(BUILD)/seeds/tensorflow
 	@cp tests/formats/files/*.block $(BUILD)/seeds/bundle
+	@cp tests/input/fixtures/*.npz $(BUILD)/seeds/npz; cp tests/input/fixtures/*.wav $(BUILD)/seeds/wav
+	@cp tests/input/fixtures/*.csv $(BUILD)/seeds/csv; cp tests/input/fixtures/*.gz $(BUILD)/seeds/idx
+	@cp tests/input/fixtures/*.png tests/input/fixtures/*.jpg $(BUILD)/seeds/image
 	@for f in $(FUZZED); do echo "fuzzing $$f for $(FUZZ_SECONDS) seconds"; \
 	    OPENBLAS_NUM_THREADS=1 $(BUILD)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
 	        -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \
@@ -383,7 +409,7 @@ size: lib ## check sizes, exported symbols and plans of statically linked progra
 
 headers: $(BUILD)/libeddy.a ## compile every public header by itself, as C11 and as C++
 	@CXX='$(CXX)' BUILD='$(BUILD)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' LIBS='$(LIBS)' \
-	    sh scripts/headers.sh $(HEADERS) $(FORMATS_H)
+	    sh scripts/headers.sh $(HEADERS) $(FORMATS_H) $(INPUT_H)
 	@CC='$(CC)' BUILD='$(BUILD)' LDFLAGS='$(CFLAGS) $(LDFLAGS)' LIBS='$(LIBS)' \
 	    sh scripts/old_headers.sh $(HEADERS)
 
@@ -396,31 +422,31 @@ style: ## check the sources: order of folders, sizes, paths in pages, messages, 
 	@sh scripts/messages.sh
 	@$(MAKE) --no-print-directory lib
 	@sh scripts/folder_order.sh $(BUILD)/obj
-	@nm -D --defined-only $(BUILD)/libeddy.so $(BUILD)/libeddy_formats.so | awk 'NF == 3' | awk '$$3 !~ /^eddy_/ { print "exported: " $$3; bad = 1 } END { exit bad }'
-	@readelf -sW $(OBJECTS) $(FORMATS) | awk '$$5 == "GLOBAL" && $$6 == "HIDDEN" && $$7 != "UND" && \
+	@nm -D --defined-only $(LIBRARIES:%=$(BUILD)/%.so) | awk 'NF == 3' | awk '$$3 !~ /^eddy_/ { print "exported: " $$3; bad = 1 } END { exit bad }'
+	@readelf -sW $(OBJECTS) $(FORMATS) $(INPUT) | awk '$$5 == "GLOBAL" && $$6 == "HIDDEN" && $$7 != "UND" && \
 	    $$8 !~ /^eddy__|^eddy_op_/ { print "an internal name without eddy__: " $$8; bad = 1 } END { exit bad }'
 	@echo 'style: ok'
 
 format: ## break lines of more than 100 columns
 	@sh scripts/format.sh
 
-install: lib build/interface.json $(REFERENCE)/index.md $(BUILD)/eddy.pc $(BUILD)/eddy-formats.pc $(CMAKE_FILES) ## install into $(DESTDIR)$(PREFIX)
+install: lib build/interface.json $(REFERENCE)/index.md $(BUILD)/eddy.pc $(BUILD)/eddy-formats.pc $(BUILD)/eddy-input.pc $(CMAKE_FILES) ## install into $(DESTDIR)$(PREFIX)
 	@# without #line, which names sources that are not installed
-	@for h in $(HEADERS) $(FORMATS_H); do to=$(DESTDIR)$(PREFIX)/include/eddy/$$h; install -D -m 644 $$h $$to || exit 1; \
+	@for h in $(HEADERS) $(FORMATS_H) $(INPUT_H); do to=$(DESTDIR)$(PREFIX)/include/eddy/$$h; install -D -m 644 $$h $$to || exit 1; \
 	    sed -i '/^#line /d' $$to; done
-	@for l in libeddy libeddy_formats; do to=$(DESTDIR)$(LIBDIR)/$$l; \
+	@for l in $(LIBRARIES); do to=$(DESTDIR)$(LIBDIR)/$$l; \
 	    install -D -m 644 $(BUILD)/$$l.a $$to.a && \
 	    install -D -m 755 $(BUILD)/$$l.so.$(VERSION) $$to.so.$(VERSION) && \
 	    ln -sf $$l.so.$(VERSION) $$to.so.$(SOMAJOR) && ln -sf $$l.so.$(SOMAJOR) $$to.so || exit 1; done
-	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/pkgconfig $(BUILD)/eddy.pc $(BUILD)/eddy-formats.pc
+	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/pkgconfig $(BUILD)/eddy.pc $(BUILD)/eddy-formats.pc $(BUILD)/eddy-input.pc
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/cmake/eddy $(CMAKE_FILES)
 	install -D -m 644 build/interface.json $(DESTDIR)$(PREFIX)/share/eddy/interface.json
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/eddy $(REFERENCE)/*.md
 
 uninstall: ## remove what `make install` installed
 	rm -rf $(DESTDIR)$(PREFIX)/include/eddy
-	rm -f $(DESTDIR)$(LIBDIR)/libeddy.* $(DESTDIR)$(LIBDIR)/libeddy_formats.*
-	rm -f $(DESTDIR)$(LIBDIR)/pkgconfig/eddy.pc $(DESTDIR)$(LIBDIR)/pkgconfig/eddy-formats.pc
+	rm -f $(DESTDIR)$(LIBDIR)/libeddy.* $(DESTDIR)$(LIBDIR)/libeddy_*
+	rm -f $(DESTDIR)$(LIBDIR)/pkgconfig/eddy.pc $(DESTDIR)$(LIBDIR)/pkgconfig/eddy-*.pc
 	rm -rf $(DESTDIR)$(LIBDIR)/cmake/eddy $(DESTDIR)$(PREFIX)/share/doc/eddy $(DESTDIR)$(PREFIX)/share/eddy
 
 clean: ## remove all built files

@@ -51,13 +51,17 @@ formats: layers optim/wrappers autodiff/jacobians autodiff/check optim/lbfgs ses
 formats/onnx formats/onnx/operators: formats
 formats/onnx/writer formats/onnx/writer/rules: formats/onnx
 formats/tensorflow formats/tensorflow/operators: formats
-formats/torch: formats'
+formats/torch: formats
+input: session/checkpoints layers optim/wrappers autodiff/jacobians autodiff/check optim/lbfgs
+input/readers: input'
 
 # Permitted exceptions: file|used file|why.  A * stands for any file.
 admitted='
 *|graph/graph.h|the public types: shapes, element types, arrays, tensors; declarations only
 *|graph/op.h|the public contract of an operation; declarations only
 formats/formats.h|eddy.h|the whole public interface
+input/dataset.h|eddy.h|the same
+input/readers.h|eddy.h|the same
 session/state/internal.h|session/session.h|the public options and reports that a session keeps
 build/gen/table.c|control/definitions.c|the generated table lists all operations, for the reader of graph files
 build/gen/table.c|control/tensor_array_ops.c|the same
@@ -66,7 +70,7 @@ build/gen/weak_ops.c|control/tensor_array_ops.c|the same
 ops/kernels/matmul/matmul_threads.c|ops/math/binary.c|the fused product takes the loop of Add, for the same bits'
 
 includes() {
-    find graph ops autodiff control layers optim session formats -name '*.[ch]' | sort |
+    find graph ops autodiff control layers optim session formats input -name '*.[ch]' | sort |
         xargs grep -nE '^ *#include "' | sed -E 's/:[0-9]+: *#include "/ /; s/".*//' |
         while read -r file header; do
             case $header in
@@ -81,7 +85,7 @@ includes() {
 
 symbols() {
     find "$objects/graph" "$objects/ops" "$objects/autodiff" "$objects/control" "$objects/layers" "$objects/optim" \
-        "$objects/session" "$objects/formats" "$objects/build/gen" -name '*.o' | while read -r object; do
+        "$objects/session" "$objects/formats" "$objects/input" "$objects/build/gen" -name '*.o' | while read -r object; do
         source=${object#"$objects"/}
         source=${source%.o}.c
         [ -f "$source" ] || continue        # the object of a file that is gone

@@ -17,6 +17,8 @@ eddy__yaml_fail|4
 eddy__yaml_fail_at|5
 failure|3|graph/base/files.c|cannot @: %s
 damaged|2|graph/files/npy.c|@
+eddy__input_fail|3
+eddy__dataset_fail|3
 scalar|3|graph/files/yaml_attributes.c|expected @
 skip|3|graph/files/graph_yaml_read.c|@
 damaged|2|graph/files/safetensors_parse.c|@
@@ -30,9 +32,25 @@ session/compile/emit.c|too few buffers were counted|a guard: the count is an upp
 session/compile/specialize_shapes.c|'"'"'%s'"'"' reads what has no shape yet|a guard: such an output is only fetched
 session/rows_ops.c|row %lld of a stack has no value [node '"'"'%.200s'"'"']|a guard: a count limits the readers
 session/rows_ops.c|%s: rows of stacks differ in shape: %s and %s [node '"'"'%.200s'"'"']|a guard: terms of a gradient agree
+input/memory.c|dataset: out of memory|the test of failing allocations compares it
+input/prefetch.c|dataset_prefetch: the threads are in the process that forked this one|a test in a child compares it
+input/batch.c|dataset_batch: batch %lld does not exist|a guard: callers ask for batches below the size
+input/select.c|%s: record %lld does not exist|likewise
+input/dataset.c|dataset_next: an error without a message|a guard: every failure has a message
+input/map_graph.c|dataset_map_graph: a session cannot be made|memory that is not from the allocator of the dataset
+input/position.c|dataset_seek: there is no such position|a guard: stages say why
+input/prefetch.c|dataset_prefetch: a thread cannot be started: %s|a limit of the system
+input/readers/csv.c|csv_read: out of memory|memory that is not from an allocator of the library
+input/readers/file.c|%.700s: out of memory for an array of shape %s|likewise
+input/readers/npz.c|npz_open: out of memory|likewise
+input/readers/npz.c|%.800s: %lld arrays; the limit is %d|an archive of 48 MB
+input/readers/jpeg.c|%.700s: more than %d scans|a file that only an attacker writes
+input/readers/inflate.c|%.700s: the library was built without zlib (Debian: zlib1g-dev), which reads compressed files|tests are built with zlib
+input/readers/jpeg.c|%.700s: the library was built without libjpeg-turbo (Debian: libjpeg-dev), which reads JPEG images|likewise
+input/readers/png.c|%.700s: the library was built without libpng (Debian: libpng-dev), which reads PNG images|likewise
 session/compile/ir.c|a node that only the compiler makes|a guard: nobody else has these definitions'
 
-[ $# -gt 0 ] || set -- graph ops autodiff control layers optim session formats
+[ $# -gt 0 ] || set -- graph ops autodiff control layers optim session formats input
 # shellcheck disable=SC2046  # the names of sources hold no blanks
 awk -v reporters="$reporters" -v allowed="$allowed" '
 BEGIN {

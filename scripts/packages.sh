@@ -51,6 +51,26 @@ int main(void)
 }
 END
 
+# And with pipelines and readers of data.
+cat >"$root/input.c" <<'END'
+#include <eddy/input.h>
+
+#include <stdio.h>
+
+int main(void)
+{
+    eddy_error        e = { EDDY_OK, "" };
+    eddy_array       *a = eddy_idx_load("data/digits-labels.idx1-ubyte", NULL, &e);
+    const eddy_array *one[] = { a }, *batch = NULL;
+    eddy_dataset     *d = eddy_dataset_prefetch(eddy_dataset_batch(eddy_dataset_from_arrays(one, 1), 5));
+    const bool        ok = eddy_dataset_next(d, &batch) && eddy_array_count(batch) == 5;
+    if (!ok) fprintf(stderr, "%s %s\n", e.message, eddy_dataset_message(d));
+    eddy_dataset_free(d);
+    eddy_array_free(a);
+    return !ok;
+}
+END
+
 cat >"$root/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.13)
 project(program C CXX)
@@ -66,6 +86,10 @@ foreach(kind eddy_formats eddy_formats_static)
   add_executable(${kind}-c formats.c)
   target_link_libraries(${kind}-c PRIVATE eddy::${kind})
 endforeach()
+foreach(kind eddy_input eddy_input_static)
+  add_executable(${kind}-c input.c)
+  target_link_libraries(${kind}-c PRIVATE eddy::${kind})
+endforeach()
 find_package(eddy 99 QUIET)
 if(eddy_FOUND)
   message(FATAL_ERROR "a version was found that is not there")
@@ -78,7 +102,8 @@ with_cmake() {
         -DCMAKE_C_FLAGS="${CFLAGS:-}" -DCMAKE_CXX_FLAGS="${CFLAGS:-}" \
         -DCMAKE_EXE_LINKER_FLAGS="${LDFLAGS:-}" && cmake --build "$root/build"; } \
         >"$root/log" 2>&1 || { cat "$root/log" >&2; exit 1; }
-    for program in eddy-c eddy-cpp eddy_static-c eddy_static-cpp eddy_formats-c eddy_formats_static-c; do
+    for program in eddy-c eddy-cpp eddy_static-c eddy_static-cpp eddy_formats-c eddy_formats_static-c \
+        eddy_input-c eddy_input_static-c; do
         "$root/build/$program"
         count=$((count + 1))
     done
@@ -104,7 +129,11 @@ with_pkg_config() {
     ${CC:-cc} ${CFLAGS:-} ${LDFLAGS:-} "$root/formats.c" -o "$root/program" \
         $(pkg-config --cflags --libs eddy-formats)
     "$root/program"
-    count=$((count + 1))
+    # shellcheck disable=SC2046,SC2086
+    ${CC:-cc} ${CFLAGS:-} ${LDFLAGS:-} "$root/input.c" -o "$root/program" \
+        $(pkg-config --cflags --libs eddy-input)
+    "$root/program"
+    count=$((count + 2))
 }
 
 with_python() {

@@ -40,6 +40,10 @@ if [ "$need" != build ]; then
     want libfftw3-single3 library_file libfftw3f.so.3
     want libfftw3-double3 library_file libfftw3.so.3
     want g++ have c++
+    # Readers of compressed files and of images; without them these readers say so.
+    want zlib1g-dev library zlib.h z
+    want libpng-dev library png.h png
+    want libjpeg-dev library jpeglib.h jpeg
 fi
 if [ "$need" = valgrind ]; then
     want valgrind have valgrind

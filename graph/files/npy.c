@@ -15,13 +15,17 @@ enum { MAX_HEADER = 1 << 16, ALIGNMENT = 64 };
 
 static const char magic[6] = "\x93NUMPY";
 
+/* Types that arrays lack are read as larger integers; a type that is written comes first. */
 static const struct {
     const char *code;            /* without the sign of the byte order */
     eddy_dtype  dtype;
+    size_t      size;            /* of an element in the file */
 } codes[] = {
-    { "f4", EDDY_FLOAT32 }, { "f8", EDDY_FLOAT64 }, { "i4", EDDY_INT32 }, { "i8", EDDY_INT64 },
-    { "u1", EDDY_UINT8 }, { "b1", EDDY_BOOL }, { "f2", EDDY_FLOAT16 },
-    { "c8", EDDY_COMPLEX64 }, { "c16", EDDY_COMPLEX128 },
+    { "f4", EDDY_FLOAT32, 4 },    { "f8", EDDY_FLOAT64, 8 },     { "i4", EDDY_INT32, 4 },
+    { "i8", EDDY_INT64, 8 },      { "u1", EDDY_UINT8, 1 },       { "b1", EDDY_BOOL, 1 },
+    { "f2", EDDY_FLOAT16, 2 },    { "c8", EDDY_COMPLEX64, 8 },   { "c16", EDDY_COMPLEX128, 16 },
+    { "i1", EDDY_INT32, 1 },      { "i2", EDDY_INT32, 2 },       { "u2", EDDY_INT32, 2 },
+    { "u4", EDDY_INT64, 4 },      { "u8", EDDY_INT64, 8 },
 };
 enum { CODES = sizeof codes / sizeof *codes };
 
@@ -73,7 +77,8 @@ eddy_status eddy_array_save(const eddy_array *a, const char *path, const eddy_fi
 /* ----------------------------------------------------- reading: header -- */
 
 typedef struct npy_header {
-    eddy_dtype dtype;
+    int        code;             /* the row of `codes` */
+    bool       big_endian;
     eddy_shape shape;
     bool       fortran;
 } npy_header;
@@ -115,10 +120,10 @@ static bool read_dtype(tokens *p)
     bool ordered = text[0] && strchr("<>=|", text[0]);
     for (int i = 0; i < CODES && ordered; i++) {
         if (strcmp(text + 1, codes[i].code) != 0) continue;
-        bool single = eddy_dtype_size(codes[i].dtype) == 1;
-        if (!single && text[0] == '>') return damaged(p, "big-endian elements are not supported");
-        if (!single && text[0] == '|') break;
-        ((npy_header *)p->out)->dtype = codes[i].dtype;
+        npy_header *h = p->out;
+        if (codes[i].size > 1 && text[0] == '|') break;
+        h->code = i;
+        h->big_endian = codes[i].size > 1 && text[0] == '>';
         return read_string(p, text, sizeof text);
     }
     return eddy__error_set(p->error, EDDY_CORRUPT,
@@ -261,6 +266,55 @@ static bool open_npy(eddy_reader *in, tokens *p)
     return read_header(p);
 }
 
+/* Turns each number around: a complex element is two. */
+static void swap_bytes(unsigned char *p, size_t bytes, size_t size)
+{
+    for (unsigned char *end = p + bytes; p < end; p += size)
+        for (size_t i = 0; i < size / 2; i++) {
+            const unsigned char t = p[i];
+            p[i] = p[size - 1 - i];
+            p[size - 1 - i] = t;
+        }
+}
+
+/* Element i of a type that arrays lack. */
+static int64_t integer_at(const unsigned char *p, int64_t i, const char *code)
+{
+    int16_t  i2;
+    uint16_t u2;
+    uint32_t u4;
+    p += (size_t)i * (size_t)(code[1] - '0');
+    if (code[1] == '1') return (int8_t)*p;
+    if (code[1] == '4') return memcpy(&u4, p, 4), (int64_t)u4;
+    if (code[0] == 'u') return memcpy(&u2, p, 2), (int64_t)u2;
+    return memcpy(&i2, p, 2), (int64_t)i2;
+}
+
+/* The elements of the file, which are at the end of the array, become those of the array. */
+static bool convert(const tokens *p, eddy_array *a, unsigned char *from)
+{
+    const npy_header *h = p->out;
+    const char       *code = codes[h->code].code;
+    const size_t      size = codes[h->code].size;
+    const int64_t     count = eddy_array_count(a);
+    if (h->big_endian) swap_bytes(from, (size_t)count * size, code[0] == 'c' ? size / 2 : size);
+    if (strcmp(code, "u8") == 0) {
+        for (int64_t i = 0; i < count; i++)
+            if (((int64_t *)eddy_array_data(a))[i] < 0)
+                return eddy__error_set(p->error, EDDY_OUT_OF_RANGE,
+                                       "%.600s: element %lld is above 2^63 - 1", p->path,
+                                       (long long)i);
+        return true;
+    }
+    if (size == eddy_dtype_size(codes[h->code].dtype)) return true;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t v = integer_at(from, i, code);
+        if (eddy_array_dtype(a) == EDDY_INT32) ((int32_t *)eddy_array_data(a))[i] = (int32_t)v;
+        else ((int64_t *)eddy_array_data(a))[i] = v;
+    }
+    return true;
+}
+
 /* Bools are bytes of 0 and 1 everywhere in the library. */
 static bool bools_are_clean(const tokens *p, const eddy_array *a)
 {
@@ -278,18 +332,21 @@ static eddy_array *read_array(eddy_reader *in, const tokens *p)
 {
     const npy_header *h = p->out;
     int64_t count = eddy_shape_count(h->shape);      /* below 2^48: the bytes fit */
-    int64_t bytes = count * (int64_t)eddy_dtype_size(h->dtype);
+    const eddy_dtype dtype = codes[h->code].dtype;
+    int64_t bytes = count * (int64_t)codes[h->code].size;
     if (in->size - in->at != bytes) {
         char text[100];
         eddy__error_set(p->error, EDDY_CORRUPT,
                         "%.600s: the data has the length %lld in bytes; expected %lld for %s",
                         p->path, (long long)(in->size - in->at), (long long)bytes,
-                        eddy_type_print((eddy_type){ h->dtype, h->shape }, text, sizeof text));
+                        eddy_type_print((eddy_type){ dtype, h->shape }, text, sizeof text));
         return NULL;
     }
-    eddy_array *a = eddy_array_new(h->dtype, h->shape);
-    if (a &&
-        (!eddy__reader_read(in, eddy_array_data(a), (size_t)bytes) || !bools_are_clean(p, a))) {
+    eddy_array    *a = eddy_array_new(dtype, h->shape);
+    unsigned char *from = NULL;
+    if (a) from = (unsigned char *)eddy_array_data(a) + (eddy_array_bytes(a) - (size_t)bytes);
+    if (a && (!eddy__reader_read(in, from, (size_t)bytes) || !convert(p, a, from) ||
+              !bools_are_clean(p, a))) {
         eddy_array_free(a);
         return NULL;
     }

@@ -128,7 +128,6 @@ static const struct {
 } bad_npy[] = {
     { 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", 7, EDDY_CORRUPT },
     { 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", 9, EDDY_CORRUPT },
-    { 1, "{'descr': '>f4', 'fortran_order': False, 'shape': (2,), }", 8, EDDY_CORRUPT },
     { 1, "{'descr': '|f4', 'fortran_order': False, 'shape': (2,), }", 8, EDDY_CORRUPT },
     { 1, "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", 8, EDDY_CORRUPT },
     { 1, "{'descr': '<U1', 'fortran_order': False, 'shape': (1,), }", 4, EDDY_CORRUPT },

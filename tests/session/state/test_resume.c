@@ -1,14 +1,17 @@
 /* test_resume.c -- training that is resumed from a graph file and a checkpoint goes on with the
- * same bits as training that was never interrupted: every optimizer and wrapper, with dropout and a
- * schedule. */
-#include "../../../eddy.h"
+ * same bits as training that was never interrupted: every optimizer and wrapper, with dropout, a
+ * schedule, and batches that a pipeline shuffles and reads ahead. */
+#include "../../../input.h"
 #include "build/gen/suites.h"
 #include "tests/lib/memory_files.h"
 
 #include <check.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { STEPS = 10, HALF = 5, ROWS = 6, PAIRS = 16 };
@@ -287,6 +290,168 @@ static int resume(training *t, bool looks)
     return wrong;
 }
 
+/* -------------------------------------------------------------- pipelines -- */
+
+enum { IMAGES = 20 };
+
+static bool shift(void *context, eddy_record *in, eddy_record *out)
+{
+    (void)context;
+    float *x = eddy_record_make(out, 0, EDDY_FLOAT32, EDDY_SHAPE(4));
+    if (!x || !eddy_record_set(out, 1, eddy_record_array(in, 1))) return false;
+    memcpy(x, eddy_array_data(eddy_record_array(in, 0)), 4 * sizeof *x);
+    x[eddy_record_random(in, 5, 0) % 4] += (float)eddy_record_uniform(in, 5, 1);
+    return true;
+}
+
+/* Batches of 6 of 20 records: an epoch ends with a smaller one. */
+static eddy_dataset *batches(void)
+{
+    float   x[IMAGES][4];
+    int32_t y[IMAGES];
+    for (int i = 0; i < IMAGES; i++) {
+        y[i] = i % 3;
+        for (int j = 0; j < 4; j++) x[i][j] = 0.5f * (float)(y[i] * j - 1) + 0.01f * (float)i;
+    }
+    const eddy_array *arrays[] = { EDDY_VIEW(&x[0][0], IMAGES, 4), EDDY_VIEW(y, IMAGES) };
+    eddy_dataset     *d = eddy_dataset_shuffle(eddy_dataset_from_arrays(arrays, 2), .seed = 9);
+    d = eddy_dataset_batch(eddy_dataset_map(d, shift), ROWS);
+    return eddy_dataset_prefetch(eddy_dataset_repeat(d, -1), .threads = 2);
+}
+
+static void step(eddy_session *s, eddy_graph *g, eddy_dataset *d)
+{
+    const eddy_array *b[2];
+    ck_assert_msg(eddy_dataset_next(d, b), "%s", eddy_dataset_message(d));
+    succeeds(s, eddy_run(s, EDDY_FEED({ eddy_graph_tensor(g, "x:0"), b[0] },
+                                      { eddy_graph_tensor(g, "y:0"), b[1] }),
+                         EDDY_FETCH(eddy_graph_operation(g, "train")), NULL));
+}
+
+/* A session that begins, or goes on from a file. */
+static eddy_session *session_from(eddy_graph *g, const char *path, eddy_dataset *d)
+{
+    eddy_error    e = { EDDY_OK, "" };
+    eddy_session *s = eddy_session_new(g);
+    if (!path)
+        succeeds(s, eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_graph_operation(g, "init")), NULL));
+    else
+        ck_assert_msg(eddy_restore_with_dataset(s, path, d, &e) == EDDY_OK, "%s", e.message);
+    return s;
+}
+
+static void saves(eddy_session *s, const char *path, eddy_dataset *d)
+{
+    eddy_error e = { EDDY_OK, "" };
+    ck_assert_msg(eddy_save_with_dataset(s, path, d, &e) == EDDY_OK, "%s", e.message);
+}
+
+static void make_folder(char name[32])
+{
+    snprintf(name, 32, "/tmp/eddy-resume-%ld", (long)getpid());
+    ck_assert_int_eq(mkdir(name, 0700), 0);
+}
+
+/* Saved after HALF steps, in the middle of an epoch, and after STEPS, by one session and by two:
+ * the files must be equal. */
+START_TEST(goes_on_with_its_batches)
+{
+    const row  *r = &rows[_i];
+    char        folder[32], half[64], path[2][64];
+    make_folder(folder);
+    snprintf(half, sizeof half, "%s/half", folder);
+    for (int k = 0; k < 2; k++) {
+        snprintf(path[k], sizeof path[k], "%s/%d", folder, k);
+        eddy_graph   *g = classifier(r, NULL);
+        eddy_dataset *d = batches();
+        eddy_session *s = session_from(g, k == 0 ? NULL : half, d);
+        for (int i = k == 0 ? 0 : HALF; i < STEPS; i++) {
+            if (k == 0 && i == HALF) saves(s, half, d);
+            step(s, g, d);
+        }
+        saves(s, path[k], d);
+        eddy_session_free(s);
+        eddy_dataset_free(d);
+        eddy_graph_free(g);
+    }
+    eddy_array *bytes[2];
+    for (int k = 0; k < 2; k++) bytes[k] = eddy_bytes_load(path[k], NULL, NULL);
+    ck_assert_msg(eddy_array_equal(bytes[0], bytes[1]), "%s goes on with other bits", r->name);
+    for (int k = 0; k < 2; k++) {
+        eddy_array_free(bytes[k]);
+        unlink(path[k]);
+    }
+    unlink(half);
+    rmdir(folder);
+}
+END_TEST
+
+enum { LONG = 40 };                      /* steps of a training that is killed */
+
+/* Trains up to LONG steps, going on from the file if it exists, and saves after each. */
+static void train_on(const row *r, const char *path)
+{
+    eddy_graph   *g = classifier(r, NULL);
+    eddy_dataset *d = batches();
+    eddy_session *s = session_from(g, access(path, F_OK) == 0 ? path : NULL, d);
+    const eddy_tensor count = eddy_collection_at(g, EDDY_GLOBAL_STEP, 0);
+    for (;;) {
+        eddy_array *at = eddy_variable_value(s, count);
+        const bool  done = eddy_array_item(at) >= LONG;
+        eddy_array_free(at);
+        if (done) break;
+        step(s, g, d);
+        saves(s, path, d);
+    }
+    eddy_session_free(s);
+    eddy_dataset_free(d);
+    eddy_graph_free(g);
+}
+
+/* A process that is killed at any moment, again and again, ends with the same file. EDDY_KILLS
+ * sets how often it is killed. */
+START_TEST(goes_on_after_kills)
+{
+    const char *asked = getenv("EDDY_KILLS");
+    const int   kills = asked ? atoi(asked) : 20;
+    const row  *r = &rows[2];
+    char        folder[32], whole[64], path[64], command[100];
+    uint32_t    random = 1;
+    int         killed = 0, status = 0;
+    make_folder(folder);
+    snprintf(whole, sizeof whole, "%s/whole", folder);
+    snprintf(path, sizeof path, "%s/killed", folder);
+    train_on(r, whole);
+    eddy_array *want = eddy_bytes_load(whole, NULL, NULL);
+    ck_assert(want != NULL);
+    for (int trainings = 0; killed < kills; trainings++) {
+        ck_assert_int_lt(trainings, 10 * kills);
+        for (bool done = false; !done;) {
+            const pid_t child = fork();
+            if (child == 0) {
+                train_on(r, path);
+                raise(SIGUSR2);
+            }
+            random = random * 1664525 + 1013904223;
+            const long wait = 1000 + (random >> 8) % 30000;
+            nanosleep(&(struct timespec){ .tv_nsec = 1000 * wait }, NULL);
+            if (killed < kills) kill(child, SIGKILL);
+            ck_assert_int_eq(waitpid(child, &status, 0), child);
+            ck_assert_msg(WIFSIGNALED(status), "the training failed");
+            done = WTERMSIG(status) == SIGUSR2;
+            killed += !done;
+        }
+        eddy_array *got = eddy_bytes_load(path, NULL, NULL);
+        ck_assert_msg(eddy_array_equal(got, want), "after %d kills", killed);
+        eddy_array_free(got);
+        unlink(path);
+    }
+    eddy_array_free(want);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
 /* ----------------------------------------------------------------- tests -- */
 
 START_TEST(goes_on)
@@ -326,6 +491,12 @@ Suite *resume_suite(void)
     TCase *t = tcase_create("optimizers");
     tcase_add_loop_test(t, goes_on, 0, sizeof rows / sizeof *rows);
     tcase_add_loop_test(t, goes_on_elsewhere, 0, 4);
+    suite_add_tcase(s, t);
+    t = tcase_create("pipelines");
+    tcase_set_tags(t, "threads");
+    tcase_set_timeout(t, 120);
+    tcase_add_loop_test(t, goes_on_with_its_batches, 0, sizeof rows / sizeof *rows);
+    tcase_add_test(t, goes_on_after_kills);
     suite_add_tcase(s, t);
     return s;
 }

@@ -1,0 +1,141 @@
+/* inflate.c -- see file.h: compressed bytes, through zlib. */
+#include "file.h"
+
+#if __has_include(<zlib.h>)
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+struct inflater {
+    const data_file *file;
+    int64_t          at, left;           /* the bytes that zlib has not been given */
+    z_stream         z;
+    int              state;
+};
+
+inflater *eddy__inflate_begin(const data_file *f, int64_t at, int64_t n, deflated kind)
+{
+    inflater *i = calloc(1, sizeof *i);
+    if (i) {
+        i->file = f;
+        i->at = at;
+        i->left = n;
+        if (inflateInit2(&i->z, kind == DEFLATED_GZIP ? 16 + MAX_WBITS : -MAX_WBITS) == Z_OK)
+            return i;
+        free(i);
+    }
+    eddy__input_fail(f->error, EDDY_NO_MEMORY, "%.800s: out of memory", f->path);
+    return NULL;
+}
+
+/* zlib's counts have 32 bits. */
+static void feed(inflater *i)
+{
+    if (i->z.avail_in > 0 || i->left == 0) return;
+    const int64_t n = i->left < (1 << 30) ? i->left : 1 << 30;
+    i->z.next_in = i->file->bytes + i->at;
+    i->z.avail_in = (unsigned)n;
+    i->at += n;
+    i->left -= n;
+}
+
+/* A gzip file may have several members, one after another. */
+static int step(inflater *i)
+{
+    feed(i);
+    if (i->state == Z_STREAM_END) {
+        if (i->z.avail_in == 0) return Z_BUF_ERROR;
+        if (inflateReset(&i->z) != Z_OK) return Z_DATA_ERROR;
+    }
+    return i->state = inflate(&i->z, Z_NO_FLUSH);
+}
+
+static bool damaged(const inflater *i)
+{
+    const bool  short_of = i->state == Z_OK || i->state == Z_BUF_ERROR || i->state == Z_STREAM_END;
+    const char *what = i->z.msg ? i->z.msg : short_of ? "they end early" : "damaged";
+    char        text[200];
+    snprintf(text, sizeof text, "in the compressed bytes: %s", what);
+    return eddy__file_damaged(i->file, i->at - i->z.avail_in, text);
+}
+
+bool eddy__inflate(inflater *i, void *to, size_t n)
+{
+    char *at = to;
+    while (n > 0) {
+        const size_t part = n < (1u << 30) ? n : 1u << 30;
+        i->z.next_out = (void *)at;
+        i->z.avail_out = (unsigned)part;
+        const int    r = step(i);
+        const size_t got = part - i->z.avail_out;
+        at += got;
+        n -= got;
+        if (n == 0 && (r == Z_OK || r == Z_STREAM_END)) break;
+        if ((r != Z_OK && r != Z_STREAM_END) || (got == 0 && i->z.avail_in == 0 && i->left == 0))
+            return damaged(i);
+    }
+    return true;
+}
+
+bool eddy__inflate_ended(inflater *i)
+{
+    uint8_t more;
+    while (i->state != Z_STREAM_END) {
+        i->z.next_out = &more;
+        i->z.avail_out = 1;
+        const int r = step(i);
+        if (i->z.avail_out == 0)
+            return eddy__file_damaged(i->file, i->at - i->z.avail_in,
+                                      "there are more compressed bytes than expected");
+        if (r != Z_OK && r != Z_STREAM_END) return damaged(i);
+    }
+    return (i->z.avail_in == 0 && i->left == 0) ||
+           eddy__file_damaged(i->file, i->at - i->z.avail_in,
+                              "there is more after the compressed bytes");
+}
+
+void eddy__inflate_free(inflater *i)
+{
+    if (i) inflateEnd(&i->z);
+    free(i);
+}
+
+uint32_t eddy__crc32(uint32_t crc, const void *p, size_t n)
+{
+    for (const uint8_t *at = p; n > 0;) {
+        const size_t part = n < (1u << 30) ? n : 1u << 30;
+        crc = (uint32_t)crc32(crc, at, (unsigned)part);
+        at += part;
+        n -= part;
+    }
+    return crc;
+}
+
+#else
+inflater *eddy__inflate_begin(const data_file *f, int64_t at, int64_t n, deflated kind)
+{
+    (void)at, (void)n, (void)kind;
+    eddy__input_fail(f->error, EDDY_UNIMPLEMENTED,
+                     "%.700s: the library was built without zlib (Debian: zlib1g-dev), which reads "
+                     "compressed files", f->path);
+    return NULL;
+}
+
+bool eddy__inflate(inflater *i, void *to, size_t n) { return (void)i, (void)to, (void)n, false; }
+bool eddy__inflate_ended(inflater *i) { return (void)i, false; }
+void eddy__inflate_free(inflater *i) { (void)i; }
+
+/* A bit at a time: without zlib only stored arrays are checked. */
+uint32_t eddy__crc32(uint32_t crc, const void *p, size_t n)
+{
+    crc = ~crc;
+    for (const uint8_t *at = p; n-- > 0; at++) {
+        crc ^= *at;
+        for (int bit = 0; bit < 8; bit++) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+    }
+    return ~crc;
+}
+#endif
+
+/* 258 bytes for a code of 2 bits, and a little for what surrounds the codes. */
+int64_t eddy__inflate_most(int64_t n) { return n * 1032 + 1032; }
