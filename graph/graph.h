@@ -44,8 +44,7 @@ EDDY_API const char *eddy_version(void);
 
 /* ------------------------------------------------------------- status -- */
 
-/* This list generates the enum, the names and the texts. Brackets contain the errors that
- * TensorFlow raises in the same situation. */
+/* The enum, the names and the texts. In brackets: what TensorFlow raises in the same situation. */
 #define EDDY_STATUS_LIST(X)                                                     \
     X(OK,                "no error")                                            \
     X(INVALID_ARGUMENT,  "invalid argument")      /* [ValueError, InvalidArgument] */ \
@@ -72,8 +71,7 @@ EDDY_API const char *eddy_version(void);
 typedef enum eddy_status { EDDY_STATUS_LIST(EDDY_STATUS_ENUM) } eddy_status;
 #undef EDDY_STATUS_ENUM
 
-/* The name of the constant without its prefix ("BAD_SHAPE"), and a short text. Both are static
- * strings; an unknown value gives "?". */
+/* The constant without its prefix ("BAD_SHAPE"), and a short text: static; "?" if it is unknown. */
 EDDY_API const char *eddy_status_name(eddy_status s);
 EDDY_API const char *eddy_status_text(eddy_status s);
 

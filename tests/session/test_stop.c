@@ -261,6 +261,12 @@ START_TEST(prepared)
 }
 END_TEST
 
+static void cancel_now(void *of, const char *line)
+{
+    (void)line;
+    eddy_session_cancel(of);
+}
+
 START_TEST(messages)
 {
     eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY));
@@ -283,6 +289,11 @@ START_TEST(messages)
     eddy_session_free(t);
     eddy_session_set_timeout(s, 1e-9);
     ck_assert_int_eq(run(eddy_scalar(g, 3)), EDDY_TIMED_OUT);
+    golden_line(eddy_session_message(s));
+    eddy_session_set_timeout(s, 0);
+    const eddy_tensor shown = eddy_print(eddy_scalar(g, 8), .write = cancel_now, .user = s);
+    eddy_tensor v = eddy_variable(g, eddy_scalar(g, 0));
+    ck_assert_int_eq(run(eddy_assign(v, shown)), EDDY_CANCELLED);
     golden_line(eddy_session_message(s));
     golden_end();
     eddy_session_cancel(NULL);
