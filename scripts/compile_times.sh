@@ -1,6 +1,6 @@
 #!/bin/sh
-# Processor seconds for compiling the library, and the files that take longest.
-#   sh scripts/compile_times.sh [COUNT]      the COUNT slowest, default 25; bound: 110 in all
+# Processor seconds for compiling the libraries, and the files that take longest.
+#   sh scripts/compile_times.sh [COUNT]      the COUNT slowest, default 25; bound: 110 for libeddy
 #
 # A busy machine inflates the figures.  CC may be set, but not to a compiler cache.
 set -eu
@@ -22,4 +22,7 @@ export TIMES="$folder/times"
 make --no-print-directory BUILD="$folder/build" CC="sh scripts/compile_times.sh -compile ${CC:-cc}" \
     lib > "$folder/log" 2>&1 || { tail -n 20 "$folder/log" >&2; exit 1; }
 sort -rn "$TIMES" | head -n "$count" | awk '{ printf "%7.2f  %s\n", $1, $2 }'
-awk '{ all += $1 } END { printf "%7.2f  in all, of %d files\n", all, NR; exit all > 110 }' "$TIMES"
+awk '{ name = $2 ~ /^(formats|input)\// ? "libeddy_" substr($2, 1, index($2, "/") - 1) : "libeddy"
+       time[name] += $1; files[name]++ }
+    END { for (name in time) printf "%7.2f  %s, of %d files\n", time[name], name, files[name]
+          exit time["libeddy"] > 110 }' "$TIMES"
