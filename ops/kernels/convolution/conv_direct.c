@@ -5,6 +5,7 @@
  * of a source, whose position advances evenly with the position in the result. The gradient with
  * stride s takes s*s such loop nests (walks), one for each remainder of the positions modulo s,
  * with the taps that reach these positions. */
+#include "graph/base/stop.h"
 #include "graph/base/thread_pool.h"
 #include "ops/kernels/arrays/box_copy.h"
 #include "graph/base/min_max.h"
@@ -43,6 +44,7 @@ typedef struct run {
     const char      *from, *filter;
     char            *to, *packed, *workers;
     eddy_conv_finish finish;
+    const eddy_stop *stop;      /* of the kernel */
 } run;
 
 /* ------------------------------------------------------------- planning -- */
@@ -246,6 +248,7 @@ static void run_walk(const run *r, const walk *k, const char *from, char *to, in
             const int64_t width = eddy__conv_panel(p->tiles, p->to_c, c);
             const int64_t w = k->filter + taps * p->from_c * (g * padded + c);
             s.channels = (int)eddy__min(width, p->to_c - c);
+            if (eddy__stopped(r->stop)) return;
             for (int64_t i = first; i < last; i++) {
                 const int64_t row = k->h.first + i * k->h.space;
                 const int64_t y = (row * p->to.w + k->w.first) * p->to.c + g * p->to_c + c;
@@ -305,7 +308,7 @@ void eddy__conv_direct(const eddy_kernel *k, const void *x, const void *filter, 
     const plan   *p = k->state;
     const int64_t items = p->batch * p->bands, panels = p->n * p->groups * panels_of(p);
     if (is_empty(p)) return;
-    run r = { p, x, filter, y, k->scratch, (char *)k->scratch + p->packed, finish };
+    run r = { p, x, filter, y, k->scratch, (char *)k->scratch + p->packed, finish, k->stop };
     /* Pieces of about 20 microseconds: a million multiply-adds, or packing 64 KiB. */
     const double grain = 1e6 / (p->work / (double)items + 1) + 1;
     if (p->packed > 0)
