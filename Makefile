@@ -8,7 +8,7 @@ BUILD   ?= build
 GEN     := build/gen
 REFERENCE := build/docs/reference
 VERSION := $(shell awk '/^\#define EDDY_VERSION_(MAJOR|MINOR|PATCH) / { v = v s $$3; s = "." } \
-             END { print v }' graph/graph.h)
+             END { print v }' graph/status.h)
 SOMAJOR := $(firstword $(subst ., ,$(VERSION)))
 DATA    ?= digits
 # V=1 shows the commands.
@@ -48,7 +48,7 @@ OPSRC   := $(filter ops/%,$(SOURCES)) control/definitions.c control/tensor_array
 OPS_IN  := $(filter-out ops/kernels/%,$(filter ops/%,$(SOURCES)))
 OPS_DIRS := $(filter-out ops,$(sort $(patsubst %/,%,$(dir $(OPS_IN)))))
 OPS_H   := $(OPS_DIRS:%=%.h) ops/graphs.h
-HEADERS := eddy.h graph/options.h graph/defaults.h graph/graph.h graph/op.h $(OPS_H) ops/ops.h ops/short_names.h \
+HEADERS := eddy.h graph/options.h graph/defaults.h graph/status.h graph/array.h graph/graph.h graph/op.h $(OPS_H) ops/ops.h ops/short_names.h \
            autodiff/autodiff.h autodiff/functions.h autodiff/tape.h autodiff/check/gradient_check.h \
            control/control.h control/tensor_array.h control/solvers.h autodiff/jacobians/jacobians.h \
            layers/initial.h layers/layers.h layers/attention.h layers/attention_cache.h layers/recurrent.h \
