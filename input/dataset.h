@@ -72,7 +72,7 @@ EDDY_API eddy_component eddy_dataset_component(const eddy_dataset *d, int i);
 EDDY_API int64_t        eddy_dataset_size(eddy_dataset *d);
 /* The epoch of the next record, from 0; a stage that repeats counts as one epoch. */
 EDDY_API int64_t        eddy_dataset_epoch(const eddy_dataset *d);
-/* Begins that epoch. INVALID_ARGUMENT for a negative one. */
+/* Begins that epoch. INVALID_ARGUMENT for a negative one and one above 2^61. */
 EDDY_API eddy_status    eddy_dataset_begin(eddy_dataset *d, int64_t epoch);
 
 /* Stops the threads of all stages and frees them. For NULL, and for a stage that another one has taken
