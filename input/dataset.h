@@ -224,7 +224,8 @@ typedef struct eddy_map_graph_args {
 
 /* The same with a graph, run in a session of the dataset, which first runs the initializer if there
  * are variables. The graph must live as long as the dataset. Random operations draw by the order of
- * runs: for results that resume and do not depend on threads, give them .stateless_seed = key. */
+ * runs: for results that resume and do not depend on threads, use those that are functions of a seed,
+ * such as eddy_stateless_random_uniform(shape, key), or .stateless_seed = key where there is one. */
 EDDY_API eddy_dataset *eddy_dataset_map_graph_with(const eddy_map_graph_args *given);
 #define eddy_dataset_map_graph(...) \
     eddy_dataset_map_graph_with(EDDY_ARGS(eddy_map_graph_args, __VA_ARGS__))
