@@ -49,7 +49,7 @@ static void ignore(png_structp png, png_const_charp message) { (void)png, (void)
 /* What the file says, and what rows become. False if it promises more than its bytes can hold. */
 static bool header(png_structp png, png_infop info, const data_file *f)
 {
-    png_set_user_limits(png, 1 << 24, 1 << 24);
+    png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_read_info(png, info);
     const int64_t rows = png_get_image_height(png, info), columns = png_get_image_width(png, info);
     if (rows * columns > 1 << 28)

@@ -56,6 +56,23 @@ START_TEST(images_in_pieces)
 }
 END_TEST
 
+/* 2^31 - 1 by 2^31 - 1 pixels are a limit, not damage. */
+START_TEST(largest_image)
+{
+    static const uint8_t png[] = { 0x89, 'P', 'N', 'G', '\r', '\n', 26, '\n', 0, 0, 0, 13,
+                                   'I', 'H', 'D', 'R', 127, 255, 255, 255, 127, 255, 255, 255,
+                                   8, 0, 0, 0, 0, 49, 162, 84, 186,
+                                   0, 0, 0, 1, 'I', 'D', 'A', 'T' };
+    memory_files m;
+    eddy_error   e = { EDDY_OK, "" };
+    memory_files_init(&m);
+    memory_files_put(&m, "f", png, sizeof png);
+    ck_assert_ptr_null(eddy_png_load("f", &m.table, &e));
+    ck_assert_int_eq(e.status, EDDY_LIMIT);
+    memory_files_free(&m);
+}
+END_TEST
+
 /* What a table cannot be made of is not guessed. */
 START_TEST(csv_arguments)
 {
@@ -83,11 +100,13 @@ END_TEST
 START_TEST(huge_entry)
 {
     static const uint8_t zip[] = {
-        'P', 'K', 1, 2, 20, 0, 20, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 255,
-        255, 255, 255, 1, 0, 20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 67, 0, 0, 0, 'x',
-        1, 0, 16, 0, 255, 255, 255, 255, 255, 255, 255, 127, 255, 255, 255, 255, 255, 255, 255, 127,
-        'P', 'K', 3, 4, 20, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-        'P', 'K', 5, 6, 0, 0, 0, 0, 1, 0, 1, 0, 67, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        'P', 'K', 1,   2,   20,  0,   20,  0,   0,   0,   8,   0,   0,   0,   0,   0,   0,
+        0,   0,   0,   255, 255, 255, 255, 255, 255, 255, 255, 1,   0,   20,  0,   0,   0,
+        0,   0,   0,   0,   0,   0,   0,   0,   67,  0,   0,   0,   'x', 1,   0,   16,  0,
+        255, 255, 255, 255, 255, 255, 255, 127, 255, 255, 255, 255, 255, 255, 255, 127, 'P',
+        'K', 3,   4,   20,  0,   0,   0,   8,   0,   0,   0,   0,   0,   0,   0,   0,   0,
+        0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   'P', 'K', 5,   6,   0,
+        0,   0,   0,   1,   0,   1,   0,   67,  0,   0,   0,   0,   0,   0,   0,   0,   0
     };
     memory_files m;
     eddy_error   e = { EDDY_OK, "" };
@@ -109,6 +128,7 @@ Suite *reader_limits_suite(void)
     TCase *t = tcase_create("files");
     tcase_add_test(t, pipes);
     tcase_add_test(t, images_in_pieces);
+    tcase_add_test(t, largest_image);
     tcase_add_test(t, csv_arguments);
     tcase_add_test(t, huge_entry);
     suite_add_tcase(s, t);
