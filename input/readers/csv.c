@@ -188,8 +188,10 @@ static bool check(const eddy_csv_read_args *a, eddy_error *e)
                                 a->separator);
     const double v = a->integer_for_missing;
     return (v >= -0x1p53 && v <= 0x1p53 && v == trunc(v)) ||
-           eddy__input_fail(e, EDDY_INVALID_ARGUMENT,
-                            "csv_read: integer_for_missing is %g; expected an integer of at most 2^53", v);
+           eddy__input_fail(
+               e, EDDY_INVALID_ARGUMENT,
+               "csv_read: integer_for_missing is %g; expected an integer of at most "
+                            "2^53", v);
 }
 
 static bool read_table(reading *r)
