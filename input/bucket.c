@@ -139,8 +139,9 @@ static bool put(buckets *b, const int64_t *places_of, int64_t i, eddy_error *e)
     int k = 0;
     for (size_t at = 0; at < places(b); at++) {
         if (places_of[at] != i) continue;
+        /* A full bucket is given at once, so a position with one is damaged. */
         return read_one(b, e, &k) == INPUT_RECORD && k == (int)(at / (size_t)b->size) &&
-               b->filled[k] == (int64_t)(at % (size_t)b->size) + 1;
+               b->filled[k] == (int64_t)(at % (size_t)b->size) + 1 && b->filled[k] < b->size;
     }
     eddy_record *skipped = eddy__borrow(b->d.sources[0], e);
     const bool   ok = skipped && eddy__next(b->d.sources[0], skipped) == INPUT_RECORD;

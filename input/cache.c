@@ -15,6 +15,7 @@ typedef struct cache {
 
 static bool grow(cache *c, int64_t room)
 {
+    if ((uint64_t)room > SIZE_MAX / sizeof *c->records) return false;
     eddy_record **more = eddy__input_take(&c->d.allocator, (size_t)room * sizeof *more);
     if (!more) return false;
     if (c->room > 0) memcpy(more, c->records, (size_t)c->room * sizeof *more);

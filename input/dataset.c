@@ -42,6 +42,18 @@ void eddy__label(eddy_dataset *d, const char *format, ...)
     va_end(args);
 }
 
+void eddy__label_sources(eddy_dataset *d)
+{
+    uint64_t h = 14695981039346656037u;              /* FNV-1a */
+    for (int i = 1; i < d->n_sources; i++)
+        for (const eddy_dataset *s = d->sources[i]; s; s = s->n_sources > 0 ? s->sources[0] : NULL)
+            for (const char *c = s->label;; c++) {
+                h = (h ^ (uint8_t)*c) * 1099511628211u;
+                if (!*c) break;
+            }
+    if (d->n_sources > 1) eddy__label(d, "[%08x]", (unsigned)(h ^ h >> 32));
+}
+
 bool eddy__set_components(eddy_dataset *d, const eddy_component *c, int n, const char *who)
 {
     if (n < 1 || n > EDDY_MAX_COMPONENTS || !c)
@@ -100,6 +112,16 @@ static void take_over(eddy_dataset *d, int i, eddy_dataset *source)
     if (d->depth <= source->depth) d->depth = source->depth + 1;
 }
 
+/* Those that no stage has taken over, of a list that may have one several times. */
+static void free_sources(eddy_dataset *const *sources, int n)
+{
+    for (int i = 0; sources && i < n; i++) {
+        bool again = false;
+        for (int j = 0; j < i && !again; j++) again = sources[j] == sources[i];
+        if (!again) eddy_dataset_free(sources[i]);
+    }
+}
+
 void *eddy__stage_new(size_t bytes, const stage *st, eddy_dataset *const *sources, int n,
                       const char *name)
 {
@@ -115,9 +137,10 @@ void *eddy__stage_new(size_t bytes, const stage *st, eddy_dataset *const *source
             d = NULL;
         }
     }
-    for (int i = 0; !d && sources && i < n; i++)
-        if (sources[i] && !sources[i]->taken) eddy_dataset_free(sources[i]);
-    if (!d) return NULL;
+    if (!d) {
+        free_sources(sources, n);
+        return NULL;
+    }
     for (int i = 0; i < n; i++) take_over(d, i, sources[i]);
     if (d->depth > INPUT_MAX_DEPTH)
         eddy__dataset_fail(d, EDDY_LIMIT, "%s: more than %d stages", name, INPUT_MAX_DEPTH);
@@ -290,7 +313,7 @@ int64_t eddy_dataset_epoch(const eddy_dataset *d) { return d ? d->user_epoch : 0
 eddy_status eddy_dataset_begin(eddy_dataset *d, int64_t epoch)
 {
     if (!d || d->error.status != EDDY_OK) return eddy_dataset_status(d);
-    if (epoch < 0 || d->taken) return EDDY_INVALID_ARGUMENT;
+    if (epoch < 0 || epoch > input_last_epoch || d->taken) return EDDY_INVALID_ARGUMENT;
     d->user_epoch = epoch;
     eddy__rewind(d, epoch);
     return EDDY_OK;

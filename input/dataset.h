@@ -58,8 +58,9 @@ typedef struct eddy_component {
  * false. */
 EDDY_API bool eddy_dataset_next(eddy_dataset *d, const eddy_array **arrays);
 
-/* The first error and its message; EDDY_OK and "" if there is none. A NULL dataset is out of
- * memory. The message lives as long as d. */
+/* The first error and its message; EDDY_OK and "" if there is none. After eddy_dataset_seek failed, the
+ * message is that of its error. A NULL dataset is NO_MEMORY: memory ran out, or a stage was made of
+ * no dataset. The message lives as long as d. */
 EDDY_API eddy_status eddy_dataset_status(const eddy_dataset *d);
 EDDY_API const char *eddy_dataset_message(const eddy_dataset *d);
 
@@ -72,7 +73,7 @@ EDDY_API eddy_component eddy_dataset_component(const eddy_dataset *d, int i);
 EDDY_API int64_t        eddy_dataset_size(eddy_dataset *d);
 /* The epoch of the next record, from 0; a stage that repeats counts as one epoch. */
 EDDY_API int64_t        eddy_dataset_epoch(const eddy_dataset *d);
-/* Begins that epoch. INVALID_ARGUMENT for a negative one. */
+/* Begins that epoch. INVALID_ARGUMENT for a negative one and one above 2^61. */
 EDDY_API eddy_status    eddy_dataset_begin(eddy_dataset *d, int64_t epoch);
 
 /* Stops the threads of all stages and frees them. For NULL, and for a stage that another one has taken
@@ -85,8 +86,9 @@ EDDY_API void           eddy_dataset_free(eddy_dataset *d);
  * on, and numbers. It lives until the next call on d; NULL on an error. */
 EDDY_API const char *eddy_dataset_position(eddy_dataset *d);
 /* Goes to a position of a pipeline with the same stages; the numbers of threads may differ. The next
- * record is then the one that came next. INVALID_ARGUMENT if the stages differ, and CORRUPT for
- * another text; then d is where it was. */
+ * record is then the one that came next. INVALID_ARGUMENT if the stages differ, CORRUPT for
+ * another text, OUT_OF_RANGE if a source has fewer records; then d is where it was. Streams read their
+ * records up to there: a position in a stream without end may take as long as it says. */
 EDDY_API eddy_status eddy_dataset_seek(eddy_dataset *d, const char *position);
 
 /* The key of the position in the metadata of a checkpoint, for programs that call
@@ -224,7 +226,8 @@ typedef struct eddy_map_graph_args {
 
 /* The same with a graph, run in a session of the dataset, which first runs the initializer if there
  * are variables. The graph must live as long as the dataset. Random operations draw by the order of
- * runs: for results that resume and do not depend on threads, give them .stateless_seed = key. */
+ * runs: for results that resume and do not depend on threads, use those that are functions of a seed,
+ * such as eddy_stateless_random_uniform(shape, key), or .stateless_seed = key where there is one. */
 EDDY_API eddy_dataset *eddy_dataset_map_graph_with(const eddy_map_graph_args *given);
 #define eddy_dataset_map_graph(...) \
     eddy_dataset_map_graph_with(EDDY_ARGS(eddy_map_graph_args, __VA_ARGS__))

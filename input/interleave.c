@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { MAX_CYCLE = 4096 };
+enum { MAX_CYCLE = 4096, MAX_WORDS = 1 << 24 };
 
 typedef struct interleaved {
     eddy_dataset d;
@@ -141,6 +141,7 @@ eddy_dataset *eddy_dataset_interleave_with(const eddy_interleave_args *given)
                                      "interleave");
     if (!p) return NULL;
     eddy__label(&p->d, "(%d,%d,%lld)", a.count, a.cycle, (long long)a.block);
+    eddy__label_sources(&p->d);
     if (a.cycle < 1 || a.cycle > MAX_CYCLE || a.block < 1) {
         eddy__dataset_fail(
             &p->d, EDDY_INVALID_ARGUMENT,
@@ -156,7 +157,13 @@ eddy_dataset *eddy_dataset_interleave_with(const eddy_interleave_args *given)
     if (p->d.error.status != EDDY_OK) return &p->d;
     for (int k = 0; k < a.count && same_components(&p->d, a.datasets[k], k); k++)
         if (a.datasets[k]->words > p->each) p->each = a.datasets[k]->words;
-    p->d.words = OWN_WORDS + p->cycle * (p->each + 1);
-    if (p->d.error.status == EDDY_OK) interleave_rewind(&p->d, 0);
+    const int64_t words = OWN_WORDS + (int64_t)p->cycle * ((int64_t)p->each + 1);
+    if (words > MAX_WORDS)
+        eddy__dataset_fail(&p->d, EDDY_LIMIT,
+                           "dataset_interleave: a position of %lld numbers; the limit is %d",
+                           (long long)words, MAX_WORDS);
+    if (p->d.error.status != EDDY_OK) return &p->d;
+    p->d.words = (int)words;
+    interleave_rewind(&p->d, 0);
     return &p->d;
 }

@@ -13,6 +13,10 @@
 
 enum { INPUT_MAX_DEPTH = 64, INPUT_ALIGNMENT = 64, INPUT_LABEL = 96 };
 
+/* Epochs that a pipeline can begin with, and numbers of a position: counting on from there does not
+ * overflow. */
+static const int64_t input_last_epoch = (int64_t)1 << 61, input_last_number = (int64_t)1 << 62;
+
 /* --------------------------------------------------------------- records -- */
 
 /* The elements of a component: in memory of its own, which grows, or in lent memory, such as a row
@@ -117,6 +121,8 @@ bool  eddy__dataset_fail(eddy_dataset *d, eddy_status status, const char *format
     __attribute__((format(printf, 3, 4)));
 /* What every position of the stage must agree with, behind its name. */
 void  eddy__label(eddy_dataset *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same about the stages of its sources, except the first, which a position names: a checksum. */
+void  eddy__label_sources(eddy_dataset *d);
 /* Copies the list; false with an error of d. */
 bool  eddy__set_components(eddy_dataset *d, const eddy_component *c, int n, const char *who);
 

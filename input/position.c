@@ -61,6 +61,18 @@ const char *eddy_dataset_position(eddy_dataset *d)
 
 /* -------------------------------------------------------------- reading -- */
 
+/* What follows the stages, if they are those of d; NULL if not. The text may be d->text. */
+static const char *skip_stages(const eddy_dataset *d, const char *text)
+{
+    const char *at = text + sizeof begin - 1;
+    for (; d; d = d->n_sources > 0 ? d->sources[0] : NULL) {
+        const size_t n = strlen(d->label);
+        if (*at != ' ' || strncmp(at + 1, d->label, n) != 0) return NULL;
+        at += 1 + n;
+    }
+    return *at == ':' ? at + 1 : NULL;
+}
+
 static bool take_number(const char **at, int64_t *out)
 {
     const char *from = *at;
@@ -69,20 +81,21 @@ static bool take_number(const char **at, int64_t *out)
     errno = 0;
     *out = strtoll(from + 1, &end, 10);
     *at = end;
-    return errno == 0 && end > from + 1;
+    return errno == 0 && end > from + 1 && *out <= input_last_number;
 }
 
 /* The numbers of the text, to d->saved. */
 static bool parse(eddy_dataset *d, const char *text, int64_t *epoch, eddy_error *e)
 {
-    const size_t n = print_stages(d, d->text, d->text_bytes);
     if (strncmp(text, begin, sizeof begin - 1) != 0)
         return eddy__input_fail(e, EDDY_CORRUPT, "dataset_seek: '%.100s' is not a position", text);
-    if (strncmp(text, d->text, n) != 0)
+    const char *at = skip_stages(d, text);
+    if (!at) {
+        print_stages(d, d->text, d->text_bytes);
         return eddy__input_fail(e, EDDY_INVALID_ARGUMENT,
                                 "dataset_seek: the position is of another pipeline: '%.300s'; "
                                 "expected '%.300s'", text, d->text);
-    const char *at = text + n;
+    }
     bool        ok = take_number(&at, epoch) && *epoch >= 0;
     for (int i = 0; ok && i < d->words; i++) ok = take_number(&at, &d->saved[i]);
     return (ok && *at == 0) ||
@@ -147,9 +160,9 @@ static bool seek_file(eddy_dataset *d, const char *path, eddy_error *e)
     eddy_checkpoint *c = eddy_checkpoint_open(path, .error = e);
     const char      *text = c ? eddy_checkpoint_text(c, EDDY_DATASET_POSITION) : NULL;
     bool             ok = text != NULL;
-    if (ok && eddy_dataset_seek(d, text) != EDDY_OK)
-        ok = eddy__input_fail(e, d ? EDDY_INVALID_ARGUMENT : EDDY_NO_MEMORY, "%.300s: %.700s", path,
-                              eddy_dataset_message(d));
+    const eddy_status status = ok ? eddy_dataset_seek(d, text) : EDDY_OK;
+    if (status != EDDY_OK)
+        ok = eddy__input_fail(e, status, "%.300s: %.700s", path, eddy_dataset_message(d));
     else if (c && !ok)
         eddy__input_fail(e, EDDY_NOT_FOUND, "%.600s: the file has no position of a dataset", path);
     eddy_checkpoint_free(c);

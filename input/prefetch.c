@@ -266,6 +266,9 @@ static bool prefetch_load(eddy_dataset *d, const int64_t *words, eddy_error *e)
         return eddy__input_fail(
             e, EDDY_CLOSED,
             "dataset_prefetch: the threads are in the process that forked this one");
+    if (words[d->words - 1] < 0)
+        return eddy__input_fail(e, EDDY_CORRUPT,
+                                "dataset_seek: a number of the position is negative");
     stop_threads(p);
     p->user_epoch = words[d->words - 1];
     p->at_end = false;
@@ -304,7 +307,7 @@ eddy_dataset *eddy_dataset_prefetch_with(const eddy_prefetch_args *given)
     prefetch *p = eddy__stage_new(sizeof *p, &prefetch_stage, &a.dataset, 1, "prefetch");
     if (!p) return NULL;
     p->threads = a.threads;
-    p->ring_size = a.buffer == 0 ? a.threads + 1 : a.buffer;
+    p->ring_size = a.buffer != 0 || a.threads > MAX_THREADS ? a.buffer : a.threads + 1;
     p->d.words = a.dataset->words + 1;
     if (a.threads < 1 || a.threads > MAX_THREADS || p->ring_size < 1 || p->ring_size > MAX_RING)
         eddy__dataset_fail(

@@ -88,9 +88,11 @@ typedef struct eddy_csv_read_args {
 
 /* A table from a CSV file as in RFC 4180: fields may be in quotes, where a quote is doubled and
  * separators and line ends are part of the field. Each row has as many fields as the first; an empty
- * line at the end counts for nothing. Numbers are read as by strtod in the C locale. CORRUPT for another
- * number of fields, an open quote, or a field that is not of the given type, with the row, the column
- * and the byte. An inferred integer column with missing values is float64. At most 4096 columns. */
+ * line at the end counts for nothing in a table of several columns, and is a missing value in a table
+ * of one. Numbers are read as by strtod in the C locale. An inferred column with a field in quotes
+ * has categories, and an inferred integer column with missing values is float64. CORRUPT for another
+ * number of fields, an open quote, a zero byte, or a field that is not of the given type, with the
+ * row, the column and the byte. At most 4096 columns. */
 typedef struct eddy_csv eddy_csv;
 EDDY_API eddy_csv   *eddy_csv_read_with(const eddy_csv_read_args *given);
 #define eddy_csv_read(...) eddy_csv_read_with(EDDY_ARGS(eddy_csv_read_args, __VA_ARGS__))

@@ -124,11 +124,12 @@ typedef struct repeated {
     bool         some;                   /* this repetition had a record */
 } repeated;
 
-/* The epoch of the source in repetition `done`; numbers beyond 2^63 wrap, which is no harm. */
+/* The epoch of the source in repetition `done`; numbers beyond 2^61 wrap, which is no harm. */
 static int64_t source_epoch(const repeated *r, int64_t epoch, int64_t done)
 {
     const uint64_t count = r->count == INT64_MAX ? 1 : (uint64_t)r->count;
-    return (int64_t)(((uint64_t)epoch * count + (uint64_t)done) & INT64_MAX);
+    return (int64_t)(((uint64_t)epoch * count + (uint64_t)done) &
+                     (uint64_t)(input_last_epoch - 1));
 }
 
 static int64_t repeat_size(eddy_dataset *d, eddy_error *e)

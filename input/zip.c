@@ -91,6 +91,7 @@ eddy_dataset *eddy_dataset_zip(eddy_dataset *const *datasets, int count)
     }
     if (!d->indexed) d->words = words;
     eddy__label(d, "(%d)", count);
+    eddy__label_sources(d);
     eddy__set_components(d, c, n, "dataset_zip");
     return d;
 }

@@ -175,8 +175,11 @@ static bool make_arrays(reading *r)
 
 static bool check(const eddy_csv_read_args *a, eddy_error *e)
 {
+    if (a->n < 0 || (a->n > 0 && !a->types))
+        return eddy__input_fail(e, EDDY_INVALID_ARGUMENT, "csv_read: %d types, %s", a->n,
+                                a->types ? "a negative number" : "but no list of them is given");
     const bool bad = strchr("\"\n\r", a->separator) != NULL;   /* the zero is one of them */
-    for (int i = 0; a->types && i < a->n; i++)
+    for (int i = 0; i < a->n; i++)
         if (a->types[i] < EDDY_CSV_INFER || a->types[i] > EDDY_CSV_SKIP)
             return eddy__input_fail(e, EDDY_INVALID_ARGUMENT, "csv_read: %d is not a type",
                                     (int)a->types[i]);
@@ -184,9 +187,11 @@ static bool check(const eddy_csv_read_args *a, eddy_error *e)
         return eddy__input_fail(e, EDDY_INVALID_ARGUMENT, "csv_read: this is not a separator: %d",
                                 a->separator);
     const double v = a->integer_for_missing;
-    return (v >= -0x1p53 && v <= 0x1p53) ||
-           eddy__input_fail(e, EDDY_INVALID_ARGUMENT,
-                            "csv_read: integer_for_missing is %g; expected at most 2^53", v);
+    return (v >= -0x1p53 && v <= 0x1p53 && v == trunc(v)) ||
+           eddy__input_fail(
+               e, EDDY_INVALID_ARGUMENT,
+               "csv_read: integer_for_missing is %g; expected an integer of at most "
+                            "2^53", v);
 }
 
 static bool read_table(reading *r)

@@ -17,7 +17,7 @@ typedef struct scanner {
     bool             quoted, last;   /* last: of its row */
 } scanner;
 
-/* The next field; false at the end of the file, and with an error for an open quote. */
+/* The next field; false at the end of the file, and with an error for an open quote or a zero. */
 bool eddy__csv_field(scanner *s);
 
 /* Words with their numbers. */

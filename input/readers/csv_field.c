@@ -12,12 +12,15 @@ static bool ends_row(const scanner *s)
            (c == '\r' && (s->at + 1 == s->f->size || s->f->bytes[s->at + 1] == '\n'));
 }
 
-static void end_field(scanner *s)
+/* A zero would end the text early. */
+static bool end_field(scanner *s)
 {
     s->text[s->length] = 0;
+    if (memchr(s->text, 0, s->length)) return eddy__file_damaged(s->f, s->begin, "a zero byte");
     s->last = ends_row(s);
     if (s->at < s->f->size && s->f->bytes[s->at] == '\r' && s->last) s->at++;
     if (s->at < s->f->size) s->at++;
+    return true;
 }
 
 static bool quoted(scanner *s)
@@ -32,8 +35,7 @@ static bool quoted(scanner *s)
     s->at++;
     if (!ends_row(s) && (char)p[s->at] != s->separator)
         return eddy__file_damaged(s->f, s->at, "text behind the end of a quote");
-    end_field(s);
-    return true;
+    return end_field(s);
 }
 
 bool eddy__csv_field(scanner *s)
@@ -48,8 +50,7 @@ bool eddy__csv_field(scanner *s)
     }
     while (!ends_row(s) && (char)s->f->bytes[s->at] != s->separator)
         s->text[s->length++] = (char)s->f->bytes[s->at++];
-    end_field(s);
-    return true;
+    return end_field(s);
 }
 
 /* --------------------------------------------------------------- numbers -- */
@@ -140,7 +141,6 @@ static bool grow(words *w, size_t n)
 int32_t eddy__words_number(words *w, const char *text, size_t n)
 {
     if (!w->places && !grow_table(w)) return -1;
-    n = strlen(text) < n ? strlen(text) : n;         /* a zero ends a word */
     int32_t at = place_of(w, text, n);
     if (w->table[at]) return w->table[at] - 1;
     if (!grow(w, n)) return -1;

@@ -9,7 +9,9 @@ eddy_array *eddy_image_load(const char *path, const eddy_files *files, eddy_erro
     data_file f;
     uint8_t   first[4] = { 0 };
     if (!eddy__file_open(&f, path, files, error)) return NULL;
-    const int64_t n = eddy__file_some(&f, first, sizeof first);
+    int64_t n = 1;
+    for (size_t at = 0; at < sizeof first && n > 0; at += n > 0 ? (size_t)n : 0)
+        n = eddy__file_some(&f, first + at, sizeof first - at);
     eddy__file_free(&f);
     if (n < 0) return NULL;
     if (memcmp(first, "\x89PNG", 4) == 0) return eddy_png_load(path, files, error);

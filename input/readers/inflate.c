@@ -55,6 +55,9 @@ static bool damaged(const inflater *i)
     const bool  short_of = i->state == Z_OK || i->state == Z_BUF_ERROR || i->state == Z_STREAM_END;
     const char *what = i->z.msg ? i->z.msg : short_of ? "they end early" : "damaged";
     char        text[200];
+    if (i->state == Z_MEM_ERROR)
+        return eddy__input_fail(i->file->error, EDDY_NO_MEMORY, "%.800s: out of memory",
+                                i->file->path);
     snprintf(text, sizeof text, "in the compressed bytes: %s", what);
     return eddy__file_damaged(i->file, i->at - i->z.avail_in, text);
 }

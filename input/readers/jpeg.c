@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 #include <jpeglib.h>
+
+#include <jerror.h>
 #include <setjmp.h>
 
 enum { MAX_SCANS = 500 };
@@ -22,6 +24,8 @@ static void fail(j_common_ptr c)
     decoder *d = (decoder *)c->client_data;
     char     text[JMSG_LENGTH_MAX];
     (*c->err->format_message)(c, text);
+    if (c->err->msg_code == JERR_OUT_OF_MEMORY)
+        eddy__input_fail(d->f->error, EDDY_NO_MEMORY, "%.800s: out of memory", d->f->path);
     eddy__file_damaged(d->f, d->c.src ? d->f->size - (int64_t)d->c.src->bytes_in_buffer : 0, text);
     longjmp(d->out, 1);
 }

@@ -228,9 +228,8 @@ static bool find_data(entry_file *in)
         return eddy__file_damaged(f, e->at, "the entry is not there");
     in->data = e->at + LOCAL + (int64_t)eddy__little(f->bytes + e->at + 26, 2) +
                (int64_t)eddy__little(f->bytes + e->at + 28, 2);
-    const int64_t most = e->method == STORED ? e->stored : eddy__inflate_most(e->stored);
     if (e->stored < 0 || e->size < 0 || in->data > f->size || e->stored > f->size - in->data ||
-        e->size > most || (e->method == STORED && e->size != e->stored))
+        (e->method == STORED ? e->size != e->stored : e->size > eddy__inflate_most(e->stored)))
         return eddy__file_damaged(f, e->at, "the sizes of the entry do not fit");
     return true;
 }

@@ -4,12 +4,28 @@
 #if __has_include(<png.h>)
 #include <png.h>
 #include <setjmp.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct bytes {
     const data_file *f;
     int64_t          at;
+    bool             no_memory;          /* an allocation failed */
 } bytes;
+
+static png_voidp take(png_structp png, png_alloc_size_t n)
+{
+    bytes *b = png_get_mem_ptr(png);
+    void  *p = malloc(n);
+    if (!p) b->no_memory = true;
+    return p;
+}
+
+static void give(png_structp png, png_voidp p)
+{
+    (void)png;
+    free(p);
+}
 
 static void read_bytes(png_structp png, png_bytep to, png_size_t n)
 {
@@ -21,8 +37,10 @@ static void read_bytes(png_structp png, png_bytep to, png_size_t n)
 
 static void fail(png_structp png, png_const_charp message)
 {
-    const bytes *b = png_get_io_ptr(png);
-    eddy__file_damaged(b->f, b->at, message);
+    const bytes *b = png_get_error_ptr(png);
+    if (b->no_memory)
+        eddy__input_fail(b->f->error, EDDY_NO_MEMORY, "%.800s: out of memory", b->f->path);
+    else eddy__file_damaged(b->f, b->at, message);
     png_longjmp(png, 1);
 }
 
@@ -31,7 +49,7 @@ static void ignore(png_structp png, png_const_charp message) { (void)png, (void)
 /* What the file says, and what rows become. False if it promises more than its bytes can hold. */
 static bool header(png_structp png, png_infop info, const data_file *f)
 {
-    png_set_user_limits(png, 1 << 24, 1 << 24);
+    png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_read_info(png, info);
     const int64_t rows = png_get_image_height(png, info), columns = png_get_image_width(png, info);
     if (rows * columns > 1 << 28)
@@ -76,8 +94,9 @@ eddy_array *eddy_png_load(const char *path, const eddy_files *files, eddy_error 
     eddy_error  e = { EDDY_OK, "" };
     if (!eddy__file_read(&f, path, files, error)) return NULL;
     f.error = &e;
-    bytes       b = { &f, 0 };
-    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, fail, ignore);
+    bytes       b = { .f = &f };
+    png_structp png =
+        png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &b, fail, ignore, &b, take, give);
     png_infop   info = png ? png_create_info_struct(png) : NULL;
     bool        ok = info != NULL;
     if (ok) {

@@ -167,6 +167,9 @@ START_TEST(stages)
     }
     says(eddy_dataset_shard(eddy_dataset_prefetch(numbered(3, NULL), .buffer = 70000), 2, 0));
     says(eddy_dataset_interleave((eddy_dataset *[]){ numbered(3, NULL) }, 1, .cycle = 0));
+    d = streamed(3, NULL);
+    for (int i = 0; i < 3; i++) d = eddy_dataset_interleave(&d, 1, .cycle = 4096);
+    says(d);
     says(eddy_dataset_prefetch(numbered(3, NULL), .threads = 0));
     d = numbered(3, NULL);
     for (int i = 0; i < 70 && eddy_dataset_status(d) == EDDY_OK; i++) d = eddy_dataset_take(d, 3);
@@ -384,6 +387,8 @@ START_TEST(readers)
     golden_error(&e);
     ck_assert_ptr_null(
         eddy_csv_read("t.csv", .types = &(const eddy_csv_type){ 77 }, .n = 1, .error = &e));
+    golden_error(&e);
+    ck_assert_ptr_null(eddy_csv_read("t.csv", .n = 3, .error = &e));
     golden_error(&e);
     ck_assert_ptr_null(eddy_idx_load(NULL, NULL, &e));
     golden_error(&e);
