@@ -105,6 +105,28 @@ START_TEST(dense)
 }
 END_TEST
 
+/* Without a signature, all placeholders are inputs, also those that no output needs. */
+START_TEST(several_inputs)
+{
+    static const char *const names[] = { "x", "b", "e" };
+    message                  bytes = { NULL, 0 };
+    for (int i = 0; i < 3; i++) node(&bytes, tf_input_message(names[i], 1, two));
+    plain(&bytes, "y", "Sub", "x,b");
+    plain(&bytes, "z", "Neg", "b");
+    eddy_graph            *g = eddy_graph_new();
+    eddy_tensorflow_model *m = read_graph(g, &bytes, false);
+    ck_assert_int_eq(eddy_tensorflow_input_count(m), 3);
+    ck_assert_int_eq(eddy_tensorflow_output_count(m), 2);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_str_eq(eddy_tensorflow_input_name(m, i), names[i]);
+        ck_assert_str_eq(eddy_name_of(eddy_tensorflow_input(m, names[i])), names[i]);
+    }
+    ck_assert_str_eq(eddy_tensorflow_output_name(m, 1), "z");
+    eddy_tensorflow_free(m);
+    eddy_graph_free(g);
+}
+END_TEST
+
 /* Any node can be an input or an output. */
 START_TEST(bindings)
 {
