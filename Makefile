@@ -425,6 +425,8 @@ style: ## check the sources: order of folders, sizes, paths in pages, messages, 
 	@nm -D --defined-only $(LIBRARIES:%=$(BUILD)/%.so) | awk 'NF == 3' | awk '$$3 !~ /^eddy_/ { print "exported: " $$3; bad = 1 } END { exit bad }'
 	@readelf -sW $(OBJECTS) $(FORMATS) $(INPUT) | awk '$$5 == "GLOBAL" && $$6 == "HIDDEN" && $$7 != "UND" && \
 	    $$8 !~ /^eddy__|^eddy_op_/ { print "an internal name without eddy__: " $$8; bad = 1 } END { exit bad }'
+	@for a in $(LIBRARIES:%=$(BUILD)/%.a); do nm -g --defined-only $$a | awk 'NF == 3 { print $$3 }' | sort -u; done | \
+	    sort | uniq -d | awk '{ print "defined in two libraries: " $$0; bad = 1 } END { exit bad }'
 	@echo 'style: ok'
 
 format: ## break lines of more than 100 columns

@@ -135,8 +135,8 @@ static bool open_protobuf(tf_reader *r, wire_bytes b)
             : eddy__tf_error(r, EDDY_CORRUPT,
                              "this is no graph of TensorFlow: byte %lld is damaged",
                              at ? (long long)(at - b.at) : 0LL);
-    if (!r->model->has_graph)
-        return eddy__tf_error(r, EDDY_CORRUPT, "this is no graph of TensorFlow: it has no graph");
+    if (!r->model->has_graph || r->model->main.n_nodes == 0)
+        return eddy__tf_error(r, EDDY_CORRUPT, "this is no graph of TensorFlow: it has no nodes");
     return true;
 }
 

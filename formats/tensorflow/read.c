@@ -104,7 +104,8 @@ static bool list_inputs(tf_reader *r, eddy_tensorflow_model *m)
     const tf_signature *s = r->signature;
     const tf_graph     *g = &r->model->main;
     size_t              n = s ? s->n_inputs : 0;
-    for (size_t i = 0; !n && i < g->n_nodes; i++) n += is_placeholder(&g->nodes[i]);
+    for (size_t i = 0; !(s && s->n_inputs) && i < g->n_nodes; i++)
+        n += is_placeholder(&g->nodes[i]);
     m->inputs = eddy__region_take(&r->memory, n, sizeof *m->inputs);
     if (!m->inputs) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
     for (size_t i = 0; s && i < s->n_inputs; i++)

@@ -11,6 +11,7 @@ typedef struct table {
     wire_bytes   file;
     table_pair  *pairs;
     size_t       count, room;
+    uint64_t     bytes;         /* of the blocks so far */
     const char  *problem;
     size_t       at;
 } table;
@@ -37,6 +38,8 @@ static bool block(table *t, wire_bytes *handle, wire_bytes *out)
         !eddy__wire_unpack(handle, WIRE_VARINT, &size) || offset > t->file.size ||
         size > t->file.size - offset || t->file.size - offset - size < TRAILER || size < 4)
         return fail(t, "a block is not inside the file", at);
+    t->bytes += size; /* an index that names one block many times would grow without end */
+    if (t->bytes > t->file.size) return fail(t, "blocks overlap", at);
     const uint8_t *b = t->file.at + offset;
     const uint32_t crc = eddy__file_crc32c((wire_bytes){ b, (size_t)size + 1 });
     if (b[size] != 0) return fail(t, "a block is compressed, which is not supported", b + size);

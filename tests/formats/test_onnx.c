@@ -370,6 +370,55 @@ START_TEST(branches)
 }
 END_TEST
 
+/* A weight that a branch is the first to use has the gradient of all uses. */
+START_TEST(weight_in_branch_first)
+{
+    message yes = { NULL, 0 }, no = { NULL, 0 }, node = onnx_node_message("If", "c", "z"),
+            g = { NULL, 0 };
+    message_inner(&yes, GRAPH_NODE, onnx_node_message("Mul", "x,w", "a"));
+    message_inner(&yes, GRAPH_OUTPUT, onnx_value_message("a", 1, -1, NULL));
+    message_inner(&no, GRAPH_NODE, onnx_node_message("Add", "x,w", "a"));
+    message_inner(&no, GRAPH_OUTPUT, onnx_value_message("a", 1, -1, NULL));
+    onnx_add_attribute(&node, onnx_graph_attribute("then_branch", yes));
+    onnx_add_attribute(&node, onnx_graph_attribute("else_branch", no));
+    message_inner(&g, GRAPH_NODE, node);
+    message_inner(&g, GRAPH_NODE, onnx_node_message("Add", "z,w", "y"));
+    message_inner(&g, GRAPH_INITIALIZER, onnx_floats("w", 2, (float[]){ 5, 7 }));
+    message_inner(&g, GRAPH_INPUT, onnx_value_message("c", 9, 0, NULL));
+    message_inner(&g, GRAPH_INPUT, onnx_value_message("x", 1, 0, NULL));
+    message_inner(&g, GRAPH_OUTPUT, onnx_value_message("y", 1, -1, NULL));
+    message m = onnx_model_message(g, 13);
+    for (int variables = 0; variables < 2; variables++) {
+        eddy_graph      *graph = eddy_graph_new();
+        eddy_error       e = { 0 };
+        eddy_onnx_model *model = eddy_onnx_read(graph, .data = m.at, .data_size = m.size,
+                                                .variables = variables, .error = &e);
+        ck_assert_msg(model != NULL, "%s", e.message);
+        ck_assert_int_eq(eddy_collection_size(graph, EDDY_TRAINABLE_VARIABLES), variables);
+        const eddy_tensor c = eddy_onnx_input(model, "c"), x = eddy_onnx_input(model, "x"),
+                          y = eddy_onnx_output(model, "y"),
+                          dw = eddy_gradient(y, eddy_onnx_value(model, "w"));
+        eddy_session *s = eddy_session_new(graph);
+        if (variables) runs(s, eddy_initializer(graph));
+        for (int is = 0; is < 2; is++) {
+            eddy_array *out[2] = { NULL, NULL };
+            ck_assert_msg(eddy_run(s, EDDY_FEED({ x, EDDY_NUMBER(EDDY_FLOAT32, 3) },
+                                                { c, EDDY_NUMBER(EDDY_BOOL, is) }),
+                                   EDDY_FETCH(y, dw), out) == EDDY_OK,
+                          "%s", eddy_session_message(s));
+            ck_assert_double_eq(eddy_array_get(out[0], 1), is ? 28 : 17);
+            ck_assert_double_eq(eddy_array_get(out[1], 1), is ? 4 : 2);
+            eddy_array_free(out[0]);
+            eddy_array_free(out[1]);
+        }
+        eddy_session_free(s);
+        eddy_onnx_free(model);
+        eddy_graph_free(graph);
+    }
+    message_free(&m);
+}
+END_TEST
+
 /* ------------------------------------------------------------- external data -- */
 
 static message external_weight(const char *location, const char *offset)
@@ -495,6 +544,7 @@ Suite *onnx_suite(void)
     tcase_add_test(t, functions);
     tcase_add_test(t, open_loop);
     tcase_add_test(t, branches);
+    tcase_add_test(t, weight_in_branch_first);
     tcase_add_test(t, external_data);
     tcase_add_test(t, report);
     suite_add_tcase(s, t);

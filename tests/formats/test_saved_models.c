@@ -7,6 +7,7 @@
 #include "tests/lib/tensorflow_writer.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static const int64_t two[] = { 2 };
 
@@ -161,6 +162,22 @@ START_TEST(bundle)
     ck_assert_ptr_null(eddy_tensorflow_checkpoint_open("ckpt", .files = &files.table, .error = &e));
     ck_assert_int_eq(e.status, EDDY_CORRUPT);
     ck_assert_str_eq(e.message, "ckpt.index: byte 0: the checksum of a block is wrong");
+    memory_files_free(&files);
+}
+END_TEST
+
+/* A small index that names one block again and again would be a large table. */
+START_TEST(repeated_block)
+{
+    memory_files files;
+    memory_files_init(&files);
+    message    pairs = { calloc(3000, 1), 3000 };   /* of an empty key and an empty value */
+    eddy_error e = { 0 };
+    message index = tf_table_of(pairs, 1000);
+    put_message(&files, "c.index", &index);
+    ck_assert_ptr_null(eddy_tensorflow_checkpoint_open("c", .files = &files.table, .error = &e));
+    ck_assert_int_eq(e.status, EDDY_CORRUPT);
+    ck_assert_msg(strstr(e.message, "blocks overlap") != NULL, "%s", e.message);
     memory_files_free(&files);
 }
 END_TEST
@@ -413,6 +430,7 @@ Suite *saved_models_suite(void)
     tcase_add_test(tc, torch_types);
     tcase_add_test(tc, torch_restore);
     tcase_add_test(tc, torch_refused);
+    tcase_add_test(bad, repeated_block);
     tcase_add_test(bad, damaged);
     tcase_set_timeout(bad, 60);
     suite_add_tcase(s, tc);

@@ -105,6 +105,88 @@ START_TEST(dense)
 }
 END_TEST
 
+/* Without a signature, all placeholders are inputs, also those that no output needs. */
+START_TEST(several_inputs)
+{
+    static const char *const names[] = { "x", "b", "e" };
+    message                  bytes = { NULL, 0 };
+    for (int i = 0; i < 3; i++) node(&bytes, tf_input_message(names[i], 1, two));
+    plain(&bytes, "y", "Sub", "x,b");
+    plain(&bytes, "z", "Neg", "b");
+    eddy_graph            *g = eddy_graph_new();
+    eddy_tensorflow_model *m = read_graph(g, &bytes, false);
+    ck_assert_int_eq(eddy_tensorflow_input_count(m), 3);
+    ck_assert_int_eq(eddy_tensorflow_output_count(m), 2);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_str_eq(eddy_tensorflow_input_name(m, i), names[i]);
+        ck_assert_str_eq(eddy_name_of(eddy_tensorflow_input(m, names[i])), names[i]);
+    }
+    ck_assert_str_eq(eddy_tensorflow_output_name(m, 1), "z");
+    eddy_tensorflow_free(m);
+    eddy_graph_free(g);
+}
+END_TEST
+
+/* An input of one element of this type. */
+static message one_element(const char *name, int type)
+{
+    message m = tf_node_message(name, "Placeholder", "");
+    tf_add_type(&m, "dtype", type);
+    tf_add_shape(&m, "shape", 1, (int64_t[]){ 1 });
+    return m;
+}
+
+/* Positions that are fed are cut off at both ends, as constant ones are. */
+START_TEST(computed_slices)
+{
+    static const int32_t at[][4] = {            /* the beginning, the end; the first, the count */
+        { 1, 3, 1, 2 }, { -100, 3, 0, 3 }, { -2, 100, 3, 2 }, { 3, 1, 0, 0 }, { 7, 9, 0, 0 },
+        { -100, -100, 0, 0 }, { 0, -1, 0, 4 },
+    };
+    message bytes = { NULL, 0 };
+    node(&bytes, tf_floats_message("x", 1, (int64_t[]){ 5 }, (float[]){ 0, 1, 2, 3, 4 }));
+    node(&bytes, one_element("begin", 3));
+    node(&bytes, one_element("end", 3));
+    node(&bytes, tf_ints_message("one", 1, (int64_t[]){ 1 }, (int32_t[]){ 1 }));
+    plain(&bytes, "y", "StridedSlice", "x,begin,end,one");
+    eddy_graph            *g = eddy_graph_new();
+    eddy_tensorflow_model *m = read_graph(g, &bytes, false);
+    eddy_session          *s = eddy_session_new(g);
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        eddy_array *y = eddy_fetch(
+            s, eddy_tensorflow_output(m, "y"),
+            EDDY_FEED({ eddy_tensorflow_input(m, "begin"), EDDY_SHAPED(EDDY_INTS(at[i][0]), 1) },
+                      { eddy_tensorflow_input(m, "end"), EDDY_SHAPED(EDDY_INTS(at[i][1]), 1) }));
+        ck_assert_msg(y != NULL, "%d: %s", (int)i, eddy_session_message(s));
+        ck_assert_int_eq(eddy_array_count(y), at[i][3]);
+        if (at[i][3]) ck_assert_double_eq(eddy_array_get(y, 0), at[i][2]);
+        eddy_array_free(y);
+    }
+    eddy_session_free(s);
+    eddy_tensorflow_free(m);
+    eddy_graph_free(g);
+}
+END_TEST
+
+START_TEST(positions_of_int64)
+{
+    message bytes = { NULL, 0 };
+    node(&bytes, one_element("z", 9));
+    node(&bytes, tf_floats_message("x", 1, (int64_t[]){ 3 }, (float[]){ 5, 7, 6 }));
+    node(&bytes, tf_ints_message("k", -1, NULL, (int32_t[]){ 2 }));
+    message top = tf_node_message("top", "TopKV2", "x,k");
+    tf_add_type(&top, "index_type", 9);
+    node(&bytes, top);
+    plain(&bytes, "y", "AddV2", "top:1,z");
+    eddy_graph            *g = eddy_graph_new();
+    eddy_tensorflow_model *m = read_graph(g, &bytes, false);
+    ck_assert_int_eq(eddy_dtype_of(eddy_tensorflow_output(m, "y")), EDDY_INT64);
+    has_value(eddy_tensorflow_value(m, "top:1"), 2, (const double[]){ 1, 2 });
+    eddy_tensorflow_free(m);
+    eddy_graph_free(g);
+}
+END_TEST
+
 /* Any node can be an input or an output. */
 START_TEST(bindings)
 {
@@ -383,6 +465,8 @@ START_TEST(wrong_calls)
     ck_assert_int_eq(e.status, EDDY_INVALID_ARGUMENT);
     ck_assert_ptr_null(eddy_tensorflow_read(g, .error = &e));
     ck_assert_int_eq(e.status, EDDY_INVALID_ARGUMENT);
+    ck_assert_ptr_null(eddy_tensorflow_read(g, .data = "", .data_size = 0, .error = &e));
+    ck_assert_int_eq(e.status, EDDY_CORRUPT);       /* a download that was cut off */
     ck_assert_ptr_null(eddy_tensorflow_read(g, "none.pb", .error = &e));
     ck_assert_int_eq(e.status, EDDY_IO);
     ck_assert_ptr_null(eddy_tensorflow_read(g, "data/sine.pb", .output_count = 2));
@@ -485,7 +569,10 @@ Suite *tensorflow_suite(void)
     Suite *s = suite_create("tensorflow");
     TCase *graphs = tcase_create("graphs"), *control = tcase_create("control");
     tcase_add_test(graphs, dense);
+    tcase_add_test(graphs, several_inputs);
     tcase_add_test(graphs, bindings);
+    tcase_add_test(graphs, computed_slices);
+    tcase_add_test(graphs, positions_of_int64);
     tcase_add_test(graphs, reports);
     tcase_add_test(graphs, cycles);
     tcase_add_test(control, if_function);

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     message pairs = { malloc(size + 1), size };
     if (size) memcpy(pairs.at, data, size);
-    message table = tf_table_of(pairs);
+    message table = tf_table_of(pairs, 1);
     one_file f;
     one_file_init(&f, table.at, table.size);
     eddy_error       e = { 0 };

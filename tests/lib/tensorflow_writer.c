@@ -263,12 +263,12 @@ static void put_elements(message *data, const tf_bundle_entry *e)
     message_free(&size);
 }
 
-message tf_table_of(message pairs)
+message tf_table_of(message pairs, int times)
 {
     static const uint8_t mark[8] = { 0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb };
     message file = { NULL, 0 }, index = { NULL, 0 };
     message handle = finish(&file, pairs);
-    pair(&index, "", "~", &handle);
+    for (int i = 0; i < times; i++) pair(&index, i ? "~" : "", "~", &handle);
     message_free(&handle);
     message footer = finish(&file, (message){ NULL, 0 });
     handle = finish(&file, index);
@@ -302,7 +302,7 @@ tf_bundle tf_bundle_of(const tf_bundle_entry *entries, int n)
         pair(&block, i ? entries[i - 1].name : "", entries[i].name, &value);
         message_free(&value);
     }
-    b.index = tf_table_of(block);
+    b.index = tf_table_of(block, 1);
     return b;
 }
 

@@ -46,7 +46,7 @@ typedef struct tf_bundle_entry {
 } tf_bundle_entry;
 tf_bundle tf_bundle_of(const tf_bundle_entry *entries, int n);
 void      tf_bundle_free(tf_bundle *b);
-/* An index with these pairs, the bytes of one block. */
-message   tf_table_of(message pairs);
+/* An index with these pairs, the bytes of one block, which it names so many times. */
+message   tf_table_of(message pairs, int times);
 
 #endif

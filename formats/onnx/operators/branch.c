@@ -35,6 +35,8 @@ static bool conditional(onnx_build *b)
     onnx_body t = { .b = b, .g = yes, .what = "then_branch" },
          e = { .b = b, .g = no, .what = "else_branch" };
     eddy_tensor y[EDDY_MAX_RESULTS];
+    eddy__onnx_build_captured(b, yes);
+    eddy__onnx_build_captured(b, no);
     const int   n = eddy_cond(Reshape(eddy__onnx_in(b, 0), EDDY_SCALAR),
                               { branch, &t, "then_branch" }, { branch, &e, "else_branch" }, y);
     if (n == 0 || t.failed || e.failed) return false;

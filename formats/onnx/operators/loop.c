@@ -235,6 +235,7 @@ static bool built_loop(onnx_build *b, const loop *l)
     loop_state  s;
     eddy_tensor y[EDDY_MAX_RESULTS];
     memset(&s, 0, sizeof s);
+    eddy__onnx_build_captured(b, l->g);
     if (!begin(b, l, &s)) return false;
     const bool counted = l->endless && l->limited;
     int        first = 2;

@@ -66,6 +66,7 @@ static bool scan_node(onnx_build *b)
         s.types[i] = eddy__onnx_type_in(b, i + skip);
         if (!eddy_is_valid(x[i])) return eddy__onnx_invalid(b, "input %d is missing", i + skip);
     }
+    eddy__onnx_build_captured(b, s.body.g);
     const int n = batched ? eddy_map_fn({ scan_one, &s, "examples" }, { n_in, x }, y)
                           : scan_one((eddy_list){ n_in, x }, y, &s);
     if (n == 0 || s.body.failed) return false;

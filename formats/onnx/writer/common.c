@@ -55,3 +55,12 @@ const char *eddy__part_unsqueeze(onnx_part *p, const char *x, int n, const int64
 {
     return n == 0 ? x : eddy__part_binary(p, "Unsqueeze", x, eddy__part_ints(p, n, axes));
 }
+
+int eddy__part_axes(const onnx_part *p, int rank, int64_t axes[EDDY_MAX_RANK])
+{
+    const eddy_dims d = eddy__part_dims(p, "axes");
+    int             n = 0;
+    for (int i = 0; i < rank && d.count == 0; i++) axes[n++] = i;
+    for (int i = 0; i < d.count; i++) axes[n++] = d.at[i] < 0 ? d.at[i] + rank : d.at[i];
+    return n;
+}

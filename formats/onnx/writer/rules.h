@@ -33,6 +33,9 @@ const char *eddy__part_reduce(onnx_part *p, const char *op, const char *x, int n
                               const int64_t *axes, bool keep);
 /* x with axes of one element inserted. */
 const char *eddy__part_unsqueeze(onnx_part *p, const char *x, int n, const int64_t *axes);
+/* The attribute `axes` of a reduction of a tensor of this rank, counted from the front; returns
+ * their number. */
+int eddy__part_axes(const onnx_part *p, int rank, int64_t axes[EDDY_MAX_RANK]);
 
 /* Writes a node that only moves elements, puts constants in between, or adds some of them, with a
  * list of the places where they go. All shapes must be known (moved.c). */

@@ -54,6 +54,7 @@ static bool computed_slice(tf_build *b)
         const bool one = i < n && (single >> i & 1);
         begin[i] =
             i < n && (one || !(open_begin >> i & 1)) ? Minimum(position(from, i, d), d) : zero;
+        if (!one) begin[i] = Maximum(begin[i], 0);
         const eddy_tensor end =
             i < n && !(open_end >> i & 1) ? Minimum(position(to, i, d), d) : d;
         size[i] = one ? NumberLike(1, d) : Maximum(Sub(end, begin[i]), 0);

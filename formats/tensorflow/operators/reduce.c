@@ -30,6 +30,14 @@ static bool arg(tf_build *b)
                            eddy__tf_type_of(d));
 }
 
+/* The positions, of the type that the node names. */
+static bool put_positions(tf_build *b, eddy_tensor at)
+{
+    const eddy_dtype d =
+        eddy__tf_type(b, "index_type", TF_INT32) == TF_INT64 ? EDDY_INT64 : EDDY_INT32;
+    return eddy__tf_put_as(b, 1, Cast(at, d), eddy__tf_type_of(d));
+}
+
 /* With a number that is computed: the first of all in order. */
 static bool computed_top_k(tf_build *b)
 {
@@ -46,7 +54,7 @@ static bool computed_top_k(tf_build *b)
     const eddy_tensor first =
         eddy_slice_to(at, eddy_concat({ rank, begin }, 0), eddy_concat({ rank, size }, 0));
     return eddy__tf_put(b, 0, eddy_take_along_axis(x, first, -1)) &&
-           eddy__tf_put_as(b, 1, Cast(first, EDDY_INT32), TF_INT32);
+           put_positions(b, first);
 }
 
 static bool top_k(tf_build *b)
@@ -56,7 +64,7 @@ static bool top_k(tf_build *b)
         return computed_top_k(b);
     if (b->op->variant == 2 && !eddy__tf_number_in(b, 1, "the number", &k)) return false;
     const eddy_tensor y = eddy_top_k(eddy__tf_in(b, 0), k);
-    return eddy__tf_put(b, 0, y) && eddy__tf_put_as(b, 1, eddy_output(y, 1), TF_INT32);
+    return eddy__tf_put(b, 0, y) && put_positions(b, eddy_output(y, 1));
 }
 
 static bool in_top_k(tf_build *b)

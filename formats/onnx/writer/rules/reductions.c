@@ -3,19 +3,10 @@
 
 #include <string.h>
 
-static int axes_of(const onnx_part *p, int rank, int64_t axes[EDDY_MAX_RANK])
-{
-    const eddy_dims d = eddy__part_dims(p, "axes");
-    int             n = 0;
-    for (int i = 0; i < rank && d.count == 0; i++) axes[n++] = i;
-    for (int i = 0; i < d.count; i++) axes[n++] = d.at[i] < 0 ? d.at[i] + rank : d.at[i];
-    return n;
-}
-
 static const char *reduced(onnx_part *p, const char *op, const char *x)
 {
     int64_t    axes[EDDY_MAX_RANK];
-    const int  n = axes_of(p, eddy__part_type(p, 0).shape.rank, axes);
+    const int  n = eddy__part_axes(p, eddy__part_type(p, 0).shape.rank, axes);
     const bool keep = eddy__part_bool(p, "keep_dims");
     return strcmp(op, "ReduceSum") == 0 ? eddy__part_sum(p, x, n, axes, keep)
                                         : eddy__part_reduce(p, op, x, n, axes, keep);

@@ -150,23 +150,13 @@ static bool batch_like(onnx_part *p)
         p, 0, eddy__part_binary(p, "Expand", x, eddy__part_concat(p, 0, 2, parts)));
 }
 
-/* The axes of a reduction of a tensor of this rank. */
-static int axes_of(const onnx_part *p, int rank, int64_t axes[EDDY_MAX_RANK])
-{
-    const eddy_dims d = eddy__part_dims(p, "axes");
-    int             n = 0;
-    for (int i = 0; i < rank && d.count == 0; i++) axes[n++] = i;
-    for (int i = 0; i < d.count; i++) axes[n++] = d.at[i] < 0 ? d.at[i] + rank : d.at[i];
-    return n;
-}
-
 /* The adjoint of a reduction: x repeated along the axes to the shape of input 1. */
 static bool broadcast_along(onnx_part *p)
 {
     int     rank;
     int64_t axes[EDDY_MAX_RANK];
     if (!eddy__part_known_rank(p, 1, &rank)) return false;
-    const int   n = axes_of(p, rank, axes);
+    const int   n = eddy__part_axes(p, rank, axes);
     const char *x = eddy__part_in(p, 0);
     if (!eddy__part_bool(p, "keep_dims")) x = eddy__part_unsqueeze(p, x, n, axes);
     return eddy__part_put(p, 0, eddy__part_binary(p, "Expand", x, eddy__part_shape(p, 1)));
