@@ -285,8 +285,9 @@ static bool compute_outputs(evaluation *l, const eddy_node *node, eddy_buffer *b
                                        eddy__draws_of(l->session, node->id, l->cache->taken),
                                        l->error))
         return false;
-    /* The kernel may have left its result unfinished. */
-    if (eddy__must_stop(l->session, l->plan.stop, "", l->error)) return false;
+    /* The kernel may have left its result unfinished. An update that has happened is remembered. */
+    if (!eddy__is_whole(node->op) && eddy__must_stop(l->session, l->plan.stop, "", l->error))
+        return false;
     if (!from) count_kept(l, node, out);
     return true;
 }
@@ -306,9 +307,11 @@ static bool eval_body(evaluation *l, const eddy_node *node, const eddy_buffer *b
         call.rows[i] = eddy__eval_rows(l->cache, node->inputs[i]);
         call.arrays[i] = eddy__eval_value(l->cache, node->inputs[i]);
     }
-    const bool ok = room ? eddy__eval_body(&call)
-                         : eddy__error_set(l->error, EDDY_NO_MEMORY,
-                                           "out of memory while running '%s'", node->name);
+    bool ok = room ? eddy__eval_body(&call)
+                   : eddy__error_set(l->error, EDDY_NO_MEMORY, "out of memory while running '%s'",
+                                     node->name);
+    /* The last kernel of the body may have left its result unfinished. */
+    ok = ok && !eddy__must_stop(l->session, l->plan.stop, "", l->error);
     bool any = false;
     for (size_t k = 0; room && k < n; k++) any = any || call.out_rows[k];
     if (ok && any) l->cache->at[node->id].rows = call.out_rows;
