@@ -400,7 +400,7 @@ static eddy_array *current_value(evaluation *l, const eddy_node *variable)
 }
 
 /* Called with the session's lock held. */
-static eddy_array *evaluate(eddy_session *s, eddy_tensor t, eddy_error *error)
+static eddy_array *evaluate(eddy_session *s, eddy_tensor t, eddy_stop stop, eddy_error *error)
 {
     const eddy_node *node = t.graph == s->graph ? eddy_node_of(t) : NULL;
     if (!node) {
@@ -414,12 +414,12 @@ static eddy_array *evaluate(eddy_session *s, eddy_tensor t, eddy_error *error)
     evaluation l = { .session = s, .cache = s->eval_cache, .error = error,
                .plan = { .session = s, .allocator = &s->allocator,
                          .arena = { .allocator = &s->allocator } } };
-    l.plan.own_stop = eddy__stop_begin(s);
+    l.plan.own_stop = stop;
     l.plan.stop = &l.plan.own_stop;
     eddy_array *a = eddy__eval_value(l.cache, t);
     if (a) return a;
     eddy_running here;
-    pthread_rwlock_wrlock(&s->state_lock);
+    if (!eddy__lock_state(s, true, &stop, error)) return NULL;
     eddy__running_begin(&here, s);
     need_node(&l, t.node);
     if (compute_listed(&l))
@@ -450,8 +450,12 @@ const eddy_array *eddy_eval_in(eddy_session *s, eddy_tensor t)
 {
     eddy_error e = { 0 };
     if (!eddy__session_enter(s)) return NULL;
-    pthread_mutex_lock(&s->lock);
-    const eddy_array *a = eddy__session_check(s, &e) ? evaluate(s, t, &e) : NULL;
+    const eddy_stop stop = eddy__stop_begin(s);
+    if (!eddy__lock_session(s, &stop, &e)) {
+        eddy__session_note(s, &e);
+        return NULL;
+    }
+    const eddy_array *a = eddy__session_check(s, &e) ? evaluate(s, t, stop, &e) : NULL;
     eddy__session_finish(s, &e);
     return a;
 }

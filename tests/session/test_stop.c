@@ -160,6 +160,29 @@ START_TEST(timed_out_while_waiting)
 }
 END_TEST
 
+/* The same while a third one, which compiles, waits for the first. */
+START_TEST(timed_out_behind_a_waiting_run)
+{
+    eddy_tensor    held = endless(false), other = eddy_exp(held), one = eddy_scalar(g, 1);
+    eddy_callable *c = eddy_callable_new(s, EDDY_FETCH(), EDDY_FETCH(one));
+    pthread_t      t[2];
+    ck_assert_int_eq(eddy_callable_run(c, NULL, NULL), EDDY_OK);
+    ck_assert_int_eq(pthread_create(&t[0], NULL, run_endless, &held), 0);
+    pause_for(0.05);
+    ck_assert_int_eq(pthread_create(&t[1], NULL, run_endless, &other), 0);
+    pause_for(0.05);
+    eddy_session_set_timeout(s, 0.05);
+    ck_assert_int_eq(run(one), EDDY_TIMED_OUT);
+    says("while it waited for another one");
+    ck_assert_int_eq(eddy_callable_run(c, NULL, NULL), EDDY_TIMED_OUT);
+    ck_assert_ptr_null(eddy_eval_in(s, one));
+    ck_assert_int_eq(eddy_session_status(s), EDDY_TIMED_OUT);
+    eddy_session_set_timeout(s, 0);
+    eddy_session_cancel(s);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
+}
+END_TEST
+
 /* ------------------------------------------------- what a cancelled run leaves -- */
 
 typedef struct canceller {
@@ -349,6 +372,7 @@ Suite *stop_suite(void)
     tcase_add_loop_test(threads, cancelled_by_a_signal, 0, 2);
     tcase_add_loop_test(threads, timed_out, 0, 2);
     tcase_add_test(threads, timed_out_while_waiting);
+    tcase_add_test(threads, timed_out_behind_a_waiting_run);
     tcase_add_loop_test(threads, results_are_whole, 0, 4);
     tcase_add_test(threads, updates_are_whole);
     tcase_add_test(threads, evaluations_are_whole);
