@@ -160,7 +160,21 @@ START_TEST(timed_out_while_waiting)
 }
 END_TEST
 
-/* The same while a third one, which compiles, waits for the first. */
+/* The message has the timeout of the run, which a later one does not change. */
+START_TEST(timeout_of_the_run)
+{
+    eddy_tensor held = endless(false);
+    pthread_t   t;
+    eddy_session_set_timeout(s, 0.1);
+    ck_assert_int_eq(pthread_create(&t, NULL, run_endless, &held), 0);
+    pause_for(0.05);
+    eddy_session_set_timeout(s, 0);
+    pthread_join(t, NULL);
+    says("the run took longer than its timeout of 0.1 s");
+}
+END_TEST
+
+/* A run does not wait beyond its timeout for one that compiles and waits for a third. */
 START_TEST(timed_out_behind_a_waiting_run)
 {
     eddy_tensor    held = endless(false), other = eddy_exp(held), one = eddy_scalar(g, 1);
@@ -372,6 +386,7 @@ Suite *stop_suite(void)
     tcase_add_loop_test(threads, cancelled_by_a_signal, 0, 2);
     tcase_add_loop_test(threads, timed_out, 0, 2);
     tcase_add_test(threads, timed_out_while_waiting);
+    tcase_add_test(threads, timeout_of_the_run);
     tcase_add_test(threads, timed_out_behind_a_waiting_run);
     tcase_add_loop_test(threads, results_are_whole, 0, 4);
     tcase_add_test(threads, updates_are_whole);
