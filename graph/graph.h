@@ -146,7 +146,7 @@ EDDY_API const char *eddy_device_of(eddy_tensor t);            /* "" if none was
 EDDY_API eddy_tensor eddy_node_at(eddy_graph *g, int32_t id);  /* output 0 of node id, 1..size */
 
 /* Refines t's static shape (as tf.Tensor.set_shape); a shape that contradicts the known shape is
- * an error, also in a run (BAD_SHAPE), except in the body of a loop or branch. Returns t. */
+ * an error, in a run too (EDDY_BAD_SHAPE), except in the body of a loop or branch. Returns t. */
 EDDY_API eddy_tensor eddy_set_shape(eddy_tensor t, eddy_shape s);
 
 /* ------------------------------------------------------ names and scopes -- */

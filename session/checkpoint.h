@@ -96,8 +96,8 @@ typedef struct eddy_checkpoint_new_args {
  * like one that eddy_checkpoint_open has opened, and has no metadata. The entries and their texts
  * must stay valid until `free` is called, by eddy_checkpoint_free.
  *
- * NULL on an error, after which `free` has been called: INVALID_ARGUMENT for a missing function, or
- * a name that is missing or occurs twice; NO_MEMORY. */
+ * NULL on an error, after which `free` has been called: EDDY_INVALID_ARGUMENT for a missing function,
+ * or a name that is missing or occurs twice; EDDY_NO_MEMORY. */
 EDDY_API eddy_checkpoint *eddy_checkpoint_new_with(const eddy_checkpoint_new_args *given);
 #define eddy_checkpoint_new(...) \
     eddy_checkpoint_new_with(EDDY_ARGS(eddy_checkpoint_new_args, __VA_ARGS__))
@@ -303,11 +303,12 @@ typedef struct eddy_keep_checkpoint_args {
 
 /* Saves "checkpoint-STEP.safetensors" in the folder and removes older checkpoints, except the last
  * ones that were saved, whatever their steps, and the one with the best metric, the earliest of
- * equal ones. "checkpoints.txt" lists those that are kept; it is replaced atomically after the new file is
- * complete and before old ones are removed, so that each listed checkpoint is complete after a
- * crash. A step that is listed already is replaced and is then the newest. Errors: those of eddy_save_checkpoint;
- * EDDY_INVALID_ARGUMENT for a negative step, no folder or no checkpoint to keep; EDDY_CORRUPT for a
- * damaged list; EDDY_IO if an old checkpoint cannot be removed, which the next call tries again. */
+ * equal ones. "checkpoints.txt" lists those that are kept; it is replaced atomically after the new
+ * file is complete and before old ones are removed, so that each listed checkpoint is complete after
+ * a crash. A step that is listed already is replaced and is then the newest. Errors: those of
+ * eddy_save_checkpoint; EDDY_INVALID_ARGUMENT for a negative step, no folder or no checkpoint to
+ * keep; EDDY_CORRUPT for a damaged list; EDDY_IO if an old one cannot be removed: the next call
+ * tries again. */
 EDDY_API eddy_status eddy_keep_checkpoint_with(const eddy_keep_checkpoint_args *given);
 #define eddy_keep_checkpoint(...) \
     eddy_keep_checkpoint_with(EDDY_ARGS(eddy_keep_checkpoint_args, __VA_ARGS__))

@@ -4,13 +4,14 @@
 
 #include <string.h>
 
-/* Kernels prepare tables as long as images: only for results that the session may hold. */
+/* Kernels prepare tables as long as images: only for results that the session may hold. Those that
+ * a fused loop keeps in registers have no position. */
 static bool prepare_kernels(compile *c)
 {
     const size_t limit = c->session->options.max_bytes;
     for (int32_t i = 0; limit > 0 && i < c->plan->n_roots; i++) {
         const plan_root *r = &c->plan->roots[i];
-        if (r->kind == VALUE_TEMP && r->bytes > limit)
+        if (r->kind == VALUE_TEMP && r->first >= 0 && r->bytes > limit)
             return eddy__error_set(c->error, EDDY_LIMIT, "the run needs at least %zu bytes; "
                                    "max_bytes of the session is %zu", r->bytes, limit);
     }

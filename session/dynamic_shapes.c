@@ -249,11 +249,11 @@ static bool keep(eddy_session *s, stages *t, stages **found)
     return true;
 }
 
-bool eddy__stages_of(eddy_session *s, eddy_feeds feeds, eddy_list fetches, stages **found,
-                     eddy_error *error)
+bool eddy__stages_of(eddy_session *s, eddy_feeds feeds, eddy_list fetches, const eddy_stop *stop,
+                     stages **found, eddy_error *error)
 {
     bool ok = true;
-    pthread_mutex_lock(&s->lock);
+    if (!eddy__lock_session(s, stop, error)) return false;
     stages *t = s->stages;
     while (t && !is_of(t, feeds, fetches)) t = t->next;
     *found = t;
@@ -269,8 +269,9 @@ static bool is_size(eddy_tensor a, eddy_tensor b)
     return a.node == b.node && a.output == b.output;
 }
 
-bool eddy__stages_add_size(eddy_session *s, eddy_feeds feeds, eddy_list fetches, stages **found,
-                           eddy_tensor size, eddy_error *error)
+bool eddy__stages_add_size(eddy_session *s, eddy_feeds feeds, eddy_list fetches,
+                           const eddy_stop *stop, stages **found, eddy_tensor size,
+                           eddy_error *error)
 {
     stages   *before = *found;
     const int n = before ? before->n_sizes : 0;
@@ -283,7 +284,10 @@ bool eddy__stages_add_size(eddy_session *s, eddy_feeds feeds, eddy_list fetches,
     for (int i = 0; i < n; i++) sizes[i] = before->sizes[i];
     sizes[n] = size;
     *error = (eddy_error){ 0 };
-    pthread_mutex_lock(&s->lock);
+    if (!eddy__lock_session(s, stop, error)) {
+        eddy__release(&s->allocator, sizes, bytes);
+        return false;
+    }
     if (before && before->kept) s->n_stages--;      /* replaced; another run may still use it */
     const bool ok =
         keep(s, new_stages(s, feeds, fetches, (eddy_list){ n + 1, sizes }, error), found);

@@ -36,13 +36,14 @@ typedef struct stages {
 
 /* Finds the stages of a run whose arguments have been checked; *found is NULL or has no stages if
  * one plan suffices. */
-bool eddy__stages_of(eddy_session *s, eddy_feeds feeds, eddy_list fetches, stages **found,
-                     eddy_error *error);
+bool eddy__stages_of(eddy_session *s, eddy_feeds feeds, eddy_list fetches, const eddy_stop *stop,
+                     stages **found, eddy_error *error);
 /* The stages of a run for which a plan could not be compiled without the elements of `size`: those of
  * *found, which may be NULL, and one that computes it. They replace *found. False if `size` is
- * already among the sizes, with the error as it is, or if out of memory. */
-bool eddy__stages_add_size(eddy_session *s, eddy_feeds feeds, eddy_list fetches, stages **found,
-                           eddy_tensor size, eddy_error *error);
+ * already among the sizes, with the error as it is, or with another error. */
+bool eddy__stages_add_size(eddy_session *s, eddy_feeds feeds, eddy_list fetches,
+                           const eddy_stop *stop, stages **found, eddy_tensor size,
+                           eddy_error *error);
 /* Frees the stages of a run that has ended, if the session does not keep them. */
 void eddy__stages_release(eddy_session *s, stages *t);
 void eddy__stages_free(eddy_session *s, stages *t);

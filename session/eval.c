@@ -285,8 +285,9 @@ static bool compute_outputs(evaluation *l, const eddy_node *node, eddy_buffer *b
                                        eddy__draws_of(l->session, node->id, l->cache->taken),
                                        l->error))
         return false;
-    /* The kernel may have left its result unfinished. */
-    if (eddy__must_stop(l->session, l->plan.stop, "", l->error)) return false;
+    /* The kernel may have left its result unfinished. An update that has happened is remembered. */
+    if (!eddy__is_whole(node->op) && eddy__must_stop(l->session, l->plan.stop, "", l->error))
+        return false;
     if (!from) count_kept(l, node, out);
     return true;
 }
@@ -306,9 +307,11 @@ static bool eval_body(evaluation *l, const eddy_node *node, const eddy_buffer *b
         call.rows[i] = eddy__eval_rows(l->cache, node->inputs[i]);
         call.arrays[i] = eddy__eval_value(l->cache, node->inputs[i]);
     }
-    const bool ok = room ? eddy__eval_body(&call)
-                         : eddy__error_set(l->error, EDDY_NO_MEMORY,
-                                           "out of memory while running '%s'", node->name);
+    bool ok = room ? eddy__eval_body(&call)
+                   : eddy__error_set(l->error, EDDY_NO_MEMORY, "out of memory while running '%s'",
+                                     node->name);
+    /* The last kernel of the body may have left its result unfinished. */
+    ok = ok && !eddy__must_stop(l->session, l->plan.stop, "", l->error);
     bool any = false;
     for (size_t k = 0; room && k < n; k++) any = any || call.out_rows[k];
     if (ok && any) l->cache->at[node->id].rows = call.out_rows;
@@ -397,7 +400,7 @@ static eddy_array *current_value(evaluation *l, const eddy_node *variable)
 }
 
 /* Called with the session's lock held. */
-static eddy_array *evaluate(eddy_session *s, eddy_tensor t, eddy_error *error)
+static eddy_array *evaluate(eddy_session *s, eddy_tensor t, eddy_stop stop, eddy_error *error)
 {
     const eddy_node *node = t.graph == s->graph ? eddy_node_of(t) : NULL;
     if (!node) {
@@ -411,12 +414,12 @@ static eddy_array *evaluate(eddy_session *s, eddy_tensor t, eddy_error *error)
     evaluation l = { .session = s, .cache = s->eval_cache, .error = error,
                .plan = { .session = s, .allocator = &s->allocator,
                          .arena = { .allocator = &s->allocator } } };
-    l.plan.own_stop = eddy__stop_begin(s);
+    l.plan.own_stop = stop;
     l.plan.stop = &l.plan.own_stop;
     eddy_array *a = eddy__eval_value(l.cache, t);
     if (a) return a;
     eddy_running here;
-    pthread_rwlock_wrlock(&s->state_lock);
+    if (!eddy__lock_state(s, true, &stop, error)) return NULL;
     eddy__running_begin(&here, s);
     need_node(&l, t.node);
     if (compute_listed(&l))
@@ -447,8 +450,12 @@ const eddy_array *eddy_eval_in(eddy_session *s, eddy_tensor t)
 {
     eddy_error e = { 0 };
     if (!eddy__session_enter(s)) return NULL;
-    pthread_mutex_lock(&s->lock);
-    const eddy_array *a = eddy__session_check(s, &e) ? evaluate(s, t, &e) : NULL;
+    const eddy_stop stop = eddy__stop_begin(s);
+    if (!eddy__lock_session(s, &stop, &e)) {
+        eddy__session_note(s, &e);
+        return NULL;
+    }
+    const eddy_array *a = eddy__session_check(s, &e) ? evaluate(s, t, stop, &e) : NULL;
     eddy__session_finish(s, &e);
     return a;
 }

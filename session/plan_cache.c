@@ -30,16 +30,17 @@ static bool feed_fits(const plan_feed *f, const eddy_array *value)
 
 /* True if the plan has the current shapes of variables. They may change before the run has the
  * state lock; the run checks again. */
-static bool variables_fit(const eddy_plan *p)
+static bool variables_fit(const eddy_plan *p, const eddy_stop *stop)
 {
     if (!p->has_open) return true;
-    pthread_rwlock_rdlock(&p->session->state_lock);
+    if (!eddy__lock_state(p->session, false, stop, NULL)) return false;
     const bool fit = eddy__plan_fits(p);
     pthread_rwlock_unlock(&p->session->state_lock);
     return fit;
 }
 
-static bool plan_fits(const eddy_plan *p, eddy_feeds feeds, eddy_list fetches)
+static bool plan_fits(const eddy_plan *p, eddy_feeds feeds, eddy_list fetches,
+                      const eddy_stop *stop)
 {
     if (is_busy(p) || p->n_feeds != feeds.count || p->n_fetches != fetches.count) return false;
     for (int i = 0; i < p->n_fetches; i++)
@@ -48,7 +49,7 @@ static bool plan_fits(const eddy_plan *p, eddy_feeds feeds, eddy_list fetches)
         if (!eddy_same(p->feeds[i].tensor, feeds.at[i].tensor) ||
             !feed_fits(&p->feeds[i], feeds.at[i].value))
             return false;
-    return variables_fit(p);
+    return variables_fit(p, stop);
 }
 
 /* ----------------------------------------------------------------- the key -- */
@@ -133,7 +134,7 @@ static void list_first(eddy_session *s, eddy_plan *p)
 static eddy_plan *find(eddy_session *s, const plan_request *r, uint32_t key)
 {
     eddy_plan *p = *bucket_of(s, key);
-    while (p && (p->key != key || !plan_fits(p, r->feeds, r->fetches))) p = p->next_of_key;
+    while (p && (p->key != key || !plan_fits(p, r->feeds, r->fetches, r->stop))) p = p->next_of_key;
     return p;
 }
 
@@ -265,7 +266,8 @@ void eddy__give_plan(eddy_plan *p)
 }
 
 /* True if the callable's last plan can run with these feeds, which have not been checked. */
-static bool plan_serves(const eddy_callable *c, const eddy_array *const *feeds)
+static bool plan_serves(const eddy_callable *c, const eddy_array *const *feeds,
+                        const eddy_stop *stop)
 {
     const eddy_plan *p = c->plan;
     if (!p || is_busy(p) || (c->n_feeds > 0 && !feeds)) return false;
@@ -277,14 +279,14 @@ static bool plan_serves(const eddy_callable *c, const eddy_array *const *feeds)
             !feed_fits(&p->feeds[i], feeds[i]))
             return false;
     }
-    return variables_fit(p);
+    return variables_fit(p, stop);
 }
 
-eddy_plan *eddy__take_again(eddy_callable *c, const eddy_array *const *feeds)
+eddy_plan *eddy__take_again(eddy_callable *c, const eddy_array *const *feeds, const eddy_stop *stop)
 {
     eddy_session *s = c->session;
-    pthread_mutex_lock(&s->lock);
-    eddy_plan *p = plan_serves(c, feeds) ? mark_taken(s, c->plan) : NULL;
+    if (!eddy__lock_session(s, stop, NULL)) return NULL;
+    eddy_plan *p = plan_serves(c, feeds, stop) ? mark_taken(s, c->plan) : NULL;
     pthread_mutex_unlock(&s->lock);
     return p;
 }

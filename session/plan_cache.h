@@ -30,7 +30,7 @@ eddy_plan *eddy__take_plan(eddy_session *s, const plan_request *r, eddy_tensor *
                            eddy_error *e);
 /* The callable's last plan if it can run again; NULL requires a complete run. The feeds have
  * not been checked. */
-eddy_plan *eddy__take_again(eddy_callable *c, const eddy_array *const *feeds);
+eddy_plan *eddy__take_again(eddy_callable *c, const eddy_array *const *feeds, const eddy_stop *stop);
 void       eddy__give_plan(eddy_plan *p);
 
 #endif

@@ -405,9 +405,10 @@ static bool run_stages(const run_request *r, const stages *t, uint64_t *taken)
 }
 
 /* Room for what the stages of a run share. */
-static bool make_draw_room(eddy_session *s, uint64_t **taken, int32_t *n, eddy_error *e)
+static bool make_draw_room(eddy_session *s, const eddy_stop *stop, uint64_t **taken, int32_t *n,
+                           eddy_error *e)
 {
-    pthread_mutex_lock(&s->lock);
+    if (!eddy__lock_session(s, stop, e)) return false;
     const bool ok = eddy__draws_room(s, taken, n, e);
     pthread_mutex_unlock(&s->lock);
     return ok;
@@ -416,18 +417,18 @@ static bool make_draw_room(eddy_session *s, uint64_t **taken, int32_t *n, eddy_e
 /* A run, of the callable if there is one. It begins again with one more stage as long as a plan
  * cannot be compiled without the elements of a tensor; nothing has changed a variable by then. */
 static eddy_status run(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_array **out,
-                       eddy_callable *c, bool prepares)
+                       eddy_callable *c, bool prepares, eddy_stop stop)
 {
     eddy_error  e = { 0 };
     eddy_tensor missing = EDDY_NO_TENSOR;
     run_request r = { .session = s, .feeds = feeds, .fetches = fetches, .out = out,
-                      .callable = c, .missing = &missing, .stop = eddy__stop_begin(s),
+                      .callable = c, .missing = &missing, .stop = stop,
                       .prepares = prepares, .error = &e };
     stages     *t;
     uint64_t   *taken = NULL;
     int32_t     n_taken = 0;
     if (!eddy__session_check(s, &e) || !check_run(s, feeds, fetches, &e) ||
-        !eddy__stages_of(s, feeds, fetches, &t, &e))
+        !eddy__stages_of(s, feeds, fetches, &stop, &t, &e))
         return record(s, &e);
     do {
         if (t) r.sizes = (eddy_list){ t->n_sizes, t->sizes };
@@ -436,11 +437,11 @@ static eddy_status run(eddy_session *s, eddy_feeds feeds, eddy_list fetches, edd
             e = (eddy_error){ 0 };
             eddy__error_set(&e, EDDY_UNIMPLEMENTED, "prepare: shapes depend on values that only a "
                             "run computes, such as '%.200s'", eddy_name_of(t->cut[0]));
-        } else if (t && t->n > 0 && make_draw_room(s, &taken, &n_taken, &e))
+        } else if (t && t->n > 0 && make_draw_room(s, &stop, &taken, &n_taken, &e))
             run_stages(&r, t, taken);
         else if (!t || t->n == 0) run_plan(&r, NULL);
     } while (missing.node > 0 && e.status != EDDY_NOT_FED &&
-             eddy__stages_add_size(s, feeds, fetches, &t, missing, &e));
+             eddy__stages_add_size(s, feeds, fetches, &stop, &t, missing, &e));
     eddy__stages_release(s, t);
     eddy__release(&s->allocator, taken, (size_t)n_taken * sizeof *taken);
     return e.status == EDDY_OK ? EDDY_OK : record(s, &e);
@@ -448,13 +449,13 @@ static eddy_status run(eddy_session *s, eddy_feeds feeds, eddy_list fetches, edd
 
 eddy_status eddy_run(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_array **out)
 {
-    return eddy__session_enter(s) ? run(s, feeds, fetches, out, NULL, false)
+    return eddy__session_enter(s) ? run(s, feeds, fetches, out, NULL, false, eddy__stop_begin(s))
                                   : EDDY_INVALID_ARGUMENT;
 }
 
 eddy_status eddy_prepare(eddy_session *s, eddy_feeds feeds, eddy_list fetches)
 {
-    return eddy__session_enter(s) ? run(s, feeds, fetches, NULL, NULL, true)
+    return eddy__session_enter(s) ? run(s, feeds, fetches, NULL, NULL, true, eddy__stop_begin(s))
                                   : EDDY_INVALID_ARGUMENT;
 }
 
@@ -511,7 +512,7 @@ eddy_status eddy_callable_run(eddy_callable *c, const eddy_array *const *feeds, 
     if (!eddy__live(c, EDDY_LIVE_CALLABLE) || !eddy__session_enter(c->session))
         return EDDY_INVALID_ARGUMENT;
     const eddy_stop stop = eddy__stop_begin(c->session);
-    eddy_plan *p = is_open(c->session) ? eddy__take_again(c, feeds) : NULL;
+    eddy_plan *p = is_open(c->session) ? eddy__take_again(c, feeds, &stop) : NULL;
     if (p) {
         eddy_error e;
         e.status = EDDY_OK;
@@ -530,7 +531,7 @@ eddy_status eddy_callable_run(eddy_callable *c, const eddy_array *const *feeds, 
     for (int i = 0; i < c->n_feeds; i++)
         at[i] = (eddy_feed){ c->feeds[i].tensor, feeds ? feeds[i] : NULL };
     eddy_status status = run(c->session, (eddy_feeds){ c->n_feeds, at },
-                             (eddy_list){ c->n_fetches, c->fetches }, out, c, false);
+                             (eddy_list){ c->n_fetches, c->fetches }, out, c, false, stop);
     if (at != few) eddy__release(&c->session->allocator, at, bytes);
     return status;
 }

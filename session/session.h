@@ -146,8 +146,9 @@ inline eddy_feeds eddy_feeds_of_(std::initializer_list<eddy_feed> at)
  * kept.
  *
  * May be called from several threads: runs that update variables wait for the others. Functions
- * called back by a run (eddy_print, a user's operation) may use other sessions, and of this one
- * only the message: any other call is EDDY_INVALID_ARGUMENT. */
+ * called back by a run (eddy_print, a user's operation) may use other sessions. Of this one they may
+ * read the message, cancel the runs, close it and set the timeout of later runs; any other call is
+ * EDDY_INVALID_ARGUMENT. */
 EDDY_API eddy_status eddy_run(eddy_session *s, eddy_feeds feeds, eddy_list fetches,
                               eddy_array **out);
 /* Compiles what eddy_run would for feeds of these shapes, so that the first run takes no longer

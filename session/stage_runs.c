@@ -85,6 +85,8 @@ static bool run_together(node_run *r, eddy_arena *arena, const stages *t, const 
                    : eddy__run_rows(r, g, node, room.in, room.out, draw);
     if (!body && eddy__times_nodes(r->session))
         eddy__node_times_add(r->session, node, NULL, eddy__ticks() - begun, 0);
+    /* The last kernel may have left its result unfinished. */
+    ok = ok && !eddy__must_stop(r->session, r->plan.stop, "", r->error);
     for (int m = 0; m < run->n; m++)
         for (int k = from; k < to; k++)
             if (ok && t->cut[k].node == ids[m])

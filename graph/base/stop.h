@@ -12,6 +12,7 @@ typedef struct eddy_stop {
     const atomic_uint *requests;    /* of the session; NULL: nothing stops the run */
     unsigned           begun;       /* their number when the run began */
     int64_t            deadline;    /* nanoseconds of CLOCK_MONOTONIC; 0: none */
+    int64_t            timeout;     /* that the deadline follows from, in nanoseconds */
 } eddy_stop;
 
 static inline int64_t eddy__monotonic_nanoseconds(void)

@@ -41,6 +41,10 @@ eddy_array *eddy__checkpoint_item_value(const checkpoint_item *i, eddy_error *e)
 {
     eddy_array *x = i->reader ? i->reader->value(i->reader->context, i->number, e)
                               : eddy__safetensors_value(i->file, i->entry, e);
+    if (!x && i->reader)
+        eddy__error_set(e, EDDY_INVALID_ARGUMENT,
+                        "checkpoint: the function for values gave none for '%.200s', and no reason",
+                        i->name);
     if (!x || !i->is_complex) return x;
     eddy_array *y = eddy__as_complex(x);
     eddy_array_free(x);

@@ -188,8 +188,6 @@ static bool set_draws(build *b, const ir_node *n, instruction *i)
 static bool add_instruction(build *b, const ir_node *n, eddy_status (*run)(eddy_kernel *),
                             int n_in, int n_out, eddy_buffer **at)
 {
-    /* An update, or another effect, is whole or does not happen. */
-    const unsigned whole = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT;
     eddy_plan   *p = b->plan;
     instruction *i = &p->code[p->n_code++];
     *i = (instruction){ .run = run, .resizes = -1, .starts_loop = n->starts_loop,
@@ -205,7 +203,7 @@ static bool add_instruction(build *b, const ir_node *n, eddy_status (*run)(eddy_
                                .threads = b->c->session->options.threads,
                                .deterministic = b->c->session->options.deterministic,
                                .impl = &i->call,
-                               .stop = n->op->flags & whole ? NULL : p->stop };
+                               .stop = eddy__is_whole(n->op) ? NULL : p->stop };
     return set_draws(b, n, i);
 }
 

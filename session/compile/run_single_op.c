@@ -27,7 +27,7 @@ bool eddy__run_single_op(eddy_plan *p, const eddy_graph *g, const eddy_node *nod
                                .threads = p->session->options.threads,
                                .deterministic = p->session->options.deterministic,
                                .impl = &i->call,
-                               .stop = p->stop };
+                               .stop = eddy__is_whole(node->op) ? NULL : p->stop };
     eddy_status (*prepare)(eddy_kernel *) =
         node->op->flags & EDDY_OP_ELEMENTWISE ? eddy__elementwise_prepare : node->op->prepare;
     eddy_status s = prepare ? prepare(&i->kernel) : EDDY_OK;

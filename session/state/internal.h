@@ -329,6 +329,11 @@ static inline eddy_status eddy__execute(instruction *i, eddy_error *error)
     if (s != EDDY_OK) eddy__note_failure(error, i, s);
     return s;
 }
+/* An update, or another effect, happens as a whole or not at all. */
+static inline bool eddy__is_whole(const eddy_op_def *op)
+{
+    return op->flags & (EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT);
+}
 /* Of a run that begins now. */
 eddy_stop eddy__stop_begin(eddy_session *s);
 /* True if the run must end; then sets the error, which ends with `where`. */

@@ -62,7 +62,8 @@ eddy_stop eddy__stop_begin(eddy_session *s)
     const int64_t timeout = atomic_load_explicit(&s->timeout, memory_order_relaxed);
     return (eddy_stop){ .requests = &s->stop_requests,
                         .begun = atomic_load(&s->stop_requests),
-                        .deadline = timeout > 0 ? eddy__monotonic_nanoseconds() + timeout : 0 };
+                        .deadline = timeout > 0 ? eddy__monotonic_nanoseconds() + timeout : 0,
+                        .timeout = timeout };
 }
 
 bool eddy__must_stop(const eddy_session *s, const eddy_stop *stop, const char *where,
@@ -75,7 +76,7 @@ bool eddy__must_stop(const eddy_session *s, const eddy_stop *stop, const char *w
     if (eddy__stop_requested(stop))
         return !eddy__error_set(error, EDDY_CANCELLED, "the run was cancelled%s", where);
     return !eddy__error_set(error, EDDY_TIMED_OUT, "the run took longer than its timeout of %g s%s",
-                            (double)atomic_load(&s->timeout) * 1e-9, where);
+                            (double)stop->timeout * 1e-9, where);
 }
 
 /* False if the run must end instead of waiting. */

@@ -392,6 +392,20 @@ START_TEST(max_bytes)
 }
 END_TEST
 
+/* What a fused loop keeps in registers needs no memory. */
+START_TEST(max_bytes_counts_memory)
+{
+    eddy_tensor   x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(100000)), y = Sum(Exp(x));
+    eddy_session *t = eddy_session_new(g, .max_bytes = 100000);
+    eddy_array   *v = eddy_array_new(EDDY_FLOAT64, EDDY_SHAPE(100000));
+    ck_assert_msg(eddy_run(t, EDDY_FEED({ x, v }), EDDY_FETCH(y), NULL) == EDDY_OK, "%s",
+                  eddy_session_message(t));
+    ck_assert_uint_lt(eddy_session_plan_info(t).arena_bytes, 100000);
+    eddy_array_free(v);
+    eddy_session_free(t);
+}
+END_TEST
+
 START_TEST(a_run_allocates_nothing)
 {
     failing_allocator a;
@@ -590,7 +604,7 @@ Suite *session_suite(void)
         r13_feed_by_tensor_and_by_name, r15_empty_graph, r17_fetched_twice,
         r05_r07_r19_nothing, r21_r23_wrong_feeds_and_graphs, r31_uninitialized,
         feeds_are_checked, many_feeds_and_a_fed_variable, callables, out_arrays_are_used_again,
-        optimizations_do_not_change_a_bit, max_bytes,
+        optimizations_do_not_change_a_bit, max_bytes, max_bytes_counts_memory,
         a_run_allocates_nothing, without_memory_a_run_gives_all_or_nothing, closed,
         closed_during_a_run, calls_back_while_compiling,
         the_graph_goes_first, an_erroneous_graph, save_and_restore,

@@ -160,6 +160,43 @@ START_TEST(timed_out_while_waiting)
 }
 END_TEST
 
+/* The message has the timeout of the run, which a later one does not change. */
+START_TEST(timeout_of_the_run)
+{
+    eddy_tensor held = endless(false);
+    pthread_t   t;
+    eddy_session_set_timeout(s, 0.1);
+    ck_assert_int_eq(pthread_create(&t, NULL, run_endless, &held), 0);
+    pause_for(0.05);
+    eddy_session_set_timeout(s, 0);
+    pthread_join(t, NULL);
+    says("the run took longer than its timeout of 0.1 s");
+}
+END_TEST
+
+/* A run does not wait beyond its timeout for one that compiles and waits for a third. */
+START_TEST(timed_out_behind_a_waiting_run)
+{
+    eddy_tensor    held = endless(false), other = eddy_exp(held), one = eddy_scalar(g, 1);
+    eddy_callable *c = eddy_callable_new(s, EDDY_FETCH(), EDDY_FETCH(one));
+    pthread_t      t[2];
+    ck_assert_int_eq(eddy_callable_run(c, NULL, NULL), EDDY_OK);
+    ck_assert_int_eq(pthread_create(&t[0], NULL, run_endless, &held), 0);
+    pause_for(0.05);
+    ck_assert_int_eq(pthread_create(&t[1], NULL, run_endless, &other), 0);
+    pause_for(0.05);
+    eddy_session_set_timeout(s, 0.05);
+    ck_assert_int_eq(run(one), EDDY_TIMED_OUT);
+    says("while it waited for another one");
+    ck_assert_int_eq(eddy_callable_run(c, NULL, NULL), EDDY_TIMED_OUT);
+    ck_assert_ptr_null(eddy_eval_in(s, one));
+    ck_assert_int_eq(eddy_session_status(s), EDDY_TIMED_OUT);
+    eddy_session_set_timeout(s, 0);
+    eddy_session_cancel(s);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
+}
+END_TEST
+
 /* ------------------------------------------------- what a cancelled run leaves -- */
 
 typedef struct canceller {
@@ -242,6 +279,53 @@ START_TEST(updates_are_whole)
 }
 END_TEST
 
+BODY(product_of_longer, Mul(x[0], 1), MatMul(eddy_concat(EDDY_LIST(x[1], x[1]), 0), c[0]))
+
+/* An evaluation that ends during the last operation of a body gives, and keeps, nothing. */
+START_TEST(evaluations_are_whole)
+{
+    enum { N = 600 };
+    const eddy_shape any[] = { { 0 }, { .rank = 2, .dim = { EDDY_ANY, N } } };
+    eddy_tensor      y[EDDY_MAX_RESULTS], zero = eddy_number(g, EDDY_INT32, 0);
+    eddy_tensor      x = eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(N, N));
+    const int        n = eddy_while_loop(PLAIN(always), FUNCTION(product_of_longer, x),
+                                         EDDY_LIST(zero, x), y, any, .maximum_iterations = 1);
+    ck_assert_msg(n == 2, "%s", eddy_graph_message(g));
+    for (double timeout = 5e-4; timeout < 0.1; timeout *= 1.2) {
+        eddy_eval_forget(s);
+        eddy_session_set_timeout(s, timeout);
+        const eddy_array *a = eddy_eval_in(s, y[1]);
+        if (!a) ck_assert_int_eq(eddy_session_status(s), EDDY_TIMED_OUT);
+        for (int64_t k = 0; a && k < eddy_array_count(a); k += 97)
+            ck_assert_double_eq(eddy_array_get(a, k), N);
+    }
+}
+END_TEST
+
+/* An update that an evaluation has applied before it ends is not applied again by the next. */
+START_TEST(evaluated_updates_happen_once)
+{
+    enum { SIZE = 2000000 };
+    eddy_tensor v = eddy_variable(g, eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(SIZE)));
+    eddy_tensor one = eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(SIZE)), add = eddy_assign_add(v, one);
+    double      times = 0;
+    ck_assert_ptr_nonnull(eddy_eval_in(s, v));
+    for (double timeout = 1e-4; timeout < 0.05; timeout *= 1.3) {
+        eddy_session_set_timeout(s, 0);
+        eddy_eval_forget(s);
+        ck_assert_ptr_nonnull(eddy_eval_in(s, one));
+        eddy_session_set_timeout(s, timeout);
+        eddy_eval_in(s, add);
+        eddy_session_set_timeout(s, 0);
+        ck_assert_ptr_nonnull(eddy_eval_in(s, add));
+        eddy_array *value = eddy_variable_value(s, v);
+        times++;
+        for (int64_t k = 0; k < SIZE; k += 97) ck_assert_double_eq(eddy_array_get(value, k), times);
+        eddy_array_free(value);
+    }
+}
+END_TEST
+
 /* --------------------------------------------------------------- preparing -- */
 
 START_TEST(prepared)
@@ -313,8 +397,12 @@ Suite *stop_suite(void)
     tcase_add_loop_test(threads, cancelled_by_a_signal, 0, 2);
     tcase_add_loop_test(threads, timed_out, 0, 2);
     tcase_add_test(threads, timed_out_while_waiting);
+    tcase_add_test(threads, timeout_of_the_run);
+    tcase_add_test(threads, timed_out_behind_a_waiting_run);
     tcase_add_loop_test(threads, results_are_whole, 0, 4);
     tcase_add_test(threads, updates_are_whole);
+    tcase_add_test(threads, evaluations_are_whole);
+    tcase_add_test(threads, evaluated_updates_happen_once);
     tcase_add_test(c, prepared);
     tcase_add_test(c, messages);
     suite_add_tcase(suite, c);

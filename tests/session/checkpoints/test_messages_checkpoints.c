@@ -298,6 +298,13 @@ static eddy_array *constant_value(void *context, int i, eddy_error *error)
     return eddy_array_of(EDDY_FLOAT32, 10 + i);
 }
 
+/* Breaks the rule to set the error. */
+static eddy_array *no_value(void *context, int i, eddy_error *error)
+{
+    (void)context, (void)i, (void)error;
+    return NULL;
+}
+
 static void count_free(void *context)
 {
     (void)context;
@@ -326,15 +333,23 @@ START_TEST(of_foreign)
     refused(NULL, 1, true);
     refused(none, 1, true);
     refused(same, 3, true);
-    golden_end();
     eddy_error       e = { 0 };
-    eddy_checkpoint *c = eddy_checkpoint_new(two, 2, constant_value, count_free, .error = &e);
+    eddy_tensor      v = zeros("w", EDDY_FLOAT32, EDDY_SCALAR);
+    eddy_checkpoint *c = eddy_checkpoint_new(two, 2, no_value);
+    ck_assert_int_eq(eddy_restore_checkpoint(s, .checkpoint = c, .partial = true),
+                     EDDY_INVALID_ARGUMENT);
+    golden_line(eddy_session_message(s));
+    ck_assert_ptr_null(eddy_checkpoint_value(c, "a", &e));
+    golden_line(e.message);
+    eddy_checkpoint_free(c);
+    golden_end();
+    e = (eddy_error){ 0 };
+    c = eddy_checkpoint_new(two, 2, constant_value, count_free, .error = &e);
     ck_assert_msg(c != NULL, "%s", e.message);
     ck_assert_str_eq(eddy_checkpoint_entry_at(c, 0).name, "a");
     ck_assert_int_eq(eddy_checkpoint_find(c, "w"), 1);
     ck_assert_int_eq(eddy_checkpoint_metadata_count(c), 0);
-    eddy_tensor v = zeros("w", EDDY_FLOAT32, EDDY_SCALAR),
-                b = zeros("b", EDDY_FLOAT32, EDDY_SCALAR);
+    eddy_tensor b = zeros("b", EDDY_FLOAT32, EDDY_SCALAR);
     eddy_restore_report r;
     ck_assert_int_eq(eddy_restore_checkpoint(s, .checkpoint = c, .partial = true, .report = &r),
                      EDDY_OK);
