@@ -71,6 +71,15 @@ static void mark_loop(const eddy_node *node, const body_use *u, bool quiet, uint
         if (u->outs[j]) valued[2 + j] = 1;
 }
 
+/* Whether input i of a loop is sliced and only its value tells how many rows there are. */
+static bool counts_rows(const eddy_node *node, int i)
+{
+    const eddy_loop_attrs *a = node->attrs;
+    const int64_t          slice = i - a->counted - a->n_carried;
+    const eddy_shape       s = eddy_shape_of(node->inputs[i]);
+    return slice >= 0 && slice < a->n_sliced && (s.rank < 1 || s.dim[0] == EDDY_ANY);
+}
+
 bool eddy__body_find_inputs(compile *c, const eddy_node *node)
 {
     if (!eddy__has_body(node)) return true;
@@ -92,6 +101,6 @@ bool eddy__body_find_inputs(compile *c, const eddy_node *node)
         mark_back(body, valued);
     }
     for (int i = 0; i < node->n_inputs; i++)
-        u->takes[i] = i < first || valued[i - first + 1 + loop];
+        u->takes[i] = i < first || valued[i - first + 1 + loop] || (loop && counts_rows(node, i));
     return true;
 }
