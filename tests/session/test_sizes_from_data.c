@@ -290,6 +290,25 @@ START_TEST(callables_and_values)
 }
 END_TEST
 
+static int one_more(eddy_list in, eddy_tensor *y, void *context)
+{
+    (void)context;
+    y[0] = Add(in.at[0], 1);
+    return 1;
+}
+
+/* The body of a loop reads no row, so only their number matters, which is known only in a run. */
+START_TEST(rows_that_only_count)
+{
+    const eddy_tensor rows = up_to(longest), alone = eddy_sum(Mul(rows, 2));
+    eddy_tensor       y;
+    ck_assert_int_eq(eddy_foldl((eddy_function){ .build = one_more }, EDDY_LIST(rows), &y,
+                                EDDY_LIST(whole(0))), 1);
+    for (int most = 0; most < 5; most++) ck_assert_double_eq(run_once(y, 3, most), most);
+    ck_assert_double_eq(run_once(Add(y, alone), 3, 4), 16);
+}
+END_TEST
+
 START_TEST(what_cannot_be_a_size)
 {
     const eddy_tensor y = eddy_sum(up_to(Neg(longest)));
@@ -324,6 +343,7 @@ Suite *sizes_from_data_suite(void)
     tcase_add_test(c, only_the_shape_is_asked_for);
     tcase_add_test(c, a_size_that_changes);
     tcase_add_test(c, callables_and_values);
+    tcase_add_test(c, rows_that_only_count);
     tcase_add_test(c, what_cannot_be_a_size);
     suite_add_tcase(suite, c);
     return suite;
