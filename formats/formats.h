@@ -155,11 +155,12 @@ typedef struct eddy_onnx_write_args {
  * and assertions are left out; random numbers are drawn by the program that runs the model, and are
  * other ones than Eddy's. docs/inside/onnx.md lists the operations that cannot be written.
  *
- * The file is replaced as a whole, or is as before. Errors: INVALID_ARGUMENT for tensors that are
- * invalid or of several graphs, and for inputs that are variables or listed twice; NOT_FED if the
- * outputs need a placeholder that is not among the inputs; UNIMPLEMENTED for a node that cannot be
- * written; UNINITIALIZED for a variable that is read and has no value; LIMIT for a model above 2
- * GiB without external_bytes; IO; NO_MEMORY; the error of the graph, if it has one. */
+ * The file is replaced as a whole, or is as before. Errors: EDDY_INVALID_ARGUMENT for tensors that
+ * are invalid or of several graphs, and for inputs that are variables or listed twice; EDDY_NOT_FED
+ * if the outputs need a placeholder that is not among the inputs; EDDY_UNIMPLEMENTED for a node
+ * that cannot be written; EDDY_UNINITIALIZED for a variable that is read and has no value;
+ * EDDY_LIMIT for a model above 2 GiB without external_bytes; EDDY_IO; EDDY_NO_MEMORY; the error of
+ * the graph, if it has one. */
 EDDY_API eddy_status eddy_onnx_write_with(const eddy_onnx_write_args *given);
 #define eddy_onnx_write(...) eddy_onnx_write_with(EDDY_ARGS(eddy_onnx_write_args, __VA_ARGS__))
 
@@ -219,10 +220,11 @@ typedef struct eddy_tensorflow_args {
  * the operators.
  *
  * Returns NULL with an error that says the file, the node and the reason; then the graph is as
- * before. Only if memory runs out in the last step can nodes remain. Errors: IO, CORRUPT, LIMIT,
- * UNIMPLEMENTED for nodes that cannot be built, INVALID_ARGUMENT for bindings and outputs that the
- * graph lacks, NOT_FOUND for a signature or a variable that is not there, NO_MEMORY; a graph that
- * has an error returns that error. TensorFlow 1 and 2; TensorFlow.js 4. */
+ * before. Only if memory runs out in the last step can nodes remain. Errors: EDDY_IO, EDDY_CORRUPT,
+ * EDDY_LIMIT, EDDY_UNIMPLEMENTED for nodes that cannot be built, EDDY_INVALID_ARGUMENT for bindings
+ * and outputs that the graph lacks, EDDY_NOT_FOUND for a signature or a variable that is not there,
+ * EDDY_NO_MEMORY; a graph that has an error returns that error. TensorFlow 1 and 2; TensorFlow.js
+ * 4. */
 EDDY_API eddy_tensorflow_model *eddy_tensorflow_read_with(const eddy_tensorflow_args *given);
 #define eddy_tensorflow_read(...) \
     eddy_tensorflow_read_with(EDDY_ARGS(eddy_tensorflow_args, __VA_ARGS__))
@@ -301,10 +303,10 @@ typedef struct eddy_foreign_checkpoint_args {
  * the array, else copies. int8 and int16 are int32. Numbers and texts are left out.
  *
  * The pickle in the file is never executed: it may only contain tensors and dicts, and other names
- * are errors. NULL on an error, with the file and the byte in the message: IO; CORRUPT; LIMIT;
- * UNIMPLEMENTED for compressed archives, the format before PyTorch 1.6, and instructions and names
- * that are not allowed; NO_MEMORY. Values: CORRUPT for a wrong checksum (CRC-32), for a tensor
- * beyond its storage, and for a bool that is not 0 or 1. */
+ * are errors. NULL on an error, with the file and the byte in the message: EDDY_IO; EDDY_CORRUPT;
+ * EDDY_LIMIT; EDDY_UNIMPLEMENTED for compressed archives, the format before PyTorch 1.6, and
+ * instructions and names that are not allowed; EDDY_NO_MEMORY. Values: EDDY_CORRUPT for a wrong
+ * checksum (CRC-32), for a tensor beyond its storage, and for a bool that is not 0 or 1. */
 EDDY_API eddy_checkpoint *eddy_torch_checkpoint_open_with(const eddy_foreign_checkpoint_args *given);
 #define eddy_torch_checkpoint_open(...) \
     eddy_torch_checkpoint_open_with(EDDY_ARGS(eddy_foreign_checkpoint_args, __VA_ARGS__))
@@ -318,8 +320,9 @@ EDDY_API eddy_checkpoint *eddy_torch_checkpoint_open_with(const eddy_foreign_che
  * where no other entry has it. Values are views where the file aligns them. int8, int16 and uint16
  * are int32, uint32 and uint64 int64; entries of texts have no value.
  *
- * NULL on an error, with the file in the message: IO; CORRUPT, also for wrong checksums; LIMIT;
- * UNIMPLEMENTED for compressed blocks, big-endian files and sliced variables; NO_MEMORY. */
+ * NULL on an error, with the file in the message: EDDY_IO; EDDY_CORRUPT, also for wrong checksums;
+ * EDDY_LIMIT; EDDY_UNIMPLEMENTED for compressed blocks, big-endian files and sliced variables;
+ * EDDY_NO_MEMORY. */
 EDDY_API eddy_checkpoint *eddy_tensorflow_checkpoint_open_with(
     const eddy_foreign_checkpoint_args *given);
 #define eddy_tensorflow_checkpoint_open(...) \

@@ -190,7 +190,7 @@ bool eddy__infer_types(const eddy_op_def *op, void *attrs, bool attrs_fixed, int
                        const eddy_type *in, const eddy_array *const *value, eddy_arena *arena,
                        eddy_type **out, int *n_out, const char *node, eddy_error *error);
 /* The same for a node that is in a graph, with the types of its inputs in a run. An error also if
- * the number of outputs differs, or a shape contradicts a narrowed one (BAD_SHAPE). */
+ * the number of outputs differs, or a shape contradicts a narrowed one (EDDY_BAD_SHAPE). */
 bool eddy__infer_node(const eddy_node *node, const eddy_type *in, const eddy_array *const *value,
                       eddy_arena *arena, eddy_type **out, eddy_error *error);
 

@@ -59,8 +59,8 @@ typedef struct eddy_component {
 EDDY_API bool eddy_dataset_next(eddy_dataset *d, const eddy_array **arrays);
 
 /* The first error and its message; EDDY_OK and "" if there is none. After eddy_dataset_seek failed, the
- * message is that of its error. A NULL dataset is NO_MEMORY: memory ran out, or a stage was made of
- * no dataset. The message lives as long as d. */
+ * message is that of its error. A NULL dataset is EDDY_NO_MEMORY: memory ran out, or a stage was
+ * made of no dataset. The message lives as long as d. */
 EDDY_API eddy_status eddy_dataset_status(const eddy_dataset *d);
 EDDY_API const char *eddy_dataset_message(const eddy_dataset *d);
 
@@ -73,7 +73,7 @@ EDDY_API eddy_component eddy_dataset_component(const eddy_dataset *d, int i);
 EDDY_API int64_t        eddy_dataset_size(eddy_dataset *d);
 /* The epoch of the next record, from 0; a stage that repeats counts as one epoch. */
 EDDY_API int64_t        eddy_dataset_epoch(const eddy_dataset *d);
-/* Begins that epoch. INVALID_ARGUMENT for a negative one and one above 2^61. */
+/* Begins that epoch. EDDY_INVALID_ARGUMENT for a negative one and one above 2^61. */
 EDDY_API eddy_status    eddy_dataset_begin(eddy_dataset *d, int64_t epoch);
 
 /* Stops the threads of all stages and frees them. For NULL, and for a stage that another one has taken
@@ -86,9 +86,10 @@ EDDY_API void           eddy_dataset_free(eddy_dataset *d);
  * on, and numbers. It lives until the next call on d; NULL on an error. */
 EDDY_API const char *eddy_dataset_position(eddy_dataset *d);
 /* Goes to a position of a pipeline with the same stages; the numbers of threads may differ. The next
- * record is then the one that came next. INVALID_ARGUMENT if the stages differ, CORRUPT for
- * another text, OUT_OF_RANGE if a source has fewer records; then d is where it was. Streams read their
- * records up to there: a position in a stream without end may take as long as it says. */
+ * record is then the one that came next. EDDY_INVALID_ARGUMENT if the stages differ, EDDY_CORRUPT
+ * for another text, EDDY_OUT_OF_RANGE if a source has fewer records; then d is where it was.
+ * Streams read their records up to there: a position in a stream without end may take as long as it
+ * says. */
 EDDY_API eddy_status eddy_dataset_seek(eddy_dataset *d, const char *position);
 
 /* The key of the position in the metadata of a checkpoint, for programs that call
@@ -96,8 +97,8 @@ EDDY_API eddy_status eddy_dataset_seek(eddy_dataset *d, const char *position);
 #define EDDY_DATASET_POSITION "dataset.position"
 
 /* eddy_save and eddy_restore of all variables together with the position of a pipeline, in one
- * file, which is replaced atomically. If restoring fails, neither changes. NOT_FOUND if the file has
- * no position; other errors as there. The message is in *error, which may be NULL. */
+ * file, which is replaced atomically. If restoring fails, neither changes. EDDY_NOT_FOUND if the
+ * file has no position; other errors as there. The message is in *error, which may be NULL. */
 EDDY_API eddy_status eddy_save_with_dataset(eddy_session *s, const char *path, eddy_dataset *d,
                                             eddy_error *error);
 EDDY_API eddy_status eddy_restore_with_dataset(eddy_session *s, const char *path, eddy_dataset *d,
@@ -188,7 +189,7 @@ typedef struct eddy_from_lines_args {
     size_t                size_ EDDY_DEFAULT(sizeof(eddy_from_lines_args));
     const char           *path;
     const eddy_files     *files;             /* copied; default POSIX */
-    int64_t               max_line EDDY_DEFAULT(1048576); /* bytes; a longer line is a LIMIT error */
+    int64_t               max_line EDDY_DEFAULT(1048576); /* bytes; a longer line is an EDDY_LIMIT error */
     const eddy_allocator *allocator;
 } eddy_from_lines_args;
 
@@ -322,7 +323,7 @@ typedef struct eddy_prefetch_args {
 /* Makes records before they are asked for, in threads, which begin with the first record. Of an
  * indexed dataset they make different records at the same time; of a stream that ends with
  * eddy_dataset_map they run its function at the same time. The order does not change. After fork(),
- * the child gets the error CLOSED. */
+ * the child gets the error EDDY_CLOSED. */
 EDDY_API eddy_dataset *eddy_dataset_prefetch_with(const eddy_prefetch_args *given);
 #define eddy_dataset_prefetch(...) \
     eddy_dataset_prefetch_with(EDDY_ARGS(eddy_prefetch_args, __VA_ARGS__))

@@ -2,10 +2,11 @@
  *
  * Each reader takes the path of a file, how to access it (NULL: POSIX) and where to report an error
  * (may be NULL), and returns an array that the caller frees, or NULL. So each can be the function of
- * eddy_dataset_from_files. Messages name the file, the byte and the reason: NOT_FOUND and IO;
- * CORRUPT for a damaged file, UNIMPLEMENTED for a variant of the format that is not read, and if the
- * library was built without the package that the reader needs; LIMIT for a file above 2^40 bytes or
- * an image above 2^28 pixels; NO_MEMORY. Memory is never taken for more than a file can contain.
+ * eddy_dataset_from_files. Messages name the file, the byte and the reason: EDDY_NOT_FOUND and
+ * EDDY_IO; EDDY_CORRUPT for a damaged file, EDDY_UNIMPLEMENTED for a variant of the format that is
+ * not read, and if the library was built without the package that the reader needs; EDDY_LIMIT for
+ * a file above 2^40 bytes or an image above 2^28 pixels; EDDY_NO_MEMORY. Memory is never taken for
+ * more than a file can contain.
  *
  * .npy files are read by eddy_array_load (graph/graph.h). */
 #ifndef EDDY_READERS_H
@@ -30,7 +31,7 @@ EDDY_API eddy_npz   *eddy_npz_open(const char *path, const eddy_files *files, ed
 /* The number of arrays, and the name of array i without ".npy"; NULL if there is none. */
 EDDY_API int         eddy_npz_count(const eddy_npz *z);
 EDDY_API const char *eddy_npz_name(const eddy_npz *z, int i);
-/* The array of that name, checked against the archive's CRC-32; NOT_FOUND if there is none. */
+/* The array of that name, checked against the archive's CRC-32; EDDY_NOT_FOUND if there is none. */
 EDDY_API eddy_array *eddy_npz_array(const eddy_npz *z, const char *name, eddy_error *error);
 EDDY_API void        eddy_npz_free(eddy_npz *z);
 
@@ -54,7 +55,7 @@ EDDY_API int64_t     eddy_wav_rate(const char *path, const eddy_files *files, ed
 
 /* ---------------------------------------------------------------- text -- */
 
-/* The bytes of a file, uint8[n], and its characters, int32[n] code points of UTF-8; CORRUPT for
+/* The bytes of a file, uint8[n], and its characters, int32[n] code points of UTF-8; EDDY_CORRUPT for
  * bytes that are not UTF-8. */
 EDDY_API eddy_array *eddy_bytes_load(const char *path, const eddy_files *files, eddy_error *error);
 EDDY_API eddy_array *eddy_characters_load(const char *path, const eddy_files *files,
@@ -90,9 +91,9 @@ typedef struct eddy_csv_read_args {
  * separators and line ends are part of the field. Each row has as many fields as the first; an empty
  * line at the end counts for nothing in a table of several columns, and is a missing value in a table
  * of one. Numbers are read as by strtod in the C locale. An inferred column with a field in quotes
- * has categories, and an inferred integer column with missing values is float64. CORRUPT for another
- * number of fields, an open quote, a zero byte, or a field that is not of the given type, with the
- * row, the column and the byte. At most 4096 columns. */
+ * has categories, and an inferred integer column with missing values is float64. EDDY_CORRUPT for
+ * another number of fields, an open quote, a zero byte, or a field that is not of the given type,
+ * with the row, the column and the byte. At most 4096 columns. */
 typedef struct eddy_csv eddy_csv;
 EDDY_API eddy_csv   *eddy_csv_read_with(const eddy_csv_read_args *given);
 #define eddy_csv_read(...) eddy_csv_read_with(EDDY_ARGS(eddy_csv_read_args, __VA_ARGS__))

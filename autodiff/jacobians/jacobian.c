@@ -83,8 +83,7 @@ static void vjp_row_by_row(eddy_tensor y, eddy_tensor seeds, eddy_list xs, const
     }
 }
 
-/* The gradient for each of the seeds, which are the unit vectors of one row of
- * y, or of y. */
+/* The gradient for each of the seeds, which are the unit vectors of one row of y, or of y. */
 static void rows_of(eddy_tensor y, eddy_tensor seeds, eddy_list xs, bool loop,
                     const eddy_recording *r, eddy_tensor *dx)
 {

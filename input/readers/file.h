@@ -23,7 +23,7 @@ int64_t eddy__file_some(data_file *f, void *p, size_t n);
 bool    eddy__file_read(data_file *f, const char *path, const eddy_files *files, eddy_error *error);
 /* Closes the file and frees its bytes; for one that is closed, nothing. */
 void    eddy__file_free(data_file *f);
-/* "PATH: byte N: what", CORRUPT; returns false. */
+/* "PATH: byte N: what", EDDY_CORRUPT; returns false. */
 bool    eddy__file_damaged(const data_file *f, int64_t at, const char *what);
 
 /* Numbers of n bytes, little-endian and big-endian. */
@@ -35,7 +35,7 @@ typedef enum deflated { DEFLATED_RAW, DEFLATED_GZIP } deflated;
 typedef struct inflater inflater;
 /* Of n bytes of f at `at`. NULL with the error. */
 inflater *eddy__inflate_begin(const data_file *f, int64_t at, int64_t n, deflated kind);
-/* Exactly n bytes; CORRUPT if there are fewer. */
+/* Exactly n bytes; EDDY_CORRUPT if there are fewer. */
 bool      eddy__inflate(inflater *z, void *to, size_t n);
 /* True if the stream has ended, and with it the bytes; its checksum was right. */
 bool      eddy__inflate_ended(inflater *z);

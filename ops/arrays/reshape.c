@@ -304,7 +304,8 @@ static bool squeeze_infer(eddy_infer *c)
     const int rank = x->shape.rank;
     bool gone[EDDY_MAX_RANK] = { false };
     if (a->axes.count < -1 || a->axes.count > EDDY_MAX_RANK)
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "%d axes given; expected 0 to %d",
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                               "the number of entries of 'axes' is %d; expected 0 to %d",
                                a->axes.count, EDDY_MAX_RANK);
     if (rank < 0 || (a->axes.count <= 0 && !eddy_shape_is_known(x->shape)))
         return eddy__infer_yield(c, 0, x->dtype, EDDY_UNKNOWN_SHAPE);

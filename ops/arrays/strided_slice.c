@@ -64,7 +64,7 @@ static bool entries_are_valid(eddy_infer *c)
     const int n = a->begin.count, strides = a->strides.count;
     int rests = 0;
     if (n < -1 || n > EDDY_MAX_RANK)
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the number of entries of begin is %d; "
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the number of entries of 'begin' is %d; "
                                "expected 0 to %d", n, EDDY_MAX_RANK);
     if (a->end.count != n || (strides != 0 && strides != n))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,

@@ -32,7 +32,8 @@ bool eddy__infer_axes(eddy_infer *c, eddy_dims axes, int rank, unsigned *mask)
 {
     *mask = 0;
     if (axes.count < -1 || axes.count > EDDY_MAX_RANK)
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "%d axes given; expected 0 to %d",
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                               "the number of entries of 'axes' is %d; expected 0 to %d",
                                axes.count, EDDY_MAX_RANK);
     for (int i = 0; i < axes.count; i++) {
         int axis;

@@ -75,8 +75,8 @@ static bool rank_infer(eddy_infer *c)
     eddy_shape wanted = { .rank = a->ranks.count };
     char       text[128];
     if (a->ranks.count < 1 || a->ranks.count > EDDY_MAX_RANK)
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "%d ranks given; expected 1 to %d",
-                               a->ranks.count, EDDY_MAX_RANK);
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the number of entries of 'ranks' is %d; "
+                               "expected %d to %d", a->ranks.count, 1, EDDY_MAX_RANK);
     bool fits = rank < 0 || (a->at_least && rank >= a->ranks.at[0]);
     for (int i = 0; i < a->ranks.count; i++) {
         wanted.dim[i] = a->ranks.at[i];
