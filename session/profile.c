@@ -87,9 +87,12 @@ static eddy_status report(eddy_session *s, FILE *to, void (*put)(summary *))
     return eddy__session_finish(s, &e);
 }
 
-eddy_status eddy_session_profile(eddy_session *s, FILE *to) { return report(s, to, put_tables); }
+eddy_status eddy_session_profile(eddy_session *s, FILE *to)
+{
+    return report(s, to, eddy__profile_tables);
+}
 
 eddy_status eddy_session_profile_json(eddy_session *s, FILE *to)
 {
-    return report(s, to, put_lines);
+    return report(s, to, eddy__profile_lines);
 }

@@ -15,7 +15,7 @@ static void put_types(FILE *to, const char *name, eddy_buffer *const *at, int n)
 {
     fprintf(to, ", \"%s\": [", name);
     for (int i = 0; i < n; i++) {
-        put_type(to, i > 0 ? ", \"" : "\"", at[i]->type);
+        eddy__profile_put_type(to, i > 0 ? ", \"" : "\"", at[i]->type);
         fprintf(to, "\"");
     }
     fprintf(to, "]");
@@ -24,10 +24,10 @@ static void put_types(FILE *to, const char *name, eddy_buffer *const *at, int n)
 static void put_part_counts(FILE *to, const instruction *i)
 {
     fprintf(to, ", \"parts\": {");
-    for (int k = 0; k < parts_of(i); k++) {
-        const int n = count_label(i, k);
+    for (int k = 0; k < eddy__profile_count_parts(i); k++) {
+        const int n = eddy__profile_count_label(i, k);
         if (n == 0) continue;
-        put_string(to, k > 0 ? ", " : "", label_of_part(i, k));
+        put_string(to, k > 0 ? ", " : "", eddy__profile_part_label(i, k));
         fprintf(to, ": %d", n);
     }
     fprintf(to, "}");
@@ -56,7 +56,7 @@ static void put_line(const summary *s, line_place at, const eddy_plan *p, int32_
     put_place(s->to, at);
     fprintf(s->to, ", \"runs\": %lld, \"instruction\": %d", (long long)p->profile->runs,
             (int)number + 1);
-    put_string(s->to, ", \"op\": ", label_of(i));
+    put_string(s->to, ", \"op\": ", eddy__profile_label(i));
     put_string(s->to, ", \"node\": ", i->call.node->name);
     if (is_combined(i)) put_part_counts(s->to, i);
     put_types(s->to, "inputs", i->kernel.in, i->kernel.n_in);
@@ -84,7 +84,7 @@ static void put_plan(const summary *s, line_place at, const eddy_plan *p)
     }
 }
 
-void put_lines(summary *s)
+void eddy__profile_lines(summary *s)
 {
     for (int i = 0; i < s->n_plans; i++) put_plan(s, (line_place){ .plan = i + 1 }, s->plans[i]);
     for (int32_t i = 0; i < s->n_nodes; i++) {

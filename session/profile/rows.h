@@ -37,20 +37,20 @@ static inline bool is_combined(const instruction *i)
 }
 
 /* The number of parts of a combined instruction. */
-int parts_of(const instruction *i);
+int eddy__profile_count_parts(const instruction *i);
 /* What an instruction, or a part of a combined one, is called. */
-const char *label_of(const instruction *i);
-const char *label_of_part(const instruction *i, int number);
+const char *eddy__profile_label(const instruction *i);
+const char *eddy__profile_part_label(const instruction *i, int number);
 /* The number of parts with the label of part k; 0 if an earlier part has the same label. */
-int count_label(const instruction *i, int k);
-row row_of(const eddy_plan *p, int32_t i);
-int by_ticks(const void *a, const void *b);     /* rows, the most expensive first */
+int eddy__profile_count_label(const instruction *i, int k);
+row eddy__profile_row(const eddy_plan *p, int32_t i);
+int eddy__profile_by_ticks(const void *a, const void *b);     /* rows, the most expensive first */
 /* The instruction of the plan that runs the program; NULL: it is part of another one. */
-const instruction *runner_of(const eddy_plan *p, const eddy_program *q, int32_t *number);
+const instruction *eddy__profile_runner(const eddy_plan *p, const eddy_program *q, int32_t *number);
 
 /* Writes `before` and the type. */
-void put_type(FILE *to, const char *before, eddy_type t);
-void put_tables(summary *s);
-void put_lines(summary *s);
+void eddy__profile_put_type(FILE *to, const char *before, eddy_type t);
+void eddy__profile_tables(summary *s);
+void eddy__profile_lines(summary *s);
 
 #endif

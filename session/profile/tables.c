@@ -6,7 +6,8 @@
 
 static int by_label(const void *a, const void *b)
 {
-    return strcmp(label_of(((const row *)a)->of), label_of(((const row *)b)->of));
+    return strcmp(eddy__profile_label(((const row *)a)->of),
+                  eddy__profile_label(((const row *)b)->of));
 }
 
 /* Merges rows of the same operation. Returns the number of remaining rows. */
@@ -38,14 +39,14 @@ static eddy_type loop_type(const fused *f)
 /* "Fused(Mul x2, Add) float32[3]", "Parallel(MatMul x3, Fused x3) 3 parallel chains" */
 static void put_parts(FILE *to, const instruction *i)
 {
-    fprintf(to, "%s(", label_of(i));
-    for (int k = 0; k < parts_of(i); k++) {
-        const int n = count_label(i, k);
+    fprintf(to, "%s(", eddy__profile_label(i));
+    for (int k = 0; k < eddy__profile_count_parts(i); k++) {
+        const int n = eddy__profile_count_label(i, k);
         if (n == 0) continue;
-        fprintf(to, "%s%s", k > 0 ? ", " : "", label_of_part(i, k));
+        fprintf(to, "%s%s", k > 0 ? ", " : "", eddy__profile_part_label(i, k));
         if (n > 1) fprintf(to, " x%d", n);
     }
-    if (fused_of(i)) put_type(to, ") ", loop_type(fused_of(i)));
+    if (fused_of(i)) eddy__profile_put_type(to, ") ", loop_type(fused_of(i)));
     else fprintf(to, ") %d parallel chains", (int)eddy__parallel_chains_of(i)->n_chains);
 }
 
@@ -56,9 +57,9 @@ static void put_instruction(FILE *to, const instruction *i)
     const eddy_kernel *k = &i->kernel;
     if (fused_of(i) || eddy__parallel_chains_of(i)) put_parts(to, i);
     else {
-        fprintf(to, "%s(", label_of(i));
+        fprintf(to, "%s(", eddy__profile_label(i));
         for (int n = 0; n < k->n_in && n < MOST; n++)
-            put_type(to, n > 0 ? ", " : "", k->in[n]->type);
+            eddy__profile_put_type(to, n > 0 ? ", " : "", k->in[n]->type);
         fprintf(to, k->n_in > MOST ? ", ...)" : ")");
     }
     fprintf(to, " [node '%s']\n", i->call.node->name);
@@ -90,8 +91,8 @@ static void put_fetches(FILE *to, const eddy_plan *p)
 /* A row for each instruction; their times are shares of `ticks`. */
 static void put_rows(const summary *s, const eddy_plan *p, int64_t ticks)
 {
-    for (int32_t i = 0; i < p->n_code; i++) s->rows[i] = row_of(p, i);
-    qsort(s->rows, (size_t)p->n_code, sizeof *s->rows, by_ticks);
+    for (int32_t i = 0; i < p->n_code; i++) s->rows[i] = eddy__profile_row(p, i);
+    qsort(s->rows, (size_t)p->n_code, sizeof *s->rows, eddy__profile_by_ticks);
     for (int32_t i = 0; i < p->n_code; i++) {
         put_numbers(s, &s->rows[i], ticks, p->profile->runs);
         put_instruction(s->to, s->rows[i].of);
@@ -114,7 +115,7 @@ static void put_programs(const summary *s, const eddy_plan *p)
 {
     for (const eddy_program *q = p ? p->programs : NULL; q; q = q->next) {
         int32_t number;
-        if (runner_of(p, q, &number)) put_program(s, q, &p->profile->each[number]);
+        if (eddy__profile_runner(p, q, &number)) put_program(s, q, &p->profile->each[number]);
     }
 }
 
@@ -192,7 +193,7 @@ static void put_nodes(const summary *s, const node_time *in)
     }
 }
 
-void put_tables(summary *s)
+void eddy__profile_tables(summary *s)
 {
     int32_t n = 0;
     int64_t runs = 0;
@@ -204,15 +205,17 @@ void put_tables(summary *s)
     }
     for (int i = 0; i < s->n_plans; i++) {
         runs += s->plans[i]->profile->runs;
-        for (int32_t k = 0; k < s->plans[i]->n_code; k++) s->rows[n++] = row_of(s->plans[i], k);
+        for (int32_t k = 0; k < s->plans[i]->n_code; k++)
+            s->rows[n++] = eddy__profile_row(s->plans[i], k);
     }
     n = merge_rows(s->rows, n);
-    qsort(s->rows, (size_t)n, sizeof *s->rows, by_ticks);
+    qsort(s->rows, (size_t)n, sizeof *s->rows, eddy__profile_by_ticks);
     fprintf(s->to, "all plans: %lld runs, %.3f ms in all\n", (long long)runs,
             (double)s->ticks * s->nanoseconds / 1e6);
     put_heading(s, "us/run", "operation");
     for (int32_t i = 0; i < n; i++) {
         put_numbers(s, &s->rows[i], s->ticks, runs);
-        fprintf(s->to, "%s x%lld\n", label_of(s->rows[i].of), (long long)s->rows[i].instructions);
+        fprintf(s->to, "%s x%lld\n", eddy__profile_label(s->rows[i].of),
+                (long long)s->rows[i].instructions);
     }
 }
