@@ -45,7 +45,7 @@ bool written_row(int row, trial *t, fetches *f, char title[96])
     snprintf(title, 96, "%s %s", r->op, r->how ? r->how : "");
     *f = (fetches){ .title = title };
     for (int k = 0; k < r->n; k++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "x%d", k);
         t->array[t->n] = draw(t, r, k);
         x[k] = t->tensor[t->n++] = eddy_placeholder(t->graph, name, EDDY_FLOAT32, r->shape[k]);
