@@ -44,8 +44,9 @@ static int32_t most_rows(const eddy_plan *p)
 static bool gather(summary *s, eddy_session *from, eddy_arena *arena)
 {
     const int64_t ticks = eddy__ticks() - from->began_ticks;
-    s->nanoseconds =
-        ticks > 0 ? (double)(eddy__nanoseconds() - from->began_nanoseconds) / (double)ticks : 0;
+    s->nanoseconds = ticks > 0 ? (double)(eddy__monotonic_nanoseconds() - from->began_nanoseconds) /
+                                     (double)ticks
+                               : 0;
     s->plans = eddy__arena_alloc(arena, (size_t)(from->n_plans + 1) * sizeof *s->plans);
     pthread_mutex_lock(&from->report_lock);
     const bool copied = copy_nodes(s, &from->node_times, arena);

@@ -56,7 +56,7 @@ eddy_session *eddy_session_new_with(const eddy_session_args *given)
     s->allocator = *a;
     if (args.profile) {
         s->began_ticks = eddy__ticks();
-        s->began_nanoseconds = eddy__nanoseconds();
+        s->began_nanoseconds = eddy__monotonic_nanoseconds();
     }
     atomic_init(&s->closed, false);
     atomic_init(&s->stop_requests, 0);

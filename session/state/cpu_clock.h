@@ -2,21 +2,13 @@
 #ifndef EDDY_SESSION_STATE_CPU_CLOCK_H
 #define EDDY_SESSION_STATE_CPU_CLOCK_H
 
-#include <stdint.h>
-#include <time.h>
-
-static inline int64_t eddy__nanoseconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
+#include "graph/base/stop.h"
 
 /* How long a tick is depends on the machine. */
 #if defined(__x86_64__)
 static inline int64_t eddy__ticks(void) { return (int64_t)__builtin_ia32_rdtsc(); }
 #else
-static inline int64_t eddy__ticks(void) { return eddy__nanoseconds(); }
+static inline int64_t eddy__ticks(void) { return eddy__monotonic_nanoseconds(); }
 #endif
 
 #endif
