@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { MAX_PLANS = 1024 };
+enum { MAX_PLANS = 1 << 14 };
 
 /* Called under the lock, so that the effects of the last run of a plan that is free are
  * visible. */
@@ -117,14 +117,14 @@ static eddy_plan **bucket_of(eddy_session *s, uint32_t key)
 }
 
 /* Takes the plan out of its bucket. */
-static void unlist(eddy_session *s, const eddy_plan *p)
+static void leave_bucket(eddy_session *s, const eddy_plan *p)
 {
     eddy_plan **at = bucket_of(s, p->key);
     while (*at != p) at = &(*at)->next_of_key;
     *at = p->next_of_key;
 }
 
-static void list_first(eddy_session *s, eddy_plan *p)
+static void enter_bucket(eddy_session *s, eddy_plan *p)
 {
     eddy_plan **first = bucket_of(s, p->key);
     p->next_of_key = *first;
@@ -142,55 +142,70 @@ static eddy_plan *find(eddy_session *s, const plan_request *r, uint32_t key)
 
 enum { KEPT_BYTES = 1 << 30, KEPT_TIMES = 4 };
 
-/* The limit on the memory of all plans, given the bytes of the largest. */
-static size_t most_bytes(const eddy_session *s, size_t largest)
-{
-    if (s->options.kept_bytes != SIZE_MAX) return s->options.kept_bytes;
-    return largest > KEPT_BYTES / KEPT_TIMES ? KEPT_TIMES * largest : KEPT_BYTES;
-}
-
 /* Without the memory of runs, which plans share. */
 static size_t bytes_of(const eddy_plan *p)
 {
     return p->own_bytes + atomic_load_explicit(&p->open_memory->bytes, memory_order_relaxed);
 }
 
-static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
-
-/* The least recently used plan that is not busy; also the bytes of all plans and of the
- * largest, with the memory in which it computes. */
-static eddy_plan **oldest_plan(eddy_session *s, size_t *held, size_t *largest)
+/* Makes p the newest plan; its memory may have grown since its last use. */
+static void list_newest(eddy_session *s, eddy_plan *p)
 {
-    eddy_plan **oldest = NULL;
-    for (eddy_plan **at = &s->plans; *at; at = &(*at)->next) {
-        *held += bytes_of(*at);
-        *largest = larger(*largest, bytes_of(*at) + (*at)->memory_bytes);
-        if (!is_busy(*at) && (!oldest || (*at)->used < (*oldest)->used)) oldest = at;
-    }
-    return oldest;
+    const size_t bytes = bytes_of(p);
+    s->plan_bytes += bytes - p->counted;
+    p->counted = bytes;
+    p->next = s->plans;
+    p->previous = NULL;
+    if (s->plans) s->plans->previous = p;
+    else s->oldest_plan = p;
+    s->plans = p;
 }
 
-/* Frees plans other than p while there are too many or they exceed the limit on memory. */
-static void evict(eddy_session *s, const eddy_plan *p)
+static void unlist(eddy_session *s, const eddy_plan *p)
 {
-    for (bool trimmed = false;;) {
-        size_t      held = bytes_of(p) + eddy__run_memory_bytes(s);
-        size_t      largest = bytes_of(p) + p->memory_bytes;
-        eddy_plan **oldest = oldest_plan(s, &held, &largest);
-        const bool  fits = held <= most_bytes(s, largest);
-        if (!fits && !trimmed) {
-            eddy__run_memory_trim(s);
-            trimmed = true;
-            continue;
-        }
-        if (!oldest || (s->n_plans < MAX_PLANS && fits)) return;
-        eddy_plan *old = *oldest;
-        unlist(s, old);
-        *oldest = old->next;
-        s->n_plans--;
-        for (eddy_callable *c = s->callables; c; c = c->next)
-            if (c->plan == old) c->plan = NULL;
-        eddy__plan_free(old);
+    *(p->previous ? &p->previous->next : &s->plans) = p->next;
+    *(p->next ? &p->next->previous : &s->oldest_plan) = p->previous;
+}
+
+/* The largest plan with the memory in which it computes. */
+static size_t largest_plan(const eddy_session *s)
+{
+    size_t most = 0;
+    for (const eddy_plan *p = s->plans; p; p = p->next) {
+        const size_t bytes = bytes_of(p) + p->memory_bytes;
+        if (bytes > most) most = bytes;
+    }
+    return most;
+}
+
+/* True if plans and the memory of runs are within the session's limit. */
+static bool memory_fits(eddy_session *s)
+{
+    const size_t held = s->plan_bytes + eddy__run_memory_bytes(s);
+    if (s->options.kept_bytes != SIZE_MAX) return held <= s->options.kept_bytes;
+    return held <= KEPT_BYTES || held / KEPT_TIMES <= largest_plan(s);
+}
+
+static void drop(eddy_session *s, eddy_plan *p)
+{
+    leave_bucket(s, p);
+    unlist(s, p);
+    s->plan_bytes -= p->counted;
+    s->n_plans--;
+    for (eddy_callable *c = s->callables; c; c = c->next)
+        if (c->plan == p) c->plan = NULL;
+    eddy__plan_free(p);
+}
+
+/* Frees the oldest plans that are not busy while there are too many or they exceed the limit on
+ * memory; `kept` stays. */
+static void evict(eddy_session *s, const eddy_plan *kept)
+{
+    if (!memory_fits(s)) eddy__run_memory_trim(s);
+    for (eddy_plan *p = s->oldest_plan, *previous; p; p = previous) {
+        if (s->n_plans <= MAX_PLANS && memory_fits(s)) return;
+        previous = p->previous;
+        if (p != kept && !is_busy(p)) drop(s, p);
     }
 }
 
@@ -224,7 +239,10 @@ static eddy_plan *compile_for(eddy_session *s, const plan_request *r, eddy_tenso
 static eddy_plan *mark_taken(eddy_session *s, eddy_plan *p)
 {
     atomic_store_explicit(&p->busy, true, memory_order_relaxed);
-    p->used = ++s->use_clock;
+    if (s->plans != p) {
+        unlist(s, p);
+        list_newest(s, p);
+    }
     p->info.plans = s->n_plans;
     eddy__session_note_plan(s, &p->info);
     return p;
@@ -237,21 +255,20 @@ eddy_plan *eddy__take_plan(eddy_session *s, const plan_request *r, eddy_tensor *
     *missing = EDDY_NO_TENSOR;
     if (!eddy__lock_session(s, r->stop, e)) return NULL;
     eddy_plan *p = find(s, r, key_of(s, r));
-    if (p) unlist(s, p);
+    if (p) leave_bucket(s, p);
     else if (eddy__lock_state(s, true, r->stop, e)) {
         p = compile_for(s, r, missing, e);
         pthread_rwlock_unlock(&s->state_lock);
         if (p) {
-            evict(s, p);
             s->n_plans++;
             note_keyed(s, p);
             p->key = key_of(s, r);
-            p->next = s->plans;
-            s->plans = p;
+            list_newest(s, p);
+            evict(s, p);
         }
     }
     if (p) {
-        list_first(s, p);
+        enter_bucket(s, p);
         mark_taken(s, p);
         if (c) c->plan = r->stage ? NULL : p;
         if (c) c->info = p->info;

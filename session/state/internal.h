@@ -198,10 +198,11 @@ typedef struct open_memory {
 } open_memory;
 
 struct eddy_plan {
-    eddy_plan            *next, *next_of_key;   /* the latter with the same bucket of keys */
+    eddy_plan            *previous, *next;  /* by the last use: the latter is older */
+    eddy_plan            *next_of_key;      /* in the same bucket of keys */
     uint32_t              key;    /* a hash of feeds, shapes, fetches and deciding elements */
     atomic_bool           busy;   /* set under the session's lock, cleared without it */
-    uint64_t              used;   /* the session's `use_clock` at the last use */
+    size_t                counted;  /* its part of the session's `plan_bytes` */
     bool                  writes; /* updates variables */
     bool                  has_open;  /* ... or reads variables whose shapes may change between runs */
     bool                  stale;  /* the last run found other shapes and did nothing */
@@ -374,14 +375,14 @@ struct eddy_session {
     pthread_mutex_t       lock;  /* protects plans, states and callables; locked before state_lock */
     pthread_rwlock_t      state_lock;  /* held by runs: shared, or exclusive if they update variables */
     pthread_mutex_t       report_lock; /* protects error and last_info */
-    eddy_plan            *plans;       /* most recently compiled first */
-    eddy_plan            *plans_of_key[256];    /* the same, by key; most recently used first */
+    eddy_plan            *plans, *oldest_plan;  /* most recently used first */
+    eddy_plan            *plans_of_key[1024];   /* the same, by key; most recently used first */
     int                   n_plans;
+    size_t                plan_bytes;  /* of all plans, each as of its last use */
     eddy_tensor           keyed[16];   /* feeds whose elements are part of keys */
     int                   n_keyed;
     struct run_memory    *memory;      /* in which plans compute */
     pthread_mutex_t       memory_lock; /* protects `memory` */
-    uint64_t              use_clock;  /* counts uses of plans, for finding the least recently used */
     uint64_t              changes;     /* counts changes of variables; protected by state_lock */
     eddy_state          **states;      /* by node id */
     int32_t               states_capacity;

@@ -79,6 +79,13 @@ START_TEST(plans_share_memory)
 }
 END_TEST
 
+/* More sizes than a session kept when it counted them, 1024, are compiled once each. */
+START_TEST(thousands_of_sizes_are_kept)
+{
+    run_sizes(s, 1500, 2, 1, 1500);
+}
+END_TEST
+
 /* After finalize no error of the graph stops a run; before, each does. */
 START_TEST(errors_after_finalize)
 {
@@ -112,6 +119,7 @@ Suite *plans_suite(void)
     tcase_add_test(c, plans_of_several_shapes);
     tcase_add_test(c, plans_hold_little_memory);
     tcase_add_test(c, plans_share_memory);
+    tcase_add_test(c, thousands_of_sizes_are_kept);
     tcase_add_test(c, errors_after_finalize);
     suite_add_tcase(suite, c);
     return suite;
