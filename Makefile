@@ -374,6 +374,13 @@ fuzzing: $(FUZZED:%=$(BUILD)/fuzz/%) $(BUILD)/fuzz/seeds
 	    grep -E 'stat::(number_of_executed_units|new_units_added)|cov:' $(BUILD)/$$f.log | tail -n 3; \
 	done
 
+ACCURATE := $(BUILD)/accuracy
+$(ACCURATE): $(BUILD)/obj/tests/accuracy/accuracy.o $(BUILD)/libeddy.a
+	@echo '  link  $@'
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -lmpfr -lgmp $(LIBS)
+accuracy: $(ACCURATE) ## compare float64 functions with MPFR (ARGUMENTS=200000 of each; Debian: libmpfr-dev)
+	$(ACCURATE) $(ARGUMENTS)
+
 ROUNDS ?= 200
 hostile: ## call every builder with random arguments under the sanitizers (ROUNDS=200)
 	@$(MAKE) --no-print-directory BUILD=build/sanitize OPT=-O1 CFLAGS='-g $(SANITIZE)' \
@@ -458,7 +465,7 @@ help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
-.PHONY: all lib examples tests benches setup demo check run-tests docs interface bindings passes roundtrip sanitize \
+.PHONY: all lib examples tests benches setup demo check run-tests docs interface bindings accuracy passes roundtrip sanitize \
         sanitized valgrind tsan fuzz fuzzing hostile bench bench-check bench-ops instructions \
         parts headers packages style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:

@@ -31,7 +31,7 @@ static eddy_tensor whole(const char *what, eddy_tensor x, double v)
 #define SELU_SCALE 1.0507009873554804934
 #define SELU_DEPTH 1.7580993408473768600       /* SELU_SCALE times alpha */
 
-#define EXPM1(x) EDDY_MATH(expm1, x, expm1(x))
+#define EXPM1(x) EDDY_REAL_MATH(expm1, x)
 
 /** y = x where x > 0, else e^x - 1.
  *
@@ -266,7 +266,7 @@ EDDY_INLINE float mish_f32_of(float x)
 }
 EDDY_INLINE double mish_f64_of(double x)
 {
-    const double e = exp(x > 40 ? 40 : x), n = e * (e + 2);
+    const double e = eddy__exp_f64(x > 40 ? 40 : x), n = e * (e + 2);
     return x * (n / (n + 2));
 }
 

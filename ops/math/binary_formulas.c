@@ -2,7 +2,7 @@
  * and addcdiv: rows, and compositions of other operations. */
 #include "ops/math/elementwise_rows.h"
 #include "graph/call_options.h"
-#include "ops/kernels/elementwise/vector_elementary.h"
+#include "ops/kernels/elementwise/vector_elementary_f64.h"
 
 #define LN2 0.69314718055994530942
 
@@ -16,8 +16,8 @@ EDDY_INLINE float logaddexp_f32_of(float a, float b)
 }
 EDDY_INLINE double logaddexp_f64_of(double a, double b)
 {
-    const double most = a > b ? a : b;
-    return a == b ? a + LN2 : most + log1p(exp(-fabs(a - b)));
+    const double most = a > b ? a : b, y = most + eddy__log1p_exp_f64(-fabs(a - b));
+    return a == b ? a + LN2 : y;
 }
 
 /* a - b, and 0 for equal infinities. */

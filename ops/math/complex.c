@@ -6,7 +6,7 @@
 #include "ops/kernels/elementwise/complex_numbers.h"
 #include "graph/base/dtype.h"
 #include "ops/math/elementwise_rows.h"
-#include "ops/kernels/elementwise/vector_elementary.h"
+#include "ops/kernels/elementwise/vector_elementary_f64.h"
 
 static bool is_real(eddy_tensor x)
 {
@@ -84,15 +84,16 @@ eddy_tensor eddy_imag(eddy_tensor x)
 /* A part that needs arithmetic, with a version of complex64 for each instruction set. */
 #define PART_BY_MATH(cname, single, value)                                      \
     CLONED(TILE_UNARY, cname##_c64, float complex, float, single)               \
-    TILE_UNARY(cname##_c128, double complex, double, value)                     \
+    CLONED(TILE_UNARY, cname##_c128, double complex, double, value)             \
     static eddy_tile_fn cname##_tile(const eddy_type *in, const eddy_type *out) \
     {                                                                           \
         (void)out;                                                              \
         if (in->dtype == EDDY_COMPLEX64) return EDDY_BEST(cname##_c64);         \
-        return in->dtype == EDDY_COMPLEX128 ? cname##_c128 : NULL;              \
+        return in->dtype == EDDY_COMPLEX128 ? EDDY_BEST(cname##_c128) : NULL;   \
     }
 
-PART_BY_MATH(complex_abs, eddy__hypot_f32(crealf(x), cimagf(x)), cabs(x))
+PART_BY_MATH(complex_abs, eddy__hypot_f32(crealf(x), cimagf(x)),
+             eddy__hypot_f64(creal(x), cimag(x)))
 static void complex_abs_gradient(eddy_rule *r)
 {
     const eddy_tensor x = r->x[0], y = r->y[0], dy = r->dy[0];
@@ -102,7 +103,8 @@ static void complex_abs_gradient(eddy_rule *r)
 ROW_DEF(complex_abs, "ComplexAbs", "Abs", 1, ROW_INPUTS_1(COMPLEX),
         complex_abs_gradient, infer_part, 0)
 
-PART_BY_MATH(angle, eddy__atan2_f32(cimagf(x), crealf(x)), carg(x))
+PART_BY_MATH(angle, eddy__atan2_f32(cimagf(x), crealf(x)),
+             eddy__atan2_f64(cimag(x), creal(x)))
 static void angle_gradient(eddy_rule *r)
 {
     const eddy_tensor x = r->x[0], dy = r->dy[0];

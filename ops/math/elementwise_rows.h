@@ -17,7 +17,7 @@
 #include "graph/base/element_types.h"
 #include "ops/kernels/elementwise/elementwise.h"
 #include "ops/short_names.h"
-#include "ops/kernels/elementwise/vector_math.h"
+#include "ops/kernels/elementwise/vector_math_f64.h"
 #include "build/gen/table.h"
 
 /* The text of a value serves signed and unsigned types alike. */

@@ -9,5 +9,5 @@ EDDY_FUSION_TARGETS(&eddy_op_gelu)
 /** y = erf x, the integral of 2 e^(-t*t) / sqrt(pi) for t from 0 to x.
  *
  *  Gradient: dx = dy 2 e^(-x*x) / sqrt(pi).  TensorFlow: Erf. */
-UNARY(erf, "Erf", "Erf", FLOATS, EDDY_MATH(erf, x, erf(x)),
+UNARY(erf, "Erf", "Erf", FLOATS, EDDY_REAL_MATH(erf, x),
       Mul(dy, Mul(1.1283791670955126, Exp(Neg(Square(x))))))

@@ -3,7 +3,7 @@
  *
  * Functions without a float32 implementation of their own are computed in double precision. */
 #include "ops/math/elementwise_rows.h"
-#include "ops/kernels/elementwise/vector_elementary.h"
+#include "ops/kernels/elementwise/vector_elementary_f64.h"
 
 #define SQRT_HALF      0.70710678118654752440
 #define SQRT_2_BY_PI   0.79788456080286535588      /* the square root of 2 / pi */
@@ -36,7 +36,7 @@ static double erfcx_of(double x)
 /** y = 1 - erf x, accurate to rounding even where it is small.
  *
  *  Gradient: dx = -dy 2 e^(-x*x) / sqrt(pi).  TensorFlow: Erfc. */
-UNARY(erfc, "Erfc", "Erfc", FLOATS, EDDY_MATH(erfc, x, erfc(x)),
+UNARY(erfc, "Erfc", "Erfc", FLOATS, EDDY_REAL_MATH(erfc, x),
       Mul(dy, Mul(-2 * INV_SQRT_PI, Exp(Neg(Square(x))))))
 
 /** y = e^(x*x) (1 - erf x), about 1 / (x sqrt(pi)) for large x.
@@ -49,12 +49,6 @@ UNARY(erfcx, "Erfcx", "Erfcx", FLOATS, erfcx_of(x),
 
 /* ----------------------------------------------------------- distribution -- */
 
-static double ndtr_of(double x)
-{
-    if (!(x < -1)) return 0.5 * erfc(-SQRT_HALF * x);
-    return x < -40 ? 0 : 0.5 * erfcx_of(-SQRT_HALF * x) * exp_square(x, -0.5);
-}
-
 static double log_ndtr_of(double x)
 {
     if (x < 0) return log(0.5 * erfcx_of(-SQRT_HALF * x)) - 0.5 * x * x;
@@ -66,7 +60,7 @@ static double log_ndtr_of(double x)
  *  Accurate to rounding even where it is small.
  *  Gradient: dx = dy e^(-x*x / 2) / sqrt(2 pi).  TensorFlow: none; TensorFlow Probability's
  *  ndtr. */
-UNARY(ndtr, "Ndtr", "Ndtr", FLOATS, EDDY_MATH(ndtr, x, ndtr_of(x)),
+UNARY(ndtr, "Ndtr", "Ndtr", FLOATS, EDDY_REAL_MATH(ndtr, x),
       Mul(dy, Mul(NORMAL_DENSITY, Exp(Mul(-0.5, Square(x))))))
 
 /** y = the logarithm of the standard normal distribution function at x.

@@ -40,14 +40,9 @@ UNARY(log1p, "Log1p", "Log1p", FLOATS_COMPLEX, EDDY_MATH(log1p, x, EDDY_LOG1P(x)
 UNARY(sigmoid, "Sigmoid", "Sigmoid", FLOATS_COMPLEX, EDDY_MATH(sigmoid, x, 1 / (1 + exp(-x))),
       Mul(dy, Conj(Mul(y, Sub(1, y)))))
 
-/* Where |x| is larger, ln(1 + e^x) equals x or e^x up to rounding in float64, whose epsilon has
- * the logarithm -(edge + 2). */
-#define SOFTPLUS_EDGE 34.04365338911715
-#define SOFTPLUS(x) (x > SOFTPLUS_EDGE ? x : x < -SOFTPLUS_EDGE ? exp(x) : log1p(exp(x)))
-
 /** y = ln(1 + e^x).
  *
  *  Does not overflow: for large x it is x itself.
  *  Gradient: dx = dy sigmoid(x).  TensorFlow: Softplus. */
-UNARY(softplus, "Softplus", "Softplus", FLOATS, EDDY_MATH(softplus, x, SOFTPLUS(x)),
+UNARY(softplus, "Softplus", "Softplus", FLOATS, EDDY_REAL_MATH(softplus, x),
       Mul(dy, Sigmoid(x)))

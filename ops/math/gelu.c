@@ -6,31 +6,7 @@
 #include "graph/call_options.h"
 #include "ops/math/elementwise_rows.h"
 
-#define SQRT_HALF      0.70710678118654752
 #define NORMAL_DENSITY 0.39894228040143268       /* at 0 */
-
-/* -------------------------------------------------------------- float64 -- */
-
-EDDY_INLINE double gelu_f64_of(double x) { return 0.5 * x * erfc(-SQRT_HALF * x); }
-
-EDDY_INLINE double gelu_slope_f64(double x)
-{
-    const double v = x > 40 ? 40 : x < -40 ? -40 : x;
-    return 0.5 * erfc(-SQRT_HALF * v) + NORMAL_DENSITY * v * exp(-0.5 * v * v);
-}
-
-EDDY_INLINE double gelu_tanh_f64_of(double x)
-{
-    return x / (1 + exp(-x * (EDDY_GELU_LINEAR + EDDY_GELU_CUBIC * (x * x))));
-}
-
-EDDY_INLINE double gelu_tanh_slope_f64(double x)
-{
-    const double v = x > 40 ? 40 : x < -40 ? -40 : x, z = v * v;
-    const double u = v * (EDDY_GELU_LINEAR + EDDY_GELU_CUBIC * z), e = exp(-fabs(u));
-    const double s = 1 / (1 + e);
-    return (u < 0 ? e * s : s) + v * (e * s * s) * (EDDY_GELU_LINEAR + 3 * EDDY_GELU_CUBIC * z);
-}
 
 /* ---------------------------------------------------------------- exact -- */
 
@@ -44,11 +20,11 @@ EDDY_INLINE double gelu_tanh_slope_f64(double x)
  *  Gradient: da = dy (P(b) + b p(b)), db = dy a (2 - b*b) p(b).
  *  TensorFlow: none; GeluGrad of TensorFlow Addons. */
 BINARY(gelu_grad, "GeluGrad", "GeluGrad", FLOATS, 0,
-       a * EDDY_MATH(gelu_slope, b, gelu_slope_f64(b)),
+       a * EDDY_REAL_MATH(gelu_slope, b),
        eddy_gelu_grad(dy, b),
        Mul(Mul(dy, a), Mul(Sub(2, Square(b)), Mul(NORMAL_DENSITY, Exp(Mul(-0.5, Square(b)))))))
 
-DECLARE_FLOATS(TILE_UNARY, gelu, EDDY_MATH(gelu, x, gelu_f64_of(x)))
+DECLARE_FLOATS(TILE_UNARY, gelu, EDDY_REAL_MATH(gelu, x))
 ROW_PICK(gelu, FLOATS)
 static void gelu_gradient(eddy_rule *r) { r->dx[0] = eddy_gelu_grad(r->dy[0], r->x[0]); }
 ROW_DEF(gelu, "Gelu", "Gelu", 1, ROW_INPUTS_1(FLOATS),
@@ -76,10 +52,10 @@ static eddy_tensor gelu_tanh_curve(eddy_tensor x)
  *  Gradient: da = dy times the derivative, db = dy a times the second derivative.
  *  TensorFlow: none; GeluGrad of TensorFlow Addons. */
 BINARY(gelu_tanh_grad, "GeluTanhGrad", "GeluTanhGrad", FLOATS, 0,
-       a * EDDY_MATH(gelu_tanh_slope, b, gelu_tanh_slope_f64(b)),
+       a * EDDY_REAL_MATH(gelu_tanh_slope, b),
        eddy_gelu_tanh_grad(dy, b), Mul(Mul(dy, a), gelu_tanh_curve(b)))
 
-DECLARE_FLOATS(TILE_UNARY, gelu_tanh, EDDY_MATH(gelu_tanh, x, gelu_tanh_f64_of(x)))
+DECLARE_FLOATS(TILE_UNARY, gelu_tanh, EDDY_REAL_MATH(gelu_tanh, x))
 ROW_PICK(gelu_tanh, FLOATS)
 static void gelu_tanh_gradient(eddy_rule *r)
 {

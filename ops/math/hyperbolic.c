@@ -4,7 +4,7 @@
  * Rules use the conjugate of the derivative (ops/math/complex.c); the comments omit it. */
 #include "ops/kernels/elementwise/complex_numbers.h"
 #include "ops/math/elementwise_rows.h"
-#include "ops/kernels/elementwise/vector_elementary.h"
+#include "ops/kernels/elementwise/vector_elementary_f64.h"
 
 /** y = sinh x.
  *

@@ -3,7 +3,7 @@
 #include "ops/math/elementwise_rows.h"
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
-#include "ops/kernels/elementwise/vector_elementary.h"
+#include "ops/kernels/elementwise/vector_elementary_f64.h"
 
 
 #define LN2  0.69314718055994530942
@@ -16,24 +16,24 @@
  *
  *  Exact for integers.
  *  Gradient: dx = dy y ln 2.  TensorFlow: none; NumPy's exp2. */
-UNARY(exp2, "Exp2", "Exp2", FLOATS, EDDY_MATH(exp2, x, exp2(x)), Mul(dy, Mul(LN2, y)))
+UNARY(exp2, "Exp2", "Exp2", FLOATS, EDDY_REAL_MATH(exp2, x), Mul(dy, Mul(LN2, y)))
 
 /** y = the base-2 logarithm of x.
  *
  *  Exact for powers of 2; -infinity at 0, NaN below.
  *  Gradient: dx = dy / (x ln 2).  TensorFlow: none; NumPy's log2. */
-UNARY(log2, "Log2", "Log2", FLOATS, EDDY_MATH(log2, x, log2(x)), Div(dy, Mul(LN2, x)))
+UNARY(log2, "Log2", "Log2", FLOATS, EDDY_REAL_MATH(log2, x), Div(dy, Mul(LN2, x)))
 
 /** y = the base-10 logarithm of x.
  *
  *  -infinity at 0, NaN below.
  *  Gradient: dx = dy / (x ln 10).  TensorFlow: none; NumPy's log10. */
-UNARY(log10, "Log10", "Log10", FLOATS, EDDY_MATH(log10, x, log10(x)), Div(dy, Mul(LN10, x)))
+UNARY(log10, "Log10", "Log10", FLOATS, EDDY_REAL_MATH(log10, x), Div(dy, Mul(LN10, x)))
 
 /** y = the cube root of x, with the sign of x.
  *
  *  Gradient: dx = dy / (3 y^2), infinite at 0.  TensorFlow: none; NumPy's cbrt. */
-UNARY(cbrt, "Cbrt", "Cbrt", FLOATS, EDDY_MATH(cbrt, x, cbrt(x)), Div(dy, Mul(3, Square(y))))
+UNARY(cbrt, "Cbrt", "Cbrt", FLOATS, EDDY_REAL_MATH(cbrt, x), Div(dy, Mul(3, Square(y))))
 
 /** y = -x ln x, the contribution of one outcome of probability x to an entropy, in nats.
  *

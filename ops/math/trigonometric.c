@@ -4,49 +4,32 @@
  * Rules use the conjugate of the derivative (ops/math/complex.c); the comments omit it. */
 #include "ops/kernels/elementwise/complex_numbers.h"
 #include "ops/math/elementwise_rows.h"
-#include "ops/kernels/elementwise/vector_elementary.h"
+#include "ops/kernels/elementwise/vector_elementary_f64.h"
 
 /* --------------------------------------------------------- sine, cosine -- */
 
-/* y = near(x), or far(x) where x is outside the range of near. Such an x slows down its
- * neighbors, but does not change them. */
-EDDY_INLINE eddy_status circular(int64_t n, float *y, const float *x, float near(float),
-                                 float far(float))
-{
-    enum { AT_ONCE = 512 };
-    for (int64_t at = 0; at < n; at += AT_ONCE, x += AT_ONCE, y += AT_ONCE) {
-        const int64_t m = n - at < AT_ONCE ? n - at : AT_ONCE;
-        int any = 0;
-        for (int64_t i = 0; i < m; i++) any |= !(fabsf(x[i]) <= EDDY_CIRCULAR_MOST);
-        if (any) {
-            for (int64_t i = 0; i < m; i++)
-                y[i] = fabsf(x[i]) <= EDDY_CIRCULAR_MOST ? near(x[i]) : far(x[i]);
-            continue;
-        }
-        EDDY_INDEPENDENT
-        for (int64_t i = 0; i < m; i++) y[i] = near(x[i]);
-    }
-    return EDDY_OK;
-}
+#define TEMPLATE "ops/kernels/elementwise/circular_loops.h"
+#include "ops/kernels/for_floats.h"
 
-#define TILE_CIRCULAR(fn, near, far)                                            \
-    static eddy_status fn(int64_t n, void *y, const void *const *x, const void *attrs) \
+#define TILE_CIRCULAR(suffix, name, far)                                        \
+    static eddy_status name##_##suffix(int64_t n, void *y, const void *const *x, \
+                                       const void *attrs)                       \
     {                                                                           \
         (void)attrs;                                                            \
-        return circular(n, y, x[0], near, far);                                 \
+        return circular_##suffix(n, y, x[0], eddy__##name##_##suffix, far);     \
     }                                                                           \
-    EDDY_CLONES(fn)
+    EDDY_CLONES(name##_##suffix)
 
-TILE_CIRCULAR(sin_f32, eddy__sin_f32, sinf)
-CLONED(TILE_UNARY, sin_f64, double, double, sin(x))
+TILE_CIRCULAR(f32, sin, sinf)
+TILE_CIRCULAR(f64, sin, (sin))
 DECLARE_COMPLEX(TILE_UNARY, sin, sin(x))
 ROW_PICK(sin, FLOATS_COMPLEX)
 static void sin_gradient(eddy_rule *r) { r->dx[0] = Mul(r->dy[0], Conj(Cos(r->x[0]))); }
 ROW_DEF(sin, "Sin", "Sin", 1, ROW_INPUTS_1(FLOATS_COMPLEX),
         sin_gradient, eddy__infer_elementwise, 0)
 
-TILE_CIRCULAR(cos_f32, eddy__cos_f32, cosf)
-CLONED(TILE_UNARY, cos_f64, double, double, cos(x))
+TILE_CIRCULAR(f32, cos, cosf)
+TILE_CIRCULAR(f64, cos, (cos))
 DECLARE_COMPLEX(TILE_UNARY, cos, cos(x))
 ROW_PICK(cos, FLOATS_COMPLEX)
 static void cos_gradient(eddy_rule *r) { r->dx[0] = Mul(r->dy[0], Conj(Neg(Sin(r->x[0])))); }
@@ -73,8 +56,8 @@ eddy_tensor eddy_cos(eddy_tensor x) { return eddy_apply1(&eddy_op_cos, NULL, x);
 
 /* -------------------------------------------------------------- tangent -- */
 
-TILE_CIRCULAR(tan_f32, eddy__tan_f32, tanf)
-CLONED(TILE_UNARY, tan_f64, double, double, tan(x))
+TILE_CIRCULAR(f32, tan, tanf)
+TILE_CIRCULAR(f64, tan, (tan))
 DECLARE_COMPLEX(TILE_UNARY, tan, tan(x))
 ROW_PICK(tan, FLOATS_COMPLEX)
 static void tan_gradient(eddy_rule *r)
@@ -118,7 +101,8 @@ UNARY(atan, "Atan", "Atan", FLOATS_COMPLEX, EDDY_MATH(atan, x, atan(x)),
 /* ------------------------------------------------------- functions of two operands -- */
 
 DECLARE_FLOATS(TILE_BINARY, atan2,
-               _Generic((a), float: eddy__atan2_f32((float)a, (float)b), default: atan2(a, b)))
+               _Generic((a), float: eddy__atan2_f32((float)a, (float)b),
+                             double: eddy__atan2_f64((double)a, (double)b)))
 ROW_PICK(atan2, FLOATS)
 static void atan2_gradient(eddy_rule *r)
 {
@@ -151,7 +135,8 @@ eddy_tensor eddy_atan2(eddy_tensor y, eddy_tensor x)
  *  Gradient: da = dy a / y, db = dy b / y, both 0 where y is 0.
  *  TensorFlow: none; NumPy's hypot. */
 BINARY(hypot, "Hypot", "Hypot", FLOATS, 0,
-       _Generic((a), float: eddy__hypot_f32((float)a, (float)b), default: hypot(a, b)),
+       _Generic((a), float: eddy__hypot_f32((float)a, (float)b),
+                     double: eddy__hypot_f64((double)a, (double)b)),
        Mul(dy, DivNoNan(a, y)), Mul(dy, DivNoNan(b, y)))
 
 /* ----------------------------------------------------------------- sinc -- */

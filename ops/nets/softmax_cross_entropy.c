@@ -290,7 +290,7 @@ static bool logistic_infer(eddy_infer *c)
 
 /* a are the labels, b the logits. */
 DECLARE_FLOATS(TILE_BINARY, logistic, ((b > 0 ? b : 0) - b * a) +
-                                      EDDY_MATH(log1p_exp, -fabs(b), log1p(exp(-fabs(b)))))
+                                      EDDY_REAL_MATH(log1p_exp, -fabs(b)))
 ROW_PICK(logistic, FLOATS)
 
 /* 1 - sigmoid(x) is computed as sigmoid(-x), which avoids cancellation where it is small. */

@@ -311,8 +311,4 @@ EDDY_INLINE float eddy__sin_f32(float x)
 
 EDDY_INLINE float eddy__cos_f32(float x) { return eddy__circular(fabsf(x), 1); }
 
-/* The value of a function that has a float32 version here or in vector_elementary.h. */
-#define EDDY_MATH(fn, x, otherwise)                                             \
-    _Generic((x), float: eddy__##fn##_f32((float)(x)), default: (otherwise))
-
 #endif

@@ -9,7 +9,7 @@
 #include "ops/kernels/reduction/reduce_engine.h"
 #include "graph/base/cpu.h"
 #include "graph/base/element_types.h"
-#include "ops/kernels/elementwise/vector_math.h"
+#include "ops/kernels/elementwise/vector_math_f64.h"
 
 #include <tgmath.h>
 

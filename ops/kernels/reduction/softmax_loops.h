@@ -6,7 +6,7 @@ EDDY_INLINE void LOOP(exp_in_place)(int64_t n, void *data)
 {
     T *y = data;
     EDDY_INDEPENDENT
-    for (int64_t i = 0; i < n; i++) y[i] = EDDY_MATH(exp, y[i], exp(y[i]));
+    for (int64_t i = 0; i < n; i++) y[i] = EDDY_REAL_MATH(exp, y[i]);
 }
 EDDY_CLONES_OF(NAME(exp_in_place), (int64_t n, void *data), (n, data))
 

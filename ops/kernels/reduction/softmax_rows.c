@@ -7,7 +7,7 @@
 #include "graph/base/thread_pool.h"
 #include "ops/kernels/reduction/reduce_engine.h"
 #include "graph/base/cpu.h"
-#include "ops/kernels/elementwise/vector_math.h"
+#include "ops/kernels/elementwise/vector_math_f64.h"
 
 #include <tgmath.h>
 
@@ -32,17 +32,23 @@ typedef union lane_values {
     float  f32[EDDY_SOFTMAX_LANES];
 } lane_values;
 
-EDDY_INLINE void logs_all(int64_t n, float *restrict y, const float *restrict x)
+EDDY_INLINE void logs_f32_all(int64_t n, float *restrict y, const float *restrict x)
 {
     for (int64_t i = 0; i < n; i++) y[i] = eddy__log_f32(x[i]);
 }
-EDDY_CLONES_OF(logs, (int64_t n, float *restrict y, const float *restrict x), (n, y, x))
+EDDY_CLONES_OF(logs_f32, (int64_t n, float *restrict y, const float *restrict x), (n, y, x))
+
+EDDY_INLINE void logs_f64_all(int64_t n, double *restrict y, const double *restrict x)
+{
+    for (int64_t i = 0; i < n; i++) y[i] = eddy__log_f64(x[i]);
+}
+EDDY_CLONES_OF(logs_f64, (int64_t n, double *restrict y, const double *restrict x), (n, y, x))
 
 void eddy__softmax_logs(eddy_dtype d, const eddy_softmax_block *b, void *log_sum)
 {
     const int64_t n = b->many * b->width;
-    if (d == EDDY_FLOAT32) EDDY_BEST_OF(logs)(n, log_sum, b->sum);
-    else for (int64_t i = 0; i < n; i++) ((double *)log_sum)[i] = log(((const double *)b->sum)[i]);
+    if (d == EDDY_FLOAT32) EDDY_BEST_OF(logs_f32)(n, log_sum, b->sum);
+    else EDDY_BEST_OF(logs_f64)(n, log_sum, b->sum);
 }
 
 void eddy__softmax_finish_log(eddy_dtype d, const eddy_softmax_block *b)

@@ -9,7 +9,7 @@
 #include "ops/kernels/sequences/attention_head.h"
 #include "ops/kernels/matmul/small_matmul.h"
 #include "graph/base/cpu.h"
-#include "ops/kernels/elementwise/vector_math.h"
+#include "ops/kernels/elementwise/vector_math_f64.h"
 
 #include <string.h>
 

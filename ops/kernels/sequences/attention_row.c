@@ -2,7 +2,7 @@
  * rows at a time and would waste most of their work on a single one. */
 #include "ops/kernels/sequences/attention_row.h"
 #include "graph/base/cpu.h"
-#include "ops/kernels/elementwise/vector_math.h"
+#include "ops/kernels/elementwise/vector_math_f64.h"
 
 /* Partial sums of a dot product: as many as fit a vector. */
 enum { LANES = 16 };
@@ -37,7 +37,7 @@ EDDY_INLINE void row_f32_all(const eddy_attention_row *r, float *restrict score)
 }
 EDDY_CLONES_OF(row_f32, (const eddy_attention_row *r, float *restrict score), (r, score))
 
-static void row_f64(const eddy_attention_row *r, double *score)
+EDDY_INLINE void row_f64_all(const eddy_attention_row *r, double *restrict score)
 {
     const double *q = r->q, *k = r->k, *v = r->v;
     double       *y = r->y, top = -INFINITY, sum = 0;
@@ -47,14 +47,16 @@ static void row_f64(const eddy_attention_row *r, double *score)
         score[j] = r->scale * dot;
         top = score[j] > top ? score[j] : top;
     }
-    for (int64_t j = 0; j < r->t; j++) sum += score[j] = exp(score[j] - top);
+    for (int64_t j = 0; j < r->t; j++) score[j] = eddy__exp_f64(score[j] - top);
+    for (int64_t j = 0; j < r->t; j++) sum += score[j];
     for (int64_t c = 0; c < r->e; c++) y[c] = 0;
     for (int64_t j = 0; j < r->t; j++)
         for (int64_t c = 0; c < r->e; c++) y[c] += score[j] / sum * v[j * r->e + c];
 }
+EDDY_CLONES_OF(row_f64, (const eddy_attention_row *r, double *restrict score), (r, score))
 
 void eddy__attention_row(eddy_dtype d, const eddy_attention_row *r, void *scores)
 {
     if (d == EDDY_FLOAT32) EDDY_BEST_OF(row_f32)(r, scores);
-    else row_f64(r, scores);
+    else EDDY_BEST_OF(row_f64)(r, scores);
 }

@@ -1,6 +1,6 @@
 /* lstm_gates.c -- the loops of the gates of an LSTM, by element type. */
 #include "graph/base/cpu.h"
-#include "ops/kernels/elementwise/vector_math.h"
+#include "ops/kernels/elementwise/vector_math_f64.h"
 #include "ops/kernels/sequences/lstm.h"
 
 #include <tgmath.h>

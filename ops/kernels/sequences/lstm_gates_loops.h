@@ -20,17 +20,17 @@ static eddy_status NAME(forward)(int64_t n, void *y, const void *const *x, const
                 zg += more[j + 2 * b.other_gate];
                 zo += more[j + 3 * b.other_gate];
             }
-            const T i = EDDY_MATH(sigmoid, zi, 1 / (1 + exp(-zi)));
-            const T f = EDDY_MATH(sigmoid, zf, 1 / (1 + exp(-zf)));
-            const T g = EDDY_MATH(tanh, zg, tanh(zg));
-            const T o = EDDY_MATH(sigmoid, zo, 1 / (1 + exp(-zo)));
+            const T i = EDDY_REAL_MATH(sigmoid, zi);
+            const T f = EDDY_REAL_MATH(sigmoid, zf);
+            const T g = EDDY_REAL_MATH(tanh, zg);
+            const T o = EDDY_REAL_MATH(sigmoid, zo);
             const T state = f * before[j] + i * g;
             act[j] = i;
             act[j + b.gate] = f;
             act[j + 2 * b.gate] = g;
             act[j + 3 * b.gate] = o;
             c[j] = state;
-            h[j] = o * EDDY_MATH(tanh, state, tanh(state));
+            h[j] = o * EDDY_REAL_MATH(tanh, state);
         }
     }
     return EDDY_OK;
@@ -55,7 +55,7 @@ EDDY_INLINE void NAME(backward_row)(const eddy_lstm_block *b, int64_t r, const b
     EDDY_INDEPENDENT
     for (int64_t j = 0; j < b->columns; j++) {
         const T i = act[j], f = act[j + gate], g = act[j + 2 * gate], o = act[j + 3 * gate];
-        const T c = state[j], top = EDDY_MATH(tanh, c, tanh(c));
+        const T c = state[j], top = EDDY_REAL_MATH(tanh, c);
         const T dy = inside || dh_more ? dh[j] + dh_more[j] : dh[j];
         T sum = dy * o * (1 - top * top);
         if (!inside && dc) sum += dc[j];

@@ -1,0 +1,140 @@
+/* test_vector_f64.c -- float64 functions against long double, for random bits, for numbers where
+ * the function is interesting, and at the edges. `make accuracy` compares them with MPFR. */
+#include "build/gen/table.h"
+
+#include <check.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "build/gen/suites.h"
+
+enum { BLOCK = 4096 };
+
+static long double sigmoid(long double x)  { return 1 / (1 + expl(-x)); }
+static long double softplus(long double x) { return x > 60 ? x : log1pl(expl(x)); }
+static long double ndtr(long double x)     { return 0.5L * erfcl(-sqrtl(0.5L) * x); }
+static long double gelu(long double x)     { return x * ndtr(x); }
+
+static const struct function {
+    const eddy_op_def *op;
+    long double (*exact)(long double x);
+    double low, high;              /* where uniform arguments are */
+    double most;                   /* units in the last place */
+} functions[] = {
+    { &eddy_op_exp, expl, -750, 715, 1 },
+    { &eddy_op_expm1, expm1l, -40, 50, 1.5 },
+    { &eddy_op_exp2, exp2l, -1080, 1030, 1.1 },
+    { &eddy_op_log, logl, 0, 3, 1 },
+    { &eddy_op_log1p, log1pl, -1, 3, 1 },
+    { &eddy_op_log2, log2l, 0, 3, 1 },
+    { &eddy_op_log10, log10l, 0, 3, 1 },
+    { &eddy_op_sigmoid, sigmoid, -45, 45, 2.2 },
+    { &eddy_op_softplus, softplus, -45, 45, 2 },
+    { &eddy_op_tanh, tanhl, -3, 3, 2.6 },
+    { &eddy_op_sinh, sinhl, -25, 25, 2 },
+    { &eddy_op_cosh, coshl, -25, 25, 1.5 },
+    { &eddy_op_asinh, asinhl, -5, 5, 2 },
+    { &eddy_op_acosh, acoshl, 1, 5, 2 },
+    { &eddy_op_atanh, atanhl, -1, 1, 2 },
+    { &eddy_op_sin, sinl, -1000, 1000, 1 },
+    { &eddy_op_cos, cosl, -1000, 1000, 1 },
+    { &eddy_op_tan, tanl, -1000, 1000, 2 },
+    { &eddy_op_asin, asinl, -1, 1, 1 },
+    { &eddy_op_acos, acosl, -1, 1, 1 },
+    { &eddy_op_atan, atanl, -5, 5, 1.5 },
+    { &eddy_op_cbrt, cbrtl, 1, 8, 1.1 },
+    { &eddy_op_erf, erfl, -6, 6, 1.1 },
+    { &eddy_op_erfc, erfcl, -6, 27, 5.5 },
+    { &eddy_op_ndtr, ndtr, -37, 9, 5 },
+    { &eddy_op_gelu, gelu, -37, 9, 6 },
+};
+enum { FUNCTIONS = sizeof functions / sizeof *functions };
+
+static const double edges[] = {
+    0, 0x1p-1074, 0x1p-1022, 0x1p-54, 0x1p-27, 0.5, 0.55, 0.85, 1, 0x1.fffffffffffffp-1, 709.78,
+    710, 745.13, 746, 0x1p20, 0x1.0000000000001p20, 0x1p28, 0x1p60, DBL_MAX, INFINITY, NAN,
+};
+enum { EDGES = sizeof edges / sizeof *edges };
+
+static const eddy_type f64 = { EDDY_FLOAT64, { .rank = 0 } };
+
+static uint64_t next(uint64_t *seed)
+{
+    return *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+}
+
+static double argument(const struct function *f, int i, uint64_t *seed)
+{
+    if (i < 2 * EDGES) return i % 2 ? -edges[i / 2] : edges[i / 2];
+    const uint64_t bits = next(seed) ^ next(seed) >> 32;
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return i % 2 ? x : f->low + (f->high - f->low) * ((double)(bits >> 11) * 0x1p-53);
+}
+
+/* In units in the last place of the exact value; the sign of 0 counts. */
+static double error_of(double y, long double exact)
+{
+    const double near = (double)exact;
+    if (isnan(near) || isnan(y)) return isnan(near) && isnan(y) ? 0 : INFINITY;
+    if (isinf(near) || isinf(y)) return near == y || fabs(near) == DBL_MAX ? 0 : INFINITY;
+    if (!signbit(near) != !signbit(y)) return INFINITY;
+    int exponent;
+    frexp(near, &exponent);
+    exponent = exponent - 53 < -1074 ? -1074 : exponent - 53;
+    return (double)fabsl(ldexpl((long double)y - exact, -exponent));
+}
+
+START_TEST(is_near_the_exact_value)
+{
+    static double x[BLOCK], y[BLOCK];
+    const struct function *f = &functions[_i];
+    const void            *in = x;
+    uint64_t seed = 3;
+    for (int block = 0; block < 10; block++) {
+        for (int i = 0; i < BLOCK; i++)
+            x[i] = argument(f, block ? i + 2 * EDGES : i, &seed);
+        ck_assert_int_eq(f->op->tile(&f64, &f64)(BLOCK, y, &in, NULL), EDDY_OK);
+        for (int i = 0; i < BLOCK; i++) {
+            const double error = error_of(y[i], f->exact(x[i]));
+            ck_assert_msg(error <= f->most, "%s(%a) is %a, wrong by %g units in the last place",
+                          f->op->name, x[i], y[i], error);
+        }
+    }
+}
+END_TEST
+
+static const eddy_op_def *const binary[] = { &eddy_op_atan2, &eddy_op_hypot };
+static long double (*const exact_binary[])(long double, long double) = { atan2l, hypotl };
+
+/* All pairs of edges, and random pairs of similar and of very different size. */
+START_TEST(functions_of_two_operands)
+{
+    static double a[BLOCK], b[BLOCK], y[BLOCK];
+    const struct function any = { .low = -3, .high = 3 };
+    const void *in[2] = { a, b };
+    uint64_t    seed = 5;
+    for (int i = 0; i < BLOCK; i++) {
+        const bool edge = i < 4 * EDGES * EDGES;
+        a[i] = edge ? argument(&any, i % (2 * EDGES), &seed) : argument(&any, i, &seed);
+        b[i] = edge ? argument(&any, i / (2 * EDGES), &seed) : argument(&any, i, &seed);
+    }
+    ck_assert_int_eq(binary[_i]->tile(&f64, &f64)(BLOCK, y, in, NULL), EDDY_OK);
+    for (int i = 0; i < BLOCK; i++) {
+        const double error = error_of(y[i], exact_binary[_i](a[i], b[i]));
+        ck_assert_msg(error <= 1.6, "%s(%a, %a) is %a, wrong by %g units in the last place",
+                      binary[_i]->name, a[i], b[i], y[i], error);
+    }
+}
+END_TEST
+
+Suite *vector_f64_suite(void)
+{
+    Suite *s = suite_create("vector_f64");
+    TCase *t = tcase_create("vector_f64");
+    tcase_add_loop_test(t, is_near_the_exact_value, 0, FUNCTIONS);
+    tcase_add_loop_test(t, functions_of_two_operands, 0, 2);
+    suite_add_tcase(s, t);
+    return s;
+}
