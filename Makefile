@@ -269,6 +269,18 @@ $(FUZZED:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
 	$(call say,link $@)
 	$(Q)$(CC) -fsanitize=fuzzer $(CFLAGS) $(LDFLAGS) $^ -o $@ $(INPUT_LIBS) $(LIBS)
 
+# Calls of the library without memory, on failing disks, in processes that are killed.
+TORTURES := memory
+TORTURE_SCENARIOS := $(filter-out tests/torture/memory.c,$(sort $(wildcard tests/torture/*.c)))
+TORTURE_LIB := control_models training_rows datasets onnx_writer tensorflow_writer
+$(BUILD)/torture/memory: $(TORTURE_SCENARIOS:%.c=$(BUILD)/obj/%.o)
+$(TORTURES:%=$(BUILD)/torture/%): $(BUILD)/torture/%: $(BUILD)/obj/tests/torture/%.o \
+                $(TORTURE_LIB:%=$(BUILD)/obj/tests/lib/%.o) $(ROWOBJ) $(BUILD)/libeddy_input.a \
+                $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
+	@mkdir -p $(@D)
+	$(call say,link $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) -o $@ $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS) -ldl
+
 # --- commands ---------------------------------------------------------------------
 setup: ## install the packages that the build needs (NEED=check or NEED=ci: more)
 	@sh scripts/setup.sh $(or $(NEED),build)
