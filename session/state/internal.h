@@ -449,6 +449,8 @@ bool eddy__profile_prepare(compile *c);
 eddy_state *eddy__session_state(eddy_session *s, int32_t node);
 /* The node of a variable of the session's graph; NULL with the error set. */
 const eddy_node *eddy__session_variable(const eddy_session *s, eddy_tensor t, eddy_error *e);
+/* eddy_variable_value, with the error, which may be NULL; none if the variable has no value. */
+eddy_array *eddy__variable_value(eddy_session *s, eddy_tensor variable, eddy_error *error);
 /* False, with the error set, if the session is closed or its graph has been freed. */
 bool eddy__session_is_usable(const eddy_session *s, eddy_error *e);
 /* Setting a variable: room allocates memory for the value, *room, if the variable has none that
