@@ -55,7 +55,7 @@ static void tapes(outcome *o)
         eddy_tensor y = eddy_sigmoid(eddy_matmul(m.x, eddy_read(m.w)));
         eddy_tape_end(t);
         eddy_tape_gradient(t, EDDY_LIST(y), EDDY_LIST(m.x), &dx);
-        eddy_tape_jacobian(t, eddy_sum(y, .axes = EDDY_AXES(0)), EDDY_LIST(m.x), &jacobian);
+        eddy_tape_jacobian(t, y, EDDY_LIST(m.x), &jacobian);
     }
     eddy_tape_free(t);
     finish(o, &m, EDDY_LIST(dx, jacobian));

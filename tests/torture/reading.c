@@ -153,8 +153,8 @@ typedef struct file {
 } file;
 
 static const file files[] = {
-    { "data/sine.onnx", onnx }, { "data/sine.pb", tensorflow }, { FORMAT "model.json", tensorflow },
-    { FORMAT "module.pt", torch }, { FORMAT "net.pt", torch }, { FORMAT "mixed.pt", torch },
+    { "data/sine.onnx", onnx }, { "data/sine.pb", tensorflow },
+    { FORMAT "net.pt", torch }, { FORMAT "mixed.pt", torch },
     { INPUT "labels.idx.gz", idx }, { "data/digits-labels.idx1-ubyte", idx },
     { INPUT "stored.npz", npz }, { INPUT "deflated.npz", npz }, { INPUT "versions.npz", npz },
     { INPUT "rgba.png", image }, { INPUT "interlaced.png", image }, { INPUT "palette.png", image },
