@@ -270,10 +270,11 @@ $(FUZZED:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
 	$(Q)$(CC) -fsanitize=fuzzer $(CFLAGS) $(LDFLAGS) $^ -o $@ $(INPUT_LIBS) $(LIBS)
 
 # Calls of the library without memory, on failing disks, in processes that are killed.
-TORTURES := memory
-TORTURE_SCENARIOS := $(filter-out tests/torture/memory.c,$(sort $(wildcard tests/torture/*.c)))
-TORTURE_LIB := control_models training_rows datasets onnx_writer tensorflow_writer
+TORTURES := memory files
+TORTURE_SCENARIOS := $(filter-out %/memory.c %/files.c %/savers.c,$(sort $(wildcard tests/torture/*.c)))
+TORTURE_LIB := control_models training_rows datasets onnx_writer tensorflow_writer memory_files
 $(BUILD)/torture/memory: $(TORTURE_SCENARIOS:%.c=$(BUILD)/obj/%.o)
+$(BUILD)/torture/files: $(BUILD)/obj/tests/torture/savers.o
 $(TORTURES:%=$(BUILD)/torture/%): $(BUILD)/torture/%: $(BUILD)/obj/tests/torture/%.o \
                 $(TORTURE_LIB:%=$(BUILD)/obj/tests/lib/%.o) $(ROWOBJ) $(BUILD)/libeddy_input.a \
                 $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
