@@ -387,6 +387,11 @@ fuzzing: $(FUZZED:%=$(BUILD)/fuzz/%) $(BUILD)/fuzz/seeds
 	    grep -E 'stat::(number_of_executed_units|new_units_added)|cov:' $(BUILD)/$$f.log | tail -n 3; \
 	done
 
+torture: ## run the long tests of reliability and print a table (TORTURE='memory kills': some rows)
+	@sh scripts/setup.sh check
+	@$(MAKE) --no-print-directory lib tests $(TORTURES:%=$(BUILD)/torture/%)
+	@BUILD='$(BUILD)' sh scripts/torture.sh $(TORTURE)
+
 ROUNDS ?= 200
 hostile: ## call every builder with random arguments under the sanitizers (ROUNDS=200)
 	@$(MAKE) --no-print-directory BUILD=build/sanitize OPT=-O1 CFLAGS='-g $(SANITIZE)' \
@@ -472,6 +477,6 @@ help: ## list the targets
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 .PHONY: all lib examples tests benches setup demo check run-tests docs interface bindings passes roundtrip sanitize \
-        sanitized valgrind tsan fuzz fuzzing hostile bench bench-check bench-ops instructions \
+        sanitized valgrind tsan fuzz fuzzing torture hostile bench bench-check bench-ops instructions \
         parts headers packages style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:
