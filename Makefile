@@ -306,6 +306,7 @@ check: ## run all tests, examples and programs in the documentation
 	@for e in $(SELF_CHECKING); do echo $$e; $$e > $$e.out || { cat $$e.out; exit 1; }; done
 	@$(MAKE) --no-print-directory roundtrip
 	@$(BUILD)/examples/infer --out $(BUILD)/round_trip
+	@$(MAKE) --no-print-directory torture-quick
 	@CC='$(CC)' BUILD='$(BUILD)' LIBS='$(INPUT_LIBS) $(LIBS)' sh scripts/docs.sh README.md docs/*/*.md
 	@$(MAKE) --no-print-directory headers packages docs bindings
 	@$(RUN_TESTS)
@@ -392,6 +393,12 @@ torture: ## run the long tests of reliability and print a table (TORTURE='memory
 	@$(MAKE) --no-print-directory lib tests $(TORTURES:%=$(BUILD)/torture/%)
 	@BUILD='$(BUILD)' sh scripts/torture.sh $(TORTURE)
 
+# A part of it, in seconds.
+torture-quick: $(TORTURES:%=$(BUILD)/torture/%)
+	@$(BUILD)/torture/memory 4 > $(BUILD)/torture/memory.out || { grep FAULT $(BUILD)/torture/memory.out; exit 1; }
+	@$(BUILD)/torture/files crashes 5 > $(BUILD)/torture/crashes.out || { cat $(BUILD)/torture/crashes.out; exit 1; }
+	@tail -qn 1 $(BUILD)/torture/memory.out $(BUILD)/torture/crashes.out
+
 ROUNDS ?= 200
 hostile: ## call every builder with random arguments under the sanitizers (ROUNDS=200)
 	@$(MAKE) --no-print-directory BUILD=build/sanitize OPT=-O1 CFLAGS='-g $(SANITIZE)' \
@@ -477,6 +484,6 @@ help: ## list the targets
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 .PHONY: all lib examples tests benches setup demo check run-tests docs interface bindings passes roundtrip sanitize \
-        sanitized valgrind tsan fuzz fuzzing torture hostile bench bench-check bench-ops instructions \
+        sanitized valgrind tsan fuzz fuzzing torture torture-quick hostile bench bench-check bench-ops instructions \
         parts headers packages style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:
