@@ -442,6 +442,8 @@ static inline void eddy__profile_count(plan_profile *p, int32_t i, int64_t *last
     p->each[i].calls++;
     *last = now;
 }
+/* "; largest values: 'name' bytes, ..." for at most ten values of the plan; "" if it has none. */
+const char *eddy__largest_values(const eddy_plan *p, char *text, size_t size);
 /* Allocates the profile of a plan when its instructions are final (profile/count.c). */
 bool eddy__profile_prepare(compile *c);
 

@@ -103,38 +103,34 @@ START_TEST(threads_and_timeouts)
 }
 END_TEST
 
-/* A run fits in the memory that it needs, and not in a byte less; nothing is allocated then. */
+/* The status of a run of y with this limit. */
+static eddy_status run_within(eddy_tensor y, size_t bytes, char *message)
+{
+    eddy_session     *s = eddy_session_new(g, .threads = 1, .max_bytes = bytes);
+    const eddy_status status = eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), NULL);
+    snprintf(message, 1012, "%s", eddy_session_message(s));
+    eddy_session_free(s);
+    return status;
+}
+
+/* A run fits in the memory that it needs, and not in a byte less. The message names what is large. */
 START_TEST(memory_of_a_run)
 {
-    eddy_tensor x = eddy_random_uniform(g, EDDY_SHAPE(1000, 30));
-    eddy_tensor y = eddy_matmul(x, eddy_transpose(x));
-    size_t      needs = 0;
-    char        says[80];
-    for (int i = 0; i < 3; i++) {
-        eddy_session *s = eddy_session_new(g, .threads = 1, .max_bytes = i == 0 ? 1000000
-                                                                       : needs - (i == 2));
-        const eddy_status status = eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), NULL);
-        ck_assert_int_eq(status, i == 1 ? EDDY_OK : EDDY_LIMIT);
-        if (i == 0) {
-            ck_assert_int_eq(sscanf(eddy_session_message(s), "the run needs at least %zu bytes",
-                                    &needs), 1);
-            ck_assert_uint_ge(needs, 4000000);
-            needs = 64;                      /* found by doubling, then by halves */
-            size_t low = 0, high = (size_t)1 << 24;
-            while (low + 1 < high) {
-                const size_t  middle = low + (high - low) / 2;
-                eddy_session *t = eddy_session_new(g, .threads = 1, .max_bytes = middle);
-                if (eddy_run(t, EDDY_FEED(), EDDY_FETCH(y), NULL) == EDDY_OK) high = middle;
-                else low = middle;
-                eddy_session_free(t);
-            }
-            needs = high;
-        } else if (i == 2) {
-            snprintf(says, sizeof says, "max_bytes of the session is %zu", needs - 1);
-            run_fails(s, EDDY_LIMIT, says);
-        }
-        eddy_session_free(s);
-    }
+    char        says[1012];
+    size_t      needs = 0, limit = 0;
+    eddy_tensor x = eddy_random_uniform(g, EDDY_SHAPE(1000, 30), .name = "x");
+    eddy_tensor y = eddy_cumsum(eddy_matmul(x, eddy_transpose(x), .name = "product"));
+    y = eddy_sum(eddy_sort(y));
+    ck_assert_int_eq(run_within(y, 3999999, says), EDDY_LIMIT);
+    ck_assert_int_eq(sscanf(says, "the run needs at least %zu bytes", &needs), 1);
+    ck_assert_uint_eq(needs, 4000000);
+    ck_assert_int_eq(run_within(y, needs, says), EDDY_LIMIT);
+    ck_assert_int_eq(sscanf(says, "the run needs %zu bytes; max_bytes of the session is %zu;", &needs,
+                            &limit), 2);
+    ck_assert_uint_eq(limit, 4000000);
+    ck_assert_msg(strstr(says, "'product' 4000000") && strstr(says, "'x' 120000"), "%s", says);
+    ck_assert_int_eq(run_within(y, needs, says), EDDY_OK);
+    ck_assert_int_eq(run_within(y, needs - 1, says), EDDY_LIMIT);
 }
 END_TEST
 
