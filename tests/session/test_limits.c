@@ -153,6 +153,32 @@ START_TEST(plans)
 }
 END_TEST
 
+/* What a session says that it keeps: nothing at first, and no more than its limit later. */
+START_TEST(kept_memory)
+{
+    static const float v[64 * 64];
+    eddy_tensor   x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, 64));
+    eddy_tensor   w = eddy_variable(g, eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(64, 32)));
+    eddy_tensor   y = eddy_sum(eddy_sort(eddy_matmul(x, w))), init = eddy_initializer(g);
+    eddy_session *s = eddy_session_new(g, .threads = 1, .kept_bytes = 20000);
+    eddy_memory_info m = eddy_session_memory_info(s);
+    ck_assert(m.plans == 0 && m.plan_bytes == 0 && m.run_bytes == 0 && m.variable_bytes == 0);
+    runs(s, init);
+    ck_assert_uint_eq(eddy_session_memory_info(s).variable_bytes, 4 * 64 * 32);
+    for (int64_t n = 1; n <= 64; n++) {
+        ck_assert_int_eq(eddy_run(s, EDDY_FEED({ x, EDDY_VIEW(v, n, 64) }), EDDY_FETCH(y), NULL),
+                         EDDY_OK);
+        m = eddy_session_memory_info(s);
+        ck_assert(m.plans > 0 && m.plan_bytes > 0 && m.run_bytes >= 4 * 32 * (size_t)n);
+        ck_assert_uint_le(m.plan_bytes + m.value_bytes, 60000);
+    }
+    ck_assert_int_eq(m.plans, eddy_session_plan_info(s).plans);
+    eddy_session_free(s);
+    ck_assert_int_eq(eddy_session_memory_info(s).plans, 0);
+    ck_assert_int_eq(eddy_session_memory_info(NULL).plans, 0);
+}
+END_TEST
+
 START_TEST(graph_files)
 {
     eddy_error e = { 0 };
@@ -185,6 +211,7 @@ Suite *limits_suite(void)
     tcase_add_test(c, threads_and_timeouts);
     tcase_add_test(c, memory_of_a_run);
     tcase_add_test(c, plans);
+    tcase_add_test(c, kept_memory);
     tcase_add_test(c, graph_files);
     suite_add_tcase(s, c);
     return s;
