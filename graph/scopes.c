@@ -189,7 +189,7 @@ void eddy_device_begin(eddy_graph *g, const char *device)
 {
     if (!eddy__graph_alive(g)) return;
     const char *copy = device ? eddy__arena_text(&g->arena, device, strlen(device)) : NULL;
-    if (device && !copy) eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a device");
+    if (device && !copy) eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a scope");
     if (g->lost_devices == 0 && push_room(g, (void **)&g->devices, g->n_devices,
                                           &g->devices_capacity, sizeof *g->devices))
         g->devices[g->n_devices++] = copy;

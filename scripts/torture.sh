@@ -26,7 +26,8 @@ fuzz|damaged files of 13 formats, under sanitizers|make --no-print-directory fuz
 
 mkdir -p "$t"
 export t
-# One row: leaves NAME.log and NAME.row.
+# One row: leaves NAME.log and NAME.row. The shells of the rows expand it.
+# shellcheck disable=SC2016
 run='
 name=${1%%|*} rest=${1#*|}
 bar=${rest%%|*} command=${rest#*|}

@@ -125,8 +125,9 @@ START_TEST(memory_of_a_run)
     ck_assert_int_eq(sscanf(says, "the run needs at least %zu bytes", &needs), 1);
     ck_assert_uint_eq(needs, 4000000);
     ck_assert_int_eq(run_within(y, needs, says), EDDY_LIMIT);
-    ck_assert_int_eq(sscanf(says, "the run needs %zu bytes; max_bytes of the session is %zu;", &needs,
-                            &limit), 2);
+    ck_assert_int_eq(
+        sscanf(says, "the run needs %zu bytes; max_bytes of the session is %zu;", &needs, &limit),
+        2);
     ck_assert_uint_eq(limit, 4000000);
     ck_assert_msg(strstr(says, "'product' 4000000") && strstr(says, "'x' 120000"), "%s", says);
     ck_assert_int_eq(run_within(y, needs, says), EDDY_OK);

@@ -37,7 +37,8 @@ static uint32_t scrambled(uint64_t x)
 
 static bool is_hit(long call)
 {
-    if (plan.one_in > 0) return scrambled((uint64_t)plan.seed << 32 | (uint64_t)call) % plan.one_in == 0;
+    if (plan.one_in > 0)
+        return scrambled((uint64_t)plan.seed << 32 | (uint64_t)call) % plan.one_in == 0;
     return plan.at > 0 && (plan.persistent ? call >= plan.at : call == plan.at);
 }
 
@@ -58,7 +59,13 @@ typedef void *(*realloc_fn)(void *, size_t);
 typedef void *(*aligned_fn)(size_t, size_t);
 typedef void  (*free_fn)(void *);
 
-static struct { malloc_fn malloc; calloc_fn calloc; realloc_fn realloc; aligned_fn aligned; free_fn free; } real;
+static struct {
+    malloc_fn  malloc;
+    calloc_fn  calloc;
+    realloc_fn realloc;
+    aligned_fn aligned;
+    free_fn    free;
+} real;
 
 /* What dlsym itself asks for; never freed. */
 static char   early[8192];
@@ -91,8 +98,8 @@ static bool found(void)
     if (real.free) return true;
     if (looking) return false;
     looking = true;
-    void *f[] = { next_of("malloc"), next_of("calloc"), next_of("realloc"), next_of("aligned_alloc"),
-                  next_of("free") };
+    void *f[] = { next_of("malloc"), next_of("calloc"), next_of("realloc"),
+                  next_of("aligned_alloc"), next_of("free") };
     memcpy(&real, f, sizeof real);
     looking = false;
     return true;

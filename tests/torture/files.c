@@ -145,7 +145,8 @@ static void crash(const saver *s, int old, int at, unsigned seeds)
     memory_files_init(&m);
     void *state = s->begin(&m.table, "d");
     save_all(s, state, 1, old, &status);
-    m.fault = (memory_fault){ .at = m.calls + at, .number = EIO, .persistent = true, .power = true };
+    m.fault =
+        (memory_fault){ .at = m.calls + at, .number = EIO, .persistent = true, .power = true };
     const int done = save_all(s, state, old + 1, old + SAVES, &status);
     for (unsigned seed = 0; seed < seeds; seed++) {
         memory_files_crash(&m, seed, &after);

@@ -20,7 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const scenarios *const all[] = { building, derivatives, loops, operations, running, training, saving, reading };
+static const scenarios *const all[] = { building, derivatives, loops,  operations,
+                                        running,  training,    saving, reading };
 
 enum { JOBS = 2, SECONDS = 60, BY_CHANCE = 100, TOLD = 5 };
 

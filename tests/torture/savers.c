@@ -223,7 +223,10 @@ static int load_model(const eddy_files *files, const char *path, eddy_status *st
     return version;
 }
 
-static eddy_status save_onnx(void *state, int version) { return write_model(state, version, "m.onnx", 0); }
+static eddy_status save_onnx(void *state, int version)
+{
+    return write_model(state, version, "m.onnx", 0);
+}
 static int load_onnx(const eddy_files *files, const char *folder, eddy_status *status)
 {
     return load_model(files, path_in(folder, "m.onnx"), status);

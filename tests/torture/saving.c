@@ -86,7 +86,8 @@ static void kept(int i, void *state, outcome *o)
     (void)i;
     for (int step = 1; step < 4 && o->status == EDDY_OK; step++)
         outcome_of_session(o, f->session, eddy_keep_checkpoint(f->session, folder, step, 2, step));
-    if (o->status == EDDY_OK) outcome_of(o, eddy_latest_checkpoint(folder, NULL, &k, &e), e.message);
+    if (o->status == EDDY_OK)
+        outcome_of(o, eddy_latest_checkpoint(folder, NULL, &k, &e), e.message);
     if (o->status == EDDY_OK) outcome_add(o, &k.step, sizeof k.step);
     if (o->status == EDDY_OK) outcome_of(o, eddy_best_checkpoint(folder, NULL, &k, &e), e.message);
     if (o->status == EDDY_OK) outcome_add(o, &k.step, sizeof k.step);
@@ -116,7 +117,8 @@ static void onnx(int i, void *state, outcome *o)
                                   .external_bytes = 64, .error = &e), e.message);
     add_file(o, path);
     if (o->status != EDDY_OK) return;
-    eddy_onnx_report *r = eddy_onnx_write_check(EDDY_LIST(f->y), .session = f->session, .error = &e);
+    eddy_onnx_report *r =
+        eddy_onnx_write_check(EDDY_LIST(f->y), .session = f->session, .error = &e);
     outcome_of_error(o, &e);
     outcome_add(o, &(int){ eddy_onnx_report_size(r) }, sizeof(int));
     eddy_onnx_report_free(r);
@@ -162,6 +164,9 @@ const scenarios saving[] = {
     { .kind = "entries of a checkpoint", .act = entries },
     { .kind = "ONNX writer", .begin = begin, .act = onnx, .end = fixture_end },
     { .kind = "npy", .begin = begin, .act = npy, .end = fixture_end },
-    { .kind = "checkpoint with a dataset", .begin = begin, .act = with_dataset, .end = fixture_end },
+    { .kind = "checkpoint with a dataset",
+      .begin = begin,
+      .act = with_dataset,
+      .end = fixture_end },
     { .kind = NULL },
 };

@@ -15,7 +15,8 @@ static void train(outcome *o, eddy_graph *g, eddy_session *s)
     const eddy_tensor tx = eddy_graph_tensor(g, "x:0"), ty = eddy_graph_tensor(g, "y:0");
     run_and_add(o, s, EDDY_FEED(), EDDY_FETCH(eddy_graph_operation(g, "init")));
     for (int i = 0; i < STEPS && o->status == EDDY_OK; i++)
-        run_and_add(o, s, EDDY_FEED({ tx, EDDY_VIEW(&x[0][0], ROWS, 4) }, { ty, EDDY_VIEW(y, ROWS) }),
+        run_and_add(o, s,
+                    EDDY_FEED({ tx, EDDY_VIEW(&x[0][0], ROWS, 4) }, { ty, EDDY_VIEW(y, ROWS) }),
                     EDDY_FETCH(eddy_graph_operation(g, "train"), eddy_graph_tensor(g, "loss:0")));
 }
 
