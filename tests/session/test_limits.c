@@ -113,7 +113,8 @@ static eddy_status run_within(eddy_tensor y, size_t bytes, char *message)
     return status;
 }
 
-/* A run fits in the memory that it needs, and not in a byte less. The message names what is large. */
+/* A run fits in the memory that it needs, and not in a byte less. The message names what is large.
+ */
 START_TEST(memory_of_a_run)
 {
     char        says[1012];

@@ -1,5 +1,5 @@
-/* building.c -- graphs that are built without enough memory: names, shapes, errors, layers, parts of
- * other graphs. */
+/* building.c -- graphs that are built without enough memory: names, shapes, errors, layers, parts
+ * of other graphs. */
 #include "tests/torture/scenario.h"
 
 #include <stdlib.h>

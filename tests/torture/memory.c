@@ -1,11 +1,11 @@
-/* memory.c -- every allocation of many calls of the library fails, once, from then on, and by chance.
+/* memory.c -- every allocation of many calls fails: once, from then on, and by chance.
  *
  *   torture-memory [MOST [KIND [NAME]]]
  *
  * MOST is the number of places to fail at, of each scenario and in each way (0: all). After each
  * failure the status must say so or the results must be the same; the same call, repeated with
- * memory, must give the same results; and everything must be freed. Each scenario runs in a process of
- * its own, two at a time, so that a crash is counted and the others go on. */
+ * memory, must give the same results; and everything must be freed. Each scenario runs in a process
+ * of its own, two at a time, so that a crash is counted and the others go on. */
 #define _DEFAULT_SOURCE
 #include "tests/torture/faults.h"
 #include "tests/torture/scenario.h"
@@ -151,7 +151,7 @@ static void finish(tally *tallies, int n)
         t->faults++;
         printf("FAULT %s: allocation %ld%s, one in %u, seed %u: %s %d\n", t->name, t->now.at,
                t->now.persistent ? " and all later ones" : "", t->now.one_in, t->now.seed,
-               WIFSIGNALED(status) ? "killed by signal" : "exit", 
+               WIFSIGNALED(status) ? "killed by signal" : "exit",
                WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     }
 }

@@ -1,4 +1,4 @@
-/* saving.c -- graphs, checkpoints and models that are written and read back without enough memory. */
+/* saving.c -- graphs, checkpoints and models, written and read back without enough memory. */
 #include "tests/torture/scenario.h"
 
 #include <stdio.h>
