@@ -269,6 +269,19 @@ $(FUZZED:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
 	$(call say,link $@)
 	$(Q)$(CC) -fsanitize=fuzzer $(CFLAGS) $(LDFLAGS) $^ -o $@ $(INPUT_LIBS) $(LIBS)
 
+# Calls of the library without memory, on failing disks, in processes that are killed.
+TORTURES := memory files
+TORTURE_SCENARIOS := $(filter-out %/memory.c %/files.c %/savers.c,$(sort $(wildcard tests/torture/*.c)))
+TORTURE_LIB := control_models training_rows datasets onnx_writer tensorflow_writer memory_files
+$(BUILD)/torture/memory: $(TORTURE_SCENARIOS:%.c=$(BUILD)/obj/%.o)
+$(BUILD)/torture/files: $(BUILD)/obj/tests/torture/savers.o
+$(TORTURES:%=$(BUILD)/torture/%): $(BUILD)/torture/%: $(BUILD)/obj/tests/torture/%.o \
+                $(TORTURE_LIB:%=$(BUILD)/obj/tests/lib/%.o) $(ROWOBJ) $(BUILD)/libeddy_input.a \
+                $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
+	@mkdir -p $(@D)
+	$(call say,link $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) -o $@ $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS) -ldl
+
 # --- commands ---------------------------------------------------------------------
 setup: ## install the packages that the build needs (NEED=check or NEED=ci: more)
 	@sh scripts/setup.sh $(or $(NEED),build)
@@ -293,6 +306,7 @@ check: ## run all tests, examples and programs in the documentation
 	@for e in $(SELF_CHECKING); do echo $$e; $$e > $$e.out || { cat $$e.out; exit 1; }; done
 	@$(MAKE) --no-print-directory roundtrip
 	@$(BUILD)/examples/infer --out $(BUILD)/round_trip
+	@$(MAKE) --no-print-directory torture-quick
 	@CC='$(CC)' BUILD='$(BUILD)' LIBS='$(INPUT_LIBS) $(LIBS)' sh scripts/docs.sh README.md docs/*/*.md
 	@$(MAKE) --no-print-directory headers packages docs bindings
 	@$(RUN_TESTS)
@@ -381,6 +395,17 @@ $(ACCURATE): $(BUILD)/obj/tests/accuracy/accuracy.o $(BUILD)/libeddy.a
 accuracy: $(ACCURATE) ## compare float64 functions with MPFR (ARGUMENTS=200000 of each; Debian: libmpfr-dev)
 	$(ACCURATE) $(ARGUMENTS)
 
+torture: ## run the long tests of reliability and print a table (TORTURE='memory kills': some rows)
+	@sh scripts/setup.sh check
+	@$(MAKE) --no-print-directory lib tests $(TORTURES:%=$(BUILD)/torture/%)
+	@BUILD='$(BUILD)' sh scripts/torture.sh $(TORTURE)
+
+# A part of it, in seconds.
+torture-quick: $(TORTURES:%=$(BUILD)/torture/%)
+	@$(BUILD)/torture/memory 4 > $(BUILD)/torture/memory.out || { grep FAULT $(BUILD)/torture/memory.out; exit 1; }
+	@$(BUILD)/torture/files crashes 5 > $(BUILD)/torture/crashes.out || { cat $(BUILD)/torture/crashes.out; exit 1; }
+	@tail -qn 1 $(BUILD)/torture/memory.out $(BUILD)/torture/crashes.out
+
 ROUNDS ?= 200
 hostile: ## call every builder with random arguments under the sanitizers (ROUNDS=200)
 	@$(MAKE) --no-print-directory BUILD=build/sanitize OPT=-O1 CFLAGS='-g $(SANITIZE)' \
@@ -466,6 +491,6 @@ help: ## list the targets
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 .PHONY: all lib examples tests benches setup demo check run-tests docs interface bindings accuracy passes roundtrip sanitize \
-        sanitized valgrind tsan fuzz fuzzing hostile bench bench-check bench-ops instructions \
+        sanitized valgrind tsan fuzz fuzzing torture torture-quick hostile bench bench-check bench-ops instructions \
         parts headers packages style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:

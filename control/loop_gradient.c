@@ -479,7 +479,14 @@ static void build(backward *b, eddy_arena *arena)
     if (!in || (needs && !eddy_is_valid(forward))) return;
     const int n = make_arguments(b, forward, in);
     eddy_tensor back = backward_loop(b, n, in);
-    if (eddy__graph_ready(b->r->graph)) set_gradients(b, forward, back);
+    if (eddy_is_valid(back)) set_gradients(b, forward, back);
+}
+
+/* An error of a body becomes the graph's. */
+static void pass_error(eddy_rule *r, const eddy_graph *body)
+{
+    if (!eddy__graph_ready(body) && eddy__graph_ready(r->graph))
+        eddy_rule_fail(r, eddy_graph_status(body), "%s", eddy_graph_message(body));
 }
 
 void eddy__loop_gradient(eddy_rule *r)
@@ -488,8 +495,10 @@ void eddy__loop_gradient(eddy_rule *r)
     eddy_arena arena = { .allocator = eddy__graph_allocator(r->graph) };
     if (begin(&b, r)) build(&b, &arena);
     if (b.e.from) eddy__extract_end(&b.e);
-    if (b.e.body) eddy_graph_free(b.e.body);
-    if (!eddy__graph_ready(b.a->body) && eddy__graph_ready(r->graph))
-        eddy_rule_fail(r, eddy_graph_status(b.a->body), "%s", eddy_graph_message(b.a->body));
+    if (b.e.body) {
+        pass_error(r, b.e.body);
+        eddy_graph_free(b.e.body);
+    }
+    pass_error(r, b.a->body);
     eddy__arena_free(&arena);
 }

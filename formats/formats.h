@@ -155,7 +155,8 @@ typedef struct eddy_onnx_write_args {
  * and assertions are left out; random numbers are drawn by the program that runs the model, and are
  * other ones than Eddy's. docs/inside/onnx.md lists the operations that cannot be written.
  *
- * The file is replaced as a whole, or is as before. Errors: EDDY_INVALID_ARGUMENT for tensors that
+ * The file is replaced as a whole, or is as before; a second file is replaced before it. Errors:
+ * EDDY_INVALID_ARGUMENT for tensors that
  * are invalid or of several graphs, and for inputs that are variables or listed twice; EDDY_NOT_FED
  * if the outputs need a placeholder that is not among the inputs; EDDY_UNIMPLEMENTED for a node
  * that cannot be written; EDDY_UNINITIALIZED for a variable that is read and has no value;

@@ -28,6 +28,8 @@ bool eddy__format_fail(eddy_error *error, eddy_status status, const char *format
     return false;
 }
 
+enum { PATIENCE = 100 };                /* interruptions of one read in a row */
+
 static int posix_open(void *context, const char *path, int flags)
 {
     (void)context;
@@ -87,13 +89,15 @@ static source *read_open(const char *path, int fd, const eddy_files *f, int64_t 
         return NULL;
     }
     source *s = allocate((size_t)size, error);
+    int     retries = PATIENCE;
     for (size_t at = 0; s && at < s->size;) {
         const int64_t n = f->read(f->context, fd, s->bytes + at, s->size - at);
         if (n > 0 && (uint64_t)n <= s->size - at) {
             at += (size_t)n;
+            retries = PATIENCE;
             continue;
         }
-        if (n < 0 && errno == EINTR) continue;
+        if (n < 0 && errno == EINTR && retries-- > 0) continue;
         eddy__format_fail(error, EDDY_IO, "%s: %s", path,
                           n < 0 ? strerror(errno) : "the file ends early");
         free(s);

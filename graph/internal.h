@@ -86,6 +86,8 @@ struct eddy_graph {
     int32_t             listed_capacity;
     const char        **devices;        /* stack */
     int                 n_devices, devices_capacity;
+    /* scopes, control blocks and devices that began without memory: as many ends are ignored */
+    int                 lost_scopes, lost_controls, lost_devices;
     eddy_override      *overrides;      /* stack */
     int                 n_overrides, overrides_capacity;
     eddy_named_rule    *rules;          /* registered gradients */

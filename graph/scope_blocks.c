@@ -1,40 +1,36 @@
 /* scope_blocks.c -- scopes that end with a C block: EDDY_SCOPE and its relatives. */
 #include "graph/internal.h"
 
-/* The block is open if the stack grew, which fails when memory is out. */
-static eddy_graph_block block(eddy_graph *g, bool grew, void (*end)(eddy_graph *g))
+static eddy_graph_block block(eddy_graph *g, bool begun, void (*end)(eddy_graph *g))
 {
-    return (eddy_graph_block){ grew ? g : NULL, end, true };
+    return (eddy_graph_block){ begun ? g : NULL, end, true };
 }
 
 eddy_graph_block eddy_scope_open(eddy_graph *g, const char *name)
 {
-    const int before = eddy__graph_alive(g) ? g->n_scopes : 0;
     eddy_scope_begin(g, name);
-    return block(g, eddy__graph_alive(g) && g->n_scopes > before, eddy_scope_end);
+    return block(g, eddy__graph_alive(g), eddy_scope_end);
 }
 
 eddy_graph_block eddy_control_open(eddy_graph *g, eddy_list after)
 {
-    const int before = eddy__graph_alive(g) ? g->n_controls : 0;
     eddy_control_begin(g, after);
-    return block(g, eddy__graph_alive(g) && g->n_controls > before, eddy_control_end);
+    return block(g, eddy__graph_alive(g), eddy_control_end);
 }
 
 eddy_graph_block eddy_control_clear_open(eddy_graph *g)
 {
-    const int before = eddy__graph_alive(g) ? g->n_controls : 0;
     eddy_control_clear(g);
-    return block(g, eddy__graph_alive(g) && g->n_controls > before, eddy_control_end);
+    return block(g, eddy__graph_alive(g), eddy_control_end);
 }
 
 eddy_graph_block eddy_device_open(eddy_graph *g, const char *device)
 {
-    const int before = eddy__graph_alive(g) ? g->n_devices : 0;
     eddy_device_begin(g, device);
-    return block(g, eddy__graph_alive(g) && g->n_devices > before, eddy_device_end);
+    return block(g, eddy__graph_alive(g), eddy_device_end);
 }
 
+/* An override that is not valid, or has no memory, does not begin. */
 eddy_graph_block eddy_gradient_override_open(eddy_graph *g, const char *op_type,
                                              const char *gradient)
 {

@@ -23,10 +23,12 @@ const char *eddy_scope_name(const eddy_graph *g)
     return eddy__graph_alive(g) && g->n_scopes > 0 ? g->scopes[g->n_scopes - 1] : "";
 }
 
-static void push_scope(eddy_graph *g, const char *full)
+static bool push_scope(eddy_graph *g, const char *full)
 {
-    if (push_room(g, (void **)&g->scopes, g->n_scopes, &g->scopes_capacity, sizeof *g->scopes))
-        g->scopes[g->n_scopes++] = full;
+    if (!push_room(g, (void **)&g->scopes, g->n_scopes, &g->scopes_capacity, sizeof *g->scopes))
+        return false;
+    g->scopes[g->n_scopes++] = full;
+    return true;
 }
 
 /* The scope "name/" in the arena. */
@@ -40,7 +42,7 @@ static const char *with_slash(eddy_graph *g, const char *name)
 }
 
 /* A scope that cannot be created is still pushed, as the current scope, so that begin and end
- * stay paired. */
+ * stay paired; without memory for that it is counted, and so are all within it. */
 void eddy_scope_begin(eddy_graph *g, const char *name)
 {
     if (!eddy__graph_alive(g)) return;
@@ -56,22 +58,21 @@ void eddy_scope_begin(eddy_graph *g, const char *name)
         const char *unique = eddy__names_make(g, name, 0);
         if (unique) full = with_slash(g, unique);
     }
-    push_scope(g, full ? full : outer);
+    if (g->lost_scopes > 0 || !push_scope(g, full ? full : outer)) g->lost_scopes++;
 }
 
 bool eddy__scope_enter(eddy_graph *g, const char *full)
 {
     const char *copy = eddy__arena_text(&g->arena, full, strlen(full));
-    int         before = g->n_scopes;
-    if (copy) push_scope(g, copy);
-    else eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a scope");
-    return g->n_scopes > before;
+    if (!copy) eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a scope");
+    return copy && push_scope(g, copy);
 }
 
 void eddy_scope_end(eddy_graph *g)
 {
     if (!eddy__graph_alive(g)) return;
-    if (g->n_scopes > 0) g->n_scopes--;
+    if (g->lost_scopes > 0) g->lost_scopes--;
+    else if (g->n_scopes > 0) g->n_scopes--;
     else eddy_fail(g, EDDY_INVALID_ARGUMENT, "scope_end: no scope is open");
 }
 
@@ -79,9 +80,11 @@ void eddy_scope_end(eddy_graph *g)
 
 static void push_controls(eddy_graph *g, eddy_list after, bool clears)
 {
-    if (!push_room(g, (void **)&g->controls, g->n_controls, &g->controls_capacity,
-                   sizeof *g->controls))
+    if (g->lost_controls > 0 || !push_room(g, (void **)&g->controls, g->n_controls,
+                                           &g->controls_capacity, sizeof *g->controls)) {
+        g->lost_controls++;
         return;
+    }
     eddy_control_block *b = &g->controls[g->n_controls++];
     int32_t root = g->n_controls > 1 ? b[-1].root : 0;
     *b = (eddy_control_block){ .begin = g->size,
@@ -124,7 +127,8 @@ void eddy_control_clear(eddy_graph *g)
 void eddy_control_end(eddy_graph *g)
 {
     if (!eddy__graph_alive(g)) return;
-    if (g->n_controls > 0) g->n_controls--;
+    if (g->lost_controls > 0) g->lost_controls--;
+    else if (g->n_controls > 0) g->n_controls--;
     else eddy_fail(g, EDDY_INVALID_ARGUMENT, "control_end: no block is open");
 }
 
@@ -185,14 +189,18 @@ void eddy_device_begin(eddy_graph *g, const char *device)
 {
     if (!eddy__graph_alive(g)) return;
     const char *copy = device ? eddy__arena_text(&g->arena, device, strlen(device)) : NULL;
-    if (push_room(g, (void **)&g->devices, g->n_devices, &g->devices_capacity, sizeof *g->devices))
+    if (device && !copy) eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a scope");
+    if (g->lost_devices == 0 && push_room(g, (void **)&g->devices, g->n_devices,
+                                          &g->devices_capacity, sizeof *g->devices))
         g->devices[g->n_devices++] = copy;
+    else g->lost_devices++;
 }
 
 void eddy_device_end(eddy_graph *g)
 {
     if (!eddy__graph_alive(g)) return;
-    if (g->n_devices > 0) g->n_devices--;
+    if (g->lost_devices > 0) g->lost_devices--;
+    else if (g->n_devices > 0) g->n_devices--;
     else eddy_fail(g, EDDY_INVALID_ARGUMENT, "device_end: no device scope is open");
 }
 

@@ -76,8 +76,10 @@ static bool open_session(graph_map *m, const eddy_map_graph_args *a, eddy_datase
     /* The threads that matter are those of eddy_dataset_prefetch. */
     m->session = eddy_session_new(a->graph, .threads = 1);
     if (!m->session)
-        return eddy__dataset_fail(d, EDDY_INVALID_ARGUMENT,
-                                  "dataset_map_graph: a session cannot be made");
+        return eddy_graph_size(a->graph) > 0
+                   ? eddy__input_no_memory(&d->error)
+                   : eddy__dataset_fail(d, EDDY_INVALID_ARGUMENT,
+                                        "dataset_map_graph: a session cannot be made");
     if (eddy_collection_size(a->graph, EDDY_INITIALIZERS) > 0)
         ok = eddy_run(m->session, EDDY_FEED(), EDDY_FETCH(eddy_initializer(a->graph)), NULL) ==
              EDDY_OK;
@@ -85,7 +87,7 @@ static bool open_session(graph_map *m, const eddy_map_graph_args *a, eddy_datase
         m->callable = eddy_callable_new(m->session, (eddy_list){ m->n_in + m->keyed, feeds },
                                         a->outputs);
     return m->callable ||
-           eddy__dataset_fail(d, EDDY_INVALID_ARGUMENT, "dataset_map_graph: %.900s",
+           eddy__dataset_fail(d, eddy_session_status(m->session), "dataset_map_graph: %.900s",
                               eddy_session_message(m->session));
 }
 

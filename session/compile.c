@@ -9,11 +9,13 @@
 static bool prepare_kernels(compile *c)
 {
     const size_t limit = c->session->options.max_bytes;
+    char         largest[800];
     for (int32_t i = 0; limit > 0 && i < c->plan->n_roots; i++) {
         const plan_root *r = &c->plan->roots[i];
         if (r->kind == VALUE_TEMP && r->first >= 0 && r->bytes > limit)
             return eddy__error_set(c->error, EDDY_LIMIT, "the run needs at least %zu bytes; "
-                                   "max_bytes of the session is %zu", r->bytes, limit);
+                                   "max_bytes of the session is %zu%s", r->bytes, limit,
+                                   eddy__largest_values(c->plan, largest, sizeof largest));
     }
     for (int32_t n = 0; n < c->plan->n_code; n++)
         if (!eddy__prepare(c, &c->plan->code[n])) return false;
@@ -89,6 +91,7 @@ static bool plan_memory(compile *c)
 {
     eddy_plan *p = c->plan;
     eddy_session *s = c->session;
+    char          largest[800];
     if (!keep_code(c) || !prepare_kernels(c) || !keep_roots(c)) return false;
     const bool   reuse = !(s->options.without & EDDY_PASS_REUSE);
     const size_t results = choose_direct_results(p);
@@ -102,8 +105,9 @@ static bool plan_memory(compile *c)
     if (!p->embedded && s->options.max_bytes > 0 &&
         p->memory_bytes + results > s->options.max_bytes)
         return eddy__error_set(c->error, EDDY_LIMIT,
-                               "the run needs %zu bytes; max_bytes of the session is %zu",
-                               p->memory_bytes + results, s->options.max_bytes);
+                               "the run needs %zu bytes; max_bytes of the session is %zu%s",
+                               p->memory_bytes + results, s->options.max_bytes,
+                               eddy__largest_values(p, largest, sizeof largest));
     p->patches = eddy__plan_alloc(c, (size_t)p->n_buffers, sizeof *p->patches);
     if (!p->patches) return false;
     if (!p->embedded && eddy__plan_keeps_values(p)) {

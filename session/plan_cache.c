@@ -209,6 +209,26 @@ static void evict(eddy_session *s, const eddy_plan *kept)
     }
 }
 
+eddy_memory_info eddy_session_memory_info(eddy_session *s)
+{
+    eddy_memory_info info = { 0 };
+    if (!eddy__session_enter(s)) return info;
+    pthread_mutex_lock(&s->lock);
+    for (const eddy_plan *p = s->plans; p; p = p->next) {
+        info.plans++;
+        info.plan_bytes += p->arena.bytes;
+        info.value_bytes += bytes_of(p);
+    }
+    info.run_bytes = eddy__run_memory_bytes(s);
+    pthread_rwlock_rdlock(&s->state_lock);
+    for (int32_t i = 0; i < s->states_capacity; i++)
+        if (s->states[i] && s->states[i]->initialized)
+            info.variable_bytes += eddy_array_bytes(s->states[i]->value);
+    pthread_rwlock_unlock(&s->state_lock);
+    pthread_mutex_unlock(&s->lock);
+    return info;
+}
+
 static eddy_plan *compile_for(eddy_session *s, const plan_request *r, eddy_tensor *missing,
                               eddy_error *e)
 {

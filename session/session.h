@@ -265,6 +265,17 @@ typedef struct eddy_plan_info {
 EDDY_API eddy_plan_info eddy_session_plan_info(const eddy_session *s);
 EDDY_API eddy_plan_info eddy_callable_plan_info(const eddy_callable *c);
 
+/* What a session keeps between runs, in bytes. Waits for a run that is being compiled. Zeros for a
+ * session that has been freed, and in functions that a run of it calls back. */
+typedef struct eddy_memory_info {
+    int    plans;                 /* compiled, at most 1024 */
+    size_t plan_bytes;            /* of their instructions and tables */
+    size_t value_bytes;           /* of values that they keep from run to run, such as stacks */
+    size_t run_bytes;             /* of the memory in which runs compute, which plans share */
+    size_t variable_bytes;        /* of the values of variables */
+} eddy_memory_info;
+EDDY_API eddy_memory_info eddy_session_memory_info(eddy_session *s);
+
 /* Writes where the session's runs spend their time, to stdout if `to` is NULL: a table for each
  * plan with a row for each instruction, the most expensive first, and a table of all plans by
  * operation. A plan is compiled for the feeds, fetches and shapes of an eddy_run and cached.

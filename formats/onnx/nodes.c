@@ -283,7 +283,7 @@ static bool one_node(onnx_reader *r, onnx_scope *s, const onnx_node *n, size_t i
     if (b.reason) {
         if (b.status == EDDY_OK) b.status = EDDY_UNIMPLEMENTED;
         /* The nodes of a function or a body say more than the call. */
-        if (!r->reporting)
+        if (!r->reporting || b.status == EDDY_NO_MEMORY)
             return eddy__onnx_error(r, b.status, "%s (%s): %s", place, n->op, b.reason);
         eddy_graph_clear_error(r->graph);
     }

@@ -27,6 +27,13 @@ static void *fail(machine *m, const char *problem)
     return NULL;
 }
 
+/* Of what is not in the region. */
+static void no_memory(machine *m)
+{
+    m->memory->full = true;
+    fail(m, "out of memory");
+}
+
 static pickle_value *new_value(machine *m, pickle_kind kind)
 {
     pickle_value *v = eddy__region_take(m->memory, 1, sizeof *v);
@@ -43,7 +50,7 @@ static void push(machine *m, pickle_value *v)
         const size_t room = m->room ? 2 * m->room : 64;
         void        *more = realloc(m->stack, room * sizeof *m->stack);
         if (!more) {
-            fail(m, "out of memory");
+            no_memory(m);
             return;
         }
         m->stack = more;
@@ -289,7 +296,7 @@ static void put(machine *m, uint64_t i)
         const size_t   n = 2 * (size_t)i + 64;
         pickle_value **more = realloc(m->memo, n * sizeof *more);
         if (!more) {
-            fail(m, "out of memory");
+            no_memory(m);
             return;
         }
         memset(more + m->memos, 0, (n - m->memos) * sizeof *more);

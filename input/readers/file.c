@@ -45,6 +45,8 @@ static const eddy_files posix = {
     .open = posix_open, .read = posix_read, .size = posix_size, .close = posix_close
 };
 
+enum { PATIENCE = 100 };                /* interruptions of one read in a row */
+
 bool eddy__file_open(data_file *f, const char *path, const eddy_files *files, eddy_error *error)
 {
     *f = (data_file){ .files = files ? files : &posix, .path = path, .error = error, .fd = -1 };
@@ -69,10 +71,10 @@ bool eddy__file_open(data_file *f, const char *path, const eddy_files *files, ed
 
 int64_t eddy__file_some(data_file *f, void *p, size_t n)
 {
-    for (;;) {
+    for (int retries = PATIENCE;;) {
         const int64_t got = f->files->read(f->files->context, f->fd, p, n);
         if (got >= 0 && (uint64_t)got <= n) return got;
-        if (got < 0 && errno == EINTR) continue;
+        if (got < 0 && errno == EINTR && retries-- > 0) continue;
         eddy__input_fail(f->error, EDDY_IO, "%.800s: cannot read: %s", f->path,
                          got < 0 ? strerror(errno) : "too many bytes");
         return -1;

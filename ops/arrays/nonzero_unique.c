@@ -281,16 +281,17 @@ static int64_t number_of(values *v, int64_t i)
     }
 }
 
-/* The number of distinct values in a known array; EDDY_ANY if memory is exhausted. */
-static int64_t different(const eddy_array *x)
+/* The number of distinct values in a known array; false if memory is exhausted. */
+static bool different(eddy_infer *c, const eddy_array *x, int64_t *found)
 {
     const int64_t n = eddy_array_count(x);
     eddy_array *room = eddy_array_new(EDDY_INT64, EDDY_SHAPE((int64_t)values_room(n)));
-    if (!room) return EDDY_ANY;
+    if (!room) return eddy_infer_fail(c, EDDY_NO_MEMORY, "out of memory");
     values v = values_in(eddy_array_dtype(x), eddy_array_data(x), n, eddy_array_data(room));
     for (int64_t i = 0; i < n; i++) number_of(&v, i);
     eddy_array_free(room);
-    return v.found;
+    *found = v.found;
+    return true;
 }
 
 static bool unique_infer(eddy_infer *c)
@@ -298,15 +299,15 @@ static bool unique_infer(eddy_infer *c)
     const select_attrs *a = c->attrs;
     const eddy_type    *x = &c->in[0];
     const int           own = (int)a->batch_dims;
-    int64_t rows;
+    int64_t rows, found = EDDY_ANY;
     if (!eddy__dtype_is_index(a->out_idx))
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "out_idx is %s; int32 or int64 expected",
                                eddy_dtype_name(a->out_idx));
     if (!examples_fit(c)) return false;
     if (x->shape.rank >= 0 && x->shape.rank != own + 1)
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has rank %d; rank 1 expected", x->shape.rank);
-    if (!rows_of(c, c->value[0] && own == 0 ? different(c->value[0]) : EDDY_ANY, &rows))
-        return false;
+    if (c->value[0] && own == 0 && !different(c, c->value[0], &found)) return false;
+    if (!rows_of(c, found, &rows)) return false;
     eddy_shape y = x->shape.rank < 0 ? eddy__shape_open(own + 1) : x->shape;
     eddy__infer_yield(c, 1, a->out_idx, y);
     eddy__infer_yield(c, 3, a->out_idx, eddy__shape_without(y, own));

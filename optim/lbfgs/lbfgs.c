@@ -5,6 +5,7 @@
 #include "graph/base/dtype.h"
 #include "optim/lbfgs/lbfgs.h"
 #include "optim/lbfgs/line_search.h"
+#include "session/state/internal.h"
 
 #include <math.h>
 #include <string.h>
@@ -344,6 +345,7 @@ static bool set_gradients(driver *r)
 static bool read_values(driver *r)
 {
     const eddy_feeds feeds = r->a->feeds;
+    eddy_error       e = { 0 };
     r->values = lbfgs_alloc(r, r->n_variables, sizeof(eddy_array *));
     r->out = lbfgs_alloc(r, r->n_variables + 1, sizeof(eddy_array *));
     r->feeds = lbfgs_alloc(r, feeds.count, sizeof(eddy_array *));
@@ -357,7 +359,8 @@ static bool read_values(driver *r)
                                 (eddy_list){ r->n_variables + 1, r->fetches });
     if (!r->step) return fail_with_session(r, eddy_session_status(r->a->session));
     for (int v = 0; v < r->n_variables; v++) {
-        r->values[v] = eddy_variable_value(r->a->session, r->variables[v]);
+        r->values[v] = eddy__variable_value(r->a->session, r->variables[v], &e);
+        if (!r->values[v] && e.status != EDDY_OK) return fail_with_session(r, e.status);
         if (!r->values[v])
             return eddy__error_set(&r->error, EDDY_UNINITIALIZED,
                                    "minimize_lbfgs: '%.200s' has no value in this session",

@@ -443,6 +443,8 @@ static inline void eddy__profile_count(plan_profile *p, int32_t i, int64_t *last
     p->each[i].calls++;
     *last = now;
 }
+/* "; largest values: 'name' bytes, ..." for at most ten values of the plan; "" if it has none. */
+const char *eddy__largest_values(const eddy_plan *p, char *text, size_t size);
 /* Allocates the profile of a plan when its instructions are final (profile/count.c). */
 bool eddy__profile_prepare(compile *c);
 
@@ -450,6 +452,8 @@ bool eddy__profile_prepare(compile *c);
 eddy_state *eddy__session_state(eddy_session *s, int32_t node);
 /* The node of a variable of the session's graph; NULL with the error set. */
 const eddy_node *eddy__session_variable(const eddy_session *s, eddy_tensor t, eddy_error *e);
+/* eddy_variable_value, with the error, which may be NULL; none if the variable has no value. */
+eddy_array *eddy__variable_value(eddy_session *s, eddy_tensor variable, eddy_error *error);
 /* False, with the error set, if the session is closed or its graph has been freed. */
 bool eddy__session_is_usable(const eddy_session *s, eddy_error *e);
 /* Setting a variable: room allocates memory for the value, *room, if the variable has none that

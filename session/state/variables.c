@@ -43,15 +43,19 @@ eddy_status eddy__session_finish(eddy_session *s, const eddy_error *e)
 }
 
 /* A copy of the value, or NULL; with both locks held. */
-static eddy_array *copy_value(eddy_session *s, int32_t id)
+static eddy_array *copy_value(eddy_session *s, const eddy_node *node, eddy_error *e)
 {
-    const eddy_state *state = id < s->states_capacity ? s->states[id] : NULL;
+    const eddy_state *state = node->id < s->states_capacity ? s->states[node->id] : NULL;
     if (!state || !state->initialized) return NULL;
-    return eddy_array_copy_of(eddy_array_dtype(state->value), eddy_array_shape(state->value),
-                              eddy_array_data(state->value));
+    eddy_array *a = eddy_array_copy_of(eddy_array_dtype(state->value),
+                                       eddy_array_shape(state->value),
+                                       eddy_array_data(state->value));
+    if (!a) eddy__error_set(e, EDDY_NO_MEMORY, "out of memory for the value of '%.200s'",
+                            node->name);
+    return a;
 }
 
-eddy_array *eddy_variable_value(eddy_session *s, eddy_tensor variable)
+eddy_array *eddy__variable_value(eddy_session *s, eddy_tensor variable, eddy_error *error)
 {
     eddy_error  e = { 0 };
     eddy_array *a = NULL;
@@ -61,11 +65,17 @@ eddy_array *eddy_variable_value(eddy_session *s, eddy_tensor variable)
         eddy__session_is_usable(s, &e) ? eddy__session_variable(s, variable, &e) : NULL;
     if (node) {
         pthread_rwlock_rdlock(&s->state_lock);
-        a = copy_value(s, node->id);
+        a = copy_value(s, node, &e);
         pthread_rwlock_unlock(&s->state_lock);
     }
     eddy__session_finish(s, &e);
+    if (error && e.status != EDDY_OK) *error = e;
     return a;
+}
+
+eddy_array *eddy_variable_value(eddy_session *s, eddy_tensor variable)
+{
+    return eddy__variable_value(s, variable, NULL);
 }
 
 bool eddy__value_fits(const eddy_node *variable, eddy_type value, eddy_error *error)

@@ -1,11 +1,13 @@
 /* test_onnx_damaged.c -- ONNX models with wrong bytes, and the messages of all errors. Whatever the
  * file, reading either succeeds or leaves the graph as it was. */
 #include "formats.h"
+#include "input.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/memory_files.h"
 #include "tests/lib/onnx_cases.h"
 #include "tests/lib/onnx_writer.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 Suite *onnx_damaged_suite(void);
@@ -97,6 +99,33 @@ START_TEST(files_fail)
             eddy_graph_free(g);
             memory_files_free(&f);
         }
+    free(bytes);
+}
+END_TEST
+
+/* One read is interrupted, or all are. */
+START_TEST(interrupted)
+{
+    size_t   size;
+    uint8_t *bytes = bytes_of("data/sine.onnx", &size);
+    for (int persistent = 0; persistent < 2; persistent++) {
+        memory_files f;
+        eddy_error   e = { 0 };
+        eddy_graph  *g = eddy_graph_new();
+        memory_files_init(&f);
+        memory_files_put(&f, "m", bytes, size);
+        f.fault = (memory_fault){ .at = 3, .number = EINTR, .persistent = persistent == 1 };
+        eddy_onnx_model *m = eddy_onnx_read(g, "m", .files = &f.table, .error = &e);
+        ck_assert_int_eq(e.status, persistent ? EDDY_IO : EDDY_OK);
+        f.calls = 0;
+        eddy_array *a = eddy_bytes_load("m", &f.table, &e);
+        ck_assert((a == NULL) == (persistent == 1));
+        ck_assert_int_eq(f.n_open, 0);
+        eddy_array_free(a);
+        eddy_onnx_free(m);
+        eddy_graph_free(g);
+        memory_files_free(&f);
+    }
     free(bytes);
 }
 END_TEST
@@ -498,6 +527,7 @@ Suite *onnx_damaged_suite(void)
     tcase_set_tags(slow, "slow");
     tcase_add_test(t, changed_bytes);
     tcase_add_test(t, files_fail);
+    tcase_add_test(t, interrupted);
     tcase_add_test(t, memory_fails);
     tcase_add_test(slow, changed_cases);
     tcase_add_test(words, messages);

@@ -122,6 +122,35 @@ START_TEST(without_memory_the_outer_blocks_stay)
 }
 END_TEST
 
+/* Neither do calls without blocks: each end belongs to its begin. */
+START_TEST(without_memory_begin_and_end_stay_paired)
+{
+    failing_allocator a;
+    failing_allocator_init(&a);
+    eddy_graph *h = eddy_graph_new(&a.table);
+    a.persistent = true;
+    eddy_tensor x = eddy_placeholder(h, "x", EDDY_FLOAT32, EDDY_SCALAR);
+    for (int depth = 0; depth < 8; depth++)
+        eddy_scope_begin(h, "s/"), eddy_control_begin(h, EDDY_LIST(x)), eddy_device_begin(h, "d");
+    a.at = a.calls + 1;
+    eddy_scope_begin(h, "t/"), eddy_control_begin(h, EDDY_LIST(x)), eddy_device_begin(h, "e");
+    ck_assert_int_eq(eddy_graph_status(h), EDDY_NO_MEMORY);
+    a.at = 0;
+    eddy_scope_begin(h, "u/"), eddy_control_begin(h, EDDY_LIST(x)), eddy_device_begin(h, "f");
+    eddy_graph_clear_error(h);
+    for (int depth = 0; depth < 10; depth++) {
+        ck_assert_str_eq(eddy_scope_name(h), "s/");
+        eddy_scope_end(h), eddy_control_end(h), eddy_device_end(h);
+    }
+    fits(h);
+    ck_assert_str_eq(eddy_scope_name(h), "");
+    eddy_scope_end(h);
+    fails(h, EDDY_INVALID_ARGUMENT, "no scope is open");
+    eddy_graph_free(h);
+    ck_assert_int_eq(a.live, 0);
+}
+END_TEST
+
 START_TEST(the_version_is_that_of_the_headers)
 {
     char text[32];
@@ -145,6 +174,7 @@ Suite *scope_blocks_suite(void)
     tcase_add_test(c, blocks_end_however_they_are_left);
     tcase_add_test(c, a_block_of_no_graph_is_run_and_ends_nothing);
     tcase_add_test(c, without_memory_the_outer_blocks_stay);
+    tcase_add_test(c, without_memory_begin_and_end_stay_paired);
     tcase_add_test(c, the_version_is_that_of_the_headers);
     suite_add_tcase(s, c);
     return s;

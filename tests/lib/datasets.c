@@ -14,13 +14,13 @@ eddy_dataset *numbered(int64_t n, const eddy_allocator *a)
 {
     eddy_array *x = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(n, 2));
     eddy_array *y = eddy_array_new(EDDY_INT32, EDDY_SHAPE(n));
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; x && y && i < n; i++) {
         eddy_array_set(x, 2 * i, (double)i);
         eddy_array_set(x, 2 * i + 1, (double)i + 0.5);
         eddy_array_set(y, i, (double)i);
     }
     const eddy_array *both[] = { x, y };
-    eddy_dataset     *d = eddy_dataset_from_arrays(both, 2, .allocator = a);
+    eddy_dataset     *d = x && y ? eddy_dataset_from_arrays(both, 2, .allocator = a) : NULL;
     eddy_array_free(x);
     eddy_array_free(y);
     return d;
@@ -61,6 +61,7 @@ static eddy_dataset *counted(int64_t n, bool is_ragged, bool stream, const eddy_
     const eddy_component pair[] = { { EDDY_FLOAT32, EDDY_SHAPE(2) }, { EDDY_INT32, EDDY_SCALAR } };
     const eddy_component one = { EDDY_INT32, EDDY_SHAPE(EDDY_ANY) };
     counter *c = calloc(1, sizeof *c);
+    if (!c) return NULL;
     *c = (counter){ .size = n, .ragged = is_ragged, .stream = stream };
     return eddy_dataset_from_function(.read = count, .context = c,
                                       .components = is_ragged ? &one : pair, .n = is_ragged ? 1 : 2,

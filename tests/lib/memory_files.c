@@ -1,7 +1,7 @@
 /* memory_files.c -- see memory_files.h. */
 #include "tests/lib/memory_files.h"
 
-#include <check.h>
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void set_entry(memory_entry *entries, const char *name, int content)
 {
     memory_entry *e = find(entries, name);
     if (!e) e = find(entries, "");
-    ck_assert_ptr_nonnull(e);
+    assert(e);
     snprintf(e->name, sizeof e->name, "%s", name);
     e->content = content;
 }
@@ -58,7 +58,7 @@ static void apply(memory_entry *entries, const memory_step *s)
 static void log_step(memory_files *m, memory_step_kind kind, const char *from, const char *to,
                      int content)
 {
-    ck_assert_int_lt(m->n_steps, 2 * MEMORY_FILES);
+    assert(m->n_steps < 2 * MEMORY_FILES);
     memory_step *s = &m->steps[m->n_steps++];
     *s = (memory_step){ .kind = kind, .content = content };
     snprintf(s->from, sizeof s->from, "%s", from);
@@ -68,7 +68,7 @@ static void log_step(memory_files *m, memory_step_kind kind, const char *from, c
 
 static int new_content(memory_files *m, const void *p, size_t n)
 {
-    ck_assert_int_lt(m->n_contents, MEMORY_FILES);
+    assert(m->n_contents < MEMORY_FILES);
     memory_content *c = &m->contents[m->n_contents];
     c->bytes = malloc(n + 1);
     c->durable = malloc(n + 1);
@@ -91,7 +91,7 @@ static int file_open(void *context, const char *path, int flags)
     else {
         int content = e ? e->content : new_content(m, NULL, 0);
         if (!e) log_step(m, STEP_CREATE, "", path, content);
-        ck_assert_int_lt(m->n_open, MEMORY_FILES);
+        assert(m->n_open < MEMORY_FILES);
         for (int fd = 0; fd < MEMORY_FILES; fd++) {
             if (m->open[fd].content) continue;
             m->open[fd].content = content + 1;
@@ -106,7 +106,7 @@ static int file_open(void *context, const char *path, int flags)
 
 static memory_content *content_of(memory_files *m, int fd)
 {
-    ck_assert(fd >= 0 && fd < MEMORY_FILES && m->open[fd].content > 0);
+    assert(fd >= 0 && fd < MEMORY_FILES && m->open[fd].content > 0);
     return &m->contents[m->open[fd].content - 1];
 }
 
@@ -130,7 +130,7 @@ static int64_t file_write(void *context, int fd, const void *p, size_t n)
     verdict       v;
     if (fails(m, &v)) return -1;
     memory_content *c = content_of(m, fd);
-    ck_assert(m->open[fd].writes && m->open[fd].at == c->size);
+    assert(m->open[fd].writes && m->open[fd].at == c->size);
     if (v == SHORT && n > 1) n = 1;
     c->bytes = realloc(c->bytes, c->size + n + 1);
     memcpy(c->bytes + c->size, p, n);
@@ -189,7 +189,7 @@ static int file_unlink(void *context, const char *path)
     memory_files *m = context;
     verdict       v;
     if (fails(m, &v)) return -1;
-    ck_assert_ptr_nonnull(find(m->entries, path));
+    assert(find(m->entries, path));
     log_step(m, STEP_UNLINK, path, "", 0);
     return 0;
 }
@@ -249,7 +249,17 @@ static unsigned roll(unsigned *state)
     return *state >> 16;
 }
 
-/* Unsynced bytes may be there, missing, cut anywhere, or zeros; unsynced changes
+enum { SECTOR = 64 };
+
+/* Some sectors of the bytes are as written, the others as they were. */
+static void tear(char *bytes, const memory_content *c, unsigned *state)
+{
+    for (size_t at = 0; at < c->size; at += SECTOR)
+        if (roll(state) & 1)
+            memcpy(bytes + at, c->bytes + at, c->size - at < SECTOR ? c->size - at : SECTOR);
+}
+
+/* Unsynced bytes may be there, missing, cut anywhere, torn, or zeros; unsynced changes
  * of the folder may have happened or not, each for itself. */
 void memory_files_crash(const memory_files *m, unsigned seed, memory_files *after)
 {
@@ -266,10 +276,11 @@ void memory_files_crash(const memory_files *m, unsigned seed, memory_files *afte
         bool   synced = c->size == c->durable_size && memcmp(c->bytes, c->durable, n) == 0;
         char  *bytes = calloc(n + 1, 1);
         memcpy(bytes, c->durable, c->durable_size < n ? c->durable_size : n);
-        switch (synced ? 0 : roll(&state) % 4) {
+        switch (synced ? 0 : roll(&state) % 5) {
         case 0: memcpy(bytes, c->bytes, n); break;
         case 1: n = c->durable_size; break;
         case 2: break;
+        case 3: tear(bytes, c, &state); break;
         default:
             n = roll(&state) % (n + 1);
             memcpy(bytes, c->bytes, n);

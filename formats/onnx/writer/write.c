@@ -127,6 +127,17 @@ static bool add_variable(writing *s, int32_t id)
     return true;
 }
 
+/* NULL if the variable has none. A fetch tells that from a lack of memory. */
+static eddy_array *value_of(writing *s, eddy_tensor variable)
+{
+    eddy_session *from = s->w.session;
+    eddy_array   *value = from ? eddy_variable_value(from, variable) : NULL;
+    if (value || !from) return value;
+    value = eddy_fetch(from, variable);
+    if (!value && eddy_session_status(from) == EDDY_NO_MEMORY) eddy__writer_no_memory(&s->w);
+    return value;
+}
+
 /* The values of the variables that are read, and inputs for those that the run updates. */
 static bool write_variables(writing *s)
 {
@@ -134,7 +145,8 @@ static bool write_variables(writing *s)
         writer_variable *v = s->variables[id];
         if (!v || !s->w.scope->live[id]) continue;
         const eddy_tensor t = eddy_node_at(s->graph, id);
-        eddy_array *value = s->w.session ? eddy_variable_value(s->w.session, t) : NULL;
+        eddy_array *value = value_of(s, t);
+        if (s->w.failed) return false;
         if (!value && !s->w.reporting) continue;
         const char *name = name_of(s, t);
         const bool  required = v->first_update && s->options.no_initial_values;

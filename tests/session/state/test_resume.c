@@ -4,6 +4,7 @@
 #include "../../../input.h"
 #include "build/gen/suites.h"
 #include "tests/lib/memory_files.h"
+#include "tests/lib/training_rows.h"
 
 #include <check.h>
 #include <signal.h>
@@ -14,181 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STEPS = 10, HALF = 5, ROWS = 6, PAIRS = 16 };
-
-/* ----------------------------------------------------------- optimizers -- */
-
-/* What a row may use. */
-typedef struct problem {
-    eddy_graph *g;
-    eddy_tensor rate, step, loss;   /* a schedule, its global step, the loss */
-} problem;
-
-/* An optimizer from its graph and rate; other arguments are its options. */
-#define RULE(name, ...)                                                         \
-    static eddy_optimizer *name(const problem *p)                               \
-    {                                                                           \
-        return eddy_##name(.graph = p->g, .learning_rate = p->rate, __VA_ARGS__); \
-    }
-
-static eddy_tensor number(const problem *p, double v) { return eddy_scalar(p->g, v); }
-
-RULE(gradient_descent, .name = "o")
-RULE(momentum, .momentum = number(p, 0.9), .use_nesterov = true)
-RULE(adam, .name = "o")
-RULE(adagrad, .name = "o")
-RULE(adagrad_da, .global_step = p->step)
-RULE(adadelta, .name = "o")
-RULE(rmsprop, .momentum = number(p, 0.5), .centered = true)
-RULE(ftrl, .name = "o")
-RULE(proximal_gradient_descent, .name = "o")
-RULE(proximal_adagrad, .name = "o")
-RULE(asgd, .name = "o")
-RULE(adamw, .name = "o")
-RULE(adamax, .name = "o")
-RULE(nadam, .name = "o")
-RULE(radam, .name = "o")
-RULE(adabelief, .name = "o")
-RULE(adan, .name = "o")
-RULE(yogi, .name = "o")
-RULE(lion, .name = "o")
-RULE(lamb, .name = "o")
-RULE(lars, .name = "o")
-RULE(novograd, .name = "o")
-RULE(adafactor, .name = "o")
-RULE(sm3, .name = "o")
-RULE(shampoo, .momentum = number(p, 0.9))
-RULE(prodigy, .name = "o")
-RULE(schedule_free_adamw, .name = "o")
-
-/* ------------------------------------------------------------- wrappers -- */
-
-static eddy_optimizer *lookahead(const problem *p)
-{
-    return eddy_lookahead(.optimizer = adam(p), .sync_period = 3);
-}
-static eddy_optimizer *accumulated(const problem *p)
-{
-    return eddy_accumulate_gradients(.optimizer = adam(p), .steps = 3);
-}
-static eddy_optimizer *scaled(const problem *p)
-{
-    return eddy_loss_scale(.optimizer = adam(p), .increment_period = 3);
-}
-static eddy_optimizer *clipped(const problem *p)
-{
-    return eddy_clipped_gradients(.optimizer = adam(p), .global_norm = number(p, 0.1));
-}
-static eddy_optimizer *decoupled(const problem *p)
-{
-    return eddy_decoupled_weight_decay(.optimizer = momentum(p), .weight_decay = number(p, 0.01));
-}
-static eddy_optimizer *coupled(const problem *p)
-{
-    return eddy_coupled_weight_decay(.optimizer = adam(p), .weight_decay = number(p, 0.01));
-}
-static eddy_optimizer *several(const problem *p)
-{
-    const eddy_tensor         first = eddy_collection_at(p->g, EDDY_TRAINABLE_VARIABLES, 0);
-    const eddy_optimizer_part parts[] = { { lion(p), { 1, &first } }, { adam(p), { 0, NULL } } };
-    return eddy_multi_optimizer(.parts = parts, .count = 2);
-}
-/* Its rate is an initial value, so it cannot be a schedule. */
-static eddy_optimizer *rprop(const problem *p)
-{
-    return eddy_rprop(.graph = p->g, .learning_rate = number(p, 0.01));
-}
-/* Muon takes matrices only. */
-static eddy_optimizer *muon(const problem *p)
-{
-    eddy_optimizer *o = eddy_muon(.graph = p->g, .learning_rate = p->rate);
-    const eddy_tensor kernels[] = { eddy_collection_at(p->g, EDDY_TRAINABLE_VARIABLES, 0),
-                                    eddy_collection_at(p->g, EDDY_TRAINABLE_VARIABLES, 2) };
-    const eddy_optimizer_part parts[] = { { o, { 2, kernels } }, { adam(p), { 0, NULL } } };
-    return eddy_multi_optimizer(.parts = parts, .count = 2);
-}
-static eddy_optimizer *nested(const problem *p)
-{
-    eddy_optimizer *o = eddy_accumulate_gradients(.optimizer = clipped(p), .steps = 2);
-    return eddy_loss_scale(.optimizer = eddy_lookahead(.optimizer = o, .sync_period = 2),
-                           .increment_period = 2);
-}
-
-/* ------------------------------------------------------ training operations -- */
-
-static eddy_tensor minimized(const problem *p, eddy_optimizer *o)
-{
-    return eddy_minimize(o, p->loss, .global_step = p->step);
-}
-static eddy_tensor minimized_scaled(const problem *p, eddy_optimizer *o)
-{
-    return eddy_minimize(o, eddy_scale_loss(o, p->loss), .global_step = p->step);
-}
-static eddy_tensor sharpened(const problem *p, eddy_optimizer *o)
-{
-    eddy_gradient_pair pairs[PAIRS];
-    const int          n = eddy_sharpness_aware_gradients(.optimizer = o, .loss = p->loss,
-                                                          .out = pairs, .max_out = PAIRS);
-    return eddy_apply_gradients(o, pairs, n, .global_step = p->step);
-}
-static eddy_tensor averaged(const problem *p, eddy_optimizer *o)
-{
-    eddy_averages *a = eddy_exponential_moving_average(.graph = p->g, .decay = number(p, 0.9),
-                                                       .num_updates = p->step);
-    eddy_control_begin(p->g, EDDY_LIST(minimized(p, o)));
-    const eddy_tensor t = eddy_averages_apply(a, EDDY_LIST());
-    eddy_control_end(p->g);
-    return t;
-}
-static eddy_tensor weights_averaged(const problem *p, eddy_optimizer *o)
-{
-    eddy_averages *a = eddy_stochastic_weight_average(.graph = p->g);
-    eddy_control_begin(p->g, EDDY_LIST(minimized(p, o)));
-    const eddy_tensor t = eddy_averages_apply(a, EDDY_LIST());
-    eddy_control_end(p->g);
-    return t;
-}
-
-typedef struct row {
-    const char     *name;
-    eddy_optimizer *(*make)(const problem *p);
-    eddy_tensor     (*train)(const problem *p, eddy_optimizer *o);
-} row;
-
-#define ROW(name) { #name, name, minimized }
-
-static const row rows[] = {
-    ROW(gradient_descent), ROW(momentum), ROW(adam), ROW(adagrad), ROW(adagrad_da), ROW(adadelta),
-    ROW(rmsprop), ROW(ftrl), ROW(proximal_gradient_descent), ROW(proximal_adagrad), ROW(rprop),
-    ROW(asgd), ROW(adamw), ROW(adamax), ROW(nadam), ROW(radam), ROW(adabelief), ROW(adan),
-    ROW(yogi), ROW(lion), ROW(lamb), ROW(lars), ROW(novograd), ROW(adafactor), ROW(sm3),
-    ROW(shampoo), ROW(muon), ROW(prodigy), ROW(schedule_free_adamw), ROW(lookahead),
-    ROW(accumulated), ROW(clipped), ROW(decoupled), ROW(coupled), ROW(several),
-    { "scaled", scaled, minimized_scaled }, { "nested", nested, minimized_scaled },
-    { "sharpness aware", momentum, sharpened }, { "averages", adam, averaged },
-    { "average of weights", gradient_descent, weights_averaged },
-};
+enum { STEPS = 10, HALF = 5, ROWS = 6 };
 
 /* ---------------------------------------------------------------- models -- */
 
-/* A classifier with dropout in front of its last layer, and what a row trains it with. */
-static eddy_graph *classifier(const row *r, const eddy_files *files)
+static eddy_graph *classifier(const training_row *r, const eddy_files *files)
 {
-    problem     p = { .g = eddy_graph_new(.files = files) };
-    eddy_graph *g = p.g;
-    eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, 4));
-    eddy_tensor y = eddy_placeholder(g, "y", EDDY_INT32, EDDY_SHAPE(EDDY_ANY));
-    eddy_tensor h = eddy_dropout(eddy_relu(eddy_dense(x, 8, "hidden")), .rate = 0.25);
-    eddy_tensor logits = eddy_dense(h, 3, "logits");
-    p.loss = eddy_mean(eddy_sparse_softmax_cross_entropy(y, logits), .name = "loss");
-    p.step = eddy_create_global_step(g);
-    p.rate = eddy_noisy_linear_cosine_decay(number(&p, 0.05), p.step, number(&p, 20));
-    p.rate = eddy_maximum(p.rate, number(&p, 0.01));
-    eddy_group(g, EDDY_LIST(r->train(&p, r->make(&p))), "train");
-    h = eddy_relu(eddy_dense(x, 8, .reuse = "hidden"));
-    eddy_mean(eddy_dense(h, 3, .reuse = "logits"), .name = "look");
-    eddy_random_normal(g, EDDY_SHAPE(3), .name = "noise");
-    eddy_initializer(g);
+    eddy_graph *g = training_graph(r, files);
     ck_assert_msg(eddy_graph_status(g) == EDDY_OK, "%s: %s", r->name, eddy_graph_message(g));
     return g;
 }
@@ -243,7 +76,7 @@ typedef struct training {
     float        losses[STEPS];
 } training;
 
-static void begin(training *t, const row *r)
+static void begin(training *t, const training_row *r)
 {
     memory_files_init(&t->m);
     eddy_graph   *g = classifier(r, &t->m.table);
@@ -356,7 +189,7 @@ static void make_folder(char name[32])
  * the files must be equal. */
 START_TEST(goes_on_with_its_batches)
 {
-    const row  *r = &rows[_i];
+    const training_row *r = &training_rows[_i];
     char        folder[32], half[64], path[2][64];
     make_folder(folder);
     snprintf(half, sizeof half, "%s/half", folder);
@@ -389,7 +222,7 @@ END_TEST
 enum { LONG = 40 };                      /* steps of a training that is killed */
 
 /* Trains up to LONG steps, going on from the file if it exists, and saves after each. */
-static void train_on(const row *r, const char *path)
+static void train_on(const training_row *r, const char *path)
 {
     eddy_graph   *g = classifier(r, NULL);
     eddy_dataset *d = batches();
@@ -414,7 +247,7 @@ START_TEST(goes_on_after_kills)
 {
     const char *asked = getenv("EDDY_KILLS");
     const int   kills = asked ? atoi(asked) : 20;
-    const row  *r = &rows[2];
+    const training_row *r = &training_rows[2];
     char        folder[32], whole[64], path[64], command[100];
     uint32_t    random = 1;
     int         killed = 0, status = 0;
@@ -456,7 +289,7 @@ END_TEST
 
 START_TEST(goes_on)
 {
-    const row *r = &rows[_i];
+    const training_row *r = &training_rows[_i];
     training   t;
     begin(&t, r);
     ck_assert_msg(t.losses[HALF] != t.losses[0], "%s does not train", r->name);
@@ -472,7 +305,7 @@ START_TEST(goes_on_elsewhere)
     static const int some[] = { 2, 25, 29, 36 };
     training         t;
     int              status;
-    begin(&t, &rows[some[_i]]);
+    begin(&t, &training_rows[some[_i]]);
     const pid_t child = fork();
     if (child == 0) {
         if (resume(&t, false) == 0) raise(SIGKILL);
@@ -480,7 +313,7 @@ START_TEST(goes_on_elsewhere)
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "%s: status %d",
-                  rows[some[_i]].name, status);
+                  training_rows[some[_i]].name, status);
     end(&t);
 }
 END_TEST
@@ -489,13 +322,13 @@ Suite *resume_suite(void)
 {
     Suite *s = suite_create("resume");
     TCase *t = tcase_create("optimizers");
-    tcase_add_loop_test(t, goes_on, 0, sizeof rows / sizeof *rows);
+    tcase_add_loop_test(t, goes_on, 0, TRAINING_ROWS);
     tcase_add_loop_test(t, goes_on_elsewhere, 0, 4);
     suite_add_tcase(s, t);
     t = tcase_create("pipelines");
     tcase_set_tags(t, "threads");
     tcase_set_timeout(t, 120);
-    tcase_add_loop_test(t, goes_on_with_its_batches, 0, sizeof rows / sizeof *rows);
+    tcase_add_loop_test(t, goes_on_with_its_batches, 0, TRAINING_ROWS);
     tcase_add_test(t, goes_on_after_kills);
     suite_add_tcase(s, t);
     return s;

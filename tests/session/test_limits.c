@@ -1,0 +1,220 @@
+/* test_limits.c -- the limits that docs/guide/errors.md lists: what is just within them works, and
+ * what is just beyond is refused with a message. */
+#include "build/gen/suites.h"
+#include "tests/lib/checks.h"
+
+#include <stdlib.h>
+
+static eddy_graph *g;
+static void setup(void) { g = eddy_graph_new(); }
+static void teardown(void) { eddy_graph_free(g); }
+
+START_TEST(rank)
+{
+    eddy_shape s = { .rank = 8, .dim = { 1, 1, 1, 1, 1, 1, 1, 1 } };
+    eddy_placeholder(g, "x", EDDY_FLOAT32, s);
+    fits(g);
+    const int ranks[] = { 9, 10, INT32_MAX, -2, INT32_MIN };
+    for (int i = 0; i < 5; i++) {
+        s.rank = ranks[i];
+        ck_assert(!eddy_shape_is_valid(s));
+        ck_assert_ptr_null(eddy_array_new(EDDY_FLOAT32, s));
+        ck_assert(!eddy_is_valid(eddy_placeholder(g, "y", EDDY_FLOAT32, s)));
+        ck_assert_int_ne(eddy_graph_status(g), EDDY_OK);
+        eddy_graph_clear_error(g);
+    }
+    eddy_tensor x = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(1, 1, 1, 1, 1, 1, 1));
+    x = eddy_expand_dims(x, 0);
+    fits(g);
+    eddy_expand_dims(x, 0);
+    fails(g, EDDY_LIMIT, "the limit is 8");
+}
+END_TEST
+
+/* 2^48 elements, 2^47 bytes; beyond int64 as well. */
+START_TEST(sizes)
+{
+    const int64_t most = (int64_t)1 << 48, bytes = (int64_t)1 << 47;
+    ck_assert(eddy_shape_is_valid(EDDY_SHAPE(most)));
+    ck_assert(eddy_shape_is_valid(EDDY_SHAPE(most / 2, 2)));
+    ck_assert(!eddy_shape_is_valid(EDDY_SHAPE(most + 1)));
+    ck_assert(!eddy_shape_is_valid(EDDY_SHAPE(most / 2, 2, 2)));
+    ck_assert(!eddy_shape_is_valid(EDDY_SHAPE(INT64_MAX)));
+    ck_assert(!eddy_shape_is_valid(EDDY_SHAPE((int64_t)1 << 32, (int64_t)1 << 32)));
+    eddy_placeholder(g, "a", EDDY_UINT8, EDDY_SHAPE(bytes));
+    eddy_placeholder(g, "b", EDDY_FLOAT32, EDDY_SHAPE(bytes / 4));
+    fits(g);
+    const int64_t beyond[] = { bytes / 4 + 1, (int64_t)1 << 46, most, INT64_MAX };
+    for (int i = 0; i < 4; i++) {
+        ck_assert(!eddy_is_valid(eddy_placeholder(g, "c", EDDY_FLOAT32, EDDY_SHAPE(beyond[i]))));
+        ck_assert_int_ne(eddy_graph_status(g), EDDY_OK);
+        eddy_graph_clear_error(g);
+    }
+}
+END_TEST
+
+START_TEST(names)
+{
+    static char name[5000];
+    memset(name, 'n', 4080);
+    eddy_placeholder(g, name + 1, EDDY_FLOAT32, EDDY_SCALAR);
+    fits(g);
+    eddy_placeholder(g, name, EDDY_FLOAT32, EDDY_SCALAR);
+    fails(g, EDDY_LIMIT, "a name of 4080 characters is too long");
+    memset(name, 'm', 4999);
+    eddy_placeholder(g, name, EDDY_FLOAT32, EDDY_SCALAR);
+    fails(g, EDDY_LIMIT, "too long");
+}
+END_TEST
+
+START_TEST(inputs)
+{
+    enum { MOST = 65535 };
+    eddy_tensor *x = malloc((MOST + 1) * sizeof *x);
+    for (int i = 0; i <= MOST; i++) x[i] = i == 0 ? eddy_scalar(g, 1) : x[0];
+    eddy_add_n(((eddy_list){ MOST, x }), NULL);
+    fits(g);
+    eddy_add_n(((eddy_list){ MOST + 1, x }), NULL);
+    ck_assert_int_ne(eddy_graph_status(g), EDDY_OK);
+    eddy_graph_clear_error(g);
+    eddy_unstack(eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(MOST)));
+    fits(g);
+    eddy_unstack(eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(MOST + 1)));
+    fails(g, EDDY_LIMIT, "65535");
+    free(x);
+}
+END_TEST
+
+START_TEST(threads_and_timeouts)
+{
+    const eddy_tensor y = eddy_scalar(g, 1);
+    const int         threads[] = { 0, 1, 256, 257, -1, INT32_MAX };
+    for (int i = 0; i < 6; i++) {
+        eddy_session *s = eddy_session_new(g, .threads = threads[i]);
+        ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), NULL),
+                         i < 3 ? EDDY_OK : EDDY_INVALID_ARGUMENT);
+        eddy_session_free(s);
+    }
+    eddy_session *s = eddy_session_new(g);
+    ck_assert_int_eq(eddy_session_set_timeout(s, 1e9), EDDY_OK);
+    ck_assert_int_eq(eddy_session_set_timeout(s, 1.001e9), EDDY_INVALID_ARGUMENT);
+    ck_assert_int_eq(eddy_session_set_timeout(s, -1e-9), EDDY_INVALID_ARGUMENT);
+    eddy_session_free(s);
+}
+END_TEST
+
+/* The status of a run of y with this limit. */
+static eddy_status run_within(eddy_tensor y, size_t bytes, char *message)
+{
+    eddy_session     *s = eddy_session_new(g, .threads = 1, .max_bytes = bytes);
+    const eddy_status status = eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), NULL);
+    snprintf(message, 1012, "%s", eddy_session_message(s));
+    eddy_session_free(s);
+    return status;
+}
+
+/* A run fits in the memory that it needs, and not in a byte less. The message names what is large.
+ */
+START_TEST(memory_of_a_run)
+{
+    char        says[1012];
+    size_t      needs = 0, limit = 0;
+    eddy_tensor x = eddy_random_uniform(g, EDDY_SHAPE(1000, 30), .name = "x");
+    eddy_tensor y = eddy_cumsum(eddy_matmul(x, eddy_transpose(x), .name = "product"));
+    y = eddy_sum(eddy_sort(y));
+    ck_assert_int_eq(run_within(y, 3999999, says), EDDY_LIMIT);
+    ck_assert_int_eq(sscanf(says, "the run needs at least %zu bytes", &needs), 1);
+    ck_assert_uint_eq(needs, 4000000);
+    ck_assert_int_eq(run_within(y, needs, says), EDDY_LIMIT);
+    ck_assert_int_eq(
+        sscanf(says, "the run needs %zu bytes; max_bytes of the session is %zu;", &needs, &limit),
+        2);
+    ck_assert_uint_eq(limit, 4000000);
+    ck_assert_msg(strstr(says, "'product' 4000000") && strstr(says, "'x' 120000"), "%s", says);
+    ck_assert_int_eq(run_within(y, needs, says), EDDY_OK);
+    ck_assert_int_eq(run_within(y, needs - 1, says), EDDY_LIMIT);
+}
+END_TEST
+
+/* At most 1024 plans, and with little memory for them few. */
+START_TEST(plans)
+{
+    static const float v[1100];
+    eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY));
+    eddy_tensor y = eddy_exp(x);
+    for (int k = 0; k < 2; k++) {
+        eddy_session *s = eddy_session_new(g, .threads = 1, .kept_bytes = k ? 10000 : SIZE_MAX);
+        for (int64_t n = 1; n <= 1100; n++) {
+            ck_assert_int_eq(eddy_run(s, EDDY_FEED({ x, EDDY_VIEW(v, n) }), EDDY_FETCH(y), NULL),
+                             EDDY_OK);
+            ck_assert_int_le(eddy_session_plan_info(s).plans, k ? 20 : 1024);
+        }
+        if (k == 0) ck_assert_int_eq(eddy_session_plan_info(s).plans, 1024);
+        eddy_session_free(s);
+    }
+}
+END_TEST
+
+/* What a session says that it keeps: nothing at first, and no more than its limit later. */
+START_TEST(kept_memory)
+{
+    static const float v[64 * 64];
+    eddy_tensor   x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, 64));
+    eddy_tensor   w = eddy_variable(g, eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(64, 32)));
+    eddy_tensor   y = eddy_sum(eddy_sort(eddy_matmul(x, w))), init = eddy_initializer(g);
+    eddy_session *s = eddy_session_new(g, .threads = 1, .kept_bytes = 20000);
+    eddy_memory_info m = eddy_session_memory_info(s);
+    ck_assert(m.plans == 0 && m.plan_bytes == 0 && m.run_bytes == 0 && m.variable_bytes == 0);
+    runs(s, init);
+    ck_assert_uint_eq(eddy_session_memory_info(s).variable_bytes, 4 * 64 * 32);
+    for (int64_t n = 1; n <= 64; n++) {
+        ck_assert_int_eq(eddy_run(s, EDDY_FEED({ x, EDDY_VIEW(v, n, 64) }), EDDY_FETCH(y), NULL),
+                         EDDY_OK);
+        m = eddy_session_memory_info(s);
+        ck_assert(m.plans > 0 && m.plan_bytes > 0 && m.run_bytes >= 4 * 32 * (size_t)n);
+        ck_assert_uint_le(m.plan_bytes + m.value_bytes, 60000);
+    }
+    ck_assert_int_eq(m.plans, eddy_session_plan_info(s).plans);
+    eddy_session_free(s);
+    ck_assert_int_eq(eddy_session_memory_info(s).plans, 0);
+    ck_assert_int_eq(eddy_session_memory_info(NULL).plans, 0);
+}
+END_TEST
+
+START_TEST(graph_files)
+{
+    eddy_error e = { 0 };
+    eddy_scalar(g, 1), eddy_scalar(g, 2);
+    char         *text = eddy_graph_to_yaml(g);
+    const int64_t n = (int64_t)strlen(text);
+    for (int less = 0; less < 2; less++) {
+        eddy_graph *h = eddy_graph_load("f", text, .max_bytes = n - less, .error = &e);
+        ck_assert_int_eq(e.status, less ? EDDY_LIMIT : EDDY_OK);
+        eddy_graph_free(h);
+        e = (eddy_error){ 0 };
+        h = eddy_graph_load("f", text, .max_nodes = 2 - less, .error = &e);
+        ck_assert_int_eq(e.status, less ? EDDY_LIMIT : EDDY_OK);
+        eddy_graph_free(h);
+    }
+    eddy_string_free(text);
+}
+END_TEST
+
+Suite *limits_suite(void)
+{
+    Suite *s = suite_create("limits");
+    TCase *c = tcase_create("limits");
+    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_set_timeout(c, 60);
+    tcase_add_test(c, rank);
+    tcase_add_test(c, sizes);
+    tcase_add_test(c, names);
+    tcase_add_test(c, inputs);
+    tcase_add_test(c, threads_and_timeouts);
+    tcase_add_test(c, memory_of_a_run);
+    tcase_add_test(c, plans);
+    tcase_add_test(c, kept_memory);
+    tcase_add_test(c, graph_files);
+    suite_add_tcase(s, c);
+    return s;
+}

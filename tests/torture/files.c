@@ -1,0 +1,242 @@
+/* files.c -- every save of the library, with each call of the file system failing in each way; with
+ * the power lost at each call; and in processes that are killed.
+ *
+ *   torture-files faults | crashes SEEDS | kills COUNT
+ *
+ * What is found afterwards must be one of the versions that were saved, whole: not older than the
+ * last save that succeeded, nor newer than the last that was tried. */
+#define _DEFAULT_SOURCE
+#include "tests/torture/savers.h"
+#include "tests/lib/memory_files.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SAVES = 2, TOLD = 40 };
+
+static long tried, wrong;
+
+static void complain(const saver *s, const char *what, const char *how, long at)
+{
+    if (wrong++ < TOLD) printf("FAULT %s: %s: %s, call %ld\n", s->name, how, what, at);
+    fflush(stdout);
+}
+
+/* Versions `from` to `to`, until one fails; the last that succeeded, or from - 1. */
+static int save_all(const saver *s, void *state, int from, int to, eddy_status *status)
+{
+    *status = EDDY_OK;
+    for (int v = from; v <= to; v++)
+        if ((*status = s->save(state, v)) != EDDY_OK) return v - 1;
+    return to;
+}
+
+static bool has_temporary(const memory_files *m)
+{
+    for (int i = 0; i < MEMORY_FILES; i++)
+        if (strstr(m->entries[i].name, ".tmp")) return true;
+    return false;
+}
+
+/* ------------------------------------------------------------------ faults -- */
+
+typedef struct way {
+    const char *name;
+    int         number;
+} way;
+
+static const way ways[] = {
+    { "EIO", EIO }, { "ENOSPC", ENOSPC }, { "EINTR", EINTR }, { "EACCES", EACCES },
+    { "EDQUOT", EDQUOT }, { "EROFS", EROFS }, { "EMFILE", EMFILE }, { "short", 0 },
+};
+
+/* The number of calls of the saves, or of the load, without a fault. */
+static int calls_of(const saver *s, bool loads, int old)
+{
+    memory_files m;
+    eddy_status  status;
+    memory_files_init(&m);
+    void *state = s->begin(&m.table, "d");
+    save_all(s, state, 1, loads ? SAVES : old, &status);
+    const int before = m.calls;
+    if (loads) s->load(&m.table, "d", &status);
+    else save_all(s, state, old + 1, old + SAVES, &status);
+    const int calls = m.calls - before;
+    s->end(state);
+    memory_files_free(&m);
+    return status == EDDY_OK ? calls : -1;
+}
+
+static void fail_save(const saver *s, int old, const way *w, int at, bool persistent)
+{
+    memory_files m;
+    eddy_status  status;
+    memory_files_init(&m);
+    void *state = s->begin(&m.table, "d");
+    save_all(s, state, 1, old, &status);
+    m.fault = (memory_fault){ .at = m.calls + at, .number = w->number, .persistent = persistent };
+    const int done = save_all(s, state, old + 1, old + SAVES, &status);
+    m.fault = (memory_fault){ 0 };
+    const int open = m.n_open, found = s->load(&m.table, "d", &(eddy_status){ EDDY_OK });
+    tried++;
+    if (status != EDDY_OK && status != EDDY_IO) complain(s, "another status", w->name, at);
+    if (found < done || found > (status == EDDY_OK ? done : done + 1))
+        complain(s, "neither the old nor the new file", w->name, at);
+    if (open != 0) complain(s, "a file stays open", w->name, at);
+    if (!persistent && has_temporary(&m)) complain(s, "a temporary file is left", w->name, at);
+    if (w->number == 0 && status != EDDY_OK) complain(s, "short writes are an error", w->name, at);
+    if (s->save(state, old + 3) != EDDY_OK ||
+        s->load(&m.table, "d", &(eddy_status){ EDDY_OK }) != old + 3)
+        complain(s, "it cannot be saved again", w->name, at);
+    s->end(state);
+    memory_files_free(&m);
+}
+
+static void fail_load(const saver *s, const way *w, int at, bool persistent)
+{
+    memory_files m;
+    eddy_status  status = EDDY_OK;
+    memory_files_init(&m);
+    void *state = s->begin(&m.table, "d");
+    s->save(state, 1);
+    m.fault = (memory_fault){ .at = m.calls + at, .number = w->number, .persistent = persistent };
+    const int found = s->load(&m.table, "d", &status);
+    tried++;
+    if (status != EDDY_OK && status != EDDY_IO) complain(s, "another status", w->name, at);
+    if (status == EDDY_OK && found != 1) complain(s, "it loads something else", w->name, at);
+    if (m.n_open != 0) complain(s, "a file stays open", w->name, at);
+    s->end(state);
+    memory_files_free(&m);
+}
+
+static void faults(void)
+{
+    for (const saver *s = savers; s->name; s++) {
+        const long before = tried;
+        for (int old = 0; old < 2; old++) {
+            const int n = calls_of(s, false, old);
+            if (n <= 0) complain(s, "it fails without faults", "no fault", 0);
+            for (int k = 0; k < (int)(sizeof ways / sizeof *ways); k++)
+                for (int at = 1; at <= 2 * n; at++)
+                    fail_save(s, old, &ways[k], 1 + (at - 1) / 2, at % 2 == 0);
+        }
+        const int n = calls_of(s, true, 0);
+        for (int k = 0; k < (int)(sizeof ways / sizeof *ways); k++)
+            for (int at = 1; at <= 2 * n; at++)
+                fail_load(s, &ways[k], 1 + (at - 1) / 2, at % 2 == 0);
+        printf("%-32s %6ld faults\n", s->name, tried - before);
+    }
+}
+
+/* ----------------------------------------------------------------- crashes -- */
+
+static void crash(const saver *s, int old, int at, unsigned seeds)
+{
+    memory_files m, after;
+    eddy_status  status;
+    memory_files_init(&m);
+    void *state = s->begin(&m.table, "d");
+    save_all(s, state, 1, old, &status);
+    m.fault =
+        (memory_fault){ .at = m.calls + at, .number = EIO, .persistent = true, .power = true };
+    const int done = save_all(s, state, old + 1, old + SAVES, &status);
+    for (unsigned seed = 0; seed < seeds; seed++) {
+        memory_files_crash(&m, seed, &after);
+        const int found = s->load(&after.table, "d", &(eddy_status){ EDDY_OK });
+        tried++;
+        if (found < done || found > (status == EDDY_OK ? done : done + 1))
+            complain(s, "neither the old nor the new file", "power is lost", at);
+        memory_files_free(&after);
+    }
+    s->end(state);
+    memory_files_free(&m);
+}
+
+static void crashes(unsigned seeds)
+{
+    for (const saver *s = savers; s->name; s++) {
+        const long before = tried;
+        for (int old = 0; old < 2; old++)
+            for (int at = 1, n = calls_of(s, false, old); at <= n + 1; at++)
+                crash(s, old, at, seeds);
+        printf("%-32s %6ld images\n", s->name, tried - before);
+    }
+}
+
+/* ------------------------------------------------------------------- kills -- */
+
+typedef struct progress {
+    volatile int begun, done;            /* the version that is being saved; the last that was */
+} progress;
+
+static void save_forever(const saver *s, const char *folder, progress *p)
+{
+    void *state = s->begin(NULL, folder);
+    for (int v = p->done + 1;; v++) {
+        p->begun = v;
+        if (s->save(state, v) != EDDY_OK) _exit(3);
+        p->done = v;
+    }
+}
+
+/* The whole life of a process; the time before it is killed grows with `random`. */
+static void kill_one(const saver *s, const char *folder, progress *p, unsigned random)
+{
+    int         status = 0;
+    eddy_status loaded = EDDY_OK;
+    const int   before = p->begun;
+    const pid_t child = fork();
+    if (child == 0) save_forever(s, folder, p);
+    for (int i = 0; i < 2000 && p->begun == before; i++)
+        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+    nanosleep(&(struct timespec){ .tv_nsec = 1000 * (random % 9000) }, NULL);
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+    tried++;
+    if (!WIFSIGNALED(status)) complain(s, "a save failed", "killed", WEXITSTATUS(status));
+    const int found = s->load(NULL, folder, &loaded);
+    if (found < p->done || found > p->begun)
+        complain(s, "neither the old nor the new file", "killed", p->begun);
+    p->done = found;
+}
+
+static void kills(long count)
+{
+    progress *p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    unsigned  random = 1;
+    int       kinds = 0;
+    while (savers[kinds].name) kinds++;
+    for (int k = 0; k < kinds && p != MAP_FAILED; k++) {
+        char folder[64], command[80];
+        snprintf(folder, sizeof folder, "/tmp/eddy-torture-%ld-%d", (long)getpid(), k);
+        if (mkdir(folder, 0700) != 0) exit(2);
+        *p = (progress){ 0, 0 };
+        for (long i = 0; i < (count + kinds - 1) / kinds; i++) {
+            random = random * 1664525 + 1013904223;
+            kill_one(&savers[k], folder, p, random >> 8);
+        }
+        printf("%-32s killed during %d saves\n", savers[k].name, p->begun);
+        snprintf(command, sizeof command, "rm -r %s", folder);
+        if (system(command) != 0) exit(2);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    const long  n = argc > 2 ? atol(argv[2]) : 0;
+    if (strcmp(what, "faults") == 0) faults();
+    else if (strcmp(what, "crashes") == 0) crashes((unsigned)(n > 0 ? n : 20));
+    else if (strcmp(what, "kills") == 0) kills(n > 0 ? n : 500);
+    else return 2;
+    printf("figure: %ld %s, %ld wrong\n", tried, what, wrong);
+    return wrong > 0 || tried == 0;
+}

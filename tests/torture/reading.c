@@ -1,0 +1,234 @@
+/* reading.c -- models, checkpoints and data files of other programs, and pipelines, read without
+ * enough memory. */
+#include "tests/lib/datasets.h"
+#include "tests/lib/tensorflow_writer.h"
+#include "tests/torture/scenario.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define INPUT "tests/input/fixtures/"
+#define FORMAT "tests/formats/files/"
+
+/* ------------------------------------------------------------------- models -- */
+
+static void onnx(const char *path, outcome *o)
+{
+    eddy_error       e = { 0 };
+    eddy_graph      *g = eddy_graph_new();
+    eddy_onnx_model *m = g ? eddy_onnx_read(g, path, .variables = true, .error = &e) : NULL;
+    if (!g) outcome_of_graph(o, g);
+    outcome_of_error(o, &e);
+    eddy_onnx_report *r = o->status == EDDY_OK ? eddy_onnx_check(path, .error = &e) : NULL;
+    outcome_of_error(o, &e);
+    outcome_add(o, (int[]){ eddy_onnx_output_count(m), eddy_onnx_report_size(r) }, 2 * sizeof(int));
+    eddy_onnx_report_free(r);
+    eddy_onnx_free(m);
+    eddy_graph_free(g);
+}
+
+static void tensorflow(const char *path, outcome *o)
+{
+    eddy_error             e = { 0 };
+    eddy_graph            *g = eddy_graph_new();
+    eddy_tensorflow_model *m = g ? eddy_tensorflow_read(g, path, .variables = true, .error = &e)
+                                 : NULL;
+    if (!g) outcome_of_graph(o, g);
+    outcome_of_error(o, &e);
+    eddy_tensorflow_report *r = o->status == EDDY_OK ? eddy_tensorflow_check(path, .error = &e)
+                                                     : NULL;
+    outcome_of_error(o, &e);
+    outcome_add(o, (int[]){ eddy_tensorflow_output_count(m), eddy_tensorflow_report_size(r) },
+                2 * sizeof(int));
+    eddy_tensorflow_report_free(r);
+    eddy_tensorflow_free(m);
+    eddy_graph_free(g);
+}
+
+static void add_checkpoint(outcome *o, eddy_checkpoint *c, eddy_error *e)
+{
+    for (int i = 0; i < eddy_checkpoint_count(c) && e->status == EDDY_OK; i++) {
+        eddy_array *a = eddy_checkpoint_value(c, eddy_checkpoint_entry_at(c, i).name, e);
+        if (e->status == EDDY_UNIMPLEMENTED) *e = (eddy_error){ 0 };       /* a text */
+        outcome_add_array(o, a);
+        eddy_array_free(a);
+    }
+    outcome_of_error(o, e);
+    eddy_checkpoint_free(c);
+}
+
+static void torch(const char *path, outcome *o)
+{
+    eddy_error e = { 0 };
+    add_checkpoint(o, eddy_torch_checkpoint_open(path, .error = &e), &e);
+}
+
+static void put(const char *name, const message *m)
+{
+    FILE *f = fopen(scratch(name), "wb");
+    if (!f) return;
+    fwrite(m->at, 1, m->size, f);
+    fclose(f);
+}
+
+static void *begin_bundle(int i)
+{
+    (void)i;
+    eddy_array *a = numbers_in(EDDY_FLOAT32, EDDY_SHAPE(3, 4), 0, 1);
+    tf_bundle   b = tf_bundle_of((tf_bundle_entry[]){ { "a", 1, a, NULL, 0 },
+                                                      { "b/c", 1, a, NULL, 0 } }, 2);
+    put("b.index", &b.index);
+    put("b.data-00000-of-00001", &b.data);
+    tf_bundle_free(&b);
+    eddy_array_free(a);
+    return NULL;
+}
+
+static void bundle(int i, void *state, outcome *o)
+{
+    eddy_error e = { 0 };
+    (void)i, (void)state;
+    add_checkpoint(o, eddy_tensorflow_checkpoint_open(scratch("b"), .error = &e), &e);
+}
+
+/* --------------------------------------------------------------------- data -- */
+
+typedef eddy_array *load_fn(const char *path, const eddy_files *files, eddy_error *error);
+
+static void load(load_fn *f, const char *path, outcome *o)
+{
+    eddy_error  e = { 0 };
+    eddy_array *a = f(path, NULL, &e);
+    outcome_of_error(o, &e);
+    outcome_add_array(o, a);
+    eddy_array_free(a);
+}
+static void idx(const char *path, outcome *o) { load(eddy_idx_load, path, o); }
+static void image(const char *path, outcome *o) { load(eddy_image_load, path, o); }
+static void wav(const char *path, outcome *o) { load(eddy_wav_load, path, o); }
+static void text(const char *path, outcome *o)
+{
+    load(eddy_bytes_load, path, o);
+    load(eddy_characters_load, path, o);
+}
+
+static void npz(const char *path, outcome *o)
+{
+    eddy_error e = { 0 };
+    eddy_npz  *z = eddy_npz_open(path, NULL, &e);
+    for (int i = 0; i < eddy_npz_count(z) && e.status == EDDY_OK; i++) {
+        eddy_array *a = eddy_npz_array(z, eddy_npz_name(z, i), &e);
+        outcome_add_array(o, a);
+        eddy_array_free(a);
+    }
+    outcome_of_error(o, &e);
+    eddy_npz_free(z);
+}
+
+static void csv(const char *path, outcome *o)
+{
+    eddy_error e = { 0 };
+    eddy_csv  *c = eddy_csv_read(path, .error = &e);
+    for (int i = 0; i < eddy_csv_columns(c); i++) {
+        outcome_add_text(o, eddy_csv_name(c, i));
+        outcome_add_array(o, eddy_csv_array(c, i));
+        for (int k = 0; k < eddy_csv_words(c, i); k++) outcome_add_text(o, eddy_csv_word(c, i, k));
+    }
+    outcome_of_error(o, &e);
+    eddy_csv_free(c);
+}
+
+static void lines(const char *path, outcome *o)
+{
+    const eddy_array *line[1];
+    eddy_dataset     *d = eddy_dataset_from_lines(path);
+    while (eddy_dataset_next(d, line)) outcome_add_array(o, line[0]);
+    outcome_of(o, eddy_dataset_status(d), eddy_dataset_message(d));
+    eddy_dataset_free(d);
+}
+
+typedef struct file {
+    const char *path;
+    void      (*read)(const char *path, outcome *o);
+} file;
+
+static const file files[] = {
+    { "data/sine.onnx", onnx }, { "data/sine.pb", tensorflow },
+    { FORMAT "net.pt", torch }, { FORMAT "mixed.pt", torch },
+    { INPUT "labels.idx.gz", idx }, { "data/digits-labels.idx1-ubyte", idx },
+    { INPUT "stored.npz", npz }, { INPUT "deflated.npz", npz }, { INPUT "versions.npz", npz },
+    { INPUT "rgba.png", image }, { INPUT "interlaced.png", image }, { INPUT "palette.png", image },
+    { INPUT "deep.png", image }, { INPUT "rgb.jpg", image }, { INPUT "progressive.jpg", image },
+    { INPUT "gray.jpg", image }, { INPUT "stereo.wav", wav }, { INPUT "table.csv", csv },
+    { INPUT "table.csv", text }, { INPUT "table.csv", lines },
+};
+
+static int         count_files(void) { return (int)(sizeof files / sizeof *files); }
+static const char *name_file(int i) { return files[i].path; }
+static void        read_file(int i, void *state, outcome *o)
+{
+    (void)state;
+    files[i].read(files[i].path, o);
+}
+
+/* ---------------------------------------------------------------- pipelines -- */
+
+enum { RECORDS = 60 };
+
+static void read_pipeline(int i, void *state, outcome *o)
+{
+    const eddy_array *record[EDDY_MAX_COMPONENTS];
+    (void)state;
+    eddy_dataset *d = pipeline(i, NULL);
+    for (int n = 0; n < RECORDS && eddy_dataset_status(d) == EDDY_OK; n++)
+        if (eddy_dataset_next(d, record)) {
+            const uint64_t h = record_hash(d, record);
+            outcome_add(o, &h, sizeof h);
+        }
+    if (eddy_dataset_status(d) == EDDY_OK) {
+        const char *position = eddy_dataset_position(d);
+        if (!position) outcome_of(o, EDDY_NO_MEMORY, "no position");
+        outcome_add_text(o, position);
+    }
+    outcome_of(o, eddy_dataset_status(d), eddy_dataset_message(d));
+    eddy_dataset_free(d);
+}
+
+static int count_pipelines(void)
+{
+    int n = 0;
+    for (eddy_dataset *d; (d = pipeline(n, NULL)); n++) eddy_dataset_free(d);
+    return n;
+}
+static const char *name_pipeline(int i)
+{
+    static char name[12];
+    snprintf(name, sizeof name, "%d", i);
+    return name;
+}
+
+static void map_graph(int i, void *state, outcome *o)
+{
+    const eddy_array *record[2];
+    (void)i, (void)state;
+    eddy_graph   *g = eddy_graph_new();
+    eddy_tensor   x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(2));
+    eddy_tensor   y = eddy_placeholder(g, "y", EDDY_INT32, EDDY_SCALAR);
+    eddy_tensor   z = eddy_exp(eddy_add(x, eddy_cast(y, EDDY_FLOAT32)));
+    if (outcome_of_graph(o, g)) {
+        eddy_dataset *d = eddy_dataset_map_graph(numbered(5, NULL), g, EDDY_LIST(x, y),
+                                                 EDDY_LIST(z));
+        while (eddy_dataset_next(d, record)) outcome_add_array(o, record[0]);
+        outcome_of(o, eddy_dataset_status(d), eddy_dataset_message(d));
+        eddy_dataset_free(d);
+    }
+    eddy_graph_free(g);
+}
+
+const scenarios reading[] = {
+    { "file", count_files, name_file, NULL, read_file, NULL },
+    { .kind = "checkpoint of TensorFlow", .begin = begin_bundle, .act = bundle },
+    { "pipeline", count_pipelines, name_pipeline, NULL, read_pipeline, NULL },
+    { .kind = "pipeline with a graph", .act = map_graph },
+    { .kind = NULL },
+};
