@@ -326,7 +326,7 @@ START_TEST(torch_refused)
         { "tests/formats/files/old.pt", "the format before PyTorch 1.6 is not supported",
           EDDY_UNIMPLEMENTED },
         { "data/sine.onnx", "this is no ZIP archive", EDDY_CORRUPT },
-        { "tests/formats/files/none.pt", "No such file", EDDY_IO },
+        { "tests/formats/files/none.pt", "No such file", EDDY_NOT_FOUND },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         eddy_error e = { 0 };
