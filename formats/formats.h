@@ -307,7 +307,8 @@ typedef struct eddy_foreign_checkpoint_args {
  * EDDY_CORRUPT;
  * EDDY_LIMIT; EDDY_UNIMPLEMENTED for compressed archives, the format before PyTorch 1.6, and
  * instructions and names that are not allowed; EDDY_NO_MEMORY. Values: EDDY_CORRUPT for a wrong
- * checksum (CRC-32), for a tensor beyond its storage, and for a bool that is not 0 or 1. */
+ * checksum (CRC-32), for a tensor beyond its storage, and for a bool that is not 0 or 1; EDDY_LIMIT
+ * for an expanded tensor of 64 MiB more than its storage. */
 EDDY_API eddy_checkpoint *eddy_torch_checkpoint_open_with(const eddy_foreign_checkpoint_args *given);
 #define eddy_torch_checkpoint_open(...) \
     eddy_torch_checkpoint_open_with(EDDY_ARGS(eddy_foreign_checkpoint_args, __VA_ARGS__))
