@@ -82,8 +82,8 @@ static eddy_array *copied(const torch_tensor *t)
     return a;
 }
 
-/* True if the elements of a view that reads some of them several times, such as an expanded one, take
- * much more memory than the file. */
+/* True if the elements of a view that reads some of them several times, such as an expanded one,
+ * take much more memory than the file. */
 static bool is_too_large(const torch_tensor *t, size_t size)
 {
     return (uint64_t)eddy_shape_count(t->shape) > (t->storage.size + MOST_REPEATED) / size;
