@@ -59,8 +59,8 @@ typedef struct eddy_onnx_args {
  * computed in float32; inputs and outputs of the first two have these types themselves.
  *
  * Returns NULL with an error that says the file, the place and the reason; then the graph is as
- * before. Only if memory runs out in the last step can nodes remain. Errors: EDDY_IO, EDDY_CORRUPT,
- * EDDY_LIMIT, EDDY_UNIMPLEMENTED for operators that cannot be built, EDDY_INVALID_ARGUMENT for
+ * before. Only if memory runs out in the last step can nodes remain. Errors: EDDY_NOT_FOUND, EDDY_IO,
+ * EDDY_CORRUPT, EDDY_LIMIT, EDDY_UNIMPLEMENTED for operators that cannot be built, EDDY_INVALID_ARGUMENT for
  * bindings that do not match an input, EDDY_NO_MEMORY; a graph that has an error returns that
  * error. ONNX 1.16, operator sets 1 to 21. */
 EDDY_API eddy_onnx_model *eddy_onnx_read_with(const eddy_onnx_args *given);
@@ -223,7 +223,7 @@ typedef struct eddy_tensorflow_args {
  * Returns NULL with an error that says the file, the node and the reason; then the graph is as
  * before. Only if memory runs out in the last step can nodes remain. Errors: EDDY_IO, EDDY_CORRUPT,
  * EDDY_LIMIT, EDDY_UNIMPLEMENTED for nodes that cannot be built, EDDY_INVALID_ARGUMENT for bindings
- * and outputs that the graph lacks, EDDY_NOT_FOUND for a signature or a variable that is not there,
+ * and outputs that the graph lacks, EDDY_NOT_FOUND for a file, a signature or a variable,
  * EDDY_NO_MEMORY; a graph that has an error returns that error. TensorFlow 1 and 2; TensorFlow.js
  * 4. */
 EDDY_API eddy_tensorflow_model *eddy_tensorflow_read_with(const eddy_tensorflow_args *given);
@@ -304,10 +304,12 @@ typedef struct eddy_foreign_checkpoint_args {
  * the array, else copies. int8 and int16 are int32. Numbers and texts are left out.
  *
  * The pickle in the file is never executed: it may only contain tensors and dicts, and other names
- * are errors. NULL on an error, with the file and the byte in the message: EDDY_IO; EDDY_CORRUPT;
+ * are errors. NULL on an error, with the file and the byte in the message: EDDY_NOT_FOUND; EDDY_IO;
+ * EDDY_CORRUPT;
  * EDDY_LIMIT; EDDY_UNIMPLEMENTED for compressed archives, the format before PyTorch 1.6, and
  * instructions and names that are not allowed; EDDY_NO_MEMORY. Values: EDDY_CORRUPT for a wrong
- * checksum (CRC-32), for a tensor beyond its storage, and for a bool that is not 0 or 1. */
+ * checksum (CRC-32), for a tensor beyond its storage, and for a bool that is not 0 or 1; EDDY_LIMIT
+ * for an expanded tensor of 64 MiB more than its storage. */
 EDDY_API eddy_checkpoint *eddy_torch_checkpoint_open_with(const eddy_foreign_checkpoint_args *given);
 #define eddy_torch_checkpoint_open(...) \
     eddy_torch_checkpoint_open_with(EDDY_ARGS(eddy_foreign_checkpoint_args, __VA_ARGS__))
@@ -321,7 +323,8 @@ EDDY_API eddy_checkpoint *eddy_torch_checkpoint_open_with(const eddy_foreign_che
  * where no other entry has it. Values are views where the file aligns them. int8, int16 and uint16
  * are int32, uint32 and uint64 int64; entries of texts have no value.
  *
- * NULL on an error, with the file in the message: EDDY_IO; EDDY_CORRUPT, also for wrong checksums;
+ * NULL on an error, with the file in the message: EDDY_NOT_FOUND; EDDY_IO; EDDY_CORRUPT, also for
+ * wrong checksums;
  * EDDY_LIMIT; EDDY_UNIMPLEMENTED for compressed blocks, big-endian files and sliced variables;
  * EDDY_NO_MEMORY. */
 EDDY_API eddy_checkpoint *eddy_tensorflow_checkpoint_open_with(

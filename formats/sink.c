@@ -4,68 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { ATTEMPTS = 100, PATIENCE = 100, LARGEST = 1 << 30 };
-
-static int posix_open(void *context, const char *path, int flags)
-{
-    (void)context;
-    return open(path, flags | O_CLOEXEC, 0666);
-}
-
-static int64_t posix_write(void *context, int fd, const void *p, size_t n)
-{
-    (void)context;
-    return write(fd, p, n);
-}
-
-static int posix_sync(void *context, int fd)
-{
-    (void)context;
-    return fsync(fd);
-}
-
-static int posix_close(void *context, int fd)
-{
-    (void)context;
-    return close(fd);
-}
-
-static int posix_rename(void *context, const char *from, const char *to)
-{
-    (void)context;
-    return rename(from, to);
-}
-
-static int posix_unlink(void *context, const char *path)
-{
-    (void)context;
-    return unlink(path);
-}
-
-static int posix_sync_dir(void *context, const char *path)
-{
-    char        folder[SINK_LONGEST_PATH];
-    const char *slash = strrchr(path, '/');
-    (void)context;
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
-             slash ? path : ".");
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return -1;
-    const int r = fsync(fd), why = errno;
-    close(fd);
-    errno = why;
-    return r != 0 && why == EINVAL ? 0 : r;         /* a file system without it */
-}
-
-static const eddy_files posix = {
-    .open = posix_open, .write = posix_write, .sync = posix_sync, .close = posix_close,
-    .rename = posix_rename, .unlink = posix_unlink, .sync_dir = posix_sync_dir
-};
 
 static bool fail(sink *s, const char *step)
 {
@@ -78,7 +21,9 @@ static bool fail(sink *s, const char *step)
 
 bool eddy__sink_begin(sink *s, const char *path, const eddy_files *files, eddy_error *error)
 {
-    *s = (sink){ .files = files ? files : &posix, .error = error, .fd = -1, .failed = true };
+    *s = (sink){
+        .files = files ? files : eddy_posix_files(), .error = error, .fd = -1, .failed = true
+    };
     const eddy_files *f = s->files;
     if (!path || !*path)
         return eddy__format_fail(error, EDDY_INVALID_ARGUMENT, "no file name is given");

@@ -8,8 +8,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct source {
     atomic_int count;
@@ -30,40 +28,6 @@ bool eddy__format_fail(eddy_error *error, eddy_status status, const char *format
 
 enum { PATIENCE = 100 };                /* interruptions of one read in a row */
 
-static int posix_open(void *context, const char *path, int flags)
-{
-    (void)context;
-    return open(path, flags);
-}
-
-static int64_t posix_read(void *context, int fd, void *p, size_t n)
-{
-    (void)context;
-    return read(fd, p, n);
-}
-
-static int64_t posix_size(void *context, int fd)
-{
-    (void)context;
-    struct stat s;
-    if (fstat(fd, &s) != 0) return -1;
-    if (!S_ISREG(s.st_mode)) {
-        errno = S_ISDIR(s.st_mode) ? EISDIR : ESPIPE;
-        return -1;
-    }
-    return s.st_size;
-}
-
-static int posix_close(void *context, int fd)
-{
-    (void)context;
-    return close(fd);
-}
-
-static const eddy_files posix = {
-    .open = posix_open, .read = posix_read, .size = posix_size, .close = posix_close
-};
-
 static source *allocate(size_t size, eddy_error *error)
 {
     source *s = NULL;
@@ -82,10 +46,13 @@ static source *read_open(const char *path, int fd, const eddy_files *f, int64_t 
 {
     const int64_t size = f->size(f->context, fd);
     if (size < 0 || size > most) {
-        if (size < 0) eddy__format_fail(error, EDDY_IO, "%s: %s", path, strerror(errno));
+        if (size < 0)
+            eddy__format_fail(error, EDDY_IO, "%.800s: %s", path,
+                              errno == ESPIPE ? "this is not a regular file" : strerror(errno));
         else
-            eddy__format_fail(error, EDDY_LIMIT, "%s: %lld bytes are more than the limit of %lld",
-                              path, (long long)size, (long long)most);
+            eddy__format_fail(error, EDDY_LIMIT,
+                              "%.800s: %lld bytes are more than the limit of %lld", path,
+                              (long long)size, (long long)most);
         return NULL;
     }
     source *s = allocate((size_t)size, error);
@@ -98,7 +65,7 @@ static source *read_open(const char *path, int fd, const eddy_files *f, int64_t 
             continue;
         }
         if (n < 0 && errno == EINTR && retries-- > 0) continue;
-        eddy__format_fail(error, EDDY_IO, "%s: %s", path,
+        eddy__format_fail(error, EDDY_IO, "%.800s: %s", path,
                           n < 0 ? strerror(errno) : "the file ends early");
         free(s);
         s = NULL;
@@ -106,13 +73,24 @@ static source *read_open(const char *path, int fd, const eddy_files *f, int64_t 
     return s;
 }
 
+static bool is_usable(const char *path, const eddy_files *f, eddy_error *error)
+{
+    if (!path || !*path)
+        return eddy__format_fail(error, EDDY_INVALID_ARGUMENT, "no file name is given");
+    return (f->open && f->read && f->size && f->close) ||
+           eddy__format_fail(error, EDDY_INVALID_ARGUMENT,
+                             "%.800s: the table of file functions lacks a function", path);
+}
+
 source *eddy__source_read(const char *path, const eddy_files *files, int64_t max_bytes,
                           eddy_error *error)
 {
-    const eddy_files *f = files ? files : &posix;
-    const int         fd = f->open(f->context, path, O_RDONLY | O_CLOEXEC);
+    const eddy_files *f = files ? files : eddy_posix_files();
+    if (!is_usable(path, f, error)) return NULL;
+    const int fd = f->open(f->context, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        eddy__format_fail(error, EDDY_IO, "%s: %s", path, strerror(errno));
+        eddy__format_fail(error, errno == ENOENT ? EDDY_NOT_FOUND : EDDY_IO, "%.800s: %s", path,
+                          strerror(errno));
         return NULL;
     }
     source *s = read_open(path, fd, f, max_bytes, error);

@@ -18,7 +18,7 @@ eddy_graph *eddy_graph_new_with(const eddy_graph_args *given)
     eddy_graph *g = eddy__allocate_zeroed(a, 1, sizeof *g);
     if (!g) return NULL;
     g->allocator = *a;
-    g->files = args.files ? *args.files : eddy__posix_files;
+    g->files = args.files ? *args.files : *eddy_posix_files();
     g->seed = args.seed;
     g->arena.allocator = &g->allocator;
     atomic_init(&g->holders, 1);

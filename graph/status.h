@@ -82,7 +82,7 @@ typedef struct eddy_allocator {
 /* File access. Each function returns -1 with errno set on failure, like the POSIX function of
  * its name. The default is POSIX.
  *   open     flags are open(2)'s; mode 0666 less the umask
- *   size     bytes in the file
+ *   size     bytes in the file; errno is ESPIPE for a pipe, a device or the like
  *   sync_dir makes a rename inside the directory of `path` durable */
 typedef struct eddy_files {
     int     (*open)(void *context, const char *path, int flags);
@@ -96,6 +96,10 @@ typedef struct eddy_files {
     int     (*sync_dir)(void *context, const char *path);
     void     *context;
 } eddy_files;
+
+/* The default, to which a program's own table can pass calls on. It never waits for the other end
+ * of a pipe. */
+EDDY_API const eddy_files *eddy_posix_files(void);
 
 #ifdef __cplusplus
 }

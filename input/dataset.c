@@ -126,7 +126,14 @@ void *eddy__stage_new(size_t bytes, const stage *st, eddy_dataset *const *source
                       const char *name)
 {
     eddy_dataset *d = NULL;
-    bool          given = n > 0 && sources;
+    if (n < 1 || !sources) {
+        d = make(bytes, st, &libc, name);
+        if (d)
+            eddy__dataset_fail(d, EDDY_INVALID_ARGUMENT,
+                               "dataset_%s: there is no dataset; expected at least 1", name);
+        return d;
+    }
+    bool given = true;
     for (int i = 0; given && i < n; i++) given = sources[i] != NULL;
     if (given) d = make(bytes, st, &sources[0]->allocator, name);
     if (d) {

@@ -163,7 +163,7 @@ static bool open_variables(tf_reader *r)
     if (!path) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
     r->checkpoint = eddy_tensorflow_checkpoint_open(path, .files = r->options.files,
                                                     .max_bytes = r->options.max_bytes, .error = &e);
-    if (!r->checkpoint && e.status != EDDY_IO) return file_error(r, &e);
+    if (!r->checkpoint && e.status != EDDY_NOT_FOUND) return file_error(r, &e);
     return true;
 }
 

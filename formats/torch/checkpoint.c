@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ENTRIES = 1 << 20, MOST_DEPTH = 32, MOST_NAME = 1000 };
+enum { MOST_ENTRIES = 1 << 20, MOST_DEPTH = 32, MOST_NAME = 1000, MOST_REPEATED = 1 << 26 };
 
 typedef struct torch_tensor {
     const torch_type *type;
@@ -82,6 +82,13 @@ static eddy_array *copied(const torch_tensor *t)
     return a;
 }
 
+/* True if the elements of a view that reads some of them several times, such as an expanded one,
+ * take much more memory than the file. */
+static bool is_too_large(const torch_tensor *t, size_t size)
+{
+    return (uint64_t)eddy_shape_count(t->shape) > (t->storage.size + MOST_REPEATED) / size;
+}
+
 static bool all_bools(const torch_tensor *t)
 {
     for (size_t i = 0; i < t->storage.size; i++)
@@ -106,7 +113,9 @@ static eddy_array *value(void *context, int i, eddy_error *error)
         const wire_bytes b = { t->storage.at + (size_t)t->offset * size,
                                (size_t)eddy_shape_count(t->shape) * size };
         a = eddy__source_array(e->files[0], b, (eddy_dtype)t->type->dtype, t->shape);
-    } else a = copied(t);
+    } else if (is_too_large(t, size))
+        return fail(error, EDDY_LIMIT, "a view that repeats elements has more than 64 MiB", name);
+    else a = copied(t);
     return a ? a : fail(error, EDDY_NO_MEMORY, "out of memory", name);
 }
 

@@ -6,7 +6,8 @@
 
 static bool is_posix(const eddy_files *f)
 {
-    return f->open == eddy__posix_files.open && f->read == eddy__posix_files.read;
+    const eddy_files *posix = eddy_posix_files();
+    return f->open == posix->open && f->read == posix->read;
 }
 
 /* False if the file cannot be mapped; it can still be read. */

@@ -20,7 +20,7 @@ enum {
 static int posix_open(void *context, const char *path, int flags)
 {
     (void)context;
-    return open(path, flags | O_CLOEXEC, 0666);
+    return open(path, flags | O_CLOEXEC | O_NONBLOCK, 0666); /* not to wait for a pipe's writer */
 }
 
 static int64_t posix_read(void *context, int fd, void *p, size_t n)
@@ -91,16 +91,15 @@ static int posix_sync_dir(void *context, const char *path)
     return r;
 }
 
-const eddy_files eddy__posix_files = {
+static const eddy_files posix = {
     .open = posix_open, .read = posix_read, .write = posix_write, .size = posix_size,
     .sync = posix_sync, .close = posix_close, .rename = posix_rename, .unlink = posix_unlink,
     .sync_dir = posix_sync_dir
 };
 
-const eddy_files *eddy__files_or_posix(const eddy_files *files)
-{
-    return files ? files : &eddy__posix_files;
-}
+const eddy_files *eddy_posix_files(void) { return &posix; }
+
+const eddy_files *eddy__files_or_posix(const eddy_files *files) { return files ? files : &posix; }
 
 /* -------------------------------------------------------------- common -- */
 
@@ -169,7 +168,8 @@ bool eddy__reader_open(eddy_reader *in, const eddy_files *files, const char *pat
     if (in->fd < 0) return failure(e, path, "open");
     in->size = size_of(in);
     if (in->size >= 0) return true;
-    failure(e, path, "get the size");
+    if (errno == ESPIPE) eddy__error_set(e, EDDY_IO, "%.600s: this is not a regular file", path);
+    else failure(e, path, "get the size");
     eddy__reader_close(in);
     return false;
 }

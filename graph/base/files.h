@@ -9,7 +9,6 @@
 
 enum { EDDY_MAX_PATH = 4096 };
 
-extern const eddy_files eddy__posix_files;
 const eddy_files *eddy__files_or_posix(const eddy_files *files);  /* POSIX for NULL */
 
 /* ------------------------------------------------------------- reading -- */

@@ -6,50 +6,16 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const int64_t most_bytes = (int64_t)1 << 40;
-
-static int posix_open(void *context, const char *path, int flags)
-{
-    (void)context;
-    return open(path, flags | O_NONBLOCK);           /* do not wait for the writer of a pipe */
-}
-
-static int64_t posix_read(void *context, int fd, void *p, size_t n)
-{
-    (void)context;
-    return read(fd, p, n);
-}
-
-static int64_t posix_size(void *context, int fd)
-{
-    (void)context;
-    struct stat s;
-    if (fstat(fd, &s) != 0) return -1;
-    if (!S_ISREG(s.st_mode)) {
-        errno = S_ISDIR(s.st_mode) ? EISDIR : ESPIPE;
-        return -1;
-    }
-    return s.st_size;
-}
-
-static int posix_close(void *context, int fd)
-{
-    (void)context;
-    return close(fd);
-}
-
-static const eddy_files posix = {
-    .open = posix_open, .read = posix_read, .size = posix_size, .close = posix_close
-};
 
 enum { PATIENCE = 100 };                /* interruptions of one read in a row */
 
 bool eddy__file_open(data_file *f, const char *path, const eddy_files *files, eddy_error *error)
 {
-    *f = (data_file){ .files = files ? files : &posix, .path = path, .error = error, .fd = -1 };
+    *f = (data_file){
+        .files = files ? files : eddy_posix_files(), .path = path, .error = error, .fd = -1
+    };
     if (!path) return eddy__input_fail(error, EDDY_INVALID_ARGUMENT, "no path is given");
     if (!f->files->open || !f->files->read || !f->files->size || !f->files->close)
         return eddy__input_fail(error, EDDY_INVALID_ARGUMENT,
@@ -61,7 +27,8 @@ bool eddy__file_open(data_file *f, const char *path, const eddy_files *files, ed
     f->size = f->files->size(f->files->context, f->fd);
     if (f->size >= 0 && f->size <= most_bytes) return true;
     if (f->size < 0)
-        eddy__input_fail(error, EDDY_IO, "%.800s: cannot read: %s", path, strerror(errno));
+        eddy__input_fail(error, EDDY_IO, "%.800s: cannot read: %s", path,
+                         errno == ESPIPE ? "this is not a regular file" : strerror(errno));
     else
         eddy__input_fail(error, EDDY_LIMIT, "%.800s: the file has %lld bytes; the limit is %lld",
                          path, (long long)f->size, (long long)most_bytes);

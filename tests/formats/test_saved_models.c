@@ -317,6 +317,20 @@ START_TEST(torch_restore)
 }
 END_TEST
 
+/* A view whose strides are 0 has any number of elements: memory is taken for 64 MiB at most. */
+START_TEST(torch_expanded)
+{
+    eddy_error       e = { 0 };
+    eddy_checkpoint *c = eddy_torch_checkpoint_open("tests/formats/files/expanded.pt", .error = &e);
+    ck_assert_msg(c != NULL, "%s", e.message);
+    entry_is(c, "small", EDDY_FLOAT32, 6, (double[]){ 1, 1, 1, 1, 1, 1 });
+    ck_assert_ptr_null(eddy_checkpoint_value(c, "large", &e));
+    ck_assert_int_eq(e.status, EDDY_LIMIT);
+    ck_assert_msg(strstr(e.message, "'large'") != NULL, "%s", e.message);
+    eddy_checkpoint_free(c);
+}
+END_TEST
+
 /* A pickle that names a function is refused and not run; so is the old format. */
 START_TEST(torch_refused)
 {
@@ -326,7 +340,7 @@ START_TEST(torch_refused)
         { "tests/formats/files/old.pt", "the format before PyTorch 1.6 is not supported",
           EDDY_UNIMPLEMENTED },
         { "data/sine.onnx", "this is no ZIP archive", EDDY_CORRUPT },
-        { "tests/formats/files/none.pt", "No such file", EDDY_IO },
+        { "tests/formats/files/none.pt", "No such file", EDDY_NOT_FOUND },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         eddy_error e = { 0 };
@@ -429,6 +443,7 @@ Suite *saved_models_suite(void)
     tcase_add_test(tc, tfjs);
     tcase_add_test(tc, torch_types);
     tcase_add_test(tc, torch_restore);
+    tcase_add_test(tc, torch_expanded);
     tcase_add_test(tc, torch_refused);
     tcase_add_test(bad, repeated_block);
     tcase_add_test(bad, damaged);

@@ -468,7 +468,7 @@ START_TEST(wrong_calls)
     ck_assert_ptr_null(eddy_tensorflow_read(g, .data = "", .data_size = 0, .error = &e));
     ck_assert_int_eq(e.status, EDDY_CORRUPT);       /* a download that was cut off */
     ck_assert_ptr_null(eddy_tensorflow_read(g, "none.pb", .error = &e));
-    ck_assert_int_eq(e.status, EDDY_IO);
+    ck_assert_int_eq(e.status, EDDY_NOT_FOUND);
     ck_assert_ptr_null(eddy_tensorflow_read(g, "data/sine.pb", .output_count = 2));
     ck_assert_ptr_null(eddy_tensorflow_read_with(NULL));
     ck_assert_ptr_null(eddy_torch_checkpoint_open(.error = &e));

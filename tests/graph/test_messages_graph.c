@@ -180,6 +180,15 @@ static void faults(void)
     }
 }
 
+static void read_a_device(void)
+{
+    eddy_error e = { 0 };
+    void      *data = NULL;
+    size_t     size = 0;
+    file_read(NULL, &eddy__libc, "/dev/null", 9, &data, &size, &e);
+    golden_error(&e);
+}
+
 static int64_t three_more(void *context, int fd)
 {
     memory_files *m = context;
@@ -253,6 +262,7 @@ START_TEST(of_files)
     memory_files_put(&m, "f", "text", 4);
     golden_begin("graph/graph_files");
     faults();
+    read_a_device();
     misuse(&m);
     golden_no_memory(read_without_memory);
     arrays(&m);

@@ -155,6 +155,9 @@ START_TEST(stages)
                              .lengths = true));
     two[1] = ragged(3, false, NULL);
     says(eddy_dataset_interleave(two, 2));
+    says(eddy_dataset_interleave(NULL, 0));
+    says(eddy_dataset_zip(NULL, 2));
+    says(eddy_dataset_zip(two, 0));
     says(eddy_dataset_batch(eddy_dataset_map(numbered(3, NULL), ranks, .components = &open, .n = 1),
                             3, .padded = true));
     two[0] = eddy_dataset_map(numbered(3, NULL), scalars, .components = &open, .n = 1);
@@ -558,9 +561,7 @@ START_TEST(null_handles)
     ck_assert_ptr_null(eddy_dataset_batch(NULL, 3));
     ck_assert_ptr_null(eddy_dataset_shuffle(NULL, .buffer = 3));
     ck_assert_ptr_null(eddy_dataset_map_graph(NULL));
-    ck_assert_ptr_null(eddy_dataset_zip(NULL, 2));
     ck_assert_ptr_null(eddy_dataset_zip((eddy_dataset *[]){ numbered(2, NULL), NULL }, 2));
-    ck_assert_ptr_null(eddy_dataset_interleave(NULL, 0));
     ck_assert_ptr_null(eddy_record_array(NULL, 0));
     ck_assert_ptr_null(eddy_record_make(NULL, 0, EDDY_INT32, EDDY_SCALAR));
     ck_assert(!eddy_record_set(NULL, 0, NULL) && !eddy_record_fail(NULL, EDDY_IO, "x"));
