@@ -13,11 +13,12 @@ libraries="$build/libeddy_formats.a $build/libeddy.a ${LIBS:--lopenblas -lyaml -
 compile="${CC:-cc} -std=c11 -O1 -I. -I$build/include"
 mkdir -p "$folder"
 make --no-print-directory BUILD="$build" lib tests examples
-rows=$(find "$build/obj/tests" -name '*.o' | grep -E '/tests/lib/|/rows_' | grep -v onnx_cases)
+rows=$(find "$build/obj/tests" -name '*.o' | grep -E '/tests/lib/|/rows_' | grep -Ev 'onnx_cases|datasets')
 support=$(find "$build/obj/examples/support" -name '*.o')
 check=$(pkg-config --libs check)
 # shellcheck disable=SC2086  # lists of words
-$compile tests/models/write_models.c tests/models/model_data.c $rows $libraries \
+$compile tests/models/write_models.c tests/models/expressible.c \
+    tests/models/model_data.c $rows $libraries \
     $check -o "$folder/write_models"
 [ -f "$folder/package.json" ] || (cd "$folder" && npm init -y >/dev/null)
 [ -d "$folder/node_modules/onnxruntime-node" ] ||
