@@ -8,7 +8,7 @@ static const onnx_family *const families[] = {
     &eddy__write_reductions, &eddy__write_products, &eddy__write_convolutions, &eddy__write_pools,
     &eddy__write_networks, &eddy__write_state, &eddy__write_control, &eddy__write_random,
     &eddy__write_moved, &eddy__write_attention, &eddy__write_lstm, &eddy__write_resize,
-    &eddy__write_special, &eddy__write_scans, &eddy__write_bits,
+    &eddy__write_special, &eddy__write_scans, &eddy__write_bits, &eddy__write_scatters,
 };
 
 const onnx_row *eddy__onnx_row(const char *op)
@@ -88,10 +88,6 @@ static const onnx_absence absences[] = {
     { "UniqueWithCounts", serial },
     { "FirstEqual", serial },
     { "Where", serial },
-    { "UnsortedSegmentMax", "scatters that take a maximum are of operator set 18" },
-    { "UnsortedSegmentMin", "scatters that take a minimum are of operator set 18" },
-    { "SegmentMax", "scatters that take a maximum are of operator set 18" },
-    { "SegmentMin", "scatters that take a minimum are of operator set 18" },
     { "CropAndResize", resized },
     { "CropAndResizeGradImage", resized },
     { "ImageProjectiveTransformV3", resized },
