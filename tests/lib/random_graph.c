@@ -137,8 +137,8 @@ static void draw_sizes(random_graph *g)
     static const int64_t borders[] = { 63, 64, 65, 127, 1023, 1024, 1025, 2049, 5000, 20011 };
     const int kind = pick(&g->t, 20);
     for (int i = 0; i < POOL_SIZES; i++) g->size[i] = few[pick(&g->t, 10)];
-    if (kind == 0) g->size[pick(&g->t, POOL_SIZES)] = 0;
-    else if (kind < 7) {
+    if (kind == 0 && !g->keeps) g->size[pick(&g->t, POOL_SIZES)] = 0;
+    else if (kind > 0 && kind < 7) {
         for (int i = 0; i < POOL_SIZES; i++) g->size[i] = few[pick(&g->t, 5)];
         g->size[pick(&g->t, POOL_SIZES)] = borders[pick(&g->t, 10)];
     }

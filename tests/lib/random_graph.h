@@ -31,7 +31,7 @@ typedef struct random_graph {
 } random_graph;
 
 random_graph random_graph_new(unsigned seed);
-/* ... of those that the filter keeps. */
+/* ... of those that the filter keeps, none of which is without elements. */
 random_graph random_graph_of(unsigned seed, random_filter keeps);
 void         random_graph_free(random_graph *g);
 

@@ -87,12 +87,16 @@ static bool put(onnx_part *p, const scan *s, const char *y)
     return eddy__part_put(p, 0, eddy__part_cast(p, y, s->type[0], p->node->outputs[0].dtype));
 }
 
+/* ONNX Runtime 1.20 fails on a Scan of tensors without elements. */
+static bool is_empty(const onnx_part *p) { return eddy_shape_count(eddy__part_type(p, 0).shape) == 0; }
+
 /* A scan with one carried value. */
 static bool scan_of(onnx_part *p, int n_in, double start, scan_step *step)
 {
     const char *y;
     scan        s;
     if (!begin(p, &s, n_in)) return false;
+    if (is_empty(p)) return put(p, &s, s.in[0]);
     s.start[0] = lanes_of(p, s.axis, s.type[0], start);
     write_scan(p, &s, step, &y);
     return put(p, &s, y);
@@ -150,6 +154,11 @@ static bool extreme(onnx_part *p)
     const char *y[2];
     scan        s;
     if (!begin(p, &s, 1)) return false;
+    if (is_empty(p)) {
+        put(p, &s, s.in[0]);
+        return eddy__part_put(p, 1, eddy__part_cast(p, s.in[0], s.type[0],
+                                                    p->node->outputs[1].dtype));
+    }
     const char *n = eddy__part_size(p, eddy__part_in(p, 0), eddy__part_type(p, 0).shape, s.axis);
     s.in[1] = eddy__part_formula(p, EDDY_INT64, "Range(0, Squeeze(a, b), 1)", n,
                                  eddy__part_one(p, 0));

@@ -65,6 +65,8 @@ static bool put_scattered(onnx_part *p, const char *at, int at_rank, const char 
 {
     const char *op = p->node->op->name, *to = eddy__part_in(p, 0);
     int         rank, what_rank;
+    if (is_extreme(op) && eddy_shape_count(eddy__part_type(p, 2).shape) == 0)
+        return eddy__part_put(p, 0, to);
     if (!is_extreme(op))
         return eddy__part_put(p, 0, eddy__indices_scatter(p, to, at, updates, reduction_of(op)));
     return eddy__part_known_rank(p, 0, &rank) && eddy__part_known_rank(p, 2, &what_rank) &&
