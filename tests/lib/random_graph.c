@@ -30,9 +30,11 @@ eddy_tensor pool_of(random_graph *g, eddy_shape s)
     return pool_source(g, s);
 }
 
-static bool is_kept(const random_graph *g, eddy_tensor y)
+static bool is_kept(random_graph *g, eddy_tensor y)
 {
-    return eddy_is_valid(y) && (!g->keeps || g->keeps(y));
+    if (!eddy_is_valid(y) || !g->keeps) return eddy_is_valid(y);
+    const bool empty = eddy_outputs_of(y) > 0 && eddy_shape_count(shape_of(g, y)) == 0;
+    return !empty && g->keeps(y);
 }
 
 void pool_keep(random_graph *g, eddy_tensor y)
