@@ -3,8 +3,9 @@
  *
  *   write_models FOLDER rows              every row of the sweep, with its gradients
  *   write_models FOLDER random FROM TO    random graphs of these seeds
- *   write_models FOLDER expressible FROM TO   ... that leave out what ONNX, its checker or ONNX Runtime
- *                                             cannot express; says what that is */
+ *   write_models FOLDER expressible FROM TO
+ *                                         ... that leave out what ONNX, its checker or ONNX Runtime
+ *                                         cannot express; says what that is */
 #include "tests/lib/onnx_written.h"
 #include "tests/lib/random_graph.h"
 #include "tests/models/expressible.h"

@@ -57,7 +57,8 @@ static bool bitwise(onnx_part *p)
     const char *op = p->node->op->name + strlen("Bitwise");
     const int   width = width_of(eddy__part_dtype(p, 0));
     const char *a = bits_of(p, int64s(p, 0), width), *b = bits_of(p, int64s(p, 1), width);
-    const char *both = eddy__part_binary(p, "Mul", a, b), *either = eddy__part_binary(p, "Max", a, b);
+    const char *both = eddy__part_binary(p, "Mul", a, b),
+               *either = eddy__part_binary(p, "Max", a, b);
     const char *bits = *op == 'A' ? both : *op == 'O' ? either : eddy__part_binary(p, "Sub", either,
                                                                                     both);
     int64_t weight[64];

@@ -6,7 +6,7 @@
 
 enum { MOST_TERMS = 64 };
 
-/* The coefficients of the n polynomials, from the function's values at the nodes of the next one. */
+/* The coefficients of n polynomials, from the values of the function at the nodes of the next. */
 static bool coefficients(onnx_part *p, onnx_fit *f, int n, double *c)
 {
     const double  step = acos(-1) / n;

@@ -107,8 +107,9 @@ const char *eddy__special_zeta(onnx_part *p, const char *s, const char *a)
 const char *eddy__special_polygamma(onnx_part *p, const char *n, const char *x)
 {
     const char *z = eddy__special_zeta(p, formula(p, "Add(a, 1)", n, ""), x);
-    const char *y = formula(
-        p, "Mul(Sub(Mul(4, Sub(Mul(a, 0.5), Floor(Mul(a, 0.5)))), 1), Mul(Exp(@Lgamma(Add(a, 1))), b))",
-        n, z);
+    const char *y = formula(p,
+                            "Mul(Sub(Mul(4, Sub(Mul(a, 0.5), Floor(Mul(a, 0.5)))), 1), "
+                            "Mul(Exp(@Lgamma(Add(a, 1))), b))",
+                            n, z);
     return eddy__part_formula(p, EDDY_FLOAT64, "Where(Equal(a, 0), @Digamma(b), c)", n, x, y);
 }

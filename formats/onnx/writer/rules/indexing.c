@@ -78,7 +78,8 @@ static const char *gather_batch(onnx_part *p, const char *x, const char *indices
     const int more = eddy__part_type(p, 1).shape.rank - batch;
     for (int i = 0; i < rank; i++)
         order[i] = i < batch ? i : i == batch ? axis : i <= axis ? i - 1 : i;
-    const char *const in[] = { eddy__part_transpose(p, x, rank, order), eddy__indices_last(p, indices) };
+    const char *const in[] = { eddy__part_transpose(p, x, rank, order),
+                               eddy__indices_last(p, indices) };
     onnx_call c = eddy__call(p, "GatherND", 2, in);
     eddy__call_int(&c, "batch_dims", batch);
     const char *y = eddy__call_end(&c);
@@ -207,8 +208,8 @@ static bool one_hot(onnx_part *p)
         p, eddy__part_formula(p, EDDY_INT64, "Range(0, a, 1)",
                               eddy__part_number(p, EDDY_INT64, (double)depth)),
         eddy__part_ints(p, rank + 1, shape));
-    const char *equal =
-        eddy__part_binary(p, "Equal", eddy__part_unsqueeze(p, eddy__indices_of(p, 0), 1, &axis), classes);
+    const char *equal = eddy__part_binary(
+        p, "Equal", eddy__part_unsqueeze(p, eddy__indices_of(p, 0), 1, &axis), classes);
     return eddy__part_put(
         p, 0,
         eddy__part_formula(p, d, "Where(a, b, c)", equal,

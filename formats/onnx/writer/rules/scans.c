@@ -1,5 +1,5 @@
-/* scans.c -- cumulative operations and recurrences along an axis, as Scan: its body has the value so
- * far and one element of each lane. */
+/* scans.c -- cumulative operations and recurrences along an axis, as Scan: its body has the value
+ * so far and one element of each lane. */
 #include "subgraphs.h"
 
 #include <math.h>
@@ -42,7 +42,8 @@ static void write_scan(onnx_part *p, const scan *s, scan_step *step, const char 
     const bool    exclusive = eddy__part_bool(p, "exclusive");
     message       head = { 0 };
     const char   *carried[2], *rows[2], *next[2] = { "", "" }, *in[4], *out[4];
-    const int64_t axis[2] = { s->axis, s->positions ? 0 : s->axis }, out_axis[2] = { s->axis, s->axis };
+    const int64_t axis[2] = { s->axis, s->positions ? 0 : s->axis },
+                  out_axis[2] = { s->axis, s->axis };
     const int64_t back[2] = { s->reverse, s->reverse };
     const message kept = eddy__inner_graph_begin(p);
     for (int i = 0; i < s->n_carried; i++)
@@ -88,7 +89,10 @@ static bool put(onnx_part *p, const scan *s, const char *y)
 }
 
 /* ONNX Runtime 1.20 fails on a Scan of tensors without elements. */
-static bool is_empty(const onnx_part *p) { return eddy_shape_count(eddy__part_type(p, 0).shape) == 0; }
+static bool is_empty(const onnx_part *p)
+{
+    return eddy_shape_count(eddy__part_type(p, 0).shape) == 0;
+}
 
 /* A scan with one carried value. */
 static bool scan_of(onnx_part *p, int n_in, double start, scan_step *step)

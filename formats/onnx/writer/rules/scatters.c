@@ -22,7 +22,8 @@ static const char *flattened(onnx_part *p, const char *x, int n)
     eddy__call_int(&before, "end", n);
     eddy__call_int(&after, "start", n);
     const char *sizes = eddy__call_end(&before);
-    const char *const parts[] = { eddy__part_unary(p, "ReduceProd", sizes), eddy__call_end(&after) };
+    const char *const parts[] = { eddy__part_unary(p, "ReduceProd", sizes),
+                                  eddy__call_end(&after) };
     return eddy__part_reshape(p, x, eddy__part_concat(p, 0, 2, parts));
 }
 
@@ -167,8 +168,9 @@ static bool indexed_slices(onnx_part *p)
         values = eddy__indices_masked(p, values, d, rank, indices, more, 0, 0, 0);
         indices = eddy__indices_clamped(p, indices);
     }
-    return eddy__part_put(p, 0, eddy__indices_scatter(p, eddy__part_filled(p, d, 0, shape), eddy__indices_last(p, indices),
-                                        values, "add"));
+    return eddy__part_put(p, 0,
+                          eddy__indices_scatter(p, eddy__part_filled(p, d, 0, shape),
+                                                eddy__indices_last(p, indices), values, "add"));
 }
 
 /* The first position of each index: that of the first 1 in its row of a table of equal pairs. */
@@ -191,7 +193,8 @@ static bool sum_duplicates(onnx_part *p)
     const char *values = eddy__part_in(p, 0), *indices = eddy__indices_of(p, 1);
     const char *first = first_positions_of(p, indices);
     const char *zeros = eddy__part_filled(p, d, 0, eddy__part_unary(p, "Shape", values));
-    eddy__part_put(p, 0, eddy__indices_scatter(p, zeros, eddy__indices_last(p, first), values, "add"));
+    eddy__part_put(p, 0,
+                   eddy__indices_scatter(p, zeros, eddy__indices_last(p, first), values, "add"));
     const char *own = eddy__part_formula(p, EDDY_INT64, "Range(0, Squeeze(Shape(a), b), 1)",
                                          indices, eddy__part_one(p, 0));
     const char *unique =

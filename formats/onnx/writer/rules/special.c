@@ -1,6 +1,6 @@
 /* special.c -- special functions that ONNX does not have. Each is computed in float64. Where no
- * formula converges fast, it is a sum of Chebyshev polynomials, whose coefficients are computed from
- * Eddy's own function when the model is written: the results differ from Eddy's by a few roundings
+ * formula converges fast, it is a sum of Chebyshev polynomials, whose coefficients come from Eddy's
+ * own function when the model is written: the results differ from Eddy's by a few roundings
  * (docs/inside/onnx.md has the figures). */
 #include "special.h"
 #include "../../../../ops/short_names.h"
@@ -21,7 +21,8 @@ static const char *write_tail(onnx_part *p, const char *z)
 {
     const char *most = eddy__special_formula(p, "Min(a, 1e15)", z, "");
     const char *t = eddy__special_formula(p, "Div(Sub(a, 3.75), Add(a, 3.75))", most, "");
-    return eddy__special_formula(p, "Div(b, Add(1, Mul(2, a)))", z, eddy__special_fitted(p, t, tail_of_t, 32));
+    return eddy__special_formula(p, "Div(b, Add(1, Mul(2, a)))", z,
+                                 eddy__special_fitted(p, t, tail_of_t, 32));
 }
 
 static const char *write_erfcx(onnx_part *p, const char *x)
@@ -33,7 +34,8 @@ static const char *write_erfcx(onnx_part *p, const char *x)
 static const char *write_erfc(onnx_part *p, const char *x)
 {
     const char *y = write_tail(p, eddy__special_formula(p, "Abs(a)", x, ""));
-    return eddy__special_formula(p, "u=Mul(Exp(Neg(Mul(a, a))), b); Where(Less(a, 0), Sub(2, u), u)", x, y);
+    return eddy__special_formula(
+        p, "u=Mul(Exp(Neg(Mul(a, a))), b); Where(Less(a, 0), Sub(2, u), u)", x, y);
 }
 
 static eddy_tensor erf_of_t(eddy_tensor t)
@@ -45,16 +47,18 @@ static eddy_tensor erf_of_t(eddy_tensor t)
 /* Near 0 as x f(x x), so that small results keep their digits. */
 static const char *write_erf(onnx_part *p, const char *x)
 {
-    const char *small = eddy__special_fitted(p, eddy__special_formula(p, "Sub(Mul(2, Min(Mul(a, a), 1)), 1)", x, ""), erf_of_t,
-                               18);
-    const char *y = eddy__special_formula(p, "Sub(1, b)", x, eddy__special_formula(p, "@Erfc(Abs(a))", x, ""));
+    const char *small = eddy__special_fitted(
+        p, eddy__special_formula(p, "Sub(Mul(2, Min(Mul(a, a), 1)), 1)", x, ""), erf_of_t, 18);
+    const char *y =
+        eddy__special_formula(p, "Sub(1, b)", x, eddy__special_formula(p, "@Erfc(Abs(a))", x, ""));
     return eddy__part_formula(p, EDDY_FLOAT64,
                               "Where(Less(Abs(a), 1), Mul(a, b), Mul(Sign(a), c))", x, small, y);
 }
 
 static const char *write_log_ndtr(onnx_part *p, const char *x)
 {
-    const char *y = write_tail(p, eddy__special_formula(p, "Mul(0.70710678118654752, Abs(a))", x, ""));
+    const char *y =
+        write_tail(p, eddy__special_formula(p, "Mul(0.70710678118654752, Abs(a))", x, ""));
     return eddy__special_formula(p,
                    "u=Mul(-0.5, Mul(a, a)); v=Mul(0.5, b); "
                    "Where(Less(a, 0), Add(u, Log(v)), @Log1p(Neg(Mul(v, Exp(u)))))",
@@ -69,7 +73,10 @@ static eddy_tensor inverse_of_s(eddy_tensor s)
     const eddy_tensor e = Exp(Sub(1, Square(s))), x = Sqrt(Sub(1, e));
     return Div(eddy_erfcinv(Div(e, Add(1, x))), x);
 }
-static eddy_tensor near_inverse_of_t(eddy_tensor t) { return inverse_of_s(Add(2.75, Mul(1.75, t))); }
+static eddy_tensor near_inverse_of_t(eddy_tensor t)
+{
+    return inverse_of_s(Add(2.75, Mul(1.75, t)));
+}
 static eddy_tensor far_inverse_of_t(eddy_tensor t) { return inverse_of_s(Add(15.5, Mul(11, t))); }
 
 /* erfinv(x) / x, of -log(1 - x x). */
@@ -94,7 +101,8 @@ static const char *write_erfcinv(onnx_part *p, const char *q)
 {
     const char *y = inverse(p, eddy__special_formula(p, "Neg(Log(Mul(a, Sub(2, a))))", q, "")), *x;
     x = eddy__special_formula(p, "Mul(Sub(1, a), b)", q, y);
-    return eddy__special_formula(p, "Where(Equal(a, 0), Neg(-inf), Where(Equal(a, 2), -inf, b))", q, x);
+    return eddy__special_formula(p, "Where(Equal(a, 0), Neg(-inf), Where(Equal(a, 2), -inf, b))", q,
+                                 x);
 }
 
 static const char *write_ndtri(onnx_part *p, const char *x)
@@ -127,8 +135,10 @@ static eddy_tensor far_i1(eddy_tensor t)
  * root. */
 static const char *bessel(onnx_part *p, const char *x, onnx_fit *near, onnx_fit *far, bool odd)
 {
-    const char *y = eddy__special_fitted(p, eddy__special_formula(p, "Sub(Div(Min(a, 8), 4), 1)", x, ""), near, 34);
-    const char *z = eddy__special_fitted(p, eddy__special_formula(p, "Sub(Div(16, Max(a, 8)), 1)", x, ""), far, 28);
+    const char *y = eddy__special_fitted(
+        p, eddy__special_formula(p, "Sub(Div(Min(a, 8), 4), 1)", x, ""), near, 34);
+    const char *z = eddy__special_fitted(
+        p, eddy__special_formula(p, "Sub(Div(16, Max(a, 8)), 1)", x, ""), far, 28);
     if (odd) y = eddy__special_formula(p, "Mul(a, b)", x, y);
     return eddy__part_formula(p, EDDY_FLOAT64, "Where(Less(a, 8), b, Div(c, Sqrt(a)))", x, y, z);
 }
@@ -168,8 +178,10 @@ static eddy_tensor far_dawsn(eddy_tensor t)
 static const char *write_dawsn(onnx_part *p, const char *x)
 {
     const char *s = eddy__special_formula(p, "Mul(a, a)", x, "");
-    const char *y = eddy__special_fitted(p, eddy__special_formula(p, "Sub(Div(Min(a, 25), 12.5), 1)", s, ""), near_dawsn, 48);
-    const char *z = eddy__special_fitted(p, eddy__special_formula(p, "Sub(Div(50, Max(a, 25)), 1)", s, ""), far_dawsn, 36);
+    const char *y = eddy__special_fitted(
+        p, eddy__special_formula(p, "Sub(Div(Min(a, 25), 12.5), 1)", s, ""), near_dawsn, 48);
+    const char *z = eddy__special_fitted(
+        p, eddy__special_formula(p, "Sub(Div(50, Max(a, 25)), 1)", s, ""), far_dawsn, 36);
     return eddy__part_formula(p, EDDY_FLOAT64, "Where(Less(Abs(a), 5), Mul(a, b), Div(c, a))", x, y,
                               z);
 }
