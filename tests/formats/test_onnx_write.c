@@ -260,6 +260,99 @@ START_TEST(inference)
 }
 END_TEST
 
+/* Bits of the least and the largest numbers, and shifts by all widths. */
+static void check_bits(eddy_dtype d, int n, const int64_t *values)
+{
+    model       m = model_begin();
+    eddy_graph *g = eddy_graph_new();
+    eddy_session *s = eddy_session_new(g);
+    eddy_array *a = eddy_array_new(d, EDDY_SHAPE(n, 1)), *b = eddy_array_new(d, EDDY_SHAPE(n));
+    for (int i = 0; i < n; i++) {
+        const int32_t narrow = (int32_t)values[i];
+        const uint8_t byte = (uint8_t)values[i];
+        const void   *v = d == EDDY_INT64 ? (const void *)&values[i]
+                        : d == EDDY_INT32 ? (const void *)&narrow : (const void *)&byte;
+        const size_t size = eddy_dtype_size(d);
+        memcpy((char *)eddy_array_data(a) + (size_t)i * size, v, size);
+        memcpy((char *)eddy_array_data(b) + (size_t)i * size, v, size);
+    }
+    const eddy_tensor x = eddy_placeholder(g, "x", d, EDDY_SHAPE(n, 1)),
+                      y = eddy_placeholder(g, "y", d, EDDY_SHAPE(n));
+    const eddy_tensor out[] = { eddy_bitwise_and(x, y), eddy_bitwise_or(x, y),
+                                eddy_bitwise_xor(x, y), eddy_left_shift(x, y),
+                                eddy_right_shift(x, y), eddy_population_count(x) };
+    write_fine((eddy_onnx_write_args){
+        .outputs = { 6, out }, .path = "m.onnx", .session = s, .files = &m.files->table });
+    model_read(&m);
+    for (int k = 0; k < 6; k++) {
+        eddy_array *want = eddy_fetch(s, out[k], EDDY_FEED({ x, a }, { y, b }));
+        const eddy_tensor in = eddy_onnx_input(m.onnx, "x"), by = eddy_onnx_input(m.onnx, "y"),
+                          at = eddy_onnx_output(m.onnx, eddy_onnx_output_name(m.onnx, k));
+        eddy_array *got = k < 5 ? eddy_fetch(m.session, at, EDDY_FEED({ in, a }, { by, b }))
+                                : eddy_fetch(m.session, at, EDDY_FEED({ in, a }));
+        ck_assert_msg(want && got && eddy_array_equal(want, got), "%s of %s",
+                      eddy_type_of(out[k]), eddy_dtype_name(d));
+        eddy_array_free(want);
+        eddy_array_free(got);
+    }
+    eddy_array_free(a);
+    eddy_array_free(b);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    model_end(&m);
+}
+
+START_TEST(bits)
+{
+    static const int64_t values[] = { 0, 1, -1, 2, 7, 31, 33, 62, 63, 64, -64, INT32_MAX, INT32_MIN,
+                                      0x5a5a5a5a5a5a5a5a, INT64_MAX, INT64_MIN, INT64_MIN + 1 };
+    enum { N = sizeof values / sizeof *values };
+    check_bits(EDDY_UINT8, N, values);
+    check_bits(EDDY_INT32, N, values);
+    check_bits(EDDY_INT64, N, values);
+}
+END_TEST
+
+/* Special functions in float64 where their forms meet, and far out. */
+START_TEST(special_functions)
+{
+    static eddy_tensor (*const functions[])(eddy_tensor) = {
+        eddy_erf, eddy_erfc, eddy_erfcx, eddy_erfinv, eddy_erfcinv, eddy_ndtri, eddy_ndtr,
+        eddy_log_ndtr, eddy_dawsn, eddy_bessel_i0e, eddy_bessel_i1e, eddy_lgamma, eddy_digamma,
+        eddy_atan, eddy_asin, eddy_acos, eddy_asinh, eddy_sinh, eddy_atanh,
+    };
+    static const double points[] = { 1e-9, 0.01, 0.25, 0.5, 0.75, 0.999, 1.0, 1.5, 2.5, 3.75, 4.99,
+                                     5.01, 7.99, 8.01, 9.99, 10.01, 20.5, -0.01, -0.5, -1.5, -7.3 };
+    enum { N = sizeof points / sizeof *points };
+    for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
+        model             m = model_begin();
+        eddy_graph       *g = eddy_graph_new();
+        eddy_session     *s = eddy_session_new(g);
+        const eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(N));
+        const eddy_tensor y = eddy_named("y", functions[f](x));
+        eddy_array       *at = eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(N), points);
+        write_fine((eddy_onnx_write_args){
+            .outputs = EDDY_LIST(y), .path = "m.onnx", .session = s, .files = &m.files->table });
+        model_read(&m);
+        eddy_array *want = eddy_fetch(s, y, EDDY_FEED({ x, at }));
+        eddy_array *got = eddy_fetch(m.session, eddy_onnx_output(m.onnx, "y"),
+                                     EDDY_FEED({ eddy_onnx_input(m.onnx, "x"), at }));
+        for (int i = 0; i < N; i++) {
+            const double a = eddy_array_get(want, i), b = eddy_array_get(got, i);
+            ck_assert_msg((isnan(a) && isnan(b)) || a == b || fabs(a - b) <= 1e-12 * (1 + fabs(a)),
+                          "%s(%g) is %.17g, not %.17g", eddy_type_of(y),
+                          points[i], b, a);
+        }
+        eddy_array_free(want);
+        eddy_array_free(got);
+        eddy_array_free(at);
+        eddy_session_free(s);
+        eddy_graph_free(g);
+        model_end(&m);
+    }
+}
+END_TEST
+
 /* Any tensor can be an input; then what computes it is not written. */
 START_TEST(cut)
 {
@@ -421,6 +514,8 @@ Suite *onnx_write_suite(void)
     tcase_add_test(d, trains_elsewhere);
     tcase_add_test(d, order_of_updates);
     tcase_add_test(d, inference);
+    tcase_add_test(d, bits);
+    tcase_add_test(d, special_functions);
     tcase_add_test(d, cut);
     tcase_add_test(d, golden_model);
     tcase_add_test(d, file_failures);

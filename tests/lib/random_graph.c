@@ -30,9 +30,16 @@ eddy_tensor pool_of(random_graph *g, eddy_shape s)
     return pool_source(g, s);
 }
 
+static bool is_kept(random_graph *g, eddy_tensor y)
+{
+    if (!eddy_is_valid(y) || !g->keeps) return eddy_is_valid(y);
+    const bool empty = eddy_outputs_of(y) > 0 && eddy_shape_count(shape_of(g, y)) == 0;
+    return !empty && g->keeps(y);
+}
+
 void pool_keep(random_graph *g, eddy_tensor y)
 {
-    if (eddy_is_valid(y) && g->n_others < POOL) g->others[g->n_others++] = y;
+    if (is_kept(g, y) && g->n_others < POOL) g->others[g->n_others++] = y;
 }
 
 void pool_fetch(random_graph *g, eddy_tensor y)
@@ -42,7 +49,7 @@ void pool_fetch(random_graph *g, eddy_tensor y)
 
 void pool_add(random_graph *g, eddy_tensor y)
 {
-    if (!eddy_is_valid(y)) return;
+    if (!is_kept(g, y)) return;
     const eddy_shape s = shape_of(g, y);
     const bool fits = eddy_shape_is_known(s) && eddy_shape_count(s) <= MOST_ELEMENTS &&
                       s.rank <= 5;
@@ -132,8 +139,8 @@ static void draw_sizes(random_graph *g)
     static const int64_t borders[] = { 63, 64, 65, 127, 1023, 1024, 1025, 2049, 5000, 20011 };
     const int kind = pick(&g->t, 20);
     for (int i = 0; i < POOL_SIZES; i++) g->size[i] = few[pick(&g->t, 10)];
-    if (kind == 0) g->size[pick(&g->t, POOL_SIZES)] = 0;
-    else if (kind < 7) {
+    if (kind == 0 && !g->keeps) g->size[pick(&g->t, POOL_SIZES)] = 0;
+    else if (kind > 0 && kind < 7) {
         for (int i = 0; i < POOL_SIZES; i++) g->size[i] = few[pick(&g->t, 5)];
         g->size[pick(&g->t, POOL_SIZES)] = borders[pick(&g->t, 10)];
     }
@@ -239,9 +246,21 @@ static void feed_otherwise(random_graph *g)
     }
 }
 
-random_graph random_graph_new(unsigned seed)
+/* Gradients and updates are fetched whether they are kept or not. */
+static void filter_fetches(random_graph *g)
 {
-    random_graph g = { .seed = seed,
+    int n = 0;
+    for (int i = 0; i < g->fetch.n; i++)
+        if (is_kept(g, g->fetch.at[i])) g->fetch.at[n++] = g->fetch.at[i];
+    g->fetch.n = n;
+    if (!is_kept(g, g->train)) g->train = EDDY_NO_TENSOR;
+}
+
+random_graph random_graph_new(unsigned seed) { return random_graph_of(seed, NULL); }
+
+random_graph random_graph_of(unsigned seed, random_filter keeps)
+{
+    random_graph g = { .seed = seed, .keeps = keeps,
                        .t = { .graph = eddy_graph_new(), .random = seed * 0x9e3779b97f4a7c15u + 1 },
                        .fetch = { .title = "random graph" } };
     for (int i = 0; i < 3; i++) pick(&g.t, 2);
@@ -250,7 +269,7 @@ random_graph random_graph_new(unsigned seed)
     if (g.open) g.t.session = eddy_session_new(g.t.graph, .threads = 1);
     g.dtype = pick(&g.t, 3) ? EDDY_FLOAT64 : EDDY_FLOAT32;
     draw_sizes(&g);
-    for (int i = 0; i < 3; i++) pool_source(&g, pool_shape(&g, 1 + pick(&g.t, 3)));
+    for (int i = 0; i < 3 || g.n == 0; i++) pool_source(&g, pool_shape(&g, 1 + pick(&g.t, 3)));
     const int parts = 3 + pick(&g.t, pick(&g.t, 4) ? 14 : 40);
     for (int i = 0; i < parts && eddy_graph_size(g.t.graph) < MOST_NODES / 8; i++) random_part(&g);
     if (pick(&g.t, 2)) differentiate(&g);
@@ -259,6 +278,7 @@ random_graph random_graph_new(unsigned seed)
     keep_some(&g);
     if (pick(&g.t, 8) == 0) feed_some(&g);
     if (g.open) feed_otherwise(&g);
+    if (keeps) filter_fetches(&g);
     return g;
 }
 

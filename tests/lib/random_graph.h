@@ -7,7 +7,12 @@
 
 enum { POOL = 512, POOL_VARIABLES = 6, POOL_SIZES = 3 };
 
+/* Which tensors a graph goes on from and fetches; NULL: all. In the body of a loop, t may depend on
+ * its arguments. */
+typedef bool (*random_filter)(eddy_tensor t);
+
 typedef struct random_graph {
+    random_filter keeps;
     trial       t;                      /* the graph and its feeds */
     unsigned    seed;
     eddy_dtype  dtype;                  /* of the tensors to go on from */
@@ -26,6 +31,8 @@ typedef struct random_graph {
 } random_graph;
 
 random_graph random_graph_new(unsigned seed);
+/* ... of those that the filter keeps, none of which is without elements. */
+random_graph random_graph_of(unsigned seed, random_filter keeps);
 void         random_graph_free(random_graph *g);
 
 /* ------------------------------------------------ for the other files -- */

@@ -299,11 +299,18 @@ static eddy_tensor finished(random_graph *g, eddy_tensor y)
     }
 }
 
+/* One of the graph's sizes, below 100. */
+static int64_t small_size(const random_graph *g, int i)
+{
+    const int64_t n = g->size[i] % 100;
+    return n == 0 && g->keeps ? 1 : n;
+}
+
 static eddy_tensor product(random_graph *g, eddy_tensor x)
 {
     const eddy_tensor a = as_matrix(g, pool_tame(g, x));
     const eddy_shape  s = shape_of(g, a);
-    const int64_t     n = g->size[pick(&g->t, POOL_SIZES)] % 100;
+    const int64_t     n = small_size(g, pick(&g->t, POOL_SIZES));
     const bool        ta = pick(&g->t, 2), tb = pick(&g->t, 2);
     const int64_t     inner = s.dim[ta ? 0 : 1], rows = s.dim[ta ? 1 : 0];
     if (rows * n > 8000 || inner * n > 8000) return Sum(a, .axes = EDDY_AXES(0));
@@ -316,7 +323,7 @@ static eddy_tensor product(random_graph *g, eddy_tensor x)
 
 static eddy_tensor batch_product(random_graph *g)
 {
-    const int64_t m = g->size[0] % 100, k = g->size[1] % 100, n = g->size[2] % 100;
+    const int64_t m = small_size(g, 0), k = small_size(g, 1), n = small_size(g, 2);
     const int64_t b = 1 + pick(&g->t, 3);
     if (b * m * k > 8000 || b * k * n > 8000 || b * m * n > 8000) return number(g, 1);
     const bool        tx = pick(&g->t, 2), ty = pick(&g->t, 2);

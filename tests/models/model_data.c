@@ -17,6 +17,12 @@ static FILE *open_beside(const char *path, const char *suffix)
 
 static unsigned flags_of(eddy_tensor t) { return eddy_node_of(t)->op->flags; }
 
+bool draws_numbers(const char *op)
+{
+    return strncmp(op, "Random", 6) == 0 || strcmp(op, "TruncatedNormal") == 0 ||
+           strcmp(op, "Multinomial") == 0;
+}
+
 static bool is_writable(eddy_list outputs, char why[500])
 {
     eddy_error        e = { 0 };
@@ -25,7 +31,7 @@ static bool is_writable(eddy_list outputs, char why[500])
     bool ok = r != NULL;
     for (int i = 0; ok && i < eddy_onnx_report_size(r); i++) {
         const eddy_onnx_entry *entry = eddy_onnx_report_at(r, i);
-        const bool             random = strncmp(entry->op, "Random", 6) == 0;
+        const bool             random = draws_numbers(entry->op);
         ok = entry->support != EDDY_ONNX_MISSING && !random;
         if (!ok)
             snprintf(why, 500, "%.60s: %.300s", entry->op,

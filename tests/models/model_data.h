@@ -17,6 +17,9 @@ typedef struct model_data {
     int           steps;
 } model_data;
 
+/* Whether an operation draws random numbers, which ONNX Runtime draws otherwise. */
+bool draws_numbers(const char *op);
+
 /* Writes the model with the present values of variables. False, with the reason in *why, if it cannot
  * be written, or draws random numbers. */
 bool model_data_begin(model_data *d, const char *path, const char *title, eddy_session *s,

@@ -188,12 +188,37 @@ static void print_unwritten(void)
     for (const eddy_op_def *const *op = eddy_op_table; *op; op++, n++)
         written += eddy__onnx_row((*op)->name) != NULL;
     printf(
-        "\n## Writing\n\n"
+        "\n"
+        "## Writing\n"
+        "\n"
         "`formats/onnx/writer` writes a graph as a model of operator set 17: `scope.c` visits the "
-        "nodes, and each\noperation has a row in a table of `rules/`, a formula of ONNX operators "
-        "or a function. %d of %d operations\nhave one. `sh scripts/onnx_written.sh` compares "
-        "models with ONNX Runtime.\n\n"
-        "These operations have none:\n\n| operation | reason |\n| --- | --- |\n",
+        "nodes, and each\n"
+        "operation has a row in a table of `rules/`, a formula of ONNX operators or a function. %d "
+        "of %d operations\n"
+        "have one. `sh scripts/onnx_written.sh` compares models with ONNX Runtime.\n"
+        "\n"
+        "Special functions are computed in float64, by series or by Chebyshev polynomials whose "
+        "coefficients are\n"
+        "those of Eddy's functions: they differ from Eddy's by at most 1e-13 of 1 + |y| at 20001 "
+        "points. Polygamma and Zeta are written for positive arguments. Cumulative products,\n"
+        "extremes and recurrences are a Scan, as are scatters and segments of extremes, which take "
+        "in one row after\n"
+        "the other. Bitwise operations are arithmetic on the bits along a new axis. ONNX Runtime "
+        "1.20 fails on a\n"
+        "Scan of tensors that are empty only in the run.\n"
+        "\n"
+        "An operation that a program defines is a function in C, of which there is nothing to "
+        "write. Functions\n"
+        "of Eddy are traced: their nodes are in the graph that calls them, and are written there, "
+        "so that models\n"
+        "have no local functions. ONNX's checker wants a shape of each input and output of a "
+        "model; those of\n"
+        "unknown rank have none, which ONNX Runtime accepts.\n"
+        "\n"
+        "These operations have none:\n"
+        "\n"
+        "| operation | reason |\n"
+        "| --- | --- |\n",
         written, n);
     for (const eddy_op_def *const *op = eddy_op_table; *op; op++)
         if (!eddy__onnx_row((*op)->name))

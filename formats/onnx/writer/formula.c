@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_INPUTS = 8, MOST_DEPTH = 24, LONGEST_WORD = 40 };
+enum { MOST_INPUTS = 8, MOST_DEPTH = 40, LONGEST_WORD = 40 };
 
 typedef struct formula {
     onnx_part  *part;
@@ -112,6 +112,28 @@ static const char *call(formula *f, const char *op)
     return eddy__call_end(&c);
 }
 
+/* @Name(x, y): an operation of Eddy's, by its formula or as a special function of float64. */
+static const char *operation(formula *f)
+{
+    char        w[LONGEST_WORD];
+    const char *in[3] = { "", "", "" };
+    int         n = 0;
+    word(f, w);
+    if (!take(f, '(')) return broken(f);
+    while (n < 3 && *f->at && !take(f, ')')) {
+        in[n++] = expression(f);
+        take(f, ',');
+    }
+    const onnx_row     *row = eddy__onnx_row(w);
+    const onnx_special *special = eddy__onnx_special(w);
+    const bool          has_formula = row && !row->rule;
+    if (special && (f->dtype == EDDY_FLOAT64 || !has_formula))
+        return special->write(f->part, in[0]);
+    if (!has_formula) return broken(f);
+    return eddy__part_formula(f->part, f->dtype, eddy__onnx_formula(row, f->dtype), in[0], in[1],
+                              in[2]);
+}
+
 static const char *expression(formula *f)
 {
     char        w[LONGEST_WORD];
@@ -119,7 +141,8 @@ static const char *expression(formula *f)
     skip_blanks(f);
     if (f->part->failed || f->part->writer->failed || f->depth >= MOST_DEPTH) return broken(f);
     f->depth++;
-    if (take(f, '#')) y = eddy__part_number(f->part, f->dtype, attribute(f));
+    if (take(f, '@')) y = operation(f);
+    else if (take(f, '#')) y = eddy__part_number(f->part, f->dtype, attribute(f));
     else if (isdigit((unsigned char)*f->at) || *f->at == '-') y = number(f);
     else {
         word(f, w);

@@ -38,6 +38,17 @@ typedef struct onnx_absence {
     const char *op, *why;
 } onnx_absence;
 
+/* A function of one float64 tensor, as nodes of ONNX. */
+typedef struct onnx_special {
+    const char *op;                 /* Eddy's operation */
+    const char *(*write)(onnx_part *p, const char *x);
+} onnx_special;
+
+/* NULL if there is none. (special.c) */
+const onnx_special *eddy__onnx_special(const char *op);
+
+/* The formula of a row for numbers of this type. */
+const char     *eddy__onnx_formula(const onnx_row *row, eddy_dtype d);
 /* The row of an operation; NULL if it has none. (rows.c) */
 const onnx_row *eddy__onnx_row(const char *op);
 /* Why an operation has none; NULL if that is not known. */
@@ -97,7 +108,8 @@ const char *eddy__part_binary(onnx_part *p, const char *op, const char *a, const
  *
  * Attributes of nodes are in brackets, #axis is the number that Eddy's node has as this attribute:
  * Softmax[axis=#axis](a). The words real, bool, int32, int64, float, double and uint8 are casts, to d
- * and to the type; an empty argument is `_`. */
+ * and to the type; an empty argument is `_`. @Erf(a) is what Eddy's operation of that name is written
+ * as: the formula of its row, or a special function, which takes and yields float64. */
 const char *eddy__part_formula(onnx_part *p, eddy_dtype d, const char *text, ...);
 
 /* A node with attributes:  onnx_call c = eddy__call(p, "Conv", 2, in); eddy__call_int(&c, "group",

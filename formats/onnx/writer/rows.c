@@ -8,6 +8,7 @@ static const onnx_family *const families[] = {
     &eddy__write_reductions, &eddy__write_products, &eddy__write_convolutions, &eddy__write_pools,
     &eddy__write_networks, &eddy__write_state, &eddy__write_control, &eddy__write_random,
     &eddy__write_moved, &eddy__write_attention, &eddy__write_lstm, &eddy__write_resize,
+    &eddy__write_special, &eddy__write_scans, &eddy__write_bits, &eddy__write_scatters,
 };
 
 const onnx_row *eddy__onnx_row(const char *op)
@@ -18,11 +19,15 @@ const onnx_row *eddy__onnx_row(const char *op)
     return NULL;
 }
 
+const char *eddy__onnx_formula(const onnx_row *row, eddy_dtype d)
+{
+    return d == EDDY_FLOAT64 && row->doubles ? row->doubles
+         : !eddy_dtype_is_floating(d) && row->integers ? row->integers : row->formula;
+}
+
 /* ----------------------------------------------------------------- absences -- */
 
-static const char integers[] = "operator set 17 has no bitwise operators";
-static const char scans[] = "operator set 17 has only the cumulative sum";
-static const char special[] = "ONNX has no such function";
+static const char series[] = "the length of its series depends on the elements";
 static const char factors[] = "ONNX has no decompositions of matrices";
 static const char spectra[] = "operators of ONNX take no complex numbers";
 static const char draws[] = "ONNX draws only uniform and normal numbers";
@@ -33,36 +38,11 @@ static const char compiler[] = "only the compiler of a session makes it";
 static const char host[] = "a C function computes it";
 
 static const onnx_absence absences[] = {
-    { "BitwiseAnd", integers },
-    { "BitwiseOr", integers },
-    { "BitwiseXor", integers },
-    { "LeftShift", integers },
-    { "RightShift", integers },
-    { "PopulationCount", integers },
-    { "NextAfter", special },
-    { "Lgamma", special },
-    { "Digamma", special },
-    { "Polygamma", special },
-    { "Zeta", special },
-    { "Igamma", special },
-    { "Igammac", special },
-    { "IgammaGradA", special },
-    { "Betainc", special },
-    { "BesselI0", special },
-    { "BesselI0e", special },
-    { "BesselI1", special },
-    { "BesselI1e", special },
-    { "Dawsn", special },
-    { "Erfcx", special },
-    { "Erfinv", special },
-    { "Erfcinv", special },
-    { "Ndtri", special },
-    { "LogNdtr", special },
-    { "Cumprod", scans },
-    { "Cummax", scans },
-    { "Cummin", scans },
-    { "CumulativeLogsumexp", scans },
-    { "LinearScan", scans },
+    { "NextAfter", "ONNX has no operators on the bits of floating-point numbers" },
+    { "Igamma", series },
+    { "Igammac", series },
+    { "IgammaGradA", series },
+    { "Betainc", series },
     { "Cholesky", factors },
     { "Qr", factors },
     { "Lu", factors },
@@ -108,10 +88,6 @@ static const onnx_absence absences[] = {
     { "UniqueWithCounts", serial },
     { "FirstEqual", serial },
     { "Where", serial },
-    { "UnsortedSegmentMax", "scatters that take a maximum are of operator set 18" },
-    { "UnsortedSegmentMin", "scatters that take a minimum are of operator set 18" },
-    { "SegmentMax", "scatters that take a maximum are of operator set 18" },
-    { "SegmentMin", "scatters that take a minimum are of operator set 18" },
     { "CropAndResize", resized },
     { "CropAndResizeGradImage", resized },
     { "ImageProjectiveTransformV3", resized },

@@ -158,9 +158,7 @@ static void apply_rule(onnx_part *p)
     } else {
         const char *in[3] = { "", "", "" };
         const eddy_dtype d = eddy__part_dtype(p, node->n_inputs - 1);
-        const char      *formula = d == EDDY_FLOAT64 && row->doubles ? row->doubles
-                                 : !eddy_dtype_is_floating(d) && row->integers ? row->integers
-                                 : row->formula;
+        const char      *formula = eddy__onnx_formula(row, d);
         for (int i = 0; i < node->n_inputs && i < 3; i++) in[i] = eddy__part_in(p, i);
         if (!p->failed)
             eddy__part_put(p, 0, eddy__part_formula(p, d, formula, in[0], in[1], in[2]));

@@ -58,6 +58,17 @@ static bool cross(onnx_part *p)
                            a, b, next, last));
 }
 
+/* Of 1/x beyond 1; then half of the angle twice, and the series. */
+static const char arc_tangent[] =
+    "u=Greater(Abs(a), 1); v=Where(u, Reciprocal(a), a); "
+    "v=Div(v, Add(1, Sqrt(Add(1, Mul(v, v))))); v=Div(v, Add(1, Sqrt(Add(1, Mul(v, v))))); "
+    "w=Mul(v, v); x=Sub(0.076923076923076923, Mul(w, Sub(0.066666666666666667, Mul(w, "
+    "    Sub(0.058823529411764706, Mul(w, Sub(0.052631578947368421, Mul(w, "
+    "        Sub(0.047619047619047619, Mul(w, 0.043478260869565217)))))))))); "
+    "x=Sub(1, Mul(w, Sub(0.33333333333333333, Mul(w, Sub(0.2, Mul(w, Sub(0.14285714285714286, "
+    "    Mul(w, Sub(0.11111111111111111, Mul(w, Sub(0.090909090909090909, Mul(w, x)))))))))))); "
+    "v=Mul(4, Mul(v, x)); Where(u, Sub(Mul(Sign(a), 1.5707963267948966), v), v)";
+
 static const onnx_row rows[] = {
     { "Neg", .formula = "Neg(a)" },
     { "Abs", .formula = "Abs(a)" },
@@ -85,22 +96,29 @@ static const onnx_row rows[] = {
     { "Tanh", .formula = "Tanh(a)" },
     { "Sin", .formula = "Sin(a)" },
     { "Cos", .formula = "Cos(a)", .doubles = "Sin(Add(a, 1.5707963267948966))" },
-    { "Tan", .formula = "Tan(a)" },
-    { "Asin", .formula = "Asin(a)" },
-    { "Acos", .formula = "Acos(a)" },
-    { "Atan", .formula = "Atan(a)" },
-    { "Sinh", .formula = "Sinh(a)" },
-    { "Cosh", .formula = "Cosh(a)" },
-    { "Asinh", .formula = "Asinh(a)" },
-    { "Acosh", .formula = "Acosh(a)" },
-    { "Atanh", .formula = "Atanh(a)" },
+    { "Tan", .formula = "Tan(a)", .doubles = "Div(Sin(a), @Cos(a))" },
+    { "Asin", .formula = "Asin(a)",
+      .doubles = "Mul(2, @Atan(Div(a, Add(1, Sqrt(Sub(1, Mul(a, a)))))))" },
+    { "Acos", .formula = "Acos(a)", .doubles = "Mul(2, @Atan(Sqrt(Div(Sub(1, a), Add(1, a)))))" },
+    { "Atan", .formula = "Atan(a)", .doubles = arc_tangent },
+    { "Sinh", .formula = "Sinh(a)",
+      .doubles = "u=Tanh(Mul(0.5, a)); v=Div(Mul(2, u), Sub(1, Mul(u, u))); "
+                 "Where(Less(Abs(a), 1), v, Mul(0.5, Sub(Exp(a), Exp(Neg(a)))))" },
+    { "Cosh", .formula = "Cosh(a)", .doubles = "Mul(0.5, Add(Exp(a), Exp(Neg(a))))" },
+    { "Asinh", .formula = "Asinh(a)",
+      .doubles = "u=Abs(a); v=Mul(a, a); w=@Log1p(Add(u, Div(v, Add(1, Sqrt(Add(1, v)))))); "
+                 "Mul(Sign(a), Where(Less(u, 1e8), w, Add(Log(u), 0.69314718055994531)))" },
+    { "Acosh", .formula = "Acosh(a)",
+      .doubles = "u=Sub(a, 1); v=@Log1p(Add(u, Sqrt(Mul(u, Add(u, 2))))); "
+                 "Where(Less(a, 1e8), v, Add(Log(a), 0.69314718055994531))" },
+    { "Atanh", .formula = "Atanh(a)",
+      .doubles = "Mul(0.5, @Log1p(Div(Mul(2, a), Sub(1, a))))" },
     { "Sinc", .formula = "u=Mul(a, 3.1415926535897932); v=Where(Equal(u, 0), 1, u); "
                          "Where(Equal(u, 0), 1, Div(Sin(v), v))" },
     { "Deg2Rad", .formula = "Mul(a, 0.017453292519943296)" },
     { "Rad2Deg", .formula = "Mul(a, 57.295779513082321)" },
-    { "Erf", .formula = "Erf(a)" },
-    { "Erfc", .formula = "Sub(1, Erf(a))" },
-    { "Ndtr", .formula = "Mul(0.5, Add(1, Erf(Mul(a, 0.70710678118654752))))" },
+    { "Erf", .formula = "Erf(a)", .doubles = "@Erf(a)" },
+    { "Ndtr", .formula = "Mul(0.5, real(@Erfc(double(Mul(a, -0.70710678118654752)))))" },
     { "Floor", .formula = "Floor(a)" },
     { "Ceil", .formula = "Ceil(a)" },
     { "Round", .formula = "Round(a)", .integers = "Identity(a)" },
@@ -118,14 +136,16 @@ static const onnx_row rows[] = {
     { "ReluGrad", .formula = "Mul(a, real(Greater(b, 0)))" },
     { "Relu6", .formula = "Min(Max(a, 0), 6)" },
     { "Elu", .formula = "Elu(a)", .doubles = "Where(Greater(a, 0), a, Sub(Exp(Min(a, 0)), 1))" },
-    { "Selu", .formula = "Selu(a)" },
-    { "Mish", .formula = "Mul(a, Tanh(Softplus(a)))" },
+    { "Selu", .formula = "Selu(a)",
+      .doubles = "Mul(1.0507009873554805,"
+                 "    Where(Greater(a, 0), a, Mul(1.6732632423543772, Sub(Exp(Min(a, 0)), 1))))" },
+    { "Mish", .formula = "Mul(a, Tanh(@Softplus(a)))" },
     { "LeakyRelu", .formula = "Where(Greater(a, 0), a, Mul(a, #alpha))" },
     { "LeakyReluGrad", .formula = "Where(Greater(b, 0), a, Mul(a, #alpha))" },
     { "SoftShrink", .formula = "Where(Greater(a, #lambda), Sub(a, #lambda),"
                                "      Where(Less(a, Neg(#lambda)), Add(a, #lambda), Mul(a, 0)))" },
-    { "Gelu", .formula = "Mul(Mul(0.5, a), Add(1, Erf(Mul(a, 0.70710678118654752))))" },
-    { "GeluGrad", .formula = "u=Mul(0.5, Add(1, Erf(Mul(b, 0.70710678118654752)))); "
+    { "Gelu", .formula = "Mul(Mul(0.5, a), Add(1, @Erf(Mul(a, 0.70710678118654752))))" },
+    { "GeluGrad", .formula = "u=Mul(0.5, Add(1, @Erf(Mul(b, 0.70710678118654752)))); "
                              "v=Mul(0.39894228040143268, Exp(Mul(-0.5, Mul(b, b)))); "
                              "Mul(a, Add(u, Mul(b, v)))" },
     { "GeluTanh", .formula = "u=Add(1.5957691216057308, Mul(0.071354816272600247, Mul(a, a))); "
@@ -164,18 +184,18 @@ static const onnx_row rows[] = {
                    "u=Max(Abs(a), Abs(b)); v=Div(Min(Abs(a), Abs(b)), Where(Equal(u, 0), 1, u)); "
                    "Where(IsInf(u), u, Mul(u, Sqrt(Add(1, Mul(v, v)))))" },
     { "Atan2", .formula =
-                   "u=Atan(Div(a, Where(Equal(b, 0), 1, b))); v=Mul(Sign(a), 1.5707963267948966); "
+                   "u=@Atan(Div(a, Where(Equal(b, 0), 1, b))); v=Mul(Sign(a), 1.5707963267948966); "
                    "w=Add(u, Where(Less(a, 0), -3.1415926535897932, 3.1415926535897932)); "
                    "Where(Greater(b, 0), u, Where(Less(b, 0), w, v))" },
     { "LogAddExp", .formula =
                        "u=Max(a, b); v=Neg(Abs(Sub(a, b))); "
-                       "Where(Equal(a, b), Add(a, 0.69314718055994531), Add(u, Softplus(v)))" },
+                       "Where(Equal(a, b), Add(a, 0.69314718055994531), Add(u, @Softplus(v)))" },
     { "CopySign", .formula = "Mul(Abs(a), Where(Or(Less(b, 0), Less(Reciprocal(b), 0)), -1, 1))" },
     { "Heaviside",
       .formula = "Where(Greater(a, 0), 1, Where(Less(a, 0), 0,"
                  "      Where(Equal(a, 0), b, Add(a, b))))",
       .integers = "Where(Greater(a, 0), 1, Where(Less(a, 0), 0, b))" },
-    { "SigmoidCrossEntropyWithLogits", .formula = "u=Softplus(Neg(Abs(b))); "
+    { "SigmoidCrossEntropyWithLogits", .formula = "u=@Softplus(Neg(Abs(b))); "
                                                   "Add(Sub(Max(b, 0), Mul(a, b)), u)" },
     { "Cross", cross },
     { "Equal", compare },

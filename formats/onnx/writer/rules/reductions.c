@@ -1,6 +1,7 @@
 /* reductions.c -- reductions, scans, sorting, and segments. */
-#include "../rules.h"
+#include "indexing.h"
 
+#include <float.h>
 #include <string.h>
 
 static const char *reduced(onnx_part *p, const char *op, const char *x)
@@ -121,24 +122,49 @@ static bool search_sorted(onnx_part *p)
 
 /* ----------------------------------------------------------------- segments -- */
 
-/* Rows are added to (multiplied with) those of a tensor of ones or zeros; rows of negative ids are
- * left out. */
-static const char *scattered(onnx_part *p, const char *x, const char *ids, eddy_dtype d,
-                             const char *shape, bool product)
+/* What segments without rows have: the sorted ones 0 in place of extremes. */
+static const char *beginning(onnx_part *p, eddy_dtype d, const char *shape)
 {
-    const char *start = eddy__part_filled(p, d, product, shape);
-    const char *at =
-        eddy__part_formula(p, EDDY_INT64, "Unsqueeze(a, b)", ids, eddy__part_one(p, -1));
-    const char *const in[] = { start, at, x };
-    onnx_call c = eddy__call(p, "ScatterND", 3, in);
-    eddy__call_text(&c, "reduction", product ? "mul" : "add");
-    return eddy__call_end(&c);
+    const char *op = p->node->op->name;
+    const bool  largest = strstr(op, "Max") != NULL;
+    if (!largest && !strstr(op, "Min"))
+        return eddy__part_filled(p, d, strstr(op, "Prod") != NULL, shape);
+    if (d == EDDY_INT64) {
+        const char *end = eddy__part_one(p, largest ? INT64_MIN : INT64_MAX);
+        return eddy__part_binary(p, "Expand", end, shape);
+    }
+    const double most = d == EDDY_FLOAT64 ? DBL_MAX : d == EDDY_FLOAT32 ? (double)FLT_MAX
+                      : d == EDDY_INT32 ? INT32_MAX : UINT8_MAX;
+    const double least = d == EDDY_INT32 ? INT32_MIN : d == EDDY_UINT8 ? 0 : -most;
+    return eddy__part_filled(p, d, largest ? least : most, shape);
+}
+
+/* Rows are added to (multiplied with, compared to) those of a tensor; rows of negative ids are left
+ * out. */
+static const char *scattered(onnx_part *p, const char *x, const char *start, const char *ids,
+                             eddy_dtype d, int rank, int ids_rank)
+{
+    const char *op = p->node->op->name, *at = eddy__indices_last(p, ids);
+    const bool  largest = strstr(op, "Max") != NULL;
+    if (!largest && !strstr(op, "Min"))
+        return eddy__indices_scatter(p, start, at, x, strstr(op, "Prod") ? "mul" : "add");
+    return eddy__scatter_extremes(p, start, rank - ids_rank + 1, at, ids_rank + 1, x, rank, d,
+                                  largest);
+}
+
+/* How many rows each segment has, as a tensor of this shape. */
+static const char *counted(onnx_part *p, const char *x, const char *ids, eddy_dtype d,
+                           const char *shape)
+{
+    const char *ones = eddy__part_filled(p, d, 1, eddy__part_unary(p, "Shape", x));
+    return eddy__indices_scatter(p, eddy__part_filled(p, d, 0, shape), eddy__indices_last(p, ids),
+                                 ones, "add");
 }
 
 static bool segment(onnx_part *p)
 {
     const char      *op = p->node->op->name;
-    const bool       sorted = op[0] == 'S', product = strstr(op, "Prod") != NULL;
+    const bool       sorted = op[0] == 'S';
     const eddy_dtype d = p->node->outputs[0].dtype;
     int              rank, ids_rank;
     if (!eddy__part_known_rank(p, 0, &rank) || !eddy__part_known_rank(p, 1, &ids_rank))
@@ -160,16 +186,15 @@ static bool segment(onnx_part *p)
         int64_t first[EDDY_MAX_RANK] = { 1 };
         shape = eddy__part_binary(p, "Add", shape, eddy__part_ints(p, rank - ids_rank + 1, first));
     }
-    const char *y = scattered(p, x, ids, d, shape, product);
+    const char *y = scattered(p, x, beginning(p, d, shape), ids, d, rank, ids_rank);
     if (!sorted) {
         const char *const in[] = { y, eddy__part_one(p, 0), n, eddy__part_one(p, 0) };
         onnx_call c = eddy__call(p, "Slice", 4, in);
         y = eddy__call_end(&c);
-    }
-    if (strstr(op, "Mean")) {
-        const char *count = scattered(
-            p, eddy__part_filled(p, d, 1, eddy__part_unary(p, "Shape", x)), ids, d, shape, false);
-        y = eddy__part_formula(p, d, "Div(a, Max(b, 1))", y, count);
+    } else if (strstr(op, "Mean")) {
+        y = eddy__part_formula(p, d, "Div(a, Max(b, 1))", y, counted(p, x, ids, d, shape));
+    } else if (strstr(op, "Max") || strstr(op, "Min")) {
+        y = eddy__part_formula(p, d, "Where(Equal(b, 0), 0, a)", y, counted(p, x, ids, d, shape));
     }
     return eddy__part_put(p, 0, y);
 }
@@ -193,6 +218,10 @@ static const onnx_row rows[] = {
     { "SegmentSum", segment },
     { "SegmentMean", segment },
     { "SegmentProd", segment },
+    { "SegmentMax", segment },
+    { "SegmentMin", segment },
+    { "UnsortedSegmentMax", segment },
+    { "UnsortedSegmentMin", segment },
     { "UnsortedSegmentSum", segment },
     { "UnsortedSegmentProd", segment },
 };
