@@ -250,6 +250,10 @@ $(BUILD)/run-tests: $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/libeddy_input.a $(BUI
 
 tests: $(BUILD)/run-tests
 
+$(BUILD)/mixed_runs: $(BUILD)/obj/tests/threads/main.o $(BUILD)/obj/tests/lib/mixed_runs.o $(BUILD)/libeddy.a
+	$(call say,link $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
 $(BUILD)/fuzz/seeds: $(BUILD)/obj/tests/fuzz/seeds.o $(ROWOBJ) $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
@@ -346,6 +350,12 @@ tsan: ## run the tests with ThreadSanitizer, except slow cases
 	@CK_FORK=no CK_EXCLUDE_TAGS='slow many' OPENBLAS_NUM_THREADS=1 UNDER='setarch -R' \
 	    TSAN_OPTIONS=allocator_may_return_null=1 \
 	    $(MAKE) --no-print-directory BUILD=build/tsan run-tests
+
+RUNS ?= 10000
+threads: $(BUILD)/mixed_runs ## let 8 threads use, update, save, cancel and close one session (RUNS=10000 each)
+	@$(BUILD)/mixed_runs $(RUNS)
+	@$(MAKE) --no-print-directory BUILD=build/tsan OPT=-O1 CFLAGS='-g -fsanitize=thread' build/tsan/mixed_runs
+	@OPENBLAS_NUM_THREADS=1 setarch -R build/tsan/mixed_runs $(RUNS)
 
 FUZZ_SECONDS ?= 60
 FUZZ := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
@@ -459,6 +469,6 @@ help: ## list the targets
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 .PHONY: all lib examples tests benches setup demo check run-tests docs interface bindings passes roundtrip sanitize \
-        sanitized valgrind tsan fuzz fuzzing hostile bench bench-check bench-ops instructions \
+        sanitized valgrind tsan threads fuzz fuzzing hostile bench bench-check bench-ops instructions \
         parts headers packages style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:
