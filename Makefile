@@ -2,6 +2,8 @@
 
 CC      ?= cc
 CXX     ?= c++
+# For programs that run while building, where CC makes programs for another machine.
+HOSTCC  ?= $(CC)
 PREFIX  ?= /usr/local
 LIBDIR  ?= $(PREFIX)/lib
 BUILD   ?= build
@@ -65,7 +67,7 @@ FORMATS_H := formats.h formats/formats.h
 # built without it, and say so when they are called.
 INPUT   := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find input -name '*.c')))
 INPUT_H := input.h input/dataset.h input/readers.h
-HAS_LIBRARY = $(shell echo 'int main(void) { return 0; }' | $(CC) -x c - -o /dev/null -l$1 2>/dev/null && echo -l$1)
+HAS_LIBRARY = $(shell echo 'int main(void) { return 0; }' | $(CC) $(CFLAGS) $(LDFLAGS) -x c - -o /dev/null -l$1 2>/dev/null && echo -l$1)
 INPUT_LIBS = $(foreach l,z png jpeg,$(call HAS_LIBRARY,$l))
 SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard examples/support/*.c)))
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard examples/*.c)))
@@ -146,7 +148,7 @@ $(BUILD)/obj/%.o: %.c | $(GEN)/stamp
 # A plugin linked from the archive exports none of its symbols.
 $(BUILD)/hide_symbols: scripts/hide_symbols.c
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=c11 -O1 $(WARN) $< -o $@
+	$(Q)$(HOSTCC) -std=c11 -O1 $(WARN) $< -o $@
 
 $(BUILD)/libeddy.a: $(OBJECTS)
 $(BUILD)/libeddy_formats.a: $(FORMATS)
@@ -351,6 +353,14 @@ tsan: ## run the tests with ThreadSanitizer, except slow cases
 	    TSAN_OPTIONS=allocator_may_return_null=1 \
 	    $(MAKE) --no-print-directory BUILD=build/tsan run-tests
 
+$(BUILD)/determinism: $(BUILD)/obj/tests/determinism/main.o $(BUILD)/obj/tests/lib/trainings.o $(BUILD)/libeddy.a
+	$(call say,link $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
+STEPS ?= 1000
+determinism: $(BUILD)/determinism ## train with other threads, files and instructions, and compare bits (STEPS=1000)
+	@BUILD='$(BUILD)' STEPS='$(STEPS)' sh scripts/determinism.sh
+
 RUNS ?= 10000
 threads: $(BUILD)/mixed_runs ## let 8 threads use, update, save, cancel and close one session (RUNS=10000 each)
 	@$(BUILD)/mixed_runs $(RUNS)
@@ -469,6 +479,6 @@ help: ## list the targets
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 .PHONY: all lib examples tests benches setup demo check run-tests docs interface bindings passes roundtrip sanitize \
-        sanitized valgrind tsan threads fuzz fuzzing hostile bench bench-check bench-ops instructions \
+        sanitized valgrind tsan threads determinism fuzz fuzzing hostile bench bench-check bench-ops instructions \
         parts headers packages style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:
