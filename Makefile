@@ -250,6 +250,8 @@ $(BUILD)/run-tests: $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/libeddy_input.a $(BUI
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS)
 
+objects: $(OBJECTS) $(FORMATS) $(INPUT)
+
 tests: $(BUILD)/run-tests
 
 $(BUILD)/mixed_runs: $(BUILD)/obj/tests/threads/main.o $(BUILD)/obj/tests/lib/mixed_runs.o $(BUILD)/libeddy.a
@@ -356,6 +358,9 @@ tsan: ## run the tests with ThreadSanitizer, except slow cases
 $(BUILD)/determinism: $(BUILD)/obj/tests/determinism/main.o $(BUILD)/obj/tests/lib/trainings.o $(BUILD)/libeddy.a
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
+portability: tests ## compile with other compilers and standards, and test with other libraries and processors
+	@CC='$(CC)' BUILD='$(BUILD)' MAKE='$(MAKE)' sh scripts/portability.sh
 
 STEPS ?= 1000
 determinism: $(BUILD)/determinism ## train with other threads, files and instructions, and compare bits (STEPS=1000)
@@ -478,7 +483,7 @@ help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
-.PHONY: all lib examples tests benches setup demo check run-tests docs interface bindings passes roundtrip sanitize \
-        sanitized valgrind tsan threads determinism fuzz fuzzing hostile bench bench-check bench-ops instructions \
+.PHONY: all lib objects examples tests benches setup demo check run-tests docs interface bindings passes roundtrip sanitize \
+        sanitized valgrind tsan threads determinism portability fuzz fuzzing hostile bench bench-check bench-ops instructions \
         parts headers packages style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:
