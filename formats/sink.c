@@ -29,7 +29,7 @@ static int posix_sync(void *context, int fd)
     return fsync(fd);
 }
 
-static int posix_close(void *context, int fd)
+static int close_file_number(void *context, int fd)
 {
     (void)context;
     return close(fd);
@@ -63,7 +63,7 @@ static int posix_sync_dir(void *context, const char *path)
 }
 
 static const eddy_files posix = {
-    .open = posix_open, .write = posix_write, .sync = posix_sync, .close = posix_close,
+    .open = posix_open, .write = posix_write, .sync = posix_sync, .close = close_file_number,
     .rename = posix_rename, .unlink = posix_unlink, .sync_dir = posix_sync_dir
 };
 

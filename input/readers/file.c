@@ -35,14 +35,14 @@ static int64_t posix_size(void *context, int fd)
     return s.st_size;
 }
 
-static int posix_close(void *context, int fd)
+static int close_file_number(void *context, int fd)
 {
     (void)context;
     return close(fd);
 }
 
 static const eddy_files posix = {
-    .open = posix_open, .read = posix_read, .size = posix_size, .close = posix_close
+    .open = posix_open, .read = posix_read, .size = posix_size, .close = close_file_number
 };
 
 bool eddy__file_open(data_file *f, const char *path, const eddy_files *files, eddy_error *error)

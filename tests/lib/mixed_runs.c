@@ -73,7 +73,7 @@ static void all_are(user *u, const char *what, eddy_array *a, double want)
 static void is_whole(user *u, const char *what, eddy_array *a)
 {
     const double first = a ? eddy_array_get(a, 0) : -1;
-    const double unknown = (double)atomic_load(&u->m->may_be_added);     /* read first: see update */
+    const double unknown = (double)atomic_load(&u->m->may_be_added); /* read first: see update */
     const double most = unknown + (double)atomic_load(&u->m->added);
     if (first < 0 || first > most) fail(u->m, what, first, most);
     all_are(u, what, a, first);
@@ -127,8 +127,8 @@ static void update(user *u)
 {
     eddy_array *out = NULL;
     atomic_fetch_add(&u->m->may_be_added, 1);
-    const eddy_status status =
-        eddy_run(u->m->session, EDDY_FEED({ u->m->by, EDDY_DOUBLES(1) }), EDDY_FETCH(u->m->add), &out);
+    const eddy_status status = eddy_run(u->m->session, EDDY_FEED({ u->m->by, EDDY_DOUBLES(1) }),
+                                        EDDY_FETCH(u->m->add), &out);
     if (status == EDDY_OK) {
         atomic_fetch_add(&u->m->added, 1);
         atomic_fetch_sub(&u->m->may_be_added, 1);

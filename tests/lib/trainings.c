@@ -96,7 +96,8 @@ static uint64_t hash_of(eddy_session *s, eddy_graph *g)
     for (int i = 0; i < n && i < 200; i++) {
         eddy_array          *a = eddy_variable_value(s, v[i]);
         const unsigned char *at = eddy_array_data(a);
-        for (size_t k = 0; at && k < eddy_array_bytes(a); k++) hash = (hash ^ at[k]) * 1099511628211u;
+        for (size_t k = 0; at && k < eddy_array_bytes(a); k++)
+            hash = (hash ^ at[k]) * 1099511628211u;
         eddy_array_free(a);
     }
     return n > 0 ? hash : 0;
