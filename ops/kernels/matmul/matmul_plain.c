@@ -132,12 +132,12 @@ static void compute(const eddy_product *p, const block *at)
     if (!by_row(p, at) && !by_blas(p, at)) by_loop(p, at);
 }
 
-/* Adds up the inner dimension, `depth` at a time; false if the run must end. */
+/* Adds up the inner dimension, `depth` at a time, or once if it is 0; false if the run must end. */
 static bool add_blocks(const eddy_product *whole, block at, int64_t depth)
 {
     const int64_t size = (int64_t)eddy_dtype_size(whole->dtype);
     eddy_product  p = *whole;
-    for (int64_t q = 0; q == 0 || q < whole->k; q += depth) {
+    for (int64_t q = 0; q == 0 || q < whole->k; q += eddy__max(depth, 1)) {
         if (q > 0 && eddy__stopped(whole->stop)) return false;
         p.k = eddy__min(depth, whole->k - q);
         p.beta = q > 0 ? 1 : whole->beta;
