@@ -2,6 +2,8 @@
 
 CC      ?= cc
 CXX     ?= c++
+# For programs that run while building, where CC makes programs for another machine.
+HOSTCC  ?= $(CC)
 PREFIX  ?= /usr/local
 LIBDIR  ?= $(PREFIX)/lib
 BUILD   ?= build
@@ -65,7 +67,7 @@ FORMATS_H := formats.h formats/formats.h
 # built without it, and say so when they are called.
 INPUT   := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find input -name '*.c')))
 INPUT_H := input.h input/dataset.h input/readers.h
-HAS_LIBRARY = $(shell echo 'int main(void) { return 0; }' | $(CC) -x c - -o /dev/null -l$1 2>/dev/null && echo -l$1)
+HAS_LIBRARY = $(shell echo 'int main(void) { return 0; }' | $(CC) $(CFLAGS) $(LDFLAGS) -x c - -o /dev/null -l$1 2>/dev/null && echo -l$1)
 INPUT_LIBS = $(foreach l,z png jpeg,$(call HAS_LIBRARY,$l))
 SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard examples/support/*.c)))
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard examples/*.c)))
@@ -146,7 +148,7 @@ $(BUILD)/obj/%.o: %.c | $(GEN)/stamp
 # A plugin linked from the archive exports none of its symbols.
 $(BUILD)/hide_symbols: scripts/hide_symbols.c
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=c11 -O1 $(WARN) $< -o $@
+	$(Q)$(HOSTCC) -std=c11 -O1 $(WARN) $< -o $@
 
 $(BUILD)/libeddy.a: $(OBJECTS)
 $(BUILD)/libeddy_formats.a: $(FORMATS)
@@ -248,7 +250,13 @@ $(BUILD)/run-tests: $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/libeddy_input.a $(BUI
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS)
 
+objects: $(OBJECTS) $(FORMATS) $(INPUT)
+
 tests: $(BUILD)/run-tests
+
+$(BUILD)/mixed_runs: $(BUILD)/obj/tests/threads/main.o $(BUILD)/obj/tests/lib/mixed_runs.o $(BUILD)/libeddy.a
+	$(call say,link $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
 $(BUILD)/fuzz/seeds: $(BUILD)/obj/tests/fuzz/seeds.o $(ROWOBJ) $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
@@ -360,6 +368,23 @@ tsan: ## run the tests with ThreadSanitizer, except slow cases
 	@CK_FORK=no CK_EXCLUDE_TAGS='slow many' OPENBLAS_NUM_THREADS=1 UNDER='setarch -R' \
 	    TSAN_OPTIONS=allocator_may_return_null=1 \
 	    $(MAKE) --no-print-directory BUILD=build/tsan run-tests
+
+$(BUILD)/determinism: $(BUILD)/obj/tests/determinism/main.o $(BUILD)/obj/tests/lib/trainings.o $(BUILD)/libeddy.a
+	$(call say,link $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
+portability: tests ## compile with other compilers and standards, and test with other libraries and processors
+	@CC='$(CC)' BUILD='$(BUILD)' MAKE='$(MAKE)' sh scripts/portability.sh
+
+STEPS ?= 1000
+determinism: $(BUILD)/determinism ## train with other threads, files and instructions, and compare bits (STEPS=1000)
+	@BUILD='$(BUILD)' STEPS='$(STEPS)' sh scripts/determinism.sh
+
+RUNS ?= 10000
+threads: $(BUILD)/mixed_runs ## let 8 threads use, update, save, cancel and close one session (RUNS=10000 each)
+	@$(BUILD)/mixed_runs $(RUNS)
+	@$(MAKE) --no-print-directory BUILD=build/tsan OPT=-O1 CFLAGS='-g -fsanitize=thread' build/tsan/mixed_runs
+	@OPENBLAS_NUM_THREADS=1 setarch -R build/tsan/mixed_runs $(RUNS)
 
 FUZZ_SECONDS ?= 60
 FUZZ := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
@@ -490,7 +515,7 @@ help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
-.PHONY: all lib examples tests benches setup demo check run-tests docs interface bindings accuracy passes roundtrip sanitize \
-        sanitized valgrind tsan fuzz fuzzing torture torture-quick hostile bench bench-check bench-ops instructions \
+.PHONY: all lib objects examples tests benches setup demo check run-tests docs interface bindings accuracy passes roundtrip sanitize \
+        sanitized valgrind tsan threads determinism portability fuzz fuzzing torture torture-quick hostile bench bench-check bench-ops instructions \
         parts headers packages style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:

@@ -6,7 +6,8 @@
  * exports them.  In a program or plugin linked from the archive they must be private: a plugin that
  * exported them could share them with other plugins that contain another version. No tool of
  * binutils changes the visibility of a symbol, so this program does, in place: two bits of each
- * entry of the symbol tables. Members that are not ELF objects are left unchanged. */
+ * entry of the symbol tables. Members that are not ELF objects, or for
+ * addresses of another width, are left unchanged. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,8 +33,10 @@ static void hide_symbol(char *at)
 /* False if the sections lie outside of the object. */
 static bool hide_object(char *object, size_t size)
 {
+    const char width = sizeof(ElfW(Addr)) == 8 ? ELFCLASS64 : ELFCLASS32;
     ElfW(Ehdr) head;
-    if (size < sizeof head || memcmp(object, ELFMAG, SELFMAG) != 0) return true;
+    if (size < sizeof head || memcmp(object, ELFMAG, SELFMAG) != 0 || object[EI_CLASS] != width)
+        return true;
     memcpy(&head, object, sizeof head);
     for (size_t i = 0; i < head.e_shnum; i++) {
         const size_t at = head.e_shoff + i * sizeof(ElfW(Shdr));

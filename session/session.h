@@ -80,10 +80,10 @@ EDDY_API void          eddy_session_close(eddy_session *s);
  *
  * A run notices it before its next operation or iteration, and within products, convolutions,
  * elementwise operations, reductions, sorting, pooling and attention after some milliseconds. Calls
- * of BLAS (float64 and complex products), LAPACK and FFTW, and operations of the caller, run to
- * their end. Each update of a variable happens as a whole or not at all, so after a cancelled run
- * some variables may have their new values and others not. Evaluations (eddy_eval) end likewise.
- * Compiling is not interrupted: eddy_prepare does it before. tf.Session.close,
+ * of LAPACK and FFTW, and operations of the caller, run to their end. Each update of a variable
+ * happens as a whole or not at all, so after a cancelled run some variables may have their new
+ * values and others not. Evaluations (eddy_eval) end likewise. Compiling is not interrupted:
+ * eddy_prepare does it before. tf.Session.close,
  * tf.RunOptions(timeout_in_ms). */
 EDDY_API void          eddy_session_cancel(eddy_session *s);
 /* The timeout of runs that begin from now on, as the option `timeout`: from the call of eddy_run on,

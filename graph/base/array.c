@@ -19,6 +19,8 @@ struct eddy_array {
     void          *context;
 };
 
+_Static_assert(SIZE_MAX >= UINT64_MAX, "Eddy needs addresses of 64 bits: sizes are int64_t");
+
 static bool sizes(eddy_dtype d, eddy_shape s, int64_t *count, size_t *bytes)
 {
     size_t size = eddy_dtype_size(d);

@@ -52,7 +52,7 @@ static int posix_sync(void *context, int fd)
     return fsync(fd);
 }
 
-static int posix_close(void *context, int fd)
+static int close_file_number(void *context, int fd)
 {
     (void)context;
     return close(fd);
@@ -93,7 +93,7 @@ static int posix_sync_dir(void *context, const char *path)
 
 static const eddy_files posix = {
     .open = posix_open, .read = posix_read, .write = posix_write, .size = posix_size,
-    .sync = posix_sync, .close = posix_close, .rename = posix_rename, .unlink = posix_unlink,
+    .sync = posix_sync, .close = close_file_number, .rename = posix_rename, .unlink = posix_unlink,
     .sync_dir = posix_sync_dir
 };
 

@@ -53,7 +53,8 @@ static eddy_tensor mapped_slopes(eddy_tensor x)
 }
 static eddy_tensor segments(eddy_tensor x)
 {
-    eddy_tensor y[2], rows = eddy_reshape(x, EDDY_SHAPE(6)), end = eddy_index(x, "1, 1");
+    eddy_tensor y[2] = { EDDY_ZERO_TENSOR }, rows = eddy_reshape(x, EDDY_SHAPE(6));
+    eddy_tensor end = eddy_index(x, "1, 1");
     eddy_scan(PLAIN(sum), EDDY_LIST(rows), y, EDDY_LIST(end), .segment = 4, .reverse = true);
     return Sum(first(eddy_while_loop(FUNCTION(below, end), PLAIN(grow), EDDY_LIST(Sum(y[0])), y,
                                      .maximum_iterations = 9, .recompute = EDDY_RECOMPUTE_LOG),

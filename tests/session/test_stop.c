@@ -2,6 +2,7 @@
 #include "build/gen/suites.h"
 #include "tests/lib/control_checks.h"
 #include "tests/lib/golden.h"
+#include "tests/lib/mixed_runs.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -326,6 +327,20 @@ START_TEST(evaluated_updates_happen_once)
 }
 END_TEST
 
+/* ------------------------------------------------------ everything at once -- */
+
+/* `make threads` does the same with more threads and runs. */
+START_TEST(used_by_threads)
+{
+    mixed_counts c;
+    char         text[300] = "";
+    ck_assert_msg(mixed_runs(4, 240, &c, text), "%s", text);
+    ck_assert_int_eq(c.ok + c.cancelled + c.timed_out + c.closed, 4 * 240);
+    ck_assert_int_gt(c.ok, 400);
+    ck_assert_int_gt(c.closed, 0);
+}
+END_TEST
+
 /* --------------------------------------------------------------- preparing -- */
 
 START_TEST(prepared)
@@ -403,6 +418,7 @@ Suite *stop_suite(void)
     tcase_add_test(threads, updates_are_whole);
     tcase_add_test(threads, evaluations_are_whole);
     tcase_add_test(threads, evaluated_updates_happen_once);
+    tcase_add_test(threads, used_by_threads);
     tcase_add_test(c, prepared);
     tcase_add_test(c, messages);
     suite_add_tcase(suite, c);

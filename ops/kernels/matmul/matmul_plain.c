@@ -1,6 +1,8 @@
 /* matmul_plain.c -- matrix products for types and sizes without tiles of their own: by OpenBLAS,
  * and by loops for one row of float32, for integers and for sizes beyond BLAS's int. */
 #include "graph/base/cpu.h"
+#include "graph/base/min_max.h"
+#include "graph/base/stop.h"
 #include "ops/kernels/matmul/matmul_plain.h"
 #include "ops/kernels/elementwise/complex_numbers.h"
 
@@ -98,17 +100,71 @@ static bool by_blas(const eddy_product *p, const block *at)
     return true;
 }
 
+/* ------------------------------------------------------------------- blocks -- */
+
+/* A call of BLAS cannot be interrupted, so a run that must end waits for it. Larger products are
+ * computed in blocks of at most so many operations, a few milliseconds, whose sizes follow from
+ * those of the product. */
+static const double BLOCK = 128e6;
+
+/* Operations, those for reading and writing the matrices included, which count where there are few
+ * rows or columns. Loops are several times slower than BLAS. */
+static double cost(eddy_dtype d, double m, double n, double k)
+{
+    const double each = eddy_dtype_is_complex(d) ? 4 : eddy_dtype_is_floating(d) ? 1 : 8;
+    return each * (2 * m * n * k + 32 * (m * n + m * k + n * k));
+}
+
+/* Halves the largest side until a block is small enough. */
+static void block_sizes(eddy_dtype d, int64_t *m, int64_t *n, int64_t *k)
+{
+    enum { STEP = 16 };
+    while (cost(d, (double)*m, (double)*n, (double)*k) > BLOCK) {
+        int64_t *most = *m > *n ? m : n;
+        if (*k > *most) most = k;
+        if (*most <= STEP) return;
+        *most = (*most / 2 + STEP - 1) / STEP * STEP;
+    }
+}
+
+static void compute(const eddy_product *p, const block *at)
+{
+    if (!by_row(p, at) && !by_blas(p, at)) by_loop(p, at);
+}
+
+/* Adds up the inner dimension, `depth` at a time, or once if it is 0; false if the run must end. */
+static bool add_blocks(const eddy_product *whole, block at, int64_t depth)
+{
+    const int64_t size = (int64_t)eddy_dtype_size(whole->dtype);
+    eddy_product  p = *whole;
+    for (int64_t q = 0; q == 0 || q < whole->k; q += eddy__max(depth, 1)) {
+        if (q > 0 && eddy__stopped(whole->stop)) return false;
+        p.k = eddy__min(depth, whole->k - q);
+        p.beta = q > 0 ? 1 : whole->beta;
+        compute(&p, &at);
+        at.a = (const char *)at.a + depth * at.a_step * size;
+        at.b = (const char *)at.b + depth * at.b_step * size;
+    }
+    return true;
+}
+
 void eddy__product_plain(const eddy_product *p, int64_t i0, int64_t i1, int64_t j0, int64_t j1)
 {
     const int64_t size = (int64_t)eddy_dtype_size(p->dtype);
-    block at = {
-        .m = i1 - i0, .n = j1 - j0,
+    int64_t rows = i1 - i0, columns = j1 - j0, depth = p->k;
+    block   at = {
         .a_row = p->transpose_a ? 1 : p->lda, .a_step = p->transpose_a ? p->lda : 1,
         .b_step = p->transpose_b ? 1 : p->ldb, .b_column = p->transpose_b ? p->ldb : 1,
     };
-    at.a = (const char *)p->a + i0 * at.a_row * size;
-    at.b = (const char *)p->b + j0 * at.b_column * size;
-    at.y = (char *)p->y + (i0 * p->ldy + j0) * size;
-    if (!by_row(p, &at) && !by_blas(p, &at)) by_loop(p, &at);
-    eddy__product_finish(p, i0, i1, j0, j1);
+    block_sizes(p->dtype, &rows, &columns, &depth);
+    for (int64_t i = i0; i < i1; i += rows)
+        for (int64_t j = j0; j < j1; j += columns) {
+            if ((i > i0 || j > j0) && eddy__stopped(p->stop)) return;
+            at.m = eddy__min(rows, i1 - i), at.n = eddy__min(columns, j1 - j);
+            at.a = (const char *)p->a + i * at.a_row * size;
+            at.b = (const char *)p->b + j * at.b_column * size;
+            at.y = (char *)p->y + (i * p->ldy + j) * size;
+            if (!add_blocks(p, at, depth)) return;
+            eddy__product_finish(p, i, i + at.m, j, j + at.n);
+        }
 }

@@ -145,11 +145,14 @@ static void whole_products(void *arg, int64_t from, int64_t to, int worker)
     }
 }
 
-void eddy__product_many(const eddy_kernel *k, const eddy_product *p, int64_t count,
+void eddy__product_many(const eddy_kernel *k, const eddy_product *given, int64_t count,
                         eddy_product_place place, const void *arg)
 {
+    eddy_product        of_run = *given;
+    const eddy_product *p = &of_run;
     job          j = { .p = p, .g = p->plan, .place = place, .arg = arg };
     const double each = operations(p);
+    of_run.stop = k->stop;
     if (p->m == 0 || p->n == 0) return;
     /* Does not depend on the number of threads: BLAS gives other bits for a piece than for the
      * whole. */

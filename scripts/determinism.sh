@@ -1,0 +1,39 @@
+#!/bin/sh
+# Compares the bits of trainings: in one process (tests/determinism/main.c), in another process, and
+# with pinned instructions (docs/guide/bits.md) on other processors, which qemu emulates.
+#
+#   BUILD=build STEPS=1000 determinism.sh
+set -eu
+program=$BUILD/determinism
+out=$BUILD/determinism.out
+few=$((STEPS < 50 ? STEPS : 50))     # of emulated processors, which are slow
+bad=0
+
+"$program" "$STEPS" || bad=1
+
+pinned() { EDDY_CPU=baseline OPENBLAS_CORETYPE=Prescott \
+    GLIBC_TUNABLES=glibc.cpu.hwcaps=-FMA,-AVX2,-FMA4 "$@" "$program" --hashes "$few"; }
+same() {
+    if cmp -s "$out.want" "$out.got"; then echo "$1: the same bits"; else
+        echo "$1: OTHER BITS"
+        diff "$out.want" "$out.got" || true
+        bad=1
+    fi
+}
+
+"$program" --hashes "$few" > "$out.want"
+"$program" --hashes "$few" > "$out.got"
+same 'another process'
+OPENBLAS_NUM_THREADS=2 "$program" --hashes "$few" > "$out.got"
+same 'OPENBLAS_NUM_THREADS=2'
+
+pinned env > "$out.want"
+if command -v qemu-x86_64 >/dev/null; then
+    for cpu in qemu64 Nehalem Haswell max; do
+        pinned qemu-x86_64 -cpu "$cpu" > "$out.got" 2> "$out.err" || cat "$out.err"
+        same "pinned, on an emulated $cpu"
+    done
+else
+    echo 'no qemu-x86_64 (Debian: qemu-user): other processors are not compared'
+fi
+exit "$bad"
