@@ -347,6 +347,27 @@ tsan: ## run the tests with ThreadSanitizer, except slow cases
 	    TSAN_OPTIONS=allocator_may_return_null=1 \
 	    $(MAKE) --no-print-directory BUILD=build/tsan run-tests
 
+# Functions inlined into a line would count again in each copy.  A cached object file names the
+# folder of another build as the one for its counts.
+COVER := -g --coverage -fprofile-update=single -Dalways_inline=unused
+cover: ## print the share of lines and branches that the tests reach, per folder (needs gcc)
+	@sh scripts/setup.sh check
+	@$(MAKE) --no-print-directory CC='$(filter-out ccache,$(CC))' BUILD=build/cover OPT=-O0 CFLAGS='$(COVER)' covered
+covered: tests
+	@find $(BUILD)/obj -name '*.gcda' -delete
+	@CK_FORK=no $(RUN_TESTS)
+	@python3 scripts/coverage.py $(BUILD)/obj $(BUILD)/missing.txt
+	@echo 'lines and branches that were not reached: $(BUILD)/missing.txt'
+
+MUTANTS ?= 300
+mutants: ## change operators in checks, shapes and plans, and count what the tests notice (MUTANTS=300)
+	@sh scripts/setup.sh check
+	@$(MAKE) --no-print-directory BUILD=build/mutants OPT=-O1 mutated
+mutated: tests
+	@COMPILE='$(filter-out ccache,$(CC)) $(filter-out -Werror -MMD -MP,$(EDDY_CFLAGS)) -O1' \
+	    LINK='$(CC) -Wl,-S' LIBRARIES='-Wl,--start-group $(LIBRARIES:%=$(BUILD)/%.a) -Wl,--end-group $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS)' \
+	    python3 scripts/mutants.py $(BUILD) $(MUTANTS) $(MUTANTS_OPTIONS)
+
 FUZZ_SECONDS ?= 60
 FUZZ := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 fuzz: ## feed damaged files to the readers (FUZZ_SECONDS=60 per format; needs clang)
@@ -459,6 +480,6 @@ help: ## list the targets
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 .PHONY: all lib examples tests benches setup demo check run-tests docs interface bindings passes roundtrip sanitize \
-        sanitized valgrind tsan fuzz fuzzing hostile bench bench-check bench-ops instructions \
+        sanitized valgrind tsan cover covered mutants mutated fuzz fuzzing hostile bench bench-check bench-ops instructions \
         parts headers packages style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:
