@@ -1,10 +1,10 @@
-/* test_tensorflow_nodes.c -- operators of TensorFlow one by one: inputs, attributes, and the outputs
- * that TensorFlow's documentation gives.
+/* test_tensorflow_nodes.c -- operators of TensorFlow one by one: inputs, attributes, and the
+ * outputs that TensorFlow's documentation gives.
  *
  * A tensor is written as a letter for its type (f, d: floating; i, l: int32, int64; b: bool; z:
  * complex64, two numbers for each element), its sizes, and its elements: "f[2,2] 1 2 3 4", "i 3".
- * Inputs are constants; "?" before one makes it an input that is fed, and "~" one whose sizes are not
- * known before. Attributes: axis=1, flag=true, alpha=0.5, mode='SAME, T=:int32, ksize=[1,2],
+ * Inputs are constants; "?" before one makes it an input that is fed, and "~" one whose sizes are
+ * not known before. Attributes: axis=1, flag=true, alpha=0.5, mode='SAME, T=:int32, ksize=[1,2],
  * shape=<2,3>, fused_ops={Relu,Add}. An output "-" is not compared; "!text" is an error. */
 #include "formats.h"
 #include "tensorflow_nodes.h"
