@@ -1,6 +1,7 @@
 /* test_by_value_calls.c -- calls of control flow, solvers, layers, optimizers, gradient checks
- * and checkpoints with lists that no macro made, tensors of another graph and of none, functions that
- * are missing or count wrongly, ranks of 100 and -7, and structs of zeros. Each is an error. */
+ * and checkpoints with what no macro makes: lists with a count and no elements, tensors of another
+ * graph and of none, missing functions and functions that count wrongly, ranks of 100 and -7,
+ * structs of zeros. Each is an error. */
 #include "tests/lib/checks.h"
 
 #include "build/gen/suites.h"
