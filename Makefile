@@ -386,6 +386,27 @@ threads: $(BUILD)/mixed_runs ## let 8 threads use, update, save, cancel and clos
 	@$(MAKE) --no-print-directory BUILD=build/tsan OPT=-O1 CFLAGS='-g -fsanitize=thread' build/tsan/mixed_runs
 	@OPENBLAS_NUM_THREADS=1 setarch -R build/tsan/mixed_runs $(RUNS)
 
+# Functions inlined into a line would count again in each copy.  A cached object file names the
+# folder of another build as the one for its counts.
+COVER := -g --coverage -fprofile-update=single -Dalways_inline=unused
+cover: ## print the share of lines and branches that the tests reach, per folder (needs gcc)
+	@sh scripts/setup.sh check
+	@$(MAKE) --no-print-directory CC='$(filter-out ccache,$(CC))' BUILD=build/cover OPT=-O0 CFLAGS='$(COVER)' covered
+covered: tests
+	@find $(BUILD)/obj -name '*.gcda' -delete
+	@CK_FORK=no $(RUN_TESTS)
+	@python3 scripts/coverage.py $(BUILD)/obj $(BUILD)/missing.txt
+	@echo 'lines and branches that were not reached: $(BUILD)/missing.txt'
+
+MUTANTS ?= 300
+mutants: ## change operators in checks, shapes and plans, and count what the tests notice (MUTANTS=300)
+	@sh scripts/setup.sh check
+	@$(MAKE) --no-print-directory BUILD=build/mutants OPT=-O1 mutated
+mutated: tests
+	@COMPILE='$(filter-out ccache,$(CC)) $(filter-out -Werror -MMD -MP,$(EDDY_CFLAGS)) -O1' \
+	    LINK='$(CC) -Wl,-S' LIBRARIES='-Wl,--start-group $(LIBRARIES:%=$(BUILD)/%.a) -Wl,--end-group $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS)' \
+	    python3 scripts/mutants.py $(BUILD) $(MUTANTS) $(MUTANTS_OPTIONS)
+
 FUZZ_SECONDS ?= 60
 FUZZ := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 fuzz: ## feed damaged files to the readers (FUZZ_SECONDS=60 per format; needs clang)
@@ -484,6 +505,10 @@ style: ## check the sources: order of folders, sizes, paths in pages, messages, 
 	    $$8 !~ /^eddy__|^eddy_op_/ { print "an internal name without eddy__: " $$8; bad = 1 } END { exit bad }'
 	@for a in $(LIBRARIES:%=$(BUILD)/%.a); do nm -g --defined-only $$a | awk 'NF == 3 { print $$3 }' | sort -u; done | \
 	    sort | uniq -d | awk '{ print "defined in two libraries: " $$0; bad = 1 } END { exit bad }'
+	@# operations do not reach files, programs or networks (SECURITY.md); FFTW is loaded as a library
+	@nm -A -u $(filter-out %/fftw.o,$(filter $(addprefix $(BUILD)/obj/,ops/% autodiff/% control/% layers/% optim/%),$(OBJECTS))) | awk '\
+	    $$NF ~ /^(f?open(at|dir)?|creat|popen|system|exec[lv]p?e?|v?fork|posix_spawnp?|socket|connect|dlopen|mmap|unlink|rename)(64)?(@.*)?$$/ \
+	    { print "reaches files, programs or networks: " $$0; bad = 1 } END { exit bad }'
 	@echo 'style: ok'
 
 format: ## break lines of more than 100 columns
@@ -516,6 +541,7 @@ help: ## list the targets
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 .PHONY: all lib objects examples tests benches setup demo check run-tests docs interface bindings accuracy passes roundtrip sanitize \
-        sanitized valgrind tsan threads determinism portability fuzz fuzzing torture torture-quick hostile bench bench-check bench-ops instructions \
+        sanitized valgrind tsan threads determinism portability cover covered mutants mutated fuzz fuzzing torture torture-quick hostile \
+        bench bench-check bench-ops instructions \
         parts headers packages style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:

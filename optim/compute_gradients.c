@@ -167,7 +167,9 @@ bool eddy__pairs_compute(eddy_graph *g, const eddy_compute_gradients_args *a, ed
 {
     columns c = { 0 };
     *out = (eddy_pairs){ .loss = a->loss };
-    if (compute(g, a, &c, &out->loss)) {
+    const eddy_list given = a->var_list;
+    if ((given.at || eddy__list_is_of(g, "compute_gradients", "var_list", given)) &&
+        compute(g, a, &c, &out->loss)) {
         out->at = eddy__allocate_zeroed(eddy__graph_allocator(g), (size_t)c.count, sizeof *out->at);
         if (out->at) out->count = c.count;
         else eddy_fail(g, EDDY_NO_MEMORY, "out of memory (gradients: %d)", c.count);

@@ -291,9 +291,19 @@ static bool set_loss(driver *r)
     return true;
 }
 
+/* A list that is left out has neither elements nor a count. */
+static bool list_is_whole(driver *r, const char *what, eddy_list given)
+{
+    if (given.count >= 0 && (given.at || given.count == 0)) return true;
+    return eddy__error_set(&r->error, EDDY_INVALID_ARGUMENT,
+                           "minimize_lbfgs: %s is not a valid list (count %d, at %s)", what,
+                           given.count, given.at ? "given" : "NULL");
+}
+
 static bool set_variable_list(driver *r)
 {
     const eddy_list given = r->a->var_list;
+    if (!list_is_whole(r, "var_list", given)) return false;
     const int n = given.at ? given.count : eddy_collection_size(r->graph, EDDY_TRAINABLE_VARIABLES);
     if (n < 1) return fail(r, EDDY_INVALID_ARGUMENT, "No variables to optimize.");
     r->variables = lbfgs_alloc(r, n, sizeof *r->variables);
@@ -319,6 +329,7 @@ static bool set_variable_list(driver *r)
 static bool set_gradients(driver *r)
 {
     const eddy_list given = r->a->gradients;
+    if (!list_is_whole(r, "gradients", given)) return false;
     r->fetches = lbfgs_alloc(r, r->n_variables + 1, sizeof *r->fetches);
     if (!r->fetches) return false;
     eddy_tensor *dx = r->fetches + 1;

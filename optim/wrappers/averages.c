@@ -1,6 +1,7 @@
 /* averages.c -- averages of many variables at once: their shadow variables, and the operations
  * common to all kinds of averages. */
 #include "optim/wrappers/averages_internal.h"
+#include "autodiff/internal.h"
 #include "ops/ops.h"
 
 #include <stdlib.h>
@@ -148,6 +149,8 @@ eddy_tensor eddy_averages_apply(eddy_averages *a, eddy_list var_list)
     if (!graph_of(a))
         return eddy_fail(g, EDDY_INVALID_ARGUMENT,
                          "averages_apply: the object is NULL or has been freed");
+    if (!var_list.at && !eddy__list_is_of(g, "averages_apply", "var_list", var_list))
+        return eddy_none(g);
     const bool all = !var_list.at || var_list.count == 0;
     const int  n = all ? eddy_collection_size(g, EDDY_TRAINABLE_VARIABLES) : var_list.count;
     if (n <= 0) return eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: no variables to average", a->name);

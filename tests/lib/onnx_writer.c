@@ -29,6 +29,12 @@ void message_number(message *m, uint32_t field, uint64_t value)
     varint(m, value);
 }
 
+void message_float(message *m, uint32_t field, float value)
+{
+    varint(m, (uint64_t)field << 3 | 5);
+    append(m, &value, 4);
+}
+
 void message_bytes(message *m, uint32_t field, const void *data, size_t size)
 {
     varint(m, (uint64_t)field << 3 | 2);
@@ -78,8 +84,7 @@ message onnx_float_attribute(const char *name, float value)
 {
     message m = { NULL, 0 };
     message_text(&m, 1, name);
-    append(&m, &(uint8_t){ 2 << 3 | 5 }, 1);
-    append(&m, &value, 4);
+    message_float(&m, 2, value);
     message_number(&m, 20, 1);
     return m;
 }

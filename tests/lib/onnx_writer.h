@@ -13,6 +13,7 @@ typedef struct message {
 
 void message_free(message *m);
 void message_number(message *m, uint32_t field, uint64_t value);
+void message_float(message *m, uint32_t field, float value);
 void message_bytes(message *m, uint32_t field, const void *data, size_t size);
 void message_text(message *m, uint32_t field, const char *s);
 void message_inner(message *m, uint32_t field, message inner);

@@ -40,6 +40,13 @@ void tf_add_int(message *node, const char *name, int64_t value)
     add(node, name, v);
 }
 
+void tf_add_float(message *node, const char *name, float value)
+{
+    message v = { NULL, 0 };
+    message_float(&v, 4, value);
+    add(node, name, v);
+}
+
 void tf_add_flag(message *node, const char *name, bool value)
 {
     message v = { NULL, 0 };
@@ -77,6 +84,14 @@ void tf_add_ints(message *node, const char *name, int n, const int64_t *values)
     add(node, name, v);
 }
 
+void tf_add_texts(message *node, const char *name, const char *texts)
+{
+    message v = { NULL, 0 }, l = { NULL, 0 };
+    list(&l, 2, texts);
+    message_inner(&v, 1, l);
+    add(node, name, v);
+}
+
 static message shape_message(int rank, const int64_t *dims)
 {
     message s = { NULL, 0 };
@@ -103,10 +118,11 @@ message tf_input_message(const char *name, int rank, const int64_t *dims)
     return m;
 }
 
-static message constant(const char *name, int type, int rank, const int64_t *dims, const void *x)
+message tf_const_message(const char *name, int type, size_t element, int rank, const int64_t *dims,
+                         const void *x)
 {
     message m = tf_node_message(name, "Const", ""), t = { NULL, 0 }, v = { NULL, 0 };
-    size_t  n = 4;
+    size_t  n = element;
     for (int i = 0; i < rank; i++) n *= (size_t)dims[i];
     message_number(&t, 1, (uint64_t)type);
     message_inner(&t, 2, shape_message(rank, dims));
@@ -119,12 +135,12 @@ static message constant(const char *name, int type, int rank, const int64_t *dim
 
 message tf_floats_message(const char *name, int rank, const int64_t *dims, const float *x)
 {
-    return constant(name, 1, rank, dims, x);
+    return tf_const_message(name, 1, 4, rank, dims, x);
 }
 
 message tf_ints_message(const char *name, int rank, const int64_t *dims, const int32_t *x)
 {
-    return constant(name, 3, rank, dims, x);
+    return tf_const_message(name, 3, 4, rank, dims, x);
 }
 
 /* ---------------------------------------------------------------- functions -- */

@@ -11,6 +11,7 @@ enum { TF_GRAPH_NODE = 1, TF_GRAPH_LIBRARY = 2 };      /* fields of GraphDef */
 message tf_node_message(const char *name, const char *op, const char *inputs);
 /* Add an attribute to a node. */
 void tf_add_int(message *node, const char *name, int64_t value);
+void tf_add_float(message *node, const char *name, float value);
 void tf_add_flag(message *node, const char *name, bool value);
 void tf_add_text(message *node, const char *name, const char *value);
 void tf_add_type(message *node, const char *name, int type);
@@ -18,10 +19,15 @@ void tf_add_shape(message *node, const char *name, int rank, const int64_t *dims
 void tf_add_function(message *node, const char *name, const char *function);
 void tf_add_ints(message *node, const char *name, int n, const int64_t *values);
 
+void tf_add_texts(message *node, const char *name, const char *texts);      /* separated by commas */
+
 /* A Placeholder of float32, and constants. rank -1: no dimensions, a scalar. */
 message tf_input_message(const char *name, int rank, const int64_t *dims);
 message tf_floats_message(const char *name, int rank, const int64_t *dims, const float *x);
 message tf_ints_message(const char *name, int rank, const int64_t *dims, const int32_t *x);
+/* The same of elements of any type, of so many bytes each. */
+message tf_const_message(const char *name, int type, size_t element, int rank, const int64_t *dims,
+                         const void *x);
 
 /* A FunctionDef of float32 values, without nodes; "name" lists are separated by commas, and the
  * results return these values. Add nodes with field TF_FUNCTION_NODE. */

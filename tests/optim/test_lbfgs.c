@@ -286,6 +286,9 @@ START_TEST(errors)
             EDDY_INVALID_ARGUMENT);
     refused(*EDDY_ARGS(eddy_minimize_lbfgs_args, .session = s, .loss = loss, .var_list = vars,
                        .gradients = EDDY_LIST(loss, loss)), EDDY_INVALID_ARGUMENT);
+    refused(
+        *EDDY_ARGS(eddy_minimize_lbfgs_args, .session = s, .loss = loss, .var_list = { 2, NULL }),
+        EDDY_INVALID_ARGUMENT);
     refused(*EDDY_ARGS(eddy_minimize_lbfgs_args, .session = s, .loss = loss, .var_list = vars),
             EDDY_UNINITIALIZED);
     refused(

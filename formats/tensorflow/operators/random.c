@@ -8,6 +8,8 @@ static bool draw(tf_build *b)
     const eddy_dtype  d = eddy__tf_dtype(type);
     const int64_t     seed = eddy__tf_int(b, "seed2", 0) ? eddy__tf_int(b, "seed2", 0)
                                                          : eddy__tf_int(b, "seed", 0);
+    if (d == EDDY_DEFAULT_DTYPE)
+        return eddy__tf_missing(b, "there are no values of type %s", eddy__tf_type_name(type));
     const eddy_tensor like = eddy_zeros_of(eddy__tf_in(b, 0), d);
     const eddy_tensor y = b->op->variant == 0   ? eddy_random_uniform_like(like, .seed = seed)
                           : b->op->variant == 1 ? eddy_random_normal_like(like, .seed = seed)
