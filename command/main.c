@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const command *const commands[] = {
-    &command_show, NULL,
+    &command_show, &command_grad, NULL,
 };
 
 static const command *find(const char *name)
