@@ -90,6 +90,7 @@ void table_print(const table *t, FILE *to);
 const char *bytes_text(double bytes);
 const char *count_text(double count, const char *unit);
 const char *whole_text(int64_t n);
+const char *number_of(int64_t n, const char *what);     /* "1 node", "2 nodes" */
 const char *type_text(eddy_dtype d, eddy_shape s);
 
 /* JSON on stdout. Keys are NULL in lists. */

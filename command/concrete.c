@@ -27,15 +27,15 @@ static bool read_shape(const char *from, eddy_shape *s, const char *name, eddy_e
     return false;
 }
 
-static bool shape_for(const named *input, text_list shapes, eddy_shape *s, eddy_error *e)
+static bool shape_for(const named *input, text_list shapes, bool fill, eddy_shape *s, eddy_error *e)
 {
     const size_t n = strlen(input->name);
     *s = eddy_shape_of(input->tensor);
     for (int i = 0; i < shapes.count; i++)
         if (strncmp(shapes.at[i], input->name, n) == 0 && shapes.at[i][n] == '=')
             return read_shape(shapes.at[i] + n + 1, s, input->name, e);
-    if (s->rank < 0) *s = EDDY_SCALAR;
-    for (int i = 0; i < s->rank; i++)
+    if (s->rank < 0 && fill) *s = EDDY_SCALAR;
+    for (int i = 0; fill && i < s->rank; i++)
         if (s->dim[i] < 0) s->dim[i] = 1;
     return true;
 }
@@ -58,7 +58,7 @@ static bool known_names(const model *m, text_list shapes, eddy_error *e)
     return true;
 }
 
-bool concrete_make(concrete *c, const model *m, text_list shapes, eddy_error *error)
+bool concrete_make(concrete *c, const model *m, text_list shapes, bool fill, eddy_error *error)
 {
     const int32_t     size = eddy_graph_size(m->graph);
     const bool       *needed = needed_nodes(m->graph, m->outputs, m->n_outputs);
@@ -73,7 +73,7 @@ bool concrete_make(concrete *c, const model *m, text_list shapes, eddy_error *er
     for (int i = 0; i < m->n_inputs; i++) {
         const named *in = &m->inputs[i];
         eddy_shape   s;
-        if (!shape_for(in, shapes, &s, error)) return false;
+        if (!shape_for(in, shapes, fill, &s, error)) return false;
         c->inputs[i] = (named){ in->name, eddy_placeholder(c->graph, eddy_name_of(in->tensor),
                                                            eddy_dtype_of(in->tensor), s) };
         if (needed[in->tensor.node])
@@ -98,6 +98,27 @@ void concrete_free(concrete *c)
 {
     eddy_graph_free(c->graph);
     c->graph = NULL;
+}
+
+bool model_fix_shapes(model *m, text_list shapes)
+{
+    eddy_error e = { 0 };
+    concrete   c;
+    if (shapes.count == 0) return true;
+    if (!concrete_make(&c, m, shapes, false, &e)) {
+        concrete_free(&c);
+        fail(m->path, "%s", e.message);
+        return false;
+    }
+    eddy_onnx_free(m->onnx);
+    eddy_tensorflow_free(m->tensorflow);
+    eddy_graph_free(m->graph);
+    m->onnx = NULL;
+    m->tensorflow = NULL;
+    m->graph = c.graph;
+    m->inputs = c.inputs;
+    m->outputs = c.outputs;
+    return true;
 }
 
 /* The same numbers each time: in [-1, 1), and 0 and 1 for integers, which may be indices. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static text_list   of, by, stop;
+static text_list   of, by, stop, shapes;
 static const char *into = NULL, *weights = NULL;
 static bool        jacobian = false, hvp = false, zeros = false;
 
@@ -16,6 +16,7 @@ static const option_row options[] = {
       "products of the Hessian with new inputs v/NAME: hvp/NAME" },
     { "stop", 0, OPTION_NAMES, "NAMES", &stop, "treat these tensors as constants" },
     { "zeros", 0, OPTION_FLAG, NULL, &zeros, "zeros for what --of does not depend on" },
+    { "shape", 's', OPTION_EACH, "INPUT=DIMS", &shapes, "fix unknown dimensions of an input" },
     { "weights", 'w', OPTION_TEXT, "FILE", &weights, "values of variables, for .onnx" },
     { NULL, 0, OPTION_END, NULL, NULL, NULL },
 };
@@ -146,7 +147,8 @@ static int run(char **operands, int count)
     const file_kind kind = kind_to_write(into);
     if (kind == KIND_UNKNOWN) return TROUBLE;
     if (!kind_has_graph(kind)) return fail(into, "derivatives are written to .yaml or .onnx");
-    const int status = model_open_graph(&m, operands[0], true) ? differentiate(&m, kind) : TROUBLE;
+    const bool fine = model_open_graph(&m, operands[0], true) && model_fix_shapes(&m, shapes);
+    const int  status = fine ? differentiate(&m, kind) : TROUBLE;
     model_close(&m);
     return status;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const command *const commands[] = {
-    &command_show, &command_grad, &command_run, NULL,
+    &command_show, &command_grad, &command_run, &command_convert, &command_diff, NULL,
 };
 
 static const command *find(const char *name)

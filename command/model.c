@@ -223,10 +223,9 @@ static bool restore(eddy_session *s, const char *weights)
     return fine;
 }
 
-eddy_session *model_session(const model *m, const char *weights, eddy_session_args options)
+eddy_session *model_session(const model *m, const char *weights, bool profile)
 {
-    options.graph = m->graph;
-    eddy_session *s = eddy_session_new_with(&options);
+    eddy_session *s = eddy_session_new(m->graph, .profile = profile);
     const bool    variables = eddy_collection_size(m->graph, EDDY_GLOBAL_VARIABLES) > 0;
     bool          fine = s != NULL;
     if (!fine) fail(m->path, "out of memory");

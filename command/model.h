@@ -47,8 +47,8 @@ eddy_tensor model_find(const model *m, const char *name);
 named *model_select(const model *m, text_list names, int *count);
 
 /* A session in which the variables have their initial values, then those of the checkpoint
- * `weights` unless it is NULL. NULL after a message. */
-eddy_session *model_session(const model *m, const char *weights, eddy_session_args options);
+ * `weights` unless it is NULL; `profile`: it times its instructions. NULL after a message. */
+eddy_session *model_session(const model *m, const char *weights, bool profile);
 
 /* Tensors of a file as a checkpoint, whatever its kind. NULL after a message. */
 eddy_checkpoint *tensors_open(const char *path, file_kind kind);
@@ -57,16 +57,19 @@ eddy_checkpoint *tensors_open(const char *path, file_kind kind);
 bool *needed_nodes(eddy_graph *g, const named *of, int count);
 eddy_list tensors_of(const named *of, int count);
 
-/* A copy of the part of the model that its outputs need, in which no input has an unknown
- * dimension: `shapes` are texts "x=1,3,224,224", and other unknown dimensions are 1. */
+/* A copy of the part of the model that its outputs need, in which the dimensions of inputs are those
+ * of `shapes`, texts "x=1,3,224,224"; if `fill`, other unknown dimensions are 1. */
 typedef struct concrete {
     eddy_graph  *graph;
     eddy_tensor *image;                         /* by the id of the node in the model; output 0 */
     named       *inputs, *outputs;
 } concrete;
 /* False after storing why in `error`: not every model works with these dimensions. */
-bool concrete_make(concrete *c, const model *m, text_list shapes, eddy_error *error);
+bool concrete_make(concrete *c, const model *m, text_list shapes, bool fill, eddy_error *error);
 void concrete_free(concrete *c);
+/* Puts such a copy in the place of the model's graph, unless there are no shapes; other unknown
+ * dimensions stay. False after a message. */
+bool model_fix_shapes(model *m, text_list shapes);
 /* Elements for each input, zeros or small random numbers: feeds as many as m->n_inputs. */
 eddy_feed *feeds_made(const named *inputs, int count, bool random);
 void       feeds_free(eddy_feed *feeds, int count);

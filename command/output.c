@@ -102,6 +102,11 @@ const char *whole_text(int64_t n)
     return s;
 }
 
+const char *number_of(int64_t n, const char *what)
+{
+    return text("%s %s%s", whole_text(n), what, n == 1 ? "" : "s");
+}
+
 const char *type_text(eddy_dtype d, eddy_shape s)
 {
     char buffer[200];

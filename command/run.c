@@ -202,7 +202,7 @@ static int run_model(model *m)
     eddy_array  **values = room((size_t)n, sizeof(eddy_array *));
     eddy_session *s = model_session(
         m, weights,
-        (eddy_session_args){ .size_ = sizeof(eddy_session_args), .kept_bytes = SIZE_MAX });
+        false);
     if (s && !compute(s, (eddy_feeds){ feeds.count, given }, tensors_of(y, n), values))
         fail(m->path, "%s", eddy_session_message(s));
     else if (s) status = save_values(y, values, n);

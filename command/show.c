@@ -58,8 +58,8 @@ static int show_tensors(const model *m)
         json_close('}');
         return SUCCESS;
     }
-    printf("%s: %s, %d %s, %s elements, %s\n\n", m->path, kind_name(m->kind), n,
-           n == 1 ? "tensor" : "tensors", whole_text(elements), bytes_text((double)bytes));
+    printf("%s: %s, %s, %s, %s\n\n", m->path, kind_name(m->kind), number_of(n, "tensor"),
+           number_of(elements, "element"), bytes_text((double)bytes));
     table_print(&t, stdout);
     return SUCCESS;
 }
@@ -164,9 +164,8 @@ static void add_row(table *t, const group *g)
 static void print_text(const model *m, const groups *all, const totals *t)
 {
     table ends = { .columns = "l l l" }, rows = { .columns = nodes ? "l l l r r" : "l r r r" };
-    printf("%s: %s, %s %s, %s parameters (%s)\n", m->path, kind_name(m->kind), whole_text(t->nodes),
-           t->nodes == 1 ? "node" : "nodes", whole_text(t->parameters),
-           bytes_text((double)t->bytes));
+    printf("%s: %s, %s, %s (%s)\n", m->path, kind_name(m->kind), number_of(t->nodes, "node"),
+           number_of(t->parameters, "parameter"), bytes_text((double)t->bytes));
     if (!isnan(t->memory))
         printf("one run: %s, %s for temporaries\n", count_text(t->flops, "FLOP"),
                bytes_text(t->memory));
@@ -197,7 +196,7 @@ static int show_graph(model *m)
     if (outputs.count > 0 && !(m->outputs = model_select(m, outputs, &m->n_outputs)))
         return TROUBLE;
     if (drawing) return groups_draw(m, drawing, (int)(depth < 64 ? depth : 64), (int)boxes);
-    const bool   known = concrete_make(&c, m, shapes, &e);
+    const bool   known = concrete_make(&c, m, shapes, true, &e);
     const groups all = groups_make(m, known ? &c : NULL,
                                    nodes ? BY_NODE : by_operation ? BY_OPERATION : BY_SCOPE,
                                    (int)(depth < 64 ? depth : 64));

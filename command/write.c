@@ -35,7 +35,7 @@ int write_onnx(const model *m, const named *outputs, int count, const char *path
     eddy_error    e = { 0 };
     eddy_session *s = model_session(
         m, weights,
-        (eddy_session_args){ .size_ = sizeof(eddy_session_args), .kept_bytes = SIZE_MAX });
+        false);
     if (!s) return TROUBLE;
     const eddy_status status =
         eddy_onnx_write(tensors_of(outputs, count), path, .session = s, .error = &e);

@@ -14,6 +14,7 @@ int  write_onnx(const model *m, const named *outputs, int count, const char *pat
 /* The graph of the model, whole, with its inputs and outputs listed in it. */
 int  write_yaml(const model *m, const named *outputs, int count, const char *path);
 /* Arrays with names, as safetensors, .npz or .npy. */
+int  write_npz(const eddy_checkpoint *c, const char *path);
 int  write_tensors(const eddy_checkpoint *c, const char *path, file_kind kind);
 
 #endif
