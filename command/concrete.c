@@ -100,12 +100,12 @@ void concrete_free(concrete *c)
     c->graph = NULL;
 }
 
-bool model_fix_shapes(model *m, text_list shapes)
+bool model_fix_shapes(model *m, text_list shapes, bool fill)
 {
     eddy_error e = { 0 };
     concrete   c;
-    if (shapes.count == 0) return true;
-    if (!concrete_make(&c, m, shapes, false, &e)) {
+    if (shapes.count == 0 && !fill) return true;
+    if (!concrete_make(&c, m, shapes, fill, &e)) {
         concrete_free(&c);
         fail(m->path, "%s", e.message);
         return false;

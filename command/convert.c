@@ -76,7 +76,7 @@ static int convert_variables(const model *m, const char *to, file_kind kind)
     const int    n = eddy_collection_size(m->graph, EDDY_GLOBAL_VARIABLES);
     eddy_tensor *variables = room((size_t)n, sizeof *variables);
     source       s = { .variables = variables, .entries = room((size_t)n, sizeof *s.entries) };
-    s.session = model_session(m, weights, false);
+    s.session = model_session(m, weights, false, 0);
     if (!s.session) return TROUBLE;
     for (int i = 0; i < n; i++) {
         const eddy_tensor v = eddy_collection_at(m->graph, EDDY_GLOBAL_VARIABLES, i);
@@ -124,14 +124,14 @@ static int convert_graph(model *m, const char *to, file_kind kind)
         return fail(to, "a graph has no values of variables; add --freeze, or write .safetensors");
     if (outputs.count > 0 && !(m->outputs = model_select(m, outputs, &m->n_outputs)))
         return TROUBLE;
-    if (!model_fix_shapes(m, shapes)) return TROUBLE;
+    if (!model_fix_shapes(m, shapes, false)) return TROUBLE;
     if (!kind_has_graph(kind)) return convert_variables(m, to, kind);
     outputs_name(m, m->outputs, m->n_outputs);
     if (eddy_graph_status(m->graph) != EDDY_OK)
         return fail(m->path, "%s", eddy_graph_message(m->graph));
     if (kind == KIND_ONNX && !freeze) return write_onnx(m, m->outputs, m->n_outputs, to, weights);
     eddy_session *s = !freeze ? NULL
-                      : model_session(m, weights, false);
+                      : model_session(m, weights, false, 0);
     const bool    fine = (!freeze || s) && extract(m, s);
     eddy_session_free(s);
     if (!fine) return TROUBLE;

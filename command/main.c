@@ -4,7 +4,8 @@
 #include <string.h>
 
 static const command *const commands[] = {
-    &command_show, &command_grad, &command_run, &command_convert, &command_diff, NULL,
+    &command_show, &command_grad,  &command_run, &command_convert,
+    &command_diff, &command_check, NULL,
 };
 
 static const command *find(const char *name)

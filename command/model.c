@@ -223,9 +223,9 @@ static bool restore(eddy_session *s, const char *weights)
     return fine;
 }
 
-eddy_session *model_session(const model *m, const char *weights, bool profile)
+eddy_session *model_session(const model *m, const char *weights, bool profile, int threads)
 {
-    eddy_session *s = eddy_session_new(m->graph, .profile = profile);
+    eddy_session *s = eddy_session_new(m->graph, .profile = profile, .threads = threads);
     const bool    variables = eddy_collection_size(m->graph, EDDY_GLOBAL_VARIABLES) > 0;
     bool          fine = s != NULL;
     if (!fine) fail(m->path, "out of memory");

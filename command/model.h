@@ -47,8 +47,9 @@ eddy_tensor model_find(const model *m, const char *name);
 named *model_select(const model *m, text_list names, int *count);
 
 /* A session in which the variables have their initial values, then those of the checkpoint
- * `weights` unless it is NULL; `profile`: it times its instructions. NULL after a message. */
-eddy_session *model_session(const model *m, const char *weights, bool profile);
+ * `weights` unless it is NULL; `profile`: it times its instructions; threads as for
+ * eddy_session_new. NULL after a message. */
+eddy_session *model_session(const model *m, const char *weights, bool profile, int threads);
 
 /* Tensors of a file as a checkpoint, whatever its kind. NULL after a message. */
 eddy_checkpoint *tensors_open(const char *path, file_kind kind);
@@ -67,9 +68,9 @@ typedef struct concrete {
 /* False after storing why in `error`: not every model works with these dimensions. */
 bool concrete_make(concrete *c, const model *m, text_list shapes, bool fill, eddy_error *error);
 void concrete_free(concrete *c);
-/* Puts such a copy in the place of the model's graph, unless there are no shapes; other unknown
- * dimensions stay. False after a message. */
-bool model_fix_shapes(model *m, text_list shapes);
+/* Puts such a copy in the place of the model's graph, if dimensions are given or to be filled. False
+ * after a message. */
+bool model_fix_shapes(model *m, text_list shapes, bool fill);
 /* Elements for each input, zeros or small random numbers: feeds as many as m->n_inputs. */
 eddy_feed *feeds_made(const named *inputs, int count, bool random);
 void       feeds_free(eddy_feed *feeds, int count);

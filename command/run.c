@@ -200,9 +200,7 @@ static int run_model(model *m)
     eddy_feed   *given = y ? feeds_read(m, feeds, &images) : NULL;
     if (!given) return TROUBLE;
     eddy_array  **values = room((size_t)n, sizeof(eddy_array *));
-    eddy_session *s = model_session(
-        m, weights,
-        false);
+    eddy_session *s = model_session(m, weights, false, 0);
     if (s && !compute(s, (eddy_feeds){ feeds.count, given }, tensors_of(y, n), values))
         fail(m->path, "%s", eddy_session_message(s));
     else if (s) status = save_values(y, values, n);

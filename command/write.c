@@ -33,9 +33,7 @@ int write_onnx(const model *m, const named *outputs, int count, const char *path
                const char *weights)
 {
     eddy_error    e = { 0 };
-    eddy_session *s = model_session(
-        m, weights,
-        false);
+    eddy_session *s = model_session(m, weights, false, 0);
     if (!s) return TROUBLE;
     const eddy_status status =
         eddy_onnx_write(tensors_of(outputs, count), path, .session = s, .error = &e);
