@@ -32,7 +32,7 @@ CFLAGS  ?= $(if $(filter -O3,$(OPT)),-g1,-g)
 # -O3 gains time in loops over numbers only, and takes longer to compile. Code that builds graphs is
 # as fast with -O1.
 LOOPS    := session/compile/fused_loop.c session/run/run.c
-GRAPH_CODE := $(addsuffix /%,autodiff control formats layers optim ops/formulas)
+GRAPH_CODE := $(addsuffix /%,autodiff command control formats layers optim ops/formulas)
 COLD     := graph/% session/% input/% ops/math/gamma.c ops/math/bessel.c
 LEVEL_OF = $(or $(if $(filter $(GRAPH_CODE),$1),-O1),$(if $(filter-out $(LOOPS),$(filter $(COLD),$1)),-O2),-O3)
 OPT_OF   = $(OPT:-O3=$(LEVEL_OF))
@@ -69,6 +69,8 @@ INPUT   := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find input -name '*.c'
 INPUT_H := input.h input/dataset.h input/readers.h
 HAS_LIBRARY = $(shell echo 'int main(void) { return 0; }' | $(CC) $(CFLAGS) $(LDFLAGS) -x c - -o /dev/null -l$1 2>/dev/null && echo -l$1)
 INPUT_LIBS = $(foreach l,z png jpeg,$(call HAS_LIBRARY,$l))
+# The program `eddy`, which uses only the public interface of the three libraries.
+COMMAND := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard command/*.c)))
 SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard examples/support/*.c)))
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard examples/*.c)))
 # The examples that check their own results; digits runs in `make demo`, and infer reads its file.
@@ -86,7 +88,7 @@ ROWSRC  := $(foreach t,$(TESTS),$(if $(filter rows_%,$(notdir $(t))),$(t)))
 ROWOBJ   = $(ROWSRC:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/tests/lib/sweep_rows.o
 SUITES  := $(patsubst test_%,%,$(filter test_%,$(NAMES)))
 
-all: lib examples ## build the library and the examples
+all: lib examples command ## build the library, the program eddy and the examples
 
 LIBRARIES := libeddy libeddy_formats libeddy_input
 lib: $(LIBRARIES:%=$(BUILD)/%.a) $(LIBRARIES:%=$(BUILD)/%.so)
@@ -206,6 +208,11 @@ $(BUILD)/cmake/%.cmake: scripts/%.cmake.in FORCE
 CMAKE_FILES := $(BUILD)/cmake/eddy-config.cmake $(BUILD)/cmake/eddy-config-version.cmake
 
 # --- programs ------------------------------------------------------------------
+command: $(BUILD)/eddy
+$(BUILD)/eddy: $(COMMAND) $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
+	$(call say,link $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(INPUT_LIBS) $(LIBS)
+
 examples: $(EXAMPLES)
 $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(SUPPORT) $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
@@ -311,6 +318,7 @@ check: ## run all tests, examples and programs in the documentation
 	@sh scripts/setup.sh check
 	@$(MAKE) --no-print-directory all tests benches
 	@$(MAKE) --no-print-directory size
+	@BUILD='$(BUILD)' sh scripts/command.sh tests/command/*.txt
 	@for e in $(SELF_CHECKING); do echo $$e; $$e > $$e.out || { cat $$e.out; exit 1; }; done
 	@$(MAKE) --no-print-directory roundtrip
 	@$(BUILD)/examples/infer --out $(BUILD)/round_trip
@@ -514,7 +522,7 @@ style: ## check the sources: order of folders, sizes, paths in pages, messages, 
 format: ## break lines of more than 100 columns
 	@sh scripts/format.sh
 
-install: lib build/interface.json $(REFERENCE)/index.md $(BUILD)/eddy.pc $(BUILD)/eddy-formats.pc $(BUILD)/eddy-input.pc $(CMAKE_FILES) ## install into $(DESTDIR)$(PREFIX)
+install: lib command build/interface.json $(REFERENCE)/index.md $(BUILD)/eddy.pc $(BUILD)/eddy-formats.pc $(BUILD)/eddy-input.pc $(CMAKE_FILES) ## install into $(DESTDIR)$(PREFIX)
 	@# without #line, which names sources that are not installed
 	@for h in $(HEADERS) $(FORMATS_H) $(INPUT_H); do to=$(DESTDIR)$(PREFIX)/include/eddy/$$h; install -D -m 644 $$h $$to || exit 1; \
 	    sed -i '/^#line /d' $$to; done
@@ -526,12 +534,17 @@ install: lib build/interface.json $(REFERENCE)/index.md $(BUILD)/eddy.pc $(BUILD
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/cmake/eddy $(CMAKE_FILES)
 	install -D -m 644 build/interface.json $(DESTDIR)$(PREFIX)/share/eddy/interface.json
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/eddy $(REFERENCE)/*.md
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(BUILD)/eddy
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 docs/man/*.1
+	install -D -m 644 command/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/eddy
 
 uninstall: ## remove what `make install` installed
 	rm -rf $(DESTDIR)$(PREFIX)/include/eddy
 	rm -f $(DESTDIR)$(LIBDIR)/libeddy.* $(DESTDIR)$(LIBDIR)/libeddy_*
 	rm -f $(DESTDIR)$(LIBDIR)/pkgconfig/eddy.pc $(DESTDIR)$(LIBDIR)/pkgconfig/eddy-*.pc
 	rm -rf $(DESTDIR)$(LIBDIR)/cmake/eddy $(DESTDIR)$(PREFIX)/share/doc/eddy $(DESTDIR)$(PREFIX)/share/eddy
+	rm -f $(DESTDIR)$(PREFIX)/bin/eddy $(DESTDIR)$(PREFIX)/share/bash-completion/completions/eddy
+	rm -f $(patsubst docs/man/%,$(DESTDIR)$(PREFIX)/share/man/man1/%,$(wildcard docs/man/*.1))
 
 clean: ## remove all built files
 	rm -rf build $(filter-out build,$(BUILD))
@@ -540,7 +553,7 @@ help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
-.PHONY: all lib objects examples tests benches setup demo check run-tests docs interface bindings accuracy passes roundtrip sanitize \
+.PHONY: all lib objects command examples tests benches setup demo check run-tests docs interface bindings accuracy passes roundtrip sanitize \
         sanitized valgrind tsan threads determinism portability cover covered mutants mutated fuzz fuzzing torture torture-quick hostile \
         bench bench-check bench-ops instructions \
         parts headers packages style format install uninstall clean help FORCE

@@ -53,7 +53,8 @@ formats/onnx/writer formats/onnx/writer/rules: formats/onnx
 formats/tensorflow formats/tensorflow/operators: formats
 formats/torch: formats
 input: session/checkpoints layers optim/wrappers autodiff/jacobians autodiff/check optim/lbfgs
-input/readers: input'
+input/readers: input
+command: formats/onnx/writer formats/tensorflow formats/torch input/readers'
 
 # Permitted exceptions: file|used file|why.  A * stands for any file.
 admitted='
@@ -72,7 +73,7 @@ build/gen/weak_ops.c|control/tensor_array_ops.c|the same
 ops/kernels/matmul/matmul_threads.c|ops/math/binary.c|the fused product takes the loop of Add, for the same bits'
 
 includes() {
-    find graph ops autodiff control layers optim session formats input -name '*.[ch]' | sort |
+    find graph ops autodiff control layers optim session formats input command -name '*.[ch]' | sort |
         xargs grep -nE '^ *#include "' | sed -E 's/:[0-9]+: *#include "/ /; s/".*//' |
         while read -r file header; do
             case $header in
@@ -87,7 +88,7 @@ includes() {
 
 symbols() {
     find "$objects/graph" "$objects/ops" "$objects/autodiff" "$objects/control" "$objects/layers" "$objects/optim" \
-        "$objects/session" "$objects/formats" "$objects/input" "$objects/build/gen" -name '*.o' | while read -r object; do
+        "$objects/session" "$objects/formats" "$objects/input" "$objects/command" "$objects/build/gen" -name '*.o' | while read -r object; do
         source=${object#"$objects"/}
         source=${source%.o}.c
         [ -f "$source" ] || continue        # the object of a file that is gone

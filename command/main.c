@@ -1,0 +1,82 @@
+/* main.c -- the program `eddy`: a subcommand for each question about a model. */
+#include "command/command.h"
+
+#include <string.h>
+
+static const command *const commands[] = {
+    &command_show, &command_grad,  &command_run, &command_convert,
+    &command_diff, &command_check, NULL,
+};
+
+static const command *find(const char *name)
+{
+    for (int i = 0; commands[i]; i++)
+        if (strcmp(commands[i]->name, name) == 0) return commands[i];
+    return NULL;
+}
+
+static int print_help(FILE *to)
+{
+    fprintf(to, "%sUsage:%s eddy COMMAND [OPTIONS] ARGUMENTS\n\n", bold(to), plain(to));
+    for (int i = 0; commands[i]; i++)
+        fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    fprintf(to, "  %-10s %s\n\n", "help", "Print the options of a command");
+    fprintf(to,
+            "A model is a graph of Eddy (YAML), an ONNX file, or a TensorFlow graph, SavedModel\n"
+            "or TensorFlow.js model. Checkpoints are safetensors, PyTorch, TensorFlow and NumPy\n"
+            "files.\n");
+    return to == stdout ? SUCCESS : TROUBLE;
+}
+
+/* For the completion of bash: a line for each command, its name and its options. */
+static int print_words(void)
+{
+    for (int i = 0; commands[i]; i++) {
+        printf("%s --json --help", commands[i]->name);
+        for (const option_row *r = commands[i]->options; r->name; r++) printf(" --%s", r->name);
+        putchar('\n');
+    }
+    return SUCCESS;
+}
+
+static int unknown(const char *name)
+{
+    return fail(NULL, "there is no command '%s'; 'eddy help' lists the commands", name);
+}
+
+static int help(const char *name)
+{
+    const command *c = name ? find(name) : NULL;
+    if (!name) return print_help(stdout);
+    if (!c) return unknown(name);
+    options_help(c, stdout);
+    return SUCCESS;
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 2) return print_help(stderr);
+    if (strcmp(argv[1], "--version") == 0) return printf("eddy %s\n", eddy_version()) < 0;
+    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
+        strcmp(argv[1], "-h") == 0)
+        return help(argc > 2 ? argv[2] : NULL);
+    if (strcmp(argv[1], "words") == 0) return print_words();
+    const command *c = find(argv[1]);
+    if (!c) return unknown(argv[1]);
+    int  first;
+    bool wants_help;
+    command_name = c->name;
+    if (!options_read(c, argc - 1, argv + 1, &first, &wants_help)) return TROUBLE;
+    return wants_help ? help(c->name) : c->run(argv + 1 + first, argc - 1 - first);
+}
+
+int main(int argc, char **argv)
+{
+    const int status = run(argc, argv);
+    room_free();
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        perror("eddy: the output cannot be written");
+        return TROUBLE;
+    }
+    return status;
+}

@@ -1,0 +1,83 @@
+/* messages.c -- messages on stderr, and memory that lasts until the program ends. */
+#include "command/command.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *command_name = NULL;
+
+static void say(const char *file, const char *format, va_list args)
+{
+    fflush(stdout);
+    fprintf(stderr, "eddy%s%s: ", command_name ? " " : "", command_name ? command_name : "");
+    if (file) fprintf(stderr, "%s: ", file);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
+int fail(const char *file, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say(file, format, args);
+    va_end(args);
+    return TROUBLE;
+}
+
+void note(const char *file, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say(file, format, args);
+    va_end(args);
+}
+
+int fail_error(const char *file, const char *message)
+{
+    const size_t n = file ? strlen(file) : 0;
+    if (n > 0 && strncmp(message, file, n) == 0 && message[n] == ':')
+        return fail(NULL, "%s", message);
+    return fail(file, "%s", message);
+}
+
+/* Each piece begins with the address of the one before it. */
+typedef struct piece {
+    struct piece *before;
+    max_align_t   bytes[];
+} piece;
+static piece *last = NULL;
+
+void *room(size_t count, size_t size)
+{
+    piece *p = size > 0 && count > (SIZE_MAX - sizeof *p) / size
+                   ? NULL : calloc(1, sizeof *p + count * size);
+    if (!p) {
+        fail(NULL, "out of memory");
+        exit(TROUBLE);
+    }
+    p->before = last;
+    last = p;
+    return p->bytes;
+}
+
+void room_free(void)
+{
+    for (piece *before; last; last = before) {
+        before = last->before;
+        free(last);
+    }
+}
+
+char *text(const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    const int n = vsnprintf(NULL, 0, format, args);
+    char     *s = room((size_t)(n < 0 ? 0 : n) + 1, 1);
+    if (n > 0) vsnprintf(s, (size_t)n + 1, format, again);
+    va_end(again);
+    va_end(args);
+    return s;
+}

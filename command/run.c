@@ -1,0 +1,227 @@
+/* run.c -- eddy run: the values of a model's outputs. */
+#include "command/value.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static text_list     feeds, fetches, saves;
+static const char   *labels = NULL, *weights = NULL;
+static int64_t       top = 0, repeat = 1, limit = 100;
+static image_options images;
+
+static const option_row options[] = {
+    { "feed", 'f', OPTION_EACH, "NAME=VALUE", &feeds,
+      "[1,2], a number, .npy, F.npz:NAME, .png, .jpg, .wav" },
+    { "fetch", 'y', OPTION_NAMES, "NAMES", &fetches, "what is computed; default: the outputs" },
+    { "output", 'o', OPTION_EACH, "NAME=FILE", &saves, "write a value to a .npy file" },
+    { "weights", 'w', OPTION_TEXT, "FILE", &weights, "a checkpoint with the values of variables" },
+    { "top", 0, OPTION_COUNT, "N", &top, "the N largest elements of each row" },
+    { "labels", 0, OPTION_TEXT, "FILE", &labels, "names of classes, one on each line" },
+    { "limit", 0, OPTION_COUNT, "N", &limit, "print at most so many elements (default 100)" },
+    { "repeat", 0, OPTION_COUNT, "N", &repeat, "run so many times, and print the time of a run" },
+    { "pixels", 0, OPTION_FLAG, NULL, &images.pixels,
+      "images have values from 0 to 255, not to 1" },
+    { "mean", 0, OPTION_NAMES, "NUMBERS", &images.mean,
+      "subtract these from the channels of images" },
+    { "std", 0, OPTION_NAMES, "NUMBERS", &images.deviation, "then divide the channels by these" },
+    { NULL, 0, OPTION_END, NULL, NULL, NULL },
+};
+
+/* ------------------------------------------------------------------ output -- */
+
+static text_list read_lines(const char *path)
+{
+    FILE     *f = fopen(path, "r");
+    text_list lines = { 0, NULL };
+    char     *line = NULL;
+    size_t    size = 0;
+    int       capacity = 0;
+    if (!f) fail(path, "%s", strerror(errno));
+    for (ssize_t n; f && (n = getline(&line, &size, f)) >= 0;) {
+        while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r')) line[--n] = '\0';
+        if (lines.count == capacity) {
+            const char **at = room((size_t)(capacity = 2 * capacity + 64), sizeof *at);
+            if (lines.count > 0) memcpy(at, lines.at, (size_t)lines.count * sizeof *at);
+            lines.at = at;
+        }
+        lines.at[lines.count++] = text("%s", line);
+    }
+    free(line);
+    if (f) fclose(f);
+    return lines;
+}
+
+static const char *label_of(text_list names, int64_t i)
+{
+    return i < names.count ? names.at[i] : text("%lld", (long long)i);
+}
+
+/* The number of the largest element of a row that is below `before`, or equal and later; -1. */
+static int64_t next_largest(const eddy_array *a, int64_t from, int64_t n, int64_t before)
+{
+    const double limit_ = before < 0 ? INFINITY : eddy_array_get(a, from + before);
+    int64_t      best = -1;
+    for (int64_t i = 0; i < n; i++) {
+        const double v = eddy_array_get(a, from + i);
+        if (isnan(v) || i == before || v > limit_ || (before >= 0 && v == limit_ && i < before))
+            continue;
+        if (best < 0 || v > eddy_array_get(a, from + best)) best = i;
+    }
+    return best;
+}
+
+static void print_top(const eddy_array *a, text_list names)
+{
+    const eddy_shape s = eddy_array_shape(a);
+    const int64_t    n = s.rank > 0 ? s.dim[s.rank - 1] : 1;
+    for (int64_t row = 0; n > 0 && row < eddy_array_count(a) / n; row++) {
+        table   t = { .columns = "r l" };
+        int64_t at = -1;
+        if (as_json) json_open(NULL, '[');
+        for (int64_t k = 0; k < top && (at = next_largest(a, row * n, n, at)) >= 0; k++) {
+            const double v = eddy_array_get(a, row * n + at);
+            table_row(&t, text("%.6g", v), label_of(names, at));
+            if (!as_json) continue;
+            json_open(NULL, '{');
+            json_text("label", label_of(names, at));
+            json_number("class", (double)at);
+            json_element("value", v, eddy_array_dtype(a));
+            json_close('}');
+        }
+        if (as_json) json_close(']');
+        else table_print(&t, stdout);
+    }
+}
+
+static void print_json(const named *y, const eddy_array *a, text_list names)
+{
+    json_open(NULL, '{');
+    json_text("name", y->name);
+    json_text("type", eddy_dtype_name(eddy_array_dtype(a)));
+    json_shape("shape", eddy_array_shape(a));
+    if (top > 0) {
+        json_open("top", '[');
+        print_top(a, names);
+        json_close(']');
+    } else {
+        json_open("values", '[');
+        const eddy_dtype d = eddy_array_dtype(a);
+        for (int64_t i = 0; i < eddy_array_count(a); i++) {
+            json_element(NULL, eddy_array_get(a, i), d);
+            if (eddy_dtype_is_complex(d)) json_element(NULL, eddy_array_get_imag(a, i), d);
+        }
+        json_close(']');
+    }
+    json_close('}');
+}
+
+static void print_value(const named *y, const eddy_array *a, text_list names)
+{
+    const int64_t shown = eddy_array_count(a) < limit ? eddy_array_count(a) : limit;
+    const size_t  size = 64 * (size_t)(shown + 4);
+    printf("%s%s%s %s", bold(stdout), y->name, plain(stdout),
+           type_text(eddy_array_dtype(a), eddy_array_shape(a)));
+    if (top > 0) {
+        putchar('\n');
+        print_top(a, names);
+    } else printf(" %s\n", eddy_array_print(a, limit, room(size, 1), size));
+}
+
+/* "y=y.npy", or "y.npy" if there is one value. */
+static int save_values(const named *y, eddy_array **values, int n)
+{
+    for (int i = 0; i < saves.count; i++) {
+        const char *equal = strchr(saves.at[i], '='), *path = equal ? equal + 1 : saves.at[i];
+        const size_t length = equal ? (size_t)(equal - saves.at[i]) : 0;
+        int          k = 0;
+        while (k < n && equal &&
+               !(strlen(y[k].name) == length && strncmp(y[k].name, saves.at[i], length) == 0))
+            k++;
+        if (k == n || (!equal && n != 1))
+            return fail(NULL, "--output takes NAME=FILE, where NAME is fetched, not '%s'",
+                        saves.at[i]);
+        const size_t end = strlen(path);
+        if (end < 5 || strcmp(path + end - 4, ".npy") != 0)
+            return fail(path, "values are written to .npy files");
+        eddy_error e = { 0 };
+        if (!values[k]) return fail(path, "'%s' has no value", y[k].name);
+        if (eddy_array_save(values[k], path, NULL, &e) != EDDY_OK)
+            return fail_error(path, e.message);
+    }
+    return SUCCESS;
+}
+
+static int print_values(const named *y, eddy_array **values, int n)
+{
+    const text_list names = labels ? read_lines(labels) : (text_list){ 0, NULL };
+    if (labels && !names.at) return TROUBLE;
+    if (as_json) json_open(NULL, '[');
+    for (int i = 0; i < n; i++)
+        if (!values[i]) continue;
+        else if (as_json) print_json(&y[i], values[i], names);
+        else if (saves.count == 0 || top > 0) print_value(&y[i], values[i], names);
+    if (as_json) json_close(']');
+    return SUCCESS;
+}
+
+/* ----------------------------------------------------------------- running -- */
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool compute(eddy_session *s, eddy_feeds given, eddy_list of, eddy_array **values)
+{
+    double best = INFINITY, sum = 0;
+    for (int64_t i = 0; i < repeat; i++) {
+        const double from = seconds();
+        if (eddy_run(s, given, of, values) != EDDY_OK) return false;
+        const double took = seconds() - from;
+        if (i == 0 && repeat > 1) continue;     /* it compiles */
+        sum += took;
+        if (took < best) best = took;
+    }
+    if (repeat > 1)
+        note(NULL, "%lld runs after the first: %.3f ms on average, the fastest %.3f ms",
+             (long long)repeat - 1, 1e3 * sum / (double)(repeat - 1), 1e3 * best);
+    return true;
+}
+
+static int run_model(model *m)
+{
+    int          n, status = TROUBLE;
+    const named *y = model_select(m, fetches, &n);
+    eddy_feed   *given = y ? feeds_read(m, feeds, &images) : NULL;
+    if (!given) return TROUBLE;
+    eddy_array  **values = room((size_t)n, sizeof(eddy_array *));
+    eddy_session *s = model_session(m, weights, false, 0);
+    if (s && !compute(s, (eddy_feeds){ feeds.count, given }, tensors_of(y, n), values))
+        fail(m->path, "%s", eddy_session_message(s));
+    else if (s) status = save_values(y, values, n);
+    if (status == SUCCESS) status = print_values(y, values, n);
+    for (int i = 0; i < n; i++) eddy_array_free(values[i]);
+    eddy_session_free(s);
+    feeds_free(given, feeds.count);
+    return status;
+}
+
+static int run(char **operands, int count)
+{
+    (void)count;
+    model m;
+    if (repeat == 0) return fail(NULL, "--repeat takes a number of at least 1");
+    if (labels && top == 0) top = 5;
+    const int status = model_open_graph(&m, operands[0], weights != NULL) ? run_model(&m) : TROUBLE;
+    model_close(&m);
+    return status;
+}
+
+const command command_run = {
+    "run", "MODEL", "Run a model and print or save its outputs", 1, 1, options, run,
+};

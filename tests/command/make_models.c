@@ -1,0 +1,53 @@
+/* make_models.c -- writes the models of the tests of the program eddy into a folder:
+ *   cc -Ibuild/include tests/command/make_models.c build/libeddy.a -lopenblas -lyaml -lm -pthread
+ *   ./a.out tests/command */
+#include <eddy/eddy.h>
+#include <stdio.h>
+
+static bool save(eddy_graph *g, const char *folder, const char *name)
+{
+    char       path[1000];
+    eddy_error e = { 0 };
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    const bool fine = eddy_graph_save(g, path, &e) == EDDY_OK;
+    if (!fine) fprintf(stderr, "%s\n", e.message);
+    eddy_graph_free(g);
+    return fine;
+}
+
+/* A line with two variables and its squared error. */
+static eddy_graph *line(void)
+{
+    eddy_graph *g = eddy_graph_new();
+    eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY));
+    eddy_tensor y = eddy_placeholder(g, "y", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY));
+    eddy_tensor w = eddy_variable(g, .initial_value = eddy_scalar(g, 2), .name = "w");
+    eddy_tensor b = eddy_variable(g, .initial_value = eddy_scalar(g, -1), .name = "b");
+    eddy_tensor line = eddy_named("line", eddy_add(eddy_mul(w, x), b));
+    eddy_named("loss", eddy_mean(eddy_square(eddy_sub(line, y))));
+    return g;
+}
+
+/* Which channel of an image is the brightest: a network in two scopes. */
+static eddy_graph *colors(void)
+{
+    eddy_graph *g = eddy_graph_new();
+    eddy_tensor x = eddy_placeholder(g, "image", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, 4, 4, 3));
+    eddy_tensor mean, w, p;
+    EDDY_SCOPE(g, "features") mean = eddy_mean(x, EDDY_DIMS(1, 2));
+    EDDY_SCOPE(g, "classes")
+    {
+        w = eddy_variable(g, .initial_value = eddy_mul(eddy_eye(g, 3), eddy_scalar(g, 10)),
+                          .name = "w");
+        p = eddy_softmax(eddy_matmul(mean, w));
+    }
+    eddy_collection_add(g, EDDY_MODEL_INPUTS, x);
+    eddy_collection_add(g, EDDY_MODEL_OUTPUTS, eddy_named("probabilities", p));
+    return g;
+}
+
+int main(int argc, char **argv)
+{
+    return argc != 2 || !save(line(), argv[1], "line.yaml") ||
+           !save(colors(), argv[1], "colors.yaml");
+}
