@@ -116,7 +116,8 @@ static void outward(const factors *f, number *c)
             for (int64_t j = 0; j < n; j++) c[i * n + j] -= times(f->a[k * n + i], c[k * n + j]);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = n - 1; j >= 0; j--)
-            for (int64_t k = j + 1; k < n; k++) c[i * n + j] -= times(f->a[j * n + k], c[i * n + k]);
+            for (int64_t k = j + 1; k < n; k++)
+                c[i * n + j] -= times(f->a[j * n + k], c[i * n + k]);
 }
 
 /* c becomes l^-1 c u^-1. */

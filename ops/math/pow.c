@@ -58,9 +58,10 @@ const eddy_op_def eddy_op_pow = {
  *  wrap around.
  *  Errors: EDDY_BAD_SHAPE if the shapes do not broadcast; at run time, EDDY_INVALID_ARGUMENT for
  *  an integer raised to a negative power.
- *  Gradient: da = dy b a^(b-1), which is NaN at 0^0 (higher derivatives of a power with a
- *  positive integer b are 0 there, where those of the formula end); db = dy y ln a where a > 0 (for complex
- *  types, where a is not 0), else 0.  TensorFlow: Pow. */
+ *  Gradient: da = dy b a^(b-1), which is NaN at 0^0; db = dy y ln a where a > 0 (for complex
+ *  types, where a is not 0), else 0.  For a positive integer b, the derivatives by a of a higher
+ *  order than b are 0, also where a is 0.
+ *  TensorFlow: Pow. */
 eddy_tensor eddy_pow(eddy_tensor a, eddy_tensor b)
 {
     return eddy_apply2(&eddy_op_pow, NULL, a, b);

@@ -62,10 +62,10 @@ typedef struct eddy_loss_scale_args {
  *   eddy_tensor train = eddy_minimize(o, loss);
  *
  * so that gradients are handed out, clipped and applied unscaled; likewise if another wrapper is
- * around it. If an element of any gradient that is applied is not finite, the step is skipped, without changing a bit of variables and slots, and the
- * scale is divided by multiplier, but not below 1; after increment_period successful steps it is
- * multiplied. A fixed scale skips nothing. Micikevicius et al. 2018;
- * tf.train.experimental.DynamicLossScale, FixedLossScale. */
+ * around it. If an element of any gradient that is applied is not finite, the step is skipped,
+ * without changing a bit of variables and slots, and the scale is divided by multiplier, but not
+ * below 1; after increment_period successful steps it is multiplied. A fixed scale skips nothing.
+ * Micikevicius et al. 2018; tf.train.experimental.DynamicLossScale, FixedLossScale. */
 EDDY_API eddy_optimizer *eddy_loss_scale_with(const eddy_loss_scale_args *given);
 #define eddy_loss_scale(...) eddy_loss_scale_with(EDDY_ARGS(eddy_loss_scale_args, __VA_ARGS__))
 /* The loss times the scale of the optimizer, for programs that compute gradients by themselves

@@ -533,7 +533,7 @@ START_TEST(far_pairs)
 }
 END_TEST
 
-/* The gradient of the angle of (4 s, 3 s) is (0.16, -0.12) / s, at all sizes; that of NaN is NaN. */
+/* The gradient of the angle of (4 s, 3 s) is (0.16, -0.12) / s, at all sizes; at 0, 0 NaN. */
 START_TEST(angles)
 {
     const scaled_case *c = &scales[_i];
@@ -581,7 +581,8 @@ START_TEST(windows)
     const scaled_case *c = &scales[_i];
     const double cube = cbrt(27 + 64);
     const eddy_tensor x = shaped(c->d, EDDY_SHAPE(1, 2, 1), (double[]){ 3 * c->s, 4 * c->s });
-    const eddy_tensor two = eddy_lp_pool(x, 2, EDDY_DIMS(2)), odd = eddy_lp_pool(x, 3, EDDY_DIMS(2));
+    const eddy_tensor  two = eddy_lp_pool(x, 2, EDDY_DIMS(2)),
+                      odd = eddy_lp_pool(x, 3, EDDY_DIMS(2));
     ARE(two, 5 * c->s);
     ARE(slope(two, x), 0.6, 0.8);
     ARE(odd, cube * c->s);

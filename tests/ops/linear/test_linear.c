@@ -270,7 +270,8 @@ END_TEST
 static void cofactors(const double *x, const double *h, double *c, double *dc)
 {
     for (int i = 0; i < 9; i++) {
-        const int r = (i / 3 + 1) % 3 * 3, s = (i / 3 + 2) % 3 * 3, p = (i + 1) % 3, q = (i + 2) % 3;
+        const int r = (i / 3 + 1) % 3 * 3, s = (i / 3 + 2) % 3 * 3, p = (i + 1) % 3,
+                  q = (i + 2) % 3;
         c[i] = x[r + p] * x[s + q] - x[r + q] * x[s + p];
         dc[i] = h[r + p] * x[s + q] - h[r + q] * x[s + p] + x[r + p] * h[s + q] -
                 x[r + q] * h[s + p];

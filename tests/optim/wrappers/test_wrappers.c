@@ -394,7 +394,8 @@ START_TEST(small_gradients)
 {
     begin(1);
     eddy_optimizer *o = eddy_loss_scale(eddy_gradient_descent(g, n(0x1p80)), n(0x1p32));
-    const eddy_tensor tiny = eddy_placeholder_with_default(Cast(n(0x1p-80), type), NULL, EDDY_SCALAR);
+    const eddy_tensor tiny =
+        eddy_placeholder_with_default(Cast(n(0x1p-80), type), NULL, EDDY_SCALAR);
     eddy_tensor train = eddy_minimize(o, Sum(Mul(Mul(Mul(v, 0x1p80), tiny), tiny)));
     start();
     double want[SIZE];
