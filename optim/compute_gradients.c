@@ -85,7 +85,8 @@ static void columns_free(eddy_graph *g, columns *c)
 /* The gradients of a loss that is a tensor, gated as requested. */
 static bool by_sweep(eddy_graph *g, const eddy_compute_gradients_args *a, columns *c)
 {
-    const eddy_tensor weight[] = { a->grad_loss };
+    const eddy_scaling scaling = eddy__scaling_of(a->optimizer, a->loss);
+    const eddy_tensor  weight[] = { eddy__scaled_weight(&scaling, a->loss, a->grad_loss) };
     const bool each = a->gate_gradients == EDDY_GATE_DEFAULT || a->gate_gradients == EDDY_GATE_OP;
     const bool all = !a->var_list.at;
     if (!columns_new(g, all ? eddy_collection_size(g, EDDY_TRAINABLE_VARIABLES)
@@ -103,7 +104,8 @@ static bool by_sweep(eddy_graph *g, const eddy_compute_gradients_args *a, column
     if (eddy__graph_ready(g) && a->gate_gradients == EDDY_GATE_GRAPH)
         eddy_tuple(g, (eddy_list){ c->count, c->gradient }, c->gradient, NULL);
     for (int i = 0; i < c->count && eddy__graph_ready(g); i++)
-        if (eddy_is_valid(c->gradient[i])) dtype_fits(a->optimizer, c->variable[i]);
+        if (eddy_is_valid(c->gradient[i]) && dtype_fits(a->optimizer, c->variable[i]))
+            c->gradient[i] = eddy__unscaled(&scaling, c->gradient[i]);
     return eddy__graph_ready(g);
 }
 
@@ -142,10 +144,13 @@ static bool by_tape(eddy_graph *g, const eddy_compute_gradients_args *a, eddy_ta
                   results);
     if (results != 1 || !watched(g, a, tape, c)) return false;
     *loss = y[0];
-    const eddy_tensor weight[] = { a->grad_loss };
+    const eddy_scaling scaling = eddy__scaling_of(a->optimizer, y[0]);
+    const eddy_tensor weight[] = { eddy__scaled_weight(&scaling, y[0], a->grad_loss) };
     const bool        weighted = weight[0].node != 0;
     eddy_tape_gradient(tape, EDDY_LIST(y[0]), ((eddy_list){ c->count, c->variable }), c->gradient,
                        .output_gradients = { weighted ? 1 : 0, weighted ? weight : NULL });
+    for (int i = 0; i < c->count && eddy__graph_ready(g); i++)
+        c->gradient[i] = eddy__unscaled(&scaling, c->gradient[i]);
     return eddy__graph_ready(g);
 }
 

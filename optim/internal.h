@@ -21,6 +21,9 @@ struct eddy_optimizer {
     bool               skip_negative; /* of the slices that are being applied */
     bool               constrains;    /* the step being built applies the constraint itself */
     eddy_tensor        variable;      /* that `step` is updating */
+    eddy_tensor        loss_scale;    /* of one that scales the loss, a scalar; else node 0 */
+    bool               takes_scaled;  /* the program scales the loss (eddy_scale_loss), ... */
+    bool               takes_unscaled;   /* ... unless gradients were computed for it: these are not */
     eddy_slot         *slots;     /* in order of creation */
     int32_t           *places;    /* 2 * slots_capacity: where slots are, plus 1, by hash */
     int                n_slots, slots_capacity;      /* the capacity is a power of two */
@@ -74,6 +77,18 @@ typedef struct eddy_pairs {
 } eddy_pairs;
 bool eddy__pairs_compute(eddy_graph *g, const eddy_compute_gradients_args *a, eddy_pairs *out);
 void eddy__pairs_release(eddy_graph *g, eddy_pairs *p);
+
+/* How the optimizer, or one inside it, scales this loss: the gradients are those of the loss times
+ * `factor`, over `divisor`. A loss that contains the scale is not multiplied again. Without a scale
+ * both have no node. */
+typedef struct eddy_scaling {
+    eddy_tensor factor, divisor;
+} eddy_scaling;
+eddy_scaling eddy__scaling_of(eddy_optimizer *o, eddy_tensor loss);
+/* The weight of the loss, of which the factor is a part; `weight` may have no node. */
+eddy_tensor eddy__scaled_weight(const eddy_scaling *s, eddy_tensor loss, eddy_tensor weight);
+/* The gradient over the divisor; it may be IndexedSlices, or have no node. */
+eddy_tensor eddy__unscaled(const eddy_scaling *s, eddy_tensor gradient);
 
 /* x moved toward 0 by `by`, and not beyond: sign(x) max(|x| - by, 0). */
 eddy_tensor eddy__shrink(eddy_tensor x, eddy_tensor by);

@@ -191,8 +191,11 @@ eddy_tensor eddy_bernoulli_log_prob(eddy_tensor x, eddy_tensor logits)
 eddy_tensor eddy_bernoulli_entropy(eddy_tensor logits)
 {
     if (!FLOATS("bernoulli_entropy", 1, logits)) return none(logits);
-    const eddy_tensor a = Where(Less(logits, 0), Neg(logits), logits);   /* the entropy is even */
-    return Add(MulNoNan(a, Sigmoid(Neg(a))), Softplus(Neg(a)));
+    /* The entropy is even, and 0 with all its derivatives beyond 1000, where an infinite factor
+     * would meet a 0. */
+    const eddy_tensor size = Where(Less(logits, 0), Neg(logits), logits);
+    const eddy_tensor a = Where(Greater(size, 1000), 1000, size);
+    return Add(Mul(a, Sigmoid(Neg(a))), Softplus(Neg(a)));
 }
 
 /* ------------------------------------------------- exponential and laplace -- */

@@ -2,6 +2,7 @@
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/libraries/lapack.h"
+#include "ops/linear/determinant_gradient.h"
 #include "ops/linear/linear.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -94,13 +95,9 @@ static bool det_one(const eddy_kernel *k, int64_t i, char *scratch)
 
 static eddy_status det_kernel(eddy_kernel *k) { return run(k, det_one); }
 
-/* x broadcast along two more dimensions. */
-static eddy_tensor spread(eddy_tensor x) { return ExpandDims(ExpandDims(x, -1), -1); }
-
 static void det_gradient(eddy_rule *r)
 {
-    const eddy_tensor dy = Mul(r->dy[0], Conj(r->y[0]));
-    r->dx[0] = Mul(spread(dy), eddy_inverse(r->x[0], .adjoint = true));
+    r->dx[0] = eddy__determinant_gradient(Conj(r->x[0]), r->dy[0]);
 }
 
 const eddy_op_def eddy_op_det = {
@@ -117,7 +114,9 @@ const eddy_op_def eddy_op_det = {
  *
  *  1 for n = 0, and exactly 0 if a pivot is 0.  It overflows easily; eddy_slogdet does not.
  *  Errors: EDDY_BAD_SHAPE for non-square matrices.
- *  Gradient: dx = dy conj(y) x'^-1 with ' the adjoint; fails at run time for a singular matrix.
+ *  Gradient: dx = dy times the conjugate cofactors of x, which are y x'^-1 for a regular matrix;
+ *  also for singular ones, as are second derivatives.  A third derivative fails at run time for a
+ *  singular matrix.
  *  TensorFlow: MatrixDeterminant. */
 eddy_tensor eddy_det(eddy_tensor x) { return eddy_apply1(&eddy_op_det, NULL, x); }
 
@@ -155,7 +154,8 @@ static eddy_status slogdet_kernel(eddy_kernel *k) { return run(k, slogdet_one); 
 
 static void slogdet_gradient(eddy_rule *r)
 {
-    r->dx[0] = Mul(spread(r->dy[1]), eddy_inverse(r->x[0], .adjoint = true));
+    const eddy_tensor dy = ExpandDims(ExpandDims(r->dy[1], -1), -1);
+    r->dx[0] = Mul(dy, eddy_inverse(r->x[0], .adjoint = true));
 }
 
 const eddy_op_def eddy_op_slogdet = {

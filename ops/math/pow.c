@@ -14,6 +14,24 @@ static int64_t power(int64_t a, int64_t b)
 CHECKED_LOOPS(pow, pow(a, b), b < 0, power(a, b))
 DECLARE_COMPLEX(TILE_BINARY, pow, EDDY_POW(a, b))
 ROW_PICK(pow, NUMBERS_COMPLEX)
+
+/* Whether no element of a constant is 1. */
+static bool is_never_one(eddy_tensor b)
+{
+    const eddy_array *v = eddy_constant_value(b);
+    if (!v || eddy_array_count(v) != 1) return false;
+    return eddy_dtype_is_floating(eddy_dtype_of(b)) && eddy_array_item(v) != 1;
+}
+
+/* a^(b-1). For an exponent of 0 it is 1 everywhere, and its derivatives are 0, also where a is 0:
+ * there it is a power of 1, whose rule has no infinite factor. */
+static eddy_tensor power_below(eddy_tensor a, eddy_tensor b)
+{
+    const eddy_tensor less = Sub(b, 1);
+    if (is_never_one(b)) return Pow(a, less);
+    return Pow(Where(LogicalAnd(Equal(b, 1), Equal(a, 0)), 1, a), less);
+}
+
 static void pow_gradient(eddy_rule *r)
 {
     const eddy_tensor a = r->x[0], b = r->x[1], y = r->y[0], dy = r->dy[0];
@@ -22,7 +40,7 @@ static void pow_gradient(eddy_rule *r)
     const bool is_complex = eddy_dtype_is_complex(eddy_dtype_of(a));
     const eddy_tensor has_log = is_complex ? NotEqual(a, 0) : Greater(a, 0);
     const eddy_tensor safe = Where(has_log, a, 1);
-    r->dx[0] = Mul(Mul(dy, Conj(b)), Conj(Pow(a, Sub(b, 1))));
+    r->dx[0] = Mul(Mul(dy, Conj(b)), Conj(power_below(a, b)));
     r->dx[1] = Where(has_log, Mul(Mul(dy, Conj(y)), Conj(Log(safe))), 0);
 }
 const eddy_op_def eddy_op_pow = {
@@ -41,7 +59,9 @@ const eddy_op_def eddy_op_pow = {
  *  Errors: EDDY_BAD_SHAPE if the shapes do not broadcast; at run time, EDDY_INVALID_ARGUMENT for
  *  an integer raised to a negative power.
  *  Gradient: da = dy b a^(b-1), which is NaN at 0^0; db = dy y ln a where a > 0 (for complex
- *  types, where a is not 0), else 0.  TensorFlow: Pow. */
+ *  types, where a is not 0), else 0.  For a positive integer b, the derivatives by a of a higher
+ *  order than b are 0, also where a is 0.
+ *  TensorFlow: Pow. */
 eddy_tensor eddy_pow(eddy_tensor a, eddy_tensor b)
 {
     return eddy_apply2(&eddy_op_pow, NULL, a, b);

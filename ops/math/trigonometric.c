@@ -104,12 +104,25 @@ DECLARE_FLOATS(TILE_BINARY, atan2,
                _Generic((a), float: eddy__atan2_f32((float)a, (float)b),
                              double: eddy__atan2_f64((double)a, (double)b)))
 ROW_PICK(atan2, FLOATS)
+
+/* A power of 2 by which x and y are multiplied before they are squared: 1 unless the squares
+ * overflow or underflow. */
+static eddy_tensor square_scale(eddy_tensor x, eddy_tensor y)
+{
+    const bool        single = eddy_dtype_of(x) == EDDY_FLOAT32;
+    const eddy_tensor most = Maximum(Abs(x), Abs(y));
+    const eddy_tensor up = Where(Less(most, single ? 0x1p-50 : 0x1p-450),
+                                 single ? 0x1p100 : 0x1p600, eddy_number_like(1, most));
+    return Where(Greater(most, single ? 0x1p60 : 0x1p500), single ? 0x1p-70 : 0x1p-600, up);
+}
+
 static void atan2_gradient(eddy_rule *r)
 {
-    const eddy_tensor y = r->x[0], x = r->x[1];
+    const eddy_tensor scale = square_scale(r->x[1], r->x[0]);
+    const eddy_tensor y = Mul(r->x[0], scale), x = Mul(r->x[1], scale);
     const eddy_tensor part = Div(r->dy[0], Add(Square(x), Square(y)));
-    r->dx[0] = Mul(x, part);
-    r->dx[1] = Mul(Neg(y), part);
+    r->dx[0] = Mul(Mul(x, part), scale);
+    r->dx[1] = Mul(Mul(Neg(y), part), scale);
 }
 ROW_DEF(atan2, "Atan2", "Atan2", 2, ROW_INPUTS_2(FLOATS),
         atan2_gradient, eddy__infer_elementwise, 0)

@@ -4,6 +4,9 @@
 #include "ops/nets/pooling_rules.h"
 #include "ops/short_names.h"
 
+#include <float.h>
+#include <math.h>
+
 #ifdef EDDY_HEADER
 typedef struct eddy_lp_pool_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_lp_pool_args));
@@ -15,6 +18,22 @@ typedef struct eddy_lp_pool_args {
     const char *name;
 } eddy_lp_pool_args;
 #endif
+
+/* A power of 2 near the largest element, by which x is divided so that the powers of its elements
+ * and the sums of `count` of them neither overflow nor underflow: 1 if they do not anyway. */
+static eddy_tensor scale_of(eddy_tensor x, double p, double count)
+{
+    const bool single = eddy_dtype_of(x) == EDDY_FLOAT32;
+    const double top = single ? FLT_MAX_EXP - 1 : DBL_MAX_EXP - 1;
+    const double bottom = single ? FLT_MIN_EXP : DBL_MIN_EXP;
+    const eddy_tensor most = eddy_stop_gradient(Max(Abs(x)));
+    const eddy_tensor large = Greater(most, exp2(fmin((top - log2(count)) / p, top)));
+    const eddy_tensor small = Less(most, exp2(fmax(bottom / 2 / p, bottom)));
+    const eddy_tensor odd = LogicalAnd(LogicalAnd(Greater(most, 0), IsFinite(most)),
+                                       LogicalOr(large, small));
+    const eddy_tensor power = eddy_exp2(Floor(eddy_log2(Where(odd, most, 1))));
+    return Where(odd, power, eddy_number_like(1, most));
+}
 
 /** y = the p-norms of the windows along one, two or three axes, (sum of x^p)^(1/p).
  *
@@ -42,10 +61,14 @@ eddy_tensor eddy_lp_pool_with(const eddy_lp_pool_args *given)
                          a.ksize.count > 0 ? a.ksize.count : 0);
     for (int i = 0; i < a.ksize.count; i++) elements *= (double)a.ksize.at[i];
     const bool        square = a.norm_type == 2, same = a.norm_type == 1;
-    const eddy_tensor power = square ? Square(a.x) : same ? a.x : Pow(a.x, a.norm_type);
+    const bool        scales = !same && eddy_dtype_is_floating(eddy_dtype_of(a.x));
+    const eddy_tensor scale = scales ? scale_of(a.x, a.norm_type, elements) : a.x;
+    const eddy_tensor x = scales ? Div(a.x, scale) : a.x;
+    const eddy_tensor power = square ? Square(x) : same ? x : Pow(x, a.norm_type);
     const eddy_dims   strides = eddy_dims_or(a.strides, a.ksize);
     const eddy_tensor sum = Mul(eddy_pool(power, a.ksize, "AVG", strides, .data_format =
                                           a.data_format), elements);
-    const eddy_tensor y = square ? Sqrt(sum) : same ? sum : Pow(sum, 1 / a.norm_type);
+    const eddy_tensor root = square ? Sqrt(sum) : same ? sum : Pow(sum, 1 / a.norm_type);
+    const eddy_tensor y = scales ? Mul(root, scale) : root;
     return a.name ? eddy_named(a.name, y) : y;
 }

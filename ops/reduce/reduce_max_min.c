@@ -4,6 +4,16 @@
 #include "ops/reduce/reductions.h"
 #include "build/gen/table.h"
 
+/* n, or 1 if x has no elements: then n, which is 0, divides no element of the gradient, only a
+ * derivative along an empty direction, which is 0. */
+static eddy_tensor count_of(eddy_tensor n, eddy_tensor x)
+{
+    const eddy_shape s = eddy_shape_of(x);
+    const bool known = eddy_shape_is_known(s);
+    if (known) return eddy_shape_count(s) > 0 ? n : OnesLike(n);
+    return Add(n, CastLike(Equal(eddy_size(x, EDDY_INT64), 0), n));
+}
+
 /* dx = dy / n where x equals y, and 0 elsewhere, for n elements that equal y. */
 static void extreme_gradient(eddy_rule *r)
 {
@@ -11,7 +21,7 @@ static void extreme_gradient(eddy_rule *r)
     const eddy_reduce_attrs *a = r->attrs;
     const eddy_tensor is_y = CastLike(eddy_equal(x, eddy__reduce_spread(r, y)), dy);
     const eddy_tensor n = eddy_sum(is_y, .axes = a->axes, .keepdims = a->keep_dims);
-    r->dx[0] = Mul(is_y, eddy__reduce_spread(r, Div(dy, n)));
+    r->dx[0] = Mul(is_y, eddy__reduce_spread(r, Div(dy, count_of(n, x))));
 }
 
 const eddy_op_def eddy_op_max =

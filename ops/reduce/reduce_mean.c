@@ -27,11 +27,13 @@ static void mean_gradient(eddy_rule *r)
     const eddy_tensor x = r->x[0], y = r->y[0], dy = r->dy[0];
     const int64_t n = known_count(eddy_shape_of(x), ((const eddy_reduce_attrs *)r->attrs)->axes);
     if (n >= 0) {
-        r->dx[0] = eddy__reduce_spread(r, Div(dy, (double)n));
+        /* The divisor of nothing only matters to the derivative along an empty direction: 0. */
+        r->dx[0] = eddy__reduce_spread(r, Div(dy, n > 0 ? (double)n : 1));
         return;
     }
     const eddy_tensor whole = eddy_size(x, EDDY_INT64), parts = eddy_size(y, EDDY_INT64);
-    r->dx[0] = eddy__reduce_spread(r, Div(dy, CastLike(FloorDiv(whole, Maximum(parts, 1)), dy)));
+    const eddy_tensor count = Maximum(FloorDiv(whole, Maximum(parts, 1)), 1);
+    r->dx[0] = eddy__reduce_spread(r, Div(dy, CastLike(count, dy)));
 }
 
 const eddy_op_def eddy_op_mean = REDUCTION("Mean", &eddy__fold_mean, EDDY_TAKES_NUMBERS_COMPLEX,

@@ -25,22 +25,24 @@ static void scale_prepare(eddy_optimizer *o)
     eddy__inner_prepare(s->inner);
 }
 
-/* The gradient of the unscaled loss. Also records whether it is finite. */
-static eddy_tensor unscaled(scale_state *s, eddy_tensor g)
+/* The gradient of the unscaled loss: gradients that were computed for the optimizer are already
+ * divided, those of a loss that the program has scaled are not. Also records whether it is
+ * finite. */
+static eddy_tensor unscaled(const eddy_optimizer *o, eddy_tensor g)
 {
+    scale_state *s = o->state;
     if (!s->fixed) eddy__finite_watch(&s->step, g);
-    return Div(g, eddy_hyper(s->scale, g));
+    return o->takes_scaled && !o->takes_unscaled ? Div(g, eddy_hyper(s->scale, g)) : g;
 }
 
 /* If the inner optimizer has a `transform`, the gradients are unscaled before it. */
 static void scale_transform(eddy_optimizer *o, eddy_gradient_pair *pairs, int count)
 {
-    scale_state *s = eddy_optimizer_state(o);
     for (int i = 0; i < count; i++) {
         eddy_tensor *g = &pairs[i].gradient, values;
         if (eddy_slices_parts(*g, &values, NULL))
-            *g = eddy_slices_with_values(*g, unscaled(s, values));
-        else if (g->node != 0) *g = unscaled(s, *g);
+            *g = eddy_slices_with_values(*g, unscaled(o, values));
+        else if (g->node != 0) *g = unscaled(o, *g);
     }
     eddy__inner_transform(o, pairs, count);
 }
@@ -48,7 +50,7 @@ static void scale_transform(eddy_optimizer *o, eddy_gradient_pair *pairs, int co
 /* The gradient as the one inside gets it. */
 static eddy_tensor handed_on(const eddy_optimizer *o, eddy_tensor g)
 {
-    return o->def.transform ? g : unscaled(o->state, g);
+    return o->def.transform ? g : unscaled(o, g);
 }
 
 /* Records the id range of an update, whose nodes are those above `from`. */
@@ -115,8 +117,11 @@ static bool make_scale(eddy_optimizer *o)
         s->scale = eddy_make_shared_slot(o, "loss_scale", s->scale);
         eddy_make_shared_slot(o, "good_steps", eddy_number(o->graph, EDDY_INT64, 0));
     }
+    /* A constant may be part of the loss, which must not look scaled. */
+    else s->scale = eddy_identity(s->scale);
     eddy_scope_end(o->graph);
     eddy_control_end(o->graph);
+    o->loss_scale = s->scale;
     return eddy__graph_ready(o->graph);
 }
 
@@ -157,5 +162,6 @@ eddy_tensor eddy_loss_scale_of(eddy_optimizer *o)
 eddy_tensor eddy_scale_loss(eddy_optimizer *o, eddy_tensor loss)
 {
     eddy_tensor scale = eddy_loss_scale_of(o);
+    if (eddy_is_valid(scale)) o->takes_scaled = true;
     return eddy_is_valid(scale) ? Mul(loss, eddy_hyper(scale, loss)) : scale;
 }

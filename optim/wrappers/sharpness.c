@@ -88,8 +88,9 @@ static void move_variables(eddy_graph *graph, const eddy_pairs *p, eddy_tensor r
 }
 
 /* The pairs with the gradients at the shifted point. */
-static void sharpen(eddy_graph *g, eddy_pairs *p, eddy_tensor rho)
+static void sharpen(eddy_optimizer *o, eddy_pairs *p, eddy_tensor rho)
 {
+    eddy_graph *g = o->graph;
     int some = 0;
     for (int i = 0; i < p->count; i++) some += p->at[i].gradient.node != 0;
     if (some == 0) return;
@@ -101,10 +102,13 @@ static void sharpen(eddy_graph *g, eddy_pairs *p, eddy_tensor rho)
     eddy_scope_begin(g, what);
     move_variables(g, p, rho, from, moved);
     eddy_tensor loss = moved_loss(g, p, from, moved);
+    const eddy_scaling scaling = eddy__scaling_of(o, p->loss);
+    const eddy_tensor  weight[] = { eddy__scaled_weight(&scaling, loss, eddy_none(g)) };
     if (eddy__graph_ready(g))
-        eddy_gradients(EDDY_LIST(loss), ((eddy_list){ n, moved }), gradient);
+        eddy_gradients(EDDY_LIST(loss), ((eddy_list){ n, moved }), gradient,
+                       .grad_ys = { weight[0].node ? 1 : 0, weight });
     eddy_scope_end(g);
-    for (int i = 0; i < n; i++) p->at[i].gradient = gradient[i];
+    for (int i = 0; i < n; i++) p->at[i].gradient = eddy__unscaled(&scaling, gradient[i]);
     eddy__tensors_free(g, from, 3 * (int64_t)n);
 }
 
@@ -128,7 +132,7 @@ int eddy_sharpness_aware_gradients_with(const eddy_sharpness_aware_args *given)
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
                   "%s: the number of variables is %d, but there is room for %d", what, p.count,
                   room);
-    if (eddy__graph_ready(g)) sharpen(g, &p, a.rho);
+    if (eddy__graph_ready(g)) sharpen(a.optimizer, &p, a.rho);
     const int n = eddy__graph_ready(g) ? p.count : 0;
     for (int i = 0; i < n; i++) a.out[i] = p.at[i];
     eddy__pairs_release(g, &p);

@@ -55,21 +55,26 @@ typedef struct eddy_loss_scale_args {
     eddy_tensor     multiplier EDDY_DEFAULT_SCALAR(2); /* by which it is raised and lowered */
     const char     *name;            /* default "LossScale" */
 } eddy_loss_scale_args;
-/* Loss scaling, for gradients that would be too small for their element type: the gradients of a
- * scaled loss are computed,
+/* Loss scaling, for gradients that would be too small for their element type: eddy_minimize and
+ * eddy_compute_gradients compute the gradients of the loss times the scale, and divide them by it,
  *
  *   eddy_optimizer *o = eddy_loss_scale(eddy_adam(g));
- *   eddy_tensor train = eddy_minimize(o, eddy_scale_loss(o, loss));
+ *   eddy_tensor train = eddy_minimize(o, loss);
  *
- * and divided by the scale before the inner optimizer gets them. If an element of any gradient
- * is not finite, the step is skipped, without changing a bit of variables and slots, and the
- * scale is divided by multiplier, but not below 1; after increment_period successful steps it is
- * multiplied. A fixed scale skips nothing. Micikevicius et al. 2018;
- * tf.train.experimental.DynamicLossScale, FixedLossScale. */
+ * so that gradients are handed out, clipped and applied unscaled; likewise if another wrapper is
+ * around it. If an element of any gradient that is applied is not finite, the step is skipped,
+ * without changing a bit of variables and slots, and the scale is divided by multiplier, but not
+ * below 1; after increment_period successful steps it is multiplied. A fixed scale skips nothing.
+ * Micikevicius et al. 2018; tf.train.experimental.DynamicLossScale, FixedLossScale. */
 EDDY_API eddy_optimizer *eddy_loss_scale_with(const eddy_loss_scale_args *given);
 #define eddy_loss_scale(...) eddy_loss_scale_with(EDDY_ARGS(eddy_loss_scale_args, __VA_ARGS__))
-/* The loss times the scale of the optimizer; and the scale, a float32 scalar. */
+/* The loss times the scale of the optimizer, for programs that compute gradients by themselves
+ * (eddy_gradients, tapes): eddy_apply_gradients then takes the gradients of the scaled loss and
+ * divides them. A loss that contains this one is not scaled again by eddy_minimize and
+ * eddy_compute_gradients; once gradients were computed by these for the optimizer, or for one
+ * around it, eddy_apply_gradients takes unscaled gradients only. */
 EDDY_API eddy_tensor eddy_scale_loss(eddy_optimizer *o, eddy_tensor loss);
+/* The scale, a float32 scalar. */
 EDDY_API eddy_tensor eddy_loss_scale_of(eddy_optimizer *o);
 
 typedef struct eddy_apply_if_finite_args {

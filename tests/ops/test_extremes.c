@@ -533,6 +533,95 @@ START_TEST(far_pairs)
 }
 END_TEST
 
+/* The gradient of the angle of (4 s, 3 s) is (0.16, -0.12) / s, at all sizes; at 0, 0 NaN. */
+START_TEST(angles)
+{
+    const scaled_case *c = &scales[_i];
+    const double s = c->s;
+    const eddy_tensor y = num(c->d, 3 * s), x = num(c->d, 4 * s), a = eddy_atan2(y, x);
+    ARE(slope(a, y), 0.16 / s);
+    ARE(slope(a, x), -0.12 / s);
+    if (s == 1) ARE(slope(slope(a, y), x), -0.0112);
+    const eddy_tensor zero = num(c->d, 0);
+    IS(slope(eddy_atan2(zero, num(c->d, 0)), zero), NAN);
+}
+END_TEST
+
+/* The third derivative of a square is 0, the fourth one of a cube too; that of 0^0 stays NaN. */
+START_TEST(powers_of_zero)
+{
+    for (int i = 0; i < 2; i++) {
+        const eddy_tensor x = vec(floats[i], V(0, -3)), b = num(floats[i], 2);
+        const eddy_tensor first = slope(Pow(x, b), x), second = slope(first, x);
+        IS(first, 0, -6);
+        IS(second, 2, 2);
+        IS(slope(second, x), 0, 0);
+        IS(slope(slope(slope(second, x), x), x), 0, 0);
+        IS(slope(slope(slope(slope(Pow(x, 3), x), x), x), x), 0, 0);
+        IS(slope(slope(slope(Pow(x, vec(floats[i], V(1, 2))), x), x), x), 0, 0);
+        const eddy_tensor e = num(floats[i], 1), two = num(floats[i], 2);
+        NEAR(slope(slope(Pow(two, e), two), e), 1 + log(2));
+        IS(slope(Pow(x, num(floats[i], 0)), x), NAN, 0);
+    }
+}
+END_TEST
+
+START_TEST(entropies_of_certainty)
+{
+    const eddy_tensor x = vec(F64, V(-INFINITY, INFINITY, 800, NAN)), y = eddy_bernoulli_entropy(x);
+    IS(y, 0, 0, 0, NAN);
+    IS(slope(y, x), 0, 0, 0, NAN);
+    IS(slope(slope(y, x), x), 0, 0, 0, NAN);
+}
+END_TEST
+
+/* Windows of 3 s, 4 s. */
+START_TEST(windows)
+{
+    const scaled_case *c = &scales[_i];
+    const double cube = cbrt(27 + 64);
+    const eddy_tensor x = shaped(c->d, EDDY_SHAPE(1, 2, 1), (double[]){ 3 * c->s, 4 * c->s });
+    const eddy_tensor  two = eddy_lp_pool(x, 2, EDDY_DIMS(2)),
+                      odd = eddy_lp_pool(x, 3, EDDY_DIMS(2));
+    ARE(two, 5 * c->s);
+    ARE(slope(two, x), 0.6, 0.8);
+    ARE(odd, cube * c->s);
+    ARE(slope(odd, x), 9 / (cube * cube), 16 / (cube * cube));
+}
+END_TEST
+
+START_TEST(windows_of_corners)
+{
+    const eddy_tensor x = shaped(F32, EDDY_SHAPE(1, 4, 1), (double[]){ 0, 0, INFINITY, 1 });
+    IS(eddy_lp_pool(x, 2, EDDY_DIMS(2)), 0, INFINITY);
+    IS(eddy_lp_pool(eddy_zeros(g, F32, EDDY_SHAPE(1, 2, 1)), 2, EDDY_DIMS(2)), 0);
+    IS(eddy_lp_pool(shaped(F32, EDDY_SHAPE(1, 2, 1), (double[]){ NAN, 1 }), 2, EDDY_DIMS(2)), NAN);
+}
+END_TEST
+
+/* Along an empty direction nothing changes. */
+START_TEST(tangents_of_nothing)
+{
+    static const eddy_shape unknown = { 2, { EDDY_ANY, EDDY_ANY } };
+    for (int i = 0; i < 2; i++) {
+        const eddy_tensor x = i ? eddy_placeholder(g, NULL, F64, unknown)
+                                : eddy_zeros(g, F64, EDDY_SHAPE(2, 0));
+        const eddy_tensor y[] = { Mean(x, EDDY_AXES(1)), Max(x, EDDY_AXES(1)),
+                                  Min(x, EDDY_AXES(1)) };
+        for (int k = 0; k < 3; k++) {
+            eddy_tensor out = eddy_none(g);
+            eddy_array *none = eddy_array_new(F64, EDDY_SHAPE(2, 0)), *got = NULL;
+            eddy_jvp(EDDY_LIST(y[k]), EDDY_LIST(x), EDDY_LIST(ZerosLike(x)), &out);
+            eddy_session *s = eddy_session_new(g);
+            ck_assert_int_eq(eddy_run(s, i ? EDDY_FEED({ x, none }) : EDDY_FEED(),
+                                      EDDY_FETCH(out), &got), EDDY_OK);
+            for (int j = 0; j < 2; j++) ck_assert_double_eq(eddy_array_get(got, j), 0);
+            eddy_array_free(got), eddy_array_free(none), eddy_session_free(s);
+        }
+    }
+}
+END_TEST
+
 Suite *extremes_suite(void)
 {
     Suite *suite = suite_create("extremes");
@@ -557,6 +646,12 @@ Suite *extremes_suite(void)
     tcase_add_test(c, ranges_of_bins);
     tcase_add_test(c, deviations_beyond_float32);
     tcase_add_test(c, soft_suppression);
+    tcase_add_loop_test(c, angles, 0, SCALES);
+    tcase_add_test(c, powers_of_zero);
+    tcase_add_test(c, entropies_of_certainty);
+    tcase_add_loop_test(c, windows, 0, SCALES);
+    tcase_add_test(c, windows_of_corners);
+    tcase_add_test(c, tangents_of_nothing);
     tcase_add_test(c, normalizing_nothing);
     tcase_add_loop_test(c, far_values, 0, FAR_CASES);
     tcase_add_test(c, far_sums);

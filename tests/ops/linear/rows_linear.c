@@ -51,6 +51,7 @@ BUILD(solve_adjoint, eddy_solve(regular(x[0]), x[1], .adjoint = true))
 BUILD(inverse, eddy_inverse(regular(x[0])))
 BUILD(inverse_adjoint, eddy_inverse(regular(x[0]), .adjoint = true))
 BUILD(det, eddy_det(regular(x[0])))
+BUILD(det_slope, eddy_gradient(eddy_det(regular(x[0])), x[0]))
 BUILD(slogdet, eddy_slogdet(regular(x[0])))
 BUILD(qr, eddy_qr(regular(x[0])))
 BUILD(svd, singular(x[0], false))
@@ -148,6 +149,7 @@ static const sweep_row rows[] = {
     WITHIN("MatrixInverse", "", inverse, 1, 1, S(2, 3, 3)),
     WITHIN("MatrixInverse", "adjoint", inverse_adjoint, 1, 1, S(3, 3)),
     WITHIN("MatrixDeterminant", "", det, 1, 0.75, S(2, 3, 3)),
+    WITHIN("MatrixDeterminantGrad", "", det_slope, 1, 0.75, S(2, 3, 3)),
     WITHIN("LogMatrixDeterminant", "", slogdet, 1, 1, S(2, 3, 3)),
     WITHIN("Qr", "tall", qr, 1, 1, S(2, 4, 3)),
     WITHIN("Qr", "wide", qr, 1, 1, S(2, 3, 5)),

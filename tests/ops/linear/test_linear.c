@@ -266,6 +266,50 @@ START_TEST(corners)
 END_TEST
 
 /* The matrix that a run cannot do is named by its number. */
+/* The cofactors of x [3,3], and their derivative along h, from the formula. */
+static void cofactors(const double *x, const double *h, double *c, double *dc)
+{
+    for (int i = 0; i < 9; i++) {
+        const int r = (i / 3 + 1) % 3 * 3, s = (i / 3 + 2) % 3 * 3, p = (i + 1) % 3,
+                  q = (i + 2) % 3;
+        c[i] = x[r + p] * x[s + q] - x[r + q] * x[s + p];
+        dc[i] = h[r + p] * x[s + q] - h[r + q] * x[s + p] + x[r + p] * h[s + q] -
+                x[r + q] * h[s + p];
+    }
+}
+
+/* Of the ranks 2, 2 without a pivot of exactly 0, 1, 0 and 3; in the middle of a batch too. */
+START_TEST(singular_determinants)
+{
+    static const double of[5][9] = {
+        { 1, 2, 3, 2, 4, 6, 1, 0, 5 }, { 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9 },
+        { 1, 2, 3, 2, 4, 6, 3, 6, 9 }, { 0 }, { 2, 1, 0, 1, 3, 1, 0, 1, 4 } };
+    static const double h[9] = { 1, -2, 0.5, 3, 1, -1, 0.25, 2, -3 };
+    eddy_graph *g = eddy_graph_new();
+    double c[9], dc[9], all[45];
+    const eddy_tensor along = matrix(g, 3, 3, h);
+    for (int i = 0; i < 5; i++) {
+        const eddy_tensor x = matrix(g, 3, 3, of[i]), y = eddy_det(x);
+        const eddy_tensor slope = eddy_gradient(y, x);
+        cofactors(of[i], h, c, dc);
+        near(slope, 1e-13, 9, c);
+        near(eddy_gradient(Sum(Mul(slope, along)), x), 1e-13, 9, dc);
+        if (i < 4) near(eddy_gradient(Square(y), x), 1e-13, 9, (double[9]){ 0 });
+        memcpy(all + 9 * i, c, sizeof c);
+    }
+    const eddy_tensor x = eddy_const(g, EDDY_FLOAT64, EDDY_SHAPE(5, 3, 3), of);
+    near(eddy_gradient(Sum(eddy_det(x)), x), 1e-13, 45, all);
+    const eddy_tensor z = eddy_cast(x, EDDY_COMPLEX128);
+    near(Real(eddy_gradient(Sum(Real(eddy_det(z))), z)), 1e-13, 45, all);
+    const eddy_tensor one = matrix(g, 1, 1, (double[]){ 0 });
+    NEAR(eddy_gradient(eddy_det(one), one), 1);
+    const eddy_tensor third = eddy_gradient(Sum(Mul(eddy_gradient(Sum(Mul(eddy_gradient(
+        eddy_det(x), x), along)), x), along)), x);
+    refuses(third, "Input matrix is not invertible: matrix 0 has");
+    eddy_graph_free(g);
+}
+END_TEST
+
 START_TEST(refusals)
 {
     eddy_graph *g = eddy_graph_new();
@@ -318,6 +362,7 @@ Suite *linear_suite(void)
     tcase_add_test(c, factors);
     tcase_add_loop_test(c, systems, 0, 4);
     tcase_add_test(c, corners);
+    tcase_add_test(c, singular_determinants);
     tcase_add_test(c, refusals);
     tcase_add_test(c, threads);
     tcase_add_loop_test(c, one_thread_for_lapack, 0, 20);

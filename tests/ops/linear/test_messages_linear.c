@@ -54,6 +54,7 @@ START_TEST(of_matrices)
     eddy_tridiagonal_solve(a, Cast(a, EDDY_FLOAT32)), golden_graph(g);
     eddy_tridiagonal_solve(a, zeros(EDDY_SHAPE(2, 4, 3))), golden_graph(g);
     eddy_tridiagonal_solve(v, a), golden_graph(g);
+    eddy_apply2(&eddy_op_determinant_gradient, NULL, a, v), golden_graph(g);
     run(eddy_sylvester(a, a, a));
     run(eddy_tridiagonal_solve(a, a));
     golden_end();
