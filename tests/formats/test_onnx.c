@@ -475,7 +475,7 @@ START_TEST(external_data)
         { "/etc/passwd", "0", EDDY_INVALID_ARGUMENT },
         { "a/../../b", "0", EDDY_INVALID_ARGUMENT },
         { "", "0", EDDY_INVALID_ARGUMENT },
-        { "none.bin", "0", EDDY_IO },
+        { "none.bin", "0", EDDY_NOT_FOUND },
         { "weights.bin", "9999999", EDDY_CORRUPT },
         { "weights.bin", "-4", EDDY_CORRUPT },
         { "weights.bin", "4", EDDY_CORRUPT },
