@@ -1,5 +1,6 @@
 /* test_saved_models.c -- SavedModels and checkpoints of TensorFlow, models of TensorFlow.js, and
- * files of PyTorch. tests/formats/files/ has files that PyTorch 1.13 wrote (make_files.py). */
+ * files of PyTorch. tests/formats/files/ has files that PyTorch 1.13 wrote
+ * (make_files.py), and expanded.pt in the same form (make_expanded.py). */
 #include "build/gen/suites.h"
 #include "formats.h"
 #include "tests/lib/checks.h"
