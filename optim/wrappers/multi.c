@@ -5,21 +5,38 @@
 
 #include <string.h>
 
-/* The state consists of `count` addresses of optimizers, followed by as many of these. */
+/* The state consists of `count` addresses of optimizers, followed by as many of these, and by the
+ * updates. */
 typedef struct multi_part {
     eddy_list variables;          /* in the graph's arena; none: all others */
     bool      used;               /* in this call of apply_gradients */
 } multi_part;
 
+/* The part of an update of this call of apply_gradients, in the graph's arena. */
+typedef struct multi_update {
+    int                  part;
+    struct multi_update *next;
+} multi_update;
+
+typedef struct multi_updates {
+    multi_update *first, *last;
+} multi_updates;
+
 static int parts_of(const eddy_optimizer *o)
 {
-    return (int)(o->def.state_size / (sizeof(eddy_optimizer *) + sizeof(multi_part)));
+    return (int)((o->def.state_size - sizeof(multi_updates)) /
+                 (sizeof(eddy_optimizer *) + sizeof(multi_part)));
 }
 
 static multi_part *part_at(const eddy_optimizer *o, int i)
 {
     multi_part *parts = (multi_part *)((eddy_optimizer **)o->state + parts_of(o));
     return &parts[i];
+}
+
+static multi_updates *updates_of(const eddy_optimizer *o)
+{
+    return (multi_updates *)part_at(o, parts_of(o));
 }
 
 static eddy_optimizer *inner_at(const eddy_optimizer *o, int i)
@@ -61,6 +78,7 @@ static void multi_slots(eddy_optimizer *o, eddy_tensor v)
 
 static void multi_prepare(eddy_optimizer *o)
 {
+    *updates_of(o) = (multi_updates){ 0 };
     for (int i = 0; i < parts_of(o); i++)
         if (part_at(o, i)->used) eddy__inner_prepare(inner_at(o, i));
 }
@@ -95,30 +113,60 @@ static void multi_transform(eddy_optimizer *o, eddy_gradient_pair *pairs, int co
     eddy__release(&o->allocator, some, bytes);
 }
 
+/* Records the part of the next update; -1 with the error set. */
+static int part_of_update(eddy_optimizer *o, eddy_tensor v)
+{
+    const int      i = part_of(o, v);
+    multi_updates *all = updates_of(o);
+    multi_update  *u = i < 0 ? NULL : eddy__arena_alloc(&o->graph->arena, sizeof *u);
+    if (i >= 0 && !u)
+        eddy_fail(o->graph, EDDY_NO_MEMORY, "%s: out of memory (updates: %d)", o->name, 1);
+    if (!u) return -1;
+    *u = (multi_update){ .part = i };
+    *(all->first ? &all->last->next : &all->first) = u;
+    all->last = u;
+    return i;
+}
+
 static eddy_tensor multi_dense(eddy_optimizer *o, eddy_tensor g, eddy_tensor v)
 {
-    const int i = part_of(o, v);
+    const int i = part_of_update(o, v);
     return i < 0 ? eddy_none(o->graph) : eddy__inner_dense(inner_at(o, i), g, v);
 }
 
 static eddy_tensor multi_sparse(eddy_optimizer *o, eddy_tensor values, eddy_tensor indices,
                                 eddy_tensor v)
 {
-    const int i = part_of(o, v);
+    const int i = part_of_update(o, v);
     return i < 0 ? eddy_none(o->graph)
                  : eddy__inner_sparse(o, inner_at(o, i), values, indices, v);
 }
 
-/* The `finish` of each part runs after the updates of all parts. */
+/* Each part finishes with its own updates, since it may undo them; `some` has room for all. */
+static eddy_tensor finish_part(eddy_optimizer *o, int part, eddy_list updates, eddy_tensor *some)
+{
+    const multi_update *u = updates_of(o)->first;
+    int n = 0;
+    for (int i = 0; i < updates.count && u; i++, u = u->next)
+        if (inner_at(o, u->part) == inner_at(o, part)) some[n++] = updates.at[i];
+    return eddy__inner_finish(inner_at(o, part), (eddy_list){ n, some });
+}
+
 static eddy_tensor multi_finish(eddy_optimizer *o, eddy_list updates)
 {
-    eddy_tensor done = eddy_group(o->graph, updates, NULL);
-    for (int i = 0; i < parts_of(o); i++) {
-        if (!part_at(o, i)->used) continue;
+    const int    n = parts_of(o);
+    const size_t bytes = (size_t)(updates.count + n) * sizeof(eddy_tensor);
+    eddy_tensor *done = eddy__allocate(&o->allocator, bytes), step = eddy_none(o->graph);
+    int          finished = 0;
+    for (int i = 0; done && i < n; i++) {
+        if (part_at(o, i)->used) done[finished++] = finish_part(o, i, updates, done + n);
         part_at(o, i)->used = false;
-        done = eddy__inner_finish(inner_at(o, i), EDDY_LIST(done));
     }
-    return done;
+    if (done) step = eddy_group(o->graph, (eddy_list){ finished, done }, NULL);
+    else eddy_fail(o->graph, EDDY_NO_MEMORY, "%s: out of memory (updates: %d)", o->name,
+                   updates.count);
+    eddy__release(&o->allocator, done, bytes);
+    return step;
 }
 
 static const eddy_optimizer_def multi = {
@@ -168,7 +216,8 @@ eddy_optimizer *eddy_multi_optimizer_with(const eddy_multi_optimizer_args *given
     if (!eddy__graph_ready(g)) return NULL;
     for (int i = 0; i < a.count; i++)
         if (!eddy__inner_graph(g, "MultiOptimizer", a.parts[i].optimizer)) return NULL;
-    const size_t bytes = (size_t)a.count * (sizeof(eddy_optimizer *) + sizeof(multi_part));
+    const size_t bytes = (size_t)a.count * (sizeof(eddy_optimizer *) + sizeof(multi_part)) +
+                         sizeof(multi_updates);
     void *state = eddy__allocate_zeroed(eddy__graph_allocator(g), 1, bytes);
     if (!state) {
         eddy_fail(g, EDDY_NO_MEMORY, "MultiOptimizer: out of memory (parts: %d)", a.count);
