@@ -138,7 +138,9 @@ static void solvers(const wrong *w)
             eddy_gradients_function(.f = itself, .x = xs, .out = room, .dy = w->list) <= 0);
     eddy_gradient_report report;
     refused("check ys", eddy_gradient_check(s, w->list, xs, .report = &report) != EDDY_OK);
+    eddy_string_free(report.text);
     refused("check xs", eddy_gradient_check(s, ys, w->list, .report = &report) != EDDY_OK);
+    eddy_string_free(report.text);
     refused("lbfgs", eddy_minimize_lbfgs(s, y, .var_list = w->list) != EDDY_OK);
     refused("lbfgs gradients",
             eddy_minimize_lbfgs(s, y, .var_list = xs, .gradients = w->list) != EDDY_OK);

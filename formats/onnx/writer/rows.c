@@ -56,6 +56,7 @@ static const onnx_absence absences[] = {
     { "MatrixExponential", factors },
     { "MatrixSquareRoot", factors },
     { "LogMatrixDeterminant", factors },
+    { "MatrixDeterminantGrad", factors },
     { "Sylvester", factors },
     { "TridiagonalSolve", factors },
     { "FFT", spectra },
