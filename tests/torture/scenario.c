@@ -11,7 +11,7 @@ void outcome_of(outcome *o, eddy_status status, const char *message)
 {
     if (o->status != EDDY_OK || status == EDDY_OK) return;
     o->status = status;
-    snprintf(o->message, sizeof o->message, "%s", message ? message : "");
+    snprintf(o->message, sizeof o->message, "%.299s", message ? message : "");
 }
 
 bool outcome_of_graph(outcome *o, const eddy_graph *g)
