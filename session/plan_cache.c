@@ -142,11 +142,13 @@ static eddy_plan *find(eddy_session *s, const plan_request *r, uint32_t key)
 
 enum { KEPT_BYTES = 1 << 30, KEPT_TIMES = 4 };
 
-/* Without the memory of runs, which plans share. */
-static size_t bytes_of(const eddy_plan *p)
+/* Values that a plan keeps, without the memory of runs, which plans share. */
+static size_t value_bytes(const eddy_plan *p)
 {
     return p->own_bytes + atomic_load_explicit(&p->open_memory->bytes, memory_order_relaxed);
 }
+
+static size_t bytes_of(const eddy_plan *p) { return p->arena.bytes + value_bytes(p); }
 
 /* Makes p the newest plan; its memory may have grown since its last use. */
 static void list_newest(eddy_session *s, eddy_plan *p)
@@ -217,7 +219,7 @@ eddy_memory_info eddy_session_memory_info(eddy_session *s)
     for (const eddy_plan *p = s->plans; p; p = p->next) {
         info.plans++;
         info.plan_bytes += p->arena.bytes;
-        info.value_bytes += bytes_of(p);
+        info.value_bytes += value_bytes(p);
     }
     info.run_bytes = eddy__run_memory_bytes(s);
     pthread_rwlock_rdlock(&s->state_lock);

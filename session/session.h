@@ -268,7 +268,7 @@ EDDY_API eddy_plan_info eddy_callable_plan_info(const eddy_callable *c);
 /* What a session keeps between runs, in bytes. Waits for a run that is being compiled. Zeros for a
  * session that has been freed, and in functions that a run of it calls back. */
 typedef struct eddy_memory_info {
-    int    plans;                 /* compiled, at most 1024 */
+    int    plans;                 /* compiled, at most 16384 */
     size_t plan_bytes;            /* of their instructions and tables */
     size_t value_bytes;           /* of values that they keep from run to run, such as stacks */
     size_t run_bytes;             /* of the memory in which runs compute, which plans share */

@@ -156,6 +156,25 @@ START_TEST(plans)
 }
 END_TEST
 
+/* The instructions of plans count in kept_bytes, as the values do that plans keep. */
+START_TEST(instructions_count)
+{
+    static const float v[100];
+    enum { KEPT = 1000000 };
+    eddy_tensor   x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY)), y = x;
+    for (int i = 0; i < 40; i++) y = eddy_sort(eddy_reverse(y, EDDY_AXES(0)));
+    eddy_session *s = eddy_session_new(g, .threads = 1, .kept_bytes = KEPT);
+    for (int64_t n = 1; n <= 100; n++) {
+        ck_assert_int_eq(eddy_run(s, EDDY_FEED({ x, EDDY_VIEW(v, n) }), EDDY_FETCH(y), NULL),
+                         EDDY_OK);
+        const eddy_memory_info m = eddy_session_memory_info(s);
+        ck_assert_uint_le(m.plan_bytes + m.value_bytes + m.run_bytes, KEPT);
+    }
+    ck_assert_int_gt(eddy_session_plan_info(s).plans, 1);
+    eddy_session_free(s);
+}
+END_TEST
+
 /* What a session says that it keeps: nothing at first, and no more than its limit later. */
 START_TEST(kept_memory)
 {
@@ -214,6 +233,7 @@ Suite *limits_suite(void)
     tcase_add_test(c, threads_and_timeouts);
     tcase_add_test(c, memory_of_a_run);
     tcase_add_test(c, plans);
+    tcase_add_test(c, instructions_count);
     tcase_add_test(c, kept_memory);
     tcase_add_test(c, graph_files);
     suite_add_tcase(s, c);
