@@ -3,7 +3,7 @@
  * library are not.
  *
  * Polynomials interpolate at Chebyshev nodes; their relative error is below 2^-57 where nothing else
- * is said. bench/accuracy.c compares each function with MPFR, tests/ops/math/test_vector_f64.c with
+ * is said. tests/accuracy compares each function with MPFR, tests/ops/math/test_vector_f64.c with
  * long double. */
 #ifndef EDDY_OPS_KERNELS_ELEMENTWISE_VECTOR_MATH_F64_H
 #define EDDY_OPS_KERNELS_ELEMENTWISE_VECTOR_MATH_F64_H
