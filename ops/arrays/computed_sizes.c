@@ -1,6 +1,7 @@
-/* computed_sizes.c -- slices, repetitions and padding whose sizes are tensors: each is a gather
- * along one axis after the other, at computed positions. */
+/* computed_sizes.c -- slices and repetitions whose sizes are tensors: each is a gather along one
+ * axis after the other, at computed positions. */
 #include "ops/arrays/arrays.h"
+#include "ops/arrays/computed_sizes.h"
 #include "ops/short_names.h"
 
 /** Zeros of the shape that dims gives.
@@ -17,8 +18,8 @@ eddy_tensor eddy_zeros_of(eddy_tensor dims, eddy_dtype dtype)
     return eddy_fill(dims, eddy_number(dims.graph, dtype ? dtype : EDDY_FLOAT32, 0));
 }
 
-/* Checks an argument with an element for each axis of x, and converts it to int64. */
-static eddy_tensor each_axis(const char *called, const char *what, eddy_tensor t, eddy_tensor x)
+eddy_tensor eddy__size_each_axis(const char *called, const char *what, eddy_tensor t,
+                                 eddy_tensor x)
 {
     const eddy_shape s = eddy_shape_of(t), xs = eddy_shape_of(x);
     eddy_graph      *g = x.graph ? x.graph : t.graph;
@@ -39,6 +40,25 @@ static eddy_tensor each_axis(const char *called, const char *what, eddy_tensor t
     return eddy_reshape(Cast(t, EDDY_INT64), EDDY_SHAPE(xs.rank));
 }
 
+eddy_tensor eddy__size_number(const char *called, const char *what, eddy_tensor t,
+                              eddy_tensor x)
+{
+    eddy_graph *g = x.graph ? x.graph : t.graph;
+    if (!eddy_is_valid(t) || !eddy_is_valid(x) || t.graph != x.graph)
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %s is not a tensor of this graph", called,
+                         eddy_is_valid(x) ? what : "x");
+    if (!eddy__dtype_is_index(eddy_dtype_of(t)))
+        return eddy_fail(g, EDDY_BAD_DTYPE, "%s: %s is %s; int32 or int64 expected", called, what,
+                         eddy_dtype_name(eddy_dtype_of(t)));
+    return eddy_reshape(Cast(t, EDDY_INT64), EDDY_SCALAR);
+}
+
+/* A position that counts from the end if it is negative, from the front. */
+static eddy_tensor from_front(eddy_tensor at, eddy_tensor n)
+{
+    return Where(Less(at, 0), Add(at, n), at);
+}
+
 /* t; a run fails if an element is negative or exceeds the number of elements of any tensor. */
 static eddy_tensor checked(eddy_tensor t, const char *message)
 {
@@ -46,13 +66,12 @@ static eddy_tensor checked(eddy_tensor t, const char *message)
     return eddy_ensure(t, LogicalAnd(GreaterEqual(t, 0), LessEqual(t, most)), message);
 }
 
-static eddy_tensor element(eddy_tensor t, int i)
+eddy_tensor eddy__size_entry(eddy_tensor t, int i)
 {
     return eddy_reshape(eddy_slice(t, EDDY_DIMS(i), EDDY_DIMS(1)), EDDY_SCALAR);
 }
 
-/* 0 .. n-1 */
-static eddy_tensor positions(eddy_tensor n)
+eddy_tensor eddy__size_positions(eddy_tensor n)
 {
     return eddy_range(NumberLike(0, n), n, NumberLike(1, n));
 }
@@ -70,8 +89,8 @@ static eddy_tensor positions(eddy_tensor n)
  *  Gradient: dx = zeros like x with dy in the box.  TensorFlow: Slice. */
 eddy_tensor eddy_slice_to(eddy_tensor x, eddy_tensor begin, eddy_tensor size)
 {
-    begin = each_axis("slice_to", "begin", begin, x);
-    size = each_axis("slice_to", "size", size, x);
+    begin = eddy__size_each_axis("slice_to", "begin", begin, x);
+    size = eddy__size_each_axis("slice_to", "size", size, x);
     if (!eddy_is_valid(begin) || !eddy_is_valid(size)) return eddy_none(x.graph);
     eddy_scope_begin(x.graph, "Slice");
     const eddy_tensor rest = Sub(eddy_shape_tensor(x, EDDY_INT64), begin);
@@ -81,7 +100,42 @@ eddy_tensor eddy_slice_to(eddy_tensor x, eddy_tensor begin, eddy_tensor size)
     const eddy_tensor sizes = eddy_ensure(Where(Equal(size, -1), rest, size), inside,
                                           "slice_to: the box is not within x");
     for (int i = 0, rank = eddy_shape_of(x).rank; i < rank; i++)
-        x = eddy_gather(x, Add(positions(element(sizes, i)), element(begin, i)), .axis = i);
+        x = eddy_gather(
+            x, Add(eddy__size_positions(eddy__size_entry(sizes, i)), eddy__size_entry(begin, i)),
+            .axis = i);
+    eddy_scope_end(x.graph);
+    return x;
+}
+
+/** y = x[..., begin:end:stride, ...] along one axis; the three numbers are tensors.
+ *
+ *  x                   any dtype, a shape of known rank
+ *  begin, end, stride  int32 or int64, one number each; as in eddy_strided_slice, negative
+ *                      positions count from the end, and those beyond the ends are cut off there.
+ *                      A run computes them first if they are not constant; runs with another
+ *                      `begin` and the same size of y share a plan
+ *  axis                in [-rank, rank)
+ *
+ *  Errors: EDDY_BAD_SHAPE, EDDY_BAD_DTYPE or EDDY_INVALID_ARGUMENT if the arguments do not match;
+ *  at run time, EDDY_CHECK_FAILED for a stride of 0.
+ *  Gradient: dx = dy at the positions taken, 0 elsewhere.  TensorFlow: StridedSlice. */
+eddy_tensor eddy_slice_along(eddy_tensor x, eddy_tensor begin, eddy_tensor end, eddy_tensor stride,
+                             int64_t axis)
+{
+    begin = eddy__size_number("slice_along", "begin", begin, x);
+    end = eddy__size_number("slice_along", "end", end, x);
+    stride = eddy__size_number("slice_along", "stride", stride, x);
+    if (!eddy_is_valid(begin) || !eddy_is_valid(end) || !eddy_is_valid(stride))
+        return eddy_none(x.graph);
+    eddy_scope_begin(x.graph, "Slice");
+    stride = eddy_ensure(stride, NotEqual(stride, 0), "slice_along: the stride is 0");
+    const eddy_tensor n = Cast(eddy_size_along(x, axis), EDDY_INT64), sign = Sign(stride);
+    const eddy_tensor least = Minimum(sign, 0), most = Add(n, least);
+    const eddy_tensor first = eddy_clip_by_value(from_front(begin, n), least, most);
+    const eddy_tensor way = Sub(eddy_clip_by_value(from_front(end, n), least, most), first);
+    const eddy_tensor count =
+        Where(Greater(Mul(way, sign), 0), Add(FloorDiv(Sub(way, sign), stride), 1), 0);
+    x = eddy_gather(x, Add(first, Mul(eddy__size_positions(count), stride)), .axis = axis);
     eddy_scope_end(x.graph);
     return x;
 }
@@ -97,42 +151,14 @@ eddy_tensor eddy_slice_to(eddy_tensor x, eddy_tensor begin, eddy_tensor size)
  *  Gradient: dx = the sum of dy over the copies.  TensorFlow: Tile. */
 eddy_tensor eddy_tile_to(eddy_tensor x, eddy_tensor multiples)
 {
-    multiples = each_axis("tile_to", "multiples", multiples, x);
+    multiples = eddy__size_each_axis("tile_to", "multiples", multiples, x);
     if (!eddy_is_valid(multiples)) return eddy_none(x.graph);
     eddy_scope_begin(x.graph, "Tile");
     multiples = checked(multiples, "tile_to: multiples has a number out of range");
     for (int i = 0, rank = eddy_shape_of(x).rank; i < rank; i++) {
         const eddy_tensor n = Cast(eddy_size_along(x, i), EDDY_INT64);
-        const eddy_tensor all = positions(Mul(n, element(multiples, i)));
+        const eddy_tensor all = eddy__size_positions(Mul(n, eddy__size_entry(multiples, i)));
         x = eddy_gather(x, eddy_floormod(all, Maximum(n, 1)), .axis = i);
-    }
-    eddy_scope_end(x.graph);
-    return x;
-}
-
-/** y = x padded with zeros, whose numbers are tensors.
- *
- *  x              any dtype and shape of known rank
- *  before, after  int32 or int64 [rank], in [0, 2^48]: zeros before and after x along each axis; a
- *                 run computes them first if they are not constant
- *
- *  Errors: EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if the arguments do not match; at run time,
- *  EDDY_CHECK_FAILED for a number out of range, EDDY_LIMIT or EDDY_BAD_SHAPE if y would be too
- *  large.
- *  Gradient: dx = the part of dy that corresponds to x.  TensorFlow: Pad. */
-eddy_tensor eddy_pad_to(eddy_tensor x, eddy_tensor before, eddy_tensor after)
-{
-    before = each_axis("pad_to", "before", before, x);
-    after = each_axis("pad_to", "after", after, x);
-    if (!eddy_is_valid(before) || !eddy_is_valid(after)) return eddy_none(x.graph);
-    eddy_scope_begin(x.graph, "Pad");
-    before = checked(before, "pad_to: before has a number out of range");
-    after = checked(after, "pad_to: after has a number out of range");
-    for (int i = 0, rank = eddy_shape_of(x).rank; i < rank; i++) {
-        const eddy_tensor n = Cast(eddy_size_along(x, i), EDDY_INT64), b = element(before, i);
-        const eddy_tensor all = positions(Add(Add(n, b), element(after, i)));
-        const eddy_tensor from = Sub(all, b);
-        x = eddy_gather(x, Where(Less(from, n), from, -1), .axis = i, .skip_negative = true);
     }
     eddy_scope_end(x.graph);
     return x;

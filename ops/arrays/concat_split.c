@@ -3,6 +3,7 @@
  *
  * Each operation here is the gradient of another, and all run as one loop: for every row of the
  * dimensions before the axis, the parts of the row are copied in turn. */
+#include "graph/base/thread_pool.h"
 #include "graph/internal.h"
 #include "graph/call_options.h"
 #include "ops/arrays/arrays.h"
@@ -78,8 +79,8 @@ static void move_parts(const eddy_kernel *k, int n, eddy_buffer *const *part,
     if (whole->count == 0) return;
     moving m = { n, part, whole, eddy__shape_product(s, 0, eddy__axis_of(axis, s.rank)), join };
     const int64_t bytes = whole->count * (int64_t)eddy_dtype_size(whole->type.dtype);
-    if (m.outer == 1) eddy_parallel(k, bytes, BYTES, move_bytes, &m);
-    else eddy_parallel(k, m.outer, BYTES / (bytes / m.outer) + 1, move_rows, &m);
+    if (m.outer == 1) eddy__parallel_or_stop(k, bytes, BYTES, move_bytes, &m);
+    else eddy__parallel_or_stop(k, m.outer, BYTES / (bytes / m.outer) + 1, move_rows, &m);
 }
 
 static eddy_status join_kernel(eddy_kernel *k)

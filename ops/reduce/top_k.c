@@ -62,7 +62,7 @@ static void search_some(void *arg, int64_t from, int64_t to, int worker)
     int32_t *places = (int32_t *)s->k->out[1]->data + from * s->m;
     for (int64_t r = from; r < to; r++) {
         const char *x = (const char *)s->k->in[0]->data + (size_t)(r * s->n) * size;
-        s->words->least(words, words + room, x, s->n, s->m, true);
+        if (!s->words->least(words, words + room, x, s->n, s->m, true, s->k->stop)) return;
         for (int64_t i = 0; i < s->m; i++, y += size) {
             const int64_t place = s->words->place(words, i);
             *places++ = (int32_t)place;

@@ -29,6 +29,17 @@ BUILD(split, eddy_split(x[0], 2, .axis = 1))
 BUILD(split_sizes, eddy_split_sizes(x[0], (const int64_t[]){ 1, 0, -1 }, 3, .axis = 1))
 BUILD(split_like, eddy_split_like(x[0], (eddy_list){ 2, x + 1 }, 1))
 
+/* Numbers that follow from the sizes of x. */
+#define RANK_2 eddy_set_shape(x[0], EDDY_SHAPE(EDDY_ANY, EDDY_ANY))
+#define NUMBER_TO(v) Add(Mul(Cast(eddy_size_along(RANK_2, 1), EDDY_INT64), 0), v)
+#define SIZES_TO(...) Add(NUMBER_TO(0), Cast(INTS(EDDY_SHAPE(2), __VA_ARGS__), EDDY_INT64))
+BUILD(slice_along, eddy_slice_along(RANK_2, NUMBER_TO(-1), NUMBER_TO(-9), NUMBER_TO(-2), 1))
+BUILD(extend_reflect, eddy_extend_to(RANK_2, SIZES_TO(1, 4), SIZES_TO(-1, 2), "reflect"))
+BUILD(extend_zeros, eddy_extend_to(RANK_2, SIZES_TO(1, 0), SIZES_TO(-1, 2), "constant"))
+BUILD(split_to, eddy_split_to(RANK_2, SIZES_TO(1, -1), 1))
+BUILD(top_k_to, eddy_top_k_to(RANK_2, NUMBER_TO(2)))
+BUILD(one_hot_to, eddy_one_hot_to(pairs(x[0]), NUMBER_TO(3), Sum(x[0]), Max(x[0]), 0))
+
 BUILD(gather, Gather(x[0], INTS(EDDY_SHAPE(3), 2, 0, 2)))
 BUILD(gather_many, Gather(x[0], INTS(EDDY_SHAPE(2, 3), 2, 0, -1, 3, 0, 0), .skip_negative = true))
 BUILD(gather_axis, Gather(x[0], INTS(EDDY_SHAPE(3), 2, 0, 2), .axis = 1))
@@ -84,6 +95,12 @@ static const sweep_row rows[] = {
     OP_LIKE("BroadcastAlong", "", along, 2, KEEP(0), S(3), S(3, 4)),
     OP_LIKE("BroadcastAlong", "keepdims", along_kept, 2, KEEP(0), S(1, 3, 1), S(2, 3, 4)),
     OP_KEEP("Reshape", "", reshape, 1, KEEP(4), S(3, 4)),
+    OP_KEEP("GatherV2", "slice_along", slice_along, 1, KEEP(4, 3), S(3, 4)),
+    OP_KEEP("GatherV2", "extend_to, reflect", extend_reflect, 1, KEEP(4, 3), S(3, 4)),
+    OP_KEEP("GatherV2", "extend_to, constant", extend_zeros, 1, KEEP(4, 3), S(3, 4)),
+    OP_KEEP("SplitLike", "split_to", split_to, 1, KEEP(4), S(3, 4)),
+    OP_KEEP("IdentityN", "top_k_to", top_k_to, 1, KEEP(4), S(3, 4)),
+    OP("SelectV2", "one_hot_to", one_hot_to, 1, S(3, 4)),
     OP_KEEP("ReshapeTo", "", reshape_to, 1, KEEP(3, 4), S(3, 4)),
     OP_LIKE("ReshapeLike", "", reshape_like, 2, KEEP(2, 3, 4, 6), S(3, 4), S(2, 6)),
     OP_LIKE("MergeLeading", "", merge_leading, 2, KEEP(0), S(2, 3, 4), S(2, 3)),

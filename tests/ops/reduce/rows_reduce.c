@@ -25,6 +25,15 @@ BUILD(linear_scan_back, eddy_linear_scan(x[0], x[1], .axis = 0, .reverse = true)
 BUILD(shift, eddy_shift(x[0], 1, 1))
 BUILD(shift_back, eddy_shift(x[0], -2, 0))
 
+/* Axes that follow from the sizes of x. */
+#define COMPUTED(shape, ...) \
+    Add(Mul(eddy_size_along(RANK_3, 1), 0), Cast(INTS(shape, __VA_ARGS__), EDDY_INT64))
+#define RANK_3 eddy_set_shape(x[0], EDDY_SHAPE(EDDY_ANY, EDDY_ANY, EDDY_ANY))
+BUILD(sum_to, eddy_reduce_to(eddy_sum_with, RANK_3, COMPUTED(EDDY_SHAPE(2), -1, 0), false))
+BUILD(mean_to, eddy_reduce_to(eddy_mean_with, RANK_3, COMPUTED(EDDY_SHAPE(1), 1), true))
+BUILD(squeeze_to, eddy_squeeze_to(RANK_3, COMPUTED(EDDY_SHAPE(1), 1)))
+BUILD(expand_to, eddy_expand_dims_to(RANK_3, COMPUTED(EDDY_SHAPE(2), 1, -1)))
+
 static const sweep_row rows[] = {
     OP("Sum", "axis", sum_axis, 1, S(3, 4)),
     OP("Sum", "all", sum_all, 1, S(3, 4)),
@@ -49,5 +58,9 @@ static const sweep_row rows[] = {
     OP("LinearScan", "reverse", linear_scan_back, 2, S(3, 4), S(3, 4)),
     OP("Shift", "1", shift, 1, S(3, 4)),
     OP("Shift", "-2", shift_back, 1, S(3, 4)),
+    OP("ReshapeTo", "reduce_to, sum", sum_to, 1, S(2, 3, 4)),
+    OP("Mean", "reduce_to, keepdims", mean_to, 1, S(2, 3, 4)),
+    OP("ReshapeTo", "squeeze_to", squeeze_to, 1, S(3, 1, 4)),
+    OP("ReshapeTo", "expand_dims_to", expand_to, 1, S(2, 3, 4)),
 };
 FAMILY_OF_ROWS(reduce, rows);
