@@ -9,7 +9,7 @@ set -eu
 build=${BUILD:-build}
 folder=${FOLDER:-$build/written}
 graphs=${GRAPHS:-1000}
-libraries="$build/libeddy_formats.a $build/libeddy.a ${LIBS:--lopenblas -lyaml -lm -pthread}"
+libraries="$build/libeddy_formats.a $build/libeddy_input.a $build/libeddy.a ${LIBS:--lz -lopenblas -lyaml -lm -pthread}"
 compile="${CC:-cc} -std=c11 -O1 -I. -I$build/include"
 mkdir -p "$folder"
 make --no-print-directory BUILD="$build" lib tests examples

@@ -70,14 +70,14 @@ bool written_row(int row, trial *t, fetches *f, char title[96])
     return true;
 }
 
-const char *written_obstacle(const fetches *f, eddy_onnx_report **report)
+const char *written_obstacle(const fetches *f, eddy_model_report **report)
 {
     eddy_error e = { 0 };
     *report = eddy_onnx_write_check((eddy_list){ f->n, f->at }, .error = &e);
     ck_assert_msg(*report != NULL, "%s: %s", f->title, e.message);
-    for (int i = 0; i < eddy_onnx_report_size(*report); i++) {
-        const eddy_onnx_entry *entry = eddy_onnx_report_at(*report, i);
-        if (entry->support == EDDY_ONNX_MISSING) return entry->reason;
+    for (int i = 0; i < eddy_model_report_size(*report); i++) {
+        const eddy_model_entry *entry = eddy_model_report_at(*report, i);
+        if (entry->support == EDDY_MODEL_MISSING) return entry->reason;
     }
     return NULL;
 }

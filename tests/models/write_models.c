@@ -1,7 +1,7 @@
 /* write_models.c -- writes graphs as ONNX models, with the feeds and results of one run, for a
  * comparison with ONNX Runtime (scripts/onnx_written.sh).
  *
- *   write_models FOLDER rows              every row of the sweep, with its gradients
+ *   write_models FOLDER rows              every row of the sweep, with its gradients; other models
  *   write_models FOLDER random FROM TO    random graphs of these seeds
  *   write_models FOLDER expressible FROM TO
  *                                         ... that leave out what ONNX, its checker or ONNX Runtime
@@ -64,6 +64,18 @@ START_TEST(one_row)
 }
 END_TEST
 
+START_TEST(one_other)
+{
+    trial   t;
+    fetches f;
+    char    path[1000];
+    snprintf(path, sizeof path, "%s/other%03d", folder, _i);
+    written_model(_i, &t, &f);
+    save(path, &t, &f, false);
+    trial_end(&t);
+}
+END_TEST
+
 static random_filter filter;
 
 START_TEST(one_random)
@@ -88,9 +100,10 @@ int main(int argc, char **argv)
     SRunner *r = srunner_create(s);
     suite_add_tcase(s, c);
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (argc == 3 && strcmp(argv[2], "rows") == 0)
+    if (argc == 3 && strcmp(argv[2], "rows") == 0) {
         tcase_add_loop_test(c, one_row, 0, sweep_count());
-    else if (argc == 5) tcase_add_loop_test(c, one_random, atoi(argv[3]), atoi(argv[4]));
+        tcase_add_loop_test(c, one_other, 0, written_models());
+    } else if (argc == 5) tcase_add_loop_test(c, one_random, atoi(argv[3]), atoi(argv[4]));
     else return 2;
     if (strcmp(argv[2], "expressible") == 0) filter = is_expressible;
     folder = argv[1];

@@ -43,11 +43,11 @@ enum { FAMILIES = sizeof families / sizeof *families, MOST_OPS = 400 };
 /* How the nodes of an operator were built in the tests. */
 static struct {
     const char *op;
-    bool        seen[EDDY_ONNX_UNKNOWN + 1];
+    bool        seen[EDDY_MODEL_UNKNOWN + 1];
 } found[MOST_OPS];
 static int n_found;
 
-static void note(const eddy_onnx_entry *e)
+static void note(const eddy_model_entry *e)
 {
     int i = 0;
     while (i < n_found && strcmp(found[i].op, e->op) != 0) i++;
@@ -60,8 +60,9 @@ static const char *built_as(const char *op)
 {
     for (int i = 0; i < n_found; i++) {
         if (strcmp(found[i].op, op) != 0) continue;
-        const bool one = found[i].seen[EDDY_ONNX_NATIVE], many = found[i].seen[EDDY_ONNX_COMPOSED];
-        const bool bound = found[i].seen[EDDY_ONNX_BOUND];
+        const bool one = found[i].seen[EDDY_MODEL_NATIVE],
+                   many = found[i].seen[EDDY_MODEL_COMPOSED];
+        const bool bound = found[i].seen[EDDY_MODEL_BOUND];
         if (bound) return one && !many ? "one, with constants" : "several, with constants";
         return one && many ? "one or several" : one ? "one" : many ? "several" : "";
     }
@@ -75,9 +76,9 @@ static void look_at(const char *folder)
     for (int i = 0; i < count; i++) {
         char path[1000];
         snprintf(path, sizeof path, "%s/%s/model.onnx", folder, names[i]);
-        eddy_onnx_report *r = eddy_onnx_check(path);
-        for (int k = 0; k < eddy_onnx_report_size(r); k++) note(eddy_onnx_report_at(r, k));
-        eddy_onnx_report_free(r);
+        eddy_model_report *r = eddy_onnx_check(path);
+        for (int k = 0; k < eddy_model_report_size(r); k++) note(eddy_model_report_at(r, k));
+        eddy_model_report_free(r);
     }
     free_names(names);
 }
@@ -203,7 +204,12 @@ static void print_unwritten(void)
         "points. Polygamma and Zeta are written for positive arguments. Cumulative products,\n"
         "extremes and recurrences are a Scan, as are scatters and segments of extremes, which take "
         "in one row after\n"
-        "the other. Bitwise operations are arithmetic on the bits along a new axis. ONNX Runtime "
+        "the other. Unique elements are those that ONNX Runtime finds, which does not tell NaN "
+        "from "
+        "others. An index\n"
+        "of an array of tensors that Eddy refuses becomes one that no tensor has. Bitwise "
+        "operations "
+        "are arithmetic on the bits along a new axis. ONNX Runtime "
         "1.20 fails on a\n"
         "Scan of tensors that are empty only in the run.\n"
         "\n"

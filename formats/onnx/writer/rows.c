@@ -9,6 +9,7 @@ static const onnx_family *const families[] = {
     &eddy__write_networks, &eddy__write_state, &eddy__write_control, &eddy__write_random,
     &eddy__write_moved, &eddy__write_attention, &eddy__write_lstm, &eddy__write_resize,
     &eddy__write_special, &eddy__write_scans, &eddy__write_bits, &eddy__write_scatters,
+    &eddy__write_selection,
 };
 
 const onnx_row *eddy__onnx_row(const char *op)
@@ -86,9 +87,7 @@ static const onnx_absence absences[] = {
     { "CollapseRepeated", serial },
     { "EditDistance", serial },
     { "NonMaxSuppressionV5", serial },
-    { "UniqueWithCounts", serial },
     { "FirstEqual", serial },
-    { "Where", serial },
     { "CropAndResize", resized },
     { "CropAndResizeGradImage", resized },
     { "ImageProjectiveTransformV3", resized },
@@ -101,12 +100,6 @@ static const onnx_absence absences[] = {
     { "RandomUniformInt", fused },
     { "TruncatedNormal", fused },
     { "CountUpTo", "a counter fails at its limit" },
-    { "TensorArrayRead", fused },
-    { "TensorArrayWrite", fused },
-    { "ReverseSequence", fused },
-    { "StridedSliceAssign", fused },
-    { "CachedAttention", fused },
-
 };
 
 const char *eddy__onnx_absence(const char *op)

@@ -15,7 +15,7 @@ extern const onnx_family eddy__write_elementwise, eddy__write_shapes, eddy__writ
     eddy__write_convolutions, eddy__write_pools, eddy__write_networks, eddy__write_state,
     eddy__write_control, eddy__write_random, eddy__write_moved, eddy__write_attention,
     eddy__write_lstm, eddy__write_resize, eddy__write_special,
-    eddy__write_scans, eddy__write_bits, eddy__write_scatters;
+    eddy__write_scans, eddy__write_bits, eddy__write_scatters, eddy__write_selection;
 
 /* Helpers that several families use (common.c). */
 

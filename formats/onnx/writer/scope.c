@@ -44,9 +44,11 @@ writer_scope *eddy__scope_begin(onnx_writer *w, eddy_graph *g, const char *prefi
         s->names = eddy__region_take(&w->memory, n, sizeof *s->names);
         s->live = eddy__region_take(&w->memory, n, sizeof *s->live);
         s->effect = eddy__region_take(&w->memory, n, sizeof *s->effect);
+        s->uses = eddy__region_take(&w->memory, n, sizeof *s->uses);
         s->reads_now = eddy__region_take(&w->memory, n, sizeof *s->reads_now);
     }
-    if (!s || !prefix || !s->names || !s->live || !s->effect || !s->reads_now)
+    if (!s || !prefix || !s->names || !s->live || !s->effect || !s->uses ||
+        !s->reads_now)
         return eddy__writer_no_memory(w), NULL;
     return w->scope = s;
 }
@@ -78,60 +80,55 @@ const char *eddy__scope_name(const writer_scope *s, eddy_tensor t)
 
 /* ----------------------------------------------------------------- liveness -- */
 
-/* Whether the elements of input i are needed, or its shape is not known before the run. */
-static bool is_needed(const eddy_node *node, int i)
-{
-    if (!(node->op->shape_inputs >> (i < 31 ? i : 31) & 1)) return true;
-    return !eddy_shape_is_known(eddy_shape_of(node->inputs[i]));
-}
-
-
 static void mark_effects(const writer_scope *s)
 {
     for (int32_t id = 1; id <= s->size; id++) {
         const eddy_node *node = node_at(s, id);
         bool             effect = (node->op->flags & EDDY_OP_SIDE_EFFECT) != 0;
         for (int i = 0; i < node->n_inputs; i++)
-            effect = effect || (is_needed(node, i) && s->effect[node->inputs[i].node]);
+            effect = effect || (eddy__writer_needs(node, i) && s->effect[node->inputs[i].node]);
         for (int i = 0; i < node->n_controls; i++) effect = effect || s->effect[node->controls[i]];
         s->effect[id] = effect;
     }
 }
 
-static void mark_live(const writer_scope *s)
+/* Whether input i is computed for the node, which is live. */
+static bool takes(const writer_scope *s, const eddy_node *node, int i)
 {
+    const writer_use *u = s->uses[node->id];
+    return (u ? u->takes[i] : eddy__writer_needs(node, i)) && !eddy__scope_name(s, node->inputs[i]);
+}
+
+static bool mark_live(onnx_writer *w)
+{
+    writer_scope *s = w->scope;
     for (int32_t id = s->size; id >= 1; id--) {
         if (!s->live[id]) continue;
         const eddy_node *node = node_at(s, id);
         if (node->op->flags & EDDY_OP_PLACEHOLDER) continue; /* it is fed and waits for nothing */
+        if (!eddy__writer_find_use(w, node)) return false;
         for (int i = 0; i < node->n_inputs; i++)
-            if (is_needed(node, i) && !eddy__scope_name(s, node->inputs[i]))
-                s->live[node->inputs[i].node] = true;
+            if (takes(s, node, i) && !eddy__writer_want(w, node->inputs[i])) return false;
         for (int i = 0; i < node->n_controls; i++)
             if (s->effect[node->controls[i]]) s->live[node->controls[i]] = true;
     }
+    return true;
 }
 
 /* ------------------------------------------------------------------ writing -- */
 
 static bool add_entry(onnx_writer *w, const onnx_part *p)
 {
-    if ((w->n_entries & (w->n_entries + 1)) == 0) {
-        eddy_onnx_entry *more =
-            realloc(w->entries, (2 * (size_t)w->n_entries + 1) * sizeof *w->entries);
-        if (!more) return eddy__writer_no_memory(w);
-        w->entries = more;
-    }
     const char *place =
         eddy__region_print(&w->memory, "node '%s%s'", w->scope->prefix, p->node->name);
     const char *op = eddy__region_print(&w->memory, "%s", p->node->op->name);
     if (!place || !op) return eddy__writer_no_memory(w);
-    w->entries[w->n_entries++] = (eddy_onnx_entry){
+    const eddy_model_entry e = {
         .op = op, .domain = "", .place = place, .reason = p->failed ? p->reason : "",
-        .support = p->failed ? EDDY_ONNX_MISSING : p->nodes > 1 ? EDDY_ONNX_COMPOSED
-                                                                : EDDY_ONNX_NATIVE
+        .support = p->failed ? EDDY_MODEL_MISSING : p->nodes > 1 ? EDDY_MODEL_COMPOSED
+                                                                 : EDDY_MODEL_NATIVE
     };
-    return true;
+    return eddy__report_add(&w->entries, e) || eddy__writer_no_memory(w);
 }
 
 static bool has_complex(const eddy_node *node)
@@ -174,6 +171,11 @@ static void note_update(onnx_part *p)
     if (v && p->node->n_outputs > 0 && p->out[0]) v->now = p->out[0];
 }
 
+static bool is_read(const writer_scope *s, int32_t id, int output)
+{
+    return !s->uses[id] || s->uses[id]->read[output];
+}
+
 static bool write_node(onnx_writer *w, const eddy_node *node)
 {
     const char **out = eddy__region_take(&w->memory, (size_t)node->n_outputs, sizeof *out);
@@ -182,7 +184,8 @@ static bool write_node(onnx_writer *w, const eddy_node *node)
     apply_rule(&p);
     note_update(&p);
     for (int k = 0; k < node->n_outputs && !p.failed && !w->failed; k++)
-        if (!out[k]) eddy__part_missing(&p, "output %d is not written", k);
+        if (!out[k] && is_read(w->scope, node->id, k))
+            eddy__part_missing(&p, "output %d is not written", k);
     if (w->failed) return false;
     if (p.failed && !w->reporting)
         return eddy__writer_fail(w, EDDY_UNIMPLEMENTED, "%.200s: %.400s [node '%.200s']",
@@ -202,9 +205,8 @@ bool eddy__scope_mark(onnx_writer *w, int n, const eddy_tensor *outputs)
     memset(s->live, 0, ((size_t)s->size + 1) * sizeof *s->live);
     mark_effects(s);
     for (int i = 0; i < n; i++)
-        if (!eddy__scope_name(s, outputs[i])) s->live[outputs[i].node] = true;
-    mark_live(s);
-    return !s->variables || eddy__scope_order_reads(w);
+        if (!eddy__scope_name(s, outputs[i]) && !eddy__writer_want(w, outputs[i])) return false;
+    return mark_live(w) && (!s->variables || eddy__scope_order_reads(w));
 }
 
 bool eddy__scope_write_marked(onnx_writer *w)

@@ -1,6 +1,5 @@
 /* write.c -- the public calls: inputs, variables and outputs of the model. */
 #include "writer.h"
-#include "../report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -251,7 +250,7 @@ static void finish(writing *s)
     eddy__message_free(&s->head);
     eddy__message_free(&s->metadata);
     eddy__writer_free_constants(&s->w);
-    free(s->w.entries);
+    free(s->w.entries.at);
     eddy__region_free(&s->w.memory);
 }
 
@@ -276,22 +275,16 @@ eddy_status eddy_onnx_write_with(const eddy_onnx_write_args *given)
     return status;
 }
 
-eddy_onnx_report *eddy_onnx_write_check_with(const eddy_onnx_write_args *given)
+eddy_model_report *eddy_onnx_write_check_with(const eddy_onnx_write_args *given)
 {
     writing           s = { 0 };
-    eddy_onnx_report *report = calloc(1, sizeof *report);
-    bool              ok = begin(&s, given);
+    eddy_model_report *report = NULL;
+    const bool         ok = begin(&s, given);
     s.w.reporting = true;
-    if (ok && !report) ok = eddy__writer_no_memory(&s.w);
-    ok = ok && compose(&s);
-    if (ok) {
+    if (ok && compose(&s)) {
         while (s.w.scope) eddy__scope_end(&s.w);
-        *report = (eddy_onnx_report){ s.w.memory, s.w.entries, s.w.n_entries };
-        s.w.memory = (region){ 0 };
-        s.w.entries = NULL;
-    } else {
-        free(report);
-        report = NULL;
+        report = eddy__report_new(&s.w.memory, &s.w.entries);
+        if (!report) eddy__writer_no_memory(&s.w);
     }
     finish(&s);
     return report;

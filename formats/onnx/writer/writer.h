@@ -29,6 +29,11 @@ typedef struct writer_variable {
     int32_t          first_update;      /* the id of a node; 0: it is only read */
 } writer_variable;
 
+/* Of a loop or branch: which outputs are read, and which inputs these need. */
+typedef struct writer_use {
+    bool *read, *takes;
+} writer_use;
+
 /* The nodes of one graph, the main one or a part of a body. */
 typedef struct writer_scope {
     struct writer_scope *outer;
@@ -37,6 +42,7 @@ typedef struct writer_scope {
     const char ***names;                /* by id: of the outputs; NULL if it was not written yet */
     bool        *live, *effect;
     uint8_t    **reads_now;             /* by id: which inputs see the updates of variables before them */
+    writer_use **uses;                  /* by id, of live loops and branches */
     writer_variable **variables;        /* by id; NULL for the other nodes and in bodies */
     const char  *prefix;                /* of names */
     message      nodes;                 /* fields GRAPH_NODE */
@@ -56,8 +62,7 @@ struct onnx_writer {
     int              depth;
     bool             reporting;         /* goes on after nodes that cannot be written */
     bool             failed;
-    eddy_onnx_entry *entries;           /* of the report, allocated with realloc */
-    int              n_entries;
+    entry_list       entries;
 };
 
 /* Records the first error; returns false. */
@@ -76,6 +81,11 @@ bool eddy__scope_bind(onnx_writer *w, eddy_tensor t, const char *name);
 /* Finds the nodes that these tensors need, and which reads see updates; writes them. */
 bool eddy__scope_mark(onnx_writer *w, int n, const eddy_tensor *outputs);
 bool eddy__scope_write_marked(onnx_writer *w);
+/* Marks the node of a tensor, whose value is needed, as live; finds the inputs that a live loop or
+ * branch needs, once all marks behind it are set; whether a node needs the value of its input i. */
+bool eddy__writer_want(onnx_writer *w, eddy_tensor t);
+bool eddy__writer_find_use(onnx_writer *w, const eddy_node *node);
+bool eddy__writer_needs(const eddy_node *node, int i);
 /* The name of a tensor that was written; NULL if it was not. */
 const char *eddy__scope_name(const writer_scope *s, eddy_tensor t);
 /* Which reads of variables see updates (reads.c). */

@@ -137,11 +137,40 @@ static bool packed_grad(onnx_part *p)
     return eddy__part_put(p, 0, eddy__part_concat(p, axis, 3, out));
 }
 
+/* ------------------------------------------------------------------- cached -- */
+
+/* Rows that are not filled may have any values. A row of the result that sees none is 0. */
+static bool cached(onnx_part *p)
+{
+    static const int64_t turned[] = { 0, 1, 3, 2 }, column[] = { -1, 1, 1, 1 };
+    const eddy_dtype     d = p->node->outputs[0].dtype;
+    const char *q = eddy__part_in(p, 0), *k = eddy__part_in(p, 1), *v = eddy__part_in(p, 2);
+    const char *zero = eddy__part_one(p, 0), *one = eddy__part_one(p, 1);
+    const char *filled = eddy__part_reshape(
+        p, eddy__part_cast(p, eddy__part_in(p, 3), eddy__part_dtype(p, 3), EDDY_INT64),
+        eddy__part_ints(p, 4, column));
+    const char *t = eddy__part_size(p, v, eddy__part_type(p, 2).shape, 2), *seen = filled;
+    const char *places = eddy__part_formula(p, EDDY_INT64, "Range(0, Squeeze(a, b), 1)", t, zero);
+    if (eddy__part_bool(p, "causal"))
+        seen = eddy__part_formula(
+            p, EDDY_INT64, "Add(a, Sub(Unsqueeze(Range(1, Squeeze(Add(b, 1), c), 1), d), b))",
+            filled, eddy__part_size(p, q, eddy__part_type(p, 0).shape, 2), zero, one);
+    const char *s = eddy__part_formula(p, d, "Mul(MatMul(a, b), c)", q,
+                                       eddy__part_transpose(p, k, 4, turned), scale_of(p));
+    s = eddy__part_formula(p, d, "Softmax[axis=-1](Where(Less(a, b), c, d))", places, seen, s,
+                           eddy__part_number(p, d, -INFINITY));
+    v = eddy__part_formula(p, d, "Where(Less(Unsqueeze(a, b), c), d, 0)", places, one, filled, v);
+    return eddy__part_put(p, 0, eddy__part_formula(p, d, "Where(Less(a, b), MatMul(c, d), 0)",
+                                                   eddy__part_number(p, EDDY_INT64, 0), seen, s,
+                                                   v));
+}
+
 static const onnx_row rows[] = {
     { "ScaledDotProductAttention", plain },
     { "ScaledDotProductAttentionGrad", plain_grad },
     { "PackedSelfAttention", packed },
     { "PackedSelfAttentionGrad", packed_grad },
+    { "CachedAttention", cached },
 };
 
 const onnx_family eddy__write_attention = FAMILY_OF(rows);

@@ -264,18 +264,24 @@ static bool read_entries(onnx_part *p, eddy_shape x, strided *s)
     return true;
 }
 
+/* The entries of x. */
+static const char *part_of(onnx_part *p, const char *x, const strided *s)
+{
+    int64_t axes[EDDY_MAX_RANK];
+    for (int i = 0; i < s->n; i++) axes[i] = i;
+    return s->n == 0 ? x
+                     : slice_of(p, x, eddy__part_ints(p, s->n, s->start),
+                                eddy__part_ints(p, s->n, s->end), eddy__part_ints(p, s->n, axes),
+                                eddy__part_ints(p, s->n, s->step));
+}
+
 static bool strided_slice(onnx_part *p)
 {
     strided s;
     int     rank;
     if (!eddy__part_known_rank(p, 0, &rank) || !read_entries(p, eddy__part_type(p, 0).shape, &s))
         return false;
-    const char *y = eddy__part_in(p, 0);
-    int64_t     axes[EDDY_MAX_RANK];
-    for (int i = 0; i < s.n; i++) axes[i] = i;
-    if (s.n > 0)
-        y = slice_of(p, y, eddy__part_ints(p, s.n, s.start), eddy__part_ints(p, s.n, s.end),
-                     eddy__part_ints(p, s.n, axes), eddy__part_ints(p, s.n, s.step));
+    const char *y = part_of(p, eddy__part_in(p, 0), &s);
     if (s.n_gone > 0) y = eddy__part_binary(p, "Squeeze", y, eddy__part_ints(p, s.n_gone, s.gone));
     return eddy__part_put(p, 0, eddy__part_unsqueeze(p, y, s.n_fresh, s.fresh));
 }
@@ -304,6 +310,26 @@ static bool strided_slice_grad(onnx_part *p)
     return pad_by(p, dy, eddy__part_concat(p, 0, 2, parts), 0);
 }
 
+/* The numbers of the elements, sliced, say where the value goes. */
+static bool strided_slice_assign(onnx_part *p)
+{
+    const eddy_shape var = eddy__part_type(p, 0).shape;
+    strided          s;
+    int              rank;
+    if (!eddy__part_known_rank(p, 0, &rank) || !read_entries(p, var, &s)) return false;
+    const char *to = eddy__part_in(p, 0), *shape = eddy__part_shape_of(p, to, var);
+    const char *flat = eddy__part_one(p, -1), *none = eddy__part_number(p, EDDY_INT64, 0);
+    const char *const range[] = { none, eddy__part_unary(p, "Size", to),
+                                  eddy__part_number(p, EDDY_INT64, 1) };
+    onnx_call   c = eddy__call(p, "Range", 3, range);
+    const char *numbers = eddy__part_reshape(p, eddy__call_end(&c), shape);
+    const char *const in[] = { eddy__part_reshape(p, to, flat),
+                               eddy__part_reshape(p, part_of(p, numbers, &s), flat),
+                               eddy__part_reshape(p, eddy__part_in(p, 1), flat) };
+    c = eddy__call(p, "ScatterElements", 3, in);
+    return eddy__part_put(p, 0, eddy__part_reshape(p, eddy__call_end(&c), shape));
+}
+
 static const onnx_row rows[] = {
     { "ConcatV2", concat },
     { "Pack", pack },
@@ -318,6 +344,7 @@ static const onnx_row rows[] = {
     { "ReverseV2", reverse },
     { "StridedSlice", strided_slice },
     { "StridedSliceGrad", strided_slice_grad },
+    { "StridedSliceAssign", strided_slice_assign },
 };
 
 const onnx_family eddy__write_slices = FAMILY_OF(rows);
