@@ -35,3 +35,21 @@ void eddy__element_store(eddy_array *a, int bits, bool is_signed, int64_t i, uin
     default: break;
     }
 }
+
+bool eddy__element_is_same(eddy_dtype d, int bits)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    const size_t parts = eddy_dtype_is_complex(d) ? 2 : 1;
+    return d != EDDY_BOOL && 8 * eddy_dtype_size(d) == (size_t)bits * parts;
+#else
+    return d == EDDY_UINT8 && bits == 8;
+#endif
+}
+
+int64_t eddy__element_integer(const eddy_array *a, int64_t i)
+{
+    if (eddy_array_dtype(a) == EDDY_INT64) return ((int64_t *)eddy_array_data(a))[i];
+    const double v = eddy_array_get(a, i);
+    if (!(v == v)) return 0;
+    return v >= 9e18 ? INT64_MAX : v <= -9e18 ? -INT64_MAX : (int64_t)v;
+}

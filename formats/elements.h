@@ -11,4 +11,10 @@ uint64_t eddy__element_bits(wire_bytes b, int bits, int64_t i);
  * integer may be narrower. Of complex arrays, i counts the parts. */
 void eddy__element_store(eddy_array *a, int bits, bool is_signed, int64_t i, uint64_t value);
 
+/* Whether elements of these bits, each part of complex ones, are the same bytes in a file and in
+ * memory. */
+bool eddy__element_is_same(eddy_dtype d, int bits);
+/* Element i of an array as an integer: exact for integers, else saturated; 0 for NaN. */
+int64_t eddy__element_integer(const eddy_array *a, int64_t i);
+
 #endif

@@ -11,19 +11,48 @@
 extern "C" {
 #endif
 
+/* ------------------------------------------------------ what all readers share -- */
+
+/* What takes the place of an input of a model, instead of a new placeholder: tensors of the graph.
+ * A constant lets the reader build nodes whose shape or form depends on its value. An input is one
+ * tensor; an ONNX sequence is any number of tensors, an optional input of ONNX one or none. */
+typedef struct eddy_model_binding {
+    const char *name;               /* of the input in the file; of TensorFlow also of any node,
+                                     * whose output 0 is replaced */
+    eddy_list   tensors;
+} eddy_model_binding;
+
+/* How a node of a model can be built. */
+typedef enum eddy_model_support {
+    EDDY_MODEL_NATIVE,              /* as at most one operation of Eddy */
+    EDDY_MODEL_COMPOSED,            /* as several */
+    EDDY_MODEL_BOUND,               /* only if an input is constant that is not: see bindings */
+    EDDY_MODEL_MISSING,             /* not at all */
+    EDDY_MODEL_UNKNOWN              /* it depends on a node that cannot be built */
+} eddy_model_support;
+
+typedef struct eddy_model_entry {
+    const char        *op, *domain; /* "Conv", ""; the domain is ONNX's */
+    const char        *place;       /* "node 3 'conv1'", "node 7 'loop' body node 2" */
+    int64_t            offset;      /* of the node in the file, bytes */
+    eddy_model_support support;
+    const char        *reason;      /* why it is not built; "" otherwise */
+} eddy_model_entry;
+
+/* What a file needs, one entry for each node, those of subgraphs and functions included: read it
+ * before the model. */
+typedef struct eddy_model_report eddy_model_report;
+
+EDDY_API int  eddy_model_report_size(const eddy_model_report *r);
+/* Entry i, which lives as long as the report; NULL if there is none. */
+EDDY_API const eddy_model_entry *eddy_model_report_at(const eddy_model_report *r, int i);
+EDDY_API void eddy_model_report_free(eddy_model_report *r);
+
 /* ------------------------------------------------------------------ ONNX -- */
 
 /* A model that was read into a graph: the tensors of its inputs, outputs and values by name. It
  * belongs to the caller (eddy_onnx_free); the nodes belong to the graph. */
 typedef struct eddy_onnx_model eddy_onnx_model;
-
-/* What takes the place of an input of the model, instead of a new placeholder: a tensor of the
- * graph. A constant lets the reader build nodes whose shape or form depends on its value. An input
- * that is a sequence is any number of tensors; an input that is optional is one tensor or none. */
-typedef struct eddy_onnx_binding {
-    const char *name;               /* of the input in the file */
-    eddy_list   tensors;
-} eddy_onnx_binding;
 
 typedef struct eddy_onnx_args {
     size_t size_ EDDY_DEFAULT(sizeof(eddy_onnx_args));
@@ -36,7 +65,7 @@ typedef struct eddy_onnx_args {
                                      * graph with several elements. Running means and variances
                                      * are variables that are not trained */
     const char  *scope;             /* of all new nodes; default: none */
-    const eddy_onnx_binding *inputs;/* input_count bindings; default: placeholders */
+    const eddy_model_binding *inputs;/* input_count bindings; default: placeholders */
     int          input_count;
     const void  *data;              /* the bytes of the file, instead of reading it; copied */
     size_t       data_size;
@@ -92,34 +121,10 @@ EDDY_API int         eddy_onnx_element_type(const eddy_onnx_model *m, const char
 
 /* ---------------------------------------------------------- ONNX: report -- */
 
-/* How a node of a model can be built. */
-typedef enum eddy_onnx_support {
-    EDDY_ONNX_NATIVE,               /* as one operation of Eddy */
-    EDDY_ONNX_COMPOSED,             /* as several */
-    EDDY_ONNX_BOUND,                /* only if an input is constant that is not: see bindings */
-    EDDY_ONNX_MISSING,              /* not at all */
-    EDDY_ONNX_UNKNOWN               /* it depends on a node that cannot be built */
-} eddy_onnx_support;
-
-typedef struct eddy_onnx_entry {
-    const char       *op, *domain;  /* "Conv", "" */
-    const char       *place;        /* "node 3 'conv1'", "node 7 'loop' body node 2" */
-    int64_t           offset;       /* of the node in the file, bytes */
-    eddy_onnx_support support;
-    const char       *reason;       /* why it is not built; "" otherwise */
-} eddy_onnx_entry;
-
-/* What a file needs, one entry for each node, subgraphs included: read it before the model. */
-typedef struct eddy_onnx_report eddy_onnx_report;
-
 /* Reads a file as eddy_onnx_read does, without `graph` and beyond errors of nodes; bindings may be
- * of any graph. NULL with the error if the file is damaged. For eddy_onnx_report_free. */
-EDDY_API eddy_onnx_report *eddy_onnx_check_with(const eddy_onnx_args *given);
+ * of any graph. NULL with the error if the file is damaged. For eddy_model_report_free. */
+EDDY_API eddy_model_report *eddy_onnx_check_with(const eddy_onnx_args *given);
 #define eddy_onnx_check(...) eddy_onnx_check_with(EDDY_ARGS(eddy_onnx_args, NULL, __VA_ARGS__))
-EDDY_API int  eddy_onnx_report_size(const eddy_onnx_report *r);
-/* Entry i, which lives as long as the report; NULL if there is none. */
-EDDY_API const eddy_onnx_entry *eddy_onnx_report_at(const eddy_onnx_report *r, int i);
-EDDY_API void eddy_onnx_report_free(eddy_onnx_report *r);
 
 /* --------------------------------------------------------- ONNX: writing -- */
 
@@ -166,8 +171,8 @@ EDDY_API eddy_status eddy_onnx_write_with(const eddy_onnx_write_args *given);
 #define eddy_onnx_write(...) eddy_onnx_write_with(EDDY_ARGS(eddy_onnx_write_args, __VA_ARGS__))
 
 /* Which nodes can be written: entries with Eddy's operations, one for each node that the outputs
- * need; path and session may be NULL. NULL with the error. For eddy_onnx_report_free. */
-EDDY_API eddy_onnx_report *eddy_onnx_write_check_with(const eddy_onnx_write_args *given);
+ * need; path and session may be NULL. NULL with the error. For eddy_model_report_free. */
+EDDY_API eddy_model_report *eddy_onnx_write_check_with(const eddy_onnx_write_args *given);
 #define eddy_onnx_write_check(...) \
     eddy_onnx_write_check_with(EDDY_ARGS(eddy_onnx_write_args, __VA_ARGS__))
 
@@ -176,13 +181,6 @@ EDDY_API eddy_onnx_report *eddy_onnx_write_check_with(const eddy_onnx_write_args
 /* A model of TensorFlow that was read into a graph: the tensors of its inputs, outputs and values
  * by name. It belongs to the caller (eddy_tensorflow_free); the nodes belong to the graph. */
 typedef struct eddy_tensorflow_model eddy_tensorflow_model;
-
-/* What takes the place of an input of the model, instead of a new placeholder: a tensor of the
- * graph. A constant lets the reader build nodes whose shape or form depends on its value. */
-typedef struct eddy_tensorflow_binding {
-    const char *name;               /* of an input, or of any node whose output 0 is replaced */
-    eddy_tensor tensor;
-} eddy_tensorflow_binding;
 
 typedef struct eddy_tensorflow_args {
     size_t size_ EDDY_DEFAULT(sizeof(eddy_tensorflow_args));
@@ -195,7 +193,7 @@ typedef struct eddy_tensorflow_args {
                                      * as initial values; else constants */
     const char  *scope;             /* of all new nodes; default: none */
     const char  *signature;         /* of a SavedModel; default: "serving_default", else the first */
-    const eddy_tensorflow_binding *inputs;  /* input_count bindings; default: placeholders */
+    const eddy_model_binding *inputs;/* input_count bindings; default: placeholders */
     int          input_count;
     const char *const *outputs;     /* output_count values, "node" or "node:1"; default: those of
                                      * the signature, else all that no other node uses */
@@ -247,38 +245,12 @@ EDDY_API eddy_tensor eddy_tensorflow_input(const eddy_tensorflow_model *m, const
 EDDY_API eddy_tensor eddy_tensorflow_output(const eddy_tensorflow_model *m, const char *name);
 EDDY_API eddy_tensor eddy_tensorflow_value(const eddy_tensorflow_model *m, const char *name);
 
-/* How a node of a model can be built. */
-typedef enum eddy_tensorflow_support {
-    EDDY_TENSORFLOW_NATIVE,         /* as at most one operation of Eddy */
-    EDDY_TENSORFLOW_COMPOSED,       /* as several */
-    EDDY_TENSORFLOW_BOUND,          /* only if an input is constant that is not: see bindings */
-    EDDY_TENSORFLOW_MISSING,        /* not at all */
-    EDDY_TENSORFLOW_UNKNOWN         /* it depends on a node that cannot be built */
-} eddy_tensorflow_support;
-
-typedef struct eddy_tensorflow_entry {
-    const char             *op;     /* "Conv2D" */
-    const char             *place;  /* "node 'conv1'", "node 'loop' body node 'add'" */
-    int64_t                 offset; /* of the node in the file, bytes */
-    eddy_tensorflow_support support;
-    const char             *reason; /* why it is not built; "" otherwise */
-} eddy_tensorflow_entry;
-
-/* What a file needs, one entry for each node that the outputs depend on, those of functions
- * included: read it before the model. */
-typedef struct eddy_tensorflow_report eddy_tensorflow_report;
-
 /* Reads a file as eddy_tensorflow_read does, without `graph` and beyond errors of nodes; bindings
- * may be of any graph. NULL with the error if the file is damaged. For
- * eddy_tensorflow_report_free. */
-EDDY_API eddy_tensorflow_report *eddy_tensorflow_check_with(const eddy_tensorflow_args *given);
+ * may be of any graph. The entries are those of nodes that the outputs depend on. NULL with the
+ * error if the file is damaged. For eddy_model_report_free. */
+EDDY_API eddy_model_report *eddy_tensorflow_check_with(const eddy_tensorflow_args *given);
 #define eddy_tensorflow_check(...) \
     eddy_tensorflow_check_with(EDDY_ARGS(eddy_tensorflow_args, NULL, __VA_ARGS__))
-EDDY_API int  eddy_tensorflow_report_size(const eddy_tensorflow_report *r);
-/* Entry i, which lives as long as the report; NULL if there is none. */
-EDDY_API const eddy_tensorflow_entry *eddy_tensorflow_report_at(const eddy_tensorflow_report *r,
-                                                                int i);
-EDDY_API void eddy_tensorflow_report_free(eddy_tensorflow_report *r);
 
 /* ----------------------------------------------------------- checkpoints -- */
 

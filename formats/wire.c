@@ -80,15 +80,6 @@ size_t eddy__wire_count(wire w, uint32_t number)
     return n;
 }
 
-size_t eddy__wire_numbers(const wire_field *f, wire_type as_type)
-{
-    if (f->type != WIRE_BYTES) return 1;
-    if (as_type != WIRE_VARINT) return f->bytes.size / (as_type == WIRE_FIXED32 ? 4 : 8);
-    size_t n = 0;
-    for (size_t i = 0; i < f->bytes.size; i++) n += f->bytes.at[i] < 128;
-    return n;
-}
-
 bool eddy__wire_unpack(wire_bytes *b, wire_type as_type, uint64_t *value)
 {
     if (b->size == 0) return false;
@@ -96,6 +87,46 @@ bool eddy__wire_unpack(wire_bytes *b, wire_type as_type, uint64_t *value)
     const bool     ok = number(&at, end, as_type, value);
     *b = ok ? (wire_bytes){ at, (size_t)(end - at) } : (wire_bytes){ NULL, 0 };
     return ok;
+}
+
+size_t eddy__wire_skip_packed(wire_numbers *n)
+{
+    const wire_bytes b = n->packed;
+    const size_t     size = n->as == WIRE_FIXED32 ? 4 : n->as == WIRE_FIXED64 ? 8 : 1;
+    size_t           count = b.size / size;
+    if (n->as == WIRE_VARINT) {
+        int more = 0;                   /* bytes of the last number so far */
+        count = 0;
+        for (size_t i = 0; i < b.size && more < 10; i++) {
+            more = b.at[i] < 128 ? 0 : more + 1;
+            count += more == 0;
+        }
+        if (more) return 0;
+    }
+    if (count == 0 || b.size % size) return 0;
+    n->packed.size = 0;
+    return count;
+}
+
+bool eddy__wire_next_number(wire_numbers *n, uint64_t *value)
+{
+    wire_field f;
+    while (n->packed.size == 0) {
+        if (n->damaged || !eddy__wire_next(&n->left, &f)) return false;
+        if (f.number != n->field) continue;
+        if (f.type == n->as) return *value = f.value, true;
+        n->packed = f.bytes;
+        n->at = f.at;
+        if (f.type != WIRE_BYTES) n->damaged = f.at;
+    }
+    if (n->as == WIRE_VARINT && n->packed.at[0] < 128) {        /* most integers are small */
+        *value = *n->packed.at++;
+        n->packed.size--;
+        return true;
+    }
+    if (eddy__wire_unpack(&n->packed, n->as, value)) return true;
+    n->damaged = n->at;
+    return false;
 }
 
 float eddy__wire_float(uint64_t value)

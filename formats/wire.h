@@ -47,9 +47,21 @@ bool eddy__wire_next(wire *w, wire_field *f);
 /* The number of fields with this number. */
 size_t eddy__wire_count(wire w, uint32_t number);
 
-/* The numbers of a repeated field: n numbers if it is packed, else one. as_type is how a single
- * number of its kind is written. */
-size_t eddy__wire_numbers(const wire_field *f, wire_type as_type);
+/* The numbers of a repeated field of `left`, one after another, however they are packed. */
+typedef struct wire_numbers {
+    wire           left;
+    uint32_t       field;
+    wire_type      as;          /* how a single number of its kind is written */
+    wire_bytes     packed;      /* numbers that are left of the field at this place */
+    const uint8_t *at;
+    const uint8_t *damaged;     /* a field that holds no numbers */
+} wire_numbers;
+
+/* The next number; false if there is none, or at damage. */
+bool eddy__wire_next_number(wire_numbers *n, uint64_t *value);
+/* Skips the packed numbers that are left of a field and returns how many these are; skips none if
+ * they are damaged. */
+size_t eddy__wire_skip_packed(wire_numbers *n);
 /* Takes the next number off packed bytes; false if there is none, or if they are damaged. */
 bool eddy__wire_unpack(wire_bytes *b, wire_type as_type, uint64_t *value);
 

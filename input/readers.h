@@ -6,7 +6,8 @@
  * EDDY_IO; EDDY_CORRUPT for a damaged file, EDDY_UNIMPLEMENTED for a variant of the format that is
  * not read, and if the library was built without the package that the reader needs; EDDY_LIMIT for
  * a file above 2^40 bytes or an image above 2^28 pixels; EDDY_NO_MEMORY. Memory is never taken for
- * more than a file can contain.
+ * more than a file can contain: a reader takes at most the file, the arrays that it returns, and a
+ * little.
  *
  * .npy files are read by eddy_array_load (graph/graph.h). */
 #ifndef EDDY_READERS_H

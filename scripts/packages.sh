@@ -43,10 +43,10 @@ int main(void)
 {
     eddy_error       e = { EDDY_OK, "" };
     eddy_onnx_model *m = eddy_onnx_read_with(NULL);
-    eddy_onnx_report *r = eddy_onnx_check("data/sine.onnx", .error = &e);
-    const int        n = eddy_onnx_report_size(r);
+    eddy_model_report *r = eddy_onnx_check("data/sine.onnx", .error = &e);
+    const int        n = eddy_model_report_size(r);
     if (n != 3) fprintf(stderr, "%d nodes: %s\n", n, e.message);
-    eddy_onnx_report_free(r);
+    eddy_model_report_free(r);
     return n != 3 || m != NULL;
 }
 END

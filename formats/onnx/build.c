@@ -1,29 +1,26 @@
 /* build.c -- inputs, attributes and outputs of the node that is being built. */
 #include "reader.h"
+#include "../../ops/short_names.h"
 
 #include <stdarg.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------- failures -- */
 
-static bool fail(onnx_build *b, eddy_onnx_support support, eddy_status status, const char *format,
+static void fail(onnx_build *b, eddy_model_support support, eddy_status status, const char *format,
                  va_list args)
 {
-    if (b->reason) return false;
-    char text[512];
-    vsnprintf(text, sizeof text, format, args);
-    b->reason = eddy__region_print(b->memory, "%s", text);
-    if (!b->reason) b->reason = "out of memory";
+    if (b->reason) return;
+    b->reason = eddy__reading_reason(b->memory, format, args);
     b->support = support;
     b->status = status;
-    return false;
 }
 
 bool eddy__onnx_missing(onnx_build *b, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fail(b, EDDY_ONNX_MISSING, EDDY_UNIMPLEMENTED, format, args);
+    fail(b, EDDY_MODEL_MISSING, EDDY_UNIMPLEMENTED, format, args);
     va_end(args);
     return false;
 }
@@ -32,7 +29,7 @@ bool eddy__onnx_unbound(onnx_build *b, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fail(b, EDDY_ONNX_BOUND, EDDY_UNIMPLEMENTED, format, args);
+    fail(b, EDDY_MODEL_BOUND, EDDY_UNIMPLEMENTED, format, args);
     va_end(args);
     return false;
 }
@@ -41,7 +38,7 @@ bool eddy__onnx_invalid(onnx_build *b, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fail(b, EDDY_ONNX_MISSING, EDDY_INVALID_ARGUMENT, format, args);
+    fail(b, EDDY_MODEL_MISSING, EDDY_INVALID_ARGUMENT, format, args);
     va_end(args);
     return false;
 }
@@ -58,23 +55,16 @@ bool eddy__onnx_has(const onnx_build *b, int i)
     return i < b->n_in && b->in[i] && b->in[i]->kind != ONNX_NO_TYPE;
 }
 
-/* A weight, built as a variable or a constant of its name. Weights of halves are stored as halves
- * and computed in float32. */
-static eddy_tensor build_weight(onnx_build *b, onnx_value *v)
+/* A weight, built as a variable or a constant of its name. */
+static eddy_tensor build_weight(onnx_build *b, const onnx_value *v)
 {
-    onnx_reader  *r = b->reader;
-    const char   *name = v->weight && *v->weight ? v->weight : NULL;
+    onnx_reader     *r = b->reader;
     const eddy_dtype compute = eddy__onnx_dtype(v->type);
-    eddy_tensor   t = EDDY_NO_TENSOR;
-    eddy_scope_begin(r->graph, r->root);
-    const char *clean = name ? eddy__onnx_clean_name(r, name) : "Const";
-    if (name && r->options.variables && eddy_dtype_is_floating(compute)) {
-        t = eddy_cast(eddy_constant(r->graph, .value = v->array), compute);
-        t = eddy_variable(r->graph, .initial_value = t, .name = clean,
-                          .not_trainable = v->statistic);
-    } else t = eddy_cast(eddy_constant(r->graph, .value = v->array, .name = clean), compute);
-    eddy_scope_end(r->graph);
-    return t;
+    const bool       named = v->weight && *v->weight;
+    return eddy__reading_weight(&r->base, v->array,
+                                named ? eddy__name_clean(b->memory, v->weight) : "Const", compute,
+                                named && r->options.variables && eddy_dtype_is_floating(compute),
+                                v->statistic);
 }
 
 eddy_tensor eddy__onnx_tensor_of(onnx_build *b, onnx_value *v)
@@ -111,23 +101,17 @@ int eddy__onnx_rank(onnx_build *b, int i)
     return v ? eddy_shape_of(v->t).rank : EDDY_UNKNOWN_RANK;
 }
 
-/* Shapes, axes and the like are short: what is larger is left to the session of the program. */
-enum { MOST_EVALUATED = 1 << 16 };
-
 const eddy_array *eddy__onnx_array_of(onnx_build *b, onnx_value *v)
 {
-    onnx_reader *r = b->reader;
-    if (!v) return NULL;
-    if (v->array || v->kind != ONNX_TENSOR || v->strings || !eddy_is_valid(v->t)) return v->array;
-    eddy_array *a = eddy_array_copy(eddy_constant_value(v->t));
-    const bool is_small = eddy_shape_count(eddy_shape_of(v->t)) <= MOST_EVALUATED;
-    if (!a && v->constant && is_small && eddy_graph_status(r->graph) == EDDY_OK) {
-        if (!r->session)
-            r->session = eddy_session_new(r->graph, .threads = 1, .max_bytes = 1 << 26);
-        a = eddy_array_copy(eddy_eval_in(r->session, v->t));
-    }
-    if (a && eddy__onnx_keep(r, a)) v->array = a;
-    return v->array;
+    if (!v || v->array || v->kind != ONNX_TENSOR || v->strings || !eddy_is_valid(v->t))
+        return v ? v->array : NULL;
+    return v->array = eddy__reading_elements(&b->reader->base, v->t, v->constant);
+}
+
+bool eddy__onnx_is_computed(onnx_build *b, int i)
+{
+    onnx_value *v = eddy__onnx_value_in(b, i);
+    return v && v->kind == ONNX_TENSOR && !eddy__onnx_array_of(b, v);
 }
 
 const eddy_array *eddy__onnx_need(onnx_build *b, int i, const char *what)
@@ -137,13 +121,6 @@ const eddy_array *eddy__onnx_need(onnx_build *b, int i, const char *what)
     if (!v) eddy__onnx_invalid(b, "input %d (%s) is missing", i, what);
     else if (!a) eddy__onnx_unbound(b, "%s must be a constant", what);
     return a;
-}
-
-/* Integers of any type, exactly. */
-static int64_t element(const eddy_array *a, int64_t i)
-{
-    return eddy_array_dtype(a) == EDDY_INT64 ? ((int64_t *)eddy_array_data(a))[i]
-                                             : eddy__onnx_integer(eddy_array_get(a, i));
 }
 
 int eddy__onnx_list(onnx_build *b, int i, const char *name, int64_t list[ONNX_MAX_LIST])
@@ -161,14 +138,8 @@ int eddy__onnx_list(onnx_build *b, int i, const char *name, int64_t list[ONNX_MA
     if (!a) return ONNX_FAILED;
     if (eddy_array_count(a) > ONNX_MAX_LIST || !eddy_dtype_is_integer(eddy_array_dtype(a)))
         return eddy__onnx_missing(b, "input %d is no short list of integers", i), ONNX_FAILED;
-    for (int64_t k = 0; k < eddy_array_count(a); k++) list[k] = element(a, k);
+    for (int64_t k = 0; k < eddy_array_count(a); k++) list[k] = eddy__element_integer(a, k);
     return (int)eddy_array_count(a);
-}
-
-int64_t eddy__onnx_integer(double v)
-{
-    if (!(v == v)) return 0;
-    return v >= 9e18 ? INT64_MAX : v <= -9e18 ? INT64_MIN : (int64_t)v;
 }
 
 int eddy__onnx_axis(onnx_build *b, int64_t axis, int rank)
@@ -191,22 +162,19 @@ int eddy__onnx_axes(onnx_build *b, int i, const char *name, int rank, int64_t li
     return n;
 }
 
+eddy_tensor eddy__onnx_axes_in(onnx_build *b, int i, int rank)
+{
+    const eddy_tensor axes = Cast(eddy__onnx_in(b, i), EDDY_INT64);
+    return Where(Less(axes, 0), Add(axes, rank), axes);
+}
+
 const int64_t *eddy__onnx_partly(onnx_build *b, int i, int *count)
 {
     onnx_value *v = eddy__onnx_value_in(b, i);
     *count = 0;
     if (!v) return NULL;
-    if (!v->known) {
-        const eddy_array *a = eddy__onnx_array_of(b, v);
-        if (!a || !eddy_dtype_is_integer(eddy_array_dtype(a)) || eddy_array_shape(a).rank > 1 ||
-            eddy_array_count(a) > ONNX_MAX_LIST)
-            return NULL;
-        int64_t *known = eddy__region_take(b->memory, (size_t)eddy_array_count(a), sizeof *known);
-        if (!known) return NULL;
-        for (int64_t k = 0; k < eddy_array_count(a); k++) known[k] = element(a, k);
-        v->known = known;
-        v->count_known = (int)eddy_array_count(a);
-    }
+    if (!v->known)
+        v->known = eddy__known_elements(b->memory, eddy__onnx_array_of(b, v), &v->count_known);
     *count = v->count_known;
     return v->known;
 }

@@ -7,7 +7,9 @@
 #ifndef EDDY_FORMATS_ONNX_BUILD_H
 #define EDDY_FORMATS_ONNX_BUILD_H
 
-#include "../formats.h"
+#include "../elements.h"
+#include "../known.h"
+#include "../reading.h"
 #include "model.h"
 
 typedef struct onnx_value onnx_value;
@@ -32,8 +34,6 @@ struct onnx_value {
     int64_t     *known;         /* integers of rank 0 or 1 of which some are known, count_known */
     int          count_known;
 };
-/* An unknown element of onnx_value.known. */
-#define ONNX_UNKNOWN_SIZE INT64_MIN
 
 typedef struct onnx_operator {
     const char *name;
@@ -56,7 +56,7 @@ struct onnx_build {
     int                  version;       /* of the operator set */
     onnx_value         **in, **out;
     int                  n_in, n_out;
-    eddy_onnx_support    support;       /* of a failure */
+    eddy_model_support   support;       /* of a failure */
     const char          *reason;        /* why it failed; NULL: it did not */
     eddy_status          status;
     int                  absent;        /* the last input that was asked for and left out; -1: none */
@@ -74,22 +74,24 @@ int         eddy__onnx_rank(onnx_build *b, int i);      /* -1 if unknown */
 eddy_tensor eddy__onnx_tensor_of(onnx_build *b, onnx_value *v);
 /* The elements of a value if they are known, else NULL; NULL for NULL. */
 const eddy_array *eddy__onnx_array_of(onnx_build *b, onnx_value *v);
+/* Input i is there, and only a run tells its elements. */
+bool        eddy__onnx_is_computed(onnx_build *b, int i);
 /* Those of input i; without them, NULL with a reason: "the shape must be a constant". */
 const eddy_array *eddy__onnx_need(onnx_build *b, int i, const char *what);
 
-enum { ONNX_ABSENT = -1, ONNX_FAILED = -2, ONNX_MAX_LIST = 64 };
+enum { ONNX_ABSENT = -1, ONNX_FAILED = -2, ONNX_MAX_LIST = MOST_KNOWN };
 /* A list of integers that is attribute `name` in old operator sets and constant input i in new
  * ones. Returns its length; ONNX_ABSENT if there is neither; ONNX_FAILED with a reason. */
 int  eddy__onnx_list(onnx_build *b, int i, const char *name, int64_t list[ONNX_MAX_LIST]);
 /* The same as axes of a tensor of this rank, not negative. */
 int  eddy__onnx_axes(onnx_build *b, int i, const char *name, int rank, int64_t list[ONNX_MAX_LIST]);
+/* Input i as axes of a tensor of this rank, not negative, where only a run tells them. */
+eddy_tensor eddy__onnx_axes_in(onnx_build *b, int i, int rank);
 /* An axis in [-rank, rank) as one in [0, rank); ONNX_FAILED with a reason. */
 int  eddy__onnx_axis(onnx_build *b, int64_t axis, int rank);
-/* A number as an integer, saturated; 0 for NaN. */
-int64_t eddy__onnx_integer(double v);
 /* Numbers of a constant that an operator computes. */
 enum { ONNX_MAX_COMPUTED = 1 << 24 };
-/* The known elements of input i, ONNX_UNKNOWN_SIZE for others; NULL if nothing is known. */
+/* The known elements of input i, UNKNOWN_SIZE for others; NULL if nothing is known. */
 const int64_t *eddy__onnx_partly(onnx_build *b, int i, int *count);
 
 /* -------------------------------------------------------------- attributes -- */

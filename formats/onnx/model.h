@@ -21,8 +21,8 @@ typedef struct onnx_tensor {
     int         type;           /* onnx_type, unchecked */
     wire_bytes  raw;            /* little-endian elements, if has_raw */
     bool        has_raw;
-    uint64_t   *numbers;        /* or the elements as they are written, converted to 64 bits: */
-    size_t      count;
+    wire_numbers numbers;       /* or the elements as they are written, */
+    size_t      count;          /* so many */
     wire_bytes *strings;        /* count of them */
     bool        external;
     const char *location;       /* a path within the folder of the file */

@@ -8,45 +8,18 @@
 
 bool eddy__onnx_error(onnx_reader *r, eddy_status s, const char *format, ...)
 {
-    if (r->failed) return false;
-    r->failed = true;
-    char    text[900];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    eddy__reading_error(&r->base, s, format, args);
     va_end(args);
-    return eddy__format_fail(r->options.error, s, "%.100s: %s", r->path, text);
-}
-
-const char *eddy__onnx_clean_name(onnx_reader *r, const char *name)
-{
-    while (*name == '/' || *name == '_' || *name == '-') name++;
-    char *s = eddy__region_take(&r->memory, strlen(name) + 2, 1);
-    if (!s || !*name) return "unnamed";
-    size_t n = 0;
-    for (const char *p = name; *p && n < 200; p++) {
-        const char c = *p;
-        const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                          (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-' || c == '/';
-        s[n++] = good ? c : '_';
-    }
-    while (n > 1 && s[n - 1] == '/') n--;
-    s[n] = 0;
-    return s[0] == '_' || s[0] == '/' ? "unnamed" : s;
+    return false;
 }
 
 /* ------------------------------------------------------------------- names -- */
 
-static size_t hash(const char *s)
-{
-    uint64_t h = 1469598103934665603u;
-    for (; *s; s++) h = (h ^ (unsigned char)*s) * 1099511628211u;
-    return (size_t)(h ^ h >> 32);
-}
-
 static onnx_name *slot(const onnx_scope *s, const char *name)
 {
-    size_t i = hash(name) & (s->room - 1);
+    size_t i = eddy__name_hash(name, strlen(name)) & (s->room - 1);
     while (s->names[i].name && strcmp(s->names[i].name, name) != 0) i = (i + 1) & (s->room - 1);
     return &s->names[i];
 }
@@ -65,10 +38,10 @@ bool eddy__onnx_define(onnx_reader *r, onnx_scope *s, const char *name, onnx_val
     if (2 * s->used >= s->room) {
         const onnx_scope old = *s;
         s->room = old.room ? 4 * old.room : 64;
-        s->names = eddy__region_take(&r->memory, s->room, sizeof *s->names);
+        s->names = eddy__region_take(&r->base.memory, s->room, sizeof *s->names);
         if (!s->names) {
             *s = old;
-            return eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory");
+            return eddy__reading_no_memory(&r->base);
         }
         for (size_t i = 0; i < old.room; i++)
             if (old.names[i].name) *slot(s, old.names[i].name) = old.names[i];
@@ -81,9 +54,9 @@ bool eddy__onnx_define(onnx_reader *r, onnx_scope *s, const char *name, onnx_val
 
 onnx_scope *eddy__onnx_scope(onnx_reader *r, onnx_scope *outer, const char *place)
 {
-    onnx_scope *s = eddy__region_take(&r->memory, 1, sizeof *s);
+    onnx_scope *s = eddy__region_take(&r->base.memory, 1, sizeof *s);
     if (!s || !place) {
-        eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory");
+        eddy__reading_no_memory(&r->base);
         return NULL;
     }
     *s = (onnx_scope){ .outer = outer, .place = place };
@@ -107,19 +80,11 @@ static const char *place_of(const onnx_build *b, const onnx_scope *s, size_t ind
 
 static bool add_entry(onnx_reader *r, const onnx_build *b, const char *place)
 {
-    if (r->n_entries == r->room_entries) {
-        const int        room = r->room_entries ? 2 * r->room_entries : 64;
-        eddy_onnx_entry *more = realloc(r->entries, (size_t)room * sizeof *more);
-        if (!more) return eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory");
-        r->entries = more;
-        r->room_entries = room;
-    }
-    const int64_t offset = b->node->at ? b->node->at - eddy__source_bytes(r->file).at : 0;
-    r->entries[r->n_entries++] = (eddy_onnx_entry){
-        .op = b->node->op, .domain = b->node->domain, .place = place, .offset = offset,
-        .support = b->support, .reason = b->reason ? b->reason : ""
-    };
-    return true;
+    const int64_t offset = b->node->at ? b->node->at - eddy__source_bytes(r->base.file).at : 0;
+    const eddy_model_entry e = { .op = b->node->op, .domain = b->node->domain, .place = place,
+                                 .offset = offset, .support = b->support,
+                                 .reason = b->reason ? b->reason : "" };
+    return eddy__report_add(&r->base.entries, e) || eddy__reading_no_memory(&r->base);
 }
 
 /* ------------------------------------------------------------------- nodes -- */
@@ -151,7 +116,7 @@ static bool inline_function(onnx_build *b, const onnx_function *f, const char *p
     if (b->scope->depth >= ONNX_MAX_DEPTH)
         return eddy__onnx_missing(b, "functions are nested too deeply");
     onnx_scope *s =
-        eddy__onnx_scope(r, NULL, eddy__region_print(&r->memory, "%s function ", place));
+        eddy__onnx_scope(r, NULL, eddy__region_print(&r->base.memory, "%s function ", place));
     if (!s) return false;
     s->imports = f->imports;
     s->n_imports = f->n_imports;
@@ -196,7 +161,7 @@ static bool check_outputs(onnx_build *b)
                         ? eddy__region_print(b->memory, "input %d is missing", b->absent)
                         : eddy__region_print(b->memory, "%s", eddy_graph_message(b->graph));
         b->status = eddy_graph_status(b->graph);
-        b->support = EDDY_ONNX_MISSING;
+        b->support = EDDY_MODEL_MISSING;
         if (!b->reason) b->reason = "out of memory";
         return false;
     }
@@ -231,23 +196,25 @@ static void build(onnx_build *b, const char *place)
 {
     onnx_reader         *r = b->reader;
     const onnx_function *f = function_of(r, b->node);
-    const int32_t        before = eddy_graph_size(r->graph);
+    const int32_t        before = eddy_graph_size(r->base.graph);
     if (!b->op && !f) {
         eddy__onnx_missing(b, b->node->domain[0] ? "operator %s of domain '%s' is not known"
                            : "operator %s is not known", b->node->op, b->node->domain);
         return;
     }
-    eddy_scope_begin(r->graph,
-                     eddy__onnx_clean_name(r, b->node->name[0] ? b->node->name : b->node->op));
+    eddy_scope_begin(
+        r->base.graph,
+        eddy__name_clean(&r->base.memory, b->node->name[0] ? b->node->name : b->node->op));
     const bool ok = f ? inline_function(b, f, place) : b->op->build(b);
-    eddy_scope_end(r->graph);
+    eddy_scope_end(r->base.graph);
     if (!ok) {
         if (eddy_graph_status(b->graph) != EDDY_OK) check_outputs(b);
         eddy__onnx_missing(b, "it cannot be built");
         return;
     }
     if (!check_outputs(b)) return;
-    b->support = eddy_graph_size(r->graph) - before > 1 ? EDDY_ONNX_COMPOSED : EDDY_ONNX_NATIVE;
+    b->support =
+        eddy_graph_size(r->base.graph) - before > 1 ? EDDY_MODEL_COMPOSED : EDDY_MODEL_NATIVE;
     if (b->op) mark_constants(b);
     eddy__onnx_propagate(b);
 }
@@ -258,7 +225,7 @@ static bool define_outputs(onnx_build *b, bool built)
     for (int i = 0; i < b->n_out; i++) {
         if (!eddy__onnx_wants(b, i)) continue;
         onnx_value *v = built ? b->out[i] : eddy__onnx_new_value(b);
-        if (!v) return eddy__onnx_error(b->reader, EDDY_NO_MEMORY, "out of memory");
+        if (!v) return eddy__reading_no_memory(&b->reader->base);
         if (!built) *v = (onnx_value){ .kind = ONNX_TENSOR, .unknown = true };
         if (!eddy__onnx_define(b->reader, b->scope, b->node->outputs[i], v)) return false;
     }
@@ -267,27 +234,34 @@ static bool define_outputs(onnx_build *b, bool built)
 
 static bool one_node(onnx_reader *r, onnx_scope *s, const onnx_node *n, size_t index)
 {
-    onnx_build b = { .reader = r, .scope = s, .graph = r->graph, .memory = &r->memory, .node = n,
-                     .n_out = (int)n->n_outputs, .support = EDDY_ONNX_UNKNOWN, .absent = -1 };
+    onnx_build  b = { .reader = r,
+                      .scope = s,
+                      .graph = r->base.graph,
+                      .memory = &r->base.memory,
+                      .node = n,
+                      .n_out = (int)n->n_outputs,
+                      .support = EDDY_MODEL_UNKNOWN,
+                      .absent = -1 };
     const char *place = place_of(&b, s, index);
-    const int   entry = r->n_entries;
+    const int   entry = r->base.entries.count;
     bool        unknown = false;
-    if (++r->nodes > ONNX_MAX_NODES) return eddy__onnx_error(r, EDDY_LIMIT, "too many nodes");
+    if (++r->base.nodes > ONNX_MAX_NODES) return eddy__onnx_error(r, EDDY_LIMIT, "too many nodes");
     b.version = (int)version_of(s, n->domain);
     b.op = eddy__onnx_find(is_own(n->domain) ? "" : n->domain, n->op, b.version);
-    b.out = eddy__region_take(&r->memory, n->n_outputs, sizeof *b.out);
-    if (!b.out) return eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory");
+    b.out = eddy__region_take(&r->base.memory, n->n_outputs, sizeof *b.out);
+    if (!b.out) return eddy__reading_no_memory(&r->base);
     if (find_inputs(&b, &unknown) && !unknown) build(&b, place);
     if (unknown && !b.reason) b.reason = "it depends on a node that cannot be built";
-    if (r->failed) return false;
+    if (r->base.failed) return false;
     if (b.reason) {
         if (b.status == EDDY_OK) b.status = EDDY_UNIMPLEMENTED;
         /* The nodes of a function or a body say more than the call. */
-        if (!r->reporting || b.status == EDDY_NO_MEMORY)
+        if (!r->base.reporting || b.status == EDDY_NO_MEMORY)
             return eddy__onnx_error(r, b.status, "%s (%s): %s", place, n->op, b.reason);
-        eddy_graph_clear_error(r->graph);
+        eddy_graph_clear_error(r->base.graph);
     }
-    if (r->reporting && (!function_of(r, n) || r->n_entries == entry) && !add_entry(r, &b, place))
+    if (r->base.reporting && (!function_of(r, n) || r->base.entries.count == entry) &&
+        !add_entry(r, &b, place))
         return false;
     return define_outputs(&b, !b.reason);
 }
@@ -296,7 +270,7 @@ bool eddy__onnx_nodes(onnx_reader *r, onnx_scope *s, const onnx_node *nodes, siz
 {
     for (size_t i = 0; i < count; i++)
         if (!one_node(r, s, &nodes[i], i)) return false;
-    return !r->failed;
+    return !r->base.failed;
 }
 
 /* --------------------------------------------------------------- subgraphs -- */
@@ -321,7 +295,7 @@ bool eddy__onnx_subgraph(onnx_build *b, const onnx_graph *g, const char *what,
     if (b->scope->depth >= ONNX_MAX_DEPTH)
         return eddy__onnx_missing(b, "graphs are nested too deeply");
     const char *place =
-        eddy__region_print(&r->memory, b->node->name[0] ? "%snode '%s' %s " : "%s%s %s ",
+        eddy__region_print(&r->base.memory, b->node->name[0] ? "%snode '%s' %s " : "%s%s %s ",
                            b->scope->place, b->node->name[0] ? b->node->name : b->node->op, what);
     onnx_scope *s = eddy__onnx_scope(r, b->scope, place);
     if (!s || !eddy__onnx_weights(r, s, g)) return false;

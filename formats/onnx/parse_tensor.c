@@ -5,63 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *eddy__onnx_take(parser *p, size_t count, size_t size)
-{
-    void *m = eddy__region_take(p->memory, count, size);
-    if (!m) p->bad = true;
-    return m;
-}
-
-void eddy__onnx_damaged(parser *p, const uint8_t *at)
-{
-    if (!p->bad) p->at = at;
-    p->bad = true;
-}
-
-const char *eddy__onnx_string(parser *p, const wire_field *f)
-{
-    if (f->type != WIRE_BYTES) eddy__onnx_damaged(p, f->at);
-    const char *s = eddy__region_text(p->memory, f->bytes);
-    if (!s) p->bad = true;
-    return s;
-}
-
-const char **eddy__onnx_strings(parser *p, wire w, uint32_t number, size_t *count)
-{
-    const size_t n = eddy__wire_count(w, number);
-    const char **s = eddy__onnx_take(p, n, sizeof *s);
-    wire_field   f;
-    for (*count = 0; s && !p->bad && eddy__wire_next(&w, &f);)
-        if (f.number == number) s[(*count)++] = eddy__onnx_string(p, &f);
-    return s;
-}
-
 wire_bytes *eddy__onnx_byte_strings(parser *p, wire w, uint32_t number, size_t *count)
 {
-    wire_bytes *s = eddy__onnx_take(p, eddy__wire_count(w, number), sizeof *s);
+    wire_bytes *s = eddy__parse_take(p, eddy__wire_count(w, number), sizeof *s);
     wire_field  f;
     for (*count = 0; s && eddy__wire_next(&w, &f);)
         if (f.number == number) s[(*count)++] = f.bytes;
     return s;
-}
-
-uint64_t *eddy__onnx_numbers(parser *p, wire w, uint32_t number, wire_type as_type, size_t *count)
-{
-    size_t     n = 0, at = 0;
-    wire_field f;
-    for (wire v = w; eddy__wire_next(&v, &f);)
-        if (f.number == number) n += eddy__wire_numbers(&f, as_type);
-    uint64_t *x = eddy__onnx_take(p, n, sizeof *x);
-    while (x && eddy__wire_next(&w, &f)) {
-        if (f.number != number) continue;
-        if (f.type == as_type) x[at++] = f.value;
-        else if (f.type != WIRE_BYTES) eddy__onnx_damaged(p, f.at);
-        else
-            while (at < n && eddy__wire_unpack(&f.bytes, as_type, &x[at])) at++;
-        if (f.type == WIRE_BYTES && f.bytes.size) eddy__onnx_damaged(p, f.at);
-    }
-    *count = at;
-    return x;
 }
 
 /* Which numbers of a tensor are written where: field 4 float_data, 5 int32_data, 7 int64_data, 10
@@ -82,7 +32,9 @@ static void typed_data(parser *p, wire w, uint32_t field, onnx_tensor *t)
     if (whole && data.type == WIRE_BYTES && eddy__wire_count(w, field) == 1) {
         t->raw = data.bytes;
         t->has_raw = true;
-    } else t->numbers = eddy__onnx_numbers(p, w, field, number_type(field), &t->count);
+    } else
+        t->numbers =
+            eddy__parse_numbers_in_place(p, w, field, number_type(field), &t->count);
 }
 
 /* A number of bytes, in decimal digits. */
@@ -91,7 +43,7 @@ static int64_t external_number(parser *p, const uint8_t *at, const char *text)
     char *end;
     errno = 0;
     const long long n = strtoll(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || n < 0) eddy__onnx_damaged(p, at);
+    if (errno != 0 || end == text || *end != '\0' || n < 0) eddy__parse_damaged(p, at);
     return n;
 }
 
@@ -101,9 +53,9 @@ static void external_data(parser *p, wire w, onnx_tensor *t)
     const char *key = "", *value = "";
     wire_field  f;
     while (!p->bad && eddy__wire_next(&w, &f))
-        if (f.number == 1) key = eddy__onnx_string(p, &f);
-        else if (f.number == 2) value = eddy__onnx_string(p, &f);
-    if (w.bad) eddy__onnx_damaged(p, w.at);
+        if (f.number == 1) key = eddy__parse_string(p, &f);
+        else if (f.number == 2) value = eddy__parse_string(p, &f);
+    if (w.bad) eddy__parse_damaged(p, w.at);
     if (p->bad) return;
     if (strcmp(key, "location") == 0) t->location = value;
     else if (strcmp(key, "offset") == 0) t->offset = external_number(p, w.at, value);
@@ -114,7 +66,7 @@ static void tensor_field(parser *p, wire *w, const wire_field *f, onnx_tensor *t
 {
     switch (f->number) {
     case 2: t->type = (int)(int32_t)f->value; break;
-    case 8: t->name = eddy__onnx_string(p, f); break;
+    case 8: t->name = eddy__parse_string(p, f); break;
     case 9: t->raw = f->bytes; t->has_raw = f->type == WIRE_BYTES; break;
     case 13: external_data(p, eddy__wire_enter(w, f), t); break;
     case 14: t->external = f->value == 1; break;
@@ -127,28 +79,29 @@ void eddy__onnx_tensor(parser *p, wire w, onnx_tensor *t)
     *t = (onnx_tensor){ .name = "", .length = -1, .at = w.at };
     wire_field f;
     uint32_t   data = 0;
-    t->dims = (int64_t *)eddy__onnx_numbers(p, w, 1, WIRE_VARINT, &t->rank);
+    t->dims = (int64_t *)eddy__parse_numbers(p, w, 1, WIRE_VARINT, &t->rank);
     wire v = w;
     while (!p->bad && eddy__wire_next(&v, &f)) {
         tensor_field(p, &v, &f, t);
-        if (f.number == 6 && !t->strings) t->strings = eddy__onnx_byte_strings(p, w, 6, &t->count);
         if ((f.number == 4 || f.number == 5 || f.number == 7 || f.number == 10 || f.number == 11) &&
             (f.type != WIRE_BYTES || f.bytes.size))
             data = f.number;
     }
-    if (v.bad) eddy__onnx_damaged(p, v.at);
-    if (!p->bad && data && !t->has_raw) typed_data(p, w, data, t);
+    if (v.bad) eddy__parse_damaged(p, v.at);
+    if (p->bad) return;
+    if (t->type == ONNX_STRING) t->strings = eddy__onnx_byte_strings(p, w, 6, &t->count);
+    else if (data && !t->has_raw) typed_data(p, w, data, t);
 }
 
 void eddy__onnx_sparse(parser *p, wire w, onnx_sparse *t)
 {
     *t = (onnx_sparse){ .values = { .name = "" }, .indices = { .name = "" } };
-    t->dims = (int64_t *)eddy__onnx_numbers(p, w, 3, WIRE_VARINT, &t->rank);
+    t->dims = (int64_t *)eddy__parse_numbers(p, w, 3, WIRE_VARINT, &t->rank);
     wire_field f;
     while (!p->bad && eddy__wire_next(&w, &f))
         if (f.number == 1) eddy__onnx_tensor(p, eddy__wire_enter(&w, &f), &t->values);
         else if (f.number == 2) eddy__onnx_tensor(p, eddy__wire_enter(&w, &f), &t->indices);
-    if (w.bad) eddy__onnx_damaged(p, w.at);
+    if (w.bad) eddy__parse_damaged(p, w.at);
 }
 
 static int64_t dimension(parser *p, wire w)
@@ -157,7 +110,7 @@ static int64_t dimension(parser *p, wire w)
     wire_field f;
     while (eddy__wire_next(&w, &f))
         if (f.number == 1 && f.type == WIRE_VARINT) size = (int64_t)f.value;
-    if (w.bad) eddy__onnx_damaged(p, w.at);
+    if (w.bad) eddy__parse_damaged(p, w.at);
     return size < 0 ? EDDY_ANY : size;
 }
 
@@ -172,7 +125,7 @@ static eddy_shape shape_of(parser *p, wire w)
         if (s.rank < EDDY_MAX_RANK) s.dim[s.rank] = size;
         s.rank++;
     }
-    if (w.bad) eddy__onnx_damaged(p, w.at);
+    if (w.bad) eddy__parse_damaged(p, w.at);
     return s.rank > EDDY_MAX_RANK ? EDDY_UNKNOWN_SHAPE : s;
 }
 
@@ -183,7 +136,7 @@ static void tensor_type(parser *p, wire w, onnx_info *info)
     while (!p->bad && eddy__wire_next(&w, &f))
         if (f.number == 1) info->type = (int)(int32_t)f.value;
         else if (f.number == 2) info->shape = shape_of(p, eddy__wire_enter(&w, &f));
-    if (w.bad) eddy__onnx_damaged(p, w.at);
+    if (w.bad) eddy__parse_damaged(p, w.at);
 }
 
 void eddy__onnx_typeof(parser *p, wire w, onnx_info *info)
@@ -198,12 +151,12 @@ void eddy__onnx_typeof(parser *p, wire w, onnx_info *info)
             wire_field e;
             while (!p->bad && eddy__wire_next(&inner, &e))
                 if (e.number == 1) eddy__onnx_typeof(p, eddy__wire_enter(&inner, &e), info);
-            if (inner.bad) eddy__onnx_damaged(p, inner.at);
+            if (inner.bad) eddy__parse_damaged(p, inner.at);
             info->element_kind = info->kind;
             info->kind = f.number == 4 ? ONNX_SEQUENCE : ONNX_OPTIONAL;
         } else if (f.number == 5) info->kind = ONNX_MAP;
     }
-    if (w.bad) eddy__onnx_damaged(p, w.at);
+    if (w.bad) eddy__parse_damaged(p, w.at);
 }
 
 void eddy__onnx_info(parser *p, wire w, onnx_info *info)
@@ -211,9 +164,9 @@ void eddy__onnx_info(parser *p, wire w, onnx_info *info)
     *info = (onnx_info){ .name = "", .shape = EDDY_UNKNOWN_SHAPE };
     wire_field f;
     while (!p->bad && eddy__wire_next(&w, &f))
-        if (f.number == 1) info->name = eddy__onnx_string(p, &f);
+        if (f.number == 1) info->name = eddy__parse_string(p, &f);
         else if (f.number == 2) eddy__onnx_typeof(p, eddy__wire_enter(&w, &f), info);
-    if (w.bad) eddy__onnx_damaged(p, w.at);
+    if (w.bad) eddy__parse_damaged(p, w.at);
 }
 
 bool eddy__onnx_parse_tensor(region *r, wire_bytes b, onnx_tensor *t)

@@ -23,29 +23,20 @@ struct onnx_scope {
     int                depth;
 };
 
-typedef struct onnx_kept {
-    struct onnx_kept *next;
-    eddy_array       *array;
-    const char       *location;     /* of a file of external data */
-    source           *file;
-} onnx_kept;
+/* A file of external data. */
+typedef struct onnx_external {
+    struct onnx_external *next;
+    const char           *location;
+    source               *file;
+} onnx_external;
 
 struct onnx_reader {
-    region           memory;
-    source          *file;
+    reading          base;
     eddy_onnx_args   options;
-    const char      *path;          /* for messages */
-    eddy_graph      *graph;
     onnx_file        model;
     onnx_scope      *main;
-    const char      *root;          /* the scope of the model in the graph, with its slash */
-    eddy_session    *session;       /* evaluates constants */
-    onnx_kept       *kept;          /* arrays and files to release */
-    bool             reporting;     /* goes on after nodes that cannot be built */
-    bool             failed;        /* options.error says why */
-    eddy_onnx_entry *entries;       /* of the report: n_entries, allocated with realloc */
-    int              n_entries, room_entries;
-    int              nodes;         /* built so far */
+    onnx_external   *external;
+    eddy_onnx_model *made;          /* the result */
 };
 
 enum { ONNX_MAX_DEPTH = 32, ONNX_MAX_NODES = 1 << 20 };
@@ -61,7 +52,6 @@ bool eddy__onnx_weights(onnx_reader *r, onnx_scope *s, const onnx_graph *g);
 /* The elements of a tensor of the file; NULL with the error of the reader. It is kept until the
  * reader is freed. */
 eddy_array *eddy__onnx_elements(onnx_reader *r, onnx_tensor *t);
-bool        eddy__onnx_keep(onnx_reader *r, eddy_array *a);
 /* A value for a TensorProto or SparseTensorProto: a weight, or strings. NULL with the error. */
 onnx_value *eddy__onnx_tensor_value(onnx_reader *r, onnx_tensor *t);
 onnx_value *eddy__onnx_sparse_value(onnx_reader *r, onnx_sparse *t);
@@ -70,8 +60,6 @@ void        eddy__onnx_propagate(onnx_build *b);
 /* Records the first error of the reader, with the path; returns false. */
 bool        eddy__onnx_error(onnx_reader *r, eddy_status s, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* A name that Eddy accepts. */
-const char *eddy__onnx_clean_name(onnx_reader *r, const char *name);
 
 /* An input or output of the model. */
 typedef struct onnx_port {

@@ -6,41 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool eddy__onnx_keep(onnx_reader *r, eddy_array *a)
-{
-    onnx_kept *k = a ? eddy__region_take(&r->memory, 1, sizeof *k) : NULL;
-    if (!k) {
-        eddy_array_free(a);
-        return eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory");
-    }
-    *k = (onnx_kept){ .next = r->kept, .array = a };
-    r->kept = k;
-    return true;
-}
-
 /* ------------------------------------------------------------ external data -- */
-
-/* A path that stays in the folder of the model: relative, and without "..". */
-static bool contained(const char *path)
-{
-    if (!path || !*path || *path == '/') return false;
-    for (const char *p = path; p; p = strchr(p, '/')) {
-        p += *p == '/';
-        if (p[0] == '.' && p[1] == '.' && (p[2] == '/' || p[2] == 0)) return false;
-    }
-    return true;
-}
 
 static source *external_file(onnx_reader *r, const char *location)
 {
-    for (onnx_kept *k = r->kept; k; k = k->next)
-        if (k->file && strcmp(k->location, location) == 0) return k->file;
-    const char *slash = strrchr(r->path, '/');
-    const int   folder = slash ? (int)(slash - r->path) + 1 : 0;
-    const char *path = eddy__region_print(&r->memory, "%.*s%s", folder, r->path, location);
-    onnx_kept  *k = eddy__region_take(&r->memory, 1, sizeof *k);
+    for (onnx_external *k = r->external; k; k = k->next)
+        if (strcmp(k->location, location) == 0) return k->file;
+    const char    *path = eddy__name_beside(&r->base.memory, r->base.path, location);
+    onnx_external *k = eddy__region_take(&r->base.memory, 1, sizeof *k);
     if (!path || !k) {
-        eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory");
+        eddy__reading_no_memory(&r->base);
         return NULL;
     }
     eddy_error e = { 0 };
@@ -49,14 +24,14 @@ static source *external_file(onnx_reader *r, const char *location)
         eddy__onnx_error(r, e.status, "%s", e.message);
         return NULL;
     }
-    *k = (onnx_kept){ .next = r->kept, .location = location, .file = s };
-    r->kept = k;
+    *k = (onnx_external){ .next = r->external, .location = location, .file = s };
+    r->external = k;
     return s;
 }
 
 static source *external(onnx_reader *r, const onnx_tensor *t, wire_bytes *raw)
 {
-    if (!contained(t->location)) {
+    if (!eddy__name_is_inside(t->location)) {
         eddy__onnx_error(
             r, EDDY_INVALID_ARGUMENT,
             "tensor '%s': external data must be in the folder of the model; '%s' is not", t->name,
@@ -93,50 +68,6 @@ static double float8(unsigned v, int exponent_bits, bool fn, bool uz)
     return sign * ldexp(fraction + (1 << bits), exponent - bias - bits);
 }
 
-/* Element bits of this type, sign-extended. */
-static int64_t integer(int type, uint64_t v)
-{
-    switch (type) {
-    case ONNX_INT8: return (int8_t)v;
-    case ONNX_UINT8: return (uint8_t)v;
-    case ONNX_INT16: return (int16_t)v;
-    case ONNX_UINT16: return (uint16_t)v;
-    case ONNX_INT32: return (int32_t)v;
-    case ONNX_UINT32: return (uint32_t)v;
-    case ONNX_INT4: return (int64_t)(v & 15) - (v & 8 ? 16 : 0);
-    case ONNX_UINT4: return (int64_t)(v & 15);
-    default: return (int64_t)v;
-    }
-}
-
-/* Stores element i, given by its bits, or, of a float or a complex part, as its field has it. */
-static void store(eddy_array *a, int type, int64_t i, uint64_t v)
-{
-    void *data = eddy_array_data(a);
-    switch (eddy_array_dtype(a)) {
-    case EDDY_FLOAT64:
-    case EDDY_COMPLEX128: ((double *)data)[i] = eddy__wire_double(v); break;
-    case EDDY_COMPLEX64: ((float *)data)[i] = eddy__wire_float(v); break;
-    case EDDY_FLOAT32:
-        ((float *)data)[i] =
-            type == ONNX_FLOAT
-                ? eddy__wire_float(v)
-                : (float)float8((unsigned)v & 255,
-                                type == ONNX_FLOAT8E4M3FN || type == ONNX_FLOAT8E4M3FNUZ ? 4 : 5,
-                                type == ONNX_FLOAT8E4M3FN,
-                                type == ONNX_FLOAT8E4M3FNUZ || type == ONNX_FLOAT8E5M2FNUZ);
-        break;
-    case EDDY_FLOAT16:
-    case EDDY_BFLOAT16: ((uint16_t *)data)[i] = (uint16_t)v; break;
-    case EDDY_BOOL: ((bool *)data)[i] = v != 0; break;
-    case EDDY_UINT8: ((uint8_t *)data)[i] = (uint8_t)v; break;
-    case EDDY_INT32: ((int32_t *)data)[i] = (int32_t)integer(type, v); break;
-    case EDDY_INT64: ((int64_t *)data)[i] = integer(type, v); break;
-    case EDDY_DEFAULT_DTYPE:
-    case EDDY_DTYPES: break;
-    }
-}
-
 /* Bits of an element in the file. */
 static int width(int type)
 {
@@ -154,29 +85,32 @@ static int width(int type)
 static uint64_t bits_at(wire_bytes raw, int width, int64_t i)
 {
     if (width == 4) return raw.at[i / 2] >> (i % 2 ? 4 : 0) & 15;
-    uint64_t v = 0;
-    for (int k = 0; k < width / 8; k++) v |= (uint64_t)raw.at[i * (width / 8) + k] << (8 * k);
-    return v;
+    return eddy__element_bits(raw, width, i);
 }
 
-/* Types whose bytes in the file are those in memory. */
-static bool same_bytes(int type)
+/* Stores element i, given by its bits as the file has them. */
+static void store(eddy_array *a, int type, int64_t i, uint64_t v)
 {
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    return eddy_dtype_size(eddy__onnx_stored(type)) * 8 ==
-        (size_t)width(type) * (type == ONNX_COMPLEX64 || type == ONNX_COMPLEX128 ? 2 : 1) &&
-        type != ONNX_BOOL;
-#else
-    return type == ONNX_UINT8;
-#endif
+    const bool fn = type == ONNX_FLOAT8E4M3FN, uz = type == ONNX_FLOAT8E4M3FNUZ;
+    const bool is_signed = type == ONNX_INT8 || type == ONNX_INT16 || type == ONNX_INT32 ||
+                           type == ONNX_INT64 || type == ONNX_INT4;
+    if (eddy_array_dtype(a) == EDDY_FLOAT32 && type != ONNX_FLOAT)
+        ((float *)eddy_array_data(a))[i] = (float)float8((unsigned)v & 255, fn || uz ? 4 : 5, fn,
+                                                         uz || type == ONNX_FLOAT8E5M2FNUZ);
+    else eddy__element_store(a, width(type), is_signed, i, type == ONNX_BOOL ? v != 0 : v);
 }
 
 static eddy_array *converted(const onnx_tensor *t, wire_bytes raw, bool has_raw, eddy_shape shape,
                              int64_t count)
 {
-    eddy_array *a = eddy_array_new(eddy__onnx_stored(t->type), shape);
-    for (int64_t i = 0; a && i < count; i++)
-        store(a, t->type, i, has_raw ? bits_at(raw, width(t->type), i) : t->numbers[i]);
+    eddy_array  *a = eddy_array_new(eddy__onnx_stored(t->type), shape);
+    wire_numbers numbers = t->numbers;
+    uint64_t     v = 0;
+    for (int64_t i = 0; a && i < count; i++) {
+        if (has_raw) v = bits_at(raw, width(t->type), i);
+        else eddy__wire_next_number(&numbers, &v);
+        store(a, t->type, i, v);
+    }
     return a;
 }
 
@@ -224,22 +158,22 @@ eddy_array *eddy__onnx_elements(onnx_reader *r, onnx_tensor *t)
         return NULL;
     }
     wire_bytes raw = t->raw;
-    source    *file = t->external ? external(r, t, &raw) : r->file;
+    source    *file = t->external ? external(r, t, &raw) : r->base.file;
     if (!file) return NULL;
     const bool    has_raw = t->external || t->has_raw;
     const bool    parts = t->type == ONNX_COMPLEX64 || t->type == ONNX_COMPLEX128;
     const int64_t count = eddy_shape_count(shape) * (parts ? 2 : 1);
     const uint64_t bytes = ((uint64_t)count * (uint64_t)width(t->type) + 7) / 8;
-    if (has_raw ? raw.size != bytes : t->count != (uint64_t)count || (count && !t->numbers)) {
+    if (has_raw ? raw.size != bytes : t->count != (uint64_t)count) {
         eddy__onnx_error(r, EDDY_CORRUPT, "tensor '%s' does not have as many elements as its shape",
                          t->name);
         return NULL;
     }
-    const bool  view = has_raw && same_bytes(t->type);
+    const bool  view = has_raw && eddy__element_is_same(eddy__onnx_stored(t->type), width(t->type));
     if (view && !t->external) raw = aligned(t, raw);
     eddy_array *a = view ? eddy__source_array(file, raw, eddy__onnx_stored(t->type), shape)
                          : converted(t, raw, has_raw, shape, count);
-    if (!eddy__onnx_keep(r, a)) return NULL;
+    if (!eddy__reading_keep(&r->base, a)) return NULL;
     if (all_representable(t, a)) return t->array = a;
     eddy__onnx_error(r, EDDY_UNIMPLEMENTED, "tensor '%s' has elements above 2^63 - 1", t->name);
     return NULL;
@@ -247,8 +181,8 @@ eddy_array *eddy__onnx_elements(onnx_reader *r, onnx_tensor *t)
 
 static onnx_value *new_value(onnx_reader *r)
 {
-    onnx_value *v = eddy__region_take(&r->memory, 1, sizeof *v);
-    if (!v) eddy__onnx_error(r, EDDY_NO_MEMORY, "out of memory");
+    onnx_value *v = eddy__region_take(&r->base.memory, 1, sizeof *v);
+    if (!v) eddy__reading_no_memory(&r->base);
     return v;
 }
 
@@ -314,6 +248,7 @@ onnx_value *eddy__onnx_sparse_value(onnx_reader *r, onnx_sparse *t)
     *v = (onnx_value){ .kind = ONNX_TENSOR, .constant = true, .type = t->values.type,
                        .weight = t->values.name };
     v->array = eddy_array_new(eddy_array_dtype(values), shape);
-    if (!eddy__onnx_keep(r, v->array) || !scatter(r, t, values, indices, v->array)) return NULL;
+    if (!eddy__reading_keep(&r->base, v->array) || !scatter(r, t, values, indices, v->array))
+        return NULL;
     return v;
 }

@@ -1,30 +1,25 @@
 /* build.c -- inputs, attributes and outputs of the node that is being built. */
 #include "reader.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------- failures -- */
 
-static bool fail(tf_build *b, eddy_tensorflow_support support, eddy_status status,
-                 const char *format, va_list args)
+static void fail(tf_build *b, eddy_model_support support, eddy_status status, const char *format,
+                 va_list args)
 {
-    if (b->reason) return false;
-    char text[512];
-    vsnprintf(text, sizeof text, format, args);
-    b->reason = eddy__region_print(b->memory, "%s", text);
-    if (!b->reason) b->reason = "out of memory";
+    if (b->reason) return;
+    b->reason = eddy__reading_reason(b->memory, format, args);
     b->support = support;
     b->status = status;
-    return false;
 }
 
 bool eddy__tf_missing(tf_build *b, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fail(b, EDDY_TENSORFLOW_MISSING, EDDY_UNIMPLEMENTED, format, args);
+    fail(b, EDDY_MODEL_MISSING, EDDY_UNIMPLEMENTED, format, args);
     va_end(args);
     return false;
 }
@@ -33,7 +28,7 @@ bool eddy__tf_unbound(tf_build *b, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fail(b, EDDY_TENSORFLOW_BOUND, EDDY_UNIMPLEMENTED, format, args);
+    fail(b, EDDY_MODEL_BOUND, EDDY_UNIMPLEMENTED, format, args);
     va_end(args);
     return false;
 }
@@ -42,7 +37,7 @@ bool eddy__tf_invalid(tf_build *b, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fail(b, EDDY_TENSORFLOW_MISSING, EDDY_INVALID_ARGUMENT, format, args);
+    fail(b, EDDY_MODEL_MISSING, EDDY_INVALID_ARGUMENT, format, args);
     va_end(args);
     return false;
 }
@@ -59,21 +54,12 @@ static bool is_weight(const tf_reader *r, const tf_value *v)
            eddy_dtype_is_floating(eddy__tf_dtype(v->type)) && eddy_array_shape(v->array).rank > 0;
 }
 
-/* A constant of the file, as a variable or a constant of its name. Weights of halves are stored as
- * halves and computed in float32. */
-static eddy_tensor build_constant(tf_build *b, tf_value *v)
+/* A constant of the file, as a variable or a constant of its name. */
+static eddy_tensor build_constant(tf_build *b, const tf_value *v)
 {
-    tf_reader       *r = b->reader;
-    const eddy_dtype compute = eddy__tf_dtype(v->type);
-    const char      *name = v->weight ? eddy__tf_clean_name(r, v->weight) : "Const";
-    eddy_tensor      t;
-    eddy_scope_begin(r->graph, r->root);
-    if (is_weight(r, v)) {
-        t = eddy_cast(eddy_constant(r->graph, .value = v->array), compute);
-        t = eddy_variable(r->graph, .initial_value = t, .name = name);
-    } else t = eddy_cast(eddy_constant(r->graph, .value = v->array, .name = name), compute);
-    eddy_scope_end(r->graph);
-    return t;
+    return eddy__reading_weight(&b->reader->base, v->array,
+                                v->weight ? eddy__name_clean(b->memory, v->weight) : "Const",
+                                eddy__tf_dtype(v->type), is_weight(b->reader, v), false);
 }
 
 eddy_tensor eddy__tf_tensor_of(tf_build *b, tf_value *v)
@@ -104,23 +90,15 @@ int eddy__tf_type_in(const tf_build *b, int i)
     return eddy__tf_has(b, i) ? b->in[i]->type : TF_NO_TYPE;
 }
 
-/* Shapes, axes and the like are short: what is larger is left to the session of the program. */
-enum { MOST_EVALUATED = 1 << 16 };
-
 const eddy_array *eddy__tf_array_of(tf_build *b, tf_value *v)
 {
-    tf_reader *r = b->reader;
-    if (!v) return NULL;
-    if (v->array || v->kind != TF_VALUE || !eddy_is_valid(v->t)) return v->array;
-    eddy_array *a = eddy_array_copy(eddy_constant_value(v->t));
-    const int64_t count = eddy_shape_count(eddy_shape_of(v->t));
-    if (!a && v->constant && count <= MOST_EVALUATED && eddy_graph_status(r->graph) == EDDY_OK) {
-        if (!r->session)
-            r->session = eddy_session_new(r->graph, .threads = 1, .max_bytes = 1 << 26);
-        a = eddy_array_copy(eddy_eval_in(r->session, v->t));
-    }
-    if (a && eddy__tf_keep(r, a)) v->array = a;
-    return v->array;
+    if (!v || v->array || v->kind != TF_VALUE || !eddy_is_valid(v->t)) return v ? v->array : NULL;
+    return v->array = eddy__reading_elements(&b->reader->base, v->t, v->constant);
+}
+
+bool eddy__tf_is_computed(tf_build *b, int i)
+{
+    return eddy__tf_has(b, i) && !eddy__tf_array_of(b, b->in[i]);
 }
 
 const eddy_array *eddy__tf_need(tf_build *b, int i, const char *what)
@@ -131,20 +109,12 @@ const eddy_array *eddy__tf_need(tf_build *b, int i, const char *what)
     return a;
 }
 
-/* Integers of any type, exactly. */
-static int64_t element(const eddy_array *a, int64_t i)
-{
-    if (eddy_array_dtype(a) == EDDY_INT64) return ((int64_t *)eddy_array_data(a))[i];
-    const double v = eddy_array_get(a, i);
-    return !(fabs(v) < 9.2e18) ? (v > 0 ? INT64_MAX : v < 0 ? INT64_MIN + 1 : 0) : (int64_t)v;
-}
-
 int eddy__tf_list(tf_build *b, int i, const char *what, int64_t list[TF_MAX_LIST])
 {
     int            count;
     const int64_t *known = eddy__tf_partly(b, i, &count);
     for (int k = 0; known && k < count; k++)
-        if (known[k] == TF_UNKNOWN_SIZE) known = NULL;
+        if (known[k] == UNKNOWN_SIZE) known = NULL;
     if (known && count <= TF_MAX_LIST) {
         if (count) memcpy(list, known, (size_t)count * sizeof *list);
         return count;
@@ -153,7 +123,7 @@ int eddy__tf_list(tf_build *b, int i, const char *what, int64_t list[TF_MAX_LIST
     if (!a) return TF_FAILED;
     if (eddy_array_count(a) > TF_MAX_LIST)
         return eddy__tf_missing(b, "%s has more than %d numbers", what, TF_MAX_LIST), TF_FAILED;
-    for (int64_t k = 0; k < eddy_array_count(a); k++) list[k] = element(a, k);
+    for (int64_t k = 0; k < eddy_array_count(a); k++) list[k] = eddy__element_integer(a, k);
     return (int)eddy_array_count(a);
 }
 
@@ -183,14 +153,7 @@ const int64_t *eddy__tf_partly(tf_build *b, int i, int *count)
     tf_value *v = eddy__tf_has(b, i) ? b->in[i] : NULL;
     *count = 0;
     if (!v || v->kind != TF_VALUE) return NULL;
-    if (!v->known && v->array && eddy_array_shape(v->array).rank <= 1 &&
-        eddy_dtype_is_integer(eddy_array_dtype(v->array)) &&
-        eddy_array_count(v->array) <= TF_MAX_LIST) {
-        const int64_t n = eddy_array_count(v->array);
-        v->known = eddy__region_take(b->memory, (size_t)n, sizeof *v->known);
-        for (int64_t k = 0; v->known && k < n; k++) v->known[k] = element(v->array, k);
-        v->count_known = (int)n;
-    }
+    if (!v->known) v->known = eddy__known_elements(b->memory, v->array, &v->count_known);
     *count = v->count_known;
     return v->known;
 }
@@ -277,7 +240,7 @@ tf_value *eddy__tf_new_value(tf_build *b, tf_kind kind)
 {
     tf_value *v = eddy__region_take(b->memory, 1, sizeof *v);
     if (v) v->kind = kind;
-    else eddy__tf_error(b->reader, EDDY_NO_MEMORY, "out of memory");
+    else eddy__reading_no_memory(&b->reader->base);
     return v;
 }
 
@@ -295,7 +258,7 @@ bool eddy__tf_put_value(tf_build *b, int i, tf_value *v)
     if (i >= b->room_out) {
         const int  room = 2 * i + 4;
         tf_value **more = eddy__region_take(b->memory, (size_t)room, sizeof *more);
-        if (!more) return eddy__tf_error(b->reader, EDDY_NO_MEMORY, "out of memory");
+        if (!more) return eddy__reading_no_memory(&b->reader->base);
         if (b->n_out) memcpy(more, b->out, (size_t)b->n_out * sizeof *more);
         b->out = more;
         b->room_out = room;

@@ -7,7 +7,9 @@
 #ifndef EDDY_FORMATS_TENSORFLOW_BUILD_H
 #define EDDY_FORMATS_TENSORFLOW_BUILD_H
 
-#include "../formats.h"
+#include "../elements.h"
+#include "../known.h"
+#include "../reading.h"
 #include "model.h"
 
 typedef struct tf_build tf_build;
@@ -35,8 +37,6 @@ typedef struct tf_value {
     int64_t     *known;         /* integers of rank 0 or 1 of which some are known, count_known */
     int          count_known;
 } tf_value;
-/* An unknown element of tf_value.known. */
-#define TF_UNKNOWN_SIZE INT64_MIN
 
 typedef struct tf_operator {
     const char *name;
@@ -59,7 +59,7 @@ struct tf_build {
     const tf_operator *op;
     tf_value         **in, **out;
     int                n_in, n_out, room_out;
-    eddy_tensorflow_support support;    /* of a failure */
+    eddy_model_support support;         /* of a failure */
     const char        *reason;          /* why it failed; NULL: it did not */
     eddy_status        status;
 };
@@ -74,17 +74,19 @@ int         eddy__tf_type_in(const tf_build *b, int i);
 eddy_tensor eddy__tf_tensor_of(tf_build *b, tf_value *v);
 /* The elements of a value if they are known, else NULL. */
 const eddy_array *eddy__tf_array_of(tf_build *b, tf_value *v);
+/* Input i is there, and only a run tells its elements. */
+bool        eddy__tf_is_computed(tf_build *b, int i);
 /* Those of input i; without them, NULL with a reason: "the shape must be a constant". */
 const eddy_array *eddy__tf_need(tf_build *b, int i, const char *what);
 
-enum { TF_FAILED = -2, TF_MAX_LIST = 64 };
+enum { TF_FAILED = -2, TF_MAX_LIST = MOST_KNOWN };
 /* The integers of constant input i. Returns their number; TF_FAILED with a reason. */
 int  eddy__tf_list(tf_build *b, int i, const char *what, int64_t list[TF_MAX_LIST]);
 /* The same as Eddy takes them: at most 8. */
 bool eddy__tf_dims_in(tf_build *b, int i, const char *what, eddy_dims *dims);
 /* The only integer of constant input i. */
 bool eddy__tf_number_in(tf_build *b, int i, const char *what, int64_t *value);
-/* The known elements of input i, TF_UNKNOWN_SIZE for others; NULL if nothing is known. */
+/* The known elements of input i, UNKNOWN_SIZE for others; NULL if nothing is known. */
 const int64_t *eddy__tf_partly(tf_build *b, int i, int *count);
 eddy_dims eddy__tf_dims(const int64_t *v, int n);   /* EDDY_NO_DIMS if n is 0 */
 

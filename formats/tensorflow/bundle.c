@@ -120,7 +120,7 @@ static bool grow(opening *o)
 /* BundleEntryProto. */
 static bool tensor(opening *o, const table_pair *p)
 {
-    tf_parser     parser = { .memory = &o->e->memory, .file = p->value };
+    parser        q = { .memory = &o->e->memory, .file = p->value };
     wire          w = eddy__wire_of(p->value);
     wire_field    f;
     int           rank;
@@ -128,14 +128,14 @@ static bool tensor(opening *o, const table_pair *p)
     uint64_t      shard = 0;
     while (eddy__wire_next(&w, &f)) {
         if (f.number == 1) t.type = (int)(f.value & 0xff);
-        if (f.number == 2) t.shape = eddy__tf_shape(&parser, eddy__wire_enter(&w, &f), &rank);
+        if (f.number == 2) t.shape = eddy__tf_shape(&q, eddy__wire_enter(&w, &f), &rank);
         if (f.number == 3) shard = f.value;
         if (f.number == 4) t.offset = (int64_t)f.value;
         if (f.number == 5) t.size = (int64_t)f.value;
         if (f.number == 6) t.crc = (uint32_t)f.value;
         if (f.number == 7) t.sliced = true;
     }
-    if (w.bad || parser.bad || shard >= (uint64_t)o->e->n_files || t.offset < 0 || t.size < 0 ||
+    if (w.bad || q.bad || shard >= (uint64_t)o->e->n_files || t.offset < 0 || t.size < 0 ||
         (t.shape.rank >= 0 && !eddy_shape_is_known(t.shape)))
         return fail(o, EDDY_CORRUPT, p->key, "its entry in the index is damaged");
     t.shard = (int)shard;

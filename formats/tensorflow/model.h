@@ -19,8 +19,8 @@ typedef struct tf_tensor {
     int         rank;           /* in the file: above EDDY_MAX_RANK, shape has no more */
     wire_bytes  content;        /* little-endian elements, if has_content */
     bool        has_content;
-    uint64_t   *numbers;        /* or the elements as they are written, converted to 64 bits; the */
-    size_t      count;          /* last one stands for all that follow */
+    wire_numbers numbers;       /* or the elements as they are written, so many; the last one */
+    size_t      count;          /* stands for all that follow */
     eddy_array *array;          /* its elements, once they are read; the reader's */
 } tf_tensor;
 

@@ -8,32 +8,21 @@
 
 bool eddy__tf_error(tf_reader *r, eddy_status s, const char *format, ...)
 {
-    if (r->failed) return false;
-    r->failed = true;
-    char    text[900];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    eddy__reading_error(&r->base, s, format, args);
     va_end(args);
-    return eddy__format_fail(r->options.error, s, "%.100s: %s", r->path, text);
+    return false;
 }
 
 /* ---------------------------------------------------------------- entries -- */
 
 static bool add_entry(tf_reader *r, const tf_build *b, const char *place)
 {
-    if (r->n_entries == r->room_entries) {
-        const int room = r->room_entries ? 2 * r->room_entries : 64;
-        void     *more = realloc(r->entries, (size_t)room * sizeof *r->entries);
-        if (!more) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
-        r->entries = more;
-        r->room_entries = room;
-    }
-    r->entries[r->n_entries++] = (eddy_tensorflow_entry){
-        .op = b->node->op, .place = place, .offset = b->node->offset, .support = b->support,
-        .reason = b->reason ? b->reason : ""
-    };
-    return true;
+    const eddy_model_entry e = { .op = b->node->op, .domain = "", .place = place,
+                                 .offset = b->node->offset, .support = b->support,
+                                 .reason = b->reason ? b->reason : "" };
+    return eddy__report_add(&r->base.entries, e) || eddy__reading_no_memory(&r->base);
 }
 
 /* -------------------------------------------------------------------- node -- */
@@ -42,7 +31,7 @@ static bool add_entry(tf_reader *r, const tf_build *b, const char *place)
 static bool find_inputs(tf_build *b, bool *unknown)
 {
     b->in = eddy__region_take(b->memory, b->node->n_inputs, sizeof *b->in);
-    if (!b->in) return eddy__tf_error(b->reader, EDDY_NO_MEMORY, "out of memory");
+    if (!b->in) return eddy__reading_no_memory(&b->reader->base);
     for (size_t i = 0; i < b->node->n_inputs; i++) {
         const char *input = b->node->inputs[i];
         if (input[0] == '^') continue;
@@ -61,7 +50,7 @@ static bool check_graph(tf_build *b)
     if (!b->reason) {
         b->reason = eddy__region_print(b->memory, "%s", eddy_graph_message(b->graph));
         b->status = eddy_graph_status(b->graph);
-        b->support = EDDY_TENSORFLOW_MISSING;
+        b->support = EDDY_MODEL_MISSING;
     }
     if (!b->reason) b->reason = "out of memory";
     return false;
@@ -105,22 +94,22 @@ static bool names_itself(const char *op)
 static void build(tf_build *b)
 {
     tf_reader    *r = b->reader;
-    const int32_t before = eddy_graph_size(r->graph);
+    const int32_t before = eddy_graph_size(r->base.graph);
     if (!b->op) {
         eddy__tf_missing(b, "operator %s is not known", b->node->op);
         return;
     }
     const bool scoped = !names_itself(b->node->op);
-    if (scoped) eddy_scope_begin(r->graph, eddy__tf_clean_name(r, b->node->name));
+    if (scoped) eddy_scope_begin(r->base.graph, eddy__name_clean(&r->base.memory, b->node->name));
     const bool ok = call_row(b) && !b->reason;
-    if (scoped) eddy_scope_end(r->graph);
+    if (scoped) eddy_scope_end(r->base.graph);
     if (!check_graph(b)) return;
     if (!ok) {
         eddy__tf_missing(b, "it cannot be built");
         return;
     }
-    b->support = eddy_graph_size(r->graph) - before > 1 ? EDDY_TENSORFLOW_COMPOSED
-                                                        : EDDY_TENSORFLOW_NATIVE;
+    b->support = eddy_graph_size(r->base.graph) - before > 1 ? EDDY_MODEL_COMPOSED
+                                                        : EDDY_MODEL_NATIVE;
     mark_constants(b);
     eddy__tf_propagate(b);
 }
@@ -128,30 +117,35 @@ static void build(tf_build *b)
 static bool one_node(tf_reader *r, tf_scope *s, size_t index)
 {
     const tf_node *n = &s->graph->nodes[index];
-    tf_build b = { .reader = r, .scope = s, .graph = r->graph, .memory = &r->memory, .node = n,
-                   .support = EDDY_TENSORFLOW_UNKNOWN, .op = eddy__tf_find(n->op) };
+    tf_build       b = { .reader = r,
+                         .scope = s,
+                         .graph = r->base.graph,
+                         .memory = &r->base.memory,
+                         .node = n,
+                         .support = EDDY_MODEL_UNKNOWN,
+                         .op = eddy__tf_find(n->op) };
     bool unknown = false;
-    if (++r->nodes > TF_MAX_NODES) return eddy__tf_error(r, EDDY_LIMIT, "too many nodes");
+    if (++r->base.nodes > TF_MAX_NODES) return eddy__tf_error(r, EDDY_LIMIT, "too many nodes");
     const bool own_order = b.op && b.op->variant == TF_OWN_ORDER;
     if ((own_order || find_inputs(&b, &unknown)) && !unknown) build(&b);
     if (unknown && !b.reason) b.reason = "it depends on a node that cannot be built";
-    if (r->failed) return false;
-    const char *place = b.reason || r->reporting
-        ? eddy__region_print(&r->memory, "%snode '%.200s'", s->place, n->name) : "";
-    if (!place) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
+    if (r->base.failed) return false;
+    const char *place = b.reason || r->base.reporting
+        ? eddy__region_print(&r->base.memory, "%snode '%.200s'", s->place, n->name) : "";
+    if (!place) return eddy__reading_no_memory(&r->base);
     if (b.reason) {
         if (b.status == EDDY_OK) b.status = EDDY_UNIMPLEMENTED;
-        if (!r->reporting)
+        if (!r->base.reporting)
             return eddy__tf_error(r, b.status, "%s (%.100s): %s", place, n->op, b.reason);
-        eddy_graph_clear_error(r->graph);
+        eddy_graph_clear_error(r->base.graph);
     }
-    if (r->reporting && !add_entry(r, &b, place)) return false;
+    if (r->base.reporting && !add_entry(r, &b, place)) return false;
     tf_slot *slot = &s->slots[index];
     *slot = (tf_slot){ TF_DONE, b.out, b.n_out };
     if (!b.reason) return true;
-    tf_value **out = eddy__region_take(&r->memory, EDDY_MAX_RESULTS, sizeof *out);
+    tf_value **out = eddy__region_take(&r->base.memory, EDDY_MAX_RESULTS, sizeof *out);
     tf_value  *none = eddy__tf_new_value(&b, TF_VALUE);
-    if (!out || !none) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
+    if (!out || !none) return eddy__reading_no_memory(&r->base);
     none->unknown = true;
     for (int i = 0; i < EDDY_MAX_RESULTS; i++) out[i] = none;
     slot->out = out;
@@ -194,13 +188,13 @@ static bool need(tf_reader *r, tf_scope *s, int32_t node)
     if (is_done(s, node)) return true;
     visit *stack = malloc((s->graph->n_nodes + 1) * sizeof *stack);
     size_t top = 0;
-    if (!stack) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
+    if (!stack) return eddy__reading_no_memory(&r->base);
     if (s->slots[node].progress == TF_OPEN)
         eddy__tf_error(r, EDDY_INVALID_ARGUMENT, "%snode '%.300s' depends on itself", s->place,
                        s->graph->nodes[node].name);
     else stack[top++] = (visit){ node, 0 };
     s->slots[node].progress = TF_OPEN;
-    while (top && !r->failed) {
+    while (top && !r->base.failed) {
         const int32_t next = next_needed(s, &stack[top - 1]);
         if (next < 0) {
             one_node(r, s, (size_t)stack[--top].node);
@@ -213,7 +207,7 @@ static bool need(tf_reader *r, tf_scope *s, int32_t node)
         }
     }
     free(stack);
-    return !r->failed;
+    return !r->base.failed;
 }
 
 tf_value *eddy__tf_value_of(tf_reader *r, tf_scope *s, const char *input)
@@ -235,12 +229,12 @@ bool eddy__tf_call(tf_build *b, const tf_graph *g, const char *what, tf_value *c
     tf_reader *r = b->reader;
     if (b->scope->depth >= TF_MAX_DEPTH)
         return eddy__tf_missing(b, "functions are nested too deeply");
-    const char *place = eddy__region_print(&r->memory, "%.300snode '%.100s' %s ",
+    const char *place = eddy__region_print(&r->base.memory, "%.300snode '%.100s' %s ",
                                            b->scope->place, b->node->name, what);
     tf_scope   *s = eddy__tf_scope(r, g, place, b->scope->depth + 1);
     if (!s) return false;
-    s->args = eddy__region_take(&r->memory, g->n_args, sizeof *s->args);
-    if (!s->args) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
+    s->args = eddy__region_take(&r->base.memory, g->n_args, sizeof *s->args);
+    if (!s->args) return eddy__reading_no_memory(&r->base);
     for (size_t i = 0; i < g->n_args; i++) s->args[i] = in[i];
     for (size_t i = 0; i < g->n_results; i++) {
         out[i] = eddy__tf_value_of(r, s, g->results[i]);

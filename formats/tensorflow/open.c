@@ -2,7 +2,6 @@
  * with its weights. They are told apart by their contents. */
 #include "reader.h"
 
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,23 +9,6 @@ static bool ends_with(const char *s, const char *end)
 {
     const size_t n = strlen(s), m = strlen(end);
     return n >= m && strcmp(s + n - m, end) == 0;
-}
-
-/* `file` in the folder of the model; NULL if it would leave it. */
-static const char *beside(tf_reader *r, const char *file)
-{
-    const char *slash = strrchr(r->path, '/');
-    const int   n = slash ? (int)(slash - r->path) + 1 : 0;
-    if (file[0] == '/' || strncmp(file, "../", 3) == 0 || strstr(file, "/../") ||
-        ends_with(file, "/..") || !*file || strcmp(file, "..") == 0)
-        return NULL;
-    return eddy__region_print(&r->memory, "%.*s%s", n, r->path, file);
-}
-
-static bool file_error(tf_reader *r, const eddy_error *e)
-{
-    r->failed = true;
-    return eddy__format_fail(r->options.error, e->status, "%s", e->message);
 }
 
 /* ------------------------------------------------------------ TensorFlow.js -- */
@@ -87,13 +69,15 @@ static bool place_weights(tf_reader *r)
 static source *read_group(tf_reader *r, const tf_group *g)
 {
     eddy_error e = { 0 };
-    source   **parts = eddy__region_take(&r->memory, g->n_paths, sizeof *parts);
+    source   **parts = eddy__region_take(&r->base.memory, g->n_paths, sizeof *parts);
     source    *all = NULL;
     size_t     n = 0, size = 0;
     for (; parts && n < g->n_paths && e.status == EDDY_OK; n++) {
-        const char *path = beside(r, g->paths[n]);
-        if (!path) eddy__format_fail(&e, EDDY_CORRUPT, "%.200s: the name '%.200s' of a file leaves "
-                                     "the folder", r->path, g->paths[n]);
+        const char *path = eddy__name_beside(&r->base.memory, r->base.path, g->paths[n]);
+        if (!path) eddy__format_fail(&e, EDDY_NO_MEMORY, "out of memory");
+        else if (!eddy__name_is_inside(g->paths[n]))
+            eddy__format_fail(&e, EDDY_CORRUPT, "%.200s: the name '%.200s' of a file leaves "
+                                     "the folder", r->base.path, g->paths[n]);
         else parts[n] = eddy__source_read(path, r->options.files, r->options.max_bytes, &e);
         size += parts[n] ? eddy__source_bytes(parts[n]).size : 0;
     }
@@ -106,18 +90,18 @@ static source *read_group(tf_reader *r, const tf_group *g)
         if (to && b.size) memcpy(to, b.at, b.size), to += b.size;
         eddy__source_release(parts[i]);
     }
-    if (!all) file_error(r, &e);
+    if (!all) eddy__reading_file_error(&r->base, &e);
     return all;
 }
 
 static bool open_json(tf_reader *r, wire_bytes b)
 {
     size_t      at = 0;
-    const char *problem = eddy__tf_parse_json(&r->memory, b, r->model, &r->manifest, &at);
-    if (problem && r->memory.full) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
+    const char *problem = eddy__tf_parse_json(&r->base.memory, b, r->model, &r->manifest, &at);
+    if (problem && r->base.memory.full) return eddy__reading_no_memory(&r->base);
     if (problem) return eddy__tf_error(r, EDDY_CORRUPT, "byte %zu: %s", at, problem);
-    r->groups = eddy__region_take(&r->memory, r->manifest.n_groups, sizeof *r->groups);
-    if (!r->groups) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
+    r->groups = eddy__region_take(&r->base.memory, r->manifest.n_groups, sizeof *r->groups);
+    if (!r->groups) return eddy__reading_no_memory(&r->base);
     for (size_t i = 0; i < r->manifest.n_groups; i++) {
         r->groups[i] = read_group(r, &r->manifest.groups[i]);
         if (!r->groups[i]) return false;
@@ -130,8 +114,8 @@ static bool open_json(tf_reader *r, wire_bytes b)
 static bool open_protobuf(tf_reader *r, wire_bytes b)
 {
     const uint8_t *at = NULL;
-    if (!eddy__tf_parse(&r->memory, b, r->model, &at))
-        return r->memory.full ? eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory")
+    if (!eddy__tf_parse(&r->base.memory, b, r->model, &at))
+        return r->base.memory.full ? eddy__reading_no_memory(&r->base)
             : eddy__tf_error(r, EDDY_CORRUPT,
                              "this is no graph of TensorFlow: byte %lld is damaged",
                              at ? (long long)(at - b.at) : 0LL);
@@ -159,11 +143,11 @@ static bool open_variables(tf_reader *r)
 {
     eddy_error e = { 0 };
     if (!r->model->saved_model) return true;
-    const char *path = beside(r, "variables/variables");
-    if (!path) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
+    const char *path = eddy__name_beside(&r->base.memory, r->base.path, "variables/variables");
+    if (!path) return eddy__reading_no_memory(&r->base);
     r->checkpoint = eddy_tensorflow_checkpoint_open(path, .files = r->options.files,
                                                     .max_bytes = r->options.max_bytes, .error = &e);
-    if (!r->checkpoint && e.status != EDDY_NOT_FOUND) return file_error(r, &e);
+    if (!r->checkpoint && e.status != EDDY_NOT_FOUND) return eddy__reading_file_error(&r->base, &e);
     return true;
 }
 
@@ -176,45 +160,36 @@ bool eddy__tf_open(tf_reader *r, const eddy_tensorflow_args *given)
         memcpy(&r->options, given, size < sizeof r->options ? size : sizeof r->options);
     }
     const eddy_tensorflow_args *o = &r->options;
-    if (o->error) *o->error = (eddy_error){ 0 };
-    r->path = o->path ? o->path : "TensorFlow model";
-    if (!o->path && !o->data)
-        return eddy__tf_error(r, EDDY_INVALID_ARGUMENT, "there is neither a path nor data");
+    if (!eddy__reading_begin(&r->base, o->error, o->path, o->data, "TensorFlow model"))
+        return false;
     if (o->input_count < 0 || (o->input_count && !o->inputs) || o->output_count < 0 ||
         (o->output_count && !o->outputs))
         return eddy__tf_error(r, EDDY_INVALID_ARGUMENT, "the bindings or outputs are missing");
-    if (!o->data && !ends_with(r->path, ".pb") && !ends_with(r->path, ".json"))
-        r->path = eddy__region_print(&r->memory, ends_with(r->path, "/") ? "%ssaved_model.pb"
-                                                                         : "%s/saved_model.pb",
-                                     r->path);
-    if (!r->path) {
-        r->path = "";
-        return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
+    if (!o->data && !ends_with(r->base.path, ".pb") && !ends_with(r->base.path, ".json"))
+        r->base.path = eddy__region_print(
+            &r->base.memory,
+            ends_with(r->base.path, "/") ? "%ssaved_model.pb" : "%s/saved_model.pb", r->base.path);
+    if (!r->base.path) {
+        r->base.path = "";
+        return eddy__reading_no_memory(&r->base);
     }
-    r->model = eddy__region_take(&r->memory, 1, sizeof *r->model);
-    if (!r->model) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
-    eddy_error e = { 0 };
-    r->file = o->data ? eddy__source_copy(o->data, o->data_size, &e)
-                      : eddy__source_read(r->path, o->files, o->max_bytes, &e);
-    if (!r->file) return file_error(r, &e);
-    const wire_bytes b = eddy__source_bytes(r->file);
+    r->model = eddy__region_take(&r->base.memory, 1, sizeof *r->model);
+    if (!r->model) return eddy__reading_no_memory(&r->base);
+    if (!eddy__reading_open(&r->base, o->data, o->data_size, o->files, o->max_bytes)) return false;
+    const wire_bytes b = eddy__source_bytes(r->base.file);
     size_t           first = 0;
     while (first < b.size && b.at[first] && strchr(" \t\r\n", b.at[first])) first++;
     const bool is_json = first < b.size && b.at[first] == '{';
     if (!(is_json ? open_json(r, b) : open_protobuf(r, b))) return false;
     r->signature = signature_of(r);
-    return !r->failed && open_variables(r);
+    return !r->base.failed && open_variables(r);
 }
 
 void eddy__tf_close(tf_reader *r)
 {
-    eddy_session_free(r->session);
-    for (tf_kept *k = r->kept; k; k = k->next) eddy_array_free(k->array);
     for (size_t i = 0; r->groups && i < r->manifest.n_groups; i++)
         eddy__source_release(r->groups[i]);
     eddy_checkpoint_free(r->checkpoint);
-    eddy__source_release(r->file);
-    free(r->entries);
-    eddy__region_free(&r->memory);
+    eddy__reading_close(&r->base);
     *r = (tf_reader){ 0 };
 }

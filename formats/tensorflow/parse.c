@@ -3,74 +3,25 @@
 
 #include <string.h>
 
-void *eddy__tf_take(tf_parser *p, size_t count, size_t size)
-{
-    void *at = eddy__region_take(p->memory, count, size);
-    if (!at) p->bad = true;
-    return at;
-}
-
-void eddy__tf_damaged(tf_parser *p, const uint8_t *at)
-{
-    if (!p->bad) p->at = at;
-    p->bad = true;
-}
-
-const char *eddy__tf_string(tf_parser *p, const wire_field *f)
-{
-    if (f->type != WIRE_BYTES) eddy__tf_damaged(p, f->at);
-    const char *s = eddy__region_text(p->memory, f->bytes);
-    if (!s) p->bad = true;
-    return s ? s : "";
-}
-
-const char **eddy__tf_strings(tf_parser *p, wire w, uint32_t number, size_t *count)
-{
-    *count = 0;
-    const char **all = eddy__tf_take(p, eddy__wire_count(w, number), sizeof *all);
-    wire_field   f;
-    while (all && eddy__wire_next(&w, &f))
-        if (f.number == number) all[(*count)++] = eddy__tf_string(p, &f);
-    return all;
-}
-
-uint64_t *eddy__tf_numbers(tf_parser *p, wire w, uint32_t number, wire_type as_type, size_t *count)
-{
-    size_t     n = 0;
-    wire_field f;
-    for (wire c = w; eddy__wire_next(&c, &f);)
-        if (f.number == number) n += eddy__wire_numbers(&f, as_type);
-    uint64_t *all = eddy__tf_take(p, n, sizeof *all);
-    *count = 0;
-    while (all && eddy__wire_next(&w, &f)) {
-        if (f.number != number) continue;
-        if (f.type != WIRE_BYTES) all[(*count)++] = f.value;
-        else
-            while (*count < n && eddy__wire_unpack(&f.bytes, as_type, &all[*count])) (*count)++;
-        if (f.type == WIRE_BYTES && f.bytes.size) eddy__tf_damaged(p, f.at);
-    }
-    return all;
-}
-
-static void node(tf_parser *p, wire w, tf_node *n)
+static void node(parser *p, wire w, tf_node *n)
 {
     wire_field   f;
     const size_t attrs = eddy__wire_count(w, 5);
     *n = (tf_node){ .name = "", .op = "", .offset = w.at ? w.at - p->file.at : 0 };
-    n->inputs = eddy__tf_strings(p, w, 3, &n->n_inputs);
-    n->attrs = eddy__tf_take(p, attrs, sizeof *n->attrs);
+    n->inputs = eddy__parse_strings(p, w, 3, &n->n_inputs);
+    n->attrs = eddy__parse_take(p, attrs, sizeof *n->attrs);
     while (!p->bad && eddy__wire_next(&w, &f)) {
-        if (f.number == 1) n->name = eddy__tf_string(p, &f);
-        if (f.number == 2) n->op = eddy__tf_string(p, &f);
+        if (f.number == 1) n->name = eddy__parse_string(p, &f);
+        if (f.number == 2) n->op = eddy__parse_string(p, &f);
         if (f.number == 5) eddy__tf_attr(p, eddy__wire_enter(&w, &f), &n->attrs[n->n_attrs++]);
     }
-    if (w.bad) eddy__tf_damaged(p, w.at);
+    if (w.bad) eddy__parse_damaged(p, w.at);
 }
 
-static tf_node *nodes(tf_parser *p, wire w, uint32_t number, size_t *count)
+static tf_node *nodes(parser *p, wire w, uint32_t number, size_t *count)
 {
     wire_field f;
-    tf_node   *all = eddy__tf_take(p, eddy__wire_count(w, number), sizeof *all);
+    tf_node   *all = eddy__parse_take(p, eddy__wire_count(w, number), sizeof *all);
     *count = 0;
     while (!p->bad && eddy__wire_next(&w, &f))
         if (f.number == number) node(p, eddy__wire_enter(&w, &f), &all[(*count)++]);
@@ -78,18 +29,18 @@ static tf_node *nodes(tf_parser *p, wire w, uint32_t number, size_t *count)
 }
 
 /* The name and type of each ArgDef. */
-static const char **args(tf_parser *p, wire signature, uint32_t number, int **types, size_t *count)
+static const char **args(parser *p, wire signature, uint32_t number, int **types, size_t *count)
 {
     wire_field   f, g;
     const size_t n = eddy__wire_count(signature, number);
-    const char **names = eddy__tf_take(p, n, sizeof *names);
-    *types = eddy__tf_take(p, n, sizeof **types);
+    const char **names = eddy__parse_take(p, n, sizeof *names);
+    *types = eddy__parse_take(p, n, sizeof **types);
     *count = 0;
     while (!p->bad && eddy__wire_next(&signature, &f)) {
         if (f.number != number) continue;
         names[*count] = "";
         for (wire a = eddy__wire_enter(&signature, &f); !p->bad && eddy__wire_next(&a, &g);) {
-            if (g.number == 1) names[*count] = eddy__tf_string(p, &g);
+            if (g.number == 1) names[*count] = eddy__parse_string(p, &g);
             if (g.number == 3) (*types)[*count] = (int)(g.value & 0xff);
         }
         (*count)++;
@@ -98,22 +49,22 @@ static const char **args(tf_parser *p, wire signature, uint32_t number, int **ty
 }
 
 /* The entry of field 4, a map from the names of results to values. */
-static const char *result_of(tf_parser *p, wire function, const char *name)
+static const char *result_of(parser *p, wire function, const char *name)
 {
     wire_field f, g;
     while (!p->bad && eddy__wire_next(&function, &f)) {
         if (f.number != 4) continue;
         const char *key = "", *value = "";
         for (wire e = eddy__wire_enter(&function, &f); !p->bad && eddy__wire_next(&e, &g);) {
-            if (g.number == 1) key = eddy__tf_string(p, &g);
-            if (g.number == 2) value = eddy__tf_string(p, &g);
+            if (g.number == 1) key = eddy__parse_string(p, &g);
+            if (g.number == 2) value = eddy__parse_string(p, &g);
         }
         if (strcmp(key, name) == 0) return value;
     }
     return "";
 }
 
-static void function(tf_parser *p, wire w, tf_graph *g)
+static void function(parser *p, wire w, tf_graph *g)
 {
     wire_field f, s;
     int       *types;
@@ -123,7 +74,7 @@ static void function(tf_parser *p, wire w, tf_graph *g)
         if (f.number != 1) continue;
         const wire signature = eddy__wire_enter(&c, &f);
         for (wire n = signature; !p->bad && eddy__wire_next(&n, &s);)
-            if (s.number == 1) g->name = eddy__tf_string(p, &s);
+            if (s.number == 1) g->name = eddy__parse_string(p, &s);
         g->args = args(p, signature, 2, &g->arg_types, &g->n_args);
         g->results = args(p, signature, 3, &types, &g->n_results);
     }
@@ -131,7 +82,7 @@ static void function(tf_parser *p, wire w, tf_graph *g)
         g->results[i] = result_of(p, w, g->results[i]);
 }
 
-void eddy__tf_graph_def(tf_parser *p, wire w, tf_file *file)
+void eddy__tf_graph_def(parser *p, wire w, tf_file *file)
 {
     wire_field f, g;
     file->has_graph = true;
@@ -140,12 +91,13 @@ void eddy__tf_graph_def(tf_parser *p, wire w, tf_file *file)
     while (!p->bad && eddy__wire_next(&w, &f)) {
         if (f.number != 2) continue;
         wire library = eddy__wire_enter(&w, &f);
-        file->functions = eddy__tf_take(p, eddy__wire_count(library, 1), sizeof *file->functions);
+        file->functions =
+            eddy__parse_take(p, eddy__wire_count(library, 1), sizeof *file->functions);
         file->n_functions = 0;
         while (!p->bad && eddy__wire_next(&library, &g))
             if (g.number == 1)
                 function(p, eddy__wire_enter(&library, &g), &file->functions[file->n_functions++]);
-        if (library.bad) eddy__tf_damaged(p, library.at);
+        if (library.bad) eddy__parse_damaged(p, library.at);
     }
-    if (w.bad) eddy__tf_damaged(p, w.at);
+    if (w.bad) eddy__parse_damaged(p, w.at);
 }

@@ -1,7 +1,7 @@
 /* parse_attr.c -- AttrValue, TensorProto and TensorShapeProto. */
 #include "parse.h"
 
-eddy_shape eddy__tf_shape(tf_parser *p, wire w, int *rank)
+eddy_shape eddy__tf_shape(parser *p, wire w, int *rank)
 {
     eddy_shape s = { 0 };
     wire_field f, d;
@@ -15,7 +15,7 @@ eddy_shape eddy__tf_shape(tf_parser *p, wire w, int *rank)
         if (*rank < EDDY_MAX_RANK) s.dim[*rank] = size < 0 ? EDDY_ANY : size;
         if (++*rank > 1000) break;
     }
-    if (w.bad) eddy__tf_damaged(p, w.at);
+    if (w.bad) eddy__parse_damaged(p, w.at);
     if (*rank < 0 || *rank > EDDY_MAX_RANK) return eddy_shape_unknown();
     s.rank = *rank;
     return s;
@@ -34,7 +34,26 @@ static const struct { uint32_t number; wire_type as; } values[TF_TYPES] = {
     [TF_UINT32] = { 16, WIRE_VARINT },   [TF_UINT64] = { 17, WIRE_VARINT },
 };
 
-void eddy__tf_tensor(tf_parser *p, wire w, tf_tensor *t)
+/* Packed floats, one for each element, are the same bytes as the content, so that they need not be
+ * copied. */
+static bool packed_content(wire w, tf_tensor *t)
+{
+    const uint32_t field = values[t->type].number;
+    const int64_t  size = t->type == TF_FLOAT ? 4 : t->type == TF_DOUBLE ? 8 : 0;
+    wire_field     f, data = { 0 };
+    if (size == 0 || t->has_content || eddy__wire_count(w, field) != 1) return false;
+    while (eddy__wire_next(&w, &f))
+        if (f.number == field) data = f;
+    if (data.type != WIRE_BYTES || data.bytes.size == 0 ||
+        data.bytes.size % (size_t)size != 0 || !eddy_shape_is_valid(t->shape) ||
+        (int64_t)data.bytes.size / size != eddy_shape_count(t->shape))
+        return false;
+    t->content = data.bytes;
+    t->has_content = true;
+    return true;
+}
+
+void eddy__tf_tensor(parser *p, wire w, tf_tensor *t)
 {
     wire_field f;
     *t = (tf_tensor){ .rank = 0 };
@@ -45,33 +64,34 @@ void eddy__tf_tensor(tf_parser *p, wire w, tf_tensor *t)
             t->content = f.bytes;
             t->has_content = f.bytes.size > 0;
         }
-        if (c.bad) eddy__tf_damaged(p, f.at);
+        if (c.bad) eddy__parse_damaged(p, f.at);
     }
-    if (t->type > 0 && t->type < TF_TYPES && values[t->type].number)
-        t->numbers = eddy__tf_numbers(p, w, values[t->type].number, values[t->type].as, &t->count);
+    if (t->type > 0 && t->type < TF_TYPES && values[t->type].number && !packed_content(w, t))
+        t->numbers = eddy__parse_numbers_in_place(p, w, values[t->type].number, values[t->type].as,
+                                                  &t->count);
 }
 
 /* AttrValue.ListValue: numbers of the fields for integers, booleans and types are one list. */
-static void list(tf_parser *p, wire w, tf_attr *a)
+static void list(parser *p, wire w, tf_attr *a)
 {
     wire_field f;
     size_t     n;
     int        rank;
     a->kind = TF_ATTR_LIST;
-    a->texts = eddy__tf_strings(p, w, 2, &a->n_texts);
+    a->texts = eddy__parse_strings(p, w, 2, &a->n_texts);
     for (uint32_t number = 3; number <= 6 && !p->bad; number++) {
         uint64_t *at =
-            eddy__tf_numbers(p, w, number, number == 4 ? WIRE_FIXED32 : WIRE_VARINT, &n);
+            eddy__parse_numbers(p, w, number, number == 4 ? WIRE_FIXED32 : WIRE_VARINT, &n);
         if (p->bad || n == 0) continue;
         if (number != 4) a->ints = (int64_t *)at, a->n_ints = n;
         else {
-            a->floats = eddy__tf_take(p, n, sizeof *a->floats);
+            a->floats = eddy__parse_take(p, n, sizeof *a->floats);
             for (size_t i = 0; a->floats && i < n; i++) a->floats[i] = eddy__wire_float(at[i]);
             a->n_floats = n;
         }
     }
-    a->shapes = eddy__tf_take(p, eddy__wire_count(w, 7), sizeof *a->shapes);
-    const char **functions = eddy__tf_take(p, eddy__wire_count(w, 9), sizeof *functions);
+    a->shapes = eddy__parse_take(p, eddy__wire_count(w, 7), sizeof *a->shapes);
+    const char **functions = eddy__parse_take(p, eddy__wire_count(w, 9), sizeof *functions);
     size_t       n_functions = 0;
     while (!p->bad && eddy__wire_next(&w, &f)) {
         if (f.number == 7)
@@ -80,20 +100,20 @@ static void list(tf_parser *p, wire w, tf_attr *a)
         wire_field g;
         functions[n_functions] = "";
         for (wire c = eddy__wire_enter(&w, &f); !p->bad && eddy__wire_next(&c, &g);)
-            if (g.number == 1) functions[n_functions] = eddy__tf_string(p, &g);
+            if (g.number == 1) functions[n_functions] = eddy__parse_string(p, &g);
         n_functions++;
     }
     if (n_functions) a->texts = functions, a->n_texts = n_functions;
 }
 
-static void value(tf_parser *p, wire w, tf_attr *a)
+static void value(parser *p, wire w, tf_attr *a)
 {
     wire_field f, g;
     int        rank;
     while (!p->bad && eddy__wire_next(&w, &f)) {
         switch (f.number) {
         case 1: list(p, eddy__wire_enter(&w, &f), a); break;
-        case 2: a->kind = TF_ATTR_TEXT, a->text = eddy__tf_string(p, &f); break;
+        case 2: a->kind = TF_ATTR_TEXT, a->text = eddy__parse_string(p, &f); break;
         case 3: a->kind = TF_ATTR_INT, a->i = (int64_t)f.value; break;
         case 4: a->kind = TF_ATTR_FLOAT, a->f = eddy__wire_float(f.value); break;
         case 5: a->kind = TF_ATTR_BOOL, a->i = f.value != 0; break;
@@ -104,27 +124,27 @@ static void value(tf_parser *p, wire w, tf_attr *a)
             break;
         case 8:
             a->kind = TF_ATTR_TENSOR;
-            a->tensor = eddy__tf_take(p, 1, sizeof *a->tensor);
+            a->tensor = eddy__parse_take(p, 1, sizeof *a->tensor);
             if (a->tensor) eddy__tf_tensor(p, eddy__wire_enter(&w, &f), a->tensor);
             break;
         case 10:
             a->kind = TF_ATTR_FUNCTION;
             for (wire c = eddy__wire_enter(&w, &f); !p->bad && eddy__wire_next(&c, &g);)
-                if (g.number == 1) a->text = eddy__tf_string(p, &g);
+                if (g.number == 1) a->text = eddy__parse_string(p, &g);
             break;
         default: break;
         }
     }
-    if (w.bad) eddy__tf_damaged(p, w.at);
+    if (w.bad) eddy__parse_damaged(p, w.at);
 }
 
-void eddy__tf_attr(tf_parser *p, wire w, tf_attr *a)
+void eddy__tf_attr(parser *p, wire w, tf_attr *a)
 {
     wire_field f;
     *a = (tf_attr){ .name = "", .text = "" };
     while (!p->bad && eddy__wire_next(&w, &f)) {
-        if (f.number == 1) a->name = eddy__tf_string(p, &f);
+        if (f.number == 1) a->name = eddy__parse_string(p, &f);
         if (f.number == 2) value(p, eddy__wire_enter(&w, &f), a);
     }
-    if (w.bad) eddy__tf_damaged(p, w.at);
+    if (w.bad) eddy__parse_damaged(p, w.at);
 }

@@ -24,21 +24,21 @@ static int by_key(const void *a, const void *b)
 }
 
 /* A map from keys to TensorInfo, sorted by key: the order in a map of protobuf means nothing. */
-static tf_port *ports(tf_parser *p, wire signature, uint32_t number, size_t *count)
+static tf_port *ports(parser *p, wire signature, uint32_t number, size_t *count)
 {
     wire_field f, g, h;
     int        rank;
-    tf_port   *all = eddy__tf_take(p, eddy__wire_count(signature, number), sizeof *all);
+    tf_port   *all = eddy__parse_take(p, eddy__wire_count(signature, number), sizeof *all);
     *count = 0;
     while (!p->bad && eddy__wire_next(&signature, &f)) {
         if (f.number != number) continue;
         tf_port *port = &all[(*count)++];
         *port = (tf_port){ .key = "", .tensor = "", .shape = eddy_shape_unknown() };
         for (wire e = eddy__wire_enter(&signature, &f); !p->bad && eddy__wire_next(&e, &g);) {
-            if (g.number == 1) port->key = eddy__tf_string(p, &g);
+            if (g.number == 1) port->key = eddy__parse_string(p, &g);
             if (g.number != 2) continue;
             for (wire t = eddy__wire_enter(&e, &g); !p->bad && eddy__wire_next(&t, &h);) {
-                if (h.number == 1) port->tensor = eddy__tf_string(p, &h);
+                if (h.number == 1) port->tensor = eddy__parse_string(p, &h);
                 if (h.number == 2) port->type = (int)(h.value & 0xff);
                 if (h.number == 3) port->shape = eddy__tf_shape(p, eddy__wire_enter(&t, &h), &rank);
             }
@@ -48,17 +48,17 @@ static tf_port *ports(tf_parser *p, wire signature, uint32_t number, size_t *cou
     return all;
 }
 
-static void signatures(tf_parser *p, wire meta_graph, tf_file *file)
+static void signatures(parser *p, wire meta_graph, tf_file *file)
 {
     wire_field f, g;
     file->signatures =
-        eddy__tf_take(p, eddy__wire_count(meta_graph, 5), sizeof *file->signatures);
+        eddy__parse_take(p, eddy__wire_count(meta_graph, 5), sizeof *file->signatures);
     while (!p->bad && eddy__wire_next(&meta_graph, &f)) {
         if (f.number != 5) continue;
         tf_signature *s = &file->signatures[file->n_signatures++];
         s->name = "";
         for (wire e = eddy__wire_enter(&meta_graph, &f); !p->bad && eddy__wire_next(&e, &g);) {
-            if (g.number == 1) s->name = eddy__tf_string(p, &g);
+            if (g.number == 1) s->name = eddy__parse_string(p, &g);
             if (g.number != 2) continue;
             const wire value = eddy__wire_enter(&e, &g);
             s->inputs = ports(p, value, 1, &s->n_inputs);
@@ -67,7 +67,7 @@ static void signatures(tf_parser *p, wire meta_graph, tf_file *file)
     }
 }
 
-static void saved_model(tf_parser *p, wire w, tf_file *file)
+static void saved_model(parser *p, wire w, tf_file *file)
 {
     wire_field f, chosen = { .number = 0 };
     wire       c = w;
@@ -76,7 +76,7 @@ static void saved_model(tf_parser *p, wire w, tf_file *file)
         wire inner = c;
         if (!chosen.number || has_tag(eddy__wire_enter(&inner, &f), "serve")) chosen = f;
     }
-    if (c.bad) eddy__tf_damaged(p, c.at);
+    if (c.bad) eddy__parse_damaged(p, c.at);
     if (p->bad || !chosen.number) return;
     const wire meta_graph = eddy__wire_enter(&w, &chosen);
     for (wire m = meta_graph; !p->bad && eddy__wire_next(&m, &f);)
@@ -86,7 +86,7 @@ static void saved_model(tf_parser *p, wire w, tf_file *file)
 
 bool eddy__tf_parse(region *r, wire_bytes b, tf_file *file, const uint8_t **at)
 {
-    tf_parser  p = { .memory = r, .file = b, .at = b.at };
+    parser  p = { .memory = r, .file = b, .at = b.at };
     const wire w = eddy__wire_of(b);
     wire       first = w;
     wire_field f;

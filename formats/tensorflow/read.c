@@ -1,5 +1,4 @@
-/* read.c -- the public calls. A model is built twice, first in a graph of its own as a trial, so
- * that an error leaves the caller's graph as it was. */
+/* read.c -- the public calls, inputs and outputs of a model. */
 #include "reader.h"
 
 #include <stdlib.h>
@@ -15,12 +14,6 @@ struct eddy_tensorflow_model {
     tf_scope *main;
     port     *inputs, *outputs;
     int       n_inputs, n_outputs;
-};
-
-struct eddy_tensorflow_report {
-    region                 memory;
-    eddy_tensorflow_entry *entries;
-    int                    count;
 };
 
 /* ------------------------------------------------------------------- names -- */
@@ -41,22 +34,17 @@ static bool is_placeholder(const tf_node *n)
     return strcmp(n->op, "Placeholder") == 0 || strcmp(n->op, "PlaceholderV2") == 0;
 }
 
-/* In a trial, what takes the place of a tensor of the caller's graph. */
-static eddy_tensor stand_in(tf_reader *r, eddy_tensor t, bool trial)
+static bool bind(tf_reader *r, const char *node, eddy_list tensors)
 {
-    if (!trial) return t;
-    const eddy_array *value = eddy_constant_value(t);
-    if (value) return eddy_constant(r->graph, .value = value);
-    return eddy_placeholder(r->graph, "bound", eddy_dtype_of(t), eddy_shape_of(t));
-}
-
-static bool bind(tf_reader *r, const char *node, eddy_tensor t, bool trial)
-{
+    const eddy_tensor t = tensors.count == 1 && tensors.at ? tensors.at[0] : EDDY_NO_TENSOR;
     int           output;
     const int32_t at = eddy__tf_resolve(r->main, node, &output);
     if (at <= 0 || output != 0)
         return eddy__tf_error(r, EDDY_INVALID_ARGUMENT, "there is no node '%.200s'", node);
-    if (!eddy_is_valid(t) || (!trial && t.graph != r->graph))
+    if (tensors.count != 1)
+        return eddy__tf_error(r, EDDY_INVALID_ARGUMENT, "input '%.200s' cannot be %d tensors", node,
+                              tensors.count);
+    if (!eddy_is_valid(t) || (!r->base.trial && t.graph != r->base.graph))
         return eddy__tf_error(r, EDDY_INVALID_ARGUMENT,
                               "the tensor for input '%.200s' is not of this graph", node);
     const tf_node    *n = &r->model->main.nodes[at - 1];
@@ -67,13 +55,14 @@ static bool bind(tf_reader *r, const char *node, eddy_tensor t, bool trial)
         return eddy__tf_error(r, EDDY_INVALID_ARGUMENT,
                               "input '%.200s' is %s; the tensor given for it is not", node,
                               eddy_dtype_name(want));
-    tf_build  b = { .reader = r, .graph = r->graph, .memory = &r->memory };
+    tf_build  b = { .reader = r, .graph = r->base.graph, .memory = &r->base.memory };
     const int type = dtype && is_placeholder(n) ? (int)dtype->i
                                                 : eddy__tf_type_of(eddy_dtype_of(t));
-    if (!eddy__tf_put_as(&b, 0, stand_in(r, t, trial), type)) return false;
+    if (!eddy__tf_put_as(&b, 0, eddy__reading_stand_in(&r->base, t), type)) return false;
     const eddy_array *value = eddy_constant_value(t);
     b.out[0]->constant = value != NULL;
-    if (value && !eddy__tf_keep(r, b.out[0]->array = eddy_array_copy(value))) return false;
+    if (value && !eddy__reading_keep(&r->base, b.out[0]->array = eddy_array_copy(value)))
+        return false;
     r->main->slots[at - 1] = (tf_slot){ TF_DONE, b.out, 1 };
     return true;
 }
@@ -87,11 +76,11 @@ static const char *value_named(const tf_reader *r, const char *name)
     return name;
 }
 
-static bool bindings(tf_reader *r, bool trial)
+static bool bindings(tf_reader *r)
 {
     for (int i = 0; i < r->options.input_count; i++) {
-        const eddy_tensorflow_binding *b = &r->options.inputs[i];
-        if (!bind(r, b->name ? value_named(r, b->name) : "", b->tensor, trial)) return false;
+        const eddy_model_binding *b = &r->options.inputs[i];
+        if (!bind(r, b->name ? value_named(r, b->name) : "", b->tensors)) return false;
     }
     return true;
 }
@@ -106,8 +95,8 @@ static bool list_inputs(tf_reader *r, eddy_tensorflow_model *m)
     size_t              n = s ? s->n_inputs : 0;
     for (size_t i = 0; !(s && s->n_inputs) && i < g->n_nodes; i++)
         n += is_placeholder(&g->nodes[i]);
-    m->inputs = eddy__region_take(&r->memory, n, sizeof *m->inputs);
-    if (!m->inputs) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
+    m->inputs = eddy__region_take(&r->base.memory, n, sizeof *m->inputs);
+    if (!m->inputs) return eddy__reading_no_memory(&r->base);
     for (size_t i = 0; s && i < s->n_inputs; i++)
         m->inputs[m->n_inputs++] = (port){ s->inputs[i].key, s->inputs[i].tensor, EDDY_NO_TENSOR };
     for (size_t i = 0; !(s && s->n_inputs) && i < g->n_nodes; i++)
@@ -129,7 +118,7 @@ static bool is_output(const tf_node *n)
 static bool *used_nodes(tf_reader *r)
 {
     const tf_graph *g = &r->model->main;
-    bool           *used = eddy__region_take(&r->memory, g->n_nodes, 1);
+    bool           *used = eddy__region_take(&r->base.memory, g->n_nodes, 1);
     int             output;
     for (size_t i = 0; used && i < g->n_nodes; i++)
         for (size_t k = 0; k < g->nodes[i].n_inputs; k++) {
@@ -148,13 +137,13 @@ static bool list_outputs(tf_reader *r, eddy_tensorflow_model *m)
     const tf_graph             *g = &r->model->main;
     const size_t n = o->output_count ? (size_t)o->output_count
                      : s && s->n_outputs ? s->n_outputs : g->n_nodes;
-    m->outputs = eddy__region_take(&r->memory, n, sizeof *m->outputs);
-    if (!m->outputs) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
+    m->outputs = eddy__region_take(&r->base.memory, n, sizeof *m->outputs);
+    if (!m->outputs) return eddy__reading_no_memory(&r->base);
     m->n_outputs = 0;
     for (int i = 0; i < o->output_count; i++) {
         const char *name =
-            eddy__region_print(&r->memory, "%s", o->outputs[i] ? o->outputs[i] : "");
-        if (!name) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
+            eddy__region_print(&r->base.memory, "%s", o->outputs[i] ? o->outputs[i] : "");
+        if (!name) return eddy__reading_no_memory(&r->base);
         const char *value = name;
         for (size_t k = 0; s && k < s->n_outputs; k++)
             if (strcmp(s->outputs[k].key, name) == 0) value = s->outputs[k].tensor;
@@ -166,7 +155,7 @@ static bool list_outputs(tf_reader *r, eddy_tensorflow_model *m)
             (port){ s->outputs[i].key, s->outputs[i].tensor, EDDY_NO_TENSOR };
     if (m->n_outputs) return true;
     const bool *used = used_nodes(r);
-    if (!used) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
+    if (!used) return eddy__reading_no_memory(&r->base);
     for (size_t i = 0; i < g->n_nodes; i++)
         if (!used[i] && is_output(&g->nodes[i]))
             m->outputs[m->n_outputs++] =
@@ -180,79 +169,53 @@ static bool build_port(tf_reader *r, port *p)
 {
     tf_value *v = eddy__tf_value_of(r, r->main, p->value);
     if (!v || v->unknown) return v != NULL;
-    tf_build b = { .reader = r, .graph = r->graph, .memory = &r->memory };
+    tf_build b = { .reader = r, .graph = r->base.graph, .memory = &r->base.memory };
     p->t = eddy__tf_tensor_of(&b, v);
-    if (!b.reason || r->reporting) return true;
+    if (!b.reason || r->base.reporting) return true;
     return eddy__tf_error(r, b.status, "'%.200s': %s", p->name, b.reason);
 }
 
-/* Builds what the outputs need in g, in its current scope; in a trial with stand-ins for the
- * caller's tensors. */
-static bool pass(tf_reader *r, eddy_graph *g, eddy_tensorflow_model *m, bool trial)
+/* Builds what the outputs need. */
+static bool pass(reading *base)
 {
-    r->graph = g;
-    r->nodes = r->bodies = 0;
+    tf_reader             *r = (tf_reader *)base;
+    eddy_tensorflow_model *m = r->made;
+    r->bodies = 0;
     *m = (eddy_tensorflow_model){ .n_inputs = 0 };
-    r->main = eddy__tf_scope(r, &r->model->main, "", 0);
-    r->root = eddy__region_print(&r->memory, "%s", eddy_scope_name(g));
-    if (!r->main) return false;
-    if (!r->root) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
-    if (!bindings(r, trial) || !list_inputs(r, m) || !list_outputs(r, m)) return false;
+    m->main = r->main = eddy__tf_scope(r, &r->model->main, "", 0);
+    if (!r->main || !bindings(r) || !list_inputs(r, m) || !list_outputs(r, m)) return false;
     for (int i = 0; i < m->n_inputs; i++)
         if (!build_port(r, &m->inputs[i])) return false;
     for (int i = 0; i < m->n_outputs; i++)
         if (!build_port(r, &m->outputs[i])) return false;
-    if (eddy_graph_status(g) != EDDY_OK)
-        return eddy__tf_error(r, eddy_graph_status(g), "%s", eddy_graph_message(g));
-    m->main = r->main;
     return true;
-}
-
-static bool trial(tf_reader *r)
-{
-    eddy_tensorflow_model m;
-    eddy_graph           *g = eddy_graph_new();
-    if (!g) return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
-    eddy_scope_begin(g, r->options.scope);
-    const bool ok = pass(r, g, &m, true);
-    eddy_scope_end(g);
-    eddy_session_free(r->session);
-    r->session = NULL;
-    eddy_graph_free(g);
-    return ok;
-}
-
-static bool read_into(tf_reader *r, eddy_tensorflow_model *m)
-{
-    eddy_graph *g = r->options.graph;
-    if (!g) return eddy__tf_error(r, EDDY_INVALID_ARGUMENT, "there is no graph");
-    if (eddy_graph_status(g) != EDDY_OK)
-        return eddy__tf_error(r, eddy_graph_status(g), "the graph has an error: %s",
-                              eddy_graph_message(g));
-    if (eddy_graph_is_finalized(g))
-        return eddy__tf_error(r, EDDY_FINALIZED, "the graph is finalized");
-    if (!trial(r)) return false;
-    eddy_scope_begin(g, r->options.scope);
-    const bool ok = pass(r, g, m, false);
-    eddy_scope_end(g);
-    return ok;
 }
 
 eddy_tensorflow_model *eddy_tensorflow_read_with(const eddy_tensorflow_args *given)
 {
-    tf_reader              r = { 0 };
-    eddy_tensorflow_model *m = calloc(1, sizeof *m);
-    bool                   ok = eddy__tf_open(&r, given);
-    if (ok && !m) ok = eddy__tf_error(&r, EDDY_NO_MEMORY, "out of memory");
-    if (ok && read_into(&r, m)) {
-        m->memory = r.memory;           /* the names, and the values by name */
-        r.memory = (region){ 0 };
+    tf_reader              r = { .made = calloc(1, sizeof(eddy_tensorflow_model)) };
+    eddy_tensorflow_model *m = r.made;
+    bool                   ok = eddy__tf_open(&r, given) && (m || eddy__reading_no_memory(&r.base));
+    ok = ok && eddy__reading_build(&r.base, r.options.graph, r.options.scope, pass);
+    if (ok) {
+        m->memory = r.base.memory;      /* the names, and the values by name */
+        r.base.memory = (region){ 0 };
     } else {
         free(m);
         m = NULL;
     }
     eddy__tf_close(&r);
     return m;
+}
+
+eddy_model_report *eddy_tensorflow_check_with(const eddy_tensorflow_args *given)
+{
+    eddy_tensorflow_model m;
+    tf_reader             r = { .made = &m };
+    eddy_model_report    *report =
+        eddy__tf_open(&r, given) ? eddy__reading_report(&r.base, r.options.scope, pass) : NULL;
+    eddy__tf_close(&r);
+    return report;
 }
 
 void eddy_tensorflow_free(eddy_tensorflow_model *m)
@@ -299,40 +262,4 @@ eddy_tensor eddy_tensorflow_value(const eddy_tensorflow_model *m, const char *na
 {
     const tf_value *v = m && name ? eddy__tf_lookup(m->main, name) : NULL;
     return v && v->kind != TF_ARRAY ? v->t : EDDY_NO_TENSOR;
-}
-
-/* ------------------------------------------------------------------- report -- */
-
-eddy_tensorflow_report *eddy_tensorflow_check_with(const eddy_tensorflow_args *given)
-{
-    tf_reader               r = { 0 };
-    eddy_tensorflow_report *report = calloc(1, sizeof *report);
-    bool                    ok = eddy__tf_open(&r, given);
-    if (ok && !report) ok = eddy__tf_error(&r, EDDY_NO_MEMORY, "out of memory");
-    r.reporting = true;
-    if (ok && trial(&r)) {
-        *report = (eddy_tensorflow_report){ r.memory, r.entries, r.n_entries };
-        r.memory = (region){ 0 };
-        r.entries = NULL;
-    } else {
-        free(report);
-        report = NULL;
-    }
-    eddy__tf_close(&r);
-    return report;
-}
-
-int eddy_tensorflow_report_size(const eddy_tensorflow_report *r) { return r ? r->count : 0; }
-
-const eddy_tensorflow_entry *eddy_tensorflow_report_at(const eddy_tensorflow_report *r, int i)
-{
-    return r && i >= 0 && i < r->count ? &r->entries[i] : NULL;
-}
-
-void eddy_tensorflow_report_free(eddy_tensorflow_report *r)
-{
-    if (!r) return;
-    eddy__region_free(&r->memory);
-    free(r->entries);
-    free(r);
 }

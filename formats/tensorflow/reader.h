@@ -34,32 +34,17 @@ struct tf_scope {
     int             depth;
 };
 
-typedef struct tf_kept {
-    struct tf_kept *next;
-    eddy_array     *array;
-} tf_kept;
-
 struct tf_reader {
-    region           memory;
-    source          *file;
+    reading          base;
     source         **groups;        /* of weights, of the manifest */
     eddy_tensorflow_args options;
-    const char      *path;          /* for messages */
-    eddy_graph      *graph;
     tf_file         *model;         /* in `memory`, which the caller's model keeps */
     tf_manifest      manifest;
     eddy_checkpoint *checkpoint;    /* the variables of a SavedModel */
     const tf_signature *signature;  /* NULL: none */
     tf_index        *indices;
     tf_scope        *main;
-    const char      *root;          /* the scope of the model in the graph, with its slash */
-    eddy_session    *session;       /* evaluates constants */
-    tf_kept         *kept;          /* arrays to release */
-    bool             reporting;     /* goes on after nodes that cannot be built */
-    bool             failed;        /* options.error says why */
-    eddy_tensorflow_entry *entries; /* of the report: n_entries, allocated with realloc */
-    int              n_entries, room_entries;
-    int              nodes;         /* built so far */
+    eddy_tensorflow_model *made;    /* the result */
     int64_t          effort;        /* nodes looked at: see eddy__tf_effort */
     int              bodies;        /* branches and bodies that are being built */
 };
@@ -85,14 +70,11 @@ tf_value *eddy__tf_lookup(const tf_scope *s, const char *input);
 eddy_array *eddy__tf_elements(tf_reader *r, const char *name, tf_tensor *t);
 /* The same of a weight in the manifest of TensorFlow.js; NULL without an error if there is none. */
 eddy_array *eddy__tf_weight(tf_reader *r, const char *name);
-bool        eddy__tf_keep(tf_reader *r, eddy_array *a);
 /* What is known of the elements of integer outputs. */
 void        eddy__tf_propagate(tf_build *b);
 /* Records the first error of the reader, with the path; returns false. */
 bool        eddy__tf_error(tf_reader *r, eddy_status s, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* A name that Eddy accepts. */
-const char *eddy__tf_clean_name(tf_reader *r, const char *name);
 /* Opens what the options name; false with the error. */
 bool        eddy__tf_open(tf_reader *r, const eddy_tensorflow_args *given);
 void        eddy__tf_close(tf_reader *r);

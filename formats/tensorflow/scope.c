@@ -6,13 +6,6 @@
 
 /* ------------------------------------------------------------------- index -- */
 
-static size_t hash(const char *s, size_t n)
-{
-    uint64_t h = 1469598103934665603u;
-    for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)s[i]) * 1099511628211u;
-    return (size_t)(h ^ h >> 32);
-}
-
 static const char *name_of(const tf_graph *g, int32_t at)
 {
     return at > 0 ? g->nodes[at - 1].name : g->args[-at - 1];
@@ -21,7 +14,7 @@ static const char *name_of(const tf_graph *g, int32_t at)
 /* The place of a name of n characters, or where it would be. */
 static int32_t *place_of(const tf_index *x, const char *name, size_t n)
 {
-    size_t i = hash(name, n) & (x->room - 1);
+    size_t i = eddy__name_hash(name, n) & (x->room - 1);
     for (; x->at[i]; i = (i + 1) & (x->room - 1)) {
         const char *is = name_of(x->graph, x->at[i]);
         if (strncmp(is, name, n) == 0 && is[n] == 0) break;
@@ -34,11 +27,11 @@ static const tf_index *index_of(tf_reader *r, const tf_graph *g)
 {
     for (tf_index *x = r->indices; x; x = x->next)
         if (x->graph == g) return x;
-    tf_index *x = eddy__region_take(&r->memory, 1, sizeof *x);
+    tf_index *x = eddy__region_take(&r->base.memory, 1, sizeof *x);
     if (!x) return NULL;
     *x = (tf_index){ .next = r->indices, .graph = g, .room = 16 };
     while (x->room < 2 * (g->n_nodes + g->n_args)) x->room *= 2;
-    x->at = eddy__region_take(&r->memory, x->room, sizeof *x->at);
+    x->at = eddy__region_take(&r->base.memory, x->room, sizeof *x->at);
     if (!x->at || g->n_nodes > TF_MAX_NODES || g->n_args > TF_MAX_NODES) return NULL;
     for (size_t i = 0; i < g->n_args; i++) {
         int32_t *at = place_of(x, g->args[i], strlen(g->args[i]));
@@ -62,16 +55,20 @@ bool eddy__tf_effort(tf_reader *r, size_t n)
 tf_scope *eddy__tf_scope(tf_reader *r, const tf_graph *g, const char *place, int depth)
 {
     if (!eddy__tf_effort(r, g->n_nodes + 4096)) return NULL;
-    tf_scope *s = eddy__region_take(&r->memory, 1, sizeof *s);
+    tf_scope *s = eddy__region_take(&r->base.memory, 1, sizeof *s);
     if (s)
-        *s = (tf_scope){ .graph = g, .index = index_of(r, g), .place = place, .depth = depth,
-                         .slots = eddy__region_take(&r->memory, g->n_nodes, sizeof *s->slots) };
+        *s =
+            (tf_scope){ .graph = g,
+                        .index = index_of(r, g),
+                        .place = place,
+                        .depth = depth,
+                        .slots = eddy__region_take(&r->base.memory, g->n_nodes, sizeof *s->slots) };
     if (g->n_nodes > TF_MAX_NODES || g->n_args > TF_MAX_NODES) {
         eddy__tf_error(r, EDDY_LIMIT, "a graph has more than %d nodes", TF_MAX_NODES);
         return NULL;
     }
     if (s && s->index && s->slots && place) return s;
-    eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
+    eddy__reading_no_memory(&r->base);
     return NULL;
 }
 
@@ -106,21 +103,4 @@ tf_value *eddy__tf_lookup(const tf_scope *s, const char *input)
         if (slot->progress == TF_DONE) return output < slot->n_out ? slot->out[output] : NULL;
     }
     return NULL;
-}
-
-const char *eddy__tf_clean_name(tf_reader *r, const char *name)
-{
-    while (*name == '/' || *name == '_' || *name == '-') name++;
-    char *s = eddy__region_take(&r->memory, strlen(name) + 2, 1);
-    if (!s || !*name) return "unnamed";
-    size_t n = 0;
-    for (const char *p = name; *p && n < 200; p++) {
-        const char c = *p;
-        const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                          (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-' || c == '/';
-        s[n++] = good ? c : '_';
-    }
-    while (n > 1 && s[n - 1] == '/') n--;
-    s[n] = 0;
-    return s[0] == '_' || s[0] == '/' ? "unnamed" : s;
 }

@@ -1,52 +1,32 @@
 /* weights.c -- the elements of constants: of protobuf, and of the manifest of TensorFlow.js. */
-#include "../elements.h"
 #include "reader.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool eddy__tf_keep(tf_reader *r, eddy_array *a)
-{
-    tf_kept *k = a ? eddy__region_take(&r->memory, 1, sizeof *k) : NULL;
-    if (!k) {
-        eddy_array_free(a);
-        return eddy__tf_error(r, EDDY_NO_MEMORY, "out of memory");
-    }
-    *k = (tf_kept){ r->kept, a };
-    r->kept = k;
-    return true;
-}
-
 /* ---------------------------------------------------------------- protobuf -- */
 
 static bool is_complex(int type) { return type == TF_COMPLEX64 || type == TF_COMPLEX128; }
 
-/* Types whose bytes in the file are those in memory. */
 static bool same_bytes(int type)
 {
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    const eddy_dtype d = eddy__tf_stored(type);
-    return type != TF_BOOL &&
-           8 * eddy_dtype_size(d) == (size_t)eddy__tf_bits(type) * (is_complex(type) ? 2 : 1);
-#else
-    return type == TF_UINT8;
-#endif
+    return eddy__element_is_same(eddy__tf_stored(type), eddy__tf_bits(type));
 }
 
 /* The elements as they are written: the last one stands for all that follow; none are zeros. */
 static eddy_array *converted(const tf_tensor *t, int64_t count)
 {
-    eddy_array *a = eddy_array_new(eddy__tf_stored(t->type), t->shape);
-    const int   bits = eddy__tf_bits(t->type);
-    const int   parts = is_complex(t->type) ? 2 : 1;
+    eddy_array  *a = eddy_array_new(eddy__tf_stored(t->type), t->shape);
+    const int    bits = eddy__tf_bits(t->type), parts = is_complex(t->type) ? 2 : 1;
+    wire_numbers numbers = t->numbers;
+    uint64_t     last[2] = { 0, 0 };    /* the parts of an element */
+    if (!t->has_content && t->count == 0) return a;
     for (int64_t i = 0; a && i < count; i++) {
-        int64_t from = i;
-        if (!t->has_content && from >= (int64_t)t->count)
-            from = (int64_t)t->count - parts + i % parts;
-        if (!t->has_content && t->count == 0) break;
-        eddy__tf_store(a, t->type, i, t->has_content ? eddy__element_bits(t->content, bits, i)
-                                                     : t->numbers[from]);
+        uint64_t *v = &last[i % parts];
+        if (t->has_content) *v = eddy__element_bits(t->content, bits, i);
+        else if (i < (int64_t)t->count) eddy__wire_next_number(&numbers, v);
+        eddy__tf_store(a, t->type, i, *v);
     }
     return a;
 }
@@ -79,9 +59,9 @@ eddy_array *eddy__tf_elements(tf_reader *r, const char *name, tf_tensor *t)
     }
     eddy_array *a =
         t->has_content && same_bytes(t->type)
-            ? eddy__source_array(r->file, t->content, eddy__tf_stored(t->type), t->shape)
+            ? eddy__source_array(r->base.file, t->content, eddy__tf_stored(t->type), t->shape)
             : converted(t, count);
-    return eddy__tf_keep(r, a) ? t->array = a : NULL;
+    return eddy__reading_keep(&r->base, a) ? t->array = a : NULL;
 }
 
 /* ----------------------------------------------------------- TensorFlow.js -- */
@@ -168,6 +148,6 @@ eddy_array *eddy__tf_weight(tf_reader *r, const char *name)
         m->n_weights ? bsearch(name, m->weights, m->n_weights, sizeof *w, by_name) : NULL;
     if (!w || w->array || strcmp(w->dtype, "string") == 0) return w ? w->array : NULL;
     w->array = weight_array(r, w);
-    if (r->failed || !eddy__tf_keep(r, w->array)) w->array = NULL;
+    if (r->base.failed || !eddy__reading_keep(&r->base, w->array)) w->array = NULL;
     return w->array;
 }

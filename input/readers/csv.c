@@ -197,8 +197,7 @@ static bool check(const eddy_csv_read_args *a, eddy_error *e)
 static bool read_table(reading *r)
 {
     eddy_csv *c = r->c;
-    r->s = (scanner){ .f = &c->f, .separator = r->a->separator };
-    r->s.text = malloc((size_t)c->f.size + 1);
+    r->s = (scanner){ .f = &c->f, .separator = r->a->separator, .text = calloc(1, 64), .room = 64 };
     if (!r->s.text) return no_memory(r);
     const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     const locale_t before = plain ? uselocale(plain) : (locale_t)0;

@@ -11,13 +11,14 @@ typedef struct scanner {
     const data_file *f;
     char             separator;
     int64_t          at;
-    char            *text;           /* the field, ended by a zero: room for all bytes of the file */
-    size_t           length;
+    char            *text;           /* the field, ended by a zero; grows with the fields */
+    size_t           length, room;
     int64_t          begin;          /* its first byte in the file */
     bool             quoted, last;   /* last: of its row */
 } scanner;
 
-/* The next field; false at the end of the file, and with an error for an open quote or a zero. */
+/* The next field; false at the end of the file, and with an error for an open quote, a zero, or
+ * if out of memory. */
 bool eddy__csv_field(scanner *s);
 
 /* Words with their numbers. */

@@ -23,13 +23,29 @@ static bool end_field(scanner *s)
     return true;
 }
 
+/* Appends a character, and leaves room for a zero. */
+static inline bool append(scanner *s, uint8_t c)
+{
+    if (s->length + 1 >= s->room) {
+        const size_t room = 2 * s->room + 64;
+        char        *more = realloc(s->text, room);
+        if (!more)
+            return eddy__input_fail(s->f->error, EDDY_NO_MEMORY, "%.800s: out of memory",
+                                    s->f->path);
+        s->text = more;
+        s->room = room;
+    }
+    s->text[s->length++] = (char)c;
+    return true;
+}
+
 static bool quoted(scanner *s)
 {
     const uint8_t *p = s->f->bytes;
     for (s->at++; s->at < s->f->size; s->at++) {
         if (p[s->at] == '"' && p[s->at + 1] != '"') break;
         if (p[s->at] == '"') s->at++;
-        s->text[s->length++] = (char)p[s->at];
+        if (!append(s, p[s->at])) return false;
     }
     if (s->at == s->f->size) return eddy__file_damaged(s->f, s->begin, "the quote does not end");
     s->at++;
@@ -49,7 +65,7 @@ bool eddy__csv_field(scanner *s)
         return quoted(s);
     }
     while (!ends_row(s) && (char)s->f->bytes[s->at] != s->separator)
-        s->text[s->length++] = (char)s->f->bytes[s->at++];
+        if (!append(s, s->f->bytes[s->at++])) return false;
     return end_field(s);
 }
 

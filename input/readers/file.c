@@ -54,6 +54,18 @@ static void close_file(data_file *f)
     f->fd = -1;
 }
 
+bool eddy__file_next(data_file *f, void *p, int64_t n)
+{
+    for (const int64_t end = f->at + n; f->at < end;) {
+        const int64_t got = eddy__file_some(f, p, (size_t)(end - f->at));
+        if (got < 0) return false;
+        if (got == 0) return eddy__file_damaged(f, f->at, "the file ends early");
+        p = (char *)p + got;
+        f->at += got;
+    }
+    return true;
+}
+
 bool eddy__file_read(data_file *f, const char *path, const eddy_files *files, eddy_error *error)
 {
     if (!eddy__file_open(f, path, files, error)) return false;
@@ -61,11 +73,7 @@ bool eddy__file_read(data_file *f, const char *path, const eddy_files *files, ed
     bool ok = f->bytes || eddy__input_fail(error, EDDY_NO_MEMORY,
                                            "%.800s: out of memory (bytes: %lld)", path,
                                            (long long)f->size);
-    for (int64_t at = 0; ok && at < f->size;) {
-        const int64_t n = eddy__file_some(f, f->bytes + at, (size_t)(f->size - at));
-        ok = n > 0 || (n == 0 && eddy__file_damaged(f, at, "the file ends early"));
-        at += n;
-    }
+    ok = ok && eddy__file_next(f, f->bytes, f->size);
     if (ok) f->bytes[f->size] = 0;
     close_file(f);
     if (!ok) eddy__file_free(f);

@@ -12,6 +12,7 @@ typedef struct data_file {
     eddy_error       *error;
     int64_t           size;
     int               fd;            /* -1: closed */
+    int64_t           at;            /* bytes read by eddy__file_next */
     uint8_t          *bytes;         /* size of them, of eddy__file_read, and a zero behind them */
 } data_file;
 
@@ -19,6 +20,8 @@ typedef struct data_file {
 bool    eddy__file_open(data_file *f, const char *path, const eddy_files *files, eddy_error *error);
 /* 1 to n bytes; 0 at the end, -1 with the error. */
 int64_t eddy__file_some(data_file *f, void *p, size_t n);
+/* The next n bytes; false with the error, also if the file ends before. */
+bool    eddy__file_next(data_file *f, void *p, int64_t n);
 /* Opens, reads everything and closes. */
 bool    eddy__file_read(data_file *f, const char *path, const eddy_files *files, eddy_error *error);
 /* Closes the file and frees its bytes; for one that is closed, nothing. */

@@ -1,16 +1,16 @@
 /* text.c -- the bytes and the characters of a file. */
 #include "file.h"
 
-#include <string.h>
-
 eddy_array *eddy_bytes_load(const char *path, const eddy_files *files, eddy_error *error)
 {
     data_file f;
-    if (!eddy__file_read(&f, path, files, error)) return NULL;
+    if (!eddy__file_open(&f, path, files, error)) return NULL;
     eddy_array *a = eddy__file_array(&f, EDDY_UINT8, EDDY_SHAPE(f.size));
-    if (a && f.size) memcpy(eddy_array_data(a), f.bytes, (size_t)f.size);
+    const bool  ok = a && eddy__file_next(&f, eddy_array_data(a), f.size);
     eddy__file_free(&f);
-    return a;
+    if (ok) return a;
+    eddy_array_free(a);
+    return NULL;
 }
 
 /* The character at p, of n bytes or fewer, and its number of bytes; 0 if it is not UTF-8 as Unicode

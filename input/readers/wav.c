@@ -1,4 +1,5 @@
-/* wav.c -- sound in WAV files: RIFF chunks, of which "fmt " and "data" are read. */
+/* wav.c -- sound in WAV files: RIFF chunks, of which "fmt " and "data" are read. The elements of
+ * the array may be larger than those of the file, so the file is read in pieces. */
 #include "file.h"
 
 #include <string.h>
@@ -6,16 +7,17 @@
 enum { PCM = 1, IEEE_FLOAT = 3, EXTENSIBLE = 0xfffe, MAX_CHANNELS = 1024 };
 
 typedef struct sound {
-    int            format, channels, bits;
-    int64_t        rate;
-    const uint8_t *data;
-    int64_t        bytes;
+    int     format, channels, bits;
+    int64_t rate;
+    int64_t bytes;                       /* of the frames, which are next in the file */
 } sound;
 
-static bool read_format(const data_file *f, int64_t at, int64_t size, sound *s)
+static bool read_format(data_file *f, int64_t size, sound *s)
 {
-    const uint8_t *p = f->bytes + at;
+    uint8_t       p[40] = { 0 };
+    const int64_t at = f->at;
     if (size < 16) return eddy__file_damaged(f, at, "the chunk 'fmt ' is too short");
+    if (!eddy__file_next(f, p, size < 40 ? size : 40)) return false;
     s->format = (int)eddy__little(p, 2);
     s->channels = (int)eddy__little(p + 2, 2);
     s->rate = (int64_t)eddy__little(p + 4, 4);
@@ -36,26 +38,36 @@ static bool read_format(const data_file *f, int64_t at, int64_t size, sound *s)
            eddy__file_damaged(f, at + 12, "the size of a frame does not fit");
 }
 
-static bool parse(const data_file *f, sound *s)
+static bool skip(data_file *f, int64_t n)
 {
-    if (f->size < 12 || memcmp(f->bytes, "RIFF", 4) != 0 || memcmp(f->bytes + 8, "WAVE", 4) != 0)
+    uint8_t ignored[4096];
+    for (; n > (int64_t)sizeof ignored; n -= (int64_t)sizeof ignored)
+        if (!eddy__file_next(f, ignored, sizeof ignored)) return false;
+    return eddy__file_next(f, ignored, n);
+}
+
+/* Everything before the frames. */
+static bool parse(data_file *f, sound *s)
+{
+    uint8_t p[12];
+    if (f->size < 12) return eddy__file_damaged(f, 0, "not a WAV file");
+    if (!eddy__file_next(f, p, 12)) return false;
+    if (memcmp(p, "RIFF", 4) != 0 || memcmp(p + 8, "WAVE", 4) != 0)
         return eddy__file_damaged(f, 0, "not a WAV file");
-    for (int64_t at = 12; !s->data;) {
-        if (at > f->size - 8) return eddy__file_damaged(f, at, "the chunk 'data' is missing");
-        const int64_t size = (int64_t)eddy__little(f->bytes + at + 4, 4);
-        const char   *id = (const char *)f->bytes + at;
-        if (size > f->size - at - 8) return eddy__file_damaged(f, at + 4, "the chunk is too long");
-        at += 8;
-        if (memcmp(id, "fmt ", 4) == 0 && !read_format(f, at, size, s)) return false;
-        if (memcmp(id, "data", 4) == 0) {
-            if (!s->channels) return eddy__file_damaged(f, at, "the chunk 'fmt ' is missing");
-            s->data = f->bytes + at;
-            s->bytes = size;
-        }
-        at += size + size % 2;
+    for (bool found = false; !found;) {
+        if (f->at > f->size - 8) return eddy__file_damaged(f, f->at, "the chunk 'data' is missing");
+        if (!eddy__file_next(f, p, 8)) return false;
+        const int64_t at = f->at, size = (int64_t)eddy__little(p + 4, 4);
+        if (size > f->size - at) return eddy__file_damaged(f, at - 4, "the chunk is too long");
+        if (memcmp(p, "fmt ", 4) == 0 && !read_format(f, size, s)) return false;
+        found = memcmp(p, "data", 4) == 0;
+        if (found && !s->channels) return eddy__file_damaged(f, at, "the chunk 'fmt ' is missing");
+        s->bytes = size;
+        const int64_t end = at + size + size % 2;
+        if (!found && !skip(f, (end < f->size ? end : f->size) - f->at)) return false;
     }
     return s->bytes % (s->channels * s->bits / 8) == 0 ||
-           eddy__file_damaged(f, s->data - f->bytes, "the last frame is incomplete");
+           eddy__file_damaged(f, f->at, "the last frame is incomplete");
 }
 
 static float sample(const uint8_t *p, const sound *s)
@@ -75,27 +87,40 @@ static float sample(const uint8_t *p, const sound *s)
     return (float)((double)(int32_t)(v << (32 - s->bits)) * 0x1p-31);
 }
 
+static bool read_samples(data_file *f, const sound *s, float *to)
+{
+    enum { PIECE = 8 * 3 * 512 };        /* whole samples of each size */
+    uint8_t       piece[PIECE];
+    const int64_t size = s->bits / 8;
+    for (int64_t left = s->bytes; left > 0; left -= PIECE) {
+        const int64_t n = left < PIECE ? left : PIECE;
+        if (!eddy__file_next(f, piece, n)) return false;
+        for (int64_t i = 0; i < n; i += size) *to++ = sample(piece + i, s);
+    }
+    return true;
+}
+
 eddy_array *eddy_wav_load(const char *path, const eddy_files *files, eddy_error *error)
 {
     data_file   f;
     sound       s = { 0 };
     eddy_array *a = NULL;
-    if (!eddy__file_read(&f, path, files, error)) return NULL;
-    if (parse(&f, &s)) {
-        const int64_t n = s.bytes / (s.bits / 8);
-        a = eddy__file_array(&f, EDDY_FLOAT32, EDDY_SHAPE(n / s.channels, s.channels));
-        for (int64_t i = 0; a && i < n; i++)
-            ((float *)eddy_array_data(a))[i] = sample(s.data + i * (s.bits / 8), &s);
-    }
+    if (!eddy__file_open(&f, path, files, error)) return NULL;
+    if (parse(&f, &s))
+        a = eddy__file_array(&f, EDDY_FLOAT32,
+                             EDDY_SHAPE(s.bytes / (s.bits / 8) / s.channels, s.channels));
+    const bool ok = a && read_samples(&f, &s, eddy_array_data(a));
     eddy__file_free(&f);
-    return a;
+    if (ok) return a;
+    eddy_array_free(a);
+    return NULL;
 }
 
 int64_t eddy_wav_rate(const char *path, const eddy_files *files, eddy_error *error)
 {
     data_file f;
     sound     s = { 0 };
-    if (!eddy__file_read(&f, path, files, error)) return 0;
+    if (!eddy__file_open(&f, path, files, error)) return 0;
     const int64_t rate = parse(&f, &s) ? s.rate : 0;
     eddy__file_free(&f);
     return rate;

@@ -408,9 +408,9 @@ static void use_json(memory_files *files)
 static void use_saved(memory_files *files)
 {
     eddy_error e = { 0 };
-    eddy_tensorflow_report *r = eddy_tensorflow_check("m", .files = &files->table, .error = &e);
+    eddy_model_report *r = eddy_tensorflow_check("m", .files = &files->table, .error = &e);
     ck_assert((r != NULL) == (e.status == EDDY_OK));
-    eddy_tensorflow_report_free(r);
+    eddy_model_report_free(r);
 }
 
 START_TEST(damaged)

@@ -196,7 +196,9 @@ START_TEST(bindings)
     const char       *outputs[] = { "product:0" };
     const float       v[] = { 1, 0, 0, 1 };
     const eddy_tensor x = eddy_const(g, EDDY_FLOAT32, EDDY_SHAPE(2, 2), v);
-    const eddy_tensorflow_binding in[] = { { "x", x } }, wrong[] = { { "nothing", x } };
+    const eddy_model_binding in[] = { { "x", EDDY_LIST(x) } };
+    const eddy_model_binding wrong[] = { { "nothing", EDDY_LIST(x) } };
+    const eddy_model_binding two_tensors[] = { { "x", EDDY_LIST(x, x) } };
     eddy_tensorflow_model *m = eddy_tensorflow_read(
         g, .data = bytes.at, .data_size = bytes.size, .inputs = in, .input_count = 1,
         .outputs = outputs, .output_count = 1, .scope = "net", .error = &e);
@@ -207,6 +209,10 @@ START_TEST(bindings)
                                             .inputs = wrong, .input_count = 1, .error = &e));
     ck_assert_int_eq(e.status, EDDY_INVALID_ARGUMENT);
     ck_assert_str_eq(e.message, "TensorFlow model: there is no node 'nothing'");
+    ck_assert_ptr_null(eddy_tensorflow_read(g, .data = bytes.at, .data_size = bytes.size,
+                                            .inputs = two_tensors, .input_count = 1, .error = &e));
+    ck_assert_int_eq(e.status, EDDY_INVALID_ARGUMENT);
+    ck_assert_str_eq(e.message, "TensorFlow model: input 'x' cannot be 2 tensors");
     outputs[0] = "nothing:3";
     ck_assert_ptr_null(eddy_tensorflow_read(g, .data = bytes.at, .data_size = bytes.size,
                                             .outputs = outputs, .output_count = 1, .error = &e));
@@ -223,19 +229,19 @@ START_TEST(reports)
     plain(&g, "a", "Relu", "x");
     plain(&g, "b", "DecodeJpeg", "a");
     plain(&g, "c", "Neg", "b");
-    eddy_error              e = { 0 };
-    eddy_tensorflow_report *r =
+    eddy_error         e = { 0 };
+    eddy_model_report *r =
         eddy_tensorflow_check(.data = g.at, .data_size = g.size, .error = &e);
     ck_assert_msg(r != NULL, "%s", e.message);
-    ck_assert_int_eq(eddy_tensorflow_report_size(r), 4);
-    const eddy_tensorflow_entry *b = eddy_tensorflow_report_at(r, 2), *c = b + 1;
-    ck_assert_int_eq(eddy_tensorflow_report_at(r, 1)->support, EDDY_TENSORFLOW_NATIVE);
-    ck_assert_int_eq(b->support, EDDY_TENSORFLOW_MISSING);
+    ck_assert_int_eq(eddy_model_report_size(r), 4);
+    const eddy_model_entry *b = eddy_model_report_at(r, 2), *c = b + 1;
+    ck_assert_int_eq(eddy_model_report_at(r, 1)->support, EDDY_MODEL_NATIVE);
+    ck_assert_int_eq(b->support, EDDY_MODEL_MISSING);
     ck_assert_str_eq(b->place, "node 'b'");
     ck_assert_str_eq(b->reason, "operator DecodeJpeg is not known");
-    ck_assert_int_eq(c->support, EDDY_TENSORFLOW_UNKNOWN);
-    ck_assert_ptr_null(eddy_tensorflow_report_at(r, 4));
-    eddy_tensorflow_report_free(r);
+    ck_assert_int_eq(c->support, EDDY_MODEL_UNKNOWN);
+    ck_assert_ptr_null(eddy_model_report_at(r, 4));
+    eddy_model_report_free(r);
     eddy_graph *graph = eddy_graph_new();
     ck_assert_ptr_null(eddy_tensorflow_read(graph, .data = g.at, .data_size = g.size, .error = &e));
     ck_assert_int_eq(e.status, EDDY_UNIMPLEMENTED);
@@ -478,7 +484,7 @@ START_TEST(wrong_calls)
     ck_assert(!eddy_is_valid(eddy_tensorflow_output(NULL, "y")));
     ck_assert(!eddy_is_valid(eddy_tensorflow_value(NULL, "y")));
     eddy_tensorflow_free(NULL);
-    eddy_tensorflow_report_free(NULL);
+    eddy_model_report_free(NULL);
     eddy_graph_free(g);
 }
 END_TEST

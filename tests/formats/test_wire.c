@@ -44,11 +44,31 @@ START_TEST(packed_numbers)
     wire_field    f;
     uint64_t      v;
     ck_assert(eddy__wire_next(&w, &f));
-    ck_assert_uint_eq(eddy__wire_numbers(&f, WIRE_VARINT), 3);
     ck_assert(eddy__wire_unpack(&f.bytes, WIRE_VARINT, &v) && v == 1);
     ck_assert(eddy__wire_unpack(&f.bytes, WIRE_VARINT, &v) && v == 300);
     ck_assert(eddy__wire_unpack(&f.bytes, WIRE_VARINT, &v) && v == 3);
     ck_assert(!eddy__wire_unpack(&f.bytes, WIRE_VARINT, &v));
+}
+END_TEST
+
+/* Single numbers and packed ones, between other fields. */
+START_TEST(repeated_numbers)
+{
+    uint8_t bytes[] = { 0x08, 7, 0x0a, 3, 1, 0xac, 0x02, 0x10, 9, 0x0a, 0, 0x08, 5, 0x0a, 1, 4 };
+    const wire   w = eddy__wire_of((wire_bytes){ bytes, sizeof bytes });
+    wire_numbers n = { .left = w, .field = 1, .as = WIRE_VARINT };
+    uint64_t     v, want[] = { 7, 1, 300, 5, 4 };
+    for (int i = 0; i < 5; i++) ck_assert(eddy__wire_next_number(&n, &v) && v == want[i]);
+    ck_assert(!eddy__wire_next_number(&n, &v) && !n.damaged);
+    n = (wire_numbers){ .left = w, .field = 1, .as = WIRE_VARINT };
+    for (int i = 0; i < 2; i++) ck_assert(eddy__wire_next_number(&n, &v));
+    ck_assert_uint_eq(eddy__wire_skip_packed(&n), 1);
+    ck_assert(eddy__wire_next_number(&n, &v) && v == 5);
+    bytes[15] = 0x80;                   /* a number that goes on behind its field */
+    n = (wire_numbers){ .left = w, .field = 1, .as = WIRE_VARINT };
+    for (int i = 0; i < 4; i++) ck_assert(eddy__wire_next_number(&n, &v));
+    ck_assert_uint_eq(eddy__wire_skip_packed(&n), 0);
+    ck_assert(!eddy__wire_next_number(&n, &v) && n.damaged == bytes + 13);
 }
 END_TEST
 
@@ -100,6 +120,7 @@ Suite *wire_suite(void)
     tcase_add_test(t, fields);
     tcase_add_test(t, fixed_numbers);
     tcase_add_test(t, packed_numbers);
+    tcase_add_test(t, repeated_numbers);
     tcase_add_test(t, damage);
     tcase_add_test(t, nesting);
     suite_add_tcase(s, t);

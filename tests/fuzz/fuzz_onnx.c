@@ -7,9 +7,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     eddy_error        e = { 0 };
     eddy_graph       *g = eddy_graph_new();
-    eddy_onnx_report *r = eddy_onnx_check(.data = data, .data_size = size, .error = &e);
+    eddy_model_report *r = eddy_onnx_check(.data = data, .data_size = size, .error = &e);
     require((r != NULL) == (e.status == EDDY_OK));
-    eddy_onnx_report_free(r);
+    eddy_model_report_free(r);
     eddy_onnx_model *m =
         eddy_onnx_read(g, .data = data, .data_size = size, .variables = size % 2, .error = &e);
     require((m != NULL) == (e.status == EDDY_OK));

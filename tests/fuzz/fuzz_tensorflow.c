@@ -10,10 +10,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     eddy_graph *g = eddy_graph_new();
     one_file    f;
     one_file_init(&f, data, size);
-    eddy_tensorflow_report *r =
+    eddy_model_report *r =
         eddy_tensorflow_check(.data = data, .data_size = size, .files = &f.table, .error = &e);
     require((r != NULL) == (e.status == EDDY_OK));
-    eddy_tensorflow_report_free(r);
+    eddy_model_report_free(r);
     eddy_tensorflow_model *m = eddy_tensorflow_read(
         g, .data = data, .data_size = size, .variables = size % 2, .files = &f.table, .error = &e);
     require((m != NULL) == (e.status == EDDY_OK));

@@ -77,7 +77,7 @@ static bool load(one_case *c, const char *name, int set, int i, onnx_info *info,
     source *s = eddy__source_read(path, NULL, INT64_MAX, NULL);
     if (!s) return false;
     c->files[c->n_files++] = s;
-    c->reader.file = s;
+    c->reader.base.file = s;
     *l = (loaded){ .kind = info->kind };
     const wire_bytes b = eddy__source_bytes(s);
     if (info->kind == ONNX_TENSOR) return add_tensor(c, l, b, info->type);
@@ -133,7 +133,7 @@ static bool open_case(one_case *c, const char *folder)
     const uint8_t *at;
     c->folder = folder;
     snprintf(path, sizeof path, "%s/model.onnx", folder);
-    c->reader.path = folder;
+    c->reader.base.path = folder;
     c->files[0] = eddy__source_read(path, NULL, INT64_MAX, NULL);
     if (!c->files[0]) return says(c, ONNX_WRONG, "there is no model.onnx");
     c->n_files = 1;
@@ -145,7 +145,7 @@ static bool open_case(one_case *c, const char *folder)
 
 static void close_case(one_case *c)
 {
-    c->reader.file = NULL;
+    c->reader.base.file = NULL;
     eddy__onnx_close(&c->reader);
     for (int i = 0; i < c->n_files; i++) eddy__source_release(c->files[i]);
     eddy__region_free(&c->memory);
@@ -210,7 +210,7 @@ static eddy_feed feed_of(one_case *c, eddy_tensor t, eddy_array *value)
     if (eddy_shape_compatible(s, eddy_array_shape(value)) || !eddy_shape_is_known(s))
         return (eddy_feed){ t, value };
     eddy_array *zeros = eddy_array_new(eddy_dtype_of(t), s);
-    eddy__onnx_keep(&c->reader, zeros);
+    eddy__reading_keep(&c->reader.base, zeros);
     return (eddy_feed){ t, zeros };
 }
 
@@ -218,7 +218,7 @@ static eddy_feed feed_of(one_case *c, eddy_tensor t, eddy_array *value)
 static void read_case(one_case *c, run *r, bool bound, bool all)
 {
     char              path[1000];
-    eddy_onnx_binding bindings[MOST];
+    eddy_model_binding bindings[MOST];
     eddy_tensor       tensors[MOST * 4];
     int               n = 0, used = 0;
     snprintf(path, sizeof path, "%s/model.onnx", c->folder);
@@ -227,7 +227,7 @@ static void read_case(one_case *c, run *r, bool bound, bool all)
         const bool constant = bound && l->kind == ONNX_TENSOR && l->count &&
             (all || !eddy_dtype_is_floating(eddy_array_dtype(l->at[0])));
         if ((l->kind == ONNX_TENSOR && !constant) || used + l->count > MOST * 4) continue;
-        bindings[n++] = (eddy_onnx_binding){ input_name(c, i), { l->count, tensors + used } };
+        bindings[n++] = (eddy_model_binding){ input_name(c, i), { l->count, tensors + used } };
         for (int k = 0; k < l->count; k++) {
             const eddy_dtype d = eddy_array_dtype(l->at[k]);
             tensors[used] = constant ? eddy_constant(r->graph, .value = l->at[k])

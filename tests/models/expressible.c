@@ -85,7 +85,7 @@ static bool is_made_of_expressible(eddy_tensor t)
 }
 
 /* An argument of a body that is being built is a value there. */
-static bool is_argument(const eddy_onnx_entry *e)
+static bool is_argument(const eddy_model_entry *e)
 {
     return strcmp(e->op, "Argument") == 0;
 }
@@ -96,15 +96,15 @@ bool is_expressible(eddy_tensor t)
     if (eddy_outputs_of(t) > 0 && eddy_shape_of(t).rank < 0)
         return exclude(eddy_type_of(t), "ONNX's checker wants the ranks of outputs");
     if (!is_made_of_expressible(t)) return false;
-    eddy_onnx_report *r = eddy_onnx_write_check(EDDY_LIST(t), .error = &e);
+    eddy_model_report *r = eddy_onnx_write_check(EDDY_LIST(t), .error = &e);
     bool              ok = r != NULL;
     if (!r) exclude(eddy_type_of(t), e.message);
-    for (int i = 0; ok && i < eddy_onnx_report_size(r); i++) {
-        const eddy_onnx_entry *entry = eddy_onnx_report_at(r, i);
+    for (int i = 0; ok && i < eddy_model_report_size(r); i++) {
+        const eddy_model_entry *entry = eddy_model_report_at(r, i);
         if (draws_numbers(entry->op)) ok = exclude(entry->op, "other numbers are drawn");
-        else if (entry->support == EDDY_ONNX_MISSING && !is_argument(entry))
+        else if (entry->support == EDDY_MODEL_MISSING && !is_argument(entry))
             ok = exclude(entry->op, entry->reason);
     }
-    eddy_onnx_report_free(r);
+    eddy_model_report_free(r);
     return ok;
 }

@@ -26,18 +26,18 @@ bool draws_numbers(const char *op)
 static bool is_writable(eddy_list outputs, char why[500])
 {
     eddy_error        e = { 0 };
-    eddy_onnx_report *r = eddy_onnx_write_check(outputs, .error = &e);
+    eddy_model_report *r = eddy_onnx_write_check(outputs, .error = &e);
     snprintf(why, 500, "%.400s", e.message);
     bool ok = r != NULL;
-    for (int i = 0; ok && i < eddy_onnx_report_size(r); i++) {
-        const eddy_onnx_entry *entry = eddy_onnx_report_at(r, i);
+    for (int i = 0; ok && i < eddy_model_report_size(r); i++) {
+        const eddy_model_entry *entry = eddy_model_report_at(r, i);
         const bool             random = draws_numbers(entry->op);
-        ok = entry->support != EDDY_ONNX_MISSING && !random;
+        ok = entry->support != EDDY_MODEL_MISSING && !random;
         if (!ok)
             snprintf(why, 500, "%.60s: %.300s", entry->op,
                      random ? "other numbers" : entry->reason);
     }
-    eddy_onnx_report_free(r);
+    eddy_model_report_free(r);
     return ok;
 }
 

@@ -99,7 +99,7 @@ static void save_outputs(eddy_session *s, const eddy_onnx_model *m, eddy_feeds f
 int main(int argc, char **argv)
 {
     eddy_graph       *g = eddy_graph_new();
-    eddy_onnx_binding bound[MOST];
+    eddy_model_binding bound[MOST];
     eddy_feed         fed[MOST];
     input             in[MOST];
     int               n = argc - 3, n_fed = 0;
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
     need(n >= 0 && n <= MOST, "usage: run_model MODEL PREFIX INPUT...");
     for (int i = 0; i < n; i++) {
         in[i] = parse(g, argv[i + 3]);
-        bound[i] = (eddy_onnx_binding){ in[i].name, { 1, &in[i].tensor } };
+        bound[i] = (eddy_model_binding){ in[i].name, { 1, &in[i].tensor } };
         if (!eddy_constant_value(in[i].tensor))
             fed[n_fed++] = (eddy_feed){ in[i].tensor, in[i].value };
     }

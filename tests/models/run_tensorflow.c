@@ -20,7 +20,7 @@ static void need(bool fine, const char *what)
 }
 
 /* Binds an input to a placeholder of float32 with this shape: NAME=D,D,D. */
-static eddy_tensorflow_binding bound(eddy_graph *g, char *text)
+static eddy_tensor bound(eddy_graph *g, char *text)
 {
     eddy_shape s = { 0 };
     char      *at = strchr(text, '=');
@@ -30,7 +30,7 @@ static eddy_tensorflow_binding bound(eddy_graph *g, char *text)
         s.dim[s.rank++] = strtoll(at, &at, 10);
         if (!*at) break;
     }
-    return (eddy_tensorflow_binding){ text, eddy_placeholder(g, "bound", EDDY_FLOAT32, s) };
+    return eddy_placeholder(g, "bound", EDDY_FLOAT32, s);
 }
 
 static eddy_shape shape_of(eddy_tensor t)
@@ -74,8 +74,12 @@ int main(int argc, char **argv)
     need(argc >= 3 && argc - 3 < MOST, "usage: run_tensorflow MODEL PREFIX [NAME=D,D...]");
     eddy_error             e = { 0 };
     eddy_graph            *g = eddy_graph_new();
-    eddy_tensorflow_binding in_place[MOST];
-    for (int i = 3; i < argc; i++) in_place[i - 3] = bound(g, argv[i]);
+    eddy_tensor            tensors[MOST];
+    eddy_model_binding     in_place[MOST];
+    for (int i = 0; i < argc - 3; i++) {
+        tensors[i] = bound(g, argv[i + 3]);
+        in_place[i] = (eddy_model_binding){ argv[i + 3], { 1, &tensors[i] } };
+    }
     eddy_tensorflow_model *m =
         eddy_tensorflow_read(g, argv[1], .inputs = in_place, .input_count = argc - 3, .error = &e);
     need(m != NULL, e.message);

@@ -19,10 +19,11 @@ static void onnx(const char *path, outcome *o)
     eddy_onnx_model *m = g ? eddy_onnx_read(g, path, .variables = true, .error = &e) : NULL;
     if (!g) outcome_of_graph(o, g);
     outcome_of_error(o, &e);
-    eddy_onnx_report *r = o->status == EDDY_OK ? eddy_onnx_check(path, .error = &e) : NULL;
+    eddy_model_report *r = o->status == EDDY_OK ? eddy_onnx_check(path, .error = &e) : NULL;
     outcome_of_error(o, &e);
-    outcome_add(o, (int[]){ eddy_onnx_output_count(m), eddy_onnx_report_size(r) }, 2 * sizeof(int));
-    eddy_onnx_report_free(r);
+    outcome_add(o, (int[]){ eddy_onnx_output_count(m), eddy_model_report_size(r) },
+                2 * sizeof(int));
+    eddy_model_report_free(r);
     eddy_onnx_free(m);
     eddy_graph_free(g);
 }
@@ -35,12 +36,12 @@ static void tensorflow(const char *path, outcome *o)
                                  : NULL;
     if (!g) outcome_of_graph(o, g);
     outcome_of_error(o, &e);
-    eddy_tensorflow_report *r = o->status == EDDY_OK ? eddy_tensorflow_check(path, .error = &e)
+    eddy_model_report *r = o->status == EDDY_OK ? eddy_tensorflow_check(path, .error = &e)
                                                      : NULL;
     outcome_of_error(o, &e);
-    outcome_add(o, (int[]){ eddy_tensorflow_output_count(m), eddy_tensorflow_report_size(r) },
+    outcome_add(o, (int[]){ eddy_tensorflow_output_count(m), eddy_model_report_size(r) },
                 2 * sizeof(int));
-    eddy_tensorflow_report_free(r);
+    eddy_model_report_free(r);
     eddy_tensorflow_free(m);
     eddy_graph_free(g);
 }

@@ -117,11 +117,11 @@ static void onnx(int i, void *state, outcome *o)
                                   .external_bytes = 64, .error = &e), e.message);
     add_file(o, path);
     if (o->status != EDDY_OK) return;
-    eddy_onnx_report *r =
+    eddy_model_report *r =
         eddy_onnx_write_check(EDDY_LIST(f->y), .session = f->session, .error = &e);
     outcome_of_error(o, &e);
-    outcome_add(o, &(int){ eddy_onnx_report_size(r) }, sizeof(int));
-    eddy_onnx_report_free(r);
+    outcome_add(o, &(int){ eddy_model_report_size(r) }, sizeof(int));
+    eddy_model_report_free(r);
 }
 
 static void npy(int i, void *state, outcome *o)

@@ -29,11 +29,25 @@ static int equal_parts(onnx_build *b, int64_t size, int64_t n, int64_t list[ONNX
     return (int)n;
 }
 
+static bool computed_split(onnx_build *b, eddy_tensor x, int axis)
+{
+    const eddy_shape s = eddy_shape_of(eddy__onnx_in(b, 1));
+    if (s.rank != 1 || s.dim[0] < 0)
+        return eddy__onnx_unbound(b, "the number of parts must be known");
+    if (s.dim[0] < b->n_out)
+        return eddy__onnx_invalid(b, "the parts are fewer than the outputs");
+    const eddy_tensor y = eddy_split_to(x, eddy__onnx_in(b, 1), axis);
+    for (int i = 0; i < b->n_out; i++)
+        if (!eddy__onnx_put(b, i, eddy_output(y, i))) return false;
+    return true;
+}
+
 static bool split(onnx_build *b)
 {
     const eddy_tensor x = eddy__onnx_in(b, 0);
     const int axis = eddy__onnx_axis(b, eddy__onnx_int(b, "axis", 0), eddy__onnx_rank(b, 0));
     int64_t           list[ONNX_MAX_LIST];
+    if (axis >= 0 && eddy__onnx_is_computed(b, 1)) return computed_split(b, x, axis);
     int               n = axis < 0 ? ONNX_FAILED : eddy__onnx_list(b, 1, "split", list);
     if (n == ONNX_ABSENT) n = equal_parts(b, eddy_shape_of(x).dim[axis], b->n_out, list);
     if (n == ONNX_FAILED) return false;
@@ -76,32 +90,64 @@ static int64_t bounded(int64_t v)
     return v > INT32_MAX ? INT32_MAX : v < -INT32_MAX ? -INT32_MAX : v;
 }
 
-/* Bounds that are computed: rows at start, start + step ... of one axis after the other. */
+/* Entry i of a list that is an input; `otherwise` without the input. */
+static eddy_tensor entry_of(onnx_build *b, int input, int i, int64_t otherwise)
+{
+    if (!eddy__onnx_has(b, input)) return eddy__onnx_int64s(b, &otherwise, 1);
+    return eddy_slice(Cast(eddy__onnx_in(b, input), EDDY_INT64), EDDY_DIMS(i), EDDY_DIMS(1));
+}
+
+/* A list of an input, for each axis: `otherwise` where no axis is named. */
+static eddy_tensor for_each_axis(onnx_build *b, int input, int64_t otherwise, eddy_tensor axes,
+                                 int rank)
+{
+    const eddy_tensor fill = eddy_fill(eddy__onnx_int64s(b, &(int64_t){ rank }, 1),
+                                       Reshape(eddy__onnx_int64s(b, &otherwise, 1), EDDY_SCALAR));
+    if (!eddy__onnx_has(b, input)) return fill;
+    return eddy_tensor_scatter_update(fill, ExpandDims(axes, -1),
+                                      Cast(eddy__onnx_in(b, input), EDDY_INT64));
+}
+
+/* Axes that are computed, too: all are sliced, those that are not named from end to end. */
+static bool slice_computed_axes(onnx_build *b, int rank)
+{
+    eddy_tensor       x = eddy__onnx_in(b, 0);
+    const eddy_tensor axes = eddy__onnx_axes_in(b, 3, rank);
+    const eddy_tensor from = for_each_axis(b, 1, 0, axes, rank),
+                      to = for_each_axis(b, 2, INT64_MAX, axes, rank),
+                      step = for_each_axis(b, 4, 1, axes, rank);
+    for (int i = 0; i < rank; i++) {
+        const eddy_dims at = EDDY_DIMS(i), one = EDDY_DIMS(1);
+        x = eddy_slice_along(x, eddy_slice(from, at, one), eddy_slice(to, at, one),
+                             eddy_slice(step, at, one), i);
+    }
+    return eddy__onnx_put(b, 0, x);
+}
+
+/* A vector, if it is there, of n elements as far as is known. */
+static bool has_length(onnx_build *b, int input, int n)
+{
+    return !eddy__onnx_has(b, input) ||
+           eddy_shape_compatible(eddy_shape_of(eddy__onnx_in(b, input)), EDDY_SHAPE(n));
+}
+
+/* Bounds or steps that are computed: one axis after the other. */
 static bool computed_slice(onnx_build *b)
 {
-    int64_t     axis[ONNX_MAX_LIST], step[ONNX_MAX_LIST];
+    int64_t     axis[ONNX_MAX_LIST];
     const int   rank = eddy__onnx_rank(b, 0);
-    eddy_tensor x = eddy__onnx_in(b, 0), from = eddy__onnx_in(b, 1), to = eddy__onnx_in(b, 2);
-    const eddy_shape s = eddy_shape_of(from);
-    const int   n = s.rank == 1 ? (int)s.dim[0] : -1;
-    const int        axes = eddy__onnx_axes(b, 3, NULL, rank, axis),
-              steps = eddy__onnx_list(b, 4, NULL, step);
-    if (axes == ONNX_FAILED || steps == ONNX_FAILED) return false;
+    eddy_tensor x = eddy__onnx_in(b, 0);
+    const eddy_shape s = eddy_shape_of(eddy__onnx_in(b, 1));
+    const int        n = s.rank == 1 ? (int)s.dim[0] : -1;
+    if (eddy__onnx_is_computed(b, 3)) return slice_computed_axes(b, rank);
+    const int axes = eddy__onnx_axes(b, 3, NULL, rank, axis);
+    if (axes == ONNX_FAILED) return false;
     if (n < 0 || n > rank) return eddy__onnx_unbound(b, "the number of starts must be known");
-    from = Cast(from, EDDY_INT64);
-    to = Cast(to, EDDY_INT64);
-    for (int i = 0; i < n; i++) {
-        const int k = axes == ONNX_ABSENT ? i : (int)axis[i];
-        if (steps != ONNX_ABSENT && step[i] != 1)
-            return eddy__onnx_unbound(b, "starts and ends of steps must be constants");
-        const eddy_tensor size = eddy_size_along(x, k), zero = ZerosLike(size);
-        eddy_tensor first = eddy_gather(from, eddy_number(b->graph, EDDY_INT32, i));
-        eddy_tensor last = eddy_gather(to, eddy_number(b->graph, EDDY_INT32, i));
-        first = eddy_clip_by_value(Where(Less(first, 0), Add(first, size), first), zero, size);
-        last = eddy_clip_by_value(Where(Less(last, 0), Add(last, size), last), first,
-                                  Maximum(first, size));
-        x = eddy_gather(x, eddy_range(first, last, OnesLike(size)), .axis = k);
-    }
+    if ((axes != ONNX_ABSENT && axes != n) || !has_length(b, 2, n) || !has_length(b, 4, n))
+        return eddy__onnx_invalid(b, "the lists of starts, ends, axes and steps do not match");
+    for (int i = 0; i < n; i++)
+        x = eddy_slice_along(x, entry_of(b, 1, i, 0), entry_of(b, 2, i, 0), entry_of(b, 4, i, 1),
+                             axes == ONNX_ABSENT ? i : axis[i]);
     return eddy__onnx_put(b, 0, x);
 }
 
@@ -111,7 +157,7 @@ static bool slice(onnx_build *b)
     const int rank = eddy__onnx_rank(b, 0);
     if (rank < 0) return eddy__onnx_missing(b, "the rank of the input must be known");
     if (!slice_lists(b, &s)) {
-        if (b->support != EDDY_ONNX_BOUND || b->version < 10) return false;
+        if (b->support != EDDY_MODEL_BOUND || b->version < 10) return false;
         b->reason = NULL;
         return computed_slice(b);
     }
@@ -205,8 +251,37 @@ static eddy_tensor constant_padded(onnx_build *b, eddy_tensor x, eddy_dims befor
     return Where(inside, eddy_pad(x, before, after), Reshape(eddy__onnx_in(b, 2), EDDY_SCALAR));
 }
 
+/* Half of the pads, for each axis. */
+static eddy_tensor half(onnx_build *b, eddy_tensor pads, int which, int rank)
+{
+    const eddy_tensor part = eddy_index(Reshape(pads, EDDY_SHAPE(2, -1)), which ? "1" : "0");
+    if (!eddy__onnx_has(b, 3)) return part;
+    const eddy_tensor fill = eddy_fill(eddy__onnx_int64s(b, &(int64_t){ rank }, 1),
+                                       eddy_number(b->graph, EDDY_INT64, 0));
+    return eddy_tensor_scatter_update(fill, ExpandDims(eddy__onnx_axes_in(b, 3, rank), -1), part);
+}
+
+/* Pads or axes that are computed. */
+static bool computed_pad(onnx_build *b, int rank)
+{
+    const char *mode = eddy__onnx_text(b, "mode", "constant");
+    if (rank < 0) return eddy__onnx_missing(b, "the rank of the input must be known");
+    const eddy_tensor x = eddy__onnx_in(b, 0), pads = Cast(eddy__onnx_in(b, 1), EDDY_INT64);
+    const eddy_tensor before = half(b, pads, 0, rank), after = half(b, pads, 1, rank);
+    eddy_tensor       y = eddy_extend_to(x, before, after, mode);
+    if (eddy__onnx_has(b, 2) && mode[0] == 'c') {
+        const eddy_tensor inside =
+            eddy_extend_to(Cast(OnesLike(x), EDDY_BOOL), before, after, mode);
+        y = Where(inside, y, Reshape(eddy__onnx_in(b, 2), EDDY_SCALAR));
+    }
+    return eddy__onnx_put(b, 0, y);
+}
+
 static bool pad(onnx_build *b)
 {
+    const bool computed = b->version >= 11 && (eddy__onnx_is_computed(b, 1) ||
+                                               eddy__onnx_is_computed(b, 3));
+    if (computed) return computed_pad(b, eddy__onnx_rank(b, 0));
     int64_t     list[ONNX_MAX_LIST], axes[ONNX_MAX_LIST], pads[2][EDDY_MAX_RANK] = { { 0 } };
     const int   rank = eddy__onnx_rank(b, 0);
     const int   n =
@@ -257,9 +332,25 @@ static bool space_to_depth(onnx_build *b)
     return eddy__onnx_put(b, 0, eddy_space_to_depth(eddy__onnx_in(b, 0), block, "NCHW"));
 }
 
+/* Where column - row is at least, or at most, a computed number. */
+static bool computed_trilu(onnx_build *b)
+{
+    const eddy_tensor x = eddy__onnx_in(b, 0);
+    const eddy_tensor k = Reshape(Cast(eddy__onnx_in(b, 1), EDDY_INT64), EDDY_SCALAR);
+    const eddy_tensor zero = ZerosLike(k), one = OnesLike(k);
+    eddy_tensor at[2];
+    for (int i = 0; i < 2; i++)
+        at[i] = eddy_range(zero, Cast(eddy_size_along(x, i - 2), EDDY_INT64), one);
+    const eddy_tensor way = Sub(at[1], ExpandDims(at[0], 1));
+    const eddy_tensor stays =
+        eddy__onnx_int(b, "upper", 1) ? GreaterEqual(way, k) : LessEqual(way, k);
+    return eddy__onnx_put(b, 0, Where(stays, x, ZerosLike(x)));
+}
+
 static bool trilu(onnx_build *b)
 {
     int64_t   k[ONNX_MAX_LIST] = { 0 };
+    if (eddy__onnx_is_computed(b, 1)) return computed_trilu(b);
     const int n = eddy__onnx_list(b, 1, NULL, k);
     if (n == ONNX_FAILED) return false;
     const eddy_tensor x = eddy__onnx_in(b, 0);

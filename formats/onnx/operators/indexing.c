@@ -124,13 +124,29 @@ static bool scatter_elements(onnx_build *b)
 
 /* ------------------------------------------------------------------- others -- */
 
+static bool computed_one_hot(onnx_build *b)
+{
+    eddy_tensor       at = Cast(eddy__onnx_in(b, 0), EDDY_INT64);
+    const eddy_tensor depth = Reshape(Cast(eddy__onnx_in(b, 1), EDDY_INT64), EDDY_SCALAR);
+    const eddy_tensor values = eddy__onnx_in(b, 2);
+    if (eddy__onnx_rank(b, 0) < 0)
+        return eddy__onnx_missing(b, "the rank of the input must be known");
+    at = Where(Less(at, 0), Add(at, depth), at);
+    const eddy_tensor off = eddy_gather(values, eddy_number(b->graph, EDDY_INT32, 0));
+    const eddy_tensor on = eddy_gather(values, eddy_number(b->graph, EDDY_INT32, 1));
+    return eddy__onnx_put_as(b, 0,
+                             eddy_one_hot_to(at, depth, on, off, eddy__onnx_int(b, "axis", -1)),
+                             eddy__onnx_type_in(b, 2));
+}
+
 static bool one_hot(onnx_build *b)
 {
-    int64_t           depth[ONNX_MAX_LIST];
+    int64_t depth[ONNX_MAX_LIST];
+    if (eddy__onnx_is_computed(b, 1)) return computed_one_hot(b);
     const eddy_array *d = eddy__onnx_need(b, 1, "depth");
     if (!d) return false;
     if (eddy_array_count(d) != 1) return eddy__onnx_invalid(b, "depth is no single number");
-    depth[0] = eddy__onnx_integer(eddy_array_get(d, 0));
+    depth[0] = eddy__element_integer(d, 0);
     eddy_tensor       at = Cast(eddy__onnx_in(b, 0), EDDY_INT64);
     const eddy_tensor values = eddy__onnx_in(b, 2);
     const int64_t     axis = eddy__onnx_int(b, "axis", -1);

@@ -22,8 +22,10 @@ static const onnx_node *producer(const onnx_graph *g, const char *name)
 static bool is_true_tensor(const onnx_tensor *t)
 {
     if (t->type != ONNX_BOOL) return false;
+    wire_numbers numbers = t->numbers;
+    uint64_t     v = 0;
     return t->has_raw ? t->raw.size == 1 && t->raw.at[0]
-                      : t->count == 1 && t->numbers && t->numbers[0];
+                      : t->count == 1 && eddy__wire_next_number(&numbers, &v) && v;
 }
 
 /* True if the condition that the body yields is the one that it gets, or the constant true. */
@@ -49,7 +51,7 @@ static onnx_value *known_value(onnx_build *b, eddy_dtype d, double v, int type)
 {
     eddy_array *a = eddy_array_of(d, v);
     onnx_value *x = eddy__onnx_new_tensor(b, EDDY_NO_TENSOR, type);
-    if (!a || !eddy__onnx_keep(b->reader, a) || !x) return NULL;
+    if (!a || !eddy__reading_keep(&b->reader->base, a) || !x) return NULL;
     x->array = a;
     x->constant = true;
     return x;
@@ -68,7 +70,7 @@ static int64_t number_in(onnx_build *b, int i, int64_t otherwise)
 {
     onnx_value       *v = eddy__onnx_value_in(b, i);
     const eddy_array *a = v ? eddy__onnx_array_of(b, v) : NULL;
-    return a && eddy_array_count(a) == 1 ? eddy__onnx_integer(eddy_array_item(a)) : otherwise;
+    return a && eddy_array_count(a) == 1 ? eddy__element_integer(a, 0) : otherwise;
 }
 
 static bool loop_of(onnx_build *b, loop *l)
@@ -265,11 +267,11 @@ static bool loop_node(onnx_build *b)
     if (l.cond >= 0 && known && (sequences || (l.endless && is_short) || l.cond == 0))
         return unrolled(b, &l);
     if (l.cond >= 0 && is_short) {      /* if the condition follows from constants */
-        const int32_t before = b->reader->nodes;
+        const int32_t before = b->reader->base.nodes;
         if (unrolled(b, &l)) return true;
-        if (b->support != EDDY_ONNX_BOUND || b->reader->failed) return false;
+        if (b->support != EDDY_MODEL_BOUND || b->reader->base.failed) return false;
         b->reason = NULL;
-        b->reader->nodes = before;
+        b->reader->base.nodes = before;
     }
     return built_loop(b, &l);
 }

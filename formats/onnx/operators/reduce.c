@@ -6,44 +6,90 @@ typedef enum reduction {
     SUM = 1, MEAN, MAX, MIN, PROD, L1, L2, LOG_SUM, LOG_SUM_EXP, SUM_SQUARE
 } reduction;
 
-static eddy_tensor reduced(reduction kind, eddy_tensor x, eddy_dims axes, bool keep)
+/* The axes: numbers, or a tensor of which only a run tells the elements. */
+typedef struct reduced_axes {
+    eddy_dims   known;
+    eddy_tensor computed;
+    bool        keep;
+} reduced_axes;
+
+static eddy_tensor by(eddy_reduce_fn f, eddy_tensor x, const reduced_axes *a)
+{
+    return eddy_is_valid(a->computed)
+               ? eddy_reduce_to(f, x, a->computed, a->keep)
+               : f(EDDY_ARGS(eddy_reduce_args, x, a->known, a->keep));
+}
+
+static eddy_tensor reduced(reduction kind, eddy_tensor x, const reduced_axes *a)
 {
     switch (kind) {
-    case SUM: return Sum(x, axes, keep);
-    case MEAN: return Mean(x, axes, keep);
-    case MAX: return Max(x, axes, keep);
-    case MIN: return Min(x, axes, keep);
-    case PROD: return Prod(x, axes, keep);
-    case L1: return Sum(Abs(x), axes, keep);
-    case L2: return eddy_euclidean_norm(x, axes, keep);
-    case LOG_SUM: return Log(Sum(x, axes, keep));
-    case LOG_SUM_EXP: return LogSumExp(x, axes, keep);
-    case SUM_SQUARE: return Sum(Square(x), axes, keep);
+    case SUM: return by(eddy_sum_with, x, a);
+    case MEAN: return by(eddy_mean_with, x, a);
+    case MAX: return by(eddy_max_with, x, a);
+    case MIN: return by(eddy_min_with, x, a);
+    case PROD: return by(eddy_prod_with, x, a);
+    case L1: return by(eddy_sum_with, Abs(x), a);
+    case L2: return by(eddy_euclidean_norm_with, x, a);
+    case LOG_SUM: return Log(by(eddy_sum_with, x, a));
+    case LOG_SUM_EXP: return by(eddy_logsumexp_with, x, a);
+    case SUM_SQUARE: return by(eddy_sum_with, Square(x), a);
     }
     return x;
 }
 
 /* The largest of bools is whether any is true. */
-static eddy_tensor of_bools(reduction kind, eddy_tensor x, eddy_dims axes, bool keep)
+static eddy_tensor of_bools(reduction kind, eddy_tensor x, const reduced_axes *a)
 {
-    return kind == MAX ? eddy_any(x, axes, keep) : eddy_all(x, axes, keep);
+    return by(kind == MAX ? eddy_any_with : eddy_all_with, x, a);
 }
 
-/* variant: the reduction. Axes are an attribute up to operator set 17, 12 for ReduceSum. */
-static bool reduce(onnx_build *b)
+/* Without axes, all of them. */
+static eddy_tensor or_all(onnx_build *b, eddy_tensor axes, int rank)
+{
+    static const int64_t all[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+    axes = Cast(axes, EDDY_INT64);
+    const eddy_tensor n = eddy_shape_tensor(axes, EDDY_INT64);
+    const eddy_tensor count = Where(Equal(n, 0), (double)rank, n);
+    return eddy_slice_to(eddy_concat(EDDY_LIST(axes, eddy__onnx_int64s(b, all, rank))),
+                         ZerosLike(n), count);
+}
+
+static bool find_computed_axes(onnx_build *b, int rank, bool noop, reduced_axes *a)
+{
+    if (rank < 0) return eddy__onnx_missing(b, "the rank of the input must be known");
+    const eddy_tensor axes = eddy__onnx_in(b, 1);
+    const eddy_shape  s = eddy_shape_of(axes);
+    const int64_t     n = s.rank == 1 ? s.dim[0] : EDDY_ANY;
+    if (noop || n > 0) a->computed = axes;
+    else if (n != 0 && s.rank == 1) a->computed = or_all(b, axes, rank);
+    else if (n != 0) return eddy__onnx_invalid(b, "axes is no vector");
+    return true;
+}
+
+/* Axes are an attribute up to operator set 17, 12 for ReduceSum. */
+static bool find_axes(onnx_build *b, reduced_axes *a)
 {
     int64_t    list[ONNX_MAX_LIST];
-    const int  n = eddy__onnx_axes(b, 1, "axes", eddy__onnx_rank(b, 0), list);
-    const bool keep = eddy__onnx_int(b, "keepdims", 1);
-    const bool all = n == ONNX_ABSENT || (n == 0 && !eddy__onnx_int(b, "noop_with_empty_axes", 0));
-    if (n == ONNX_FAILED) return false;
-    const eddy_dims   axes = all ? EDDY_OMITTED_DIMS : eddy__onnx_dims(list, n);
+    const int  rank = eddy__onnx_rank(b, 0);
+    const bool noop = eddy__onnx_int(b, "noop_with_empty_axes", 0);
+    *a = (reduced_axes){ .known = EDDY_OMITTED_DIMS, .keep = eddy__onnx_int(b, "keepdims", 1) };
+    if (eddy__onnx_is_computed(b, 1)) return find_computed_axes(b, rank, noop, a);
+    const int n = eddy__onnx_axes(b, 1, "axes", rank, list);
+    if (n > 0 || (n == 0 && noop)) a->known = eddy__onnx_dims(list, n);
+    return n != ONNX_FAILED;
+}
+
+/* variant: the reduction. */
+static bool reduce(onnx_build *b)
+{
+    reduced_axes a;
+    if (!find_axes(b, &a)) return false;
     const eddy_tensor x = eddy__onnx_in(b, 0);
     const reduction   kind = (reduction)b->op->variant;
     if (eddy_dtype_of(x) == EDDY_BOOL && (kind == MAX || kind == MIN))
-        return eddy__onnx_put(b, 0, of_bools(kind, x, axes, keep));
+        return eddy__onnx_put(b, 0, of_bools(kind, x, &a));
     const bool whole = eddy_dtype_is_integer(eddy_dtype_of(x)) && kind >= L2 && kind != SUM_SQUARE;
-    const eddy_tensor y = reduced(kind, whole ? Cast(x, EDDY_FLOAT64) : x, axes, keep);
+    const eddy_tensor y = reduced(kind, whole ? Cast(x, EDDY_FLOAT64) : x, &a);
     return eddy__onnx_put(b, 0, Cast(y, eddy_dtype_of(x)));
 }
 
@@ -115,9 +161,29 @@ static bool hardmax(onnx_build *b)
     return !b->reason && eddy__onnx_put(b, 0, y);
 }
 
+/* With an axis that is computed: x as [dimensions before it, its own, those after it]. */
+static bool computed_cumsum(onnx_build *b, int rank)
+{
+    static const int64_t places[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+    if (rank < 0) return eddy__onnx_missing(b, "the rank of the input must be known");
+    const eddy_tensor x = eddy__onnx_in(b, 0), s = eddy_shape_tensor(x, EDDY_INT64);
+    const eddy_tensor axis = Reshape(eddy__onnx_axes_in(b, 1, rank), EDDY_SCALAR);
+    const eddy_tensor at = eddy__onnx_int64s(b, places, rank);
+    const eddy_tensor dims[] = { Prod(Where(Less(at, axis), s, 1)), eddy_gather(s, axis),
+                                 Prod(Where(Greater(at, axis), s, 1)) };
+    const eddy_tensor view = eddy_reshape_to(x, eddy_stack((eddy_list){ 3, dims }, 0));
+    const eddy_scan_args *args =
+        EDDY_ARGS(eddy_scan_args, view, 1, .exclusive = eddy__onnx_int(b, "exclusive", 0) != 0,
+                  .reverse = eddy__onnx_int(b, "reverse", 0) != 0);
+    const eddy_tensor y =
+        b->node->op[3] == 'S' ? eddy_cumsum_with(args) : eddy_cumprod_with(args);
+    return eddy__onnx_put(b, 0, ReshapeLike(y, x));
+}
+
 static bool cumsum(onnx_build *b)
 {
-    int64_t   axis[ONNX_MAX_LIST];
+    int64_t axis[ONNX_MAX_LIST];
+    if (eddy__onnx_is_computed(b, 1)) return computed_cumsum(b, eddy__onnx_rank(b, 0));
     const int n = eddy__onnx_axes(b, 1, NULL, eddy__onnx_rank(b, 0), axis);
     if (n != 1) return n == ONNX_FAILED ? false : eddy__onnx_invalid(b, "axis is no single number");
     const eddy_scan_args *args = EDDY_ARGS(eddy_scan_args, eddy__onnx_in(b, 0), axis[0],
@@ -128,9 +194,26 @@ static bool cumsum(onnx_build *b)
 }
 
 /* The largest or smallest k along an axis, in order; equal elements by index. */
+static bool computed_top_k(onnx_build *b, int axis)
+{
+    const eddy_tensor x = eddy__onnx_in(b, 0);
+    eddy_tensor       k = Reshape(Cast(eddy__onnx_in(b, 1), EDDY_INT64), EDDY_SCALAR);
+    const eddy_tensor n = Cast(eddy_size_along(x, axis), EDDY_INT64);
+    k = eddy_ensure(k, LogicalAnd(GreaterEqual(k, 0), LessEqual(k, n)),
+                    "TopK: k is not within the size of the axis");
+    const eddy_tensor s =
+        eddy_sort(x, EDDY_AXES(axis), .descending = eddy__onnx_int(b, "largest", 1) != 0);
+    const eddy_tensor zero = ZerosLike(k), one = OnesLike(k);
+    const eddy_tensor index = eddy_slice_along(eddy_output(s, 1), zero, k, one, axis);
+    return eddy__onnx_put(b, 0, eddy_slice_along(s, zero, k, one, axis)) &&
+           eddy__onnx_put_as(b, 1, Cast(index, EDDY_INT64), ONNX_INT64);
+}
+
 static bool top_k(onnx_build *b)
 {
     const int axis = eddy__onnx_axis(b, eddy__onnx_int(b, "axis", -1), eddy__onnx_rank(b, 0));
+    if (axis >= 0 && b->version >= 10 && eddy__onnx_is_computed(b, 1))
+        return computed_top_k(b, axis);
     int64_t   list[ONNX_MAX_LIST] = { eddy__onnx_int(b, "k", -1) };
     const int n = b->version < 10 ? 1 : eddy__onnx_list(b, 1, NULL, list);
     if (axis < 0 || n == ONNX_FAILED) return false;

@@ -202,7 +202,7 @@ static bool from_sizes(onnx_build *b, sizes *z, const eddy_array *want, const in
         const int     axis = (int)axes[i];
         const int64_t size = s.dim[axis];
         z->out[axis] = least || most ? (int64_t)floor(common * (double)size + 0.5)
-                                     : eddy__onnx_integer(eddy_array_get(want, i));
+                                     : eddy__element_integer(want, i);
         if (z->out[axis] == size) continue;
         if (size < 0) return eddy__onnx_missing(b, "the size of axis %d must be known", axis);
         if (size == 0 || z->out[axis] < 0) return eddy__onnx_invalid(b, "a size is not positive");

@@ -205,7 +205,9 @@ static bool flatten(onnx_build *b)
 
 static bool squeeze(onnx_build *b)
 {
-    int64_t   axes[ONNX_MAX_LIST];
+    int64_t axes[ONNX_MAX_LIST];
+    if (eddy__onnx_is_computed(b, 1) && eddy__onnx_rank(b, 0) >= 0)
+        return eddy__onnx_put(b, 0, eddy_squeeze_to(eddy__onnx_in(b, 0), eddy__onnx_in(b, 1)));
     const int n = eddy__onnx_axes(b, 1, "axes", eddy__onnx_rank(b, 0), axes);
     if (n == ONNX_FAILED) return false;
     const eddy_tensor x = eddy__onnx_in(b, 0);
@@ -213,9 +215,18 @@ static bool squeeze(onnx_build *b)
                                 : Squeeze(x, eddy__onnx_dims(axes, n)));
 }
 
+static bool computed_unsqueeze(onnx_build *b)
+{
+    const eddy_tensor axes = eddy__onnx_in(b, 1);
+    if (eddy_shape_count(eddy_shape_of(axes)) < 0)
+        return eddy__onnx_unbound(b, "the number of axes must be known");
+    return eddy__onnx_put(b, 0, eddy_expand_dims_to(eddy__onnx_in(b, 0), axes));
+}
+
 static bool unsqueeze(onnx_build *b)
 {
-    int64_t   axes[ONNX_MAX_LIST];
+    int64_t axes[ONNX_MAX_LIST];
+    if (eddy__onnx_is_computed(b, 1) && eddy__onnx_rank(b, 0) >= 0) return computed_unsqueeze(b);
     const int n = eddy__onnx_list(b, 1, "axes", axes);
     if (n < 0) return n == ONNX_FAILED ? false : eddy__onnx_invalid(b, "axes are missing");
     if (eddy__onnx_rank(b, 0) < 0)
@@ -263,8 +274,7 @@ static bool tile(onnx_build *b)
 {
     int64_t           list[ONNX_MAX_LIST];
     const eddy_tensor x = eddy__onnx_in(b, 0);
-    onnx_value       *repeats = eddy__onnx_value_in(b, 1);
-    if (b->version >= 6 && repeats && !eddy__onnx_array_of(b, repeats))
+    if (b->version >= 6 && eddy__onnx_is_computed(b, 1))
         return eddy__onnx_put(b, 0, eddy_tile_to(x, eddy__onnx_in(b, 1)));
     const int n = eddy__onnx_list(b, 1, NULL, list);
     if (n < 0) return n == ONNX_FAILED ? false : eddy__onnx_invalid(b, "repeats are missing");

@@ -58,6 +58,10 @@ static bool split_sizes(tf_build *b)
 {
     int64_t           axis, sizes[TF_MAX_LIST];
     const eddy_tensor x = eddy__tf_in(b, 0);
+    const int64_t     num = eddy_shape_count(eddy_shape_of(eddy__tf_in(b, 1)));
+    if (eddy__tf_is_computed(b, 1) && num >= 0)
+        return eddy__tf_number_in(b, 2, "the axis", &axis) &&
+               put_all(b, eddy_split_to(x, eddy__tf_in(b, 1), axis), num, eddy__tf_type_in(b, 0));
     const int         n = eddy__tf_list(b, 1, "the sizes", sizes);
     if (n == TF_FAILED || !eddy__tf_number_in(b, 2, "the axis", &axis)) return false;
     int64_t rest = axis < 0 ? axis + eddy_shape_of(x).rank : axis, open = -1;
@@ -81,7 +85,7 @@ static bool tile(tf_build *b)
 {
     eddy_dims         n;
     const eddy_tensor x = eddy__tf_in(b, 0);
-    if (eddy__tf_has(b, 1) && !eddy__tf_array_of(b, b->in[1]))
+    if (eddy__tf_is_computed(b, 1))
         return eddy__tf_put(b, 0, eddy_tile_to(x, eddy__tf_in(b, 1)));
     return eddy__tf_dims_in(b, 1, "the multiples", &n) && eddy__tf_put(b, 0, eddy_tile(x, n));
 }
@@ -101,16 +105,24 @@ static bool pairs(tf_build *b, int i, const char *what, eddy_dims *before, eddy_
     return true;
 }
 
+/* Numbers, or the value, that a run computes. */
+static bool computed_pad(tf_build *b)
+{
+    const eddy_tensor x = eddy__tf_in(b, 0), p = eddy__tf_in(b, 1);
+    const eddy_tensor before = eddy_index(p, ":, 0"), after = eddy_index(p, ":, 1");
+    const eddy_tensor y = eddy_pad_to(x, before, after);
+    if (b->n_in < 3) return eddy__tf_put(b, 0, y);
+    const eddy_tensor inside = eddy_pad_to(Cast(OnesLike(x), EDDY_BOOL), before, after);
+    return eddy__tf_put(b, 0, Where(inside, y, Reshape(eddy__tf_in(b, 2), EDDY_SCALAR)));
+}
+
 static bool pad(tf_build *b)
 {
     eddy_dims         before, after;
     const eddy_tensor x = eddy__tf_in(b, 0);
+    if (eddy__tf_is_computed(b, 1) || eddy__tf_is_computed(b, 2)) return computed_pad(b);
     const eddy_array *value = b->n_in > 2 ? eddy__tf_need(b, 2, "the value") : NULL;
     if (b->n_in > 2 && !value) return false;
-    if (!value && eddy__tf_has(b, 1) && !eddy__tf_array_of(b, b->in[1])) {
-        const eddy_tensor p = eddy__tf_in(b, 1);
-        return eddy__tf_put(b, 0, eddy_pad_to(x, eddy_index(p, ":, 0"), eddy_index(p, ":, 1")));
-    }
     return pairs(b, 1, "the paddings", &before, &after) &&
            eddy__tf_put(b, 0, eddy_pad(x, before, after,
                                        .value = value ? eddy_array_item(value) : 0));
@@ -118,12 +130,16 @@ static bool pad(tf_build *b)
 
 static bool mirror_pad(tf_build *b)
 {
-    eddy_dims before, after;
+    eddy_dims         before, after;
+    const eddy_tensor x = eddy__tf_in(b, 0);
+    const bool        symmetric = strcmp(eddy__tf_text(b, "mode", ""), "SYMMETRIC") == 0;
+    if (eddy__tf_is_computed(b, 1)) {
+        const eddy_tensor p = eddy__tf_in(b, 1);
+        return eddy__tf_put(b, 0, eddy_extend_to(x, eddy_index(p, ":, 0"), eddy_index(p, ":, 1"),
+                                                 symmetric ? "symmetric" : "reflect"));
+    }
     return pairs(b, 1, "the paddings", &before, &after) &&
-           eddy__tf_put(b, 0,
-                        eddy_mirror_pad(
-                            eddy__tf_in(b, 0), before, after,
-                            .symmetric = strcmp(eddy__tf_text(b, "mode", ""), "SYMMETRIC") == 0));
+           eddy__tf_put(b, 0, eddy_mirror_pad(x, before, after, symmetric));
 }
 
 static bool reverse(tf_build *b)
@@ -174,11 +190,18 @@ static bool batch_blocks(tf_build *b)
 
 static bool one_hot(tf_build *b)
 {
-    int64_t           n;
+    int64_t       n;
+    const int64_t axis = eddy__tf_int(b, "axis", -1);
+    const bool    computed = eddy__tf_is_computed(b, 1) || eddy__tf_is_computed(b, 2) ||
+                          eddy__tf_is_computed(b, 3);
+    if (computed && eddy_shape_of(eddy__tf_in(b, 0)).rank >= 0)
+        return eddy__tf_put_as(b, 0,
+                               eddy_one_hot_to(eddy__tf_in(b, 0), eddy__tf_in(b, 1),
+                                               eddy__tf_in(b, 2), eddy__tf_in(b, 3), axis),
+                               eddy__tf_type_in(b, 2));
     const eddy_array *on = eddy__tf_need(b, 2, "the value"),
                      *off = eddy__tf_need(b, 3, "the other value");
     if (!on || !off || !eddy__tf_number_in(b, 1, "the depth", &n)) return false;
-    const int64_t axis = eddy__tf_int(b, "axis", -1);
     const eddy_tensor y = eddy_one_hot(eddy__tf_in(b, 0), n, .on_value = eddy_array_item(on),
                                        .off_value = eddy_array_item(off), .axis = EDDY_DIMS(axis),
                                        .dtype = eddy_array_dtype(on));

@@ -29,7 +29,7 @@ static int32_t input_node(const tf_scope *s, int32_t at, size_t i)
 static bool preset(tf_build *b, tf_scope *s, int32_t at, tf_value *v)
 {
     tf_value **out = eddy__region_take(b->memory, 2, sizeof *out);
-    if (!out) return eddy__tf_error(b->reader, EDDY_NO_MEMORY, "out of memory");
+    if (!out) return eddy__reading_no_memory(&b->reader->base);
     out[0] = out[1] = v;
     s->slots[at - 1] = (tf_slot){ TF_DONE, out, 2 };
     return true;
@@ -81,7 +81,7 @@ static bool frame_of(tf_build *b, int32_t exit, frame *f)
     const int32_t   from = input_node(s, exit, 0);
     int32_t        *all = eddy__region_take(b->memory, 4 * EDDY_MAX_RESULTS, sizeof *all);
     *f = (frame){ .cond = is_op(s, from, "Switch") ? input_node(s, from, 1) : 0 };
-    if (!all) return eddy__tf_error(b->reader, EDDY_NO_MEMORY, "out of memory");
+    if (!all) return eddy__reading_no_memory(&b->reader->base);
     if (!eddy__tf_effort(b->reader, 4 * s->graph->n_nodes)) return false;
     if (!is_op(s, f->cond, "LoopCond")) return eddy__tf_invalid(b, "it does not leave a loop");
     f->merges = all;
@@ -332,7 +332,7 @@ static bool merge(tf_build *b)
     int          true_input = 0;
     eddy_tensor  y[EDDY_MAX_RESULTS];
     if (!eddy__tf_effort(b->reader, 2 * n)) return false;
-    if (!w.seen || !w.stack) return eddy__tf_error(b->reader, EDDY_NO_MEMORY, "out of memory");
+    if (!w.seen || !w.stack) return eddy__reading_no_memory(&b->reader->base);
     if (b->node->n_inputs < 2 || b->node->inputs[0][0] == '^' || b->node->inputs[1][0] == '^')
         return eddy__tf_invalid(b, "it does not have two inputs");
     if (!walk(&w, b->node, 0) || !walk(&w, b->node, 1)) return false;

@@ -21,7 +21,7 @@ static bool is_list(tf_build *b, int i)
     int            n;
     const int64_t *at = eddy__tf_partly(b, i, &n);
     for (int k = 0; at && k < n; k++)
-        if (at[k] == TF_UNKNOWN_SIZE) at = NULL;
+        if (at[k] == UNKNOWN_SIZE) at = NULL;
     return at || (eddy__tf_has(b, i) && eddy__tf_array_of(b, b->in[i]));
 }
 

@@ -60,7 +60,7 @@ static bool conv2d_transpose(tf_build *b)
     if (!sizes || n != 4) return eddy__tf_unbound(b, "the sizes of the output must be constants");
     eddy_shape s = { .rank = 4 };
     for (int i = 0; i < 4; i++) {
-        s.dim[i] = i > 0 && sizes[i] == TF_UNKNOWN_SIZE ? 0 : sizes[i];
+        s.dim[i] = i > 0 && sizes[i] == UNKNOWN_SIZE ? 0 : sizes[i];
         if (i > 0 && sizes[i] < 1)
             return eddy__tf_unbound(b, "the sizes of the output must be constants");
     }

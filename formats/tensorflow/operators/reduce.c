@@ -4,14 +4,16 @@
 
 #include <string.h>
 
-typedef eddy_tensor (*reducer)(const eddy_reduce_args *);
-
 static bool reduce(tf_build *b)
 {
-    static const reducer f[] = { eddy_sum_with, eddy_mean_with, eddy_max_with, eddy_min_with,
+    static const eddy_reduce_fn f[] = { eddy_sum_with, eddy_mean_with, eddy_max_with, eddy_min_with,
                                  eddy_prod_with, eddy_all_with, eddy_any_with,
                                  eddy_euclidean_norm_with };
     eddy_dims axes;
+    if (eddy__tf_is_computed(b, 1) && eddy_shape_of(eddy__tf_in(b, 0)).rank >= 0)
+        return eddy__tf_put(b, 0, eddy_reduce_to(f[b->op->variant], eddy__tf_in(b, 0),
+                                                 eddy__tf_in(b, 1),
+                                                 eddy__tf_flag(b, "keep_dims")));
     if (!eddy__tf_dims_in(b, 1, "the axes", &axes)) return false;
     const eddy_reduce_args args = { eddy_reduce_args_DEFAULTS .size_ = sizeof args,
                                     .x = eddy__tf_in(b, 0), .axes = axes,
@@ -38,32 +40,14 @@ static bool put_positions(tf_build *b, eddy_tensor at)
     return eddy__tf_put_as(b, 1, Cast(at, d), eddy__tf_type_of(d));
 }
 
-/* With a number that is computed: the first of all in order. */
-static bool computed_top_k(tf_build *b)
-{
-    const eddy_tensor x = eddy__tf_in(b, 0), k = Reshape(eddy__tf_in(b, 1), EDDY_SHAPE(1));
-    const int         rank = eddy_shape_of(x).rank;
-    if (rank < 1) return eddy__tf_missing(b, "the rank of input 0 is not known");
-    const eddy_tensor at = eddy_argsort(x, .descending = true);
-    const eddy_tensor zero = ZerosLike(k), all = Sub(zero, OnesLike(k));
-    eddy_tensor       begin[EDDY_MAX_RANK], size[EDDY_MAX_RANK];
-    for (int i = 0; i < rank; i++) {
-        begin[i] = zero;
-        size[i] = i == rank - 1 ? k : all;
-    }
-    const eddy_tensor first =
-        eddy_slice_to(at, eddy_concat({ rank, begin }, 0), eddy_concat({ rank, size }, 0));
-    return eddy__tf_put(b, 0, eddy_take_along_axis(x, first, -1)) &&
-           put_positions(b, first);
-}
-
 static bool top_k(tf_build *b)
 {
     int64_t k = eddy__tf_int(b, "k", 0);
-    if (b->op->variant == 2 && eddy__tf_has(b, 1) && !eddy__tf_array_of(b, b->in[1]))
-        return computed_top_k(b);
-    if (b->op->variant == 2 && !eddy__tf_number_in(b, 1, "the number", &k)) return false;
-    const eddy_tensor y = eddy_top_k(eddy__tf_in(b, 0), k);
+    const eddy_tensor x = eddy__tf_in(b, 0);
+    const bool        computed = b->op->variant == 2 && eddy__tf_is_computed(b, 1);
+    if (b->op->variant == 2 && !computed && !eddy__tf_number_in(b, 1, "the number", &k))
+        return false;
+    const eddy_tensor y = computed ? eddy_top_k_to(x, eddy__tf_in(b, 1)) : eddy_top_k(x, k);
     return eddy__tf_put(b, 0, y) && put_positions(b, eddy_output(y, 1));
 }
 

@@ -14,9 +14,9 @@ static bool constant(tf_build *b)
     v->constant = true;
     if (v->type != TF_STRING) {
         v->array = eddy__tf_weight(b->reader, b->node->name);
-        if (!v->array && b->reader->manifest.weights && !b->reader->failed)
+        if (!v->array && b->reader->manifest.weights && !b->reader->base.failed)
             return eddy__tf_invalid(b, "the manifest has no weight of this name");
-        if (!v->array && !b->reader->failed)
+        if (!v->array && !b->reader->base.failed)
             v->array = eddy__tf_elements(b->reader, b->node->name, a->tensor);
         if (!v->array) return false;
         /* What may be a weight is built here, so that branches and bodies share it. */
@@ -48,9 +48,9 @@ static bool placeholder(tf_build *b)
             s->inputs[i].shape.rank > 0)
             shape = s->inputs[i].shape;
     }
-    eddy_scope_begin(b->graph, b->reader->root);
+    eddy_scope_begin(b->graph, b->reader->base.root);
     const eddy_tensor t =
-        eddy_placeholder(b->graph, eddy__tf_clean_name(b->reader, b->node->name), d, shape);
+        eddy_placeholder(b->graph, eddy__name_clean(b->memory, b->node->name), d, shape);
     eddy_scope_end(b->graph);
     return eddy__tf_put_as(b, 0, t, type);
 }
@@ -59,9 +59,9 @@ static bool placeholder_with_default(tf_build *b)
 {
     const tf_attr *a = eddy__tf_attr_of(b->node, "shape");
     const eddy_tensor x = eddy__tf_in(b, 0);
-    eddy_scope_begin(b->graph, b->reader->root);
+    eddy_scope_begin(b->graph, b->reader->base.root);
     const eddy_tensor t = eddy_placeholder_with_default(
-        x, eddy__tf_clean_name(b->reader, b->node->name),
+        x, eddy__name_clean(b->memory, b->node->name),
         a && a->kind == TF_ATTR_SHAPE ? a->shape : eddy_shape_unknown());
     eddy_scope_end(b->graph);
     return eddy__tf_put(b, 0, t);
@@ -114,7 +114,7 @@ static bool nearly_known(tf_build *b, int i, eddy_shape *s)
     *s = (eddy_shape){ .rank = n };
     bool zero = false;
     for (int k = 0; k < n; k++) {
-        s->dim[k] = at[k] == TF_UNKNOWN_SIZE ? -1 : at[k];
+        s->dim[k] = at[k] == UNKNOWN_SIZE ? -1 : at[k];
         open += s->dim[k] == -1;
         zero = zero || s->dim[k] == 0;
     }

@@ -30,14 +30,14 @@ static bool variable(tf_build *b)
     if (b->scope->depth > 0) return eddy__tf_missing(b, "a function makes a variable");
     eddy_array *a = stored_value(b);
     tf_value   *v = a ? eddy__tf_new_value(b, TF_VARIABLE) : NULL;
-    if (!v || !eddy__tf_keep(b->reader, a)) return false;
+    if (!v || !eddy__reading_keep(&b->reader->base, a)) return false;
     if (d == EDDY_DEFAULT_DTYPE || eddy__tf_dtype(eddy__tf_type_of(eddy_array_dtype(a))) != d ||
         (shape && shape->kind == TF_ATTR_SHAPE &&
          !eddy_shape_compatible(shape->shape, eddy_array_shape(a))))
         return eddy__tf_invalid(b, "the value in the checkpoint has another type or shape");
     const char *name = eddy__tf_text(b, "shared_name", "");
-    name = eddy__tf_clean_name(b->reader, *name ? name : b->node->name);
-    eddy_scope_begin(b->graph, b->reader->root);
+    name = eddy__name_clean(b->memory, *name ? name : b->node->name);
+    eddy_scope_begin(b->graph, b->reader->base.root);
     if (b->reader->options.variables) {
         const eddy_tensor start = eddy_cast(eddy_constant(b->graph, .value = a), d);
         v->t = eddy_variable(b->graph, .initial_value = start, .name = name,

@@ -1,0 +1,334 @@
+/* test_reader_memory.c -- no reader takes more memory than the file, the arrays that it returns
+ * and a little. Each runs in a process of its own, which may not take more. */
+#include "build/gen/suites.h"
+#include "tests/lib/onnx_writer.h"
+#include "tests/lib/tensorflow_writer.h"
+
+#include "formats.h"
+#include "input.h"
+
+#include <check.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SIZE = 1 << 24, COUNT = SIZE / 4, SPARE = 6 << 20 };
+
+/* No status of the library: the result is not the expected one. */
+static const eddy_status wrong = (eddy_status)100;
+
+static const char path[] = "/tmp/eddy-reader-memory.pb";
+
+/* A file with a head and n bytes of this value. */
+static void write_file(const void *head, size_t head_size, int value, size_t n)
+{
+    FILE    *f = fopen(path, "wb");
+    uint8_t *bytes = malloc(n + 1);
+    ck_assert(f && bytes);
+    memset(bytes, value, n);
+    ck_assert(fwrite(head, 1, head_size, f) == head_size && fwrite(bytes, 1, n, f) == n);
+    ck_assert_int_eq(fclose(f), 0);
+    free(bytes);
+}
+
+static void write_message(message m)
+{
+    write_file(m.at, m.size, 0, 0);
+    message_free(&m);
+}
+
+/* ------------------------------------------------------------------- limits -- */
+
+/* The writable memory of this process, in bytes. */
+static int64_t writable(void)
+{
+    FILE     *f = fopen("/proc/self/statm", "r");
+    long long pages = 0;
+    const int n = f ? fscanf(f, "%*s %*s %*s %*s %*s %lld", &pages) : 0;
+    if (f) fclose(f);
+    return n == 1 ? (int64_t)pages * sysconf(_SC_PAGESIZE) : -1;
+}
+
+/* The status of read() in a process that may take so many bytes more. */
+static eddy_status limited(eddy_status (*read)(void), int64_t bytes)
+{
+#ifdef __GLIBC__
+    malloc_trim(0); /* what has been freed would be memory that is not counted */
+#endif
+    const pid_t child = fork();
+    if (child == 0) {
+        const int64_t now = writable();
+        const rlim_t  most = (rlim_t)(now + bytes);
+        if (now >= 0) setrlimit(RLIMIT_DATA, &(struct rlimit){ most, most });
+        _exit((int)read());
+    }
+    int how = 0;
+    ck_assert(child > 0 && waitpid(child, &how, 0) == child);
+    ck_assert_msg(WIFEXITED(how), "killed by signal %d", how & 127);
+    return (eddy_status)WEXITSTATUS(how);
+}
+
+/* The file and its array, of SIZE bytes each. */
+static void fits(eddy_status (*read)(void), const char *what)
+{
+    const eddy_status s = limited(read, 2 * SIZE + SPARE);
+    ck_assert_msg(s == EDDY_OK, "%s: %s", what, eddy_status_name(s));
+    unlink(path);
+}
+
+/* ------------------------------------------------------------------ readers -- */
+
+/* The status, if the array has COUNT elements. */
+static eddy_status done(eddy_array *a, int64_t count, const eddy_error *e)
+{
+    if (!a) return e->status == EDDY_OK ? wrong : e->status;
+    return eddy_array_count(a) == count ? EDDY_OK : wrong;
+}
+
+static eddy_status read_npy(void)
+{
+    eddy_error e = { 0 };
+    return done(eddy_array_load(path, NULL, &e), COUNT, &e);
+}
+
+static eddy_status read_idx(void)
+{
+    eddy_error e = { 0 };
+    return done(eddy_idx_load(path, NULL, &e), SIZE, &e);
+}
+
+static eddy_status read_wav(void)
+{
+    eddy_error e = { 0 };
+    return done(eddy_wav_load(path, NULL, &e), SIZE / 2, &e);
+}
+
+static eddy_status read_bytes(void)
+{
+    eddy_error e = { 0 };
+    return done(eddy_bytes_load(path, NULL, &e), SIZE, &e);
+}
+
+static eddy_status read_image(void)
+{
+    eddy_error e = { 0 };
+    return done(eddy_image_load(path, NULL, &e), SIZE, &e);
+}
+
+static eddy_status read_csv(void)
+{
+    eddy_error e = { 0 };
+    eddy_csv  *c = eddy_csv_read(path, .no_header = true, .error = &e);
+    if (!c) return e.status;
+    return eddy_csv_rows(c) == SIZE / 8 ? EDDY_OK : wrong;
+}
+
+static eddy_status read_safetensors(void)
+{
+    eddy_error       e = { 0 };
+    eddy_checkpoint *c = eddy_checkpoint_open(path, .error = &e);
+    return c ? done(eddy_checkpoint_value(c, "x", &e), COUNT, &e) : e.status;
+}
+
+static eddy_status read_onnx(void)
+{
+    eddy_error       e = { 0 };
+    eddy_onnx_model *m = eddy_onnx_read(eddy_graph_new(), path, .error = &e);
+    const eddy_array *w = eddy_constant_value(eddy_onnx_value(m, "w"));
+    return done((eddy_array *)(uintptr_t)w, COUNT, &e);
+}
+
+static eddy_status read_tensorflow(void)
+{
+    eddy_error             e = { 0 };
+    eddy_tensorflow_model *m = eddy_tensorflow_read(eddy_graph_new(), path, .error = &e);
+    const eddy_array      *w = eddy_constant_value(eddy_tensorflow_value(m, "w"));
+    return done((eddy_array *)(uintptr_t)w, COUNT, &e);
+}
+
+/* -------------------------------------------------------------- large files -- */
+
+START_TEST(data_files)
+{
+    char head[128];
+    memset(head, ' ', sizeof head);
+    memcpy(head, "\x93NUMPY\1\0v\0", 10);
+    const int n =
+        snprintf(head + 10, 118, "{'descr': '<f4', 'fortran_order': False, 'shape': (%d,)}", COUNT);
+    head[10 + n] = ' ';
+    head[127] = '\n';
+    write_file(head, sizeof head, 1, SIZE);
+    fits(read_npy, "npy");
+    static const uint8_t idx[] = { 0, 0, 8, 1, SIZE >> 24, SIZE >> 16 & 255, 0, 0 };
+    write_file(idx, sizeof idx, 1, SIZE);
+    fits(read_idx, "IDX");
+    static const uint8_t wav[] = { 'R',
+                                   'I',
+                                   'F',
+                                   'F',
+                                   0,
+                                   0,
+                                   0,
+                                   0,
+                                   'W',
+                                   'A',
+                                   'V',
+                                   'E',
+                                   'f',
+                                   'm',
+                                   't',
+                                   ' ',
+                                   16,
+                                   0,
+                                   0,
+                                   0,
+                                   1,
+                                   0,
+                                   1,
+                                   0,
+                                   68,
+                                   172,
+                                   0,
+                                   0,
+                                   136,
+                                   88,
+                                   1,
+                                   0,
+                                   2,
+                                   0,
+                                   16,
+                                   0,
+                                   'd',
+                                   'a',
+                                   't',
+                                   'a',
+                                   0,
+                                   0,
+                                   SIZE >> 16 & 255,
+                                   SIZE >> 24 };
+    write_file(wav, sizeof wav, 1, SIZE);
+    fits(read_wav, "WAV");              /* the array is twice as large as the file */
+    write_file("", 0, 'a', SIZE);
+    fits(read_bytes, "bytes");
+}
+END_TEST
+
+START_TEST(tables)
+{
+    FILE *f = fopen(path, "wb");
+    ck_assert(f);
+    for (int i = 0; i < SIZE / 8; i++) fprintf(f, "%07d\n", i);
+    ck_assert_int_eq(fclose(f), 0);
+    fits(read_csv, "CSV");
+    char      head[200] = { 0 };
+    const int n =
+        snprintf(head + 8, sizeof head - 8,
+                 "{\"x\":{\"dtype\":\"F32\",\"shape\":[%d],\"data_offsets\":[0,%d]}}", COUNT, SIZE);
+    head[0] = (char)n;
+    write_file(head, (size_t)n + 8, 1, SIZE);
+    fits(read_safetensors, "safetensors");
+}
+END_TEST
+
+/* Weights as the bytes of their elements, as packed floats and as packed integers of one
+ * byte each in the file. */
+START_TEST(models)
+{
+    static const struct { int type; uint32_t field; size_t bytes;
+    } of_onnx[] = { { 1, 9, SIZE }, { 1, 4, SIZE }, { 6, 5, COUNT } },
+      of_tensorflow[] = { { 1, 4, SIZE }, { 1, 5, SIZE }, { 3, 7, COUNT } };
+    const int64_t dims[] = { COUNT };
+    uint8_t      *bytes = calloc(SIZE, 1);
+    for (int i = 0; i < 3; i++) {
+        message w = onnx_tensor_message("w", of_onnx[i].type, 1, dims, NULL, 0), g = { NULL, 0 };
+        message_bytes(&w, of_onnx[i].field, bytes, of_onnx[i].bytes);
+        message_inner(&g, GRAPH_INITIALIZER, w);
+        message_inner(&g, GRAPH_NODE, onnx_node_message("Neg", "w", "y"));
+        message_inner(&g, GRAPH_OUTPUT, onnx_value_message("y", of_onnx[i].type, 1, dims));
+        write_message(onnx_model_message(g, 13));
+        fits(read_onnx, "ONNX");
+
+        message shape = { NULL, 0 }, tensor = { NULL, 0 }, value = { NULL, 0 }, entry = { NULL, 0 };
+        message dim = { NULL, 0 };
+        message_number(&dim, 1, COUNT);
+        message_inner(&shape, 2, dim);
+        message_number(&tensor, 1, (uint64_t)of_tensorflow[i].type);
+        message_inner(&tensor, 2, shape);
+        message_bytes(&tensor, of_tensorflow[i].field, bytes, of_tensorflow[i].bytes);
+        message_inner(&value, 8, tensor);
+        message_text(&entry, 1, "value");
+        message_inner(&entry, 2, value);
+        message node = tf_node_message("w", "Const", ""), graph = { NULL, 0 };
+        tf_add_type(&node, "dtype", of_tensorflow[i].type);
+        message_inner(&node, 5, entry);
+        message_inner(&graph, TF_GRAPH_NODE, node);
+        message_inner(&graph, TF_GRAPH_NODE, tf_node_message("y", "Neg", "w"));
+        write_message(graph);
+        fits(read_tensorflow, "TensorFlow");
+    }
+    free(bytes);
+}
+END_TEST
+
+/* -------------------------------------------------- small files that promise much -- */
+
+/* It is refused with this status, with hardly any memory. */
+static void refuses(eddy_status (*read)(void), eddy_status expected, const char *what)
+{
+    const eddy_status s = limited(read, SPARE);
+    ck_assert_msg(s == expected, "%s: %s", what, eddy_status_name(s));
+    unlink(path);
+}
+
+START_TEST(promises)
+{
+    /* 60000 by 60000 pixels of a byte. */
+    static const uint8_t png[] = { 0x89, 'P',  'N', 'G', '\r', '\n', 26,  '\n', 0,    0,    0,
+                                   13,   'I',  'H', 'D', 'R',  0,    0,   0xea, 0x60, 0,    0,
+                                   0xea, 0x60, 8,   0,   0,    0,    0,   0xa5, 0xb9, 0x2a, 0x9e,
+                                   0,    0,    0,   1,   'I',  'D',  'A', 'T' };
+    write_file(png, sizeof png, 0, 100);
+    refuses(read_image, EDDY_LIMIT, "PNG");
+    static const uint8_t idx[] = { 0, 0, 8, 2, 127, 255, 255, 255, 0, 0, 1, 0 };
+    write_file(idx, sizeof idx, 0, 100);
+    refuses(read_idx, EDDY_CORRUPT, "IDX");
+    static const uint8_t gzip[] = { 0x1f, 0x8b, 8,    0,    0,    0,    0,    0,    2,
+                                    3,    0x63, 0x60, 0xe0, 0x60, 0xaa, 0xff, 0xff, 0xff,
+                                    0x3f, 3,    3,    0x23, 3,    0x3d, 0,    0,    0xcb,
+                                    0x39, 0xc6, 0x94, 0x70, 0,    0,    0 };
+    write_file(gzip, sizeof gzip, 0, 0);
+    refuses(read_idx, EDDY_CORRUPT, "IDX in gzip");
+    static const uint8_t wav[] = { 'R', 'I', 'F', 'F', 0,   0,   0,   0,   'W', 'A', 'V',
+                                   'E', 'f', 'm', 't', ' ', 16,  0,   0,   0,   1,   0,
+                                   1,   0,   68,  172, 0,   0,   136, 88,  1,   0,   2,
+                                   0,   16,  0,   'd', 'a', 't', 'a', 255, 255, 255, 255 };
+    write_file(wav, sizeof wav, 0, 100);
+    refuses(read_wav, EDDY_CORRUPT, "WAV");
+    static const char npy[] = "\x93NUMPY\1\0\x44\0{'descr': '<f4', 'fortran_order': False, "
+                              "'shape': (99999999999,), }\n";
+    write_file(npy, sizeof npy - 1, 0, 100);
+    refuses(read_npy, EDDY_CORRUPT, "npy");
+    static const char safetensors[] = "\x4b\0\0\0\0\0\0\0{\"x\":{\"dtype\":\"F32\",\"shape\":"
+                                      "[99999999999],\"data_offsets\":[0,399999999996]}}";
+    write_file(safetensors, sizeof safetensors - 1, 0, 100);
+    refuses(read_safetensors, EDDY_CORRUPT, "safetensors");
+}
+END_TEST
+
+Suite *reader_memory_suite(void)
+{
+    Suite *s = suite_create("reader_memory");
+    TCase *t = tcase_create("memory");
+    tcase_set_tags(t, "slow");          /* the sanitizers and valgrind take memory of their own */
+    tcase_add_test(t, data_files);
+    tcase_add_test(t, tables);
+    tcase_add_test(t, models);
+    tcase_add_test(t, promises);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,128 @@
+/* written_models.c -- graphs for written ONNX models that no row of the sweep has: results whose
+ * sizes depend on the data, and operations that change or check what they are given. */
+#include "tests/lib/control_checks.h"
+#include "tests/lib/onnx_written.h"
+
+static eddy_tensor fed_with(trial *t, const char *name, eddy_dtype d, eddy_shape s, const double *v)
+{
+    eddy_array *a = eddy_array_new(d, s);
+    for (int64_t i = 0; i < eddy_array_count(a); i++) eddy_array_set(a, i, v[i]);
+    t->array[t->n] = a;
+    return t->tensor[t->n++] = eddy_placeholder(t->graph, name, d, s);
+}
+
+static void keep_outputs(fetches *f, eddy_tensor y)
+{
+    for (int i = 0; i < eddy_outputs_of(y); i++) keep_fetch(f, eddy_output(y, i));
+}
+
+static void places(trial *t, fetches *f)
+{
+    const double x[12] = { 0, 1, 0, -2, 0, 0, 0.5, 3, 0, 0, 0, 7 };
+    keep_outputs(f, eddy_nonzero(fed_with(t, "x", EDDY_FLOAT32, EDDY_SHAPE(3, 4), x)));
+    keep_outputs(f, eddy_nonzero(fed_with(t, "b", EDDY_BOOL, EDDY_SHAPE(2, 3, 2), x)));
+}
+
+static void distinct(trial *t, fetches *f)
+{
+    const double x[8] = { 3, 1, 3, 2, 1, 1, 7, 2 };
+    keep_outputs(f, eddy_unique(fed_with(t, "x", EDDY_INT32, EDDY_SHAPE(8), x)));
+    keep_outputs(f, eddy_unique(fed_with(t, "y", EDDY_FLOAT32, EDDY_SHAPE(8), x),
+                                .out_idx = EDDY_INT64));
+}
+
+static void sized(trial *t, fetches *f)
+{
+    const double x[6] = { 3, 0, 3, 2, 0, 0 };
+    const eddy_tensor of = fed_with(t, "x", EDDY_UINT8, EDDY_SHAPE(6), x);
+    for (int64_t size = 2; size < 6; size += 3) {
+        keep_outputs(f, eddy_nonzero(of, size, .fill = -1));
+        keep_outputs(f, eddy_unique(of, size));
+    }
+}
+
+static void reversed(trial *t, fetches *f)
+{
+    double       x[24];
+    const double short_ones[3] = { 2, 0, 1 }, long_ones[2] = { 4, 3 };
+    for (int i = 0; i < 24; i++) x[i] = i;
+    const eddy_tensor y = fed_with(t, "x", EDDY_FLOAT32, EDDY_SHAPE(2, 3, 4), x);
+    const eddy_tensor of_rows = fed_with(t, "short", EDDY_INT32, EDDY_SHAPE(3), short_ones);
+    keep_fetch(f, eddy_reverse_sequence(y, of_rows, 0, 1));
+    keep_fetch(f, eddy_reverse_sequence(y, of_rows, 2, 1));
+    keep_fetch(f, eddy_reverse_sequence(
+                      y, fed_with(t, "long", EDDY_INT64, EDDY_SHAPE(2), long_ones), -1, 0));
+}
+
+static void parts_assigned(trial *t, fetches *f)
+{
+    const double x[6] = { 1, 2, 3, 4, 5, 6 };
+    const char *const entries[] = { "1", "::-2, 1:", ":, newaxis, -2", "0, ..., :2" };
+    const eddy_shape  shapes[] = { EDDY_SHAPE(4), EDDY_SHAPE(2, 3), EDDY_SHAPE(3, 1),
+                                   EDDY_SHAPE(2) };
+    for (int i = 0; i < 4; i++) {
+        char name[8] = { 'x', (char)('0' + i), 0 };
+        const eddy_tensor v = eddy_variable(
+            t->graph, .initial_value = eddy_zeros(t->graph, EDDY_FLOAT32, EDDY_SHAPE(3, 4)));
+        keep_fetch(f,
+                   eddy_index_assign(v, entries[i], fed_with(t, name, EDDY_FLOAT32, shapes[i], x)));
+    }
+}
+
+BODY(below_size, Less(x[0], 4))
+
+/* Element i of an array is a row of the input times the element before. */
+static int next_element(eddy_list x, eddy_tensor *y, void *context)
+{
+    const eddy_tensor_array like = *(const eddy_tensor_array *)context;
+    eddy_tensor_array       a = eddy_tensor_array_at(like, x.at + 1);
+    const eddy_tensor before = eddy_tensor_array_read(a, Maximum(Sub(x.at[0], 1), 0));
+    const eddy_tensor row = eddy_gather(x.at[3], x.at[0]);
+    a = eddy_tensor_array_write(a, x.at[0], Add(Mul(before, 2), row));
+    y[0] = Add(x.at[0], 1);
+    y[1] = a.values;
+    y[2] = a.written;
+    y[3] = x.at[3];
+    return 4;
+}
+
+static void arrays(trial *t, fetches *f)
+{
+    const double      x[8] = { 1, -1, 2, 0.5, 3, 0, -2, 1 };
+    const eddy_tensor rows = fed_with(t, "x", EDDY_FLOAT32, EDDY_SHAPE(4, 2), x);
+    const double      order[3] = { 2, 0, 3 };
+    eddy_tensor_array a = eddy_tensor_array_new(t->graph, EDDY_FLOAT32, 4,
+                                                .element_shape = &EDDY_SHAPE(2));
+    eddy_tensor       y[EDDY_MAX_RESULTS];
+    eddy_while_loop(PLAIN(below_size), ((eddy_function){ .build = next_element, .context = &a }),
+                    EDDY_LIST(eddy_number(t->graph, EDDY_INT32, 0), a.values, a.written, rows), y);
+    a = eddy_tensor_array_at(a, y + 1);
+    keep_fetch(f, eddy_tensor_array_stack(a));
+    keep_fetch(f, eddy_tensor_array_gather(a, fed_with(t, "order", EDDY_INT32, EDDY_SHAPE(3),
+                                                    order)));
+}
+
+static const struct {
+    const char *name;
+    void      (*build)(trial *t, fetches *f);
+} models[] = {
+    { "Where", places },
+    { "UniqueWithCounts", distinct },
+    { "Where, UniqueWithCounts", sized },
+    { "ReverseSequence", reversed },
+    { "StridedSliceAssign", parts_assigned },
+    { "TensorArrayWrite", arrays },
+};
+
+int written_models(void) { return sizeof models / sizeof models[0]; }
+
+void written_model(int i, trial *t, fetches *f)
+{
+    *t = (trial){ .graph = eddy_graph_new() };
+    t->session = eddy_session_new(t->graph);
+    *f = (fetches){ .title = models[i].name };
+    models[i].build(t, f);
+    ck_assert_msg(eddy_graph_status(t->graph) == EDDY_OK, "%s: %s", f->title,
+                  eddy_graph_message(t->graph));
+    initialize(t);
+}
