@@ -20,31 +20,16 @@ static const option_row options[] = {
 
 /* ----------------------------------------------------- operators that are missing -- */
 
-static int list_onnx(const char *path)
+static int list_missing(eddy_model_report *r)
 {
-    eddy_onnx_report *r = eddy_onnx_check(path);
-    int               missing = 0;
-    for (int i = 0; i < eddy_onnx_report_size(r); i++) {
-        const eddy_onnx_entry *e = eddy_onnx_report_at(r, i);
-        if (e->support != EDDY_ONNX_MISSING && e->support != EDDY_ONNX_BOUND) continue;
+    int missing = 0;
+    for (int i = 0; i < eddy_model_report_size(r); i++) {
+        const eddy_model_entry *e = eddy_model_report_at(r, i);
+        if (e->support != EDDY_MODEL_MISSING && e->support != EDDY_MODEL_BOUND) continue;
         missing++;
         printf("%s: %s: %s\n", e->place, e->op, e->reason);
     }
-    eddy_onnx_report_free(r);
-    return missing;
-}
-
-static int list_tensorflow(const char *path)
-{
-    eddy_tensorflow_report *r = eddy_tensorflow_check(path);
-    int                     missing = 0;
-    for (int i = 0; i < eddy_tensorflow_report_size(r); i++) {
-        const eddy_tensorflow_entry *e = eddy_tensorflow_report_at(r, i);
-        if (e->support != EDDY_TENSORFLOW_MISSING && e->support != EDDY_TENSORFLOW_BOUND) continue;
-        missing++;
-        printf("%s: %s: %s\n", e->place, e->op, e->reason);
-    }
-    eddy_tensorflow_report_free(r);
+    eddy_model_report_free(r);
     return missing;
 }
 
@@ -164,8 +149,8 @@ static int run(char **operands, int count)
     model m;
     int   status = TROUBLE, missing = 0;
     if (model_open(&m, operands[0], true)) status = check(&m);
-    else if (m.kind == KIND_ONNX) missing = list_onnx(operands[0]);
-    else if (m.kind == KIND_TENSORFLOW) missing = list_tensorflow(operands[0]);
+    else if (m.kind == KIND_ONNX) missing = list_missing(eddy_onnx_check(operands[0]));
+    else if (m.kind == KIND_TENSORFLOW) missing = list_missing(eddy_tensorflow_check(operands[0]));
     model_close(&m);
     return missing > 0 ? ANSWER_NO : status;
 }
