@@ -231,25 +231,6 @@ static bool find_inputs(eddy_subgraph *s, eddy_list x, inputs_found *e)
     return true;
 }
 
-/* The node again, on the replacements of its inputs. */
-static void rebuild(eddy_subgraph *s, const eddy_node *node)
-{
-    eddy_tensor *in = eddy__subgraph_alloc(s, node->n_inputs, sizeof *in);
-    for (int i = 0; in && i < node->n_inputs; i++) {
-        in[i] = eddy__input_is_in(node->op->shape_inputs, i)
-                    ? node->inputs[i]
-                    : eddy__subgraph_replacement(s, node->inputs[i]);
-    }
-    if (!in) return;
-    eddy__attrs_share_graphs(node->op, node->attrs);
-    eddy_tensor y = eddy__append((eddy_append_args){
-        .graph = s->graph, .op = node->op, .attrs = node->attrs, .n = node->n_inputs, .in = in,
-        .n_controls = -1, .gradient = node->gradient,
-    });
-    for (int k = 0; k < node->n_outputs && eddy_is_valid(y); k++)
-        eddy__subgraph_replace(s, eddy__tensor_at(s->graph, node->id, k), eddy_output(y, k));
-}
-
 /* r->x is [y, inputs]; the first inputs are x, `context` counts them. */
 static void recompute(eddy_rule *r)
 {
@@ -266,7 +247,7 @@ static void recompute(eddy_rule *r)
         eddy__subgraph_replace(&s, entering.at[i], again[i] = eddy_identity(entering.at[i]));
     eddy_control_end(g);
     for (int32_t id = s.first; ok && id <= s.last && eddy__graph_ready(g); id++)
-        if (is_inside(&s, g->nodes[id], entering)) rebuild(&s, g->nodes[id]);
+        if (is_inside(&s, g->nodes[id], entering)) eddy__subgraph_rebuild(&s, g->nodes[id]);
     for (int k = 0; ok && k < n_y; k++)
         y[k] = eddy__subgraph_replacement(&s, r->x[k]), dy[k] = r->dy[k];
     if (ok && eddy__graph_ready(g)) {

@@ -91,6 +91,8 @@ bool  eddy__subgraph_input_depends(const eddy_subgraph *s, const eddy_node *node
 /* The replacement of t, or t itself. */
 eddy_tensor eddy__subgraph_replacement(const eddy_subgraph *s, eddy_tensor t);
 void        eddy__subgraph_replace(eddy_subgraph *s, eddy_tensor t, eddy_tensor image);
+/* Builds the node again, on the replacements of its inputs; its outputs are replaced by the new ones. */
+void        eddy__subgraph_rebuild(eddy_subgraph *s, const eddy_node *node);
 
 /* -------------------------------------------------------------- batching -- */
 

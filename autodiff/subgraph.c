@@ -102,3 +102,21 @@ bool eddy__subgraph_begin_random(eddy_subgraph *s, eddy_graph *g, int n, const e
 }
 
 void eddy__subgraph_end(eddy_subgraph *s) { eddy__arena_free(&s->arena); }
+
+void eddy__subgraph_rebuild(eddy_subgraph *s, const eddy_node *node)
+{
+    eddy_tensor *in = eddy__subgraph_alloc(s, node->n_inputs, sizeof *in);
+    for (int i = 0; in && i < node->n_inputs; i++) {
+        in[i] = eddy__input_is_in(node->op->shape_inputs, i)
+                    ? node->inputs[i]
+                    : eddy__subgraph_replacement(s, node->inputs[i]);
+    }
+    if (!in) return;
+    eddy__attrs_share_graphs(node->op, node->attrs);
+    eddy_tensor y = eddy__append((eddy_append_args){
+        .graph = s->graph, .op = node->op, .attrs = node->attrs, .n = node->n_inputs, .in = in,
+        .n_controls = -1, .gradient = node->gradient,
+    });
+    for (int k = 0; k < node->n_outputs && eddy_is_valid(y); k++)
+        eddy__subgraph_replace(s, eddy__tensor_at(s->graph, node->id, k), eddy_output(y, k));
+}

@@ -36,7 +36,8 @@ static bool call_branches(trace *t, const case_spec *s, extraction *e, case_trac
     eddy__trace_scope(t->graph, scope, sizeof scope);
     for (int b = 0; b < s->count; b++) {
         c->from[b] = t->graph->size + 1;
-        const int n = eddy__trace_call(t, s->branches[b], s->x.count, s->x.at);
+        const int n = eddy__trace_call(t, s->branches[b], branch_name(s, b, one, sizeof one),
+                                       s->x.count, s->x.at);
         if (n == 0) return false;
         if (b == 0) {
             c->n_out = n;

@@ -25,7 +25,7 @@ static int call_function(eddy_list x, eddy_tensor *y, void *context)
     memcpy(args, x.at, (size_t)x.count * sizeof *args);
     if (m->more.count > 0)
         memcpy(args + x.count, m->more.at, (size_t)m->more.count * sizeof *args);
-    c->n_y = eddy__trace_call(&t, m->f, n, args);
+    c->n_y = eddy__trace_call(&t, m->f, "the function", n, args);
     if (c->n_y == 0) return 0;
     if (1 + x.count + c->n_y > EDDY_MAX_RESULTS) {
         eddy_fail(g, EDDY_LIMIT, "%s: the number of arguments and results is %d; the limit is %d",

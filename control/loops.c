@@ -125,12 +125,13 @@ static bool call_functions(trace *t, const loop_spec *s, loop_results *r)
 {
     const int c = s->carried.count;
     if (s->cond) {
-        const int n = eddy__trace_call(t, s->cond, c, t->args);
+        const int n = eddy__trace_call(t, s->cond, "cond", c, t->args);
         if (n == 0 || !is_predicate(t, s, n)) return false;
         r->at[r->n++] = t->y[0];
     }
     r->body = t->graph->size + 1;
-    const int m = eddy__trace_call(t, s->body, t->n_args, t->args);
+    const int m = eddy__trace_call(t, s->body, s->cond ? "body" : "the function", t->n_args,
+                                   t->args);
     if (m == 0) return false;
     if (m < c || (s->n_stacked >= 0 && m != c + s->n_stacked)) {
         char scope[200];
@@ -334,7 +335,9 @@ int eddy_iterate_with(const eddy_iterate_args *given)
     const eddy_list none = { 0, NULL };
     eddy_graph     *g = graph_of("iterate", a.x, none, &a.f);
     if (a.count < 0) {
-        if (g) eddy_fail(g, EDDY_INVALID_ARGUMENT, "iterate: count is %lld", (long long)a.count);
+        if (g)
+            eddy_fail(g, EDDY_INVALID_ARGUMENT, "iterate: count is %lld; it must not be negative",
+                      (long long)a.count);
         return 0;
     }
     const loop_spec s = { .what = "iterate",

@@ -4,7 +4,10 @@
  * those of the gradient, which are products of all rows as well. */
 #include "control/trace.h"
 #include "ops/linear/matmul.h"
+#include "ops/ops.h"
 #include "build/gen/table.h"
+
+#include <string.h>
 
 /* The result may have so many times the elements of x: it is kept for all iterations. */
 enum { MOST_TIMES = 32 };
@@ -74,14 +77,38 @@ bool eddy__row_products_find(const trace *t, extraction *e, int n_carried)
     return true;
 }
 
+/* Builds the products again for an example of the rows, which no run computes. What maps them to
+ * all rows may need shapes of it, and an argument of the trace has none in a copy of the graph. */
+static bool of_examples(const trace *t, eddy_list rows, const eddy_tensor *args, int n,
+                        eddy_tensor *ys, eddy_tensor *examples)
+{
+    eddy_subgraph s;
+    bool          ok = eddy__subgraph_begin(&s, t->graph, rows.count, args, n, ys);
+    for (int i = 0; ok && i < rows.count; i++) {
+        examples[i] = eddy_example(rows.at[i]);
+        eddy__subgraph_replace(&s, args[i], examples[i]);
+    }
+    for (int32_t id = s.first; ok && id <= s.last && eddy__graph_ready(t->graph); id++)
+        if (s.marks[id - s.first] == EDDY_BETWEEN)
+            eddy__subgraph_rebuild(&s, t->graph->nodes[id]);
+    for (int k = 0; ok && k < n; k++) ys[k] = eddy__subgraph_replacement(&s, ys[k]);
+    eddy__subgraph_end(&s);
+    return ok && eddy__graph_ready(t->graph);
+}
+
 int eddy__row_products_build(const trace *t, extraction *e, eddy_list rows, eddy_tensor *in)
 {
-    eddy_tensor *ys = eddy__extract_room(e, e->n_captures, sizeof *ys);
+    const eddy_tensor *args = t->args + (t->n_args - rows.count);
+    eddy_tensor *ys = eddy__extract_room(e, 2 * (int64_t)e->n_captures, sizeof *ys);
+    eddy_tensor  examples[EDDY_MAX_RESULTS];
     int          n = 0;
     for (int i = 0; ys && e->products && i < e->n_captures; i++)
         if (e->products[e->captures[i].node]) ys[n++] = e->captures[i];
-    if (n == 0 || !eddy__vectorize(t->graph, rows.count, t->args + (t->n_args - rows.count),
-                                   rows.at, n, ys, in))
+    if (n == 0) return 0;
+    eddy_tensor *again = ys + n;
+    memcpy(again, ys, (size_t)n * sizeof *ys);
+    if (!of_examples(t, rows, args, n, again, examples) ||
+        !eddy__vectorize(t->graph, rows.count, examples, rows.at, n, again, in))
         return 0;
     for (int i = 0; i < n; i++) eddy__extract_argument(e, ys[i], eddy__type_of(ys[i]));
     return n;

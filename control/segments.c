@@ -101,7 +101,8 @@ static bool begin(segments *s)
     s->m = s->n < 0 ? EDDY_ANY : divide_up(s->n, s->k);
     s->partial = open || eddy_is_valid(of->count) || (s->n >= 0 && s->n % s->k > 0);
     if (eddy_is_valid(of->count)) s->total = of->count;
-    else if (s->partial) s->total = open ? eddy__segments_rows(s) : integer(s->graph, s->n);
+    else if (s->partial)
+        s->total = of->rows.count > 0 ? eddy__segments_rows(s) : integer(s->graph, s->n);
     return fits(s, "arguments", of->carried.count + of->rows.count + n_more(s));
 }
 

@@ -13,10 +13,11 @@ const char *eddy__trace_scope(const eddy_graph *g, char *text, size_t size)
     return text;
 }
 
-int eddy__trace_call(trace *t, const eddy_function *f, int n, const eddy_tensor *args)
+int eddy__trace_call(trace *t, const eddy_function *f, const char *role, int n,
+                     const eddy_tensor *args)
 {
     eddy_graph *g = t->graph;
-    const char *name = f->name ? f->name : "the function";
+    const char *name = f->name ? f->name : role;
     char        scope[200];
     eddy__trace_scope(g, scope, sizeof scope);
     for (int k = 0; k < EDDY_MAX_RESULTS; k++) t->y[k] = eddy_none(g);

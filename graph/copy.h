@@ -42,6 +42,9 @@ typedef struct eddy_copy {
     /* Called before a node is copied: true if the callback has set its images, or failed. */
     bool        (*instead)(struct eddy_copy *c, const eddy_node *node);
     void         *context;      /* the caller's */
+    /* The same in bodies of loops and branches, at any depth. */
+    bool        (*inside)(struct eddy_copy *c, const eddy_node *node);
+    void         *inside_context;
     int32_t      *waiting;      /* needed nodes whose inputs have not been looked at */
     int32_t       n_waiting;
     bool          has_variables;    /* among the needed nodes */

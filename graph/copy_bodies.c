@@ -2,7 +2,8 @@
  * own, which are copied as a whole, with the same ids.
  *
  * Arguments of a body have the shapes that its node's inputs had when it was built. If a copy has
- * inputs of other shapes, the arguments of its body follow. */
+ * inputs of other shapes, the arguments of its body follow. What no node reads of the body, such as
+ * the gradients of which a backward loop got a copy, cannot follow, and is left out. */
 #include "graph/copy.h"
 
 #include <string.h>
@@ -39,6 +40,7 @@ static eddy_shape follow(eddy_shape arg, eddy_shape was, eddy_shape now)
 typedef struct arguments {
     int         n;
     eddy_shape *shapes;
+    uint8_t    *read;       /* by id of the body: what its nodes read; NULL: everything */
 } arguments;
 
 static bool fits(const arguments *a, const eddy_graph *body)
@@ -67,41 +69,94 @@ static arguments arguments_of(eddy_copy *c, const eddy_node *node, const eddy_gr
     return a;
 }
 
-/* An argument of another shape than in the body that is copied. */
-static bool copy_argument(eddy_copy *c, const eddy_node *node)
+/* The node with the attributes in the place of another one. */
+static eddy_tensor put_argument(eddy_copy *c, const eddy_node *node, const eddy_op_def *op,
+                                const void *attrs)
 {
-    const arguments       *a = c->context;
-    const eddy_attr_field *f = node->op->attrs;
-    while (f && f->name && f->kind != EDDY_ATTR_SHAPE) f++;
-    if (node->id > a->n || !f || !f->name ||
-        eddy_shape_equal(a->shapes[node->id], node->outputs[0].shape))
-        return false;
-    char *attrs = eddy__copy_room(c, (int64_t)node->op->attrs_size, 1);
-    if (!attrs) return true;
-    memcpy(attrs, node->attrs, node->op->attrs_size);
-    memcpy(attrs + f->offset, &a->shapes[node->id], sizeof *a->shapes);
-    const eddy_tensor t = eddy__append((eddy_append_args){
-        .graph = c->to, .op = node->op, .attrs = attrs, .name = node->name });
-    c->changed[node->id] = 1;
-    eddy__copy_set_image(c, eddy__tensor_at(c->from, node->id, 0), t);
-    return true;
+    return eddy__append((eddy_append_args){
+        .graph = c->to, .op = op, .attrs = attrs, .name = node->name });
 }
 
-static bool fill_body(const eddy_graph *from, eddy_graph *to, arguments *a)
+/* An argument of another shape than in the body that is copied. */
+static void copy_argument(eddy_copy *c, const eddy_node *node, const eddy_shape *shape)
+{
+    const eddy_attr_field *f = node->op->attrs;
+    while (f && f->name && f->kind != EDDY_ATTR_SHAPE) f++;
+    char *attrs = eddy__copy_room(c, (int64_t)node->op->attrs_size, 1);
+    if (!attrs || !f || !f->name) return;
+    memcpy(attrs, node->attrs, node->op->attrs_size);
+    memcpy(attrs + f->offset, shape, sizeof *shape);
+    c->changed[node->id] = 1;
+    eddy__copy_set_image(c, eddy__tensor_at(c->from, node->id, 0),
+                         put_argument(c, node, node->op, attrs));
+}
+
+/* The copies have the ids of the originals, so an argument without readers takes the place of what
+ * is left out. */
+static bool copy_inside(eddy_copy *c, const eddy_node *node)
+{
+    const arguments *a = c->context;
+    const eddy_node *first = c->from->nodes[1];
+    if (node->id <= a->n) {
+        if (eddy_shape_equal(a->shapes[node->id], node->outputs[0].shape)) return false;
+        copy_argument(c, node, &a->shapes[node->id]);
+        return true;
+    }
+    if (a->read && !a->read[node->id]) {
+        put_argument(c, node, first->op, first->attrs);
+        return true;
+    }
+    return c->inside && c->inside(c, node);
+}
+
+static void need_outs(eddy_copy *c, const eddy_node *node)
+{
+    const bool      cases = (node->op->flags & EDDY_OP_CASE) != 0;
+    const eddy_ints none = { 0 };
+    const eddy_ints outs = cases ? ((const eddy_case_attrs *)node->attrs)->outs
+                                 : ((const eddy_loop_attrs *)node->attrs)->outs;
+    const eddy_ints effects = cases ? ((const eddy_case_attrs *)node->attrs)->effects : none;
+    for (int64_t i = 0; i < outs.count / 2; i++)
+        eddy__copy_need(c, eddy__body_out(c->from, outs, i));
+    for (int64_t i = 0; i < effects.count / 2; i++)
+        eddy__copy_need(c, eddy__tensor_at(c->from, (int32_t)effects.at[2 * i + 1], 0));
+}
+
+/* Finds what the nodes that own the body, and that are copied by `outer`, read of it. */
+static bool find_read(eddy_copy *c, const eddy_copy *outer, arguments *a)
+{
+    if (!eddy__copy_effects(c)) return false;
+    for (int32_t id = 1; id <= outer->size; id++) {
+        const eddy_node *node = outer->from->nodes[id];
+        if (outer->needed[id] && (node->op->flags & EDDY_OP_BODY) &&
+            eddy__body_of(node) == c->from)
+            need_outs(c, node);
+    }
+    eddy__copy_find(c);
+    a->read = eddy__copy_room(c, (int64_t)c->size + 1, 1);
+    if (a->read) memcpy(a->read, c->needed, (size_t)c->size + 1);
+    return a->read != NULL;
+}
+
+static bool fill_body(const eddy_copy *outer, const eddy_graph *from, eddy_graph *to, arguments *a)
 {
     eddy_copy c;
     bool      ok = eddy__copy_begin(&c, (eddy_graph *)(uintptr_t)from, to);
-    if (ok) memset(c.needed, 1, (size_t)from->size + 1);
-    c.instead = copy_argument;
+    c.instead = copy_inside;
+    c.inside = outer->inside;
+    c.inside_context = outer->inside_context;
     c.context = a;
+    if (ok && !fits(a, from)) ok = find_read(&c, outer, a);
+    if (ok) memset(c.needed, 1, (size_t)from->size + 1);
     ok = ok && eddy__copy_nodes(&c) && eddy__copy_collections(&c, NULL);
     eddy__copy_end(&c);
     if (ok && from->finalized) eddy_graph_finalize(to);
     return ok;
 }
 
-static eddy_graph *copy_body(eddy_graph *outer, const eddy_graph *from, arguments *a)
+static eddy_graph *copy_body(const eddy_copy *c, const eddy_graph *from, arguments *a)
 {
+    eddy_graph *outer = c->to;
     eddy_graph *to = eddy_graph_new(.allocator = &outer->allocator, .files = &outer->files,
                                     .seed = from->seed);
     if (!to) {
@@ -110,7 +165,7 @@ static eddy_graph *copy_body(eddy_graph *outer, const eddy_graph *from, argument
     }
     to->is_body = true;
     to->outer = outer->outer ? outer->outer : outer;
-    if (fill_body(from, to, a)) return to;
+    if (fill_body(c, from, to, a)) return to;
     eddy_fail(outer, eddy_graph_status(to), "%s", eddy_graph_message(to));
     eddy_graph_free(to);
     return NULL;
@@ -134,7 +189,7 @@ static eddy_graph *body_for(eddy_copy *c, const eddy_node *node, const eddy_grap
         }
     eddy_copied_body *made = eddy__copy_room(c, 1, sizeof *made);
     if (!made) return NULL;
-    *made = (eddy_copied_body){ body, copy_body(c->to, body, &a), c->bodies };
+    *made = (eddy_copied_body){ body, copy_body(c, body, &a), c->bodies };
     if (made->to) c->bodies = made;
     return made->to;
 }

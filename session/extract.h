@@ -43,10 +43,11 @@ typedef struct eddy_extract_args {
  *  values        arrays of the tensors' types and of compatible shapes, which are copied
  *  replace       pairs of equal types and compatible shapes; what takes the place must not depend
  *                on a replaced tensor
- *  open_batch    shapes that depend on the inputs are inferred again.  Reshapes to a fixed number
- *                of examples get -1 in its place; any other node that does not work with another
- *                number of examples is an error that names it.  Slices of a fixed number of rows,
- *                and numbers computed from the batch size, stay
+ *  open_batch    shapes that depend on the inputs are inferred again, also in loops, branches and
+ *                their gradients.  Reshapes to a fixed number of examples get -1 in its place; any
+ *                other node that does not work with another number of examples is an error that
+ *                names it.  Slices of a fixed number of rows, and numbers that your program computed
+ *                from the batch size, stay
  *  without_effects  the values of updates, and of reads after updates, cannot be outputs then
  *  freeze        the session may be training in another thread: the values are from one moment
  *

@@ -16,7 +16,7 @@ typedef struct reshape_attrs {
 } reshape_attrs;
 
 typedef struct opening {
-    extract_step step;          /* first: the context of the copy */
+    extract_step step;
     int64_t      batch;         /* as the graph was built */
 } opening;
 
@@ -26,16 +26,63 @@ static bool counts_examples(const opening *o, int64_t size)
     return size == o->batch || (o->batch > 1 && size > 0 && size % o->batch == 0);
 }
 
+/* The elements behind dimension d. */
+static int64_t stride(eddy_shape s, int d)
+{
+    int64_t n = 1;
+    while (++d < s.rank) n *= s.dim[d];
+    return n;
+}
+
+/* The dimension of x that is not as in the old graph; -1 if there are several or none. */
+static int open_dimension(const eddy_copy *c, eddy_tensor x)
+{
+    const eddy_shape was = eddy_shape_of(x), now = eddy_shape_of(eddy__copy_image(c, x));
+    int              open = -1;
+    if (!eddy_shape_is_known(was) || was.rank != now.rank) return -1;
+    for (int d = 0; d < was.rank; d++) {
+        if (was.dim[d] == now.dim[d]) continue;
+        if (open >= 0) return -1;
+        open = d;
+    }
+    return open;
+}
+
+/* Whether dimension d of a shape and dimension `at` of another count the same examples, perhaps
+ * among others: whether their strides and sizes overlap by so much. */
+static bool is_shared(const opening *o, eddy_shape to, int d, eddy_shape was, int at)
+{
+    const int64_t a = stride(to, d), b = stride(was, at);
+    const int64_t ends = a * to.dim[d] < b * was.dim[at] ? a * to.dim[d] : b * was.dim[at];
+    return counts_examples(o, ends / (a > b ? a : b));
+}
+
+/* The dimension of the requested shape that has the examples, which are part of dimension `at` of
+ * the old shape: one that is their number, or else a multiple of it. Where the old shape is not
+ * known, the first dimension. */
+static int dimension_of_examples(const opening *o, eddy_shape to, eddy_shape was, int at)
+{
+    int multiple = -1;
+    if (at < 0) return to.rank > 0 && counts_examples(o, to.dim[0]) ? 0 : -1;
+    for (int d = 0; d < to.rank; d++) {
+        if (!counts_examples(o, to.dim[d]) || !is_shared(o, to, d, was, at)) continue;
+        if (to.dim[d] == o->batch) return d;
+        if (multiple < 0) multiple = d;
+    }
+    return multiple;
+}
+
 static bool open_reshape(eddy_copy *c, const eddy_node *node)
 {
-    const opening *o = c->context;
+    const opening *o = c->inside_context;
     if (node->op != &eddy_op_reshape || !c->changed[node->inputs[0].node]) return false;
     reshape_attrs a = *(const reshape_attrs *)node->attrs;
-    if (!eddy_shape_is_known(a.shape) || a.shape.rank == 0 || eddy_shape_count(a.shape) == 0 ||
-        !counts_examples(o, a.shape.dim[0]))
-        return false;
+    if (!eddy_shape_is_known(a.shape) || eddy_shape_count(a.shape) == 0) return false;
+    const int d = dimension_of_examples(o, a.shape, eddy_shape_of(node->inputs[0]),
+                                        open_dimension(c, node->inputs[0]));
+    if (d < 0) return false;
     const eddy_tensor in = eddy__copy_image(c, node->inputs[0]);
-    a.shape.dim[0] = EDDY_ANY;
+    a.shape.dim[d] = EDDY_ANY;
     eddy__copy_as(c, node, node->op, &a, 1, &in);
     return true;
 }
@@ -45,7 +92,8 @@ static bool step_to(extract *x, const extract_part *was, int64_t batch, int64_t 
 {
     opening o = { .batch = batch };
     bool    ok = eddy__extract_step_begin(&o.step, x, was);
-    o.step.copy.instead = open_reshape;
+    o.step.copy.instead = o.step.copy.inside = open_reshape;
+    o.step.copy.inside_context = &o;
     for (int i = 0; ok && i < x->n_inputs; i++) {
         eddy_shape s = eddy_shape_of(was->inputs[i]);
         if (s.rank > 0 && s.dim[0] == batch) s.dim[0] = to;

@@ -65,12 +65,16 @@ BODY(sum_less, Less(Sum(x[0]), 100))
 static void branches(void)
 {
     eddy_function f = PLAIN(same), missing = { .name = "missing" }, fs[2] = { f, PLAIN(pair) };
+    const eddy_function nameless = { 0 };
     eddy_list     in = EDDY_LIST(scalar);
     eddy_cond(scalar, f, f, out, in), golden_graph(g);
     eddy_cond(eddy_stack(EDDY_LIST(pred, pred)), f, f, out, in), golden_graph(g);
     eddy_cond(none, f, f, out, in), golden_graph(g);
     eddy_cond(pred, f, f, NULL, in), golden_graph(g);
     eddy_cond(pred, f, missing, out, in), golden_graph(g);
+    eddy_cond(pred, nameless, f, out, in), golden_graph(g);
+    eddy_cond(pred, f, nameless, out, in), golden_graph(g);
+    eddy_switch_case(count, (eddy_function[]){ f, nameless }, 2, out, in), golden_graph(g);
     eddy_cond(pred, f, PLAIN(pair), out, in), golden_graph(g);
     eddy_cond(pred, f, PLAIN(narrowed), out, in), golden_graph(g);
     eddy_cond(pred, f, returning(&(int){ 0 }), out, in), golden_graph(g);
@@ -92,10 +96,13 @@ static void branches(void)
 static void loops(void)
 {
     const eddy_function f = PLAIN(same), missing = { .name = "missing" };
+    const eddy_function nameless = { 0 };
     const eddy_list     in = EDDY_LIST(scalar), nothing = EDDY_LIST();
     eddy_while_loop(PLAIN(less), f, in, NULL), golden_graph(g);
     eddy_while_loop(PLAIN(less), missing, in, out), golden_graph(g);
     eddy_while_loop(missing, f, in, out), golden_graph(g);
+    eddy_while_loop(PLAIN(less), nameless, in, out), golden_graph(g);
+    eddy_while_loop(nameless, f, in, out), golden_graph(g);
     eddy_while_loop(PLAIN(number_less), f, in, out), golden_graph(g);
     eddy_while_loop(PLAIN(vector_less), f, in, out), golden_graph(g);
     eddy_while_loop(PLAIN(two_less), f, in, out), golden_graph(g);
