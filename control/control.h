@@ -62,7 +62,9 @@ typedef struct eddy_switch_case_args {
 } eddy_switch_case_args;
 
 /* The results of branches[branch_index]; of the last one if the index is out of range.
- * tf.switch_case. */
+ *
+ * eddy_vmap, if the index or pred depends on the example, runs all branches: an example that takes a
+ * branch then stands in for those that do not. tf.switch_case. */
 EDDY_API int eddy_switch_case_with(const eddy_switch_case_args *args);
 #define eddy_switch_case(...) eddy_switch_case_with(EDDY_ARGS(eddy_switch_case_args, __VA_ARGS__))
 

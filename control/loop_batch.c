@@ -320,9 +320,20 @@ void eddy__loop_batch(eddy_batch *b)
 
 /* ------------------------------------------------------------------ cases -- */
 
-/* The results of some branches, on batched arguments. */
+/* x with an example that takes the branch in place of those that do not: their gradients, 0, would
+ * otherwise be multiplied by derivatives that may be infinite. */
+static eddy_tensor of_takers(eddy_tensor taken, eddy_tensor x)
+{
+    const int         more = eddy_shape_of(x).rank - 1;
+    const eddy_tensor rows = eddy_row_numbers(taken, EDDY_INT32);
+    const eddy_tensor one = Max(Where(taken, rows, NumberLike(0, rows)));
+    const eddy_tensor other = Gather(eddy_stop_gradient(x), Where(taken, rows, one));
+    return Where(more > 0 ? eddy__batch_widen(taken, 1, more) : taken, x, other);
+}
+
+/* The results of some branches, on batched arguments; `taken`, if given: by which examples. */
 static bool batch_branches(batching *m, const eddy_case_attrs *a, int first, int n,
-                           eddy_tensor index, eddy_tensor *y)
+                           eddy_tensor index, eddy_tensor taken, eddy_tensor *y)
 {
     const eddy_batch *b = m->b;
     const int    n_ys = n * (int)a->n_out;
@@ -343,6 +354,8 @@ static bool batch_branches(batching *m, const eddy_case_attrs *a, int first, int
     in[0] = index;
     for (int i = 1; i < b->n_in; i++)
         in[i] = m->batched[i - 1] ? eddy_batch_input(b, i) : b->x[i];
+    for (int i = 1; i < b->n_in && taken.graph; i++)
+        if (m->batched[i - 1]) in[i] = of_takers(taken, in[i]);
     for (int k = 0; k < n_ys; k++) eddy__out_add(&outs, eddy__extract_image(&m->e, ys[k]));
     const eddy_case_attrs more = { .body = m->e.body, .outs = { outs.n, outs.at }, .n_branches = n,
                                    .n_out = a->n_out };
@@ -353,26 +366,30 @@ static bool batch_branches(batching *m, const eddy_case_attrs *a, int first, int
     return eddy_is_valid(t);
 }
 
-static void case_part(eddy_batch *b, int first, int n, eddy_tensor index, eddy_tensor *y)
+static void case_part(eddy_batch *b, int first, int n, eddy_tensor index, eddy_tensor taken,
+                      eddy_tensor *y)
 {
     batching m;
-    if (begin(&m, b, b->n_in - 1)) batch_branches(&m, b->attrs, first, n, index, y);
+    if (begin(&m, b, b->n_in - 1)) batch_branches(&m, b->attrs, first, n, index, taken, y);
     end_batching(&m);
 }
 
 /* Branch by branch for all examples; each example takes its own. */
 static void select_branches(eddy_batch *b, const eddy_case_attrs *a, eddy_tensor *y)
 {
-    const eddy_tensor index = b->x[0];
+    const eddy_tensor index = b->x[0], last = NumberLike((double)a->n_branches - 1, index);
+    const eddy_tensor inside = LogicalAnd(GreaterEqual(index, NumberLike(0, index)),
+                                          LessEqual(index, last));
+    const eddy_tensor chosen = Where(inside, index, last);
     for (int branch = 0; branch < a->n_branches && eddy__graph_ready(b->graph); branch++) {
         for (int64_t k = 0; k < a->n_out; k++) y[k] = eddy_none(b->graph);
-        case_part(b, branch, 1, eddy_number(b->graph, EDDY_INT32, 0), y);
-        const eddy_tensor before = eddy_less(index, eddy_number(b->graph, EDDY_INT32, branch));
+        const eddy_tensor taken = eddy_equal(chosen, NumberLike(branch, index));
+        case_part(b, branch, 1, eddy_number(b->graph, EDDY_INT32, 0), taken, y);
         for (int k = 0; k < a->n_out && eddy_is_valid(y[k]); k++) {
             const int more = eddy_shape_of(y[k]).rank - 1;
             b->y[k] = branch == 0 ? y[k]
-                                  : Where(more > 0 ? eddy__batch_widen(before, 1, more) : before,
-                                          b->y[k], y[k]);
+                                  : Where(more > 0 ? eddy__batch_widen(taken, 1, more) : taken,
+                                          y[k], b->y[k]);
         }
     }
 }
@@ -383,6 +400,6 @@ void eddy__case_batch(eddy_batch *b)
     eddy_tensor           *y = eddy__tensors_new(b->graph, a->n_out + 1);
     if (!y) return;
     if (b->batched[0]) select_branches(b, a, y);
-    else case_part(b, 0, (int)a->n_branches, b->x[0], b->y);
+    else case_part(b, 0, (int)a->n_branches, b->x[0], EDDY_NO_TENSOR, b->y);
     eddy__tensors_free(b->graph, y, a->n_out + 1);
 }

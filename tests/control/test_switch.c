@@ -82,6 +82,45 @@ START_TEST(gradients_of_each_branch)
 }
 END_TEST
 
+static int one_of_three(eddy_list in, eddy_tensor *y, void *context)
+{
+    const eddy_function f[3] = { PLAIN(once), PLAIN(logarithm), PLAIN(cubed) };
+    (void)context;
+    return eddy_switch_case(in.at[1], f, 3, y, EDDY_LIST(in.at[0]));
+}
+
+/* The value and two derivatives for n examples x, of which each takes the branch in `index`. */
+static void mapped_is(unsigned seed, int n, const double *x, const double *index,
+                      const double want[3][4])
+{
+    trial             t = trial_begin(seed);
+    const eddy_tensor xs = eddy_set_shape(numbers(&t, n, x), EDDY_SHAPE(EDDY_ANY));
+    const eddy_tensor at = eddy_set_shape(given(&t, I32, EDDY_SHAPE(n), index),
+                                          EDDY_SHAPE(EDDY_ANY));
+    eddy_tensor       y;
+    ck_assert_msg(eddy_vmap(PLAIN(one_of_three), EDDY_LIST(xs, at), &y) == 1, "%s",
+                  eddy_graph_message(t.graph));
+    for (int k = 0; k < 3; k++) {
+        is(&t, y, n, want[k]);
+        if (k < 2) y = slope(Sum(y), xs);
+    }
+    trial_end(&t);
+}
+
+/* The derivatives of branches that other examples take harm nothing, also if no example takes one;
+ * as without a map, an index out of range selects the last branch. */
+START_TEST(a_map_of_branches)
+{
+    const double seconds = -1.0 / 4;
+    mapped_is((unsigned)_i, 4, (double[]){ -1, 0, 2, 3 }, (double[]){ 0, 0, 1, -1 },
+              (const double[3][4]){ { -1, 0, log(2), 27 }, { 1, 1, 0.5, 27 },
+                                    { 0, 0, seconds, 18 } });
+    mapped_is((unsigned)_i, 2, (double[]){ 0, 0 }, (double[]){ 0, 2 },
+              (const double[3][4]){ { 0, 0 }, { 1, 0 }, { 0, 0 } });
+    mapped_is((unsigned)_i, 0, (double[]){ 0 }, (double[]){ 0 }, (const double[3][4]){ { 0 } });
+}
+END_TEST
+
 /* Each branch captures another tensor: the others have gradient 0. */
 START_TEST(branches_capture_their_own)
 {
@@ -228,6 +267,7 @@ Suite *switch_suite(void)
     tcase_add_loop_test(c, an_index_selects, 0, SEEDS);
     tcase_add_loop_test(c, one_branch, 0, SEEDS);
     tcase_add_loop_test(c, gradients_of_each_branch, 0, SEEDS);
+    tcase_add_loop_test(c, a_map_of_branches, 0, SEEDS);
     tcase_add_loop_test(c, branches_capture_their_own, 0, SEEDS);
     tcase_add_loop_test(c, several_results, 0, SEEDS);
     tcase_add_loop_test(c, many_branches, 0, SEEDS);

@@ -1,6 +1,7 @@
 /* test_tf_scan.c -- TensorFlow's own cases of scan, foldl, foldr and map_fn
  * (functional_ops_test.py, map_fn_test.py). */
 #include "build/gen/suites.h"
+#include "tests/lib/checks.h"
 #include "tests/lib/tf_cases.h"
 
 BODY(twice_sum, Mul(Add(x[0], x[1]), 2))
@@ -228,6 +229,52 @@ START_TEST(map_of_nothing)
 }
 END_TEST
 
+static int add_square(eddy_list x, eddy_tensor *y, void *context)
+{
+    (void)context;
+    y[0] = x.count > 1 ? Add(x.at[0], eddy_square(x.at[1])) : eddy_square(x.at[0]);
+    return 1;
+}
+
+/* Their number is known in a run. TensorFlow's folds without an initializer read the first row, and
+ * refuse to read from an array of none. */
+START_TEST(rows_that_are_none)
+{
+    eddy_graph   *g = eddy_graph_new();
+    eddy_session *s = eddy_session_new(g);
+    eddy_tensor   x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY, 2)), y[7], dx;
+    eddy_tensor   first = eddy_ones(g, EDDY_FLOAT64, EDDY_SHAPE(2));
+    eddy_array   *none = eddy_array_new(EDDY_FLOAT64, EDDY_SHAPE(0, 2));
+    eddy_map_fn(PLAIN(add_square), EDDY_LIST(x), &y[0]);
+    eddy_scan(PLAIN(add_square), EDDY_LIST(x), &y[1], EDDY_LIST(first));
+    eddy_scan(PLAIN(add_square), EDDY_LIST(x), &y[2], EDDY_LIST(first), .segment = 2);
+    eddy_foldl(PLAIN(add_square), EDDY_LIST(x), &y[3], EDDY_LIST(first));
+    eddy_scan(PLAIN(add_square), EDDY_LIST(x), &y[4]);
+    eddy_scan(PLAIN(add_square), EDDY_LIST(x), &y[5], .reverse = true);
+    eddy_foldl(PLAIN(add_square), EDDY_LIST(x), &y[6]);
+    for (int k = 0; k < 7; k++) {
+        eddy_gradients(EDDY_LIST(y[k]), EDDY_LIST(x), &dx);
+        fits(g);
+        eddy_array *out[2] = { 0 };
+        if (k < 4) {
+            ck_assert_int_eq(eddy_run(s, EDDY_FEED({ x, none }), EDDY_FETCH(y[k], dx), out), 0);
+            ck_assert(eddy_shape_equal(eddy_array_shape(out[0]),
+                                       k < 3 ? EDDY_SHAPE(0, 2) : EDDY_SHAPE(2)));
+            ck_assert(k < 3 || eddy_array_get(out[0], 1) == 1);
+            ck_assert(eddy_shape_equal(eddy_array_shape(out[1]), EDDY_SHAPE(0, 2)));
+        } else {
+            ck_assert_int_ne(eddy_run(s, EDDY_FEED({ x, none }), EDDY_FETCH(y[k], dx), out), 0);
+            run_fails(s, EDDY_BAD_SHAPE, "is out of range for dimension 0, which is 0");
+        }
+        eddy_array_free(out[0]);
+        eddy_array_free(out[1]);
+    }
+    eddy_array_free(none);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+}
+END_TEST
+
 /* testMapOverScalarErrors, testScan_MultiOutputMismatchedInitializer */
 START_TEST(refusals)
 {
@@ -251,6 +298,7 @@ Suite *tf_scan_suite(void)
     TCase *c = tcase_create("tf");
     tcase_add_loop_test(c, functional_cases, 0, CASES * SEEDS);
     tcase_add_loop_test(c, map_of_nothing, 0, SEEDS);
+    tcase_add_test(c, rows_that_are_none);
     tcase_add_test(c, refusals);
     suite_add_tcase(s, c);
     return s;
