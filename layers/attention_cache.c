@@ -30,7 +30,11 @@ eddy_attention_cache eddy_attention_cache_new_with(const eddy_attention_cache_ar
     const eddy_tensor zero = ZerosLike(eddy_row_numbers(a.x, EDDY_INT32));
     eddy_attention_cache c = { .graph = g, .window = a.window, .position = zero, .first = true,
                                .positions = EDDY_ANY, .next = 1, .count = 1, .at = { zero } };
-    c.lengths = a.lengths.graph ? Cast(a.lengths, EDDY_INT32) : eddy_none(NULL);
+    c.lengths = eddy_none(NULL);
+    if (!a.lengths.graph) return c;
+    eddy_scope_begin(g, "attention_cache");
+    c.lengths = Cast(eddy__layer_lengths("lengths", a.lengths, a.x, 0), EDDY_INT32);
+    eddy_scope_end(g);
     return c;
 }
 

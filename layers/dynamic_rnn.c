@@ -248,6 +248,8 @@ eddy_tensor eddy_dynamic_rnn_with(const eddy_dynamic_rnn_args *given)
     if (!check_inputs(&n, a.inputs, 2, a.time_major ? 1 : 0) || !groups_are_valid(&n, &a))
         return eddy_none(n.graph);
     eddy_scope_begin(n.graph, n.scope);
+    n.lengths = a.sequence_length = eddy__layer_lengths(
+        "sequence_length", a.sequence_length, a.inputs, a.time_major ? 1 : 0);
     const eddy_tensor y = a.length_groups > 1 ? run_groups(&n, &a) : run_loop(&n, &a);
     eddy_scope_end(n.graph);
     return eddy__graph_ready(n.graph) ? y : eddy_none(n.graph);
@@ -295,6 +297,7 @@ int eddy_static_rnn_with(const eddy_static_rnn_args *given)
     for (int t = 0; t < a.inputs.count; t++)
         if (!check_inputs(&n, a.inputs.at[t], 1, 0)) return 0;
     eddy_scope_begin(n.graph, n.scope);
+    n.lengths = eddy__layer_lengths("sequence_length", n.lengths, a.inputs.at[0], 0);
     const bool done = unroll(&n, &a);
     eddy_scope_end(n.graph);
     return done ? a.inputs.count : 0;

@@ -32,6 +32,10 @@ bool eddy__layer_check_rank(const eddy_layer *l, eddy_tensor x, int rank, int kn
  * unknown. */
 bool eddy__layer_check_lengths(const char *who, const char *what, eddy_tensor lengths,
                                eddy_tensor x, int axis);
+/* The lengths, which must be checked. If a run decides how many there are, it fails unless they are
+ * one per example: broadcasting would take one length for all, and groups would leave out
+ * examples. */
+eddy_tensor eddy__layer_lengths(const char *what, eddy_tensor lengths, eddy_tensor x, int axis);
 
 void        eddy__layer_begin(const eddy_layer *l);
 eddy_tensor eddy__layer_end(const eddy_layer *l, eddy_tensor y);

@@ -78,6 +78,15 @@ bool eddy__layer_check_lengths(const char *who, const char *what, eddy_tensor le
     return false;
 }
 
+eddy_tensor eddy__layer_lengths(const char *what, eddy_tensor lengths, eddy_tensor x, int axis)
+{
+    const eddy_shape s = eddy_shape_of(lengths), batch = eddy_shape_of(x);
+    const bool known = s.rank == 1 && s.dim[0] >= 0 && batch.rank >= 0 && batch.dim[axis] >= 0;
+    if (!lengths.graph || known) return lengths;
+    const eddy_tensor size = eddy_reshape(eddy_size_along(x, axis), EDDY_SHAPE(1));
+    return eddy_named(what, eddy_reshape_like(lengths, eddy_zeros_of(size, EDDY_BOOL)));
+}
+
 /* ---------------------------------------------------------------- scopes -- */
 
 void eddy__layer_begin(const eddy_layer *l)

@@ -210,5 +210,6 @@ eddy_tensor eddy_multi_head_attention_with(const eddy_multi_head_attention_args 
                          (long long)a.heads, (long long)h.units);
     h.size = h.units / a.heads;
     eddy__layer_begin(&h.layer);
+    a.lengths = eddy__layer_lengths("lengths", a.lengths, h.memory, 0);
     return eddy__layer_end(&h.layer, build_attention(&h));
 }

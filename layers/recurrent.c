@@ -100,6 +100,8 @@ eddy_rnn_result eddy_rnn_with(const eddy_rnn_args *given)
         return nothing;
     a.cell = EDDY_TAKE(eddy_cell_args, &a.cell);
     eddy__layer_begin(&l);
+    a.sequence_length = eddy__layer_lengths("sequence_length", a.sequence_length, a.x,
+                                            a.time_major ? 1 : 0);
     eddy_rnn_result r = run_steps(&l, &a, a.time_major ? a.x : swap(a.x));
     if (!a.time_major) r.outputs = swap(r.outputs);
     eddy__layer_end(&l, r.h);

@@ -70,7 +70,9 @@ static void make_memory(eddy_attention_mechanism *m, const eddy_layer *l,
 {
     m->values = a->memory;
     if (a->memory_sequence_length.graph) {
-        eddy_tensor seen = eddy__layer_valid_positions(a->memory, a->memory_sequence_length, 1);
+        const eddy_tensor lengths = eddy__layer_lengths("memory_sequence_length",
+                                                        a->memory_sequence_length, a->memory, 0);
+        const eddy_tensor seen = eddy__layer_valid_positions(a->memory, lengths, 1);
         m->values = Where(ExpandDims(seen, -1), a->memory, 0);
         m->seen = ExpandDims(seen, 1);
     }

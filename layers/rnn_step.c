@@ -125,25 +125,11 @@ eddy_tensor eddy_rnn_step(eddy_rnn_cell cell, eddy_tensor x, const eddy_tensor *
 
 /* ------------------------------------------------------------ zero state -- */
 
-/* Zeros [batch], `like` being [batch, ...]; its elements are not looked at. */
-static eddy_tensor zero_batch(eddy_tensor like, eddy_dtype dtype)
-{
-    eddy_dims axes = { .count = 0 };
-    for (int d = 1; d < eddy_shape_of(like).rank; d++) axes.at[axes.count++] = d;
-    if (eddy_dtype_of(like) == EDDY_BOOL) like = Cast(like, EDDY_INT32);
-    return Cast(ZerosLike(axes.count > 0 ? eddy_sum(like, axes) : like), dtype);
-}
-
+/* Zeros with the batch of `like`, [batch, ...], whose elements are not looked at. */
 static eddy_tensor zero_state(eddy_tensor like, const eddy_rnn_state *state, eddy_dtype dtype)
 {
-    const int64_t    batch = eddy_shape_of(like).dim[0];
-    const eddy_shape s = state->shape;
     if (state->dtype) dtype = state->dtype;
-    if (batch >= 0 && s.rank < EDDY_MAX_RANK)
-        return eddy_zeros(like.graph, dtype, eddy__with_batch(s, batch));
-    eddy_tensor z = zero_batch(like, dtype);
-    for (int d = 0; d < s.rank; d++) z = ExpandDims(z, -1);
-    return s.rank > 0 ? Add(z, eddy_zeros(like.graph, dtype, s)) : z;
+    return eddy_batch_like(eddy_zeros(like.graph, dtype, state->shape), like);
 }
 
 int eddy_zero_state_with(const eddy_zero_state_args *given)

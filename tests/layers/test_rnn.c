@@ -391,6 +391,59 @@ START_TEST(new_sizes_in_each_run)
 }
 END_TEST
 
+/* The kinds of networks that take the lengths n of the sequences x. */
+static eddy_tensor network_of(int kind, eddy_graph *g, eddy_tensor x, eddy_tensor n)
+{
+    if (kind < 2)
+        return eddy_dynamic_rnn(eddy_gru_cell(g, 2), x, .sequence_length = n,
+                                .length_groups = 1 + kind, .name = "net");
+    if (kind == 2)
+        return eddy_rnn(x, EDDY_CELL(EDDY_LSTM_CELL, 2), .sequence_length = n, .name = "net")
+            .outputs;
+    if (kind == 3) return unrolled(eddy_gru_cell(g, 2), x, 4, n, NULL);
+    if (kind == 4) return eddy_multi_head_attention(x, .heads = 1, .lengths = n, .name = "net");
+    if (kind == 5)
+        return eddy_attention_alignments(
+            eddy_luong_attention(2, x, .memory_sequence_length = n, .name = "net"),
+            eddy_const(g, EDDY_FLOAT32, EDDY_SHAPE(1, 2), (float[]){ 1, 2 }));
+    eddy_attention_cache cache = eddy_attention_cache_new(x, 9, n);
+    eddy_position_layer(x, 9, .cache = &cache);
+    return cache.at[0];
+}
+
+/* Lengths for another batch than the inputs are an error of the run: with and without groups, of
+ * the layer, of unrolled steps, in attention, of a memory, and in a cache. */
+START_TEST(lengths_of_another_batch)
+{
+    static const char *const place[] = {
+        "net/sequence_length", "net/sequence_length", "net/sequence_length", "rnn/sequence_length",
+        "net/lengths", "net/memory_sequence_length", "attention_cache/lengths"
+    };
+    eddy_graph *g = eddy_graph_new();
+    eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, EDDY_ANY, 3));
+    eddy_tensor n = eddy_placeholder(g, "n", EDDY_INT32, EDDY_SHAPE(EDDY_ANY));
+    eddy_tensor y = network_of(_i, g, x, n);
+    char        node[80];
+    snprintf(node, sizeof node, "[node '%s']", place[_i]);
+    const float   zeros[2 * 4 * 3] = { 0 };
+    const int32_t lengths[] = { 4, 2, 1 };
+    eddy_session *s = eddy_session_new(g);
+    ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL), EDDY_OK);
+    for (int k = 1; k <= 3; k++) {
+        eddy_array *got = eddy_fetch(s, y, EDDY_FEED({ x, EDDY_VIEW(zeros, 2, 4, 3) },
+                                                     { n, EDDY_VIEW(lengths, k) }));
+        ck_assert_msg((got != NULL) == (k == 2), "%d lengths: %s", k, eddy_session_message(s));
+        if (k != 2) {
+            ck_assert_int_eq(eddy_session_status(s), EDDY_BAD_SHAPE);
+            ck_assert_msg(strstr(eddy_session_message(s), node), "%s", eddy_session_message(s));
+        }
+        eddy_array_free(got);
+    }
+    eddy_session_free(s);
+    eddy_graph_free(g);
+}
+END_TEST
+
 Suite *rnn_suite(void)
 {
     Suite *suite = suite_create("rnn");
@@ -403,6 +456,7 @@ Suite *rnn_suite(void)
     tcase_add_test(t, initial_states);
     tcase_add_loop_test(t, user_cell, 0, 2);
     tcase_add_test(t, new_sizes_in_each_run);
+    tcase_add_loop_test(t, lengths_of_another_batch, 0, 7);
     suite_add_tcase(suite, t);
     return suite;
 }
