@@ -317,8 +317,10 @@ static bool goes_on(loop_run *l, uint64_t step, bool *on)
     *on = true;
     if (!l->a->conditional) return true;
     const node_value *v = eddy__nodes_value(&l->condition, loop_out(l->a, 0));
+    l->r->place.part = PART_CONDITION;
     bool ok = set_arguments(l, &l->condition) &&
               eddy__nodes_run(&l->condition, l->r, step_in(step, l->i));
+    l->r->place.part = PART_BODY;
     if (ok && (!v->array || v->type.shape.rank != 0))
         ok = eddy__error_set(l->r->error, EDDY_BAD_SHAPE, "the condition is %s, not a scalar",
                              eddy_type_print(v->type, type, sizeof type));
@@ -494,6 +496,7 @@ static bool run_case(node_run *r, eddy_arena *arena, int n, const body_call *cal
     if (!case_roots(r, arena, n, calls, quiet, branch, &roots) ||
         !eddy__nodes_begin(&body, r, arena, a->body, quiet, roots.n, roots.at))
         return false;
+    r->place.part = branch;
     bool ok = run_branch(r, &body, &calls[0], in, step_in(step, branch));
     for (int c = 0; ok && c < n; c++) ok = branch_results(r, &body, branch, &calls[c]);
     eddy__nodes_clear(&body);
@@ -505,16 +508,17 @@ static bool run_case(node_run *r, eddy_arena *arena, int n, const body_call *cal
 bool eddy__run_body(node_run *r, int n, const body_call *calls, const node_value *in, bool quiet,
                     uint64_t step)
 {
-    const eddy_node *node = calls[0].node, *outer = r->in;
+    const eddy_node *node = calls[0].node;
+    const node_place outer = r->place;
     const int64_t    begun = eddy__times_nodes(r->session) ? eddy__ticks() : 0;
     int64_t          iterations = 0;
     eddy_arena       arena = { .allocator = &r->session->allocator };
     quiet = quiet || eddy__is_quiet(node);
-    r->in = node;
+    r->place = (node_place){ node, PART_BODY };
     const bool ok = node->op->flags & EDDY_OP_LOOP
                         ? run_loop(r, &arena, n, calls, in, quiet, step, &iterations)
                         : run_case(r, &arena, n, calls, in, quiet, step);
-    r->in = outer;
+    r->place = outer;
     eddy__arena_free(&arena);
     if (eddy__times_nodes(r->session))
         eddy__node_times_add(r->session, node, outer, eddy__ticks() - begun, iterations);

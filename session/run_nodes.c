@@ -377,7 +377,7 @@ static bool run_node_timed(node_list *l, node_run *r, const eddy_node *node, uin
     if (!eddy__times_nodes(r->session)) return run_node(l, r, node, step);
     const int64_t begun = eddy__ticks();
     const bool    ok = run_node(l, r, node, step);
-    eddy__node_times_add(r->session, node, r->in, eddy__ticks() - begun, 0);
+    eddy__node_times_add(r->session, node, r->place, eddy__ticks() - begun, 0);
     return ok;
 }
 

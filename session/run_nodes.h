@@ -10,6 +10,7 @@
 
 #include "graph/body.h"
 #include "session/node_values.h"
+#include "session/profile/node_times.h"
 
 /* A limit on the memory of values. */
 typedef struct limited_memory {
@@ -25,7 +26,7 @@ typedef struct node_run {
     limited_memory memory;          /* its context, unless it is the session's */
     eddy_plan      plan;            /* the kernels' allocator, arena and error */
     eddy_error    *error;
-    const eddy_node *in;            /* the Loop or Case whose body runs; NULL: none */
+    node_place     place;           /* of the nodes that run */
 } node_run;
 
 /* For a run whose values do not outlive it, which keeps the session's limit; or for others. */

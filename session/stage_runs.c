@@ -84,7 +84,7 @@ static bool run_together(node_run *r, eddy_arena *arena, const stages *t, const 
     bool ok = body ? eddy__run_body(r, run->n, room.calls, room.in, false, draw)
                    : eddy__run_rows(r, g, node, room.in, room.out, draw);
     if (!body && eddy__times_nodes(r->session))
-        eddy__node_times_add(r->session, node, NULL, eddy__ticks() - begun, 0);
+        eddy__node_times_add(r->session, node, (node_place){ 0 }, eddy__ticks() - begun, 0);
     /* The last kernel may have left its result unfinished. */
     ok = ok && !eddy__must_stop(r->session, r->plan.stop, "", r->error);
     for (int m = 0; m < run->n; m++)

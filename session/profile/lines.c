@@ -67,18 +67,26 @@ static void put_line(const summary *s, line_place at, const eddy_plan *p, int32_
             (long long)e->calls, (double)e->ticks * s->nanoseconds / 1e9, e->flops, e->bytes);
 }
 
+const char *eddy__profile_part(int32_t number, char *text, size_t size)
+{
+    if (number == PART_BODY) return "body";
+    if (number == PART_CONDITION) return "condition";
+    snprintf(text, size, "branch %d", (int)number);
+    return text;
+}
+
 /* The instructions of the plan, and behind them those of bodies. */
 static void put_plan(const summary *s, line_place at, const eddy_plan *p)
 {
-    char branch[30];
+    char name[30];
     if (!p || p->profile->runs == 0) return;
     for (int32_t k = 0; k < p->n_code; k++) put_line(s, at, p, k);
     for (const eddy_program *q = p->programs; q; q = q->next) {
         put_plan(s, (line_place){ at.plan, q->node->name, "condition" }, q->condition.plan);
         for (int b = 0; b < q->n_bodies; b++) {
-            snprintf(branch, sizeof branch, "branch %d", b);
+            const int32_t number = q->node->op->flags & EDDY_OP_LOOP ? PART_BODY : b;
             put_plan(s, (line_place){ at.plan, q->node->name,
-                                      q->node->op->flags & EDDY_OP_LOOP ? "body" : branch },
+                                      eddy__profile_part(number, name, sizeof name) },
                      q->bodies[b].plan);
         }
     }
@@ -86,10 +94,13 @@ static void put_plan(const summary *s, line_place at, const eddy_plan *p)
 
 void eddy__profile_lines(summary *s)
 {
+    char name[30];
     for (int i = 0; i < s->n_plans; i++) put_plan(s, (line_place){ .plan = i + 1 }, s->plans[i]);
     for (int32_t i = 0; i < s->n_nodes; i++) {
         const node_time *t = &s->nodes[i];
-        put_place(s->to, (line_place){ .in = t->in ? t->in->name : NULL, .part = "body" });
+        put_place(s->to, (line_place){ .in = t->place.in ? t->place.in->name : NULL,
+                                       .part = eddy__profile_part(t->place.part, name,
+                                                                  sizeof name) });
         put_string(s->to, ", \"op\": ", t->node->op->name);
         put_string(s->to, ", \"node\": ", t->node->name);
         if (t->node->op->flags & EDDY_OP_LOOP)

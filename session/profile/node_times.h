@@ -5,9 +5,18 @@
 #include "session/state/cpu_clock.h"
 #include "session/state/internal.h"
 
+/* Where a node runs: in the body of a Loop or Case, or NULL; and in which part of it, which is a
+ * branch if it is not negative. */
+enum { PART_BODY = -1, PART_CONDITION = -2 };
+typedef struct node_place {
+    const eddy_node *in;
+    int32_t          part;
+} node_place;
+
 /* What a node took so far; of a Loop, also its iterations. */
 typedef struct node_time {
-    const eddy_node *node, *in;     /* in: the Loop or Case whose body it is in; NULL: none */
+    const eddy_node *node;
+    node_place       place;
     int64_t          ticks, calls, iterations;
 } node_time;
 
@@ -17,8 +26,8 @@ typedef struct node_times node_times;
 /* Whether the session counts. */
 static inline bool eddy__times_nodes(const eddy_session *s) { return s->options.profile; }
 /* Adds a call of the node, of a session that counts. */
-void eddy__node_times_add(eddy_session *s, const eddy_node *node, const eddy_node *in,
-                          int64_t ticks, int64_t iterations);
+void eddy__node_times_add(eddy_session *s, const eddy_node *node, node_place place, int64_t ticks,
+                          int64_t iterations);
 void eddy__node_times_free(eddy_session *s);
 
 #endif

@@ -50,6 +50,8 @@ const instruction *eddy__profile_runner(const eddy_plan *p, const eddy_program *
 
 /* Writes `before` and the type. */
 void eddy__profile_put_type(FILE *to, const char *before, eddy_type t);
+/* The name of a part of a body (node_times.h), perhaps written to `text`. */
+const char *eddy__profile_part(int32_t number, char *text, size_t size);
 void eddy__profile_tables(summary *s);
 void eddy__profile_lines(summary *s);
 

@@ -167,20 +167,23 @@ static void put_plan(const summary *s, int number)
 /* The nodes in the body of `in`, or outside of bodies. */
 static void put_nodes(const summary *s, const node_time *in)
 {
+    char          name[30], note[40];
     const int64_t times = !in ? 0 : in->iterations > 0 ? in->iterations : in->calls;
     for (int32_t i = 0; i < s->n_nodes; i++) {
         const node_time *t = &s->nodes[i];
         const double     us = (double)t->ticks * s->nanoseconds / 1000;
-        if (t->in != (in ? in->node : NULL)) continue;
+        if (t->place.in != (in ? in->node : NULL)) continue;
+        snprintf(note, sizeof note, ", %s", eddy__profile_part(t->place.part, name, sizeof name));
+        if (t->place.part == PART_BODY) note[0] = '\0';
         if (in)
-            fprintf(s->to, "  %5.1f%% %10.2f %10lld %8s %8s  %s [node '%s']\n",
+            fprintf(s->to, "  %5.1f%% %10.2f %10lld %8s %8s  %s [node '%s'%s]\n",
                     in->ticks > 0 ? 100 * (double)t->ticks / (double)in->ticks : 0,
                     times > 0 ? us / (double)times : 0, (long long)t->calls, "-", "-",
-                    t->node->op->name, t->node->name);
+                    t->node->op->name, t->node->name, note);
     }
     for (int32_t i = 0; i < s->n_nodes; i++) {
         const node_time *t = &s->nodes[i];
-        if (t->in != (in ? in->node : NULL)) continue;
+        if (t->place.in != (in ? in->node : NULL)) continue;
         if (t->node->op->flags & EDDY_OP_LOOP)
             put_loop(s, t->node->name, t->ticks, t->calls, t->iterations);
         else if (!in || (t->node->op->flags & EDDY_OP_BODY))

@@ -70,6 +70,8 @@ BODY(few, Less(x[0], c[0]))
 BODY(halve, Add(x[0], 1), Mul(Tanh(x[1]), 0.5))
 BODY(sine, Sin(x[0]))
 BODY(cosine, Cos(x[0]))
+BODY(as_twice, eddy_concat(EDDY_LIST(x[0], x[0]), 0))
+BODY(as_sines, Sin(x[0]))
 BODY(append, Add(x[0], 1), eddy_concat(EDDY_LIST(x[1], Sin(x[1])), 0))
 
 START_TEST(loops)
@@ -144,6 +146,34 @@ START_TEST(loops_whose_shapes_change)
 }
 END_TEST
 
+static int twice_or_sine(eddy_list x, eddy_tensor *y, void *context)
+{
+    const eddy_function wide = { .build = as_twice, .context = context };
+    const eddy_function sine = { .build = as_sines, .context = context };
+    y[0] = Add(x.at[0], 1);
+    eddy_cond(eddy_less(x.at[0], whole_number(2)), wide, sine, &y[1], .x = EDDY_LIST(x.at[1]),
+              .name = "choice");
+    return 2;
+}
+
+/* Nodes of branches and conditions that run one by one. */
+START_TEST(parts_of_bodies)
+{
+    const eddy_shape shapes[] = { { 0 }, { .rank = 1, .dim = { EDDY_ANY } } };
+    eddy_tensor      y[EDDY_MAX_RESULTS];
+    eddy_while_loop(FUNCTION(few, whole_number(5)), PLAIN(twice_or_sine),
+                    EDDY_LIST(whole_number(0), eddy_ones(g, EDDY_FLOAT64, EDDY_SHAPE(2))), y,
+                    shapes, .name = "grow");
+    run(eddy_sum(y[1]), 1);
+    const char *const parts[] = { "\"part\": \"branch 0\", \"op\": \"ConcatV2\"",
+                                  "\"part\": \"branch 1\", \"op\": \"Sin\"",
+                                  "\"part\": \"condition\", \"op\": \"Less\"",
+                                  "\"part\": \"body\", \"op\": \"Case\"" };
+    for (int i = 0; i < 4; i++) HAS(eddy_session_profile_json, parts[i]);
+    HAS(eddy_session_profile, "Sin [node '", "', branch 1]");
+}
+END_TEST
+
 /* What a session reports while it compiles says which plan is a part of which node. */
 START_TEST(reports)
 {
@@ -181,6 +211,7 @@ Suite *profile_loops_suite(void)
     tcase_add_test(c, nested_loops);
     tcase_add_test(c, branches);
     tcase_add_test(c, loops_whose_shapes_change);
+    tcase_add_test(c, parts_of_bodies);
     tcase_add_test(c, reports);
     suite_add_tcase(suite, c);
     return suite;
