@@ -66,6 +66,18 @@ bool eddy__instructions_are_known(void);
     EDDY_CLONE_OF(fn, _base, , params, args)                                     \
     EDDY_CLONE_OF(fn, _avx2, EDDY_TARGET_AVX2, params, args)                     \
     EDDY_CLONE_OF(fn, _avx512, EDDY_TARGET_AVX512, params, args)
+/* The same without loops for AVX-512, or for one set only, where they are not worth their
+ * compilation. */
+#define EDDY_CLONES_TO_AVX2_OF(fn, params, args)                                 \
+    EDDY_CLONE_OF(fn, _base, , params, args)                                     \
+    EDDY_CLONE_OF(fn, _avx2, EDDY_TARGET_AVX2, params, args)                     \
+    EDDY_SAME_CLONE(fn, _avx512, _avx2, params)
+#define EDDY_NO_CLONES_OF(fn, params, args)                                      \
+    EDDY_CLONE_OF(fn, _base, , params, args)                                     \
+    EDDY_SAME_CLONE(fn, _avx2, _base, params)                                    \
+    EDDY_SAME_CLONE(fn, _avx512, _base, params)
+#define EDDY_SAME_CLONE(fn, suffix, other, params)                               \
+    __attribute__((unused)) static void (*const fn##suffix)params = fn##other;
 #define EDDY_BEST_OF(fn) EDDY_BEST_CLONE(fn)
 #define EDDY_BEST_CLONE(fn)                                                \
     ((__typeof__(&fn##_base)[]){ fn##_base, fn##_avx2, fn##_avx512 })[eddy__instructions_used()]
@@ -80,11 +92,16 @@ bool eddy__instructions_are_known(void);
     EDDY_CLONE(fn, _avx512, "avx512f,avx512vl,avx512dq,avx512bw")
 #define EDDY_BEST(fn)                                                           \
     ((const eddy_tile_fn[]){ fn, fn##_avx2, fn##_avx512 })[eddy__instructions_used()]
+/* Instead of EDDY_CLONES where wider vectors gain nothing. */
+#define EDDY_NO_CLONES(fn) static const eddy_tile_fn fn##_avx2 = fn, fn##_avx512 = fn;
 #else
 #define EDDY_CLONES_OF EDDY_BASE_OF
+#define EDDY_CLONES_TO_AVX2_OF EDDY_BASE_OF
+#define EDDY_NO_CLONES_OF EDDY_BASE_OF
 #define EDDY_BEST_OF(fn) EDDY_BEST_CLONE(fn)
 #define EDDY_BEST_CLONE(fn) (fn##_base)
 #define EDDY_CLONES(fn)
+#define EDDY_NO_CLONES(fn)
 #define EDDY_BEST(fn) (fn)
 #endif
 

@@ -391,40 +391,36 @@ void eddy__side_by_side(const eddy_kernel *k, int64_t n, eddy_parallel_fn body, 
 
 /* ------------------------------------------------------------ until stopped -- */
 
-/* Between two looks at the stop. */
-enum { LOOK = 2000 * MICROSECOND };
+/* Between two looks at the stop; the first comes after so many grains, since pieces have a cost. */
+enum { LOOK = 500 * MICROSECOND, GRAINS = 8 };
 
-typedef struct shifted {
-    eddy_parallel_fn body;
-    void            *arg;
-    int64_t          by;
-} shifted;
+typedef struct watched {
+    eddy_parallel_fn  body;
+    void             *arg;
+    int64_t           grain, first;
+    const eddy_stop  *stop;
+} watched;
 
-static void run_shifted(void *arg, int64_t from, int64_t to, int who)
+/* Some grains, then twice as many items as long as they take little time. A grain of one item may
+ * take any time. */
+static void run_watched(void *arg, int64_t from, int64_t to, int who)
 {
-    const shifted *s = arg;
-    s->body(s->arg, from + s->by, to + s->by, who);
+    const watched *w = arg;
+    for (int64_t n = w->first; from < to && !eddy__stopped(w->stop);) {
+        const int64_t start = ticks(), end = to - from < n ? to : from + n;
+        w->body(w->arg, from, end, who);
+        from = end;
+        const int64_t took = ticks() - start;
+        if (took < LOOK) n *= 2;
+        else if (took > 4 * LOOK && n > w->grain) n = n / 2 < w->grain ? w->grain : n / 2;
+    }
 }
 
-/* In rounds of whole grains, whose number follows from the time that the last round took. A grain
- * of one item may take any time. */
 void eddy__parallel_or_stop(const eddy_kernel *k, int64_t n, int64_t grain, eddy_parallel_fn body,
                             void *arg)
 {
-    const int64_t least = (grain > 0 ? grain : 1) * (k->threads > 1 ? k->threads : 1);
-    int64_t       round = grain > 1 ? 32 * least : least;
-    shifted       s = { body, arg, 0 };
-    if (eddy__stopped(k->stop)) return;
-    if (!k->stop || n <= round) {
-        eddy_parallel(k, n, grain, body, arg);
-        return;
-    }
-    while (s.by < n && !eddy__stopped(k->stop)) {
-        const int64_t start = ticks(), rest = n - s.by;
-        eddy_parallel(k, rest < round ? rest : round, grain, run_shifted, &s);
-        s.by += round;
-        const int64_t took = ticks() - start;
-        if (took < LOOK / 4) round = round > n / 2 ? n : 2 * round;
-        else if (took > LOOK) round = round > 2 * least ? round / 2 / least * least : least;
-    }
+    const int64_t least = grain > 0 ? grain : 1;
+    watched       w = { body, arg, least, least > 1 ? GRAINS * least : 1, k->stop };
+    if (k->stop && n > w.first) eddy_parallel(k, n, grain, run_watched, &w);
+    else if (!eddy__stopped(k->stop)) eddy_parallel(k, n, grain, body, arg);
 }

@@ -1,6 +1,7 @@
 /* along_axis.c -- gather and scatter along an axis, as in take_along_axis and put_along_axis:
  * each row has its own indices. The gradients of sorting, top-k and cumulative maxima use
  * them. */
+#include "graph/base/thread_pool.h"
 #include "ops/arrays/along_axis.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
@@ -122,7 +123,8 @@ static eddy_status take_kernel(eddy_kernel *k)
                  eddy__lanes_of(k->out[0]->type.shape, a->axis) };
     const size_t size = eddy_dtype_size(k->out[0]->type.dtype);
     if (k->out[0]->count == 0) return EDDY_OK;
-    eddy_parallel(k, t.y.outer * t.y.n, WORK / t.y.inner + 1, EDDY_FOR_SIZE(take, size), &t);
+    eddy__parallel_or_stop(k, t.y.outer * t.y.n, WORK / t.y.inner + 1, EDDY_FOR_SIZE(take, size),
+                           &t);
     return EDDY_OK;
 }
 
@@ -184,8 +186,8 @@ static eddy_status put_kernel(eddy_kernel *k)
     gathering t = { k, eddy__lanes_of(k->in[0]->type.shape, a->axis),
                  eddy__lanes_of(k->out[0]->type.shape, a->axis) };
     if (k->out[0]->count == 0) return EDDY_OK;
-    eddy_parallel(k, t.y.outer, WORK / ((t.x.n + t.y.n) * t.y.inner) + 1,
-                  EDDY_FOR_TYPE(put, FOR_NUMBERS_COMPLEX, k->out[0]->type.dtype), &t);
+    eddy__parallel_or_stop(k, t.y.outer, WORK / ((t.x.n + t.y.n) * t.y.inner) + 1,
+                           EDDY_FOR_TYPE(put, FOR_NUMBERS_COMPLEX, k->out[0]->type.dtype), &t);
     return EDDY_OK;
 }
 

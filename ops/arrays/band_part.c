@@ -1,5 +1,6 @@
 /* band_part.c -- band part of matrices: the diagonals near the main one are kept, all others
  * are set to zero; upper and lower triangles (triu, tril). */
+#include "graph/base/thread_pool.h"
 #include "graph/base/min_max.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
@@ -57,7 +58,7 @@ static eddy_status band_kernel(eddy_kernel *k)
     const eddy_shape   s = y->type.shape;
     if (y->count == 0) return EDDY_OK;
     const int64_t bytes = s.dim[s.rank - 1] * (int64_t)eddy_dtype_size(y->type.dtype);
-    eddy_parallel(k, y->count / s.dim[s.rank - 1], BYTES / bytes + 1, keep_rows, k);
+    eddy__parallel_or_stop(k, y->count / s.dim[s.rank - 1], BYTES / bytes + 1, keep_rows, k);
     return EDDY_OK;
 }
 

@@ -1,4 +1,7 @@
 /* gather.c -- gather: selecting elements along an axis by index, and its adjoint. */
+#include "graph/base/min_max.h"
+#include "graph/base/stop.h"
+#include "graph/base/thread_pool.h"
 #include "graph/base/cpu.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
@@ -137,6 +140,7 @@ typedef struct gathering {
     const char        *x;
     char              *y;
     eddy_row_fn        add;            /* of the adjoint */
+    const eddy_stop   *stop;
 } gathering;
 
 /* Rows [from, to) of y. */
@@ -179,11 +183,12 @@ static eddy_status gather_kernel(eddy_kernel *k)
     const gather_attrs *a = k->attrs;
     const layout l = layout_of(k->in[0]->type.shape, a, k->in[1]);
     const size_t bytes = (size_t)l.inner * eddy_dtype_size(k->out[0]->type.dtype);
-    gathering g = { l, k->in[1], bytes, k->in[0]->data, k->out[0]->data, NULL };
+    gathering g = { l, k->in[1], bytes, k->in[0]->data, k->out[0]->data, NULL,
+                    k->stop };
     eddy_status s = eddy__check_indices(k, k->in[1], l.rows, a->skip_negative);
     if (s != EDDY_OK || k->out[0]->count == 0) return s;
-    eddy_parallel(k, l.batch * l.outer * l.count, BYTES / (int64_t)(bytes + 16) + 1,
-                  gather_of(bytes, k->in[1]->type.dtype), &g);
+    eddy__parallel_or_stop(k, l.batch * l.outer * l.count, BYTES / (int64_t)(bytes + 16) + 1,
+                           gather_of(bytes, k->in[1]->type.dtype), &g);
     return EDDY_OK;
 }
 
@@ -305,9 +310,13 @@ static void add_columns(void *arg, int64_t from, int64_t to, int worker)
     char         *y = g->y + skip;
     (void)worker;
     for (int64_t o = 0; o < l.batch * l.outer; o++, y += (size_t)l.rows * g->bytes)
-        for (int64_t i = 0, first = o / l.outer * l.count; i < l.count; i++, dy += g->bytes) {
-            const int64_t at = eddy__index_at(g->indices, first + i);
-            if (at >= 0) g->add(n, y + (size_t)at * g->bytes, dy);
+        for (int64_t i = 0, first = o / l.outer * l.count; i < l.count;) {
+            if (eddy__stopped(g->stop)) return;
+            const int64_t last = eddy__min(l.count, i + eddy__turns_per_look(n));
+            for (; i < last; i++, dy += g->bytes) {
+                const int64_t at = eddy__index_at(g->indices, first + i);
+                if (at >= 0) g->add(n, y + (size_t)at * g->bytes, dy);
+            }
         }
 }
 
@@ -318,13 +327,13 @@ static eddy_status gather_grad_kernel(eddy_kernel *k)
     const layout l = layout_of(k->out[0]->type.shape, a, k->in[1]);
     const size_t size = eddy_dtype_size(k->out[0]->type.dtype);
     gathering g = { l, k->in[1], (size_t)l.inner * size, k->in[0]->data, k->out[0]->data,
-                    eddy__row_add(k->out[0]->type.dtype) };
+                    eddy__row_add(k->out[0]->type.dtype), k->stop };
     eddy_status s = eddy__check_indices(k, k->in[1], l.rows, a->skip_negative);
     if (s != EDDY_OK || k->out[0]->count == 0) return s;
     memset(g.y, 0, (size_t)k->out[0]->count * size);
     const int64_t rows = l.batch * l.outer * l.count;
     eddy_parallel(k, (l.inner + COLUMNS - 1) / COLUMNS, WORK / (COLUMNS * (rows + 1)) + 1,
-                  add_columns, &g);
+                           add_columns, &g);
     return EDDY_OK;
 }
 

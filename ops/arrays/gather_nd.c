@@ -1,5 +1,6 @@
 /* gather_nd.c -- gather_nd and scatter_nd: slices addressed by tuples of indices are gathered,
  * added into zeros, or written into a tensor. */
+#include "graph/base/thread_pool.h"
 #include "ops/arrays/batching.h"
 #include "graph/call_options.h"
 #include "ops/short_names.h"
@@ -68,7 +69,8 @@ static eddy_status gather_nd_kernel(eddy_kernel *k)
     gathering    g = { l, k->in[0]->data, k->out[0]->data, bytes };
     eddy_status  s = eddy__check_tuples(k, &l);
     if (s != EDDY_OK || k->out[0]->count == 0) return s;
-    eddy_parallel(k, l.batch * l.count, BYTES / (int64_t)(bytes + 32) + 1, gather_rows, &g);
+    eddy__parallel_or_stop(k, l.batch * l.count, BYTES / (int64_t)(bytes + 32) + 1, gather_rows,
+                           &g);
     return EDDY_OK;
 }
 

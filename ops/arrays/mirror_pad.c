@@ -3,6 +3,7 @@
  * Element o of the padded dimension is element source(o) of the original. The last padded dimension
  * and all dimensions after it form a line; a line is copied in three pieces: a mirrored one, the
  * whole line, and another mirrored one. */
+#include "graph/base/thread_pool.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
@@ -191,7 +192,8 @@ static eddy_status mirror_pad_kernel(eddy_kernel *k)
         return EDDY_OK;
     }
     const int64_t lines = eddy__shape_product(m.y, 0, m.last);
-    eddy_parallel(k, lines, BYTES * lines / (y->count * (int64_t)m.size) + 1, pad_lines, &m);
+    eddy__parallel_or_stop(k, lines, BYTES * lines / (y->count * (int64_t)m.size) + 1, pad_lines,
+                           &m);
     return EDDY_OK;
 }
 
@@ -245,7 +247,8 @@ static eddy_status mirror_grad_kernel(eddy_kernel *k)
         return EDDY_OK;
     }
     const int64_t parts = eddy__shape_product(m.y, 0, m.first);
-    eddy_parallel(k, parts, BYTES * parts / (y->count * (int64_t)m.size) + 1, fold_parts, &m);
+    eddy__parallel_or_stop(k, parts, BYTES * parts / (y->count * (int64_t)m.size) + 1, fold_parts,
+                           &m);
     return EDDY_OK;
 }
 

@@ -1,4 +1,6 @@
 /* nd_indices.c -- index tuples of gather_nd and scatter_nd; see nd_indices.h. */
+#include "graph/base/min_max.h"
+#include "graph/base/stop.h"
 #include "ops/arrays/nd_indices.h"
 
 #include <string.h>
@@ -116,6 +118,7 @@ typedef struct scattering {
     const char *rows;
     char       *y;
     size_t      size;           /* of an element */
+    const eddy_stop *stop;
     eddy_row_fn combine;        /* NULL: a row replaces what was there */
 } scattering;
 
@@ -139,12 +142,15 @@ static void scatter_columns(void *arg, int64_t from, int64_t to, int worker)
     const int64_t first = from * COLUMNS, end = to * COLUMNS < l.inner ? to * COLUMNS : l.inner;
     (void)worker;
     l.indices = &indices;
+    const int64_t turns = eddy__turns_per_look(end - first);
     for (int64_t b = 0, t = 0; b < l.batch; b++)
-        for (int64_t i = 0; i < l.count; i++, t++) {
-            const int64_t at = b * l.places + eddy__tuple_place(&l, t);
-            put_row(s.combine, end - first, s.size, s.y + (size_t)(at * l.inner + first) * s.size,
-                    s.rows + (size_t)(t * l.inner + first) * s.size);
-        }
+        for (int64_t i = 0; i < l.count && !eddy__stopped(s.stop);)
+            for (const int64_t last = eddy__min(l.count, i + turns); i < last; i++, t++) {
+                const int64_t at = b * l.places + eddy__tuple_place(&l, t);
+                put_row(s.combine, end - first, s.size,
+                        s.y + (size_t)(at * l.inner + first) * s.size,
+                        s.rows + (size_t)(t * l.inner + first) * s.size);
+            }
 }
 
 /* The same for single elements of 4 bytes, each with one int32 index: the most common case. */
@@ -167,8 +173,9 @@ void eddy__tuples_put(const eddy_kernel *k, const eddy_tuples *l, const eddy_buf
                       eddy_row_fn combine)
 {
     enum { WORK = 1 << 16 };
-    scattering s = { *l, rows->data, y, eddy_dtype_size(rows->type.dtype), combine };
+    scattering s = { *l, rows->data, y, eddy_dtype_size(rows->type.dtype), k->stop,
+                     combine };
     if (rows->count == 0 || put_words(&s)) return;
     eddy_parallel(k, (l->inner + COLUMNS - 1) / COLUMNS,
-                  WORK / (COLUMNS * (l->batch * l->count + 1)) + 1, scatter_columns, &s);
+                           WORK / (COLUMNS * (l->batch * l->count + 1)) + 1, scatter_columns, &s);
 }

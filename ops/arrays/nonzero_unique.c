@@ -5,6 +5,8 @@
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "graph/base/dtype.h"
+#include "graph/base/min_max.h"
+#include "graph/base/stop.h"
 #include "ops/kernels/arrays/index_checks.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -80,9 +82,15 @@ static void select_batch(eddy_batch *b)
 #include "ops/kernels/for_types.h"
 
 /* The numbers of the elements that are not 0, or of the bools that are true. */
-static int64_t places(eddy_dtype d, int64_t n, const void *x, int64_t *at)
+static int64_t places(eddy_dtype d, int64_t n, const void *x, int64_t *at, const eddy_stop *stop)
 {
-    return EDDY_FOR_TYPE(places, FOR_NUMBERS, eddy__dtype_as_number(d))(n, x, at);
+    enum { PART = 1 << 18 };
+    int64_t found = 0;
+    for (int64_t i = 0; i < n && !eddy__stopped(stop); i += PART)
+        found += EDDY_FOR_TYPE(places, FOR_NUMBERS, eddy__dtype_as_number(d))(
+            eddy__min(PART, n - i), (const char *)x + (size_t)i * eddy_dtype_size(d), i,
+            at ? at + found : NULL);
+    return found;
 }
 
 static bool nonzero_infer(eddy_infer *c)
@@ -95,7 +103,8 @@ static bool nonzero_infer(eddy_infer *c)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
                                "fill is %g; expected a whole number up to 2^62", a->fill);
     if (c->value[0] && a->batch_dims == 0)
-        count = places(x->dtype, eddy_array_count(c->value[0]), eddy_array_data(c->value[0]), NULL);
+        count = places(x->dtype, eddy_array_count(c->value[0]), eddy_array_data(c->value[0]), NULL,
+                       NULL);
     if (!rows_of(c, count, &rows)) return false;
     eddy_shape y = eddy__shape_open((int)a->batch_dims + 2),
                n = eddy__shape_open((int)a->batch_dims);
@@ -124,11 +133,11 @@ static eddy_status nonzero_kernel(eddy_kernel *k)
     int64_t            *y = k->out[0]->data, *at = k->scratch;
     for (int64_t e = 0; e < k->out[1]->count; e++) {
         const char   *from = (const char *)x->data + (size_t)(e * n) * size;
-        const int64_t found = places(x->type.dtype, n, from, at);
+        const int64_t found = places(x->type.dtype, n, from, at, k->stop);
         const int64_t rows = a->size > 0 ? a->size : found;
         ((int64_t *)k->out[1]->data)[e] = found;
         set_rows(k, 0, found);
-        for (int64_t i = 0; i < rows; i++, y += rank) {
+        for (int64_t i = 0; i < rows && !eddy__stopped_at(k->stop, i); i++, y += rank) {
             int64_t place = i < found ? at[i] : 0;
             for (int d = rank - 1; d >= 0; d--) {
                 const int64_t dim = s.dim[own + d];
@@ -230,10 +239,13 @@ static size_t table_size(int64_t n)
 /* Working memory, in integers, for the values of n elements. */
 static size_t values_room(int64_t n) { return table_size(n) + (size_t)n; }
 
-static values values_in(eddy_dtype d, const void *x, int64_t n, int64_t *room)
+static values values_in(eddy_dtype d, const void *x, int64_t n, int64_t *room,
+                        const eddy_stop *stop)
 {
+    enum { PART = 1 << 16 };
     const size_t size = table_size(n);
-    memset(room, 0xff, size * sizeof *room);
+    for (size_t i = 0; i < size && !eddy__stopped(stop); i += PART)
+        memset(room + i, 0xff, (size - i < PART ? size - i : PART) * sizeof *room);
     return (values){ d, x, n, 1, 1, 0, room + size, room, size - 1 };
 }
 
@@ -287,7 +299,8 @@ static bool different(eddy_infer *c, const eddy_array *x, int64_t *found)
     const int64_t n = eddy_array_count(x);
     eddy_array *room = eddy_array_new(EDDY_INT64, EDDY_SHAPE((int64_t)values_room(n)));
     if (!room) return eddy_infer_fail(c, EDDY_NO_MEMORY, "out of memory");
-    values v = values_in(eddy_array_dtype(x), eddy_array_data(x), n, eddy_array_data(room));
+    values v = values_in(eddy_array_dtype(x), eddy_array_data(x), n, eddy_array_data(room),
+                         NULL);
     for (int64_t i = 0; i < n; i++) number_of(&v, i);
     eddy_array_free(room);
     *found = v.found;
@@ -331,9 +344,9 @@ static void unique_row(eddy_kernel *k, int64_t e, int64_t n)
     const size_t        size = eddy_dtype_size(x->type.dtype);
     const char         *from = (const char *)x->data + (size_t)(e * n) * size;
     const int64_t       room = a->size > 0 ? a->size : n;
-    values  v = values_in(x->type.dtype, from, n, k->scratch);
+    values  v = values_in(x->type.dtype, from, n, k->scratch, k->stop);
     char   *y = (char *)k->out[0]->data + (size_t)(e * room) * size;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n && !eddy__stopped_at(k->stop, i); i++) {
         const int64_t before = v.found, id = number_of(&v, i);
         eddy__index_put(k->out[1], e * n + i, id < room ? id : -1);
         if (id >= room) continue;
@@ -453,10 +466,11 @@ static eddy_status first_equal_kernel(eddy_kernel *k)
     const char        *x = k->in[0]->data;
     int64_t           *y = k->out[0]->data;
     for (int64_t e = 0; e < examples; e++, x += bytes) {
-        values v = values_in(k->in[0]->type.dtype, x, n, k->scratch);
+        values v = values_in(k->in[0]->type.dtype, x, n, k->scratch, k->stop);
         v.outer = eddy__shape_product(s, own, axis);
         v.inner = eddy__shape_product(s, axis + 1, s.rank);
-        for (int64_t i = 0; i < n; i++) *y++ = v.first[number_of(&v, i)];
+        for (int64_t i = 0; i < n && !eddy__stopped_at(k->stop, i); i++)
+            *y++ = v.first[number_of(&v, i)];
     }
     return EDDY_OK;
 }

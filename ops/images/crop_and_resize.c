@@ -3,6 +3,7 @@
  * Two operations, one the transpose of the other, suffice for gradients of any order. Each can
  * compute the slope between two rows, or two columns, instead of the interpolated value, and the
  * derivative with respect to the edges of a box is the sum of dy times that slope. */
+#include "graph/base/thread_pool.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
@@ -255,7 +256,7 @@ static eddy_status crop_kernel(eddy_kernel *k)
     const eddy_status s = eddy__check_indices(k, k->in[2], image.dim[0], false);
     if (s != EDDY_OK || k->out[0]->count == 0) return s;
     w.image = k->in[0]->data;
-    eddy_parallel(k, w.n * w.out[0], GRAIN / (w.out[1] * w.c + 1) + 1, run_piece, &run);
+    eddy__parallel_or_stop(k, w.n * w.out[0], GRAIN / (w.out[1] * w.c + 1) + 1, run_piece, &run);
     return EDDY_OK;
 }
 
@@ -357,7 +358,7 @@ static eddy_status back_kernel(eddy_kernel *k)
     const int64_t rows = image.dim[0] * image.dim[1];
     if (s != EDDY_OK || k->out[0]->count == 0) return s;
     w.dy = k->in[1]->data;
-    eddy_parallel(k, rows, rows / 16 + 1, run_piece, &run);
+    eddy__parallel_or_stop(k, rows, rows / 16 + 1, run_piece, &run);
     return EDDY_OK;
 }
 

@@ -1,5 +1,6 @@
 /* non_max_suppression.c -- non-maximum suppression: of boxes that overlap, the one with the best
  * score is kept. */
+#include "graph/base/thread_pool.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
@@ -228,7 +229,8 @@ static eddy_status nms_kernel(eddy_kernel *k)
     const nms_attrs *a = k->attrs;
     const double     least = a->score_threshold;
     nms_work w = { a, k, boxes_of(k), least == 0 && !signbit(least) ? -(double)INFINITY : least };
-    if (k->out[2]->count > 0) eddy_parallel(k, k->out[2]->count, 1000 / (w.n + 1) + 1, images, &w);
+    if (k->out[2]->count > 0)
+        eddy__parallel_or_stop(k, k->out[2]->count, 1000 / (w.n + 1) + 1, images, &w);
     return EDDY_OK;
 }
 

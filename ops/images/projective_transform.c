@@ -3,6 +3,7 @@
  * A transform maps each pixel of y to a point in x, which is rounded to a pixel (nearest) or lies
  * between four (bilinear). The part that is linear in x has a transpose with the same positions and
  * weights, so that two operations suffice for gradients of any order. */
+#include "graph/base/thread_pool.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
@@ -186,8 +187,8 @@ static eddy_status transform_kernel(eddy_kernel *k)
     enum { GRAIN = 8192 };
     view v = view_of(k, k->in[0]->type.shape, k->out[0]->type.shape);
     if (k->out[0]->count == 0) return EDDY_OK;
-    eddy_parallel(k, v.batch * v.out[0], GRAIN / (v.out[1] * (v.c + 4)) + 1,
-                  EDDY_FOR_TYPE(seen, FOR_NUMBERS, k->out[0]->type.dtype), &v);
+    eddy__parallel_or_stop(k, v.batch * v.out[0], GRAIN / (v.out[1] * (v.c + 4)) + 1,
+                           EDDY_FOR_TYPE(seen, FOR_NUMBERS, k->out[0]->type.dtype), &v);
     return EDDY_OK;
 }
 
@@ -270,7 +271,8 @@ static eddy_status transform_grad_kernel(eddy_kernel *k)
 {
     view v = view_of(k, k->out[0]->type.shape, k->in[0]->type.shape);
     if (k->out[0]->count == 0) return EDDY_OK;
-    eddy_parallel(k, v.batch, 1, EDDY_FOR_TYPE(back, FOR_FLOATS, k->out[0]->type.dtype), &v);
+    eddy__parallel_or_stop(k, v.batch, 1, EDDY_FOR_TYPE(back, FOR_FLOATS, k->out[0]->type.dtype),
+                           &v);
     return EDDY_OK;
 }
 

@@ -1,4 +1,5 @@
 /* resize.c -- image resizing: nearest neighbor, bilinear, bicubic and area, channels last. */
+#include "graph/base/thread_pool.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
@@ -254,7 +255,7 @@ static eddy_status nearest_kernel(eddy_kernel *k)
                        { h->at, v->at }, k->in[0]->data, k->out[0]->data };
     if (k->out[0]->count == 0) return EDDY_OK;
     const int64_t row = (int64_t)w.pixel * w.columns;
-    eddy_parallel(k, r->batch * w.rows, GRAIN / (row + 1) + 1, nearest_rows, &w);
+    eddy__parallel_or_stop(k, r->batch * w.rows, GRAIN / (row + 1) + 1, nearest_rows, &w);
     return EDDY_OK;
 }
 

@@ -6,7 +6,8 @@
 #include "ops/math/elementwise_rows.h"
 
 /* The loop for one integer type, computed in int64 and wrapped to the type. Where `impossible`
- * holds, the result is 0 and the loop reports an error at its end. */
+ * holds, the result is 0 and the loop reports an error at its end. No vector instruction divides
+ * integers. */
 #define TILE_CHECKED(suffix, name, impossible, value)                           \
     CHECKED_OF(name##_##suffix, EDDY_COLUMN(ELEMENT, suffix), impossible, value)
 #define CHECKED_OF(fn, T_, impossible, value)                                   \
@@ -24,7 +25,7 @@
         }                                                                       \
         return any_ ? EDDY_INVALID_ARGUMENT : EDDY_OK;                          \
     }                                                                           \
-    EDDY_CLONES(fn)
+    EDDY_NO_CLONES(fn)
 
 /* Loops for all integers, and for all real numbers. */
 #define CHECKED_INTEGERS(cname, impossible, integer_value)                      \

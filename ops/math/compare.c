@@ -83,7 +83,7 @@ static bool where_infer(eddy_infer *c)
         return EDDY_OK;                                                         \
     }
 #define WHERE(suffix, ...)        WHERE_OF(where_##suffix, EDDY_COLUMN(ELEMENT, suffix))
-#define WHERE_CLONED(suffix, ...) WHERE(suffix, 0) EDDY_CLONES(where_##suffix)
+#define WHERE_CLONED(suffix, ...) WHERE(suffix, 0) CLONES_OF_BITS(suffix, where_##suffix)
 FOR_NUMBERS(WHERE_CLONED, 0)
 FOR_COMPLEX(WHERE, 0)
 

@@ -1,4 +1,5 @@
 /* cross.c -- the cross product of vectors of three elements. */
+#include "graph/base/thread_pool.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -28,7 +29,7 @@ static bool cross_infer(eddy_infer *c)
 static eddy_status cross_kernel(eddy_kernel *k)
 {
     eddy_parallel_fn fn = EDDY_FOR_TYPE(cross, FOR_NUMBERS_COMPLEX, k->out[0]->type.dtype);
-    if (k->out[0]->count > 0) eddy_parallel(k, k->out[0]->count / 3, 8192, fn, k);
+    if (k->out[0]->count > 0) eddy__parallel_or_stop(k, k->out[0]->count / 3, 8192, fn, k);
     return EDDY_OK;
 }
 

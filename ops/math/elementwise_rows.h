@@ -57,11 +57,16 @@
 #define ROW_PLAIN(suffix, TILE, name, value)                                    \
     TILE(name##_##suffix, EDDY_COLUMN(ELEMENT, suffix), EDDY_COLUMN(ELEMENT, suffix), value)
 #define ROW_CLONED(suffix, TILE, name, value)                                   \
-    ROW_PLAIN(suffix, TILE, name, value) EDDY_CLONES(name##_##suffix)
+    ROW_PLAIN(suffix, TILE, name, value) CLONES_OF_BITS(suffix, name##_##suffix)
 #define ROW_PLAIN_TEST(suffix, TILE, name, value)                               \
     TILE(name##_##suffix, EDDY_COLUMN(ELEMENT, suffix), uint8_t, value)
 #define ROW_TEST(suffix, TILE, name, value)                                     \
-    ROW_PLAIN_TEST(suffix, TILE, name, value) EDDY_CLONES(name##_##suffix)
+    ROW_PLAIN_TEST(suffix, TILE, name, value) CLONES_OF_BITS(suffix, name##_##suffix)
+/* The baseline has vectors of bytes. */
+#define CLONES_OF_BITS(suffix, fn) EDDY_NAME(CLONES, EDDY_COLUMN(BITS, suffix))(fn)
+#define CLONES_8  EDDY_NO_CLONES
+#define CLONES_32 EDDY_CLONES
+#define CLONES_64 EDDY_CLONES
 
 /* The element types that a row may name. Bools are bytes, 0 or 1. */
 #define CLONED(TILE, fn, T_, R_, value) TILE(fn, T_, R_, value) EDDY_CLONES(fn)

@@ -114,6 +114,7 @@ static heads heads_of(const eddy_kernel *k)
         .v.step = v.dim[r - 1],
         .y.step = v.dim[r - 1],
         .sum.step = 1,
+        .stop = k->stop,
     };
     h.scores.dim[r - 1] = h.first.t;
     h.mask = k->n_in > mask ? k->in[mask] : NULL;

@@ -4,6 +4,7 @@
  * The time of a step is proportional to the number of filled rows, not to the size of the table.
  * The gradient is that of attention with a mask, composed of ordinary operations, because
  * generation needs no fast gradient. */
+#include "graph/base/thread_pool.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "ops/kernels/sequences/attention_row.h"
@@ -93,7 +94,8 @@ static eddy_status cached_kernel(eddy_kernel *k)
                                     (long long)h.t);
     }
     const double work = 2.0 * (double)h.s * (double)h.t * (double)(h.d + h.e);
-    eddy_parallel(k, lengths->count * h.count, 1 + (int64_t)(1e5 / (work + 1)), run_heads, &h);
+    eddy__parallel_or_stop(k, lengths->count * h.count, 1 + (int64_t)(1e5 / (work + 1)), run_heads,
+                           &h);
     return EDDY_OK;
 }
 

@@ -5,6 +5,7 @@
  * Prefixes are nodes of a tree; each appends a label to its parent. The prefixes that are kept
  * are the beams. A step adds to each beam the paths that stay there, and tries every label after
  * it; the best of all these become the beams of the next step. */
+#include "graph/base/thread_pool.h"
 #include "ops/arrays/arrays.h"
 #include "graph/base/dtype.h"
 #include "ops/arrays/batching.h"
@@ -311,7 +312,7 @@ static eddy_status beam_kernel(eddy_kernel *k)
                 "sequence_length of example %lld is %lld, which is not in [0,%lld]", (long long)b,
                 (long long)n, (long long)w.steps);
     }
-    eddy_parallel(k, w.batch, 1, some_examples, &w);
+    eddy__parallel_or_stop(k, w.batch, 1, some_examples, &w);
     return EDDY_OK;
 }
 

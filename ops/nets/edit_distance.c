@@ -1,4 +1,5 @@
 /* edit_distance.c -- edit distance (Levenshtein) between sequences. */
+#include "graph/base/thread_pool.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/ops.h"
@@ -106,7 +107,7 @@ static eddy_status distance_kernel(eddy_kernel *k)
     if (k->out[0]->count == 0) return EDDY_OK;
     const double cells = (double)(last_of(k->in[HYPOTHESIS]) + 1) *
                          (double)(last_of(k->in[TRUTH]) + 1);
-    eddy_parallel(k, k->out[0]->count, 1 + (int64_t)(WORK / cells), some_rows, k);
+    eddy__parallel_or_stop(k, k->out[0]->count, 1 + (int64_t)(WORK / cells), some_rows, k);
     return EDDY_OK;
 }
 

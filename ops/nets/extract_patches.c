@@ -1,5 +1,6 @@
 /* extract_patches.c -- extract_image_patches (im2col): the windows of images, each as a vector;
  * and its adjoint, which sums patches back into images. */
+#include "graph/base/thread_pool.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
@@ -127,7 +128,7 @@ static void run_rows(const eddy_kernel *k, patches_work *w, int64_t rows, int64_
                      eddy_parallel_fn body)
 {
     enum { GRAIN = 65536 };
-    if (count > 0) eddy_parallel(k, rows, GRAIN / (count / rows + 1) + 1, body, w);
+    if (count > 0) eddy__parallel_or_stop(k, rows, GRAIN / (count / rows + 1) + 1, body, w);
 }
 
 static bool patches_infer(eddy_infer *c)

@@ -55,7 +55,7 @@ static heads heads_of(const eddy_kernel *k)
     h.first = (eddy_attention_head){
         .s = s.dim[1], .t = s.dim[1], .d = d, .e = d, .scale = eddy__attention_scale(a, d),
         .causal = a->causal, .q.step = 3 * row, .k.step = 3 * row, .v.step = 3 * row,
-        .y.step = row, .sum.step = n,
+        .y.step = row, .sum.step = n, .stop = k->stop,
     };
     h.scratch = eddy__attention_scratch(k->in[0]->type.dtype, &h.first, gradient);
     return h;

@@ -1,4 +1,5 @@
 /* categorical.c -- random categorical samples, permutations and choices. */
+#include "graph/base/thread_pool.h"
 #include "ops/random/random.h"
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
@@ -110,7 +111,7 @@ static eddy_status categorical_kernel(eddy_kernel *k)
                                     (long long)row);
     }
     c.stream = eddy__stream_for(k, 1, a->seed, EDDY_CATEGORICAL);
-    eddy_parallel(k, rows, 1 + WORK / (c.n + c.samples), draw_rows, &c);
+    eddy__parallel_or_stop(k, rows, 1 + WORK / (c.n + c.samples), draw_rows, &c);
     return EDDY_OK;
 }
 

@@ -1,6 +1,7 @@
 /* argmax.c -- argmax and argmin: the index of the largest or smallest element along an axis.
  *
  * Two passes, both of which vectorize: the extreme value of each lane, then its first index. */
+#include "graph/base/stop.h"
 #include "graph/base/thread_pool.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
@@ -84,6 +85,7 @@ typedef struct search {
     const eddy_reducer *reducer;
     first_fn           *first;
     eddy_lanes          lanes;
+    const eddy_stop    *stop;
 } search;
 
 /* Outer positions [from, to). */
@@ -97,7 +99,7 @@ static void find_some(void *arg, int64_t from, int64_t to, int worker)
     (void)worker;
     for (int64_t o = from, many; o < to; o += many) {
         many = l.inner > 1 ? 1 : to - o < TILE ? to - o : TILE;
-        for (int64_t c = 0, w; c < l.inner; c += w, at += many * w) {
+        for (int64_t c = 0, w; c < l.inner && !eddy__stopped(s->stop); c += w, at += many * w) {
             w = l.inner - c < TILE ? l.inner - c : TILE;
             const char *x = s->x + (size_t)(o * l.n * l.inner + c) * r->size;
             const eddy_reduction p = eddy__reduction_of_block(r, many, l.n, w, l.inner);
@@ -117,7 +119,7 @@ static eddy_status find(eddy_kernel *k)
     const eddy_dtype d = eddy__dtype_as_number(t.dtype);
     search s = { k->out[0], k->in[0]->data, eddy__reducer_of(fold, d),
                  EDDY_BEST_FOR_TYPE(first, FOR_NUMBERS, d),
-                 eddy__lanes_of(t.shape, a->axis) };
+                 eddy__lanes_of(t.shape, a->axis), k->stop };
     const eddy_lanes l = s.lanes;
     eddy__parallel_or_stop(k, l.outer, WORK / (l.n * l.inner + 1) + 1, find_some, &s);
     return EDDY_OK;

@@ -4,6 +4,7 @@
  * A kernel processes a tile of neighboring lanes at a time, with one accumulator for each, so
  * that its inner loop runs over consecutive elements for any axis. float32 is accumulated in
  * float64, complex64 in complex128, integers in 64 bits. */
+#include "graph/base/stop.h"
 #include "graph/base/thread_pool.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
@@ -37,7 +38,7 @@ enum { TILE = 256 };
 
 /* n rows of `width` lanes, `step` elements apart. Only linear_scan has w. */
 typedef void scan_fn(void *y, const void *x, const void *w, int64_t n, int64_t width, int64_t step,
-                     bool exclusive);
+                     bool exclusive, const eddy_stop *stop);
 
 typedef struct scans {
     scan_fn *sum, *product, *linear;
@@ -75,7 +76,7 @@ static eddy_status run_scan(eddy_kernel *k, scan_fn *scan, const eddy_scan_attrs
             const size_t at = (size_t)first * size;
             scan((char *)k->out[0]->data + at, (const char *)k->in[0]->data + at,
                  k->n_in > 1 ? (const char *)k->in[1]->data + at : NULL, l.n, width, step,
-                 a->exclusive);
+                 a->exclusive, k->stop);
         }
     return EDDY_OK;
 }

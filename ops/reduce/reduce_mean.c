@@ -9,28 +9,12 @@
 EDDY_FUSION_TARGETS(&eddy_op_layer_norm, &eddy_op_layer_norm_grad, &eddy_op_fused_batch_norm,
                 &eddy_op_fused_batch_norm_grad)
 
-/* The number of elements of x per element of y; -1 if it is only known at run time. */
-static int64_t known_count(eddy_shape x, eddy_dims axes)
-{
-    if (x.rank < 0) return -1;
-    const unsigned mask = eddy__axes_mask(axes, x.rank);
-    int64_t count = 1;
-    for (int i = 0; i < x.rank; i++) {
-        if (!(mask >> i & 1)) continue;
-        if (x.dim[i] < 0 || __builtin_mul_overflow(count, x.dim[i], &count)) return -1;
-    }
-    return count;
-}
-
+/* The number of elements of x per element of y is computed even where it is known now: the graph
+ * may be extracted for other numbers of examples. The divisor of nothing only matters to the
+ * derivative along an empty direction: 0. */
 static void mean_gradient(eddy_rule *r)
 {
     const eddy_tensor x = r->x[0], y = r->y[0], dy = r->dy[0];
-    const int64_t n = known_count(eddy_shape_of(x), ((const eddy_reduce_attrs *)r->attrs)->axes);
-    if (n >= 0) {
-        /* The divisor of nothing only matters to the derivative along an empty direction: 0. */
-        r->dx[0] = eddy__reduce_spread(r, Div(dy, n > 0 ? (double)n : 1));
-        return;
-    }
     const eddy_tensor whole = eddy_size(x, EDDY_INT64), parts = eddy_size(y, EDDY_INT64);
     const eddy_tensor count = Maximum(FloorDiv(whole, Maximum(parts, 1)), 1);
     r->dx[0] = eddy__reduce_spread(r, Div(dy, CastLike(count, dy)));

@@ -1,5 +1,6 @@
 /* searchsorted.c -- binary search in sorted rows (searchsorted), and the inverse of a
  * permutation. */
+#include "graph/base/thread_pool.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
@@ -66,7 +67,7 @@ static void search_values(void *arg, int64_t from, int64_t to, int worker)
 
 static eddy_status search_kernel(eddy_kernel *k)
 {
-    eddy_parallel(k, k->out[0]->count, 512, search_values, k);
+    eddy__parallel_or_stop(k, k->out[0]->count, 512, search_values, k);
     return EDDY_OK;
 }
 

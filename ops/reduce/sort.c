@@ -3,6 +3,7 @@
 #include "ops/arrays/along_axis.h"
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
+#include "graph/base/stop.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -62,7 +63,7 @@ static void write_sorted(const sorting *s, const char *words, int64_t at, int64_
     const char   *x = s->k->in[0]->data;
     char         *y = s->k->out[0]->data;
     int32_t      *places = s->k->out[1]->data;
-    for (int64_t j = 0; j < n; j++)
+    for (int64_t j = 0; j < n && !eddy__stopped_at(s->k->stop, j); j++)
         for (int64_t c = 0; c < width; c++) {
             const int64_t place = s->words->place(words, c * n + j), to = at + j * inner + c;
             const size_t  from = (size_t)(at + place * inner + c);
@@ -85,8 +86,9 @@ static void sort_some(void *arg, int64_t from, int64_t to, int worker)
         const int64_t width = left < WIDTH ? left : WIDTH;
         const int64_t at = g / s->groups * l.n * l.inner + first;
         s->words->load(words, (const char *)s->k->in[0]->data + (size_t)at * size, l.n, width,
-                       l.inner, s->descending);
-        for (int64_t c = 0; c < width; c++) s->words->sort(words + (size_t)c * lane, room, l.n);
+                       l.inner, s->descending, s->k->stop);
+        for (int64_t c = 0; c < width; c++)
+            if (!s->words->sort(words + (size_t)c * lane, room, l.n, s->k->stop)) return;
         write_sorted(s, words, at, width);
     }
 }

@@ -1,5 +1,7 @@
 /* unsorted_segment.c -- reductions of the rows that share a segment id, in any order: sum, mean,
  * sum divided by the square root of the number, product, min and max. */
+#include "graph/base/min_max.h"
+#include "graph/base/stop.h"
 #include "ops/reduce/segment.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
@@ -97,9 +99,13 @@ static void fold_columns(void *arg, int64_t from, int64_t to, int worker)
     const char   *row = (const char *)f->k->in[0]->data + (size_t)first * f->r->size;
     (void)worker;
     for (int64_t i = 0; i < rows; i++) begin_row(f, first + i * f->inner, width);
-    for (int64_t i = 0; i < ids->count; i++, row += (size_t)f->inner * f->r->size) {
-        const int64_t id = eddy__index_at(ids, i), at = (id < 0 ? 0 : id) * f->inner + first;
-        if (id >= 0) f->r->fold(f->acc + (size_t)at * f->r->acc_size, row, 1, n, n);
+    for (int64_t i = 0; i < ids->count;) {
+        if (eddy__stopped(f->k->stop)) return;
+        const int64_t end = eddy__min(ids->count, i + eddy__turns_per_look(n));
+        for (; i < end; i++, row += (size_t)f->inner * f->r->size) {
+            const int64_t id = eddy__index_at(ids, i), at = (id < 0 ? 0 : id) * f->inner + first;
+            if (id >= 0) f->r->fold(f->acc + (size_t)at * f->r->acc_size, row, 1, n, n);
+        }
     }
     for (int64_t i = 0; i < rows; i++) finish_row(f, first + i * f->inner, width);
 }
@@ -115,8 +121,8 @@ static eddy_status unsorted_kernel(eddy_kernel *k)
     folding f = { k, r, k->op->fold, segments, y->count / segments,
                   r->acc_size == r->size ? y->data : k->scratch };
     const int64_t rows = k->in[1]->count + segments;
-    eddy_parallel(k, (f.inner + COLUMNS - 1) / COLUMNS, WORK / (COLUMNS * rows) + 1, fold_columns,
-                  &f);
+    eddy_parallel(k, (f.inner + COLUMNS - 1) / COLUMNS, WORK / (COLUMNS * rows) + 1,
+                           fold_columns, &f);
     return EDDY_OK;
 }
 

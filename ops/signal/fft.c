@@ -5,6 +5,7 @@
  * one of these operations again. A real transform omits half of the frequencies, which are the
  * conjugates of the other half. A coefficient that represents two frequencies counts twice in
  * the inverse, and half in the adjoint. */
+#include "graph/base/thread_pool.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
@@ -214,7 +215,7 @@ static eddy_status fft_kernel(eddy_kernel *k)
     }
     const char *missing = eddy__fft_missing(w.f.single);
     if (missing) return eddy_kernel_fail(k, EDDY_UNIMPLEMENTED, "%s", missing);
-    eddy_parallel(k, (w.count + w.f.many - 1) / w.f.many, 1, blocks, &w);
+    eddy__parallel_or_stop(k, (w.count + w.f.many - 1) / w.f.many, 1, blocks, &w);
     if (!atomic_load(&w.failed)) return EDDY_OK;
     return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for a plan of FFTW");
 }

@@ -1,5 +1,6 @@
 /* frames.c -- frame and overlap_and_add: a signal is split into overlapping frames, and frames
  * are summed to a signal; each is the gradient of the other. */
+#include "graph/base/thread_pool.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
@@ -138,7 +139,7 @@ static eddy_status frame_kernel(eddy_kernel *k)
     enum { WORK = 1 << 14 };                   /* the number of elements that is worth a thread */
     layout l = layout_of(k, &k->in[0]->type, &k->out[0]->type);
     if (k->out[0]->count == 0) return EDDY_OK;
-    eddy_parallel(k, l.outer * l.frames, 1 + WORK / (l.length * l.inner), some_frames, &l);
+    eddy__parallel_or_stop(k, l.outer * l.frames, 1 + WORK / (l.length * l.inner), some_frames, &l);
     return EDDY_OK;
 }
 
@@ -267,7 +268,8 @@ static eddy_status overlap_kernel(eddy_kernel *k)
 {
     layout l = layout_of(k, &k->out[0]->type, &k->in[0]->type);
     if (k->out[0]->count == 0) return EDDY_OK;
-    eddy_parallel(k, l.outer * blocks_of(&l), 1 + BLOCK / (l.n * l.inner), some_blocks, &l);
+    eddy__parallel_or_stop(k, l.outer * blocks_of(&l), 1 + BLOCK / (l.n * l.inner), some_blocks,
+                           &l);
     return EDDY_OK;
 }
 

@@ -4,6 +4,7 @@
  * Variables: every read of a Variable's output means the value from before the run. If a node
  * reads it after the first update in the schedule, the value is copied before that update (a
  * snapshot), and later readers use the copy. */
+#include "graph/base/thread_pool.h"
 #include "session/compile/program.h"
 #include "session/compile/views.h"
 #include "ops/kernels/elementwise/elementwise.h"
@@ -150,7 +151,7 @@ static eddy_status copy_kernel(eddy_kernel *k)
 {
     enum { BYTES = 1 << 18 };
     const int64_t bytes = k->out[0]->count * (int64_t)eddy_dtype_size(k->out[0]->type.dtype);
-    if (bytes > 0) eddy_parallel(k, bytes, BYTES, copy_bytes, k);
+    if (bytes > 0) eddy__parallel_or_stop(k, bytes, BYTES, copy_bytes, k);
     return EDDY_OK;
 }
 

@@ -5,6 +5,7 @@
  * never leaves the cache. The inner loop of each operation is called on the same elements as it
  * would be alone, so the values have the same bits; reductions use the blocks of
  * ops/kernels/reduction/reduce_engine.h. */
+#include "graph/base/stop.h"
 #include "graph/base/thread_pool.h"
 #include "session/compile/fused_loop.h"
 
@@ -16,6 +17,7 @@ typedef struct running {
     int          ready;  /* parts to run: those before an update of an unset variable */
     int          failed[EDDY_MOST_THREADS];       /* by worker: the first part that failed */
     eddy_status  status[EDDY_MOST_THREADS];
+    const eddy_stop *stop;
 } running;
 
 static inline void *at_tile(const location *p, char *registers, int64_t at)
@@ -107,6 +109,8 @@ static void run_tile(running *r, char *registers, int64_t from, int64_t at, int6
     }
 }
 
+enum { CHUNKS_PER_LOOK = 4 };
+
 static void run_chunks(void *arg, int64_t first, int64_t end, int worker)
 {
     running     *r = arg;
@@ -114,6 +118,7 @@ static void run_chunks(void *arg, int64_t first, int64_t end, int worker)
     char        *registers = r->workers + (size_t)worker * f->worker_bytes;
     broadcast_whole(f, registers);
     for (int64_t chunk = first; chunk < end; chunk++) {
+        if (chunk % CHUNKS_PER_LOOK == 0 && eddy__stopped(r->stop)) return;
         const int64_t from = chunk * f->chunk;
         const int64_t to = f->count - from < f->chunk ? f->count : from + f->chunk;
         start_reductions(f, registers);
@@ -188,7 +193,7 @@ static int64_t grain_of(const fused *f)
 eddy_status eddy__fused_kernel(eddy_kernel *k)
 {
     const fused *f = k->state;
-    running      r = { .f = f, .common = k->scratch };
+    running      r = { .f = f, .common = k->scratch, .stop = k->stop };
     r.workers = r.common + f->common_bytes;
     r.ready = f->updates ? ready_parts(f) : f->n_parts;
     for (int w = 0; w < k->threads; w++) r.failed[w] = f->n_parts;

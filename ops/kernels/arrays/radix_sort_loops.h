@@ -12,7 +12,9 @@ static void NAME(insert)(W *v, int64_t n)
     }
 }
 
-static void NAME(pass)(W *to, const W *from, int64_t n, int shift, uint32_t *count)
+/* Returns false if the run must end. */
+static bool NAME(pass)(W *to, const W *from, int64_t n, int shift, uint32_t *count,
+                       const eddy_stop *stop)
 {
     uint32_t sum = 0;
     for (int b = 0; b < 256; b++) {
@@ -20,35 +22,45 @@ static void NAME(pass)(W *to, const W *from, int64_t n, int shift, uint32_t *cou
         count[b] = sum;
         sum += here;
     }
-    for (int64_t i = 0; i < n; i++) to[count[(uint8_t)(from[i] >> shift)]++] = from[i];
+    for (int64_t i = 0; i < n;) {
+        if (eddy__stopped(stop)) return false;
+        for (const int64_t end = n - i < SORT_PART ? n : i + SORT_PART; i < end; i++)
+            to[count[(uint8_t)(from[i] >> shift)]++] = from[i];
+    }
+    return true;
 }
 
-/* Sorts by the bytes from number `first` on; those below are already in order. */
-static void NAME(sort_from)(void *words, void *room, int64_t n, int first)
+/* Sorts by the bytes from number `first` on; those below are already in order. Returns false, with
+ * any words, if the run must end. */
+static bool NAME(sort_from)(void *words, void *room, int64_t n, int first, const eddy_stop *stop)
 {
     enum { BYTES = 2 * BITS / 8 };
     uint32_t count[BYTES][256];
     W *v = words, *other = room;
     if (n <= FEW) {
         NAME(insert)(v, n);
-        return;
+        return true;
     }
     memset(count, 0, sizeof count);
-    for (int64_t i = 0; i < n; i++)
-        for (int b = first; b < BYTES; b++) count[b][(uint8_t)(v[i] >> 8 * b)]++;
+    for (int64_t i = 0; i < n;) {
+        if (eddy__stopped(stop)) return false;
+        for (const int64_t end = n - i < SORT_PART ? n : i + SORT_PART; i < end; i++)
+            for (int b = first; b < BYTES; b++) count[b][(uint8_t)(v[i] >> 8 * b)]++;
+    }
     for (int b = first; b < BYTES; b++) {
         if (count[b][(uint8_t)(v[0] >> 8 * b)] == n) continue;
-        NAME(pass)(other, v, n, 8 * b, count[b]);
+        if (!NAME(pass)(other, v, n, 8 * b, count[b], stop)) return false;
         W *const sorted = other;
         other = v;
         v = sorted;
     }
     if (v != words) memcpy(words, v, (size_t)n * sizeof *v);
+    return true;
 }
 
-static void NAME(sort)(void *words, void *room, int64_t n)
+static bool NAME(sort)(void *words, void *room, int64_t n, const eddy_stop *stop)
 {
-    NAME(sort_from)(words, room, n, BITS / 8);
+    return NAME(sort_from)(words, room, n, BITS / 8, stop);
 }
 
 static int64_t NAME(place)(const void *words, int64_t i)
@@ -69,7 +81,7 @@ static void NAME(select)(W *v, W *room, int64_t n, int64_t k)
     int64_t from = 0, to = n;
     for (int round = 0; to - from > FEW; round++) {
         if (round == 64) {
-            NAME(sort_from)(v, room, n, 0);
+            NAME(sort_from)(v, room, n, 0, NULL);
             return;
         }
         const W pivot = NAME(middle)(v[from], v[(from + to) / 2], v[to - 1]);

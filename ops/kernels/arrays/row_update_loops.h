@@ -1,5 +1,10 @@
 /* row_update_loops.h -- y += x and similar updates for rows of one element type, T: a template of
  * ops/kernels/for_types.h. */
+#ifdef NUMBER
+#define VERSIONS EDDY_CLONES_OF
+#else
+#define VERSIONS EDDY_NO_CLONES_OF      /* integers and complex numbers are rare */
+#endif
 
 EDDY_INLINE void LOOP(add)(int64_t n, void *y_, const void *x_)
 {
@@ -7,7 +12,7 @@ EDDY_INLINE void LOOP(add)(int64_t n, void *y_, const void *x_)
     const T *restrict x = x_;
     for (int64_t j = 0; j < n; j++) y[j] = (T)(y[j] + x[j]);
 }
-EDDY_CLONES_OF(NAME(add), (int64_t n, void *y, const void *x), (n, y, x))
+VERSIONS(NAME(add), (int64_t n, void *y, const void *x), (n, y, x))
 
 EDDY_INLINE void LOOP(sub)(int64_t n, void *y_, const void *x_)
 {
@@ -15,7 +20,7 @@ EDDY_INLINE void LOOP(sub)(int64_t n, void *y_, const void *x_)
     const T *restrict x = x_;
     for (int64_t j = 0; j < n; j++) y[j] = (T)(y[j] - x[j]);
 }
-EDDY_CLONES_OF(NAME(sub), (int64_t n, void *y, const void *x), (n, y, x))
+VERSIONS(NAME(sub), (int64_t n, void *y, const void *x), (n, y, x))
 
 EDDY_INLINE void LOOP(mul)(int64_t n, void *y_, const void *x_)
 {
@@ -23,7 +28,7 @@ EDDY_INLINE void LOOP(mul)(int64_t n, void *y_, const void *x_)
     const T *restrict x = x_;
     for (int64_t j = 0; j < n; j++) y[j] = (T)(y[j] * x[j]);
 }
-EDDY_CLONES_OF(NAME(mul), (int64_t n, void *y, const void *x), (n, y, x))
+VERSIONS(NAME(mul), (int64_t n, void *y, const void *x), (n, y, x))
 
 /* x must not be 0. The smallest integer divided by -1 would trap, so it wraps around. */
 EDDY_INLINE T NAME(quotient)(T a, T b)
@@ -41,7 +46,7 @@ EDDY_INLINE void LOOP(div)(int64_t n, void *y_, const void *x_)
     const T *restrict x = x_;
     for (int64_t j = 0; j < n; j++) y[j] = NAME(quotient)(y[j], x[j]);
 }
-EDDY_CLONES_OF(NAME(div), (int64_t n, void *y, const void *x), (n, y, x))
+VERSIONS(NAME(div), (int64_t n, void *y, const void *x), (n, y, x))
 
 #ifdef LOWEST
 EDDY_INLINE bool NAME(is_nan)(T v)
@@ -62,7 +67,7 @@ EDDY_INLINE void LOOP(min)(int64_t n, void *y_, const void *x_)
     for (int64_t j = 0; j < n; j++)
         y[j] = y[j] < x[j] || NAME(is_nan)(y[j]) ? y[j] : x[j];
 }
-EDDY_CLONES_OF(NAME(min), (int64_t n, void *y, const void *x), (n, y, x))
+VERSIONS(NAME(min), (int64_t n, void *y, const void *x), (n, y, x))
 
 EDDY_INLINE void LOOP(max)(int64_t n, void *y_, const void *x_)
 {
@@ -71,7 +76,7 @@ EDDY_INLINE void LOOP(max)(int64_t n, void *y_, const void *x_)
     for (int64_t j = 0; j < n; j++)
         y[j] = y[j] > x[j] || NAME(is_nan)(y[j]) ? y[j] : x[j];
 }
-EDDY_CLONES_OF(NAME(max), (int64_t n, void *y, const void *x), (n, y, x))
+VERSIONS(NAME(max), (int64_t n, void *y, const void *x), (n, y, x))
 #endif
 
 static eddy_row_fn NAME(row_of)(eddy_row_change change)
@@ -92,3 +97,4 @@ static eddy_row_fn NAME(row_of)(eddy_row_change change)
     }
     return NULL;
 }
+#undef VERSIONS

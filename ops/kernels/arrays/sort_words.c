@@ -3,12 +3,14 @@
 #include "ops/kernels/arrays/sort_words.h"
 #include "graph/base/cpu.h"
 #include "graph/base/dtype.h"
+#include "graph/base/stop.h"
 
 #include <string.h>
 
 __extension__ typedef unsigned __int128 wide;
 
-enum { FEW = 32, SPARE = 256 };
+/* SORT_PART: words between two looks at the stop. */
+enum { FEW = 32, SPARE = 256, SORT_PART = 1 << 16 };
 
 /* ---------------------------------------------------------------- sorting -- */
 

@@ -13,12 +13,16 @@ typedef struct eddy_words {
     size_t size;                  /* of a word */
     /* Loads `width` lanes of n elements, `stride` apart, one lane after the other; with `descending`,
      * the largest element has the smallest key. */
-    void (*load)(void *words, const void *x, int64_t n, int64_t width, int64_t stride, bool descending);
-    /* Sorts words, given in the order of their indices, ascending; `room` has n words. */
-    void (*sort)(void *words, void *room, int64_t n);
+    void (*load)(void *words, const void *x, int64_t n, int64_t width, int64_t stride,
+                 bool descending, const struct eddy_stop *stop);
+    /* Sorts words, given in the order of their indices, ascending; `room` has n words. Returns
+     * false, with any words, if the run must end. */
+    bool (*sort)(void *words, void *room, int64_t n, const struct eddy_stop *stop);
     /* The k smallest of n elements x[0], x[1], ... in `words`, ascending; words and room each
-     * have eddy__sort_words(n, k) words. */
-    void (*least)(void *words, void *room, const void *x, int64_t n, int64_t k, bool descending);
+     * have eddy__sort_words(n, k) words. Returns false, with any words, if the run must
+     * end. */
+    bool (*least)(void *words, void *room, const void *x, int64_t n, int64_t k, bool descending,
+                  const struct eddy_stop *stop);
     /* The index in word i. */
     int64_t (*place)(const void *words, int64_t i);
 } eddy_words;

@@ -35,18 +35,19 @@ EDDY_INLINE W NAME(word)(T x, int64_t place, U flip)
 
 /* words = those of `width` lanes of n elements, one lane after the other. */
 static void NAME(load)(void *words, const void *x_, int64_t n, int64_t width, int64_t stride,
-                       bool descending)
+                       bool descending, const eddy_stop *stop)
 {
     const U  flip = (U)(descending ? -1 : 0);
     const T *x = x_;
     W       *v = words;
-    for (int64_t j = 0; j < n; j++, x += stride)
-        for (int64_t c = 0; c < width; c++) v[c * n + j] = NAME(word)(x[c], j, flip);
+    for (int64_t j = 0; j < n && !eddy__stopped(stop);)
+        for (const int64_t end = n - j < SORT_PART ? n : j + SORT_PART; j < end; j++, x += stride)
+            for (int64_t c = 0; c < width; c++) v[c * n + j] = NAME(word)(x[c], j, flip);
 }
 
-/* words = those of the k smallest of n elements, sorted. */
-static void NAME(least)(void *words, void *room, const void *x_, int64_t n, int64_t k,
-                        bool descending)
+/* words = those of the k smallest of n elements, sorted. Returns false if the run must end. */
+static bool NAME(least)(void *words, void *room, const void *x_, int64_t n, int64_t k,
+                        bool descending, const eddy_stop *stop)
 {
     const U       flip = (U)(descending ? -1 : 0);
     const int64_t most = eddy__sort_words(n, k);
@@ -55,6 +56,7 @@ static void NAME(least)(void *words, void *room, const void *x_, int64_t n, int6
     int64_t  m = 0;
     for (int64_t j = 0; j < n; j++) {
         const W w = NAME(word)(x[j], j, flip);
+        if (eddy__stopped_at(stop, j)) return false;
         if (w >= last) continue;
         v[m++] = w;
         if (m < most || j + 1 == n) continue;
@@ -63,7 +65,7 @@ static void NAME(least)(void *words, void *room, const void *x_, int64_t n, int6
         for (m = 0; m < k; m++) last = v[m] > last ? v[m] : last;
     }
     if (m > k) WORD(select)(v, room, m, k);
-    WORD(sort_from)(v, room, k, 0);
+    return WORD(sort_from)(v, room, k, 0, stop);
 }
 
 static const eddy_words NAME(words) = { sizeof(W), NAME(load), WORD(sort),

@@ -248,8 +248,7 @@ static void run_walk(const run *r, const walk *k, const char *from, char *to, in
             const int64_t width = eddy__conv_panel(p->tiles, p->to_c, c);
             const int64_t w = k->filter + taps * p->from_c * (g * padded + c);
             s.channels = (int)eddy__min(width, p->to_c - c);
-            if (eddy__stopped(r->stop)) return;
-            for (int64_t i = first; i < last; i++) {
+            for (int64_t i = first; i < last && !eddy__stopped(r->stop); i++) {
                 const int64_t row = k->h.first + i * k->h.space;
                 const int64_t y = (row * p->to.w + k->w.first) * p->to.c + g * p->to_c + c;
                 set_strip(p, k, &s, from + (size_t)(g * p->from_c) * size, i, first,

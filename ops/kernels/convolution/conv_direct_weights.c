@@ -4,6 +4,7 @@
  * The division of the pixels into parts depends only on sizes. Each part has its own filter in
  * scratch memory, and the filters are added in a fixed order, so the bits do not depend on the
  * number of threads. */
+#include "graph/base/stop.h"
 #include "graph/base/thread_pool.h"
 #include "ops/kernels/convolution/conv_direct.h"
 #include "graph/base/min_max.h"
@@ -32,6 +33,7 @@ typedef struct run {
     const plan *p;
     const char *x, *dy;
     char       *parts, *workers, *dw;
+    const eddy_stop *stop;
 } run;
 
 static int64_t pieces(int64_t n, int64_t of) { return (n + of - 1) / of; }
@@ -211,13 +213,13 @@ static void add_part(const run *r, int64_t part, int64_t slice, char *scratch)
     char         *dw = r->parts + (size_t)part * p->part;
     const int64_t last = p->units * (part + 1) / p->parts;
     for (int64_t j = panel; j < panels; j++) clear(p, tap, taps - tap, j, dw);
-    for (int64_t i = p->units * part / p->parts; i < last; i++) {
+    for (int64_t i = p->units * part / p->parts; i < last && !eddy__stopped(r->stop); i++) {
         unit u = unit_of(p, i);
         u.h.at0 += tap * u.h.at_step;
         u.h.taps = taps - tap;
         find_x(r, &u, scratch);
         find_dy(r, &u, scratch + p->band);
-        for (int64_t j = panel; j < panels; j++)
+        for (int64_t j = panel; j < panels && !eddy__stopped(r->stop); j++)
             for (int64_t t = tap; t < taps; t++) add_panel(p, &u, t, j, dw);
     }
 }
@@ -255,7 +257,7 @@ void eddy__conv_direct_weights(const eddy_kernel *k, const void *x, const void *
     const int64_t items = p->parts * p->slices;
     if (p->all_rows * p->dy.c == 0) return;
     char *workers = (char *)k->scratch + (size_t)p->parts * p->part;
-    run r = { p, x, dy, k->scratch, workers, dw };
+    run r = { p, x, dy, k->scratch, workers, dw, k->stop };
     /* Pieces of about 20 microseconds: a million multiply-adds, or adding 64 KiB. */
     const double grain = 1e6 / (p->work / (double)items + 1) + 1;
     const double row = (double)(p->parts * p->dy.c) * (double)p->x.size;

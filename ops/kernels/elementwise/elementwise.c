@@ -5,6 +5,7 @@
  * merged. The innermost merged dimension is then divided into tiles. An operand that is
  * contiguous there is passed in place; one that is constant there is first broadcast to a tile.
  * Without broadcasting the whole tensor is one run. */
+#include "graph/base/stop.h"
 #include "graph/base/thread_pool.h"
 #include "ops/kernels/elementwise/elementwise.h"
 #include "graph/base/cpu.h"
@@ -264,19 +265,25 @@ typedef struct cut {
     const void *attrs, *x[MAX_OPERANDS];
     char       *y;
     atomic_int  status;            /* EDDY_OK, or the status of a piece that failed */
+    const eddy_stop *stop;
 } cut;
 
 static void run_piece(void *arg, int64_t from, int64_t to, int worker)
 {
-    cut              *c = arg;
-    const eddy_status s = loop_run(c->l, c->attrs, c->y, c->x, from, to);
+    cut        *c = arg;
+    eddy_status s = EDDY_OK;
     (void)worker;
+    for (int64_t end; from < to && s == EDDY_OK && !eddy__stopped(c->stop); from = end) {
+        end = to - from < GRAIN ? to : from + GRAIN;
+        s = loop_run(c->l, c->attrs, c->y, c->x, from, end);
+    }
     if (s != EDDY_OK) atomic_store_explicit(&c->status, (int)s, memory_order_relaxed);
 }
 
 eddy_status eddy__elementwise_kernel(eddy_kernel *k)
 {
-    cut c = { .l = k->state, .attrs = k->attrs, .y = k->out[0]->data, .status = EDDY_OK };
+    cut c = { .l = k->state, .attrs = k->attrs, .y = k->out[0]->data, .status = EDDY_OK,
+              .stop = k->stop };
     for (int i = 0; i < k->n_in; i++) c.x[i] = k->in[i]->data;
     eddy__parallel_or_stop(k, c.l->count, GRAIN, run_piece, &c);
     const eddy_status s = (eddy_status)atomic_load_explicit(&c.status, memory_order_relaxed);

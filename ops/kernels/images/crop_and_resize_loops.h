@@ -97,5 +97,5 @@ EDDY_INLINE void LOOP(crop_back)(const crop_work *w, int64_t from, int64_t to)
     }
 }
 
-EDDY_CLONES_OF(NAME(crop), PIECE, (w, from, to))
-EDDY_CLONES_OF(NAME(crop_back), PIECE, (w, from, to))
+EDDY_CLONES_OF_FLOATS(NAME(crop), PIECE, (w, from, to))
+EDDY_CLONES_OF_FLOATS(NAME(crop_back), PIECE, (w, from, to))

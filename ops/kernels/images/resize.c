@@ -3,10 +3,14 @@
  *
  * When the height grows, the columns of a row are computed once and kept for all rows that need
  * them; otherwise rows are combined first, and their columns afterwards. */
+#include "graph/base/thread_pool.h"
 #include "graph/base/cpu.h"
 #include "ops/kernels/images/resize.h"
 
 #include <string.h>
+
+/* Pixels of this many channels have loops of their own. */
+enum { MOST_FEW = 4 };
 
 #define TEMPLATE "ops/kernels/images/resize_loops.h"
 #include "ops/kernels/for_floats.h"
@@ -76,6 +80,6 @@ eddy_status eddy__resample_run(eddy_kernel *k, int from)
     r.x = k->in[from]->data;
     r.y = k->out[0]->data;
     const int64_t row = (r.axis[1].n + r.axis[1].read) * r.channels;
-    eddy_parallel(k, rows, GRAIN / (row + 1) + 1, run_piece, &run);
+    eddy__parallel_or_stop(k, rows, GRAIN / (row + 1) + 1, run_piece, &run);
     return EDDY_OK;
 }

@@ -42,8 +42,8 @@ EDDY_INLINE void LOOP(mix)(const T *a, const T *b, T w, int64_t length, T *restr
 
 /* ----------------------------------------------------------------- columns -- */
 
-/* y = a row of x with its columns resized; there are few channels c, a constant where this is
- * inlined. */
+/* y = a row of x with its columns resized; there are at most MOST_FEW channels, c, a constant where
+ * this is inlined. */
 EDDY_INLINE void NAME(few)(const eddy_terms *v, int64_t c, const T *x, T *restrict y)
 {
     const T *w = NAME(weights)(v);
@@ -75,62 +75,73 @@ EDDY_INLINE void NAME(few_mixed)(const eddy_terms *v, int64_t c, const T *x, T *
             y[i] = x[at[0] * c + i] + w[1] * (x[at[1] * c + i] - x[at[0] * c + i]);
 }
 
-EDDY_INLINE void NAME(few_columns)(const eddy_terms *v, int64_t c, const T *x, T *restrict y)
+EDDY_INLINE void NAME(few_of)(const eddy_terms *v, int64_t c, const T *x, T *restrict y)
 {
     if (v->mix) NAME(few_mixed)(v, c, x, y);
     else if (v->each == 4) NAME(few_of_four)(v, c, x, y);
     else NAME(few)(v, c, x, y);
 }
 
-/* The sum of terms [from, to) of vectors that are `step` apart. */
-EDDY_INLINE void NAME(sum_terms)(const eddy_terms *t, int64_t from, int64_t to, const T *x,
-                                 int64_t step, int64_t length, T *restrict y)
+EDDY_INLINE void LOOP(few_columns)(const eddy_terms *v, int64_t c, const T *x, T *restrict y)
 {
-    const T *w = NAME(weights)(t), *part[4];
-    if (from == to) memset(y, 0, (size_t)length * sizeof *y);
-    for (int64_t i = from; i < to; i += 4) {
-        const int n = to - i < 4 ? (int)(to - i) : 4;
-        for (int j = 0; j < n; j++) part[j] = x + t->at[i + j] * step;
-        LOOP(sum_of)(n, i > from, part, w + i, length, y);
+    switch (c) {
+    case 1: NAME(few_of)(v, 1, x, y); break;
+    case 2: NAME(few_of)(v, 2, x, y); break;
+    case 3: NAME(few_of)(v, 3, x, y); break;
+    default: NAME(few_of)(v, MOST_FEW, x, y);
     }
 }
 
-EDDY_INLINE void LOOP(columns)(const eddy_terms *v, int64_t c, const T *x, T *restrict y)
-{
-    const T *w = NAME(weights)(v);
-    switch (c) {
-    case 1: NAME(few_columns)(v, 1, x, y); return;
-    case 2: NAME(few_columns)(v, 2, x, y); return;
-    case 3: NAME(few_columns)(v, 3, x, y); return;
-    case 4: NAME(few_columns)(v, 4, x, y); return;
-    default: break;
-    }
-    for (int64_t j = 0; j < v->n; j++, y += c) {
-        const int64_t t = v->first[j];
-        if (v->mix) LOOP(mix)(x + v->at[t] * c, x + v->at[t + 1] * c, w[t + 1], c, y);
-        else NAME(sum_terms)(v, t, v->first[j + 1], x, c, c, y);
-    }
-}
+EDDY_CLONES_OF_FLOATS(NAME(few_columns), (const eddy_terms *v, int64_t c, const T *x, T *restrict y),
+               (v, c, x, y))
+EDDY_CLONES_OF_FLOATS(NAME(mix), (const T *a, const T *b, T w, int64_t length, T *restrict y),
+               (a, b, w, length, y))
+EDDY_CLONES_OF_FLOATS(NAME(sum_of), (int n, bool more, const T *const *x, const T *w, int64_t length,
+                              T *restrict y), (n, more, x, w, length, y))
 
 /* -------------------------------------------------------------------- rows -- */
-
-EDDY_CLONES_OF(NAME(columns), (const eddy_terms *v, int64_t c, const T *x, T *restrict y),
-               (v, c, x, y))
-EDDY_CLONES_OF(NAME(mix), (const T *a, const T *b, T w, int64_t length, T *restrict y),
-               (a, b, w, length, y))
-EDDY_CLONES_OF(NAME(sum_of), (int n, bool more, const T *const *x, const T *w, int64_t length,
-                              T *restrict y), (n, more, x, w, length, y))
 
 /* A run, its loops, and its scratch memory: the rows that are kept and their numbers, or one
  * row. */
 typedef struct NAME(resampler) {
     const eddy_resample *r;
-    void (*columns)(const eddy_terms *v, int64_t c, const T *x, T *restrict y);
+    void (*few_columns)(const eddy_terms *v, int64_t c, const T *x, T *restrict y);
     void (*mix)(const T *a, const T *b, T w, int64_t length, T *restrict y);
     void (*sum_of)(int n, bool more, const T *const *x, const T *w, int64_t length, T *restrict y);
     int64_t *held;
     T       *room;
 } NAME(resampler);
+
+/* y = a vector of x of `length` elements: the sum of terms [from, to), whose vectors are `length`
+ * apart. */
+static void NAME(sum_terms)(const NAME(resampler) *s, const eddy_terms *t, int64_t from, int64_t to,
+                            const T *x, int64_t length, T *restrict y)
+{
+    const T *w = NAME(weights)(t), *part[4];
+    if (from == to) memset(y, 0, (size_t)length * sizeof *y);
+    for (int64_t i = from; i < to; i += 4) {
+        const int n = to - i < 4 ? (int)(to - i) : 4;
+        for (int j = 0; j < n; j++) part[j] = x + t->at[i + j] * length;
+        s->sum_of(n, i > from, part, w + i, length, y);
+    }
+}
+
+/* y = a row of x with its columns resized. */
+static void NAME(columns)(const NAME(resampler) *s, const T *x, T *restrict y)
+{
+    const eddy_terms *v = &s->r->axis[1];
+    const int64_t     c = s->r->channels;
+    const T          *w = NAME(weights)(v);
+    if (c >= 1 && c <= MOST_FEW) {
+        s->few_columns(v, c, x, y);
+        return;
+    }
+    for (int64_t j = 0; j < v->n; j++, y += c) {
+        const int64_t t = v->first[j];
+        if (v->mix) s->mix(x + v->at[t] * c, x + v->at[t + 1] * c, w[t + 1], c, y);
+        else NAME(sum_terms)(s, v, t, v->first[j + 1], x, c, y);
+    }
+}
 
 /* Row `row` of x of all images. */
 static const T *NAME(row_of_x)(const NAME(resampler) *s, int64_t row)
@@ -143,11 +154,10 @@ static const T *NAME(row_of_x)(const NAME(resampler) *s, int64_t row)
 static const T *NAME(kept)(const NAME(resampler) *s, int64_t row)
 {
     const eddy_resample *r = s->r;
-    const eddy_terms    *v = &r->axis[1];
     const int64_t slot = row % r->axis[0].read % r->ring;
-    T *y = s->room + slot * v->n * r->channels;
+    T *y = s->room + slot * r->axis[1].n * r->channels;
     if (s->held[slot] == row) return y;
-    s->columns(v, r->channels, NAME(row_of_x)(s, row), y);
+    NAME(columns)(s, NAME(row_of_x)(s, row), y);
     s->held[slot] = row;
     return y;
 }
@@ -178,7 +188,7 @@ static void NAME(resample)(const eddy_resample *r, int64_t from, int64_t to, cha
     const int64_t wide = v->read * r->channels, narrow = v->n * r->channels;
     int64_t      *held = (int64_t *)(void *)scratch;
     const NAME(resampler) s = {
-        r, EDDY_BEST_OF(NAME(columns)), EDDY_BEST_OF(NAME(mix)), EDDY_BEST_OF(NAME(sum_of)),
+        r, EDDY_BEST_OF(NAME(few_columns)), EDDY_BEST_OF(NAME(mix)), EDDY_BEST_OF(NAME(sum_of)),
         held, (T *)(void *)(held + r->ring),
     };
     for (int64_t i = 0; i < r->ring; i++) held[i] = -1;
@@ -189,7 +199,7 @@ static void NAME(resample)(const eddy_resample *r, int64_t from, int64_t to, cha
             NAME(row)(&s, n, i, narrow, y);
         } else {
             NAME(row)(&s, n, i, wide, s.room);
-            s.columns(v, r->channels, s.room, y);
+            NAME(columns)(&s, s.room, y);
         }
     }
 }

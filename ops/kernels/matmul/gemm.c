@@ -220,6 +220,7 @@ void eddy__gemm_block(const eddy_gemm *g, const eddy_product *p, int64_t r0, int
     for (int64_t q = 0; q < p->k; q += g->depth)
         for (int64_t c = c0; c < c1; c += g->width) {
             const int64_t columns = eddy__min(g->width, c1 - c);
+            if (eddy__stopped(p->stop)) return;
             const float  *from = v + (g->v_transposed ? c * g->v_step + q : q * g->v_step + c);
             eddy_gemm_tile t = { .v = from, .v_step = g->v_step };
             t.k = eddy__min(g->depth, p->k - q);

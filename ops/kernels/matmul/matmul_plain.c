@@ -105,7 +105,7 @@ static bool by_blas(const eddy_product *p, const block *at)
 /* A call of BLAS cannot be interrupted, so a run that must end waits for it. Larger products are
  * computed in blocks of at most so many operations, a few milliseconds, whose sizes follow from
  * those of the product. */
-static const double BLOCK = 128e6;
+static const double BLOCK = 72e6;
 
 /* Operations, those for reading and writing the matrices included, which count where there are few
  * rows or columns. Loops are several times slower than BLAS. */
@@ -159,7 +159,7 @@ void eddy__product_plain(const eddy_product *p, int64_t i0, int64_t i1, int64_t 
     block_sizes(p->dtype, &rows, &columns, &depth);
     for (int64_t i = i0; i < i1; i += rows)
         for (int64_t j = j0; j < j1; j += columns) {
-            if ((i > i0 || j > j0) && eddy__stopped(p->stop)) return;
+            if (eddy__stopped(p->stop)) return;
             at.m = eddy__min(rows, i1 - i), at.n = eddy__min(columns, j1 - j);
             at.a = (const char *)p->a + i * at.a_row * size;
             at.b = (const char *)p->b + j * at.b_column * size;

@@ -128,7 +128,8 @@ void eddy__product_run(const eddy_kernel *k, const eddy_product *given)
         return;
     }
     divide_work(&j, &n, &grain, k->threads);
-    eddy__parallel_or_stop(k, n, grain, g ? gemm_pieces : plain_pieces, &j);
+    if (g) eddy_parallel(k, n, grain, gemm_pieces, &j);      /* looks at the stop by itself */
+    else eddy__parallel_or_stop(k, n, grain, plain_pieces, &j);
 }
 
 /* --------------------------------------------------------------------- many -- */

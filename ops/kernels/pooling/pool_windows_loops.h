@@ -121,18 +121,24 @@ EDDY_INLINE void NAME(lines)(const eddy_window_work *w, int64_t from, int64_t to
     }
 }
 
+/* Wider vectors gain nothing with larger steps: these loops are compiled once. */
+static void NAME(distant_lines)(const eddy_window_work *w, int64_t from, int64_t to, bool mean)
+{
+    NAME(lines)(w, from, to, mean, w->step);
+}
+
 EDDY_INLINE void LOOP(max_lines)(const eddy_window_work *w, int64_t from, int64_t to)
 {
     if (w->step == 1) NAME(lines)(w, from, to, false, 1);
     else if (w->step == 2) NAME(lines)(w, from, to, false, 2);
-    else NAME(lines)(w, from, to, false, w->step);
+    else NAME(distant_lines)(w, from, to, false);
 }
 
 EDDY_INLINE void LOOP(mean_lines)(const eddy_window_work *w, int64_t from, int64_t to)
 {
     if (w->step == 1) NAME(lines)(w, from, to, true, 1);
     else if (w->step == 2) NAME(lines)(w, from, to, true, 2);
-    else NAME(lines)(w, from, to, true, w->step);
+    else NAME(distant_lines)(w, from, to, true);
 }
 
 /* y = the elements of v at the maxima of x; 0 in an empty window. */
@@ -191,10 +197,15 @@ EDDY_INLINE void NAME(picks)(const eddy_window_work *w, int64_t from, int64_t to
     }
 }
 
+static void NAME(distant_picks)(const eddy_window_work *w, int64_t from, int64_t to)
+{
+    NAME(picks)(w, from, to, w->step);
+}
+
 EDDY_INLINE void LOOP(pick_lines)(const eddy_window_work *w, int64_t from, int64_t to)
 {
     if (w->step == 1) NAME(picks)(w, from, to, 1);
-    else NAME(picks)(w, from, to, w->step);
+    else NAME(distant_picks)(w, from, to);
 }
 
 /* ------------------------------------------------------------- gradients -- */
@@ -302,20 +313,25 @@ EDDY_INLINE void NAME(pieces)(const eddy_window_work *w, int64_t from, int64_t t
     }
 }
 
+static void NAME(distant_pieces)(const eddy_window_work *w, int64_t from, int64_t to, bool mean)
+{
+    NAME(pieces)(w, from, to, mean, w->step);
+}
+
 EDDY_INLINE void LOOP(max_back)(const eddy_window_work *w, int64_t from, int64_t to)
 {
     if (w->step == 1) NAME(pieces)(w, from, to, false, 1);
-    else NAME(pieces)(w, from, to, false, w->step);
+    else NAME(distant_pieces)(w, from, to, false);
 }
 
 EDDY_INLINE void LOOP(mean_back)(const eddy_window_work *w, int64_t from, int64_t to)
 {
     if (w->step == 1) NAME(pieces)(w, from, to, true, 1);
-    else NAME(pieces)(w, from, to, true, w->step);
+    else NAME(distant_pieces)(w, from, to, true);
 }
 
-EDDY_CLONES_OF(NAME(max_lines), PIECE, (w, from, to))
-EDDY_CLONES_OF(NAME(mean_lines), PIECE, (w, from, to))
-EDDY_CLONES_OF(NAME(pick_lines), PIECE, (w, from, to))
-EDDY_CLONES_OF(NAME(max_back), PIECE, (w, from, to))
-EDDY_CLONES_OF(NAME(mean_back), PIECE, (w, from, to))
+EDDY_CLONES_OF_FLOATS(NAME(max_lines), PIECE, (w, from, to))
+EDDY_CLONES_OF_FLOATS(NAME(mean_lines), PIECE, (w, from, to))
+EDDY_CLONES_OF_FLOATS(NAME(pick_lines), PIECE, (w, from, to))
+EDDY_CLONES_OF_FLOATS(NAME(max_back), PIECE, (w, from, to))
+EDDY_CLONES_OF_FLOATS(NAME(mean_back), PIECE, (w, from, to))

@@ -4,6 +4,7 @@
  * All work comes down to one loop (reduce_loops.h): rows of neighboring elements are folded into
  * a row of accumulators, which vectorizes for any operation. A contiguous run is first divided
  * into lanes, so that it has rows too. */
+#include "graph/base/stop.h"
 #include "graph/base/thread_pool.h"
 #include "ops/kernels/reduction/reduce_engine.h"
 #include "graph/base/min_max.h"
@@ -162,13 +163,14 @@ static bool advance(int n, const eddy_loop *loop, int64_t *at, int64_t *offset)
 
 /* Folds `width` columns of rows, `stride` apart, into acc[0 .. width), block by block, each in the
  * accumulators after these. */
-static void fold_rows(const eddy_reducer *r, void *acc, const char *x, int64_t rows, int64_t width,
-                      int64_t stride)
+static void fold_rows(const eddy_reduction *p, void *acc, const char *x, int64_t width)
 {
+    const eddy_reducer *r = p->reducer;
+    const int64_t rows = p->rows, stride = p->stride;
     const eddy_blocks b = eddy__blocks_of(r, rows, stride);
     char *const own = (char *)acc + (size_t)width * r->acc_size;
     if (width == stride && b.period <= ROOM / 2) {
-        for (int64_t at = 0; at < rows * width; at += b.block) {
+        for (int64_t at = 0; at < rows * width && !eddy__stopped(p->stop); at += b.block) {
             eddy__block_start(&b, own);
             eddy__block_take(&b, own, 0, x + (size_t)at * r->size,
                              eddy__min(rows * width - at, b.block));
@@ -177,7 +179,7 @@ static void fold_rows(const eddy_reducer *r, void *acc, const char *x, int64_t r
         }
         return;
     }
-    for (int64_t at = 0; at < rows; at += b.block / stride) {
+    for (int64_t at = 0; at < rows && !eddy__stopped(p->stop); at += b.block / stride) {
         const int64_t n = eddy__min(rows - at, b.block / stride);
         r->start(own, width);
         r->fold(own, x + (size_t)(at * stride) * r->size, n, width, stride);
@@ -210,7 +212,7 @@ static void reduce_some(const eddy_reduction *p, char *y, const char *x, int64_t
     do {
         const char *from = x + (size_t)offset * r->size;
         if (is_short(p)) r->each(&acc, from, n / p->width, p->rows, p->width);
-        else fold_rows(r, &acc, from, p->rows, n, p->stride);
+        else fold_rows(p, &acc, from, n);
     } while (advance(p->n_folded, p->folded, at, &offset));
     r->finish(y + (size_t)first * r->size, &acc, n, p->count);
 }
@@ -256,7 +258,7 @@ static void run_pieces(void *arg, int64_t from, int64_t to, int worker)
     const int64_t block = p->width * p->many, row = is_short(p) ? block : p->width;
     const int64_t each = block / row * a->row;           /* pieces of one kept position */
     (void)worker;
-    for (int64_t i = from; i < to; i++) {
+    for (int64_t i = from; i < to && !eddy__stopped(p->stop); i++) {
         int64_t kept = i / each, offset = 0;
         char *y = a->y + (size_t)(kept * block) * p->reducer->size;
         for (int d = p->n_kept - 1; d >= 0; kept /= p->kept[d--].size)
@@ -320,9 +322,12 @@ static void run_blocks(void *arg, int64_t from, int64_t to, int worker)
     }
 }
 
-void eddy__reduction_kernel(eddy_kernel *k, const eddy_reduction *p, void *y, const void *x)
+void eddy__reduction_kernel(eddy_kernel *k, const eddy_reduction *given, void *y, const void *x)
 {
+    eddy_reduction        of_run = *given;
+    const eddy_reduction *p = &of_run;
     const eddy_blocks b = eddy__blocks_of(p->reducer, p->rows, p->width);
+    of_run.stop = k->stop;
     if (k->threads < 2 || p->results == 0 || p->count == 0) {
         eddy__reduction_run(p, y, x);
         return;

@@ -101,6 +101,7 @@ typedef struct eddy_reduction {
     int64_t   results, count;         /* number of results, and elements in each */
     int       n_kept, n_folded;
     eddy_loop kept[EDDY_MAX_RANK], folded[EDDY_MAX_RANK];
+    const struct eddy_stop *stop;     /* of the kernel that runs it; NULL: none */
 } eddy_reduction;
 
 /* The reduction of a known shape along the axes in `mask` (bit i: axis i). */

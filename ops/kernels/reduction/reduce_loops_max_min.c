@@ -21,11 +21,8 @@ FOR_FLOATS(EXTREMES_OF, 0)
 #define SMALLER_FLOATING(a, b) EDDY_NAME(smaller, SUFFIX)(a, b)
 #define SMALLER_INTEGER(a, b)  ((a) < (b) ? (a) : (b))
 
-/* The baseline has vectors of bytes. */
-#define VERSIONS_8  EDDY_BASE_OF
-#define VERSIONS_16 EDDY_CLONES_OF
-#define VERSIONS_32 EDDY_CLONES_OF
-#define VERSIONS_64 EDDY_CLONES_OF
+#define VERSIONS_FLOATING EDDY_CLONES_OF
+#define VERSIONS_INTEGER  EDDY_CLONES_TO_AVX2_OF
 
 #define KIND(name) max_##name
 #define TYPES      FOR_NUMBERS
@@ -33,7 +30,7 @@ FOR_FLOATS(EXTREMES_OF, 0)
 #define FIRST      LOWEST
 #define LOAD(x)    (x)
 #define OP(a, b)   EDDY_OF_KIND(LARGER, SUFFIX)(a, b)
-#define VERSIONS   EDDY_NAME(VERSIONS, EDDY_COLUMN(BITS, SUFFIX))
+#define VERSIONS   EDDY_OF_KIND(VERSIONS, SUFFIX)
 #include "ops/kernels/reduction/reducer.h"
 
 #define KIND(name) min_##name
@@ -42,18 +39,12 @@ FOR_FLOATS(EXTREMES_OF, 0)
 #define FIRST      HIGHEST
 #define LOAD(x)    (x)
 #define OP(a, b)   EDDY_OF_KIND(SMALLER, SUFFIX)(a, b)
-#define VERSIONS   EDDY_NAME(VERSIONS, EDDY_COLUMN(BITS, SUFFIX))
+#define VERSIONS   EDDY_OF_KIND(VERSIONS, SUFFIX)
 #include "ops/kernels/reduction/reducer.h"
 
 FOR_NUMBERS(FINISH_SAME, copy, a)
 
-#define ENTRY_8(suffix, name, s)  ENTRY(suffix, name, EDDY_COLUMN(ELEMENT, suffix), copy, _base)
-#define ENTRY_16(suffix, name, s) ENTRY(suffix, name, EDDY_COLUMN(ELEMENT, suffix), copy, s)
-#define ENTRY_32 ENTRY_16
-#define ENTRY_64 ENTRY_16
-#define EXTREME(suffix, name, s)                                                \
-    EDDY_NAME(ENTRY, EDDY_COLUMN(BITS, suffix))(suffix, name, s)
-#define MAX(s) { FOR_NUMBERS(EXTREME, max, s) }
-#define MIN(s) { FOR_NUMBERS(EXTREME, min, s) }
+#define MAX(s) { ENTRIES(ENTRY_SAME, max, copy, s) }
+#define MIN(s) { ENTRIES(ENTRY_SAME, min, copy, s) }
 const eddy_fold eddy__fold_max = { EACH_SET(MAX) };
 const eddy_fold eddy__fold_min = { EACH_SET(MIN) };

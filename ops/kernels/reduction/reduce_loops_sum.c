@@ -2,13 +2,17 @@
  * file, which a program links only if it uses it. */
 #include "ops/kernels/reduction/reduce_tables.h"
 
+#define VERSIONS_FLOATING EDDY_CLONES_OF
+#define VERSIONS_INTEGER  EDDY_CLONES_TO_AVX2_OF
+#define VERSIONS_COMPLEX  EDDY_CLONES_TO_AVX2_OF
+
 #define KIND(name) sum_##name
 #define TYPES      FOR_NUMBERS_COMPLEX
 #define A          TOTAL
 #define FIRST      0
 #define LOAD(x)    (x)
 #define OP(a, b)   ((a) + (b))
-#define VERSIONS   EDDY_CLONES_OF
+#define VERSIONS   EDDY_OF_KIND(VERSIONS, SUFFIX)
 #include "ops/kernels/reduction/reducer.h"
 
 #define MEAN_INTEGER  count > 0 ? a / count : 0
@@ -18,7 +22,7 @@
 FOR_NUMBERS_COMPLEX(FINISH_TOTAL, store, a)
 FOR_NUMBERS_COMPLEX(FINISH_MEAN, mean)
 
-#define SUM(s) { FOR_NUMBERS_COMPLEX(ENTRY_TOTAL, sum, store, s) }
-#define MEAN(s) { FOR_NUMBERS_COMPLEX(ENTRY_TOTAL, sum, mean, s) }
+#define SUM(s) { ENTRIES_COMPLEX(ENTRY_TOTAL, sum, store, s) }
+#define MEAN(s) { ENTRIES_COMPLEX(ENTRY_TOTAL, sum, mean, s) }
 const eddy_fold eddy__fold_sum = { EACH_SET(SUM) };
 const eddy_fold eddy__fold_mean = { EACH_SET(MEAN) };

@@ -34,14 +34,26 @@ enum { LANES = EDDY_FOLD_LANES, SHORT_LANES = 16 };
 
 /* -------------------------------------------------------------- the table -- */
 
-/* The loops name_...  for a type, with accumulators A and results from end_f32; s: the suffix of
- * the instruction set for which the loops are compiled. */
+/* The loops name_... for a type, with accumulators A and results from end_f32; s: the suffix of the
+ * instruction set. */
 #define ENTRY(suffix, name, A, end, s)                                          \
     [EDDY_COLUMN(DTYPE, suffix)] = { sizeof(EDDY_COLUMN(ELEMENT, suffix)), sizeof(A),  \
       name##_start_##suffix, name##_fold_##suffix##s, name##_line_##suffix##s,  \
       name##_each_##suffix##s, name##_add_##suffix, end##_##suffix },
+#define ENTRY_SAME(suffix, name, end, s)                                        \
+    ENTRY(suffix, name, EDDY_COLUMN(ELEMENT, suffix), end, s)
 #define ENTRY_TOTAL(suffix, name, end, s)                                       \
     ENTRY(suffix, name, EDDY_OF_KIND(EDDY_TOTAL, suffix), end, s)
+
+/* Of the sets of numbers; integers and complex numbers have no loops for AVX-512. */
+#define ENTRIES(ENTRY_OF, name, end, s)                                         \
+    FOR_FLOATS(ENTRY_OF, name, end, s) FOR_INTEGERS(ENTRY_OF, name, end, TO_AVX2(s))
+#define ENTRIES_COMPLEX(ENTRY_OF, name, end, s)                                 \
+    ENTRIES(ENTRY_OF, name, end, s) FOR_COMPLEX(ENTRY_OF, name, end, TO_AVX2(s))
+#define TO_AVX2(s) TO_AVX2##s
+#define TO_AVX2_base   _base
+#define TO_AVX2_avx2   _avx2
+#define TO_AVX2_avx512 _avx2
 
 /* The table of each instruction set, which is table(suffix). */
 #if defined(__x86_64__)

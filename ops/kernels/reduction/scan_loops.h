@@ -5,12 +5,12 @@ EDDY_INLINE TOTAL NAME(taken)(TOTAL a, TOTAL b, bool product) { return product ?
 
 /* y[j] = the accumulator after x[j], or with `exclusive` before it. */
 EDDY_INLINE void NAME(scan)(T *y, const T *x, int64_t n, int64_t width, int64_t step,
-                            bool exclusive, bool product)
+                            bool exclusive, bool product, const eddy_stop *stop)
 {
     TOTAL acc[TILE];
     if (width == 1) {
         TOTAL a = product ? 1 : 0;
-        for (int64_t j = 0; j < n; j++) {
+        for (int64_t j = 0; j < n && !eddy__stopped_at(stop, j); j++) {
             const TOTAL old = a;
             a = NAME(taken)(a, (TOTAL)x[j * step], product);
             y[j * step] = (T)(exclusive ? old : a);
@@ -18,7 +18,7 @@ EDDY_INLINE void NAME(scan)(T *y, const T *x, int64_t n, int64_t width, int64_t 
         return;
     }
     for (int64_t c = 0; c < width; c++) acc[c] = product ? 1 : 0;
-    for (int64_t j = 0; j < n; j++)
+    for (int64_t j = 0; j < n && !eddy__stopped_at(stop, j); j++)
         for (int64_t c = 0; c < width; c++) {
             const TOTAL a = acc[c];
             acc[c] = NAME(taken)(a, (TOTAL)x[j * step + c], product);
@@ -27,28 +27,28 @@ EDDY_INLINE void NAME(scan)(T *y, const T *x, int64_t n, int64_t width, int64_t 
 }
 
 static void NAME(sum)(void *y, const void *x, const void *w, int64_t n, int64_t width,
-                      int64_t step, bool exclusive)
+                      int64_t step, bool exclusive, const eddy_stop *stop)
 {
     (void)w;
-    NAME(scan)(y, x, n, width, step, exclusive, false);
+    NAME(scan)(y, x, n, width, step, exclusive, false, stop);
 }
 
 static void NAME(product)(void *y, const void *x, const void *w, int64_t n, int64_t width,
-                          int64_t step, bool exclusive)
+                          int64_t step, bool exclusive, const eddy_stop *stop)
 {
     (void)w;
-    NAME(scan)(y, x, n, width, step, exclusive, true);
+    NAME(scan)(y, x, n, width, step, exclusive, true, stop);
 }
 
 /* The first row has nothing to multiply its weight with. */
 static void NAME(linear)(void *y_, const void *x_, const void *w_, int64_t n, int64_t width,
-                         int64_t step, bool exclusive)
+                         int64_t step, bool exclusive, const eddy_stop *stop)
 {
     TOTAL acc[TILE];
     T *y = y_;
     const T *x = x_, *w = w_;
     (void)exclusive;
-    for (int64_t j = 0; j < n; j++)
+    for (int64_t j = 0; j < n && !eddy__stopped_at(stop, j); j++)
         for (int64_t c = 0; c < width; c++) {
             const int64_t at = j * step + c;
             acc[c] = j == 0 ? (TOTAL)x[at] : (TOTAL)x[at] + (TOTAL)w[at] * acc[c];

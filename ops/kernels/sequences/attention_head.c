@@ -9,6 +9,7 @@
 #include "ops/kernels/sequences/attention_head.h"
 #include "ops/kernels/matmul/small_matmul.h"
 #include "graph/base/cpu.h"
+#include "graph/base/stop.h"
 #include "ops/kernels/elementwise/vector_math_f64.h"
 
 #include <string.h>
@@ -242,7 +243,7 @@ static void forward_f32(const eddy_attention_head *h, float *scratch)
     const eddy_tile_fn  normalize = EDDY_BEST(softmax);
     p.k = bring(h->t, h->t, h->d, h->k.at, h->k.step, p.k_room);
     p.v = bring(h->t, h->t, h->e, h->v.at, h->v.step, p.v_room);
-    for (int64_t first = 0; first < h->s; first += WIDTH) {
+    for (int64_t first = 0; first < h->s && !eddy__stopped(h->stop); first += WIDTH) {
         block b = block_at(h, first);
         const void *at = &b;
         make_scores(h, &p, &b);
@@ -302,7 +303,7 @@ static void backward_f32(const eddy_attention_head *h, float *scratch)
     p.v = bring(h->t, h->t, h->e, h->v.at, h->v.step, p.v_room);
     memset(p.dk, 0, (size_t)(h->t * p.d) * sizeof *p.dk);
     memset(p.dv, 0, (size_t)(h->t * p.e) * sizeof *p.dv);
-    for (int64_t first = 0; first < h->s; first += WIDTH) {
+    for (int64_t first = 0; first < h->s && !eddy__stopped(h->stop); first += WIDTH) {
         block b = block_at(h, first);
         backward_block(h, &p, &b, slopes);
     }
@@ -338,7 +339,7 @@ static int64_t scores_f64(const eddy_attention_head *h, int64_t i, double *score
 
 static void forward_f64(const eddy_attention_head *h, double *score)
 {
-    for (int64_t i = 0; i < h->s; i++) {
+    for (int64_t i = 0; i < h->s && !eddy__stopped(h->stop); i++) {
         const int64_t see = scores_f64(h, i, score);
         double *y = (double *)h->y.to + i * h->y.step, top = -INFINITY, sum = 0;
         for (int64_t j = 0; j < see; j++) top = score[j] > top ? score[j] : top;
@@ -361,7 +362,7 @@ static void backward_f64(const eddy_attention_head *h, double *score)
     clear_f64(h->s, h->d, h->q.dx_to, h->q.step);
     clear_f64(h->t, h->d, h->k.dx_to, h->k.step);
     clear_f64(h->t, h->e, h->v.dx_to, h->v.step);
-    for (int64_t i = 0; i < h->s; i++) {
+    for (int64_t i = 0; i < h->s && !eddy__stopped(h->stop); i++) {
         const int64_t see = scores_f64(h, i, score), at = i * h->q.step;
         const double *q = (const double *)h->q.at + at, *y = (const double *)h->y.at;
         const double *dy = (const double *)h->y.dy_at + i * h->y.step;

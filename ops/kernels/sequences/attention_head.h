@@ -22,6 +22,7 @@ typedef struct eddy_attention_head {
     eddy_attention_rows q, k, v, y, sum;
     const void         *mask;            /* [s,t] with these steps; or NULL */
     int64_t             mask_row, mask_column;
+    const struct eddy_stop *stop;        /* of the kernel that runs it */
 } eddy_attention_head;
 
 /* Bytes of working memory, for a head's gradient or for its value. */

@@ -9,6 +9,7 @@
  * for each subset of the directions, in which the square of every e_i is zero: the factor p of a
  * step becomes p (1 + e_1 w_1) .. (1 + e_n w_n), and the coefficient of e_1 .. e_n is the
  * derivative. */
+#include "graph/base/thread_pool.h"
 #include "ops/kernels/arrays/index_checks.h"
 #include "graph/base/cpu.h"
 #include "graph/base/dtype.h"
@@ -333,7 +334,7 @@ static eddy_status run(eddy_kernel *k, const eddy_ctc *c, eddy_parallel_fn body)
     const eddy_status s = check(k, c);
     work j = { c, k->scratch, (int64_t)(k->scratch_size / sizeof(double)) / k->threads };
     if (s != EDDY_OK || k->out[0]->count == 0) return s;
-    eddy_parallel(k, c->batch, 1 + WORK / ((c->steps + 1) * (c->labels + 1)), body, &j);
+    eddy__parallel_or_stop(k, c->batch, 1 + WORK / ((c->steps + 1) * (c->labels + 1)), body, &j);
     return EDDY_OK;
 }
 
