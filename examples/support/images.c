@@ -1,70 +1,24 @@
 #include "images.h"
 
+#include <eddy/input.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGEST = 1 << 28 };      /* bytes in a file; more is not a data set of ours */
-
-static bool ends_in(const char *s, const char *end)
+/* The bytes of an IDX file of this rank; NULL after a message. */
+static uint8_t *read_idx(const char *path, int rank, int *dim)
 {
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && strcmp(s + n - m, end) == 0;
-}
-
-static FILE *open_file(const char *path)
-{
-    if (!ends_in(path, ".gz")) return fopen(path, "rb");
-    FILE *exists = fopen(path, "rb");
-    char  command[1024];
-    if (!exists || strchr(path, '\'') || strlen(path) > 900) {
-        if (exists) fclose(exists);
-        return NULL;
-    }
-    fclose(exists);
-    snprintf(command, sizeof command, "gzip -dc '%s'", path);
-    return popen(command, "r");
-}
-
-static void close_file(FILE *f, const char *path)
-{
-    if (ends_in(path, ".gz")) pclose(f);
-    else fclose(f);
-}
-
-static bool read_number(FILE *f, uint32_t *v)
-{
-    uint8_t b[4];
-    if (fread(b, 1, 4, f) != 4) return false;
-    *v = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
-    return true;
-}
-
-/* An IDX file of bytes: the number 0x0800 + rank, the dimensions, the bytes. */
-static uint8_t *read_idx(const char *path, uint32_t rank, int *dim)
-{
-    FILE    *f = open_file(path);
-    uint8_t *data = NULL;
-    uint32_t v;
-    size_t   n = 1;
-    if (!f) {
-        fprintf(stderr, "%s: cannot be opened\n", path);
-        return NULL;
-    }
-    bool ok = read_number(f, &v) && v == 0x0800 + rank;
-    for (uint32_t i = 0; ok && i < rank; i++) {
-        ok = read_number(f, &v) && v > 0 && v <= LARGEST / n;
-        if (!ok) break;
-        dim[i] = (int)v;
-        n *= v;
-    }
-    if (ok) ok = (data = malloc(n)) != NULL;
-    if (ok) ok = fread(data, 1, n, f) == n && fgetc(f) == EOF;
-    close_file(f, path);
-    if (ok) return data;
-    fprintf(stderr, "%s: not an IDX file of %u dimensions, or cut short\n", path, rank);
-    free(data);
-    return NULL;
+    eddy_error       e = { EDDY_OK, "" };
+    eddy_array      *a = eddy_idx_load(path, NULL, &e);
+    const eddy_shape s = eddy_array_shape(a);
+    const bool       fits = a && s.rank == rank && eddy_array_dtype(a) == EDDY_UINT8;
+    uint8_t         *bytes = fits ? malloc(eddy_array_bytes(a) + 1) : NULL;
+    if (bytes) memcpy(bytes, eddy_array_data(a), eddy_array_bytes(a));
+    else fprintf(stderr, "%s\n", a ? "an IDX file does not have the expected bytes" : e.message);
+    for (int i = 0; bytes && i < rank; i++) dim[i] = (int)s.dim[i];
+    eddy_array_free(a);
+    return bytes;
 }
 
 bool images_load(images *set, const char *pixels_path, const char *labels_path)

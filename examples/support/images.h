@@ -11,8 +11,8 @@ typedef struct images {
     uint8_t *labels;             /* [count] */
 } images;
 
-/* Reads a pair of IDX files; names that end in .gz go through gzip.  On failure prints the reason
- * on stderr and returns false. */
+/* Reads a pair of IDX files, plain or compressed with gzip. On failure prints the reason on stderr
+ * and returns false. */
 bool images_load(images *set, const char *pixels_path, const char *labels_path);
 void images_free(images *set);
 
