@@ -1,5 +1,5 @@
 /* test_gradients.c -- the reverse sweep: TensorFlow's cases (group G), all
- * arguments, names, errors, higher orders, very long graphs. */
+ * arguments, names, errors, higher orders. */
 #include "tests/lib/checks.h"
 
 #include <math.h>
@@ -517,66 +517,6 @@ START_TEST(unknown_shapes)
 }
 END_TEST
 
-/* ---------------------------------------------------------- long graphs -- */
-
-static int32_t appended(int n)
-{
-    eddy_graph *h = eddy_graph_new();
-    eddy_tensor x = eddy_scalar(h, 0.5), y = x;
-    for (int i = 0; i < n; i++) y = Tanh(y);
-    const int32_t before = eddy_graph_size(h);
-    ck_assert(eddy_is_valid(eddy_gradient(y, x)));
-    const int32_t made = eddy_graph_size(h) - before;
-    eddy_graph_free(h);
-    return made;
-}
-
-START_TEST(nodes_grow_in_proportion)
-{
-    const int32_t little = appended(1000), half = appended(50000), all = appended(100000);
-    ck_assert_int_eq(all - half, half - little + (half - little) / 49);
-    ck_assert_int_le(all, 400000);
-}
-END_TEST
-
-/* A chain of a million nodes builds, differentiates and runs. */
-START_TEST(a_million_nodes)
-{
-    enum { N = 1000000 };
-    eddy_tensor x = real(g, 0.5), y = x, out[2];
-    for (int i = 0; i < N; i++) y = Add(y, x);
-    out[0] = y;
-    out[1] = eddy_gradient(y, x);
-    is_number(out[0], 0.5 * (N + 1));
-    is_number(out[1], N + 1);
-}
-END_TEST
-
-START_TEST(a_million_tanh)
-{
-    enum { N = 1000000 };
-    eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SCALAR), y = x, d;
-    double      want = 0.5, slope = 1;
-    for (int i = 0; i < N; i++) {
-        y = Tanh(y);
-        want = tanh(want);
-        slope *= 1 - want * want;
-    }
-    d = eddy_gradient(y, x);
-    fits(g);
-    eddy_session *s = eddy_session_new(g);
-    eddy_array   *at = eddy_array_of(EDDY_FLOAT64, 0.5), *out[2] = { NULL, NULL };
-    const eddy_status status = eddy_run(s, EDDY_FEED({ x, at }), EDDY_FETCH(y, d), out);
-    ck_assert_msg(status == EDDY_OK, "%s", eddy_session_message(s));
-    ck_assert_double_eq_tol(eddy_array_item(out[0]), want, 1e-9);
-    ck_assert_double_eq_tol(eddy_array_item(out[1]) / slope, 1, 1e-6);
-    eddy_array_free(at);
-    eddy_array_free(out[0]);
-    eddy_array_free(out[1]);
-    eddy_session_free(s);
-}
-END_TEST
-
 Suite *gradients_suite(void)
 {
     const TTest *const tests[] = {
@@ -589,17 +529,11 @@ Suite *gradients_suite(void)
         g43_ys_among_xs, g45_g47_grad_ys, g49_another_output_of_the_same_node,
         g51_wrong_number_of_gradients, g53_slices_and_dense_terms, names, gating,
         rules_that_are_missing_or_wrong, bad_arguments, third_derivative, unknown_shapes,
-        nodes_grow_in_proportion,
     };
     Suite *s = suite_create("gradients");
-    TCase *c = tcase_create("gradients"), *slow = tcase_create("long_graphs");
+    TCase *c = tcase_create("gradients");
     tcase_add_checked_fixture(c, setup, teardown);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) tcase_add_test(c, tests[i]);
-    tcase_add_checked_fixture(slow, setup, teardown);
-    tcase_set_tags(slow, "slow");
-    tcase_add_test(slow, a_million_nodes);
-    tcase_add_test(slow, a_million_tanh);
     suite_add_tcase(s, c);
-    suite_add_tcase(s, slow);
     return s;
 }

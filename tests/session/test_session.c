@@ -1,9 +1,7 @@
 /* test_session.c -- running graphs: TensorFlow's cases (group R), feeds, plans,
- * memory, threads, checkpoints. */
+ * memory, checkpoints. */
 #include "tests/lib/checks.h"
 #include "tests/lib/memory_files.h"
-
-#include <pthread.h>
 
 Suite *session_suite(void);
 
@@ -146,66 +144,6 @@ START_TEST(r21_r23_wrong_feeds_and_graphs)
     eddy_array_free(v);
     eddy_session_free(t);
     eddy_graph_free(other);
-}
-END_TEST
-
-typedef struct job {
-    eddy_tensor t;
-    int         wrong;
-} job;
-
-static void *fetch_often(void *p)
-{
-    job *j = p;
-    for (int i = 0; i < 20; i++) {
-        eddy_array *a = eddy_fetch(s, j->t);
-        j->wrong += !a || eddy_array_item(a) != 5;
-        eddy_array_free(a);
-    }
-    return NULL;
-}
-
-START_TEST(r27_a_hundred_threads)
-{
-    enum { N = 100 };
-    pthread_t threads[N];
-    job       jobs[N];
-    eddy_tensor t = Add(real(g, 2), Mul(real(g, 1), 3));
-    for (int i = 0; i < N; i++) {
-        jobs[i] = (job){ t, 0 };
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, fetch_often, &jobs[i]), 0);
-    }
-    for (int i = 0; i < N; i++) {
-        pthread_join(threads[i], NULL);
-        ck_assert_int_eq(jobs[i].wrong, 0);
-    }
-}
-END_TEST
-
-static void *run_often(void *p)
-{
-    job *j = p;
-    for (int i = 0; i < 50; i++)
-        j->wrong += eddy_run(s, EDDY_FEED(), EDDY_FETCH(j->t), NULL) != EDDY_OK;
-    return NULL;
-}
-
-START_TEST(updates_from_threads_are_not_lost)
-{
-    enum { N = 8 };
-    pthread_t   threads[N];
-    job         jobs[N];
-    eddy_tensor v = variable("v"), more = eddy_assign_add(v, real(g, 1));
-    initialize();
-    for (int i = 0; i < N; i++) {
-        jobs[i] = (job){ more, 0 };
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, run_often, &jobs[i]), 0);
-    }
-    for (int i = 0; i < N; i++) {
-        pthread_join(threads[i], NULL);
-        ck_assert_int_eq(jobs[i].wrong, 0);
-    }
-    has(s, v, 1, (double[]){ 2 + 50 * N });
 }
 END_TEST
 
@@ -610,14 +548,9 @@ Suite *session_suite(void)
         the_graph_goes_first, an_erroneous_graph, save_and_restore,
     };
     Suite *suite = suite_create("session");
-    TCase *c = tcase_create("session"), *threads = tcase_create("threads");
+    TCase *c = tcase_create("session");
     tcase_add_checked_fixture(c, setup, teardown);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) tcase_add_test(c, tests[i]);
-    tcase_add_checked_fixture(threads, setup, teardown);
-    tcase_set_tags(threads, "threads");
-    tcase_add_test(threads, r27_a_hundred_threads);
-    tcase_add_test(threads, updates_from_threads_are_not_lost);
     suite_add_tcase(suite, c);
-    suite_add_tcase(suite, threads);
     return suite;
 }

@@ -327,6 +327,69 @@ START_TEST(evaluated_updates_happen_once)
 }
 END_TEST
 
+/* Kernels that look at the stop between pieces; x is [300, 1500], with elements from 0 to 1. */
+static eddy_tensor sorted(eddy_tensor x)    { return eddy_sort(eddy_ravel(x)); }
+static eddy_tensor best(eddy_tensor x)      { return eddy_top_k(eddy_ravel(x), 2000); }
+static eddy_tensor running(eddy_tensor x)   { return eddy_cumsum(x, 0); }
+static eddy_tensor largest(eddy_tensor x)   { return eddy_argmax(x, 0); }
+static eddy_tensor nonzero(eddy_tensor x)   { return eddy_nonzero(Greater(x, 0.5)); }
+static eddy_tensor different(eddy_tensor x) { return eddy_unique(eddy_ravel(x)); }
+static eddy_tensor equal_rows(eddy_tensor x) { return eddy_unique_along(x, 1); }
+static eddy_tensor attention(eddy_tensor x) { return eddy_scaled_dot_product_attention(x, x, x); }
+static eddy_tensor wide_attention(eddy_tensor x) { return attention(Cast(x, EDDY_FLOAT64)); }
+static eddy_tensor wide_product(eddy_tensor x)
+{
+    const eddy_tensor y = Cast(x, EDDY_FLOAT64);
+    return eddy_matmul(y, y, .transpose_b = true);
+}
+static eddy_tensor gathered(eddy_tensor x)
+{
+    return eddy_take_along(x, Cast(Mul(x, 299.0), EDDY_INT64), 0);
+}
+static eddy_tensor found(eddy_tensor x)     { return eddy_searchsorted(eddy_sort(x), x); }
+static eddy_tensor sums(eddy_tensor x)      { return eddy_sum(x, EDDY_DIMS(0)); }
+static eddy_tensor filter(eddy_tensor x)
+{
+    const eddy_tensor images = Reshape(x, EDDY_SHAPE(10, 100, 50, 9));
+    return eddy_gradient(eddy_sum(eddy_square(eddy_conv2d(
+                             images, Reshape(eddy_index(x, "0, :729"), EDDY_SHAPE(3, 3, 9, 9))))),
+                         x);
+}
+
+static eddy_tensor (*const kernels[])(eddy_tensor) = {
+    sorted, best, running, largest, nonzero, different, equal_rows, attention, wide_attention,
+    wide_product, gathered, found, sums, filter,
+};
+enum { KERNELS = sizeof kernels / sizeof *kernels };
+
+/* A run that ends in the middle of a kernel gives nothing, and the next one the same bits. */
+START_TEST(kernels_are_whole)
+{
+    enum { ROWS = 300, COLUMNS = 1500 };
+    eddy_tensor   x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(ROWS, COLUMNS));
+    eddy_tensor   y = kernels[_i](x);
+    eddy_session *t = eddy_session_new(g, .threads = 1 + _i % 2);
+    eddy_array   *a = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(ROWS, COLUMNS)), *whole = NULL;
+    for (int64_t i = 0; i < ROWS * COLUMNS; i++)
+        eddy_array_set(a, i, (double)(i * 7919 % 1009) / 1009);
+    ck_assert_msg(eddy_run(t, EDDY_FEED({ x, a }), EDDY_FETCH(y), &whole) == EDDY_OK, "%s",
+                  eddy_session_message(t));
+    for (double timeout = 2e-5; timeout < 0.1; timeout *= 1.5) {
+        eddy_array *out = NULL;
+        eddy_session_set_timeout(t, timeout);
+        const eddy_status status = eddy_run(t, EDDY_FEED({ x, a }), EDDY_FETCH(y), &out);
+        ck_assert_msg(status == EDDY_OK || status == EDDY_TIMED_OUT, "%s", eddy_session_message(t));
+        ck_assert_msg((out != NULL) == (status == EDDY_OK), "kernel %d", _i);
+        if (out)
+            ck_assert_mem_eq(eddy_array_data(out), eddy_array_data(whole), eddy_array_bytes(whole));
+        eddy_array_free(out);
+    }
+    eddy_array_free(whole);
+    eddy_array_free(a);
+    eddy_session_free(t);
+}
+END_TEST
+
 /* ------------------------------------------------------ everything at once -- */
 
 /* `make threads` does the same with more threads and runs. */
@@ -417,6 +480,7 @@ Suite *stop_suite(void)
     tcase_add_loop_test(threads, results_are_whole, 0, 4);
     tcase_add_test(threads, updates_are_whole);
     tcase_add_test(threads, evaluations_are_whole);
+    tcase_add_loop_test(threads, kernels_are_whole, 0, KERNELS);
     tcase_add_test(threads, evaluated_updates_happen_once);
     tcase_add_test(threads, used_by_threads);
     tcase_add_test(c, prepared);
