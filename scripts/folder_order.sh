@@ -86,6 +86,14 @@ includes() {
         done
 }
 
+# Without the objects of a folder its calls would not be checked.
+for folder in $(find graph ops autodiff control layers optim session formats input command build/gen \
+    -name '*.c' -exec dirname {} + | sort -u); do
+    [ -d "$objects/$folder" ] && continue
+    echo "folder order: $objects/$folder is missing; build the library and the program eddy first"
+    exit 1
+done
+
 symbols() {
     find "$objects/graph" "$objects/ops" "$objects/autodiff" "$objects/control" "$objects/layers" "$objects/optim" \
         "$objects/session" "$objects/formats" "$objects/input" "$objects/command" "$objects/build/gen" -name '*.o' | while read -r object; do

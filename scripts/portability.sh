@@ -5,7 +5,7 @@
 #   BUILD=build portability.sh        $SUITES: of the tests; $ROOT_ARM64: a Debian root for arm64
 #                                     with the -dev packages of check, libyaml and OpenBLAS
 set -eu
-SUITES=${SUITES:-"graph files session matmul products linear_algebra conv2d optim"}
+SUITES=${SUITES:-"graph files session batch_matmul matmul_fused product_blocks linear conv optim"}
 MAKE=${MAKE:-make}
 folder=$BUILD/portability
 mkdir -p "$folder"
@@ -35,6 +35,7 @@ suites() {      # suites NAME COMMAND...: runs the suites under a command
     for s in $SUITES; do
         CK_RUN_SUITE=$s CK_EXCLUDE_TAGS='slow many' "$@" >> "$log" 2>&1 || status=1
     done
+    ! grep 'Checks: 0,' "$log" || status=1      # Check runs a suite of an unknown name without a word
     result "$name" "$status" "$log"
 }
 
