@@ -114,7 +114,9 @@ static void eigh_gradient(eddy_rule *r)
     const bool        values_only = !a->compute_v || eddy__is_silent(r->dy[1]);
     const eddy_tensor both = a->compute_v ? r->y[0] : eddy_eigh(r->x[0]);
     const eddy_tensor v = eddy_output(both, 1);
-    eddy_tensor da = eddy__times_adjoint(Mul(v, ExpandDims(r->dy[0], -2)), v);
+    const eddy_tensor u = eddy__vectors_of_distinct(
+        r, v, both, "eigh: a second derivative is not computed where eigenvalues are equal");
+    eddy_tensor da = eddy__times_adjoint(Mul(u, ExpandDims(r->dy[0], -2)), u);
     if (!values_only) {
         const eddy_tensor turn = Mul(eddy__inverse_gaps(both), eddy__adjoint_times(v, r->dy[1]));
         da = Add(da, eddy__times_adjoint(eddy__times(v, turn), v));
@@ -151,7 +153,9 @@ const eddy_op_def eddy_op_eigh = {
  *  the algorithm does not converge.
  *  Errors: EDDY_BAD_SHAPE for non-square matrices; EDDY_LIMIT for an n above 32766.
  *  Gradient: dx = v (diag(de) + f v' dv) v' with f[i,j] = 1 / (e[j] - e[i]), 0 for equal
- *  eigenvalues (Giles 2008), accumulated in the lower triangle.  TensorFlow: SelfAdjointEigV2. */
+ *  eigenvalues (Giles 2008), accumulated in the lower triangle.  The second derivative of a
+ *  nonlinear function of equal eigenvalues fails at run time, EDDY_CHECK_FAILED: it would need the
+ *  derivative of that function.  TensorFlow: SelfAdjointEigV2. */
 eddy_tensor eddy_eigh(eddy_tensor x)
 {
     return eddy_apply1(&eddy_op_eigh, &(eigh_attrs){ true }, x);
@@ -165,7 +169,8 @@ eddy_tensor eddy_eigh(eddy_tensor x)
  *  NaN for a matrix with a non-finite element.
  *  Errors: as for eddy_eigh.
  *  Gradient: dx = v diag(dy) v' with v the eigenvectors, accumulated in the lower triangle; also
- *  correct for equal eigenvalues.  TensorFlow: tf.linalg.eigvalsh. */
+ *  correct for equal eigenvalues; the second derivative as for eddy_eigh.
+ *  TensorFlow: tf.linalg.eigvalsh. */
 eddy_tensor eddy_eigvalsh(eddy_tensor x)
 {
     return eddy_apply1(&eddy_op_eigh, &(eigh_attrs){ false }, x);

@@ -74,6 +74,11 @@ eddy_tensor eddy__times_adjoint(eddy_tensor x, eddy_tensor y);
 eddy_tensor eddy__hermitian_part(eddy_tensor x);
 /* 1 / (v[j] - v[i]) at [i,j] for vectors v in the last dimension; 0 for equal elements. */
 eddy_tensor eddy__inverse_gaps(eddy_tensor v);
+/* The vectors, for the gradient of an operation whose output 0 is `values` in order. If dy is
+ * computed from that output, a run fails with the message where the derivative of the gradient by
+ * the vectors is needed and two values are equal. */
+eddy_tensor eddy__vectors_of_distinct(const eddy_rule *r, eddy_tensor vectors, eddy_tensor values,
+                                      const char *message);
 /* dy of an output that has no gradient: zeros. */
 bool eddy__is_silent(eddy_tensor dy);
 

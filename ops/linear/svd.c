@@ -179,7 +179,9 @@ static void svd_gradient(eddy_rule *r)
     const bool        thin = a->compute_uv && (!a->full_matrices || square);
     const eddy_tensor all = thin ? r->y[0] : eddy_svd(r->x[0]);
     const eddy_tensor u = eddy_output(all, 1), v = eddy_output(all, 2);
-    const eddy_tensor ds = eddy__times_adjoint(Mul(u, ExpandDims(r->dy[0], -2)), v);
+    const eddy_tensor left = eddy__vectors_of_distinct(
+        r, u, all, "svd: a second derivative is not computed where singular values are equal");
+    const eddy_tensor ds = eddy__times_adjoint(Mul(left, ExpandDims(r->dy[0], -2)), v);
     r->dx[0] = values_only ? ds
                            : Add(ds, vectors_gradient(all, u, v, r->dy[1], r->dy[2]));
 }
@@ -228,7 +230,9 @@ typedef struct eddy_svd_args {
  *  Errors: EDDY_LIMIT for singular vectors with k above 23169.
  *  Gradient: dx = u diag(ds) v' for the singular values, and the rule of Townsend (2016) for the
  *  singular vectors, with 0 where it divides by the difference of equal values or by a value of
- *  0; EDDY_NO_GRADIENT for the vectors with full_matrices unless x is square.  TensorFlow: Svd. */
+ *  0; EDDY_NO_GRADIENT for the vectors with full_matrices unless x is square.  The second
+ *  derivative of a nonlinear function of equal singular values fails at run time,
+ *  EDDY_CHECK_FAILED.  TensorFlow: Svd. */
 eddy_tensor eddy_svd_with(const eddy_svd_args *given)
 {
     eddy_svd_args a = EDDY_TAKE(eddy_svd_args, given);

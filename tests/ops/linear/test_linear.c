@@ -46,12 +46,17 @@ static void near(eddy_tensor t, double tolerance, int n, const double *want)
     near(t, 1e-12, (int)(sizeof((double[]){ __VA_ARGS__ }) / sizeof(double)), \
          (double[]){ __VA_ARGS__ })
 
-static void refuses(eddy_tensor t, const char *says)
+static void fails_with(eddy_tensor t, eddy_status status, const char *says)
 {
     eddy_session *s = eddy_session_new(t.graph);
     ck_assert_ptr_null(eddy_fetch(s, t));
-    run_fails(s, EDDY_INVALID_ARGUMENT, says);
+    run_fails(s, status, says);
     eddy_session_free(s);
+}
+
+static void refuses(eddy_tensor t, const char *says)
+{
+    fails_with(t, EDDY_INVALID_ARGUMENT, says);
 }
 
 static const double spd[] = { 4, 1, 2, 1, 5, -1, 2, -1, 6 };
@@ -310,6 +315,38 @@ START_TEST(singular_determinants)
 }
 END_TEST
 
+/* The sum of squares of eigenvalues, and of singular values, is that of the elements of x. */
+START_TEST(second_derivatives)
+{
+    eddy_graph *g = eddy_graph_new();
+    const eddy_tensor at[] = { matrix(g, 2, 2, (double[]){ 1, 0, 0.5, 3 }),
+                               matrix(g, 2, 2, (double[]){ 2, 0, 0, 2 }) };
+    for (int i = 0; i < 2; i++) {
+        const eddy_tensor x = at[i], e = eddy_eigvalsh(x), s = eddy_svd(x);
+        const eddy_tensor de = eddy_gradient(Sum(Square(e)), x);
+        const eddy_tensor ds = eddy_gradient(Sum(Square(s)), x);
+        const eddy_tensor dde = eddy_gradient(Sum(de), x), dds = eddy_gradient(Sum(ds), x);
+        NEAR(eddy_gradient(Sum(eddy_gradient(Sum(e), x)), x), 0, 0, 0, 0);
+        if (i == 0) {
+            NEAR(dde, 2, 0, 4, 2);
+            NEAR(dds, 2, 2, 2, 2);
+        } else {
+            fails_with(dde, EDDY_CHECK_FAILED,
+                       "eigh: a second derivative is not computed where eigenvalues are equal");
+            fails_with(dds, EDDY_CHECK_FAILED,
+                       "svd: a second derivative is not computed where singular values are equal");
+        }
+    }
+    /* The derivative along a direction is a first derivative, although two sweeps compute it. */
+    eddy_tensor along[1];
+    const eddy_tensor x = at[1], direction = matrix(g, 2, 2, (double[]){ 1, 2, 3, 5 });
+    eddy_jvp(EDDY_LIST(Sum(Square(eddy_eigvalsh(x)))), EDDY_LIST(x), EDDY_LIST(direction), along);
+    NEAR(along[0], 24);
+    fits(g);
+    eddy_graph_free(g);
+}
+END_TEST
+
 START_TEST(refusals)
 {
     eddy_graph *g = eddy_graph_new();
@@ -363,6 +400,7 @@ Suite *linear_suite(void)
     tcase_add_loop_test(c, systems, 0, 4);
     tcase_add_test(c, corners);
     tcase_add_test(c, singular_determinants);
+    tcase_add_test(c, second_derivatives);
     tcase_add_test(c, refusals);
     tcase_add_test(c, threads);
     tcase_add_loop_test(c, one_thread_for_lapack, 0, 20);
