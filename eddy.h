@@ -27,7 +27,8 @@
 #include "session/session.h"
 #include "session/checkpoint.h"
 #include "session/extract.h"
-#include "optim/lbfgs/lbfgs.h"
+#include "optim/minimizers/lbfgs.h"
+#include "optim/minimizers/least_squares.h"
 #include "autodiff/check/gradient_check.h"
 
 #endif

@@ -46,13 +46,13 @@ session/run: session/compile
 session: session/run session/passes session/profile
 session/checkpoints: session
 autodiff/check: autodiff session
-optim/lbfgs: optim session
-formats: layers optim/wrappers autodiff/jacobians autodiff/check optim/lbfgs session/checkpoints
+optim/minimizers: optim autodiff/jacobians session
+formats: layers optim/wrappers autodiff/jacobians autodiff/check optim/minimizers session/checkpoints
 formats/onnx formats/onnx/operators: formats
 formats/onnx/writer formats/onnx/writer/rules: formats/onnx
 formats/tensorflow formats/tensorflow/operators: formats
 formats/torch: formats
-input: session/checkpoints layers optim/wrappers autodiff/jacobians autodiff/check optim/lbfgs
+input: session/checkpoints layers optim/wrappers autodiff/jacobians autodiff/check optim/minimizers
 input/readers: input
 command: formats/onnx/writer formats/tensorflow formats/torch input/readers'
 

@@ -1,11 +1,9 @@
 /* lbfgs.c -- L-BFGS, limited-memory BFGS: a session runs the loss and its gradient; all other
- * computation is on float64 vectors here. See optim/lbfgs/lbfgs.h. */
-#include "optim/internal.h"
+ * computation is on float64 vectors here. See optim/minimizers/lbfgs.h. */
 #include "graph/call_options.h"
-#include "graph/base/dtype.h"
-#include "optim/lbfgs/lbfgs.h"
-#include "optim/lbfgs/line_search.h"
-#include "session/state/internal.h"
+#include "optim/minimizers/lbfgs.h"
+#include "optim/minimizers/line_search.h"
+#include "optim/minimizers/objective.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,15 +16,9 @@ typedef struct change {
 
 typedef struct driver {
     const eddy_minimize_lbfgs_args *a;
-    eddy_graph         *graph;
-    eddy_arena          arena;
-    eddy_error          error;
+    objective           o;
+    evaluation          step;                     /* the loss, followed by the gradients */
     eddy_lbfgs_report   report;
-    int                 n_variables;
-    eddy_tensor        *variables, *fetches;      /* fetches: the loss, followed by the gradients */
-    eddy_array        **values, **out;
-    const eddy_array  **feeds;
-    eddy_callable      *step;
     int64_t             n;                        /* elements of all variables */
     double             *x, *g, *d;                /* current point, its gradient, the direction */
     double             *next_x, *next_g;          /* of the last evaluation */
@@ -37,95 +29,28 @@ typedef struct driver {
 
 static bool fail(driver *r, eddy_status s, const char *what)
 {
-    return eddy__error_set(&r->error, s, "minimize_lbfgs: %s", what);
-}
-
-/* The session's error. */
-static bool fail_with_session(driver *r, eddy_status s)
-{
-    return eddy__error_set(&r->error, s, "minimize_lbfgs: %s", eddy_session_message(r->a->session));
-}
-
-static void *lbfgs_alloc(driver *r, int64_t n, size_t size)
-{
-    size_t bytes;
-    void  *p = n >= 0 && eddy__size_mul((size_t)n + 1, size, &bytes)
-                   ? eddy__arena_alloc(&r->arena, bytes) : NULL;
-    if (p) memset(p, 0, bytes);
-    else fail(r, EDDY_NO_MEMORY, "out of memory");
-    return p;
-}
-
-/* ---------------------------------------------------------------- vectors -- */
-
-static double dot(const double *a, const double *b, int64_t n)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
-/* y += c x. */
-static void add(double *y, double c, const double *x, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) y[i] += c * x[i];
-}
-
-static double largest(const double *a, int64_t n)
-{
-    double most = 0;
-    for (int64_t i = 0; i < n; i++)
-        if (!(fabs(a[i]) <= most)) most = fabs(a[i]);        /* a NaN, too */
-    return most;
+    return eddy__objective_fail(&r->o, s, what);
 }
 
 /* ------------------------------------------------------------- evaluating -- */
 
-/* Sets the variables to the elements of `to`, rounded to their types. */
-static bool set_variables(driver *r, double *to)
-{
-    int64_t at = 0;
-    for (int v = 0; v < r->n_variables; v++) {
-        eddy_array *value = r->values[v];
-        for (int64_t i = 0; i < eddy_array_count(value); i++, at++) {
-            eddy_array_set(value, i, to[at]);
-            to[at] = eddy_array_get(value, i);
-        }
-        const eddy_status s = eddy_variable_set(r->a->session, r->variables[v], value);
-        if (s != EDDY_OK) return fail_with_session(r, s);
-    }
-    return true;
-}
-
 /* The loss at next_x, and next_g. */
 static bool evaluate(driver *r, double *loss)
 {
-    if (!set_variables(r, r->next_x)) return false;
+    if (!eddy__objective_set(&r->o, r->next_x)) return false;
     r->report.evaluations++;
-    const eddy_status s = eddy_callable_run(r->step, r->feeds, r->out);
-    if (s != EDDY_OK) return fail_with_session(r, s);
-    *loss = eddy_array_get(r->out[0], 0);
-    int64_t at = 0;
-    for (int v = 0; v < r->n_variables; v++) {
-        const eddy_array *g = r->out[v + 1];
-        const int64_t     n = eddy_array_count(r->values[v]);
-        if (eddy_array_count(g) != n)
-            return eddy__error_set(&r->error, EDDY_BAD_SHAPE,
-                                   "minimize_lbfgs: the number of elements of '%.200s' and of its "
-                                   "gradient differ: %lld and %lld", eddy_name_of(r->variables[v]),
-                                   (long long)n, (long long)eddy_array_count(g));
-        for (int64_t i = 0; i < n; i++) r->next_g[at++] = eddy_array_get(g, i);
-    }
-    return true;
+    if (!eddy__objective_run(&r->o, &r->step, NULL)) return false;
+    *loss = eddy_array_get(r->step.out[0], 0);
+    return eddy__objective_gather(&r->o, &r->step, 1, r->next_g);
 }
 
 static bool evaluate_at(void *data, double at, line_point *out)
 {
     driver *r = data;
     memcpy(r->next_x, r->x, (size_t)r->n * sizeof *r->x);
-    add(r->next_x, at, r->d, r->n);
+    eddy__vector_add(r->next_x, at, r->d, r->n);
     if (!evaluate(r, &out->value)) return false;
-    out->slope = dot(r->next_g, r->d, r->n);
+    out->slope = eddy__vector_dot(r->next_g, r->d, r->n);
     return true;
 }
 
@@ -137,19 +62,20 @@ static double choose_direction(driver *r)
     for (int64_t i = 0; i < r->n; i++) r->d[i] = -r->g[i];
     for (int k = r->n_changes - 1; k >= 0; k--) {
         const change *c = &r->changes[k];
-        r->share[k] = dot(c->s, r->d, r->n) / c->product;
-        add(r->d, -r->share[k], c->y, r->n);
+        r->share[k] = eddy__vector_dot(c->s, r->d, r->n) / c->product;
+        eddy__vector_add(r->d, -r->share[k], c->y, r->n);
     }
     if (r->n_changes > 0) {
         const change *c = &r->changes[r->n_changes - 1];
-        const double  scale = c->product / dot(c->y, c->y, r->n);
+        const double  scale = c->product / eddy__vector_dot(c->y, c->y, r->n);
         for (int64_t i = 0; i < r->n; i++) r->d[i] *= scale;
     }
     for (int k = 0; k < r->n_changes; k++) {
         const change *c = &r->changes[k];
-        add(r->d, r->share[k] - dot(c->y, r->d, r->n) / c->product, c->s, r->n);
+        const double share = r->share[k] - eddy__vector_dot(c->y, r->d, r->n) / c->product;
+        eddy__vector_add(r->d, share, c->s, r->n);
     }
-    const double slope = dot(r->g, r->d, r->n);
+    const double slope = eddy__vector_dot(r->g, r->d, r->n);
     if (r->n_changes == 0 || slope < 0) return slope;
     r->n_changes = 0;
     return choose_direction(r);
@@ -163,8 +89,8 @@ static void note_change(driver *r, int most)
         c.s[i] = r->next_x[i] - r->x[i];
         c.y[i] = r->next_g[i] - r->g[i];
     }
-    c.product = dot(c.s, c.y, r->n);
-    const double least = 2.2e-16 * sqrt(dot(c.s, c.s, r->n)) * sqrt(dot(c.y, c.y, r->n));
+    c.product = eddy__vector_dot(c.s, c.y, r->n);
+    const double least = 2.2e-16 * eddy__vector_norm(c.s, r->n) * eddy__vector_norm(c.y, r->n);
     const bool   keep = isfinite(c.product) && c.product > least;
     if (r->n_changes < most) {
         r->changes[r->n_changes] = c;
@@ -208,7 +134,7 @@ static bool advance(driver *r, int most, bool *failed)
         s.most = a->max_evaluations - r->report.evaluations;
     const line_outcome how =
         eddy__line_search(&s, (line_point){ 0, before, slope },
-                          first ? fmin(1, 1 / sqrt(dot(r->g, r->g, r->n))) : 1, &found);
+                          first ? fmin(1, 1 / eddy__vector_norm(r->g, r->n)) : 1, &found);
     *failed = how == LINE_STOPPED;
     if (*failed) return true;
     if (how == LINE_LOWER && !evaluate_at(r, found.at, &found)) return *failed = true;
@@ -224,7 +150,7 @@ static bool advance(driver *r, int most, bool *failed)
     note_change(r, most);
     accept_point(r);
     r->report.loss = found.value;
-    r->report.gradient = largest(r->g, r->n);
+    r->report.gradient = eddy__vector_largest(r->g, r->n);
     r->report.iterations++;
     const double size = fmax(fmax(fabs(before), fabs(found.value)), 1);
     const bool   stop = a->callback && !a->callback(a->data, r->report.iterations, found.value);
@@ -243,7 +169,7 @@ static bool iterate(driver *r)
     bool failed = false;
     if (!evaluate(r, &r->report.loss)) return false;
     accept_point(r);
-    r->report.gradient = largest(r->g, r->n);
+    r->report.gradient = eddy__vector_largest(r->g, r->n);
     if (!isfinite(r->report.loss) || !isfinite(r->report.gradient))
         return fail(r, EDDY_INVALID_ARGUMENT,
                     "the loss or its gradient is not finite at the start");
@@ -252,7 +178,7 @@ static bool iterate(driver *r)
     while (!done && r->report.iterations < a->max_iterations)
         done = advance(r, a->history, &failed);
     if (!done) end_with(r, EDDY_LBFGS_ITERATIONS, "max_iterations are done");
-    const bool left = set_variables(r, r->x);
+    const bool left = eddy__objective_set(&r->o, r->x);
     return !failed && left;
 }
 
@@ -270,156 +196,82 @@ static bool set_options(driver *r, eddy_minimize_lbfgs_args *a)
     return true;
 }
 
-static bool set_loss(driver *r)
+static bool check_loss(driver *r)
 {
     const eddy_tensor loss = r->a->loss;
-    const eddy_dtype  d = eddy_is_valid(loss) ? eddy_dtype_of(loss) : EDDY_BOOL;
     char              text[128];
-    if (!r->a->session || !eddy_is_valid(loss) || !eddy__graph_ready(loss.graph))
-        return fail(r, EDDY_INVALID_ARGUMENT, "a session and a loss of its graph are required");
-    r->graph = loss.graph;
-    r->arena.allocator = eddy__graph_allocator(r->graph);
-    if (!eddy__dtype_is_float(d))
-        return eddy__error_set(&r->error, EDDY_BAD_DTYPE,
-                               "minimize_lbfgs: the loss '%.200s' is %s; float32 or "
-                               "float64 expected", eddy_name_of(loss), eddy_dtype_name(d));
-    if (eddy_shape_of(loss).rank != 0)
-        return eddy__error_set(&r->error, EDDY_BAD_SHAPE,
-                               "minimize_lbfgs: the loss '%.200s' has shape %s; expected a scalar",
-                               eddy_name_of(loss),
-                               eddy_shape_print(eddy_shape_of(loss), text, sizeof text));
-    return true;
+    if (eddy_shape_of(loss).rank == 0) return true;
+    return eddy__error_set(&r->o.error, EDDY_BAD_SHAPE,
+                           "minimize_lbfgs: the loss '%.200s' has shape %s; expected a scalar",
+                           eddy_name_of(loss),
+                           eddy_shape_print(eddy_shape_of(loss), text, sizeof text));
 }
 
-/* A list that is left out has neither elements nor a count. */
-static bool list_is_whole(driver *r, const char *what, eddy_list given)
+/* The gradients that are given, or built. */
+static bool set_gradients(driver *r, eddy_tensor *dx)
 {
-    if (given.count >= 0 && (given.at || given.count == 0)) return true;
-    return eddy__error_set(&r->error, EDDY_INVALID_ARGUMENT,
-                           "minimize_lbfgs: %s is not a valid list (count %d, at %s)", what,
-                           given.count, given.at ? "given" : "NULL");
-}
-
-static bool set_variable_list(driver *r)
-{
-    const eddy_list given = r->a->var_list;
-    if (!list_is_whole(r, "var_list", given)) return false;
-    const int n = given.at ? given.count : eddy_collection_size(r->graph, EDDY_TRAINABLE_VARIABLES);
-    if (n < 1) return fail(r, EDDY_INVALID_ARGUMENT, "No variables to optimize.");
-    r->variables = lbfgs_alloc(r, n, sizeof *r->variables);
-    if (!r->variables) return false;
-    r->n_variables = n;
-    if (given.at) memcpy(r->variables, given.at, (size_t)n * sizeof *given.at);
-    else eddy_collection_get(r->graph, EDDY_TRAINABLE_VARIABLES, NULL, r->variables, n);
-    for (int i = 0; i < n; i++) {
-        const eddy_tensor v = r->variables[i];
-        if (!eddy__is_variable(v) || v.graph != r->graph)
-            return eddy__error_set(&r->error, EDDY_INVALID_ARGUMENT,
-                                   "minimize_lbfgs: var_list[%d] is not a variable of the graph",
-                                   i);
-        if (!eddy__dtype_is_float(eddy_dtype_of(v)))
-            return eddy__error_set(&r->error, EDDY_BAD_DTYPE,
-                                   "minimize_lbfgs: the variable '%.200s' is %s; float32 "
-                                   "or float64 expected", eddy_name_of(v),
-                                   eddy_dtype_name(eddy_dtype_of(v)));
-    }
-    return true;
-}
-
-static bool set_gradients(driver *r)
-{
+    objective      *o = &r->o;
     const eddy_list given = r->a->gradients;
-    if (!list_is_whole(r, "gradients", given)) return false;
-    r->fetches = lbfgs_alloc(r, r->n_variables + 1, sizeof *r->fetches);
-    if (!r->fetches) return false;
-    eddy_tensor *dx = r->fetches + 1;
-    r->fetches[0] = r->a->loss;
-    if (given.at && given.count != r->n_variables)
+    if (!eddy__objective_list(o, "gradients", given)) return false;
+    if (given.at && given.count != o->n_variables)
         return eddy__error_set(
-            &r->error, EDDY_INVALID_ARGUMENT,
+            &o->error, EDDY_INVALID_ARGUMENT,
             "minimize_lbfgs: the number of gradients is %d; expected %d, one per variable",
-            given.count, r->n_variables);
+            given.count, o->n_variables);
     if (given.at) memcpy(dx, given.at, (size_t)given.count * sizeof *dx);
-    else if (eddy_gradients(EDDY_LIST(r->a->loss), ((eddy_list){ r->n_variables, r->variables }),
+    else if (eddy_gradients(EDDY_LIST(r->a->loss), ((eddy_list){ o->n_variables, o->variables }),
                             dx, .unconnected_gradients = EDDY_UNCONNECTED_ZERO) != EDDY_OK)
-        return eddy__error_set(&r->error, eddy_graph_status(r->graph), "minimize_lbfgs: %s",
-                               eddy_graph_message(r->graph));
-    for (int i = 0; i < r->n_variables; i++)
-        if (!eddy_is_valid(dx[i]) || dx[i].graph != r->graph)
-            return eddy__error_set(&r->error, EDDY_INVALID_ARGUMENT,
+        return fail(r, eddy_graph_status(o->graph), eddy_graph_message(o->graph));
+    for (int i = 0; i < o->n_variables; i++)
+        if (!eddy_is_valid(dx[i]) || dx[i].graph != o->graph)
+            return eddy__error_set(&o->error, EDDY_INVALID_ARGUMENT,
                                    "minimize_lbfgs: gradients[%d] is not a tensor of the graph",
                                    i);
     return true;
 }
 
-/* The values of the variables and of the feeds. */
-static bool read_values(driver *r)
+static bool make_step(driver *r)
 {
-    const eddy_feeds feeds = r->a->feeds;
-    eddy_error       e = { 0 };
-    r->values = lbfgs_alloc(r, r->n_variables, sizeof(eddy_array *));
-    r->out = lbfgs_alloc(r, r->n_variables + 1, sizeof(eddy_array *));
-    r->feeds = lbfgs_alloc(r, feeds.count, sizeof(eddy_array *));
-    eddy_tensor *fed = lbfgs_alloc(r, feeds.count, sizeof *fed);
-    if (!r->values || !r->out || !r->feeds || !fed) return false;
-    for (int i = 0; i < feeds.count; i++) {
-        fed[i] = feeds.at[i].tensor;
-        r->feeds[i] = feeds.at[i].value;
-    }
-    r->step = eddy_callable_new(r->a->session, (eddy_list){ feeds.count, fed },
-                                (eddy_list){ r->n_variables + 1, r->fetches });
-    if (!r->step) return fail_with_session(r, eddy_session_status(r->a->session));
-    for (int v = 0; v < r->n_variables; v++) {
-        r->values[v] = eddy__variable_value(r->a->session, r->variables[v], &e);
-        if (!r->values[v] && e.status != EDDY_OK) return fail_with_session(r, e.status);
-        if (!r->values[v])
-            return eddy__error_set(&r->error, EDDY_UNINITIALIZED,
-                                   "minimize_lbfgs: '%.200s' has no value in this session",
-                                   eddy_name_of(r->variables[v]));
-        r->n += eddy_array_count(r->values[v]);
-    }
-    return true;
+    const int    n = r->o.n_variables + 1;
+    eddy_tensor *fetches = eddy__objective_alloc(&r->o, n, sizeof *fetches);
+    if (!fetches || !set_gradients(r, fetches + 1)) return false;
+    fetches[0] = r->a->loss;
+    return eddy__objective_evaluation(&r->o, &r->step, n, fetches, (eddy_list){ 0 });
 }
 
 static bool make_vectors(driver *r)
 {
     const int m = r->a->history;
+    r->n = r->o.n;
     double  **all[] = { &r->x, &r->g, &r->d, &r->next_x, &r->next_g };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (!(*all[i] = lbfgs_alloc(r, r->n, sizeof(double)))) return false;
-    r->changes = lbfgs_alloc(r, m, sizeof *r->changes);
-    r->share = lbfgs_alloc(r, m, sizeof *r->share);
+        if (!(*all[i] = eddy__objective_alloc(&r->o, r->n, sizeof(double)))) return false;
+    r->changes = eddy__objective_alloc(&r->o, m, sizeof *r->changes);
+    r->share = eddy__objective_alloc(&r->o, m, sizeof *r->share);
     if (!r->changes || !r->share) return false;
     for (int k = 0; k < m; k++) {
-        r->changes[k].s = lbfgs_alloc(r, r->n, sizeof(double));
-        r->changes[k].y = lbfgs_alloc(r, r->n, sizeof(double));
+        r->changes[k].s = eddy__objective_alloc(&r->o, r->n, sizeof(double));
+        r->changes[k].y = eddy__objective_alloc(&r->o, r->n, sizeof(double));
         if (!r->changes[k].s || !r->changes[k].y) return false;
     }
-    for (int64_t v = 0, at = 0; v < r->n_variables; v++)
-        for (int64_t i = 0; i < eddy_array_count(r->values[v]); i++)
-            r->next_x[at++] = eddy_array_get(r->values[v], i);
+    eddy__objective_start(&r->o, r->next_x);
     return true;
-}
-
-static void free_all(driver *r)
-{
-    eddy_callable_free(r->step);
-    for (int v = 0; r->values && v < r->n_variables; v++) eddy_array_free(r->values[v]);
-    for (int v = 0; r->out && v <= r->n_variables; v++) eddy_array_free(r->out[v]);
-    if (r->arena.allocator) eddy__arena_free(&r->arena);
 }
 
 eddy_status eddy_minimize_lbfgs_with(const eddy_minimize_lbfgs_args *given)
 {
     eddy_minimize_lbfgs_args a = EDDY_TAKE(eddy_minimize_lbfgs_args, given);
-    driver r = { .a = &a };
-    bool   ok = set_options(&r, &a) && set_loss(&r) && set_variable_list(&r) &&
-              set_gradients(&r) && read_values(&r) && make_vectors(&r) && iterate(&r);
-    free_all(&r);
+    driver r = { .a = &a, .o = { .who = "minimize_lbfgs" } };
+    bool   ok = set_options(&r, &a) &&
+              eddy__objective_begin(&r.o, a.session, a.loss, "loss", a.var_list, a.feeds) &&
+              check_loss(&r) && make_step(&r) && eddy__objective_read(&r.o) && make_vectors(&r) &&
+              iterate(&r);
+    eddy__evaluation_end(&r.step);
+    eddy__objective_end(&r.o);
     if (!ok) {
         r.report.end = EDDY_LBFGS_FAILED;
-        snprintf(r.report.message, sizeof r.report.message, "%s", r.error.message);
+        snprintf(r.report.message, sizeof r.report.message, "%s", r.o.error.message);
     }
     if (a.report) *a.report = r.report;
-    return ok ? EDDY_OK : r.error.status;
+    return ok ? EDDY_OK : r.o.error.status;
 }

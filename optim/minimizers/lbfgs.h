@@ -1,6 +1,6 @@
 /* lbfgs.h -- L-BFGS, limited-memory BFGS, an optimizer that runs a graph repeatedly from C. */
-#ifndef EDDY_OPTIM_LBFGS_LBFGS_H
-#define EDDY_OPTIM_LBFGS_LBFGS_H
+#ifndef EDDY_OPTIM_MINIMIZERS_LBFGS_H
+#define EDDY_OPTIM_MINIMIZERS_LBFGS_H
 
 #include "../optim.h"
 #include "../../session/session.h"

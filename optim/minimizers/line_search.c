@@ -6,7 +6,7 @@
  * grow until an interval is known to contain such a point, which is then narrowed by cubic
  * interpolation. Where values are equal up to rounding, the slope alone decides (Hager and Zhang
  * 2005). A value that is not finite is treated as one that is too high. */
-#include "optim/lbfgs/line_search.h"
+#include "optim/minimizers/line_search.h"
 
 #include <math.h>
 

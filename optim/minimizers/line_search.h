@@ -1,6 +1,6 @@
 /* line_search.h -- line search: the step length along a direction; not installed. */
-#ifndef EDDY_OPTIM_LBFGS_LINE_SEARCH_H
-#define EDDY_OPTIM_LBFGS_LINE_SEARCH_H
+#ifndef EDDY_OPTIM_MINIMIZERS_LINE_SEARCH_H
+#define EDDY_OPTIM_MINIMIZERS_LINE_SEARCH_H
 
 #include <stdbool.h>
 

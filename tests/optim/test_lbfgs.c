@@ -1,7 +1,7 @@
 /* test_lbfgs.c -- the line search on functions of one number, and L-BFGS on valleys, least squares
  * and a network; how it ends, and the state that it leaves. */
 #include "graph/internal.h"
-#include "optim/lbfgs/line_search.h"
+#include "optim/minimizers/line_search.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/memory_files.h"
 
