@@ -52,6 +52,7 @@ if [ "$need" = ci ]; then
     want clang have clang
     want shellcheck have shellcheck
     want cmake have cmake
+    want mandoc have mandoc
     want libonnx-testdata [ -d /usr/share/libonnx-testdata ]
 fi
 [ -n "$missing" ] || exit 0
