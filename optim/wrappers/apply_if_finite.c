@@ -16,12 +16,6 @@ typedef struct guard_state {
     eddy_tensor      reports;      /* the last of them, each of which waits for the one before */
 } guard_state;
 
-static void guard_slots(eddy_optimizer *o, eddy_tensor v)
-{
-    const guard_state *s = eddy_optimizer_state(o);
-    eddy__inner_slots(s->inner, v);
-}
-
 static void guard_prepare(eddy_optimizer *o)
 {
     guard_state *s = eddy_optimizer_state(o);
@@ -121,9 +115,8 @@ static eddy_tensor guard_finish(eddy_optimizer *o, eddy_list updates)
 }
 
 static const eddy_optimizer_def guard = {
-    .name = "ApplyIfFinite", .state_size = sizeof(guard_state), .create_slots = guard_slots,
-    .prepare = guard_prepare, .apply_dense = guard_dense, .apply_sparse = guard_sparse,
-    .finish = guard_finish,
+    .name = "ApplyIfFinite", .state_size = sizeof(guard_state), .prepare = guard_prepare,
+    .apply_dense = guard_dense, .apply_sparse = guard_sparse, .finish = guard_finish,
 };
 
 /* ------------------------------------------------------- public functions -- */

@@ -11,18 +11,6 @@ typedef struct clipped_state {
     eddy_tensor     value, norm, global_norm;    /* node 0: not clipped so */
 } clipped_state;
 
-static void clipped_slots(eddy_optimizer *o, eddy_tensor v)
-{
-    const clipped_state *s = eddy_optimizer_state(o);
-    eddy__inner_slots(s->inner, v);
-}
-
-static void clipped_prepare(eddy_optimizer *o)
-{
-    const clipped_state *s = eddy_optimizer_state(o);
-    eddy__inner_prepare(s->inner);
-}
-
 static void clipped_transform(eddy_optimizer *o, eddy_gradient_pair *pairs, int count)
 {
     const clipped_state *s = eddy_optimizer_state(o);
@@ -46,16 +34,9 @@ static eddy_tensor clipped_sparse(eddy_optimizer *o, eddy_tensor values, eddy_te
     return eddy__inner_sparse(o, s->inner, values, indices, v);
 }
 
-static eddy_tensor clipped_finish(eddy_optimizer *o, eddy_list updates)
-{
-    const clipped_state *s = eddy_optimizer_state(o);
-    return eddy__inner_finish(s->inner, updates);
-}
-
 static const eddy_optimizer_def clipped = {
     .name = "ClippedGradients", .state_size = sizeof(clipped_state),
-    .create_slots = clipped_slots, .prepare = clipped_prepare, .transform = clipped_transform,
-    .apply_dense = clipped_dense, .apply_sparse = clipped_sparse, .finish = clipped_finish,
+    .transform = clipped_transform, .apply_dense = clipped_dense, .apply_sparse = clipped_sparse,
 };
 
 /* A bound that is given is a hyper-parameter. */

@@ -12,12 +12,6 @@ typedef struct scale_state {
     eddy_finite_step step;
 } scale_state;
 
-static void scale_slots(eddy_optimizer *o, eddy_tensor v)
-{
-    const scale_state *s = eddy_optimizer_state(o);
-    eddy__inner_slots(s->inner, v);
-}
-
 static void scale_prepare(eddy_optimizer *o)
 {
     scale_state *s = eddy_optimizer_state(o);
@@ -101,9 +95,8 @@ static eddy_tensor scale_finish(eddy_optimizer *o, eddy_list updates)
 }
 
 static const eddy_optimizer_def loss_scale = {
-    .name = "LossScale", .state_size = sizeof(scale_state), .create_slots = scale_slots,
-    .prepare = scale_prepare, .apply_dense = scale_dense, .apply_sparse = scale_sparse,
-    .finish = scale_finish,
+    .name = "LossScale", .state_size = sizeof(scale_state), .prepare = scale_prepare,
+    .apply_dense = scale_dense, .apply_sparse = scale_sparse, .finish = scale_finish,
 };
 
 /* The scale of one that may change it is a variable; the loss needs it at once. */

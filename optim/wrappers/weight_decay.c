@@ -14,18 +14,6 @@ typedef struct decay_state {
     eddy_variable_filter without_decay;
 } decay_state;
 
-static void decay_slots(eddy_optimizer *o, eddy_tensor v)
-{
-    const decay_state *s = eddy_optimizer_state(o);
-    eddy__inner_slots(s->inner, v);
-}
-
-static void decay_prepare(eddy_optimizer *o)
-{
-    const decay_state *s = eddy_optimizer_state(o);
-    eddy__inner_prepare(s->inner);
-}
-
 static eddy_tensor decay_dense(eddy_optimizer *o, eddy_tensor g, eddy_tensor v)
 {
     const decay_state *s = eddy_optimizer_state(o);
@@ -77,22 +65,14 @@ static void coupled_transform(eddy_optimizer *o, eddy_gradient_pair *pairs, int 
     eddy__inner_transform(o, pairs, count);
 }
 
-static eddy_tensor decay_finish(eddy_optimizer *o, eddy_list updates)
-{
-    const decay_state *s = eddy_optimizer_state(o);
-    return eddy__inner_finish(s->inner, updates);
-}
-
 static const eddy_optimizer_def decaying = {
     .name = "DecoupledWeightDecay", .state_size = sizeof(decay_state),
-    .create_slots = decay_slots, .prepare = decay_prepare, .apply_dense = decay_dense,
-    .apply_sparse = decay_sparse, .finish = decay_finish,
+    .apply_dense = decay_dense, .apply_sparse = decay_sparse,
 };
 
 static const eddy_optimizer_def coupled = {
     .name = "CoupledWeightDecay", .state_size = sizeof(decay_state),
-    .create_slots = decay_slots, .prepare = decay_prepare, .apply_dense = coupled_dense,
-    .apply_sparse = coupled_sparse, .finish = decay_finish,
+    .apply_dense = coupled_dense, .apply_sparse = coupled_sparse,
 };
 
 static eddy_optimizer *make_decay(const eddy_optimizer_def        *kind,

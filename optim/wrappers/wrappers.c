@@ -15,12 +15,22 @@ eddy_graph *eddy__inner_graph(eddy_graph *g, const char *what, const eddy_optimi
 
 static eddy_optimizer *inner_of(eddy_optimizer *o) { return *(eddy_optimizer **)o->state; }
 
+static void pass_slots(eddy_optimizer *o, eddy_tensor v) { eddy__inner_slots(inner_of(o), v); }
+static void pass_prepare(eddy_optimizer *o) { eddy__inner_prepare(inner_of(o)); }
+static eddy_tensor pass_finish(eddy_optimizer *o, eddy_list updates)
+{
+    return eddy__inner_finish(inner_of(o), updates);
+}
+
 eddy_optimizer *eddy__outer_new(eddy_graph *g, const eddy_optimizer_def *def, const void *state,
                                 const char *name)
 {
     eddy_optimizer *o = eddy_optimizer_new(g, def, state, name);
     if (!o) return NULL;
     o->n_inside = 1;
+    if (!o->def.create_slots) o->def.create_slots = pass_slots;
+    if (!o->def.prepare) o->def.prepare = pass_prepare;
+    if (!o->def.finish) o->def.finish = pass_finish;
     if (!o->def.transform && inner_of(o)->def.transform) o->def.transform = eddy__inner_transform;
     return o;
 }

@@ -1,20 +1,10 @@
 /* test_functions.c -- gradient functions, custom gradients,
  * overridden rules; TensorFlow's cases G-37 to G-41, N-16, T-03, T-17 to T-35. */
-#include "tests/lib/checks.h"
+#include "tests/lib/graph_fixture.h"
 
 #include <math.h>
 
 Suite *functions_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void)
-{
-    g = eddy_graph_new();
-    ck_assert_ptr_nonnull(g);
-}
-
-static void teardown(void) { eddy_graph_free(g); }
 
 static void none(eddy_tensor t)
 {

@@ -1,20 +1,10 @@
 /* test_gradients.c -- the reverse sweep: TensorFlow's cases (group G), all
  * arguments, names, errors, higher orders. */
-#include "tests/lib/checks.h"
+#include "tests/lib/graph_fixture.h"
 
 #include <math.h>
 
 Suite *gradients_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void)
-{
-    g = eddy_graph_new();
-    ck_assert_ptr_nonnull(g);
-}
-
-static void teardown(void) { eddy_graph_free(g); }
 
 static void none(eddy_tensor t)
 {

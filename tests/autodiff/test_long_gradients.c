@@ -1,18 +1,8 @@
 /* test_long_gradients.c -- gradients of graphs of up to a million nodes. */
 #include "build/gen/suites.h"
-#include "tests/lib/checks.h"
+#include "tests/lib/graph_fixture.h"
 
 #include <math.h>
-
-static eddy_graph *g;
-
-static void setup(void)
-{
-    g = eddy_graph_new();
-    ck_assert_ptr_nonnull(g);
-}
-
-static void teardown(void) { eddy_graph_free(g); }
 
 static int32_t appended(int n)
 {

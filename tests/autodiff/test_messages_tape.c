@@ -1,16 +1,7 @@
 /* test_messages_tape.c -- error messages of tapes; tapes that are missing. */
 #include "build/gen/suites.h"
 #include "tests/lib/golden.h"
-
-static eddy_graph *g;
-
-static void setup(void)
-{
-    g = eddy_graph_new();
-    ck_assert_ptr_nonnull(g);
-}
-
-static void teardown(void) { eddy_graph_free(g); }
+#include "tests/lib/graph_fixture.h"
 
 /* The gradient of y along the tape with respect to x. */
 static eddy_tensor along(eddy_tape *tape, eddy_tensor y, eddy_tensor x)

@@ -1,16 +1,6 @@
 /* test_recompute_grad.c -- gradients that compute values again: memory, nodes, bits. */
 #include "build/gen/suites.h"
-#include "tests/lib/checks.h"
-
-static eddy_graph *g;
-
-static void setup(void)
-{
-    g = eddy_graph_new();
-    ck_assert_ptr_nonnull(g);
-}
-
-static void teardown(void) { eddy_graph_free(g); }
+#include "tests/lib/graph_fixture.h"
 
 /* A deep stack whose activations are as large as its input. */
 static eddy_tensor layers(eddy_tensor x, eddy_tensor w, int n)

@@ -1,17 +1,8 @@
 /* test_tape.c -- tapes: TensorFlow's cases (group T), nesting, lifetime. */
 #include "tests/lib/golden.h"
+#include "tests/lib/graph_fixture.h"
 
 Suite *tape_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void)
-{
-    g = eddy_graph_new();
-    ck_assert_ptr_nonnull(g);
-}
-
-static void teardown(void) { eddy_graph_free(g); }
 
 static void none(eddy_tensor t)
 {

@@ -1,24 +1,9 @@
 /* test_corners.c -- results and errors of operations at their limits. */
-#include "tests/lib/checks.h"
+#include "tests/lib/session_fixture.h"
 
 #include <math.h>
 
 Suite *corners_suite(void);
-
-static eddy_graph   *g;
-static eddy_session *s;
-
-static void setup(void)
-{
-    g = eddy_graph_new();
-    s = eddy_session_new(g);
-}
-
-static void teardown(void)
-{
-    eddy_session_free(s);
-    eddy_graph_free(g);
-}
 
 static eddy_tensor open(eddy_dtype d) { return eddy_placeholder(g, NULL, d, EDDY_UNKNOWN_SHAPE); }
 

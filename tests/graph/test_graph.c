@@ -1,19 +1,9 @@
 /* test_graph.c -- graphs: names, scopes, collections, control dependencies, looking up names, and
  * failing allocations. */
-#include "tests/lib/checks.h"
+#include "tests/lib/graph_fixture.h"
 #include "tests/lib/memory_files.h"
 
 Suite *graph_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void)
-{
-    g = eddy_graph_new();
-    ck_assert_ptr_nonnull(g);
-}
-
-static void teardown(void) { eddy_graph_free(g); }
 
 static eddy_tensor op(const char *name) { return eddy_no_op(g, name); }
 static void called(const char *name, eddy_tensor t) { ck_assert_str_eq(eddy_name_of(t), name); }

@@ -1,14 +1,9 @@
 /* test_scope_blocks.c -- scopes, control dependencies, devices and overrides that end with a C
  * block, and the version. */
-#include "tests/lib/checks.h"
+#include "tests/lib/graph_fixture.h"
 #include "tests/lib/memory_files.h"
 
 Suite *scope_blocks_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 static eddy_tensor op(const char *name) { return eddy_no_op(g, name); }
 static void called(const char *name, eddy_tensor t) { ck_assert_str_eq(eddy_name_of(t), name); }

@@ -1,27 +1,12 @@
 /* test_small_arrays.c -- arrays in the caller's block: their contents and uses, and that nothing
  * keeps their address. */
-#include "tests/lib/checks.h"
 #include "tests/lib/memory_files.h"
+#include "tests/lib/session_fixture.h"
 
 #include <complex.h>
 #include <math.h>
 
 Suite *small_arrays_suite(void);
-
-static eddy_graph   *g;
-static eddy_session *s;
-
-static void setup(void)
-{
-    g = eddy_graph_new();
-    s = eddy_session_new(g);
-}
-
-static void teardown(void)
-{
-    eddy_session_free(s);
-    eddy_graph_free(g);
-}
 
 static void is_array(const eddy_array *a, eddy_dtype d, eddy_shape shape, const double *want)
 {

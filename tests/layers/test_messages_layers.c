@@ -1,13 +1,9 @@
 /* test_messages_layers.c -- error messages of layers. */
 #include "tests/lib/golden.h"
+#include "tests/lib/graph_fixture.h"
 #include "tests/lib/memory_files.h"
 
 Suite *messages_layers_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 /* What compilers of C only warn of: .activation = "relu". */
 static void texts(eddy_tensor x)

@@ -4,14 +4,10 @@
 #include "layers/layers.h"
 #include "layers/rnn_cells.h"
 #include "tests/lib/golden.h"
+#include "tests/lib/graph_fixture.h"
 #include "tests/lib/memory_files.h"
 
 #include <math.h>
-
-static eddy_graph *g;
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 static eddy_tensor given(eddy_shape s) { return eddy_placeholder(g, NULL, EDDY_FLOAT32, s); }
 

@@ -44,6 +44,14 @@ static inline eddy_tensor pairs(eddy_tensor x)
     return FloorMod(eddy_row_numbers(x, EDDY_INT32), 2);
 }
 
+/* The gradient of y as an operation; an input that lends it only a shape is not one of the row's. */
+static inline eddy_tensor backwards(eddy_tensor y, eddy_tensor x, eddy_tensor dy)
+{
+    eddy_tensor dx = { 0 };
+    eddy_gradients(EDDY_LIST(y), EDDY_LIST(x), &dx, .grad_ys = EDDY_LIST(dy));
+    return dx;
+}
+
 /* ------------------------------------------------------------------- the rows -- */
 
 /* EDDY_SHAPE as an initializer. */

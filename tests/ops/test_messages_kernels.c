@@ -2,25 +2,11 @@
  * of operations and builders. */
 #include "tests/lib/golden.h"
 #include "tests/lib/memory_files.h"
+#include "tests/lib/session_fixture.h"
 
 #include <math.h>
 
 Suite *messages_kernels_suite(void);
-
-static eddy_graph   *g;
-static eddy_session *s;
-
-static void setup(void)
-{
-    g = eddy_graph_new();
-    s = eddy_session_new(g);
-}
-
-static void teardown(void)
-{
-    eddy_session_free(s);
-    eddy_graph_free(g);
-}
 
 /* A run of t fails with the next line. */
 static void run_says(eddy_tensor t)

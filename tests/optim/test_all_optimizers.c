@@ -1,14 +1,10 @@
 /* test_all_optimizers.c -- properties of all optimizers: losses given as functions, constraints,
  * slot names, steps for elements and rows, order of updates. */
 #include "optim/internal.h"
+#include "tests/lib/graph_fixture.h"
 #include "tests/lib/optimizer_formulas.h"
 
 Suite *all_optimizers_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 static const double ONE_TWO[] = { 1, 2 }, THREE_FOUR[] = { 3, 4 }, ONES[] = { 1, 1 };
 

@@ -1,14 +1,10 @@
 /* test_messages_optim.c -- error messages of the optimizers of tf.train, of constraints and of
  * losses given as functions, out-of-memory messages included. */
 #include "tests/lib/golden.h"
+#include "tests/lib/graph_fixture.h"
 #include "tests/lib/memory_files.h"
 
 Suite *messages_optim_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 static eddy_tensor nothing(eddy_tensor value, void *context)
 {

@@ -1,13 +1,9 @@
 /* test_messages_optim_elementwise.c -- error messages of the newer elementwise optimizers. */
 #include "ops/short_names.h"
 #include "tests/lib/golden.h"
+#include "tests/lib/graph_fixture.h"
 
 Suite *messages_optim_elementwise_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 static void apply(eddy_optimizer *o, eddy_tensor v)
 {

@@ -1,15 +1,11 @@
 /* test_optim.c -- properties of all optimizers: TensorFlow's values, checks and messages; slots,
  * the global step, a user-defined optimizer. */
+#include "tests/lib/graph_fixture.h"
 #include "tests/lib/optimizer_formulas.h"
 
 #include <math.h>
 
 Suite *optim_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 /* v0 = [1,2], v1 = [3,4] and the cost 5 v0 + 3 v1. */
 typedef struct simple {

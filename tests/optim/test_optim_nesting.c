@@ -1,25 +1,10 @@
 /* test_optim_nesting.c -- nested optimizers, and other contents of a training step: assertions,
  * constraints, control edges, one optimizer for two lists. */
-#include "tests/lib/checks.h"
+#include "tests/lib/session_fixture.h"
 
 #include <math.h>
 
 Suite *optim_nesting_suite(void);
-
-static eddy_graph   *g;
-static eddy_session *s;
-
-static void setup(void)
-{
-    g = eddy_graph_new();
-    s = eddy_session_new(g);
-}
-
-static void teardown(void)
-{
-    eddy_session_free(s);
-    eddy_graph_free(g);
-}
 
 static eddy_tensor rate(double r) { return eddy_number(g, EDDY_FLOAT64, r); }
 

@@ -1,15 +1,11 @@
 /* test_optim_sparse.c -- sparse updates: the rows that they read and write, and the gradients that
  * they refuse. */
+#include "tests/lib/graph_fixture.h"
 #include "tests/lib/optimizer_formulas.h"
 
 #include <math.h>
 
 Suite *optim_sparse_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 enum { ROWS = 5000, COLUMNS = 4, NAMED = 5 };
 static const int32_t AT[NAMED] = { 17, 4999, 17, 3, 17 };   /* row 0 is not among them */

@@ -1,17 +1,12 @@
 /* test_eval.c -- values computed while a graph is built: what is computed, how often, from which
  * values, and the error messages. */
-#include "tests/lib/checks.h"
 #include "tests/lib/golden.h"
+#include "tests/lib/graph_fixture.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 Suite *eval_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 static void sees(eddy_tensor t, double want)
 {

@@ -1,26 +1,11 @@
 /* test_extract.c -- parts of graphs as graphs of their own: cutting, freezing, simplifying, opening
  * the batch, side effects. */
-#include "tests/lib/checks.h"
 #include "tests/lib/memory_files.h"
+#include "tests/lib/session_fixture.h"
 
 #include <math.h>
 
 Suite *extract_suite(void);
-
-static eddy_graph   *g;
-static eddy_session *s;
-
-static void setup(void)
-{
-    g = eddy_graph_new();
-    s = eddy_session_new(g);
-}
-
-static void teardown(void)
-{
-    eddy_session_free(s);
-    eddy_graph_free(g);
-}
 
 static void initialize(void) { runs(s, eddy_initializer(g)); }
 

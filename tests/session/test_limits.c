@@ -1,13 +1,9 @@
 /* test_limits.c -- the limits that docs/guide/errors.md lists: what is just within them works, and
  * what is just beyond is refused with a message. */
 #include "build/gen/suites.h"
-#include "tests/lib/checks.h"
+#include "tests/lib/graph_fixture.h"
 
 #include <stdlib.h>
-
-static eddy_graph *g;
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 START_TEST(rank)
 {

@@ -1,23 +1,7 @@
 /* test_plans.c -- the plans that a session keeps, and their memory. */
-#include "tests/lib/checks.h"
+#include "tests/lib/session_fixture.h"
 
 Suite *plans_suite(void);
-
-static eddy_graph   *g;
-static eddy_session *s;
-
-static void setup(void)
-{
-    g = eddy_graph_new();
-    s = eddy_session_new(g);
-    ck_assert_ptr_nonnull(s);
-}
-
-static void teardown(void)
-{
-    eddy_session_free(s);
-    eddy_graph_free(g);
-}
 
 START_TEST(plans_of_several_shapes)
 {

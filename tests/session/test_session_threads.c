@@ -1,24 +1,8 @@
 /* test_session_threads.c -- threads that use one session: TensorFlow's case R-27, updates. */
 #include "build/gen/suites.h"
-#include "tests/lib/checks.h"
+#include "tests/lib/session_fixture.h"
 
 #include <pthread.h>
-
-static eddy_graph   *g;
-static eddy_session *s;
-
-static void setup(void)
-{
-    g = eddy_graph_new();
-    s = eddy_session_new(g);
-    ck_assert_ptr_nonnull(s);
-}
-
-static void teardown(void)
-{
-    eddy_session_free(s);
-    eddy_graph_free(g);
-}
 
 /* A variable with the value 2, and all of them initialized. */
 static eddy_tensor variable(const char *name) { return eddy_variable(g, real(g, 2), .name = name); }

@@ -1,22 +1,8 @@
 /* test_computed_sizes.c -- slices, repetitions and padding whose sizes are tensors, against their
  * counterparts with sizes that are known. */
-#include "tests/lib/checks.h"
 #include "tests/lib/golden.h"
+#include "tests/lib/session_fixture.h"
 #include "build/gen/suites.h"
-
-static eddy_graph *g;
-static eddy_session *s;
-
-static void setup(void)
-{
-    g = eddy_graph_new();
-    s = eddy_session_new(g);
-}
-static void teardown(void)
-{
-    eddy_session_free(s);
-    eddy_graph_free(g);
-}
 
 /* x is [2,3,4]. Sizes are placeholders, for those of every case. */
 typedef struct fed {

@@ -1,16 +1,11 @@
 /* test_padded_slices.c -- slices in which a negative index selects no row, as lookups with padding
  * produce them, and slices behind gates. */
-#include "tests/lib/checks.h"
 #include "tests/lib/golden.h"
+#include "tests/lib/graph_fixture.h"
 
 Suite *padded_slices_suite(void);
 
 enum { OPTIMIZERS = 4, ROWS = 3 };
-
-static eddy_graph *g;
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 static eddy_optimizer *optimizer(int i)
 {

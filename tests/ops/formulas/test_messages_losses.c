@@ -1,12 +1,8 @@
 /* test_messages_losses.c -- error messages of losses. */
 #include "tests/lib/golden.h"
+#include "tests/lib/graph_fixture.h"
 
 Suite *messages_losses_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 START_TEST(losses)
 {

@@ -1,14 +1,6 @@
 /* rows_images.c -- resizing, cropping, colors, boxes; see rows.h. */
 #include "tests/lib/rows.h"
 
-/* The gradient as an op; x, which lends its shape, is not one of the row's inputs. */
-static eddy_tensor backwards(eddy_tensor y, eddy_tensor x, eddy_tensor dy)
-{
-    eddy_tensor dx = { 0 };
-    eddy_gradients(EDDY_LIST(y), EDDY_LIST(x), &dx, .grad_ys = EDDY_LIST(dy));
-    return dx;
-}
-
 #define SIZE EDDY_DIMS(5, 3)
 #define CORNERS .align_corners = true
 #define CENTERS .half_pixel_centers = true

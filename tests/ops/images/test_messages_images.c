@@ -1,14 +1,10 @@
 /* test_messages_images.c -- error messages of image operations. */
 #include "tests/lib/golden.h"
+#include "tests/lib/graph_fixture.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
 Suite *messages_images_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 static eddy_tensor input(const char *name, eddy_dtype d, eddy_shape s)
 {

@@ -8,13 +8,6 @@
 BUILD(depthwise, eddy_depthwise_conv2d(x[0], x[1], STRIDED))
 BUILD(depthwise_dilated, eddy_depthwise_conv2d(x[0], x[1], DILATED))
 BUILD(depthwise_planes, eddy_depthwise_conv2d(x[0], x[1], PADDED, .data_format = "NCHW"))
-/* The gradients as ops; the input that lends its shape is not one of the row's. */
-static eddy_tensor backwards(eddy_tensor y, eddy_tensor x, eddy_tensor dy)
-{
-    eddy_tensor dx = { 0 };
-    eddy_gradients(EDDY_LIST(y), EDDY_LIST(x), &dx, .grad_ys = EDDY_LIST(dy));
-    return dx;
-}
 BUILD(depthwise_input, backwards(depthwise(g, x), x[0], x[2]))
 BUILD(depthwise_filter, backwards(depthwise(g, x), x[1], x[2]))
 BUILD(patches, eddy_extract_image_patches(x[0], EDDY_DIMS(3, 2), EDDY_DIMS(2, 1),

@@ -5,13 +5,6 @@
 
 BUILD(gelu, eddy_gelu(x[0]))
 BUILD(gelu_tanh, eddy_gelu(x[0], .approximate = true))
-/* The gradient of y with respect to x, where dy arrives. */
-static eddy_tensor backwards(eddy_tensor y, eddy_tensor x, eddy_tensor dy)
-{
-    eddy_tensor dx = { 0 };
-    eddy_gradients(EDDY_LIST(y), EDDY_LIST(x), &dx, .grad_ys = EDDY_LIST(dy));
-    return dx;
-}
 #define SMALL EDDY_DIMS(2), EDDY_DIMS(2)
 #define LARGE EDDY_DIMS(3, 2), EDDY_DIMS(2, 1), "SAME"
 BUILD(max_pool, eddy_max_pool2d(x[0], SMALL))

@@ -6,12 +6,6 @@
 #define TWO EDDY_DIMS(2)
 #define APART .dilations = EDDY_DIMS(2, 1)
 #define PADDED .explicit_paddings = EDDY_DIMS(1, 2, 0, 1)
-static eddy_tensor backwards(eddy_tensor y, eddy_tensor x, eddy_tensor dy)
-{
-    eddy_tensor dx = { 0 };
-    eddy_gradients(EDDY_LIST(y), EDDY_LIST(x), &dx, .grad_ys = EDDY_LIST(dy));
-    return dx;
-}
 BUILD(max_line, eddy_max_pool1d(x[0], TWO))
 BUILD(max_line_planes, eddy_max_pool1d(x[0], EDDY_DIMS(3), TWO, "SAME", "NCW"))
 BUILD(max_volume, eddy_max_pool3d(x[0], TWO, ONE, "SAME"))

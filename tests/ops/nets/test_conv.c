@@ -1,11 +1,8 @@
 /* test_conv.c -- convolutions and their gradients against plain loops in float64. */
 #include "graph/base/cpu.h"
 #include "ops/nets/conv2d_fused.h"
-#include "tests/lib/checks.h"
+#include "tests/lib/conv_numbers.h"
 #include "build/gen/table.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 Suite *conv_suite(void);
 
@@ -14,13 +11,6 @@ typedef struct sizes {
     const char *padding;
     int64_t     zeros[4];            /* top, bottom, left, right */
 } sizes;
-
-/* x, filter, dy and what comes of them, channels last; and the sums of the terms' sizes. */
-enum { X, W, DY, Y, DX, DW, ARRAYS };
-typedef struct numbers {
-    double    *at[ARRAYS], *size[ARRAYS];
-    eddy_shape shape[ARRAYS];
-} numbers;
 
 /* What TensorFlow's ops/nn documents: SAME pads ceil(in / stride) outputs, more after. */
 static void settle(sizes *s, int64_t out[2])
@@ -36,19 +26,6 @@ static void settle(sizes *s, int64_t out[2])
         }
         out[i] = (s->in[i] + s->zeros[2 * i] + s->zeros[2 * i + 1] - span) / s->step[i] + 1;
     }
-}
-
-static double random_number(void)
-{
-    static uint64_t state = 88172645463325252u;
-    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-    return (double)(float)((double)(state >> 11) / 4503599627370496.0 - 1);
-}
-
-static void add_term(numbers *n, int to, int64_t i, double a, double b)
-{
-    n->at[to][i] += a * b;
-    n->size[to][i] += fabs(a * b);
 }
 
 /* All terms with filter element (a, b) at output (i, j) of an image. */
@@ -75,16 +52,9 @@ static numbers reference(sizes *s)
 {
     int64_t out[2];
     settle(s, out);
-    numbers n = { .shape = { EDDY_SHAPE(s->batch, s->in[0], s->in[1], s->in_c),
-                             EDDY_SHAPE(s->filter[0], s->filter[1], s->depth, s->out_c),
-                             EDDY_SHAPE(s->batch, out[0], out[1], s->out_c) } };
-    n.shape[Y] = n.shape[DY], n.shape[DX] = n.shape[X], n.shape[DW] = n.shape[W];
-    for (int k = 0; k < ARRAYS; k++) {
-        const size_t count = (size_t)eddy_shape_count(n.shape[k]);
-        n.at[k] = calloc(count + 1, sizeof(double));
-        n.size[k] = calloc(count + 1, sizeof(double));
-        for (size_t i = 0; k < Y && i < count; i++) n.at[k][i] = random_number();
-    }
+    numbers n = numbers_new(EDDY_SHAPE(s->batch, s->in[0], s->in[1], s->in_c),
+                            EDDY_SHAPE(s->filter[0], s->filter[1], s->depth, s->out_c),
+                            EDDY_SHAPE(s->batch, out[0], out[1], s->out_c));
     for (int64_t image = 0; image < s->batch; image++)
         for (int64_t i = 0; i < out[0]; i++)
             for (int64_t j = 0; j < out[1]; j++)
@@ -92,11 +62,6 @@ static numbers reference(sizes *s)
                     for (int64_t b = 0; b < s->filter[1]; b++)
                         add_terms(&n, s, out, image, i, j, a, b);
     return n;
-}
-
-static void release(numbers *n)
-{
-    for (int k = 0; k < ARRAYS; k++) free(n->at[k]), free(n->size[k]);
 }
 
 /* ---------------------------------------------------------------- checks -- */
@@ -165,18 +130,18 @@ static void check_as(const char *what, const sizes *s, const numbers *n, eddy_dt
                    .explicit_paddings = a.explicit_paddings, .data_format = a.data_format);
     const eddy_tensor y = eddy_conv2d_with(&a), dx = eddy_conv2d_backprop_input_with(&b),
                       dw = eddy_conv2d_backprop_filter_with(&b);
-    eddy_session *session = eddy_session_new(g);
+    eddy_session *own = eddy_session_new(g);
     const eddy_feed feeds[] = { { t[0], value[0] }, { t[1], value[1] }, { t[2], value[2] } };
     ck_assert_msg(eddy_graph_status(g) == EDDY_OK, "%s", eddy_graph_message(g));
-    eddy_run(session, (eddy_feeds){ 3, feeds }, EDDY_FETCH(y, dx, dw), got);
-    ck_assert_msg(eddy_session_status(session) == EDDY_OK, "%s: %s", what,
-                  eddy_session_message(session));
+    eddy_run(own, (eddy_feeds){ 3, feeds }, EDDY_FETCH(y, dx, dw), got);
+    ck_assert_msg(eddy_session_status(own) == EDDY_OK, "%s: %s", what,
+                  eddy_session_message(own));
     for (int k = 0; k < 3; k++) {
         compare(what, n, Y + k, planes, got[k]);
         eddy_array_free(got[k]);
         eddy_array_free(value[k]);
     }
-    eddy_session_free(session);
+    eddy_session_free(own);
     eddy_graph_free(g);
 }
 
@@ -192,7 +157,7 @@ static void check(sizes s)
     check_as(what, &s, &n, EDDY_FLOAT32, true, 1);
     check_as(what, &s, &n, EDDY_FLOAT64, false, 2);
     check_as(what, &s, &n, EDDY_FLOAT64, true, 0);
-    release(&n);
+    numbers_free(&n);
 }
 
 #define ONE { 1, 1 }
@@ -245,30 +210,6 @@ START_TEST(against_loops)
 END_TEST
 
 /* ---------------------------------------------------------------- values -- */
-
-static eddy_graph   *graph;
-static eddy_session *session;
-
-static void setup(void)
-{
-    graph = eddy_graph_new();
-    session = eddy_session_new(graph);
-}
-
-static void teardown(void)
-{
-    eddy_session_free(session);
-    eddy_graph_free(graph);
-}
-
-static eddy_tensor tensor(eddy_shape s, const double *v)
-{
-    return eddy_const(graph, EDDY_FLOAT64, s, v);
-}
-#define TENSOR(shape, ...) tensor(shape, (const double[]){ __VA_ARGS__ })
-#define HAS(t, ...)                                                             \
-    has(session, t, (int)(sizeof((double[]){ __VA_ARGS__ }) / sizeof(double)),  \
-        (const double[]){ __VA_ARGS__ })
 
 /* The example of TensorFlow's guide, "Strides" and "Padding" of tf.nn.convolution: of an odd
  * number of zeros, one more goes after. */

@@ -2,10 +2,7 @@
  * and dilated convolutions, and patches, against PyTorch's results and against the 2-D
  * convolution. */
 #include "graph/base/cpu.h"
-#include "tests/lib/checks.h"
-
-#include <math.h>
-#include <stdlib.h>
+#include "tests/lib/conv_numbers.h"
 
 Suite *conv_depthwise_suite(void);
 
@@ -15,19 +12,6 @@ typedef struct sizes {
     int64_t     zeros[4];            /* top, bottom, left, right */
     int64_t     out[2];
 } sizes;
-
-enum { X, W, DY, Y, DX, DW, ARRAYS };
-typedef struct numbers {
-    double    *at[ARRAYS], *size[ARRAYS];    /* and the sums of the terms' sizes */
-    eddy_shape shape[ARRAYS];
-} numbers;
-
-static double random_number(void)
-{
-    static uint64_t state = 88172645463325252u;
-    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-    return (double)(float)((double)(state >> 11) / 4503599627370496.0 - 1);
-}
 
 /* What TensorFlow's ops/nn documents: SAME has ceil(in / stride) outputs, more zeros after. */
 static void settle(sizes *s)
@@ -44,12 +28,6 @@ static void settle(sizes *s)
         const int64_t room = s->in[i] + s->zeros[2 * i] + s->zeros[2 * i + 1] - span;
         s->out[i] = s->in[i] == 0 ? 0 : room / s->step[i] + 1;
     }
-}
-
-static void add_term(numbers *n, int to, int64_t i, double a, double b)
-{
-    n->at[to][i] += a * b;
-    n->size[to][i] += fabs(a * b);
 }
 
 /* All terms with filter element (a, b) at output (i, j) of an image. */
@@ -72,16 +50,9 @@ static void add_terms(numbers *n, const sizes *s, int64_t image, int64_t i, int6
 static numbers reference(sizes *s)
 {
     settle(s);
-    numbers n = { .shape = { EDDY_SHAPE(s->batch, s->in[0], s->in[1], s->c),
-                             EDDY_SHAPE(s->filter[0], s->filter[1], s->c, s->m),
-                             EDDY_SHAPE(s->batch, s->out[0], s->out[1], s->c * s->m) } };
-    n.shape[Y] = n.shape[DY], n.shape[DX] = n.shape[X], n.shape[DW] = n.shape[W];
-    for (int k = 0; k < ARRAYS; k++) {
-        const size_t count = (size_t)eddy_shape_count(n.shape[k]);
-        n.at[k] = calloc(count + 1, sizeof(double));
-        n.size[k] = calloc(count + 1, sizeof(double));
-        for (size_t i = 0; k < Y && i < count; i++) n.at[k][i] = random_number();
-    }
+    numbers n = numbers_new(EDDY_SHAPE(s->batch, s->in[0], s->in[1], s->c),
+                            EDDY_SHAPE(s->filter[0], s->filter[1], s->c, s->m),
+                            EDDY_SHAPE(s->batch, s->out[0], s->out[1], s->c * s->m));
     for (int64_t image = 0; image < s->batch; image++)
         for (int64_t i = 0; i < s->out[0]; i++)
             for (int64_t j = 0; j < s->out[1]; j++)
@@ -133,18 +104,18 @@ static void check_as(const char *what, const sizes *s, const numbers *n, eddy_dt
         strcmp(s->padding, "EXPLICIT") == 0 ? EDDY_DIMS(z[0], z[1], z[2], z[3]) : EDDY_OMITTED_DIMS,
         EDDY_DIMS(s->gap[0], s->gap[1]), planes ? "NCHW" : NULL), planes);
     eddy_gradients(EDDY_LIST(y), EDDY_LIST(t[X], t[W]), back, .grad_ys = EDDY_LIST(t[DY]));
-    eddy_session *session = eddy_session_new(g, .threads = threads);
+    eddy_session *own = eddy_session_new(g, .threads = threads);
     const eddy_feed feeds[] = { { t[0], value[0] }, { t[1], value[1] }, { t[2], value[2] } };
     ck_assert_msg(eddy_graph_status(g) == EDDY_OK, "%s", eddy_graph_message(g));
-    eddy_run(session, (eddy_feeds){ 3, feeds }, EDDY_FETCH(y, back[0], back[1]), got);
-    ck_assert_msg(eddy_session_status(session) == EDDY_OK, "%s: %s", what,
-                  eddy_session_message(session));
+    eddy_run(own, (eddy_feeds){ 3, feeds }, EDDY_FETCH(y, back[0], back[1]), got);
+    ck_assert_msg(eddy_session_status(own) == EDDY_OK, "%s: %s", what,
+                  eddy_session_message(own));
     for (int k = 0; k < 3; k++) {
         compare(what, n, Y + k, got[k]);
         eddy_array_free(got[k]);
         eddy_array_free(value[k]);
     }
-    eddy_session_free(session);
+    eddy_session_free(own);
     eddy_graph_free(g);
 }
 
@@ -185,35 +156,11 @@ START_TEST(against_loops)
     check_as(what, &s, &n, EDDY_FLOAT64, false, true, 3);
     check_as(what, &s, &n, EDDY_FLOAT64, true, false, 1);
     eddy__instructions_limit(EDDY_AVX512);
-    for (int k = 0; k < ARRAYS; k++) free(n.at[k]), free(n.size[k]);
+    numbers_free(&n);
 }
 END_TEST
 
 /* ---------------------------------------------------------------- values -- */
-
-static eddy_graph   *graph;
-static eddy_session *session;
-
-static void setup(void)
-{
-    graph = eddy_graph_new();
-    session = eddy_session_new(graph);
-}
-
-static void teardown(void)
-{
-    eddy_session_free(session);
-    eddy_graph_free(graph);
-}
-
-static eddy_tensor tensor(eddy_shape s, const double *v)
-{
-    return eddy_const(graph, EDDY_FLOAT64, s, v);
-}
-#define TENSOR(shape, ...) tensor(shape, (const double[]){ __VA_ARGS__ })
-#define HAS(t, ...)                                                             \
-    has(session, t, (int)(sizeof((double[]){ __VA_ARGS__ }) / sizeof(double)),  \
-        (const double[]){ __VA_ARGS__ })
 
 static eddy_tensor noise(eddy_dtype d, eddy_shape s)
 {

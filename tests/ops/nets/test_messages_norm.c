@@ -1,17 +1,13 @@
 /* test_messages_norm.c -- error messages of normalizations and pooling. */
 #include "tests/lib/golden.h"
+#include "tests/lib/graph_fixture.h"
 #include "build/gen/table.h"
 #include "ops/nets/pooling_rules.h"
 
 Suite *messages_norm_suite(void);
 
-static eddy_graph *g;
-
 static eddy_tensor of(eddy_dtype d, eddy_shape s) { return eddy_placeholder(g, "x", d, s); }
 static eddy_tensor floats(eddy_shape s) { return of(EDDY_FLOAT32, s); }
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 static void forward(void)
 {

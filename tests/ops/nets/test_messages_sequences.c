@@ -1,15 +1,11 @@
 /* test_messages_sequences.c -- error messages of sequence losses, decoders and samplers. */
 #include "tests/lib/golden.h"
+#include "tests/lib/graph_fixture.h"
 #include "ops/short_names.h"
 
 #include <string.h>
 
 Suite *messages_sequences_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 static eddy_tensor of(eddy_dtype d, eddy_shape s) { return eddy_placeholder(g, NULL, d, s); }
 static eddy_tensor ints(eddy_shape s, const int32_t *v) { return eddy_const(g, EDDY_INT32, s, v); }

@@ -1,22 +1,8 @@
 /* test_computed_axes.c -- reductions over axes that are tensors, and dimensions of 1 at such axes,
  * against their counterparts with axes that are known. */
-#include "tests/lib/checks.h"
 #include "tests/lib/golden.h"
+#include "tests/lib/session_fixture.h"
 #include "build/gen/suites.h"
-
-static eddy_graph *g;
-static eddy_session *s;
-
-static void setup(void)
-{
-    g = eddy_graph_new();
-    s = eddy_session_new(g);
-}
-static void teardown(void)
-{
-    eddy_session_free(s);
-    eddy_graph_free(g);
-}
 
 static eddy_array *numbers(eddy_shape shape)
 {

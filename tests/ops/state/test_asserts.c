@@ -1,25 +1,10 @@
 /* test_asserts.c -- assertions about values, ranks, shapes and types. */
 #include "autodiff/functions.h"
-#include "tests/lib/checks.h"
+#include "tests/lib/session_fixture.h"
 
 #include <math.h>
 
 Suite *asserts_suite(void);
-
-static eddy_graph   *g;
-static eddy_session *s;
-
-static void setup(void)
-{
-    g = eddy_graph_new();
-    s = eddy_session_new(g);
-}
-
-static void teardown(void)
-{
-    eddy_session_free(s);
-    eddy_graph_free(g);
-}
 
 static eddy_tensor open(void)
 {

@@ -1,24 +1,10 @@
 /* test_messages_updates.c -- error messages of updates of parts of variables, of assertions, and of
  * formulas of distributions. */
 #include "tests/lib/golden.h"
+#include "tests/lib/session_fixture.h"
 #include "build/gen/table.h"
 
 Suite *messages_updates_suite(void);
-
-static eddy_graph   *g;
-static eddy_session *s;
-
-static void setup(void)
-{
-    g = eddy_graph_new();
-    s = eddy_session_new(g);
-}
-
-static void teardown(void)
-{
-    eddy_session_free(s);
-    eddy_graph_free(g);
-}
 
 /* A run of t fails with the next line. */
 static void run_says(eddy_tensor t)

@@ -2,14 +2,10 @@
  * decay around optimizers, SAM, and cyclic and joined schedules. */
 #include "ops/short_names.h"
 #include "tests/lib/golden.h"
+#include "tests/lib/graph_fixture.h"
 #include "tests/lib/memory_files.h"
 
 Suite *messages_optim_recent_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 static void apply(eddy_optimizer *o, eddy_tensor v)
 {

@@ -1,14 +1,10 @@
 /* test_optim_adam.c -- Adam: TensorFlow's numbers, dense and sparse. */
+#include "tests/lib/graph_fixture.h"
 #include "tests/lib/optimizer_formulas.h"
 
 #include <math.h>
 
 Suite *optim_adam_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 /* B-01, B-03, and B-07 (_i = 1: the rate as a tensor).  The defaults are
  * float32, so the digits are those of a float64 reference only with _i = 2. */

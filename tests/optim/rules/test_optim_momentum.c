@@ -1,15 +1,11 @@
 /* test_optim_momentum.c -- gradient descent and momentum: TensorFlow's numbers, dense and
  * sparse. */
+#include "tests/lib/graph_fixture.h"
 #include "tests/lib/optimizer_formulas.h"
 
 #include <math.h>
 
 Suite *optim_momentum_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 START_TEST(s01_descent)
 {

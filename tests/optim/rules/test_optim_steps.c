@@ -1,15 +1,11 @@
 /* test_optim_steps.c -- 20 steps of each optimizer against its formula in float64, dense and
  * sparse; the cost of an update: one loop, and only the affected rows. */
+#include "tests/lib/graph_fixture.h"
 #include "tests/lib/optimizer_formulas.h"
 
 #include <math.h>
 
 Suite *optim_steps_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 enum { STEPS = 20, ROWS = 6, COLUMNS = 3, ELEMENTS = ROWS * COLUMNS, NAMED = 4 };
 

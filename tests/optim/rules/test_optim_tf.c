@@ -1,15 +1,11 @@
 /* test_optim_tf.c -- Adagrad, AdagradDA, Adadelta, RMSProp, Ftrl and the proximal optimizers:
  * TensorFlow's values and errors. */
+#include "tests/lib/graph_fixture.h"
 #include "tests/lib/optimizer_formulas.h"
 
 #include <math.h>
 
 Suite *optim_tf_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 static const double ONE_TWO[] = { 1, 2 }, THREE_FOUR[] = { 3, 4 }, FOUR_THREE[] = { 4, 3 },
                     NOTHING[] = { 0, 0 };

@@ -1,14 +1,10 @@
 /* test_messages_schedules.c -- error messages of schedules, averages, wrappers of optimizers and
  * clipping of lists. */
 #include "tests/lib/golden.h"
+#include "tests/lib/graph_fixture.h"
 #include "tests/lib/memory_files.h"
 
 Suite *messages_schedules_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 static double zero(void *data, double x)
 {

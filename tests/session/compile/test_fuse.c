@@ -1,13 +1,8 @@
 /* test_fuse.c -- fusing elementwise instructions: the same bits, less memory, the same errors.
  * Every sweep row and random graph also runs with and without fusing. */
-#include "tests/lib/checks.h"
+#include "tests/lib/graph_fixture.h"
 
 Suite *fuse_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 enum { ROWS = 301, COLUMNS = 37 };      /* several tiles, the last one not full */
 

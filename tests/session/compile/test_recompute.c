@@ -1,16 +1,11 @@
 /* test_recompute.c -- cheap values that a later loop computes again: the same bits, less memory;
  * and when they are kept instead. */
-#include "tests/lib/checks.h"
 #include "session/state/internal.h"
+#include "tests/lib/graph_fixture.h"
 
 #include <stdlib.h>
 
 Suite *recompute_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 enum { ROWS = 301, COLUMNS = 37, BYTES = 4 * ROWS * COLUMNS, STEPS = 3, MOST = 4 };
 

@@ -1,16 +1,11 @@
 /* test_views.c -- values that are parts of another value's memory: splitting and concatenating
  * along the first axis copies nothing, and no reader sees a value change because of it. */
-#include "tests/lib/checks.h"
 #include "session/state/internal.h"
+#include "tests/lib/graph_fixture.h"
 
 Suite *views_suite(void);
 
 enum { ROWS = 6, COLUMNS = 4, COUNT = ROWS * COLUMNS, MOST = 16 };
-
-static eddy_graph *g;
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 /* ----------------------------------------------------------- what is there -- */
 

@@ -1,15 +1,10 @@
 /* test_rewrites.c -- graphs that the passes rewrite, some of which a pass once got wrong: the same
  * values with all passes and with none. */
-#include "tests/lib/checks.h"
+#include "tests/lib/graph_fixture.h"
 
 #include <math.h>
 
 Suite *rewrites_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 static eddy_array *value_of(eddy_tensor y, unsigned without)
 {

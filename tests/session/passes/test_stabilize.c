@@ -1,15 +1,10 @@
 /* test_stabilize.c -- the pass for numerically safer forms: where each form applies, its values at
  * the extremes, by itself and in gradients, and where it must not apply. */
-#include "tests/lib/checks.h"
+#include "tests/lib/graph_fixture.h"
 
 #include <math.h>
 
 Suite *stabilize_suite(void);
-
-static eddy_graph *g;
-
-static void setup(void) { g = eddy_graph_new(); }
-static void teardown(void) { eddy_graph_free(g); }
 
 enum { PASS = 3 };             /* the number of EDDY_PASS_STABILIZE */
 

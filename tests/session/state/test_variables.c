@@ -1,24 +1,7 @@
 /* test_variables.c -- the values that reads and updates of variables see. */
-#include "tests/lib/checks.h"
+#include "tests/lib/session_fixture.h"
 
 Suite *variables_suite(void);
-
-
-static eddy_graph   *g;
-static eddy_session *s;
-
-static void setup(void)
-{
-    g = eddy_graph_new();
-    s = eddy_session_new(g);
-    ck_assert_ptr_nonnull(s);
-}
-
-static void teardown(void)
-{
-    eddy_session_free(s);
-    eddy_graph_free(g);
-}
 
 static eddy_array *array_of(int64_t n, const double *x)
 {
