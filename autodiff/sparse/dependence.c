@@ -163,7 +163,7 @@ static int depending_inputs(const eddy_dependence *d, const eddy_node *node)
 static bool is_linear(const eddy_dependence *d, const eddy_node *node)
 {
     static const char *const always[] = { "Add", "Sub", "Neg", "AddN", "BiasAdd", "Sum", "Mean",
-                                          "Cast", "StopGradient", NULL };
+                                          "Cumsum", "Cast", "StopGradient", NULL };
     static const char *const in_one[] = { "Mul", "MatMul", "BatchMatMulV2", NULL };
     static const char *const in_first[] = { "RealDiv", NULL };
     if (node->gradient) return false;
@@ -175,7 +175,7 @@ static bool is_linear(const eddy_dependence *d, const eddy_node *node)
 /* All elements of each set are partners of each other. */
 static void join_partners(eddy_dependence *d, const int32_t *of, int64_t n)
 {
-    for (int64_t i = 0; i < n && !d->sets.failed; i++) {
+    for (int64_t i = 0; i < n && d->sets.status == EDDY_OK; i++) {
         const eddy_index_set set = d->sets.sets[of[i]];
         if (set.joined) continue;
         d->sets.sets[of[i]].joined = true;
@@ -207,7 +207,7 @@ static int64_t elements_of(const char *who, const eddy_node *node)
 static bool walk(eddy_dependence *d, const char *who)
 {
     eddy_subgraph *s = &d->nodes;
-    for (int32_t id = s->first; id <= s->last && !d->sets.failed; id++) {
+    for (int32_t id = s->first; id <= s->last && d->sets.status == EDDY_OK; id++) {
         const eddy_node *node = d->graph->nodes[id];
         const int        marks = s->marks[id - s->first];
         if ((marks & EDDY_BETWEEN) != EDDY_BETWEEN || marks & EDDY_SOURCE) continue;
@@ -221,6 +221,13 @@ static bool walk(eddy_dependence *d, const char *who)
         if (d->partners && !moved && !is_linear(d, node)) join_partners(d, out, n);
     }
     return true;
+}
+
+void eddy__too_many_elements(eddy_graph *g, const char *who)
+{
+    eddy_fail(g, EDDY_LIMIT,
+              "%s: the patterns of the matrices between x and y have more than %d elements", who,
+              EDDY_MOST_MEMBERS);
 }
 
 bool eddy__dependence_begin(eddy_dependence *d, const char *who, eddy_tensor y, eddy_tensor x,
@@ -254,7 +261,8 @@ bool eddy__dependence_begin(eddy_dependence *d, const char *who, eddy_tensor y, 
         const int32_t *of_y = ok ? eddy__sets_of(d, y) : NULL;
         if (of_y) memcpy(d->of_y, of_y, (size_t)d->rows * sizeof *of_y);
     }
-    if (eddy__graph_ready(g) && (!ok || d->sets.failed || !out))
+    if (d->sets.status == EDDY_LIMIT) eddy__too_many_elements(g, who);
+    if (eddy__graph_ready(g) && (!ok || d->sets.status != EDDY_OK || !out))
         eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory", who);
     return eddy__graph_ready(g);
 }

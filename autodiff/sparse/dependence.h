@@ -21,6 +21,8 @@ typedef struct eddy_dependence {
 /* False with the error set; to be ended in either case. `who` is the call. */
 bool eddy__dependence_begin(eddy_dependence *d, const char *who, eddy_tensor y, eddy_tensor x,
                             bool with_partners);
+/* The error for more than EDDY_MOST_MEMBERS. */
+void eddy__too_many_elements(eddy_graph *g, const char *who);
 void eddy__dependence_end(eddy_dependence *d);
 
 /* The sets of output 0 of a node that moves or selects elements of its inputs, found by applying it to

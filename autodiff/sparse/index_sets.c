@@ -85,7 +85,7 @@ int32_t eddy__sum_end(eddy_index_sets *s)
 {
     uint64_t     hash = 0;
     const size_t bytes = (size_t)s->n_sum * sizeof *s->sum;
-    if (s->n_sum == 0 || s->failed) return 0;
+    if (s->n_sum == 0 || s->status != EDDY_OK) return 0;
     qsort(s->sum, (size_t)s->n_sum, sizeof *s->sum, ascending);
     for (int64_t i = 0; i < s->n_sum; i++)
         hash = (hash ^ (uint64_t)s->sum[i]) * 0x9E3779B97F4A7C15u, hash ^= hash >> 29;
@@ -93,9 +93,10 @@ int32_t eddy__sum_end(eddy_index_sets *s)
         if (s->sets[id].hash == hash && s->sets[id].n == s->n_sum &&
             memcmp(s->sets[id].at, s->sum, bytes) == 0)
             return id;
-    int64_t *at = eddy__arena_alloc(&s->arena, bytes);
+    s->members += s->n_sum;
+    int64_t *at = s->members <= EDDY_MOST_MEMBERS ? eddy__arena_alloc(&s->arena, bytes) : NULL;
     if (!at || (s->size == s->room && !make_room(s))) {
-        s->failed = true;
+        s->status = s->members <= EDDY_MOST_MEMBERS ? EDDY_NO_MEMORY : EDDY_LIMIT;
         return 0;
     }
     memcpy(at, s->sum, bytes);
@@ -103,4 +104,24 @@ int32_t eddy__sum_end(eddy_index_sets *s)
     s->sets[s->size] = (eddy_index_set){ .at = at, .n = s->n_sum, .hash = hash, .next = *first };
     *first = s->size;
     return s->size++;
+}
+
+/* Each element of a is in b. */
+static bool is_part(const eddy_index_set *a, const eddy_index_set *b)
+{
+    bool in = a->n <= b->n;
+    for (int64_t i = 0; in && i < a->n; i++)
+        in = bsearch(&a->at[i], b->at, (size_t)b->n, sizeof *b->at, ascending) != NULL;
+    return in;
+}
+
+int32_t eddy__union_of(eddy_index_sets *s, int32_t a, int32_t b)
+{
+    if (a == b || b == 0) return a;
+    if (a == 0 || is_part(&s->sets[a], &s->sets[b])) return b;
+    if (is_part(&s->sets[b], &s->sets[a])) return a;
+    eddy__sum_begin(s);
+    eddy__sum_add(s, a);
+    eddy__sum_add(s, b);
+    return eddy__sum_end(s);
 }

@@ -13,6 +13,9 @@ typedef struct eddy_index_set {
     bool           joined;         /* its elements are partners already; for dependence.c */
 } eddy_index_set;
 
+/* The most members of all sets, or elements of a matrix, 2 GiB. */
+enum { EDDY_MOST_MEMBERS = 1 << 28 };
+
 /* Set 0 is empty. A sum is made of sets and indices, one at a time. */
 typedef struct eddy_index_sets {
     const eddy_allocator *allocator;
@@ -24,7 +27,8 @@ typedef struct eddy_index_sets {
     int32_t               stamp;
     int32_t              *stamps;         /* of each index */
     int64_t              *sum, n_sum;
-    bool                  failed;         /* out of memory; all sums are set 0 then */
+    int64_t               members;        /* of all sets */
+    eddy_status           status;         /* EDDY_NO_MEMORY, EDDY_LIMIT: all sums are set 0 then */
 } eddy_index_sets;
 
 /* False if out of memory; to be ended in either case. */
@@ -36,14 +40,6 @@ void    eddy__sum_add(eddy_index_sets *s, int32_t set);
 void    eddy__sum_add_index(eddy_index_sets *s, int64_t i);
 int32_t eddy__sum_end(eddy_index_sets *s);
 
-static inline int32_t eddy__union_of(eddy_index_sets *s, int32_t a, int32_t b)
-{
-    if (a == b || b == 0) return a;
-    if (a == 0) return b;
-    eddy__sum_begin(s);
-    eddy__sum_add(s, a);
-    eddy__sum_add(s, b);
-    return eddy__sum_end(s);
-}
+int32_t eddy__union_of(eddy_index_sets *s, int32_t a, int32_t b);
 
 #endif

@@ -31,7 +31,12 @@ static bool set_pattern(plan *p, const int32_t *of, int64_t rows)
     *q = (eddy_sparse_pattern){ rows, p->found.columns, reserve(p, rows + 1, sizeof *q->splits),
                                 NULL };
     if (!q->splits) return false;
-    for (int64_t i = 0; i < rows; i++) q->splits[i + 1] = q->splits[i] + sets[of[i]].n;
+    for (int64_t i = 0; i < rows; i++) {
+        q->splits[i + 1] = q->splits[i] + sets[of[i]].n;
+        if (q->splits[i + 1] <= EDDY_MOST_MEMBERS) continue;
+        eddy__too_many_elements(p->y.graph, p->who);
+        return false;
+    }
     q->column = reserve(p, q->splits[rows], sizeof *q->column);
     for (int64_t i = 0; i < rows && q->column; i++)
         for (int64_t k = 0; k < sets[of[i]].n; k++)

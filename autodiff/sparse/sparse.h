@@ -36,8 +36,9 @@ typedef struct eddy_sparse_matrix {
  * y, x  real floating-point types; all sizes between x and y must be known while building
  *
  * An element that does not depend on x has no entries. Errors: EDDY_BAD_DTYPE for other types,
- * EDDY_BAD_SHAPE for unknown sizes, EDDY_INVALID_ARGUMENT if out is NULL, EDDY_NO_MEMORY. On an error
- * the tensors in out are invalid. Returns the graph's status. */
+ * EDDY_BAD_SHAPE for unknown sizes, EDDY_INVALID_ARGUMENT if out is NULL, EDDY_LIMIT for rank 8 or more
+ * than 2^28 elements in a pattern, EDDY_NO_MEMORY. On an error the tensors in out are invalid. Returns
+ * the graph's status. */
 EDDY_API eddy_status eddy_sparse_jacobian(eddy_tensor y, eddy_tensor x, eddy_sparse_matrix *out);
 
 /* The Hessian of the sum of y with respect to x, with a row and a column for each element of x, and

@@ -279,6 +279,9 @@ static void sparse(void)
     eddy_sparse_hessian(x, eddy_cast(x, EDDY_INT32), &m), golden_graph(g);
     eddy_sparse_jacobian(deep, x, &m), golden_graph(g);
     eddy_sparse_jacobian(Sum(eddy_boolean_mask(x, Less(x, 1))), x, &m), golden_graph(g);
+    const eddy_tensor many = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(20000));
+    eddy_sparse_jacobian(Softmax(many), many, &m), golden_graph(g);
+    eddy_sparse_hessian(eddy_logsumexp(Exp(many)), many, &m), golden_graph(g);
 }
 
 /* A tape has sentences of its own in tests/golden/autodiff/tape.txt. */
