@@ -30,5 +30,6 @@
 #include "optim/minimizers/lbfgs.h"
 #include "optim/minimizers/least_squares.h"
 #include "autodiff/check/gradient_check.h"
+#include "autodiff/sparse/sparse.h"
 
 #endif

@@ -1,6 +1,8 @@
-/* products.c -- float32 matrix products compared with OpenBLAS: operations per second, and the
- * ratio of times, on one thread and on two. The shapes are those of the networks in
- * bench/workloads: forward, gradient of the input (NT), gradient of the weights (TN).
+/* products.c -- matrix products compared with OpenBLAS: operations per second, and the ratio of
+ * times. For float32, on one thread and on two, the shapes are those of the networks in
+ * bench/workloads: forward, gradient of the input (NT), gradient of the weights (TN). For float64,
+ * in processor time of one thread, they are thin and small, and the peer is the faster of dgemm and
+ * one dgemv for each column.
  *
  *   products [0 | 1 | 2]      at most the baseline, AVX2, AVX-512 */
 #include "bench/bench.h"
@@ -93,6 +95,83 @@ static void measure(const struct shape *s, int threads, bench_table *rates, benc
     free(p.scratch);
 }
 
+/* -------------------------------------------------------------------- float64 -- */
+
+static const struct shape thin[] = {
+    { "column 64x1x64", 0, 0, 64, 1, 64 },
+    { "column 500x1x500", 0, 0, 500, 1, 500 },
+    { "column 500x1x500, transposed", 1, 0, 500, 1, 500 },
+    { "column 1500x1x1500", 0, 0, 1500, 1, 1500 },
+    { "column 1500x1x1500, transposed", 1, 0, 1500, 1, 1500 },
+    { "two columns 1000x2x1000", 0, 0, 1000, 2, 1000 },
+    { "three columns 1000x3x1000", 0, 0, 1000, 3, 1000 },
+    { "six columns 1000x6x1000", 0, 0, 1000, 6, 1000 },
+    { "tall 100000x5x5", 0, 0, 100000, 5, 5 },
+    { "normal equations 5x5x100000", 1, 0, 5, 5, 100000 },
+    { "square 4", 0, 0, 4, 4, 4 },
+    { "square 16", 0, 0, 16, 16, 16 },
+    { "square 64", 0, 0, 64, 64, 64 },
+};
+enum { THIN = sizeof thin / sizeof *thin, WAYS = 3 };
+
+static double wide_a[MOST], wide_b[MOST], wide_y[MOST];
+
+/* By Eddy, by dgemm, by dgemv. */
+static void product64(const eddy_kernel *k, const eddy_product *p, int how)
+{
+    const CBLAS_TRANSPOSE ta = p->transpose_a ? CblasTrans : CblasNoTrans;
+    const int m = (int)p->m, n = (int)p->n, inner = (int)p->k, lda = (int)p->lda;
+    if (how == 0) eddy__product_run(k, p);
+    else if (how == 1)
+        cblas_dgemm(CblasRowMajor, ta, CblasNoTrans, m, n, inner, 1, wide_a, lda, wide_b,
+                    (int)p->ldb, 0, wide_y, n);
+    else for (int j = 0; j < n; j++)
+        cblas_dgemv(CblasRowMajor, ta, p->transpose_a ? inner : m, p->transpose_a ? m : inner, 1,
+                    wide_a, lda, wide_b + j, n, 0, wide_y + j, n);
+}
+
+static double processor_time(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void measure64(const struct shape *s, bench_table *rates, bench_table *gains)
+{
+    static bench_samples rate, gain;
+    const eddy_kernel k = { .threads = 1 };
+    const double      operations = 2.0 * s->m * s->n * s->k;
+    const int         times = (int)(SLICE / 10 / operations) + 1;
+    eddy_product p = eddy__product_of(EDDY_FLOAT64, s->transpose_a, false, s->m, s->n, s->k);
+    p.a = wide_a, p.b = wide_b, p.y = wide_y;
+    rate.n = gain.n = 0;
+    for (int i = -WARM_UP; i < ROUNDS; i++) {
+        double took[WAYS];
+        for (int how = 0; how < WAYS; how++) {
+            const double start = processor_time();
+            for (int j = 0; j < times; j++) product64(&k, &p, how);
+            took[how] = processor_time() - start;
+        }
+        if (i < 0) continue;
+        bench_add(&rate, 1e-9 * operations * times / took[0]);
+        bench_add(&gain, (took[1] < took[2] ? took[1] : took[2]) / took[0]);
+    }
+    bench_enter(rates, s->name, &rate, "GFLOP/s");
+    bench_enter(gains, s->name, &gain, "times");
+}
+
+static void thin_products(void)
+{
+    static bench_table rates = { .program = "products of float64, one thread" };
+    static bench_table gains = { .program = "products of float64 over OpenBLAS" };
+    openblas_set_num_threads(1);
+    for (int i = 0; i < MOST; i++) wide_a[i] = a[i], wide_b[i] = b[i];
+    for (int i = 0; i < THIN; i++) measure64(&thin[i], &rates, &gains);
+    bench_print(&rates);
+    bench_print(&gains);
+}
+
 int main(int argc, char **argv)
 {
     static bench_table rates[2] = { { .program = "products, one thread" },
@@ -102,6 +181,7 @@ int main(int argc, char **argv)
     if (argc > 1) eddy__instructions_limit((eddy_instructions)atoi(argv[1]));
     bench_uniform(a, MOST, 1, -1, 1);
     bench_uniform(b, MOST, 2, -1, 1);
+    thin_products();
     for (int threads = 1; threads <= 2; threads++) {
         openblas_set_num_threads(threads);
         for (int i = 0; i < SHAPES; i++)

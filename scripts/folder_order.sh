@@ -46,6 +46,7 @@ session/run: session/compile
 session: session/run session/passes session/profile
 session/checkpoints: session
 autodiff/check: autodiff session
+autodiff/sparse: autodiff/jacobians session
 optim/minimizers: optim autodiff/jacobians session
 formats: layers optim/wrappers autodiff/jacobians autodiff/check optim/minimizers session/checkpoints
 formats/onnx formats/onnx/operators: formats

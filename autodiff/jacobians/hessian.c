@@ -32,10 +32,15 @@ static eddy_tensor hessian(const eddy_hessians_args *a, eddy_tensor x)
 {
     const eddy_tensor none = eddy_none(x.graph);
     eddy_tensor       h = none, dx = none;
-    if (rank_fits("hessians", x)) dx = gradient_of("hessians", a->y, x);
+    if (!rank_fits("hessians", x)) return none;
+    if (a->unconnected_gradients == EDDY_UNCONNECTED_NONE)
+        dx = gradient_of("hessians", a->y, x);
+    else eddy_gradients(EDDY_LIST(a->y), EDDY_LIST(x), &dx,
+                        .unconnected_gradients = a->unconnected_gradients);
     if (!eddy_is_valid(dx) ||
-        eddy_jacobian(dx, EDDY_LIST(x), &h,
-                      .name = a->name && *a->name ? a->name : "hessian") != EDDY_OK)
+        eddy_jacobian(dx, EDDY_LIST(x), &h, a->unconnected_gradients,
+                      .name = a->name && *a->name ? a->name : "hessian",
+                      .mode = EDDY_JACOBIAN_REVERSE, .max_bytes = a->max_bytes) != EDDY_OK)
         return none;
     if (!eddy_is_valid(h))
         eddy_fail(x.graph, EDDY_INVALID_ARGUMENT,

@@ -1,29 +1,11 @@
-/* jacobian.c -- Jacobians: the gradient of one row, batched over the unit vectors of y or repeated
- * for them in a loop. */
+/* jacobian.c -- Jacobians: which way they are computed, and their calls. The rows and columns
+ * themselves are in unit_vectors.c. */
 #include "autodiff/internal.h"
 #include "autodiff/jacobians/jacobians.h"
-#include "control/control.h"
+#include "autodiff/jacobians/unit_vectors.h"
 #include "graph/call_options.h"
+#include "ops/arrays/arrays.h"
 #include "ops/ops.h"
-
-#include <string.h>
-
-/* ------------------------------------------------------- all rows together -- */
-
-/* dx[k] = the gradients of y for each of the seeds [n, ...y]: [n, ...x], invalid if there is
- * none. */
-static void vjp_of_rows(eddy_tensor y, eddy_tensor seeds, eddy_list xs, const eddy_recording *r,
-                        eddy_tensor *dx)
-{
-    eddy_graph  *g = y.graph;
-    eddy_tensor  dy = eddy_example(seeds), *one = eddy__tensors_new(g, xs.count);
-    if (!one) return;
-    eddy_gradients_args a = { .ys = EDDY_LIST(y), .xs = xs, .grad_ys = EDDY_LIST(dy), .out = one };
-    if (eddy__sweep(&a, r) == EDDY_OK) eddy__vectorize(g, 1, &dy, &seeds, xs.count, one, dx);
-    for (int k = 0; k < xs.count && eddy__graph_ready(g); k++)
-        if (eddy_is_valid(one[k]) && !eddy_is_valid(dx[k])) dx[k] = eddy_batch_like(one[k], seeds);
-    eddy__tensors_free(g, one, xs.count);
-}
 
 static bool ranks_fit(eddy_tensor y, eddy_tensor x, const char *who)
 {
@@ -39,58 +21,6 @@ static bool ranks_fit(eddy_tensor y, eddy_tensor x, const char *who)
     return eddy__graph_ready(y.graph);
 }
 
-/* -------------------------------------------------------------- row by row -- */
-
-/* The gradients of y with respect to xs, at most EDDY_MAX_RESULTS. */
-typedef struct row_gradients {
-    eddy_tensor           y;
-    eddy_list             xs;
-    const eddy_recording *recording;
-    bool                  has[EDDY_MAX_RESULTS];    /* those that there are */
-} row_gradients;
-
-/* From a unit vector of y to the gradients that there are. A loop needs a result, so if there are
- * none, it is the vector. */
-static int vjp_of_row(eddy_list dy, eddy_tensor *dx, void *context)
-{
-    row_gradients *w = context;
-    eddy_tensor    one[EDDY_MAX_RESULTS];
-    eddy_gradients_args a = { .ys = EDDY_LIST(w->y), .xs = w->xs, .grad_ys = dy, .out = one };
-    int            n = 0;
-    if (eddy__sweep(&a, w->recording) != EDDY_OK) return 0;
-    for (int k = 0; k < w->xs.count; k++) {
-        w->has[k] = eddy_is_valid(one[k]);
-        if (w->has[k]) dx[n++] = one[k];
-    }
-    if (n == 0) dx[n++] = dy.at[0];
-    return n;
-}
-
-/* dx[k] as vjp_of_rows has it, by a loop. */
-static void vjp_row_by_row(eddy_tensor y, eddy_tensor seeds, eddy_list xs, const eddy_recording *r,
-                           eddy_tensor *dx)
-{
-    for (int first = 0; first < xs.count && eddy__graph_ready(y.graph);) {
-        const int     left = xs.count - first;
-        const int     n = left < EDDY_MAX_RESULTS ? left : EDDY_MAX_RESULTS;
-        eddy_tensor   rows[EDDY_MAX_RESULTS];
-        row_gradients w = { .y = y, .xs = { n, xs.at + first }, .recording = r };
-        const eddy_function f = { .build = vjp_of_row, .context = &w, .name = "row" };
-        if (eddy_map_fn(f, EDDY_LIST(seeds), rows, .name = "rows") == 0) return;
-        for (int k = 0, next = 0; k < n; k++)
-            if (w.has[k]) dx[first + k] = rows[next++];
-        first += n;
-    }
-}
-
-/* The gradient for each of the seeds, which are the unit vectors of one row of y, or of y. */
-static void rows_of(eddy_tensor y, eddy_tensor seeds, eddy_list xs, bool loop,
-                    const eddy_recording *r, eddy_tensor *dx)
-{
-    if (loop) vjp_row_by_row(y, seeds, xs, r, dx);
-    else vjp_of_rows(y, seeds, xs, r, dx);
-}
-
 /* ---------------------------------------------------------------- the calls -- */
 
 static eddy_graph *graph_of(eddy_tensor y, eddy_list xs)
@@ -98,50 +28,141 @@ static eddy_graph *graph_of(eddy_tensor y, eddy_list xs)
     return eddy__graph_alive(y.graph) ? y.graph : eddy__graph_of_any(xs);
 }
 
-static bool options_fit(eddy_graph *g, const char *who, eddy_unconnected u, int parallel)
+typedef struct options {
+    const char        *who;
+    eddy_unconnected   unconnected;
+    int                parallel;
+    eddy_jacobian_mode mode;
+    int64_t            max_bytes;
+} options;
+
+static bool options_fit(eddy_graph *g, options o)
 {
-    if ((unsigned)u > EDDY_UNCONNECTED_ZERO)
+    if ((unsigned)o.unconnected > EDDY_UNCONNECTED_ZERO)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "Unknown value for unconnected_gradients: '%d'",
-                  (int)u);
-    else if (parallel < 0)
+                  (int)o.unconnected);
+    else if (o.parallel < 0)
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                  "%s: parallel_iterations is %d; it must not be negative", who, parallel);
+                  "%s: parallel_iterations is %d; it must not be negative", o.who, o.parallel);
+    else if ((unsigned)o.mode > EDDY_JACOBIAN_REVERSE)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: the mode is %d; expected 0 to 2", o.who,
+                  (int)o.mode);
+    else if (o.max_bytes < 0)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: max_bytes is %lld; it must not be negative", o.who,
+                  (long long)o.max_bytes);
     return eddy__graph_ready(g);
 }
 
-/* Reshapes [n, ...x] to y.shape + x.shape; zeros if y does not depend on x. */
-static eddy_tensor reshape_rows(const eddy_jacobian_args *a, eddy_tensor x, eddy_tensor dx,
-                                eddy_tensor seeds)
+/* ----------------------------------------------------------------- the mode -- */
+
+static bool all_real(eddy_tensor y, eddy_list xs)
 {
-    if (!eddy_is_valid(dx) && a->unconnected_gradients == EDDY_UNCONNECTED_ZERO)
-        dx = eddy_batch_like(eddy_zeros_like(x), seeds);
-    return eddy_is_valid(dx) ? eddy_unflatten_like(dx, a->y, 0, 0) : dx;
+    bool real = eddy_dtype_is_floating(eddy_dtype_of(y));
+    for (int k = 0; k < xs.count; k++)
+        real = real && eddy_dtype_is_floating(eddy_dtype_of(xs.at[k]));
+    return real;
+}
+
+/* The number of elements, without the first dimension if `rows`; negative if it is unknown. */
+static int64_t count_of(eddy_tensor t, bool rows)
+{
+    const eddy_shape s = eddy_shape_of(t);
+    return eddy_shape_count(rows ? eddy__shape_without(s, 0) : s);
+}
+
+/* Whether y has so many more elements than the xs that columns take less time than rows. */
+static bool is_tall(eddy_tensor y, eddy_list xs, bool rows)
+{
+    int64_t       columns = 0;
+    const int64_t n = count_of(y, rows);
+    for (int k = 0; k < xs.count; k++) {
+        const int64_t more = count_of(xs.at[k], rows);
+        if (more < 0 || __builtin_add_overflow(columns, more, &columns)) return false;
+    }
+    return n > 0 && columns < n / 2;
+}
+
+/* False with the error set if forward mode does not suit the types or fails. */
+static bool choose_mode(const char *who, eddy_jacobian_mode mode, eddy_unit_vectors *u, bool rows)
+{
+    const bool real = all_real(u->y, u->xs);
+    if (mode == EDDY_JACOBIAN_FORWARD && !real) {
+        eddy_fail(u->y.graph, EDDY_BAD_DTYPE,
+                  "%s: forward mode requires real floating-point types for '%.200s' and xs", who,
+                  eddy_name_of(u->y));
+        return false;
+    }
+    const bool tall = mode == EDDY_JACOBIAN_AUTOMATIC && real && is_tall(u->y, u->xs, rows);
+    return (mode != EDDY_JACOBIAN_FORWARD && !tall) || eddy__forward_begin(u, tall);
+}
+
+/* ---------------------------------------------------------------- jacobian -- */
+
+/* [n, ...x] as y.shape + x.shape; zeros if y does not depend on x. */
+static eddy_tensor from_rows(const eddy_jacobian_args *a, eddy_tensor x, eddy_tensor rows)
+{
+    if (!eddy_is_valid(rows) && a->unconnected_gradients == EDDY_UNCONNECTED_ZERO)
+        rows = eddy_batch_like(eddy_zeros_like(x), eddy_basis_like(a->y));
+    return eddy_is_valid(rows) ? eddy_unflatten_like(rows, a->y, 0, 0) : rows;
+}
+
+/* x with axis 0 after the next `count` axes. */
+static eddy_tensor move_first(eddy_tensor x, int count)
+{
+    eddy_dims perm = { .count = eddy_shape_of(x).rank };
+    for (int i = 0; i < perm.count; i++) perm.at[i] = i < count ? i + 1 : i == count ? 0 : i;
+    return eddy_transpose(x, perm);
+}
+
+/* A Jacobian by x has the type of x. */
+static eddy_tensor in_type_of(eddy_tensor j, eddy_tensor x)
+{
+    const eddy_dtype d = eddy_dtype_of(x);
+    return eddy_is_valid(j) && eddy_dtype_of(j) != d ? eddy_cast(j, d) : j;
+}
+
+/* [n, ...y] likewise. */
+static eddy_tensor from_columns(const eddy_jacobian_args *a, eddy_tensor x, eddy_tensor columns)
+{
+    if (!eddy_is_valid(columns)) return from_rows(a, x, columns);
+    const int rank = eddy_shape_of(columns).rank - 1;
+    return in_type_of(eddy_unflatten_like(move_first(columns, rank), x, rank, 0), x);
+}
+
+static void derive(const eddy_jacobian_args *a, eddy_unit_vectors *v, eddy_tensor *out)
+{
+    const bool smooth = eddy_dtype_is_differentiable(eddy_dtype_of(a->y));
+    if (smooth && !choose_mode("jacobian", a->mode, v, false)) return;
+    if (smooth && !v->forward) eddy__for_unit_vectors(v, 0, out);
+    for (int k = 0; k < a->xs.count && eddy__graph_ready(a->y.graph); k++) {
+        if (v->forward) eddy__for_unit_vectors(v, k, &out[k]);
+        a->out[k] = (v->forward ? from_columns : from_rows)(a, a->xs.at[k], out[k]);
+    }
 }
 
 static eddy_status jacobian_of(const eddy_jacobian_args *a, const eddy_recording *r)
 {
     eddy_graph *g = graph_of(a->y, a->xs);
+    const options o = { "jacobian", a->unconnected_gradients, a->parallel_iterations, a->mode,
+                        a->max_bytes };
     eddy__tensors_clear(g, a->out, eddy__list_length(a->xs));
     if (!eddy__graph_ready(g)) return eddy__status_of(g);
     if (!eddy__list_is_of(g, "jacobian", "y", EDDY_LIST(a->y)) ||
-        !eddy__list_is_of(g, "jacobian", "xs", a->xs) ||
-        !options_fit(g, "jacobian", a->unconnected_gradients, a->parallel_iterations))
+        !eddy__list_is_of(g, "jacobian", "xs", a->xs) || !options_fit(g, o))
         return eddy_graph_status(g);
     if (!a->out && a->xs.count > 0)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "jacobian: out is NULL");
     for (int k = 0; k < a->xs.count && eddy__graph_ready(g); k++)
         ranks_fit(a->y, a->xs.at[k], "jacobian");
     if (!eddy__graph_ready(g) || a->xs.count == 0) return eddy_graph_status(g);
-    eddy_tensor *dx = eddy__tensors_new(g, a->xs.count);
+    eddy_unit_vectors v = { .y = a->y, .xs = a->xs, .recording = r, .loop = a->no_pfor,
+                            .max_bytes = a->max_bytes };
+    eddy_tensor *parts = eddy__tensors_new(g, a->xs.count);
     eddy_scope_begin(g, a->name && *a->name ? a->name : "jacobian");
-    eddy_tensor seeds = eddy_basis_like(a->y);
-    const bool smooth = eddy_dtype_is_differentiable(eddy_dtype_of(a->y));
-    if (dx && smooth && eddy__graph_ready(g))
-        rows_of(a->y, seeds, a->xs, a->no_pfor, r, dx);
-    for (int k = 0; dx && k < a->xs.count && eddy__graph_ready(g); k++)
-        a->out[k] = reshape_rows(a, a->xs.at[k], dx[k], seeds);
+    if (parts) derive(a, &v, parts);
+    eddy__forward_end(&v);
     eddy_scope_end(g);
-    eddy__tensors_free(g, dx, a->xs.count);
+    eddy__tensors_free(g, parts, a->xs.count);
     return eddy_graph_status(g);
 }
 
@@ -167,34 +188,37 @@ static bool rows_match(eddy_tensor y, eddy_tensor x)
     return eddy__graph_ready(y.graph);
 }
 
-/* axes 0 and 1 exchanged */
-static eddy_tensor swap_axes(eddy_tensor x)
-{
-    eddy_dims perm = { .count = eddy_shape_of(x).rank };
-    for (int i = 0; i < perm.count; i++) perm.at[i] = i < 2 ? 1 - i : i;
-    return eddy_transpose(x, perm);
-}
-
-/* [b, m, ...x]: unit vector j is used for every row at the same time. */
+/* [b, m, ...x]: unit vector j is used for every row at the same time. In forward mode the unit
+ * vectors are those of a row of x, and the columns [n, b, ...y] become [b, ...y, n]. */
 static eddy_tensor row_jacobians(const eddy_batch_jacobian_args *a, const eddy_recording *r)
 {
-    eddy_tensor seeds = eddy_basis_like(eddy_example(a->y)), dx = eddy_none(a->y.graph);
-    eddy_tensor rows = swap_axes(eddy_batch_like(seeds, a->y));
-    if (eddy_dtype_is_differentiable(eddy_dtype_of(a->y)) && eddy__graph_ready(a->y.graph))
-        rows_of(a->y, rows, EDDY_LIST(a->x), a->no_pfor, r, &dx);
-    if (!eddy_is_valid(dx) && a->unconnected_gradients == EDDY_UNCONNECTED_ZERO)
-        dx = eddy_batch_like(eddy_zeros_like(a->x), rows);
-    return eddy_is_valid(dx) ? eddy_unflatten_like(swap_axes(dx), a->y, 1, 1) : dx;
+    eddy_unit_vectors v = { .y = a->y, .xs = EDDY_LIST(a->x), .recording = r, .loop = a->no_pfor };
+    const bool  smooth = eddy_dtype_is_differentiable(eddy_dtype_of(a->y));
+    eddy_tensor dx = eddy_none(a->y.graph), of = a->y;
+    if (!smooth || choose_mode("batch_jacobian", a->mode, &v, true)) {
+        if (v.forward) of = a->x;
+        const eddy_tensor seeds =
+            move_first(eddy_batch_like(eddy_basis_like(eddy_example(of)), of), 1);
+        if (smooth && eddy__graph_ready(of.graph)) eddy__for_seeds(&v, 0, seeds, &dx);
+        if (!eddy_is_valid(dx) && a->unconnected_gradients == EDDY_UNCONNECTED_ZERO)
+            dx = eddy_batch_like(eddy_zeros_like(v.forward ? a->y : a->x), seeds);
+    }
+    eddy__forward_end(&v);
+    if (!eddy_is_valid(dx)) return dx;
+    if (!v.forward) return eddy_unflatten_like(move_first(dx, 1), a->y, 1, 1);
+    const int rank = eddy_shape_of(dx).rank - 1;
+    return in_type_of(eddy_unflatten_like(move_first(dx, rank), a->x, rank, 1), a->x);
 }
 
 static eddy_tensor batch_jacobian_of(const eddy_batch_jacobian_args *a, const eddy_recording *r)
 {
     eddy_graph *g = graph_of(a->y, EDDY_LIST(a->x));
     eddy_tensor none = eddy_none(g);
+    const options o = { "batch_jacobian", a->unconnected_gradients, a->parallel_iterations, a->mode,
+                        0 };
     if (!eddy__graph_ready(g) || !eddy__list_is_of(g, "batch_jacobian", "y", EDDY_LIST(a->y)) ||
         !eddy__list_is_of(g, "batch_jacobian", "x", EDDY_LIST(a->x)) ||
-        !options_fit(g, "batch_jacobian", a->unconnected_gradients, a->parallel_iterations) ||
-        !rows_match(a->y, a->x))
+        !options_fit(g, o) || !rows_match(a->y, a->x))
         return none;
     eddy_scope_begin(g, a->name && *a->name ? a->name : "batch_jacobian");
     eddy_tensor j = row_jacobians(a, r);

@@ -132,6 +132,13 @@ static void batch_matmul_gradient(eddy_rule *r)
     for (int i = 0; i < 2; i++) r->dx[i] = eddy_sum_like(r->dx[i], r->x[i]);
 }
 
+/* Examples of one matrix each, as eddy_matvec builds them, may have simpler products. */
+static void batch_matmul_batch(eddy_batch *b)
+{
+    if (eddy__batch_rank(b, 0) == 2 && eddy__batch_rank(b, 1) == 2) eddy__product_batch(b);
+    else eddy__batch_elementwise(b);
+}
+
 const eddy_op_def eddy_op_batch_matmul = {
     .name = "BatchMatMulV2", .label = "MatMul", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .inputs =
@@ -139,7 +146,7 @@ const eddy_op_def eddy_op_batch_matmul = {
                     { "y", EDDY_LIKE(0) | EDDY_RANK_FROM(2) }),
     .attrs_size = sizeof(eddy_matmul_attrs), .attrs = eddy__matmul_fields,
     .infer = batch_matmul_infer, .prepare = batch_matmul_prepare, .kernel = batch_matmul_kernel,
-    .gradient = batch_matmul_gradient, .batch = eddy__batch_elementwise,
+    .gradient = batch_matmul_gradient, .batch = batch_matmul_batch,
     .flops = eddy__product_flops,
 };
 

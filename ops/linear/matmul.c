@@ -99,18 +99,38 @@ void eddy__product_gradient(eddy_rule *r)
     }
 }
 
-/* All rows of all examples times one b are a single product. */
-static void matmul_batch(eddy_batch *b)
+static eddy_tensor rows_times(eddy_tensor rows, eddy_tensor b, bool transpose_b)
 {
-    const eddy_matmul_attrs *t = b->attrs;
-    if (b->batched[1] || t->transpose_a) {
-        b->y[0] = eddy_apply2(&eddy_op_batch_matmul, t, b->x[0], b->x[1]);
-        return;
-    }
+    const eddy_matmul_attrs t = { .transpose_b = transpose_b };
+    return eddy_apply2(&eddy_op_matmul, &t, rows, b);
+}
+
+/* All rows of all examples times one b are a single product. */
+static void batch_rows(eddy_batch *b, bool transpose_b)
+{
     const eddy_tensor row = eddy_row_numbers(b->node->inputs[0], EDDY_INT64);
     const eddy_tensor rows = eddy_merge_leading(b->x[0], eddy_batch_like(row, b->examples));
-    b->y[0] = eddy_reshape_like(eddy_apply2(&eddy_op_matmul, t, rows, b->x[1]),
+    b->y[0] = eddy_reshape_like(rows_times(rows, b->x[1], transpose_b),
                                 eddy__batch_result_like(b));
+}
+
+/* Operand i of each example is a vector, on axis `along`, and all examples share the other one:
+ * the vectors are the rows of a single product. */
+static void batch_vectors(eddy_batch *b, int i, int along, bool transpose_other)
+{
+    const eddy_tensor rows = Squeeze(b->x[i], EDDY_AXES(3 - along));
+    b->y[0] = ExpandDims(rows_times(rows, b->x[1 - i], transpose_other), i + 1);
+}
+
+void eddy__product_batch(eddy_batch *b)
+{
+    const eddy_matmul_attrs *t = b->attrs;
+    const eddy_shape x = eddy_shape_of(b->node->inputs[0]), y = eddy_shape_of(b->node->inputs[1]);
+    if (!b->batched[1] && !t->transpose_a) batch_rows(b, t->transpose_b);
+    else if (!b->batched[1] && rows_of(x, true) == 1) batch_vectors(b, 0, 1, t->transpose_b);
+    else if (!b->batched[0] && rows_of(y, !t->transpose_b) == 1)
+        batch_vectors(b, 1, 1 + t->transpose_b, !t->transpose_a);
+    else b->y[0] = eddy_apply2(&eddy_op_batch_matmul, t, b->x[0], b->x[1]);
 }
 
 double eddy__product_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
@@ -126,7 +146,7 @@ const eddy_op_def eddy_op_matmul = {
                           { "b", EDDY_LIKE(0) | EDDY_RANK(2) }),
     .attrs_size = sizeof(eddy_matmul_attrs), .attrs = eddy__matmul_fields,
     .infer = matmul_infer, .prepare = matmul_prepare, .kernel = matmul_kernel,
-    .gradient = eddy__product_gradient, .batch = matmul_batch, .flops = eddy__product_flops,
+    .gradient = eddy__product_gradient, .batch = eddy__product_batch, .flops = eddy__product_flops,
 };
 
 /** y = a b, the product of the matrices a [m,k] and b [k,n], giving [m,n].

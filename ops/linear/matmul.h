@@ -17,6 +17,8 @@ bool eddy__infer_product(eddy_infer *c, int64_t *m, int64_t *n);
 eddy_product eddy__product_like(eddy_matmul_attrs t, eddy_type a, eddy_type b);
 /* The gradient of both operations, composed of products by the same operation. */
 void eddy__product_gradient(eddy_rule *r);
+/* The batching rule of both, for examples that are single matrices. */
+void eddy__product_batch(eddy_batch *b);
 double eddy__product_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out);
 
 #endif

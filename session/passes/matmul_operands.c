@@ -1,5 +1,5 @@
 /* matmul_operands.c -- absorbs operations before or after a matrix product that are free as a
- * part of it: transposes, scalar factors, sums of products, batches of one matrix. */
+ * part of it: transposes, scalar factors, sums of products, batches that share an operand. */
 #include "session/passes/match.h"
 #include "ops/linear/fused_matmul.h"
 #include "ops/weak_ops.h"
@@ -37,33 +37,61 @@ static bool transposes_rule(rewrite *r)
 
 /* ---------------------------------------------------------------- batches -- */
 
-/* x as one matrix of all its rows. */
-static eddy_tensor as_rows(rewrite *r, eddy_tensor x)
+/* The number of matrices in the last two dimensions. */
+static int64_t matrices(eddy_shape s)
 {
-    const eddy_shape s = type_of(r, x).shape;
-    const int64_t    columns = s.dim[s.rank - 1];
-    const int64_t    rows = columns > 0 ? eddy_shape_count(s) / columns : 0;
+    int64_t n = 1;
+    for (int i = 0; i < s.rank - 2; i++) n *= s.dim[i];
+    return n;
+}
+
+/* True if the matrices of s, or their transposes if `transposed`, have their rows in memory one
+ * after the other. A vector is its own transpose. */
+static bool has_rows(eddy_shape s, bool transposed)
+{
+    return !transposed || s.dim[s.rank - 1] == 1 || s.dim[s.rank - 2] == 1;
+}
+
+/* x as one matrix of all its rows. */
+static eddy_tensor as_rows(rewrite *r, eddy_tensor x, int64_t columns)
+{
+    const int64_t rows = columns > 0 ? eddy_shape_count(type_of(r, x).shape) / columns : 0;
     return eddy__rewrite_reshaped(r, x, EDDY_SHAPE(rows, columns));
 }
 
-/* Many matrices by a single one are the product of all their rows. */
+/* x, one matrix, without the dimensions of size 1 before it. */
+static eddy_tensor as_matrix(rewrite *r, eddy_tensor x)
+{
+    const eddy_shape s = type_of(r, x).shape;
+    return eddy__rewrite_reshaped(r, x, EDDY_SHAPE(s.dim[s.rank - 2], s.dim[s.rank - 1]));
+}
+
+/* r->node becomes the product of the two matrices, reshaped. */
+static bool give_product(rewrite *r, eddy_tensor a, eddy_tensor b, eddy_matmul_attrs t)
+{
+    const eddy_tensor x[] = { a, b }, p = eddy__rewrite_add(r, &eddy_op_matmul, &t, 2, x);
+    return eddy__ir_valid(p) &&
+           eddy__give(r, eddy__rewrite_reshaped(r, p, r->node->outputs[0].shape));
+}
+
+/* Many matrices times a single one are the product of all their rows: with y' = b' a', also if the
+ * single one is the left operand, provided that the transposes need no copy. */
 static bool batch_to_rows_rule(rewrite *r)
 {
-    const eddy_matmul_attrs *t = r->node->attrs;
-    const eddy_shape         a = type_of(r, r->node->inputs[0]).shape;
-    const eddy_shape         b = type_of(r, r->node->inputs[1]).shape;
-    const eddy_shape         y = r->node->outputs[0].shape;
-    if (r->node->op != &eddy_op_batch_matmul || t->transpose_a || eddy_shape_count(y) == 0 ||
-        eddy_shape_count(a) == 0 || eddy_shape_count(b) != b.dim[b.rank - 1] * b.dim[b.rank - 2] ||
-        eddy_shape_count(a) / a.dim[a.rank - 1] * y.dim[y.rank - 1] != eddy_shape_count(y))
-        return false;
-    const eddy_tensor x[] = {
-        as_rows(r, r->node->inputs[0]),
-        eddy__rewrite_reshaped(r, r->node->inputs[1],
-                               EDDY_SHAPE(b.dim[b.rank - 2], b.dim[b.rank - 1])),
-    };
-    const eddy_tensor p = eddy__rewrite_add(r, &eddy_op_matmul, t, 2, x);
-    return eddy__ir_valid(p) && eddy__give(r, eddy__rewrite_reshaped(r, p, y));
+    const eddy_matmul_attrs t = *(const eddy_matmul_attrs *)r->node->attrs;
+    const eddy_tensor       a = r->node->inputs[0], b = r->node->inputs[1];
+    const eddy_shape        y = r->node->outputs[0].shape;
+    const eddy_shape        sa = type_of(r, a).shape, sb = type_of(r, b).shape;
+    const int64_t           k = sa.dim[sa.rank - 1 - t.transpose_a], n = matrices(y);
+    if (r->node->op != &eddy_op_batch_matmul || eddy_shape_count(y) == 0 || k == 0) return false;
+    if (n == 1) return give_product(r, as_matrix(r, a), as_matrix(r, b), t);
+    if (matrices(sb) == 1 && matrices(sa) == n && has_rows(sa, t.transpose_a))
+        return give_product(r, as_rows(r, a, k), as_matrix(r, b),
+                            (eddy_matmul_attrs){ .transpose_b = t.transpose_b });
+    return matrices(sa) == 1 && matrices(sb) == n && has_rows(sb, !t.transpose_b) &&
+           has_rows(y, true) &&
+           give_product(r, as_rows(r, b, k), as_matrix(r, a),
+                        (eddy_matmul_attrs){ .transpose_b = !t.transpose_a });
 }
 
 /* True if the node reshapes all but the last two dimensions into rows, and q has the same
@@ -84,16 +112,16 @@ static bool summed_rule(rewrite *r)
     const eddy_matmul_attrs *t = p->attrs;
     const eddy_shape         a = type_of(r, p->inputs[0]).shape, b = type_of(r, p->inputs[1]).shape;
     const eddy_shape         y = r->node->outputs[0].shape, q = p->outputs[0].shape;
-    if (!t->transpose_a || t->transpose_b || a.rank != b.rank || !folds_batch(r, q) ||
-        eddy_shape_count(q) == 0 ||
+    if (!has_rows(a, !t->transpose_a) || !has_rows(b, t->transpose_b) || a.rank != b.rank ||
+        !folds_batch(r, q) || eddy_shape_count(q) == 0 ||
         eddy_shape_count(y) != q.dim[q.rank - 2] * q.dim[q.rank - 1] ||
         y.dim[y.rank - 1] != q.dim[q.rank - 1])
         return false;
     for (int i = 0; i < a.rank - 2; i++)
         if (a.dim[i] != b.dim[i]) return false;
-    const eddy_tensor x[] = { as_rows(r, p->inputs[0]), as_rows(r, p->inputs[1]) };
-    const eddy_tensor one = eddy__rewrite_add(r, &eddy_op_matmul, t, 2, x);
-    return eddy__ir_valid(one) && eddy__give(r, eddy__rewrite_reshaped(r, one, y));
+    return give_product(r, as_rows(r, p->inputs[0], q.dim[q.rank - 2]),
+                        as_rows(r, p->inputs[1], q.dim[q.rank - 1]),
+                        (eddy_matmul_attrs){ .transpose_a = true });
 }
 
 /* ---------------------------------------------------------------- factors -- */

@@ -1,5 +1,5 @@
-/* test_jacobian.c -- Jacobians and Hessians: all rows at once against row by row, and against known
- * values. */
+/* test_jacobian.c -- Jacobians and Hessians: rows against columns, all at once, in blocks and one
+ * by one, and against known values. */
 #include "autodiff/autodiff.h"
 #include "tests/lib/array_trial.h"
 #include "tests/lib/checks.h"
@@ -53,9 +53,21 @@ static eddy_tensor jacobian(eddy_tensor y, eddy_tensor x, bool by_row)
     return j;
 }
 
+/* Rows and columns, together, in blocks and in a loop. */
 static void both_ways(eddy_tensor y, eddy_tensor x)
 {
-    same(jacobian(y, x, false), jacobian(y, x, true));
+    const eddy_tensor want = jacobian(y, x, false);
+    const bool        known = eddy_shape_is_known(eddy_shape_of(y)) &&
+                              eddy_shape_is_known(eddy_shape_of(x));
+    same(want, jacobian(y, x, true));
+    for (int mode = EDDY_JACOBIAN_AUTOMATIC; mode <= EDDY_JACOBIAN_REVERSE; mode++)
+        for (int how = 0; how < 4; how++) {
+            const int64_t max_bytes[] = { 0, 0, 1, 500 };
+            eddy_tensor   j;
+            eddy_jacobian(y, EDDY_LIST(x), &j, .mode = (eddy_jacobian_mode)mode,
+                          .no_pfor = how == 1, .max_bytes = known ? max_bytes[how] : 0);
+            same(j, want);
+        }
 }
 
 static eddy_tensor layers(eddy_tensor x, eddy_tensor w1, eddy_tensor w2)
@@ -194,6 +206,119 @@ START_TEST(many_kinds)
 }
 END_TEST
 
+static eddy_plan_info plan_of(eddy_tensor y)
+{
+    eddy_array *a = value(&t, y);
+    eddy_array_free(a);
+    return eddy_session_plan_info(t.session);
+}
+
+/* Residuals of a fit: the derivative by the parameters is computed by columns, without a matrix of
+ * as many rows as columns. */
+START_TEST(tall)
+{
+    enum { ROWS = 2000 };
+    begin();
+    const eddy_tensor time = given(EDDY_SHAPE(ROWS), 0), p = given(EDDY_SHAPE(3), 0);
+    const eddy_tensor q = given(EDDY_SHAPE(2), 0);
+    const eddy_tensor parts = eddy_unstack(p, .num = 3);
+    const eddy_tensor curve = Mul(eddy_output(parts, 0), Sin(Mul(eddy_output(parts, 1), time)));
+    const eddy_tensor y = Add(Add(curve, eddy_output(parts, 2)), Mul(Sum(Exp(q)), time));
+    eddy_tensor quick[2], slow[2], blocks[2];
+    eddy_jacobian(y, EDDY_LIST(p, q), quick);
+    eddy_jacobian(y, EDDY_LIST(p, q), slow, .mode = EDDY_JACOBIAN_REVERSE);
+    eddy_jacobian(y, EDDY_LIST(p, q), blocks, .mode = EDDY_JACOBIAN_REVERSE,
+                  .max_bytes = 64 * 2 * ROWS * 8);
+    for (int k = 0; k < 2; k++) {
+        same(quick[k], slow[k]);
+        same(blocks[k], slow[k]);
+        const size_t whole = (size_t)ROWS * ROWS * 8;
+        ck_assert_uint_ge(plan_of(slow[k]).arena_bytes, whole);
+        ck_assert_uint_lt(plan_of(quick[k]).arena_bytes, whole / 50);
+        ck_assert_uint_lt(plan_of(blocks[k]).arena_bytes, whole / 8);
+    }
+    const eddy_tensor float_y = Cast(y, EDDY_FLOAT32);
+    const eddy_tensor j = jacobian(float_y, p, false);
+    ck_assert_int_eq(eddy_dtype_of(j), EDDY_FLOAT64);
+    end();
+}
+END_TEST
+
+/* The results of operations that skip outputs without a gradient. */
+START_TEST(columns_of_decompositions)
+{
+    begin();
+    const eddy_tensor x = given(EDDY_SHAPE(3, 3), 0), e = eddy_eigh(Add(x, Transpose(x)));
+    const eddy_tensor vectors = Abs(eddy_output(e, 1)), v = given(EDDY_SHAPE(3, 3), 0);
+    eddy_tensor product;
+    both_ways(vectors, x);
+    eddy_jvp(EDDY_LIST(vectors), EDDY_LIST(x), EDDY_LIST(v), &product);
+    same(product, Sum(Mul(jacobian(vectors, x, false), v), EDDY_AXES(2, 3)));
+    eddy_jvp(EDDY_LIST(eddy_output(e, 1)), EDDY_LIST(x), EDDY_LIST(v), &product);
+    same(product, Sum(Mul(jacobian(eddy_output(e, 1), x, false), v), EDDY_AXES(2, 3)));
+    both_ways(eddy_output(eddy_qr(x), 0), x);
+    end();
+}
+END_TEST
+
+static void halve(eddy_rule *r);
+
+static bool as_is(eddy_infer *c)
+{
+    c->out[0] = c->in[0];
+    return true;
+}
+
+static eddy_status half(eddy_kernel *k)
+{
+    const double *x = k->in[0]->data;
+    double       *y = k->out[0]->data;
+    for (int64_t i = 0; i < k->out[0]->count; i++) y[i] = x[i] / 2;
+    return EDDY_OK;
+}
+
+static const eddy_op_def half_op = {
+    .name = "Half", .min_inputs = 1, .max_inputs = 1, .outputs = 1, .infer = as_is, .kernel = half,
+    .gradient = halve, .batch = eddy_batch_as_is,
+};
+static const eddy_op_def half_grad_op = {
+    .name = "HalfGrad", .min_inputs = 1, .max_inputs = 1, .outputs = 1, .infer = as_is,
+    .kernel = half, .batch = eddy_batch_as_is,
+};
+static void halve(eddy_rule *r) { r->dx[0] = eddy_apply1(&half_grad_op, NULL, r->dy[0]); }
+
+/* Forward mode differentiates gradients, and there may be none of them. */
+START_TEST(without_a_second_gradient)
+{
+    begin();
+    const eddy_tensor x = given(EDDY_SHAPE(2), 0);
+    const eddy_tensor y = eddy_apply1(&half_op, NULL, eddy_tile(x, EDDY_DIMS(4)));
+    eddy_tensor j = jacobian(y, x, false);
+    same(j, jacobian(Mul(0.5, eddy_tile(x, EDDY_DIMS(4))), x, false));
+    eddy_jacobian(y, EDDY_LIST(x), &j, .mode = EDDY_JACOBIAN_FORWARD);
+    fails(t.graph, EDDY_NO_GRADIENT, "HalfGrad");
+    end();
+}
+END_TEST
+
+START_TEST(modes_of_rows)
+{
+    begin();
+    const eddy_tensor x = given(EDDY_SHAPE(EDDY_ANY, 2), 3), w = given(EDDY_SHAPE(2, 7), 0);
+    const eddy_tensor y = Reshape(Tanh(MatMul(x, w)), EDDY_SHAPE(-1, 7, 1));
+    const eddy_tensor want = eddy_batch_jacobian(y, x, .mode = EDDY_JACOBIAN_REVERSE);
+    same(eddy_batch_jacobian(y, x), want);
+    same(eddy_batch_jacobian(y, x, .mode = EDDY_JACOBIAN_FORWARD, .no_pfor = true), want);
+    const eddy_tensor other = given(EDDY_SHAPE(3, 2), 0);
+    ck_assert(!eddy_is_valid(eddy_batch_jacobian(y, other, .mode = EDDY_JACOBIAN_FORWARD)));
+    const eddy_tensor zero = eddy_batch_jacobian(y, other, EDDY_UNCONNECTED_ZERO,
+                                                 .mode = EDDY_JACOBIAN_FORWARD);
+    const double want_zero[3 * 7 * 2] = { 0 };
+    check_values(&t, zero, EDDY_SHAPE(3, 7, 1, 2), want_zero);
+    end();
+}
+END_TEST
+
 /* J-08 */
 START_TEST(unconnected)
 {
@@ -306,12 +431,37 @@ START_TEST(network_loss)
 }
 END_TEST
 
+/* What is linear has no second derivative, or zeros if they are wanted. */
+START_TEST(linear)
+{
+    begin();
+    const eddy_tensor x = given(EDDY_SHAPE(2), 0), other = given(EDDY_SHAPE(2), 0);
+    const double none[4] = { 0 };
+    eddy_tensor h[2];
+    ck_assert_int_eq(eddy_hessians(Sum(Mul(3, x)), EDDY_LIST(x, other), h,
+                                   .unconnected_gradients = EDDY_UNCONNECTED_ZERO), EDDY_OK);
+    for (int k = 0; k < 2; k++) check_values(&t, h[k], EDDY_SHAPE(2, 2), none);
+    eddy_hessians(Sum(Mul(3, x)), EDDY_LIST(x), h);
+    fails(t.graph, EDDY_INVALID_ARGUMENT, "there is no second derivative");
+    eddy_hessians(Sum(Mul(Sin(x), Sum(x))), EDDY_LIST(x), h);
+    eddy_hessians(Sum(Mul(Sin(x), Sum(x))), EDDY_LIST(x), h + 1, .max_bytes = 1);
+    same(h[0], h[1]);
+    end();
+}
+END_TEST
+
 /* Second derivatives of a Jacobian are its gradient's. */
 START_TEST(gradient_of_a_jacobian)
 {
     begin();
     const eddy_tensor x = given(EDDY_SHAPE(3), 0), y = Mul(Square(x), x);
     same(eddy_gradient(jacobian(y, x, false), x), Mul(6, x));
+    for (int mode = EDDY_JACOBIAN_FORWARD; mode <= EDDY_JACOBIAN_REVERSE; mode++)
+        for (int bytes = 0; bytes < 2; bytes++) {
+            eddy_tensor j;
+            eddy_jacobian(y, EDDY_LIST(x), &j, .mode = (eddy_jacobian_mode)mode, .max_bytes = bytes);
+            same(eddy_gradient(j, x), Mul(6, x));
+        }
     const eddy_tensor z = given(EDDY_SHAPE(EDDY_ANY, 2), 3), w = given(EDDY_SHAPE(2, 2), 0);
     const eddy_tensor rows = Tanh(MatMul(z, w));
     const eddy_tensor penalty = Sum(Square(eddy_batch_jacobian(rows, z)));
@@ -333,12 +483,17 @@ Suite *jacobian_suite(void)
     tcase_add_test(c, softmax);
     tcase_add_test(c, lookup);
     tcase_add_test(c, many_kinds);
+    tcase_add_test(c, tall);
+    tcase_add_test(c, columns_of_decompositions);
+    tcase_add_test(c, without_a_second_gradient);
+    tcase_add_test(c, modes_of_rows);
     tcase_add_test(c, unconnected);
     tcase_add_test(c, squares_of_rows);
     tcase_add_test(c, network_of_rows);
     tcase_add_test(c, what_does_not_fit);
     tcase_add_test(c, quadratic_form);
     tcase_add_test(c, network_loss);
+    tcase_add_test(c, linear);
     tcase_add_test(c, gradient_of_a_jacobian);
     suite_add_tcase(s, c);
     return s;

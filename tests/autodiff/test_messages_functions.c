@@ -255,6 +255,11 @@ static void jacobians(void)
     eddy_jacobian(y, EDDY_LIST(open), j, .parallel_iterations = -1), golden_graph(g);
     eddy_jacobian(y, EDDY_LIST(open), j, .unconnected_gradients = (eddy_unconnected)9);
     golden_graph(g);
+    eddy_jacobian(y, EDDY_LIST(open), j, .mode = (eddy_jacobian_mode)3), golden_graph(g);
+    eddy_jacobian(y, EDDY_LIST(open), j, .max_bytes = -1), golden_graph(g);
+    eddy_jacobian(y, EDDY_LIST(open), j, .max_bytes = 1), golden_graph(g);
+    eddy_jacobian(Real(eddy_complex(x, x)), EDDY_LIST(eddy_complex(x, x)), j,
+                  .mode = EDDY_JACOBIAN_FORWARD), golden_graph(g);
     eddy_batch_jacobian(x, v), golden_graph(g);
     eddy_batch_jacobian(x, eddy_transpose(x)), golden_graph(g);
     eddy_jvp(EDDY_LIST(Square(x)), EDDY_LIST(x), EDDY_LIST(v), j), golden_graph(g);
@@ -263,6 +268,20 @@ static void jacobians(void)
     eddy_vjp(EDDY_LIST(x), EDDY_LIST(x)), golden_graph(g);
     eddy_gauss_newton_vector_product(x, EDDY_LIST(), EDDY_LIST(x), EDDY_LIST(x), j);
     golden_graph(g);
+}
+
+static void sparse(void)
+{
+    const eddy_tensor  deep = eddy_reshape(x, EDDY_SHAPE(1, 1, 1, 1, 1, 1, 2, 3));
+    eddy_sparse_matrix m;
+    eddy_sparse_jacobian(x, x, NULL), golden_graph(g);
+    eddy_sparse_jacobian(Square(open), open, &m), golden_graph(g);
+    eddy_sparse_hessian(x, eddy_cast(x, EDDY_INT32), &m), golden_graph(g);
+    eddy_sparse_jacobian(deep, x, &m), golden_graph(g);
+    eddy_sparse_jacobian(Sum(eddy_boolean_mask(x, Less(x, 1))), x, &m), golden_graph(g);
+    const eddy_tensor many = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(20000));
+    eddy_sparse_jacobian(Softmax(many), many, &m), golden_graph(g);
+    eddy_sparse_hessian(eddy_logsumexp(Exp(many)), many, &m), golden_graph(g);
 }
 
 /* A tape has sentences of its own in tests/golden/autodiff/tape.txt. */
@@ -281,6 +300,7 @@ START_TEST(of_functions)
     gradient_functions();
     custom_gradients();
     jacobians();
+    sparse();
     recording();
     golden_end();
 }
@@ -313,10 +333,29 @@ static void build_without_memory(failing_allocator *f, eddy_error *e)
     eddy_graph_free(h);
 }
 
+static void matrices_without_memory(failing_allocator *f, eddy_error *e)
+{
+    const long         at = f->at;
+    eddy_sparse_matrix m;
+    f->at = 0;
+    eddy_graph *h = eddy_graph_new(.allocator = &f->table);
+    eddy_tensor a = eddy_placeholder(h, "a", EDDY_FLOAT64, EDDY_SHAPE(3)), j;
+    eddy_tensor b = eddy_concat(EDDY_LIST(Square(a), Exp(a), a), 0);
+    f->at = f->calls + at;
+    eddy_jacobian(b, EDDY_LIST(a), &j, .max_bytes = 1);
+    eddy_sparse_jacobian(b, a, &m);
+    eddy_sparse_hessian(b, a, &m);
+    e->status = eddy_graph_status(h);
+    snprintf(e->message, sizeof e->message, "%s", eddy_graph_message(h));
+    golden_forget_nodes(e);
+    eddy_graph_free(h);
+}
+
 START_TEST(of_memory)
 {
     golden_begin("autodiff/functions_memory");
     golden_no_memory(build_without_memory);
+    golden_no_memory(matrices_without_memory);
     golden_end();
 }
 END_TEST

@@ -51,6 +51,10 @@ BUILD(dropped, eddy_dropout(x[0], 0.5))
 BUILD(norm, eddy_clip_by_norm(x[0], NumberLike(1, x[0])))
 BUILD(pass_through, eddy_grad_pass_through(Round(x[0]), x[0]))
 BUILD(adjoint, MatMul(x[0], x[1], .adjoint_a = true, .adjoint_b = true))
+BUILD(column, MatMul(x[0], x[1]))
+BUILD(column_turned, MatMul(x[0], x[1], .transpose_a = true, .transpose_b = true))
+BUILD(row_turned, MatMul(x[0], x[1], .transpose_a = true))
+BUILD(times_vector, eddy_matvec(x[0], x[1]))
 BUILD(conjugate, Neg(Conj(x[0])))
 BUILD(real_part, Neg(Real(x[0])))
 BUILD(lower, Where(Less(Imag(x[0]), Real(x[1])), x[0], x[1]))
@@ -102,6 +106,13 @@ static const sweep_row more_rows[] = {
     { .op = "Angle", .how = "", .unary = eddy_angle, .n = 1, .shape = { S(2, 3) } },
     { .op = "MatMul", .how = "adjoints", .build = adjoint, .n = 2,
       .shape = { S(3, 2), S(4, 3) } },
+    { .op = "MatMul", .how = "column", .build = column, .n = 2, .shape = { S(3, 4), S(4, 1) } },
+    { .op = "MatMul", .how = "column of transposes", .build = column_turned, .n = 2,
+      .shape = { S(4, 3), S(1, 4) } },
+    { .op = "MatMul", .how = "row of a transpose", .build = row_turned, .n = 2,
+      .shape = { S(4, 1), S(4, 3) } },
+    { .op = "BatchMatMulV2", .how = "vector", .build = times_vector, .n = 2,
+      .shape = { S(3, 4), S(4) } },
     { .op = "SelectV2", .how = "complex", .build = lower, .n = 2,
       .shape = { S(2, 3), S(2, 3) } },
     { .op = "Add", .how = "ranks", .binary = eddy_add, .n = 2, .shape = { S(3, 4), S(4) } },

@@ -1,12 +1,14 @@
-/* blas_threads.c -- restricts OpenBLAS to the calling thread while runs are in progress. */
+/* blas_threads.c -- restricts OpenBLAS to the calling thread while runs are in progress; the name of
+ * its kernels. */
 #include "ops/kernels/libraries/blas_threads.h"
 
 #include <pthread.h>
-#include <stdbool.h>
+#include <string.h>
 
 /* NULL with any other BLAS. */
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 extern int  openblas_get_num_threads(void) __attribute__((weak));
+extern char *openblas_get_corename(void) __attribute__((weak));
 
 static struct {
     pthread_mutex_t lock;
@@ -56,4 +58,13 @@ void eddy__blas_end(void)
     runs_here--;
     if (--blas.runs == 0) restore();
     pthread_mutex_unlock(&blas.lock);
+}
+
+bool eddy__blas_has_small_products(void)
+{
+    static const char *const cores[] = { "SkylakeX", "Cooperlake", "SapphireRapids" };
+    const char *core = openblas_get_corename ? openblas_get_corename() : "";
+    for (size_t i = 0; i < sizeof cores / sizeof *cores; i++)
+        if (strcmp(core, cores[i]) == 0) return true;
+    return false;
 }

@@ -1,6 +1,8 @@
-/* blas_threads.h -- control of the threads of OpenBLAS during a run. */
+/* blas_threads.h -- control of the threads of OpenBLAS during a run, and what its kernels can. */
 #ifndef EDDY_OPS_KERNELS_LIBRARIES_BLAS_THREADS_H
 #define EDDY_OPS_KERNELS_LIBRARIES_BLAS_THREADS_H
+
+#include <stdbool.h>
 
 /* Between the two calls, OpenBLAS uses only the calling thread, because the pool divides
  * products.  The first begin of all threads sets this, the last end restores the previous
@@ -8,5 +10,9 @@
  * BLAS. */
 void eddy__blas_begin(void);
 void eddy__blas_end(void);
+
+/* True if the kernels that OpenBLAS uses, which follow OPENBLAS_CORETYPE, compute small products
+ * without copying the operands. */
+bool eddy__blas_has_small_products(void);
 
 #endif

@@ -119,7 +119,7 @@ void eddy__product_run(const eddy_kernel *k, const eddy_product *given)
     int64_t n, grain;
     of_run.stop = k->stop;
     if (p->m == 0 || p->n == 0) return;
-    if (p->k == 0) {
+    if (p->k == 0 || (!g && operations(p) < PIECE)) {       /* a single piece */
         eddy__product_plain(p, 0, p->m, 0, p->n);
         return;
     }

@@ -1,5 +1,5 @@
 /* test_product_blocks.c -- products of small whole numbers that are so large that they are computed
- * in blocks; every element is known exactly. */
+ * in blocks, or so thin that they are computed by vectors; every element is known exactly. */
 #include "tests/lib/checks.h"
 #include "ops/short_names.h"
 
@@ -57,10 +57,24 @@ START_TEST(large_products)
     static const struct { eddy_dtype d; int64_t m, n, k; } of[] = {
         { EDDY_FLOAT64, 3100, 300, 350 }, { EDDY_FLOAT64, 90, 70, 60000 },
         { EDDY_FLOAT64, 1, 3000, 3001 },  { EDDY_COMPLEX128, 333, 500, 310 },
-        { EDDY_INT32, 290, 301, 400 },
+        { EDDY_INT32, 290, 301, 400 },    { EDDY_FLOAT64, 3000, 1, 3001 },
     };
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         check(of[i].d, of[i].m, of[i].n, of[i].k, _i & 1, _i & 2);
+}
+END_TEST
+
+/* One to three columns or rows, for which a matrix may be multiplied by vectors. */
+START_TEST(few_columns)
+{
+    static const eddy_dtype types[] = { EDDY_FLOAT32, EDDY_FLOAT64, EDDY_COMPLEX64,
+                                        EDDY_COMPLEX128, EDDY_INT64 };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        for (int few = 1; few < 4; few++) {
+            check(types[i], 700, few, 520, _i & 1, _i & 2);
+            check(types[i], few, 90, 40, _i & 1, _i & 2);
+            check(types[i], few, 710, 520, _i & 1, _i & 2);
+        }
 }
 END_TEST
 
@@ -70,6 +84,7 @@ Suite *product_blocks_suite(void)
     TCase *c = tcase_create("product_blocks");
     tcase_set_timeout(c, 120);
     tcase_add_loop_test(c, large_products, 0, 4);
+    tcase_add_loop_test(c, few_columns, 0, 4);
     suite_add_tcase(s, c);
     return s;
 }

@@ -121,6 +121,51 @@ START_TEST(passes_fire)
 }
 END_TEST
 
+/* A batch of products of a m by k and a k by n matrix, one of which all products share, in every
+ * combination of transposes; it becomes a single product. */
+static void one_product(eddy_dtype d, int64_t m, int64_t k, int64_t n, bool left)
+{
+    for (int how = 0; how < 4; how++) {
+        const bool ta = how & 1, tb = how & 2;
+        eddy_shape a = ta ? EDDY_SHAPE(2, 3, k, m) : EDDY_SHAPE(2, 3, m, k);
+        eddy_shape b = tb ? EDDY_SHAPE(2, 3, n, k) : EDDY_SHAPE(2, 3, k, n);
+        if (left) a = EDDY_SHAPE(a.dim[2], a.dim[3]);
+        else b = EDDY_SHAPE(1, b.dim[2], b.dim[3]);
+        const eddy_tensor x = numbers(d, a), y = numbers(d, b);
+        fires(MatMul(x, y, .transpose_a = ta, .transpose_b = tb), EDDY_PASS_PRODUCTS, -1);
+    }
+}
+
+START_TEST(shared_operands)
+{
+    for (int left = 0; left < 2; left++) {
+        one_product(EDDY_FLOAT64, left ? 4 : 1, 5, left ? 1 : 4, left);
+        one_product(EDDY_COMPLEX64, left ? 4 : 1, 5, left ? 1 : 4, left);
+        one_product(EDDY_FLOAT32, 1, 5, 1, left);
+    }
+    const eddy_tensor a = numbers(EDDY_FLOAT64, EDDY_SHAPE(5, 4));
+    for (int n = 1; n < 4; n++)                    /* columns; several are not rows in memory */
+        for (int k = 0; k < 5; k += 2) {
+            const eddy_tensor x = numbers(EDDY_FLOAT64, EDDY_SHAPE(3, 4, n));
+            const eddy_tensor none = numbers(EDDY_FLOAT64, EDDY_SHAPE(5, k));
+            same(MatMul(a, x));
+            same(MatMul(none, numbers(EDDY_FLOAT64, EDDY_SHAPE(3, k, n))));
+            same(MatMul(x, a, .transpose_a = true, .transpose_b = true));
+        }
+}
+END_TEST
+
+/* The gradient of a matrix that all examples share, a sum of outer products, is one product. */
+START_TEST(sum_of_outer_products)
+{
+    const eddy_tensor x = numbers(EDDY_FLOAT64, EDDY_SHAPE(7, 3, 1));
+    const eddy_tensor y = numbers(EDDY_FLOAT64, EDDY_SHAPE(7, 1, 5));
+    fires(Sum(MatMul(x, y), EDDY_AXES(0)), EDDY_PASS_PRODUCTS, -1);
+    fires(Sum(MatMul(x, x, .transpose_b = true), EDDY_AXES(0)), EDDY_PASS_PRODUCTS, -1);
+    same(Sum(MatMul(x, y), EDDY_AXES(1)));
+}
+END_TEST
+
 /* Zeros that no memory could hold, around an image of sixteen pixels, are not stored: the
  * filter's middle alone meets pixels. */
 START_TEST(a_huge_dilation)
@@ -148,6 +193,8 @@ Suite *rewrites_suite(void)
     tcase_add_test(c, another_shift);
     tcase_add_test(c, nothing_to_divide);
     tcase_add_test(c, passes_fire);
+    tcase_add_test(c, shared_operands);
+    tcase_add_test(c, sum_of_outer_products);
     tcase_add_test(c, a_huge_dilation);
     suite_add_tcase(s, c);
     return s;
