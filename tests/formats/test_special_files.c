@@ -85,6 +85,11 @@ static bool read_torch(const char *path, eddy_error *e)
     return free_checkpoint(eddy_torch_checkpoint_open(path, .error = e));
 }
 
+static bool read_keras(const char *path, eddy_error *e)
+{
+    return free_checkpoint(eddy_keras_checkpoint_open(path, .error = e));
+}
+
 static bool read_onnx(const char *path, eddy_error *e)
 {
     eddy_graph      *g = eddy_graph_new();
@@ -115,7 +120,7 @@ static const struct { const char *file; reader *read; } readers[] = {
     { "x.npy", read_array }, { "x.idx", read_idx }, { "x.txt", read_bytes }, { "x.wav", read_wav },
     { "x.npz", read_npz }, { "x.csv", read_csv }, { "lines", read_lines }, { "x.yaml", read_graph },
     { "x.safetensors", read_safetensors }, { "x.pt", read_torch }, { "x.onnx", read_onnx },
-    { "x.pb", read_tensorflow }, { "x.index", read_bundle }
+    { "x.pb", read_tensorflow }, { "x.index", read_bundle }, { "x.h5", read_keras }
 };
 enum { READERS = sizeof readers / sizeof *readers };
 
