@@ -210,8 +210,8 @@ static bool check_values(const eddy_multi_head_attention_args *a, eddy_layer *la
         const eddy_shape m = eddy_shape_of(a->memory), v = eddy_shape_of(a->values);
         if (!eddy_shape_compatible(EDDY_SHAPE(m.dim[0], m.dim[1]),
                                    EDDY_SHAPE(v.dim[0], v.dim[1])))
-            eddy_fail(a->x.graph, EDDY_BAD_SHAPE, "attention: the values are %s; expected the batch "
-                      "and the positions of the memory, %s",
+            eddy_fail(a->x.graph, EDDY_BAD_SHAPE, "attention: the values are %s; expected the "
+                      "batch and the positions of the memory, %s",
                       eddy_shape_print(v, values, sizeof values),
                       eddy_shape_print(m, memory, sizeof memory));
     }
