@@ -77,7 +77,7 @@ EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard exampl
 # The examples that check their own results; digits runs in `make demo`, and infer reads its file.
 SELF_CHECKING := $(filter-out $(BUILD)/examples/digits $(BUILD)/examples/infer,$(EXAMPLES))
 ROUND_TRIPS := $(filter-out %/infer,$(EXAMPLES:$(BUILD)/examples/%=$(BUILD)/round_trip/%))
-FUZZED  := npy safetensors index graph onnx tensorflow torch bundle npz idx csv wav image
+FUZZED  := npy safetensors index graph onnx tensorflow torch bundle npz idx csv wav image keras
 BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c)))
 WORKLOADS := $(BUILD)/bench/workloads
 OPSROWS := $(sort $(wildcard bench/ops/rows_*.c))
@@ -432,6 +432,7 @@ fuzzing: $(FUZZED:%=$(BUILD)/fuzz/%) $(BUILD)/fuzz/seeds
 	@cp tests/formats/files/*.pt tests/formats/files/*.pkl $(BUILD)/seeds/torch
 	@cp data/sine.pb tests/formats/files/*.json $(BUILD)/seeds/tensorflow
 	@cp tests/formats/files/*.block $(BUILD)/seeds/bundle
+	@cp tests/formats/files/*.h5 tests/formats/files/*.keras $(BUILD)/seeds/keras
 	@cp tests/input/fixtures/*.npz $(BUILD)/seeds/npz; cp tests/input/fixtures/*.wav $(BUILD)/seeds/wav
 	@cp tests/input/fixtures/*.csv $(BUILD)/seeds/csv; cp tests/input/fixtures/*.gz $(BUILD)/seeds/idx
 	@cp tests/input/fixtures/*.png tests/input/fixtures/*.jpg $(BUILD)/seeds/image

@@ -9,6 +9,7 @@ static const char *const names[KIND_COUNT] = {
     [KIND_UNKNOWN] = "unknown", [KIND_YAML] = "Eddy graph", [KIND_ONNX] = "ONNX model",
     [KIND_TENSORFLOW] = "TensorFlow model", [KIND_SAFETENSORS] = "safetensors file",
     [KIND_TORCH] = "PyTorch file", [KIND_BUNDLE] = "TensorFlow checkpoint",
+    [KIND_KERAS] = "Keras file",
     [KIND_NPZ] = "NumPy archive", [KIND_NPY] = "NumPy array",
 };
 
@@ -36,12 +37,14 @@ static bool ends(const char *path, const char *with)
     return n >= m && strcmp(path + n - m, with) == 0;
 }
 
-/* The first file of an archive of NumPy ends in ".npy"; that of PyTorch is a pickle. */
+/* The first file of an archive of NumPy ends in ".npy", that of Keras in ".json"; that of PyTorch is
+ * a pickle. */
 static file_kind archive(const char *bytes, size_t n)
 {
     const size_t length = n > 30 ? (unsigned char)bytes[26] + 256u * (unsigned char)bytes[27] : 0;
-    if (length >= 4 && 30 + length <= n && memcmp(bytes + 30 + length - 4, ".npy", 4) == 0)
-        return KIND_NPZ;
+    const char  *end = bytes + 30 + length;
+    if (length >= 4 && 30 + length <= n && memcmp(end - 4, ".npy", 4) == 0) return KIND_NPZ;
+    if (length >= 5 && 30 + length <= n && memcmp(end - 5, ".json", 5) == 0) return KIND_KERAS;
     return KIND_TORCH;
 }
 
@@ -67,6 +70,7 @@ static file_kind kind_of_bytes(FILE *f, const char *path)
     char         bytes[4096] = "";
     const size_t n = fread(bytes, 1, sizeof bytes - 1, f);
     if (begins(bytes, n, "\x93NUMPY", 6)) return KIND_NPY;
+    if (begins(bytes, n, "\x89HDF\r\n\x1a\n", 8)) return KIND_KERAS;
     if (begins(bytes, n, "PK\3\4", 4)) return archive(bytes, n);
     if (n > 8 && bytes[8] == '{' && memcmp(bytes + 5, "\0\0\0", 3) == 0) return KIND_SAFETENSORS;
     if (strstr(bytes, "eddy-graph") && memchr(bytes, '\n', n)) return KIND_YAML;

@@ -23,8 +23,8 @@ static int print_help(FILE *to)
     fprintf(to, "  %-10s %s\n\n", "help", "Print the options of a command");
     fprintf(to,
             "A model is a graph of Eddy (YAML), an ONNX file, or a TensorFlow graph, SavedModel\n"
-            "or TensorFlow.js model. Checkpoints are safetensors, PyTorch, TensorFlow and NumPy\n"
-            "files.\n");
+            "or TensorFlow.js model. Checkpoints are safetensors, PyTorch, TensorFlow, Keras and\n"
+            "NumPy files.\n");
     return to == stdout ? SUCCESS : TROUBLE;
 }
 

@@ -158,6 +158,7 @@ bool model_open(model *m, const char *path, bool variables)
     case KIND_SAFETENSORS:
     case KIND_TORCH:
     case KIND_BUNDLE:
+    case KIND_KERAS:
     case KIND_NPZ:
     case KIND_NPY:         break;
     }

@@ -87,6 +87,7 @@ eddy_checkpoint *tensors_open(const char *path, file_kind kind)
     if (kind == KIND_SAFETENSORS) c = eddy_checkpoint_open(path, .error = &e);
     else if (kind == KIND_TORCH) c = eddy_torch_checkpoint_open(path, .error = &e);
     else if (kind == KIND_BUNDLE) c = eddy_tensorflow_checkpoint_open(prefix_of(path), .error = &e);
+    else if (kind == KIND_KERAS) c = eddy_keras_checkpoint_open(path, .error = &e);
     else if (kind == KIND_NPZ) c = open_npz(path, &e);
     else if (kind == KIND_NPY) c = open_npy(path, &e);
     if (!c) fail_error(path, *e.message ? e.message : "the file has no tensors that can be read");

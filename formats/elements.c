@@ -3,11 +3,16 @@
 
 #include <string.h>
 
-uint64_t eddy__element_bits(wire_bytes b, int bits, int64_t i)
+uint64_t eddy__number_at(const uint8_t *at, int bytes)
 {
     uint64_t v = 0;
-    for (int k = 0; k < bits / 8; k++) v |= (uint64_t)b.at[i * (bits / 8) + k] << (8 * k);
+    for (int i = 0; i < bytes; i++) v |= (uint64_t)at[i] << (8 * i);
     return v;
+}
+
+uint64_t eddy__element_bits(wire_bytes b, int bits, int64_t i)
+{
+    return eddy__number_at(b.at + i * (bits / 8), bits / 8);
 }
 
 static int64_t extended(int bits, bool is_signed, uint64_t v)

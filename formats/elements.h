@@ -5,6 +5,8 @@
 #include "../graph/graph.h"
 #include "wire.h"
 
+/* A little-endian number of up to 8 bytes. */
+uint64_t eddy__number_at(const uint8_t *at, int bytes);
 /* Element i of little-endian elements of 8, 16, 32 or 64 bits. */
 uint64_t eddy__element_bits(wire_bytes b, int bits, int64_t i);
 /* Stores an element of a file, by its bits: a floating-point number has the type of the array, an

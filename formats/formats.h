@@ -286,6 +286,26 @@ EDDY_API eddy_checkpoint *eddy_torch_checkpoint_open_with(const eddy_foreign_che
 #define eddy_torch_checkpoint_open(...) \
     eddy_torch_checkpoint_open_with(EDDY_ARGS(eddy_foreign_checkpoint_args, __VA_ARGS__))
 
+/* Opens weights of Keras as a checkpoint: an HDF5 file that Model.save_weights or Model.save wrote
+ * (.h5, .weights.h5), or an archive of Keras 3 (.keras). The whole file is read into memory.
+ *
+ *   eddy_checkpoint *c = eddy_keras_checkpoint_open("model.weights.h5", .error = &e);
+ *
+ * Entries are the datasets, with the names of the groups around them: "dense/dense/kernel" of Keras 2,
+ * where ":0" at the end is left out, and "layers/dense/vars/0" of Keras 3. int8, int16 and uint16 are
+ * int32, uint32 and uint64 int64. Links to other files are not followed; attributes and the
+ * description of the model are not read. Files of other programs are read if their datasets are
+ * contiguous.
+ *
+ * NULL on an error, with the file and the byte in the message: EDDY_NOT_FOUND; EDDY_IO;
+ * EDDY_CORRUPT; EDDY_LIMIT for groups nested more than 32 deep, 65 536 datasets or 2^20 objects;
+ * EDDY_UNIMPLEMENTED for compressed archives and for groups of many links in the newest layout;
+ * EDDY_NO_MEMORY. Values: EDDY_UNIMPLEMENTED for datasets in chunks and for other types;
+ * EDDY_CORRUPT for a bool that is not 0 or 1; EDDY_OUT_OF_RANGE for a uint64 above 2^63 - 1. */
+EDDY_API eddy_checkpoint *eddy_keras_checkpoint_open_with(const eddy_foreign_checkpoint_args *given);
+#define eddy_keras_checkpoint_open(...) \
+    eddy_keras_checkpoint_open_with(EDDY_ARGS(eddy_foreign_checkpoint_args, __VA_ARGS__))
+
 /* Opens a checkpoint of TensorFlow (tf.train.Saver, tf.train.Checkpoint, or the "variables" of a
  * SavedModel) by its prefix: "model.ckpt-100" for "model.ckpt-100.index" and
  * "model.ckpt-100.data-00000-of-00001". All files are read into memory.

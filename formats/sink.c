@@ -12,7 +12,9 @@ enum { ATTEMPTS = 100, PATIENCE = 100, LARGEST = 1 << 30 };
 
 static bool fail(sink *s, const char *step)
 {
-    if (!s->failed)
+    if (!s->failed && errno == ESPIPE)
+        eddy__format_fail(s->error, EDDY_IO, "%.600s: this is not a regular file", s->path);
+    else if (!s->failed)
         eddy__format_fail(s->error, EDDY_IO, "%.600s: cannot %s: %s", s->path, step,
                           strerror(errno));
     s->failed = true;

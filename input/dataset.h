@@ -287,8 +287,8 @@ EDDY_API eddy_dataset *eddy_dataset_bucket_with(const eddy_bucket_args *given);
 
 /* `count` epochs as one, or without end if count is negative. Each has its own shuffled order. */
 EDDY_API eddy_dataset *eddy_dataset_repeat(eddy_dataset *d, int64_t count);
-/* The first n records; all but the first n; records i, i + n, i + 2n ...: part i of n, such as the
- * share of process i of n. */
+/* The first n records; all but the first n; for -1 all, and none, as in tf.data. Records i, i + n,
+ * i + 2n ...: part i of n, such as the share of process i of n. */
 EDDY_API eddy_dataset *eddy_dataset_take(eddy_dataset *d, int64_t n);
 EDDY_API eddy_dataset *eddy_dataset_skip(eddy_dataset *d, int64_t n);
 EDDY_API eddy_dataset *eddy_dataset_shard(eddy_dataset *d, int64_t n, int64_t i);
@@ -304,8 +304,8 @@ typedef struct eddy_interleave_args {
     int64_t              block EDDY_DEFAULT(1); /* records from one before the next is read */
 } eddy_interleave_args;
 
-/* Reads `cycle` datasets in turn, `block` records from each; one that ends is replaced by the next
- * of the list. The default reads one after the other. As tf.data's interleave. A stream. */
+/* Reads `cycle` datasets in turn, `block` records from each; one that ends gives up its turn, and the
+ * next of the list takes its place. The default reads one after the other. As tf.data's interleave. A stream. */
 EDDY_API eddy_dataset *eddy_dataset_interleave_with(const eddy_interleave_args *given);
 #define eddy_dataset_interleave(...) \
     eddy_dataset_interleave_with(EDDY_ARGS(eddy_interleave_args, __VA_ARGS__))

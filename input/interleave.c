@@ -45,8 +45,9 @@ static outcome interleave_next(eddy_dataset *d, eddy_record *out)
         }
         const outcome o = eddy__next(d->sources[k], out);
         if (o == INPUT_FAILED) return o;
-        if (o == INPUT_END) {                /* the turn goes on with another dataset */
+        if (o == INPUT_END) {                /* the next dataset waits for the place's next turn */
             start(p, p->place);
+            turn(p);
             empty = 0;
             continue;
         }

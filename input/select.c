@@ -73,7 +73,8 @@ static bool part_load(eddy_dataset *d, const int64_t *words, eddy_error *e)
 static const stage part_stage = { .size = part_size, .at = part_at, .next = part_next,
                                   .rewind = part_rewind, .save = part_save, .load = part_load };
 
-static part *part_of(eddy_dataset *d, const char *name, int64_t n)
+/* n is at least `least`. */
+static part *part_of(eddy_dataset *d, const char *name, int64_t n, int64_t least)
 {
     part *p = eddy__stage_new(sizeof *p, &part_stage, &d, 1, name);
     if (!p) return NULL;
@@ -81,7 +82,7 @@ static part *part_of(eddy_dataset *d, const char *name, int64_t n)
     p->most = INT64_MAX;
     if (!p->d.indexed) p->d.words = d->words + 2;
     eddy__label(&p->d, "(%lld)", (long long)n);
-    if (n < 0)
+    if (n < least)
         eddy__dataset_fail(&p->d, EDDY_INVALID_ARGUMENT, "dataset_%s: the number is negative",
                            name);
     return p;
@@ -89,21 +90,22 @@ static part *part_of(eddy_dataset *d, const char *name, int64_t n)
 
 eddy_dataset *eddy_dataset_take(eddy_dataset *d, int64_t n)
 {
-    part *p = part_of(d, "take", n);
-    if (p) p->most = n;
+    part *p = part_of(d, "take", n, -1);
+    if (p && n >= 0) p->most = n;
     return p ? &p->d : NULL;
 }
 
 eddy_dataset *eddy_dataset_skip(eddy_dataset *d, int64_t n)
 {
-    part *p = part_of(d, "skip", n);
-    if (p) p->first = n;
+    part *p = part_of(d, "skip", n, -1);
+    if (p && n >= 0) p->first = n;
+    else if (p) p->most = 0;
     return p ? &p->d : NULL;
 }
 
 eddy_dataset *eddy_dataset_shard(eddy_dataset *d, int64_t n, int64_t i)
 {
-    part *p = part_of(d, "shard", n);
+    part *p = part_of(d, "shard", n, 0);
     if (!p) return NULL;
     eddy__label(&p->d, "(%lld)", (long long)i);
     p->step = n;

@@ -31,6 +31,7 @@ typedef struct eddy_multi_head_attention_args {
     int64_t          seed;
     const char      *reuse;
     eddy_attention_cache *cache;          /* of earlier positions; default: none */
+    eddy_tensor      values;              /* source of the values; default: memory */
 } eddy_multi_head_attention_args;
 
 /* Multi-head attention: each position of a sequence gets a weighted mean of the values at all
@@ -40,6 +41,7 @@ typedef struct eddy_multi_head_attention_args {
  *  x        [batch, s, n], n known; y has its shape
  *  heads    positive; must divide units
  *  memory   [batch, t, m] of the type of x, m known
+ *  values   [batch, t, v] of the type of x, v known; requires a memory, from which the keys then are
  *  lengths  int32 or int64 [batch]: the memory of example i ends after lengths[i] positions
  *  mask     broadcasts to [batch, heads, s, t]: bool, true for visible positions, or numbers of
  *           the type of x that are added to the scores
@@ -55,12 +57,15 @@ typedef struct eddy_multi_head_attention_args {
  *  Positions hidden by lengths or a bool mask have 10^9 subtracted from their scores: if all
  *  positions are hidden from a position, it gets the mean of all.
  *  Variables: qkv/kernel [n, 3 units], the queries, keys and values, each head after head; with
- *  a memory query/kernel [n, units] and key_value/kernel [m, 2 units]; attention_output/kernel
+ *  a memory query/kernel [n, units] and key_value/kernel [m, 2 units], or with values also
+ *  keys/kernel [m, units] and values/kernel [v, units] in its place; attention_output/kernel
  *  [units, n]; and a bias for each.
- *  Errors: EDDY_INVALID_ARGUMENT if heads do not divide units, or for options that a cache does not
- *  allow; EDDY_BAD_SHAPE and EDDY_BAD_DTYPE for other lengths; at run time, EDDY_CHECK_FAILED for a
+ *  Errors: EDDY_INVALID_ARGUMENT if heads do not divide units, for values without a memory, or for
+ *  options that a cache does not allow; EDDY_BAD_SHAPE and EDDY_BAD_DTYPE for other lengths, and
+ *  EDDY_BAD_SHAPE for values of another batch or number of positions than the memory; at run time, EDDY_CHECK_FAILED for a
  *  position beyond the window of the cache.
- *  TensorFlow: keras.layers.MultiHeadAttention. */
+ *  TensorFlow: keras.layers.MultiHeadAttention. PyTorch: MultiheadAttention, where kdim and vdim are
+ *  m and v. */
 EDDY_API eddy_tensor eddy_multi_head_attention_with(const eddy_multi_head_attention_args *given);
 #define eddy_multi_head_attention(...) \
     eddy_multi_head_attention_with(EDDY_ARGS(eddy_multi_head_attention_args, __VA_ARGS__))

@@ -58,6 +58,12 @@ static eddy_tensor part(eddy_tensor parts, int k)
     return eddy_transpose(eddy_output(parts, k), EDDY_DIMS(0, 2, 1, 3));
 }
 
+/* The queries, keys or values of x, heads first. */
+static eddy_tensor project_part(const heads *h, eddy_tensor x, const char *name, int k)
+{
+    return part(eddy_unstack(cut(h, project(h, x, h->units, name, k), 1), 2), 0);
+}
+
 /* -------------------------------------------------------------------- masks -- */
 
 /* The valid positions of the memory, [batch, 1, 1, t]. */
@@ -157,11 +163,15 @@ static eddy_tensor build_attention(heads *h)
         qkv = eddy_unstack(qkv, 2);
         h->q = part(qkv, 0), h->k = part(qkv, 1), h->v = part(qkv, 2);
     } else {
-        eddy_tensor q = cut(h, project(h, a->x, h->units, "query", 0), 1);
-        eddy_tensor kv = cut(h, project(h, a->memory, 2 * h->units, "key_value", 1), 2);
-        h->q = part(eddy_unstack(q, 2), 0);
-        kv = eddy_unstack(kv, 2);
-        h->k = part(kv, 0), h->v = part(kv, 1);
+        h->q = project_part(h, a->x, "query", 0);
+        if (a->values.graph) {
+            h->k = project_part(h, a->memory, "keys", 1);
+            h->v = project_part(h, a->values, "values", 3);
+        } else {
+            eddy_tensor kv = cut(h, project(h, a->memory, 2 * h->units, "key_value", 1), 2);
+            kv = eddy_unstack(kv, 2);
+            h->k = part(kv, 0), h->v = part(kv, 1);
+        }
     }
     y = !a->cache ? attend(h, stored) : a->memory.graph ? attend_memory(h) : attend_cached(h);
     return project(h, join(h, y), h->n, "attention_output", 2);
@@ -184,6 +194,30 @@ static bool check_cache(const eddy_multi_head_attention_args *a)
     return eddy__graph_ready(a->x.graph);
 }
 
+/* Whether the values, if given, have the batch and the positions of the memory. */
+static bool check_values(const eddy_multi_head_attention_args *a, eddy_layer *layer)
+{
+    char memory[200], values[200];
+    if (!a->values.graph) return true;
+    if (!a->memory.graph)
+        eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT, "attention: values without a memory, which "
+                  "keys are computed from");
+    else if (a->values.graph != a->x.graph)
+        eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT, "attention: the values are not an element of "
+                  "this graph");
+    else if (eddy__layer_check_input(layer, a->values) &&
+             eddy__layer_check_rank(layer, a->values, 3, 2)) {
+        const eddy_shape m = eddy_shape_of(a->memory), v = eddy_shape_of(a->values);
+        if (!eddy_shape_compatible(EDDY_SHAPE(m.dim[0], m.dim[1]),
+                                   EDDY_SHAPE(v.dim[0], v.dim[1])))
+            eddy_fail(a->x.graph, EDDY_BAD_SHAPE, "attention: the values are %s; expected the "
+                      "batch and the positions of the memory, %s",
+                      eddy_shape_print(v, values, sizeof values),
+                      eddy_shape_print(m, memory, sizeof memory));
+    }
+    return eddy__graph_ready(a->x.graph);
+}
+
 eddy_tensor eddy_multi_head_attention_with(const eddy_multi_head_attention_args *given)
 {
     eddy_multi_head_attention_args a = EDDY_TAKE(eddy_multi_head_attention_args, given);
@@ -198,7 +232,8 @@ eddy_tensor eddy_multi_head_attention_with(const eddy_multi_head_attention_args 
     if (h.memory.graph != a.x.graph)
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "attention: the memory is not an "
                          "element of this graph");
-    if (!eddy__layer_check_lengths("attention", "lengths", a.lengths, h.memory, 0) ||
+    if (!check_values(&a, &h.layer) ||
+        !eddy__layer_check_lengths("attention", "lengths", a.lengths, h.memory, 0) ||
         !check_cache(&a))
         return none;
     h.n = eddy_shape_of(a.x).dim[2];

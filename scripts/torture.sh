@@ -21,7 +21,7 @@ resume|200 killed trainings end in the same bits|EDDY_KILLS=200 CK_RUN_SUITE=res
 limits|every published limit, on both sides|CK_RUN_SUITE=limits $BUILD/run-tests && echo 'figure: all limits'
 passes|20 000 random graphs, with and without passes|EDDY_GRAPHS=$graphs CK_RUN_SUITE=passes $BUILD/run-tests && echo 'figure: $graphs graphs'
 hostile|wrong calls, under sanitizers|make --no-print-directory hostile ROUNDS=$rounds && echo 'figure: $rounds rounds'
-fuzz|damaged files of 13 formats, under sanitizers|make --no-print-directory fuzz FUZZ_SECONDS=$seconds > $t/fuzz.out 2>&1 && awk -f scripts/torture_fuzz.awk $t/fuzz.out
+fuzz|damaged files of 14 formats, under sanitizers|make --no-print-directory fuzz FUZZ_SECONDS=$seconds > $t/fuzz.out 2>&1 && awk -f scripts/torture_fuzz.awk $t/fuzz.out
 "
 
 mkdir -p "$t"

@@ -139,8 +139,8 @@ enum { EDDY_RULE_NAMES = 4 };
  * entries, in the axes of the variable, along entries_axis; an axis may be negative, from the end.
  * When a rule that joins entries saves, these have equal sizes.
  *
- * The remaining members are for recurrent cells, whose last axis has `parts` equal parts, the gates:
- * see eddy_torch_map. */
+ * The members from `parts` to `rows` are for recurrent cells, whose last axis has `parts` equal
+ * parts, the gates: see eddy_torch_map. */
 typedef struct eddy_checkpoint_rule {
     const char *variables[EDDY_RULE_NAMES];
     const char *entries[EDDY_RULE_NAMES];
@@ -156,6 +156,9 @@ typedef struct eddy_checkpoint_rule {
     const char *state;                   /* "": the last of the joined entries has as many rows as a part
                                           * has columns; a name: as that variable, if it exists, has */
     int         rows;                    /* if not 0: the entries are that many rows of a single entry */
+    bool        equal;                   /* the rule fits only variables that can be joined: of equal
+                                          * sizes except along variables_axis */
+    const char *beside;                  /* the rule fits only if the graph has that variable, too */
 } eddy_checkpoint_rule;
 
 /* Names of scopes, for the parts of variables' names that `**` stands for: each part between
@@ -191,7 +194,9 @@ typedef struct eddy_checkpoint_map {
  *   eddy_layer_norm_layer          weight, bias
  *   eddy_batch_norm_layer          weight, bias, running_mean, running_var
  *   eddy_embedding_layer           weight; so eddy_position_layer
- *   eddy_multi_head_attention      in_proj_weight, in_proj_bias, out_proj.weight, out_proj.bias
+ *   eddy_multi_head_attention      in_proj_weight, or q_proj_weight, k_proj_weight and v_proj_weight if
+ *                                  the sizes of x, memory and values (kdim and vdim) differ;
+ *                                  in_proj_bias, out_proj.weight, out_proj.bias
  *   eddy_rnn, eddy_stacked_rnn,    weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, weight_hr_l0;
  *   eddy_bidirectional_rnn         _l1 ... for "cell_1" ...; _reverse for "bw". GRUs need reset_after
  *

@@ -1,26 +1,25 @@
 /* text.c -- reads a text and draws pieces of it. */
 #include "text.h"
 
+#include <eddy/input.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Appends a file; false if it cannot be read. */
-static bool append_file(text *t, const char *path)
+/* Appends a file, if it can be read. */
+static void append_file(text *t, const char *path)
 {
-    enum { PIECE = 1 << 16 };
-    FILE *f = fopen(path, "rb");
-    if (!f) return false;
-    for (size_t n = 1; n > 0;) {
-        unsigned char *more = realloc(t->bytes, t->size + PIECE);
-        if (!more) break;
+    eddy_array    *a = eddy_bytes_load(path, NULL, NULL);
+    const size_t   n = eddy_array_bytes(a);
+    unsigned char *more = n > 0 ? realloc(t->bytes, t->size + n) : NULL;
+    if (more) {
+        memcpy(more + t->size, eddy_array_data(a), n);
         t->bytes = more;
-        n = fread(t->bytes + t->size, 1, PIECE, f);
         t->size += n;
     }
-    fclose(f);
-    return true;
+    eddy_array_free(a);
 }
 
 /* Runs of blanks and line ends, such as indentation, become one: nothing is to be learned there. */

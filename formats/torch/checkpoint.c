@@ -3,7 +3,7 @@
 #include "../elements.h"
 #include "../entries.h"
 #include "pickle.h"
-#include "zip.h"
+#include "../zip.h"
 
 #include <stdlib.h>
 #include <string.h>

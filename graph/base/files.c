@@ -58,9 +58,15 @@ static int close_file_number(void *context, int fd)
     return close(fd);
 }
 
+/* Only a regular file is replaced: root could replace /dev/null. */
 static int posix_rename(void *context, const char *from, const char *to)
 {
+    struct stat st;
     (void)context;
+    if (lstat(to, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode)) {
+        errno = S_ISDIR(st.st_mode) ? EISDIR : ESPIPE;
+        return -1;
+    }
     return rename(from, to);
 }
 
@@ -269,7 +275,9 @@ static bool rename_output(eddy_writer *out)
     int r, retries = PATIENCE;
     do r = out->files->rename(out->files->context, out->temporary, out->path);
     while (should_retry(r, &retries));
-    return r == 0 || failure(out->error, out->path, "replace the file");
+    if (r == 0) return true;
+    if (errno != ESPIPE) return failure(out->error, out->path, "replace the file");
+    return eddy__error_set(out->error, EDDY_IO, "%.600s: this is not a regular file", out->path);
 }
 
 static bool sync_folder(eddy_writer *out)

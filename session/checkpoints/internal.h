@@ -114,12 +114,16 @@ typedef struct rule_match {
     int                        n_variables, n_entries;
     char                      *variables[EDDY_RULE_NAMES], *entries[EDDY_RULE_NAMES];
     char                      *state;    /* the variable that rule.state names; NULL: none */
+    char                      *beside;   /* likewise */
     axes_map                   axes;
 } rule_match;
 
 /* Finds the rule of the variable; texts are allocated in `texts`. False with the error set. */
-bool eddy__match_rule(const eddy_checkpoint_map *map, const eddy_graph *g, const char *variable,
+bool eddy__match_rule(const eddy_checkpoint_map *map, eddy_graph *g, const char *variable,
                       eddy_shape shape, eddy_arena *texts, rule_match *out, eddy_error *e);
+
+/* The static shape of the variable of that name; false if the graph has none. */
+bool eddy__find_variable(eddy_graph *g, const char *variable, eddy_shape *shape);
 
 /* The values of the match's variables, which the caller frees, from those of its entries, and the
  * reverse. shapes: static shapes of the variables; state_size: rows of the state, 0 if not known. */

@@ -7,6 +7,9 @@
 
 enum { FORGET_GATE = 1 };
 
+/* What a layer of attention has beside its projections, so that others may be called `query`. */
+#define ATTENTION "**/attention_output/kernel"
+
 /* --------------------------------------------------------------- PyTorch -- */
 
 /* In the scope SCOPE of a cell, for entries that end in END. */
@@ -38,8 +41,17 @@ static const eddy_checkpoint_rule torch_rules[] = {
     { { "**/qkv/kernel" }, { "**.in_proj_weight" }, .axes = "i o -> o i" },
     { .variables = { "**/qkv/bias" }, .entries = { "**.in_proj_bias" } },
     { { "**/query/kernel", "**/key_value/kernel" }, { "**.in_proj_weight" },
-      .axes = "i o -> o i", .variables_axis = 1 },
-    { .variables = { "**/query/bias", "**/key_value/bias" }, .entries = { "**.in_proj_bias" } },
+      .axes = "i o -> o i", .variables_axis = 1, .equal = true, .beside = ATTENTION },
+    { { "**/query/kernel", "**/keys/kernel", "**/values/kernel" }, { "**.in_proj_weight" },
+      .axes = "i o -> o i", .variables_axis = 1, .equal = true, .beside = ATTENTION },
+    { { "**/query/kernel" }, { "**.q_proj_weight" }, .axes = "i o -> o i", .beside = ATTENTION },
+    { { "**/key_value/kernel" }, { "**.k_proj_weight", "**.v_proj_weight" },
+      .axes = "i o -> o i", .entries_axis = 1, .beside = ATTENTION },
+    { { "**/keys/kernel" }, { "**.k_proj_weight" }, .axes = "i o -> o i", .beside = ATTENTION },
+    { { "**/values/kernel" }, { "**.v_proj_weight" }, .axes = "i o -> o i", .beside = ATTENTION },
+    { { "**/query/bias", "**/key_value/bias" }, { "**.in_proj_bias" }, .beside = ATTENTION },
+    { { "**/query/bias", "**/keys/bias", "**/values/bias" }, { "**.in_proj_bias" },
+      .beside = ATTENTION },
     { { "**/attention_output/kernel" }, { "**.out_proj.weight" }, .axes = "i o -> o i" },
     { .variables = { "**/attention_output/bias" }, .entries = { "**.out_proj.bias" } },
 
@@ -93,8 +105,17 @@ static const eddy_checkpoint_rule keras_rules[] = {
       .axes = "n (heads d) -> n heads d", .entries_axis = 1 },
     { { "**/qkv/bias" }, { "**/query/bias", "**/key/bias", "**/value/bias" },
       .axes = "(heads d) -> heads d" },
-    { { "**/query/kernel" }, { "**/query/kernel" }, .axes = "n (heads d) -> n heads d" },
-    { { "**/query/bias" }, { "**/query/bias" }, .axes = "(heads d) -> heads d" },
+    { { "**/query/kernel" }, { "**/query/kernel" }, .axes = "n (heads d) -> n heads d",
+      .beside = ATTENTION },
+    { { "**/query/bias" }, { "**/query/bias" }, .axes = "(heads d) -> heads d",
+      .beside = ATTENTION },
+    { { "**/keys/kernel" }, { "**/key/kernel" }, .axes = "n (heads d) -> n heads d",
+      .beside = ATTENTION },
+    { { "**/keys/bias" }, { "**/key/bias" }, .axes = "(heads d) -> heads d", .beside = ATTENTION },
+    { { "**/values/kernel" }, { "**/value/kernel" }, .axes = "n (heads d) -> n heads d",
+      .beside = ATTENTION },
+    { { "**/values/bias" }, { "**/value/bias" }, .axes = "(heads d) -> heads d",
+      .beside = ATTENTION },
     { { "**/key_value/kernel" }, { "**/key/kernel", "**/value/kernel" },
       .axes = "n (heads d) -> n heads d", .entries_axis = 1 },
     { { "**/key_value/bias" }, { "**/key/bias", "**/value/bias" },

@@ -218,13 +218,27 @@ static bool rule_fits(const eddy_checkpoint_rule *r, const char *variable, int r
     return false;
 }
 
-/* Whether the graph has all variables that the rule connects. */
-static bool has_variables(const eddy_graph *g, const rule_match *m)
+bool eddy__find_variable(eddy_graph *g, const char *variable, eddy_shape *shape)
 {
     char name[EDDY_MAX_NAME + 3];
+    snprintf(name, sizeof name, "%s:0", variable);
+    if (!eddy_graph_has(g, name)) return false;
+    *shape = eddy_shape_of(eddy_graph_tensor(g, name));
+    return true;
+}
+
+/* Whether the graph has all variables that the rule connects, of such sizes as it wants. */
+static bool has_variables(eddy_graph *g, const rule_match *m)
+{
+    const int  axis = m->rule.variables_axis;
+    eddy_shape first = eddy_shape_unknown(), s;
+    if (m->beside && !eddy__find_variable(g, m->beside, &s)) return false;
     for (int i = 0; i < m->n_variables; i++) {
-        snprintf(name, sizeof name, "%s:0", m->variables[i]);
-        if (!eddy_graph_has(g, name)) return false;
+        if (!eddy__find_variable(g, m->variables[i], &s)) return false;
+        const int at = axis < 0 ? axis + s.rank : axis;
+        if (at >= 0 && at < s.rank) s.dim[at] = EDDY_ANY;
+        if (i == 0) first = s;
+        if (m->rule.equal && !eddy_shape_equal(s, first)) return false;
     }
     return true;
 }
@@ -271,6 +285,7 @@ static bool take_rule(const eddy_checkpoint_map *map, const eddy_checkpoint_rule
         if (!(out->entries[i] = name_of(&there, r->entries[i], texts, variable, e))) return false;
     if (r->state && *r->state && !(out->state = name_of(&here, r->state, texts, variable, e)))
         return false;
+    if (r->beside && !(out->beside = name_of(&here, r->beside, texts, variable, e))) return false;
     return true;
 }
 
@@ -289,7 +304,7 @@ static bool take_name(const eddy_checkpoint_map *map, const char *variable, cons
            eddy__error_set(e, EDDY_NO_MEMORY, "out of memory for names");
 }
 
-bool eddy__match_rule(const eddy_checkpoint_map *map, const eddy_graph *g, const char *variable,
+bool eddy__match_rule(const eddy_checkpoint_map *map, eddy_graph *g, const char *variable,
                       eddy_shape shape, eddy_arena *texts, rule_match *out, eddy_error *e)
 {
     char     entry[EDDY_MAX_NAME + 2];   /* ends with a zero whatever the function writes */
@@ -302,7 +317,7 @@ bool eddy__match_rule(const eddy_checkpoint_map *map, const eddy_graph *g, const
         for (int i = 0; map->rules && i < map->n_rules; i++) {
             if (!rule_fits(&map->rules[i], variable, shape.rank, &c)) continue;
             if (!take_rule(map, &map->rules[i], &c, variable, texts, out, e)) return false;
-            if (out->n_variables == 1 || has_variables(g, out)) return true;
+            if ((out->n_variables == 1 && !out->beside) || has_variables(g, out)) return true;
         }
     }
     return take_name(NULL, variable, variable, NULL, texts, out, e);

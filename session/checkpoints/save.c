@@ -84,11 +84,8 @@ static eddy_array *value_of(saving *s, const eddy_node *node)
 /* The last dimension of the variable that gives the size of the state; 0 if there is none. */
 static int64_t state_size(const saving *s, const rule_match *m)
 {
-    char tensor[EDDY_MAX_NAME + 3];
-    if (!m->state) return 0;
-    snprintf(tensor, sizeof tensor, "%s:0", m->state);
-    if (!eddy_graph_has(s->session->graph, tensor)) return 0;
-    const eddy_shape t = eddy_shape_of(eddy_graph_tensor(s->session->graph, tensor));
+    eddy_shape t;
+    if (!m->state || !eddy__find_variable(s->session->graph, m->state, &t)) return 0;
     return t.rank > 0 && t.dim[t.rank - 1] > 0 ? t.dim[t.rank - 1] : 0;
 }
 

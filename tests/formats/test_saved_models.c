@@ -3,6 +3,7 @@
  * (make_files.py), and expanded.pt in the same form (make_expanded.py). */
 #include "build/gen/suites.h"
 #include "formats.h"
+#include "tests/lib/checkpoint_files.h"
 #include "tests/lib/checks.h"
 #include "tests/lib/memory_files.h"
 #include "tests/lib/tensorflow_writer.h"
@@ -16,21 +17,6 @@ static void put_message(memory_files *files, const char *name, message *m)
 {
     memory_files_put(files, name, m->at, m->size);
     message_free(m);
-}
-
-/* The value of an entry, which has these n numbers. */
-static void entry_is(const eddy_checkpoint *c, const char *name, eddy_dtype d, int n,
-                     const double *want)
-{
-    eddy_error  e = { 0 };
-    eddy_array *a = eddy_checkpoint_value(c, name, &e);
-    ck_assert_msg(a != NULL, "%s: %s", name, e.message);
-    ck_assert_int_eq(eddy_array_dtype(a), d);
-    ck_assert_int_eq(eddy_array_count(a), n);
-    for (int i = 0; i < n; i++)
-        ck_assert_msg(eddy_array_get(a, i) == want[i], "%s[%d] is %g", name, i,
-                      eddy_array_get(a, i));
-    eddy_array_free(a);
 }
 
 /* ------------------------------------------------------------- SavedModels -- */
@@ -146,8 +132,8 @@ START_TEST(bundle)
     ck_assert_msg(c != NULL, "%s", e.message);
     ck_assert_int_eq(eddy_checkpoint_count(c), 4);
     const double w[] = { 3, 4 };
-    entry_is(c, "layer/w/.ATTRIBUTES/VARIABLE_VALUE", EDDY_FLOAT32, 2, w);
-    entry_is(c, "dense/w", EDDY_FLOAT32, 2, w);
+    has_entry(c, "layer/w/.ATTRIBUTES/VARIABLE_VALUE", EDDY_FLOAT32, 2, w);
+    has_entry(c, "dense/w", EDDY_FLOAT32, 2, w);
     ck_assert_ptr_null(eddy_checkpoint_value(c, "_CHECKPOINTABLE_OBJECT_GRAPH", &e));
     ck_assert_int_eq(e.status, EDDY_UNIMPLEMENTED);
     eddy_checkpoint_free(c);
@@ -260,23 +246,23 @@ START_TEST(torch_types)
     ck_assert_int_eq(eddy_checkpoint_count(c), 18);
     const double x[] = { 0, 1, 2, 3, 4, 5 }, turned[] = { 0, 3, 1, 4, 2, 5 },
                  less[] = { -3, -2, -1, 0, 1, 2 };
-    entry_is(c, "model.a", EDDY_FLOAT32, 6, x);
-    entry_is(c, "model.t", EDDY_FLOAT32, 6, turned);
-    entry_is(c, "model.v", EDDY_FLOAT32, 2, (const double[]){ 1, 4 });
-    entry_is(c, "model.h", EDDY_FLOAT16, 6, x);
-    entry_is(c, "model.b", EDDY_BFLOAT16, 6, x);
-    entry_is(c, "model.d", EDDY_FLOAT64, 6, x);
-    entry_is(c, "model.i8", EDDY_INT32, 6, less);
-    entry_is(c, "model.i16", EDDY_INT32, 6, less);
-    entry_is(c, "model.i64", EDDY_INT64, 6, less);
-    entry_is(c, "model.u8", EDDY_UINT8, 6, x);
-    entry_is(c, "model.bool", EDDY_BOOL, 6, (const double[]){ 0, 0, 0, 1, 1, 1 });
-    entry_is(c, "model.s", EDDY_INT64, 1, (const double[]){ 7 });
-    entry_is(c, "model.e", EDDY_FLOAT32, 0, NULL);
-    entry_is(c, "opt.0", EDDY_FLOAT32, 3, x);
-    entry_is(c, "opt.1.0", EDDY_FLOAT32, 3, x + 3);
-    entry_is(c, "opt.1.1.5", EDDY_FLOAT32, 6, x);
-    entry_is(c, "p", EDDY_FLOAT32, 6, x);
+    has_entry(c, "model.a", EDDY_FLOAT32, 6, x);
+    has_entry(c, "model.t", EDDY_FLOAT32, 6, turned);
+    has_entry(c, "model.v", EDDY_FLOAT32, 2, (const double[]){ 1, 4 });
+    has_entry(c, "model.h", EDDY_FLOAT16, 6, x);
+    has_entry(c, "model.b", EDDY_BFLOAT16, 6, x);
+    has_entry(c, "model.d", EDDY_FLOAT64, 6, x);
+    has_entry(c, "model.i8", EDDY_INT32, 6, less);
+    has_entry(c, "model.i16", EDDY_INT32, 6, less);
+    has_entry(c, "model.i64", EDDY_INT64, 6, less);
+    has_entry(c, "model.u8", EDDY_UINT8, 6, x);
+    has_entry(c, "model.bool", EDDY_BOOL, 6, (const double[]){ 0, 0, 0, 1, 1, 1 });
+    has_entry(c, "model.s", EDDY_INT64, 1, (const double[]){ 7 });
+    has_entry(c, "model.e", EDDY_FLOAT32, 0, NULL);
+    has_entry(c, "opt.0", EDDY_FLOAT32, 3, x);
+    has_entry(c, "opt.1.0", EDDY_FLOAT32, 3, x + 3);
+    has_entry(c, "opt.1.1.5", EDDY_FLOAT32, 6, x);
+    has_entry(c, "p", EDDY_FLOAT32, 6, x);
     eddy_array *z = eddy_checkpoint_value(c, "model.c", &e);
     ck_assert_int_eq(eddy_array_dtype(z), EDDY_COMPLEX64);
     ck_assert_double_eq(eddy_array_get_imag(z, 5), -5);
@@ -324,7 +310,7 @@ START_TEST(torch_expanded)
     eddy_error       e = { 0 };
     eddy_checkpoint *c = eddy_torch_checkpoint_open("tests/formats/files/expanded.pt", .error = &e);
     ck_assert_msg(c != NULL, "%s", e.message);
-    entry_is(c, "small", EDDY_FLOAT32, 6, (double[]){ 1, 1, 1, 1, 1, 1 });
+    has_entry(c, "small", EDDY_FLOAT32, 6, (double[]){ 1, 1, 1, 1, 1, 1 });
     ck_assert_ptr_null(eddy_checkpoint_value(c, "large", &e));
     ck_assert_int_eq(e.status, EDDY_LIMIT);
     ck_assert_msg(strstr(e.message, "'large'") != NULL, "%s", e.message);
@@ -354,43 +340,16 @@ END_TEST
 
 /* ----------------------------------------------------------------- damage -- */
 
-/* Each file cut short and with each byte changed: an error or a checkpoint, and no crash. */
-static void damage(memory_files *files, const char *name, void (*use)(memory_files *))
-{
-    memory_content *c = (memory_content *)memory_files_get(files, name);
-    const size_t    n = c->size;
-    for (size_t i = 0; i < n; i++) {
-        c->size = i;
-        use(files);
-        c->size = n;
-        c->bytes[i] = (char)(c->bytes[i] ^ (1 << (i % 8)));
-        use(files);
-        c->bytes[i] = (char)(c->bytes[i] ^ (1 << (i % 8)));
-    }
-}
-
-static void read_all(eddy_checkpoint *c, const eddy_error *e)
-{
-    ck_assert((c != NULL) == (e->status == EDDY_OK));
-    for (int i = 0; i < eddy_checkpoint_count(c); i++) {
-        eddy_error why = { 0 };
-        eddy_array *a = eddy_checkpoint_value(c, eddy_checkpoint_entry_at(c, i).name, &why);
-        ck_assert((a != NULL) == (why.status == EDDY_OK));
-        eddy_array_free(a);
-    }
-    eddy_checkpoint_free(c);
-}
-
 static void use_bundle(memory_files *files)
 {
     eddy_error e = { 0 };
-    read_all(eddy_tensorflow_checkpoint_open("ckpt", .files = &files->table, .error = &e), &e);
+    use_checkpoint(eddy_tensorflow_checkpoint_open("ckpt", .files = &files->table, .error = &e), &e);
 }
 
 static void use_torch(memory_files *files)
 {
     eddy_error e = { 0 };
-    read_all(eddy_torch_checkpoint_open("x.pt", .files = &files->table, .error = &e), &e);
+    use_checkpoint(eddy_torch_checkpoint_open("x.pt", .files = &files->table, .error = &e), &e);
 }
 
 static void use_json(memory_files *files)
@@ -427,10 +386,10 @@ START_TEST(damaged)
     ck_assert_ptr_nonnull(f);
     memory_files_put(&files, "x.pt", bytes, fread(bytes, 1, sizeof bytes, f));
     fclose(f);
-    damage(&files, "ckpt.index", use_bundle);
-    damage(&files, "x.pt", use_torch);
-    damage(&files, "m/saved_model.pb", use_saved);
-    damage(&files, "net/model.json", use_json);
+    damage_file(&files, "ckpt.index", use_bundle);
+    damage_file(&files, "x.pt", use_torch);
+    damage_file(&files, "m/saved_model.pb", use_saved);
+    damage_file(&files, "net/model.json", use_json);
     memory_files_free(&files);
 }
 END_TEST

@@ -1,10 +1,11 @@
 /* test_special_files.c -- every reader of files is given a pipe that nobody writes to, a device and
- * a folder: it says so and does not wait. */
+ * a folder: it says so and does not wait. Saves replace no pipe. */
 #include "build/gen/suites.h"
 #include "formats.h"
 #include "input.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -85,6 +86,11 @@ static bool read_torch(const char *path, eddy_error *e)
     return free_checkpoint(eddy_torch_checkpoint_open(path, .error = e));
 }
 
+static bool read_keras(const char *path, eddy_error *e)
+{
+    return free_checkpoint(eddy_keras_checkpoint_open(path, .error = e));
+}
+
 static bool read_onnx(const char *path, eddy_error *e)
 {
     eddy_graph      *g = eddy_graph_new();
@@ -115,7 +121,7 @@ static const struct { const char *file; reader *read; } readers[] = {
     { "x.npy", read_array }, { "x.idx", read_idx }, { "x.txt", read_bytes }, { "x.wav", read_wav },
     { "x.npz", read_npz }, { "x.csv", read_csv }, { "lines", read_lines }, { "x.yaml", read_graph },
     { "x.safetensors", read_safetensors }, { "x.pt", read_torch }, { "x.onnx", read_onnx },
-    { "x.pb", read_tensorflow }, { "x.index", read_bundle }
+    { "x.pb", read_tensorflow }, { "x.index", read_bundle }, { "x.h5", read_keras }
 };
 enum { READERS = sizeof readers / sizeof *readers };
 
@@ -159,6 +165,63 @@ START_TEST(folders)
 }
 END_TEST
 
+static eddy_tensor a_variable(eddy_graph *g)
+{
+    return eddy_variable(g, eddy_scalar(g, 1), .name = "v");
+}
+
+static eddy_status save_graph(const char *path, eddy_error *e)
+{
+    eddy_graph *g = eddy_graph_new();
+    a_variable(g);
+    const eddy_status s = eddy_graph_save(g, path, e);
+    eddy_graph_free(g);
+    return s;
+}
+
+static eddy_status save_array(const char *path, eddy_error *e)
+{
+    return eddy_array_save(EDDY_NUMBER(EDDY_FLOAT32, 1), path, NULL, e);
+}
+
+static eddy_status save_checkpoint(const char *path, eddy_error *e)
+{
+    eddy_graph   *g = eddy_graph_new();
+    eddy_session *s = eddy_session_new(g);
+    eddy_variable_set(s, a_variable(g), EDDY_NUMBER(EDDY_FLOAT32, 1));
+    e->status = eddy_save(s, path, EDDY_LIST());
+    snprintf(e->message, sizeof e->message, "%s", eddy_session_message(s));
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return e->status;
+}
+
+static eddy_status save_onnx(const char *path, eddy_error *e)
+{
+    eddy_graph       *g = eddy_graph_new();
+    const eddy_status s = eddy_onnx_write(EDDY_LIST(eddy_exp(eddy_scalar(g, 1))), path, .error = e);
+    eddy_graph_free(g);
+    return s;
+}
+
+/* A pipe, as a device, is no file that a save may replace, and nothing is left beside it. */
+START_TEST(not_replaced)
+{
+    static eddy_status (*const saves[])(const char *, eddy_error *) = { save_graph, save_array,
+                                                                        save_checkpoint, save_onnx };
+    const char *path = in_folder(0);
+    eddy_error  e = { EDDY_OK, "" };
+    struct stat st;
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    ck_assert_int_eq(saves[_i](path, &e), EDDY_IO);
+    ck_assert_msg(strstr(e.message, path) && strstr(e.message, "this is not a regular file"), "%s",
+                  e.message);
+    ck_assert(lstat(path, &st) == 0 && S_ISFIFO(st.st_mode));
+    remove(path);
+    ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
+
 static void make_folder(void)
 {
     snprintf(folder, sizeof folder, "/tmp/eddy-special-%s", "XX" "XX" "XX");
@@ -178,6 +241,7 @@ Suite *special_files_suite(void)
     tcase_add_loop_test(t, pipes, 0, READERS);
     tcase_add_loop_test(t, devices, 0, READERS);
     tcase_add_loop_test(t, folders, 0, READERS);
+    tcase_add_loop_test(t, not_replaced, 0, 4);
     suite_add_tcase(suite, t);
     return suite;
 }

@@ -9,6 +9,18 @@ void require(bool ok)
     if (!ok) abort();
 }
 
+void use_checkpoint(eddy_checkpoint *c, const eddy_error *e)
+{
+    require((c != NULL) == (e->status == EDDY_OK));
+    for (int i = 0; i < eddy_checkpoint_count(c); i++) {
+        eddy_error  why = { 0 };
+        eddy_array *a = eddy_checkpoint_value(c, eddy_checkpoint_entry_at(c, i).name, &why);
+        require((a != NULL) == (why.status == EDDY_OK));
+        eddy_array_free(a);
+    }
+    eddy_checkpoint_free(c);
+}
+
 static int open_file(void *context, const char *path, int flags)
 {
     (void)path, (void)flags;

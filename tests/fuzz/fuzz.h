@@ -10,6 +10,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* A defect, which libFuzzer then reports with the input. */
 void require(bool ok);
 
+/* Reads all values of a checkpoint, which may be NULL with an error, and frees it. */
+void use_checkpoint(eddy_checkpoint *c, const eddy_error *e);
+
 /* For every path, reads return `in` and writes produce `out`. */
 typedef struct one_file {
     eddy_files     table;            /* its context is this struct */

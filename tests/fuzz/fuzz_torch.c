@@ -16,14 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     one_file_init(&f, data, size);
     eddy_error       e = { 0 };
     eddy_checkpoint *c = eddy_torch_checkpoint_open("f", &f.table, .error = &e);
-    require((c != NULL) == (e.status == EDDY_OK));
-    for (int i = 0; i < eddy_checkpoint_count(c); i++) {
-        eddy_error  why = { 0 };
-        eddy_array *a = eddy_checkpoint_value(c, eddy_checkpoint_entry_at(c, i).name, &why);
-        require((a != NULL) == (why.status == EDDY_OK));
-        eddy_array_free(a);
-    }
-    eddy_checkpoint_free(c);
+    use_checkpoint(c, &e);
     one_file_free(&f);
     return 0;
 }

@@ -52,6 +52,7 @@ START_TEST(parts)
     for (int k = 0; k < 2; k++) {
         GIVES(eddy_dataset_take(make[k](9, NULL), 3), 0, 1, 2);
         GIVES(eddy_dataset_take(make[k](2, NULL), 3), 0, 1);
+        GIVES(eddy_dataset_take(make[k](3, NULL), -1), 0, 1, 2);
         GIVES(eddy_dataset_skip(make[k](5, NULL), 3), 3, 4);
         GIVES(eddy_dataset_shard(make[k](8, NULL), 3, 1), 1, 4, 7);
         GIVES(eddy_dataset_shard(make[k](8, NULL), 3, 2), 2, 5);
@@ -75,6 +76,29 @@ START_TEST(parts)
 }
 END_TEST
 
+static bool number_of(void *context, eddy_record *in, eddy_record *out)
+{
+    (void)in;
+    int32_t *x = eddy_record_make(out, 0, EDDY_INT32, EDDY_SCALAR);
+    if (x) *x = (int32_t)(intptr_t)context;
+    return x != NULL;
+}
+
+/* The example of tf.data's documentation: 1 to 5, each 6 times, in cycles of 2 and blocks of 4. */
+START_TEST(interleaves_as_tensorflow)
+{
+    const eddy_component one = { EDDY_INT32, EDDY_SCALAR };
+    eddy_dataset        *five[5];
+    for (int i = 0; i < 5; i++)
+        five[i] = eddy_dataset_map(_i ? streamed(6, NULL) : numbered(6, NULL), number_of,
+                                   (void *)(intptr_t)(i + 1), &one, 1);
+    GIVES(eddy_dataset_interleave(five, 5, .cycle = 2, .block = 4),
+          1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 3, 3, 4, 4, 5, 5, 5, 5, 5, 5);
+}
+END_TEST
+
+static bool none(void *context, eddy_record *r) { return (void)context, (void)r, false; }
+
 START_TEST(nothing)
 {
     int32_t       got[1];
@@ -84,6 +108,13 @@ START_TEST(nothing)
         eddy_dataset_repeat(numbered(0, NULL), -1),
         eddy_dataset_repeat(streamed(0, NULL), -1),
         eddy_dataset_take(numbered(3, NULL), 0),
+        eddy_dataset_skip(numbered(3, NULL), -1),
+        eddy_dataset_skip(eddy_dataset_repeat(streamed(3, NULL), -1), -1),
+        eddy_dataset_filter(numbered(3, NULL), none, NULL),
+        eddy_dataset_repeat(eddy_dataset_filter(numbered(3, NULL), none, NULL), -1),
+        eddy_dataset_repeat(eddy_dataset_shuffle(eddy_dataset_take(numbered(3, NULL), 0)), -1),
+        eddy_dataset_interleave((eddy_dataset *[]){ numbered(0, NULL), streamed(0, NULL) }, 2, 2),
+        eddy_dataset_bucket(streamed(0, NULL), .size = 3),
         eddy_dataset_prefetch(numbered(0, NULL), .threads = 2),
         eddy_dataset_prefetch(eddy_dataset_batch(streamed(0, NULL), 3)),
         eddy_dataset_shuffle(numbered(0, NULL)),
@@ -335,6 +366,7 @@ Suite *datasets_suite(void)
     Suite *s = suite_create("datasets");
     TCase *t = tcase_create("stages");
     tcase_add_test(t, parts);
+    tcase_add_loop_test(t, interleaves_as_tensorflow, 0, 2);
     tcase_add_test(t, nothing);
     tcase_add_test(t, types);
     tcase_add_test(t, padded_batches);

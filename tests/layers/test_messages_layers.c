@@ -45,6 +45,11 @@ START_TEST(basic)
     eddy_conv2d_layer(images, 4), golden_graph(g);
     eddy_conv1d_layer(x3, 4, EDDY_DIMS(3), .strides = EDDY_DIMS(1, 2)), golden_graph(g);
     eddy_multi_head_attention(x3, 2, .memory = foreign), golden_graph(g);
+    eddy_multi_head_attention(x3, 2, .values = x3), golden_graph(g);
+    eddy_multi_head_attention(x3, 2, .memory = x3, .values = foreign), golden_graph(g);
+    eddy_multi_head_attention(x3, 2, .memory = x3,
+                              .values = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(2, 9, 4)));
+    golden_graph(g);
     eddy_position_layer(open3, .learned = true), golden_graph(g);
     eddy_conv2d_layer(images, 4, EDDY_DIMS(3), .groups = 2), golden_graph(g);
     eddy_batch_norm_layer(images, .axis = 2), golden_graph(g);

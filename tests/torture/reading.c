@@ -64,6 +64,12 @@ static void torch(const char *path, outcome *o)
     add_checkpoint(o, eddy_torch_checkpoint_open(path, .error = &e), &e);
 }
 
+static void keras(const char *path, outcome *o)
+{
+    eddy_error e = { 0 };
+    add_checkpoint(o, eddy_keras_checkpoint_open(path, .error = &e), &e);
+}
+
 static void put(const char *name, const message *m)
 {
     FILE *f = fopen(scratch(name), "wb");
@@ -156,6 +162,7 @@ typedef struct file {
 static const file files[] = {
     { "data/sine.onnx", onnx }, { "data/sine.pb", tensorflow },
     { FORMAT "net.pt", torch }, { FORMAT "mixed.pt", torch },
+    { FORMAT "keras2.h5", keras }, { FORMAT "net.keras", keras }, { FORMAT "types.h5", keras },
     { INPUT "labels.idx.gz", idx }, { "data/digits-labels.idx1-ubyte", idx },
     { INPUT "stored.npz", npz }, { INPUT "deflated.npz", npz }, { INPUT "versions.npz", npz },
     { INPUT "rgba.png", image }, { INPUT "interlaced.png", image }, { INPUT "palette.png", image },

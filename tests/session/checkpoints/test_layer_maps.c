@@ -56,6 +56,30 @@ static eddy_tensor cross(eddy_tensor x, const char *name)
     eddy_tensor two = eddy_slice(x, EDDY_DIMS(0, 0, 0), EDDY_DIMS(2, 2, 8));
     return eddy_multi_head_attention(two, 2, name, .memory = x);
 }
+/* Columns of x. */
+static eddy_tensor columns(eddy_tensor x, int64_t from, int64_t n)
+{
+    return eddy_slice(x, EDDY_DIMS(0, 0, from), EDDY_DIMS(EDDY_ANY, EDDY_ANY, n));
+}
+static eddy_tensor wide(eddy_tensor x, const char *name)
+{
+    return eddy_multi_head_attention(columns(x, 0, 8), 2, name, .memory = columns(x, 8, 5),
+                                     .values = columns(x, 13, 3));
+}
+static eddy_tensor narrow(eddy_tensor x, const char *name)
+{
+    return eddy_multi_head_attention(columns(x, 0, 8), 2, name, .memory = columns(x, 8, 5));
+}
+static eddy_tensor apart(eddy_tensor x, const char *name)
+{
+    return eddy_multi_head_attention(columns(x, 0, 8), 2, name, .memory = columns(x, 8, 8),
+                                     .values = columns(x, 16, 8));
+}
+static eddy_tensor keras_wide(eddy_tensor x, const char *name)
+{
+    return eddy_multi_head_attention(columns(x, 0, 6), 2, name, .memory = columns(x, 6, 4),
+                                     .values = columns(x, 10, 3));
+}
 static eddy_tensor lstm(eddy_tensor x, const char *name)
 {
     return eddy_rnn(x, EDDY_CELL(EDDY_LSTM_CELL, 4), name).outputs;
@@ -100,11 +124,12 @@ static const layer_case torch[] = {
     { "norm", norm, false },   { "batch", batch, false },        { "vectors", vectors, false },
     { "heads", heads, false }, { "cross", cross, false },        { "lstm", lstm, true },
     { "gru", gru, true },      { "plain", plain, true },         { "stack", stack, true },
-    { "both", both, true },    { "projected", projected, true },
+    { "both", both, true },    { "projected", projected, true }, { "wide", wide, false },
+    { "narrow", narrow, false }, { "apart", apart, false },
 };
 static const layer_case keras[] = {
     { "lstm", lstm, false }, { "gru", gru, true }, { "before", before, false },
-    { "heads", heads, false },
+    { "heads", heads, false }, { "wide", keras_wide, false },
 };
 
 static eddy_array *value(const eddy_checkpoint *c, const char *name)
@@ -211,12 +236,40 @@ START_TEST(layers_of_keras)
 }
 END_TEST
 
+/* Layers of a program that are called like the parts of attention keep their names. */
+START_TEST(other_layers)
+{
+    static const char *const names[] = { "query", "keys", "values" };
+    char             file[64], name[32];
+    eddy_error       e = { 0 };
+    eddy_graph      *g = eddy_graph_new();
+    const eddy_checkpoint_map map = _i ? eddy_keras_map() : eddy_torch_map();
+    for (int i = 0; i < 3; i++)
+        eddy_dense(eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(1, 2)), 2, names[i]);
+    eddy_session *s = eddy_session_new(g);
+    runs(s, eddy_initializer(g));
+    snprintf(file, sizeof file, "/tmp/eddy_layer_maps_%ld", (long)getpid());
+    ck_assert_int_eq(eddy_save_checkpoint(s, file, .map = &map), EDDY_OK);
+    eddy_checkpoint *c = eddy_checkpoint_open(file, .error = &e);
+    ck_assert_msg(c != NULL, "%s", e.message);
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, _i ? "%s/kernel" : "%s.weight", names[i]);
+        ck_assert_msg(eddy_checkpoint_find(c, name) >= 0, "%s", name);
+    }
+    remove(file);
+    eddy_checkpoint_free(c);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+}
+END_TEST
+
 Suite *layer_maps_suite(void)
 {
     Suite *s = suite_create("layer_maps");
     TCase *c = tcase_create("layer_maps");
     tcase_add_loop_test(c, layers_of_torch, 0, sizeof torch / sizeof *torch);
     tcase_add_loop_test(c, layers_of_keras, 0, sizeof keras / sizeof *keras);
+    tcase_add_loop_test(c, other_layers, 0, 2);
     suite_add_tcase(s, c);
     return s;
 }

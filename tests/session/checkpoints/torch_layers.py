@@ -74,6 +74,13 @@ put("stack", nn.LSTM(3, 4, 2, batch_first=True), r(2, 5, 3), lambda m, x: m(x)[0
 put("both", nn.GRU(3, 4, batch_first=True, bidirectional=True), r(2, 5, 3), lambda m, x: m(x)[0])
 put("projected", nn.LSTM(3, 4, batch_first=True, proj_size=2), r(2, 5, 3), lambda m, x: m(x)[0])
 
+put("wide", nn.MultiheadAttention(8, 2, kdim=5, vdim=3, batch_first=True), r(2, 3, 16),
+    lambda m, x: m(x[..., :8], x[..., 8:13], x[..., 13:])[0])
+put("narrow", nn.MultiheadAttention(8, 2, kdim=5, vdim=5, batch_first=True), r(2, 3, 13),
+    lambda m, x: m(x[..., :8], x[..., 8:], x[..., 8:])[0])
+put("apart", nn.MultiheadAttention(8, 2, batch_first=True), r(2, 3, 24),
+    lambda m, x: m(x[..., :8], x[..., 8:16], x[..., 16:])[0])
+
 # ------------------------------------------------------------------ Keras
 
 rng = numpy.random.default_rng(3)
@@ -124,8 +131,10 @@ def gru(x, kernel, recurrent, bias):             # keras.layers.GRU: z, r, h; 2 
     return numpy.stack(steps, 1)
 
 
-def attention(x, qk, qb, kk, kb, vk, vb, ok, ob):    # keras.layers.MultiHeadAttention
-    q, k, v = (numpy.einsum("bsn,nhd->bshd", x, w) + b for w, b in ((qk, qb), (kk, kb), (vk, vb)))
+# keras.layers.MultiHeadAttention
+def attention(x, memory, values, qk, qb, kk, kb, vk, vb, ok, ob):
+    q, k, v = (numpy.einsum("bsn,nhd->bshd", y, w) + b
+               for y, w, b in ((x, qk, qb), (memory, kk, kb), (values, vk, vb)))
     scores = numpy.einsum("bshd,bthd->bhst", q, k) / numpy.sqrt(q.shape[-1])
     p = numpy.exp(scores - scores.max(-1, keepdims=True))
     p /= p.sum(-1, keepdims=True)
@@ -137,9 +146,14 @@ keras("lstm", x, lstm(x, *weights("lstm", kernel=(3, 16), recurrent_kernel=(4, 1
 keras("gru", x, gru(x, *weights("gru", kernel=(3, 12), recurrent_kernel=(4, 12), bias=(2, 12))))
 keras("before", x, gru(x, *weights("before", kernel=(3, 12), recurrent_kernel=(4, 12), bias=12)))
 x = rng.normal(size=(2, 3, 6))
-keras("heads", x, attention(x, *weights(
+keras("heads", x, attention(x, x, x, *weights(
     "heads", query__kernel=(6, 2, 3), query__bias=(2, 3), key__kernel=(6, 2, 3), key__bias=(2, 3),
     value__kernel=(6, 2, 3), value__bias=(2, 3), attention_output__kernel=(2, 3, 6),
+    attention_output__bias=6)))
+x = rng.normal(size=(2, 3, 13))
+keras("wide", x, attention(x[..., :6], x[..., 6:10], x[..., 10:], *weights(
+    "wide", query__kernel=(6, 2, 3), query__bias=(2, 3), key__kernel=(4, 2, 3), key__bias=(2, 3),
+    value__kernel=(3, 2, 3), value__bias=(2, 3), attention_output__kernel=(2, 3, 6),
     attention_output__bias=6)))
 
 save(os.path.join(here, "torch_layers.safetensors"), arrays)

@@ -69,7 +69,7 @@ static void train(eddy_session *s, eddy_graph *g, int from, int to, float *losse
     eddy_array_free(out[1]);
 }
 
-/* The first half of the training, saved; the rest, saved under another name. */
+/* A training that is saved after each step, under the step's number. */
 typedef struct training {
     memory_files m;
     char        *graph;
@@ -84,10 +84,12 @@ static void begin(training *t, const training_row *r)
     t->graph = eddy_graph_to_yaml(g);
     ck_assert_msg(t->graph != NULL, "%s: %s", r->name, eddy_graph_message(g));
     succeeds(s, eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_graph_operation(g, "init")), NULL));
-    train(s, g, 0, HALF, t->losses);
-    succeeds(s, eddy_save(s, "half", EDDY_LIST()));
-    train(s, g, HALF, STEPS, t->losses);
-    succeeds(s, eddy_save(s, "whole", EDDY_LIST()));
+    for (int i = 0; i < STEPS; i++) {
+        char name[16];
+        train(s, g, i, i + 1, t->losses);
+        snprintf(name, sizeof name, "%d", i + 1);
+        succeeds(s, eddy_save(s, name, EDDY_LIST()));
+    }
     eddy_session_free(s);
     eddy_graph_free(g);
 }
@@ -98,24 +100,27 @@ static void end(training *t)
     memory_files_free(&t->m);
 }
 
-/* The second half, from the files; `looks`: with other fetches between the steps. The number of
- * steps that differ, and 1 more if a variable or a count does. */
-static int resume(training *t, bool looks)
+/* The training from a step on, from the files; `looks`: with other fetches between the steps. The
+ * number of steps that differ, and 1 more if a variable or a count does. */
+static int resume(training *t, int from, bool looks)
 {
+    char        name[16];
     float       losses[STEPS];
     int         wrong = 0;
     eddy_error  e = { 0 };
     eddy_graph *g = eddy_graph_load("graph", t->graph, .files = &t->m.table, .error = &e);
     ck_assert_msg(g != NULL, "%s", e.message);
     eddy_session *s = eddy_session_new(g);
-    succeeds(s, eddy_restore(s, "half", EDDY_LIST()));
-    for (int i = HALF; i < STEPS; i++) {
+    snprintf(name, sizeof name, "%d", from);
+    succeeds(s, eddy_restore(s, name, EDDY_LIST()));
+    for (int i = from; i < STEPS; i++) {
         train(s, g, i, i + 1, losses);
         if (looks) look(s, g);
         wrong += memcmp(&losses[i], &t->losses[i], sizeof *losses) != 0;
     }
     succeeds(s, eddy_save(s, "resumed", EDDY_LIST()));
-    const memory_content *a = memory_files_get(&t->m, "whole"),
+    snprintf(name, sizeof name, "%d", STEPS);
+    const memory_content *a = memory_files_get(&t->m, name),
                          *b = memory_files_get(&t->m, "resumed");
     if (!looks) wrong += a->size != b->size || memcmp(a->bytes, b->bytes, a->size) != 0;
     eddy_session_free(s);
@@ -219,12 +224,15 @@ START_TEST(goes_on_with_its_batches)
 }
 END_TEST
 
-enum { LONG = 40 };                      /* steps of a training that is killed */
+enum { LONG = 20 };                      /* steps of a training that is killed */
 
-/* Trains up to LONG steps, going on from the file if it exists, and saves after each. */
-static void train_on(const training_row *r, const char *path)
+/* Trains up to LONG steps, going on from the file if it exists, and saves after each; in a process
+ * that has nothing else than the two files. */
+static void train_on(const char *graph, const char *path)
 {
-    eddy_graph   *g = classifier(r, NULL);
+    eddy_error    e = { EDDY_OK, "" };
+    eddy_graph   *g = eddy_graph_load(graph, .error = &e);
+    ck_assert_msg(g != NULL, "%s", e.message);
     eddy_dataset *d = batches();
     eddy_session *s = session_from(g, access(path, F_OK) == 0 ? path : NULL, d);
     const eddy_tensor count = eddy_collection_at(g, EDDY_GLOBAL_STEP, 0);
@@ -241,41 +249,65 @@ static void train_on(const training_row *r, const char *path)
     eddy_graph_free(g);
 }
 
+static int64_t microseconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* Trains in a process that is killed after so many microseconds, if not negative. Whether it was
+ * killed before its end. */
+static bool killed_after(int64_t wait, const char *graph, const char *path)
+{
+    int         status = 0;
+    const pid_t child = fork();
+    if (child == 0) {
+        train_on(graph, path);
+        raise(SIGUSR2);
+    }
+    if (wait >= 0) {
+        nanosleep(&(struct timespec){ wait / 1000000, wait % 1000000 * 1000 }, NULL);
+        kill(child, SIGKILL);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_msg(WIFSIGNALED(status), "the training failed");
+    return WTERMSIG(status) != SIGUSR2;
+}
+
 /* A process that is killed at any moment, again and again, ends with the same file. EDDY_KILLS
- * sets how often it is killed. */
+ * sets how often all rows together are killed; without it, a few rows are killed once. */
 START_TEST(goes_on_after_kills)
 {
     const char *asked = getenv("EDDY_KILLS");
-    const int   kills = asked ? atoi(asked) : 20;
-    const training_row *r = &training_rows[2];
-    char        folder[32], whole[64], path[64], command[100];
-    uint32_t    random = 1;
-    int         killed = 0, status = 0;
+    const int   kills = asked ? (atoi(asked) + TRAINING_ROWS - 1) / TRAINING_ROWS : 1;
+    const training_row *r = &training_rows[_i];
+    char        folder[32], graph[64], whole[64], path[64], command[100];
+    uint32_t    random = (uint32_t)_i;
+    int         killed = 0;
+    if (!asked && _i % 9 != 0) return;
     make_folder(folder);
+    snprintf(graph, sizeof graph, "%s/graph", folder);
     snprintf(whole, sizeof whole, "%s/whole", folder);
     snprintf(path, sizeof path, "%s/killed", folder);
-    train_on(r, whole);
+    eddy_graph *g = classifier(r, NULL);
+    ck_assert_int_eq(eddy_graph_save(g, graph, NULL), EDDY_OK);
+    eddy_graph_free(g);
+    int64_t length = -microseconds();
+    killed_after(-1, graph, whole);
+    length += microseconds();
     eddy_array *want = eddy_bytes_load(whole, NULL, NULL);
     ck_assert(want != NULL);
     for (int trainings = 0; killed < kills; trainings++) {
-        ck_assert_int_lt(trainings, 10 * kills);
+        ck_assert_int_lt(trainings, 100);
         for (bool done = false; !done;) {
-            const pid_t child = fork();
-            if (child == 0) {
-                train_on(r, path);
-                raise(SIGUSR2);
-            }
             random = random * 1664525 + 1013904223;
-            const long wait = 1000 + (random >> 8) % 30000;
-            nanosleep(&(struct timespec){ .tv_nsec = 1000 * wait }, NULL);
-            if (killed < kills) kill(child, SIGKILL);
-            ck_assert_int_eq(waitpid(child, &status, 0), child);
-            ck_assert_msg(WIFSIGNALED(status), "the training failed");
-            done = WTERMSIG(status) == SIGUSR2;
+            const int64_t wait = killed < kills ? (random >> 8) % length : -1;
+            done = !killed_after(wait, graph, path);
             killed += !done;
         }
         eddy_array *got = eddy_bytes_load(path, NULL, NULL);
-        ck_assert_msg(eddy_array_equal(got, want), "after %d kills", killed);
+        ck_assert_msg(eddy_array_equal(got, want), "%s after %d kills", r->name, killed);
         eddy_array_free(got);
         unlink(path);
     }
@@ -293,8 +325,10 @@ START_TEST(goes_on)
     training   t;
     begin(&t, r);
     ck_assert_msg(t.losses[HALF] != t.losses[0], "%s does not train", r->name);
-    ck_assert_msg(resume(&t, false) == 0, "%s goes on with other bits", r->name);
-    ck_assert_msg(resume(&t, true) == 0, "%s sees other fetches", r->name);
+    for (int from = 1; from < STEPS; from++)
+        ck_assert_msg(resume(&t, from, false) == 0, "%s goes on with other bits after step %d",
+                      r->name, from);
+    ck_assert_msg(resume(&t, HALF, true) == 0, "%s sees other fetches", r->name);
     end(&t);
 }
 END_TEST
@@ -308,7 +342,7 @@ START_TEST(goes_on_elsewhere)
     begin(&t, &training_rows[some[_i]]);
     const pid_t child = fork();
     if (child == 0) {
-        if (resume(&t, false) == 0) raise(SIGKILL);
+        if (resume(&t, HALF, false) == 0) raise(SIGKILL);
         _exit(1);
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
@@ -329,7 +363,7 @@ Suite *resume_suite(void)
     tcase_set_tags(t, "threads");
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, goes_on_with_its_batches, 0, TRAINING_ROWS);
-    tcase_add_test(t, goes_on_after_kills);
+    tcase_add_loop_test(t, goes_on_after_kills, 0, TRAINING_ROWS);
     suite_add_tcase(s, t);
     return s;
 }

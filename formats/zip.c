@@ -1,20 +1,14 @@
 /* zip.c -- see zip.h. */
 #include "zip.h"
-#include "../checksum.h"
+#include "checksum.h"
+#include "elements.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { END = 22, ENTRY = 46, LOCAL = 30, MAX_MEMBERS = 1 << 20 };
 
-static uint64_t number(const uint8_t *at, int bytes)
-{
-    uint64_t v = 0;
-    for (int i = 0; i < bytes; i++) v |= (uint64_t)at[i] << (8 * i);
-    return v;
-}
-
-static bool is_mark(const uint8_t *at, uint32_t mark) { return number(at, 4) == mark; }
+static bool is_mark(const uint8_t *at, uint32_t mark) { return eddy__number_at(at, 4) == mark; }
 
 typedef struct directory {
     uint64_t at, size, count;
@@ -29,12 +23,13 @@ static bool find_directory(wire_bytes f, directory *d)
     for (size_t tries = 0; !is_mark(f.at + end, 0x06054b50); tries++, end--)
         if (end == 0 || tries == 65535) return false;
     const uint8_t *e = f.at + end;
-    *d = (directory){ number(e + 16, 4), number(e + 12, 4), number(e + 10, 2) };
+    *d = (directory){ eddy__number_at(e + 16, 4), eddy__number_at(e + 12, 4),
+                      eddy__number_at(e + 10, 2) };
     if (end < 20 || !is_mark(e - 20, 0x07064b50)) return true;
-    const uint64_t at = number(e - 12, 8);
+    const uint64_t at = eddy__number_at(e - 12, 8);
     if (at > f.size - 56 || f.size < 56 || !is_mark(f.at + at, 0x06064b50)) return false;
-    *d = (directory){ number(f.at + at + 48, 8), number(f.at + at + 40, 8),
-                      number(f.at + at + 32, 8) };
+    *d = (directory){ eddy__number_at(f.at + at + 48, 8), eddy__number_at(f.at + at + 40, 8),
+                      eddy__number_at(f.at + at + 32, 8) };
     return true;
 }
 
@@ -44,13 +39,13 @@ static bool wide_sizes(const uint8_t *extra, size_t n, uint64_t *full, uint64_t 
 {
     uint64_t *const wide[] = { full, packed, offset };
     while (n >= 4) {
-        const uint64_t kind = number(extra, 2), size = number(extra + 2, 2);
+        const uint64_t kind = eddy__number_at(extra, 2), size = eddy__number_at(extra + 2, 2);
         if (size > n - 4) return false;
         const uint8_t *at = extra + 4, *end = at + size;
         for (int i = 0; kind == 1 && i < 3; i++) {
             if (*wide[i] != UINT32_MAX) continue;
             if (end - at < 8) return false;
-            *wide[i] = number(at, 8);
+            *wide[i] = eddy__number_at(at, 8);
             at += 8;
         }
         extra += 4 + size;
@@ -65,7 +60,7 @@ static bool place(wire_bytes f, uint64_t offset, uint64_t size, zip_member *m)
     if (offset > f.size || f.size - offset < LOCAL || !is_mark(f.at + offset, 0x04034b50))
         return false;
     const uint8_t *h = f.at + offset;
-    const uint64_t skip = LOCAL + number(h + 26, 2) + number(h + 28, 2);
+    const uint64_t skip = LOCAL + eddy__number_at(h + 26, 2) + eddy__number_at(h + 28, 2);
     if (skip > f.size - offset || size > f.size - offset - skip) return false;
     m->data = (wire_bytes){ h + skip, (size_t)size };
     return true;
@@ -77,14 +72,17 @@ static const char *entry(region *r, wire_bytes f, const directory *d, uint64_t *
     const uint64_t end = d->at + d->size;
     if (end - *at < ENTRY || !is_mark(f.at + *at, 0x02014b50)) return "the directory is damaged";
     const uint8_t *e = f.at + *at;
-    const uint64_t name = number(e + 28, 2), extra = number(e + 30, 2), note = number(e + 32, 2);
-    uint64_t packed = number(e + 20, 4), full = number(e + 24, 4), offset = number(e + 42, 4);
+    const uint64_t name = eddy__number_at(e + 28, 2), extra = eddy__number_at(e + 30, 2),
+                   note = eddy__number_at(e + 32, 2);
+    uint64_t packed = eddy__number_at(e + 20, 4), full = eddy__number_at(e + 24, 4),
+             offset = eddy__number_at(e + 42, 4);
     if (end - *at - ENTRY < name + extra + note ||
         !wide_sizes(e + ENTRY + name, (size_t)extra, &full, &packed, &offset))
         return "the directory is damaged";
     m->name = eddy__region_text(r, (wire_bytes){ e + ENTRY, (size_t)name });
-    m->crc = (uint32_t)number(e + 16, 4);
-    m->stored = number(e + 10, 2) == 0 && packed == full && !(number(e + 8, 2) & 1);
+    m->crc = (uint32_t)eddy__number_at(e + 16, 4);
+    m->stored = eddy__number_at(e + 10, 2) == 0 && packed == full &&
+                !(eddy__number_at(e + 8, 2) & 1);
     if (!m->name) return "out of memory";
     if (m->stored && !place(f, offset, full, m)) return "a member is not inside the file";
     *at += ENTRY + name + extra + note;

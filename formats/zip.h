@@ -1,9 +1,9 @@
 /* zip.h -- the members of a ZIP archive whose data are stored without compression, as PyTorch
- * writes them; also archives above 4 GiB. */
-#ifndef EDDY_FORMATS_TORCH_ZIP_H
-#define EDDY_FORMATS_TORCH_ZIP_H
+ * and Keras write them; also archives above 4 GiB. */
+#ifndef EDDY_FORMATS_ZIP_H
+#define EDDY_FORMATS_ZIP_H
 
-#include "../region.h"
+#include "region.h"
 
 typedef struct zip_member {
     const char *name;
