@@ -39,6 +39,16 @@ bool eddy__onnx_window_lists(onnx_build *b, int rank, eddy_shape filter, onnx_wi
     return true;
 }
 
+eddy_tensor eddy__onnx_window_in(onnx_build *b)
+{
+    int n;
+    eddy__onnx_ints(b, "kernel_shape", &n);
+    if (n > 0) eddy__onnx_take_rank(b, 0, n + 2);
+    else if (eddy__onnx_has(b, 1) && eddy__onnx_rank(b, 1) >= 0)
+        eddy__onnx_take_rank(b, 0, eddy__onnx_rank(b, 1));
+    return eddy__onnx_in(b, 0);
+}
+
 bool eddy__onnx_window(onnx_build *b, eddy_tensor x, eddy_shape filter, onnx_window *w)
 {
     const eddy_shape s = eddy_shape_of(x);

@@ -10,6 +10,9 @@ typedef struct onnx_window {
     int64_t before[3], after[3];        /* padding */
 } onnx_window;
 
+/* Input 0, whose rank is that of the filter, or two more than kernel_shape has entries, if nothing
+ * else is known of it. */
+eddy_tensor eddy__onnx_window_in(onnx_build *b);
 /* Reads the attributes for an input of this rank; the size is that of the filter
  * [out, in, window...], or kernel_shape. False with a reason. */
 bool eddy__onnx_window_lists(onnx_build *b, int rank, eddy_shape filter, onnx_window *w);

@@ -322,7 +322,7 @@ static const bad_node bad_nodes[] = {
     { 23, "RotaryEmbedding", "i,s,s", "rotary_embedding_dim=3" },
     { 13, "Scan", "x", "num_scan_inputs=1" },
     { 13, "QLinearConv", "i,s,s,i,s,s,s,s", "" },
-    { 13, "ConvTranspose", "any,i", "" },
+    { 13, "ConvTranspose", "any,i", "output_shape=9,9" },
     { 13, "ConvTranspose", "i,i", "group=0" },
     { 13, "ConvTranspose", "i,i", "pads=9,9,9,9" },
     { 18, "Col2Im", "x,one,two", "" },

@@ -29,7 +29,7 @@ static eddy_tensor conv_of(onnx_build *b, eddy_tensor x, eddy_tensor w)
 
 static bool conv(onnx_build *b)
 {
-    eddy_tensor y = conv_of(b, eddy__onnx_in(b, 0), eddy__onnx_in(b, 1));
+    eddy_tensor y = conv_of(b, eddy__onnx_window_in(b), eddy__onnx_in(b, 1));
     if (b->reason) return false;
     if (eddy__onnx_has(b, 2))
         y = Add(y, eddy__onnx_along_channels(eddy__onnx_in(b, 2), eddy__onnx_rank(b, 0) - 2));

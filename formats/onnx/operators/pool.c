@@ -56,7 +56,7 @@ static eddy_tensor average_of_named(onnx_build *b, eddy_tensor x, const onnx_win
 
 static bool average_pool(onnx_build *b)
 {
-    const eddy_tensor x = eddy__onnx_in(b, 0);
+    const eddy_tensor x = eddy__onnx_window_in(b);
     const bool        all = eddy__onnx_int(b, "count_include_pad", 0);
     onnx_window       w;
     if (!pool_window(b, x, &w)) return false;
@@ -104,7 +104,7 @@ static eddy_tensor positions(onnx_build *b, eddy_tensor x, const onnx_window *w,
 
 static bool max_pool(onnx_build *b)
 {
-    const eddy_tensor given = eddy__onnx_in(b, 0);
+    const eddy_tensor given = eddy__onnx_window_in(b);
     const bool        whole = eddy_dtype_is_integer(eddy_dtype_of(given));
     eddy_tensor       x = whole ? Cast(given, EDDY_FLOAT32) : given, y = x;
     onnx_window       w;
@@ -124,7 +124,7 @@ static bool lp_pool(onnx_build *b)
 {
     const double p =
         b->version < 2 ? eddy__onnx_float(b, "p", 2) : (double)eddy__onnx_int(b, "p", 2);
-    eddy_tensor       x = eddy__onnx_in(b, 0);
+    eddy_tensor       x = eddy__onnx_window_in(b);
     onnx_window       w;
     double            count = 1;
     if (!pool_window(b, x, &w)) return false;
