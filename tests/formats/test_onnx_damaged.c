@@ -352,11 +352,11 @@ static const bad_node bad_nodes[] = {
     { 18, "GroupNormalization", "x,v,v", "num_groups=2" },
     { 18, "GroupNormalization", "half2,v,v", "num_groups=1" },
     { 13, "LRN", "open", "size=3" },
-    { 13, "MaxPool", "any", "kernel_shape=2,2 strides=2,2 ceil_mode=1" },
+    { 13, "MaxPool", "any", "kernel_shape=2,2 strides=3,3 ceil_mode=1" },
     { 13, "MaxUnpool", "any,any", "kernel_shape=2,2" },
     { 13, "MaxUnpool", "i,i4,pairs4", "kernel_shape=2,2" },
     { 13, "MaxPool", "i", "kernel_shape=2,2,2" },
-    { 13, "MaxPool", "any", "kernel_shape=2,2 strides=2,2 auto_pad='SAME_UPPER'" },
+    { 13, "MaxPool", "any", "kernel_shape=2,2 strides=2,2 auto_pad='SAME_LOWER'" },
     { 13, "GlobalAveragePool", "open", "" },
     { 13, "QuantizeLinear", "x,s,x", "" },
     { 13, "QLinearMatMul", "u,s,u,u,s,u,s,x", "" },
@@ -369,7 +369,6 @@ static const bad_node bad_nodes[] = {
     { 13, "Resize", "i,,f", "" },
     { 13, "Resize", "i,,bad4", "" },
     { 13, "Resize", "i,,k", "" },
-    { 13, "Resize", "i,,open", "" },
     { 13, "Resize", "i,,,bad4", "" },
     { 18, "Resize", "i,,v", "mode='linear' antialias=1" },
     { 18, "Resize", "i,,f4", "axes=0,1,2,3,3,3,3,3,3" },
@@ -385,7 +384,6 @@ static const bad_node bad_nodes[] = {
     { 13, "EyeLike", "x", "dtype=8" },
     { 13, "Reshape", "x,nine9", "" },
     { 13, "Flatten", "x", "axis=7" },
-    { 13, "Flatten", "any", "axis=2" },
     { 13, "Unsqueeze", "x", "" },
     { 13, "Transpose", "x", "perm=0,1,2,3,4,5,6,7,8" },
     { 13, "Expand", "x,pair", "" },
@@ -403,7 +401,6 @@ static const bad_node bad_nodes[] = {
     { 13, "TfIdfVectorizer", "x", "ngram_indexes=0 pool_int64s=1,2 ngram_counts=0" },
     { 13, "Scatter", "open,k,x", "" },
     { 13, "Compress", "x,b", "axis=3" },
-    { 13, "Dropout", "x,f,b", "" },
 };
 
 static message int64s_of(const char *name, int n, int64_t a, int64_t c)

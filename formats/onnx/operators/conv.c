@@ -11,12 +11,12 @@ static eddy_tensor convolved(eddy_tensor x, eddy_tensor w, const onnx_window *v)
     const eddy_dims   pads = eddy__onnx_window_pads(v);
     if (v->axes == 1)
         return eddy_conv1d(x, f, v->stride[0], .data_format = "NCW", .dilation = v->dilation[0],
-                           .explicit_paddings = pads);
+                           .padding = v->padding, .explicit_paddings = pads);
     if (v->axes == 2)
         return eddy_conv2d(x, f, strides, .data_format = "NCHW", .dilations = rates,
-                           .explicit_paddings = pads);
+                           .padding = v->padding, .explicit_paddings = pads);
     return eddy_conv3d(x, f, strides, .data_format = "NCDHW", .dilations = rates,
-                       .explicit_paddings = pads);
+                       .padding = v->padding, .explicit_paddings = pads);
 }
 
 /* x and w have the same type. */

@@ -19,7 +19,8 @@ static eddy_tensor pooled(eddy_tensor x, const onnx_window *w, const char *type,
     return eddy_pool(x, eddy__onnx_dims(w->size, w->axes), type,
                      eddy__onnx_dims(w->stride, w->axes), .data_format = layout(w->axes),
                      .dilations = eddy__onnx_dims(w->dilation, w->axes),
-                     .explicit_paddings = eddy__onnx_window_pads(w), .count_include_pad = all);
+                     .padding = w->padding, .explicit_paddings = eddy__onnx_window_pads(w),
+                     .count_include_pad = all);
 }
 
 /* Eddy pads less than a window; more is done beforehand. */

@@ -179,11 +179,11 @@ static bool read_numbers(onnx_build *b, int i, const char *attr, int count, numb
         const eddy_array *a = eddy__onnx_array_of(b, eddy__onnx_value_in(b, i));
         const int64_t    *sizes = a ? NULL : eddy__onnx_partly(b, i, &n_known);
         const eddy_shape  s = eddy_shape_of(n->t);
-        n_list = a ? (int)eddy_array_count(a) : s.rank != 1 ? EDDY_ANY : (int)s.dim[0];
-        if (n_list == EDDY_ANY)
-            return eddy__onnx_unbound(b, "the length of input %d must be known", i);
+        if (a) n_list = (int)eddy_array_count(a);
+        else if (s.rank == 1 && s.dim[0] >= 0) n_list = (int)s.dim[0];
         for (int k = 0; k < count && k < n_list; k++)
-            list[k] = a ? eddy_array_get(a, k) : sizes && sizes[k] >= 0 ? (double)sizes[k] : NAN;
+            list[k] = a ? eddy_array_get(a, k) : sizes && k < n_known && sizes[k] >= 0 ? (double)sizes[k]
+                                                                               : NAN;
     }
     return n_list == count || eddy__onnx_invalid(b, "the number of sizes or scales is %d, not %d",
                                                  n_list, count);

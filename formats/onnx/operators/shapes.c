@@ -193,8 +193,11 @@ static bool flatten(onnx_build *b)
         *p = s.dim[i] == EDDY_ANY || *p < 0 ? -1 : *p * s.dim[i];
     }
     if (outer >= 0 || inner >= 0) return eddy__onnx_put(b, 0, Reshape(x, EDDY_SHAPE(outer, inner)));
-    if (axis == 1 || axis == s.rank) return eddy__onnx_put(b, 0, eddy_flatten(x));
-    return eddy__onnx_missing(b, "too many dimensions are unknown");
+    const eddy_tensor sizes = eddy_shape_tensor(x, EDDY_INT64);
+    const eddy_tensor parts[] = { eddy_slice(sizes, EDDY_DIMS(0), EDDY_DIMS(axis)),
+                                  eddy_slice(sizes, EDDY_DIMS(axis), EDDY_DIMS(-1)) };
+    const eddy_tensor to[] = { Prod(parts[0]), Prod(parts[1]) };
+    return eddy__onnx_put(b, 0, eddy_reshape_to(x, eddy_stack({ 2, to }, 0)));
 }
 
 static bool squeeze(onnx_build *b)
