@@ -55,8 +55,12 @@ static bool computed_transpose(tf_build *b)
 {
     const eddy_tensor f = eddy__tf_in(b, 1), x = eddy__tf_in(b, 2);
     const eddy_tensor image = eddy_fill(eddy__tf_in(b, 0), NumberLike(0, x));
+    int               n;
+    const int64_t    *sizes = eddy__tf_partly(b, 0, &n);
+    eddy_shape        s = { .rank = 4 };
+    for (int i = 0; i < 4; i++) s.dim[i] = sizes && n == 4 && sizes[i] >= 0 ? sizes[i] : EDDY_ANY;
     const eddy_tensor y = eddy_conv2d_backprop_input(
-        image, f, x, eddy__tf_dims_attr(b, "strides"), .padding = padding(b),
+        eddy_set_shape(image, s), f, x, eddy__tf_dims_attr(b, "strides"), .padding = padding(b),
         .explicit_paddings = explicit_padding(b), .dilations = eddy__tf_dims_attr(b, "dilations"),
         .data_format = eddy__tf_text(b, "data_format", "NHWC"));
     return eddy__tf_put_as(b, 0, y, eddy__tf_type_in(b, 2));
