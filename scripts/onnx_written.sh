@@ -23,7 +23,7 @@ $compile tests/models/write_models.c tests/models/expressible.c \
 [ -f "$folder/package.json" ] || (cd "$folder" && npm init -y >/dev/null)
 [ -d "$folder/node_modules/onnxruntime-node" ] ||
     (cd "$folder" && npm install --silent --ignore-scripts onnxruntime-node@1.20.1)
-cp tests/models/compare_written.js "$folder"
+cp tests/models/compare_written.js tests/models/to_double.py "$folder"
 rm -rf "$folder/rows" "$folder/random" "$folder/expressible" "$folder/examples"
 mkdir -p "$folder/rows" "$folder/random" "$folder/expressible" "$folder/examples"
 
@@ -41,6 +41,11 @@ for example in mlp examples/*.c; do
     EDDY_RECORD="$folder/examples/$name" "$folder/record" --epochs 1 --out "$folder" \
         >"$folder/$name.log" 2>&1 || true
 done
+# Debian's python3-onnx has ONNX's checker, and lets compare_written.js compute in float64.
+for program in python3 /usr/bin/python3; do
+    [ -n "${PYTHON:-}" ] || ! "$program" -c 'import onnx.checker' 2>/dev/null || PYTHON=$program
+done
+export PYTHON
 cd "$folder"
 echo 'rows:'
 node compare_written.js rows 1e-4 || true
@@ -50,9 +55,8 @@ node compare_written.js random 1e-4 disabled || true
 echo 'random graphs of what can be expressed:'
 node compare_written.js expressible 1e-4 disabled || true
 grep '^left out' expressible.log
-# Debian's python3-onnx has the checker; it is skipped where that is missing.
-if python3 -c 'import onnx' 2>/dev/null; then
-    python3 - expressible <<'END'
+if [ -n "${PYTHON:-}" ]; then
+    "$PYTHON" - expressible <<'END'
 import glob, sys, onnx
 refused = 0
 files = sorted(glob.glob(sys.argv[1] + "/*.onnx"))

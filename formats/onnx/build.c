@@ -101,6 +101,15 @@ int eddy__onnx_rank(onnx_build *b, int i)
     return v ? eddy_shape_of(v->t).rank : EDDY_UNKNOWN_RANK;
 }
 
+void eddy__onnx_take_rank(onnx_build *b, int i, int rank)
+{
+    const onnx_value *v = eddy__onnx_value_in(b, i);
+    eddy_shape        s = { .rank = rank };
+    if (!v || v->kind != ONNX_TENSOR || eddy__onnx_rank(b, i) >= 0) return;
+    for (int k = 0; k < rank; k++) s.dim[k] = EDDY_ANY;
+    b->in[i] = eddy__onnx_new_tensor(b, eddy_ensure_shape(eddy__onnx_in(b, i), s), v->type);
+}
+
 const eddy_array *eddy__onnx_array_of(onnx_build *b, onnx_value *v)
 {
     if (!v || v->array || v->kind != ONNX_TENSOR || v->strings || !eddy_is_valid(v->t))

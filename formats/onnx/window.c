@@ -39,6 +39,16 @@ bool eddy__onnx_window_lists(onnx_build *b, int rank, eddy_shape filter, onnx_wi
     return true;
 }
 
+eddy_tensor eddy__onnx_window_in(onnx_build *b)
+{
+    int n;
+    eddy__onnx_ints(b, "kernel_shape", &n);
+    if (n > 0) eddy__onnx_take_rank(b, 0, n + 2);
+    else if (eddy__onnx_has(b, 1) && eddy__onnx_rank(b, 1) >= 0)
+        eddy__onnx_take_rank(b, 0, eddy__onnx_rank(b, 1));
+    return eddy__onnx_in(b, 0);
+}
+
 bool eddy__onnx_window(onnx_build *b, eddy_tensor x, eddy_shape filter, onnx_window *w)
 {
     const eddy_shape s = eddy_shape_of(x);
@@ -49,8 +59,9 @@ bool eddy__onnx_window(onnx_build *b, eddy_tensor x, eddy_shape filter, onnx_win
         for (int i = 0; i < w->axes; i++) w->before[i] = w->after[i] = 0;
     for (int i = 0; (upper || lower) && i < w->axes; i++) {
         const int64_t size = s.dim[i + 2], reach = (w->size[i] - 1) * w->dilation[i] + 1;
-        if (size < 0 && w->stride[i] != 1)
-            return eddy__onnx_missing(b, "auto_pad with strides needs known sizes");
+        if (size < 0 && w->stride[i] != 1 && lower)
+            return eddy__onnx_missing(b, "SAME_LOWER with strides needs known sizes");
+        if (size < 0 && w->stride[i] != 1) w->padding = "SAME";
         const int64_t out = (size + w->stride[i] - 1) / w->stride[i];
         int64_t total = size < 0 ? reach - 1 : (out - 1) * w->stride[i] + reach - size;
         if (total < 0) total = 0;
@@ -62,7 +73,7 @@ bool eddy__onnx_window(onnx_build *b, eddy_tensor x, eddy_shape filter, onnx_win
 
 eddy_dims eddy__onnx_window_pads(const onnx_window *w)
 {
-    eddy_dims d = { .count = 2 * w->axes };
+    eddy_dims d = { .count = w->padding ? 0 : 2 * w->axes };
     for (int i = 0; i < w->axes; i++) {
         d.at[2 * i] = w->before[i];
         d.at[2 * i + 1] = w->after[i];
@@ -75,7 +86,11 @@ bool eddy__onnx_window_ceil(onnx_build *b, eddy_tensor x, onnx_window *w)
     const eddy_shape s = eddy_shape_of(x);
     for (int i = 0; i < w->axes; i++) {
         const int64_t size = s.dim[i + 2], reach = (w->size[i] - 1) * w->dilation[i] + 1;
-        if (size < 0) return eddy__onnx_missing(b, "ceil_mode needs known sizes");
+        /* With so much padding, as many windows fit as with what is needed. */
+        if (size < 0 && w->after[i] + w->stride[i] > reach)
+            return eddy__onnx_missing(b, "ceil_mode needs known sizes");
+        if (size < 0) w->after[i] += w->stride[i] - 1;
+        if (size < 0) continue;
         const int64_t room = size + w->before[i] + w->after[i] - reach;
         int64_t last = room <= 0 ? 0 : (room + w->stride[i] - 1) / w->stride[i] * w->stride[i];
         if (last >= size + w->before[i]) last -= w->stride[i];

@@ -33,7 +33,7 @@ typedef struct tf_value {
     eddy_array  *array;         /* the elements, if they are known; belongs to the reader */
     const char  *weight;        /* of a constant of the file: its name */
     eddy_tensor_array list;     /* of an ARRAY */
-    bool         growing;       /* of an ARRAY: without a size of its own yet */
+    bool         growing;       /* of an ARRAY: its size changes, so the loops that carry it let it */
     int64_t     *known;         /* integers of rank 0 or 1 of which some are known, count_known */
     int          count_known;
 } tf_value;

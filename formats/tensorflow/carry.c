@@ -37,6 +37,7 @@ bool eddy__tf_carried(tf_build *b, tf_value *const *like, int n, const eddy_tens
         out[i] = eddy__tf_new_value(b, like[i]->kind);
         if (!out[i]) return false;
         out[i]->type = like[i]->type;
+        out[i]->growing = like[i]->growing;
         if (like[i]->kind == TF_ARRAY) {
             out[i]->list = eddy_tensor_array_at(like[i]->list, x + at);
             at += 2;
@@ -119,18 +120,27 @@ static bool settle(tf_loop *l)
     return out && l->body(l, l->start, out) && eddy__tf_settle_arrays(l->b, l->start, out, l->n);
 }
 
-/* The shapes that the file declares, for values whose shapes change. */
-static void declared(const tf_loop *l, const eddy_tensor *x, int n, eddy_shape *shapes)
+/* The shapes of the n tensors x in the loop: a list that grows has any number of rows; with
+ * `declared`, values have what the file declares. */
+static void in_loop(const tf_loop *l, bool declared, const eddy_tensor *x, int n, eddy_shape *shapes)
 {
+    for (int i = 0; i < n; i++) shapes[i] = eddy_shape_of(x[i]);
     for (int i = 0, at = 0; i < l->n && at < n; i++) {
         const tf_kind kind = l->start[i]->kind;
         if (kind == TF_VARIABLE || kind == TF_NOTHING) continue;
-        shapes[at] = eddy_shape_of(x[at]);
-        if (kind == TF_VALUE && eddy_shape_compatible(l->shapes[i], shapes[at]))
+        if (declared && kind == TF_VALUE && eddy_shape_compatible(l->shapes[i], shapes[at]))
             shapes[at] = l->shapes[i];
-        at++;
-        if (kind == TF_ARRAY && at < n) shapes[at] = eddy_shape_of(x[at]), at++;
+        for (int k = 0; l->start[i]->growing && k < 2; k++)
+            if (shapes[at + k].rank > 0) shapes[at + k].dim[0] = EDDY_ANY;
+        at += kind == TF_ARRAY ? 2 : 1;
     }
+}
+
+static bool grows(const tf_loop *l)
+{
+    for (int i = 0; i < l->n; i++)
+        if (l->start[i]->kind == TF_ARRAY && l->start[i]->growing) return true;
+    return false;
 }
 
 bool eddy__tf_while(tf_loop *l, tf_value **out)
@@ -142,10 +152,12 @@ bool eddy__tf_while(tf_loop *l, tf_value **out)
     const int n = eddy__tf_carry(b, l->start, l->n, x);
     if (n < 0) return false;
     if (n == 0) return eddy__tf_missing(b, "a loop carries no tensors");
-    int done = eddy_while_loop({ condition, l, "cond" }, { body, l, "body" }, { n, x }, y);
+    in_loop(l, false, x, n, shapes);
+    int done = eddy_while_loop({ condition, l, "cond" }, { body, l, "body" }, { n, x }, y,
+                               grows(l) ? shapes : NULL);
     if (done == 0 && l->shapes && !b->reason && eddy_graph_status(b->graph) == EDDY_BAD_SHAPE) {
         eddy_graph_clear_error(b->graph);
-        declared(l, x, n, shapes);
+        in_loop(l, true, x, n, shapes);
         l->failed = false;
         done = eddy_while_loop({ condition, l, "cond" }, { body, l, "body" }, { n, x }, y, shapes);
     }

@@ -142,15 +142,50 @@ static int64_t transposed(const eddy_conv_attrs *a, int i, int64_t x, int64_t fi
     return (x > 0 ? (x - 1) * step : 0) + span - zeros;
 }
 
-static eddy_shape transposed_shape(const eddy_conv_attrs *a, eddy_shape x, eddy_shape filter)
+/* The shape that is asked for, with the default of each size that is not. */
+static eddy_shape transposed_shape(const eddy_conv_attrs *a, eddy_shape asked, eddy_shape x,
+                                   eddy_shape filter)
 {
     const int  channels = eddy__conv_channels(a->data_format), h = channels == 1 ? 2 : 1;
-    eddy_shape y = eddy__shape_open(4);
-    if (x.rank != 4 || filter.rank != 4 || a->strides.count != 4 || a->dilations.count != 4)
+    eddy_shape y = asked.rank == 0 ? eddy__shape_open(4) : asked;
+    if (y.rank != 4 || x.rank != 4 || filter.rank != 4 || a->strides.count != 4 ||
+        a->dilations.count != 4)
         return y;
-    y.dim[channels] = filter.dim[2];
-    for (int i = 0; i < 2; i++) y.dim[h + i] = transposed(a, i, x.dim[h + i], filter.dim[i]);
+    if (asked.rank == 0) y.dim[channels] = filter.dim[2];
+    for (int i = 0; i < 2; i++)
+        if (y.dim[h + i] == EDDY_ANY)
+            y.dim[h + i] = transposed(a, i, x.dim[h + i], filter.dim[i]);
     return y;
+}
+
+/* Whether only a run tells the size of x, and thereby that of y. */
+static bool is_image_computed(const eddy_conv_attrs *a, eddy_tensor x, eddy_tensor filter,
+                              eddy_shape y)
+{
+    const int channels = eddy__conv_channels(a->data_format), h = channels == 1 ? 2 : 1;
+    return eddy_shape_of(x).rank == 4 && y.rank == 4 && y.dim[channels] >= 0 &&
+           (y.dim[h] == EDDY_ANY || y.dim[h + 1] == EDDY_ANY) &&
+           eddy_shape_is_known(eddy_shape_of(filter)) && a->strides.count == 4 &&
+           a->dilations.count == 4;
+}
+
+/* An image of zeros of the size of y, where only a run tells the size of x; y is transposed_shape. */
+static eddy_tensor computed_image(const eddy_conv_attrs *a, eddy_tensor x, eddy_shape filter,
+                                  eddy_shape y)
+{
+    const int   h = eddy__conv_channels(a->data_format) == 1 ? 2 : 1;
+    eddy_tensor size[4];
+    for (int i = 0; i < 4; i++) {
+        const int     k = i - h;
+        const int64_t one = k == 0 || k == 1 ? transposed(a, k, 1, filter.dim[k]) : 0;
+        const eddy_tensor n = Cast(eddy_size_along(x, i), EDDY_INT64);
+        if (i > 0 && y.dim[i] != EDDY_ANY) size[i] = NumberLike((double)y.dim[i], n);
+        else if (i == 0) size[i] = n;
+        else if (strcmp(a->padding, "SAME") == 0) size[i] = Mul(n, (double)one);
+        else size[i] = Add(Mul(Maximum(Sub(n, 1), 0), (double)a->strides.at[i]), (double)one);
+    }
+    const eddy_tensor sizes = eddy_stack((eddy_list){ 4, size }, 0);
+    return eddy_set_shape(eddy_fill(sizes, eddy_number_like(0, x)), y);
 }
 
 /** The transposed convolution: the gradient of eddy_conv2d with respect to its input, used for
@@ -159,32 +194,35 @@ static eddy_shape transposed_shape(const eddy_conv_attrs *a, eddy_shape x, eddy_
  *  x             float32 or float64 [batch, height, width, channels], for NCHW [batch,
  *                channels, height, width]
  *  filter        same type, [height, width, out channels, channels]
- *  output_shape  of y: batch (or EDDY_ANY), height, width, out channels, in the order of
- *                data_format.  Default: with "SAME" the size of x times the stride, otherwise
- *                the smallest size whose convolution has the size of x, which must be known
+ *  output_shape  of y: batch, height, width, out channels, in the order of data_format; all except
+ *                the channels may be EDDY_ANY.  Default of a height or width: with "SAME" the size
+ *                of x times the stride, otherwise the smallest whose convolution has that size
  *  strides, padding, explicit_paddings, dilations, data_format  those of the convolution that maps
  *                y to x; see eddy_conv2d
  *
  *  Errors: those of eddy_conv2d; EDDY_BAD_SHAPE if the convolution of such a y does not have
- *  the shape of x, or if output_shape is omitted and sizes are unknown.
+ *  the shape of x, or if a size that is not given cannot be known, as the rank of x or a size of
+ *  the filter is unknown.
  *  Gradient: that of eddy_conv2d_backprop_input.  TensorFlow: nn.conv2d_transpose. */
 eddy_tensor eddy_conv2d_transpose_with(const eddy_conv2d_transpose_args *given)
 {
     eddy_conv2d_transpose_args a = EDDY_TAKE(eddy_conv2d_transpose_args, given);
     const eddy_conv_attrs attrs = eddy__conv_attrs_of(a.strides, a.padding, a.explicit_paddings,
                                                       a.dilations, a.data_format);
-    eddy_shape s = a.output_shape;
-    if (s.rank == 0) s = transposed_shape(&attrs, eddy_shape_of(a.x), eddy_shape_of(a.filter));
-    eddy_shape image = s.rank == 4 ? eddy__shape_without(s, 0) : EDDY_UNKNOWN_SHAPE;
+    const eddy_shape s = transposed_shape(&attrs, a.output_shape, eddy_shape_of(a.x),
+                                          eddy_shape_of(a.filter));
+    const eddy_shape image = s.rank == 4 ? eddy__shape_without(s, 0) : EDDY_UNKNOWN_SHAPE;
     char text[128];
     if (!eddy_is_valid(a.x)) return a.x;
-    if (s.rank != 4 || !eddy_shape_is_valid(image) || !eddy_shape_is_known(image))
+    const bool computed = is_image_computed(&attrs, a.x, a.filter, s);
+    if (!computed && (s.rank != 4 || !eddy_shape_is_valid(image) || !eddy_shape_is_known(image)))
         return eddy_fail(a.x.graph, EDDY_BAD_SHAPE,
                          "Conv2DBackpropInput: the image shape %s must have rank 4 and be known, "
                          "except for the batch; give output_shape",
                          eddy_shape_print(s, text, sizeof text));
     const eddy_tensor zero = eddy_number_like(0, a.x);
-    const eddy_tensor like = s.dim[0] == EDDY_ANY
+    const eddy_tensor like = computed ? computed_image(&attrs, a.x, eddy_shape_of(a.filter), s)
+                             : s.dim[0] == EDDY_ANY
                                  ? eddy_batch_like(eddy_broadcast_to(zero, image), a.x)
                                  : eddy_broadcast_to(zero, s);
     const eddy_tensor in[] = { like, a.filter, a.x };

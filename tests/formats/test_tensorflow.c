@@ -354,7 +354,7 @@ START_TEST(recursion)
 END_TEST
 
 /* A loop of TensorFlow 2 over lists, as of a recurrent layer: y[i] = x[0] + ... + x[i]. The list of
- * results has no shape before the loop. */
+ * results has no shape before the loop; the second time it has no elements either and grows. */
 START_TEST(lists)
 {
     const int64_t three[] = { 3 };
@@ -366,7 +366,9 @@ START_TEST(lists)
     node(&g, tf_ints_message("three", 0, NULL, (int32_t[]){ 3 }));
     number_const(&g, "start", 0);
     plain(&g, "rows", "TensorListFromTensor", "x,any");
-    message reserve = tf_node_message("empty", "TensorListReserve", "any,three");
+    const bool grows = _i == 1;
+    message    reserve = tf_node_message("empty", grows ? "EmptyTensorList" : "TensorListReserve",
+                                         "any,three");
     tf_add_type(&reserve, "element_dtype", 1);
     node(&g, reserve);
     tf_add_function(&loop, "cond", "below");
@@ -382,7 +384,8 @@ START_TEST(lists)
     message_inner(&f[1], TF_FUNCTION_NODE, tf_node_message("item", "TensorListGetItem", "in,i"));
     message_inner(&f[1], TF_FUNCTION_NODE, tf_node_message("add", "AddV2", "sum,item:item:0"));
     message_inner(&f[1], TF_FUNCTION_NODE,
-                  tf_node_message("set", "TensorListSetItem", "out,i,add:z:0"));
+                  grows ? tf_node_message("set", "TensorListPushBack", "out,add:z:0")
+                        : tf_node_message("set", "TensorListSetItem", "out,i,add:z:0"));
     tf_add_library(&g, f, 2);
     eddy_graph            *graph = eddy_graph_new();
     eddy_tensorflow_model *m = read_graph(graph, &g, false);
@@ -402,6 +405,78 @@ START_TEST(lists)
     }
     eddy_array_free(out[0]);
     eddy_array_free(out[1]);
+    eddy_session_free(s);
+    eddy_tensorflow_free(m);
+    eddy_graph_free(graph);
+}
+END_TEST
+
+/* A list that is used as a stack: x and 2x are pushed, 2x is popped and pushed twice. */
+START_TEST(pushed_and_popped)
+{
+    const int64_t pair[] = { 2 };
+    message       g = { NULL, 0 };
+    node(&g, tf_input_message("x", 1, pair));
+    node(&g, tf_ints_message("any", 0, NULL, (int32_t[]){ -1 }));
+    message empty = tf_node_message("empty", "EmptyTensorList", "any,any");
+    tf_add_type(&empty, "element_dtype", 1);
+    node(&g, empty);
+    plain(&g, "twice", "AddV2", "x,x");
+    plain(&g, "a", "TensorListPushBack", "empty,x");
+    plain(&g, "b", "TensorListPushBack", "a,twice");
+    plain(&g, "c", "TensorListPopBack", "b,any");
+    plain(&g, "d", "TensorListPushBack", "c,c:1");
+    plain(&g, "e", "TensorListPushBack", "d,c:1");
+    plain(&g, "n", "TensorListLength", "e");
+    plain(&g, "y", "TensorListStack", "e,any");
+    eddy_graph            *graph = eddy_graph_new();
+    eddy_tensorflow_model *m = read_graph(graph, &g, false);
+    const double           want[] = { 1, -3, 2, -6, 2, -6 };
+    eddy_session          *s = eddy_session_new(graph);
+    eddy_array            *y = eddy_fetch(s, eddy_tensorflow_output(m, "y"),
+                                          EDDY_FEED({ eddy_tensorflow_input(m, "x"),
+                                                      EDDY_VIEW(((float[]){ 1, -3 }), 2) }));
+    ck_assert_msg(y != NULL, "%s", eddy_session_message(s));
+    ck_assert(eddy_shape_equal(eddy_array_shape(y), EDDY_SHAPE(3, 2)));
+    for (int i = 0; i < 6; i++) ck_assert_double_eq(eddy_array_get(y, i), want[i]);
+    ck_assert_double_eq(eddy_fetch_number(s, eddy_tensorflow_output(m, "n")), 3);
+    eddy_array_free(y);
+    eddy_session_free(s);
+    eddy_tensorflow_free(m);
+    eddy_graph_free(graph);
+}
+END_TEST
+
+/* An array of TensorFlow 1 that grows by what is written: x at 2, and x + x at 0. */
+START_TEST(growing_array)
+{
+    message g = { NULL, 0 };
+    node(&g, tf_input_message("x", 0, NULL));
+    for (int i = 0; i < 3; i++) {
+        char name[8] = { 'n', (char)('0' + i), 0 };
+        node(&g, tf_ints_message(name, 0, NULL, (int32_t[]){ i }));
+    }
+    message array = tf_node_message("array", "TensorArrayV3", "n0");
+    tf_add_type(&array, "dtype", 1);
+    tf_add_flag(&array, "dynamic_size", true);
+    node(&g, array);
+    plain(&g, "twice", "AddV2", "x,x");
+    plain(&g, "a", "TensorArrayWriteV3", "array,n2,x,array:1");
+    plain(&g, "b", "TensorArrayWriteV3", "array,n0,twice,a");
+    plain(&g, "n", "TensorArraySizeV3", "array,b");
+    plain(&g, "order", "Pack", "n2,n0");
+    plain(&g, "y", "TensorArrayGatherV3", "array,order,b");
+    eddy_graph            *graph = eddy_graph_new();
+    eddy_tensorflow_model *m = read_graph(graph, &g, false);
+    eddy_session          *s = eddy_session_new(graph);
+    eddy_array            *y = eddy_fetch(s, eddy_tensorflow_output(m, "y"),
+                                          EDDY_FEED({ eddy_tensorflow_input(m, "x"),
+                                                      EDDY_NUMBER(EDDY_FLOAT32, 5) }));
+    ck_assert_msg(y != NULL, "%s", eddy_session_message(s));
+    ck_assert_double_eq(eddy_array_get(y, 0), 5);
+    ck_assert_double_eq(eddy_array_get(y, 1), 10);
+    ck_assert_double_eq(eddy_fetch_number(s, eddy_tensorflow_output(m, "n")), 3);
+    eddy_array_free(y);
     eddy_session_free(s);
     eddy_tensorflow_free(m);
     eddy_graph_free(graph);
@@ -584,7 +659,9 @@ Suite *tensorflow_suite(void)
     tcase_add_test(control, if_function);
     tcase_add_test(control, while_function);
     tcase_add_test(control, recursion);
-    tcase_add_test(control, lists);
+    tcase_add_loop_test(control, lists, 0, 2);
+    tcase_add_test(control, pushed_and_popped);
+    tcase_add_test(control, growing_array);
     tcase_add_test(control, many_calls);
     tcase_add_test(graphs, memory_fails);
     tcase_add_test(graphs, wrong_calls);

@@ -27,6 +27,7 @@ typedef struct one_case {
     int          n_files;
     loaded       in[MOST], out[MOST];
     int          n_in, n_out;
+    bool         open;              /* no dimension of an input is known while the model is read */
     onnx_result  result;
 } one_case;
 
@@ -214,6 +215,12 @@ static eddy_feed feed_of(one_case *c, eddy_tensor t, eddy_array *value)
     return (eddy_feed){ t, zeros };
 }
 
+static eddy_shape known_of(const one_case *c, eddy_shape s)
+{
+    for (int i = 0; c->open && i < s.rank; i++) s.dim[i] = EDDY_ANY;
+    return s;
+}
+
 /* Placeholders for sequences and optional values; integer inputs as constants if `bound`. */
 static void read_case(one_case *c, run *r, bool bound, bool all)
 {
@@ -226,12 +233,13 @@ static void read_case(one_case *c, run *r, bool bound, bool all)
         const loaded *l = &c->in[i];
         const bool constant = bound && l->kind == ONNX_TENSOR && l->count &&
             (all || !eddy_dtype_is_floating(eddy_array_dtype(l->at[0])));
-        if ((l->kind == ONNX_TENSOR && !constant) || used + l->count > MOST * 4) continue;
+        const bool open = c->open && l->count && !constant;
+        if ((l->kind == ONNX_TENSOR && !constant && !open) || used + l->count > MOST * 4) continue;
         bindings[n++] = (eddy_model_binding){ input_name(c, i), { l->count, tensors + used } };
         for (int k = 0; k < l->count; k++) {
             const eddy_dtype d = eddy_array_dtype(l->at[k]);
             tensors[used] = constant ? eddy_constant(r->graph, .value = l->at[k])
-                : eddy_placeholder(r->graph, "item", d, eddy_array_shape(l->at[k]));
+                : eddy_placeholder(r->graph, "item", d, known_of(c, eddy_array_shape(l->at[k])));
             if (!constant) r->feeds[r->n_feeds++] = (eddy_feed){ tensors[used], l->at[k] };
             used++;
         }
@@ -322,9 +330,10 @@ static bool run_set(one_case *c)
     return says(c, ONNX_INEXPRESSIBLE, "%s", reason ? reason + 12 : first);
 }
 
-onnx_result run_onnx_case(const char *folder)
+static onnx_result run_case(const char *folder, bool open)
 {
     one_case *c = calloc(1, sizeof *c);
+    c->open = open;
     if (open_case(c, folder)) {
         char  path[1000];
         FILE *f;
@@ -343,6 +352,9 @@ onnx_result run_onnx_case(const char *folder)
     free(c);
     return result;
 }
+
+onnx_result run_onnx_case(const char *folder) { return run_case(folder, false); }
+onnx_result run_open_onnx_case(const char *folder) { return run_case(folder, true); }
 
 /* ----------------------------------------------------------------- gradients -- */
 

@@ -19,6 +19,8 @@ typedef struct onnx_result {
 
 /* Reads and runs one case, and compares with ONNX's tolerances: 1e-3 relative, 1e-7 absolute. */
 onnx_result run_onnx_case(const char *folder);
+/* The same, where only the ranks of the inputs are known while the model is read. */
+onnx_result run_open_onnx_case(const char *folder);
 /* The same model with its first data set: the gradients of its floating outputs by its floating
  * inputs, and their own gradients, against differences. passed also where there is nothing to differentiate: sets is 0. */
 onnx_result check_onnx_gradient(const char *folder);

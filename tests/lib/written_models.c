@@ -69,6 +69,17 @@ static void parts_assigned(trial *t, fetches *f)
     }
 }
 
+static void nothing_reduced(trial *t, fetches *f)
+{
+    const eddy_tensor x = fed_with(t, "x", EDDY_FLOAT32, EDDY_SHAPE(2, 0), NULL);
+    keep_fetch(f, eddy_sum(x, EDDY_AXES(1)));
+    keep_fetch(f, eddy_mean(x, EDDY_AXES(1), .keepdims = true));
+    keep_fetch(f, eddy_max(x, EDDY_AXES(1)));
+    keep_fetch(f, eddy_min(x));
+    keep_fetch(f, eddy_prod(x));
+    keep_fetch(f, eddy_max(x, EDDY_AXES(0)));
+}
+
 BODY(below_size, Less(x[0], 4))
 
 /* Element i of an array is a row of the input times the element before. */
@@ -111,6 +122,7 @@ static const struct {
     { "Where, UniqueWithCounts", sized },
     { "ReverseSequence", reversed },
     { "StridedSliceAssign", parts_assigned },
+    { "Max", nothing_reduced },
     { "TensorArrayWrite", arrays },
 };
 

@@ -86,7 +86,8 @@ static void save_outputs(eddy_session *s, const eddy_onnx_model *m, eddy_feeds f
     const int   n = eddy_onnx_output_count(m);
     need(n <= MOST, "too many outputs");
     for (int k = 0; k < n; k++) y[k] = eddy_onnx_output(m, eddy_onnx_output_name(m, k));
-    need(eddy_run(s, feeds, (eddy_list){ n, y }, out) == EDDY_OK, eddy_session_message(s));
+    const bool ran = eddy_run(s, feeds, (eddy_list){ n, y }, out) == EDDY_OK;
+    need(ran, eddy_session_message(s));
     for (int k = 0; k < n; k++) {
         char       path[1000];
         eddy_error e = { 0 };

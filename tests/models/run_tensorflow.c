@@ -1,9 +1,10 @@
 /* run_tensorflow.c -- reads a model of TensorFlow, runs it on generated inputs and saves inputs and
  * outputs as .npy, for a comparison with TensorFlow.js (scripts/tensorflow_models.sh).
  *
- *   run_tensorflow MODEL PREFIX [NAME=D,D,D ...]
+ *   run_tensorflow MODEL PREFIX [NAME=D,D,D ...] [NAME=D,D,D:VALUE ...]
  *
- * A dimension that is not known is 1. An input whose shape is given is a placeholder of float32. */
+ * A dimension that is not known is 1. An input whose shape is given is a placeholder of float32, or,
+ * with a value, a constant that the reader may use. */
 #include <eddy/formats.h>
 
 #include <stdio.h>
@@ -19,18 +20,23 @@ static void need(bool fine, const char *what)
     exit(1);
 }
 
-/* Binds an input to a placeholder of float32 with this shape: NAME=D,D,D. */
+/* Binds an input to a placeholder of float32 with this shape, NAME=D,D,D, or to a constant that has one
+ * value: NAME=D,D,D:VALUE. */
 static eddy_tensor bound(eddy_graph *g, char *text)
 {
     eddy_shape s = { 0 };
     char      *at = strchr(text, '=');
-    need(at != NULL, "usage: run_tensorflow MODEL PREFIX [NAME=D,D...]");
+    need(at != NULL, "usage: run_tensorflow MODEL PREFIX [NAME=D,D...[:VALUE]]");
     *at = 0;
-    while (*++at && s.rank < EDDY_MAX_RANK) {
+    while (*++at && *at != ':' && s.rank < EDDY_MAX_RANK) {
         s.dim[s.rank++] = strtoll(at, &at, 10);
-        if (!*at) break;
+        if (*at != ',') break;
     }
-    return eddy_placeholder(g, "bound", EDDY_FLOAT32, s);
+    if (*at != ':') return eddy_placeholder(g, "bound", EDDY_FLOAT32, s);
+    eddy_array *a = eddy_array_new(EDDY_FLOAT32, s);
+    need(a != NULL, "out of memory");
+    for (int64_t i = 0; i < eddy_array_count(a); i++) eddy_array_set(a, i, strtod(at + 1, NULL));
+    return eddy_constant(g, a, NULL);
 }
 
 static eddy_shape shape_of(eddy_tensor t)
@@ -84,6 +90,7 @@ int main(int argc, char **argv)
         eddy_tensorflow_read(g, argv[1], .inputs = in_place, .input_count = argc - 3, .error = &e);
     need(m != NULL, e.message);
     eddy_feed    feeds[MOST];
+    int          fed = 0;
     eddy_tensor  y[MOST];
     eddy_array  *in[MOST], *out[MOST] = { NULL };
     const int    n = eddy_tensorflow_input_count(m), k = eddy_tensorflow_output_count(m);
@@ -91,14 +98,15 @@ int main(int argc, char **argv)
     for (int i = 0; i < n; i++) {
         const char       *name = eddy_tensorflow_input_name(m, i);
         const eddy_tensor t = eddy_tensorflow_input(m, name);
-        in[i] = generated(eddy_dtype_of(t), shape_of(t));
-        feeds[i] = (eddy_feed){ t, in[i] };
+        const eddy_array *given = eddy_constant_value(t);
+        in[i] = given ? eddy_array_copy(given) : generated(eddy_dtype_of(t), shape_of(t));
+        if (!given) feeds[fed++] = (eddy_feed){ t, in[i] };
         save(in[i], argv[2], "in", i);
     }
     for (int i = 0; i < k; i++) y[i] = eddy_tensorflow_output(m, eddy_tensorflow_output_name(m, i));
     eddy_session *s = eddy_session_new(g);
-    need(eddy_run(s, (eddy_feeds){ n, feeds }, (eddy_list){ k, y }, out) == EDDY_OK,
-         eddy_session_message(s));
+    const bool ran = eddy_run(s, (eddy_feeds){ fed, feeds }, (eddy_list){ k, y }, out) == EDDY_OK;
+    need(ran, eddy_session_message(s));
     for (int i = 0; i < k; i++) {
         save(out[i], argv[2], "out", i);
         eddy_array_free(out[i]);

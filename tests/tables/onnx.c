@@ -1,13 +1,13 @@
 /* onnx.c -- runs ONNX's test models and prints how many pass, and why others do not.
  *
- *   onnx [-v] [-g] [FOLDER ...]      FOLDER: with folders of cases; default ONNX's node tests
+ *   onnx [-v] [-g] [-o] [FOLDER ...]      FOLDER: with folders of cases; default ONNX's node tests
  *
- * -v prints every case, -g checks gradients instead. */
+ * -v prints every case, -g checks gradients instead, -o leaves the dimensions of inputs open. */
 #include "../lib/onnx_cases.h"
 
 #include <string.h>
 
-static int run_folder(const char *folder, bool verbose, bool gradients)
+static int run_folder(const char *folder, bool verbose, bool gradients, bool open)
 {
     static const char *const words[] = { "passed", "WRONG", "not expressible" };
     int    count, of[3] = { 0 }, bound = 0, checked = 0, near = 0;
@@ -15,7 +15,8 @@ static int run_folder(const char *folder, bool verbose, bool gradients)
     for (int i = 0; i < count; i++) {
         char path[1000];
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        const onnx_result r = gradients ? check_onnx_gradient(path) : run_onnx_case(path);
+        const onnx_result r = gradients ? check_onnx_gradient(path)
+                            : open ? run_open_onnx_case(path) : run_onnx_case(path);
         of[r.outcome]++;
         bound += r.outcome == ONNX_PASSED && r.bound;
         checked += r.sets > 0;
@@ -36,13 +37,14 @@ static int run_folder(const char *folder, bool verbose, bool gradients)
 
 int main(int argc, char **argv)
 {
-    bool verbose = false, gradients = false;
+    bool verbose = false, gradients = false, open = false;
     int  wrong = 0, at = 1;
     for (; at < argc && argv[at][0] == '-'; at++) {
         verbose = verbose || strcmp(argv[at], "-v") == 0;
+        open = open || strcmp(argv[at], "-o") == 0;
         gradients = gradients || strcmp(argv[at], "-g") == 0;
     }
-    if (at == argc) wrong = run_folder(ONNX_CASES "/node", verbose, gradients);
-    for (; at < argc; at++) wrong += run_folder(argv[at], verbose, gradients);
+    if (at == argc) wrong = run_folder(ONNX_CASES "/node", verbose, gradients, open);
+    for (; at < argc; at++) wrong += run_folder(argv[at], verbose, gradients, open);
     return wrong != 0;
 }

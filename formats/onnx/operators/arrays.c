@@ -13,11 +13,24 @@ static bool concat(onnx_build *b)
     return eddy__onnx_put(b, 0, eddy_concat((eddy_list){ b->n_in, in }, axis));
 }
 
+/* Equal parts of a size that only a run tells, the last one smaller if need be. */
+static bool computed_equal_parts(onnx_build *b, eddy_tensor x, int axis)
+{
+    const eddy_tensor n = Cast(eddy_size_along(x, axis), EDDY_INT64);
+    const eddy_tensor part = FloorDiv(Add(n, (double)(b->n_out - 1)), (double)b->n_out);
+    for (int i = 0; i < b->n_out; i++) {
+        const eddy_tensor from = Mul(part, (double)i), to = Minimum(Add(from, part), n);
+        const eddy_tensor one = NumberLike(1, n);
+        const eddy_tensor ends[] = { ExpandDims(from, 0), ExpandDims(to, 0), ExpandDims(one, 0) };
+        if (!eddy__onnx_put(b, i, eddy_slice_along(x, ends[0], ends[1], ends[2], axis)))
+            return false;
+    }
+    return true;
+}
+
 /* Equal parts, the last one smaller if need be. */
 static int equal_parts(onnx_build *b, int64_t size, int64_t n, int64_t list[ONNX_MAX_LIST])
 {
-    if (size < 0)
-        return eddy__onnx_missing(b, "the dimension that is split must be known"), ONNX_FAILED;
     if (n < 1 || n > ONNX_MAX_LIST)
         return eddy__onnx_missing(b, "the number of parts, %lld, is out of range", (long long)n),
                ONNX_FAILED;
@@ -48,6 +61,9 @@ static bool split(onnx_build *b)
     const int axis = eddy__onnx_axis(b, eddy__onnx_int(b, "axis", 0), eddy__onnx_rank(b, 0));
     int64_t           list[ONNX_MAX_LIST];
     if (axis >= 0 && eddy__onnx_is_computed(b, 1)) return computed_split(b, x, axis);
+    if (axis >= 0 && eddy_shape_of(x).dim[axis] < 0 && !eddy__onnx_has(b, 1) &&
+        !eddy__onnx_attr(b, "split") && b->n_out > 0)
+        return computed_equal_parts(b, x, axis);
     int               n = axis < 0 ? ONNX_FAILED : eddy__onnx_list(b, 1, "split", list);
     if (n == ONNX_ABSENT) n = equal_parts(b, eddy_shape_of(x).dim[axis], b->n_out, list);
     if (n == ONNX_FAILED) return false;
@@ -308,22 +324,23 @@ static bool pad(onnx_build *b)
 
 /* --------------------------------------------------------------- rearranging -- */
 
-/* Channels first: x as [n, c1, c2, c3, h, w] in another order. */
+/* Eddy's order of channels is that of the blocks; CRD has the channels of the result first. */
 static bool depth_to_space(onnx_build *b)
 {
-    const int64_t block = eddy__onnx_int(b, "blocksize", 0);
+    const int64_t block = eddy__onnx_int(b, "blocksize", 0), area = block * block;
     eddy_tensor   x = eddy__onnx_in(b, 0);
-    const eddy_shape s = eddy_shape_of(x);
+    const int64_t channels = eddy_shape_of(x).rank == 4 ? eddy_shape_of(x).dim[1] : -1;
     if (!eddy__onnx_is(b, "mode", "CRD", false))
         return eddy__onnx_put(b, 0, eddy_depth_to_space(x, block, "NCHW"));
-    if (s.rank != 4 || block < 1) return eddy__onnx_invalid(b, "the input does not have rank 4");
-    if (s.dim[1] < 0 || s.dim[2] < 0 || s.dim[3] < 0)
-        return eddy__onnx_missing(b, "only the batch may be unknown");
-    x = Reshape(x,
-                EDDY_SHAPE(s.dim[0], s.dim[1] / (block * block), block, block, s.dim[2], s.dim[3]));
-    x = Transpose(x, EDDY_DIMS(0, 1, 4, 2, 5, 3));
-    return eddy__onnx_put(b, 0, Reshape(x, EDDY_SHAPE(s.dim[0], s.dim[1] / (block * block),
-                                                      s.dim[2] * block, s.dim[3] * block)));
+    if (channels < 0 || channels > ONNX_MAX_COMPUTED)
+        return eddy__onnx_missing(b, "the number of channels must be known");
+    if (block < 1 || block > channels)
+        return eddy__onnx_invalid(b, "the number of channels is below that of a block");
+    int64_t *from = eddy__region_take(b->memory, (size_t)channels + 1, sizeof *from);
+    if (!from) return eddy__onnx_missing(b, "out of memory");
+    for (int64_t i = 0, n = channels / area; n && i < channels; i++) from[i] = i % n * area + i / n;
+    x = eddy_gather(x, eddy__onnx_int64s(b, from, (int)channels), .axis = 1);
+    return eddy__onnx_put(b, 0, eddy_depth_to_space(x, block, "NCHW"));
 }
 
 static bool space_to_depth(onnx_build *b)

@@ -11,12 +11,12 @@ static eddy_tensor convolved(eddy_tensor x, eddy_tensor w, const onnx_window *v)
     const eddy_dims   pads = eddy__onnx_window_pads(v);
     if (v->axes == 1)
         return eddy_conv1d(x, f, v->stride[0], .data_format = "NCW", .dilation = v->dilation[0],
-                           .explicit_paddings = pads);
+                           .padding = v->padding, .explicit_paddings = pads);
     if (v->axes == 2)
         return eddy_conv2d(x, f, strides, .data_format = "NCHW", .dilations = rates,
-                           .explicit_paddings = pads);
+                           .padding = v->padding, .explicit_paddings = pads);
     return eddy_conv3d(x, f, strides, .data_format = "NCDHW", .dilations = rates,
-                       .explicit_paddings = pads);
+                       .padding = v->padding, .explicit_paddings = pads);
 }
 
 /* x and w have the same type. */
@@ -29,7 +29,7 @@ static eddy_tensor conv_of(onnx_build *b, eddy_tensor x, eddy_tensor w)
 
 static bool conv(onnx_build *b)
 {
-    eddy_tensor y = conv_of(b, eddy__onnx_in(b, 0), eddy__onnx_in(b, 1));
+    eddy_tensor y = conv_of(b, eddy__onnx_window_in(b), eddy__onnx_in(b, 1));
     if (b->reason) return false;
     if (eddy__onnx_has(b, 2))
         y = Add(y, eddy__onnx_along_channels(eddy__onnx_in(b, 2), eddy__onnx_rank(b, 0) - 2));

@@ -3,41 +3,43 @@
 #include "../window.h"
 #include "../../../ops/short_names.h"
 
-/* The size along each axis, from output_shape or from the padding; -1 if it is not known. */
-static bool transposed_sizes(onnx_build *b, const onnx_window *v, const int64_t *in, onnx_window *w,
-                             int64_t *out)
+/* What is cut off the whole transposed convolution, before and after, as the attributes say; after
+ * is negative where zeros are added. */
+static bool transposed_cuts(onnx_build *b, const int64_t *in, onnx_window *w)
 {
     int n, m;
     const int64_t *shape = eddy__onnx_ints(b, "output_shape", &n);
     const int64_t *extra = eddy__onnx_ints(b, "output_padding", &m);
-    const bool     same = eddy__onnx_is(b, "auto_pad", "SAME_UPPER", false) ||
-                      eddy__onnx_is(b, "auto_pad", "SAME_LOWER", false);
-    *w = *v;
-    for (int i = 0; i < v->axes; i++) {
+    const bool     upper = eddy__onnx_is(b, "auto_pad", "SAME_UPPER", false);
+    const bool     same = upper || eddy__onnx_is(b, "auto_pad", "SAME_LOWER", false);
+    for (int i = 0; i < w->axes; i++) {
         const int64_t add = m > i && extra ? extra[i] : 0,
-                      k = (v->size[i] - 1) * v->dilation[i] + 1;
-        const int64_t given = n >= v->axes && shape ? shape[n - v->axes + i] : -1;
-        if (in[i] < 0) return eddy__onnx_missing(b, "the sizes of the input must be known");
-        out[i] = given >= 0 ? given : in[i] * v->stride[i];
-        const int64_t total = v->stride[i] * (in[i] - 1) + add + k - out[i];
-        if (given >= 0 || same) { /* the larger half is at the end, or, of SAME_LOWER, in front */
-            const bool lower = eddy__onnx_is(b, "auto_pad", "SAME_UPPER", false);
-            w->before[i] = lower ? total / 2 : total - total / 2;
+                      k = (w->size[i] - 1) * w->dilation[i] + 1;
+        const bool given = n >= w->axes && shape && shape[n - w->axes + i] >= 0;
+        if (given && in[i] < 0)
+            return eddy__onnx_missing(b, "output_shape needs known sizes of the input");
+        if (given || same) { /* the larger half is at the end, or, of SAME_LOWER, in front */
+            const int64_t total = given ? w->stride[i] * (in[i] - 1) + k - shape[n - w->axes + i]
+                                        : k - w->stride[i];
+            const int64_t half = (total + add) / 2;
+            w->before[i] = total + add < 0 ? 0 : upper ? half : total + add - half;
             w->after[i] = total - w->before[i];
-            if (total < 0) w->before[i] = 0, w->after[i] = total;
-        } else out[i] = v->stride[i] * (in[i] - 1) + add + k - v->before[i] - v->after[i];
-        if (out[i] < 0) return eddy__onnx_invalid(b, "the output would have a negative size");
+        } else w->after[i] -= add;
+        if (in[i] >= 0 && w->stride[i] * (in[i] - 1) + k < w->before[i] + w->after[i])
+            return eddy__onnx_invalid(b, "the output would have a negative size");
     }
     return true;
 }
 
-/* The filter as for a convolution of the output with groups: [window..., out / groups, in]. */
-static eddy_tensor transposed(eddy_tensor x, eddy_tensor f, const onnx_window *w,
-                              const int64_t *full, int64_t channels)
+/* The filter is that of a convolution of the output with groups: [window..., out / groups, in]. */
+static eddy_tensor transposed(eddy_tensor x, eddy_tensor f, const onnx_window *w, int64_t channels)
 {
     const eddy_shape s = eddy_shape_of(x);
     eddy_shape       y = { .rank = s.rank, .dim = { s.dim[0], channels } };
-    for (int i = 0; i < w->axes; i++) y.dim[2 + i] = full[i];
+    for (int i = 0; i < w->axes; i++) {
+        const int64_t size = s.dim[2 + i], k = (w->size[i] - 1) * w->dilation[i] + 1;
+        y.dim[2 + i] = size < 0 ? EDDY_ANY : w->stride[i] * (size - 1) + k;
+    }
     const eddy_dims strides = eddy__onnx_dims(w->stride, w->axes),
                     rates = eddy__onnx_dims(w->dilation, w->axes);
     if (w->axes == 1)
@@ -47,41 +49,39 @@ static eddy_tensor transposed(eddy_tensor x, eddy_tensor f, const onnx_window *w
     return eddy_conv3d_transpose(x, f, y, strides, NULL, "NCDHW", rates);
 }
 
-/* The whole transposed convolution, of which the pads are cut off, or which is padded with zeros
- * where they are negative. */
-static eddy_tensor cut(eddy_tensor y, const onnx_window *w, const int64_t *out)
+static eddy_tensor cut(eddy_tensor y, const onnx_window *w)
 {
-    eddy_dims begin = { .count = w->axes + 2 }, size = { .count = w->axes + 2, .at = { -1, -1 } };
-    eddy_dims none = { .count = w->axes + 2 }, more = { .count = w->axes + 2 };
+    const int rank = w->axes + 2;
+    eddy_dims begin = { .count = rank }, end = { .count = rank }, step = { .count = rank };
+    eddy_dims none = { .count = rank }, more = { .count = rank };
+    int64_t   open = 0;
     bool      any = false;
-    for (int i = 0; i < w->axes; i++) {
-        const int64_t full = eddy_shape_of(y).dim[i + 2], left = full - w->before[i];
-        begin.at[i + 2] = w->before[i];
-        size.at[i + 2] = left < out[i] ? left : out[i];
-        more.at[i + 2] = out[i] - size.at[i + 2];
-        any = any || more.at[i + 2] > 0;
+    for (int i = 0; i < rank; i++) {
+        const int64_t after = i < 2 ? 0 : w->after[i - 2];
+        step.at[i] = 1;
+        begin.at[i] = i < 2 ? 0 : w->before[i - 2];
+        end.at[i] = after > 0 ? -after : 0;
+        more.at[i] = after < 0 ? -after : 0;
+        if (after <= 0) open |= (int64_t)1 << i;
+        any = any || after < 0;
     }
-    y = eddy_slice(y, begin, size);
+    y = eddy_strided_slice(y, begin, end, step, .end_mask = open);
     return any ? eddy_pad(y, none, more) : y;
 }
 
 static bool conv_transpose(onnx_build *b)
 {
-    const eddy_tensor x = eddy__onnx_in(b, 0), w = eddy__onnx_in(b, 1);
+    const eddy_tensor x = eddy__onnx_window_in(b), w = eddy__onnx_in(b, 1);
     const eddy_shape  sx = eddy_shape_of(x), sw = eddy_shape_of(w);
     const int64_t     groups = eddy__onnx_int(b, "group", 1);
-    onnx_window       v, c;
-    int64_t           out[3], full[3];
-    if (!eddy__onnx_window_lists(b, sx.rank, sw, &v) ||
-        !transposed_sizes(b, &v, sx.dim + 2, &c, out))
+    onnx_window       v;
+    if (!eddy__onnx_window_lists(b, sx.rank, sw, &v) || !transposed_cuts(b, sx.dim + 2, &v))
         return false;
     if (groups < 1 || sw.dim[1] < 0 || sw.dim[1] > INT32_MAX || groups > INT32_MAX)
         return eddy__onnx_invalid(b, "the groups are invalid");
-    for (int i = 0; i < v.axes; i++)
-        full[i] = v.stride[i] * (sx.dim[i + 2] - 1) + (v.size[i] - 1) * v.dilation[i] + 1;
-    eddy_tensor y = transposed(x, eddy__onnx_window_first(w, v.axes), &c, full, sw.dim[1] * groups);
+    eddy_tensor y = transposed(x, eddy__onnx_window_first(w, v.axes), &v, sw.dim[1] * groups);
     if (eddy_graph_status(b->graph) != EDDY_OK) return false;
-    y = cut(y, &c, out);
+    y = cut(y, &v);
     if (eddy__onnx_has(b, 2)) y = Add(y, eddy__onnx_along_channels(eddy__onnx_in(b, 2), v.axes));
     return eddy__onnx_put(b, 0, y);
 }

@@ -187,13 +187,18 @@ static bool lp_norm(onnx_build *b)
 
 /* ------------------------------------------------------------------- dropout -- */
 
-static bool dropped(onnx_build *b, double ratio)
+/* The ratio is a number; `training`, if it is valid, is a condition. */
+static bool dropped(onnx_build *b, eddy_tensor ratio, eddy_tensor training)
 {
-    const eddy_tensor x = eddy__onnx_in(b, 0);
+    const eddy_tensor x = eddy__onnx_in(b, 0), kept = Sub(1, ratio);
     const int64_t     seed = eddy__onnx_int(b, "seed", 0);
-    const eddy_tensor mask = GreaterEqual(eddy_random_uniform_like(x, .seed = seed), ratio);
-    return eddy__onnx_put(b, 0, Where(mask, Div(x, 1 - ratio), ZerosLike(x))) &&
-        eddy__onnx_put_as(b, 1, mask, ONNX_BOOL);
+    const eddy_tensor drawn = eddy_random_uniform_like(x, .seed = seed);
+    eddy_tensor mask = GreaterEqual(drawn, ratio), y = Where(mask, Div(x, kept), ZerosLike(x));
+    if (eddy_is_valid(training)) {
+        mask = LogicalOr(mask, LogicalNot(training));
+        y = Where(training, y, x);
+    }
+    return eddy__onnx_put(b, 0, y) && eddy__onnx_put_as(b, 1, mask, ONNX_BOOL);
 }
 
 /* Training is an input from operator set 12 on, before 7 the attribute is_test, and not there in
@@ -201,20 +206,18 @@ static bool dropped(onnx_build *b, double ratio)
 static bool dropout(onnx_build *b)
 {
     const eddy_tensor x = eddy__onnx_in(b, 0);
-    double            ratio = eddy__onnx_float(b, "ratio", 0.5);
-    bool              training =
-        b->version < 7 && !eddy__onnx_int(b, "is_test", 0) && eddy__onnx_attr(b, "is_test");
-    if (b->version >= 12 && eddy__onnx_has(b, 2)) {
-        const eddy_array *t = eddy__onnx_need(b, 2, "training_mode");
-        if (!t) return false;
-        training = eddy_array_item(t) != 0;
+    const bool        inputs = b->version >= 12, has_ratio = inputs && eddy__onnx_has(b, 1);
+    const eddy_array *mode = inputs ? eddy__onnx_array_of(b, eddy__onnx_value_in(b, 2)) : NULL;
+    const bool        computed = inputs && eddy__onnx_is_computed(b, 2);
+    const bool        old = b->version < 7 && eddy__onnx_attr(b, "is_test");
+    const bool training = mode ? eddy_array_item(mode) != 0 : old && !eddy__onnx_int(b, "is_test", 0);
+    const double      given = eddy__onnx_float(b, "ratio", 0.5);
+    if ((training || computed) && (has_ratio || (given > 0 && given < 1))) {
+        const eddy_tensor ratio =
+            has_ratio ? CastLike(Reshape(eddy__onnx_in(b, 1), EDDY_SCALAR), x) : NumberLike(given, x);
+        return dropped(b, ratio, computed ? Reshape(eddy__onnx_in(b, 2), EDDY_SCALAR)
+                                          : EDDY_NO_TENSOR);
     }
-    if (training && b->version >= 12 && eddy__onnx_has(b, 1)) {
-        const eddy_array *r = eddy__onnx_need(b, 1, "ratio");
-        if (!r) return false;
-        ratio = eddy_array_item(r);
-    }
-    if (training && ratio > 0 && ratio < 1) return dropped(b, ratio);
     return eddy__onnx_put(b, 0, Identity(x)) &&
            eddy__onnx_put_as(b, 1, Cast(OnesLike(x), EDDY_BOOL),
                              b->version < 10 ? eddy__onnx_type_in(b, 0) : ONNX_BOOL);

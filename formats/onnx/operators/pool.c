@@ -19,7 +19,8 @@ static eddy_tensor pooled(eddy_tensor x, const onnx_window *w, const char *type,
     return eddy_pool(x, eddy__onnx_dims(w->size, w->axes), type,
                      eddy__onnx_dims(w->stride, w->axes), .data_format = layout(w->axes),
                      .dilations = eddy__onnx_dims(w->dilation, w->axes),
-                     .explicit_paddings = eddy__onnx_window_pads(w), .count_include_pad = all);
+                     .padding = w->padding, .explicit_paddings = eddy__onnx_window_pads(w),
+                     .count_include_pad = all);
 }
 
 /* Eddy pads less than a window; more is done beforehand. */
@@ -56,7 +57,7 @@ static eddy_tensor average_of_named(onnx_build *b, eddy_tensor x, const onnx_win
 
 static bool average_pool(onnx_build *b)
 {
-    const eddy_tensor x = eddy__onnx_in(b, 0);
+    const eddy_tensor x = eddy__onnx_window_in(b);
     const bool        all = eddy__onnx_int(b, "count_include_pad", 0);
     onnx_window       w;
     if (!pool_window(b, x, &w)) return false;
@@ -104,7 +105,7 @@ static eddy_tensor positions(onnx_build *b, eddy_tensor x, const onnx_window *w,
 
 static bool max_pool(onnx_build *b)
 {
-    const eddy_tensor given = eddy__onnx_in(b, 0);
+    const eddy_tensor given = eddy__onnx_window_in(b);
     const bool        whole = eddy_dtype_is_integer(eddy_dtype_of(given));
     eddy_tensor       x = whole ? Cast(given, EDDY_FLOAT32) : given, y = x;
     onnx_window       w;
@@ -124,7 +125,7 @@ static bool lp_pool(onnx_build *b)
 {
     const double p =
         b->version < 2 ? eddy__onnx_float(b, "p", 2) : (double)eddy__onnx_int(b, "p", 2);
-    eddy_tensor       x = eddy__onnx_in(b, 0);
+    eddy_tensor       x = eddy__onnx_window_in(b);
     onnx_window       w;
     double            count = 1;
     if (!pool_window(b, x, &w)) return false;

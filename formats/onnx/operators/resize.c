@@ -1,5 +1,5 @@
 /* resize.c -- Resize and Upsample: each axis is resized by itself, as a sum of gathered rows with
- * weights, which are computed while the graph is built. */
+ * weights. Both are formulas of the sizes, which may be computed; of constants they are constants. */
 #include "../build.h"
 #include "../../../ops/short_names.h"
 
@@ -11,132 +11,132 @@ typedef enum mode { NEAREST, LINEAR, CUBIC } mode;
 typedef struct resizing {
     mode        mode;
     char        coordinate[40], nearest[24];
-    double      a, extrapolation;       /* of the cubic kernel */
-    bool        exclude, antialias;
-    double      roi[2];                 /* of this axis */
+    double      a, extrapolation;       /* a: of the cubic kernel */
+    bool        exclude, antialias, crops;
 } resizing;
 
-/* The rows and weights of each output: taps of them. */
-typedef struct taps {
-    int      count;
-    int64_t *at;                        /* [count][outputs] */
-    double  *weight;
-    bool    *outside;                   /* of tf_crop_and_resize */
-    bool     any_outside;
-} taps;
+/* An axis and its numbers, which are scalars of float64. */
+typedef struct axis_sizes {
+    int         axis;
+    eddy_tensor size, out, scale;
+    eddy_tensor length;                 /* of the output before rounding */
+    eddy_tensor roi[2];                 /* of tf_crop_and_resize */
+    double      known_scale;            /* NAN if only a run tells it */
+} axis_sizes;
 
-/* Where output i lies in the input; `length` is the size of the output before rounding. */
-static double source_of(const resizing *r, double i, double size, double out, double length,
-                        double scale)
+/* ------------------------------------------------------------------- one axis -- */
+
+static eddy_tensor cropped(const axis_sizes *z, eddy_tensor i)
+{
+    const eddy_tensor last = Sub(z->size, 1);
+    const eddy_tensor first = Mul(z->roi[0], last), end = Mul(z->roi[1], last);
+    const eddy_tensor step = Div(Sub(end, first), Maximum(Sub(z->out, 1), 1));
+    return Where(LessEqual(z->out, 1), Mul(Add(first, end), 0.5), Add(first, Mul(i, step)));
+}
+
+/* Where the outputs i lie in the input. */
+static eddy_tensor source_of(const resizing *r, const axis_sizes *z, eddy_tensor i)
 {
     const char *c = r->coordinate;
-    if (strcmp(c, "asymmetric") == 0) return i / scale;
-    if (strcmp(c, "align_corners") == 0) return length == 1 ? 0 : i * (size - 1) / (length - 1);
-    if (strcmp(c, "pytorch_half_pixel") == 0) return length > 1 ? (i + 0.5) / scale - 0.5 : 0;
-    if (strcmp(c, "tf_half_pixel_for_nn") == 0) return (i + 0.5) / scale;
-    if (strcmp(c, "tf_crop_and_resize") == 0) {
-        if (out <= 1) return 0.5 * (r->roi[0] + r->roi[1]) * (size - 1);
-        return r->roi[0] * (size - 1) + i * (r->roi[1] - r->roi[0]) * (size - 1) / (out - 1);
-    }
-    if (strcmp(c, "half_pixel_symmetric") == 0) {
-        const double adjust = out / length, center = size / 2;
-        return center * (1 - adjust) + (i + 0.5) / scale - 0.5;
-    }
-    return (i + 0.5) / scale - 0.5;
+    if (r->crops) return cropped(z, i);
+    if (strcmp(c, "asymmetric") == 0) return Div(i, z->scale);
+    if (strcmp(c, "align_corners") == 0)
+        return DivNoNan(Mul(i, Sub(z->size, 1)), Sub(z->length, 1));
+    const eddy_tensor half = Div(Add(i, 0.5), z->scale);
+    if (strcmp(c, "tf_half_pixel_for_nn") == 0) return half;
+    const eddy_tensor x = Sub(half, 0.5);
+    if (strcmp(c, "pytorch_half_pixel") == 0)
+        return Where(Greater(z->length, 1), x, ZerosLike(x));
+    if (strcmp(c, "half_pixel_symmetric") != 0) return x;
+    return Add(x, Mul(Div(z->size, 2), Sub(1, Div(z->out, z->length))));
 }
 
-static double nearest_of(const resizing *r, double x)
+static eddy_tensor nearest_of(const resizing *r, eddy_tensor x)
 {
-    if (strcmp(r->nearest, "floor") == 0) return floor(x);
-    if (strcmp(r->nearest, "ceil") == 0) return ceil(x);
-    if (strcmp(r->nearest, "round_prefer_ceil") == 0) return floor(x + 0.5);
-    return ceil(x - 0.5);
+    if (strcmp(r->nearest, "floor") == 0) return Floor(x);
+    if (strcmp(r->nearest, "ceil") == 0) return Ceil(x);
+    if (strcmp(r->nearest, "round_prefer_ceil") == 0) return Floor(Add(x, 0.5));
+    return Ceil(Sub(x, 0.5));
 }
 
-/* The weight at a distance. */
-static double kernel(const resizing *r, double d)
+/* The weights at distances. */
+static eddy_tensor kernel(const resizing *r, eddy_tensor distance)
 {
-    const double a = r->a;
-    d = fabs(d);
-    if (r->mode == LINEAR) return d < 1 ? 1 - d : 0;
-    if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
-    return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+    const double      a = r->a;
+    const eddy_tensor d = Abs(distance);
+    if (r->mode == LINEAR) return Maximum(Sub(1, d), 0);
+    const eddy_tensor near = Add(Mul(Mul(Sub(Mul(d, a + 2), a + 3), d), d), 1);
+    const eddy_tensor far = Sub(Mul(Add(Mul(Sub(Mul(d, a), 5 * a), d), 8 * a), d), 4 * a);
+    return Where(LessEqual(d, 1), near, Where(Less(d, 2), far, ZerosLike(d)));
 }
 
-/* The taps of output i, whose position is x, in column i. With antialiasing the kernel is as wide
- * as the distance of two outputs. */
-static void fill(const resizing *r, taps *t, int64_t i, int64_t outputs, double x, int64_t size,
-                 double scale)
-{
-    const double narrow = r->antialias && scale < 1 ? scale : 1;
-    const double start = r->mode == NEAREST ? nearest_of(r, x) : floor(x) - t->count / 2 + 1;
-    double       sum = 0;
-    for (int k = 0; k < t->count; k++) {
-        const double at = start + k;
-        double       w = r->mode == NEAREST ? 1 : kernel(r, (at - x) * narrow);
-        if (r->exclude && (at < 0 || at > (double)(size - 1))) w = 0;
-        t->at[k * outputs + i] = at < 0 ? 0 : at > (double)(size - 1) ? size - 1 : (int64_t)at;
-        t->weight[k * outputs + i] = w;
-        sum += w;
-    }
-    for (int k = 0; k < t->count && sum != 0; k++) t->weight[k * outputs + i] /= sum;
-}
-
-static bool taps_of(onnx_build *b, const resizing *r, int64_t size, int64_t out, double scale,
-                    double length, taps *t)
-{
-    const int    radius = r->mode == CUBIC ? 2 : 1;
-    const double narrow = r->antialias && scale < 1 ? scale : 1;
-    *t = (taps){ .count = r->mode == NEAREST ? 1 : 2 * (int)ceil(radius / narrow) };
-    if (t->count > 4096 || out > ONNX_MAX_COMPUTED / t->count)
-        return eddy__onnx_missing(b, "the scale is too small or too large");
-    t->at = eddy__region_take(b->memory, (size_t)(t->count * out), sizeof *t->at);
-    t->weight = eddy__region_take(b->memory, (size_t)(t->count * out), sizeof *t->weight);
-    t->outside = eddy__region_take(b->memory, (size_t)out, sizeof *t->outside);
-    if (!t->at || !t->weight || !t->outside) return eddy__onnx_missing(b, "out of memory");
-    for (int64_t i = 0; i < out; i++) {
-        const double x = source_of(r, (double)i, (double)size, (double)out, length, scale);
-        fill(r, t, i, out, x, size, scale);
-        t->outside[i] =
-            strcmp(r->coordinate, "tf_crop_and_resize") == 0 && (x < 0 || x > (double)(size - 1));
-        t->any_outside = t->any_outside || t->outside[i];
-    }
-    return true;
-}
-
-/* A constant along one axis. */
-static eddy_tensor along(eddy_graph *g, eddy_dtype d, const void *data, int64_t n, int axis,
-                         int rank)
+/* A vector along one axis. */
+static eddy_tensor along(eddy_tensor v, int axis, int rank)
 {
     eddy_shape s = { .rank = rank };
-    for (int i = 0; i < rank; i++) s.dim[i] = i == axis ? n : 1;
-    return eddy_const(g, d, s, data);
+    for (int i = 0; i < rank; i++) s.dim[i] = i == axis ? EDDY_ANY : 1;
+    return Reshape(v, s);
 }
 
-static eddy_tensor resized(onnx_build *b, const resizing *r, eddy_tensor x, int axis, int64_t out,
-                           double scale, double length)
+/* Rows of x at these places, or at the first or last place. */
+static eddy_tensor rows_at(eddy_tensor x, eddy_tensor at, const axis_sizes *z)
 {
-    const int rank = eddy_shape_of(x).rank;
-    taps      t;
-    if (!taps_of(b, r, eddy_shape_of(x).dim[axis], out, scale, length, &t)) return x;
-    const bool  whole = !eddy_dtype_is_floating(eddy_dtype_of(x));
-    eddy_tensor y = EDDY_NO_TENSOR;
-    for (int k = 0; k < t.count; k++) {
-        eddy_tensor row =
-            eddy_gather(x, eddy__onnx_int64s(b, t.at + k * out, (int)out), .axis = axis);
-        if (r->mode == NEAREST) return row;
-        row = Mul(whole ? Cast(row, EDDY_FLOAT32) : row,
-                  Cast(along(b->graph, EDDY_FLOAT64, t.weight + k * out, out, axis, rank),
-                       whole ? EDDY_FLOAT32 : eddy_dtype_of(x)));
-        y = k ? Add(y, row) : row;
+    const eddy_tensor inside = Maximum(Minimum(at, Sub(z->size, 1)), 0);
+    return eddy_gather(x, Cast(inside, EDDY_INT64), .axis = z->axis);
+}
+
+enum { MOST_TAPS = 4096 };
+
+/* The number of rows for each output; with antialiasing the kernel is as wide as the distance of
+ * two outputs. 0 with a reason. */
+static int count_taps(onnx_build *b, const resizing *r, const axis_sizes *z)
+{
+    const int    radius = r->mode == CUBIC ? 2 : 1;
+    const double scale = r->antialias ? z->known_scale : 1;
+    if (isnan(scale)) return eddy__onnx_unbound(b, "the scale must be known for antialias");
+    if (scale < 2.0 * radius / MOST_TAPS) return eddy__onnx_missing(b, "the scale is too small");
+    return 2 * (int)ceil(radius / fmin(scale, 1));
+}
+
+/* x at the places `at` between its rows. */
+static eddy_tensor between_rows(onnx_build *b, const resizing *r, const axis_sizes *z,
+                                eddy_tensor x, eddy_tensor at)
+{
+    const bool        narrow = r->antialias && z->known_scale < 1;
+    const int         count = count_taps(b, r, z), rank = eddy_shape_of(x).rank;
+    const eddy_tensor start = Sub(Floor(at), count / 2 - 1), last = Sub(z->size, 1);
+    eddy_tensor       sum = EDDY_NO_TENSOR, weights = EDDY_NO_TENSOR;
+    for (int k = 0; k < count; k++) {
+        const eddy_tensor place = Add(start, k), d = Sub(place, at);
+        eddy_tensor       w = kernel(r, narrow ? Mul(d, z->known_scale) : d);
+        if (r->exclude)
+            w = Where(LogicalOr(Less(place, 0), Greater(place, last)), ZerosLike(w), w);
+        const eddy_tensor row =
+            Mul(rows_at(x, place, z), along(Cast(w, eddy_dtype_of(x)), z->axis, rank));
+        sum = k ? Add(sum, row) : row;
+        weights = k ? Add(weights, w) : w;
     }
-    if (t.any_outside)
-        y = Where(along(b->graph, EDDY_BOOL, t.outside, out, axis, rank),
-                  NumberLike(r->extrapolation, y), y);
+    if (!count || (!r->exclude && !narrow)) return sum;         /* they add up to 1 */
+    return DivNoNan(sum, along(Cast(weights, eddy_dtype_of(x)), z->axis, rank));
+}
+
+static eddy_tensor resized(onnx_build *b, const resizing *r, const axis_sizes *z, eddy_tensor x)
+{
+    const eddy_tensor none = eddy_number(b->graph, EDDY_INT64, 0);
+    const eddy_tensor i = eddy_range(none, Cast(z->out, EDDY_INT64), NumberLike(1, none));
+    const eddy_tensor at = source_of(r, z, Cast(i, EDDY_FLOAT64));
+    const bool        whole = !eddy_dtype_is_floating(eddy_dtype_of(x));
+    eddy_tensor       y = r->mode == NEAREST
+                              ? rows_at(x, nearest_of(r, at), z)
+                              : between_rows(b, r, z, whole ? Cast(x, EDDY_FLOAT32) : x, at);
+    if (r->crops) {
+        const eddy_tensor outside = LogicalOr(Less(at, 0), Greater(at, Sub(z->size, 1)));
+        y = Where(along(outside, z->axis, eddy_shape_of(x).rank), NumberLike(r->extrapolation, y), y);
+    }
     return CastLike(y, x);
 }
 
-/* ------------------------------------------------------------------- options -- */
+/* -------------------------------------------------------------------- options -- */
 
 static void options(onnx_build *b, resizing *r)
 {
@@ -155,121 +155,147 @@ static void options(onnx_build *b, resizing *r)
                  : eddy__onnx_text(b, "coordinate_transformation_mode", "half_pixel"));
     snprintf(r->nearest, sizeof r->nearest, "%s",
              old ? "floor" : eddy__onnx_text(b, "nearest_mode", "round_prefer_floor"));
+    r->crops = strcmp(r->coordinate, "tf_crop_and_resize") == 0;
 }
 
-typedef struct sizes {
-    double  scale[EDDY_MAX_RANK], length[EDDY_MAX_RANK];
-    int64_t out[EDDY_MAX_RANK];
-    bool    done[EDDY_MAX_RANK];        /* the axis is resized */
-} sizes;
+/* A list of numbers, one for each of so many axes: an attribute or an input. */
+typedef struct numbers {
+    eddy_tensor    t;                   /* float64; invalid for an attribute */
+    const double  *list;                /* the elements that are known, NAN for others */
+} numbers;
 
-/* One number for each of the axes. */
-static const eddy_array *numbers(onnx_build *b, int i, int count, const char *what)
+static bool read_numbers(onnx_build *b, int i, const char *attr, int count, numbers *n)
 {
-    const eddy_array *a = eddy__onnx_need(b, i, what);
-    if (a && eddy_array_count(a) != count)
-        return eddy__onnx_invalid(b, "%s must be %d numbers", what, count), NULL;
-    return a;
+    int     n_list = count, n_known;
+    double *list = eddy__region_take(b->memory, (size_t)count + 1, sizeof *list);
+    if (!list) return eddy__onnx_missing(b, "out of memory");
+    for (int k = 0; k < count; k++) list[k] = NAN;
+    *n = (numbers){ .list = attr ? eddy__onnx_floats(b, attr, &n_list) : NULL };
+    if (!n->list && !eddy__onnx_has(b, i))
+        return eddy__onnx_invalid(b, "input %d is missing", i);
+    if (!n->list) {
+        n->list = list;
+        n->t = Cast(eddy__onnx_in(b, i), EDDY_FLOAT64);
+        const eddy_array *a = eddy__onnx_array_of(b, eddy__onnx_value_in(b, i));
+        const int64_t    *sizes = a ? NULL : eddy__onnx_partly(b, i, &n_known);
+        const eddy_shape  s = eddy_shape_of(n->t);
+        if (a) n_list = (int)eddy_array_count(a);
+        else if (s.rank == 1 && s.dim[0] >= 0) n_list = (int)s.dim[0];
+        for (int k = 0; k < count && k < n_list; k++)
+            list[k] = a ? eddy_array_get(a, k) : sizes && k < n_known && sizes[k] >= 0 ? (double)sizes[k]
+                                                                               : NAN;
+    }
+    return n_list == count || eddy__onnx_invalid(b, "the number of sizes or scales is %d, not %d",
+                                                 n_list, count);
 }
 
-static bool from_scale(onnx_build *b, sizes *z, int axis, double scale)
+static eddy_tensor number(onnx_build *b, double v) { return eddy_number(b->graph, EDDY_FLOAT64, v); }
+
+static eddy_tensor number_at(onnx_build *b, const numbers *n, int k)
 {
-    const int64_t size = eddy_shape_of(eddy__onnx_in(b, 0)).dim[axis];
-    if (scale == 1) return true;
-    if (size < 0) return eddy__onnx_missing(b, "the size of axis %d must be known", axis);
-    if (!(scale > 0 && scale < 1e6)) return eddy__onnx_invalid(b, "a scale is not positive");
-    z->scale[axis] = scale;
-    z->length[axis] = (double)size * scale;
-    z->out[axis] = (int64_t)floor((double)size * scale + 1e-9 * (double)size);
-    z->done[axis] = true;
+    if (!isnan(n->list[k])) return number(b, n->list[k]);
+    return Reshape(eddy_slice(n->t, EDDY_DIMS(k), EDDY_DIMS(1)), EDDY_SCALAR);
+}
+
+/* -------------------------------------------------------------- sizes of axes -- */
+
+/* The size of axis z->axis; NAN if only a run tells it. */
+static double size_of(onnx_build *b, axis_sizes *z)
+{
+    const eddy_tensor x = eddy__onnx_in(b, 0);
+    const int64_t     size = eddy_shape_of(x).dim[z->axis];
+    z->size = size < 0 ? Cast(eddy_size_along(x, z->axis), EDDY_FLOAT64) : number(b, (double)size);
+    return size < 0 ? NAN : (double)size;
+}
+
+static bool from_scale(onnx_build *b, axis_sizes *z, const numbers *scales, int k)
+{
+    const double scale = scales->list[k], size = size_of(b, z);
+    if (!isnan(scale) && !(scale > 0 && scale < 1e6))
+        return eddy__onnx_invalid(b, "a scale is not positive");
+    z->known_scale = scale;
+    z->scale = number_at(b, scales, k);
+    z->length = Mul(z->size, z->scale);
+    z->out = isnan(size * scale) ? Floor(Add(z->length, Mul(z->size, 1e-9)))
+                                 : number(b, floor(size * scale + 1e-9 * size));
     return true;
 }
 
 /* keep_aspect_ratio_policy: one scale for all axes, the smallest or the largest. */
-static bool from_sizes(onnx_build *b, sizes *z, const eddy_array *want, const int64_t *axes, int n)
+static bool from_common_scale(onnx_build *b, axis_sizes *z, int n, const numbers *want, bool least)
 {
-    const eddy_shape s = eddy_shape_of(eddy__onnx_in(b, 0));
-    const bool       least = eddy__onnx_is(b, "keep_aspect_ratio_policy", "not_larger", false);
-    const bool       most = eddy__onnx_is(b, "keep_aspect_ratio_policy", "not_smaller", false);
-    double           common = least ? HUGE_VAL : 0;
-    for (int i = 0; i < n; i++) {
-        const double in = (double)s.dim[axes[i]], scale = eddy_array_get(want, i) / in;
-        if ((least || most) && in < 1)
-            return eddy__onnx_missing(b, "the sizes of the input must be known");
-        common = least ? fmin(common, scale) : fmax(common, scale);
+    double      known = least ? HUGE_VAL : 0;
+    eddy_tensor common = EDDY_NO_TENSOR;
+    for (int k = 0; k < n; k++) {
+        const double      scale = want->list[k] / size_of(b, &z[k]);
+        const eddy_tensor one = Div(number_at(b, want, k), z[k].size);
+        known = isnan(known) || isnan(scale) ? NAN : least ? fmin(known, scale) : fmax(known, scale);
+        common = k == 0 ? one : least ? Minimum(common, one) : Maximum(common, one);
     }
-    for (int i = 0; i < n; i++) {
-        const int     axis = (int)axes[i];
-        const int64_t size = s.dim[axis];
-        z->out[axis] = least || most ? (int64_t)floor(common * (double)size + 0.5)
-                                     : eddy__element_integer(want, i);
-        if (z->out[axis] == size) continue;
-        if (size < 0) return eddy__onnx_missing(b, "the size of axis %d must be known", axis);
-        if (size == 0 || z->out[axis] < 0) return eddy__onnx_invalid(b, "a size is not positive");
-        z->scale[axis] = least || most ? common : (double)z->out[axis] / (double)size;
-        z->length[axis] = (double)z->out[axis];
-        z->done[axis] = true;
+    if (n > 0 && !isnan(known) && !(known > 0 && known < 1e6))
+        return eddy__onnx_invalid(b, "a size is not positive");
+    for (int k = 0; k < n; k++) {
+        z[k].known_scale = known;
+        z[k].scale = isnan(known) ? common : number(b, known);
+        z[k].length = z[k].out = isnan(known) ? Floor(Add(Mul(common, z[k].size), 0.5))
+                                              : number(b, floor(known * size_of(b, &z[k]) + 0.5));
     }
     return true;
 }
 
-/* Where the inputs are: [X, scales] before operator set 11, then [X, roi, scales, sizes]. */
-static bool find_sizes(onnx_build *b, sizes *z, int64_t *axes, int *n)
+static bool from_size(onnx_build *b, axis_sizes *z, const numbers *want, int k)
 {
-    const int rank = eddy__onnx_rank(b, 0);
-    *n = b->version < 18 ? ONNX_ABSENT : eddy__onnx_axes(b, -1, "axes", rank, axes);
-    if (*n == ONNX_FAILED) return false;
-    for (int i = 0; *n == ONNX_ABSENT && i < rank; i++) axes[i] = i;
-    if (*n == ONNX_ABSENT) *n = rank;
-    const int  at = b->version < 11 ? 1 : 2;
-    onnx_value *scales = eddy__onnx_value_in(b, at);
-    const bool by_sizes = b->version >= 11 && eddy__onnx_has(b, 3);
-    if (!by_sizes ||
-        (scales && eddy__onnx_array_of(b, scales) && eddy_array_count(scales->array))) {
-        int           count;
-        const double *list = b->version < 9 ? eddy__onnx_floats(b, "scales", &count) : NULL;
-        if (list && count != *n) return eddy__onnx_invalid(b, "there are %d scales", count);
-        const eddy_array *a = list ? NULL : numbers(b, at, *n, "scales");
-        if (!list && !a) return false;
-        for (int i = 0; i < *n; i++)
-            if (!from_scale(b, z, (int)axes[i], list ? list[i] : eddy_array_get(a, i)))
-                return false;
-        return true;
+    const double out = want->list[k], size = size_of(b, z);
+    if (out < 0 || (size == 0 && out != 0)) return eddy__onnx_invalid(b, "a size is not positive");
+    z->length = z->out = number_at(b, want, k);
+    z->known_scale = out == size ? 1 : out / size;
+    z->scale = Div(z->out, z->size);
+    return true;
+}
+
+/* Where the inputs are: [X, scales] before operator set 11, then [X, roi, scales, sizes]. */
+static bool find_sizes(onnx_build *b, const resizing *r, axis_sizes *z, int n)
+{
+    const int   at = b->version < 11 ? 1 : 2;
+    const bool  has_sizes = b->version >= 11 && eddy__onnx_has(b, 3);
+    const bool  has_scales = eddy__onnx_has(b, at) &&
+                            eddy_shape_count(eddy_shape_of(eddy__onnx_in(b, at))) != 0;
+    const bool  least = eddy__onnx_is(b, "keep_aspect_ratio_policy", "not_larger", false);
+    const bool  most = eddy__onnx_is(b, "keep_aspect_ratio_policy", "not_smaller", false);
+    const bool  by_size = has_sizes && !has_scales;
+    numbers     given, roi;
+    if (!read_numbers(b, by_size ? 3 : at, b->version < 9 ? "scales" : NULL, n, &given) ||
+        (r->crops && !read_numbers(b, 1, NULL, 2 * n, &roi)))
+        return false;
+    if (by_size && (least || most)) return from_common_scale(b, z, n, &given, least);
+    for (int k = 0; k < n; k++)
+        if (!(by_size ? from_size : from_scale)(b, &z[k], &given, k)) return false;
+    for (int k = 0; r->crops && k < n; k++) {
+        z[k].roi[0] = number_at(b, &roi, k);
+        z[k].roi[1] = number_at(b, &roi, n + k);
+        if (roi.list[k] != 0 || roi.list[n + k] != 1) z[k].known_scale = NAN;
     }
-    const eddy_array *want = numbers(b, 3, *n, "sizes");
-    return want && from_sizes(b, z, want, axes, *n);
+    return true;
 }
 
 static bool resize(onnx_build *b)
 {
-    sizes       z = { .scale = { 0 } };
     resizing    r;
     int64_t     axes[ONNX_MAX_LIST];
-    int         n;
+    axis_sizes  z[EDDY_MAX_RANK];
+    const int   rank = eddy__onnx_rank(b, 0);
     eddy_tensor x = eddy__onnx_in(b, 0);
-    if (eddy__onnx_rank(b, 0) < 0)
-        return eddy__onnx_missing(b, "the rank of the input must be known");
+    if (rank < 0) return eddy__onnx_missing(b, "the rank of the input must be known");
+    int n = b->version < 18 ? ONNX_ABSENT : eddy__onnx_axes(b, -1, "axes", rank, axes);
+    if (n == ONNX_FAILED) return false;
+    for (int i = 0; n == ONNX_ABSENT && i < rank; i++) axes[i] = i;
+    if (n == ONNX_ABSENT) n = rank;
+    if (n > rank) return eddy__onnx_invalid(b, "axes are too many");
+    for (int k = 0; k < n; k++) z[k] = (axis_sizes){ .axis = (int)axes[k] };
     options(b, &r);
-    if (!find_sizes(b, &z, axes, &n)) return false;
-    const bool        crops = strcmp(r.coordinate, "tf_crop_and_resize") == 0;
-    const eddy_array *roi = crops ? numbers(b, 1, 2 * n, "roi") : NULL;
-    if (crops && !roi) return false;
-    for (int i = 0; i < n && !b->reason; i++) {
-        const int axis = (int)axes[i];
-        if (crops) {
-            r.roi[0] = eddy_array_get(roi, i);
-            r.roi[1] = eddy_array_get(roi, n + i);
-            if (!z.done[axis] && r.roi[0] == 0 && r.roi[1] == 1) continue;
-            if (!z.done[axis]) {
-                z.out[axis] = eddy_shape_of(x).dim[axis];
-                if (z.out[axis] < 0)
-                    return eddy__onnx_missing(b, "the size of axis %d must be known", axis);
-                z.scale[axis] = 1;
-                z.length[axis] = (double)z.out[axis];
-            }
-        } else if (!z.done[axis]) continue;
-        x = resized(b, &r, x, axis, z.out[axis], z.scale[axis], z.length[axis]);
-    }
+    if (!find_sizes(b, &r, z, n)) return false;
+    for (int k = 0; k < n && !b->reason; k++)
+        if (z[k].known_scale != 1) x = resized(b, &r, &z[k], x);
     return !b->reason && eddy__onnx_put(b, 0, Identity(x));
 }
 

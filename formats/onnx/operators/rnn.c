@@ -283,11 +283,13 @@ static bool layer(onnx_build *b, int gates, int n_activations)
     const bool batch_first = eddy__onnx_int(b, "layout", 0);
     const bool both = eddy__onnx_is(b, "direction", "bidirectional", false);
     const bool reverse = eddy__onnx_is(b, "direction", "reverse", false);
-    const eddy_shape u = eddy_shape_of(eddy__onnx_in(b, 2));
     static const int ranks[8] = { 3, 3, 3, 2, 1, 3, 3, 2 };
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 8; i++) {
+        eddy__onnx_take_rank(b, i, ranks[i]);
         if (eddy__onnx_has(b, i) && eddy__onnx_rank(b, i) != ranks[i])
-            return eddy__onnx_missing(b, "input %d must be known to have rank %d", i, ranks[i]);
+            return eddy__onnx_invalid(b, "input %d does not have rank %d", i, ranks[i]);
+    }
+    const eddy_shape u = eddy_shape_of(eddy__onnx_in(b, 2));
     eddy_tensor x = eddy__onnx_in(b, 0), out[2][EDDY_MAX_RESULTS], hs[2], cs[2], ys[2];
     cell        c = { .b = b,
                       .gates = gates,

@@ -128,13 +128,12 @@ static bool size(onnx_build *b)
 /* ----------------------------------------------------------------- reshaping -- */
 
 /* Where the shape has a 0, the dimension of x. */
-static eddy_tensor without_zeros(eddy_tensor x, eddy_tensor shape, int n)
+static eddy_tensor without_zeros(eddy_tensor x, eddy_tensor shape)
 {
-    const int   rank = eddy_shape_of(x).rank;
-    eddy_tensor of_x = eddy_shape_tensor(x, EDDY_INT64);
-    if (rank > n) of_x = eddy_slice(of_x, EDDY_DIMS(0), EDDY_DIMS(n));
-    else if (rank < n) of_x = eddy_pad(of_x, EDDY_DIMS(0), EDDY_DIMS(n - rank));
-    return Where(Equal(shape, 0), of_x, shape);
+    const eddy_tensor of_x = eddy_shape_tensor(x, EDDY_INT64);
+    const eddy_tensor last = Sub(eddy_size(of_x, EDDY_INT64), 1);
+    const eddy_tensor at = Minimum(eddy_row_numbers(shape, EDDY_INT64), last);
+    return Where(Equal(shape, 0), eddy_gather(of_x, Maximum(at, 0)), shape);
 }
 
 /* The dimensions that the list gives, EDDY_ANY where it does not; the number of those. */
@@ -159,11 +158,8 @@ static int requested(onnx_build *b, const int64_t *list, int n, eddy_shape *s, b
 /* To a shape of which nothing is known except, usually, its length. */
 static bool computed_reshape(onnx_build *b, eddy_tensor x, eddy_tensor shape)
 {
-    const eddy_shape s = eddy_shape_of(shape);
-    const bool       keep_zero = eddy__onnx_int(b, "allowzero", 0);
-    if (s.rank == 1 && s.dim[0] >= 0 && s.dim[0] <= EDDY_MAX_RANK && eddy_shape_of(x).rank >= 0 &&
-        !keep_zero)
-        shape = without_zeros(x, shape, (int)s.dim[0]);
+    if (!eddy__onnx_int(b, "allowzero", 0) && eddy_shape_of(x).rank != 0)
+        shape = without_zeros(x, shape);
     return eddy__onnx_put(b, 0, eddy_reshape_to(x, shape));
 }
 
@@ -180,9 +176,7 @@ static bool reshape(onnx_build *b)
     bool       zeros;
     if (requested(b, known, n, &s, &zeros) <= 1) return eddy__onnx_put(b, 0, Reshape(x, s));
     eddy_tensor to = b->version < 5 ? eddy__onnx_int64s(b, list, n) : eddy__onnx_in(b, 1);
-    if (zeros && eddy_shape_of(x).rank < 0)
-        return eddy__onnx_missing(b, "the rank of the input must be known");
-    if (zeros) to = without_zeros(x, to, n);
+    if (zeros) to = without_zeros(x, to);
     return eddy__onnx_put(b, 0, eddy_set_shape(eddy_reshape_to(x, to), s));
 }
 
@@ -199,8 +193,11 @@ static bool flatten(onnx_build *b)
         *p = s.dim[i] == EDDY_ANY || *p < 0 ? -1 : *p * s.dim[i];
     }
     if (outer >= 0 || inner >= 0) return eddy__onnx_put(b, 0, Reshape(x, EDDY_SHAPE(outer, inner)));
-    if (axis == 1 || axis == s.rank) return eddy__onnx_put(b, 0, eddy_flatten(x));
-    return eddy__onnx_missing(b, "too many dimensions are unknown");
+    const eddy_tensor sizes = eddy_shape_tensor(x, EDDY_INT64);
+    const eddy_tensor parts[] = { eddy_slice(sizes, EDDY_DIMS(0), EDDY_DIMS(axis)),
+                                  eddy_slice(sizes, EDDY_DIMS(axis), EDDY_DIMS(-1)) };
+    const eddy_tensor to[] = { Prod(parts[0]), Prod(parts[1]) };
+    return eddy__onnx_put(b, 0, eddy_reshape_to(x, eddy_stack({ 2, to }, 0)));
 }
 
 static bool squeeze(onnx_build *b)
@@ -223,24 +220,31 @@ static bool computed_unsqueeze(onnx_build *b)
     return eddy__onnx_put(b, 0, eddy_expand_dims_to(eddy__onnx_in(b, 0), axes));
 }
 
+/* Several axes in ascending order; one may count from the end of an unknown rank. */
+static bool unsqueeze_at(onnx_build *b, int n, const int64_t *axes)
+{
+    eddy_tensor x = eddy__onnx_in(b, 0);
+    for (int i = 0; i < n; i++)
+        if (n > 1 && axes[i] < 0)
+            return eddy__onnx_missing(b, "the rank of the input must be known");
+    if (n == 1) x = ExpandDims(x, axes[0]);
+    for (int at = 0; n > 1 && at < EDDY_MAX_RANK; at++)
+        for (int i = 0; i < n; i++)
+            if (axes[i] == at) x = ExpandDims(x, at);
+    return eddy__onnx_put(b, 0, x);
+}
+
 static bool unsqueeze(onnx_build *b)
 {
     int64_t axes[ONNX_MAX_LIST];
     if (eddy__onnx_is_computed(b, 1) && eddy__onnx_rank(b, 0) >= 0) return computed_unsqueeze(b);
-    const int n = eddy__onnx_list(b, 1, "axes", axes);
+    const int n = eddy__onnx_list(b, 1, "axes", axes), rank = eddy__onnx_rank(b, 0) + n;
     if (n < 0) return n == ONNX_FAILED ? false : eddy__onnx_invalid(b, "axes are missing");
-    if (eddy__onnx_rank(b, 0) < 0)
-        return eddy__onnx_missing(b, "the rank of the input must be known");
-    eddy_tensor x = eddy__onnx_in(b, 0);
-    const int   rank = eddy_shape_of(x).rank + n;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; rank >= n && i < n; i++) {
         axes[i] = eddy__onnx_axis(b, axes[i], rank);
         if (axes[i] < 0) return false;
     }
-    for (int at = 0; at < rank; at++)           /* in ascending order */
-        for (int i = 0; i < n; i++)
-            if (axes[i] == at) x = ExpandDims(x, at);
-    return eddy__onnx_put(b, 0, x);
+    return unsqueeze_at(b, n, axes);
 }
 
 static bool transpose(onnx_build *b)

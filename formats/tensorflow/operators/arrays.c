@@ -177,12 +177,41 @@ static bool depth(tf_build *b)
                                              : eddy_space_to_depth(x, size, .data_format = format));
 }
 
+/* Zeros for the other axes around the numbers of the blocks' axes. */
+static eddy_tensor for_all_axes(eddy_tensor of_blocks, int blocks, int rank)
+{
+    return eddy_pad(of_blocks, EDDY_DIMS(1), EDDY_DIMS(rank - 1 - blocks));
+}
+
+/* Paddings, or what is cut off, that a run computes. */
+static bool computed_batch_blocks(tf_build *b, eddy_dims block)
+{
+    eddy_tensor       x = eddy__tf_in(b, 0);
+    const eddy_tensor p = eddy__tf_in(b, 2);
+    const int         rank = eddy_shape_of(x).rank;
+    const eddy_dims   none = { .count = block.count };
+    if (rank <= block.count) return eddy__tf_unbound(b, "the paddings must be a constant");
+    if (b->op->variant == 0) {
+        x = eddy_pad_to(x, for_all_axes(eddy_index(p, ":, 0"), block.count, rank),
+                        for_all_axes(eddy_index(p, ":, 1"), block.count, rank));
+        return eddy__tf_put(b, 0, eddy_space_to_batch_nd(x, block, none, none));
+    }
+    x = eddy_batch_to_space_nd(x, block, none, none);
+    for (int i = 0; i < block.count; i++) {
+        const eddy_tensor row = eddy_gather(p, eddy_number(b->graph, EDDY_INT32, i));
+        const eddy_tensor n = CastLike(eddy_size_along(x, i + 1), p);
+        x = eddy_slice_along(x, eddy_index(row, "0:1"), Sub(n, eddy_index(row, "1:2")),
+                             Reshape(NumberLike(1, n), EDDY_SHAPE(1)), i + 1);
+    }
+    return eddy__tf_put(b, 0, x);
+}
+
 static bool batch_blocks(tf_build *b)
 {
     eddy_dims block, before, after;
-    if (!eddy__tf_dims_in(b, 1, "the block", &block) ||
-        !pairs(b, 2, "the paddings", &before, &after))
-        return false;
+    if (!eddy__tf_dims_in(b, 1, "the block", &block)) return false;
+    if (eddy__tf_is_computed(b, 2)) return computed_batch_blocks(b, block);
+    if (!pairs(b, 2, "the paddings", &before, &after)) return false;
     const eddy_tensor x = eddy__tf_in(b, 0);
     return eddy__tf_put(b, 0, b->op->variant ? eddy_batch_to_space_nd(x, block, before, after)
                                              : eddy_space_to_batch_nd(x, block, before, after));

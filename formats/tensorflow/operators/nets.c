@@ -50,6 +50,22 @@ static bool conv3d(tf_build *b)
                                           inner(eddy__tf_dims_attr(b, "dilations"), format)));
 }
 
+/* To sizes that a run computes: the gradient at an image of them. */
+static bool computed_transpose(tf_build *b)
+{
+    const eddy_tensor f = eddy__tf_in(b, 1), x = eddy__tf_in(b, 2);
+    const eddy_tensor image = eddy_fill(eddy__tf_in(b, 0), NumberLike(0, x));
+    int               n;
+    const int64_t    *sizes = eddy__tf_partly(b, 0, &n);
+    eddy_shape        s = { .rank = 4 };
+    for (int i = 0; i < 4; i++) s.dim[i] = sizes && n == 4 && sizes[i] >= 0 ? sizes[i] : EDDY_ANY;
+    const eddy_tensor y = eddy_conv2d_backprop_input(
+        eddy_set_shape(image, s), f, x, eddy__tf_dims_attr(b, "strides"), .padding = padding(b),
+        .explicit_paddings = explicit_padding(b), .dilations = eddy__tf_dims_attr(b, "dilations"),
+        .data_format = eddy__tf_text(b, "data_format", "NHWC"));
+    return eddy__tf_put_as(b, 0, y, eddy__tf_type_in(b, 2));
+}
+
 /* The gradient with respect to the input, which models use as a transposed convolution; the sizes
  * of the output are a list, of which the batch may be unknown. */
 static bool conv2d_transpose(tf_build *b)
@@ -57,13 +73,13 @@ static bool conv2d_transpose(tf_build *b)
     int               n;
     const int64_t    *sizes = eddy__tf_partly(b, 0, &n);
     const eddy_tensor f = eddy__tf_in(b, 1), x = eddy__tf_in(b, 2);
-    if (!sizes || n != 4) return eddy__tf_unbound(b, "the sizes of the output must be constants");
     eddy_shape s = { .rank = 4 };
-    for (int i = 0; i < 4; i++) {
-        s.dim[i] = i > 0 && sizes[i] == UNKNOWN_SIZE ? 0 : sizes[i];
-        if (i > 0 && sizes[i] < 1)
-            return eddy__tf_unbound(b, "the sizes of the output must be constants");
+    bool       known = sizes && n == 4;
+    for (int i = 0; known && i < 4; i++) {
+        s.dim[i] = sizes[i];
+        if (i > 0 && sizes[i] < 1) known = false;
     }
+    if (!known) return computed_transpose(b);
     if (sizes[0] < 0) s.dim[0] = eddy_shape_of(x).rank == 4 ? eddy_shape_of(x).dim[0] : EDDY_ANY;
     const eddy_tensor y = eddy_conv2d_transpose(
         x, f, s, .strides = eddy__tf_dims_attr(b, "strides"), .padding = padding(b),

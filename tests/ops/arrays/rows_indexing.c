@@ -67,7 +67,7 @@ BUILD(nonzero, eddy_nonzero(x[0], 5, .fill = -1))
 BUILD(unique, eddy_unique(x[0], 6))
 BUILD(unique_small, eddy_unique(x[0], 3))
 BUILD(first_equal, eddy_first_equal(x[0], 1))
-BUILD(search, eddy_searchsorted(x[0], x[1], .right = true))
+BUILD(search, eddy_searchsorted(eddy_sort(x[0]), x[1], .right = true))
 BUILD(inverse, eddy_invert_permutation(eddy_row_numbers(x[0], EDDY_INT32)))
 
 static const sweep_row rows[] = {

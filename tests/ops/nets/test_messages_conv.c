@@ -70,7 +70,7 @@ static void gradients(void)
     eddy_conv2d_backprop_input(x, filter, of(EDDY_FLOAT64, EDDY_SHAPE(2, 4, 3, 8)));
     golden_graph(g);
     eddy_conv2d_transpose(dy, floats(EDDY_UNKNOWN_SHAPE)), golden_graph(g);
-    eddy_conv2d_transpose(floats(EDDY_SHAPE(2, EDDY_ANY, 3, 8)), filter), golden_graph(g);
+    eddy_conv2d_transpose(dy, floats(EDDY_SHAPE(3, EDDY_ANY, 4, 8))), golden_graph(g);
     eddy_conv2d_transpose(dy, filter, EDDY_SHAPE(6, 5, 4)), golden_graph(g);
     eddy_conv2d_transpose(dy, filter, EDDY_SHAPE(2, 9, 5, 4)), golden_graph(g);
 }

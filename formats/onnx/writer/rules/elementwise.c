@@ -92,7 +92,7 @@ static const onnx_row rows[] = {
     { "Sigmoid", .formula = "Sigmoid(a)" },
     { "Softplus", .formula = "Softplus(a)",
       .doubles = "Add(Max(a, 0), Log(Add(1, Exp(Neg(Abs(a))))))" },
-    { "Softsign", .formula = "Softsign(a)" },
+    { "Softsign", .formula = "Softsign(a)", .doubles = "Div(a, Add(1, Abs(a)))" },
     { "Tanh", .formula = "Tanh(a)" },
     { "Sin", .formula = "Sin(a)" },
     { "Cos", .formula = "Cos(a)", .doubles = "Sin(Add(a, 1.5707963267948966))" },
@@ -148,8 +148,9 @@ static const onnx_row rows[] = {
     { "GeluGrad", .formula = "u=Mul(0.5, Add(1, @Erf(Mul(b, 0.70710678118654752)))); "
                              "v=Mul(0.39894228040143268, Exp(Mul(-0.5, Mul(b, b)))); "
                              "Mul(a, Add(u, Mul(b, v)))" },
+    /* ONNX Runtime's Sigmoid is 0 below -18. */
     { "GeluTanh", .formula = "u=Add(1.5957691216057308, Mul(0.071354816272600247, Mul(a, a))); "
-                             "Mul(a, Sigmoid(Mul(a, u)))" },
+                             "Div(a, Add(1, Exp(Neg(Mul(a, u)))))" },
     { "GeluTanhGrad", .formula = "z=Mul(b, b); "
                                  "u=Mul(b, Add(1.5957691216057308, Mul(0.071354816272600247, z))); "
                                  "v=Add(1.5957691216057308, Mul(0.21406444881780074, z)); "

@@ -2,6 +2,7 @@
 #include "indexing.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 static const char *reduced(onnx_part *p, const char *op, const char *x)
@@ -13,20 +14,33 @@ static const char *reduced(onnx_part *p, const char *op, const char *x)
                                         : eddy__part_reduce(p, op, x, n, axes, keep);
 }
 
+/* Of no elements, on which ONNX Runtime's operators fail or differ from each other. */
+static bool reduce_nothing(onnx_part *p, double result)
+{
+    const eddy_shape s = p->node->outputs[0].shape;
+    const char      *shape = eddy__part_ints(p, s.rank, s.dim);
+    return eddy__part_put(p, 0, eddy__part_filled(p, p->node->outputs[0].dtype, result, shape));
+}
+
 static bool reduce(onnx_part *p)
 {
-    static const char *const ops[][2] = {
-        { "Sum", "ReduceSum" }, { "Mean", "ReduceMean" }, { "Max", "ReduceMax" },
-        { "Min", "ReduceMin" }, { "Prod", "ReduceProd" },
+    static const struct { const char *op, *onnx; double nothing; } ops[] = {
+        { "Sum", "ReduceSum", 0 }, { "Mean", "ReduceMean", NAN },
+        { "Max", "ReduceMax", -INFINITY }, { "Min", "ReduceMin", INFINITY },
+        { "Prod", "ReduceProd", 1 },
     };
     int         rank;
     const char *op = "";
+    double      nothing = 0;
     if (!eddy__part_known_rank(p, 0, &rank)) return false;
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (strcmp(ops[i][0], p->node->op->name) == 0) op = ops[i][1];
+        if (strcmp(ops[i].op, p->node->op->name) == 0) op = ops[i].onnx, nothing = ops[i].nothing;
     const char      *x = eddy__part_in(p, 0);
     const eddy_dtype d = eddy__part_dtype(p, 0);
     if (rank == 0) return eddy__part_put(p, 0, x);
+    if (eddy_shape_count(eddy__part_type(p, 0).shape) == 0 && eddy_dtype_is_floating(d) &&
+        eddy_shape_is_known(p->node->outputs[0].shape))
+        return reduce_nothing(p, nothing);
     if (d != EDDY_UINT8) return eddy__part_put(p, 0, reduced(p, op, x));
     x = reduced(p, op, eddy__part_cast(p, x, d, EDDY_INT32));
     return eddy__part_put(p, 0, eddy__part_cast(p, x, EDDY_INT32, d));
