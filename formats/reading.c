@@ -14,6 +14,9 @@ bool eddy__reading_error(reading *r, eddy_status s, const char *format, va_list 
 {
     if (r->failed) return false;
     r->failed = true;
+    /* Once memory has run out, whatever else seems to be wrong comes of that. */
+    if (r->memory.full)
+        return eddy__format_fail(r->error, EDDY_NO_MEMORY, "%.100s: out of memory", r->path);
     char text[900];
     vsnprintf(text, sizeof text, format, args);
     return eddy__format_fail(r->error, s, "%.100s: %s", r->path, text);
@@ -74,8 +77,9 @@ static bool build(reading *r, eddy_graph *g, const char *scope, reading_pass *pa
     r->nodes = 0;
     eddy_scope_begin(g, scope);
     r->root = eddy__region_print(&r->memory, "%s", eddy_scope_name(g));
-    const bool ok = r->root ? pass(r) : eddy__reading_no_memory(r);
+    const bool ok = r->root && pass(r) && !r->memory.full;
     eddy_scope_end(g);
+    if (r->memory.full) return eddy__reading_no_memory(r);
     if (ok && eddy_graph_status(g) != EDDY_OK)
         return fail(r, eddy_graph_status(g), "%s", eddy_graph_message(g));
     return ok;
