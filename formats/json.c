@@ -75,7 +75,7 @@ static bool escape(json_parser *p, char **to)
         *(*to)++ = is[one - from];
         return true;
     }
-    if (c != 'u' || !hex4(p, &code)) return false;
+    if (c != 'u' || !hex4(p, &code) || (code >= 0xdc00 && code <= 0xdfff)) return false;
     if (code >= 0xd800 && code < 0xdc00) {
         if (!word(p, "\\u") || !hex4(p, &low) || low < 0xdc00 || low > 0xdfff) return false;
         code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
