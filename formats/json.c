@@ -63,11 +63,10 @@ static char *put_utf8(char *to, uint32_t c)
     return to;
 }
 
-/* What follows a backslash. */
+/* What follows a backslash, which is never the last character of a string. */
 static bool escape(json_parser *p, char **to)
 {
     static const char from[] = "\"\\/bfnrt", is[] = "\"\\/\b\f\n\r\t";
-    if (p->at == p->end) return false;
     const char  c = (char)*p->at++;
     const char *one = c ? strchr(from, c) : NULL;
     uint32_t    code, low;

@@ -170,6 +170,7 @@ static const struct { const char *text; size_t at; } bad[] = {
     { "-", 1 },
     { "+1", 2 },
     { ".5", 2 },
+    { "e5", 2 },
     { "/", 0 },
     { ":", 0 },
     { "1.2.3", 5 },

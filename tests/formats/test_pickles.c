@@ -88,6 +88,18 @@ static const struct {
     { "(l.", PICKLE_LIST, 0, 0 },
 };
 
+/* The function of PyTorch before 0.4 has fewer arguments. */
+START_TEST(old_function)
+{
+    region              r;
+    const char         *problem;
+    const pickle_value *v = read_pickle(
+        &r, "ctorch._utils\n_rebuild_tensor\n(" STORAGE "K\4K\2\x85K\1\x85tR.", &problem);
+    ck_assert_msg(v && v->kind == PICKLE_TENSOR && v->integer == 4, "%s", problem);
+    eddy__region_free(&r);
+}
+END_TEST
+
 START_TEST(values)
 {
     region              r;
@@ -209,6 +221,9 @@ static const struct { const char *bytes, *problem; } bad[] = {
     { "\x94.", "a place of the memo is out of range" },
     { "G123.", "it ends early" },
     { "J12.", "it ends early" },
+    { "K\1q", "it ends early" },
+    { "K\1q\1h", "it ends early" },
+    { "U\5torch\x8c", "it ends early" },
     { "\x80", "it ends early" },
     { "\x95" "1234567", "it ends early" },
     { "cos\nsystem\n.", "the name os.system is not allowed" },
@@ -278,6 +293,7 @@ Suite *pickles_suite(void)
     Suite *s = suite_create("pickles");
     TCase *t = tcase_create("pickles"), *slow = tcase_create("large");
     tcase_add_test(t, tensors);
+    tcase_add_test(t, old_function);
     tcase_add_loop_test(t, values, 0, sizeof good / sizeof *good);
     tcase_add_loop_test(t, wide_operands, 0, sizeof wide / sizeof *wide);
     tcase_add_test(t, last_place);

@@ -42,6 +42,8 @@ typedef struct member {
     int         method, flags;          /* as in the directory */
     uint32_t    wrong;                  /* added to the checksum */
     bool        wide;                   /* its sizes and place have 64 bits */
+    bool        half_wide;              /* only its place has */
+    uint64_t    beyond;                 /* added to its place */
     int         extra;                  /* bytes of another extra field; -1: one that is cut */
 } member;
 
@@ -60,12 +62,17 @@ static message directory_entry(const member *f, uint64_t at)
         add_number(&extra, (uint64_t)f->extra, 2);
         for (int i = 0; i < f->extra; i++) add_number(&extra, 0, 1);
     }
+    at += f->beyond;
     if (f->wide) {
         add_number(&extra, 1, 2);
         add_number(&extra, f->extra < 0 ? 20 : 24, 2);
         add_number(&extra, f->data.size, 8);
         add_number(&extra, f->data.size, 8);
         add_number(&extra, at, f->extra < 0 ? 4 : 8);
+    }
+    if (f->half_wide) {
+        add_number(&extra, 1 | 8 << 16, 4);
+        add_number(&extra, at, 8);
     }
     add_text(&e, "PK\1\2");
     add_number(&e, 20 | 20 << 16, 4);
@@ -78,7 +85,7 @@ static message directory_entry(const member *f, uint64_t at)
     add_number(&e, strlen(f->name), 2);
     add_number(&e, extra.size, 2);
     add_number(&e, 0, 2 + 2 + 2 + 4);
-    add_number(&e, f->wide ? none : at, 4);
+    add_number(&e, f->wide || f->half_wide ? none : at, 4);
     add_text(&e, f->name);
     if (extra.size) add(&e, extra.at, extra.size);
     message_free(&extra);
@@ -368,6 +375,11 @@ START_TEST(parts)
         { .pickle = { .wide = true }, .storage = { .wide = true, .extra = 3 } },
         { .storage = { .wide = true, .extra = -1 }, .status = EDDY_CORRUPT,
           .problem = "the directory is damaged" },
+        { .storage = { .half_wide = true } },
+        { .storage = { .half_wide = true, .beyond = 1ull << 40 }, .status = EDDY_CORRUPT,
+          .problem = "a member is not inside the file" },
+        { .storage = { .beyond = 1 }, .status = EDDY_CORRUPT,
+          .problem = "a member is not inside the file" },
         { .pickle = { .wrong = 1 }, .status = EDDY_CORRUPT, .problem = "its checksum is wrong" },
         { .pickle = { .method = 8 }, .status = EDDY_UNIMPLEMENTED, .problem = "it is compressed" },
         { .pickle = { .flags = 1 }, .status = EDDY_UNIMPLEMENTED, .problem = "it is compressed" },
@@ -401,7 +413,7 @@ START_TEST(parts)
     else reads(m, 1);
 }
 END_TEST
-enum { PARTS = 15 };
+enum { PARTS = 18 };
 
 /* Bytes have no order. */
 START_TEST(big_endian_bytes)
@@ -418,10 +430,17 @@ END_TEST
 
 START_TEST(no_archive)
 {
+    refuses(bytes_of(0, 0), EDDY_CORRUPT, "this is no ZIP archive");
+    refuses(bytes_of(1, 0x80), EDDY_CORRUPT, "this is no ZIP archive");
+    refuses(bytes_of(2, 0x80), EDDY_UNIMPLEMENTED, "the format before PyTorch 1.6");
     refuses(bytes_of(21, 0), EDDY_CORRUPT, "this is no ZIP archive");
     refuses(bytes_of(22, 0), EDDY_CORRUPT, "this is no ZIP archive");
     refuses(bytes_of(70000, 0), EDDY_CORRUPT, "this is no ZIP archive");
     refuses(bytes_of(100, 0x80), EDDY_UNIMPLEMENTED, "the format before PyTorch 1.6");
+    refuses(two_members(bytes_of(1, 'N'), bytes_of(0, 0)), EDDY_CORRUPT, "it ends early");
+    eddy_error e = { 0 };
+    ck_assert_ptr_null(eddy_torch_checkpoint_open(NULL, .error = &e));
+    ck_assert_int_eq(e.status, EDDY_INVALID_ARGUMENT);
     refuses(archive(NULL, 0, (ending){ false, NULL }), EDDY_CORRUPT, "the archive has no data.pkl");
     refuses(archive(NULL, 0, (ending){ true, NULL }), EDDY_CORRUPT, "the archive has no data.pkl");
 }
@@ -508,6 +527,17 @@ START_TEST(many)
 }
 END_TEST
 
+/* Each list has the one before twice. */
+START_TEST(shared)
+{
+    message m = { NULL, 0 };
+    add_text(&m, "N");
+    for (int i = 0; i < 20; i++) add_text(&m, "2\x86");
+    add_text(&m, ".");
+    refuses(file_of(m), EDDY_LIMIT, "or too many");
+}
+END_TEST
+
 #define ROWS(table) sizeof table / sizeof *table
 
 Suite *torch_archives_suite(void)
@@ -524,6 +554,7 @@ Suite *torch_archives_suite(void)
     tcase_add_test(t, changed_bytes);
     tcase_add_test(t, names);
     tcase_add_test(t, many);
+    tcase_add_test(t, shared);
     suite_add_tcase(s, t);
     return s;
 }
