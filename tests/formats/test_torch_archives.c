@@ -2,143 +2,13 @@
  * storages, archives with wrong parts, and names that are too deep or too long. */
 #include "formats.h"
 #include "tests/lib/memory_files.h"
-#include "tests/lib/onnx_writer.h"
+#include "tests/lib/zip_writer.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 Suite *torch_archives_suite(void);
-
-/* ---------------------------------------------------------------- archives -- */
-
-static void add(message *m, const void *p, size_t n)
-{
-    m->at = realloc(m->at, m->size + n + 1);
-    memcpy(m->at + m->size, p, n);
-    m->size += n;
-}
-
-static void add_text(message *m, const char *s) { add(m, s, strlen(s)); }
-
-static void add_number(message *m, uint64_t v, int bytes)
-{
-    for (int i = 0; i < bytes; i++) add(m, &(uint8_t){ (uint8_t)(v >> 8 * i) }, 1);
-}
-
-static uint32_t crc_of(const uint8_t *p, size_t n)
-{
-    uint32_t c = ~0u;
-    for (size_t i = 0; i < n; i++) {
-        c ^= p[i];
-        for (int k = 0; k < 8; k++) c = c >> 1 ^ (c & 1 ? 0xedb88320u : 0);
-    }
-    return ~c;
-}
-
-typedef struct member {
-    const char *name;
-    message     data;
-    int         method, flags;          /* as in the directory */
-    uint32_t    wrong;                  /* added to the checksum */
-    bool        wide;                   /* its sizes and place have 64 bits */
-    bool        half_wide;              /* only its place has */
-    uint64_t    beyond;                 /* added to its place */
-    int         extra;                  /* bytes of another extra field; -1: one that is cut */
-} member;
-
-/* What the end of the archive says otherwise. */
-typedef struct ending {
-    bool        wide;                   /* a directory of 64 bits */
-    const char *note;
-} ending;
-
-static message directory_entry(const member *f, uint64_t at)
-{
-    message        e = { NULL, 0 }, extra = { NULL, 0 };
-    const uint64_t none = UINT32_MAX;
-    if (f->extra > 0) {
-        add_number(&extra, 7, 2);
-        add_number(&extra, (uint64_t)f->extra, 2);
-        for (int i = 0; i < f->extra; i++) add_number(&extra, 0, 1);
-    }
-    at += f->beyond;
-    if (f->wide) {
-        add_number(&extra, 1, 2);
-        add_number(&extra, f->extra < 0 ? 20 : 24, 2);
-        add_number(&extra, f->data.size, 8);
-        add_number(&extra, f->data.size, 8);
-        add_number(&extra, at, f->extra < 0 ? 4 : 8);
-    }
-    if (f->half_wide) {
-        add_number(&extra, 1 | 8 << 16, 4);
-        add_number(&extra, at, 8);
-    }
-    add_text(&e, "PK\1\2");
-    add_number(&e, 20 | 20 << 16, 4);
-    add_number(&e, (uint64_t)f->flags, 2);
-    add_number(&e, (uint64_t)f->method, 2);
-    add_number(&e, 0, 4);
-    add_number(&e, crc_of(f->data.at, f->data.size) + f->wrong, 4);
-    add_number(&e, f->wide ? none : f->data.size, 4);
-    add_number(&e, f->wide ? none : f->data.size, 4);
-    add_number(&e, strlen(f->name), 2);
-    add_number(&e, extra.size, 2);
-    add_number(&e, 0, 2 + 2 + 2 + 4);
-    add_number(&e, f->wide || f->half_wide ? none : at, 4);
-    add_text(&e, f->name);
-    if (extra.size) add(&e, extra.at, extra.size);
-    message_free(&extra);
-    return e;
-}
-
-/* The archive; the data of the members are freed. */
-static message archive(member *f, int n, ending end)
-{
-    message m = { NULL, 0 }, directory = { NULL, 0 };
-    for (int i = 0; i < n; i++) {
-        message e = directory_entry(&f[i], m.size);
-        add(&directory, e.at, e.size);
-        message_free(&e);
-        add_text(&m, "PK\3\4");
-        add_number(&m, 0, 8);
-        add_number(&m, 0, 8);
-        add_number(&m, 0, 6);
-        add_number(&m, strlen(f[i].name), 2);
-        add_number(&m, 3, 2);
-        add_text(&m, f[i].name);
-        add_number(&m, 0, 3);
-        add(&m, f[i].data.at, f[i].data.size);
-        message_free(&f[i].data);
-    }
-    const uint64_t at = m.size;
-    if (directory.size) add(&m, directory.at, directory.size);
-    if (end.wide) {
-        const uint64_t record = m.size;
-        add_text(&m, "PK\6\6");
-        add_number(&m, 44, 8);
-        add_number(&m, 0, 8);
-        add_number(&m, 0, 4);
-        add_number(&m, (uint64_t)n, 8);
-        add_number(&m, (uint64_t)n, 8);
-        add_number(&m, directory.size, 8);
-        add_number(&m, at, 8);
-        add_text(&m, "PK\6\7");
-        add_number(&m, 0, 4);
-        add_number(&m, record, 8);
-        add_number(&m, 1, 4);
-    }
-    add_text(&m, "PK\5\6");
-    add_number(&m, 0, 4);
-    add_number(&m, end.wide ? 65535 : (uint64_t)n, 2);
-    add_number(&m, end.wide ? 65535 : (uint64_t)n, 2);
-    add_number(&m, end.wide ? UINT32_MAX : directory.size, 4);
-    add_number(&m, end.wide ? UINT32_MAX : at, 4);
-    add_number(&m, end.note ? strlen(end.note) : 0, 2);
-    if (end.note) add_text(&m, end.note);
-    message_free(&directory);
-    return m;
-}
 
 static eddy_checkpoint *open_bytes(message m, eddy_error *e)
 {
@@ -157,15 +27,15 @@ static eddy_checkpoint *open_bytes(message m, eddy_error *e)
 
 static void add_integer(message *m, int64_t v)
 {
-    add(m, "\x8a\x08", 2);
-    add_number(m, (uint64_t)v, 8);
+    message_put(m, "\x8a\x08", 2);
+    message_put_number(m, (uint64_t)v, 8);
 }
 
 static void add_list(message *m, int n, const int64_t *v)
 {
-    add_text(m, "(");
+    message_put_text(m, "(");
     for (int i = 0; i < n; i++) add_integer(m, v[i]);
-    add_text(m, "t");
+    message_put_text(m, "t");
 }
 
 typedef struct tensor {
@@ -177,20 +47,20 @@ typedef struct tensor {
 
 static void add_tensor(message *m, const tensor *t)
 {
-    add_text(m, "ctorch._utils\n_rebuild_tensor_v2\n((U\7storagectorch\n");
-    add_text(m, t->type);
-    add_text(m, "\nU\1kU\3cpuK\1tQ");
+    message_put_text(m, "ctorch._utils\n_rebuild_tensor_v2\n((U\7storagectorch\n");
+    message_put_text(m, t->type);
+    message_put_text(m, "\nU\1kU\3cpuK\1tQ");
     add_integer(m, t->offset);
     add_list(m, t->rank, t->dims);
     add_list(m, t->rank, t->strides);
-    add_text(m, "tR");
+    message_put_text(m, "tR");
 }
 
 static message pickle_of(const tensor *t)
 {
     message m = { NULL, 0 };
     add_tensor(&m, t);
-    add_text(&m, ".");
+    message_put_text(&m, ".");
     return m;
 }
 
@@ -204,9 +74,9 @@ static message bytes_of(size_t n, int value)
 /* An archive of a pickle and a storage of so many bytes. */
 static message two_members(message pickle, message storage)
 {
-    member f[] = { { .name = "x/data.pkl", .data = pickle },
+    zip_part f[] = { { .name = "x/data.pkl", .data = pickle },
                    { .name = "x/data/k", .data = storage } };
-    return archive(f, 2, (ending){ false, NULL });
+    return zip_of(f, 2, (zip_ending){ 0 });
 }
 
 /* ----------------------------------------------------------------- tensors -- */
@@ -282,8 +152,8 @@ static message elements(int i, int n)
     message m = { NULL, 0 };
     for (int k = 0; k < n; k++) {
         eddy_array *a = eddy_array_of(types[i].dtype, k);
-        if (types[i].is_float) add(&m, eddy_array_data(a), (size_t)types[i].bytes);
-        else add_number(&m, (uint64_t)k, types[i].bytes);
+        if (types[i].is_float) message_put(&m, eddy_array_data(a), (size_t)types[i].bytes);
+        else message_put_number(&m, (uint64_t)k, types[i].bytes);
         eddy_array_free(a);
     }
     return m;
@@ -335,9 +205,9 @@ START_TEST(values)
     const tensor bools = { "BoolStorage", 0, 1, { 2 }, { 1 } };
     refuses_value(two_members(pickle_of(&bools), bytes_of(2, 2)), EDDY_CORRUPT,
                   "a bool is neither 0 nor 1");
-    member f[] = { { .name = "x/data.pkl", .data = pickle_of(&bools) },
+    zip_part f[] = { { .name = "x/data.pkl", .data = pickle_of(&bools) },
                    { .name = "x/data/k", .data = bytes_of(2, 1), .wrong = 1 } };
-    refuses_value(archive(f, 2, (ending){ false, NULL }), EDDY_CORRUPT, "its checksum is wrong");
+    refuses_value(zip_of(f, 2, (zip_ending){ 0 }), EDDY_CORRUPT, "its checksum is wrong");
 }
 END_TEST
 
@@ -365,13 +235,25 @@ static const tensor plain = { "FloatStorage", 0, 1, { 2 }, { 1 } };
 START_TEST(parts)
 {
     static const struct {
-        member      pickle, storage, order;
-        ending      end;
+        zip_part      pickle, storage, order;
+        zip_ending      end;
         eddy_status status;
         const char *problem;
     } rows[] = {
         { .end = { .wide = true } },
         { .end = { .note = "a note" } },
+        { .end = { .wide = true, .more_record = 1 }, .status = EDDY_CORRUPT,
+          .problem = "this is no ZIP archive" },
+        { .end = { .wide = true, .more_record = 1ull << 50 }, .status = EDDY_CORRUPT,
+          .problem = "this is no ZIP archive" },
+        { .end = { .more_at = 1000 }, .status = EDDY_CORRUPT,
+          .problem = "the directory is not inside the file" },
+        { .end = { .more_size = 1000 }, .status = EDDY_CORRUPT,
+          .problem = "the directory is not inside the file" },
+        { .end = { .more_entries = 1 }, .status = EDDY_CORRUPT,
+          .problem = "the directory is not inside the file" },
+        { .end = { .more_at = 1 }, .status = EDDY_CORRUPT,
+          .problem = "the directory is damaged" },
         { .pickle = { .wide = true }, .storage = { .wide = true, .extra = 3 } },
         { .storage = { .wide = true, .extra = -1 }, .status = EDDY_CORRUPT,
           .problem = "the directory is damaged" },
@@ -397,7 +279,7 @@ START_TEST(parts)
         { .order = { .data = { (uint8_t *)(uintptr_t) "bit", 3 } } },
         { .order = { .data = { (uint8_t *)(uintptr_t) "big", 3 }, .method = 8 } },
     };
-    member f[] = { rows[_i].pickle, rows[_i].storage, rows[_i].order };
+    zip_part f[] = { rows[_i].pickle, rows[_i].storage, rows[_i].order };
     if (!f[0].name) f[0].name = "x/data.pkl";
     if (!f[1].name) f[1].name = "x/data/k";
     f[2].name = "x/byteorder";
@@ -405,26 +287,26 @@ START_TEST(parts)
     f[1].data = bytes_of(8, 0);
     if (f[2].data.at) {
         message order = { NULL, 0 };
-        add(&order, f[2].data.at, f[2].data.size);
+        message_put(&order, f[2].data.at, f[2].data.size);
         f[2].data = order;
     }
-    message m = archive(f, f[2].data.at ? 3 : 2, rows[_i].end);
+    message m = zip_of(f, f[2].data.at ? 3 : 2, rows[_i].end);
     if (rows[_i].problem) refuses(m, rows[_i].status, rows[_i].problem);
     else reads(m, 1);
 }
 END_TEST
-enum { PARTS = 18 };
+enum { PARTS = 24 };
 
 /* Bytes have no order. */
 START_TEST(big_endian_bytes)
 {
     const tensor t = { "ByteStorage", 0, 1, { 2 }, { 1 } };
     message      order = { NULL, 0 };
-    add_text(&order, "big");
-    member f[] = { { .name = "x/data.pkl", .data = pickle_of(&t) },
+    message_put_text(&order, "big");
+    zip_part f[] = { { .name = "x/data.pkl", .data = pickle_of(&t) },
                    { .name = "x/data/k", .data = bytes_of(8, 0) },
                    { .name = "x/byteorder", .data = order } };
-    reads(archive(f, 3, (ending){ false, NULL }), 1);
+    reads(zip_of(f, 3, (zip_ending){ 0 }), 1);
 }
 END_TEST
 
@@ -441,8 +323,8 @@ START_TEST(no_archive)
     eddy_error e = { 0 };
     ck_assert_ptr_null(eddy_torch_checkpoint_open(NULL, .error = &e));
     ck_assert_int_eq(e.status, EDDY_INVALID_ARGUMENT);
-    refuses(archive(NULL, 0, (ending){ false, NULL }), EDDY_CORRUPT, "the archive has no data.pkl");
-    refuses(archive(NULL, 0, (ending){ true, NULL }), EDDY_CORRUPT, "the archive has no data.pkl");
+    refuses(zip_of(NULL, 0, (zip_ending){ 0 }), EDDY_CORRUPT, "the archive has no data.pkl");
+    refuses(zip_of(NULL, 0, (zip_ending){ .wide = true }), EDDY_CORRUPT, "the archive has no data.pkl");
 }
 END_TEST
 
@@ -453,7 +335,7 @@ START_TEST(changed_bytes)
     for (size_t at = 0; at < m.size; at++)
         for (int k = 0; k < 3; k++) {
             message copy = { NULL, 0 };
-            add(&copy, m.at, m.size);
+            message_put(&copy, m.at, m.size);
             copy.at[at] = (uint8_t)(k == 0 ? copy.at[at] + 1 : k == 1 ? 0xff : 0);
             eddy_error       e;
             eddy_checkpoint *c = open_bytes(copy, &e);
@@ -478,13 +360,13 @@ static message nested(int depth, size_t length)
 {
     message m = { NULL, 0 };
     for (int i = 0; i < depth; i++) {
-        add_text(&m, "}X");
-        add_number(&m, length, 4);
-        for (size_t k = 0; k < length; k++) add_text(&m, "a");
+        message_put_text(&m, "}X");
+        message_put_number(&m, length, 4);
+        for (size_t k = 0; k < length; k++) message_put_text(&m, "a");
     }
     add_tensor(&m, &plain);
-    for (int i = 0; i < depth; i++) add_text(&m, "s");
-    add_text(&m, ".");
+    for (int i = 0; i < depth; i++) message_put_text(&m, "s");
+    message_put_text(&m, ".");
     return m;
 }
 
@@ -496,11 +378,11 @@ START_TEST(names)
     refuses(file_of(nested(1, 1001)), EDDY_LIMIT, "the names within are too long");
     refuses(file_of(nested(2, 500)), EDDY_LIMIT, "the names within are too long");
     message m = { NULL, 0 };            /* a key that is no text and no number, and a text */
-    add_text(&m, "}N");
+    message_put_text(&m, "}N");
     add_tensor(&m, &plain);
-    add_text(&m, "sU\1bU\1csK\7");
+    message_put_text(&m, "sU\1bU\1csK\7");
     add_tensor(&m, &plain);
-    add_text(&m, "s.");
+    message_put_text(&m, "s.");
     eddy_error       e;
     eddy_checkpoint *c = open_bytes(file_of(m), &e);
     ck_assert_msg(c && eddy_checkpoint_count(c) == 1, "%s", e.message);
@@ -513,16 +395,16 @@ END_TEST
 START_TEST(many)
 {
     message m = { NULL, 0 };
-    add_text(&m, "](");
+    message_put_text(&m, "](");
     for (int i = 0; i < 200; i++) add_tensor(&m, &plain);
-    add_text(&m, "e.");
+    message_put_text(&m, "e.");
     reads(file_of(m), 200);
     m = (message){ NULL, 0 };
-    add_text(&m, "]q");
-    add_number(&m, 1, 1);
-    add_text(&m, "h");
-    add_number(&m, 1, 1);
-    add_text(&m, "a.");
+    message_put_text(&m, "]q");
+    message_put_number(&m, 1, 1);
+    message_put_text(&m, "h");
+    message_put_number(&m, 1, 1);
+    message_put_text(&m, "a.");
     refuses(file_of(m), EDDY_LIMIT, "nested too deeply");
 }
 END_TEST
@@ -531,9 +413,9 @@ END_TEST
 START_TEST(shared)
 {
     message m = { NULL, 0 };
-    add_text(&m, "N");
-    for (int i = 0; i < 20; i++) add_text(&m, "2\x86");
-    add_text(&m, ".");
+    message_put_text(&m, "N");
+    for (int i = 0; i < 20; i++) message_put_text(&m, "2\x86");
+    message_put_text(&m, ".");
     refuses(file_of(m), EDDY_LIMIT, "or too many");
 }
 END_TEST
