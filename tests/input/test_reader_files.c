@@ -1,7 +1,7 @@
 /* test_reader_files.c -- readers of data files whose calls of the file system fail or lie; IDX files and
  * streams of lines at their borders; images that promise more than they hold. */
 #include "input.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/odd_files.h"
 #include "tests/lib/zip_writer.h"
 
 #include <check.h>
@@ -12,34 +12,6 @@
 Suite *reader_files_suite(void);
 
 /* ------------------------------------------------------- calls of the file system -- */
-
-/* A file system with one file "f"; each function may behave in another way. */
-typedef struct odd_files {
-    memory_files files;
-    int64_t      size;                  /* what size() says; -2: the truth */
-    int64_t      extra;                 /* added to the number of bytes that read() says */
-    int          interrupted, number;   /* so many reads in a row fail, with this errno */
-} odd_files;
-
-static odd_files odd;
-
-static int64_t odd_size(void *context, int fd)
-{
-    if (odd.size == -2) return odd.files.table.size(context, fd);
-    errno = odd.number;
-    return odd.size;
-}
-
-static int64_t odd_read(void *context, int fd, void *p, size_t n)
-{
-    if (odd.interrupted > 0) {
-        odd.interrupted--;
-        errno = odd.number;
-        return -1;
-    }
-    const int64_t got = odd.files.table.read(context, fd, p, n);
-    return got + odd.extra;
-}
 
 /* The error of reading "f", or OK. */
 static eddy_status load(const char *path, const eddy_files *files, eddy_error *e)
@@ -54,42 +26,33 @@ static eddy_status load(const char *path, const eddy_files *files, eddy_error *e
 static const struct {
     const char *path;
     odd_files   odd;
-    int         missing;                /* function of the table; 0: none */
     eddy_status status;
     const char *says;
 } calls[] = {
-    { "f", { .size = -2 }, 0, EDDY_OK, "" },
-    { NULL, { .size = -2 }, 0, EDDY_INVALID_ARGUMENT, "no path is given" },
-    { "f", { .size = -2 }, 1, EDDY_INVALID_ARGUMENT, "lacks a function" },
-    { "f", { .size = -2 }, 2, EDDY_INVALID_ARGUMENT, "lacks a function" },
-    { "f", { .size = -2 }, 3, EDDY_INVALID_ARGUMENT, "lacks a function" },
-    { "f", { .size = -2 }, 4, EDDY_INVALID_ARGUMENT, "lacks a function" },
-    { "g", { .size = -2 }, 0, EDDY_NOT_FOUND, "cannot open" },
-    { "f", { .size = -1, .number = EIO }, 0, EDDY_IO, "cannot read: Input/output error" },
-    { "f", { .size = -1, .number = ESPIPE }, 0, EDDY_IO, "this is not a regular file" },
-    { "f", { .size = ((int64_t)1 << 40) + 1 }, 0, EDDY_LIMIT, "the limit is 1099511627776" },
-    { "f", { .size = 101 }, 0, EDDY_CORRUPT, "byte 100: the file ends early" },
-    { "f", { .size = 99 }, 0, EDDY_OK, "" },
-    { "f", { .size = -2, .extra = 1 }, 0, EDDY_IO, "too many bytes" },
-    { "f", { .size = -2, .interrupted = 100, .number = EINTR }, 0, EDDY_OK, "" },
-    { "f", { .size = -2, .interrupted = 101, .number = EINTR }, 0, EDDY_IO, "Interrupted" },
-    { "f", { .size = -2, .interrupted = 1, .number = EIO }, 0, EDDY_IO, "Input/output error" },
+    { "f", { 0 }, EDDY_OK, "" },
+    { NULL, { 0 }, EDDY_INVALID_ARGUMENT, "no path is given" },
+    { "f", { .missing = 1 }, EDDY_INVALID_ARGUMENT, "lacks a function" },
+    { "f", { .missing = 2 }, EDDY_INVALID_ARGUMENT, "lacks a function" },
+    { "f", { .missing = 3 }, EDDY_INVALID_ARGUMENT, "lacks a function" },
+    { "f", { .missing = 4 }, EDDY_INVALID_ARGUMENT, "lacks a function" },
+    { "g", { 0 }, EDDY_NOT_FOUND, "cannot open" },
+    { "f", { .size = -1, .number = EIO }, EDDY_IO, "cannot read: Input/output error" },
+    { "f", { .size = -1, .number = ESPIPE }, EDDY_IO, "this is not a regular file" },
+    { "f", { .size = ((int64_t)1 << 40) + 1 }, EDDY_LIMIT, "the limit is 1099511627776" },
+    { "f", { .size = 101 }, EDDY_CORRUPT, "byte 100: the file ends early" },
+    { "f", { .size = 99 }, EDDY_OK, "" },
+    { "f", { .extra = 1 }, EDDY_IO, "too many bytes" },
+    { "f", { .interrupted = 100, .number = EINTR }, EDDY_OK, "" },
+    { "f", { .interrupted = 101, .number = EINTR }, EDDY_IO, "Interrupted" },
+    { "f", { .interrupted = 1, .number = EIO }, EDDY_IO, "Input/output error" },
 };
 
 START_TEST(failing_calls)
 {
-    eddy_error e;
-    char       bytes[100] = "";
-    odd = calls[_i].odd;
-    memory_files_init(&odd.files);
-    memory_files_put(&odd.files, "f", bytes, sizeof bytes);
-    eddy_files table = odd.files.table;
-    table.size = odd_size;
-    table.read = odd_read;
-    if (calls[_i].missing == 1) table.open = NULL;
-    if (calls[_i].missing == 2) table.read = NULL;
-    if (calls[_i].missing == 3) table.size = NULL;
-    if (calls[_i].missing == 4) table.close = NULL;
+    eddy_error       e;
+    char             bytes[100] = "";
+    odd_files        odd = calls[_i].odd;
+    const eddy_files table = odd_files_begin(&odd, bytes, sizeof bytes);
     ck_assert_msg(load(calls[_i].path, &table, &e) == calls[_i].status, "%s", e.message);
     ck_assert_msg(strstr(e.message, calls[_i].says), "%s", e.message);
     ck_assert_int_eq(odd.files.n_open, 0);
