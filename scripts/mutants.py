@@ -5,9 +5,9 @@ counts the changes that the tests notice.
 
 BUILD has run-tests with its objects; $COMPILE is the command that compiles one file of the library,
 $LIBRARIES what run-tests is linked with. A mutant is compiled by itself and linked before the
-library. All suites run without their slow cases until one fails, first those beside the file
-(tests/FOLDER for FOLDER); a suite that takes five times as long as before counts as failed. A mutant
-with the same machine code is left out, and so is one that EQUIVALENT lists.
+library. The suites beside it (tests/FOLDER for FOLDER), then all below the highest folder, run
+without their slow cases until one fails; a suite that takes five times as long as before counts as
+failed. A mutant with the same machine code is left out, and so is one that EQUIVALENT lists.
 """
 import argparse
 import concurrent.futures
@@ -87,7 +87,7 @@ class Tests:
 
     def __init__(self, build):
         self.build = build
-        self.folders, self.times, self.locks = {}, {}, {}
+        self.folders, self.times, self.locks, self.timing = {}, {}, {}, threading.Lock()
         for path in glob.glob("tests/**/test_*.c", recursive=True):
             suite = os.path.basename(path)[5:-2]
             self.folders[suite], self.locks[suite] = os.path.dirname(path), threading.Lock()
@@ -120,28 +120,29 @@ class Tests:
                 p.kill()
                 return False
 
-    def time_all(self, pool, trees):
-        """Finds out how long each suite takes; those that fail or take too long are left out."""
-        def measure(suite):
-            tree = trees.get()
-            start = time.time()
-            passed = self.run(os.path.join(self.build, "run-tests"), tree, suite, LONGEST)
-            trees.put(tree)
-            return suite, time.time() - start if passed else None
-        for suite, took in pool.map(measure, sorted(self.folders)):
-            if took is None:
-                print("left out, since it fails or takes long: " + suite, flush=True)
-            else:
-                self.times[suite] = took
+    def time_of(self, suite, tree):
+        """How many seconds the suite takes; None if it fails or takes too long."""
+        with self.timing:
+            if suite not in self.times:
+                start = time.time()
+                passed = self.run(os.path.join(self.build, "run-tests"), tree, suite, LONGEST)
+                self.times[suite] = time.time() - start if passed else None
+            return self.times[suite]
 
-    def order(self, path):
-        """The suites of the file's folder, then those of the folders above, then all others; of
-        each the quick ones first."""
-        def distance(suite):
-            folder = self.folders[suite][len("tests/"):]
-            near = (os.path.dirname(path) + "/").startswith(folder + "/")
-            return (-len(folder) if near else 0, self.times[suite])
-        return sorted(self.times, key=distance)
+    def near(self, path, tree):
+        """The suites of the file's folder, then those of the folders above, then all others below
+        the highest folder; of each the quick ones first."""
+        folder = os.path.dirname(path)
+        groups = []
+        while folder:
+            groups.append([s for s, f in self.folders.items() if f == "tests/" + folder])
+            top, folder = folder, os.path.dirname(folder)
+        groups.append([s for s, f in self.folders.items() if (f + "/").startswith("tests/%s/" % top)])
+        tried = set()
+        for group in groups:
+            group = [s for s in group if s not in tried and self.time_of(s, tree) is not None]
+            tried |= set(group)
+            yield from sorted(group, key=lambda s: self.times[s])
 
 
 def compile_one(path, source, out):
@@ -179,7 +180,7 @@ def try_one(tests, objects, tree, path, change):
     if subprocess.run(shlex.split(os.environ["LINK"]) + objects + [mutant] +
                       shlex.split(os.environ["LIBRARIES"]) + ["-o", program], check=False).returncode != 0:
         sys.exit("mutants: the mutant of %s cannot be linked" % path)
-    for suite in tests.order(path):
+    for suite in tests.near(path, tree):
         if not tests.run(program, tree, suite, 5 * tests.times[suite] + 2):
             return suite
     return ""
@@ -247,8 +248,6 @@ def main():
 
     with open(a.build + "/mutants.txt", "w", encoding="utf-8") as log, \
             concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
-        tests.time_all(pool, trees)
-        print("%d suites take %.0f s" % (len(tests.times), sum(tests.times.values())), flush=True)
         for _ in pool.map(one, changes):
             pass
     n = done["killed"] + done["alive"]
