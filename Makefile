@@ -67,7 +67,7 @@ FORMATS_H := formats.h formats/formats.h
 # built without it, and say so when they are called.
 INPUT   := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find input -name '*.c')))
 INPUT_H := input.h input/dataset.h input/readers.h
-HAS_LIBRARY = $(shell echo 'int main(void) { return 0; }' | $(CC) $(CFLAGS) $(LDFLAGS) -x c - -o /dev/null -l$1 2>/dev/null && echo -l$1)
+HAS_LIBRARY = $(shell echo 'int main(void) { return 0; }' | $(CC) $(filter-out --coverage,$(CFLAGS)) $(LDFLAGS) -x c - -o /dev/null -l$1 2>/dev/null && echo -l$1)
 INPUT_LIBS = $(foreach l,z png jpeg,$(call HAS_LIBRARY,$l))
 # The program `eddy`, which uses only the public interface of the three libraries.
 COMMAND := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard command/*.c)))

@@ -1,5 +1,5 @@
-/* test_bundles.c -- checkpoints of TensorFlow written field by field: each type, entries that are not
- * inside their file, damaged indexes, and names of objects. */
+/* test_bundles.c -- checkpoints of TensorFlow written field by field: each type, entries that are
+ * not inside their file, damaged indexes, and names of objects. */
 #include "formats.h"
 #include "formats/checksum.h"
 #include "formats/tensorflow/model.h"

@@ -97,10 +97,12 @@ START_TEST(names)
         { "azAZ09._-/x", "azAZ09._-/x" }, { "a//", "a" }, { "a/", "a" }, { "[`{@", "unnamed" },
         { ":", "unnamed" }, { "a\xc3\xa9", "a__" }, { "0", "0" }, { ".", "." },
     };
-    static const struct { const char *path; bool inside; } paths[] = {
-        { NULL, false }, { "", false }, { "/a", false }, { "a", true }, { "..", false }, { "../a", false },
-        { "a/..", false }, { "a/../b", false }, { "a/..b", true }, { "..a", true }, { "a/.", true },
-        { "a..", true }, { "a/b..", true }, { "a//..", false }, { ".", true }, { "a/.b/", true },
+    static const struct { const char *path; bool inside;
+    } paths[] = {
+        { NULL, false },   { "", false },      { "/a", false },   { "a", true },
+        { "..", false },   { "../a", false },  { "a/..", false }, { "a/../b", false },
+        { "a/..b", true }, { "..a", true },    { "a/.", true },   { "a..", true },
+        { "a/b..", true }, { "a//..", false }, { ".", true },     { "a/.b/", true },
     };
     region r = { 0 };
     for (size_t i = 0; i < sizeof clean / sizeof *clean; i++)
@@ -136,7 +138,13 @@ END_TEST
 
 /* ----------------------------------------------------------------- elements -- */
 
-static const struct { eddy_dtype d; int bits; bool is_signed; uint64_t value; double stored; } stored[] = {
+static const struct {
+    eddy_dtype d;
+    int        bits;
+    bool       is_signed;
+    uint64_t   value;
+    double     stored;
+} stored[] = {
     { EDDY_UINT8, 8, false, 0x1ff, 255 },
     { EDDY_BOOL, 8, false, 0x100, 0 },
     { EDDY_BOOL, 8, false, 2, 1 },
@@ -212,7 +220,8 @@ START_TEST(combinations)
     ck_assert(eddy__known_combine(three, '+', one).at[2] == 13);
     ck_assert(eddy__known_combine(one, '-', three).at[2] == 7);
     ck_assert_int_eq(eddy__known_combine(three, '+', two).count, -1);
-    ck_assert(eddy__known_combine(no, '+', one).count < 0 && eddy__known_combine(one, '+', no).count < 0);
+    ck_assert(eddy__known_combine(no, '+', one).count < 0 &&
+              eddy__known_combine(one, '+', no).count < 0);
     ck_assert(eddy__known_join(three, two).count == 5 && eddy__known_join(three, two).at[4] == 6);
     ck_assert(eddy__known_join(no, two).count < 0 && eddy__known_join(two, no).count < 0);
     int64_t           many[MOST_KNOWN + 1] = { 0 };

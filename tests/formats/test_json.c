@@ -1,5 +1,5 @@
-/* test_json.c -- the reader of JSON for TensorFlow.js: good texts and their values, and bad ones with
- * the place of the damage. */
+/* test_json.c -- the reader of JSON for TensorFlow.js: good texts and their values, and bad ones
+ * with the place of the damage. */
 #include "formats/json.h"
 
 #include <check.h>

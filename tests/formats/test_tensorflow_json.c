@@ -24,7 +24,8 @@ static tf_attr attribute(region *r, const char *value, const char **problem)
     tf_file     file;
     tf_manifest weights;
     snprintf(text, sizeof text,
-             "{\"modelTopology\":{\"node\":[{\"name\":\"n\",\"op\":\"o\",\"attr\":{\"a\":%s}}]}}", value);
+             "{\"modelTopology\":{\"node\":[{\"name\":\"n\",\"op\":\"o\",\"attr\":{\"a\":%s}}]}}",
+             value);
     *problem = parsed(r, text, &file, &weights);
     ck_assert(file.has_graph && file.main.n_nodes == 1 && file.main.nodes[0].n_attrs == 1);
     ck_assert_str_eq(file.main.nodes[0].attrs[0].name, "a");
@@ -82,7 +83,9 @@ END_TEST
 
 START_TEST(no_base64)
 {
-    static const char *const bad[] = { "QQ*=", "Q@", "Q[", "Q{", "Q`", "Q:", "Q,", "Q.", "Q\\u0000" };
+    static const char *const bad[] = {
+        "QQ*=", "Q@", "Q[", "Q{", "Q`", "Q:", "Q,", "Q.", "Q\\u0000"
+    };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char        value[60];
         region      r;

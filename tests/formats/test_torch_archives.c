@@ -324,7 +324,8 @@ START_TEST(no_archive)
     ck_assert_ptr_null(eddy_torch_checkpoint_open(NULL, .error = &e));
     ck_assert_int_eq(e.status, EDDY_INVALID_ARGUMENT);
     refuses(zip_of(NULL, 0, (zip_ending){ 0 }), EDDY_CORRUPT, "the archive has no data.pkl");
-    refuses(zip_of(NULL, 0, (zip_ending){ .wide = true }), EDDY_CORRUPT, "the archive has no data.pkl");
+    refuses(zip_of(NULL, 0, (zip_ending){ .wide = true }), EDDY_CORRUPT,
+            "the archive has no data.pkl");
 }
 END_TEST
 

@@ -1,4 +1,5 @@
-/* test_csv.c -- tables: what ends a field and a row, which type a column gets, and what is refused. */
+/* test_csv.c -- tables: what ends a field and a row, which type a column gets, and what is
+ * refused. */
 #include "input.h"
 #include "tests/lib/memory_files.h"
 
@@ -79,7 +80,7 @@ START_TEST(tables)
 {
     char       text[500];
     eddy_error e;
-    eddy_csv  *c = read_text(good[_i].text, strlen(good[_i].text), 
+    eddy_csv  *c = read_text(good[_i].text, strlen(good[_i].text),
                             (eddy_csv_read_args){ .missing = "NA" }, &e);
     ck_assert_msg((c != NULL) == (good[_i].table != NULL), "%s", e.message);
     if (c) ck_assert_str_eq(table_text(c, text, sizeof text), good[_i].table);
@@ -98,12 +99,19 @@ static const struct {
     const char        *table, *problem;
 } options[] = {
     { "1,2\n3,4\n", { .no_header = true }, "0:int64 1 3|1:int64 2 4", NULL },
-    { "\xef\xbb\xbf" "1\n2\n", { .no_header = true }, "0:int64 1 2", NULL },
+    { "\xef\xbb\xbf"
+      "1\n2\n",
+      { .no_header = true },
+      "0:int64 1 2",
+      NULL },
     { "a;b\n1;2\n", { .separator = ';' }, "a:int64 1|b:int64 2", NULL },
     { "a\tb\n1\t\"2\"\t\n", { .separator = '\t' }, NULL, "more than 2 fields" },
     { "a,b\nNA,2\n", { .missing = NULL }, "a:int32 0|b:int64 2", NULL },
     { "a,b\n,-\n", { .missing = "-" }, "a:float64 nan|b:float64 nan", NULL },
-    { "a,b\n,\n", { .types = ints, .n = 2, .integer_for_missing = -7 }, "a:int64 -7|b:int64 -7", NULL },
+    { "a,b\n,\n",
+      { .types = ints, .n = 2, .integer_for_missing = -7 },
+      "a:int64 -7|b:int64 -7",
+      NULL },
     { "a,b\n1,2\n", { .types = ints, .n = 1 }, "a:int64 1|b:int64 2", NULL },
     { "a,b\n1,x\n", { .types = ints, .n = 2 }, NULL, "'x' is not an int64" },
     { "a,b\n1,1.5\n", { .types = ints, .n = 2 }, NULL, "'1.5' is not an int64" },

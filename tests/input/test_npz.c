@@ -1,5 +1,5 @@
-/* test_npz.c -- archives of NumPy written byte by byte: directories of 64 bits, and wrong numbers in
- * directories and entries. */
+/* test_npz.c -- archives of NumPy written byte by byte: directories of 64 bits, and wrong numbers
+ * in directories and entries. */
 #include "input.h"
 #include "tests/lib/memory_files.h"
 #include "tests/lib/zip_writer.h"
@@ -14,7 +14,8 @@ Suite *npz_suite(void);
 static message array_file(void)
 {
     char head[128], start[] = "\x93NUMPY\1\0\x76";
-    snprintf(head, sizeof head, "%-117s", "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}");
+    snprintf(head, sizeof head, "%-117s",
+             "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}");
     message m = { NULL, 0 };
     message_put(&m, start, 10);
     message_put(&m, head, 117);
@@ -137,9 +138,10 @@ END_TEST
 /* What only looks like the end of an archive. */
 START_TEST(ends)
 {
-    static const struct { size_t size, at; const char *text; } cases[] = {
-        { 21, 0, "" }, { 22, 0, "" }, { 22, 0, "PK\5\6" }, { 30, 0, "PK\5\6" }, { 70000, 0, "PK\5\6" },
-        { 70000, 70000 - 22, "PK\5\7" },
+    static const struct { size_t size, at; const char *text;
+    } cases[] = {
+        { 21, 0, "" },       { 22, 0, "" },          { 22, 0, "PK\5\6" },
+        { 30, 0, "PK\5\6" }, { 70000, 0, "PK\5\6" }, { 70000, 70000 - 22, "PK\5\7" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         memory_files files;

@@ -1,5 +1,5 @@
-/* test_reader_files.c -- readers of data files whose calls of the file system fail or lie; IDX files and
- * streams of lines at their borders; images that promise more than they hold. */
+/* test_reader_files.c -- readers of data files whose calls of the file system fail or lie; IDX
+ * files and streams of lines at their borders. */
 #include "input.h"
 #include "tests/lib/odd_files.h"
 #include "tests/lib/zip_writer.h"
@@ -87,8 +87,8 @@ static const struct {
     IDX("\0\0\x08\1\0\0\0\2\1", "the dimensions do not fit", 0, 0, 0),
     IDX("\0\0\x08\1\0\0\0\2\1\2\3", "the dimensions do not fit", 0, 0, 0),
     IDX("\0\0\x08\3\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0", "the dimensions do not fit", 0, 0, 0),
-    IDX("\0\0\x0e\3\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "the dimensions do not fit", 0,
-        0, 0),
+    IDX("\0\0\x0e\3\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "the dimensions do not fit",
+        0, 0, 0),
     IDX("\0\0\x08\1\0\0\0", "the file ends early", 0, 0, 0),
     IDX("\0\0\x08", "the file ends early", 0, 0, 0),
 };
@@ -111,7 +111,7 @@ START_TEST(idx_files)
 }
 END_TEST
 
-/* An IDX file of 3 bytes in stored blocks of gzip, with what may follow; the checksum is not made. */
+/* An IDX file of 3 bytes in a stored block of gzip, and what is wrong with it. */
 static const struct { const char *bytes; size_t size; const char *problem; } gzips[] = {
 #define HEAD "\x1f\x8b\x08\0\0\0\0\0\0\3"
 #define BLOCK "\1\x0b\0\xf4\xff\0\0\x08\1\0\0\0\3\1\2\3"
@@ -167,14 +167,31 @@ END_TEST
 
 /* -------------------------------------------------------------- characters -- */
 
-static const struct { const char *bytes; int count; int32_t first; } texts[] = {
-    { "", 0, 0 }, { "ab", 2, 'a' }, { "\x7f", 1, 0x7f }, { "\xc2\x80", 1, 0x80 },
-    { "\xdf\xbf", 1, 0x7ff }, { "\xe0\xa0\x80", 1, 0x800 }, { "\xed\x9f\xbf", 1, 0xd7ff },
-    { "\xee\x80\x80", 1, 0xe000 }, { "\xef\xbf\xbf", 1, 0xffff }, { "\xf0\x90\x80\x80", 1, 0x10000 },
-    { "\xf4\x8f\xbf\xbf", 1, 0x10ffff }, { "\x80", -1, 0 }, { "\xc1\xbf", -1, 0 }, { "\xc2", -1, 0 },
-    { "\xc2 ", -1, 0 }, { "\xe0\x9f\xbf", -1, 0 }, { "\xed\xa0\x80", -1, 0 },
-    { "\xed\xbf\xbf", -1, 0 }, { "\xf0\x8f\xbf\xbf", -1, 0 }, { "\xf4\x90\x80\x80", -1, 0 },
-    { "\xf8\x88\x80\x80\x80", -1, 0 }, { "a\xe2\x82", -1, 0 }, { "\xff", -1, 0 },
+static const struct { const char *bytes; int count; int32_t first;
+} texts[] = {
+    { "", 0, 0 },
+    { "ab", 2, 'a' },
+    { "\x7f", 1, 0x7f },
+    { "\xc2\x80", 1, 0x80 },
+    { "\xdf\xbf", 1, 0x7ff },
+    { "\xe0\xa0\x80", 1, 0x800 },
+    { "\xed\x9f\xbf", 1, 0xd7ff },
+    { "\xee\x80\x80", 1, 0xe000 },
+    { "\xef\xbf\xbf", 1, 0xffff },
+    { "\xf0\x90\x80\x80", 1, 0x10000 },
+    { "\xf4\x8f\xbf\xbf", 1, 0x10ffff },
+    { "\x80", -1, 0 },
+    { "\xc1\xbf", -1, 0 },
+    { "\xc2", -1, 0 },
+    { "\xc2 ", -1, 0 },
+    { "\xe0\x9f\xbf", -1, 0 },
+    { "\xed\xa0\x80", -1, 0 },
+    { "\xed\xbf\xbf", -1, 0 },
+    { "\xf0\x8f\xbf\xbf", -1, 0 },
+    { "\xf4\x90\x80\x80", -1, 0 },
+    { "\xf8\x88\x80\x80\x80", -1, 0 },
+    { "a\xe2\x82", -1, 0 },
+    { "\xff", -1, 0 },
 };
 
 START_TEST(characters)
@@ -216,14 +233,16 @@ START_TEST(streams)
     const eddy_array *line[1];
     memory_files_init(&files);
     memory_files_put(&files, "f", lines[_i].text, strlen(lines[_i].text));
-    eddy_dataset *d = eddy_dataset_from_lines("f", .files = &files.table, .max_line = lines[_i].most);
+    eddy_dataset *d =
+        eddy_dataset_from_lines("f", .files = &files.table, .max_line = lines[_i].most);
     while (eddy_dataset_next(d, line)) {
         strncat(text, eddy_array_data(line[0]), (size_t)eddy_array_count(line[0]));
         strcat(text, "|");
     }
     ck_assert_str_eq(text, lines[_i].lines);
     ck_assert_int_eq(eddy_dataset_status(d), lines[_i].problem ? EDDY_LIMIT : EDDY_OK);
-    if (lines[_i].problem) ck_assert_ptr_nonnull(strstr(eddy_dataset_message(d), lines[_i].problem));
+    if (lines[_i].problem)
+        ck_assert_ptr_nonnull(strstr(eddy_dataset_message(d), lines[_i].problem));
     eddy_dataset_free(d);
     memory_files_free(&files);
 }

@@ -1,4 +1,4 @@
-/* odd_files.h -- a file system with one file, "f", the functions of which may fail, lie or be missing. */
+/* odd_files.h -- a file system with one file, "f", whose functions may fail, lie or be missing. */
 #ifndef EDDY_TESTS_LIB_ODD_FILES_H
 #define EDDY_TESTS_LIB_ODD_FILES_H
 
@@ -12,7 +12,7 @@ typedef struct odd_files {
     memory_files files;
 } odd_files;
 
-/* Sets odd->files up, with these bytes as "f"; the caller frees it. The table is valid as long as odd. */
+/* Sets odd->files up, with these bytes as "f"; the caller frees it. The table uses odd. */
 eddy_files odd_files_begin(odd_files *odd, const void *p, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
-/* test_file_borders.c -- files of the core at the borders of what is accepted: each condition of the
- * readers of JSON, safetensors, npy and YAML on both sides. */
+/* test_file_borders.c -- files of the core at the borders of what is accepted: each condition of
+ * the readers of JSON, safetensors, npy and YAML on both sides. */
 #include "eddy.h"
 #include "graph/files/safetensors.h"
 #include "tests/lib/memory_files.h"
@@ -262,7 +262,8 @@ END_TEST
 #define NODE(name, shape)                                                                  \
     "- {name: " name ", op: Placeholder, attributes: {dtype: float32, shape: \"" shape "\"}, " \
     "outputs: [\"float32" shape "\"]}\n"
-#define NEG(rest) HEAD NODE("a", "[2]") "- {name: b, op: Neg, " rest ", outputs: [\"float32[2]\"]}\n"
+#define NEG(rest) \
+    HEAD NODE("a", "[2]") "- {name: b, op: Neg, " rest ", outputs: [\"float32[2]\"]}\n"
 
 static const struct { const char *text, *problem; } graphs[] = {
     { HEAD NODE("a", "[2]"), "" },

@@ -1,5 +1,5 @@
-/* test_rule_parts.c -- what rules of checkpoints are made of: axes that are permuted, arrays that are
- * joined and divided, and elements of each type as those of each other. */
+/* test_rule_parts.c -- what rules of checkpoints are made of: axes that are permuted, arrays that
+ * are joined and divided, and elements of each type as those of each other. */
 #include "session/checkpoints/internal.h"
 #include "tests/lib/memory_files.h"
 
@@ -102,8 +102,8 @@ START_TEST(applying)
                                      applied[_i].wanted, "x", &e);
     if (applied[_i].y.rank < 0) {
         ck_assert_ptr_null(y);
-        ck_assert_msg(e.status == EDDY_BAD_SHAPE && strstr(e.message, "does not fit the axes"), "%s",
-                      e.message);
+        ck_assert_msg(e.status == EDDY_BAD_SHAPE && strstr(e.message, "does not fit the axes"),
+                      "%s", e.message);
     } else {
         ck_assert_msg(y && eddy_shape_equal(eddy_array_shape(y), applied[_i].y), "%s", e.message);
         double sum = 0;
@@ -262,7 +262,8 @@ END_TEST
 
 START_TEST(joins)
 {
-    eddy_array *a = counted(EDDY_INT32, EDDY_SHAPE(2, 3)), *b = counted(EDDY_INT32, EDDY_SHAPE(2, 1)),
+    eddy_array *a = counted(EDDY_INT32, EDDY_SHAPE(2, 3)),
+               *b = counted(EDDY_INT32, EDDY_SHAPE(2, 1)),
                *c = counted(EDDY_INT64, EDDY_SHAPE(2, 1)), *d = counted(EDDY_INT32, EDDY_SHAPE(2)),
                *f = counted(EDDY_INT32, EDDY_SHAPE(3, 1));
     const struct { eddy_array *with; int axis; bool good; } rows[] = {
