@@ -63,11 +63,10 @@ static char *put_utf8(char *to, uint32_t c)
     return to;
 }
 
-/* What follows a backslash. */
+/* What follows a backslash, which is never the last character of a string. */
 static bool escape(json_parser *p, char **to)
 {
     static const char from[] = "\"\\/bfnrt", is[] = "\"\\/\b\f\n\r\t";
-    if (p->at == p->end) return false;
     const char  c = (char)*p->at++;
     const char *one = c ? strchr(from, c) : NULL;
     uint32_t    code, low;
@@ -75,7 +74,7 @@ static bool escape(json_parser *p, char **to)
         *(*to)++ = is[one - from];
         return true;
     }
-    if (c != 'u' || !hex4(p, &code)) return false;
+    if (c != 'u' || !hex4(p, &code) || (code >= 0xdc00 && code <= 0xdfff)) return false;
     if (code >= 0xd800 && code < 0xdc00) {
         if (!word(p, "\\u") || !hex4(p, &low) || low < 0xdc00 || low > 0xdfff) return false;
         code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);

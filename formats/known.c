@@ -68,12 +68,14 @@ int64_t *eddy__known_store(region *memory, known_sizes k, bool is_int32)
     return at;
 }
 
-eddy_array *eddy__known_array(const int64_t *at, int n, eddy_dtype d, eddy_shape shape)
+eddy_array *eddy__known_array(region *memory, const int64_t *at, int n, eddy_dtype d,
+                              eddy_shape shape)
 {
     for (int i = 0; i < n; i++)
         if (at[i] == UNKNOWN_SIZE || llabs(at[i]) > (d == EDDY_INT64 ? 1ll << 53 : INT32_MAX))
             return NULL;
     eddy_array *a = eddy_array_new(d, shape);
+    if (!a) memory->full = true;
     for (int i = 0; a && i < n; i++) eddy_array_set(a, i, (double)at[i]);
     return a;
 }

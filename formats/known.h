@@ -29,7 +29,8 @@ known_sizes eddy__known_combine(known_sizes x, char op, known_sizes y);
 int64_t *eddy__known_elements(region *memory, const eddy_array *a, int *count);
 /* Those of k, as elements of int32 or int64; NULL if out of memory. */
 int64_t *eddy__known_store(region *memory, known_sizes k, bool is_int32);
-/* An array of them; NULL if not all are known. */
-eddy_array *eddy__known_array(const int64_t *at, int n, eddy_dtype d, eddy_shape shape);
+/* An array of them; NULL if not all are known, or if out of memory (memory->full). */
+eddy_array *eddy__known_array(region *memory, const int64_t *at, int n, eddy_dtype d,
+                              eddy_shape shape);
 
 #endif

@@ -14,6 +14,9 @@ bool eddy__reading_error(reading *r, eddy_status s, const char *format, va_list 
 {
     if (r->failed) return false;
     r->failed = true;
+    /* Once memory has run out, whatever else seems to be wrong comes of that. */
+    if (r->memory.full)
+        return eddy__format_fail(r->error, EDDY_NO_MEMORY, "%.100s: out of memory", r->path);
     char text[900];
     vsnprintf(text, sizeof text, format, args);
     return eddy__format_fail(r->error, s, "%.100s: %s", r->path, text);
@@ -30,7 +33,11 @@ static bool fail(reading *r, eddy_status s, const char *format, ...)
     return false;
 }
 
-bool eddy__reading_no_memory(reading *r) { return fail(r, EDDY_NO_MEMORY, "out of memory"); }
+bool eddy__reading_no_memory(reading *r)
+{
+    r->memory.full = true;
+    return fail(r, EDDY_NO_MEMORY, "out of memory");
+}
 
 const char *eddy__reading_reason(region *memory, const char *format, va_list args)
 {
@@ -74,8 +81,9 @@ static bool build(reading *r, eddy_graph *g, const char *scope, reading_pass *pa
     r->nodes = 0;
     eddy_scope_begin(g, scope);
     r->root = eddy__region_print(&r->memory, "%s", eddy_scope_name(g));
-    const bool ok = r->root ? pass(r) : eddy__reading_no_memory(r);
+    const bool ok = r->root && pass(r) && !r->memory.full;
     eddy_scope_end(g);
+    if (r->memory.full) return eddy__reading_no_memory(r);
     if (ok && eddy_graph_status(g) != EDDY_OK)
         return fail(r, eddy_graph_status(g), "%s", eddy_graph_message(g));
     return ok;
@@ -139,16 +147,23 @@ bool eddy__reading_keep(reading *r, eddy_array *a)
 /* Shapes, axes and the like are short: what is larger is left to the session of the program. */
 enum { MOST_EVALUATED = 1 << 16 };
 
+static const eddy_array *evaluated(reading *r, eddy_tensor t)
+{
+    if (!r->session) r->session = eddy_session_new(r->graph, .threads = 1, .max_bytes = 1 << 26);
+    const eddy_array *v = eddy_eval_in(r->session, t);
+    if (!r->session || (!v && eddy_session_status(r->session) == EDDY_NO_MEMORY))
+        r->memory.full = true;
+    return v;
+}
+
 eddy_array *eddy__reading_elements(reading *r, eddy_tensor t, bool constant)
 {
-    eddy_array *a = eddy_array_copy(eddy_constant_value(t));
-    const bool  is_small = eddy_shape_count(eddy_shape_of(t)) <= MOST_EVALUATED;
-    if (!a && constant && is_small && eddy_graph_status(r->graph) == EDDY_OK) {
-        if (!r->session)
-            r->session = eddy_session_new(r->graph, .threads = 1, .max_bytes = 1 << 26);
-        a = eddy_array_copy(eddy_eval_in(r->session, t));
-    }
-    return a && eddy__reading_keep(r, a) ? a : NULL;
+    const eddy_array *v = eddy_constant_value(t);
+    const bool        is_small = eddy_shape_count(eddy_shape_of(t)) <= MOST_EVALUATED;
+    if (!v && constant && is_small && eddy_graph_status(r->graph) == EDDY_OK) v = evaluated(r, t);
+    if (!v) return NULL;
+    eddy_array *a = eddy_array_copy(v);
+    return eddy__reading_keep(r, a) ? a : NULL;
 }
 
 eddy_tensor eddy__reading_weight(reading *r, eddy_array *a, const char *name, eddy_dtype compute,

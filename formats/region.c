@@ -1,4 +1,5 @@
-/* region.c -- see region.h. Blocks of 64 KiB, and a block of its own for anything larger. */
+/* region.c -- see region.h. Blocks of 64 KiB, and a block of its own for anything larger. Where
+ * EDDY_SMALL_BLOCKS is defined, each piece has a block, so that tests can let any piece fail. */
 #include "region.h"
 
 #include <stdarg.h>
@@ -6,7 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 65536, ALIGN = 16 };
+#ifdef EDDY_SMALL_BLOCKS
+enum { BLOCK = 0 };
+#else
+enum { BLOCK = 65536 };
+#endif
+enum { ALIGN = 16 };
 
 struct region_block {
     _Alignas(ALIGN) struct region_block *next;

@@ -1,22 +1,26 @@
 """Changes one operator at a time in the code that checks shapes, options, files and plans, and
 counts the changes that the tests notice.
 
-    mutants.py BUILD COUNT [--seed N] [--only PART]      PART: a part of the path of a file
+    mutants.py BUILD COUNT [--seed N] [--only PART] [--jobs N]      PART: a part of a file's path
 
 BUILD has run-tests with its objects; $COMPILE is the command that compiles one file of the library,
 $LIBRARIES what run-tests is linked with. A mutant is compiled by itself and linked before the
-library. The suites beside it (tests/FOLDER for FOLDER) run until one fails; a suite that takes five
-times as long as before counts as failed. A mutant with the same machine code is left out.
+library. The suites beside it (tests/FOLDER for FOLDER), then all below the highest folder, run
+without their slow cases until one fails; a suite that takes five times as long as before counts as
+failed. A mutant with the same machine code is left out, and so is one that EQUIVALENT lists.
 """
 import argparse
+import concurrent.futures
 import glob
 import os
+import queue
 import random
 import re
 import resource
 import shlex
 import subprocess
 import sys
+import threading
 import time
 
 # Files in which everything counts; in the files of ops/, functions that infer shapes count.
@@ -26,8 +30,10 @@ WHOLE = ("graph/append.c graph/attributes.c graph/infer.c graph/base/shape.c gra
          "formats/torch/*.c input/readers/*.c session/compile/memory_plan.c "
          "session/compile/liveness.c").split()
 INFER = "ops/*/*.c"
-# Suites of a folder above also run, except those that take longer than this (s).
+# Suites that take longer than this (s) do not run.
 LONGEST = 8
+# Changes that provably change nothing that a caller can see.
+EQUIVALENT = "tests/mutants/equivalent.txt"
 SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||",
          "||": "&&", "+": "-", "-": "+"}
 OPERATOR = re.compile(r" (<=|>=|==|!=|&&|\|\||<|>|\+|-) ")
@@ -77,50 +83,66 @@ def mutations(path):
 
 
 class Tests:
+    """The suites of run-tests. One process runs each at a time, since some use files of fixed names."""
+
     def __init__(self, build):
         self.build = build
-        self.tree = os.path.join(build, "tree")
-        self.times = {}
-        os.makedirs(self.tree + "/build", exist_ok=True)
-        for name in os.listdir("."):
-            if name not in ("build", ".git") and not os.path.lexists(self.tree + "/" + name):
-                os.symlink(os.path.abspath(name), self.tree + "/" + name)
-        for name in ("gen", "include"):
-            if not os.path.lexists(self.tree + "/build/" + name):
-                os.symlink(os.path.abspath("build/" + name), self.tree + "/build/" + name)
+        self.folders, self.times, self.locks, self.timing = {}, {}, {}, threading.Lock()
+        for path in glob.glob("tests/**/test_*.c", recursive=True):
+            suite = os.path.basename(path)[5:-2]
+            self.folders[suite], self.locks[suite] = os.path.dirname(path), threading.Lock()
 
-    def run(self, program, suite, limit):
-        """Whether the suite passes, in a tree of its own."""
+    def tree(self, worker):
+        """A folder in which a worker runs programs: links to the files here, and its own build."""
+        tree = os.path.join(self.build, "tree%d" % worker)
+        os.makedirs(tree + "/build", exist_ok=True)
+        for name in os.listdir("."):
+            if name not in ("build", ".git") and not os.path.lexists(tree + "/" + name):
+                os.symlink(os.path.abspath(name), tree + "/" + name)
+        for name in ("gen", "include"):
+            if not os.path.lexists(tree + "/build/" + name):
+                os.symlink(os.path.abspath("build/" + name), tree + "/build/" + name)
+        return tree
+
+    def run(self, program, tree, suite, limit):
+        """Whether the suite passes."""
         def bounded():
             resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 2))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        env = dict(os.environ, CK_RUN_SUITE=suite, CK_FORK="no", CK_EXCLUDE_TAGS="slow")
-        try:
-            p = subprocess.run([os.path.abspath(program)], cwd=self.tree, env=env, timeout=4 * limit + 10,
-                               preexec_fn=bounded, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        except subprocess.TimeoutExpired:
-            return False
-        return p.returncode == 0
+        env = dict(os.environ, CK_RUN_SUITE=suite, CK_FORK="no", CK_EXCLUDE_TAGS="slow",
+                   OPENBLAS_NUM_THREADS="1")
+        with self.locks[suite], subprocess.Popen(
+                [os.path.abspath(program)], cwd=tree, env=env, preexec_fn=bounded,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as p:
+            try:
+                return p.wait(4 * limit + 10) == 0
+            except subprocess.TimeoutExpired:
+                p.kill()
+                return False
 
-    def time_of(self, suite):
-        """Seconds of processor time; None if it fails or takes too long."""
-        if suite not in self.times:
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            passed = self.run(os.path.join(self.build, "run-tests"), suite, LONGEST)
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-            self.times[suite] = took if passed else None
-        return self.times[suite]
+    def time_of(self, suite, tree):
+        """How many seconds the suite takes; None if it fails or takes too long."""
+        with self.timing:
+            if suite not in self.times:
+                start = time.time()
+                passed = self.run(os.path.join(self.build, "run-tests"), tree, suite, LONGEST)
+                self.times[suite] = time.time() - start if passed else None
+            return self.times[suite]
 
-    def beside(self, path):
-        """The suites of the folder of a file, then those of the folders above; quick ones first."""
-        suites, folder = [], os.path.dirname(path)
+    def near(self, path, tree):
+        """The suites of the file's folder, then those of the folders above, then all others below
+        the highest folder; of each the quick ones first."""
+        folder = os.path.dirname(path)
+        groups = []
         while folder:
-            here = [os.path.basename(t)[5:-2] for t in glob.glob("tests/%s/test_*.c" % folder)]
-            here = [s for s in here if self.time_of(s) is not None]
-            suites += sorted(here, key=self.time_of)
-            folder = os.path.dirname(folder)
-        return suites
+            groups.append([s for s, f in self.folders.items() if f == "tests/" + folder])
+            top, folder = folder, os.path.dirname(folder)
+        groups.append([s for s, f in self.folders.items() if (f + "/").startswith("tests/%s/" % top)])
+        tried = set()
+        for group in groups:
+            group = [s for s in group if s not in tried and self.time_of(s, tree) is not None]
+            tried |= set(group)
+            yield from sorted(group, key=lambda s: self.times[s])
 
 
 def compile_one(path, source, out):
@@ -138,10 +160,10 @@ def code_of(path):
 plain = {}              # the machine code of each file without a change
 
 
-def try_one(tests, objects, path, change):
+def try_one(tests, objects, tree, path, change):
     """killed by which suite, "" if it survives, None if it is not a mutant."""
     at, length, to, _ = change
-    source, mutant, program = (os.path.join(tests.tree, n) for n in ("mutant.c", "mutant.o", "run-mutant"))
+    source, mutant, program = (os.path.join(tree, n) for n in ("mutant.c", "mutant.o", "run-mutant"))
     with open(path, encoding="utf-8") as f:
         text = f.read()
     before = text[at:at + length]
@@ -158,10 +180,27 @@ def try_one(tests, objects, path, change):
     if subprocess.run(shlex.split(os.environ["LINK"]) + objects + [mutant] +
                       shlex.split(os.environ["LIBRARIES"]) + ["-o", program], check=False).returncode != 0:
         sys.exit("mutants: the mutant of %s cannot be linked" % path)
-    for suite in tests.beside(path):
-        if not tests.run(program, suite, 5 * tests.time_of(suite) + 2):
+    for suite in tests.near(path, tree):
+        if not tests.run(program, tree, suite, 5 * tests.times[suite] + 2):
             return suite
     return ""
+
+
+def described(path, change):
+    """The line and text by which a change is known: PATH: CHANGE: LINE OF THE SOURCE."""
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    line = text.count("\n", 0, change[0])
+    start = text.rfind("\n", 0, change[0]) + 1
+    nth = text[start:change[0]].count(text[change[0]:change[0] + change[1]]) + 1
+    return line + 1, "%s: %s%s: %s" % (path, change[3], " (%d)" % nth if nth > 1 else "",
+                                      text.split("\n")[line].strip())
+
+
+def equivalents():
+    """The changes of which the list says that they change nothing; each has a reason below it."""
+    with open(EQUIVALENT, encoding="utf-8") as f:
+        return {l.rstrip("\n") for l in f if l.strip() and not l.startswith((" ", "#"))}
 
 
 def main():
@@ -170,6 +209,7 @@ def main():
     p.add_argument("count", type=int)
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--only", default="")
+    p.add_argument("--jobs", type=int, default=os.cpu_count())
     a = p.parse_args()
     paths = sorted({f for g in WHOLE + [INFER] for f in glob.glob(g)})
     changes = [(f, c) for f in paths if a.only in f for c in mutations(f)]
@@ -179,27 +219,41 @@ def main():
                                   "optim", "session")
                       for o in glob.glob(a.build + "/obj/tests/%s/**/*.o" % d, recursive=True)])
     objects = [o for o in objects if os.path.exists(o[len(a.build) + 5:-2] + ".c")]
-    tests, killed, alive, start = Tests(a.build), 0, [], time.time()
+    tests, equal, start = Tests(a.build), equivalents(), time.time()
+    for known in sorted(equal - {described(f, c)[1] for f, c in changes} if not a.only else ()):
+        print("no such change: " + known)
     print("%d possible changes in %d files" % (len(changes), len(paths)), flush=True)
-    log = open(a.build + "/mutants.txt", "w", encoding="utf-8")
-    for path, change in changes:
-        if killed + len(alive) == a.count:
-            break
-        by = try_one(tests, objects, path, change)
-        if by is None:
-            continue
-        killed += by != ""
-        with open(path, encoding="utf-8") as f:
-            text = f.read()
-        line = text.count("\n", 0, change[0])
-        where = "%s:%d: %s: %s" % (path, line + 1, change[3], text.split("\n")[line].strip())
-        print("%s: %s" % (by or "survives", where), file=log, flush=True)
+    trees = queue.Queue()
+    for i in range(a.jobs):
+        trees.put(tests.tree(i))
+    done = {"killed": 0, "alive": 0, "equal": 0}
+
+    def one(item):
+        path, change = item
+        line, name = described(path, change)
+        if done["killed"] + done["alive"] >= a.count:
+            return
+        if name in equal:
+            done["equal"] += 1
+            return
+        tree = trees.get()
+        by = try_one(tests, objects, tree, path, change)
+        trees.put(tree)
+        if by is None or done["killed"] + done["alive"] >= a.count:
+            return
+        done["killed" if by else "alive"] += 1
+        print("%s: line %d: %s" % (by or "survives", line, name), file=log, flush=True)
         if not by:
-            alive.append(path)
-            print("survives: " + where, flush=True)
-    n = killed + len(alive)
-    print("%d mutants: %d killed (%.1f %%), %d survive; %.0f s" % (
-        n, killed, 100 * killed / max(n, 1), len(alive), time.time() - start))
+            print("survives: line %d: %s" % (line, name), flush=True)
+
+    with open(a.build + "/mutants.txt", "w", encoding="utf-8") as log, \
+            concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
+        for _ in pool.map(one, changes):
+            pass
+    n = done["killed"] + done["alive"]
+    print("%d mutants: %d killed (%.1f %%), %d survive; %d in %s do not count; %.0f s" % (
+        n, done["killed"], 100 * done["killed"] / max(n, 1), done["alive"], done["equal"], EQUIVALENT,
+        time.time() - start))
 
 
 main()

@@ -105,7 +105,7 @@ void eddy__onnx_propagate(onnx_build *b)
     if (!v->known) return;
     v->count_known = k.count;
     eddy_array *a =
-        eddy__known_array(v->known, k.count, eddy_dtype_of(v->t), eddy_shape_of(v->t));
+        eddy__known_array(b->memory, v->known, k.count, eddy_dtype_of(v->t), eddy_shape_of(v->t));
     if (!a || !eddy__reading_keep(&b->reader->base, a)) return;
     v->array = a;
     v->t = eddy_constant(b->graph, .value = a);

@@ -261,12 +261,13 @@ static bool open_archive(opening *o, wire_bytes file)
         return eddy__format_fail(o->error, EDDY_CORRUPT, "%.300s: byte %zu: %s", o->path, at,
                                  problem);
     const zip_member *m = find_pickle(o);
+    o->big_endian = m && is_big_endian(o);
+    if (o->e->memory.full) return no_memory(o);
     if (!m)
         return eddy__format_fail(o->error, EDDY_CORRUPT, "%.300s: the archive has no data.pkl",
                                  o->path);
     if (!m->stored) return refuse(o, EDDY_UNIMPLEMENTED, m->name, "it is compressed");
     if (!eddy__zip_is_intact(m)) return refuse(o, EDDY_CORRUPT, m->name, "its checksum is wrong");
-    o->big_endian = is_big_endian(o);
     const pickle_value *v = eddy__pickle_read(&o->e->memory, m->data, &problem, &at);
     if (!v && o->e->memory.full) return no_memory(o);
     if (!v) {

@@ -62,7 +62,7 @@ static void push(machine *m, pickle_value *v)
 /* The value on top, of this kind. */
 static pickle_value *peek(machine *m, pickle_kind kind)
 {
-    if (m->problem || m->top == 0 || m->stack[m->top - 1]->kind != kind)
+    if (m->top == 0 || m->stack[m->top - 1]->kind != kind)
         return fail(m, "an instruction has a wrong operand");
     return m->stack[m->top - 1];
 }
@@ -76,7 +76,6 @@ static pickle_value *pop(machine *m)
 
 static bool append(machine *m, pickle_value *list, pickle_value *item)
 {
-    if (!list || !item) return false;
     if (list->count == list->room) {
         const size_t   room = list->room ? 2 * list->room : 4;
         pickle_value **more = eddy__region_take(m->memory, room, sizeof *more);
@@ -184,7 +183,7 @@ static pickle_value *name_of(machine *m, const char *module, const char *name)
         { "torch._utils", "_rebuild_tensor" }, { "torch._utils", "_rebuild_parameter" },
         { "torch", "Size" },                  { "torch", "device" },
     };
-    if (!module || !name) return NULL;
+    if (!name) return NULL;
     pickle_value *v = new_value(m, PICKLE_NAME);
     bool          found = false;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -203,7 +202,7 @@ static pickle_value *name_of(machine *m, const char *module, const char *name)
 
 static bool is_name(const pickle_value *v, const char *name)
 {
-    return v && v->kind == PICKLE_NAME && strcmp(v->text, name) == 0;
+    return strcmp(v->text, name) == 0;
 }
 
 /* ---------------------------------------------------------------- meanings -- */
@@ -280,7 +279,7 @@ static void set_items(machine *m, pickle_value *const *pairs, size_t n)
 static void append_items(machine *m, pickle_value *const *items, size_t n)
 {
     pickle_value *l = peek(m, PICKLE_LIST);
-    for (size_t i = 0; l && !m->problem && i < n; i++)
+    for (size_t i = 0; l && i < n; i++)
         if (!append(m, l, items[i])) return;
 }
 

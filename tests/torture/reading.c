@@ -1,6 +1,7 @@
 /* reading.c -- models, checkpoints and data files of other programs, and pipelines, read without
  * enough memory. */
 #include "tests/lib/datasets.h"
+#include "tests/lib/onnx_cases.h"
 #include "tests/lib/tensorflow_writer.h"
 #include "tests/torture/scenario.h"
 
@@ -163,6 +164,8 @@ static const file files[] = {
     { "data/sine.onnx", onnx }, { "data/sine.pb", tensorflow },
     { FORMAT "net.pt", torch }, { FORMAT "mixed.pt", torch },
     { FORMAT "keras2.h5", keras }, { FORMAT "net.keras", keras }, { FORMAT "types.h5", keras },
+    { FORMAT "expanded.pt", torch }, { FORMAT "module.pt", torch },
+    { FORMAT "model.json", tensorflow },
     { INPUT "labels.idx.gz", idx }, { "data/digits-labels.idx1-ubyte", idx },
     { INPUT "stored.npz", npz }, { INPUT "deflated.npz", npz }, { INPUT "versions.npz", npz },
     { INPUT "rgba.png", image }, { INPUT "interlaced.png", image }, { INPUT "palette.png", image },
@@ -171,12 +174,46 @@ static const file files[] = {
     { INPUT "table.csv", text }, { INPUT "table.csv", lines },
 };
 
+/* What cannot be read must be refused each time, with the same words. */
+static void accept_refusal(outcome *o)
+{
+    if (o->status == EDDY_OK || o->status == EDDY_NO_MEMORY) return;
+    outcome_add_text(o, o->message);
+    *o = (outcome){ .hash = o->hash };
+}
+
 static int         count_files(void) { return (int)(sizeof files / sizeof *files); }
 static const char *name_file(int i) { return files[i].path; }
 static void        read_file(int i, void *state, outcome *o)
 {
     (void)state;
     files[i].read(files[i].path, o);
+    accept_refusal(o);
+}
+
+/* The test models of ONNX, where they are installed. */
+static char **cases(int *count)
+{
+    static char **names;
+    static int    n;
+    if (!names) names = names_in(ONNX_CASES "/node", &n);
+    if (count) *count = n;
+    return names;
+}
+static int count_cases(void)
+{
+    int n;
+    cases(&n);
+    return n;
+}
+static const char *name_case(int i) { return cases(NULL)[i]; }
+static void        read_case(int i, void *state, outcome *o)
+{
+    char path[1000];
+    (void)state;
+    snprintf(path, sizeof path, "%s/node/%s/model.onnx", ONNX_CASES, name_case(i));
+    onnx(path, o);
+    accept_refusal(o);
 }
 
 /* ---------------------------------------------------------------- pipelines -- */
@@ -235,6 +272,7 @@ static void map_graph(int i, void *state, outcome *o)
 
 const scenarios reading[] = {
     { "file", count_files, name_file, NULL, read_file, NULL },
+    { "ONNX case", count_cases, name_case, NULL, read_case, NULL },
     { .kind = "checkpoint of TensorFlow", .begin = begin_bundle, .act = bundle },
     { "pipeline", count_pipelines, name_pipeline, NULL, read_pipeline, NULL },
     { .kind = "pipeline with a graph", .act = map_graph },

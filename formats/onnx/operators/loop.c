@@ -51,7 +51,7 @@ static onnx_value *known_value(onnx_build *b, eddy_dtype d, double v, int type)
 {
     eddy_array *a = eddy_array_of(d, v);
     onnx_value *x = eddy__onnx_new_tensor(b, EDDY_NO_TENSOR, type);
-    if (!a || !eddy__reading_keep(&b->reader->base, a) || !x) return NULL;
+    if (!eddy__reading_keep(&b->reader->base, a) || !x) return NULL;
     x->array = a;
     x->constant = true;
     return x;
