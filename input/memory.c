@@ -6,7 +6,7 @@
 
 void *eddy__input_take(const eddy_allocator *a, size_t bytes)
 {
-    void *p = a->allocate(a->context, bytes ? bytes : 1);
+    void *p = a->allocate && a->release ? a->allocate(a->context, bytes ? bytes : 1) : NULL;
     if (p) memset(p, 0, bytes);
     return p;
 }
