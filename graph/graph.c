@@ -161,7 +161,11 @@ bool eddy_graph_is_finalized(const eddy_graph *g)
 
 bool eddy_graph_own(eddy_graph *g, void *object, void (*release)(void *object))
 {
-    if (!eddy__live(g, EDDY_LIVE_GRAPH) || !object || !release) return false;
+    if (!object || !release) return false;
+    if (!eddy__live(g, EDDY_LIVE_GRAPH)) {
+        release(object);
+        return false;
+    }
     if (g->n_owned == g->owned_capacity) {
         int bigger = g->owned_capacity ? g->owned_capacity * 2 : 8;
         if (!eddy__grow(&g->allocator, (void **)&g->owned, (size_t)g->n_owned, (size_t)bigger,

@@ -183,6 +183,8 @@ static void optimizers(const wrong *w)
     eddy_optimizer    *o = eddy_gradient_descent(g, eddy_scalar(g, 0.1));
     refused("sharpness_aware",
             eddy_sharpness_aware_gradients(o, y, pairs, 4, .var_list = w->list) <= 0);
+    const eddy_optimizer_part part = { .optimizer = o, .variables = w->list };
+    refused("multi_optimizer", eddy_multi_optimizer(&part, 1) == NULL);
     eddy_averages *a = eddy_stochastic_weight_average(g);
     refused("averages_apply", !eddy_is_valid(eddy_averages_apply(a, w->list)));
 }
@@ -301,6 +303,25 @@ START_TEST(of_allocators)
 }
 END_TEST
 
+static int released;
+static void count_release(void *object)
+{
+    (void)object;
+    released++;
+}
+
+/* Whoever gives an object away never has to free it. */
+START_TEST(of_owners)
+{
+    released = 0;
+    ck_assert(!eddy_graph_own(NULL, &released, count_release) && released == 1);
+    ck_assert(eddy_graph_own(other, &released, count_release) && released == 1);
+    eddy_graph_free(other);
+    ck_assert_int_eq(released, 2);
+    ck_assert(!eddy_graph_own(other, &released, count_release) && released == 3);
+}
+END_TEST
+
 static void clears(void *user, eddy_status status, const char *message)
 {
     (void)user, (void)status, (void)message;
@@ -343,6 +364,7 @@ Suite *by_value_calls_suite(void)
     tcase_add_loop_test(c, of_counts, 0, 4);
     tcase_add_test(c, of_contexts);
     tcase_add_test(c, of_allocators);
+    tcase_add_test(c, of_owners);
     tcase_add_test(c, of_handlers);
     tcase_add_test(c, of_sizes);
     suite_add_tcase(suite, c);

@@ -39,7 +39,7 @@ void call_eddy_array_borrow(void)
 
 static void frees(void *context, void *data)
 {
-    (void)context;
+    *(bool *)context = true;
     free(data);
 }
 
@@ -48,10 +48,11 @@ void call_eddy_array_adopt(void)
     const eddy_dtype d = draw_eddy_dtype();
     const eddy_shape s = draw_small_shape();
     void            *data = calloc((size_t)eddy_shape_count(s) + 1, 16);
-    eddy_array      *a = eddy_array_adopt(d, s, data, draw(2) ? frees : NULL, NULL);
+    bool             freed = false;
+    eddy_array      *a = eddy_array_adopt(d, s, data, draw(2) ? frees : NULL, &freed);
     if (a) array_is_whole(a);
     eddy_array_free(a);
-    /* without a function, and perhaps without an array, the data are still the caller's */
+    if (!freed) free(data);             /* without a function or an array, it is still ours */
 }
 
 void call_eddy_array_view(void)
