@@ -466,26 +466,32 @@ torture: ## run the long tests of reliability and print a table (TORTURE='memory
 
 # A part of it, in seconds: of these kinds all allocations, of others a few.
 TORTURE_WHOLE := file loop: variables 'pipeline with a graph' 'shape rules' 'gradient check' L-BFGS
-torture-quick: $(TORTURES:%=$(BUILD)/torture/%)
+torture-quick: $(TORTURES:%=$(BUILD)/torture/%) $(BUILD)/hostile
 	@(for kind in $(TORTURE_WHOLE); do $(BUILD)/torture/memory 0 "$$kind" || exit 1; done) \
 	    > $(BUILD)/torture/whole.out || { grep FAULT $(BUILD)/torture/whole.out; exit 1; }
 	@$(BUILD)/torture/memory 4 > $(BUILD)/torture/memory.out || { grep FAULT $(BUILD)/torture/memory.out; exit 1; }
 	@$(BUILD)/torture/files crashes 5 > $(BUILD)/torture/crashes.out || { cat $(BUILD)/torture/crashes.out; exit 1; }
-	@tail -qn 1 $(BUILD)/torture/memory.out $(BUILD)/torture/crashes.out
+	@OPENBLAS_NUM_THREADS=1 $(BUILD)/hostile 20000 > $(BUILD)/torture/hostile.out 2> $(BUILD)/torture/hostile.err || \
+	    { grep FOUND $(BUILD)/torture/hostile.out $(BUILD)/torture/hostile.err; exit 1; }
+	@tail -qn 1 $(BUILD)/torture/memory.out $(BUILD)/torture/crashes.out $(BUILD)/torture/hostile.out
 
-ROUNDS ?= 200
-hostile: ## call every builder with random arguments under the sanitizers (ROUNDS=200)
+CALLS ?= 100000
+hostile: ## call every public function with random arguments under the sanitizers (CALLS=100000)
 	@$(MAKE) --no-print-directory BUILD=build/sanitize OPT=-O1 CFLAGS='-g $(SANITIZE)' \
 	    build/sanitize/hostile
 	OPENBLAS_NUM_THREADS=1 ASAN_OPTIONS=allocator_may_return_null=1 build/sanitize/hostile \
-	    $(ROUNDS) 2> build/sanitize/hostile.err || { tail -n 40 build/sanitize/hostile.err; exit 1; }
-BUILDERS := $(filter $(OPS_H) layers/% optim/%,$(HEADERS))
-$(GEN)/hostile.h: $(BUILDERS) tests/hostile/calls.awk
-	@awk -f tests/hostile/calls.awk $(BUILDERS) > $@
+	    $(CALLS) 2> build/sanitize/hostile.err || \
+	    { grep -aA30 'ERROR: \|FOUND \|does not end' build/sanitize/hostile.err | head -n 100; exit 1; }
+HOSTILE_HAND := $(addprefix tests/hostile/,draws.h wrong.h by_hand.h not_called.txt)
+$(GEN)/interface.json: $(HEADERS) $(FORMATS_H) $(INPUT_H) scripts/interface.awk
+	@awk -f scripts/interface.awk $(HEADERS) $(FORMATS_H) $(INPUT_H) > $@
+$(GEN)/hostile.h: tests/hostile/calls.awk $(HOSTILE_HAND) $(GEN)/interface.json
+	@awk -f tests/hostile/calls.awk $(HOSTILE_HAND) $(GEN)/interface.json > $@
 $(BUILD)/obj/tests/hostile/hostile.o: $(GEN)/hostile.h
-$(BUILD)/hostile: $(BUILD)/obj/tests/hostile/hostile.o $(BUILD)/libeddy.a
+$(BUILD)/hostile: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/hostile/*.c)) \
+                $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	$(call say,link $@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(INPUT_LIBS) $(LIBS)
 
 bench: $(WORKLOADS) ## compare training steps with PyTorch (BENCH='--quick mlp_b128 lstm': some of them)
 	@sh scripts/bench.sh $(WORKLOADS) --out $(BUILD)/bench $(if $(BENCH),$(BENCH),--page)

@@ -1,16 +1,14 @@
 /* entries.c -- see entries.h. */
 #include "entries.h"
 
+#include "call_options.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 eddy_foreign_checkpoint_args eddy__entries_options(const eddy_foreign_checkpoint_args *given)
 {
     eddy_foreign_checkpoint_args a = { eddy_foreign_checkpoint_args_DEFAULTS .size_ = sizeof a };
-    if (given) {
-        const size_t size = given->size_ & ~EDDY_INSIDE_SIZE;
-        memcpy(&a, given, size < sizeof a ? size : sizeof a);
-    }
+    eddy__copy_options(&a, given);
     if (a.error) *a.error = (eddy_error){ 0 };
     return a;
 }

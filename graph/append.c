@@ -157,7 +157,8 @@ static bool complete(eddy_graph *g, const eddy_append_args *a, eddy_node *node, 
 static eddy_tensor append(eddy_append_args a)
 {
     eddy_graph *g = a.graph;
-    for (int i = 0; !g && i < a.n && a.in; i++) g = a.in[i].graph;
+    /* the first one that still exists can tell of those that do not */
+    for (int i = 0; !a.graph && a.in && i < a.n && !eddy__graph_alive(g); i++) g = a.in[i].graph;
     if (!eddy__graph_ready(g)) return eddy_none(eddy__graph_alive(g) ? g : NULL);
     if (!a.op || !a.op->name || !a.op->infer)
         return eddy_fail(g, EDDY_INVALID_ARGUMENT,

@@ -28,6 +28,7 @@ void *eddy__take(void *options, const void *given, const size_t *offsets)
     const bool inside = (size & EDDY_INSIDE_SIZE) != 0;
     size &= ~EDDY_INSIDE_SIZE;
     if (size > own) size = own;
+    size -= size % sizeof size;           /* no part of a pointer */
     if (size > sizeof size)
         memcpy((char *)options + sizeof size, (const char *)given + sizeof size,
                size - sizeof size);

@@ -106,7 +106,9 @@ eddy_tensor eddy_fail(eddy_graph *g, eddy_status s, const char *fmt, ...)
         eddy__error_vset(&g->error, s, fmt, args);
         va_end(args);
         if (g->custom.name) name_custom_rule(g);
+        g->telling = true;
         if (g->on_error) g->on_error(g->on_error_user, g->error.status, g->error.message);
+        g->telling = false;
     }
     return eddy_none(g);
 }
@@ -121,7 +123,7 @@ const char *eddy_graph_message(const eddy_graph *g)
 }
 void eddy_graph_clear_error(eddy_graph *g)
 {
-    if (eddy__live(g, EDDY_LIVE_GRAPH)) g->error = (eddy_error){ 0 };
+    if (eddy__live(g, EDDY_LIVE_GRAPH) && !g->telling) g->error = (eddy_error){ 0 };
 }
 void eddy_graph_on_error(eddy_graph *g,
                          void (*handler)(void *user, eddy_status s, const char *message),
@@ -159,7 +161,11 @@ bool eddy_graph_is_finalized(const eddy_graph *g)
 
 bool eddy_graph_own(eddy_graph *g, void *object, void (*release)(void *object))
 {
-    if (!eddy__live(g, EDDY_LIVE_GRAPH) || !object || !release) return false;
+    if (!object || !release) return false;
+    if (!eddy__live(g, EDDY_LIVE_GRAPH)) {
+        release(object);
+        return false;
+    }
     if (g->n_owned == g->owned_capacity) {
         int bigger = g->owned_capacity ? g->owned_capacity * 2 : 8;
         if (!eddy__grow(&g->allocator, (void **)&g->owned, (size_t)g->n_owned, (size_t)bigger,

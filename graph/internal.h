@@ -71,6 +71,7 @@ struct eddy_graph {
     eddy_error          error;
     void              (*on_error)(void *user, eddy_status s, const char *message);
     void               *on_error_user;
+    bool                telling;        /* on_error runs, and cannot clear the error */
 
     eddy_arena          arena;
     eddy_node         **nodes;          /* [1..size] */

@@ -41,5 +41,5 @@ eddy_graph_block eddy_gradient_override_open(eddy_graph *g, const char *op_type,
 
 void eddy_graph_block_end(eddy_graph_block *block)
 {
-    if (block->graph) block->end(block->graph);
+    if (block && block->graph && block->end) block->end(block->graph);
 }

@@ -6,11 +6,11 @@
 #
 # A row is NAME|BAR|COMMAND. It passes if the command succeeds; its figure is what follows "figure: " in
 # the last such line that it prints. Outputs are in $BUILD/torture/NAME.log. FUZZ_SECONDS is the time
-# for each format, GRAPHS the number of random graphs, ROUNDS that of `make hostile`.
+# for each format, GRAPHS the number of random graphs, CALLS that of `make hostile`.
 set -u
 BUILD=${BUILD:-build}
 t=$BUILD/torture
-seconds=${FUZZ_SECONDS:-60} graphs=${GRAPHS:-20000} rounds=${ROUNDS:-100}
+seconds=${FUZZ_SECONDS:-60} graphs=${GRAPHS:-20000} calls=${CALLS:-1000000}
 
 rows="
 memory|100 000 calls fail for want of memory|$t/memory ${MOST:-600}
@@ -20,7 +20,7 @@ kills|500 saving processes are killed|$t/files kills 504
 resume|200 killed trainings end in the same bits|EDDY_KILLS=200 CK_RUN_SUITE=resume $BUILD/run-tests && echo 'figure: 200 kills'
 limits|every published limit, on both sides|CK_RUN_SUITE=limits $BUILD/run-tests && echo 'figure: all limits'
 passes|20 000 random graphs, with and without passes|EDDY_GRAPHS=$graphs CK_RUN_SUITE=passes $BUILD/run-tests && echo 'figure: $graphs graphs'
-hostile|wrong calls, under sanitizers|make --no-print-directory hostile ROUNDS=$rounds && echo 'figure: $rounds rounds'
+hostile|1 million wrong calls, under sanitizers|make --no-print-directory hostile CALLS=$calls
 fuzz|damaged files of 14 formats, under sanitizers|make --no-print-directory fuzz FUZZ_SECONDS=$seconds > $t/fuzz.out 2>&1 && awk -f scripts/torture_fuzz.awk $t/fuzz.out
 "
 

@@ -2,6 +2,8 @@
  * with its weights. They are told apart by their contents. */
 #include "reader.h"
 
+#include "../call_options.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,12 +155,8 @@ static bool open_variables(tf_reader *r)
 
 bool eddy__tf_open(tf_reader *r, const eddy_tensorflow_args *given)
 {
-    /* The members that the caller's version of the struct has. */
     r->options = (eddy_tensorflow_args){ eddy_tensorflow_args_DEFAULTS .size_ = sizeof r->options };
-    if (given) {
-        const size_t size = given->size_ & ~EDDY_INSIDE_SIZE;
-        memcpy(&r->options, given, size < sizeof r->options ? size : sizeof r->options);
-    }
+    eddy__copy_options(&r->options, given);
     const eddy_tensorflow_args *o = &r->options;
     if (!eddy__reading_begin(&r->base, o->error, o->path, o->data, "TensorFlow model"))
         return false;

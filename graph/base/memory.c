@@ -37,6 +37,7 @@ const eddy_allocator eddy__libc = { libc_allocate, libc_release, NULL };
 
 void *eddy__allocate(const eddy_allocator *a, size_t size)
 {
+    if (!a->allocate || !a->release) return NULL;
     return a->allocate(a->context, size ? size : 1);
 }
 

@@ -379,7 +379,7 @@ static void parallel(const eddy_kernel *k, int64_t n, int64_t grain, eddy_parall
 
 void eddy_parallel(const eddy_kernel *k, int64_t n, int64_t grain, eddy_parallel_fn body, void *arg)
 {
-    if (n <= 0) return;
+    if (!k || !body || n <= 0) return;
     if (k->threads <= 1) body(arg, 0, n, 0);
     else parallel(k, n, grain, body, arg, false);
 }

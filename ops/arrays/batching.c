@@ -232,6 +232,7 @@ eddy_tensor eddy_unflatten_like(eddy_tensor x, eddy_tensor ref, int axis, int sk
 
 eddy_tensor eddy_batch_input(const eddy_batch *b, int i)
 {
+    if (!b || i < 0 || i >= b->n_in) return eddy_none(b ? b->graph : NULL);
     return b->batched[i] ? b->x[i] : eddy_batch_like(b->x[i], b->examples);
 }
 
@@ -289,6 +290,7 @@ eddy_tensor eddy__batch_widen(eddy_tensor x, int at, int count)
 void eddy_batch_apply(eddy_batch *b, const void *attrs)
 {
     enum { FEW = 16 };
+    if (!b) return;
     const eddy_allocator *memory = eddy__graph_allocator(b->graph);
     const size_t bytes = (size_t)b->n_in * sizeof(eddy_tensor);
     eddy_tensor few[FEW], *x = b->n_in > FEW ? eddy__allocate(memory, bytes) : few;
@@ -304,7 +306,7 @@ void eddy_batch_apply(eddy_batch *b, const void *attrs)
     if (x != few) eddy__release(memory, x, bytes);
 }
 
-void eddy_batch_as_is(eddy_batch *b) { eddy_batch_apply(b, b->attrs); }
+void eddy_batch_as_is(eddy_batch *b) { eddy_batch_apply(b, b ? b->attrs : NULL); }
 
 void eddy__batch_elementwise(eddy_batch *b)
 {

@@ -1,5 +1,6 @@
 /* multi.c -- several optimizers in one step, each for the variables that are listed for it. */
 #include "optim/wrappers/wrappers_internal.h"
+#include "autodiff/internal.h"
 #include "graph/call_options.h"
 #include "ops/ops.h"
 
@@ -177,10 +178,10 @@ static const eddy_optimizer_def multi = {
 /* A copy of a list that lives with the graph; false if memory is out. */
 static bool keep_list(eddy_graph *g, eddy_list from, eddy_list *to)
 {
-    const size_t bytes = from.count > 0 ? (size_t)from.count * sizeof *from.at : 0;
+    const size_t bytes = (size_t)from.count * sizeof *from.at;
     eddy_tensor *copy = eddy__arena_alloc(&g->arena, bytes + 1);
     if (copy && bytes > 0) memcpy(copy, from.at, bytes);
-    *to = (eddy_list){ from.count > 0 ? from.count : 0, copy };
+    *to = (eddy_list){ from.count, copy };
     return copy != NULL;
 }
 
@@ -215,7 +216,9 @@ eddy_optimizer *eddy_multi_optimizer_with(const eddy_multi_optimizer_args *given
         g = eddy_optimizer_graph(a.parts[i].optimizer);
     if (!eddy__graph_ready(g)) return NULL;
     for (int i = 0; i < a.count; i++)
-        if (!eddy__inner_graph(g, "MultiOptimizer", a.parts[i].optimizer)) return NULL;
+        if (!eddy__inner_graph(g, "MultiOptimizer", a.parts[i].optimizer) ||
+            !eddy__list_is_of(g, "MultiOptimizer", "variables", a.parts[i].variables))
+            return NULL;
     const size_t bytes = (size_t)a.count * (sizeof(eddy_optimizer *) + sizeof(multi_part)) +
                          sizeof(multi_updates);
     void *state = eddy__allocate_zeroed(eddy__graph_allocator(g), 1, bytes);

@@ -141,6 +141,8 @@ static void solvers(const wrong *w)
     eddy_string_free(report.text);
     refused("check xs", eddy_gradient_check(s, ys, w->list, .report = &report) != EDDY_OK);
     eddy_string_free(report.text);
+    if (!w->list.at)
+        refused("dynamic_stitch", !eddy_is_valid(eddy_dynamic_stitch(w->list, w->list)));
     refused("lbfgs", eddy_minimize_lbfgs(s, y, .var_list = w->list) != EDDY_OK);
     refused("lbfgs gradients",
             eddy_minimize_lbfgs(s, y, .var_list = xs, .gradients = w->list) != EDDY_OK);
@@ -181,6 +183,8 @@ static void optimizers(const wrong *w)
     eddy_optimizer    *o = eddy_gradient_descent(g, eddy_scalar(g, 0.1));
     refused("sharpness_aware",
             eddy_sharpness_aware_gradients(o, y, pairs, 4, .var_list = w->list) <= 0);
+    const eddy_optimizer_part part = { .optimizer = o, .variables = w->list };
+    refused("multi_optimizer", eddy_multi_optimizer(&part, 1) == NULL);
     eddy_averages *a = eddy_stochastic_weight_average(g);
     refused("averages_apply", !eddy_is_valid(eddy_averages_apply(a, w->list)));
 }
@@ -277,6 +281,78 @@ START_TEST(of_counts)
 }
 END_TEST
 
+/* Tools of operations without the context that they have in a call of the library. */
+START_TEST(of_contexts)
+{
+    ck_assert(!eddy_is_valid(eddy_batch_input(NULL, 0)));
+    eddy_batch_apply(NULL, NULL);
+    eddy_batch_as_is(NULL);
+    eddy_parallel(NULL, 5, 1, NULL, NULL);
+    eddy_graph_block_end(NULL);
+    eddy_graph_block_end(&(eddy_graph_block){ .graph = g });
+    runs(s, y);
+}
+END_TEST
+
+START_TEST(of_allocators)
+{
+    const eddy_allocator none = { 0 };
+    ck_assert_ptr_null(eddy_array_new_in(&none, EDDY_FLOAT32, EDDY_SHAPE(2)));
+    ck_assert_ptr_null(eddy_graph_new(.allocator = &none));
+    ck_assert_ptr_null(eddy_extract(EDDY_LIST(y), .allocator = &none));
+}
+END_TEST
+
+static int released;
+static void count_release(void *object)
+{
+    (void)object;
+    released++;
+}
+
+/* Whoever gives an object away never has to free it. */
+START_TEST(of_owners)
+{
+    released = 0;
+    ck_assert(!eddy_graph_own(NULL, &released, count_release) && released == 1);
+    ck_assert(eddy_graph_own(other, &released, count_release) && released == 1);
+    eddy_graph_free(other);
+    ck_assert_int_eq(released, 2);
+    ck_assert(!eddy_graph_own(other, &released, count_release) && released == 3);
+}
+END_TEST
+
+static void clears(void *user, eddy_status status, const char *message)
+{
+    (void)user, (void)status, (void)message;
+    eddy_graph_clear_error(g);
+}
+
+/* Calls rely on their errors, so a handler of errors cannot clear them. */
+START_TEST(of_handlers)
+{
+    eddy_graph_on_error(g, clears, NULL);
+    eddy_hessian_vector_product(y, EDDY_LIST(x), ((eddy_list){ 1, NULL }), room);
+    fails(g, EDDY_INVALID_ARGUMENT, "at NULL");
+    runs(s, y);
+}
+END_TEST
+
+/* A struct that another version of the header ends within a pointer. */
+START_TEST(of_sizes)
+{
+    for (size_t size = 0; size <= sizeof(eddy_metric_args); size++) {
+        eddy_metric_args a = *EDDY_ARGS(eddy_metric_args, x, x);
+        memset(&a.update, 0xa5, sizeof a.update);
+        if (size >= offsetof(eddy_metric_args, update) + sizeof a.update) a.update = room;
+        a.size_ = size;
+        (void)eddy_metric_mean_squared_error_with(&a);
+        eddy_graph_clear_error(g);
+    }
+    runs(s, y);
+}
+END_TEST
+
 Suite *by_value_calls_suite(void)
 {
     Suite *suite = suite_create("by_value_calls");
@@ -286,6 +362,11 @@ Suite *by_value_calls_suite(void)
     tcase_add_loop_test(c, of_functions, 0, FUNCTIONS);
     tcase_add_test(c, of_zeros);
     tcase_add_loop_test(c, of_counts, 0, 4);
+    tcase_add_test(c, of_contexts);
+    tcase_add_test(c, of_allocators);
+    tcase_add_test(c, of_owners);
+    tcase_add_test(c, of_handlers);
+    tcase_add_test(c, of_sizes);
     suite_add_tcase(suite, c);
     return suite;
 }

@@ -1,238 +1,240 @@
-/* hostile.c -- calls each builder of operations, layers and schedules repeatedly with random
- * arguments: types, shapes and lists that do not fit, wrong counts, extreme numbers, tensors
- * without a graph. Valid nodes are run with little memory. Every error must have a message; the
- * sanitizers find the rest.
+/* hostile.c -- calls every function of the public interface in random order with random arguments:
+ * types, shapes and lists that do not fit, wrong counts, extreme numbers, NULL, tensors of other and
+ * of freed graphs, freed handles, functions that fail, files that are damaged. After each call every
+ * error must have a message and none may be a defect; at the end the graph must still work, and all
+ * memory must be freed. The sanitizers find the rest.
  *
- *   hostile [ROUNDS [FIRST [BUILDER]]]        each round is another seed, from FIRST on */
-#include <eddy/eddy.h>
+ *   hostile [CALLS [SEED [FUNCTION]]]
+ *
+ * Each world of some calls is a seed, from SEED on, and runs in one of two processes, so that a crash
+ * is counted and the others go on. With FUNCTION, each second call is of that function, in this
+ * process, and calls are listed with the errors of graphs.
+ *
+ * Not among the arguments: pointers to freed or random memory where a handle is not recognized, and
+ * counts above the number of entries, which C cannot check. */
+#define _DEFAULT_SOURCE
+#include "tests/hostile/by_hand.h"
+#include "tests/hostile/draws.h"
+#include "tests/hostile/world.h"
+#include "tests/hostile/wrong.h"
 
-#include "graph/internal.h"
-
-#include <limits.h>
-#include <math.h>
+#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-typedef struct builder {
+typedef struct function {
     const char *name;
-    eddy_tensor (*call)(void);
-} builder;
-
-static eddy_graph *graph;
-static uint64_t    state;
-
-/* 0 to n - 1. */
-static int draw(int n)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (int)((state >> 33) % (uint64_t)n);
-}
-
-static int64_t draw_integer(void)
-{
-    static const int64_t all[] = { 0, 1, 2, -1, 3, -2, 0, 1, 2, 7, 100, 1LL << 33, INT64_MAX,
-                                   INT64_MIN };
-    return all[draw(sizeof all / sizeof *all)];
-}
-
-static double draw_real(void)
-{
-    static const double all[] = { 0, 1, -1, 0.5, 2, 0, 1, 1e308, (double)NAN, (double)INFINITY,
-                                  -(double)INFINITY };
-    return all[draw(sizeof all / sizeof *all)];
-}
-
-static bool draw_bool(void) { return draw(2) == 1; }
-
-static eddy_dtype draw_dtype(void) { return draw(3) ? EDDY_DEFAULT_DTYPE : (eddy_dtype)draw(14); }
-
-static const char *draw_text(void)
-{
-    static const char *const all[] = { NULL, NULL, "x", "", "ij,jk->ik", "NCHW", "SAME", "%s%n" };
-    return all[draw(sizeof all / sizeof *all)];
-}
-
-/* A rank or count that no struct holds. */
-static int draw_wrong_count(void)
-{
-    static const int all[] = { -1, -5, 9, 100, INT_MAX, INT_MIN };
-    return all[draw(sizeof all / sizeof *all)];
-}
-
-/* Mostly small; with `huge`, sometimes one that no memory holds. */
-static eddy_shape shape_of(bool huge)
-{
-    static const int64_t all[] = { 0, 1, 2, 3, 4, EDDY_ANY, 5, INT64_MAX / 4 };
-    if (draw(8) == 0) return EDDY_UNKNOWN_SHAPE;
-    eddy_shape s = { .rank = draw(6) };
-    for (int i = 0; i < s.rank; i++) s.dim[i] = all[draw(huge && draw(4) == 0 ? 8 : 7)];
-    return s;
-}
-
-static eddy_shape draw_shape(void)
-{
-    eddy_shape s = shape_of(true);
-    if (draw(24) == 0) s.rank = draw_wrong_count();
-    return s;
-}
-
-static eddy_tensor draw_tensor(void)
-{
-    static const eddy_dtype all[] = { EDDY_FLOAT32, EDDY_FLOAT64, EDDY_INT32, EDDY_INT64,
-                                      EDDY_BOOL, EDDY_COMPLEX64, EDDY_UINT8, EDDY_FLOAT16 };
-    const int kind = draw(24);
-    if (kind == 0) return eddy_none(NULL);
-    if (kind == 1) return eddy_scalar(graph, draw_real());
-    if (kind == 2) return eddy_number(graph, EDDY_INT64, (double)draw(5) - 2);
-    const eddy_dtype d = all[draw(draw(2) ? 2 : 8)];
-    if (kind == 3) return eddy_variable(graph, eddy_zeros(graph, d, EDDY_SHAPE(3, 2)));
-    return eddy_placeholder(graph, NULL, d, shape_of(false));
-}
-
-static eddy_dims draw_dims(void)
-{
-    const intptr_t number = draw(9) - 4;
-    eddy_dims      d = { .count = draw(6) };
-    if (d.count == 0) d = EDDY_OMITTED_DIMS;
-    if (draw(20) == 0) {                             /* as `.axes = 1` */
-        d.count = 0;
-        memcpy(&d, &number, sizeof number);
-    }
-    for (int i = 0; i < d.count; i++) d.at[i] = draw_integer();
-    if (draw(24) == 0) d.count = draw_wrong_count();
-    return d;
-}
-
-static eddy_list draw_list(void)
-{
-    static eddy_tensor room[16][4];
-    static int         turn;
-    eddy_tensor       *at = room[turn++ % 16];
-    const int          n = draw(5);
-    for (int i = 0; i < n; i++) at[i] = draw_tensor();
-    if (draw(24) == 0) return (eddy_list){ draw(2) ? n : draw_wrong_count(), NULL };
-    if (draw(24) == 0) return (eddy_list){ draw(2) ? -1 : INT_MIN, at };
-    return (eddy_list){ n, at };
-}
+    void      (*call)(void);
+    bool        builds;                 /* returns a tensor */
+} function;
 
 #include "build/gen/hostile.h"
 
-/* -------------------------------------------------------------------- running -- */
+enum {
+    FUNCTIONS = sizeof functions / sizeof *functions,
+    KINDS = sizeof object_kinds / sizeof *object_kinds,
+    CALLS_OF_WORLD = 60, MOST_NODES = 3000, SECONDS = 20, JOBS = 2, TOLD = 40
+};
 
-enum { MOST_FEEDS = 64 };
+/* Shared with the processes. */
+typedef struct progress {
+    atomic_long next, calls, found;
+    long        calls_of[FUNCTIONS];    /* may miss some, when both processes count at once */
+    outcomes    outcomes[JOBS];
+    const function *now[JOBS];
+    long        world[JOBS];
+} progress;
 
-typedef struct fed {
-    eddy_feed at[MOST_FEEDS];
-    int       n;
-} fed;
+static progress *shared;
+static int       job, depth;
+static bool      tells;
 
-/* Small whole numbers, some of them negative. */
-static eddy_array *value_for(eddy_tensor t)
+static void call(const function *f)
 {
-    eddy_shape s = eddy_shape_of(t);
-    if (s.rank < 0) s = EDDY_SHAPE(2, 2);
-    for (int i = 0; i < s.rank; i++)
-        if (s.dim[i] < 0) s.dim[i] = 2;
-    eddy_array *a = eddy_array_new(eddy_dtype_of(t), s);
-    for (int64_t i = 0; a && i < eddy_array_count(a); i++) eddy_array_set(a, i, draw(7) - 2);
-    return a;
+    const function *outer = shared->now[job];
+    shared->now[job] = f;
+    shared->calls_of[f - functions]++;
+    atomic_fetch_add(&shared->calls, 1);
+    if (tells) fprintf(stderr, "%*s%s\n", 2 * depth, "", f->name);
+    f->call();
+    shared->now[job] = outer;
 }
 
-static void feed_all(fed *f)
+eddy_tensor nested_tensor(void)
 {
-    for (int32_t id = 1; id <= eddy_graph_size(graph) && f->n < MOST_FEEDS; id++) {
-        const eddy_tensor t = eddy_node_at(graph, id);
-        if (!(eddy_node_of(t)->op->flags & EDDY_OP_PLACEHOLDER)) continue;
-        eddy_array *a = value_for(t);
-        if (a) f->at[f->n++] = (eddy_feed){ t, a };
+    if (depth >= 2) return tensor_kept();
+    for (int i = 0; i < 20; i++) {
+        const function *f = &functions[draw(FUNCTIONS)];
+        if (!f->builds) continue;
+        const room outer = here;
+        depth++;
+        call(f);
+        depth--;
+        here = outer;
+        break;
     }
+    return tensor_kept();
 }
 
-/* What was built, and that it is wrong. */
-static void complain(const builder *b, const char *what)
-{
-    char type[100];
-    printf("%s: %s\n", b->name, what);
-    for (int32_t id = 1; id <= eddy_graph_size(graph); id++) {
-        const eddy_tensor t = eddy_node_at(graph, id);
-        const eddy_type   of = { eddy_dtype_of(t), eddy_shape_of(t) };
-        printf("  %s %s %s\n", eddy_name_of(t), eddy_node_of(t)->op->name,
-               eddy_type_print(of, type, sizeof type));
-    }
-    exit(1);
-}
-
-/* Whether it ran; a failure without a sentence ends the program. */
-static bool run(const builder *b, eddy_tensor y)
-{
-    fed           f = { .n = 0 };
-    eddy_array   *out = NULL;
-    eddy_session *s = eddy_session_new(graph, .max_bytes = 1 << 26);
-    feed_all(&f);
-    eddy_status status = eddy_run(s, EDDY_FEED(), EDDY_LIST(eddy_initializer(graph)), NULL);
-    if (status == EDDY_OK)
-        status = eddy_run(s, (eddy_feeds){ f.n, f.at }, EDDY_LIST(y), &out);
-    if (status == EDDY_INTERNAL) complain(b, eddy_session_message(s));
-    if (status != EDDY_OK && !*eddy_session_message(s)) complain(b, "failed without a sentence");
-    eddy_array_free(out);
-    eddy_session_free(s);
-    for (int i = 0; i < f.n; i++) eddy_array_free((eddy_array *)(uintptr_t)f.at[i].value);
-    return status == EDDY_OK;
-}
-
-typedef struct counts {
-    long refused, built, ran;
-} counts;
-
-enum { MOST_SECONDS = 60 };
-
-static const char *trying;
-
-static void takes_too_long(int signal)
+static void take_too_long(int signal)
 {
     (void)signal;
-    const bool told = write(STDOUT_FILENO, trying, strlen(trying)) > 0 &&
-                      write(STDOUT_FILENO, ": does not end\n", 15) > 0;
-    _exit(told ? 1 : 2);
+    const char *name = shared->now[job] ? shared->now[job]->name : "world_end";
+    (void)!write(STDERR_FILENO, name, strlen(name));
+    (void)!write(STDERR_FILENO, ": does not end\n", 15);
+    abort();
 }
 
-static void try_one(const builder *b, uint64_t seed, counts *c)
+static void run_world(long seed, const function *chosen)
 {
-    state = seed * 0x9E3779B97F4A7C15u + 12345;
-    trying = b->name;
-    alarm(MOST_SECONDS);
-    graph = eddy_graph_new(NULL);
-    const eddy_tensor y = b->call();
-    if (eddy_graph_status(graph) != EDDY_OK || !eddy_is_valid(y)) {
-        c->refused++;
-        if (eddy_graph_status(graph) != EDDY_OK && !*eddy_graph_message(graph))
-            complain(b, "refused without a sentence");
-    } else {
-        c->built++;
-        c->ran += run(b, y);
+    shared->world[job] = seed;
+    alarm(SECONDS);
+    draws_begin_world();
+    world_begin((uint64_t)seed);
+    forget_values();
+    for (int i = 0; i < CALLS_OF_WORLD && eddy_graph_size(world_graph()) < MOST_NODES; i++) {
+        const function *f = chosen && draw(2) ? chosen : &functions[draw(FUNCTIONS)];
+        here = (room){ ENOUGH, 0 };
+        call(f);
+        world_check(f->name, tells);
+        draws_end_call();
+        scratch_free();
     }
-    eddy_graph_free(graph);
+    static const function runs = { "runs at the end", call_world_runs, false };
+    shared->now[job] = &runs;
+    runs.call();
+    world_check(runs.name, tells);
+    shared->now[job] = NULL;
+    world_end();
+    alarm(0);
+}
+
+/* A process takes worlds until all calls have been made. */
+static void work(long first, long calls)
+{
+    while (atomic_load(&shared->calls) < calls)
+        run_world(first + atomic_fetch_add(&shared->next, 1), NULL);
+}
+
+static pid_t start(int j, long first, long calls)
+{
+    const pid_t p = fork();
+    if (p != 0) return p;
+    job = j;
+    if (chdir(j == 0 ? "." : "../1") != 0) exit(2);
+    objects_begin(object_kinds, KINDS, &shared->outcomes[j]);
+    work(first, calls);
+    exit(0);
+}
+
+/* Processes that end early are counted and replaced. */
+static void supervise(long first, long calls)
+{
+    pid_t pids[JOBS];
+    int   running = 0, status;
+    for (int j = 0; j < JOBS; j++, running++) pids[j] = start(j, first, calls);
+    while (running > 0) {
+        const pid_t p = wait(&status);
+        for (int j = 0; j < JOBS; j++) {
+            if (pids[j] != p) continue;
+            running--;
+            if (WIFEXITED(status) && WEXITSTATUS(status) == 0) break;
+            printf("FOUND in %s, seed %ld (status %#x)\n",
+                   shared->now[j] ? shared->now[j]->name : "the end", shared->world[j],
+                   (unsigned)status);
+            fflush(stdout);
+            if (atomic_fetch_add(&shared->found, 1) >= TOLD) break;
+            pids[j] = start(j, first, calls);
+            running++;
+        }
+    }
+}
+
+/* Files that calls write are in a folder for each process, and all are removed. */
+static char folder[] = "/tmp/eddy_hostile_XXXXXX";
+
+static void enter_folder(void)
+{
+    char *home = getcwd(NULL, 0);
+    if (!home || !mkdtemp(folder) || chdir(folder) != 0 || mkdir("whole", 0777) != 0 ||
+        mkdir("0", 0777) != 0 || mkdir("1", 0777) != 0 || chdir("0") != 0)
+        exit(2);
+    draws_begin(home);
+    free(home);
+}
+
+static void leave_folder(void)
+{
+    char command[sizeof folder + 20];
+    if (chdir("/") != 0) exit(2);
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    if (system(command) != 0) exit(2);
+}
+
+static void limit_memory(void)
+{
+#if !defined(__SANITIZE_ADDRESS__)
+    const struct rlimit most = { (rlim_t)3 << 30, (rlim_t)3 << 30 };
+    setrlimit(RLIMIT_AS, &most);
+#endif
+    const struct rlimit file = { 1 << 26, 1 << 26 };
+    setrlimit(RLIMIT_FSIZE, &file);
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+/* What the library prints to standard output is not wanted; results are printed to `to`. */
+static void report(FILE *to)
+{
+    int never = 0;
+    for (int i = 0; i < FUNCTIONS; i++)
+        if (shared->calls_of[i] == 0) never++;
+    outcomes all = { 0 };
+    for (int j = 0; j < JOBS; j++) {
+        all.refused += shared->outcomes[j].refused;
+        all.built += shared->outcomes[j].built;
+        all.done += shared->outcomes[j].done;
+    }
+    fprintf(to, "%d functions were never called; %ld errors, %ld tensors built, %ld statuses OK\n",
+            never, all.refused, all.built, all.done);
+    fprintf(to, "figure: %ld calls of %d functions, %ld findings\n", atomic_load(&shared->calls),
+            (int)FUNCTIONS, atomic_load(&shared->found));
+    fclose(to);
+}
+
+static const function *function_named(const char *name)
+{
+    for (int i = 0; i < FUNCTIONS; i++)
+        if (strcmp(functions[i].name, name) == 0) return &functions[i];
+    return NULL;
 }
 
 int main(int argc, char **argv)
 {
-    const int      rounds = argc > 1 ? atoi(argv[1]) : 10;
-    const uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
-    const int      n = (int)(sizeof builders / sizeof *builders);
-    const bool     tells = argc > 3;
-    counts         c = { 0 };
-    signal(SIGALRM, takes_too_long);
-    for (uint64_t r = first; r < first + (uint64_t)rounds; r++)
-        for (int i = 0; i < n; i++) {
-            if (tells && strcmp(argv[3], builders[i].name) != 0 && strcmp(argv[3], "all") != 0)
-                continue;
-            if (tells) fprintf(stderr, "%s, seed %llu\n", builders[i].name, (unsigned long long)r);
-            try_one(&builders[i], r * 1000003 + (uint64_t)i, &c);
-        }
-    printf("%d builders, %d rounds: %ld refused, %ld built, %ld of them run\n", n, rounds,
-           c.refused, c.built, c.ran);
-    return 0;
+    const long calls = argc > 1 ? atol(argv[1]) : 10000, first = argc > 2 ? atol(argv[2]) : 0;
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) return 2;
+    objects_begin(object_kinds, KINDS, &shared->outcomes[0]);
+    signal(SIGALRM, take_too_long);
+    limit_memory();
+    enter_folder();
+    if (argc > 3) {
+        tells = true;
+        while (atomic_load(&shared->calls) < calls)
+            run_world(first + atomic_fetch_add(&shared->next, 1), function_named(argv[3]));
+        leave_folder();
+        return 0;
+    }
+    FILE *to = fdopen(dup(STDOUT_FILENO), "w");
+    fflush(stdout);
+    supervise(first, calls);
+    leave_folder();
+    report(to);
+    return atomic_load(&shared->found) > 0;
 }
