@@ -29,12 +29,14 @@ OPT     ?= -O3
 # With -O3, few variables remain for a debugger to show; debug information for lines and
 # functions is enough and takes a seventh less time to compile.
 CFLAGS  ?= $(if $(filter -O3,$(OPT)),-g1,-g)
-# -O3 gains time in loops over numbers only, and takes longer to compile. Code that builds graphs is
-# as fast with -O1.
-LOOPS    := session/compile/fused_loop.c session/run/run.c
-GRAPH_CODE := $(addsuffix /%,autodiff command control formats layers optim ops/formulas)
-COLD     := graph/% session/% input/% ops/math/gamma.c ops/math/bessel.c
-LEVEL_OF = $(or $(if $(filter $(GRAPH_CODE),$1),-O1),$(if $(filter-out $(LOOPS),$(filter $(COLD),$1)),-O2),-O3)
+# -O3 gains time in loops over numbers only, and takes longer to compile. Code that builds graphs and
+# plans is as fast with -O1.
+LOOPS    := session/compile/fused_loop.c session/run/run.c \
+            ops/linear/einsum_products.c ops/linear/matmul.c \
+            $(patsubst %,ops/nets/%.c,batch_norm layer_norm lstm softmax_cross_entropy)
+GRAPH_CODE := $(addsuffix /%,autodiff command control formats layers optim ops/formulas session/passes)
+COLD     := $(addsuffix /%,graph session input ops/linear ops/nets) ops/math/gamma.c ops/math/bessel.c
+LEVEL_OF = $(or $(if $(filter $(LOOPS),$1),-O3),$(if $(filter $(GRAPH_CODE),$1),-O1),$(if $(filter $(COLD),$1),-O2),-O3)
 OPT_OF   = $(OPT:-O3=$(LEVEL_OF))
 EDDY_CFLAGS := -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) -fwrapv -ffp-contract=off \
            -fno-math-errno -fno-trapping-math -fvisibility=hidden -fPIC -pthread \

@@ -13,6 +13,15 @@
 
 enum { N_X, TOLERANCE, ITERATIONS };    /* options of the closure */
 
+/* A fixed point, with the excess relative to max(max |x|, least). */
+typedef struct fixed_point {
+    const char          *what, *scope;
+    const eddy_function *f;
+    eddy_list            x0, theta;
+    double               tolerance, least;
+    int64_t              maximum_iterations;
+} fixed_point;
+
 /* ------------------------------------------------------------------ loop -- */
 
 /* The loop variables are x and its excess. */
@@ -49,7 +58,7 @@ static bool iterate(const closure *c, const fixed_point *p, eddy_tensor *out)
     return eddy__graph_ready(c->graph);
 }
 
-bool eddy__fixed_point(eddy_graph *g, const fixed_point *p, eddy_tensor *out)
+static bool solve(eddy_graph *g, const fixed_point *p, eddy_tensor *out)
 {
     closure     c = { .graph = g, .options = { [TOLERANCE] = p->tolerance,
                                                [ITERATIONS] = (double)p->maximum_iterations } };
@@ -96,7 +105,7 @@ static void gradient_rule(eddy_rule *r)
               .x0 = { r->n_out, r->dy }, .tolerance = c.options[TOLERANCE],
               .maximum_iterations = (int64_t)c.options[ITERATIONS],
         };
-        if (eddy__fixed_point(r->graph, &p, u))
+        if (solve(r->graph, &p, u))
             eddy__linearized_vjp_captured(&l, u, r->dx + r->n_out);
     }
     eddy__linearized_end(&l);
@@ -121,5 +130,5 @@ int eddy_fixed_point_with(const eddy_fixed_point_args *given)
         .theta = a.theta, .tolerance = a.tolerance, .least = 1,
         .maximum_iterations = a.maximum_iterations,
     };
-    return eddy__fixed_point(g, &p, a.out) ? a.x0.count : 0;
+    return solve(g, &p, a.out) ? a.x0.count : 0;
 }

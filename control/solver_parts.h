@@ -43,14 +43,4 @@ void eddy__solver_ensure(int n, eddy_tensor *y, eddy_tensor holds, const char *m
 void eddy__solver_attach(const closure *c, eddy_list y, eddy_list more, const char *name,
                          void (*rule)(eddy_rule *r), eddy_tensor *out);
 
-/* A fixed point, with the excess relative to max(max |x|, least). */
-typedef struct fixed_point {
-    const char          *what, *scope;
-    const eddy_function *f;
-    eddy_list            x0, theta;
-    double               tolerance, least;
-    int64_t              maximum_iterations;
-} fixed_point;
-bool eddy__fixed_point(eddy_graph *g, const fixed_point *p, eddy_tensor *out);
-
 #endif

@@ -51,7 +51,6 @@ bool         eddy__record_copy(eddy_record *to, const eddy_record *from);
 /* The same, without copying where both have memory of their own: `from` is then undefined. */
 bool         eddy__record_move(eddy_record *to, eddy_record *from);
 void        *eddy__slot_make(const eddy_allocator *a, slot *s, eddy_dtype d, eddy_shape shape);
-void         eddy__slot_free(const eddy_allocator *a, slot *s);
 /* Lends memory for the next record, for a component of that type; lent NULL ends it. */
 void         eddy__slot_lend(slot *s, char *lent, eddy_dtype d, eddy_shape shape);
 /* False with an error if the components are not as the dataset promises. `who` made them. */

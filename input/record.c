@@ -22,22 +22,22 @@ static char *aligned(char *block)
     return block + (INPUT_ALIGNMENT - (uintptr_t)block % INPUT_ALIGNMENT);
 }
 
+static void free_slot(const eddy_allocator *a, slot *s)
+{
+    eddy__input_give(a, s->block, s->room + INPUT_ALIGNMENT);
+    s->block = s->at = NULL;
+    s->room = s->bytes = 0;
+}
+
 static bool make_room(const eddy_allocator *a, slot *s, size_t bytes)
 {
     if (s->block && s->room >= bytes) return true;
     char *block = a->allocate(a->context, bytes + INPUT_ALIGNMENT);
     if (!block) return false;
-    eddy__slot_free(a, s);
+    free_slot(a, s);
     s->block = block;
     s->room = bytes;
     return true;
-}
-
-void eddy__slot_free(const eddy_allocator *a, slot *s)
-{
-    eddy__input_give(a, s->block, s->room + INPUT_ALIGNMENT);
-    s->block = s->at = NULL;
-    s->room = s->bytes = 0;
 }
 
 void eddy__slot_lend(slot *s, char *lent, eddy_dtype d, eddy_shape shape)
@@ -81,7 +81,7 @@ eddy_record *eddy__record_new(const eddy_allocator *a, int n)
 void eddy__record_free(eddy_record *r)
 {
     if (!r) return;
-    for (int i = 0; i < r->n; i++) eddy__slot_free(r->allocator, &r->slots[i]);
+    for (int i = 0; i < r->n; i++) free_slot(r->allocator, &r->slots[i]);
     eddy__input_give(r->allocator, r, record_bytes(r->n));
 }
 

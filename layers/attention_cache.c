@@ -38,6 +38,13 @@ eddy_attention_cache eddy_attention_cache_new_with(const eddy_attention_cache_ar
     return c;
 }
 
+/* The shape with an open batch. */
+static eddy_shape open_batch(eddy_shape s)
+{
+    if (s.rank > 0) s.dim[0] = EDDY_ANY;
+    return s;
+}
+
 eddy_attention_cache eddy_attention_cache_at(const eddy_attention_cache *like, const eddy_tensor *x)
 {
     eddy_attention_cache c;
@@ -55,7 +62,7 @@ eddy_attention_cache eddy_attention_cache_at(const eddy_attention_cache *like, c
             return (void)eddy_fail(like->graph, EDDY_INVALID_ARGUMENT, "attention_cache: tensor %d "
                                    "is not a tensor of the graph", k), no_cache(like->graph);
         if (t.dtype != l.dtype ||
-            !eddy_shape_compatible(eddy__cache_row(t.shape), eddy__cache_row(l.shape)))
+            !eddy_shape_compatible(open_batch(t.shape), open_batch(l.shape)))
             return (void)eddy_fail(like->graph, EDDY_INVALID_ARGUMENT,
                                    "attention_cache: tensor %d is %s; expected %s", k,
                                    eddy_type_print(t, is, sizeof is),
@@ -91,12 +98,6 @@ int eddy_attention_cache_store(const eddy_attention_cache *c, eddy_tensor *y)
 }
 
 /* ---------------------------------------------------------------- for layers -- */
-
-eddy_shape eddy__cache_row(eddy_shape s)
-{
-    if (s.rank > 0) s.dim[0] = EDDY_ANY;
-    return s;
-}
 
 static bool check(const eddy_attention_cache *c, const char *who, eddy_tensor x, int n)
 {

@@ -20,7 +20,4 @@ eddy_tensor eddy__cache_append(eddy_attention_cache *c, eddy_tensor x);
 eddy_tensor eddy__cache_positions(const eddy_attention_cache *c, eddy_tensor x, int64_t axis);
 eddy_tensor eddy__cache_filled(const eddy_attention_cache *c, eddy_tensor x, int64_t axis);
 
-/* The shape with an open batch. */
-eddy_shape eddy__cache_row(eddy_shape s);
-
 #endif

@@ -59,7 +59,6 @@ typedef struct node_list {
  * arena. False with the error set. */
 bool eddy__nodes_begin(node_list *l, const node_run *r, eddy_arena *arena, const eddy_graph *body,
                        bool quiet, int n, const eddy_tensor *roots);
-static inline bool eddy__nodes_need(const node_list *l, int32_t id) { return l->needs[id] != 0; }
 static inline node_value *eddy__nodes_value(const node_list *l, eddy_tensor t)
 {
     return &l->values[l->first[t.node] + t.output];

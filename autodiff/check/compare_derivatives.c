@@ -44,7 +44,7 @@ int64_t eddy__parts_of(const eddy_array *a)
     return eddy_array_count(a) * (is_complex(a) ? 2 : 1);
 }
 
-double eddy__part_get(const eddy_array *a, int64_t part)
+static double part_at(const eddy_array *a, int64_t part)
 {
     if (!is_complex(a)) return eddy_array_get(a, part);
     return part % 2 ? eddy_array_get_imag(a, part / 2) : eddy_array_get(a, part / 2);
@@ -196,7 +196,7 @@ static void set_tolerances(comparison *p)
     }
     for (int j = 0; j < p->n_y; j++)
         for (int64_t e = 0; e < eddy__parts_of(p->y[j]); e++)
-            size = fmax(size, fabs(eddy__part_get(p->y[j], e)));
+            size = fmax(size, fabs(part_at(p->y[j], e)));
     if (!isfinite(size)) size = 1;
     const int of = least == sizeof(double) ? 0 : least == sizeof(float) ? 1 : 2;
     p->delta = a->delta != EDDY_OMITTED ? a->delta : (double[]){ 0x1p-13, 0x1p-7, 0x1p-4 }[of];
@@ -275,7 +275,7 @@ static bool compute_gradients(comparison *p)
             eddy_array   *d = NULL;
             const int64_t n = eddy__parts_of(p->x[k]);
             if (!eddy_is_valid(p->dx[k]) || !eddy__comparison_fetch(p, 1, &p->dx[k], &d)) continue;
-            for (int64_t e = 0; e < n; e++) p->analytic[k][r * n + e] = eddy__part_get(d, e);
+            for (int64_t e = 0; e < n; e++) p->analytic[k][r * n + e] = part_at(d, e);
             eddy_array_free(d);
         }
     }
@@ -309,13 +309,13 @@ static bool add_shifted(comparison *p, const element_range *s, eddy_array *shift
 {
     int64_t at = 0;
     for (int64_t e = s->low; e < s->high; e++)
-        eddy__part_set(shifted, e, eddy__part_get(p->x[s->k], e) + step * direction(s, e));
+        eddy__part_set(shifted, e, part_at(p->x[s->k], e) + step * direction(s, e));
     if (!feed_x(p, s->k, shifted) || !eddy__comparison_fetch(p, p->n_y, p->ys, p->y)) return false;
     for (int j = 0; j < p->n_y; j++) {
         p->varies = at + eddy__parts_of(p->y[j]) > p->parts;
         if (p->varies) return fail(p, EDDY_CHECK_FAILED);
         for (int64_t e = 0; e < eddy__parts_of(p->y[j]); e++)
-            p->numeric_derivative[at++] += factor * eddy__part_get(p->y[j], e);
+            p->numeric_derivative[at++] += factor * part_at(p->y[j], e);
     }
     return true;
 }
@@ -330,7 +330,7 @@ static bool compute_numeric(comparison *p, const element_range *s)
     eddy_array         *shifted = eddy_array_copy_of(eddy_array_dtype(x), eddy_array_shape(x),
                                                      eddy_array_data(x));
     const int64_t n = s->high - s->low;
-    const double  size = n == 1 ? fabs(eddy__part_get(x, s->low)) : 1;
+    const double  size = n == 1 ? fabs(part_at(x, s->low)) : 1;
     const double  h = p->delta * (size > 1 && isfinite(size) ? size : 1) / sqrt((double)n);
     if (!shifted) return fail(p, EDDY_NO_MEMORY);
     eddy_feed kept = { .value = NULL };

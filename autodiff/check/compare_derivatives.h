@@ -62,7 +62,6 @@ double eddy__random_weight(int64_t row, int64_t part);
 /* Access to arrays as lists of real numbers (parts): the elements, or the real and the
  * imaginary part of each element. */
 int64_t eddy__parts_of(const eddy_array *a);
-double  eddy__part_get(const eddy_array *a, int64_t part);
 void    eddy__part_set(eddy_array *a, int64_t part, double value);
 
 #endif

@@ -12,7 +12,8 @@ static bool scalar(eddy_yaml_parser *p, const eddy_yaml_item *it, const char *ex
            eddy__yaml_fail(p, it, EDDY_CORRUPT, "expected %s", expected);
 }
 
-bool eddy__yaml_is_none(const eddy_yaml_item *it)
+/* ~ */
+static bool is_none(const eddy_yaml_item *it)
 {
     return it->kind == EDDY_YAML_SCALAR && it->plain && strcmp(it->text, "~") == 0;
 }
@@ -92,7 +93,8 @@ static bool parse_shape(const char *s, eddy_shape *out)
     return s[1] == 0 && eddy_shape_is_valid(*out);
 }
 
-bool eddy__yaml_shape(eddy_yaml_parser *p, const eddy_yaml_item *it, eddy_shape *out)
+/* "[?,3]" */
+static bool shape_item(eddy_yaml_parser *p, const eddy_yaml_item *it, eddy_shape *out)
 {
     return scalar(p, it, "a shape") &&
            (parse_shape(it->text, out) ||
@@ -129,7 +131,7 @@ static bool is_list(eddy_yaml_parser *p, const eddy_yaml_item *it)
 
 static bool read_dims(eddy_yaml_parser *p, const eddy_yaml_item *it, eddy_dims *out)
 {
-    if (eddy__yaml_is_none(it)) return true;
+    if (is_none(it)) return true;
     if (!is_list(p, it)) return false;
     if (it->count > EDDY_MAX_RANK)
         return eddy__yaml_fail(p, it, EDDY_CORRUPT, "the list has more than %d numbers",
@@ -224,7 +226,7 @@ static bool read_array(eddy_yaml_parser *p, const eddy_yaml_item *it, eddy_array
     static const char *const keys[] = { "type", "values", "base64" };
     const eddy_yaml_item    *in[3];
     eddy_type                t;
-    if (eddy__yaml_is_none(it)) return true;
+    if (is_none(it)) return true;
     if (!eddy__yaml_fields(p, it, keys, 3, in)) return false;
     if (!in[0] || !in[1] == !in[2])
         return eddy__yaml_fail(p, it, EDDY_CORRUPT,
@@ -255,12 +257,12 @@ static bool read_attribute(eddy_yaml_parser *p, const eddy_yaml_item *it, const 
     case EDDY_ATTR_BOOL:   return eddy__yaml_bool(p, it, member);
     case EDDY_ATTR_STRING: return eddy__yaml_string(p, it, member);
     case EDDY_ATTR_DTYPE:  return read_dtype(p, it, member);
-    case EDDY_ATTR_SHAPE:  return eddy__yaml_shape(p, it, member);
+    case EDDY_ATTR_SHAPE:  return shape_item(p, it, member);
     case EDDY_ATTR_DIMS:   return read_dims(p, it, member);
     case EDDY_ATTR_INTS:   return read_ints(p, it, member);
     case EDDY_ATTR_ARRAY:  return read_array(p, it, member);
     case EDDY_ATTR_GRAPH:
-        if (eddy__yaml_is_none(it)) return true;
+        if (is_none(it)) return true;
         *(eddy_graph **)member = read_graph(context, it);
         return *(eddy_graph **)member != NULL;
     case EDDY_ATTR_END:    break;

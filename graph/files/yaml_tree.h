@@ -57,8 +57,6 @@ bool eddy__yaml_integer(eddy_yaml_parser *p, const eddy_yaml_item *it, int64_t *
 bool eddy__yaml_bool(eddy_yaml_parser *p, const eddy_yaml_item *it, bool *out);
 bool eddy__yaml_type(eddy_yaml_parser *p, const eddy_yaml_item *it,
                      eddy_type *out); /* "float32[?,3]" */
-bool eddy__yaml_shape(eddy_yaml_parser *p, const eddy_yaml_item *it, eddy_shape *out); /* "[?,3]" */
-bool eddy__yaml_is_none(const eddy_yaml_item *it);                                       /* ~ */
 
 /* Reads op's attributes from a map (NULL: none) into attrs, op->attrs_size zeroed bytes. Arrays
  * and graphs that were created are in attrs even after an error. */

@@ -20,7 +20,9 @@ static const eddy_attr_field along_fields[] = EDDY_FIELDS(along_attrs, axis);
 
 enum { WORK = 1 << 14 };
 
-bool eddy__infer_along(eddy_infer *c, int64_t axis, int *at)
+/* *at = the axis of input 0 counted from the front, if its rank is known; reports an error if
+ * there is no such axis. */
+static bool infer_along(eddy_infer *c, int64_t axis, int *at)
 {
     const int rank = c->in[0].shape.rank;
     return eddy__infer_axis(c, axis, rank < 0 ? EDDY_MAX_RANK : rank, at);
@@ -30,7 +32,7 @@ bool eddy__infer_with_indices(eddy_infer *c, int64_t axis)
 {
     const eddy_type x = c->in[0];
     int at;
-    if (!eddy__infer_along(c, axis, &at)) return false;
+    if (!infer_along(c, axis, &at)) return false;
     if (x.shape.rank >= 0 && x.shape.dim[at] > INT32_MAX)
         return eddy_infer_fail(c, EDDY_LIMIT, "axis %d has %lld elements, too many for int32", at,
                                (long long)x.shape.dim[at]);
@@ -85,7 +87,7 @@ static bool take_infer(eddy_infer *c)
     const along_attrs *a = c->attrs;
     eddy_shape y = c->in[1].shape;
     int at;
-    return eddy__infer_along(c, a->axis, &at) &&
+    return infer_along(c, a->axis, &at) &&
            unify_others(c, &y, c->in[0].shape, a->axis) &&
            eddy__infer_yield(c, 0, c->in[0].dtype, y);
 }
@@ -165,7 +167,7 @@ static bool put_infer(eddy_infer *c)
     eddy_shape y = c->in[2].shape;
     char s[128], t[128];
     int at;
-    if (!eddy__infer_along(c, a->axis, &at)) return false;
+    if (!infer_along(c, a->axis, &at)) return false;
     if (!eddy_shape_compatible(c->in[0].shape, c->in[1].shape))
         return eddy_infer_fail(c, EDDY_BAD_SHAPE,
                                "values has shape %s; expected that of indices, %s",

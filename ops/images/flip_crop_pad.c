@@ -49,6 +49,21 @@ eddy_tensor eddy_transpose_image(eddy_tensor x)
 
 /* -------------------------------------------------------- crops and pads -- */
 
+/* Checks images, whose height and width must be known. */
+static bool has_size(const char *who, eddy_tensor x, int64_t *height, int64_t *width)
+{
+    char text[128];
+    if (!eddy__has_image_rank(who, x)) return false;
+    const eddy_shape s = eddy_shape_of(x);
+    *height = s.dim[s.rank - 3];
+    *width = s.dim[s.rank - 2];
+    if (*height > 0 && *width > 0) return true;
+    return eddy_fail(x.graph, EDDY_BAD_SHAPE,
+                     "%s: images have shape %s; height and width must be known and positive", who,
+                     eddy_shape_print(s, text, sizeof text)),
+           false;
+}
+
 /* A list for a tensor of this rank with two entries for height and width. */
 static eddy_dims height_width(int rank, int64_t height, int64_t width, int64_t others)
 {
@@ -107,7 +122,7 @@ eddy_tensor eddy_pad_to_bounding_box(eddy_tensor x, int64_t offset_height, int64
 {
     const char *who = "pad_to_bounding_box";
     int64_t h, w;
-    if (!eddy__has_image_size(who, x, &h, &w) ||
+    if (!has_size(who, x, &h, &w) ||
         !check_pair(who, x, 0, offset_height, offset_width) ||
         !check_pair(who, x, 1, height, width))
         return eddy_none(x.graph);
@@ -132,7 +147,7 @@ eddy_tensor eddy_pad_to_bounding_box(eddy_tensor x, int64_t offset_height, int64
 eddy_tensor eddy_central_crop(eddy_tensor x, double fraction)
 {
     int64_t h, w;
-    if (!eddy__has_image_size("central_crop", x, &h, &w)) return eddy_none(x.graph);
+    if (!has_size("central_crop", x, &h, &w)) return eddy_none(x.graph);
     if (!(fraction > 0 && fraction <= 1))
         return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "central_crop: the fraction %g is not in "
                          "(0, 1]", fraction);
@@ -155,7 +170,7 @@ eddy_tensor eddy_resize_with_crop_or_pad(eddy_tensor x, int64_t height, int64_t 
 {
     const char *who = "resize_with_crop_or_pad";
     int64_t h, w;
-    if (!eddy__has_image_size(who, x, &h, &w) || !check_pair(who, x, 1, height, width))
+    if (!has_size(who, x, &h, &w) || !check_pair(who, x, 1, height, width))
         return eddy_none(x.graph);
     const int64_t top = h > height ? (h - height) / 2 : 0, left = w > width ? (w - width) / 2 : 0;
     x = cropped(x, top, left, h < height ? h : height, w < width ? w : width);
@@ -215,7 +230,7 @@ eddy_tensor eddy_resize_images_with(const eddy_resize_images_args *given)
                          eddy_shape_print(s, text, sizeof text), a.size.count);
     }
     if (a.preserve_aspect_ratio) {
-        if (!eddy__has_image_size(who, a.x, &h, &w) ||
+        if (!has_size(who, a.x, &h, &w) ||
             !check_pair(who, a.x, 1, a.size.at[0], a.size.at[1]))
             return none;
         /* In float32, like TensorFlow: a half may round the other way. */
@@ -241,7 +256,7 @@ eddy_tensor eddy_resize_image_with_pad(eddy_tensor x, int64_t height, int64_t wi
 {
     const char *who = "resize_image_with_pad";
     int64_t h, w;
-    if (!eddy__has_image_size(who, x, &h, &w) || !check_pair(who, x, 1, height, width) ||
+    if (!has_size(who, x, &h, &w) || !check_pair(who, x, 1, height, width) ||
         !check_pair(who, x, 1, h, w))
         return eddy_none(x.graph);
     const int64_t   spare = h * width - w * height;      /* in width if positive, else in height */
@@ -272,20 +287,6 @@ bool eddy__has_image_rank(const char *who, eddy_tensor x)
     return eddy_shape_of(x).rank > 2 ||
         (eddy_fail(x.graph, EDDY_BAD_SHAPE, "%s: the rank of '%.200s' is unknown", who,
                    eddy_name_of(x)), false);
-}
-
-bool eddy__has_image_size(const char *who, eddy_tensor x, int64_t *height, int64_t *width)
-{
-    char text[128];
-    if (!eddy__has_image_rank(who, x)) return false;
-    const eddy_shape s = eddy_shape_of(x);
-    *height = s.dim[s.rank - 3];
-    *width = s.dim[s.rank - 2];
-    if (*height > 0 && *width > 0) return true;
-    return eddy_fail(x.graph, EDDY_BAD_SHAPE,
-                     "%s: images have shape %s; height and width must be known and positive", who,
-                     eddy_shape_print(s, text, sizeof text)),
-           false;
 }
 
 bool eddy__has_channels(const char *who, eddy_tensor x, int64_t channels)

@@ -7,9 +7,8 @@
 
 /* Checks that x has rank 3 or more, as far as that is known; otherwise reports an error. */
 bool eddy__is_image(const char *who, eddy_tensor x);
-/* Also that its rank is known; and that height and width are known. */
+/* Also that its rank is known. */
 bool eddy__has_image_rank(const char *who, eddy_tensor x);
-bool eddy__has_image_size(const char *who, eddy_tensor x, int64_t *height, int64_t *width);
 /* Checks that its last axis has `channels` entries, as far as that is known. */
 bool eddy__has_channels(const char *who, eddy_tensor x, int64_t channels);
 /* Checks that images may have this type: float32, float64, int32, int64 or uint8. */

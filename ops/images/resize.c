@@ -45,7 +45,6 @@ static const eddy_op_def *const grad_ops[] = {
 };
 
 const eddy_op_def *eddy__resize_op(eddy_resize_method m) { return ops[m]; }
-const eddy_op_def *eddy__resize_grad_op(eddy_resize_method m) { return grad_ops[m]; }
 
 /* ----------------------------------------------------------------- shapes -- */
 
@@ -174,7 +173,7 @@ static eddy_status kernel(eddy_kernel *k) { return eddy__resample_run(k, 0); }
 
 static void gradient(eddy_rule *r)
 {
-    const eddy_op_def *grad = eddy__resize_grad_op(r->node->op->variant);
+    const eddy_op_def *grad = grad_ops[r->node->op->variant];
     const eddy_tensor  in[] = { r->x[0], r->dy[0], r->n_in > 1 ? r->x[1] : r->dy[0] };
     r->dx[0] = eddy_apply(grad, r->attrs, r->n_in + 1, in, (eddy_apply_args){ 0 });
 }

@@ -78,10 +78,6 @@ static inline eddy_tensor eddy__ir_tensor(int32_t id, int32_t output)
 {
     return (eddy_tensor){ .node = id, .output = output };
 }
-static inline bool eddy__ir_is(const ir_graph *f, eddy_tensor t, const eddy_op_def *op)
-{
-    return f->nodes[t.node]->op == op && !f->nodes[t.node]->values;
-}
 
 /* The operations of nodes that only the compiler creates: a feed, and an input of which only
  * the type matters. */

@@ -37,7 +37,8 @@ eddy_tensor eddy__norm_vector(rewrite *r, const norm *m, eddy_tensor t)
 
 /* -------------------------------------------------------------- moments -- */
 
-eddy_tensor eddy__norm_mean_of(const rewrite *r, norm *m, eddy_tensor t)
+/* If t is a mean over all axes of m, returns its operand. The first mean determines the axes. */
+static eddy_tensor mean_of(const rewrite *r, norm *m, eddy_tensor t)
 {
     const eddy_tensor none = EDDY_NO_TENSOR;
     t = eddy__match_part_elements(r, &m->p, t);
@@ -54,7 +55,7 @@ static bool is_centered(const rewrite *r, norm *m, eddy_tensor t)
     const ir_node *n = eddy__match_part(r, &m->p, t, &eddy_op_sub);
     if (!n || (eddy__ir_valid(m->x) && !eddy__match_same(n->inputs[0], m->x))) return false;
     m->x = n->inputs[0];
-    const eddy_tensor of = eddy__norm_mean_of(r, m, n->inputs[1]);
+    const eddy_tensor of = mean_of(r, m, n->inputs[1]);
     return eddy__match_same(of, m->x) && eddy__norm_is_of_groups(r, m, n->inputs[1]);
 }
 
@@ -65,7 +66,7 @@ static bool is_squared(const rewrite *r, norm *m, eddy_tensor t)
     for (int i = 0; n && i < 2; i++)
         if (eddy__match_same(n->inputs[i], m->x))
             return eddy__norm_is_of_groups(r, m, n->inputs[1 - i]) &&
-                   eddy__match_same(eddy__norm_mean_of(r, m, n->inputs[1 - i]), m->x);
+                   eddy__match_same(mean_of(r, m, n->inputs[1 - i]), m->x);
     n = eddy__match_part(r, &m->p, t, &eddy_op_square);
     if (n) return is_centered(r, m, n->inputs[0]);
     n = eddy__match_part(r, &m->p, t, &eddy_op_mul);
@@ -78,17 +79,17 @@ static bool is_variance(const rewrite *r, norm *m, eddy_tensor t)
     t = eddy__match_part_elements(r, &m->p, t);
     const ir_node *sub = eddy__match_part(r, &m->p, t, &eddy_op_sub);
     if (!sub) {
-        const eddy_tensor squares = eddy__norm_mean_of(r, m, t);
+        const eddy_tensor squares = mean_of(r, m, t);
         return eddy__ir_valid(squares) && is_squared(r, m, squares);
     }
-    const eddy_tensor squares = eddy__norm_mean_of(r, m, sub->inputs[0]);
+    const eddy_tensor squares = mean_of(r, m, sub->inputs[0]);
     const ir_node    *a = eddy__ir_valid(squares)
                              ? eddy__match_part(r, &m->p, squares, &eddy_op_square) : NULL;
     const ir_node  *b = eddy__match_part(r, &m->p, eddy__match_part_elements(r, &m->p,
                                                                              sub->inputs[1]),
                                            &eddy_op_square);
     return a && b && eddy__match_same(a->inputs[0], m->x) &&
-           eddy__match_same(eddy__norm_mean_of(r, m, b->inputs[0]), m->x);
+           eddy__match_same(mean_of(r, m, b->inputs[0]), m->x);
 }
 
 /* t = variance + epsilon. */
@@ -230,7 +231,7 @@ static bool expanded_norm(rewrite *r, eddy_tensor product, eddy_tensor shift, bo
             mean_gain = sub->inputs[1];
         }
         const eddy_tensor g = mul->inputs[1 - i], mean = times_rstd(r, &m, mean_gain, g);
-        if (eddy__ir_valid(mean) && eddy__match_same(eddy__norm_mean_of(r, &m, mean), m.x) &&
+        if (eddy__ir_valid(mean) && eddy__match_same(mean_of(r, &m, mean), m.x) &&
             eddy__norm_is_of_groups(r, &m, mean) && match_scaled_rstd(r, &m, g))
             return replace_norm(r, &m);
     }

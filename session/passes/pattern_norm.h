@@ -20,8 +20,6 @@ bool eddy__norm_is_of_groups(const rewrite *r, const eddy_norm_parts *m, eddy_te
  * another form. The second function: such a vector of equal numbers. */
 eddy_tensor eddy__norm_vector(rewrite *r, const eddy_norm_parts *m, eddy_tensor t);
 eddy_tensor eddy__norm_filled(rewrite *r, double v, const eddy_norm_parts *m);
-/* If t is a mean over all axes of m, returns its operand. The first mean determines the axes. */
-eddy_tensor eddy__norm_mean_of(const rewrite *r, eddy_norm_parts *m, eddy_tensor t);
 /* t = 1 / sqrt(variance + epsilon) of m->x; or the root itself. */
 bool eddy__norm_is_rstd(const rewrite *r, eddy_norm_parts *m, eddy_tensor t, bool root);
 

@@ -37,7 +37,7 @@ TARGET EDDY_INLINE void store_some_f64(double *y, __m512d v, int n)
 #define VECTOR    __m512
 #define LANES     16
 #define MOST      14
-#define MOST_ONE  16
+#define MOST_ONE  8
 #include "ops/kernels/convolution/conv_winograd_tiles.h"
 #include "ops/kernels/convolution/conv_direct_tiles.h"
 

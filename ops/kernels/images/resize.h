@@ -20,9 +20,8 @@ typedef struct eddy_resize_attrs {
 } eddy_resize_attrs;
 extern const eddy_attr_field eddy__resize_fields[];
 
-/* The operation of a method, and its gradient; the method is the variant of both. */
+/* The operation of a method, which is its variant. */
 const eddy_op_def *eddy__resize_op(eddy_resize_method m);
-const eddy_op_def *eddy__resize_grad_op(eddy_resize_method m);
 /* Checks the attributes and input 0, images or a tensor of their shape; *x is its shape, of rank 4,
  * and *y that of the result, whose size is the last input, if the op has it, or in the
  * attributes. */

@@ -59,7 +59,7 @@ EDDY_INLINE void LOOP(merge_rows)(const T *x, int64_t rows, int64_t width, int64
 #define MERGE_ROWS (const T *x, int64_t rows, int64_t width, int64_t stride, double had, \
                     double *restrict mean, double *restrict squares)
 typedef void NAME(merge_rows_fn) MERGE_ROWS;
-EDDY_CLONES_OF(NAME(merge_rows), MERGE_ROWS, (x, rows, width, stride, had, mean, squares))
+EDDY_CLONES_OF_FLOATS(NAME(merge_rows), MERGE_ROWS, (x, rows, width, stride, had, mean, squares))
 #undef MERGE_ROWS
 
 /* The mean of some rows and the sum of squares about it, of `width` columns. */
@@ -142,7 +142,8 @@ EDDY_INLINE void LOOP(sum_products)(const T *x, const T *dy, int64_t rows, int64
 #define SUM_PRODUCTS (const T *x, const T *dy, int64_t rows, int64_t width, int64_t stride, \
                       const T *mean, double *restrict a, double *restrict b)
 typedef void NAME(summing) SUM_PRODUCTS;
-EDDY_CLONES_OF(NAME(sum_products), SUM_PRODUCTS, (x, dy, rows, width, stride, mean, a, b))
+EDDY_CLONES_OF_FLOATS(NAME(sum_products), SUM_PRODUCTS,
+                      (x, dy, rows, width, stride, mean, a, b))
 #undef SUM_PRODUCTS
 
 /* For each block: the sums of dy and of dy (x - mean) of each column. */
@@ -221,5 +222,5 @@ EDDY_INLINE void LOOP(columns_apply)(const eddy_norm_work *w, int64_t from, int6
     }
 }
 
-EDDY_CLONES_OF(NAME(columns_apply), (const eddy_norm_work *w, int64_t from, int64_t to),
-               (w, from, to))
+EDDY_CLONES_OF_FLOATS(NAME(columns_apply), (const eddy_norm_work *w, int64_t from, int64_t to),
+                      (w, from, to))

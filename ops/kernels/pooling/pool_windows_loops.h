@@ -11,11 +11,16 @@
 
 /* ---------------------------------------------------------------- maxima -- */
 
+static void NAME(fill)(T *y, int64_t m, T value)
+{
+    for (int64_t j = 0; j < m; j++) y[j] = value;
+}
+
 EDDY_INLINE void NAME(box_max)(const eddy_window_work *w, const box *b, const T *x,
                                T *restrict y, int64_t m, int64_t step)
 {
     const int64_t gap = w->axis[2].apart * w->c;
-    for (int64_t j = 0; j < m && b->size == 0; j++) y[j] = -(T)INFINITY;
+    if (b->size == 0) NAME(fill)(y, m, -(T)INFINITY);
     for (int64_t h = 0; h < b->count[0]; h++)
         for (int64_t i = 0; i < b->count[1]; i++) {
             const T *in = x + line_in(w, b, h, i) * w->c;
@@ -121,10 +126,12 @@ EDDY_INLINE void NAME(lines)(const eddy_window_work *w, int64_t from, int64_t to
     }
 }
 
-/* Wider vectors gain nothing with larger steps: these loops are compiled once. */
+/* Wider vectors gain nothing with larger steps: these loops are compiled once. The conditions spare
+ * the compiler a version for a step of 1. */
 static void NAME(distant_lines)(const eddy_window_work *w, int64_t from, int64_t to, bool mean)
 {
-    NAME(lines)(w, from, to, mean, w->step);
+    const int64_t step = w->step;
+    if (step > 2) NAME(lines)(w, from, to, mean, step);
 }
 
 EDDY_INLINE void LOOP(max_lines)(const eddy_window_work *w, int64_t from, int64_t to)
@@ -147,7 +154,7 @@ EDDY_INLINE void NAME(box_pick)(const eddy_window_work *w, const box *b, const T
 {
     const int64_t gap = w->axis[2].apart * w->c;
     T top[MOST];
-    for (int64_t j = 0; j < m && b->size == 0; j++) y[j] = 0;
+    if (b->size == 0) NAME(fill)(y, m, 0);
     for (int64_t h = 0; h < b->count[0]; h++)
         for (int64_t i = 0; i < b->count[1]; i++) {
             int64_t at = line_in(w, b, h, i) * w->c;
@@ -199,7 +206,8 @@ EDDY_INLINE void NAME(picks)(const eddy_window_work *w, int64_t from, int64_t to
 
 static void NAME(distant_picks)(const eddy_window_work *w, int64_t from, int64_t to)
 {
-    NAME(picks)(w, from, to, w->step);
+    const int64_t step = w->step;
+    if (step > 1) NAME(picks)(w, from, to, step);
 }
 
 EDDY_INLINE void LOOP(pick_lines)(const eddy_window_work *w, int64_t from, int64_t to)
@@ -315,7 +323,8 @@ EDDY_INLINE void NAME(pieces)(const eddy_window_work *w, int64_t from, int64_t t
 
 static void NAME(distant_pieces)(const eddy_window_work *w, int64_t from, int64_t to, bool mean)
 {
-    NAME(pieces)(w, from, to, mean, w->step);
+    const int64_t step = w->step;
+    if (step > 1) NAME(pieces)(w, from, to, mean, step);
 }
 
 EDDY_INLINE void LOOP(max_back)(const eddy_window_work *w, int64_t from, int64_t to)
