@@ -290,8 +290,8 @@ START_TEST(conditions_on_shapes)
         ck_assert_msg(eddy_run(t.session, EDDY_FEED({ x, EDDY_VIEW(v, 2, columns) }),
                                EDDY_FETCH(y, dx), out) == EDDY_OK,
                       "%s", eddy_session_message(t.session));
-        ck_assert(eddy_shape_equal(eddy_array_shape(out[0]), columns == 1 ? EDDY_SHAPE(2)
-                                                                          : EDDY_SHAPE(2, columns)));
+        ck_assert(eddy_shape_equal(eddy_array_shape(out[0]),
+                                   columns == 1 ? EDDY_SHAPE(2) : EDDY_SHAPE(2, columns)));
         for (int i = 0; i < 2 * columns; i++) ck_assert(eddy_array_get(out[1], i) == 2 * v[i]);
         eddy_array_free(out[0]), eddy_array_free(out[1]);
     }

@@ -77,8 +77,8 @@ static void open_gradients(trial *t, fetches *f)
     for (int k = 0; k < 2; k++) {
         const eddy_shape s = k ? EDDY_SHAPE(1, 3) : EDDY_SHAPE(2, 3);
         fed_with(t, k ? "row" : "x", EDDY_FLOAT32, s, x);
-        in[k] = t->tensor[t->n - 1] = eddy_placeholder(t->graph, k ? "open_row" : "open_x",
-                                                       EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, EDDY_ANY));
+        in[k] = t->tensor[t->n - 1] = eddy_placeholder(
+            t->graph, k ? "open_row" : "open_x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, EDDY_ANY));
     }
     const eddy_tensor y = Sum(Square(Mul(in[0], in[1])));
     eddy_gradients(EDDY_LIST(y), ((eddy_list){ 2, in }), d);
