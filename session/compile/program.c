@@ -151,7 +151,8 @@ static bool compile_body(assembly *a, body_plan *b, int n_fetches, eddy_type *ty
     char part[32] = "body";
     if (b == &a->program->condition) strcpy(part, "condition");
     else if (!(a->node->op->flags & EDDY_OP_LOOP))
-        snprintf(part, sizeof part, "branch %d", (int)(b - a->program->bodies));
+        snprintf(part, sizeof part, "branch %d",
+                 a->program->first_branch + (int)(b - a->program->bodies));
     a->c->body_part = part;
     a->c->body_of = a->node->name;
     a->c->body_constants = a->constants;
@@ -272,26 +273,37 @@ static int branch_fetches(assembly *a, int branch, const case_result *results, i
     return n;
 }
 
+/* All branches, or the one that is chosen if that is known, as where it follows from shapes. */
+static void choose_branches(const assembly *a, int *from, int *to)
+{
+    const eddy_array *index = eddy__folded_value(a->c, a->node->inputs[0]);
+    const int         n = (int)((const eddy_case_attrs *)a->node->attrs)->n_branches;
+    const double      i = index ? eddy_array_get(index, 0) : 0;
+    *from = !index ? 0 : i >= 0 && i < n ? (int)i : n - 1;
+    *to = index ? *from + 1 : n;
+}
+
 static bool compile_case(assembly *a, const case_result *results, int n_out)
 {
-    const eddy_case_attrs *at = a->node->attrs;
-    eddy_program          *p = a->program;
+    eddy_program *p = a->program;
+    int           to;
     if (!is_scalar(a, "the index of the branch", input_type(a, 0))) return false;
     for (int i = 0; i < a->n_args; i++) {
         if (!set_argument(a, i, input_type(a, i + 1))) return false;
         set_constant(a, i, i + 1);
     }
-    p->bodies = eddy__plan_alloc(a->c, (size_t)at->n_branches, sizeof *p->bodies);
+    choose_branches(a, &p->first_branch, &to);
+    p->bodies = eddy__plan_alloc(a->c, (size_t)(to - p->first_branch), sizeof *p->bodies);
     p->outputs = eddy__plan_alloc(a->c, (size_t)n_out + 1, sizeof *p->outputs);
     if (!p->bodies || !p->outputs) return false;
     p->n_outputs = n_out;
-    for (int b = 0; b < at->n_branches; b++) {
-        const int n = branch_fetches(a, b, results, n_out);
-        if (!compile_body(a, &p->bodies[p->n_bodies++], n, a->types)) return false;
-        if (b == 0) memcpy(p->outputs, a->types, (size_t)n_out * sizeof *p->outputs);
+    for (int b = p->first_branch; b < to; b++) {
+        body_plan *body = &p->bodies[p->n_bodies++];
+        if (!compile_body(a, body, branch_fetches(a, b, results, n_out), a->types)) return false;
+        if (b == p->first_branch) memcpy(p->outputs, a->types, (size_t)n_out * sizeof *p->outputs);
         else if (!case_types_agree(a, a->types, n_out, b)) return false;
-        if (!set_results(a, &p->bodies[b], 0, NULL)) return false;
-        const size_t bytes = p->bodies[b].plan->memory_bytes;
+        if (!set_results(a, body, 0, NULL)) return false;
+        const size_t bytes = body->plan->memory_bytes;
         if (bytes > p->scratch_bytes) p->scratch_bytes = bytes;
     }
     return true;

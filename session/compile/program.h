@@ -50,6 +50,7 @@ struct eddy_program {
     /* Loops: condition (or without a plan) and body. Cases: one plan a branch. */
     body_plan        condition, *bodies;
     int              n_bodies;
+    int              first_branch;  /* of a Case: that of bodies[0], alone if the index is known */
     int32_t          n_carried, n_sliced, n_stacked;
     carried_value   *carried;       /* fetches 0 .. n_carried-1 of the body */
     size_t          *stack_row;     /* bytes of a row; fetches from n_carried on */

@@ -96,9 +96,10 @@ static void copy_results(const body_plan *b, int first, int n)
 
 static eddy_status run_case(eddy_kernel *k, eddy_program *p)
 {
-    int32_t branch = *(const int32_t *)k->in[0]->data;
-    if (branch < 0 || branch >= p->n_bodies) branch = p->n_bodies - 1;
-    body_plan *b = &p->bodies[branch];
+    const int32_t last = p->first_branch + p->n_bodies - 1;
+    int32_t       branch = *(const int32_t *)k->in[0]->data;
+    if (branch < p->first_branch || branch > last) branch = last;
+    body_plan *b = &p->bodies[branch - p->first_branch];
     for (int i = 1; i < k->n_in; i++) b->feed_at[i - 1] = k->in[i]->data;
     for (int j = 0; j < p->n_outputs; j++) b->result_at[j] = k->out[j]->data;
     const eddy_status s = execute(b, draw_of(k, branch));

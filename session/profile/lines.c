@@ -84,7 +84,8 @@ static void put_plan(const summary *s, line_place at, const eddy_plan *p)
     for (const eddy_program *q = p->programs; q; q = q->next) {
         put_plan(s, (line_place){ at.plan, q->node->name, "condition" }, q->condition.plan);
         for (int b = 0; b < q->n_bodies; b++) {
-            const int32_t number = q->node->op->flags & EDDY_OP_LOOP ? PART_BODY : b;
+            const int32_t number = q->node->op->flags & EDDY_OP_LOOP ? PART_BODY
+                                                                           : q->first_branch + b;
             put_plan(s, (line_place){ at.plan, q->node->name,
                                       eddy__profile_part(number, name, sizeof name) },
                      q->bodies[b].plan);

@@ -141,7 +141,8 @@ static void put_program(const summary *s, const eddy_program *q, const instructi
     for (int b = 0; b < q->n_bodies && !(q->node->op->flags & EDDY_OP_LOOP); b++) {
         const int64_t calls = q->bodies[b].plan->profile->runs;
         char          what[60];
-        snprintf(what, sizeof what, "instruction of branch %d (%lld calls)", b, (long long)calls);
+        snprintf(what, sizeof what, "instruction of branch %d (%lld calls)",
+                 q->first_branch + b, (long long)calls);
         put_body(s, q->bodies[b].plan, total->ticks, "us/call", what);
     }
     put_programs(s, q->condition.plan);

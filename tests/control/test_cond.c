@@ -273,6 +273,32 @@ START_TEST(sizes_from_shapes)
 }
 END_TEST
 
+/* A condition on a shape takes its branch alone: the other one has a result of another rank, and
+ * does not even fit these shapes. */
+BODY(squeezed, eddy_squeeze(x[0], EDDY_AXES(1)))
+
+START_TEST(conditions_on_shapes)
+{
+    trial       t = trial_begin((unsigned)_i);
+    eddy_tensor x = eddy_placeholder(t.graph, "x", F64, EDDY_SHAPE(EDDY_ANY, EDDY_ANY));
+    eddy_tensor y = choose(Equal(eddy_size_along(x, 1), 1), PLAIN(squeezed), PLAIN(first),
+                           EDDY_LIST(x));
+    eddy_tensor dx = slope(Square(y), x);
+    for (int columns = 1; columns < 4; columns++) {
+        const double v[6] = { 1, 2, 3, 4, 5, 6 };
+        eddy_array  *out[2] = { NULL };
+        ck_assert_msg(eddy_run(t.session, EDDY_FEED({ x, EDDY_VIEW(v, 2, columns) }),
+                               EDDY_FETCH(y, dx), out) == EDDY_OK,
+                      "%s", eddy_session_message(t.session));
+        ck_assert(eddy_shape_equal(eddy_array_shape(out[0]),
+                                   columns == 1 ? EDDY_SHAPE(2) : EDDY_SHAPE(2, columns)));
+        for (int i = 0; i < 2 * columns; i++) ck_assert(eddy_array_get(out[1], i) == 2 * v[i]);
+        eddy_array_free(out[0]), eddy_array_free(out[1]);
+    }
+    trial_end(&t);
+}
+END_TEST
+
 Suite *cond_suite(void)
 {
     Suite *s = suite_create("cond");
@@ -284,6 +310,7 @@ Suite *cond_suite(void)
     tcase_add_loop_test(c, only_one_branch_runs, 0, SEEDS);
     tcase_add_loop_test(c, batches_of_any_size, 0, SEEDS);
     tcase_add_loop_test(c, complex_numbers, 0, SEEDS);
+    tcase_add_loop_test(c, conditions_on_shapes, 0, 4);     /* the others do not fold constants */
     suite_add_tcase(s, c);
     c = tcase_create("gradients");
     tcase_add_loop_test(c, gradients_of_the_branch_taken, 0, SEEDS);

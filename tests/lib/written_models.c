@@ -69,6 +69,25 @@ static void parts_assigned(trial *t, fetches *f)
     }
 }
 
+/* Gradients of broadcast operands, where only a run tells which axes were broadcast. */
+static void open_gradients(trial *t, fetches *f)
+{
+    const double x[6] = { 1, -1, 2, 0.5, 3, 0 };
+    eddy_tensor  in[2], d[2];
+    for (int k = 0; k < 2; k++) {
+        const eddy_shape s = k ? EDDY_SHAPE(1, 3) : EDDY_SHAPE(2, 3);
+        fed_with(t, k ? "row" : "x", EDDY_FLOAT32, s, x);
+        in[k] = t->tensor[t->n - 1] = eddy_placeholder(
+            t->graph, k ? "open_row" : "open_x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, EDDY_ANY));
+    }
+    const eddy_tensor y = Sum(Square(Mul(in[0], in[1])));
+    eddy_gradients(EDDY_LIST(y), ((eddy_list){ 2, in }), d);
+    keep_fetch(f, y);
+    for (int k = 0; k < 2; k++) keep_fetch(f, d[k]);
+    eddy_gradients(EDDY_LIST(Sum(Square(d[1]))), ((eddy_list){ 2, in }), d);
+    for (int k = 0; k < 2; k++) keep_fetch(f, d[k]);
+}
+
 static void nothing_reduced(trial *t, fetches *f)
 {
     const eddy_tensor x = fed_with(t, "x", EDDY_FLOAT32, EDDY_SHAPE(2, 0), NULL);
@@ -123,6 +142,7 @@ static const struct {
     { "ReverseSequence", reversed },
     { "StridedSliceAssign", parts_assigned },
     { "Max", nothing_reduced },
+    { "SumLike", open_gradients },
     { "TensorArrayWrite", arrays },
 };
 

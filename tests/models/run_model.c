@@ -1,5 +1,5 @@
-/* run_model.c -- reads an ONNX model, runs it on generated inputs and saves the outputs as .npy,
- * for a comparison with ONNX Runtime (scripts/onnx_models.sh).
+/* run_model.c -- reads an ONNX model as it is, runs it on generated inputs and saves the outputs as
+ * .npy, for a comparison with ONNX Runtime (scripts/onnx_models.sh).
  *
  *   run_model MODEL PREFIX NAME=TYPE[DIMENSIONS]:PATTERN ...      (cases.txt) */
 #include <eddy/formats.h>
@@ -13,7 +13,7 @@ enum { MOST = 8 };
 typedef struct input {
     char        name[80], pattern[16];
     eddy_array *value;
-    eddy_tensor tensor;
+    eddy_tensor constant;               /* of a pattern that is a number */
 } input;
 
 static void need(bool fine, const char *what)
@@ -73,8 +73,7 @@ static input parse(eddy_graph *g, const char *text)
     for (int64_t i = 0; i < eddy_array_count(x.value); i++)
         eddy_array_set(x.value, i, element(x.pattern, i));
     if (strspn(x.pattern, "0123456789.-") == strlen(x.pattern))
-        x.tensor = eddy_constant(g, eddy_array_retain(x.value), NULL);
-    else x.tensor = eddy_placeholder(g, x.name, dtype_of(type), s);
+        x.constant = eddy_constant(g, eddy_array_retain(x.value), NULL);
     return x;
 }
 
@@ -103,17 +102,21 @@ int main(int argc, char **argv)
     eddy_model_binding bound[MOST];
     eddy_feed         fed[MOST];
     input             in[MOST];
-    int               n = argc - 3, n_fed = 0;
+    const int         n = argc - 3;
+    int               n_bound = 0, n_fed = 0;
     eddy_error        e = { 0 };
     need(n >= 0 && n <= MOST, "usage: run_model MODEL PREFIX INPUT...");
     for (int i = 0; i < n; i++) {
         in[i] = parse(g, argv[i + 3]);
-        bound[i] = (eddy_model_binding){ in[i].name, { 1, &in[i].tensor } };
-        if (!eddy_constant_value(in[i].tensor))
-            fed[n_fed++] = (eddy_feed){ in[i].tensor, in[i].value };
+        if (eddy_is_valid(in[i].constant))
+            bound[n_bound++] = (eddy_model_binding){ in[i].name, { 1, &in[i].constant } };
     }
-    eddy_onnx_model *m = eddy_onnx_read(g, argv[1], .inputs = bound, .input_count = n, .error = &e);
+    eddy_onnx_model *m =
+        eddy_onnx_read(g, argv[1], .inputs = bound, .input_count = n_bound, .error = &e);
     need(m != NULL, e.message);
+    for (int i = 0; i < n; i++)
+        if (!eddy_is_valid(in[i].constant))
+            fed[n_fed++] = (eddy_feed){ eddy_onnx_input(m, in[i].name), in[i].value };
     eddy_session *s = eddy_session_new(g);
     save_outputs(s, m, (eddy_feeds){ n_fed, fed }, argv[2]);
     for (int i = 0; i < n; i++) eddy_array_free(in[i].value);

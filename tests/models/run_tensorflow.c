@@ -3,8 +3,8 @@
  *
  *   run_tensorflow MODEL PREFIX [NAME=D,D,D ...] [NAME=D,D,D:VALUE ...]
  *
- * A dimension that is not known is 1. An input whose shape is given is a placeholder of float32, or,
- * with a value, a constant that the reader may use. */
+ * A dimension that is not known is 1. An input whose shape is given is a placeholder of float32, or
+ * with a value a constant that the reader may use. */
 #include <eddy/formats.h>
 
 #include <stdio.h>
@@ -20,8 +20,8 @@ static void need(bool fine, const char *what)
     exit(1);
 }
 
-/* Binds an input to a placeholder of float32 with this shape, NAME=D,D,D, or to a constant that has one
- * value: NAME=D,D,D:VALUE. */
+/* Binds an input to a placeholder of float32 with this shape, NAME=D,D,D, or to a constant:
+ * NAME=D,D,D:VALUE. */
 static eddy_tensor bound(eddy_graph *g, char *text)
 {
     eddy_shape s = { 0 };

@@ -210,11 +210,12 @@ static bool dropout(onnx_build *b)
     const eddy_array *mode = inputs ? eddy__onnx_array_of(b, eddy__onnx_value_in(b, 2)) : NULL;
     const bool        computed = inputs && eddy__onnx_is_computed(b, 2);
     const bool        old = b->version < 7 && eddy__onnx_attr(b, "is_test");
-    const bool training = mode ? eddy_array_item(mode) != 0 : old && !eddy__onnx_int(b, "is_test", 0);
+    const bool        training =
+        mode ? eddy_array_item(mode) != 0 : old && !eddy__onnx_int(b, "is_test", 0);
     const double      given = eddy__onnx_float(b, "ratio", 0.5);
     if ((training || computed) && (has_ratio || (given > 0 && given < 1))) {
-        const eddy_tensor ratio =
-            has_ratio ? CastLike(Reshape(eddy__onnx_in(b, 1), EDDY_SCALAR), x) : NumberLike(given, x);
+        const eddy_tensor ratio = has_ratio ? CastLike(Reshape(eddy__onnx_in(b, 1), EDDY_SCALAR), x)
+                                            : NumberLike(given, x);
         return dropped(b, ratio, computed ? Reshape(eddy__onnx_in(b, 2), EDDY_SCALAR)
                                           : EDDY_NO_TENSOR);
     }

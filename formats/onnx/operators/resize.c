@@ -1,5 +1,5 @@
 /* resize.c -- Resize and Upsample: each axis is resized by itself, as a sum of gathered rows with
- * weights. Both are formulas of the sizes, which may be computed; of constants they are constants. */
+ * weights. Both are formulas of the sizes, which a run may compute. */
 #include "../build.h"
 #include "../../../ops/short_names.h"
 
@@ -131,7 +131,8 @@ static eddy_tensor resized(onnx_build *b, const resizing *r, const axis_sizes *z
                               : between_rows(b, r, z, whole ? Cast(x, EDDY_FLOAT32) : x, at);
     if (r->crops) {
         const eddy_tensor outside = LogicalOr(Less(at, 0), Greater(at, Sub(z->size, 1)));
-        y = Where(along(outside, z->axis, eddy_shape_of(x).rank), NumberLike(r->extrapolation, y), y);
+        y = Where(along(outside, z->axis, eddy_shape_of(x).rank), NumberLike(r->extrapolation, y),
+                  y);
     }
     return CastLike(y, x);
 }
@@ -182,14 +183,18 @@ static bool read_numbers(onnx_build *b, int i, const char *attr, int count, numb
         if (a) n_list = (int)eddy_array_count(a);
         else if (s.rank == 1 && s.dim[0] >= 0) n_list = (int)s.dim[0];
         for (int k = 0; k < count && k < n_list; k++)
-            list[k] = a ? eddy_array_get(a, k) : sizes && k < n_known && sizes[k] >= 0 ? (double)sizes[k]
-                                                                               : NAN;
+            list[k] = a                                       ? eddy_array_get(a, k)
+                      : sizes && k < n_known && sizes[k] >= 0 ? (double)sizes[k]
+                                                              : NAN;
     }
     return n_list == count || eddy__onnx_invalid(b, "the number of sizes or scales is %d, not %d",
                                                  n_list, count);
 }
 
-static eddy_tensor number(onnx_build *b, double v) { return eddy_number(b->graph, EDDY_FLOAT64, v); }
+static eddy_tensor number(onnx_build *b, double v)
+{
+    return eddy_number(b->graph, EDDY_FLOAT64, v);
+}
 
 static eddy_tensor number_at(onnx_build *b, const numbers *n, int k)
 {
@@ -229,7 +234,9 @@ static bool from_common_scale(onnx_build *b, axis_sizes *z, int n, const numbers
     for (int k = 0; k < n; k++) {
         const double      scale = want->list[k] / size_of(b, &z[k]);
         const eddy_tensor one = Div(number_at(b, want, k), z[k].size);
-        known = isnan(known) || isnan(scale) ? NAN : least ? fmin(known, scale) : fmax(known, scale);
+        known = isnan(known) || isnan(scale) ? NAN
+                : least                      ? fmin(known, scale)
+                                             : fmax(known, scale);
         common = k == 0 ? one : least ? Minimum(common, one) : Maximum(common, one);
     }
     if (n > 0 && !isnan(known) && !(known > 0 && known < 1e6))

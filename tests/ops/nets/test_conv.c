@@ -246,6 +246,42 @@ START_TEST(transposed)
 }
 END_TEST
 
+/* As above, of images whose sizes only a run tells. */
+START_TEST(transposed_open)
+{
+    const eddy_shape  open = EDDY_SHAPE(EDDY_ANY, EDDY_ANY, EDDY_ANY, 1);
+    const eddy_tensor x = eddy_placeholder(graph, NULL, EDDY_FLOAT64, open);
+    const eddy_tensor w = TENSOR(EDDY_SHAPE(2, 2, 1, 1), 1, 2, 3, 4);
+    const eddy_dims   two = EDDY_DIMS(2);
+    const double      v[] = { 1, 2, 3, 4 };
+    const double      want[][16] = { { 1, 2, 2, 4, 3, 4, 6, 8, 3, 6, 4, 8, 9, 12, 12, 16 },
+                                     { 1, 2, 2, 4, 3, 4, 6, 8, 3, 6, 4, 8, 9, 12, 12, 16 },
+                                     { 1, 4, 4, 6, 20, 16, 9, 24, 16 } };
+    const eddy_tensor y[] = {
+        eddy_conv2d_transpose(x, w, .strides = two),
+        eddy_conv2d_transpose(x, w, open, two, "SAME"),
+        eddy_conv2d_transpose(x, w),
+    };
+    const int64_t side[] = { 4, 4, 3 };
+    for (int i = 0; i < 3; i++) {
+        eddy_array *out[2] = { NULL };
+        fits(graph);
+        ck_assert_int_eq(eddy_shape_of(y[i]).dim[3], 1);
+        eddy_session *s = eddy_session_new(graph);
+        ck_assert_msg(eddy_run(s, EDDY_FEED({ x, EDDY_VIEW(v, 1, 2, 2, 1) }),
+                               EDDY_FETCH(y[i], eddy_gradient(y[i], x)), out) == EDDY_OK,
+                      "%s", eddy_session_message(s));
+        ck_assert(eddy_shape_equal(eddy_array_shape(out[0]), EDDY_SHAPE(1, side[i], side[i], 1)));
+        for (int k = 0; k < side[i] * side[i]; k++)
+            ck_assert_double_eq(eddy_array_get(out[0], k), want[i][k]);
+        for (int k = 0; k < 4; k++) ck_assert_double_eq(eddy_array_get(out[1], k), 10);
+        eddy_array_free(out[0]);
+        eddy_array_free(out[1]);
+        eddy_session_free(s);
+    }
+}
+END_TEST
+
 START_TEST(open_shapes)
 {
     char text[80];
@@ -362,6 +398,7 @@ Suite *conv_suite(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, more_zeros_after);
     tcase_add_test(c, transposed);
+    tcase_add_test(c, transposed_open);
     tcase_add_test(c, open_shapes);
     tcase_add_loop_test(c, folded, 0, 8);
     tcase_add_test(c, threads);
