@@ -1,5 +1,5 @@
-/* test_checkpoint_calls.c -- calls of checkpoints with what is missing, of another graph, or garbage,
- * and maps of garbage: each is refused or does no harm, and the session is as before. */
+/* test_checkpoint_calls.c -- calls of checkpoints with what is missing, of another graph, or
+ * garbage, and maps of garbage: each is refused or does no harm, and the session is as before. */
 #include "build/gen/suites.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/memory_files.h"
