@@ -5,7 +5,6 @@
 #include "pickle.h"
 #include "../zip.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_ENTRIES = 1 << 20, MOST_DEPTH = 32, MOST_NAME = 1000, MOST_REPEATED = 1 << 26 };
