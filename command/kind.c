@@ -37,8 +37,8 @@ static bool ends(const char *path, const char *with)
     return n >= m && strcmp(path + n - m, with) == 0;
 }
 
-/* The first file of an archive of NumPy ends in ".npy", that of Keras in ".json"; that of PyTorch is
- * a pickle. */
+/* The first file of an archive of NumPy ends in ".npy", that of Keras in ".json"; that of PyTorch
+ * is a pickle. */
 static file_kind archive(const char *bytes, size_t n)
 {
     const size_t length = n > 30 ? (unsigned char)bytes[26] + 256u * (unsigned char)bytes[27] : 0;

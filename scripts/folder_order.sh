@@ -53,9 +53,10 @@ formats/onnx formats/onnx/operators: formats
 formats/onnx/writer formats/onnx/writer/rules: formats/onnx
 formats/tensorflow formats/tensorflow/operators: formats
 formats/torch: formats
+formats/keras: formats
 input: session/checkpoints layers optim/wrappers autodiff/jacobians autodiff/check optim/minimizers
 input/readers: input
-command: formats/onnx/writer formats/tensorflow formats/torch input/readers'
+command: formats/onnx/writer formats/tensorflow formats/torch formats/keras input/readers'
 
 # Permitted exceptions: file|used file|why.  A * stands for any file.
 admitted='

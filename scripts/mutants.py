@@ -27,7 +27,7 @@ import time
 WHOLE = ("graph/append.c graph/attributes.c graph/infer.c graph/base/shape.c graph/base/array.c "
          "graph/files/*.c formats/*.c formats/onnx/parse*.c formats/onnx/window.c "
          "formats/tensorflow/parse*.c formats/tensorflow/table_file.c formats/tensorflow/bundle.c "
-         "formats/torch/*.c input/readers/*.c session/compile/memory_plan.c "
+         "formats/torch/*.c formats/keras/*.c input/readers/*.c session/compile/memory_plan.c "
          "session/compile/liveness.c").split()
 INFER = "ops/*/*.c"
 # Suites that take longer than this (s) do not run.

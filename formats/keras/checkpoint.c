@@ -122,30 +122,17 @@ static bool find_weights(opening *o, wire_bytes *file)
     return true;
 }
 
-static bool read_weights(opening *o, wire_bytes file)
+static bool read_weights(entries *e, const char *path, wire_bytes file, eddy_error *error)
 {
-    if (file.size > 1 && memcmp(file.at, "PK", 2) == 0 && !find_weights(o, &file)) return false;
-    hdf5_file f = { .memory = &o->e->memory, .bytes = file };
-    if (eddy__hdf5_read(&f)) return list_entries(o, &f);
-    if (f.status == EDDY_NO_MEMORY) return fail(o, EDDY_NO_MEMORY, "out of memory");
-    return eddy__format_fail(o->error, f.status, "%.300s: byte %zu: %s", o->path, f.at, f.problem);
+    opening o = { e, path, error };
+    if (file.size > 1 && memcmp(file.at, "PK", 2) == 0 && !find_weights(&o, &file)) return false;
+    hdf5_file f = { .memory = &e->memory, .bytes = file };
+    if (eddy__hdf5_read(&f)) return list_entries(&o, &f);
+    if (f.status == EDDY_NO_MEMORY) return fail(&o, EDDY_NO_MEMORY, "out of memory");
+    return eddy__format_fail(error, f.status, "%.300s: byte %zu: %s", path, f.at, f.problem);
 }
 
 eddy_checkpoint *eddy_keras_checkpoint_open_with(const eddy_foreign_checkpoint_args *given)
 {
-    const eddy_foreign_checkpoint_args a = eddy__entries_options(given);
-    opening o = { .e = calloc(1, sizeof *o.e), .path = a.path ? a.path : "", .error = a.error };
-    if (!o.e) return fail(&o, EDDY_NO_MEMORY, "out of memory"), NULL;
-    o.e->files = eddy__region_take(&o.e->memory, 1, sizeof *o.e->files);
-    bool ok = o.e->files || fail(&o, EDDY_NO_MEMORY, "out of memory");
-    if (ok && !a.path)
-        ok = eddy__format_fail(a.error, EDDY_INVALID_ARGUMENT, "keras_checkpoint_open: no path");
-    if (ok) {
-        o.e->n_files = 1;
-        o.e->files[0] = eddy__source_read(a.path, a.files, a.max_bytes, a.error);
-        ok = o.e->files[0] && read_weights(&o, eddy__source_bytes(o.e->files[0]));
-    }
-    if (ok) return eddy__entries_checkpoint(o.e, value, a.error);
-    eddy__entries_free(o.e);
-    return NULL;
+    return eddy__entries_open(given, "keras_checkpoint_open", read_weights, value);
 }

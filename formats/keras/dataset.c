@@ -9,8 +9,8 @@ static bool damaged(hdf5_file *f, wire_bytes message)
     return eddy__hdf5_fail(f, EDDY_CORRUPT, "a message of a dataset is damaged", message.at);
 }
 
-/* A rank, flags, and the dimensions; largest sizes may follow. A dataset without elements, which only
- * version 2 has, has the shape [0]. */
+/* A rank, flags, and the dimensions; largest sizes may follow. A dataset without elements, which
+ * only version 2 has, has the shape [0]. */
 static bool read_shape(hdf5_file *f, wire_bytes m, eddy_shape *shape)
 {
     if (m.size < 4) return damaged(f, m);

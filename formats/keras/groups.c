@@ -164,7 +164,7 @@ static bool read_object(hdf5_file *f, uint64_t address, const char *name, int de
            read_tree(&o, heap, eddy__number_at(o.symbols.at, 8), 0);
 }
 
-/* The superblock: the sizes of addresses, the address of the file in itself, and that of the root. */
+/* The superblock: the sizes of addresses, the address of the file in itself, that of the root. */
 bool eddy__hdf5_read(hdf5_file *f)
 {
     static const uint8_t mark[8] = { 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n' };

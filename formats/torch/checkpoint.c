@@ -5,7 +5,6 @@
 #include "pickle.h"
 #include "../zip.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_ENTRIES = 1 << 20, MOST_DEPTH = 32, MOST_NAME = 1000, MOST_REPEATED = 1 << 26 };
@@ -278,21 +277,13 @@ static bool open_archive(opening *o, wire_bytes file)
     return collect(o, v, "", 0);
 }
 
+static bool read_archive(entries *e, const char *path, wire_bytes file, eddy_error *error)
+{
+    opening o = { .e = e, .path = path, .error = error };
+    return open_archive(&o, file);
+}
+
 eddy_checkpoint *eddy_torch_checkpoint_open_with(const eddy_foreign_checkpoint_args *given)
 {
-    const eddy_foreign_checkpoint_args a = eddy__entries_options(given);
-    opening o = { .e = calloc(1, sizeof *o.e), .path = a.path ? a.path : "", .error = a.error };
-    if (!o.e) return no_memory(&o), NULL;
-    o.e->files = eddy__region_take(&o.e->memory, 1, sizeof *o.e->files);
-    bool ok = o.e->files || no_memory(&o);
-    if (ok && !a.path)
-        ok = eddy__format_fail(a.error, EDDY_INVALID_ARGUMENT, "torch_checkpoint_open: no path");
-    if (ok) {
-        o.e->n_files = 1;
-        o.e->files[0] = eddy__source_read(a.path, a.files, a.max_bytes, a.error);
-        ok = o.e->files[0] && open_archive(&o, eddy__source_bytes(o.e->files[0]));
-    }
-    if (ok) return eddy__entries_checkpoint(o.e, value, a.error);
-    eddy__entries_free(o.e);
-    return NULL;
+    return eddy__entries_open(given, "torch_checkpoint_open", read_archive, value);
 }

@@ -53,8 +53,8 @@ static eddy_session *restored(eddy_graph *g, const char *path, const eddy_checkp
 START_TEST(numbered_weights)
 {
     const eddy_checkpoint_rule rules[] = {
-        { { "**" "/kernel" }, { "layers/**" "/vars/0" }, .axes = "i o -> i o" },
-        { .variables = { "**" "/bias" }, .entries = { "layers/**" "/vars/1" } },
+        { { "**/kernel" }, { "layers/**/vars/0" }, .axes = "i o -> i o" },
+        { .variables = { "**/bias" }, .entries = { "layers/**/vars/1" } },
     };
     const eddy_checkpoint_map map = { .rules = rules, .n_rules = 2 };
     eddy_graph   *g = eddy_graph_new();

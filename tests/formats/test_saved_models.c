@@ -343,7 +343,8 @@ END_TEST
 static void use_bundle(memory_files *files)
 {
     eddy_error e = { 0 };
-    use_checkpoint(eddy_tensorflow_checkpoint_open("ckpt", .files = &files->table, .error = &e), &e);
+    use_checkpoint(eddy_tensorflow_checkpoint_open("ckpt", .files = &files->table, .error = &e),
+                   &e);
 }
 
 static void use_torch(memory_files *files)

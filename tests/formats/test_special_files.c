@@ -207,8 +207,9 @@ static eddy_status save_onnx(const char *path, eddy_error *e)
 /* A pipe, as a device, is no file that a save may replace, and nothing is left beside it. */
 START_TEST(not_replaced)
 {
-    static eddy_status (*const saves[])(const char *, eddy_error *) = { save_graph, save_array,
-                                                                        save_checkpoint, save_onnx };
+    static eddy_status (*const saves[])(const char *, eddy_error *) = {
+        save_graph, save_array, save_checkpoint, save_onnx
+    };
     const char *path = in_folder(0);
     eddy_error  e = { EDDY_OK, "" };
     struct stat st;

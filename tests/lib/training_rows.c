@@ -56,6 +56,10 @@ static eddy_optimizer *scaled(const training_problem *p)
 {
     return eddy_loss_scale(.optimizer = adam(p), .increment_period = 3);
 }
+static eddy_optimizer *guarded(const training_problem *p)
+{
+    return eddy_apply_if_finite(.optimizer = adam(p), .quiet = true);
+}
 static eddy_optimizer *clipped(const training_problem *p)
 {
     return eddy_clipped_gradients(.optimizer = adam(p), .global_norm = number(p, 0.1));
@@ -130,6 +134,17 @@ static eddy_tensor weights_averaged(const training_problem *p, eddy_optimizer *o
     return t;
 }
 
+/* The rate depends on the losses, and the optimizer is another one. */
+static eddy_tensor reduced(const training_problem *p, eddy_optimizer *o)
+{
+    const eddy_plateau plateau = eddy_reduce_on_plateau(
+        number(p, 0.1), p->loss, number(p, 0.5), .patience = 0, .threshold = number(p, 0.01));
+    o = eddy_momentum(.graph = p->g, .learning_rate = plateau.learning_rate,
+                      .momentum = number(p, 0.9));
+    const eddy_tensor t = minimized(p, o);
+    return eddy_group(p->g, EDDY_LIST(t, plateau.update));
+}
+
 #define ROW(name) { #name, name, minimized }
 
 const training_row training_rows[TRAINING_ROWS] = {
@@ -138,10 +153,11 @@ const training_row training_rows[TRAINING_ROWS] = {
     ROW(asgd), ROW(adamw), ROW(adamax), ROW(nadam), ROW(radam), ROW(adabelief), ROW(adan),
     ROW(yogi), ROW(lion), ROW(lamb), ROW(lars), ROW(novograd), ROW(adafactor), ROW(sm3),
     ROW(shampoo), ROW(muon), ROW(prodigy), ROW(schedule_free_adamw), ROW(lookahead),
-    ROW(accumulated), ROW(clipped), ROW(decoupled), ROW(coupled), ROW(several),
+    ROW(accumulated), ROW(guarded), ROW(clipped), ROW(decoupled), ROW(coupled), ROW(several),
     { "scaled", scaled, minimized_scaled }, { "nested", nested, minimized_scaled },
     { "sharpness aware", momentum, sharpened }, { "averages", adam, averaged },
     { "average of weights", gradient_descent, weights_averaged },
+    { "reduced on plateau", gradient_descent, reduced },
 };
 
 /* ---------------------------------------------------------------- the model -- */

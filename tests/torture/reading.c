@@ -51,7 +51,8 @@ static void add_checkpoint(outcome *o, eddy_checkpoint *c, eddy_error *e)
 {
     for (int i = 0; i < eddy_checkpoint_count(c) && e->status == EDDY_OK; i++) {
         eddy_array *a = eddy_checkpoint_value(c, eddy_checkpoint_entry_at(c, i).name, e);
-        if (e->status == EDDY_UNIMPLEMENTED) *e = (eddy_error){ 0 };       /* a text */
+        if (e->status == EDDY_UNIMPLEMENTED || e->status == EDDY_OUT_OF_RANGE)
+            *e = (eddy_error){ 0 };      /* a text, or a number that no array holds */
         outcome_add_array(o, a);
         eddy_array_free(a);
     }
