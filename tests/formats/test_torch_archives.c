@@ -174,6 +174,34 @@ START_TEST(copies)
 }
 END_TEST
 
+/* Elements that are in order are those of the file; others are copied. */
+START_TEST(views)
+{
+    static const struct { tensor t; bool view; } cases[] = {
+        { { "FloatStorage", 1, 2, { 2, 2 }, { 2, 1 } }, true },
+        { { "FloatStorage", 1, 2, { 2, 2 }, { 1, 2 } }, false },
+        { { "FloatStorage", 1, 2, { 2, 1 }, { 1, 9 } }, true },
+        { { "FloatStorage", 1, 2, { 2, 1 }, { 2, 1 } }, false },
+        { { "FloatStorage", 1, 1, { 2 }, { 2 } }, false },
+        { { "CharStorage", 0, 1, { 2 }, { 1 } }, false },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        eddy_error       e;
+        eddy_checkpoint *c = open_bytes(two_members(pickle_of(&cases[i].t), bytes_of(24, 1)), &e);
+        eddy_array      *a = eddy_checkpoint_value(c, "tensor", &e),
+                   *b = eddy_checkpoint_value(c, "tensor", &e);
+        ck_assert_msg(a && eddy_array_equal(a, b), "%s", e.message);
+        /* A view may have to be copied so that it is aligned. */
+        if (!cases[i].view) ck_assert_ptr_ne(eddy_array_data(a), eddy_array_data(b));
+        else if ((uintptr_t)eddy_array_data(a) % 64)
+            ck_assert_ptr_eq(eddy_array_data(a), eddy_array_data(b));
+        eddy_array_free(a);
+        eddy_array_free(b);
+        eddy_checkpoint_free(c);
+    }
+}
+END_TEST
+
 START_TEST(signs)
 {
     const tensor     t = { "CharStorage", 0, 1, { 2 }, { 1 } };
@@ -429,6 +457,7 @@ Suite *torch_archives_suite(void)
     TCase *t = tcase_create("archives");
     tcase_add_loop_test(t, borders, 0, ROWS(tensors));
     tcase_add_loop_test(t, copies, 0, ROWS(types));
+    tcase_add_test(t, views);
     tcase_add_test(t, signs);
     tcase_add_test(t, values);
     tcase_add_loop_test(t, parts, 0, PARTS);
