@@ -36,6 +36,7 @@ static const struct {
     { "f", { .size = -1, .number = EIO }, 100, EDDY_IO, "f: Input/output error" },
     { "f", { .size = -1, .number = ESPIPE }, 100, EDDY_IO, "f: this is not a regular file" },
     { "f", { .size = 101 }, 101, EDDY_IO, "f: the file ends early" },
+    { "f", { .size = 101, .number = EINTR }, 101, EDDY_IO, "f: the file ends early" },
     { "f", { .size = 99 }, 100, EDDY_OK, "" },
     { "f", { .size = INT64_MAX }, INT64_MAX, EDDY_NO_MEMORY, "out of memory for a file" },
     { "f", { .extra = 1 }, 100, EDDY_IO, "f: the file ends early" },
@@ -55,6 +56,7 @@ START_TEST(failing_calls)
     ck_assert_msg(e.status == calls[_i].status && strstr(e.message, calls[_i].says), "%s: %s",
                   eddy_status_name(e.status), e.message);
     ck_assert_int_eq(odd.files.n_open, 0);
+    ck_assert_int_lt(odd.files.calls, 10);      /* the end of a file is not read again and again */
     eddy__source_release(s);
     memory_files_free(&odd.files);
 }

@@ -144,7 +144,7 @@ static const struct {
     { "ShortStorage", EDDY_INT32, 2, false },  { "IntStorage", EDDY_INT32, 4, false },
     { "LongStorage", EDDY_INT64, 8, false },   { "HalfStorage", EDDY_FLOAT16, 2, true },
     { "BFloat16Storage", EDDY_BFLOAT16, 2, true }, { "FloatStorage", EDDY_FLOAT32, 4, true },
-    { "DoubleStorage", EDDY_FLOAT64, 8, true },
+    { "DoubleStorage", EDDY_FLOAT64, 8, true }, { "ComplexFloatStorage", EDDY_COMPLEX64, 8, true },
 };
 
 static message elements(int i, int n)
@@ -169,6 +169,8 @@ START_TEST(copies)
     ck_assert_msg(a != NULL, "%s", e.message);
     ck_assert_int_eq(eddy_array_dtype(a), types[_i].dtype);
     for (int k = 0; k < 6; k++) ck_assert(eddy_array_get(a, k) == want[k]);
+    for (int k = 0; k < 6; k++) ck_assert(eddy_array_get_imag(a, k) == 0);
+    ck_assert_int_eq(eddy_checkpoint_entry_at(c, 0).bytes, 6 * types[_i].bytes);
     eddy_array_free(a);
     eddy_checkpoint_free(c);
 }
@@ -221,6 +223,8 @@ static void refuses_value(message file, eddy_status status, const char *problem)
     ck_assert_msg(c != NULL, "%s", e.message);
     ck_assert_ptr_null(eddy_checkpoint_value(c, "tensor", &e));
     ck_assert_int_eq(e.status, status);
+    const eddy_checkpoint_entry x = eddy_checkpoint_entry_at(c, 0);
+    ck_assert_int_eq(x.bytes, x.shape.rank < 0 ? 0 : 2);
     ck_assert_msg(strstr(e.message, problem), "%s", e.message);
     eddy_checkpoint_free(c);
 }
