@@ -62,7 +62,9 @@ static int64_t place(plan_root *r, int n, int positions, bool reuse)
 
 static plan_root root(int bytes, int first, int last)
 {
-    return (plan_root){ .kind = VALUE_TEMP, .bytes = (uint32_t)bytes, .first = first, .last = last };
+    return (plan_root){
+        .kind = VALUE_TEMP, .bytes = (uint32_t)bytes, .first = first, .last = last
+    };
 }
 
 /* -------------------------------------------------------------------- a few -- */
