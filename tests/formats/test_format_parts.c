@@ -4,6 +4,7 @@
 #include "formats/known.h"
 #include "formats/message.h"
 #include "formats/names.h"
+#include "formats/sink.h"
 #include "formats/source.h"
 #include "tests/lib/odd_files.h"
 
@@ -35,6 +36,7 @@ static const struct {
     { "f", { .size = -1, .number = EIO }, 100, EDDY_IO, "f: Input/output error" },
     { "f", { .size = -1, .number = ESPIPE }, 100, EDDY_IO, "f: this is not a regular file" },
     { "f", { .size = 101 }, 101, EDDY_IO, "f: the file ends early" },
+    { "f", { .size = 101, .number = EINTR }, 101, EDDY_IO, "f: the file ends early" },
     { "f", { .size = 99 }, 100, EDDY_OK, "" },
     { "f", { .size = INT64_MAX }, INT64_MAX, EDDY_NO_MEMORY, "out of memory for a file" },
     { "f", { .extra = 1 }, 100, EDDY_IO, "f: the file ends early" },
@@ -54,7 +56,39 @@ START_TEST(failing_calls)
     ck_assert_msg(e.status == calls[_i].status && strstr(e.message, calls[_i].says), "%s: %s",
                   eddy_status_name(e.status), e.message);
     ck_assert_int_eq(odd.files.n_open, 0);
+    ck_assert_int_lt(odd.files.calls, 10);      /* the end of a file is not read again and again */
     eddy__source_release(s);
+    memory_files_free(&odd.files);
+}
+END_TEST
+
+static const struct { odd_files odd; eddy_status status; const char *says; } saves[] = {
+    { { 0 }, EDDY_OK, "" },
+    { { .interrupted = 100, .number = EINTR }, EDDY_OK, "" },
+    { { .interrupted = 101, .number = EINTR }, EDDY_IO, "Interrupted" },
+    { { .interrupted = 1, .number = ENOSPC }, EDDY_IO, "No space left" },
+    { { .written = 1 }, EDDY_IO, "No space left" },
+    { { .written = 1, .number = EINTR }, EDDY_IO, "No space left" },
+    { { .written = 5 }, EDDY_IO, "write the new file" },
+    { { .missing = 5 }, EDDY_INVALID_ARGUMENT, "lacks a function" },
+    { { .missing = 1 }, EDDY_INVALID_ARGUMENT, "lacks a function" },
+    { { .missing = 4 }, EDDY_INVALID_ARGUMENT, "lacks a function" },
+};
+
+/* Three bytes replace the file, or it stays as it was. */
+START_TEST(saving)
+{
+    eddy_error       e = { 0 };
+    odd_files        odd = saves[_i].odd;
+    const eddy_files table = odd_files_begin(&odd, "old", 3);
+    sink             s;
+    bool ok = eddy__sink_begin(&s, "f", &table, &e) && eddy__sink_write(&s, "new", 3);
+    ok = eddy__sink_end(&s) && ok;
+    ck_assert_msg(ok == (saves[_i].status == EDDY_OK) && e.status == saves[_i].status, "%s",
+                  e.message);
+    ck_assert_msg(strstr(e.message, saves[_i].says), "%s", e.message);
+    ck_assert_mem_eq(memory_files_get(&odd.files, "f")->bytes, ok ? "new" : "old", 3);
+    ck_assert(memory_files_count(&odd.files) == 1 && odd.files.n_open == 0);
     memory_files_free(&odd.files);
 }
 END_TEST
@@ -326,6 +360,7 @@ Suite *format_parts_suite(void)
     Suite *s = suite_create("format_parts");
     TCase *t = tcase_create("parts");
     tcase_add_loop_test(t, failing_calls, 0, sizeof calls / sizeof *calls);
+    tcase_add_loop_test(t, saving, 0, sizeof saves / sizeof *saves);
     tcase_add_test(t, views);
     tcase_add_test(t, names);
     tcase_add_test(t, regions);

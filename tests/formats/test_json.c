@@ -198,6 +198,31 @@ START_TEST(damage)
 }
 END_TEST
 
+/* What stands behind the text is not read. */
+START_TEST(ends)
+{
+    static const struct { const char *text; size_t n; int64_t value; } cases[] = {
+        { "12", 1, 1 }, { "1 2", 1, 1 }, { "truex", 4, 1 }, { "5]", 1, 5 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        region      r;
+        size_t      at;
+        const json *v = parsed(&r, cases[i].text, cases[i].n, &at);
+        ck_assert(v && v->integer == cases[i].value && at == cases[i].n);
+        eddy__region_free(&r);
+    }
+    region r;
+    size_t at;
+    static const struct { const char *text; size_t n; } cut[] = {
+        { "\"a\"", 2 }, { "[1]", 2 }, { "\"\\u0041\"", 6 }, { "null", 3 }, { "{\"a\":1}", 6 },
+    };
+    for (size_t i = 0; i < sizeof cut / sizeof *cut; i++) {
+        ck_assert_msg(!parsed(&r, cut[i].text, cut[i].n, &at), "%s", cut[i].text);
+        eddy__region_free(&r);
+    }
+}
+END_TEST
+
 START_TEST(zero_bytes)
 {
     region r;
@@ -237,6 +262,7 @@ Suite *json_suite(void)
     tcase_add_test(t, objects);
     tcase_add_loop_test(t, integers_as_text, 0, ROWS(texts));
     tcase_add_loop_test(t, damage, 0, ROWS(bad));
+    tcase_add_test(t, ends);
     tcase_add_test(t, zero_bytes);
     tcase_add_test(t, depth);
     suite_add_tcase(s, t);

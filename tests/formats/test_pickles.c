@@ -221,6 +221,7 @@ static const struct { const char *bytes, *problem; } bad[] = {
     { "\x94.", "a place of the memo is out of range" },
     { "G123.", "it ends early" },
     { "J12.", "it ends early" },
+    { "K\1q\1hB.", "a place of the memo is empty" },            /* the first behind the memo */
     { "K\1q", "it ends early" },
     { "K\1q\1h", "it ends early" },
     { "U\5torch\x8c", "it ends early" },

@@ -144,7 +144,7 @@ static const struct {
     { "ShortStorage", EDDY_INT32, 2, false },  { "IntStorage", EDDY_INT32, 4, false },
     { "LongStorage", EDDY_INT64, 8, false },   { "HalfStorage", EDDY_FLOAT16, 2, true },
     { "BFloat16Storage", EDDY_BFLOAT16, 2, true }, { "FloatStorage", EDDY_FLOAT32, 4, true },
-    { "DoubleStorage", EDDY_FLOAT64, 8, true },
+    { "DoubleStorage", EDDY_FLOAT64, 8, true }, { "ComplexFloatStorage", EDDY_COMPLEX64, 8, true },
 };
 
 static message elements(int i, int n)
@@ -169,8 +169,38 @@ START_TEST(copies)
     ck_assert_msg(a != NULL, "%s", e.message);
     ck_assert_int_eq(eddy_array_dtype(a), types[_i].dtype);
     for (int k = 0; k < 6; k++) ck_assert(eddy_array_get(a, k) == want[k]);
+    for (int k = 0; k < 6; k++) ck_assert(eddy_array_get_imag(a, k) == 0);
+    ck_assert_int_eq(eddy_checkpoint_entry_at(c, 0).bytes, 6 * types[_i].bytes);
     eddy_array_free(a);
     eddy_checkpoint_free(c);
+}
+END_TEST
+
+/* Elements that are in order are those of the file; others are copied. */
+START_TEST(views)
+{
+    static const struct { tensor t; bool view; } cases[] = {
+        { { "FloatStorage", 1, 2, { 2, 2 }, { 2, 1 } }, true },
+        { { "FloatStorage", 1, 2, { 2, 2 }, { 1, 2 } }, false },
+        { { "FloatStorage", 1, 2, { 2, 1 }, { 1, 9 } }, true },
+        { { "FloatStorage", 1, 2, { 2, 1 }, { 2, 1 } }, false },
+        { { "FloatStorage", 1, 1, { 2 }, { 2 } }, false },
+        { { "CharStorage", 0, 1, { 2 }, { 1 } }, false },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        eddy_error       e;
+        eddy_checkpoint *c = open_bytes(two_members(pickle_of(&cases[i].t), bytes_of(24, 1)), &e);
+        eddy_array      *a = eddy_checkpoint_value(c, "tensor", &e),
+                   *b = eddy_checkpoint_value(c, "tensor", &e);
+        ck_assert_msg(a && eddy_array_equal(a, b), "%s", e.message);
+        /* A view may have to be copied so that it is aligned. */
+        if (!cases[i].view) ck_assert_ptr_ne(eddy_array_data(a), eddy_array_data(b));
+        else if ((uintptr_t)eddy_array_data(a) % 64)
+            ck_assert_ptr_eq(eddy_array_data(a), eddy_array_data(b));
+        eddy_array_free(a);
+        eddy_array_free(b);
+        eddy_checkpoint_free(c);
+    }
 }
 END_TEST
 
@@ -193,6 +223,8 @@ static void refuses_value(message file, eddy_status status, const char *problem)
     ck_assert_msg(c != NULL, "%s", e.message);
     ck_assert_ptr_null(eddy_checkpoint_value(c, "tensor", &e));
     ck_assert_int_eq(e.status, status);
+    const eddy_checkpoint_entry x = eddy_checkpoint_entry_at(c, 0);
+    ck_assert_int_eq(x.bytes, x.shape.rank < 0 ? 0 : 2);
     ck_assert_msg(strstr(e.message, problem), "%s", e.message);
     eddy_checkpoint_free(c);
 }
@@ -429,6 +461,7 @@ Suite *torch_archives_suite(void)
     TCase *t = tcase_create("archives");
     tcase_add_loop_test(t, borders, 0, ROWS(tensors));
     tcase_add_loop_test(t, copies, 0, ROWS(types));
+    tcase_add_test(t, views);
     tcase_add_test(t, signs);
     tcase_add_test(t, values);
     tcase_add_loop_test(t, parts, 0, PARTS);

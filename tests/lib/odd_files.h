@@ -7,8 +7,9 @@
 typedef struct odd_files {
     int64_t      size;                  /* what size() says; 0: the truth; -1: it fails */
     int64_t      extra;                 /* added to the number of bytes that read() says */
-    int          interrupted, number;   /* so many reads fail; errno of these and of size() */
-    int          missing;               /* 1 open, 2 read, 3 size, 4 close; 0: none */
+    int          interrupted, number;   /* so many reads or writes fail; errno of these and of size() */
+    int          missing;               /* 1 open, 2 read, 3 size, 4 close, 5 write; 0: none */
+    int64_t      written;               /* write() says one less and writes nothing; 0: the truth */
     memory_files files;
 } odd_files;
 
