@@ -168,7 +168,8 @@ static void run(way *w, bool counts)
 {
     eddy_array  *out = NULL;
     const double start = now();
-    bench_need(eddy_callable_run(w->call, (const eddy_array *const *)w->values, &out) == EDDY_OK, eddy_session_message(w->session));
+    const eddy_status s = eddy_callable_run(w->call, (const eddy_array *const *)w->values, &out);
+    bench_need(s == EDDY_OK, eddy_session_message(w->session));
     if (counts) bench_add(&w->ms, 1e3 * (now() - start));
     eddy_array_free(out);
 }
