@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { ROUNDS = 31, WARM_UP = 3, WAYS = 3, N = 500, RESIDUALS = 10000, PARAMETERS = 5 };
+enum { ROUNDS = 7, WARM_UP = 1, WAYS = 3, N = 500, RESIDUALS = 10000, PARAMETERS = 5 };
 
 typedef struct problem {
     const char  *name;
@@ -26,6 +26,13 @@ static eddy_tensor uniform(eddy_graph *g, eddy_shape s, int seed)
         eddy_array_set(a, i, (double)(bench_word((uint64_t)seed, (uint64_t)i) >> 11) * 0x1p-52 - 1);
     values[n_fed] = a;
     return fed[n_fed++] = eddy_placeholder(g, NULL, EDDY_FLOAT64, s);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static eddy_tensor jacobian(eddy_tensor y, eddy_tensor x)
@@ -82,6 +89,55 @@ static eddy_tensor residuals(eddy_graph *g, eddy_tensor p)
 
 static eddy_tensor tall(eddy_graph *g, eddy_tensor p) { return jacobian(residuals(g, p), p); }
 
+static eddy_tensor tall_by_rows(eddy_graph *g, eddy_tensor p)
+{
+    eddy_tensor j = eddy_none(g);
+    eddy_jacobian(residuals(g, p), EDDY_LIST(p), &j, .mode = EDDY_JACOBIAN_REVERSE);
+    return j;
+}
+
+static eddy_tensor tall_in_blocks(eddy_graph *g, eddy_tensor p)
+{
+    eddy_tensor j = eddy_none(g);
+    eddy_jacobian(residuals(g, p), EDDY_LIST(p), &j, .mode = EDDY_JACOBIAN_REVERSE,
+                  .max_bytes = 8 << 20);
+    return j;
+}
+
+/* ----------------------------------------------------------------------- chains -- */
+
+static eddy_tensor part(eddy_tensor x, int64_t first, int64_t n)
+{
+    return eddy_slice(x, EDDY_DIMS(first), EDDY_DIMS(n));
+}
+
+/* The extended Rosenbrock function. */
+static eddy_tensor rosenbrock(eddy_tensor x)
+{
+    const int64_t     n = eddy_shape_of(x).dim[0] - 1;
+    const eddy_tensor a = part(x, 0, n), b = part(x, 1, n);
+    const eddy_tensor far = eddy_square(eddy_sub(b, eddy_square(a)));
+    const eddy_tensor near = eddy_square(eddy_sub(eddy_number(x.graph, EDDY_FLOAT64, 1), a));
+    return eddy_sum(eddy_add(eddy_mul(eddy_number(x.graph, EDDY_FLOAT64, 100), far), near));
+}
+
+static eddy_tensor chain(eddy_graph *g, eddy_tensor x)
+{
+    (void)g;
+    return hessian(rosenbrock(x), x);
+}
+
+static eddy_tensor sparse_chain(eddy_graph *g, eddy_tensor x)
+{
+    eddy_sparse_matrix m;
+    const double       start = now();
+    eddy_sparse_hessian(rosenbrock(x), x, &m);
+    printf("pattern and coloring of %lld entries, %lld colors: %.3g ms\n", (long long)m.entries,
+           (long long)m.colors, 1e3 * (now() - start));
+    (void)g;
+    return m.values;
+}
+
 /* -------------------------------------------------------------------- measuring -- */
 
 typedef struct way {
@@ -108,18 +164,12 @@ static void begin(way *w, const problem *of)
     bench_need(w->call, eddy_session_message(w->session));
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void run(way *w, bool counts)
 {
     eddy_array  *out = NULL;
     const double start = now();
-    bench_need(eddy_callable_run(w->call, (const eddy_array *const *)w->values, &out) == EDDY_OK, eddy_session_message(w->session));
+    const eddy_status s = eddy_callable_run(w->call, (const eddy_array *const *)w->values, &out);
+    bench_need(s == EDDY_OK, eddy_session_message(w->session));
     if (counts) bench_add(&w->ms, 1e3 * (now() - start));
     eddy_array_free(out);
 }
@@ -141,7 +191,12 @@ static const problem groups[][WAYS] = {
     { { "Jacobian of A x, n 500", column, N }, { "Jacobian of x A', n 500", row, N } },
     { { "Hessian of logsumexp(A x), n 500", column_hessian, N },
       { "Hessian of logsumexp(x A'), n 500", row_hessian, N } },
-    { { "Jacobian, 10 000 residuals by 5", tall, PARAMETERS } },
+    { { "Jacobian, 10 000 residuals by 5", tall, PARAMETERS },
+      { "the same by rows", tall_by_rows, PARAMETERS },
+      { "the same by blocks of rows, 8 MiB", tall_in_blocks, PARAMETERS } },
+    { { "Hessian of a chain of 1000", chain, 1000 },
+      { "the same, sparse", sparse_chain, 1000 } },
+    { { "Hessian of a chain of 100 000, sparse", sparse_chain, 100000 } },
 };
 
 int main(void)

@@ -1,8 +1,8 @@
-/* unit_vectors.c -- rows and columns of Jacobians: the derivative for one seed, batched over many of
- * them, repeated for them in a loop, or in a loop over batches.
+/* unit_vectors.c -- rows and columns of Jacobians: the derivative for one seed, batched over many
+ * of them, repeated for them in a loop, or in a loop over batches.
  *
- * A column is the derivative of a reverse sweep by its seed, as for eddy_jvp: the sweep is linear in
- * the seed, so that the seed's value does not matter and is not computed. */
+ * A column is the derivative of a reverse sweep by its seed, as for eddy_jvp: the sweep is linear
+ * in the seed, so that the seed's value does not matter and is not computed. */
 #include "autodiff/jacobians/unit_vectors.h"
 #include "control/control.h"
 #include "ops/ops.h"
@@ -78,7 +78,8 @@ static void all_together(const part *p, eddy_tensor seeds, eddy_tensor *out)
     if (!one) return;
     if (derive(p, seed, one)) eddy__vectorize(g, 1, &seed, &seeds, n, one, out);
     for (int k = 0; k < n && eddy__graph_ready(g); k++)
-        if (eddy_is_valid(one[k]) && !eddy_is_valid(out[k])) out[k] = eddy_batch_like(one[k], seeds);
+        if (eddy_is_valid(one[k]) && !eddy_is_valid(out[k]))
+            out[k] = eddy_batch_like(one[k], seeds);
     eddy__tensors_free(g, one, n);
 }
 
@@ -189,7 +190,8 @@ static bool sizes_are_known(const eddy_unit_vectors *v)
         char              text[128];
         if (eddy_shape_is_known(eddy_shape_of(t))) continue;
         eddy_fail(t.graph, EDDY_BAD_SHAPE,
-                  "jacobian: max_bytes requires sizes that are known while building; '%.200s' is %s",
+                  "jacobian: max_bytes requires sizes that are known while building; '%.200s' "
+                  "is %s",
                   eddy_name_of(t), eddy_shape_print(eddy_shape_of(t), text, sizeof text));
         return false;
     }

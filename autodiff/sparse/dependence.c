@@ -1,7 +1,8 @@
-/* dependence.c -- follows the elements of a tensor through the operations between it and another one.
+/* dependence.c -- follows the elements of a tensor through the operations between it and another.
  *
- * Each element of each tensor has a set of elements of x, and each kind of operation a rule that makes
- * the sets of its results from those of its inputs. The sets may be too large, never too small. */
+ * Each element of each tensor has a set of elements of x, and each kind of operation a rule that
+ * makes the sets of its results from those of its inputs. The sets may be too large, never too
+ * small. */
 #include "autodiff/sparse/dependence.h"
 #include "ops/ops.h"
 #include "ops/linear/matmul.h"

@@ -29,8 +29,8 @@ static eddy_array *numbers_of(const eddy_dependence *d, eddy_tensor t)
     return a;
 }
 
-/* Input t of the operation in another graph: the numbers, or the constant that it is; invalid if its
- * elements are not known. */
+/* Input t of the operation in another graph: the numbers, or the constant that it is; invalid if
+ * its elements are not known. */
 static eddy_tensor stand_in(const eddy_dependence *d, eddy_graph *g, eddy_tensor t)
 {
     const eddy_node  *node = eddy_node_of(t);
@@ -70,7 +70,8 @@ bool eddy__moved_sets(const eddy_dependence *d, const eddy_node *node, int32_t *
                           : eddy_none(g);
     for (int k = 0; known && k < node->n_outputs; k++) {
         const eddy_tensor part = eddy_output(y, k);
-        known = eddy_is_valid(part) && eddy_shape_equal(eddy_shape_of(part), node->outputs[k].shape) &&
+        known = eddy_is_valid(part) &&
+                eddy_shape_equal(eddy_shape_of(part), node->outputs[k].shape) &&
                 read_numbers(d, eddy_eval(part), out);
         out += known ? eddy_shape_count(node->outputs[k].shape) : 0;
     }

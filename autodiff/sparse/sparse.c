@@ -1,5 +1,5 @@
-/* sparse.c -- sparse Jacobians and Hessians: their patterns, products with a vector for each color, and
- * the elements among the results. */
+/* sparse.c -- sparse Jacobians and Hessians: their patterns, products with a vector for each color,
+ * and the elements among the results. */
 #include "autodiff/sparse/sparse.h"
 #include "autodiff/jacobians/unit_vectors.h"
 #include "autodiff/sparse/coloring.h"
@@ -76,8 +76,8 @@ static bool color_jacobian(plan *p)
     return true;
 }
 
-/* Element (i, j) stands alone in row i of the products if j is the only neighbor of i with its color,
- * otherwise (j, i) does in row j. `seen` counts the neighbors of i by their colors. */
+/* Element (i, j) stands alone in column i of the products if j is the only neighbor of i with its
+ * color, otherwise (j, i) does in column j. `seen` counts the neighbors of i by their colors. */
 static bool color_hessian(plan *p)
 {
     const eddy_sparse_pattern *q = &p->pattern;

@@ -459,7 +459,8 @@ START_TEST(gradient_of_a_jacobian)
     for (int mode = EDDY_JACOBIAN_FORWARD; mode <= EDDY_JACOBIAN_REVERSE; mode++)
         for (int bytes = 0; bytes < 2; bytes++) {
             eddy_tensor j;
-            eddy_jacobian(y, EDDY_LIST(x), &j, .mode = (eddy_jacobian_mode)mode, .max_bytes = bytes);
+            eddy_jacobian(y, EDDY_LIST(x), &j, .mode = (eddy_jacobian_mode)mode,
+                          .max_bytes = bytes);
             same(eddy_gradient(j, x), Mul(6, x));
         }
     const eddy_tensor z = given(EDDY_SHAPE(EDDY_ANY, 2), 3), w = given(EDDY_SHAPE(2, 2), 0);

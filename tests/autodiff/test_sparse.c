@@ -1,5 +1,5 @@
-/* test_sparse.c -- sparse Jacobians and Hessians against dense ones, the number of products that they
- * take, and second derivatives. */
+/* test_sparse.c -- sparse Jacobians and Hessians against dense ones, the number of products that
+ * they take, and derivatives of their elements. */
 #include "autodiff/autodiff.h"
 #include "tests/lib/array_trial.h"
 #include "tests/lib/checks.h"
@@ -42,10 +42,10 @@ static double *dense_of(const eddy_sparse_matrix *m)
     ck_assert_int_eq(eddy_array_count(s), m->rows + 1);
     ck_assert_int_eq((int64_t)eddy_array_get(s, m->rows), m->entries);
     for (int64_t i = 0; i < m->rows; i++)
-        for (int64_t e = (int64_t)eddy_array_get(s, i); e < (int64_t)eddy_array_get(s, i + 1); e++) {
-            const int64_t j = (int64_t)eddy_array_get(c, e);
-            ck_assert(e == (int64_t)eddy_array_get(s, i) || j > eddy_array_get(c, e - 1));
-            whole[i * m->columns + j] = eddy_array_get(v, e);
+        for (double e = eddy_array_get(s, i); e < eddy_array_get(s, i + 1); e++) {
+            const int64_t at = (int64_t)e, j = (int64_t)eddy_array_get(c, at);
+            ck_assert(e == eddy_array_get(s, i) || j > (int64_t)eddy_array_get(c, at - 1));
+            whole[i * m->columns + j] = eddy_array_get(v, at);
         }
     eddy_array_free(v);
     eddy_array_free(c);
@@ -145,7 +145,8 @@ END_TEST
 START_TEST(kinds_of_operations)
 {
     begin();
-    const eddy_tensor x = given(EDDY_FLOAT64, EDDY_SHAPE(3, 4)), w = given(EDDY_FLOAT64, EDDY_SHAPE(4, 2));
+    const eddy_tensor x = given(EDDY_FLOAT64, EDDY_SHAPE(3, 4));
+    const eddy_tensor w = given(EDDY_FLOAT64, EDDY_SHAPE(4, 2));
     const int32_t     rows[] = { 2, 0, 2 };
     const eddy_tensor at = eddy_const(t.graph, EDDY_INT32, EDDY_SHAPE(3), rows);
     jacobian(MatMul(x, w), x, 6 * 4, 2);
@@ -222,7 +223,8 @@ END_TEST
 START_TEST(second_derivatives)
 {
     begin();
-    const eddy_tensor x = given(EDDY_FLOAT64, EDDY_SHAPE(10)), w = given(EDDY_FLOAT64, EDDY_SHAPE(10));
+    const eddy_tensor x = given(EDDY_FLOAT64, EDDY_SHAPE(10));
+    const eddy_tensor w = given(EDDY_FLOAT64, EDDY_SHAPE(10));
     hessian(Sum(Mul(Mul(x, x), part(x, 0, 1))), x, 3 * 10 - 2, 2);
     hessian(Sum(Mul(w, x)), x, 0, 0);
     hessian(Sum(Exp(Mul(w, x))), x, 10, 1);

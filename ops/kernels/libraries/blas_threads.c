@@ -1,5 +1,5 @@
-/* blas_threads.c -- restricts OpenBLAS to the calling thread while runs are in progress; the name of
- * its kernels. */
+/* blas_threads.c -- restricts OpenBLAS to the calling thread while runs are in progress; what its
+ * kernels can. */
 #include "ops/kernels/libraries/blas_threads.h"
 
 #include <pthread.h>

@@ -154,7 +154,8 @@ static void by_vectors(const eddy_product *p, const block *at, bool by_columns)
 /* True if multiplying by each of a few rows or columns in turn takes less time. The product of
  * matrices copies its operands: with one column of 500 elements it took 138 us, dgemv 23 (OpenBLAS
  * 0.3.21, AVX2); with two of 1000, 543 and 210. For AVX-512, OpenBLAS does not copy up to MOST
- * multiplications and took 25 us for two columns of 500, dgemv 48; for three of 1000, 790 and 315. */
+ * multiplications and took 25 us for two columns of 500, dgemv 48; for three of 1000, 790 and
+ * 315. */
 static bool is_for_vectors(const eddy_product *p, const block *at)
 {
     enum { FEW = 3 };
