@@ -203,10 +203,9 @@ static void report(void)
         all.done += shared->outcomes[j].done;
     }
     printf("%d functions were never called; %ld errors, %ld tensors built, %ld statuses OK\n",
-            never, all.refused, all.built, all.done);
+           never, all.refused, all.built, all.done);
     printf("figure: %ld calls of %d functions, %ld findings\n", atomic_load(&shared->calls),
-            (int)FUNCTIONS, atomic_load(&shared->found));
-    fclose(to);
+           (int)FUNCTIONS, atomic_load(&shared->found));
 }
 
 static const function *function_named(const char *name)
