@@ -6,22 +6,33 @@
 #
 # A row is NAME|BAR|COMMAND. It passes if the command succeeds; its figure is what follows "figure: " in
 # the last such line that it prints. Outputs are in $BUILD/torture/NAME.log. FUZZ_SECONDS is the time
-# for each format, GRAPHS the number of random graphs, CALLS that of `make hostile`.
+# for each format, GRAPHS the number of random graphs, CALLS that of `make hostile`, MUTANTS that of
+# `make mutants`. Rows that build with sanitizers wait for each other.
+#
+# `make valgrind` and `make portability` take longer than all of these and are not among them.
 set -u
 BUILD=${BUILD:-build}
 t=$BUILD/torture
 seconds=${FUZZ_SECONDS:-60} graphs=${GRAPHS:-20000} calls=${CALLS:-1000000}
+mutants=${MUTANTS:-100} make='make --no-print-directory'
 
 rows="
+coverage|95 % of lines, 90 % of branches|$make cover > $t/cover.out 2>&1 && awk '/^total/ { printf \"figure: %s %% of lines, %s %% of branches\\n\", \$3, \$6; exit \$3 < 95 || \$6 < 90 }' $t/cover.out
+mutants|95 % of changes are noticed|$make mutants MUTANTS=$mutants > $t/mutants.out 2>&1 && sed -n 's/^\([0-9]* mutants: .*\)/figure: \1/p' $t/mutants.out && awk -F'[(%]' '/ mutants: / { exit \$2 < 95 }' $t/mutants.out
+passes|20 000 random graphs, with and without passes|EDDY_GRAPHS=$graphs CK_RUN_SUITE=passes $BUILD/run-tests && echo 'figure: $graphs graphs'
+sanitizers|no report over all suites|CK_EXCLUDE_TAGS=slow flock $t/sanitize.lock $make sanitize > $t/sanitize.out 2>&1 && sed -n 's/^\([0-9]* suites, .*\)/figure: \1/p' $t/sanitize.out
+fuzz|damaged files of 14 formats, under sanitizers|$make fuzz FUZZ_SECONDS=$seconds > $t/fuzz.out 2>&1 && awk -f scripts/torture_fuzz.awk $t/fuzz.out
 memory|100 000 calls fail for want of memory|$t/memory ${MOST:-600}
+hostile|1 million wrong calls, under sanitizers|flock $t/sanitize.lock $make hostile CALLS=$calls
+threads|8 threads, 10 000 runs each, ThreadSanitizer|$make threads > $t/threads.out 2>&1 && awk '/ threads, / { n += \$1 * \$3; k++ } END { printf \"figure: %d runs, half of them under ThreadSanitizer\\n\", n; exit k != 2 }' $t/threads.out
+determinism|the same bits in 1000 steps|$make determinism > $t/determinism.out 2>&1 && awk '/the same bits/ { n++ } END { printf \"figure: %d comparisons\\n\", n; exit n == 0 }' $t/determinism.out
+cancel|99 % within 5 ms of the processor, all within 20|$make $BUILD/bench/cancel && $BUILD/bench/cancel ${CANCELS:-100} > $t/cancel.out && awk -f scripts/torture_cancel.awk $t/cancel.out
 faults|5 000 failing calls of file systems|$t/files faults
 crashes|10 000 images of crashes|$t/files crashes 60
 kills|500 saving processes are killed|$t/files kills 504
 resume|200 killed trainings end in the same bits|EDDY_KILLS=200 CK_RUN_SUITE=resume $BUILD/run-tests && echo 'figure: 200 kills'
 limits|every published limit, on both sides|CK_RUN_SUITE=limits $BUILD/run-tests && echo 'figure: all limits'
-passes|20 000 random graphs, with and without passes|EDDY_GRAPHS=$graphs CK_RUN_SUITE=passes $BUILD/run-tests && echo 'figure: $graphs graphs'
-hostile|1 million wrong calls, under sanitizers|make --no-print-directory hostile CALLS=$calls
-fuzz|damaged files of 14 formats, under sanitizers|make --no-print-directory fuzz FUZZ_SECONDS=$seconds > $t/fuzz.out 2>&1 && awk -f scripts/torture_fuzz.awk $t/fuzz.out
+known|other systems' failures: 100 ms, 64 MiB|EDDY_TIMED=1 CK_RUN_SUITE=known_failures $BUILD/run-tests > $t/known.out && awk '/ ms / { n++; if (\$2 > most) most = \$2 } END { printf \"figure: %d, at most %.1f ms\\n\", n, most; exit n == 0 }' $t/known.out
 "
 
 mkdir -p "$t"
@@ -35,7 +46,7 @@ begin=$(date +%s)
 if sh -c "set -e; $command" > "$t/$name.log" 2>&1; then result=pass; else result=FAIL; fi
 figure=$(sed -n "s/^figure: //p" "$t/$name.log" | tail -n 1)
 [ -n "$figure" ] || result=FAIL
-printf "%-9s %-46s %-70s %5ss  %s\n" "$name" "$bar" "${figure:-none}" $(($(date +%s) - begin)) \
+printf "%-11s %-48s %-70s %5ss  %s\n" "$name" "$bar" "${figure:-none}" $(($(date +%s) - begin)) \
     $result | tee "$t/$name.row"
 '
 names=$*

@@ -2,6 +2,7 @@
 #include "graph/base/half.h"
 #include "graph/base/base.h"
 #include "graph/base/dtype.h"
+#include "graph/base/new_array.h"
 
 #include <complex.h>
 #include <math.h>
@@ -45,7 +46,7 @@ static eddy_array *header(const eddy_allocator *a, eddy_dtype d, eddy_shape s)
     return r;
 }
 
-eddy_array *eddy_array_new_in(const eddy_allocator *a, eddy_dtype d, eddy_shape s)
+eddy_array *eddy__array_unset(const eddy_allocator *a, eddy_dtype d, eddy_shape s)
 {
     if (!a) a = &eddy__libc;
     eddy_array *r = header(a, d, s);
@@ -55,7 +56,13 @@ eddy_array *eddy_array_new_in(const eddy_allocator *a, eddy_dtype d, eddy_shape 
         eddy__release(a, r, sizeof *r);
         return NULL;
     }
-    memset(r->data, 0, r->bytes);
+    return r;
+}
+
+eddy_array *eddy_array_new_in(const eddy_allocator *a, eddy_dtype d, eddy_shape s)
+{
+    eddy_array *r = eddy__array_unset(a, d, s);
+    if (r) memset(r->data, 0, r->bytes);
     return r;
 }
 
@@ -66,7 +73,7 @@ eddy_array *eddy_array_new(eddy_dtype d, eddy_shape s)
 
 eddy_array *eddy_array_copy_of(eddy_dtype d, eddy_shape s, const void *data)
 {
-    eddy_array *r = eddy_array_new(d, s);
+    eddy_array *r = eddy__array_unset(NULL, d, s);
     if (r && !data && r->bytes > 0) {
         eddy_array_free(r);
         return NULL;

@@ -204,6 +204,7 @@ static eddy_tensor interleave(eddy_tensor x, int rank, bool behind)
 static eddy_tensor widen(eddy_tensor x, int64_t m, int64_t n)
 {
     eddy_shape s = eddy__shape_matrix(eddy_shape_of(x), m, n);
+    if (s.rank < 2) return eddy_none(x.graph);          /* there was an error */
     x = eddy_broadcast_to(x, s);
     s.rank--;
     s.dim[s.rank - 1] = m * n;

@@ -72,7 +72,8 @@ static eddy_tensor from(eddy_tensor x, eddy_tensor least)
 static eddy_tensor kth_largest(eddy_tensor x, int64_t k)
 {
     const eddy_shape s = eddy_shape_of(x);
-    const int64_t    classes = s.dim[s.rank - 1];
+    if (s.rank < 1) return eddy_none(x.graph);          /* there was an error */
+    const int64_t classes = s.dim[s.rank - 1];
     return Min(eddy_top_k(StopGradient(x), k < classes ? k : classes), EDDY_AXES(-1),
                .keepdims = true);
 }

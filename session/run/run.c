@@ -1,5 +1,6 @@
 /* run.c -- execution of a plan: a loop over its instructions. */
 #include "session/run/run_memory.h"
+#include "graph/base/new_array.h"
 #include "ops/kernels/libraries/blas_threads.h"
 #include "session/state/cpu_clock.h"
 
@@ -143,14 +144,33 @@ static bool can_hold(const eddy_buffer *b, const eddy_array *old)
            !eddy__array_is_shared(old) && !eddy__array_is_borrowed(old);
 }
 
-/* A copy of the value of b, in the old array if possible. */
-static eddy_array *copy_of_value(const eddy_buffer *b, eddy_array *old,
-                                 const eddy_array *const *feeds, int n_feeds)
+/* False if the run must stop. */
+static bool copy_unless_stopped(eddy_plan *p, void *to, const void *from, size_t n)
+{
+    enum { PIECE = 1 << 20 };
+    for (size_t at = 0; at < n; at += PIECE) {
+        if (at > 0 && eddy__must_stop(p->session, p->stop, ", at its end", &p->error)) return false;
+        memcpy((char *)to + at, (const char *)from + at, n - at < PIECE ? n - at : PIECE);
+    }
+    return true;
+}
+
+/* A copy of the value of b, in the old array if possible; NULL without memory, or if the run must
+ * stop. */
+static eddy_array *copy_of_value(eddy_plan *p, const eddy_buffer *b, eddy_array *old,
+                                 const eddy_array *const *feeds)
 {
     bool fits = can_hold(b, old);
-    for (int i = 0; i < n_feeds; i++) fits = fits && feeds[i] != old;
-    eddy_array *a = fits ? old : eddy_array_new(b->type.dtype, eddy__value_type(b).shape);
-    if (a && eddy_array_bytes(a) > 0) memcpy(eddy_array_data(a), b->data, eddy_array_bytes(a));
+    for (int i = 0; i < p->n_feeds; i++) fits = fits && feeds[i] != old;
+    if (fits) {
+        if (eddy_array_bytes(old) > 0) memcpy(eddy_array_data(old), b->data, eddy_array_bytes(old));
+        return old;
+    }
+    eddy_array *a = eddy__array_unset(NULL, b->type.dtype, eddy__value_type(b).shape);
+    if (a && !copy_unless_stopped(p, eddy_array_data(a), b->data, eddy_array_bytes(a))) {
+        eddy_array_free(a);
+        return NULL;
+    }
     return a;
 }
 
@@ -166,7 +186,7 @@ static bool make_results(eddy_plan *p)
         plan_fetch *f = &p->outputs[i];
         if (!f->direct || f->next) continue;
         const eddy_type t = p->buffers[f->buffer].type;
-        f->next = eddy_array_new(t.dtype, t.shape);
+        f->next = eddy__array_unset(NULL, t.dtype, t.shape);
         if (!f->next) return no_memory(p, i);
     }
     return true;
@@ -183,7 +203,7 @@ static void swap_results(const eddy_plan *p, plan_fetch *f, eddy_array **out)
     *out = made;
 }
 
-/* Stores the result of fetch i in *out; false if there is no memory for a copy. */
+/* Stores the result of fetch i in *out; false if it cannot be copied. */
 static bool return_result(eddy_plan *p, plan_fetch *f, const eddy_array *const *feeds,
                           eddy_array **out)
 {
@@ -192,15 +212,15 @@ static bool return_result(eddy_plan *p, plan_fetch *f, const eddy_array *const *
         swap_results(p, f, out);
         return true;
     }
-    if (f->buffer >= 0) a = copy_of_value(&p->buffers[f->buffer], old, feeds, p->n_feeds);
+    if (f->buffer >= 0) a = copy_of_value(p, &p->buffers[f->buffer], old, feeds);
     if (f->buffer >= 0 && !a) return false;
     f->dropped = a == old ? NULL : old;
     *out = a;
     return true;
 }
 
-/* Returns the results. The only possible error is a lack of memory; the results before the
- * missing one are then set. Old arrays are released last, because they may be feeds, and a feed
+/* Returns the results. The only possible errors are a lack of memory and a stop while a large
+ * result is copied; the results before the missing one are then set. Old arrays are released last, because they may be feeds, and a feed
  * may be fetched. */
 static bool collect(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out)
 {
@@ -235,7 +255,7 @@ static eddy_status run_in_memory(eddy_plan *p, const eddy_array *const *feeds, e
     if (status == EDDY_OK && eddy__must_stop(p->session, p->stop, ", at its end", &p->error))
         status = p->error.status;
     p->invariants_computed = first > 0 || status == EDDY_OK;
-    if (status == EDDY_OK && out && !collect(p, feeds, out)) return EDDY_NO_MEMORY;
+    if (status == EDDY_OK && out && !collect(p, feeds, out)) return p->error.status;
     return status;
 }
 

@@ -353,6 +353,27 @@ START_TEST(of_sizes)
 }
 END_TEST
 
+/* An absolute scope that no node could be in, in another one. */
+START_TEST(of_scopes)
+{
+    eddy_scope_begin(g, "outer");
+    eddy_scope_begin(g, "/");
+    fails(g, EDDY_INVALID_ARGUMENT, "'/' is not a valid scope name");
+    runs(s, eddy_scalar(g, 1));
+    eddy_scope_end(g);
+    eddy_scope_end(g);
+}
+END_TEST
+
+/* No builder relies on the nodes that it asks for. */
+START_TEST(of_finalized_graphs)
+{
+    eddy_graph_finalize(g);
+    ck_assert(!eddy_is_valid(eddy_filter_logits(x, .top_k = 2, .temperature = 2)));
+    fails(g, EDDY_FINALIZED, "finalized");
+}
+END_TEST
+
 Suite *by_value_calls_suite(void)
 {
     Suite *suite = suite_create("by_value_calls");
@@ -367,6 +388,8 @@ Suite *by_value_calls_suite(void)
     tcase_add_test(c, of_owners);
     tcase_add_test(c, of_handlers);
     tcase_add_test(c, of_sizes);
+    tcase_add_test(c, of_scopes);
+    tcase_add_test(c, of_finalized_graphs);
     suite_add_tcase(suite, c);
     return suite;
 }

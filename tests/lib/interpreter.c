@@ -195,13 +195,11 @@ static bool infer(walk *w, const eddy_node *n)
     const size_t       count = (size_t)n->n_inputs + 1;
     eddy_type         *types = eddy__arena_alloc(&w->types, count * sizeof *types);
     const eddy_array **value = eddy__arena_alloc(&w->types, count * sizeof *value);
-    int                n_out = 0;
     for (int i = 0; i < n->n_inputs; i++) {
         types[i] = type_of(w, n->inputs[i]);
         value[i] = eddy__input_is_in(n->op->value_inputs, i) ? operand(w, n, i) : NULL;
     }
-    return eddy__infer_types(n->op, (void *)(uintptr_t)n->attrs, true, n->n_inputs, types, value,
-                             &w->types, &w->at[n->id].types, &n_out, n->name, w->error);
+    return eddy__infer_node(n, types, value, &w->types, &w->at[n->id].types, w->error);
 }
 
 /* -------------------------------------------------------------------- noise -- */
