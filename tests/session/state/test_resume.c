@@ -266,7 +266,7 @@ START_TEST(goes_on_after_kills)
                 raise(SIGUSR2);
             }
             random = random * 1664525 + 1013904223;
-            const long wait = 1000 + (random >> 8) % 30000;
+            const long wait = 1000 + (long)((random >> 8) % 30000);
             nanosleep(&(struct timespec){ .tv_nsec = 1000 * wait }, NULL);
             if (killed < kills) kill(child, SIGKILL);
             ck_assert_int_eq(waitpid(child, &status, 0), child);
