@@ -137,9 +137,8 @@ static bool output_is_valid(eddy_infer *c, int i)
     int64_t count = eddy_shape_count(t.shape);
     if (count > eddy__most_bytes / (int64_t)eddy_dtype_size(t.dtype))
         return eddy_infer_fail(c, EDDY_LIMIT,
-                               "output %d would have shape %s; the limit is %s bytes", i,
-                               eddy_shape_print(t.shape, text, sizeof text),
-                               sizeof(void *) > 4 ? "2^47" : "2^31 - 1");
+                               "output %d would have shape %s; the limit is 2^%d bytes", i,
+                               eddy_shape_print(t.shape, text, sizeof text), EDDY_MOST_BYTES_LOG);
     return true;
 }
 

@@ -9,8 +9,9 @@
 
 /* ------------------------------------------------------- sizes, memory -- */
 
-/* The most bytes of an array: 2^47, and 2^31 - 1 where addresses have 32 bits. */
-static const int64_t eddy__most_bytes = (uint64_t)PTRDIFF_MAX < (uint64_t)1 << 47 ? PTRDIFF_MAX : (int64_t)1 << 47;
+/* An array has at most 2 to this power bytes. */
+enum { EDDY_MOST_BYTES_LOG = sizeof(void *) > 4 ? 47 : 30 };
+static const int64_t eddy__most_bytes = (int64_t)1 << EDDY_MOST_BYTES_LOG;
 
 /* False on overflow; *out is then unchanged. */
 static inline bool eddy__size_mul(size_t a, size_t b, size_t *out)
