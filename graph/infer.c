@@ -122,7 +122,7 @@ static bool inputs_are_accepted(eddy_infer *c)
 
 /* --------------------------------------------------------------- outputs -- */
 
-/* A tensor's bytes stay within eddy__most_bytes. */
+/* A tensor's bytes stay within 2^47. */
 static bool output_is_valid(eddy_infer *c, int i)
 {
     char text[100];
@@ -135,10 +135,10 @@ static bool output_is_valid(eddy_infer *c, int i)
             "output %d would have shape %s; the limits are rank %d and 2^48 elements", i,
             eddy_shape_print(t.shape, text, sizeof text), EDDY_MAX_RANK);
     int64_t count = eddy_shape_count(t.shape);
-    if (count > eddy__most_bytes / (int64_t)eddy_dtype_size(t.dtype))
+    if (count > ((int64_t)1 << 47) / (int64_t)eddy_dtype_size(t.dtype))
         return eddy_infer_fail(c, EDDY_LIMIT,
-                               "output %d would have shape %s; the limit is 2^%d bytes", i,
-                               eddy_shape_print(t.shape, text, sizeof text), EDDY_MOST_BYTES_LOG);
+                               "output %d would have shape %s; the limit is 2^47 bytes", i,
+                               eddy_shape_print(t.shape, text, sizeof text));
     return true;
 }
 

@@ -4,6 +4,21 @@
 
 #include <string.h>
 
+static bool no_memory(compile *c, uint64_t bytes)
+{
+    return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory: the run needs %llu bytes",
+                           (unsigned long long)bytes);
+}
+
+/* Where addresses have 32 bits, a value may be too large for size_t; no kernel is prepared for it. */
+static bool values_fit(compile *c)
+{
+    for (int32_t i = 0; sizeof(void *) < 8 && i < c->plan->n_roots; i++)
+        if (c->plan->roots[i].bytes > (uint64_t)eddy__most_bytes)
+            return no_memory(c, c->plan->roots[i].bytes);
+    return true;
+}
+
 /* Kernels prepare tables as long as images: only for results that the session may hold. Those that
  * a fused loop keeps in registers have no position. */
 static bool prepare_kernels(compile *c)
@@ -88,12 +103,6 @@ static uint64_t choose_direct_results(eddy_plan *p)
     return bytes;
 }
 
-static bool no_memory(compile *c)
-{
-    return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory: the run needs %llu bytes",
-                           (unsigned long long)c->plan->memory_bytes);
-}
-
 static bool plan_memory(compile *c)
 {
     eddy_plan *p = c->plan;
@@ -112,7 +121,7 @@ static bool plan_memory(compile *c)
                                "the run needs %llu bytes; max_bytes of the session is %zu%s",
                                (unsigned long long)all, s->options.max_bytes,
                                eddy__largest_values(p, largest, sizeof largest));
-    if (!p->embedded && all > PTRDIFF_MAX) return no_memory(c);
+    if (!p->embedded && all > PTRDIFF_MAX) return no_memory(c, p->memory_bytes);
     if (!p->embedded) {
         p->own_memory.fixed = (size_t)all;
         p->own_memory.limit = s->options.max_bytes;
@@ -123,7 +132,7 @@ static bool plan_memory(compile *c)
         p->memory = eddy__allocate_aligned(p->allocator, p->memory_bytes, &p->memory_base);
         p->own_bytes = (size_t)p->memory_bytes;
     }
-    if (!p->memory && p->own_bytes > 0) return no_memory(c);
+    if (!p->memory && p->own_bytes > 0) return no_memory(c, p->memory_bytes);
     p->info.live_bytes = (size_t)live;
     p->info.arena_bytes = (size_t)p->memory_bytes;
     p->info.instructions = p->n_code;
@@ -157,7 +166,7 @@ static bool run_stages(compile *c)
     const unsigned without = c->session->options.without;
     const bool     alone = !c->plan->embedded;
     return eddy__specialize_shapes(c) && eddy__lower(c) && eddy__improve(c) &&
-           (!alone || eddy__hoist(c)) && eddy__emit(c) &&
+           (!alone || eddy__hoist(c)) && eddy__emit(c) && values_fit(c) &&
            ((without & EDDY_PASS_FUSE) || eddy__fuse(c)) &&
            (!alone || (without & EDDY_PASS_PARALLEL) || eddy__parallelize(c)) && plan_memory(c);
 }

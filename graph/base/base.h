@@ -9,9 +9,8 @@
 
 /* ------------------------------------------------------- sizes, memory -- */
 
-/* An array has at most 2 to this power bytes. */
-enum { EDDY_MOST_BYTES_LOG = sizeof(void *) > 4 ? 47 : 30 };
-static const int64_t eddy__most_bytes = (int64_t)1 << EDDY_MOST_BYTES_LOG;
+/* The most bytes of an array, so that they fit size_t. */
+static const int64_t eddy__most_bytes = (int64_t)1 << (sizeof(void *) > 4 ? 47 : 30);
 
 /* False on overflow; *out is then unchanged. */
 static inline bool eddy__size_mul(size_t a, size_t b, size_t *out)
