@@ -10,7 +10,8 @@ static bool no_memory(compile *c, uint64_t bytes)
                            (unsigned long long)bytes);
 }
 
-/* Where addresses have 32 bits, a value may be too large for size_t; no kernel is prepared for it. */
+/* Where addresses have 32 bits, a value may be too large for size_t; no kernel may then be
+ * prepared. */
 static bool values_fit(compile *c)
 {
     for (int32_t i = 0; sizeof(void *) < 8 && i < c->plan->n_roots; i++)

@@ -188,7 +188,8 @@ static uint64_t scratch_of(const eddy_kernel *k, int64_t n)
 {
     const nms_attrs *a = k->attrs;
     const int64_t most = a->max_output_size < n ? a->max_output_size : n;
-    return (uint64_t)n * sizeof(candidate) + (uint64_t)most * (sizeof(double) + sizeof(int32_t)) + 64;
+    const uint64_t each = sizeof(double) + sizeof(int32_t);
+    return (uint64_t)n * sizeof(candidate) + (uint64_t)most * each + 64;
 }
 
 static void images(void *arg, int64_t from, int64_t to, int worker)

@@ -333,7 +333,8 @@ static void place_accumulators(fused *f)
         p->acc = f->worker_bytes;
         f->worker_bytes += round_to_lines(eddy__blocks_acc_bytes(&p->blocks));
         p->parts = f->common_bytes;
-        f->common_bytes += round_to_lines((uint64_t)p->blocks.count * eddy__blocks_part(&p->blocks));
+        const uint64_t parts = (uint64_t)p->blocks.count * eddy__blocks_part(&p->blocks);
+        f->common_bytes += round_to_lines(parts);
     }
 }
 

@@ -209,9 +209,10 @@ bool eddy__plan_memory(const eddy_allocator *a, plan_root *roots, int32_t n_root
             t[i]->offset = *arena_bytes;
             *arena_bytes += rounded(t[i]->bytes);
         }
-    } else *arena_bytes = n <= FEW_ROOTS ? best_greedy(t, n, t + n_roots, roots,
-                                                       (uint64_t *)(void *)(t + 2 * n_roots), *live_bytes)
-                                        : walk(a, t, n, positions);
+    } else if (n <= FEW_ROOTS) {
+        uint64_t *offset = (uint64_t *)(void *)(t + 2 * n_roots);
+        *arena_bytes = best_greedy(t, n, t + n_roots, roots, offset, *live_bytes);
+    } else *arena_bytes = walk(a, t, n, positions);
     eddy__release(a, t, bytes);
     return *arena_bytes != UINT64_MAX;
 }

@@ -132,8 +132,7 @@ static void closed_inside(void)
     eddy_session_free(one);
 }
 
-/* The largest array, of which nothing is there, is fed and fetched in a process that may not have so
- * much memory. */
+/* The largest array, of which nothing is there, is fed and fetched. */
 static void huge_fetch(void)
 {
     const int64_t most = (int64_t)1 << (sizeof(void *) > 4 ? 47 : 30);

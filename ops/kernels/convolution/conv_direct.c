@@ -102,7 +102,8 @@ static uint64_t band_bytes(const plan *p, int64_t rows)
 static uint64_t result_bytes(const plan *p, int64_t rows)
 {
     const int64_t all = rows * p->space < p->to.h ? rows * p->space : p->to.h;
-    return p->to.planes ? ((uint64_t)(all * p->to.w * p->to.c) * p->to.size + 63) & ~(uint64_t)63 : 0;
+    const uint64_t bytes = (uint64_t)(all * p->to.w * p->to.c) * p->to.size;
+    return p->to.planes ? (bytes + 63) & ~(uint64_t)63 : 0;
 }
 
 static bool is_empty(const plan *p) { return p->batch * p->to.h * p->to.w * p->to.c == 0; }
