@@ -376,7 +376,7 @@ valgrind: ## run the tests under valgrind, except slow cases
 	@sh scripts/setup.sh valgrind
 	@$(MAKE) --no-print-directory BUILD=build/valgrind OPT=-O1 tests
 	@CK_FORK=no CK_EXCLUDE_TAGS='slow many' OPENBLAS_CORETYPE=Haswell OPENBLAS_NUM_THREADS=1 \
-	    UNDER='valgrind -q --leak-check=full --error-exitcode=1' \
+	    UNDER='valgrind -q --fair-sched=yes --leak-check=full --error-exitcode=1' \
 	    $(MAKE) --no-print-directory BUILD=build/valgrind run-tests
 
 tsan: ## run the tests with ThreadSanitizer, except slow cases
@@ -390,8 +390,8 @@ $(BUILD)/determinism: $(BUILD)/obj/tests/determinism/main.o $(BUILD)/obj/tests/l
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
-portability: tests ## compile with other compilers and standards, and test with other libraries and processors
-	@CC='$(CC)' BUILD='$(BUILD)' MAKE='$(MAKE)' sh scripts/portability.sh
+portability: tests ## compile with other compilers, test with other libraries and processors (PORTABILITY='i386 arm64')
+	@CC='$(CC)' BUILD='$(BUILD)' MAKE='$(MAKE)' ALL_SUITES='$(SUITES)' sh scripts/portability.sh $(PORTABILITY)
 
 STEPS ?= 1000
 determinism: $(BUILD)/determinism ## train with other threads, files and instructions, and compare bits (STEPS=1000)

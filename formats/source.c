@@ -28,16 +28,17 @@ bool eddy__format_fail(eddy_error *error, eddy_status status, const char *format
 
 enum { PATIENCE = 100 };                /* interruptions of one read in a row */
 
-static source *allocate(size_t size, eddy_error *error)
+static source *allocate(uint64_t size, eddy_error *error)
 {
     source *s = NULL;
     if (size > SIZE_MAX / 2 ||
-        posix_memalign((void **)&s, _Alignof(source), sizeof *s + size + 64) != 0) {
-        eddy__format_fail(error, EDDY_NO_MEMORY, "out of memory for a file of %zu bytes", size);
+        posix_memalign((void **)&s, _Alignof(source), sizeof *s + (size_t)size + 64) != 0) {
+        eddy__format_fail(error, EDDY_NO_MEMORY, "out of memory for a file of %llu bytes",
+                          (unsigned long long)size);
         return NULL;
     }
     atomic_init(&s->count, 1);
-    s->size = size;
+    s->size = (size_t)size;
     return s;
 }
 
@@ -55,7 +56,7 @@ static source *read_open(const char *path, int fd, const eddy_files *f, int64_t 
                               (long long)size, (long long)most);
         return NULL;
     }
-    source *s = allocate((size_t)size, error);
+    source *s = allocate((uint64_t)size, error);
     int     retries = PATIENCE;
     for (size_t at = 0; s && at < s->size;) {
         const int64_t n = f->read(f->context, fd, s->bytes + at, s->size - at);

@@ -158,7 +158,7 @@ EDDY_API eddy_array *eddy_array_load(const char *path, const eddy_files *files, 
  * eddy_constant, copy it. eddy_array_free does nothing to it. The result is NULL where
  * eddy_array_new returns NULL, if p is NULL, and for a shape with another number of elements. */
 typedef struct __attribute__((may_alias)) eddy_array_room {
-    void *room_[24];
+    uint64_t room_[24];
 } eddy_array_room;
 /* Called by the macros. The header of the array is stored in *room, and so is the element of
  * EDDY_NUMBER. */
@@ -215,7 +215,7 @@ inline const eddy_array *eddy_shaped_(const eddy_array *a, eddy_shape s,
     bool *: EDDY_BOOL,       const bool *: EDDY_BOOL,                                   \
     float _Complex *: EDDY_COMPLEX64,   const float _Complex *: EDDY_COMPLEX64,         \
     double _Complex *: EDDY_COMPLEX128, const double _Complex *: EDDY_COMPLEX128)
-#define EDDY_ROOM_ (&(eddy_array_room){ { NULL } })
+#define EDDY_ROOM_ (&(eddy_array_room){ { 0 } })
 #define EDDY_ELEMENTS_(type, ...)                                                       \
     EDDY_VIEW(((const type[]){ __VA_ARGS__ }), sizeof((type[]){ __VA_ARGS__ }) / sizeof(type))
 #define EDDY_NUMBER(dtype, value) (eddy_array_number(EDDY_ROOM_, dtype, value))

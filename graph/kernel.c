@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-void *eddy_kernel_state(eddy_kernel *k, size_t size)
+void *eddy_kernel_state(eddy_kernel *k, uint64_t size)
 {
-    if (!k || !k->impl) return NULL;
+    if (!k || !k->impl || size > SIZE_MAX) return NULL;
     const eddy_kernel_call *call = k->impl;
-    k->state = eddy__arena_alloc(call->arena, size);
-    if (k->state) memset(k->state, 0, size);
+    k->state = eddy__arena_alloc(call->arena, (size_t)size);
+    if (k->state) memset(k->state, 0, (size_t)size);
     return k->state;
 }
 

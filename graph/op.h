@@ -169,7 +169,7 @@ typedef struct eddy_kernel {
     int                 n_in, n_out;
     void               *state;       /* allocated by prepare; freed with the plan */
     void               *scratch;     /* scratch_size bytes, uninitialized in each run */
-    size_t              scratch_size;/* set by prepare */
+    uint64_t            scratch_size;/* set by prepare, in 64 bits on every machine */
     int64_t             graph_seed;
     int64_t             op_seed;     /* of this node: its id */
     /* if STATEFUL and no input is a variable passed by reference: the number of earlier runs of the
@@ -181,8 +181,9 @@ typedef struct eddy_kernel {
     const struct eddy_stop *stop;   /* of the library: when to end early (graph/base/stop.h) */
 } eddy_kernel;
 
-/* Allocates k->state, which is freed with the plan; NULL if out of memory. Only in prepare. */
-EDDY_API void       *eddy_kernel_state(eddy_kernel *k, size_t size);
+/* Allocates k->state, which is freed with the plan; NULL if out of memory. Only in prepare. Sizes in
+ * 64 bits do not overflow where size_t has 32. */
+EDDY_API void       *eddy_kernel_state(eddy_kernel *k, uint64_t size);
 /* Records the reason; returns s, for `return eddy_kernel_fail(...)`. */
 EDDY_API eddy_status eddy_kernel_fail(eddy_kernel *k, eddy_status s, const char *reason, ...)
     __attribute__((format(printf, 3, 4)));

@@ -1,65 +1,125 @@
 #!/bin/sh
-# Compiles the libraries with other compilers, standards and C libraries, runs suites with each BLAS
-# of Debian and on an emulated arm64, and prints a table. What is not installed is named.
+# Compiles the libraries with other compilers, standards and C libraries, runs suites with each
+# instruction set, with each BLAS of Debian, for addresses of 32 bits and on an emulated arm64, and
+# prints a table. What is not installed is named.
 #
-#   BUILD=build portability.sh        $SUITES: of the tests; $ROOT_ARM64: a Debian root for arm64
-#                                     with the -dev packages of check, libyaml and OpenBLAS
+#   BUILD=build portability.sh [ROW...]    rows: compilers musl cpu blas i386 arm64
+#
+#   $PORTED_SUITES: of the tests; "all": those in $ALL_SUITES
 set -eu
-SUITES=${SUITES:-"graph files session batch_matmul matmul_fused product_blocks linear conv optim"}
+PORTED_SUITES=${PORTED_SUITES:-"graph files session batch_matmul matmul_fused product_blocks linear \
+    linear_roots einsum conv optim"}
+[ "$PORTED_SUITES" != all ] || PORTED_SUITES=$ALL_SUITES
 MAKE=${MAKE:-make}
-folder=$BUILD/portability
+[ $# -gt 0 ] || set -- compilers musl cpu blas i386 arm64
+folder=$PWD/$BUILD/portability
 mkdir -p "$folder"
 bad=0
 
 row() { printf '%-44s %s\n' "$1" "$2"; }
 have() { command -v "$1" >/dev/null; }
+log_of() { echo "$folder/$(echo "$1" | tr ' /,' '___').log"; }
 result() {      # result NAME STATUS LOG
-    if [ "$2" = 0 ]; then row "$1" ok; else
+    if [ "$2" = 0 ]; then row "$1" "ok${4:+: $4}"; else
         row "$1" "FAILED: $3"
         bad=1
     fi
 }
 compile() {     # compile NAME COMPILER FLAGS
-    log=$folder/$(echo "$1" | tr ' /' '__').log
+    log=$(log_of "$1")
     status=0
     $MAKE -k OPT=-O1 BUILD="$folder/syntax" CC="$2 -fsyntax-only" HOSTCC=cc CFLAGS="$3" objects \
         > "$log" 2>&1 || status=$?
     result "$1" "$status" "$log"
 }
-suites() {      # suites NAME COMMAND...: runs the suites under a command
+suites() {      # suites NAME PROGRAM COMMAND...: runs the suites of the program under a command
     name=$1
-    shift
-    log=$folder/$(echo "$name" | tr ' /' '__').log
+    program=$2
+    shift 2
+    log=$(log_of "$name")
     status=0
-    : > "$log"
-    for s in $SUITES; do
-        CK_RUN_SUITE=$s CK_EXCLUDE_TAGS='slow many' "$@" >> "$log" 2>&1 || status=1
-    done
-    ! grep 'Checks: 0,' "$log" || status=1      # Check runs a suite of an unknown name without a word
-    result "$name" "$status" "$log"
+    # shellcheck disable=SC2086  # the suites are words
+    UNDER="$*" CK_EXCLUDE_TAGS='slow many' sh scripts/tests.sh "$program" $PORTED_SUITES \
+        > "$log" 2>&1 || status=1
+    ! grep -qs 'Checks: 0,' "$program.logs"/*.log || status=1    # an unknown name
+    result "$name" "$status" "$log" "$(head -n 1 "$log")"
+}
+# tests_for NAME ARCHITECTURE TRIPLET LOADER FLAGS COMMAND...: compiles the tests for another
+# architecture of Debian, and runs them under a command.
+tests_for() {
+    name=$1 arch=$2 triplet=$3 loader=$4 flags=$5
+    shift 5
+    gcc=$(echo "$triplet" | sed 's/^i386/i686/')-gcc
+    have "$gcc" || { row "$name" "not installed ($gcc)"; return; }
+    root=$folder/$arch.root
+    log=$(log_of "compiling for $arch")
+    sh scripts/debian_root.sh "$arch" "$root" || { result "$name" 1 "$root.log"; return; }
+    lib=$root/usr/lib/$triplet blas=$root/usr/lib/$triplet/openblas-serial
+    path=$lib:$root/lib/$triplet:$blas
+    $MAKE -k OPT=-O1 BUILD="$folder/$arch" HOSTCC=cc CFLAGS="-g1 $flags" \
+        CC="$gcc --sysroot=$root -isystem $root/usr/include/$triplet/openblas-serial" \
+        LDFLAGS="-B$lib/ -L$lib -L$root/lib/$triplet -L$blas -Wl,-rpath-link,$path \
+            -Wl,-rpath,$path -Wl,--disable-new-dtags -Wl,--dynamic-linker=$root/lib/$loader" \
+        CHECK_LIBS='-lcheck -lsubunit -lrt -lm' tests > "$log" 2>&1 ||
+        { result "$name" 1 "$log"; return; }
+    suites "$name" "$folder/$arch/run-tests" "$@"
+}
+# An OpenBLAS that calls the reference BLAS and LAPACK.
+reference_blas() {
+    lib=$(dirname "$(cc -print-file-name=libyaml.so)")
+    [ -e "$lib/blas/libblas.so.3" ] && [ -e "$lib/lapack/liblapack.so.3" ] || return 1
+    mkdir -p "$folder/openblas-reference"
+    echo 'extern int eddy_reference_blas; int eddy_reference_blas;' |
+        cc -shared -fPIC -x c - -x none -o "$folder/openblas-reference/libopenblas.so.0" \
+            -Wl,--no-as-needed -Wl,-soname,libopenblas.so.0 "$lib/lapack/liblapack.so.3" \
+            "$lib/blas/libblas.so.3" -Wl,-rpath,"$lib/lapack:$lib/blas" -Wl,--disable-new-dtags
 }
 
-for cc in gcc clang; do
-    have "$cc" || { row "$cc" 'not installed'; continue; }
-    for std in c11 c17 c2x; do compile "$cc -std=$std" "$cc" "-std=$std"; done
-    for flags in -O0 -O3 -mno-sse3; do compile "$cc $flags" "$cc" "$flags"; done
-done
-if have musl-gcc; then
+compilers_row() {
+    for cc in gcc clang; do
+        have "$cc" || { row "$cc" 'not installed'; continue; }
+        for std in c11 c17 c2x; do compile "$cc -std=$std" "$cc" "-std=$std"; done
+        for flags in -O0 -O3 -mno-sse3; do compile "$cc $flags" "$cc" "$flags"; done
+    done
+}
+# The headers of libraries, without those of glibc.
+musl_row() {
+    have musl-gcc || { row musl-gcc 'not installed (musl-tools)'; return; }
+    mkdir -p "$folder/include"
+    for h in cblas.h openblas_config.h yaml.h zlib.h zconf.h png.h pngconf.h pnglibconf.h \
+             jpeglib.h jconfig.h jmorecfg.h; do
+        echo "#include <$h>" | cc -M -include stdio.h -x c - 2>/dev/null | tr ' ' '\n' |
+            grep "/$h\$" | head -n 1 | xargs -r -I{} ln -sf {} "$folder/include/$h"
+    done
     compile 'musl-gcc' musl-gcc "-idirafter $folder/include"
-else row musl-gcc 'not installed'; fi
-
-for cpu in baseline avx2 avx512; do suites "EDDY_CPU=$cpu" env EDDY_CPU=$cpu "$BUILD/run-tests"; done
-for blas in serial pthread openmp; do
-    at=$(find /usr/lib "$folder" -name libopenblas.so.0 -path "*openblas-$blas*" 2>/dev/null | head -n 1)
-    [ -n "$at" ] || { row "OpenBLAS $blas" "not installed (libopenblas0-$blas)"; continue; }
-    suites "OpenBLAS $blas" env LD_LIBRARY_PATH="$(dirname "$at")" "$BUILD/run-tests"
+}
+cpu_row() {
+    for cpu in baseline avx2 avx512; do
+        suites "EDDY_CPU=$cpu" "$BUILD/run-tests" env "EDDY_CPU=$cpu"
+    done
+}
+blas_row() {
+    reference_blas || row 'reference BLAS' 'not installed (libblas3 liblapack3)'
+    for blas in serial pthread openmp reference; do
+        at=$(find /usr/lib "$folder" -name libopenblas.so.0 -path "*openblas-$blas*" \
+            ! -path '*.root/*' 2>/dev/null | head -n 1)
+        [ -n "$at" ] || { row "OpenBLAS $blas" "not installed (libopenblas0-$blas)"; continue; }
+        suites "BLAS: $blas" "$BUILD/run-tests" env "LD_LIBRARY_PATH=$(dirname "$at")"
+    done
+}
+# x87 registers would keep more bits than a double has.
+i386_row() {
+    tests_for '32 bits (i386)' i386 i386-linux-gnu ld-linux.so.2 '-msse2 -mfpmath=sse'
+}
+arm64_row() {
+    have qemu-aarch64 || { row 'arm64, emulated' 'not installed (qemu-user)'; return; }
+    tests_for 'arm64, emulated' arm64 aarch64-linux-gnu ld-linux-aarch64.so.1 '' qemu-aarch64
+}
+for each in "$@"; do
+    case $each in
+        compilers) compilers_row ;; musl) musl_row ;; cpu) cpu_row ;; blas) blas_row ;;
+        i386) i386_row ;; arm64) arm64_row ;;
+        *) echo "no row $each" >&2; exit 2 ;;
+    esac
 done
-
-if have qemu-aarch64 && [ -n "${ROOT_ARM64:-}" ] && [ -x "$BUILD/arm64/run-tests" ]; then
-    lib=$ROOT_ARM64/usr/lib/aarch64-linux-gnu
-    export QEMU_LD_PREFIX="$ROOT_ARM64" \
-        QEMU_SET_ENV="LD_LIBRARY_PATH=$lib:$lib/openblas-serial:$ROOT_ARM64/lib/aarch64-linux-gnu"
-    suites 'arm64, emulated' qemu-aarch64 "$BUILD/arm64/run-tests"
-else row 'arm64, emulated' "needs qemu-aarch64, ROOT_ARM64 and $BUILD/arm64/run-tests"; fi
-row '32 bits' 'not supported: refused while compiling'
 exit "$bad"

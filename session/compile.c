@@ -4,6 +4,22 @@
 
 #include <string.h>
 
+static bool no_memory(compile *c, uint64_t bytes)
+{
+    return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory: the run needs %llu bytes",
+                           (unsigned long long)bytes);
+}
+
+/* Where addresses have 32 bits, a value may be too large for size_t; no kernel may then be
+ * prepared. */
+static bool values_fit(compile *c)
+{
+    for (int32_t i = 0; sizeof(void *) < 8 && i < c->plan->n_roots; i++)
+        if (c->plan->roots[i].bytes > (uint64_t)eddy__most_bytes)
+            return no_memory(c, c->plan->roots[i].bytes);
+    return true;
+}
+
 /* Kernels prepare tables as long as images: only for results that the session may hold. Those that
  * a fused loop keeps in registers have no position. */
 static bool prepare_kernels(compile *c)
@@ -13,8 +29,9 @@ static bool prepare_kernels(compile *c)
     for (int32_t i = 0; limit > 0 && i < c->plan->n_roots; i++) {
         const plan_root *r = &c->plan->roots[i];
         if (r->kind == VALUE_TEMP && r->first >= 0 && r->bytes > limit)
-            return eddy__error_set(c->error, EDDY_LIMIT, "the run needs at least %zu bytes; "
-                                   "max_bytes of the session is %zu%s", r->bytes, limit,
+            return eddy__error_set(c->error, EDDY_LIMIT, "the run needs at least %llu bytes; "
+                                   "max_bytes of the session is %zu%s",
+                                   (unsigned long long)r->bytes, limit,
                                    eddy__largest_values(c->plan, largest, sizeof largest));
     }
     for (int32_t n = 0; n < c->plan->n_code; n++)
@@ -67,11 +84,11 @@ static bool has_no_array(const eddy_plan *p, const eddy_node *node)
 /* Lets large temporaries that are fetched be computed in the fetch's array instead of the
  * arena. If several fetches share memory, the first one gets it and the others are copied.
  * Returns the bytes of all results. */
-static size_t choose_direct_results(eddy_plan *p)
+static uint64_t choose_direct_results(eddy_plan *p)
 {
     /* copying this much is cheaper than exchanging arrays, or than setting an address */
     const size_t small = p->embedded ? 64 : 4096;
-    size_t bytes = 0;
+    uint64_t bytes = 0;
     for (int i = 0; i < p->n_fetches; i++) {
         plan_fetch *f = &p->outputs[i];
         plan_root  *r = f->buffer >= 0 ? &p->roots[p->buffer_root[f->buffer]] : NULL;
@@ -94,30 +111,31 @@ static bool plan_memory(compile *c)
     char          largest[800];
     if (!keep_code(c) || !prepare_kernels(c) || !keep_roots(c)) return false;
     const bool   reuse = !(s->options.without & EDDY_PASS_REUSE);
-    const size_t results = choose_direct_results(p);
+    const uint64_t results = choose_direct_results(p);
+    uint64_t       live;
     if (!eddy__plan_memory(p->allocator, p->roots, p->n_roots, p->n_code, reuse, &p->memory_bytes,
-                           &p->info.live_bytes))
+                           &live))
         return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory while planning memory");
+    const uint64_t all = p->memory_bytes + results;
+    if (!p->embedded && s->options.max_bytes > 0 && all > s->options.max_bytes)
+        return eddy__error_set(c->error, EDDY_LIMIT,
+                               "the run needs %llu bytes; max_bytes of the session is %zu%s",
+                               (unsigned long long)all, s->options.max_bytes,
+                               eddy__largest_values(p, largest, sizeof largest));
+    if (!p->embedded && all > PTRDIFF_MAX) return no_memory(c, p->memory_bytes);
     if (!p->embedded) {
-        p->own_memory.fixed = p->memory_bytes + results;
+        p->own_memory.fixed = (size_t)all;
         p->own_memory.limit = s->options.max_bytes;
     }
-    if (!p->embedded && s->options.max_bytes > 0 &&
-        p->memory_bytes + results > s->options.max_bytes)
-        return eddy__error_set(c->error, EDDY_LIMIT,
-                               "the run needs %zu bytes; max_bytes of the session is %zu%s",
-                               p->memory_bytes + results, s->options.max_bytes,
-                               eddy__largest_values(p, largest, sizeof largest));
     p->patches = eddy__plan_alloc(c, (size_t)p->n_buffers, sizeof *p->patches);
     if (!p->patches) return false;
     if (!p->embedded && eddy__plan_keeps_values(p)) {
         p->memory = eddy__allocate_aligned(p->allocator, p->memory_bytes, &p->memory_base);
-        p->own_bytes = p->memory_bytes;
+        p->own_bytes = (size_t)p->memory_bytes;
     }
-    if (!p->memory && p->own_bytes > 0)
-        return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory: the run needs %zu bytes",
-                               p->memory_bytes);
-    p->info.arena_bytes = p->memory_bytes;
+    if (!p->memory && p->own_bytes > 0) return no_memory(c, p->memory_bytes);
+    p->info.live_bytes = (size_t)live;
+    p->info.arena_bytes = (size_t)p->memory_bytes;
     p->info.instructions = p->n_code;
     for (int32_t i = 0; i < p->n_code; i++)
         if (!eddy__plan_add_flops(c, &p->code[i])) return false;
@@ -149,7 +167,7 @@ static bool run_stages(compile *c)
     const unsigned without = c->session->options.without;
     const bool     alone = !c->plan->embedded;
     return eddy__specialize_shapes(c) && eddy__lower(c) && eddy__improve(c) &&
-           (!alone || eddy__hoist(c)) && eddy__emit(c) &&
+           (!alone || eddy__hoist(c)) && eddy__emit(c) && values_fit(c) &&
            ((without & EDDY_PASS_FUSE) || eddy__fuse(c)) &&
            (!alone || (without & EDDY_PASS_PARALLEL) || eddy__parallelize(c)) && plan_memory(c);
 }

@@ -174,7 +174,7 @@ static size_t largest_plan(const eddy_session *s)
 {
     size_t most = 0;
     for (const eddy_plan *p = s->plans; p; p = p->next) {
-        const size_t bytes = bytes_of(p) + p->memory_bytes;
+        const size_t bytes = bytes_of(p) + (size_t)p->memory_bytes;
         if (bytes > most) most = bytes;
     }
     return most;

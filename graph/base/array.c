@@ -20,15 +20,13 @@ struct eddy_array {
     void          *context;
 };
 
-_Static_assert(SIZE_MAX >= UINT64_MAX, "Eddy needs addresses of 64 bits: sizes are int64_t");
-
 static bool sizes(eddy_dtype d, eddy_shape s, int64_t *count, size_t *bytes)
 {
     size_t size = eddy_dtype_size(d);
     if (size == 0 || !eddy_shape_is_valid(s) || !eddy_shape_is_known(s)) return false;
     *count = eddy_shape_count(s);
     *bytes = (size_t)*count * size;
-    return *bytes <= (size_t)1 << 47;
+    return *count <= eddy__most_bytes / (int64_t)size;
 }
 
 static eddy_array *header(const eddy_allocator *a, eddy_dtype d, eddy_shape s)

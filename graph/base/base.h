@@ -9,6 +9,9 @@
 
 /* ------------------------------------------------------- sizes, memory -- */
 
+/* The most bytes of an array, so that they fit size_t. */
+static const int64_t eddy__most_bytes = (int64_t)1 << (sizeof(void *) > 4 ? 47 : 30);
+
 /* False on overflow; *out is then unchanged. */
 static inline bool eddy__size_mul(size_t a, size_t b, size_t *out)
 {
@@ -34,9 +37,10 @@ void  eddy__release(const eddy_allocator *a, void *p, size_t size);             
 /* Grows *p from old_count to new_count elements of `size` bytes, keeping the contents and
  * zeroing the rest; false, with *p unchanged, if out of memory. */
 bool  eddy__grow(const eddy_allocator *a, void **p, size_t old_count, size_t new_count, size_t size);
-/* `size` bytes aligned to 64 bytes; pass *base to eddy__release_aligned. */
-void *eddy__allocate_aligned(const eddy_allocator *a, size_t size, void **base);
-void  eddy__release_aligned(const eddy_allocator *a, void *base, size_t size);
+/* `size` bytes aligned to 64 bytes, in 64 bits on every machine; pass *base to
+ * eddy__release_aligned. */
+void *eddy__allocate_aligned(const eddy_allocator *a, uint64_t size, void **base);
+void  eddy__release_aligned(const eddy_allocator *a, void *base, uint64_t size);
 
 /* A bump allocator, in chunks that never move; freed or reused as a whole. */
 typedef struct eddy_arena {

@@ -13,7 +13,7 @@ static bool is_posix(const eddy_files *f)
 /* False if the file cannot be mapped; it can still be read. */
 static bool map(eddy_file_bytes *b, const eddy_reader *in)
 {
-    if (!is_posix(in->files) || b->size == 0) return false;
+    if (!is_posix(in->files) || in->size == 0 || in->size > PTRDIFF_MAX) return false;
     void *at = mmap(NULL, b->size, PROT_READ | PROT_WRITE, MAP_PRIVATE, in->fd, 0);
     if (at == MAP_FAILED) return false;
     b->at = at;
@@ -22,10 +22,10 @@ static bool map(eddy_file_bytes *b, const eddy_reader *in)
 
 static bool read_all(eddy_file_bytes *b, const eddy_allocator *a, eddy_reader *in)
 {
-    b->at = eddy__allocate(a, b->size);
+    b->at = in->size <= PTRDIFF_MAX ? eddy__allocate(a, b->size) : NULL;
     if (!b->at)
-        return eddy__error_set(in->error, EDDY_NO_MEMORY, "%.600s: out of memory (bytes: %zu)",
-                               in->path, b->size);
+        return eddy__error_set(in->error, EDDY_NO_MEMORY, "%.600s: out of memory (bytes: %lld)",
+                               in->path, (long long)in->size);
     b->allocator = a;
     return eddy__reader_read(in, b->at, b->size);
 }

@@ -77,20 +77,20 @@ static size_t with_margin(size_t size)
     return size < HUGE_PAGE ? ALIGNMENT : ALIGNMENT + SHIFTS * SHIFT;
 }
 
-void *eddy__allocate_aligned(const eddy_allocator *a, size_t size, void **base)
+void *eddy__allocate_aligned(const eddy_allocator *a, uint64_t bytes, void **base)
 {
-    size_t total;
-    if (!eddy__size_add(size, with_margin(size), &total)) return NULL;
-    *base = eddy__allocate(a, total);
+    if (bytes > PTRDIFF_MAX) return NULL;
+    const size_t size = (size_t)bytes;
+    *base = eddy__allocate(a, size + with_margin(size));
     if (!*base) return NULL;
     uintptr_t at = ((uintptr_t)*base + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
     if (size >= HUGE_PAGE) at += at / HUGE_PAGE % SHIFTS * SHIFT;
     return (void *)at;
 }
 
-void eddy__release_aligned(const eddy_allocator *a, void *base, size_t size)
+void eddy__release_aligned(const eddy_allocator *a, void *base, uint64_t bytes)
 {
-    eddy__release(a, base, size + with_margin(size));
+    eddy__release(a, base, (size_t)bytes + with_margin((size_t)bytes));
 }
 
 /* --------------------------------------------------------------- arena -- */

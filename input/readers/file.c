@@ -69,7 +69,7 @@ bool eddy__file_next(data_file *f, void *p, int64_t n)
 bool eddy__file_read(data_file *f, const char *path, const eddy_files *files, eddy_error *error)
 {
     if (!eddy__file_open(f, path, files, error)) return false;
-    f->bytes = malloc((size_t)f->size + 1);
+    f->bytes = f->size < PTRDIFF_MAX ? malloc((size_t)f->size + 1) : NULL;
     bool ok = f->bytes || eddy__input_fail(error, EDDY_NO_MEMORY,
                                            "%.800s: out of memory (bytes: %lld)", path,
                                            (long long)f->size);

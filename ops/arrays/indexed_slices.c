@@ -239,10 +239,10 @@ static int64_t row_length(const eddy_buffer *indices)
 }
 
 /* Open addressing over positions, with at least twice as many slots as indices. */
-static size_t table_places(int64_t n)
+static uint64_t table_places(int64_t n)
 {
-    size_t places = 2;
-    while (places < 2 * (size_t)n) places *= 2;
+    uint64_t places = 2;
+    while (places < 2 * (uint64_t)n) places *= 2;
     return places;
 }
 
@@ -252,17 +252,17 @@ static eddy_status table_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
-static void table_clear(eddy_kernel *k) { memset(k->scratch, 0xff, k->scratch_size); }
+static void table_clear(eddy_kernel *k) { memset(k->scratch, 0xff, (size_t)k->scratch_size); }
 
 /* The first position whose index is that of position i, which is then inserted. */
 static int64_t first_position(eddy_kernel *k, const eddy_buffer *indices, int64_t i)
 {
     int64_t       *table = k->scratch;
-    const size_t   mask = k->scratch_size / sizeof *table - 1;
+    const uint64_t mask = k->scratch_size / sizeof *table - 1;
     const int64_t  v = eddy__index_at(indices, i);
     uint64_t       h = (uint64_t)v * 0x9e3779b97f4a7c15u;
     h = (h ^ h >> 32) * 0xd6e8feb86659fd93u;
-    for (size_t at = (size_t)(h ^ h >> 29) & mask;; at = (at + 1) & mask) {
+    for (uint64_t at = (h ^ h >> 29) & mask;; at = (at + 1) & mask) {
         if (table[at] < 0) return table[at] = i;
         if (eddy__index_at(indices, table[at]) == v) return table[at];
     }

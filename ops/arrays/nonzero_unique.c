@@ -118,7 +118,7 @@ static bool nonzero_infer(eddy_infer *c)
 
 static eddy_status nonzero_prepare(eddy_kernel *k)
 {
-    k->scratch_size = ((size_t)k->in[0]->count + 1) * sizeof(int64_t);
+    k->scratch_size = ((uint64_t)k->in[0]->count + 1) * sizeof(int64_t);
     return EDDY_OK;
 }
 
@@ -229,21 +229,21 @@ typedef struct values {
     size_t      mask;
 } values;
 
-static size_t table_size(int64_t n)
+static uint64_t table_size(int64_t n)
 {
-    size_t size = 2;
-    while (size < 2 * (size_t)n) size *= 2;
+    uint64_t size = 2;
+    while (size < 2 * (uint64_t)n) size *= 2;
     return size;
 }
 
 /* Working memory, in integers, for the values of n elements. */
-static size_t values_room(int64_t n) { return table_size(n) + (size_t)n; }
+static uint64_t values_room(int64_t n) { return table_size(n) + (uint64_t)n; }
 
 static values values_in(eddy_dtype d, const void *x, int64_t n, int64_t *room,
                         const eddy_stop *stop)
 {
     enum { PART = 1 << 16 };
-    const size_t size = table_size(n);
+    const size_t size = (size_t)table_size(n);
     for (size_t i = 0; i < size && !eddy__stopped(stop); i += PART)
         memset(room + i, 0xff, (size - i < PART ? size - i : PART) * sizeof *room);
     return (values){ d, x, n, 1, 1, 0, room + size, room, size - 1 };

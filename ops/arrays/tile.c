@@ -177,7 +177,7 @@ static eddy_status tile_grad_prepare(eddy_kernel *k)
     do s->pass[s->passes++] = tile_pass(k->attrs, y, &next);
     while (next < y.shape.rank);
     for (int i = 0; i + 1 < s->passes; i++)
-        k->scratch_size += (size_t)s->pass[i].results * eddy_dtype_size(y.dtype);
+        k->scratch_size += (uint64_t)s->pass[i].results * eddy_dtype_size(y.dtype);
     return EDDY_OK;
 }
 

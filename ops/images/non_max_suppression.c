@@ -184,18 +184,19 @@ static int64_t choose(const nms_work *w, int64_t image, candidate *heap, int32_t
     return count;
 }
 
-static size_t scratch_of(const eddy_kernel *k, int64_t n)
+static uint64_t scratch_of(const eddy_kernel *k, int64_t n)
 {
     const nms_attrs *a = k->attrs;
     const int64_t most = a->max_output_size < n ? a->max_output_size : n;
-    return (size_t)n * sizeof(candidate) + (size_t)most * (sizeof(double) + sizeof(int32_t)) + 64;
+    const uint64_t each = sizeof(double) + sizeof(int32_t);
+    return (uint64_t)n * sizeof(candidate) + (uint64_t)most * each + 64;
 }
 
 static void images(void *arg, int64_t from, int64_t to, int worker)
 {
     const nms_work *w = arg;
     const int64_t most = w->a->max_output_size, room = most < w->n ? most : w->n;
-    char *scratch = (char *)w->k->scratch + (size_t)worker * (scratch_of(w->k, w->n) / 64 * 64);
+    char *scratch = (char *)w->k->scratch + (uint64_t)worker * (scratch_of(w->k, w->n) / 64 * 64);
     candidate *heap = (candidate *)(void *)scratch;
     double    *scores = (double *)(void *)(heap + w->n);
     int32_t   *taken = (int32_t *)(void *)(scores + room);
@@ -219,7 +220,7 @@ static int64_t boxes_of(const eddy_kernel *k)
 
 static eddy_status nms_prepare(eddy_kernel *k)
 {
-    const size_t threads = (size_t)(k->threads > 1 ? k->threads : 1);
+    const uint64_t threads = (uint64_t)(k->threads > 1 ? k->threads : 1);
     k->scratch_size = threads * (scratch_of(k, boxes_of(k)) / 64 * 64);
     return EDDY_OK;
 }

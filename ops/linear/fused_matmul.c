@@ -198,7 +198,7 @@ static eddy_status matmul_accumulate_prepare(eddy_kernel *k)
     const int64_t      n = k->in[0]->count;
     eddy__product_plan(k, &p);
     if (n == k->in[1]->count || n == k->in[2]->count)
-        k->scratch_size += (size_t)n * eddy_dtype_size(p.dtype);
+        k->scratch_size += (uint64_t)n * eddy_dtype_size(p.dtype);
     return EDDY_OK;
 }
 

@@ -196,13 +196,13 @@ void *eddy__vector_of(const eddy_buffer *b, int64_t i)
 void eddy__matrix_scratch(eddy_kernel *k, int64_t bytes)
 {
     const int64_t each = k->in[0]->count > 0 ? (bytes + 63) / 64 * 64 : 0;
-    k->scratch_size = (size_t)(each * (k->threads > 1 ? k->threads : 1));
+    k->scratch_size = (uint64_t)(each * (k->threads > 1 ? k->threads : 1));
 }
 
 typedef struct matrix_loop {
     const eddy_kernel *k;
     eddy_matrix_fn    *fn;
-    size_t             each;          /* bytes of scratch memory */
+    uint64_t           each;          /* bytes of scratch memory */
     _Atomic int64_t    failed;        /* index of the first failure; count if none */
 } matrix_loop;
 
@@ -221,10 +221,10 @@ static void matrix_piece(void *arg, int64_t from, int64_t to, int worker)
 
 int64_t eddy__each_matrix(const eddy_kernel *k, int64_t count, double flops, eddy_matrix_fn *fn)
 {
-    const double  worth = 40000;            /* flops in 20 microseconds, with the cost of calls */
-    const int64_t grain = flops >= worth ? 1 : (int64_t)(worth / (flops + 500)) + 1;
-    const size_t  workers = (size_t)(k->threads > 1 ? k->threads : 1);
-    matrix_loop   l = { .k = k, .fn = fn, .each = k->scratch_size / workers };
+    const double   worth = 40000;            /* flops in 20 microseconds, with the cost of calls */
+    const int64_t  grain = flops >= worth ? 1 : (int64_t)(worth / (flops + 500)) + 1;
+    const uint64_t workers = (uint64_t)(k->threads > 1 ? k->threads : 1);
+    matrix_loop    l = { .k = k, .fn = fn, .each = k->scratch_size / workers };
     atomic_init(&l.failed, count);
     if (count == 1) matrix_piece(&l, 0, 1, 0);
     else if (count > 0) eddy__parallel_or_stop(k, count, grain, matrix_piece, &l);

@@ -81,7 +81,8 @@ typedef struct heads {
     eddy_attention_head first;
     eddy_shape          scores;
     const eddy_buffer  *mask;
-    size_t              size, scratch;      /* bytes of an element, and of a worker's memory */
+    size_t              size;               /* bytes of an element */
+    uint64_t            scratch;            /* bytes of a worker's memory */
     bool                gradient;
 } heads;
 
@@ -190,7 +191,7 @@ static eddy_status attention_kernel(eddy_kernel *k)
 
 static eddy_status attention_prepare(eddy_kernel *k)
 {
-    k->scratch_size = heads_of(k).scratch * (size_t)k->threads;
+    k->scratch_size = heads_of(k).scratch * (uint64_t)k->threads;
     return EDDY_OK;
 }
 

@@ -41,7 +41,7 @@ static eddy_status columns_prepare(eddy_kernel *k)
 {
     eddy_norm_work w = eddy__norm_work_of(k);
     const int64_t  blocks = eddy__norm_blocks(&w, GRAIN);
-    k->scratch_size = (size_t)((blocks * 2 + 3) * w.width) * sizeof(double);
+    k->scratch_size = (uint64_t)((blocks * 2 + 3) * w.width) * sizeof(double);
     return EDDY_OK;
 }
 

@@ -102,7 +102,7 @@ static eddy_status cached_kernel(eddy_kernel *k)
 static eddy_status cached_prepare(eddy_kernel *k)
 {
     const heads h = heads_of(k);
-    k->scratch_size = (size_t)k->threads * (size_t)h.t * h.size;
+    k->scratch_size = (uint64_t)k->threads * (uint64_t)h.t * h.size;
     return EDDY_OK;
 }
 

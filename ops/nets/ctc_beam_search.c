@@ -91,14 +91,14 @@ static int64_t places_for(double nodes)
 }
 
 /* The memory of a search; if base is NULL, only its size. */
-static size_t lay_out(search *s, char *base, const beam_attrs *a, int64_t steps)
+static uint64_t lay_out(search *s, char *base, const beam_attrs *a, int64_t steps)
 {
-    const size_t nodes = (size_t)nodes_of(a, steps), width = (size_t)s->width;
+    const uint64_t nodes = (uint64_t)nodes_of(a, steps), width = (uint64_t)s->width;
     s->places = places_for((double)nodes);
-    const size_t best = nodes * sizeof(node), x = best + width * sizeof(candidate);
-    const size_t beams = x + (size_t)s->classes * sizeof(double);
-    const size_t table = beams + width * sizeof(int32_t);
-    const size_t taken = table + (size_t)s->places * sizeof(int32_t);
+    const uint64_t best = nodes * sizeof(node), x = best + width * sizeof(candidate);
+    const uint64_t beams = x + (uint64_t)s->classes * sizeof(double);
+    const uint64_t table = beams + width * sizeof(int32_t);
+    const uint64_t taken = table + (uint64_t)s->places * sizeof(int32_t);
     if (base) {
         s->nodes = (node *)base;
         s->best = (candidate *)(base + best);
@@ -107,7 +107,7 @@ static size_t lay_out(search *s, char *base, const beam_attrs *a, int64_t steps)
         s->places_of = (int32_t *)(base + table);
         s->taken = (bool *)(base + taken);
     }
-    return (taken + (size_t)s->classes + 63) & ~(size_t)63;
+    return (taken + (uint64_t)s->classes + 63) & ~(uint64_t)63;
 }
 
 static double log_add(double a, double b)
@@ -238,7 +238,7 @@ typedef struct work {
     const eddy_kernel *k;
     int64_t            steps, batch;
     search             s;
-    size_t             room;
+    uint64_t           room;
 } work;
 
 static work work_of(const eddy_kernel *k)
@@ -296,14 +296,14 @@ static eddy_status beam_prepare(eddy_kernel *k)
 {
     work w = work_of(k);
     if (w.batch > 0)
-        k->scratch_size = (size_t)k->threads * lay_out(&w.s, NULL, k->attrs, w.steps);
+        k->scratch_size = (uint64_t)k->threads * lay_out(&w.s, NULL, k->attrs, w.steps);
     return EDDY_OK;
 }
 
 static eddy_status beam_kernel(eddy_kernel *k)
 {
     work w = work_of(k);
-    w.room = k->scratch_size / (size_t)k->threads;
+    w.room = k->scratch_size / (uint64_t)k->threads;
     for (int64_t b = 0; b < w.batch; b++) {
         const int64_t n = eddy__index_at(k->in[1], b);
         if (n < 0 || n > w.steps)

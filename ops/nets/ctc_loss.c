@@ -102,7 +102,7 @@ static eddy_status prepare(eddy_kernel *k)
     const eddy_ctc c = ctc_of(k);
     const double   room = eddy__ctc_numbers(c.steps, c.labels, c.directions,
                                             k->op->variant == POSTERIORS);
-    k->scratch_size = (size_t)room * sizeof(double) * (size_t)k->threads;
+    k->scratch_size = (uint64_t)room * sizeof(double) * (uint64_t)k->threads;
     return EDDY_OK;
 }
 

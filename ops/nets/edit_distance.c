@@ -51,8 +51,8 @@ static int64_t last_of(const eddy_buffer *x)
 
 static eddy_status distance_prepare(eddy_kernel *k)
 {
-    const size_t row = (size_t)last_of(k->in[TRUTH]) + 1;
-    if (k->out[0]->count > 0) k->scratch_size = (size_t)k->threads * row * 2 * sizeof(int64_t);
+    const uint64_t row = (uint64_t)last_of(k->in[TRUTH]) + 1;
+    if (k->out[0]->count > 0) k->scratch_size = (uint64_t)k->threads * row * 2 * sizeof(int64_t);
     return EDDY_OK;
 }
 

@@ -209,7 +209,7 @@ static eddy_status grad_prepare(eddy_kernel *k)
     const eddy_conv_size s = size_of(k->attrs, k->out[0]->type.shape);
     const eddy_dtype     d = k->out[0]->type.dtype;
     patches_work *w = eddy_kernel_state(k, sizeof *w +
-                                        (size_t)(s.in[0] + s.in[1]) * sizeof(eddy_tap_run));
+                                        (uint64_t)(s.in[0] + s.in[1]) * sizeof(eddy_tap_run));
     if (!w) return EDDY_NO_MEMORY;
     *w = (patches_work){ .s = s, .size = eddy_dtype_size(d), .add = eddy__row_add(d) };
     eddy_tap_run *at = (eddy_tap_run *)(void *)(w + 1);

@@ -38,7 +38,8 @@ typedef struct heads {
     const eddy_kernel  *k;
     eddy_attention_head first;
     int64_t             count;           /* heads of one example */
-    size_t              size, scratch;
+    size_t              size;
+    uint64_t            scratch;
     bool                gradient;
 } heads;
 
@@ -106,7 +107,7 @@ static eddy_status packed_kernel(eddy_kernel *k)
 
 static eddy_status packed_prepare(eddy_kernel *k)
 {
-    k->scratch_size = heads_of(k).scratch * (size_t)k->threads;
+    k->scratch_size = heads_of(k).scratch * (uint64_t)k->threads;
     return EDDY_OK;
 }
 

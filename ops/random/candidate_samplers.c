@@ -86,7 +86,7 @@ static int64_t table_of(const candidate_attrs *a)
 static eddy_status candidate_prepare(eddy_kernel *k)
 {
     const candidate_attrs *a = k->attrs;
-    if (a->unique) k->scratch_size = (size_t)table_of(a) * sizeof(int64_t);
+    if (a->unique) k->scratch_size = (uint64_t)table_of(a) * sizeof(int64_t);
     return EDDY_OK;
 }
 

@@ -47,7 +47,7 @@ static classes classes_of(const eddy_kernel *k)
 
 static eddy_status categorical_prepare(eddy_kernel *k)
 {
-    k->scratch_size = (size_t)k->threads * (size_t)classes_of(k).n * sizeof(double);
+    k->scratch_size = (uint64_t)k->threads * (uint64_t)classes_of(k).n * sizeof(double);
     return EDDY_OK;
 }
 

@@ -273,7 +273,7 @@ static eddy_status orthogonal_prepare(eddy_kernel *k)
     bool    wide;
     orthogonal_sizes(a->shape, &m, &n, &wide);
     /* Cannot overflow: no tensor has more than 2^48 elements. */
-    k->scratch_size = (size_t)(m * n + m + 3 * n) * sizeof(double);
+    k->scratch_size = (uint64_t)(m * n + m + 3 * n) * sizeof(double);
     return EDDY_OK;
 }
 

@@ -42,16 +42,16 @@ static sorting sorting_of(const eddy_kernel *k)
 }
 
 /* The words of a worker: those of at most WIDTH lanes, and scratch memory. */
-static size_t scratch_of(const sorting *s)
+static uint64_t scratch_of(const sorting *s)
 {
     const int64_t width = s->lanes.inner < WIDTH ? s->lanes.inner : WIDTH;
-    return (size_t)((width + 1) * s->lanes.n) * s->words->size;
+    return (uint64_t)((width + 1) * s->lanes.n) * s->words->size;
 }
 
 static eddy_status sort_prepare(eddy_kernel *k)
 {
     const sorting s = sorting_of(k);
-    k->scratch_size = (size_t)k->threads * scratch_of(&s);
+    k->scratch_size = (uint64_t)k->threads * scratch_of(&s);
     return EDDY_OK;
 }
 

@@ -40,24 +40,25 @@ static search search_of(const eddy_kernel *k)
                      ((const top_k_attrs *)k->attrs)->k };
 }
 
-static size_t scratch_of(const search *s)
+static uint64_t scratch_of(const search *s)
 {
-    return (size_t)eddy__sort_words(s->n, s->m) * s->words->size;
+    return (uint64_t)eddy__sort_words(s->n, s->m) * s->words->size;
 }
 
 static eddy_status top_k_prepare(eddy_kernel *k)
 {
     const search s = search_of(k);
-    k->scratch_size = 2 * (size_t)k->threads * scratch_of(&s);
+    k->scratch_size = 2 * (uint64_t)k->threads * scratch_of(&s);
     return EDDY_OK;
 }
 
 /* Rows [from, to). */
 static void search_some(void *arg, int64_t from, int64_t to, int worker)
 {
-    const search *s = arg;
-    const size_t  size = eddy_dtype_size(s->k->in[0]->type.dtype), room = scratch_of(s);
-    char    *words = (char *)s->k->scratch + 2 * (size_t)worker * room;
+    const search  *s = arg;
+    const size_t   size = eddy_dtype_size(s->k->in[0]->type.dtype);
+    const uint64_t room = scratch_of(s);
+    char    *words = (char *)s->k->scratch + 2 * (uint64_t)worker * room;
     char    *y = (char *)s->k->out[0]->data + (size_t)(from * s->m) * size;
     int32_t *places = (int32_t *)s->k->out[1]->data + from * s->m;
     for (int64_t r = from; r < to; r++) {

@@ -49,7 +49,7 @@ static eddy_status unsorted_prepare(eddy_kernel *k)
 {
     const eddy_buffer  *y = k->out[0];
     const eddy_reducer *r = eddy__reducer_of(k->op->fold, y->type.dtype);
-    if (r->acc_size != r->size) k->scratch_size = (size_t)y->count * r->acc_size;
+    if (r->acc_size != r->size) k->scratch_size = (uint64_t)y->count * r->acc_size;
     return EDDY_OK;
 }
 

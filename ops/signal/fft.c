@@ -140,8 +140,9 @@ static fft_work work_of(const eddy_kernel *k)
 static eddy_status fft_prepare(eddy_kernel *k)
 {
     const fft_work w = work_of(k);
-    const size_t   block = ((size_t)w.from * (size_t)w.f.many * (w.f.single ? 8 : 16) + 63) & ~63u;
-    if (w.f.kind == EDDY_FFT_TO_REAL) k->scratch_size = block * (size_t)k->threads;
+    const uint64_t each = w.f.single ? 8 : 16;
+    const uint64_t block = ((uint64_t)(w.from * w.f.many) * each + 63) / 64 * 64;
+    if (w.f.kind == EDDY_FFT_TO_REAL) k->scratch_size = block * (uint64_t)k->threads;
     return EDDY_OK;
 }
 

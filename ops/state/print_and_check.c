@@ -226,7 +226,7 @@ static eddy_status print_kernel(eddy_kernel *k)
     size_t bytes = (size_t)x->count * eddy_dtype_size(x->type.dtype);
     if (bytes > 0 && k->out[0]->data != x->data) memcpy(k->out[0]->data, x->data, bytes);
     if (a->first_n > 0 && k->step >= (uint64_t)a->first_n) return EDDY_OK;
-    line l = { .text = k->scratch, .size = k->scratch_size };
+    line l = { .text = k->scratch, .size = (size_t)k->scratch_size };
     put_text(&l, "%s", a->message);
     put_data(&l, k, a->summarize);
     if (a->write) a->write(a->user, l.text);

@@ -40,11 +40,11 @@ bool eddy__infer_scatter(eddy_infer *c)
 
 /* Indices and updates may share memory with the variable, as views of its value before the run;
  * they must not change while rows are written. */
-static size_t bytes_apart(const eddy_kernel *k, int i)
+static uint64_t bytes_apart(const eddy_kernel *k, int i)
 {
     const eddy_buffer *var = k->in[0], *b = k->in[i];
     const bool maybe = b->count == var->count && b->type.dtype == var->type.dtype;
-    return maybe ? (size_t)b->count * eddy_dtype_size(b->type.dtype) : 0;
+    return maybe ? (uint64_t)b->count * eddy_dtype_size(b->type.dtype) : 0;
 }
 
 eddy_status eddy__scatter_prepare(eddy_kernel *k)
@@ -57,7 +57,7 @@ eddy_status eddy__scatter_prepare(eddy_kernel *k)
 static eddy_buffer taken_apart(const eddy_kernel *k, int i)
 {
     eddy_buffer b = *k->in[i];
-    const size_t bytes = bytes_apart(k, i);
+    const size_t bytes = (size_t)bytes_apart(k, i);
     if (bytes == 0 || b.data != k->in[0]->data) return b;
     char *room = (char *)k->scratch + (i == 2 ? bytes_apart(k, 1) : 0);
     b.data = memcpy(room, b.data, bytes);

@@ -70,7 +70,7 @@ static bool write_location(checker *c, registers *g, const part *p)
 static bool check_scratch(checker *c, const registers *g, const eddy_kernel *k)
 {
     const fused *f = g->f;
-    size_t       top = 0, common = 0;
+    uint64_t     top = 0, common = 0;
     for (int a = 0; a < g->n; a++) {
         const size_t end = g->of[a].offset + (size_t)f->tile * g->of[a].size;
         if (end > top) top = end;
@@ -83,9 +83,9 @@ static bool check_scratch(checker *c, const registers *g, const eddy_kernel *k)
         if (!p) continue;
         if (p->acc < top || p->parts < common) return eddy__check_fail(c, "accumulators overlap");
         top = p->acc + eddy__blocks_acc_bytes(&p->blocks);
-        common = p->parts + (size_t)p->blocks.count * eddy__blocks_part(&p->blocks);
+        common = p->parts + (uint64_t)p->blocks.count * eddy__blocks_part(&p->blocks);
     }
-    const size_t workers = (size_t)(k->threads > 0 ? k->threads : 1) * f->worker_bytes;
+    const uint64_t workers = (uint64_t)(k->threads > 0 ? k->threads : 1) * f->worker_bytes;
     return (top <= f->worker_bytes && common <= f->common_bytes &&
             f->common_bytes + workers <= k->scratch_size) ||
            eddy__check_fail(c, "too little scratch memory");

@@ -83,7 +83,7 @@ static void note_written(checker *c)
 static bool use_scratch(checker *c, const instruction *i)
 {
     const eddy_plan *p = c->p;
-    const size_t     bytes = i->kernel.scratch_size;
+    const uint64_t   bytes = i->kernel.scratch_size;
     if (bytes == 0) return true;
     const size_t offset = (size_t)((char *)i->kernel.scratch - (char *)p->memory);
     if (offset > p->memory_bytes || bytes > p->memory_bytes - offset)

@@ -11,7 +11,7 @@ enum { NEVER = -1 };
 
 /* Bytes of the arena in use from one time to another, inclusive. */
 typedef struct region {
-    size_t  offset, bytes;
+    uint64_t offset, bytes;
     int32_t first, last, root;      /* root -1: scratch */
     int32_t chain;           /* the only chain that uses the region; -1 if other code uses it too */
 } region;
@@ -61,7 +61,7 @@ static inline int32_t root_of(const checker *c, const eddy_buffer *b)
 }
 
 /* Bytes from the beginning of the root's memory to b. */
-static inline size_t begin_of(const checker *c, const eddy_buffer *b)
+static inline uint64_t begin_of(const checker *c, const eddy_buffer *b)
 {
     return c->p->buffer_at[buffer_number(c, b)];
 }

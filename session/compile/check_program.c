@@ -10,7 +10,7 @@ static bool wrong(const eddy_program *p, eddy_error *error, const char *what)
 
 /* Bytes of the program's scratch memory. */
 typedef struct range {
-    size_t begin, bytes;
+    uint64_t begin, bytes;
 } range;
 
 static bool overlap(range a, range b)

@@ -48,9 +48,9 @@ static int32_t new_buffer(build *b, eddy_type t, int32_t root)
     return p->n_buffers++;
 }
 
-static size_t bytes_of(eddy_type t)
+static uint64_t bytes_of(eddy_type t)
 {
-    return (size_t)eddy_shape_count(t.shape) * eddy_dtype_size(t.dtype);
+    return (uint64_t)eddy_shape_count(t.shape) * eddy_dtype_size(t.dtype);
 }
 
 /* A buffer for elements of t that are part of the root, from byte `at` on. */

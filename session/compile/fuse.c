@@ -276,7 +276,7 @@ static void scale_offset(location *p, size_t slot)
     p->offset *= p->memory ? 0 : (uint32_t)slot;
 }
 
-static size_t round_to_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
+static uint64_t round_to_lines(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 /* The largest period of an operand that repeats within n elements; 1 if none does. */
 static int64_t longest_period(const fused *f, int64_t n)
@@ -307,7 +307,7 @@ static void size_tile(builder *b, int64_t block)
                              (period > 0 && f->tile % period == 0 && f->chunk % period == 0);
     }
     if (f->tile > f->count) f->tile = f->count;
-    const size_t slot = round_to_lines((size_t)f->tile * b->slot);
+    const size_t slot = (size_t)round_to_lines((size_t)f->tile * b->slot);
     for (int i = 0; i < f->n_broadcasts; i++) scale_offset(&f->broadcasts[i].to, slot);
     for (int i = 0; i < f->n_parts; i++) {
         scale_offset(&f->parts[i].y, slot);
@@ -333,7 +333,8 @@ static void place_accumulators(fused *f)
         p->acc = f->worker_bytes;
         f->worker_bytes += round_to_lines(eddy__blocks_acc_bytes(&p->blocks));
         p->parts = f->common_bytes;
-        f->common_bytes += round_to_lines((size_t)p->blocks.count * eddy__blocks_part(&p->blocks));
+        const uint64_t parts = (uint64_t)p->blocks.count * eddy__blocks_part(&p->blocks);
+        f->common_bytes += round_to_lines(parts);
     }
 }
 
@@ -361,7 +362,7 @@ static bool make_instruction(builder *b, instruction *to, const instruction *las
     to->kernel.stop = f->updates ? NULL : b->plan->stop;
     const int64_t chunks = (f->count + f->chunk - 1) / f->chunk;
     if (to->kernel.threads > chunks) to->kernel.threads = (int)chunks;
-    to->kernel.scratch_size = f->common_bytes + (size_t)to->kernel.threads * f->worker_bytes;
+    to->kernel.scratch_size = f->common_bytes + (uint64_t)to->kernel.threads * f->worker_bytes;
     to->kernel.in = external;
     to->kernel.out = external ? external + b->n_in : NULL;
     to->kernel.n_in = b->n_in;

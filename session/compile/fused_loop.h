@@ -28,7 +28,7 @@ typedef struct broadcast {
 /* A reduction, and where it accumulates: offsets in a worker's scratch, and in the common one. */
 typedef struct fold {
     eddy_blocks blocks;
-    size_t      acc, parts;
+    uint64_t    acc, parts;
 } fold;
 
 /* An update of a variable: its op, with the buffers of its operands and of its result. */
@@ -60,7 +60,7 @@ typedef struct fused {
     part      *parts;
     broadcast *broadcasts;
     int64_t    count, tile, chunk;
-    size_t     common_bytes, worker_bytes;
+    uint64_t   common_bytes, worker_bytes;
     bool       updates;        /* it updates variables; then no part can fail because of its data */
     location  *streams;          /* operands and results in memory that are prefetched, each once */
     int        n_streams;

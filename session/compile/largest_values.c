@@ -36,9 +36,9 @@ const char *eddy__largest_values(const eddy_plan *p, char *text, size_t size)
     text[0] = 0;
     for (int k = 0; k < NAMED && (at = next(p, at)) >= 0 && n < size; k++) {
         const eddy_node *node = node_of(p, &p->roots[at]);
-        n += (size_t)snprintf(text + n, size - n, "%s'%.50s' %zu",
+        n += (size_t)snprintf(text + n, size - n, "%s'%.50s' %llu",
                               k == 0 ? "; largest values: " : ", ", node ? node->name : "?",
-                              p->roots[at].bytes);
+                              (unsigned long long)p->roots[at].bytes);
     }
     return text;
 }

@@ -11,7 +11,10 @@
 
 enum { ALIGN = 64, FEW_ROOTS = 4096 };
 
-static size_t rounded(size_t bytes) { return bytes ? (bytes + ALIGN - 1) / ALIGN * ALIGN : ALIGN; }
+static uint64_t rounded(uint64_t bytes)
+{
+    return bytes ? (bytes + ALIGN - 1) / ALIGN * ALIGN : ALIGN;
+}
 
 static bool is_temp(const plan_root *r) { return r->kind == VALUE_TEMP && r->first >= 0; }
 
@@ -28,13 +31,13 @@ static bool overlap(const plan_root *a, const plan_root *b)
 }
 
 /* Places t[i] among t[0..i), which `placed` lists by offset. */
-static size_t place(plan_root *r, plan_root **placed, int32_t n)
+static uint64_t place(plan_root *r, plan_root **placed, int32_t n)
 {
-    size_t at = 0;
+    uint64_t at = 0;
     for (int32_t k = 0; k < n; k++) {
         if (!overlap(r, placed[k])) continue;
         if (placed[k]->offset >= at + rounded(r->bytes)) break;
-        size_t end = placed[k]->offset + rounded(placed[k]->bytes);
+        uint64_t end = placed[k]->offset + rounded(placed[k]->bytes);
         if (end > at) at = end;
     }
     r->offset = at;
@@ -47,18 +50,18 @@ static size_t place(plan_root *r, plan_root **placed, int32_t n)
     return at + rounded(r->bytes);
 }
 
-static size_t greedy(plan_root **t, int32_t n, plan_root **placed)
+static uint64_t greedy(plan_root **t, int32_t n, plan_root **placed)
 {
-    size_t total = 0;
+    uint64_t total = 0;
     for (int32_t i = 0; i < n; i++) {
-        size_t end = place(t[i], placed, i);
+        uint64_t end = place(t[i], placed, i);
         if (end > total) total = end;
     }
     return total;
 }
 
 /* Moves the temporary with the highest end to the front. */
-static void move_highest_first(plan_root **t, int32_t n, size_t total)
+static void move_highest_first(plan_root **t, int32_t n, uint64_t total)
 {
     int32_t i = 0;
     while (i < n - 1 && t[i]->offset + rounded(t[i]->bytes) < total) i++;
@@ -86,17 +89,17 @@ static int by_lifetime(const void *a, const void *b)
 
 /* Places the largest first. While the arena is larger than the live memory and time permits,
  * tries other orders, and variants of each in which the highest temporary comes first. */
-static size_t best_greedy(plan_root **t, int32_t n, plan_root **placed, plan_root *roots,
-                          size_t *offset, size_t live)
+static uint64_t best_greedy(plan_root **t, int32_t n, plan_root **placed, plan_root *roots,
+                            uint64_t *offset, uint64_t live)
 {
     enum { COMPARISONS = 1 << 20, ORDERS = 3, ROUNDS = 40 };
     int  (*const orders[ORDERS])(const void *, const void *) = { by_size, by_area, by_lifetime };
-    size_t least = SIZE_MAX;
+    uint64_t least = UINT64_MAX;
     if (n == 0) return 0;
     for (int64_t round = 0; round < ORDERS * ROUNDS && least > live; round++) {
         if (round > 0 && round * n * n > COMPARISONS) break;
         if (round % ROUNDS == 0) qsort(t, (size_t)n, sizeof *t, orders[round / ROUNDS]);
-        const size_t total = greedy(t, n, placed);
+        const uint64_t total = greedy(t, n, placed);
         if (total < least)
             for (int32_t i = 0; i < n; i++) offset[t[i] - roots] = t[i]->offset;
         if (total < least) least = total;
@@ -107,12 +110,12 @@ static size_t best_greedy(plan_root **t, int32_t n, plan_root **placed, plan_roo
 }
 
 /* Size classes that waste at most an eighth. */
-static int size_class(size_t bytes, size_t *size)
+static int size_class(uint64_t bytes, uint64_t *size)
 {
-    size_t units = rounded(bytes) / ALIGN;
-    int    shift = 0;
+    uint64_t units = rounded(bytes) / ALIGN;
+    int      shift = 0;
     while (units >> shift >= 16) shift++;
-    size_t top = (units + ((size_t)1 << shift) - 1) >> shift;
+    uint64_t top = (units + ((uint64_t)1 << shift) - 1) >> shift;
     *size = (top << shift) * ALIGN;
     return shift * 16 + (int)(top % 16) + (top == 16 ? 16 : 0);
 }
@@ -126,10 +129,10 @@ static int by_first(const void *a, const void *b)
 /* One pass over the schedule: at each position, takes free memory of the size class, then frees
  * the memory of roots that end there. `next` links the roots that end at a position, and the
  * free ones. */
-static size_t walk(const eddy_allocator *a, plan_root **t, int32_t n, int32_t positions)
+static uint64_t walk(const eddy_allocator *a, plan_root **t, int32_t n, int32_t positions)
 {
     enum { CLASSES = 64 * 16 };
-    size_t   total = 0, size;
+    uint64_t total = 0, size;
     size_t   bytes_ends = (size_t)(positions + 1) * sizeof(int32_t),
            bytes_next = (size_t)n * sizeof(int32_t);
     int32_t *ends = eddy__allocate(a, bytes_ends), *next = eddy__allocate(a, bytes_next),
@@ -159,19 +162,20 @@ static size_t walk(const eddy_allocator *a, plan_root **t, int32_t n, int32_t po
                 free_list[c] = k;
             }
         }
-    } else total = SIZE_MAX;
+    } else total = UINT64_MAX;
     eddy__release(a, ends, bytes_ends);
     eddy__release(a, next, bytes_next);
     return total;
 }
 
-/* The largest number of bytes alive at one position, a lower bound for any placement; SIZE_MAX if
+/* The largest number of bytes alive at one position, a lower bound for any placement; UINT64_MAX if
  * out of memory. */
-static size_t lower_bound(const eddy_allocator *a, plan_root **t, int32_t n, int32_t positions)
+static uint64_t lower_bound(const eddy_allocator *a, plan_root **t, int32_t n, int32_t positions)
 {
-    size_t   bytes = (size_t)(positions + 2) * sizeof(int64_t), most = 0;
+    size_t   bytes = (size_t)(positions + 2) * sizeof(int64_t);
+    uint64_t most = 0;
     int64_t *change = eddy__allocate_zeroed(a, (size_t)positions + 2, sizeof *change), alive = 0;
-    if (!change) return SIZE_MAX;
+    if (!change) return UINT64_MAX;
     for (int32_t i = 0; i < n; i++) {
         int32_t last = t[i]->last > positions ? positions : t[i]->last;
         change[t[i]->first] += (int64_t)rounded(t[i]->bytes);
@@ -179,23 +183,23 @@ static size_t lower_bound(const eddy_allocator *a, plan_root **t, int32_t n, int
     }
     for (int32_t p = 0; p <= positions; p++) {
         alive += change[p];
-        if (alive > 0 && (size_t)alive > most) most = (size_t)alive;
+        if (alive > 0 && (uint64_t)alive > most) most = (uint64_t)alive;
     }
     eddy__release(a, change, bytes);
     return most;
 }
 
 bool eddy__plan_memory(const eddy_allocator *a, plan_root *roots, int32_t n_roots,
-                       int32_t positions, bool reuse, size_t *arena_bytes, size_t *live_bytes)
+                       int32_t positions, bool reuse, uint64_t *arena_bytes, uint64_t *live_bytes)
 {
-    size_t      bytes = (size_t)n_roots * (2 * sizeof(plan_root *) + sizeof(size_t));
+    size_t      bytes = (size_t)n_roots * (2 * sizeof(plan_root *) + sizeof(uint64_t));
     plan_root **t = eddy__allocate(a, bytes);
     int32_t     n = 0;
     if (!t) return false;
     for (int32_t i = 0; i < n_roots; i++)
         if (is_temp(&roots[i])) t[n++] = &roots[i];
     *arena_bytes = *live_bytes = lower_bound(a, t, n, positions);
-    if (*live_bytes == SIZE_MAX) {
+    if (*live_bytes == UINT64_MAX) {
         eddy__release(a, t, bytes);
         return false;
     }
@@ -205,9 +209,10 @@ bool eddy__plan_memory(const eddy_allocator *a, plan_root *roots, int32_t n_root
             t[i]->offset = *arena_bytes;
             *arena_bytes += rounded(t[i]->bytes);
         }
-    } else *arena_bytes = n <= FEW_ROOTS ? best_greedy(t, n, t + n_roots, roots,
-                                                       (size_t *)(t + 2 * n_roots), *live_bytes)
-                                        : walk(a, t, n, positions);
+    } else if (n <= FEW_ROOTS) {
+        uint64_t *offset = (uint64_t *)(void *)(t + 2 * n_roots);
+        *arena_bytes = best_greedy(t, n, t + n_roots, roots, offset, *live_bytes);
+    } else *arena_bytes = walk(a, t, n, positions);
     eddy__release(a, t, bytes);
-    return *arena_bytes != SIZE_MAX;
+    return *arena_bytes != UINT64_MAX;
 }

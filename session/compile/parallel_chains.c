@@ -285,7 +285,7 @@ static int32_t roots_of(const chains_builder *v, int32_t number, plan_root *root
 }
 
 /* Assigns offsets to the roots of all chains, one chain after the other. Returns the bytes. */
-static bool place_chains(chains_builder *v, size_t *bytes)
+static bool place_chains(chains_builder *v, uint64_t *bytes)
 {
     compile         *c = v->c;
     parallel_chains *w = v->w;
@@ -295,7 +295,7 @@ static bool place_chains(chains_builder *v, size_t *bytes)
     if (!roots) return false;
     for (int32_t k = 0; k < w->n_chains; k++) {
         const int32_t n = roots_of(v, k, roots);
-        size_t        own, live;
+        uint64_t      own, live;
         w->chains[k].at = *bytes;
         if (!eddy__plan_memory(c->plan->allocator, roots, n, w->n_parts, reuse, &own, &live))
             return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory while planning memory");
@@ -392,7 +392,7 @@ bool eddy__make_parallel_group(compile *c, const instruction_range *s, instructi
 {
     parallel_chains *w = eddy__plan_alloc(c, 1, sizeof *w);
     chains_builder v = { .c = c, .s = s, .w = w };
-    size_t bytes;
+    uint64_t bytes;
     *made = false;
     if (!w) return false;
     w->plan = c->plan;

@@ -9,16 +9,16 @@
 typedef struct chain {
     int32_t    *parts;              /* n numbers, ascending */
     int32_t     n;
-    size_t      at;                 /* offset of its memory in the scratch memory */
+    uint64_t    at;                 /* offset of its memory in the scratch memory */
     eddy_status status;
     eddy_error  error;
 } chain;
 
 /* A root in the memory of a chain. */
 typedef struct chain_root {
-    int32_t root;                   /* -1: scratch of a part */
-    int32_t part;                   /* the first part that uses it */
-    size_t  offset;                 /* in the scratch */
+    int32_t  root;                  /* -1: scratch of a part */
+    int32_t  part;                  /* the first part that uses it */
+    uint64_t offset;                /* in the scratch */
 } chain_root;
 
 /* The state of a parallel instruction. */

@@ -6,7 +6,7 @@
 
 enum { ALIGNED = 64 };
 
-static size_t aligned(size_t bytes) { return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED; }
+static uint64_t aligned(uint64_t bytes) { return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED; }
 
 static size_t bytes_of(eddy_type t)
 {
@@ -303,7 +303,7 @@ static bool compile_case(assembly *a, const case_result *results, int n_out)
         if (b == p->first_branch) memcpy(p->outputs, a->types, (size_t)n_out * sizeof *p->outputs);
         else if (!case_types_agree(a, a->types, n_out, b)) return false;
         if (!set_results(a, body, 0, NULL)) return false;
-        const size_t bytes = body->plan->memory_bytes;
+        const uint64_t bytes = body->plan->memory_bytes;
         if (bytes > p->scratch_bytes) p->scratch_bytes = bytes;
     }
     return true;
@@ -398,7 +398,7 @@ static bool carried_types_stay(assembly *a)
 /* Offsets of the bodies' memory, and of the buffers of carried values, in scratch memory. */
 static void place_loop(eddy_program *p)
 {
-    size_t at = aligned(p->bodies[0].plan->memory_bytes);
+    uint64_t at = aligned(p->bodies[0].plan->memory_bytes);
     if (p->condition.plan && p->condition.plan->memory_bytes > at)
         at = aligned(p->condition.plan->memory_bytes);
     for (int j = 0; j < p->n_carried; j++) {

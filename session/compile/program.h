@@ -28,7 +28,7 @@ typedef struct carried_value {
     int32_t   output;           /* of the instruction; -1: its final value is not read */
     int32_t   index;            /* among the node's */
     size_t    bytes;
-    size_t    at[2];            /* offsets of its two buffers in scratch memory; [0] only
+    uint64_t  at[2];            /* offsets of its two buffers in scratch memory; [0] only
                                  * without an output */
     eddy_type type;
 } carried_value;
@@ -60,7 +60,7 @@ struct eddy_program {
     bool             segment;       /* the loop is in the body of a segmented one */
     int64_t          before;        /* if so: its iterations in earlier segments */
     bool             counts;        /* the last output is the number of iterations */
-    size_t           scratch_bytes;
+    uint64_t         scratch_bytes;
 
     /* Open loops: outputs that are stacks have a type of no rows, and memory that grows. */
     bool                  open;

@@ -32,7 +32,7 @@ bool eddy__run_single_op(eddy_plan *p, const eddy_graph *g, const eddy_node *nod
         node->op->flags & EDDY_OP_ELEMENTWISE ? eddy__elementwise_prepare : node->op->prepare;
     eddy_status s = prepare ? prepare(&i->kernel) : EDDY_OK;
     if (s == EDDY_NO_MEMORY) eddy_kernel_fail(&i->kernel, s, "out of memory for the loops");
-    const size_t scratch = s == EDDY_OK ? i->kernel.scratch_size : 0;
+    const uint64_t scratch = s == EDDY_OK ? i->kernel.scratch_size : 0;
     void *base = NULL;
     if (scratch > 0) i->kernel.scratch = eddy__allocate_aligned(p->allocator, scratch, &base);
     if (scratch > 0 && !i->kernel.scratch)

@@ -265,8 +265,8 @@ eddy_status eddy__plan_run_locked(eddy_plan *p, const eddy_array *const *feeds, 
     if (!check_initialized(p, &p->error)) return EDDY_UNINITIALIZED;
     if (p->has_results && !make_results(p)) return EDDY_NO_MEMORY;
     if (!eddy__run_memory_take(p)) {
-        eddy__error_set(&p->error, EDDY_NO_MEMORY, "out of memory: the run needs %zu bytes",
-                        p->memory_bytes);
+        eddy__error_set(&p->error, EDDY_NO_MEMORY, "out of memory: the run needs %llu bytes",
+                        (unsigned long long)p->memory_bytes);
         return EDDY_NO_MEMORY;
     }
     const eddy_status status = run_in_memory(p, feeds, out, given);

@@ -69,11 +69,12 @@ static run_memory *find_or_add(eddy_session *s, size_t bytes)
 bool eddy__run_memory_take(eddy_plan *p)
 {
     if (p->memory_bytes == 0 || p->memory_base) return true;
+    const size_t bytes = (size_t)p->memory_bytes;       /* of a plan that runs: they fit */
     run_memory *m = p->run_memory;
-    if (!m || !try_take(m)) m = find_or_add(p->session, p->memory_bytes);
-    else if (m->bytes < p->memory_bytes) {
+    if (!m || !try_take(m)) m = find_or_add(p->session, bytes);
+    else if (m->bytes < bytes) {
         give(m);
-        m = find_or_add(p->session, p->memory_bytes);
+        m = find_or_add(p->session, bytes);
     }
     if (!m) return false;
     p->run_memory = m;

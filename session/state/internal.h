@@ -132,7 +132,7 @@ typedef struct plan_root {
     value_kind  kind;
     int32_t     index;        /* number of the feed, the variable or the fetch */
     eddy_array *constant;
-    size_t      bytes, offset;
+    uint64_t    bytes, offset;
     int32_t     first, last;  /* positions in the schedule, inclusive; last INT32_MAX: kept */
     int32_t     last_reader;  /* id of the last node that reads it; INT32_MAX: kept */
     bool        has_views;    /* some buffers are parts of it */
@@ -253,7 +253,7 @@ struct eddy_plan {
     void          *memory;        /* for temporaries; of a run, or the plan's own (memory_base) */
     void          *memory_base;
     struct run_memory *run_memory;  /* the block of the last run (run_memory.c); NULL: none */
-    size_t         memory_bytes;
+    uint64_t       memory_bytes;
     size_t         own_bytes;     /* held between runs, except results and stacks */
     eddy_plan_info info;
     eddy_error     error;         /* of the current run */
@@ -300,7 +300,7 @@ bool eddy__plan_keeps_values(const eddy_plan *p);
 
 /* Sets the offset of every temporary root; returns the arena's size and its lower bound. */
 bool eddy__plan_memory(const eddy_allocator *a, plan_root *roots, int32_t n, int32_t positions,
-                       bool reuse, size_t *arena_bytes, size_t *live_bytes);
+                       bool reuse, uint64_t *arena_bytes, uint64_t *live_bytes);
 
 /* ------------------------------------------------------------ the rest -- */
 

@@ -56,7 +56,7 @@ START_TEST(images_in_pieces)
 }
 END_TEST
 
-/* 2^31 - 1 by 2^31 - 1 pixels are a limit, not damage. */
+/* 2^31 - 1 by 2^31 - 1 pixels are a limit, not damage, except where libpng cannot address a row. */
 START_TEST(largest_image)
 {
     static const uint8_t png[] = { 0x89, 'P', 'N', 'G', '\r', '\n', 26, '\n', 0, 0, 0, 13,
@@ -68,7 +68,7 @@ START_TEST(largest_image)
     memory_files_init(&m);
     memory_files_put(&m, "f", png, sizeof png);
     ck_assert_ptr_null(eddy_png_load("f", &m.table, &e));
-    ck_assert_int_eq(e.status, EDDY_LIMIT);
+    ck_assert_int_eq(e.status, sizeof(void *) > 4 ? EDDY_LIMIT : EDDY_CORRUPT);
     memory_files_free(&m);
 }
 END_TEST

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 Suite *messages_session_suite(void);
 
@@ -131,13 +132,19 @@ static void closed_inside(void)
     eddy_session_free(one);
 }
 
-/* A value of 2^47 bytes, of which none is there, is fed and fetched. */
+/* The largest array, of which nothing is there, is fed and fetched. */
 static void huge_fetch(void)
 {
+    const int64_t most = (int64_t)1 << (sizeof(void *) > 4 ? 47 : 30);
+    struct rlimit before, little;
     eddy_tensor x = eddy_placeholder(g, "huge", EDDY_UINT8, EDDY_UNKNOWN_SHAPE);
-    eddy_array *a = eddy_array_borrow(EDDY_UINT8, EDDY_SHAPE((int64_t)1 << 47), &(char){ 0 });
-    eddy_array *out = NULL;
+    eddy_array *a = eddy_array_borrow(EDDY_UINT8, EDDY_SHAPE(most), &(char){ 0 }), *out = NULL;
+    getrlimit(RLIMIT_AS, &before);
+    little = before;
+    little.rlim_cur = (rlim_t)most / 2;
+    if (sizeof(void *) < 8) setrlimit(RLIMIT_AS, &little);
     ck_assert_int_eq(eddy_run(s, EDDY_FEED({ x, a }), EDDY_FETCH(x), &out), EDDY_NO_MEMORY);
+    setrlimit(RLIMIT_AS, &before);
     said(s);
     eddy_array_free(a);
 }

@@ -1,19 +1,20 @@
 /* radix_sort_loops.h -- radix sort of words W, whose lower half, BITS of them, is the index of an
  * element, in as many passes as there are bytes in which the words differ; and selection of the k
- * smallest of many words. Included by sort_words.c for two widths, with NAME defined. */
+ * smallest of many words. Included by sort_words.c for two widths, with NAME and four functions of
+ * words defined. */
 
 static void NAME(insert)(W *v, int64_t n)
 {
     for (int64_t i = 1; i < n; i++) {
         const W w = v[i];
         int64_t j = i;
-        for (; j > 0 && w < v[j - 1]; j--) v[j] = v[j - 1];
+        for (; j > 0 && NAME(less)(w, v[j - 1]); j--) v[j] = v[j - 1];
         v[j] = w;
     }
 }
 
 /* Returns false if the run must end. */
-static bool NAME(pass)(W *to, const W *from, int64_t n, int shift, uint32_t *count,
+static bool NAME(pass)(W *to, const W *from, int64_t n, int byte, uint32_t *count,
                        const eddy_stop *stop)
 {
     uint32_t sum = 0;
@@ -25,7 +26,7 @@ static bool NAME(pass)(W *to, const W *from, int64_t n, int shift, uint32_t *cou
     for (int64_t i = 0; i < n;) {
         if (eddy__stopped(stop)) return false;
         for (const int64_t end = n - i < SORT_PART ? n : i + SORT_PART; i < end; i++)
-            to[count[(uint8_t)(from[i] >> shift)]++] = from[i];
+            to[count[NAME(byte)(from[i], byte)]++] = from[i];
     }
     return true;
 }
@@ -45,11 +46,11 @@ static bool NAME(sort_from)(void *words, void *room, int64_t n, int first, const
     for (int64_t i = 0; i < n;) {
         if (eddy__stopped(stop)) return false;
         for (const int64_t end = n - i < SORT_PART ? n : i + SORT_PART; i < end; i++)
-            for (int b = first; b < BYTES; b++) count[b][(uint8_t)(v[i] >> 8 * b)]++;
+            for (int b = first; b < BYTES; b++) count[b][NAME(byte)(v[i], b)]++;
     }
     for (int b = first; b < BYTES; b++) {
-        if (count[b][(uint8_t)(v[0] >> 8 * b)] == n) continue;
-        if (!NAME(pass)(other, v, n, 8 * b, count[b], stop)) return false;
+        if (count[b][NAME(byte)(v[0], b)] == n) continue;
+        if (!NAME(pass)(other, v, n, b, count[b], stop)) return false;
         W *const sorted = other;
         other = v;
         v = sorted;
@@ -65,13 +66,13 @@ static bool NAME(sort)(void *words, void *room, int64_t n, const eddy_stop *stop
 
 static int64_t NAME(place)(const void *words, int64_t i)
 {
-    return (int64_t)(((const W *)words)[i] & (((W)1 << BITS) - 1));
+    return NAME(index)(((const W *)words)[i]);
 }
 
 static W NAME(middle)(W a, W b, W c)
 {
-    const W low = a < b ? a : b, high = a < b ? b : a;
-    return c < low ? low : c < high ? c : high;
+    const W low = NAME(less)(a, b) ? a : b, high = NAME(less)(a, b) ? b : a;
+    return NAME(less)(c, low) ? low : NAME(less)(c, high) ? c : high;
 }
 
 /* Moves the k smallest of n words to the front: partitions around the median of three, and sorts
@@ -87,8 +88,8 @@ static void NAME(select)(W *v, W *room, int64_t n, int64_t k)
         const W pivot = NAME(middle)(v[from], v[(from + to) / 2], v[to - 1]);
         int64_t i = from, j = to - 1;
         while (i <= j) {
-            while (v[i] < pivot) i++;
-            while (v[j] > pivot) j--;
+            while (NAME(less)(v[i], pivot)) i++;
+            while (NAME(less)(pivot, v[j])) j--;
             if (i > j) break;
             const W w = v[i];
             v[i++] = v[j];

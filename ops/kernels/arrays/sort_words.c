@@ -7,10 +7,48 @@
 
 #include <string.h>
 
-__extension__ typedef unsigned __int128 wide;
-
 /* SORT_PART: words between two looks at the stop. */
 enum { FEW = 32, SPARE = 256, SORT_PART = 1 << 16 };
+
+/* ------------------------------------------------------------------ words -- */
+
+static inline uint64_t narrow_of(uint32_t key, int64_t index)
+{
+    return (uint64_t)key << 32 | (uint32_t)index;
+}
+static inline bool    narrow_less(uint64_t a, uint64_t b) { return a < b; }
+static inline uint8_t narrow_byte(uint64_t w, int i) { return (uint8_t)(w >> 8 * i); }
+static inline int64_t narrow_index(uint64_t w) { return (int64_t)(w & UINT32_MAX); }
+
+#ifdef __SIZEOF_INT128__
+__extension__ typedef unsigned __int128 wide;
+
+static inline wide broad_of(uint64_t key, int64_t index)
+{
+    return (wide)key << 64 | (uint64_t)index;
+}
+static inline bool    broad_less(wide a, wide b) { return a < b; }
+static inline uint8_t broad_byte(wide w, int i) { return (uint8_t)(w >> 8 * i); }
+static inline int64_t broad_index(wide w) { return (int64_t)w; }
+#else
+typedef struct wide {
+    uint64_t key, index;
+} wide;
+
+static inline wide broad_of(uint64_t key, int64_t index)
+{
+    return (wide){ key, (uint64_t)index };
+}
+static inline bool broad_less(wide a, wide b)
+{
+    return a.key != b.key ? a.key < b.key : a.index < b.index;
+}
+static inline uint8_t broad_byte(wide w, int i)
+{
+    return (uint8_t)(i < 8 ? w.index >> 8 * i : w.key >> 8 * (i - 8));
+}
+static inline int64_t broad_index(wide w) { return (int64_t)w.index; }
+#endif
 
 /* ---------------------------------------------------------------- sorting -- */
 

@@ -30,7 +30,7 @@ EDDY_INLINE U NAME(key)(T x)
 
 EDDY_INLINE W NAME(word)(T x, int64_t place, U flip)
 {
-    return (W)(U)(NAME(key)(x) ^ flip) << BITS | (W)place;
+    return WORD(of)((U)(NAME(key)(x) ^ flip), place);
 }
 
 /* words = those of `width` lanes of n elements, one lane after the other. */
@@ -52,17 +52,17 @@ static bool NAME(least)(void *words, void *room, const void *x_, int64_t n, int6
     const U       flip = (U)(descending ? -1 : 0);
     const int64_t most = eddy__sort_words(n, k);
     const T *x = x_;
-    W       *v = words, last = ~(W)0;
+    W       *v = words, last = WORD(of)((U)-1, -1);
     int64_t  m = 0;
     for (int64_t j = 0; j < n; j++) {
         const W w = NAME(word)(x[j], j, flip);
         if (eddy__stopped_at(stop, j)) return false;
-        if (w >= last) continue;
+        if (!WORD(less)(w, last)) continue;
         v[m++] = w;
         if (m < most || j + 1 == n) continue;
         WORD(select)(v, room, m, k);
-        last = 0;
-        for (m = 0; m < k; m++) last = v[m] > last ? v[m] : last;
+        last = WORD(of)(0, 0);
+        for (m = 0; m < k; m++) last = WORD(less)(last, v[m]) ? v[m] : last;
     }
     if (m > k) WORD(select)(v, room, m, k);
     return WORD(sort_from)(v, room, k, 0, stop);

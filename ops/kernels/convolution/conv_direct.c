@@ -32,7 +32,7 @@ typedef struct plan {
     int64_t         filter_w;
     int64_t         rows, bands;     /* positions of a walk in a band; bands */
     int64_t         space;           /* rows of the result between two positions */
-    size_t          packed, band, result;            /* bytes: of all, of each worker */
+    uint64_t        packed, band, result;            /* bytes: of all, of each worker */
     double          work;            /* operations */
     int             n;
     walk            walks[];
@@ -87,22 +87,23 @@ static int64_t add_walk(plan *p, eddy_conv_axis h, eddy_conv_axis w, int64_t *at
     return h.taps * w.taps;
 }
 
-static size_t band_bytes(const plan *p, int64_t rows)
+static uint64_t band_bytes(const plan *p, int64_t rows)
 {
-    size_t most = 0;
+    uint64_t most = 0;
     for (int i = 0; i < p->n; i++) {
         const walk *k = &p->walks[i];
-        const size_t bytes = (size_t)(eddy__conv_band_rows(&k->h, rows) * k->row * p->from.c) *
-                             p->from.size;
+        const uint64_t bytes = (uint64_t)(eddy__conv_band_rows(&k->h, rows) * k->row * p->from.c) *
+                               p->from.size;
         if (!k->inside && bytes > most) most = bytes;
     }
-    return (most + 63) & ~(size_t)63;
+    return (most + 63) & ~(uint64_t)63;
 }
 
-static size_t result_bytes(const plan *p, int64_t rows)
+static uint64_t result_bytes(const plan *p, int64_t rows)
 {
     const int64_t all = rows * p->space < p->to.h ? rows * p->space : p->to.h;
-    return p->to.planes ? ((size_t)(all * p->to.w * p->to.c) * p->to.size + 63) & ~(size_t)63 : 0;
+    const uint64_t bytes = (uint64_t)(all * p->to.w * p->to.c) * p->to.size;
+    return p->to.planes ? (bytes + 63) & ~(uint64_t)63 : 0;
 }
 
 static bool is_empty(const plan *p) { return p->batch * p->to.h * p->to.w * p->to.c == 0; }
@@ -134,7 +135,7 @@ static void plan_walks(plan *p, const eddy_conv_size *s, int64_t *at)
             if (h.taps > 0 && w.taps > 0) done += add_walk(p, h, w, at + done, done * each);
             else p->gaps = true;
         }
-    p->packed = ((size_t)(done * each) * p->from.size + 63) & ~(size_t)63;
+    p->packed = ((uint64_t)(done * each) * p->from.size + 63) & ~(uint64_t)63;
 }
 
 eddy_status eddy__conv_direct_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s,
@@ -146,8 +147,8 @@ eddy_status eddy__conv_direct_prepare(eddy_kernel *k, eddy_dtype d, const eddy_c
     const size_t  size = eddy_dtype_size(d);
     const eddy_conv_image x = { NULL, s->in[0], s->in[1], s->in_c, s->planes, size },
                           y = { NULL, s->out[0], s->out[1], s->out_c, s->planes, size };
-    plan *p = eddy_kernel_state(k, sizeof *p + (size_t)walks * sizeof(walk) +
-                                (size_t)taps * sizeof(int64_t));
+    plan *p = eddy_kernel_state(k, sizeof *p + (uint64_t)walks * sizeof(walk) +
+                                (uint64_t)taps * sizeof(int64_t));
     if (!p) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for the loops");
     *p = (plan){ .tiles = eddy__conv_tiles_of(d), .from = back ? y : x, .to = back ? x : y,
                  .dtype = d, .back = back, .batch = s->batch, .groups = s->groups,
@@ -160,7 +161,7 @@ eddy_status eddy__conv_direct_prepare(eddy_kernel *k, eddy_dtype d, const eddy_c
     plan_walks(p, s, (int64_t *)(void *)(p->walks + walks));
     cut_bands(p, k->threads);
     if (!is_empty(p))
-        k->scratch_size = p->packed + (size_t)k->threads * (p->band + p->result);
+        k->scratch_size = p->packed + (uint64_t)k->threads * (p->band + p->result);
     return EDDY_OK;
 }
 
@@ -297,7 +298,7 @@ static void run_band(const run *r, int64_t image, int64_t band, char *scratch)
 static void run_some(void *arg, int64_t from, int64_t to, int worker)
 {
     const run *r = arg;
-    char *scratch = r->workers + (size_t)worker * (r->p->band + r->p->result);
+    char *scratch = r->workers + (uint64_t)worker * (r->p->band + r->p->result);
     for (int64_t i = from; i < to; i++) run_band(r, i / r->p->bands, i % r->p->bands, scratch);
 }
 

@@ -25,7 +25,7 @@ typedef struct plan {
     int64_t         filter_w;
     int64_t         images, height, heights, units;  /* a unit: images, or rows of one */
     int64_t         batch, parts, slices, panels;
-    size_t          part, band, dy_band, worker;     /* bytes */
+    uint64_t        part, band, dy_band, worker;     /* bytes */
     double          work;            /* operations */
 } plan;
 
@@ -37,7 +37,10 @@ typedef struct run {
 } run;
 
 static int64_t pieces(int64_t n, int64_t of) { return (n + of - 1) / of; }
-static size_t lines(int64_t n, size_t size) { return ((size_t)n * size + 63) & ~(size_t)63; }
+static uint64_t lines(int64_t n, size_t size)
+{
+    return ((uint64_t)n * size + 63) & ~(uint64_t)63;
+}
 
 /* ------------------------------------------------------------- planning -- */
 
@@ -84,7 +87,7 @@ eddy_status eddy__conv_direct_weights_prepare(eddy_kernel *k, eddy_dtype d, cons
                                     eddy__conv_band_cols(&p->w) * p->x.c, size);
     p->dy_band = p->exact ? 0 : lines(pixels * p->dy.c + 2 * p->tiles->lanes, size);
     p->worker = p->units > 0 ? p->band + p->dy_band : 0;
-    k->scratch_size = (size_t)p->parts * p->part + (size_t)k->threads * p->worker;
+    k->scratch_size = (uint64_t)p->parts * p->part + (uint64_t)k->threads * p->worker;
     return EDDY_OK;
 }
 

@@ -128,8 +128,8 @@ eddy_status eddy__conv_winograd_prepare(eddy_kernel *k, const eddy_conv_size *s,
     p->to_c = eddy__conv_padded(p->tiles, p->to.c);
     divide_work(p, k->threads);
     const int64_t all = p->transposed + EDDY_WINO_POINTS * p->u_step + k->threads * p->worker;
-    if ((size_t)all * sizeof(float) > k->scratch_size)
-        k->scratch_size = (size_t)all * sizeof(float);
+    if ((uint64_t)all * sizeof(float) > k->scratch_size)
+        k->scratch_size = (uint64_t)all * sizeof(float);
     return EDDY_OK;
 }
 

@@ -64,8 +64,8 @@ eddy_status eddy__conv_winograd_weights_prepare(eddy_kernel *k, const eddy_conv_
     p->m_step = padded_stride(s->in_c * p->dy_c);
     p->zeros = padded_stride(eddy__max(p->x_c, p->dy_c));
     const int64_t all = EDDY_WINO_POINTS * (p->v_step + p->z_step + 2 * p->m_step) + p->zeros;
-    if ((size_t)all * sizeof(float) > k->scratch_size)
-        k->scratch_size = (size_t)all * sizeof(float);
+    if ((uint64_t)all * sizeof(float) > k->scratch_size)
+        k->scratch_size = (uint64_t)all * sizeof(float);
     return EDDY_OK;
 }
 

@@ -149,7 +149,7 @@ static bool is_empty(const eddy_conv_size *s)
 static depthwise_state *state_of(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s,
                                  int64_t runs)
 {
-    depthwise_state *p = eddy_kernel_state(k, sizeof *p + (size_t)runs * sizeof *p->runs);
+    depthwise_state *p = eddy_kernel_state(k, sizeof *p + (uint64_t)runs * sizeof *p->runs);
     if (!p) return NULL;
     *p = (depthwise_state){ .size = *s, .dtype = d,
                             .multiplier = s->in_c > 0 ? s->out_c / s->in_c : 1 };
@@ -177,7 +177,7 @@ eddy_status eddy__depthwise_prepare(eddy_kernel *k, eddy_dtype d, const eddy_con
     w->filter_col = w->axis[1].tap_step * w->c;
     p->loop = kind_of(d, w->c)->rows;
     if (p->multiplier > 1)
-        k->scratch_size = (size_t)(images_of(s) * s->out_c) * eddy_dtype_size(d);
+        k->scratch_size = (uint64_t)(images_of(s) * s->out_c) * eddy_dtype_size(d);
     return EDDY_OK;
 }
 
@@ -293,7 +293,7 @@ eddy_status eddy__depthwise_filter_prepare(eddy_kernel *k, eddy_dtype d, const e
     w->ranges = p->ranges;
     p->loop = kind_of(d, w->c)->part;
     const int64_t wide = p->multiplier > 1 ? images_of(s) * w->c : 0;
-    k->scratch_size = (size_t)(wide + w->parts * w->filter_size) * eddy_dtype_size(d);
+    k->scratch_size = (uint64_t)(wide + w->parts * w->filter_size) * eddy_dtype_size(d);
     return EDDY_OK;
 }
 

@@ -38,9 +38,9 @@ eddy_status eddy__resample_prepare(eddy_kernel *k, eddy_shape x, bool back)
     const eddy_shape made = back ? k->in[1]->type.shape : k->out[0]->type.shape;
     const eddy_resize_attrs sized = eddy__resize_to_shape(k->attrs, made), *a = &sized;
     const eddy_resize_method m = k->op->variant;
-    const size_t room[2] = { eddy__terms_bytes(m, a, 0, x.dim[1]),
-                             eddy__terms_bytes(m, a, 1, x.dim[2]) };
-    const size_t times = back ? 2 : 1;
+    const uint64_t room[2] = { eddy__terms_bytes(m, a, 0, x.dim[1]),
+                               eddy__terms_bytes(m, a, 1, x.dim[2]) };
+    const uint64_t times = back ? 2 : 1;
     eddy_resample *r = eddy_kernel_state(k, sizeof *r + times * (room[0] + room[1]));
     if (!r) return EDDY_NO_MEMORY;
     char *memory = (char *)(r + 1);
@@ -52,8 +52,8 @@ eddy_status eddy__resample_prepare(eddy_kernel *k, eddy_shape x, bool back)
     r->ring = h->n > h->read && span <= MOST_KEPT ? span : 0;
     const int64_t size = (int64_t)eddy_dtype_size(k->out[0]->type.dtype) * r->channels;
     const int64_t bytes = r->ring > 0 ? r->ring * (8 + v->n * size) : v->read * size;
-    r->each = (size_t)(bytes + 63) / 64 * 64;
-    k->scratch_size = r->each * (size_t)(k->threads > 1 ? k->threads : 1);
+    r->each = (uint64_t)(bytes + 63) / 64 * 64;
+    k->scratch_size = r->each * (uint64_t)(k->threads > 1 ? k->threads : 1);
     return EDDY_OK;
 }
 

@@ -56,7 +56,7 @@ typedef struct eddy_terms {
 } eddy_terms;
 
 /* Bytes, a multiple of 8, for the terms of axis i (0 height, 1 width) of size `in`. */
-size_t eddy__terms_bytes(eddy_resize_method m, const eddy_resize_attrs *a, int i, int64_t in);
+uint64_t eddy__terms_bytes(eddy_resize_method m, const eddy_resize_attrs *a, int i, int64_t in);
 /* The terms, or with `back` the transposed ones, in `memory` of that size, with `back` twice. */
 eddy_terms eddy__terms_of(eddy_resize_method m, const eddy_resize_attrs *a, int i, int64_t in,
                           bool back, void *memory);
@@ -67,7 +67,7 @@ typedef struct eddy_resample {
     eddy_terms axis[2];
     int64_t    batch, channels;
     int64_t    ring;                 /* rows of x kept with columns resized; 0: rows first */
-    size_t     each;                 /* scratch of a worker */
+    uint64_t   each;                 /* scratch of a worker */
     const void *x;
     void       *y;
 } eddy_resample;

@@ -120,12 +120,12 @@ static int64_t most_terms(eddy_resize_method m, const axis_of *a)
     return 2 * (a->in + a->out) + 2;    /* an aligned corner may extend one interval */
 }
 
-size_t eddy__terms_bytes(eddy_resize_method m, const eddy_resize_attrs *a, int i, int64_t in)
+uint64_t eddy__terms_bytes(eddy_resize_method m, const eddy_resize_attrs *a, int i, int64_t in)
 {
     const axis_of axis = axis_from(a, i, in);
     const int64_t places = axis.out > in ? axis.out : in, most = most_terms(m, &axis);
-    return (size_t)(places + 1) * sizeof(int64_t) +
-           (size_t)most * (sizeof(double) + sizeof(float) + sizeof(int32_t));
+    return (uint64_t)(places + 1) * sizeof(int64_t) +
+           (uint64_t)most * (sizeof(double) + sizeof(float) + sizeof(int32_t));
 }
 
 /* Empty terms, with room for `most` of them. */

@@ -23,7 +23,7 @@ const eddy_gemm *eddy__product_plan(eddy_kernel *k, const eddy_product *p)
     kept = eddy_kernel_state(k, sizeof g);
     if (!kept) return NULL;
     *kept = g;
-    k->scratch_size += eddy__gemm_scratch(&g) * (size_t)(k->threads > 1 ? k->threads : 1);
+    k->scratch_size += eddy__gemm_scratch(&g) * (uint64_t)(k->threads > 1 ? k->threads : 1);
     return kept;
 }
 

@@ -216,8 +216,8 @@ eddy_status eddy__window_prepare(eddy_kernel *k, const eddy_window_attrs *a, edd
 {
     const int  n = a->ksize.count, missing = EDDY_WINDOW_AXES - n;
     const bool empty = eddy_shape_count(x) == 0 || eddy_shape_count(y) == 0;
-    size_t     room = (size_t)missing;
-    for (int i = 0; i < n && !empty; i++) room += (size_t)y.dim[1 + i];
+    uint64_t   room = (uint64_t)missing;
+    for (int i = 0; i < n && !empty; i++) room += (uint64_t)y.dim[1 + i];
     eddy_window_work *w = eddy_kernel_state(k, sizeof *w + 2 * room * sizeof(int64_t));
     if (!w) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for the loops");
     *w = (eddy_window_work){ 0 };

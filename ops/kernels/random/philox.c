@@ -306,19 +306,30 @@ void eddy__fill_normal_f64(eddy_stream s, int64_t first, int64_t n, eddy_gaussia
 
 /* ------------------------------------------------------------ integers -- */
 
-__extension__ typedef unsigned __int128 uint128;
+/* The upper half of the product. */
+static inline uint64_t high_product(uint64_t a, uint64_t b)
+{
+#ifdef __SIZEOF_INT128__
+    __extension__ typedef unsigned __int128 uint128;
+    return (uint64_t)((uint128)a * b >> 64);
+#else
+    const uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
+    const uint64_t middle = a1 * b0 + (a0 * b0 >> 32), other = a0 * b1 + (uint32_t)middle;
+    return a1 * b1 + (middle >> 32) + (other >> 32);
+#endif
+}
 
 /* floor(x range / 2^64) and floor(x range / 2^128): x scaled down to [0, range). */
 static inline uint64_t scale_64(uint32_t low, uint32_t high, uint64_t range)
 {
     uint64_t x = ((uint64_t)high << 32) | low;
-    return (uint64_t)((uint128)x * range >> 64);
+    return high_product(x, range);
 }
 static inline uint64_t scale_128(const uint32_t *w, uint64_t range)
 {
     uint64_t low = ((uint64_t)w[1] << 32) | w[0], high = ((uint64_t)w[3] << 32) | w[2];
-    uint128  carry = (uint128)low * range >> 64;
-    return (uint64_t)(((uint128)high * range + carry) >> 64);
+    const uint64_t carry = high_product(low, range), sum = high * range + carry;
+    return high_product(high, range) + (sum < carry);
 }
 
 #define TEMPLATE "ops/kernels/random/fill_integer_loops.h"

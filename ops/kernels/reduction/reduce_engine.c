@@ -300,7 +300,7 @@ void eddy__reduction_prepare(eddy_kernel *k, const eddy_reduction *p)
 {
     const eddy_blocks b = eddy__blocks_of(p->reducer, p->rows, p->width);
     if (k->threads > 1 && p->results > 0 && is_cut(p, &b))
-        k->scratch_size = (size_t)b.count * eddy__blocks_part(&b);
+        k->scratch_size = (uint64_t)b.count * eddy__blocks_part(&b);
 }
 
 static void run_blocks(void *arg, int64_t from, int64_t to, int worker)

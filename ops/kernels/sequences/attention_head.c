@@ -70,10 +70,10 @@ static pieces pieces_of(const eddy_attention_head *h, float *next, bool gradient
     return p;
 }
 
-size_t eddy__attention_scratch(eddy_dtype d, const eddy_attention_head *h, bool gradient)
+uint64_t eddy__attention_scratch(eddy_dtype d, const eddy_attention_head *h, bool gradient)
 {
     const int64_t count = d == EDDY_FLOAT32 ? pieces_size(h, gradient) : 2 * h->t;
-    return (size_t)eddy__whole_lines(count) * eddy_dtype_size(d);
+    return (uint64_t)eddy__whole_lines(count) * eddy_dtype_size(d);
 }
 
 /* --------------------------------------------------------------- rows moved -- */

@@ -26,7 +26,7 @@ typedef struct eddy_attention_head {
 } eddy_attention_head;
 
 /* Bytes of working memory, for a head's gradient or for its value. */
-size_t eddy__attention_scratch(eddy_dtype d, const eddy_attention_head *h, bool gradient);
+uint64_t eddy__attention_scratch(eddy_dtype d, const eddy_attention_head *h, bool gradient);
 /* y.to and sum.to from q, k, v; scratch is 64-byte aligned. */
 void eddy__attention_forward(eddy_dtype d, const eddy_attention_head *h, void *scratch);
 /* q.dx_to, k.dx_to and v.dx_to from all of them, y.dy_at and sum.dy_at. */

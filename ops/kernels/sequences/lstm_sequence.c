@@ -27,15 +27,15 @@ typedef struct recurrence {
 
 static int64_t panels_of(int64_t h, int64_t columns) { return (h + columns - 1) / columns; }
 
-size_t eddy__lstm_scratch(eddy_dtype d, const eddy_lstm_sequence *s, bool gradient, int threads)
+uint64_t eddy__lstm_scratch(eddy_dtype d, const eddy_lstm_sequence *s, bool gradient, int threads)
 {
     const int64_t wide = 4 * s->h + EDDY_LINE;
     if (d == EDDY_FLOAT64)
-        return (size_t)(s->batch * (4 * s->h + s->h)) * sizeof(double);
+        return (uint64_t)(s->batch * (4 * s->h + s->h)) * sizeof(double);
     int64_t n = gradient ? panels_of(s->h, BACK) * 4 * s->h * BACK + s->batch * (2 * wide + s->h)
                          : panels_of(s->h, EDDY_LINE) * s->h * ALL;
     n += EDDY_LINE * 4 + threads * s->batch * (gradient ? BACK : ALL);
-    return (size_t)n * sizeof(float);
+    return (uint64_t)n * sizeof(float);
 }
 
 static int64_t grain(int64_t batch, int64_t h, int64_t columns)

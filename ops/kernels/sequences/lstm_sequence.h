@@ -15,7 +15,7 @@ typedef struct eddy_lstm_sequence {
 } eddy_lstm_sequence;
 
 /* Bytes of working memory for this number of threads. */
-size_t eddy__lstm_scratch(eddy_dtype d, const eddy_lstm_sequence *s, bool gradient, int threads);
+uint64_t eddy__lstm_scratch(eddy_dtype d, const eddy_lstm_sequence *s, bool gradient, int threads);
 /* hs, cs and act; dz, dh0 and dc0. */
 void eddy__lstm_run(eddy_kernel *k, const eddy_lstm_sequence *s);
 void eddy__lstm_run_back(eddy_kernel *k, const eddy_lstm_sequence *s);

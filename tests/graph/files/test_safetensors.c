@@ -658,10 +658,10 @@ START_TEST(foreign_types)
                  2 * w);
         const uint64_t n = strlen(header);
         memcpy(bytes, &n, 8);
-        memcpy(bytes + 8, header, n);
+        memcpy(bytes + 8, header, (size_t)n);
         memcpy(bytes + 8 + n + w, rows[i].bytes, w);
         memory_files_init(&m);
-        memory_files_put(&m, "f", bytes, 8 + n + 2 * w);
+        memory_files_put(&m, "f", bytes, 8 + (size_t)n + 2 * w);
         ck_assert_int_eq(eddy__safetensors_open(&m.table, NULL, "f", false, &s, NULL), EDDY_OK);
         eddy_array *a = value(&s, "a");
         ck_assert_int_eq(eddy_array_dtype(a), rows[i].dtype);

@@ -310,7 +310,7 @@ START_TEST(singular_determinants)
     NEAR(eddy_gradient(eddy_det(one), one), 1);
     const eddy_tensor third = eddy_gradient(Sum(Mul(eddy_gradient(Sum(Mul(eddy_gradient(
         eddy_det(x), x), along)), x), along)), x);
-    refuses(third, "Input matrix is not invertible: matrix 0 has");
+    refuses(third, "Input matrix is not invertible: matrix ");
     eddy_graph_free(g);
 }
 END_TEST

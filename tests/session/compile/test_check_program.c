@@ -41,7 +41,7 @@ START_TEST(buffers_of_carried_values)
     eddy_program *p = program_of(trade);
     ck_assert(!is_noticed());
     for (int j = 0; j < 2; j++) {
-        size_t *at = &p->carried[j].at[1], was = *at;
+        uint64_t *at = &p->carried[j].at[1], was = *at;
         ck_assert_int_ne(p->bodies[0].how[j], RESULT_IN_PLACE);
         *at = p->carried[1 - j].at[1];
         ck_assert(is_noticed());

@@ -464,7 +464,7 @@ START_TEST(memory)
     begin();
     same(x, a, y);
     same(x, a, y);
-    size_t kept = 0;
+    uint64_t kept = 0;
     for (int32_t r = 0; r < on->plans->n_roots; r++)
         if (on->plans->roots[r].kept) kept += on->plans->roots[r].bytes;
     ck_assert_uint_le(kept, all + SPARE);

@@ -169,7 +169,7 @@ static eddy_plan *damaged_plan(unsigned without)
     return s->plans;
 }
 
-static void place_root(eddy_plan *p, int32_t root, size_t offset)
+static void place_root(eddy_plan *p, int32_t root, uint64_t offset)
 {
     p->roots[root].offset = offset;
     for (int32_t b = 0; b < p->n_buffers; b++)
@@ -193,7 +193,7 @@ START_TEST(two_in_one_place)
     for (int32_t a = 0; a < p->n_roots; a++)
         for (int32_t b = 0; b < p->n_roots; b++) {
             const plan_root *x = &p->roots[a], *y = &p->roots[b];
-            const size_t     offset = x->offset;
+            const uint64_t   offset = x->offset;
             eddy_error       e = { 0 };
             if (a == b || !is_used(p, a) || !is_used(p, b)) continue;
             if (x->first > y->last || y->first > x->last) continue;
