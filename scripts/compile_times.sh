@@ -8,6 +8,7 @@ set -eu
 if [ "${1:-}" = -compile ]; then      # -compile COMPILER ARGUMENTS...: as a compiler, for make
     shift
     for source; do case $source in *.c) break ;; esac; done
+    case $source in *.c) ;; *) exec "$@" ;; esac      # it links
     "$@"
     times > "$TIMES.$$"               # not in a pipe: that would be another process
     awk -v file="$source" 'FNR == 2 {
