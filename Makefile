@@ -42,7 +42,7 @@ EDDY_CFLAGS := -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) -fwrapv -ffp-contract=
 LIBS    := -lopenblas -lyaml -lm -pthread
 CHECK_LIBS = $(shell pkg-config --libs check)
 
-FOLDERS := graph ops autodiff control layers optim session
+FOLDERS := graph ops autodiff control layers optim session report
 SOURCES := $(sort $(shell find $(FOLDERS) -name '*.c')) $(GEN)/table.c $(GEN)/weak_ops.c
 OBJECTS := $(SOURCES:%.c=$(BUILD)/obj/%.o)
 OPSRC   := $(filter ops/%,$(SOURCES)) control/definitions.c control/tensor_array_ops.c
@@ -59,7 +59,7 @@ HEADERS := eddy.h graph/options.h graph/defaults.h graph/status.h graph/array.h 
            optim/optim.h optim/rules/tf_train.h optim/rules/adaptive.h optim/rules/parameter_free.h \
            optim/schedules/schedules.h \
            optim/wrappers/averages.h optim/wrappers/wrappers.h optim/lbfgs/lbfgs.h \
-           session/session.h session/checkpoint.h session/extract.h
+           session/session.h session/checkpoint.h session/extract.h report/progress.h
 # Readers of other programs' files: a library of its own, which uses only the public interface.
 FORMATS := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find formats -name '*.c')))
 FORMATS_H := formats.h formats/formats.h

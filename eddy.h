@@ -29,5 +29,6 @@
 #include "session/extract.h"
 #include "optim/lbfgs/lbfgs.h"
 #include "autodiff/check/gradient_check.h"
+#include "report/progress.h"
 
 #endif
