@@ -25,6 +25,7 @@
 #include "optim/wrappers/averages.h"
 #include "optim/wrappers/wrappers.h"
 #include "session/session.h"
+#include "session/watch.h"
 #include "session/checkpoint.h"
 #include "session/extract.h"
 #include "optim/lbfgs/lbfgs.h"
