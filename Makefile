@@ -62,7 +62,7 @@ HEADERS := eddy.h graph/options.h graph/defaults.h graph/status.h graph/array.h 
            session/session.h session/watch.h session/checkpoint.h session/extract.h report/progress.h
 # Readers of other programs' files: a library of its own, which uses only the public interface.
 FORMATS := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find formats -name '*.c')))
-FORMATS_H := formats.h formats/formats.h
+FORMATS_H := formats.h formats/formats.h formats/events.h
 # Pipelines of training data and readers of data files, likewise. Readers whose library is missing are
 # built without it, and say so when they are called.
 INPUT   := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find input -name '*.c')))
