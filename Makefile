@@ -325,8 +325,16 @@ check: ## run all tests, examples and programs in the documentation
 	@$(BUILD)/examples/infer --out $(BUILD)/round_trip
 	@$(MAKE) --no-print-directory torture-quick
 	@CC='$(CC)' BUILD='$(BUILD)' LIBS='$(INPUT_LIBS) $(LIBS)' sh scripts/docs.sh README.md docs/*/*.md
-	@$(MAKE) --no-print-directory headers packages docs bindings
+	@$(MAKE) --no-print-directory headers packages docs bindings gdb
 	@$(RUN_TESTS)
+
+gdb: $(BUILD)/tests/gdb ## show tensors in gdb, if it is installed, and compare
+	@sh scripts/gdb.sh $<
+$(BUILD)/tests/gdb: $(BUILD)/obj/tests/gdb/program.o $(BUILD)/libeddy.a
+	@mkdir -p $(@D)
+	$(call say,link $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+$(BUILD)/obj/tests/gdb/program.o: CFLAGS := -O0 -g
 
 docs: $(REFERENCE)/index.md $(REFERENCE)/catalog.md ## write the reference of operations to build/docs/reference
 $(REFERENCE)/index.md: $(OPSRC) ops/gen.awk ops/declared.awk ops/calls_by_task.txt scripts/reference.sh
@@ -538,6 +546,7 @@ install: lib command build/interface.json $(REFERENCE)/index.md $(BUILD)/eddy.pc
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/cmake/eddy $(CMAKE_FILES)
 	install -D -m 644 build/interface.json $(DESTDIR)$(PREFIX)/share/eddy/interface.json
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/eddy $(REFERENCE)/*.md
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/eddy/gdb share/gdb/eddy.py
 	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(BUILD)/eddy
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 docs/man/*.1
 	install -D -m 644 command/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/eddy
@@ -560,5 +569,5 @@ help: ## list the targets
 .PHONY: all lib objects command examples tests benches setup demo check run-tests docs interface bindings accuracy passes roundtrip sanitize \
         sanitized valgrind tsan threads determinism portability cover covered mutants mutated fuzz fuzzing torture torture-quick hostile \
         bench bench-check bench-ops instructions \
-        parts headers packages style format install uninstall clean help FORCE
+        gdb parts headers packages style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:
