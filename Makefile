@@ -44,7 +44,7 @@ EDDY_CFLAGS := -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) -fwrapv -ffp-contract=
 LIBS    := -lopenblas -lyaml -lm -pthread
 CHECK_LIBS = $(shell pkg-config --libs check)
 
-FOLDERS := graph ops autodiff control layers optim session
+FOLDERS := graph ops autodiff control layers optim session report
 SOURCES := $(sort $(shell find $(FOLDERS) -name '*.c')) $(GEN)/table.c $(GEN)/weak_ops.c
 OBJECTS := $(SOURCES:%.c=$(BUILD)/obj/%.o)
 OPSRC   := $(filter ops/%,$(SOURCES)) control/definitions.c control/tensor_array_ops.c
@@ -62,10 +62,10 @@ HEADERS := eddy.h graph/options.h graph/defaults.h graph/status.h graph/array.h 
            optim/optim.h optim/rules/tf_train.h optim/rules/adaptive.h optim/rules/parameter_free.h \
            optim/schedules/schedules.h \
            optim/wrappers/averages.h optim/wrappers/wrappers.h optim/minimizers/lbfgs.h optim/minimizers/least_squares.h \
-           session/session.h session/checkpoint.h session/extract.h
+           session/session.h session/watch.h session/checkpoint.h session/extract.h report/progress.h
 # Readers of other programs' files: a library of its own, which uses only the public interface.
 FORMATS := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find formats -name '*.c')))
-FORMATS_H := formats.h formats/formats.h
+FORMATS_H := formats.h formats/formats.h formats/events.h
 # Pipelines of training data and readers of data files, likewise. Readers whose library is missing are
 # built without it, and say so when they are called.
 INPUT   := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find input -name '*.c')))
@@ -333,8 +333,16 @@ check: ## run all tests, examples and programs in the documentation
 	@$(BUILD)/examples/infer --out $(BUILD)/round_trip
 	@$(MAKE) --no-print-directory torture-quick
 	@CC='$(CC)' BUILD='$(BUILD)' LIBS='$(INPUT_LIBS) $(LIBS)' sh scripts/docs.sh README.md docs/*/*.md
-	@$(MAKE) --no-print-directory headers packages docs bindings
+	@$(MAKE) --no-print-directory headers packages docs bindings gdb
 	@$(RUN_TESTS)
+
+gdb: $(BUILD)/tests/gdb ## show tensors in gdb, if it is installed, and compare
+	@sh scripts/gdb.sh $<
+$(BUILD)/tests/gdb: $(BUILD)/obj/tests/gdb/program.o $(BUILD)/libeddy.a
+	@mkdir -p $(@D)
+	$(call say,link $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+$(BUILD)/obj/tests/gdb/program.o: CFLAGS := -O0 -g
 
 docs: $(REFERENCE)/index.md $(REFERENCE)/catalog.md ## write the reference of operations to build/docs/reference
 $(REFERENCE)/index.md: $(OPSRC) ops/gen.awk ops/declared.awk ops/calls_by_task.txt scripts/reference.sh
@@ -555,6 +563,7 @@ install: lib command build/interface.json $(REFERENCE)/index.md $(BUILD)/eddy.pc
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/cmake/eddy $(CMAKE_FILES)
 	install -D -m 644 build/interface.json $(DESTDIR)$(PREFIX)/share/eddy/interface.json
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/eddy $(REFERENCE)/*.md
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/eddy/gdb share/gdb/eddy.py
 	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(BUILD)/eddy
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 docs/man/*.1
 	install -D -m 644 command/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/eddy
@@ -577,5 +586,5 @@ help: ## list the targets
 .PHONY: all lib objects command examples tests benches setup demo check run-tests docs interface bindings accuracy passes roundtrip sanitize \
         sanitized valgrind tsan threads determinism portability cover covered mutants mutated fuzz fuzzing torture torture-quick hostile \
         bench bench-check bench-ops instructions \
-        parts headers packages style format install uninstall clean help FORCE
+        gdb parts headers packages style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:

@@ -25,11 +25,13 @@
 #include "optim/wrappers/averages.h"
 #include "optim/wrappers/wrappers.h"
 #include "session/session.h"
+#include "session/watch.h"
 #include "session/checkpoint.h"
 #include "session/extract.h"
 #include "optim/minimizers/lbfgs.h"
 #include "optim/minimizers/least_squares.h"
 #include "autodiff/check/gradient_check.h"
 #include "autodiff/sparse/sparse.h"
+#include "report/progress.h"
 
 #endif

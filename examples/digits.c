@@ -165,11 +165,12 @@ static bool train(const task *t, const model *m, eddy_session *s, const images *
     eddy_array *yes = eddy_array_of(EDDY_BOOL, 1);
     eddy_array *out[3] = { NULL, NULL, NULL };
     dice        d = { (uint64_t)seed };
-    progress    bar;
+    double      loss = 0, accuracy = 0;     /* running averages */
     bool        ok = order && x && y && r && yes;
 
     for (int i = 0; ok && i < set->count; i++) order[i] = i;
-    progress_begin(&bar, steps, t->batch, per_epoch * (t->epochs > 10 ? t->epochs / 10 : 1));
+    eddy_progress *bar = eddy_progress_new(.total = steps, .label = "training", .unit = "steps",
+                                           .to = stdout);
     for (int i = 0; ok && i < steps; i++) {
         if (i % per_epoch == 0) dice_shuffle(&d, order, set->count);
         fill(t, set, order + i % per_epoch * t->batch, t->batch, &d, x, y);
@@ -179,9 +180,14 @@ static bool train(const task *t, const model *m, eddy_session *s, const images *
                                 { m->training, yes }),
                       EDDY_FETCH(m->loss, m->accuracy, m->step), out) == EDDY_OK;
         losses[i] = eddy_array_item(out[0]);
-        progress_step(&bar, i + 1, losses[i], eddy_array_item(out[1]));
+        const double keep = i == 0 ? 0 : 0.98;
+        loss = keep * loss + (1 - keep) * losses[i];
+        accuracy = keep * accuracy + (1 - keep) * eddy_array_item(out[1]);
+        eddy_progress_metric(bar, "loss", loss);
+        eddy_progress_metric(bar, "accuracy", accuracy);
+        eddy_progress_add(bar, 1);
     }
-    progress_end(&bar);
+    eddy_progress_free(bar);
     if (!ok) fprintf(stderr, "%s\n", eddy_session_message(s));
     for (int i = 0; i < 3; i++) eddy_array_free(out[i]);
     eddy_array_free(x);

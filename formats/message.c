@@ -58,6 +58,27 @@ void eddy__message_float(message *m, uint32_t field, float value)
     eddy__message_append(m, b, sizeof b);
 }
 
+static void fixed64(message *m, double value)
+{
+    uint64_t bits;
+    uint8_t  b[8];
+    memcpy(&bits, &value, sizeof bits);
+    for (int i = 0; i < 8; i++) b[i] = (uint8_t)(bits >> 8 * i);
+    eddy__message_append(m, b, sizeof b);
+}
+
+void eddy__message_double(message *m, uint32_t field, double value)
+{
+    tag(m, field, WIRE_FIXED64);
+    fixed64(m, value);
+}
+
+void eddy__message_doubles(message *m, uint32_t field, const double *values, size_t n)
+{
+    eddy__message_head(m, field, 8 * n);
+    for (size_t i = 0; i < n; i++) fixed64(m, values[i]);
+}
+
 void eddy__message_head(message *m, uint32_t field, uint64_t size)
 {
     tag(m, field, WIRE_BYTES);

@@ -14,10 +14,13 @@ typedef struct message {
 } message;
 
 void eddy__message_free(message *m);
-/* Append a field: a varint, a fixed32 number, a string or bytes. Negative numbers are written as
+/* Append a field: a varint, a fixed32 or fixed64 number, a string or bytes. Negative numbers are written as
  * int64. */
 void eddy__message_number(message *m, uint32_t field, int64_t value);
 void eddy__message_float(message *m, uint32_t field, float value);
+void eddy__message_double(message *m, uint32_t field, double value);
+/* The same of n numbers, packed. */
+void eddy__message_doubles(message *m, uint32_t field, const double *values, size_t n);
 void eddy__message_text(message *m, uint32_t field, const char *s);
 void eddy__message_bytes(message *m, uint32_t field, const void *p, size_t size);
 /* Appends a message as a field and frees it; m is full if it was. */

@@ -85,7 +85,7 @@ names() { grep -o 'eddy_[a-z0-9_]*' | sort -u; }
 # What a program can name is what the preprocessor leaves of the headers, macros with it.
 printf '#include <eddy/%s>\n' eddy.h formats.h input.h graph/op.h ops/short_names.h |
     ${CC:-cc} -std=c11 -Ibuild/include -E -dD -x c - | names > "$out/public"
-find graph ops autodiff control layers optim session formats input -name "*.h" -exec cat {} + |
+find graph ops autodiff control layers optim session report formats input -name "*.h" -exec cat {} + |
     grep -v '^ *\(/\*\|\*\)' | names > "$out/inside"
 
 awk '

@@ -45,6 +45,7 @@ session/profile: session/compile
 session/run: session/compile
 session: session/run session/passes session/profile
 session/checkpoints: session
+report: graph
 autodiff/check: autodiff session
 autodiff/sparse: autodiff/jacobians session
 optim/minimizers: optim autodiff/jacobians session
@@ -54,6 +55,7 @@ formats/onnx/writer formats/onnx/writer/rules: formats/onnx
 formats/tensorflow formats/tensorflow/operators: formats
 formats/torch: formats
 formats/keras: formats
+formats/tensorboard: formats
 input: session/checkpoints layers optim/wrappers autodiff/jacobians autodiff/check optim/minimizers
 input/readers: input
 command: formats/onnx/writer formats/tensorflow formats/torch formats/keras input/readers'
@@ -65,6 +67,7 @@ admitted='
 *|graph/graph.h|the public types: shapes, element types, arrays, tensors; declarations only
 *|graph/op.h|the public contract of an operation; declarations only
 formats/formats.h|eddy.h|the whole public interface
+session/state/watches.h|session/watch.h|the functions and values that callers give
 input/dataset.h|eddy.h|the same
 input/readers.h|eddy.h|the same
 session/state/internal.h|session/session.h|the public options and reports that a session keeps
@@ -75,7 +78,7 @@ build/gen/weak_ops.c|control/tensor_array_ops.c|the same
 ops/kernels/matmul/matmul_threads.c|ops/math/binary.c|the fused product takes the loop of Add, for the same bits'
 
 includes() {
-    find graph ops autodiff control layers optim session formats input command -name '*.[ch]' | sort |
+    find graph ops autodiff control layers optim session report formats input command -name '*.[ch]' | sort |
         xargs grep -nE '^ *#include "' | sed -E 's/:[0-9]+: *#include "/ /; s/".*//' |
         while read -r file header; do
             case $header in
@@ -89,7 +92,7 @@ includes() {
 }
 
 # Without the objects of a folder its calls would not be checked.
-for folder in $(find graph ops autodiff control layers optim session formats input command build/gen \
+for folder in $(find graph ops autodiff control layers optim session report formats input command build/gen \
     -name '*.c' -exec dirname {} + | sort -u); do
     [ -d "$objects/$folder" ] && continue
     echo "folder order: $objects/$folder is missing; build the library and the program eddy first"
@@ -98,7 +101,7 @@ done
 
 symbols() {
     find "$objects/graph" "$objects/ops" "$objects/autodiff" "$objects/control" "$objects/layers" "$objects/optim" \
-        "$objects/session" "$objects/formats" "$objects/input" "$objects/command" "$objects/build/gen" -name '*.o' | while read -r object; do
+        "$objects/session" "$objects/report" "$objects/formats" "$objects/input" "$objects/command" "$objects/build/gen" -name '*.o' | while read -r object; do
         source=${object#"$objects"/}
         source=${source%.o}.c
         [ -f "$source" ] || continue        # the object of a file that is gone

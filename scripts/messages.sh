@@ -18,6 +18,7 @@ eddy__yaml_fail_at|5
 failure|3|graph/base/files.c|cannot @: %s
 damaged|2|graph/files/npy.c|@
 eddy__input_fail|3
+eddy__events_fail|3
 eddy__dataset_fail|3
 scalar|3|graph/files/yaml_attributes.c|expected @
 skip|3|graph/files/graph_yaml_read.c|@
@@ -32,6 +33,11 @@ session/compile/emit.c|too few buffers were counted|a guard: the count is an upp
 session/compile/specialize_shapes.c|'"'"'%s'"'"' reads what has no shape yet|a guard: such an output is only fetched
 session/rows_ops.c|row %lld of a stack has no value [node '"'"'%.200s'"'"']|a guard: a count limits the readers
 session/rows_ops.c|%s: rows of stacks differ in shape: %s and %s [node '"'"'%.200s'"'"']|a guard: terms of a gradient agree
+session/state/watches.c|out of memory for a watch|a test of failing allocations expects the status
+session/state/watches.c|out of memory for the array of a watch|its memory is not from an allocator of the library
+formats/tensorboard/record.c|events: out of memory for an event of %.600s|its memory is not from an allocator of the library
+formats/tensorboard/record.c|events: cannot close %.600s: %s|a guard: all bytes have been written
+formats/tensorboard/summaries.c|events_run: out of memory for %d summaries|its memory is not from an allocator of the library
 input/memory.c|dataset: out of memory|the test of failing allocations compares it
 input/prefetch.c|dataset_prefetch: the threads are in the process that forked this one|a test in a child compares it
 input/batch.c|dataset_batch: batch %lld does not exist|a guard: callers ask for batches below the size
@@ -50,7 +56,7 @@ input/readers/jpeg.c|%.700s: the library was built without libjpeg-turbo (Debian
 input/readers/png.c|%.700s: the library was built without libpng (Debian: libpng-dev), which reads PNG images|likewise
 session/compile/ir.c|a node that only the compiler makes|a guard: nobody else has these definitions'
 
-[ $# -gt 0 ] || set -- graph ops autodiff control layers optim session formats input
+[ $# -gt 0 ] || set -- graph ops autodiff control layers optim session report formats input
 # shellcheck disable=SC2046  # the names of sources hold no blanks
 awk -v reporters="$reporters" -v allowed="$allowed" '
 BEGIN {

@@ -1,5 +1,6 @@
 /* compile.c -- compilation of feeds, fetches and shapes into a plan. */
 #include "session/compile/parallel_groups.h"
+#include "session/compile/numerics.h"
 #include "session/compile/program.h"
 
 #include <string.h>
@@ -110,7 +111,7 @@ static bool plan_memory(compile *c)
     eddy_session *s = c->session;
     char          largest[800];
     if (!keep_code(c) || !prepare_kernels(c) || !keep_roots(c)) return false;
-    const bool   reuse = !(s->options.without & EDDY_PASS_REUSE);
+    const bool   reuse = !(c->without & EDDY_PASS_REUSE);
     const uint64_t results = choose_direct_results(p);
     uint64_t       live;
     if (!eddy__plan_memory(p->allocator, p->roots, p->n_roots, p->n_code, reuse, &p->memory_bytes,
@@ -140,6 +141,7 @@ static bool plan_memory(compile *c)
     for (int32_t i = 0; i < p->n_code; i++)
         if (!eddy__plan_add_flops(c, &p->code[i])) return false;
     if (s->options.profile && !eddy__profile_prepare(c)) return false;
+    if (p->numerics && !eddy__numerics_attach(c)) return false;
     if (p->embedded) return true;
     if (p->memory || p->memory_bytes == 0) eddy__plan_set_addresses(p);
     return true;
@@ -164,7 +166,7 @@ static bool copy_key(compile *c, int n_feeds, const plan_feed *feeds, eddy_list 
 /* All stages. The key of a run is in c->plan. */
 static bool run_stages(compile *c)
 {
-    const unsigned without = c->session->options.without;
+    const unsigned without = c->without;
     const bool     alone = !c->plan->embedded;
     return eddy__specialize_shapes(c) && eddy__lower(c) && eddy__improve(c) &&
            (!alone || eddy__hoist(c)) && eddy__emit(c) && values_fit(c) &&
@@ -191,8 +193,11 @@ static eddy_plan *make_plan(compile *c, int n_feeds, const plan_feed *feeds, edd
     p->owned = owned;
     p->open_memory = c->open_memory ? c->open_memory : &p->own_memory;
     p->stop = c->stop ? c->stop : &p->own_stop;
+    p->numerics = c->numerics;
+    p->watch_version = s->watch_version;
     c->info = eddy__stage_alloc(c, (size_t)c->size + 1, sizeof *c->info);
-    const bool ok = c->info && copy_key(c, n_feeds, feeds, fetches) && run_stages(c);
+    const bool watched = s->options.check_numerics == 0 || c->numerics || eddy__numerics_begin(c);
+    const bool ok = watched && c->info && copy_key(c, n_feeds, feeds, fetches) && run_stages(c);
     eddy__arena_free(&c->scratch);
     eddy__arena_free(&c->stage);
     for (int i = 0; i < 2; i++) eddy__arena_free(&c->ir_arenas[i]);
@@ -213,7 +218,8 @@ static eddy_plan *compile_body(compile *outer, eddy_graph *body, int n_feeds,
                   .part = outer->body_part, .of = outer->body_of,
                   .constants = outer->body_constants, .quiet = outer->quiet || outer->quiet_body,
                   .in_loop = outer->in_loop || outer->body_in_loop,
-                  .open_memory = outer->plan->open_memory, .stop = outer->plan->stop };
+                  .open_memory = outer->plan->open_memory, .stop = outer->plan->stop,
+                  .numerics = outer->plan->numerics, .without = outer->without };
     eddy_plan *p = make_plan(&c, n_feeds, feeds, fetches, owned);
     outer->body_missing_size = c.missing_size;
     outer->body_varies = c.varies;
@@ -224,9 +230,20 @@ eddy_plan *eddy__compile(eddy_session *s, int n_feeds, const plan_feed *feeds, e
                          eddy_list sizes, eddy_tensor *missing, eddy_error *error)
 {
     compile c = { .session = s, .graph = s->graph, .error = error, .sizes = sizes,
-                  .compile_body = compile_body };
+                  .without = s->options.without, .compile_body = compile_body };
     eddy_plan *p =
         eddy__draws_update(s, error) ? make_plan(&c, n_feeds, feeds, fetches, NULL) : NULL;
     *missing = p ? EDDY_NO_TENSOR : c.missing_size;
+    return p;
+}
+
+eddy_plan *eddy__compile_plainly(eddy_session *s, int n_feeds, const plan_feed *feeds,
+                                 eddy_list fetches, eddy_list sizes, eddy_error *error)
+{
+    compile c = { .session = s, .graph = s->graph, .error = error, .sizes = sizes,
+                  .without = EDDY_PASSES_ALL & ~(unsigned)EDDY_PASS_REUSE,
+                  .compile_body = compile_body };
+    eddy_plan *p = make_plan(&c, n_feeds, feeds, fetches, NULL);
+    eddy__numerics_without_effects(p);
     return p;
 }

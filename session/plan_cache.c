@@ -42,7 +42,9 @@ static bool variables_fit(const eddy_plan *p, const eddy_stop *stop)
 static bool plan_fits(const eddy_plan *p, eddy_feeds feeds, eddy_list fetches,
                       const eddy_stop *stop)
 {
-    if (is_busy(p) || p->n_feeds != feeds.count || p->n_fetches != fetches.count) return false;
+    if (is_busy(p) || p->n_feeds != feeds.count || p->n_fetches != fetches.count ||
+        p->watch_version != p->session->watch_version)
+        return false;
     for (int i = 0; i < p->n_fetches; i++)
         if (!eddy_same(p->fetches[i], fetches.at[i])) return false;
     for (int i = 0; i < p->n_feeds; i++)
@@ -231,6 +233,7 @@ eddy_memory_info eddy_session_memory_info(eddy_session *s)
     return info;
 }
 
+/* missing: NULL for a plan that is compiled plainly, to explain the failure of another. */
 static eddy_plan *compile_for(eddy_session *s, const plan_request *r, eddy_tensor *missing,
                               eddy_error *e)
 {
@@ -250,7 +253,9 @@ static eddy_plan *compile_for(eddy_session *s, const plan_request *r, eddy_tenso
     }
     eddy_running here;      /* operations on constants run now, and may call back */
     eddy__running_begin(&here, s);
-    eddy_plan *p = eddy__compile(s, feeds.count, key, r->fetches, r->sizes, missing, e);
+    eddy_plan *p =
+        missing ? eddy__compile(s, feeds.count, key, r->fetches, r->sizes, missing, e)
+                : eddy__compile_plainly(s, feeds.count, key, r->fetches, r->sizes, e);
     eddy__running_end(&here);
     for (int i = 0; i < feeds.count; i++) eddy_array_free(key[i].value);
     eddy__release(&s->allocator, key, bytes);
@@ -299,6 +304,18 @@ eddy_plan *eddy__take_plan(eddy_session *s, const plan_request *r, eddy_tensor *
     return p;
 }
 
+eddy_plan *eddy__plain_plan(eddy_session *s, const plan_request *r, eddy_error *e)
+{
+    if (!eddy__lock_session(s, r->stop, e)) return NULL;
+    eddy_plan *p = NULL;
+    if (eddy__lock_state(s, true, r->stop, e)) {
+        p = compile_for(s, r, NULL, e);
+        pthread_rwlock_unlock(&s->state_lock);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return p;
+}
+
 void eddy__give_plan(eddy_plan *p)
 {
     atomic_store_explicit(&p->busy, false, memory_order_release);
@@ -309,7 +326,9 @@ static bool plan_serves(const eddy_callable *c, const eddy_array *const *feeds,
                         const eddy_stop *stop)
 {
     const eddy_plan *p = c->plan;
-    if (!p || is_busy(p) || (c->n_feeds > 0 && !feeds)) return false;
+    if (!p || is_busy(p) || p->watch_version != p->session->watch_version ||
+        (c->n_feeds > 0 && !feeds))
+        return false;
     for (int i = 0; i < c->n_feeds; i++) {
         const eddy_tensor t = c->feeds[i].tensor;
         const eddy_type   type = c->session->graph->nodes[t.node]->outputs[t.output];

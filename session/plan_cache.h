@@ -32,5 +32,8 @@ eddy_plan *eddy__take_plan(eddy_session *s, const plan_request *r, eddy_tensor *
  * not been checked. */
 eddy_plan *eddy__take_again(eddy_callable *c, const eddy_array *const *feeds, const eddy_stop *stop);
 void       eddy__give_plan(eddy_plan *p);
+/* A plan without optimizations, updates and other effects, outside of the cache: the caller frees
+ * it. */
+eddy_plan *eddy__plain_plan(eddy_session *s, const plan_request *r, eddy_error *e);
 
 #endif

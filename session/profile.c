@@ -67,21 +67,27 @@ static bool gather(summary *s, eddy_session *from, eddy_arena *arena)
     return s->rows != NULL;
 }
 
+/* put: NULL for a trace. */
 static eddy_status report(eddy_session *s, FILE *to, void (*put)(summary *))
 {
     eddy_error e = { 0 };
     if (!eddy__session_enter(s)) return EDDY_INVALID_ARGUMENT;
     pthread_mutex_lock(&s->lock);
-    if (eddy__session_check(s, &e) && !s->options.profile)
+    if (eddy__session_check(s, &e) && put && !s->options.profile)
         eddy__error_set(
             &e, EDDY_INVALID_ARGUMENT,
             "session_profile: the session has no profile; create it with .profile = true");
+    else if (e.status == EDDY_OK && !put && !s->options.trace)
+        eddy__error_set(&e, EDDY_INVALID_ARGUMENT,
+                        "session_trace: the session has no trace; create it with .trace = true");
     if (e.status == EDDY_OK) {
         summary    all = { .to = to ? to : stdout };
         eddy_arena arena = { .allocator = &s->allocator };
         pthread_rwlock_wrlock(&s->state_lock);
-        if (gather(&all, s, &arena)) put(&all);
-        else eddy__error_set(&e, EDDY_NO_MEMORY, "out of memory for a profile");
+        if (gather(&all, s, &arena)) {
+            if (put) put(&all);
+            else eddy__trace_lines(&all, s);
+        } else eddy__error_set(&e, EDDY_NO_MEMORY, "out of memory for a profile");
         pthread_rwlock_unlock(&s->state_lock);
         eddy__arena_free(&arena);
     }
@@ -97,3 +103,5 @@ eddy_status eddy_session_profile_json(eddy_session *s, FILE *to)
 {
     return report(s, to, eddy__profile_lines);
 }
+
+eddy_status eddy_session_trace(eddy_session *s, FILE *to) { return report(s, to, NULL); }

@@ -4,6 +4,7 @@
 #include "session/profile/node_times.h"
 #include "session/rows_ops.h"
 #include "session/run_body.h"
+#include "session/state/trace.h"
 
 #include <string.h>
 
@@ -377,7 +378,12 @@ static bool run_node_timed(node_list *l, node_run *r, const eddy_node *node, uin
     if (!eddy__times_nodes(r->session)) return run_node(l, r, node, step);
     const int64_t begun = eddy__ticks();
     const bool    ok = run_node(l, r, node, step);
-    eddy__node_times_add(r->session, node, r->place, eddy__ticks() - begun, 0);
+    const int64_t ended = eddy__ticks();
+    eddy__node_times_add(r->session, node, r->place, ended - begun, 0);
+    if (eddy__traces(r->session))
+        eddy__trace_add(r->session, (trace_event){ .kind = TRACE_NODE, .begin = begun,
+                                                   .end = ended, .node = node, .op = node->op,
+                                                   .number = -1 });
     return ok;
 }
 

@@ -6,10 +6,13 @@
 #include "graph/base/thread_pool.h"
 #include "session/plan_cache.h"
 #include "session/dynamic_shapes.h"
+#include "session/explain_numerics.h"
 #include "session/stage_runs.h"
 #include "session/profile/node_times.h"
 #include "session/run/run_memory.h"
 #include "session/state/cpu_clock.h"
+#include "session/state/trace.h"
+#include "session/state/watches.h"
 
 #include <string.h>
 
@@ -54,7 +57,8 @@ eddy_session *eddy_session_new_with(const eddy_session_args *given)
     s->options = args;
     if (s->options.threads == 0) s->options.threads = eddy__cores();
     s->allocator = *a;
-    if (args.profile) {
+    s->options.profile = args.profile || args.trace;
+    if (s->options.profile) {
         s->began_ticks = eddy__ticks();
         s->began_nanoseconds = eddy__monotonic_nanoseconds();
     }
@@ -140,6 +144,8 @@ void eddy__session_destroy(eddy_session *s)
     eddy__release(&s->allocator, s->states, (size_t)s->states_capacity * sizeof *s->states);
     eddy__draws_free(s);
     eddy__node_times_free(s);
+    eddy__trace_free(s);
+    eddy__watches_free(s);
     destroy_locks(s, LOCKS);
     eddy_graph *holds = s->of_graph ? NULL : s->graph;
     eddy_allocator a = s->allocator;
@@ -163,6 +169,10 @@ bool eddy__session_check(const eddy_session *s, eddy_error *e)
         return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
                                "session_new: timeout is %g seconds; expected 0, for none, to %g",
                                s->options.timeout, MOST_SECONDS);
+    if (s->options.check_numerics < 0 || s->options.check_numerics > EDDY_NUMERICS_ALL)
+        return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
+                               "session_new: check_numerics is %d; expected 0 to %d",
+                               s->options.check_numerics, (int)EDDY_NUMERICS_ALL);
     if (!eddy__instructions_are_known())
         return eddy__error_set(
             e, EDDY_INVALID_ARGUMENT,
@@ -300,6 +310,8 @@ static bool run_plan(const run_request *r, run_snapshot *snapshot)
     for (bool again = true; again;) {
         eddy_plan *p = eddy__take_plan(s, &request, r->missing, r->error);
         if (p && !r->prepares) eddy__plan_run(p, values, r->out, snapshot, r->stop, r->error);
+        if (p && r->error->status == EDDY_CHECK_FAILED)
+            eddy__explain_numerics(&request, p, values, r->error);
         again = p && p->stale && !r->prepares;
         if (p ? snapshot && p->conflict : has_conflict(s, snapshot)) {
             /* Even without a plan: results of earlier stages may not match the variables. */
@@ -505,6 +517,19 @@ static bool is_open(const eddy_session *s)
            (s->graph->whole || eddy__graph_ready(s->graph));
 }
 
+/* Of a failed run of the callable. */
+static void explain(const eddy_callable *c, eddy_plan *p, const eddy_array *const *feeds,
+                    const eddy_stop *stop, eddy_error *e)
+{
+    const size_t bytes = (size_t)c->n_feeds * sizeof(eddy_feed);
+    eddy_feed   *at = eddy__allocate(&c->session->allocator, bytes);
+    for (int i = 0; at && i < c->n_feeds; i++) at[i] = (eddy_feed){ c->feeds[i].tensor, feeds[i] };
+    const plan_request request = { .feeds = { c->n_feeds, at },
+                                   .fetches = { c->n_fetches, c->fetches }, .stop = stop };
+    if (at) eddy__explain_numerics(&request, p, feeds, e);
+    eddy__release(&c->session->allocator, at, bytes);
+}
+
 eddy_status eddy_callable_run(eddy_callable *c, const eddy_array *const *feeds, eddy_array **out)
 {
     enum { FEW = 16 };
@@ -517,6 +542,7 @@ eddy_status eddy_callable_run(eddy_callable *c, const eddy_array *const *feeds, 
         eddy_error e;
         e.status = EDDY_OK;
         eddy__plan_run(p, feeds, out, NULL, stop, &e);
+        if (e.status == EDDY_CHECK_FAILED) explain(c, p, feeds, &stop, &e);
         const bool stale = p->stale;
         eddy__give_plan(p);
         if (!stale) return e.status == EDDY_OK ? EDDY_OK : record(c->session, &e);

@@ -55,7 +55,43 @@ typedef struct eddy_session_args {
     bool        profile;          /* time each instruction: eddy_session_profile */
     double      timeout;          /* seconds after which a run ends with EDDY_TIMED_OUT; 0: none. See
                                    * eddy_session_cancel */
+    /* a run fails if a node computes an infinity or NaN: EDDY_NUMERICS_MADE, which is `true`, or
+     * another constant below; 0: it does not */
+    int         check_numerics;
+    bool        trace;            /* record when each instruction ran: eddy_session_trace */
 } eddy_session_args;
+
+/* What `check_numerics` refuses, in values of floating and complex types that a run or an
+ * evaluation (eddy_eval) computes:
+ *
+ *   EDDY_NUMERICS_MADE  NaN, and infinities that a node makes of finite inputs. So a mask with
+ *                       infinities is allowed, and so is what follows from it until that is NaN.
+ *   EDDY_NUMERICS_NAN   NaN only: for losses that are scaled until their gradients overflow.
+ *   EDDY_NUMERICS_ALL   NaN and all infinities, as tf.add_check_numerics_ops.
+ *
+ * The run returns EDDY_CHECK_FAILED, and the message names the first node, the output and element,
+ * the iteration of a loop, and the ranges of the inputs:
+ *
+ *   Log(float32[32,10]): output 0, element 17, is -inf; its inputs are finite: 'p' in [0, 0.93]
+ *   [node 'loss/Log']
+ *
+ * To name the node, the session compiles the run again without optimizations and runs that as far as
+ * the node, without updates and other side effects. Where it cannot, because a variable of which
+ * the node depends has been updated already, the message names what the compiler made of the node.
+ * Values that exist only inside such an operation, such as the sum in front of an activation that is
+ * part of a product, are not checked.
+ *
+ * Updates of variables come last in a checked run: if it fails, all variables have their values from
+ * before, unless the arithmetic of an update itself made the number (a sum of the variable and its
+ * step that overflows), or the number depends on a variable that the run has updated. So the
+ * gradients of all variables are in memory at the same time. Without the pass
+ * EDDY_PASS_SCHEDULE, updates happen in the order of creation. Updates of rows of a variable are
+ * checked by their operands. Results have the same bits with and without checks. */
+enum {
+    EDDY_NUMERICS_MADE = 1,
+    EDDY_NUMERICS_NAN  = 2,
+    EDDY_NUMERICS_ALL  = 3
+};
 
 /* A session on a graph; the graph may continue to grow. If the graph has an error, every run of
  * the session returns it. The caller frees the session (eddy_session_free). NULL if there is no
@@ -315,6 +351,27 @@ EDDY_API eddy_memory_info eddy_session_memory_info(eddy_session *s);
  * EDDY_CLOSED; EDDY_NO_MEMORY. */
 EDDY_API eddy_status eddy_session_profile(eddy_session *s, FILE *to);
 EDDY_API eddy_status eddy_session_profile_json(eddy_session *s, FILE *to);
+
+/* Writes what the session has done since it was created, or since the last call, as a trace of
+ * Chrome's format, which https://ui.perfetto.dev and chrome://tracing show on a time line; to stdout
+ * if `to` is NULL.
+ *
+ *   eddy_session *s = eddy_session_new(g, .trace = true);
+ *   ...
+ *   eddy_session_trace(s, file);
+ *
+ * There is a row for each thread: runs, their instructions with the name of the node, the iterations
+ * of loops and what ran in them, nodes that run one by one, the parts of parallel instructions on the
+ * threads that ran them, and waits for other runs. A counter shows the bytes of temporaries that are
+ * in use, of the plan's arena. Pieces of one instruction that several threads share are one
+ * event, on the thread that called eddy_run.
+ *
+ * An option `.trace` includes `.profile`. An event takes 64 bytes and some 30 nanoseconds; after a
+ * million, further ones are only counted, and the trace ends with their number.
+ *
+ * Waits for runs in progress. Errors: EDDY_INVALID_ARGUMENT for a session without `trace`;
+ * EDDY_CLOSED. */
+EDDY_API eddy_status eddy_session_trace(eddy_session *s, FILE *to);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,6 @@
 #include "show.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,51 +12,6 @@ double seconds_now(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* ------------------------------------------------------------ progress -- */
-
-void progress_begin(progress *p, int total_steps, int samples_per_step, int plain_every)
-{
-    double now = seconds_now();
-    *p = (progress){ .total = total_steps, .batch = samples_per_step, .plain_every = plain_every,
-                     .terminal = isatty(STDOUT_FILENO), .start = now, .drawn = now - 1 };
-}
-
-/* A bar of eight columns, each in eighths. */
-static void draw_bar(double done)
-{
-    static const char *const part[] = { " ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█" };
-    for (int i = 0; i < 8; i++) {
-        int eighths = (int)(64 * done) - 8 * i;
-        fputs(part[eighths < 0 ? 0 : eighths > 8 ? 8 : eighths], stdout);
-    }
-}
-
-void progress_step(progress *p, int step, double loss, double accuracy)
-{
-    double keep = step == 1 ? 0 : 0.98, now = seconds_now();
-    p->loss = keep * p->loss + (1 - keep) * loss;
-    p->accuracy = keep * p->accuracy + (1 - keep) * accuracy;
-    bool due = p->terminal ? now - p->drawn > 0.1 : step % p->plain_every == 0;
-    if (!due && step != p->total) return;
-
-    double spent = now - p->start, rate = step / (spent > 1e-9 ? spent : 1e-9);
-    p->drawn = now;
-    if (p->terminal) {
-        putchar('\r');
-        draw_bar((double)step / p->total);
-    }
-    /* Less than 80 columns with the bar, so that a terminal does not wrap it. */
-    printf(" %4d/%d  loss %.4f  accuracy %5.1f %%  %6.0f samples/s  %2.0f s left%s", step, p->total,
-           p->loss, 100 * p->accuracy, rate * p->batch, (p->total - step) / rate,
-           p->terminal ? "\033[K" : "\n");
-    fflush(stdout);
-}
-
-void progress_end(progress *p)
-{
-    if (p->terminal) putchar('\n');
 }
 
 /* -------------------------------------------------------------- tables -- */

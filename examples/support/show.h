@@ -1,22 +1,9 @@
-/* show.h -- terminal output of a training program: a progress bar, a confusion matrix, images. */
+/* show.h -- terminal output of a training program: a confusion matrix, images. */
 #ifndef EXAMPLES_SHOW_H
 #define EXAMPLES_SHOW_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
-/* One line that is redrawn on a terminal, or occasional plain lines if stdout is not a terminal. */
-typedef struct progress {
-    int    total, batch;       /* steps; samples in a step */
-    int    plain_every;        /* steps between plain lines */
-    bool   terminal;
-    double start, drawn;       /* seconds */
-    double loss, accuracy;     /* running averages */
-} progress;
-
-void progress_begin(progress *p, int total_steps, int samples_per_step, int plain_every);
-void progress_step(progress *p, int step, double loss, double accuracy);   /* step from 1 */
-void progress_end(progress *p);
 double seconds_now(void);
 
 enum { CLASSES = 10 };

@@ -2,6 +2,7 @@
 #include "graph/op.h"
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
+#include "ops/kernels/reduction/finiteness.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -22,12 +23,9 @@ static bool numerics_infer(eddy_infer *c)
     return true;
 }
 
-#define TEMPLATE "ops/kernels/reduction/find_bad_loops.h"
-#include "ops/kernels/for_floats.h"
-
 static int64_t find_bad(const eddy_buffer *x, int64_t at)
 {
-    return EDDY_FOR_TYPE(find_bad, FOR_FLOATS, x->type.dtype)(x->data, at, x->count);
+    return eddy__find_not_finite(x->type.dtype, x->data, at, x->count, EDDY_INFINITE);
 }
 
 /* The position of element i, "[2,0,7]". */

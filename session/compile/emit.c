@@ -313,7 +313,7 @@ static int32_t overwritten(build *b, const ir_node *n, int k, eddy_buffer **at)
 {
     enum { MAY = EDDY_OP_ELEMENTWISE | EDDY_OP_IN_PLACE };
     if (k > 0 || !(n->op->flags & MAY) ||
-        (b->c->session->options.without & EDDY_PASS_IN_PLACE))
+        (b->c->without & EDDY_PASS_IN_PLACE))
         return -1;
     const eddy_type t = n->outputs[0];
     const int       most = n->op->flags & EDDY_OP_ELEMENTWISE ? n->n_inputs : n->n_inputs > 0;

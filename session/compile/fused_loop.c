@@ -4,10 +4,13 @@
  * A value that is read only inside the loop stays in the tile: it has no memory of its own, and
  * never leaves the cache. The inner loop of each operation is called on the same elements as it
  * would be alone, so the values have the same bits; reductions use the blocks of
- * ops/kernels/reduction/reduce_engine.h. */
+ * ops/kernels/reduction/reduce_engine.h.
+ *
+ * If the session checks values, the result of each part is checked while the tile is in the cache
+ * (numerics.h). */
 #include "graph/base/stop.h"
 #include "graph/base/thread_pool.h"
-#include "session/compile/fused_loop.h"
+#include "session/compile/fused_checks.h"
 
 #include <string.h>
 
@@ -17,6 +20,9 @@ typedef struct running {
     int          ready;  /* parts to run: those before an update of an unset variable */
     int          failed[EDDY_MOST_THREADS];       /* by worker: the first part that failed */
     eddy_status  status[EDDY_MOST_THREADS];
+    int64_t      bad[EDDY_MOST_THREADS];          /* the element that is refused */
+    eddy_finiteness found[EDDY_MOST_THREADS];     /* ... and what it is */
+    bool             infinite; /* an operand that is overwritten has infinities */
     const eddy_stop *stop;
 } running;
 
@@ -88,6 +94,44 @@ static __attribute__((noinline)) void fetch_ahead(const fused *f, int64_t at, in
     }
 }
 
+/* Refuses elements of the result of a part, [at, at + n) of the loop, if some are not finite. Not
+ * inlined, like fetch_ahead. */
+static __attribute__((noinline)) eddy_status test(running *r, int i, const void *y, int64_t at,
+                                                  int64_t n, int worker)
+{
+    const fused          *f = r->f;
+    const eddy_dtype      d = eddy__part_result(&f->parts[i])->type.dtype;
+    const eddy_finiteness found = eddy__finiteness(d, y, n);
+    const int             mode = f->checks->of->mode;
+    if (found == EDDY_FINITE) return EDDY_OK;
+    const bool inherits = found == EDDY_INFINITE && mode == EDDY_NUMERICS_MADE &&
+                          (r->infinite || eddy__fused_reads_infinity(f, at, at + n));
+    if (!eddy__numerics_refuses(mode, found, inherits ? EDDY_INFINITE : EDDY_FINITE)) {
+        atomic_store_explicit(&f->checks->of->infinite, true, memory_order_relaxed);
+        return EDDY_OK;
+    }
+    if (i >= r->failed[worker]) return EDDY_CHECK_FAILED;
+    r->failed[worker] = i;
+    r->status[worker] = EDDY_CHECK_FAILED;
+    r->bad[worker] = at + eddy__find_not_finite(d, y, 0, n, found);
+    r->found[worker] = found;
+    return EDDY_CHECK_FAILED;
+}
+
+/* The results in memory of a chunk; false if one is refused. */
+static bool test_chunk(running *r, int64_t from, int64_t to, int worker)
+{
+    const fused *f = r->f;
+    bool         ok = true;
+    for (int i = 0; i < r->ready; i++) {
+        const location *y = &f->parts[i].y;
+        if (f->checks->test[i] != TEST_CHUNK) continue;
+        ok = test(r, i, (const char *)y->memory->data + (size_t)from * y->size, from, to - from,
+                  worker) == EDDY_OK && ok;
+    }
+    return ok && r->failed[worker] == f->n_parts;
+}
+
 static void run_tile(running *r, char *registers, int64_t from, int64_t at, int64_t n, int worker)
 {
     const fused  *f = r->f;
@@ -102,7 +146,12 @@ static void run_tile(running *r, char *registers, int64_t from, int64_t at, int6
             eddy__block_take(&p->fold->blocks, registers + p->fold->acc, at - from, x[0], n);
             continue;
         }
-        eddy_status s = p->fn(n, at_tile(&p->y, registers, at), x, p->attrs);
+        void       *y = at_tile(&p->y, registers, at);
+        eddy_status s = p->fn(n, y, x, p->attrs);
+        if (f->checks && s == EDDY_OK && f->checks->test[i] == TEST_TILE &&
+            !eddy__all_finite(&f->checks->how[i], y, n) &&
+            test(r, i, y, at, n, worker) != EDDY_OK)
+            return;
         if (s == EDDY_OK || i >= r->failed[worker]) continue;
         r->failed[worker] = i;
         r->status[worker] = s;
@@ -124,6 +173,7 @@ static void run_chunks(void *arg, int64_t first, int64_t end, int worker)
         start_reductions(f, registers);
         for (int64_t at = from; at < to; at += f->tile)
             run_tile(r, registers, from, at, to - at < f->tile ? to - at : f->tile, worker);
+        if (f->checks && !test_chunk(r, from, to, worker)) return;
         end_reductions(r, registers, chunk);
     }
 }
@@ -182,6 +232,45 @@ static void finish_reductions(const running *r)
                                 r->common + f->parts[i].fold->parts);
 }
 
+/* The results of reductions, of which all elements are in memory. */
+static eddy_status check_reductions(const running *r, const eddy_kernel *k)
+{
+    const fused *f = r->f;
+    for (int i = 0; i < f->n_parts; i++) {
+        const part        *p = &f->parts[i];
+        const eddy_buffer *y = eddy__part_result(p);
+        if (!p->fold) continue;
+        const eddy_finiteness found = eddy__finiteness(y->type.dtype, y->data, y->count);
+        numerics  *to = f->checks->of;
+        const bool inherits = found == EDDY_INFINITE && to->mode == EDDY_NUMERICS_MADE &&
+                              (r->infinite || atomic_load(&to->infinite) ||
+                               eddy__fused_reads_infinity(f, 0, f->count));
+        if (!eddy__numerics_refuses(to->mode, found, inherits ? EDDY_INFINITE : EDDY_FINITE)) {
+            if (found != EDDY_FINITE) atomic_store(&to->infinite, true);
+            continue;
+        }
+        instruction failed;
+        eddy__part_alone(p, k, &failed);
+        atomic_store(&to->found, true);
+        return eddy__numerics_fail(&failed.kernel, 0,
+                                   eddy__find_not_finite(y->type.dtype, y->data, 0, y->count,
+                                                         found), found, false);
+    }
+    return EDDY_OK;
+}
+
+/* The part that failed first records why. */
+static eddy_status fail_part(const running *r, const eddy_kernel *k, int worker)
+{
+    const fused *f = r->f;
+    instruction  failed;
+    eddy__part_alone(&f->parts[r->failed[worker]], k, &failed);
+    if (!f->checks || r->status[worker] != EDDY_CHECK_FAILED)
+        return eddy__elementwise_fail(&failed.kernel, r->status[worker]);
+    atomic_store(&f->checks->of->found, true);
+    return eddy__numerics_fail(&failed.kernel, 0, r->bad[worker], r->found[worker], false);
+}
+
 /* Sizes chunks to take about 20 microseconds. The cost model is a third of a nanosecond for
  * each part and element of the most expensive operations, and a tenth for most others. */
 static int64_t grain_of(const fused *f)
@@ -197,6 +286,7 @@ eddy_status eddy__fused_kernel(eddy_kernel *k)
     r.workers = r.common + f->common_bytes;
     r.ready = f->updates ? ready_parts(f) : f->n_parts;
     for (int w = 0; w < k->threads; w++) r.failed[w] = f->n_parts;
+    r.infinite = f->checks && eddy__fused_checks_begin(f);
     if (f->count <= f->chunk) run_chunks(&r, 0, 1, 0);
     else
         eddy__parallel_or_stop(k, (f->count + f->chunk - 1) / f->chunk, grain_of(f), run_chunks,
@@ -204,11 +294,12 @@ eddy_status eddy__fused_kernel(eddy_kernel *k)
     int first = 0;
     for (int w = 1; w < k->threads; w++)
         if (r.failed[w] < r.failed[first]) first = w;
-    if (r.failed[first] < f->n_parts) {
-        instruction failed;
-        eddy__part_alone(&f->parts[r.failed[first]], k, &failed);
-        return eddy__elementwise_fail(&failed.kernel, r.status[first]);
-    }
+    if (r.failed[first] < f->n_parts) return fail_part(&r, k, first);
     finish_reductions(&r);
+    if (f->checks) {
+        const eddy_status s = check_reductions(&r, k);
+        if (s != EDDY_OK) return s;
+        eddy__fused_checks_end(f);
+    }
     return f->updates ? finish_updates(f, k, r.ready) : EDDY_OK;
 }

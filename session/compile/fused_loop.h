@@ -62,6 +62,7 @@ typedef struct fused {
     int64_t    count, tile, chunk;
     uint64_t   common_bytes, worker_bytes;
     bool       updates;        /* it updates variables; then no part can fail because of its data */
+    struct loop_checks *checks; /* of the results (fused_checks.h); NULL: none */
     location  *streams;          /* operands and results in memory that are prefetched, each once */
     int        n_streams;
 } fused;

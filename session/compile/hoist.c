@@ -303,7 +303,7 @@ bool eddy__hoist(compile *c)
     const size_t             n = (size_t)c->ir->size + 1;
     hoisting                 h = { .c = c, .ir = c->ir };
     const eddy_session_args *o = &c->session->options;
-    if ((o->without & EDDY_PASS_HOIST) || o->max_bytes > 0) return true;
+    if ((c->without & EDDY_PASS_HOIST) || o->max_bytes > 0) return true;
     eddy__stage_begin(c);
     h.updated = eddy__stage_alloc(c, (size_t)c->plan->n_variables, 1);
     h.kind = eddy__stage_alloc(c, n, 1);

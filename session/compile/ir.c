@@ -239,7 +239,7 @@ bool eddy__ir_find_parts(ir_graph *f, ir_node *n)
 {
     const ir_node *whole = n->n_inputs > 0 ? f->nodes[n->inputs[0].node] : NULL;
     if (!n->op->parts || !whole || n->n_outputs == 0 ||
-        (f->c->session->options.without & EDDY_PASS_REUSE))
+        (f->c->without & EDDY_PASS_REUSE))
         return true;
     const bool join = n->op->flags & EDDY_OP_JOINS;
     if (!join && whole->variable >= 0 && n->inputs[0].output == STORAGE) return true;

@@ -3,6 +3,7 @@
 #include "session/compile/lower.h"
 #include "session/compile/program.h"
 #include "build/gen/table.h"
+#include "session/state/watches.h"
 
 #include <string.h>
 
@@ -190,6 +191,31 @@ static bool lower_node(lowering *l, const eddy_node *node)
     return lower_executed(l, node);
 }
 
+/* Calls the watches of the node's outputs, as far as the run has their values. */
+static bool lower_watches(lowering *l, const eddy_node *node)
+{
+    compile *c = l->c;
+    if (c->plan->embedded || c->quiet) return true;
+    for (const watch *w = c->session->watches; w; w = w->next) {
+        const eddy_tensor t = w->tensor;
+        const bool        given = t.node == node->id &&
+                           (eddy__feed_of(c, t) >= 0 || is_folded(c, t.node));
+        const bool        computed = t.node == node->id && l->node[t.node] > 0 &&
+                              (!eddy__has_body(node) || c->bodies[t.node]->output[t.output] >= 0);
+        if (!given && !computed) continue;
+        ir_node *n = new_node(l, &eddy_op_watch, node);
+        if (!n) return false;
+        n->attrs = w;
+        n->kept = n->effect = true;
+        n->n_inputs = 1;
+        n->inputs = eddy__ir_alloc(c, 1, sizeof *n->inputs);
+        if (!n->inputs) return false;
+        n->inputs[0] = value_of(l, t);
+        if (n->inputs[0].node == 0 || !append(l, n, false)) return false;
+    }
+    return true;
+}
+
 bool eddy__lower(compile *c)
 {
     const size_t n = (size_t)c->size + 1;
@@ -205,7 +231,9 @@ bool eddy__lower(compile *c)
     if (!l.ir || !l.node || !l.constant || !l.feed || !l.last_update) return false;
     l.ir->distinct = true;
     for (int32_t id = 1; id <= c->size; id++)
-        if (c->info[id].live && !lower_node(&l, c->graph->nodes[id])) return false;
+        if ((c->info[id].live && !lower_node(&l, c->graph->nodes[id])) ||
+            ((c->info[id].needed || c->info[id].fed) && !lower_watches(&l, c->graph->nodes[id])))
+            return false;
     for (int i = 0; i < c->plan->n_fetches; i++) {
         const eddy_tensor t = c->plan->fetches[i];
         const bool        value_needed = c->graph->nodes[t.node]->n_outputs > 0;

@@ -14,6 +14,7 @@
 #include "session/compile/parallel_groups.h"
 #include "session/compile/fused_loop.h"
 #include "session/compile/program.h"
+#include "session/state/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,15 @@ static void note_failure(chains_run *r, chain *s, int32_t at, eddy_status status
     while (at < first && !atomic_compare_exchange_weak(&r->failed, &first, at)) continue;
 }
 
+static eddy_status execute(const parallel_chains *w, int32_t at, eddy_error *error)
+{
+    if (!eddy__traces(w->plan->session)) return eddy__execute(&w->parts[at], error);
+    const int64_t     begun = eddy__ticks();
+    const eddy_status s = eddy__execute(&w->parts[at], error);
+    eddy__trace_instruction(w->plan, -1, &w->parts[at], begun, eddy__ticks());
+    return s;
+}
+
 static void run_chains(void *arg, int64_t from, int64_t to, int worker)
 {
     chains_run *r = arg;
@@ -42,7 +52,7 @@ static void run_chains(void *arg, int64_t from, int64_t to, int worker)
         for (int32_t i = 0; i < s->n; i++) {
             const int32_t at = s->parts[i];
             if (at > atomic_load_explicit(&r->failed, memory_order_relaxed)) break;
-            const eddy_status status = eddy__execute(&r->w->parts[at], &s->error);
+            const eddy_status status = execute(r->w, at, &s->error);
             if (status == EDDY_OK) continue;
             note_failure(r, s, at, status);
             break;
@@ -55,7 +65,7 @@ static void run_in_order(chains_run *r)
 {
     for (int32_t i = 0; i < r->w->n_parts && r->failed == r->w->n_parts; i++) {
         chain            *s = &r->w->chains[r->w->chain_of[i]];
-        const eddy_status status = eddy__execute(&r->w->parts[i], &s->error);
+        const eddy_status status = execute(r->w, i, &s->error);
         if (status != EDDY_OK) note_failure(r, s, i, status);
     }
 }
@@ -290,7 +300,7 @@ static bool place_chains(chains_builder *v, uint64_t *bytes)
     compile         *c = v->c;
     parallel_chains *w = v->w;
     plan_root       *roots = eddy__stage_alloc(c, (size_t)w->n_roots, sizeof *roots);
-    const bool       reuse = !(c->session->options.without & EDDY_PASS_REUSE);
+    const bool       reuse = !(c->without & EDDY_PASS_REUSE);
     *bytes = 0;
     if (!roots) return false;
     for (int32_t k = 0; k < w->n_chains; k++) {

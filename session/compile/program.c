@@ -206,7 +206,7 @@ static void set_constant(assembly *a, int arg, int i)
     const eddy_tensor t = a->node->inputs[i];
     const eddy_array *value = is_size(a->c, t) ? eddy__shape_value(a->c, t)
                                                : eddy__folded_value(a->c, t);
-    const bool        folds = !(a->c->session->options.without & EDDY_PASS_FOLD);
+    const bool        folds = !(a->c->without & EDDY_PASS_FOLD);
     if (value && folds && eddy_array_bytes(value) <= MOST_BYTES) a->constants[arg] = value;
 }
 

@@ -1,6 +1,7 @@
 /* program_run.c -- runs the programs of Loop and Case nodes. */
 #include "graph/kernel.h"
 #include "session/compile/program.h"
+#include "session/state/trace.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -59,7 +60,7 @@ static eddy_status execute_timed(eddy_plan *p)
     eddy_status   s = EDDY_OK;
     for (int32_t i = 0; i < p->n_code && s == EDDY_OK; i++) {
         s = execute_one(p, &p->code[i]);
-        eddy__profile_count(p->profile, i, &last);
+        eddy__profile_count(p, i, &last);
     }
     p->profile->ticks += last - begun;
     p->profile->runs++;
@@ -76,6 +77,19 @@ static eddy_status execute(body_plan *b, uint64_t draw)
     if (p->profile) return execute_timed(p);
     for (instruction *i = p->code, *end = p->code + p->n_code; i < end && s == EDDY_OK; i++)
         s = execute_one(p, i);
+    return s;
+}
+
+/* The same, as an event of a trace. */
+static eddy_status execute_number(body_plan *b, const eddy_program *p, uint64_t draw,
+                                  int64_t number)
+{
+    if (!eddy__traces(b->plan->session)) return execute(b, draw);
+    const int64_t     begun = eddy__ticks();
+    const eddy_status s = execute(b, draw);
+    eddy__trace_add(b->plan->session,
+                    (trace_event){ .kind = TRACE_ITERATION, .begin = begun, .end = eddy__ticks(),
+                                   .node = p->node, .number = number });
     return s;
 }
 
@@ -102,7 +116,7 @@ static eddy_status run_case(eddy_kernel *k, eddy_program *p)
     body_plan *b = &p->bodies[branch - p->first_branch];
     for (int i = 1; i < k->n_in; i++) b->feed_at[i - 1] = k->in[i]->data;
     for (int j = 0; j < p->n_outputs; j++) b->result_at[j] = k->out[j]->data;
-    const eddy_status s = execute(b, draw_of(k, branch));
+    const eddy_status s = execute_number(b, p, draw_of(k, branch), branch);
     if (s != EDDY_OK)
         return eddy_kernel_fail(k, s, "%s [branch %d of '%.200s']", b->plan->error.message,
                                 (int)branch, p->node->name);
@@ -261,7 +275,7 @@ static eddy_status iterate(eddy_kernel *k, eddy_program *p, int64_t i, int64_t n
     set_rows(k, at, p, p->iteration);
     s = goes_on(k, p, i, on);
     if (s != EDDY_OK || !*on) return s;
-    s = execute(b, draw_of(k, p->iteration));
+    s = execute_number(b, p, draw_of(k, p->iteration), number_of(p, i));
     if (s != EDDY_OK && at->segmented) return fail(k, p, s, "%s", b->plan->error.message);
     if (s != EDDY_OK)
         return fail(k, p, s, "%s [iteration %lld of '%.200s']", b->plan->error.message,

@@ -1,6 +1,6 @@
 /* run_single_op.c -- one operation executed while a plan is compiled: constants folded, and shapes
  * that data decides. */
-#include "session/state/internal.h"
+#include "session/compile/numerics.h"
 #include "ops/kernels/elementwise/elementwise.h"
 #include "ops/kernels/libraries/blas_threads.h"
 
@@ -39,6 +39,9 @@ bool eddy__run_single_op(eddy_plan *p, const eddy_graph *g, const eddy_node *nod
         s = eddy_kernel_fail(&i->kernel, EDDY_NO_MEMORY, "out of memory for scratch space");
     eddy__blas_begin();
     if (s == EDDY_OK) s = eddy__kernel_of(node->op)(&i->kernel);
+    if (s == EDDY_OK && p->session->options.check_numerics)
+        s = eddy__numerics_check(&i->kernel, p->session->options.check_numerics, EDDY_FINITE,
+                                NULL);
     eddy__blas_end();
     if (base) eddy__release_aligned(p->allocator, base, scratch);
     if (s == EDDY_OK) return true;

@@ -5,7 +5,8 @@
  * their neighbors, and loops over the same number of elements become adjacent, so that fuse.c
  * can merge them. Variables are updated as early as possible, so that gradients are freed early,
  * but after all readers of the old value that were built before, so that no reader needs a copy
- * of it. */
+ * of it. Where values are checked, they are updated at the end, so that a value that fails the run
+ * has changed none. */
 #include "session/compile/ir.h"
 
 #include <string.h>
@@ -381,7 +382,7 @@ static bool schedule(scheduler *a)
         add_to_batch(a, id);
         order_batch(a, batch_pending, s);
         resolve(a, id);
-        while (a->n_ready > 0) {
+        while (a->n_ready > 0 && !a->c->plan->numerics) {
             for (int32_t u = 0; u < a->n_ready; u++) add_to_batch(a, a->ready[u]);
             const int32_t made = a->n_ready;
             for (int32_t u = 0; u < made; u++) resolve(a, a->ready[u]);

@@ -293,7 +293,7 @@ static bool is_foldable(const compile *c, const eddy_node *node)
         bytes += (size_t)count * eddy_dtype_size(info->types[k].dtype);
         small = small && count <= SHAPE_ELEMENTS && eddy_dtype_is_integer(info->types[k].dtype);
     }
-    const bool without = (c->session->options.without & EDDY_PASS_FOLD) != 0;
+    const bool without = (c->without & EDDY_PASS_FOLD) != 0;
     if (!small && (bytes > FOLD_BYTES || without)) return false;
     for (int i = 0; i < node->n_inputs; i++) {
         const eddy_tensor t = node->inputs[i];

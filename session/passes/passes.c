@@ -63,7 +63,7 @@ static bool may_change(const ir_graph *f, const pass *p)
 
 static bool run_pass(compile *c, const pass *p)
 {
-    const bool    merge = !(c->session->options.without & EDDY_PASS_MERGE);
+    const bool    merge = !(c->without & EDDY_PASS_MERGE);
     const int32_t before = c->ir->size;
     const int     rounds = !may_change(c->ir, p) ? 0 : p->repeat ? MAX_ROUNDS : 1;
     int           changes = 0;
@@ -80,7 +80,7 @@ static bool recompute(compile *c)
 {
     const int32_t before = c->ir->size;
     int           changes = 0;
-    if (c->session->options.without & (EDDY_PASS_RECOMPUTE | EDDY_PASS_FUSE)) return true;
+    if (c->without & (EDDY_PASS_RECOMPUTE | EDDY_PASS_FUSE)) return true;
     if (!eddy__recompute(c, &changes)) return false;
     report(c, "recompute", EDDY_PASS_RECOMPUTE, changes, before);
     return true;
@@ -94,10 +94,10 @@ bool eddy__improve(compile *c)
     else if (o->report) fprintf(o->report, "plan of %d nodes\n", (int)c->ir->size);
     if (o->report && o->report_nodes) eddy__ir_print(c->ir, o->report);
     for (int i = 0; i < N_PASSES; i++)
-        if (!(o->without & PASSES[i].bit) && !run_pass(c, &PASSES[i])) return false;
+        if (!(c->without & PASSES[i].bit) && !run_pass(c, &PASSES[i])) return false;
     int dropped = 0;
     if (!eddy__ir_transform(c, NULL, false, &dropped)) return false;
-    if (!(o->without & EDDY_PASS_SCHEDULE) && !eddy__schedule_nodes(c)) return false;
+    if (!(c->without & EDDY_PASS_SCHEDULE) && !eddy__schedule_nodes(c)) return false;
     if (o->report) fprintf(o->report, "scheduled: %d nodes\n", (int)c->ir->size);
     if (o->report && o->report_nodes) eddy__ir_print(c->ir, o->report);
     return recompute(c);

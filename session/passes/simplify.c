@@ -280,7 +280,7 @@ static bool fold_rule(rewrite *r)
     compile       *c = r->ir->c;
     const ir_node *n = r->node;
     eddy_buffer    b[OPERANDS + 1];
-    if (c->session->options.without & EDDY_PASS_FOLD) return false;
+    if (c->without & EDDY_PASS_FOLD) return false;
     if (n->n_inputs > OPERANDS || eddy_shape_count(n->outputs[0].shape) > FEW) return false;
     for (int i = 0; i < n->n_inputs; i++) {
         const eddy_array *a = eddy__ir_value(r->ir, input(r, i));

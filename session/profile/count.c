@@ -48,15 +48,42 @@ static bool count_all(compile *c, int32_t number, int64_t *seen, int64_t *mark)
     return true;
 }
 
+static void set_label(instruction *i)
+{
+    const parallel_chains *w = eddy__parallel_chains_of(i);
+    for (int32_t k = 0; w && k < w->n_parts; k++)
+        w->parts[k].label = eddy__profile_label(&w->parts[k]);
+    i->label = eddy__profile_label(i);
+}
+
+/* The bytes of the roots that are alive at each instruction: what each adds and takes. */
+static void count_live(const eddy_plan *p, int64_t *change)
+{
+    for (int32_t r = 0; r < p->n_roots; r++) {
+        const plan_root *root = &p->roots[r];
+        if (root->kind != VALUE_TEMP || root->first < 0 || root->first >= p->n_code) continue;
+        change[root->first] += (int64_t)root->bytes;
+        if (root->last < p->n_code) change[root->last + 1] -= (int64_t)root->bytes;
+    }
+    for (int64_t i = 0, live = 0; i < p->n_code; i++) {
+        live += change[i];
+        p->profile->each[i].live = (size_t)live;
+    }
+}
+
 bool eddy__profile_prepare(compile *c)
 {
     eddy_plan *p = c->plan;
     p->profile = eddy__plan_alloc(
         c, 1, sizeof *p->profile + (size_t)p->n_code * sizeof *p->profile->each);
     int64_t *seen = eddy__ir_alloc(c, (size_t)p->n_roots, sizeof *seen);
+    int64_t *change = eddy__ir_alloc(c, (size_t)p->n_code + 1, sizeof *change);
     int64_t  mark = 1;
-    if (!p->profile || !seen) return false;
-    for (int32_t i = 0; i < p->n_code; i++)
+    if (!p->profile || !seen || !change) return false;
+    for (int32_t i = 0; i < p->n_code; i++) {
+        set_label(&p->code[i]);
         if (!count_all(c, i, seen, &mark)) return false;
+    }
+    count_live(p, change);
     return true;
 }

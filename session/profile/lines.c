@@ -1,7 +1,7 @@
 /* lines.c -- profiles as JSON, line by line. */
 #include "session/profile/rows.h"
 
-static void put_string(FILE *to, const char *before, const char *text)
+void eddy__profile_put_string(FILE *to, const char *before, const char *text)
 {
     fprintf(to, "%s\"", before);
     for (const char *c = text; *c; c++) {
@@ -27,7 +27,7 @@ static void put_part_counts(FILE *to, const instruction *i)
     for (int k = 0; k < eddy__profile_count_parts(i); k++) {
         const int n = eddy__profile_count_label(i, k);
         if (n == 0) continue;
-        put_string(to, k > 0 ? ", " : "", eddy__profile_part_label(i, k));
+        eddy__profile_put_string(to, k > 0 ? ", " : "", eddy__profile_part_label(i, k));
         fprintf(to, ": %d", n);
     }
     fprintf(to, "}");
@@ -44,8 +44,8 @@ static void put_place(FILE *to, line_place at)
     if (at.plan > 0) fprintf(to, "{\"plan\": %d", at.plan);
     else fprintf(to, "{\"plan\": null");
     if (!at.in) return;
-    put_string(to, ", \"in\": ", at.in);
-    put_string(to, ", \"part\": ", at.part);
+    eddy__profile_put_string(to, ", \"in\": ", at.in);
+    eddy__profile_put_string(to, ", \"part\": ", at.part);
 }
 
 static void put_line(const summary *s, line_place at, const eddy_plan *p, int32_t number)
@@ -56,8 +56,8 @@ static void put_line(const summary *s, line_place at, const eddy_plan *p, int32_
     put_place(s->to, at);
     fprintf(s->to, ", \"runs\": %lld, \"instruction\": %d", (long long)p->profile->runs,
             (int)number + 1);
-    put_string(s->to, ", \"op\": ", eddy__profile_label(i));
-    put_string(s->to, ", \"node\": ", i->call.node->name);
+    eddy__profile_put_string(s->to, ", \"op\": ", eddy__profile_label(i));
+    eddy__profile_put_string(s->to, ", \"node\": ", i->call.node->name);
     if (is_combined(i)) put_part_counts(s->to, i);
     put_types(s->to, "inputs", i->kernel.in, i->kernel.n_in);
     put_types(s->to, "outputs", i->kernel.out, i->kernel.n_out);
@@ -102,8 +102,8 @@ void eddy__profile_lines(summary *s)
         put_place(s->to, (line_place){ .in = t->place.in ? t->place.in->name : NULL,
                                        .part = eddy__profile_part(t->place.part, name,
                                                                   sizeof name) });
-        put_string(s->to, ", \"op\": ", t->node->op->name);
-        put_string(s->to, ", \"node\": ", t->node->name);
+        eddy__profile_put_string(s->to, ", \"op\": ", t->node->op->name);
+        eddy__profile_put_string(s->to, ", \"node\": ", t->node->name);
         if (t->node->op->flags & EDDY_OP_LOOP)
             fprintf(s->to, ", \"iterations\": %lld", (long long)t->iterations);
         fprintf(s->to, ", \"calls\": %lld, \"seconds\": %.9f}\n", (long long)t->calls,

@@ -48,11 +48,15 @@ int eddy__profile_by_ticks(const void *a, const void *b);     /* rows, the most 
 /* The instruction of the plan that runs the program; NULL: it is part of another one. */
 const instruction *eddy__profile_runner(const eddy_plan *p, const eddy_program *q, int32_t *number);
 
+/* Writes `before`, and a string of JSON. */
+void eddy__profile_put_string(FILE *to, const char *before, const char *text);
 /* Writes `before` and the type. */
 void eddy__profile_put_type(FILE *to, const char *before, eddy_type t);
 /* The name of a part of a body (node_times.h), perhaps written to `text`. */
 const char *eddy__profile_part(int32_t number, char *text, size_t size);
 void eddy__profile_tables(summary *s);
 void eddy__profile_lines(summary *s);
+/* Writes the session's events, and forgets them; with the report_lock held. */
+void eddy__trace_lines(summary *s, eddy_session *from);
 
 #endif

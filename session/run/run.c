@@ -2,7 +2,9 @@
 #include "session/run/run_memory.h"
 #include "graph/base/new_array.h"
 #include "ops/kernels/libraries/blas_threads.h"
+#include "session/compile/numerics.h"
 #include "session/state/cpu_clock.h"
+#include "session/state/trace.h"
 
 #include <string.h>
 
@@ -83,9 +85,11 @@ static inline eddy_status execute_one(eddy_plan *p, instruction *i)
 
 static eddy_status execute_all(eddy_plan *p, int32_t first)
 {
-    eddy_status s = EDDY_OK;
-    for (instruction *i = p->code + first, *end = p->code + p->n_code; i < end && s == EDDY_OK; i++)
+    eddy_status  s = EDDY_OK;
+    instruction *i = p->code + first;
+    for (instruction *end = p->code + p->n_code; i < end && s == EDDY_OK; i++)
         s = execute_one(p, i);
+    p->begun = (int32_t)(i - p->code);
     return s;
 }
 
@@ -93,10 +97,12 @@ static eddy_status execute_timed(eddy_plan *p, int32_t first)
 {
     eddy_status s = EDDY_OK;
     int64_t     last = eddy__ticks();
-    for (int32_t i = first; i < p->n_code && s == EDDY_OK; i++) {
+    int32_t     i = first;
+    for (; i < p->n_code && s == EDDY_OK; i++) {
         s = execute_one(p, &p->code[i]);
-        eddy__profile_count(p->profile, i, &last);
+        eddy__profile_count(p, i, &last);
     }
+    p->begun = i;
     return s;
 }
 
@@ -281,6 +287,11 @@ eddy_status eddy__plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_ar
     p->own_stop = stop;
     p->error = (eddy_error){ 0 };
     p->stale = p->conflict = false;
+    if (p->numerics) {
+        atomic_store(&p->numerics->found, false);
+        atomic_store(&p->numerics->infinite, false);
+    }
+    const int64_t asked = p->profile ? eddy__ticks() : 0;
     if (!eddy__lock_state(s, p->writes, &stop, &p->error)) {
         *error = p->error;
         return error->status;
@@ -296,9 +307,15 @@ eddy_status eddy__plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_ar
     eddy_status   status =
         p->stale || p->conflict ? EDDY_OK : eddy__plan_run_locked(p, feeds, out, snapshot);
     if (p->profile && !p->stale && !p->conflict) {
-        p->profile->ticks += eddy__ticks() - begun;
+        const int64_t ended = eddy__ticks();
+        p->profile->ticks += ended - begun;
         p->profile->runs++;
+        if (eddy__traces(s)) {
+            eddy__trace_add(s, (trace_event){ .kind = TRACE_WAIT, .begin = asked, .end = begun });
+            eddy__trace_add(s, (trace_event){ .kind = TRACE_RUN, .begin = begun, .end = ended });
+        }
     }
+    if (p->numerics) p->numerics->changes = s->changes;
     eddy__running_end(&here);
     pthread_rwlock_unlock(&s->state_lock);
     if (status != EDDY_OK) *error = p->error;

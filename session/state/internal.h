@@ -66,6 +66,8 @@ typedef struct node_info {
 typedef struct ir_graph ir_graph;
 struct body_use;
 struct eddy_program;
+struct numerics;
+struct numerics_check;
 
 /* As the output of a size: not its elements are needed, but the node, a Loop or Case, runs outside of
  * plans, because only a run of its body tells shapes. */
@@ -88,6 +90,8 @@ typedef struct compile {
     const eddy_array **constants, **body_constants;
     struct open_memory *open_memory;    /* of the outermost plan; NULL: this is it */
     const eddy_stop *stop;              /* the same */
+    struct numerics *numerics;          /* the same */
+    unsigned      without;              /* passes to leave out, for this plan */
     /* Tensors whose elements are fed because they decide shapes; and the first other one whose
      * elements would be needed, set if a shape stays unknown. */
     eddy_list     sizes;
@@ -148,6 +152,8 @@ typedef struct instruction {
     int32_t          resizes; /* variable whose storage takes the shape of the result; or -1 */
     bool             starts_loop; /* the first of a loop: not to be fused with earlier ones */
     struct eddy_program *program;   /* of a Loop or Case node; else NULL */
+    const struct numerics_check *numerics;  /* checks its values; NULL: none */
+    const char      *label;   /* what a profile calls it; set only if the plan has a profile */
 } instruction;
 
 typedef struct plan_variable {
@@ -184,6 +190,7 @@ typedef struct plan_patch {
 typedef struct instruction_profile {
     int64_t ticks, calls;
     double  flops, bytes;
+    size_t  live;             /* bytes of the arena in use while it runs */
 } instruction_profile;
 
 typedef struct plan_profile {
@@ -222,6 +229,9 @@ struct eddy_plan {
     open_memory           own_memory, *open_memory;     /* the latter of the outermost plan */
     eddy_stop             own_stop;     /* of the current run */
     const eddy_stop      *stop;         /* the outermost plan's */
+    struct numerics      *numerics;     /* the same; NULL: values are not checked (numerics.h) */
+    int32_t               begun;        /* instructions that the last run has begun */
+    uint32_t              watch_version;    /* the session's when it was compiled */
     eddy_session         *session;
     const eddy_allocator *allocator;
     eddy_arena            arena;  /* owns the arrays below */
@@ -308,6 +318,9 @@ bool eddy__plan_memory(const eddy_allocator *a, plan_root *roots, int32_t n, int
  * the elements of another tensor for a shape, *missing is the first such tensor. */
 eddy_plan *eddy__compile(eddy_session *s, int n_feeds, const plan_feed *feeds, eddy_list fetches,
                          eddy_list sizes, eddy_tensor *missing, eddy_error *error);
+/* The same as close to the graph as possible, without optimizations, updates and side effects. */
+eddy_plan *eddy__compile_plainly(eddy_session *s, int n_feeds, const plan_feed *feeds,
+                                 eddy_list fetches, eddy_list sizes, eddy_error *error);
 void       eddy__plan_free(eddy_plan *p);
 /* For tests: verifies, from the instructions alone, that no memory of the plan holds two values
  * at a time and that every operand exists when it is read, in the plan and in those of the bodies of
@@ -322,11 +335,13 @@ eddy_status eddy__plan_run_locked(eddy_plan *p, const eddy_array *const *feeds, 
                                   const run_snapshot *given);
 /* Records an error of the instruction, unless its kernel has recorded one. */
 void eddy__note_failure(eddy_error *error, const instruction *i, eddy_status s);
+/* Runs the instruction and checks its values (numerics.c). */
+eddy_status eddy__run_checked(instruction *i);
 /* Runs the instruction; `error` must be the one that its kernel sets. */
 static inline eddy_status eddy__execute(instruction *i, eddy_error *error)
 {
     if (i->draws) i->kernel.step = *i->draws;
-    const eddy_status s = i->run(&i->kernel);
+    const eddy_status s = i->numerics ? eddy__run_checked(i) : i->run(&i->kernel);
     if (s != EDDY_OK) eddy__note_failure(error, i, s);
     return s;
 }
@@ -405,6 +420,13 @@ struct eddy_session {
         bool              incomplete;   /* memory was out */
     } node_times;                       /* protected by report_lock */
     int64_t               began_ticks, began_nanoseconds;  /* when it was created, for profiles */
+    struct trace {                      /* what ran when (trace.h) */
+        struct trace_event *at;
+        size_t              n, room, dropped;
+    } trace;                            /* protected by report_lock */
+    struct watch         *watches;      /* protected by lock, and unchanged during runs */
+    int                   last_watch;
+    uint32_t              watch_version;    /* counts changes of watches */
     size_t                recompute_least; /* bytes; 0: where it pays (recompute.c) */
 };
 
@@ -435,12 +457,16 @@ eddy_status eddy__session_finish(eddy_session *s, const eddy_error *e);
 void eddy__session_destroy(eddy_session *s);
 void eddy__eval_cache_free(eddy_session *s);
 
+/* Of a session that traces, see session/state/trace.h. */
+void eddy__trace_instruction(const eddy_plan *p, int32_t number, const instruction *i,
+                             int64_t begin, int64_t end);
 /* Instruction i ended that began at *last. */
-static inline void eddy__profile_count(plan_profile *p, int32_t i, int64_t *last)
+static inline void eddy__profile_count(const eddy_plan *p, int32_t i, int64_t *last)
 {
     const int64_t now = eddy__ticks();
-    p->each[i].ticks += now - *last;
-    p->each[i].calls++;
+    p->profile->each[i].ticks += now - *last;
+    p->profile->each[i].calls++;
+    if (p->session->options.trace) eddy__trace_instruction(p, i, &p->code[i], *last, now);
     *last = now;
 }
 /* "; largest values: 'name' bytes, ..." for at most ten values of the plan; "" if it has none. */

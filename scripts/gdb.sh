@@ -1,0 +1,13 @@
+#!/bin/sh
+# Runs the session of docs/guide/seeing.md in gdb and compares what it prints of tensors.
+#   sh scripts/gdb.sh PROGRAM       PROGRAM: tests/gdb/program.c, compiled with -g
+# Without gdb, or where it may not trace a process, nothing is compared.
+set -eu
+
+command -v gdb >/dev/null || { echo "gdb: not installed"; exit 0; }
+said=$(gdb -nx -batch -x tests/gdb/session.txt "$1" 2>&1)
+case $said in
+    *"Couldn't trace"* | *"ptrace: Operation not permitted"*) echo "gdb: it may not trace processes"; exit 0 ;;
+esac
+printf '%s\n' "$said" | sed -n -e 's/^#[0-9]* *0x[0-9a-f]* in //p' -e '/^\$/p' | diff tests/gdb/expected.txt - ||
+    { printf '%s\n' "$said"; echo "gdb: the session prints something else"; exit 1; }
