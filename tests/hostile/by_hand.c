@@ -170,6 +170,7 @@ static eddy_feeds feed_all(eddy_graph *g, eddy_feed *at)
         if (s.rank < 0) s = EDDY_SHAPE(2, 2);
         for (int d = 0; d < s.rank; d++)
             if (s.dim[d] < 0) s.dim[d] = 2;
+        if (eddy_shape_count(s) > 1 << 16) continue;
         eddy_array *a = eddy_array_new(eddy_dtype_of(t), s);
         for (int64_t i = 0; a && i < eddy_array_count(a); i++) eddy_array_set(a, i, draw(7) - 2);
         if (a) at[n++] = (eddy_feed){ t, a };
