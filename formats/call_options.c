@@ -1,7 +1,7 @@
 /* call_options.c -- see call_options.h. */
 #include "call_options.h"
 
-#include "../eddy.h"
+#include "formats.h"
 
 #include <string.h>
 

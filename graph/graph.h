@@ -115,7 +115,8 @@ EDDY_API void        eddy_graph_free(eddy_graph *g);
 EDDY_API eddy_status eddy_graph_status(const eddy_graph *g);   /* the first error, or EDDY_OK */
 EDDY_API const char *eddy_graph_message(const eddy_graph *g);  /* its message, "" if none; valid until cleared */
 EDDY_API void        eddy_graph_clear_error(eddy_graph *g);    /* building can then continue */
-/* Sets a handler, called at the first error while the failing call is still on the stack. */
+/* Sets a handler, called at the first error while the failing call is still on the stack. It cannot
+ * clear the error. */
 EDDY_API void        eddy_graph_on_error(eddy_graph *g, void (*handler)(void *user, eddy_status s, const char *message), void *user);
 
 EDDY_API void        eddy_graph_set_seed(eddy_graph *g, int64_t seed);

@@ -443,7 +443,7 @@ EDDY_API eddy_tensor eddy_fail(eddy_graph *g, eddy_status s, const char *fmt, ..
 EDDY_API const eddy_array *eddy_constant_value(eddy_tensor t);
 
 /* Makes the graph own `object`: it calls release(object) when it is freed itself, or at once,
- * returning false, if out of memory. */
+ * returning false, if it is not a graph or out of memory. */
 EDDY_API bool eddy_graph_own(eddy_graph *g, void *object, void (*release)(void *object));
 
 #ifdef __cplusplus

@@ -178,8 +178,8 @@ inline eddy_feeds eddy_feeds_of_(std::initializer_list<eddy_feed> at)
  * Only nodes on which the fetches depend are run. All reads of a variable see its value from
  * before the run, unless they are ordered after an update (eddy_read under eddy_control_begin,
  * or the update's own output). On an error, out is unchanged, except when memory for the results
- * runs out: then the results before the missing one are set. Updates made before the error are
- * kept.
+ * runs out, or the run is cancelled while they are copied: then those before the missing one are set.
+ * Updates made before the error are kept.
  *
  * May be called from several threads: runs that update variables wait for the others. Functions
  * called back by a run (eddy_print, a user's operation) may use other sessions. Of this one they may

@@ -205,7 +205,8 @@ eddy_tensor eddy_dynamic_stitch_with(const eddy_dynamic_stitch_args *given)
             "size is %lld; expected equal numbers above 0 and no negative size",
             n, a.data.count, (long long)(a.size == EDDY_OMITTED ? 0 : a.size));
     for (int i = 0; i < n; i++)
-        if (!a.indices.at || !eddy_is_valid(a.indices.at[i]) || !a.data.at || !eddy_is_valid(a.data.at[i]))
+        if (!a.indices.at || !eddy_is_valid(a.indices.at[i]) || !a.data.at ||
+            !eddy_is_valid(a.data.at[i]))
             return eddy_fail(g, EDDY_INVALID_ARGUMENT,
                              "dynamic_stitch: an input is not a valid tensor");
     const int64_t size = a.size == EDDY_OMITTED ? rows_named(a.indices) : a.size;

@@ -226,8 +226,8 @@ static bool return_result(eddy_plan *p, plan_fetch *f, const eddy_array *const *
 }
 
 /* Returns the results. The only possible errors are a lack of memory and a stop while a large
- * result is copied; the results before the missing one are then set. Old arrays are released last, because they may be feeds, and a feed
- * may be fetched. */
+ * result is copied; the results before the missing one are then set. Old arrays are released last,
+ * because they may be feeds, and a feed may be fetched. */
 static bool collect(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out)
 {
     int n = 0;

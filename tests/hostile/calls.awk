@@ -137,6 +137,7 @@ function struct_drawer(name,    n, i, names, types, arrays, sets, is_args, what,
     for (pass = 0; pass < 2; pass++)
         for (i = 1; i <= n; i++) {
             if (names[i] ~ /_$/ || is_count(names[i], types[i], name) != pass) continue
+            if (name == "eddy_attention_cache") continue    # programs do not set its members
             what = value_of(names[i], types[i], name)
             if (what == "") { why[name] = types[i] " " names[i]; return 0 }
             if (is_result(names[i], types[i], limited)) sub(/\(here\.entries\)/, "(ENOUGH)", what)

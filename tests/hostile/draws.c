@@ -104,7 +104,7 @@ const char *draw_const_char_p(void)
         "NHWC", "SAME", "VALID", "channels_first", "x, y", "x,,y", ",", "fan_in", "uniform",
         "variables", "trainable_variables", "losses", "global_step", "Square", "Custom", "relu",
         "f0", "f1", "f2.json", "f3.index.json", ".", "..", "missing/f", "/dev/null", "/dev/full",
-        "**", "*", "a*b*c", "(", ")", "((((((((((", "h w i o -> o i h w", "n (heads d) -> n heads d",
+        "**", "*", "a*b*c", "(", ")", "((((((((((", "h w i o -> o i h w", "n (h d) -> n h d",
         "-1", "9223372036854775808", "nan", "0x10", "float32", "sum", "mean", "min", "reflect"
     };
     const int kind = draw(16);
@@ -125,7 +125,8 @@ char *draw_char_p(void)
 
 eddy_dtype draw_eddy_dtype(void)
 {
-    static const eddy_dtype usual[] = { EDDY_DEFAULT_DTYPE, EDDY_FLOAT32, EDDY_FLOAT64, EDDY_INT32 };
+    static const eddy_dtype usual[] = { EDDY_DEFAULT_DTYPE, EDDY_FLOAT32, EDDY_FLOAT64,
+                                        EDDY_INT32 };
     return draw(2) ? usual[draw(4)] : (eddy_dtype)draw_enum(EDDY_DTYPES);
 }
 
@@ -203,7 +204,8 @@ eddy_tensor draw_eddy_tensor(void)
     case 7: case 8: return eddy_number(g, draw(2) ? EDDY_INT64 : EDDY_INT32, draw(5) - 2);
     case 9: case 10: return variable(g, d);
     case 11: return eddy_number(g, EDDY_BOOL, draw(2));
-    case 12: case 13: case 14: case 15: return eddy_fill(eddy_zeros(g, EDDY_INT32, EDDY_SHAPE(1)), t);
+    case 12: case 13: case 14: case 15:
+        return eddy_fill(eddy_zeros(g, EDDY_INT32, EDDY_SHAPE(1)), t);
     case 16: case 17: case 18: case 19:
         if (draw(4) == 0 && s.rank > 0) s.dim[0] = EDDY_ANY;
         return eddy_placeholder(g, NULL, d, !seldom(8) ? s : EDDY_UNKNOWN_SHAPE);
@@ -236,7 +238,8 @@ const void *draw_const_void_p(void)
     if (seldom(12)) return NULL;
     here.arrays++;
     unsigned char *p = scratch((size_t)here.entries);
-    for (int i = 0; p && i < here.entries; i++) p[i] = (unsigned char)(draw(2) ? draw(256) : draw(20));
+    for (int i = 0; p && i < here.entries; i++)
+        p[i] = (unsigned char)(draw(2) ? draw(256) : draw(20));
     return p;
 }
 

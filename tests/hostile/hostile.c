@@ -1,14 +1,14 @@
-/* hostile.c -- calls every function of the public interface in random order with random arguments:
- * types, shapes and lists that do not fit, wrong counts, extreme numbers, NULL, tensors of other and
- * of freed graphs, freed handles, functions that fail, files that are damaged. After each call every
- * error must have a message and none may be a defect; at the end the graph must still work, and all
- * memory must be freed. The sanitizers find the rest.
+/* hostile.c -- calls every function of the public interface in random order with random
+ * arguments: types, shapes and lists that do not fit, wrong counts, extreme numbers, NULL, tensors
+ * of other and of freed graphs, freed handles, functions that fail, files that are damaged. After
+ * each call every error must have a message and none may be a defect; at the end the graph must
+ * still work, and all memory must be freed. The sanitizers find the rest.
  *
  *   hostile [CALLS [SEED [FUNCTION]]]
  *
- * Each world of some calls is a seed, from SEED on, and runs in one of two processes, so that a crash
- * is counted and the others go on. With FUNCTION, each second call is of that function, in this
- * process, and calls are listed with the errors of graphs.
+ * Each world of some calls is a seed, from SEED on, and runs in one of two processes, so that a
+ * crash is counted and the others go on. With FUNCTION, each second call is of that function, in
+ * this process, and calls are listed with the errors of graphs.
  *
  * Not among the arguments: pointers to freed or random memory where a handle is not recognized, and
  * counts above the number of entries, which C cannot check. */
@@ -26,6 +26,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -92,10 +93,18 @@ static void take_too_long(int signal)
     abort();
 }
 
+/* Of the processor, and of the clock if nothing runs at all; 0: no limit. */
+static void limit_time(int seconds)
+{
+    const struct itimerval t = { .it_value = { .tv_sec = seconds } };
+    setitimer(ITIMER_PROF, &t, NULL);
+    alarm(30 * (unsigned)seconds);
+}
+
 static void run_world(long seed, const function *chosen)
 {
     shared->world[job] = seed;
-    alarm(SECONDS);
+    limit_time(SECONDS);
     draws_begin_world();
     world_begin((uint64_t)seed);
     forget_values();
@@ -113,7 +122,7 @@ static void run_world(long seed, const function *chosen)
     world_check(runs.name, tells);
     shared->now[job] = NULL;
     world_end();
-    alarm(0);
+    limit_time(0);
 }
 
 /* A process takes worlds until all calls have been made. */
@@ -160,12 +169,13 @@ static void supervise(long first, long calls)
 }
 
 /* Files that calls write are in a folder for each process, and all are removed. */
-static char folder[] = "/tmp/eddy_hostile_XXXXXX";
+static char folder[64];
 
 static void enter_folder(void)
 {
     char *home = getcwd(NULL, 0);
-    if (!home || !mkdtemp(folder) || chdir(folder) != 0 || mkdir("whole", 0777) != 0 ||
+    snprintf(folder, sizeof folder, P_tmpdir "/eddy_hostile_%ld", (long)getpid());
+    if (!home || mkdir(folder, 0700) != 0 || chdir(folder) != 0 || mkdir("whole", 0777) != 0 ||
         mkdir("0", 0777) != 0 || mkdir("1", 0777) != 0 || chdir("0") != 0)
         exit(2);
     draws_begin(home);
@@ -222,6 +232,7 @@ int main(int argc, char **argv)
     if (shared == MAP_FAILED) return 2;
     objects_begin(object_kinds, KINDS, &shared->outcomes[0]);
     signal(SIGALRM, take_too_long);
+    signal(SIGPROF, take_too_long);
     limit_memory();
     enter_folder();
     if (argc > 3) {

@@ -126,7 +126,10 @@ eddy_initializer_fn draw_eddy_initializer_fn(void)
     return ONE_OF(all);
 }
 
-static eddy_tensor reduce_none(const eddy_reduce_args *a) { return eddy_none(a ? a->x.graph : NULL); }
+static eddy_tensor reduce_none(const eddy_reduce_args *a)
+{
+    return eddy_none(a ? a->x.graph : NULL);
+}
 
 eddy_reduce_fn draw_eddy_reduce_fn(void)
 {

@@ -1,6 +1,6 @@
-/* test_known_failures.c -- the vulnerabilities of TensorFlow that were published, as calls of Eddy: a
- * test for each, named after it. Each call is refused or has a defined result, with at most 64 MiB;
- * with EDDY_TIMED=1 also within 100 ms of the processor. Those of file formats are in
+/* test_known_failures.c -- the vulnerabilities of TensorFlow that were published, as calls of Eddy:
+ * a test for each, named after it. Each call is refused or has a defined result, with at most
+ * 64 MiB; with EDDY_TIMED=1 also within 100 ms of the processor. Those of file formats are in
  * tests/graph/files and tests/formats (docs/inside/reliability.md lists them). */
 #include "build/gen/suites.h"
 #include "tests/lib/checks.h"
@@ -85,7 +85,8 @@ static char *model_text(void)
 {
     eddy_graph       *m = eddy_graph_new();
     const eddy_tensor x = eddy_placeholder(m, "x", EDDY_FLOAT32, EDDY_SHAPE(2, 3));
-    const eddy_tensor w = eddy_variable(m, eddy_ones(m, EDDY_FLOAT32, EDDY_SHAPE(3, 4)), .name = "w");
+    const eddy_tensor w =
+        eddy_variable(m, eddy_ones(m, EDDY_FLOAT32, EDDY_SHAPE(3, 4)), .name = "w");
     const eddy_tensor h = eddy_named("h", eddy_mul(eddy_matmul(x, w), eddy_scalar(m, 2)));
     eddy_reshape(h, EDDY_SHAPE(4, EDDY_ANY));
     eddy_conv2d(eddy_ones(m, EDDY_FLOAT32, EDDY_SHAPE(1, 4, 4, 1)),
@@ -460,10 +461,12 @@ static void tfsa_2020_028_casts(void)
 {
     const double      values[] = { (double)NAN, (double)INFINITY, -(double)INFINITY, 1e30, -1e30 };
     const eddy_tensor x = eddy_const(g, EDDY_FLOAT64, EDDY_SHAPE(5), values);
-    has(s, eddy_cast(x, EDDY_INT32), 5, (double[]){ 0, INT32_MAX, INT32_MIN, INT32_MAX, INT32_MIN });
+    has(s, eddy_cast(x, EDDY_INT32), 5,
+        (double[]){ 0, INT32_MAX, INT32_MIN, INT32_MAX, INT32_MIN });
     has(s, eddy_cast(x, EDDY_UINT8), 5, (double[]){ 0, 255, 0, 255, 0 });
     has(s, eddy_cast(x, EDDY_INT64), 5,
-        (double[]){ 0, (double)INT64_MAX, (double)INT64_MIN, (double)INT64_MAX, (double)INT64_MIN });
+        (double[]){ 0, (double)INT64_MAX, (double)INT64_MIN, (double)INT64_MAX,
+                    (double)INT64_MIN });
 }
 
 /* Handles that were freed, gradients of another shape, restoring into another shape. */
