@@ -504,7 +504,7 @@ START_TEST(report)
     message_inner(&g, GRAPH_NODE, onnx_node_message("Nonsense", "a", "b"));
     message_inner(&g, GRAPH_NODE, onnx_node_message("Exp", "b", "c"));
     message_inner(&g, GRAPH_NODE, onnx_node_message("ReduceSumSquare", "a", "d"));
-    message_inner(&g, GRAPH_NODE, onnx_node_message("Dropout", "a,,k", "y"));
+    message_inner(&g, GRAPH_NODE, onnx_node_message("NonMaxSuppression", "a,a,k", "y"));
     message_inner(&g, GRAPH_INPUT, onnx_value_message("x", 1, 1, &(int64_t){ 3 }));
     message_inner(&g, GRAPH_INPUT, onnx_value_message("k", 7, 1, &(int64_t){ 1 }));
     message_inner(&g, GRAPH_OUTPUT, onnx_value_message("y", 1, -1, NULL));

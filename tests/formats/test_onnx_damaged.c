@@ -385,6 +385,7 @@ static const bad_node bad_nodes[] = {
     { 13, "Reshape", "x,nine9", "" },
     { 13, "Flatten", "x", "axis=7" },
     { 13, "Unsqueeze", "x", "" },
+    { 13, "Unsqueeze", "open,nines", "" },
     { 13, "Transpose", "x", "perm=0,1,2,3,4,5,6,7,8" },
     { 13, "Expand", "x,pair", "" },
     { 13, "Tile", "x", "" },

@@ -225,7 +225,7 @@ static bool unsqueeze_at(onnx_build *b, int n, const int64_t *axes)
 {
     eddy_tensor x = eddy__onnx_in(b, 0);
     for (int i = 0; i < n; i++)
-        if (n > 1 && axes[i] < 0)
+        if ((n > 1 && axes[i] < 0) || axes[i] >= EDDY_MAX_RANK || axes[i] < -EDDY_MAX_RANK)
             return eddy__onnx_missing(b, "the rank of the input must be known");
     if (n == 1) x = ExpandDims(x, axes[0]);
     for (int at = 0; n > 1 && at < EDDY_MAX_RANK; at++)
