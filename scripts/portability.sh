@@ -39,7 +39,7 @@ suites() {      # suites NAME PROGRAM COMMAND...: runs the suites of the program
     log=$(log_of "$name")
     status=0
     # shellcheck disable=SC2086  # the suites are words
-    UNDER="$*" CK_EXCLUDE_TAGS='slow many' sh scripts/tests.sh "$program" $PORTED_SUITES \
+    UNDER="$*" CK_EXCLUDE_TAGS='slow many' CK_TIMEOUT_MULTIPLIER=20 sh scripts/tests.sh "$program" $PORTED_SUITES \
         > "$log" 2>&1 || status=1
     ! grep -qs 'Checks: 0,' "$program.logs"/*.log || status=1    # an unknown name
     result "$name" "$status" "$log" "$(head -n 1 "$log")"
