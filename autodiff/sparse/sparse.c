@@ -149,11 +149,11 @@ static bool give(plan *p, eddy_tensor y, eddy_sparse_matrix *out)
 
 /* ------------------------------------------------------------------- the calls -- */
 
-static bool is_valid(plan *p, const eddy_sparse_matrix *out)
+/* y may be of a graph that was freed; then g is that of x. */
+static bool is_valid(plan *p, eddy_graph *g, const eddy_sparse_matrix *out)
 {
-    eddy_graph *g = p->y.graph;
-    char        text[128];
-    if (!eddy__graph_ready(g) || !eddy__list_is_of(g, p->who, "y", EDDY_LIST(p->y)) ||
+    char text[128];
+    if (!eddy__list_is_of(g, p->who, "y", EDDY_LIST(p->y)) ||
         !eddy__list_is_of(g, p->who, "x", EDDY_LIST(p->x)))
         return false;
     if (!out) eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: out is NULL", p->who);
@@ -181,8 +181,7 @@ static eddy_status sparse(const char *who, eddy_tensor y, eddy_tensor x, bool se
     eddy_graph *g = eddy__graph_alive(y.graph) ? y.graph : eddy__graph_of_any(EDDY_LIST(x));
     if (out) *out = (eddy_sparse_matrix){ eddy_none(g), eddy_none(g), eddy_none(g), 0, 0, 0, 0 };
     if (!eddy__graph_ready(g)) return eddy__status_of(g);
-    p.y.graph = g;
-    if (!is_valid(&p, out)) return eddy_graph_status(g);
+    if (!is_valid(&p, g, out)) return eddy_graph_status(g);
     eddy_scope_begin(g, who);
     bool ok = eddy__dependence_begin(&p.found, who, y, x, second);
     eddy_tensor of = y;

@@ -1,5 +1,6 @@
 /* summaries.c -- operations that mark tensors for the event file, and runs that write them. */
 #include "writer.h"
+#include "../call_options.h"
 #include "../../graph/op.h"
 
 #include <stdlib.h>
@@ -113,7 +114,8 @@ static eddy_graph *graph_of(const eddy_events_run_args *a)
 eddy_status eddy_events_run_with(const eddy_events_run_args *given)
 {
     eddy_events_run_args a = { eddy_events_run_args_DEFAULTS .size_ = sizeof a };
-    if (given) memcpy(&a, given, given->size_ < sizeof a ? given->size_ : sizeof a);
+    eddy__copy_options(&a, given);
+    if (!a.summaries.at) a.summaries.count = 0;
     const bool writes = eddy__events_usable(a.events) && (a.every <= 1 || a.step % a.every == 0) &&
                         a.fetches.count >= 0 && (a.fetches.at || a.fetches.count == 0);
     const int  n = writes ? list_summaries(&a, graph_of(&a), NULL) : 0;

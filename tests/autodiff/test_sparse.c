@@ -275,6 +275,14 @@ START_TEST(what_does_not_fit)
     const eddy_tensor nodes = eddy_boolean_mask(x, Less(x, 1));
     eddy_sparse_jacobian(Sum(nodes), x, &m);
     fails(t.graph, EDDY_BAD_SHAPE, "must be known");
+    /* A tensor of a graph that was freed, with a number that a node of this one has. */
+    eddy_graph       *gone = eddy_graph_new();
+    const eddy_tensor freed = eddy_scalar(gone, 1);
+    eddy_graph_free(gone);
+    eddy_sparse_jacobian(freed, x, &m);
+    fails(t.graph, EDDY_INVALID_ARGUMENT, "sparse_jacobian: y");
+    eddy_sparse_hessian(x, freed, &m);
+    fails(t.graph, EDDY_INVALID_ARGUMENT, "sparse_hessian: x");
     end();
 }
 END_TEST

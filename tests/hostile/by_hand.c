@@ -201,18 +201,41 @@ void call_world_runs(void)
     object_keep(of("eddy_session"), s);
 }
 
-void call_eddy_run(void)
+static void begin_results(eddy_array **out)
 {
-    eddy_array *out[ENOUGH] = { NULL };
     for (int i = 0; i < 3; i++)
         if (draw(4) == 0) out[i] = eddy_array_new(draw_eddy_dtype(), draw_small_shape());
-    eddy_session *s = object_any(of("eddy_session"));
-    check_status(eddy_run(s, feeds(), fetches(), !seldom(12) ? out : NULL));
+}
+
+static void end_results(eddy_array **out)
+{
     for (int i = 0; i < ENOUGH; i++) {
         array_is_whole(out[i]);
         if (draw(2)) object_keep(of("eddy_array"), out[i]);
         else eddy_array_free(out[i]);
     }
+}
+
+void call_eddy_run(void)
+{
+    eddy_array *out[ENOUGH] = { NULL };
+    begin_results(out);
+    eddy_session *s = object_any(of("eddy_session"));
+    check_status(eddy_run(s, feeds(), fetches(), !seldom(12) ? out : NULL));
+    end_results(out);
+}
+
+void call_eddy_events_run_with(void)
+{
+    eddy_array *out[ENOUGH] = { NULL };
+    begin_results(out);
+    const eddy_events_run_args a =
+        *EDDY_ARGS(eddy_events_run_args, .events = object_any(of("eddy_events")),
+                   .session = object_any(of("eddy_session")), .feeds = feeds(),
+                   .fetches = fetches(), .out = !seldom(12) ? out : NULL, .step = draw(4),
+                   .every = draw(4) - 1, .summaries = draw(2) ? fetches() : (eddy_list){ 0 });
+    check_status(eddy_events_run_with(seldom(24) ? NULL : &a));
+    end_results(out);
 }
 
 void call_eddy_callable_run(void)
@@ -324,6 +347,31 @@ void call_eddy_fail(void)
     eddy_graph *g = object_any(of("eddy_graph"));
     tensor_keep(eddy_fail(g, (eddy_status)(1 + draw(8)), "%s", some_text()));
 }
+static bool is_met(void *user, const eddy_watched *seen)
+{
+    (void)user;
+    array_is_whole(seen->value);
+    return draw(2);
+}
+static void sees(void *user, const eddy_watched *seen)
+{
+    (void)user;
+    array_is_whole(seen->value);
+}
+void call_eddy_watch_with(void)
+{
+    const eddy_watch_args a =
+        *EDDY_ARGS(eddy_watch_args, .session = object_any(of("eddy_session")),
+                   .tensor = draw_eddy_tensor(), .condition = draw(2) ? is_met : NULL,
+                   .callback = draw(4) ? sees : NULL);
+    (void)eddy_watch_with(seldom(24) ? NULL : &a);
+}
+
+void call_eddy_progress_log(void)
+{
+    eddy_progress_log(object_any(of("eddy_progress")), "%s", some_text());
+}
+
 void call_eddy_infer_fail(void) { (void)eddy_infer_fail(NULL, EDDY_BAD_SHAPE, "%s", some_text()); }
 void call_eddy_kernel_fail(void)
 {

@@ -23,9 +23,14 @@ void call_world_runs(void);
 
 /* The room that they need follows from another object. */
 void call_eddy_run(void);
+void call_eddy_events_run_with(void);
 void call_eddy_callable_run(void);
 void call_eddy_dataset_next(void);
 void call_eddy_checkpoint_new_with(void);
+
+/* Functions of types of their own, and a format. */
+void call_eddy_watch_with(void);
+void call_eddy_progress_log(void);
 
 /* May be called in a signal handler, and so does not look its session up. */
 void call_eddy_session_cancel(void);

@@ -73,7 +73,7 @@ function is_count(name, type, owner) {
     if (type !~ /^(int|int64_t|size_t)$/) return 0
     if (owner == "eddy_iterate_args" || owner == "eddy_loop_args") return 0
     if (name == "size") return type == "size_t"
-    return name ~ /^(count|n|max|max_out|room|rank|n_(rules|scopes|named|metadata|state)|(in|out)put_count|data_size)$/
+    return name ~ /^(count|n|max|max_out|room|rank|n_(rules|scopes|named|metadata|metrics|state)|(in|out)put_count|data_size)$/
 }
 # Whether the arrays of a struct or of parameters have a count.
 function counted(n, names, types, owner,    i) {
