@@ -137,7 +137,8 @@ static eddy_status nonzero_kernel(eddy_kernel *k)
         const int64_t rows = a->size > 0 ? a->size : found;
         ((int64_t *)k->out[1]->data)[e] = found;
         set_rows(k, 0, found);
-        for (int64_t i = 0; i < rows && !eddy__stopped_at(k->stop, i); i++, y += rank) {
+        /* Rows of a scalar have no elements, however many there are. */
+        for (int64_t i = 0; rank > 0 && i < rows && !eddy__stopped_at(k->stop, i); i++, y += rank) {
             int64_t place = i < found ? at[i] : 0;
             for (int d = rank - 1; d >= 0; d--) {
                 const int64_t dim = s.dim[own + d];

@@ -177,7 +177,7 @@ function kept(type, call, strings,    base) {
 }
 function frees(name, n, types, result,    base) {
     base = types[1]; sub(/ \*$/, "", base)
-    return name ~ /_free$/ && n == 1 && result == "void" && base in opaque ? base : ""
+    return base in opaque && (name ~ /_free$/ && n == 1 && result == "void" || name == "eddy_events_close") ? base : ""
 }
 function call_of(k,    name, result, parts, n, i, names, types, given, what, order, pass, strings, takes, limited, base) {
     name = text_of(line[k], "name"); result = text_of(line[k], "result")
@@ -239,7 +239,7 @@ END {
         types[1] = n > 0 ? text_of(parts[1], "type") : ""
         base = frees(name, n, types, text_of(line[i], "result"))
         if (base == "") continue
-        print "static void release_" opaque[base] "(void *object) { " name "(object); }"
+        print "static void release_" opaque[base] "(void *object) { " name "(object" (n == 2 ? ", NULL" : "") "); }"
         released[base]
     }
     print "\nstatic const object_kind object_kinds[] = {"

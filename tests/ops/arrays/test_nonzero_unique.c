@@ -44,6 +44,8 @@ START_TEST(places_not_zero)
     IS(eddy_output(y, 1), 3);
     IS(eddy_nonzero(x, 4, .fill = -1), 0, 1, 1, 0, 1, 2, -1, -1);
     ck_assert_int_eq(values(eddy_nonzero(num(F64, 0)), (double[ROOM]){ 0 }), 0);
+    /* Rows of a scalar have no elements: any number of them takes no time. */
+    ck_assert_int_eq(values(eddy_nonzero(num(F64, 1), 1LL << 45), (double[ROOM]){ 0 }), 0);
     eddy_tensor fed = open_ints();
     check_fed(eddy_nonzero(fed), fed, FED(0, 3, 0, 0, -1), EDDY_SHAPE(2, 1), D(1, 4));
     check_fed(eddy_nonzero(fed), fed, FED(0), EDDY_SHAPE(0, 1), NULL);
