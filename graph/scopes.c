@@ -49,7 +49,7 @@ void eddy_scope_begin(eddy_graph *g, const char *name)
     const char *outer = eddy_scope_name(g), *full = NULL;
     size_t      n = name ? strlen(name) : 0;
     if (n == 0) full = "";
-    else if (!eddy__name_is_valid(name, outer[0] == 0 || name[n - 1] == '/'))
+    else if (!eddy__name_is_valid(name, outer[0] == 0 || (name[0] == '/' && name[n - 1] == '/')))
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "'%.200s' is not a valid scope name", name);
     else if (n >= EDDY_MAX_NAME)
         eddy_fail(g, EDDY_LIMIT, "scope_begin: a name of %zu characters is too long", n);

@@ -18,6 +18,8 @@
 enum { MOST_FOR_QR = 300, MOST_PRODUCTS = 500 };
 /* A step whose path bends more than this part of its length is too long. */
 static const double most_bend = 0.75;
+/* Where there was none, after a step that did not decrease the loss. */
+static const double least_damping = 1e-6;
 
 /* Fetches: the loss, and then of a trial the number of residuals; of the linear model R and Q'r
  * (QR), or the gradient, one tensor for each variable (CG). */
@@ -240,6 +242,8 @@ static bool choose_step(fit *f, double *predicted)
         memset(f->rest, 0, (size_t)f->n * sizeof *f->rest);
         if (!multiply(f, f->p, f->bend)) return false;
         eddy__damped_solve(f->n, f->room, f->bend);
+        if (!isfinite(eddy__vector_norm(f->bend, f->n)))    /* no second derivative here */
+            memset(f->bend, 0, (size_t)f->n * sizeof *f->bend);
     } else {
         /* Precise where the gradient is small: then convergence is fast. */
         const double far = sqrt(eddy__vector_norm(f->g, f->n) / f->first_gradient);
@@ -275,7 +279,7 @@ static bool descend(fit *f, double *decrease, double *predicted, bool *failed)
         if (isfinite(loss) && *decrease > 1e-4 * *predicted &&
             scaled_norm(f, f->bend) <= most_bend * scaled_norm(f, f->p))
             return false;
-        f->c *= f->growth;
+        f->c = f->c > 0 ? f->c * f->growth : least_damping;
         f->growth *= 2;
         if (!isfinite(f->c) || !isfinite(f->growth))
             return end_with(f, EDDY_LEAST_SQUARES_STEP, "no shorter step decreases the loss");

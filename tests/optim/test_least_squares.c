@@ -161,6 +161,28 @@ START_TEST(undetermined)
 }
 END_TEST
 
+/* From a point without a second derivative: the least of (v - 2)^2 + |v|^3. */
+START_TEST(a_corner)
+{
+    const eddy_tensor v = eddy_variable(g, vector(g, 1, (double[]){ 0 })), x = eddy_read(v);
+    const eddy_tensor corner = Pow(Abs(x), 1.5);
+    runs(s, eddy_initializer(g));
+    ck_assert_int_eq(eddy_least_squares(s, EDDY_LIST(Sub(x, 2), corner), .report = &r), EDDY_OK);
+    ck_assert_double_le(fabs(value_of(v, 0) - (sqrt(13) - 1) / 3), 1e-5);
+}
+END_TEST
+
+/* The first step from 3 is too long: damping begins where there was none. */
+START_TEST(without_damping)
+{
+    const eddy_tensor v = eddy_variable(g, vector(g, 1, (double[]){ 3 }));
+    runs(s, eddy_initializer(g));
+    ck_assert_int_eq(eddy_least_squares(s, EDDY_LIST(eddy_atan(eddy_read(v))), .damping = 0,
+                                        .report = &r), EDDY_OK);
+    ck_assert_double_le(fabs(value_of(v, 0)), 1e-6);
+}
+END_TEST
+
 /* --------------------------------------------------------------------- ends -- */
 
 /* Rosenbrock's valley, 10 (y - x^2) and 1 - x. */
@@ -299,6 +321,8 @@ Suite *least_squares_suite(void)
     tcase_add_test(c, methods_agree);
     tcase_add_test(c, a_fed_line);
     tcase_add_test(c, undetermined);
+    tcase_add_test(c, a_corner);
+    tcase_add_test(c, without_damping);
     tcase_add_test(c, ends);
     tcase_add_test(c, errors);
     tcase_add_loop_test(c, without_memory, 0, 2);

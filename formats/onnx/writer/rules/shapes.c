@@ -299,6 +299,7 @@ static const onnx_row rows[] = {
     { "IdentityN", identity_n },
     { "StopGradient", pass },
     { "PreventGradient", pass },
+    { "DistinctValues", pass },
     { "GradPassThrough", pass },
     { "EnsureShape", pass },
     { "SameSize", pass },
