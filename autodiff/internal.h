@@ -88,6 +88,9 @@ void *eddy__subgraph_alloc(eddy_subgraph *s, int64_t n, size_t size);  /* zeroed
 bool  eddy__subgraph_has(const eddy_subgraph *s, eddy_tensor t, int marks);
 /* Input i of the node matters by its value, and depends on `from`. */
 bool  eddy__subgraph_input_depends(const eddy_subgraph *s, const eddy_node *node, int i);
+/* Whether a node in between has a gradient of its own, of eddy_custom_gradient or another registered
+ * one: its rule need not be linear in dy, as forward mode requires. */
+bool  eddy__subgraph_has_registered(const eddy_subgraph *s);
 /* The replacement of t, or t itself. */
 eddy_tensor eddy__subgraph_replacement(const eddy_subgraph *s, eddy_tensor t);
 void        eddy__subgraph_replace(eddy_subgraph *s, eddy_tensor t, eddy_tensor image);

@@ -101,6 +101,13 @@ bool eddy__subgraph_begin_random(eddy_subgraph *s, eddy_graph *g, int n, const e
     return s->marks && s->replacements;
 }
 
+bool eddy__subgraph_has_registered(const eddy_subgraph *s)
+{
+    for (int32_t id = s->first; id <= s->last; id++)
+        if (s->marks[id - s->first] == EDDY_BETWEEN && s->graph->nodes[id]->gradient) return true;
+    return false;
+}
+
 void eddy__subgraph_end(eddy_subgraph *s) { eddy__arena_free(&s->arena); }
 
 void eddy__subgraph_rebuild(eddy_subgraph *s, const eddy_node *node)

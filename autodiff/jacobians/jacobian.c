@@ -82,6 +82,16 @@ static bool is_tall(eddy_tensor y, eddy_list xs, bool rows)
     return n > 0 && columns < n / 2;
 }
 
+/* Reverse mode calls each gradient rule with what reaches the node, as eddy_gradients does. */
+static bool has_registered(eddy_tensor y, eddy_list xs)
+{
+    eddy_subgraph s;
+    const bool    ok = eddy__subgraph_begin(&s, y.graph, xs.count, xs.at, 1, &y);
+    const bool    has = ok && eddy__subgraph_has_registered(&s);
+    eddy__subgraph_end(&s);
+    return has;
+}
+
 /* False with the error set if forward mode does not suit the types or fails. */
 static bool choose_mode(const char *who, eddy_jacobian_mode mode, eddy_unit_vectors *u, bool rows)
 {
@@ -92,7 +102,8 @@ static bool choose_mode(const char *who, eddy_jacobian_mode mode, eddy_unit_vect
                   eddy_name_of(u->y));
         return false;
     }
-    const bool tall = mode == EDDY_JACOBIAN_AUTOMATIC && real && is_tall(u->y, u->xs, rows);
+    const bool tall = mode == EDDY_JACOBIAN_AUTOMATIC && real && is_tall(u->y, u->xs, rows) &&
+                      !has_registered(u->y, u->xs);
     return (mode != EDDY_JACOBIAN_FORWARD && !tall) || eddy__forward_begin(u, tall);
 }
 

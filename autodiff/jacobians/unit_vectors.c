@@ -130,7 +130,8 @@ static int loop_body(eddy_list elems, eddy_tensor *y, void *context)
 static eddy_tensor join_blocks(eddy_tensor y, const blocks *b)
 {
     const eddy_shape s = eddy_shape_of(y);
-    eddy_shape       rows = { .rank = s.rank - 1, .dim = { -1 } };
+    const int64_t    padded = (b->n + b->size - 1) / b->size * b->size;
+    eddy_shape       rows = { .rank = s.rank - 1, .dim = { padded } };
     eddy_dims        begin = { .count = s.rank - 1 }, size = begin;
     for (int i = 1; i < rows.rank; i++) rows.dim[i] = s.dim[i + 1], size.at[i] = -1;
     size.at[0] = b->n;

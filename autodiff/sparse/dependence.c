@@ -134,6 +134,13 @@ static bool is_matrix_product(const eddy_node *node)
            eddy_shape_of(node->inputs[1]).rank == 2;
 }
 
+/* The input of an alias that its gradient reaches. */
+static int passes(const eddy_node *node)
+{
+    static const char *const second[] = { "GradPassThrough", NULL };
+    return named(node, second);
+}
+
 /* The sets of all outputs, one after the other; n in all. */
 static void apply_rule(eddy_dependence *d, const eddy_node *node, int32_t *out, int64_t n)
 {
@@ -141,8 +148,8 @@ static void apply_rule(eddy_dependence *d, const eddy_node *node, int32_t *out, 
     static const char *const sums[] = { "AddN", "BiasAdd", NULL };
     if (named(node, stops) || !eddy_dtype_is_differentiable(node->outputs[0].dtype)) return;
     if (node->gradient) by_anything(d, node, out, n);
-    else if (node->op->flags & EDDY_OP_ALIAS && input(d, node, 0))
-        memcpy(out, input(d, node, 0), (size_t)n * sizeof *out);
+    else if (node->op->flags & EDDY_OP_ALIAS && input(d, node, passes(node)))
+        memcpy(out, input(d, node, passes(node)), (size_t)n * sizeof *out);
     else if (node->n_outputs == 1 && (node->op->flags & EDDY_OP_ELEMENTWISE || named(node, sums) ||
                                       strcmp(node->op->name, "Cast") == 0))
         by_elements(d, node, out);

@@ -66,7 +66,7 @@ static bool color_jacobian(plan *p)
     const int64_t by_columns = eddy__color_columns(q, &across, a, columns);
     const int64_t by_rows = eddy__color_columns(&across, q, a, rows);
     if (by_columns < 0 || by_rows < 0) return out_of_memory(p);
-    p->by_columns = by_columns < by_rows;
+    p->by_columns = by_columns < by_rows && !eddy__subgraph_has_registered(&p->found.nodes);
     p->colors = p->by_columns ? by_columns : by_rows;
     p->color = p->by_columns ? columns : rows;
     for (int64_t i = 0; i < q->rows; i++)
@@ -139,11 +139,12 @@ static bool give(plan *p, eddy_tensor y, eddy_sparse_matrix *out)
         values = eddy_gather(eddy_reshape(all, EDDY_SHAPE(-1)), constant(p, n, p->place));
     } else if (eddy__graph_ready(g)) values = eddy_zeros(g, d, EDDY_SHAPE(n));
     if (!eddy__graph_ready(g)) return false;
-    *out = (eddy_sparse_matrix){
+    const eddy_sparse_matrix whole = {
         .values = values, .column = constant(p, n, q->column),
         .row_splits = constant(p, q->rows + 1, q->splits), .rows = q->rows, .columns = q->columns,
         .entries = n, .colors = n > 0 ? p->colors : 0,
     };
+    if (eddy__graph_ready(g)) *out = whole;
     return eddy__graph_ready(g);
 }
 

@@ -301,6 +301,24 @@ START_TEST(without_a_second_gradient)
 }
 END_TEST
 
+static void clipped(eddy_rule *r) { r->dx[0] = Minimum(r->dy[0], 0.1); }
+
+/* A rule that is not linear in dy is called as gradients call it, however tall y is. */
+START_TEST(a_rule_of_the_program)
+{
+    begin();
+    for (int times = 1; times < 5; times += 3) {
+        const eddy_tensor x = given(EDDY_SHAPE(2), 0);
+        eddy_tensor       y, j;
+        eddy_custom_gradient(EDDY_LIST(eddy_identity(x)), EDDY_LIST(x), &y, clipped);
+        y = eddy_tile(y, EDDY_DIMS(times));
+        eddy_jacobian(y, EDDY_LIST(x), &j, .mode = EDDY_JACOBIAN_REVERSE);
+        same(jacobian(y, x, false), j);
+    }
+    end();
+}
+END_TEST
+
 START_TEST(modes_of_rows)
 {
     begin();
@@ -487,6 +505,7 @@ Suite *jacobian_suite(void)
     tcase_add_test(c, tall);
     tcase_add_test(c, columns_of_decompositions);
     tcase_add_test(c, without_a_second_gradient);
+    tcase_add_test(c, a_rule_of_the_program);
     tcase_add_test(c, modes_of_rows);
     tcase_add_test(c, unconnected);
     tcase_add_test(c, squares_of_rows);

@@ -164,6 +164,8 @@ START_TEST(kinds_of_operations)
     jacobian(eddy_cumsum(x, .axis = 1), x, -1, -1);
     jacobian(Sum(Square(x)), x, 12, 1);
     jacobian(eddy_stop_gradient(x), x, 0, 0);
+    jacobian(eddy_grad_pass_through(eddy_cast(Greater(x, 0), EDDY_FLOAT64), x), x, 12, 1);
+    jacobian(eddy_grad_pass_through(Transpose(Transpose(Square(x))), x), x, 12, 1);
     jacobian(w, x, 0, 0);
     jacobian(Where(Less(x, 1), Square(x), 3), x, 12, 1);
     jacobian(Add(x, eddy_placeholder_with_default(eddy_zeros(t.graph, EDDY_FLOAT64, EDDY_SHAPE(4)),
