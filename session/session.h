@@ -65,7 +65,8 @@ typedef struct eddy_session_args {
  * evaluation (eddy_eval) computes:
  *
  *   EDDY_NUMERICS_MADE  NaN, and infinities that a node makes of finite inputs. So a mask with
- *                       infinities is allowed, and so is what follows from it until that is NaN.
+ *                       infinities is allowed, and so is what follows from it until that is NaN;
+ *                       not so infinities that an option gives, such as the value of a padding.
  *   EDDY_NUMERICS_NAN   NaN only: for losses that are scaled until their gradients overflow.
  *   EDDY_NUMERICS_ALL   NaN and all infinities, as tf.add_check_numerics_ops.
  *

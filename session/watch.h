@@ -35,7 +35,8 @@ typedef struct eddy_watch_args {
  *   eddy_watch(s, loss, .condition = is_large, .callback = print_it, .user = &limit);
  *
  * A watch computes nothing that the run does not need; a tensor that is fed or constant counts as
- * computed. The value of a watched tensor is kept apart from the compiler's rewriting, so a watched
+ * computed. A run in which data decide shapes consists of several parts, and each part that computes
+ * the tensor counts as a run here. The value of a watched tensor is kept apart from the compiler's rewriting, so a watched
  * run may take longer, and the last bits may differ. Tensors in bodies of loops and branches, and
  * evaluations (eddy_eval), are not watched. The functions are called in the thread of eddy_run, and
  * must not use the session, as for eddy_print.

@@ -76,7 +76,7 @@ static uint8_t test_of(const eddy_plan *plan, const fused *f, int i)
         const part *p = &f->parts[k];
         for (int j = 0; j < p->n; j++)
             if (same_place(plan, &p->x[j], y) && !may_hide(p, j)) return TEST_NEVER;
-        if (p->fn && same_place(plan, &p->y, y)) break;
+        if (p->fn && same_place(plan, &p->y, y)) return TEST_TILE;     /* it is overwritten */
     }
     return y->memory ? TEST_CHUNK : TEST_TILE;
 }

@@ -296,7 +296,7 @@ eddy_status eddy__fused_kernel(eddy_kernel *k)
         if (r.failed[w] < r.failed[first]) first = w;
     if (r.failed[first] < f->n_parts) return fail_part(&r, k, first);
     finish_reductions(&r);
-    if (f->checks) {
+    if (f->checks && !eddy__stopped(k->stop)) {
         const eddy_status s = check_reductions(&r, k);
         if (s != EDDY_OK) return s;
         eddy__fused_checks_end(f);

@@ -216,7 +216,8 @@ eddy_status eddy__run_checked(instruction *i)
         worst = worst_overwritten(k);
     if (s == EDDY_OK) {
         s = i->run(k);
-        if (s != EDDY_OK || c->only_before) return s;
+        /* A kernel that was stopped has left its result unfinished; the run says so. */
+        if (s != EDDY_OK || c->only_before || eddy__stopped(k->stop)) return s;
         s = eddy__numerics_check(k, c->of->mode, worst, c->of);
     }
     if (s != EDDY_OK) atomic_store(&c->of->found, true);

@@ -71,7 +71,8 @@ bool eddy__instruction_flops(compile *c, const instruction *i, double *flops)
         const eddy_program *p = i->program;
         double              most = p->condition.plan ? p->condition.plan->info.flops : 0;
         for (int b = 0; b < p->n_bodies; b++) most = fmax(most, p->bodies[b].plan->info.flops);
-        *flops = most * (double)(p->n_bodies > 1 || p->most == INT64_MAX ? 1 : p->most);
+        const bool loops = (p->node->op->flags & EDDY_OP_LOOP) && p->most != INT64_MAX;
+        *flops = most * (loops ? (double)p->most : 1);
         return true;
     }
     if (i->run != eddy__kernel_of(k->op)) return true;

@@ -153,6 +153,25 @@ START_TEST(fused)
 }
 END_TEST
 
+/* The memory of a value is used again by a later part of the same loop. */
+START_TEST(overwritten)
+{
+    begin(EDDY_NUMERICS_MADE);
+    const eddy_tensor x = numbers("x", 100);
+    const eddy_tensor bits = eddy_cast(Sub(eddy_cast(Exp(x), EDDY_INT32), 3), EDDY_INT32);
+    const eddy_tensor y = eddy_reverse(bits, EDDY_AXES(0)), z = eddy_named("z", Exp(x));
+    const eddy_tensor hidden = eddy_reverse(Div(1, z), EDDY_AXES(0));
+    eddy_array       *a = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(100));
+    ok(eddy_run(s, EDDY_FEED({ x, a }), EDDY_FETCH(y), NULL));
+    ok(eddy_run(s, EDDY_FEED({ x, a }), EDDY_FETCH(hidden), NULL));
+    eddy_array_set(a, 7, 200);
+    says_of(eddy_run(s, EDDY_FEED({ x, a }), EDDY_FETCH(hidden), NULL), "element 7, is inf",
+            "[node 'z']", "");
+    eddy_array_free(a);
+    end();
+}
+END_TEST
+
 /* A value that the compiled form does not make infinite is no error. */
 START_TEST(folded_and_stabilized)
 {
@@ -459,6 +478,7 @@ Suite *numerics_suite(void)
     tcase_add_test(t, modes);
     tcase_add_test(t, masks);
     tcase_add_test(t, fused);
+    tcase_add_test(t, overwritten);
     tcase_add_test(t, folded_and_stabilized);
     tcase_add_test(t, epilogues);
     tcase_add_test(t, loops);

@@ -10,6 +10,7 @@
 
 #include <cblas.h>
 #include <limits.h>
+#include <string.h>
 
 /* The addresses of a block, and the steps between its elements. */
 typedef struct block {
@@ -131,6 +132,11 @@ static void by_gemv(const eddy_product *p, const by_vector *v)
                     v->x_step, beta_c128, v->y, v->y_step);
 }
 
+static void clear(void *y, int64_t n, int64_t step, size_t size)
+{
+    for (int64_t i = 0; i < n; i++) memset((char *)y + i * step, 0, size);
+}
+
 /* The product column by column, or row by row, each a matrix times a vector. */
 static void by_vectors(const eddy_product *p, const block *at, bool by_columns)
 {
@@ -145,6 +151,8 @@ static void by_vectors(const eddy_product *p, const block *at, bool by_columns)
                          .rows = p->transpose_a ? k : m, .columns = p->transpose_a ? m : k,
                          .ld = (int)p->lda, .x_step = (int)at->b_step, .y_step = (int)p->ldy };
     for (int64_t i = 0; i < count; i++) {
+        /* Some versions of OpenBLAS multiplied a NaN in y by 0 (issues 746 and 929). */
+        if (p->beta == 0) clear(v.y, by_columns ? m : n, v.y_step * size, (size_t)size);
         by_gemv(p, &v);
         v.x = (const char *)v.x + (by_columns ? at->b_column : at->a_row) * size;
         v.y = (char *)v.y + (by_columns ? 1 : p->ldy) * size;
