@@ -92,7 +92,8 @@ typedef struct eddy_events_run_args {
     eddy_array  **out;
     int64_t       step;
     int64_t       every EDDY_DEFAULT(1);      /* steps */
-    eddy_list     summaries;      /* default: all of the graph (tf.summary.merge_all) */
+    eddy_list     summaries;      /* default: all of the graph of the fetches
+                                   * (tf.summary.merge_all) */
 } eddy_events_run_args;
 
 /* eddy_run, and in every so many steps the summaries too, in the same run, which are then written. The

@@ -121,7 +121,8 @@ bool eddy__hdf5_dataset(hdf5_file *f, const hdf5_description *d, const char *nam
 {
     uint64_t      size = 0, bytes = 0;
     hdf5_dataset *out = next_dataset(f);
-    if (!out) return eddy__hdf5_fail(f, EDDY_NO_MEMORY, "out of memory", NULL);
+    name = out ? eddy__region_print(f->memory, "%s", name) : NULL;
+    if (!name) return eddy__hdf5_fail(f, EDDY_NO_MEMORY, "out of memory", NULL);
     *out = (hdf5_dataset){ .name = name, .type = { "?", EDDY_DEFAULT_DTYPE, 0, false },
                            .shape = eddy_shape_unknown() };
     f->count++;

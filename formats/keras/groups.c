@@ -3,9 +3,10 @@
 #include "../elements.h"
 #include "hdf5.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { MOST_DEPTH = 32, MOST_LEVELS = 16, MOST_NAME = 1000, SYMBOL = 40 };
+enum { MOST_DEPTH = 32, MOST_LEVELS = 16, MOST_NAME = 500, SYMBOL = 40 };
 
 static bool read_object(hdf5_file *f, uint64_t address, const char *name, int depth);
 
@@ -26,14 +27,14 @@ static bool enter(const object *group, wire_bytes name, uint64_t address)
 {
     hdf5_file  *f = group->file;
     const char *slash = *group->name ? "/" : "";
+    char        whole[MOST_NAME + 2];
     if (!eddy__hdf5_visit(f)) return false;
     if (group->depth == MOST_DEPTH)
         return eddy__hdf5_fail(f, EDDY_LIMIT, "groups are nested too deeply", name.at);
     if (name.size == 0 || name.size + strlen(group->name) > MOST_NAME)
         return eddy__hdf5_fail(f, EDDY_LIMIT, "a name is empty or too long", name.at);
-    const char *whole = eddy__region_print(f->memory, "%s%s%.*s", group->name, slash,
-                                           (int)name.size, (const char *)name.at);
-    if (!whole) return eddy__hdf5_fail(f, EDDY_NO_MEMORY, "out of memory", NULL);
+    snprintf(whole, sizeof whole, "%s%s%.*s", group->name, slash, (int)name.size,
+             (const char *)name.at);
     return read_object(f, address, whole, group->depth + 1);
 }
 
@@ -93,13 +94,14 @@ static bool read_symbols(const object *group, wire_bytes heap, uint64_t address)
 {
     hdf5_file     *f = group->file;
     const uint8_t *at = eddy__hdf5_place(f, address, 8);
-    if (!at) return false;
+    if (!at || !eddy__hdf5_visit(f)) return false;
     const uint64_t count = eddy__number_at(at + 6, 2);
     if (memcmp(at, "SNOD", 4) != 0 || !eddy__hdf5_place(f, address, 8 + SYMBOL * count))
         return eddy__hdf5_fail(f, EDDY_CORRUPT, "a list of links is damaged", at);
     for (uint64_t i = 0; i < count; i++) {
         const uint8_t *link = at + 8 + SYMBOL * i;
         const uint64_t name = eddy__number_at(link, 8);
+        if (!eddy__hdf5_visit(f)) return false;
         if (eddy__number_at(link + 16, 4) == 2) continue;
         if (name >= heap.size || !memchr(heap.at + name, 0, heap.size - (size_t)name))
             return eddy__hdf5_fail(f, EDDY_CORRUPT, "a name is not inside its heap", link);

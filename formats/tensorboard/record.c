@@ -105,6 +105,7 @@ void eddy__events_value(eddy_events *w, int64_t step, const char *tag, uint32_t 
     eddy__message_text(&value, VALUE_TAG, tag ? tag : "");
     if (field == VALUE_SIMPLE) {
         eddy__message_append(&value, inner->at, inner->size);
+        value.full = value.full || inner->full;
         eddy__message_free(inner);
     } else eddy__message_inner(&value, field, inner);
     if (metadata) eddy__message_inner(&value, VALUE_METADATA, metadata);

@@ -27,9 +27,9 @@ void eddy_events_scalar(eddy_events *w, const char *tag, int64_t step, double va
 
 /* ----------------------------------------------------------- histograms -- */
 
-/* Bucket k ends at limit[k]: those of TensorFlow, powers of 1.1 from 1e-12 on in both
- * directions. */
-enum { POWERS = 774, BUCKETS = 2 * POWERS + 1 };
+/* Bucket k ends at limit[k]: those of TensorFlow, 774 powers of 1.1 from 1e-12 on and the largest
+ * number, in both directions. */
+enum { POWERS = 775, BUCKETS = 2 * POWERS + 1 };
 
 typedef struct histogram {
     double limit[BUCKETS], count[BUCKETS];
@@ -63,14 +63,14 @@ static void count(histogram *h, double v)
     h->most = v > h->most ? v : h->most;
 }
 
-/* The buckets without the empty ones at both ends, and only the first of several empty ones. */
+/* The buckets without the empty ones behind the last one that is not, and of several empty ones in a
+ * row only the last. */
 static int pack_buckets(histogram *h)
 {
     int n = 0, last = BUCKETS - 1;
     while (last > 0 && h->count[last] == 0) last--;
     for (int k = 0; k <= last; k++) {
-        const bool empty = h->count[k] == 0, next_empty = k + 1 <= last && h->count[k + 1] == 0;
-        if (empty && (n == 0 ? h->count[k + 1] == 0 : next_empty)) continue;
+        if (h->count[k] == 0 && k < last && h->count[k + 1] == 0) continue;
         h->limit[n] = h->limit[k];
         h->count[n++] = h->count[k];
     }
@@ -161,7 +161,7 @@ void eddy_events_image(eddy_events *w, const char *tag, int64_t step, const eddy
     }
     const int64_t n = s.rank == 4 ? s.dim[0] : 1;
     for (int64_t i = 0; i < n && i < most; i++)
-        put_image(w, tag, step, images, i, s.rank == 4 && n > 1 && most > 1);
+        put_image(w, tag, step, images, i, s.rank == 4 && most > 1);
 }
 
 /* ----------------------------------------------------------------- text -- */
@@ -204,13 +204,13 @@ static void put_experiment(eddy_events *w, const eddy_hparam *at, int n, const c
         message info = { 0 };
         eddy__message_text(&info, 1, at[i].name);
         eddy__message_number(&info, 4, at[i].text ? INFO_STRING : INFO_NUMBER);
-        eddy__message_inner(&experiment, 5, &info);
+        eddy__message_inner(&experiment, 4, &info);
     }
     for (int i = 0; i < n_metrics; i++) {
         message name = { 0 }, info = { 0 };
         eddy__message_text(&name, 2, metrics[i]);
         eddy__message_inner(&info, 1, &name);
-        eddy__message_inner(&experiment, 6, &info);
+        eddy__message_inner(&experiment, 5, &info);
     }
     put_plugin_data(w, "_hparams_/experiment", 2, &experiment);
 }

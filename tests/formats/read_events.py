@@ -49,7 +49,7 @@ MESSAGES = {
     "MetricName": "1 string group; 2 string tag",
     "MetricInfo": "1 MetricName name",
     "HInfo": "1 string name; 4 int32 type",
-    "Experiment": "5 HInfo* hparam_infos; 6 MetricInfo* metric_infos",
+    "Experiment": "4 HInfo* hparam_infos; 5 MetricInfo* metric_infos",
     "HParams": "1 int32 version; 2 Experiment experiment; 3 Start session_start_info",
 }
 

@@ -22,7 +22,7 @@ enum { SIZE = 1 << 24, COUNT = SIZE / 4, SPARE = 6 << 20 };
 /* No status of the library: the result is not the expected one. */
 static const eddy_status wrong = (eddy_status)100;
 
-static const char path[] = "/tmp/eddy-reader-memory.pb";
+static char path[64];
 
 /* A file with a head and n bytes of this value. */
 static void write_file(const void *head, size_t head_size, int value, size_t n)
@@ -323,6 +323,7 @@ END_TEST
 Suite *reader_memory_suite(void)
 {
     Suite *s = suite_create("reader_memory");
+    snprintf(path, sizeof path, "/tmp/eddy-reader-memory-%d.pb", (int)getpid());
     TCase *t = tcase_create("memory");
     tcase_set_tags(t, "slow");          /* the sanitizers and valgrind take memory of their own */
     tcase_add_test(t, data_files);
