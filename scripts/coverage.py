@@ -16,7 +16,8 @@ import re
 import subprocess
 import sys
 
-FOLDERS = ("graph", "ops", "autodiff", "control", "layers", "optim", "session", "formats", "input")
+FOLDERS = ("graph", "ops", "autodiff", "control", "layers", "optim", "session", "report",
+           "formats", "input")
 # Where every branch must be tested: readers of files, arithmetic of sizes, the planner of memory.
 CAREFUL = re.compile(r"^(formats/(?!onnx/writer|sink)|input/readers/|graph/files/|graph/base/shape|"
                      r"session/compile/(memory|place)|session/checkpoints/)")

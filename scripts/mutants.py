@@ -216,7 +216,7 @@ def main():
     random.Random(a.seed).shuffle(changes)
     objects = sorted(glob.glob(a.build + "/obj/tests/main.o") +
                      [o for d in ("lib", "formats", "input", "graph", "ops", "autodiff", "control", "layers",
-                                  "optim", "session")
+                                  "optim", "session", "report")
                       for o in glob.glob(a.build + "/obj/tests/%s/**/*.o" % d, recursive=True)])
     objects = [o for o in objects if os.path.exists(o[len(a.build) + 5:-2] + ".c")]
     tests, equal, start = Tests(a.build), equivalents(), time.time()
@@ -237,8 +237,10 @@ def main():
             done["equal"] += 1
             return
         tree = trees.get()
-        by = try_one(tests, objects, tree, path, change)
-        trees.put(tree)
+        try:
+            by = try_one(tests, objects, tree, path, change)
+        finally:
+            trees.put(tree)
         if by is None or done["killed"] + done["alive"] >= a.count:
             return
         done["killed" if by else "alive"] += 1

@@ -53,6 +53,8 @@ if [ "$need" = ci ]; then
     want shellcheck have shellcheck
     want cmake have cmake
     want mandoc have mandoc
+    # The tests read event files with it.
+    want python3-protobuf /usr/bin/python3 -c "import google.protobuf"
     want libonnx-testdata [ -d /usr/share/libonnx-testdata ]
 fi
 [ -n "$missing" ] || exit 0

@@ -68,7 +68,8 @@ static const char *const files[] = {
     "tests/input/fixtures/gray.jpg", "tests/input/fixtures/stereo.wav",
     "tests/input/fixtures/table.csv", "tests/input/fixtures/stored.npz",
     "tests/input/fixtures/deflated.npz", "tests/formats/files/net.pt",
-    "tests/formats/files/model.json", "tests/formats/files/mixed.pkl"
+    "tests/formats/files/model.json", "tests/formats/files/mixed.pkl",
+    "tests/formats/files/keras2.h5"
 };
 
 static const char *name_of(const char *path) { return strrchr(path, '/') + 1; }
