@@ -63,8 +63,8 @@ static void count(histogram *h, double v)
     h->most = v > h->most ? v : h->most;
 }
 
-/* The buckets without the empty ones behind the last one that is not, and of several empty ones in a
- * row only the last. */
+/* The buckets without the empty ones behind the last one that is not, and of several empty ones in
+ * a row only the last. */
 static int pack_buckets(histogram *h)
 {
     int n = 0, last = BUCKETS - 1;

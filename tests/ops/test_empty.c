@@ -155,8 +155,8 @@ static const exception only_known[] = {
     { "MaxPool3DGradGrad", NULL, "nothing that is computed depends on dy" },
     { "Relu", "cosine_embedding_loss", "shapes are compared while building, as in tf.losses" },
     { "EuclideanNorm", "contrastive_loss", "shapes are compared while building, as in tf.losses" },
-    { "Case", "cond", "a branch that is not taken need not fit sizes that only a run tells" },
-    { "Case", "cond, false", "a branch that is not taken need not fit sizes that only a run tells" },
+    { "Case", "cond", "a branch that is not taken need not fit sizes that a run tells" },
+    { "Case", "cond, false", "a branch that is not taken need not fit sizes that a run tells" },
 };
 
 /* Rows whose gradients are not differences. */
