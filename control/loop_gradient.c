@@ -322,12 +322,12 @@ static int count_rows(const backward *b)
     return n;
 }
 
-/* Whether only the rows of the forward loop limit the backward one, which needs none of them: it
- * then slices one that it does not read. */
+/* Whether only the rows of the forward loop limit the backward one, or its stacks, and it needs none
+ * of them: it then slices one that it does not read. */
 static bool counts_rows(const backward *b)
 {
     const eddy_loop_attrs *a = b->a;
-    return a->trips < 0 && !a->conditional && !a->counted && count_rows(b) == 0;
+    return a->trips < 0 && !eddy__loop_is_open(a) && count_rows(b) == 0;
 }
 
 /* Whether only a run of the forward loop tells the number of its iterations: where a condition

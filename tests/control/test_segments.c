@@ -82,6 +82,34 @@ static void compare(const control_model *c, int count, option o, unsigned seed, 
     trial_end(&m.t);
 }
 
+static int next_sum(eddy_list x, eddy_tensor *y, void *context)
+{
+    (void)context;
+    y[0] = Add(x.at[0], x.at[1]);
+    return 1;
+}
+
+/* The derivative by the initial value needs no row, and its own derivative stacks what no row limits
+ * but the number of them. */
+START_TEST(linear_bodies)
+{
+    const eddy_function f = { .build = next_sum };
+    for (int segment = 1; segment < 4; segment++) {
+        model       m = { .t = trial_begin(7), .count = _i };
+        eddy_tensor x = fed_numbers(&m.t, EDDY_SHAPE(3), -1, 1), y[2];
+        eddy_tensor rows = fed_numbers(&m.t, EDDY_SHAPE(_i, 3), -1, 1);
+        for (int k = 0; k < 2; k++) {
+            eddy_scan(f, EDDY_LIST(rows), &y[k], EDDY_LIST(x), .segment = k ? segment : 0);
+            const eddy_tensor d = eddy_gradient(Sum(Square(y[k])), x);
+            y[k] = Add(eddy_gradient(Sum(Square(d)), x),
+                       Sum(eddy_gradient(Sum(Mul(d, d)), rows), EDDY_AXES(0)));
+        }
+        are_equal(&m, y[1], y[0], 1e-12, "a sum");
+        trial_end(&m.t);
+    }
+}
+END_TEST
+
 START_TEST(like_loops_without)
 {
     const control_model *c = &control_models[_i / COUNTS];
@@ -145,6 +173,7 @@ Suite *segments_suite(void)
     Suite *s = suite_create("segments");
     TCase *c = tcase_create("models");
     tcase_set_timeout(c, 60);
+    tcase_add_loop_test(c, linear_bodies, 1, 7);
     tcase_add_loop_test(c, like_loops_without, 0, CONTROL_MODELS * COUNTS);
     tcase_add_loop_test(c, unknown_lengths, 0, CONTROL_MODELS * COUNTS);
     tcase_add_loop_test(c, derivatives_are_differences, 0, CONTROL_MODELS * OPTIONS);
