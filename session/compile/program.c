@@ -1,5 +1,6 @@
-/* program.c -- compiles the body of a Loop or Case node into the plans of a program. */
-#include "session/compile/program.h"
+/* program.c -- compiles the body of a Loop or Case node into the plans of a program; branches are
+ * in program_case.c. */
+#include "session/compile/program_parts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,29 +40,16 @@ bool eddy__may_share(const eddy_node *a, const eddy_node *b)
 
 /* -------------------------------------------------------------- compiling -- */
 
-typedef struct assembly {
-    compile         *c;
-    const eddy_node *node;
-    eddy_program    *program;
-    int              n_args;
-    plan_feed       *feeds;         /* by argument */
-    int32_t         *owned;         /* by argument: 1 + the result that replaces it, or 0 */
-    const eddy_array **constants;   /* by argument: its value if it is constant and small */
-    eddy_tensor     *fetches;
-    eddy_type       *types;         /* of the results */
-} assembly;
+bool eddy__program_is_quiet(const assembly *a) { return a->c->quiet || eddy__is_quiet(a->node); }
 
-/* Nothing in the bodies has side effects. */
-static bool is_quiet(const assembly *a) { return a->c->quiet || eddy__is_quiet(a->node); }
-
-static bool refuse(const assembly *a, eddy_status s, const char *what)
+bool eddy__program_refuse(const assembly *a, eddy_status s, const char *what)
 {
     return eddy__error_set(a->c->error, s, "%s: %s [node '%.200s']", a->node->op->name, what,
                            a->node->name);
 }
 
-/* How each result of a plan reaches its destination; `first` is the feed of carried value 0. */
-static bool set_results(assembly *a, body_plan *b, int n_carried, const carried_value *carried)
+bool eddy__program_set_results(assembly *a, body_plan *b, int n_carried,
+                               const carried_value *carried)
 {
     eddy_plan *p = b->plan;
     b->feed_at = eddy__plan_alloc(a->c, (size_t)p->n_feeds, sizeof *b->feed_at);
@@ -78,14 +66,13 @@ static bool set_results(assembly *a, body_plan *b, int n_carried, const carried_
     return true;
 }
 
-/* Where a program reads one element: only a run knows that there is one. */
-static bool is_scalar(const assembly *a, const char *what, eddy_type t)
+bool eddy__program_is_scalar(const assembly *a, const char *what, eddy_type t)
 {
     char type[120], text[200];
     if (t.shape.rank == 0) return true;
     snprintf(text, sizeof text, "%s is %s, not a scalar", what,
              eddy_type_print(t, type, sizeof type));
-    return refuse(a, EDDY_BAD_SHAPE, text);
+    return eddy__program_refuse(a, EDDY_BAD_SHAPE, text);
 }
 
 /* The input that is argument `arg` in all iterations; -1: there is none. */
@@ -135,9 +122,7 @@ static bool note_missing_size(assembly *a)
     return false;
 }
 
-/* Only a run of the body tells the shapes in it, or those of loop variables. The outermost node
- * runs by itself then. Returns false. */
-static bool note_varying(assembly *a)
+bool eddy__program_note_varying(assembly *a)
 {
     compile *c = a->c;
     if (c->plan->embedded) c->varies = true;
@@ -146,7 +131,7 @@ static bool note_varying(assembly *a)
     return false;
 }
 
-static bool compile_body(assembly *a, body_plan *b, int n_fetches, eddy_type *types)
+bool eddy__program_body(assembly *a, body_plan *b, int n_fetches, eddy_type *types)
 {
     char part[32] = "body";
     if (b == &a->program->condition) strcpy(part, "condition");
@@ -162,7 +147,7 @@ static bool compile_body(assembly *a, body_plan *b, int n_fetches, eddy_type *ty
                                  (eddy_list){ n_fetches, a->fetches });
     if (!b->plan) {
         note_missing_size(a);
-        return a->c->body_varies || a->c->body_missing_size.node ? note_varying(a) : false;
+        return (a->c->body_varies || a->c->body_missing_size.node) && eddy__program_note_varying(a);
     }
     for (int k = 0; k < n_fetches; k++) {
         const int32_t buffer = b->plan->outputs[k].buffer;
@@ -172,11 +157,11 @@ static bool compile_body(assembly *a, body_plan *b, int n_fetches, eddy_type *ty
     return true;
 }
 
-/* The argument's own type, with the shape that its value has. */
-static bool set_argument(assembly *a, int arg, eddy_type t)
+bool eddy__program_set_argument(assembly *a, int arg, eddy_type t)
 {
     eddy_graph *body = eddy__body_of(a->node);
-    if (arg + 1 > body->size) return refuse(a, EDDY_INTERNAL, "the body has too few arguments");
+    if (arg + 1 > body->size)
+        return eddy__program_refuse(a, EDDY_INTERNAL, "the body has too few arguments");
     a->feeds[arg] = (plan_feed){ .tensor = eddy__tensor_at(body, arg + 1, 0), .type = t };
     return true;
 }
@@ -198,9 +183,7 @@ static bool is_size(const compile *c, eddy_tensor t)
     return false;
 }
 
-/* Argument `arg` is input i, the same in all iterations: the passes of the body see its value if
- * that is a constant. */
-static void set_constant(assembly *a, int arg, int i)
+void eddy__program_set_constant(assembly *a, int arg, int i)
 {
     enum { MOST_BYTES = 4096 };
     const eddy_tensor t = a->node->inputs[i];
@@ -210,103 +193,9 @@ static void set_constant(assembly *a, int arg, int i)
     if (value && folds && eddy_array_bytes(value) <= MOST_BYTES) a->constants[arg] = value;
 }
 
-static eddy_type input_type(const assembly *a, int i)
+eddy_type eddy__program_input(const assembly *a, int i)
 {
     return eddy__concrete_type(a->c, a->node->inputs[i]);
-}
-
-/* ------------------------------------------------------------------ cases -- */
-
-static bool case_types_agree(assembly *a, const eddy_type *types, int n, int branch)
-{
-    char one[120], other[120], what[400];
-    for (int k = 0; k < n; k++) {
-        const eddy_type t = a->program->outputs[k], u = types[k];
-        if (t.dtype == u.dtype && eddy_shape_equal(t.shape, u.shape)) continue;
-        snprintf(what, sizeof what, "result %d is %s in branch 0 and %s in branch %d", k,
-                 eddy_type_print(t, one, sizeof one), eddy_type_print(u, other, sizeof other),
-                 branch);
-        refuse(a, EDDY_BAD_SHAPE, what);
-        return a->c->in_loop ? note_varying(a) : false;
-    }
-    return true;
-}
-
-/* A result of a Case node that is read. */
-typedef struct case_result {
-    const eddy_node *node;
-    int              k;
-} case_result;
-
-static eddy_tensor branch_result(const eddy_case_attrs *at, int64_t branch, int64_t k)
-{
-    return eddy__body_out(at->body, at->outs, branch * at->n_out + k);
-}
-
-static bool same_result(const case_result *r, const eddy_node *node, int k)
-{
-    const eddy_case_attrs *a = r->node->attrs, *b = node->attrs;
-    for (int64_t branch = 0; branch < a->n_branches; branch++)
-        if (!eddy_same(branch_result(a, branch, r->k), branch_result(b, branch, k))) return false;
-    return true;
-}
-
-/* The number of the result in the list, where it is appended if it is not there. */
-static int case_result_number(case_result *list, int *n, const eddy_node *node, int k)
-{
-    for (int i = 0; i < *n; i++)
-        if (same_result(&list[i], node, k)) return i;
-    list[*n] = (case_result){ node, k };
-    return (*n)++;
-}
-
-/* The effects of a branch come after the wanted results. */
-static int branch_fetches(assembly *a, int branch, const case_result *results, int n_out)
-{
-    const eddy_case_attrs *at = a->node->attrs;
-    int                    n = 0;
-    for (int k = 0; k < n_out; k++)
-        a->fetches[n++] = branch_result(results[k].node->attrs, branch, results[k].k);
-    for (int64_t i = 0; i < at->effects.count / 2 && !is_quiet(a); i++)
-        if (at->effects.at[2 * i] == branch)
-            a->fetches[n++] = eddy__tensor_at(at->body, (int32_t)at->effects.at[2 * i + 1], 0);
-    return n;
-}
-
-/* All branches, or the one that is chosen if that is known, as where it follows from shapes. */
-static void choose_branches(const assembly *a, int *from, int *to)
-{
-    const eddy_array *index = eddy__folded_value(a->c, a->node->inputs[0]);
-    const int         n = (int)((const eddy_case_attrs *)a->node->attrs)->n_branches;
-    const double      i = index ? eddy_array_get(index, 0) : 0;
-    *from = !index ? 0 : i >= 0 && i < n ? (int)i : n - 1;
-    *to = index ? *from + 1 : n;
-}
-
-static bool compile_case(assembly *a, const case_result *results, int n_out)
-{
-    eddy_program *p = a->program;
-    int           to;
-    if (!is_scalar(a, "the index of the branch", input_type(a, 0))) return false;
-    for (int i = 0; i < a->n_args; i++) {
-        if (!set_argument(a, i, input_type(a, i + 1))) return false;
-        set_constant(a, i, i + 1);
-    }
-    choose_branches(a, &p->first_branch, &to);
-    p->bodies = eddy__plan_alloc(a->c, (size_t)(to - p->first_branch), sizeof *p->bodies);
-    p->outputs = eddy__plan_alloc(a->c, (size_t)n_out + 1, sizeof *p->outputs);
-    if (!p->bodies || !p->outputs) return false;
-    p->n_outputs = n_out;
-    for (int b = p->first_branch; b < to; b++) {
-        body_plan *body = &p->bodies[p->n_bodies++];
-        if (!compile_body(a, body, branch_fetches(a, b, results, n_out), a->types)) return false;
-        if (b == p->first_branch) memcpy(p->outputs, a->types, (size_t)n_out * sizeof *p->outputs);
-        else if (!case_types_agree(a, a->types, n_out, b)) return false;
-        if (!set_results(a, body, 0, NULL)) return false;
-        const uint64_t bytes = body->plan->memory_bytes;
-        if (bytes > p->scratch_bytes) p->scratch_bytes = bytes;
-    }
-    return true;
 }
 
 /* ------------------------------------------------------------------ loops -- */
@@ -320,14 +209,14 @@ static bool find_most(assembly *a)
     char                   what[200];
     a->program->open = eddy__loop_is_open(at);
     for (int i = 0; i < at->n_sliced; i++) {
-        const eddy_shape s = input_type(a, first + i).shape;
-        if (s.rank < 1) return refuse(a, EDDY_BAD_SHAPE, "a scalar has no rows");
+        const eddy_shape s = eddy__program_input(a, first + i).shape;
+        if (s.rank < 1) return eddy__program_refuse(a, EDDY_BAD_SHAPE, "a scalar has no rows");
         if (at->open) continue;
         if (i > 0 && !at->conditional && !at->counted && at->trips < 0 && s.dim[0] != most) {
             snprintf(what, sizeof what,
                      "the tensors to loop over differ in their number of rows: %lld and %lld",
                      (long long)most, (long long)s.dim[0]);
-            return refuse(a, EDDY_BAD_SHAPE, what);
+            return eddy__program_refuse(a, EDDY_BAD_SHAPE, what);
         }
         if (s.dim[0] < most) most = s.dim[0];
     }
@@ -348,16 +237,18 @@ static bool loop_arguments(assembly *a)
     eddy_program          *p = a->program;
     const int              skip = at->counted - 1;      /* argument i is input i + skip */
     p->slice_row = eddy__plan_alloc(a->c, (size_t)at->n_sliced, sizeof *p->slice_row);
-    if (!p->slice_row || !set_argument(a, 0, (eddy_type){ EDDY_INT64, EDDY_SCALAR })) return false;
+    if (!p->slice_row ||
+        !eddy__program_set_argument(a, 0, (eddy_type){ EDDY_INT64, EDDY_SCALAR }))
+        return false;
     for (int i = 1; i < a->n_args; i++) {
-        eddy_type t = input_type(a, i + skip);
+        eddy_type t = eddy__program_input(a, i + skip);
         const int slice = i - 1 - (int)at->n_carried;
         if (slice >= 0 && slice < at->n_sliced) {
             t = row_of(t);
             p->slice_row[slice] = bytes_of(t);
         }
-        if (slice >= at->n_sliced) set_constant(a, i, i + skip);
-        if (!set_argument(a, i, t)) return false;
+        if (slice >= at->n_sliced) eddy__program_set_constant(a, i, i + skip);
+        if (!eddy__program_set_argument(a, i, t)) return false;
     }
     return true;
 }
@@ -389,8 +280,8 @@ static bool carried_types_stay(assembly *a)
                  "the shape of loop variable %d changes from %s to %s in an iteration",
                  (int)a->program->carried[j].index, eddy_type_print(t, before, sizeof before),
                  eddy_type_print(u, after, sizeof after));
-        refuse(a, EDDY_UNIMPLEMENTED, what);
-        return note_varying(a);
+        eddy__program_refuse(a, EDDY_UNIMPLEMENTED, what);
+        return eddy__program_note_varying(a);
     }
     return true;
 }
@@ -447,12 +338,13 @@ static bool loop_outputs(assembly *a, const uint8_t *wanted, int n_stacks)
     for (int i = 0; i < n_stacks; i++) {
         eddy_type row = a->types[p->n_carried + i], t = { row.dtype, { .rank = 1 } };
         if (row.shape.rank == EDDY_MAX_RANK)
-            return refuse(a, EDDY_LIMIT, "a stack would have too many dimensions");
+            return eddy__program_refuse(a, EDDY_LIMIT, "a stack would have too many dimensions");
         p->stack_row[i] = bytes_of(row);
         t.shape.rank = row.shape.rank + 1;
         t.shape.dim[0] = p->open ? 0 : p->most;
         for (int d = 0; d < row.shape.rank; d++) t.shape.dim[d + 1] = row.shape.dim[d];
-        if (!eddy_shape_is_valid(t.shape)) return refuse(a, EDDY_LIMIT, "a stack is too large");
+        if (!eddy_shape_is_valid(t.shape))
+            return eddy__program_refuse(a, EDDY_LIMIT, "a stack is too large");
         p->outputs[p->n_outputs++] = t;
     }
     p->outputs[p->n_outputs] = (eddy_type){ EDDY_INT64, EDDY_SCALAR };
@@ -470,22 +362,22 @@ static bool compile_loop(assembly *a, const uint8_t *wanted, const uint8_t *take
     p->n_sliced = (int32_t)at->n_sliced;
     if (at->conditional) {
         a->fetches[0] = eddy__body_out(at->body, at->outs, 0);
-        if (!compile_body(a, &p->condition, 1, a->types) ||
-            !is_scalar(a, "the condition", a->types[0]))
+        if (!eddy__program_body(a, &p->condition, 1, a->types) ||
+            !eddy__program_is_scalar(a, "the condition", a->types[0]))
             return false;
-        if (!set_results(a, &p->condition, 0, NULL)) return false;
+        if (!eddy__program_set_results(a, &p->condition, 0, NULL)) return false;
     }
     if (!choose_carried(a, wanted, takes)) return false;
     int n = p->n_carried;
     for (int i = 0; i < stacks->n; i++)
         a->fetches[n++] = (eddy_tensor){ at->body, (int32_t)stacks->at[2 * i],
                                          (int32_t)stacks->at[2 * i + 1] };
-    for (int64_t i = results; i < outs && !is_quiet(a); i++)
+    for (int64_t i = results; i < outs && !eddy__program_is_quiet(a); i++)
         a->fetches[n++] = eddy__body_out(at->body, at->outs, i);
     p->bodies = eddy__plan_alloc(a->c, 1, sizeof *p->bodies);
     p->n_bodies = p->bodies ? 1 : 0;
-    if (!p->bodies || !compile_body(a, p->bodies, n, a->types) || !carried_types_stay(a) ||
-        !set_results(a, p->bodies, p->n_carried, p->carried) ||
+    if (!p->bodies || !eddy__program_body(a, p->bodies, n, a->types) || !carried_types_stay(a) ||
+        !eddy__program_set_results(a, p->bodies, p->n_carried, p->carried) ||
         !loop_outputs(a, wanted, stacks->n))
         return false;
     place_loop(p);
@@ -526,7 +418,7 @@ static void add_wants(compile *c, const eddy_node *node, const eddy_node *other,
     for (int i = 0; i < node->n_inputs; i++) w->takes[i] |= u->takes[i];
     if (node->op->flags & EDDY_OP_CASE) {
         for (int k = 0; k < other->n_outputs; k++)
-            if (u->outs[k]) case_result_number(w->results, &w->n_results, other, k);
+            if (u->outs[k]) eddy__case_result_number(w->results, &w->n_results, other, k);
         return;
     }
     const eddy_loop_attrs *at = other->attrs;
@@ -546,7 +438,8 @@ static bool shares_program(const compile *c, const eddy_node *first, int32_t id)
 static void map_case_outputs(const eddy_node *node, body_use *u, wants *w)
 {
     for (int k = 0; k < node->n_outputs; k++)
-        u->output[k] = u->outs[k] ? case_result_number(w->results, &w->n_results, node, k) : -1;
+        u->output[k] =
+            u->outs[k] ? eddy__case_result_number(w->results, &w->n_results, node, k) : -1;
 }
 
 /* Compiles the program that `node`, the first of its nodes, shares with later ones. */
@@ -574,7 +467,7 @@ static bool make_program(compile *c, const eddy_node *node)
     c->plan->programs = a.program;
     const bool loop = node->op->flags & EDDY_OP_LOOP;
     if (!(loop ? compile_loop(&a, w.outs, w.takes, &w.stacks)
-               : compile_case(&a, w.results, w.n_results)))
+               : eddy__case_compile(&a, w.results, w.n_results)))
         return false;
     for (int32_t id = node->id; id <= c->size; id++) {
         if (!shares_program(c, node, id)) continue;

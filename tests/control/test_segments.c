@@ -89,8 +89,8 @@ static int next_sum(eddy_list x, eddy_tensor *y, void *context)
     return 1;
 }
 
-/* The derivative by the initial value needs no row, and its own derivative stacks what no row limits
- * but the number of them. */
+/* The derivative by the initial value needs no row, and its own derivative stacks as many values as
+ * there are rows. */
 START_TEST(linear_bodies)
 {
     const eddy_function f = { .build = next_sum };
