@@ -322,8 +322,8 @@ static int count_rows(const backward *b)
     return n;
 }
 
-/* Whether only the rows of the forward loop limit the backward one, or its stacks, and it needs none
- * of them: it then slices one that it does not read. */
+/* Whether only the rows of the forward loop limit the backward one, or its stacks, and it needs
+ * none of them: it then slices one that it does not read. */
 static bool counts_rows(const backward *b)
 {
     const eddy_loop_attrs *a = b->a;
