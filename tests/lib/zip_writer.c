@@ -15,7 +15,8 @@ void message_put_text(message *m, const char *s) { message_put(m, s, strlen(s));
 
 void message_put_number(message *m, uint64_t v, int bytes)
 {
-    for (int i = 0; i < bytes; i++) message_put(m, &(uint8_t){ (uint8_t)(v >> 8 * i) }, 1);
+    for (int i = 0; i < bytes; i++)
+        message_put(m, &(uint8_t){ (uint8_t)(i < 8 ? v >> 8 * i : 0) }, 1);
 }
 
 static uint32_t crc_of(const uint8_t *p, size_t n)
