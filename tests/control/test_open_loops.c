@@ -14,6 +14,7 @@ BODY(fewer, Less(x[0], c[0]))
 BODY(always, eddy_number(x[0].graph, EDDY_BOOL, 1))
 BODY(square, Square(x[0]))
 BODY(times_captured, Mul(x[0], c[0]))
+BODY(add_one, Add(x[0], 1))
 BODY(count_and_multiply, Add(x[0], 1), Mul(x[1], c[0]))
 BODY(count_and_sine, Add(x[0], 1), Sin(Mul(x[1], c[0])))
 BODY(halve_error, Sub(x[0], Div(Sub(Square(x[0]), x[1]), Mul(x[0], 2))), x[1])
@@ -136,6 +137,20 @@ START_TEST(a_million_iterations)
     eddy_tensor da = slope(y, a);
     const double want = 2 * 1e6 * pow(0.999999, 1e6 - 1);
     ck_assert_double_le(fabs(scalar_value(&t, da) - want), 1e-6 * want);
+    trial_end(&t);
+}
+END_TEST
+
+/* Without a gradient, a loop keeps nothing of an iteration. */
+START_TEST(ten_million_iterations)
+{
+    eddy_graph *g = eddy_graph_new();
+    trial       t = { .graph = g, .session = eddy_session_new(g) };
+    eddy_tensor n = integer(&t, 10000000);
+    eddy_tensor y = one(FUNCTION(fewer, n), PLAIN(add_one), eddy_number(g, I32, 0));
+    ck_assert_double_eq(scalar_value(&t, y), 1e7);
+    const eddy_memory_info m = eddy_session_memory_info(t.session);
+    ck_assert_uint_le(m.run_bytes + m.value_bytes, 16384);
     trial_end(&t);
 }
 END_TEST
@@ -288,6 +303,7 @@ Suite *open_loops_suite(void)
     tcase_set_tags(c, "slow");
     tcase_add_test(c, large_rows);
     tcase_add_test(c, a_million_iterations);
+    tcase_add_test(c, ten_million_iterations);
     suite_add_tcase(s, c);
     c = tcase_create("memory");
     tcase_add_test(c, limit_of_the_session);
