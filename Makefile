@@ -97,6 +97,8 @@ LIBRARIES := libeddy libeddy_formats libeddy_input
 lib: $(LIBRARIES:%=$(BUILD)/%.a) $(LIBRARIES:%=$(BUILD)/%.so)
 
 # --- generated: the header of operations and the table of definitions -------
+# A header whose #line alone changed is kept: nearly everything includes it and would be compiled
+# again. Until its text changes, the compiler may name a line nearby in an option struct.
 # Where structs of options are.
 OPTIONS := $(OPSRC) $(filter-out $(OPS_H) graph/defaults.h,$(HEADERS)) $(FORMATS_H) $(INPUT_H)
 $(GEN)/stamp: $(OPTIONS) ops/gen.awk ops/declared.awk graph/op.h graph/defaults.awk
@@ -105,7 +107,8 @@ $(GEN)/stamp: $(OPTIONS) ops/gen.awk ops/declared.awk graph/op.h graph/defaults.
 	@for m in table_h table_c weak_ops_h weak_ops_c; do awk -v mode=$$m -f ops/declared.awk -f ops/gen.awk $(OPSRC) > $(GEN)/$$m.new || exit 1; done
 	@for h in $(OPS_H); do f=$$(basename $$h .h); [ -d ops/$$f ] && in=ops/$$f || in=ops; \
 	    awk -v mode=header -v folder=$$f -f ops/declared.awk -f ops/gen.awk $$in/*.c > $(GEN)/$$f.new || exit 1; \
-	    cmp -s $(GEN)/$$f.new $$h || cp $(GEN)/$$f.new $$h; done
+	    sed '/^#line/d' $(GEN)/$$f.new > $(GEN)/$$f.text; \
+	    { [ -f $$h ] && sed '/^#line/d' $$h | cmp -s - $(GEN)/$$f.text; } || cp $(GEN)/$$f.new $$h; done
 	@for m in defaults members; do awk -v mode=$$m -f graph/defaults.awk $(OPTIONS) > $(GEN)/$$m.new || exit 1; done
 	@cmp -s $(GEN)/defaults.new graph/defaults.h || cp $(GEN)/defaults.new graph/defaults.h
 	@cmp -s $(GEN)/members.new $(GEN)/option_members.h || cp $(GEN)/members.new $(GEN)/option_members.h
