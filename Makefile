@@ -278,14 +278,14 @@ $(BUILD)/fuzz/seeds: $(BUILD)/obj/tests/fuzz/seeds.o $(ROWOBJ) $(BUILD)/libeddy.
 $(BUILD)/tables/catalog: $(BUILD)/obj/tests/tables/catalog.o $(ROWOBJ) $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
-$(BUILD)/tables/onnx $(BUILD)/tables/onnx_page: $(BUILD)/tables/%: $(BUILD)/obj/tests/tables/%.o $(BUILD)/obj/tests/lib/onnx_cases.o \
+$(BUILD)/tables/onnx $(BUILD)/tables/onnx_page: $(BUILD)/tables/%: $(BUILD)/obj/tests/tables/%.o $(BUILD)/obj/tests/lib/files/onnx_cases.o \
                 $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 $(FUZZED:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
-                $(BUILD)/obj/tests/fuzz/fuzz.o $(BUILD)/obj/tests/lib/onnx_writer.o \
-                $(BUILD)/obj/tests/lib/tensorflow_writer.o $(BUILD)/libeddy_input.a \
+                $(BUILD)/obj/tests/fuzz/fuzz.o $(BUILD)/obj/tests/lib/files/onnx_writer.o \
+                $(BUILD)/obj/tests/lib/files/tensorflow_writer.o $(BUILD)/libeddy_input.a \
                 $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(call say,link $@)
@@ -294,7 +294,7 @@ $(FUZZED:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
 # Calls of the library without memory, on failing disks, in processes that are killed.
 TORTURES := memory files
 TORTURE_SCENARIOS := $(filter-out %/memory.c %/files.c %/savers.c,$(sort $(wildcard tests/torture/*.c)))
-TORTURE_LIB := control_models training_rows datasets onnx_cases onnx_writer tensorflow_writer memory_files
+TORTURE_LIB := control_models training_rows datasets files/onnx_cases files/onnx_writer files/tensorflow_writer files/memory_files
 $(BUILD)/torture/memory: $(TORTURE_SCENARIOS:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/tests/torture/small_blocks.o
 # In the place of the library's: each piece of memory that a reader takes is an allocation.
 $(BUILD)/obj/tests/torture/small_blocks.o: formats/region.c

@@ -1,7 +1,7 @@
 /* test_gradient_check.c -- the errors that the gradient check finds, and its reports. */
 #include "tests/lib/checks.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <math.h>
 

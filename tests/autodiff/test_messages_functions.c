@@ -4,7 +4,7 @@
 #include "autodiff/tape.h"
 #include "ops/arrays/batching.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 Suite *messages_functions_suite(void);
 

@@ -1,7 +1,7 @@
 /* test_messages_gradients.c -- error messages of gradients and optimizers, out-of-memory messages
  * included. */
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 Suite *messages_gradients_suite(void);
 

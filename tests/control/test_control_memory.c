@@ -3,7 +3,7 @@
  * session that could not run runs when there is memory again. */
 #include "build/gen/suites.h"
 #include "tests/lib/control_checks.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 BODY(row_step, Tanh(Add(MatMul(x[1], c[0]), Mul(x[0], 0.5))), Square(x[0]))
 BODY(squared, Square(Sin(x[0])))

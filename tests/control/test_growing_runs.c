@@ -4,7 +4,7 @@
 #include "tests/lib/control_checks.h"
 #include "tests/lib/finite_differences.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <pthread.h>
 

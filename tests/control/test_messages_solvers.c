@@ -3,7 +3,7 @@
 #include "build/gen/suites.h"
 #include "tests/lib/control_checks.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 static eddy_graph *g, *other;
 static eddy_tensor scalar, single, var, vec, open, none, foreign, out[EDDY_MAX_RESULTS];

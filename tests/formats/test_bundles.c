@@ -3,9 +3,9 @@
 #include "formats.h"
 #include "formats/checksum.h"
 #include "formats/tensorflow/model.h"
-#include "tests/lib/memory_files.h"
-#include "tests/lib/tensorflow_writer.h"
-#include "tests/lib/zip_writer.h"
+#include "tests/lib/files/memory_files.h"
+#include "tests/lib/files/tensorflow_writer.h"
+#include "tests/lib/files/zip_writer.h"
 
 #include <check.h>
 #include <string.h>

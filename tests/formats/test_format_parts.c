@@ -6,7 +6,7 @@
 #include "formats/names.h"
 #include "formats/sink.h"
 #include "formats/source.h"
-#include "tests/lib/odd_files.h"
+#include "tests/lib/files/odd_files.h"
 
 #include <check.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
  * (tests/formats/files/make_keras.py), and HDF5 files of other kinds. */
 #include "build/gen/suites.h"
 #include "formats.h"
-#include "tests/lib/checkpoint_files.h"
+#include "tests/lib/files/checkpoint_files.h"
 #include "tests/lib/golden.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * external data, and graphs that stay as they were after an error. */
 #include "formats.h"
 #include "tests/lib/checks.h"
-#include "tests/lib/onnx_writer.h"
+#include "tests/lib/files/onnx_writer.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* test_onnx_constants.c -- ONNX nodes whose results are known while the model is read. */
 #include "formats.h"
-#include "tests/lib/onnx_writer.h"
+#include "tests/lib/files/onnx_writer.h"
 
 #include <check.h>
 

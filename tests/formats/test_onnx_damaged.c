@@ -3,9 +3,9 @@
 #include "formats.h"
 #include "input.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
-#include "tests/lib/onnx_cases.h"
-#include "tests/lib/onnx_writer.h"
+#include "tests/lib/files/memory_files.h"
+#include "tests/lib/files/onnx_cases.h"
+#include "tests/lib/files/onnx_writer.h"
 
 #include <errno.h>
 #include <stdlib.h>

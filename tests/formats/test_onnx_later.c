@@ -2,7 +2,7 @@
  * equal where both apply. */
 #include "formats.h"
 #include "tests/lib/checks.h"
-#include "tests/lib/onnx_writer.h"
+#include "tests/lib/files/onnx_writer.h"
 
 #include <math.h>
 

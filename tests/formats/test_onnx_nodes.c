@@ -1,6 +1,6 @@
 /* test_onnx_nodes.c -- ONNX's own test models, if Debian's libonnx-testdata is installed: values at
  * ONNX's tolerances, and gradients against differences. */
-#include "tests/lib/onnx_cases.h"
+#include "tests/lib/files/onnx_cases.h"
 
 #include <check.h>
 #include <stdio.h>

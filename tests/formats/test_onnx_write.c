@@ -4,8 +4,8 @@
 #include "formats/onnx/writer/part.h"
 #include "tests/lib/control_checks.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
-#include "tests/lib/onnx_written.h"
+#include "tests/lib/files/memory_files.h"
+#include "tests/lib/files/onnx_written.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* test_reader_memory.c -- no reader takes more memory than the file, the arrays that it returns
  * and a little. Each runs in a process of its own, which may not take more. */
 #include "build/gen/suites.h"
-#include "tests/lib/onnx_writer.h"
-#include "tests/lib/tensorflow_writer.h"
+#include "tests/lib/files/onnx_writer.h"
+#include "tests/lib/files/tensorflow_writer.h"
 
 #include "formats.h"
 #include "input.h"

@@ -3,10 +3,10 @@
  * (make_files.py), and expanded.pt in the same form (make_expanded.py). */
 #include "build/gen/suites.h"
 #include "formats.h"
-#include "tests/lib/checkpoint_files.h"
+#include "tests/lib/files/checkpoint_files.h"
 #include "tests/lib/checks.h"
-#include "tests/lib/memory_files.h"
-#include "tests/lib/tensorflow_writer.h"
+#include "tests/lib/files/memory_files.h"
+#include "tests/lib/files/tensorflow_writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

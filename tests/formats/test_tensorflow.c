@@ -2,8 +2,8 @@
  * and reports. Real models are compared with TensorFlow.js by scripts/tensorflow_models.sh. */
 #include "formats.h"
 #include "tests/lib/checks.h"
-#include "tests/lib/memory_files.h"
-#include "tests/lib/tensorflow_writer.h"
+#include "tests/lib/files/memory_files.h"
+#include "tests/lib/files/tensorflow_writer.h"
 
 #include "build/gen/suites.h"
 

@@ -9,7 +9,7 @@
 #include "formats.h"
 #include "tensorflow_nodes.h"
 #include "tests/lib/checks.h"
-#include "tests/lib/tensorflow_writer.h"
+#include "tests/lib/files/tensorflow_writer.h"
 
 #include "build/gen/suites.h"
 

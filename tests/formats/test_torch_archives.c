@@ -1,8 +1,8 @@
 /* test_torch_archives.c -- files of PyTorch written byte by byte: tensors at the borders of their
  * storages, archives with wrong parts, and names that are too deep or too long. */
 #include "formats.h"
-#include "tests/lib/memory_files.h"
-#include "tests/lib/zip_writer.h"
+#include "tests/lib/files/memory_files.h"
+#include "tests/lib/files/zip_writer.h"
 
 #include <check.h>
 #include <stdlib.h>

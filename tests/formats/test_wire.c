@@ -1,6 +1,6 @@
 /* test_wire.c -- the reader of the protobuf wire format. */
 #include "formats/wire.h"
-#include "tests/lib/onnx_writer.h"
+#include "tests/lib/files/onnx_writer.h"
 
 #include <check.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * table with right checksums, for libFuzzer. The file of elements has the same bytes. */
 #include "formats.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/lib/tensorflow_writer.h"
+#include "tests/lib/files/tensorflow_writer.h"
 
 #include <stdlib.h>
 #include <string.h>

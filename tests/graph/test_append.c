@@ -1,7 +1,7 @@
 /* test_append.c -- appending a node: the order of its control inputs, ownership of graphs among its
  * attributes, tables of attributes. */
 #include "tests/lib/checks.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 #include "tests/lib/plain_ops.h"
 
 Suite *append_suite(void);

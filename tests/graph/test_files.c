@@ -1,6 +1,6 @@
 /* test_files.c -- file functions: POSIX files; replacing a file under failures and power loss. */
-#include "tests/lib/memory_files.h"
-#include "tests/lib/whole_files.h"
+#include "tests/lib/files/memory_files.h"
+#include "tests/lib/files/whole_files.h"
 
 #include <check.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* test_graph.c -- graphs: names, scopes, collections, control dependencies, looking up names, and
  * failing allocations. */
 #include "tests/lib/graph_fixture.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 Suite *graph_suite(void);
 

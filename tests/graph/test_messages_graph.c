@@ -1,8 +1,8 @@
 /* test_messages_graph.c -- error messages of graphs, names, scopes, graph files and array files. */
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 #include "tests/lib/plain_ops.h"
-#include "tests/lib/whole_files.h"
+#include "tests/lib/files/whole_files.h"
 
 #include <errno.h>
 #include <stdlib.h>

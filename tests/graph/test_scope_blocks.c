@@ -1,7 +1,7 @@
 /* test_scope_blocks.c -- scopes, control dependencies, devices and overrides that end with a C
  * block, and the version. */
 #include "tests/lib/graph_fixture.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 Suite *scope_blocks_suite(void);
 

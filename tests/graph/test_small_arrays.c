@@ -1,6 +1,6 @@
 /* test_small_arrays.c -- arrays in the caller's block: their contents and uses, and that nothing
  * keeps their address. */
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 #include "tests/lib/session_fixture.h"
 
 #include <complex.h>

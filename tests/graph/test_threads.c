@@ -1,7 +1,7 @@
 /* test_threads.c -- graphs, sessions, arrays and files used from several threads at once, as the
  * headers allow. `make tsan` checks them more closely. */
 #include "tests/lib/checks.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 /* test_csv.c -- tables: what ends a field and a row, which type a column gets, and what is
  * refused. */
 #include "input.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <check.h>
 #include <math.h>

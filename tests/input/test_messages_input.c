@@ -2,7 +2,7 @@
 #include "build/gen/suites.h"
 #include "tests/lib/datasets.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <pthread.h>
 #include <signal.h>

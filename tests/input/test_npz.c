@@ -1,8 +1,8 @@
 /* test_npz.c -- archives of NumPy written byte by byte: directories of 64 bits, and wrong numbers
  * in directories and entries. */
 #include "input.h"
-#include "tests/lib/memory_files.h"
-#include "tests/lib/zip_writer.h"
+#include "tests/lib/files/memory_files.h"
+#include "tests/lib/files/zip_writer.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* test_reader_files.c -- readers of data files whose calls of the file system fail or lie; IDX
  * files and streams of lines at their borders. */
 #include "input.h"
-#include "tests/lib/odd_files.h"
-#include "tests/lib/zip_writer.h"
+#include "tests/lib/files/odd_files.h"
+#include "tests/lib/files/zip_writer.h"
 
 #include <check.h>
 #include <errno.h>

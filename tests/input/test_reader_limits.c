@@ -1,7 +1,7 @@
 /* test_reader_limits.c -- readers of files that are no regular files or come in pieces, and wrong
  * arguments. */
 #include "build/gen/suites.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include "input.h"
 

@@ -3,7 +3,7 @@
 #include "build/gen/suites.h"
 #include "tests/lib/datasets.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* test_wav.c -- WAV files written byte by byte: each format of samples, and each wrong number. */
 #include "input.h"
-#include "tests/lib/memory_files.h"
-#include "tests/lib/zip_writer.h"
+#include "tests/lib/files/memory_files.h"
+#include "tests/lib/files/zip_writer.h"
 
 #include <check.h>
 #include <string.h>

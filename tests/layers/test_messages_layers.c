@@ -1,7 +1,7 @@
 /* test_messages_layers.c -- error messages of layers. */
 #include "tests/lib/golden.h"
 #include "tests/lib/graph_fixture.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 Suite *messages_layers_suite(void);
 

@@ -5,7 +5,7 @@
 #include "layers/rnn_cells.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/graph_fixture.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <math.h>
 

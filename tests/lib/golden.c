@@ -1,6 +1,6 @@
 /* golden.c -- see golden.h. */
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <stdlib.h>
 #include <string.h>

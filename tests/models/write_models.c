@@ -6,8 +6,8 @@
  *   write_models FOLDER expressible FROM TO
  *                                         ... that leave out what ONNX, its checker or ONNX Runtime
  *                                         cannot express; says what that is */
-#include "tests/lib/onnx_written.h"
-#include "tests/lib/random_graph.h"
+#include "tests/lib/files/onnx_written.h"
+#include "tests/lib/random_graphs/random_graph.h"
 #include "tests/models/expressible.h"
 #include "tests/models/model_data.h"
 

@@ -3,7 +3,7 @@
  * test_complex_sweep.c tests the remaining gradients. */
 #include "ops/kernels/elementwise/complex_numbers.h"
 #include "tests/lib/checks.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 #include "graph/files/safetensors.h"
 
 Suite *complex_suite(void);

@@ -1,7 +1,7 @@
 /* test_empty.c -- every row of the sweep with dimensions of 0: one at a time, all of one size, all
  * of an input, all. Whatever is known of the shapes, a row gives the same values and gradients, or
  * an error that names the operation. test_empty_values.c says which values. */
-#include "tests/lib/row_graphs.h"
+#include "tests/lib/random_graphs/row_graphs.h"
 
 #include <math.h>
 #include <stdio.h>

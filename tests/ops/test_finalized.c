@@ -1,7 +1,7 @@
 /* test_finalized.c -- every row of the sweep on valid inputs in a graph that takes no more nodes: a
  * builder must not rely on the nodes that it asked for. The sanitizers find what reads beyond a
  * shape. */
-#include "tests/lib/row_graphs.h"
+#include "tests/lib/random_graphs/row_graphs.h"
 
 Suite *finalized_suite(void);
 

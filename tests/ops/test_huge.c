@@ -1,7 +1,7 @@
 /* test_huge.c -- every row of the sweep with dimensions of 2^31 - 1, 2^31, 2^33 + 1 and 2^46: a
  * builder refuses them or gives a graph, and a run refuses what max_bytes cannot hold. Nothing
  * asks for much memory or time. */
-#include "tests/lib/row_graphs.h"
+#include "tests/lib/random_graphs/row_graphs.h"
 
 #include <stdlib.h>
 

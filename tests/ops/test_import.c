@@ -1,6 +1,6 @@
 /* test_import.c -- eddy_import: parts of one graph in another, their variables and gradients. */
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <math.h>
 

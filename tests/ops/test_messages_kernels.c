@@ -1,7 +1,7 @@
 /* test_messages_kernels.c -- error messages for invalid values in a run, and out-of-memory messages
  * of operations and builders. */
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 #include "tests/lib/session_fixture.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "graph/internal.h"
 #include "optim/minimizers/line_search.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #include "graph/internal.h"
 #include "ops/short_names.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 #include "tests/optim/nist_regression.h"
 
 #include <math.h>

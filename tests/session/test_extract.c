@@ -1,6 +1,6 @@
 /* test_extract.c -- parts of graphs as graphs of their own: cutting, freezing, simplifying, opening
  * the batch, side effects. */
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 #include "tests/lib/session_fixture.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* test_extract_training.c -- losses and gradients of models with loops, built for one number of
  * examples and extracted for any: the values are those of the graph built for that number. */
 #include "tests/lib/checks.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
  * tests/graph/files and tests/formats (docs/inside/reliability.md lists them). */
 #include "build/gen/suites.h"
 #include "tests/lib/checks.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* test_messages_extract.c -- error messages of eddy_extract. */
 #include "graph/body.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #include "graph/base/cpu.h"
 #include "session/session.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 #include "tests/lib/plain_ops.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* test_profile.c -- profiles of runs, and large results that are computed in the arrays that the
  * caller gets. */
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* test_session.c -- running graphs: TensorFlow's cases (group R), feeds, plans,
  * memory, checkpoints. */
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 #include "tests/lib/session_fixture.h"
 
 Suite *session_suite(void);

@@ -1,6 +1,6 @@
 /* test_watches.c -- watches, dumps and traces of a session. */
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 #include "tests/lib/plain_ops.h"
 
 #include <math.h>

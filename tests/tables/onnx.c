@@ -3,7 +3,7 @@
  *   onnx [-v] [-g] [-o] [FOLDER ...]      FOLDER: with folders of cases; default ONNX's node tests
  *
  * -v prints every case, -g checks gradients instead, -o leaves the dimensions of inputs open. */
-#include "../lib/onnx_cases.h"
+#include "tests/lib/files/onnx_cases.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "build/gen/table.h"
 #include "formats/onnx/writer/part.h"
 #include "formats/onnx/build.h"
-#include "tests/lib/onnx_cases.h"
+#include "tests/lib/files/onnx_cases.h"
 
 #include <stdlib.h>
 #include <string.h>

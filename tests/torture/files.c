@@ -7,7 +7,7 @@
  * last save that succeeded, nor newer than the last that was tried. */
 #define _DEFAULT_SOURCE
 #include "tests/torture/savers.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <errno.h>
 #include <signal.h>

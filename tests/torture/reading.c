@@ -1,8 +1,8 @@
 /* reading.c -- models, checkpoints and data files of other programs, and pipelines, read without
  * enough memory. */
 #include "tests/lib/datasets.h"
-#include "tests/lib/onnx_cases.h"
-#include "tests/lib/tensorflow_writer.h"
+#include "tests/lib/files/onnx_cases.h"
+#include "tests/lib/files/tensorflow_writer.h"
 #include "tests/torture/scenario.h"
 
 #include <stdio.h>

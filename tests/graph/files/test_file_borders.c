@@ -2,7 +2,7 @@
  * the readers of JSON, safetensors, npy and YAML on both sides. */
 #include "eddy.h"
 #include "graph/files/safetensors.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * or disk space runs out; listings. */
 #include "build/gen/suites.h"
 #include "tests/lib/plain_ops.h"
-#include "tests/lib/memory_files.h"
-#include "tests/lib/whole_files.h"
+#include "tests/lib/files/memory_files.h"
+#include "tests/lib/files/whole_files.h"
 
 #include <check.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "ops/ops.h"
 #include "build/gen/suites.h"
 #include "build/gen/table.h"
-#include "tests/lib/whole_files.h"
+#include "tests/lib/files/whole_files.h"
 
 #include <check.h>
 #include <stdlib.h>

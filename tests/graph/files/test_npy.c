@@ -1,7 +1,7 @@
 /* test_npy.c -- valid and damaged .npy files; numbers and bytes as text. */
 #include "graph/base/text.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <check.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "graph/files/safetensors.h"
 #include "build/gen/suites.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <check.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
  * metrics. */
 #include "graph/internal.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 Suite *messages_sorting_suite(void);
 

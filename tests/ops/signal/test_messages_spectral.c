@@ -1,6 +1,6 @@
 /* test_messages_spectral.c -- error messages of Fourier transforms and windows. */
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #include "ops/short_names.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/graph_fixture.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 Suite *messages_optim_recent_suite(void);
 

@@ -2,7 +2,7 @@
  * elements, and of any rank; filters, roots computed separately, plans. */
 #include "../../../eddy.h"
 #include "ops/short_names.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <check.h>
 #include <math.h>

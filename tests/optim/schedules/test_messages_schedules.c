@@ -2,7 +2,7 @@
  * clipping of lists. */
 #include "tests/lib/golden.h"
 #include "tests/lib/graph_fixture.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 Suite *messages_schedules_suite(void);
 

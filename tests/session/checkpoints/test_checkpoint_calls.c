@@ -2,7 +2,7 @@
  * garbage, and maps of garbage: each is refused or does no harm, and the session is as before. */
 #include "build/gen/suites.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "graph/base/crc32c.h"
 #include "graph/files/safetensors.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* test_keep.c -- keeping the last checkpoints and the best one, also when calls fail and the power
  * is lost. */
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * arguments, values that do not fit, and memory that runs out. */
 #include "graph/files/safetensors.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <math.h>
 #include <stdio.h>

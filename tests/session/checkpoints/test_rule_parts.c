@@ -1,7 +1,7 @@
 /* test_rule_parts.c -- what rules of checkpoints are made of: axes that are permuted, arrays that
  * are joined and divided, and elements of each type as those of each other. */
 #include "session/checkpoints/internal.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <check.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * that they are computed again after any change of a variable, and what it costs. */
 #include "session/state/internal.h"
 #include "tests/lib/checks.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <math.h>
 #include <pthread.h>

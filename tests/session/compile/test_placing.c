@@ -1,7 +1,7 @@
 /* test_placing.c -- offsets of temporaries in the arena, for few and for very many: no two that are
  * alive together share a byte, and the arena is as small as it can be where that is known. */
 #include "session/state/internal.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <check.h>
 #include <stdlib.h>

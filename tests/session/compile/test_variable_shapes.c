@@ -2,7 +2,7 @@
  * compiled for remain consistent, whatever a file, a callback or another thread does. */
 #include "tests/lib/checks.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <pthread.h>
 #include <stdlib.h>

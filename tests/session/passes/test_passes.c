@@ -6,7 +6,7 @@
  * takes so many, from that seed on, and leaves each pass out of each graph; else two take
  * turns. */
 #include "tests/lib/interpreter.h"
-#include "tests/lib/random_graph.h"
+#include "tests/lib/random_graphs/random_graph.h"
 #include "session/state/internal.h"
 
 #include <math.h>

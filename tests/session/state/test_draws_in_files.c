@@ -2,7 +2,7 @@
 #include "build/gen/suites.h"
 #include "graph/files/safetensors.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 /* A variable, and two operations that draw. */
 typedef struct saved {

@@ -3,7 +3,7 @@
  * schedule, and batches that a pipeline shuffles and reads ahead. */
 #include "../../../input.h"
 #include "build/gen/suites.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 #include "tests/lib/training_rows.h"
 
 #include <check.h>

@@ -2,7 +2,7 @@
 #ifndef EDDY_TESTS_LIB_ZIP_WRITER_H
 #define EDDY_TESTS_LIB_ZIP_WRITER_H
 
-#include "tests/lib/onnx_writer.h"
+#include "tests/lib/files/onnx_writer.h"
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* tensorflow_writer.c -- see tensorflow_writer.h. */
-#include "tests/lib/tensorflow_writer.h"
+#include "tests/lib/files/tensorflow_writer.h"
 #include "formats/checksum.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* checkpoint_files.c -- see checkpoint_files.h. */
-#include "tests/lib/checkpoint_files.h"
+#include "tests/lib/files/checkpoint_files.h"
 
 #include <check.h>
 

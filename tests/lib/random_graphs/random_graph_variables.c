@@ -1,6 +1,6 @@
 /* random_graph_variables.c -- variables of a random graph: updates, and nodes that wait for
  * them. */
-#include "tests/lib/random_graph.h"
+#include "tests/lib/random_graphs/random_graph.h"
 
 /* Some of the rows. */
 static eddy_tensor scattered(random_graph *g, eddy_tensor v)

@@ -1,6 +1,6 @@
 /* random_graph_control.c -- loops and branches of a random graph. Their bodies are made of random
  * parts, which read the arguments and any tensor from outside. */
-#include "tests/lib/random_graph.h"
+#include "tests/lib/random_graphs/random_graph.h"
 #include "graph/internal.h"
 
 enum { MOST_ROWS = 12, MOST_ARGS = 4 };

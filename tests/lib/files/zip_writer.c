@@ -1,5 +1,5 @@
 /* zip_writer.c -- see zip_writer.h. */
-#include "tests/lib/zip_writer.h"
+#include "tests/lib/files/zip_writer.h"
 
 #include <stdlib.h>
 #include <string.h>

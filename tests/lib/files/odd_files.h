@@ -2,7 +2,7 @@
 #ifndef EDDY_TESTS_LIB_ODD_FILES_H
 #define EDDY_TESTS_LIB_ODD_FILES_H
 
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 typedef struct odd_files {
     int64_t      size;                  /* what size() says; 0: the truth; -1: it fails */

@@ -2,7 +2,7 @@
 #ifndef EDDY_TESTS_TENSORFLOW_WRITER_H
 #define EDDY_TESTS_TENSORFLOW_WRITER_H
 
-#include "tests/lib/onnx_writer.h"
+#include "tests/lib/files/onnx_writer.h"
 #include "graph/graph.h"
 
 enum { TF_GRAPH_NODE = 1, TF_GRAPH_LIBRARY = 2 };      /* fields of GraphDef */

@@ -1,7 +1,7 @@
 /* written_models.c -- graphs for written ONNX models that no row of the sweep has: results whose
  * sizes depend on the data, and operations that change or check what they are given. */
 #include "tests/lib/control_checks.h"
-#include "tests/lib/onnx_written.h"
+#include "tests/lib/files/onnx_written.h"
 
 static eddy_tensor fed_with(trial *t, const char *name, eddy_dtype d, eddy_shape s, const double *v)
 {

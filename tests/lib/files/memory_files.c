@@ -1,5 +1,5 @@
 /* memory_files.c -- see memory_files.h. */
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 #define EDDY_TESTS_LIB_CHECKPOINT_FILES_H
 
 #include "session/checkpoint.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 /* The entry has these n numbers. */
 void has_entry(const eddy_checkpoint *c, const char *name, eddy_dtype d, int n, const double *want);

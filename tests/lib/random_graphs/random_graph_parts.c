@@ -1,5 +1,5 @@
 /* random_graph_parts.c -- the parts that a random graph is built from. */
-#include "tests/lib/random_graph.h"
+#include "tests/lib/random_graphs/random_graph.h"
 #include "tests/lib/sweep_rows.h"
 #include "graph/body.h"
 

@@ -1,5 +1,5 @@
 /* random_graph.c -- see random_graph.h. */
-#include "tests/lib/random_graph.h"
+#include "tests/lib/random_graphs/random_graph.h"
 #include "graph/op.h"
 #include "optim/optim.h"
 

@@ -1,5 +1,5 @@
 /* odd_files.c -- see odd_files.h. */
-#include "tests/lib/odd_files.h"
+#include "tests/lib/files/odd_files.h"
 
 #include <errno.h>
 

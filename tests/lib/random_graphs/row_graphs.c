@@ -1,5 +1,5 @@
 /* row_graphs.c -- see row_graphs.h. */
-#include "tests/lib/row_graphs.h"
+#include "tests/lib/random_graphs/row_graphs.h"
 #include "build/gen/table.h"
 
 #include <ctype.h>

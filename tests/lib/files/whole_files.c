@@ -1,5 +1,5 @@
 /* whole_files.c -- see whole_files.h. */
-#include "tests/lib/whole_files.h"
+#include "tests/lib/files/whole_files.h"
 
 #include <string.h>
 

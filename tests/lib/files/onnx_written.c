@@ -1,6 +1,6 @@
 /* onnx_written.c -- see onnx_written.h. */
-#include "tests/lib/onnx_written.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/onnx_written.h"
+#include "tests/lib/files/memory_files.h"
 #include "ops/short_names.h"
 
 #include <math.h>
