@@ -79,7 +79,7 @@ EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard exampl
 # The examples that check their own results; digits runs in `make demo`, and infer reads its file.
 SELF_CHECKING := $(filter-out $(BUILD)/examples/digits $(BUILD)/examples/infer,$(EXAMPLES))
 ROUND_TRIPS := $(filter-out %/infer,$(EXAMPLES:$(BUILD)/examples/%=$(BUILD)/round_trip/%))
-FUZZED  := npy safetensors index graph onnx tensorflow torch bundle npz idx csv wav image keras
+FUZZED  := npy safetensors index graph onnx tensorflow torch bundle npz idx csv wav image keras events
 BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c)))
 WORKLOADS := $(BUILD)/bench/workloads
 OPSROWS := $(sort $(wildcard bench/ops/rows_*.c))
@@ -117,6 +117,12 @@ $(GEN)/stamp: $(OPTIONS) ops/gen.awk ops/declared.awk graph/op.h graph/defaults.
 	@touch $@
 $(GEN)/table.c $(GEN)/table.h $(GEN)/weak_ops.c $(GEN)/weak_ops.h $(OPS_H) \
         graph/defaults.h $(GEN)/option_members.h: $(GEN)/stamp ;
+
+# The page of reports as lines of text: page.html with the style sheet and the script in their places.
+$(GEN)/report_page.h: $(addprefix formats/report/page.,html css js) formats/report/page.awk
+	@mkdir -p $(GEN)
+	@awk -f formats/report/page.awk formats/report/page.html > $@
+$(BUILD)/obj/formats/report/report.o: $(GEN)/report_page.h
 
 # The list of test suites: tests/FOLDER/test_NAME.c has NAME_suite().
 $(GEN)/suites.h: FORCE
@@ -221,7 +227,7 @@ $(BUILD)/eddy: $(COMMAND) $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a $(
 
 examples: $(EXAMPLES)
 $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(SUPPORT) $(BUILD)/libeddy_input.a \
-                $(BUILD)/libeddy.a
+                $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(INPUT_LIBS) $(LIBS)
@@ -230,7 +236,7 @@ $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(SUPPORT) $(BUILD)/
 WRAPPED := main eddy_session_new_with eddy_session_free eddy_run eddy_restore \
            eddy_restore_checkpoint_with eddy_variable_set eddy_graph_free
 $(ROUND_TRIPS): $(BUILD)/round_trip/%: $(BUILD)/obj/examples/%.o $(SUPPORT) \
-                $(BUILD)/obj/tests/examples/round_trip.o $(BUILD)/libeddy_input.a $(BUILD)/libeddy.a
+                $(BUILD)/obj/tests/examples/round_trip.o $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(WRAPPED:%=-Wl,--wrap=%) $^ -o $@ $(INPUT_LIBS) $(LIBS)
@@ -334,6 +340,7 @@ check: ## run all tests, examples and programs in the documentation
 	@for e in $(SELF_CHECKING); do echo $$e; $$e > $$e.out || { cat $$e.out; exit 1; }; done
 	@$(MAKE) --no-print-directory roundtrip
 	@$(BUILD)/examples/infer --out $(BUILD)/round_trip
+	@sh scripts/report_page.sh $(BUILD)/round_trip/digits.html overview curves tables images histograms time graph0
 	@$(MAKE) --no-print-directory torture-quick
 	@CC='$(CC)' BUILD='$(BUILD)' LIBS='$(INPUT_LIBS) $(LIBS)' sh scripts/docs.sh README.md docs/*/*.md
 	@$(MAKE) --no-print-directory headers packages docs bindings gdb

@@ -68,6 +68,12 @@ typedef struct eddy_hparam {
     double      number;
     const char *text;
 } eddy_hparam;
+/* A matrix with the names of its rows and columns, such as a confusion matrix: numbers of any real
+ * type [rows, columns]; names that are NULL are numbers from 0. It is a text in the form of Markdown,
+ * which TensorBoard and a report show as a table. Errors: EDDY_BAD_SHAPE, EDDY_BAD_DTYPE. */
+EDDY_API void eddy_events_table(eddy_events *w, const char *tag, int64_t step,
+                                const eddy_array *values, const char *const *row_names,
+                                const char *const *column_names);
 /* The hyper-parameters of this run, and the tags of scalars that TensorBoard compares. */
 EDDY_API void eddy_events_hparams(eddy_events *w, const eddy_hparam *at, int n,
                                   const char *const *metrics, int n_metrics);
@@ -82,6 +88,11 @@ EDDY_API void eddy_events_hparams(eddy_events *w, const eddy_hparam *at, int n,
 EDDY_API eddy_tensor eddy_summary_scalar(const char *tag, eddy_tensor x);
 EDDY_API eddy_tensor eddy_summary_histogram(const char *tag, eddy_tensor x);
 EDDY_API eddy_tensor eddy_summary_image(const char *tag, eddy_tensor x, int most);
+/* Two scalars for each pair of a gradient and its variable: gradient_norm/NAME, the Euclidean norm of
+ * the gradient, and update_ratio/NAME, the norm of the change that the training step `train` makes,
+ * divided by that of the variable before it (at least 1e-12). About 1e-3 is usual; much less learns
+ * slowly, and much more may diverge. Pairs without a gradient are left out. */
+EDDY_API void eddy_summary_training(eddy_tensor train, const eddy_gradient_pair *pairs, int n);
 
 typedef struct eddy_events_run_args {
     size_t        size_ EDDY_DEFAULT(sizeof(eddy_events_run_args));
@@ -100,6 +111,28 @@ typedef struct eddy_events_run_args {
  * status is that of the run: an error in writing stays with the events. */
 EDDY_API eddy_status eddy_events_run_with(const eddy_events_run_args *given);
 #define eddy_events_run(...) eddy_events_run_with(EDDY_ARGS(eddy_events_run_args, __VA_ARGS__))
+
+/* ------------------------------------------------ report --------------- */
+
+typedef struct eddy_report_args {
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_report_args));
+    const char *folder;           /* with the event files of one run, or folders of several */
+    const char *path;             /* of the file to write, "report.html" */
+    const char *title;            /* default: the folder */
+    eddy_error *error;            /* gets the error, if there is one; may be NULL */
+} eddy_report_args;
+
+/* Writes what the event files below a folder contain as one page of HTML, which needs no network and no
+ * other file: curves of all scalars, the runs in one chart; histograms over time; images, texts and
+ * tables; hyper-parameters; the time of nodes; the graph, to unfold and search. Files of TensorFlow and
+ * PyTorch are read likewise (scalars, histograms, images and texts in the form of
+ * tf.summary and SummaryWriter). A file that is still being written, or damaged, counts up to there.
+ * The page replaces a file at `path` as a whole.
+ * Errors: EDDY_NOT_FOUND if there are no event files, EDDY_IO, EDDY_LIMIT (2 GiB, 4096 files),
+ * EDDY_NO_MEMORY.
+ *   eddy_events_report("logs", "report.html", "digits", &error) */
+EDDY_API eddy_status eddy_events_report_with(const eddy_report_args *given);
+#define eddy_events_report(...) eddy_events_report_with(EDDY_ARGS(eddy_report_args, __VA_ARGS__))
 
 #ifdef __cplusplus
 }

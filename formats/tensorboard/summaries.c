@@ -3,6 +3,7 @@
 #include "../call_options.h"
 #include "../../graph/op.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +64,37 @@ eddy_tensor eddy_summary_histogram(const char *tag, eddy_tensor x)
 eddy_tensor eddy_summary_image(const char *tag, eddy_tensor x, int most)
 {
     return mark(&image_op, &(summary_attrs){ most }, tag, x);
+}
+
+/* ------------------------------------------------------------- training -- */
+
+/* The norm of the gradient, and the relative change, which reads the variable after the step. */
+static void norms_of(eddy_tensor train, eddy_gradient_pair p, eddy_tensor *norm, eddy_tensor *ratio)
+{
+    eddy_graph *const g = train.graph;
+    const eddy_tensor before = eddy_identity(p.variable);
+    eddy_control_begin(g, EDDY_LIST(train));
+    const eddy_tensor after = eddy_read(p.variable);
+    eddy_control_end(g);
+    const eddy_tensor least = eddy_cast(eddy_scalar(g, 1e-12), eddy_dtype_of(before));
+    *ratio = eddy_div(eddy_norm(eddy_sub(after, before)), eddy_maximum(eddy_norm(before), least));
+    *norm = eddy_norm(p.gradient);
+}
+
+void eddy_summary_training(eddy_tensor train, const eddy_gradient_pair *pairs, int n)
+{
+    for (int i = 0; pairs && i < n; i++) {
+        char        tag[EDDY_MAX_NAME + 32];
+        eddy_tensor norm, ratio;
+        if (!eddy_is_valid(train) || !eddy_is_valid(pairs[i].gradient)) continue;
+        eddy_scope_begin(train.graph, "training_summary/");
+        norms_of(train, pairs[i], &norm, &ratio);
+        eddy_scope_end(train.graph);
+        snprintf(tag, sizeof tag, "gradient_norm/%s", eddy_name_of(pairs[i].variable));
+        eddy_summary_scalar(tag, norm);
+        snprintf(tag, sizeof tag, "update_ratio/%s", eddy_name_of(pairs[i].variable));
+        eddy_summary_scalar(tag, ratio);
+    }
 }
 
 /* ----------------------------------------------------------------- runs -- */

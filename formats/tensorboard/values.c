@@ -2,6 +2,7 @@
 #include "writer.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,6 +176,59 @@ void eddy_events_text(eddy_events *w, const char *tag, int64_t step, const char 
     eddy__message_text(&tensor, 8, text ? text : "");
     message metadata = eddy__events_plugin("text", &content);
     eddy__events_value(w, step, tag, VALUE_TENSOR, &tensor, &metadata);
+}
+
+/* --------------------------------------------------------------- tables -- */
+
+/* A cell of Markdown's table: a bar would end it. */
+static void put_cell(FILE *to, const char *name, int64_t number)
+{
+    if (!name) fprintf(to, " %lld |", (long long)number);
+    else fputc(' ', to);
+    for (const char *c = name; c && *c; c++) fputc(*c == '|' || *c == '\n' ? '/' : *c, to);
+    if (name) fputs(" |", to);
+}
+
+static void print_table(FILE *to, const eddy_array *values, const char *const *row_names,
+                        const char *const *column_names)
+{
+    const eddy_shape s = eddy_array_shape(values);
+    fputs("| |", to);
+    for (int64_t k = 0; k < s.dim[1]; k++) put_cell(to, column_names ? column_names[k] : NULL, k);
+    fputs("\n|---|", to);
+    for (int64_t k = 0; k < s.dim[1]; k++) fputs("---:|", to);
+    for (int64_t i = 0; i < s.dim[0]; i++) {
+        fputs("\n|", to);
+        put_cell(to, row_names ? row_names[i] : NULL, i);
+        for (int64_t k = 0; k < s.dim[1]; k++)
+            fprintf(to, " %.6g |", eddy_array_get(values, i * s.dim[1] + k));
+    }
+    fputc('\n', to);
+}
+
+void eddy_events_table(eddy_events *w, const char *tag, int64_t step, const eddy_array *values,
+                       const char *const *row_names, const char *const *column_names)
+{
+    char  *text = NULL, shape[100];
+    size_t size = 0;
+    if (!eddy__events_usable(w)) return;
+    if (!values || eddy_array_shape(values).rank != 2) {
+        eddy__events_fail(w, EDDY_BAD_SHAPE,
+                          "events_table: the shape is %s; expected [rows,columns]",
+                          values ? eddy_shape_print(eddy_array_shape(values), shape, sizeof shape)
+                                 : "that of no array");
+        return;
+    }
+    if (eddy_dtype_is_complex(eddy_array_dtype(values))) {
+        eddy__events_fail(w, EDDY_BAD_DTYPE, "events_table: the values are complex");
+        return;
+    }
+    FILE *to = open_memstream(&text, &size);
+    if (to) print_table(to, values, row_names, column_names);
+    if (!to || fclose(to) != 0)
+        eddy__events_fail(w, EDDY_NO_MEMORY, "events_table: out of memory for the table");
+    else eddy_events_text(w, tag, step, text);
+    free(text);
 }
 
 /* ----------------------------------------------------- hyper-parameters -- */

@@ -238,6 +238,17 @@ void call_eddy_events_run_with(void)
     end_results(out);
 }
 
+/* As many names as the table has rows and columns, or none. */
+void call_eddy_events_table(void)
+{
+    static const char *const names[] = { "a", "b|", "c\n", "", "<e>", "f", "g", "h" };
+    const eddy_array *a = draw_eddy_array_p();
+    const eddy_shape  s = a ? eddy_array_shape(a) : EDDY_SCALAR;
+    const bool        few = s.rank == 2 && s.dim[0] <= 8 && s.dim[1] <= 8;
+    eddy_events_table(object_any(of("eddy_events")), "table", draw(4), a,
+                      few && draw(2) ? names : NULL, few && draw(2) ? names : NULL);
+}
+
 void call_eddy_callable_run(void)
 {
     eddy_array       *out[ENOUGH] = { NULL };

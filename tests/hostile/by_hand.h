@@ -24,6 +24,7 @@ void call_world_runs(void);
 /* The room that they need follows from another object. */
 void call_eddy_run(void);
 void call_eddy_events_run_with(void);
+void call_eddy_events_table(void);
 void call_eddy_callable_run(void);
 void call_eddy_dataset_next(void);
 void call_eddy_checkpoint_new_with(void);
