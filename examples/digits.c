@@ -3,24 +3,24 @@
  *   digits [--data digits|fashion] [--epochs N] [--seed N] [--out FOLDER]
  *
  * A complete use of the library: build a graph, let an optimizer append the training step, run it
- * on batches, measure on held-out images, save the variables, load them into a new session, and
- * write the network without its training to a file, which infer.c reads. Fails if the accuracy is
- * below the level that the network is known to reach, or if the loaded variables do not give the
- * same predictions. Equal seeds give equal results.
+ * on batches, measure on held-out images, save the variables, load them into a new session, write
+ * the network without its training to a file, which infer.c reads, and write a report. Fails if the
+ * accuracy is below the level that the network is known to reach, or if the loaded variables do not
+ * give the same predictions. Equal seeds give equal results.
  *
  * Code that does not concern graphs (reading images, drawing) is in support/. */
 #include <eddy/eddy.h>
+#include <eddy/formats.h>
+#include <eddy/formats/events.h>
 
 #include "support/images.h"
-#include "support/plot.h"
 #include "support/show.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <time.h>
 
 /* --------------------------------------------------------------- tasks -- */
 
@@ -100,7 +100,22 @@ static model build(const task *t, int pixels, int64_t seed)
     m.predicted = eddy_argmax(logits, .axis = 1, .output_type = EDDY_INT32);
     m.accuracy  = eddy_mean(eddy_cast(eddy_equal(m.predicted, m.labels), EDDY_FLOAT32));
     m.loss      = eddy_mean(eddy_sparse_softmax_cross_entropy(m.labels, logits));
-    m.step      = eddy_minimize(eddy_adam(g, .learning_rate = m.rate), m.loss);
+
+    enum { MOST = 8 };
+    eddy_gradient_pair pairs[MOST];
+    eddy_optimizer    *adam = eddy_adam(g, .learning_rate = m.rate);
+    const int          n = eddy_compute_gradients(adam, m.loss, pairs, MOST);
+    m.step = eddy_apply_gradients(adam, pairs, n);
+
+    eddy_summary_scalar("loss", m.loss);
+    eddy_summary_scalar("accuracy", m.accuracy);
+    eddy_summary_scalar("learning_rate", m.rate);
+    eddy_summary_training(m.step, pairs, n);
+    for (int i = 0; i < n; i++) {
+        char tag[100];
+        snprintf(tag, sizeof tag, "values/%.80s", eddy_name_of(pairs[i].variable));
+        eddy_summary_histogram(tag, pairs[i].variable);
+    }
     return m;
 }
 
@@ -152,9 +167,9 @@ static void fill(const task *t, const images *set, const int *order, int n, dice
     }
 }
 
-/* Runs all steps, keeping the loss of each in losses. */
+/* Runs all steps; every 20th is in the events. */
 static bool train(const task *t, const model *m, eddy_session *s, const images *set, int64_t seed,
-                  int steps, double *losses)
+                  int steps, eddy_events *events)
 {
     int         per_epoch = set->count / t->batch, area = set->rows * set->cols;
     int        *order = malloc((size_t)set->count * sizeof *order);
@@ -175,13 +190,13 @@ static bool train(const task *t, const model *m, eddy_session *s, const images *
         if (i % per_epoch == 0) dice_shuffle(&d, order, set->count);
         fill(t, set, order + i % per_epoch * t->batch, t->batch, &d, x, y);
         rate = (float)(t->rate * (1 - (double)i / steps));
-        ok = eddy_run(s,
-                      EDDY_FEED({ m->pixels, x }, { m->labels, y }, { m->rate, r },
-                                { m->training, yes }),
-                      EDDY_FETCH(m->loss, m->accuracy, m->step), out) == EDDY_OK;
-        losses[i] = eddy_array_item(out[0]);
+        ok = eddy_events_run(events, s,
+                             EDDY_FEED({ m->pixels, x }, { m->labels, y }, { m->rate, r },
+                                       { m->training, yes }),
+                             EDDY_FETCH(m->loss, m->accuracy, m->step), out, .step = i + 1,
+                             .every = 20) == EDDY_OK;
         const double keep = i == 0 ? 0 : 0.98;
-        loss = keep * loss + (1 - keep) * losses[i];
+        loss = keep * loss + (1 - keep) * eddy_array_item(out[0]);
         accuracy = keep * accuracy + (1 - keep) * eddy_array_item(out[1]);
         eddy_progress_metric(bar, "loss", loss);
         eddy_progress_metric(bar, "accuracy", accuracy);
@@ -274,73 +289,47 @@ static bool save_model(const task *t, const model *m, eddy_session *s, const ima
     return ok;
 }
 
-/* The loss of each step and its mean over each epoch. */
-static bool save_curve(const task *t, const double *losses, int steps, const char *path)
+/* The first mistakes, as pictures. */
+static void add_mistakes(const task *t, const images *set, const int *predicted, int step,
+                         eddy_events *events)
 {
-    int     per_epoch = steps / t->epochs;
-    double *x = malloc(((size_t)steps + (size_t)t->epochs) * 2 * sizeof *x);
-    if (!x) return false;
-    double *y = x + steps, *mean_x = y + steps, *mean_y = mean_x + t->epochs, low = 1;
-    for (int e = 0; e < t->epochs; e++) {
-        mean_x[e] = e + 0.5;
-        mean_y[e] = 0;
-        for (int i = e * per_epoch; i < (e + 1) * per_epoch; i++) {
-            x[i] = (double)(i + 1) / per_epoch;
-            y[i] = losses[i];
-            mean_y[e] += losses[i] / per_epoch;
-        }
-        if (mean_y[e] < low) low = mean_y[e];
+    enum { MOST = 12 };
+    char        tag[64];
+    eddy_array *picture = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(set->rows, set->cols, 1));
+    for (int i = 0, wrong = 0; picture && i < set->count && wrong < MOST; i++) {
+        if (set->labels[i] == predicted[i]) continue;
+        snprintf(tag, sizeof tag, "mistakes/%d: %s taken for %s", ++wrong,
+                 t->labels[set->labels[i]], t->labels[predicted[i]]);
+        images_pixels(set, i, t->white, 0, 0, eddy_array_data(picture));
+        eddy_events_image(events, tag, step, picture, 1);
     }
-    const curve curves[] = {
-        { "batch", "#b8cfe6", 1, steps, x, y },
-        { "mean of an epoch", "#1f4e8c", 2.5, t->epochs, mean_x, mean_y },
+    eddy_array_free(picture);
+}
+
+static bool save_report(const task *t, const model *m, eddy_session *s, const images *set,
+                        const int *predicted, int step, eddy_events *events, const char *logs,
+                        const char *path)
+{
+    eddy_error  e = { 0 };
+    eddy_array *count = eddy_array_new(EDDY_INT64, EDDY_SHAPE(CLASSES, CLASSES));
+    for (int i = 0; count && i < set->count; i++)
+        ((int64_t *)eddy_array_data(count))[set->labels[i] * CLASSES + predicted[i]]++;
+    eddy_events_table(events, "what (rows) is taken for what (columns)", step, count, t->labels,
+                      t->labels);
+    eddy_array_free(count);
+    add_mistakes(t, set, predicted, step, events);
+    eddy_events_graph(events, m->graph);
+    eddy_events_profile(events, "training and evaluation", step, s);
+    const eddy_hparam about[] = {
+        { "epochs", t->epochs, NULL }, { "batch", t->batch, NULL }, { "dropout", t->dropout, NULL },
+        { "first rate", t->rate, NULL },
     };
-    char title[128];
-    snprintf(title, sizeof title, "Training on %s", t->name);
-    bool ok = plot_save(path, title, "epoch", "cross entropy", fmax(low / 2, 1e-9), curves, 2);
-    if (ok) printf("  %-32s loss curve\n", path);
-    free(x);
+    eddy_events_hparams(events, about, 4, (const char *const[]){ "loss", "accuracy" }, 2);
+    const bool ok = eddy_events_close(events, &e) == EDDY_OK &&
+                    eddy_events_report(logs, path, t->about, &e) == EDDY_OK;
+    if (ok) printf("  %-32s report of the training, for a browser\n", path);
+    else fprintf(stderr, "%s\n", e.message);
     return ok;
-}
-
-/* Graphviz source, and a picture where dot is installed. */
-static bool save_graph(const model *m, const char *path, const char *picture)
-{
-    char  command[1200];
-    char *text = eddy_graph_to_dot(m->graph);
-    FILE *f = text ? fopen(path, "w") : NULL;
-    bool  ok = f && fputs(text, f) >= 0;
-    if (f) ok = fclose(f) == 0 && ok;
-    eddy_string_free(text);
-    if (!ok) {
-        fprintf(stderr, "%s: cannot be written\n", path);
-        return false;
-    }
-    printf("  %-32s graph of %d nodes, for Graphviz\n", path, eddy_graph_size(m->graph));
-    snprintf(command, sizeof command, "dot -Tsvg -o '%s' '%s' 2>/dev/null", picture, path);
-    if (!strchr(path, '\'') && system(command) == 0)
-        printf("  %-32s the same as a picture\n", picture);
-    return true;
-}
-
-static bool save_all(const task *t, const model *m, eddy_session *s, const images *set,
-                     const int *predicted, int right, const double *losses, int steps,
-                     const char *folder)
-{
-    char path[5][512];
-    const char *const ending[5] = { ".safetensors", "-loss.svg", "-graph.dot", "-graph.svg",
-                                    "-model.yaml" };
-    for (int i = 0; i < 5; i++)
-        if (snprintf(path[i], sizeof path[i], "%s/%s%s", folder, t->name, ending[i]) >= 512)
-            return false;
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        fprintf(stderr, "%s: %s\n", folder, strerror(errno));
-        return false;
-    }
-    puts("files");
-    return check_checkpoint(t, m, s, set, predicted, path[0]) &&
-           save_curve(t, losses, steps, path[1]) && save_graph(m, path[2], path[3]) &&
-           save_model(t, m, s, set, right, path[4]);
 }
 
 /* ---------------------------------------------------------------- main -- */
@@ -350,6 +339,17 @@ typedef struct options {
     int64_t     seed;
     const char *folder;
 } options;
+
+/* FOLDER/TASK and what follows, in memory that the next call uses again. */
+static const char *path_of(const options *o, const char *ending)
+{
+    enum { AT_ONCE = 4 };
+    static char path[AT_ONCE][512];
+    static int  at;
+    char       *to = path[at++ % AT_ONCE];
+    snprintf(to, sizeof path[0], "%s/%s%s", o->folder, o->task.name, ending);
+    return to;
+}
 
 static bool read_options(options *o, int argc, char **argv)
 {
@@ -374,8 +374,10 @@ static bool learn(const options *o, const images *train_set, const images *test_
     const task   *t = &o->task;
     int area = train_set->rows * train_set->cols, steps = train_set->count / t->batch * t->epochs;
     model         m = build(t, area, o->seed);
-    eddy_session *s = eddy_session_new(m.graph);
-    double       *losses = calloc((size_t)steps, sizeof *losses);
+    eddy_session *s = eddy_session_new(m.graph, .profile = true);
+    char          run[40];
+    snprintf(run, sizeof run, "-logs/%lld", (long long)time(NULL));
+    const char   *logs = path_of(o, run);
     int          *predicted = malloc((size_t)test_set->count * sizeof *predicted);
     int           right = -1;
 
@@ -387,21 +389,26 @@ static bool learn(const options *o, const images *train_set, const images *test_
     printf("  Adam, %d epochs, batches of %d, rate %g falling to 0, seed %d\n\n", t->epochs,
            t->batch, t->rate, (int)o->seed);
 
-    bool ok = s && losses && predicted && steps > 0;
+    eddy_events  *events = eddy_events_new(logs);
+    bool ok = s && predicted && steps > 0;
     if (ok && eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(m.graph)), NULL) != EDDY_OK) {
         fprintf(stderr, "%s\n", eddy_session_message(s));
         ok = false;
     }
-    if (ok) ok = train(t, &m, s, train_set, o->seed, steps, losses);
+    if (ok) ok = train(t, &m, s, train_set, o->seed, steps, events);
     if (ok) ok = (right = evaluate(&m, s, test_set, t->white, predicted)) >= 0;
     if (ok) report(t, test_set, predicted, right);
-    if (ok) ok = save_all(t, &m, s, test_set, predicted, right, losses, steps, o->folder);
+    if (ok) puts("files");
+    ok = ok && check_checkpoint(t, &m, s, test_set, predicted, path_of(o, ".safetensors")) &&
+         save_model(t, &m, s, test_set, right, path_of(o, "-model.yaml"));
+    if (ok)
+        ok = save_report(t, &m, s, test_set, predicted, steps, events, logs, path_of(o, ".html"));
+    else eddy_events_close(events, NULL);
     if (ok && right < t->expected * test_set->count) {
         fprintf(stderr, "the accuracy is below %g %%\n", 100 * t->expected);
         ok = false;
     }
     free(predicted);
-    free(losses);
     eddy_session_free(s);
     eddy_graph_free(m.graph);
     return ok;
