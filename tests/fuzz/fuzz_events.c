@@ -1,6 +1,6 @@
-/* fuzz_events.c -- arbitrary events as an event file for a report, for libFuzzer. The input is a list
- * of events, each after its length in two bytes; they get the checksums of records, which no fuzzer
- * would find. A last event that is too short is a record without one. */
+/* fuzz_events.c -- arbitrary events as an event file for a report, for libFuzzer. The input is a
+ * list of events, each after its length in two bytes; they get the checksums of records, which no
+ * fuzzer would find. A last event that is too short is a record without one. */
 #include "formats/checksum.h"
 #include "formats/report/data.h"
 #include "tests/fuzz/fuzz.h"
