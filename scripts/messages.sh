@@ -37,6 +37,7 @@ session/state/watches.c|out of memory for a watch|a test of failing allocations 
 session/state/watches.c|out of memory for the array of a watch|its memory is not from an allocator of the library
 formats/tensorboard/record.c|events: out of memory for an event of %.600s|its memory is not from an allocator of the library
 formats/tensorboard/record.c|events: cannot close %.600s: %s|a guard: all bytes have been written
+formats/tensorboard/values.c|events_table: out of memory for the table|its memory is not from an allocator of the library
 formats/tensorboard/summaries.c|events_run: out of memory for %d summaries|its memory is not from an allocator of the library
 input/memory.c|dataset: out of memory|the test of failing allocations compares it
 input/prefetch.c|dataset_prefetch: the threads are in the process that forked this one|a test in a child compares it
