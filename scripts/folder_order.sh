@@ -56,9 +56,10 @@ formats/tensorflow formats/tensorflow/operators: formats
 formats/torch: formats
 formats/keras: formats
 formats/tensorboard: formats
+formats/report: formats/tensorboard
 input: session/checkpoints layers optim/wrappers autodiff/jacobians autodiff/check optim/minimizers
 input/readers: input
-command: formats/onnx/writer formats/tensorflow formats/torch formats/keras input/readers'
+command: formats/onnx/writer formats/tensorflow formats/torch formats/keras formats/report input/readers'
 
 # Permitted exceptions: file|used file|why.  A * stands for any file.
 admitted='
