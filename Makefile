@@ -52,7 +52,7 @@ OPSRC   := $(filter ops/%,$(SOURCES)) control/definitions.c control/tensor_array
 OPS_IN  := $(filter-out ops/kernels/%,$(filter ops/%,$(SOURCES)))
 OPS_DIRS := $(filter-out ops,$(sort $(patsubst %/,%,$(dir $(OPS_IN)))))
 OPS_H   := $(OPS_DIRS:%=%.h) ops/graphs.h
-HEADERS := eddy.h graph/options.h graph/defaults.h graph/status.h graph/array.h graph/graph.h graph/op.h $(OPS_H) ops/ops.h ops/short_names.h \
+HEADERS := eddy.h graph/options.h graph/defaults.h graph/status.h graph/array.h graph/graph.h graph/op.h graph/lines.h $(OPS_H) ops/ops.h ops/short_names.h \
            autodiff/autodiff.h autodiff/functions.h autodiff/tape.h autodiff/check/gradient_check.h \
            autodiff/sparse/sparse.h \
            control/control.h control/tensor_array.h control/solvers.h autodiff/jacobians/jacobians.h \
@@ -101,7 +101,7 @@ lib: $(LIBRARIES:%=$(BUILD)/%.a) $(LIBRARIES:%=$(BUILD)/%.so)
 # again. Until its text changes, the compiler may name a line nearby in an option struct.
 # Where structs of options are.
 OPTIONS := $(OPSRC) $(filter-out $(OPS_H) graph/defaults.h,$(HEADERS)) $(FORMATS_H) $(INPUT_H)
-$(GEN)/stamp: $(OPTIONS) ops/gen.awk ops/declared.awk graph/op.h graph/defaults.awk
+$(GEN)/stamp: $(OPTIONS) ops/gen.awk ops/declared.awk graph/op.h graph/defaults.awk graph/call_lines.awk
 	@mkdir -p $(GEN) build/include
 	@ln -sfn ../.. build/include/eddy
 	@for m in table_h table_c weak_ops_h weak_ops_c; do awk -v mode=$$m -f ops/declared.awk -f ops/gen.awk $(OPSRC) > $(GEN)/$$m.new || exit 1; done
@@ -112,11 +112,13 @@ $(GEN)/stamp: $(OPTIONS) ops/gen.awk ops/declared.awk graph/op.h graph/defaults.
 	@for m in defaults members; do awk -v mode=$$m -f graph/defaults.awk $(OPTIONS) > $(GEN)/$$m.new || exit 1; done
 	@cmp -s $(GEN)/defaults.new graph/defaults.h || cp $(GEN)/defaults.new graph/defaults.h
 	@cmp -s $(GEN)/members.new $(GEN)/option_members.h || cp $(GEN)/members.new $(GEN)/option_members.h
+	@awk -f graph/call_lines.awk $(filter-out graph/defaults.h,$(HEADERS)) > $(GEN)/call_lines.new
+	@cmp -s $(GEN)/call_lines.new graph/call_lines.h || cp $(GEN)/call_lines.new graph/call_lines.h
 	@for m in table_h table_c weak_ops_h weak_ops_c; do f=$(GEN)/$${m%_?}.$${m##*_}; \
 	    cmp -s $(GEN)/$$m.new $$f || cp $(GEN)/$$m.new $$f; done
 	@touch $@
 $(GEN)/table.c $(GEN)/table.h $(GEN)/weak_ops.c $(GEN)/weak_ops.h $(OPS_H) \
-        graph/defaults.h $(GEN)/option_members.h: $(GEN)/stamp ;
+        graph/defaults.h graph/call_lines.h $(GEN)/option_members.h: $(GEN)/stamp ;
 
 # The page of reports as lines of text: page.html with the style sheet and the script in their places.
 $(GEN)/report_page.h: $(addprefix formats/report/page.,html css js) formats/report/page.awk
@@ -563,7 +565,7 @@ format: ## break lines of more than 100 columns
 
 install: lib command build/interface.json $(REFERENCE)/index.md $(BUILD)/eddy.pc $(BUILD)/eddy-formats.pc $(BUILD)/eddy-input.pc $(CMAKE_FILES) ## install into $(DESTDIR)$(PREFIX)
 	@# without #line, which names sources that are not installed
-	@for h in $(HEADERS) $(FORMATS_H) $(INPUT_H); do to=$(DESTDIR)$(PREFIX)/include/eddy/$$h; install -D -m 644 $$h $$to || exit 1; \
+	@for h in $(HEADERS) graph/call_lines.h $(FORMATS_H) $(INPUT_H); do to=$(DESTDIR)$(PREFIX)/include/eddy/$$h; install -D -m 644 $$h $$to || exit 1; \
 	    sed -i '/^#line /d' $$to; done
 	@for l in $(LIBRARIES); do to=$(DESTDIR)$(LIBDIR)/$$l; \
 	    install -D -m 644 $(BUILD)/$$l.a $$to.a && \

@@ -33,5 +33,9 @@
 #include "autodiff/check/gradient_check.h"
 #include "autodiff/sparse/sparse.h"
 #include "report/progress.h"
+#include "graph/lines.h"
+#ifdef EDDY_LINES
+#include "graph/call_lines.h"
+#endif
 
 #endif

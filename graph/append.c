@@ -154,6 +154,13 @@ static bool complete(eddy_graph *g, const eddy_append_args *a, eddy_node *node, 
     return node->name != NULL;
 }
 
+static bool note_line(eddy_graph *g, const eddy_node *node)
+{
+    if (eddy__lines_note(g, node->id)) return true;
+    eddy_fail(g, EDDY_NO_MEMORY, "out of memory for node %d", (int)node->id);
+    return false;
+}
+
 static eddy_tensor append(eddy_append_args a)
 {
     eddy_graph *g = a.graph;
@@ -175,7 +182,7 @@ static eddy_tensor append(eddy_append_args a)
     }
     eddy_node *node = new_node(g, &a);
     if (!node) eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a node of %s", a.op->name);
-    if (!node || !complete(g, &a, node, attrs)) {
+    if (!node || !complete(g, &a, node, attrs) || !note_line(g, node)) {
         eddy__attrs_release_arrays(a.op, attrs);
         return eddy_none(g);
     }

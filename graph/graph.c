@@ -44,6 +44,7 @@ static void destroy(eddy_graph *g)
         o->release(o->object);
     }
     eddy__release(&g->allocator, g->owned, (size_t)g->owned_capacity * sizeof *g->owned);
+    eddy__release(&g->allocator, g->lines, (size_t)g->lines_capacity * sizeof *g->lines);
     for (int32_t id = 1; id <= g->size; id++)
         eddy__attrs_release(g->nodes[id]->op, g->nodes[id]->attrs);
     free_collections(g);
@@ -106,6 +107,7 @@ eddy_tensor eddy_fail(eddy_graph *g, eddy_status s, const char *fmt, ...)
         eddy__error_vset(&g->error, s, fmt, args);
         va_end(args);
         if (g->custom.name) name_custom_rule(g);
+        eddy__lines_add_here(g, &g->error);
         g->telling = true;
         if (g->on_error) g->on_error(g->on_error_user, g->error.status, g->error.message);
         g->telling = false;

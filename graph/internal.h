@@ -50,6 +50,12 @@ typedef struct eddy_owned {
     void (*release)(void *object);
 } eddy_owned;
 
+/* A line of C; file NULL: not known. */
+typedef struct eddy_line {
+    const char *file;
+    int         line;
+} eddy_line;
+
 enum { EDDY_NUMBER_CACHE = 64 };
 
 /* The custom gradient whose rule is called, which messages name; all 0 if there is none. */
@@ -97,6 +103,9 @@ struct eddy_graph {
     int                 n_collections, collections_capacity;
     eddy_owned         *owned;
     int                 n_owned, owned_capacity;
+    eddy_line          *lines;          /* by id, of the calls that built the nodes; or NULL */
+    int32_t             lines_capacity;
+    const char         *last_file;      /* the file of the last line */
 
     /* Set by the differentiation pass around a rule. */
     bool                in_rule;        /* nodes are named by op->name */
@@ -132,6 +141,13 @@ static inline eddy_tensor eddy__tensor_at(eddy_graph *g, int32_t node, int32_t o
 {
     return (eddy_tensor){ .graph = g, .node = node, .output = output };
 }
+
+/* The lines of C that build nodes (lines.c): keeps the line of the thread for a node, false without
+ * memory; adds to a message the line of the node that it names, or in a call that fails while building,
+ * that of the thread. */
+bool eddy__lines_note(eddy_graph *g, int32_t id);
+void eddy__lines_add(const eddy_graph *g, eddy_error *e);
+void eddy__lines_add_here(const eddy_graph *g, eddy_error *e);
 
 /* The longest name of a node: EDDY_MAX_NAME has room for a suffix and the end too. */
 enum { EDDY_LONGEST_NAME = EDDY_MAX_NAME - 17 };

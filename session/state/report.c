@@ -8,8 +8,10 @@
  * lock of the session could be waited for: in the callback of a print. */
 void eddy__session_note(eddy_session *s, const eddy_error *e)
 {
+    eddy_error named = *e;
+    if (named.status != EDDY_OK) eddy__lines_add(s->graph, &named);
     pthread_mutex_lock(&s->report_lock);
-    s->error = *e;
+    s->error = named;
     pthread_mutex_unlock(&s->report_lock);
 }
 

@@ -238,6 +238,12 @@ void call_eddy_events_run_with(void)
     end_results(out);
 }
 
+void call_eddy_line_(void)
+{
+    static const char *const files[] = { NULL, "", "model.c", "a'b]\n.c" };
+    eddy_line_(files[draw(4)], (int)draw(100) - 1);
+}
+
 /* As many names as the table has rows and columns, or none. */
 void call_eddy_events_table(void)
 {
