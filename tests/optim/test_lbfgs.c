@@ -77,7 +77,8 @@ START_TEST(conditions_hold)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (double first = 1e-3; first < 2e3; first *= 100) {
             line_search l = { .evaluate_at = cases[i].f, .decrease = cases[i].decrease,
-                              .curvature = cases[i].curvature, .most = 60 };
+                              .curvature = cases[i].curvature, .most = 60,
+                              .longest = INFINITY };
             line_point  start = { 0 }, found;
             l.evaluate_at(NULL, 0, &start);
             ck_assert_int_eq(eddy__line_search(&l, start, first, &found), LINE_FOUND);
@@ -111,7 +112,7 @@ START_TEST(no_such_point)
 {
     int         looks = 0;
     line_point  found;
-    line_search l = { falls_for_ever, &looks, 1e-4, 0.9, 20 };
+    line_search l = { falls_for_ever, &looks, 1e-4, 0.9, 20, INFINITY };
     ck_assert_int_eq(eddy__line_search(&l, (line_point){ 0, 0, -1 }, 1, &found), LINE_LOWER);
     ck_assert_int_eq(looks, 20);
     ck_assert_double_gt(found.at, 1000);
