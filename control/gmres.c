@@ -10,6 +10,8 @@
 #include "ops/ops.h"
 #include "ops/short_names.h"
 
+#include <math.h>
+
 enum { MOST_RESTART = 1000 };
 
 /* ------------------------------------------------------------------ a cycle -- */
@@ -47,8 +49,9 @@ static int next_column(eddy_list v, eddy_tensor *y, void *context)
     const eddy_tensor diagonal = eddy_hypot(a, b);
     const eddy_tensor cosine = DivNoNan(a, diagonal), sine = DivNoNan(b, diagonal);
     const eddy_tensor above = Gather(turn, j), below = Gather(turn, next);
+    const eddy_tensor pivot = Where(Greater(diagonal, 0), diagonal, NAN);   /* A is singular */
     const eddy_tensor row = Add(eddy__krylov_first(turned, c->m + 1, j),
-                                Mul(diagonal, OneHot(j, c->m + 1, .dtype = type)));
+                                Mul(pivot, OneHot(j, c->m + 1, .dtype = type)));
     y[BASIS] = eddy__krylov_put(basis, next, DivNoNan(rest, length));
     y[FACTOR] = eddy__krylov_put(v.at[FACTOR], j, eddy_index(row, ":-1"));
     y[TURN] = eddy__krylov_put(

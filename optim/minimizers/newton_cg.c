@@ -81,15 +81,15 @@ static bool choose_step(newton *r, double *predicted)
     return true;
 }
 
-/* The quotient of the decrease and the prediction; 1 where both are lost in rounding (Conn, Gould
- * and Toint, section 17.4.2). */
+/* The quotient of the decrease and the prediction. Where both are lost in rounding (Conn, Gould and
+ * Toint, section 17.4.2), it is 1 if the gradient falls. */
 static double quotient_of(const newton *r, double loss, double predicted)
 {
-    const double decrease = r->report.loss - loss;
+    const double decrease = r->report.loss - loss, slope = eddy__vector_norm(r->next_g, r->n);
     const double noise = 10 * DBL_EPSILON * fmax(1, fabs(r->report.loss));
-    if (fabs(decrease) <= noise && fabs(predicted) <= noise) return 1;
-    return isfinite(loss) && isfinite(eddy__vector_norm(r->next_g, r->n)) ? decrease / predicted
-                                                                          : -INFINITY;
+    if (!isfinite(loss) || !isfinite(slope)) return -INFINITY;
+    if (fabs(decrease) > noise || fabs(predicted) > noise) return decrease / predicted;
+    return slope < eddy__vector_norm(r->g, r->n) ? 1 : -INFINITY;
 }
 
 static void adapt_radius(newton *r, double quotient)

@@ -1,5 +1,5 @@
-/* test_linear_solvers.c -- conjugate gradients, GMRES and Lanczos's method against LAPACK, and their
- * implicit derivatives against those of dense solutions and finite differences. */
+/* test_linear_solvers.c -- conjugate gradients, GMRES and Lanczos's method against LAPACK, and
+ * their implicit derivatives against those of dense solutions and finite differences. */
 #include "build/gen/suites.h"
 #include "tests/lib/control_checks.h"
 #include "tests/lib/finite_differences.h"
@@ -193,8 +193,8 @@ START_TEST(without_a_matrix)
 }
 END_TEST
 
-/* A guess changes only the iterations, and none are needed for the solution itself, or for b = 0; the
- * size of b is of no interest. */
+/* A guess changes only the iterations, and none are needed for the solution itself, or for b = 0;
+ * the size of b is of no interest. */
 START_TEST(guesses_and_sizes)
 {
     trial             t = trial_begin((unsigned)_i);
@@ -250,7 +250,8 @@ END_TEST
 START_TEST(single_precision)
 {
     eddy_graph   *g = eddy_graph_new();
-    eddy_tensor   a = eddy_constant(g, EDDY_FLOATS(4, 1, 1, 3)), b = eddy_constant(g, EDDY_FLOATS(1, 2));
+    eddy_tensor   a = eddy_constant(g, EDDY_FLOATS(4, 1, 1, 3));
+    eddy_tensor   b = eddy_constant(g, EDDY_FLOATS(1, 2));
     eddy_tensor   m = eddy_reshape(a, EDDY_SHAPE(2, 2)), x[2], e[2];
     eddy_session *s = eddy_session_new(g);
     ck_assert_int_eq(eddy_conjugate_gradient(FUNCTION(times, m), EDDY_LIST(b), &x[0]), 1);
@@ -335,8 +336,8 @@ START_TEST(restarts)
     trial       t = trial_begin((unsigned)_i);
     eddy_tensor y[EDDY_MAX_RESULTS];
     double      want[K];
-    ck_assert_int_eq(eddy_lanczos(PLAIN(laplacian), EDDY_LIST(eddy_zeros(t.graph, F64, EDDY_SHAPE(N))),
-                                  y, K), 2);
+    eddy_tensor zeros = eddy_zeros(t.graph, F64, EDDY_SHAPE(N));
+    ck_assert_int_eq(eddy_lanczos(PLAIN(laplacian), EDDY_LIST(zeros), y, K), 2);
     for (int i = 0; i < K; i++) want[i] = 2 - 2 * cos((N - i) * acos(-1) / (N + 1));
     is_shaped(&t, y[1], EDDY_SHAPE(K, N));
     are_equal(&t, y[0], eddy_const(t.graph, F64, EDDY_SHAPE(K), want), 1e-9);
@@ -360,8 +361,8 @@ START_TEST(small_spaces)
     is(&t, y[0], V(2, 2, 2));
     are_equal(&t, eddy_matmul(y[1], y[1], .transpose_a = true),
               eddy_eye(t.graph, 3, .dtype = F64), 1e-10);
-    ck_assert_int_eq(eddy_lanczos(FUNCTION(two_parts, c), EDDY_LIST(ZerosLike(one), ZerosLike(c)), y,
-                                  2, .tolerance = 1e-14), 3);
+    ck_assert_int_eq(eddy_lanczos(FUNCTION(two_parts, c), EDDY_LIST(ZerosLike(one), ZerosLike(c)),
+                                  y, 2, .tolerance = 1e-14), 3);
     is(&t, y[0], V(5, 3));
     is_shaped(&t, y[1], EDDY_SHAPE(2, 3));
     is_shaped(&t, y[2], EDDY_SHAPE(2));
@@ -373,9 +374,10 @@ END_TEST
 /* A map over operators. */
 static eddy_tensor largest_of(eddy_tensor m)
 {
-    eddy_tensor y[EDDY_MAX_RESULTS];
-    ck_assert_msg(eddy_lanczos(FUNCTION(times, separated(m)), EDDY_LIST(Gather(m, eddy_number(m.graph, I32, 0))),
-                               y, 2, .tolerance = 1e-13) == 2,
+    const eddy_tensor first = Gather(m, eddy_number(m.graph, I32, 0));
+    eddy_tensor       y[EDDY_MAX_RESULTS];
+    ck_assert_msg(eddy_lanczos(FUNCTION(times, separated(m)), EDDY_LIST(first), y, 2,
+                               .tolerance = 1e-13) == 2,
                   "%s", eddy_graph_message(m.graph));
     return function_of(y[0], y[1], eddy_ones(m.graph, F64, EDDY_SHAPE(4)));
 }

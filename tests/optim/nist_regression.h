@@ -1,5 +1,5 @@
-/* nist_regression.h -- the problems of NIST's Statistical Reference Datasets for nonlinear regression
- * (StRD, public domain): data, starting values, and results that NIST certifies to 11 digits. */
+/* nist_regression.h -- the problems of NIST's Statistical Reference Datasets for nonlinear
+ * regression (StRD, public domain): data, starting values, and results that NIST certifies to 11 digits. */
 #ifndef EDDY_TESTS_NIST_REGRESSION_H
 #define EDDY_TESTS_NIST_REGRESSION_H
 

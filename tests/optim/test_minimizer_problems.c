@@ -88,12 +88,12 @@ END_TEST
 
 /* ----------------------------------------------------------------------- bounds -- */
 
-/* Problems with bounds alone of Hock and Schittkowski, Test examples for nonlinear programming codes
- * (1981), and the minima that the book states. */
+/* Problems with bounds alone of Hock and Schittkowski, Test examples for nonlinear programming
+ * codes (1981), and the minima that the book states. */
 typedef struct bounded_problem {
     int           number, n;
     eddy_tensor (*loss)(eddy_tensor x);
-    eddy_tensor (*residuals)(eddy_tensor x, int n);     /* half their sum of squares is half the loss */
+    eddy_tensor (*residuals)(eddy_tensor x, int n);     /* the loss is their sum of squares */
     double        start[10], lower[10], upper[10], minima[2];
 } bounded_problem;
 
