@@ -33,6 +33,7 @@ CFLAGS  ?= $(if $(filter -O3,$(OPT)),-g1,-g)
 # plans is as fast with -O1.
 LOOPS    := session/compile/fused_loop.c session/run/run.c \
             ops/linear/einsum_products.c ops/linear/matmul.c \
+            optim/minimizers/bounded_direction.c \
             $(patsubst %,ops/nets/%.c,batch_norm layer_norm lstm softmax_cross_entropy)
 GRAPH_CODE := $(addsuffix /%,autodiff command control formats layers optim ops/formulas session/passes)
 COLD     := $(addsuffix /%,graph session input ops/linear ops/nets) ops/math/gamma.c ops/math/bessel.c

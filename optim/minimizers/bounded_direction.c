@@ -15,9 +15,13 @@
 bool eddy__bounded_model_begin(bounded_model *b, objective *o, int history)
 {
     const int64_t k = 2 * (int64_t)history;
-    double **squares[] = { &b->m, &b->square }, **rows[] = { &b->p, &b->c, &b->side, &b->mw };
+    double **squares[] = { &b->m, &b->square, &b->free_square };
+    double **rows[] = { &b->p, &b->c, &b->side, &b->mw };
     b->n = o->n;
-    for (int i = 0; i < 2; i++)
+    b->slots = history;
+    b->sy = eddy__objective_alloc(o, (int64_t)history * history, sizeof *b->sy);
+    b->ss = eddy__objective_alloc(o, (int64_t)history * history, sizeof *b->ss);
+    for (int i = 0; i < 3; i++)
         if (!(*squares[i] = eddy__objective_alloc(o, k * k, sizeof(double)))) return false;
     for (int i = 0; i < 4; i++)
         if (!(*rows[i] = eddy__objective_alloc(o, k, sizeof(double)))) return false;
@@ -25,24 +29,36 @@ bool eddy__bounded_model_begin(bounded_model *b, objective *o, int history)
     b->point = eddy__objective_alloc(o, b->n, sizeof *b->point);
     b->bends = eddy__objective_alloc(o, b->n, sizeof *b->bends);
     b->pivots = eddy__objective_alloc(o, k, sizeof *b->pivots);
-    return b->w && b->point && b->bends && b->pivots;
+    return b->sy && b->ss && b->w && b->point && b->bends && b->pivots;
 }
 
 /* --------------------------------------------------------------------- model -- */
+
+/* The products of the newest s with all s and y; those of older ones are known. */
+static void note_products(bounded_model *b, int changes, const change *c)
+{
+    const change *last = &c[changes - 1];
+    for (int j = 0; j < changes; j++) {
+        const int64_t at = (int64_t)last->slot * b->slots + c[j].slot;
+        b->ss[at] = eddy__vector_dot(last->s, c[j].s, b->n);
+        b->sy[at] = eddy__vector_dot(last->s, c[j].y, b->n);
+    }
+}
 
 /* The inverse of M: [[-D, L'], [L, theta S'S]] with D the diagonal and L the part of S'Y below. */
 static void form_inner(bounded_model *b, int changes, const change *c)
 {
     double *a = b->square;
+    note_products(b, changes, c);
     memset(a, 0, (size_t)(b->k * b->k) * sizeof *a);
     for (int i = 0; i < changes; i++) {
         const int64_t row = changes + i;
         a[i * b->k + i] = -c[i].product;
         for (int j = 0; j <= i; j++) {
             const int64_t column = changes + j;
-            const double  ss = b->theta * eddy__vector_dot(c[i].s, c[j].s, b->n);
-            if (j < i)
-                a[row * b->k + j] = a[j * b->k + row] = eddy__vector_dot(c[i].s, c[j].y, b->n);
+            const int64_t at = (int64_t)c[i].slot * b->slots + c[j].slot;
+            const double  ss = b->theta * b->ss[at];
+            if (j < i) a[row * b->k + j] = a[j * b->k + row] = b->sy[at];
             a[row * b->k + column] = a[column * b->k + row] = ss;
         }
     }
@@ -144,17 +160,21 @@ static bool is_free(const bounded_model *b, const bounds *limits, int64_t i)
 /* side = (I - M W'W / theta)^-1 M side, with the rows of W that are free. */
 static void solve_inner(bounded_model *b, const bounds *limits)
 {
-    double *a = b->square, *sum = b->mw;
-    for (int64_t r = 0; r < b->k; r++) {
-        memset(sum, 0, (size_t)b->k * sizeof *sum);
-        for (int64_t i = 0; i < b->n; i++)
-            if (is_free(b, limits, i))
-                eddy__vector_add(sum, b->w[i * b->k + r], b->w + i * b->k, b->k);
-        for (int64_t j = 0; j < b->k; j++)      /* W'W is symmetric: sum is its column r */
-            a[j * b->k + r] = (j == r) - eddy__vector_dot(b->m + j * b->k, sum, b->k) / b->theta;
+    const int64_t k = b->k;
+    double       *a = b->square, *square = b->free_square;
+    memset(square, 0, (size_t)(k * k) * sizeof *square);
+    for (int64_t i = 0; i < b->n; i++) {
+        const double *w = b->w + i * k;
+        for (int64_t r = 0; r < k && is_free(b, limits, i); r++)
+            eddy__vector_add(square + r * k, w[r], w, r + 1);
     }
-    by_m(b, b->side, sum);
-    memcpy(b->side, sum, (size_t)b->k * sizeof *sum);
+    for (int64_t r = 0; r < k; r++)
+        for (int64_t j = 0; j < r; j++) square[j * k + r] = square[r * k + j];
+    for (int64_t r = 0; r < k; r++)
+        for (int64_t j = 0; j < k; j++)
+            a[r * k + j] = (r == j) - eddy__vector_dot(b->m + r * k, square + j * k, k) / b->theta;
+    by_m(b, b->side, b->mw);
+    memcpy(b->side, b->mw, (size_t)k * sizeof *b->mw);
     eddy__lapack_lu(EDDY_FLOAT64, b->k, a, b->pivots);
     eddy__lapack_lu_solve(EDDY_FLOAT64, false, b->k, 1, a, b->pivots, b->side);
 }

@@ -23,14 +23,17 @@ double eddy__bounds_longest(const bounds *b, int64_t n, const double *x, const d
 typedef struct change {
     double *s, *y;
     double  product;                /* of the two */
+    int     slot;                   /* another one for each pair of vectors */
 } change;
 
 /* The model of L-BFGS, g'p + p'Bp / 2 with B = theta I - W M W', W = [Y, theta S]: the changes in
  * columns, the oldest first. */
 typedef struct bounded_model {
     int64_t  n, k;                  /* elements; twice the number of changes */
+    int      slots;
     double   theta;
-    double  *m, *square;            /* [k,k]: M, and room */
+    double  *sy, *ss;               /* [slots,slots]: products of all changes */
+    double  *m, *square, *free_square;      /* [k,k]: M, and room */
     double  *p, *c, *side, *mw;     /* [k] */
     double  *w;                     /* [n,k]: W by rows */
     double  *point;                 /* [n]: the generalized Cauchy point */

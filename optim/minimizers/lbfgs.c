@@ -211,6 +211,7 @@ static bool make_vectors(driver *r)
     r->share = eddy__objective_alloc(&r->o, m, sizeof *r->share);
     if (!r->changes || !r->share) return false;
     for (int k = 0; k < m; k++) {
+        r->changes[k].slot = k;
         r->changes[k].s = eddy__objective_alloc(&r->o, r->n, sizeof(double));
         r->changes[k].y = eddy__objective_alloc(&r->o, r->n, sizeof(double));
         if (!r->changes[k].s || !r->changes[k].y) return false;
