@@ -16,29 +16,33 @@ enum { LOSS, COUNT = 1, SQUARE = 1, SIDE, GRADIENT = 1 };
 
 /* ---------------------------------------------------------------- the graph -- */
 
+/* The error of the graph, if it has one. */
+static bool graph_is_ready(objective *o)
+{
+    const eddy_status s = eddy_graph_status(o->graph);
+    return s == EDDY_OK || eddy__objective_fail(o, s, eddy_graph_message(o->graph));
+}
+
 /* All residuals as one vector of float64. */
-static eddy_tensor all_residuals(residuals *r, eddy_list list)
+static bool join_residuals(residuals *r, eddy_list list, eddy_tensor *y)
 {
     objective   *o = r->o;
     eddy_tensor *parts = eddy__objective_alloc(o, list.count, sizeof *parts);
-    for (int i = 0; parts && i < list.count; i++) {
+    if (!parts) return false;
+    for (int i = 0; i < list.count; i++) {
         const eddy_tensor t = list.at[i];
-        if (!eddy_is_valid(t) || t.graph != o->graph) {
-            eddy__error_set(&o->error, EDDY_INVALID_ARGUMENT,
-                            "least_squares: residuals[%d] is not a tensor of the graph", i);
-            return EDDY_NO_TENSOR;
-        }
-        if (!eddy__dtype_is_float(eddy_dtype_of(t))) {
-            eddy__error_set(&o->error, EDDY_BAD_DTYPE,
-                            "least_squares: residuals[%d], '%.200s', is %s; float32 or float64 "
-                            "expected", i, eddy_name_of(t), eddy_dtype_name(eddy_dtype_of(t)));
-            return EDDY_NO_TENSOR;
-        }
+        if (!eddy_is_valid(t) || t.graph != o->graph)
+            return eddy__error_set(&o->error, EDDY_INVALID_ARGUMENT,
+                                   "least_squares: residuals[%d] is not a tensor of the graph", i);
+        if (!eddy__dtype_is_float(eddy_dtype_of(t)))
+            return eddy__error_set(&o->error, EDDY_BAD_DTYPE,
+                                   "least_squares: residuals[%d], '%.200s', is %s; float32 or "
+                                   "float64 expected", i, eddy_name_of(t),
+                                   eddy_dtype_name(eddy_dtype_of(t)));
         parts[i] = Reshape(Cast(t, EDDY_FLOAT64), EDDY_SHAPE(-1));
     }
-    return !parts           ? EDDY_NO_TENSOR
-           : list.count > 1 ? eddy_concat((eddy_list){ list.count, parts }, 0)
-                            : parts[0];
+    *y = list.count > 1 ? eddy_concat((eddy_list){ list.count, parts }, 0) : parts[0];
+    return graph_is_ready(o);
 }
 
 /* The Jacobian [m,n] of y, float64. */
@@ -81,17 +85,13 @@ static bool add_product(residuals *r, eddy_tensor y)
     const eddy_tensor first = along(y, xs, vs);
     eddy_gradients(EDDY_LIST(y), xs, dx, EDDY_LIST(r->by_qr ? along(first, xs, vs) : first),
                    .unconnected_gradients = EDDY_UNCONNECTED_ZERO);
-    if (eddy_graph_status(r->o->graph) != EDDY_OK)
-        return eddy__objective_fail(r->o, eddy_graph_status(r->o->graph),
-                                    eddy_graph_message(r->o->graph));
-    return eddy__products_of(&r->product, dx);
+    return graph_is_ready(r->o) && eddy__products_of(&r->product, dx);
 }
 
 static bool build(residuals *r, eddy_list given, eddy_tensor *trial, eddy_tensor *fetches)
 {
-    eddy_graph       *g = r->o->graph;
-    const eddy_tensor y = all_residuals(r, given);
-    if (!eddy_is_valid(y)) return false;
+    eddy_tensor y;
+    if (!join_residuals(r, given, &y)) return false;
     trial[LOSS] = fetches[LOSS] = Mul(0.5, Sum(Square(y)));
     trial[COUNT] = eddy_size(y, EDDY_INT64);
     if (r->by_qr) add_qr(r, y, fetches);
@@ -99,9 +99,7 @@ static bool build(residuals *r, eddy_list given, eddy_tensor *trial, eddy_tensor
         eddy_gradients(EDDY_LIST(fetches[LOSS]),
                        ((eddy_list){ r->o->n_variables, r->o->variables }), fetches + GRADIENT,
                        .unconnected_gradients = EDDY_UNCONNECTED_ZERO);
-    if (eddy_graph_status(g) != EDDY_OK)
-        return eddy__objective_fail(r->o, eddy_graph_status(g), eddy_graph_message(g));
-    return add_product(r, y);
+    return graph_is_ready(r->o) && add_product(r, y);
 }
 
 static bool make_room(residuals *r)
