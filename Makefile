@@ -33,6 +33,7 @@ CFLAGS  ?= $(if $(filter -O3,$(OPT)),-g1,-g)
 # plans is as fast with -O1.
 LOOPS    := session/compile/fused_loop.c session/run/run.c \
             ops/linear/einsum_products.c ops/linear/matmul.c \
+            optim/minimizers/bounded_direction.c \
             $(patsubst %,ops/nets/%.c,batch_norm layer_norm lstm softmax_cross_entropy)
 GRAPH_CODE := $(addsuffix /%,autodiff command control formats layers optim ops/formulas session/passes)
 COLD     := $(addsuffix /%,graph session input ops/linear ops/nets) ops/math/gamma.c ops/math/bessel.c
@@ -61,7 +62,7 @@ HEADERS := eddy.h graph/options.h graph/defaults.h graph/status.h graph/array.h 
            layers/generate.h \
            optim/optim.h optim/rules/tf_train.h optim/rules/adaptive.h optim/rules/parameter_free.h \
            optim/schedules/schedules.h \
-           optim/wrappers/averages.h optim/wrappers/wrappers.h optim/minimizers/lbfgs.h optim/minimizers/least_squares.h \
+           optim/wrappers/averages.h optim/wrappers/wrappers.h optim/minimizers/minimizers.h \
            session/session.h session/watch.h session/checkpoint.h session/extract.h report/progress.h
 # Readers of other programs' files: a library of its own, which uses only the public interface.
 FORMATS := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find formats -name '*.c')))

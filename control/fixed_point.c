@@ -63,7 +63,7 @@ static bool solve(eddy_graph *g, const fixed_point *p, eddy_tensor *out)
     closure     c = { .graph = g, .options = { [TOLERANCE] = p->tolerance,
                                                [ITERATIONS] = (double)p->maximum_iterations } };
     eddy_tensor x[EDDY_MAX_RESULTS];
-    if (!eddy__solver_room(g, p->what, "x0", p->x0)) return false;
+    if (!eddy__solver_room(g, p->what, "x0", p->x0, EDDY_SOLVER_MOST)) return false;
     eddy_scope_begin(g, p->scope);
     eddy__solver_copies(p->x0.count, p->x0.at, x);
     const bool ok =

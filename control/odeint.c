@@ -56,7 +56,8 @@ int eddy_odeint_with(const eddy_odeint_args *given)
     eddy_odeint_args a = EDDY_TAKE(eddy_odeint_args, given);
     eddy_graph      *g = eddy__function_graph(what, &a.f, a.y0, "y0 is empty");
     if (!eddy__graph_ready(g) || !eddy__solver_takes(g, what, "y0", a.y0) ||
-        !eddy__solver_room(g, what, "y0", a.y0) || !eddy__solver_out(g, what, a.out) ||
+        !eddy__solver_room(g, what, "y0", a.y0, EDDY_SOLVER_MOST) ||
+        !eddy__solver_out(g, what, a.out) ||
         !times_are_valid(g, a.t, eddy_dtype_of(a.y0.at[0])) || !options_are_valid(g, &a))
         return 0;
     ode o = {

@@ -11,26 +11,6 @@
 
 static const char what[] = "root";
 
-/* The tensors as one vector. */
-static eddy_tensor joined(int n, const eddy_tensor *x)
-{
-    eddy_tensor flat[EDDY_MAX_RESULTS];
-    for (int k = 0; k < n; k++) flat[k] = eddy_reshape(x[k], EDDY_SHAPE(EDDY_ANY));
-    return n == 1 ? flat[0] : eddy_concat(((eddy_list){ n, flat }));
-}
-
-/* The parts of v, in the shapes of these tensors. */
-static void parted(eddy_tensor v, int n, const eddy_tensor *like, eddy_tensor *x)
-{
-    int64_t at = 0;
-    for (int k = 0; k < n; k++) {
-        const eddy_shape s = eddy_shape_of(like[k]);
-        const int64_t    count = eddy_shape_count(s);
-        x[k] = eddy_reshape(eddy_slice(v, EDDY_DIMS(at), EDDY_DIMS(count)), s);
-        at += count;
-    }
-}
-
 /* f' dy, for the vectors in `context`: f and v. */
 static int vjp_of(eddy_list dy, eddy_tensor *dv, void *context)
 {
@@ -69,9 +49,9 @@ static int newton_step(eddy_list v, eddy_tensor *next, void *context)
 {
     const newton *n = context;
     eddy_tensor   x[EDDY_MAX_RESULTS], y[EDDY_MAX_RESULTS];
-    parted(v.at[0], n->x0.count, n->x0.at, x);
+    eddy__solver_parted(v.at[0], n->x0.count, n->x0.at, x);
     if (!eddy__closure_build(n->c, x, NULL, y)) return 0;
-    const eddy_tensor f = joined(n->c->n_y, y), j = jacobian_of(f, v.at[0]);
+    const eddy_tensor f = eddy__solver_joined(n->c->n_y, y), j = jacobian_of(f, v.at[0]);
     next[0] = Sub(v.at[0], solved(j, f, false));
     next[1] = eddy__solver_excess(1, v.at, next, n->tolerance, 1);
     return 2;
@@ -85,13 +65,13 @@ static void gradient_rule(eddy_rule *r)
     linearized  l;
     eddy_tensor x[EDDY_MAX_RESULTS];
     if (!eddy__closure_of(&c, r, r->n_out)) return;
-    const eddy_tensor v = joined(r->n_out, r->y);
-    parted(v, r->n_out, r->y, x);
+    const eddy_tensor v = eddy__solver_joined(r->n_out, r->y);
+    eddy__solver_parted(v, r->n_out, r->y, x);
     if (eddy__linearize(&l, &c, x)) {
-        const eddy_tensor j = jacobian_of(joined(c.n_y, l.y), v);
-        const eddy_tensor u = Neg(solved(j, joined(r->n_out, r->dy), true));
+        const eddy_tensor j = jacobian_of(eddy__solver_joined(c.n_y, l.y), v);
+        const eddy_tensor u = Neg(solved(j, eddy__solver_joined(r->n_out, r->dy), true));
         eddy_tensor       parts[EDDY_MAX_RESULTS];
-        parted(u, c.n_y, l.y, parts);
+        eddy__solver_parted(u, c.n_y, l.y, parts);
         eddy__linearized_vjp_captured(&l, parts, r->dx + r->n_out);
     }
     eddy__linearized_end(&l);
@@ -104,13 +84,13 @@ static bool solve(const closure *c, const eddy_root_args *a, eddy_tensor *out)
     newton              n = { c, a->x0, a->tolerance };
     const eddy_function cond = { .build = eddy__solver_goes_on },
                         body = { .build = newton_step, .context = &n };
-    const eddy_tensor   start = joined(a->x0.count, a->x0.at);
+    const eddy_tensor   start = eddy__solver_joined(a->x0.count, a->x0.at);
     eddy_tensor         y[2], x[EDDY_MAX_RESULTS];
     if (eddy_while_loop(cond, body, EDDY_LIST(start, NumberLike(1, start)), y, .no_back_prop = true,
                         .maximum_iterations = a->maximum_iterations) == 0)
         return false;
     eddy__solver_converged(1, y, y[1], what, a->maximum_iterations);
-    parted(y[0], a->x0.count, a->x0.at, x);
+    eddy__solver_parted(y[0], a->x0.count, a->x0.at, x);
     eddy__solver_attach(c, (eddy_list){ a->x0.count, x }, a->x0, "eddy_root", gradient_rule, out);
     return eddy__graph_ready(c->graph);
 }
@@ -139,18 +119,6 @@ static bool sizes_fit(const closure *c, eddy_list x0)
     return false;
 }
 
-static bool shapes_are_known(eddy_graph *g, eddy_list x0)
-{
-    char text[120];
-    for (int k = 0; k < x0.count; k++) {
-        if (eddy_shape_count(eddy_shape_of(x0.at[k])) >= 0) continue;
-        eddy_fail(g, EDDY_BAD_SHAPE, "%s: the shape of x0[%d] is %s; a known shape expected", what,
-                  k, eddy_shape_print(eddy_shape_of(x0.at[k]), text, sizeof text));
-        return false;
-    }
-    return true;
-}
-
 int eddy_root_with(const eddy_root_args *given)
 {
     eddy_root_args a = EDDY_TAKE(eddy_root_args, given);
@@ -160,12 +128,12 @@ int eddy_root_with(const eddy_root_args *given)
         !eddy__solver_tolerance(g, what, "tolerance", eddy_dtype_of(a.x0.at[0]), 1e-5, 1e-10,
                                 &a.tolerance) ||
         !eddy__solver_count(g, what, "maximum_iterations", &a.maximum_iterations) ||
-        !shapes_are_known(g, a.x0))
+        !eddy__solver_shapes_are_known(g, what, "x0", a.x0))
         return 0;
     closure     c = { .graph = g };
     eddy_tensor x[EDDY_MAX_RESULTS];
     eddy_scope_begin(g, eddy__name_or(a.name, what));
-    const bool fits = eddy__solver_room(g, what, "x0", a.x0);
+    const bool fits = eddy__solver_room(g, what, "x0", a.x0, EDDY_SOLVER_MOST);
     if (fits) eddy__solver_copies(a.x0.count, a.x0.at, x);
     const bool ok = fits &&
                     eddy__closure_begin(&c, what, &a.f, (eddy_list){ a.x0.count, x }, a.theta) &&

@@ -51,12 +51,23 @@ bool eddy__solver_out(eddy_graph *g, const char *what, const eddy_tensor *out)
     return out != NULL;
 }
 
-bool eddy__solver_room(eddy_graph *g, const char *what, const char *name, eddy_list x)
+bool eddy__solver_room(eddy_graph *g, const char *what, const char *name, eddy_list x, int most)
 {
-    if (x.count <= EDDY_SOLVER_MOST) return true;
-    eddy_fail(g, EDDY_LIMIT, "%s: %s has %d tensors; the limit is %d", what, name, x.count,
-              EDDY_SOLVER_MOST);
+    if (x.count <= most) return true;
+    eddy_fail(g, EDDY_LIMIT, "%s: %s has %d tensors; the limit is %d", what, name, x.count, most);
     return false;
+}
+
+bool eddy__solver_shapes_are_known(eddy_graph *g, const char *what, const char *name, eddy_list x)
+{
+    char text[120];
+    for (int k = 0; k < x.count; k++) {
+        if (eddy_shape_count(eddy_shape_of(x.at[k])) >= 0) continue;
+        eddy_fail(g, EDDY_BAD_SHAPE, "%s: the shape of %s[%d] is %s; a known shape expected", what,
+                  name, k, eddy_shape_print(eddy_shape_of(x.at[k]), text, sizeof text));
+        return false;
+    }
+    return true;
 }
 
 bool eddy__solver_results_fit(const closure *c, const char *what, eddy_list x)
@@ -86,6 +97,25 @@ bool eddy__solver_results_fit(const closure *c, const char *what, eddy_list x)
 void eddy__solver_copies(int n, const eddy_tensor *x, eddy_tensor *y)
 {
     for (int i = 0; i < n; i++) y[i] = eddy_identity(x[i]);
+}
+
+eddy_tensor eddy__solver_joined(int n, const eddy_tensor *x)
+{
+    eddy_tensor flat[EDDY_MAX_RESULTS];
+    for (int k = 0; k < n; k++) flat[k] = eddy_reshape(x[k], EDDY_SHAPE(EDDY_ANY));
+    return n == 1 ? flat[0] : eddy_concat(((eddy_list){ n, flat }));
+}
+
+void eddy__solver_parted(eddy_tensor v, int n, const eddy_tensor *like, eddy_tensor *x)
+{
+    int64_t at = 0;
+    if (n == 1) x[0] = eddy_reshape_like(v, like[0]);
+    for (int k = 0; n > 1 && k < n; k++) {
+        const eddy_shape s = eddy_shape_of(like[k]);
+        const int64_t    count = eddy_shape_count(s);
+        x[k] = eddy_reshape(eddy_slice(v, EDDY_DIMS(at), EDDY_DIMS(count)), s);
+        at += count;
+    }
 }
 
 static eddy_tensor largest(eddy_tensor x) { return Max(Abs(x)); }

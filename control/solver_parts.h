@@ -15,14 +15,21 @@ bool eddy__solver_tolerance(eddy_graph *g, const char *what, const char *name, e
 bool eddy__solver_count(eddy_graph *g, const char *what, const char *name, int64_t *count);
 /* False with an error if out is NULL. */
 bool eddy__solver_out(eddy_graph *g, const char *what, const eddy_tensor *out);
-/* False with an error if there are more than EDDY_SOLVER_MOST tensors. */
+/* False with an error if there are more than so many tensors, usually EDDY_SOLVER_MOST. */
 enum { EDDY_SOLVER_MOST = 29 };
-bool eddy__solver_room(eddy_graph *g, const char *what, const char *name, eddy_list x);
+bool eddy__solver_room(eddy_graph *g, const char *what, const char *name, eddy_list x, int most);
 /* True if the results of the closure are like x in number, type and shape. */
 bool eddy__solver_results_fit(const closure *c, const char *what, eddy_list x);
+/* False with an error if a tensor has an unknown shape. */
+bool eddy__solver_shapes_are_known(eddy_graph *g, const char *what, const char *name, eddy_list x);
 
 /* New nodes with the values of n tensors. */
 void eddy__solver_copies(int n, const eddy_tensor *x, eddy_tensor *y);
+
+/* n tensors as one vector; and the parts of a vector, in the shapes of these tensors, which are
+ * known if there is more than one. */
+eddy_tensor eddy__solver_joined(int n, const eddy_tensor *x);
+void        eddy__solver_parted(eddy_tensor v, int n, const eddy_tensor *like, eddy_tensor *x);
 
 /* The excess of a change from x to y: max |y - x| - tolerance max(max |y|, least), over all
  * elements of n tensors; not positive if it is small enough. NaN stays NaN. */

@@ -1,7 +1,8 @@
-/* solvers.h -- values that an equation defines: fixed points, roots, and solutions of ordinary
- * differential equations. A solver is a loop inside the graph (control.h) that runs until a
- * tolerance is met. Gradients of fixed points and roots follow from the equation at its solution,
- * and not from the iterations, so they need no memory for these and do not depend on the guess.
+/* solvers.h -- values that an equation defines: fixed points, roots, solutions of linear systems,
+ * eigenvectors, and solutions of ordinary differential equations. A solver is a loop inside the
+ * graph (control.h) that runs until a tolerance is met. Gradients of all but differential equations
+ * follow from the equation at its solution, and not from the iterations, so they need no memory for
+ * these and do not depend on the guess.
  *
  * A function is called once, while the graph is built. Tensors and trainable variables from
  * outside that it uses are captured, and gradients of every order reach them. It may not draw
@@ -76,6 +77,109 @@ typedef struct eddy_root_args {
  * scipy.optimize.root; jax.lax.custom_root. */
 EDDY_API int eddy_root_with(const eddy_root_args *args);
 #define eddy_root(...) eddy_root_with(EDDY_ARGS(eddy_root_args, __VA_ARGS__))
+
+/* ------------------------------------------------------- linear operators -- */
+
+/* A linear operator A is a function that builds the nodes of A x from x: as many tensors as x, like
+ * x. A matrix need not exist: A x may be convolutions, products of sparse matrices, or the
+ * vector-Jacobian product of a function. In what follows a list of tensors counts as one vector of
+ * all their elements, with the norm |x|. Several tensors need known shapes. */
+
+typedef struct eddy_conjugate_gradient_args {
+    size_t size_ EDDY_DEFAULT(sizeof(eddy_conjugate_gradient_args));
+    eddy_function a;                /* of x, and then of theta: A x; symmetric, positive definite */
+    eddy_list     b;                /* float32 or float64, of any shapes; at most 20 */
+    eddy_tensor  *out;              /* as many as b, of their types */
+    eddy_list     theta;            /* further arguments of a; default none */
+    eddy_list     x0;               /* the first guess, like b; default zeros */
+    /* of r, and then of theta: M r, where M is near A^-1, symmetric and positive definite; default
+     * (no build function) none */
+    eddy_function preconditioner;
+    double        tolerance EDDY_DEFAULT(-1);   /* |b - A x| <= tolerance |b|; -1: 1e-5 for float32,
+                                                 * 1e-10 for float64 */
+    int64_t       maximum_iterations EDDY_DEFAULT(1000);    /* products with A */
+    const char   *name;             /* scope of the new nodes; default "conjugate_gradient" */
+} eddy_conjugate_gradient_args;
+
+/* The x for which A x = b, by conjugate gradients (Hestenes and Stiefel 1952; Saad, Iterative
+ * methods for sparse linear systems, 2003, algorithm 9.1).
+ *
+ *   eddy_conjugate_gradient(laplacian, EDDY_LIST(b), &x, .preconditioner = divided_by_diagonal);
+ *
+ * The residual is that of the recurrence, which in the end is smaller than the true one if A is
+ * ill-conditioned. Gradient: u = A^-1 dy, by the same method with the same tolerance, is db; dtheta
+ * is -(d(A x)/dtheta)' u; none for x0. It is right only if A is symmetric and linear, which is not
+ * checked. Errors: b of different types, or of types other than float32 and float64; results of a
+ * function that differ from b in number, type or shape; an x0 that does; a tolerance that is not
+ * positive; fewer than 1 iterations; in a run, no convergence, or a direction p with p'A p <= 0.
+ * tf.linalg.experimental.conjugate_gradient; scipy.sparse.linalg.cg. */
+EDDY_API int eddy_conjugate_gradient_with(const eddy_conjugate_gradient_args *args);
+#define eddy_conjugate_gradient(...) \
+    eddy_conjugate_gradient_with(EDDY_ARGS(eddy_conjugate_gradient_args, __VA_ARGS__))
+
+typedef struct eddy_gmres_args {
+    size_t size_ EDDY_DEFAULT(sizeof(eddy_gmres_args));
+    eddy_function a;                /* of x, and then of theta: A x */
+    eddy_list     b;                /* float32 or float64, of any shapes; at most 20 */
+    eddy_tensor  *out;              /* as many as b, of their types */
+    eddy_list     theta;            /* further arguments of a; default none */
+    eddy_list     x0;               /* the first guess, like b; default zeros */
+    /* of r, and then of theta: M r, where M is linear and near A^-1; default (no build function)
+     * none */
+    eddy_function preconditioner;
+    int64_t       restart EDDY_DEFAULT(20);     /* products in one cycle, at most 1000 */
+    double        tolerance EDDY_DEFAULT(-1);   /* |b - A x| <= tolerance |b|; -1: 1e-5 for float32,
+                                                 * 1e-10 for float64 */
+    int64_t       maximum_iterations EDDY_DEFAULT(100);     /* cycles */
+    const char   *name;             /* scope of the new nodes; default "gmres" */
+} eddy_gmres_args;
+
+/* The x for which A x = b, by GMRES with restarts (Saad and Schultz 1986): each cycle minimizes
+ * |b - A x| over the space of `restart` products with A M, by Arnoldi's method, orthogonalized
+ * twice. It keeps restart + 1 vectors. Short cycles may make no progress.
+ *
+ *   eddy_gmres(transport, EDDY_LIST(b), &x, .restart = 50);
+ *
+ * Gradient: u = (A')^-1 dy, by the same method, is db, where A' and M' are vector-Jacobian products
+ * of a and the preconditioner; dtheta is -(d(A x)/dtheta)' u; none for x0. Errors: as for
+ * eddy_conjugate_gradient; a restart below 1 or above 1000. scipy.sparse.linalg.gmres;
+ * jax.scipy.sparse.linalg.gmres. */
+EDDY_API int eddy_gmres_with(const eddy_gmres_args *args);
+#define eddy_gmres(...) eddy_gmres_with(EDDY_ARGS(eddy_gmres_args, __VA_ARGS__))
+
+typedef struct eddy_lanczos_args {
+    size_t size_ EDDY_DEFAULT(sizeof(eddy_lanczos_args));
+    eddy_function a;                /* of x, and then of theta: A x; symmetric */
+    /* the first vector: float32 or float64, of known shapes, at most 20; zeros: one of the method's
+     * own */
+    eddy_list     v0;
+    eddy_tensor  *out;              /* eigenvalues [k]; then for each tensor of v0 the eigenvectors,
+                                     * [k, ...] */
+    int64_t       k EDDY_DEFAULT(1);            /* eigenpairs, fewer than the elements of v0 */
+    /* those of the smallest eigenvalues, in ascending order; default: of the largest, descending */
+    bool          smallest;
+    eddy_list     theta;            /* further arguments of a; default none */
+    int64_t       basis;            /* vectors that are kept; 0: 2 k + 1, and at least 20 */
+    /* the largest |A v - e v| that is accepted, relative to the largest |e| that was found; -1:
+     * 1e-5 for float32, 1e-10 for float64 */
+    double        tolerance EDDY_DEFAULT(-1);
+    int64_t       maximum_iterations EDDY_DEFAULT(300);     /* restarts */
+    const char   *name;             /* scope of the new nodes; default "lanczos" */
+} eddy_lanczos_args;
+
+/* The k largest or smallest eigenvalues e of A and their eigenvectors v, of length 1, by Lanczos's
+ * method with thick restarts (Wu and Simon 2000), orthogonalized twice. An eigenvalue that A has
+ * more than once may be found less often.
+ *
+ *   eddy_lanczos(laplacian, EDDY_LIST(zeros), y, .k = 3, .smallest = true);
+ *
+ * Gradient: with u[i] = -(A - e[i])^+ dv[i], by conjugate gradients, which converge since all other
+ * eigenvalues are on one side, dtheta is the sum of (d(A v[i])/dtheta)' (de[i] v[i] + u[i]); parts
+ * of dv between two equal eigenvalues count as 0, as in eddy_eigh; none for v0. Errors: as for
+ * eddy_conjugate_gradient; unknown shapes; k, or k and a basis, out of range; in a run, no
+ * convergence. scipy.sparse.linalg.eigsh. */
+EDDY_API int eddy_lanczos_with(const eddy_lanczos_args *args);
+#define eddy_lanczos(...) eddy_lanczos_with(EDDY_ARGS(eddy_lanczos_args, __VA_ARGS__))
 
 /* ------------------------------------------------ differential equations -- */
 

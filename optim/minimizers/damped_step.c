@@ -1,5 +1,5 @@
-/* damped_step.c -- the steps of a Levenberg-Marquardt method, from a triangular matrix by
- * rotations, or from products with a matrix by conjugate gradients. */
+/* damped_step.c -- the steps of Levenberg-Marquardt and of Newton's method, from a triangular
+ * matrix by rotations, or from products with a matrix by conjugate gradients. */
 #include "optim/minimizers/damped_step.h"
 #include "optim/minimizers/objective.h"
 
@@ -36,8 +36,8 @@ static void solve_upper(int64_t n, const double *s, const double *side, double *
     }
 }
 
-void eddy__damped_step(int64_t n, const double *r, const double *q, double c, const double *d,
-                       double *p, double *room)
+void eddy__damped_step(int64_t n, const double *r, const double *q, const double *w, double *p,
+                       double *room)
 {
     double *s = room, *side = s + n * n, *row = side + n;
     memcpy(s, r, (size_t)(n * n) * sizeof *s);
@@ -45,7 +45,7 @@ void eddy__damped_step(int64_t n, const double *r, const double *q, double c, co
     for (int64_t k = 0; k < n; k++) {
         double row_side = 0;
         memset(row, 0, (size_t)n * sizeof *row);
-        row[k] = sqrt(c) * d[k];
+        row[k] = w[k];
         for (int64_t i = k; i < n; i++) rotate(n, i, s, side, row, &row_side);
     }
     solve_upper(n, s, side, p);
@@ -77,8 +77,18 @@ void eddy__inverse_of_square(int64_t n, const double *r, double *inverse, double
 
 /* --------------------------------------------------- conjugate gradients -- */
 
+/* The positive a for which p + a way has the length `radius`, which is at least that of p. */
+static double to_edge(int64_t n, const double *p, const double *way, double radius)
+{
+    const double square = eddy__vector_dot(way, way, n), half = eddy__vector_dot(p, way, n);
+    const double left = radius * radius - eddy__vector_dot(p, p, n);
+    const double root = sqrt(half * half + square * fmax(left, 0));
+    return half > 0 ? fmax(left, 0) / (half + root) : (root - half) / square;
+}
+
 bool eddy__conjugate_step(int64_t n, product_fn *product, void *data, const double *g, double c,
-                          double tolerance, int64_t most, double *p, double *rest, double *room)
+                          double radius, double tolerance, int64_t most, double *p, double *rest,
+                          double *room)
 {
     double      *way = room, *image = way + n;
     const double enough = tolerance * eddy__vector_norm(g, n);
@@ -88,11 +98,13 @@ bool eddy__conjugate_step(int64_t n, product_fn *product, void *data, const doub
     for (int64_t k = 0; k < most && sqrt(square) > enough; k++) {
         if (!product(data, way, image)) return false;
         eddy__vector_add(image, c, way, n);
-        const double bend = eddy__vector_dot(way, image, n);
-        if (!(bend > 0)) break;             /* rounding, or a NaN */
-        const double before = square;
-        eddy__vector_add(p, before / bend, way, n);
-        eddy__vector_add(rest, -before / bend, image, n);
+        const double bend = eddy__vector_dot(way, image, n), before = square;
+        const bool   rises = bend > 0;          /* not so by rounding, too, or for a NaN */
+        const double edge = isfinite(radius) ? to_edge(n, p, way, radius) : rises ? INFINITY : 0;
+        const double step = rises ? fmin(before / bend, edge) : edge;
+        eddy__vector_add(p, step, way, n);
+        if (isfinite(bend)) eddy__vector_add(rest, -step, image, n);
+        if (!(step < edge)) break;
         square = eddy__vector_dot(rest, rest, n);
         for (int64_t i = 0; i < n; i++) way[i] = rest[i] + square / before * way[i];
     }

@@ -1,18 +1,13 @@
 /* lbfgs.c -- L-BFGS, limited-memory BFGS: a session runs the loss and its gradient; all other
- * computation is on float64 vectors here. See optim/minimizers/lbfgs.h. */
+ * computation is on float64 vectors here. See optim/minimizers/minimizers.h. */
 #include "graph/call_options.h"
-#include "optim/minimizers/lbfgs.h"
+#include "optim/minimizers/bounds.h"
+#include "optim/minimizers/derivatives.h"
 #include "optim/minimizers/line_search.h"
-#include "optim/minimizers/objective.h"
+#include "optim/minimizers/minimizers.h"
 
 #include <math.h>
 #include <string.h>
-
-/* A change of x, and of the gradient with it. */
-typedef struct change {
-    double *s, *y;
-    double  product;                /* of the two */
-} change;
 
 typedef struct driver {
     const eddy_minimize_lbfgs_args *a;
@@ -25,6 +20,8 @@ typedef struct driver {
     change             *changes;                  /* the newest is the last */
     double             *share;                    /* by change */
     int                 n_changes;
+    bounds              bounds;
+    bounded_model       model;                    /* with bounds only */
 } driver;
 
 static bool fail(driver *r, eddy_status s, const char *what)
@@ -37,11 +34,8 @@ static bool fail(driver *r, eddy_status s, const char *what)
 /* The loss at next_x, and next_g. */
 static bool evaluate(driver *r, double *loss)
 {
-    if (!eddy__objective_set(&r->o, r->next_x)) return false;
     r->report.evaluations++;
-    if (!eddy__objective_run(&r->o, &r->step, NULL)) return false;
-    *loss = eddy_array_get(r->step.out[0], 0);
-    return eddy__objective_gather(&r->o, &r->step, 1, r->next_g);
+    return eddy__loss_at(&r->o, &r->step, r->next_x, loss, r->next_g);
 }
 
 static bool evaluate_at(void *data, double at, line_point *out)
@@ -49,6 +43,7 @@ static bool evaluate_at(void *data, double at, line_point *out)
     driver *r = data;
     memcpy(r->next_x, r->x, (size_t)r->n * sizeof *r->x);
     eddy__vector_add(r->next_x, at, r->d, r->n);
+    eddy__bounds_clamp(&r->bounds, r->n, r->next_x);
     if (!evaluate(r, &out->value)) return false;
     out->slope = eddy__vector_dot(r->next_g, r->d, r->n);
     return true;
@@ -59,6 +54,13 @@ static bool evaluate_at(void *data, double at, line_point *out)
 /* d = -H g by the two-loop recursion. If d is not a descent direction, the history is cleared. */
 static double choose_direction(driver *r)
 {
+    if (r->bounds.given) {
+        const double slope = eddy__bounded_direction(&r->model, &r->bounds, r->n_changes,
+                                                     r->changes, r->x, r->g, r->d);
+        if (r->n_changes == 0 || slope < 0) return slope;
+        r->n_changes = 0;
+        return choose_direction(r);
+    }
     for (int64_t i = 0; i < r->n; i++) r->d[i] = -r->g[i];
     for (int k = r->n_changes - 1; k >= 0; k--) {
         const change *c = &r->changes[k];
@@ -128,13 +130,15 @@ static bool advance(driver *r, int most, bool *failed)
     const double slope = choose_direction(r), before = r->report.loss;
     const bool   first = r->n_changes == 0;
     line_search  s = { .evaluate_at = evaluate_at, .data = r, .decrease = 1e-4, .curvature = 0.9,
-                       .most = 40 };
+                       .most = 40, .longest = INFINITY };
     line_point   found;
+    if (r->bounds.given)
+        s.longest = first ? 1 : eddy__bounds_longest(&r->bounds, r->n, r->x, r->d);
     if (a->max_evaluations - r->report.evaluations < s.most)
         s.most = a->max_evaluations - r->report.evaluations;
     const line_outcome how =
         eddy__line_search(&s, (line_point){ 0, before, slope },
-                          first ? fmin(1, 1 / eddy__vector_norm(r->g, r->n)) : 1, &found);
+                          first ? fmin(1, 1 / eddy__vector_norm(r->d, r->n)) : 1, &found);
     *failed = how == LINE_STOPPED;
     if (*failed) return true;
     if (how == LINE_LOWER && !evaluate_at(r, found.at, &found)) return *failed = true;
@@ -150,7 +154,7 @@ static bool advance(driver *r, int most, bool *failed)
     note_change(r, most);
     accept_point(r);
     r->report.loss = found.value;
-    r->report.gradient = eddy__vector_largest(r->g, r->n);
+    r->report.gradient = eddy__bounds_gradient(&r->bounds, r->n, r->x, r->g);
     r->report.iterations++;
     const double size = fmax(fmax(fabs(before), fabs(found.value)), 1);
     const bool   stop = a->callback && !a->callback(a->data, r->report.iterations, found.value);
@@ -169,7 +173,7 @@ static bool iterate(driver *r)
     bool failed = false;
     if (!evaluate(r, &r->report.loss)) return false;
     accept_point(r);
-    r->report.gradient = eddy__vector_largest(r->g, r->n);
+    r->report.gradient = eddy__bounds_gradient(&r->bounds, r->n, r->x, r->g);
     if (!isfinite(r->report.loss) || !isfinite(r->report.gradient))
         return fail(r, EDDY_INVALID_ARGUMENT,
                     "the loss or its gradient is not finite at the start");
@@ -196,49 +200,6 @@ static bool set_options(driver *r, eddy_minimize_lbfgs_args *a)
     return true;
 }
 
-static bool check_loss(driver *r)
-{
-    const eddy_tensor loss = r->a->loss;
-    char              text[128];
-    if (eddy_shape_of(loss).rank == 0) return true;
-    return eddy__error_set(&r->o.error, EDDY_BAD_SHAPE,
-                           "minimize_lbfgs: the loss '%.200s' has shape %s; expected a scalar",
-                           eddy_name_of(loss),
-                           eddy_shape_print(eddy_shape_of(loss), text, sizeof text));
-}
-
-/* The gradients that are given, or built. */
-static bool set_gradients(driver *r, eddy_tensor *dx)
-{
-    objective      *o = &r->o;
-    const eddy_list given = r->a->gradients;
-    if (!eddy__objective_list(o, "gradients", given)) return false;
-    if (given.at && given.count != o->n_variables)
-        return eddy__error_set(
-            &o->error, EDDY_INVALID_ARGUMENT,
-            "minimize_lbfgs: the number of gradients is %d; expected %d, one per variable",
-            given.count, o->n_variables);
-    if (given.at) memcpy(dx, given.at, (size_t)given.count * sizeof *dx);
-    else if (eddy_gradients(EDDY_LIST(r->a->loss), ((eddy_list){ o->n_variables, o->variables }),
-                            dx, .unconnected_gradients = EDDY_UNCONNECTED_ZERO) != EDDY_OK)
-        return fail(r, eddy_graph_status(o->graph), eddy_graph_message(o->graph));
-    for (int i = 0; i < o->n_variables; i++)
-        if (!eddy_is_valid(dx[i]) || dx[i].graph != o->graph)
-            return eddy__error_set(&o->error, EDDY_INVALID_ARGUMENT,
-                                   "minimize_lbfgs: gradients[%d] is not a tensor of the graph",
-                                   i);
-    return true;
-}
-
-static bool make_step(driver *r)
-{
-    const int    n = r->o.n_variables + 1;
-    eddy_tensor *fetches = eddy__objective_alloc(&r->o, n, sizeof *fetches);
-    if (!fetches || !set_gradients(r, fetches + 1)) return false;
-    fetches[0] = r->a->loss;
-    return eddy__objective_evaluation(&r->o, &r->step, n, fetches, (eddy_list){ 0 });
-}
-
 static bool make_vectors(driver *r)
 {
     const int m = r->a->history;
@@ -250,12 +211,15 @@ static bool make_vectors(driver *r)
     r->share = eddy__objective_alloc(&r->o, m, sizeof *r->share);
     if (!r->changes || !r->share) return false;
     for (int k = 0; k < m; k++) {
+        r->changes[k].slot = k;
         r->changes[k].s = eddy__objective_alloc(&r->o, r->n, sizeof(double));
         r->changes[k].y = eddy__objective_alloc(&r->o, r->n, sizeof(double));
         if (!r->changes[k].s || !r->changes[k].y) return false;
     }
     eddy__objective_start(&r->o, r->next_x);
-    return true;
+    if (!eddy__bounds_begin(&r->bounds, &r->o, r->a->lower, r->a->upper)) return false;
+    eddy__bounds_clamp(&r->bounds, r->n, r->next_x);
+    return !r->bounds.given || eddy__bounded_model_begin(&r->model, &r->o, m);
 }
 
 eddy_status eddy_minimize_lbfgs_with(const eddy_minimize_lbfgs_args *given)
@@ -264,8 +228,8 @@ eddy_status eddy_minimize_lbfgs_with(const eddy_minimize_lbfgs_args *given)
     driver r = { .a = &a, .o = { .who = "minimize_lbfgs" } };
     bool   ok = set_options(&r, &a) &&
               eddy__objective_begin(&r.o, a.session, a.loss, "loss", a.var_list, a.feeds) &&
-              check_loss(&r) && make_step(&r) && eddy__objective_read(&r.o) && make_vectors(&r) &&
-              iterate(&r);
+              eddy__loss_begin(&r.o, &r.step, a.loss, a.gradients) &&
+              eddy__objective_read(&r.o) && make_vectors(&r) && iterate(&r);
     eddy__evaluation_end(&r.step);
     eddy__objective_end(&r.o);
     if (!ok) {

@@ -1,15 +1,11 @@
 /* least_squares.c -- Levenberg-Marquardt: a session computes the residuals and what a step needs of
  * their Jacobian; the steps are computed on float64 vectors here. See
- * optim/minimizers/least_squares.h. */
-#include "autodiff/autodiff.h"
-#include "autodiff/jacobians/jacobians.h"
-#include "graph/base/dtype.h"
+ * optim/minimizers/minimizers.h. */
 #include "graph/call_options.h"
-#include "ops/ops.h"
-#include "ops/short_names.h"
+#include "optim/minimizers/bounds.h"
 #include "optim/minimizers/damped_step.h"
-#include "optim/minimizers/least_squares.h"
-#include "optim/minimizers/objective.h"
+#include "optim/minimizers/minimizers.h"
+#include "optim/minimizers/residuals.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,22 +17,19 @@ static const double most_bend = 0.75;
 /* Where there was none, after a step that did not decrease the loss. */
 static const double least_damping = 1e-6;
 
-/* Fetches: the loss, and then of a trial the number of residuals; of the linear model R and Q'r
- * (QR), or the gradient, one tensor for each variable (CG). */
-enum { LOSS, COUNT = 1, SQUARE = 1, SIDE, GRADIENT = 1 };
-
 typedef struct fit {
     const eddy_least_squares_args *a;
     objective      o;
-    bool           by_qr;
-    evaluation     trial, model, product;       /* the third: J'J v */
+    residuals      r;
+    bounds         bounds;
     eddy_least_squares_report report;
     int64_t        n;
     double        *x, *next;                    /* the point, and the one that is tried */
-    double        *g, *p, *rest, *d, *room;     /* gradient, step, its residual, scales */
+    double        *p, *rest, *room;             /* the step, its residual */
+    double        *g;                           /* the gradient, 0 for elements that are held */
     double        *bend;                        /* QR: how the path of the step bends */
-    double        *square, *side;               /* QR: R [n,n] and Q'r [n] */
-    eddy_array   **directions;                  /* CG: v, one array for each variable */
+    double        *weights, *square;            /* QR: of the damping; R without held columns */
+    bool          *held;                        /* at a bound, out of which the gradient leads */
     double         c, growth;                   /* damping, and its factor after a failure */
     double         first_gradient;              /* its norm at the start */
 } fit;
@@ -46,174 +39,6 @@ static bool fail(fit *f, eddy_status s, const char *what)
     return eddy__objective_fail(&f->o, s, what);
 }
 
-/* ---------------------------------------------------------------- the graph -- */
-
-/* All residuals as one vector of float64. */
-static eddy_tensor all_residuals(fit *f)
-{
-    const eddy_list list = f->a->residuals;
-    eddy_tensor    *parts = eddy__objective_alloc(&f->o, list.count, sizeof *parts);
-    for (int i = 0; parts && i < list.count; i++) {
-        const eddy_tensor r = list.at[i];
-        if (!eddy_is_valid(r) || r.graph != f->o.graph) {
-            eddy__error_set(&f->o.error, EDDY_INVALID_ARGUMENT,
-                            "least_squares: residuals[%d] is not a tensor of the graph", i);
-            return EDDY_NO_TENSOR;
-        }
-        if (!eddy__dtype_is_float(eddy_dtype_of(r))) {
-            eddy__error_set(&f->o.error, EDDY_BAD_DTYPE,
-                            "least_squares: residuals[%d], '%.200s', is %s; float32 or float64 "
-                            "expected", i, eddy_name_of(r), eddy_dtype_name(eddy_dtype_of(r)));
-            return EDDY_NO_TENSOR;
-        }
-        parts[i] = Reshape(Cast(r, EDDY_FLOAT64), EDDY_SHAPE(-1));
-    }
-    return !parts           ? EDDY_NO_TENSOR
-           : list.count > 1 ? eddy_concat((eddy_list){ list.count, parts }, 0)
-                            : parts[0];
-}
-
-/* The Jacobian [m,n] of r, float64. */
-static eddy_tensor whole_jacobian(fit *f, eddy_tensor r)
-{
-    const eddy_list xs = { f->o.n_variables, f->o.variables };
-    eddy_tensor    *parts = eddy__objective_alloc(&f->o, xs.count, sizeof *parts);
-    if (!parts || eddy_jacobian(r, xs, parts, EDDY_UNCONNECTED_ZERO) != EDDY_OK)
-        return EDDY_NO_TENSOR;
-    int n = 0;
-    for (int i = 0; i < xs.count; i++) {
-        const int64_t count = eddy_shape_count(eddy_shape_of(xs.at[i]));
-        if (count > 0)
-            parts[n++] = Cast(Reshape(parts[i], EDDY_SHAPE(-1, count)), EDDY_FLOAT64);
-    }
-    return n > 1 ? eddy_concat((eddy_list){ n, parts }, 1) : parts[0];
-}
-
-static void add_qr(fit *f, eddy_tensor r, eddy_tensor *fetches)
-{
-    const eddy_tensor q = eddy_qr(whole_jacobian(f, r));
-    fetches[SQUARE] = eddy_output(q, 1);
-    fetches[SIDE] = eddy_matvec(q, r, .transpose_a = true);
-}
-
-/* The derivative of y along v, zeros if there is none. */
-static eddy_tensor along(eddy_tensor y, eddy_list xs, eddy_list vs)
-{
-    eddy_tensor dy = EDDY_NO_TENSOR;
-    eddy_jvp(EDDY_LIST(y), xs, vs, &dy);
-    return eddy_is_valid(dy) ? dy : ZerosLike(y);
-}
-
-/* J'u for a direction v that is fed: CG: u = J v, for the product J'J v; QR: u = the second
- * derivative of the residuals along v. */
-static bool add_product(fit *f, eddy_tensor r)
-{
-    const eddy_list xs = { f->o.n_variables, f->o.variables };
-    eddy_tensor    *v = eddy__objective_alloc(&f->o, 2 * (int64_t)xs.count, sizeof *v);
-    f->directions = eddy__objective_alloc(&f->o, xs.count, sizeof(eddy_array *));
-    if (!v || !f->directions) return false;
-    for (int i = 0; i < xs.count; i++) {
-        const eddy_dtype d = eddy_dtype_of(xs.at[i]);
-        v[i] = eddy_placeholder(f->o.graph, "direction", d, eddy_shape_of(xs.at[i]));
-        f->directions[i] = eddy_array_new(d, eddy_shape_of(xs.at[i]));
-        if (!f->directions[i]) return fail(f, EDDY_NO_MEMORY, "out of memory");
-    }
-    const eddy_list vs = { xs.count, v };
-    const eddy_tensor first = along(r, xs, vs);
-    eddy_gradients(EDDY_LIST(r), xs, v + xs.count,
-                   EDDY_LIST(f->by_qr ? along(first, xs, vs) : first),
-                   .unconnected_gradients = EDDY_UNCONNECTED_ZERO);
-    if (eddy_graph_status(f->o.graph) != EDDY_OK)
-        return fail(f, eddy_graph_status(f->o.graph), eddy_graph_message(f->o.graph));
-    return eddy__objective_evaluation(&f->o, &f->product, xs.count, v + xs.count, vs);
-}
-
-static bool build(fit *f, eddy_tensor *trial, eddy_tensor *fetches)
-{
-    eddy_graph       *g = f->o.graph;
-    const eddy_tensor r = all_residuals(f);
-    if (!eddy_is_valid(r)) return false;
-    trial[LOSS] = fetches[LOSS] = Mul(0.5, Sum(Square(r)));
-    trial[COUNT] = eddy_size(r, EDDY_INT64);
-    if (f->by_qr) add_qr(f, r, fetches);
-    else
-        eddy_gradients(EDDY_LIST(fetches[LOSS]), ((eddy_list){ f->o.n_variables, f->o.variables }),
-                       fetches + GRADIENT, .unconnected_gradients = EDDY_UNCONNECTED_ZERO);
-    if (eddy_graph_status(g) != EDDY_OK)
-        return fail(f, eddy_graph_status(g), eddy_graph_message(g));
-    return add_product(f, r);
-}
-
-static bool make_evaluations(fit *f)
-{
-    const int    n = f->by_qr ? 3 : 1 + f->o.n_variables;
-    eddy_tensor *trial = eddy__objective_alloc(&f->o, 2, sizeof *trial);
-    eddy_tensor *fetches = eddy__objective_alloc(&f->o, n, sizeof *fetches);
-    if (!trial || !fetches) return false;
-    eddy_scope_begin(f->o.graph, "least_squares");
-    const bool built = build(f, trial, fetches);
-    eddy_scope_end(f->o.graph);
-    return built && eddy__objective_evaluation(&f->o, &f->trial, 2, trial, (eddy_list){ 0 }) &&
-           eddy__objective_evaluation(&f->o, &f->model, n, fetches, (eddy_list){ 0 });
-}
-
-/* ---------------------------------------------------------------- evaluating -- */
-
-/* The loss at `next`, which becomes what the types of the variables hold of it. */
-static bool evaluate(fit *f, double *loss)
-{
-    f->report.evaluations++;
-    if (!eddy__objective_set(&f->o, f->next) || !eddy__objective_run(&f->o, &f->trial, NULL))
-        return false;
-    *loss = eddy_array_get(f->trial.out[LOSS], 0);
-    f->report.residuals = (int64_t)eddy_array_get(f->trial.out[COUNT], 0);
-    return true;
-}
-
-/* R, Q'r, the gradient R'(Q'r), and the norms of J's columns, which are those of R's. */
-static void read_qr(fit *f)
-{
-    const eddy_array *r = f->model.out[SQUARE], *side = f->model.out[SIDE];
-    const int64_t     n = f->n, rows = eddy_array_shape(r).dim[0];
-    memset(f->square, 0, (size_t)(n * n) * sizeof *f->square);
-    memset(f->side, 0, (size_t)n * sizeof *f->side);
-    memset(f->g, 0, (size_t)n * sizeof *f->g);
-    for (int64_t i = 0; i < rows; i++) {
-        f->side[i] = eddy_array_get(side, i);
-        for (int64_t j = i; j < n; j++) f->square[i * n + j] = eddy_array_get(r, i * n + j);
-        eddy__vector_add(f->g, f->side[i], f->square + i * n, n);
-    }
-    for (int64_t j = 0; j < n; j++) {
-        double sum = 0;
-        for (int64_t i = 0; i <= j; i++) sum += f->square[i * n + j] * f->square[i * n + j];
-        f->d[j] = fmax(f->d[j], sqrt(sum));
-    }
-}
-
-/* The linear model at the point where the variables are. */
-static bool linearize(fit *f)
-{
-    if (!eddy__objective_run(&f->o, &f->model, NULL)) return false;
-    if (f->by_qr) read_qr(f);
-    else if (!eddy__objective_gather(&f->o, &f->model, GRADIENT, f->g)) return false;
-    f->report.loss = eddy_array_get(f->model.out[LOSS], 0);
-    f->report.gradient = eddy__vector_largest(f->g, f->n);
-    return true;
-}
-
-/* y = J'u for the direction x. */
-static bool multiply(void *data, const double *x, double *y)
-{
-    fit *f = data;
-    for (int v = 0; v < f->o.n_variables; v++)
-        for (int64_t i = 0; i < eddy_array_count(f->directions[v]); i++)
-            eddy_array_set(f->directions[v], i, *x++);
-    return eddy__objective_run(&f->o, &f->product, (const eddy_array *const *)f->directions) &&
-           eddy__objective_gather(&f->o, &f->product, 0, y);
-}
-
-/* ----------------------------------------------------------------- iterating -- */
-
 static bool end_with(fit *f, eddy_least_squares_end why, const char *message)
 {
     f->report.end = why;
@@ -221,8 +46,10 @@ static bool end_with(fit *f, eddy_least_squares_end why, const char *message)
     return true;
 }
 
+/* ------------------------------------------------------------------- the step -- */
+
 /* Scales of the step: columns of 0 count as 1. */
-static double scale_of(const fit *f, int64_t i) { return f->d[i] > 0 ? f->d[i] : 1; }
+static double scale_of(const fit *f, int64_t i) { return f->r.norms[i] > 0 ? f->r.norms[i] : 1; }
 
 static double scaled_norm(const fit *f, const double *v)
 {
@@ -231,29 +58,109 @@ static double scaled_norm(const fit *f, const double *v)
     return sqrt(sum);
 }
 
-/* The step p, how its path bends, and the decrease of the loss that the linear model predicts. */
+static void clear_held(const fit *f, double *v)
+{
+    for (int64_t i = 0; f->bounds.given && i < f->n; i++)
+        if (f->held[i]) v[i] = 0;
+}
+
+/* y = J'J x without the elements that are held, and with those that are not. */
+static bool multiply(void *data, const double *x, double *y)
+{
+    fit *f = data;
+    if (!eddy__products_run(&f->r.product, x, y)) return false;
+    clear_held(f, y);
+    return true;
+}
+
+/* The step and how its path bends, from R. */
+static bool step_by_qr(fit *f)
+{
+    const double *square = f->r.square;
+    if (f->bounds.given) {
+        memcpy(f->square, square, (size_t)(f->n * f->n) * sizeof *square);
+        for (int64_t i = 0; i < f->n; i++) clear_held(f, f->square + i * f->n);
+        square = f->square;
+    }
+    for (int64_t i = 0; i < f->n; i++)
+        f->weights[i] = f->held[i] ? 1 : sqrt(f->c) * scale_of(f, i);
+    eddy__damped_step(f->n, square, f->r.side, f->weights, f->p, f->room);
+    if (!multiply(f, f->p, f->bend)) return false;
+    eddy__damped_solve(f->n, f->room, f->bend);
+    if (!isfinite(eddy__vector_norm(f->bend, f->n)))    /* no second derivative here */
+        memset(f->bend, 0, (size_t)f->n * sizeof *f->bend);
+    return true;
+}
+
+/* The decrease of the loss that the linear model predicts for p, with the residual `rest`. */
+static double predict(fit *f)
+{
+    const double damped = f->c * scaled_norm(f, f->p) * scaled_norm(f, f->p);
+    return 0.5 * (damped - eddy__vector_dot(f->g, f->p, f->n) +
+                  eddy__vector_dot(f->rest, f->p, f->n));
+}
+
+/* The same for the step to f->next, where a bound may have cut it. */
+static bool predict_within(fit *f, double *predicted)
+{
+    double *s = f->rest, *image = f->room, square = 0;
+    for (int64_t i = 0; i < f->n; i++) s[i] = f->next[i] - f->x[i];
+    if (f->r.by_qr)
+        for (int64_t i = 0; i < f->n; i++) {
+            const double y = eddy__vector_dot(f->r.square + i * f->n, s, f->n);
+            square += y * y;
+        }
+    else {
+        if (!multiply(f, s, image)) return false;
+        square = eddy__vector_dot(s, image, f->n);
+    }
+    *predicted = -eddy__vector_dot(f->r.g, s, f->n) - 0.5 * square;
+    return true;
+}
+
+/* The point that is tried, and the decrease of the loss that the linear model predicts. */
 static bool choose_step(fit *f, double *predicted)
 {
-    double *scales = f->rest;
     if (!eddy__objective_set(&f->o, f->x)) return false;        /* a step may have been rejected */
-    if (f->by_qr) {
-        for (int64_t i = 0; i < f->n; i++) scales[i] = scale_of(f, i);
-        eddy__damped_step(f->n, f->square, f->side, f->c, scales, f->p, f->room);
-        memset(f->rest, 0, (size_t)f->n * sizeof *f->rest);
-        if (!multiply(f, f->p, f->bend)) return false;
-        eddy__damped_solve(f->n, f->room, f->bend);
-        if (!isfinite(eddy__vector_norm(f->bend, f->n)))    /* no second derivative here */
-            memset(f->bend, 0, (size_t)f->n * sizeof *f->bend);
-    } else {
-        /* Precise where the gradient is small: then convergence is fast. */
-        const double far = sqrt(eddy__vector_norm(f->g, f->n) / f->first_gradient);
-        if (!eddy__conjugate_step(f->n, multiply, f, f->g, f->c, fmin(0.1, far), MOST_PRODUCTS,
-                                  f->p, f->rest, f->room))
-            return false;
-    }
-    const double damped = f->c * scaled_norm(f, f->p) * scaled_norm(f, f->p);
-    *predicted = 0.5 * (damped - eddy__vector_dot(f->g, f->p, f->n) +
-                        eddy__vector_dot(f->rest, f->p, f->n));
+    memset(f->rest, 0, (size_t)f->n * sizeof *f->rest);
+    /* Precise where the gradient is small: then convergence is fast. */
+    const double far = sqrt(eddy__vector_norm(f->g, f->n) / f->first_gradient);
+    const bool   found =
+        f->r.by_qr ? step_by_qr(f)
+                   : eddy__conjugate_step(f->n, multiply, f, f->g, f->c, INFINITY, fmin(0.1, far),
+                                          MOST_PRODUCTS, f->p, f->rest, f->room);
+    if (!found) return false;
+    *predicted = predict(f);
+    memcpy(f->next, f->x, (size_t)f->n * sizeof *f->x);
+    eddy__vector_add(f->next, 1, f->p, f->n);
+    eddy__vector_add(f->next, -0.5, f->bend, f->n);
+    eddy__bounds_clamp(&f->bounds, f->n, f->next);
+    return !f->bounds.given || predict_within(f, predicted);
+}
+
+/* ----------------------------------------------------------------- iterating -- */
+
+/* The loss at `next`, which becomes what the types of the variables hold of it. */
+static bool evaluate(fit *f, double *loss)
+{
+    f->report.evaluations++;
+    if (!eddy__residuals_try(&f->r, f->next, loss)) return false;
+    f->report.residuals = f->r.count;
+    return true;
+}
+
+/* The linear model at x, and which elements are held there. */
+static bool linearize(fit *f)
+{
+    const bounds *b = &f->bounds;
+    if (!eddy__residuals_linearize(&f->r)) return false;
+    memcpy(f->g, f->r.g, (size_t)f->n * sizeof *f->g);
+    for (int64_t i = 0; b->given && i < f->n; i++)
+        f->held[i] = (f->g[i] > 0 && f->x[i] <= b->lower[i]) ||
+                     (f->g[i] < 0 && f->x[i] >= b->upper[i]);
+    clear_held(f, f->g);
+    f->report.loss = f->r.loss;
+    f->report.gradient = eddy__bounds_gradient(b, f->n, f->x, f->r.g);
     return true;
 }
 
@@ -270,13 +177,11 @@ static bool descend(fit *f, double *decrease, double *predicted, bool *failed)
         if (*failed) return true;
         if (!(scaled_norm(f, f->p) > a->step_tolerance * scaled_norm(f, f->x)))
             return end_with(f, EDDY_LEAST_SQUARES_STEP, "the step is short enough");
-        memcpy(f->next, f->x, (size_t)f->n * sizeof *f->x);
-        eddy__vector_add(f->next, 1, f->p, f->n);
-        eddy__vector_add(f->next, -0.5, f->bend, f->n);
         *failed = !evaluate(f, &loss);
         if (*failed) return true;
         *decrease = f->report.loss - loss;
         if (isfinite(loss) && *decrease > 1e-4 * *predicted &&
+            (!f->bounds.given || *predicted > 0) &&
             scaled_norm(f, f->bend) <= most_bend * scaled_norm(f, f->p))
             return false;
         f->c = f->c > 0 ? f->c * f->growth : least_damping;
@@ -315,14 +220,13 @@ static bool advance(fit *f, bool *failed)
     return stop && end_with(f, EDDY_LEAST_SQUARES_CALLBACK, "the callback ended it");
 }
 
-/* Scales and damping of the first step. CG has scales of 1, and damping relative to the curvature
- * along the gradient. */
+/* Damping of the first step. With CG it is relative to the curvature along the gradient. */
 static bool begin_damping(fit *f)
 {
     f->c = f->a->damping;
     f->growth = 2;
     f->first_gradient = eddy__vector_norm(f->g, f->n);
-    if (f->by_qr || f->first_gradient == 0) return true;
+    if (f->r.by_qr || f->first_gradient == 0) return true;
     if (!multiply(f, f->g, f->p)) return false;
     const double square = f->first_gradient * f->first_gradient;
     f->c *= eddy__vector_dot(f->g, f->p, f->n) / square;
@@ -366,9 +270,10 @@ static bool check_options(fit *f)
     return eddy__objective_list(&f->o, "residuals", a->residuals);
 }
 
-/* Counts the elements, and chooses the method. */
-static bool choose_method(fit *f)
+/* Counts the elements, chooses the method, and builds the graph. */
+static bool make_residuals(fit *f)
 {
+    const eddy_least_squares_args *a = f->a;
     int64_t n = 0;
     for (int v = 0; v < f->o.n_variables; v++) {
         const eddy_tensor x = f->o.variables[v];
@@ -381,24 +286,28 @@ static bool choose_method(fit *f)
     }
     if (n < 1) return fail(f, EDDY_INVALID_ARGUMENT, "the variables have no elements");
     f->n = f->report.parameters = n;
-    f->by_qr = f->a->method == EDDY_LEAST_SQUARES_QR ||
-               (f->a->method == EDDY_LEAST_SQUARES_AUTO && n <= MOST_FOR_QR);
-    if (f->a->covariance && !f->by_qr)
+    const bool by_qr = a->method == EDDY_LEAST_SQUARES_QR ||
+                       (a->method == EDDY_LEAST_SQUARES_AUTO && n <= MOST_FOR_QR);
+    if (a->covariance && !by_qr)
         return fail(f, EDDY_INVALID_ARGUMENT, "a covariance needs the method QR");
-    return true;
+    return eddy__residuals_begin(&f->r, &f->o, by_qr, n, a->residuals);
 }
 
 static bool make_vectors(fit *f)
 {
-    const int64_t n = f->n, room = f->by_qr ? n * (n + 2) : 2 * n;
-    double      **all[] = { &f->x, &f->next, &f->g, &f->p, &f->rest, &f->d, &f->side,
-                             &f->bend };
+    const int64_t n = f->n, room = f->r.by_qr ? n * (n + 2) : 2 * n;
+    double      **all[] = { &f->x, &f->next, &f->g, &f->p, &f->rest, &f->bend, &f->weights };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!(*all[i] = eddy__objective_alloc(&f->o, n, sizeof(double)))) return false;
+    f->held = eddy__objective_alloc(&f->o, n, sizeof *f->held);
     f->room = eddy__objective_alloc(&f->o, room, sizeof(double));
-    f->square = eddy__objective_alloc(&f->o, f->by_qr ? n * n : 0, sizeof(double));
-    if (!f->room || !f->square) return false;
+    if (!f->held || !f->room || !eddy__bounds_begin(&f->bounds, &f->o, f->a->lower, f->a->upper))
+        return false;
+    const int64_t copied = f->bounds.given && f->r.by_qr ? n * n : 0;
+    f->square = eddy__objective_alloc(&f->o, copied, sizeof(double));
+    if (!f->square) return false;
     eddy__objective_start(&f->o, f->next);
+    eddy__bounds_clamp(&f->bounds, n, f->next);
     return true;
 }
 
@@ -410,7 +319,7 @@ static bool report_covariance(fit *f)
     if (!a) return fail(f, EDDY_NO_MEMORY, "out of memory");
     double      *to = eddy_array_data(a);
     const double variance = m > n ? 2 * f->report.loss / (double)(m - n) : INFINITY;
-    eddy__inverse_of_square(n, f->square, to, f->room);
+    eddy__inverse_of_square(n, f->r.square, to, f->room);
     for (int64_t i = 0; i < n * n; i++) to[i] *= variance;
     *f->a->covariance = a;
     return true;
@@ -421,8 +330,8 @@ static bool run(fit *f)
     const eddy_least_squares_args *a = f->a;
     const eddy_tensor first = a->residuals.count > 0 ? a->residuals.at[0] : EDDY_NO_TENSOR;
     return eddy__objective_begin(&f->o, a->session, first, "residual", a->var_list, a->feeds) &&
-           choose_method(f) && make_evaluations(f) && eddy__objective_read(&f->o) &&
-           make_vectors(f) && iterate(f) && report_covariance(f);
+           make_residuals(f) && eddy__objective_read(&f->o) && make_vectors(f) && iterate(f) &&
+           report_covariance(f);
 }
 
 eddy_status eddy_least_squares_with(const eddy_least_squares_args *given)
@@ -431,10 +340,7 @@ eddy_status eddy_least_squares_with(const eddy_least_squares_args *given)
     fit f = { .a = &a, .o = { .who = "least_squares" } };
     if (a.covariance) *a.covariance = NULL;
     const bool ok = check_options(&f) && run(&f);
-    eddy__evaluation_end(&f.trial);
-    eddy__evaluation_end(&f.model);
-    eddy__evaluation_end(&f.product);
-    for (int v = 0; f.directions && v < f.o.n_variables; v++) eddy_array_free(f.directions[v]);
+    eddy__residuals_end(&f.r);
     eddy__objective_end(&f.o);
     if (!ok) {
         f.report.end = EDDY_LEAST_SQUARES_FAILED;

@@ -91,11 +91,13 @@ static double farther(const line_point *before, const line_point *now)
 
 static bool search(line_search_state *r, double first, line_point *found)
 {
-    line_point before = r->start, now;
-    for (double at = first; evaluate_at(r, at, &now); at = farther(&before, &now), before = now) {
+    const double longest = r->s->longest;
+    line_point   before = r->start, now;
+    for (double at = fmin(first, longest); evaluate_at(r, at, &now);
+         at = fmin(farther(&before, &now), longest), before = now) {
         if (!is_low(r, &now) || (before.at > 0 && now.value >= before.value))
             return zoom(r, before, now, found);
-        if (is_flat(r, &now)) {
+        if (is_flat(r, &now) || (now.slope < 0 && now.at >= longest)) {
             *found = now;
             return true;
         }

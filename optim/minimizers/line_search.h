@@ -17,10 +17,12 @@ typedef struct line_search {
     void   *data;
     double  decrease, curvature;    /* of the Wolfe conditions: 0 < decrease < curvature < 1 */
     int     most;                   /* evaluations */
+    double  longest;                /* no point beyond it is evaluated; INFINITY: no limit */
 } line_search;
 
 typedef enum line_outcome {
-    LINE_FOUND,                     /* a point that fulfills both conditions */
+    LINE_FOUND,                     /* a point that fulfills both conditions, or the longest step,
+                                     * which fulfills the first one and goes on downward */
     LINE_LOWER,                     /* none; the point is lower than the start */
     LINE_NONE,                      /* ... no point is */
     LINE_STOPPED                    /* evaluate_at returned false */

@@ -1,5 +1,5 @@
-/* test_messages_solvers.c -- error messages of fixed points, roots and differential equations:
- * while building, in a run, without memory. */
+/* test_messages_solvers.c -- error messages of fixed points, roots, linear systems, eigenpairs and
+ * differential equations: while building, in a run, without memory. */
 #include "build/gen/suites.h"
 #include "tests/lib/control_checks.h"
 #include "tests/lib/golden.h"
@@ -112,6 +112,56 @@ static void equations(void)
     eddy_odeint(FUNCTION(assigning, var), in, vec, out), checked();
 }
 
+static void systems(void)
+{
+    const eddy_function f = PLAIN(half), missing = { .name = "missing" };
+    const eddy_list     b = EDDY_LIST(vec);
+    eddy_tensor         many[21];
+    for (int i = 0; i < 21; i++) many[i] = vec;
+    eddy_conjugate_gradient(FUNCTION(constant_one, scalar), EDDY_LIST(), out), checked();
+    eddy_conjugate_gradient(f, EDDY_LIST(eddy_cast(vec, I32)), out), checked();
+    eddy_conjugate_gradient(f, EDDY_LIST(vec, single), out), checked();
+    eddy_conjugate_gradient(f, ((eddy_list){ 21, many }), out), checked();
+    eddy_conjugate_gradient(f, b, NULL), checked();
+    eddy_conjugate_gradient(f, b, out, EDDY_LIST(foreign)), checked();
+    eddy_conjugate_gradient(f, b, out, .x0 = EDDY_LIST(vec, vec)), checked();
+    eddy_conjugate_gradient(f, b, out, .x0 = EDDY_LIST(scalar)), checked();
+    eddy_conjugate_gradient(f, b, out, .x0 = EDDY_LIST(single)), checked();
+    eddy_conjugate_gradient(f, b, out, .x0 = EDDY_LIST(none)), checked();
+    eddy_conjugate_gradient(f, b, out, .tolerance = 0), checked();
+    eddy_conjugate_gradient(f, b, out, .maximum_iterations = 0), checked();
+    eddy_conjugate_gradient(f, EDDY_LIST(vec, open), out), checked();
+    eddy_conjugate_gradient(missing, b, out), checked();
+    eddy_conjugate_gradient(PLAIN(pair), b, out), checked();
+    eddy_conjugate_gradient(PLAIN(narrowed), b, out), checked();
+    eddy_conjugate_gradient(f, b, out, .preconditioner = PLAIN(pair)), checked();
+    eddy_conjugate_gradient(f, b, out, .preconditioner = PLAIN(longer)), checked();
+    eddy_conjugate_gradient(PLAIN(drawing), b, out), checked();
+    eddy_conjugate_gradient(FUNCTION(assigning, var), EDDY_LIST(scalar), out), checked();
+    eddy_gmres(f, b, out, .restart = 0), checked();
+    eddy_gmres(f, b, out, .restart = 5000), checked();
+    eddy_gmres(PLAIN(part), b, out), checked();
+}
+
+static void eigenpairs(void)
+{
+    const eddy_function f = PLAIN(half);
+    const eddy_list     v0 = EDDY_LIST(vec);
+    const eddy_tensor   large = eddy_placeholder(g, "large", F64, EDDY_SHAPE(10000));
+    eddy_lanczos(FUNCTION(constant_one, scalar), EDDY_LIST(), out), checked();
+    eddy_lanczos(f, EDDY_LIST(single, vec), out), checked();
+    eddy_lanczos(f, EDDY_LIST(open), out), checked();
+    eddy_lanczos(f, v0, NULL), checked();
+    eddy_lanczos(f, v0, out, 0), checked();
+    eddy_lanczos(f, v0, out, 4), checked();
+    eddy_lanczos(f, v0, out, 2, .basis = 2), checked();
+    eddy_lanczos(f, EDDY_LIST(large), out, .basis = 3000), checked();
+    eddy_lanczos(f, v0, out, .tolerance = -2), checked();
+    eddy_lanczos(f, v0, out, .maximum_iterations = -1), checked();
+    eddy_lanczos(PLAIN(longer), EDDY_LIST(scalar), out), checked();
+    eddy_lanczos(PLAIN(drawing), v0, out), checked();
+}
+
 static int shrink(eddy_list x, eddy_tensor *y, void *context)
 {
     (void)context;
@@ -153,6 +203,8 @@ START_TEST(of_builders)
     fixed_points();
     roots();
     equations();
+    systems();
+    eigenpairs();
     no_function();
     too_many();
     golden_end();
@@ -165,9 +217,15 @@ BODY(doubled, Add(Mul(2, x[0]), 1))
 BODY(nearly_doubled, Add(Mul(x[0], c[0]), 1))
 BODY(square_and_one, Add(Square(x[0]), 1))
 BODY(rate, Mul(c[0], x[1]))
+BODY(scaled, Mul(c[0], x[0]))
 BODY(stiff, Mul(-1e6, Sub(x[1], Cos(x[0]))))
 BODY(exploding, Square(x[1]))
 BODY(undefined, Log(Neg(Square(x[1]))))
+
+BODY(negative, Neg(x[0]))
+BODY(nilpotent, eddy_pad(eddy_index(x[0], "1:"), EDDY_DIMS(0), EDDY_DIMS(1)))
+BODY(turned, eddy_concat(EDDY_LIST(eddy_index(x[0], "1:"), eddy_index(x[0], ":1")), 0))
+BODY(undefined_operator, Log(Neg(Square(x[0]))))
 
 static void run_says(eddy_tensor y)
 {
@@ -206,6 +264,17 @@ START_TEST(in_runs)
     run_says(y[0]);
     eddy_odeint(PLAIN(undefined), EDDY_LIST(one), t, y, .name = "undefined");
     run_says(y[0]);
+    const eddy_tensor b = eddy_constant(g, EDDY_DOUBLES(1, 2, 3));
+    eddy_conjugate_gradient(PLAIN(negative), EDDY_LIST(b), y);
+    run_says(y[0]);
+    eddy_conjugate_gradient(PLAIN(half), EDDY_LIST(Div(b, 0)), y, .name = "infinite");
+    run_says(y[0]);
+    eddy_gmres(PLAIN(nilpotent), EDDY_LIST(b), y);
+    run_says(y[0]);
+    eddy_gmres(PLAIN(turned), EDDY_LIST(b), y, .restart = 1, .name = "short");
+    run_says(y[0]);
+    eddy_lanczos(PLAIN(undefined_operator), EDDY_LIST(b), y);
+    run_says(y[0]);
     golden_end();
 }
 END_TEST
@@ -232,10 +301,49 @@ static void build_without_memory(failing_allocator *f, eddy_error *e)
     eddy_graph_free(h);
 }
 
+static void build_gmres_without_memory(failing_allocator *f, eddy_error *e)
+{
+    const long  at = f->at;
+    eddy_tensor y[EDDY_MAX_RESULTS];
+    f->at = 0;
+    eddy_graph *h = eddy_graph_new(.allocator = &f->table);
+    eddy_tensor a = eddy_placeholder(h, "a", F64, EDDY_SCALAR);
+    f->at = f->calls + at;
+    eddy_gmres(FUNCTION(scaled, a), EDDY_LIST(a), y);
+    if (eddy_graph_status(h) == EDDY_OK) eddy_gradient(y[0], a);
+    e->status = eddy_graph_status(h);
+    snprintf(e->message, sizeof e->message, "%s", eddy_graph_message(h));
+    golden_forget_nodes(e);
+    eddy_graph_free(h);
+}
+
+static void build_lanczos_without_memory(failing_allocator *f, eddy_error *e)
+{
+    const long  at = f->at;
+    eddy_tensor y[EDDY_MAX_RESULTS];
+    f->at = 0;
+    eddy_graph *h = eddy_graph_new(.allocator = &f->table);
+    eddy_tensor a = eddy_placeholder(h, "a", F64, EDDY_SCALAR);
+    eddy_tensor v = eddy_placeholder(h, "v", F64, EDDY_SHAPE(2));
+    f->at = f->calls + at;
+    eddy_lanczos(FUNCTION(scaled, a), EDDY_LIST(v), y);
+    if (eddy_graph_status(h) == EDDY_OK) eddy_gradient(y[1], a);
+    e->status = eddy_graph_status(h);
+    snprintf(e->message, sizeof e->message, "%s", eddy_graph_message(h));
+    golden_forget_nodes(e);
+    eddy_graph_free(h);
+}
+
 START_TEST(of_memory)
 {
     golden_begin("control/solver_memory");
     golden_no_memory(build_without_memory);
+    golden_end();
+    golden_begin("control/gmres_memory");
+    golden_no_memory(build_gmres_without_memory);
+    golden_end();
+    golden_begin("control/lanczos_memory");
+    golden_no_memory(build_lanczos_without_memory);
     golden_end();
 }
 END_TEST

@@ -115,6 +115,10 @@ static void control(const wrong *w)
     const bool elsewhere = !w->of_function && w->list.at && w->list.at[0].graph == other;
     refused("gradients_function",
             eddy_gradients_function(.f = f, .x = list_or(w, xs), .out = room) <= 0 || elsewhere);
+    refused("conjugate_gradient",
+            eddy_conjugate_gradient(.a = f, .b = list_or(w, xs), .out = room) <= 0 || elsewhere);
+    refused("gmres", eddy_gmres(.a = f, .b = list_or(w, xs), .out = room) <= 0 || elsewhere);
+    refused("lanczos", eddy_lanczos(.a = f, .v0 = list_or(w, xs), .out = room) <= 0 || elsewhere);
 }
 
 static void solvers(const wrong *w)
@@ -146,6 +150,10 @@ static void solvers(const wrong *w)
     refused("lbfgs", eddy_minimize_lbfgs(s, y, .var_list = w->list) != EDDY_OK);
     refused("lbfgs gradients",
             eddy_minimize_lbfgs(s, y, .var_list = xs, .gradients = w->list) != EDDY_OK);
+    refused("lbfgs lower",
+            eddy_minimize_lbfgs(s, y, .var_list = xs, .lower = w->list) != EDDY_OK);
+    refused("newton_cg", eddy_newton_cg(s, y, .var_list = w->list) != EDDY_OK);
+    refused("least_squares", eddy_least_squares(s, w->list, .var_list = xs) != EDDY_OK);
     refused("save", eddy_save_checkpoint(s, "build/by_value_calls.safetensors",
                                          .variables = w->list) != EDDY_OK);
     refused("restore", eddy_restore_checkpoint(s, "build/by_value_calls.safetensors",

@@ -77,7 +77,8 @@ START_TEST(conditions_hold)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (double first = 1e-3; first < 2e3; first *= 100) {
             line_search l = { .evaluate_at = cases[i].f, .decrease = cases[i].decrease,
-                              .curvature = cases[i].curvature, .most = 60 };
+                              .curvature = cases[i].curvature, .most = 60,
+                              .longest = INFINITY };
             line_point  start = { 0 }, found;
             l.evaluate_at(NULL, 0, &start);
             ck_assert_int_eq(eddy__line_search(&l, start, first, &found), LINE_FOUND);
@@ -111,7 +112,7 @@ START_TEST(no_such_point)
 {
     int         looks = 0;
     line_point  found;
-    line_search l = { falls_for_ever, &looks, 1e-4, 0.9, 20 };
+    line_search l = { falls_for_ever, &looks, 1e-4, 0.9, 20, INFINITY };
     ck_assert_int_eq(eddy__line_search(&l, (line_point){ 0, 0, -1 }, 1, &found), LINE_LOWER);
     ck_assert_int_eq(looks, 20);
     ck_assert_double_gt(found.at, 1000);
@@ -252,6 +253,25 @@ static void refused(eddy_minimize_lbfgs_args a, eddy_status status)
     golden_line(r.message);
 }
 
+static void bounds_are_refused(eddy_tensor loss, eddy_list vars, eddy_tensor whole,
+                               eddy_tensor foreign)
+{
+    const eddy_tensor zero = real(g, 0), one = real(g, 1), not_a_number = real(g, NAN);
+    const eddy_tensor three = vector(g, 3, (double[]){ 0, 0, 0 });
+    const eddy_tensor top = real(g, INFINITY);
+    const eddy_list   lists[] = { EDDY_LIST(zero, zero), EDDY_LIST(whole), EDDY_LIST(foreign),
+                                  EDDY_LIST(three),      { 1, NULL },      EDDY_LIST(not_a_number),
+                                  EDDY_LIST(top) };
+    const eddy_status expected[] = { EDDY_INVALID_ARGUMENT, EDDY_BAD_DTYPE, EDDY_INVALID_ARGUMENT,
+                                     EDDY_BAD_SHAPE, EDDY_INVALID_ARGUMENT, EDDY_INVALID_ARGUMENT,
+                                     EDDY_INVALID_ARGUMENT };
+    for (int i = 0; i < 7; i++)
+        refused(*EDDY_ARGS(eddy_minimize_lbfgs_args, .session = s, .loss = loss, .var_list = vars,
+                           .lower = lists[i]), expected[i]);
+    refused(*EDDY_ARGS(eddy_minimize_lbfgs_args, .session = s, .loss = loss, .var_list = vars,
+                       .lower = EDDY_LIST(one), .upper = EDDY_LIST(zero)), EDDY_INVALID_ARGUMENT);
+}
+
 START_TEST(errors)
 {
     const eddy_tensor v = zigzag(EDDY_FLOAT64, 4), loss = valley(v, 4);
@@ -304,10 +324,39 @@ START_TEST(errors)
     refused(*EDDY_ARGS(eddy_minimize_lbfgs_args, .session = s, .loss = loss, .var_list = vars,
                        .gradients = EDDY_LIST(loss)),
             EDDY_BAD_SHAPE);
+    bounds_are_refused(loss, vars, whole, foreign);
     golden_end();
     fits(g);
     eddy_session_free(elsewhere);
     eddy_graph_free(other);
+}
+END_TEST
+
+/* A bound of 0.1 for float32 is the nearest float32, which is above it; the start is moved to the
+ * bounds, and the kept variable stays where it is; fed bounds. */
+START_TEST(bounds)
+{
+    const eddy_tensor v = zigzag(EDDY_FLOAT32, 4), loss = Add(valley(v, 4), Sum(eddy_read(v)));
+    const eddy_tensor kept = eddy_variable(g, real(g, 7));
+    const eddy_tensor fed = eddy_placeholder(g, "fed", EDDY_FLOAT64, EDDY_SHAPE(4));
+    const double      least[] = { 0.1, 0.1, 0.1, -INFINITY };
+    const eddy_list   vars = EDDY_LIST(v);
+    runs(s, eddy_initializer(g));
+    ck_assert_int_eq(eddy_minimize_lbfgs(s, loss, vars, EDDY_FEED({ fed, EDDY_VIEW(least, 4) }),
+                                         .lower = EDDY_LIST(fed), .report = &r), EDDY_OK);
+    eddy_array *at = eddy_variable_value(s, v);
+    ck_assert_double_ge(eddy_array_get(at, 0), (double)0.1F);
+    ck_assert_double_eq(number(s, kept), 7);
+    ck_assert_double_le(r.gradient, 1e-2);
+    eddy_array_free(at);
+    runs(s, eddy_initializer(g));
+    ck_assert_int_eq(eddy_minimize_lbfgs(s, loss, vars, .lower = EDDY_LIST(real(g, 0.1)),
+                                         .upper = EDDY_LIST(real(g, 0.1)), .report = &r), EDDY_OK);
+    ck_assert_int_eq(r.end, EDDY_LBFGS_GRADIENT);
+    ck_assert_int_eq(r.evaluations, 1);
+    at = eddy_variable_value(s, v);
+    for (int i = 0; i < 4; i++) ck_assert_double_eq(eddy_array_get(at, i), (double)0.1F);
+    eddy_array_free(at);
 }
 END_TEST
 
@@ -320,11 +369,12 @@ START_TEST(without_memory)
         eddy_graph       *h = eddy_graph_new(&f.table);
         eddy_session     *t = eddy_session_new(h);
         const eddy_tensor v = eddy_variable(h, vector(h, 2, (double[]){ -1.2, 1 }));
-        const eddy_tensor loss = valley(v, 2);
+        const eddy_tensor loss = valley(v, 2), low = real(h, 0);
         runs(t, eddy_initializer(h));
         const long stop = f.at = f.calls + at;
         const eddy_status status =
-            eddy_minimize_lbfgs(t, loss, .max_iterations = 2, .report = &r);
+            eddy_minimize_lbfgs(t, loss, .max_iterations = 2, .report = &r,
+                                .lower = _i ? EDDY_LIST(low) : (eddy_list){ 0, NULL });
         const bool failed = f.calls >= stop;
         if (status != EDDY_OK) ck_assert_ptr_nonnull(strstr(r.message, "memory"));
         else ck_assert_int_eq(r.end, EDDY_LBFGS_ITERATIONS);
@@ -340,13 +390,13 @@ END_TEST
 Suite *lbfgs_suite(void)
 {
     const TTest *const tests[] = {
-        conditions_hold, no_such_point, a_line_through_points, a_network_learns, ends, errors,
-        without_memory,
+        conditions_hold, no_such_point, a_line_through_points, a_network_learns, ends, bounds, errors,
     };
     Suite *suite = suite_create("lbfgs");
     TCase *c = tcase_create("lbfgs");
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_loop_test(c, rosenbrock, 0, 3);
+    tcase_add_loop_test(c, without_memory, 0, 2);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) tcase_add_test(c, tests[i]);
     suite_add_tcase(suite, c);
     return suite;

@@ -214,6 +214,32 @@ static void lbfgs(int i, void *state, outcome *o)
     eddy_graph_free(g);
 }
 
+/* Newton's method, and a bounded fit. */
+static void fits(int i, void *state, outcome *o)
+{
+    eddy_newton_cg_report     r = { 0 };
+    eddy_least_squares_report fit = { 0 };
+    (void)i, (void)state;
+    eddy_graph   *g = eddy_graph_new();
+    eddy_tensor   w = eddy_variable(g, eddy_number(g, EDDY_FLOAT64, 3), .name = "w");
+    eddy_tensor   off = eddy_sub(eddy_exp(w), eddy_number(g, EDDY_FLOAT64, 1));
+    eddy_tensor   loss = eddy_square(off), init = eddy_initializer(g);
+    eddy_tensor   least = eddy_number(g, EDDY_FLOAT64, 0.5);
+    eddy_session *s = g ? eddy_session_new(g, .threads = 1) : NULL;
+    if (outcome_of_graph(o, g)) run_and_add(o, s, EDDY_FEED(), EDDY_FETCH(init));
+    if (o->status == EDDY_OK) {
+        outcome_of(o, eddy_newton_cg(s, loss, .report = &r), r.message);
+        outcome_add(o, &r.loss, sizeof r.loss);
+    }
+    if (o->status == EDDY_OK) {
+        outcome_of(o, eddy_least_squares(s, EDDY_LIST(off), .lower = EDDY_LIST(least),
+                                         .report = &fit), fit.message);
+        outcome_add(o, &fit.loss, sizeof fit.loss);
+    }
+    eddy_session_free(s);
+    eddy_graph_free(g);
+}
+
 static void gradient_check(int i, void *state, outcome *o)
 {
     eddy_gradient_report r = { 0 };
@@ -245,6 +271,7 @@ const scenarios running[] = {
     { .kind = "stages", .begin = begin_stages, .act = run_again, .end = fixture_end },
     { .kind = "evaluation", .begin = begin_stages, .act = evaluate, .end = fixture_end },
     { .kind = "L-BFGS", .act = lbfgs },
+    { .kind = "Newton-CG and a fit", .act = fits },
     { .kind = "gradient check", .act = gradient_check },
     { .kind = NULL },
 };
