@@ -291,7 +291,8 @@ $(FUZZED:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
 # Calls of the library without memory, on failing disks, in processes that are killed.
 TORTURES := memory files
 TORTURE_SCENARIOS := $(filter-out %/memory.c %/files.c %/savers.c,$(sort $(wildcard tests/torture/*.c)))
-TORTURE_LIB := control_models training_rows datasets onnx_cases onnx_writer tensorflow_writer memory_files
+TORTURE_LIB := control_models training_rows datasets onnx_cases onnx_writer \
+                onnx_node_models tensorflow_node_models node_cases tensorflow_writer memory_files
 $(BUILD)/torture/memory: $(TORTURE_SCENARIOS:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/tests/torture/small_blocks.o
 # In the place of the library's: each piece of memory that a reader takes is an allocation.
 $(BUILD)/obj/tests/torture/small_blocks.o: formats/region.c

@@ -1,8 +1,6 @@
 /* onnx_nodes.h -- a valid node of each kind of operator of ONNX, for test_onnx_hostile.c: the
- * operator set, the operator, its inputs, its attributes (tests/lib/node_cases.h) and the number of
- * outputs.
- * Attributes: 1; 1.0; [1,2]; [1.0,2.0]; 'text; {texts}; @i[1]_5, a tensor; %loop, a graph of
- * test_onnx_hostile.c. */
+ * operator set, the operator, its inputs (tests/lib/node_cases.h), its attributes
+ * (tests/lib/onnx_node_models.h) and the number of outputs. */
 #ifndef EDDY_TESTS_FORMATS_ONNX_NODES_H
 #define EDDY_TESTS_FORMATS_ONNX_NODES_H
 

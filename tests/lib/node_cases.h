@@ -34,6 +34,7 @@ typedef struct node_case {
     char        attributes[CASE_ATTRIBUTES][100];
 } node_case;
 
+/* opset 0: the format has neither operator sets nor numbers of outputs. */
 node_case node_case_of(const char *op, int opset, const char *inputs, const char *attributes,
                        int n_out);
 /* Calls `with` for the node with one thing changed, in each way, then with two things changed, in
@@ -42,16 +43,5 @@ node_case node_case_of(const char *op, int opset, const char *inputs, const char
  * with a point; [lists]; 'words; %graphs; anything else. */
 void node_case_damage(const node_case *c, void (*with)(const node_case *c, void *context),
                       void *context);
-
-/* Messages of cases, each kind of message once, whatever its numbers. */
-typedef struct case_messages {
-    int  count, read, refused;
-    char kinds[200][300];
-} case_messages;
-/* Counts a case that was read (NULL) or refused, and keeps a message of a new kind, without a prefix
- * that it may have. */
-void case_messages_add(case_messages *m, const char *message, const char *prefix);
-/* The numbers and the messages as golden lines; clears them. */
-void case_messages_end(case_messages *m, const char *what);
 
 #endif
