@@ -269,7 +269,9 @@ $(BUILD)/mixed_runs: $(BUILD)/obj/tests/threads/main.o $(BUILD)/obj/tests/lib/mi
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
-$(BUILD)/fuzz/seeds: $(BUILD)/obj/tests/fuzz/seeds.o $(ROWOBJ) $(BUILD)/libeddy.a
+NODE_MODELS := onnx_node_models tensorflow_node_models node_cases onnx_writer tensorflow_writer
+$(BUILD)/fuzz/seeds: $(BUILD)/obj/tests/fuzz/seeds.o $(NODE_MODELS:%=$(BUILD)/obj/tests/lib/%.o) $(ROWOBJ) \
+                $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 $(BUILD)/tables/catalog: $(BUILD)/obj/tests/tables/catalog.o $(ROWOBJ) $(BUILD)/libeddy.a
@@ -291,8 +293,7 @@ $(FUZZED:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
 # Calls of the library without memory, on failing disks, in processes that are killed.
 TORTURES := memory files
 TORTURE_SCENARIOS := $(filter-out %/memory.c %/files.c %/savers.c,$(sort $(wildcard tests/torture/*.c)))
-TORTURE_LIB := control_models training_rows datasets onnx_cases onnx_writer \
-                onnx_node_models tensorflow_node_models node_cases tensorflow_writer memory_files
+TORTURE_LIB := control_models training_rows datasets onnx_cases memory_files $(NODE_MODELS)
 $(BUILD)/torture/memory: $(TORTURE_SCENARIOS:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/tests/torture/small_blocks.o
 # In the place of the library's: each piece of memory that a reader takes is an allocation.
 $(BUILD)/obj/tests/torture/small_blocks.o: formats/region.c

@@ -1,7 +1,7 @@
 /* node_cases.c -- see node_cases.h. */
 #include "tests/lib/node_cases.h"
 
-#include <check.h>
+#include <assert.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ const char *case_tensor_parse(const char *text, case_tensor *t)
     if (strchr("?~*&-", *text)) t->kind = *text++;
     if (t->kind == '-') return *text == ';' ? text + 1 : text;
     t->letter = *text++;
-    ck_assert_msg(strchr(letters, t->letter) != NULL, "%s", text);
+    assert(strchr(letters, t->letter));
     if (*text == '[') {
         for (text++; *text != ']'; text += *text == ',')
             t->dims[t->rank++] = strtoll(text, (char **)&text, 10);
@@ -33,7 +33,7 @@ const char *case_tensor_parse(const char *text, case_tensor *t)
             end++;
             continue;
         }
-        ck_assert_int_lt(t->n, CASE_ELEMENTS);
+        assert(t->n < CASE_ELEMENTS);
         t->at[t->n++] = x;
     }
     return *text == ';' ? text + 1 : text;
@@ -67,12 +67,12 @@ node_case node_case_of(const char *op, int opset, const char *inputs, const char
 {
     node_case c = { .op = op, .opset = opset, .n_out = n_out };
     while (*inputs) {
-        ck_assert_int_lt(c.n_in, CASE_INPUTS);
+        assert(c.n_in < CASE_INPUTS);
         inputs = case_tensor_parse(inputs, &c.in[c.n_in++]);
     }
     while (*attributes) {
         const size_t n = strcspn(attributes, " ");
-        ck_assert_int_lt(c.n_attributes, CASE_ATTRIBUTES);
+        assert(c.n_attributes < CASE_ATTRIBUTES);
         snprintf(c.attributes[c.n_attributes++], sizeof *c.attributes, "%.*s", (int)n, attributes);
         attributes += n + (attributes[n] == ' ');
     }

@@ -220,7 +220,13 @@ static void        read_case(int i, void *state, outcome *o)
     accept_refusal(o);
 }
 
-/* Each operator. */
+/* Each operator, in a file of its own: two scenarios run at a time. */
+static const char *numbered_path(const char *end, int i)
+{
+    static char name[40];
+    snprintf(name, sizeof name, "%d%s", i, end);
+    return name;
+}
 static int         count_onnx_nodes(void) { return (int)(sizeof onnx_rows / sizeof *onnx_rows); }
 static const char *name_onnx_node(int i) { return onnx_rows[i].op; }
 static void       *begin_onnx_node(int i)
@@ -228,35 +234,21 @@ static void       *begin_onnx_node(int i)
     const onnx_row *r = &onnx_rows[i];
     const node_case c = node_case_of(r->op, r->opset, r->inputs, r->attributes, r->outputs);
     message         m = onnx_node_model(&c);
-    put("node.onnx", &m);
+    put(numbered_path(".onnx", i), &m);
     message_free(&m);
     return NULL;
 }
 static void read_onnx_node(int i, void *state, outcome *o)
 {
-    (void)i, (void)state;
-    onnx(scratch("node.onnx"), o);
+    (void)state;
+    onnx(scratch(numbered_path(".onnx", i)), o);
     accept_refusal(o);
 }
 
-static const struct {
-    const row *rows;
-    int        count;
-} families[] = {
-#define OF(family) { family, (int)(sizeof family / sizeof *family) }
-    OF(arrays), OF(indexing), OF(reductions), OF(shapes), OF(math), OF(nets), OF(images), OF(linear),
-#undef OF
-};
-static const row *tensorflow_row(int i)
-{
-    int f = 0;
-    for (; i >= families[f].count; f++) i -= families[f].count;
-    return &families[f].rows[i];
-}
 static int count_tensorflow_nodes(void)
 {
     int n = 0;
-    for (size_t f = 0; f < sizeof families / sizeof *families; f++) n += families[f].count;
+    while (tensorflow_row(n)) n++;
     return n;
 }
 static const char *name_tensorflow_node(int i) { return tensorflow_row(i)->op; }
@@ -265,14 +257,14 @@ static void       *begin_tensorflow_node(int i)
     const row      *r = tensorflow_row(i);
     const node_case c = node_case_of(r->op, 0, r->inputs, r->attributes, 1);
     message         m = tf_node_model(&c);
-    put("node.pb", &m);
+    put(numbered_path(".pb", i), &m);
     message_free(&m);
     return NULL;
 }
 static void read_tensorflow_node(int i, void *state, outcome *o)
 {
-    (void)i, (void)state;
-    tensorflow(scratch("node.pb"), o);
+    (void)state;
+    tensorflow(scratch(numbered_path(".pb", i)), o);
     accept_refusal(o);
 }
 
