@@ -6,18 +6,21 @@
 #include <ctype.h>
 #include <string.h>
 
-static const char *behind_brackets(const char *s)
+/* The end of what is in brackets or quotes. */
+static const char *closed(const char *s)
 {
-    for (; *s && *s != ']'; s++) {}
-    return s;
+    static const char opening[] = "[('", closing[] = "])'";
+    const char        end = closing[strchr(opening, *s) - opening];
+    const char       *at = strchr(s + 1, end);
+    return at ? at : s;
 }
 
-/* Equal up to the numbers and what is in brackets. */
+/* Equal up to the numbers and what is in brackets or quotes. */
 static bool same_kind(const char *a, const char *b)
 {
     while (*a && *a == *b) {
-        if (*a == '[') a = behind_brackets(a), b = behind_brackets(b);
-        if (*a) a++, b++;
+        if (strchr("[('", *a)) a = closed(a), b = closed(b);
+        a++, b++;
         if (isdigit(*a) && isdigit(*b)) {
             while (isdigit(*a)) a++;
             while (isdigit(*b)) b++;

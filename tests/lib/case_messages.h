@@ -2,7 +2,8 @@
 #ifndef EDDY_TESTS_LIB_CASE_MESSAGES_H
 #define EDDY_TESTS_LIB_CASE_MESSAGES_H
 
-/* Messages of cases, each kind of message once, whatever its numbers. */
+/* Messages of cases, each kind of message once, whatever its numbers and what it
+ * has in brackets or quotes. */
 typedef struct case_messages {
     int  count, read, refused;
     char kinds[200][300];

@@ -24,16 +24,21 @@ static message placeholder(const char *name, const case_tensor *t)
     return m;
 }
 
+message tf_tensor_node(const char *name, const case_tensor *t)
+{
+    if (t->kind != 'c' || strchr("js", t->letter)) return placeholder(name, t);
+    eddy_array *a = case_tensor_array(t);
+    message     m = tf_const_message(name, type_of(t), eddy_dtype_size(case_tensor_dtype(t)), t->rank,
+                                     t->dims, eddy_array_data(a));
+    eddy_array_free(a);
+    return m;
+}
+
 static void add_input(message *g, const char *name, const case_tensor *t)
 {
     char    part[20], parts[40];
     message m;
-    if (t->kind == 'c' && !strchr("js", t->letter)) {
-        eddy_array *a = case_tensor_array(t);
-        m = tf_const_message(name, type_of(t), eddy_dtype_size(case_tensor_dtype(t)), t->rank,
-                             t->dims, eddy_array_data(a));
-        eddy_array_free(a);
-    } else if (t->kind == '&') {
+    if (t->kind == '&') {
         snprintf(part, sizeof part, "%s_", name);
         snprintf(parts, sizeof parts, "%s_,%ss", name, name);
         message_inner(g, TF_GRAPH_NODE, placeholder(part, t));
@@ -42,7 +47,7 @@ static void add_input(message *g, const char *name, const case_tensor *t)
                       tf_ints_message(part, 1, (int64_t[]){ 1 }, (int32_t[]){ -1 }));
         m = tf_node_message(name, "TensorListFromTensor", parts);
         tf_add_type(&m, "element_dtype", type_of(t));
-    } else m = placeholder(name, t);
+    } else m = tf_tensor_node(name, t);
     message_inner(g, TF_GRAPH_NODE, m);
 }
 
@@ -69,7 +74,7 @@ static int type_named(const char *name)
     return all[i].type;
 }
 
-static void add_attribute(message *node, char *text)
+void tf_add_attribute(message *node, char *text)
 {
     char *value = strchr(text, '=');
     *value++ = 0;
@@ -104,7 +109,7 @@ message tf_node_model(const node_case *c)
     message node = tf_node_message("y", c->op, names);
     for (int i = 0; i < c->n_attributes; i++) {
         snprintf(text, sizeof text, "%s", c->attributes[i]);
-        add_attribute(&node, text);
+        tf_add_attribute(&node, text);
     }
     message_inner(&g, TF_GRAPH_NODE, node);
     return g;
