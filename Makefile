@@ -281,7 +281,9 @@ $(BUILD)/mixed_runs: $(BUILD)/obj/tests/threads/main.o $(BUILD)/obj/tests/lib/mi
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
-$(BUILD)/fuzz/seeds: $(BUILD)/obj/tests/fuzz/seeds.o $(ROWOBJ) $(BUILD)/libeddy.a
+NODE_MODELS := $(addprefix files/,onnx_node_models tensorflow_node_models node_cases onnx_writer tensorflow_writer)
+$(BUILD)/fuzz/seeds: $(BUILD)/obj/tests/fuzz/seeds.o $(NODE_MODELS:%=$(BUILD)/obj/tests/lib/%.o) $(ROWOBJ) \
+                $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 $(BUILD)/tables/catalog: $(BUILD)/obj/tests/tables/catalog.o $(ROWOBJ) $(BUILD)/libeddy.a
@@ -303,7 +305,7 @@ $(FUZZED:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
 # Calls of the library without memory, on failing disks, in processes that are killed.
 TORTURES := memory files
 TORTURE_SCENARIOS := $(filter-out %/memory.c %/files.c %/savers.c,$(sort $(wildcard tests/torture/*.c)))
-TORTURE_LIB := control_models training_rows datasets files/onnx_cases files/onnx_writer files/tensorflow_writer files/memory_files
+TORTURE_LIB := control_models training_rows datasets files/onnx_cases files/memory_files $(NODE_MODELS)
 $(BUILD)/torture/memory: $(TORTURE_SCENARIOS:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/tests/torture/small_blocks.o
 # In the place of the library's: each piece of memory that a reader takes is an allocation.
 $(BUILD)/obj/tests/torture/small_blocks.o: formats/region.c

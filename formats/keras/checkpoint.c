@@ -71,21 +71,10 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const hdf5_dataset *)a)->name, ((const hdf5_dataset *)b)->name);
 }
 
-/* Names without the ":0" that variables of TensorFlow have. */
-static bool shorten(opening *o, hdf5_dataset *d)
-{
-    const size_t n = strlen(d->name);
-    if (n > 2 && strcmp(d->name + n - 2, ":0") == 0)
-        d->name = eddy__region_print(&o->e->memory, "%.*s", (int)n - 2, d->name);
-    return d->name || fail(o, EDDY_NO_MEMORY, "out of memory");
-}
-
 static bool list_entries(opening *o, const hdf5_file *f)
 {
     o->e->at = eddy__region_take(&o->e->memory, (size_t)f->count, sizeof *o->e->at);
     if (!o->e->at) return fail(o, EDDY_NO_MEMORY, "out of memory");
-    for (int i = 0; i < f->count; i++)
-        if (!shorten(o, &f->datasets[i])) return false;
     if (f->count) qsort(f->datasets, (size_t)f->count, sizeof *f->datasets, by_name);
     for (int i = 0; i < f->count; i++) {
         const hdf5_dataset *d = &f->datasets[i];

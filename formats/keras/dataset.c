@@ -107,7 +107,7 @@ static hdf5_dataset *next_dataset(hdf5_file *f)
         const int     room = f->room ? 2 * f->room : 64;
         hdf5_dataset *more = NULL;
         if (room > MOST_DATASETS)
-            eddy__hdf5_fail(f, EDDY_LIMIT, "the file has too many datasets", NULL);
+            eddy__hdf5_fail(f, EDDY_LIMIT, "the file has more than 65536 datasets", NULL);
         else more = eddy__region_take(f->memory, (size_t)room, sizeof *more);
         if (!more) return NULL;
         if (f->count) memcpy(more, f->datasets, (size_t)f->count * sizeof *more);
@@ -117,11 +117,18 @@ static hdf5_dataset *next_dataset(hdf5_file *f)
     return &f->datasets[f->count];
 }
 
+/* A copy without the ":0" that variables of TensorFlow have. */
+static const char *short_name(hdf5_file *f, const char *name)
+{
+    const size_t n = strlen(name), end = n > 2 && strcmp(name + n - 2, ":0") == 0 ? n - 2 : n;
+    return eddy__region_text(f->memory, (wire_bytes){ (const uint8_t *)name, end });
+}
+
 bool eddy__hdf5_dataset(hdf5_file *f, const hdf5_description *d, const char *name)
 {
     uint64_t      size = 0, bytes = 0;
     hdf5_dataset *out = next_dataset(f);
-    name = out ? eddy__region_print(f->memory, "%s", name) : NULL;
+    name = out ? short_name(f, name) : NULL;
     if (!name) return eddy__hdf5_fail(f, EDDY_NO_MEMORY, "out of memory", NULL);
     *out = (hdf5_dataset){ .name = name, .type = { "?", EDDY_DEFAULT_DTYPE, 0, false },
                            .shape = eddy_shape_unknown() };

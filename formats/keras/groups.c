@@ -30,9 +30,9 @@ static bool enter(const object *group, wire_bytes name, uint64_t address)
     char        whole[MOST_NAME + 2];
     if (!eddy__hdf5_visit(f)) return false;
     if (group->depth == MOST_DEPTH)
-        return eddy__hdf5_fail(f, EDDY_LIMIT, "groups are nested too deeply", name.at);
+        return eddy__hdf5_fail(f, EDDY_LIMIT, "groups are nested more than 32 deep", name.at);
     if (name.size == 0 || name.size + strlen(group->name) > MOST_NAME)
-        return eddy__hdf5_fail(f, EDDY_LIMIT, "a name is empty or too long", name.at);
+        return eddy__hdf5_fail(f, EDDY_LIMIT, "a name is empty or longer than 500 characters", name.at);
     snprintf(whole, sizeof whole, "%s%s%.*s", group->name, slash, (int)name.size,
              (const char *)name.at);
     return read_object(f, address, whole, group->depth + 1);

@@ -64,7 +64,7 @@ typedef enum hdf5_message {
 typedef bool hdf5_take(void *context, hdf5_message kind, bool shared, wire_bytes data);
 bool eddy__hdf5_messages(hdf5_file *f, uint64_t address, hdf5_take *take, void *context);
 
-/* Adds the dataset that these messages describe; the name is copied. */
+/* Adds the dataset that these messages describe; the name is copied, without a ":0" at its end. */
 typedef struct hdf5_description {
     wire_bytes space, type, layout;     /* empty: there is no such message */
     bool       shared, external;

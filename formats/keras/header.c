@@ -29,7 +29,7 @@ bool eddy__hdf5_visit(hdf5_file *f)
     /* Everything takes some bytes; what is visited more often is linked in circles. */
     const size_t most = f->bytes.size / 4 + 64;
     return f->visits++ < (most < MOST_VISITS ? (int)most : MOST_VISITS) ||
-           eddy__hdf5_fail(f, EDDY_LIMIT, "the file has too many objects", NULL);
+           eddy__hdf5_fail(f, EDDY_LIMIT, "its objects are linked in circles or too many times", NULL);
 }
 
 /* The blocks of a header. */
@@ -48,7 +48,7 @@ static bool add_block(header *h, uint64_t address, uint64_t size)
     const uint8_t *at = eddy__hdf5_place(h->file, address, size);
     if (!at) return false;
     if (h->count == MOST_BLOCKS)
-        return eddy__hdf5_fail(h->file, EDDY_LIMIT, "a header has too many blocks", at);
+        return eddy__hdf5_fail(h->file, EDDY_LIMIT, "a header has more than 64 blocks", at);
     if (size < (uint64_t)(2 * frame) || (frame && memcmp(at, "OCHK", 4) != 0))
         return eddy__hdf5_fail(h->file, EDDY_CORRUPT, "a block of a header is damaged", at);
     h->blocks[h->count++] = (wire_bytes){ at + frame, (size_t)size - (size_t)(2 * frame) };

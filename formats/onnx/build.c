@@ -67,17 +67,23 @@ static eddy_tensor build_weight(onnx_build *b, const onnx_value *v)
                                 v->statistic);
 }
 
+static bool only_tensor(onnx_build *b, const onnx_value *v)
+{
+    if (v->strings || v->type == ONNX_STRING)
+        return eddy__onnx_missing(b, "strings are not supported");
+    return v->kind == ONNX_TENSOR ||
+           eddy__onnx_missing(b, "a sequence stands where a tensor is expected");
+}
+
+void eddy__onnx_only_tensors(onnx_build *b)
+{
+    for (int i = 0; i < b->n_in; i++)
+        if (eddy__onnx_has(b, i)) only_tensor(b, b->in[i]);
+}
+
 eddy_tensor eddy__onnx_tensor_of(onnx_build *b, onnx_value *v)
 {
-    if (!v) return eddy_none(b->graph);
-    if (v->strings || v->type == ONNX_STRING) {
-        eddy__onnx_missing(b, "strings are not supported");
-        return eddy_none(b->graph);
-    }
-    if (v->kind != ONNX_TENSOR) {
-        eddy__onnx_missing(b, "a sequence stands where a tensor is expected");
-        return eddy_none(b->graph);
-    }
+    if (!v || !only_tensor(b, v)) return eddy_none(b->graph);
     if (!eddy_is_valid(v->t) && v->array) v->t = build_weight(b, v);
     return v->t;
 }

@@ -75,6 +75,8 @@ int         eddy__onnx_rank(onnx_build *b, int i);      /* -1 if unknown */
 void        eddy__onnx_take_rank(onnx_build *b, int i, int rank);
 /* The tensor of a value: a weight is built at its first use. Invalid for NULL. */
 eddy_tensor eddy__onnx_tensor_of(onnx_build *b, onnx_value *v);
+/* Fails if an input is a sequence or strings. */
+void        eddy__onnx_only_tensors(onnx_build *b);
 /* The elements of a value if they are known, else NULL; NULL for NULL. */
 const eddy_array *eddy__onnx_array_of(onnx_build *b, onnx_value *v);
 /* Input i is there, and only a run tells its elements. */

@@ -153,18 +153,28 @@ static bool find_inputs(onnx_build *b, bool *unknown)
     return b->in != NULL;
 }
 
-/* Errors of builders, and outputs that were not set. */
+/* What builders say of an input that is no tensor. */
+static bool is_of_no_tensor(const char *text)
+{
+    return strstr(text, "not a valid tensor") || strstr(text, " to ?");
+}
+
+/* Errors of builders, and outputs that were not set. An input that is missing or no tensor makes
+ * its builder fail: the reason for that says more. */
 static bool check_outputs(onnx_build *b)
 {
-    if (eddy_graph_status(b->graph) != EDDY_OK) {
-        b->reason = b->absent >= 0
+    const eddy_status status = eddy_graph_status(b->graph);
+    const char       *text = eddy_graph_message(b->graph);
+    if (status != EDDY_OK) eddy__onnx_only_tensors(b);
+    if (status != EDDY_OK && (!b->reason || status == EDDY_NO_MEMORY)) {
+        b->reason = b->absent >= 0 && is_of_no_tensor(text)
                         ? eddy__region_print(b->memory, "input %d is missing", b->absent)
-                        : eddy__region_print(b->memory, "%s", eddy_graph_message(b->graph));
-        b->status = eddy_graph_status(b->graph);
+                        : eddy__region_print(b->memory, "%s", text);
+        b->status = status;
         b->support = EDDY_MODEL_MISSING;
         if (!b->reason) b->reason = "out of memory";
-        return false;
     }
+    if (status != EDDY_OK) return false;
     for (int i = 0; i < b->n_out; i++)
         if (eddy__onnx_wants(b, i) && !b->out[i])
             return eddy__onnx_missing(b, "output %d is not supported", i);
@@ -192,14 +202,23 @@ static void mark_constants(onnx_build *b)
             b->out[i]->constant = true;
 }
 
+static void unknown_operator(onnx_build *b)
+{
+    const char          *op = b->node->op, *domain = b->node->domain;
+    const onnx_operator *later = eddy__onnx_find(is_own(domain) ? "" : domain, op, INT32_MAX);
+    if (later)
+        eddy__onnx_missing(b, "operator %s is not in operator set %d", op, b->version);
+    else if (*domain) eddy__onnx_missing(b, "operator %s of domain '%s' is not known", op, domain);
+    else eddy__onnx_missing(b, "operator %s is not known", op);
+}
+
 static void build(onnx_build *b, const char *place)
 {
     onnx_reader         *r = b->reader;
     const onnx_function *f = function_of(r, b->node);
     const int32_t        before = eddy_graph_size(r->base.graph);
     if (!b->op && !f) {
-        eddy__onnx_missing(b, b->node->domain[0] ? "operator %s of domain '%s' is not known"
-                           : "operator %s is not known", b->node->op, b->node->domain);
+        unknown_operator(b);
         return;
     }
     eddy_scope_begin(

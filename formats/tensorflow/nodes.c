@@ -91,12 +91,19 @@ static bool names_itself(const char *op)
     return false;
 }
 
+/* Operators that are built with the loop or branch around them. */
+static bool is_of_control(const char *op)
+{
+    return strcmp(op, "Switch") == 0 || strcmp(op, "NextIteration") == 0;
+}
+
 static void build(tf_build *b)
 {
     tf_reader    *r = b->reader;
     const int32_t before = eddy_graph_size(r->base.graph);
     if (!b->op) {
-        eddy__tf_missing(b, "operator %s is not known", b->node->op);
+        eddy__tf_missing(b, is_of_control(b->node->op) ? "a %s outside of loops and branches"
+                                                       : "operator %s is not known", b->node->op);
         return;
     }
     const bool scoped = !names_itself(b->node->op);

@@ -302,7 +302,8 @@ static bool takes(eddy_tensor x, const char *op, eddy_dims block, eddy_dims befo
     if (!fits)
         eddy_fail(x.graph, EDDY_INVALID_ARGUMENT,
                   "%s: the number of entries of block_shape is %d, of its two lists of ends %d and "
-                  "%d", op, n, before.count, after.count);
+                  "%d", op, n < 0 ? 0 : n, before.count < 0 ? 0 : before.count,
+                  after.count < 0 ? 0 : after.count);
     return fits;
 }
 

@@ -69,7 +69,8 @@ static bool entries_are_valid(eddy_infer *c)
     if (a->end.count != n || (strides != 0 && strides != n))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
                                "the number of entries of begin is %d, of end %d and of strides %d; "
-                               "expected equal numbers, or no strides", n, a->end.count, strides);
+                               "expected equal numbers, or no strides", n < 0 ? 0 : n,
+                               a->end.count < 0 ? 0 : a->end.count, strides < 0 ? 0 : strides);
     for (int i = 0; i < n; i++) {
         rests += is_rest(a, i);
         if (is_rest(a, i) || is_new(a, i)) continue;

@@ -488,4 +488,19 @@ static const row linear[] = {
     { "TensorListReserve", "i 1;i 2", "element_dtype=:string", "!no values of type" },
 };
 
+/* Row i of all; NULL behind the last. */
+static inline const row *tensorflow_row(int i)
+{
+#define OF(family) { family, (int)(sizeof family / sizeof *family) }
+    static const struct {
+        const row *rows;
+        int        count;
+    } families[] = { OF(arrays), OF(indexing), OF(reductions), OF(shapes),
+                     OF(math), OF(nets), OF(images), OF(linear) };
+#undef OF
+    for (size_t f = 0; f < sizeof families / sizeof *families; i -= families[f++].count)
+        if (i < families[f].count) return &families[f].rows[i];
+    return NULL;
+}
+
 #endif

@@ -1,7 +1,7 @@
 /* test_reader_memory.c -- no reader takes more memory than the file, the arrays that it returns
  * and a little. Each runs in a process of its own, which may not take more. */
 #include "build/gen/suites.h"
-#include "tests/lib/files/onnx_writer.h"
+#include "tests/lib/files/hdf5_writer.h"
 #include "tests/lib/files/tensorflow_writer.h"
 
 #include "formats.h"
@@ -22,18 +22,23 @@ enum { SIZE = 1 << 24, COUNT = SIZE / 4, SPARE = 6 << 20 };
 /* No status of the library: the result is not the expected one. */
 static const eddy_status wrong = (eddy_status)100;
 
-static char path[64];
+static char path[64], shard[100];
 
 /* A file with a head and n bytes of this value. */
-static void write_file(const void *head, size_t head_size, int value, size_t n)
+static void write_named(const char *name, const void *head, size_t head_size, int value, size_t n)
 {
-    FILE    *f = fopen(path, "wb");
+    FILE    *f = fopen(name, "wb");
     uint8_t *bytes = malloc(n + 1);
     ck_assert(f && bytes);
     memset(bytes, value, n);
     ck_assert(fwrite(head, 1, head_size, f) == head_size && fwrite(bytes, 1, n, f) == n);
     ck_assert_int_eq(fclose(f), 0);
     free(bytes);
+}
+
+static void write_file(const void *head, size_t head_size, int value, size_t n)
+{
+    write_named(path, head, head_size, value, n);
 }
 
 static void write_message(message m)
@@ -79,6 +84,7 @@ static void fits(eddy_status (*read)(void), const char *what)
     const eddy_status s = limited(read, 2 * SIZE + SPARE);
     ck_assert_msg(s == EDDY_OK, "%s: %s", what, eddy_status_name(s));
     unlink(path);
+    unlink(shard);
 }
 
 /* ------------------------------------------------------------------ readers -- */
@@ -128,11 +134,41 @@ static eddy_status read_csv(void)
     return eddy_csv_rows(c) == SIZE / 8 ? EDDY_OK : wrong;
 }
 
+/* "x" of a checkpoint. */
+static eddy_status value_of(eddy_checkpoint *c, eddy_error *e)
+{
+    return c ? done(eddy_checkpoint_value(c, "x", e), COUNT, e) : e->status;
+}
+
 static eddy_status read_safetensors(void)
 {
-    eddy_error       e = { 0 };
-    eddy_checkpoint *c = eddy_checkpoint_open(path, .error = &e);
-    return c ? done(eddy_checkpoint_value(c, "x", &e), COUNT, &e) : e.status;
+    eddy_error e = { 0 };
+    return value_of(eddy_checkpoint_open(path, .error = &e), &e);
+}
+
+static eddy_status read_torch(void)
+{
+    eddy_error e = { 0 };
+    return value_of(eddy_torch_checkpoint_open(path, .error = &e), &e);
+}
+
+static eddy_status read_keras(void)
+{
+    eddy_error e = { 0 };
+    return value_of(eddy_keras_checkpoint_open(path, .error = &e), &e);
+}
+
+static eddy_status read_bundle(void)
+{
+    eddy_error e = { 0 };
+    return value_of(eddy_tensorflow_checkpoint_open(path, .error = &e), &e);
+}
+
+static eddy_status read_npz(void)
+{
+    eddy_error e = { 0 };
+    eddy_npz  *z = eddy_npz_open(path, NULL, &e);
+    return z ? done(eddy_npz_array(z, "x", &e), COUNT, &e) : e.status;
 }
 
 static eddy_status read_onnx(void)
@@ -153,15 +189,21 @@ static eddy_status read_tensorflow(void)
 
 /* -------------------------------------------------------------- large files -- */
 
-START_TEST(data_files)
+/* Of a vector of COUNT float32. */
+static void npy_head(char head[128])
 {
-    char head[128];
-    memset(head, ' ', sizeof head);
+    memset(head, ' ', 128);
     memcpy(head, "\x93NUMPY\1\0v\0", 10);
     const int n =
         snprintf(head + 10, 118, "{'descr': '<f4', 'fortran_order': False, 'shape': (%d,)}", COUNT);
     head[10 + n] = ' ';
     head[127] = '\n';
+}
+
+START_TEST(data_files)
+{
+    char head[128];
+    npy_head(head);
     write_file(head, sizeof head, 1, SIZE);
     fits(read_npy, "npy");
     static const uint8_t idx[] = { 0, 0, 8, 1, SIZE >> 24, SIZE >> 16 & 255, 0, 0 };
@@ -275,6 +317,80 @@ START_TEST(models)
 }
 END_TEST
 
+/* A graph model of TensorFlow.js, whose weights are in a file beside it. */
+START_TEST(model_in_two_files)
+{
+    char text[600];
+    snprintf(shard, sizeof shard, "%s.bin", path);
+    const int n = snprintf(
+        text, sizeof text,
+        "{\"modelTopology\":{\"node\":[{\"name\":\"w\",\"op\":\"Const\",\"attr\":{\"value\":"
+        "{\"tensor\":{\"dtype\":\"DT_FLOAT\",\"tensorShape\":{\"dim\":[{\"size\":%d}]}}}}},"
+        "{\"name\":\"y\",\"op\":\"Neg\",\"input\":[\"w\"]}]},\"weightsManifest\":"
+        "[{\"paths\":[\"%s\"],\"weights\":"
+        "[{\"name\":\"w\",\"shape\":[%d],\"dtype\":\"float32\"}]}]}",
+        COUNT, strrchr(shard, '/') + 1, COUNT);
+    write_file(text, (size_t)n, 0, 0);
+    write_named(shard, "", 0, 1, SIZE);
+    fits(read_tensorflow, "TensorFlow.js");
+}
+END_TEST
+
+/* -------------------------------------------------------------- checkpoints -- */
+
+static message archive_of(const char *name, message first, const char *second_name, size_t n)
+{
+    zip_part f[] = { { .name = name, .data = first },
+                   { .name = second_name, .data = { calloc(n + 1, 1), n } } };
+    return zip_of(f, second_name ? 2 : 1, (zip_ending){ 0 });
+}
+
+static message hdf5_file_of(size_t n)
+{
+    message      m = hdf5_begin();
+    const size_t x = hdf5_floats(&m, n, 200);
+    const size_t root = hdf5_object(&m, HDF5_LINK_BYTES + 1);
+    hdf5_link(&m, "x", x);
+    hdf5_end(&m, root);
+    m.at = realloc(m.at, 200 + 4 * n);
+    memset(m.at + m.size, 0, 200 + 4 * n - m.size);
+    m.size = 200 + 4 * n;
+    return m;
+}
+
+START_TEST(checkpoints)
+{
+    static const char pickle[] =
+        "}U\1xctorch._utils\n_rebuild_tensor_v2\n((U\7storagectorch\nFloatStorage\nU\1kU\3cpuK\1tQ"
+        "K\0(J\0\0\x40\0t(K\1ttRs.";
+    ck_assert_int_eq(COUNT, 0x400000);
+    write_message(hdf5_file_of(COUNT));
+    fits(read_keras, "HDF5");
+    write_message(archive_of("model.weights.h5", hdf5_file_of(COUNT), NULL, 0));
+    fits(read_keras, "Keras");
+    message data = { NULL, 0 };
+    message_put(&data, pickle, sizeof pickle - 1);
+    write_message(archive_of("m/data.pkl", data, "m/data/k", SIZE));
+    fits(read_torch, "PyTorch");
+    message npy = { calloc(SIZE + 128, 1), SIZE + 128 };
+    npy_head((char *)npy.at);
+    write_message(archive_of("x.npy", npy, NULL, 0));
+    fits(read_npz, "npz");
+    eddy_array           *x = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(COUNT));
+    const tf_bundle_entry entry = { .name = "x", .type = 1, .array = x };
+    tf_bundle             b = tf_bundle_of(&entry, 1);
+    char                  name[100];
+    eddy_array_free(x);
+    snprintf(name, sizeof name, "%s.index", path);
+    write_named(name, b.index.at, b.index.size, 0, 0);
+    snprintf(shard, sizeof shard, "%s.data-00000-of-00001", path);
+    write_named(shard, b.data.at, b.data.size, 0, 0);
+    tf_bundle_free(&b);
+    fits(read_bundle, "bundle");
+    unlink(name);
+}
+END_TEST
+
 /* -------------------------------------------------- small files that promise much -- */
 
 /* It is refused with this status, with hardly any memory. */
@@ -320,6 +436,33 @@ START_TEST(promises)
 }
 END_TEST
 
+/* The longest names of as many links as are read, all to one dataset. */
+START_TEST(many_links)
+{
+    enum { LINKS = 1 << 16, NAME = 240 };
+    message      m = hdf5_begin();
+    const size_t data = hdf5_floats(&m, 2, 0);
+    const size_t inner = hdf5_object(&m, LINKS * (HDF5_LINK_BYTES + 8));
+    for (int i = 0; i < LINKS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%06d:0", i);
+        hdf5_link(&m, name, data);
+    }
+    char name[NAME + 1] = "";
+    memset(name, 'n', NAME);
+    const size_t outer = hdf5_object(&m, HDF5_LINK_BYTES + NAME);
+    hdf5_link(&m, name, inner);
+    const size_t root = hdf5_object(&m, HDF5_LINK_BYTES + NAME);
+    hdf5_link(&m, name, outer);
+    hdf5_end(&m, root);
+    const int64_t most = 2 * (int64_t)m.size + (64 << 20);
+    write_message(m);
+    const eddy_status s = limited(read_keras, most);
+    ck_assert_msg(s == EDDY_NOT_FOUND, "HDF5: %s", eddy_status_name(s)); /* there is no x */
+    unlink(path);
+}
+END_TEST
+
 Suite *reader_memory_suite(void)
 {
     Suite *s = suite_create("reader_memory");
@@ -329,6 +472,9 @@ Suite *reader_memory_suite(void)
     tcase_add_test(t, data_files);
     tcase_add_test(t, tables);
     tcase_add_test(t, models);
+    tcase_add_test(t, model_in_two_files);
+    tcase_add_test(t, checkpoints);
+    tcase_add_test(t, many_links);
     tcase_add_test(t, promises);
     suite_add_tcase(s, t);
     return s;

@@ -1,168 +1,35 @@
 /* test_tensorflow_nodes.c -- operators of TensorFlow one by one: inputs, attributes, and the
- * outputs that TensorFlow's documentation gives.
+ * outputs that TensorFlow's documentation gives; then each with each of its inputs and attributes
+ * missing, too many, of the wrong kind, type, rank and size, empty, out of range and huge.
  *
- * A tensor is written as a letter for its type (f, d: floating; i, l: int32, int64; b: bool; z:
- * complex64, two numbers for each element), its sizes, and its elements: "f[2,2] 1 2 3 4", "i 3".
- * Inputs are constants; "?" before one makes it an input that is fed, and "~" one whose sizes are
- * not known before. Attributes: axis=1, flag=true, alpha=0.5, mode='SAME, T=:int32, ksize=[1,2],
- * shape=<2,3>, fused_ops={Relu,Add}. An output "-" is not compared; "!text" is an error. */
+ * Tensors are as in tests/lib/files/node_cases.h, attributes as in tests/lib/files/tensorflow_node_models.h. An
+ * output "-" is not compared; "!text" is an error. */
 #include "formats.h"
 #include "tensorflow_nodes.h"
-#include "tests/lib/checks.h"
-#include "tests/lib/files/tensorflow_writer.h"
+#include "tests/lib/case_messages.h"
+#include "tests/lib/golden.h"
+#include "tests/lib/files/tensorflow_node_models.h"
 
 #include "build/gen/suites.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-enum { MOST = 64, INPUTS = 8 };
-
-typedef struct given {
-    char    kind, letter;           /* '?', '~' or 'c' */
-    int     rank, n;
-    int64_t dims[EDDY_MAX_RANK];
-    double  at[MOST];
-} given;
-
-static const char letters[] = "fdilbz";
-static const eddy_dtype dtypes[] = { EDDY_FLOAT32, EDDY_FLOAT64, EDDY_INT32, EDDY_INT64, EDDY_BOOL,
-                                     EDDY_COMPLEX64 };
-static const int types[] = { 1, 2, 3, 9, 10, 8 };
-
-static int letter_of(const given *t) { return (int)(strchr(letters, t->letter) - letters); }
-
-/* Reads up to a semicolon; the rest of the text. */
-static const char *parse(const char *text, given *t)
+static eddy_tensorflow_model *read_model(const node_case *c, eddy_graph *g, eddy_error *e)
 {
-    while (*text == ' ') text++;
-    *t = (given){ .kind = 'c' };
-    if (*text == '?' || *text == '~') t->kind = *text++;
-    t->letter = *text++;
-    ck_assert_msg(strchr(letters, t->letter) != NULL, "%s", text);
-    if (*text == '[') {
-        for (text++; *text != ']'; text += *text == ',')
-            t->dims[t->rank++] = strtoll(text, (char **)&text, 10);
-        text++;
-    }
-    for (char *end; *text && *text != ';'; text = end) {
-        const double x = strtod(text, &end);
-        if (end == text) {
-            end++;
-            continue;
-        }
-        ck_assert_int_lt(t->n, MOST);
-        t->at[t->n++] = x;
-    }
-    return *text == ';' ? text + 1 : text;
-}
-
-static eddy_array *array_of(const given *t)
-{
-    const eddy_dtype d = dtypes[letter_of(t)];
-    eddy_array      *a = eddy_array_new(d, eddy_shape_of_dims(t->dims, (size_t)t->rank));
-    ck_assert_ptr_nonnull(a);
-    const int each = t->letter == 'z' ? 2 : 1;
-    ck_assert_int_eq(eddy_array_count(a) * each, t->n);
-    for (int i = 0; i < t->n; i++)
-        if (each == 1) eddy_array_set(a, i, t->at[i]);
-        else ((float *)eddy_array_data(a))[i] = (float)t->at[i];
-    return a;
-}
-
-/* ------------------------------------------------------------------ models -- */
-
-static void add_input(message *g, const char *name, const given *t)
-{
-    const int         l = letter_of(t);
-    static const int64_t open[EDDY_MAX_RANK] = { -1, -1, -1, -1, -1, -1, -1, -1 };
-    eddy_array       *a = array_of(t);
-    message           m;
-    if (t->kind == 'c')
-        m = tf_const_message(name, types[l], eddy_dtype_size(dtypes[l]), t->rank, t->dims,
-                             eddy_array_data(a));
-    else {
-        m = tf_node_message(name, "Placeholder", "");
-        tf_add_type(&m, "dtype", types[l]);
-        tf_add_shape(&m, "shape", t->rank, t->kind == '~' ? open : t->dims);
-    }
-    message_inner(g, TF_GRAPH_NODE, m);
-    eddy_array_free(a);
-}
-
-static void add_list(message *node, const char *name, const char *text)
-{
-    int64_t list[16];
-    int     n = 0;
-    const bool shape = *text == '<';
-    for (text++; *text != ']' && *text != '>'; text += *text == ',')
-        list[n++] = strtoll(text, (char **)&text, 10);
-    if (shape) tf_add_shape(node, name, n, list);
-    else tf_add_ints(node, name, n, list);
-}
-
-static int type_named(const char *name)
-{
-    static const struct { const char *name; int type; } all[] = {
-        { "float", 1 }, { "double", 2 }, { "int32", 3 }, { "uint8", 4 }, { "string", 7 },
-        { "int64", 9 }, { "bool", 10 },
-    };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (strcmp(name, all[i].name) == 0) return all[i].type;
-    ck_abort_msg("%s", name);
-    return 0;
-}
-
-static void add_attribute(message *node, char *text)
-{
-    char *value = strchr(text, '=');
-    *value++ = 0;
-    switch (*value) {
-    case '\'': tf_add_text(node, text, value + 1); break;
-    case ':': tf_add_type(node, text, type_named(value + 1)); break;
-    case '[':
-    case '<': add_list(node, text, value); break;
-    case '{':
-        value[strlen(value) - 1] = 0;
-        tf_add_texts(node, text, value + 1);
-        break;
-    case 't':
-    case 'f': tf_add_flag(node, text, *value == 't'); break;
-    default:
-        if (strchr(value, '.')) tf_add_float(node, text, strtof(value, NULL));
-        else tf_add_int(node, text, strtoll(value, NULL, 10));
-    }
-}
-
-/* A graph with one node, y, and its inputs x0, x1, ...; the inputs are stored in `in`. */
-static message model_of(const row *r, given *in, int *n)
-{
-    message g = { NULL, 0 };
-    char    names[100] = "", attributes[500];
-    *n = 0;
-    for (const char *text = r->inputs; *text; ++*n) {
-        char name[16];
-        ck_assert_int_lt(*n, INPUTS);
-        text = parse(text, &in[*n]);
-        snprintf(name, sizeof name, "x%d", *n);
-        add_input(&g, name, &in[*n]);
-        strcat(strcat(names, *n ? "," : ""), name);
-    }
-    message node = tf_node_message("y", r->op, names);
-    snprintf(attributes, sizeof attributes, "%s", r->attributes);
-    char *rest = NULL;
-    for (char *a = strtok_r(attributes, " ", &rest); a; a = strtok_r(NULL, " ", &rest))
-        add_attribute(&node, a);
-    message_inner(&g, TF_GRAPH_NODE, node);
-    return g;
+    message                bytes = tf_node_model(c);
+    eddy_tensorflow_model *m = eddy_tensorflow_read(g, .data = bytes.at, .data_size = bytes.size,
+                                                    .outputs = (const char *const[]){ "y" },
+                                                    .output_count = 1, .error = e);
+    message_free(&bytes);
+    return m;
 }
 
 /* ----------------------------------------------------------------- comparing -- */
 
-static void same(const row *r, int output, const given *want, const eddy_array *y)
+static void same(const row *r, int output, const case_tensor *want, const eddy_array *y)
 {
     const eddy_shape s = eddy_array_shape(y);
-    ck_assert_msg(eddy_array_dtype(y) == dtypes[letter_of(want)], "%s:%d: type %s", r->op, output,
+    ck_assert_msg(eddy_array_dtype(y) == case_tensor_dtype(want), "%s:%d: type %s", r->op, output,
                   eddy_dtype_name(eddy_array_dtype(y)));
     ck_assert_msg(s.rank == want->rank, "%s:%d: rank %d", r->op, output, s.rank);
     for (int i = 0; i < s.rank; i++)
@@ -179,26 +46,26 @@ static void same(const row *r, int output, const given *want, const eddy_array *
     }
 }
 
-static void run_row(const row *r, eddy_graph *g, const eddy_tensorflow_model *m, const given *in,
-                    int n)
+static void run_row(const row *r, eddy_graph *g, const eddy_tensorflow_model *m, const node_case *c)
 {
-    eddy_feed     feeds[INPUTS];
+    eddy_feed     feeds[CASE_INPUTS];
     int           fed = 0, output = 0;
     eddy_session *s = eddy_session_new(g);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < c->n_in; i++) {
         char name[16];
         snprintf(name, sizeof name, "x%d", i);
-        if (in[i].kind != 'c')
-            feeds[fed++] = (eddy_feed){ eddy_tensorflow_input(m, name), array_of(&in[i]) };
+        if (c->in[i].kind != 'c')
+            feeds[fed++] = (eddy_feed){ eddy_tensorflow_input(m, name),
+                                        case_tensor_array(&c->in[i]) };
     }
     for (const char *text = r->outputs; *text; output++) {
         char  name[16];
-        given want;
+        case_tensor want;
         if (*text == '-') {
             text += 1 + (text[1] == ';');
             continue;
         }
-        text = parse(text, &want);
+        text = case_tensor_parse(text, &want);
         snprintf(name, sizeof name, output ? "y:%d" : "y", output);
         eddy_array *y = NULL;
         eddy_run(s, (eddy_feeds){ fed, feeds }, EDDY_LIST(eddy_tensorflow_value(m, name)), &y);
@@ -213,30 +80,60 @@ static void run_row(const row *r, eddy_graph *g, const eddy_tensorflow_model *m,
 
 static void check_row(const row *r)
 {
-    given       in[INPUTS];
-    int         n;
-    message     bytes = model_of(r, in, &n);
-    eddy_graph *g = eddy_graph_new();
-    eddy_error  e = { 0 };
-    eddy_tensorflow_model *m = eddy_tensorflow_read(g, .data = bytes.at, .data_size = bytes.size,
-                                                    .outputs = (const char *const[]){ "y" },
-                                                    .output_count = 1, .error = &e);
-    message_free(&bytes);
+    const node_case c = node_case_of(r->op, 0, r->inputs, r->attributes, 1);
+    eddy_graph     *g = eddy_graph_new();
+    eddy_error      e = { 0 };
+    eddy_tensorflow_model *m = read_model(&c, g, &e);
     if (r->outputs[0] == '!') {
         ck_assert_msg(m == NULL, "%s(%s): is read", r->op, r->inputs);
         ck_assert_msg(strstr(e.message, r->outputs + 1) != NULL, "%s: %s", r->op, e.message);
         ck_assert_int_eq(eddy_graph_size(g), 0);
     } else {
         ck_assert_msg(m != NULL, "%s(%s): %s", r->op, r->inputs, e.message);
-        run_row(r, g, m, in, n);
+        run_row(r, g, m, &c);
     }
     eddy_tensorflow_free(m);
     eddy_graph_free(g);
 }
 
-/* One test for each row. */
+/* ------------------------------------------------------------------- damage -- */
+
+static void read_case(const node_case *c, void *context)
+{
+    eddy_error  e = { 0 };
+    eddy_graph *g = eddy_graph_new();
+    eddy_tensorflow_model *m = read_model(c, g, &e);
+    ck_assert_int_eq(eddy_graph_status(g), EDDY_OK);
+    ck_assert_msg((m != NULL) == (e.status == EDDY_OK), "%s: %s", c->op, e.message);
+    ck_assert_msg(m || eddy_graph_size(g) == 0, "%s leaves nodes: %s", c->op, e.message);
+    case_messages_add(context, m ? NULL : e.message, "TensorFlow model: node 'y' ");
+    eddy_tensorflow_free(m);
+    eddy_graph_free(g);
+}
+
+static void damage_rows(const row *rows, size_t count, const char *name)
+{
+    static case_messages messages;
+    golden_begin(name);
+    for (const row *r = rows; r < rows + count; r++) {
+        if (r->outputs[0] == '!') continue;
+        const node_case c = node_case_of(r->op, 0, r->inputs, r->attributes, 1);
+        node_case_damage(&c, read_case, &messages);
+        if (r + 1 == rows + count || strcmp(r->op, r[1].op) != 0)
+            case_messages_end(&messages, r->op);
+    }
+    golden_end();
+}
+
+/* One test for each row, and one that damages all. */
 #define OF(family)                                                                      \
     START_TEST(test_##family) { check_row(&family[_i]); }                               \
+    END_TEST                                                                            \
+    START_TEST(damaged_##family)                                                        \
+    {                                                                                   \
+        damage_rows(family, sizeof family / sizeof *family,                             \
+                    "formats/tensorflow_" #family);                                     \
+    }                                                                                   \
     END_TEST
 OF(arrays)
 OF(indexing)
@@ -250,8 +147,11 @@ OF(linear)
 Suite *tensorflow_nodes_suite(void)
 {
     Suite *s = suite_create("tensorflow_nodes");
-    TCase *c = tcase_create("operators");
-#define ADD(family) tcase_add_loop_test(c, test_##family, 0, (int)(sizeof family / sizeof *family))
+    TCase *c = tcase_create("operators"), *d = tcase_create("damaged");
+    tcase_set_timeout(d, 300);
+#define ADD(family)                                                                     \
+    tcase_add_loop_test(c, test_##family, 0, (int)(sizeof family / sizeof *family));    \
+    tcase_add_test(d, damaged_##family)
     ADD(arrays);
     ADD(indexing);
     ADD(reductions);
@@ -260,6 +160,8 @@ Suite *tensorflow_nodes_suite(void)
     ADD(nets);
     ADD(images);
     ADD(linear);
+#undef ADD
     suite_add_tcase(s, c);
+    suite_add_tcase(s, d);
     return s;
 }

@@ -1,13 +1,18 @@
 /* seeds.c -- valid files for the fuzzed programs to start from.
  *
- *   seeds FOLDER      which has the folders npy, safetensors and graph
+ *   seeds FOLDER      which has a folder for each format
  *
  * Arrays of each type and rank, sets of variables, a graph for each row of the
- * gradient sweep, a whole training graph for each optimizer; and FOLDER/words,
- * the names of operations and element types, for the fuzzer to try. */
+ * gradient sweep, a whole training graph for each optimizer, a model for each
+ * operator of ONNX and TensorFlow; and FOLDER/words, the names of operations
+ * and element types, for the fuzzer to try. */
 #include "build/gen/table.h"
 #include "../../eddy.h"
+#include "tests/formats/onnx_nodes.h"
+#include "tests/formats/tensorflow_nodes.h"
+#include "tests/lib/files/onnx_node_models.h"
 #include "tests/lib/sweep_rows.h"
+#include "tests/lib/files/tensorflow_node_models.h"
 
 #include <stdio.h>
 
@@ -118,6 +123,29 @@ static void save_indexes(void)
     }
 }
 
+static void save_message(const char *format, int i, message m)
+{
+    FILE *f = fopen(path_of(format, i), "wb");
+    if (f) fwrite(m.at, 1, m.size, f);
+    if (!f || fclose(f) != 0) check(EDDY_IO, "a model cannot be written");
+    message_free(&m);
+}
+
+static void save_models(void)
+{
+    const int n = (int)(sizeof onnx_rows / sizeof *onnx_rows);
+    for (int i = 0; i < n; i++) {
+        const onnx_row *r = &onnx_rows[i];
+        const node_case c = node_case_of(r->op, r->opset, r->inputs, r->attributes, r->outputs);
+        save_message("onnx", i, onnx_node_model(&c));
+    }
+    const row *r;
+    for (int i = 0; (r = tensorflow_row(i)); i++) {
+        const node_case c = node_case_of(r->op, 0, r->inputs, r->attributes, 1);
+        save_message("tensorflow", i, tf_node_model(&c));
+    }
+}
+
 static void save_words(void)
 {
     char path[1024];
@@ -139,6 +167,7 @@ int main(int argc, char **argv)
     save_words();
     save_indexes();
     save_arrays();
+    save_models();
     for (int i = 0; i < sweep_count(); i++) save_row(i, sweep_row_at(i));
     for (int i = 0; i < 3; i++) save_training(sweep_count() + i, i);
     return failed;

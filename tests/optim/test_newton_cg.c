@@ -4,7 +4,7 @@
 #include "ops/short_names.h"
 #include "optim/minimizers/damped_step.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/memory_files.h"
+#include "tests/lib/files/memory_files.h"
 
 #include <math.h>
 

@@ -1,8 +1,11 @@
 /* reading.c -- models, checkpoints and data files of other programs, and pipelines, read without
  * enough memory. */
 #include "tests/lib/datasets.h"
+#include "tests/formats/onnx_nodes.h"
+#include "tests/formats/tensorflow_nodes.h"
 #include "tests/lib/files/onnx_cases.h"
-#include "tests/lib/files/tensorflow_writer.h"
+#include "tests/lib/files/onnx_node_models.h"
+#include "tests/lib/files/tensorflow_node_models.h"
 #include "tests/torture/scenario.h"
 
 #include <stdio.h>
@@ -217,6 +220,54 @@ static void        read_case(int i, void *state, outcome *o)
     accept_refusal(o);
 }
 
+/* Each operator, in a file of its own: two scenarios run at a time. */
+static const char *numbered_path(const char *end, int i)
+{
+    static char name[40];
+    snprintf(name, sizeof name, "%d%s", i, end);
+    return name;
+}
+static int         count_onnx_nodes(void) { return (int)(sizeof onnx_rows / sizeof *onnx_rows); }
+static const char *name_onnx_node(int i) { return onnx_rows[i].op; }
+static void       *begin_onnx_node(int i)
+{
+    const onnx_row *r = &onnx_rows[i];
+    const node_case c = node_case_of(r->op, r->opset, r->inputs, r->attributes, r->outputs);
+    message         m = onnx_node_model(&c);
+    put(numbered_path(".onnx", i), &m);
+    message_free(&m);
+    return NULL;
+}
+static void read_onnx_node(int i, void *state, outcome *o)
+{
+    (void)state;
+    onnx(scratch(numbered_path(".onnx", i)), o);
+    accept_refusal(o);
+}
+
+static int count_tensorflow_nodes(void)
+{
+    int n = 0;
+    while (tensorflow_row(n)) n++;
+    return n;
+}
+static const char *name_tensorflow_node(int i) { return tensorflow_row(i)->op; }
+static void       *begin_tensorflow_node(int i)
+{
+    const row      *r = tensorflow_row(i);
+    const node_case c = node_case_of(r->op, 0, r->inputs, r->attributes, 1);
+    message         m = tf_node_model(&c);
+    put(numbered_path(".pb", i), &m);
+    message_free(&m);
+    return NULL;
+}
+static void read_tensorflow_node(int i, void *state, outcome *o)
+{
+    (void)state;
+    tensorflow(scratch(numbered_path(".pb", i)), o);
+    accept_refusal(o);
+}
+
 /* ---------------------------------------------------------------- pipelines -- */
 
 enum { RECORDS = 60 };
@@ -274,6 +325,9 @@ static void map_graph(int i, void *state, outcome *o)
 const scenarios reading[] = {
     { "file", count_files, name_file, NULL, read_file, NULL },
     { "ONNX case", count_cases, name_case, NULL, read_case, NULL },
+    { "ONNX node", count_onnx_nodes, name_onnx_node, begin_onnx_node, read_onnx_node, NULL },
+    { "TensorFlow node", count_tensorflow_nodes, name_tensorflow_node, begin_tensorflow_node,
+      read_tensorflow_node, NULL },
     { .kind = "checkpoint of TensorFlow", .begin = begin_bundle, .act = bundle },
     { "pipeline", count_pipelines, name_pipeline, NULL, read_pipeline, NULL },
     { .kind = "pipeline with a graph", .act = map_graph },

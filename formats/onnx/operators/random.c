@@ -45,7 +45,9 @@ static bool of_shape(onnx_build *b, eddy_tensor *x)
 {
     int            n;
     const int64_t *shape = eddy__onnx_ints(b, "shape", &n);
-    if (!shape) return eddy__onnx_invalid(b, "there is no shape");
+    if (!shape || n > EDDY_MAX_RANK)
+        return eddy__onnx_invalid(b, shape ? "the shape has more than 8 dimensions"
+                                           : "there is no shape");
     *x = eddy_zeros(b->graph, EDDY_FLOAT32, eddy_shape_of_dims(shape, (size_t)n));
     return true;
 }
@@ -91,6 +93,9 @@ static bool bernoulli(onnx_build *b)
 static bool multinomial(onnx_build *b)
 {
     const int type = type_of(b, ONNX_INT32);
+    if (type != ONNX_INT32 && type != ONNX_INT64)
+        return eddy__onnx_invalid(b, "dtype is %s; int32 or int64 expected",
+                                  eddy__onnx_type_name(type));
     return eddy__onnx_put_as(b, 0,
                              eddy_random_categorical(eddy__onnx_in(b, 0),
                                                      eddy__onnx_int(b, "sample_size", 1),

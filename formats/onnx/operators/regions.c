@@ -73,7 +73,7 @@ static bool roi_align(onnx_build *b)
             "sampling_ratio 0 is not supported: each region would have its own number of samples");
     if (s.rank != 4 || s.dim[1] < 0 || s.dim[2] < 1 || s.dim[3] < 1)
         return eddy__onnx_missing(b, "only the batch may be unknown");
-    if (height < 1 || width < 1 || height * n > 1 << 16 || width * n > 1 << 16 || n > 1 << 16)
+    if (height < 1 || width < 1 || height > (1 << 16) / n || width > (1 << 16) / n)
         return eddy__onnx_invalid(b, "the sizes of the output are invalid");
     const eddy_tensor y = positions(b, rois, 1, height, n, scale, half),
                       at = positions(b, rois, 0, width, n, scale, half);

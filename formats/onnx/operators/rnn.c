@@ -285,6 +285,8 @@ static bool layer(onnx_build *b, int gates, int n_activations)
     const bool reverse = eddy__onnx_is(b, "direction", "reverse", false);
     static const int ranks[8] = { 3, 3, 3, 2, 1, 3, 3, 2 };
     for (int i = 0; i < 8; i++) {
+        if (i < 3 && !eddy__onnx_has(b, i))
+            return eddy__onnx_invalid(b, "input %d is missing", i);
         eddy__onnx_take_rank(b, i, ranks[i]);
         if (eddy__onnx_has(b, i) && eddy__onnx_rank(b, i) != ranks[i])
             return eddy__onnx_invalid(b, "input %d does not have rank %d", i, ranks[i]);

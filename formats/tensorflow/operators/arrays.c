@@ -17,6 +17,7 @@ static bool concat(tf_build *b)
     const bool   last = b->op->variant == 2;
     int64_t      axis;
     eddy_tensor *x = tensors(b, last ? 0 : 1, b->n_in - 1);
+    if (b->n_in == 0) return eddy__tf_invalid(b, "there are no inputs");
     if (!x || !eddy__tf_number_in(b, last ? b->n_in - 1 : 0, "the axis", &axis)) return false;
     const bool ok = eddy__tf_put(b, 0, eddy_concat({ b->n_in - 1, x }, axis));
     if (ok && !last) b->out[0]->type = eddy__tf_type_in(b, 1);

@@ -26,6 +26,16 @@ static int32_t input_node(const tf_scope *s, int32_t at, size_t i)
                                                      : 0;
 }
 
+/* The value of input 0 of a node; NULL with a reason. */
+static tf_value *first_value(tf_build *b, tf_scope *s, int32_t at, const char *what)
+{
+    const tf_node *n = node_at(s, at);
+    tf_value      *v = n->n_inputs ? eddy__tf_value_of(b->reader, s, n->inputs[0]) : NULL;
+    if (!n->n_inputs) eddy__tf_invalid(b, "%s '%.200s' has no inputs", n->op, n->name);
+    if (v && v->unknown) eddy__tf_missing(b, "%s cannot be built", what);
+    return v && !v->unknown ? v : NULL;
+}
+
 static bool preset(tf_build *b, tf_scope *s, int32_t at, tf_value *v)
 {
     tf_value **out = eddy__region_take(b->memory, 2, sizeof *out);
@@ -123,9 +133,8 @@ static bool loop_condition(tf_loop *l, tf_value *const *in, tf_value **out)
     if (!s) return false;
     for (int i = 0; i < f->n; i++)
         if (!preset(l->b, s, f->merges[i], in[i])) return false;
-    out[0] = eddy__tf_value_of(l->b->reader, s, node_at(s, f->cond)->inputs[0]);
-    return out[0] != NULL &&
-           (!out[0]->unknown || eddy__tf_missing(l->b, "a node of the condition cannot be built"));
+    out[0] = first_value(l->b, s, f->cond, "a node of the condition");
+    return out[0] != NULL;
 }
 
 static bool loop_body(tf_loop *l, tf_value *const *in, tf_value **out)
@@ -137,10 +146,8 @@ static bool loop_body(tf_loop *l, tf_value *const *in, tf_value **out)
         if (!preset(l->b, s, f->merges[i], in[i]) || !preset(l->b, s, f->switches[i], in[i]))
             return false;
     for (int i = 0; i < f->n; i++) {
-        const tf_node *next = node_at(s, f->nexts[i]);
-        out[i] = next->n_inputs ? eddy__tf_value_of(l->b->reader, s, next->inputs[0]) : NULL;
+        out[i] = first_value(l->b, s, f->nexts[i], "a node of the body");
         if (!out[i]) return false;
-        if (out[i]->unknown) return eddy__tf_missing(l->b, "a node of the body cannot be built");
     }
     return true;
 }
@@ -168,11 +175,8 @@ static bool loop(tf_build *b)
     tf_value  *start[EDDY_MAX_RESULTS], *out[EDDY_MAX_RESULTS];
     if (!frame_of(b, (int32_t)(b->node - b->scope->graph->nodes) + 1, &f)) return false;
     for (int i = 0; i < f.n; i++) {
-        const tf_node *enter = node_at(b->scope, f.enters[i]);
-        start[i] =
-            enter->n_inputs ? eddy__tf_value_of(b->reader, b->scope, enter->inputs[0]) : NULL;
+        start[i] = first_value(b, b->scope, f.enters[i], "a value that enters");
         if (!start[i]) return false;
-        if (start[i]->unknown) return eddy__tf_missing(b, "a value that enters cannot be built");
         if (start[i]->kind == TF_VALUE) eddy__tf_tensor_of(b, start[i]);
     }
     if (!build_constants(b, &f)) return false;

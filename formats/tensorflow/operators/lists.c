@@ -6,6 +6,7 @@
 static tf_value *array_in(tf_build *b, int i)
 {
     if (eddy__tf_has(b, i) && b->in[i]->kind == TF_ARRAY) return b->in[i];
+    if (!eddy__tf_has(b, i)) eddy__tf_invalid(b, "input %d is missing", i < 0 ? 0 : i);
     eddy__tf_missing(b, "input %d is not a tensor list", i);
     return NULL;
 }
