@@ -1,6 +1,6 @@
 /* test_onnx_functions.c -- operations that the caller says how to write as ONNX: functions of the
- * model, and operators of a domain of the caller's. test_onnx_write.c writes, reads and runs a model
- * of them (written_models.c). */
+ * model, and operators of a domain of the caller's. test_onnx_write.c writes, reads and runs a
+ * model of them (written_models.c). */
 #include "build/gen/suites.h"
 #include "formats/onnx/model.h"
 #include "ops/short_names.h"

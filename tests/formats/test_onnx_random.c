@@ -1,5 +1,5 @@
-/* test_onnx_random.c -- random numbers in written ONNX models: bounds, moments and shapes, where the
- * numbers themselves are those of the program that runs the model. */
+/* test_onnx_random.c -- random numbers in written ONNX models: bounds, moments and shapes, where
+ * the numbers themselves are those of the program that runs the model. */
 #include "build/gen/suites.h"
 #include "formats.h"
 #include "ops/short_names.h"

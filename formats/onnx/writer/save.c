@@ -124,7 +124,8 @@ static bool save_model(model_file *f, const message *graph, const message *other
     onnx_writer *w = f->writer;
     uint64_t     size = graph->size;
     sink         to;
-    for (const writer_constant *c = w->constants.first; c; c = c->next) size += begin_constant(f, c);
+    for (const writer_constant *c = w->constants.first; c; c = c->next)
+        size += begin_constant(f, c);
     message head = model_head(others, size);
     bool    ok = !head.full && !f->piece.full && !others->full && !graph->full;
     if (!ok) eddy__writer_no_memory(w);

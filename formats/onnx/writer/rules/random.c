@@ -2,8 +2,8 @@
 #include "../rules.h"
 #include "../writer.h"
 
-/* Standard uniform or normal numbers (op) with the shape of the output, which is an attribute or that
- * of the only tensor that is given; a stateless operation has its seeds before that. */
+/* Uniform or normal numbers (op) with the shape of the output, which is an attribute or that of the
+ * only tensor that is given. */
 static const char *draw(onnx_part *p, const char *op, const char *from, double a, const char *to,
                         double b, eddy_dtype d)
 {
