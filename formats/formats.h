@@ -128,6 +128,39 @@ EDDY_API eddy_model_report *eddy_onnx_check_with(const eddy_onnx_args *given);
 
 /* --------------------------------------------------------- ONNX: writing -- */
 
+/* A function of a model: the argument of eddy_onnx_operator.compose. */
+typedef struct eddy_onnx_body {
+    eddy_graph        *graph;       /* of the function, empty except for x */
+    const eddy_node   *node;        /* which the function stands for */
+    const void        *attrs;       /* of the node */
+    const eddy_tensor *x;           /* n_in placeholders with the types of the node's inputs */
+    eddy_tensor       *y;           /* n_out, all invalid at first: to be set */
+    int                n_in, n_out;
+} eddy_onnx_body;
+
+/* How an operation is written that a program defines, or that is to be written in another way. With
+ * `compose`, a node is a call of a function of the model: compose builds the node's results of
+ * operations that can be written, in a graph of its own, from placeholders; it is called once for
+ * each node, and equal functions are written once. Programs that read the model need not know the
+ * operation.
+ *
+ *   static void cube(eddy_onnx_body *b)
+ *   {
+ *       b->y[0] = eddy_mul(eddy_square(b->x[0]), b->x[0]);
+ *   }
+ *   eddy_onnx_operator cubes = { "Cube", .compose = cube };
+ *   eddy_onnx_write(EDDY_LIST(y), "net.onnx", .operators = &cubes, .operator_count = 1);
+ *
+ * Without it, a node is an operator of the domain, with the inputs and outputs of Eddy's node and
+ * its attributes: for programs that have a kernel for it. Numbers, lists of them and text are
+ * attributes of these kinds, a bool is 0 or 1, an element type ONNX's number of it, a shape the list
+ * of its sizes with -1 for unknown ones, an array a tensor; empty lists are left out. */
+typedef struct eddy_onnx_operator {
+    const char *op;                 /* the name in the operation's definition */
+    const char *domain;             /* default: "eddy"; required without `compose`. Version 1 */
+    void      (*compose)(eddy_onnx_body *b);
+} eddy_onnx_operator;
+
 typedef struct eddy_onnx_write_args {
     size_t size_ EDDY_DEFAULT(sizeof(eddy_onnx_write_args));
     eddy_list     outputs;          /* at least one tensor or operation of one graph */
@@ -142,6 +175,9 @@ typedef struct eddy_onnx_write_args {
                                      * `path`.data; 0: none */
     const eddy_files *files;        /* file access; default POSIX */
     eddy_error   *error;            /* may be NULL */
+    const eddy_onnx_operator *operators;    /* operator_count of them; the first of an operation
+                                     * counts, also for Eddy's own operations */
+    int           operator_count;
 } eddy_onnx_write_args;
 
 /* Writes what the outputs need as an ONNX model of operator set 17.
@@ -158,11 +194,13 @@ typedef struct eddy_onnx_write_args {
  *
  * Gradients and updates are written as other nodes are, loops and branches as Loop and If. Prints
  * and assertions are left out; random numbers are drawn by the program that runs the model, and are
- * other ones than Eddy's. docs/inside/onnx.md lists the operations that cannot be written.
+ * other ones than Eddy's. docs/inside/onnx.md lists the operations that cannot be written;
+ * operations that a program defines can be with `operators`.
  *
  * The file is replaced as a whole, or is as before; a second file is replaced before it. Errors:
  * EDDY_INVALID_ARGUMENT for tensors that
- * are invalid or of several graphs, and for inputs that are variables or listed twice; EDDY_NOT_FED
+ * are invalid or of several graphs, for inputs that are variables or listed twice, and for operators
+ * without a name or a domain, or in ONNX's own domain; EDDY_NOT_FED
  * if the outputs need a placeholder that is not among the inputs; EDDY_UNIMPLEMENTED for a node
  * that cannot be written; EDDY_UNINITIALIZED for a variable that is read and has no value;
  * EDDY_LIMIT for a model above 2 GiB without external_bytes; EDDY_IO; EDDY_NO_MEMORY; the error of

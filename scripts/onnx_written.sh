@@ -56,17 +56,18 @@ echo 'random graphs of what can be expressed:'
 node compare_written.js expressible 1e-4 disabled || true
 grep '^left out' expressible.log
 if [ -n "${PYTHON:-}" ]; then
-    "$PYTHON" - expressible <<'END'
+    "$PYTHON" - rows expressible <<'END'
 import glob, sys, onnx
-refused = 0
-files = sorted(glob.glob(sys.argv[1] + "/*.onnx"))
-for name in files:
-    try:
-        onnx.checker.check_model(name)
-    except onnx.checker.ValidationError as e:
-        refused += 1
-        print("refused:", name, str(e).splitlines()[0])
-print("onnx.checker accepts", len(files) - refused, "of", len(files))
+for folder in sys.argv[1:]:
+    refused = 0
+    files = sorted(glob.glob(folder + "/*.onnx"))
+    for name in files:
+        try:
+            onnx.checker.check_model(name)
+        except onnx.checker.ValidationError as e:
+            refused += 1
+            print("refused:", name, str(e).splitlines()[0])
+    print("onnx.checker accepts", len(files) - refused, "of", len(files), "of", folder)
 END
 fi
 echo 'examples:'

@@ -145,6 +145,23 @@ static double host_double(void *data, double x)
 
 eddy_host_function draw_eddy_host_function(void) { return draw(4) ? host_double : NULL; }
 
+static void composes_nothing(eddy_onnx_body *b) { (void)b; }
+static void composes_inputs(eddy_onnx_body *b)
+{
+    for (int k = 0; k < b->n_out && b->n_in > 0; k++) b->y[k] = b->x[k % b->n_in];
+}
+static void composes_any(eddy_onnx_body *b)
+{
+    for (int k = 0; k < b->n_out; k++) b->y[k] = draw_eddy_tensor();
+}
+
+void (*wrong_compose(void))(eddy_onnx_body *)
+{
+    static void (*const all[])(eddy_onnx_body *) = { NULL, composes_nothing, composes_inputs,
+                                                     composes_any };
+    return ONE_OF(all);
+}
+
 eddy_tensor (*wrong_build(void))(eddy_tensor)
 {
     static eddy_tensor (*const all[])(eddy_tensor) = { NULL, NULL, whole_sum, no_tensor, another };

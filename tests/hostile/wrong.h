@@ -37,6 +37,7 @@ bool (*wrong_picks(void))(eddy_tensor variable, void *context);
 bool (*wrong_prepare(void))(eddy_graph *g, eddy_type x, void *context);
 
 /* Others. */
+void (*wrong_compose(void))(eddy_onnx_body *b);
 bool (*wrong_callback(void))(void *data, int iteration, double loss);
 void (*wrong_write(void))(void *user, const char *line);
 void (*wrong_handler(void))(void *user, eddy_status s, const char *message);

@@ -1,6 +1,7 @@
 /* model_data.c -- see model_data.h. */
 #include "tests/models/model_data.h"
 #include "graph/op.h"
+#include "tests/lib/own_operations.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,8 @@ bool draws_numbers(const char *op)
 static bool is_writable(eddy_list outputs, char why[500])
 {
     eddy_error        e = { 0 };
-    eddy_model_report *r = eddy_onnx_write_check(outputs, .error = &e);
+    eddy_model_report *r = eddy_onnx_write_check(outputs, .operators = own_operators,
+                                                 .operator_count = own_operator_count, .error = &e);
     snprintf(why, 500, "%.400s", e.message);
     bool ok = r != NULL;
     for (int i = 0; ok && i < eddy_model_report_size(r); i++) {
@@ -95,7 +97,8 @@ bool model_data_begin(model_data *d, const char *path, const char *title, eddy_s
     if (!is_writable(outputs, why)) return false;
     snprintf(model, sizeof model, "%s.onnx", path);
     if (eddy_onnx_write(outputs, model, .inputs = d->listed ? inputs : (eddy_list){ 0, NULL },
-                        .session = s, .no_initial_values = true, .error = &e) != EDDY_OK) {
+                        .session = s, .no_initial_values = true, .operators = own_operators,
+                        .operator_count = own_operator_count, .error = &e) != EDDY_OK) {
         snprintf(why, 500, "%.450s", e.message);
         return false;
     }

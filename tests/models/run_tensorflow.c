@@ -1,17 +1,26 @@
 /* run_tensorflow.c -- reads a model of TensorFlow, runs it on generated inputs and saves inputs and
  * outputs as .npy, for a comparison with TensorFlow.js (scripts/tensorflow_models.sh).
  *
- *   run_tensorflow MODEL PREFIX [NAME=D,D,D ...] [NAME=D,D,D:VALUE ...]
+ *   run_tensorflow [--float64] MODEL PREFIX [NAME=D,D,D ...] [NAME=D,D,D:VALUE ...]
  *
  * A dimension that is not known is 1. An input whose shape is given is a placeholder of float32, or
- * with a value a constant that the reader may use. */
-#include <eddy/formats.h>
+ * with a value a constant that the reader may use. With --float64 the outputs are those of the
+ * model in float64, PREFIX_exact_0.npy, and those with each result rounded to float32,
+ * PREFIX_rounded_0.npy. */
+#include "tests/models/widened.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 64 };
+
+/* What a run takes and gives. */
+typedef struct ports {
+    int         fed, outputs;
+    eddy_feed   feeds[MOST];
+    eddy_tensor y[MOST];
+} ports;
 
 static void need(bool fine, const char *what)
 {
@@ -75,13 +84,53 @@ static void save(const eddy_array *a, const char *prefix, const char *what, int 
     eddy_array_free(b);
 }
 
+/* Runs the graph and saves the outputs. */
+static void run(eddy_graph *g, const ports *p, const char *prefix, const char *what)
+{
+    eddy_array       *out[MOST] = { NULL };
+    eddy_session     *s = eddy_session_new(g);
+    const eddy_feeds  feeds = { p->fed, p->feeds };
+    const eddy_status ran = eddy_run(s, feeds, (eddy_list){ p->outputs, p->y }, out);
+    need(ran == EDDY_OK, eddy_session_message(s));
+    for (int i = 0; i < p->outputs; i++) {
+        save(out[i], prefix, what, i);
+        eddy_array_free(out[i]);
+    }
+    eddy_session_free(s);
+}
+
+/* The same in float64. */
+static void run_widened(eddy_graph *g, const ports *p, bool rounded, const char *prefix)
+{
+    ports        wide = *p;
+    eddy_tensor *copies = calloc((size_t)eddy_graph_size(g) + 1, sizeof *copies);
+    need(copies != NULL, "out of memory");
+    eddy_graph *w = widened(g, rounded, copies);
+    for (int i = 0; i < p->fed; i++) {
+        wide.feeds[i].tensor = copies[p->feeds[i].tensor.node];
+        if (eddy_dtype_of(wide.feeds[i].tensor) == EDDY_FLOAT64)
+            wide.feeds[i].value = widened_array(p->feeds[i].value);
+    }
+    for (int i = 0; i < p->outputs; i++)
+        wide.y[i] = eddy_output(copies[p->y[i].node], p->y[i].output);
+    run(w, &wide, prefix, rounded ? "rounded" : "exact");
+    for (int i = 0; i < p->fed; i++)
+        if (wide.feeds[i].value != p->feeds[i].value)
+            eddy_array_free((eddy_array *)(uintptr_t)wide.feeds[i].value);
+    free(copies);
+    eddy_graph_free(w);
+}
+
 int main(int argc, char **argv)
 {
-    need(argc >= 3 && argc - 3 < MOST, "usage: run_tensorflow MODEL PREFIX [NAME=D,D...]");
-    eddy_error             e = { 0 };
-    eddy_graph            *g = eddy_graph_new();
-    eddy_tensor            tensors[MOST];
-    eddy_model_binding     in_place[MOST];
+    const bool float64 = argc > 1 && strcmp(argv[1], "--float64") == 0;
+    argc -= float64, argv += float64;
+    need(argc >= 3 && argc - 3 < MOST,
+         "usage: run_tensorflow [--float64] MODEL PREFIX [NAME=D,D...]");
+    eddy_error         e = { 0 };
+    eddy_graph        *g = eddy_graph_new();
+    eddy_tensor        tensors[MOST];
+    eddy_model_binding in_place[MOST];
     for (int i = 0; i < argc - 3; i++) {
         tensors[i] = bound(g, argv[i + 3]);
         in_place[i] = (eddy_model_binding){ argv[i + 3], { 1, &tensors[i] } };
@@ -89,31 +138,28 @@ int main(int argc, char **argv)
     eddy_tensorflow_model *m =
         eddy_tensorflow_read(g, argv[1], .inputs = in_place, .input_count = argc - 3, .error = &e);
     need(m != NULL, e.message);
-    eddy_feed    feeds[MOST];
-    int          fed = 0;
-    eddy_tensor  y[MOST];
-    eddy_array  *in[MOST], *out[MOST] = { NULL };
-    const int    n = eddy_tensorflow_input_count(m), k = eddy_tensorflow_output_count(m);
-    need(n <= MOST && k <= MOST, "too many inputs or outputs");
+    const int   n = eddy_tensorflow_input_count(m);
+    ports       p = { .outputs = eddy_tensorflow_output_count(m) };
+    eddy_array *in[MOST];
+    need(n <= MOST && p.outputs <= MOST, "too many inputs or outputs");
     for (int i = 0; i < n; i++) {
         const char       *name = eddy_tensorflow_input_name(m, i);
         const eddy_tensor t = eddy_tensorflow_input(m, name);
         const eddy_array *given = eddy_constant_value(t);
         in[i] = given ? eddy_array_copy(given) : generated(eddy_dtype_of(t), shape_of(t));
-        if (!given) feeds[fed++] = (eddy_feed){ t, in[i] };
-        save(in[i], argv[2], "in", i);
+        if (!given) p.feeds[p.fed++] = (eddy_feed){ t, in[i] };
+        if (!float64) save(in[i], argv[2], "in", i);
     }
-    for (int i = 0; i < k; i++) y[i] = eddy_tensorflow_output(m, eddy_tensorflow_output_name(m, i));
-    eddy_session *s = eddy_session_new(g);
-    const bool ran = eddy_run(s, (eddy_feeds){ fed, feeds }, (eddy_list){ k, y }, out) == EDDY_OK;
-    need(ran, eddy_session_message(s));
-    for (int i = 0; i < k; i++) {
-        save(out[i], argv[2], "out", i);
-        eddy_array_free(out[i]);
+    for (int i = 0; i < p.outputs; i++)
+        p.y[i] = eddy_tensorflow_output(m, eddy_tensorflow_output_name(m, i));
+    if (float64) {
+        run_widened(g, &p, false, argv[2]);
+        run_widened(g, &p, true, argv[2]);
+    } else {
+        run(g, &p, argv[2], "out");
     }
     for (int i = 0; i < n; i++) eddy_array_free(in[i]);
     eddy_tensorflow_free(m);
-    eddy_session_free(s);
     eddy_graph_free(g);
     return 0;
 }

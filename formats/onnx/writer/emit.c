@@ -10,11 +10,12 @@ enum {
     ATTR_FLOAT,
     ATTR_INT,
     ATTR_STRING,
-    ATTR_GRAPH = 6,
+    ATTR_TENSOR,
+    ATTR_GRAPH,
     ATTR_INTS = 8,
     ATTR_TYPE = 20
 };
-enum { TYPE_FLOAT = 1, TYPE_INT, TYPE_STRING, TYPE_GRAPH = 5, TYPE_INTS = 7 };
+enum { TYPE_FLOAT = 1, TYPE_INT, TYPE_STRING, TYPE_TENSOR, TYPE_GRAPH, TYPE_INTS = 7 };
 
 /* ------------------------------------------------------------------- nodes -- */
 
@@ -71,6 +72,14 @@ void eddy__call_ints(onnx_call *c, const char *name, int n, const int64_t *v)
     eddy__message_inner(&c->node, NODE_ATTRIBUTE, &m);
 }
 
+void eddy__call_tensor(onnx_call *c, const char *name, const eddy_array *v)
+{
+    message m = attribute(name, TYPE_TENSOR), tensor = eddy__writer_tensor_head("", v);
+    eddy__message_bytes(&tensor, TENSOR_RAW, eddy_array_data(v), eddy_array_bytes(v));
+    eddy__message_inner(&m, ATTR_TENSOR, &tensor);
+    eddy__message_inner(&c->node, NODE_ATTRIBUTE, &m);
+}
+
 void eddy__call_graph(onnx_call *c, const char *name, message *graph)
 {
     message m = attribute(name, TYPE_GRAPH);
@@ -88,6 +97,7 @@ static void finish(onnx_call *c, int n, const char **names)
              w->values++);
     eddy__message_text(&c->node, NODE_NAME, label);
     eddy__message_text(&c->node, NODE_OP, c->op);
+    if (c->domain) eddy__message_text(&c->node, NODE_DOMAIN, c->domain);
     eddy__message_inner(&w->scope->nodes, GRAPH_NODE, &c->node);
     if (w->scope->nodes.full) eddy__writer_no_memory(w);
     c->part->nodes++;
@@ -127,6 +137,15 @@ const char *eddy__part_cast(onnx_part *p, const char *x, eddy_dtype from, eddy_d
     return eddy__call_end(&c);
 }
 
+void eddy__writer_identity(message *nodes, const char *from, const char *to)
+{
+    message node = { 0 };
+    eddy__message_text(&node, NODE_INPUT, from);
+    eddy__message_text(&node, NODE_OUTPUT, to);
+    eddy__message_text(&node, NODE_OP, "Identity");
+    eddy__message_inner(nodes, GRAPH_NODE, &node);
+}
+
 /* --------------------------------------------------------------- constants -- */
 
 static size_t hash_of(const eddy_array *a)
@@ -140,7 +159,7 @@ static size_t hash_of(const eddy_array *a)
 const char *eddy__writer_constant(onnx_writer *w, const char *name, eddy_array *a)
 {
     const bool       small = !name && eddy_array_bytes(a) <= 128;
-    writer_constant *c, **bucket = small ? &w->buckets[hash_of(a)] : NULL;
+    writer_constant *c, **bucket = small ? &w->constants.buckets[hash_of(a)] : NULL;
     for (c = bucket ? *bucket : NULL; c; c = c->same_hash)
         if (eddy_array_equal(c->array, a)) return c->name;
     c = eddy__region_take(&w->memory, 1, sizeof *c);
@@ -150,15 +169,21 @@ const char *eddy__writer_constant(onnx_writer *w, const char *name, eddy_array *
     *c = (writer_constant){ .name = name, .array = own, .offset = -1,
                             .same_hash = bucket ? *bucket : NULL };
     if (bucket) *bucket = c;
-    *w->last_constant = c;
-    w->last_constant = &c->next;
+    *w->constants.last = c;
+    w->constants.last = &c->next;
     return name;
 }
 
-void eddy__writer_free_constants(onnx_writer *w)
+void eddy__writer_begin_constants(writer_constants *c)
 {
-    for (writer_constant *c = w->constants; c; c = c->next) eddy_array_free(c->array);
-    w->constants = NULL;
+    *c = (writer_constants){ 0 };
+    c->last = &c->first;
+}
+
+void eddy__writer_free_constants(writer_constants *c)
+{
+    for (writer_constant *at = c->first; at; at = at->next) eddy_array_free(at->array);
+    eddy__writer_begin_constants(c);
 }
 
 const char *eddy__part_array(onnx_part *p, eddy_array *a)

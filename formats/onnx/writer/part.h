@@ -117,7 +117,7 @@ const char *eddy__part_formula(onnx_part *p, eddy_dtype d, const char *text, ...
 typedef struct onnx_call {
     onnx_part  *part;
     message     node;
-    const char *op;
+    const char *op, *domain;        /* NULL: ONNX's own */
 } onnx_call;
 
 onnx_call   eddy__call(onnx_part *p, const char *op, int n, const char *const *in);
@@ -125,6 +125,7 @@ void        eddy__call_int(onnx_call *c, const char *name, int64_t v);
 void        eddy__call_float(onnx_call *c, const char *name, double v);
 void        eddy__call_text(onnx_call *c, const char *name, const char *v);
 void        eddy__call_ints(onnx_call *c, const char *name, int n, const int64_t *v);
+void        eddy__call_tensor(onnx_call *c, const char *name, const eddy_array *v);
 /* Frees the graph. */
 void        eddy__call_graph(onnx_call *c, const char *name, message *graph);
 const char *eddy__call_end(onnx_call *c);

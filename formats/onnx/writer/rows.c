@@ -34,7 +34,6 @@ static const char spectra[] = "operators of ONNX take no complex numbers";
 static const char draws[] = "ONNX draws only uniform and normal numbers";
 static const char serial[] = "it is a loop over elements, which ONNX has no operator for";
 static const char resized[] = "the positions are data, and ONNX's operators have other ones";
-static const char fused[] = "it is not written yet";
 static const char compiler[] = "only the compiler of a session makes it";
 static const char host[] = "a C function computes it";
 
@@ -97,8 +96,6 @@ static const onnx_absence absences[] = {
     { "_FusedMatMul", compiler },
     { "_MatMulAccumulate", compiler },
     { "_Pair", compiler },
-    { "RandomUniformInt", fused },
-    { "TruncatedNormal", fused },
     { "CountUpTo", "a counter fails at its limit" },
 };
 

@@ -5,17 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Fields of TensorProto, of StringStringEntryProto and of ModelProto. */
-enum {
-    TENSOR_DIMS = 1,
-    TENSOR_TYPE,
-    TENSOR_NAME = 8,
-    TENSOR_RAW,
-    TENSOR_EXTERNAL = 13,
-    TENSOR_WHERE
-};
+/* Fields of StringStringEntryProto. */
 enum { ENTRY_KEY = 1, ENTRY_VALUE };
-enum { MODEL_IR = 1, MODEL_PRODUCER, MODEL_GRAPH = 7, MODEL_IMPORT };
 enum { EXTERNAL = 1, ALIGN = 4096 };
 
 /* protobuf reads at most this many bytes. */
@@ -35,14 +26,20 @@ static void entry(message *m, const char *key, const char *value)
     eddy__message_inner(m, TENSOR_EXTERNAL, &e);
 }
 
+message eddy__writer_tensor_head(const char *name, const eddy_array *a)
+{
+    message          m = { 0 };
+    const eddy_shape s = eddy_array_shape(a);
+    for (int i = 0; i < s.rank; i++) eddy__message_number(&m, TENSOR_DIMS, s.dim[i]);
+    eddy__message_number(&m, TENSOR_TYPE, eddy__onnx_type_of(eddy_array_dtype(a)));
+    eddy__message_text(&m, TENSOR_NAME, name);
+    return m;
+}
+
 /* All of a tensor except its elements, which follow the last field, if they are in the model. */
 static message tensor_head(const model_file *f, const writer_constant *c)
 {
-    message          m = { 0 };
-    const eddy_shape s = eddy_array_shape(c->array);
-    for (int i = 0; i < s.rank; i++) eddy__message_number(&m, TENSOR_DIMS, s.dim[i]);
-    eddy__message_number(&m, TENSOR_TYPE, eddy__onnx_type_of(eddy_array_dtype(c->array)));
-    eddy__message_text(&m, TENSOR_NAME, c->name);
+    message m = eddy__writer_tensor_head(c->name, c->array);
     if (c->offset < 0) {
         eddy__message_head(&m, TENSOR_RAW, eddy_array_bytes(c->array));
         return m;
@@ -70,14 +67,12 @@ static uint64_t begin_constant(model_file *f, const writer_constant *c)
     return f->piece.size + raw;
 }
 
-static message model_head(const message *metadata, uint64_t graph_size)
+static message model_head(const message *others, uint64_t graph_size)
 {
-    message m = { 0 }, import = { 0 };
-    eddy__message_number(&import, 2, WRITER_OPSET);
+    message m = { 0 };
     eddy__message_number(&m, MODEL_IR, WRITER_IR);
     eddy__message_text(&m, MODEL_PRODUCER, "eddy");
-    eddy__message_inner(&m, MODEL_IMPORT, &import);
-    eddy__message_append(&m, metadata->at, metadata->size);
+    eddy__message_append(&m, others->at, others->size);
     eddy__message_head(&m, MODEL_GRAPH, graph_size);
     return m;
 }
@@ -86,7 +81,7 @@ static bool write_model(model_file *f, sink *to, const message *graph, const mes
 {
     eddy__sink_write(to, head->at, head->size);
     eddy__sink_write(to, graph->at, graph->size);
-    for (const writer_constant *c = f->writer->constants; c; c = c->next) {
+    for (const writer_constant *c = f->writer->constants.first; c; c = c->next) {
         begin_constant(f, c);
         eddy__sink_write(to, f->piece.at, f->piece.size);
         if (c->offset < 0)
@@ -101,7 +96,7 @@ static bool write_model(model_file *f, sink *to, const message *graph, const mes
 static int64_t place_data(onnx_writer *w, int64_t external_bytes)
 {
     int64_t at = 0;
-    for (writer_constant *c = w->constants; c && external_bytes > 0; c = c->next) {
+    for (writer_constant *c = w->constants.first; c && external_bytes > 0; c = c->next) {
         const int64_t bytes = (int64_t)eddy_array_bytes(c->array);
         if (bytes < external_bytes) continue;
         c->offset = (at + ALIGN - 1) / ALIGN * ALIGN;
@@ -114,7 +109,7 @@ static bool write_data(onnx_writer *w, sink *to)
 {
     static const char zeros[ALIGN];
     int64_t           at = 0;
-    for (const writer_constant *c = w->constants; c; c = c->next) {
+    for (const writer_constant *c = w->constants.first; c; c = c->next) {
         if (c->offset < 0) continue;
         eddy__sink_write(to, zeros, (size_t)(c->offset - at));
         eddy__sink_write(to, eddy_array_data(c->array), eddy_array_bytes(c->array));
@@ -123,15 +118,16 @@ static bool write_data(onnx_writer *w, sink *to)
     return !to->failed;
 }
 
-static bool save_model(model_file *f, const message *graph, const message *metadata,
+static bool save_model(model_file *f, const message *graph, const message *others,
                        const eddy_files *files)
 {
     onnx_writer *w = f->writer;
     uint64_t     size = graph->size;
     sink         to;
-    for (const writer_constant *c = w->constants; c; c = c->next) size += begin_constant(f, c);
-    message head = model_head(metadata, size);
-    bool    ok = !head.full && !f->piece.full && !metadata->full && !graph->full;
+    for (const writer_constant *c = w->constants.first; c; c = c->next)
+        size += begin_constant(f, c);
+    message head = model_head(others, size);
+    bool    ok = !head.full && !f->piece.full && !others->full && !graph->full;
     if (!ok) eddy__writer_no_memory(w);
     else if (size + head.size > LARGEST_MODEL)
         ok = eddy__writer_fail(w, EDDY_LIMIT,
@@ -148,7 +144,7 @@ static bool save_model(model_file *f, const message *graph, const message *metad
     return ok;
 }
 
-bool eddy__writer_save(onnx_writer *w, const message *graph, const message *metadata,
+bool eddy__writer_save(onnx_writer *w, const message *graph, const message *others,
                        const eddy_files *files, int64_t external_bytes)
 {
     const char *slash = strrchr(w->path, '/');
@@ -164,7 +160,7 @@ bool eddy__writer_save(onnx_writer *w, const message *graph, const message *meta
         ok = ok && eddy__sink_end(&to);
         w->failed = w->failed || !ok;
     }
-    ok = ok && save_model(&f, graph, metadata, files);
+    ok = ok && save_model(&f, graph, others, files);
     eddy__message_free(&f.piece);
     return ok;
 }

@@ -145,9 +145,12 @@ static void apply_rule(onnx_part *p)
     const eddy_node *node = p->node;
     const onnx_row  *row = eddy__onnx_row(node->op->name);
     const char      *absence = row ? NULL : eddy__onnx_absence(node->op->name);
-    if (!row) {
-        eddy__part_missing(p, "%s",
-                           absence ? absence : "this operation is not known to the writer");
+    const eddy_onnx_operator *own = eddy__writer_operator(p->writer, node->op->name);
+    if (own) {
+        eddy__writer_call_operator(p, own);
+    } else if (!row) {
+        eddy__part_missing(p, "%s", absence ? absence : "a program defines it: list it in "
+                                                        "operators");
     } else if (has_complex(node)) {
         eddy__part_missing(p, "operators of ONNX take no complex numbers");
     } else if (row->rule) {
@@ -188,8 +191,10 @@ static bool write_node(onnx_writer *w, const eddy_node *node)
             eddy__part_missing(&p, "output %d is not written", k);
     if (w->failed) return false;
     if (p.failed && !w->reporting)
-        return eddy__writer_fail(w, EDDY_UNIMPLEMENTED, "%.200s: %.400s [node '%.200s']",
-                                 node->op->name, p.reason, node->name);
+        return eddy__writer_fail(w, EDDY_UNIMPLEMENTED, "%.200s: %.400s [node '%.200s'%s%.100s]",
+                                 node->op->name, p.reason, node->name,
+                                 w->in_function ? " of the function of " : "",
+                                 w->in_function ? w->in_function : "");
     for (int k = 0; k < node->n_outputs; k++)
         if (p.failed) out[k] = "?";
     if (w->scope->names[node->id])      /* some outputs are bound */

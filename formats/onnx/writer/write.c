@@ -5,15 +5,13 @@
 
 #include <stdlib.h>
 
-enum { MODEL_METADATA = 14 };
-
 typedef struct writing {
     onnx_writer           w;
     eddy_onnx_write_args  options;
     eddy_graph           *graph;
     writer_variable     **variables;    /* by id */
     message               head;         /* inputs and outputs */
-    message               metadata;
+    message               others;       /* fields of the model: imports, metadata, functions */
     eddy_error            own_error;    /* for a caller without one */
 } writing;
 
@@ -31,7 +29,9 @@ static bool begin(writing *s, const eddy_onnx_write_args *given)
     s->w.error = o->error ? o->error : &s->own_error;
     s->w.path = o->path;
     s->w.session = o->session;
-    s->w.last_constant = &s->w.constants;
+    s->w.operators = o->operators;
+    s->w.operator_count = o->operator_count;
+    eddy__writer_begin_constants(&s->w.constants);
     *s->w.error = (eddy_error){ 0 };
     if (o->outputs.count < 1 || !o->outputs.at)
         return eddy__writer_fail(&s->w, EDDY_INVALID_ARGUMENT, "there are no outputs");
@@ -39,6 +39,7 @@ static bool begin(writing *s, const eddy_onnx_write_args *given)
         return eddy__writer_fail(&s->w, EDDY_INVALID_ARGUMENT, "the list of inputs is invalid");
     if (o->external_bytes < 0)
         return eddy__writer_fail(&s->w, EDDY_INVALID_ARGUMENT, "external_bytes is negative");
+    if (!eddy__writer_check_operators(&s->w)) return false;
     s->graph = o->outputs.at[0].graph;
     for (int i = 0; i < o->outputs.count; i++)
         if (!eddy_node_of(o->outputs.at[i]) || o->outputs.at[i].graph != s->graph)
@@ -167,15 +168,10 @@ static void pair(message *m, const char *key, const char *value)
 
 /* ------------------------------------------------------------------ outputs -- */
 
-static bool add_output(writing *s, const char *value, const char *name, eddy_type t)
+static void add_output(writing *s, const char *value, const char *name, eddy_type t)
 {
-    message node = { 0 };
-    eddy__message_text(&node, 1, value);
-    eddy__message_text(&node, 2, name);
-    eddy__message_text(&node, 4, "Identity");
-    eddy__message_inner(&s->w.scope->nodes, GRAPH_NODE, &node);
+    eddy__writer_identity(&s->w.scope->nodes, value, name);
     eddy__writer_value_info(&s->head, GRAPH_OUTPUT, name, t);
-    return true;
 }
 
 /* Whether the model has a value of this name already: an input, a variable. */
@@ -214,7 +210,7 @@ static bool write_outputs(writing *s)
         const char *name = eddy__region_print(&s->w.memory, "%s:next", v->node->name);
         if (!name) return eddy__writer_no_memory(&s->w);
         add_output(s, v->now, name, v->node->outputs[0]);
-        pair(&s->metadata, v->node->name, name);
+        pair(&s->others, v->node->name, name);
         n++;
     }
     return n > 0 || eddy__writer_fail(&s->w, EDDY_INVALID_ARGUMENT,
@@ -239,15 +235,20 @@ static bool compose(writing *s)
     if (!eddy__scope_mark(w, outputs.count, outputs.at) || !list_placeholders(s) ||
         !write_variables(s))
         return false;
-    return eddy__scope_write_marked(w) && write_outputs(s);
+    if (!eddy__scope_write_marked(w)) return false;
+    eddy__writer_put_imports(w, MODEL_IMPORT, &s->others);
+    if (!write_outputs(s)) return false;
+    eddy__writer_put_functions(w, &s->others);
+    return true;
 }
 
 static void finish(writing *s)
 {
     while (s->w.scope) eddy__scope_end(&s->w);
     eddy__message_free(&s->head);
-    eddy__message_free(&s->metadata);
-    eddy__writer_free_constants(&s->w);
+    eddy__message_free(&s->others);
+    eddy__writer_free_constants(&s->w.constants);
+    eddy__writer_free_functions(&s->w);
     free(s->w.entries.at);
     eddy__region_free(&s->w.memory);
 }
@@ -260,7 +261,7 @@ static bool save(writing *s)
     nodes->full = nodes->full || s->head.full;
     if (!s->w.path)
         return eddy__writer_fail(&s->w, EDDY_INVALID_ARGUMENT, "there is no path");
-    return eddy__writer_save(&s->w, nodes, &s->metadata, s->options.files,
+    return eddy__writer_save(&s->w, nodes, &s->others, s->options.files,
                              s->options.external_bytes);
 }
 

@@ -11,8 +11,12 @@
 enum { WRITER_OPSET = 17, WRITER_IR = 8 };
 
 /* Fields of the messages. */
-enum { NODE_INPUT = 1, NODE_OUTPUT, NODE_NAME, NODE_OP, NODE_ATTRIBUTE };
+enum { NODE_INPUT = 1, NODE_OUTPUT, NODE_NAME, NODE_OP, NODE_ATTRIBUTE, NODE_DOMAIN = 7 };
 enum { GRAPH_NODE = 1, GRAPH_NAME, GRAPH_INITIALIZER = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT };
+enum { TENSOR_DIMS = 1, TENSOR_TYPE, TENSOR_NAME = 8, TENSOR_RAW, TENSOR_EXTERNAL = 13,
+       TENSOR_WHERE };
+enum { MODEL_IR = 1, MODEL_PRODUCER, MODEL_GRAPH = 7, MODEL_IMPORT, MODEL_METADATA = 14,
+       MODEL_FUNCTION = 25 };
 
 /* A weight or another constant of the model. */
 typedef struct writer_constant {
@@ -48,7 +52,22 @@ typedef struct writer_scope {
     message      nodes;                 /* fields GRAPH_NODE */
 } writer_scope;
 
+/* The constants of the model, or of a function. */
 enum { CONSTANT_BUCKETS = 1024 };
+typedef struct writer_constants {
+    writer_constant *first, **last;
+    writer_constant *buckets[CONSTANT_BUCKETS];
+} writer_constants;
+
+/* A function of the model: all of it except its name. */
+typedef struct writer_function {
+    struct writer_function *next;
+    const eddy_onnx_operator *of;
+    const char *name;
+    message     body;
+} writer_function;
+
+enum { DEEPEST = 32 };                  /* loops and functions within each other */
 
 struct onnx_writer {
     region           memory;
@@ -56,8 +75,12 @@ struct onnx_writer {
     eddy_error      *error;
     const char      *path;
     writer_scope    *scope;             /* the innermost one */
-    writer_constant *constants, **last_constant;
-    writer_constant *buckets[CONSTANT_BUCKETS];
+    writer_constants constants;
+    const eddy_onnx_operator *operators;/* the caller's */
+    int              operator_count;
+    bool            *used;              /* by operator: whether a node is of it */
+    writer_function *functions;         /* the last one first */
+    const char      *in_function;       /* the operation whose function is written; NULL if none */
     int              values;            /* names given so far */
     int              depth;
     bool             reporting;         /* goes on after nodes that cannot be written */
@@ -94,15 +117,37 @@ bool eddy__scope_order_reads(onnx_writer *w);
 /* A field GRAPH_INPUT or GRAPH_OUTPUT: a value with its type. */
 void eddy__writer_value_info(message *m, uint32_t field, const char *name, eddy_type t);
 
-/* A constant, which the main graph has once; a is not changed. */
+/* A node that gives a value another name. */
+void eddy__writer_identity(message *nodes, const char *from, const char *to);
+
+/* A constant, which the main graph or the function has once; a is not changed. */
 const char *eddy__writer_constant(onnx_writer *w, const char *name, eddy_array *a);
-void        eddy__writer_free_constants(onnx_writer *w);
+void        eddy__writer_begin_constants(writer_constants *c);
+void        eddy__writer_free_constants(writer_constants *c);
+/* The fields of a tensor except its elements. */
+message     eddy__writer_tensor_head(const char *name, const eddy_array *a);
+
+/* --------------------------------------------------------- the caller's operators -- */
+
+/* NULL if the caller has none for an operation. */
+const eddy_onnx_operator *eddy__writer_operator(const onnx_writer *w, const char *op);
+/* Writes a node as the caller's operator: a call of a function, which is written if it is new, or an
+ * operator of the caller's domain. */
+bool eddy__writer_call_operator(onnx_part *p, const eddy_onnx_operator *o);
+/* Whether they can be used; then makes room for notes on them. */
+bool eddy__writer_check_operators(onnx_writer *w);
+/* Append the versions of ONNX's operators and of the domains that were used so far, as fields of a
+ * model or a function; and the functions to a model. */
+void eddy__writer_put_imports(const onnx_writer *w, uint32_t field, message *m);
+void eddy__writer_put_functions(const onnx_writer *w, message *model);
+void eddy__writer_free_functions(onnx_writer *w);
 
 /* ---------------------------------------------------------------- the file -- */
 
-/* Writes the model, atomically: the nodes, inputs and outputs in `graph`, and the constants;
- * those of at least external_bytes bytes in a second file, if that is not 0. */
-bool eddy__writer_save(onnx_writer *w, const message *graph, const message *metadata,
+/* Writes the model, atomically: the nodes, inputs and outputs in `graph`, the constants, and other
+ * fields of the model; constants of at least external_bytes bytes go to a second file, if that is
+ * not 0. */
+bool eddy__writer_save(onnx_writer *w, const message *graph, const message *others,
                        const eddy_files *files, int64_t external_bytes);
 
 #endif

@@ -1,6 +1,7 @@
 /* onnx_written.c -- see onnx_written.h. */
 #include "tests/lib/files/onnx_written.h"
 #include "tests/lib/files/memory_files.h"
+#include "tests/lib/own_operations.h"
 #include "ops/short_names.h"
 
 #include <math.h>
@@ -73,7 +74,8 @@ bool written_row(int row, trial *t, fetches *f, char title[96])
 const char *written_obstacle(const fetches *f, eddy_model_report **report)
 {
     eddy_error e = { 0 };
-    *report = eddy_onnx_write_check((eddy_list){ f->n, f->at }, .error = &e);
+    *report = eddy_onnx_write_check((eddy_list){ f->n, f->at }, .operators = own_operators,
+                                    .operator_count = own_operator_count, .error = &e);
     ck_assert_msg(*report != NULL, "%s: %s", f->title, e.message);
     for (int i = 0; i < eddy_model_report_size(*report); i++) {
         const eddy_model_entry *entry = eddy_model_report_at(*report, i);
@@ -110,7 +112,8 @@ bool written_again(const trial *t, const fetches *f, eddy_array **out, eddy_erro
     memory_files_init(files);
     *error = (eddy_error){ 0 };
     bool ok = eddy_onnx_write((eddy_list){ f->n, f->at }, "m.onnx", .session = t->session,
-                              .files = &files->table, .error = error) == EDDY_OK;
+                              .files = &files->table, .operators = own_operators,
+                              .operator_count = own_operator_count, .error = error) == EDDY_OK;
     eddy_graph      *g = eddy_graph_new();
     eddy_onnx_model *m =
         ok ? eddy_onnx_read(g, "m.onnx", .files = &files->table, .error = error) : NULL;

@@ -2,6 +2,7 @@
  * sizes depend on the data, and operations that change or check what they are given. */
 #include "tests/lib/control_checks.h"
 #include "tests/lib/files/onnx_written.h"
+#include "tests/lib/own_operations.h"
 
 static eddy_tensor fed_with(trial *t, const char *name, eddy_dtype d, eddy_shape s, const double *v)
 {
@@ -132,6 +133,26 @@ static void arrays(trial *t, fetches *f)
                                                     order)));
 }
 
+BODY(and_cubes, Add(x[0], own_power(x[1], 2, 3)))
+
+/* Two functions of powers, those of their gradients, and one that calls others. */
+static void own_operations(trial *t, fetches *f)
+{
+    const double v[6] = { 0.5, -1, 2, 1.5, -0.25, 3 };
+    const eddy_tensor x = fed_with(t, "x", EDDY_FLOAT32, EDDY_SHAPE(2, 3), v);
+    const eddy_tensor cubes = own_power(x, 2, 3), fourths = own_power(x, -1, 4);
+    eddy_tensor dx, sum;
+    eddy_gradients(EDDY_LIST(Sum(Add(Add(cubes, fourths), own_power(Neg(x), 2, 3)))),
+                   EDDY_LIST(x), &dx);
+    eddy_foldl(PLAIN(and_cubes), EDDY_LIST(x), &sum);
+    keep_fetch(f, cubes);
+    keep_fetch(f, fourths);
+    keep_fetch(f, own_square(x));
+    keep_fetch(f, dx);
+    keep_fetch(f, sum);
+    keep_outputs(f, own_extremes(x));
+}
+
 static const struct {
     const char *name;
     void      (*build)(trial *t, fetches *f);
@@ -144,6 +165,7 @@ static const struct {
     { "Max", nothing_reduced },
     { "SumLike", open_gradients },
     { "TensorArrayWrite", arrays },
+    { "own operations", own_operations },
 };
 
 int written_models(void) { return sizeof models / sizeof models[0]; }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEEPEST = 32, MOST_OUTPUTS = 256 };
+enum { MOST_OUTPUTS = 256 };
 
 static eddy_tensor body_out(eddy_graph *body, eddy_ints outs, int64_t i)
 {
