@@ -127,11 +127,13 @@
         return NULL;                                                            \
     }
 
-#define ROW_DEF(cname, type, shown, count, input_rows, rule_fn, infer_fn, more_flags) \
+#define ROW_DEF(cname, type, shown, count, input_rows, rule_fn, infer_fn, more_flags,   \
+                reason)                                                         \
     const eddy_op_def eddy_op_##cname = {                                       \
         .name = type, .label = shown, .min_inputs = count, .max_inputs = count, \
         .inputs = input_rows, .outputs = 1, .flags = EDDY_OP_ELEMENTWISE | (more_flags), \
-        .infer = infer_fn, .tile = cname##_tile, .gradient = rule_fn };
+        .infer = infer_fn, .tile = cname##_tile, .gradient = rule_fn,           \
+        .no_result = reason };
 
 #define UNARY_BUILDER(cname)                                                    \
     eddy_tensor eddy_##cname(eddy_tensor x) { return eddy_apply1(&eddy_op_##cname, NULL, x); }
@@ -154,7 +156,7 @@
         r->dx[0] = rule;                                                        \
     }                                                                           \
     ROW_DEF(cname, type, shown, 1, ROW_INPUTS_1(types),                         \
-            cname##_gradient, eddy__infer_elementwise, more_flags)              \
+            cname##_gradient, eddy__infer_elementwise, more_flags, NULL)        \
     UNARY_BUILDER(cname)
 
 /* y = f(x), constant almost everywhere. */
@@ -162,7 +164,7 @@
     DECLARE_##types(TILE_UNARY, cname, value)                                   \
     ROW_PICK(cname, types)                                                      \
     ROW_DEF(cname, type, shown, 1, ROW_INPUTS_1(types),                         \
-            eddy_not_differentiable, eddy__infer_elementwise, 0)                \
+            eddy_not_differentiable, eddy__infer_elementwise, 0, NULL)          \
     UNARY_BUILDER(cname)
 
 /* y = a bool of x, whose types are FLOAT_TESTS or BOOLS. */
@@ -170,14 +172,15 @@
     DECLARE_##types(TILE_UNARY, cname, value)                                   \
     ROW_PICK(cname, types)                                                      \
     ROW_DEF(cname, type, shown, 1, ROW_INPUTS_1(types),                         \
-            eddy_not_differentiable, eddy__infer_comparison, more_flags)        \
+            eddy_not_differentiable, eddy__infer_comparison, more_flags, NULL)  \
     UNARY_BUILDER(cname)
 
-/* y = f(a, b), of their common type; _OF: with loops defined above the row. */
+/* y = f(a, b), of their common type; _OF: with loops defined above the row, and the reason if they
+ * fail (eddy_op_def's no_result). */
 #define BINARY(cname, type, shown, types, more_flags, value, rule_a, rule_b)    \
     DECLARE_##types(TILE_BINARY, cname, value)                                  \
-    BINARY_OF(cname, type, shown, types, more_flags, rule_a, rule_b)
-#define BINARY_OF(cname, type, shown, types, more_flags, rule_a, rule_b)        \
+    BINARY_OF(cname, type, shown, types, more_flags, NULL, rule_a, rule_b)
+#define BINARY_OF(cname, type, shown, types, more_flags, reason, rule_a, rule_b) \
     ROW_PICK(cname, types)                                                      \
     static void cname##_gradient(eddy_rule *r)                                  \
     {                                                                           \
@@ -187,17 +190,17 @@
         r->dx[1] = rule_b;                                                      \
     }                                                                           \
     ROW_DEF(cname, type, shown, 2, ROW_INPUTS_2(types),                         \
-            cname##_gradient, eddy__infer_elementwise, more_flags)              \
+            cname##_gradient, eddy__infer_elementwise, more_flags, reason)      \
     BINARY_BUILDER(cname)
 
 /* y = f(a, b), constant almost everywhere; likewise. */
 #define BINARY_FLAT(cname, type, shown, types, more_flags, value)               \
     DECLARE_##types(TILE_BINARY, cname, value)                                  \
-    BINARY_FLAT_OF(cname, type, shown, types, more_flags)
-#define BINARY_FLAT_OF(cname, type, shown, types, more_flags)                   \
+    BINARY_FLAT_OF(cname, type, shown, types, more_flags, NULL)
+#define BINARY_FLAT_OF(cname, type, shown, types, more_flags, reason)           \
     ROW_PICK(cname, types)                                                      \
     ROW_DEF(cname, type, shown, 2, ROW_INPUTS_2(types),                         \
-            eddy_not_differentiable, eddy__infer_elementwise, more_flags)       \
+            eddy_not_differentiable, eddy__infer_elementwise, more_flags, reason) \
     BINARY_BUILDER(cname)
 
 /* y = a bool of a and b, whose types are TESTS or TESTS_COMPLEX. */
@@ -205,7 +208,7 @@
     DECLARE_##types(TILE_BINARY, cname, value)                                  \
     ROW_PICK(cname, types)                                                      \
     ROW_DEF(cname, type, shown, 2, ROW_INPUTS_2(types),                         \
-            eddy_not_differentiable, eddy__infer_comparison, more_flags)        \
+            eddy_not_differentiable, eddy__infer_comparison, more_flags, NULL)  \
     BINARY_BUILDER(cname)
 
 #endif
