@@ -75,6 +75,7 @@ build/gen/table.c|control/definitions.c|the generated table lists all operations
 build/gen/table.c|control/tensor_array_ops.c|the same
 build/gen/weak_ops.c|control/definitions.c|the same list for sessions, by weak references
 build/gen/weak_ops.c|control/tensor_array_ops.c|the same
+session/extract/extract_freeze.c|control/definitions.c|recognizes arguments of functions, by a weak reference
 ops/kernels/matmul/matmul_threads.c|ops/math/binary.c|the fused product takes the loop of Add, for the same bits'
 
 includes() {

@@ -1,8 +1,8 @@
 /* extract_freeze.c -- variables that become constants, and nodes that refer to them. */
 #include "session/extract_parts.h"
 #include "session/state/internal.h"
-#include "build/gen/table.h"
 #include "ops/ops.h"
+#include "ops/weak_ops.h"
 
 #include <string.h>
 
@@ -117,7 +117,7 @@ static bool initializes(const eddy_graph *g, const eddy_node *node)
 bool eddy__extract_frozen(eddy_copy *c, const eddy_node *node)
 {
     extract_step *s = c->context;
-    if ((node->op->flags & EDDY_OP_PLACEHOLDER) && strcmp(node->op->name, "Argument") == 0) {
+    if (node->op == &eddy_op_argument) {
         eddy_fail(c->to, EDDY_INVALID_ARGUMENT, "'%.200s' stands for an argument of a function, "
                   "which has a value only in its loop or branch", node->name);
         return true;
