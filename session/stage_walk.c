@@ -27,17 +27,18 @@ bool eddy__may_be_dynamic(const eddy_node *node)
 
 bool eddy__walk_is_fed(const stage_walk *w, eddy_tensor t)
 {
-    for (int i = 0; w->fed[t.node] && i < w->feeds.count; i++)
+    if (!w->fed[t.node]) return false;
+    for (int i = 0; i < w->feeds.count; i++)
         if (eddy_same(w->feeds.at[i].tensor, t)) return true;
     return false;
 }
 
-/* The length of a dynamic
- * node is known if the input is a constant that is not fed. */
+/* The node has sizes that depend on data. A dynamic node whose input is a constant that is not fed
+ * has none. */
 bool eddy__walk_is_dynamic(const stage_walk *w, int32_t id)
 {
     const eddy_node *node = w->graph->nodes[id];
-    if (w->size[id] || w->alone[id]) return true;
+    if (w->size[id] || w->uncompiled[id]) return true;
     return eddy__may_be_dynamic(node) &&
            (eddy__walk_is_fed(w, node->inputs[0]) || !eddy_constant_value(node->inputs[0]));
 }
@@ -53,10 +54,11 @@ static bool is_sliced(const eddy_node *node, int i)
 
 static bool is_rows(const stage_walk *w, eddy_tensor t)
 {
-    return w->alone[t.node] && !eddy__walk_is_fed(w, t) && w->rows[w->first[t.node] + t.output];
+    return w->uncompiled[t.node] && !eddy__walk_is_fed(w, t) &&
+           w->rows[w->first[t.node] + t.output];
 }
 
-/* The node reads a stack of one that runs alone. */
+/* The node reads a stack of one that runs uncompiled. */
 static bool reads_rows(const stage_walk *w, const eddy_node *node)
 {
     const bool every = node->n_outputs == 1 && eddy__reads_rows(node);
@@ -65,11 +67,11 @@ static bool reads_rows(const stage_walk *w, const eddy_node *node)
     return false;
 }
 
-/* The node does the same as one that runs alone. */
-static bool goes_along(const stage_walk *w, const eddy_node *node)
+/* The node does the same as one that runs uncompiled. */
+static bool shares_run_with_uncompiled(const stage_walk *w, const eddy_node *node)
 {
     for (int32_t id = 1; eddy__walk_has_body(node) && id <= w->last; id++)
-        if (w->alone[id] && eddy__walk_has_body(w->graph->nodes[id]) &&
+        if (w->uncompiled[id] && eddy__walk_has_body(w->graph->nodes[id]) &&
             eddy__may_share(w->graph->nodes[id], node))
             return true;
     return false;
@@ -80,7 +82,7 @@ static void set_alone(stage_walk *w, int32_t id)
     const eddy_node       *node = w->graph->nodes[id];
     const eddy_loop_attrs *a = node->op->flags & EDDY_OP_LOOP ? node->attrs : NULL;
     bool                   in[2] = { false, false };
-    w->alone[id] = 1;
+    w->uncompiled[id] = 1;
     for (int64_t k = 0; a && k < a->n_stacked; k++)
         w->rows[w->first[id] + a->n_carried + k] = true;
     if (eddy__walk_has_body(node)) return;
@@ -89,8 +91,8 @@ static void set_alone(stage_walk *w, int32_t id)
     w->rows[w->first[id]] = eddy__yields_rows(node, in);
 }
 
-/* Marks the nodes that run alone; true if any does. */
-static bool find_alone(stage_walk *w)
+/* Marks the nodes that run uncompiled; true if any does. */
+static bool find_uncompiled(stage_walk *w)
 {
     bool any = false;
     for (int i = 0; i < w->sizes.count; i++) {
@@ -102,7 +104,8 @@ static bool find_alone(stage_walk *w)
         again = false;
         for (int32_t id = 1; id <= w->last; id++) {
             const eddy_node *node = w->graph->nodes[id];
-            if (w->alone[id] || !(goes_along(w, node) || reads_rows(w, node))) continue;
+            if (w->uncompiled[id]) continue;
+            if (!shares_run_with_uncompiled(w, node) && !reads_rows(w, node)) continue;
             set_alone(w, id);
             again = true;
         }
@@ -111,18 +114,19 @@ static bool find_alone(stage_walk *w)
 }
 
 /* The node needs the value or the type of input i. */
-static bool takes(const stage_walk *w, int32_t id, int i)
+static bool needs_input(const stage_walk *w, int32_t id, int i)
 {
-    return !w->alone[id] || w->takes[id][i];
+    return !w->uncompiled[id] || w->takes[id][i];
 }
 
 static void mark_output(stage_walk *w, eddy_tensor t, uint8_t how)
 {
-    if (w->alone[t.node] && !eddy__walk_is_fed(w, t)) w->read[w->first[t.node] + t.output] |= how;
+    if (w->uncompiled[t.node] && !eddy__walk_is_fed(w, t))
+        w->read[w->first[t.node] + t.output] |= how;
 }
 
 /* All readers of the node are known. */
-static bool find_takes(stage_walk *w, eddy_arena *scratch, const eddy_node *node)
+static bool find_needed_inputs(stage_walk *w, eddy_arena *scratch, const eddy_node *node)
 {
     uint8_t *takes = eddy__arena_alloc(scratch, (size_t)node->n_inputs + 1);
     w->takes[node->id] = takes;
@@ -135,12 +139,12 @@ static bool find_takes(stage_walk *w, eddy_arena *scratch, const eddy_node *node
 
 static bool mark_inputs(stage_walk *w, eddy_arena *scratch, const eddy_node *node)
 {
-    if (w->alone[node->id] && !find_takes(w, scratch, node)) return false;
+    if (w->uncompiled[node->id] && !find_needed_inputs(w, scratch, node)) return false;
     for (int i = 0; i < node->n_inputs; i++) {
         const eddy_tensor x = node->inputs[i];
-        const bool rows = w->alone[node->id] && is_rows(w, x) &&
+        const bool rows = w->uncompiled[node->id] && is_rows(w, x) &&
                           (!eddy__walk_has_body(node) || is_sliced(node, i));
-        if (eddy__walk_is_fed(w, x) || !takes(w, node->id, i)) continue;
+        if (eddy__walk_is_fed(w, x) || !needs_input(w, node->id, i)) continue;
         w->needed[x.node] = 1;
         mark_output(w, x, rows ? READ_ROWS : READ_ARRAY);
     }
@@ -154,7 +158,7 @@ static bool mark_needed(stage_walk *w, eddy_arena *scratch, eddy_list fetches)
     for (int i = 0; i < w->sizes.count; i++)
         if (w->sizes.at[i].output >= 0 && !eddy__walk_is_fed(w, w->sizes.at[i]))
             w->size[w->sizes.at[i].node] = 1;
-    find_alone(w);
+    find_uncompiled(w);
     for (int i = 0; i < fetches.count; i++) {
         if (eddy__walk_is_fed(w, fetches.at[i])) continue;
         w->needed[fetches.at[i].node] = 1;
@@ -199,7 +203,7 @@ static int32_t find_levels(stage_walk *w)
         if (!w->needed[id]) continue;
         w->effect[id] = node->op->flags & EDDY_OP_SIDE_EFFECT ? id : update_before(w, node);
         for (int i = 0; i < node->n_inputs; i++)
-            if (!eddy__walk_is_fed(w, node->inputs[i]) && takes(w, id, i))
+            if (!eddy__walk_is_fed(w, node->inputs[i]) && needs_input(w, id, i))
                 raise_level(w, id, node->inputs[i].node);
         for (int i = 0; i < node->n_controls; i++) raise_level(w, id, node->controls[i]);
         if (eddy__walk_is_dynamic(w, id) && w->level[id] >= levels) levels = w->level[id] + 1;
@@ -207,12 +211,13 @@ static int32_t find_levels(stage_walk *w)
     return levels;
 }
 
-/* It need not cross: fed, a variable, or the same in any plan. */
+/* How a later stage gets a tensor: it must be COMPUTED; it is a LEAF, fed or a variable; or it is a
+ * CONSTANT, the same in any plan. */
 enum { COMPUTED, LEAF, CONSTANT };
 
 static uint8_t kind_of(const stage_walk *w, const eddy_node *node)
 {
-    if (w->alone[node->id]) return COMPUTED;
+    if (w->uncompiled[node->id]) return COMPUTED;
     if (node->op->flags & EDDY_OP_CONSTANT) return CONSTANT;
     if (node->op->flags & (EDDY_OP_PLACEHOLDER | EDDY_OP_VARIABLE)) return LEAF;
     if ((node->op->flags & EDDY_OP_STATEFUL) || node->n_inputs == 0) return COMPUTED;
@@ -235,7 +240,7 @@ static void find_stages(stage_walk *w, int32_t levels)
             if (eddy__walk_is_dynamic(w, id) && w->level[id] == level) w->stage[id] = level + 1;
             for (int i = 0; w->stage[id] == level + 1 && i < node->n_inputs; i++) {
                 const eddy_tensor x = node->inputs[i];
-                if (!eddy__walk_is_fed(w, x) && takes(w, id, i) && !w->given[x.node] &&
+                if (!eddy__walk_is_fed(w, x) && needs_input(w, id, i) && !w->given[x.node] &&
                     w->stage[x.node] == 0)
                     w->stage[x.node] = level + 1;
             }
@@ -258,8 +263,8 @@ static void find_crossing(stage_walk *w, eddy_list fetches)
     for (int32_t id = 1; id <= w->last; id++) {
         const eddy_node *node = w->graph->nodes[id];
         for (int i = 0; w->needed[id] && i < node->n_inputs; i++)
-            if (w->alone[id] ? w->takes[id][i] : !eddy__input_is_in(node->op->shape_inputs, i))
-                mark_crossing(w, node->inputs[i], w->alone[id] ? 0 : w->stage[id]);
+            if (w->uncompiled[id] ? w->takes[id][i] : !eddy__input_is_in(node->op->shape_inputs, i))
+                mark_crossing(w, node->inputs[i], w->uncompiled[id] ? 0 : w->stage[id]);
     }
 }
 
@@ -286,10 +291,10 @@ bool eddy__walk_graph(stage_walk *w, eddy_arena *scratch, eddy_list fetches, edd
     w->first = eddy__stages_zeroed(scratch, n, sizeof *w->first);
     w->stage = eddy__stages_zeroed(scratch, n, sizeof *w->stage);
     w->size = eddy__stages_zeroed(scratch, n, sizeof *w->size);
-    w->alone = eddy__stages_zeroed(scratch, n, sizeof *w->alone);
+    w->uncompiled = eddy__stages_zeroed(scratch, n, sizeof *w->uncompiled);
     w->takes = eddy__stages_zeroed(scratch, n, sizeof *w->takes);
-    if (!w->alone || !w->takes || !w->size || !w->needed || !w->fed || !w->level || !w->effect ||
-        !w->given || !w->first || !w->stage)
+    if (!w->uncompiled || !w->takes || !w->size || !w->needed || !w->fed || !w->level ||
+        !w->effect || !w->given || !w->first || !w->stage)
         return eddy__stages_full(error);
     w->outputs = number_outputs(w);
     w->crosses = eddy__stages_zeroed(scratch, w->outputs, sizeof *w->crosses);

@@ -13,7 +13,7 @@ typedef struct stage_walk {
     eddy_feeds  feeds;
     eddy_list   sizes;
     uint8_t    *needed, *fed, *given, *crosses, *size;
-    uint8_t    *alone;      /* the node runs outside of plans */
+    uint8_t    *uncompiled;      /* the node runs outside of plans */
     uint8_t    *read;       /* as `crosses`, of such nodes: READ_ROWS, READ_ARRAY */
     bool       *rows;       /* as `crosses`, of such nodes: a stack */
     uint8_t   **takes;      /* of such nodes, by input */
