@@ -215,8 +215,9 @@ static eddy_tensor make_node(const trace *t, const loop_spec *s, extraction *e,
     const int n = make_inputs(t, s, e, in, &n_products);
     if (!eddy__extract_copy(e)) return eddy_none(g);
     for (int k = 0; k <= r->n; k++) {
-        for (int v = 0; k == carried && v < e->n_vars; v++)
-            eddy__out_add(&outs, eddy__extract_last(e, 0, v));
+        if (k == carried)
+            for (int v = 0; v < e->n_vars; v++)
+                eddy__out_add(&outs, eddy__extract_last(e, 0, v));
         if (k < r->n) eddy__out_add(&outs, eddy__extract_image(e, r->at[k]));
     }
     for (int64_t i = 0; i < effects->n / 2; i++)

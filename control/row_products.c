@@ -12,7 +12,7 @@
 /* The result may have so many times the elements of x: it is kept for all iterations. */
 enum { MOST_TIMES = 32 };
 
-/* What a value depends on. */
+/* The inputs on which a value depends. */
 enum { OUTSIDE = 0, ROWS = 1, MORE = 2 };
 
 typedef struct kinds {

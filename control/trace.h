@@ -17,8 +17,8 @@ typedef struct trace {
 /* The scope of the new nodes, such as "while_1", for messages; cut to fit. Returns text. */
 const char *eddy__trace_scope(const eddy_graph *g, char *text, size_t size);
 
-/* Calls f on the n arguments; returns the number of results in t->y; 0 with the error set. `role` is
- * what f is to the caller, such as "cond", for messages about a function without a name. */
+/* Calls f on the n arguments; returns the number of results in t->y; 0 with the error set. `role`
+ * is what f is to the caller, such as "cond", for messages about a function without a name. */
 int eddy__trace_call(trace *t, const eddy_function *f, const char *role, int n,
                      const eddy_tensor *args);
 

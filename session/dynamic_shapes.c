@@ -50,7 +50,7 @@ static bool may_be_staged(const stage_walk *w, int32_t id, eddy_error *error)
                            node->op->name, w->graph->nodes[w->effect[id]]->name, node->name);
 }
 
-/* What the plan of a stage computes. */
+/* Lists the tensors that the plan of a stage computes. */
 static bool list_planned(const cut_list *l, int32_t level, eddy_error *error)
 {
     const stage_walk *w = l->w;
@@ -59,7 +59,7 @@ static bool list_planned(const cut_list *l, int32_t level, eddy_error *error)
         if (!w->needed[id] || w->stage[id] != level + 1) continue;
         const bool dynamic = eddy__walk_is_dynamic(w, id);
         if (dynamic && !may_be_staged(w, id, error)) return false;
-        for (int k = 0; k < node->n_outputs && !w->alone[id]; k++) {
+        for (int k = 0; k < node->n_outputs && !w->uncompiled[id]; k++) {
             const eddy_tensor y = eddy__tensor_at(w->graph, id, k);
             if ((dynamic || w->crosses[w->first[id] + k]) && !eddy__walk_is_fed(w, y))
                 add_cut(l, y, CUT_FED);
@@ -68,13 +68,13 @@ static bool list_planned(const cut_list *l, int32_t level, eddy_error *error)
     return true;
 }
 
-/* What nodes read that run alone in the stage, and that no stage computes for others. */
+/* Lists the inputs of nodes that run uncompiled in the stage, except those computed for others. */
 static void list_asked(const cut_list *l, int from, const eddy_node *node)
 {
     const stage_walk *w = l->w;
     for (int i = 0; i < node->n_inputs; i++) {
         const eddy_tensor x = node->inputs[i];
-        if (!w->takes[node->id][i] || eddy__walk_is_fed(w, x) || w->alone[x.node] ||
+        if (!w->takes[node->id][i] || eddy__walk_is_fed(w, x) || w->uncompiled[x.node] ||
             (w->stage[x.node] > 0 && w->crosses[w->first[x.node] + x.output]))
             continue;
         bool listed = false;
@@ -85,10 +85,10 @@ static void list_asked(const cut_list *l, int from, const eddy_node *node)
 
 static bool is_alone_in(const stage_walk *w, int32_t id, int32_t level)
 {
-    return w->needed[id] && w->alone[id] && w->stage[id] == level + 1;
+    return w->needed[id] && w->uncompiled[id] && w->stage[id] == level + 1;
 }
 
-/* The nodes that run alone in the stage, those that do the same as one. */
+/* The nodes that run uncompiled in the stage; those that do the same are one. */
 static void list_runs(cut_list *l, int32_t level)
 {
     stage_walk *w = l->w;
@@ -140,7 +140,7 @@ static bool copy_key(const stage_walk *w, stages *t, eddy_feeds feeds, eddy_list
 {
     const eddy_list sizes = w->sizes;
     int             n = sizes.count;
-    for (int32_t id = 1; id <= w->last; id++) n += w->alone[id];
+    for (int32_t id = 1; id <= w->last; id++) n += w->uncompiled[id];
     t->n_feeds = feeds.count;
     t->n_fetches = fetches.count;
     t->feeds = eddy__stages_zeroed(&t->arena, feeds.count, sizeof *t->feeds);
@@ -150,7 +150,7 @@ static bool copy_key(const stage_walk *w, stages *t, eddy_feeds feeds, eddy_list
     for (int i = 0; i < sizes.count; i++)
         if (sizes.at[i].output >= 0) t->sizes[t->n_sizes++] = sizes.at[i];
     for (int32_t id = 1; id <= w->last; id++)
-        if (w->alone[id])
+        if (w->uncompiled[id])
             t->sizes[t->n_sizes++] = eddy__tensor_at(w->graph, id, EDDY_NODE_ITSELF);
     for (int i = 0; i < feeds.count; i++) t->feeds[i] = feeds.at[i].tensor;
     for (int i = 0; i < fetches.count; i++) t->fetches[i] = fetches.at[i];
@@ -162,8 +162,8 @@ static bool make_lists(const stage_walk *w, stages *t, eddy_arena *scratch)
 {
     int64_t asked = 0, alone = 0;
     for (int32_t id = 1; id <= w->last; id++) {
-        alone += w->alone[id];
-        asked += w->alone[id] ? w->graph->nodes[id]->n_inputs : 0;
+        alone += w->uncompiled[id];
+        asked += w->uncompiled[id] ? w->graph->nodes[id]->n_inputs : 0;
     }
     t->end = eddy__stages_zeroed(&t->arena, t->n, sizeof *t->end);
     t->planned = eddy__stages_zeroed(&t->arena, t->n, sizeof *t->planned);

@@ -4,9 +4,9 @@
 
 #include "session/state/internal.h"
 
-/* A tensor that a stage computes: for the plans of later stages, to which it is fed; for the nodes
- * of its stage that run outside of plans; an output of these that plans read; or one that only such
- * nodes read, as rows. */
+/* The use of a tensor that a stage computes. FED: fed to the plans of later stages. ASKED: read by
+ * nodes of its stage that run outside of plans. RUN: an output of such nodes that plans read. ROWS:
+ * one that only such nodes read, as rows. */
 typedef enum cut_use { CUT_FED, CUT_ASKED, CUT_RUN, CUT_ROWS } cut_use;
 
 /* Loop or Case nodes that run outside of plans, and as one if they do the same. */
@@ -38,8 +38,8 @@ typedef struct stages {
  * one plan suffices. */
 bool eddy__stages_of(eddy_session *s, eddy_feeds feeds, eddy_list fetches, const eddy_stop *stop,
                      stages **found, eddy_error *error);
-/* The stages of a run for which a plan could not be compiled without the elements of `size`: those of
- * *found, which may be NULL, and one that computes it. They replace *found. False if `size` is
+/* The stages of a run for which a plan could not be compiled without the elements of `size`: those
+ * of *found, which may be NULL, and one that computes it. They replace *found. False if `size` is
  * already among the sizes, with the error as it is, or with another error. */
 bool eddy__stages_add_size(eddy_session *s, eddy_feeds feeds, eddy_list fetches,
                            const eddy_stop *stop, stages **found, eddy_tensor size,

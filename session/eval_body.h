@@ -1,4 +1,5 @@
-/* eval_body.h -- eager evaluation of Loop and Case nodes, and of stacks whose rows differ in shape. */
+/* eval_body.h -- eager evaluation of Loop and Case nodes, and of stacks whose rows differ in
+ * shape. */
 #ifndef EDDY_SESSION_EVAL_BODY_H
 #define EDDY_SESSION_EVAL_BODY_H
 

@@ -85,7 +85,8 @@ bool eddy__extract_step_finish(extract_step *s, bool ok)
     extract    *x = s->x;
     eddy_graph *g = s->now.graph;
     ok = ok && finish(s);
-    for (int32_t id = 1; s->values && id <= s->copy.size; id++) eddy_array_free(s->values[id]);
+    if (s->values)
+        for (int32_t id = 1; id <= s->copy.size; id++) eddy_array_free(s->values[id]);
     eddy__copy_end(&s->copy);
     if (g && !eddy__graph_ready(g))
         eddy__error_set(&x->error, eddy_graph_status(g), "extract: %.900s", eddy_graph_message(g));
@@ -271,10 +272,10 @@ static bool complete(extract *x, extract_part *part)
     if (!collect_inputs(x, part)) return false;
     for (int i = 0; i < x->n_outputs; i++)
         eddy_collection_add(part->graph, EDDY_MODEL_OUTPUTS, part->outputs[i]);
-    for (int i = 0; i < x->n_outputs && x->args.new_outputs; i++)
-        x->args.new_outputs[i] = part->outputs[i];
-    for (int i = 0; i < x->args.inputs.count && x->args.new_inputs; i++)
-        x->args.new_inputs[i] = part->inputs[i];
+    if (x->args.new_outputs)
+        for (int i = 0; i < x->n_outputs; i++) x->args.new_outputs[i] = part->outputs[i];
+    if (x->args.new_inputs)
+        for (int i = 0; i < x->args.inputs.count; i++) x->args.new_inputs[i] = part->inputs[i];
     return eddy__graph_ready(part->graph) ||
            eddy__error_set(&x->error, eddy_graph_status(part->graph), "extract: %.900s",
                            eddy_graph_message(part->graph));

@@ -42,7 +42,7 @@ static bool put_value(extract_step *s, int i)
 
 /* ------------------------------------------------------------- replacements -- */
 
-/* What takes the place of tensors is copied first, so it must not read one of these. */
+/* The replacements of tensors are copied first, so they must not read one of these. */
 static bool put_replacements(extract_step *s)
 {
     const eddy_replacements r = s->x->args.replace;

@@ -79,7 +79,7 @@ static bool find_folded(folding *f)
     return true;
 }
 
-/* What cannot be computed stays: the graph reports the error when it runs. */
+/* A node that cannot be computed stays: the graph reports the error when it runs. */
 int eddy__extract_fold(extract *x, const extract_part *part, eddy_tensor **tensors,
                        eddy_array ***values)
 {

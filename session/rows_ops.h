@@ -5,8 +5,9 @@
 
 #include "session/run_nodes.h"
 
-/* The gradient of a loop over rows, or with a limit, contains these on stacks: sums of gradients of a
- * stack, zeros, the number of its rows, and products of all rows, for which they are one matrix. */
+/* The gradient of a loop over rows, or with a limit, contains these on stacks: sums of gradients of
+ * a stack, zeros, the number of its rows, and products of all rows, for which they are one
+ * matrix. */
 bool eddy__reads_rows(const eddy_node *node);
 /* Whether its result has rows, where the first input has, or some other one. */
 bool eddy__yields_rows(const eddy_node *node, const bool in[2]);

@@ -1,4 +1,5 @@
-/* run_nodes.h -- nodes of bodies run one by one, with the shapes that their inputs turn out to have.
+/* run_nodes.h -- nodes of bodies run one by one, with the shapes that their inputs turn out to
+ * have.
  *
  * A plan knows all shapes before it runs. Where a loop variable changes its shape, or where an
  * iteration computes sizes, only the run tells them, so no plan can be made for all iterations; and
@@ -19,7 +20,7 @@ typedef struct limited_memory {
     bool                  refused;
 } limited_memory;
 
-/* What the nodes of a run share. */
+/* The data that the nodes of a run share. */
 typedef struct node_run {
     eddy_session  *session;
     eddy_allocator allocator;       /* of values */
@@ -55,7 +56,7 @@ typedef struct node_list {
     eddy_tensor      *roots;
 } node_list;
 
-/* The nodes that n roots need, all of which but the last n_effects are values. Memory is from the
+/* The nodes that n roots need, which are values, except the last n_effects. Memory is from the
  * arena. False with the error set. */
 bool eddy__nodes_begin(node_list *l, const node_run *r, eddy_arena *arena, const eddy_graph *body,
                        bool quiet, int n, const eddy_tensor *roots);

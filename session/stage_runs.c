@@ -39,7 +39,7 @@ static bool make_room(const node_run *r, eddy_arena *arena, int n, int outputs, 
     return true;
 }
 
-/* What is wanted of node `id`, whose results are among cut[from] to cut[to]. */
+/* The outputs that are needed of node `id`, whose results are among cut[from] to cut[to]. */
 static void want(const stages *t, int from, int to, int32_t id, uint8_t *wanted)
 {
     for (int k = from; k < to; k++)

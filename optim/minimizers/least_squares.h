@@ -77,13 +77,13 @@ typedef struct eddy_least_squares_args {
  * (J'J + c D^2) b = J'r", where r" is the second derivative of r along p: geodesic acceleration
  * (Transtrum and Sethna 2012), which makes long valleys shorter. CG has D = 1 and solves only as
  * precisely as the step deserves (a truncated Gauss-Newton method). All of this is float64 for all
- * types of variables. The graph gets the nodes of the derivatives in each call. QR takes 8 bytes for
- * each pair of a residual and an element of the variables.
+ * types of variables. The graph gets the nodes of the derivatives in each call. QR takes 8 bytes
+ * for each pair of a residual and an element of the variables.
  *
  * The variables are left at the point with the lowest loss; on errors, at the result of the last
  * iteration, as far as they can be set. Returns EDDY_OK for every end without an error. Errors:
- * EDDY_INVALID_ARGUMENT for no session, no residuals, tensors of other graphs, no variables, numbers
- * out of range, a covariance with CG, or residuals that are not finite at the start;
+ * EDDY_INVALID_ARGUMENT for no session, no residuals, tensors of other graphs, no variables,
+ * numbers out of range, a covariance with CG, or residuals that are not finite at the start;
  * EDDY_BAD_SHAPE for a variable of unknown shape; EDDY_BAD_DTYPE; EDDY_NO_MEMORY; EDDY_NO_GRADIENT;
  * errors of evaluating the residuals (EDDY_NOT_FED, EDDY_UNINITIALIZED, ...).
  * scipy.optimize.least_squares with method="lm". */

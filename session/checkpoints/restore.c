@@ -45,7 +45,7 @@ static void sort_error(restoring *r, const eddy_error *why)
 
 /* ---------------------------------------------------------------- values -- */
 
-/* What a rule connects in this call. */
+/* The variables and entries that a rule connects in this call. */
 typedef struct rule_group {
     rule_match         match;
     checkpoint_target *targets[EDDY_RULE_NAMES];      /* NULL: not restored by this call */

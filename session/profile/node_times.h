@@ -13,7 +13,7 @@ typedef struct node_place {
     int32_t          part;
 } node_place;
 
-/* What a node took so far; of a Loop, also its iterations. */
+/* The time of a node so far; of a Loop, also its iterations. */
 typedef struct node_time {
     const eddy_node *node;
     node_place       place;

@@ -69,8 +69,8 @@ struct eddy_program;
 struct numerics;
 struct numerics_check;
 
-/* As the output of a size: not its elements are needed, but the node, a Loop or Case, runs outside of
- * plans, because only a run of its body tells shapes. */
+/* As the output of a size: its elements are not needed; the node, a Loop or Case, runs outside of
+ * plans, because only a run of its body determines its shapes. */
 enum { EDDY_NODE_ITSELF = -1 };
 
 typedef struct compile {
@@ -283,8 +283,8 @@ void *eddy__plan_alloc(compile *c, size_t n, size_t size);
 /* The same, freed when the plan is complete; until the next eddy__stage_begin. */
 void *eddy__ir_alloc(compile *c, size_t n, size_t size);
 void *eddy__stage_alloc(compile *c, size_t n, size_t size);
-/* Ends the lives of what earlier stages allocated by eddy__stage_alloc; specializing and lowering are
- * one stage. */
+/* Ends the lives of what earlier stages allocated by eddy__stage_alloc; specializing and lowering
+ * are one stage. */
 void  eddy__stage_begin(compile *c);
 /* Of a node's only output: `other`, the type of an input, if it is the same; else `own`, the latest
  * item of c->scratch. Types in few places stay in the caches. */
@@ -323,8 +323,8 @@ eddy_plan *eddy__compile_plainly(eddy_session *s, int n_feeds, const plan_feed *
                                  eddy_list fetches, eddy_list sizes, eddy_error *error);
 void       eddy__plan_free(eddy_plan *p);
 /* For tests: verifies, from the instructions alone, that no memory of the plan holds two values
- * at a time and that every operand exists when it is read, in the plan and in those of the bodies of
- * its loops and branches; otherwise sets the error. */
+ * at a time and that every operand exists when it is read, in the plan and in those of the bodies
+ * of its loops and branches; otherwise sets the error. */
 bool       eddy__plan_check(const eddy_plan *p, eddy_error *error);
 /* Runs nothing and sets p->stale if the shapes of variables differ from those of the plan. For a
  * run with several stages, `snapshot` is their shared state; otherwise NULL. */
@@ -355,8 +355,8 @@ eddy_stop eddy__stop_begin(eddy_session *s);
 /* True if the run must end; then sets the error, which ends with `where`. */
 bool eddy__must_stop(const eddy_session *s, const eddy_stop *stop, const char *where,
                      eddy_error *error);
-/* Lock s->lock, or s->state_lock, for a run: wait for other runs, but not beyond the deadline. False
- * with the error set. */
+/* Lock s->lock, or s->state_lock, for a run: wait for other runs, but not beyond the deadline.
+ * False with the error set. */
 bool eddy__lock_session(eddy_session *s, const eddy_stop *stop, eddy_error *error);
 bool eddy__lock_state(eddy_session *s, bool write, const eddy_stop *stop, eddy_error *error);
 /* True if the variables have the shapes of the plan; with state_lock held. */
@@ -377,9 +377,9 @@ static inline void *eddy__buffer_in(const eddy_plan *p, int32_t buffer, void *ro
 {
     return p->buffer_at[buffer] > 0 ? (char *)root + p->buffer_at[buffer] : root;
 }
-/* Runs one node of g outside of a plan: prepares and calls its kernel. `buffers` contains the inputs
- * and then the outputs. Of the plan, only the session, the allocator, the arena and the error are
- * used. */
+/* Runs one node of g outside of a plan: prepares and calls its kernel. `buffers` contains the
+ * inputs and then the outputs. Of the plan, only the session, the allocator, the arena and the
+ * error are used. */
 bool eddy__run_single_op(eddy_plan *p, const eddy_graph *g, const eddy_node *node,
                          eddy_buffer *buffers, uint64_t step, eddy_error *error);
 

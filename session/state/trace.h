@@ -1,5 +1,5 @@
-/* trace.h -- the events of a session: what ran when, on which thread. session/profile/trace.c writes
- * them. */
+/* trace.h -- the events of a session: what ran when, on which thread. session/profile/trace.c
+ * writes them. */
 #ifndef EDDY_SESSION_STATE_TRACE_H
 #define EDDY_SESSION_STATE_TRACE_H
 
