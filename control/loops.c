@@ -1,6 +1,6 @@
 /* loops.c -- loops of users' functions: while_loop, scan, foldl, foldr, map_fn, iterate, loop. */
 #include "control/loop_spec.h"
-#include "control/trace.h"
+#include "control/trace_functions.h"
 #include "graph/call_options.h"
 #include "graph/base/base.h"
 #include "ops/arrays/arrays.h"

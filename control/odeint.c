@@ -2,7 +2,7 @@
  * arguments, and the call of the function. */
 #include "control/ode_steps.h"
 #include "control/segments.h"
-#include "control/trace.h"
+#include "control/trace_functions.h"
 #include "graph/call_options.h"
 #include "ops/ops.h"
 

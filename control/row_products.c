@@ -2,7 +2,7 @@
  * alone and W is the same in all iterations, all rows can be multiplied at once: one product of a
  * large matrix takes the place of many products of small ones, and the loop gets its rows. So do
  * those of the gradient, which are products of all rows as well. */
-#include "control/trace.h"
+#include "control/trace_functions.h"
 #include "ops/linear/matmul.h"
 #include "ops/ops.h"
 #include "build/gen/table.h"

@@ -2,7 +2,7 @@
  * functions of many elements. */
 #include "control/tensor_array_internal.h"
 #include "graph/base/dtype.h"
-#include "control/trace.h"
+#include "control/trace_functions.h"
 #include "graph/call_options.h"
 #include "ops/arrays/arrays.h"
 #include "ops/ops.h"

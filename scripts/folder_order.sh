@@ -43,7 +43,9 @@ session/compile: session/state
 session/passes: session/compile
 session/profile: session/compile
 session/run: session/compile
-session: session/run session/passes session/profile
+session/stages: session/run session/profile
+session: session/stages session/passes
+session/extract: session
 session/checkpoints: session
 report: graph
 autodiff/check: autodiff session
@@ -58,7 +60,7 @@ formats/keras: formats
 formats/tensorboard: formats
 input: session/checkpoints layers optim/wrappers autodiff/jacobians autodiff/check optim/minimizers
 input/readers: input
-command: formats/onnx/writer formats/tensorflow formats/torch formats/keras input/readers'
+command: formats/onnx/writer formats/tensorflow formats/torch formats/keras input/readers session/extract'
 
 # Permitted exceptions: file|used file|why.  A * stands for any file.
 admitted='

@@ -3,7 +3,7 @@
 #ifndef EDDY_SESSION_EVAL_BODY_H
 #define EDDY_SESSION_EVAL_BODY_H
 
-#include "session/node_values.h"
+#include "session/stages/node_values.h"
 
 /* An operation on inputs that were evaluated. */
 typedef struct eval_call {

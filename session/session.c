@@ -5,13 +5,13 @@
 #include "session/state/internal.h"
 #include "graph/base/thread_pool.h"
 #include "session/plan_cache.h"
-#include "session/dynamic_shapes.h"
+#include "session/stages/dynamic_shapes.h"
 #include "session/explain_numerics.h"
-#include "session/stage_runs.h"
+#include "session/stages/stage_runs.h"
 #include "session/profile/node_times.h"
 #include "session/run/run_memory.h"
 #include "session/state/cpu_clock.h"
-#include "session/state/trace.h"
+#include "session/state/run_events.h"
 #include "session/state/watches.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* node_times.h -- the time of nodes that run one by one (session/run_nodes.h), for profiles. */
+/* node_times.h -- the time of nodes that run one by one (session/stages/run_nodes.h), for profiles. */
 #ifndef EDDY_SESSION_PROFILE_NODE_TIMES_H
 #define EDDY_SESSION_PROFILE_NODE_TIMES_H
 

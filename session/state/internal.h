@@ -1,6 +1,8 @@
-/* internal.h -- internal declarations shared by the files of session/.
+/* internal.h -- the types that all folders of session/ share: sessions and plans, and the state of a
+ * compilation, because plans and sessions refer to each other. Functions of the folders are
+ * declared in their own headers.
  *
- * compile.c turns feeds, fetches and shapes into a plan through these stages:
+ * compile_plan.c turns feeds, fetches and shapes into a plan through these stages:
  *   specialize_shapes.c  selects the nodes that are needed, infers concrete types, folds
  *                        constants
  *   lower.c              builds the plan's own graph (ir.h) from the live nodes;
@@ -420,7 +422,7 @@ struct eddy_session {
         bool              incomplete;   /* memory was out */
     } node_times;                       /* protected by report_lock */
     int64_t               began_ticks, began_nanoseconds;  /* when it was created, for profiles */
-    struct trace {                      /* what ran when (trace.h) */
+    struct trace {                      /* what ran when (run_events.h) */
         struct trace_event *at;
         size_t              n, room, dropped;
     } trace;                            /* protected by report_lock */
@@ -457,7 +459,7 @@ eddy_status eddy__session_finish(eddy_session *s, const eddy_error *e);
 void eddy__session_destroy(eddy_session *s);
 void eddy__eval_cache_free(eddy_session *s);
 
-/* Of a session that traces, see session/state/trace.h. */
+/* Of a session that traces, see session/state/run_events.h. */
 void eddy__trace_instruction(const eddy_plan *p, int32_t number, const instruction *i,
                              int64_t begin, int64_t end);
 /* Instruction i ended that began at *last. */
