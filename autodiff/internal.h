@@ -147,9 +147,10 @@ eddy_graph *eddy__tape_graph(const struct eddy_tape *t);
 
 /* ------------------------------------------------------------- functions -- */
 
-/* Builds f at x: the number of results in y[EDDY_MAX_RESULTS], each a tensor of
+/* Builds f at x, for the call `who`: the number of results in y[EDDY_MAX_RESULTS], each a tensor of
  * g; 0 with the error set. */
-int eddy__function_build(eddy_graph *g, const eddy_function *f, eddy_list x, eddy_tensor *y);
+int eddy__function_build(eddy_graph *g, const char *who, const eddy_function *f, eddy_list x,
+                         eddy_tensor *y);
 /* The graph of x. If x has none, NULL, with an error on the graph of the nodes that f builds
  * without arguments; arguments that f then reads are invalid tensors. */
 eddy_graph *eddy__function_graph(const char *who, const eddy_function *f, eddy_list x,

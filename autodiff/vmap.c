@@ -416,7 +416,7 @@ static int vmap(eddy_graph *g, const eddy_vmap_args *a, eddy_tensor *t)
                   "vmap: no input is mapped; at least one needs an axis of examples");
     if (!eddy__graph_ready(g)) return 0;
     const eddy_examples each = { n, placeholders, batches, eddy_graph_size(g) };
-    int results = eddy__function_build(g, &a->f, (eddy_list){ a->x.count, inputs }, y);
+    int results = eddy__function_build(g, "vmap", &a->f, (eddy_list){ a->x.count, inputs }, y);
     if (results == 0 || !eddy__vectorize_random(g, each, results, y, a->out)) return 0;
     for (int k = 0; k < results; k++)
         if (!eddy_is_valid(a->out[k])) a->out[k] = eddy_batch_like(y[k], batches[0]);

@@ -200,8 +200,8 @@ static bool check_values(const eddy_multi_head_attention_args *a, eddy_layer *la
     char memory[200], values[200];
     if (!a->values.graph) return true;
     if (!a->memory.graph)
-        eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT, "attention: values without a memory, which "
-                  "keys are computed from");
+        eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT, "attention: values is given without memory, "
+                  "from which the keys are computed");
     else if (a->values.graph != a->x.graph)
         eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT, "attention: the values are not an element of "
                   "this graph");

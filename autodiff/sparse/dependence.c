@@ -238,7 +238,7 @@ static bool walk(eddy_dependence *d, const char *who)
 void eddy__too_many_elements(eddy_graph *g, const char *who)
 {
     eddy_fail(g, EDDY_LIMIT,
-              "%s: the patterns of the matrices between x and y have more than %d elements", who,
+              "%s: the sparsity patterns between x and y have more than %d elements", who,
               EDDY_MOST_MEMBERS);
 }
 

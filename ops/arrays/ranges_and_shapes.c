@@ -188,7 +188,7 @@ eddy_tensor eddy_eye_with(const eddy_eye_args *given)
         return eddy_fail(
             g, EDDY_INVALID_ARGUMENT,
             "eye: rows is %lld and columns is %lld; expected 0 or more. For a size that "
-            "is known only in a run, write matrix_diag(ones_like(v)), where v is a "
+            "is known only in a run, write eddy_matrix_diag(eddy_ones_like(v)), where v is a "
             "vector of that length",
             (long long)rows, (long long)wide);
     if (n == 0) return eddy_zeros(g, a.dtype, EDDY_SHAPE(rows, wide));

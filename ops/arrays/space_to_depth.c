@@ -301,8 +301,8 @@ static bool takes(eddy_tensor x, const char *op, eddy_dims block, eddy_dims befo
                       (after.count == 0 || after.count == n);
     if (!fits)
         eddy_fail(x.graph, EDDY_INVALID_ARGUMENT,
-                  "%s: the number of entries of block_shape is %d, of its two lists of ends %d and "
-                  "%d", op, n, before.count, after.count);
+                  "%s: the number of entries of block_shape is %d, of the paddings %d and %d", op,
+                  n, before.count, after.count);
     return fits;
 }
 

@@ -127,13 +127,20 @@
         return NULL;                                                            \
     }
 
-#define ROW_DEF(cname, type, shown, count, input_rows, rule_fn, infer_fn, more_flags,   \
-                reason)                                                         \
+/* The definition; the second form for a loop that may fail, with the reason (no_result). */
+#define ROW_DEF(cname, type, shown, count, input_rows, rule_fn, infer_fn, more_flags) \
     const eddy_op_def eddy_op_##cname = {                                       \
-        .name = type, .label = shown, .min_inputs = count, .max_inputs = count, \
-        .inputs = input_rows, .outputs = 1, .flags = EDDY_OP_ELEMENTWISE | (more_flags), \
-        .infer = infer_fn, .tile = cname##_tile, .gradient = rule_fn,           \
-        .no_result = reason };
+        .inputs = input_rows,                                                   \
+        ROW_MEMBERS(cname, type, shown, count, rule_fn, infer_fn, more_flags) };
+#define ROW_CHECKED_DEF(cname, type, shown, count, input_rows, rule_fn, infer_fn, more_flags, \
+                        reason)                                                 \
+    const eddy_op_def eddy_op_##cname = {                                       \
+        .inputs = input_rows, .no_result = reason,                              \
+        ROW_MEMBERS(cname, type, shown, count, rule_fn, infer_fn, more_flags) };
+#define ROW_MEMBERS(cname, type, shown, count, rule_fn, infer_fn, more_flags)   \
+    .name = type, .label = shown, .min_inputs = count, .max_inputs = count, .outputs = 1, \
+    .flags = EDDY_OP_ELEMENTWISE | (more_flags), .infer = infer_fn, .tile = cname##_tile, \
+    .gradient = rule_fn
 
 #define UNARY_BUILDER(cname)                                                    \
     eddy_tensor eddy_##cname(eddy_tensor x) { return eddy_apply1(&eddy_op_##cname, NULL, x); }
@@ -156,7 +163,7 @@
         r->dx[0] = rule;                                                        \
     }                                                                           \
     ROW_DEF(cname, type, shown, 1, ROW_INPUTS_1(types),                         \
-            cname##_gradient, eddy__infer_elementwise, more_flags, NULL)        \
+            cname##_gradient, eddy__infer_elementwise, more_flags)              \
     UNARY_BUILDER(cname)
 
 /* y = f(x), constant almost everywhere. */
@@ -164,7 +171,7 @@
     DECLARE_##types(TILE_UNARY, cname, value)                                   \
     ROW_PICK(cname, types)                                                      \
     ROW_DEF(cname, type, shown, 1, ROW_INPUTS_1(types),                         \
-            eddy_not_differentiable, eddy__infer_elementwise, 0, NULL)          \
+            eddy_not_differentiable, eddy__infer_elementwise, 0)                \
     UNARY_BUILDER(cname)
 
 /* y = a bool of x, whose types are FLOAT_TESTS or BOOLS. */
@@ -172,7 +179,7 @@
     DECLARE_##types(TILE_UNARY, cname, value)                                   \
     ROW_PICK(cname, types)                                                      \
     ROW_DEF(cname, type, shown, 1, ROW_INPUTS_1(types),                         \
-            eddy_not_differentiable, eddy__infer_comparison, more_flags, NULL)  \
+            eddy_not_differentiable, eddy__infer_comparison, more_flags)        \
     UNARY_BUILDER(cname)
 
 /* y = f(a, b), of their common type; _OF: with loops defined above the row, and the reason if they
@@ -189,7 +196,7 @@
         r->dx[0] = rule_a;                                                      \
         r->dx[1] = rule_b;                                                      \
     }                                                                           \
-    ROW_DEF(cname, type, shown, 2, ROW_INPUTS_2(types),                         \
+    ROW_CHECKED_DEF(cname, type, shown, 2, ROW_INPUTS_2(types),                 \
             cname##_gradient, eddy__infer_elementwise, more_flags, reason)      \
     BINARY_BUILDER(cname)
 
@@ -199,7 +206,7 @@
     BINARY_FLAT_OF(cname, type, shown, types, more_flags, NULL)
 #define BINARY_FLAT_OF(cname, type, shown, types, more_flags, reason)           \
     ROW_PICK(cname, types)                                                      \
-    ROW_DEF(cname, type, shown, 2, ROW_INPUTS_2(types),                         \
+    ROW_CHECKED_DEF(cname, type, shown, 2, ROW_INPUTS_2(types),                 \
             eddy_not_differentiable, eddy__infer_elementwise, more_flags, reason) \
     BINARY_BUILDER(cname)
 
@@ -208,7 +215,7 @@
     DECLARE_##types(TILE_BINARY, cname, value)                                  \
     ROW_PICK(cname, types)                                                      \
     ROW_DEF(cname, type, shown, 2, ROW_INPUTS_2(types),                         \
-            eddy_not_differentiable, eddy__infer_comparison, more_flags, NULL)  \
+            eddy_not_differentiable, eddy__infer_comparison, more_flags)        \
     BINARY_BUILDER(cname)
 
 #endif

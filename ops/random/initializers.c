@@ -7,6 +7,7 @@
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "graph/base/cpu.h"
+#include "graph/base/dtype.h"
 #include "graph/internal.h"
 #include "ops/short_names.h"
 #include "ops/kernels/random/philox.h"

@@ -151,9 +151,11 @@ typedef struct checkpoint_targets {
     int                   count;
 } checkpoint_targets;
 
-/* The variables of the call: the list, the pairs, or all global ones. False with the error set. */
-bool eddy__targets_collect(eddy_session *s, eddy_list variables, const eddy_named_variable *named,
-                           int n_named, checkpoint_targets *out, eddy_error *e);
+/* The variables of the call `who`: the list, the pairs, or all global ones. False with the error
+ * set. */
+bool eddy__targets_collect(const char *who, eddy_session *s, eddy_list variables,
+                           const eddy_named_variable *named, int n_named, checkpoint_targets *out,
+                           eddy_error *e);
 checkpoint_target *eddy__targets_find(const checkpoint_targets *t, const char *name);
 void               eddy__targets_free(checkpoint_targets *t);
 

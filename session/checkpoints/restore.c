@@ -237,7 +237,8 @@ static void restore(restoring *r)
     if (!a->path && !a->checkpoint)
         eddy__error_set(&r->error, EDDY_INVALID_ARGUMENT, "restore: no path is given");
     if ((!a->path && !a->checkpoint) || !eddy__session_is_usable(s, &r->error) ||
-        !eddy__targets_collect(s, a->variables, a->named, a->n_named, &r->targets, &r->error))
+        !eddy__targets_collect("restore", s, a->variables, a->named, a->n_named, &r->targets,
+                               &r->error))
         return;
     if (!a->checkpoint)
         r->opened = eddy__checkpoint_open(eddy__graph_files(s->graph), &s->allocator, a->path,

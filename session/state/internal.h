@@ -484,6 +484,9 @@ const eddy_node *eddy__session_variable(const eddy_session *s, eddy_tensor t, ed
 eddy_array *eddy__variable_value(eddy_session *s, eddy_tensor variable, eddy_error *error);
 /* False, with the error set, if the session is closed or its graph has been freed. */
 bool eddy__session_is_usable(const eddy_session *s, eddy_error *e);
+/* False, with the error set, for a negative count and for NULL instead of a list of `count`. `who`
+ * is the call, `what` the list. */
+bool eddy__check_list(const char *who, const char *what, int count, const void *at, eddy_error *e);
 /* Setting a variable: room allocates memory for the value, *room, if the variable has none that
  * fits, and does not change it (NULL with the error set); put copies the value, and takes the room.
  * With state_lock held for writing. */

@@ -45,7 +45,7 @@ static bool of_shape(onnx_build *b, eddy_tensor *x)
 {
     int            n;
     const int64_t *shape = eddy__onnx_ints(b, "shape", &n);
-    if (!shape) return eddy__onnx_invalid(b, "there is no shape");
+    if (!shape) return eddy__onnx_invalid(b, "the shape is missing");
     *x = eddy_zeros(b->graph, EDDY_FLOAT32, eddy_shape_of_dims(shape, (size_t)n));
     return true;
 }

@@ -217,7 +217,7 @@ static bool top_k(onnx_build *b)
     int64_t   list[ONNX_MAX_LIST] = { eddy__onnx_int(b, "k", -1) };
     const int n = b->version < 10 ? 1 : eddy__onnx_list(b, 1, NULL, list);
     if (axis < 0 || n == ONNX_FAILED) return false;
-    if (n != 1 || list[0] < 0) return eddy__onnx_invalid(b, "k is no number");
+    if (n != 1 || list[0] < 0) return eddy__onnx_invalid(b, "k must be one non-negative number");
     const eddy_tensor x = eddy__onnx_in(b, 0);
     const eddy_tensor s =
         eddy_sort(x, EDDY_AXES(axis), .descending = eddy__onnx_int(b, "largest", 1) != 0);
