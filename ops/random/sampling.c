@@ -145,7 +145,8 @@ static eddy_tensor most_likely(const eddy_sampling_args *a)
 {
     const eddy_tensor x = only_finite(a->logits);
     return eddy_ensure(eddy_argmax(x, .axis = -1, .output_type = a->dtype),
-                       IsFinite(Max(x, EDDY_AXES(-1))), "no logit of a row is finite");
+                       IsFinite(Max(x, EDDY_AXES(-1))),
+                       "sample_logits: no logit of a row is finite");
 }
 
 /** y = a class for each row of logits: random, with the probabilities softmax(logits / temperature)
@@ -185,7 +186,7 @@ eddy_tensor eddy_sample_logits_with(const eddy_sampling_args *given)
 static eddy_tensor occurs(eddy_tensor logits, eddy_tensor ids)
 {
     const eddy_tensor classes = eddy_size_along(logits, 1), given = Cast(ids, EDDY_INT64);
-    const eddy_tensor wide = eddy_ensure(given, Less(given, classes), "an id is no class");
+    const eddy_tensor wide = eddy_ensure(given, Less(given, classes), "repetition_penalty: an id is no class");
     const eddy_tensor row = ExpandDims(eddy_row_numbers(logits, EDDY_INT64), 1);
     const eddy_tensor at = Where(Less(wide, 0), -1, Add(Mul(row, classes), wide));
     const eddy_tensor flat = Reshape(at, EDDY_SHAPE(-1));
