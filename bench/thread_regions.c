@@ -1,5 +1,5 @@
-/* thread_regions.c -- cost and benefit of the library's threads: regions of eddy_parallel of several lengths,
- * with all cores and with one.
+/* thread_regions.c -- cost and benefit of the library's threads: regions of eddy_parallel of
+ * several lengths, with all cores and with one.
  *
  * --hog: with another process that keeps the last core busy. */
 #include "bench/bench.h"

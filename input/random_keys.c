@@ -1,5 +1,6 @@
-/* random_keys.c -- random numbers as functions of keys: Philox4x32-10 (J. K. Salmon et al., Parallel
- * random numbers: as easy as 1, 2, 3, SC 2011), as the random operations of graphs use it. */
+/* random_keys.c -- random numbers as functions of keys: Philox4x32-10 (J. K. Salmon et al.,
+ * Parallel random numbers: as easy as 1, 2, 3, SC 2011), as the random operations of graphs use
+ * it. */
 #include "internal.h"
 
 uint64_t eddy__random(uint64_t seed, uint64_t a, uint64_t b)

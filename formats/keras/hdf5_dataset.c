@@ -1,4 +1,5 @@
-/* hdf5_dataset.c -- the shape, the type and the place of a dataset, from the messages of its header. */
+/* hdf5_dataset.c -- the shape, the type and the place of a dataset, from the messages of its
+ * header. */
 #include "../elements.h"
 #include "hdf5.h"
 

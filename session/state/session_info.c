@@ -1,5 +1,5 @@
-/* session_info.c -- information about a session: its last error, its last plan, and the sessions that
- * run in the calling thread. */
+/* session_info.c -- information about a session: its last error, its last plan, and the sessions
+ * that run in the calling thread. */
 #include "session/state/internal.h"
 
 /* ------------------------------------------------------------- the report -- */

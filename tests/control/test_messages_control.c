@@ -1,5 +1,5 @@
-/* test_messages_control.c -- error messages of loops and branches: while building, in a run, without
- * memory. test_messages_attributes.c has those of files. */
+/* test_messages_control.c -- error messages of loops and branches: while building, in a run,
+ * without memory. test_messages_attributes.c has those of files. */
 #include "build/gen/suites.h"
 #include "control/internal.h"
 #include "tests/lib/control_checks.h"

@@ -1,5 +1,5 @@
-/* test_wrappers.c -- lookahead, accumulation and optimizers of several parts against loops in float64
- * that keep the inner optimizer's slots; every wrapper around every optimizer. */
+/* test_wrappers.c -- lookahead, accumulation and optimizers of several parts against loops in
+ * float64 that keep the inner optimizer's slots; every wrapper around every optimizer. */
 #include "tests/lib/wrapped_steps.h"
 
 Suite *wrappers_suite(void);
