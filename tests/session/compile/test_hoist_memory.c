@@ -1,5 +1,5 @@
-/* test_hoist_memory.c -- values kept from run to run: their memory, limits, and threads that run and
- * change the variables they depend on. */
+/* test_hoist_memory.c -- values kept from run to run: their memory, limits, and threads that run
+ * and change the variables they depend on. */
 #include "tests/lib/hoist_sessions.h"
 
 Suite *hoist_memory_suite(void);
