@@ -552,6 +552,7 @@ style: ## check the sources: order of folders, sizes, paths in pages, messages, 
 	@sh scripts/messages.sh
 	@$(MAKE) --no-print-directory lib command
 	@sh scripts/folder_order.sh $(BUILD)/obj
+	@CC="$(CC)" sh scripts/folder_order_check.sh
 	@nm -D --defined-only $(LIBRARIES:%=$(BUILD)/%.so) | awk 'NF == 3' | awk '$$3 !~ /^eddy_/ { print "exported: " $$3; bad = 1 } END { exit bad }'
 	@readelf -sW $(OBJECTS) $(FORMATS) $(INPUT) | awk '$$5 == "GLOBAL" && $$6 == "HIDDEN" && $$7 != "UND" && \
 	    $$8 !~ /^eddy__|^eddy_op_/ { print "an internal name without eddy__: " $$8; bad = 1 } END { exit bad }'

@@ -1,4 +1,5 @@
-/* input.h -- the header of libeddy_input: readers of data files, and pipelines that make batches. */
+/* input.h -- the header of libeddy_input: readers of data files, and pipelines that make
+ * batches. */
 #ifndef EDDY_ALL_INPUT_H
 #define EDDY_ALL_INPUT_H
 

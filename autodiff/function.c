@@ -21,11 +21,12 @@ eddy_graph *eddy__function_graph(const char *who, const eddy_function *f, eddy_l
     return NULL;
 }
 
-int eddy__function_build(eddy_graph *g, const eddy_function *f, eddy_list x, eddy_tensor *y)
+int eddy__function_build(eddy_graph *g, const char *who, const eddy_function *f, eddy_list x,
+                         eddy_tensor *y)
 {
     for (int k = 0; k < EDDY_MAX_RESULTS; k++) y[k] = eddy_none(g);
     if (!f->build) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%.200s has no build function", name_of(f));
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %.200s has no build function", who, name_of(f));
         return 0;
     }
     int n = f->build(x, y, f->context);
@@ -35,13 +36,13 @@ int eddy__function_build(eddy_graph *g, const eddy_function *f, eddy_list x, edd
                   "Cannot differentiate a function that returns None; did you forget to return a "
                   "value from %.200s?", name_of(f));
     else if (n > EDDY_MAX_RESULTS)
-        eddy_fail(g, EDDY_LIMIT, "the number of results of %.200s is %d; the limit is %d",
-                  name_of(f), n, EDDY_MAX_RESULTS);
+        eddy_fail(g, EDDY_LIMIT, "%s: the number of results of %.200s is %d; the limit is %d",
+                  who, name_of(f), n, EDDY_MAX_RESULTS);
     for (int k = 0; k < n && eddy__graph_ready(g); k++)
         if (y[k].graph != g || eddy_outputs_of(y[k]) == 0)
             eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                      "result %d of %.200s is not a tensor in the graph of its arguments", k,
-                      name_of(f));
+                      "%s: result %d of %.200s is not a tensor in the graph of its arguments", who,
+                      k, name_of(f));
     return eddy__graph_ready(g) ? n : 0;
 }
 
@@ -114,7 +115,8 @@ static int choose(eddy_graph *g, const eddy_function_args *a, int *chosen)
     if (eddy_refuse_number(g, "gradients_function", "indices", a->indices)) return 0;
     if (a->names && a->indices.count > 0) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                  "params must be all strings or all integers; got both names and indices");
+                  "gradients_function: params must be all strings or all integers; got both names "
+                  "and indices");
         return 0;
     }
     if (a->names) return by_name(g, a, chosen);
@@ -132,7 +134,8 @@ static int gradients_function(eddy_graph *g, const eddy_function_args *a, int *c
     const int    n = choose(g, a, chosen);
     for (int i = 0; i < a->x.count && eddy__graph_ready(g); i++) x[i] = eddy_identity(a->x.at[i]);
     int results = eddy__graph_ready(g)
-                      ? eddy__function_build(g, &a->f, (eddy_list){ a->x.count, x }, y) : 0;
+                      ? eddy__function_build(g, "gradients_function", &a->f,
+                                             (eddy_list){ a->x.count, x }, y) : 0;
     if (results == 0) return 0;
     for (int k = 0; a->value && k < results; k++) a->value[k] = y[k];
     for (int k = 0; k < n; k++) wanted[k] = x[chosen[k]];
@@ -188,7 +191,7 @@ static int implicit(eddy_graph *g, const eddy_implicit_args *a, eddy_tape *tape)
 {
     eddy_tensor y[EDDY_MAX_RESULTS], *v = NULL;
     eddy_tape_begin(tape);
-    const int results = eddy__function_build(g, &a->f, a->x, y);
+    const int results = eddy__function_build(g, "implicit_gradients", &a->f, a->x, y);
     eddy_tape_end(tape);
     if (results == 0) return 0;
     for (int k = 0; a->value && k < results; k++) a->value[k] = y[k];

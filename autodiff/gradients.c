@@ -233,7 +233,8 @@ static void call_rule(sweep *s, eddy_rule *r, const eddy_named_rule *rule)
     bool        was = g->in_rule;
     int32_t     origin = g->origin, colocate = g->colocate;
     const eddy_custom_rule custom = g->custom;
-    snprintf(scope, sizeof scope, "%s%s_grad/", s->scope, r->node->name);
+    const char *of = eddy__custom_rule_of(g, r->node).of;  /* the user's node, not IdentityN */
+    snprintf(scope, sizeof scope, "%s%s_grad/", s->scope, of ? of : r->node->name);
     if (!eddy__scope_enter(g, scope)) return;
     g->in_rule = true;
     g->origin = r->node->id;

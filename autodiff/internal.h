@@ -79,52 +79,54 @@ bool  eddy__subgraph_begin_random(eddy_subgraph *s, eddy_graph *g, int n, const 
 /* True if the op says that the node draws random numbers: it is stateful and has no other
  * effect. */
 bool  eddy__is_random(const eddy_node *node);
-/* The attributes of a random node of a body for a copy of it in another body: with its id as seed, if
- * it has none, so that copies in several bodies of one seed draw the same numbers. room: attrs_size
- * bytes. */
+/* The attributes of a random node of a body for a copy of it in another body: with its id as seed,
+ * if it has none, so that copies in several bodies of one seed draw the same numbers. room:
+ * attrs_size bytes. */
 const void *eddy__seeded_attrs(const eddy_node *node, void *room);
 void  eddy__subgraph_end(eddy_subgraph *s);
 void *eddy__subgraph_alloc(eddy_subgraph *s, int64_t n, size_t size);  /* zeroed; NULL with the error */
 bool  eddy__subgraph_has(const eddy_subgraph *s, eddy_tensor t, int marks);
 /* Input i of the node matters by its value, and depends on `from`. */
 bool  eddy__subgraph_input_depends(const eddy_subgraph *s, const eddy_node *node, int i);
-/* Whether a node in between has a gradient of its own, of eddy_custom_gradient or another registered
- * one: its rule need not be linear in dy, as forward mode requires. */
+/* Whether a node in between has a gradient of its own, of eddy_custom_gradient or another
+ * registered one: its rule need not be linear in dy, as forward mode requires. */
 bool  eddy__subgraph_has_registered(const eddy_subgraph *s);
 /* The replacement of t, or t itself. */
 eddy_tensor eddy__subgraph_replacement(const eddy_subgraph *s, eddy_tensor t);
 void        eddy__subgraph_replace(eddy_subgraph *s, eddy_tensor t, eddy_tensor image);
-/* Builds the node again, on the replacements of its inputs; its outputs are replaced by the new ones. */
+/* Builds the node again, on the replacements of its inputs; its outputs are replaced by the new
+ * ones. */
 void        eddy__subgraph_rebuild(eddy_subgraph *s, const eddy_node *node);
 
 /* -------------------------------------------------------------- batching -- */
 
 /* Vectorizes ys, which are built from placeholders for one example: out[k] is ys[k] for all
- * examples, along axis 0, where stand_ins[i] represents each example of batches[i]. out[k] is
+ * examples, along axis 0, where placeholders[i] represents each example of batches[i]. out[k] is
  * invalid if ys[k] depends on no placeholder. False with the error set. */
-bool eddy__vectorize(eddy_graph *g, int n, const eddy_tensor *stand_ins, const eddy_tensor *batches,
+bool eddy__vectorize(eddy_graph *g, int n, const eddy_tensor *placeholders,
+                     const eddy_tensor *batches,
                      int m, const eddy_tensor *ys, eddy_tensor *out);
 
 /* The same for the nodes of a function: random nodes with ids above `after` draw numbers for
  * each example; the numbers of other nodes are shared. */
 typedef struct eddy_examples {
     int                n;
-    const eddy_tensor *stand_ins, *batches;
+    const eddy_tensor *placeholders, *batches;
     int32_t            after;
 } eddy_examples;
 bool eddy__vectorize_random(eddy_graph *g, eddy_examples e, int m, const eddy_tensor *ys,
                             eddy_tensor *out);
 /* The replacements of a map: the placeholders of the examples, followed by random tensors in
  * the order in which they are mapped. */
-typedef struct eddy_stand_ins {
+typedef struct eddy_placeholders {
     eddy_allocator allocator;
     size_t         bytes;
     int            n, room;
     eddy_tensor    at[];            /* capacity `room`, followed by as many batches */
-} eddy_stand_ins;
+} eddy_placeholders;
 /* Gives b->y the registered gradient of b->node, mapped over the examples. `all` is read when a
  * gradient is built, and freed with the graph. */
-void eddy__vmap_keep_gradient(eddy_batch *b, const eddy_stand_ins *all);
+void eddy__vmap_keep_gradient(eddy_batch *b, const eddy_placeholders *all);
 
 /* ----------------------------------------------------------- tapes -- */
 
@@ -145,9 +147,10 @@ eddy_graph *eddy__tape_graph(const struct eddy_tape *t);
 
 /* ------------------------------------------------------------- functions -- */
 
-/* Builds f at x: the number of results in y[EDDY_MAX_RESULTS], each a tensor of
+/* Builds f at x, for the call `who`: the number of results in y[EDDY_MAX_RESULTS], each a tensor of
  * g; 0 with the error set. */
-int eddy__function_build(eddy_graph *g, const eddy_function *f, eddy_list x, eddy_tensor *y);
+int eddy__function_build(eddy_graph *g, const char *who, const eddy_function *f, eddy_list x,
+                         eddy_tensor *y);
 /* The graph of x. If x has none, NULL, with an error on the graph of the nodes that f builds
  * without arguments; arguments that f then reads are invalid tensors. */
 eddy_graph *eddy__function_graph(const char *who, const eddy_function *f, eddy_list x,

@@ -19,7 +19,7 @@ typedef struct mapping {
     eddy_subgraph   subgraph;
     eddy_graph     *graph;
     eddy_tensor     examples;
-    eddy_stand_ins *all;                        /* random tensors are appended to it */
+    eddy_placeholders *all;                        /* random tensors are appended to it */
 } mapping;
 
 enum { MAX_LOOPS = 1 << 14 };
@@ -219,16 +219,16 @@ static void record_samples(mapping *m, const eddy_node *node, const eddy_tensor 
     }
 }
 
-static void release_stand_ins(void *object)
+static void release_placeholders(void *object)
 {
-    eddy_stand_ins *all = object;
+    eddy_placeholders *all = object;
     eddy_allocator  memory = all->allocator;
     eddy__release(&memory, all, all->bytes);
 }
 
 /* Allocates the list of placeholders with room for all random tensors. It is kept with the
  * graph if a gradient will need it. */
-static bool list_stand_ins(mapping *m, const eddy_examples *e, bool kept)
+static bool list_placeholders(mapping *m, const eddy_examples *e, bool kept)
 {
     int64_t room = e->n;
     for (int32_t id = m->subgraph.first; id <= m->subgraph.last; id++)
@@ -240,11 +240,11 @@ static bool list_stand_ins(mapping *m, const eddy_examples *e, bool kept)
         eddy_fail(m->graph, EDDY_NO_MEMORY, "out of memory (nodes: %lld)", (long long)room);
         return false;
     }
-    *m->all = (eddy_stand_ins){ .allocator = *eddy__graph_allocator(m->graph), .bytes = bytes,
+    *m->all = (eddy_placeholders){ .allocator = *eddy__graph_allocator(m->graph), .bytes = bytes,
                                 .n = e->n, .room = (int)room };
-    memcpy(m->all->at, e->stand_ins, (size_t)e->n * sizeof *e->stand_ins);
+    memcpy(m->all->at, e->placeholders, (size_t)e->n * sizeof *e->placeholders);
     memcpy(m->all->at + room, e->batches, (size_t)e->n * sizeof *e->batches);
-    return !kept || eddy_graph_own(m->graph, m->all, release_stand_ins);
+    return !kept || eddy_graph_own(m->graph, m->all, release_placeholders);
 }
 
 static void map_node(mapping *m, const eddy_node *node)
@@ -291,10 +291,11 @@ static void map_node(mapping *m, const eddy_node *node)
 
 /* -------------------------------------------------------------- all steps -- */
 
-bool eddy__vectorize(eddy_graph *g, int n, const eddy_tensor *stand_ins, const eddy_tensor *batches,
+bool eddy__vectorize(eddy_graph *g, int n, const eddy_tensor *placeholders,
+                     const eddy_tensor *batches,
                      int n_ys, const eddy_tensor *ys, eddy_tensor *out)
 {
-    const eddy_examples none_drawn = { n, stand_ins, batches, INT32_MAX };
+    const eddy_examples none_drawn = { n, placeholders, batches, INT32_MAX };
     return eddy__vectorize_random(g, none_drawn, n_ys, ys, out);
 }
 
@@ -304,11 +305,11 @@ bool eddy__vectorize_random(eddy_graph *g, eddy_examples e, int n_ys, const eddy
     mapping m = { .graph = g };
     for (int k = 0; k < n_ys; k++) out[k] = eddy_none(g);
     if (e.n == 0) return eddy__graph_ready(g);
-    bool ok = eddy__subgraph_begin_random(&m.subgraph, g, e.n, e.stand_ins, n_ys, ys, e.after);
-    ok = ok && list_stand_ins(&m, &e, needs_samples(&m));
+    bool ok = eddy__subgraph_begin_random(&m.subgraph, g, e.n, e.placeholders, n_ys, ys, e.after);
+    ok = ok && list_placeholders(&m, &e, needs_samples(&m));
     m.examples = e.batches[0];
     for (int i = 0; ok && i < e.n; i++)
-        eddy__subgraph_replace(&m.subgraph, e.stand_ins[i], e.batches[i]);
+        eddy__subgraph_replace(&m.subgraph, e.placeholders[i], e.batches[i]);
     if (ok) mark_effects(&m, n_ys, ys);
     for (int32_t id = m.subgraph.first; ok && id <= m.subgraph.last && eddy__graph_ready(g); id++)
         if (is_mapped(&m, id) && !(g->nodes[id]->op->flags & EDDY_OP_PLACEHOLDER))
@@ -399,7 +400,7 @@ static eddy_tensor check_count(eddy_tensor x, int i, eddy_tensor first)
 
 static int vmap(eddy_graph *g, const eddy_vmap_args *a, eddy_tensor *t)
 {
-    eddy_tensor *stand_ins = t, *batches = t + a->x.count, *inputs = t + 2 * (size_t)a->x.count;
+    eddy_tensor *placeholders = t, *batches = t + a->x.count, *inputs = t + 2 * (size_t)a->x.count;
     eddy_tensor  y[EDDY_MAX_RESULTS];
     int          n = 0;
     for (int i = 0; i < a->x.count && eddy__graph_ready(g); i++) {
@@ -407,15 +408,15 @@ static int vmap(eddy_graph *g, const eddy_vmap_args *a, eddy_tensor *t)
         if (a->axes && a->axes[i] == EDDY_SHARED) continue;
         batches[n] = axis_to_front(a->x.at[i], a->axes ? a->axes[i] : 0);
         if (n > 0) batches[n] = check_count(batches[n], i, batches[0]);
-        stand_ins[n] = inputs[i] = eddy_example(batches[n]);
+        placeholders[n] = inputs[i] = eddy_example(batches[n]);
         n++;
     }
     if (n == 0 && eddy__graph_ready(g))
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
                   "vmap: no input is mapped; at least one needs an axis of examples");
     if (!eddy__graph_ready(g)) return 0;
-    const eddy_examples each = { n, stand_ins, batches, eddy_graph_size(g) };
-    int results = eddy__function_build(g, &a->f, (eddy_list){ a->x.count, inputs }, y);
+    const eddy_examples each = { n, placeholders, batches, eddy_graph_size(g) };
+    int results = eddy__function_build(g, "vmap", &a->f, (eddy_list){ a->x.count, inputs }, y);
     if (results == 0 || !eddy__vectorize_random(g, each, results, y, a->out)) return 0;
     for (int k = 0; k < results; k++)
         if (!eddy_is_valid(a->out[k])) a->out[k] = eddy_batch_like(y[k], batches[0]);

@@ -8,13 +8,13 @@
 
 #include <string.h>
 
-/* What the gradient needs from the map; freed with the graph. */
+/* The data of the map that the gradient needs; freed with the graph. */
 typedef struct mapped_rule {
     eddy_allocator   allocator;
     size_t           bytes;
     const eddy_node *node;            /* the node for one example */
     const bool      *batched;         /* an entry an input: it had its own for each example */
-    const eddy_stand_ins *all;        /* of the map */
+    const eddy_placeholders *all;        /* of the map */
     bool             own[];           /* `batched` */
 } mapped_rule;
 
@@ -60,12 +60,12 @@ static void mapped_gradient(eddy_rule *r)
     const mapped_rule *m = r->context;
     const int          inputs = m->node->n_inputs, known = m->all->n, most = known + r->n_out;
     const int64_t      room = 2 * (int64_t)most + r->n_out + 2 * (int64_t)inputs;
-    eddy_tensor       *stand_ins = eddy__tensors_new(r->graph, room);
-    if (!stand_ins) return;
+    eddy_tensor       *placeholders = eddy__tensors_new(r->graph, room);
+    if (!placeholders) return;
     r->graph->custom = eddy__custom_rule_of(r->graph, r->node);
-    eddy_tensor *batches = stand_ins + most, *y = batches + most, *dx = y + r->n_out;
-    eddy_tensor *all = dx + inputs, *d = stand_ins + known;
-    memcpy(stand_ins, m->all->at, (size_t)known * sizeof *stand_ins);
+    eddy_tensor *batches = placeholders + most, *y = batches + most, *dx = y + r->n_out;
+    eddy_tensor *all = dx + inputs, *d = placeholders + known;
+    memcpy(placeholders, m->all->at, (size_t)known * sizeof *placeholders);
     memcpy(batches, m->all->at + m->all->room, (size_t)known * sizeof *batches);
     int n = known;
     for (int k = 0; k < r->n_out; k++) {
@@ -73,7 +73,7 @@ static void mapped_gradient(eddy_rule *r)
         d[k] = eddy_example(batches[known + k]);
         n++;
     }
-    const eddy_examples each = { n, stand_ins, batches, eddy_graph_size(r->graph) };
+    const eddy_examples each = { n, placeholders, batches, eddy_graph_size(r->graph) };
     if (call_rule_per_example(r, m, d, y, dx) &&
         eddy__vectorize_random(r->graph, each, inputs, dx, all))
         for (int i = 0; i < inputs; i++) {
@@ -81,7 +81,7 @@ static void mapped_gradient(eddy_rule *r)
             if (!eddy_is_valid(all[i])) all[i] = eddy_batch_like(dx[i], batches[0]);
             r->dx[r->n_out + i] = m->batched[i] ? all[i] : eddy_sum(all[i], EDDY_AXES(0));
         }
-    eddy__tensors_free(r->graph, stand_ins, room);
+    eddy__tensors_free(r->graph, placeholders, room);
 }
 
 /* A registered gradient of an ordinary operation counts as one of its node. */
@@ -103,7 +103,7 @@ eddy_custom_rule eddy__mapped_rule_of(const eddy_graph *g, const eddy_node *node
     return custom;
 }
 
-void eddy__vmap_keep_gradient(eddy_batch *b, const eddy_stand_ins *all)
+void eddy__vmap_keep_gradient(eddy_batch *b, const eddy_placeholders *all)
 {
     eddy_graph *g = b->graph;
     if (strcmp(b->node->gradient, eddy__recompute_rule.name) == 0) return;

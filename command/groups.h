@@ -20,8 +20,8 @@ typedef struct groups {
     int   *of;                          /* by node: its group, -1 for nodes that are left out */
 } groups;
 
-/* What the outputs need, without the nodes that only the functions of loops have. Scopes are cut
- * after `depth` parts. c is NULL if arithmetic is unknown. */
+/* The nodes that the outputs need, without those that are only in functions of loops. Scopes are
+ * cut after `depth` parts. c is NULL if arithmetic is unknown. */
 groups groups_make(const model *m, const concrete *c, grouping by, int depth);
 double node_flops(eddy_tensor t);
 /* "a/b" of "a/b/c" and depth 2; "" for a name without a scope. */

@@ -89,7 +89,7 @@ typedef struct member {
     uint32_t    crc, size, at;
 } member;
 
-/* What the headers at the member and at the end have in common. */
+/* The fields that the headers at the member and at the end have in common. */
 static void put_member(FILE *f, const member *m)
 {
     put(f, 20, 2);                      /* the version that reads it */

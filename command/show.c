@@ -72,7 +72,7 @@ typedef struct totals {
     double  flops, memory;              /* NAN if unknown */
 } totals;
 
-/* What the compiler plans for one run. */
+/* The compiler's plan for one run. */
 static void plan(const concrete *c, const model *m, totals *t, eddy_error *e)
 {
     eddy_feed    *feeds = feeds_made(c->inputs, m->n_inputs, false);

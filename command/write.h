@@ -4,7 +4,8 @@
 
 #include "command/model.h"
 
-/* What the ending of a path says: KIND_UNKNOWN after a message for one that is not written. */
+/* The kind of file that the ending of a path names; KIND_UNKNOWN after a message if none is
+ * written. */
 file_kind kind_to_write(const char *path);
 /* Outputs under their own names: one whose node has another name gets a node of that name. */
 void outputs_name(const model *m, named *outputs, int count);

@@ -7,7 +7,7 @@
  * (variable_order.c). Without control edges it is the value from before the iteration. A read
  * (eddy_read) gets the value after the updates on which it depends, and so does another node if
  * it depends on them through a control edge. */
-#include "control/trace.h"
+#include "control/trace_functions.h"
 #include "ops/ops.h"
 #include "build/gen/table.h"
 

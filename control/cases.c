@@ -1,6 +1,6 @@
 /* cases.c -- branches of users' functions: cond, switch_case, case. */
 #include "control/closure.h"
-#include "control/trace.h"
+#include "control/trace_functions.h"
 #include "graph/call_options.h"
 #include "ops/ops.h"
 #include "ops/short_names.h"

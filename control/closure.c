@@ -1,6 +1,6 @@
 /* closure.c -- see closure.h. */
 #include "control/closure.h"
-#include "control/trace.h"
+#include "control/trace_functions.h"
 #include "ops/ops.h"
 #include "build/gen/table.h"
 

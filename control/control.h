@@ -63,8 +63,8 @@ typedef struct eddy_switch_case_args {
 
 /* The results of branches[branch_index]; of the last one if the index is out of range.
  *
- * eddy_vmap, if the index or pred depends on the example, runs all branches: an example that takes a
- * branch then stands in for those that do not. tf.switch_case. */
+ * eddy_vmap, if the index or pred depends on the example, runs all branches: an example that takes
+ * a branch then stands in for those that do not. tf.switch_case. */
 EDDY_API int eddy_switch_case_with(const eddy_switch_case_args *args);
 #define eddy_switch_case(...) eddy_switch_case_with(EDDY_ARGS(eddy_switch_case_args, __VA_ARGS__))
 
@@ -108,13 +108,13 @@ EDDY_API int eddy_case_with(const eddy_case_args *args);
  * and 40.2 with EDDY_RECOMPUTE_LOG.
  *
  * If the number of rows is not known while the graph is built, a run fills them up to a multiple of
- * the segment. That copies all rows, and a few rows become those of a whole segment: with 2 rows and
- * segments of 100, fifty times as many. Give such rows their shape (eddy_set_shape), or a .segment
- * that is not much larger than the smallest number of rows.
+ * the segment. That copies all rows, and a few rows become those of a whole segment: with 2 rows
+ * and segments of 100, fifty times as many. Give such rows their shape (eddy_set_shape), or a
+ * .segment that is not much larger than the smallest number of rows.
  *
  * Errors: another value of recompute; a segment that is negative or above 2^31, or one with
- * EDDY_RECOMPUTE_LOG; more than EDDY_MAX_RESULTS loop variables and rows, or results, with up to two
- * that segments add; rows of rank EDDY_MAX_RANK (8), and stacked results of rank 7, because the
+ * EDDY_RECOMPUTE_LOG; more than EDDY_MAX_RESULTS loop variables and rows, or results, with up to
+ * two that segments add; rows of rank EDDY_MAX_RANK (8), and stacked results of rank 7, because the
  * stacks of all segments, stacked again, would have rank 9 (EDDY_LIMIT). Chen et al., "Training
  * deep nets with sublinear memory cost", 2016; jax.checkpoint of the body of a scan. */
 typedef enum eddy_recompute {

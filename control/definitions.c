@@ -105,7 +105,8 @@ static bool counts_are_valid(eddy_infer *c, const eddy_loop_attrs *a)
             "n_carried = %lld and n_sliced = %lld do not fit the number of inputs, %d",
             (long long)a->n_carried, (long long)a->n_sliced, c->n_in);
     if (a->n_sliced == 0 && !a->conditional && !a->counted && a->trips < 0)
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "nothing limits the iterations");
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                               "give a condition or a maximum number of iterations");
     if (a->open && !a->counted)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "an open loop over rows is not counted");
     if (a->counted && !is_scalar(c->in[0], EDDY_INT64))

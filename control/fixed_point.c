@@ -7,7 +7,7 @@
 #include "graph/call_options.h"
 #include "ops/ops.h"
 #include "ops/short_names.h"
-#include "control/trace.h"
+#include "control/trace_functions.h"
 
 #include <string.h>
 

@@ -115,8 +115,8 @@ static inline void eddy__out_add(out_list *l, eddy_tensor t)
     l->at[l->n++] = t.output;
 }
 
-/* Gradient rules. eddy__rule_alloc returns at least n objects, uninitialized, or NULL with the error
- * on the graph. */
+/* Gradient rules. eddy__rule_alloc returns at least n objects, uninitialized, or NULL with the
+ * error on the graph. */
 static inline void *eddy__rule_alloc(eddy_rule *r, eddy_arena *arena, int64_t n, size_t size)
 {
     void *p = eddy__arena_alloc(arena, (size_t)(n + 1) * size);

@@ -7,7 +7,7 @@
  * of its own: V A v is computed in whole in any iteration. */
 #include "control/krylov.h"
 #include "control/lanczos.h"
-#include "control/trace.h"
+#include "control/trace_functions.h"
 #include "graph/call_options.h"
 #include "ops/ops.h"
 #include "ops/short_names.h"

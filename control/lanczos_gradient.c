@@ -6,7 +6,7 @@
  * e[j]). For the rest, which is orthogonal to all of them, e[i] - A is definite, since all other
  * eigenvalues are on one side: conjugate gradients solve for it, with gradients of their own. */
 #include "control/lanczos.h"
-#include "control/trace.h"
+#include "control/trace_functions.h"
 #include "ops/ops.h"
 #include "ops/short_names.h"
 

@@ -4,7 +4,7 @@
  * -(d(A x)/dtheta)' u. The rule finds u by the same method, whose operator captures A again, so
  * that its gradient is the next one, and so on. A and M are one closure: the rule needs both. */
 #include "control/linear_system.h"
-#include "control/trace.h"
+#include "control/trace_functions.h"
 #include "ops/ops.h"
 #include "ops/short_names.h"
 

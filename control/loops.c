@@ -1,6 +1,6 @@
 /* loops.c -- loops of users' functions: while_loop, scan, foldl, foldr, map_fn, iterate, loop. */
 #include "control/loop_spec.h"
-#include "control/trace.h"
+#include "control/trace_functions.h"
 #include "graph/call_options.h"
 #include "graph/base/base.h"
 #include "ops/arrays/arrays.h"
@@ -39,7 +39,8 @@ static bool spec_is_valid(eddy_graph *g, const loop_spec *s, const eddy_tensor *
         eddy_fail(g, EDDY_LIMIT, "%s: %d arguments; the limit is %d", s->what,
                   s->carried.count + s->rows.count, EDDY_MAX_RESULTS);
     else if (s->rows.count == 0 && !s->cond && s->trips < 0)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: there is nothing to loop over", s->what);
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: no rows and no iteration count are given",
+                  s->what);
     return eddy__graph_ready(g) && rows_are_valid(g, s);
 }
 
@@ -215,8 +216,9 @@ static eddy_tensor make_node(const trace *t, const loop_spec *s, extraction *e,
     const int n = make_inputs(t, s, e, in, &n_products);
     if (!eddy__extract_copy(e)) return eddy_none(g);
     for (int k = 0; k <= r->n; k++) {
-        for (int v = 0; k == carried && v < e->n_vars; v++)
-            eddy__out_add(&outs, eddy__extract_last(e, 0, v));
+        if (k == carried)
+            for (int v = 0; v < e->n_vars; v++)
+                eddy__out_add(&outs, eddy__extract_last(e, 0, v));
         if (k < r->n) eddy__out_add(&outs, eddy__extract_image(e, r->at[k]));
     }
     for (int64_t i = 0; i < effects->n / 2; i++)
@@ -301,7 +303,7 @@ static int build_loop(eddy_graph *g, const loop_spec *s, eddy_tensor *out)
 static eddy_graph *graph_of(const char *what, eddy_list a, eddy_list b, const eddy_function *f)
 {
     eddy_graph *g = eddy__graph_of_any(a);
-    return g ? g : eddy__function_graph(what, f, b, "there is nothing to loop over");
+    return g ? g : eddy__function_graph(what, f, b, "no rows and no iteration count are given");
 }
 
 int eddy_while_loop_with(const eddy_while_args *given)

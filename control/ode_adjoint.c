@@ -52,7 +52,7 @@ bool eddy__ode_trace_and_solve(ode *o, const eddy_function *f, const eddy_tensor
 /* --------------------------------------------------------------- adjoint -- */
 
 /* The augmented system has the tensors of y, of a and of g. Those of g that have a known shape are
- * one vector, the last tensor but those of unknown shape. */
+ * one vector, the last tensor except those of unknown shape. */
 typedef struct adjoint {
     ode          o;                     /* of y alone */
     int          n_g;                   /* tensors of g */

@@ -2,7 +2,7 @@
  * arguments, and the call of the function. */
 #include "control/ode_steps.h"
 #include "control/segments.h"
-#include "control/trace.h"
+#include "control/trace_functions.h"
 #include "graph/call_options.h"
 #include "ops/ops.h"
 
@@ -40,7 +40,7 @@ static bool options_are_valid(eddy_graph *g, eddy_odeint_args *a)
                   "%s: first_step is %g; expected a positive number, or 0", what, a->first_step);
     else if (a->gradient == EDDY_ODE_ADJOINT && (a->recompute != EDDY_RECOMPUTE_NONE || a->segment))
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                  "%s: the adjoint gradient keeps no steps, so there is nothing to recompute",
+                  "%s: recompute has no effect, because the adjoint gradient keeps no steps",
                   what);
     else eddy__segments_check(g, &(loop_spec){ .what = what, .recompute = a->recompute,
                                                .segment = a->segment });

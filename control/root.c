@@ -4,7 +4,7 @@
  * matrix. With J at the root, J dx + df = 0: the gradient of f is u = -(J')^-1 dy. The rule builds
  * J and u at the root from ordinary operations, which are differentiated again. */
 #include "control/solver_parts.h"
-#include "control/trace.h"
+#include "control/trace_functions.h"
 #include "graph/call_options.h"
 #include "ops/ops.h"
 #include "ops/short_names.h"

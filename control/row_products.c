@@ -2,7 +2,7 @@
  * alone and W is the same in all iterations, all rows can be multiplied at once: one product of a
  * large matrix takes the place of many products of small ones, and the loop gets its rows. So do
  * those of the gradient, which are products of all rows as well. */
-#include "control/trace.h"
+#include "control/trace_functions.h"
 #include "ops/linear/matmul.h"
 #include "ops/ops.h"
 #include "build/gen/table.h"
@@ -12,7 +12,7 @@
 /* The result may have so many times the elements of x: it is kept for all iterations. */
 enum { MOST_TIMES = 32 };
 
-/* What a value depends on. */
+/* The inputs on which a value depends. */
 enum { OUTSIDE = 0, ROWS = 1, MORE = 2 };
 
 typedef struct kinds {

@@ -57,8 +57,8 @@ bool eddy__segments_check(eddy_graph *g, const loop_spec *s)
 {
     if (s->recompute != EDDY_RECOMPUTE_NONE && s->recompute != EDDY_RECOMPUTE_SQRT &&
         s->recompute != EDDY_RECOMPUTE_LOG)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: recompute is %d, which is no scheme", s->what,
-                  (int)s->recompute);
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: recompute is %d; expected 0 to %d",
+                  s->what, (int)s->recompute, EDDY_RECOMPUTE_LOG);
     else if (s->segment < 0)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: segment is %lld; expected at least 0", s->what,
                   (long long)s->segment);

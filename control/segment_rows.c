@@ -4,6 +4,8 @@
 #include "control/segments.h"
 #include "ops/ops.h"
 
+#include <stdio.h>
+
 bool eddy__segments_open(const segments *s)
 {
     const eddy_list rows = s->of->rows;
@@ -20,10 +22,12 @@ eddy_tensor eddy__segments_rows(const segments *s)
 {
     const eddy_list rows = s->of->rows;
     eddy_tensor     n = eddy_index(eddy_shape_tensor(rows.at[0], EDDY_INT64), "0");
+    char            differ[128];
+    snprintf(differ, sizeof differ, "%s: the tensors to loop over differ in their number of rows",
+             s->of->what);
     for (int i = 1; i < rows.count && eddy__segments_open(s); i++) {
         const eddy_tensor other = eddy_index(eddy_shape_tensor(rows.at[i], EDDY_INT64), "0");
-        n = eddy_ensure(n, eddy_equal(n, other),
-                        "the tensors to loop over differ in their number of rows");
+        n = eddy_ensure(n, eddy_equal(n, other), differ);
     }
     return n;
 }

@@ -118,7 +118,7 @@ static int finish(const segments *s, int n, const eddy_tensor *y, eddy_tensor *o
     return eddy__graph_ready(s->graph) ? at : 0;
 }
 
-/* What the outer loop gets. */
+/* The inputs of the outer loop. */
 typedef struct outer_inputs {
     eddy_tensor carried[EDDY_MAX_RESULTS], rows[EDDY_MAX_RESULTS], count;
     eddy_shape  shapes[EDDY_MAX_RESULTS];

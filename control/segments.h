@@ -1,5 +1,5 @@
-/* segments.h -- loops in segments: their lengths (segment_lengths.c), rows (segment_rows.c) and nodes
- * (segments.c). */
+/* segments.h -- loops in segments: their lengths (segment_lengths.c), rows (segment_rows.c) and
+ * nodes (segments.c). */
 #ifndef EDDY_CONTROL_SEGMENTS_H
 #define EDDY_CONTROL_SEGMENTS_H
 

@@ -222,15 +222,15 @@ typedef struct eddy_odeint_args {
  * Gradients reach y0, t and the tensors that f captures.
  *
  * UNROLLED: they are those of the computed solution, exact, except that step lengths count as
- * constants. With DOPRI5, f is then evaluated 12 times per step, and the values of each step between
- * two times are kept while the gradient of this part is computed, except with .recompute or
+ * constants. With DOPRI5, f is then evaluated 12 times per step, and the values of each step
+ * between two times are kept while the gradient of this part is computed, except with .recompute or
  * .segment, which count rejected steps too.
  *
  * ADJOINT: they solve an equation of their own from the last time to the first (Chen et al.,
  * "Neural ordinary differential equations", 2018), with the same method and tolerances, and y
  * starts again from its computed value at each time. No steps are kept. They are as accurate as the
- * tolerances, and not those of the computed solution: with RK4 and few steps the two differ. At most
- * 14 tensors of y0, fewer if captured tensors have unknown shapes.
+ * tolerances, and not those of the computed solution: with RK4 and few steps the two differ. At
+ * most 14 tensors of y0, fewer if captured tensors have unknown shapes.
  *
  * Errors: y0 of different types, or of types other than float32 and float64; a t that is not a
  * vector of their type; results of f that differ from y0 in number, type or shape; .recompute or

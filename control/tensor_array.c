@@ -2,7 +2,7 @@
  * functions of many elements. */
 #include "control/tensor_array_internal.h"
 #include "graph/base/dtype.h"
-#include "control/trace.h"
+#include "control/trace_functions.h"
 #include "graph/call_options.h"
 #include "ops/arrays/arrays.h"
 #include "ops/ops.h"
@@ -126,8 +126,9 @@ eddy_tensor_array eddy_tensor_array_at(eddy_tensor_array like, const eddy_tensor
         for (int i = 0; x && i < 2; i++)
             if (eddy_is_valid(x[i]))
                 eddy_type_print(eddy__type_of(x[i]), i ? written : values, sizeof values);
-        eddy__array_fail(&like, EDDY_INVALID_ARGUMENT, "%s and %s are not its values, %s, and its "
-                         "bool vector", values, written, eddy_dtype_name(like.dtype));
+        eddy__array_fail(&like, EDDY_INVALID_ARGUMENT, "the tensors are %s and %s; expected the "
+                         "values, %s, and a bool vector", values, written,
+                         eddy_dtype_name(like.dtype));
         return like;
     }
     like.values = x[0];

@@ -74,8 +74,8 @@ typedef struct eddy_tensor_array_args {
 } eddy_tensor_array_args;
 
 /* An array without elements. Errors: EDDY_INVALID_ARGUMENT for a negative size or
- * capacity, a capacity without dynamic_size, a size_tensor with it; EDDY_BAD_SHAPE for a size_tensor
- * that is not an integer scalar; EDDY_BAD_DTYPE without a dtype. tf.TensorArray. */
+ * capacity, a capacity without dynamic_size, a size_tensor with it; EDDY_BAD_SHAPE for a
+ * size_tensor that is not an integer scalar; EDDY_BAD_DTYPE without a dtype. tf.TensorArray. */
 EDDY_API eddy_tensor_array eddy_tensor_array_new_with(const eddy_tensor_array_args *args);
 #define eddy_tensor_array_new(...) \
     eddy_tensor_array_new_with(EDDY_ARGS(eddy_tensor_array_args, __VA_ARGS__))
@@ -96,8 +96,8 @@ EDDY_API eddy_tensor_array eddy_tensor_array_write(eddy_tensor_array a, eddy_ten
                                                    eddy_tensor value);
 
 /* a[index], zero if it has not been written; index is an int32 or int64 scalar. Errors:
- * EDDY_BAD_DTYPE, EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT while the element shape is unknown; in a run,
- * EDDY_OUT_OF_RANGE. TensorArrayReadV3. */
+ * EDDY_BAD_DTYPE, EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT while the element shape is unknown; in a
+ * run, EDDY_OUT_OF_RANGE. TensorArrayReadV3. */
 EDDY_API eddy_tensor eddy_tensor_array_read(eddy_tensor_array a, eddy_tensor index);
 
 /* All elements along a new axis 0. If the size of a dynamic array is known only in a run, the
@@ -122,8 +122,8 @@ EDDY_API eddy_tensor_array eddy_tensor_array_scatter(eddy_tensor_array a, eddy_t
 EDDY_API eddy_tensor eddy_tensor_array_concat(eddy_tensor_array a);
 
 /* a[i] = the next lengths[i] rows of value. `lengths` is a constant int32 or int64 vector, as long
- * as the array unless that is dynamic. Errors: as for eddy_tensor_array_write; EDDY_UNIMPLEMENTED if
- * the lengths are not constant or differ, since elements have one shape. TensorArraySplitV3. */
+ * as the array unless that is dynamic. Errors: as for eddy_tensor_array_write; EDDY_UNIMPLEMENTED
+ * if the lengths are not constant or differ, since elements have one shape. TensorArraySplitV3. */
 EDDY_API eddy_tensor_array eddy_tensor_array_split(eddy_tensor_array a, eddy_tensor value,
                                                    eddy_tensor lengths);
 

@@ -13,12 +13,13 @@ void eddy__array_fail(eddy_tensor_array *a, eddy_status s, const char *fmt, ...)
 int64_t eddy__array_rows(const eddy_tensor_array *a);
 /* Gives a dynamic array room for n elements. */
 void    eddy__array_grow(eddy_tensor_array *a, int64_t n);
-/* The largest of constant indices; -1 if they are not constant, or one is too large for any array. */
+/* The largest of constant indices; -1 if they are not constant, or one is too large for any
+ * array. */
 int64_t eddy__array_largest(eddy_tensor indices);
 
 /* Checks, with the error on the graph: the array is usable; and has values; `index` is an integer
- * tensor of this rank; `value` is a tensor of the graph; an element may have the type of `value` with
- * shape s, which is then noted. */
+ * tensor of this rank; `value` is a tensor of the graph; an element may have the type of `value`
+ * with shape s, which is then noted. */
 bool eddy__array_is_ready(eddy_tensor_array *a);
 bool eddy__array_has_values(eddy_tensor_array *a);
 bool eddy__array_is_index(eddy_tensor_array *a, eddy_tensor index, int rank);

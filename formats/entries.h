@@ -25,8 +25,8 @@ eddy_checkpoint *eddy__entries_checkpoint(entries *e,
                                           eddy_error *error);
 void eddy__entries_free(void *context);
 
-/* Opens a checkpoint that is one file, which `read` makes entries of: false with the error. `who` is
- * the call, for messages. */
+/* Opens a checkpoint that is one file, which `read` makes entries of: false with the error. `who`
+ * is the call, for messages. */
 typedef bool entries_read(entries *e, const char *path, wire_bytes file, eddy_error *error);
 eddy_checkpoint *eddy__entries_open(const eddy_foreign_checkpoint_args *given, const char *who,
                                     entries_read *read,

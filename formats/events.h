@@ -9,8 +9,8 @@
  *   if (eddy_events_close(w, &error) != EDDY_OK) puts(error.message);
  *
  * The first error of a writer stays with it: later calls do nothing, and eddy_events_close returns
- * it. Events are written at once, so TensorBoard can read them while the training runs. A writer may
- * be used by one thread at a time.
+ * it. Events are written at once, so TensorBoard can read them while the training runs. A writer
+ * may be used by one thread at a time.
  *
  * These functions are in libeddy_formats. */
 #ifndef EDDY_EVENTS_H
@@ -43,8 +43,8 @@ EDDY_API const char *eddy_events_path(const eddy_events *w);     /* of the file;
 
 /* ------------------------------------------------ values from C -------- */
 
-/* A value under the name `tag` ("train/loss": TensorBoard groups by what precedes the slash), of the
- * step. */
+/* A value under the name `tag` ("train/loss": TensorBoard groups by what precedes the slash), of
+ * the step. */
 EDDY_API void eddy_events_scalar(eddy_events *w, const char *tag, int64_t step, double value);
 /* The distribution of all elements, of any real type. NaN and infinities are not counted. */
 EDDY_API void eddy_events_histogram(eddy_events *w, const char *tag, int64_t step,
@@ -58,8 +58,8 @@ EDDY_API void eddy_events_image(eddy_events *w, const char *tag, int64_t step,
 EDDY_API void eddy_events_text(eddy_events *w, const char *tag, int64_t step, const char *text);
 /* The graph, with its names as nested boxes. */
 EDDY_API void eddy_events_graph(eddy_events *w, const eddy_graph *g);
-/* The time of each node in the runs of a session with `.profile`, so far; a fused instruction counts
- * for its last node. tag: a name of the run, "step 100". */
+/* The time of each node in the runs of a session with `.profile`, so far; a fused instruction
+ * counts for its last node. tag: a name of the run, "step 100". */
 EDDY_API void eddy_events_profile(eddy_events *w, const char *tag, int64_t step, eddy_session *s);
 
 /* A hyper-parameter: a number, or a text if that is not NULL. */
@@ -81,9 +81,9 @@ EDDY_API void eddy_events_hparams(eddy_events *w, const eddy_hparam *at, int n,
 /* ------------------------------------------------ summaries ------------ */
 
 /* Operations that mark a tensor for the event file: y = x, in the collection EDDY_SUMMARIES of the
- * graph. scalar: one element; histogram: any shape; image: as eddy_events_image. The tag is the name
- * of the node with its scopes, so the tag of eddy_summary_scalar("loss", x) in the scope "train" is
- * "train/loss". As tf.summary.scalar, histogram and image.
+ * graph. scalar: one element; histogram: any shape; image: as eddy_events_image. The tag is the
+ * name of the node with its scopes, so the tag of eddy_summary_scalar("loss", x) in the scope
+ * "train" is "train/loss". As tf.summary.scalar, histogram and image.
  * Gradient: dx = dy. */
 EDDY_API eddy_tensor eddy_summary_scalar(const char *tag, eddy_tensor x);
 EDDY_API eddy_tensor eddy_summary_histogram(const char *tag, eddy_tensor x);
@@ -107,8 +107,8 @@ typedef struct eddy_events_run_args {
                                    * (tf.summary.merge_all) */
 } eddy_events_run_args;
 
-/* eddy_run, and in every so many steps the summaries too, in the same run, which are then written. The
- * status is that of the run: an error in writing stays with the events. */
+/* eddy_run, and in every so many steps the summaries too, in the same run, which are then written.
+ * The status is that of the run: an error in writing stays with the events. */
 EDDY_API eddy_status eddy_events_run_with(const eddy_events_run_args *given);
 #define eddy_events_run(...) eddy_events_run_with(EDDY_ARGS(eddy_events_run_args, __VA_ARGS__))
 

@@ -13,7 +13,7 @@ extern "C" {
 
 /* ------------------------------------------------------ what all readers share -- */
 
-/* What takes the place of an input of a model, instead of a new placeholder: tensors of the graph.
+/* The tensors of the graph that replace an input of a model, instead of a new placeholder.
  * A constant lets the reader build nodes whose shape or form depends on its value. An input is one
  * tensor; an ONNX sequence is any number of tensors, an optional input of ONNX one or none. */
 typedef struct eddy_model_binding {
@@ -39,8 +39,8 @@ typedef struct eddy_model_entry {
     const char        *reason;      /* why it is not built; "" otherwise */
 } eddy_model_entry;
 
-/* What a file needs, one entry for each node, those of subgraphs and functions included: read it
- * before the model. */
+/* The operations that a file needs, an entry for each node, also of subgraphs and functions: read
+ * it before the model. */
 typedef struct eddy_model_report eddy_model_report;
 
 EDDY_API int  eddy_model_report_size(const eddy_model_report *r);
@@ -88,10 +88,10 @@ typedef struct eddy_onnx_args {
  * computed in float32; inputs and outputs of the first two have these types themselves.
  *
  * Returns NULL with an error that says the file, the place and the reason; then the graph is as
- * before. Only if memory runs out in the last step can nodes remain. Errors: EDDY_NOT_FOUND, EDDY_IO,
- * EDDY_CORRUPT, EDDY_LIMIT, EDDY_UNIMPLEMENTED for operators that cannot be built, EDDY_INVALID_ARGUMENT for
- * bindings that do not match an input, EDDY_NO_MEMORY; a graph that has an error returns that
- * error. ONNX 1.16, operator sets 1 to 21. */
+ * before. Only if memory runs out in the last step can nodes remain. Errors: EDDY_NOT_FOUND,
+ * EDDY_IO, EDDY_CORRUPT, EDDY_LIMIT, EDDY_UNIMPLEMENTED for operators that cannot be built,
+ * EDDY_INVALID_ARGUMENT for bindings that do not match an input, EDDY_NO_MEMORY; a graph that has
+ * an error returns that error. ONNX 1.16, operator sets 1 to 21. */
 EDDY_API eddy_onnx_model *eddy_onnx_read_with(const eddy_onnx_args *given);
 #define eddy_onnx_read(...) eddy_onnx_read_with(EDDY_ARGS(eddy_onnx_args, __VA_ARGS__))
 
@@ -270,8 +270,8 @@ EDDY_API eddy_tensorflow_model *eddy_tensorflow_read_with(const eddy_tensorflow_
 EDDY_API void eddy_tensorflow_free(eddy_tensorflow_model *m);
 
 /* The inputs and outputs, in the order of the signature, else of the file. Their names are the keys
- * of the signature, else those of nodes. An index out of range gives NULL. The names live as long as
- * the model. */
+ * of the signature, else those of nodes. An index out of range gives NULL. The names live as long
+ * as the model. */
 EDDY_API int         eddy_tensorflow_input_count(const eddy_tensorflow_model *m);
 EDDY_API const char *eddy_tensorflow_input_name(const eddy_tensorflow_model *m, int i);
 EDDY_API int         eddy_tensorflow_output_count(const eddy_tensorflow_model *m);
@@ -329,10 +329,10 @@ EDDY_API eddy_checkpoint *eddy_torch_checkpoint_open_with(const eddy_foreign_che
  *
  *   eddy_checkpoint *c = eddy_keras_checkpoint_open("model.weights.h5", .error = &e);
  *
- * Entries are the datasets, with the names of the groups around them: "dense/dense/kernel" of Keras 2,
- * where ":0" at the end is left out, and "layers/dense/vars/0" of Keras 3. int8, int16 and uint16 are
- * int32, uint32 and uint64 int64. Links to other files are not followed; attributes and the
- * description of the model are not read. Files of other programs are read if their datasets are
+ * Entries are the datasets, with the names of the groups around them: "dense/dense/kernel" of Keras
+ * 2, where ":0" at the end is left out, and "layers/dense/vars/0" of Keras 3. int8, int16 and
+ * uint16 are int32, uint32 and uint64 int64. Links to other files are not followed; attributes and
+ * the description of the model are not read. Files of other programs are read if their datasets are
  * contiguous.
  *
  * NULL on an error, with the file and the byte in the message: EDDY_NOT_FOUND; EDDY_IO;

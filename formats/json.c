@@ -63,7 +63,7 @@ static char *put_utf8(char *to, uint32_t c)
     return to;
 }
 
-/* What follows a backslash, which is never the last character of a string. */
+/* The character after a backslash, which is never the last one of a string. */
 static bool escape(json_parser *p, char **to)
 {
     static const char from[] = "\"\\/bfnrt", is[] = "\"\\/\b\f\n\r\t";

@@ -14,8 +14,8 @@ typedef struct message {
 } message;
 
 void eddy__message_free(message *m);
-/* Append a field: a varint, a fixed32 or fixed64 number, a string or bytes. Negative numbers are written as
- * int64. */
+/* Append a field: a varint, a fixed32 or fixed64 number, a string or bytes. Negative numbers are
+ * written as int64. */
 void eddy__message_number(message *m, uint32_t field, int64_t value);
 void eddy__message_float(message *m, uint32_t field, float value);
 void eddy__message_double(message *m, uint32_t field, double value);

@@ -59,7 +59,7 @@ eddy_array *eddy__reading_elements(reading *r, eddy_tensor t, bool constant);
  * halves. */
 eddy_tensor eddy__reading_weight(reading *r, eddy_array *a, const char *name, eddy_dtype compute,
                                  bool variable, bool not_trainable);
-/* What takes the place of a tensor of the caller's graph: in a trial, one of the trial's graph. */
+/* The tensor for one of the caller's graph: in a trial, a tensor of the trial's graph. */
 eddy_tensor eddy__reading_stand_in(reading *r, eddy_tensor t);
 
 #endif

@@ -17,8 +17,8 @@ typedef struct zip_archive {
     size_t      count;
 } zip_archive;
 
-/* Reads the directory at the end. NULL, or what is wrong, with the place in *at; region->full if out
- * of memory. */
+/* Reads the directory at the end. NULL, or what is wrong, with the place in *at; region->full if
+ * out of memory. */
 const char *eddy__zip_open(region *r, wire_bytes file, zip_archive *z, size_t *at);
 /* NULL if there is none. */
 const zip_member *eddy__zip_find(const zip_archive *z, const char *name);

@@ -131,8 +131,9 @@ EDDY_API bool        eddy_array_equal(const eddy_array *a, const eddy_array *b);
  * truncated to size; returns buf. */
 EDDY_API char       *eddy_array_print(const eddy_array *a, int64_t limit, char *buf, size_t size);
 
-/* NumPy's .npy files, format 1.0 to 3.0, all dtypes above except bfloat16. load reads other integers
- * as int32 or int64, and returns an array that the caller frees, or NULL. files NULL means POSIX. */
+/* NumPy's .npy files, format 1.0 to 3.0, all dtypes above except bfloat16. load reads other
+ * integers as int32 or int64, and returns an array that the caller frees, or NULL. files NULL means
+ * POSIX. */
 EDDY_API eddy_status eddy_array_save(const eddy_array *a, const char *path,
                                      const eddy_files *files, eddy_error *error);
 EDDY_API eddy_array *eddy_array_load(const char *path, const eddy_files *files, eddy_error *error);

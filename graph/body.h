@@ -32,9 +32,9 @@
  * them, row by row. `open` says that the sliced inputs are such stacks; they then do not limit the
  * iterations of a correct graph.
  *
- * Each iteration of a `segmented` loop runs a segment of the iterations of another loop, which is in
- * its body. In messages all segments are one loop: their iterations are numbered consecutively, and
- * the segmented loop is not named. */
+ * Each iteration of a `segmented` loop runs a segment of the iterations of another loop, which is
+ * in its body. In messages all segments are one loop: their iterations are numbered consecutively,
+ * and the segmented loop is not named. */
 typedef struct eddy_loop_attrs {
     eddy_graph *body;
     eddy_ints   outs;

@@ -1,4 +1,5 @@
-/* call_options.h -- how a function takes over the options of a call (graph/options.h); not installed. */
+/* call_options.h -- how a function takes over the options of a call (graph/options.h); not
+ * installed. */
 #ifndef EDDY_GRAPH_CALL_OPTIONS_H
 #define EDDY_GRAPH_CALL_OPTIONS_H
 

@@ -106,7 +106,8 @@ bool eddy__copy_reads(const eddy_copy *c, eddy_tensor t)
 {
     for (int32_t id = 1; id <= c->size; id++) {
         const eddy_node *node = c->from->nodes[id];
-        for (int i = 0; c->needed[id] && i < node->n_inputs; i++)
+        if (!c->needed[id]) continue;
+        for (int i = 0; i < node->n_inputs; i++)
             if (eddy_same(node->inputs[i], t)) return true;
     }
     return false;
@@ -118,7 +119,8 @@ bool eddy__copy_reads(const eddy_copy *c, eddy_tensor t)
 static int32_t image_of_node(const eddy_copy *c, int32_t id)
 {
     const eddy_tensor *at = id > 0 ? c->images[id] : NULL;
-    for (int k = 0; at && (k == 0 || k < c->from->nodes[id]->n_outputs); k++)
+    if (!at) return 0;
+    for (int k = 0; k == 0 || k < c->from->nodes[id]->n_outputs; k++)
         if (at[k].node > 0) return at[k].node;
     return 0;
 }

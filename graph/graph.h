@@ -1,4 +1,4 @@
-/* graph.h -- the core types and functions: graphs and tensors; array.h and status.h have the others.
+/* graph.h -- the core types and functions: graphs and tensors; array.h and status.h have others.
  *
  * Building a graph needs no check after each call. A builder that receives invalid input records
  * the first error on the graph (eddy_graph_status, eddy_graph_message) and returns an invalid
@@ -45,7 +45,8 @@ typedef struct eddy_tensor {
 } eddy_tensor;
 
 /* No tensor, in a list or an option that takes one: "not given". EDDY_OMITTED_TENSOR is an omitted
- * option whose default is a number other than 0. */
+ * option whose default is a number other than 0. A function that returns no tensor because of an
+ * error returns eddy_none(g) instead, which has the graph (graph/op.h). */
 #ifdef __cplusplus
 #define EDDY_ZERO_TENSOR eddy_tensor{ nullptr, 0, 0 }
 #define EDDY_NO_TENSOR   (EDDY_ZERO_TENSOR)
@@ -90,7 +91,8 @@ inline eddy_replacements eddy_replacements_of_(std::initializer_list<eddy_replac
 }
 #define EDDY_REPLACE(...) (eddy_replacements_of_({ __VA_ARGS__ }))
 #else
-#define EDDY_REPLACEMENTS_(...) ((const eddy_replacement[]){ { EDDY_ZERO_TENSOR, EDDY_ZERO_TENSOR }, __VA_ARGS__ })
+#define EDDY_REPLACEMENTS_(...)                                                        \
+    ((const eddy_replacement[]){ { EDDY_ZERO_TENSOR, EDDY_ZERO_TENSOR }, __VA_ARGS__ })
 #define EDDY_REPLACE(...) ((eddy_replacements){                                        \
     .count = (int)(sizeof EDDY_REPLACEMENTS_(__VA_ARGS__) / sizeof(eddy_replacement)) - 1,  \
     .at    = EDDY_REPLACEMENTS_(__VA_ARGS__) + 1 })
@@ -113,16 +115,21 @@ EDDY_API eddy_graph *eddy_graph_new_with(const eddy_graph_args *given);
 EDDY_API void        eddy_graph_free(eddy_graph *g);
 
 EDDY_API eddy_status eddy_graph_status(const eddy_graph *g);   /* the first error, or EDDY_OK */
-EDDY_API const char *eddy_graph_message(const eddy_graph *g);  /* its message, "" if none; valid until cleared */
+/* Its message, "" if none; valid until cleared. */
+EDDY_API const char *eddy_graph_message(const eddy_graph *g);
 EDDY_API void        eddy_graph_clear_error(eddy_graph *g);    /* building can then continue */
 /* Sets a handler, called at the first error while the failing call is still on the stack. It cannot
  * clear the error. */
-EDDY_API void        eddy_graph_on_error(eddy_graph *g, void (*handler)(void *user, eddy_status s, const char *message), void *user);
+EDDY_API void        eddy_graph_on_error(eddy_graph *g,
+                                         void (*handler)(void *user, eddy_status s,
+                                                         const char *message),
+                                         void *user);
 
 EDDY_API void        eddy_graph_set_seed(eddy_graph *g, int64_t seed);
 EDDY_API int64_t     eddy_graph_seed(const eddy_graph *g);
 EDDY_API int32_t     eddy_graph_size(const eddy_graph *g);     /* nodes; also the largest id */
-EDDY_API void        eddy_graph_finalize(eddy_graph *g);       /* adds no more nodes; later errors do not fail runs */
+/* The graph takes no more nodes, and later errors do not fail runs. */
+EDDY_API void        eddy_graph_finalize(eddy_graph *g);
 EDDY_API bool        eddy_graph_is_finalized(const eddy_graph *g);
 
 /* A variable with a name in files. */
@@ -132,10 +139,13 @@ typedef struct eddy_named_variable {
 } eddy_named_variable;
 
 EDDY_API bool        eddy_is_valid(eddy_tensor t);
-EDDY_API bool        eddy_same(eddy_tensor a, eddy_tensor b);  /* the same output of the same node */
-EDDY_API eddy_dtype  eddy_dtype_of(eddy_tensor t);             /* EDDY_DEFAULT_DTYPE if invalid or without a value */
-EDDY_API eddy_shape  eddy_shape_of(eddy_tensor t);             /* static shape; unknown rank if invalid */
-EDDY_API const char *eddy_name_of(eddy_tensor t);              /* the node's name, "" if invalid; lives with the graph */
+EDDY_API bool        eddy_same(eddy_tensor a, eddy_tensor b);  /* one output of one node */
+/* EDDY_DEFAULT_DTYPE if t is invalid or has no value. */
+EDDY_API eddy_dtype  eddy_dtype_of(eddy_tensor t);
+/* The static shape; of unknown rank if t is invalid. */
+EDDY_API eddy_shape  eddy_shape_of(eddy_tensor t);
+/* The node's name, "" if t is invalid; lives with the graph. */
+EDDY_API const char *eddy_name_of(eddy_tensor t);
 EDDY_API const char *eddy_type_of(eddy_tensor t);              /* the operation's type, "MatMul" */
 EDDY_API int         eddy_outputs_of(eddy_tensor t);           /* number of outputs of the node */
 EDDY_API eddy_tensor eddy_output(eddy_tensor t, int i);        /* output i of t's node */
@@ -158,7 +168,8 @@ EDDY_API eddy_tensor eddy_set_shape(eddy_tensor t, eddy_shape s);
 EDDY_API eddy_tensor eddy_named(const char *name, eddy_tensor t);
 /* The name that the next node with the requested name `name` would get; if `reserve`, it is
  * reserved. It is written to buf, truncated to size; returns buf. */
-EDDY_API char       *eddy_unique_name(eddy_graph *g, const char *name, bool reserve, char *buf, size_t size);
+EDDY_API char       *eddy_unique_name(eddy_graph *g, const char *name, bool reserve, char *buf,
+                                      size_t size);
 
 /* Nodes created between begin and end get the scope's name and a slash as a prefix. A name in
  * use gets the suffix _1 and so on; one that ends in '/' re-enters exactly that scope; NULL or
@@ -265,10 +276,12 @@ EDDY_API bool        eddy_graph_has(const eddy_graph *g, const char *name);
 /* Collections are named lists of tensors, in order of insertion; duplicates are allowed. */
 EDDY_API void        eddy_collection_add(eddy_graph *g, const char *key, eddy_tensor t);
 /* Adds t once to each distinct key of keys[0..n-1]. */
-EDDY_API void        eddy_collections_add(eddy_graph *g, const char *const *keys, int n, eddy_tensor t);
+EDDY_API void        eddy_collections_add(eddy_graph *g, const char *const *keys, int n,
+                                          eddy_tensor t);
 /* Entries whose node name starts with `prefix` (all if NULL or ""): copies up to `max` of them
  * to out and returns their total number. */
-EDDY_API int         eddy_collection_get(const eddy_graph *g, const char *key, const char *prefix, eddy_tensor *out, int max);
+EDDY_API int         eddy_collection_get(const eddy_graph *g, const char *key, const char *prefix,
+                                         eddy_tensor *out, int max);
 EDDY_API int         eddy_collection_size(const eddy_graph *g, const char *key);
 EDDY_API eddy_tensor eddy_collection_at(eddy_graph *g, const char *key, int i);
 EDDY_API bool        eddy_collection_has(const eddy_graph *g, const char *key, eddy_tensor t);
@@ -285,8 +298,9 @@ EDDY_API void  eddy_string_free(char *s);
 /* ---------------------------------------------------------- graph files -- */
 
 /* Writes the whole graph as YAML: nodes with their attributes, shapes and names, constants to
- * the bit, collections; the same graph gives the same bytes. docs/guide/graph-files.md describes the
- * format; eddy_graph_load (ops.h) reads it. Save replaces the whole file or leaves it unchanged.
+ * the bit, collections; the same graph gives the same bytes. docs/guide/graph-files.md describes
+ * the format; eddy_graph_load (ops.h) reads it. Save replaces the whole file or leaves it
+ * unchanged.
  * A graph with an error is rejected with that error, and to_yaml returns NULL. */
 EDDY_API eddy_status eddy_graph_save(const eddy_graph *g, const char *path, eddy_error *error);
 EDDY_API char       *eddy_graph_to_yaml(const eddy_graph *g);   /* for eddy_string_free */

@@ -79,16 +79,33 @@ static const char *print_types(uint32_t types, char *buf, size_t size)
     return buf;
 }
 
+bool eddy__expect_type(eddy_graph *g, const char *who, const char *what, eddy_dtype d,
+                       uint32_t types)
+{
+    char list[160];
+    if (types >> d & 1) return true;
+    eddy_fail(g, EDDY_BAD_DTYPE, "%s: %s is %s; %s expected", who, what, eddy_dtype_name(d),
+              print_types(types, list, sizeof list));
+    return false;
+}
+
+bool eddy__infer_expects(eddy_infer *c, const char *what, eddy_dtype d, uint32_t types)
+{
+    char list[160];
+    return (types >> d & 1) != 0 ||
+           eddy_infer_fail(c, EDDY_BAD_DTYPE, "%s is %s; %s expected", what, eddy_dtype_name(d),
+                           print_types(types, list, sizeof list));
+}
+
 static bool type_is_accepted(eddy_infer *c, int i, uint32_t takes)
 {
     const uint32_t   types = takes & TYPES;
     const int        like = (int)(takes >> LIKE_AT) - 1;
     const eddy_dtype d = c->in[i].dtype;
-    char name[64], other[64], list[160];
-    if (types != 0 && (types >> d & 1) == 0)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "%s is %s; %s expected",
-                               input_name(c->op, i, name, sizeof name), eddy_dtype_name(d),
-                               print_types(types, list, sizeof list));
+    char name[64], other[64];
+    if (types != 0 &&
+        !eddy__infer_expects(c, input_name(c->op, i, name, sizeof name), d, types))
+        return false;
     if (like >= 0 && like < c->n_in && d != c->in[like].dtype)
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "%s is %s, but %s is %s; cast one",
                                input_name(c->op, i, name, sizeof name), eddy_dtype_name(d),
@@ -113,9 +130,10 @@ static bool rank_is_accepted(eddy_infer *c, int i, uint32_t takes)
 static bool inputs_are_accepted(eddy_infer *c)
 {
     const eddy_input_def *rows = c->op->inputs;
-    for (int i = 0; rows && i < c->n_in; i++)
+    if (!rows) return true;
+    for (int i = 0; i < c->n_in; i++)
         if (!type_is_accepted(c, i, rows[row_of(rows, i)].takes)) return false;
-    for (int i = 0; rows && i < c->n_in; i++)
+    for (int i = 0; i < c->n_in; i++)
         if (!rank_is_accepted(c, i, rows[row_of(rows, i)].takes)) return false;
     return true;
 }

@@ -123,7 +123,8 @@ const eddy_files     *eddy__graph_files(const eddy_graph *g);
 /* Sessions hold the graph's memory; the last holder frees it. */
 void eddy__graph_hold(eddy_graph *g);
 void eddy__graph_drop(eddy_graph *g);
-/* Gives up a graph among the attributes of a node; several nodes may have the same (graph/body.h). */
+/* Gives up a graph among the attributes of a node; several nodes may have the same
+ * (graph/body.h). */
 void eddy__graph_release(eddy_graph *body);
 
 /* The operation of a node in a body that updates a value that is not a variable in the body;
@@ -212,5 +213,12 @@ bool eddy__infer_types(const eddy_op_def *op, void *attrs, bool attrs_fixed, int
  * the number of outputs differs, or a shape contradicts a narrowed one (EDDY_BAD_SHAPE). */
 bool eddy__infer_node(const eddy_node *node, const eddy_type *in, const eddy_array *const *value,
                       eddy_arena *arena, eddy_type **out, eddy_error *error);
+
+/* True if element type d is one of `types` (EDDY_TAKES_FLOATS); else false, with the error "who:
+ * what is int32; float32 or float64 expected" on g. */
+bool eddy__expect_type(eddy_graph *g, const char *who, const char *what, eddy_dtype d,
+                       uint32_t types);
+/* The same about an attribute, for op->infer. */
+bool eddy__infer_expects(eddy_infer *c, const char *what, eddy_dtype d, uint32_t types);
 
 #endif

@@ -34,3 +34,10 @@ eddy_status eddy_kernel_fail(eddy_kernel *k, eddy_status s, const char *reason, 
     eddy__error_set(call->error, s, "%s", message);
     return s;
 }
+
+eddy_status eddy__kernel_fail_for_call(eddy_kernel *k, eddy_status s, const char *message)
+{
+    const eddy_kernel_call *call = k->impl;
+    eddy__error_set(call->error, s, "%.600s [node '%.200s']", message, call->node->name);
+    return s;
+}

@@ -11,4 +11,8 @@ typedef struct eddy_kernel_call {
     eddy_error      *error;     /* where the kernel records why it failed */
 } eddy_kernel_call;
 
+/* As eddy_kernel_fail, for a message that names the call by itself: without the operation and the
+ * types of its inputs. */
+eddy_status eddy__kernel_fail_for_call(eddy_kernel *k, eddy_status s, const char *message);
+
 #endif

@@ -3,9 +3,14 @@
  *
  * An operation is one constant eddy_op_def. Its functions receive small contexts and know nothing
  * else about graphs, sessions or plans. The graph, its files and the gradient pass know an
- * operation only through its definition. The passes of a session that rewrite patterns also compare
- * definitions: a softmax or a sum of products is recognized by its operations. A new operation
- * works without any change to a pass. */
+ * operation only through its definition. Code that treats some operations specially compares
+ * definitions, never names: the passes of a session recognize a softmax or a sum of products by its
+ * operations, and autodiff/sparse knows which of them are linear. A new operation works without any
+ * change there.
+ *
+ * eddy_op_def and eddy_apply_args do not say how large they are: definitions are constants of a
+ * program, and the library reads them in place. New members are added at the end only, and with
+ * them the major number of the version, and so the name of the shared library, changes. */
 #ifndef EDDY_OP_H
 #define EDDY_OP_H
 
@@ -181,8 +186,8 @@ typedef struct eddy_kernel {
     const struct eddy_stop *stop;   /* of the library: when to end early (graph/base/stop.h) */
 } eddy_kernel;
 
-/* Allocates k->state, which is freed with the plan; NULL if out of memory. Only in prepare. Sizes in
- * 64 bits do not overflow where size_t has 32. */
+/* Allocates k->state, which is freed with the plan; NULL if out of memory. Only in prepare. Sizes
+ * in 64 bits do not overflow where size_t has 32. */
 EDDY_API void       *eddy_kernel_state(eddy_kernel *k, uint64_t size);
 /* Records the reason; returns s, for `return eddy_kernel_fail(...)`. */
 EDDY_API eddy_status eddy_kernel_fail(eddy_kernel *k, eddy_status s, const char *reason, ...)
@@ -201,7 +206,7 @@ EDDY_API void eddy_parallel(const eddy_kernel *k, int64_t n, int64_t grain, eddy
 
 /* The inner loop of an elementwise operation: n elements, operands already broadcast and
  * contiguous, y possibly the same address as an operand. Returns EDDY_OK, or an error if an
- * element has no result (integer division by zero). */
+ * element has no result (integer division by zero; see `no_result`). */
 typedef eddy_status (*eddy_tile_fn)(int64_t n, void *y, const void *const *x, const void *attrs);
 
 /* ------------------------------------------------------- gradient rule -- */
@@ -269,8 +274,8 @@ EDDY_API void eddy_batch_as_is(eddy_batch *b);
 /* -------------------------------------------------------------- inputs -- */
 
 /* Sets of element types, and of ranks, that an input accepts: EDDY_TAKES_FLOATS | EDDY_RANK(2).
- * A set without types accepts every type, one without ranks every rank. docs/inside/adding-a-type.md
- * says what else a new type needs. */
+ * A set without types accepts every type, one without ranks every rank.
+ * docs/inside/adding-a-type.md says what else a new type needs. */
 #define EDDY_TYPE(dtype)     (1u << (dtype))
 #define EDDY_TAKES_FLOATS          (EDDY_TYPE(EDDY_FLOAT32) | EDDY_TYPE(EDDY_FLOAT64))
 #define EDDY_TAKES_HALVES          (EDDY_TYPE(EDDY_FLOAT16) | EDDY_TYPE(EDDY_BFLOAT16))
@@ -311,7 +316,9 @@ enum {
     EDDY_OP_VARIABLE     = 1 << 4,   /* its value belongs to the session, from before the run */
     EDDY_OP_REFERENCE    = 1 << 5,   /* input 0 is a variable, passed by reference */
     EDDY_OP_UPDATES      = 1 << 6,   /* ... and changed; output 0, if any, is its new value */
-    /* may give another value in each run (random): never folded or merged; see eddy_kernel.step */
+    /* may give another value in each run (random): never folded or merged; see eddy_kernel.step.
+     * An integer attribute `seed`, where 0 stands for a seed that follows from the node's id, is
+     * copied with the seed that it stands for */
     EDDY_OP_STATEFUL     = 1 << 7,
     /* a control edge from it keeps it in the plan (assign, print, assert) */
     EDDY_OP_SIDE_EFFECT  = 1 << 8,
@@ -342,7 +349,11 @@ enum {
     EDDY_OP_UNSAVED      = 1 << 18,
     /* owns a graph that the session runs in a loop, or a branch of it (graph/body.h) */
     EDDY_OP_LOOP         = 1 << 19,
-    EDDY_OP_CASE         = 1 << 20
+    EDDY_OP_CASE         = 1 << 20,
+    /* each element of a floating output is an element of a floating input or a constant, and which
+     * one follows from shapes, attributes and integer inputs; the kernel takes float64, and every
+     * JOINS operation is one (the patterns of sparse Jacobians follow) */
+    EDDY_OP_MOVES        = 1 << 21
 };
 
 struct eddy_op_def {
@@ -381,8 +392,8 @@ struct eddy_op_def {
      * elements and counts none. */
     double       (*flops)(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out);
     /* optional: true if, with the types of k, output 0 is a fold of all elements of input 0, or
-     * of each of its rows, in these blocks (ops/kernels/reduction/reduce_engine.h); then a loop that
-     * computes the elements may fold them too. False for any other kind of fold. */
+     * of each of its rows, in these blocks (ops/kernels/reduction/reduce_engine.h); then a loop
+     * that computes the elements may fold them too. False for any other kind of fold. */
     bool         (*folds)(const eddy_kernel *k, struct eddy_blocks *blocks);
     /* optional: true if, with these concrete types, each output is a contiguous part of input 0:
      * output k has its elements from first[k] on, in order; then the session need not copy them.
@@ -393,11 +404,16 @@ struct eddy_op_def {
      * depends on elements, so that a run need not compute the operation first. Without it, a
      * dimension does. */
     bool         (*settled)(const void *attrs);
+    /* optional: the reason in the message if `tile` returns an error, "an integer is divided by 0";
+     * default: an element has no result */
+    const char  *no_result;
 };
 
 /* As op->flops: one operation per element of input 0, or of output 0. */
-EDDY_API double eddy_flops_per_input(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out);
-EDDY_API double eddy_flops_per_output(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out);
+EDDY_API double eddy_flops_per_input(const void *attrs, int n_in, const eddy_type *in,
+                                     const eddy_type *out);
+EDDY_API double eddy_flops_per_output(const void *attrs, int n_in, const eddy_type *in,
+                                      const eddy_type *out);
 
 /* ----------------------------------------------------------- appending -- */
 

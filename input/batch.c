@@ -6,27 +6,27 @@
 
 enum { MAX_BATCH = 1 << 24 };
 
-/* What one call needs; calls of several threads have several. */
-typedef struct room {
-    struct room  *next;
+/* The memory of one call; calls of several threads have several. */
+typedef struct batch_memory {
+    struct batch_memory *next;
     eddy_record **records;               /* of a padded batch: size of them; else one */
-} room;
+} batch_memory;
 
 typedef struct batch {
     eddy_dataset d;                      /* its lock protects `free` */
     int64_t      size;
     bool         drop, padded, lengths;
     double       padding;
-    room        *free;
+    batch_memory *free;
 } batch;
 
 static int64_t room_records(const batch *b) { return b->padded ? b->size : 1; }
 
-static room *take_room(batch *b, eddy_error *e)
+static batch_memory *take_memory(batch *b, eddy_error *e)
 {
     const eddy_allocator *a = &b->d.allocator;
     pthread_mutex_lock(&b->d.lock);
-    room *r = b->free;
+    batch_memory *r = b->free;
     if (r) b->free = r->next;
     pthread_mutex_unlock(&b->d.lock);
     if (r) return r;
@@ -38,7 +38,7 @@ static room *take_room(batch *b, eddy_error *e)
     return NULL;
 }
 
-static void give_room(batch *b, room *r)
+static void give_memory(batch *b, batch_memory *r)
 {
     if (!r) return;
     pthread_mutex_lock(&b->d.lock);
@@ -47,8 +47,8 @@ static void give_room(batch *b, room *r)
     pthread_mutex_unlock(&b->d.lock);
 }
 
-/* Record i of the room, made when it is needed first. */
-static eddy_record *room_record(batch *b, room *r, int64_t i, eddy_error *e)
+/* Record i of the memory, made when it is needed first. */
+static eddy_record *memory_record(batch *b, batch_memory *r, int64_t i, eddy_error *e)
 {
     if (!r->records[i])
         r->records[i] = eddy__record_new(&b->d.allocator, b->d.sources[0]->n);
@@ -134,11 +134,11 @@ static void shorten(eddy_record *to, int64_t n)
 }
 
 /* n records from number `first`, or from a stream; *got is how many there were. */
-static outcome equal(batch *b, room *r, int64_t epoch, int64_t first, int64_t n, int64_t *got,
-                     eddy_record *out)
+static outcome equal(batch *b, batch_memory *r, int64_t epoch, int64_t first, int64_t n,
+                     int64_t *got, eddy_record *out)
 {
     const bool   stream = !b->d.indexed;
-    eddy_record *one = room_record(b, r, 0, out->error);
+    eddy_record *one = memory_record(b, r, 0, out->error);
     outcome      o = INPUT_FAILED;
     if (!one) return o;
     o = read(b->d.sources[0], epoch, first, stream, one);
@@ -157,12 +157,12 @@ static outcome equal(batch *b, room *r, int64_t epoch, int64_t first, int64_t n,
 
 /* ------------------------------------------------------------- padded -- */
 
-static outcome padded(batch *b, room *r, int64_t epoch, int64_t first, int64_t n, int64_t *got,
-                      eddy_record *out)
+static outcome padded(batch *b, batch_memory *r, int64_t epoch, int64_t first, int64_t n,
+                      int64_t *got, eddy_record *out)
 {
     outcome o = INPUT_RECORD;
     for (*got = 0; *got < n && o == INPUT_RECORD; *got += o == INPUT_RECORD) {
-        eddy_record *one = room_record(b, r, *got, out->error);
+        eddy_record *one = memory_record(b, r, *got, out->error);
         o = one ? read(b->d.sources[0], epoch, first + *got, !b->d.indexed, one) : INPUT_FAILED;
     }
     if (o == INPUT_FAILED || *got == 0) return o;
@@ -172,11 +172,11 @@ static outcome padded(batch *b, room *r, int64_t epoch, int64_t first, int64_t n
 
 static outcome make(batch *b, int64_t epoch, int64_t first, int64_t n, eddy_record *out)
 {
-    room   *r = take_room(b, out->error);
+    batch_memory *r = take_memory(b, out->error);
     int64_t got = 0;
     outcome o = !r ? INPUT_FAILED : b->padded ? padded(b, r, epoch, first, n, &got, out)
                                               : equal(b, r, epoch, first, n, &got, out);
-    give_room(b, r);
+    give_memory(b, r);
     if (o == INPUT_RECORD && got < n && b->drop) o = INPUT_END;
     return o;
 }
@@ -219,7 +219,7 @@ static void batch_release(eddy_dataset *d)
 {
     batch        *b = (batch *)d;
     const int64_t n = room_records(b);
-    for (room *r = b->free, *next; r; r = next) {
+    for (batch_memory *r = b->free, *next; r; r = next) {
         next = r->next;
         for (int64_t i = 0; i < n; i++) eddy__record_free(r->records[i]);
         eddy__input_give(&d->allocator, r->records, (size_t)n * sizeof *r->records);

@@ -22,12 +22,13 @@
  * for bit, as one that was not interrupted.
  *
  * A dataset is indexed if each record can be read by its number: sources of arrays, files and
- * functions with a size are, and map, zip, shuffle (of everything), batch, repeat, take, skip, shard
- * and cache keep it. Then a position is an epoch and a number, and several threads make records at
- * the same time. The others are streams: their position is that of each stage, and shuffling with a
- * buffer and buckets read some records again when it is restored.
+ * functions with a size are, and map, zip, shuffle (of everything), batch, repeat, take, skip,
+ * shard and cache keep it. Then a position is an epoch and a number, and several threads make
+ * records at the same time. The others are streams: their position is that of each stage, and
+ * shuffling with a buffer and buckets read some records again when it is restored.
  *
- * These functions are a library of their own, libeddy_input, which uses only the public interface of
+ * These functions are a library of their own, libeddy_input, which uses only the public interface
+ * of
  * Eddy: include <eddy/input.h> and link with pkg-config --libs eddy-input. */
 #ifndef EDDY_DATASET_H
 #define EDDY_DATASET_H
@@ -43,7 +44,7 @@ typedef struct eddy_dataset eddy_dataset;
 
 enum { EDDY_MAX_COMPONENTS = 32 };       /* of a record */
 
-/* What a component of every record is; unknown dimensions are EDDY_ANY. */
+/* The type of a component of every record; unknown dimensions are EDDY_ANY. */
 typedef struct eddy_component {
     eddy_dtype dtype;
     eddy_shape shape;
@@ -58,9 +59,9 @@ typedef struct eddy_component {
  * false. */
 EDDY_API bool eddy_dataset_next(eddy_dataset *d, const eddy_array **arrays);
 
-/* The first error and its message; EDDY_OK and "" if there is none. After eddy_dataset_seek failed, the
- * message is that of its error. A NULL dataset is EDDY_NO_MEMORY: memory ran out, or a stage was
- * made of no dataset. The message lives as long as d. */
+/* The first error and its message; EDDY_OK and "" if there is none. After eddy_dataset_seek failed,
+ * the message is that of its error. A NULL dataset is EDDY_NO_MEMORY: memory ran out, or a stage
+ * was made of no dataset. The message lives as long as d. */
 EDDY_API eddy_status eddy_dataset_status(const eddy_dataset *d);
 EDDY_API const char *eddy_dataset_message(const eddy_dataset *d);
 
@@ -68,16 +69,16 @@ EDDY_API const char *eddy_dataset_message(const eddy_dataset *d);
  * EDDY_DEFAULT_DTYPE if there is none. */
 EDDY_API int            eddy_dataset_width(const eddy_dataset *d);
 EDDY_API eddy_component eddy_dataset_component(const eddy_dataset *d, int i);
-/* The number of records of an epoch: -1 if it is not known, INT64_MAX if there is no end. A cache of
- * a stream reads it for this. */
+/* The number of records of an epoch: -1 if it is not known, INT64_MAX if there is no end. A cache
+ * of a stream reads it for this. */
 EDDY_API int64_t        eddy_dataset_size(eddy_dataset *d);
 /* The epoch of the next record, from 0; a stage that repeats counts as one epoch. */
 EDDY_API int64_t        eddy_dataset_epoch(const eddy_dataset *d);
 /* Begins that epoch. EDDY_INVALID_ARGUMENT for a negative one and one above 2^61. */
 EDDY_API eddy_status    eddy_dataset_begin(eddy_dataset *d, int64_t epoch);
 
-/* Stops the threads of all stages and frees them. For NULL, and for a stage that another one has taken
- * over, it does nothing. */
+/* Stops the threads of all stages and frees them. For NULL, and for a stage that another one has
+ * taken over, it does nothing. */
 EDDY_API void           eddy_dataset_free(eddy_dataset *d);
 
 /* -------------------------------------------------------------- position -- */
@@ -85,11 +86,11 @@ EDDY_API void           eddy_dataset_free(eddy_dataset *d);
 /* The place of the next record, as a text without line ends: the stages with what the order depends
  * on, and numbers. It lives until the next call on d; NULL on an error. */
 EDDY_API const char *eddy_dataset_position(eddy_dataset *d);
-/* Goes to a position of a pipeline with the same stages; the numbers of threads may differ. The next
- * record is then the one that came next. EDDY_INVALID_ARGUMENT if the stages differ, EDDY_CORRUPT
- * for another text, EDDY_OUT_OF_RANGE if a source has fewer records; then d is where it was.
- * Streams read their records up to there: a position in a stream without end may take as long as it
- * says. */
+/* Goes to a position of a pipeline with the same stages; the numbers of threads may differ. The
+ * next record is then the one that came next. EDDY_INVALID_ARGUMENT if the stages differ,
+ * EDDY_CORRUPT for another text, EDDY_OUT_OF_RANGE if a source has fewer records; then d is where
+ * it was. Streams read their records up to there: a position in a stream without end may take as
+ * long as it says. */
 EDDY_API eddy_status eddy_dataset_seek(eddy_dataset *d, const char *position);
 
 /* The key of the position in the metadata of a checkpoint, for programs that call
@@ -121,13 +122,13 @@ EDDY_API bool              eddy_record_set(eddy_record *r, int i, const eddy_arr
 /* Reports an error from a function, which returns the result, false. */
 EDDY_API bool              eddy_record_fail(eddy_record *r, eddy_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The epoch, and the number of the record in its source: the same record has the same number in each
- * epoch, wherever shuffling puts it. */
+/* The epoch, and the number of the record in its source: the same record has the same number in
+ * each epoch, wherever shuffling puts it. */
 EDDY_API int64_t           eddy_record_epoch(const eddy_record *r);
 EDDY_API int64_t           eddy_record_number(const eddy_record *r);
-/* Random numbers for changing a record, such as cropping an image: functions of the epoch and number
- * of the record, the seed, and `draw`, which distinguishes several numbers of one call. uniform is
- * in [0, 1). Philox4x32-10 (Salmon et al., Parallel random numbers, SC 2011). */
+/* Random numbers for changing a record, such as cropping an image: functions of the epoch and
+ * number of the record, the seed, and `draw`, which distinguishes several numbers of one call.
+ * uniform is in [0, 1). Philox4x32-10 (Salmon et al., Parallel random numbers, SC 2011). */
 EDDY_API uint64_t          eddy_record_random(const eddy_record *r, uint64_t seed, uint32_t draw);
 EDDY_API double            eddy_record_uniform(const eddy_record *r, uint64_t seed, uint32_t draw);
 
@@ -160,10 +161,10 @@ typedef struct eddy_from_function_args {
     const eddy_allocator *allocator;
 } eddy_from_function_args;
 
-/* Records that a function makes with eddy_record_make. With a size, it is asked for record i of 0 to
- * size - 1 in any order and by several threads at once. Without one it is asked for 0, 1, 2 ... and
- * returns false for the end of the epoch; it is asked for 0 again when an epoch begins or a position
- * is restored, and then again for the records before that position. Returns false with
+/* Records that a function makes with eddy_record_make. With a size, it is asked for record i of 0
+ * to size - 1 in any order and by several threads at once. Without one it is asked for 0, 1, 2 ...
+ * and returns false for the end of the epoch; it is asked for 0 again when an epoch begins or a
+ * position is restored, and then again for the records before that position. Returns false with
  * eddy_record_fail on an error. */
 EDDY_API eddy_dataset *eddy_dataset_from_function_with(const eddy_from_function_args *given);
 #define eddy_dataset_from_function(...) \
@@ -193,8 +194,8 @@ typedef struct eddy_from_lines_args {
     const eddy_allocator *allocator;
 } eddy_from_lines_args;
 
-/* A stream of the lines of a text file, uint8[bytes] without "\n" or "\r\n". The file is opened when
- * its first line is read, and only a part of it is in memory. */
+/* A stream of the lines of a text file, uint8[bytes] without "\n" or "\r\n". The file is opened
+ * when its first line is read, and only a part of it is in memory. */
 EDDY_API eddy_dataset *eddy_dataset_from_lines_with(const eddy_from_lines_args *given);
 #define eddy_dataset_from_lines(...) \
     eddy_dataset_from_lines_with(EDDY_ARGS(eddy_from_lines_args, __VA_ARGS__))
@@ -227,8 +228,9 @@ typedef struct eddy_map_graph_args {
 
 /* The same with a graph, run in a session of the dataset, which first runs the initializer if there
  * are variables. The graph must live as long as the dataset. Random operations draw by the order of
- * runs: for results that resume and do not depend on threads, use those that are functions of a seed,
- * such as eddy_stateless_random_uniform(shape, key), or .stateless_seed = key where there is one. */
+ * runs: for results that resume and do not depend on threads, use those that are functions of a
+ * seed, such as eddy_stateless_random_uniform(shape, key), or .stateless_seed = key where there is
+ * one. */
 EDDY_API eddy_dataset *eddy_dataset_map_graph_with(const eddy_map_graph_args *given);
 #define eddy_dataset_map_graph(...) \
     eddy_dataset_map_graph_with(EDDY_ARGS(eddy_map_graph_args, __VA_ARGS__))
@@ -278,10 +280,10 @@ typedef struct eddy_bucket_args {
     bool           lengths;
 } eddy_bucket_args;
 
-/* Padded batches of records of similar length, which is the first axis of component 0: a record goes
- * into the first bucket whose boundary is larger than its length, else into the last one, and a full
- * bucket is the next batch, as in tf.data's bucket_by_sequence_length. A stream; at most 2^20 records
- * in all buckets. */
+/* Padded batches of records of similar length, which is the first axis of component 0: a record
+ * goes into the first bucket whose boundary is larger than its length, else into the last one, and
+ * a full bucket is the next batch, as in tf.data's bucket_by_sequence_length. A stream; at most
+ * 2^20 records in all buckets. */
 EDDY_API eddy_dataset *eddy_dataset_bucket_with(const eddy_bucket_args *given);
 #define eddy_dataset_bucket(...) eddy_dataset_bucket_with(EDDY_ARGS(eddy_bucket_args, __VA_ARGS__))
 
@@ -292,8 +294,8 @@ EDDY_API eddy_dataset *eddy_dataset_repeat(eddy_dataset *d, int64_t count);
 EDDY_API eddy_dataset *eddy_dataset_take(eddy_dataset *d, int64_t n);
 EDDY_API eddy_dataset *eddy_dataset_skip(eddy_dataset *d, int64_t n);
 EDDY_API eddy_dataset *eddy_dataset_shard(eddy_dataset *d, int64_t n, int64_t i);
-/* Keeps each record in memory after it was read for the first time, as it is in epoch 0. Of a stream
- * it reads all records at once, and is indexed. */
+/* Keeps each record in memory after it was read for the first time, as it is in epoch 0. Of a
+ * stream it reads all records at once, and is indexed. */
 EDDY_API eddy_dataset *eddy_dataset_cache(eddy_dataset *d);
 
 typedef struct eddy_interleave_args {
@@ -304,8 +306,9 @@ typedef struct eddy_interleave_args {
     int64_t              block EDDY_DEFAULT(1); /* records from one before the next is read */
 } eddy_interleave_args;
 
-/* Reads `cycle` datasets in turn, `block` records from each; one that ends gives up its turn, and the
- * next of the list takes its place. The default reads one after the other. As tf.data's interleave. A stream. */
+/* Reads `cycle` datasets in turn, `block` records from each; one that ends gives up its turn, and
+ * the next of the list takes its place. The default reads one after the other. As tf.data's
+ * interleave. A stream. */
 EDDY_API eddy_dataset *eddy_dataset_interleave_with(const eddy_interleave_args *given);
 #define eddy_dataset_interleave(...) \
     eddy_dataset_interleave_with(EDDY_ARGS(eddy_interleave_args, __VA_ARGS__))

@@ -83,7 +83,7 @@ typedef struct stage {
     void    (*rewind)(eddy_dataset *d, int64_t epoch);
     void    (*save)(eddy_dataset *d, int64_t *words);
     bool    (*load)(eddy_dataset *d, const int64_t *words, eddy_error *e);
-    void    (*release)(eddy_dataset *d);  /* all but the sources; also of a stage that is half made */
+    void    (*release)(eddy_dataset *d);  /* all except the sources; also of a half-made stage */
 } stage;
 
 struct eddy_dataset {
@@ -121,9 +121,10 @@ void *eddy__source_new(size_t bytes, const stage *st, const eddy_allocator *a, c
 /* Records the first error; returns false. */
 bool  eddy__dataset_fail(eddy_dataset *d, eddy_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* What every position of the stage must agree with, behind its name. */
+/* The text that every position of the stage must contain after its name. */
 void  eddy__label(eddy_dataset *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same about the stages of its sources, except the first, which a position names: a checksum. */
+/* The same about the stages of its sources, except the first, which a position names: a
+ * checksum. */
 void  eddy__label_sources(eddy_dataset *d);
 /* Copies the list; false with an error of d. */
 bool  eddy__set_components(eddy_dataset *d, const eddy_component *c, int n, const char *who);

@@ -61,7 +61,7 @@ const char *eddy_dataset_position(eddy_dataset *d)
 
 /* -------------------------------------------------------------- reading -- */
 
-/* What follows the stages, if they are those of d; NULL if not. The text may be d->text. */
+/* The text after the stages, if they are those of d; NULL if not. The text may be d->text. */
 static const char *skip_stages(const eddy_dataset *d, const char *text)
 {
     const char *at = text + sizeof begin - 1;

@@ -1,8 +1,8 @@
 /* readers.h -- arrays from data files.
  *
  * Each reader takes the path of a file, how to access it (NULL: POSIX) and where to report an error
- * (may be NULL), and returns an array that the caller frees, or NULL. So each can be the function of
- * eddy_dataset_from_files. Messages name the file, the byte and the reason: EDDY_NOT_FOUND and
+ * (may be NULL), and returns an array that the caller frees, or NULL. So each can be the function
+ * of eddy_dataset_from_files. Messages name the file, the byte and the reason: EDDY_NOT_FOUND and
  * EDDY_IO; EDDY_CORRUPT for a damaged file, EDDY_UNIMPLEMENTED for a variant of the format that is
  * not read, and if the library was built without the package that the reader needs; EDDY_LIMIT for
  * a file above 2^40 bytes or an image above 2^28 pixels; EDDY_NO_MEMORY. Memory is never taken for
@@ -38,8 +38,8 @@ EDDY_API void        eddy_npz_free(eddy_npz *z);
 
 /* -------------------------------------------------------------- images -- */
 
-/* uint8[height, width, channels]: 1 channel for gray, 2 for gray and alpha, 3 for RGB, 4 with alpha.
- * Palettes become RGB, 1, 2 and 4 bits 8 bits; the upper 8 of 16 bits are kept. libpng. */
+/* uint8[height, width, channels]: 1 channel for gray, 2 for gray and alpha, 3 for RGB, 4 with
+ * alpha. Palettes become RGB, 1, 2 and 4 bits 8 bits; the upper 8 of 16 bits are kept. libpng. */
 EDDY_API eddy_array *eddy_png_load(const char *path, const eddy_files *files, eddy_error *error);
 /* The same for JPEG: gray, RGB or CMYK. libjpeg-turbo; its exact integer transform. */
 EDDY_API eddy_array *eddy_jpeg_load(const char *path, const eddy_files *files, eddy_error *error);
@@ -56,8 +56,8 @@ EDDY_API int64_t     eddy_wav_rate(const char *path, const eddy_files *files, ed
 
 /* ---------------------------------------------------------------- text -- */
 
-/* The bytes of a file, uint8[n], and its characters, int32[n] code points of UTF-8; EDDY_CORRUPT for
- * bytes that are not UTF-8. */
+/* The bytes of a file, uint8[n], and its characters, int32[n] code points of UTF-8; EDDY_CORRUPT
+ * for bytes that are not UTF-8. */
 EDDY_API eddy_array *eddy_bytes_load(const char *path, const eddy_files *files, eddy_error *error);
 EDDY_API eddy_array *eddy_characters_load(const char *path, const eddy_files *files,
                                           eddy_error *error);
@@ -89,12 +89,12 @@ typedef struct eddy_csv_read_args {
 } eddy_csv_read_args;
 
 /* A table from a CSV file as in RFC 4180: fields may be in quotes, where a quote is doubled and
- * separators and line ends are part of the field. Each row has as many fields as the first; an empty
- * line at the end counts for nothing in a table of several columns, and is a missing value in a table
- * of one. Numbers are read as by strtod in the C locale. An inferred column with a field in quotes
- * has categories, and an inferred integer column with missing values is float64. EDDY_CORRUPT for
- * another number of fields, an open quote, a zero byte, or a field that is not of the given type,
- * with the row, the column and the byte. At most 4096 columns. */
+ * separators and line ends are part of the field. Each row has as many fields as the first; an
+ * empty line at the end counts for nothing in a table of several columns, and is a missing value in
+ * a table of one. Numbers are read as by strtod in the C locale. An inferred column with a field in
+ * quotes has categories, and an inferred integer column with missing values is float64.
+ * EDDY_CORRUPT for another number of fields, an open quote, a zero byte, or a field that is not of
+ * the given type, with the row, the column and the byte. At most 4096 columns. */
 typedef struct eddy_csv eddy_csv;
 EDDY_API eddy_csv   *eddy_csv_read_with(const eddy_csv_read_args *given);
 #define eddy_csv_read(...) eddy_csv_read_with(EDDY_ARGS(eddy_csv_read_args, __VA_ARGS__))

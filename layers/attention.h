@@ -41,7 +41,7 @@ typedef struct eddy_multi_head_attention_args {
  *  x        [batch, s, n], n known; y has its shape
  *  heads    positive; must divide units
  *  memory   [batch, t, m] of the type of x, m known
- *  values   [batch, t, v] of the type of x, v known; requires a memory, from which the keys then are
+ *  values   [batch, t, v] of the type of x, v known; requires a memory, from which the keys are
  *  lengths  int32 or int64 [batch]: the memory of example i ends after lengths[i] positions
  *  mask     broadcasts to [batch, heads, s, t]: bool, true for visible positions, or numbers of
  *           the type of x that are added to the scores
@@ -62,10 +62,10 @@ typedef struct eddy_multi_head_attention_args {
  *  [units, n]; and a bias for each.
  *  Errors: EDDY_INVALID_ARGUMENT if heads do not divide units, for values without a memory, or for
  *  options that a cache does not allow; EDDY_BAD_SHAPE and EDDY_BAD_DTYPE for other lengths, and
- *  EDDY_BAD_SHAPE for values of another batch or number of positions than the memory; at run time, EDDY_CHECK_FAILED for a
- *  position beyond the window of the cache.
- *  TensorFlow: keras.layers.MultiHeadAttention. PyTorch: MultiheadAttention, where kdim and vdim are
- *  m and v. */
+ *  EDDY_BAD_SHAPE for values of another batch or number of positions than the memory; at run
+ *  time, EDDY_CHECK_FAILED for a position beyond the window of the cache.
+ *  TensorFlow: keras.layers.MultiHeadAttention. PyTorch: MultiheadAttention, where kdim and vdim
+ *  are m and v. */
 EDDY_API eddy_tensor eddy_multi_head_attention_with(const eddy_multi_head_attention_args *given);
 #define eddy_multi_head_attention(...) \
     eddy_multi_head_attention_with(EDDY_ARGS(eddy_multi_head_attention_args, __VA_ARGS__))

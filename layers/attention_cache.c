@@ -126,7 +126,7 @@ static void advance(eddy_attention_cache *c, eddy_tensor x)
 {
     char message[96];
     snprintf(message, sizeof message,
-             "a position is beyond the window of the attention cache, %lld", (long long)c->window);
+             "attention_cache: a position is beyond the window, %lld", (long long)c->window);
     eddy_scope_begin(c->graph, "attention_cache");
     const eddy_tensor s = Cast(eddy_size_along(x, 1), EDDY_INT32), none = NumberLike(0, s);
     if (!c->first || eddy_shape_of(x).dim[1] < 0)
@@ -137,7 +137,7 @@ static void advance(eddy_attention_cache *c, eddy_tensor x)
     if (c->lengths.graph)
         c->at[0] = eddy_ensure(c->lengths, LogicalAnd(GreaterEqual(c->lengths, none),
                                                       LessEqual(c->lengths, s)),
-                               "the lengths of an attention cache must be in [0, s], s being the "
+                               "attention_cache: the lengths must be in [0, s], s being the "
                                "positions of the first call");
     c->moved = true;
     eddy_scope_end(c->graph);

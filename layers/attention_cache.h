@@ -74,9 +74,9 @@ eddy_attention_cache_new_with(const eddy_attention_cache_args *args);
 #define eddy_attention_cache_new(...) \
     eddy_attention_cache_new_with(EDDY_ARGS(eddy_attention_cache_args, __VA_ARGS__))
 
-/* A cache for the next call of the network, with the tensors x[0], x[1], ..., as many as `like` has,
- * which are arguments of a body or results of a loop. Errors: EDDY_INVALID_ARGUMENT for NULL, and
- * for tensors of types other than those of `like`; without `like` there is no graph on which to
+/* A cache for the next call of the network, with the tensors x[0], x[1], ..., as many as `like`
+ * has, which are arguments of a body or results of a loop. Errors: EDDY_INVALID_ARGUMENT for NULL,
+ * and for tensors of types other than those of `like`; without `like` there is no graph on which to
  * record it. */
 EDDY_API eddy_attention_cache eddy_attention_cache_at(const eddy_attention_cache *like,
                                                       const eddy_tensor *x);

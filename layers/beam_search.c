@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-/* What the body carries: these and then the state. */
+/* The carried values of the body: these and then the state. */
 enum { IDS, LOG_PROBS, SCORES, FINISHED, LENGTHS, CARRIED };
 
 typedef struct search {
@@ -106,7 +106,7 @@ static int follow(eddy_list x, eddy_tensor *y, void *context)
 
 /* ------------------------------------------------------------------ search -- */
 
-/* The carried values of the first step: all beams but one of an example are impossible. */
+/* The carried values of the first step: all beams of an example except one are impossible. */
 static void begin(search *s, eddy_tensor *carried)
 {
     const eddy_beam_search_args *a = s->args;

@@ -15,8 +15,8 @@ void eddy__cache_keep(eddy_attention_cache *c, eddy_tensor x);
 /* The next table with the rows of x, [batch, heads, s, size], at the positions of this call. */
 eddy_tensor eddy__cache_append(eddy_attention_cache *c, eddy_tensor x);
 
-/* The positions of this call, int32 [batch, s], and the number of positions after it, int32 [batch];
- * x has s positions on an axis. */
+/* The positions of this call, int32 [batch, s], and the number of positions after it, int32
+ * [batch]; x has s positions on an axis. */
 eddy_tensor eddy__cache_positions(const eddy_attention_cache *c, eddy_tensor x, int64_t axis);
 eddy_tensor eddy__cache_filled(const eddy_attention_cache *c, eddy_tensor x, int64_t axis);
 

@@ -129,7 +129,7 @@ static eddy_tensor build_layer(const eddy_layer *l, const eddy_conv_layer_args *
 
 static eddy_tensor convolve(const eddy_conv_layer_args *a, const conv_kind *kind)
 {
-    const eddy_tensor none = { .graph = a->x.graph };
+    const eddy_tensor none = eddy_none(a->x.graph);
     const int channels = channels_second(a->data_format) ? 1 : kind->axes + 1;
     eddy_layer l = { .who = kind->who, .name = a->name, .reuse = a->reuse,
                      .not_trainable = a->not_trainable, .seed = a->seed };
@@ -201,7 +201,7 @@ static eddy_tensor build_depthwise(const eddy_layer *l, const eddy_depthwise_lay
 
 static eddy_tensor convolve_depthwise(const eddy_depthwise_layer_args *a, const char *who)
 {
-    const eddy_tensor none = { .graph = a->x.graph };
+    const eddy_tensor none = eddy_none(a->x.graph);
     const int         channels = channels_second(a->data_format) ? 1 : 3;
     const int64_t     multiplier = a->depth_multiplier;
     eddy_layer l = { .who = who, .name = a->name, .reuse = a->reuse,

@@ -33,7 +33,7 @@ eddy_tensor eddy_dense_with(const eddy_dense_args *given)
     const eddy_shape s = eddy_shape_of(a.x);
     eddy_layer l = { .who = "dense", .name = a.name, .reuse = a.reuse,
                      .not_trainable = a.not_trainable, .seed = a.seed };
-    const eddy_tensor none = { .graph = a.x.graph };
+    const eddy_tensor none = eddy_none(a.x.graph);
     char text[200];
     if (!eddy__layer_check_input(&l, a.x)) return none;
     if (s.rank < 2 || s.dim[s.rank - 1] < 0)

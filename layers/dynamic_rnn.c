@@ -37,7 +37,7 @@ static void carry_on(eddy_tensor seen, int n, const eddy_tensor *state, eddy_ten
 
 /* ----------------------------------------------------------------- checks -- */
 
-/* What the networks have in common. */
+/* The part that the networks have in common. */
 typedef struct network {
     const char          *who, *scope;
     eddy_graph          *graph;

@@ -7,8 +7,8 @@
 #include "layers/step_function.h"
 #include "ops/short_names.h"
 
-/* What the body carries: these and then the state. TABLE has the start_token in front of the ids,
- * and UNWRITTEN where there is none. */
+/* The carried values of the body: these and then the state. TABLE has the start_token in front of
+ * the ids, and UNWRITTEN where there is none. */
 enum { STEP, LAST, FINISHED, LENGTHS, TABLE, CARRIED, UNWRITTEN = -1 };
 
 typedef struct generation {

@@ -114,7 +114,7 @@ static eddy_tensor find_variable(const eddy_layer *l, const eddy_layer_weight *w
 {
     char              name[LAYER_NAME], tensor[LAYER_NAME + 2], have[200], want[200];
     const eddy_type   type = { l->dtype, w->shape };
-    const eddy_tensor none = { .graph = l->graph };
+    const eddy_tensor none = eddy_none(l->graph);
     eddy__layer_inner_reuse(l, w->name, name);
     snprintf(tensor, sizeof tensor, "%s:0", name);
     const eddy_tensor v = eddy_graph_has(l->graph, tensor) ? eddy_graph_tensor(l->graph, tensor)

@@ -19,7 +19,7 @@ typedef struct heads {
 
 static const double HIDDEN = -1e9;
 
-/* What a cache has of a memory: keys, values, lengths; of self-attention: keys, values. */
+/* The tensors of a cache: of a memory keys, values, lengths; of self-attention keys, values. */
 enum { MEMORY_TENSORS = 3, SELF_TENSORS = 2 };
 
 /* A projection, part k of the layer. */
@@ -200,8 +200,8 @@ static bool check_values(const eddy_multi_head_attention_args *a, eddy_layer *la
     char memory[200], values[200];
     if (!a->values.graph) return true;
     if (!a->memory.graph)
-        eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT, "attention: values without a memory, which "
-                  "keys are computed from");
+        eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT, "attention: values is given without memory, "
+                  "from which the keys are computed");
     else if (a->values.graph != a->x.graph)
         eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT, "attention: the values are not an element of "
                   "this graph");
@@ -221,7 +221,7 @@ static bool check_values(const eddy_multi_head_attention_args *a, eddy_layer *la
 eddy_tensor eddy_multi_head_attention_with(const eddy_multi_head_attention_args *given)
 {
     eddy_multi_head_attention_args a = EDDY_TAKE(eddy_multi_head_attention_args, given);
-    const eddy_tensor none = { .graph = a.x.graph };
+    const eddy_tensor none = eddy_none(a.x.graph);
     heads h = { .a = &a, .memory = a.memory.graph ? a.memory : a.x,
                 .layer = { .who = "attention", .name = a.name, .reuse = a.reuse } };
     if (!eddy__layer_check_input(&h.layer, h.memory) || !eddy__layer_check_input(&h.layer, a.x) ||

@@ -106,7 +106,7 @@ static int channel_axis(eddy_shape s, int64_t axis)
 eddy_tensor eddy_batch_norm_layer_with(const eddy_batch_norm_layer_args *given)
 {
     eddy_batch_norm_layer_args a = EDDY_TAKE(eddy_batch_norm_layer_args, given);
-    const eddy_tensor none = { .graph = a.x.graph };
+    const eddy_tensor none = eddy_none(a.x.graph);
     const eddy_shape  s = eddy_shape_of(a.x);
     const int         axis = channel_axis(s, a.axis);
     norm n = { .a = &a, .epsilon = a.epsilon, .fused = s.rank == 4,

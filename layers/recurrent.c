@@ -89,7 +89,7 @@ static bool check_cell(const eddy_layer *l, const eddy_cell *cell)
 eddy_rnn_result eddy_rnn_with(const eddy_rnn_args *given)
 {
     eddy_rnn_args a = EDDY_TAKE(eddy_rnn_args, given);
-    const eddy_tensor     none = { .graph = a.x.graph };
+    const eddy_tensor     none = eddy_none(a.x.graph);
     const eddy_rnn_result nothing = { none, none, none };
     eddy_layer l = { .who = "rnn", .name = a.name, .reuse = a.reuse,
                      .not_trainable = a.not_trainable, .seed = a.seed };
@@ -114,7 +114,7 @@ eddy_bidirectional_rnn_result eddy_bidirectional_rnn_with(const eddy_bidirection
 {
     eddy_bidirectional_rnn_args a = EDDY_TAKE(eddy_bidirectional_rnn_args, given);
     eddy_layer l = { .who = "bidirectional_rnn", .name = a.name, .reuse = a.reuse };
-    eddy_bidirectional_rnn_result r = { .outputs = { .graph = a.x.graph } };
+    eddy_bidirectional_rnn_result r = { .outputs = eddy_none(a.x.graph) };
     char scope[LAYER_NAME];
     r.fw = r.bw = (eddy_rnn_result){ r.outputs, r.outputs, r.outputs };
     if (!eddy__layer_check_input(&l, a.x)) return r;
@@ -138,7 +138,7 @@ eddy_bidirectional_rnn_result eddy_bidirectional_rnn_with(const eddy_bidirection
 eddy_rnn_result eddy_stacked_rnn_with(const eddy_stacked_rnn_args *given)
 {
     eddy_stacked_rnn_args a = EDDY_TAKE(eddy_stacked_rnn_args, given);
-    const eddy_tensor none = { .graph = a.x.graph };
+    const eddy_tensor none = eddy_none(a.x.graph);
     eddy_rnn_result   r = { a.x, none, none };
     eddy_layer l = { .who = "rnn", .name = a.name, .reuse = a.reuse };
     char       name[32], scope[LAYER_NAME];

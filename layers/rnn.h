@@ -126,8 +126,8 @@ typedef struct eddy_static_rnn_args {
     const char   *name;             /* default "rnn" */
 } eddy_static_rnn_args;
 
-/* The same, unrolled: builds nodes for each step. Returns the number of steps, 0 with the error on the
- * graph. TensorFlow: nn.static_rnn. */
+/* The same, unrolled: builds nodes for each step. Returns the number of steps, 0 with the error on
+ * the graph. TensorFlow: nn.static_rnn. */
 EDDY_API int eddy_static_rnn_with(const eddy_static_rnn_args *given);
 #define eddy_static_rnn(...) eddy_static_rnn_with(EDDY_ARGS(eddy_static_rnn_args, __VA_ARGS__))
 

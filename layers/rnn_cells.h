@@ -174,11 +174,11 @@ typedef struct eddy_attention_wrapper_args {
     int64_t     seed;
 } eddy_attention_wrapper_args;
 
-/* A cell with attention to a memory. In each step `cell` gets [x, attention]; its output is the query;
- * the context is the sum of the memory's steps, weighted by the alignments; the next attention is
- * the context, or with attention_layer_size [query, context] times a kernel. The output is the
- * attention, or the query without output_attention. The state is that of `cell`, then the
- * attention; initial_state must have both.
+/* A cell with attention to a memory. In each step `cell` gets [x, attention]; its output is the
+ * query; the context is the sum of the memory's steps, weighted by the alignments; the next
+ * attention is the context, or with attention_layer_size [query, context] times a kernel. The
+ * output is the attention, or the query without output_attention. The state is that of `cell`, then
+ * the attention; initial_state must have both.
  * Variables: those of the cell and of the mechanism, attention_layer/kernel. TensorFlow:
  * contrib.seq2seq.AttentionWrapper. */
 EDDY_API eddy_rnn_cell eddy_attention_wrapper_with(const eddy_attention_wrapper_args *given);

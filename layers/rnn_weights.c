@@ -53,7 +53,7 @@ static halves halves_of(const eddy_rnn_weights_args *a)
     return w;
 }
 
-/* What an LSTM or a basic cell gets of [n + h, parts] and one bias. */
+/* The weights of an LSTM or a basic cell, from a kernel [n + h, parts] and one bias. */
 static eddy_rnn_weights joint(const eddy_rnn_weights_args *a, eddy_tensor kernel, eddy_tensor bias)
 {
     static const int order[] = { 0, 2, 1, 3 };

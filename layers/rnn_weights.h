@@ -22,8 +22,8 @@ extern "C" {
  *   Keras     [n, parts] and [h, parts]     i f g o     z r n    one; a GRU with reset_after
  *                                                                has [2, 3 h]: of x and of h
  *
- * TensorFlow 1's GRUCell has its reset before the product, PyTorch's GRU after it (reset_after), and
- * Keras has both. */
+ * TensorFlow 1's GRUCell has its reset before the product, PyTorch's GRU after it (reset_after),
+ * and Keras has both. */
 typedef enum eddy_rnn_layout {
     EDDY_TORCH_LAYOUT = 1,      /* nn.RNN, nn.LSTM, nn.GRU, and their cells */
     EDDY_TENSORFLOW_LAYOUT,     /* nn.rnn_cell.BasicRNNCell, LSTMCell, GRUCell */

@@ -19,7 +19,7 @@ eddy_tensor eddy_dropout_layer_with(const eddy_dropout_layer_args *given)
 eddy_tensor eddy_embedding_layer_with(const eddy_embedding_layer_args *given)
 {
     eddy_embedding_layer_args a = EDDY_TAKE(eddy_embedding_layer_args, given);
-    const eddy_tensor none = { .graph = a.ids.graph };
+    const eddy_tensor none = eddy_none(a.ids.graph);
     eddy_layer l = { .graph = a.ids.graph, .who = "embedding", .name = a.name, .reuse = a.reuse,
                      .dtype = a.dtype ? a.dtype : EDDY_FLOAT32, .not_trainable = a.not_trainable,
                      .seed = a.seed };
@@ -113,7 +113,7 @@ static eddy_tensor shortcut(const eddy_layer *l, const eddy_residual_args *a)
 eddy_tensor eddy_residual_with(const eddy_residual_args *given)
 {
     eddy_residual_args a = EDDY_TAKE(eddy_residual_args, given);
-    const eddy_tensor none = { .graph = a.x.graph };
+    const eddy_tensor none = eddy_none(a.x.graph);
     const eddy_shape  x = eddy_shape_of(a.x), y = eddy_shape_of(a.y);
     eddy_layer l = { .who = "residual", .name = a.name, .reuse = a.reuse };
     char one[200], other[200];

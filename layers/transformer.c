@@ -18,9 +18,8 @@ eddy_tensor eddy_sinusoidal_positions(eddy_graph *g, int64_t length, int64_t uni
     const eddy_layer l = { .graph = g, .who = "sinusoidal positions" };
     if (!eddy__graph_ready(g)) return eddy_none(eddy__graph_alive(g) ? g : NULL);
     if (!dtype) dtype = EDDY_FLOAT32;
-    if (!eddy__dtype_is_float(dtype))
-        return eddy_fail(g, EDDY_BAD_DTYPE, "sinusoidal positions: dtype is %s; float32 or "
-                         "float64 expected", eddy_dtype_name(dtype));
+    if (!eddy__expect_type(g, "sinusoidal positions", "dtype", dtype, EDDY_TAKES_FLOATS))
+        return eddy_none(g);
     if (!eddy__layer_check_count(&l, "length", length) ||
         !eddy__layer_check_count(&l, "units", units))
         return eddy_none(g);
@@ -56,7 +55,7 @@ static eddy_tensor first_rows(eddy_tensor table, eddy_tensor x)
 eddy_tensor eddy_position_layer_with(const eddy_position_layer_args *given)
 {
     eddy_position_layer_args a = EDDY_TAKE(eddy_position_layer_args, given);
-    const eddy_tensor none = { .graph = a.x.graph };
+    const eddy_tensor none = eddy_none(a.x.graph);
     eddy_layer l = { .who = "positions", .name = a.name, .reuse = a.reuse,
                      .not_trainable = a.not_trainable, .seed = a.seed };
     if (!eddy__layer_check_input(&l, a.x) || !eddy__layer_check_rank(&l, a.x, 3, 2)) return none;

@@ -8,9 +8,10 @@
  * compare unequal to the definition of every node.
  *
  * An operation that a pass creates must be linked wherever the pass finds its parts; the file of
- * a part declares this (ops/fusion_targets.h). Creating an operation that is not linked is no error: the
- * rule then does not apply (eddy__rewrite_add). `make size` compares the plans of programs that
- * link only the parts with the plans that the shared library makes, which has all operations. */
+ * a part declares this (ops/fusion_targets.h). Creating an operation that is not linked is no
+ * error: the rule then does not apply (eddy__rewrite_add). `make size` compares the plans of
+ * programs that link only the parts with the plans that the shared library makes, which has all
+ * operations. */
 #ifndef EDDY_WEAK_OPS_H
 #define EDDY_WEAK_OPS_H
 

@@ -136,7 +136,8 @@ static bool by_tape(eddy_graph *g, const eddy_compute_gradients_args *a, eddy_ta
     eddy_tape_begin(tape);
     if (a->var_list.at) eddy_tape_watch(tape, a->var_list);
     const int results = eddy__graph_ready(g)
-                            ? eddy__function_build(g, &a->loss_function, EDDY_LIST(), y) : 0;
+                            ? eddy__function_build(g, "compute_gradients", &a->loss_function,
+                                                   EDDY_LIST(), y) : 0;
     eddy_tape_end(tape);
     if (results > 1)
         eddy_fail(g, EDDY_INVALID_ARGUMENT,

@@ -23,7 +23,7 @@ static int variables_of(eddy_optimizer *o, eddy_tensor variable, eddy_tensor *x)
 }
 
 /* Slots precede the variable, so that its update comes last. */
-static eddy_tensor together(eddy_graph *g, int n, eddy_tensor *updates)
+static eddy_tensor group_updates(eddy_graph *g, int n, eddy_tensor *updates)
 {
     return n == 1 ? updates[0] : eddy_group(g, (eddy_list){ n, updates }, NULL);
 }
@@ -38,7 +38,7 @@ eddy_tensor eddy__step_all(eddy_optimizer *o, eddy_tensor gradient, eddy_tensor 
     if (o->constrains) x[0] = eddy__constrained(x[0], variable);
     for (int i = n - 1; i >= 0; i--)
         if (!eddy_same(x[i], var[i])) updates[made++] = eddy_assign(var[i], x[i]);
-    return together(o->graph, made, updates);
+    return group_updates(o->graph, made, updates);
 }
 
 /* A row that is skipped reads an arbitrary row and is written nowhere. */
@@ -54,5 +54,5 @@ eddy_tensor eddy__step_rows(eddy_optimizer *o, eddy_tensor rows, eddy_tensor ind
     for (int i = n - 1; i >= 0; i--)
         if (!eddy_same(x[i], old[i]))
             updates[made++] = eddy_scatter_update(var[i], indices, x[i], .skip_negative = true);
-    return together(o->graph, made, updates);
+    return group_updates(o->graph, made, updates);
 }

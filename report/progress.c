@@ -1,7 +1,7 @@
 /* progress.c -- the progress of a loop, in the terminal or as lines.
  *
  * A call of eddy_progress_add that draws nothing is one addition and one comparison of the clock.
- * What is drawn is written at once, in one call of fwrite under the lock, so lines and bars do not
+ * The text is written at once, in one call of fwrite under the lock, so lines and bars do not
  * mix. */
 #include "report/progress.h"
 #include "graph/base/stop.h"
@@ -166,7 +166,7 @@ static void put_bar(const eddy_progress *p, text *t, int width)
     put(t, "|");
 }
 
-/* What a line shows. On a terminal the bar takes what is left of the width, up to a limit, and a
+/* The text of a line. On a terminal the bar takes the rest of the width, up to a limit, and a
  * line that is too long is cut. */
 static void put_line(const eddy_progress *p, text *t)
 {

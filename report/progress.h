@@ -11,8 +11,8 @@
  *   training  42% |############                  | 420/1000 [00:12 < 00:16, 35.1/s] loss 0.3141
  *
  * On a terminal the bar is redrawn in its line, at most ten times a second, and takes the width of
- * the terminal as it is then. Elsewhere, as in a file or a pipe, a line is written every ten seconds
- * and at the end. Nothing is written before the first step. */
+ * the terminal as it is then. Elsewhere, as in a file or a pipe, a line is written every ten
+ * seconds and at the end. Nothing is written before the first step. */
 #ifndef EDDY_PROGRESS_H
 #define EDDY_PROGRESS_H
 
@@ -38,13 +38,14 @@ typedef struct eddy_progress_args {
  * counts as 0. A process should have one bar for each stream at a time. */
 EDDY_API eddy_progress *eddy_progress_new_with(const eddy_progress_args *given);
 #define eddy_progress_new(...) eddy_progress_new_with(EDDY_ARGS(eddy_progress_args, __VA_ARGS__))
-/* n more steps are done; several threads may call it. Takes some 30 nanoseconds if nothing is drawn. */
+/* n more steps are done; several threads may call it. Takes some 30 nanoseconds if nothing is
+ * drawn. */
 EDDY_API void eddy_progress_add(eddy_progress *p, int64_t n);
 /* Shows a number behind the bar from now on; the name is copied. At most 8 names of at most 31
  * bytes; further ones are ignored. */
 EDDY_API void eddy_progress_metric(eddy_progress *p, const char *name, double value);
-/* Writes a line of text above the bar, which is then drawn again, so that they do not mix. Without a
- * bar it is written as it is. Control characters become blanks. */
+/* Writes a line of text above the bar, which is then drawn again, so that they do not mix. Without
+ * a bar it is written as it is. Control characters become blanks. */
 EDDY_API void eddy_progress_log(eddy_progress *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Steps done, steps per second and seconds that remain; NaN if that is not known. */

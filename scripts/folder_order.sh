@@ -43,7 +43,9 @@ session/compile: session/state
 session/passes: session/compile
 session/profile: session/compile
 session/run: session/compile
-session: session/run session/passes session/profile
+session/stages: session/run session/profile
+session: session/stages session/passes
+session/extract: session
 session/checkpoints: session
 report: graph
 autodiff/check: autodiff session
@@ -59,7 +61,7 @@ formats/tensorboard: formats
 formats/report: formats/tensorboard
 input: session/checkpoints layers optim/wrappers autodiff/jacobians autodiff/check optim/minimizers
 input/readers: input
-command: formats/onnx/writer formats/tensorflow formats/torch formats/keras formats/report input/readers'
+command: formats/onnx/writer formats/tensorflow formats/torch formats/keras formats/report input/readers session/extract'
 
 # Permitted exceptions: file|used file|why.  A * stands for any file.
 admitted='
@@ -76,6 +78,7 @@ build/gen/table.c|control/definitions.c|the generated table lists all operations
 build/gen/table.c|control/tensor_array_ops.c|the same
 build/gen/weak_ops.c|control/definitions.c|the same list for sessions, by weak references
 build/gen/weak_ops.c|control/tensor_array_ops.c|the same
+session/extract/extract_freeze.c|control/definitions.c|recognizes arguments of functions, by a weak reference
 ops/kernels/matmul/matmul_threads.c|ops/math/binary.c|the fused product takes the loop of Add, for the same bits'
 
 includes() {

@@ -17,7 +17,7 @@ sources() {
 }
 all() { { sources; find tests examples bench -name '*.[ch]' | sort; printf '%s\n' eddy.h formats.h input.h; }; }
 
-say 'more than 600 lines' "$(sources | xargs wc -l | awk '$2 != "total" && $1 > 600')"
+say 'more than 600 lines' "$({ sources; find tests -name '*.[ch]'; } | xargs wc -l | awk '$2 != "total" && $1 > 600')"
 # Columns, not bytes: continuation bytes of UTF-8 do not count.  Headers hold
 # tables of declarations, laid out by hand.
 say 'more than 100 columns (140 in headers)' "$(all | while read -r f; do

@@ -9,9 +9,9 @@
  *   eddy_save_checkpoint(s, "small.safetensors", .map = &torch, .dtype = EDDY_BFLOAT16);
  *
  * The format is safetensors: arrays with names, and metadata, which are pairs of strings. A
- * checkpoint of several files is named by its index, "model.safetensors.index.json", as Hugging Face
- * writes it. Eddy writes checksums (CRC-32C) of the header and of each array into the metadata and
- * checks them when they are there, so that one flipped bit is an error. */
+ * checkpoint of several files is named by its index, "model.safetensors.index.json", as Hugging
+ * Face writes it. Eddy writes checksums (CRC-32C) of the header and of each array into the metadata
+ * and checks them when they are there, so that one flipped bit is an error. */
 #ifndef EDDY_CHECKPOINT_H
 #define EDDY_CHECKPOINT_H
 
@@ -96,8 +96,8 @@ typedef struct eddy_checkpoint_new_args {
  * like one that eddy_checkpoint_open has opened, and has no metadata. The entries and their texts
  * must stay valid until `free` is called, by eddy_checkpoint_free.
  *
- * NULL on an error, after which `free` has been called: EDDY_INVALID_ARGUMENT for a missing function,
- * or a name that is missing or occurs twice; EDDY_NO_MEMORY. */
+ * NULL on an error, after which `free` has been called: EDDY_INVALID_ARGUMENT for a missing
+ * function, or a name that is missing or occurs twice; EDDY_NO_MEMORY. */
 EDDY_API eddy_checkpoint *eddy_checkpoint_new_with(const eddy_checkpoint_new_args *given);
 #define eddy_checkpoint_new(...) \
     eddy_checkpoint_new_with(EDDY_ARGS(eddy_checkpoint_new_args, __VA_ARGS__))
@@ -107,9 +107,10 @@ typedef struct eddy_metadata {
     const char *key, *value;
 } eddy_metadata;
 
-/* The pairs, sorted by key, without those that Eddy writes for itself ("eddy. ..."). Pair i has NULL
- * for both texts if there is none; eddy_checkpoint_text is the value of a key, or NULL. If several
- * files of a checkpoint have a key, the first of their values in the order of bytes counts. */
+/* The pairs, sorted by key, without those that Eddy writes for itself ("eddy. ..."). Pair i has
+ * NULL for both texts if there is none; eddy_checkpoint_text is the value of a key, or NULL. If
+ * several files of a checkpoint have a key, the first of their values in the order of bytes
+ * counts. */
 EDDY_API int           eddy_checkpoint_metadata_count(const eddy_checkpoint *c);
 EDDY_API eddy_metadata eddy_checkpoint_metadata_at(const eddy_checkpoint *c, int i);
 EDDY_API const char   *eddy_checkpoint_text(const eddy_checkpoint *c, const char *key);
@@ -150,11 +151,13 @@ typedef struct eddy_checkpoint_rule {
     int         order[EDDY_RULE_NAMES];  /* part k of the variable is part order[k] of an entry; all 0:
                                           * the same order */
     int         added;                   /* entries are not joined: their first `added` parts are
-                                          * added, and the others follow one after another. The first
-                                          * entry gets the sum when it is saved, the others zeros */
+                                          * added, and the others follow one after another. The
+                                          * first entry gets the sum when it is saved, the others
+                                          * zeros */
     int         forget_part;             /* 1 + the part whose entry is larger by map.forget_bias */
     const char *state;                   /* "": the last of the joined entries has as many rows as a part
-                                          * has columns; a name: as that variable, if it exists, has */
+                                          * has columns; a name: as that variable, if it exists,
+                                          * has */
     int         rows;                    /* if not 0: the entries are that many rows of a single entry */
     bool        equal;                   /* the rule fits only variables that can be joined: of equal
                                           * sizes except along variables_axis */
@@ -167,11 +170,11 @@ typedef struct eddy_checkpoint_scope {
     const char *scope, *name;            /* { "block_*", "layers.*" } */
 } eddy_checkpoint_scope;
 
-/* A list of rules, of which the first one that fits a variable counts. A variable without a rule has
- * its own name and layout in the file. Zero-initialize it. All pointers must stay valid. */
+/* A list of rules, of which the first one that fits a variable counts. A variable without a rule
+ * has its own name and layout in the file. Zero-initialize it. All pointers must stay valid. */
 typedef struct eddy_checkpoint_map {
-    /* Asked first, if given: writes the name of the variable's entry to `entry` and returns true, or
-     * returns false. It may set *axes to the axes of a rule. */
+    /* Asked first, if given: writes the name of the variable's entry to `entry` and returns true,
+     * or returns false. It may set *axes to the axes of a rule. */
     bool (*name)(void *context, const char *variable, eddy_shape shape, char *entry, size_t size,
                  const char **axes);
     void                              *context;
@@ -203,14 +206,15 @@ typedef struct eddy_checkpoint_map {
  * With .torch_blocks the parts of eddy_transformer_block have the names of TransformerEncoderLayer
  * and TransformerDecoderLayer: self_attn, multihead_attn, linear1, linear2, norm1 to norm3.
  *
- * PyTorch's recurrent layers have two biases, and no forget_bias besides: here one bias is their sum
- * less .forget_bias, which is 1 as in EDDY_CELL; saved, the second is zeros. num_batches_tracked of
- * batch norms is left over. */
+ * PyTorch's recurrent layers have two biases, and no forget_bias besides: here one bias is their
+ * sum less .forget_bias, which is 1 as in EDDY_CELL; saved, the second is zeros.
+ * num_batches_tracked of batch norms is left over. */
 EDDY_API eddy_checkpoint_map eddy_torch_map(void);
 /* The same for Keras, with the slashes of its scopes: kernel, bias, gamma, beta, moving_mean,
- * moving_variance, embeddings; LSTM and GRU as kernel, recurrent_kernel, bias of the layer, where a GRU
- * with reset_after has a bias of two rows; MultiHeadAttention, which needs .heads, as query/kernel,
- * key/kernel, value/kernel and attention_output/kernel. Layers with other names need .scopes. */
+ * moving_variance, embeddings; LSTM and GRU as kernel, recurrent_kernel, bias of the layer, where a
+ * GRU with reset_after has a bias of two rows; MultiHeadAttention, which needs .heads, as
+ * query/kernel, key/kernel, value/kernel and attention_output/kernel. Layers with other names need
+ * .scopes. */
 EDDY_API eddy_checkpoint_map eddy_keras_map(void);
 
 /* ----------------------------------------------------- saving, restoring -- */
@@ -223,7 +227,7 @@ typedef enum eddy_casting {
     EDDY_CAST_ANY            /* also floating types and integers into floating types, rounded once */
 } eddy_casting;
 
-/* What a restore did: names of variables, and of entries that no variable uses. Free it with
+/* The results of a restore: names of variables, and of entries that no variable uses. Free it with
  * eddy_restore_report_free, also after a failure. */
 typedef struct eddy_restore_report {
     int                n_restored, n_missing, n_left_over;
@@ -309,8 +313,8 @@ typedef struct eddy_keep_checkpoint_args {
 /* Saves "checkpoint-STEP.safetensors" in the folder and removes older checkpoints, except the last
  * ones that were saved, whatever their steps, and the one with the best metric, the earliest of
  * equal ones. "checkpoints.txt" lists those that are kept; it is replaced atomically after the new
- * file is complete and before old ones are removed, so that each listed checkpoint is complete after
- * a crash. A step that is listed already is replaced and is then the newest. Errors: those of
+ * file is complete and before old ones are removed, so that each listed checkpoint is complete
+ * after a crash. A step that is listed already is replaced and is then the newest. Errors: those of
  * eddy_save_checkpoint; EDDY_INVALID_ARGUMENT for a negative step, no folder or no checkpoint to
  * keep; EDDY_CORRUPT for a damaged list; EDDY_IO if an old one cannot be removed: the next call
  * tries again. */

@@ -9,7 +9,7 @@
 #include "graph/body.h"
 #include "session/eval_body.h"
 #include "session/eval_cache.h"
-#include "session/rows_ops.h"
+#include "session/stages/rows_ops.h"
 #include "ops/ops.h"
 
 #include <math.h>

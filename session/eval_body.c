@@ -2,8 +2,8 @@
  * its inputs and run once. If only a run tells its shapes, its body runs node by node. */
 #include "session/compile/program.h"
 #include "session/eval_body.h"
-#include "session/rows_ops.h"
-#include "session/run_body.h"
+#include "session/stages/rows_ops.h"
+#include "session/stages/run_body.h"
 
 #include <string.h>
 

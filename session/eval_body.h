@@ -1,8 +1,9 @@
-/* eval_body.h -- eager evaluation of Loop and Case nodes, and of stacks whose rows differ in shape. */
+/* eval_body.h -- eager evaluation of Loop and Case nodes, and of stacks whose rows differ in
+ * shape. */
 #ifndef EDDY_SESSION_EVAL_BODY_H
 #define EDDY_SESSION_EVAL_BODY_H
 
-#include "session/node_values.h"
+#include "session/stages/node_values.h"
 
 /* An operation on inputs that were evaluated. */
 typedef struct eval_call {

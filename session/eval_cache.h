@@ -2,7 +2,7 @@
 #ifndef EDDY_SESSION_EVAL_CACHE_H
 #define EDDY_SESSION_EVAL_CACHE_H
 
-#include "session/node_values.h"
+#include "session/stages/node_values.h"
 
 typedef struct eval_entry {
     eddy_array **values;        /* of each output (at least one entry); NULL: not computed */

@@ -59,10 +59,11 @@ typedef struct eddy_extract_args {
  * the outputs wait are kept, unless .without_effects; other updates, gradients and optimizers are
  * not. Loops and branches are copied with all that they need.
  *
- * What has become constant by .values and .freeze is simplified: it is computed, up to fold_bytes;
- * an eddy_where or a branch (eddy_cond) with a constant condition is replaced by what it selects;
- * and what is then not needed is dropped. An eddy_where stays if its operands may have different
- * shapes even where all inputs have the same first dimension.
+ * Nodes that have become constant by .values and .freeze are simplified: they are computed, up to
+ * fold_bytes; an eddy_where or a branch (eddy_cond) with a constant condition is replaced by the
+ * operand or branch that it selects; and nodes that are then not needed are dropped. An eddy_where
+ * stays if its operands may have different shapes even where all inputs have the same first
+ * dimension.
  *
  * Random operations with a `seed` draw the same numbers as in the old graph; others draw other
  * numbers, because their seed is their place in the graph, and so do those of a branch that takes

@@ -5,13 +5,13 @@
 #include "session/state/internal.h"
 #include "graph/base/thread_pool.h"
 #include "session/plan_cache.h"
-#include "session/dynamic_shapes.h"
+#include "session/stages/dynamic_shapes.h"
 #include "session/explain_numerics.h"
-#include "session/stage_runs.h"
+#include "session/stages/stage_runs.h"
 #include "session/profile/node_times.h"
 #include "session/run/run_memory.h"
 #include "session/state/cpu_clock.h"
-#include "session/state/trace.h"
+#include "session/state/run_events.h"
 #include "session/state/watches.h"
 
 #include <string.h>
@@ -235,16 +235,12 @@ bool eddy__session_check_feed(const eddy_session *s, const eddy_feed *f, int i, 
     return true;
 }
 
-static bool check_run(const eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_error *e)
+static bool check_run(const eddy_session *s, const char *who, eddy_feeds feeds, eddy_list fetches,
+                      eddy_error *e)
 {
-    if (feeds.count < 0 || (feeds.count > 0 && !feeds.at))
-        return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
-                               "feeds is not a valid list (count %d, at %s)", feeds.count,
-                               feeds.at ? "given" : "NULL");
-    if (fetches.count < 0 || (fetches.count > 0 && !fetches.at))
-        return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
-                               "fetches is not a valid list (count %d, at %s)", fetches.count,
-                               fetches.at ? "given" : "NULL");
+    if (!eddy__check_list(who, "feeds", feeds.count, feeds.at, e) ||
+        !eddy__check_list(who, "fetches", fetches.count, fetches.at, e))
+        return false;
     for (int i = 0; i < feeds.count; i++) {
         if (!eddy__session_check_feed(s, &feeds.at[i], i, e)) return false;
         for (int j = 0; j < i; j++)
@@ -439,7 +435,7 @@ static eddy_status run(eddy_session *s, eddy_feeds feeds, eddy_list fetches, edd
     stages     *t;
     uint64_t   *taken = NULL;
     int32_t     n_taken = 0;
-    if (!eddy__session_check(s, &e) || !check_run(s, feeds, fetches, &e) ||
+    if (!eddy__session_check(s, &e) || !check_run(s, "run", feeds, fetches, &e) ||
         !eddy__stages_of(s, feeds, fetches, &stop, &t, &e))
         return record(s, &e);
     do {
@@ -477,11 +473,9 @@ eddy_callable *eddy_callable_new(eddy_session *s, eddy_list feeds, eddy_list fet
 {
     eddy_error e = { 0 };
     if (!eddy__session_enter(s)) return NULL;
-    bool ok = eddy__session_check(s, &e) && check_run(s, (eddy_feeds){ 0 }, fetches, &e);
-    if (ok && (feeds.count < 0 || (feeds.count > 0 && !feeds.at)))
-        ok = eddy__error_set(&e, EDDY_INVALID_ARGUMENT,
-                             "feeds is not a valid list (count %d, at %s)", feeds.count,
-                             feeds.at ? "given" : "NULL");
+    bool ok = eddy__session_check(s, &e) &&
+              check_run(s, "callable_new", (eddy_feeds){ 0 }, fetches, &e) &&
+              eddy__check_list("callable_new", "feeds", feeds.count, feeds.at, &e);
     for (int i = 0; ok && i < feeds.count; i++)
         ok = can_be_fed(s, feeds.at[i], i, &e);
     eddy_callable *c = ok ? eddy__allocate_zeroed(&s->allocator, 1, sizeof *c) : NULL;

@@ -42,8 +42,8 @@ typedef struct eddy_session_args {
     unsigned    without;          /* passes to leave out: EDDY_PASS_... | EDDY_PASS_... */
     FILE       *report;           /* the changes of each pass are written here; NULL: nowhere */
     bool        report_nodes;     /* ... with the nodes that it leaves */
-    /* EDDY_LIMIT for a run that needs more memory for temporaries and results, and for an evaluation
-     * (eddy_eval_in) that would keep more values; 0: no limit */
+    /* EDDY_LIMIT for a run that needs more memory for temporaries and results, and for an
+     * evaluation (eddy_eval_in) that would keep more values; 0: no limit */
     size_t      max_bytes;
     /* of the plans kept for other shapes and fetches; beyond it, the least recently used plan is
      * dropped. Default: 1 GiB, or four times the largest plan if that is more */
@@ -61,12 +61,12 @@ typedef struct eddy_session_args {
     bool        trace;            /* record when each instruction ran: eddy_session_trace */
 } eddy_session_args;
 
-/* What `check_numerics` refuses, in values of floating and complex types that a run or an
- * evaluation (eddy_eval) computes:
+/* The values that `check_numerics` refuses, of floating and complex types, when a run or an
+ * evaluation (eddy_eval) computes them:
  *
  *   EDDY_NUMERICS_MADE  NaN, and infinities that a node makes of finite inputs. So a mask with
- *                       infinities is allowed, and so is what follows from it until that is NaN;
- *                       not so infinities that an option gives, such as the value of a padding.
+ *                       infinities is allowed, and so are results computed from it, except NaN;
+ *                       infinities from an option, such as the value of a padding, are refused.
  *   EDDY_NUMERICS_NAN   NaN only: for losses that are scaled until their gradients overflow.
  *   EDDY_NUMERICS_ALL   NaN and all infinities, as tf.add_check_numerics_ops.
  *
@@ -76,16 +76,16 @@ typedef struct eddy_session_args {
  *   Log(float32[32,10]): output 0, element 17, is -inf; its inputs are finite: 'p' in [0, 0.93]
  *   [node 'loss/Log']
  *
- * To name the node, the session compiles the run again without optimizations and runs that as far as
- * the node, without updates and other side effects. Where it cannot, because a variable of which
- * the node depends has been updated already, the message names what the compiler made of the node.
- * Values that exist only inside such an operation, such as the sum in front of an activation that is
- * part of a product, are not checked.
+ * To name the node, the session compiles the run again without optimizations and runs it up to the
+ * node, without updates and other side effects. If a variable on which the node depends has already
+ * been updated, this is impossible, and the message names the operation into which the compiler
+ * rewrote the node. Values that exist only inside such an operation, such as the sum before an
+ * activation that is part of a product, are not checked.
  *
- * Updates of variables come last in a checked run: if it fails, all variables have their values from
- * before, unless the arithmetic of an update itself made the number (a sum of the variable and its
- * step that overflows), or the number depends on a variable that the run has updated. So the
- * gradients of all variables are in memory at the same time. Without the pass
+ * Updates of variables come last in a checked run: if it fails, all variables have their values
+ * from before, unless the arithmetic of an update itself made the number (a sum of the variable and
+ * its step that overflows), or the number depends on a variable that the run has updated. Therefore
+ * the gradients of all variables are in memory at the same time. Without the pass
  * EDDY_PASS_SCHEDULE, updates happen in the order of creation. Updates of rows of a variable are
  * checked by their operands. Results have the same bits with and without checks. */
 enum {
@@ -112,20 +112,20 @@ EDDY_API eddy_session *eddy_session_new_with(const eddy_session_args *given);
  * cancelled. Closing twice is allowed. */
 EDDY_API void          eddy_session_close(eddy_session *s);
 /* Cancels the runs in progress, in any thread: they return EDDY_CANCELLED. Runs that begin
- * afterwards are not affected. May be called from a signal handler, and while another thread runs s;
- * s must be NULL or valid.
+ * afterwards are not affected. May be called from a signal handler, and while another thread runs
+ * s; s must be NULL or valid.
  *
- * A run notices it before its next operation or iteration, and within products, convolutions,
- * elementwise operations, reductions, sorting, pooling and attention after some milliseconds. Calls
- * of LAPACK and FFTW, and operations of the caller, run to their end. Each update of a variable
+ * A run ends before its next operation or iteration, and within products, convolutions, elementwise
+ * operations, reductions, sorting, pooling and attention after some milliseconds. Calls of LAPACK
+ * and FFTW, and operations of the caller, run to their end. Each update of a variable
  * happens as a whole or not at all, so after a cancelled run some variables may have their new
  * values and others not. Evaluations (eddy_eval) end likewise. Compiling is not interrupted:
  * eddy_prepare does it before. tf.Session.close,
  * tf.RunOptions(timeout_in_ms). */
 EDDY_API void          eddy_session_cancel(eddy_session *s);
-/* The timeout of runs that begin from now on, as the option `timeout`: from the call of eddy_run on,
- * with waits for other runs. 0: none. EDDY_INVALID_ARGUMENT for a negative number, NaN, or more
- * than 1e9. */
+/* The timeout of runs that begin from now on, as the option `timeout`. It counts from the call of
+ * eddy_run and includes waits for other runs. 0: none. EDDY_INVALID_ARGUMENT for a negative number,
+ * NaN, or more than 1e9. */
 EDDY_API eddy_status   eddy_session_set_timeout(eddy_session *s, double seconds);
 /* Frees the session and its callables. No other thread may be using s, its callables or its
  * arrays from eddy_eval. */
@@ -179,13 +179,13 @@ inline eddy_feeds eddy_feeds_of_(std::initializer_list<eddy_feed> at)
  * Only nodes on which the fetches depend are run. All reads of a variable see its value from
  * before the run, unless they are ordered after an update (eddy_read under eddy_control_begin,
  * or the update's own output). On an error, out is unchanged, except when memory for the results
- * runs out, or the run is cancelled while they are copied: then those before the missing one are set.
- * Updates made before the error are kept.
+ * runs out, or the run is cancelled while they are copied: then those before the missing one are
+ * set. Updates made before the error are kept.
  *
  * May be called from several threads: runs that update variables wait for the others. Functions
- * called back by a run (eddy_print, a user's operation) may use other sessions. Of this one they may
- * read the message, cancel the runs, close it and set the timeout of later runs; any other call is
- * EDDY_INVALID_ARGUMENT. */
+ * called back by a run (eddy_print, a user's operation) may use other sessions. Of this one they
+ * may read the message, cancel the runs, close it and set the timeout of later runs; any other call
+ * is EDDY_INVALID_ARGUMENT. */
 EDDY_API eddy_status eddy_run(eddy_session *s, eddy_feeds feeds, eddy_list fetches,
                               eddy_array **out);
 /* Compiles what eddy_run would for feeds of these shapes, so that the first run takes no longer
@@ -207,8 +207,8 @@ typedef struct eddy_fetch_args {
 EDDY_API eddy_array *eddy_fetch_with(const eddy_fetch_args *given);
 #define eddy_fetch(...) eddy_fetch_with(EDDY_ARGS(eddy_fetch_args, __VA_ARGS__))
 /* The same for a value of one element, as a double (complex: the real part). NaN on an error;
- * EDDY_BAD_SHAPE for a value of more or fewer elements, EDDY_INVALID_ARGUMENT if there is no value.
- * */
+ * EDDY_BAD_SHAPE for a value of more or fewer elements, EDDY_INVALID_ARGUMENT if there is no
+ * value. */
 EDDY_API double eddy_fetch_number_with(const eddy_fetch_args *given);
 #define eddy_fetch_number(...) eddy_fetch_number_with(EDDY_ARGS(eddy_fetch_args, __VA_ARGS__))
 
@@ -302,8 +302,8 @@ typedef struct eddy_plan_info {
 EDDY_API eddy_plan_info eddy_session_plan_info(const eddy_session *s);
 EDDY_API eddy_plan_info eddy_callable_plan_info(const eddy_callable *c);
 
-/* What a session keeps between runs, in bytes. Waits for a run that is being compiled. Zeros for a
- * session that has been freed, and in functions that a run of it calls back. */
+/* The memory that a session keeps between runs, in bytes. Waits for a run that is being compiled.
+ * Zeros for a session that has been freed, and in functions that a run of it calls back. */
 typedef struct eddy_memory_info {
     int    plans;                 /* compiled, at most 16384 */
     size_t plan_bytes;            /* of their instructions and tables */
@@ -337,15 +337,15 @@ EDDY_API eddy_memory_info eddy_session_memory_info(eddy_session *s);
  * Below its plan, each loop has a line with its iterations a call and the time of one, and a table
  * of the instructions of its body, with times by iteration; each branch of a Case has a table with
  * the number of calls that took it. Shares are those of the loop or branch. Loops whose shapes
- * change run node by node outside of plans: they have tables of their own, without GFLOP/s and GB/s,
- * and are not part of the table of all plans.
+ * change run node by node outside of plans: they have tables of their own, without GFLOP/s and
+ * GB/s, and are not part of the table of all plans.
  *
  * _json writes one object per line for each instruction of each plan, in order of execution:
  * plan, runs, instruction, op, node, parts of a fused or parallel instruction ({"Mul": 2}), inputs
  * and outputs (types), calls, seconds (in all), flops, bytes (of one call); of a loop also
  * iterations (in all). Instructions in bodies follow those of their plan, with the node (in) and
- * its part ("body", "condition", "branch 0"); `runs` counts those of the part, and their seconds are
- * included in the node's. For nodes that run one by one, `plan` is null, and runs, instruction,
+ * its part ("body", "condition", "branch 0"); `runs` counts those of the part, and their seconds
+ * are included in the node's. For nodes that run one by one, `plan` is null, and runs, instruction,
  * types, flops and bytes are left out.
  *
  * Waits for runs in progress. Errors: EDDY_INVALID_ARGUMENT for a session without `profile`;
@@ -354,18 +354,18 @@ EDDY_API eddy_status eddy_session_profile(eddy_session *s, FILE *to);
 EDDY_API eddy_status eddy_session_profile_json(eddy_session *s, FILE *to);
 
 /* Writes what the session has done since it was created, or since the last call, as a trace of
- * Chrome's format, which https://ui.perfetto.dev and chrome://tracing show on a time line; to stdout
- * if `to` is NULL.
+ * Chrome's format, which https://ui.perfetto.dev and chrome://tracing show on a time line; to
+ * stdout if `to` is NULL.
  *
  *   eddy_session *s = eddy_session_new(g, .trace = true);
  *   ...
  *   eddy_session_trace(s, file);
  *
- * There is a row for each thread: runs, their instructions with the name of the node, the iterations
- * of loops and what ran in them, nodes that run one by one, the parts of parallel instructions on the
- * threads that ran them, and waits for other runs. A counter shows the bytes of temporaries that are
- * in use, of the plan's arena. Pieces of one instruction that several threads share are one
- * event, on the thread that called eddy_run.
+ * There is a row for each thread: runs, their instructions with the name of the node, the
+ * iterations of loops and what ran in them, nodes that run one by one, the parts of parallel
+ * instructions on the threads that ran them, and waits for other runs. A counter shows the bytes of
+ * temporaries that are in use, of the plan's arena. Pieces of one instruction that several threads
+ * share are one event, on the thread that called eddy_run.
  *
  * An option `.trace` includes `.profile`. An event takes 64 bytes and some 30 nanoseconds; after a
  * million, further ones are only counted, and the trace ends with their number.

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* What a watch has seen. */
+/* A value that a watch has seen. */
 typedef struct eddy_watched {
     eddy_tensor       tensor;
     int64_t           run;        /* the number of earlier runs that computed the tensor */
@@ -35,11 +35,11 @@ typedef struct eddy_watch_args {
  *   eddy_watch(s, loss, .condition = is_large, .callback = print_it, .user = &limit);
  *
  * A watch computes nothing that the run does not need; a tensor that is fed or constant counts as
- * computed. A run in which data decide shapes consists of several parts, and each part that computes
- * the tensor counts as a run here. The value of a watched tensor is kept apart from the compiler's rewriting, so a watched
- * run may take longer, and the last bits may differ. Tensors in bodies of loops and branches, and
- * evaluations (eddy_eval), are not watched. The functions are called in the thread of eddy_run, and
- * must not use the session, as for eddy_print.
+ * computed. A run in which data decide shapes consists of several parts, and each part that
+ * computes the tensor counts as a run here. The compiler does not rewrite a watched tensor, so a
+ * watched run may take longer, and the last bits may differ. Tensors in bodies of loops and
+ * branches, and evaluations (eddy_eval), are not watched. The functions are called in the thread of
+ * eddy_run, and must not use the session, as for eddy_print.
  *
  * Returns the number of the watch, 1 or more, for eddy_unwatch; 0 on an error, which is recorded on
  * the session: EDDY_INVALID_ARGUMENT for a tensor without a value or of another graph, or without a
@@ -47,7 +47,7 @@ typedef struct eddy_watch_args {
  * compiled again. */
 EDDY_API int  eddy_watch_with(const eddy_watch_args *given);
 #define eddy_watch(...) eddy_watch_with(EDDY_ARGS(eddy_watch_args, __VA_ARGS__))
-/* Ends the watch, or the dump; 0 ends all. Unknown numbers are ignored. */
+/* Ends the watch or the dump with this number; 0 ends all. Unknown numbers are ignored. */
 EDDY_API void eddy_unwatch(eddy_session *s, int watch);
 
 typedef struct eddy_dump_args {

@@ -1,4 +1,5 @@
-/* compare_derivatives.h -- one point at which derivatives are compared with finite differences; not installed. */
+/* compare_derivatives.h -- one point at which derivatives are compared with finite differences; not
+ * installed. */
 #ifndef EDDY_AUTODIFF_CHECK_COMPARE_DERIVATIVES_H
 #define EDDY_AUTODIFF_CHECK_COMPARE_DERIVATIVES_H
 

@@ -1,5 +1,6 @@
-/* jacobians.h -- whole matrices of derivatives: Jacobians and Hessians. They are computed by rows, in
- * reverse mode, or by columns, in forward mode: all together, in blocks, or one after the other. */
+/* jacobians.h -- whole matrices of derivatives: Jacobians and Hessians. They are computed by rows,
+ * in reverse mode, or by columns, in forward mode: all together, in blocks, or one after the
+ * other. */
 #ifndef EDDY_JACOBIANS_H
 #define EDDY_JACOBIANS_H
 
@@ -13,8 +14,8 @@ extern "C" {
 
 /* Reverse mode computes a Jacobian by rows, one for each element of y; forward mode by columns, one
  * for each element of x, from two reverse sweeps as eddy_jvp. Automatic is forward mode where the
- * sizes are known while building and y has more than twice the elements of all xs, provided that the
- * types are real and every operation of the first sweep has a gradient; else reverse mode. */
+ * sizes are known while building and y has more than twice the elements of all xs, provided that
+ * the types are real and every operation of the first sweep has a gradient; else reverse mode. */
 typedef enum eddy_jacobian_mode {
     EDDY_JACOBIAN_AUTOMATIC = 0,
     EDDY_JACOBIAN_FORWARD = 1,
@@ -38,20 +39,20 @@ typedef struct eddy_jacobian_args {
  *
  * All rows at once: the gradient is built for one unit vector of y and then batched over all of
  * them (eddy_vmap). With no_pfor the gradient is the body of a loop over the unit vectors
- * (eddy_map_fn), which takes more time and less memory. In both cases y may have unknown dimensions;
- * its rank and that of x must be known, at most 7 each and at most 8 together. In forward mode the
- * same is done for the unit vectors of x[k], which suits a y much larger than x.
+ * (eddy_map_fn), which takes more time and less memory. In both cases y may have unknown
+ * dimensions; its rank and that of x must be known, at most 7 each and at most 8 together. In
+ * forward mode the same is done for the unit vectors of x[k], which suits a y much larger than x.
  *
- * With max_bytes the loop is over blocks of as many rows, or columns, as it permits, at least one. A
- * row counts as twice the largest of y, the xs and the tensors between them; the matrix itself does
- * not count. The sizes of y and the xs must be known while building.
+ * With max_bytes the loop is over blocks of as many rows, or columns, as it permits, at least one.
+ * A row counts as twice the largest of y, the xs and the tensors between them; the matrix itself
+ * does not count. The sizes of y and the xs must be known while building.
  *
  * Sparse gradients become dense. If y does not depend on x, or has an integer type, the result is
  * invalid, or zeros. For an analytic complex y it is the conjugate of dy/dx, as for gradients.
  * Errors: EDDY_INVALID_ARGUMENT for an unknown mode or a negative max_bytes; EDDY_BAD_DTYPE for
  * forward mode and complex types; EDDY_BAD_SHAPE for an unknown rank, or an unknown size with
- * max_bytes; EDDY_LIMIT for the ranks. Returns the graph's status. After tf.GradientTape.jacobian and
- * parallel_for.jacobian, which have reverse mode only. */
+ * max_bytes; EDDY_LIMIT for the ranks. Returns the graph's status. After tf.GradientTape.jacobian
+ * and parallel_for.jacobian, which have reverse mode only. */
 EDDY_API eddy_status eddy_jacobian_with(const eddy_jacobian_args *given);
 #define eddy_jacobian(...) eddy_jacobian_with(EDDY_ARGS(eddy_jacobian_args, __VA_ARGS__))
 

@@ -5,8 +5,8 @@
 
 #include "autodiff/internal.h"
 
-/* The Jacobians of y by each of xs. A seed has the shape of y and gives a row for each x; in forward
- * mode it has the shape of one x and gives a column, in the shape of y. */
+/* The Jacobians of y by each of xs. A seed has the shape of y and gives a row for each x; in
+ * forward mode it has the shape of one x and gives a column, in the shape of y. */
 typedef struct eddy_unit_vectors {
     eddy_tensor           y;
     eddy_list             xs;
@@ -23,10 +23,11 @@ typedef struct eddy_unit_vectors {
 bool eddy__forward_begin(eddy_unit_vectors *v, bool if_possible);
 void eddy__forward_end(eddy_unit_vectors *v);
 
-/* out[k] = the rows [n, ...x] for the seeds [n, ...y] and each of xs; invalid if y does not depend on
- * it. In forward mode, out[0] = the columns [n, ...y] for the seeds [n, ...x] of x number k. */
+/* out[k] = the rows [n, ...x] for the seeds [n, ...y] and each of xs; invalid if y does not depend
+ * on it. In forward mode, out[0] = the columns [n, ...y] for the seeds [n, ...x] of x number k. */
 void eddy__for_seeds(const eddy_unit_vectors *v, int k, eddy_tensor seeds, eddy_tensor *out);
-/* The same for all unit vectors, in blocks if there is a limit; otherwise no size has to be known. */
+/* The same for all unit vectors, in blocks if there is a limit; otherwise no size has to be
+ * known. */
 void eddy__for_unit_vectors(const eddy_unit_vectors *v, int k, eddy_tensor *out);
 
 #endif

@@ -1,4 +1,5 @@
-/* coloring.h -- which columns of a sparse matrix can be computed together. Private to this folder. */
+/* coloring.h -- which columns of a sparse matrix can be computed together. Private to this
+ * folder. */
 #ifndef EDDY_AUTODIFF_SPARSE_COLORING_H
 #define EDDY_AUTODIFF_SPARSE_COLORING_H
 
@@ -17,8 +18,8 @@ bool eddy__pattern_transpose(const eddy_sparse_pattern *p, eddy_arena *a, eddy_s
  * transpose of p. Returns the number of colors; -1 if out of memory. */
 int64_t eddy__color_columns(const eddy_sparse_pattern *p, const eddy_sparse_pattern *across,
                             eddy_arena *a, int64_t *color);
-/* Colors for a symmetric pattern, so that neighbors differ and no path of four elements has only two
- * colors. */
+/* Colors for a symmetric pattern, so that neighbors differ and no path of four elements has only
+ * two colors. */
 int64_t eddy__color_star(const eddy_sparse_pattern *p, eddy_arena *a, int64_t *color);
 
 #endif

@@ -8,6 +8,7 @@
 #include "ops/linear/matmul.h"
 #include "ops/kernels/reduction/reduce_engine.h"
 #include "ops/reduce/reductions.h"
+#include "ops/weak_ops.h"
 
 #include <string.h>
 
@@ -27,10 +28,10 @@ static const int32_t *input(const eddy_dependence *d, const eddy_node *node, int
     return eddy__input_is_in(node->op->shape_inputs, i) ? NULL : eddy__sets_of(d, node->inputs[i]);
 }
 
-static bool named(const eddy_node *node, const char *const *names)
+static bool is_one_of(const eddy_node *node, size_t n, const eddy_op_def *const *ops)
 {
-    for (int i = 0; names[i]; i++)
-        if (strcmp(node->op->name, names[i]) == 0) return true;
+    for (size_t i = 0; i < n; i++)
+        if (node->op == ops[i]) return true;
     return false;
 }
 
@@ -129,31 +130,31 @@ static void by_anything(eddy_dependence *d, const eddy_node *node, int32_t *out,
 
 static bool is_matrix_product(const eddy_node *node)
 {
-    static const char *const products[] = { "MatMul", "BatchMatMulV2", NULL };
-    return named(node, products) && eddy_shape_of(node->inputs[0]).rank == 2 &&
-           eddy_shape_of(node->inputs[1]).rank == 2;
+    return (node->op == &eddy_op_matmul || node->op == &eddy_op_batch_matmul) &&
+           eddy_shape_of(node->inputs[0]).rank == 2 && eddy_shape_of(node->inputs[1]).rank == 2;
 }
 
 /* The input of an alias that its gradient reaches. */
-static int passes(const eddy_node *node)
+static int gradient_input(const eddy_node *node)
 {
-    static const char *const second[] = { "GradPassThrough", NULL };
-    return named(node, second);
+    return node->op == &eddy_op_grad_pass_through ? 1 : 0;
 }
 
 /* The sets of all outputs, one after the other; n in all. */
 static void apply_rule(eddy_dependence *d, const eddy_node *node, int32_t *out, int64_t n)
 {
-    static const char *const stops[] = { "StopGradient", NULL };
-    static const char *const sums[] = { "AddN", "BiasAdd", NULL };
-    if (named(node, stops) || !eddy_dtype_is_differentiable(node->outputs[0].dtype)) return;
+    static const eddy_op_def *const elementwise[] = { &eddy_op_add_n, &eddy_op_bias_add,
+                                                      &eddy_op_cast };
+    const eddy_op_def *op = node->op;
+    if (op == &eddy_op_stop_gradient) return;
+    if (!eddy_dtype_is_differentiable(node->outputs[0].dtype)) return;
     if (node->gradient) by_anything(d, node, out, n);
-    else if (node->op->flags & EDDY_OP_ALIAS && input(d, node, passes(node)))
-        memcpy(out, input(d, node, passes(node)), (size_t)n * sizeof *out);
-    else if (node->n_outputs == 1 && (node->op->flags & EDDY_OP_ELEMENTWISE || named(node, sums) ||
-                                      strcmp(node->op->name, "Cast") == 0))
+    else if (op->flags & EDDY_OP_ALIAS && input(d, node, gradient_input(node)))
+        memcpy(out, input(d, node, gradient_input(node)), (size_t)n * sizeof *out);
+    else if (node->n_outputs == 1 && (op->flags & EDDY_OP_ELEMENTWISE ||
+                                      is_one_of(node, 3, elementwise)))
         by_elements(d, node, out);
-    else if (node->op->fold && node->n_inputs == 1) by_folding(d, node, out);
+    else if (op->fold && node->n_inputs == 1) by_folding(d, node, out);
     else if (is_matrix_product(node)) by_product(d, node, out);
     else if (!eddy__moved_sets(d, node, out)) by_anything(d, node, out, n);
 }
@@ -170,14 +171,17 @@ static int depending_inputs(const eddy_dependence *d, const eddy_node *node)
 /* The outputs are linear in the inputs that depend on x. */
 static bool is_linear(const eddy_dependence *d, const eddy_node *node)
 {
-    static const char *const always[] = { "Add", "Sub", "Neg", "AddN", "BiasAdd", "Sum", "Mean",
-                                          "Cumsum", "Cast", "StopGradient", NULL };
-    static const char *const in_one[] = { "Mul", "MatMul", "BatchMatMulV2", NULL };
-    static const char *const in_first[] = { "RealDiv", NULL };
+    static const eddy_op_def *const always[] = {
+        &eddy_op_add, &eddy_op_sub, &eddy_op_neg, &eddy_op_add_n, &eddy_op_bias_add, &eddy_op_sum,
+        &eddy_op_mean, &eddy_op_cumsum, &eddy_op_cast, &eddy_op_stop_gradient,
+    };
+    static const eddy_op_def *const in_one[] = { &eddy_op_mul, &eddy_op_matmul,
+                                                 &eddy_op_batch_matmul };
     if (node->gradient) return false;
-    return named(node, always) || node->op->flags & EDDY_OP_ALIAS ||
-        (named(node, in_one) && depending_inputs(d, node) == 1) ||
-        (named(node, in_first) && !input(d, node, 1));
+    return is_one_of(node, sizeof always / sizeof *always, always) ||
+           node->op->flags & EDDY_OP_ALIAS ||
+           (is_one_of(node, 3, in_one) && depending_inputs(d, node) == 1) ||
+           (node->op == &eddy_op_div && !input(d, node, 1));
 }
 
 /* All elements of each set are partners of each other. */
@@ -234,7 +238,7 @@ static bool walk(eddy_dependence *d, const char *who)
 void eddy__too_many_elements(eddy_graph *g, const char *who)
 {
     eddy_fail(g, EDDY_LIMIT,
-              "%s: the patterns of the matrices between x and y have more than %d elements", who,
+              "%s: the sparsity patterns between x and y have more than %d elements", who,
               EDDY_MOST_MEMBERS);
 }
 

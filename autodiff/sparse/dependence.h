@@ -1,5 +1,5 @@
-/* dependence.h -- which elements of a tensor depend on which elements of another one. Private to this
- * folder. */
+/* dependence.h -- which elements of a tensor depend on which elements of another one. Private to
+ * this folder. */
 #ifndef EDDY_AUTODIFF_SPARSE_DEPENDENCE_H
 #define EDDY_AUTODIFF_SPARSE_DEPENDENCE_H
 
@@ -25,8 +25,8 @@ bool eddy__dependence_begin(eddy_dependence *d, const char *who, eddy_tensor y, 
 void eddy__too_many_elements(eddy_graph *g, const char *who);
 void eddy__dependence_end(eddy_dependence *d);
 
-/* The sets of output 0 of a node that moves or selects elements of its inputs, found by applying it to
- * the numbers of their sets; false if it is no such node. */
+/* The sets of output 0 of a node that moves or selects elements of its inputs, found by applying it
+ * to the numbers of their sets; false if it is no such node. */
 bool eddy__moved_sets(const eddy_dependence *d, const eddy_node *node, int32_t *out);
 
 /* The sets of the elements of t; NULL if t does not depend on x. */

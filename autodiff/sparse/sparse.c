@@ -127,7 +127,7 @@ static eddy_tensor products(plan *p, eddy_tensor y)
     return out;
 }
 
-static bool give(plan *p, eddy_tensor y, eddy_sparse_matrix *out)
+static bool emit_matrix(plan *p, eddy_tensor y, eddy_sparse_matrix *out)
 {
     const eddy_sparse_pattern *q = &p->pattern;
     const int64_t              n = q->splits[q->rows];
@@ -192,7 +192,7 @@ static eddy_status sparse(const char *who, eddy_tensor y, eddy_tensor x, bool se
     if (ok && second)
         ok = eddy_gradients(EDDY_LIST(y), EDDY_LIST(x), &of,
                             .unconnected_gradients = EDDY_UNCONNECTED_ZERO) == EDDY_OK;
-    if (ok) give(&p, of, out);
+    if (ok) emit_matrix(&p, of, out);
     eddy__dependence_end(&p.found);
     eddy_scope_end(g);
     return eddy_graph_status(g);

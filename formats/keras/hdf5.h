@@ -1,11 +1,11 @@
 /* hdf5.h -- the datasets of an HDF5 file, as far as Keras writes them.
  *
- * A reader of our own, because files come from strangers: of 4000 copies of a small file with 1 to 4
- * changed bytes, one made libhdf5 1.10 crash, which is 3.9 MB besides. This one sees nothing outside
- * the file in memory, takes no memory for what the file only claims, and follows no link to another
- * file. It reads superblocks 0 to 3, groups with symbol tables or with links in their headers, and
- * contiguous and compact datasets; not chunks, and therefore no compression, and not groups of many
- * links in the newest layout.
+ * A reader of our own, because files come from strangers: of 4000 copies of a small file with 1 to
+ * 4 changed bytes, one made libhdf5 1.10 crash, which is 3.9 MB besides. This one sees nothing
+ * outside the file in memory, takes no memory for what the file only claims, and follows no link to
+ * another file. It reads superblocks 0 to 3, groups with symbol tables or with links in their
+ * headers, and contiguous and compact datasets; not chunks, and therefore no compression, and not
+ * groups of many links in the newest layout.
  *
  * Source: HDF5 File Format Specification Version 3.0, The HDF Group. */
 #ifndef EDDY_FORMATS_KERAS_HDF5_H

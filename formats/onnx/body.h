@@ -4,7 +4,7 @@
 
 #include "build.h"
 
-/* What a body needs while Eddy builds it. */
+/* The data of a body while Eddy builds it. */
 typedef struct onnx_body {
     onnx_build       *b;
     const onnx_graph *g;
@@ -17,13 +17,13 @@ typedef struct onnx_body {
     bool              failed;
 } onnx_body;
 
-/* Builds the weights of floats around a subgraph that its nodes read, before Eddy builds the body: a
- * weight that a body is the first to use would belong to it alone, and other uses would have none of
- * its gradient. */
+/* Builds the weights of floats around a subgraph that its nodes read, before Eddy builds the body:
+ * a weight that a body is the first to use would belong to it alone, and other uses would have none
+ * of its gradient. */
 void eddy__onnx_build_captured(onnx_build *b, const onnx_graph *g);
 
-/* Builds the subgraph on these values and stores its tensors in y, room for EDDY_MAX_RESULTS; returns
- * their number, 0 on a failure. */
+/* Builds the subgraph on these values and stores its tensors in y, room for EDDY_MAX_RESULTS;
+ * returns their number, 0 on a failure. */
 int eddy__onnx_build_body(onnx_body *c, onnx_value *const *in, eddy_tensor *y);
 
 #endif

@@ -70,8 +70,8 @@ eddy_tensor eddy__onnx_in(onnx_build *b, int i);
 onnx_value *eddy__onnx_value_in(onnx_build *b, int i);   /* NULL if it is left out */
 int         eddy__onnx_type_in(const onnx_build *b, int i);
 int         eddy__onnx_rank(onnx_build *b, int i);      /* -1 if unknown */
-/* If nothing is known of the rank of input i, takes it to be `rank`, which the operator asks for; a run
- * checks it. */
+/* If nothing is known of the rank of input i, takes it to be `rank`, which the operator asks for; a
+ * run checks it. */
 void        eddy__onnx_take_rank(onnx_build *b, int i, int rank);
 /* The tensor of a value: a weight is built at its first use. Invalid for NULL. */
 eddy_tensor eddy__onnx_tensor_of(onnx_build *b, onnx_value *v);

@@ -5,7 +5,7 @@
 
 static const known_sizes nothing = { .count = -1 };
 
-static known_sizes of(onnx_build *b, int i)
+static known_sizes sizes_of_input(onnx_build *b, int i)
 {
     int            n;
     const int64_t *at = eddy__onnx_partly(b, i, &n);
@@ -30,7 +30,7 @@ static known_sizes shape(onnx_build *b)
 
 static known_sizes gather(onnx_build *b)
 {
-    const known_sizes from = of(b, 0), at = of(b, 1);
+    const known_sizes from = sizes_of_input(b, 0), at = sizes_of_input(b, 1);
     known_sizes       k = { .count = from.count < 0 || eddy__onnx_rank(b, 0) != 1 ? -1 : at.count };
     for (int i = 0; i < k.count; i++) {
         const int64_t j = at.at[i] < 0 ? at.at[i] + from.count : at.at[i];
@@ -42,13 +42,13 @@ static known_sizes gather(onnx_build *b)
 static known_sizes concat(onnx_build *b)
 {
     known_sizes k = { .count = 0 };
-    for (int i = 0; i < b->n_in; i++) k = eddy__known_join(k, of(b, i));
+    for (int i = 0; i < b->n_in; i++) k = eddy__known_join(k, sizes_of_input(b, i));
     return k;
 }
 
 static known_sizes slice(onnx_build *b)
 {
-    const known_sizes   x = of(b, 0);
+    const known_sizes   x = sizes_of_input(b, 0);
     int64_t       start[ONNX_MAX_LIST], end[ONNX_MAX_LIST], step[ONNX_MAX_LIST] = { 1 };
     const bool    old = b->version < 10;
     const int     n = eddy__onnx_list(b, old ? -1 : 1, old ? "starts" : NULL, start);
@@ -80,9 +80,9 @@ static known_sizes result(onnx_build *b)
     case 'g': return gather(b);
     case 'c': return concat(b);
     case 'l': return slice(b);
-    case '=': return of(b, 0);
+    case '=': return sizes_of_input(b, 0);
     case 0: return nothing;
-    default: return eddy__known_combine(of(b, 0), op, of(b, 1));
+    default: return eddy__known_combine(sizes_of_input(b, 0), op, sizes_of_input(b, 1));
     }
 }
 

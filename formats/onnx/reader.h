@@ -55,7 +55,7 @@ eddy_array *eddy__onnx_elements(onnx_reader *r, onnx_tensor *t);
 /* A value for a TensorProto or SparseTensorProto: a weight, or strings. NULL with the error. */
 onnx_value *eddy__onnx_tensor_value(onnx_reader *r, onnx_tensor *t);
 onnx_value *eddy__onnx_sparse_value(onnx_reader *r, onnx_sparse *t);
-/* What is known of the elements of integer outputs. */
+/* The known elements of integer outputs. */
 void        eddy__onnx_propagate(onnx_build *b);
 /* Records the first error of the reader, with the path; returns false. */
 bool        eddy__onnx_error(onnx_reader *r, eddy_status s, const char *format, ...)

@@ -1,5 +1,5 @@
-/* carry.h -- values of a model as the tensors that Eddy's loops and branches carry: a tensor is one,
- * an array two, and a variable none, since bodies reach it from outside. */
+/* carry.h -- values of a model as the tensors that Eddy's loops and branches carry: a tensor is
+ * one, an array two, and a variable none, since bodies reach it from outside. */
 #ifndef EDDY_FORMATS_TENSORFLOW_CARRY_H
 #define EDDY_FORMATS_TENSORFLOW_CARRY_H
 

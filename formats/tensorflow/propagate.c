@@ -5,7 +5,7 @@
 
 static const known_sizes nothing = { .count = -1 };
 
-static known_sizes of(tf_build *b, int i)
+static known_sizes sizes_of_input(tf_build *b, int i)
 {
     int            n;
     const int64_t *at = eddy__tf_partly(b, i, &n);
@@ -23,7 +23,7 @@ static known_sizes shape(tf_build *b)
 
 static known_sizes gather(tf_build *b)
 {
-    const known_sizes from = of(b, 0), at = of(b, 1);
+    const known_sizes from = sizes_of_input(b, 0), at = sizes_of_input(b, 1);
     known_sizes       k = { .count = from.count < 0 ? -1 : at.count };
     for (int i = 0; i < k.count; i++)
         k.at[i] = at.at[i] >= 0 && at.at[i] < from.count ? from.at[at.at[i]] : UNKNOWN_SIZE;
@@ -33,14 +33,15 @@ static known_sizes gather(tf_build *b)
 static known_sizes joined(tf_build *b, int n)
 {
     known_sizes k = { .count = 0 };
-    for (int i = 0; i < n; i++) k = eddy__known_join(k, of(b, i));
+    for (int i = 0; i < n; i++) k = eddy__known_join(k, sizes_of_input(b, i));
     return k;
 }
 
 /* x[begin:end:stride] with its masks, of a vector. */
 static known_sizes slice(tf_build *b)
 {
-    const known_sizes   x = of(b, 0), begin = of(b, 1), end = of(b, 2), stride = of(b, 3);
+    const known_sizes   x = sizes_of_input(b, 0), begin = sizes_of_input(b, 1);
+    const known_sizes   end = sizes_of_input(b, 2), stride = sizes_of_input(b, 3);
     const int64_t masks = eddy__tf_int(b, "ellipsis_mask", 0) | eddy__tf_int(b, "new_axis_mask", 0);
     if (x.count < 0 || begin.count != 1 || end.count != 1 || stride.count != 1 || masks)
         return nothing;
@@ -71,7 +72,7 @@ static known_sizes slice(tf_build *b)
 
 static known_sizes product(tf_build *b)
 {
-    const known_sizes x = of(b, 0), axes = of(b, 1);
+    const known_sizes x = sizes_of_input(b, 0), axes = sizes_of_input(b, 1);
     known_sizes       k = { .count = 1, .at = { 1 } };
     if (x.count < 0 || axes.count != 1 || eddy__tf_flag(b, "keep_dims")) return nothing;
     for (int i = 0; i < x.count; i++)
@@ -99,9 +100,9 @@ static known_sizes result(tf_build *b)
     case 'k': return joined(b, b->n_in);
     case 'l': return slice(b);
     case 'p': return product(b);
-    case '=': return of(b, 0);
+    case '=': return sizes_of_input(b, 0);
     case 0: return nothing;
-    default: return eddy__known_combine(of(b, 0), op, of(b, 1));
+    default: return eddy__known_combine(sizes_of_input(b, 0), op, sizes_of_input(b, 1));
     }
 }
 

@@ -15,7 +15,7 @@ typedef struct tf_index {
 
 typedef enum tf_progress { TF_NEW, TF_OPEN, TF_DONE } tf_progress;
 
-/* What is known of a node in one scope. */
+/* The known facts about a node in one scope. */
 typedef struct tf_slot {
     tf_progress progress;
     tf_value  **out;
@@ -51,8 +51,8 @@ struct tf_reader {
 
 enum { TF_MAX_DEPTH = 32, TF_MAX_NODES = 1 << 20, TF_MAX_EFFORT = 1 << 28 };
 
-/* Counts work on n nodes; false with the error once a file has asked for too much, as functions that
- * call others twice, again and again, would. */
+/* Counts work on n nodes; false with the error once a file has asked for too much, as functions
+ * that call others twice, again and again, would. */
 bool      eddy__tf_effort(tf_reader *r, size_t n);
 
 /* A new scope of a graph; NULL with the error. */
@@ -70,7 +70,7 @@ tf_value *eddy__tf_lookup(const tf_scope *s, const char *input);
 eddy_array *eddy__tf_elements(tf_reader *r, const char *name, tf_tensor *t);
 /* The same of a weight in the manifest of TensorFlow.js; NULL without an error if there is none. */
 eddy_array *eddy__tf_weight(tf_reader *r, const char *name);
-/* What is known of the elements of integer outputs. */
+/* The known elements of integer outputs. */
 void        eddy__tf_propagate(tf_build *b);
 /* Records the first error of the reader, with the path; returns false. */
 bool        eddy__tf_error(tf_reader *r, eddy_status s, const char *format, ...)

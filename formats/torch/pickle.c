@@ -230,7 +230,7 @@ static pickle_value *tensor(machine *m, const pickle_value *args)
     return v;
 }
 
-/* What a call of one of the names yields. */
+/* The result of a call of one of the names. */
 static pickle_value *reduce(machine *m)
 {
     const pickle_value *args = pop(m), *f = pop(m);

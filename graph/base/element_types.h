@@ -70,8 +70,8 @@
 #define EDDY_COLUMN_DIGITS(bit, d, name, kind, T, bits, low, high)   low
 #define EDDY_COLUMN_EXPONENT(bit, d, name, kind, T, bits, low, high) high
 
-/* name_FLOATING for a type of that kind. Sums of elements are of type EDDY_OF_KIND(EDDY_TOTAL, f32).
- */
+/* name_FLOATING for a type of that kind. Sums of elements are of type EDDY_OF_KIND(EDDY_TOTAL,
+ * f32). */
 #define EDDY_OF_KIND(name, suffix) EDDY_NAME(name, EDDY_COLUMN(KIND, suffix))
 
 #define EDDY_KIND_FLOATING 1

@@ -14,9 +14,9 @@ typedef struct eddy_file_bytes {
     atomic_int            references;
 } eddy_file_bytes;
 
-/* NULL with the error set: those of eddy__reader_open and eddy__reader_read, EDDY_NO_MEMORY. Release it
- * with eddy__file_bytes_release. Another program must not shorten a mapped file; replacing it by
- * rename, as eddy__writer_end does, is safe. */
+/* NULL with the error set: those of eddy__reader_open and eddy__reader_read, EDDY_NO_MEMORY.
+ * Release it with eddy__file_bytes_release. Another program must not shorten a mapped file;
+ * replacing it by rename, as eddy__writer_end does, is safe. */
 eddy_file_bytes *eddy__file_bytes(const eddy_files *files, const eddy_allocator *a,
                                   const char *path, eddy_error *e);
 eddy_file_bytes *eddy__file_bytes_retain(eddy_file_bytes *b);

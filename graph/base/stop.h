@@ -34,10 +34,10 @@ static inline bool eddy__stopped(const eddy_stop *s)
             (s->deadline > 0 && eddy__monotonic_nanoseconds() >= s->deadline));
 }
 
-/* The number of turns of a loop between two looks, if each processes n elements. */
+/* The number of turns of a loop between two checks for cancellation, if each has n elements. */
 static inline int64_t eddy__turns_per_look(int64_t n) { return 1 + (1 << 16) / (n > 0 ? n : 1); }
 
-/* For loops whose turns take nanoseconds: looks in one of 4096. */
+/* For loops whose turns take nanoseconds: checks in one of 4096. */
 static inline bool eddy__stopped_at(const eddy_stop *s, int64_t turn)
 {
     return turn % 4096 == 0 && eddy__stopped(s);

@@ -12,7 +12,7 @@ typedef struct item {
     const eddy_array *array;
 } item;
 
-/* What a file contains. */
+/* The contents of a file. */
 typedef struct contents {
     item                  *items;
     eddy_safetensors_text *metadata;    /* the caller's pairs and two with checksums */

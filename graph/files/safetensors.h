@@ -67,10 +67,10 @@ eddy_status eddy__safetensors_open(const eddy_files *files, const eddy_allocator
                                    eddy_error *error);
 /* The entry with that name; NULL if there is none. */
 const eddy_safetensors_entry *eddy__safetensors_find(const eddy_safetensors *s, const char *name);
-/* The entry's value as a new array: a view of the file's bytes if they need no conversion, so it may
- * outlive s. NULL with the error set: EDDY_UNIMPLEMENTED for a type or a rank that cannot be read,
- * EDDY_CORRUPT for another checksum and bools that are not 0 or 1, EDDY_OUT_OF_RANGE for numbers
- * beyond int64. */
+/* The entry's value as a new array: a view of the file's bytes if they need no conversion, so it
+ * may outlive s. NULL with the error set: EDDY_UNIMPLEMENTED for a type or a rank that cannot be
+ * read, EDDY_CORRUPT for another checksum and bools that are not 0 or 1, EDDY_OUT_OF_RANGE for
+ * numbers beyond int64. */
 eddy_array *eddy__safetensors_value(const eddy_safetensors *s, const eddy_safetensors_entry *entry,
                                     eddy_error *error);
 /* The value of that key in the metadata, which belongs to the file; NULL if there is none. */

@@ -46,7 +46,7 @@ static void fail(png_structp png, png_const_charp message)
 
 static void ignore(png_structp png, png_const_charp message) { (void)png, (void)message; }
 
-/* What the file says, and what rows become. False if it promises more than its bytes can hold. */
+/* Reads the header and sets the format of the rows. False if the file has too few bytes for it. */
 static bool header(png_structp png, png_infop info, const data_file *f)
 {
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);

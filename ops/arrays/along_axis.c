@@ -139,7 +139,7 @@ static void take_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_take_along = {
     .name = "TakeAlong", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .inputs = EDDY_INPUTS({ "x", EDDY_ANY_TYPE }, { "indices", EDDY_TAKES_INDICES }),
-    .attrs_size = sizeof(along_attrs), .attrs = along_fields,
+    .flags = EDDY_OP_MOVES, .attrs_size = sizeof(along_attrs), .attrs = along_fields,
     .infer = take_infer, .kernel = take_kernel, .gradient = take_gradient, .batch = along_batch,
 };
 

@@ -69,7 +69,7 @@ static void band_gradient(eddy_rule *r)
 
 const eddy_op_def eddy_op_matrix_band_part = {
     .name = "MatrixBandPart", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .flags = EDDY_OP_IN_PLACE, .attrs_size = sizeof(band_attrs),
+    .flags = EDDY_OP_MOVES | EDDY_OP_IN_PLACE, .attrs_size = sizeof(band_attrs),
     .attrs = EDDY_ATTRS(band_attrs, lower, upper),
     .infer = band_infer, .kernel = band_kernel, .gradient = band_gradient,
     .batch = eddy_batch_as_is,

@@ -96,7 +96,8 @@ static void batch_like_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_batch_like = {
     .name = "BatchLike", .min_inputs = 2, .max_inputs = 2, .outputs = 1, .shape_inputs = 1u << 1,
-    .infer = batch_like_infer, .prepare = batch_like_prepare, .kernel = eddy__box_copy_kernel,
+    .flags = EDDY_OP_MOVES, .infer = batch_like_infer, .prepare = batch_like_prepare,
+    .kernel = eddy__box_copy_kernel,
     .gradient = batch_like_gradient, .batch = batch_like_batch,
 };
 

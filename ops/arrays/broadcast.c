@@ -98,7 +98,7 @@ static bool broadcast_to_infer(eddy_infer *c)
 
 const eddy_op_def eddy_op_broadcast_to = {
     .name = "BroadcastTo", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .flags = EDDY_OP_ALIAS_IF_EQUAL,
+    .flags = EDDY_OP_MOVES | EDDY_OP_ALIAS_IF_EQUAL,
     .attrs_size = sizeof(broadcast_to_attrs), .attrs = EDDY_ATTRS(broadcast_to_attrs, shape),
     .infer = broadcast_to_infer, .prepare = broadcast_prepare, .kernel = eddy__box_copy_kernel,
     .gradient = broadcast_gradient, .batch = eddy__batch_broadcast,
@@ -126,7 +126,7 @@ static bool broadcast_like_infer(eddy_infer *c)
 
 const eddy_op_def eddy_op_broadcast_like = {
     .name = "BroadcastLike", .label = "BroadcastTo", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .flags = EDDY_OP_ALIAS_IF_EQUAL, .shape_inputs = 1u << 1,
+    .flags = EDDY_OP_MOVES | EDDY_OP_ALIAS_IF_EQUAL, .shape_inputs = 1u << 1,
     .infer = broadcast_like_infer, .prepare = broadcast_prepare, .kernel = eddy__box_copy_kernel,
     .gradient = broadcast_gradient, .batch = eddy__batch_broadcast,
 };

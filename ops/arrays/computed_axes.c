@@ -1,6 +1,7 @@
 /* computed_axes.c -- axes that are the elements of a tensor: inserting and removing dimensions of
  * 1, and what reductions need (ops/reduce/reduce_computed.c). */
 #include "ops/arrays/computed_axes.h"
+#include "graph/internal.h"
 #include "ops/arrays/arrays.h"
 #include "ops/short_names.h"
 
@@ -37,9 +38,8 @@ eddy_tensor eddy__axes_checked(const char *called, eddy_tensor x, eddy_tensor ax
     if (eddy_shape_of(x).rank < 0)
         return eddy_fail(g, EDDY_BAD_SHAPE, "%s: the rank of '%.200s' is unknown", called,
                          eddy_name_of(x));
-    if (!eddy__dtype_is_index(eddy_dtype_of(axes)))
-        return eddy_fail(g, EDDY_BAD_DTYPE, "%s: axes is %s; int32 or int64 expected", called,
-                         eddy_dtype_name(eddy_dtype_of(axes)));
+    if (!eddy__expect_type(g, called, "axes", eddy_dtype_of(axes), EDDY_TAKES_INDICES))
+        return eddy_none(g);
     if (s.rank > 1)
         return eddy_fail(g, EDDY_BAD_SHAPE, "%s: axes has the shape %s; a vector or one number "
                          "expected", called, eddy_shape_print(s, have, sizeof have));

@@ -1,6 +1,7 @@
 /* computed_sizes.c -- slices and repetitions whose sizes are tensors: each is a gather along one
  * axis after the other, at computed positions. */
 #include "ops/arrays/arrays.h"
+#include "graph/internal.h"
 #include "ops/arrays/computed_sizes.h"
 #include "ops/short_names.h"
 
@@ -30,9 +31,8 @@ eddy_tensor eddy__size_each_axis(const char *called, const char *what, eddy_tens
     if (xs.rank < 0)
         return eddy_fail(g, EDDY_BAD_SHAPE, "%s: the rank of '%.200s' is unknown", called,
                          eddy_name_of(x));
-    if (!eddy__dtype_is_index(eddy_dtype_of(t)))
-        return eddy_fail(g, EDDY_BAD_DTYPE, "%s: %s is %s; int32 or int64 expected", called, what,
-                         eddy_dtype_name(eddy_dtype_of(t)));
+    if (!eddy__expect_type(g, called, what, eddy_dtype_of(t), EDDY_TAKES_INDICES))
+        return eddy_none(g);
     if (!eddy_shape_compatible(s, EDDY_SHAPE(xs.rank)))
         return eddy_fail(g, EDDY_BAD_SHAPE,
                          "%s: %s has the shape %s; [%d] expected, one element per dimension of x",
@@ -47,9 +47,8 @@ eddy_tensor eddy__size_number(const char *called, const char *what, eddy_tensor 
     if (!eddy_is_valid(t) || !eddy_is_valid(x) || t.graph != x.graph)
         return eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %s is not a tensor of this graph", called,
                          eddy_is_valid(x) ? what : "x");
-    if (!eddy__dtype_is_index(eddy_dtype_of(t)))
-        return eddy_fail(g, EDDY_BAD_DTYPE, "%s: %s is %s; int32 or int64 expected", called, what,
-                         eddy_dtype_name(eddy_dtype_of(t)));
+    if (!eddy__expect_type(g, called, what, eddy_dtype_of(t), EDDY_TAKES_INDICES))
+        return eddy_none(g);
     return eddy_reshape(Cast(t, EDDY_INT64), EDDY_SCALAR);
 }
 

@@ -1,5 +1,6 @@
 /* computed_split.c -- a split at sizes that are the elements of a tensor. */
 #include "ops/arrays/arrays.h"
+#include "graph/internal.h"
 #include "ops/short_names.h"
 
 enum { MOST_PARTS = 256 };
@@ -54,9 +55,8 @@ eddy_tensor eddy_split_to(eddy_tensor x, eddy_tensor sizes, int64_t axis)
         return eddy_fail(x.graph ? x.graph : sizes.graph, EDDY_INVALID_ARGUMENT,
                          "split_to: %s is not a tensor of this graph",
                          eddy_is_valid(x) ? "sizes" : "x");
-    if (!eddy__dtype_is_index(eddy_dtype_of(sizes)))
-        return eddy_fail(x.graph, EDDY_BAD_DTYPE, "split_to: sizes is %s; int32 or int64 expected",
-                         eddy_dtype_name(eddy_dtype_of(sizes)));
+    if (!eddy__expect_type(x.graph, "split_to", "sizes", eddy_dtype_of(sizes), EDDY_TAKES_INDICES))
+        return eddy_none(x.graph);
     if (s.rank != 1 || s.dim[0] < 1 || s.dim[0] > MOST_PARTS)
         return eddy_fail(x.graph, EDDY_BAD_SHAPE,
                          "split_to: sizes has the shape %s; a vector of 1 to %d elements expected",

@@ -340,7 +340,7 @@ static void unstack_gradient(eddy_rule *r)
 
 const eddy_op_def eddy_op_unstack = {
     .name = "Unpack", .label = "unstack", .min_inputs = 1, .max_inputs = 1, .outputs = EDDY_MANY,
-    .attrs_size = sizeof(join_attrs), .attrs = num_fields,
+    .flags = EDDY_OP_MOVES, .attrs_size = sizeof(join_attrs), .attrs = num_fields,
     .infer = unstack_infer, .kernel = split_kernel, .gradient = unstack_gradient,
     .batch = join_batch, .parts = split_parts,
 };
@@ -409,7 +409,7 @@ static void split_gradient(eddy_rule *r)
 
 const eddy_op_def eddy_op_split = {
     .name = "Split", .label = "split", .min_inputs = 1, .max_inputs = 1, .outputs = EDDY_MANY,
-    .attrs_size = sizeof(join_attrs), .attrs = num_fields,
+    .flags = EDDY_OP_MOVES, .attrs_size = sizeof(join_attrs), .attrs = num_fields,
     .infer = split_infer, .kernel = split_kernel, .gradient = split_gradient, .batch = join_batch,
     .parts = split_parts,
 };
@@ -491,7 +491,8 @@ static bool split_sizes_infer(eddy_infer *c)
 
 const eddy_op_def eddy_op_split_sizes = {
     .name = "SplitV", .label = "split", .min_inputs = 1, .max_inputs = 1, .outputs = EDDY_MANY,
-    .attrs_size = sizeof(join_attrs), .attrs = EDDY_ATTRS(join_attrs, axis, sizes),
+    .flags = EDDY_OP_MOVES, .attrs_size = sizeof(join_attrs),
+    .attrs = EDDY_ATTRS(join_attrs, axis, sizes),
     .infer = split_sizes_infer, .kernel = split_kernel, .gradient = split_gradient,
     .batch = join_batch, .parts = split_parts,
 };

@@ -265,7 +265,7 @@ static void matrix_diag_gradient(eddy_rule *r) { r->dx[0] = part_of(r->dy[0], r-
 
 const eddy_op_def eddy_op_matrix_diag = {
     .name = "MatrixDiagV3", .label = "MatrixDiag", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .attrs_size = sizeof(diag_attrs), .attrs = diag_fields,
+    .flags = EDDY_OP_MOVES, .attrs_size = sizeof(diag_attrs), .attrs = diag_fields,
     .infer = matrix_diag_infer, .prepare = padding_prepare, .kernel = matrix_diag_kernel,
     .gradient = matrix_diag_gradient, .batch = eddy_batch_as_is,
 };
@@ -321,7 +321,7 @@ static void part_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_matrix_diag_part = {
     .name = "MatrixDiagPartV3", .label = "MatrixDiagPart", .min_inputs = 1, .max_inputs = 1,
     .outputs = 1, .attrs_size = sizeof(diag_attrs), .attrs = diag_fields,
-    .infer = part_infer, .prepare = padding_prepare, .kernel = part_kernel,
+    .flags = EDDY_OP_MOVES, .infer = part_infer, .prepare = padding_prepare, .kernel = part_kernel,
     .gradient = part_gradient, .batch = eddy_batch_as_is,
 };
 

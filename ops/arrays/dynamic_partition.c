@@ -121,10 +121,8 @@ eddy_tensor eddy_dynamic_partition_with(const eddy_dynamic_partition_args *given
                          "dynamic_partition: num is %lld; expected 1 to %d", (long long)a.num,
                          EDDY_MAX_INPUTS);
     const eddy_dtype d = eddy_dtype_of(a.partitions);
-    if (!eddy__dtype_is_index(d))
-        return eddy_fail(g, EDDY_BAD_DTYPE,
-                         "dynamic_partition: partitions is %s; int32 or int64 expected",
-                         eddy_dtype_name(d));
+    if (!eddy__expect_type(g, "dynamic_partition", "partitions", d, EDDY_TAKES_INDICES))
+        return eddy_none(g);
     const size_t bytes = (size_t)a.num * sizeof(eddy_tensor);
     const eddy_allocator *memory = eddy__graph_allocator(g);
     eddy_tensor *part = eddy__allocate(memory, bytes);

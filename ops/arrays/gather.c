@@ -238,7 +238,7 @@ static void gather_batch(eddy_batch *b)
 const eddy_op_def eddy_op_gather = {
     .name = "GatherV2", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .inputs = EDDY_INPUTS({ "params", EDDY_RANK_FROM(1) }, { "indices", EDDY_TAKES_INDICES }),
-    .attrs_size = sizeof(gather_attrs), .attrs = gather_fields,
+    .flags = EDDY_OP_MOVES, .attrs_size = sizeof(gather_attrs), .attrs = gather_fields,
     .infer = gather_infer, .kernel = gather_kernel, .gradient = gather_gradient,
     .batch = gather_batch,
 };

@@ -98,7 +98,7 @@ const eddy_op_def eddy_op_gather_nd = {
     .name = "GatherNd", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .inputs = EDDY_INPUTS({ "params", EDDY_ANY_TYPE },
                           { "indices", EDDY_TAKES_INDICES | EDDY_RANK_FROM(1) }),
-    .attrs_size = sizeof(eddy_tuples_attrs), .attrs = eddy__tuples_fields,
+    .flags = EDDY_OP_MOVES, .attrs_size = sizeof(eddy_tuples_attrs), .attrs = eddy__tuples_fields,
     .infer = gather_nd_infer, .kernel = gather_nd_kernel, .gradient = gather_nd_gradient,
     .batch = gather_nd_batch,
 };

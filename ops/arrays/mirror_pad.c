@@ -206,7 +206,7 @@ static void mirror_pad_gradient(eddy_rule *r) { r->dx[0] = folded(r->dy[0], r->x
 
 const eddy_op_def eddy_op_mirror_pad = {
     .name = "MirrorPad", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .attrs_size = sizeof(mirror_attrs), .attrs = mirror_fields,
+    .flags = EDDY_OP_MOVES, .attrs_size = sizeof(mirror_attrs), .attrs = mirror_fields,
     .infer = mirror_pad_infer, .kernel = mirror_pad_kernel, .gradient = mirror_pad_gradient,
     .batch = mirror_batch,
 };

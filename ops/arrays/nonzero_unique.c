@@ -5,6 +5,7 @@
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "graph/base/dtype.h"
+#include "graph/internal.h"
 #include "graph/base/min_max.h"
 #include "graph/base/stop.h"
 #include "ops/kernels/arrays/index_checks.h"
@@ -314,9 +315,7 @@ static bool unique_infer(eddy_infer *c)
     const eddy_type    *x = &c->in[0];
     const int           own = (int)a->batch_dims;
     int64_t rows, found = EDDY_ANY;
-    if (!eddy__dtype_is_index(a->out_idx))
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "out_idx is %s; int32 or int64 expected",
-                               eddy_dtype_name(a->out_idx));
+    if (!eddy__infer_expects(c, "out_idx", a->out_idx, EDDY_TAKES_INDICES)) return false;
     if (!examples_fit(c)) return false;
     if (x->shape.rank >= 0 && x->shape.rank != own + 1)
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has rank %d; rank 1 expected", x->shape.rank);

@@ -112,11 +112,9 @@ eddy_tensor eddy_meshgrid(eddy_list list, bool xy)
 
 static bool are_lengths(eddy_tensor lengths)
 {
-    const eddy_dtype d = eddy_dtype_of(lengths);
-    if (!eddy_is_valid(lengths) || eddy__dtype_is_index(d)) return eddy_is_valid(lengths);
-    eddy_fail(lengths.graph, EDDY_BAD_DTYPE,
-              "sequence_mask: lengths is %s; int32 or int64 expected", eddy_dtype_name(d));
-    return false;
+    return eddy_is_valid(lengths) &&
+           eddy__expect_type(lengths.graph, "sequence_mask", "lengths", eddy_dtype_of(lengths),
+                             EDDY_TAKES_INDICES);
 }
 
 /** y[..., j] = (j < lengths[...]): a mask for sequences of these lengths.
@@ -190,7 +188,7 @@ eddy_tensor eddy_eye_with(const eddy_eye_args *given)
         return eddy_fail(
             g, EDDY_INVALID_ARGUMENT,
             "eye: rows is %lld and columns is %lld; expected 0 or more. For a size that "
-            "is known only in a run, write matrix_diag(ones_like(v)), where v is a "
+            "is known only in a run, write eddy_matrix_diag(eddy_ones_like(v)), where v is a "
             "vector of that length",
             (long long)rows, (long long)wide);
     if (n == 0) return eddy_zeros(g, a.dtype, EDDY_SHAPE(rows, wide));
@@ -328,10 +326,8 @@ eddy_tensor eddy_unravel_index(eddy_tensor indices, eddy_shape dims)
         return eddy_fail(indices.graph, EDDY_INVALID_ARGUMENT,
                          "unravel_index: the shape must be known and have 1 to 2^53 elements");
     const eddy_dtype d = eddy_dtype_of(indices);
-    if (!eddy__dtype_is_index(d))
-        return eddy_fail(indices.graph, EDDY_BAD_DTYPE,
-                         "unravel_index: indices is %s; int32 or int64 expected",
-                         eddy_dtype_name(d));
+    if (!eddy__expect_type(indices.graph, "unravel_index", "indices", d, EDDY_TAKES_INDICES))
+        return eddy_none(indices.graph);
     const bool        wide = d == EDDY_INT32 && step > INT32_MAX;
     const eddy_tensor flat = wide ? Cast(indices, EDDY_INT64) : indices;
     step = 1;

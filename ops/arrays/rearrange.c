@@ -3,7 +3,7 @@
  * operations. */
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
-#include "graph/base/dtype.h"
+#include "graph/internal.h"
 #include "ops/short_names.h"
 
 /* The rank of x, and an axis of it from the front; returns false after reporting an error. */
@@ -230,9 +230,8 @@ static bool repeats_fit(eddy_tensor repeats)
     if (!eddy_is_valid(repeats))
         return eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: input 0 is not a valid tensor", "repeat"),
                false;
-    if (!eddy__dtype_is_index(d))
-        return eddy_fail(g, EDDY_BAD_DTYPE, "repeat: repeats is %s; int32 or int64 expected",
-                         eddy_dtype_name(d)), false;
+    if (!eddy__expect_type(g, "repeat", "repeats", d, EDDY_TAKES_INDICES))
+        return false;
     if (rank != 1 && (rank != 0 || !known))
         return eddy_fail(g, EDDY_BAD_SHAPE,
                          "repeat: repeats must be a constant scalar or a vector"), false;

@@ -53,7 +53,8 @@ static void reverse_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_reverse = {
     .name = "ReverseV2", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .attrs_size = sizeof(reverse_attrs), .attrs = EDDY_ATTRS(reverse_attrs, axes),
+    .flags = EDDY_OP_MOVES, .attrs_size = sizeof(reverse_attrs),
+    .attrs = EDDY_ATTRS(reverse_attrs, axes),
     .infer = reverse_infer, .prepare = reverse_prepare, .kernel = eddy__box_copy_kernel,
     .gradient = reverse_gradient, .batch = reverse_batch,
 };

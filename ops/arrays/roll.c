@@ -66,7 +66,8 @@ static void roll_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_roll = {
     .name = "Roll", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .attrs_size = sizeof(roll_attrs), .attrs = EDDY_ATTRS(roll_attrs, shift, axis),
+    .flags = EDDY_OP_MOVES, .attrs_size = sizeof(roll_attrs),
+    .attrs = EDDY_ATTRS(roll_attrs, shift, axis),
     .infer = roll_infer, .kernel = roll_kernel, .gradient = roll_gradient,
     .batch = roll_batch,
 };

@@ -1,7 +1,7 @@
 /* shape_ops.c -- shape, size, rank and range as tensors. A session folds them to constants: it
  * never computes a tensor to learn its shape. */
 #include "ops/arrays/arrays.h"
-#include "graph/base/dtype.h"
+#include "graph/internal.h"
 #include "ops/kernels/arrays/index_checks.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -18,9 +18,7 @@ static const eddy_attr_field shape_fields[] = EDDY_FIELDS(shape_attrs, dtype);
 static bool dtype_holds(eddy_infer *c, int64_t largest)
 {
     const shape_attrs *a = c->attrs;
-    if (!eddy__dtype_is_index(a->dtype))
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; int32 or int64 expected",
-                               eddy_dtype_name(a->dtype));
+    if (!eddy__infer_expects(c, "dtype", a->dtype, EDDY_TAKES_INDICES)) return false;
     if (a->dtype == EDDY_INT32 && largest > INT32_MAX)
         return eddy_infer_fail(c, EDDY_OUT_OF_RANGE, "%lld does not fit in int32; use int64",
                                (long long)largest);

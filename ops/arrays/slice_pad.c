@@ -120,7 +120,8 @@ static void slice_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_slice = {
     .name = "Slice", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .attrs_size = sizeof(slice_attrs), .attrs = EDDY_ATTRS(slice_attrs, begin, size),
+    .flags = EDDY_OP_MOVES, .attrs_size = sizeof(slice_attrs),
+    .attrs = EDDY_ATTRS(slice_attrs, begin, size),
     .infer = slice_infer, .prepare = cut_prepare, .kernel = eddy__box_copy_kernel,
     .gradient = slice_gradient, .batch = slice_batch, .parts = cut_parts,
 };
@@ -328,7 +329,8 @@ static void pad_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_pad = {
     .name = "PadV2", .label = "Pad", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .attrs_size = sizeof(pad_attrs), .attrs = EDDY_ATTRS(pad_attrs, before, after, value),
+    .flags = EDDY_OP_MOVES, .attrs_size = sizeof(pad_attrs),
+    .attrs = EDDY_ATTRS(pad_attrs, before, after, value),
     .infer = pad_infer, .prepare = pad_prepare, .kernel = pad_kernel, .gradient = pad_gradient,
     .batch = pad_batch,
 };

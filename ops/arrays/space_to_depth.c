@@ -129,7 +129,7 @@ static void to_depth_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_space_to_depth = {
     .name = "SpaceToDepth", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .inputs = EDDY_INPUTS({ "x", EDDY_RANK_FROM(3) }),
-    .attrs_size = sizeof(depth_attrs), .attrs = depth_fields,
+    .flags = EDDY_OP_MOVES, .attrs_size = sizeof(depth_attrs), .attrs = depth_fields,
     .variant = SHRINKS, .infer = depth_infer, .prepare = depth_prepare,
     .kernel = eddy__box_copy_kernel,
     .gradient = to_depth_gradient, .batch = eddy_batch_as_is,
@@ -159,7 +159,7 @@ static void to_space_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_depth_to_space = {
     .name = "DepthToSpace", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .inputs = EDDY_INPUTS({ "x", EDDY_RANK_FROM(3) }),
-    .attrs_size = sizeof(depth_attrs), .attrs = depth_fields,
+    .flags = EDDY_OP_MOVES, .attrs_size = sizeof(depth_attrs), .attrs = depth_fields,
     .variant = GROWS, .infer = depth_infer, .prepare = depth_prepare,
     .kernel = eddy__box_copy_kernel,
     .gradient = to_space_gradient, .batch = eddy_batch_as_is,
@@ -301,8 +301,8 @@ static bool takes(eddy_tensor x, const char *op, eddy_dims block, eddy_dims befo
                       (after.count == 0 || after.count == n);
     if (!fits)
         eddy_fail(x.graph, EDDY_INVALID_ARGUMENT,
-                  "%s: the number of entries of block_shape is %d, of its two lists of ends %d and "
-                  "%d", op, n < 0 ? 0 : n, before.count < 0 ? 0 : before.count,
+                  "%s: the number of entries of block_shape is %d, of the paddings %d and %d", op,
+                  n < 0 ? 0 : n, before.count < 0 ? 0 : before.count,
                   after.count < 0 ? 0 : after.count);
     return fits;
 }

@@ -280,7 +280,8 @@ static void strided_gradient(eddy_rule *r) { r->dx[0] = back(r->dy[0], r->x[0], 
 const eddy_op_def eddy_op_strided_slice = {
     .name = "StridedSlice", .label = "strided_slice", .min_inputs = 1, .max_inputs = 1,
     .outputs = 1, .attrs_size = sizeof(strided_attrs), .attrs = strided_fields,
-    .infer = strided_infer, .prepare = strided_prepare, .kernel = eddy__box_copy_kernel,
+    .flags = EDDY_OP_MOVES, .infer = strided_infer, .prepare = strided_prepare,
+    .kernel = eddy__box_copy_kernel,
     .gradient = strided_gradient, .batch = strided_batch, .parts = strided_parts,
 };
 

@@ -84,7 +84,7 @@ static void tile_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_tile = {
     .name = "Tile", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .attrs_size = sizeof(tile_attrs), .attrs = tile_fields,
+    .flags = EDDY_OP_MOVES, .attrs_size = sizeof(tile_attrs), .attrs = tile_fields,
     .infer = tile_infer, .prepare = tile_prepare, .kernel = eddy__box_copy_kernel,
     .gradient = tile_gradient, .batch = tile_batch,
 };

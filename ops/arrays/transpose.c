@@ -2,6 +2,7 @@
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
+#include "ops/arrays/transpose.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -21,19 +22,16 @@ typedef struct eddy_transpose_args {
     const char *name;
 } eddy_transpose_args;
 #endif
-typedef struct transpose_attrs {
-    eddy_dims perm;
-} transpose_attrs;
 
 /* The dimension of x that becomes dimension i of y. */
-static int permuted(const transpose_attrs *a, int rank, int i)
+static int permuted(const eddy_transpose_attrs *a, int rank, int i)
 {
     return a->perm.count > 0 ? eddy__axis_of(a->perm.at[i], rank) : rank - 1 - i;
 }
 
 static bool transpose_infer(eddy_infer *c)
 {
-    const transpose_attrs *a = c->attrs;
+    const eddy_transpose_attrs *a = c->attrs;
     const eddy_type *x = &c->in[0];
     bool used[EDDY_MAX_RANK] = { false };
     int  rank, axis;
@@ -65,7 +63,7 @@ static eddy_status transpose_prepare(eddy_kernel *k)
 
 static void transpose_gradient(eddy_rule *r)
 {
-    const transpose_attrs *a = r->attrs;
+    const eddy_transpose_attrs *a = r->attrs;
     eddy_dims inverse = a->perm;
     for (int i = 0; i < a->perm.count; i++) inverse.at[permuted(a, a->perm.count, i)] = i;
     r->dx[0] = eddy_transpose(r->dy[0], inverse);
@@ -73,7 +71,7 @@ static void transpose_gradient(eddy_rule *r)
 
 static void transpose_batch(eddy_batch *b)
 {
-    const transpose_attrs *a = b->attrs;
+    const eddy_transpose_attrs *a = b->attrs;
     const int rank = a->perm.count > 0 ? a->perm.count : eddy__batch_rank(b, 0);
     eddy_dims perm = { .count = rank + 1 };
     if (rank < 0 || rank >= EDDY_MAX_RANK) return;
@@ -83,7 +81,8 @@ static void transpose_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_transpose = {
     .name = "Transpose", .label = "transpose", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .attrs_size = sizeof(transpose_attrs), .attrs = EDDY_ATTRS(transpose_attrs, perm),
+    .flags = EDDY_OP_MOVES, .attrs_size = sizeof(eddy_transpose_attrs),
+    .attrs = EDDY_ATTRS(eddy_transpose_attrs, perm),
     .infer = transpose_infer, .prepare = transpose_prepare, .kernel = eddy__box_copy_kernel,
     .gradient = transpose_gradient, .batch = transpose_batch,
 };
@@ -91,5 +90,6 @@ const eddy_op_def eddy_op_transpose = {
 eddy_tensor eddy_transpose_with(const eddy_transpose_args *given)
 {
     eddy_transpose_args a = EDDY_TAKE(eddy_transpose_args, given);
-    return eddy__apply_named(a.name, &eddy_op_transpose, &(transpose_attrs){ a.perm }, 1, &a.x);
+    return eddy__apply_named(a.name, &eddy_op_transpose, &(eddy_transpose_attrs){ a.perm }, 1,
+                             &a.x);
 }

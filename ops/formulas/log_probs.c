@@ -2,10 +2,11 @@
  * distributions; composed of other operations. ops/random/distributions.c and its neighbors draw
  * samples. */
 #include "ops/formulas/log_probs.h"
-#include "graph/base/dtype.h"
+#include "graph/internal.h"
 #include "ops/short_names.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static const double half_log_2pi = 0x1.d67f1c864beb5p-1;
 static const double log_2 = 0x1.62e42fefa39efp-1;
@@ -20,13 +21,12 @@ static eddy_graph *graph_of(int n, const eddy_tensor *x)
 bool eddy__are_floats(const char *who, int n, const eddy_tensor *x)
 {
     for (int i = 0; i < n; i++) {
-        const eddy_dtype d = eddy_dtype_of(x[i]);
+        char what[32];
         if (!eddy_is_valid(x[i])) return (void)eddy_fail(graph_of(n, x), EDDY_INVALID_ARGUMENT,
                                       "%s: operand %d is not a valid tensor", who, i), false;
-        if (eddy__dtype_is_float(d)) continue;
-        eddy_fail(x[i].graph, EDDY_BAD_DTYPE, "%s: operand %d is %s; float32 or float64 expected",
-                  who, i, eddy_dtype_name(d));
-        return false;
+        snprintf(what, sizeof what, "operand %d", i);
+        if (!eddy__expect_type(x[i].graph, who, what, eddy_dtype_of(x[i]), EDDY_TAKES_FLOATS))
+            return false;
     }
     return true;
 }

@@ -2,7 +2,7 @@
  * composed of other operations. */
 #include "ops/formulas/losses.h"
 #include "graph/call_options.h"
-#include "graph/base/dtype.h"
+#include "graph/internal.h"
 #include "ops/short_names.h"
 
 #include <math.h>
@@ -199,11 +199,8 @@ eddy_tensor eddy_apply_regularization(eddy_list weights, double scale_l1, double
 
 static bool floats(const char *who, eddy_tensor x)
 {
-    const eddy_dtype d = eddy_dtype_of(x);
-    if (!eddy_is_valid(x) || eddy__dtype_is_float(d)) return true;
-    eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: losses are %s; float32 or float64 expected", who,
-              eddy_dtype_name(d));
-    return false;
+    return !eddy_is_valid(x) ||
+           eddy__expect_type(x.graph, who, "the loss", eddy_dtype_of(x), EDDY_TAKES_FLOATS);
 }
 
 eddy_tensor eddy__loss_labels(const char *who, eddy_tensor labels, eddy_tensor predictions)

@@ -26,7 +26,7 @@ static eddy_tensor scaled(eddy_tensor x, double from, eddy_dtype dtype)
 eddy_tensor eddy_convert_image_dtype(eddy_tensor x, eddy_dtype dtype)
 {
     const char *who = "convert_image_dtype";
-    const eddy_tensor none = { .graph = x.graph };
+    const eddy_tensor none = eddy_none(x.graph);
     if (!eddy_is_valid(x)) return eddy__is_image(who, x), none;
     const eddy_dtype d = eddy_dtype_of(x);
     if (!eddy__is_image_dtype(who, x.graph, d) || !eddy__is_image_dtype(who, x.graph, dtype))

@@ -221,7 +221,7 @@ eddy_tensor eddy_resize_images_to_with(const eddy_resize_images_to_args *given)
 {
     eddy_resize_images_to_args a = EDDY_TAKE(eddy_resize_images_to_args, given);
     const char *who = "resize_images_to";
-    const eddy_tensor none = { .graph = a.x.graph };
+    const eddy_tensor none = eddy_none(a.x.graph);
     char text[2][256];
     if (!eddy__has_image_rank(who, a.x)) return none;
     const eddy_shape s = eddy_shape_of(a.x), two = eddy_shape_of(a.size);

@@ -219,7 +219,7 @@ eddy_tensor eddy_resize_images_with(const eddy_resize_images_args *given)
 {
     eddy_resize_images_args a = EDDY_TAKE(eddy_resize_images_args, given);
     const char *who = "resize_images";
-    const eddy_tensor none = { .graph = a.x.graph };
+    const eddy_tensor none = eddy_none(a.x.graph);
     if (!eddy__has_image_rank(who, a.x)) return none;
     const eddy_shape s = eddy_shape_of(a.x);
     int64_t h = s.dim[s.rank - 3], w = s.dim[s.rank - 2];

@@ -100,7 +100,7 @@ static bool check_shapes(eddy_infer *c, int i, eddy_shape *x, eddy_shape *y)
 
 /* ------------------------------------------------------------------ loops -- */
 
-typedef struct view {
+typedef struct transform_work {
     int64_t      batch, in[2], out[2], c;
     bool         bilinear, each;         /* each image has its own transform */
     fill_mode    mode;
@@ -108,13 +108,13 @@ typedef struct view {
     const float *maps;
     const void  *from;
     void        *to;
-} view;
+} transform_work;
 
 /* Pixels of x, row by row, -1 for the fill value; and the weights of their rows and columns. */
-typedef struct look {
+typedef struct sample_point {
     int64_t at[4];
     float   rows[2], columns[2];
-} look;
+} sample_point;
 
 /* Maps a position back into an axis of n pixels, like TensorFlow's MapCoordinate. */
 static float mapped(fill_mode mode, float at, float n)
@@ -137,9 +137,9 @@ static float mapped(fill_mode mode, float at, float n)
 }
 
 /* The position in x of pixel [i, j] of image b of y. */
-static look look_at(const view *v, int64_t b, int64_t i, int64_t j)
+static sample_point sample_point_at(const transform_work *v, int64_t b, int64_t i, int64_t j)
 {
-    look         l = { .at = { -1, -1, -1, -1 }, .rows = { 1, 0 }, .columns = { 1, 0 } };
+    sample_point l = { .at = { -1, -1, -1, -1 }, .rows = { 1, 0 }, .columns = { 1, 0 } };
     const float *m = v->maps + (v->each ? 8 * b : 0), row = (float)i, column = (float)j;
     const float  depth = m[6] * column + m[7] * row + 1;
     const float  h = (float)v->in[0], w = (float)v->in[1];
@@ -162,10 +162,10 @@ static look look_at(const view *v, int64_t b, int64_t i, int64_t j)
 #define TYPES    FOR_NUMBERS
 #include "ops/kernels/for_types.h"
 
-static view view_of(const eddy_kernel *k, eddy_shape x, eddy_shape y)
+static transform_work work_of(const eddy_kernel *k, eddy_shape x, eddy_shape y)
 {
     const transform_attrs *a = k->attrs;
-    return (view){
+    return (transform_work){
         .batch = x.dim[0], .in = { x.dim[1], x.dim[2] }, .out = { y.dim[1], y.dim[2] },
         .c = x.dim[3], .bilinear = is_bilinear(a), .each = k->in[1]->type.shape.dim[0] != 1,
         .mode = mode_of(a->fill_mode), .fill = a->fill_value, .maps = k->in[1]->data,
@@ -185,7 +185,7 @@ static bool transform_infer(eddy_infer *c)
 static eddy_status transform_kernel(eddy_kernel *k)
 {
     enum { GRAIN = 8192 };
-    view v = view_of(k, k->in[0]->type.shape, k->out[0]->type.shape);
+    transform_work v = work_of(k, k->in[0]->type.shape, k->out[0]->type.shape);
     if (k->out[0]->count == 0) return EDDY_OK;
     eddy__parallel_or_stop(k, v.batch * v.out[0], GRAIN / (v.out[1] * (v.c + 4)) + 1,
                            EDDY_FOR_TYPE(seen, FOR_NUMBERS, k->out[0]->type.dtype), &v);
@@ -269,7 +269,7 @@ static bool transform_grad_infer(eddy_infer *c)
 
 static eddy_status transform_grad_kernel(eddy_kernel *k)
 {
-    view v = view_of(k, k->out[0]->type.shape, k->in[0]->type.shape);
+    transform_work v = work_of(k, k->out[0]->type.shape, k->in[0]->type.shape);
     if (k->out[0]->count == 0) return EDDY_OK;
     eddy__parallel_or_stop(k, v.batch, 1, EDDY_FOR_TYPE(back, FOR_FLOATS, k->out[0]->type.dtype),
                            &v);

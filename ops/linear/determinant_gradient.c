@@ -177,16 +177,16 @@ static void second(const factors *f, const number *m, number *c)
 
 static int64_t rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-typedef struct room {
+typedef struct scratch_layout {
     int64_t c, m, vectors, places, bytes;       /* offsets in scratch memory, and its size */
     int64_t work;                               /* elements, for an inverse */
-} room;
+} scratch_layout;
 
-static room room_of(const eddy_kernel *k)
+static scratch_layout layout_of(const eddy_kernel *k)
 {
     const eddy_dtype d = k->in[0]->type.dtype;
     const int64_t n = eddy__rows_of(k->in[0]->type.shape), matrix = rounded(n * n * 16);
-    room z = { .c = matrix, .m = 2 * matrix, .vectors = 3 * matrix };
+    scratch_layout z = { .c = matrix, .m = 2 * matrix, .vectors = 3 * matrix };
     z.places = z.vectors + rounded(3 * n * 16);
     z.work = n > 0 ? eddy__lapack_inverse_work(d, n) : 0;
     const int64_t own = z.places + 2 * n * (int64_t)sizeof(int64_t);
@@ -197,7 +197,7 @@ static room room_of(const eddy_kernel *k)
 
 static eddy_status minors_prepare(eddy_kernel *k)
 {
-    eddy__matrix_scratch(k, k->in[0]->count > 0 ? room_of(k).bytes : 0);
+    eddy__matrix_scratch(k, k->in[0]->count > 0 ? layout_of(k).bytes : 0);
     return EDDY_OK;
 }
 
@@ -205,7 +205,7 @@ static eddy_status minors_prepare(eddy_kernel *k)
  * of 0, or a determinant that overflows or underflows. */
 static bool by_inverse(const eddy_kernel *k, int64_t i, char *scratch)
 {
-    const room       z = room_of(k);
+    const scratch_layout z = layout_of(k);
     const eddy_dtype d = k->in[0]->type.dtype;
     const int64_t n = eddy__rows_of(k->in[0]->type.shape);
     char    *lu = scratch, *work = scratch + z.m + rounded(n * 4);
@@ -232,7 +232,7 @@ static bool by_inverse(const eddy_kernel *k, int64_t i, char *scratch)
 
 static bool minors_one(const eddy_kernel *k, int64_t i, char *scratch)
 {
-    const room       z = room_of(k);
+    const scratch_layout z = layout_of(k);
     const eddy_dtype d = k->in[0]->type.dtype;
     const int64_t n = eddy__rows_of(k->in[0]->type.shape);
     if (n == 0 || (k->n_in == 2 && by_inverse(k, i, scratch))) return true;

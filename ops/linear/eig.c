@@ -1,5 +1,6 @@
 /* eig.c -- eigendecomposition of general square matrices (eig, eigvals); the results are
  * complex. */
+#include "ops/arrays/gradient_terms.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/libraries/lapack.h"
@@ -92,7 +93,7 @@ static void eig_gradient(eddy_rule *r)
     const eddy_tensor both = a->compute_v ? r->y[0] : eddy_eig(r->x[0]);
     const eddy_tensor v = eddy_output(both, 1);
     eddy_tensor inner = eddy_matrix_diag(r->dy[0]);
-    if (a->compute_v && !eddy__is_silent(r->dy[1])) {
+    if (a->compute_v && eddy__has_gradient(r->dy[1])) {
         const eddy_tensor turn = eddy__adjoint_times(v, r->dy[1]);
         const eddy_tensor length = CastLike(Real(eddy_matrix_diag_part(turn)), turn);
         const eddy_tensor along = Mul(eddy__adjoint_times(v, v), ExpandDims(length, -2));

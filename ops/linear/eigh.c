@@ -1,4 +1,5 @@
 /* eigh.c -- eigendecomposition of symmetric and Hermitian matrices (eigh, eigvalsh). */
+#include "ops/arrays/gradient_terms.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/libraries/lapack.h"
@@ -111,7 +112,7 @@ static double eigh_flops(const void *attrs, int n_in, const eddy_type *in, const
 static void eigh_gradient(eddy_rule *r)
 {
     const eigh_attrs *a = r->attrs;
-    const bool        values_only = !a->compute_v || eddy__is_silent(r->dy[1]);
+    const bool        values_only = !a->compute_v || !eddy__has_gradient(r->dy[1]);
     const eddy_tensor both = a->compute_v ? r->y[0] : eddy_eigh(r->x[0]);
     const eddy_tensor v = eddy_output(both, 1);
     const eddy_tensor u = eddy__vectors_of_distinct(

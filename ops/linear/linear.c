@@ -71,7 +71,8 @@ static void matrix_transpose_gradient(eddy_rule *r) { r->dx[0] = eddy_matrix_tra
 /* The operation that eddy_matrix_transpose builds if the rank is unknown. */
 const eddy_op_def eddy_op_matrix_transpose = {
     .name = "MatrixTranspose", .label = "matrix_transpose", .min_inputs = 1, .max_inputs = 1,
-    .outputs = 1, .infer = matrix_transpose_infer, .prepare = matrix_transpose_prepare,
+    .outputs = 1, .flags = EDDY_OP_MOVES, .infer = matrix_transpose_infer,
+    .prepare = matrix_transpose_prepare,
     .kernel = eddy__box_copy_kernel, .gradient = matrix_transpose_gradient,
     .batch = eddy_batch_as_is,
 };
@@ -103,8 +104,6 @@ eddy_tensor eddy__inverse_gaps(eddy_tensor v)
 {
     return DivNoNan(1, Sub(ExpandDims(v, -2), ExpandDims(v, -1)));
 }
-
-bool eddy__is_silent(eddy_tensor dy) { return strcmp(eddy_type_of(dy), "ZerosLike") == 0; }
 
 bool eddy__infer_matrices(eddy_infer *c, int i, int64_t *m, int64_t *n)
 {

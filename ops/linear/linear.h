@@ -79,7 +79,5 @@ eddy_tensor eddy__inverse_gaps(eddy_tensor v);
  * the vectors is needed and two values are equal. */
 eddy_tensor eddy__vectors_of_distinct(const eddy_rule *r, eddy_tensor vectors, eddy_tensor values,
                                       const char *message);
-/* dy of an output that has no gradient: zeros. */
-bool eddy__is_silent(eddy_tensor dy);
 
 #endif

@@ -1,7 +1,7 @@
 /* lu.c -- LU decomposition with partial pivoting, and solutions, inverses and matrices computed
  * from it. */
 #include "ops/arrays/arrays.h"
-#include "graph/base/dtype.h"
+#include "graph/internal.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/libraries/lapack.h"
 #include "ops/linear/linear.h"
@@ -22,9 +22,8 @@ static bool lu_infer(eddy_infer *c)
     if (!eddy__infer_square(c, 0, &n)) return false;
     if (a->output_idx_type == EDDY_DEFAULT_DTYPE && !c->attrs_fixed)
         a->output_idx_type = EDDY_INT32;
-    if (!eddy__dtype_is_index(a->output_idx_type))
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "output_idx_type is %s; int32 or int64 expected",
-                               eddy_dtype_name(a->output_idx_type));
+    if (!eddy__infer_expects(c, "output_idx_type", a->output_idx_type, EDDY_TAKES_INDICES))
+        return false;
     if (p.rank > 0) p.dim[p.rank - 1] = n;
     return eddy__infer_yield(c, 0, c->in[0].dtype, eddy__shape_matrix(c->in[0].shape, n, n)) &&
            eddy__infer_yield(c, 1, a->output_idx_type, p);

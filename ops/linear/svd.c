@@ -1,5 +1,6 @@
 /* svd.c -- singular value decomposition (SVD), and the pseudo-inverse. */
 #include "graph/internal.h"
+#include "ops/arrays/gradient_terms.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
@@ -170,7 +171,7 @@ static void svd_gradient(eddy_rule *r)
     const bool square = x.rank >= 2 && eddy__rows_of(x) >= 0 &&
                         eddy__rows_of(x) == eddy__columns_of(x);
     const bool values_only = !a->compute_uv ||
-                             (eddy__is_silent(r->dy[1]) && eddy__is_silent(r->dy[2]));
+                             (!eddy__has_gradient(r->dy[1]) && !eddy__has_gradient(r->dy[2]));
     if (a->compute_uv && a->full_matrices && !square && !values_only) {
         eddy_rule_fail(r, EDDY_NO_GRADIENT,
                        "Svd with full_matrices requires matrices known to be square");

@@ -13,8 +13,8 @@
 static eddy_tensor floats(const char *what, eddy_tensor x)
 {
     if (!eddy_is_valid(x) || !eddy_dtype_is_integer(eddy_dtype_of(x))) return x;
-    return eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: x is %s; float32 or float64 expected", what,
-                     eddy_dtype_name(eddy_dtype_of(x)));
+    eddy__expect_type(x.graph, what, "x", eddy_dtype_of(x), EDDY_TAKES_FLOATS);
+    return eddy_none(x.graph);
 }
 
 /* x, or an error if x is integer and v is not, since v would be truncated. */

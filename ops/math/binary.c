@@ -169,6 +169,8 @@ static inline double floor_rest_f64(double a, double b)
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
+#define BY_0 "an integer is divided by 0"
+
 CHECKED_LOOPS(div, a / b, b == 0, quotient(a, b))
 DECLARE_COMPLEX(TILE_BINARY, div, a / b)
 /** y = a / b.
@@ -177,7 +179,7 @@ DECLARE_COMPLEX(TILE_BINARY, div, a / b)
  *  smallest integer divided by -1 wraps around to itself.
  *  Errors: at run time, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
  *  Gradient: da = dy / b, db = dy (-a / b) / b.  TensorFlow: RealDiv, Div for integers. */
-BINARY_OF(div, "RealDiv", "truediv", NUMBERS_COMPLEX, 0, Div(dy, Conj(b)),
+BINARY_OF(div, "RealDiv", "truediv", NUMBERS_COMPLEX, 0, BY_0, Div(dy, Conj(b)),
           Mul(dy, Conj(Div(Div(Neg(a), b), b))))
 
 CHECKED_LOOPS(floordiv, floor(a / b), b == 0, floor_quotient(a, b))
@@ -185,7 +187,7 @@ CHECKED_LOOPS(floordiv, floor(a / b), b == 0, floor_quotient(a, b))
  *
  *  Errors: at run time, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
  *  Gradient: none, constant almost everywhere.  TensorFlow: FloorDiv. */
-BINARY_FLAT_OF(floordiv, "FloorDiv", "floordiv", NUMBERS, 0)
+BINARY_FLAT_OF(floordiv, "FloorDiv", "floordiv", NUMBERS, 0, BY_0)
 
 TILE_RESTS(floormod_f32, true)
 CLONED(TILE_BINARY, floormod_f64, double, double, floor_rest_f64(a, b))
@@ -195,14 +197,15 @@ CHECKED_INTEGERS(floormod, b == 0, floor_rest(a, b))
  *  Floats divided by 0 give NaN.
  *  Errors: at run time, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
  *  Gradient: da = dy, db = -dy floor(a / b).  TensorFlow: FloorMod. */
-BINARY_OF(floormod, "FloorMod", "FloorMod", NUMBERS, 0, dy, Mul(dy, Neg(FloorDiv(a, b))))
+BINARY_OF(floormod, "FloorMod", "FloorMod", NUMBERS, 0, BY_0, dy,
+          Mul(dy, Neg(FloorDiv(a, b))))
 
 CHECKED_LOOPS(truncatediv, trunc(a / b), b == 0, quotient(a, b))
 /** y = trunc(a / b), the quotient rounded toward 0.
  *
  *  Errors: at run time, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
  *  Gradient: none, constant almost everywhere.  TensorFlow: TruncateDiv. */
-BINARY_FLAT_OF(truncatediv, "TruncateDiv", "TruncateDiv", NUMBERS, 0)
+BINARY_FLAT_OF(truncatediv, "TruncateDiv", "TruncateDiv", NUMBERS, 0, BY_0)
 
 TILE_RESTS(truncatemod_f32, false)
 CLONED(TILE_BINARY, truncatemod_f64, double, double, fmod(a, b))
@@ -212,7 +215,7 @@ CHECKED_INTEGERS(truncatemod, b == 0, rest(a, b))
  *  Floats divided by 0 give NaN.
  *  Errors: at run time, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
  *  Gradient: da = dy, db = -dy trunc(a / b).  TensorFlow: TruncateMod, tf.truncatemod. */
-BINARY_OF(truncatemod, "TruncateMod", "TruncateMod", NUMBERS, 0, dy,
+BINARY_OF(truncatemod, "TruncateMod", "TruncateMod", NUMBERS, 0, BY_0, dy,
           Mul(dy, Neg(TruncateDiv(a, b))))
 
 /** y = a - b floor(a / b), with the sign of b; the same as floormod.

@@ -127,11 +127,20 @@
         return NULL;                                                            \
     }
 
+/* The definition; the second form for a loop that may fail, with the reason (no_result). */
 #define ROW_DEF(cname, type, shown, count, input_rows, rule_fn, infer_fn, more_flags) \
     const eddy_op_def eddy_op_##cname = {                                       \
-        .name = type, .label = shown, .min_inputs = count, .max_inputs = count, \
-        .inputs = input_rows, .outputs = 1, .flags = EDDY_OP_ELEMENTWISE | (more_flags), \
-        .infer = infer_fn, .tile = cname##_tile, .gradient = rule_fn };
+        .inputs = input_rows,                                                   \
+        ROW_MEMBERS(cname, type, shown, count, rule_fn, infer_fn, more_flags) };
+#define ROW_CHECKED_DEF(cname, type, shown, count, input_rows, rule_fn, infer_fn, more_flags, \
+                        reason)                                                 \
+    const eddy_op_def eddy_op_##cname = {                                       \
+        .inputs = input_rows, .no_result = reason,                              \
+        ROW_MEMBERS(cname, type, shown, count, rule_fn, infer_fn, more_flags) };
+#define ROW_MEMBERS(cname, type, shown, count, rule_fn, infer_fn, more_flags)   \
+    .name = type, .label = shown, .min_inputs = count, .max_inputs = count, .outputs = 1, \
+    .flags = EDDY_OP_ELEMENTWISE | (more_flags), .infer = infer_fn, .tile = cname##_tile, \
+    .gradient = rule_fn
 
 #define UNARY_BUILDER(cname)                                                    \
     eddy_tensor eddy_##cname(eddy_tensor x) { return eddy_apply1(&eddy_op_##cname, NULL, x); }
@@ -173,11 +182,12 @@
             eddy_not_differentiable, eddy__infer_comparison, more_flags)        \
     UNARY_BUILDER(cname)
 
-/* y = f(a, b), of their common type; _OF: with loops defined above the row. */
+/* y = f(a, b), of their common type; _OF: with loops defined above the row, and the reason if they
+ * fail (eddy_op_def's no_result). */
 #define BINARY(cname, type, shown, types, more_flags, value, rule_a, rule_b)    \
     DECLARE_##types(TILE_BINARY, cname, value)                                  \
-    BINARY_OF(cname, type, shown, types, more_flags, rule_a, rule_b)
-#define BINARY_OF(cname, type, shown, types, more_flags, rule_a, rule_b)        \
+    BINARY_OF(cname, type, shown, types, more_flags, NULL, rule_a, rule_b)
+#define BINARY_OF(cname, type, shown, types, more_flags, reason, rule_a, rule_b) \
     ROW_PICK(cname, types)                                                      \
     static void cname##_gradient(eddy_rule *r)                                  \
     {                                                                           \
@@ -186,18 +196,18 @@
         r->dx[0] = rule_a;                                                      \
         r->dx[1] = rule_b;                                                      \
     }                                                                           \
-    ROW_DEF(cname, type, shown, 2, ROW_INPUTS_2(types),                         \
-            cname##_gradient, eddy__infer_elementwise, more_flags)              \
+    ROW_CHECKED_DEF(cname, type, shown, 2, ROW_INPUTS_2(types),                 \
+            cname##_gradient, eddy__infer_elementwise, more_flags, reason)      \
     BINARY_BUILDER(cname)
 
 /* y = f(a, b), constant almost everywhere; likewise. */
 #define BINARY_FLAT(cname, type, shown, types, more_flags, value)               \
     DECLARE_##types(TILE_BINARY, cname, value)                                  \
-    BINARY_FLAT_OF(cname, type, shown, types, more_flags)
-#define BINARY_FLAT_OF(cname, type, shown, types, more_flags)                   \
+    BINARY_FLAT_OF(cname, type, shown, types, more_flags, NULL)
+#define BINARY_FLAT_OF(cname, type, shown, types, more_flags, reason)           \
     ROW_PICK(cname, types)                                                      \
-    ROW_DEF(cname, type, shown, 2, ROW_INPUTS_2(types),                         \
-            eddy_not_differentiable, eddy__infer_elementwise, more_flags)       \
+    ROW_CHECKED_DEF(cname, type, shown, 2, ROW_INPUTS_2(types),                 \
+            eddy_not_differentiable, eddy__infer_elementwise, more_flags, reason) \
     BINARY_BUILDER(cname)
 
 /* y = a bool of a and b, whose types are TESTS or TESTS_COMPLEX. */

@@ -1,4 +1,5 @@
-/* fused_elementwise_pairs.h -- fused pairs of elementwise operations, which a session puts into its plans. */
+/* fused_elementwise_pairs.h -- fused pairs of elementwise operations, which a session puts into its
+ * plans. */
 #ifndef EDDY_OPS_MATH_FUSED_ELEMENTWISE_PAIRS_H
 #define EDDY_OPS_MATH_FUSED_ELEMENTWISE_PAIRS_H
 

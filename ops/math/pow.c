@@ -47,7 +47,7 @@ const eddy_op_def eddy_op_pow = {
     .name = "Pow", .label = "pow", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_NUMBERS_COMPLEX }, { "b", EDDY_LIKE(0) }),
     .flags = EDDY_OP_ELEMENTWISE, .infer = eddy__infer_elementwise, .tile = pow_tile,
-    .gradient = pow_gradient,
+    .gradient = pow_gradient, .no_result = "an integer is raised to a negative power",
 };
 /** y = a^b.
  *

@@ -139,7 +139,7 @@ eddy_tensor eddy_conv1d_transpose_with(const eddy_conv1d_transpose_args *given)
         .data_format = a.data_format, .dilation = a.dilation,
         .explicit_paddings = a.explicit_paddings,
     };
-    const eddy_tensor none = { .graph = a.x.graph };
+    const eddy_tensor none = eddy_none(a.x.graph);
     const eddy_shape  s = a.output_shape;
     flat f;
     char text[128];

@@ -206,7 +206,7 @@ static eddy_tensor gathered(const volume *v, eddy_tensor x, int64_t taps, int64_
 eddy_tensor eddy_conv3d_with(const eddy_conv3d_args *given)
 {
     eddy_conv3d_args a = EDDY_TAKE(eddy_conv3d_args, given);
-    const eddy_tensor none = { .graph = a.x.graph };
+    const eddy_tensor none = eddy_none(a.x.graph);
     volume v;
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* reports or propagates the error */
     if (!eddy_is_valid(a.filter))
@@ -319,7 +319,7 @@ eddy_tensor eddy_conv3d_transpose_with(const eddy_conv3d_transpose_args *given)
         .x = a.x, .strides = a.strides, .padding = a.padding, .data_format = a.data_format,
         .dilations = a.dilations, .explicit_paddings = a.explicit_paddings,
     };
-    const eddy_tensor none = { .graph = a.x.graph };
+    const eddy_tensor none = eddy_none(a.x.graph);
     eddy_shape o = a.output_shape;
     volume     v;
     char       text[128];

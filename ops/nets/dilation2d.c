@@ -88,7 +88,7 @@ static bool take_options(const char *op, const eddy_dilation2d_args *a, dilation
 static eddy_tensor dilated(const char *op, const eddy_dilation2d_args *a, eddy_tensor x,
                            eddy_tensor filter)
 {
-    const eddy_tensor none = { .graph = a->x.graph };
+    const eddy_tensor none = eddy_none(a->x.graph);
     dilation    d[2] = { { 0 } };
     eddy_tensor y = none;
     if (!take_options(op, a, d)) return none;

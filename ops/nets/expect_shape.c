@@ -1,6 +1,6 @@
 /* expect_shape.c -- checks for operations on several tensors; see expect_shape.h. */
 #include "ops/nets/expect_shape.h"
-#include "graph/base/dtype.h"
+#include "graph/internal.h"
 
 bool eddy__expect_shape(eddy_infer *c, int i, const char *what, eddy_shape want)
 {
@@ -13,9 +13,5 @@ bool eddy__expect_shape(eddy_infer *c, int i, const char *what, eddy_shape want)
 
 bool eddy__check_floats(const char *op, eddy_tensor x)
 {
-    const eddy_dtype d = eddy_dtype_of(x);
-    if (eddy__dtype_is_float(d)) return true;
-    eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: x is %s; float32 or float64 expected", op,
-              eddy_dtype_name(d));
-    return false;
+    return eddy__expect_type(x.graph, op, "x", eddy_dtype_of(x), EDDY_TAKES_FLOATS);
 }

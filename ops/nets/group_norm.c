@@ -157,7 +157,7 @@ eddy_tensor eddy_group_norm_with(const eddy_group_norm_args *given)
     eddy_group_norm_args a = EDDY_TAKE(eddy_group_norm_args, given);
     layout l;
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* reports or propagates the error */
-    const eddy_tensor none = { .graph = a.x.graph };
+    const eddy_tensor none = eddy_none(a.x.graph);
     if (!eddy__check_floats("group_norm", a.x) || !check_epsilon("group_norm", a.x, a.epsilon) ||
         !find_layout("group_norm", a.x, a.data_format, &l)) return none;
     l.groups = a.groups;
@@ -184,7 +184,7 @@ eddy_tensor eddy_instance_norm_with(const eddy_instance_norm_args *given)
                                          .epsilon = a.epsilon, .name = a.name };
     layout l;
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);
-    const eddy_tensor none = { .graph = a.x.graph };
+    const eddy_tensor none = eddy_none(a.x.graph);
     if (!eddy__check_floats("instance_norm", a.x) ||
         !check_epsilon("instance_norm", a.x, a.epsilon) ||
         !find_layout("instance_norm", a.x, a.data_format, &l))
@@ -211,7 +211,7 @@ eddy_tensor eddy_rms_norm_with(const eddy_rms_norm_args *given)
 {
     eddy_rms_norm_args a = EDDY_TAKE(eddy_rms_norm_args, given);
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);
-    const eddy_tensor none = { .graph = a.x.graph };
+    const eddy_tensor none = eddy_none(a.x.graph);
     if (!eddy__check_floats("rms_norm", a.x) || !check_epsilon("rms_norm", a.x, a.epsilon))
         return none;
     if (eddy_shape_of(a.x).rank == 0)

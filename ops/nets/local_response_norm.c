@@ -1,7 +1,7 @@
 /* local_response_norm.c -- local response normalization (LRN), across neighboring channels. */
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
-#include "graph/base/dtype.h"
+#include "graph/internal.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -56,9 +56,8 @@ eddy_tensor eddy_local_response_normalization_with(
     char text[128];
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* reports or propagates the error */
     const eddy_shape s = eddy_shape_of(a.x);
-    if (!eddy__dtype_is_float(d))
-        return eddy_fail(g, EDDY_BAD_DTYPE, "local_response_normalization: x is %s; float32 or "
-                         "float64 expected", eddy_dtype_name(d));
+    if (!eddy__expect_type(g, "local_response_normalization", "x", d, EDDY_TAKES_FLOATS))
+        return eddy_none(g);
     if (s.rank < 2)
         return eddy_fail(g, EDDY_BAD_SHAPE, "local_response_normalization: x has shape %s; rank 2 "
                          "or more expected", eddy_shape_print(s, text, sizeof text));

@@ -4,6 +4,7 @@
  * and the gradient of the recurrent weights is one product over all steps after it. The gradient
  * of the gradient is composed of ordinary operations, step by step. */
 #include "ops/arrays/arrays.h"
+#include "ops/arrays/gradient_terms.h"
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/sequences/lstm.h"
@@ -346,7 +347,7 @@ const eddy_op_def eddy_op_block_lstm_grad = {
 static void block_gradient(eddy_rule *r)
 {
     const eddy_tensor in[] = { r->x[3], r->y[2], r->y[1], r->x[2], r->dy[0], r->dy[1], r->dy[2] };
-    const int n = eddy__lstm_arrived(r->dy[2]) ? 7 : eddy__lstm_arrived(r->dy[1]) ? 6 : 5;
+    const int n = eddy__has_gradient(r->dy[2]) ? 7 : eddy__has_gradient(r->dy[1]) ? 6 : 5;
     const eddy_tensor dx = eddy_apply(&eddy_op_block_lstm_grad, NULL, n, in,
                                       (eddy_apply_args){ 0 });
     for (int i = 0; i < 3; i++) r->dx[i] = eddy_output(dx, i);

@@ -5,6 +5,7 @@
  * operation, a smooth function of all its inputs; its own rule is composed of ordinary
  * operations. */
 #include "ops/arrays/arrays.h"
+#include "ops/arrays/gradient_terms.h"
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/sequences/lstm.h"
@@ -12,11 +13,6 @@
 #include "ops/short_names.h"
 #include "ops/math/elementwise_rows.h"
 #include "ops/nets/expect_shape.h"
-
-bool eddy__lstm_arrived(eddy_tensor dy)
-{
-    return eddy_is_valid(dy) && eddy_node_of(dy)->op != &eddy_op_zeros_like;
-}
 
 eddy_lstm_parts eddy__lstm_parts_of(const eddy_lstm_terms *t)
 {
@@ -187,7 +183,7 @@ static void gates_gradient(eddy_rule *r)
 {
     const eddy_tensor in[] = { r->y[2], r->x[1], r->y[1], r->dy[0], r->dy[1], r->dy[2] };
     const eddy_tensor dx = eddy_apply(&eddy_op_lstm_gates_grad, NULL,
-                                      eddy__lstm_arrived(r->dy[2]) ? 6 : 5, in,
+                                      eddy__has_gradient(r->dy[2]) ? 6 : 5, in,
                                       (eddy_apply_args){ 0 });
     r->dx[0] = dx;
     r->dx[1] = eddy_output(dx, 1);

@@ -4,9 +4,6 @@
 
 #include "graph/op.h"
 
-/* Whether an output has a gradient: the gradient pass uses zeros where there is none. */
-bool eddy__lstm_arrived(eddy_tensor dy);
-
 /* The gradient of a step as an operation: its inputs, with any leading dimensions. */
 typedef struct eddy_lstm_terms {
     eddy_tensor act, c_before, c, dh, dc, dact;          /* dact may be invalid */

@@ -1,6 +1,7 @@
 /* norm_formulas.c -- code shared by layer and batch normalization: their types, and their
  * formulas composed of ordinary operations, for gradients of gradients and for batching. */
 #include "graph/base/thread_pool.h"
+#include "ops/arrays/gradient_terms.h"
 #include "ops/nets/normalization.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
@@ -104,18 +105,6 @@ static eddy_tensor group_size(eddy_tensor x, eddy_tensor mean)
     return CastLike(Div(all, groups), x);
 }
 
-/* Whether there is a gradient: the sweep uses zeros where there is none. */
-static bool has_gradient(eddy_tensor dy)
-{
-    return eddy_is_valid(dy) && eddy_node_of(dy)->op != &eddy_op_zeros_like;
-}
-
-/* a + b, where either may be missing. */
-static eddy_tensor add_terms(eddy_tensor a, eddy_tensor b)
-{
-    return !eddy_is_valid(a) ? b : !eddy_is_valid(b) ? a : Add(a, b);
-}
-
 /* -------------------------------------------------------------- gradients -- */
 
 /* The contribution to dx of the gradients of mean, variance (of columns only) and rstd. */
@@ -124,27 +113,28 @@ static eddy_tensor statistics_gradient(const eddy_rule *r)
     const int last = r->n_out - 1;
     const eddy_tensor x = r->x[0], rstd = r->y[last], n = group_size(x, rstd);
     eddy_tensor sum = EDDY_NO_TENSOR, along = EDDY_NO_TENSOR;
-    if (has_gradient(r->dy[1])) sum = Div(r->dy[1], n);
-    if (last == 3 && has_gradient(r->dy[2])) along = Div(Mul(2, r->dy[2]), Maximum(Sub(n, 1), 1));
-    if (has_gradient(r->dy[last])) {
+    if (eddy__has_gradient(r->dy[1])) sum = Div(r->dy[1], n);
+    if (last == 3 && eddy__has_gradient(r->dy[2]))
+        along = Div(Mul(2, r->dy[2]), Maximum(Sub(n, 1), 1));
+    if (eddy__has_gradient(r->dy[last])) {
         const eddy_tensor slope = Neg(Div(Mul(rstd, Square(rstd)), n));
-        along = add_terms(along, Mul(r->dy[last], slope));
+        along = eddy__add_terms(along, Mul(r->dy[last], slope));
     }
     if (eddy_is_valid(along)) along = Mul(along, Sub(x, r->y[1]));
     if (eddy_is_valid(sum) && !eddy_is_valid(along)) return BroadcastLike(sum, x);
-    return add_terms(along, sum);
+    return eddy__add_terms(along, sum);
 }
 
 void eddy__norm_gradient(eddy_rule *r)
 {
     const eddy_op_def *grad = r->node->op->variant == EDDY_NORM_ROWS
                             ? &eddy_op_layer_norm_grad : &eddy_op_fused_batch_norm_grad;
-    if (has_gradient(r->dy[0])) {
+    if (eddy__has_gradient(r->dy[0])) {
         const eddy_tensor in[] = { r->dy[0], r->x[0], r->x[1], r->y[1], r->y[r->n_out - 1] };
         const eddy_tensor dx = eddy_apply(grad, NULL, 5, in, (eddy_apply_args){ 0 });
         for (int i = 0; i < 3; i++) r->dx[i] = eddy_output(dx, i);
     }
-    r->dx[0] = add_terms(r->dx[0], statistics_gradient(r));
+    r->dx[0] = eddy__add_terms(r->dx[0], statistics_gradient(r));
 }
 
 /* With z = (x - mean) rstd, g = dy scale and means over groups of n: dx is
@@ -157,7 +147,7 @@ void eddy__norm_grad_gradient(eddy_rule *r)
     const grouping    by = grouping_of(r->node->op->variant, scale);
     const eddy_tensor off = Sub(r->x[1], r->x[3]), z = Mul(off, rstd);
     eddy_tensor to_dy = EDDY_NO_TENSOR, to_z = EDDY_NO_TENSOR, p = EDDY_NO_TENSOR;
-    if (has_gradient(a)) {
+    if (eddy__has_gradient(a)) {
         const eddy_tensor n = group_size(r->x[1], rstd), g = Mul(dy, scale);
         const eddy_tensor mean_g = Div(sum_by(&by, g), n), mean_gz = Div(sum_by(&by, Mul(g, z)), n);
         const eddy_tensor mean_a = Div(sum_by(&by, a), n), mean_az = Div(sum_by(&by, Mul(a, z)), n);
@@ -167,16 +157,16 @@ void eddy__norm_grad_gradient(eddy_rule *r)
         p = Sub(sum_by(&by, Mul(a, g)), Mul(n, Add(Mul(mean_a, mean_g), Mul(mean_az, mean_gz))));
         r->dx[2] = SumLike(Mul(dy, to_g), scale);
     }
-    if (has_gradient(b)) {
-        to_dy = add_terms(to_dy, Mul(b, z));
-        to_z = add_terms(to_z, Mul(b, dy));
+    if (eddy__has_gradient(b)) {
+        to_dy = eddy__add_terms(to_dy, Mul(b, z));
+        to_z = eddy__add_terms(to_z, Mul(b, dy));
     }
-    if (has_gradient(c)) to_dy = eddy_is_valid(to_dy) ? Add(to_dy, c) : BroadcastLike(c, dy);
+    if (eddy__has_gradient(c)) to_dy = eddy_is_valid(to_dy) ? Add(to_dy, c) : BroadcastLike(c, dy);
     r->dx[0] = to_dy;
     if (!eddy_is_valid(to_z)) return;
     r->dx[1] = Mul(rstd, to_z);
     r->dx[3] = Neg(sum_by(&by, r->dx[1]));
-    r->dx[4] = add_terms(p, sum_by(&by, Mul(to_z, off)));
+    r->dx[4] = eddy__add_terms(p, sum_by(&by, Mul(to_z, off)));
 }
 
 /* --------------------------------------------------------------- batching -- */

@@ -1,6 +1,7 @@
 /* softmax.c -- softmax and log-softmax along an axis; ops/kernels/reduction/softmax_rows.c
  * computes the exponentials. */
 #include "ops/fusion_targets.h"
+#include "ops/nets/softmax.h"
 #include "graph/call_options.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
@@ -22,11 +23,7 @@ typedef struct eddy_softmax_args {
 } eddy_softmax_args;
 #endif
 
-typedef struct softmax_attrs {
-    int64_t axis;
-} softmax_attrs;
-
-static const eddy_attr_field softmax_fields[] = EDDY_FIELDS(softmax_attrs, axis);
+static const eddy_attr_field softmax_fields[] = EDDY_FIELDS(eddy_softmax_attrs, axis);
 
 bool eddy__take_axis(eddy_graph *g, const eddy_op_def *op, eddy_dims axis, int64_t *out)
 {
@@ -40,7 +37,7 @@ bool eddy__take_axis(eddy_graph *g, const eddy_op_def *op, eddy_dims axis, int64
 
 static bool softmax_infer(eddy_infer *c)
 {
-    const softmax_attrs *a = c->attrs;
+    const eddy_softmax_attrs *a = c->attrs;
     const eddy_type x = c->in[0];
     int axis;
     return eddy__infer_axis(c, a->axis, x.shape.rank < 0 ? EDDY_MAX_RANK : x.shape.rank, &axis) &&
@@ -50,7 +47,7 @@ static bool softmax_infer(eddy_infer *c)
 static eddy_tensor along_axis(const eddy_op_def *op, const eddy_softmax_args *given)
 {
     const eddy_softmax_args a = EDDY_TAKE(eddy_softmax_args, given);
-    softmax_attrs attrs;
+    eddy_softmax_attrs attrs;
     if (!eddy__take_axis(a.x.graph, op, a.axis, &attrs.axis))
         return eddy_none(a.x.graph);
     return eddy_apply(op, &attrs, 1, &a.x, (eddy_apply_args){ .name = a.name });
@@ -63,14 +60,14 @@ static void softmax_divide(eddy_kernel *k, const eddy_softmax_block *b)
 
 static eddy_status softmax_kernel(eddy_kernel *k)
 {
-    const softmax_attrs *a = k->attrs;
+    const eddy_softmax_attrs *a = k->attrs;
     eddy__softmax_walk(k, k->in[0]->type, a->axis, k->in[0]->data, k->out[0]->data, softmax_divide);
     return EDDY_OK;
 }
 
 static void softmax_gradient(eddy_rule *r)
 {
-    const softmax_attrs *a = r->attrs;
+    const eddy_softmax_attrs *a = r->attrs;
     const eddy_tensor y = r->y[0], dy = r->dy[0];
     const eddy_tensor s = eddy_sum(Mul(dy, y), .axes = EDDY_AXES(a->axis), .keepdims = true);
     r->dx[0] = Mul(Sub(dy, s), y);
@@ -78,7 +75,7 @@ static void softmax_gradient(eddy_rule *r)
 
 static void softmax_batch(eddy_batch *b)
 {
-    softmax_attrs a = *(const softmax_attrs *)b->attrs;
+    eddy_softmax_attrs a = *(const eddy_softmax_attrs *)b->attrs;
     a.axis = eddy__batch_axis(a.axis);
     eddy_batch_apply(b, &a);
 }
@@ -92,7 +89,7 @@ static double softmax_flops(const void *attrs, int n_in, const eddy_type *in, co
 const eddy_op_def eddy_op_softmax = {
     .name = "Softmax", .min_inputs = 1, .max_inputs = 1, .outputs = 1, .flags = EDDY_OP_IN_PLACE,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }),
-    .attrs_size = sizeof(softmax_attrs), .attrs = softmax_fields,
+    .attrs_size = sizeof(eddy_softmax_attrs), .attrs = softmax_fields,
     .flops = softmax_flops,
     .infer = softmax_infer, .kernel = softmax_kernel, .gradient = softmax_gradient,
     .batch = softmax_batch,
@@ -122,14 +119,14 @@ static void subtract_log(eddy_kernel *k, const eddy_softmax_block *b)
 
 static eddy_status log_softmax_kernel(eddy_kernel *k)
 {
-    const softmax_attrs *a = k->attrs;
+    const eddy_softmax_attrs *a = k->attrs;
     eddy__softmax_walk(k, k->in[0]->type, a->axis, k->in[0]->data, k->out[0]->data, subtract_log);
     return EDDY_OK;
 }
 
 static void log_softmax_gradient(eddy_rule *r)
 {
-    const softmax_attrs *a = r->attrs;
+    const eddy_softmax_attrs *a = r->attrs;
     const eddy_tensor y = r->y[0], dy = r->dy[0];
     const eddy_tensor s = eddy_sum(dy, .axes = EDDY_AXES(a->axis), .keepdims = true);
     r->dx[0] = Sub(dy, Mul(s, Exp(y)));
@@ -138,7 +135,7 @@ static void log_softmax_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_log_softmax = {
     .name = "LogSoftmax", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }),
-    .attrs_size = sizeof(softmax_attrs), .attrs = softmax_fields,
+    .attrs_size = sizeof(eddy_softmax_attrs), .attrs = softmax_fields,
     .flops = softmax_flops,
     .infer = softmax_infer, .kernel = log_softmax_kernel, .gradient = log_softmax_gradient,
     .batch = softmax_batch,

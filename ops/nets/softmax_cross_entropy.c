@@ -5,24 +5,13 @@
  * TensorFlow's do: it is cheap to compute there, and the backward pass only multiplies by it.
  * That second output has a gradient of its own, expressed with softmax, so both can be
  * differentiated any number of times. */
+#include "ops/arrays/gradient_terms.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/reduction/reduce_engine.h"
 #include "ops/math/elementwise_rows.h"
-
-/* Whether there is a gradient: the sweep uses zeros where there is none. */
-static bool has_gradient(eddy_tensor dy)
-{
-    return eddy_is_valid(dy) && eddy_node_of(dy)->op != &eddy_op_zeros_like;
-}
-
-/* a + b, where either may be missing. */
-static eddy_tensor add_terms(eddy_tensor a, eddy_tensor b)
-{
-    return !eddy_is_valid(a) ? b : !eddy_is_valid(b) ? a : Add(a, b);
-}
 
 /* ------------------------------------------------- softmax_cross_entropy -- */
 
@@ -105,19 +94,19 @@ static void xent_gradient(eddy_rule *r)
     const int64_t axis = ((const xent_attrs *)r->attrs)->axis;
     const eddy_tensor logits = r->x[1], ddy = r->dy[1];
     eddy_tensor to_labels[2] = { 0 }, to_logits[2] = { 0 };
-    if (has_gradient(r->dy[0])) {
+    if (eddy__has_gradient(r->dy[0])) {
         const eddy_tensor dy = eddy_expand_dims(r->dy[0], axis);
         to_labels[0] = Neg(Mul(dy, eddy_log_softmax(logits, .axis = EDDY_AXES(axis))));
         to_logits[0] = Mul(dy, r->y[1]);
     }
-    if (has_gradient(ddy)) {
+    if (eddy__has_gradient(ddy)) {
         const eddy_tensor p = eddy_softmax(logits, .axis = EDDY_AXES(axis));
         const eddy_tensor s = eddy_sum(Mul(ddy, p), .axes = EDDY_AXES(axis), .keepdims = true);
         to_labels[1] = Neg(ddy);
         to_logits[1] = Mul(Sub(ddy, s), p);
     }
-    r->dx[0] = add_terms(to_labels[0], to_labels[1]);
-    r->dx[1] = add_terms(to_logits[0], to_logits[1]);
+    r->dx[0] = eddy__add_terms(to_labels[0], to_labels[1]);
+    r->dx[1] = eddy__add_terms(to_logits[0], to_logits[1]);
 }
 
 static void xent_batch(eddy_batch *b)
@@ -235,12 +224,12 @@ static void sparse_gradient(eddy_rule *r)
 {
     const eddy_tensor dy = r->dy[0], ddy = r->dy[1];
     eddy_tensor first = EDDY_NO_TENSOR, second = EDDY_NO_TENSOR;
-    if (has_gradient(dy)) first = Mul(eddy_expand_dims(dy, -1), r->y[1]);
-    if (has_gradient(ddy)) {
+    if (eddy__has_gradient(dy)) first = Mul(eddy_expand_dims(dy, -1), r->y[1]);
+    if (eddy__has_gradient(ddy)) {
         const eddy_tensor p = eddy_softmax(r->x[1]);
         second = Mul(Sub(ddy, eddy_sum(Mul(ddy, p), .axes = EDDY_AXES(-1), .keepdims = true)), p);
     }
-    r->dx[1] = add_terms(first, second);
+    r->dx[1] = eddy__add_terms(first, second);
 }
 
 static double sparse_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)

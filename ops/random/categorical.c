@@ -2,7 +2,7 @@
 #include "graph/base/thread_pool.h"
 #include "ops/random/random.h"
 #include "graph/call_options.h"
-#include "graph/base/dtype.h"
+#include "graph/internal.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -20,9 +20,7 @@ static bool categorical_infer(eddy_infer *c)
 {
     const categorical_attrs *a = c->attrs;
     eddy_shape s = c->in[0].shape;
-    if (!eddy__dtype_is_index(a->output_dtype))
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; int32 or int64 expected",
-                               eddy_dtype_name(a->output_dtype));
+    if (!eddy__infer_expects(c, "dtype", a->output_dtype, EDDY_TAKES_INDICES)) return false;
     if (a->num_samples < 0)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "num_samples is negative");
     if (s.rank > 0 && s.dim[s.rank - 1] > INT32_MAX)

@@ -3,6 +3,7 @@
 #include "graph/base/thread_pool.h"
 #include "ops/random/random.h"
 #include "graph/base/dtype.h"
+#include "graph/internal.h"
 #include "ops/kernels/arrays/index_checks.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
@@ -35,30 +36,30 @@ eddy_stream eddy__stream_for(const eddy_kernel *k, int i, int64_t seed, eddy_dis
 
 /* ---------------------------------------------------------------- random streams -- */
 
-static eddy_philox_block next_block(eddy_dice *d)
+static eddy_philox_block next_block(eddy_element_stream *d)
 {
     eddy_philox_block b;
-    if (d->thrown == 0) memcpy(b.word, d->first, sizeof b.word);
-    else b = eddy__philox(d->stream.key, d->element | d->thrown << 48, d->stream.step);
-    d->thrown++;
+    if (d->used == 0) memcpy(b.word, d->first, sizeof b.word);
+    else b = eddy__philox(d->stream.key, d->element | d->used << 48, d->stream.step);
+    d->used++;
     return b;
 }
 
-eddy_throw eddy__dice_throw(eddy_dice *d)
+eddy_sample_pair eddy__uniform_pair(eddy_element_stream *d)
 {
     const eddy_philox_block b = next_block(d);
-    return (eddy_throw){ eddy__unit_f64(b.word[0], b.word[1]),
+    return (eddy_sample_pair){ eddy__unit_f64(b.word[0], b.word[1]),
                          eddy__unit_f64(b.word[2], b.word[3]) };
 }
 
-eddy_throw eddy__dice_normal(eddy_dice *d)
+eddy_sample_pair eddy__normal_pair(eddy_element_stream *d)
 {
-    const bool              is_first = d->thrown == 0;
+    const bool              is_first = d->used == 0;
     const eddy_philox_block b = next_block(d);
     double z[2];
     if (is_first) z[0] = d->normals[0];
     else eddy__normals_of_words(2, b.word, z);
-    return (eddy_throw){ z[0], eddy__unit_f64(b.word[2], b.word[3]) };
+    return (eddy_sample_pair){ z[0], eddy__unit_f64(b.word[2], b.word[3]) };
 }
 
 /* ------------------------------------------------------------- kernels -- */
@@ -79,7 +80,7 @@ static void draw_tile(const drawing *g, int64_t at, int64_t n)
     eddy__philox_words(g->stream, (uint64_t)at, n, w);
     if (g->how->normals) eddy__normals_of_words(4 * n, w, z);
     for (int64_t i = 0; i < n; i++) {
-        eddy_dice d = { g->stream, (uint64_t)(at + i), 0, w + 4 * i, z + 4 * i };
+        eddy_element_stream d = { g->stream, (uint64_t)(at + i), 0, w + 4 * i, z + 4 * i };
         for (int j = 0; j < g->how->count; j++) x[j] = eddy__real_at(g->k->in[j], at + i);
         eddy__real_put(y, at + i, g->how->fn(&d, x, g->k->attrs));
     }
@@ -128,7 +129,7 @@ void eddy__batch_draw(eddy_batch *b)
 /* --------------------------------------------------------------- tools -- */
 
 /* x with more leading axes. */
-static bool behind(const char *who, eddy_tensor *x, eddy_dims samples)
+static bool add_sample_axes(const char *who, eddy_tensor *x, eddy_dims samples)
 {
     const int  rank = eddy_shape_of(*x).rank;
     eddy_shape s = { .rank = samples.count + (rank < 0 ? 0 : rank) };
@@ -146,14 +147,10 @@ static bool behind(const char *who, eddy_tensor *x, eddy_dims samples)
 
 bool eddy__draw_operands(const char *who, int n, eddy_tensor *x, eddy_dims samples)
 {
-    const eddy_dtype d = eddy_dtype_of(x[0]);
     for (int i = 0; i < n; i++)
         if (!eddy_is_valid(x[i])) return (void)eddy_identity(x[i]), false;
-    if (!eddy__dtype_is_float(d)) {
-        eddy_fail(x[0].graph, EDDY_BAD_DTYPE, "%s: operands are %s; float32 or float64 "
-                  "expected", who, eddy_dtype_name(d));
+    if (!eddy__expect_type(x[0].graph, who, "operand 0", eddy_dtype_of(x[0]), EDDY_TAKES_FLOATS))
         return false;
-    }
     if (eddy_refuse_number(x[0].graph, who, "sample_shape", samples)) return false;
     if (n == 2) {
         const eddy_tensor both = Add(x[0], x[1]);
@@ -162,7 +159,7 @@ bool eddy__draw_operands(const char *who, int n, eddy_tensor *x, eddy_dims sampl
             for (int i = 0; i < 2; i++) x[i] = eddy_broadcast_like(x[i], both);
     }
     for (int i = 0; i < n && samples.count > 0; i++)
-        if (!behind(who, &x[i], samples)) return false;
+        if (!add_sample_axes(who, &x[i], samples)) return false;
     return true;
 }
 

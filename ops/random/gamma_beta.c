@@ -14,12 +14,12 @@ typedef struct gamma_attrs {
 
 /* Marsaglia and Tsang, "A simple method for generating gamma variables" (2000), for alpha >= 1:
  * d v with d = alpha - 1/3, and v the cube of a scaled and shifted normal sample. */
-static double of_one_or_more(eddy_dice *dice, double alpha)
+static double of_one_or_more(eddy_element_stream *stream, double alpha)
 {
     const double d = alpha - 1.0 / 3, c = 1 / sqrt(9 * d);
     double v = 1;
-    while (dice->thrown < EDDY_THROWS) {
-        const eddy_throw t = eddy__dice_normal(dice);
+    while (stream->used < EDDY_MAX_ATTEMPTS) {
+        const eddy_sample_pair t = eddy__normal_pair(stream);
         const double z = t.u, root = 1 + c * z;
         if (root <= 0) continue;
         v = root * root * root;
@@ -30,25 +30,25 @@ static double of_one_or_more(eddy_dice *dice, double alpha)
 }
 
 /* For alpha < 1, a sample for alpha + 1 is multiplied by u^(1/alpha). */
-static double gamma_draw(eddy_dice *dice, const double *x, const void *attrs)
+static double gamma_draw(eddy_element_stream *stream, const double *x, const void *attrs)
 {
     const gamma_attrs *a = attrs;
     const double alpha = x[0];
     if (!(alpha >= 0)) return NAN;
     if (alpha == 0) return a->log ? -INFINITY : 0;
     if (isinf(alpha)) return INFINITY;
-    const double v = of_one_or_more(dice, alpha < 1 ? alpha + 1 : alpha);
+    const double v = of_one_or_more(stream, alpha < 1 ? alpha + 1 : alpha);
     if (alpha >= 1) return a->log ? log(v) : v;
-    dice->thrown = EDDY_THROWS;
-    const double less = log1p(-eddy__dice_throw(dice).u) / alpha;
+    stream->used = EDDY_MAX_ATTEMPTS;
+    const double less = log1p(-eddy__uniform_pair(stream).u) / alpha;
     return a->log ? log(v) + less : v * exp(less);
 }
 
-static const eddy_draw gamma_dice = { gamma_draw, 1, EDDY_GAMMA, true };
+static const eddy_draw gamma_samples = { gamma_draw, 1, EDDY_GAMMA, true };
 
 static eddy_status gamma_kernel(eddy_kernel *k)
 {
-    eddy__draw_all(k, &gamma_dice, ((const gamma_attrs *)k->attrs)->seed);
+    eddy__draw_all(k, &gamma_samples, ((const gamma_attrs *)k->attrs)->seed);
     return EDDY_OK;
 }
 

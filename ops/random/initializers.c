@@ -8,6 +8,7 @@
 #include "ops/arrays/batching.h"
 #include "graph/base/cpu.h"
 #include "graph/base/dtype.h"
+#include "graph/internal.h"
 #include "ops/short_names.h"
 #include "ops/kernels/random/philox.h"
 #include "build/gen/table.h"
@@ -193,9 +194,7 @@ typedef struct orthogonal_attrs {
 static bool orthogonal_infer(eddy_infer *c)
 {
     const orthogonal_attrs *a = c->attrs;
-    if (!eddy__dtype_is_float(a->dtype))
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; float32 or float64 expected",
-                               eddy_dtype_name(a->dtype));
+    if (!eddy__infer_expects(c, "dtype", a->dtype, EDDY_TAKES_FLOATS)) return false;
     if (!eddy_shape_is_valid(a->shape) || !eddy_shape_is_known(a->shape) || a->shape.rank < 2) {
         char text[256];
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "shape %s must be known and have rank 2 or more",

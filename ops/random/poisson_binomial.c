@@ -41,13 +41,13 @@ static double log_density(double k, double x)
 
 /* Hoermann's PTRS: rejection from a table mountain, "The transformed rejection method for
  * generating Poisson random variables" (1993). */
-static double many_events(eddy_dice *d, double rate)
+static double many_events(eddy_element_stream *d, double rate)
 {
     const double b = 0.931 + 2.53 * sqrt(rate), a = -0.059 + 0.02483 * b;
     const double inverse = 1.1239 + 1.1328 / (b - 3.4), within = 0.9277 - 3.6224 / (b - 2);
     double k = floor(rate);
-    while (d->thrown < EDDY_THROWS) {
-        const eddy_throw t = eddy__dice_throw(d);
+    while (d->used < EDDY_MAX_ATTEMPTS) {
+        const eddy_sample_pair t = eddy__uniform_pair(d);
         const double u = t.u - 0.5, side = 0.5 - fabs(u);
         k = floor((2 * a / side + b) * u + rate + 0.43);
         if (side >= 0.07 && t.v <= within) return k;
@@ -58,12 +58,12 @@ static double many_events(eddy_dice *d, double rate)
     return k;
 }
 
-static double poisson_draw(eddy_dice *d, const double *x, const void *attrs)
+static double poisson_draw(eddy_element_stream *d, const double *x, const void *attrs)
 {
     const double rate = x[0];
     (void)attrs;
     if (!(rate >= 0) || isinf(rate)) return NAN;
-    if (rate < FEW) return by_inversion(eddy__dice_throw(d).u, exp(-rate), rate, 0);
+    if (rate < FEW) return by_inversion(eddy__uniform_pair(d).u, exp(-rate), rate, 0);
     return many_events(d, rate);
 }
 
@@ -105,15 +105,15 @@ eddy_tensor eddy_random_poisson_with(const eddy_random_of_one_args *given)
 /* ------------------------------------------------------------ binomial -- */
 
 /* Hoermann's BTRS, for p <= 1/2: "The generation of binomial random variates" (1993). */
-static double many_successes(eddy_dice *d, double n, double p)
+static double many_successes(eddy_element_stream *d, double n, double p)
 {
     const double spread = sqrt(n * p * (1 - p)), top = floor((n + 1) * p);
     const double b = 1.15 + 2.53 * spread, a = -0.0873 + 0.0248 * b + 0.01 * p;
     const double within = 0.92 - 4.2 / b, scale = (2.83 + 5.1 / b) * spread;
     const double at_top = log_density(top, n * p) + log_density(n - top, n * (1 - p));
     double k = top;
-    while (d->thrown < EDDY_THROWS) {
-        const eddy_throw t = eddy__dice_throw(d);
+    while (d->used < EDDY_MAX_ATTEMPTS) {
+        const eddy_sample_pair t = eddy__uniform_pair(d);
         const double u = t.u - 0.5, side = 0.5 - fabs(u);
         k = floor((2 * a / side + b) * u + n * p + 0.5);
         if (!(k >= 0 && k <= n)) continue;
@@ -125,14 +125,14 @@ static double many_successes(eddy_dice *d, double n, double p)
     return k;
 }
 
-static double successes(eddy_dice *d, double n, double p)
+static double successes(eddy_element_stream *d, double n, double p)
 {
     if (n * p >= FEW) return many_successes(d, n, p);
     const double odds = p / (1 - p);
-    return fmin(n, by_inversion(eddy__dice_throw(d).u, exp(n * log1p(-p)), (n + 1) * odds, odds));
+    return fmin(n, by_inversion(eddy__uniform_pair(d).u, exp(n * log1p(-p)), (n + 1) * odds, odds));
 }
 
-static double binomial_draw(eddy_dice *d, const double *x, const void *attrs)
+static double binomial_draw(eddy_element_stream *d, const double *x, const void *attrs)
 {
     const double n = floor(x[0]), p = x[1];
     (void)attrs;

@@ -8,6 +8,7 @@
 #include "graph/op.h"
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
+#include "graph/internal.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "ops/random/random.h"
@@ -52,9 +53,7 @@ static bool infer_filled(eddy_infer *c, eddy_dtype dtype, eddy_shape shape)
 static bool infer_real(eddy_infer *c)
 {
     const eddy_random_attrs *a = c->attrs;
-    if (!eddy__dtype_is_float(a->dtype))
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; float32 or float64 expected",
-                               eddy_dtype_name(a->dtype));
+    if (!eddy__infer_expects(c, "dtype", a->dtype, EDDY_TAKES_FLOATS)) return false;
     return infer_filled(c, a->dtype, a->shape);
 }
 
@@ -542,9 +541,7 @@ eddy_tensor eddy_dropout_with(const eddy_dropout_args *given)
     eddy_dims   axes;
     char        noise[256], text[256];
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* records or propagates an error */
-    if (!eddy__dtype_is_float(dtype))
-        return eddy_fail(g, EDDY_BAD_DTYPE, "dropout: x is %s; float32 or float64 expected",
-                         eddy_dtype_name(dtype));
+    if (!eddy__expect_type(g, "dropout", "x", dtype, EDDY_TAKES_FLOATS)) return eddy_none(g);
     if (!(a.rate >= 0 && a.rate < 1))
         return eddy_fail(g, EDDY_INVALID_ARGUMENT, "dropout: rate %g is not in [0,1)", a.rate);
     if (!shared_axes(eddy_shape_of(a.x), a.noise_shape, &axes)) {

@@ -36,34 +36,34 @@ eddy_stream eddy__stream_for(const eddy_kernel *k, int i, int64_t seed, eddy_dis
 /* ------------------------------- one sample per element of the operands -- */
 
 /* The random numbers of one element: successive blocks of words that no other element uses. */
-typedef struct eddy_dice {
+typedef struct eddy_element_stream {
     eddy_stream     stream;
-    uint64_t        element, thrown;
+    uint64_t        element, used;   /* blocks */
     const uint32_t *first;           /* block 0, computed with those of the neighbors */
     const double   *normals;         /* of its first two words */
-} eddy_dice;
+} eddy_element_stream;
 
 /* Two uniforms in [0,1), of 53 bits. */
-typedef struct eddy_throw {
+typedef struct eddy_sample_pair {
     double u, v;
-} eddy_throw;
-eddy_throw eddy__dice_throw(eddy_dice *d);
+} eddy_sample_pair;
+eddy_sample_pair eddy__uniform_pair(eddy_element_stream *d);
 
 /* A normal sample (of 32 bits) and a uniform one. */
-eddy_throw eddy__dice_normal(eddy_dice *d);
+eddy_sample_pair eddy__normal_pair(eddy_element_stream *d);
 
 /* The maximum number of attempts per element, after which a rejection method accepts the last
  * sample. */
-enum { EDDY_THROWS = 65535 };
+enum { EDDY_MAX_ATTEMPTS = 65535 };
 
-typedef double eddy_draw_fn(eddy_dice *d, const double *parameters, const void *attrs);
+typedef double eddy_draw_fn(eddy_element_stream *d, const double *parameters, const void *attrs);
 
 /* The operands are `count` tensors of output 0's type, then optionally the seed. */
 typedef struct eddy_draw {
     eddy_draw_fn     *fn;
     int               count;
     eddy_distribution distribution;
-    bool              normals;       /* fn calls eddy__dice_normal */
+    bool              normals;       /* fn calls eddy__normal_pair */
 } eddy_draw;
 void eddy__draw_all(const eddy_kernel *k, const eddy_draw *how, int64_t seed);
 bool eddy__infer_draw(eddy_infer *c);

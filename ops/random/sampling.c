@@ -30,13 +30,11 @@ static const double HOTTEST = 1e30;
 static bool check_options(const char *who, const eddy_sampling_args *a)
 {
     eddy_graph      *g = a->logits.graph;
-    const eddy_dtype d = eddy_dtype_of(a->logits);
     const eddy_shape s = eddy_shape_of(a->logits);
     const bool       hot = a->temperature >= 1 / HOTTEST && a->temperature <= HOTTEST;
-    if (!eddy__dtype_is_float(d))
-        eddy_fail(g, EDDY_BAD_DTYPE, "%s: the logits are %s; float32 or float64 expected", who,
-                  eddy_dtype_name(d));
-    else if (s.rank == 0)
+    if (!eddy__expect_type(g, who, "logits", eddy_dtype_of(a->logits), EDDY_TAKES_FLOATS))
+        return false;
+    if (s.rank == 0)
         eddy_fail(g, EDDY_BAD_SHAPE, "%s: the logits are a scalar; expected [..., classes]", who);
     else if (!hot && a->temperature != 0)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: temperature is %g; expected 0, or a number in "
@@ -147,7 +145,8 @@ static eddy_tensor most_likely(const eddy_sampling_args *a)
 {
     const eddy_tensor x = only_finite(a->logits);
     return eddy_ensure(eddy_argmax(x, .axis = -1, .output_type = a->dtype),
-                       IsFinite(Max(x, EDDY_AXES(-1))), "no logit of a row is finite");
+                       IsFinite(Max(x, EDDY_AXES(-1))),
+                       "sample_logits: no logit of a row is finite");
 }
 
 /** y = a class for each row of logits: random, with the probabilities softmax(logits / temperature)
@@ -170,9 +169,8 @@ eddy_tensor eddy_sample_logits_with(const eddy_sampling_args *given)
     if (!eddy_is_valid(a.logits)) return eddy_identity(a.logits);
     if (!a.dtype) a.dtype = EDDY_INT32;
     if (!check_options("sample_logits", &a)) return eddy_none(a.logits.graph);
-    if (!eddy__dtype_is_index(a.dtype))
-        return eddy_fail(a.logits.graph, EDDY_BAD_DTYPE, "sample_logits: dtype is %s; int32 or "
-                         "int64 expected", eddy_dtype_name(a.dtype));
+    if (!eddy__expect_type(a.logits.graph, "sample_logits", "dtype", a.dtype, EDDY_TAKES_INDICES))
+        return eddy_none(a.logits.graph);
     eddy_scope_begin(a.logits.graph, a.name ? a.name : "sample_logits");
     const eddy_tensor y =
         a.temperature == 0 ? most_likely(&a)
@@ -188,7 +186,8 @@ eddy_tensor eddy_sample_logits_with(const eddy_sampling_args *given)
 static eddy_tensor occurs(eddy_tensor logits, eddy_tensor ids)
 {
     const eddy_tensor classes = eddy_size_along(logits, 1), given = Cast(ids, EDDY_INT64);
-    const eddy_tensor wide = eddy_ensure(given, Less(given, classes), "an id is no class");
+    const eddy_tensor wide =
+        eddy_ensure(given, Less(given, classes), "repetition_penalty: an id is no class");
     const eddy_tensor row = ExpandDims(eddy_row_numbers(logits, EDDY_INT64), 1);
     const eddy_tensor at = Where(Less(wide, 0), -1, Add(Mul(row, classes), wide));
     const eddy_tensor flat = Reshape(at, EDDY_SHAPE(-1));

@@ -8,6 +8,7 @@
 #include "ops/arrays/batching.h"
 #include "graph/base/cpu.h"
 #include "graph/base/dtype.h"
+#include "graph/internal.h"
 #include "ops/kernels/reduction/reduce_engine.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -34,9 +35,7 @@ static bool argmax_infer(eddy_infer *c)
     eddy_shape y = EDDY_UNKNOWN_SHAPE;
     char text[100];
     int axis;
-    if (!eddy__dtype_is_index(a->output_type))
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "output_type is %s; int32 or int64 expected",
-                               eddy_dtype_name(a->output_type));
+    if (!eddy__infer_expects(c, "output_type", a->output_type, EDDY_TAKES_INDICES)) return false;
     if (!eddy__infer_axis(c, a->axis, x.shape.rank < 0 ? EDDY_MAX_RANK : x.shape.rank, &axis))
         return false;
     if (x.shape.rank >= 0) {

@@ -333,7 +333,8 @@ static void shift_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_shift = {
     .name = "Shift", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .attrs_size = sizeof(shift_attrs), .attrs = EDDY_ATTRS(shift_attrs, shift, axis),
+    .flags = EDDY_OP_MOVES, .attrs_size = sizeof(shift_attrs),
+    .attrs = EDDY_ATTRS(shift_attrs, shift, axis),
     .infer = shift_infer, .kernel = shift_kernel, .gradient = shift_gradient, .batch = shift_batch,
 };
 

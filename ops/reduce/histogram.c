@@ -3,6 +3,7 @@
 #include "ops/arrays/along_axis.h"
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
+#include "graph/internal.h"
 #include "ops/arrays/arrays.h"
 #include "ops/short_names.h"
 
@@ -19,11 +20,8 @@ typedef struct eddy_bincount_args {
 
 static bool integers(eddy_tensor x, const char *who)
 {
-    const eddy_dtype d = eddy_dtype_of(x);
-    if (eddy_is_valid(x) && !eddy__dtype_is_index(d))
-        eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: an input is %s; int32 or int64 expected", who,
-                  eddy_dtype_name(d));
-    return eddy_is_valid(x) && eddy__dtype_is_index(d);
+    return eddy_is_valid(x) &&
+           eddy__expect_type(x.graph, who, "an input", eddy_dtype_of(x), EDDY_TAKES_INDICES);
 }
 
 /** y[b] = the number of elements of `values` that equal b, or the sum of their weights.

@@ -1,18 +1,14 @@
 /* reduce_adjoint.c -- the adjoint of reduce_sum: values repeated along axes (broadcast_along). */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
+#include "ops/reduce/reductions.h"
 #include "ops/short_names.h"
 #include "ops/kernels/reduction/reduce_engine.h"
 #include "build/gen/table.h"
 
-typedef struct spread_attrs {
-    eddy_dims axes;
-    bool      keep_dims;
-} spread_attrs;
-
 static bool refuse(eddy_infer *c)
 {
-    const spread_attrs *a = c->attrs;
+    const eddy_reduce_attrs *a = c->attrs;
     char x[128], ref[128];
     return eddy_infer_fail(c, EDDY_BAD_SHAPE, "%s is not %s reduced along the axes%s",
                            eddy_shape_print(c->in[0].shape, x, sizeof x),
@@ -22,7 +18,7 @@ static bool refuse(eddy_infer *c)
 
 static bool spread_infer(eddy_infer *c)
 {
-    const spread_attrs *a = c->attrs;
+    const eddy_reduce_attrs *a = c->attrs;
     const eddy_shape x = c->in[0].shape;
     eddy_shape y = c->in[1].shape;
     unsigned mask;
@@ -41,7 +37,7 @@ static bool spread_infer(eddy_infer *c)
 
 static eddy_status spread_prepare(eddy_kernel *k)
 {
-    const spread_attrs *a = k->attrs;
+    const eddy_reduce_attrs *a = k->attrs;
     const eddy_shape y = k->out[0]->type.shape;
     const unsigned mask = eddy__axes_mask(a->axes, y.rank);
     int64_t to[EDDY_MAX_RANK], from[EDDY_MAX_RANK], step = 1;
@@ -59,20 +55,21 @@ static eddy_status spread_prepare(eddy_kernel *k)
 
 static void spread_gradient(eddy_rule *r)
 {
-    const spread_attrs *a = r->attrs;
+    const eddy_reduce_attrs *a = r->attrs;
     r->dx[0] = eddy_sum(r->dy[0], .axes = a->axes, .keepdims = a->keep_dims);
 }
 
 static void spread_batch(eddy_batch *b)
 {
-    spread_attrs a = *(const spread_attrs *)b->attrs;
+    eddy_reduce_attrs a = *(const eddy_reduce_attrs *)b->attrs;
     if (eddy__batch_axes(b, 1, &a.axes)) eddy_batch_apply(b, &a);
 }
 
 const eddy_op_def eddy_op_broadcast_along = {
     .name = "BroadcastAlong", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .flags = EDDY_OP_ALIAS_IF_EQUAL, .shape_inputs = 1u << 1,
-    .attrs_size = sizeof(spread_attrs), .attrs = EDDY_ATTRS(spread_attrs, axes, keep_dims),
+    .attrs_size = sizeof(eddy_reduce_attrs),
+    .attrs = EDDY_ATTRS(eddy_reduce_attrs, axes, keep_dims),
     .infer = spread_infer, .prepare = spread_prepare, .kernel = eddy__box_copy_kernel,
     .gradient = spread_gradient, .batch = spread_batch,
 };
@@ -91,5 +88,5 @@ const eddy_op_def eddy_op_broadcast_along = {
  *  TensorFlow: the reshaping and Tile in the gradients of reductions. */
 eddy_tensor eddy_broadcast_along(eddy_tensor x, eddy_tensor ref, eddy_dims axes, bool keepdims)
 {
-    return eddy_apply2(&eddy_op_broadcast_along, &(spread_attrs){ axes, keepdims }, x, ref);
+    return eddy_apply2(&eddy_op_broadcast_along, &(eddy_reduce_attrs){ axes, keepdims }, x, ref);
 }

@@ -23,7 +23,11 @@ static void prod_gradient(eddy_rule *r)
         r->dx[0] = eddy_reshape_like(Mul(dy, product_of_others(flat, 0)), x);
         return;
     }
-    for (int i = 0; axes.count == i && i < rank; i++) axes.at[axes.count++] = i;
+    if (axes.count == 0)
+        while (axes.count < rank) {
+            axes.at[axes.count] = axes.count;
+            axes.count++;
+        }
     eddy_tensor part = x, dx = eddy__reduce_spread(r, dy);
     for (int i = 0; i < axes.count; i++) {
         dx = Mul(dx, product_of_others(part, axes.at[i]));

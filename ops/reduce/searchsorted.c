@@ -3,7 +3,7 @@
 #include "graph/base/thread_pool.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
-#include "graph/base/dtype.h"
+#include "graph/internal.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -29,9 +29,7 @@ static bool search_infer(eddy_infer *c)
     const search_attrs *a = c->attrs;
     const eddy_type    *rows = &c->in[0], *v = &c->in[1];
     char s[128], t[128];
-    if (!eddy__dtype_is_index(a->out_type))
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "out_type is %s; int32 or int64 expected",
-                               eddy_dtype_name(a->out_type));
+    if (!eddy__infer_expects(c, "out_type", a->out_type, EDDY_TAKES_INDICES)) return false;
     const int64_t n = rows->shape.rank > 0 ? rows->shape.dim[rows->shape.rank - 1] : EDDY_ANY;
     if (a->out_type == EDDY_INT32 && n > INT32_MAX)
         return eddy_infer_fail(c, EDDY_LIMIT, "rows have %lld elements, too many for int32",

@@ -168,7 +168,7 @@ const eddy_op_def eddy_op_segment_prod = SEGMENT(
  *  Errors: as for eddy_segment_sum.
  *  Gradient: dx = dy times the product of the other elements of the segment: y / x where x is not
  *  0; the product of the nonzero elements where x is the only 0; 0 if there are more zeros.
- *  Differentiable again, but from the third order on not where more than two elements are 0.
+ *  Differentiable again, from the third order on except where more than two elements are 0.
  *  `ids` has none.
  *  TensorFlow: SegmentProd. */
 eddy_tensor eddy_segment_prod(eddy_tensor x, eddy_tensor ids)

@@ -2,7 +2,7 @@
 #include "graph/base/thread_pool.h"
 #include "ops/arrays/along_axis.h"
 #include "graph/call_options.h"
-#include "graph/base/dtype.h"
+#include "graph/internal.h"
 #include "graph/base/stop.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
@@ -265,10 +265,9 @@ static bool has_no_elements(eddy_tensor sorted, int64_t axis)
 eddy_tensor eddy_quantile_with(const eddy_quantile_args *given)
 {
     eddy_quantile_args a = EDDY_TAKE(eddy_quantile_args, given);
-    const eddy_dtype d = eddy_dtype_of(a.x);
-    if (eddy_is_valid(a.x) && !eddy__dtype_is_float(d))
-        return eddy_fail(a.x.graph, EDDY_BAD_DTYPE,
-                         "quantile: x is %s; float32 or float64 expected", eddy_dtype_name(d));
+    if (eddy_is_valid(a.x) && !eddy__expect_type(a.x.graph, "quantile", "x", eddy_dtype_of(a.x),
+                                                 EDDY_TAKES_FLOATS))
+        return eddy_none(a.x.graph);
     if (!(a.q >= 0 && a.q <= 1))
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "quantile: q is %g; expected [0, 1]",
                          a.q);

@@ -1,5 +1,5 @@
 /* ensure.c -- a value that exists only if a condition holds. */
-#include "graph/op.h"
+#include "graph/kernel.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -22,8 +22,9 @@ static eddy_status ensure_kernel(eddy_kernel *k)
     const size_t        bytes = (size_t)x->count * eddy_dtype_size(x->type.dtype);
     for (int64_t i = 0; i < holds->count; i++)
         if (!((const bool *)holds->data)[i])
-            return eddy_kernel_fail(k, EDDY_CHECK_FAILED, "%s",
-                                    *a->message ? a->message : "the condition is false");
+            return *a->message
+                       ? eddy__kernel_fail_for_call(k, EDDY_CHECK_FAILED, a->message)
+                       : eddy_kernel_fail(k, EDDY_CHECK_FAILED, "the condition is false");
     if (bytes > 0 && k->out[0]->data != x->data) memcpy(k->out[0]->data, x->data, bytes);
     return EDDY_OK;
 }
@@ -49,7 +50,7 @@ const eddy_op_def eddy_op_ensure = {
  *
  *  x        any element type, any shape
  *  holds    bool, any shape
- *  message  is in the error message; default: "the condition is false"
+ *  message  begins the error message; default: the operation, and that the condition is false
  *
  *  Unlike eddy_assert it has no side effect: only runs that need y check the condition, and loops
  *  that contain it can be mapped over examples (eddy_vmap).

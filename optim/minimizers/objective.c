@@ -31,10 +31,7 @@ void *eddy__objective_alloc(objective *o, int64_t n, size_t size)
 
 bool eddy__objective_list(objective *o, const char *what, eddy_list given)
 {
-    if (given.count >= 0 && (given.at || given.count == 0)) return true;
-    return eddy__error_set(&o->error, EDDY_INVALID_ARGUMENT,
-                           "%s: %s is not a valid list (count %d, at %s)", o->who, what,
-                           given.count, given.at ? "given" : "NULL");
+    return eddy__check_list(o->who, what, given.count, given.at, &o->error);
 }
 
 static bool check_variable(objective *o, int i)

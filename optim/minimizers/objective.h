@@ -1,5 +1,5 @@
-/* objective.h -- tensors of a graph as functions of its variables, whose elements form one vector of
- * float64; for minimizers that run a graph; not installed. */
+/* objective.h -- tensors of a graph as functions of its variables, whose elements form one vector
+ * of float64; for minimizers that run a graph; not installed. */
 #ifndef EDDY_OPTIM_MINIMIZERS_OBJECTIVE_H
 #define EDDY_OPTIM_MINIMIZERS_OBJECTIVE_H
 

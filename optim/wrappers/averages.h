@@ -35,8 +35,8 @@ typedef struct eddy_weighted_moving_average_args {
     eddy_tensor weight;              /* required; broadcasts to value */
     const char *name;                /* default "WeightedMovingAvg" */
 } eddy_weighted_moving_average_args;
-/* The moving average of value weight, divided by that of weight; both start as zeros. EDDY_BAD_SHAPE
- * for an unknown shape. moving_averages.weighted_moving_average. */
+/* The moving average of value weight, divided by that of weight; both start as zeros.
+ * EDDY_BAD_SHAPE for an unknown shape. moving_averages.weighted_moving_average. */
 EDDY_API eddy_tensor eddy_weighted_moving_average_with(
     const eddy_weighted_moving_average_args *given);
 #define eddy_weighted_moving_average(...) \

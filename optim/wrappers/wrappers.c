@@ -59,7 +59,7 @@ eddy_tensor eddy__inner_dense(eddy_optimizer *inner, eddy_tensor g, eddy_tensor 
 eddy_tensor eddy__inner_sparse(const eddy_optimizer *outer, eddy_optimizer *inner,
                                eddy_tensor values, eddy_tensor indices, eddy_tensor variable)
 {
-    /* Summing equal indices has made all but one of them negative. */
+    /* Summing equal indices has made all of them negative except one. */
     inner->skip_negative = outer->skip_negative || !outer->def.sums_duplicates;
     if (inner->def.apply_sparse) return inner->def.apply_sparse(inner, values, indices, variable);
     return eddy__inner_dense(inner, eddy_indexed_slices(values, indices, variable), variable);

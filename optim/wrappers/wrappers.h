@@ -98,8 +98,8 @@ typedef struct eddy_apply_if_finite_args {
 EDDY_API eddy_optimizer *eddy_apply_if_finite_with(const eddy_apply_if_finite_args *given);
 #define eddy_apply_if_finite(...) \
     eddy_apply_if_finite_with(EDDY_ARGS(eddy_apply_if_finite_args, __VA_ARGS__))
-/* The number of steps that the optimizer has skipped, an int64 variable. Errors: EDDY_INVALID_ARGUMENT
- * for another optimizer. */
+/* The number of steps that the optimizer has skipped, an int64 variable. Errors:
+ * EDDY_INVALID_ARGUMENT for another optimizer. */
 EDDY_API eddy_tensor eddy_skipped_steps(eddy_optimizer *o);
 
 /* An optimizer with its variables; default: all others. */
@@ -115,8 +115,7 @@ typedef struct eddy_multi_optimizer_args {
     const char                *name;     /* default "MultiOptimizer" */
 } eddy_multi_optimizer_args;
 /* One training step in which each variable is updated by the optimizer of the first part that
- * lists it, or else of the first part that lists none; EDDY_INVALID_ARGUMENT if there is neither.
- * */
+ * lists it, or else of the first part that lists none; EDDY_INVALID_ARGUMENT if there is neither. */
 EDDY_API eddy_optimizer *eddy_multi_optimizer_with(const eddy_multi_optimizer_args *given);
 #define eddy_multi_optimizer(...) \
     eddy_multi_optimizer_with(EDDY_ARGS(eddy_multi_optimizer_args, __VA_ARGS__))

@@ -1,95 +1,77 @@
 /* cast_array.c -- elements of a file as elements of a variable, and the reverse: with one rounding,
  * and integers only if they fit. */
+#include "graph/base/dtype.h"
 #include "graph/base/half.h"
 #include "session/checkpoints/internal.h"
-
-#include <string.h>
 
 /* Elements go through a type that holds all of them: double for floating types, int64_t for
  * integers. */
 enum { PART = 1024 };
 
-static void doubles_of(const eddy_array *x, int64_t at, int64_t n, double *to)
-{
-    const void *p = eddy_array_data(x);
-    switch ((int)eddy_array_dtype(x)) {
-    case EDDY_FLOAT64: memcpy(to, (const double *)p + at, (size_t)n * sizeof *to); break;
-    case EDDY_FLOAT32: for (int64_t i = 0; i < n; i++) to[i] = ((const float *)p)[at + i]; break;
-    case EDDY_FLOAT16:
-        for (int64_t i = 0; i < n; i++) to[i] = eddy__f32_of_f16(((const uint16_t *)p)[at + i]);
-        break;
-    case EDDY_BFLOAT16:
-        for (int64_t i = 0; i < n; i++) to[i] = eddy__f32_of_bf16(((const uint16_t *)p)[at + i]);
-        break;
-    default: memset(to, 0, (size_t)n * sizeof *to); break;      /* not floating */
-    }
-}
+typedef void load_doubles(const void *from, int64_t n, double *to);
+typedef void store_doubles(void *to, int64_t n, const double *from);
+typedef void load_integers(const void *from, int64_t n, int64_t *to);
+typedef void store_integers(void *to, int64_t n, const int64_t *from);
 
-#define STORE(T, value)                                                         \
-    do {                                                                        \
-        T *to = (T *)eddy_array_data(y) + at;                                   \
-        for (int64_t i = 0; i < n; i++) to[i] = (T)(value);                     \
-    } while (0)
+#define AS_IT_IS(suffix, x)  (x)
+#define FROM_HALF(suffix, x) EDDY_NAME(eddy__f32_of, suffix)(x)
+#define TO_HALF(suffix, x)   eddy__##suffix##_of_f64((double)(x))
 
-static void store_doubles(eddy_array *y, int64_t at, int64_t n, const double *x)
-{
-    switch ((int)eddy_array_dtype(y)) {
-    case EDDY_FLOAT64: STORE(double, x[i]); break;
-    case EDDY_FLOAT32: STORE(float, x[i]); break;
-    case EDDY_FLOAT16: STORE(uint16_t, eddy__f16_of_f64(x[i])); break;
-    case EDDY_BFLOAT16: STORE(uint16_t, eddy__bf16_of_f64(x[i])); break;
-    default: break;
+/* name_f32, from elements of float to X, and the reverse. */
+#define LOAD(suffix, name, X, VALUE)                                            \
+    static void name##_##suffix(const void *from, int64_t n, X *to)             \
+    {                                                                           \
+        const EDDY_COLUMN(ELEMENT, suffix) *x = from;                           \
+        for (int64_t i = 0; i < n; i++) to[i] = VALUE(suffix, x[i]);            \
     }
-}
+#define STORE(suffix, name, X, VALUE)                                           \
+    static void name##_##suffix(void *to, int64_t n, const X *from)             \
+    {                                                                           \
+        EDDY_COLUMN(ELEMENT, suffix) *y = to;                                   \
+        for (int64_t i = 0; i < n; i++)                                         \
+            y[i] = (EDDY_COLUMN(ELEMENT, suffix))VALUE(suffix, from[i]);        \
+    }
+FOR_FLOATS(LOAD, doubles_of, double, AS_IT_IS)
+FOR_HALVES(LOAD, doubles_of, double, FROM_HALF)
+FOR_FLOATS(STORE, doubles_to, double, AS_IT_IS)
+FOR_HALVES(STORE, doubles_to, double, TO_HALF)
+FOR_INTEGERS(LOAD, integers_of, int64_t, AS_IT_IS)
+FOR_INTEGERS(STORE, integers_to, int64_t, AS_IT_IS)
+FOR_FLOATS(STORE, integers_to, int64_t, AS_IT_IS)
+FOR_HALVES(STORE, integers_to, int64_t, TO_HALF)
 
-static void integers_of(const eddy_array *x, int64_t at, int64_t n, int64_t *to)
-{
-    const void *p = eddy_array_data(x);
-    switch ((int)eddy_array_dtype(x)) {
-    case EDDY_INT64: memcpy(to, (const int64_t *)p + at, (size_t)n * sizeof *to); break;
-    case EDDY_INT32: for (int64_t i = 0; i < n; i++) to[i] = ((const int32_t *)p)[at + i]; break;
-    case EDDY_UINT8: for (int64_t i = 0; i < n; i++) to[i] = ((const uint8_t *)p)[at + i]; break;
-    default: break;
-    }
-}
+#define FOR_FLOATING(M, ...) FOR_FLOATS(M, __VA_ARGS__) FOR_HALVES(M, __VA_ARGS__)
+#define FOR_REAL(M, ...)     FOR_FLOATING(M, __VA_ARGS__) FOR_INTEGERS(M, __VA_ARGS__)
 
-static void store_integers(eddy_array *y, int64_t at, int64_t n, const int64_t *x)
+/* Element `at` of an array. */
+static void *element(const eddy_array *x, int64_t at)
 {
-    switch ((int)eddy_array_dtype(y)) {
-    case EDDY_INT64: STORE(int64_t, x[i]); break;
-    case EDDY_INT32: STORE(int32_t, x[i]); break;
-    case EDDY_UINT8: STORE(uint8_t, x[i]); break;
-    case EDDY_FLOAT64: STORE(double, x[i]); break;
-    case EDDY_FLOAT32: STORE(float, x[i]); break;
-    case EDDY_FLOAT16: STORE(uint16_t, eddy__f16_of_f64((double)x[i])); break;
-    case EDDY_BFLOAT16: STORE(uint16_t, eddy__bf16_of_f64((double)x[i])); break;
-    default: break;
-    }
+    return (char *)eddy_array_data(x) + (size_t)at * eddy_dtype_size(eddy_array_dtype(x));
 }
 
 /* The first of n that the integer type cannot hold; n if there is none. */
 static int64_t first_outside(eddy_dtype d, const int64_t *x, int64_t n)
 {
-    const int64_t least = d == EDDY_INT32 ? INT32_MIN : d == EDDY_UINT8 ? 0 : INT64_MIN;
-    const int64_t most = d == EDDY_INT32 ? INT32_MAX : d == EDDY_UINT8 ? UINT8_MAX : INT64_MAX;
     int64_t i = 0;
-    while (i < n && x[i] >= least && x[i] <= most) i++;
+    while (i < n && eddy__dtype_holds(d, (double)x[i])) i++;
     return i;
 }
 
 static bool cast_integers(const eddy_array *x, eddy_array *y, const char *what, eddy_error *e)
 {
     const eddy_dtype d = eddy_array_dtype(y);
+    load_integers   *load = EDDY_FOR_TYPE(integers_of, FOR_INTEGERS, eddy_array_dtype(x));
+    store_integers  *store = EDDY_FOR_TYPE(integers_to, FOR_REAL, d);
     int64_t          part[PART];
     for (int64_t at = 0, n; at < eddy_array_count(x); at += n) {
         n = eddy_array_count(x) - at < PART ? eddy_array_count(x) - at : PART;
-        integers_of(x, at, n, part);
+        load(element(x, at), n, part);
         const int64_t bad = eddy_dtype_is_integer(d) ? first_outside(d, part, n) : n;
         if (bad < n)
             return eddy__error_set(e, EDDY_OUT_OF_RANGE,
                                    "'%.200s' has %lld as element %lld, which %s cannot hold", what,
                                    (long long)part[bad], (long long)(at + bad), eddy_dtype_name(d));
-        store_integers(y, at, n, part);
+        store(element(y, at), n, part);
     }
     return true;
 }
@@ -117,11 +99,13 @@ static bool cast_halves(const eddy_array *x, eddy_array *y)
 static void cast_floats(const eddy_array *x, eddy_array *y)
 {
     if (cast_halves(x, y)) return;
-    double part[PART];
+    load_doubles  *load = EDDY_FOR_TYPE(doubles_of, FOR_FLOATING, eddy_array_dtype(x));
+    store_doubles *store = EDDY_FOR_TYPE(doubles_to, FOR_FLOATING, eddy_array_dtype(y));
+    double         part[PART];
     for (int64_t at = 0, n; at < eddy_array_count(x); at += n) {
         n = eddy_array_count(x) - at < PART ? eddy_array_count(x) - at : PART;
-        doubles_of(x, at, n, part);
-        store_doubles(y, at, n, part);
+        load(element(x, at), n, part);
+        store(element(y, at), n, part);
     }
 }
 
@@ -137,10 +121,17 @@ static bool holds(eddy_dtype from, eddy_dtype to)
            (to == EDDY_INT64 || (to == EDDY_INT32 && from == EDDY_UINT8));
 }
 
+/* True if elements of the type can be read and written: a type without loops is refused. */
+static bool has_loops(eddy_dtype d)
+{
+    const eddy_dtype real = eddy_dtype_is_complex(d) ? eddy_dtype_real(d) : d;
+    return EDDY_FOR_TYPE(integers_to, FOR_REAL, real) != NULL;
+}
+
 bool eddy__may_cast(eddy_dtype from, eddy_dtype to, eddy_casting casting)
 {
     if (from == to) return true;
-    if (casting == EDDY_CAST_NONE) return false;
+    if (casting == EDDY_CAST_NONE || !has_loops(from) || !has_loops(to)) return false;
     if (holds(from, to)) return true;
     /* A file may hold small integers, which the reader widens. */
     if (eddy_dtype_is_integer(from) && eddy_dtype_is_integer(to)) return true;
@@ -178,24 +169,29 @@ eddy_array *eddy__cast_array(const eddy_allocator *a, eddy_array *x, eddy_dtype 
 
 void eddy__add_array(eddy_array *y, const eddy_array *x)
 {
-    double sum[PART], other[PART];
+    load_doubles  *load = EDDY_FOR_TYPE(doubles_of, FOR_FLOATING, eddy_array_dtype(y));
+    load_doubles  *load_x = EDDY_FOR_TYPE(doubles_of, FOR_FLOATING, eddy_array_dtype(x));
+    store_doubles *store = EDDY_FOR_TYPE(doubles_to, FOR_FLOATING, eddy_array_dtype(y));
+    double         sum[PART], other[PART];
     for (int64_t at = 0, n; at < eddy_array_count(y); at += n) {
         n = eddy_array_count(y) - at < PART ? eddy_array_count(y) - at : PART;
-        doubles_of(y, at, n, sum);
-        doubles_of(x, at, n, other);
+        load(element(y, at), n, sum);
+        load_x(element(x, at), n, other);
         for (int64_t i = 0; i < n; i++) sum[i] += other[i];
-        store_doubles(y, at, n, sum);
+        store(element(y, at), n, sum);
     }
 }
 
 void eddy__add_number(eddy_array *y, int64_t begin, int64_t count, double x)
 {
-    double part[PART];
+    load_doubles  *load = EDDY_FOR_TYPE(doubles_of, FOR_FLOATING, eddy_array_dtype(y));
+    store_doubles *store = EDDY_FOR_TYPE(doubles_to, FOR_FLOATING, eddy_array_dtype(y));
+    double         part[PART];
     for (int64_t at = begin, n; at < begin + count; at += n) {
         n = begin + count - at < PART ? begin + count - at : PART;
-        doubles_of(y, at, n, part);
+        load(element(y, at), n, part);
         for (int64_t i = 0; i < n; i++) part[i] += x;
-        store_doubles(y, at, n, part);
+        store(element(y, at), n, part);
     }
 }
 

@@ -66,8 +66,8 @@ bool eddy__beside(const char *path, const char *file, char out[EDDY_MAX_PATH]);
 /* --------------------------------------------------- values of entries -- */
 
 bool eddy__may_cast(eddy_dtype from, eddy_dtype to, eddy_casting casting);
-/* The elements of x as type d, to which they may be cast; x itself, with another reference, if it has
- * that type. NULL with the error set, which names `what`: EDDY_OUT_OF_RANGE, EDDY_NO_MEMORY. */
+/* The elements of x as type d, to which they may be cast; x itself, with another reference, if it
+ * has that type. NULL with the error set, which names `what`: EDDY_OUT_OF_RANGE, EDDY_NO_MEMORY. */
 eddy_array *eddy__cast_array(const eddy_allocator *a, eddy_array *x, eddy_dtype d, const char *what,
                              eddy_error *e);
 /* Complex elements as pairs of real ones in a last axis of 2, and back; a view with
@@ -126,7 +126,8 @@ bool eddy__match_rule(const eddy_checkpoint_map *map, eddy_graph *g, const char 
 bool eddy__find_variable(eddy_graph *g, const char *variable, eddy_shape *shape);
 
 /* The values of the match's variables, which the caller frees, from those of its entries, and the
- * reverse. shapes: static shapes of the variables; state_size: rows of the state, 0 if not known. */
+ * reverse. shapes: static shapes of the variables; state_size: rows of the state, 0 if not
+ * known. */
 bool eddy__rule_to_variables(const eddy_allocator *a, const rule_match *m,
                              eddy_array *const *entries, const eddy_shape *shapes,
                              eddy_array **variables, eddy_error *e);
@@ -150,9 +151,11 @@ typedef struct checkpoint_targets {
     int                   count;
 } checkpoint_targets;
 
-/* The variables of the call: the list, the pairs, or all global ones. False with the error set. */
-bool eddy__targets_collect(eddy_session *s, eddy_list variables, const eddy_named_variable *named,
-                           int n_named, checkpoint_targets *out, eddy_error *e);
+/* The variables of the call `who`: the list, the pairs, or all global ones. False with the error
+ * set. */
+bool eddy__targets_collect(const char *who, eddy_session *s, eddy_list variables,
+                           const eddy_named_variable *named, int n_named, checkpoint_targets *out,
+                           eddy_error *e);
 checkpoint_target *eddy__targets_find(const checkpoint_targets *t, const char *name);
 void               eddy__targets_free(checkpoint_targets *t);
 

@@ -7,7 +7,7 @@
 
 enum { FORGET_GATE = 1 };
 
-/* What a layer of attention has beside its projections, so that others may be called `query`. */
+/* A layer of attention has this beside its projections, so others may be called `query`. */
 #define ATTENTION "**/attention_output/kernel"
 
 /* --------------------------------------------------------------- PyTorch -- */

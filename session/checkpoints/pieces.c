@@ -45,7 +45,7 @@ eddy_array *eddy__join_arrays(const eddy_allocator *a, int n, eddy_array *const 
     if (axis < 0) axis += s.rank;
     if (axis < 0 || axis >= s.rank || !joined_shape(n, x, axis, &s)) {
         eddy__error_set(e, EDDY_BAD_SHAPE,
-                        "'%.200s' (%s) cannot be joined with what the rule names besides it", what,
+                        "'%.200s' (%s) cannot be joined with the other variables of the rule", what,
                         eddy_shape_print(eddy_array_shape(x[0]), text, sizeof text));
         return NULL;
     }

@@ -45,7 +45,7 @@ static void sort_error(restoring *r, const eddy_error *why)
 
 /* ---------------------------------------------------------------- values -- */
 
-/* What a rule connects in this call. */
+/* The variables and entries that a rule connects in this call. */
 typedef struct rule_group {
     rule_match         match;
     checkpoint_target *targets[EDDY_RULE_NAMES];      /* NULL: not restored by this call */
@@ -237,7 +237,8 @@ static void restore(restoring *r)
     if (!a->path && !a->checkpoint)
         eddy__error_set(&r->error, EDDY_INVALID_ARGUMENT, "restore: no path is given");
     if ((!a->path && !a->checkpoint) || !eddy__session_is_usable(s, &r->error) ||
-        !eddy__targets_collect(s, a->variables, a->named, a->n_named, &r->targets, &r->error))
+        !eddy__targets_collect("restore", s, a->variables, a->named, a->n_named, &r->targets,
+                               &r->error))
         return;
     if (!a->checkpoint)
         r->opened = eddy__checkpoint_open(eddy__graph_files(s->graph), &s->allocator, a->path,

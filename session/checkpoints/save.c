@@ -135,14 +135,11 @@ static bool save_rule(saving *s, checkpoint_target *v)
 
 static bool pairs_are_valid(const eddy_save_checkpoint_args *a, eddy_error *e)
 {
-    if (a->n_metadata < 0 || (a->n_metadata > 0 && !a->metadata))
-        return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
-                               "metadata is not a valid list (count %d, at %s)", a->n_metadata,
-                               a->metadata ? "given" : "NULL");
+    if (!eddy__check_list("save", "metadata", a->n_metadata, a->metadata, e)) return false;
     for (int i = 0; i < a->n_metadata; i++)
         if (a->metadata[i].key && strncmp(a->metadata[i].key, "eddy.", 5) == 0)
             return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
-                                   "the key '%.200s' of the metadata is reserved",
+                                   "save: the key '%.200s' of the metadata is reserved",
                                    a->metadata[i].key);
     return true;
 }
@@ -227,8 +224,8 @@ static bool check_args(saving *s)
 static void save(saving *s)
 {
     const eddy_save_checkpoint_args *a = s->args;
-    if (!check_args(s) || !eddy__targets_collect(s->session, a->variables, a->named, a->n_named,
-                                                 &s->targets, &s->error))
+    if (!check_args(s) || !eddy__targets_collect("save", s->session, a->variables, a->named,
+                                                 a->n_named, &s->targets, &s->error))
         return;
     pthread_rwlock_rdlock(&s->session->state_lock);
     bool ok = make_room(s);

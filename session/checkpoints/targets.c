@@ -10,19 +10,14 @@ static int by_name(const void *a, const void *b)
     return strcmp((*(checkpoint_target *const *)a)->name, (*(checkpoint_target *const *)b)->name);
 }
 
-static bool lists_are_valid(eddy_list l, const eddy_named_variable *named, int n_named,
-                            eddy_error *e)
+static bool lists_are_valid(const char *who, eddy_list l, const eddy_named_variable *named,
+                            int n_named, eddy_error *e)
 {
-    if (l.count < 0 || (l.count > 0 && !l.at))
-        return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
-                               "variables is not a valid list (count %d, at %s)", l.count,
-                               l.at ? "given" : "NULL");
-    if (n_named < 0 || (n_named > 0 && !named))
-        return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
-                               "named is not a valid list (count %d, at %s)", n_named,
-                               named ? "given" : "NULL");
-    return (l.count == 0 || n_named == 0) ||
-           eddy__error_set(e, EDDY_INVALID_ARGUMENT, "both variables and named are given");
+    if (!eddy__check_list(who, "variables", l.count, l.at, e) ||
+        !eddy__check_list(who, "named", n_named, named, e))
+        return false;
+    return l.count == 0 || n_named == 0 ||
+           eddy__error_set(e, EDDY_INVALID_ARGUMENT, "%s: both variables and named are given", who);
 }
 
 static bool take(eddy_session *s, eddy_list l, const eddy_named_variable *named, int n_named,
@@ -47,11 +42,12 @@ static bool take(eddy_session *s, eddy_list l, const eddy_named_variable *named,
     return true;
 }
 
-bool eddy__targets_collect(eddy_session *s, eddy_list variables, const eddy_named_variable *named,
-                           int n_named, checkpoint_targets *out, eddy_error *e)
+bool eddy__targets_collect(const char *who, eddy_session *s, eddy_list variables,
+                           const eddy_named_variable *named, int n_named, checkpoint_targets *out,
+                           eddy_error *e)
 {
     *out = (checkpoint_targets){ .allocator = &s->allocator };
-    if (!lists_are_valid(variables, named, n_named, e)) return false;
+    if (!lists_are_valid(who, variables, named, n_named, e)) return false;
     const int n = n_named > 0           ? n_named
                   : variables.count > 0 ? variables.count
                                         : eddy_collection_size(s->graph, EDDY_GLOBAL_VARIABLES);

@@ -1,8 +1,8 @@
 /* fused_checks.h -- the check of fused loops for infinities and NaN.
  *
  * Not every value is tested: if an operation gives an infinity or NaN whenever a certain operand is
- * one, the operand shows in the result. So only those parts are tested whose results no later part of
- * the loop shows (1 / x hides an infinity). An infinity is refused if nothing that the
+ * one, the operand shows in the result. So only those parts are tested whose results no later part
+ * of the loop shows (1 / x hides an infinity). An infinity is refused if nothing that the
  * loop reads is infinite. */
 #ifndef EDDY_SESSION_COMPILE_FUSED_CHECKS_H
 #define EDDY_SESSION_COMPILE_FUSED_CHECKS_H

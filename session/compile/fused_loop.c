@@ -59,7 +59,8 @@ static inline void broadcast_tile(const fused *f, char *registers, int64_t at, i
 
 static void start_reductions(const fused *f, char *registers)
 {
-    for (int i = 0; f->n_reductions > 0 && i < f->n_parts; i++)
+    if (f->n_reductions == 0) return;
+    for (int i = 0; i < f->n_parts; i++)
         if (f->parts[i].fold)
             eddy__block_start(&f->parts[i].fold->blocks, registers + f->parts[i].fold->acc);
 }

@@ -142,16 +142,13 @@ uint32_t eddy__ir_hash(const ir_node *n);
 void eddy__ir_print(const ir_graph *f, FILE *to);
 
 /* Calls `edge` for nodes of a body of which `from` should run before `id`, which then can overwrite
- * what both read. Together with inputs and controls, the edges have no cycle. False if out of memory
- * or if `edge` fails. */
+ * what both read. Together with inputs and controls, the edges have no cycle. False if out of
+ * memory or if `edge` fails. */
 bool eddy__readers_first(compile *c, void *to, bool (*edge)(void *to, int32_t from, int32_t id));
 /* Sorts the nodes of c->ir into execution order. */
 bool eddy__schedule_nodes(compile *c);
 /* Recomputes cheap values where a later loop reads them. Adds the number of values that then
  * need no memory to *changes. */
 bool eddy__recompute(compile *c, int *changes);
-
-/* An attribute of a node by its name; NULL if the op has none. */
-const void *eddy__ir_attr(const ir_node *n, const char *name);
 
 #endif

@@ -21,13 +21,13 @@
 
 enum { NAMED_INPUTS = 6 };
 
-typedef struct reason {
+typedef struct failure_reason {
     char   text[600];
     size_t used;
-} reason;
+} failure_reason;
 
-static void put(reason *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(reason *r, const char *format, ...)
+static void put(failure_reason *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(failure_reason *r, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -46,7 +46,7 @@ static double part_at(const eddy_buffer *x, int64_t i)
     return eddy__float_at(eddy_dtype_real(d), x->data, i);
 }
 
-static void put_range(reason *r, const eddy_buffer *x)
+static void put_range(failure_reason *r, const eddy_buffer *x)
 {
     const int64_t n = x->count * (eddy_dtype_is_complex(x->type.dtype) ? 2 : 1);
     double        low = INFINITY, high = -INFINITY;
@@ -68,7 +68,7 @@ static void put_range(reason *r, const eddy_buffer *x)
 }
 
 /* "'x' in [0, 1]", with the name of the tensor if the instruction is the node of the graph. */
-static void put_input(reason *r, const eddy_kernel *k, int i)
+static void put_input(failure_reason *r, const eddy_kernel *k, int i)
 {
     const eddy_node *node = ((const eddy_kernel_call *)k->impl)->node;
     if (k->op == node->op && k->n_in == node->n_inputs)
@@ -97,7 +97,7 @@ static eddy_finiteness worst_input(const eddy_kernel *k, const eddy_buffer *with
     return worst;
 }
 
-static void put_inputs(reason *r, const eddy_kernel *k)
+static void put_inputs(failure_reason *r, const eddy_kernel *k)
 {
     int n = 0;
     for (int i = 0; i < k->n_in; i++) {
@@ -112,7 +112,7 @@ static void put_inputs(reason *r, const eddy_kernel *k)
 }
 
 /* The element as it is printed: "nan", "-inf", or "(nan,0)" for a complex number. */
-static void put_element(reason *r, const eddy_buffer *y, int64_t i)
+static void put_element(failure_reason *r, const eddy_buffer *y, int64_t i)
 {
     if (eddy_dtype_is_complex(y->type.dtype))
         put(r, "(%g,%g)", part_at(y, 2 * i), part_at(y, 2 * i + 1));
@@ -122,7 +122,7 @@ static void put_element(reason *r, const eddy_buffer *y, int64_t i)
 eddy_status eddy__numerics_fail(eddy_kernel *k, int output, int64_t element, eddy_finiteness what,
                                 bool with_inputs)
 {
-    reason r = { .used = 0 };
+    failure_reason r = { .used = 0 };
     put(&r, "output %d, element %lld, is ", output, (long long)element);
     if (with_inputs) {
         put_element(&r, k->out[output], element);
@@ -238,7 +238,8 @@ static bool updates(const instruction *i)
     const fused           *f = i->run == eddy__fused_kernel ? i->kernel.state : NULL;
     const parallel_chains *w = eddy__parallel_chains_of(i);
     bool                   any = false;
-    for (int32_t k = 0; w && k < w->n_parts; k++) any = any || updates(&w->parts[k]);
+    if (w)
+        for (int32_t k = 0; k < w->n_parts; k++) any = any || updates(&w->parts[k]);
     if (f || w) return any || (f && f->updates);
     return i->run == i->kernel.op->kernel && (i->kernel.op->flags & EDDY_OP_UPDATES);
 }

@@ -5,7 +5,7 @@
 #include "ops/kernels/reduction/finiteness.h"
 #include "session/state/internal.h"
 
-/* What the plans of a run share. */
+/* The data that the plans of a run share. */
 typedef struct numerics {
     int         mode;           /* EDDY_NUMERICS_MADE, ... */
     atomic_bool found;          /* by the last run */

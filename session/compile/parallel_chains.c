@@ -14,7 +14,7 @@
 #include "session/compile/parallel_groups.h"
 #include "session/compile/fused_loop.h"
 #include "session/compile/program.h"
-#include "session/state/trace.h"
+#include "session/state/run_events.h"
 
 #include <stdlib.h>
 #include <string.h>

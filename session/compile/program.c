@@ -403,16 +403,16 @@ static void map_loop_outputs(const eddy_program *p, const eddy_node *node, body_
 
 /* ------------------------------------------------------------- the program -- */
 
-/* What the nodes of a program need together. */
-typedef struct wants {
+/* The outputs and inputs that the nodes of a program need together. */
+typedef struct program_needs {
     uint8_t     *outs, *takes;      /* by carried value; by input */
     stack_list   stacks;
     bool         counts;
     case_result *results;
     int          n_results;
-} wants;
+} program_needs;
 
-static void add_wants(compile *c, const eddy_node *node, const eddy_node *other, wants *w)
+static void add_needs(compile *c, const eddy_node *node, const eddy_node *other, program_needs *w)
 {
     const body_use *u = c->bodies[other->id];
     for (int i = 0; i < node->n_inputs; i++) w->takes[i] |= u->takes[i];
@@ -435,7 +435,7 @@ static bool shares_program(const compile *c, const eddy_node *first, int32_t id)
     return c->info[id].needed && eddy__has_body(other) && eddy__may_share(first, other);
 }
 
-static void map_case_outputs(const eddy_node *node, body_use *u, wants *w)
+static void map_case_outputs(const eddy_node *node, body_use *u, program_needs *w)
 {
     for (int k = 0; k < node->n_outputs; k++)
         u->output[k] =
@@ -447,7 +447,7 @@ static bool make_program(compile *c, const eddy_node *node)
 {
     const int64_t results = node->n_outputs + eddy__body_of(node)->size;
     assembly      a = { .c = c, .node = node, .n_args = eddy__body_args(node) };
-    wants         w = { .outs = eddy__plan_alloc(c, (size_t)results, 1),
+    program_needs w = { .outs = eddy__plan_alloc(c, (size_t)results, 1),
                         .takes = eddy__plan_alloc(c, (size_t)node->n_inputs + 1, 1) };
     int64_t n_stacks = 1;
     for (int32_t id = node->id; id <= c->size; id++)
@@ -459,7 +459,7 @@ static bool make_program(compile *c, const eddy_node *node)
         !make_room(&a, results + n_stacks))
         return false;
     for (int32_t id = node->id; id <= c->size; id++)
-        if (shares_program(c, node, id)) add_wants(c, node, c->graph->nodes[id], &w);
+        if (shares_program(c, node, id)) add_needs(c, node, c->graph->nodes[id], &w);
     a.program->node = node;
     a.program->takes = w.takes;
     a.program->counts = w.counts;

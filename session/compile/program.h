@@ -70,7 +70,7 @@ struct eddy_program {
     const eddy_allocator *allocator;
 };
 
-/* What the consumers of a Loop or Case node need of it, found before anything is compiled. */
+/* The parts of a Loop or Case node that its consumers need, found before anything is compiled. */
 typedef struct body_use {
     uint8_t      *outs;         /* by output: 1 its type, 3 its value */
     uint8_t      *takes;        /* by input: its value is needed */
@@ -123,8 +123,8 @@ void        eddy__stacks_show(const eddy_kernel *k, const eddy_program *p, int f
 void        eddy__stacks_free(eddy_program *p);
 /* The rows of `row` bytes in a sliced input of an open loop. */
 int64_t     eddy__stacks_rows(const eddy_buffer *b, size_t row);
-/* For tests (check_program.c): as eddy__plan_check, of a program of the plan `outer`: its plans, and
- * the memory in which it keeps carried values. */
+/* For tests (check_program.c): as eddy__plan_check, of a program of the plan `outer`: its plans,
+ * and the memory in which it keeps carried values. */
 bool eddy__program_check(const eddy_plan *outer, const eddy_program *p, eddy_error *error);
 void eddy__program_free(eddy_program *p);
 

@@ -1,5 +1,5 @@
-/* program_parts.h -- what the compilation of loops (program.c) and of branches (program_case.c) share;
- * for these files only. */
+/* program_parts.h -- what the compilation of loops (program.c) and of branches (program_case.c)
+ * share; for these files only. */
 #ifndef EDDY_SESSION_COMPILE_PROGRAM_PARTS_H
 #define EDDY_SESSION_COMPILE_PROGRAM_PARTS_H
 

@@ -1,7 +1,7 @@
 /* program_run.c -- runs the programs of Loop and Case nodes. */
 #include "graph/kernel.h"
 #include "session/compile/program.h"
-#include "session/state/trace.h"
+#include "session/state/run_events.h"
 
 #include <stdarg.h>
 #include <stdio.h>

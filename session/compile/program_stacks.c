@@ -42,16 +42,17 @@ void eddy__stacks_begin(eddy_program *p)
 static eddy_status no_memory(eddy_kernel *k, const eddy_program *p, int64_t rows)
 {
     return eddy_kernel_fail(k, EDDY_NO_MEMORY,
-                            "out of memory for what a gradient needs of %lld iterations [stacks of "
-                            "'%.200s']", (long long)rows, p->node->name);
+                            "out of memory for the values that the gradient keeps of %lld "
+                            "iterations [stacks of '%.200s']", (long long)rows, p->node->name);
 }
 
 static eddy_status over_limit(eddy_kernel *k, const eddy_program *p, int64_t rows)
 {
     const open_memory *m = p->memory;
     return eddy_kernel_fail(k, EDDY_LIMIT,
-                            "the run needs %zu bytes, and more for what a gradient needs of %lld "
-                            "iterations; max_bytes of the session is %zu [stacks of '%.200s']",
+                            "the run needs %zu bytes, and more for the values that the gradient "
+                            "keeps of %lld iterations; max_bytes of the session is %zu [stacks of "
+                            "'%.200s']",
                             m->fixed + atomic_load_explicit(&m->bytes, memory_order_relaxed),
                             (long long)rows, m->limit, p->node->name);
 }

@@ -205,7 +205,7 @@ static bool infer(compile *c, const eddy_node *node)
     return true;
 }
 
-/* What only prints its input is that input where nothing has side effects. */
+/* A node that only prints its input equals that input where nothing has side effects. */
 static bool passes_on(const compile *c, const eddy_node *node)
 {
     if (!c->quiet || !(node->op->flags & EDDY_OP_SIDE_EFFECT) || eddy__acts(c, node)) return false;

@@ -5,6 +5,7 @@
  * place: inputs that nodes compute are computed inside its result. A copy is always correct. It
  * is better where a view would keep much memory alive for a small value, or would require a
  * copy of a whole variable. */
+#include "graph/base/min_max.h"
 #include "session/compile/views.h"
 
 #include <string.h>
@@ -36,8 +37,6 @@ eddy_tensor eddy__unaliased(const ir_graph *f, eddy_tensor t)
     return t;
 }
 
-static int32_t max_position(int32_t a, int32_t b) { return a > b ? a : b; }
-
 /* Reader n wants t in each run, and t is not computed in each. */
 static bool is_kept(const ir_graph *f, eddy_tensor t, const ir_node *n)
 {
@@ -50,7 +49,7 @@ static int32_t last_read(const views *v, const ir_node *n)
 {
     int32_t last = 0;
     for (int k = 0; k < n->n_outputs; k++)
-        last = max_position(last, v->reads[v->value_base[n->id] + k]);
+        last = (int32_t)eddy__max(last, v->reads[v->value_base[n->id] + k]);
     return last;
 }
 
@@ -82,7 +81,7 @@ static bool should_copy(const search *s, const ir_node *n)
         return update > n->id && last >= update;
     }
     const size_t bytes = bytes_of(eddy__ir_type(v->ir, n->inputs[0]));
-    return last > max_position(v->reads[value], n->id) && bytes > SMALL_BYTES &&
+    return last > eddy__max(v->reads[value], n->id) && bytes > SMALL_BYTES &&
            2 * s->viewed[value] < bytes;
 }
 
@@ -124,11 +123,11 @@ static void place_inputs(views *v, const ir_node *n)
 
 static void read_inputs(views *v, const ir_node *n)
 {
-    const int32_t shared = shares(n) ? max_position(n->id, last_read(v, n)) : n->id;
+    const int32_t shared = shares(n) ? (int32_t)eddy__max(n->id, last_read(v, n)) : n->id;
     for (int i = 0; i < n->n_inputs; i++) {
         if (!eddy__is_value(v->ir, n, i)) continue;
         int32_t *reads = &v->reads[eddy__value_of(v, n->inputs[i])];
-        *reads = max_position(*reads, i == 0 ? shared : n->id);
+        *reads = (int32_t)eddy__max(*reads, i == 0 ? shared : n->id);
         if (is_kept(v->ir, n->inputs[i], n)) *reads = INT32_MAX;
     }
 }
@@ -174,7 +173,7 @@ bool eddy__find_views(views *v)
             const int32_t value = v->value_base[id] + k;
             if (v->join[value] == 0) continue;
             int32_t *reads = &v->reads[v->value_base[v->join[value]]];
-            *reads = max_position(*reads, v->reads[value]);
+            *reads = (int32_t)eddy__max(*reads, v->reads[value]);
         }
     return true;
 }

@@ -1,10 +1,10 @@
 /* match.c -- pattern matching on an IR, and creation of replacement nodes. */
 #include "session/passes/match.h"
 #include "graph/base/dtype.h"
-#include "ops/kernels/reduction/reduce_engine.h"
+#include "ops/arrays/transpose.h"
+#include "ops/nets/softmax.h"
+#include "ops/reduce/reductions.h"
 #include "ops/weak_ops.h"
-
-#include <string.h>
 
 /* -------------------------------------------------------------- lookup -- */
 
@@ -71,9 +71,9 @@ const ir_node *eddy__match_either(const rewrite *r, const ir_node *n, const eddy
 
 unsigned eddy__match_axes(const rewrite *r, const ir_node *n)
 {
-    const eddy_dims *axes = eddy__ir_attr(n, "axes");
-    const int        rank = eddy__match_type(r, n->inputs[0]).shape.rank;
-    return axes && rank > 0 ? eddy__axes_mask(*axes, rank) : 0;
+    const eddy_reduce_attrs *a = n->attrs;
+    const int rank = eddy__match_type(r, n->inputs[0]).shape.rank;
+    return rank > 0 ? eddy__axes_mask(a->axes, rank) : 0;
 }
 
 int eddy__match_axis(unsigned mask)
@@ -83,10 +83,10 @@ int eddy__match_axis(unsigned mask)
 
 int eddy__match_permuted(const ir_node *transpose, int i)
 {
-    const eddy_dims *perm = eddy__ir_attr(transpose, "perm");
-    const int        rank = transpose->outputs[0].shape.rank;
-    if (!perm || perm->count <= 0) return rank - 1 - i;
-    return (int)(perm->at[i] < 0 ? perm->at[i] + rank : perm->at[i]);
+    const eddy_dims perm = ((const eddy_transpose_attrs *)transpose->attrs)->perm;
+    const int       rank = transpose->outputs[0].shape.rank;
+    if (perm.count <= 0) return rank - 1 - i;
+    return (int)(perm.at[i] < 0 ? perm.at[i] + rank : perm.at[i]);
 }
 
 bool eddy__match_exchanges(const ir_node *transpose)
@@ -192,29 +192,18 @@ eddy_tensor eddy__make_negative(rewrite *r, eddy_tensor t)
     return n ? n->inputs[0] : eddy__make1(r, &eddy_op_neg, t);
 }
 
-static void set_attr(const eddy_op_def *op, void *attrs, const char *name, const void *value,
-                     size_t size)
-{
-    for (const eddy_attr_field *f = op->attrs; f->name; f++)
-        if (strcmp(f->name, name) == 0) memcpy((char *)attrs + f->offset, value, size);
-}
-
 eddy_tensor eddy__make_fold(rewrite *r, const eddy_op_def *op, eddy_tensor t, unsigned mask)
 {
-    union { long double aligned; char room[sizeof(eddy_dims) + 64]; } attrs = { .room = { 0 } };
-    const bool keepdims = true;
-    eddy_dims  axes = { .count = 0 };
-    if (!op || !eddy__ir_valid(t) || op->attrs_size > sizeof attrs) return EDDY_NO_TENSOR;
+    eddy_reduce_attrs attrs = { .keep_dims = true };
+    if (!op || !eddy__ir_valid(t)) return EDDY_NO_TENSOR;
     for (int i = 0; i < EDDY_MAX_RANK; i++)
-        if (mask >> i & 1) axes.at[axes.count++] = i;
-    set_attr(op, &attrs, "axes", &axes, sizeof axes);
-    set_attr(op, &attrs, "keep_dims", &keepdims, sizeof keepdims);
+        if (mask >> i & 1) attrs.axes.at[attrs.axes.count++] = i;
     return eddy__rewrite_add(r, op, &attrs, 1, &t);
 }
 
 eddy_tensor eddy__make_along(rewrite *r, const eddy_op_def *op, int n, const eddy_tensor *in,
                              int axis)
 {
-    const int64_t attrs = axis;
+    const eddy_softmax_attrs attrs = { axis };
     return eddy__rewrite_add(r, op, &attrs, n, in);
 }

@@ -34,7 +34,7 @@ bool eddy__match_with(const rewrite *r, const ir_node *n, double v, eddy_tensor 
  * changed. */
 const ir_node *eddy__match_either(const rewrite *r, const ir_node *n, const eddy_op_def *op,
                                   int *i);
-/* The axes of its input that a reduction sums over: bit i is axis i. */
+/* The axes that a sum, mean, maximum or minimum folds: bit i is axis i of its input. */
 unsigned eddy__match_axes(const rewrite *r, const ir_node *n);
 /* The only axis in a set; -1 if there are none or several. */
 int eddy__match_axis(unsigned mask);

@@ -94,7 +94,7 @@ static bool batch_to_rows_rule(rewrite *r)
                         (eddy_matmul_attrs){ .transpose_b = !t.transpose_a });
 }
 
-/* True if the node reshapes all but the last two dimensions into rows, and q has the same
+/* True if the node reshapes all dimensions except the last two into rows, and q has the same
  * sizes. */
 static bool folds_batch(const rewrite *r, eddy_shape q)
 {

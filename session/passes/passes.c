@@ -33,13 +33,6 @@ static const pass PASSES[] = {
 };
 enum { N_PASSES = sizeof PASSES / sizeof *PASSES };
 
-const void *eddy__ir_attr(const ir_node *n, const char *name)
-{
-    for (const eddy_attr_field *f = n->op->attrs; n->attrs && f && f->name; f++)
-        if (strcmp(f->name, name) == 0) return (const char *)n->attrs + f->offset;
-    return NULL;
-}
-
 static int bit_number(unsigned bit) { return __builtin_ctz(bit); }
 
 static void report(const compile *c, const char *name, unsigned bit, int changes, int32_t before)

@@ -7,6 +7,7 @@
  * result would be unused; and a one-hot row of zeros is not an error there. */
 #include "session/passes/patterns.h"
 #include "ops/nets/attention_gradient.h"
+#include "ops/nets/softmax.h"
 #include "ops/linear/matmul.h"
 #include "ops/weak_ops.h"
 
@@ -17,7 +18,7 @@ static int last_axis(eddy_shape s) { return s.rank - 1; }
 /* The axis of a softmax, counted from the front. */
 static int axis_of(const ir_node *n)
 {
-    const int64_t axis = *(const int64_t *)eddy__ir_attr(n, "axis");
+    const int64_t axis = ((const eddy_softmax_attrs *)n->attrs)->axis;
     return (int)(axis < 0 ? axis + n->outputs[0].shape.rank : axis);
 }
 

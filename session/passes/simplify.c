@@ -4,7 +4,9 @@
  * No rule here changes a result by more than its last bits, or the sign of a zero, and NaN stays
  * NaN: x 0 is not 0, and x - x is not 0. */
 #include "session/passes/match.h"
+#include "ops/arrays/transpose.h"
 #include "ops/kernels/elementwise/elementwise.h"
+#include "ops/reduce/reductions.h"
 #include "ops/weak_ops.h"
 
 #include <string.h>
@@ -203,10 +205,10 @@ static bool transpose_rule(rewrite *r)
     if (keeps_order(r))
         return eddy__give(r, eddy__rewrite_reshaped(r, input(r, 0), n->outputs[0].shape));
     if (!x) return false;
-    eddy_dims perm = { .count = n->outputs[0].shape.rank };
-    for (int i = 0; i < perm.count; i++)
-        perm.at[i] = eddy__match_permuted(x, eddy__match_permuted(n, i));
-    return eddy__give(r, eddy__rewrite_add(r, &eddy_op_transpose, &perm, 1, x->inputs));
+    eddy_transpose_attrs a = { .perm.count = n->outputs[0].shape.rank };
+    for (int i = 0; i < a.perm.count; i++)
+        a.perm.at[i] = eddy__match_permuted(x, eddy__match_permuted(n, i));
+    return eddy__give(r, eddy__rewrite_add(r, &eddy_op_transpose, &a, 1, x->inputs));
 }
 
 static bool cast_rule(rewrite *r) { return eddy__give(r, input(r, 0)); }
@@ -231,15 +233,9 @@ static eddy_tensor narrower(rewrite *r, eddy_tensor x)
     if (n->op == &eddy_op_broadcast_to || n->op == &eddy_op_broadcast_like) return n->inputs[0];
     if (n->op == &eddy_op_fill) return n->inputs[1];
     if (n->op != &eddy_op_broadcast_along) return none;
-    const eddy_dims *axes = eddy__ir_attr(n, "axes");
-    eddy_shape       s = n->outputs[0].shape;
-    for (int i = 0; i < s.rank; i++) {
-        bool folded = axes->count == 0;
-        for (int k = 0; k < axes->count; k++)
-            folded = folded || axes->at[k] == i || axes->at[k] + s.rank == i;
-        if (folded) s.dim[i] = 1;
-    }
-    return eddy__rewrite_reshaped(r, n->inputs[0], s);
+    const eddy_shape s = n->outputs[0].shape;
+    const unsigned   axes = eddy__axes_mask(((const eddy_reduce_attrs *)n->attrs)->axes, s.rank);
+    return eddy__rewrite_reshaped(r, n->inputs[0], eddy__match_folded(s, axes));
 }
 
 /* f of broadcast operands is the broadcast of f of the smaller operands. */

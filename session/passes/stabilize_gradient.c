@@ -5,6 +5,7 @@
  * times 0 where it overflows. This pass cancels the division against that factor in every term,
  * and writes the remaining factor as a function that is finite. */
 #include "session/passes/stabilize.h"
+#include "ops/nets/softmax.h"
 #include "ops/weak_ops.h"
 
 static eddy_tensor input(const rewrite *r, int i) { return r->node->inputs[i]; }
@@ -204,7 +205,7 @@ static bool softmax_gradient(rewrite *r, eddy_tensor centered, const ir_node *so
     const eddy_tensor y = eddy__ir_tensor(softmax->id, 0);
     const divisors    d = { .of = { { .by = y } }, .n = 1 };
     const eddy_shape  s = softmax->outputs[0].shape;
-    const int64_t     at = *(const int64_t *)eddy__ir_attr(softmax, "axis");
+    const int64_t     at = ((const eddy_softmax_attrs *)softmax->attrs)->axis;
     const int         axis = (int)(at < 0 ? at + s.rank : at);
     const ir_node    *n = eddy__match(r, centered, &eddy_op_sub);
     int               i = 0;

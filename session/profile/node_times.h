@@ -1,4 +1,4 @@
-/* node_times.h -- the time of nodes that run one by one (session/run_nodes.h), for profiles. */
+/* node_times.h -- the time of nodes that run one by one (session/stages/run_nodes.h), for profiles. */
 #ifndef EDDY_SESSION_PROFILE_NODE_TIMES_H
 #define EDDY_SESSION_PROFILE_NODE_TIMES_H
 
@@ -13,7 +13,7 @@ typedef struct node_place {
     int32_t          part;
 } node_place;
 
-/* What a node took so far; of a Loop, also its iterations. */
+/* The time of a node so far; of a Loop, also its iterations. */
 typedef struct node_time {
     const eddy_node *node;
     node_place       place;

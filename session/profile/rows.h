@@ -38,7 +38,7 @@ static inline bool is_combined(const instruction *i)
 
 /* The number of parts of a combined instruction. */
 int eddy__profile_count_parts(const instruction *i);
-/* What an instruction, or a part of a combined one, is called. */
+/* The name of an instruction, or of a part of a combined one. */
 const char *eddy__profile_label(const instruction *i);
 const char *eddy__profile_part_label(const instruction *i, int number);
 /* The number of parts with the label of part k; 0 if an earlier part has the same label. */

@@ -2,7 +2,7 @@
  * which "X" has a duration, "C" is the value of a counter, and "M" names a thread. Times are
  * microseconds. Events of one thread that lie within each other are shown so. */
 #include "session/profile/rows.h"
-#include "session/state/trace.h"
+#include "session/state/run_events.h"
 
 /* Threads by the order of their first events. */
 typedef struct threads {

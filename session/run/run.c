@@ -4,7 +4,7 @@
 #include "ops/kernels/libraries/blas_threads.h"
 #include "session/compile/numerics.h"
 #include "session/state/cpu_clock.h"
-#include "session/state/trace.h"
+#include "session/state/run_events.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* draws.h -- how many runs of a session have executed each operation that draws.
  *
- * An operation draws if it may give another value in each run: random numbers, host scalars, prints.
- * Its kernel gets the number of earlier runs that executed it, so that a run of something else
- * changes nothing. All instructions of a run with the same source of draws get the same number. A
- * source is such a node of the session's graph; or all Loop and Case nodes that have a body in
- * common, at any depth: a loop, and the loops of its gradient, which run it again. Bodies are known
- * by their seed, from which their random numbers follow. */
+ * An operation draws if it may give another value in each run: random numbers, host scalars,
+ * prints. Its kernel gets the number of earlier runs that executed it, so that a run of something
+ * else changes nothing. All instructions of a run with the same source of draws get the same
+ * number. A source is such a node of the session's graph; or all Loop and Case nodes that have a
+ * body in common, at any depth: a loop, and the loops of its gradient, which run it again. Bodies
+ * are known by their seed, from which their random numbers follow. */
 #ifndef EDDY_SESSION_STATE_DRAWS_H
 #define EDDY_SESSION_STATE_DRAWS_H
 
@@ -66,10 +66,10 @@ uint64_t eddy__draws_of(struct eddy_session *s, int32_t node, uint64_t *taken);
 void eddy__draws_begin(struct eddy_plan *p, uint64_t *taken);
 void eddy__draws_free(struct eddy_session *s);
 
-/* Counts as text in a checkpoint, `dropout=12 rnn/while=3`: the names of nodes, which contain neither
- * blanks nor equals signs, in the order of the graph; sources that no run has executed are left
- * out. parse ignores nodes that the graph does not have, and changes only counts[0..n), which are
- * those of the table's entries; set takes them over. */
+/* Counts as text in a checkpoint, `dropout=12 rnn/while=3`: the names of nodes, which contain
+ * neither blanks nor equals signs, in the order of the graph; sources that no run has executed are
+ * left out. parse ignores nodes that the graph does not have, and changes only counts[0..n), which
+ * are those of the table's entries; set takes them over. */
 void eddy__draws_print(struct eddy_session *s, eddy_text *t);
 bool eddy__draws_parse(struct eddy_session *s, const char *path, const char *text,
                        uint64_t *counts, eddy_error *error);

@@ -1,6 +1,8 @@
-/* internal.h -- internal declarations shared by the files of session/.
+/* internal.h -- the types that all folders of session/ share: sessions and plans, and the state of a
+ * compilation, because plans and sessions refer to each other. Functions of the folders are
+ * declared in their own headers.
  *
- * compile.c turns feeds, fetches and shapes into a plan through these stages:
+ * compile_plan.c turns feeds, fetches and shapes into a plan through these stages:
  *   specialize_shapes.c  selects the nodes that are needed, infers concrete types, folds
  *                        constants
  *   lower.c              builds the plan's own graph (ir.h) from the live nodes;
@@ -69,8 +71,8 @@ struct eddy_program;
 struct numerics;
 struct numerics_check;
 
-/* As the output of a size: not its elements are needed, but the node, a Loop or Case, runs outside of
- * plans, because only a run of its body tells shapes. */
+/* As the output of a size: its elements are not needed; the node, a Loop or Case, runs outside of
+ * plans, because only a run of its body determines its shapes. */
 enum { EDDY_NODE_ITSELF = -1 };
 
 typedef struct compile {
@@ -283,8 +285,8 @@ void *eddy__plan_alloc(compile *c, size_t n, size_t size);
 /* The same, freed when the plan is complete; until the next eddy__stage_begin. */
 void *eddy__ir_alloc(compile *c, size_t n, size_t size);
 void *eddy__stage_alloc(compile *c, size_t n, size_t size);
-/* Ends the lives of what earlier stages allocated by eddy__stage_alloc; specializing and lowering are
- * one stage. */
+/* Ends the lives of what earlier stages allocated by eddy__stage_alloc; specializing and lowering
+ * are one stage. */
 void  eddy__stage_begin(compile *c);
 /* Of a node's only output: `other`, the type of an input, if it is the same; else `own`, the latest
  * item of c->scratch. Types in few places stay in the caches. */
@@ -323,8 +325,8 @@ eddy_plan *eddy__compile_plainly(eddy_session *s, int n_feeds, const plan_feed *
                                  eddy_list fetches, eddy_list sizes, eddy_error *error);
 void       eddy__plan_free(eddy_plan *p);
 /* For tests: verifies, from the instructions alone, that no memory of the plan holds two values
- * at a time and that every operand exists when it is read, in the plan and in those of the bodies of
- * its loops and branches; otherwise sets the error. */
+ * at a time and that every operand exists when it is read, in the plan and in those of the bodies
+ * of its loops and branches; otherwise sets the error. */
 bool       eddy__plan_check(const eddy_plan *p, eddy_error *error);
 /* Runs nothing and sets p->stale if the shapes of variables differ from those of the plan. For a
  * run with several stages, `snapshot` is their shared state; otherwise NULL. */
@@ -355,8 +357,8 @@ eddy_stop eddy__stop_begin(eddy_session *s);
 /* True if the run must end; then sets the error, which ends with `where`. */
 bool eddy__must_stop(const eddy_session *s, const eddy_stop *stop, const char *where,
                      eddy_error *error);
-/* Lock s->lock, or s->state_lock, for a run: wait for other runs, but not beyond the deadline. False
- * with the error set. */
+/* Lock s->lock, or s->state_lock, for a run: wait for other runs, but not beyond the deadline.
+ * False with the error set. */
 bool eddy__lock_session(eddy_session *s, const eddy_stop *stop, eddy_error *error);
 bool eddy__lock_state(eddy_session *s, bool write, const eddy_stop *stop, eddy_error *error);
 /* True if the variables have the shapes of the plan; with state_lock held. */
@@ -377,9 +379,9 @@ static inline void *eddy__buffer_in(const eddy_plan *p, int32_t buffer, void *ro
 {
     return p->buffer_at[buffer] > 0 ? (char *)root + p->buffer_at[buffer] : root;
 }
-/* Runs one node of g outside of a plan: prepares and calls its kernel. `buffers` contains the inputs
- * and then the outputs. Of the plan, only the session, the allocator, the arena and the error are
- * used. */
+/* Runs one node of g outside of a plan: prepares and calls its kernel. `buffers` contains the
+ * inputs and then the outputs. Of the plan, only the session, the allocator, the arena and the
+ * error are used. */
 bool eddy__run_single_op(eddy_plan *p, const eddy_graph *g, const eddy_node *node,
                          eddy_buffer *buffers, uint64_t step, eddy_error *error);
 
@@ -420,7 +422,7 @@ struct eddy_session {
         bool              incomplete;   /* memory was out */
     } node_times;                       /* protected by report_lock */
     int64_t               began_ticks, began_nanoseconds;  /* when it was created, for profiles */
-    struct trace {                      /* what ran when (trace.h) */
+    struct trace {                      /* what ran when (run_events.h) */
         struct trace_event *at;
         size_t              n, room, dropped;
     } trace;                            /* protected by report_lock */
@@ -457,7 +459,7 @@ eddy_status eddy__session_finish(eddy_session *s, const eddy_error *e);
 void eddy__session_destroy(eddy_session *s);
 void eddy__eval_cache_free(eddy_session *s);
 
-/* Of a session that traces, see session/state/trace.h. */
+/* Of a session that traces, see session/state/run_events.h. */
 void eddy__trace_instruction(const eddy_plan *p, int32_t number, const instruction *i,
                              int64_t begin, int64_t end);
 /* Instruction i ended that began at *last. */
@@ -482,6 +484,9 @@ const eddy_node *eddy__session_variable(const eddy_session *s, eddy_tensor t, ed
 eddy_array *eddy__variable_value(eddy_session *s, eddy_tensor variable, eddy_error *error);
 /* False, with the error set, if the session is closed or its graph has been freed. */
 bool eddy__session_is_usable(const eddy_session *s, eddy_error *e);
+/* False, with the error set, for a negative count and for NULL instead of a list of `count`. `who`
+ * is the call, `what` the list. */
+bool eddy__check_list(const char *who, const char *what, int count, const void *at, eddy_error *e);
 /* Setting a variable: room allocates memory for the value, *room, if the variable has none that
  * fits, and does not change it (NULL with the error set); put copies the value, and takes the room.
  * With state_lock held for writing. */

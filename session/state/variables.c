@@ -27,6 +27,14 @@ const eddy_node *eddy__session_variable(const eddy_session *s, eddy_tensor t, ed
     return NULL;
 }
 
+bool eddy__check_list(const char *who, const char *what, int count, const void *at, eddy_error *e)
+{
+    if (count >= 0 && (at || count == 0)) return true;
+    return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
+                           "%s: %s is not a valid list (count %d, at %s)", who, what, count,
+                           at ? "given" : "NULL");
+}
+
 bool eddy__session_is_usable(const eddy_session *s, eddy_error *e)
 {
     if (atomic_load(&s->closed))

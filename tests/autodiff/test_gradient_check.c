@@ -1,57 +1,11 @@
 /* test_gradient_check.c -- the errors that the gradient check finds, and its reports. */
-#include "tests/lib/checks.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/files/memory_files.h"
-
-#include <math.h>
+#include "tests/lib/gradient_check_fixture.h"
 
 Suite *gradient_check_suite(void);
 
-static eddy_graph          *g;
-static eddy_session        *s;
-static eddy_gradient_report r;
-
-static void setup(void)
-{
-    g = eddy_graph_new();
-    s = eddy_session_new(g);
-    r = (eddy_gradient_report){ 0 };
-}
-
-static void teardown(void)
-{
-    eddy_string_free(r.text);
-    eddy_session_free(s);
-    eddy_graph_free(g);
-}
-
-static void agrees(eddy_status status)
-{
-    ck_assert_msg(status == EDDY_OK && r.ok, "%s", r.text);
-    ck_assert_ptr_nonnull(strstr(r.text, "agree"));
-    eddy_string_free(r.text);
-    r.text = NULL;
-}
-
-static void disagrees(eddy_status status, const char *op, int input, int64_t element)
-{
-    ck_assert_msg(status == EDDY_CHECK_FAILED && !r.ok, "%s", r.text);
-    ck_assert_msg(strcmp(eddy_type_of(r.op), op) == 0, "%s", r.text);
-    ck_assert_msg(r.input == input && r.element == element, "%s", r.text);
-    ck_assert_msg(fabs(r.analytic - r.numeric) > 1e-3, "%s", r.text);
-    if (*op && strcmp(op, "IdentityN") != 0)
-        ck_assert_msg(strstr(r.text, op) != NULL, "%s", r.text);
-    eddy_string_free(r.text);
-    r.text = NULL;
-}
-
 /* --------------------------------------------------- operations of our own -- */
-
-static bool same_infer(eddy_infer *c)
-{
-    c->out[0] = c->in[0];
-    return true;
-}
 
 /* y = x0 x1; the gradient of x1 is wrong in element 3 alone. */
 static eddy_status flawed_kernel(eddy_kernel *k)
@@ -108,48 +62,6 @@ static void cube_gradient(eddy_rule *rule)
 static const eddy_op_def cube_op = {
     .name = "Cube", .min_inputs = 1, .max_inputs = 1, .outputs = 1, .infer = same_infer,
     .kernel = cube_kernel, .gradient = cube_gradient,
-};
-
-/* y = x0 x1 of complex numbers; the gradient of x1 forgets a conjugate. */
-static eddy_status product_kernel(eddy_kernel *k)
-{
-    const double *a = k->in[0]->data, *b = k->in[1]->data;
-    double       *y = k->out[0]->data;
-    for (int64_t i = 0; i < 2 * k->out[0]->count; i += 2) {
-        y[i] = a[i] * b[i] - a[i + 1] * b[i + 1];
-        y[i + 1] = a[i] * b[i + 1] + a[i + 1] * b[i];
-    }
-    return EDDY_OK;
-}
-static void product_gradient(eddy_rule *rule)
-{
-    rule->dx[0] = Mul(rule->dy[0], Conj(rule->x[1]));
-    rule->dx[1] = Mul(rule->dy[0], rule->x[0]);
-}
-static const eddy_op_def product_op = {
-    .name = "FlawedProduct", .min_inputs = 2, .max_inputs = 2, .outputs = 1, .infer = same_infer,
-    .kernel = product_kernel, .gradient = product_gradient,
-};
-
-/* y = x x of complex numbers, whose gradient is made of the op above. */
-static eddy_status twice_kernel(eddy_kernel *k)
-{
-    const double *x = k->in[0]->data;
-    double       *y = k->out[0]->data;
-    for (int64_t i = 0; i < 2 * k->out[0]->count; i += 2) {
-        y[i] = x[i] * x[i] - x[i + 1] * x[i + 1];
-        y[i + 1] = 2 * x[i] * x[i + 1];
-    }
-    return EDDY_OK;
-}
-static void twice_gradient(eddy_rule *rule)
-{
-    const eddy_tensor d = eddy_apply2(&product_op, NULL, rule->dy[0], Conj(rule->x[0]));
-    rule->dx[0] = Add(d, d);
-}
-static const eddy_op_def twice_op = {
-    .name = "ComplexSquare", .min_inputs = 1, .max_inputs = 1, .outputs = 1, .infer = same_infer,
-    .kernel = twice_kernel, .gradient = twice_gradient,
 };
 
 /* ------------------------------------------------------------ right rules -- */
@@ -236,105 +148,6 @@ START_TEST(stopped)
     const eddy_tensor x = real(g, 3), y = Mul(x, eddy_stop_gradient(x));
     disagrees(eddy_gradient_check(s, EDDY_LIST(y), EDDY_LIST(x), .report = &r), "StopGradient", 0,
               0);
-}
-END_TEST
-
-/* ------------------------------------------------------------------ complex -- */
-
-static eddy_tensor complex_vector(int64_t n, eddy_dtype d)
-{
-    eddy_array *a = eddy_array_new(d, EDDY_SHAPE(n));
-    for (int64_t i = 0; i < n; i++)
-        eddy_array_set_complex(a, i, 0.6 + sin((double)i) / 2, 0.3 + cos(3.0 * (double)i) / 4);
-    const eddy_tensor t = eddy_constant(g, a, NULL);
-    eddy_array_free(a);
-    return t;
-}
-
-/* Analytic functions, others, and ways from real numbers and to them. */
-START_TEST(complex_ops)
-{
-    const eddy_dtype  d = _i ? EDDY_COMPLEX64 : EDDY_COMPLEX128;
-    const eddy_tensor z = complex_vector(3, d), w = Conj(Mul(z, z));
-    const eddy_tensor x = eddy_cast(vector(g, 3, (double[]){ 0.5, -1, 2 }), eddy_dtype_real(d));
-    agrees(eddy_gradient_check(s, EDDY_LIST(eddy_exp(z), Mul(z, w), Square(Conj(z))),
-                               EDDY_LIST(z, w), .report = &r, .order = 2));
-    agrees(eddy_gradient_check(s, EDDY_LIST(Abs(z), Square(Imag(z)), Mul(z, Complex(x, x))),
-                               EDDY_LIST(x, z), .report = &r, .order = 2));
-    agrees(eddy_gradient_check(s, EDDY_LIST(eddy_angle(Complex(x, Square(x)))), EDDY_LIST(x),
-                               .report = &r, .order = 2));
-    ck_assert_double_lt(r.absolute, _i ? 2e-3 : 1e-7);
-    ck_assert(!r.imaginary);
-}
-END_TEST
-
-START_TEST(complex_large)
-{
-    const eddy_tensor z = complex_vector(300, EDDY_COMPLEX128);
-    agrees(eddy_gradient_check(s, EDDY_LIST(eddy_tanh(z)), EDDY_LIST(z), .report = &r));
-    ck_assert_double_lt(r.absolute, 1e-6);
-    const eddy_tensor y = eddy_apply2(&product_op, NULL, z, Conj(z));
-    ck_assert_int_eq(eddy_gradient_check(s, EDDY_LIST(y), EDDY_LIST(z), .report = &r),
-                     EDDY_CHECK_FAILED);
-    ck_assert_str_eq(eddy_type_of(r.op), "FlawedProduct");
-    ck_assert_int_eq(r.input, 1);
-}
-END_TEST
-
-/* dy x instead of dy x': for x imaginary, the sign of all that it gives is wrong. */
-START_TEST(complex_wrong)
-{
-    const double      i[] = { 0, 0, 0, 3 };
-    const eddy_tensor a = eddy_const(g, EDDY_COMPLEX128, EDDY_SHAPE(2), i);
-    const eddy_tensor b = eddy_ones_like(a), y = eddy_apply2(&product_op, NULL, a, b);
-    disagrees(eddy_gradient_check(s, EDDY_LIST(Imag(y)), EDDY_LIST(a, b), .report = &r),
-              "FlawedProduct", 1, 1);
-    agrees(eddy_gradient_check(s, EDDY_LIST(y), EDDY_LIST(a), .report = &r, .order = 2));
-    disagrees(eddy_gradient_check(s, EDDY_LIST(Real(y)), EDDY_LIST(b), .report = &r),
-              "FlawedProduct", 1, 1);
-    ck_assert_double_eq_tol(fabs(r.analytic), 3, 1e-6);
-    ck_assert_double_eq_tol(r.analytic, -r.numeric, 1e-6);
-}
-END_TEST
-
-/* The part at fault is said: here only the imaginary one is dropped. */
-static void drop_gradient(eddy_rule *rule)
-{
-    rule->dx[0] = Complex(Real(rule->dy[0]), Mul(0, Real(rule->dy[0])));
-}
-static eddy_status drop_kernel(eddy_kernel *k)
-{
-    memcpy(k->out[0]->data, k->in[0]->data, (size_t)k->in[0]->count * 16);
-    return EDDY_OK;
-}
-static const eddy_op_def drop_op = {
-    .name = "Dropped", .min_inputs = 1, .max_inputs = 1, .outputs = 1, .infer = same_infer,
-    .kernel = drop_kernel, .gradient = drop_gradient,
-};
-
-START_TEST(complex_part)
-{
-    const eddy_tensor z = complex_vector(2, EDDY_COMPLEX128);
-    disagrees(eddy_gradient_check(s, EDDY_LIST(eddy_apply1(&drop_op, NULL, z)), EDDY_LIST(z),
-                                  .report = &r), "Dropped", 0, 0);
-    ck_assert(r.imaginary);
-    ck_assert_double_eq_tol(r.numeric, 1, 1e-6);
-    ck_assert_double_eq(r.analytic, 0);
-    agrees(eddy_gradient_check(s, EDDY_LIST(Real(eddy_apply1(&drop_op, NULL, z))), EDDY_LIST(z),
-                               .report = &r));
-}
-END_TEST
-
-START_TEST(complex_wrong_second)
-{
-    const eddy_tensor z = complex_vector(3, EDDY_COMPLEX128);
-    const eddy_tensor y = eddy_apply1(&twice_op, NULL, z);
-    agrees(eddy_gradient_check(s, EDDY_LIST(y), EDDY_LIST(z), .report = &r));
-    ck_assert_int_eq(eddy_gradient_check(s, EDDY_LIST(y), EDDY_LIST(z), .report = &r, .order = 2),
-                     EDDY_CHECK_FAILED);
-    ck_assert_str_eq(eddy_type_of(r.op), "FlawedProduct");
-    ck_assert_int_eq(r.order, 2);
-    ck_assert_int_eq(r.input, 1);
 }
 END_TEST
 
@@ -603,11 +416,6 @@ Suite *gradient_check_suite(void)
     tcase_add_test(t, wrong_element);
     tcase_add_test(t, wrong_second);
     tcase_add_test(t, stopped);
-    tcase_add_loop_test(t, complex_ops, 0, 2);
-    tcase_add_test(t, complex_large);
-    tcase_add_test(t, complex_wrong);
-    tcase_add_test(t, complex_part);
-    tcase_add_test(t, complex_wrong_second);
     tcase_add_test(t, variable_read);
     tcase_add_test(t, variable_by_reference);
     tcase_add_test(t, variable_fed);

@@ -260,6 +260,90 @@ START_TEST(many)
 }
 END_TEST
 
+/* --------------------------------------------------- a user's operations -- */
+
+/* y[i] = sum(x). */
+static eddy_status sums_kernel(eddy_kernel *k)
+{
+    const double *x = k->in[0]->data;
+    double       *y = k->out[0]->data, sum = 0;
+    for (int64_t i = 0; i < k->in[0]->count; i++) sum += x[i];
+    for (int64_t i = 0; i < k->out[0]->count; i++) y[i] = sum;
+    return EDDY_OK;
+}
+/* y = sum(x)^2 / 2. */
+static eddy_status square_kernel(eddy_kernel *k)
+{
+    const eddy_status s = sums_kernel(k);
+    double           *y = k->out[0]->data;
+    *y = *y * *y / 2;
+    return s;
+}
+static bool like_infer(eddy_infer *c)
+{
+    c->out[0] = c->in[0];
+    return true;
+}
+static bool scalar_infer(eddy_infer *c)
+{
+    c->out[0] = (eddy_type){ c->in[0].dtype, EDDY_SCALAR };
+    return true;
+}
+static void sums_gradient(eddy_rule *r) { r->dx[0] = BroadcastLike(Sum(r->dy[0]), r->x[0]); }
+static void square_gradient(eddy_rule *r)
+{
+    r->dx[0] = BroadcastLike(Mul(r->dy[0], Sum(r->x[0])), r->x[0]);
+}
+
+/* A name says nothing about the elements on which an operation depends. */
+START_TEST(names_of_the_library)
+{
+    static const char *const names[] = { "Roll", "Slice", "BiasAdd", "AddN", "Cast", "StopGradient",
+                                         "GradPassThrough" };
+    static const char *const linear[] = { "Sum", "Mean", "Cumsum", "Add", "Neg", "Mul" };
+    eddy_op_def sums[sizeof names / sizeof *names], squares[sizeof linear / sizeof *linear];
+    begin();
+    const eddy_tensor x = given(EDDY_FLOAT64, EDDY_SHAPE(4));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        sums[i] = (eddy_op_def){ .name = names[i], .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+                                 .infer = like_infer, .kernel = sums_kernel,
+                                 .gradient = sums_gradient };
+        jacobian(eddy_apply1(&sums[i], NULL, x), x, 16, -1);
+    }
+    for (size_t i = 0; i < sizeof linear / sizeof *linear; i++) {
+        squares[i] = (eddy_op_def){ .name = linear[i], .min_inputs = 1, .max_inputs = 1,
+                                    .outputs = 1, .infer = scalar_infer, .kernel = square_kernel,
+                                    .gradient = square_gradient };
+        hessian(eddy_apply1(&squares[i], NULL, x), x, 16, -1);
+    }
+    end();
+}
+END_TEST
+
+/* x reversed. */
+static eddy_status turned_kernel(eddy_kernel *k)
+{
+    const double *x = k->in[0]->data;
+    double       *y = k->out[0]->data;
+    const int64_t n = k->in[0]->count;
+    for (int64_t i = 0; i < n; i++) y[i] = x[n - 1 - i];
+    return EDDY_OK;
+}
+static void turned_gradient(eddy_rule *r) { r->dx[0] = eddy_reverse(r->dy[0], EDDY_DIMS(0)); }
+
+START_TEST(declared_moves)
+{
+    static const eddy_op_def turned = { .name = "Turned", .min_inputs = 1, .max_inputs = 1,
+                                        .outputs = 1, .flags = EDDY_OP_MOVES, .infer = like_infer,
+                                        .kernel = turned_kernel, .gradient = turned_gradient };
+    begin();
+    const eddy_tensor x = given(EDDY_FLOAT64, EDDY_SHAPE(5));
+    jacobian(eddy_apply1(&turned, NULL, Square(x)), x, 5, 1);
+    hessian(Sum(eddy_apply1(&turned, NULL, Square(x))), x, 5, 1);
+    end();
+}
+END_TEST
+
 START_TEST(what_does_not_fit)
 {
     begin();
@@ -300,6 +384,8 @@ Suite *sparse_suite(void)
     tcase_add_test(c, rosenbrock);
     tcase_add_test(c, second_derivatives);
     tcase_add_test(c, many);
+    tcase_add_test(c, names_of_the_library);
+    tcase_add_test(c, declared_moves);
     tcase_add_test(c, what_does_not_fit);
     suite_add_tcase(s, c);
     return s;

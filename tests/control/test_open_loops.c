@@ -238,7 +238,7 @@ START_TEST(no_memory)
     eddy_tensor n = integer(&t, 0), a = fed_real(&t, 0.999), x = fed_real(&t, 2);
     eddy_tensor d = slope(counted(FUNCTION(count_and_multiply, a), n, x), a);
     refeed(&t, n, 1e6);
-    check_run_fails(&t, d, EDDY_NO_MEMORY, "what a gradient needs of");
+    check_run_fails(&t, d, EDDY_NO_MEMORY, "the values that the gradient keeps of");
     check_run_fails(&t, d, EDDY_NO_MEMORY, "stacks of 'while/loop'");
     refeed(&t, n, 10);
     is(&t, d, V(2 * 10 * pow(0.999, 9)));

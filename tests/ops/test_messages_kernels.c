@@ -91,9 +91,33 @@ static const eddy_op_def five = { .name = "Five", .min_inputs = 1, .max_inputs =
                                   .flags = EDDY_OP_ELEMENTWISE, .infer = five_infer,
                                   .tile = five_tile };
 
+static eddy_status failing_loop(int64_t n, void *y, const void *const *x, const void *attrs)
+{
+    (void)n;
+    (void)y;
+    (void)x;
+    (void)attrs;
+    return EDDY_OUT_OF_RANGE;
+}
+static eddy_tile_fn failing_tile(const eddy_type *in, const eddy_type *out)
+{
+    (void)in;
+    (void)out;
+    return failing_loop;
+}
+static const eddy_op_def failing = { .name = "Pow", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+                                     .flags = EDDY_OP_ELEMENTWISE, .infer = five_infer,
+                                     .tile = failing_tile };
+static const eddy_op_def explained = { .name = "Explained", .min_inputs = 1, .max_inputs = 1,
+                                       .outputs = 1, .flags = EDDY_OP_ELEMENTWISE,
+                                       .infer = five_infer, .tile = failing_tile,
+                                       .no_result = "x is a leap second" };
+
 static void elementwise(void)
 {
     const eddy_tensor one = eddy_scalar(g, 1), in[] = { one, one, one, one, one };
+    run_says(eddy_apply1(&failing, NULL, one));
+    run_says(eddy_apply1(&explained, NULL, one));
     run_says(eddy_apply1(&five, NULL, one));
     run_says(eddy_apply(&five, NULL, 5, in, (eddy_apply_args){ 0 }));
 }

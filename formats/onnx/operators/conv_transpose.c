@@ -3,7 +3,7 @@
 #include "../window.h"
 #include "../../../ops/short_names.h"
 
-/* What is cut off the whole transposed convolution, before and after, as the attributes say; after
+/* The elements cut off the whole transposed convolution, before and after, by the attributes; after
  * is negative where zeros are added. */
 static bool transposed_cuts(onnx_build *b, const int64_t *in, onnx_window *w)
 {

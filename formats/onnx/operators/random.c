@@ -47,7 +47,7 @@ static bool of_shape(onnx_build *b, eddy_tensor *x)
     const int64_t *shape = eddy__onnx_ints(b, "shape", &n);
     if (!shape || n > EDDY_MAX_RANK)
         return eddy__onnx_invalid(b, shape ? "the shape has more than 8 dimensions"
-                                           : "there is no shape");
+                                           : "the shape is missing");
     *x = eddy_zeros(b->graph, EDDY_FLOAT32, eddy_shape_of_dims(shape, (size_t)n));
     return true;
 }

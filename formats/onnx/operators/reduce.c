@@ -13,7 +13,7 @@ typedef struct reduced_axes {
     bool        keep;
 } reduced_axes;
 
-static eddy_tensor by(eddy_reduce_fn f, eddy_tensor x, const reduced_axes *a)
+static eddy_tensor reduce_by(eddy_reduce_fn f, eddy_tensor x, const reduced_axes *a)
 {
     return eddy_is_valid(a->computed)
                ? eddy_reduce_to(f, x, a->computed, a->keep)
@@ -23,16 +23,16 @@ static eddy_tensor by(eddy_reduce_fn f, eddy_tensor x, const reduced_axes *a)
 static eddy_tensor reduced(reduction kind, eddy_tensor x, const reduced_axes *a)
 {
     switch (kind) {
-    case SUM: return by(eddy_sum_with, x, a);
-    case MEAN: return by(eddy_mean_with, x, a);
-    case MAX: return by(eddy_max_with, x, a);
-    case MIN: return by(eddy_min_with, x, a);
-    case PROD: return by(eddy_prod_with, x, a);
-    case L1: return by(eddy_sum_with, Abs(x), a);
-    case L2: return by(eddy_euclidean_norm_with, x, a);
-    case LOG_SUM: return Log(by(eddy_sum_with, x, a));
-    case LOG_SUM_EXP: return by(eddy_logsumexp_with, x, a);
-    case SUM_SQUARE: return by(eddy_sum_with, Square(x), a);
+    case SUM: return reduce_by(eddy_sum_with, x, a);
+    case MEAN: return reduce_by(eddy_mean_with, x, a);
+    case MAX: return reduce_by(eddy_max_with, x, a);
+    case MIN: return reduce_by(eddy_min_with, x, a);
+    case PROD: return reduce_by(eddy_prod_with, x, a);
+    case L1: return reduce_by(eddy_sum_with, Abs(x), a);
+    case L2: return reduce_by(eddy_euclidean_norm_with, x, a);
+    case LOG_SUM: return Log(reduce_by(eddy_sum_with, x, a));
+    case LOG_SUM_EXP: return reduce_by(eddy_logsumexp_with, x, a);
+    case SUM_SQUARE: return reduce_by(eddy_sum_with, Square(x), a);
     }
     return x;
 }
@@ -40,7 +40,7 @@ static eddy_tensor reduced(reduction kind, eddy_tensor x, const reduced_axes *a)
 /* The largest of bools is whether any is true. */
 static eddy_tensor of_bools(reduction kind, eddy_tensor x, const reduced_axes *a)
 {
-    return by(kind == MAX ? eddy_any_with : eddy_all_with, x, a);
+    return reduce_by(kind == MAX ? eddy_any_with : eddy_all_with, x, a);
 }
 
 /* Without axes, all of them. */
@@ -217,7 +217,7 @@ static bool top_k(onnx_build *b)
     int64_t   list[ONNX_MAX_LIST] = { eddy__onnx_int(b, "k", -1) };
     const int n = b->version < 10 ? 1 : eddy__onnx_list(b, 1, NULL, list);
     if (axis < 0 || n == ONNX_FAILED) return false;
-    if (n != 1 || list[0] < 0) return eddy__onnx_invalid(b, "k is no number");
+    if (n != 1 || list[0] < 0) return eddy__onnx_invalid(b, "k must be one non-negative number");
     const eddy_tensor x = eddy__onnx_in(b, 0);
     const eddy_tensor s =
         eddy_sort(x, EDDY_AXES(axis), .descending = eddy__onnx_int(b, "largest", 1) != 0);

@@ -9,7 +9,7 @@ typedef struct scan {
     int  n_in_axes, n_out_axes, n_in_back, n_out_back;
 } scan;
 
-static int64_t at(const int64_t *list, int n, int i) { return list && i < n ? list[i] : 0; }
+static int64_t list_entry(const int64_t *list, int n, int i) { return list && i < n ? list[i] : 0; }
 
 static int scan_body(eddy_list x, eddy_tensor *y, void *context)
 {
@@ -28,14 +28,15 @@ static int scan_one(eddy_list x, eddy_tensor *y, void *context)
     eddy_tensor rows[EDDY_MAX_RESULTS];
     for (int i = 0; i < s->rows; i++) {
         rows[i] = x.at[states + i];
-        const int64_t axis = at(s->in_axes, s->n_in_axes, i);
+        const int64_t axis = list_entry(s->in_axes, s->n_in_axes, i);
         if (axis != 0) rows[i] = eddy_moveaxis(rows[i], axis, 0);
-        if (at(s->in_back, s->n_in_back, i)) rows[i] = eddy_reverse(rows[i], EDDY_AXES(0));
+        if (list_entry(s->in_back, s->n_in_back, i)) rows[i] = eddy_reverse(rows[i], EDDY_AXES(0));
     }
     const int n = eddy_loop({ scan_body, s, "body" }, { states, x.at }, { s->rows, rows }, y);
     for (int i = states; i < n; i++) {
-        if (at(s->out_back, s->n_out_back, i - states)) y[i] = eddy_reverse(y[i], EDDY_AXES(0));
-        const int64_t axis = at(s->out_axes, s->n_out_axes, i - states);
+        if (list_entry(s->out_back, s->n_out_back, i - states))
+            y[i] = eddy_reverse(y[i], EDDY_AXES(0));
+        const int64_t axis = list_entry(s->out_axes, s->n_out_axes, i - states);
         if (axis != 0) y[i] = eddy_moveaxis(y[i], 0, axis);
     }
     return n;

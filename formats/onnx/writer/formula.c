@@ -76,12 +76,12 @@ static eddy_dtype cast_of(const formula *f, const char *w)
     return eddy_dtype_named(w);
 }
 
-typedef struct setting {
+typedef struct binding {
     char    name[LONGEST_WORD];
     int64_t value;
-} setting;
+} binding;
 
-static int settings(formula *f, setting out[4])
+static int bindings(formula *f, binding out[4])
 {
     int n = 0;
     while (n < 4 && *f->at && !take(f, ']')) {
@@ -96,9 +96,9 @@ static int settings(formula *f, setting out[4])
 
 static const char *call(formula *f, const char *op)
 {
-    setting     set[4];
+    binding     set[4];
     const char *in[MOST_INPUTS] = { 0 };
-    const int   n_set = take(f, '[') ? settings(f, set) : 0;
+    const int   n_set = take(f, '[') ? bindings(f, set) : 0;
     int         n = 0;
     if (!take(f, '(')) return broken(f);
     while (n < MOST_INPUTS && *f->at && !take(f, ')')) {

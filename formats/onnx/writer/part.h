@@ -107,9 +107,9 @@ const char *eddy__part_binary(onnx_part *p, const char *op, const char *a, const
  *   eddy__part_formula(p, d, "Mul(a, Sigmoid(Mul(a, 1.702)))", x)
  *
  * Attributes of nodes are in brackets, #axis is the number that Eddy's node has as this attribute:
- * Softmax[axis=#axis](a). The words real, bool, int32, int64, float, double and uint8 are casts, to d
- * and to the type; an empty argument is `_`. @Erf(a) is what Eddy's operation of that name is written
- * as: the formula of its row, or a special function, which takes and yields float64. */
+ * Softmax[axis=#axis](a). The words real, bool, int32, int64, float, double and uint8 are casts, to
+ * d and to the type; an empty argument is `_`. @Erf(a) is what Eddy's operation of that name is
+ * written as: the formula of its row, or a special function, which takes and yields float64. */
 const char *eddy__part_formula(onnx_part *p, eddy_dtype d, const char *text, ...);
 
 /* A node with attributes:  onnx_call c = eddy__call(p, "Conv", 2, in); eddy__call_int(&c, "group",

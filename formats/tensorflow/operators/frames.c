@@ -187,7 +187,7 @@ static bool loop(tf_build *b)
 
 /* ----------------------------------------------------------------- branches -- */
 
-/* What lies before a Merge: the Switches that its inputs come from. */
+/* The Switches from which the inputs of a Merge come. */
 typedef struct hit {
     int32_t at, pred;
     int     side, input;                /* output of the Switch; input of the Merge */

@@ -19,7 +19,7 @@ static bool constant(tf_build *b)
         if (!v->array && !b->reader->base.failed)
             v->array = eddy__tf_elements(b->reader, b->node->name, a->tensor);
         if (!v->array) return false;
-        /* What may be a weight is built here, so that branches and bodies share it. */
+        /* A possible weight is built here, so that branches and bodies share it. */
         if (eddy_dtype_is_floating(eddy_array_dtype(v->array)) && b->reader->bodies == 0 &&
             eddy_array_shape(v->array).rank > 0)
             eddy__tf_tensor_of(b, v);

@@ -78,7 +78,7 @@ typedef struct plane {
 
 typedef void (*move_fn)(plane p, void *to, const void *from);
 
-enum { SIDE = EDDY_FLIP_SIDE };
+enum { SIDE = EDDY_TILE_SIDE };
 enum { COPY, FILL, FLIP, STEP, WAYS };
 
 #define TEMPLATE "ops/kernels/arrays/box_copy_loops.h"

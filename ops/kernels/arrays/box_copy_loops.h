@@ -34,7 +34,7 @@ static void NAME(square)(U *restrict y, const U *restrict x, int64_t to, int64_t
 static inline void NAME(squares)(U *y, const U *x, int64_t rows, int64_t n, plane p)
 {
     if (sizeof(U) == 4) {
-        eddy__flip_32((void *)y, (const void *)x, rows, n, p.to_row, p.from);
+        eddy__transpose_32((void *)y, (const void *)x, rows, n, p.to_row, p.from);
         return;
     }
     for (int64_t i = 0; i < rows; i += SIDE)
@@ -44,7 +44,7 @@ static inline void NAME(squares)(U *y, const U *x, int64_t rows, int64_t n, plan
 
 /* Rows of one side are columns of the other; in squares, so that both sides are accessed by whole
  * cache lines. */
-static void NAME(flip)(plane p, void *to, const void *from)
+static void NAME(transpose)(plane p, void *to, const void *from)
 {
     U *restrict y = to;
     const U *restrict x = from;
@@ -64,4 +64,4 @@ static void NAME(step)(plane p, void *to, const void *from)
         for (int64_t j = 0; j < p.n; j++) y[j * p.to] = x[j * p.from];
 }
 
-static const move_fn NAME(moves)[WAYS] = { NAME(copy), NAME(fill), NAME(flip), NAME(step) };
+static const move_fn NAME(moves)[WAYS] = { NAME(copy), NAME(fill), NAME(transpose), NAME(step) };

@@ -1,4 +1,5 @@
-/* range_loops.h -- the elements of a range of one type, T: a template of ops/kernels/for_types.h. */
+/* range_loops.h -- the elements of a range of one type, T: a template of
+ * ops/kernels/for_types.h. */
 
 static void NAME(range)(eddy_kernel *k)
 {

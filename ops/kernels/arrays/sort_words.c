@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* SORT_PART: words between two looks at the stop. */
+/* SORT_PART: words between two checks for cancellation. */
 enum { FEW = 32, SPARE = 256, SORT_PART = 1 << 16 };
 
 /* ------------------------------------------------------------------ words -- */

@@ -11,8 +11,8 @@
  * those of 8-byte types 16. */
 typedef struct eddy_words {
     size_t size;                  /* of a word */
-    /* Loads `width` lanes of n elements, `stride` apart, one lane after the other; with `descending`,
-     * the largest element has the smallest key. */
+    /* Loads `width` lanes of n elements, `stride` apart, one lane after the other; with
+     * `descending`, the largest element has the smallest key. */
     void (*load)(void *words, const void *x, int64_t n, int64_t width, int64_t stride,
                  bool descending, const struct eddy_stop *stop);
     /* Sorts words, given in the order of their indices, ascending; `room` has n words. Returns

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { SIDE = EDDY_FLIP_SIDE, AREA = 4 * SIDE };
+enum { SIDE = EDDY_TILE_SIDE, AREA = 4 * SIDE };
 
 typedef uint32_t __attribute__((may_alias)) element;
 
@@ -79,19 +79,19 @@ EDDY_INLINE void areas(square_fn *square, element *y, const element *x, int64_t 
 }
 
 #if defined(__x86_64__)
-EDDY_TARGET_AVX2 static void flip_avx2(element *y, const element *x, int64_t rows, int64_t n,
-                                       int64_t to, int64_t from)
+EDDY_TARGET_AVX2 static void transpose_avx2(element *y, const element *x, int64_t rows, int64_t n,
+                                            int64_t to, int64_t from)
 {
     areas(square_avx2, y, x, rows, n, to, from);
 }
 #endif
 
-void eddy__flip_32(uint32_t *y, const uint32_t *x, int64_t rows, int64_t n, int64_t to,
-                   int64_t from)
+void eddy__transpose_32(uint32_t *y, const uint32_t *x, int64_t rows, int64_t n, int64_t to,
+                        int64_t from)
 {
 #if defined(__x86_64__)
     if (eddy__instructions_used() >= EDDY_AVX2) {
-        flip_avx2(y, x, rows, n, to, from);
+        transpose_avx2(y, x, rows, n, to, from);
         return;
     }
 #endif

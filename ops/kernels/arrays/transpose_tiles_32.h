@@ -4,10 +4,10 @@
 
 #include <stdint.h>
 
-enum { EDDY_FLIP_SIDE = 16 };
+enum { EDDY_TILE_SIDE = 16 };
 
 /* y[i * to + j] = x[j * from + i] for i < rows and j < n, both multiples of the side. */
-void eddy__flip_32(uint32_t *y, const uint32_t *x, int64_t rows, int64_t n, int64_t to,
-                   int64_t from);
+void eddy__transpose_32(uint32_t *y, const uint32_t *x, int64_t rows, int64_t n, int64_t to,
+                        int64_t from);
 
 #endif

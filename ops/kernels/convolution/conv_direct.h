@@ -42,7 +42,7 @@ typedef struct eddy_conv_tiles {
     int  lanes;                      /* of a vector */
     void (*strip)(const eddy_conv_strip *s);
     void (*patch)(const eddy_conv_patch *p);
-    const struct eddy_wino_tiles *wino;              /* NULL: none (conv_winograd.h) */
+    const struct eddy_winograd_tiles *wino;              /* NULL: none (conv_winograd.h) */
 } eddy_conv_tiles;
 
 extern const eddy_conv_tiles eddy__conv_plain_f32, eddy__conv_plain_f64;

@@ -30,8 +30,8 @@ static bool possible(eddy_dtype d, const eddy_conv_size *s)
 static bool faster(const eddy_conv_size *s)
 {
     const double c = (double)(s->in_c < s->out_c ? s->in_c : s->out_c);
-    const double megabytes = 1e-6 * 4 * EDDY_WINO_POINTS * (double)s->in_c * (double)s->out_c;
-    const int64_t out = EDDY_WINO_IN + 1 - s->filter[0], taps = s->filter[0] * s->filter[1];
+    const double megabytes = 1e-6 * 4 * EDDY_WINOGRAD_POINTS * (double)s->in_c * (double)s->out_c;
+    const int64_t out = EDDY_WINOGRAD_IN + 1 - s->filter[0], taps = s->filter[0] * s->filter[1];
     double tiles = (double)s->batch, pixels = (double)s->batch;
     for (int i = 0; i < 2; i++) {
         tiles *= (double)((s->out[i] + out - 1) / out);

@@ -53,7 +53,7 @@ TARGET EDDY_INLINE void store_some_f64(double *y, __m256d v, int n)
 #define MOST_ONE  12
 #include "ops/kernels/convolution/conv_direct_tiles.h"
 
-const eddy_wino_tiles eddy__wino_avx2 = WINO_TILES;
-const eddy_conv_tiles eddy__conv_avx2_f32 = { 8, strip_f32, patch_f32, &eddy__wino_avx2 };
+const eddy_winograd_tiles eddy__winograd_avx2 = WINO_TILES;
+const eddy_conv_tiles eddy__conv_avx2_f32 = { 8, strip_f32, patch_f32, &eddy__winograd_avx2 };
 const eddy_conv_tiles eddy__conv_avx2_f64 = { 4, strip_f64, patch_f64, NULL };
 #endif

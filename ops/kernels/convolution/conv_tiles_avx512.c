@@ -49,7 +49,7 @@ TARGET EDDY_INLINE void store_some_f64(double *y, __m512d v, int n)
 #define MOST_ONE  8
 #include "ops/kernels/convolution/conv_direct_tiles.h"
 
-const eddy_wino_tiles eddy__wino_avx512 = WINO_TILES;
-const eddy_conv_tiles eddy__conv_avx512_f32 = { 16, strip_f32, patch_f32, &eddy__wino_avx512 };
+const eddy_winograd_tiles eddy__winograd_avx512 = WINO_TILES;
+const eddy_conv_tiles eddy__conv_avx512_f32 = { 16, strip_f32, patch_f32, &eddy__winograd_avx512 };
 const eddy_conv_tiles eddy__conv_avx512_f64 = { 8, strip_f64, patch_f64, NULL };
 #endif

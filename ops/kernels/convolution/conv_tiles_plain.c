@@ -61,8 +61,8 @@ EDDY_INLINE void store_some_f64(double *y, doubles v, int n)
 #define MOST_ONE  8
 #include "ops/kernels/convolution/conv_direct_tiles.h"
 
-const eddy_wino_tiles eddy__wino_plain = WINO_TILES;
-const eddy_conv_tiles eddy__conv_plain_f32 = { 4, strip_f32, patch_f32, &eddy__wino_plain };
+const eddy_winograd_tiles eddy__winograd_plain = WINO_TILES;
+const eddy_conv_tiles eddy__conv_plain_f32 = { 4, strip_f32, patch_f32, &eddy__winograd_plain };
 const eddy_conv_tiles eddy__conv_plain_f64 = { 2, strip_f64, patch_f64, NULL };
 
 const eddy_conv_tiles *eddy__conv_tiles_of(eddy_dtype d)

@@ -14,9 +14,9 @@
 
 typedef struct plan {
     const eddy_conv_tiles *tiles;
-    const eddy_wino_tile *wino;
+    const eddy_winograd_tile *wino;
     int64_t  taps;                   /* of the filter */
-    eddy_wino_grid from, to;
+    eddy_winograd_grid from, to;
     bool     back;
     int64_t  from_c, to_c;           /* in whole vectors */
     int64_t  block, blocks;          /* tiles of one; how many */
@@ -35,10 +35,10 @@ typedef struct run {
 
 /* ----------------------------------------------------------------- tiles -- */
 
-eddy_wino_grid eddy__wino_grid_of(const int64_t size[2], int64_t c, int64_t out,
+eddy_winograd_grid eddy__winograd_grid_of(const int64_t size[2], int64_t c, int64_t out,
                                   const int64_t first[2], const int64_t covered[2], int64_t batch)
 {
-    eddy_wino_grid g = { .c = c, .out = out, .count = batch };
+    eddy_winograd_grid g = { .c = c, .out = out, .count = batch };
     for (int i = 0; i < 2; i++) {
         g.size[i] = size[i];
         g.first[i] = first[i];
@@ -49,7 +49,7 @@ eddy_wino_grid eddy__wino_grid_of(const int64_t size[2], int64_t c, int64_t out,
 }
 
 /* The first row and column of a tile; returns its image. */
-static int64_t corner(const eddy_wino_grid *g, int64_t t, int64_t at[2])
+static int64_t corner(const eddy_winograd_grid *g, int64_t t, int64_t at[2])
 {
     const int64_t area = g->tiles[0] * g->tiles[1];
     at[0] = g->first[0] + t % area / g->tiles[1] * g->out;
@@ -57,7 +57,7 @@ static int64_t corner(const eddy_wino_grid *g, int64_t t, int64_t at[2])
     return t / area;
 }
 
-void eddy__wino_find(const eddy_wino_grid *g, int side, int64_t t, const float *x,
+void eddy__winograd_find(const eddy_winograd_grid *g, int side, int64_t t, const float *x,
                      const float *outside, const float **at)
 {
     int64_t       first[2];
@@ -75,7 +75,7 @@ void eddy__wino_find(const eddy_wino_grid *g, int side, int64_t t, const float *
     }
 }
 
-bool eddy__wino_spoilt(const float *check, int lanes)
+bool eddy__winograd_spoilt(const float *check, int lanes)
 {
     for (int i = 0; i < lanes; i++)
         if (isnan(check[i])) return true;
@@ -93,7 +93,7 @@ static int64_t padded_stride(int64_t n) { return (n + 15) / 16 * 16 + 16; }
 
 static void divide_work(plan *p, int threads)
 {
-    const int64_t tile = EDDY_WINO_POINTS * (p->from_c + p->to_c) * (int64_t)sizeof(float);
+    const int64_t tile = EDDY_WINOGRAD_POINTS * (p->from_c + p->to_c) * (int64_t)sizeof(float);
     p->block = eddy__min(MOST, BLOCK_BYTES / tile > LEAST ? BLOCK_BYTES / tile : LEAST);
     while (threads > 1 && p->block > LEAST && p->to.count < 2 * p->block * threads) p->block /= 2;
     p->block = eddy__min(p->block, p->to.count > 0 ? p->to.count : 1);
@@ -103,7 +103,7 @@ static void divide_work(plan *p, int threads)
     p->u_step = padded_stride(p->from.c * p->to_c);
     p->transposed = p->back ? padded_stride(p->taps * p->from.c * p->to.c) : 0;
     /* Also room for zeros, for results outside the image, and for the check. */
-    p->worker = EDDY_WINO_POINTS * (p->v_step + p->m_step) + padded_stride(p->from_c) +
+    p->worker = EDDY_WINOGRAD_POINTS * (p->v_step + p->m_step) + padded_stride(p->from_c) +
                 padded_stride(p->to_c) + 2 * p->tiles->lanes;
 }
 
@@ -119,15 +119,16 @@ eddy_status eddy__conv_winograd_prepare(eddy_kernel *k, const eddy_conv_size *s,
                                 back ? s->before[1] - last : -s->before[1] };
     const int64_t *in = back ? s->out : s->in, *out = back ? s->in : s->out;
     *p = (plan){ .tiles = eddy__conv_tiles_of(EDDY_FLOAT32), .back = back, .direct = direct };
-    p->wino = eddy__wino_tile_of(p->tiles, s->filter[0]);
+    p->wino = eddy__winograd_tile_of(p->tiles, s->filter[0]);
     p->taps = s->filter[0] * s->filter[1];
     p->from =
-        eddy__wino_grid_of(in, back ? s->out_c : s->in_c, p->wino->out, before, out, s->batch);
-    p->to = eddy__wino_grid_of(out, back ? s->in_c : s->out_c, p->wino->out, none, out, s->batch);
+        eddy__winograd_grid_of(in, back ? s->out_c : s->in_c, p->wino->out, before, out, s->batch);
+    p->to = eddy__winograd_grid_of(out, back ? s->in_c : s->out_c, p->wino->out, none, out,
+                                   s->batch);
     p->from_c = eddy__conv_padded(p->tiles, p->from.c);
     p->to_c = eddy__conv_padded(p->tiles, p->to.c);
     divide_work(p, k->threads);
-    const int64_t all = p->transposed + EDDY_WINO_POINTS * p->u_step + k->threads * p->worker;
+    const int64_t all = p->transposed + EDDY_WINOGRAD_POINTS * p->u_step + k->threads * p->worker;
     if ((uint64_t)all * sizeof(float) > k->scratch_size)
         k->scratch_size = (uint64_t)all * sizeof(float);
     return EDDY_OK;
@@ -153,7 +154,7 @@ static void transform_some(void *arg, int64_t from, int64_t to, int worker)
     const run    *r = arg;
     const plan   *p = r->p;
     const int64_t n = p->from.c, m = p->to.c;
-    const float  *taps[EDDY_WINO_TAPS_MOST * EDDY_WINO_TAPS_MOST];
+    const float  *taps[EDDY_WINOGRAD_TAPS_MOST * EDDY_WINOGRAD_TAPS_MOST];
     const float  *w = p->back ? r->transposed : r->filter;
     for (int64_t i = from; i < to; i++)
         for (int64_t c = 0, width; c < m; c += width) {
@@ -171,7 +172,7 @@ static void multiply(const run *r, int64_t tiles, const float *v, float *m)
     const int64_t zero = 0;
     eddy_conv_strip s = { .at = &zero, .taps = 1, .run = p->from.c, .pixels = tiles,
                           .x_step = p->from_c, .y_step = p->to_c };
-    for (int64_t i = 0; i < EDDY_WINO_POINTS; i++)
+    for (int64_t i = 0; i < EDDY_WINOGRAD_POINTS; i++)
         for (int64_t c = 0; c < p->to_c; c += s.channels) {
             s.channels = (int)eddy__conv_panel(p->tiles, p->to.c, c);
             s.x = v + i * p->v_step;
@@ -200,22 +201,22 @@ static void run_block(run *r, int64_t block, float *v)
 {
     const plan   *p = r->p;
     const int64_t first = block * p->block, n = eddy__min(p->block, p->to.count - first);
-    float *m = v + EDDY_WINO_POINTS * p->v_step, *zeros = m + EDDY_WINO_POINTS * p->m_step;
+    float *m = v + EDDY_WINOGRAD_POINTS * p->v_step, *zeros = m + EDDY_WINOGRAD_POINTS * p->m_step;
     float *outside = zeros + padded_stride(p->from_c), *check = outside + padded_stride(p->to_c);
-    const float *from[EDDY_WINO_POINTS], *to[EDDY_WINO_OUT_MOST * EDDY_WINO_OUT_MOST];
+    const float *from[EDDY_WINOGRAD_POINTS], *to[EDDY_WINOGRAD_OUT_MOST * EDDY_WINOGRAD_OUT_MOST];
     memset(zeros, 0, (size_t)p->from_c * sizeof(float));
     memset(check, 0, (size_t)p->tiles->lanes * sizeof(float));
     for (int64_t t = 0; t < n; t++) {
-        eddy__wino_find(&p->from, EDDY_WINO_IN, first + t, r->from, zeros, from);
+        eddy__winograd_find(&p->from, EDDY_WINOGRAD_IN, first + t, r->from, zeros, from);
         p->wino->input(from, p->from.c, v + t * p->from_c, p->v_step);
     }
     multiply(r, n, v, m);
     for (int64_t t = 0; t < n; t++) {
-        eddy__wino_find(&p->to, p->wino->out, first + t, r->to, outside, to);
+        eddy__winograd_find(&p->to, p->wino->out, first + t, r->to, outside, to);
         p->wino->output(m + t * p->to_c, p->m_step, p->to.c, (float *const *)to, check);
         if (r->finish.bias || r->finish.residual || r->finish.relu) finish_tile(r, first + t);
     }
-    if (eddy__wino_spoilt(check, p->tiles->lanes))
+    if (eddy__winograd_spoilt(check, p->tiles->lanes))
         atomic_store_explicit(&r->spoilt, true, memory_order_relaxed);
 }
 
@@ -232,10 +233,10 @@ void eddy__conv_winograd(const eddy_kernel *k, const void *x, const void *filter
     float *scratch = k->scratch;
     run r = { .p = p, .from = x, .filter = filter, .to = y, .transposed = scratch,
               .u = scratch + p->transposed, .finish = finish };
-    r.workers = r.u + EDDY_WINO_POINTS * p->u_step;
+    r.workers = r.u + EDDY_WINOGRAD_POINTS * p->u_step;
     if (p->to.count * p->to.c == 0) return;
     /* Pieces of about 20 microseconds: a million operations, or 64 KiB of values of the filter. */
-    const int64_t row = EDDY_WINO_POINTS * p->to_c;
+    const int64_t row = EDDY_WINOGRAD_POINTS * p->to_c;
     const int64_t block = 2 * p->block * row * p->from_c;
     if (p->back)
         eddy__parallel_or_stop(k, p->taps, 65536 / (4 * p->from.c * p->to.c) + 1, turn_some, &r);

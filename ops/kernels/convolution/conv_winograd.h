@@ -14,13 +14,14 @@
 
 #include "ops/kernels/convolution/conv_direct.h"
 
-enum { EDDY_WINO_IN = 6, EDDY_WINO_POINTS = 36, EDDY_WINO_OUT_MOST = 4, EDDY_WINO_TAPS_MOST = 5 };
+enum { EDDY_WINOGRAD_IN = 6, EDDY_WINOGRAD_POINTS = 36, EDDY_WINOGRAD_OUT_MOST = 4,
+       EDDY_WINOGRAD_TAPS_MOST = 5 };
 
 /* The transforms of one tile for n channels, with filters of `side` taps and `out` pixels of the
  * result along an axis; side + out is 7.  A list has the address of each pixel or tap, row by row;
  * the value at point p of the 36 is at p * step.  Values are written in whole vectors, padded with
  * zeros. */
-typedef struct eddy_wino_tile {
+typedef struct eddy_winograd_tile {
     int  side, out;
     void (*input)(const float *const *from, int64_t n, float *to, int64_t step);  /* of 36 */
     void (*output)(const float *from, int64_t step, int64_t n, float *const *to, float *check);
@@ -29,18 +30,19 @@ typedef struct eddy_wino_tile {
     /* The transpose of `filter`, as `output` is the transpose of `slope`. Both set *check, a
      * vector, to NaN where a result is not finite. */
     void (*taps)(const float *from, int64_t step, int64_t n, float *const *to, float *check);
-} eddy_wino_tile;
+} eddy_winograd_tile;
 
 /* With 3 taps and with 5. */
-typedef struct eddy_wino_tiles {
-    eddy_wino_tile of[2];
-} eddy_wino_tiles;
+typedef struct eddy_winograd_tiles {
+    eddy_winograd_tile of[2];
+} eddy_winograd_tiles;
 
-extern const eddy_wino_tiles eddy__wino_plain;
+extern const eddy_winograd_tiles eddy__winograd_plain;
 #if defined(__x86_64__)
-extern const eddy_wino_tiles eddy__wino_avx2, eddy__wino_avx512;
+extern const eddy_winograd_tiles eddy__winograd_avx2, eddy__winograd_avx512;
 #endif
-static inline const eddy_wino_tile *eddy__wino_tile_of(const eddy_conv_tiles *t, int64_t side)
+static inline const eddy_winograd_tile *eddy__winograd_tile_of(const eddy_conv_tiles *t,
+                                                               int64_t side)
 {
     return &t->wino->of[side == 5];
 }
@@ -55,15 +57,15 @@ void eddy__conv_winograd_weights(const eddy_kernel *k, const void *x, const void
 
 /* The tiles of images [batch, size, c], `out` pixels from one to the next, and the position of the
  * first one. */
-typedef struct eddy_wino_grid {
+typedef struct eddy_winograd_grid {
     int64_t size[2], c, out, first[2], tiles[2], count;
-} eddy_wino_grid;
-eddy_wino_grid eddy__wino_grid_of(const int64_t size[2], int64_t c, int64_t out,
+} eddy_winograd_grid;
+eddy_winograd_grid eddy__winograd_grid_of(const int64_t size[2], int64_t c, int64_t out,
                                   const int64_t first[2], const int64_t covered[2], int64_t batch);
 /* The addresses of the pixels of tile t of images x; `outside` for those outside all images. */
-void eddy__wino_find(const eddy_wino_grid *g, int side, int64_t t, const float *x,
+void eddy__winograd_find(const eddy_winograd_grid *g, int side, int64_t t, const float *x,
                      const float *outside, const float **at);
 /* Whether any lane of a check is NaN. */
-bool eddy__wino_spoilt(const float *check, int lanes);
+bool eddy__winograd_spoilt(const float *check, int lanes);
 
 #endif

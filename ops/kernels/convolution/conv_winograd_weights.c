@@ -14,8 +14,8 @@
 
 typedef struct plan {
     const eddy_conv_tiles *tiles;
-    const eddy_wino_tile *wino;
-    eddy_wino_grid x, dy;
+    const eddy_winograd_tile *wino;
+    eddy_winograd_grid x, dy;
     int64_t  x_c, dy_c;              /* in whole vectors */
     int64_t  part, chunk, panels;    /* tiles of one; panels of channels of dy */
     int64_t  v_step, z_step, m_step; /* from one of the 36 points to the next, in x, dy, the sums */
@@ -49,13 +49,13 @@ eddy_status eddy__conv_winograd_weights_prepare(eddy_kernel *k, const eddy_conv_
     if (!p) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for the loops");
     const int64_t none[2] = { 0, 0 }, before[2] = { -s->before[0], -s->before[1] };
     *p = (plan){ .tiles = eddy__conv_tiles_of(EDDY_FLOAT32), .direct = direct };
-    p->wino = eddy__wino_tile_of(p->tiles, s->filter[0]);
-    p->x = eddy__wino_grid_of(s->in, s->in_c, p->wino->out, before, s->out, s->batch);
-    p->dy = eddy__wino_grid_of(s->out, s->out_c, p->wino->out, none, s->out, s->batch);
+    p->wino = eddy__winograd_tile_of(p->tiles, s->filter[0]);
+    p->x = eddy__winograd_grid_of(s->in, s->in_c, p->wino->out, before, s->out, s->batch);
+    p->dy = eddy__winograd_grid_of(s->out, s->out_c, p->wino->out, none, s->out, s->batch);
     p->x_c = eddy__conv_padded(p->tiles, s->in_c);
     p->dy_c = eddy__conv_padded(p->tiles, s->out_c);
     p->panels = (s->out_c + 2 * p->tiles->lanes - 1) / (2 * p->tiles->lanes);
-    const int64_t tile = EDDY_WINO_POINTS * (p->x_c + p->dy_c) * (int64_t)sizeof(float);
+    const int64_t tile = EDDY_WINOGRAD_POINTS * (p->x_c + p->dy_c) * (int64_t)sizeof(float);
     p->part = eddy__max(1, pieces(p->x.count, PARTS * LEAST)) * LEAST;
     p->chunk = eddy__max(LEAST, k->threads * (int64_t)CHUNK_BYTES / tile);
     p->chunk = eddy__min(p->x.count, pieces(p->part, pieces(p->part, p->chunk)));
@@ -63,7 +63,7 @@ eddy_status eddy__conv_winograd_weights_prepare(eddy_kernel *k, const eddy_conv_
     p->z_step = padded_stride(p->chunk * p->dy_c);
     p->m_step = padded_stride(s->in_c * p->dy_c);
     p->zeros = padded_stride(eddy__max(p->x_c, p->dy_c));
-    const int64_t all = EDDY_WINO_POINTS * (p->v_step + p->z_step + 2 * p->m_step) + p->zeros;
+    const int64_t all = EDDY_WINOGRAD_POINTS * (p->v_step + p->z_step + 2 * p->m_step) + p->zeros;
     if ((uint64_t)all * sizeof(float) > k->scratch_size)
         k->scratch_size = (uint64_t)all * sizeof(float);
     return EDDY_OK;
@@ -74,11 +74,11 @@ static void transform_some(void *arg, int64_t from, int64_t to, int worker)
     (void)worker;
     const run   *r = arg;
     const plan  *p = r->p;
-    const float *at[EDDY_WINO_POINTS];
+    const float *at[EDDY_WINOGRAD_POINTS];
     for (int64_t t = from; t < to; t++) {
-        eddy__wino_find(&p->x, EDDY_WINO_IN, r->first + t, r->x, r->zeros, at);
+        eddy__winograd_find(&p->x, EDDY_WINOGRAD_IN, r->first + t, r->x, r->zeros, at);
         p->wino->input(at, p->x.c, r->v + t * p->x_c, p->v_step);
-        eddy__wino_find(&p->dy, p->wino->out, r->first + t, r->dy, r->zeros, at);
+        eddy__winograd_find(&p->dy, p->wino->out, r->first + t, r->dy, r->zeros, at);
         p->wino->slope(at, p->dy.c, r->z + t * p->dy_c, p->z_step);
     }
 }
@@ -121,7 +121,7 @@ static void collect_some(void *arg, int64_t from, int64_t to, int worker)
     run          *r = arg;
     const plan   *p = r->p;
     const int64_t n = p->x.c, m = p->dy.c, all = p->wino->side * p->wino->side;
-    float         check[16] = { 0 }, *taps[EDDY_WINO_TAPS_MOST * EDDY_WINO_TAPS_MOST];
+    float         check[16] = { 0 }, *taps[EDDY_WINOGRAD_TAPS_MOST * EDDY_WINOGRAD_TAPS_MOST];
     for (int64_t i = from; i < to; i++)
         for (int64_t c = 0, width; c < m; c += width) {
             width = eddy__conv_panel(p->tiles, m, c);
@@ -129,7 +129,7 @@ static void collect_some(void *arg, int64_t from, int64_t to, int worker)
             p->wino->taps(r->m + n * c + i * width, p->m_step, eddy__min(width, m - c), taps,
                           check);
         }
-    if (eddy__wino_spoilt(check, p->tiles->lanes))
+    if (eddy__winograd_spoilt(check, p->tiles->lanes))
         atomic_store_explicit(&r->spoilt, true, memory_order_relaxed);
 }
 
@@ -137,21 +137,22 @@ void eddy__conv_winograd_weights(const eddy_kernel *k, const void *x, const void
 {
     const plan *p = k->state;
     run r = { .p = p, .x = x, .dy = dy, .v = k->scratch, .dw = dw };
-    r.z = r.v + EDDY_WINO_POINTS * p->v_step;
-    r.m = r.z + EDDY_WINO_POINTS * p->z_step;
-    r.apart = r.m + EDDY_WINO_POINTS * p->m_step;
-    r.zeros = r.apart + EDDY_WINO_POINTS * p->m_step;
+    r.z = r.v + EDDY_WINOGRAD_POINTS * p->v_step;
+    r.m = r.z + EDDY_WINOGRAD_POINTS * p->z_step;
+    r.apart = r.m + EDDY_WINOGRAD_POINTS * p->m_step;
+    r.zeros = r.apart + EDDY_WINOGRAD_POINTS * p->m_step;
     memset(r.zeros, 0, (size_t)p->zeros * sizeof(float));
     if (p->x.c * p->dy.c == 0) return;
     if (p->x.count == 0)
-        memset(r.m, 0, (size_t)(EDDY_WINO_POINTS * p->m_step) * sizeof(float));
+        memset(r.m, 0, (size_t)(EDDY_WINOGRAD_POINTS * p->m_step) * sizeof(float));
     /* Pieces of about 20 microseconds: 256 KiB of values, or a million operations. */
-    const int64_t tile = EDDY_WINO_POINTS * (p->x_c + p->dy_c), row = EDDY_WINO_POINTS * p->dy_c;
+    const int64_t tile = EDDY_WINOGRAD_POINTS * (p->x_c + p->dy_c);
+    const int64_t row = EDDY_WINOGRAD_POINTS * p->dy_c;
     for (; r.first < p->x.count; r.first += r.n) {
         r.n = eddy__min(p->x.count - r.first, eddy__min(p->chunk, p->part - r.first % p->part));
         const int64_t product = 4 * r.n * p->x.c * p->tiles->lanes;
         eddy__parallel_or_stop(k, r.n, 65536 / tile + 1, transform_some, &r);
-        eddy__parallel_or_stop(k, EDDY_WINO_POINTS * p->panels, 1000000 / product + 1,
+        eddy__parallel_or_stop(k, EDDY_WINOGRAD_POINTS * p->panels, 1000000 / product + 1,
                                multiply_some, &r);
     }
     eddy__parallel_or_stop(k, p->x.c, 65536 / (4 * row) + 1, collect_some, &r);

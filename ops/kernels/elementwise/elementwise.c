@@ -254,9 +254,8 @@ eddy_status eddy__elementwise_prepare(eddy_kernel *k)
 
 eddy_status eddy__elementwise_fail(eddy_kernel *k, eddy_status s)
 {
-    const bool power = strcmp(k->op->name, "Pow") == 0;
-    return eddy_kernel_fail(k, s, power ? "an integer is raised to a negative power"
-                                        : "an integer is divided by 0");
+    const char *reason = k->op->no_result;
+    return eddy_kernel_fail(k, s, "%s", reason ? reason : "an element has no result");
 }
 
 /* One run of a loop, cut into pieces. */

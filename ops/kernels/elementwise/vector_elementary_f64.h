@@ -167,7 +167,7 @@ EDDY_INLINE double eddy__asin_rest_f64(double s, double z)
     return s * (z * p);
 }
 
-/* What the root of z lost by rounding. */
+/* The rounding error of the root of z. */
 EDDY_INLINE double eddy__root_rest_f64(double z, double root)
 {
     const double high = eddy__f64_of_bits(eddy__bits_of_f64(root) & 0xfffffffff8000000u);

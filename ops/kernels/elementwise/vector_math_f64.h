@@ -1,10 +1,10 @@
 /* vector_math_f64.h -- float64 functions that a compiler vectorizes, in the style of vector_math.h:
- * exponentials, logarithms, the error function. The same bits on every processor, which those of a C
- * library are not.
+ * exponentials, logarithms, the error function. The same bits on every processor, which those of a
+ * C library are not.
  *
- * Polynomials interpolate at Chebyshev nodes; their relative error is below 2^-57 where nothing else
- * is said. tests/accuracy compares each function with MPFR, tests/ops/math/test_vector_f64.c with
- * long double. */
+ * Polynomials interpolate at Chebyshev nodes; their relative error is below 2^-57 where nothing
+ * else is said. tests/accuracy compares each function with MPFR, tests/ops/math/test_vector_f64.c
+ * with long double. */
 #ifndef EDDY_OPS_KERNELS_ELEMENTWISE_VECTOR_MATH_F64_H
 #define EDDY_OPS_KERNELS_ELEMENTWISE_VECTOR_MATH_F64_H
 

@@ -17,7 +17,7 @@ static inline T NAME(of_mean)(NAME(mean) x)
 static void NAME(seen)(void *arg, int64_t from, int64_t to, int worker)
 {
     typedef NAME(mean) A;
-    const view   *v = arg;
+    const transform_work *v = arg;
     const int64_t image = v->in[0] * v->in[1] * v->c;
     const T       fill = (T)v->fill;
     T            *y = (T *)v->to + from * v->out[1] * v->c;
@@ -26,7 +26,7 @@ static void NAME(seen)(void *arg, int64_t from, int64_t to, int worker)
         const int64_t b = row / v->out[0];
         const T      *x = (const T *)v->from + b * image;
         for (int64_t j = 0; j < v->out[1]; j++, y += v->c) {
-            const look l = look_at(v, b, row % v->out[0], j);
+            const sample_point l = sample_point_at(v, b, row % v->out[0], j);
             const A    up = l.rows[0], down = l.rows[1];
             const A    left = l.columns[0], right = l.columns[1];
             for (int64_t c = 0; c < v->c; c++) {
@@ -45,7 +45,7 @@ static void NAME(seen)(void *arg, int64_t from, int64_t to, int worker)
 /* The transpose, for images [from, to): scatters dy to the source pixels of x. */
 static void NAME(back)(void *arg, int64_t from, int64_t to, int worker)
 {
-    const view   *v = arg;
+    const transform_work *v = arg;
     const int64_t image = v->in[0] * v->in[1] * v->c, seen = v->out[0] * v->out[1];
     (void)worker;
     for (int64_t b = from; b < to; b++) {
@@ -53,7 +53,7 @@ static void NAME(back)(void *arg, int64_t from, int64_t to, int worker)
         T       *dx = (T *)v->to + b * image;
         memset(dx, 0, (size_t)image * sizeof *dx);
         for (int64_t i = 0; i < seen; i++, dy += v->c) {
-            const look l = look_at(v, b, i / v->out[1], i % v->out[1]);
+            const sample_point l = sample_point_at(v, b, i / v->out[1], i % v->out[1]);
             for (int k = 0; k < 4; k++) {
                 const T share = (T)l.rows[k / 2] * (T)l.columns[k % 2];
                 for (int64_t c = 0; c < v->c && l.at[k] >= 0; c++)

@@ -1,4 +1,4 @@
-/* argmax_loops.h -- the index of the extreme of a lane, for one element type, T: a template of
+/* argmax_loops.h -- argmax and argmin of a lane, for one element type, T: a template of
  * ops/kernels/for_types.h. */
 
 EDDY_INLINE int NAME(first_hit)(T v, T best)
@@ -29,9 +29,10 @@ EDDY_INLINE void LOOP(first)(int64_t *index, const void *x_, const void *best_, 
                              int64_t n, int64_t width, int64_t stride)
 {
     const T *x = x_, *best = best_;
-    for (int64_t i = 0; i < many && stride == 1; i++, x += n)
-        index[i] = NAME(first_scan)(x, best[i], n);
-    if (stride == 1) return;
+    if (stride == 1) {
+        for (int64_t i = 0; i < many; i++, x += n) index[i] = NAME(first_scan)(x, best[i], n);
+        return;
+    }
     for (int64_t c = 0; c < width; c++) index[c] = 0;
     for (int64_t j = n - 1; j >= 0; j--)
         for (int64_t c = 0; c < width; c++) {

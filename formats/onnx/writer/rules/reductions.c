@@ -136,7 +136,7 @@ static bool search_sorted(onnx_part *p)
 
 /* ----------------------------------------------------------------- segments -- */
 
-/* What segments without rows have: the sorted ones 0 in place of extremes. */
+/* The value of segments without rows: 0 in place of extremes if they are sorted. */
 static const char *beginning(onnx_part *p, eddy_dtype d, const char *shape)
 {
     const char *op = p->node->op->name;

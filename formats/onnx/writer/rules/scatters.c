@@ -6,7 +6,7 @@
 
 /* ------------------------------------------------------------------ scatter -- */
 
-/* What an operation does to the elements: it adds, multiplies, or assigns. */
+/* How an operation changes the elements: it adds, multiplies, or assigns. */
 static const char *reduction_of(const char *op)
 {
     return strstr(op, "Add") || strstr(op, "Sub") || strstr(op, "Like") ? "add"
