@@ -12,13 +12,14 @@
 enum { NODES = 24, FUNCTIONS = 3, EDGES = 6 };
 
 /* "name operator inputs attributes", for each node; the operator may be a tensor as in
- * tests/lib/files/node_cases.h, with "_" for spaces. "y" is the output. Functions: "name:arguments:results",
- * whose nodes follow. Attributes name=@f have functions. */
+ * tests/lib/files/node_cases.h, with "_" for spaces. "y" is the output. Functions:
+ * "name:arguments:results", whose nodes follow. Attributes name=@f have functions. */
 static const struct {
     const char *name, *text;
 } graphs[] = {
     { "a loop of version 1",
-      "x ?f[2] - -;zero i - -;one i - -;n ?i - -;e Enter zero frame_name='w;d Enter x frame_name='w;"
+      "x ?f[2] - -;zero i - -;one i - -;n ?i - -;e Enter zero frame_name='w;d Enter x "
+      "frame_name='w;"
       "k Enter n frame_name='w,is_constant=true;m Merge e,t -;p Merge d,u -;c Less m,k -;"
       "l LoopCond c -;s Switch m,l -;q Switch p,l -;i AddV2 s:1,one -;t NextIteration i -;"
       "a Neg q:1 -;u NextIteration a -;o Exit s -;y Exit q -" },
@@ -32,9 +33,8 @@ static const struct {
     { "a loop of functions",
       "x ?f[2] - -;n i - -;w While n,x cond=@cond,body=@body;y Identity w:1 -"
       "|cond:i,a:r:0;k i - -;r Less i,k -|body:i,a:j,c:1;k i - -;j AddV2 i,k -;c Neg a -" },
-    { "a branch of functions",
-      "x ?f[2] - -;p ?b - -;y If p,x then_branch=@yes,else_branch=@no"
-      "|yes:a:c:0;c Neg a -|no:a:c:0;c Abs a -" },
+    { "a branch of functions", "x ?f[2] - -;p ?b - -;y If p,x then_branch=@yes,else_branch=@no"
+                               "|yes:a:c:0;c Neg a -|no:a:c:0;c Abs a -" },
     { "a call of a function",
       "x ?f[2] - -;y PartitionedCall x f=@f|f:a:c:0;g Neg a -;c PartitionedCall g f=@g|g:a:c:0;"
       "c Abs a -" },
@@ -45,14 +45,13 @@ static const struct {
       "x ?f[2] - -;h i[1]_2 - -;n i - -;l EmptyTensorList h,n element_dtype=:float;"
       "s TensorListPushBack l,x -;t TensorListPushBack s,x -;p TensorListPopBack t,h -;"
       "c TensorListConcatV2 t,h,h -;g TensorListGetItem t,n,h -;v AddV2 p:1,g -;y AddV2 v,c -" },
-    { "an array",
-      "x ?f[2] - -;n i_2 - -;z i - -;a TensorArrayV3 n dtype=:float;"
-      "w TensorArrayWriteV3 a,z,x,a:1 -;r TensorArrayReadV3 a,z,w -;"
-      "v TensorArraySizeV3 a,w -;g TensorArrayGatherV3 a,z,w -;y Neg r -" },
-    { "an array of rows",
-      "x ?f[2,3] - -;n i_2 - -;h i[2] - -;a TensorArrayV3 n dtype=:float;"
-      "w TensorArrayScatterV3 a,h,x,a:1 -;r TensorArrayGatherV3 a,h,w -;c TensorArrayConcatV3 a,w -;"
-      "d i[2]_2_3 - -;e Reshape c,d -;s AddV2 r,e -;y Neg s -" },
+    { "an array", "x ?f[2] - -;n i_2 - -;z i - -;a TensorArrayV3 n dtype=:float;"
+                  "w TensorArrayWriteV3 a,z,x,a:1 -;r TensorArrayReadV3 a,z,w -;"
+                  "v TensorArraySizeV3 a,w -;g TensorArrayGatherV3 a,z,w -;y Neg r -" },
+    { "an array of rows", "x ?f[2,3] - -;n i_2 - -;h i[2] - -;a TensorArrayV3 n dtype=:float;"
+                          "w TensorArrayScatterV3 a,h,x,a:1 -;r TensorArrayGatherV3 a,h,w -;c "
+                          "TensorArrayConcatV3 a,w -;"
+                          "d i[2]_2_3 - -;e Reshape c,d -;s AddV2 r,e -;y Neg s -" },
     { "sizes that are computed",
       "x ~f[2,3] - -;s Shape x -;z i[1] - -;o i[1] - -;d StridedSlice s,z,o,o shrink_axis_mask=1;"
       "m i - -;p Mul d,m -;k Pack p,m -;q Prod s,z -;h Pack q -;r Reshape x,h -;f Fill k,m -;"

@@ -2,8 +2,8 @@
  * outputs that TensorFlow's documentation gives; then each with each of its inputs and attributes
  * missing, too many, of the wrong kind, type, rank and size, empty, out of range and huge.
  *
- * Tensors are as in tests/lib/files/node_cases.h, attributes as in tests/lib/files/tensorflow_node_models.h. An
- * output "-" is not compared; "!text" is an error. */
+ * Tensors are as in tests/lib/files/node_cases.h, attributes as in
+ * tests/lib/files/tensorflow_node_models.h. An output "-" is not compared; "!text" is an error. */
 #include "formats.h"
 #include "tensorflow_nodes.h"
 #include "tests/lib/case_messages.h"
