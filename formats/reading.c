@@ -145,7 +145,14 @@ bool eddy__reading_keep(reading *r, eddy_array *a)
 }
 
 /* Shapes, axes and the like are short: what is larger is left to the session of the program. */
-enum { MOST_EVALUATED = 1 << 16 };
+enum { MOST_EVALUATED = 1 << 16, MOST_COMPUTED = 1 << 21 };
+
+bool eddy__reading_computes(reading *r, int64_t count)
+{
+    if (count < 0 || count > MOST_COMPUTED - r->computed) return false;
+    r->computed += count;
+    return true;
+}
 
 static const eddy_array *evaluated(reading *r, eddy_tensor t)
 {
@@ -161,7 +168,7 @@ eddy_array *eddy__reading_elements(reading *r, eddy_tensor t, bool constant)
     const eddy_array *v = eddy_constant_value(t);
     const bool        is_small = eddy_shape_count(eddy_shape_of(t)) <= MOST_EVALUATED;
     if (!v && constant && is_small && eddy_graph_status(r->graph) == EDDY_OK) v = evaluated(r, t);
-    if (!v) return NULL;
+    if (!v || !eddy__reading_computes(r, eddy_array_count(v))) return NULL;
     eddy_array *a = eddy_array_copy(v);
     return eddy__reading_keep(r, a) ? a : NULL;
 }

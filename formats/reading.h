@@ -26,6 +26,7 @@ typedef struct reading {
     bool          reporting;        /* goes on after nodes that cannot be built */
     bool          failed;           /* *error says why */
     int           nodes;            /* built so far */
+    int64_t       computed;         /* elements: see eddy__reading_computes */
 } reading;
 
 /* Builds the model in r->graph, in its current scope; false with the error. */
@@ -53,6 +54,10 @@ bool eddy__reading_file_error(reading *r, const eddy_error *e);
 
 /* Keeps an array until the reader is closed; false with the error for NULL. */
 bool        eddy__reading_keep(reading *r, eddy_array *a);
+/* Counts elements of constants that are computed while a model is read, in the trial and then again.
+ * False if there would be more than 2^21, or their number is negative: a small file must not take
+ * much memory. */
+bool        eddy__reading_computes(reading *r, int64_t count);
 /* The elements of a tensor if they are known, or if it is constant and they are few; else NULL. */
 eddy_array *eddy__reading_elements(reading *r, eddy_tensor t, bool constant);
 /* Elements of the file as a constant, or a variable, computed in this type. Halves are stored as

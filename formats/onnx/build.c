@@ -138,6 +138,15 @@ const eddy_array *eddy__onnx_need(onnx_build *b, int i, const char *what)
     return a;
 }
 
+void *eddy__onnx_computed(onnx_build *b, int64_t count)
+{
+    if (!eddy__reading_computes(&b->reader->base, count))
+        return eddy__onnx_missing(b, "the constants that it computes are too large"), NULL;
+    void *p = eddy__region_take(b->memory, (size_t)count, sizeof(double));
+    if (!p) eddy__onnx_missing(b, "out of memory");
+    return p;
+}
+
 int eddy__onnx_list(onnx_build *b, int i, const char *name, int64_t list[ONNX_MAX_LIST])
 {
     int            count = 0;

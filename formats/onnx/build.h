@@ -94,8 +94,9 @@ int  eddy__onnx_axes(onnx_build *b, int i, const char *name, int rank, int64_t l
 eddy_tensor eddy__onnx_axes_in(onnx_build *b, int i, int rank);
 /* An axis in [-rank, rank) as one in [0, rank); ONNX_FAILED with a reason. */
 int  eddy__onnx_axis(onnx_build *b, int64_t axis, int rank);
-/* Numbers of a constant that an operator computes. */
-enum { ONNX_MAX_COMPUTED = 1 << 24 };
+/* Memory for so many elements, of 8 bytes, of a constant that an operator computes; NULL with a
+ * reason, also if there are too many. */
+void *eddy__onnx_computed(onnx_build *b, int64_t count);
 /* The known elements of input i, UNKNOWN_SIZE for others; NULL if nothing is known. */
 const int64_t *eddy__onnx_partly(onnx_build *b, int i, int *count);
 

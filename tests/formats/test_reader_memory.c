@@ -179,6 +179,12 @@ static eddy_status read_onnx(void)
     return done((eddy_array *)(uintptr_t)w, COUNT, &e);
 }
 
+static eddy_status read_windows(void)
+{
+    eddy_error e = { 0 };
+    return eddy_onnx_read(eddy_graph_new(), path, .error = &e) ? EDDY_OK : e.status;
+}
+
 static eddy_status read_tensorflow(void)
 {
     eddy_error             e = { 0 };
@@ -463,6 +469,34 @@ START_TEST(many_links)
 }
 END_TEST
 
+/* Small models of ONNX that compute constants: one of the most elements, then more of them. */
+static void windows(int count, int64_t size, eddy_status expected)
+{
+    message g = { NULL, 0 };
+    message_inner(&g, GRAPH_INITIALIZER, onnx_tensor_message("n", 7, 0, NULL, &size, sizeof size));
+    for (int i = 0; i < count; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "y%d", i);
+        message_inner(&g, GRAPH_NODE, onnx_node_message("HannWindow", "n", name));
+    }
+    message_inner(&g, GRAPH_OUTPUT, onnx_value_message("y0", 1, -1, NULL));
+    message       m = onnx_model_message(g, 17);
+    const int64_t most = 2 * (int64_t)m.size + (64 << 20);
+    write_message(m);
+    const eddy_status s = limited(read_windows, most);
+    ck_assert_msg(s == expected, "%d windows: %s", count, eddy_status_name(s));
+    unlink(path);
+}
+
+START_TEST(computed)
+{
+    windows(1, 1 << 20, EDDY_OK);
+    windows(1000, 1 << 10, EDDY_OK);
+    windows(1, (1 << 20) + 1, EDDY_UNIMPLEMENTED);
+    windows(1000, 1 << 20, EDDY_UNIMPLEMENTED);
+}
+END_TEST
+
 Suite *reader_memory_suite(void)
 {
     Suite *s = suite_create("reader_memory");
@@ -475,6 +509,7 @@ Suite *reader_memory_suite(void)
     tcase_add_test(t, model_in_two_files);
     tcase_add_test(t, checkpoints);
     tcase_add_test(t, many_links);
+    tcase_add_test(t, computed);
     tcase_add_test(t, promises);
     suite_add_tcase(s, t);
     return s;

@@ -115,13 +115,15 @@ static void damage_rows(const row *rows, size_t count, const char *name)
 {
     static case_messages messages;
     golden_begin(name);
+    const char *op = NULL;
     for (const row *r = rows; r < rows + count; r++) {
         if (r->outputs[0] == '!') continue;
         const node_case c = node_case_of(r->op, 0, r->inputs, r->attributes, 1);
+        if (op && strcmp(op, r->op) != 0) case_messages_end(&messages, op);
+        op = r->op;
         node_case_damage(&c, read_case, &messages);
-        if (r + 1 == rows + count || strcmp(r->op, r[1].op) != 0)
-            case_messages_end(&messages, r->op);
     }
+    case_messages_end(&messages, op);
     golden_end();
 }
 

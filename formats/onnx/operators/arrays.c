@@ -244,13 +244,17 @@ static eddy_tensor wrap_padded(onnx_build *b, eddy_tensor x, int rank, const int
                                const int64_t *after)
 {
     for (int i = 0; i < rank; i++) {
-        const int64_t size = eddy_shape_of(x).dim[i], all = size + before[i] + after[i];
+        const int64_t size = eddy_shape_of(x).dim[i];
+        int64_t       all;
         if (before[i] == 0 && after[i] == 0) continue;
-        if (size <= 0 || all > ONNX_MAX_COMPUTED)
-            return eddy__onnx_missing(b, "the dimension must be known"), x;
-        int64_t *at = eddy__region_take(b->memory, (size_t)all, sizeof *at);
-        for (int64_t k = 0; at && k < all; k++) at[k] = ((k - before[i]) % size + size) % size;
-        if (at) x = eddy_gather(x, eddy__onnx_int64s(b, at, (int)all), .axis = i);
+        if (size <= 0) return eddy__onnx_missing(b, "the dimension must be known"), x;
+        if (__builtin_add_overflow(size, before[i], &all) ||
+            __builtin_add_overflow(all, after[i], &all))
+            all = -1;
+        int64_t *at = eddy__onnx_computed(b, all);
+        if (!at) return x;
+        for (int64_t k = 0; k < all; k++) at[k] = ((k - before[i]) % size + size) % size;
+        x = eddy_gather(x, eddy__onnx_int64s(b, at, (int)all), .axis = i);
     }
     return x;
 }
@@ -332,12 +336,11 @@ static bool depth_to_space(onnx_build *b)
     const int64_t channels = eddy_shape_of(x).rank == 4 ? eddy_shape_of(x).dim[1] : -1;
     if (!eddy__onnx_is(b, "mode", "CRD", false))
         return eddy__onnx_put(b, 0, eddy_depth_to_space(x, block, "NCHW"));
-    if (channels < 0 || channels > ONNX_MAX_COMPUTED)
-        return eddy__onnx_missing(b, "the number of channels must be known");
+    if (channels < 0) return eddy__onnx_missing(b, "the number of channels must be known");
     if (block < 1 || block > channels)
         return eddy__onnx_invalid(b, "the number of channels is below that of a block");
-    int64_t *from = eddy__region_take(b->memory, (size_t)channels + 1, sizeof *from);
-    if (!from) return eddy__onnx_missing(b, "out of memory");
+    int64_t *from = eddy__onnx_computed(b, channels);
+    if (!from) return false;
     for (int64_t i = 0, n = channels / area; n && i < channels; i++) from[i] = i % n * area + i / n;
     x = eddy_gather(x, eddy__onnx_int64s(b, from, (int)channels), .axis = 1);
     return eddy__onnx_put(b, 0, eddy_depth_to_space(x, block, "NCHW"));

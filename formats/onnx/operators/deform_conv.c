@@ -31,16 +31,14 @@ static eddy_tensor grid_of(onnx_build *b, const onnx_window *v, int axis, int64_
                            int64_t out_width, eddy_dtype d)
 {
     const int64_t k = v->size[0] * v->size[1], out = out_height * out_width;
-    if (k > ONNX_MAX_COMPUTED / out)
-        return eddy__onnx_missing(b, "the output is too large"), eddy_none(b->graph);
-    double       *at = eddy__region_take(b->memory, (size_t)(k * out), sizeof *at);
-    for (int64_t i = 0; at && i < k * out; i++) {
+    double       *at = eddy__onnx_computed(b, k > INT64_MAX / out ? -1 : k * out);
+    if (!at) return eddy_none(b->graph);
+    for (int64_t i = 0; i < k * out; i++) {
         const int64_t window = i / out, point = i % out;
         const int64_t p = axis ? point % out_width : point / out_width;
         const int64_t q = axis ? window % v->size[1] : window / v->size[1];
         at[i] = (double)(p * v->stride[axis] - v->before[axis] + q * v->dilation[axis]);
     }
-    if (!at) return eddy_none(b->graph);
     return Cast(eddy_const(b->graph, EDDY_FLOAT64, EDDY_SHAPE(1, k, out), at), d);
 }
 

@@ -88,12 +88,12 @@ static bool window(onnx_build *b, double a0, double a1, double a2)
     const int n = eddy__onnx_list(b, 0, NULL, size),
               type = (int)eddy__onnx_int(b, "output_datatype", ONNX_FLOAT);
     if (n == ONNX_FAILED) return false;
-    if (n != 1 || size[0] < 0 || size[0] > 1 << 24 || !eddy__onnx_is_float(type))
+    if (n != 1 || size[0] < 0 || !eddy__onnx_is_float(type))
         return eddy__onnx_missing(b, "the size or the element type is not supported");
-    double       *w = eddy__region_take(b->memory, (size_t)size[0] + 1, sizeof *w);
+    double       *w = eddy__onnx_computed(b, size[0]);
     const double  period = (double)(eddy__onnx_int(b, "periodic", 1) ? size[0] : size[0] - 1);
     const double  pi = 3.14159265358979323846;
-    if (!w) return eddy__onnx_missing(b, "out of memory");
+    if (!w) return false;
     for (int64_t i = 0; i < size[0]; i++) {
         const double phase = period > 0 ? 2 * pi * (double)i / period : 0;
         w[i] = a0 - a1 * cos(phase) + a2 * cos(2 * phase);
@@ -139,11 +139,10 @@ static bool mel_matrix(onnx_build *b)
         !eddy__onnx_is_float(type))
         return eddy__onnx_invalid(b, "the numbers of the bands are invalid");
     const int64_t n = (int64_t)bands, bins = (int64_t)length / 2 + 1;
-    if (n * bins > ONNX_MAX_COMPUTED) return eddy__onnx_missing(b, "the bands are too many");
     int64_t      *edge = eddy__region_take(b->memory, (size_t)n + 2, sizeof *edge);
-    double       *w = eddy__region_take(b->memory, (size_t)(bins * n), sizeof *w);
+    double       *w = eddy__onnx_computed(b, bins * n);
     const double  from = 2595 * log10(1 + low / 700), to = 2595 * log10(1 + high / 700);
-    if (!edge || !w) return eddy__onnx_missing(b, "out of memory");
+    if (!edge || !w) return w && eddy__onnx_missing(b, "out of memory");
     for (int64_t i = 0; i < n + 2; i++) {
         const double mel = from + (double)i * ((to - from) / (double)(n + 2));
         edge[i] = (int64_t)floor((length + 1) * (700 * (pow(10, mel / 2595) - 1)) / rate);
