@@ -1,6 +1,6 @@
-/* fits.c -- minimizers and solvers: processor time of a call, and how often it evaluated the function,
- * on one thread. With the argument "-" it reads names of problems and answers each with both
- * numbers, so that bench/scipy/fits.py can take turns with it. */
+/* fits.c -- minimizers and solvers: processor time of a call, and how often it evaluated the
+ * function, on one thread. With the argument "-" it reads names of problems and answers each with
+ * both numbers, so that bench/scipy/fits.py can take turns with it. */
 #include "bench/bench.h"
 
 #include <eddy/ops/short_names.h>
@@ -57,8 +57,8 @@ static int by_lbfgs(problem *p)
 static int by_bounded_lbfgs(problem *p)
 {
     eddy_lbfgs_report r;
-    eddy_minimize_lbfgs(p->s, p->loss, .loss_tolerance = 0, .upper = EDDY_LIST(p->bound), .max_iterations = 15000,
-                        .report = &r);
+    eddy_minimize_lbfgs(p->s, p->loss, .loss_tolerance = 0, .upper = EDDY_LIST(p->bound),
+                        .max_iterations = 15000, .report = &r);
     bench_need(r.end == EDDY_LBFGS_GRADIENT, r.message);
     return r.evaluations;
 }
