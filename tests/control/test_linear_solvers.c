@@ -247,6 +247,48 @@ START_TEST(maps)
 }
 END_TEST
 
+BODY(damped, Mul(0.5, by_gmres(c[0], x[0])))
+
+/* A loop whose steps are solutions, to the second order. */
+START_TEST(in_a_loop)
+{
+    trial             t = trial_begin((unsigned)_i);
+    const eddy_tensor in[2] = { fed_numbers(&t, EDDY_SHAPE(3, 3), -1, 1),
+                                fed_numbers(&t, EDDY_SHAPE(3), -1, 1) };
+    const eddy_tensor a = regular(eddy_set_shape(in[0], EDDY_SHAPE(3, 3)));
+    eddy_tensor       x[EDDY_MAX_RESULTS];
+    ck_assert_msg(eddy_iterate(3, FUNCTION(damped, a),
+                               EDDY_LIST(eddy_set_shape(in[1], EDDY_SHAPE(3))), x) == 1,
+                  "%s", eddy_graph_message(t.graph));
+    check_slopes(&t, x[0], 2, in, 2);
+    trial_end(&t);
+}
+END_TEST
+
+/* Values and gradients are in a file. */
+START_TEST(files)
+{
+    eddy_graph *g = eddy_graph_new();
+    eddy_tensor m = eddy_reshape(eddy_constant(g, EDDY_DOUBLES(4, 1, 1, 3)), EDDY_SHAPE(2, 2));
+    eddy_tensor b = eddy_constant(g, EDDY_DOUBLES(1, 2)), y[3];
+    ck_assert_int_eq(eddy_lanczos(FUNCTION(times, m), EDDY_LIST(b), y), 2);
+    y[2] = Add(by_gmres(m, b), by_gradients(m, b));
+    eddy_tensor d = eddy_named("d", Add(slope(y[0], m), slope(Square(y[2]), m)));
+    char       *text = eddy_graph_to_yaml(g);
+    ck_assert_ptr_nonnull(text);
+    eddy_graph *h = eddy_graph_load(.text = text, .path = "g.yaml");
+    ck_assert_ptr_nonnull(h);
+    eddy_session *s = eddy_session_new(g), *r = eddy_session_new(h);
+    eddy_array   *want = eddy_fetch(s, d), *got = eddy_fetch(r, eddy_graph_tensor(h, "d:0"));
+    ck_assert_ptr_nonnull(got);
+    for (int i = 0; i < 4; i++) ck_assert(eddy_array_get(got, i) == eddy_array_get(want, i));
+    eddy_array_free(want), eddy_array_free(got);
+    eddy_session_free(s), eddy_session_free(r);
+    eddy_graph_free(g), eddy_graph_free(h);
+    eddy_string_free(text);
+}
+END_TEST
+
 START_TEST(single_precision)
 {
     eddy_graph   *g = eddy_graph_new();
@@ -402,13 +444,14 @@ Suite *linear_solvers_suite(void)
 {
     const TTest *const trials[] = {
         dense_gradients, dense_gmres, preconditioned, several_tensors, differences,
-        without_a_matrix, guesses_and_sizes, maps, dense_eigenpairs, eigenpairs_and_differences,
-        restarts, small_spaces, maps_of_eigenpairs,
+        without_a_matrix, guesses_and_sizes, maps, in_a_loop, dense_eigenpairs,
+        eigenpairs_and_differences, restarts, small_spaces, maps_of_eigenpairs,
     };
     Suite *suite = suite_create("linear_solvers");
     TCase *c = tcase_create("linear_solvers");
     for (size_t i = 0; i < sizeof trials / sizeof *trials; i++)
         tcase_add_loop_test(c, trials[i], 0, SEEDS);
+    tcase_add_test(c, files);
     tcase_add_test(c, single_precision);
     suite_add_tcase(suite, c);
     return suite;

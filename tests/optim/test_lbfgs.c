@@ -390,8 +390,8 @@ END_TEST
 Suite *lbfgs_suite(void)
 {
     const TTest *const tests[] = {
-        conditions_hold, no_such_point, a_line_through_points, a_network_learns, ends,
-        bounds,          errors,
+        conditions_hold, no_such_point, a_line_through_points, a_network_learns, ends, bounds,
+        errors,
     };
     Suite *suite = suite_create("lbfgs");
     TCase *c = tcase_create("lbfgs");

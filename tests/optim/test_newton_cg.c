@@ -1,5 +1,5 @@
-/* test_newton_cg.c -- Newton's method with conjugate gradients: valleys, saddles and a network;
- * how it ends, and the state that it leaves. tests/optim/test_minimizer_problems.c has more
+/* test_newton_cg.c -- Newton's method with conjugate gradients: valleys, saddles and a network; how
+ * it ends, and the state that it leaves. tests/optim/test_minimizer_problems.c has more
  * functions. */
 #include "graph/internal.h"
 #include "ops/short_names.h"
