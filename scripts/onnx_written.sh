@@ -36,7 +36,8 @@ for example in mlp examples/*.c; do
     object=$build/obj/examples/$name.o
     [ "$name" != mlp ] || object=tests/models/mlp.c
     # shellcheck disable=SC2086
-    $compile "$object" tests/models/record_runs.c tests/models/model_data.c $support \
+    $compile "$object" tests/models/record_runs.c tests/models/model_data.c \
+        "$build/obj/tests/lib/own_operations.o" $support \
         -Wl,--wrap=eddy_run -Wl,--wrap=eddy_session_free $libraries -o "$folder/record"
     EDDY_RECORD="$folder/examples/$name" "$folder/record" --epochs 1 --out "$folder" \
         >"$folder/$name.log" 2>&1 || true
