@@ -6,9 +6,11 @@
  * of a product are the product of the cofactors, those of d are products of its elements, and
  * nothing is divided by an element of d. */
 #include "ops/arrays/arrays.h"
+#include "graph/base/stop.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/elementwise/complex_numbers.h"
 #include "ops/kernels/libraries/lapack.h"
+#include "ops/kernels/libraries/lapack_blocks.h"
 #include "ops/linear/linear.h"
 #include "ops/linear/determinant_gradient.h"
 #include "ops/short_names.h"
@@ -211,8 +213,9 @@ static bool by_inverse(const eddy_kernel *k, int64_t i, char *scratch)
     char    *lu = scratch, *work = scratch + z.m + rounded(n * 4);
     int32_t *pivots = (int32_t *)(void *)(scratch + z.m);
     number   y = 1, w;
-    memcpy(lu, eddy__matrix_of(k->in[0], i), (size_t)(n * n) * eddy_dtype_size(d));
-    if (eddy__lapack_lu(d, n, lu, pivots) != 0) return false;
+    eddy__blocks_copy(k, lu, eddy__matrix_of(k->in[0], i), (size_t)(n * n) * eddy_dtype_size(d));
+    if (eddy__blocks_lu(k, d, n, lu, pivots) != 0) return false;
+    if (eddy__stopped(k->stop)) return true;
     for (int64_t j = 0; j < n; j++) {
         y = times(y, number_at(d, lu, j * (n + 1)));
         if (pivots[j] != j + 1) y = -y;
