@@ -9,7 +9,6 @@
 #include "graph/base/stop.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/elementwise/complex_numbers.h"
-#include "ops/kernels/libraries/lapack.h"
 #include "ops/kernels/libraries/lapack_blocks.h"
 #include "ops/linear/linear.h"
 #include "ops/linear/determinant_gradient.h"
@@ -190,7 +189,7 @@ static room room_of(const eddy_kernel *k)
     const int64_t n = eddy__rows_of(k->in[0]->type.shape), matrix = rounded(n * n * 16);
     room z = { .c = matrix, .m = 2 * matrix, .vectors = 3 * matrix };
     z.places = z.vectors + rounded(3 * n * 16);
-    z.work = n > 0 ? eddy__lapack_inverse_work(d, n) : 0;
+    z.work = n > 0 ? eddy__blocks_inverse_work(d, n) : 0;
     const int64_t own = z.places + 2 * n * (int64_t)sizeof(int64_t);
     const int64_t inverse = z.m + rounded(n * 4) + z.work * (int64_t)eddy_dtype_size(d);
     z.bytes = own > inverse ? own : inverse;
@@ -225,7 +224,7 @@ static bool by_inverse(const eddy_kernel *k, int64_t i, char *scratch)
     if (!(size_of(y) > 0) || !isfinite(size_of(y))) return false;
     number_put(d, scratch + z.c, 0, times(number_at(d, k->in[1]->data, i), y));
     w = number_at(d, scratch + z.c, 0);
-    eddy__lapack_lu_inverse(d, n, lu, pivots, work, z.work);
+    eddy__blocks_lu_inverse(k, d, n, lu, pivots, work, z.work);
     void *out = eddy__matrix_of(k->out[0], i);
     for (int64_t a = 0; a < n; a++)
         for (int64_t b = 0; b < n; b++)

@@ -3,7 +3,6 @@
 #include "graph/base/stop.h"
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
-#include "ops/kernels/libraries/lapack.h"
 #include "ops/kernels/libraries/lapack_blocks.h"
 #include "ops/linear/linear.h"
 #include "ops/short_names.h"
@@ -238,7 +237,7 @@ static int64_t pivot_bytes(int64_t n) { return (n * (int64_t)sizeof(int32_t) + 6
 static int64_t inverse_elements(const eddy_kernel *k)
 {
     const int64_t n = eddy__rows_of(k->in[0]->type.shape);
-    return eddy__lapack_inverse_work(k->in[0]->type.dtype, n > 0 ? n : 1);
+    return eddy__blocks_inverse_work(k->in[0]->type.dtype, n > 0 ? n : 1);
 }
 
 static eddy_status inverse_prepare(eddy_kernel *k)
@@ -259,7 +258,7 @@ static bool inverse_one(const eddy_kernel *k, int64_t i, char *scratch)
     if (x != y) eddy__blocks_copy(k, y, x, (size_t)(n * n) * eddy_dtype_size(d));
     if (eddy__blocks_lu(k, d, n, y, pivots) != 0) return false;
     if (eddy__stopped(k->stop)) return true;
-    eddy__lapack_lu_inverse(d, n, y, pivots, scratch + pivot_bytes(n), inverse_elements(k));
+    eddy__blocks_lu_inverse(k, d, n, y, pivots, scratch + pivot_bytes(n), inverse_elements(k));
     return true;
 }
 

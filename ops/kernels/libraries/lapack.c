@@ -29,6 +29,14 @@ void claswp_(const int *n, c64 *a, const int *lda, const int *first, const int *
              const int *pivots, const int *step);
 void zlaswp_(const int *n, c128 *a, const int *lda, const int *first, const int *last,
              const int *pivots, const int *step);
+void strtri_(const char *uplo, const char *diag, const int *n, float *a, const int *lda, int *info,
+             size_t, size_t);
+void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *lda, int *info,
+             size_t, size_t);
+void ctrtri_(const char *uplo, const char *diag, const int *n, c64 *a, const int *lda, int *info,
+             size_t, size_t);
+void ztrtri_(const char *uplo, const char *diag, const int *n, c128 *a, const int *lda, int *info,
+             size_t, size_t);
 void sgetri_(const int *n, float *a, const int *lda, const int *pivots, float *work,
              const int *lwork, int *info);
 void dgetri_(const int *n, double *a, const int *lda, const int *pivots, double *work,
@@ -116,6 +124,16 @@ void eddy__lapack_exchange(eddy_dtype d, int64_t n, void *a, int64_t ld, int64_t
     else if (d == EDDY_FLOAT64) dlaswp_(&columns, a, &lda, &first, &last, pivots, &step);
     else if (d == EDDY_COMPLEX64) claswp_(&columns, a, &lda, &first, &last, pivots, &step);
     else zlaswp_(&columns, a, &lda, &first, &last, pivots, &step);
+}
+
+void eddy__lapack_triangle_inverse(eddy_dtype d, int64_t n, void *a, int64_t ld)
+{
+    const int size = (int)n, lda = leading(ld);
+    int info = 0;
+    if (d == EDDY_FLOAT32) strtri_("U", "N", &size, a, &lda, &info, 1, 1);
+    else if (d == EDDY_FLOAT64) dtrtri_("U", "N", &size, a, &lda, &info, 1, 1);
+    else if (d == EDDY_COMPLEX64) ctrtri_("U", "N", &size, a, &lda, &info, 1, 1);
+    else ztrtri_("U", "N", &size, a, &lda, &info, 1, 1);
 }
 
 static void lu_inverse(eddy_dtype d, int64_t n, void *lu, const int32_t *pivots, void *work,

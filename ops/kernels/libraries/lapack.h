@@ -21,6 +21,9 @@ int eddy__lapack_lu(eddy_dtype d, int64_t m, int64_t n, void *a, int64_t ld, int
  * with the row that its pivot names. */
 void eddy__lapack_exchange(eddy_dtype d, int64_t n, void *a, int64_t ld, int64_t count,
                            const int32_t *pivots);
+/* The upper triangle of a matrix in column-major order, whose columns are ld elements apart, becomes
+ * its inverse. */
+void eddy__lapack_triangle_inverse(eddy_dtype d, int64_t n, void *a, int64_t ld);
 /* The factors become the inverse; `work` has as many elements as the first function returns. */
 int64_t eddy__lapack_inverse_work(eddy_dtype d, int64_t n);
 void    eddy__lapack_lu_inverse(eddy_dtype d, int64_t n, void *lu, const int32_t *pivots,

@@ -136,6 +136,7 @@ static void run_product(product p)
 typedef struct system {
     const blocks  *b;
     bool           lower, adjoint, unit;
+    bool           minus;      /* -op(t)^-1 b */
     int64_t        n, columns;
     part           t, x;
     const int32_t *pivots;     /* exchanges of rows of x that come before */
@@ -190,6 +191,18 @@ static void solve_halves(const system *s)
     solve_halves(down ? &last : &first);
 }
 
+static void negate(const system *s)
+{
+    const bool    by_rows = s->b->order == CblasRowMajor;
+    const int64_t lines = by_rows ? s->n : s->columns, each = by_rows ? s->columns : s->n;
+    const int     numbers = (int)(eddy_dtype_is_complex(s->b->d) ? 2 * each : each);
+    for (int64_t i = 0; i < lines; i++) {
+        void *at = (by_rows ? from(s->b, s->x, i, 0) : from(s->b, s->x, 0, i)).at;
+        if (eddy_dtype_real(s->b->d) == EDDY_FLOAT32) cblas_sscal(numbers, -1, at, 1);
+        else cblas_dscal(numbers, -1, at, 1);
+    }
+}
+
 static void solve_piece(void *arg, int64_t first, int64_t end, int who)
 {
     const system *whole = arg;
@@ -200,6 +213,7 @@ static void solve_piece(void *arg, int64_t first, int64_t end, int who)
         s.columns = eddy__min(COLUMNS, whole->columns - i * COLUMNS);
         if (s.exchanges > 0)
             eddy__lapack_exchange(s.b->d, s.columns, s.x.at, s.x.ld, s.exchanges, s.pivots);
+        if (s.minus) negate(&s);
         if (s.n > 0) solve_halves(&s);
     }
 }
@@ -300,6 +314,70 @@ void eddy__blocks_lu_solve(const eddy_kernel *k, eddy_dtype d, bool adjoint, int
     eddy__blocks_triangle_solve(k, d, adjoint, adjoint, !adjoint, n, columns, lu, x);
     for (int64_t i = n; !adjoint && i-- > 0 && !eddy__stopped_at(k->stop, i * 256);)
         swap_rows(x, row, i, pivots);
+}
+
+/* --------------------------------------------------------------- inverse -- */
+
+/* The upper triangle of a [n,n] becomes its inverse: of the part right of the first half, by the
+ * inverses of both halves. */
+static void invert_triangle(const blocks *b, int64_t n, part a)
+{
+    const int64_t h = half(n), rest = n - h;
+    const blocks  turned = { b->k, b->d, CblasRowMajor };
+    const part    right = from(b, a, 0, h), last = from(b, a, h, h);
+    if (ended(b)) return;
+    if (n <= LEAF) {
+        eddy__lapack_triangle_inverse(b->d, n, a.at, a.ld);
+        return;
+    }
+    run_system((system){ .b = b, .n = h, .columns = rest, .t = a, .x = right });
+    run_system((system){ .b = &turned, .lower = true, .minus = true, .n = rest, .columns = h,
+                         .t = last, .x = right });
+    invert_triangle(b, h, a);
+    invert_triangle(b, rest, last);
+}
+
+/* Moves the columns of l [n,count] below the diagonal, which begins at row j, to `to`. */
+static void take_below(const blocks *b, int64_t n, int64_t j, int64_t count, part a, part to)
+{
+    const size_t size = eddy_dtype_size(b->d);
+    for (int64_t c = 0; c < count; c++) {
+        const int64_t first = j + c + 1;
+        memcpy(from(b, to, first, c).at, from(b, a, first, j + c).at, (size_t)(n - first) * size);
+        memset(from(b, a, first, j + c).at, 0, (size_t)(n - first) * size);
+    }
+}
+
+/* The inverse of u times that of l, from the last columns to the first ones, as in LAPACK's
+ * getri. */
+void eddy__blocks_lu_inverse(const eddy_kernel *k, eddy_dtype d, int64_t n, void *lu,
+                             const int32_t *pivots, void *work, int64_t elements)
+{
+    const blocks b = { k, d, CblasColMajor }, turned = { k, d, CblasRowMajor };
+    const part   a = { lu, n }, l = { work, n };
+    const size_t column = (size_t)n * eddy_dtype_size(d);
+    if (n <= side_of(d)) {
+        eddy__lapack_lu_inverse(d, n, lu, pivots, work, elements);
+        return;
+    }
+    invert_triangle(&b, n, a);
+    for (int64_t j = (n - 1) / LEAF * LEAF; j >= 0 && !ended(&b); j -= LEAF) {
+        const int64_t count = eddy__min(LEAF, n - j), end = j + count;
+        take_below(&b, n, j, count, a, l);
+        if (end < n)
+            run_product((product){ .b = &b, .m = n, .n = count, .depth = n - end,
+                                   .left = from(&b, a, 0, end), .right = from(&b, l, end, 0),
+                                   .c = from(&b, a, 0, j) });
+        run_system((system){ .b = &turned, .unit = true, .n = count, .columns = n,
+                             .t = from(&b, l, j, 0), .x = from(&b, a, 0, j) });
+    }
+    for (int64_t i = n; i-- > 0 && !eddy__stopped_at(k->stop, i * 256);)
+        swap_rows(lu, column, i, pivots);
+}
+
+int64_t eddy__blocks_inverse_work(eddy_dtype d, int64_t n)
+{
+    return n <= side_of(d) ? eddy__lapack_inverse_work(d, n) : n * LEAF;
 }
 
 /* ----------------------------------------------------------------- others -- */

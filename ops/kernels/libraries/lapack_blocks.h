@@ -20,6 +20,11 @@ void eddy__blocks_triangle_solve(const eddy_kernel *k, eddy_dtype d, bool lower,
 void eddy__blocks_lu_solve(const eddy_kernel *k, eddy_dtype d, bool adjoint, int64_t n,
                            int64_t columns, const void *lu, const int32_t *pivots, void *b);
 
+/* The factors become the inverse; `work` has as many elements as the first function returns. */
+int64_t eddy__blocks_inverse_work(eddy_dtype d, int64_t n);
+void    eddy__blocks_lu_inverse(const eddy_kernel *k, eddy_dtype d, int64_t n, void *lu,
+                                const int32_t *pivots, void *work, int64_t elements);
+
 /* float32 and float64: a [m,n] becomes the reflectors, with R in its upper triangle; then q [m,c],
  * whose first `count` columns are the reflectors, becomes Q; `count` is the smaller of m and n, at
  * least 1. `work` has as many elements as the first function returns. */
