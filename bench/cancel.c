@@ -51,7 +51,7 @@ static eddy_tensor lstm(eddy_tensor x)
 
 /* ------------------------------------------------------------ factors, systems -- */
 
-/* x x' + 1, and x with a large diagonal. */
+/* x x' + 1. */
 static eddy_tensor positive(eddy_tensor x)
 {
     const eddy_tensor one = eddy_eye(x.graph, eddy_shape_of(x).dim[0]);
@@ -59,14 +59,14 @@ static eddy_tensor positive(eddy_tensor x)
 }
 static eddy_tensor cholesky(eddy_tensor x) { return eddy_cholesky(positive(x)); }
 static eddy_tensor cholesky64(eddy_tensor x) { return eddy_cholesky(wide(positive(x))); }
-static eddy_tensor solve64(eddy_tensor x) { return eddy_solve(wide(x), wide(x)); }
-static eddy_tensor lu64(eddy_tensor x) { return eddy_lu(wide(x), EDDY_INT32); }
+static eddy_tensor solve64(eddy_tensor x) { return eddy_solve(wide(positive(x)), wide(x)); }
+static eddy_tensor lu64(eddy_tensor x) { return eddy_lu(wide(positive(x)), EDDY_INT32); }
 static eddy_tensor triangle64(eddy_tensor x)
 {
     const eddy_tensor one = eddy_eye(x.graph, eddy_shape_of(x).dim[0]);
     return eddy_triangular_solve(wide(eddy_add(x, one)), wide(x));
 }
-static eddy_tensor inverse64(eddy_tensor x) { return eddy_inverse(wide(x)); }
+static eddy_tensor inverse64(eddy_tensor x) { return eddy_inverse(wide(positive(x))); }
 static eddy_tensor qr64(eddy_tensor x) { return eddy_qr(wide(x)); }
 static eddy_tensor exponential(eddy_tensor x) { return eddy_matrix_exp(wide(x)); }
 static eddy_tensor eigh64(eddy_tensor x) { return eddy_eigh(wide(positive(x))); }

@@ -51,6 +51,7 @@ typedef struct factors {
     number  *a, *d, *before, *after;    /* [n,n]; the others [n] */
     int64_t *rows, *columns;
     double   sign;
+    const struct eddy_stop *stop;       /* of the kernel; NULL: none */
 } factors;
 
 static void exchange(int64_t n, number *a, int64_t *places, int64_t i, int64_t j, int64_t step,
@@ -94,7 +95,7 @@ static void factor(factors *f)
     f->sign = 1;
     for (int64_t i = 0; i < n; i++) f->rows[i] = f->columns[i] = i;
     for (int64_t k = 0; k < n; k++) {
-        if (!pivot(f, k)) break;
+        if (eddy__stopped(f->stop) || !pivot(f, k)) break;
         const number p = f->a[k * n + k];
         for (int64_t i = k + 1; i < n; i++) {
             number *row = f->a + i * n;
@@ -242,10 +243,12 @@ static bool minors_one(const eddy_kernel *k, int64_t i, char *scratch)
     number *vectors = (number *)(void *)(scratch + z.vectors);
     int64_t *places = (int64_t *)(void *)(scratch + z.places);
     factors f = { .n = n, .a = (number *)(void *)scratch, .d = vectors, .before = vectors + n,
-                  .after = vectors + 2 * n, .rows = places, .columns = places + n };
+                  .after = vectors + 2 * n, .rows = places, .columns = places + n,
+                  .stop = k->stop };
     const void *x = eddy__matrix_of(k->in[0], i);
     for (int64_t e = 0; e < n * n; e++) f.a[e] = number_at(d, x, e);
     factor(&f);
+    if (eddy__stopped(k->stop)) return true;
     if (k->n_in == 2) first(&f, c);
     else {
         const void *h = eddy__matrix_of(k->in[2], i);

@@ -75,13 +75,16 @@ static void add_identity(const work *w, double factor, void *y)
 
 static double largest_column_sum(const work *w, const void *x)
 {
+    enum { COLUMNS = 64 };      /* at a time, which are next to each other in memory */
     double most = 0;
-    for (int64_t j = 0; j < w->n; j++) {
-        double sum = 0;
+    for (int64_t j = 0; j < w->n; j += COLUMNS) {
+        const int64_t end = j + COLUMNS < w->n ? j + COLUMNS : w->n;
+        double        sums[COLUMNS] = { 0 };
         for (int64_t i = 0; i < w->n; i++)
-            sum += fabs(w->d == EDDY_FLOAT32 ? (double)((const float *)x)[i * w->n + j]
-                                             : ((const double *)x)[i * w->n + j]);
-        if (sum > most) most = sum;
+            for (int64_t c = j; c < end; c++)
+                sums[c - j] += fabs(w->d == EDDY_FLOAT32 ? (double)((const float *)x)[i * w->n + c]
+                                                         : ((const double *)x)[i * w->n + c]);
+        for (int64_t c = j; c < end; c++) most = sums[c - j] > most ? sums[c - j] : most;
     }
     return most;
 }
@@ -97,6 +100,7 @@ static void sum_powers(const work *w, const approximant *p)
     add_identity(w, p->b[0], w->at[EVEN]);
     add_identity(w, p->b[1], w->at[ODD]);
     eddy__blocks_product(w->k, w->d, n, n, n, w->at[X], w->at[X], w->at[SQUARE]);
+    if (eddy__stopped(w->k->stop)) return;
     memcpy(power, w->at[SQUARE], bytes);
     for (int i = 2; i < p->degree && !eddy__stopped(w->k->stop); i += 2) {
         if (i > 2) {
@@ -127,7 +131,9 @@ static void exponential(const work *w, void *y)
     const approximant p = choose(w->d, largest_column_sum(w, w->at[X]), &halvings);
     scale(w, ldexp(1, -halvings), w->at[X]);
     sum_powers(w, &p);
+    if (eddy__stopped(w->k->stop)) return;
     eddy__blocks_product(w->k, w->d, n, n, n, w->at[X], w->at[ODD], w->at[OTHER]);
+    if (eddy__stopped(w->k->stop)) return;
     memcpy(y, w->at[EVEN], bytes);
     eddy__lapack_add(w->d, count, 1, w->at[OTHER], y);
     eddy__lapack_add(w->d, count, -1, w->at[OTHER], w->at[EVEN]);

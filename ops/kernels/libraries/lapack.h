@@ -9,9 +9,9 @@
 
 #include "graph/graph.h"
 
-/* The lower triangle of a [n,n], whose rows are ld elements apart, becomes L with L L' = a; only the
- * lower triangle is read, and the upper one is undefined.  Returns 0, or the number (from 1) of the
- * row at which a is not positive definite. */
+/* The lower triangle of a [n,n], whose rows are ld elements apart, becomes L with L L' = a; only
+ * the lower triangle is read, and the upper one is undefined.  Returns 0, or the number (from 1) of
+ * the row at which a is not positive definite. */
 int eddy__lapack_cholesky(eddy_dtype d, int64_t n, void *a, int64_t ld);
 
 /* The transpose of a, [m,n], whose columns are ld elements apart, becomes its factors.  Returns 0,
@@ -21,8 +21,8 @@ int eddy__lapack_lu(eddy_dtype d, int64_t m, int64_t n, void *a, int64_t ld, int
  * with the row that its pivot names. */
 void eddy__lapack_exchange(eddy_dtype d, int64_t n, void *a, int64_t ld, int64_t count,
                            const int32_t *pivots);
-/* The upper triangle of a matrix in column-major order, whose columns are ld elements apart, becomes
- * its inverse. */
+/* The upper triangle of a matrix in column-major order, whose columns are ld elements apart,
+ * becomes its inverse. */
 void eddy__lapack_triangle_inverse(eddy_dtype d, int64_t n, void *a, int64_t ld);
 /* The factors become the inverse; `work` has as many elements as the first function returns. */
 int64_t eddy__lapack_inverse_work(eddy_dtype d, int64_t n);

@@ -1,5 +1,5 @@
-/* lapack_blocks_qr.c -- QR decomposition by blocks of reflectors, as in LAPACK's gelqf and orglq. The
- * rows to which a block is applied are divided. */
+/* lapack_blocks_qr.c -- QR decomposition by blocks of reflectors, as in LAPACK's gelqf and orglq.
+ * The rows to which a block is applied are divided. */
 #include "ops/kernels/libraries/lapack_blocks.h"
 #include "graph/base/min_max.h"
 #include "graph/base/stop.h"
@@ -100,7 +100,8 @@ void eddy__blocks_qr(const eddy_kernel *k, eddy_dtype d, int64_t m, int64_t n, v
     const int     room = BLOCK * BLOCK;
     for (int64_t i = 0; i < count && !eddy__stopped(k->stop); i += BLOCK) {
         const reflectors r = block_at(k, d, i, count, n, m, a, n, work);
-        void            *v = r.v, *of = (char *)tau + (size_t)i * size, *own = r.t + (size_t)room * size;
+        void            *v = r.v, *of = (char *)tau + (size_t)i * size;
+        void            *own = r.t + (size_t)room * size;
         int              info = 0;
         if (d == EDDY_FLOAT32)
             sgelqf_(&r.count, &r.columns, v, &r.ld, of, own, &room, &info);

@@ -1,12 +1,12 @@
 /* test_lapack_blocks.c -- factors and solutions by blocks: against their definitions, applied to a
  * vector; the same bits on any number of threads; ends at any moment. */
 #include "build/gen/suites.h"
+#include "eddy.h"
 #include "graph/base/stop.h"
 #include "graph/op.h"
 #include "ops/kernels/libraries/blas_threads.h"
 #include "ops/kernels/libraries/lapack_blocks.h"
 
-#include <check.h>
 #include <complex.h>
 #include <math.h>
 #include <stdlib.h>
@@ -35,8 +35,10 @@ static void put(eddy_dtype d, void *x, int64_t i, number v)
 /* Numbers between -1/2 and 1/2 that differ for each i. */
 static number any(eddy_dtype d, int64_t i)
 {
-    const uint64_t a = (uint64_t)(i + 1) * 0x9e3779b97f4a7c15u, b = (a ^ a >> 29) * 0xbf58476d1ce4e5b9u;
-    const double   x = (double)(b >> 40) / (1 << 24) - 0.5, y = (double)(b & 0xffffff) / (1 << 24) - 0.5;
+    const uint64_t a = (uint64_t)(i + 1) * 0x9e3779b97f4a7c15u;
+    const uint64_t b = (a ^ a >> 29) * 0xbf58476d1ce4e5b9u;
+    const double   x = (double)(b >> 40) / (1 << 24) - 0.5;
+    const double   y = (double)(b & 0xffffff) / (1 << 24) - 0.5;
     return eddy_dtype_is_complex(d) ? x + y * I : x;
 }
 
@@ -181,7 +183,7 @@ START_TEST(lu)
     times(d, GENERAL, false, N, N, f, y, z);
     near(d, N, z, x, "inverse");
     free(work);
-    for (int64_t i = 0; i < N; i++) put(d, a, 650 * N + i, 0);      /* the 651st pivot of its transpose */
+    for (int64_t i = 0; i < N; i++) put(d, a, 650 * N + i, 0);
     ck_assert_int_eq(eddy__blocks_lu(&alone, d, N, a, p), 651);
     free_vectors();
     free(a);
@@ -204,7 +206,8 @@ START_TEST(triangle_solve)
     same(d, N * K, s, t);
     vectors(d);
     times(d, GENERAL, false, N, K, s, x, y);
-    times(d, unit ? lower ? UNIT_LOWER : UNIT_UPPER : lower ? LOWER : UPPER, adjoint, N, N, a, y, z);
+    const int part = unit ? lower ? UNIT_LOWER : UNIT_UPPER : lower ? LOWER : UPPER;
+    times(d, part, adjoint, N, N, a, y, z);
     times(d, GENERAL, false, N, K, b, x, y);
     near(d, N, z, y, "t x");
     free_vectors();
@@ -298,6 +301,56 @@ START_TEST(ends)
 }
 END_TEST
 
+static eddy_tensor positive(eddy_tensor a)
+{
+    return eddy_add(eddy_matmul(a, a, .transpose_b = true),
+                    eddy_cast(eddy_eye(a.graph, 420), EDDY_FLOAT64));
+}
+static eddy_tensor of_cholesky(eddy_tensor a) { return eddy_cholesky(positive(a)); }
+static eddy_tensor of_solve(eddy_tensor a)    { return eddy_solve(a, a); }
+static eddy_tensor of_lu(eddy_tensor a)       { return eddy_output(eddy_lu(a, EDDY_INT32), 1); }
+static eddy_tensor of_inverse(eddy_tensor a)  { return eddy_inverse(a); }
+static eddy_tensor of_det(eddy_tensor a)
+{
+    return eddy_det(eddy_mul(a, eddy_number(a.graph, EDDY_FLOAT64, 0.1)));
+}
+static eddy_tensor of_dets(eddy_tensor a)     { return eddy_gradient(of_det(a), a); }
+static eddy_tensor of_qr(eddy_tensor a)       { return eddy_qr(a); }
+static eddy_tensor of_exp(eddy_tensor a)      { return eddy_matrix_exp(a); }
+static eddy_tensor (*const operations[])(eddy_tensor) = {
+    of_cholesky, of_solve, of_lu, of_inverse, of_det, of_dets, of_qr, of_exp,
+};
+enum { OPERATIONS = sizeof operations / sizeof *operations };
+
+/* A run that ends during an operation gives nothing, and the next one the same bits. */
+START_TEST(operations_end)
+{
+    enum { ROWS = 420 };
+    eddy_graph   *g = eddy_graph_new(.seed = 1);
+    eddy_tensor   a = eddy_placeholder(g, "a", EDDY_FLOAT64, EDDY_SHAPE(ROWS, ROWS));
+    eddy_tensor   b = operations[_i](a);
+    eddy_session *s = eddy_session_new(g, .threads = 1 + _i % 2);
+    eddy_array   *value = eddy_array_new(EDDY_FLOAT64, EDDY_SHAPE(ROWS, ROWS)), *whole = NULL;
+    for (int64_t i = 0; i < ROWS * ROWS; i++)
+        eddy_array_set(value, i, creal(any(EDDY_FLOAT64, i)));
+    ck_assert_msg(eddy_run(s, EDDY_FEED({ a, value }), EDDY_FETCH(b), &whole) == EDDY_OK, "%s",
+                  eddy_session_message(s));
+    for (double timeout = 2e-5; timeout < 0.1; timeout *= 1.4) {
+        eddy_array *out = NULL;
+        eddy_session_set_timeout(s, timeout);
+        const eddy_status status = eddy_run(s, EDDY_FEED({ a, value }), EDDY_FETCH(b), &out);
+        ck_assert_msg(status == EDDY_OK || status == EDDY_TIMED_OUT, "%s", eddy_session_message(s));
+        if (out)
+            ck_assert_mem_eq(eddy_array_data(out), eddy_array_data(whole), eddy_array_bytes(whole));
+        eddy_array_free(out);
+    }
+    eddy_array_free(whole);
+    eddy_array_free(value);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+}
+END_TEST
+
 Suite *lapack_blocks_suite(void)
 {
     Suite *s = suite_create("lapack_blocks");
@@ -314,6 +367,8 @@ Suite *lapack_blocks_suite(void)
     suite_add_tcase(s, c);
     tcase_set_tags(e, "threads");
     tcase_add_loop_test(e, ends, 0, 32);
+    tcase_add_loop_test(e, operations_end, 0, OPERATIONS);
+    tcase_set_timeout(e, 60);
     suite_add_tcase(s, e);
     return s;
 }
