@@ -105,7 +105,8 @@ static void subtract_square(const blocks *b, int64_t n, int64_t depth, part r, p
 static void tile(const product *p, int64_t i, int64_t j)
 {
     const blocks *b = p->b;
-    const int64_t side = side_of(b->d), m = eddy__min(side, p->m - i), n = eddy__min(side, p->n - j);
+    const int64_t side = side_of(b->d);
+    const int64_t m = eddy__min(side, p->m - i), n = eddy__min(side, p->n - j);
     for (int64_t q = 0; q < p->depth && !(q > 0 && ended(b)); q += DEPTH) {
         const int64_t depth = eddy__min(DEPTH, p->depth - q);
         const part    r = from(b, p->right, q, j), c = from(b, p->c, i, j);
