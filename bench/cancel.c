@@ -48,11 +48,30 @@ static eddy_tensor lstm(eddy_tensor x)
     const eddy_tensor zero = eddy_zeros(x.graph, EDDY_FLOAT32, EDDY_SHAPE(64, 512));
     return eddy_block_lstm(x, zero, zero, random_of(x.graph, EDDY_SHAPE(512, 2048)));
 }
-static eddy_tensor cholesky(eddy_tensor x)
+
+/* ------------------------------------------------------------ factors, systems -- */
+
+/* x x' + 1. */
+static eddy_tensor positive(eddy_tensor x)
 {
-    const eddy_tensor one = eddy_eye(x.graph, 1500);
-    return eddy_cholesky(eddy_add(eddy_matmul(x, x, .transpose_b = true), one));
+    const eddy_tensor one = eddy_eye(x.graph, eddy_shape_of(x).dim[0]);
+    return eddy_add(eddy_matmul(x, x, .transpose_b = true), one);
 }
+static eddy_tensor cholesky(eddy_tensor x) { return eddy_cholesky(positive(x)); }
+static eddy_tensor cholesky64(eddy_tensor x) { return eddy_cholesky(wide(positive(x))); }
+static eddy_tensor solve64(eddy_tensor x) { return eddy_solve(wide(positive(x)), wide(x)); }
+static eddy_tensor lu64(eddy_tensor x) { return eddy_lu(wide(positive(x)), EDDY_INT32); }
+static eddy_tensor triangle64(eddy_tensor x)
+{
+    const eddy_tensor one = eddy_eye(x.graph, eddy_shape_of(x).dim[0]);
+    return eddy_triangular_solve(wide(eddy_add(x, one)), wide(x));
+}
+static eddy_tensor inverse64(eddy_tensor x) { return eddy_inverse(wide(positive(x))); }
+static eddy_tensor qr64(eddy_tensor x) { return eddy_qr(wide(x)); }
+static eddy_tensor exponential(eddy_tensor x) { return eddy_matrix_exp(wide(x)); }
+static eddy_tensor eigh64(eddy_tensor x) { return eddy_eigh(wide(positive(x))); }
+static eddy_tensor svd64(eddy_tensor x) { return eddy_svd(wide(x)); }
+static eddy_tensor eig64(eddy_tensor x) { return eddy_eig(wide(x)); }
 
 /* ------------------------------------------------------------- convolutions -- */
 
@@ -105,6 +124,16 @@ static eddy_tensor cumsum(eddy_tensor x) { return eddy_cumsum(x, 0); }
 static eddy_tensor sums(eddy_tensor x) { return eddy_sum(x, EDDY_DIMS(0)); }
 static eddy_tensor argmax(eddy_tensor x) { return eddy_argmax(x, 0); }
 static eddy_tensor fourier(eddy_tensor x) { return eddy_rfft2d(x); }
+static eddy_tensor one_fourier(eddy_tensor x) { return eddy_fft(eddy_complex(x, x)); }
+static eddy_tensor masked(eddy_tensor x)
+{
+    return eddy_boolean_mask(x, eddy_less(x, eddy_scalar(x.graph, 0.5)));
+}
+static eddy_tensor casts(eddy_tensor x) { return wide(eddy_cast(x, EDDY_BFLOAT16)); }
+static eddy_tensor rows(eddy_tensor x)
+{
+    return eddy_gather(x, positions(eddy_index(x, ":, 0"), 900));
+}
 static eddy_tensor gather(eddy_tensor x)
 {
     return eddy_gather(x, positions(eddy_index(x, ":, :2"), 900));
@@ -229,6 +258,16 @@ int main(int argc, char **argv)
         { "attention", EDDY_SHAPE(4, 4000, 64), attention },
         { "lstm", EDDY_SHAPE(100, 64, 2048), lstm },
         { "cholesky", EDDY_SHAPE(1500, 1500), cholesky },
+        { "cholesky f64", EDDY_SHAPE(2000, 2000), cholesky64 },
+        { "solve f64", EDDY_SHAPE(1500, 1500), solve64 },
+        { "lu f64", EDDY_SHAPE(2000, 2000), lu64 },
+        { "triangle f64", EDDY_SHAPE(2000, 2000), triangle64 },
+        { "inverse f64", EDDY_SHAPE(1500, 1500), inverse64 },
+        { "qr f64", EDDY_SHAPE(1500, 1500), qr64 },
+        { "matrix_exp", EDDY_SHAPE(1000, 1000), exponential },
+        { "eigh f64", EDDY_SHAPE(1000, 1000), eigh64 },
+        { "svd f64", EDDY_SHAPE(1000, 1000), svd64 },
+        { "eig f64", EDDY_SHAPE(1000, 1000), eig64 },
         { "conv2d 7x7", EDDY_SHAPE(16, 64, 64, 64), convolution },
         { "conv2d 3x3", EDDY_SHAPE(32, 64, 64, 64), convolution3 },
         { "conv2d f64", EDDY_SHAPE(16, 64, 64, 64), convolution64 },
@@ -250,6 +289,10 @@ int main(int argc, char **argv)
         { "sum", EDDY_SHAPE(8000, 16000), sums },
         { "argmax", EDDY_SHAPE(4000, 8000), argmax },
         { "rfft2d", EDDY_SHAPE(64, 512, 512), fourier },
+        { "fft, one", EDDY_SHAPE(1 << 22), one_fourier },
+        { "boolean_mask", EDDY_SHAPE(4000, 4000), masked },
+        { "casts", EDDY_SHAPE(4000, 8000), casts },
+        { "gather, rows", EDDY_SHAPE(4000, 16000), rows },
         { "gather", EDDY_SHAPE(4000, 8000), gather },
         { "segments", EDDY_SHAPE(4000, 8000), segments },
         { "take_along", EDDY_SHAPE(1000, 8000), along },

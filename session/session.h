@@ -115,12 +115,16 @@ EDDY_API void          eddy_session_close(eddy_session *s);
  * afterwards are not affected. May be called from a signal handler, and while another thread runs
  * s; s must be NULL or valid.
  *
- * A run ends before its next operation or iteration, and within products, convolutions, elementwise
- * operations, reductions, sorting, pooling and attention after some milliseconds. Calls of LAPACK
- * and FFTW, and operations of the caller, run to their end. Each update of a variable
- * happens as a whole or not at all, so after a cancelled run some variables may have their new
- * values and others not. Evaluations (eddy_eval) end likewise. Compiling is not interrupted:
- * eddy_prepare does it before. tf.Session.close,
+ * A run notices it before its next operation or iteration, and within products, convolutions,
+ * elementwise operations, reductions, sorting, pooling, attention, Cholesky, LU and QR factors,
+ * inverses and solutions of systems after some milliseconds. These run to their end: operations of
+ * the caller; the current matrix of eddy_eigh, eddy_eig, eddy_svd, eddy_pinv, eddy_matrix_sqrt and
+ * others that use these decompositions; the current Fourier transform. Then the run frees its
+ * unfinished results, which takes some milliseconds for 100 MB.
+ *
+ * Each update of a variable happens as a whole or not at all, so after a cancelled run some
+ * variables may have their new values and others not. Evaluations (eddy_eval) end likewise.
+ * Compilation is not interrupted; call eddy_prepare beforehand. tf.Session.close,
  * tf.RunOptions(timeout_in_ms). */
 EDDY_API void          eddy_session_cancel(eddy_session *s);
 /* The timeout of runs that begin from now on, as the option `timeout`. It counts from the call of

@@ -1,8 +1,9 @@
 /* cholesky.c -- Cholesky decomposition of positive definite matrices; solutions and
  * log-determinants computed from it. */
 #include "ops/arrays/arrays.h"
+#include "graph/base/stop.h"
 #include "ops/arrays/batching.h"
-#include "ops/kernels/libraries/lapack.h"
+#include "ops/kernels/libraries/lapack_blocks.h"
 #include "ops/linear/linear.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -17,9 +18,10 @@ static bool factor_one(const eddy_kernel *k, int64_t i, char *scratch)
     const size_t size = eddy_dtype_size(d), row = (size_t)n * size;
     char *y = eddy__matrix_of(k->out[0], i);
     (void)scratch;
-    if (y != eddy__matrix_of(k->in[0], i)) memcpy(y, eddy__matrix_of(k->in[0], i), (size_t)n * row);
-    if (eddy__lapack_cholesky(d, n, y) != 0) return false;
-    for (int64_t j = 0; j < n; j++)
+    if (y != eddy__matrix_of(k->in[0], i))
+        eddy__blocks_copy(k, y, eddy__matrix_of(k->in[0], i), (size_t)n * row);
+    if (eddy__blocks_cholesky(k, d, n, y) != 0) return false;
+    for (int64_t j = 0; j < n && !(j % 256 == 0 && eddy__stopped(k->stop)); j++)
         memset(y + (size_t)j * row + (size_t)(j + 1) * size, 0, (size_t)(n - j - 1) * size);
     return true;
 }

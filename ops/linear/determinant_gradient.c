@@ -6,9 +6,10 @@
  * of a product are the product of the cofactors, those of d are products of its elements, and
  * nothing is divided by an element of d. */
 #include "ops/arrays/arrays.h"
+#include "graph/base/stop.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/elementwise/complex_numbers.h"
-#include "ops/kernels/libraries/lapack.h"
+#include "ops/kernels/libraries/lapack_blocks.h"
 #include "ops/linear/linear.h"
 #include "ops/linear/determinant_gradient.h"
 #include "ops/short_names.h"
@@ -50,6 +51,7 @@ typedef struct factors {
     number  *a, *d, *before, *after;    /* [n,n]; the others [n] */
     int64_t *rows, *columns;
     double   sign;
+    const struct eddy_stop *stop;       /* of the kernel; NULL: none */
 } factors;
 
 static void exchange(int64_t n, number *a, int64_t *places, int64_t i, int64_t j, int64_t step,
@@ -93,7 +95,7 @@ static void factor(factors *f)
     f->sign = 1;
     for (int64_t i = 0; i < n; i++) f->rows[i] = f->columns[i] = i;
     for (int64_t k = 0; k < n; k++) {
-        if (!pivot(f, k)) break;
+        if (eddy__stopped(f->stop) || !pivot(f, k)) break;
         const number p = f->a[k * n + k];
         for (int64_t i = k + 1; i < n; i++) {
             number *row = f->a + i * n;
@@ -188,7 +190,7 @@ static scratch_layout layout_of(const eddy_kernel *k)
     const int64_t n = eddy__rows_of(k->in[0]->type.shape), matrix = rounded(n * n * 16);
     scratch_layout z = { .c = matrix, .m = 2 * matrix, .vectors = 3 * matrix };
     z.places = z.vectors + rounded(3 * n * 16);
-    z.work = n > 0 ? eddy__lapack_inverse_work(d, n) : 0;
+    z.work = n > 0 ? eddy__blocks_inverse_work(d, n) : 0;
     const int64_t own = z.places + 2 * n * (int64_t)sizeof(int64_t);
     const int64_t inverse = z.m + rounded(n * 4) + z.work * (int64_t)eddy_dtype_size(d);
     z.bytes = own > inverse ? own : inverse;
@@ -211,8 +213,9 @@ static bool by_inverse(const eddy_kernel *k, int64_t i, char *scratch)
     char    *lu = scratch, *work = scratch + z.m + rounded(n * 4);
     int32_t *pivots = (int32_t *)(void *)(scratch + z.m);
     number   y = 1, w;
-    memcpy(lu, eddy__matrix_of(k->in[0], i), (size_t)(n * n) * eddy_dtype_size(d));
-    if (eddy__lapack_lu(d, n, lu, pivots) != 0) return false;
+    eddy__blocks_copy(k, lu, eddy__matrix_of(k->in[0], i), (size_t)(n * n) * eddy_dtype_size(d));
+    if (eddy__blocks_lu(k, d, n, lu, pivots) != 0) return false;
+    if (eddy__stopped(k->stop)) return true;
     for (int64_t j = 0; j < n; j++) {
         y = times(y, number_at(d, lu, j * (n + 1)));
         if (pivots[j] != j + 1) y = -y;
@@ -222,7 +225,7 @@ static bool by_inverse(const eddy_kernel *k, int64_t i, char *scratch)
     if (!(size_of(y) > 0) || !isfinite(size_of(y))) return false;
     number_put(d, scratch + z.c, 0, times(number_at(d, k->in[1]->data, i), y));
     w = number_at(d, scratch + z.c, 0);
-    eddy__lapack_lu_inverse(d, n, lu, pivots, work, z.work);
+    eddy__blocks_lu_inverse(k, d, n, lu, pivots, work, z.work);
     void *out = eddy__matrix_of(k->out[0], i);
     for (int64_t a = 0; a < n; a++)
         for (int64_t b = 0; b < n; b++)
@@ -240,10 +243,12 @@ static bool minors_one(const eddy_kernel *k, int64_t i, char *scratch)
     number *vectors = (number *)(void *)(scratch + z.vectors);
     int64_t *places = (int64_t *)(void *)(scratch + z.places);
     factors f = { .n = n, .a = (number *)(void *)scratch, .d = vectors, .before = vectors + n,
-                  .after = vectors + 2 * n, .rows = places, .columns = places + n };
+                  .after = vectors + 2 * n, .rows = places, .columns = places + n,
+                  .stop = k->stop };
     const void *x = eddy__matrix_of(k->in[0], i);
     for (int64_t e = 0; e < n * n; e++) f.a[e] = number_at(d, x, e);
     factor(&f);
+    if (eddy__stopped(k->stop)) return true;
     if (k->n_in == 2) first(&f, c);
     else {
         const void *h = eddy__matrix_of(k->in[2], i);

@@ -3,8 +3,10 @@
  * x is halved s times until its 1-norm is below a limit; there e^x is p(x) / p(-x) with a Pade
  * approximant p; the result is squared s times (Higham 2005). */
 #include "ops/arrays/arrays.h"
+#include "graph/base/stop.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/libraries/lapack.h"
+#include "ops/kernels/libraries/lapack_blocks.h"
 #include "ops/linear/linear.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -56,6 +58,7 @@ static approximant choose(eddy_dtype d, double norm, int *halvings)
 enum { X, SQUARE, POWER, EVEN, ODD, OTHER, PARTS };
 
 typedef struct work {
+    const eddy_kernel *k;
     eddy_dtype d;
     int64_t    n;
     char      *at[PARTS];
@@ -72,13 +75,16 @@ static void add_identity(const work *w, double factor, void *y)
 
 static double largest_column_sum(const work *w, const void *x)
 {
+    enum { COLUMNS = 64 };      /* at a time, which are next to each other in memory */
     double most = 0;
-    for (int64_t j = 0; j < w->n; j++) {
-        double sum = 0;
+    for (int64_t j = 0; j < w->n; j += COLUMNS) {
+        const int64_t end = j + COLUMNS < w->n ? j + COLUMNS : w->n;
+        double        sums[COLUMNS] = { 0 };
         for (int64_t i = 0; i < w->n; i++)
-            sum += fabs(w->d == EDDY_FLOAT32 ? (double)((const float *)x)[i * w->n + j]
-                                             : ((const double *)x)[i * w->n + j]);
-        if (sum > most) most = sum;
+            for (int64_t c = j; c < end; c++)
+                sums[c - j] += fabs(w->d == EDDY_FLOAT32 ? (double)((const float *)x)[i * w->n + c]
+                                                         : ((const double *)x)[i * w->n + c]);
+        for (int64_t c = j; c < end; c++) most = sums[c - j] > most ? sums[c - j] : most;
     }
     return most;
 }
@@ -93,11 +99,12 @@ static void sum_powers(const work *w, const approximant *p)
     memset(w->at[ODD], 0, bytes);
     add_identity(w, p->b[0], w->at[EVEN]);
     add_identity(w, p->b[1], w->at[ODD]);
-    eddy__lapack_product(w->d, n, n, n, 1, w->at[X], w->at[X], 0, w->at[SQUARE]);
+    eddy__blocks_product(w->k, w->d, n, n, n, w->at[X], w->at[X], w->at[SQUARE]);
+    if (eddy__stopped(w->k->stop)) return;
     memcpy(power, w->at[SQUARE], bytes);
-    for (int i = 2; i < p->degree; i += 2) {
+    for (int i = 2; i < p->degree && !eddy__stopped(w->k->stop); i += 2) {
         if (i > 2) {
-            eddy__lapack_product(w->d, n, n, n, 1, power, w->at[SQUARE], 0, next);
+            eddy__blocks_product(w->k, w->d, n, n, n, power, w->at[SQUARE], next);
             char *was = power;
             power = next;
             next = was;
@@ -124,14 +131,17 @@ static void exponential(const work *w, void *y)
     const approximant p = choose(w->d, largest_column_sum(w, w->at[X]), &halvings);
     scale(w, ldexp(1, -halvings), w->at[X]);
     sum_powers(w, &p);
-    eddy__lapack_product(w->d, n, n, n, 1, w->at[X], w->at[ODD], 0, w->at[OTHER]);
+    if (eddy__stopped(w->k->stop)) return;
+    eddy__blocks_product(w->k, w->d, n, n, n, w->at[X], w->at[ODD], w->at[OTHER]);
+    if (eddy__stopped(w->k->stop)) return;
     memcpy(y, w->at[EVEN], bytes);
     eddy__lapack_add(w->d, count, 1, w->at[OTHER], y);
     eddy__lapack_add(w->d, count, -1, w->at[OTHER], w->at[EVEN]);
-    eddy__lapack_lu(w->d, n, w->at[EVEN], w->pivots);
-    eddy__lapack_lu_solve(w->d, false, n, n, w->at[EVEN], w->pivots, y);
-    for (int i = 0; i < halvings; i++) {
-        eddy__lapack_product(w->d, n, n, n, 1, y, y, 0, w->at[OTHER]);
+    eddy__blocks_lu(w->k, w->d, n, w->at[EVEN], w->pivots);
+    if (eddy__stopped(w->k->stop)) return;
+    eddy__blocks_lu_solve(w->k, w->d, false, n, n, w->at[EVEN], w->pivots, y);
+    for (int i = 0; i < halvings && !eddy__stopped(w->k->stop); i++) {
+        eddy__blocks_product(w->k, w->d, n, n, n, y, y, w->at[OTHER]);
         memcpy(y, w->at[OTHER], bytes);
     }
 }
@@ -139,7 +149,7 @@ static void exponential(const work *w, void *y)
 static bool exp_one(const eddy_kernel *k, int64_t i, char *scratch)
 {
     const eddy_buffer *x = k->in[0];
-    work w = { .d = x->type.dtype, .n = eddy__rows_of(x->type.shape) };
+    work w = { .k = k, .d = x->type.dtype, .n = eddy__rows_of(x->type.shape) };
     const int64_t count = w.n * w.n, size = (int64_t)eddy_dtype_size(w.d);
     void *y = eddy__matrix_of(k->out[0], i);
     for (int j = 0; j < PARTS; j++) w.at[j] = scratch + j * count * size;

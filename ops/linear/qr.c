@@ -2,7 +2,7 @@
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
-#include "ops/kernels/libraries/lapack.h"
+#include "ops/kernels/libraries/lapack_blocks.h"
 #include "ops/linear/linear.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -25,7 +25,7 @@ static bool qr_infer(eddy_infer *c)
 }
 
 /* The sizes of one matrix and of the scratch memory: a copy of x, the scalar factors of its
- * reflectors, and LAPACK's work array. */
+ * reflectors, and a work array. */
 typedef struct qr_sizes {
     eddy_dtype d;
     int64_t    m, n, columns, reflectors, tau, work, elements;
@@ -39,7 +39,7 @@ static qr_sizes sizes_of(const eddy_kernel *k)
     z.reflectors = eddy__shorter_side(z.m, z.n);
     z.tau = z.m * z.n;
     z.work = z.tau + z.reflectors;
-    if (z.m > 0 && z.n > 0) z.elements = eddy__lapack_qr_work(z.d, z.m, z.n, z.columns);
+    if (z.m > 0 && z.n > 0) z.elements = eddy__blocks_qr_work(z.n, z.columns);
     return z;
 }
 
@@ -60,8 +60,8 @@ static bool qr_one(const eddy_kernel *k, int64_t i, char *scratch)
         if (z.columns == z.m) eddy__fill_identity(z.d, z.m, q);
         return true;
     }
-    memcpy(scratch, eddy__matrix_of(k->in[0], i), (size_t)(z.m * z.n) * size);
-    eddy__lapack_qr(z.d, z.m, z.n, scratch, tau, work, z.elements);
+    eddy__blocks_copy(k, scratch, eddy__matrix_of(k->in[0], i), (size_t)(z.m * z.n) * size);
+    eddy__blocks_qr(k, z.d, z.m, z.n, scratch, tau, work);
     for (int64_t row = 0; row < z.columns; row++) {
         const size_t at = (size_t)(row * z.n) * size;
         const size_t before = (size_t)(row < z.n ? row : z.n) * size, all = (size_t)z.n * size;
@@ -71,7 +71,7 @@ static bool qr_one(const eddy_kernel *k, int64_t i, char *scratch)
     for (int64_t row = 0; row < z.m; row++)
         memcpy(q + (size_t)(row * z.columns) * size, scratch + (size_t)(row * z.n) * size,
                (size_t)z.reflectors * size);
-    eddy__lapack_qr_columns(z.d, z.m, z.columns, z.reflectors, q, tau, work, z.elements);
+    eddy__blocks_qr_columns(k, z.d, z.m, z.columns, z.reflectors, q, tau, work);
     return true;
 }
 

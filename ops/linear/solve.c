@@ -1,8 +1,9 @@
 /* solve.c -- systems of linear equations (solve, triangular_solve), and the matrix inverse. */
 #include "ops/arrays/arrays.h"
+#include "graph/base/stop.h"
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
-#include "ops/kernels/libraries/lapack.h"
+#include "ops/kernels/libraries/lapack_blocks.h"
 #include "ops/linear/linear.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -28,7 +29,7 @@ static char *place_side(const eddy_kernel *k, int64_t i, const char **matrix)
     const char *b = eddy__matrix_of(k->in[1], eddy__matrix_at(s, k->in[1]->type.shape, i));
     char       *y = eddy__matrix_of(k->out[0], i);
     *matrix = eddy__matrix_of(k->in[0], eddy__matrix_at(s, k->in[0]->type.shape, i));
-    if (y != b && bytes > 0) memcpy(y, b, bytes);
+    if (y != b && bytes > 0) eddy__blocks_copy(k, y, b, bytes);
     return y;
 }
 
@@ -66,7 +67,8 @@ static bool triangular_one(const eddy_kernel *k, int64_t i, char *scratch)
     (void)scratch;
     for (int64_t j = 0; j < n; j++)
         if (is_zero(d, matrix + (size_t)(j * (n + 1)) * eddy_dtype_size(d))) return false;
-    eddy__lapack_triangle_solve(d, !a->upper, a->adjoint, false, n, eddy__columns_of(s), matrix, y);
+    eddy__blocks_triangle_solve(k, d, !a->upper, a->adjoint, false, n, eddy__columns_of(s), matrix,
+                                y);
     return true;
 }
 
@@ -156,9 +158,10 @@ static bool solve_one(const eddy_kernel *k, int64_t i, char *scratch)
     const char   *matrix;
     char         *y = place_side(k, i, &matrix);
     int32_t      *pivots = (int32_t *)(void *)(scratch + bytes);
-    memcpy(scratch, matrix, (size_t)bytes);
-    if (eddy__lapack_lu(d, n, scratch, pivots) != 0) return false;
-    eddy__lapack_lu_solve(d, a->adjoint, n, eddy__columns_of(s), scratch, pivots, y);
+    eddy__blocks_copy(k, scratch, matrix, (size_t)bytes);
+    if (eddy__blocks_lu(k, d, n, scratch, pivots) != 0) return false;
+    if (eddy__stopped(k->stop)) return true;
+    eddy__blocks_lu_solve(k, d, a->adjoint, n, eddy__columns_of(s), scratch, pivots, y);
     return true;
 }
 
@@ -234,7 +237,7 @@ static int64_t pivot_bytes(int64_t n) { return (n * (int64_t)sizeof(int32_t) + 6
 static int64_t inverse_elements(const eddy_kernel *k)
 {
     const int64_t n = eddy__rows_of(k->in[0]->type.shape);
-    return eddy__lapack_inverse_work(k->in[0]->type.dtype, n > 0 ? n : 1);
+    return eddy__blocks_inverse_work(k->in[0]->type.dtype, n > 0 ? n : 1);
 }
 
 static eddy_status inverse_prepare(eddy_kernel *k)
@@ -252,9 +255,10 @@ static bool inverse_one(const eddy_kernel *k, int64_t i, char *scratch)
     const void *x = eddy__matrix_of(k->in[0], i);
     void       *y = eddy__matrix_of(k->out[0], i);
     int32_t    *pivots = (int32_t *)(void *)scratch;
-    if (x != y) memcpy(y, x, (size_t)(n * n) * eddy_dtype_size(d));
-    if (eddy__lapack_lu(d, n, y, pivots) != 0) return false;
-    eddy__lapack_lu_inverse(d, n, y, pivots, scratch + pivot_bytes(n), inverse_elements(k));
+    if (x != y) eddy__blocks_copy(k, y, x, (size_t)(n * n) * eddy_dtype_size(d));
+    if (eddy__blocks_lu(k, d, n, y, pivots) != 0) return false;
+    if (eddy__stopped(k->stop)) return true;
+    eddy__blocks_lu_inverse(k, d, n, y, pivots, scratch + pivot_bytes(n), inverse_elements(k));
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include "graph/base/dtype.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/libraries/lapack.h"
+#include "ops/kernels/libraries/lapack_blocks.h"
 #include "ops/linear/linear.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -310,7 +311,7 @@ static bool pinv_one(const eddy_kernel *k, int64_t i, char *scratch)
     divide_rows(&z, a->rcond, scratch + z.s, scratch + z.vt);
     eddy__turn_matrix(d, false, z.k, n, scratch + z.vt, v);
     eddy__turn_matrix(d, false, m, z.k, scratch + z.u, ut);
-    eddy__lapack_product(d, n, m, z.k, 1, v, ut, 0, y);
+    eddy__blocks_product(k, d, n, m, z.k, v, ut, y);
     return true;
 }
 

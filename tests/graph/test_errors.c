@@ -78,6 +78,23 @@ START_TEST(no_graph)
 }
 END_TEST
 
+/* The tensors of a freed graph are not those of a graph that is made afterwards. */
+START_TEST(no_graph_at_its_address)
+{
+    enum { LATER = 8 };
+    eddy_graph *gone = eddy_graph_new(), *later[LATER];
+    eddy_tensor t = eddy_scalar(gone, 1);
+    eddy_graph_free(gone);
+    for (int i = 0; i < LATER; i++) {
+        later[i] = eddy_graph_new();
+        ck_assert(eddy_is_valid(eddy_scalar(later[i], 1)));
+        ck_assert(!eddy_is_valid(t) && !eddy_is_valid(eddy_neg(t)));
+        eddy_graph_free(later[i]);
+    }
+    ck_assert(later[0] != gone);
+}
+END_TEST
+
 static void of_session(eddy_session *s, eddy_tensor t)
 {
     ck_assert_int_eq(eddy_session_status(s), EDDY_INVALID_ARGUMENT);
@@ -266,6 +283,7 @@ Suite *errors_suite(void)
     Suite *suite = suite_create("errors");
     TCase *c = tcase_create("errors");
     tcase_add_test(c, no_graph);
+    tcase_add_test(c, no_graph_at_its_address);
     tcase_add_test(c, no_session);
     tcase_add_test(c, no_optimizer);
     tcase_add_test(c, no_autodiff);

@@ -1,8 +1,8 @@
 /* lapack.c -- BLAS and LAPACK for the four element types, one function for each routine.
  *
  * LAPACK reads a row-major matrix as its transpose. So the lower triangle is requested as the
- * upper one, the LU factors of the transpose are used as a product in the other order, Q R is
- * computed as L Q, and the left and right singular vectors are swapped. */
+ * upper one, the LU factors of the transpose are used as a product in the other order,
+ * and the left and right singular vectors are swapped. */
 #include "ops/kernels/libraries/lapack.h"
 
 #include <cblas.h>
@@ -21,6 +21,22 @@ void sgetrf_(const int *m, const int *n, float *a, const int *lda, int *pivots, 
 void dgetrf_(const int *m, const int *n, double *a, const int *lda, int *pivots, int *info);
 void cgetrf_(const int *m, const int *n, c64 *a, const int *lda, int *pivots, int *info);
 void zgetrf_(const int *m, const int *n, c128 *a, const int *lda, int *pivots, int *info);
+void slaswp_(const int *n, float *a, const int *lda, const int *first, const int *last,
+             const int *pivots, const int *step);
+void dlaswp_(const int *n, double *a, const int *lda, const int *first, const int *last,
+             const int *pivots, const int *step);
+void claswp_(const int *n, c64 *a, const int *lda, const int *first, const int *last,
+             const int *pivots, const int *step);
+void zlaswp_(const int *n, c128 *a, const int *lda, const int *first, const int *last,
+             const int *pivots, const int *step);
+void strtri_(const char *uplo, const char *diag, const int *n, float *a, const int *lda, int *info,
+             size_t, size_t);
+void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *lda, int *info,
+             size_t, size_t);
+void ctrtri_(const char *uplo, const char *diag, const int *n, c64 *a, const int *lda, int *info,
+             size_t, size_t);
+void ztrtri_(const char *uplo, const char *diag, const int *n, c128 *a, const int *lda, int *info,
+             size_t, size_t);
 void sgetri_(const int *n, float *a, const int *lda, const int *pivots, float *work,
              const int *lwork, int *info);
 void dgetri_(const int *n, double *a, const int *lda, const int *pivots, double *work,
@@ -29,14 +45,6 @@ void cgetri_(const int *n, c64 *a, const int *lda, const int *pivots, c64 *work,
              const int *lwork, int *info);
 void zgetri_(const int *n, c128 *a, const int *lda, const int *pivots, c128 *work,
              const int *lwork, int *info);
-void sgelqf_(const int *m, const int *n, float *a, const int *lda, float *tau, float *work,
-             const int *lwork, int *info);
-void dgelqf_(const int *m, const int *n, double *a, const int *lda, double *tau, double *work,
-             const int *lwork, int *info);
-void sorglq_(const int *m, const int *n, const int *k, float *a, const int *lda, const float *tau,
-             float *work, const int *lwork, int *info);
-void dorglq_(const int *m, const int *n, const int *k, double *a, const int *lda,
-             const double *tau, double *work, const int *lwork, int *info);
 void sgesdd_(const char *job, const int *m, const int *n, float *a, const int *lda, float *s,
              float *u, const int *ldu, float *vt, const int *ldvt, float *work, const int *lwork,
              int *iwork, int *info, size_t);
@@ -83,9 +91,9 @@ static int leading(int64_t n) { return n > 1 ? (int)n : 1; }
 
 /* ------------------------------------------------------------- triangles -- */
 
-int eddy__lapack_cholesky(eddy_dtype d, int64_t n, void *a)
+int eddy__lapack_cholesky(eddy_dtype d, int64_t n, void *a, int64_t ld)
 {
-    const int size = (int)n, lda = leading(n);
+    const int size = (int)n, lda = leading(ld);
     int info = 0;
     if (d == EDDY_FLOAT32) spotrf_("U", &size, a, &lda, &info, 1);
     else if (d == EDDY_FLOAT64) dpotrf_("U", &size, a, &lda, &info, 1);
@@ -94,67 +102,38 @@ int eddy__lapack_cholesky(eddy_dtype d, int64_t n, void *a)
     return info;
 }
 
-void eddy__lapack_triangle_solve(eddy_dtype d, bool lower, bool adjoint, bool unit, int64_t n,
-                                 int64_t k, const void *a, void *b)
-{
-    static const float  one_c64[2] = { 1, 0 };
-    static const double one_c128[2] = { 1, 0 };
-    const CBLAS_UPLO      part = lower ? CblasLower : CblasUpper;
-    const CBLAS_TRANSPOSE op = adjoint ? CblasConjTrans : CblasNoTrans;
-    const CBLAS_DIAG      diag = unit ? CblasUnit : CblasNonUnit;
-    const int rows = (int)n, columns = (int)k, lda = leading(n), ldb = leading(k);
-    if (n == 0 || k == 0) return;
-    if (d == EDDY_FLOAT32)
-        cblas_strsm(CblasRowMajor, CblasLeft, part, op, diag, rows, columns, 1, a, lda, b, ldb);
-    else if (d == EDDY_FLOAT64)
-        cblas_dtrsm(CblasRowMajor, CblasLeft, part, op, diag, rows, columns, 1, a, lda, b, ldb);
-    else if (d == EDDY_COMPLEX64)
-        cblas_ctrsm(CblasRowMajor, CblasLeft, part, op, diag, rows, columns, one_c64, a, lda,
-                    b, ldb);
-    else
-        cblas_ztrsm(CblasRowMajor, CblasLeft, part, op, diag, rows, columns, one_c128, a, lda,
-                    b, ldb);
-}
-
 /* -------------------------------------------------------------------- LU -- */
 
 /* The transpose is P L U, so that a is U'' L'' P'' with '' the transpose. */
-int eddy__lapack_lu(eddy_dtype d, int64_t n, void *a, int32_t *pivots)
+int eddy__lapack_lu(eddy_dtype d, int64_t m, int64_t n, void *a, int64_t ld, int32_t *pivots)
 {
-    const int size = (int)n, lda = leading(n);
+    const int rows = (int)m, columns = (int)n, lda = leading(ld);
     int info = 0;
-    if (d == EDDY_FLOAT32) sgetrf_(&size, &size, a, &lda, pivots, &info);
-    else if (d == EDDY_FLOAT64) dgetrf_(&size, &size, a, &lda, pivots, &info);
-    else if (d == EDDY_COMPLEX64) cgetrf_(&size, &size, a, &lda, pivots, &info);
-    else zgetrf_(&size, &size, a, &lda, pivots, &info);
+    if (d == EDDY_FLOAT32) sgetrf_(&rows, &columns, a, &lda, pivots, &info);
+    else if (d == EDDY_FLOAT64) dgetrf_(&rows, &columns, a, &lda, pivots, &info);
+    else if (d == EDDY_COMPLEX64) cgetrf_(&rows, &columns, a, &lda, pivots, &info);
+    else zgetrf_(&rows, &columns, a, &lda, pivots, &info);
     return info;
 }
 
-static void swap_bytes(char *a, char *b, size_t bytes)
+void eddy__lapack_exchange(eddy_dtype d, int64_t n, void *a, int64_t ld, int64_t count,
+                           const int32_t *pivots)
 {
-    char kept[256];
-    for (size_t n; bytes > 0; a += n, b += n, bytes -= n) {
-        n = bytes < sizeof kept ? bytes : sizeof kept;
-        memcpy(kept, a, n);
-        memcpy(a, b, n);
-        memcpy(b, kept, n);
-    }
+    const int columns = (int)n, lda = leading(ld), first = 1, last = (int)count, step = 1;
+    if (d == EDDY_FLOAT32) slaswp_(&columns, a, &lda, &first, &last, pivots, &step);
+    else if (d == EDDY_FLOAT64) dlaswp_(&columns, a, &lda, &first, &last, pivots, &step);
+    else if (d == EDDY_COMPLEX64) claswp_(&columns, a, &lda, &first, &last, pivots, &step);
+    else zlaswp_(&columns, a, &lda, &first, &last, pivots, &step);
 }
 
-static void swap_rows(char *b, size_t row, int64_t i, const int32_t *pivots)
+void eddy__lapack_triangle_inverse(eddy_dtype d, int64_t n, void *a, int64_t ld)
 {
-    const int64_t j = pivots[i] - 1;
-    if (i != j) swap_bytes(b + (size_t)i * row, b + (size_t)j * row, row);
-}
-
-void eddy__lapack_lu_solve(eddy_dtype d, bool adjoint, int64_t n, int64_t k, const void *lu,
-                           const int32_t *pivots, void *b)
-{
-    const size_t row = (size_t)k * eddy_dtype_size(d);
-    for (int64_t i = 0; adjoint && i < n; i++) swap_rows(b, row, i, pivots);
-    eddy__lapack_triangle_solve(d, !adjoint, adjoint, adjoint, n, k, lu, b);
-    eddy__lapack_triangle_solve(d, adjoint, adjoint, !adjoint, n, k, lu, b);
-    for (int64_t i = n; !adjoint && i-- > 0;) swap_rows(b, row, i, pivots);
+    const int size = (int)n, lda = leading(ld);
+    int info = 0;
+    if (d == EDDY_FLOAT32) strtri_("U", "N", &size, a, &lda, &info, 1, 1);
+    else if (d == EDDY_FLOAT64) dtrtri_("U", "N", &size, a, &lda, &info, 1, 1);
+    else if (d == EDDY_COMPLEX64) ctrtri_("U", "N", &size, a, &lda, &info, 1, 1);
+    else ztrtri_("U", "N", &size, a, &lda, &info, 1, 1);
 }
 
 static void lu_inverse(eddy_dtype d, int64_t n, void *lu, const int32_t *pivots, void *work,
@@ -191,48 +170,6 @@ void eddy__lapack_lu_inverse(eddy_dtype d, int64_t n, void *lu, const int32_t *p
                              int64_t elements)
 {
     if (n > 0) lu_inverse(d, n, lu, pivots, work, (int)elements);
-}
-
-/* -------------------------------------------------------------------- QR -- */
-
-/* The transpose is L Q, so that a is Q'' L''. */
-static void reflect(eddy_dtype d, int64_t m, int64_t n, void *a, void *tau, void *work, int lwork)
-{
-    const int rows = (int)n, columns = (int)m, lda = leading(n);
-    int info = 0;
-    if (d == EDDY_FLOAT32) sgelqf_(&rows, &columns, a, &lda, tau, work, &lwork, &info);
-    else dgelqf_(&rows, &columns, a, &lda, tau, work, &lwork, &info);
-}
-
-static void columns_of(eddy_dtype d, int64_t m, int64_t c, int64_t reflectors, void *q,
-                       const void *tau, void *work, int lwork)
-{
-    const int rows = (int)c, columns = (int)m, k = (int)reflectors, lda = leading(c);
-    int info = 0;
-    if (d == EDDY_FLOAT32) sorglq_(&rows, &columns, &k, q, &lda, tau, work, &lwork, &info);
-    else dorglq_(&rows, &columns, &k, q, &lda, tau, work, &lwork, &info);
-}
-
-int64_t eddy__lapack_qr_work(eddy_dtype d, int64_t m, int64_t n, int64_t c)
-{
-    c128 work[1] = { 1 };
-    reflect(d, m, n, work, work, work, -1);
-    const int64_t first = asked(d, work);
-    columns_of(d, m, c, c < n ? c : n, work, work, work, -1);
-    const int64_t second = asked(d, work);
-    return first > second ? first : second;
-}
-
-void eddy__lapack_qr(eddy_dtype d, int64_t m, int64_t n, void *a, void *tau, void *work,
-                     int64_t elements)
-{
-    if (m > 0 && n > 0) reflect(d, m, n, a, tau, work, (int)elements);
-}
-
-void eddy__lapack_qr_columns(eddy_dtype d, int64_t m, int64_t c, int64_t reflectors, void *q,
-                             const void *tau, void *work, int64_t elements)
-{
-    if (m > 0 && c > 0) columns_of(d, m, c, reflectors, q, tau, work, (int)elements);
 }
 
 /* ------------------------------------------------------- singular values -- */
@@ -443,17 +380,17 @@ bool eddy__lapack_triangles_solve(int64_t m, int64_t n, const void *a, const voi
 
 /* -------------------------------------------------------------- products -- */
 
-void eddy__lapack_product(eddy_dtype d, int64_t m, int64_t n, int64_t k, double alpha,
-                          const void *a, const void *b, double beta, void *c)
+void eddy__lapack_product(eddy_dtype d, int64_t m, int64_t n, int64_t k, const void *a,
+                          const void *b, void *c)
 {
     const int rows = (int)m, columns = (int)n, inner = (int)k;
     const int lda = leading(k), ldb = leading(n);
     if (d == EDDY_FLOAT32)
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, inner, (float)alpha,
-                    a, lda, b, ldb, (float)beta, c, ldb);
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, inner, 1, a, lda, b,
+                    ldb, 0, c, ldb);
     else
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, inner, alpha, a, lda,
-                    b, ldb, beta, c, ldb);
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, inner, 1, a, lda, b,
+                    ldb, 0, c, ldb);
 }
 
 void eddy__lapack_add(eddy_dtype d, int64_t n, double alpha, const void *x, void *y)

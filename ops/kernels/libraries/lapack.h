@@ -9,21 +9,21 @@
 
 #include "graph/graph.h"
 
-/* The lower triangle of a [n,n] becomes L with L L' = a; only the lower triangle is read, and the
- * upper one is undefined.  Returns 0, or the number (from 1) of the row at which a is not positive
- * definite. */
-int eddy__lapack_cholesky(eddy_dtype d, int64_t n, void *a);
+/* The lower triangle of a [n,n], whose rows are ld elements apart, becomes L with L L' = a; only
+ * the lower triangle is read, and the upper one is undefined.  Returns 0, or the number (from 1) of
+ * the row at which a is not positive definite. */
+int eddy__lapack_cholesky(eddy_dtype d, int64_t n, void *a, int64_t ld);
 
-/* b [n,k] becomes t^-1 b with t the triangle of a [n,n], or its adjoint. */
-void eddy__lapack_triangle_solve(eddy_dtype d, bool lower, bool adjoint, bool unit, int64_t n,
-                                 int64_t k, const void *a, void *b);
-
-/* a [n,n] becomes its factors.  Returns 0, or the number (from 1) of the row of the first pivot
- * that is 0. */
-int eddy__lapack_lu(eddy_dtype d, int64_t n, void *a, int32_t *pivots);
-/* b [n,k] becomes the solution of a x = b, or of a' x = b, with the factors of a. */
-void eddy__lapack_lu_solve(eddy_dtype d, bool adjoint, int64_t n, int64_t k, const void *lu,
-                           const int32_t *pivots, void *b);
+/* The transpose of a, [m,n], whose columns are ld elements apart, becomes its factors.  Returns 0,
+ * or the number (from 1) of the column of the first pivot that is 0. */
+int eddy__lapack_lu(eddy_dtype d, int64_t m, int64_t n, void *a, int64_t ld, int32_t *pivots);
+/* Exchanges each of the first `count` rows of a matrix of n columns, which are ld elements apart,
+ * with the row that its pivot names. */
+void eddy__lapack_exchange(eddy_dtype d, int64_t n, void *a, int64_t ld, int64_t count,
+                           const int32_t *pivots);
+/* The upper triangle of a matrix in column-major order, whose columns are ld elements apart,
+ * becomes its inverse. */
+void eddy__lapack_triangle_inverse(eddy_dtype d, int64_t n, void *a, int64_t ld);
 /* The factors become the inverse; `work` has as many elements as the first function returns. */
 int64_t eddy__lapack_inverse_work(eddy_dtype d, int64_t n);
 void    eddy__lapack_lu_inverse(eddy_dtype d, int64_t n, void *lu, const int32_t *pivots,
@@ -35,15 +35,7 @@ void    eddy__lapack_lu_inverse(eddy_dtype d, int64_t n, void *lu, const int32_t
 bool eddy__lapack_tridiagonal(eddy_dtype d, int64_t n, int64_t k, void *below, void *diagonal,
                               void *above, void *b);
 
-/* QR and singular value decompositions: float32 and float64. */
-
-/* a [m,n] becomes the reflectors, with R in its upper triangle; then q [m,c], whose first min(m, n)
- * columns are the reflectors, becomes Q. */
-int64_t eddy__lapack_qr_work(eddy_dtype d, int64_t m, int64_t n, int64_t c);
-void    eddy__lapack_qr(eddy_dtype d, int64_t m, int64_t n, void *a, void *tau, void *work,
-                        int64_t elements);
-void    eddy__lapack_qr_columns(eddy_dtype d, int64_t m, int64_t c, int64_t reflectors, void *q,
-                                const void *tau, void *work, int64_t elements);
+/* Singular value decompositions: float32 and float64. */
 
 /* a [m,n], which is destroyed, is u diag(s) v': u [m,m] or [m,min(m,n)], and v' of [n,n] or
  * [min(m,n),n].  Without vectors u and v are not touched.  False if it did not converge. */
@@ -79,9 +71,9 @@ void eddy__lapack_between(int64_t m, int64_t n, bool adjoint, const void *l, voi
  * unless the solution is unique. */
 bool eddy__lapack_triangles_solve(int64_t m, int64_t n, const void *a, const void *b, void *c);
 
-/* c [m,n] = alpha a b + beta c, and y += alpha x for n elements; float32 and float64. */
-void eddy__lapack_product(eddy_dtype d, int64_t m, int64_t n, int64_t k, double alpha,
-                          const void *a, const void *b, double beta, void *c);
+/* c [m,n] = a b, and y += alpha x for n elements; float32 and float64. */
+void eddy__lapack_product(eddy_dtype d, int64_t m, int64_t n, int64_t k, const void *a,
+                          const void *b, void *c);
 void eddy__lapack_add(eddy_dtype d, int64_t n, double alpha, const void *x, void *y);
 
 #endif
