@@ -73,7 +73,7 @@ INPUT_H := input.h input/dataset.h input/readers.h
 HAS_LIBRARY = $(shell echo 'int main(void) { return 0; }' | $(CC) $(filter-out --coverage,$(CFLAGS)) $(LDFLAGS) -x c - -o /dev/null -l$1 2>/dev/null && echo -l$1)
 INPUT_LIBS = $(foreach l,z png jpeg,$(call HAS_LIBRARY,$l))
 # The program `eddy`, which uses only the public interface of the three libraries.
-COMMAND := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard command/*.c)))
+COMMAND := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find command -name '*.c')) $(GEN)/command/calls.c)
 SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard examples/support/*.c)))
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard examples/*.c)))
 # The examples that check their own results; digits runs in `make demo`, and infer reads its file.
@@ -117,6 +117,12 @@ $(GEN)/stamp: $(OPTIONS) ops/gen.awk ops/declared.awk graph/op.h graph/defaults.
 	@touch $@
 $(GEN)/table.c $(GEN)/table.h $(GEN)/weak_ops.c $(GEN)/weak_ops.h $(OPS_H) \
         graph/defaults.h $(GEN)/option_members.h: $(GEN)/stamp ;
+
+# The calls that a configuration of `eddy train` can name.
+$(GEN)/command/calls.c: command/train/calls.awk $(GEN)/interface.json
+	@mkdir -p $(@D)
+	@awk -f command/train/calls.awk $(GEN)/interface.json > $@.new
+	@cmp -s $@.new $@ || cp $@.new $@
 
 # The list of test suites: tests/FOLDER/test_NAME.c has NAME_suite().
 $(GEN)/suites.h: FORCE
