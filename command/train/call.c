@@ -108,13 +108,25 @@ static bool choose(const call *k, const config *at, const char *name, const char
     return config_fail(at, "%s has no result '%s'; it has %s", k->name, name, all);
 }
 
+/* Tensors that the headers call required. */
+static bool has_required(const call *k, const config *at, const char *arguments)
+{
+    for (const call_member *m = k->arguments->at; m->name; m++)
+        if (m->kind == MEMBER_TENSOR && m->comment && strncmp(m->comment, "required", 8) == 0 &&
+            !eddy_is_valid(*(const eddy_tensor *)(const void *)(arguments + m->offset)))
+            return config_fail(at, "%s needs '%s'", k->name, m->name);
+    return true;
+}
+
 bool call_make(building *b, const call *k, call_role role, const config *at, const config *options,
                void *result)
 {
     char       *arguments = room(k->arguments->size, 1);
     const char *which = NULL;
     if (k->arguments->defaults) k->arguments->defaults(arguments);
-    if (!fill_options(b, k, role, options, arguments, &which)) return false;
+    if (!fill_options(b, k, role, options, arguments, &which) ||
+        !has_required(k, at, arguments))
+        return false;
     if (k->result == RESULT_STRUCT) {
         char *results = room(k->results->size, 1);
         k->make(arguments, results);

@@ -28,8 +28,10 @@ bool config_fail(const config *c, const char *format, ...)
     return false;
 }
 
+/* The value of an option that is one word needs no more than the option. */
 static const char *place_of(const reading *r, yaml_mark_t mark)
 {
+    if (*r->file == '-' && mark.line == 0 && mark.column == 0) return r->file;
     return text("%s:%zu:%zu", r->file, mark.line + 1, mark.column + 1);
 }
 

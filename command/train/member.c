@@ -47,7 +47,7 @@ static bool duration(const building *b, const char *from, double *to)
     return strcmp(unit, "steps") == 0 || strcmp(unit, "step") == 0;
 }
 
-static bool refer(const building *b, const config *c, eddy_tensor *to)
+static bool refer(const building *b, call_role role, const config *c, eddy_tensor *to)
 {
     const char *words[MOST_NAMES + 1] = { NULL };
     for (int i = 0; i < b->n_names; i++) {
@@ -56,6 +56,9 @@ static bool refer(const building *b, const config *c, eddy_tensor *to)
         *to = b->names[i].tensor;
         return true;
     }
+    if (role == ROLE_OPTIMIZER || role == ROLE_SCHEDULE)
+        return config_fail(c, "expected a number, a number of epochs such as '3 epochs', or a "
+                              "schedule, found '%s'", c->text);
     const char *near = config_nearest(c->text, words);
     if (near) return config_fail(c, "nothing is named '%s'; is '%s' meant?", c->text, near);
     return config_fail(c, "expected a number, a list of layers, or the name of a layer with 'as', "
@@ -77,7 +80,7 @@ static bool tensor(building *b, call_role role, const config *c, eddy_tensor *to
         *to = scalar(b, role, v);
         return graph_is_fine(b, c);
     }
-    return refer(b, c, to);
+    return refer(b, role, c, to);
 }
 
 static bool tensors(building *b, call_role role, const config *c, eddy_list *to)

@@ -76,17 +76,18 @@ static bool read_data(training *t, const config *c)
     return true;
 }
 
+/* Epochs, steps, or what ends first. */
 static bool read_length(training *t)
 {
     const config *epochs = config_get(t->root, "epochs"), *steps = config_get(t->root, "steps");
-    if (epochs && steps) return config_fail(steps, "the length is already given by 'epochs'");
+    int64_t       most = INT64_MAX;
     if (!epochs && !steps) return config_fail(t->root, "there is no 'epochs' and no 'steps'");
-    if (!config_count(epochs, 1, &t->epochs) || !config_count(steps, 1, &t->steps)) return false;
+    if (!config_count(epochs, 1, &t->epochs) || !config_count(steps, 1, &most)) return false;
     t->steps_per_epoch = t->train.size / t->batch;
-    if (epochs && t->epochs > INT64_MAX / t->steps_per_epoch)
-        return config_fail(epochs, "too many steps");
-    if (epochs) t->steps = t->epochs * t->steps_per_epoch;
-    else t->epochs = (t->steps - 1) / t->steps_per_epoch + 1;
+    if (t->epochs > INT64_MAX / t->steps_per_epoch) return config_fail(epochs, "too many steps");
+    t->steps = epochs && t->epochs * t->steps_per_epoch < most ? t->epochs * t->steps_per_epoch
+                                                               : most;
+    t->epochs = (t->steps - 1) / t->steps_per_epoch + 1;
     t->b.steps = t->steps;
     t->b.steps_per_epoch = t->steps_per_epoch;
     return true;

@@ -16,7 +16,7 @@ void records_free(records *r)
 bool records_missing(const config *at, const char *message, const char *package)
 {
     if (!package) return config_fail(at, "%s", message);
-    return config_fail(at, "%s; the package %s has the file", message, package);
+    return config_fail(at, "%s; is the package %s installed?", message, package);
 }
 
 bool records_add(records *r, const config *at, const char *name, eddy_array *a)

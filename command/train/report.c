@@ -95,10 +95,11 @@ void report_begin(reporting *r, const training *t, const state *now)
                  t->held.n > 0 ? text(" and %s for validation", whole_text(t->held.size)) : "",
                  number_of(parameters_of(t), "parameter"), number_of(t->steps_per_epoch, "step"),
                  whole_text(t->steps)));
+    const bool final = state_is_final(t, now);
     if (now->step > 0)
         line(r, text("resumed after step %s, in epoch %s", whole_text(now->step),
-                     whole_text(now->epoch + !now->done)));
-    if (!now->done && !as_json && isatty(STDERR_FILENO))
+                     whole_text(now->epoch + !final)));
+    if (!final && !as_json && isatty(STDERR_FILENO))
         r->bar = eddy_progress_new(.total = t->steps, .done = now->step, .label = t->name);
 }
 

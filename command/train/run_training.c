@@ -81,7 +81,7 @@ static bool improves(const training *t, double value, double best)
 /* ------------------------------------------------------------------- steps -- */
 
 /* One step. *ends: the epoch was over before it. */
-static bool step(running *r, bool *ends, double *rate)
+static bool step(running *r, bool *ends)
 {
     const training   *t = r->t;
     const eddy_array *batch[MOST_PARTS];
@@ -99,22 +99,23 @@ static bool step(running *r, bool *ends, double *rate)
         EDDY_OK)
         return failed(r);
     const double loss = eddy_array_item(out[0]);
-    if (eddy_is_valid(t->learning_rate)) *rate = eddy_array_item(out[n - 1]);
+    if (eddy_is_valid(t->learning_rate)) r->now.rate = eddy_array_item(out[n - 1]);
     for (int i = 0; i < n; i++) eddy_array_free(out[i]);
     r->now.step++;
     r->now.loss_sum += loss;
     r->now.loss_count++;
-    report_step(&r->report, r->now.step, loss, *rate);
+    report_step(&r->report, r->now.step, loss, r->now.rate);
     if (isfinite(loss)) return true;
     return fail(NULL, "the loss is %s at step %lld; a smaller learning rate, or clipped gradients, "
                       "may help", isnan(loss) ? "not a number" : "infinite",
                 (long long)r->now.step) == SUCCESS;
 }
 
-static bool end_epoch(running *r, double rate)
+static bool end_epoch(running *r)
 {
     const training *t = r->t;
-    epoch_result    e = { .epoch = ++r->now.epoch, .step = r->now.step, .learning_rate = rate,
+    epoch_result    e = { .epoch = ++r->now.epoch, .step = r->now.step,
+                          .learning_rate = r->now.rate,
                           .loss = r->now.loss_sum / (double)r->now.loss_count };
     if (!evaluate(r, &e)) return false;
     const double value = monitored(t, &e);
@@ -125,8 +126,6 @@ static bool end_epoch(running *r, double rate)
     }
     r->now.loss_sum = 0;
     r->now.loss_count = 0;
-    r->now.done = r->now.step >= t->steps ||
-                  (t->patience > 0 && e.epoch - r->now.best_epoch >= t->patience);
     if (!history_add(&r->past, t, &e) || !state_save(t, r->s, r->batches, &r->now, value))
         return false;
     report_epoch(&r->report, &e, best);
@@ -137,17 +136,16 @@ static bool end_epoch(running *r, double rate)
 static bool loop(running *r)
 {
     const training *t = r->t;
-    double          rate = NAN;
     bool            ends = false;
-    while (!r->now.done && !interrupted) {
-        if (!step(r, &ends, &rate)) return false;
+    while (!state_is_final(t, &r->now) && !interrupted) {
+        if (!step(r, &ends)) return false;
         if (ends || r->now.step >= t->steps) {
-            if (r->now.loss_count > 0 && !end_epoch(r, rate)) return false;
+            if (r->now.loss_count > 0 && !end_epoch(r)) return false;
         } else if (t->checkpoint_steps > 0 && r->now.step % t->checkpoint_steps == 0 &&
                    !state_save(t, r->s, r->batches, &r->now, NAN))
             return false;
     }
-    if (!interrupted || r->now.done) return true;
+    if (state_is_final(t, &r->now)) return true;
     if (!state_save(t, r->s, r->batches, &r->now, NAN)) return false;
     report_end(&r->report);
     return fail(NULL, "interrupted after step %lld; with --resume the training goes on",
@@ -172,7 +170,7 @@ static bool start(running *r, bool resume)
 
 int training_run(training *t, bool resume)
 {
-    running r = { .t = t, .now = { .best = NAN } };
+    running r = { .t = t, .now = { .best = NAN, .rate = NAN } };
     bool    fine = results_folder(t, resume) && start(&r, resume);
     if (fine) {
         struct sigaction now = { .sa_handler = interrupt, .sa_flags = (int)(SA_RESETHAND | SA_RESTART) };

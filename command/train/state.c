@@ -6,7 +6,14 @@
 #include <string.h>
 
 #define STATE "train.state"
-#define FORM  "step=%lld epoch=%lld loss_sum=%la loss_count=%lld best=%la best_epoch=%lld done=%d"
+#define FORM \
+    "step=%lld epoch=%lld loss_sum=%la loss_count=%lld rate=%la best=%la best_epoch=%lld"
+
+bool state_is_final(const training *t, const state *now)
+{
+    const bool stale = t->patience > 0 && now->epoch - now->best_epoch >= t->patience;
+    return now->loss_count == 0 && (now->step >= t->steps || stale);
+}
 
 bool state_save(const training *t, eddy_session *s, eddy_dataset *d, const state *now,
                 double value)
@@ -16,8 +23,7 @@ bool state_save(const training *t, eddy_session *s, eddy_dataset *d, const state
     const eddy_metadata pairs[] = {
         { EDDY_DATASET_POSITION, text("%s", position) },
         { STATE, text(FORM, (long long)now->step, (long long)now->epoch, now->loss_sum,
-                      (long long)now->loss_count, now->best, (long long)now->best_epoch,
-                      now->done) },
+                      (long long)now->loss_count, now->rate, now->best, (long long)now->best_epoch) },
     };
     const eddy_save_checkpoint_args options =
         *EDDY_ARGS(eddy_save_checkpoint_args, .metadata = pairs, .n_metadata = 2);
@@ -46,14 +52,13 @@ bool state_exists(const training *t, bool *exists)
 static bool parse(const char *from, state *now)
 {
     long long step, epoch, count, best;
-    int       done;
-    if (sscanf(from, FORM, &step, &epoch, &now->loss_sum, &count, &now->best, &best, &done) != 7)
+    if (sscanf(from, FORM, &step, &epoch, &now->loss_sum, &count, &now->rate, &now->best, &best) !=
+        7)
         return false;
     now->step = step;
     now->epoch = epoch;
     now->loss_count = count;
     now->best_epoch = best;
-    now->done = done;
     return true;
 }
 

@@ -10,10 +10,13 @@ typedef struct state {
     int64_t epoch;                      /* epochs done */
     double  loss_sum;                   /* of the epoch so far */
     int64_t loss_count;
+    double  rate;                       /* the learning rate of the last step; NAN: not known */
     double  best;                       /* of the monitored value; NAN: none yet */
     int64_t best_epoch;
-    bool    done;
 } state;
+
+/* Whether the training is over: all steps are done, or epochs have brought no improvement. */
+bool state_is_final(const training *t, const state *now);
 
 /* Saves a checkpoint; `value` is that of the monitored metric, NAN if the epoch is not over. False after a message. */
 bool state_save(const training *t, eddy_session *s, eddy_dataset *d, const state *now,
