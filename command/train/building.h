@@ -5,7 +5,7 @@
 
 #include "command/model.h"
 #include "command/train/calls.h"
-#include "command/train/config.h"
+#include "command/config.h"
 
 enum { MOST_NAMES = 64 };
 

@@ -57,8 +57,9 @@ static bool unknown_option(const call *k, const config *key)
         all = text("%s%s%s", all, *all ? ", " : "", m->name);
     }
     const char *near = config_nearest(key->text, words);
-    return near ? config_fail(key, "%s has no option '%s'; is '%s' meant?", k->name, key->text, near)
-                : config_fail(key, "%s has no option '%s'; it has %s", k->name, key->text, all);
+    if (near)
+        return config_fail(key, "%s has no option '%s'; is '%s' meant?", k->name, key->text, near);
+    return config_fail(key, "%s has no option '%s'; it has %s", k->name, key->text, all);
 }
 
 static const call_member *member_of(const call *k, const char *name)

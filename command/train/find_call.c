@@ -72,8 +72,7 @@ static const call *find(const config *at, const char *name, call_role role)
     if (k) return k;
     const char *near = config_nearest(name, words_of(role));
     if (near) config_fail(at, "'%s' is not %s; is '%s' meant?", name, r->what, near);
-    else config_fail(at, "'%s' is not %s; 'eddy train --describe NAME' describes those that there are",
-                     name, r->what);
+    else config_fail(at, "'%s' is not %s of the library", name, r->what);
     return NULL;
 }
 

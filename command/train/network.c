@@ -134,8 +134,8 @@ static bool make_step(training *t, const config *c)
 
 /* ----------------------------------------------------------------- metrics -- */
 
-/* What a metric compares with labels: the most likely class, where the network has a number for each
- * class and labels are classes. */
+/* What a metric compares with labels: the most likely class, where the network has a number for
+ * each class and labels are classes. */
 static eddy_tensor predictions(const training *t, const call *k)
 {
     const eddy_shape out = eddy_shape_of(t->output), labels = eddy_shape_of(t->b.labels);

@@ -3,7 +3,7 @@
 #ifndef COMMAND_TRAIN_RECORDS_H
 #define COMMAND_TRAIN_RECORDS_H
 
-#include "command/train/config.h"
+#include "command/config.h"
 
 #include <eddy/input.h>
 

@@ -144,8 +144,9 @@ static bool target(records *r, const eddy_csv *t, const config *c)
         const double v = eddy_array_get(from, row);
         if (v < 0) {
             eddy_array_free(a);
-            return config_fail(c, words ? "row %lld has no value" : "row %lld is negative, which is "
-                               "no class; write [%s] for a number", (long long)row, name);
+            return words ? config_fail(c, "row %lld has no value", (long long)row)
+                         : config_fail(c, "row %lld is negative, which is no class; write [%s] for "
+                                          "a number", (long long)row, name);
         }
         eddy_array_set(a, row, v);
         if (v + 1 > (double)r->classes) r->classes = (int64_t)v + 1;

@@ -173,7 +173,8 @@ int training_run(training *t, bool resume)
     running r = { .t = t, .now = { .best = NAN, .rate = NAN } };
     bool    fine = results_folder(t, resume) && start(&r, resume);
     if (fine) {
-        struct sigaction now = { .sa_handler = interrupt, .sa_flags = (int)(SA_RESETHAND | SA_RESTART) };
+        const struct sigaction now = { .sa_handler = interrupt,
+                                       .sa_flags = (int)(SA_RESETHAND | SA_RESTART) };
         sigaction(SIGINT, &now, NULL);
         sigaction(SIGTERM, &now, NULL);
         report_begin(&r.report, t, &r.now);

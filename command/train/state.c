@@ -22,8 +22,9 @@ bool state_save(const training *t, eddy_session *s, eddy_dataset *d, const state
     if (!position) return fail(t->folder, "%s", eddy_dataset_message(d)) == SUCCESS;
     const eddy_metadata pairs[] = {
         { EDDY_DATASET_POSITION, text("%s", position) },
-        { STATE, text(FORM, (long long)now->step, (long long)now->epoch, now->loss_sum,
-                      (long long)now->loss_count, now->rate, now->best, (long long)now->best_epoch) },
+        { STATE,
+          text(FORM, (long long)now->step, (long long)now->epoch, now->loss_sum,
+               (long long)now->loss_count, now->rate, now->best, (long long)now->best_epoch) },
     };
     const eddy_save_checkpoint_args options =
         *EDDY_ARGS(eddy_save_checkpoint_args, .metadata = pairs, .n_metadata = 2);

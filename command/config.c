@@ -1,5 +1,5 @@
 /* config.c -- reads YAML files with libyaml, and their values. */
-#include "command/train/config.h"
+#include "command/config.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -86,7 +86,7 @@ static config *copy(reading *r, int id, int depth)
     return fine ? c : NULL;
 }
 
-static config *parse(const char *file, const char *bytes, size_t size)
+config *config_parse(const char *file, const char *bytes, size_t size)
 {
     reading       r = { .file = file };
     yaml_parser_t p;
@@ -129,7 +129,7 @@ config *config_read(const char *path)
         fail(path, "%s", bad ? strerror(why) : "a configuration has at most 1 MiB");
         return NULL;
     }
-    config *c = parse(path, bytes, n);
+    config *c = config_parse(path, bytes, n);
     if (c && c->kind != CONFIG_MAP) {
         config_fail(c, "a configuration begins with keys, such as 'data:' and 'model:'");
         return NULL;
@@ -178,9 +178,8 @@ bool config_set(config *root, const char *assignment)
     const char *equal = strchr(assignment, '='), *place = text("--set %s", assignment);
     config     *in = root, **to = NULL;
     if (!equal || equal == assignment)
-        return config_fail(NULL, "--set takes KEY=VALUE, such as epochs=5 or data.batch=64, not '%s'",
-                           assignment);
-    config *value = parse(place, equal + 1, strlen(equal + 1));
+        return config_fail(NULL, "--set takes KEY=VALUE, such as epochs=5, not '%s'", assignment);
+    config *value = config_parse(place, equal + 1, strlen(equal + 1));
     if (!value) return false;
     for (const char *from = assignment; from <= equal; from += strcspn(from, ".=") + 1) {
         const char *key = text("%.*s", (int)strcspn(from, ".="), from);

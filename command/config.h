@@ -1,7 +1,7 @@
 /* config.h -- a YAML file as a tree whose parts know their place, so that every message names the
  * file, the line and the column. */
-#ifndef COMMAND_TRAIN_CONFIG_H
-#define COMMAND_TRAIN_CONFIG_H
+#ifndef COMMAND_CONFIG_H
+#define COMMAND_CONFIG_H
 
 #include "command/command.h"
 
@@ -19,6 +19,8 @@ struct config {
 
 /* Reads a file. NULL after a message. */
 config *config_read(const char *path);
+/* The same from a text, whose name in messages is `file`. */
+config *config_parse(const char *file, const char *bytes, size_t size);
 /* Applies "epochs=5" or "optimizer.adam.learning_rate=0.01": the value is YAML. The maps of the
  * path are made if they do not exist; a number is the place in a list, from 0. */
 bool    config_set(config *root, const char *assignment);
