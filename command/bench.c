@@ -185,7 +185,8 @@ static void print(const model *m, const machine *is, const times *t)
            1e3 * t->median, 1e3 * t->least);
     printf("%s a run: %s, %s of a product (%s)\n", count_text(t->flops, "FLOP"),
            count_text(t->flops / t->median, "FLOP/s"),
-           text("%.1f %%", 100 * t->flops / t->median / is->flops), count_text(is->flops, "FLOP/s"));
+           text("%.1f %%", 100 * t->flops / t->median / is->flops),
+           count_text(is->flops, "FLOP/s"));
     printf("%s a run: %s, %s of a copy (%s)\n\n", bytes_text(bytes_of(t)),
            count_text(bytes_of(t) / t->median, "B/s"),
            text("%.1f %%", 100 * bytes_of(t) / t->median / is->bytes),

@@ -58,7 +58,7 @@ formats/keras: formats
 formats/tensorboard: formats
 input: session/checkpoints layers optim/wrappers autodiff/jacobians autodiff/check optim/minimizers
 input/readers: input
-command command/train build/gen/command: formats/onnx/writer formats/tensorflow formats/torch formats/keras input/readers report'
+command command/train build/gen/command: formats/onnx/writer formats/tensorflow formats/torch formats/keras formats/tensorboard input/readers report'
 
 # Permitted exceptions: file|used file|why.  A * stands for any file.
 admitted='

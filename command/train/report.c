@@ -138,8 +138,8 @@ void report_epoch(reporting *r, const epoch_result *e, bool best)
         return;
     }
     const char *last = text("%lld", (long long)t->epochs);
-    const char *words = text("epoch %*lld/%s  loss %s", (int)strlen(last), (long long)e->epoch, last,
-                             value_text(e->loss));
+    const char *words = text("epoch %*lld/%s  loss %s", (int)strlen(last), (long long)e->epoch,
+                             last, value_text(e->loss));
     if (t->held.n > 0) words = text("%s  validation loss %s", words, value_text(e->held_loss));
     for (int i = 0; i < t->n_metrics; i++)
         words = text("%s  %s %s", words, t->metrics[i].name, value_text(e->metrics[i]));
