@@ -7,7 +7,8 @@
 
 static const char *const keys[] = {
     "data", "model", "loss", "optimizer", "metrics", "epochs", "steps", "seed", "threads",
-    "deterministic", "checkpoints", "monitor", "early_stopping", "events", "output", NULL,
+    "deterministic", "checkpoints", "monitor", "early_stopping", "events", "output", "sample",
+    NULL,
 };
 static const char *const data_keys[] = {
     "arrays", "csv", "images", "text", "package", "limit", "validation", "prepare", "augment",
@@ -116,6 +117,23 @@ static bool read_results(training *t)
     return config_bool(events, &t->events);
 }
 
+/* The text that is written at the end. */
+static bool read_sample(training *t, const config *c)
+{
+    static const char *const known[] = { "length", "temperature", NULL };
+    t->temperature = 1;
+    if (!c) return true;
+    if (c->kind == CONFIG_TEXT ? !config_count(c, 0, &t->sample)
+                               : !config_check(c, "sample", known) ||
+                                     !config_count(config_get(c, "length"), 0, &t->sample) ||
+                                     !config_number(config_get(c, "temperature"), &t->temperature))
+        return false;
+    if (t->sample > 100000) return config_fail(c, "at most 100,000 characters are written");
+    if (!(t->temperature > 0)) return config_fail(c, "the temperature must be above 0");
+    return (config_get(config_get(t->root, "data"), "text") && t->train.n == 2) ||
+           config_fail(c, "only a network of characters writes a text");
+}
+
 bool training_plan(training *t)
 {
     t->batch = 32;
@@ -130,7 +148,8 @@ bool training_plan(training *t)
         !config_bool(config_get(t->root, "deterministic"), &t->deterministic))
         return false;
     if (t->threads > 256) return config_fail(threads, "at most 256 threads are possible");
-    return read_data(t, config_get(t->root, "data")) && read_length(t) && read_results(t);
+    return read_data(t, config_get(t->root, "data")) && read_length(t) && read_results(t) &&
+           read_sample(t, config_get(t->root, "sample"));
 }
 
 eddy_dataset *training_batches(const training *t, bool held)

@@ -93,8 +93,7 @@ static bool choose(const records *from, records *to, const int64_t *which, int64
     return true;
 }
 
-/* splitmix64 (Steele, Lea and Flood, 2014). */
-static uint64_t next_random(uint64_t *state)
+uint64_t random_next(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -119,7 +118,7 @@ bool records_hold_out(records *all, records *held, double fraction, int64_t seed
                            (long long)count);
     for (int64_t i = 0; i < n; i++) which[i] = i;
     for (int64_t i = 0; i < count; i++) {       /* Fisher-Yates, as far as it is needed */
-        const int64_t k = i + (int64_t)(next_random(&state) % (uint64_t)(n - i)), kept = which[i];
+        const int64_t k = i + (int64_t)(random_next(&state) % (uint64_t)(n - i)), kept = which[i];
         which[i] = which[k];
         which[k] = kept;
     }

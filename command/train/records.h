@@ -29,6 +29,9 @@ bool records_limit(records *r, int64_t size);
 /* The mean and standard deviation of each entry along the last axis of a part. */
 bool records_moments(const records *r, int part, const config *at, double *mean, double *deviation);
 
+/* Random bits: splitmix64 (Steele, Lea and Flood, 2014). */
+uint64_t random_next(uint64_t *state);
+
 /* Each kind of data. */
 bool records_arrays(records *r, const config *c, const char *folder, const char *package);
 bool records_csv(records *r, const config *c, const char *folder, const char *package);

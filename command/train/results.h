@@ -22,6 +22,8 @@ void report_close(reporting *r);
 
 /* Makes the folder; refuses one with checkpoints unless the training is resumed. */
 bool results_folder(const training *t, bool resume);
+/* Prints what a network of characters writes. */
+bool sample_text(const training *t, eddy_session *s);
 /* Writes the network with the best weights, and the names of classes. */
 bool results_write(const training *t, eddy_session *s, const state *now, const history *past,
                    reporting *r);

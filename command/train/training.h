@@ -38,6 +38,8 @@ typedef struct training {
     int         monitor;                /* the metric that decides; -1: the loss */
     int64_t     patience;               /* epochs without an improvement; 0: no limit */
     double      least_change;
+    int64_t     sample;                 /* characters to write at the end; 0: none */
+    double      temperature;
     bool        larger_is_better;
 } training;
 
