@@ -62,7 +62,7 @@ HEADERS := eddy.h graph/options.h graph/defaults.h graph/status.h graph/array.h 
            optim/optim.h optim/rules/tf_train.h optim/rules/adaptive.h optim/rules/parameter_free.h \
            optim/schedules/schedules.h \
            optim/wrappers/averages.h optim/wrappers/wrappers.h optim/minimizers/lbfgs.h optim/minimizers/least_squares.h \
-           session/session.h session/watch.h session/checkpoint.h session/extract.h report/progress.h
+           session/session.h session/watch.h session/checkpoint.h session/extract.h report/progress.h report/plot.h
 # Readers of other programs' files: a library of its own, which uses only the public interface.
 FORMATS := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find formats -name '*.c')))
 FORMATS_H := formats.h formats/formats.h formats/events.h

@@ -32,6 +32,7 @@
 #include "optim/minimizers/least_squares.h"
 #include "autodiff/check/gradient_check.h"
 #include "autodiff/sparse/sparse.h"
+#include "report/plot.h"
 #include "report/progress.h"
 
 #endif

@@ -12,7 +12,6 @@
 #include <eddy/eddy.h>
 
 #include "support/images.h"
-#include "support/plot.h"
 #include "support/show.h"
 
 #include <errno.h>
@@ -280,7 +279,7 @@ static bool save_curve(const task *t, const double *losses, int steps, const cha
     int     per_epoch = steps / t->epochs;
     double *x = malloc(((size_t)steps + (size_t)t->epochs) * 2 * sizeof *x);
     if (!x) return false;
-    double *y = x + steps, *mean_x = y + steps, *mean_y = mean_x + t->epochs, low = 1;
+    double *y = x + steps, *mean_x = y + steps, *mean_y = mean_x + t->epochs;
     for (int e = 0; e < t->epochs; e++) {
         mean_x[e] = e + 0.5;
         mean_y[e] = 0;
@@ -289,15 +288,20 @@ static bool save_curve(const task *t, const double *losses, int steps, const cha
             y[i] = losses[i];
             mean_y[e] += losses[i] / per_epoch;
         }
-        if (mean_y[e] < low) low = mean_y[e];
     }
-    const curve curves[] = {
-        { "batch", "#b8cfe6", 1, steps, x, y },
-        { "mean of an epoch", "#1f4e8c", 2.5, t->epochs, mean_x, mean_y },
+    const eddy_curve curves[] = {
+        { "batch", steps, x, y },
+        { "mean of an epoch", t->epochs, mean_x, mean_y },
     };
-    char title[128];
+    eddy_error error = { 0 };
+    char       title[128];
     snprintf(title, sizeof title, "Training on %s", t->name);
-    bool ok = plot_save(path, title, "epoch", "cross entropy", fmax(low / 2, 1e-9), curves, 2);
+    FILE *f = fopen(path, "w");
+    bool  ok = f && eddy_plot_svg(curves, 2, .to = f, .title = title, .x_label = "epoch",
+                                  .y_label = "cross entropy", .log_y = true, .error = &error) ==
+                        EDDY_OK;
+    if (f) ok = fclose(f) == 0 && ok;
+    if (!ok) fprintf(stderr, "%s: %s\n", path, f ? error.message : strerror(errno));
     if (ok) printf("  %-32s loss curve\n", path);
     free(x);
     return ok;

@@ -199,6 +199,8 @@ bool network_make(training *t)
     const config *data = config_get(t->root, "data");
     eddy_graph   *g = eddy_graph_new(.seed = t->seed);
     t->b.graph = g;
+    for (int i = 0; i < 2; i++)
+        t->learns[i] = eddy_array_copy_of(EDDY_BOOL, EDDY_SCALAR, &(bool){ i == 1 });
     t->b.training = eddy_placeholder(g, "training", EDDY_BOOL, EDDY_SCALAR);
     t->b.global_step = eddy_create_global_step(g);
     if (!make_inputs(t, data) || !prepare(t, data) ||

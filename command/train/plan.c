@@ -170,14 +170,10 @@ eddy_dataset *training_batches(const training *t, bool held)
 eddy_feeds training_feeds(const training *t, const eddy_array *const *batch, bool learns,
                           eddy_feed *feeds)
 {
-    static const bool values[2] = { false, true };
-    static eddy_array *training_is[2];
-    int               n = 0;
-    if (!training_is[learns])
-        training_is[learns] = eddy_array_copy_of(EDDY_BOOL, EDDY_SCALAR, &values[learns]);
+    int n = 0;
     for (int i = 0; i < t->train.n; i++)
         if (eddy_is_valid(t->inputs[i])) feeds[n++] = (eddy_feed){ t->inputs[i], batch[i] };
-    feeds[n++] = (eddy_feed){ t->b.training, training_is[learns] };
+    feeds[n++] = (eddy_feed){ t->b.training, t->learns[learns] };
     return (eddy_feeds){ n, feeds };
 }
 
@@ -185,5 +181,6 @@ void training_free(training *t)
 {
     records_free(&t->train);
     records_free(&t->held);
+    for (int i = 0; i < 2; i++) eddy_array_free(t->learns[i]);
     eddy_graph_free(t->b.graph);
 }

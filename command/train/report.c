@@ -145,9 +145,9 @@ void report_epoch(reporting *r, const epoch_result *e, bool best)
         words = text("%s  %s %s", words, t->metrics[i].name, value_text(e->metrics[i]));
     line(r, text("%s%s", words, best ? "  best" : ""));
     if (!r->bar) return;
-    if (t->held.n > 0) eddy_progress_metric(r->bar, "validation", e->held_loss);
-    for (int i = 0; i < t->n_metrics; i++)
-        eddy_progress_metric(r->bar, t->metrics[i].name, e->metrics[i]);
+    if (t->monitor >= 0)
+        eddy_progress_metric(r->bar, t->metrics[t->monitor].name, e->metrics[t->monitor]);
+    else if (t->held.n > 0) eddy_progress_metric(r->bar, "validation", e->held_loss);
 }
 
 void report_end(reporting *r)

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 bool results_folder(const training *t, bool resume)
 {
@@ -65,13 +66,37 @@ static bool write_labels(const training *t, const char *path)
     return fail(path, "%s", strerror(errno)) == SUCCESS;
 }
 
+/* The losses of all epochs, as a picture in the folder and on a terminal. */
+static bool draw_losses(const training *t, const history *past)
+{
+    const char *path = text("%s/loss.svg", t->folder);
+    double     *epoch = room((size_t)past->count * 3, sizeof *epoch), *loss = epoch + past->count,
+               *held = loss + past->count;
+    eddy_error  e = { 0 };
+    for (int i = 0; i < past->count; i++) {
+        epoch[i] = (double)past->at[i].epoch;
+        loss[i] = past->at[i].loss;
+        held[i] = past->at[i].held_loss;
+    }
+    const eddy_curve curves[] = { { "training", past->count, epoch, loss },
+                                  { "validation", past->count, epoch, held } };
+    const int        n = t->held.n > 0 ? 2 : 1;
+    if (past->count < 2) return true;
+    FILE *f = fopen(path, "w");
+    if (!f) return fail(path, "%s", strerror(errno)) == SUCCESS;
+    const bool fine = eddy_plot_svg(curves, n, .to = f, .title = t->name, .x_label = "epoch",
+                                    .y_label = "loss", .error = &e) == EDDY_OK;
+    if (fclose(f) != 0 || !fine) return fail(path, "%s", fine ? strerror(errno) : e.message) == SUCCESS;
+    return as_json || !isatty(STDOUT_FILENO) ||
+           eddy_plot_print(curves, n, .title = "loss", .x_label = "epoch") == EDDY_OK;
+}
+
 bool results_write(const training *t, eddy_session *s, const state *now, const history *past,
                    reporting *r)
 {
     const char *path = text("%s/model.yaml", t->folder);
     const char *what = t->monitor >= 0 ? t->metrics[t->monitor].name : "loss";
-    (void)past;
-    if (!restore_best(t, s) || !write_network(t, s, path) ||
+    if (!draw_losses(t, past) || !restore_best(t, s) || !write_network(t, s, path) ||
         !write_labels(t, text("%s/labels.txt", t->folder)))
         return false;
     if (r->open) {

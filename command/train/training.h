@@ -25,6 +25,7 @@ typedef struct training {
     building      b;
     records       train, held;          /* held.n is 0 without validation */
     eddy_tensor   inputs[MOST_PARTS];   /* the placeholder of each part */
+    eddy_array   *learns[2];            /* what is fed to b.training: false, true */
     eddy_tensor   x, output, loss, step, updates, learning_rate;
     eddy_tensor   start_metrics;        /* sets them to 0 */
     metric        metrics[MOST_METRICS];
