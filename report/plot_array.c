@@ -66,7 +66,8 @@ eddy_status eddy_histogram_print_with(const eddy_histogram_args *given)
     double                    least, most;
     if (!a.values) return refuse(a.error, EDDY_INVALID_ARGUMENT, who, "there is no array");
     if (a.bins < 1 || a.bins > 1000)
-        return refuse(a.error, EDDY_INVALID_ARGUMENT, who, "the number of bins must be from 1 to 1000");
+        return refuse(a.error, EDDY_INVALID_ARGUMENT, who,
+                      "the number of bins must be from 1 to 1000");
     if (a.width < 40 || a.width > 500)
         return refuse(a.error, EDDY_INVALID_ARGUMENT, who, "the width must be from 40 to 500");
     if (eddy_dtype_is_complex(eddy_array_dtype(a.values)))
@@ -189,7 +190,8 @@ eddy_status eddy_picture_print_with(const eddy_picture_args *given)
     const bool    colored = eddy__is_colored(to);
     const int64_t most = colored || a.width == 1 ? a.width : a.width / 2;
     p.step = (p.width + most - 1) / most;
-    const int64_t rows = (p.height + p.step - 1) / p.step, columns = (p.width + p.step - 1) / p.step;
+    const int64_t rows = (p.height + p.step - 1) / p.step,
+                  columns = (p.width + p.step - 1) / p.step;
     if (a.title) fprintf(to, "%s\n", a.title);
     if (colored) put_colors(&p, to, rows, columns);
     else put_shades(&p, to, rows, columns);

@@ -22,7 +22,8 @@ typedef struct canvas {
 static void set_point(canvas *c, double x, double y, int curve)
 {
     static const unsigned char bit[4][2] = { { 1, 8 }, { 2, 16 }, { 4, 32 }, { 64, 128 } };
-    const int px = (int)(x * (2 * c->width - 1) + 0.5), py = (int)((1 - y) * (4 * c->height - 1) + 0.5);
+    const int px = (int)(x * (2 * c->width - 1) + 0.5);
+    const int py = (int)((1 - y) * (4 * c->height - 1) + 0.5);
     if (px < 0 || py < 0 || px >= 2 * c->width || py >= 4 * c->height) return;
     const int at = py / 4 * c->width + px / 2;
     c->points[at] |= bit[py % 4][px % 2];
@@ -57,9 +58,10 @@ static void draw_curve(canvas *c, const eddy_plot_args *a, int k, const eddy_axi
         begun = any = true;
     }
     if (!any || a->count == 1) return;
-    const int column = (int)(x0 * (c->width - 1) + 0.5), row = (int)((1 - y0) * (c->height - 1) + 0.5);
-    c->letter[row * c->width + column] = (char)('a' + k);
-    c->curve[row * c->width + column] = (unsigned char)k;
+    const int column = (int)(x0 * (c->width - 1) + 0.5);
+    const int at = (int)((1 - y0) * (c->height - 1) + 0.5) * c->width + column;
+    c->letter[at] = (char)('a' + k);
+    c->curve[at] = (unsigned char)k;
 }
 
 static void put_letter(FILE *to, const canvas *c, int at, bool colored)
@@ -147,8 +149,8 @@ eddy_status eddy_plot_print_with(const eddy_plot_args *given)
     if (a.height == 0) a.height = 16;
     if (a.width < 10 || a.width > 500 || a.height < 10 || a.height > 500) {
         eddy__error_set(a.error, EDDY_INVALID_ARGUMENT,
-                        "plot_print: a plot of %d columns and %d lines is not possible; both must be "
-                        "from 10 to 500", a.width, a.height);
+                        "plot_print: a plot of %d columns and %d lines is not possible; both must "
+                        "be from 10 to 500", a.width, a.height);
         return EDDY_INVALID_ARGUMENT;
     }
     const eddy_status status = eddy__plot_axes("plot_print", &a, &x, &y);

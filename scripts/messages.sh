@@ -20,6 +20,7 @@ damaged|2|graph/files/npy.c|@
 eddy__input_fail|3
 eddy__events_fail|3
 eddy__dataset_fail|3
+refuse|4|report/plot_array.c|%s: @
 scalar|3|graph/files/yaml_attributes.c|expected @
 skip|3|graph/files/graph_yaml_read.c|@
 damaged|2|graph/files/safetensors_parse.c|@

@@ -20,6 +20,8 @@ typedef struct building {
     eddy_tensor learning_rate;          /* of an optimizer, if it is given */
     int64_t     classes;                /* "classes" in a configuration; 0: not known */
     int64_t     steps, steps_per_epoch; /* of the whole training */
+    const config *weights[MOST_NAMES];  /* checkpoints for the variables of models from files */
+    int         n_weights;
     named       names[MOST_NAMES];      /* parts of records, and layers with `as` */
     int         n_names;
 } building;
@@ -44,6 +46,8 @@ bool        member_fill(building *b, const call_member *m, call_role role, const
 
 /* The result of these layers, a list, for b->x, which is left as it was. */
 bool        chain_make(building *b, const config *layers, eddy_tensor *y);
+/* Restores the variables that are in b->weights. False after a message. */
+bool        weights_restore(const building *b, eddy_session *s);
 /* Makes `name` refer to t. */
 bool        name_add(building *b, const config *at, const char *name, eddy_tensor t);
 /* Whether the graph has no error; else a message at this place. */

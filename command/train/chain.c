@@ -22,15 +22,18 @@ const char *path_of(const char *folder, const char *path)
 static bool import(building *b, const config *at, const config *options, eddy_tensor *y)
 {
     static const char *const known[] = { "path", "input", "output", "weights", NULL };
-    const char *path = NULL, *input = NULL, *output = NULL, *weights = NULL;
+    const char *path = NULL, *input = NULL, *output = NULL;
     model       m;
     if (options->kind == CONFIG_TEXT) path = options->text;
     else if (!config_check(options, "file", known) ||
              !config_text(config_get(options, "path"), &path) ||
              !config_text(config_get(options, "input"), &input) ||
-             !config_text(config_get(options, "output"), &output) ||
-             !config_text(config_get(options, "weights"), &weights))
+             !config_text(config_get(options, "output"), &output))
         return false;
+    const config *weights = config_get(options, "weights");
+    if (weights && b->n_weights == MOST_NAMES)
+        return config_fail(weights, "more than %d files of weights", MOST_NAMES);
+    if (weights) b->weights[b->n_weights++] = weights;
     if (!path) return config_fail(options, "file needs a path");
     bool fine = model_open_graph(&m, path_of(b->folder, path), true);
     if (fine && !input && m.n_inputs != 1)
@@ -51,6 +54,26 @@ static bool import(building *b, const config *at, const config *options, eddy_te
     }
     model_close(&m);
     return fine;
+}
+
+bool weights_restore(const building *b, eddy_session *s)
+{
+    for (int i = 0; i < b->n_weights; i++) {
+        const char *path = NULL;
+        if (!config_text(b->weights[i], &path)) return false;
+        path = path_of(b->folder, path);
+        const file_kind  kind = kind_of(path);
+        eddy_checkpoint *c = kind == KIND_UNKNOWN ? NULL
+                             : kind_has_graph(kind) ? NULL : tensors_open(path, kind);
+        if (!c && kind != KIND_UNKNOWN && kind_has_graph(kind))
+            return config_fail(b->weights[i], "%s is a model; a checkpoint is needed", path);
+        const bool fine =
+            c && eddy_restore_checkpoint(s, .checkpoint = c, .partial = true) == EDDY_OK;
+        if (c && !fine) config_fail(b->weights[i], "%s", eddy_session_message(s));
+        eddy_checkpoint_free(c);
+        if (!fine) return false;
+    }
+    return true;
 }
 
 /* A layer is a name, {NAME: OPTIONS}, or that with {as: WORD}, which later layers can refer to. */

@@ -86,7 +86,8 @@ static bool draw_losses(const training *t, const history *past)
     if (!f) return fail(path, "%s", strerror(errno)) == SUCCESS;
     const bool fine = eddy_plot_svg(curves, n, .to = f, .title = t->name, .x_label = "epoch",
                                     .y_label = "loss", .error = &e) == EDDY_OK;
-    if (fclose(f) != 0 || !fine) return fail(path, "%s", fine ? strerror(errno) : e.message) == SUCCESS;
+    if (fclose(f) != 0 || !fine)
+        return fail(path, "%s", fine ? strerror(errno) : e.message) == SUCCESS;
     return as_json || !isatty(STDOUT_FILENO) ||
            eddy_plot_print(curves, n, .title = "loss", .x_label = "epoch") == EDDY_OK;
 }

@@ -164,6 +164,7 @@ static bool start(running *r, bool resume)
     if (!r->s || !r->batches || (t->held.n > 0 && !r->held)) return false;
     if (eddy_run(r->s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(t->b.graph)), NULL) != EDDY_OK)
         return failed(r);
+    if (!weights_restore(&t->b, r->s)) return false;
     if (resume && !state_restore(t, r->s, r->batches, &r->now)) return false;
     return history_read(&r->past, t, r->now.epoch);
 }

@@ -209,7 +209,7 @@ START_TEST(errors)
     if (full) refused(eddy_plot_print(&fine, 1, .to = full, .error = &e), EDDY_IO, &e);
     if (full) fclose(full);
     golden_end();
-    ck_assert_int_eq(eddy_plot_print(NULL, 1), EDDY_INVALID_ARGUMENT);      /* no place for the message */
+    ck_assert_int_eq(eddy_plot_print(NULL, 1), EDDY_INVALID_ARGUMENT); /* without a message */
 }
 END_TEST
 
