@@ -36,6 +36,7 @@ session/rows_ops.c|row %lld of a stack has no value [node '"'"'%.200s'"'"']|a gu
 session/rows_ops.c|%s: rows of stacks differ in shape: %s and %s [node '"'"'%.200s'"'"']|a guard: terms of a gradient agree
 session/state/watches.c|out of memory for a watch|a test of failing allocations expects the status
 session/state/watches.c|out of memory for the array of a watch|its memory is not from an allocator of the library
+report/plot_print.c|plot_print: out of memory|its memory is not from an allocator of the library
 formats/tensorboard/record.c|events: out of memory for an event of %.600s|its memory is not from an allocator of the library
 formats/tensorboard/record.c|events: cannot close %.600s: %s|a guard: all bytes have been written
 formats/tensorboard/summaries.c|events_run: out of memory for %d summaries|its memory is not from an allocator of the library

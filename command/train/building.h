@@ -35,7 +35,10 @@ typedef enum call_role {
 const call *call_find(const config *c, call_role role, const config **options);
 /* The calls that a name means in any role; how many. */
 int         calls_named(const char *name, const call **found, int most);
-/* Prints them. */
+/* The words of "layers", "losses", "metrics", "optimizers", "schedules" or "initializers", ended by
+ * NULL, and their calls; NULL for another name. */
+const char **calls_of_role(const char *name, const call ***of);
+/* Prints what is known of a name, or the words of a role. */
 int         call_describe(const char *name);
 /* Calls it; *result gets a tensor, an optimizer or an initializer. `at` is the place for messages.
  * False after a message. */

@@ -78,9 +78,32 @@ static void print_call(const call *k)
         }
 }
 
+/* Up to the end of the first sentence or line. */
+static const char *beginning(const char *comment)
+{
+    const char *end = comment;
+    while (*end && *end != '\n' && !(end[0] == '.' && (end[1] == ' ' || end[1] == '\n'))) end++;
+    return text("%.*s", (int)(end - comment), comment);
+}
+
+static int print_words(const char **words, const call **of)
+{
+    table t = { .columns = "l l" };
+    if (as_json) json_open(NULL, '[');
+    table_row(&t, "name", "");
+    for (int i = 0; words[i]; i++)
+        if (as_json) json_text(NULL, words[i]);
+        else table_row(&t, words[i], of[i]->comment ? beginning(of[i]->comment) : "");
+    if (as_json) json_close(']');
+    else table_print(&t, stdout);
+    return SUCCESS;
+}
+
 int call_describe(const char *name)
 {
-    const call *found[4];
+    const call **of = NULL, *found[4];
+    const char **words_of_role = calls_of_role(name, &of);
+    if (words_of_role) return print_words(words_of_role, of);
     const int   n = calls_named(name, found, 4);
     if (n == 0) {
         const char **words = room((size_t)calls_count + 1, sizeof *words);

@@ -41,25 +41,39 @@ static const call *named_so(const char *begin, const char *name, const char *end
     return k && fits(k, r) ? k : NULL;
 }
 
-static bool takes_labels(const call *k)
+static bool ends_with(const char *name, const char *end)
 {
-    return strcmp(k->arguments->at[0].name, "labels") == 0;
+    const size_t n = strlen(name), m = strlen(end);
+    return n > m && strcmp(name + n - m, end) == 0;
 }
 
-/* The words of a role, for the nearest one. */
-static const char **words_of(call_role role)
+/* Among the calls that begin with labels, metrics and others are no losses. */
+static bool is_loss(const call *k)
+{
+    const call_member *m = k->arguments->at;
+    if (strcmp(m->name, "labels") != 0) return false;
+    if (ends_with(k->name, "_loss")) return true;
+    for (; m->name; m++)
+        if (strcmp(m->name, "logits") == 0 || strcmp(m->name, "reduction") == 0) return true;
+    return false;
+}
+
+/* The words of a role, and their calls. */
+static const char **words_of(call_role role, const call **of)
 {
     const role_names *r = &roles[role];
     const char      **words = room((size_t)calls_count + 1, sizeof *words);
-    const size_t      begin = strlen(r->begin), end = strlen(r->end);
+    const size_t      begin = strlen(r->begin);
     int               n = 0;
     for (int i = 0; i < calls_count; i++) {
-        const char  *name = calls[i].name;
-        const size_t size = strlen(name);
+        const char *name = calls[i].name;
         if (!fits(&calls[i], r) || strncmp(name, r->begin, begin) != 0) continue;
-        if (role == ROLE_LOSS && !takes_labels(&calls[i])) continue;
-        const bool ends = size > end + begin && strcmp(name + size - end, r->end) == 0;
-        words[n++] = text("%.*s", (int)(size - begin - (ends ? end : 0)), name + begin);
+        if (role == ROLE_LOSS && !is_loss(&calls[i])) continue;
+        const size_t ends = *r->end && ends_with(name, r->end) ? strlen(r->end) : 0;
+        const char  *word = text("%.*s", (int)(strlen(name) - begin - ends), name + begin);
+        if (n > 0 && strcmp(words[n - 1], word) == 0) n--;      /* "huber" is huber_loss */
+        if (of) of[n] = &calls[i];
+        words[n++] = word;
     }
     return words;
 }
@@ -70,7 +84,7 @@ static const call *find(const config *at, const char *name, call_role role)
     const call       *k = named_so(r->begin, name, r->end, r);
     if (!k) k = named_so(r->begin, name, "", r);
     if (k) return k;
-    const char *near = config_nearest(name, words_of(role));
+    const char *near = config_nearest(name, words_of(role, NULL));
     if (near) config_fail(at, "'%s' is not %s; is '%s' meant?", name, r->what, near);
     else config_fail(at, "'%s' is not %s of the library", name, r->what);
     return NULL;
@@ -101,4 +115,21 @@ int calls_named(const char *name, const call **found, int most)
         if (k && !known) found[n++] = k;
     }
     return n;
+}
+
+/* "layers" of "a layer", "losses" of "a loss". */
+static const char *plural(const role_names *r)
+{
+    const char *word = strchr(r->what, ' ') + 1;
+    return text("%s%s", word, word[strlen(word) - 1] == 's' ? "es" : "s");
+}
+
+const char **calls_of_role(const char *name, const call ***of)
+{
+    for (int i = 0; i < (int)(sizeof roles / sizeof *roles); i++) {
+        if (strcmp(plural(&roles[i]), name) != 0) continue;
+        *of = room((size_t)calls_count + 1, sizeof **of);
+        return words_of((call_role)i, *of);
+    }
+    return NULL;
 }
