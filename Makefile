@@ -63,7 +63,7 @@ HEADERS := eddy.h graph/options.h graph/defaults.h graph/status.h graph/array.h 
            optim/optim.h optim/rules/tf_train.h optim/rules/adaptive.h optim/rules/parameter_free.h \
            optim/schedules/schedules.h \
            optim/wrappers/averages.h optim/wrappers/wrappers.h optim/minimizers/minimizers.h \
-           session/session.h session/watch.h session/checkpoint.h session/extract.h report/progress.h
+           session/session.h session/watch.h session/checkpoint.h session/extract.h report/progress.h report/plot.h
 # Readers of other programs' files: a library of its own, which uses only the public interface.
 FORMATS := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find formats -name '*.c')))
 FORMATS_H := formats.h formats/formats.h formats/events.h
@@ -74,7 +74,7 @@ INPUT_H := input.h input/dataset.h input/readers.h
 HAS_LIBRARY = $(shell echo 'int main(void) { return 0; }' | $(CC) $(filter-out --coverage,$(CFLAGS)) $(LDFLAGS) -x c - -o /dev/null -l$1 2>/dev/null && echo -l$1)
 INPUT_LIBS = $(foreach l,z png jpeg,$(call HAS_LIBRARY,$l))
 # The program `eddy`, which uses only the public interface of the three libraries.
-COMMAND := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard command/*.c)))
+COMMAND := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find command -name '*.c')) $(GEN)/command/calls.c)
 SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard examples/support/*.c)))
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard examples/*.c)))
 # The examples that check their own results; digits runs in `make demo`, and infer reads its file.
@@ -126,6 +126,12 @@ $(GEN)/report_page.h: $(addprefix formats/report/page.,html css js) formats/repo
 	@mkdir -p $(GEN)
 	@awk -f formats/report/page.awk formats/report/page.html > $@
 $(BUILD)/obj/formats/report/report.o: $(GEN)/report_page.h
+
+# The calls that a configuration of `eddy train` can name.
+$(GEN)/command/calls.c: command/train/calls.awk $(GEN)/interface.json
+	@mkdir -p $(@D)
+	@awk -f command/train/calls.awk $(GEN)/interface.json > $@.new
+	@cmp -s $@.new $@ || cp $@.new $@
 
 # The list of test suites: tests/FOLDER/test_NAME.c has NAME_suite().
 $(GEN)/suites.h: FORCE

@@ -31,6 +31,7 @@
 #include "optim/minimizers/minimizers.h"
 #include "autodiff/check/gradient_check.h"
 #include "autodiff/sparse/sparse.h"
+#include "report/plot.h"
 #include "report/progress.h"
 #include "graph/lines.h"
 #ifdef EDDY_LINES

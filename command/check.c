@@ -140,7 +140,7 @@ static int check(model *m)
     if (no_gradients) return SUCCESS;
     if (outputs.count > 0 && !(m->outputs = model_select(m, outputs, &m->n_outputs)))
         return TROUBLE;
-    return model_fix_shapes(m, shapes, true) ? check_gradients(m) : TROUBLE;
+    return model_fix_shapes(m, shapes, 1) ? check_gradients(m) : TROUBLE;
 }
 
 static int run(char **operands, int count)

@@ -43,7 +43,7 @@ typedef struct command {
 } command;
 
 extern const command command_show, command_grad, command_run, command_convert, command_diff,
-    command_check, command_report;
+    command_check, command_report, command_train, command_bench;
 
 /* The options that all subcommands have. */
 extern bool as_json;

@@ -27,16 +27,17 @@ static bool read_shape(const char *from, eddy_shape *s, const char *name, eddy_e
     return false;
 }
 
-static bool shape_for(const named *input, text_list shapes, bool fill, eddy_shape *s, eddy_error *e)
+static bool shape_for(const named *input, text_list shapes, int64_t size, eddy_shape *s,
+                      eddy_error *e)
 {
     const size_t n = strlen(input->name);
     *s = eddy_shape_of(input->tensor);
     for (int i = 0; i < shapes.count; i++)
         if (strncmp(shapes.at[i], input->name, n) == 0 && shapes.at[i][n] == '=')
             return read_shape(shapes.at[i] + n + 1, s, input->name, e);
-    if (s->rank < 0 && fill) *s = EDDY_SCALAR;
-    for (int i = 0; fill && i < s->rank; i++)
-        if (s->dim[i] < 0) s->dim[i] = 1;
+    if (s->rank < 0 && size > 0) *s = EDDY_SCALAR;
+    for (int i = 0; size > 0 && i < s->rank; i++)
+        if (s->dim[i] < 0) s->dim[i] = size;
     return true;
 }
 
@@ -58,7 +59,8 @@ static bool known_names(const model *m, text_list shapes, eddy_error *e)
     return true;
 }
 
-bool concrete_make(concrete *c, const model *m, text_list shapes, bool fill, eddy_error *error)
+bool concrete_make(concrete *c, const model *m, text_list shapes, int64_t unknown,
+                   eddy_error *error)
 {
     const int32_t     size = eddy_graph_size(m->graph);
     const bool       *needed = needed_nodes(m->graph, m->outputs, m->n_outputs);
@@ -73,7 +75,7 @@ bool concrete_make(concrete *c, const model *m, text_list shapes, bool fill, edd
     for (int i = 0; i < m->n_inputs; i++) {
         const named *in = &m->inputs[i];
         eddy_shape   s;
-        if (!shape_for(in, shapes, fill, &s, error)) return false;
+        if (!shape_for(in, shapes, unknown, &s, error)) return false;
         c->inputs[i] = (named){ in->name, eddy_placeholder(c->graph, eddy_name_of(in->tensor),
                                                            eddy_dtype_of(in->tensor), s) };
         if (needed[in->tensor.node])
@@ -100,12 +102,12 @@ void concrete_free(concrete *c)
     c->graph = NULL;
 }
 
-bool model_fix_shapes(model *m, text_list shapes, bool fill)
+bool model_fix_shapes(model *m, text_list shapes, int64_t unknown)
 {
     eddy_error e = { 0 };
     concrete   c;
-    if (shapes.count == 0 && !fill) return true;
-    if (!concrete_make(&c, m, shapes, fill, &e)) {
+    if (shapes.count == 0 && unknown == 0) return true;
+    if (!concrete_make(&c, m, shapes, unknown, &e)) {
         concrete_free(&c);
         fail(m->path, "%s", e.message);
         return false;

@@ -124,7 +124,7 @@ static int convert_graph(model *m, const char *to, file_kind kind)
         return fail(to, "a graph has no values of variables; add --freeze, or write .safetensors");
     if (outputs.count > 0 && !(m->outputs = model_select(m, outputs, &m->n_outputs)))
         return TROUBLE;
-    if (!model_fix_shapes(m, shapes, false)) return TROUBLE;
+    if (!model_fix_shapes(m, shapes, 0)) return TROUBLE;
     if (!kind_has_graph(kind)) return convert_variables(m, to, kind);
     outputs_name(m, m->outputs, m->n_outputs);
     if (eddy_graph_status(m->graph) != EDDY_OK)

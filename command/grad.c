@@ -148,7 +148,7 @@ static int run(char **operands, int count)
     if (kind == KIND_UNKNOWN) return TROUBLE;
     if (!kind_has_graph(kind)) return fail(into, "derivatives are written to .yaml or .onnx");
     const bool fine =
-        model_open_graph(&m, operands[0], true) && model_fix_shapes(&m, shapes, false);
+        model_open_graph(&m, operands[0], true) && model_fix_shapes(&m, shapes, 0);
     const int  status = fine ? differentiate(&m, kind) : TROUBLE;
     model_close(&m);
     return status;

@@ -5,7 +5,7 @@
 
 static const command *const commands[] = {
     &command_show, &command_grad,  &command_run, &command_convert,
-    &command_diff, &command_check, &command_report, NULL,
+    &command_diff, &command_check, &command_bench, &command_train, &command_report, NULL,
 };
 
 static const command *find(const char *name)

@@ -58,19 +58,21 @@ eddy_checkpoint *tensors_open(const char *path, file_kind kind);
 bool *needed_nodes(eddy_graph *g, const named *of, int count);
 eddy_list tensors_of(const named *of, int count);
 
-/* A copy of the part of the model that its outputs need, in which the dimensions of inputs are
- * those of `shapes`, texts "x=1,3,224,224"; if `fill`, other unknown dimensions are 1. */
+/* A copy of the part of the model that its outputs need, in which the dimensions of inputs are those
+ * of `shapes`, texts "x=1,3,224,224", and other unknown dimensions are `unknown`, if that is not
+ * 0. */
 typedef struct concrete {
     eddy_graph  *graph;
     eddy_tensor *image;                         /* by the id of the node in the model; output 0 */
     named       *inputs, *outputs;
 } concrete;
 /* False after storing why in `error`: not every model works with these dimensions. */
-bool concrete_make(concrete *c, const model *m, text_list shapes, bool fill, eddy_error *error);
+bool concrete_make(concrete *c, const model *m, text_list shapes, int64_t unknown,
+                   eddy_error *error);
 void concrete_free(concrete *c);
-/* Puts such a copy in the place of the model's graph, if dimensions are given or to be filled.
- * False after a message. */
-bool model_fix_shapes(model *m, text_list shapes, bool fill);
+/* Puts such a copy in the place of the model's graph, if dimensions are given. False
+ * after a message. */
+bool model_fix_shapes(model *m, text_list shapes, int64_t unknown);
 /* Elements for each input, zeros or small random numbers: feeds as many as m->n_inputs. */
 eddy_feed *feeds_made(const named *inputs, int count, bool random);
 void       feeds_free(eddy_feed *feeds, int count);

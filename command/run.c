@@ -1,11 +1,11 @@
 /* run.c -- eddy run: the values of a model's outputs. */
+#include "command/machine.h"
 #include "command/value.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static text_list     feeds, fetches, saves;
 static const char   *labels = NULL, *weights = NULL;
@@ -169,20 +169,13 @@ static int print_values(const named *y, eddy_array **values, int n)
 
 /* ----------------------------------------------------------------- running -- */
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bool compute(eddy_session *s, eddy_feeds given, eddy_list of, eddy_array **values)
 {
     double best = INFINITY, sum = 0;
     for (int64_t i = 0; i < repeat; i++) {
-        const double from = seconds();
+        const double from = seconds_now();
         if (eddy_run(s, given, of, values) != EDDY_OK) return false;
-        const double took = seconds() - from;
+        const double took = seconds_now() - from;
         if (i == 0 && repeat > 1) continue;     /* it compiles */
         sum += took;
         if (took < best) best = took;

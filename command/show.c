@@ -196,7 +196,7 @@ static int show_graph(model *m)
     if (outputs.count > 0 && !(m->outputs = model_select(m, outputs, &m->n_outputs)))
         return TROUBLE;
     if (drawing) return groups_draw(m, drawing, (int)(depth < 64 ? depth : 64), (int)boxes);
-    const bool   known = concrete_make(&c, m, shapes, true, &e);
+    const bool   known = concrete_make(&c, m, shapes, 1, &e);
     const groups all = groups_make(m, known ? &c : NULL,
                                    nodes ? BY_NODE : by_operation ? BY_OPERATION : BY_SCOPE,
                                    (int)(depth < 64 ? depth : 64));

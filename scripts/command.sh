@@ -4,7 +4,7 @@
 #
 # A transcript is a text, or the blocks ```console of a page: a line "$ COMMAND", then what it
 # prints, errors included, and "[N]" for an exit status N other than 0. Other lines of a text begin
-# with #. The commands of a file run in one empty folder, which has links to data and tests. With
+# with #. The commands of a file run in one empty folder, which has links to data, docs, examples and tests. With
 # EDDY_WRITE_GOLDEN, the transcripts are written again. Then checks that the manual has a page for
 # each command with all of its options.
 set -eu
@@ -29,7 +29,7 @@ digits() { sed 's/\([0-9]\.[0-9]\{4\}\)[0-9]*/\1/g' "$1"; }
 for file in "$@"; do
     rm -rf "$work/folder"
     mkdir "$work/folder"
-    ln -s "$root/data" "$root/tests" "$work/folder"
+    ln -s "$root/data" "$root/docs" "$root/examples" "$root/tests" "$work/folder"
     case $file in *.md) page=1 inside=0 ;; *) page=0 inside=1 ;; esac
     while IFS= read -r line; do
         case $page$inside$line in

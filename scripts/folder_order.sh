@@ -61,7 +61,7 @@ formats/tensorboard: formats
 formats/report: formats/tensorboard
 input: session/checkpoints layers optim/wrappers autodiff/jacobians autodiff/check optim/minimizers
 input/readers: input
-command: formats/onnx/writer formats/tensorflow formats/torch formats/keras formats/report input/readers session/extract'
+command command/train build/gen/command: formats/onnx/writer formats/tensorflow formats/torch formats/keras formats/report input/readers report session/extract'
 
 # Permitted exceptions: file|used file|why.  A * stands for any file.
 admitted='

@@ -20,6 +20,7 @@ damaged|2|graph/files/npy.c|@
 eddy__input_fail|3
 eddy__events_fail|3
 eddy__dataset_fail|3
+refuse|4|report/plot_array.c|%s: @
 scalar|3|graph/files/yaml_attributes.c|expected @
 skip|3|graph/files/graph_yaml_read.c|@
 damaged|2|graph/files/safetensors_parse.c|@
@@ -35,6 +36,7 @@ session/stages/rows_ops.c|row %lld of a stack has no value [node '"'"'%.200s'"'"
 session/stages/rows_ops.c|%s: rows of stacks differ in shape: %s and %s [node '"'"'%.200s'"'"']|a guard: terms of a gradient agree
 session/state/watches.c|out of memory for a watch|a test of failing allocations expects the status
 session/state/watches.c|out of memory for the array of a watch|its memory is not from an allocator of the library
+report/plot_print.c|plot_print: out of memory|its memory is not from an allocator of the library
 formats/tensorboard/record.c|events: out of memory for an event of %.600s|its memory is not from an allocator of the library
 formats/tensorboard/record.c|events: cannot close %.600s: %s|a guard: all bytes have been written
 formats/tensorboard/values.c|events_table: out of memory for the table|its memory is not from an allocator of the library

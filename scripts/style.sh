@@ -89,7 +89,7 @@ say 'pages name what does not exist' "$({ find . \( -name .git -o -path ./build 
 ' - $(find . \( -name .git -o -path ./build \) -prune -o -name '*.md' -print | sed 's|^\./||' | sort))"
 
 # The program uses only what the headers declare, as programs of others do.
-say 'the program eddy includes internal headers' "$(grep -nE '#include "' command/*.[ch] |
+say 'the program eddy includes internal headers' "$(grep -nE '#include "' command/*.[ch] command/*/*.[ch] |
     grep -v '#include "command/')"
 
 if command -v mandoc >/dev/null; then

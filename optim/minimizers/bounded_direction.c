@@ -5,7 +5,7 @@
  * The model is minimized in two parts: along the path P(x - t g), whose first minimum is the
  * generalized Cauchy point; and then over the elements that are not at a bound there. */
 #include "optim/minimizers/bounds.h"
-#include "ops/kernels/libraries/lapack.h"
+#include "ops/kernels/libraries/lapack_blocks.h"
 
 #include <float.h>
 #include <math.h>
@@ -45,6 +45,14 @@ static void note_products(bounded_model *b, int changes, const change *c)
     }
 }
 
+/* right [k,columns] becomes the solution for a [k,k], which is destroyed; outside of a run. */
+static void solve(const bounded_model *b, double *a, int64_t columns, double *right)
+{
+    static const eddy_kernel no_run;
+    eddy__blocks_lu(&no_run, EDDY_FLOAT64, b->k, a, b->pivots);
+    eddy__blocks_lu_solve(&no_run, EDDY_FLOAT64, false, b->k, columns, a, b->pivots, right);
+}
+
 /* The inverse of M: [[-D, L'], [L, theta S'S]] with D the diagonal and L the part of S'Y below. */
 static void form_inner(bounded_model *b, int changes, const change *c)
 {
@@ -74,8 +82,7 @@ static void form_model(bounded_model *b, int changes, const change *c)
     form_inner(b, changes, c);
     memset(b->m, 0, (size_t)(b->k * b->k) * sizeof *b->m);
     for (int64_t i = 0; i < b->k; i++) b->m[i * b->k + i] = 1;
-    eddy__lapack_lu(EDDY_FLOAT64, b->k, b->square, b->pivots);
-    eddy__lapack_lu_solve(EDDY_FLOAT64, false, b->k, b->k, b->square, b->pivots, b->m);
+    solve(b, b->square, b->k, b->m);
     for (int64_t i = 0; i < b->n; i++)
         for (int j = 0; j < changes; j++) {
             b->w[i * b->k + j] = c[j].y[i];
@@ -175,8 +182,7 @@ static void solve_inner(bounded_model *b, const bounds *limits)
             a[r * k + j] = (r == j) - eddy__vector_dot(b->m + r * k, square + j * k, k) / b->theta;
     by_m(b, b->side, b->mw);
     memcpy(b->side, b->mw, (size_t)k * sizeof *b->mw);
-    eddy__lapack_lu(EDDY_FLOAT64, b->k, a, b->pivots);
-    eddy__lapack_lu_solve(EDDY_FLOAT64, false, b->k, 1, a, b->pivots, b->side);
+    solve(b, a, 1, b->side);
 }
 
 /* d = -B^-1 r over the free elements, with r the gradient of the model at the point; else 0. */

@@ -1,0 +1,31 @@
+/* results.h -- what a training prints and writes. */
+#ifndef COMMAND_TRAIN_RESULTS_H
+#define COMMAND_TRAIN_RESULTS_H
+
+#include "command/train/state.h"
+
+/* What is shown while the training runs: a bar, a line for each epoch, event files, or JSON. */
+typedef struct reporting {
+    const training *t;
+    eddy_progress  *bar;
+    eddy_events    *events;
+    int64_t         before;             /* steps of earlier runs of the program */
+    double          loss;               /* a moving average */
+    bool            open;               /* JSON has been begun */
+} reporting;
+
+void report_begin(reporting *r, const training *t, const state *now);
+void report_step(reporting *r, int64_t step, double loss, double rate);
+void report_epoch(reporting *r, const epoch_result *e, bool best);
+void report_end(reporting *r);          /* of the bar */
+void report_close(reporting *r);
+
+/* Makes the folder; refuses one with checkpoints unless the training is resumed. */
+bool results_folder(const training *t, bool resume);
+/* Prints what a network of characters writes. */
+bool sample_text(const training *t, eddy_session *s);
+/* Writes the network with the best weights, and the names of classes. */
+bool results_write(const training *t, eddy_session *s, const state *now, const history *past,
+                   reporting *r);
+
+#endif

@@ -1,0 +1,71 @@
+#!/bin/sh
+# Kills `eddy train` at random moments, resumes it, and compares the bytes of its results with those of
+# a training that was not interrupted.
+#   [BUILD=build] [SEED=1] sh scripts/kill_training.sh [KILLS]
+set -eu
+eddy=${BUILD:-build}/eddy
+kills=${1:-200}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Everything that has a state: shuffling, dropout, batch normalization, slots, a schedule, early
+# stopping, and checkpoints in the middle of epochs.
+cat > "$work/config.yaml" <<CONFIG
+data:
+  arrays: {x: $PWD/data/digits-images.idx3-ubyte, y: $PWD/data/digits-labels.idx1-ubyte}
+  validation: 20%
+  prepare: [{cast: float32}, {div: 16}, {expand_dims: -1}]
+  augment: [random_flip_left_right]
+model:
+  - conv2d: {filters: 4, kernel_size: 3}
+  - batch_norm
+  - relu
+  - flatten
+  - dropout: 0.2
+  - dense: 10
+loss: sparse_softmax_cross_entropy
+optimizer: {adam: {learning_rate: {cosine_decay: {learning_rate: 0.01}}}}
+metrics: accuracy
+epochs: 8
+early_stopping: 3
+threads: 1
+checkpoints: {steps: 7, last: 2}
+CONFIG
+
+# The checkpoints that are listed, the network and the history. A kill may leave a checkpoint that was
+# about to be removed: it is listed as dropped.
+results() {     # results FOLDER
+    cd "$1"
+    sed '/dropped/d' checkpoints.txt | cat - model.yaml history.csv
+    sed -n '/dropped/d; s/^\([0-9]*\) .*/checkpoint-\1.safetensors/p' checkpoints.txt | xargs cat
+}
+
+begin=$(date +%s%N)
+"$eddy" train "$work/config.yaml" --output "$work/whole" > "$work/log"
+whole=$((($(date +%s%N) - begin) / 1000000))
+(results "$work/whole") > "$work/expected"
+
+killed=0 finished=0 number=0
+while [ "$killed" -lt "$kills" ]; do
+    number=$((number + 1))
+    # from 0 to the time of a whole training, in seconds
+    after=$(awk -v seed="${SEED:-1}" -v n=$number -v most="$whole" \
+        'BEGIN { srand(seed * 100000 + n); print rand() * most / 1000 }')
+    "$eddy" train "$work/config.yaml" --output "$work/folder" --resume > "$work/log" 2>&1 &
+    process=$!
+    sleep "$after"
+    kill -9 $process 2>/dev/null || :
+    if wait $process 2>/dev/null; then
+        (results "$work/folder") > "$work/got"
+        cmp "$work/expected" "$work/got" || { echo "the bytes differ after $killed kills" >&2; exit 1; }
+        finished=$((finished + 1))
+        rm -rf "$work/folder"
+    else
+        [ $? = 137 ] || { cat "$work/log" >&2; exit 1; }
+        killed=$((killed + 1))
+    fi
+done
+"$eddy" train "$work/config.yaml" --output "$work/folder" --resume > "$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+(results "$work/folder") > "$work/got"
+cmp "$work/expected" "$work/got" || { echo "the bytes differ after $killed kills" >&2; exit 1; }
+echo "figure: $killed kills, $((finished + 1)) trainings with the same bytes"

@@ -1,0 +1,229 @@
+/* test_plot.c -- plots in a stream that is no terminal, in one that is, and as SVG. */
+#define _GNU_SOURCE
+#include "tests/lib/checks.h"
+#include "tests/lib/golden.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+Suite *plot_suite(void);
+
+enum { SIZE = 1 << 16 };
+
+/* What was written, a static string. */
+static const char *written(FILE *f)
+{
+    static char text[SIZE];
+    fflush(f);
+    fseek(f, 0, SEEK_SET);
+    text[fread(text, 1, SIZE - 1, f)] = 0;
+    fclose(f);
+    return text;
+}
+
+static void expect(const char *text, const char *wanted)
+{
+    ck_assert_msg(strcmp(text, wanted) == 0, "printed\n%s\nnot\n%s", text, wanted);
+}
+
+/* A rising and a falling line, whose last points have the letters of the legend. */
+START_TEST(curves)
+{
+    const double     y[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+    const double     down[] = { 9, 0 }, across[] = { 0, 9 };
+    const eddy_curve both[] = { { "up", 10, NULL, y }, { "down", 2, across, down } };
+    FILE            *f = tmpfile();
+    ck_assert_int_eq(eddy_plot_print(both, 2, .to = f, .title = "two lines", .x_label = "step",
+                                     .width = 20, .height = 10), EDDY_OK);
+    expect(written(f),
+           "            two lines\n"
+           "           │⠑⢄                ⡠a\n"
+           "         8 ┤  ⠑⢄            ⡠⠊\n"
+           "           │    ⠑⢄        ⡠⠊\n"
+           "         6 ┤      ⠑⢄    ⡠⠊\n"
+           "           │        ⠑⢄⡠⠊\n"
+           "         4 ┤        ⡠⠊⠑⢄\n"
+           "           │      ⡠⠊    ⠑⢄\n"
+           "         2 ┤    ⡠⠊        ⠑⢄\n"
+           "           │  ⡠⠊            ⠑⢄\n"
+           "         0 ┤⡠⠊                ⠑b\n"
+           "           └┬──────────┬────────\n"
+           "            0          5  step\n"
+           "            a: up   b: down\n");
+}
+END_TEST
+
+START_TEST(logarithms_and_gaps)
+{
+    const double     y[] = { 1000, 100, NAN, 10, 1, 0, -1, INFINITY };
+    const eddy_curve one = { "loss", 8, NULL, y };
+    FILE            *f = tmpfile();
+    ck_assert_int_eq(eddy_plot_print(&one, 1, .to = f, .log_y = true, .width = 16, .height = 10),
+                     EDDY_OK);
+    expect(written(f), "      1000 ┤⠱⡀\n"
+                       "           │ ⠱⡀\n"
+                       "           │  ⠈⢆\n"
+                       "       100 ┤   ⠈⠂\n"
+                       "           │\n"
+                       "           │\n"
+                       "        10 ┤           ⠠⡀\n"
+                       "           │            ⠱⡀\n"
+                       "           │             ⠘⢆\n"
+                       "         1 ┤              ⠈⢆\n"
+                       "           └┬───────┬──────┬\n"
+                       "            0       2      4\n"
+                       "            loss\n");
+}
+END_TEST
+
+static int count(const char *text, const char *what)
+{
+    int n = 0;
+    for (const char *at = text; (at = strstr(at, what)) != NULL; at++) n++;
+    return n;
+}
+
+START_TEST(svg)
+{
+    const double     y[] = { 1, 2, NAN, 4 }, one[] = { 7 };
+    const eddy_curve both[] = { { "a < b & c", 4, NULL, y }, { NULL, 1, NULL, one } };
+    FILE            *f = tmpfile();
+    ck_assert_int_eq(eddy_plot_svg(both, 2, .to = f, .title = "<t>", .y_label = "y"), EDDY_OK);
+    const char *text = written(f);
+    ck_assert_int_eq(count(text, "<path"), 2);
+    ck_assert_int_eq(count(text, "a &lt; b &amp; c"), 1);
+    ck_assert_int_eq(count(text, "&lt;t>"), 1);
+    /* points from (0, 1) at the left bottom; the gap begins a new line */
+    ck_assert_msg(strstr(text, "d='M70.0 365.0L293.3 312.5M740.0 207.5'") != NULL, "%s", text);
+    ck_assert_ptr_nonnull(strstr(text, "</svg>\n"));
+}
+END_TEST
+
+START_TEST(histogram)
+{
+    const float values[] = { 0, 0, 0, 0, 1, 1, 2, 4, NAN };
+    FILE       *f = tmpfile();
+    ck_assert_int_eq(eddy_histogram_print(EDDY_VIEW(values, 9), 4, .to = f, .width = 42,
+                                          .title = "values"), EDDY_OK);
+    expect(written(f), "values\n"
+                       "          0 │████████ 4\n"
+                       "          1 │████ 2\n"
+                       "          2 │██ 1\n"
+                       "          3 │██ 1\n"
+                       "          4 ┘\n"
+                       "1 not finite\n");
+    f = tmpfile();
+    const double same[] = { 5, 5 };
+    ck_assert_int_eq(eddy_histogram_print(EDDY_VIEW(same, 2), 2, .to = f, .width = 42), EDDY_OK);
+    expect(written(f), "          5 │████████ 2\n          5 │ 0\n          5 ┘\n");
+}
+END_TEST
+
+START_TEST(pictures)
+{
+    const float gray[] = { 0, 1, 2, 3, 4, 0 };
+    FILE       *f = tmpfile();
+    ck_assert_int_eq(eddy_picture_print(EDDY_VIEW(gray, 2, 3), .to = f, .title = "gray"), EDDY_OK);
+    expect(written(f), "gray\n  ░░▒▒\n▓▓██  \n");
+    f = tmpfile();                      /* four pixels become one */
+    ck_assert_int_eq(eddy_picture_print(EDDY_VIEW(gray, 2, 3), .to = f, .width = 4), EDDY_OK);
+    expect(written(f), "▒▒░░\n");
+    f = tmpfile();
+    const uint8_t colors[] = { 255, 255, 255, 0, 0, 0 };
+    ck_assert_int_eq(eddy_picture_print(EDDY_VIEW(colors, 1, 2, 3), .to = f), EDDY_OK);
+    expect(written(f), "██  \n");
+    f = tmpfile();
+    ck_assert_int_eq(eddy_picture_print(EDDY_VIEW(gray, 2, 3), .to = f, .least = 4, .most = 5),
+                     EDDY_OK);
+    expect(written(f), "      \n      \n");
+}
+END_TEST
+
+/* In a terminal: colors, and two rows in each line. */
+START_TEST(terminals)
+{
+    const int master = posix_openpt(O_RDWR | O_NOCTTY);
+    ck_assert(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    FILE            *f = fopen(ptsname(master), "r+");
+    const float      gray[] = { 0, 1, 1, 0 };
+    const double     y[] = { 0, 1 };
+    const eddy_curve one = { "loss", 2, NULL, y };
+    char             text[8192] = { 0 };
+    ck_assert_ptr_nonnull(f);
+    unsetenv("NO_COLOR");
+    setenv("TERM", "xterm", 1);
+    ck_assert_int_eq(eddy_picture_print(EDDY_VIEW(gray, 2, 2), .to = f), EDDY_OK);
+    ck_assert_int_gt((int)read(master, text, sizeof text - 1), 0);
+    ck_assert_msg(strcmp(text, "\033[38;2;0;0;0m\033[48;2;255;255;255m▀\033[0m"
+                               "\033[38;2;255;255;255m\033[48;2;0;0;0m▀\033[0m\r\n") == 0,
+                  "%s", text);
+    memset(text, 0, sizeof text);
+    ck_assert_int_eq(eddy_plot_print(&one, 1, .to = f, .width = 10, .height = 10), EDDY_OK);
+    ck_assert_int_gt((int)read(master, text, sizeof text - 1), 0);
+    ck_assert_ptr_nonnull(strstr(text, "\033[34m"));
+    fclose(f);
+    close(master);
+}
+END_TEST
+
+static void refused(eddy_status got, eddy_status wanted, eddy_error *e)
+{
+    ck_assert_int_eq(got, wanted);
+    golden_error(e);
+}
+
+START_TEST(errors)
+{
+    const double      y[] = { NAN, 1 };
+    const eddy_curve  nothing = { "a", 1, NULL, y }, none = { "a", 2, NULL, NULL },
+                      fine = { "a", 2, NULL, y };
+    const float       values[] = { NAN, INFINITY };
+    const eddy_array *complex = EDDY_NUMBER(EDDY_COMPLEX64, 1), *two = EDDY_VIEW(values, 2);
+    const int64_t     counts[] = { 1, 2 };
+    eddy_error        e = { 0 };
+    golden_begin("report/plot");
+    refused(eddy_plot_print(NULL, 1, .error = &e), EDDY_INVALID_ARGUMENT, &e);
+    refused(eddy_plot_print(&fine, 27, .error = &e), EDDY_INVALID_ARGUMENT, &e);
+    refused(eddy_plot_print(&none, 1, .error = &e), EDDY_INVALID_ARGUMENT, &e);
+    refused(eddy_plot_print(&nothing, 1, .error = &e), EDDY_OUT_OF_RANGE, &e);
+    refused(eddy_plot_print(&fine, 1, .width = 9, .error = &e), EDDY_INVALID_ARGUMENT, &e);
+    refused(eddy_plot_svg(&fine, 1, .width = 9, .error = &e), EDDY_INVALID_ARGUMENT, &e);
+    refused(eddy_plot_svg(&nothing, 1, .error = &e), EDDY_OUT_OF_RANGE, &e);
+    refused(eddy_histogram_print(NULL, .error = &e), EDDY_INVALID_ARGUMENT, &e);
+    refused(eddy_histogram_print(EDDY_VIEW(counts, 2), 0, .error = &e), EDDY_INVALID_ARGUMENT, &e);
+    refused(eddy_histogram_print(EDDY_VIEW(counts, 2), .width = 39, .error = &e),
+            EDDY_INVALID_ARGUMENT, &e);
+    refused(eddy_histogram_print(complex, .error = &e), EDDY_BAD_DTYPE, &e);
+    refused(eddy_histogram_print(two, .error = &e), EDDY_OUT_OF_RANGE, &e);
+    refused(eddy_picture_print(NULL, .error = &e), EDDY_INVALID_ARGUMENT, &e);
+    refused(eddy_picture_print(EDDY_VIEW(counts, 2, 1), .width = 0, .error = &e),
+            EDDY_INVALID_ARGUMENT, &e);
+    refused(eddy_picture_print(EDDY_VIEW(counts, 2, 1), .least = 2, .error = &e),
+            EDDY_INVALID_ARGUMENT, &e);
+    refused(eddy_picture_print(two, .error = &e), EDDY_BAD_SHAPE, &e);
+    refused(eddy_picture_print(EDDY_VIEW(counts, 1, 1, 2), .error = &e), EDDY_BAD_SHAPE, &e);
+    refused(eddy_picture_print(complex, .error = &e), EDDY_BAD_DTYPE, &e);
+    FILE *full = fopen("/dev/full", "w");
+    if (full) refused(eddy_plot_print(&fine, 1, .to = full, .error = &e), EDDY_IO, &e);
+    if (full) fclose(full);
+    golden_end();
+    ck_assert_int_eq(eddy_plot_print(NULL, 1), EDDY_INVALID_ARGUMENT); /* without a message */
+}
+END_TEST
+
+Suite *plot_suite(void)
+{
+    Suite *s = suite_create("plot");
+    TCase *t = tcase_create("plot");
+    tcase_add_test(t, curves);
+    tcase_add_test(t, logarithms_and_gaps);
+    tcase_add_test(t, svg);
+    tcase_add_test(t, histogram);
+    tcase_add_test(t, pictures);
+    tcase_add_test(t, terminals);
+    tcase_add_test(t, errors);
+    suite_add_tcase(s, t);
+    return s;
+}
