@@ -1,6 +1,7 @@
 /* kernel.c -- services for kernels while they are prepared and run: inputs, outputs, scratch
  * memory, errors. */
 #include "graph/kernel.h"
+#include "graph/base/stop.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,4 +34,10 @@ eddy_status eddy_kernel_fail(eddy_kernel *k, eddy_status s, const char *reason, 
     eddy__op_message(message, sizeof message, k->op, n, in, why, call->node->name);
     eddy__error_set(call->error, s, "%s", message);
     return s;
+}
+
+eddy_status eddy_kernel_stopped(const eddy_kernel *k)
+{
+    if (!k || !eddy__stopped(k->stop)) return EDDY_OK;
+    return eddy__stop_requested(k->stop) ? EDDY_CANCELLED : EDDY_TIMED_OUT;
 }
