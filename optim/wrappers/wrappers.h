@@ -145,6 +145,23 @@ EDDY_API eddy_optimizer *eddy_clipped_gradients_with(const eddy_clipped_gradient
 #define eddy_clipped_gradients(...) \
     eddy_clipped_gradients_with(EDDY_ARGS(eddy_clipped_gradients_args, __VA_ARGS__))
 
+typedef struct eddy_transformed_gradients_args {
+    size_t          size_ EDDY_DEFAULT(sizeof(eddy_transformed_gradients_args));
+    eddy_optimizer *optimizer;       /* required */
+    /* replaces the gradients of the pairs by tensors that it builds; required */
+    void          (*transform)(void *context, eddy_gradient_pair *pairs, int count);
+    void           *context;         /* passed to it; must live until the step is built */
+    const char     *name;            /* default "TransformedGradients" */
+} eddy_transformed_gradients_args;
+/* The inner optimizer gets the gradients that a function of the caller makes of them, once for each
+ * call of eddy_apply_gradients or eddy_minimize, for all pairs at once: as eddy_clipped_gradients,
+ * with any transformation. Pairs without a gradient have node 0 there; IndexedSlices may stay slices
+ * or become dense. */
+EDDY_API eddy_optimizer *eddy_transformed_gradients_with(
+    const eddy_transformed_gradients_args *given);
+#define eddy_transformed_gradients(...) \
+    eddy_transformed_gradients_with(EDDY_ARGS(eddy_transformed_gradients_args, __VA_ARGS__))
+
 typedef struct eddy_sharpness_aware_args {
     size_t              size_ EDDY_DEFAULT(sizeof(eddy_sharpness_aware_args));
     eddy_optimizer     *optimizer;   /* required */
