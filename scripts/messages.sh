@@ -20,6 +20,8 @@ damaged|2|graph/files/npy.c|@
 eddy__input_fail|3
 eddy__events_fail|3
 eddy__dataset_fail|3
+eddy__distributed_fail|3
+eddy__call_fail|3
 scalar|3|graph/files/yaml_attributes.c|expected @
 skip|3|graph/files/graph_yaml_read.c|@
 damaged|2|graph/files/safetensors_parse.c|@
@@ -56,7 +58,7 @@ input/readers/jpeg.c|%.700s: the library was built without libjpeg-turbo (Debian
 input/readers/png.c|%.700s: the library was built without libpng (Debian: libpng-dev), which reads PNG images|likewise
 session/compile/ir.c|a node that only the compiler makes|a guard: nobody else has these definitions'
 
-[ $# -gt 0 ] || set -- graph ops autodiff control layers optim session report formats input
+[ $# -gt 0 ] || set -- graph ops autodiff control layers optim session report formats input distributed
 # shellcheck disable=SC2046  # the names of sources hold no blanks
 awk -v reporters="$reporters" -v allowed="$allowed" '
 BEGIN {
