@@ -221,25 +221,6 @@ static bool stopped(eddy_communicator *c, void *context)
     return true;
 }
 
-START_TEST(stops)
-{
-    golden_begin("distributed/stops");
-    for (int i = 0; i < 2; i++) {
-        eddy_error e = { 0 };
-        bool       times_out = i == 1;
-        memset(runs_of, 0, sizeof runs_of);
-        ck_assert(eddy_run_threads(2, stopped, &times_out, &e));
-        for (int r = 1; r >= 0; r--) {
-            ck_assert_int_eq(runs_of[r].status, times_out ? EDDY_TIMED_OUT : EDDY_CANCELLED);
-            golden_line(runs_of[r].message);
-        }
-    }
-    eddy_error e = { 0 };
-    ck_assert(eddy_run_threads(2, busy, NULL, &e));
-    golden_end();
-}
-END_TEST
-
 /* A second run of rank 0 waits for the first, which waits for rank 1. */
 static bool busy(eddy_communicator *c, void *context)
 {
@@ -263,6 +244,25 @@ static bool busy(eddy_communicator *c, void *context)
     eddy_graph_free(g);
     return ok;
 }
+
+START_TEST(stops)
+{
+    golden_begin("distributed/stops");
+    for (int i = 0; i < 2; i++) {
+        eddy_error e = { 0 };
+        bool       times_out = i == 1;
+        memset(runs_of, 0, sizeof runs_of);
+        ck_assert(eddy_run_threads(2, stopped, &times_out, &e));
+        for (int r = 1; r >= 0; r--) {
+            ck_assert_int_eq(runs_of[r].status, times_out ? EDDY_TIMED_OUT : EDDY_CANCELLED);
+            golden_line(runs_of[r].message);
+        }
+    }
+    eddy_error e = { 0 };
+    ck_assert(eddy_run_threads(2, busy, NULL, &e));
+    golden_end();
+}
+END_TEST
 
 /* ------------------------------------------------------------ wrong arguments -- */
 
