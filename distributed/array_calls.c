@@ -11,7 +11,7 @@ static eddy_call_header header_of(eddy_collective kind, const eddy_array *a, int
 
 static bool end(eddy_call *call, const char *what, eddy_error *error)
 {
-    return eddy__call_end(call) ||
+    return eddy__collective_end(call) ||
            eddy__distributed_fail(error, call->error.status, "%s: %s", what, call->error.message);
 }
 
@@ -28,29 +28,34 @@ bool eddy_array_all_reduce(eddy_communicator *c, eddy_reduction how, eddy_array 
     const eddy_call_header h = header_of(EDDY_ALL_REDUCE, array, how);
     eddy_call              call = { 0 };
     void                  *data = eddy_array_data(array);
-    if (eddy__call_begin(&call, c, &h)) eddy__all_reduce(&call, data, data, eddy_array_count(array));
+    if (eddy__collective_begin(&call, c, &h))
+        eddy__all_reduce(&call, data, data, eddy_array_count(array));
     return end(&call, "array_all_reduce", error);
 }
 
 bool eddy_array_broadcast(eddy_communicator *c, int root, eddy_array *array, eddy_error *error)
 {
     if (!c || !array || root < 0 || root >= c->n)
-        return eddy__distributed_fail(error, EDDY_INVALID_ARGUMENT, "array_broadcast: no communicator, "
-                                      "no array, or no rank %d", root);
+        return eddy__distributed_fail(error, EDDY_INVALID_ARGUMENT,
+                                      "array_broadcast: no communicator, "
+                                      "no array, or no rank %d",
+                                      root);
     const eddy_call_header h = header_of(EDDY_BROADCAST, array, root);
     eddy_call              call = { 0 };
     void                  *data = eddy_array_data(array);
-    if (eddy__call_begin(&call, c, &h)) eddy__broadcast(&call, data, data, eddy_array_bytes(array));
+    if (eddy__collective_begin(&call, c, &h))
+        eddy__broadcast(&call, data, data, eddy_array_bytes(array));
     return end(&call, "array_broadcast", error);
 }
 
 bool eddy_rank_barrier(eddy_communicator *c, eddy_error *error)
 {
     if (!c)
-        return eddy__distributed_fail(error, EDDY_INVALID_ARGUMENT, "rank_barrier: no communicator");
+        return eddy__distributed_fail(error, EDDY_INVALID_ARGUMENT,
+                                      "rank_barrier: no communicator");
     const eddy_call_header h = { .kind = EDDY_BARRIER, .parts = 1 };
     eddy_call              call = { 0 };
-    if (eddy__call_begin(&call, c, &h)) eddy__call_meet(&call, NULL, 0);
+    if (eddy__collective_begin(&call, c, &h)) eddy__collective_meet(&call, NULL, 0);
     return end(&call, "rank_barrier", error);
 }
 

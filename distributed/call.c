@@ -8,7 +8,7 @@
 
 /* ------------------------------------------------------------------ errors -- */
 
-bool eddy__call_fail(eddy_call *call, eddy_status status, const char *format, ...)
+bool eddy__collective_fail(eddy_call *call, eddy_status status, const char *format, ...)
 {
     eddy_world *w = call->c->world;
     char        why[1000];
@@ -31,17 +31,19 @@ static bool must_stop(eddy_call *call)
     const eddy_status s = call->stopped ? call->stopped(call->run) : EDDY_OK;
     if (s == EDDY_OK) return false;
     const int rank = call->c->world->rank;
-    return !eddy__call_fail(call, s, s == EDDY_TIMED_OUT ? "rank %d: the run took longer than its timeout"
-                                                         : "rank %d: the run was cancelled", rank);
+    return !eddy__collective_fail(call, s,
+                            s == EDDY_TIMED_OUT ? "rank %d: the run took longer than its timeout"
+                                                : "rank %d: the run was cancelled",
+                            rank);
 }
 
 static bool no_memory(eddy_call *call)
 {
-    return eddy__call_fail(call, EDDY_NO_MEMORY, "rank %d: out of memory for messages",
+    return eddy__collective_fail(call, EDDY_NO_MEMORY, "rank %d: out of memory for messages",
                            call->c->world->rank);
 }
 
-void *eddy__call_scratch(eddy_call *call, size_t bytes)
+void *eddy__collective_scratch(eddy_call *call, size_t bytes)
 {
     eddy_world *w = call->c->world;
     if (bytes > w->scratch_size) {
@@ -61,14 +63,15 @@ static bool wait_for_turn(eddy_call *call)
     while (pthread_mutex_trylock(&call->c->world->lock) != 0) {
         const eddy_status s = call->stopped ? call->stopped(call->run) : EDDY_OK;
         if (s != EDDY_OK)
-            return eddy__distributed_fail(&call->error, s, "the run ended while another one used the "
+            return eddy__distributed_fail(&call->error, s,
+                                          "the run ended while another one used the "
                                           "communicator");
         nanosleep(&pause, NULL);
     }
     return true;
 }
 
-bool eddy__call_begin(eddy_call *call, eddy_communicator *c, const eddy_call_header *h)
+bool eddy__collective_begin(eddy_call *call, eddy_communicator *c, const eddy_call_header *h)
 {
     *call = (eddy_call){ .c = c, .stopped = call->stopped, .run = call->run };
     call->has_turn = wait_for_turn(call);
@@ -87,7 +90,7 @@ bool eddy__call_begin(eddy_call *call, eddy_communicator *c, const eddy_call_hea
                                   c->world->error.message);
 }
 
-bool eddy__call_end(eddy_call *call)
+bool eddy__collective_end(eddy_call *call)
 {
     const eddy_transport *t = call->c->world->transport;
     for (int i = 0; i < call->n_messages; i++)
@@ -102,12 +105,12 @@ bool eddy__call_end(eddy_call *call)
 
 static bool add(eddy_call *call, eddy_message *m, const eddy_error *e)
 {
-    if (!m) return eddy__call_fail(call, e->status, "%s", e->message);
+    if (!m) return eddy__collective_fail(call, e->status, "%s", e->message);
     call->messages[call->n_messages++] = m;
     return true;
 }
 
-bool eddy__call_send(eddy_call *call, int to, const void *data, size_t bytes)
+bool eddy__collective_send(eddy_call *call, int to, const void *data, size_t bytes)
 {
     const eddy_world *w = call->c->world;
     eddy_error        e = { 0 };
@@ -115,7 +118,7 @@ bool eddy__call_send(eddy_call *call, int to, const void *data, size_t bytes)
     return add(call, w->transport->send(w->context, call->c->ranks[to], data, bytes, &e), &e);
 }
 
-bool eddy__call_receive(eddy_call *call, int from, void *data, size_t bytes)
+bool eddy__collective_receive(eddy_call *call, int from, void *data, size_t bytes)
 {
     const eddy_world *w = call->c->world;
     eddy_error        e = { 0 };
@@ -131,13 +134,13 @@ static bool finish_one(eddy_call *call, eddy_message *m)
     bool              ended = false;
     while (!ended) {
         if (!w->transport->wait(w->context, m, look, &ended, &e))
-            return eddy__call_fail(call, e.status, "%s", e.message);
+            return eddy__collective_fail(call, e.status, "%s", e.message);
         if (!ended && must_stop(call)) return false;
     }
     return true;
 }
 
-bool eddy__call_finish(eddy_call *call)
+bool eddy__collective_finish(eddy_call *call)
 {
     for (int i = 0; i < call->n_messages; i++) {
         if (!finish_one(call, call->messages[i])) return false;
@@ -149,8 +152,10 @@ bool eddy__call_finish(eddy_call *call)
 
 /* ---------------------------------------------------------------- meetings -- */
 
-static const char *const kind_names[] = { "?", "AllReduce", "AllGather", "ReduceScatter", "BroadcastFrom",
-                                          "ReduceTo", "AllToAll", "SendReceive", "Barrier" };
+static const char *const kind_names[] = {
+    "?",        "AllReduce", "AllGather",   "ReduceScatter", "BroadcastFrom",
+    "ReduceTo", "AllToAll",  "SendReceive", "Barrier"
+};
 
 /* "AllReduce(float32[3], sum) 'gradients/AllReduce'" */
 static char *describe(const eddy_call_header *h, char *buf, size_t size)
@@ -180,7 +185,7 @@ static bool shapes_agree(const eddy_call_header *a, const eddy_call_header *b)
     return same;
 }
 
-bool eddy__call_compare(eddy_call *call, const eddy_call_header *a, const eddy_call_header *b)
+bool eddy__collective_compare(eddy_call *call, const eddy_call_header *a, const eddy_call_header *b)
 {
     char one[400], other[400];
     if (a->size == b->size && a->kind == b->kind && a->dtype == b->dtype &&
@@ -191,13 +196,13 @@ bool eddy__call_compare(eddy_call *call, const eddy_call_header *a, const eddy_c
                      : a->group != b->group ? " in another group"
                      : a->hash != b->hash && eddy_shape_equal(a->shape, b->shape)
                            ? " with other shapes or numbers of rows" : "";
-    return eddy__call_fail(call, EDDY_INVALID_ARGUMENT,
+    return eddy__collective_fail(call, EDDY_INVALID_ARGUMENT,
                            "the ranks do not agree: rank %d has %s, rank %d has %s%s", (int)a->rank,
                            describe(a, one, sizeof one), (int)b->rank,
                            describe(b, other, sizeof other), more);
 }
 
-bool eddy__call_meet(eddy_call *call, const void *data, size_t bytes)
+bool eddy__collective_meet(eddy_call *call, const void *data, size_t bytes)
 {
     const eddy_communicator *c = call->c;
     const size_t             with = bytes <= EDDY_SHORT_BYTES ? bytes : 0;
@@ -205,11 +210,13 @@ bool eddy__call_meet(eddy_call *call, const void *data, size_t bytes)
     if (with > 0) memcpy(call->mine->data, data, with);
     call->packets[c->me] = *call->mine;
     for (int r = 0; r < c->n; r++)
-        if (r != c->me && (!eddy__call_receive(call, r, &call->packets[r], sizeof(eddy_packet)) ||
-                           !eddy__call_send(call, r, call->mine, sizeof(eddy_call_header) + with)))
+        if (r != c->me &&
+            (!eddy__collective_receive(call, r, &call->packets[r], sizeof(eddy_packet)) ||
+             !eddy__collective_send(call, r, call->mine, sizeof(eddy_call_header) + with)))
             return false;
-    if (!eddy__call_finish(call)) return false;
+    if (!eddy__collective_finish(call)) return false;
     for (int r = 1; r < c->n; r++)
-        if (!eddy__call_compare(call, &call->packets[0].header, &call->packets[r].header)) return false;
+        if (!eddy__collective_compare(call, &call->packets[0].header, &call->packets[r].header))
+            return false;
     return true;
 }

@@ -61,7 +61,8 @@ bool eddy__kernel_begin(eddy_kernel *k, eddy_call *call, eddy_collective kind, e
     eddy_communicator           *c = eddy__communicator_take(a->communicator);
     eddy_call_header             h = { .kind = kind };
     *call = (eddy_call){ .stopped = stopped, .run = k };
-    if (!c) return eddy__distributed_fail(&call->error, EDDY_CLOSED, "its communicator has been freed");
+    if (!c)
+        return eddy__distributed_fail(&call->error, EDDY_CLOSED, "its communicator has been freed");
     if (kind == EDDY_ALL_REDUCE || kind == EDDY_BROADCAST || kind == EDDY_REDUCE)
         h.detail = (int32_t)a->detail;
     if (k->n_in > 0) h.dtype = (int32_t)k->in[0]->type.dtype;
@@ -69,13 +70,13 @@ bool eddy__kernel_begin(eddy_kernel *k, eddy_call *call, eddy_collective kind, e
     if (a->node) snprintf(h.name, sizeof h.name, "%s", a->node);
     h.parts = kind == EDDY_ALL_REDUCE ? k->n_in : 1;
     if (kind != EDDY_ALL_TO_ALL) h.hash = hash_of(k, a->ranks, rows);
-    return eddy__call_begin(call, c, &h);
+    return eddy__collective_begin(call, c, &h);
 }
 
 eddy_status eddy__kernel_end(eddy_kernel *k, eddy_call *call)
 {
     if (call->c) {
-        eddy__call_end(call);
+        eddy__collective_end(call);
         eddy__communicator_give(call->c);
     }
     if (call->error.status == EDDY_OK) return EDDY_OK;

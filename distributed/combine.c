@@ -1,5 +1,5 @@
-/* combine.c -- sums, means and extremes of arrays of several ranks, always pair by pair: 0 and 1, 2 and
- * 3, then these results, and so on. So the bits do not depend on who computes them. */
+/* combine.c -- sums, means and extremes of arrays of several ranks, always pair by pair: 0 and 1,
+ * 2 and 3, then these results, and so on. So the bits do not depend on who computes them. */
 #include "distributed/internal.h"
 
 #include <math.h>
@@ -70,8 +70,8 @@ static void combine_half(eddy_dtype d, eddy_reduction how, int n, void **parts, 
                          int64_t count, uint16_t *out, float *work)
 {
     void *rows[2];
-    /* Of the ranks that are still to come, log2 n results are kept: those of the binary digits of the
-     * number of ranks so far. */
+    /* As in a binary counter: level[i] is the result of as many ranks as the i-th highest digit of
+     * the number of ranks so far is worth. */
     float *level[16];
     int    used = 0;
     for (int r = 0; r < n; r++) {
@@ -100,7 +100,8 @@ bool eddy__reduction_fits(eddy_reduction how, eddy_dtype d, char *why, size_t si
     else if (d == EDDY_BOOL)
         snprintf(why, size, "elements of type bool cannot be reduced");
     else if (mean && !eddy_dtype_is_differentiable(d))
-        snprintf(why, size, "the mean of %s; a floating or complex type expected", eddy_dtype_name(d));
+        snprintf(why, size, "the mean of %s; a floating or complex type expected",
+                 eddy_dtype_name(d));
     else if (!mean && !sum && eddy_dtype_is_complex(d))
         snprintf(why, size, "%s has no order for min and max", eddy_dtype_name(d));
     else return true;

@@ -1,4 +1,4 @@
-/* communicator.c -- communicators, their worlds, and a registry of those that have not been freed. */
+/* communicator.c -- communicators, their worlds, and a registry of those in use. */
 #include "distributed/internal.h"
 
 #include <stdarg.h>
@@ -114,9 +114,11 @@ eddy_communicator *eddy_communicator_new(const eddy_transport *transport, void *
         eddy__distributed_fail(error, EDDY_INVALID_ARGUMENT,
                                "communicator_new: functions of the transport are missing");
     else if (size < 1 || size > EDDY_MAX_RANKS || rank < 0 || rank >= size)
-        eddy__distributed_fail(error, EDDY_INVALID_ARGUMENT,
-                               "communicator_new: rank %d of %d; a size from 1 to %d and a rank below "
-                               "it expected", rank, size, EDDY_MAX_RANKS);
+        eddy__distributed_fail(
+            error, EDDY_INVALID_ARGUMENT,
+            "communicator_new: rank %d of %d; a size from 1 to %d and a rank below "
+            "it expected",
+            rank, size, EDDY_MAX_RANKS);
     else if (!(w = calloc(1, sizeof *w)))
         eddy__distributed_fail(error, EDDY_NO_MEMORY, "communicator_new: out of memory");
     if (!w) {

@@ -1,8 +1,8 @@
 /* exchange.c -- the collectives on memory.
  *
- * Short data travel with the headers: one exchange of messages. Of long data to be reduced, each rank
- * combines one share, which all others send to it; so each element is sent at most twice, and is
- * combined in one place. */
+ * Short data travel with the headers: one exchange of messages. Of long data to be reduced, each
+ * rank combines one share, which all others send to it; so each element is sent at most twice, and
+ * is combined in one place. */
 #include "distributed/internal.h"
 
 #include <string.h>
@@ -45,7 +45,8 @@ static bool combination_begin(eddy_call *call, int64_t count, combination *k)
     const size_t align = 64, pointers = ((size_t)n * sizeof(void *) + align - 1) / align * align;
     k->bytes = ((size_t)count * size_of(call) + align - 1) / align * align;
     const eddy_dtype d = (eddy_dtype)call->mine->header.dtype;
-    char *at = eddy__call_scratch(call, pointers + (size_t)n * k->bytes + eddy__combine_work(d, n));
+    char            *at =
+        eddy__collective_scratch(call, pointers + (size_t)n * k->bytes + eddy__combine_work(d, n));
     if (!at) return false;
     k->parts = (void **)(void *)at;
     k->room = at + pointers;
@@ -56,8 +57,8 @@ static bool combination_begin(eddy_call *call, int64_t count, combination *k)
 
 static void combine(eddy_call *call, combination *k, int64_t count, void *out)
 {
-    eddy__combine((eddy_dtype)call->mine->header.dtype, reduction_of(call), call->c->n, k->parts, count,
-                  out, k->work);
+    eddy__combine((eddy_dtype)call->mine->header.dtype, reduction_of(call), call->c->n, k->parts,
+                  count, out, k->work);
 }
 
 /* Combines the elements that came with the headers. */
@@ -84,13 +85,13 @@ static bool combine_shares(eddy_call *call, const void *in, share (*of)(const vo
     for (int i = 1; i < c->n; i++) {
         const int   from = (c->me + c->n - i) % c->n, to = (c->me + i) % c->n;
         const share theirs = of(shares, to);
-        if (!eddy__call_receive(call, from, k.parts[from], bytes) ||
-            !eddy__call_send(call, to, (const char *)in + (size_t)theirs.from * size,
+        if (!eddy__collective_receive(call, from, k.parts[from], bytes) ||
+            !eddy__collective_send(call, to, (const char *)in + (size_t)theirs.from * size,
                              (size_t)theirs.count * size))
             return false;
     }
     if (bytes > 0) memcpy(k.parts[c->me], (const char *)in + (size_t)mine.from * size, bytes);
-    if (!eddy__call_finish(call)) return false;
+    if (!eddy__collective_finish(call)) return false;
     combine(call, &k, mine.count, out);
     return true;
 }
@@ -121,8 +122,8 @@ static share of_rows(const void *shares, int r)
 
 /* ------------------------------------------------------------------ reducing -- */
 
-/* Sends this rank's share, which is at its place in `out`, to a rank, or to all for -1, and receives
- * theirs there. */
+/* Sends this rank's share, which is at its place in `out`, to a rank, or to all for -1, and
+ * receives theirs there. */
 static bool spread_shares(eddy_call *call, void *out, const even_shares *e, int root)
 {
     const eddy_communicator *c = call->c;
@@ -132,15 +133,16 @@ static bool spread_shares(eddy_call *call, void *out, const even_shares *e, int 
     for (int i = 1; i < c->n; i++) {
         const int   from = (c->me + c->n - i) % c->n, to = (c->me + i) % c->n;
         const share theirs = even_share(e->count, e->n, from);
-        if (receives && !eddy__call_receive(call, from, (char *)out + (size_t)theirs.from * size,
-                                            (size_t)theirs.count * size))
+        if (receives &&
+            !eddy__collective_receive(call, from, (char *)out + (size_t)theirs.from * size,
+                                      (size_t)theirs.count * size))
             return false;
         if ((root < 0 || root == to) &&
-            !eddy__call_send(call, to, (char *)out + (size_t)mine.from * size,
+            !eddy__collective_send(call, to, (char *)out + (size_t)mine.from * size,
                              (size_t)mine.count * size))
             return false;
     }
-    return eddy__call_finish(call);
+    return eddy__collective_finish(call);
 }
 
 /* root -1: all ranks get the result. */
@@ -148,7 +150,7 @@ static bool reduce_to(eddy_call *call, const void *in, void *out, int64_t count,
 {
     const size_t      size = size_of(call), bytes = (size_t)count * size;
     const even_shares e = { count, call->c->n };
-    if (!eddy__call_meet(call, in, bytes)) return false;
+    if (!eddy__collective_meet(call, in, bytes)) return false;
     const bool here = root < 0 || root == call->c->me;
     if (bytes <= EDDY_SHORT_BYTES) {
         if (here) return combine_short(call, 0, count, out);
@@ -178,7 +180,7 @@ bool eddy__reduce_scatter(eddy_call *call, const void *in, void *out, const int6
     const row_shares s = { rows, row_count };
     const share      mine = of_rows(&s, call->c->me), last = of_rows(&s, call->c->n - 1);
     const size_t     bytes = (size_t)(last.from + last.count) * size_of(call);
-    if (!eddy__call_meet(call, in, bytes)) return false;
+    if (!eddy__collective_meet(call, in, bytes)) return false;
     if (bytes <= EDDY_SHORT_BYTES) return combine_short(call, mine.from, mine.count, out);
     return combine_shares(call, in, of_rows, &s, out);
 }
@@ -189,7 +191,8 @@ bool eddy__reduce_scatter(eddy_call *call, const void *in, void *out, const int6
 static bool all_short(const int64_t *rows, int n, size_t row_bytes)
 {
     bool is_short = true;
-    for (int r = 0; r < n; r++) is_short = is_short && (size_t)rows[r] * row_bytes <= EDDY_SHORT_BYTES;
+    for (int r = 0; r < n; r++)
+        is_short = is_short && (size_t)rows[r] * row_bytes <= EDDY_SHORT_BYTES;
     return is_short;
 }
 
@@ -198,18 +201,19 @@ bool eddy__all_gather(eddy_call *call, const void *in, void *out, const int64_t 
 {
     const eddy_communicator *c = call->c;
     const size_t             mine = (size_t)call->mine->header.shape.dim[0] * row_bytes;
-    if (!eddy__call_meet(call, in, mine)) return false;
+    if (!eddy__collective_meet(call, in, mine)) return false;
     const bool came = all_short(rows, c->n, row_bytes);
     char      *at = out;
     for (int r = 0; r < c->n; r++) {
         const size_t bytes = (size_t)rows[r] * row_bytes;
         if (r == c->me || came) {
             if (bytes > 0) memcpy(at, r == c->me ? in : call->packets[r].data, bytes);
-        } else if (!eddy__call_receive(call, r, at, bytes) || !eddy__call_send(call, r, in, mine))
+        } else if (!eddy__collective_receive(call, r, at, bytes) ||
+                   !eddy__collective_send(call, r, in, mine))
             return false;
         at += bytes;
     }
-    return eddy__call_finish(call);
+    return eddy__collective_finish(call);
 }
 
 bool eddy__broadcast(eddy_call *call, const void *in, void *out, size_t bytes)
@@ -217,16 +221,16 @@ bool eddy__broadcast(eddy_call *call, const void *in, void *out, size_t bytes)
     const eddy_communicator *c = call->c;
     const int                root = call->mine->header.detail;
     const bool               sends = root == c->me;
-    if (!eddy__call_meet(call, in, sends ? bytes : 0)) return false;
+    if (!eddy__collective_meet(call, in, sends ? bytes : 0)) return false;
     if (sends && bytes > 0 && in != out) memcpy(out, in, bytes);
     if (bytes <= EDDY_SHORT_BYTES) {
         if (!sends && bytes > 0) memcpy(out, call->packets[root].data, bytes);
         return true;
     }
     for (int r = 0; sends && r < c->n; r++)
-        if (r != c->me && !eddy__call_send(call, r, in, bytes)) return false;
-    if (!sends && !eddy__call_receive(call, root, out, bytes)) return false;
-    return eddy__call_finish(call);
+        if (r != c->me && !eddy__collective_send(call, r, in, bytes)) return false;
+    if (!sends && !eddy__collective_receive(call, root, out, bytes)) return false;
+    return eddy__collective_finish(call);
 }
 
 bool eddy__all_to_all(eddy_call *call, const void *in, const int64_t *sent, void *out,
@@ -235,18 +239,19 @@ bool eddy__all_to_all(eddy_call *call, const void *in, const int64_t *sent, void
     const eddy_communicator *c = call->c;
     const char              *from = in;
     char                    *to = out;
-    if (!eddy__call_meet(call, NULL, 0)) return false;
+    if (!eddy__collective_meet(call, NULL, 0)) return false;
     for (int r = 0; r < c->n; r++) {
-        const size_t out_bytes = (size_t)sent[r] * row_bytes, in_bytes = (size_t)received[r] * row_bytes;
+        const size_t out_bytes = (size_t)sent[r] * row_bytes,
+                     in_bytes = (size_t)received[r] * row_bytes;
         if (r == c->me) {
             if (out_bytes > 0) memcpy(to, from, out_bytes);
-        } else if (!eddy__call_receive(call, r, to, in_bytes) ||
-                   !eddy__call_send(call, r, from, out_bytes))
+        } else if (!eddy__collective_receive(call, r, to, in_bytes) ||
+                   !eddy__collective_send(call, r, from, out_bytes))
             return false;
         from += out_bytes;
         to += in_bytes;
     }
-    return eddy__call_finish(call);
+    return eddy__collective_finish(call);
 }
 
 /* Only the two ranks of each message meet. */
@@ -256,20 +261,22 @@ bool eddy__send_receive(eddy_call *call, const void *in, int to, void *out, int 
     const size_t             with = bytes <= EDDY_SHORT_BYTES ? bytes : 0;
     if (call->error.status != EDDY_OK) return false;
     if (with > 0) memcpy(call->mine->data, in, with);
-    if (to >= 0 && to != c->me && !eddy__call_send(call, to, call->mine, sizeof(eddy_call_header) + with))
+    if (to >= 0 && to != c->me &&
+        !eddy__collective_send(call, to, call->mine, sizeof(eddy_call_header) + with))
         return false;
     if (from >= 0 && from != c->me &&
-        !eddy__call_receive(call, from, &call->packets[from], sizeof(eddy_packet)))
+        !eddy__collective_receive(call, from, &call->packets[from], sizeof(eddy_packet)))
         return false;
-    if (!eddy__call_finish(call)) return false;
+    if (!eddy__collective_finish(call)) return false;
     if (from >= 0 && from != c->me &&
-        !eddy__call_compare(call, &call->mine->header, &call->packets[from].header))
+        !eddy__collective_compare(call, &call->mine->header, &call->packets[from].header))
         return false;
     if (bytes > 0 && from < 0) memset(out, 0, bytes);
     else if (bytes > 0 && from == c->me) memcpy(out, in, bytes);
     else if (with > 0) memcpy(out, call->packets[from].data, with);
     if (with > 0 || bytes == 0) return true;
-    if (to >= 0 && to != c->me && !eddy__call_send(call, to, in, bytes)) return false;
-    if (from >= 0 && from != c->me && !eddy__call_receive(call, from, out, bytes)) return false;
-    return eddy__call_finish(call);
+    if (to >= 0 && to != c->me && !eddy__collective_send(call, to, in, bytes)) return false;
+    if (from >= 0 && from != c->me && !eddy__collective_receive(call, from, out, bytes))
+        return false;
+    return eddy__collective_finish(call);
 }

@@ -87,24 +87,24 @@ typedef struct eddy_call {
 
 /* Begins a collective: waits for others of this process. `h` has kind, dtype, detail, shape, name. Then
  * end must follow, also after an error. */
-bool eddy__call_begin(eddy_call *call, eddy_communicator *c, const eddy_call_header *h);
-bool eddy__call_end(eddy_call *call);    /* false if there was an error */
+bool eddy__collective_begin(eddy_call *call, eddy_communicator *c, const eddy_call_header *h);
+bool eddy__collective_end(eddy_call *call);    /* false if there was an error */
 
 /* Exchanges headers with all ranks, and `bytes` of data if they are at most EDDY_SHORT_BYTES:
  * packets[r].data then has those of rank r. */
-bool eddy__call_meet(eddy_call *call, const void *data, size_t bytes);
+bool eddy__collective_meet(eddy_call *call, const void *data, size_t bytes);
 /* Begins to send to a rank of the communicator, or to receive from it; finish waits for all. At most
  * 2 n at a time. */
-bool eddy__call_send(eddy_call *call, int to, const void *data, size_t bytes);
-bool eddy__call_receive(eddy_call *call, int from, void *data, size_t bytes);
-bool eddy__call_finish(eddy_call *call);
+bool eddy__collective_send(eddy_call *call, int to, const void *data, size_t bytes);
+bool eddy__collective_receive(eddy_call *call, int from, void *data, size_t bytes);
+bool eddy__collective_finish(eddy_call *call);
 /* Fails this call, and with it all ranks; returns false. */
-bool eddy__call_fail(eddy_call *call, eddy_status status, const char *format, ...)
+bool eddy__collective_fail(eddy_call *call, eddy_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Fails unless b, the header of another rank, is of the same collective. */
-bool eddy__call_compare(eddy_call *call, const eddy_call_header *a, const eddy_call_header *b);
+bool eddy__collective_compare(eddy_call *call, const eddy_call_header *a, const eddy_call_header *b);
 /* Memory until the end of the call; NULL with the call failed. */
-void *eddy__call_scratch(eddy_call *call, size_t bytes);
+void *eddy__collective_scratch(eddy_call *call, size_t bytes);
 
 /* -------------------------------------------------------------- exchanges -- */
 

@@ -1,12 +1,13 @@
-/* reduce_ops.c -- AllReduce, ReduceTo and BroadcastFrom: collectives whose results have the shape of
- * their input. */
+/* reduce_ops.c -- AllReduce, ReduceTo and BroadcastFrom, whose results have the shape of their
+ * input, and Barrier. */
 #include "distributed/collective_op.h"
 
 #include "ops/short_names.h"
 
 #include <string.h>
 
-#define COLLECTIVE_FIELDS EDDY_ATTRS(eddy_collective_attrs, communicator, ranks, rank, detail, from, node)
+#define COLLECTIVE_FIELDS \
+    EDDY_ATTRS(eddy_collective_attrs, communicator, ranks, rank, detail, from, node)
 enum { COLLECTIVE = EDDY_OP_STATEFUL | EDDY_OP_UNSAVED };
 
 /* -------------------------------------------------------------- AllReduce -- */
@@ -97,7 +98,8 @@ const eddy_op_def eddy__op_all_reduce = {
     .gradient = all_reduce_gradient, .batch = same_shape_batch,
 };
 
-static eddy_tensor all_reduce(eddy_communicator *c, eddy_list x, eddy_reduction how, const char *name)
+static eddy_tensor all_reduce(eddy_communicator *c, eddy_list x, eddy_reduction how,
+                              const char *name)
 {
     eddy_graph           *g = x.count > 0 ? x.at[0].graph : NULL;
     eddy_collective_attrs a;
@@ -127,8 +129,9 @@ static bool rooted_infer(eddy_infer *c)
 {
     const eddy_collective_attrs *a = c->attrs;
     if (a->detail < 0 || a->detail >= a->ranks)
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "root is %lld; the number of ranks is %lld",
-                               (long long)a->detail, (long long)a->ranks);
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                               "root is %lld; the number of ranks is %lld", (long long)a->detail,
+                               (long long)a->ranks);
     if (c->op == &eddy__op_reduce_to && c->in[0].dtype == EDDY_BOOL)
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "elements of type bool cannot be reduced");
     c->out[0] = c->in[0];
@@ -201,7 +204,8 @@ static bool barrier_infer(eddy_infer *c) { return (void)c, true; }
 static eddy_status barrier_kernel(eddy_kernel *k)
 {
     eddy_call call;
-    if (eddy__kernel_begin(k, &call, EDDY_BARRIER, EDDY_SCALAR, NULL)) eddy__call_meet(&call, NULL, 0);
+    if (eddy__kernel_begin(k, &call, EDDY_BARRIER, EDDY_SCALAR, NULL))
+        eddy__collective_meet(&call, NULL, 0);
     return eddy__kernel_end(k, &call);
 }
 

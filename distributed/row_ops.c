@@ -14,7 +14,8 @@ static bool rows_of(eddy_infer *c, int i, int64_t *sum, int64_t *mine)
     const eddy_shape             s = c->in[i].shape;
     *sum = *mine = EDDY_ANY;
     if (s.rank >= 0 && (s.rank != 1 || (s.dim[0] >= 0 && s.dim[0] != a->ranks)))
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "rows needs a number for each rank; the number of ranks is %lld",
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE,
+                               "rows needs a number for each rank; the number of ranks is %lld",
                                (long long)a->ranks);
     if (!c->value[i]) return true;
     *sum = 0;
@@ -44,16 +45,18 @@ static bool divides(eddy_infer *c, int64_t *each)
     const int64_t                n = c->in[0].shape.rank > 0 ? c->in[0].shape.dim[0] : EDDY_ANY;
     *each = n < 0 ? EDDY_ANY : n / a->ranks;
     if (n < 0 || n % a->ranks == 0) return true;
-    return eddy_infer_fail(c, EDDY_BAD_SHAPE, "%lld rows cannot be divided equally among %lld ranks; "
-                           "`rows` gives unequal numbers", (long long)n, (long long)a->ranks);
+    return eddy_infer_fail(c, EDDY_BAD_SHAPE,
+                           "%lld rows cannot be divided equally among %lld ranks; "
+                           "`rows` gives unequal numbers",
+                           (long long)n, (long long)a->ranks);
 }
 
 static bool sums_to(eddy_infer *c, int64_t sum)
 {
     const int64_t n = c->in[0].shape.rank > 0 ? c->in[0].shape.dim[0] : EDDY_ANY;
     return n < 0 || sum < 0 || n == sum ||
-           eddy_infer_fail(c, EDDY_BAD_SHAPE, "rows sums to %lld, and x has %lld rows", (long long)sum,
-                           (long long)n);
+           eddy_infer_fail(c, EDDY_BAD_SHAPE, "rows sums to %lld, and x has %lld rows",
+                           (long long)sum, (long long)n);
 }
 
 static bool all_gather_infer(eddy_infer *c)
@@ -82,7 +85,8 @@ static bool all_to_all_infer(eddy_infer *c)
     int64_t sent, received, mine;
     if (c->n_in == 1) {
         int64_t each;
-        return divides(c, &each) && yield_rows(c, c->in[0].shape.rank > 0 ? c->in[0].shape.dim[0] : 0);
+        return divides(c, &each) &&
+               yield_rows(c, c->in[0].shape.rank > 0 ? c->in[0].shape.dim[0] : 0);
     }
     return rows_of(c, 1, &sent, &mine) && sums_to(c, sent) && rows_of(c, 2, &received, &mine) &&
            yield_rows(c, received);
@@ -218,8 +222,8 @@ static eddy_tensor number_of_rows(eddy_tensor x)
     return eddy_slice(eddy_shape_tensor(x, EDDY_INT64), EDDY_DIMS(0), EDDY_DIMS(1));
 }
 
-static eddy_tensor apply_rows(const eddy_op_def *op, eddy_communicator *c, int n, const eddy_tensor *x,
-                              const char *name)
+static eddy_tensor apply_rows(const eddy_op_def *op, eddy_communicator *c, int n,
+                              const eddy_tensor *x, const char *name)
 {
     eddy_graph           *g = x[0].graph;
     eddy_collective_attrs attrs;
@@ -267,8 +271,10 @@ static bool send_receive_infer(eddy_infer *c)
                                "to is %lld and from is %lld; the number of ranks is %lld",
                                (long long)a->detail, (long long)a->from, (long long)a->ranks);
     if ((a->detail == a->rank) != (a->from == a->rank))
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "rank %lld sends to itself or receives from "
-                               "itself, not both", (long long)a->rank);
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                               "rank %lld sends to itself or receives from "
+                               "itself, not both",
+                               (long long)a->rank);
     c->out[0] = c->in[0];
     return true;
 }
@@ -279,7 +285,8 @@ static eddy_status send_receive_kernel(eddy_kernel *k)
     const size_t bytes = (size_t)k->in[0]->count * eddy_dtype_size(k->in[0]->type.dtype);
     eddy_call    call;
     if (eddy__kernel_begin(k, &call, EDDY_SEND_RECEIVE, k->in[0]->type.shape, NULL))
-        eddy__send_receive(&call, k->in[0]->data, (int)a->detail, k->out[0]->data, (int)a->from, bytes);
+        eddy__send_receive(&call, k->in[0]->data, (int)a->detail, k->out[0]->data, (int)a->from,
+                           bytes);
     return eddy__kernel_end(k, &call);
 }
 

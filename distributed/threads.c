@@ -1,7 +1,7 @@
 /* threads.c -- a transport whose ranks are threads of one process.
  *
- * A message is copied once, from the sender's memory to the receiver's, by whichever of the two comes
- * later. All state is under one lock, except for the copying. */
+ * A message is copied once, from the sender's memory to the receiver's, by whichever of the two
+ * comes later. All state is under one lock, except for the copying. */
 #include "distributed/internal.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ typedef struct message_queue {
 typedef struct thread_world {
     pthread_mutex_t lock;
     int             size, references;
-    pthread_cond_t *changed;        /* by rank: a message of it has ended, or a rank has failed or left */
+    pthread_cond_t *changed; /* by rank: a message of it has ended, or a rank has failed or left */
     bool           *left;           /* by rank */
     message_queue  *sends;          /* [from * size + to]: without a receiver yet */
     message_queue  *receives;       /* [from * size + to]: without a sender yet */
@@ -95,10 +95,13 @@ static eddy_message *begin(thread_rank *r, bool sends, int peer, char *data, siz
 {
     eddy_message *m = malloc(sizeof *m);
     if (!m) {
-        eddy__distributed_fail(error, EDDY_NO_MEMORY, "rank %d: out of memory for a message", r->rank);
+        eddy__distributed_fail(error, EDDY_NO_MEMORY, "rank %d: out of memory for a message",
+                               r->rank);
         return NULL;
     }
-    *m = (eddy_message){ .owner = r->rank, .peer = peer, .sends = sends, .data = data, .bytes = bytes };
+    *m = (eddy_message){
+        .owner = r->rank, .peer = peer, .sends = sends, .data = data, .bytes = bytes
+    };
     pthread_mutex_lock(&r->world->lock);
     eddy_message *other = take_first(queue_of(r, m, !sends));
     if (!other) append(queue_of(r, m, sends), m);
@@ -126,8 +129,10 @@ static bool look(const thread_world *w, const eddy_message *m, bool *ended, eddy
     *ended = m->state == COMPLETE;
     if (m->state == COMPLETE || m->state == COPYING) return true;
     if (m->state == TOO_LONG)
-        return eddy__distributed_fail(error, EDDY_INTERNAL, "a message between ranks %d and %d is too "
-                                      "long", m->owner, m->peer);
+        return eddy__distributed_fail(error, EDDY_INTERNAL,
+                                      "a message between ranks %d and %d is too "
+                                      "long",
+                                      m->owner, m->peer);
     if (w->error.status != EDDY_OK)
         return eddy__distributed_fail(error, w->error.status, "%s", w->error.message);
     return !w->left[m->peer] ||

@@ -113,14 +113,17 @@ eddy_optimizer *eddy_distributed_with(const eddy_distributed_args *given)
     if (!a.communicator)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "Distributed: there is no communicator");
     else if (a.sum && a.examples.graph)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "Distributed: `examples` weights an average, not a sum");
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "Distributed: `examples` weights an average, not a sum");
     else if (a.bucket_bytes < 1)
         eddy_fail(g, EDDY_OUT_OF_RANGE, "Distributed: bucket_bytes is %lld; it must be positive",
                   (long long)a.bucket_bytes);
     else if (!(context = malloc(sizeof *context)))
         eddy_fail(g, EDDY_NO_MEMORY, "Distributed: out of memory");
     if (!context) return NULL;
-    *context = (averaging){ .communicator = a.communicator->id, .examples = a.examples, .sum = a.sum,
+    *context = (averaging){ .communicator = a.communicator->id,
+                            .examples = a.examples,
+                            .sum = a.sum,
                             .bucket_bytes = a.bucket_bytes };
     if (!eddy_graph_own(g, context, free)) return NULL;
     return eddy_transformed_gradients(a.optimizer, .transform = average, .context = context,
@@ -139,9 +142,11 @@ static bool broadcast_one(eddy_communicator *c, int root, eddy_session *s, eddy_
     if (!has) eddy__distributed_fail(error, EDDY_NO_MEMORY, "broadcast_variables: out of memory");
     if (any && !value) {
         value = eddy_array_new(eddy_dtype_of(v), eddy_shape_of(v));
-        if (!value) ok = eddy__distributed_fail(error, EDDY_UNINITIALIZED,
-                                                "broadcast_variables: '%.200s' has no value here, and "
-                                                "its shape is not known", eddy_name_of(v));
+        if (!value)
+            ok = eddy__distributed_fail(error, EDDY_UNINITIALIZED,
+                                        "broadcast_variables: '%.200s' has no value here, and "
+                                        "its shape is not known",
+                                        eddy_name_of(v));
         if (!ok) eddy_communicator_fail(c, "a variable has no value");
     }
     if (ok && any) ok = eddy_array_broadcast(c, root, value, error);

@@ -172,10 +172,11 @@ bool eddy__session_check(const eddy_session *s, eddy_error *e)
                                "session_new: timeout is %g seconds; expected 0, for none, to %g",
                                s->options.timeout, MOST_SECONDS);
     if (s->options.first_run < 0 || s->options.run_stride < 1)
-        return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
-                               "session_new: first_run is %lld and run_stride %lld; expected 0 and 1, "
-                               "or more", (long long)s->options.first_run,
-                               (long long)s->options.run_stride);
+        return eddy__error_set(
+            e, EDDY_INVALID_ARGUMENT,
+            "session_new: first_run is %lld and run_stride %lld; expected 0 and 1, "
+            "or more",
+            (long long)s->options.first_run, (long long)s->options.run_stride);
     if (s->options.check_numerics < 0 || s->options.check_numerics > EDDY_NUMERICS_ALL)
         return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
                                "session_new: check_numerics is %d; expected 0 to %d",

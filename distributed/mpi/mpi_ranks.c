@@ -15,7 +15,6 @@ enum { MESSAGE = 1, NOTICE = 2 };
 
 typedef struct notice {
     int32_t status;                  /* EDDY_OK: the rank ends */
-    int32_t rank;
     char    text[1000];
 } notice;
 
@@ -30,10 +29,10 @@ typedef struct mpi_rank {
     MPI_Comm     comm;
     int          rank, size;
     bool         finalizes;          /* this rank has initialized MPI */
-    bool         told;               /* others know that it has failed */
+    bool         failed;             /* and the others have been told */
     bool        *left;               /* by rank */
-    notice       own;                /* what it tells the others */
-    MPI_Request *telling;            /* of the notice; size of them, twice */
+    notice       failure, end;       /* what it tells the others */
+    MPI_Request *telling;            /* by rank: of the failure, and then of the end */
     eddy_error   error;              /* of the first rank that failed */
 } mpi_rank;
 
@@ -60,7 +59,8 @@ static bool fail_mpi(eddy_error *e, const char *what, int code)
 
 /* ---------------------------------------------------------------- messages -- */
 
-static eddy_message *begin(mpi_rank *r, bool sends, int peer, void *data, size_t bytes, eddy_error *error)
+static eddy_message *begin(mpi_rank *r, bool sends, int peer, void *data, size_t bytes,
+                           eddy_error *error)
 {
     eddy_message *m = malloc(sizeof *m);
     if (!m || bytes > INT32_MAX) {
@@ -72,8 +72,9 @@ static eddy_message *begin(mpi_rank *r, bool sends, int peer, void *data, size_t
     }
     *m = (eddy_message){ .peer = peer, .sends = sends };
     pthread_mutex_lock(&r->lock);
-    const int code = sends ? MPI_Isend(data, (int)bytes, MPI_BYTE, peer, MESSAGE, r->comm, &m->request)
-                           : MPI_Irecv(data, (int)bytes, MPI_BYTE, peer, MESSAGE, r->comm, &m->request);
+    const int code =
+        sends ? MPI_Isend(data, (int)bytes, MPI_BYTE, peer, MESSAGE, r->comm, &m->request)
+              : MPI_Irecv(data, (int)bytes, MPI_BYTE, peer, MESSAGE, r->comm, &m->request);
     pthread_mutex_unlock(&r->lock);
     if (code == MPI_SUCCESS) return m;
     fail_mpi(error, sends ? "send" : "receive", code);
@@ -81,12 +82,14 @@ static eddy_message *begin(mpi_rank *r, bool sends, int peer, void *data, size_t
     return NULL;
 }
 
-static eddy_message *mpi_send(void *context, int to, const void *data, size_t bytes, eddy_error *error)
+static eddy_message *mpi_send(void *context, int to, const void *data, size_t bytes,
+                              eddy_error *error)
 {
     return begin(context, true, to, (void *)(uintptr_t)data, bytes, error);
 }
 
-static eddy_message *mpi_receive(void *context, int from, void *data, size_t bytes, eddy_error *error)
+static eddy_message *mpi_receive(void *context, int from, void *data, size_t bytes,
+                                 eddy_error *error)
 {
     return begin(context, false, from, data, bytes, error);
 }
@@ -102,8 +105,8 @@ static void read_notices(mpi_rank *r)
             MPI_SUCCESS)
             return;
         n.text[sizeof n.text - 1] = '\0';
-        r->left[at.MPI_SOURCE] = true;
-        if (n.status != EDDY_OK) fail(&r->error, (eddy_status)n.status, "%s", n.text);
+        if (n.status == EDDY_OK) r->left[at.MPI_SOURCE] = true;
+        else fail(&r->error, (eddy_status)n.status, "%s", n.text);
     }
 }
 
@@ -141,8 +144,8 @@ static bool mpi_wait(void *context, eddy_message *m, double seconds, bool *ended
     struct timespec pause = { .tv_nsec = 1000 };
     const double    until = MPI_Wtime() + seconds;
     bool            ok;
-    for (int turn = 0; (ok = look_alone(context, m, ended, error)) && !*ended && MPI_Wtime() < until;
-         turn++) {
+    for (int turn = 0;
+         (ok = look_alone(context, m, ended, error)) && !*ended && MPI_Wtime() < until; turn++) {
         if (turn < 50) continue;
         nanosleep(&pause, NULL);
         if (pause.tv_nsec < 200000) pause.tv_nsec += pause.tv_nsec / 4;
@@ -166,23 +169,23 @@ static void mpi_cancel(void *context, eddy_message *m)
 
 /* ------------------------------------------------------------- fail and end -- */
 
-static void tell(mpi_rank *r)
+static void tell(mpi_rank *r, const notice *n, MPI_Request *telling)
 {
     for (int i = 0; i < r->size; i++)
-        if (i != r->rank && !r->left[i])
-            MPI_Isend(&r->own, sizeof r->own, MPI_BYTE, i, NOTICE, r->comm, &r->telling[i]);
-    r->told = true;
+        if (i != r->rank) MPI_Isend(n, sizeof *n, MPI_BYTE, i, NOTICE, r->comm, &telling[i]);
 }
 
 static void mpi_fail(void *context, eddy_status status, const char *text)
 {
     mpi_rank *r = context;
     pthread_mutex_lock(&r->lock);
-    const bool first = !r->told;
-    if (first) r->own = (notice){ .status = (int32_t)status, .rank = r->rank };
-    if (first) snprintf(r->own.text, sizeof r->own.text, "%s", text);
     fail(&r->error, status, "%s", text);
-    if (first) tell(r);
+    if (!r->failed) {
+        r->failed = true;
+        r->failure.status = (int32_t)status;
+        snprintf(r->failure.text, sizeof r->failure.text, "%s", text);
+        tell(r, &r->failure, r->telling);
+    }
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -194,24 +197,21 @@ static void release(mpi_rank *r)
     free(r);
 }
 
-/* MPI_Finalize waits for all ranks, and each gets a notice that the others end. */
+/* Waits until all ranks leave, so that each learns that the others do. */
 static void mpi_close(void *context)
 {
-    mpi_rank *r = context;
-    if (!r->told) tell(r);
-    if (r->finalizes) {
-        const struct timespec pause = { .tv_nsec = 200000 };
-        int                   waiting = 1;
-        while (waiting) {
-            waiting = 0;
-            read_notices(r);
-            for (int i = 0; i < r->size; i++) waiting += i != r->rank && !r->left[i];
-            if (waiting) nanosleep(&pause, NULL);
-        }
-        MPI_Waitall(r->size, r->telling, MPI_STATUSES_IGNORE);
-        MPI_Comm_free(&r->comm);
-        MPI_Finalize();
+    const struct timespec pause = { .tv_nsec = 200000 };
+    mpi_rank             *r = context;
+    tell(r, &r->end, r->telling + r->size);
+    for (int waiting = 1; waiting > 0;) {
+        waiting = 0;
+        read_notices(r);
+        for (int i = 0; i < r->size; i++) waiting += i != r->rank && !r->left[i];
+        if (waiting > 0) nanosleep(&pause, NULL);
     }
+    MPI_Waitall(2 * r->size, r->telling, MPI_STATUSES_IGNORE);
+    MPI_Comm_free(&r->comm);
+    if (r->finalizes) MPI_Finalize();
     release(r);
 }
 
@@ -225,7 +225,8 @@ static const eddy_transport transport = {
 static bool start(mpi_rank *r, eddy_error *error)
 {
     int started = 0, level = 0, code = MPI_Initialized(&started);
-    if (code == MPI_SUCCESS && !started) code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
+    if (code == MPI_SUCCESS && !started)
+        code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
     else MPI_Query_thread(&level);
     r->finalizes = !started;
     if (code == MPI_SUCCESS) code = MPI_Comm_dup(MPI_COMM_WORLD, &r->comm);
@@ -237,9 +238,9 @@ static bool start(mpi_rank *r, eddy_error *error)
         return fail(error, EDDY_UNIMPLEMENTED, "MPI: the library was started without "
                     "MPI_THREAD_SERIALIZED, which sessions need");
     r->left = calloc((size_t)r->size, sizeof *r->left);
-    r->telling = malloc((size_t)r->size * sizeof(MPI_Request));
+    r->telling = malloc(2 * (size_t)r->size * sizeof(MPI_Request));
     if (!r->left || !r->telling) return fail(error, EDDY_NO_MEMORY, "MPI: out of memory");
-    for (int i = 0; i < r->size; i++) r->telling[i] = MPI_REQUEST_NULL;
+    for (int i = 0; i < 2 * r->size; i++) r->telling[i] = MPI_REQUEST_NULL;
     return true;
 }
 

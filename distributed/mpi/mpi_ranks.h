@@ -12,8 +12,8 @@ extern "C" {
 #endif
 
 /* Joins the other processes: initializes MPI, unless the program has done that, and returns the
- * communicator of all ranks. Freeing it finalizes MPI, if this call has initialized it. Without mpirun,
- * there is one rank. NULL with an error. */
+ * communicator of all ranks. Freeing it waits until all ranks free theirs, and finalizes MPI if this
+ * call has initialized it. Without mpirun, there is one rank. NULL with an error. */
 EDDY_API eddy_communicator *eddy_mpi_join(eddy_error *error);
 
 #ifdef __cplusplus

@@ -50,8 +50,8 @@ static void accumulate_prepare(eddy_optimizer *o)
     eddy__inner_prepare(s->inner);
 }
 
-/* Adds g to the sums of pairs. A slot that is empty keeps the sum, in runs that are multiples of 2^i and
- * not of 2^(i + 1); in others, that is its sum with the slot, which moves on. */
+/* Adds g to the sums of pairs. In runs that are multiples of 2^i, a sum of 2^i gradients reaches
+ * slot i: an empty slot keeps it; else their sum moves on, in multiples of 2^(i + 1). */
 static eddy_tensor add_pairwise(eddy_optimizer *o, eddy_tensor g, eddy_tensor v, eddy_tensor *kept)
 {
     const accumulate_state *s = eddy_optimizer_state(o);
@@ -155,8 +155,10 @@ eddy_optimizer *eddy_accumulate_gradients_with(const eddy_accumulate_gradients_a
     int levels = a.pairwise ? 0 : -1;
     while (a.pairwise && levels <= MOST_LEVELS && (int64_t)1 << levels < a.steps) levels++;
     if (levels > MOST_LEVELS || (a.pairwise && (int64_t)1 << levels != a.steps)) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "AccumulateGradients: steps is %lld; pairwise, it must be a "
-                  "power of two up to %d", (long long)a.steps, 1 << MOST_LEVELS);
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "AccumulateGradients: steps is %lld; pairwise, it must be a "
+                  "power of two up to %d",
+                  (long long)a.steps, 1 << MOST_LEVELS);
         return NULL;
     }
     const accumulate_state s = { a.optimizer, a.steps, a.sum, levels, eddy_none(g), eddy_none(g) };

@@ -1,5 +1,5 @@
-/* test_messages_ranks.c -- the messages of collectives: of ranks that differ, fail, end or are cancelled,
- * and of calls with wrong arguments. */
+/* test_messages_ranks.c -- the messages of collectives: of ranks that differ, fail, end or are
+ * cancelled, and of calls with wrong arguments. */
 #include "build/gen/suites.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/ranks.h"
@@ -35,7 +35,8 @@ static bool remains(eddy_communicator *c, rank_run *r)
 {
     eddy_array *out = NULL;
     eddy_error  e = { 0 };
-    bool ok = eddy_run(r->session, EDDY_FEED(), EDDY_FETCH(eddy_scalar(r->graph, 4)), &out) == EDDY_OK;
+    bool        ok =
+        eddy_run(r->session, EDDY_FEED(), EDDY_FETCH(eddy_scalar(r->graph, 4)), &out) == EDDY_OK;
     ok = ok && eddy_array_item(out) == 4;
     eddy_array_free(out);
     return ok && !eddy_rank_barrier(c, &e) && e.status == eddy_communicator_status(c) &&
@@ -71,7 +72,10 @@ static void all_fail(int ranks, collective_of build)
         if (runs_of[r].status != EDDY_OK) golden_line(runs_of[r].message);
 }
 
-static eddy_tensor floats(eddy_graph *g, int64_t n) { return eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(n)); }
+static eddy_tensor floats(eddy_graph *g, int64_t n)
+{
+    return eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(n));
+}
 
 static eddy_tensor other_shape(eddy_graph *g, eddy_communicator *c, int rank)
 {
@@ -113,13 +117,15 @@ static eddy_tensor other_rows(eddy_graph *g, eddy_communicator *c, int rank)
 static eddy_tensor other_shares(eddy_graph *g, eddy_communicator *c, int rank)
 {
     const int64_t rows[2] = { 1 + rank, 2 - rank };
-    return eddy_reduce_scatter(c, floats(g, 3), .rows = eddy_const(g, EDDY_INT64, EDDY_SHAPE(2), rows));
+    return eddy_reduce_scatter(c, floats(g, 3),
+                               .rows = eddy_const(g, EDDY_INT64, EDDY_SHAPE(2), rows));
 }
 
 static eddy_tensor other_bucket(eddy_graph *g, eddy_communicator *c, int rank)
 {
     eddy_tensor y[2];
-    eddy_all_reduce_list(c, EDDY_LIST(floats(g, 2 + rank), floats(g, 3 - rank)), EDDY_REDUCE_SUM, y);
+    eddy_all_reduce_list(c, EDDY_LIST(floats(g, 2 + rank), floats(g, 3 - rank)), EDDY_REDUCE_SUM,
+                         y);
     return y[0];
 }
 
@@ -158,8 +164,10 @@ START_TEST(messages_differ)
     ck_assert(eddy_run_threads(2, run_one, (void *)(uintptr_t)&build, &e));
     for (int r = 0; r < 2; r++) {
         ck_assert_int_eq(runs_of[r].status, EDDY_INVALID_ARGUMENT);
-        ck_assert_ptr_nonnull(strstr(runs_of[r].message, "has SendReceive(float32[3]) 'SendReceive'"));
-        ck_assert_ptr_nonnull(strstr(runs_of[r].message, "has SendReceive(float32[4]) 'SendReceive'"));
+        ck_assert_ptr_nonnull(
+            strstr(runs_of[r].message, "has SendReceive(float32[3]) 'SendReceive'"));
+        ck_assert_ptr_nonnull(
+            strstr(runs_of[r].message, "has SendReceive(float32[4]) 'SendReceive'"));
     }
 }
 END_TEST
@@ -196,7 +204,8 @@ static void *cancel_soon(void *session)
 static void *fetch_sum(void *of)
 {
     void *const *session_and_tensor = of;
-    eddy_run(session_and_tensor[0], EDDY_FEED(), EDDY_FETCH(*(eddy_tensor *)session_and_tensor[1]), NULL);
+    eddy_run(session_and_tensor[0], EDDY_FEED(), EDDY_FETCH(*(eddy_tensor *)session_and_tensor[1]),
+             NULL);
     return NULL;
 }
 
@@ -392,7 +401,10 @@ static bool no_wait(void *context, eddy_message *m, double seconds, bool *ended,
     return (void)context, (void)m, (void)seconds, (void)e, *ended = true;
 }
 static void no_cancel(void *context, eddy_message *m) { (void)context, (void)m; }
-static void no_fail(void *context, eddy_status s, const char *text) { (void)context, (void)s, (void)text; }
+static void no_fail(void *context, eddy_status s, const char *text)
+{
+    (void)context, (void)s, (void)text;
+}
 static void count_close(void *context) { ++*(int *)context; }
 
 START_TEST(arguments)
@@ -410,7 +422,8 @@ START_TEST(arguments)
     ck_assert(eddy_run_threads(1, freed, NULL, &e));
     eddy_run_threads(0, freed, NULL, &e), says(&e);
     eddy_communicator_new(&nothing, NULL, 0, 1, &e), says(&e);
-    const eddy_transport still = { "still", no_send, no_receive, no_wait, no_cancel, no_fail, count_close };
+    const eddy_transport still = { "still",   no_send, no_receive, no_wait,
+                                   no_cancel, no_fail, count_close };
     int                  closed = 0;
     ck_assert_ptr_null(eddy_communicator_new(&still, &closed, 2, 2, &e));
     says(&e);

@@ -1,5 +1,5 @@
-/* test_same_bits.c -- a training whose batches have eight parts gives the same bits on 1, 2, 4 and 8
- * ranks: sums of gradients in one order, and random numbers that follow the number of the part. */
+/* test_same_bits.c -- a training whose batches have eight parts gives the same bits on 1, 2, 4 and
+ * 8 ranks: gradients are summed in one order, and random numbers follow the number of the part. */
 #include "build/gen/suites.h"
 #include "tests/lib/ranks.h"
 
@@ -28,8 +28,10 @@ static network build(eddy_communicator *c, const training *t)
     n.x = eddy_placeholder(n.graph, "x", EDDY_FLOAT32, EDDY_SHAPE(EXAMPLES, INPUTS));
     n.y = eddy_placeholder(n.graph, "y", EDDY_INT32, EDDY_SHAPE(EXAMPLES));
     eddy_tensor h = eddy_dropout(eddy_relu(eddy_dense(n.x, 17, "hidden")), 0.3);
-    eddy_tensor loss = eddy_mean(eddy_sparse_softmax_cross_entropy(n.y, eddy_dense(h, CLASSES, "out")));
-    eddy_optimizer *o = eddy_clipped_gradients(eddy_adam(n.graph), .global_norm = eddy_scalar(n.graph, 0.5));
+    eddy_tensor loss =
+        eddy_mean(eddy_sparse_softmax_cross_entropy(n.y, eddy_dense(h, CLASSES, "out")));
+    eddy_optimizer *o =
+        eddy_clipped_gradients(eddy_adam(n.graph), .global_norm = eddy_scalar(n.graph, 0.5));
     o = eddy_accumulate_gradients(o, PARTS / eddy_communicator_size(c), .pairwise = t->pairwise);
     n.step = eddy_minimize(eddy_distributed(o, c), loss);
     return n;
@@ -45,8 +47,10 @@ static bool run_part(const network *n, eddy_session *s, int step, int part)
         for (int j = 0; j < INPUTS; j++) x[i][j] = (float)sin(at * 1.7 + j * j);
         y[i] = at % CLASSES;
     }
-    return eddy_run(s, EDDY_FEED({ n->x, EDDY_VIEW(&x[0][0], EXAMPLES, INPUTS) },
-                                 { n->y, EDDY_VIEW(y, EXAMPLES) }), EDDY_FETCH(n->step), NULL) == EDDY_OK;
+    return eddy_run(s,
+                    EDDY_FEED({ n->x, EDDY_VIEW(&x[0][0], EXAMPLES, INPUTS) },
+                              { n->y, EDDY_VIEW(y, EXAMPLES) }),
+                    EDDY_FETCH(n->step), NULL) == EDDY_OK;
 }
 
 static bool train(eddy_communicator *c, void *context)
@@ -64,7 +68,8 @@ static bool train(eddy_communicator *c, void *context)
         for (int i = 0; ok && i < PARTS / n; i++) ok = run_part(&net, s, step, i * n + me);
     expect(c, ok, "%s%s", e.message, eddy_session_message(s));
     for (int i = 0; ok && me == 0 && i < VARIABLES; i++)
-        t->values[i] = eddy_variable_value(s, eddy_collection_at(net.graph, EDDY_TRAINABLE_VARIABLES, i));
+        t->values[i] =
+            eddy_variable_value(s, eddy_collection_at(net.graph, EDDY_TRAINABLE_VARIABLES, i));
     eddy_session_free(s);
     eddy_graph_free(net.graph);
     return ok;
@@ -89,7 +94,8 @@ static bool same_bits(bool pairwise, bool shares_runs, int ranks)
 
 START_TEST(any_number_of_ranks)
 {
-    for (int ranks = 2; ranks <= 8; ranks *= 2) ck_assert_msg(same_bits(true, true, ranks), "%d", ranks);
+    for (int ranks = 2; ranks <= 8; ranks *= 2)
+        ck_assert_msg(same_bits(true, true, ranks), "%d", ranks);
 }
 END_TEST
 

@@ -1,5 +1,5 @@
-/* rank_arrays.c -- half types, groups of ranks, calls on arrays, and collectives that are mapped over
- * examples or run in loops. */
+/* rank_arrays.c -- half types, groups of ranks, calls on arrays, and collectives that are mapped
+ * over examples. */
 #include "tests/lib/ranks.h"
 
 #include "ops/short_names.h"
@@ -72,8 +72,9 @@ bool groups_agree(eddy_communicator *c)
                      eddy_array_item(out[1]), sum, total, eddy_session_message(s));
     eddy_array_free(out[0]);
     eddy_array_free(out[1]);
-    ok = ok && expect(c, eddy_communicator_rank(group) < count && eddy_communicator_size(group) == count,
-                      "the numbers of a group");
+    ok = ok &&
+         expect(c, eddy_communicator_rank(group) < count && eddy_communicator_size(group) == count,
+                "the numbers of a group");
     eddy_session_free(s);
     eddy_graph_free(g);
     eddy_communicator_free(group);
@@ -87,7 +88,8 @@ bool arrays_agree(eddy_communicator *c)
     enum { LONG = 3000 };
     const int   n = eddy_communicator_size(c), me = eddy_communicator_rank(c);
     eddy_error  e = { 0 };
-    eddy_array *a = eddy_array_new(EDDY_FLOAT64, EDDY_SHAPE(LONG)), *one = eddy_array_of(EDDY_INT64, me);
+    eddy_array *a = eddy_array_new(EDDY_FLOAT64, EDDY_SHAPE(LONG)),
+               *one = eddy_array_of(EDDY_INT64, me);
     for (int64_t i = 0; i < LONG; i++) eddy_array_set(a, i, (double)(i * (me + 1)));
     bool ok = eddy_array_all_reduce(c, EDDY_REDUCE_MAX, a, &e) &&
               eddy_array_all_reduce(c, EDDY_REDUCE_SUM, one, &e);
@@ -103,7 +105,7 @@ bool arrays_agree(eddy_communicator *c)
     return ok;
 }
 
-/* ------------------------------------------------------- maps, loops, order -- */
+/* -------------------------------------------------------------------- maps -- */
 
 typedef struct mapped {
     eddy_communicator *c;
@@ -138,7 +140,8 @@ static bool map_agrees(eddy_communicator *c, int kind)
     mapped      m = { c, kind };
     eddy_graph *g = eddy_graph_new();
     eddy_array *a = eddy_array_new(EDDY_FLOAT64, EDDY_SHAPE(EXAMPLES, 2 * n, 2));
-    for (int64_t i = 0; i < eddy_array_count(a); i++) eddy_array_set(a, i, sin((double)(i + 10 * me)));
+    for (int64_t i = 0; i < eddy_array_count(a); i++)
+        eddy_array_set(a, i, sin((double)(i + 10 * me)));
     eddy_tensor x = eddy_constant(g, a), y[1], each[EXAMPLES], t[4];
     eddy_array *out[4] = { NULL };
     eddy_vmap({ .build = build_one, .context = &m }, EDDY_LIST(x), .out = y);

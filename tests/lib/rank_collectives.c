@@ -17,8 +17,9 @@ bool expect(const eddy_communicator *c, bool ok, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (!ok) fprintf(stderr, "rank %d of %d: %s\n", eddy_communicator_rank(c), eddy_communicator_size(c),
-                     text);
+    if (!ok)
+        fprintf(stderr, "rank %d of %d: %s\n", eddy_communicator_rank(c), eddy_communicator_size(c),
+                text);
     return ok;
 }
 
@@ -26,7 +27,10 @@ typedef struct adapter {
     rank_program program;
 } adapter;
 
-static bool adapted(eddy_communicator *c, void *context) { return ((adapter *)context)->program(c); }
+static bool adapted(eddy_communicator *c, void *context)
+{
+    return ((adapter *)context)->program(c);
+}
 
 bool on_threads(int ranks, rank_program program, eddy_error *error)
 {
@@ -65,7 +69,8 @@ static eddy_array *elements(kind k, eddy_dtype d, int n, int r, int64_t width)
 {
     eddy_array *a = eddy_array_new(d, EDDY_SHAPE(rows_of(k, n, r), width));
     for (int64_t i = 0; i < eddy_array_count(a); i++)
-        eddy_array_set(a, i, (double)((i * 7 + (i % 3 ? r * 5 : 0)) % 23 - 11) / 8 + (d == EDDY_INT32) * 50);
+        eddy_array_set(
+            a, i, (double)((i * 7 + (i % 3 ? r * 5 : 0)) % 23 - 11) / 8 + (d == EDDY_INT32) * 50);
     return a;
 }
 
@@ -161,7 +166,10 @@ static eddy_tensor plain(kind k, int n, const eddy_tensor *x, int r)
 }
 
 /* A loss whose second derivative is not constant; different on each rank. */
-static eddy_tensor loss_of(eddy_tensor y, int r) { return eddy_sum(Mul(Mul(y, Mul(y, y)), 0.5 + r)); }
+static eddy_tensor loss_of(eddy_tensor y, int r)
+{
+    return eddy_sum(Mul(Mul(y, Mul(y, y)), 0.5 + r));
+}
 
 /* ---------------------------------------------------------------- comparison -- */
 
@@ -197,8 +205,8 @@ static bool runs_to(const eddy_communicator *c, eddy_graph *g, int n, const eddy
 
 /* The results of rank `me`, from all data. The loss is the sum of the ranks' losses; so is what
  * is differentiated a second time. */
-static bool plain_results(const eddy_communicator *c, kind k, eddy_dtype d, int64_t width, int n_results,
-                          eddy_array **out)
+static bool plain_results(const eddy_communicator *c, kind k, eddy_dtype d, int64_t width,
+                          int n_results, eddy_array **out)
 {
     const int   n = eddy_communicator_size(c), me = eddy_communicator_rank(c);
     eddy_graph *g = eddy_graph_new();
@@ -231,7 +239,8 @@ static bool compare(eddy_communicator *c, kind k, eddy_dtype d, int64_t width, d
     static const char *const what[RESULTS] = { "value", "gradient", "second gradient" };
     const int   n = eddy_communicator_size(c), me = eddy_communicator_rank(c);
     const int   n_results = by > 0 ? RESULTS : 1;
-    eddy_array *got[RESULTS] = { NULL }, *want[RESULTS] = { NULL }, *a = elements(k, d, n, me, width);
+    eddy_array              *got[RESULTS] = { NULL }, *want[RESULTS] = { NULL },
+               *a = elements(k, d, n, me, width);
     eddy_graph *g = eddy_graph_new();
     eddy_tensor x = eddy_constant(g, a), t[RESULTS], y = collective(k, c, x);
     t[0] = y;
@@ -268,5 +277,6 @@ bool collectives_agree(eddy_communicator *c)
 
 bool integers_agree(eddy_communicator *c)
 {
-    return all_kinds(c, EDDY_INT32, 0) && all_kinds(c, EDDY_INT64, 0) && all_kinds(c, EDDY_UINT8, 0);
+    return all_kinds(c, EDDY_INT32, 0) && all_kinds(c, EDDY_INT64, 0) &&
+           all_kinds(c, EDDY_UINT8, 0);
 }

@@ -1,4 +1,5 @@
-/* rank_training.c -- trainings of several ranks, compared with one process that has all examples. */
+/* rank_training.c -- trainings of several ranks, compared with one process that has all
+ * examples. */
 #include "tests/lib/ranks.h"
 
 #include "ops/short_names.h"
@@ -38,8 +39,9 @@ static model build(void)
     m.words = eddy_placeholder(m.graph, "words", EDDY_INT32, EDDY_SHAPE(EDDY_ANY));
     m.y = eddy_placeholder(m.graph, "y", EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY, 1));
     m.examples = eddy_placeholder(m.graph, "examples", EDDY_INT32, EDDY_SCALAR);
-    eddy_tensor table = eddy_variable(m.graph, eddy_random_normal(m.graph, EDDY_SHAPE(WORDS, 4),
-                                                                  .dtype = EDDY_FLOAT64), .name = "table");
+    eddy_tensor table = eddy_variable(
+        m.graph, eddy_random_normal(m.graph, EDDY_SHAPE(WORDS, 4), .dtype = EDDY_FLOAT64),
+        .name = "table");
     eddy_tensor h = eddy_concat(EDDY_LIST(m.x, eddy_gather(table, m.words)), .axis = 1);
     h = eddy_tanh(eddy_dense(h, 7, "hidden"));
     m.loss = eddy_mean(Square(Sub(eddy_dense(h, 1, "out"), m.y)));
@@ -47,8 +49,8 @@ static model build(void)
 }
 
 /* Runs the steps with the examples of a share; the values of all variables at the end. */
-static bool train(const eddy_communicator *c, const model *m, eddy_tensor step, eddy_session *s, share part,
-                  eddy_array **values)
+static bool train(const eddy_communicator *c, const model *m, eddy_tensor step, eddy_session *s,
+                  share part, eddy_array **values)
 {
     bool ok = true;
     for (int t = 0; ok && t < STEPS; t++) {
@@ -59,9 +61,12 @@ static bool train(const eddy_communicator *c, const model *m, eddy_tensor step, 
             words[i] = (i * 7 + t) % (WORDS - 3);
             y[i] = cos(i + t);
         }
-        eddy_array *of_x = eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(part.count, INPUTS), x[part.from]);
-        eddy_array *of_words = eddy_array_copy_of(EDDY_INT32, EDDY_SHAPE(part.count), words + part.from);
-        eddy_array *of_y = eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(part.count, 1), y + part.from);
+        eddy_array *of_x =
+            eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(part.count, INPUTS), x[part.from]);
+        eddy_array *of_words =
+            eddy_array_copy_of(EDDY_INT32, EDDY_SHAPE(part.count), words + part.from);
+        eddy_array *of_y =
+            eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(part.count, 1), y + part.from);
         eddy_array *count = eddy_array_of(EDDY_INT32, part.count);
         ok = eddy_run(s, EDDY_FEED({ m->x, of_x }, { m->words, of_words }, { m->y, of_y },
                                    { m->examples, count }), EDDY_FETCH(step), NULL) == EDDY_OK;
@@ -72,7 +77,8 @@ static bool train(const eddy_communicator *c, const model *m, eddy_tensor step, 
     }
     expect(c, ok, "%s", eddy_session_message(s));
     for (int i = 0; ok && i < 5; i++)
-        values[i] = eddy_variable_value(s, eddy_collection_at(m->graph, EDDY_TRAINABLE_VARIABLES, i));
+        values[i] =
+            eddy_variable_value(s, eddy_collection_at(m->graph, EDDY_TRAINABLE_VARIABLES, i));
     return ok;
 }
 
@@ -91,7 +97,8 @@ static eddy_optimizer *optimizer(eddy_graph *g, around w)
     return o;
 }
 
-static bool training_agrees(eddy_communicator *c, around w, share (*of)(int n, int r), int64_t bucket)
+static bool training_agrees(eddy_communicator *c, around w, share (*of)(int n, int r),
+                            int64_t bucket)
 {
     const int   n = eddy_communicator_size(c), me = eddy_communicator_rank(c);
     const bool  weighted = of == uneven;
@@ -104,8 +111,9 @@ static bool training_agrees(eddy_communicator *c, around w, share (*of)(int n, i
         : eddy_distributed(optimizer(shared.graph, w), c, .bucket_bytes = bucket);
     eddy_tensor   all = eddy_minimize(o, shared.loss);
     eddy_session *s = eddy_session_new(alone.graph), *t = eddy_session_new(shared.graph);
-    bool ok = eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(alone.graph)), NULL) == EDDY_OK &&
-              eddy_run(t, EDDY_FEED(), EDDY_FETCH(eddy_initializer(shared.graph)), NULL) == EDDY_OK;
+    bool            ok =
+        eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(alone.graph)), NULL) == EDDY_OK &&
+        eddy_run(t, EDDY_FEED(), EDDY_FETCH(eddy_initializer(shared.graph)), NULL) == EDDY_OK;
     if (ok && me > 0)                            /* only rank 0's beginning counts */
         eddy_variable_set(t, eddy_collection_at(shared.graph, EDDY_TRAINABLE_VARIABLES, 2),
                           EDDY_DOUBLES(9, 9, 9, 9, 9, 9, 9));
@@ -116,8 +124,8 @@ static bool training_agrees(eddy_communicator *c, around w, share (*of)(int n, i
     for (int v = 0; ok && v < 5; v++)
         for (int64_t i = 0; ok && i < eddy_array_count(want[v]); i++)
             ok = expect(c, fabs(eddy_array_get(want[v], i) - eddy_array_get(got[v], i)) < 1e-9,
-                        "wrapper %d, variable %d, element %lld: %.17g, not %.17g", (int)w, v, (long long)i,
-                        eddy_array_get(got[v], i), eddy_array_get(want[v], i));
+                        "wrapper %d, variable %d, element %lld: %.17g, not %.17g", (int)w, v,
+                        (long long)i, eddy_array_get(got[v], i), eddy_array_get(want[v], i));
     for (int v = 0; v < 5; v++) {
         eddy_array_free(want[v]);
         eddy_array_free(got[v]);
@@ -154,8 +162,8 @@ bool skips_agree(eddy_communicator *c)
     bool ok = eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL) == EDDY_OK;
     for (int t = 0; ok && t < 2; t++) {
         const double factor = t == 0 && me == last ? INFINITY : 1;
-        ok = eddy_run(s, EDDY_FEED({ x, EDDY_NUMBER(EDDY_FLOAT32, factor) }), EDDY_FETCH(step), NULL) ==
-                 EDDY_OK &&
+        ok = eddy_run(s, EDDY_FEED({ x, EDDY_NUMBER(EDDY_FLOAT32, factor) }), EDDY_FETCH(step),
+                      NULL) == EDDY_OK &&
              eddy_run(s, EDDY_FEED(), EDDY_FETCH(v, eddy_loss_scale_of(scaled)), out) == EDDY_OK;
         const double want = t == 0 ? 3 : 2.5;
         ok = expect(c, ok, "%s", eddy_session_message(s)) &&
@@ -171,7 +179,13 @@ bool skips_agree(eddy_communicator *c)
 }
 
 const rank_scenario rank_scenarios[] = {
-    { "collectives", collectives_agree }, { "integers", integers_agree }, { "halves", halves_agree },
-    { "groups", groups_agree }, { "arrays", arrays_agree }, { "maps", maps_agree },
-    { "trainings", trainings_agree }, { "skips", skips_agree }, { NULL, NULL },
+    { "collectives", collectives_agree },
+    { "integers", integers_agree },
+    { "halves", halves_agree },
+    { "groups", groups_agree },
+    { "arrays", arrays_agree },
+    { "maps", maps_agree },
+    { "trainings", trainings_agree },
+    { "skips", skips_agree },
+    { NULL, NULL },
 };

@@ -132,7 +132,8 @@ END_TEST
 
 START_TEST(pairwise_sums_of_one)
 {
-    const fed f = make(eddy_accumulate_gradients(eddy_gradient_descent(g, n(1)), 1, .pairwise = true));
+    const fed f =
+        make(eddy_accumulate_gradients(eddy_gradient_descent(g, n(1)), 1, .pairwise = true));
     feed(&f, 1, 0.5, 0, 0);
     feed(&f, 1, 0.5, 0, 4);
     is(f.u, -1, 1);
@@ -178,7 +179,8 @@ END_TEST
 START_TEST(transforms_slices)
 {
     double          two = 2;
-    eddy_optimizer *o = eddy_transformed_gradients(eddy_gradient_descent(g, n(1)), enlarge_first, &two);
+    eddy_optimizer *o =
+        eddy_transformed_gradients(eddy_gradient_descent(g, n(1)), enlarge_first, &two);
     eddy_tensor     u = variable("u", 1, 2), v = variable("v", 3, 4);
     const eddy_gradient_pair pairs[] = {
         { eddy_identity(u), u },

@@ -91,7 +91,8 @@ START_TEST(shared_runs)
             for (int k = 0; k < RUNS / of; k++)
                 ck_assert_double_eq(number(part, s.a), alone[k * of + i]);
             eddy_variable_set(part, s.v, EDDY_NUMBER(EDDY_FLOAT32, 1));
-            if (of == 2) ck_assert_int_eq(eddy_save(part, i ? "same" : "all", EDDY_LIST()), EDDY_OK);
+            if (of == 2)
+                ck_assert_int_eq(eddy_save(part, i ? "same" : "all", EDDY_LIST()), EDDY_OK);
             eddy_session_free(part);
         }
     has_draws(&s, "all", "a=6");
