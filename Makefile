@@ -73,7 +73,14 @@ INPUT   := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find input -name '*.c'
 INPUT_H := input.h input/dataset.h input/readers.h
 HAS_LIBRARY = $(shell echo 'int main(void) { return 0; }' | $(CC) $(filter-out --coverage,$(CFLAGS)) $(LDFLAGS) -x c - -o /dev/null -l$1 2>/dev/null && echo -l$1)
 INPUT_LIBS = $(foreach l,z png jpeg,$(call HAS_LIBRARY,$l))
-# The program `eddy`, which uses only the public interface of the three libraries.
+# Training with several ranks, likewise; and, where MPI is, its transport over MPI, which `make lib`
+# does not need.
+DISTRIBUTED := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard distributed/*.c)))
+DISTRIBUTED_H := distributed.h distributed/communicator.h distributed/collectives.h distributed/training.h distributed/transport.h
+MPI     := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard distributed/mpi/*.c)))
+MPI_H   := distributed/mpi/mpi_ranks.h
+MPICC   ?= mpicc
+# The program `eddy`, which uses only the public interface of the first three libraries.
 COMMAND := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(shell find command -name '*.c')) $(GEN)/command/calls.c)
 SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard examples/support/*.c)))
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard examples/*.c)))
@@ -85,7 +92,7 @@ BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c)))
 WORKLOADS := $(BUILD)/bench/workloads
 OPSROWS := $(sort $(wildcard bench/ops/rows_*.c))
 # Suites and rows mirror the folders of the library; tests/lib/ has what they share.
-TESTS   := $(sort tests/main.c $(shell find tests/lib tests/formats tests/input $(FOLDERS:%=tests/%) -name '*.c'))
+TESTS   := $(sort tests/main.c $(shell find tests/lib tests/formats tests/input tests/distributed $(FOLDERS:%=tests/%) -name '*.c'))
 NAMES   := $(basename $(notdir $(TESTS)))
 ROWS    := $(patsubst rows_%,%,$(filter rows_%,$(NAMES)))
 ROWSRC  := $(foreach t,$(TESTS),$(if $(filter rows_%,$(notdir $(t))),$(t)))
@@ -94,14 +101,14 @@ SUITES  := $(patsubst test_%,%,$(filter test_%,$(NAMES)))
 
 all: lib examples command ## build the library, the program eddy and the examples
 
-LIBRARIES := libeddy libeddy_formats libeddy_input
+LIBRARIES := libeddy libeddy_formats libeddy_input libeddy_distributed
 lib: $(LIBRARIES:%=$(BUILD)/%.a) $(LIBRARIES:%=$(BUILD)/%.so)
 
 # --- generated: the header of operations and the table of definitions -------
 # A header whose #line alone changed is kept: nearly everything includes it and would be compiled
 # again. Until its text changes, the compiler may name a line nearby in an option struct.
 # Where structs of options are.
-OPTIONS := $(OPSRC) $(filter-out $(OPS_H) graph/defaults.h,$(HEADERS)) $(FORMATS_H) $(INPUT_H)
+OPTIONS := $(OPSRC) $(filter-out $(OPS_H) graph/defaults.h,$(HEADERS)) $(FORMATS_H) $(INPUT_H) $(DISTRIBUTED_H) $(MPI_H)
 $(GEN)/stamp: $(OPTIONS) ops/gen.awk ops/declared.awk graph/op.h graph/defaults.awk graph/call_lines.awk
 	@mkdir -p $(GEN) build/include
 	@ln -sfn ../.. build/include/eddy
@@ -176,6 +183,7 @@ $(BUILD)/hide_symbols: scripts/hide_symbols.c
 $(BUILD)/libeddy.a: $(OBJECTS)
 $(BUILD)/libeddy_formats.a: $(FORMATS)
 $(BUILD)/libeddy_input.a: $(INPUT)
+$(BUILD)/libeddy_distributed.a: $(DISTRIBUTED)
 $(LIBRARIES:%=$(BUILD)/%.a): $(BUILD)/hide_symbols
 	@rm -f $@
 	$(call say,ar $@)
@@ -187,13 +195,14 @@ $(BUILD)/libeddy.so.$(VERSION): $(OBJECTS)
 
 $(BUILD)/libeddy_formats.so.$(VERSION): $(FORMATS)
 $(BUILD)/libeddy_input.so.$(VERSION): $(INPUT)
+$(BUILD)/libeddy_distributed.so.$(VERSION): $(DISTRIBUTED)
 $(BUILD)/libeddy_input.so.$(VERSION): EXTRA_LIBS = $(INPUT_LIBS) -pthread
-$(BUILD)/libeddy_formats.so.$(VERSION) $(BUILD)/libeddy_input.so.$(VERSION): $(BUILD)/libeddy.so
+$(patsubst %,$(BUILD)/%.so.$(VERSION),$(filter-out libeddy,$(LIBRARIES))): $(BUILD)/libeddy.so
 	$(call say,link $@)
 	$(Q)$(CC) -shared -Wl,-z,defs -Wl,-soname,$(@F:.$(VERSION)=.$(SOMAJOR)) $(filter %.o,$^) $(CFLAGS) $(LDFLAGS) -o $@ \
 	    -L$(BUILD) -leddy $(EXTRA_LIBS) -lm -Wl,-rpath,'$$ORIGIN'
 
-$(LIBRARIES:%=$(BUILD)/%.so): %: %.$(VERSION)
+$(LIBRARIES:%=$(BUILD)/%.so) $(BUILD)/libeddy_mpi.so: %: %.$(VERSION)
 	@ln -sf $(@F).$(VERSION) $@.$(SOMAJOR)
 	@ln -sf $(@F).$(SOMAJOR) $@
 
@@ -217,6 +226,20 @@ $(BUILD)/eddy-input.pc: FORCE
 	    'Version: $(VERSION)' 'Requires: eddy = $(VERSION)' 'Libs: -L$${libdir} -leddy_input' \
 	    'Libs.private: -Wl,--as-needed $(INPUT_LIBS) -Wl,--no-as-needed' > $@
 
+$(BUILD)/eddy-distributed.pc: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' 'libdir=$(LIBDIR)' '' \
+	    'Name: eddy-distributed' 'Description: training with several ranks, for Eddy' \
+	    'Version: $(VERSION)' 'Requires: eddy = $(VERSION)' 'Libs: -L$${libdir} -leddy_distributed' \
+	    'Libs.private: -pthread' > $@
+
+$(BUILD)/eddy-mpi.pc: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' 'libdir=$(LIBDIR)' '' \
+	    'Name: eddy-mpi' 'Description: ranks that are processes of an MPI program, for Eddy' \
+	    'Version: $(VERSION)' 'Requires: eddy-distributed = $(VERSION)' \
+	    'Libs: -L$${libdir} -leddy_mpi' 'Libs.private: $(MPI_LIBS)' > $@
+
 # The same for CMake's find_package; the installed folder may be moved.
 empty :=
 IN_CMAKE = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@SOMAJOR@|$(SOMAJOR)|' \
@@ -226,7 +249,42 @@ IN_CMAKE = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@SOMAJOR@|$(SOMAJOR)|' \
 $(BUILD)/cmake/%.cmake: scripts/%.cmake.in FORCE
 	@mkdir -p $(@D)
 	@$(IN_CMAKE) $< > $@
+# That of MPI only where `make machines` has built it.
+HAS_MPI = $(wildcard $(BUILD)/libeddy_mpi.so)
+PC_FILES = $(patsubst %,$(BUILD)/eddy%.pc,$(empty) -formats -input -distributed $(if $(HAS_MPI),-mpi))
 CMAKE_FILES := $(BUILD)/cmake/eddy-config.cmake $(BUILD)/cmake/eddy-config-version.cmake
+
+# --- MPI -------------------------------------------------------------------------
+MPI_CC   = OMPI_CC='$(CC)' MPICH_CC='$(CC)' $(MPICC)
+MPI_LIBS = $(filter -L% -l% -Wl%,$(shell $(MPICC) -show 2>/dev/null))
+$(MPI): $(BUILD)/obj/%.o: %.c | $(GEN)/stamp
+	@mkdir -p $(@D)
+	$(call say,mpicc $<)
+	$(Q)$(MPI_CC) $(EDDY_CFLAGS) $(OPT_OF) $(CFLAGS) -c $< -o $@
+
+$(BUILD)/libeddy_mpi.a: $(MPI) $(BUILD)/hide_symbols
+	@rm -f $@
+	$(call say,ar $@)
+	$(Q)ar rcs $@ $(MPI) && $(BUILD)/hide_symbols $@ || { rm -f $@; exit 1; }
+
+$(BUILD)/libeddy_mpi.so.$(VERSION): $(MPI) $(BUILD)/libeddy_distributed.so
+	$(call say,link $@)
+	$(Q)$(MPI_CC) -shared -Wl,-z,defs -Wl,-soname,$(@F:.$(VERSION)=.$(SOMAJOR)) $(MPI) $(CFLAGS) $(LDFLAGS) -o $@ \
+	    -L$(BUILD) -leddy_distributed -leddy -Wl,-rpath,'$$ORIGIN'
+
+# The programs of ranks, and the digits with the change that docs/guide/machines.md shows.
+MPI_TESTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tests/mpi/*.c tests/lib/rank*.c)))
+$(BUILD)/mpi/ranks: $(MPI_TESTS)
+$(BUILD)/mpi/digits: $(BUILD)/mpi/digits.o $(SUPPORT) $(BUILD)/libeddy_input.a
+$(BUILD)/mpi/ranks $(BUILD)/mpi/digits: $(BUILD)/libeddy_mpi.a $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy.a
+	@mkdir -p $(@D)
+	$(call say,link $@)
+	$(Q)$(MPI_CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) -o $@ $(INPUT_LIBS) $(LIBS)
+$(BUILD)/mpi/digits.c: examples/digits.c docs/guide/machines.md
+	@mkdir -p $(@D)
+	@sed -n '/^```diff$$/,/^```$$/{/^```/!p}' docs/guide/machines.md | patch -s -o $@ examples/digits.c
+$(BUILD)/mpi/digits.o: $(BUILD)/mpi/digits.c
+	$(Q)$(MPI_CC) $(EDDY_CFLAGS) -O2 $(CFLAGS) -Iexamples -c $< -o $@
 
 # --- programs ------------------------------------------------------------------
 command: $(BUILD)/eddy
@@ -275,11 +333,11 @@ $(WORKLOADS): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard bench/workloads/
 $(TESTS:%.c=$(BUILD)/obj/%.o): | $(GEN)/suites.h $(GEN)/rows.h
 $(BUILD)/obj/tests/lib/sweep_rows.o: $(GEN)/rows.h
 $(BUILD)/obj/tests/main.o: $(GEN)/suites.h
-$(BUILD)/run-tests: $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
+$(BUILD)/run-tests: $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS)
 
-objects: $(OBJECTS) $(FORMATS) $(INPUT)
+objects: $(OBJECTS) $(FORMATS) $(INPUT) $(DISTRIBUTED)
 
 tests: $(BUILD)/run-tests
 
@@ -388,6 +446,16 @@ roundtrip: $(ROUND_TRIPS) ## write, read and run the graphs of the examples, and
 	@for e in $(ROUND_TRIPS); do \
 	    $$e --epochs 1 --out $(BUILD)/round_trip > $$e.out 2>&1 || { cat $$e.out; exit 1; }; \
 	    tail -n 1 $$e.out; done
+
+machines: ## build the transport over MPI, and train the digits on 2 and 4 ranks (Debian: libopenmpi-dev, openmpi-bin)
+	@sh scripts/setup.sh machines
+	@$(MAKE) --no-print-directory $(BUILD)/libeddy_mpi.a $(BUILD)/libeddy_mpi.so $(BUILD)/mpi/digits
+	@BUILD='$(BUILD)' sh scripts/machines.sh digits
+
+check-machines: ## test ranks that are processes: collectives, trainings, failures
+	@sh scripts/setup.sh machines
+	@$(MAKE) --no-print-directory $(BUILD)/mpi/ranks
+	@BUILD='$(BUILD)' sh scripts/machines.sh check
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 sanitize: ## run tests and examples with AddressSanitizer, UBSan and leak check
@@ -545,7 +613,7 @@ size: lib ## check sizes, exported symbols and plans of statically linked progra
 
 headers: $(BUILD)/libeddy.a ## compile every public header by itself, as C11 and as C++
 	@CXX='$(CXX)' BUILD='$(BUILD)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' LIBS='$(LIBS)' \
-	    sh scripts/headers.sh $(HEADERS) $(FORMATS_H) $(INPUT_H)
+	    sh scripts/headers.sh $(HEADERS) $(FORMATS_H) $(INPUT_H) $(DISTRIBUTED_H) $(MPI_H)
 	@CC='$(CC)' BUILD='$(BUILD)' LDFLAGS='$(CFLAGS) $(LDFLAGS)' LIBS='$(LIBS)' \
 	    sh scripts/old_headers.sh $(HEADERS)
 
@@ -560,7 +628,7 @@ style: ## check the sources: order of folders, sizes, paths in pages, messages, 
 	@sh scripts/folder_order.sh $(BUILD)/obj
 	@CC="$(CC)" sh scripts/folder_order_check.sh
 	@nm -D --defined-only $(LIBRARIES:%=$(BUILD)/%.so) | awk 'NF == 3' | awk '$$3 !~ /^eddy_/ { print "exported: " $$3; bad = 1 } END { exit bad }'
-	@readelf -sW $(OBJECTS) $(FORMATS) $(INPUT) | awk '$$5 == "GLOBAL" && $$6 == "HIDDEN" && $$7 != "UND" && \
+	@readelf -sW $(OBJECTS) $(FORMATS) $(INPUT) $(DISTRIBUTED) | awk '$$5 == "GLOBAL" && $$6 == "HIDDEN" && $$7 != "UND" && \
 	    $$8 !~ /^eddy__|^eddy_op_/ { print "an internal name without eddy__: " $$8; bad = 1 } END { exit bad }'
 	@for a in $(LIBRARIES:%=$(BUILD)/%.a); do nm -g --defined-only $$a | awk 'NF == 3 { print $$3 }' | sort -u; done | \
 	    sort | uniq -d | awk '{ print "defined in two libraries: " $$0; bad = 1 } END { exit bad }'
@@ -573,15 +641,15 @@ style: ## check the sources: order of folders, sizes, paths in pages, messages, 
 format: ## break lines of more than 100 columns
 	@sh scripts/format.sh
 
-install: lib command build/interface.json $(REFERENCE)/index.md $(BUILD)/eddy.pc $(BUILD)/eddy-formats.pc $(BUILD)/eddy-input.pc $(CMAKE_FILES) ## install into $(DESTDIR)$(PREFIX)
+install: lib command build/interface.json $(REFERENCE)/index.md $(PC_FILES) $(CMAKE_FILES) ## install into $(DESTDIR)$(PREFIX)
 	@# without #line, which names sources that are not installed
-	@for h in $(HEADERS) graph/call_lines.h $(FORMATS_H) $(INPUT_H); do to=$(DESTDIR)$(PREFIX)/include/eddy/$$h; install -D -m 644 $$h $$to || exit 1; \
+	@for h in $(HEADERS) graph/call_lines.h $(FORMATS_H) $(INPUT_H) $(DISTRIBUTED_H) $(if $(HAS_MPI),$(MPI_H)); do to=$(DESTDIR)$(PREFIX)/include/eddy/$$h; install -D -m 644 $$h $$to || exit 1; \
 	    sed -i '/^#line /d' $$to; done
-	@for l in $(LIBRARIES); do to=$(DESTDIR)$(LIBDIR)/$$l; \
+	@for l in $(LIBRARIES) $(if $(HAS_MPI),libeddy_mpi); do to=$(DESTDIR)$(LIBDIR)/$$l; \
 	    install -D -m 644 $(BUILD)/$$l.a $$to.a && \
 	    install -D -m 755 $(BUILD)/$$l.so.$(VERSION) $$to.so.$(VERSION) && \
 	    ln -sf $$l.so.$(VERSION) $$to.so.$(SOMAJOR) && ln -sf $$l.so.$(SOMAJOR) $$to.so || exit 1; done
-	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/pkgconfig $(BUILD)/eddy.pc $(BUILD)/eddy-formats.pc $(BUILD)/eddy-input.pc
+	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/pkgconfig $(PC_FILES)
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/cmake/eddy $(CMAKE_FILES)
 	install -D -m 644 build/interface.json $(DESTDIR)$(PREFIX)/share/eddy/interface.json
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/eddy $(REFERENCE)/*.md
@@ -605,7 +673,7 @@ help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
-.PHONY: all lib objects command examples tests benches setup demo check run-tests docs interface bindings accuracy passes roundtrip sanitize \
+.PHONY: all lib machines check-machines objects command examples tests benches setup demo check run-tests docs interface bindings accuracy passes roundtrip sanitize \
         sanitized valgrind tsan threads determinism portability cover covered mutants mutated fuzz fuzzing torture torture-quick hostile \
         bench bench-check bench-ops instructions \
         gdb parts headers packages style format install uninstall clean help FORCE

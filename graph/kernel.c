@@ -1,6 +1,7 @@
 /* kernel.c -- services for kernels while they are prepared and run: inputs, outputs, scratch
  * memory, errors. */
 #include "graph/kernel.h"
+#include "graph/base/stop.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -40,4 +41,10 @@ eddy_status eddy__kernel_fail_for_call(eddy_kernel *k, eddy_status s, const char
     const eddy_kernel_call *call = k->impl;
     eddy__error_set(call->error, s, "%.600s [node '%.200s']", message, call->node->name);
     return s;
+}
+
+eddy_status eddy_kernel_stopped(const eddy_kernel *k)
+{
+    if (!k || !eddy__stopped(k->stop)) return EDDY_OK;
+    return eddy__stop_requested(k->stop) ? EDDY_CANCELLED : EDDY_TIMED_OUT;
 }

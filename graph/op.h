@@ -193,6 +193,11 @@ EDDY_API void       *eddy_kernel_state(eddy_kernel *k, uint64_t size);
 EDDY_API eddy_status eddy_kernel_fail(eddy_kernel *k, eddy_status s, const char *reason, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* EDDY_OK, or EDDY_CANCELLED or EDDY_TIMED_OUT once the run must end early. A kernel that waits for
+ * something outside of the process asks again and again, and returns the status with
+ * eddy_kernel_fail. Only in a kernel. */
+EDDY_API eddy_status eddy_kernel_stopped(const eddy_kernel *k);
+
 /* Runs body on pieces [from, to) that together are [0, n), some of them concurrently on other
  * threads, and returns when all are done. A piece starts at a multiple of `grain` and has at
  * least `grain` items, except the last: choose a grain worth 20 microseconds. `worker` is less

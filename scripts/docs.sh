@@ -36,7 +36,7 @@ awk -v out="$out" '
 while read -r file where; do
     program=${file%.c}
     # shellcheck disable=SC2086  # CC and LIBS are words
-    ${CC:-cc} -std=c11 -Wall -Wextra -Ibuild/include "$file" "$build/libeddy_input.a" "$build/libeddy_formats.a" "$build/libeddy.a" -o "$program" $LIBS ||
+    ${CC:-cc} -std=c11 -Wall -Wextra -Ibuild/include "$file" "$build/libeddy_distributed.a" "$build/libeddy_input.a" "$build/libeddy_formats.a" "$build/libeddy.a" -o "$program" $LIBS ||
         { echo "$where: does not compile" >&2; exit 1; }
     "$program" > "$program.out" 2>&1 </dev/null ||
         { cat "$program.out"; echo "$where: fails" >&2; exit 1; }
@@ -83,9 +83,9 @@ echo "docs: $(wc -l < "$out/list") programs ok"
 
 names() { grep -o 'eddy_[a-z0-9_]*' | sort -u; }
 # What a program can name is what the preprocessor leaves of the headers, macros with it.
-printf '#include <eddy/%s>\n' eddy.h formats.h input.h graph/op.h ops/short_names.h |
+printf '#include <eddy/%s>\n' eddy.h formats.h input.h distributed.h distributed/mpi/mpi_ranks.h graph/op.h ops/short_names.h |
     ${CC:-cc} -std=c11 -Ibuild/include -E -dD -x c - | names > "$out/public"
-find graph ops autodiff control layers optim session report formats input -name "*.h" -exec cat {} + |
+find graph ops autodiff control layers optim session report formats input distributed -name "*.h" -exec cat {} + |
     grep -v '^ *\(/\*\|\*\)' | names > "$out/inside"
 
 awk '

@@ -61,6 +61,8 @@ formats/tensorboard: formats
 formats/report: formats/tensorboard
 input: session/checkpoints layers optim/wrappers autodiff/jacobians autodiff/check optim/minimizers
 input/readers: input
+distributed: session/checkpoints layers optim/wrappers autodiff/jacobians autodiff/check optim/minimizers
+distributed/mpi: distributed
 command command/train build/gen/command: formats/onnx/writer formats/tensorflow formats/torch formats/keras formats/report input/readers report session/extract'
 
 # Permitted exceptions: file|used file|why.  A * stands for any file.
@@ -73,6 +75,7 @@ formats/formats.h|eddy.h|the whole public interface
 session/state/watches.h|session/watch.h|the functions and values that callers give
 input/dataset.h|eddy.h|the same
 input/readers.h|eddy.h|the same
+distributed/communicator.h|eddy.h|the same
 session/state/internal.h|session/session.h|the public options and reports that a session keeps
 build/gen/table.c|control/definitions.c|the generated table lists all operations, for the reader of graph files
 build/gen/table.c|control/tensor_array_ops.c|the same
@@ -82,7 +85,7 @@ session/extract/extract_freeze.c|control/definitions.c|recognizes arguments of f
 ops/kernels/matmul/matmul_threads.c|ops/math/binary.c|the fused product takes the loop of Add, for the same bits'
 
 includes() {
-    find graph ops autodiff control layers optim session report formats input command -name '*.[ch]' | sort |
+    find graph ops autodiff control layers optim session report formats input distributed command -name '*.[ch]' | sort |
         xargs grep -nE '^ *#include "' | sed -E 's/:[0-9]+: *#include "/ /; s/".*//' |
         while read -r file header; do
             case $header in
@@ -96,8 +99,8 @@ includes() {
 }
 
 # Without the objects of a folder its calls would not be checked.
-for folder in $(find graph ops autodiff control layers optim session report formats input command build/gen \
-    -name '*.c' -exec dirname {} + | sort -u); do
+for folder in $(find graph ops autodiff control layers optim session report formats input distributed command build/gen \
+    -name '*.c' ! -path 'distributed/mpi/*' -exec dirname {} + | sort -u); do
     [ -d "$objects/$folder" ] && continue
     echo "folder order: $objects/$folder is missing; build the library and the program eddy first"
     exit 1
@@ -105,7 +108,7 @@ done
 
 symbols() {
     find "$objects/graph" "$objects/ops" "$objects/autodiff" "$objects/control" "$objects/layers" "$objects/optim" \
-        "$objects/session" "$objects/report" "$objects/formats" "$objects/input" "$objects/command" "$objects/build/gen" -name '*.o' | while read -r object; do
+        "$objects/session" "$objects/report" "$objects/formats" "$objects/input" "$objects/distributed" "$objects/command" "$objects/build/gen" -name '*.o' | while read -r object; do
         source=${object#"$objects"/}
         source=${source%.o}.c
         [ -f "$source" ] || continue        # the object of a file that is gone

@@ -3,7 +3,7 @@
 # lines keep their manual layout.
 set -eu
 
-find graph ops autodiff control layers optim session report formats input command tests examples bench -name '*.c' | while read -r file; do
+find graph ops autodiff control layers optim session report formats input distributed command tests examples bench -name '*.c' | while read -r file; do
     for _ in 1 2 3; do      # a broken line may leave another one too long
         # Columns, not bytes: continuation bytes of UTF-8 do not count.
         lines=$(LC_ALL=C awk '{ s = $0; gsub(/[\200-\277]/, "", s) }

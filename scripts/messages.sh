@@ -21,6 +21,8 @@ eddy__input_fail|3
 eddy__events_fail|3
 eddy__dataset_fail|3
 refuse|4|report/plot_array.c|%s: @
+eddy__distributed_fail|3
+eddy__collective_fail|3
 scalar|3|graph/files/yaml_attributes.c|expected @
 skip|3|graph/files/graph_yaml_read.c|@
 damaged|2|graph/files/safetensors_parse.c|@
@@ -57,9 +59,18 @@ input/readers/jpeg.c|%.700s: more than %d scans|a file that only an attacker wri
 input/readers/inflate.c|%.700s: the library was built without zlib (Debian: zlib1g-dev), which reads compressed files|tests are built with zlib
 input/readers/jpeg.c|%.700s: the library was built without libjpeg-turbo (Debian: libjpeg-dev), which reads JPEG images|likewise
 input/readers/png.c|%.700s: the library was built without libpng (Debian: libpng-dev), which reads PNG images|likewise
+distributed/call.c|rank %d: out of memory for messages|memory that is not from an allocator of the library
+distributed/communicator.c|communicator_new: out of memory|likewise
+distributed/communicator.c|communicator_group: out of memory|likewise
+distributed/threads.c|rank %d: out of memory for a message|likewise
+distributed/threads.c|run_threads: out of memory|likewise
+distributed/threads.c|run_threads: a thread cannot be started: %s|a limit of the system
+distributed/threads.c|a message between ranks %d and %d is too long|a guard: ranks compare their arguments first
+distributed/training.c|Distributed: out of memory|memory that is not from an allocator of the library
+distributed/training.c|broadcast_variables: out of memory|likewise
 session/compile/ir.c|a node that only the compiler makes|a guard: nobody else has these definitions'
 
-[ $# -gt 0 ] || set -- graph ops autodiff control layers optim session report formats input
+[ $# -gt 0 ] || set -- graph ops autodiff control layers optim session report formats input distributed
 # shellcheck disable=SC2046  # the names of sources hold no blanks
 awk -v reporters="$reporters" -v allowed="$allowed" '
 BEGIN {

@@ -71,6 +71,28 @@ int main(void)
 }
 END
 
+# And with ranks.
+cat >"$root/distributed.c" <<'END'
+#include <eddy/distributed.h>
+
+#include <stdio.h>
+
+static bool sum(eddy_communicator *c, void *context)
+{
+    eddy_error  e = { EDDY_OK, "" };
+    eddy_array *a = eddy_array_of(EDDY_INT32, eddy_communicator_rank(c) + 1);
+    const bool  ok = eddy_array_all_reduce(c, EDDY_REDUCE_SUM, a, &e) && eddy_array_item(a) == 6;
+    if (!ok) fprintf(stderr, "%s\n", e.message);
+    eddy_array_free(a);
+    return ok && !context;
+}
+
+int main(void)
+{
+    return !eddy_run_threads(3, sum, NULL, NULL);
+}
+END
+
 cat >"$root/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.13)
 project(program C CXX)
@@ -90,6 +112,10 @@ foreach(kind eddy_input eddy_input_static)
   add_executable(${kind}-c input.c)
   target_link_libraries(${kind}-c PRIVATE eddy::${kind})
 endforeach()
+foreach(kind eddy_distributed eddy_distributed_static)
+  add_executable(${kind}-c distributed.c)
+  target_link_libraries(${kind}-c PRIVATE eddy::${kind})
+endforeach()
 find_package(eddy 99 QUIET)
 if(eddy_FOUND)
   message(FATAL_ERROR "a version was found that is not there")
@@ -103,7 +129,7 @@ with_cmake() {
         -DCMAKE_EXE_LINKER_FLAGS="${LDFLAGS:-}" && cmake --build "$root/build"; } \
         >"$root/log" 2>&1 || { cat "$root/log" >&2; exit 1; }
     for program in eddy-c eddy-cpp eddy_static-c eddy_static-cpp eddy_formats-c eddy_formats_static-c \
-        eddy_input-c eddy_input_static-c; do
+        eddy_input-c eddy_input_static-c eddy_distributed-c eddy_distributed_static-c; do
         "$root/build/$program"
         count=$((count + 1))
     done
@@ -133,7 +159,11 @@ with_pkg_config() {
     ${CC:-cc} ${CFLAGS:-} ${LDFLAGS:-} "$root/input.c" -o "$root/program" \
         $(pkg-config --cflags --libs eddy-input)
     "$root/program"
-    count=$((count + 2))
+    # shellcheck disable=SC2046,SC2086
+    ${CC:-cc} ${CFLAGS:-} ${LDFLAGS:-} "$root/distributed.c" -o "$root/program" \
+        $(pkg-config --cflags --libs eddy-distributed)
+    "$root/program"
+    count=$((count + 3))
 }
 
 with_python() {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs missing packages on Debian and related systems.
 #
-#   sh scripts/setup.sh [build|check|valgrind|ci]
+#   sh scripts/setup.sh [build|check|valgrind|machines|ci]
 #
 # Prints nothing if nothing is missing. Without permission to install (neither root nor sudo
 # without a password), it prints the command to run and fails.
@@ -47,6 +47,11 @@ if [ "$need" != build ]; then
 fi
 if [ "$need" = valgrind ]; then
     want valgrind have valgrind
+fi
+if [ "$need" = machines ] || [ "$need" = ci ]; then
+    want libopenmpi-dev have "${MPICC:-mpicc}"
+    want openmpi-bin have mpirun
+    want patch have patch
 fi
 if [ "$need" = ci ]; then
     want clang have clang

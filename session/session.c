@@ -55,6 +55,8 @@ eddy_session *eddy_session_new_with(const eddy_session_args *given)
     if (!s) return NULL;
     s->graph = args.graph;
     s->options = args;
+    s->draws.first = (uint64_t)args.first_run;
+    s->draws.stride = args.run_stride > 0 ? (uint64_t)args.run_stride : 1;
     if (s->options.threads == 0) s->options.threads = eddy__cores();
     s->allocator = *a;
     s->options.profile = args.profile || args.trace;
@@ -169,6 +171,12 @@ bool eddy__session_check(const eddy_session *s, eddy_error *e)
         return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
                                "session_new: timeout is %g seconds; expected 0, for none, to %g",
                                s->options.timeout, MOST_SECONDS);
+    if (s->options.first_run < 0 || s->options.run_stride < 1)
+        return eddy__error_set(
+            e, EDDY_INVALID_ARGUMENT,
+            "session_new: first_run is %lld and run_stride %lld; expected 0 and 1, "
+            "or more",
+            (long long)s->options.first_run, (long long)s->options.run_stride);
     if (s->options.check_numerics < 0 || s->options.check_numerics > EDDY_NUMERICS_ALL)
         return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
                                "session_new: check_numerics is %d; expected 0 to %d",

@@ -59,6 +59,11 @@ typedef struct eddy_session_args {
      * another constant below; 0: it does not */
     int         check_numerics;
     bool        trace;            /* record when each instruction ran: eddy_session_trace */
+    /* for sessions that share the runs of one training, such as those of several machines: the n-th
+     * run that executes a random operation draws what run first_run + n * run_stride of a session
+     * alone would draw */
+    int64_t     first_run;
+    int64_t     run_stride EDDY_DEFAULT(1);
 } eddy_session_args;
 
 /* The values that `check_numerics` refuses, of floating and complex types, when a run or an

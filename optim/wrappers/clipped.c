@@ -21,22 +21,9 @@ static void clipped_transform(eddy_optimizer *o, eddy_gradient_pair *pairs, int 
     eddy__inner_transform(o, pairs, count);
 }
 
-static eddy_tensor clipped_dense(eddy_optimizer *o, eddy_tensor g, eddy_tensor v)
-{
-    const clipped_state *s = eddy_optimizer_state(o);
-    return eddy__inner_dense(s->inner, g, v);
-}
-
-static eddy_tensor clipped_sparse(eddy_optimizer *o, eddy_tensor values, eddy_tensor indices,
-                                  eddy_tensor v)
-{
-    const clipped_state *s = eddy_optimizer_state(o);
-    return eddy__inner_sparse(o, s->inner, values, indices, v);
-}
-
 static const eddy_optimizer_def clipped = {
     .name = "ClippedGradients", .state_size = sizeof(clipped_state),
-    .transform = clipped_transform, .apply_dense = clipped_dense, .apply_sparse = clipped_sparse,
+    .transform = clipped_transform,
 };
 
 /* A bound that is given is a hyper-parameter. */

@@ -17,6 +17,15 @@ static eddy_optimizer *inner_of(eddy_optimizer *o) { return *(eddy_optimizer **)
 
 static void pass_slots(eddy_optimizer *o, eddy_tensor v) { eddy__inner_slots(inner_of(o), v); }
 static void pass_prepare(eddy_optimizer *o) { eddy__inner_prepare(inner_of(o)); }
+static eddy_tensor pass_dense(eddy_optimizer *o, eddy_tensor g, eddy_tensor v)
+{
+    return eddy__inner_dense(inner_of(o), g, v);
+}
+static eddy_tensor pass_sparse(eddy_optimizer *o, eddy_tensor values, eddy_tensor indices,
+                               eddy_tensor v)
+{
+    return eddy__inner_sparse(o, inner_of(o), values, indices, v);
+}
 static eddy_tensor pass_finish(eddy_optimizer *o, eddy_list updates)
 {
     return eddy__inner_finish(inner_of(o), updates);
@@ -25,7 +34,12 @@ static eddy_tensor pass_finish(eddy_optimizer *o, eddy_list updates)
 eddy_optimizer *eddy__outer_new(eddy_graph *g, const eddy_optimizer_def *def, const void *state,
                                 const char *name)
 {
-    eddy_optimizer *o = eddy_optimizer_new(g, def, state, name);
+    eddy_optimizer_def whole = *def;
+    if (!def->apply_dense) {
+        whole.apply_dense = pass_dense;
+        whole.apply_sparse = pass_sparse;
+    }
+    eddy_optimizer *o = eddy_optimizer_new(g, &whole, state, name);
     if (!o) return NULL;
     o->n_inside = 1;
     if (!o->def.create_slots) o->def.create_slots = pass_slots;

@@ -36,11 +36,17 @@ typedef struct eddy_accumulate_gradients_args {
     int64_t         steps;           /* k; required, positive */
     bool            sum;             /* the sum of the k gradients; default their mean */
     const char     *name;            /* default "AccumulateGradients" */
+    bool            pairwise;        /* sums pairs, then pairs of these; k is a power of two */
 } eddy_accumulate_gradients_args;
 /* Gradient accumulation: gradients are summed in slots "gradient_sum", and only every k-th run
  * updates: a batch in k parts. The runs in between do not change the bits of variables and slots
  * of the inner optimizer. Each run computes the inner update; the runs in between discard it.
- * Sparse gradients are converted to dense ones. */
+ * Sparse gradients are converted to dense ones.
+ *
+ * By default each gradient is added to the sum of the earlier ones. With `pairwise`, gradients 0 and 1
+ * are added, 2 and 3, then these sums, and so on, with log2 k slots for each variable ("gradient_sum",
+ * "gradient_sum_1", ...): the order in which ranks add, so that a batch gives the same bits however many
+ * ranks share its parts (eddy_distributed). */
 EDDY_API eddy_optimizer *eddy_accumulate_gradients_with(
     const eddy_accumulate_gradients_args *given);
 #define eddy_accumulate_gradients(...) \
@@ -143,6 +149,23 @@ typedef struct eddy_clipped_gradients_args {
 EDDY_API eddy_optimizer *eddy_clipped_gradients_with(const eddy_clipped_gradients_args *given);
 #define eddy_clipped_gradients(...) \
     eddy_clipped_gradients_with(EDDY_ARGS(eddy_clipped_gradients_args, __VA_ARGS__))
+
+typedef struct eddy_transformed_gradients_args {
+    size_t          size_ EDDY_DEFAULT(sizeof(eddy_transformed_gradients_args));
+    eddy_optimizer *optimizer;       /* required */
+    /* replaces the gradients of the pairs by tensors that it builds; required */
+    void          (*transform)(void *context, eddy_gradient_pair *pairs, int count);
+    void           *context;         /* passed to it; must live until the step is built */
+    const char     *name;            /* default "TransformedGradients" */
+} eddy_transformed_gradients_args;
+/* The inner optimizer gets the gradients that a function of the caller makes of them, once for each
+ * call of eddy_apply_gradients or eddy_minimize, for all pairs at once: as eddy_clipped_gradients,
+ * with any transformation. Pairs without a gradient have node 0 there; IndexedSlices may stay slices
+ * or become dense. */
+EDDY_API eddy_optimizer *eddy_transformed_gradients_with(
+    const eddy_transformed_gradients_args *given);
+#define eddy_transformed_gradients(...) \
+    eddy_transformed_gradients_with(EDDY_ARGS(eddy_transformed_gradients_args, __VA_ARGS__))
 
 typedef struct eddy_sharpness_aware_args {
     size_t              size_ EDDY_DEFAULT(sizeof(eddy_sharpness_aware_args));

@@ -10,8 +10,8 @@
 eddy_graph *eddy__inner_graph(eddy_graph *g, const char *what, const eddy_optimizer *inner);
 
 /* A new optimizer around the inner one, whose address is at the beginning of the state. Where
- * `def` has no `create_slots`, `prepare` or `finish`, the call is passed on to the inner one; so is
- * `transform`, if the inner optimizer has one. */
+ * `def` has no `create_slots`, `prepare`, `apply_dense` or `finish`, the call is passed on to the inner
+ * one; so is `transform`, if the inner optimizer has one, and `apply_sparse`, where `apply_dense` is. */
 eddy_optimizer *eddy__outer_new(eddy_graph *g, const eddy_optimizer_def *def, const void *state,
                                 const char *name);
 /* A `transform` for definitions: passes the pairs on to the only inner optimizer. */

@@ -152,7 +152,7 @@ static uint64_t take(draw_table *t, int32_t source, uint64_t *taken)
 {
     source = t->nodes[source].source;
     if (taken && taken[source] != EDDY_NOT_DRAWN) return taken[source];
-    const uint64_t count = t->nodes[source].count++;
+    const uint64_t count = t->first + t->stride * t->nodes[source].count++;
     if (taken) taken[source] = count;
     return count;
 }

@@ -30,6 +30,9 @@ typedef struct draw_table {
     draw_body      *bodies;     /* by seed */
     int32_t         n, capacity, n_bodies, bodies_capacity;
     int32_t         seen;       /* nodes of the graph that were examined */
+    /* Sessions that share the runs of one training: the n-th run of this one counts as run
+     * first + n * stride. */
+    uint64_t        first, stride;
 } draw_table;
 
 /* A source in a plan, and the number of earlier runs that the current run uses. */

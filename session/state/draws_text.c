@@ -1,4 +1,5 @@
-/* draws_text.c -- counts of draws as text, for checkpoints. */
+/* draws_text.c -- counts of draws as text, for checkpoints. They are of all sessions that share the
+ * runs of a training, so that another number of sessions can go on. */
 #include "session/state/internal.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@ void eddy__draws_print(eddy_session *s, eddy_text *t)
         if (d->nodes[i].source != i || d->nodes[i].count == 0) continue;
         eddy__text_put(t, "%s%s=%llu", t->length > 0 ? " " : "",
                        s->graph->nodes[d->nodes[i].node]->name,
-                       (unsigned long long)d->nodes[i].count);
+                       (unsigned long long)(d->nodes[i].count * d->stride));
     }
     pthread_mutex_unlock(&s->draws.lock);
 }
@@ -43,6 +44,7 @@ bool eddy__draws_parse(eddy_session *s, const char *path, const char *text, uint
                                    "%.300s: eddy.draws has no number for '%.*s'", path,
                                    (int)(length < 200 ? length : 200), name);
         if (*at == ' ') at++;
+        count /= s->draws.stride;
         const eddy_name_entry *e = eddy__names_find(s->graph, name, length);
         const int32_t          source = e ? eddy__draws_source(s, e->node) : -1;
         if (source >= 0 && count > counts[source]) counts[source] = count;

@@ -1,4 +1,4 @@
-/* test_messages_thread_pool.c -- error messages for the number of threads. */
+/* test_messages_thread_pool.c -- error messages for the numbers of threads and of runs. */
 #include "tests/lib/golden.h"
 
 Suite *messages_thread_pool_suite(void);
@@ -11,6 +11,12 @@ START_TEST(of_threads)
     golden_begin("session/thread_pool");
     for (int i = 0; i < 2; i++) {
         eddy_session *s = eddy_session_new(g, .threads = threads[i]);
+        ck_assert_ptr_null(eddy_fetch(s, y));
+        golden_line(eddy_session_message(s));
+        eddy_session_free(s);
+    }
+    for (int i = 0; i < 2; i++) {
+        eddy_session *s = eddy_session_new(g, .first_run = -i, .run_stride = i);
         ck_assert_ptr_null(eddy_fetch(s, y));
         golden_line(eddy_session_message(s));
         eddy_session_free(s);

@@ -135,6 +135,38 @@ START_TEST(timed_out)
 }
 END_TEST
 
+/* A kernel that waits for something that never comes. */
+static bool wait_infer(eddy_infer *c)
+{
+    c->out[0] = c->in[0];
+    return true;
+}
+
+static eddy_status wait_kernel(eddy_kernel *k)
+{
+    eddy_status status;
+    while ((status = eddy_kernel_stopped(k)) == EDDY_OK) pause_for(0.001);
+    return eddy_kernel_fail(k, status, "nothing came");
+}
+
+static const eddy_op_def wait_op = {
+    .name = "Wait", .min_inputs = 1, .max_inputs = 1, .outputs = 1, .flags = EDDY_OP_STATEFUL,
+    .infer = wait_infer, .kernel = wait_kernel,
+};
+
+START_TEST(waiting_kernels)
+{
+    const eddy_tensor y = eddy_apply1(&wait_op, NULL, eddy_scalar(g, 1));
+    ck_assert_int_eq(run_with(cancel_soon, y), EDDY_CANCELLED);
+    says("nothing came");
+    eddy_session_set_timeout(s, 0.05);
+    ck_assert_int_eq(run(y), EDDY_TIMED_OUT);
+    eddy_session_set_timeout(s, 0);
+    ck_assert_int_eq(run_with(close_soon, y), EDDY_CANCELLED);
+    ck_assert_int_eq(eddy_kernel_stopped(NULL), EDDY_OK);
+}
+END_TEST
+
 static void *run_endless(void *y)
 {
     return (void *)(intptr_t)run(*(eddy_tensor *)y);
@@ -474,6 +506,7 @@ Suite *stop_suite(void)
     tcase_add_loop_test(threads, closed_by_a_thread, 0, 2);
     tcase_add_loop_test(threads, cancelled_by_a_signal, 0, 2);
     tcase_add_loop_test(threads, timed_out, 0, 2);
+    tcase_add_test(threads, waiting_kernels);
     tcase_add_test(threads, timed_out_while_waiting);
     tcase_add_test(threads, timeout_of_the_run);
     tcase_add_test(threads, timed_out_behind_a_waiting_run);

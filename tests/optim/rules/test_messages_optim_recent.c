@@ -46,6 +46,9 @@ static void around(void)
     eddy_clipped_gradients(o, x), golden_graph(g);
     eddy_clipped_gradients(o, .norm = x), golden_graph(g);
     eddy_clipped_gradients(o, .global_norm = x), golden_graph(g);
+    eddy_accumulate_gradients(o, 3, .pairwise = true), golden_graph(g);
+    eddy_accumulate_gradients(o, 1 << 20, .pairwise = true), golden_graph(g);
+    eddy_transformed_gradients(o), golden_graph(g);
     eddy_coupled_weight_decay(NULL, one), golden_graph(g);
     eddy_coupled_weight_decay(o), golden_graph(g);
     const eddy_gradient_pair twice[] = { { x, w }, { x, w } };

@@ -111,6 +111,88 @@ START_TEST(clips_each_part)
 }
 END_TEST
 
+/* 2^53 and 1 make 2^53; 1 and -2^53 are exact. */
+START_TEST(pairwise_sums)
+{
+    eddy_optimizer *descent = eddy_gradient_descent(g, n(1));
+    const fed       f = make(_i == 0 ? eddy_accumulate_gradients(descent, 4, .sum = true)
+                                     : eddy_accumulate_gradients(descent, 4, .sum = true,
+                                                                 .pairwise = true));
+    for (int step = 1; step <= 3; step++) {
+        feed(&f, 0x1p53, 1, 0, 0);
+        feed(&f, 1, 2, 0, 0);
+        feed(&f, 1, 3, 0, 1);
+        is(f.u, 1 - (step - 1) * _i, 2 - (step - 1) * 10);
+        feed(&f, -0x1p53, 4, 0, 0);
+        is(f.u, 1 - step * _i, 2 - step * 10);
+        is(f.v, 3, 4 - step);
+    }
+}
+END_TEST
+
+START_TEST(pairwise_sums_of_one)
+{
+    const fed f =
+        make(eddy_accumulate_gradients(eddy_gradient_descent(g, n(1)), 1, .pairwise = true));
+    feed(&f, 1, 0.5, 0, 0);
+    feed(&f, 1, 0.5, 0, 4);
+    is(f.u, -1, 1);
+    is(f.v, 3, 0);
+}
+END_TEST
+
+/* Clipping gets the sums. */
+START_TEST(pairwise_sums_are_clipped)
+{
+    eddy_optimizer *clipped = eddy_clipped_gradients(eddy_gradient_descent(g, n(1)),
+                                                     .global_norm = n(1));
+    const fed f = make(eddy_accumulate_gradients(clipped, 2, .pairwise = true));
+    for (int step = 1; step <= 2; step++) {
+        feed(&f, 100, 3, -50, 8);
+        feed(&f, -100, 3, 50, 0);
+        is(f.u, 1, 2 - 0.6 * step);
+        is(f.v, 3, 4 - 0.8 * step);
+    }
+}
+END_TEST
+
+/* The first gradient times the number at `context`; pairs without one have none. */
+static void enlarge_first(void *context, eddy_gradient_pair *pairs, int count)
+{
+    ck_assert_int_eq(count, 2);
+    pairs[0].gradient = Mul(pairs[0].gradient, *(double *)context);
+}
+
+/* Clipping is inside, and sees what the function has made. */
+START_TEST(transforms)
+{
+    double          ten = 10;
+    eddy_optimizer *clipped = eddy_clipped_gradients(eddy_gradient_descent(g, n(1)), .value = n(8));
+    const fed       f = make(eddy_transformed_gradients(clipped, enlarge_first, &ten));
+    feed(&f, 0.1, 2, 0.1, 9);
+    is(f.u, 0, -6);
+    is(f.v, 2.9, -4);
+}
+END_TEST
+
+/* A table whose rows get gradients stays sparse. */
+START_TEST(transforms_slices)
+{
+    double          two = 2;
+    eddy_optimizer *o =
+        eddy_transformed_gradients(eddy_gradient_descent(g, n(1)), enlarge_first, &two);
+    eddy_tensor     u = variable("u", 1, 2), v = variable("v", 3, 4);
+    const eddy_gradient_pair pairs[] = {
+        { eddy_identity(u), u },
+        { eddy_indexed_slices(vector(g, 1, (double[]){ 5 }), eddy_ints(g, 1), v), v } };
+    const eddy_tensor step = eddy_apply_gradients(o, pairs, 2);
+    start();
+    run(step);
+    is(u, -1, -2);
+    is(v, 3, -1);
+}
+END_TEST
+
 START_TEST(clips_unscaled_gradients)
 {
     eddy_optimizer *clipped = eddy_clipped_gradients(eddy_gradient_descent(g, n(1)), .norm = n(1));
@@ -369,6 +451,11 @@ Suite *optim_outer_suite(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, clips_the_accumulated_gradient);
     tcase_add_test(c, clips_each_part);
+    tcase_add_loop_test(c, pairwise_sums, 0, 2);
+    tcase_add_test(c, pairwise_sums_of_one);
+    tcase_add_test(c, pairwise_sums_are_clipped);
+    tcase_add_test(c, transforms);
+    tcase_add_test(c, transforms_slices);
     tcase_add_test(c, clips_unscaled_gradients);
     tcase_add_test(c, clips_in_parts);
     tcase_add_test(c, decay_of_the_accumulated_gradient);

@@ -76,6 +76,39 @@ START_TEST(in_checkpoints)
 }
 END_TEST
 
+/* Sessions that share the runs of a training draw together what one draws, and a checkpoint of one
+ * is of all: another number of sessions goes on. */
+START_TEST(shared_runs)
+{
+    enum { RUNS = 6 };
+    saved  s;
+    double alone[3 * RUNS];
+    begin_saved(&s);
+    for (int i = 0; i < 3 * RUNS; i++) alone[i] = number(s.session, s.a);
+    for (int of = 1; of <= 3; of++)
+        for (int i = 0; i < of; i++) {
+            eddy_session *part = eddy_session_new(s.graph, .first_run = i, .run_stride = of);
+            for (int k = 0; k < RUNS / of; k++)
+                ck_assert_double_eq(number(part, s.a), alone[k * of + i]);
+            eddy_variable_set(part, s.v, EDDY_NUMBER(EDDY_FLOAT32, 1));
+            if (of == 2)
+                ck_assert_int_eq(eddy_save(part, i ? "same" : "all", EDDY_LIST()), EDDY_OK);
+            eddy_session_free(part);
+        }
+    has_draws(&s, "all", "a=6");
+    has_draws(&s, "same", "a=6");
+    eddy_session *one = eddy_session_new(s.graph);
+    eddy_session *last = eddy_session_new(s.graph, .first_run = 2, .run_stride = 3);
+    ck_assert_int_eq(eddy_restore(one, "all", EDDY_LIST()), EDDY_OK);
+    ck_assert_int_eq(eddy_restore(last, "all", EDDY_LIST()), EDDY_OK);
+    ck_assert_double_eq(number(one, s.a), alone[6]);
+    ck_assert_double_eq(number(last, s.a), alone[8]);
+    eddy_session_free(one);
+    eddy_session_free(last);
+    end_saved(&s);
+}
+END_TEST
+
 /* Texts that a file may contain. */
 START_TEST(damaged_checkpoints)
 {
@@ -111,6 +144,7 @@ Suite *draws_in_files_suite(void)
     Suite *s = suite_create("draws_in_files");
     TCase *t = tcase_create("checkpoints");
     tcase_add_test(t, in_checkpoints);
+    tcase_add_test(t, shared_runs);
     tcase_add_test(t, damaged_checkpoints);
     suite_add_tcase(s, t);
     return s;

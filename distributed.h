@@ -1,0 +1,10 @@
+/* distributed.h -- the header of libeddy_distributed: training with several ranks. */
+#ifndef EDDY_ALL_DISTRIBUTED_H
+#define EDDY_ALL_DISTRIBUTED_H
+
+#include "distributed/communicator.h"
+#include "distributed/collectives.h"
+#include "distributed/training.h"
+#include "distributed/transport.h"
+
+#endif

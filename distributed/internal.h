@@ -1,0 +1,137 @@
+/* internal.h -- what the files of libeddy_distributed share; not installed.
+ *
+ * A communicator belongs to a world: one rank of a transport, with a lock that lets one collective at
+ * a time use it. Each collective is a call: the ranks first exchange headers that say what each is
+ * about to do, with the data if they are short, and compare them; so every difference is an error on
+ * all ranks. Then long data follow. */
+#ifndef EDDY_DISTRIBUTED_INTERNAL_H
+#define EDDY_DISTRIBUTED_INTERNAL_H
+
+#include "transport.h"
+
+#include <pthread.h>
+
+/* ---------------------------------------------------------- communicators -- */
+
+typedef struct eddy_world {
+    const eddy_transport *transport;
+    void                 *context;
+    int                   rank, size;
+    int                   references;   /* by communicators, under the lock of the registry */
+    pthread_mutex_t       lock;         /* held by the collective in progress */
+    char                 *scratch;      /* of it */
+    size_t                scratch_size;
+    pthread_mutex_t       error_lock;
+    eddy_error            error;        /* once set, no collective works */
+} eddy_world;
+
+struct eddy_communicator {
+    eddy_communicator *next;            /* in the registry */
+    int64_t            id;              /* never used again; nodes refer to it */
+    int                references;      /* by the caller and by collectives in progress */
+    eddy_world        *world;
+    int                n, me;           /* ranks, and the number of this one */
+    int               *ranks;           /* of the world */
+    uint64_t           group;           /* equal for the members of a group */
+};
+
+/* A reference to a communicator that has not been freed, or NULL; give it back. */
+eddy_communicator *eddy__communicator_take(int64_t id);
+void               eddy__communicator_give(eddy_communicator *c);
+
+/* Records the first error and returns false; e may be NULL. */
+bool eddy__distributed_fail(eddy_error *e, eddy_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Copies the members that the caller's version of the struct has over `options`, which has the
+ * defaults; both begin with their size. given may be NULL. */
+void eddy__distributed_options(void *options, const void *given);
+
+/* ------------------------------------------------------------------ calls -- */
+
+typedef enum eddy_collective {
+    EDDY_ALL_REDUCE = 1, EDDY_ALL_GATHER, EDDY_REDUCE_SCATTER, EDDY_BROADCAST, EDDY_REDUCE,
+    EDDY_ALL_TO_ALL, EDDY_SEND_RECEIVE, EDDY_BARRIER
+} eddy_collective;
+
+enum { EDDY_SHORT_BYTES = 4096, EDDY_CALL_NAME = 128 };
+
+/* What a rank is about to do. Members that ranks must share are compared. */
+typedef struct eddy_call_header {
+    uint32_t   size;                 /* of this struct */
+    int32_t    rank;                 /* of the world */
+    int32_t    kind, dtype;
+    int32_t    detail;               /* the eddy_reduction, or the root; else 0 */
+    int32_t    parts;                /* arrays that travel together */
+    uint64_t   group;
+    uint64_t   hash;                 /* of their shapes, or of the numbers of rows of all ranks */
+    eddy_shape shape;                /* of the array, or of all parts together */
+    char       name[EDDY_CALL_NAME]; /* of the node; "" for a call of the program */
+} eddy_call_header;
+
+typedef struct eddy_packet {
+    eddy_call_header header;
+    char             data[EDDY_SHORT_BYTES];
+} eddy_packet;
+
+/* A collective in progress. */
+typedef struct eddy_call {
+    eddy_communicator *c;
+    eddy_status      (*stopped)(const void *run);   /* why it must end early; NULL: it need not */
+    const void        *run;
+    eddy_error         error;
+    bool               has_turn;                    /* holds the lock of the world */
+    eddy_packet       *mine, *packets;              /* packets[r]: of rank r */
+    eddy_message     **messages;                    /* in progress */
+    int                n_messages;
+} eddy_call;
+
+/* Begins a collective: waits for others of this process. `h` has kind, dtype, detail, shape, name. Then
+ * end must follow, also after an error. */
+bool eddy__collective_begin(eddy_call *call, eddy_communicator *c, const eddy_call_header *h);
+bool eddy__collective_end(eddy_call *call);    /* false if there was an error */
+
+/* Exchanges headers with all ranks, and `bytes` of data if they are at most EDDY_SHORT_BYTES:
+ * packets[r].data then has those of rank r. */
+bool eddy__collective_meet(eddy_call *call, const void *data, size_t bytes);
+/* Begins to send to a rank of the communicator, or to receive from it; finish waits for all. At most
+ * 2 n at a time. */
+bool eddy__collective_send(eddy_call *call, int to, const void *data, size_t bytes);
+bool eddy__collective_receive(eddy_call *call, int from, void *data, size_t bytes);
+bool eddy__collective_finish(eddy_call *call);
+/* Fails this call, and with it all ranks; returns false. */
+bool eddy__collective_fail(eddy_call *call, eddy_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Fails unless b, the header of another rank, is of the same collective. */
+bool eddy__collective_compare(eddy_call *call, const eddy_call_header *a, const eddy_call_header *b);
+/* Memory until the end of the call; NULL with the call failed. */
+void *eddy__collective_scratch(eddy_call *call, size_t bytes);
+
+/* -------------------------------------------------------------- exchanges -- */
+
+/* The collectives on memory. `call` has begun; they meet first. `in` and `out` may be the same for
+ * all_reduce, reduce and broadcast. rows[r] is the number of rows of rank r, each of row_bytes. */
+bool eddy__all_reduce(eddy_call *call, const void *in, void *out, int64_t count);
+/* The result is on rank header.detail; elsewhere zeros. */
+bool eddy__reduce(eddy_call *call, const void *in, void *out, int64_t count);
+bool eddy__reduce_scatter(eddy_call *call, const void *in, void *out, const int64_t *rows,
+                          int64_t row_count);
+bool eddy__all_gather(eddy_call *call, const void *in, void *out, const int64_t *rows,
+                      size_t row_bytes);
+bool eddy__broadcast(eddy_call *call, const void *in, void *out, size_t bytes);
+bool eddy__all_to_all(eddy_call *call, const void *in, const int64_t *sent, void *out,
+                      const int64_t *received, size_t row_bytes);
+/* to or from -1: no rank. */
+bool eddy__send_receive(eddy_call *call, const void *in, int to, void *out, int from, size_t bytes);
+
+/* Whether elements of the type can be reduced so; else the reason is in `why`. */
+bool   eddy__reduction_fits(eddy_reduction how, eddy_dtype d, char *why, size_t size);
+/* Combines n arrays of count elements of a type, pair by pair, into `out`. parts[i] may be changed; work
+ * is memory of eddy__combine_work bytes, for half types. */
+void   eddy__combine(eddy_dtype d, eddy_reduction how, int n, void **parts, int64_t count, void *out,
+                     void *work);
+size_t eddy__combine_work(eddy_dtype d, int n);
+
+float    eddy__half_to_float(eddy_dtype d, uint16_t h);
+uint16_t eddy__float_to_half(eddy_dtype d, float x);
+
+#endif

@@ -1,0 +1,255 @@
+/* mpi_ranks.c -- a transport over MPI. */
+#include "distributed/mpi/mpi_ranks.h"
+#include "distributed/transport.h"
+
+#include <mpi.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Tags: of messages, and of notices that a rank has failed or ended. */
+enum { MESSAGE = 1, NOTICE = 2 };
+
+typedef struct notice {
+    int32_t status;                  /* EDDY_OK: the rank ends */
+    char    text[1000];
+} notice;
+
+struct eddy_message {
+    MPI_Request request;
+    int         peer;
+    bool        sends;
+};
+
+typedef struct mpi_rank {
+    pthread_mutex_t lock;            /* MPI permits one thread at a time */
+    MPI_Comm     comm;
+    int          rank, size;
+    bool         finalizes;          /* this rank has initialized MPI */
+    bool         failed;             /* and the others have been told */
+    bool        *left;               /* by rank */
+    notice       failure, end;       /* what it tells the others */
+    MPI_Request *telling;            /* by rank: of the failure, and then of the end */
+    eddy_error   error;              /* of the first rank that failed */
+} mpi_rank;
+
+static bool fail(eddy_error *e, eddy_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static bool fail(eddy_error *e, eddy_status status, const char *format, ...)
+{
+    if (!e || e->status != EDDY_OK) return false;
+    va_list args;
+    va_start(args, format);
+    e->status = status;
+    vsnprintf(e->message, sizeof e->message, format, args);
+    va_end(args);
+    return false;
+}
+
+static bool fail_mpi(eddy_error *e, const char *what, int code)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int  length = 0;
+    MPI_Error_string(code, text, &length);
+    return fail(e, EDDY_IO, "MPI: %s: %.800s", what, text);
+}
+
+/* ---------------------------------------------------------------- messages -- */
+
+static eddy_message *begin(mpi_rank *r, bool sends, int peer, void *data, size_t bytes,
+                           eddy_error *error)
+{
+    eddy_message *m = malloc(sizeof *m);
+    if (!m || bytes > INT32_MAX) {
+        free(m);
+        fail(error, bytes > INT32_MAX ? EDDY_LIMIT : EDDY_NO_MEMORY,
+             "MPI: a message of %zu bytes: %s", bytes,
+             bytes > INT32_MAX ? "the limit is 2^31 - 1" : "out of memory");
+        return NULL;
+    }
+    *m = (eddy_message){ .peer = peer, .sends = sends };
+    pthread_mutex_lock(&r->lock);
+    const int code =
+        sends ? MPI_Isend(data, (int)bytes, MPI_BYTE, peer, MESSAGE, r->comm, &m->request)
+              : MPI_Irecv(data, (int)bytes, MPI_BYTE, peer, MESSAGE, r->comm, &m->request);
+    pthread_mutex_unlock(&r->lock);
+    if (code == MPI_SUCCESS) return m;
+    fail_mpi(error, sends ? "send" : "receive", code);
+    free(m);
+    return NULL;
+}
+
+static eddy_message *mpi_send(void *context, int to, const void *data, size_t bytes,
+                              eddy_error *error)
+{
+    return begin(context, true, to, (void *)(uintptr_t)data, bytes, error);
+}
+
+static eddy_message *mpi_receive(void *context, int from, void *data, size_t bytes,
+                                 eddy_error *error)
+{
+    return begin(context, false, from, data, bytes, error);
+}
+
+/* Reads the notices that have arrived. */
+static void read_notices(mpi_rank *r)
+{
+    int        any = 0;
+    MPI_Status at;
+    while (MPI_Iprobe(MPI_ANY_SOURCE, NOTICE, r->comm, &any, &at) == MPI_SUCCESS && any) {
+        notice n;
+        if (MPI_Recv(&n, sizeof n, MPI_BYTE, at.MPI_SOURCE, NOTICE, r->comm, MPI_STATUS_IGNORE) !=
+            MPI_SUCCESS)
+            return;
+        n.text[sizeof n.text - 1] = '\0';
+        if (n.status == EDDY_OK) r->left[at.MPI_SOURCE] = true;
+        else fail(&r->error, (eddy_status)n.status, "%s", n.text);
+    }
+}
+
+static bool test(eddy_message *m, bool *ended, eddy_error *error)
+{
+    int       done = 0;
+    const int code = MPI_Test(&m->request, &done, MPI_STATUS_IGNORE);
+    *ended = done != 0;
+    return code == MPI_SUCCESS || fail_mpi(error, m->sends ? "send" : "receive", code);
+}
+
+/* False with an error if the message will never end. */
+static bool look(mpi_rank *r, eddy_message *m, bool *ended, eddy_error *error)
+{
+    if (!test(m, ended, error) || *ended) return *ended;
+    read_notices(r);
+    if (r->error.status != EDDY_OK) return fail(error, r->error.status, "%s", r->error.message);
+    if (!r->left[m->peer]) return true;
+    /* what it sent before it ended may have arrived meanwhile */
+    return (test(m, ended, error) && *ended) ||
+           fail(error, EDDY_CLOSED, "rank %d has ended", m->peer);
+}
+
+static bool look_alone(mpi_rank *r, eddy_message *m, bool *ended, eddy_error *error)
+{
+    pthread_mutex_lock(&r->lock);
+    const bool ok = look(r, m, ended, error);
+    pthread_mutex_unlock(&r->lock);
+    return ok;
+}
+
+/* Looks at once, then more and more seldom, so that ranks that share a processor can work. */
+static bool mpi_wait(void *context, eddy_message *m, double seconds, bool *ended, eddy_error *error)
+{
+    struct timespec pause = { .tv_nsec = 1000 };
+    const double    until = MPI_Wtime() + seconds;
+    bool            ok;
+    for (int turn = 0;
+         (ok = look_alone(context, m, ended, error)) && !*ended && MPI_Wtime() < until; turn++) {
+        if (turn < 50) continue;
+        nanosleep(&pause, NULL);
+        if (pause.tv_nsec < 200000) pause.tv_nsec += pause.tv_nsec / 4;
+    }
+    if (*ended) free(m);
+    return ok;
+}
+
+/* A message that is being sent may still be read by MPI, which only other failed ranks receive. */
+static void mpi_cancel(void *context, eddy_message *m)
+{
+    mpi_rank *r = context;
+    pthread_mutex_lock(&r->lock);
+    if (m->request != MPI_REQUEST_NULL) {
+        if (!m->sends) MPI_Cancel(&m->request);
+        MPI_Request_free(&m->request);
+    }
+    pthread_mutex_unlock(&r->lock);
+    free(m);
+}
+
+/* ------------------------------------------------------------- fail and end -- */
+
+static void tell(mpi_rank *r, const notice *n, MPI_Request *telling)
+{
+    for (int i = 0; i < r->size; i++)
+        if (i != r->rank) MPI_Isend(n, sizeof *n, MPI_BYTE, i, NOTICE, r->comm, &telling[i]);
+}
+
+static void mpi_fail(void *context, eddy_status status, const char *text)
+{
+    mpi_rank *r = context;
+    pthread_mutex_lock(&r->lock);
+    fail(&r->error, status, "%s", text);
+    if (!r->failed) {
+        r->failed = true;
+        r->failure.status = (int32_t)status;
+        snprintf(r->failure.text, sizeof r->failure.text, "%s", text);
+        tell(r, &r->failure, r->telling);
+    }
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void release(mpi_rank *r)
+{
+    pthread_mutex_destroy(&r->lock);
+    free(r->left);
+    free(r->telling);
+    free(r);
+}
+
+/* Waits until all ranks leave, so that each learns that the others do. */
+static void mpi_close(void *context)
+{
+    const struct timespec pause = { .tv_nsec = 200000 };
+    mpi_rank             *r = context;
+    tell(r, &r->end, r->telling + r->size);
+    for (int waiting = 1; waiting > 0;) {
+        waiting = 0;
+        read_notices(r);
+        for (int i = 0; i < r->size; i++) waiting += i != r->rank && !r->left[i];
+        if (waiting > 0) nanosleep(&pause, NULL);
+    }
+    MPI_Waitall(2 * r->size, r->telling, MPI_STATUSES_IGNORE);
+    MPI_Comm_free(&r->comm);
+    if (r->finalizes) MPI_Finalize();
+    release(r);
+}
+
+static const eddy_transport transport = {
+    .name = "mpi", .send = mpi_send, .receive = mpi_receive, .wait = mpi_wait, .cancel = mpi_cancel,
+    .fail = mpi_fail, .close = mpi_close,
+};
+
+/* -------------------------------------------------------------------- join -- */
+
+static bool start(mpi_rank *r, eddy_error *error)
+{
+    int started = 0, level = 0, code = MPI_Initialized(&started);
+    if (code == MPI_SUCCESS && !started)
+        code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
+    else MPI_Query_thread(&level);
+    r->finalizes = !started;
+    if (code == MPI_SUCCESS) code = MPI_Comm_dup(MPI_COMM_WORLD, &r->comm);
+    if (code != MPI_SUCCESS) return fail_mpi(error, "start", code);
+    MPI_Comm_set_errhandler(r->comm, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(r->comm, &r->rank);
+    MPI_Comm_size(r->comm, &r->size);
+    if (level < MPI_THREAD_SERIALIZED)
+        return fail(error, EDDY_UNIMPLEMENTED, "MPI: the library was started without "
+                    "MPI_THREAD_SERIALIZED, which sessions need");
+    r->left = calloc((size_t)r->size, sizeof *r->left);
+    r->telling = malloc(2 * (size_t)r->size * sizeof(MPI_Request));
+    if (!r->left || !r->telling) return fail(error, EDDY_NO_MEMORY, "MPI: out of memory");
+    for (int i = 0; i < 2 * r->size; i++) r->telling[i] = MPI_REQUEST_NULL;
+    return true;
+}
+
+eddy_communicator *eddy_mpi_join(eddy_error *error)
+{
+    mpi_rank *r = calloc(1, sizeof *r);
+    if (!r) fail(error, EDDY_NO_MEMORY, "MPI: out of memory");
+    else pthread_mutex_init(&r->lock, NULL);
+    if (r && start(r, error)) return eddy_communicator_new(&transport, r, r->rank, r->size, error);
+    if (r) release(r);
+    return NULL;
+}

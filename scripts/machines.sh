@@ -1,0 +1,55 @@
+#!/bin/sh
+# Runs programs on several ranks of this machine.
+#   sh scripts/machines.sh digits    trains on 2 and 4 ranks
+#   sh scripts/machines.sh check     collectives, trainings, and ranks that differ, end or are killed
+#
+# BUILD is the folder of the programs.
+set -eu
+
+build=${BUILD:-build}
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+# A rank has one thread, since there are more ranks than processors.
+ranks() {     # ranks N PROGRAM...
+    n=$1
+    shift
+    # Root may run programs in a container. Messages go through memory, and ranks that wait do not spin.
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1 \
+        OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none OPENBLAS_NUM_THREADS=1 \
+        timeout 300 mpirun --oversubscribe -n "$n" "$@"
+}
+
+# Must fail within 10 seconds, and say so.
+fails() {     # fails TEXT N PROGRAM...
+    text=$1
+    shift
+    begun=$(date +%s)
+    if ranks "$@" >"$log" 2>&1; then echo "machines: $* does not fail" && exit 1; fi
+    took=$(($(date +%s) - begun))
+    grep -q "$text" "$log" || { cat "$log"; echo "machines: no '$text'"; exit 1; }
+    [ "$took" -le 10 ] || { echo "machines: $* took $took s to fail"; exit 1; }
+    echo "  $3 ends all ranks within $took s: $(grep "$text" "$log" | head -n 1)"
+}
+
+case ${1:-check} in
+    digits)
+        for n in 2 4; do
+            ranks $n "$build/mpi/digits" --epochs 20 --out "$build/mpi" >"$log" 2>&1 || { tail -n 20 "$log"; exit 1; }
+            echo "$n ranks: $(grep 'test accuracy' "$log")"
+        done
+        ;;
+    check)
+        for n in 1 2 4; do
+            echo "$n ranks"
+            ranks $n "$build/mpi/ranks"
+        done
+        fails 'rank 1: .*the ranks do not agree: rank 0 has AllReduce(float32\[3\], sum)' 4 "$build/mpi/ranks" disagrees
+        fails 'rank 0: .*rank 1 has ended' 4 "$build/mpi/ranks" leaves
+        fails 'rank 1 .*signal 9' 4 "$build/mpi/ranks" killed
+        ;;
+    *)
+        echo "machines: digits or check expected" >&2
+        exit 2
+        ;;
+esac

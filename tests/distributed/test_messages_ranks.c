@@ -1,0 +1,449 @@
+/* test_messages_ranks.c -- the messages of collectives: of ranks that differ, fail, end or are
+ * cancelled, and of calls with wrong arguments. */
+#include "build/gen/suites.h"
+#include "tests/lib/golden.h"
+#include "tests/lib/ranks.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST = 3 };
+
+/* ---------------------------------------------------------- ranks that differ -- */
+
+/* Of each rank: its graph and session, and what its run said. */
+typedef struct rank_run {
+    eddy_graph   *graph;
+    eddy_session *session;
+    eddy_status   status;
+    char          message[1100];
+} rank_run;
+
+static rank_run runs_of[MOST];
+
+typedef eddy_tensor (*collective_of)(eddy_graph *g, eddy_communicator *c, int rank);
+
+static void pause_for(double seconds)
+{
+    const struct timespec t = { .tv_nsec = (long)(seconds * 1e9) };
+    nanosleep(&t, NULL);
+}
+
+/* After an error the graph and the session still work, and the communicator keeps its error. */
+static bool remains(eddy_communicator *c, rank_run *r)
+{
+    eddy_array *out = NULL;
+    eddy_error  e = { 0 };
+    bool        ok =
+        eddy_run(r->session, EDDY_FEED(), EDDY_FETCH(eddy_scalar(r->graph, 4)), &out) == EDDY_OK;
+    ok = ok && eddy_array_item(out) == 4;
+    eddy_array_free(out);
+    return ok && !eddy_rank_barrier(c, &e) && e.status == eddy_communicator_status(c) &&
+           strstr(e.message, eddy_communicator_message(c)) != NULL;
+}
+
+static bool run_one(eddy_communicator *c, void *context)
+{
+    const collective_of *build = context;
+    rank_run            *r = &runs_of[eddy_communicator_rank(c)];
+    r->graph = eddy_graph_new();
+    eddy_tensor y = (*build)(r->graph, c, eddy_communicator_rank(c));
+    r->session = eddy_session_new(r->graph);
+    r->status = EDDY_OK;
+    r->message[0] = '\0';
+    bool ok = true;
+    if (y.node != 0) {
+        r->status = eddy_run(r->session, EDDY_FEED(), EDDY_FETCH(y), NULL);
+        snprintf(r->message, sizeof r->message, "%s", eddy_session_message(r->session));
+        ok = r->status != EDDY_OK && remains(c, r);
+    }
+    eddy_session_free(r->session);
+    eddy_graph_free(r->graph);
+    return ok;
+}
+
+/* All ranks run what `build` builds, and fail with the next lines of the golden file. */
+static void all_fail(int ranks, collective_of build)
+{
+    eddy_error e = { 0 };
+    ck_assert(eddy_run_threads(ranks, run_one, &build, &e));
+    for (int r = 0; r < ranks; r++)
+        if (runs_of[r].status != EDDY_OK) golden_line(runs_of[r].message);
+}
+
+static eddy_tensor floats(eddy_graph *g, int64_t n)
+{
+    return eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(n));
+}
+
+static eddy_tensor other_shape(eddy_graph *g, eddy_communicator *c, int rank)
+{
+    return eddy_all_reduce(c, floats(g, rank == 1 ? 4 : 3));
+}
+
+static eddy_tensor other_type(eddy_graph *g, eddy_communicator *c, int rank)
+{
+    return eddy_all_reduce(c, eddy_zeros(g, rank == 2 ? EDDY_INT32 : EDDY_FLOAT32, EDDY_SHAPE(3)));
+}
+
+static eddy_tensor other_operation(eddy_graph *g, eddy_communicator *c, int rank)
+{
+    return rank == 1 ? eddy_broadcast_from(c, floats(g, 3), .name = "it")
+                     : eddy_all_reduce(c, floats(g, 3), .name = "it");
+}
+
+static eddy_tensor other_reduction(eddy_graph *g, eddy_communicator *c, int rank)
+{
+    return eddy_all_reduce(c, floats(g, 3), rank == 0 ? EDDY_REDUCE_MEAN : EDDY_REDUCE_MAX);
+}
+
+static eddy_tensor other_root(eddy_graph *g, eddy_communicator *c, int rank)
+{
+    return eddy_reduce_to(c, floats(g, 2000), .root = rank);
+}
+
+static eddy_tensor other_graph(eddy_graph *g, eddy_communicator *c, int rank)
+{
+    if (rank == 1) eddy_all_reduce(c, floats(g, 1));
+    return eddy_all_reduce(c, floats(g, 3));
+}
+
+static eddy_tensor other_rows(eddy_graph *g, eddy_communicator *c, int rank)
+{
+    return eddy_all_gather(c, floats(g, 2 + rank));
+}
+
+static eddy_tensor other_shares(eddy_graph *g, eddy_communicator *c, int rank)
+{
+    const int64_t rows[2] = { 1 + rank, 2 - rank };
+    return eddy_reduce_scatter(c, floats(g, 3),
+                               .rows = eddy_const(g, EDDY_INT64, EDDY_SHAPE(2), rows));
+}
+
+static eddy_tensor other_bucket(eddy_graph *g, eddy_communicator *c, int rank)
+{
+    eddy_tensor y[2];
+    eddy_all_reduce_list(c, EDDY_LIST(floats(g, 2 + rank), floats(g, 3 - rank)), EDDY_REDUCE_SUM,
+                         y);
+    return y[0];
+}
+
+static eddy_tensor other_message(eddy_graph *g, eddy_communicator *c, int rank)
+{
+    return eddy_send_receive(c, floats(g, 3 + rank), .to = 1 - rank, .from = 1 - rank);
+}
+
+static eddy_tensor no_barrier(eddy_graph *g, eddy_communicator *c, int rank)
+{
+    return rank == 0 ? eddy_barrier(g, c) : eddy_all_reduce(c, floats(g, 3));
+}
+
+START_TEST(differences)
+{
+    golden_begin("distributed/differences");
+    all_fail(2, other_shape);
+    all_fail(3, other_type);
+    all_fail(2, other_operation);
+    all_fail(2, other_reduction);
+    all_fail(2, other_root);
+    all_fail(2, other_graph);
+    all_fail(2, other_rows);
+    all_fail(2, other_shares);
+    all_fail(2, other_bucket);
+    all_fail(2, no_barrier);
+    golden_end();
+}
+END_TEST
+
+/* Each of the two compares what it gets, and the first to do so tells the other. */
+START_TEST(messages_differ)
+{
+    const collective_of build = other_message;
+    eddy_error          e = { 0 };
+    ck_assert(eddy_run_threads(2, run_one, (void *)(uintptr_t)&build, &e));
+    for (int r = 0; r < 2; r++) {
+        ck_assert_int_eq(runs_of[r].status, EDDY_INVALID_ARGUMENT);
+        ck_assert_ptr_nonnull(
+            strstr(runs_of[r].message, "has SendReceive(float32[3]) 'SendReceive'"));
+        ck_assert_ptr_nonnull(
+            strstr(runs_of[r].message, "has SendReceive(float32[4]) 'SendReceive'"));
+    }
+}
+END_TEST
+
+/* ------------------------------------------------- ranks that end or are stopped -- */
+
+static eddy_tensor leaves(eddy_graph *g, eddy_communicator *c, int rank)
+{
+    return rank == 1 ? EDDY_NO_TENSOR : eddy_all_reduce(c, floats(g, 3));
+}
+
+static eddy_tensor gives_up(eddy_graph *g, eddy_communicator *c, int rank)
+{
+    if (rank == 1) eddy_communicator_fail(c, "shares/1.npy: No such file or directory");
+    return rank == 1 ? EDDY_NO_TENSOR : eddy_all_reduce(c, floats(g, 3));
+}
+
+START_TEST(ends)
+{
+    golden_begin("distributed/ends");
+    all_fail(3, leaves);
+    all_fail(3, gives_up);
+    golden_end();
+}
+END_TEST
+
+static void *cancel_soon(void *session)
+{
+    pause_for(0.05);
+    eddy_session_cancel(session);
+    return NULL;
+}
+
+static void *fetch_sum(void *of)
+{
+    void *const *session_and_tensor = of;
+    eddy_run(session_and_tensor[0], EDDY_FEED(), EDDY_FETCH(*(eddy_tensor *)session_and_tensor[1]),
+             NULL);
+    return NULL;
+}
+
+/* Rank 0 comes only when rank 1 has been cancelled, or has run out of time. */
+static bool stopped(eddy_communicator *c, void *context)
+{
+    const bool    times_out = *(bool *)context;
+    const int     me = eddy_communicator_rank(c);
+    rank_run     *r = &runs_of[me];
+    eddy_graph   *g = eddy_graph_new();
+    eddy_tensor   y = eddy_all_reduce(c, floats(g, 3));
+    eddy_session *s = eddy_session_new(g, .timeout = times_out && me == 1 ? 0.05 : 0);
+    pthread_t     other;
+    bool          cancels = !times_out && me == 1;
+    if (cancels) cancels = pthread_create(&other, NULL, cancel_soon, s) == 0;
+    if (me == 0) pause_for(0.3);
+    r->status = eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), NULL);
+    snprintf(r->message, sizeof r->message, "%s", eddy_session_message(s));
+    if (cancels) pthread_join(other, NULL);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return true;
+}
+
+/* A second run of rank 0 waits for the first, which waits for rank 1. */
+static bool busy(eddy_communicator *c, void *context)
+{
+    (void)context;
+    eddy_graph   *g = eddy_graph_new();
+    eddy_tensor   y = eddy_all_reduce(c, floats(g, 3));
+    eddy_session *first = eddy_session_new(g), *second = eddy_session_new(g, .timeout = 0.05);
+    pthread_t     other;
+    if (eddy_communicator_rank(c) == 1) {
+        pause_for(0.4);
+        eddy_run(first, EDDY_FEED(), EDDY_FETCH(y), NULL);
+    } else if (pthread_create(&other, NULL, fetch_sum, (void *[]){ first, &y }) == 0) {
+        pause_for(0.1);
+        eddy_run(second, EDDY_FEED(), EDDY_FETCH(y), NULL);
+        golden_line(eddy_session_message(second));
+        pthread_join(other, NULL);
+    }
+    const bool ok = eddy_session_status(first) == EDDY_OK;
+    eddy_session_free(first);
+    eddy_session_free(second);
+    eddy_graph_free(g);
+    return ok;
+}
+
+START_TEST(stops)
+{
+    golden_begin("distributed/stops");
+    for (int i = 0; i < 2; i++) {
+        eddy_error e = { 0 };
+        bool       times_out = i == 1;
+        memset(runs_of, 0, sizeof runs_of);
+        ck_assert(eddy_run_threads(2, stopped, &times_out, &e));
+        for (int r = 1; r >= 0; r--) {
+            ck_assert_int_eq(runs_of[r].status, times_out ? EDDY_TIMED_OUT : EDDY_CANCELLED);
+            golden_line(runs_of[r].message);
+        }
+    }
+    eddy_error e = { 0 };
+    ck_assert(eddy_run_threads(2, busy, NULL, &e));
+    golden_end();
+}
+END_TEST
+
+/* ------------------------------------------------------------ wrong arguments -- */
+
+static void says(eddy_error *e) { golden_error(e); }
+
+static bool wrong_operations(eddy_communicator *c, void *context)
+{
+    (void)context;
+    eddy_graph *g = eddy_graph_new();
+    eddy_tensor x = floats(g, 3), yes = eddy_bools(g, 1, 0), whole = eddy_ints(g, 1, 2);
+    eddy_tensor z = eddy_zeros(g, EDDY_COMPLEX64, EDDY_SHAPE(3));
+    eddy_tensor two = eddy_int64s(g, 1, 2), less = eddy_int64s(g, -1);
+    eddy_all_reduce(NULL, x), golden_graph(g);
+    eddy_all_reduce(c, yes), golden_graph(g);
+    eddy_all_reduce(c, whole, EDDY_REDUCE_MEAN), golden_graph(g);
+    eddy_all_reduce(c, z, EDDY_REDUCE_MAX), golden_graph(g);
+    eddy_all_reduce(c, x, (eddy_reduction)9), golden_graph(g);
+    eddy_all_gather(c, eddy_scalar(g, 1)), golden_graph(g);
+    eddy_reduce_scatter(c, x, .rows = two), golden_graph(g);
+    eddy_reduce_scatter(c, x, .rows = less), golden_graph(g);
+    eddy_reduce_scatter(c, x, .rows = eddy_int64s(g, 4)), golden_graph(g);
+    eddy_reduce_scatter(c, yes), golden_graph(g);
+    eddy_broadcast_from(c, x, .root = 1), golden_graph(g);
+    eddy_reduce_to(c, yes), golden_graph(g);
+    eddy_send_receive(c, x, .to = 2), golden_graph(g);
+    eddy_send_receive(c, x, .to = 0), golden_graph(g);
+    eddy_optimizer *o = eddy_gradient_descent(g, eddy_scalar(g, 1));
+    eddy_distributed(o), golden_graph(g);
+    eddy_distributed(o, c, .examples = x, .sum = true), golden_graph(g);
+    eddy_distributed(o, c, .bucket_bytes = 0), golden_graph(g);
+    eddy_graph_free(g);
+    return true;
+}
+
+/* Rows that are divided among two ranks, and a number of rows that is fed. */
+static bool wrong_shares(eddy_communicator *c, void *context)
+{
+    (void)context;
+    if (eddy_communicator_rank(c) != 0) return true;
+    eddy_graph *g = eddy_graph_new();
+    eddy_reduce_scatter(c, floats(g, 3)), golden_graph(g);
+    eddy_tensor   y = eddy_all_gather(c, floats(g, 3), .uneven = true);
+    eddy_session *s = eddy_session_new(g);
+    eddy_run(s, EDDY_FEED({ eddy_input(y, 1), EDDY_INT64S(2, 2) }), EDDY_FETCH(y), NULL);
+    golden_line(eddy_session_message(s));
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return true;
+}
+
+static bool wrong_calls(eddy_communicator *c, void *context)
+{
+    (void)context;
+    eddy_error  e = { 0 };
+    eddy_array *a = eddy_array_of(EDDY_INT32, 1);
+    const int   twice[] = { 0, 0 }, none[] = { 7 };
+    ck_assert_ptr_null(eddy_communicator_group(c, NULL, 1, &e));
+    says(&e);
+    ck_assert_ptr_null(eddy_communicator_group(c, twice, 2, &e));
+    says(&e);
+    ck_assert_ptr_null(eddy_communicator_group(c, none, 1, &e));
+    says(&e);
+    eddy_array_all_reduce(NULL, EDDY_REDUCE_SUM, a, &e), says(&e);
+    eddy_array_all_reduce(c, EDDY_REDUCE_MEAN, a, &e), says(&e);
+    eddy_array_broadcast(c, 3, a, &e), says(&e);
+    eddy_rank_barrier(NULL, &e), says(&e);
+    eddy_broadcast_variables(c, 0, NULL, NULL, &e), says(&e);
+    eddy_array_free(a);
+    return true;
+}
+
+/* Rank 1 is not a member of a group with rank 0 alone. */
+static bool not_a_member(eddy_communicator *c, void *context)
+{
+    const int first[] = { 0 };
+    if (eddy_communicator_rank(c) == 1) eddy_communicator_group(c, first, 1, context);
+    return true;
+}
+
+/* A variable whose shape is not known has a value on rank 0 alone. */
+static bool broadcast_unknown(eddy_communicator *c, void *context)
+{
+    eddy_graph   *g = eddy_graph_new();
+    eddy_tensor   x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY));
+    eddy_tensor   v = eddy_variable(g, x, .name = "v", .no_validate_shape = true);
+    eddy_session *s = eddy_session_new(g);
+    const int     me = eddy_communicator_rank(c);
+    if (me == 0) eddy_variable_set(s, v, EDDY_FLOATS(1, 2));
+    eddy_broadcast_variables(c, 0, g, s, (eddy_error *)context + me);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return true;
+}
+
+/* Frees the communicator of a graph before it runs, and before a step is built. */
+static bool freed(eddy_communicator *c, void *context)
+{
+    (void)context;
+    const int          first[] = { 0 };
+    eddy_error         e = { 0 };
+    eddy_communicator *group = eddy_communicator_group(c, first, 1, &e);
+    eddy_graph        *g = eddy_graph_new();
+    eddy_tensor        v = eddy_variable(g, eddy_scalar(g, 1), .name = "v");
+    eddy_tensor        y = eddy_all_reduce(group, floats(g, 3));
+    eddy_optimizer    *o = eddy_distributed(eddy_gradient_descent(g, eddy_scalar(g, 1)), group);
+    eddy_session      *s = eddy_session_new(g);
+    eddy_communicator_free(group);
+    eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), NULL);
+    golden_line(eddy_session_message(s));
+    eddy_minimize(o, v), golden_graph(g);
+    eddy_graph_save(g, "/dev/null", &e), golden_error(&e);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return true;
+}
+
+static eddy_message *no_send(void *context, int to, const void *data, size_t bytes, eddy_error *e)
+{
+    return (void)context, (void)to, (void)data, (void)bytes, (void)e, NULL;
+}
+static eddy_message *no_receive(void *context, int from, void *data, size_t bytes, eddy_error *e)
+{
+    return (void)context, (void)from, (void)data, (void)bytes, (void)e, NULL;
+}
+static bool no_wait(void *context, eddy_message *m, double seconds, bool *ended, eddy_error *e)
+{
+    return (void)context, (void)m, (void)seconds, (void)e, *ended = true;
+}
+static void no_cancel(void *context, eddy_message *m) { (void)context, (void)m; }
+static void no_fail(void *context, eddy_status s, const char *text)
+{
+    (void)context, (void)s, (void)text;
+}
+static void count_close(void *context) { ++*(int *)context; }
+
+START_TEST(arguments)
+{
+    eddy_error           e = { 0 }, of[2] = { { 0 } };
+    const eddy_transport nothing = { .name = "nothing" };
+    golden_begin("distributed/arguments");
+    ck_assert(eddy_run_threads(1, wrong_operations, NULL, &e));
+    ck_assert(eddy_run_threads(2, wrong_shares, NULL, &e));
+    ck_assert(eddy_run_threads(1, wrong_calls, NULL, &e));
+    ck_assert(eddy_run_threads(2, not_a_member, &e, NULL));
+    says(&e);
+    eddy_run_threads(2, broadcast_unknown, of, NULL);
+    says(&of[1]);
+    ck_assert(eddy_run_threads(1, freed, NULL, &e));
+    eddy_run_threads(0, freed, NULL, &e), says(&e);
+    eddy_communicator_new(&nothing, NULL, 0, 1, &e), says(&e);
+    const eddy_transport still = { "still",   no_send, no_receive, no_wait,
+                                   no_cancel, no_fail, count_close };
+    int                  closed = 0;
+    ck_assert_ptr_null(eddy_communicator_new(&still, &closed, 2, 2, &e));
+    says(&e);
+    ck_assert_int_eq(closed, 1);
+    eddy_communicator_free(eddy_communicator_new(&still, &closed, 0, 1, &e));
+    ck_assert_int_eq(closed, 2);
+    golden_end();
+}
+END_TEST
+
+Suite *messages_ranks_suite(void)
+{
+    Suite *s = suite_create("messages_ranks");
+    TCase *c = tcase_create("messages");
+    tcase_set_tags(c, "threads");
+    tcase_add_test(c, differences);
+    tcase_add_test(c, messages_differ);
+    tcase_add_test(c, ends);
+    tcase_add_test(c, stops);
+    tcase_add_test(c, arguments);
+    suite_add_tcase(s, c);
+    return s;
+}

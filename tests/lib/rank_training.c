@@ -1,0 +1,191 @@
+/* rank_training.c -- trainings of several ranks, compared with one process that has all
+ * examples. */
+#include "tests/lib/ranks.h"
+
+#include "ops/short_names.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { EXAMPLES = 24, INPUTS = 5, WORDS = 11, STEPS = 6 };
+
+/* Which examples rank r of n has. */
+typedef struct share {
+    int from, count;
+} share;
+
+static share even(int n, int r) { return (share){ r * (EXAMPLES / n), EXAMPLES / n }; }
+
+/* The last rank has most of them, and one in the middle none. */
+static share uneven(int n, int r)
+{
+    if (n == 1) return (share){ 0, EXAMPLES };
+    const int each = 2, empty = n > 2 ? 1 : -1;
+    int       from = 0;
+    for (int i = 0; i < r; i++) from += i == empty ? 0 : each;
+    return (share){ from, r == n - 1 ? EXAMPLES - from : r == empty ? 0 : each };
+}
+
+typedef struct model {
+    eddy_graph *graph;
+    eddy_tensor x, words, y, examples, loss;
+} model;
+
+/* Two dense layers on inputs and a row of a table for each example. */
+static model build(void)
+{
+    model m = { .graph = eddy_graph_new(.seed = 11) };
+    m.x = eddy_placeholder(m.graph, "x", EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY, INPUTS));
+    m.words = eddy_placeholder(m.graph, "words", EDDY_INT32, EDDY_SHAPE(EDDY_ANY));
+    m.y = eddy_placeholder(m.graph, "y", EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY, 1));
+    m.examples = eddy_placeholder(m.graph, "examples", EDDY_INT32, EDDY_SCALAR);
+    eddy_tensor table = eddy_variable(
+        m.graph, eddy_random_normal(m.graph, EDDY_SHAPE(WORDS, 4), .dtype = EDDY_FLOAT64),
+        .name = "table");
+    eddy_tensor h = eddy_concat(EDDY_LIST(m.x, eddy_gather(table, m.words)), .axis = 1);
+    h = eddy_tanh(eddy_dense(h, 7, "hidden"));
+    m.loss = eddy_mean(Square(Sub(eddy_dense(h, 1, "out"), m.y)));
+    return m;
+}
+
+/* Runs the steps with the examples of a share; the values of all variables at the end. */
+static bool train(const eddy_communicator *c, const model *m, eddy_tensor step, eddy_session *s,
+                  share part, eddy_array **values)
+{
+    bool ok = true;
+    for (int t = 0; ok && t < STEPS; t++) {
+        double  x[EXAMPLES][INPUTS], y[EXAMPLES];
+        int32_t words[EXAMPLES];
+        for (int i = 0; i < EXAMPLES; i++) {
+            for (int j = 0; j < INPUTS; j++) x[i][j] = sin(i * 3.1 + j + t);
+            words[i] = (i * 7 + t) % (WORDS - 3);
+            y[i] = cos(i + t);
+        }
+        eddy_array *of_x =
+            eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(part.count, INPUTS), x[part.from]);
+        eddy_array *of_words =
+            eddy_array_copy_of(EDDY_INT32, EDDY_SHAPE(part.count), words + part.from);
+        eddy_array *of_y =
+            eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(part.count, 1), y + part.from);
+        eddy_array *count = eddy_array_of(EDDY_INT32, part.count);
+        ok = eddy_run(s, EDDY_FEED({ m->x, of_x }, { m->words, of_words }, { m->y, of_y },
+                                   { m->examples, count }), EDDY_FETCH(step), NULL) == EDDY_OK;
+        eddy_array_free(of_x);
+        eddy_array_free(of_words);
+        eddy_array_free(of_y);
+        eddy_array_free(count);
+    }
+    expect(c, ok, "%s", eddy_session_message(s));
+    for (int i = 0; ok && i < 5; i++)
+        values[i] =
+            eddy_variable_value(s, eddy_collection_at(m->graph, EDDY_TRAINABLE_VARIABLES, i));
+    return ok;
+}
+
+/* What is around Adam. */
+typedef enum around { NOTHING, CLIPPED, SCALED, ACCUMULATED } around;
+
+static eddy_optimizer *optimizer(eddy_graph *g, around w)
+{
+    eddy_optimizer *o = eddy_adam(g, .learning_rate = eddy_number(g, EDDY_FLOAT64, 0.05));
+    switch (w) {
+    case CLIPPED: return eddy_clipped_gradients(o, .global_norm = eddy_scalar(g, 0.1));
+    case SCALED: return eddy_loss_scale(o);
+    case ACCUMULATED: return eddy_accumulate_gradients(o, 2);
+    case NOTHING: break;
+    }
+    return o;
+}
+
+static bool training_agrees(eddy_communicator *c, around w, share (*of)(int n, int r),
+                            int64_t bucket)
+{
+    const int   n = eddy_communicator_size(c), me = eddy_communicator_rank(c);
+    const bool  weighted = of == uneven;
+    eddy_error  e = { 0 };
+    eddy_array *want[5] = { NULL }, *got[5] = { NULL };
+    model       alone = build(), shared = build();
+    eddy_tensor one = eddy_minimize(optimizer(alone.graph, w), alone.loss);
+    eddy_optimizer *o = weighted
+        ? eddy_distributed(optimizer(shared.graph, w), c, .examples = shared.examples)
+        : eddy_distributed(optimizer(shared.graph, w), c, .bucket_bytes = bucket);
+    eddy_tensor   all = eddy_minimize(o, shared.loss);
+    eddy_session *s = eddy_session_new(alone.graph), *t = eddy_session_new(shared.graph);
+    bool            ok =
+        eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(alone.graph)), NULL) == EDDY_OK &&
+        eddy_run(t, EDDY_FEED(), EDDY_FETCH(eddy_initializer(shared.graph)), NULL) == EDDY_OK;
+    if (ok && me > 0)                            /* only rank 0's beginning counts */
+        eddy_variable_set(t, eddy_collection_at(shared.graph, EDDY_TRAINABLE_VARIABLES, 2),
+                          EDDY_DOUBLES(9, 9, 9, 9, 9, 9, 9));
+    ok = expect(c, ok, "%s%s", eddy_session_message(s), eddy_session_message(t)) &&
+         expect(c, eddy_broadcast_variables(c, 0, shared.graph, t, &e), "%s", e.message) &&
+         train(c, &alone, one, s, (share){ 0, EXAMPLES }, want) &&
+         train(c, &shared, all, t, of(n, me), got);
+    for (int v = 0; ok && v < 5; v++)
+        for (int64_t i = 0; ok && i < eddy_array_count(want[v]); i++)
+            ok = expect(c, fabs(eddy_array_get(want[v], i) - eddy_array_get(got[v], i)) < 1e-9,
+                        "wrapper %d, variable %d, element %lld: %.17g, not %.17g", (int)w, v,
+                        (long long)i, eddy_array_get(got[v], i), eddy_array_get(want[v], i));
+    for (int v = 0; v < 5; v++) {
+        eddy_array_free(want[v]);
+        eddy_array_free(got[v]);
+    }
+    eddy_session_free(s);
+    eddy_session_free(t);
+    eddy_graph_free(alone.graph);
+    eddy_graph_free(shared.graph);
+    return ok;
+}
+
+bool trainings_agree(eddy_communicator *c)
+{
+    if (EXAMPLES % eddy_communicator_size(c) == 0 &&
+        !(training_agrees(c, NOTHING, even, 1) && training_agrees(c, NOTHING, even, 1 << 20) &&
+          training_agrees(c, CLIPPED, even, 100) && training_agrees(c, SCALED, even, 100) &&
+          training_agrees(c, ACCUMULATED, even, 1 << 20)))
+        return false;
+    return training_agrees(c, NOTHING, uneven, 0) && training_agrees(c, CLIPPED, uneven, 0);
+}
+
+/* A gradient that is infinite on one rank: no rank takes the step, and all lower the scale. */
+bool skips_agree(eddy_communicator *c)
+{
+    const int       last = eddy_communicator_size(c) - 1, me = eddy_communicator_rank(c);
+    eddy_graph     *g = eddy_graph_new();
+    eddy_tensor     x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SCALAR);
+    eddy_tensor     v = eddy_variable(g, eddy_scalar(g, 3), .name = "v");
+    eddy_optimizer *scaled = eddy_loss_scale(eddy_gradient_descent(g, eddy_scalar(g, 0.5)),
+                                             .loss_scale = eddy_scalar(g, 8));
+    eddy_tensor     step = eddy_minimize(eddy_distributed(scaled, c), Mul(v, x));
+    eddy_session   *s = eddy_session_new(g);
+    eddy_array     *out[2] = { NULL, NULL };
+    bool ok = eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL) == EDDY_OK;
+    for (int t = 0; ok && t < 2; t++) {
+        const double factor = t == 0 && me == last ? INFINITY : 1;
+        ok = eddy_run(s, EDDY_FEED({ x, EDDY_NUMBER(EDDY_FLOAT32, factor) }), EDDY_FETCH(step),
+                      NULL) == EDDY_OK &&
+             eddy_run(s, EDDY_FEED(), EDDY_FETCH(v, eddy_loss_scale_of(scaled)), out) == EDDY_OK;
+        const double want = t == 0 ? 3 : 2.5;
+        ok = expect(c, ok, "%s", eddy_session_message(s)) &&
+             expect(c, eddy_array_item(out[0]) == want && eddy_array_item(out[1]) == 4,
+                    "step %d: v is %g, the scale %g", t, eddy_array_item(out[0]),
+                    eddy_array_item(out[1]));
+    }
+    eddy_array_free(out[0]);
+    eddy_array_free(out[1]);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return ok;
+}
+
+const rank_scenario rank_scenarios[] = {
+    { "collectives", collectives_agree },
+    { "integers", integers_agree },
+    { "halves", halves_agree },
+    { "groups", groups_agree },
+    { "arrays", arrays_agree },
+    { "maps", maps_agree },
+    { "trainings", trainings_agree },
+    { "skips", skips_agree },
+    { NULL, NULL },
+};

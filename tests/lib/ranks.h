@@ -1,0 +1,36 @@
+/* ranks.h -- programs that ranks run together, for threads (tests/distributed) and for processes
+ * (tests/mpi). */
+#ifndef EDDY_TESTS_LIB_RANKS_H
+#define EDDY_TESTS_LIB_RANKS_H
+
+#include "../../distributed.h"
+
+/* What each rank does; false, after a line on stderr, if something is not as it should be. */
+typedef bool (*rank_program)(eddy_communicator *c);
+
+typedef struct rank_scenario {
+    const char  *name;
+    rank_program run;
+} rank_scenario;
+
+/* Ended by a row without a name. They work with any number of ranks up to 8. */
+extern const rank_scenario rank_scenarios[];
+
+/* Runs a program on that many threads; true if all ranks are content. */
+bool on_threads(int ranks, rank_program program, eddy_error *error);
+
+/* ok; if it is false, prints the rank and the text first. */
+bool expect(const eddy_communicator *c, bool ok, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The programs of each file. */
+bool collectives_agree(eddy_communicator *c);
+bool integers_agree(eddy_communicator *c);
+bool halves_agree(eddy_communicator *c);
+bool groups_agree(eddy_communicator *c);
+bool arrays_agree(eddy_communicator *c);
+bool maps_agree(eddy_communicator *c);
+bool trainings_agree(eddy_communicator *c);
+bool skips_agree(eddy_communicator *c);
+
+#endif

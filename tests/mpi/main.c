@@ -1,0 +1,57 @@
+/* main.c -- the programs that ranks run together, with processes as ranks:
+ *
+ *   mpirun -n 4 build/mpi/ranks            all programs
+ *   mpirun -n 4 build/mpi/ranks NAME       one of them
+ *   mpirun -n 4 build/mpi/ranks killed     rank 1 kills itself; the others must end
+ *   mpirun -n 4 build/mpi/ranks disagrees  the ranks differ in a shape
+ *   mpirun -n 4 build/mpi/ranks leaves     rank 1 leaves early
+ *
+ * Prints a line for each program, or why one has failed; then it fails. */
+#include "distributed/mpi/mpi_ranks.h"
+#include "tests/lib/ranks.h"
+
+#include <signal.h>
+#include <string.h>
+
+static bool run_all(eddy_communicator *c, const char *only)
+{
+    bool ok = true;
+    for (const rank_scenario *s = rank_scenarios; s->name; s++) {
+        if (only && strcmp(only, s->name) != 0) continue;
+        const bool good = s->run(c);
+        if (eddy_communicator_rank(c) == 0 || !good)
+            printf("  %-12s %s\n", s->name, good ? "ok" : "FAILED");
+        ok = ok && good;
+    }
+    return ok;
+}
+
+/* Reduces arrays of `count` elements; if that fails, prints why. In the killed one, rank 1 does not
+ * reach the end. */
+static bool reduce_often(eddy_communicator *c, int64_t count, int turns)
+{
+    eddy_error  e = { 0 };
+    eddy_array *a = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(count));
+    while (turns-- && eddy_array_all_reduce(c, EDDY_REDUCE_SUM, a, &e))
+        if (turns == 50 && eddy_communicator_rank(c) == 1) raise(SIGKILL);
+    if (e.status != EDDY_OK) printf("rank %d: %s\n", eddy_communicator_rank(c), e.message);
+    fflush(stdout);
+    eddy_array_free(a);
+    return e.status == EDDY_OK;
+}
+
+int main(int argc, char **argv)
+{
+    eddy_error         e = { 0 };
+    eddy_communicator *c = eddy_mpi_join(&e);
+    const char        *what = argc > 1 ? argv[1] : NULL;
+    bool               ok;
+    if (!c) return fprintf(stderr, "%s\n", e.message), 1;
+    const int me = eddy_communicator_rank(c);
+    if (what && strcmp(what, "killed") == 0) ok = reduce_often(c, 100000, 100);
+    else if (what && strcmp(what, "disagrees") == 0) ok = reduce_often(c, 3 + (me == 1), 2);
+    else if (what && strcmp(what, "leaves") == 0) ok = me == 1 || reduce_often(c, 3, 2);
+    else ok = run_all(c, what);
+    eddy_communicator_free(c);
+    return !ok;
+}
