@@ -23,7 +23,7 @@ bool eddy__are_floats(const char *who, int n, const eddy_tensor *x)
         const eddy_dtype d = eddy_dtype_of(x[i]);
         if (!eddy_is_valid(x[i])) return (void)eddy_fail(graph_of(n, x), EDDY_INVALID_ARGUMENT,
                                       "%s: operand %d is not a valid tensor", who, i), false;
-        if (eddy__dtype_is_float(d)) continue;
+        if (eddy_dtype_is_floating(d)) continue;
         eddy_fail(x[i].graph, EDDY_BAD_DTYPE, "%s: operand %d is %s; float32 or float64 expected",
                   who, i, eddy_dtype_name(d));
         return false;

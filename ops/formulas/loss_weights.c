@@ -200,7 +200,7 @@ eddy_tensor eddy_apply_regularization(eddy_list weights, double scale_l1, double
 static bool floats(const char *who, eddy_tensor x)
 {
     const eddy_dtype d = eddy_dtype_of(x);
-    if (!eddy_is_valid(x) || eddy__dtype_is_float(d)) return true;
+    if (!eddy_is_valid(x) || eddy_dtype_is_floating(d)) return true;
     eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: losses are %s; float32 or float64 expected", who,
               eddy_dtype_name(d));
     return false;

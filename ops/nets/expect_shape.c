@@ -14,7 +14,7 @@ bool eddy__expect_shape(eddy_infer *c, int i, const char *what, eddy_shape want)
 bool eddy__check_floats(const char *op, eddy_tensor x)
 {
     const eddy_dtype d = eddy_dtype_of(x);
-    if (eddy__dtype_is_float(d)) return true;
+    if (eddy_dtype_is_floating(d)) return true;
     eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: x is %s; float32 or float64 expected", op,
               eddy_dtype_name(d));
     return false;

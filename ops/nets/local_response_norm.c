@@ -56,7 +56,7 @@ eddy_tensor eddy_local_response_normalization_with(
     char text[128];
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* reports or propagates the error */
     const eddy_shape s = eddy_shape_of(a.x);
-    if (!eddy__dtype_is_float(d))
+    if (!eddy_dtype_is_floating(d))
         return eddy_fail(g, EDDY_BAD_DTYPE, "local_response_normalization: x is %s; float32 or "
                          "float64 expected", eddy_dtype_name(d));
     if (s.rank < 2)

@@ -266,7 +266,7 @@ eddy_tensor eddy_quantile_with(const eddy_quantile_args *given)
 {
     eddy_quantile_args a = EDDY_TAKE(eddy_quantile_args, given);
     const eddy_dtype d = eddy_dtype_of(a.x);
-    if (eddy_is_valid(a.x) && !eddy__dtype_is_float(d))
+    if (eddy_is_valid(a.x) && !eddy_dtype_is_floating(d))
         return eddy_fail(a.x.graph, EDDY_BAD_DTYPE,
                          "quantile: x is %s; float32 or float64 expected", eddy_dtype_name(d));
     if (!(a.q >= 0 && a.q <= 1))

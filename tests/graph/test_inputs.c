@@ -79,6 +79,8 @@ START_TEST(loops_agree)
         ck_assert_msg((*op)->inputs != NULL, "%s", (*op)->name);
         for (int d = 1; d < EDDY_DTYPES; d++) {
             const char *name = eddy_dtype_name((eddy_dtype)d);
+            /* computed in float32 */
+            if (((1u << d) & EDDY_TAKES_HALVES) != 0) continue;
             if (choose_types(*op, d, false, in))
                 ck_assert_msg((*op)->tile(in, in) != NULL, "%s takes %s", (*op)->name, name);
             else if (free_inputs(*op) == 1 && choose_types(*op, d, true, in))
