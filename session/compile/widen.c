@@ -2,6 +2,9 @@
  * operations that compute. Operations that only move elements keep the 16-bit type. */
 #include "session/compile/widen.h"
 #include "ops/kernels/elementwise/half_casts.h"
+#include "ops/kernels/matmul/matmul_threads.h"
+#include "ops/linear/matmul.h"
+#include "ops/weak_ops.h"
 
 #include <string.h>
 
@@ -87,13 +90,31 @@ static eddy_tensor widened(widening *w, const ir_node *n, int i)
     return eddy__ir_tensor(y ? y->id : 0, 0);
 }
 
+/* True if n is a product of real matrices that takes bfloat16 operands, and yields float32, without
+ * casts. */
+static bool multiplies_pairs(const widening *w, const ir_node *n)
+{
+    if (n->op != &eddy_op_matmul && n->op != &eddy_op_fused_matmul &&
+        n->op != &eddy_op_batch_matmul)
+        return false;
+    const eddy_matmul_attrs *t = n->attrs;       /* or the first member of the attributes */
+    const eddy_type          a = eddy__ir_type(w->to, n->inputs[0]);
+    const eddy_shape         y = n->outputs[0].shape;
+    return a.dtype == EDDY_BFLOAT16 &&
+           eddy__product_has_pairs(y.dim[y.rank - 2], y.dim[y.rank - 1],
+                                   a.shape.dim[a.shape.rank - (t->transpose_a ? 2 : 1)]);
+}
+
 /* Casts the inputs of n that need it, each tensor once; *any: some do. */
 static bool widen_inputs(widening *w, ir_node *n, bool *any)
 {
     eddy_tensor before[8];
+    const bool  pairs = multiplies_pairs(w, n);
+    *any = pairs;
     for (int i = 0; i < n->n_inputs; i++) {
         const eddy_tensor x = n->inputs[i];
         if (i < 8) before[i] = x;
+        if (pairs && i < 2) continue;
         if (!eddy__input_widens(n->op, i, eddy__ir_type(w->to, x).dtype)) continue;
         *any = true;
         int k = 0;
