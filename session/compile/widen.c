@@ -1,8 +1,8 @@
 /* widen.c -- arithmetic on float16 and bfloat16: inserts casts to float32 and back around the
  * operations that compute. Operations that only move elements keep the 16-bit type. */
 #include "session/compile/widen.h"
+#include "ops/kernels/bfloat16_pairs.h"
 #include "ops/kernels/elementwise/half_casts.h"
-#include "ops/kernels/matmul/matmul_threads.h"
 #include "ops/linear/matmul.h"
 #include "ops/weak_ops.h"
 
@@ -90,31 +90,47 @@ static eddy_tensor widened(widening *w, const ir_node *n, int i)
     return eddy__ir_tensor(y ? y->id : 0, 0);
 }
 
-/* True if n is a product of real matrices that takes bfloat16 operands, and yields float32, without
- * casts. */
-static bool multiplies_pairs(const widening *w, const ir_node *n)
+static bool product_has_pairs(const ir_node *n, eddy_shape a)
 {
-    if (n->op != &eddy_op_matmul && n->op != &eddy_op_fused_matmul &&
-        n->op != &eddy_op_batch_matmul)
-        return false;
     const eddy_matmul_attrs *t = n->attrs;       /* or the first member of the attributes */
-    const eddy_type          a = eddy__ir_type(w->to, n->inputs[0]);
     const eddy_shape         y = n->outputs[0].shape;
-    return a.dtype == EDDY_BFLOAT16 &&
-           eddy__product_has_pairs(y.dim[y.rank - 2], y.dim[y.rank - 1],
-                                   a.shape.dim[a.shape.rank - (t->transpose_a ? 2 : 1)]);
+    return eddy__product_has_pairs(y.dim[y.rank - 2], y.dim[y.rank - 1],
+                                   a.dim[a.rank - (t->transpose_a ? 2 : 1)]);
+}
+
+/* x and the filter, or the filter and dy; without groups. */
+static bool conv_has_pairs(const ir_node *n, eddy_shape x, eddy_shape filter, bool back)
+{
+    const char *const *format = eddy__ir_attr(n, "data_format");
+    return format && *format && strcmp(*format, "NHWC") == 0 && x.dim[3] == filter.dim[2] &&
+           eddy__conv_has_pairs(filter.dim[back ? 3 : 2]);
+}
+
+/* The set of inputs that the kernel takes in bfloat16, with a result in float32. */
+static unsigned inputs_in_pairs(const widening *w, const ir_node *n)
+{
+    const bool product = n->op == &eddy_op_matmul || n->op == &eddy_op_fused_matmul ||
+                         n->op == &eddy_op_batch_matmul;
+    const bool conv = n->op == &eddy_op_conv2d || n->op == &eddy_op_fused_conv2d;
+    const bool back = n->op == &eddy_op_conv2d_backprop_input;
+    if ((!product && !conv && !back) || n->outputs[0].dtype != EDDY_BFLOAT16) return 0;
+    const eddy_shape a = eddy__ir_type(w->to, n->inputs[0]).shape;
+    if (product) return product_has_pairs(n, a) ? 3 : 0;
+    const eddy_shape filter = eddy__ir_type(w->to, n->inputs[1]).shape;
+    if (!conv_has_pairs(n, a, filter, back)) return 0;
+    return back ? 6 : 3;
 }
 
 /* Casts the inputs of n that need it, each tensor once; *any: some do. */
 static bool widen_inputs(widening *w, ir_node *n, bool *any)
 {
     eddy_tensor before[8];
-    const bool  pairs = multiplies_pairs(w, n);
-    *any = pairs;
+    const unsigned pairs = inputs_in_pairs(w, n);
+    *any = pairs != 0;
     for (int i = 0; i < n->n_inputs; i++) {
         const eddy_tensor x = n->inputs[i];
         if (i < 8) before[i] = x;
-        if (pairs && i < 2) continue;
+        if (i < 32 && (pairs >> i & 1)) continue;
         if (!eddy__input_widens(n->op, i, eddy__ir_type(w->to, x).dtype)) continue;
         *any = true;
         int k = 0;

@@ -142,7 +142,8 @@ static eddy_array *widened(const eddy_array *x)
 /* Instructions for products of bfloat16 round in between. */
 static bool is_product(const eddy_node *n)
 {
-    static const char *const ops[] = { "MatMul", "BatchMatMulV2", "_FusedMatMul" };
+    static const char *const ops[] = { "MatMul", "BatchMatMulV2", "_FusedMatMul", "Conv2D",
+                                       "_FusedConv2D", "Conv2DBackpropInput" };
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (strcmp(n->op->name, ops[i]) == 0) return true;
     return false;

@@ -24,11 +24,8 @@ typedef struct eddy_product {
     const struct eddy_stop *stop;        /* of the kernel that runs it; NULL: none */
 } eddy_product;
 
-/* True if products of bfloat16 matrices of these sizes are computed by instructions for them, which
- * multiply pairs of elements along the inner dimension. */
-bool eddy__product_has_pairs(int64_t m, int64_t n, int64_t k);
-/* The plain product of dense matrices of type d; that of bfloat16 matrices, which must have pairs, is
- * float32. */
+/* The plain product of dense matrices of type d; that of bfloat16 matrices is float32 (see
+ * ops/kernels/bfloat16_pairs.h). */
 eddy_product eddy__product_of(eddy_dtype d, bool transpose_a, bool transpose_b, int64_t m,
                               int64_t n, int64_t k);
 

@@ -1,10 +1,10 @@
-/* test_bfloat16_products.c -- products of bfloat16 matrices of many sizes and layouts, alone, in
- * batches and with an epilogue, against plain sums. */
+/* test_bfloat16_pairs.c -- products of bfloat16 matrices of many sizes and layouts, alone, in batches
+ * and with an epilogue, against plain sums; and convolutions against those in float64. */
 #include "tests/lib/array_trial.h"
 
 #include <math.h>
 
-Suite *bfloat16_products_suite(void);
+Suite *bfloat16_pairs_suite(void);
 
 /* Small multiples of 1/8, whose products and sums of these are exact in float32. */
 static eddy_array *drawn(trial *t, eddy_shape s)
@@ -95,13 +95,54 @@ START_TEST(batches)
 }
 END_TEST
 
-Suite *bfloat16_products_suite(void)
+/* ----------------------------------------------------------------- convolutions -- */
+
+typedef struct shape_of_conv {
+    int64_t     side, in_c, filter, out_c, stride, gap;
+    const char *padding;
+} shape_of_conv;
+
+static const shape_of_conv convs[] = {
+    { 7, 2, 3, 5, 1, 1, "SAME" },   { 9, 16, 3, 34, 1, 1, "SAME" },  { 8, 6, 5, 16, 2, 1, "VALID" },
+    { 12, 4, 3, 18, 1, 2, "SAME" }, { 11, 34, 1, 64, 1, 1, "VALID" }, { 6, 3, 3, 4, 1, 1, "SAME" },
+    { 13, 8, 4, 6, 3, 1, "SAME" },  { 20, 32, 5, 33, 1, 1, "SAME" },
+};
+
+/* The values are multiples of 1/64, and sums of them are exact. */
+START_TEST(convolutions)
 {
-    Suite *s = suite_create("bfloat16_products");
+    const shape_of_conv *c = &convs[_i];
+    trial             t = trial_begin((unsigned)_i);
+    const eddy_dims   step = EDDY_DIMS(c->stride), gap = EDDY_DIMS(c->gap);
+    const eddy_tensor x = fed(&t, drawn(&t, EDDY_SHAPE(2, c->side, c->side, c->in_c)));
+    const eddy_tensor w = fed(&t, drawn(&t, EDDY_SHAPE(c->filter, c->filter, c->in_c, c->out_c)));
+    const eddy_tensor wide_x = Cast(x, EDDY_FLOAT64), wide_w = Cast(w, EDDY_FLOAT64);
+    const eddy_tensor y = eddy_conv2d(x, w, step, .padding = c->padding, .dilations = gap);
+    const eddy_tensor want =
+        eddy_conv2d(wide_x, wide_w, step, .padding = c->padding, .dilations = gap);
+    eddy_array *a = value(&t, Cast(want, EDDY_BFLOAT16));
+    check_array(&t, y, a);
+    const eddy_tensor dy = fed(&t, drawn(&t, eddy_array_shape(a)));
+    const eddy_tensor wide = eddy_conv2d_backprop_input(wide_x, wide_w, Cast(dy, EDDY_FLOAT64),
+                                                        step, .padding = c->padding,
+                                                        .dilations = gap);
+    eddy_array *dx = value(&t, Cast(wide, EDDY_BFLOAT16));
+    check_array(&t, eddy_conv2d_backprop_input(x, w, dy, step, .padding = c->padding,
+                                               .dilations = gap), dx);
+    eddy_array_free(a);
+    eddy_array_free(dx);
+    trial_end(&t);
+}
+END_TEST
+
+Suite *bfloat16_pairs_suite(void)
+{
+    Suite *s = suite_create("bfloat16_pairs");
     TCase *c = tcase_create("all");
     tcase_add_loop_test(c, sizes, 0, 8);
     tcase_add_loop_test(c, large, 0, 8);
     tcase_add_loop_test(c, batches, 0, 4);
+    tcase_add_loop_test(c, convolutions, 0, sizeof convs / sizeof *convs);
     suite_add_tcase(s, c);
     return s;
 }
