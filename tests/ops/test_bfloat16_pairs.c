@@ -105,7 +105,7 @@ typedef struct shape_of_conv {
 static const shape_of_conv convs[] = {
     { 7, 2, 3, 5, 1, 1, "SAME" },   { 9, 16, 3, 34, 1, 1, "SAME" },  { 8, 6, 5, 16, 2, 1, "VALID" },
     { 12, 4, 3, 18, 1, 2, "SAME" }, { 11, 34, 1, 64, 1, 1, "VALID" }, { 6, 3, 3, 4, 1, 1, "SAME" },
-    { 13, 8, 4, 6, 3, 1, "SAME" },  { 20, 32, 5, 33, 1, 1, "SAME" },
+    { 13, 8, 4, 6, 3, 1, "SAME" },  { 20, 32, 5, 34, 1, 1, "SAME" },
 };
 
 /* The values are multiples of 1/64, and sums of them are exact. */
