@@ -43,6 +43,16 @@ static bool infer_type(eddy_infer *c, int i)
                            eddy_dtype_name(x));
 }
 
+/* Checks the types of scale and offset, which are the same. */
+static bool infer_parameter_types(eddy_infer *c)
+{
+    const eddy_dtype scale = c->in[1].dtype, offset = c->in[2].dtype;
+    if (!infer_type(c, 1) || !infer_type(c, 2)) return false;
+    return scale == offset ||
+           eddy_infer_fail(c, EDDY_BAD_DTYPE, "offset is %s, but scale is %s; cast one",
+                           eddy_dtype_name(offset), eddy_dtype_name(scale));
+}
+
 /* The shape of the mean of each group. */
 static eddy_shape group_shape(eddy_shape x, eddy_norm_groups groups)
 {
@@ -60,7 +70,7 @@ bool eddy__norm_infer(eddy_infer *c)
     if (!(a->epsilon >= 0) || isinf(a->epsilon))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "epsilon is %g; it must be finite and "
                                "not negative", a->epsilon);
-    if (!infer_type(c, 1) || !infer_vector(c, 1, "scale", &x) ||
+    if (!infer_parameter_types(c) || !infer_vector(c, 1, "scale", &x) ||
         !infer_vector(c, 2, "offset", &x) || !eddy__infer_yield(c, 0, d, x)) return false;
     for (int i = 1; i < c->n_out; i++)
         if (!eddy__infer_yield(c, i, statistics_type(d), group_shape(x, c->op->variant))) return false;

@@ -31,7 +31,7 @@ void eddy__norm_grad_batch(eddy_batch *b);
 
 #define EDDY_NORM_INPUTS                                                        \
     EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK_FROM(1) }, { "scale", EDDY_TAKES_FLOATS }, \
-                { "offset", EDDY_LIKE(1) })
+                { "offset", EDDY_TAKES_FLOATS })
 #define EDDY_NORM_GRAD_INPUTS                                                   \
     EDDY_INPUTS({ "dy", EDDY_TAKES_FLOATS }, { "x", EDDY_LIKE(0) | EDDY_RANK_FROM(1) }, \
                 { "scale", EDDY_TAKES_FLOATS }, { "mean", EDDY_TAKES_FLOATS }, \

@@ -167,7 +167,7 @@ static bool narrow_outputs(widening *w, ir_node *n, int32_t old)
         if (!cast) return false;
         y[k] = eddy__ir_tensor(cast->id, 0);
     }
-    w->tensors[old] = y;
+    if (n->n_outputs > 0) w->tensors[old] = y;
     return true;
 }
 

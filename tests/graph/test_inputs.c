@@ -132,7 +132,7 @@ START_TEST(sentences)
     apply_parts(open, place, open, p);
     fits(g);
     apply_parts(of(g, EDDY_BOOL, 2), place, p, p);
-    fails(g, EDDY_BAD_DTYPE, ": x is bool; float32 or float64 expected [");
+    fails(g, EDDY_BAD_DTYPE, ": x is bool; float32, float64, float16 or bfloat16 expected [");
     apply_parts(x, x, p, p);
     fails(g, EDDY_BAD_DTYPE, ": place is float32; int32, int64 or uint8 expected [");
     apply_parts(x, place, p, of(g, EDDY_FLOAT64, 1));
