@@ -18,6 +18,7 @@
 #include "autodiff/jacobians/jacobians.h"
 #include "layers/layers.h"
 #include "optim/optim.h"
+#include "optim/mixed_precision.h"
 #include "optim/rules/tf_train.h"
 #include "optim/rules/adaptive.h"
 #include "optim/rules/parameter_free.h"

@@ -311,9 +311,13 @@ bool eddy__vectorize_random(eddy_graph *g, eddy_examples e, int n_ys, const eddy
     for (int i = 0; ok && i < e.n; i++)
         eddy__subgraph_replace(&m.subgraph, e.placeholders[i], e.batches[i]);
     if (ok) mark_effects(&m, n_ys, ys);
+    /* the types of the nodes have been decided */
+    void (*cast)(eddy_graph *, const eddy_op_def *, int, eddy_tensor *) = g->cast_inputs;
+    g->cast_inputs = NULL;
     for (int32_t id = m.subgraph.first; ok && id <= m.subgraph.last && eddy__graph_ready(g); id++)
         if (is_mapped(&m, id) && !(g->nodes[id]->op->flags & EDDY_OP_PLACEHOLDER))
             map_node(&m, g->nodes[id]);
+    g->cast_inputs = cast;
     for (int k = 0; ok && k < n_ys && eddy__graph_ready(g); k++)
         if (eddy__subgraph_has(&m.subgraph, ys[k], EDDY_DEPENDS))
             out[k] = replacement_of(&m, ys[k]);

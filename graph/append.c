@@ -161,8 +161,20 @@ static bool note_line(eddy_graph *g, const eddy_node *node)
     return false;
 }
 
+/* The inputs of a, cast; a.in itself without memory. */
+static const eddy_tensor *cast(eddy_graph *g, const eddy_append_args *a, eddy_tensor few[FEW])
+{
+    eddy_tensor *in = few;
+    if (a->n > FEW) in = eddy__arena_alloc(&g->arena, (size_t)a->n * sizeof *in);
+    if (!in) return a->in;
+    memcpy(in, a->in, (size_t)a->n * sizeof *in);
+    g->cast_inputs(g, a->op, a->n, in);
+    return in;
+}
+
 static eddy_tensor append(eddy_append_args a)
 {
+    eddy_tensor few[FEW];
     eddy_graph *g = a.graph;
     /* the first one that still exists can tell of those that do not */
     for (int i = 0; !a.graph && a.in && i < a.n && !eddy__graph_alive(g); i++) g = a.in[i].graph;
@@ -172,6 +184,7 @@ static eddy_tensor append(eddy_append_args a)
                          "apply: the operation has no name or no infer function");
     if (g->finalized)
         return eddy_fail(g, EDDY_FINALIZED, "Graph is finalized and cannot be modified.");
+    if (g->cast_inputs && a.casts && !g->in_rule && a.n > 0 && a.in) a.in = cast(g, &a, few);
     if (g->is_body && (a.op->flags & EDDY_OP_UPDATES)) a.op = eddy__updated_op(g, a.op);
     if (!inputs_are_valid(g, &a) || !room_for_node(g)) return eddy_none(g);
 
@@ -208,7 +221,8 @@ eddy_tensor eddy_apply(const eddy_op_def *op, const void *attrs, int n, const ed
                                            .n = n,
                                            .in = in,
                                            .name = args.name,
-                                           .n_controls = -1 });
+                                           .n_controls = -1,
+                                           .casts = true });
 }
 
 eddy_tensor eddy_apply1(const eddy_op_def *op, const void *attrs, eddy_tensor x)

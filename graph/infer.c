@@ -49,6 +49,14 @@ static int row_of(const eddy_input_def *rows, int i)
     return row;
 }
 
+uint32_t eddy__input_types(const eddy_op_def *op, int i)
+{
+    uint32_t takes = op->inputs ? op->inputs[row_of(op->inputs, i)].takes : 0;
+    for (int steps = 0; (takes & TYPES) == 0 && takes >> LIKE_AT != 0 && steps < 8; steps++)
+        takes = op->inputs[row_of(op->inputs, (int)(takes >> LIKE_AT) - 1)].takes;
+    return takes & TYPES;
+}
+
 /* "x"; "xs[2]" in a list. */
 static const char *input_name(const eddy_op_def *op, int i, char *buf, size_t size)
 {

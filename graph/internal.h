@@ -112,6 +112,11 @@ struct eddy_graph {
     int32_t             origin, colocate;
     eddy_custom_rule    custom;
 
+    /* Casts the inputs of an operation that the program builds, to `precision` or from it; NULL:
+     * none (optim/mixed_precision.h). */
+    void              (*cast_inputs)(eddy_graph *g, const eddy_op_def *op, int n, eddy_tensor *in);
+    eddy_dtype          precision;
+
     eddy_tensor numbers[EDDY_NUMBER_CACHE]; /* interned scalars, by hash of dtype and value */
 };
 
@@ -132,6 +137,14 @@ void eddy__graph_release(eddy_graph *body);
 const eddy_op_def *eddy__updated_op(eddy_graph *g, const eddy_op_def *of);
 /* The operation from which that one was made; `op` itself if it is none of these. */
 const eddy_op_def *eddy__update_of(const eddy_op_def *op);
+
+/* The set of element types that the definition names for input i; empty: all, which it only moves. */
+uint32_t eddy__input_types(const eddy_op_def *op, int i);
+/* True if the kernel gets the elements of input i as they are, whatever their type. */
+static inline bool eddy__input_moves(const eddy_op_def *op, int i)
+{
+    return eddy__input_types(op, i) == 0;
+}
 
 /* True if input i is in a set such as op->shape_inputs. */
 static inline bool eddy__input_is_in(uint32_t set, int i) { return set >> (i < 31 ? i : 31) & 1; }
@@ -201,6 +214,7 @@ typedef struct eddy_append_args {
     const char        *device;
     const char        *gradient;        /* registered gradient; NULL: from the scopes */
     int32_t            origin, colocate;
+    bool               casts;           /* graph->cast_inputs applies */
 } eddy_append_args;
 eddy_tensor eddy__append(eddy_append_args args);
 

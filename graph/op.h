@@ -280,10 +280,16 @@ EDDY_API void eddy_batch_as_is(eddy_batch *b);
 
 /* Sets of element types, and of ranks, that an input accepts: EDDY_TAKES_FLOATS | EDDY_RANK(2).
  * A set without types accepts every type, one without ranks every rank.
- * docs/inside/adding-a-type.md says what else a new type needs. */
+ * docs/inside/adding-a-type.md says what else a new type needs.
+ *
+ * Where a set names float16 and bfloat16, the kernel sees float32: the library casts such inputs
+ * to float32, and the outputs that infer has given one of these types back, rounding once. Where a
+ * set without types accepts them, the kernel gets the 16-bit elements, which it may only move. A
+ * variable passed by reference cannot be cast. */
 #define EDDY_TYPE(dtype)     (1u << (dtype))
-#define EDDY_TAKES_FLOATS          (EDDY_TYPE(EDDY_FLOAT32) | EDDY_TYPE(EDDY_FLOAT64))
+#define EDDY_TAKES_WIDE_FLOATS     (EDDY_TYPE(EDDY_FLOAT32) | EDDY_TYPE(EDDY_FLOAT64))
 #define EDDY_TAKES_HALVES          (EDDY_TYPE(EDDY_FLOAT16) | EDDY_TYPE(EDDY_BFLOAT16))
+#define EDDY_TAKES_FLOATS          (EDDY_TAKES_WIDE_FLOATS | EDDY_TAKES_HALVES)
 #define EDDY_TAKES_COMPLEX         (EDDY_TYPE(EDDY_COMPLEX64) | EDDY_TYPE(EDDY_COMPLEX128))
 #define EDDY_TAKES_INDICES         (EDDY_TYPE(EDDY_INT32) | EDDY_TYPE(EDDY_INT64))
 #define EDDY_TAKES_INTEGERS        (EDDY_TAKES_INDICES | EDDY_TYPE(EDDY_UINT8))
@@ -292,7 +298,10 @@ EDDY_API void eddy_batch_as_is(eddy_batch *b);
 #define EDDY_TAKES_ORDERED         (EDDY_TAKES_NUMBERS | EDDY_TAKES_BOOLS)
 #define EDDY_TAKES_FLOATS_COMPLEX  (EDDY_TAKES_FLOATS | EDDY_TAKES_COMPLEX)
 #define EDDY_TAKES_NUMBERS_COMPLEX (EDDY_TAKES_NUMBERS | EDDY_TAKES_COMPLEX)
-#define EDDY_TAKES_ALL_EXCEPT_HALVES  (EDDY_TAKES_NUMBERS_COMPLEX | EDDY_TAKES_BOOLS)
+#define EDDY_TAKES_WIDE_FLOATS_COMPLEX  (EDDY_TAKES_WIDE_FLOATS | EDDY_TAKES_COMPLEX)
+#define EDDY_TAKES_WIDE_NUMBERS    (EDDY_TAKES_WIDE_FLOATS | EDDY_TAKES_INTEGERS)
+#define EDDY_TAKES_WIDE_NUMBERS_COMPLEX (EDDY_TAKES_WIDE_NUMBERS | EDDY_TAKES_COMPLEX)
+#define EDDY_TAKES_ALL             (EDDY_TAKES_NUMBERS_COMPLEX | EDDY_TAKES_BOOLS)
 #define EDDY_ANY_TYPE        0u
 /* The same element type as input i. */
 #define EDDY_LIKE(i)         (((i) + 1u) << 24)

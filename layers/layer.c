@@ -1,6 +1,7 @@
 /* layer.c -- code shared by all layers: checks of arguments, creation of variables, and reuse of
  * another layer's variables. */
 #include "layers/internal.h"
+#include "graph/internal.h"
 #include "graph/base/dtype.h"
 #include "ops/short_names.h"
 
@@ -35,6 +36,8 @@ bool eddy__layer_check_input(eddy_layer *l, eddy_tensor x)
         eddy_identity(x);                       /* reports or propagates the error */
         return false;
     }
+    /* in mixed precision, variables are float32 */
+    if (l->graph->cast_inputs && l->dtype == l->graph->precision) l->dtype = EDDY_FLOAT32;
     if (eddy__dtype_is_float(l->dtype)) return true;
     eddy_fail(l->graph, EDDY_BAD_DTYPE, "%s: x is %s; float32 or float64 expected "
               "[scope '%.200s']", l->who, eddy_dtype_name(l->dtype), scope_of(l));

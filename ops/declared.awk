@@ -32,7 +32,7 @@ function listed(list, last,    part, n, i, text) {
 }
 function in_words(types) {
     if (types == takes["EDDY_TAKES_NUMBERS_COMPLEX"]) return "of a numeric type other than float16 and bfloat16"
-    if (types == takes["EDDY_TAKES_ALL_EXCEPT_HALVES"]) return "of a type other than float16 and bfloat16"
+    if (types == takes["EDDY_TAKES_ALL"]) return "of a type other than float16 and bfloat16"
     return listed(types, "or")
 }
 # "x is float32 or float64, and y and z are int32": inputs of which the same holds, together.

@@ -284,7 +284,11 @@ eddy_tensor eddy_apply_gradients_with(const eddy_apply_gradients_args *given)
     }
     if (!pairs_fit(a.optimizer, a.pairs, a.count) || !step_fits(g, a.global_step))
         return eddy_none(g);
+    /* updates are computed in the type of the variable, also in mixed precision */
+    void (*cast)(eddy_graph *, const eddy_op_def *, int, eddy_tensor *) = g->cast_inputs;
+    g->cast_inputs = NULL;
     eddy_tensor train = apply(a.optimizer, &a);
+    g->cast_inputs = cast;
     if (!eddy__graph_ready(g)) return eddy_none(g);
     if (!eddy_collection_has(g, EDDY_TRAIN_OP, train)) eddy_collection_add(g, EDDY_TRAIN_OP, train);
     return train;

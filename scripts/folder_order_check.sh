@@ -7,7 +7,7 @@ check=$PWD/scripts/folder_order.sh
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 cd "$tree"
-for folder in graph ops autodiff control layers optim session report formats input command build/gen; do
+for folder in graph ops autodiff control layers optim session report formats input distributed command build/gen; do
     mkdir -p $folder build/obj/$folder
 done
 echo 'void high(void); void high(void) { }' >session/high.c

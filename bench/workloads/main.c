@@ -1,10 +1,10 @@
 /* main.c -- runs one workload and prints the cost of a step.
  *
- *   workloads [NAME [--threads N] [--steps S] [--warm-up W] [--size N] [--cpu] [--json]
- *             [--slices]]
+ *   workloads [NAME [--threads N] [--steps S] [--warm-up W] [--size N] [--bfloat16] [--cpu]
+ *             [--json] [--slices]]
  *
- * Without a name it lists them.  --size sets the size of the batch or of the vector. --cpu counts
- * the process's own time, for a busy machine. With --slices it reads the number of steps to run
+ * Without a name it lists them.  --size sets the size of the batch or of the vector. --bfloat16
+ * computes in mixed precision. --cpu counts the process's own time, for a busy machine. With --slices it reads the number of steps to run
  * next, one number per line, and prints their times; so scripts/bench.py lets two programs take
  * turns.
  *
@@ -53,7 +53,7 @@ enum { WORKLOADS = sizeof workloads / sizeof *workloads };
 typedef struct options {
     const workload *what;
     int             threads, warm_up, steps, size;
-    bool            json, slices;
+    bool            bfloat16, json, slices;
     double        (*now)(void);         /* seconds */
 } options;
 
@@ -98,6 +98,7 @@ static course begin(const options *o)
     bench_need(c.times, "out of memory");
     openblas_set_num_threads(o->threads);
     t->graph = eddy_graph_new();
+    if (o->bfloat16) eddy_mixed_precision(t->graph, EDDY_BFLOAT16);
     o->what->build(t, o->size > 0 ? o->size : o->what->size);
     c.session = eddy_session_new(t->graph, .threads = o->threads);
     eddy_run(c.session, EDDY_FEED(), EDDY_FETCH(eddy_initializer(t->graph)), NULL);
@@ -222,6 +223,7 @@ static options parse(int argc, char **argv)
         if (strcmp(argv[1], workloads[i].name) == 0) o.what = &workloads[i];
     for (int i = 2; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) o.json = true;
+        else if (strcmp(argv[i], "--bfloat16") == 0) o.bfloat16 = true;
         else if (strcmp(argv[i], "--cpu") == 0) o.now = process_seconds;
         else if (strcmp(argv[i], "--slices") == 0) o.slices = o.json = true;
         else if (strcmp(argv[i], "--threads") == 0) o.threads = number(argv[++i]);

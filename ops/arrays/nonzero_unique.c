@@ -383,7 +383,7 @@ static void unique_gradient(eddy_rule *r)
 
 const eddy_op_def eddy_op_unique = {
     .name = "UniqueWithCounts", .label = "Unique", .min_inputs = 1, .max_inputs = 1, .outputs = 4,
-    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_ORDERED }),
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_WIDE_NUMBERS | EDDY_TAKES_BOOLS }),
     .flags = EDDY_OP_DYNAMIC, .value_inputs = 1, .attrs_size = sizeof(select_attrs),
     .attrs = select_fields,
     .infer = unique_infer, .prepare = unique_prepare, .kernel = unique_kernel,

@@ -230,7 +230,7 @@ static eddy_status range_kernel(eddy_kernel *k)
 
 const eddy_op_def eddy_op_range = {
     .name = "Range", .label = "range", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "start", EDDY_TAKES_FLOATS | EDDY_TAKES_INDICES | EDDY_RANK(0) },
+    .inputs = EDDY_INPUTS({ "start", EDDY_TAKES_WIDE_FLOATS | EDDY_TAKES_INDICES | EDDY_RANK(0) },
                           { "limit", EDDY_LIKE(0) | EDDY_RANK(0) },
                           { "delta", EDDY_LIKE(0) | EDDY_RANK(0) }),
     .value_inputs = 7,

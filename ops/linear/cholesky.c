@@ -57,7 +57,7 @@ static void cholesky_gradient(eddy_rule *r)
 
 const eddy_op_def eddy_op_cholesky = {
     .name = "Cholesky", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS_COMPLEX | EDDY_RANK_FROM(2) }),
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_WIDE_FLOATS_COMPLEX | EDDY_RANK_FROM(2) }),
     .flags = EDDY_OP_LAPACK | EDDY_OP_IN_PLACE,
     .infer = eddy__infer_square_as_is, .kernel = cholesky_kernel, .gradient = cholesky_gradient,
     .batch = eddy_batch_as_is, .flops = cholesky_flops,

@@ -103,7 +103,7 @@ static void det_gradient(eddy_rule *r)
 
 const eddy_op_def eddy_op_det = {
     .name = "MatrixDeterminant", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS_COMPLEX | EDDY_RANK_FROM(2) }),
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_WIDE_FLOATS_COMPLEX | EDDY_RANK_FROM(2) }),
     .flags = EDDY_OP_LAPACK,
     .infer = det_infer, .prepare = determinant_prepare, .kernel = det_kernel,
     .gradient = det_gradient, .batch = eddy_batch_as_is, .flops = determinant_flops,
@@ -161,7 +161,7 @@ static void slogdet_gradient(eddy_rule *r)
 
 const eddy_op_def eddy_op_slogdet = {
     .name = "LogMatrixDeterminant", .min_inputs = 1, .max_inputs = 1, .outputs = 2,
-    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK_FROM(2) }),
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_WIDE_FLOATS | EDDY_RANK_FROM(2) }),
     .flags = EDDY_OP_LAPACK,
     .infer = slogdet_infer, .prepare = determinant_prepare, .kernel = slogdet_kernel,
     .gradient = slogdet_gradient, .batch = eddy_batch_as_is, .flops = determinant_flops,

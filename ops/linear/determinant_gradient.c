@@ -348,7 +348,7 @@ static void minors_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_determinant_gradient = {
     .name = "MatrixDeterminantGrad", .label = "DeterminantGradient", .min_inputs = 2,
     .max_inputs = 3, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS_COMPLEX | EDDY_RANK_FROM(2) },
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_WIDE_FLOATS_COMPLEX | EDDY_RANK_FROM(2) },
                           { "w", EDDY_LIKE(0) }, { "h", EDDY_LIKE(0) | EDDY_RANK_FROM(2) }),
     .flags = EDDY_OP_LAPACK,
     .infer = minors_infer, .prepare = minors_prepare, .kernel = minors_kernel,

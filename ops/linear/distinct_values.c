@@ -44,8 +44,8 @@ static void distinct_values_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_distinct_values = {
     .name = "DistinctValues", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .flags = EDDY_OP_ALIAS,
-    .inputs = EDDY_INPUTS({ "vectors", EDDY_TAKES_FLOATS_COMPLEX },
-                          { "values", EDDY_TAKES_FLOATS_COMPLEX | EDDY_RANK_FROM(1) }),
+    .inputs = EDDY_INPUTS({ "vectors", EDDY_TAKES_WIDE_FLOATS_COMPLEX },
+                          { "values", EDDY_TAKES_WIDE_FLOATS_COMPLEX | EDDY_RANK_FROM(1) }),
     .attrs_size = sizeof(distinct_values_attrs),
     .attrs = EDDY_ATTRS(distinct_values_attrs, message),
     .infer = distinct_values_infer, .gradient = distinct_values_gradient,

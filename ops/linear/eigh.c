@@ -136,7 +136,7 @@ static void eigh_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_eigh = {
     .name = "SelfAdjointEigV2", .min_inputs = 1, .max_inputs = 1, .outputs = 2,
-    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS_COMPLEX | EDDY_RANK_FROM(2) }),
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_WIDE_FLOATS_COMPLEX | EDDY_RANK_FROM(2) }),
     .flags = EDDY_OP_LAPACK,
     .attrs_size = sizeof(eigh_attrs), .attrs = EDDY_ATTRS(eigh_attrs, compute_v),
     .infer = eigh_infer, .prepare = eigh_prepare, .kernel = eigh_kernel,

@@ -109,7 +109,7 @@ static void lu_gradient(eddy_rule *r)
 
 const eddy_op_def eddy_op_lu = {
     .name = "Lu", .min_inputs = 1, .max_inputs = 1, .outputs = 2, .flags = EDDY_OP_LAPACK,
-    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS_COMPLEX | EDDY_RANK_FROM(2) }),
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_WIDE_FLOATS_COMPLEX | EDDY_RANK_FROM(2) }),
     .attrs_size = sizeof(lu_attrs), .attrs = EDDY_ATTRS(lu_attrs, output_idx_type),
     .infer = lu_infer, .prepare = lu_prepare, .kernel = lu_kernel, .gradient = lu_gradient,
     .batch = eddy_batch_as_is, .flops = lu_flops,

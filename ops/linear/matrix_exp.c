@@ -202,7 +202,7 @@ static void exp_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_matrix_exp = {
     .name = "MatrixExponential", .label = "matrix_exponential", .min_inputs = 1, .max_inputs = 1,
     .outputs = 1,
-    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK_FROM(2) }),
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_WIDE_FLOATS | EDDY_RANK_FROM(2) }),
     .flags = EDDY_OP_LAPACK, .infer = eddy__infer_square_as_is, .prepare = exp_prepare,
     .kernel = exp_kernel,
     .gradient = exp_gradient, .batch = eddy_batch_as_is, .flops = exp_flops,

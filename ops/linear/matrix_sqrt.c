@@ -134,7 +134,7 @@ static void sqrt_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_matrix_sqrt = {
     .name = "MatrixSquareRoot", .label = "matrix_square_root", .min_inputs = 1, .max_inputs = 1,
     .outputs = 1, .flags = EDDY_OP_LAPACK,
-    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS_COMPLEX | EDDY_RANK_FROM(2) }),
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_WIDE_FLOATS_COMPLEX | EDDY_RANK_FROM(2) }),
     .infer = eddy__infer_square_as_is, .prepare = sqrt_prepare, .kernel = sqrt_kernel,
     .gradient = sqrt_gradient, .batch = eddy_batch_as_is,
     .flops = sqrt_flops,
@@ -275,7 +275,7 @@ static void sylvester_gradient(eddy_rule *r)
 
 const eddy_op_def eddy_op_sylvester = {
     .name = "Sylvester", .label = "sylvester", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_FLOATS_COMPLEX | EDDY_RANK_FROM(2) },
+    .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_WIDE_FLOATS_COMPLEX | EDDY_RANK_FROM(2) },
                           { "b", EDDY_LIKE(0) | EDDY_RANK_FROM(2) },
                           { "c", EDDY_LIKE(0) | EDDY_RANK_FROM(2) }),
     .flags = EDDY_OP_LAPACK, .infer = sylvester_infer, .prepare = sylvester_prepare,

@@ -138,7 +138,7 @@ static void qr_gradient(eddy_rule *r)
 
 const eddy_op_def eddy_op_qr = {
     .name = "Qr", .min_inputs = 1, .max_inputs = 1, .outputs = 2, .flags = EDDY_OP_LAPACK,
-    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK_FROM(2) }),
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_WIDE_FLOATS | EDDY_RANK_FROM(2) }),
     .attrs_size = sizeof(qr_attrs), .attrs = EDDY_ATTRS(qr_attrs, full_matrices),
     .infer = qr_infer, .prepare = qr_prepare, .kernel = qr_kernel, .gradient = qr_gradient,
     .batch = eddy_batch_as_is, .flops = qr_flops,

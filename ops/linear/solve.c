@@ -101,7 +101,7 @@ static double triangular_solve_flops(const void *attrs, int n_in, const eddy_typ
 
 const eddy_op_def eddy_op_triangular_solve = {
     .name = "MatrixTriangularSolve", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "matrix", EDDY_TAKES_FLOATS_COMPLEX | EDDY_RANK_FROM(2) },
+    .inputs = EDDY_INPUTS({ "matrix", EDDY_TAKES_WIDE_FLOATS_COMPLEX | EDDY_RANK_FROM(2) },
                           { "rhs", EDDY_LIKE(0) | EDDY_RANK_FROM(2) }),
     .flags = EDDY_OP_LAPACK,
     .attrs_size = sizeof(solve_attrs), .attrs = EDDY_ATTRS(solve_attrs, upper, adjoint),
@@ -197,7 +197,7 @@ static double solve_flops(const void *attrs, int n_in, const eddy_type *in, cons
 
 const eddy_op_def eddy_op_solve = {
     .name = "MatrixSolve", .min_inputs = 2, .max_inputs = 2, .outputs = 1, .flags = EDDY_OP_LAPACK,
-    .inputs = EDDY_INPUTS({ "matrix", EDDY_TAKES_FLOATS_COMPLEX | EDDY_RANK_FROM(2) },
+    .inputs = EDDY_INPUTS({ "matrix", EDDY_TAKES_WIDE_FLOATS_COMPLEX | EDDY_RANK_FROM(2) },
                           { "rhs", EDDY_LIKE(0) | EDDY_RANK_FROM(2) }),
     .attrs_size = sizeof(solve_attrs), .attrs = EDDY_ATTRS(solve_attrs, adjoint),
     .infer = solve_infer, .prepare = solve_prepare, .kernel = solve_kernel,
@@ -287,7 +287,7 @@ static void inverse_gradient(eddy_rule *r)
 
 const eddy_op_def eddy_op_inverse = {
     .name = "MatrixInverse", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS_COMPLEX | EDDY_RANK_FROM(2) }),
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_WIDE_FLOATS_COMPLEX | EDDY_RANK_FROM(2) }),
     .flags = EDDY_OP_LAPACK | EDDY_OP_IN_PLACE,
     .infer = eddy__infer_square_as_is, .prepare = inverse_prepare,
     .kernel = inverse_kernel, .gradient = inverse_gradient, .batch = eddy_batch_as_is,

@@ -202,7 +202,7 @@ static void svd_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_svd = {
     .name = "Svd", .min_inputs = 1, .max_inputs = 1, .outputs = 3, .flags = EDDY_OP_LAPACK,
-    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK_FROM(2) }),
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_WIDE_FLOATS | EDDY_RANK_FROM(2) }),
     .attrs_size = sizeof(svd_attrs), .attrs = EDDY_ATTRS(svd_attrs, compute_uv, full_matrices),
     .infer = svd_infer, .prepare = svd_prepare, .kernel = svd_kernel, .gradient = svd_gradient,
     .batch = svd_batch, .flops = svd_flops,
@@ -342,7 +342,7 @@ static void pinv_gradient(eddy_rule *r)
 
 const eddy_op_def eddy_op_pinv = {
     .name = "MatrixPseudoInverse", .label = "pinv", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK_FROM(2) }),
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_WIDE_FLOATS | EDDY_RANK_FROM(2) }),
     .flags = EDDY_OP_LAPACK,
     .attrs_size = sizeof(pinv_attrs), .attrs = EDDY_ATTRS(pinv_attrs, rcond),
     .infer = pinv_infer, .prepare = pinv_prepare, .kernel = pinv_kernel,

@@ -149,7 +149,7 @@ static void solve_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_tridiagonal_solve = {
     .name = "TridiagonalSolve", .label = "tridiagonal_solve", .min_inputs = 2, .max_inputs = 2,
     .outputs = 1, .flags = EDDY_OP_LAPACK, .infer = solve_infer, .prepare = solve_prepare,
-    .inputs = EDDY_INPUTS({ "diagonals", EDDY_TAKES_FLOATS_COMPLEX | EDDY_RANK_FROM(2) },
+    .inputs = EDDY_INPUTS({ "diagonals", EDDY_TAKES_WIDE_FLOATS_COMPLEX | EDDY_RANK_FROM(2) },
                           { "rhs", EDDY_LIKE(0) | EDDY_RANK_FROM(2) }),
     .kernel = solve_kernel, .gradient = solve_gradient, .batch = eddy_batch_as_is,
     .flops = solve_flops,

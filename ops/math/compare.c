@@ -103,7 +103,7 @@ static void where_gradient(eddy_rule *r)
 
 const eddy_op_def eddy_op_where = {
     .name = "SelectV2", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "cond", EDDY_TAKES_BOOLS }, { "a", EDDY_TAKES_ALL_EXCEPT_HALVES },
+    .inputs = EDDY_INPUTS({ "cond", EDDY_TAKES_BOOLS }, { "a", EDDY_TAKES_ALL },
                           { "b", EDDY_LIKE(1) }),
     .flags = EDDY_OP_ELEMENTWISE | EDDY_OP_CHEAP, .infer = where_infer, .tile = where_tile,
     .gradient = where_gradient,

@@ -149,7 +149,7 @@ static void join_gradient(eddy_rule *r)
 }
 const eddy_op_def eddy_op_complex = {
     .name = "Complex", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "real", EDDY_TAKES_FLOATS }, { "imag", EDDY_LIKE(0) }),
+    .inputs = EDDY_INPUTS({ "real", EDDY_TAKES_WIDE_FLOATS }, { "imag", EDDY_LIKE(0) }),
     .flags = EDDY_OP_ELEMENTWISE, .infer = join_infer, .tile = join_tile,
     .gradient = join_gradient,
 };

@@ -109,7 +109,7 @@ ROW_PICK(atan2, FLOATS)
  * overflow or underflow. */
 static eddy_tensor square_scale(eddy_tensor x, eddy_tensor y)
 {
-    const bool        single = eddy_dtype_of(x) == EDDY_FLOAT32;
+    const bool        single = eddy_dtype_of(x) != EDDY_FLOAT64;
     const eddy_tensor most = Maximum(Abs(x), Abs(y));
     const eddy_tensor up = Where(Less(most, single ? 0x1p-50 : 0x1p-450),
                                  single ? 0x1p100 : 0x1p600, eddy_number_like(1, most));

@@ -23,7 +23,7 @@ typedef struct eddy_lp_pool_args {
  * and the sums of `count` of them neither overflow nor underflow: 1 if they do not anyway. */
 static eddy_tensor scale_of(eddy_tensor x, double p, double count)
 {
-    const bool single = eddy_dtype_of(x) == EDDY_FLOAT32;
+    const bool single = eddy_dtype_of(x) != EDDY_FLOAT64;
     const double top = single ? FLT_MAX_EXP - 1 : DBL_MAX_EXP - 1;
     const double bottom = single ? FLT_MIN_EXP : DBL_MIN_EXP;
     const eddy_tensor most = eddy_stop_gradient(Max(Abs(x)));

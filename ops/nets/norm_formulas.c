@@ -2,6 +2,7 @@
  * formulas composed of ordinary operations, for gradients of gradients and for batching. */
 #include "graph/base/thread_pool.h"
 #include "ops/arrays/gradient_terms.h"
+#include "ops/kernels/elementwise/half_casts.h"
 #include "ops/nets/normalization.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
@@ -28,6 +29,31 @@ static bool infer_vector(eddy_infer *c, int i, const char *what, eddy_shape *x)
                            eddy_shape_print(*x, whole, sizeof whole));
 }
 
+static eddy_dtype statistics_type(eddy_dtype x)
+{
+    return eddy__dtype_is_half(x) ? EDDY_FLOAT32 : x;
+}
+
+/* Checks that input i has the type of input 0, or float32 if that has 16 bits. */
+static bool infer_type(eddy_infer *c, int i)
+{
+    const eddy_dtype x = c->in[0].dtype, d = c->in[i].dtype;
+    if (d == x || d == statistics_type(x)) return true;
+    return eddy_infer_fail(c, EDDY_BAD_DTYPE, "%s is %s, but %s is %s; cast one",
+                           c->op->inputs[i].name, eddy_dtype_name(d), c->op->inputs[0].name,
+                           eddy_dtype_name(x));
+}
+
+/* Checks the types of scale and offset, which are the same. */
+static bool infer_parameter_types(eddy_infer *c)
+{
+    const eddy_dtype scale = c->in[1].dtype, offset = c->in[2].dtype;
+    if (!infer_type(c, 1) || !infer_type(c, 2)) return false;
+    return scale == offset ||
+           eddy_infer_fail(c, EDDY_BAD_DTYPE, "offset is %s, but scale is %s; cast one",
+                           eddy_dtype_name(offset), eddy_dtype_name(scale));
+}
+
 /* The shape of the mean of each group. */
 static eddy_shape group_shape(eddy_shape x, eddy_norm_groups groups)
 {
@@ -45,10 +71,10 @@ bool eddy__norm_infer(eddy_infer *c)
     if (!(a->epsilon >= 0) || isinf(a->epsilon))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "epsilon is %g; it must be finite and "
                                "not negative", a->epsilon);
-    if (!infer_vector(c, 1, "scale", &x) || !infer_vector(c, 2, "offset", &x) ||
-        !eddy__infer_yield(c, 0, d, x)) return false;
+    if (!infer_parameter_types(c) || !infer_vector(c, 1, "scale", &x) ||
+        !infer_vector(c, 2, "offset", &x) || !eddy__infer_yield(c, 0, d, x)) return false;
     for (int i = 1; i < c->n_out; i++)
-        if (!eddy__infer_yield(c, i, d, group_shape(x, c->op->variant))) return false;
+        if (!eddy__infer_yield(c, i, statistics_type(d), group_shape(x, c->op->variant))) return false;
     return true;
 }
 
@@ -66,12 +92,13 @@ bool eddy__norm_grad_infer(eddy_infer *c)
 {
     const eddy_norm_groups groups = c->op->variant;
     eddy_shape x = c->in[1].shape;
-    if (!infer_vector(c, 2, "scale", &x) ||
+    if (!infer_type(c, 2) || !infer_type(c, 3) ||
+        !infer_vector(c, 2, "scale", &x) ||
         !infer_groups(c, 0, "dy", x) || !infer_groups(c, 3, "mean", group_shape(x, groups)) ||
         !infer_groups(c, 4, "rstd", group_shape(x, groups))) return false;
-    const eddy_dtype d = c->in[0].dtype;
+    const eddy_dtype d = c->in[2].dtype;
     const eddy_shape v = EDDY_SHAPE(x.rank > 0 ? x.dim[x.rank - 1] : EDDY_ANY);
-    return eddy__infer_yield(c, 0, d, x) && eddy__infer_yield(c, 1, d, v) &&
+    return eddy__infer_yield(c, 0, c->in[0].dtype, x) && eddy__infer_yield(c, 1, d, v) &&
            eddy__infer_yield(c, 2, d, v);
 }
 
@@ -111,7 +138,7 @@ static eddy_tensor group_size(eddy_tensor x, eddy_tensor mean)
 static eddy_tensor statistics_gradient(const eddy_rule *r)
 {
     const int last = r->n_out - 1;
-    const eddy_tensor x = r->x[0], rstd = r->y[last], n = group_size(x, rstd);
+    const eddy_tensor rstd = r->y[last], x = CastLike(r->x[0], rstd), n = group_size(x, rstd);
     eddy_tensor sum = EDDY_NO_TENSOR, along = EDDY_NO_TENSOR;
     if (eddy__has_gradient(r->dy[1])) sum = Div(r->dy[1], n);
     if (last == 3 && eddy__has_gradient(r->dy[2]))
@@ -134,18 +161,22 @@ void eddy__norm_gradient(eddy_rule *r)
         const eddy_tensor dx = eddy_apply(grad, NULL, 5, in, (eddy_apply_args){ 0 });
         for (int i = 0; i < 3; i++) r->dx[i] = eddy_output(dx, i);
     }
-    r->dx[0] = eddy__add_terms(r->dx[0], statistics_gradient(r));
+    const eddy_tensor more = statistics_gradient(r);
+    if (eddy_is_valid(more)) r->dx[0] = eddy__add_terms(r->dx[0], CastLike(more, r->x[0]));
 }
+
+/* t with the type of x, if there is a gradient; else t itself. */
+static eddy_tensor like(eddy_tensor t, eddy_tensor x) { return eddy__has_gradient(t) ? CastLike(t, x) : t; }
 
 /* With z = (x - mean) rstd, g = dy scale and means over groups of n: dx is
  * rstd (g - mean(g) - z mean(g z)), dscale and doffset sum dy z and dy.  Their gradients
  * are a, b and c; the product of a and dx sums to rstd p. */
 void eddy__norm_grad_gradient(eddy_rule *r)
 {
-    const eddy_tensor dy = r->x[0], scale = r->x[2], rstd = r->x[4];
-    const eddy_tensor a = r->dy[0], b = r->dy[1], c = r->dy[2];
+    const eddy_tensor dy = r->x[0], scale = CastLike(r->x[2], dy), rstd = CastLike(r->x[4], dy);
+    const eddy_tensor a = r->dy[0], b = like(r->dy[1], dy), c = like(r->dy[2], dy);
     const grouping    by = grouping_of(r->node->op->variant, scale);
-    const eddy_tensor off = Sub(r->x[1], r->x[3]), z = Mul(off, rstd);
+    const eddy_tensor off = Sub(r->x[1], CastLike(r->x[3], dy)), z = Mul(off, rstd);
     eddy_tensor to_dy = EDDY_NO_TENSOR, to_z = EDDY_NO_TENSOR, p = EDDY_NO_TENSOR;
     if (eddy__has_gradient(a)) {
         const eddy_tensor n = group_size(r->x[1], rstd), g = Mul(dy, scale);
@@ -155,7 +186,7 @@ void eddy__norm_grad_gradient(eddy_rule *r)
         to_dy = Mul(scale, to_g);
         to_z = Neg(Mul(rstd, Add(Mul(a, mean_gz), Mul(g, mean_az))));
         p = Sub(sum_by(&by, Mul(a, g)), Mul(n, Add(Mul(mean_a, mean_g), Mul(mean_az, mean_gz))));
-        r->dx[2] = SumLike(Mul(dy, to_g), scale);
+        r->dx[2] = CastLike(SumLike(Mul(dy, to_g), scale), r->x[2]);
     }
     if (eddy__has_gradient(b)) {
         to_dy = eddy__add_terms(to_dy, Mul(b, z));
@@ -165,8 +196,8 @@ void eddy__norm_grad_gradient(eddy_rule *r)
     r->dx[0] = to_dy;
     if (!eddy_is_valid(to_z)) return;
     r->dx[1] = Mul(rstd, to_z);
-    r->dx[3] = Neg(sum_by(&by, r->dx[1]));
-    r->dx[4] = eddy__add_terms(p, sum_by(&by, Mul(to_z, off)));
+    r->dx[3] = CastLike(Neg(sum_by(&by, r->dx[1])), r->x[3]);
+    r->dx[4] = CastLike(eddy__add_terms(p, sum_by(&by, Mul(to_z, off))), r->x[4]);
 }
 
 /* --------------------------------------------------------------- batching -- */
@@ -187,12 +218,15 @@ static grouping batch_grouping(eddy_norm_groups groups, int rank)
 /* Input i, one vector per example, expanded to broadcast with x of this rank. */
 static eddy_tensor batch_vector(const eddy_batch *b, int i, int rank)
 {
-    return b->batched[i] ? eddy__batch_widen(b->x[i], 1, rank - 1) : b->x[i];
+    const eddy_tensor v = Cast(b->x[i], b->node->outputs[0].dtype);
+    return b->batched[i] ? eddy__batch_widen(v, 1, rank - 1) : v;
 }
 
 /* The statistics of a group, with the shape that those of one example have. */
-static eddy_tensor batch_statistics(eddy_tensor t, eddy_norm_groups groups, int rank)
+static eddy_tensor batch_statistics(const eddy_batch *b, eddy_tensor t, eddy_norm_groups groups,
+                                    int rank)
 {
+    t = Cast(t, b->node->outputs[1].dtype);
     if (groups == EDDY_NORM_ROWS || rank < 2) return t;
     return Squeeze(t, .axes = middle_axes(rank - 1));
 }
@@ -215,16 +249,17 @@ void eddy__norm_batch(eddy_batch *b)
     const eddy_tensor off = Sub(x, mean), squares = sum_by(&by, Square(off));
     const eddy_tensor rstd = Rsqrt(Add(Div(squares, n), epsilon));
     b->y[0] = Add(Mul(Mul(off, rstd), batch_vector(b, 1, rank)), batch_vector(b, 2, rank));
-    b->y[1] = batch_statistics(mean, groups, rank);
+    b->y[1] = batch_statistics(b, mean, groups, rank);
     if (b->n_out == 4)
-        b->y[2] = batch_statistics(Div(squares, Maximum(Sub(n, 1), 1)), groups, rank);
-    b->y[b->n_out - 1] = batch_statistics(rstd, groups, rank);
+        b->y[2] = batch_statistics(b, Div(squares, Maximum(Sub(n, 1), 1)), groups, rank);
+    b->y[b->n_out - 1] = batch_statistics(b, rstd, groups, rank);
 }
 
 /* mean or rstd, expanded to broadcast with x: for columns, from a vector. */
 static eddy_tensor batch_groups(const eddy_batch *b, int i, eddy_norm_groups groups, int rank)
 {
-    return groups == EDDY_NORM_COLUMNS ? batch_vector(b, i, rank) : b->x[i];
+    return groups == EDDY_NORM_COLUMNS ? batch_vector(b, i, rank)
+                                       : Cast(b->x[i], b->node->outputs[0].dtype);
 }
 
 void eddy__norm_grad_batch(eddy_batch *b)
@@ -240,8 +275,8 @@ void eddy__norm_grad_batch(eddy_batch *b)
     const eddy_tensor sum = sum_by(&by, g), n = group_size(g, sum);
     const eddy_tensor along = Mul(z, Div(sum_by(&by, Mul(g, z)), n));
     b->y[0] = Mul(rstd, Sub(Sub(g, Div(sum, n)), along));
-    b->y[1] = Sum(Mul(dy, z), .axes = rows);
-    b->y[2] = Sum(dy, .axes = rows);
+    b->y[1] = Cast(Sum(Mul(dy, z), .axes = rows), b->node->outputs[1].dtype);
+    b->y[2] = Cast(Sum(dy, .axes = rows), b->node->outputs[1].dtype);
 }
 
 /* ----------------------------------------------------------------- loops -- */

@@ -7,7 +7,8 @@
  *
  * Forward operations take x, scale, offset and return y, mean, ..., rstd; gradient operations
  * take dy, x, scale, mean, rstd and return dx, dscale, doffset. mean and rstd have the shape of
- * x with a last dimension of 1 (rows), or that of scale (columns). */
+ * x with a last dimension of 1 (rows), or that of scale (columns). All have one type, except that
+ * statistics of 16-bit x are float32, and scale and offset may be. */
 #ifndef EDDY_OPS_NETS_NORMALIZATION_H
 #define EDDY_OPS_NETS_NORMALIZATION_H
 
@@ -29,11 +30,12 @@ void eddy__norm_batch(eddy_batch *b);
 void eddy__norm_grad_batch(eddy_batch *b);
 
 #define EDDY_NORM_INPUTS                                                        \
-    EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK_FROM(1) }, { "scale", EDDY_LIKE(0) }, \
-                { "offset", EDDY_LIKE(0) })
+    EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK_FROM(1) }, { "scale", EDDY_TAKES_FLOATS }, \
+                { "offset", EDDY_TAKES_FLOATS })
 #define EDDY_NORM_GRAD_INPUTS                                                   \
     EDDY_INPUTS({ "dy", EDDY_TAKES_FLOATS }, { "x", EDDY_LIKE(0) | EDDY_RANK_FROM(1) }, \
-                { "scale", EDDY_LIKE(0) }, { "mean", EDDY_LIKE(0) }, { "rstd", EDDY_LIKE(0) })
+                { "scale", EDDY_TAKES_FLOATS }, { "mean", EDDY_TAKES_FLOATS }, \
+                { "rstd", EDDY_LIKE(3) })
 
 /* x as a matrix of `rows` rows of `width` elements, and the operands of its loops. */
 typedef struct eddy_norm_work eddy_norm_work;

@@ -27,7 +27,7 @@ static eddy_tensor squares(eddy_tensor x)
 static bool takes(eddy_tensor x, const char *who)
 {
     const eddy_dtype d = eddy_dtype_of(x);
-    if (!eddy_is_valid(x) || eddy__dtype_is_float(d) || eddy_dtype_is_complex(d))
+    if (!eddy_is_valid(x) || eddy_dtype_is_floating(d) || eddy_dtype_is_complex(d))
         return true;
     return eddy_fail(x.graph, EDDY_BAD_DTYPE,
                      "%s: x is %s; float32, float64, complex64 or complex128 expected", who,

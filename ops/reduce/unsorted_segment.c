@@ -240,7 +240,7 @@ eddy_tensor eddy_unsorted_segment_prod_to(eddy_tensor x, eddy_tensor ids, eddy_t
 }
 
 const eddy_op_def eddy_op_unsorted_segment_min = UNSORTED(
-    "UnsortedSegmentMin", &eddy__fold_min, EDDY_TAKES_NUMBERS, eddy__segment_extreme_gradient);
+    "UnsortedSegmentMin", &eddy__fold_min, EDDY_TAKES_WIDE_NUMBERS, eddy__segment_extreme_gradient);
 
 /** y[s] = the elementwise minimum of the rows x[i] with ids[i] = s, for s in [0, num_segments).
  *
@@ -270,7 +270,7 @@ eddy_tensor eddy_unsorted_segment_min_to(eddy_tensor x, eddy_tensor ids, eddy_te
 }
 
 const eddy_op_def eddy_op_unsorted_segment_max = UNSORTED(
-    "UnsortedSegmentMax", &eddy__fold_max, EDDY_TAKES_NUMBERS, eddy__segment_extreme_gradient);
+    "UnsortedSegmentMax", &eddy__fold_max, EDDY_TAKES_WIDE_NUMBERS, eddy__segment_extreme_gradient);
 
 /** y[s] = the elementwise maximum of the rows x[i] with ids[i] = s, for s in [0, num_segments).
  *

@@ -381,7 +381,7 @@ eddy_tensor eddy_ifft3d(eddy_tensor x) { return apply_fft(&eddy_op_ifft, 3, -1, 
 
 const eddy_op_def eddy_op_rfft = {
     FFT("RFFT", "rfft", EDDY_FFT_OF_REAL), .max_inputs = 2, .shape_inputs = 1u << 1,
-    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "like", EDDY_ANY_TYPE }),
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_WIDE_FLOATS }, { "like", EDDY_ANY_TYPE }),
 };
 
 /** y = the first n/2 + 1 frequencies of the eddy_fft of n real numbers; the others are the

@@ -236,7 +236,7 @@ static void print_gradient(eddy_rule *r) { r->dx[0] = r->dy[0]; }
 
 const eddy_op_def eddy_op_print = {
     .name = "Print", .min_inputs = 1, .max_inputs = EDDY_MANY, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "x", EDDY_ANY_TYPE }, { "data", EDDY_TAKES_ALL_EXCEPT_HALVES }),
+    .inputs = EDDY_INPUTS({ "x", EDDY_ANY_TYPE }, { "data", EDDY_TAKES_ALL }),
     .flags = EDDY_OP_STATEFUL | EDDY_OP_SIDE_EFFECT | EDDY_OP_IN_PLACE,
     .attrs_size = sizeof(print_attrs),
     .attrs = EDDY_ATTRS(print_attrs, message, summarize, first_n),
@@ -316,7 +316,7 @@ const eddy_op_def eddy_op_assert = { .name = "Assert",
                                      .outputs = 0,
                                      .inputs =
                                          EDDY_INPUTS({ "condition", EDDY_TAKES_BOOLS },
-                                                     { "data", EDDY_TAKES_ALL_EXCEPT_HALVES }),
+                                                     { "data", EDDY_TAKES_ALL }),
                                      .flags = EDDY_OP_SIDE_EFFECT,
                                      .attrs_size = sizeof(assert_attrs),
                                      .attrs = EDDY_ATTRS(assert_attrs, message, summarize),

@@ -116,7 +116,7 @@ eddy_tensor eddy_scatter_update_with(const eddy_scatter_args *given)
  *  and bfloat16.  Updates of repeated indices are summed.
  *  Gradient: none.  TensorFlow: ScatterAdd. */
 const eddy_op_def eddy_op_scatter_add = {
-    EDDY_SCATTER("ScatterAdd", EDDY_ROW_ADD, EDDY_TAKES_NUMBERS_COMPLEX),
+    EDDY_SCATTER("ScatterAdd", EDDY_ROW_ADD, EDDY_TAKES_WIDE_NUMBERS_COMPLEX),
     .flops = eddy__scatter_flops, .kernel = eddy__scatter_rows,
 };
 
@@ -130,7 +130,7 @@ eddy_tensor eddy_scatter_add_with(const eddy_scatter_args *given)
  *  Arguments and errors are as for eddy_scatter_add.
  *  Gradient: none.  TensorFlow: ScatterSub. */
 const eddy_op_def eddy_op_scatter_sub = {
-    EDDY_SCATTER("ScatterSub", EDDY_ROW_SUB, EDDY_TAKES_NUMBERS_COMPLEX),
+    EDDY_SCATTER("ScatterSub", EDDY_ROW_SUB, EDDY_TAKES_WIDE_NUMBERS_COMPLEX),
     .flops = eddy__scatter_flops, .kernel = eddy__scatter_rows,
 };
 

@@ -9,7 +9,7 @@
 /* ------------------------------------------------------------------ product -- */
 
 const eddy_op_def eddy_op_scatter_mul = {
-    EDDY_SCATTER("ScatterMul", EDDY_ROW_MUL, EDDY_TAKES_NUMBERS_COMPLEX),
+    EDDY_SCATTER("ScatterMul", EDDY_ROW_MUL, EDDY_TAKES_WIDE_NUMBERS_COMPLEX),
     .flops = eddy__scatter_flops, .kernel = eddy__scatter_rows,
 };
 
@@ -54,7 +54,7 @@ static eddy_status div_kernel(eddy_kernel *k)
 }
 
 const eddy_op_def eddy_op_scatter_div = {
-    EDDY_SCATTER("ScatterDiv", EDDY_ROW_DIV, EDDY_TAKES_NUMBERS_COMPLEX),
+    EDDY_SCATTER("ScatterDiv", EDDY_ROW_DIV, EDDY_TAKES_WIDE_NUMBERS_COMPLEX),
     .flops = eddy__scatter_flops, .kernel = div_kernel,
 };
 
@@ -72,7 +72,7 @@ eddy_tensor eddy_scatter_div_with(const eddy_scatter_args *given)
 /* ----------------------------------------------------------------- extremes -- */
 
 const eddy_op_def eddy_op_scatter_min = {
-    EDDY_SCATTER("ScatterMin", EDDY_ROW_MIN, EDDY_TAKES_NUMBERS),
+    EDDY_SCATTER("ScatterMin", EDDY_ROW_MIN, EDDY_TAKES_WIDE_NUMBERS),
     .flops = eddy__scatter_flops, .kernel = eddy__scatter_rows,
 };
 
@@ -88,7 +88,7 @@ eddy_tensor eddy_scatter_min_with(const eddy_scatter_args *given)
 }
 
 const eddy_op_def eddy_op_scatter_max = {
-    EDDY_SCATTER("ScatterMax", EDDY_ROW_MAX, EDDY_TAKES_NUMBERS),
+    EDDY_SCATTER("ScatterMax", EDDY_ROW_MAX, EDDY_TAKES_WIDE_NUMBERS),
     .flops = eddy__scatter_flops, .kernel = eddy__scatter_rows,
 };
 

@@ -100,7 +100,7 @@ eddy_tensor eddy_batch_scatter_update(eddy_tensor var, eddy_tensor indices, eddy
 /* --------------------------------------------------------------------- sums -- */
 
 const eddy_op_def eddy_op_scatter_nd_add =
-    SCATTER_ND("ScatterNdAdd", EDDY_ROW_ADD, EDDY_TAKES_NUMBERS_COMPLEX, eddy__scatter_flops);
+    SCATTER_ND("ScatterNdAdd", EDDY_ROW_ADD, EDDY_TAKES_WIDE_NUMBERS_COMPLEX, eddy__scatter_flops);
 
 /** Adds `updates` to the rows of a variable at `indices`, in order; y = the variable's new value.
  *
@@ -113,7 +113,7 @@ eddy_tensor eddy_scatter_nd_add_with(const eddy_scatter_nd_args *given)
 }
 
 const eddy_op_def eddy_op_scatter_nd_sub =
-    SCATTER_ND("ScatterNdSub", EDDY_ROW_SUB, EDDY_TAKES_NUMBERS_COMPLEX, eddy__scatter_flops);
+    SCATTER_ND("ScatterNdSub", EDDY_ROW_SUB, EDDY_TAKES_WIDE_NUMBERS_COMPLEX, eddy__scatter_flops);
 
 /** Subtracts `updates` from the rows of a variable at `indices`, in order; y = the variable's new
  *  value.
@@ -128,7 +128,7 @@ eddy_tensor eddy_scatter_nd_sub_with(const eddy_scatter_nd_args *given)
 /* ----------------------------------------------------------------- extremes -- */
 
 const eddy_op_def eddy_op_scatter_nd_min =
-    SCATTER_ND("ScatterNdMin", EDDY_ROW_MIN, EDDY_TAKES_NUMBERS, eddy__scatter_flops);
+    SCATTER_ND("ScatterNdMin", EDDY_ROW_MIN, EDDY_TAKES_WIDE_NUMBERS, eddy__scatter_flops);
 
 /** Replaces the rows of a variable at `indices` by the elementwise minimum of their old values
  *  and `updates`; y = the variable's new value.
@@ -142,7 +142,7 @@ eddy_tensor eddy_scatter_nd_min_with(const eddy_scatter_nd_args *given)
 }
 
 const eddy_op_def eddy_op_scatter_nd_max =
-    SCATTER_ND("ScatterNdMax", EDDY_ROW_MAX, EDDY_TAKES_NUMBERS, eddy__scatter_flops);
+    SCATTER_ND("ScatterNdMax", EDDY_ROW_MAX, EDDY_TAKES_WIDE_NUMBERS, eddy__scatter_flops);
 
 /** Replaces the rows of a variable at `indices` by the elementwise maximum of their old values
  *  and `updates`; y = the variable's new value.

@@ -231,7 +231,7 @@ static eddy_tile_fn sub_tile(const eddy_type *in, const eddy_type *out)
 
 const eddy_op_def eddy_op_assign_add = {
     .name = "AssignAdd", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "var", EDDY_TAKES_NUMBERS_COMPLEX }, { "value", EDDY_LIKE(0) }),
+    .inputs = EDDY_INPUTS({ "var", EDDY_TAKES_WIDE_NUMBERS_COMPLEX }, { "value", EDDY_LIKE(0) }),
     .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL |
              EDDY_OP_IN_PLACE,
     .flops = eddy_flops_per_output, .infer = update_infer, .tile = add_tile, .kernel = accumulate,
@@ -239,7 +239,7 @@ const eddy_op_def eddy_op_assign_add = {
 };
 const eddy_op_def eddy_op_assign_sub = {
     .name = "AssignSub", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "var", EDDY_TAKES_NUMBERS_COMPLEX }, { "value", EDDY_LIKE(0) }),
+    .inputs = EDDY_INPUTS({ "var", EDDY_TAKES_WIDE_NUMBERS_COMPLEX }, { "value", EDDY_LIKE(0) }),
     .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL |
              EDDY_OP_IN_PLACE,
     .flops = eddy_flops_per_output, .infer = update_infer, .tile = sub_tile, .kernel = accumulate,

@@ -1,11 +1,13 @@
 /* run_single_op.c -- one operation executed while a plan is compiled: constants folded, and shapes
  * that data decides. */
 #include "session/compile/numerics.h"
+#include "session/compile/widen.h"
 #include "ops/kernels/elementwise/elementwise.h"
+#include "ops/kernels/elementwise/half_casts.h"
 #include "ops/kernels/libraries/blas_threads.h"
 
-bool eddy__run_single_op(eddy_plan *p, const eddy_graph *g, const eddy_node *node,
-                         eddy_buffer *buffers, uint64_t step, eddy_error *error)
+static bool run(eddy_plan *p, const eddy_graph *g, const eddy_node *node, eddy_buffer *buffers,
+                uint64_t step, eddy_error *error)
 {
     const int     n = node->n_inputs, m = node->n_outputs;
     instruction  *i = eddy__arena_alloc(&p->arena, sizeof *i);
@@ -48,4 +50,75 @@ bool eddy__run_single_op(eddy_plan *p, const eddy_graph *g, const eddy_node *nod
     *error = p->error;
     return eddy__error_set(error, s, "%s: the kernel failed without giving a reason [node '%s']",
                            node->op->name, node->name);
+}
+
+/* ------------------------------------------------------------ 16-bit types -- */
+
+/* Bytes of a copy in float32, rounded to a line. */
+static uint64_t wide_bytes(const eddy_buffer *b)
+{
+    return ((uint64_t)b->count * sizeof(float) + 63) / 64 * 64;
+}
+
+/* A buffer of float32 in place of b. */
+static eddy_buffer wide_buffer(const eddy_buffer *b, void *memory)
+{
+    eddy_buffer wide = *b;
+    wide.data = memory;
+    wide.type.dtype = EDDY_FLOAT32;
+    return wide;
+}
+
+/* With the inputs and outputs that widens[] marks in float32. */
+static bool run_widened(eddy_plan *p, const eddy_graph *g, const eddy_node *node,
+                        eddy_buffer *buffers, const bool *widens, uint64_t step,
+                        eddy_error *error)
+{
+    const int    n = node->n_inputs, all = n + node->n_outputs;
+    uint64_t     bytes = 64;
+    void        *base = NULL;
+    eddy_buffer *wide = eddy__arena_alloc(&p->arena, (size_t)all * sizeof *wide);
+    for (int i = 0; i < all; i++)
+        if (widens[i]) bytes += wide_bytes(&buffers[i]);
+    char *at = wide ? eddy__allocate_aligned(p->allocator, bytes, &base) : NULL;
+    if (!at)
+        return eddy__error_set(error, EDDY_NO_MEMORY, "out of memory while running '%s'",
+                               node->name);
+    for (int i = 0; i < all; i++) {
+        const void *x[] = { buffers[i].data };
+        wide[i] = widens[i] ? wide_buffer(&buffers[i], at) : buffers[i];
+        if (widens[i]) at += wide_bytes(&buffers[i]);
+        if (widens[i] && i < n && x[0])
+            eddy__half_to_f32(buffers[i].type.dtype)(wide[i].count, wide[i].data, x, NULL);
+    }
+    const bool ok = run(p, g, node, wide, step, error);
+    for (int i = n; i < all; i++) {
+        const void *y[] = { wide[i].data };
+        if (!widens[i]) buffers[i] = wide[i];
+        else if (ok)
+            eddy__f32_to_half(buffers[i].type.dtype)(wide[i].count, buffers[i].data, y, NULL);
+        if (!widens[i]) continue;
+        buffers[i].type.shape = wide[i].type.shape;
+        buffers[i].count = wide[i].count;
+    }
+    eddy__release_aligned(p->allocator, base, bytes);
+    return ok;
+}
+
+bool eddy__run_single_op(eddy_plan *p, const eddy_graph *g, const eddy_node *node,
+                         eddy_buffer *buffers, uint64_t step, eddy_error *error)
+{
+    const int n = node->n_inputs, all = n + node->n_outputs;
+    bool      few[16], *widens = few, any = false;
+    if (all > 16) widens = eddy__arena_alloc(&p->arena, (size_t)all);
+    if (!widens)
+        return eddy__error_set(error, EDDY_NO_MEMORY, "out of memory while running '%s'",
+                               node->name);
+    for (int i = 0; i < n; i++) {
+        widens[i] = eddy__input_widens(node->op, i, buffers[i].type.dtype);
+        any = any || widens[i];
+    }
+    if (!any) return run(p, g, node, buffers, step, error);
+    for (int i = n; i < all; i++) widens[i] = eddy__dtype_is_half(buffers[i].type.dtype);
+    return run_widened(p, g, node, buffers, widens, step, error);
 }

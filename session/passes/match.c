@@ -10,8 +10,7 @@
 
 bool eddy__match_real(const rewrite *r, eddy_tensor t)
 {
-    const eddy_dtype d = eddy__match_type(r, t).dtype;
-    return eddy__dtype_is_float(d);
+    return eddy_dtype_is_floating(eddy__match_type(r, t).dtype);
 }
 
 const ir_node *eddy__match(const rewrite *r, eddy_tensor t, const eddy_op_def *op)

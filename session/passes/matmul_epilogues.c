@@ -11,7 +11,7 @@ bool eddy__as_fused_product(const ir_node *n, eddy_fused_matmul_attrs *f)
     if (n->values || n->n_controls > 0) return false;
     const eddy_dtype d = n->n_outputs > 0 ? n->outputs[0].dtype : EDDY_BOOL;
     if (n->op == &eddy_op_fused_matmul) *f = *(const eddy_fused_matmul_attrs *)n->attrs;
-    else if (n->op == &eddy_op_matmul && eddy__dtype_is_float(d))
+    else if (n->op == &eddy_op_matmul && eddy_dtype_is_floating(d))
         *f = (eddy_fused_matmul_attrs){ .transposes = *(const eddy_matmul_attrs *)n->attrs,
                                         .alpha = 1 };
     else return false;

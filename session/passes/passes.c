@@ -1,6 +1,7 @@
 /* passes.c -- the list of optimization passes over a plan's IR, their order, and statistics of
  * their changes. */
 #include "session/passes/passes.h"
+#include "session/compile/widen.h"
 #include "ops/weak_ops.h"
 
 #include <string.h>
@@ -89,6 +90,7 @@ bool eddy__improve(compile *c)
     for (int i = 0; i < N_PASSES; i++)
         if (!(c->without & PASSES[i].bit) && !run_pass(c, &PASSES[i])) return false;
     int dropped = 0;
+    if (!eddy__widen(c)) return false;
     if (!eddy__ir_transform(c, NULL, false, &dropped)) return false;
     if (!(c->without & EDDY_PASS_SCHEDULE) && !eddy__schedule_nodes(c)) return false;
     if (o->report) fprintf(o->report, "scheduled: %d nodes\n", (int)c->ir->size);

@@ -1,5 +1,7 @@
 /* test_halves.c -- float16 and bfloat16: casts against plain arithmetic and against NumPy. */
+#include "graph/base/cpu.h"
 #include "graph/base/half.h"
+#include "ops/kernels/elementwise/half_casts.h"
 #include "tests/lib/checks.h"
 
 #include <math.h>
@@ -55,6 +57,42 @@ START_TEST(values_of_all)
         else
             ck_assert(memcmp(&y, &(float){ (float)brain(h) }, 4) == 0 && eddy__bf16_of_f32(y) == h);
     }
+}
+END_TEST
+
+/* The loops of each instruction set give the same bits as the functions. */
+START_TEST(loops)
+{
+    enum { N = 1 << 16, SHIFTS = 64 };
+    float       *f = malloc(N * sizeof *f), *back = malloc(N * sizeof *back);
+    uint16_t    *h = malloc(N * sizeof *h);
+    const void  *x[] = { f }, *y[] = { h };
+    uint64_t     state = 3;
+    ck_assert(f && h && back);
+    for (int s = 0; s < 4 * SHIFTS; s++) {
+        const int        n = N - s % 31;
+        const eddy_dtype d = s % 2 ? EDDY_FLOAT16 : EDDY_BFLOAT16;
+        eddy__instructions_limit((eddy_instructions)(s / 2 % EDDY_SETS));
+        for (int i = 0; i < n; i++) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            uint32_t word = (uint32_t)(state >> 24);
+            if (s % 3 == 0) word = (uint32_t)i << 16 | (word & 0x8000u) | (word & 1);
+            memcpy(&f[i], &word, sizeof word);
+        }
+        eddy__f32_to_half(d)(n, h, x, NULL);
+        eddy__half_to_f32(d)(n, back, y, NULL);
+        for (int i = 0; i < n; i++) {
+            const uint16_t want = d == EDDY_FLOAT16 ? eddy__f16_of_f32(f[i])
+                                                    : eddy__bf16_of_f32(f[i]);
+            const float wide = d == EDDY_FLOAT16 ? eddy__f32_of_f16(h[i]) : eddy__f32_of_bf16(h[i]);
+            ck_assert_msg(h[i] == want, "%a is %x, not %x", (double)f[i], h[i], want);
+            ck_assert(memcmp(&back[i], &wide, sizeof wide) == 0);
+        }
+    }
+    eddy__instructions_from_environment();
+    free(f);
+    free(h);
+    free(back);
 }
 END_TEST
 
@@ -181,6 +219,7 @@ Suite *halves_suite(void)
     TCase *c = tcase_create("halves");
     tcase_add_test(c, values_of_all);
     tcase_add_test(c, rounding);
+    tcase_add_test(c, loops);
     tcase_add_test(c, as_numpy);
     tcase_add_loop_test(c, casts, 0, 2);
     tcase_add_loop_test(c, ones_of_halves, 0, 2);

@@ -22,6 +22,7 @@ static void making(void)
 {
     const eddy_tensor lr = eddy_scalar(g, 1), stranger = { .graph = NULL, .node = 7, .output = 0 };
     const eddy_tensor steps = eddy_zeros(g, EDDY_INT64, EDDY_SHAPE(2));
+    eddy_mixed_precision(g, EDDY_INT32), golden_graph(g);
     eddy_adagrad(g), golden_graph(g);
     eddy_adagrad(g, lr, 0), golden_graph(g);
     eddy_adagrad_da(g, lr), golden_graph(g);

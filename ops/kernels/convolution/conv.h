@@ -18,7 +18,8 @@ typedef struct eddy_conv_finish {
     bool        relu;
 } eddy_conv_finish;
 
-/* Prepares k->state, and computes y [batch, out, out_c], or with `back` dx from dy. */
+/* Prepares k->state for operands of type d (for bfloat16, see ops/kernels/bfloat16_pairs.h), and
+ * computes y [batch, out, out_c], or with `back` dx from dy. */
 eddy_status eddy__conv_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s, bool back);
 void eddy__conv_run(const eddy_kernel *k, const void *x, const void *filter, void *y,
                     eddy_conv_finish finish);

@@ -27,6 +27,8 @@ typedef struct plan {
     eddy_conv_image from, to;
     eddy_dtype      dtype;
     bool            back, gaps;      /* gaps: positions outside all walks, which are zero */
+    bool            pairs;           /* the source and the filter are bfloat16; each element of the
+                                      * source, and of the packed filter, is a pair of channels */
     int64_t         batch, groups, from_c, to_c;     /* channels of a group */
     int64_t         filter_row;      /* channels of the filter's last axis */
     int64_t         filter_w;
@@ -144,16 +146,18 @@ eddy_status eddy__conv_direct_prepare(eddy_kernel *k, eddy_dtype d, const eddy_c
     const int64_t taps = s->filter[0] * s->filter[1];
     const int64_t rows = eddy__min(s->step[0], s->filter[0]);
     const int64_t columns = eddy__min(s->step[1], s->filter[1]), walks = back ? rows * columns : 1;
-    const size_t  size = eddy_dtype_size(d);
+    const bool    pairs = d == EDDY_BFLOAT16;
+    const size_t  size = pairs ? sizeof(float) : eddy_dtype_size(d);
     const eddy_conv_image x = { NULL, s->in[0], s->in[1], s->in_c, s->planes, size },
                           y = { NULL, s->out[0], s->out[1], s->out_c, s->planes, size };
     plan *p = eddy_kernel_state(k, sizeof *p + (uint64_t)walks * sizeof(walk) +
                                 (uint64_t)taps * sizeof(int64_t));
     if (!p) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for the loops");
     *p = (plan){ .tiles = eddy__conv_tiles_of(d), .from = back ? y : x, .to = back ? x : y,
-                 .dtype = d, .back = back, .batch = s->batch, .groups = s->groups,
-                 .filter_row = s->out_c, .filter_w = s->filter[1],
-                 .space = back ? s->step[0] : 1 };
+                 .dtype = pairs ? EDDY_FLOAT32 : d, .back = back, .pairs = pairs,
+                 .batch = s->batch, .groups = s->groups, .filter_row = s->out_c,
+                 .filter_w = s->filter[1], .space = back ? s->step[0] : 1 };
+    if (pairs) p->from.c /= 2;
     p->from_c = p->from.c / s->groups;
     p->to_c = p->to.c / s->groups;
     p->work = 2.0 * (double)taps * (double)p->from_c * (double)s->batch *
@@ -167,13 +171,26 @@ eddy_status eddy__conv_direct_prepare(eddy_kernel *k, eddy_dtype d, const eddy_c
 
 /* ----------------------------------------------------------- the filter -- */
 
+/* One tap of the filter in bfloat16, [from_c, n] pairs of channels. */
+static void pack_pairs(const plan *p, const uint16_t *filter, int64_t n, int64_t width, uint32_t *to)
+{
+    if (p->back) {                  /* pairs are neighbors in the filter's last axis */
+        eddy__conv_move(sizeof *to, p->from_c, n, true, to, width, filter, p->filter_row / 2);
+        return;
+    }
+    for (int64_t k = 0; k < p->from_c; k++, filter += 2 * p->filter_row)
+        for (int64_t j = 0; j < n; j++)
+            to[k * width + j] = (uint32_t)filter[j] | (uint32_t)filter[p->filter_row + j] << 16;
+}
+
 /* The filter for one walk, group and panel, [taps, from_c, width], padded with zeros. */
 static void pack_panel(const run *r, const walk *k, int64_t group, int64_t from)
 {
     const plan   *p = r->p;
     const size_t  size = p->from.size;
     const int64_t width = eddy__conv_panel(p->tiles, p->to_c, from), taps = k->h.taps * k->w.taps;
-    const int64_t n = eddy__min(width, p->to_c - from), in_c = p->back ? p->to_c : p->from_c;
+    const int64_t from_c = p->pairs ? 2 * p->from_c : p->from_c;
+    const int64_t n = eddy__min(width, p->to_c - from), in_c = p->back ? p->to_c : from_c;
     const int64_t padded = eddy__conv_padded(p->tiles, p->to_c);
     const int64_t at = k->filter + taps * p->from_c * (group * padded + from);
     char *to = r->packed + (size_t)at * size;
@@ -182,9 +199,12 @@ static void pack_panel(const run *r, const walk *k, int64_t group, int64_t from)
         const int64_t i = k->h.tap0 + t / k->w.taps * k->h.tap_step,
                       j = k->w.tap0 + t % k->w.taps * k->w.tap_step;
         const int64_t tap = (i * p->filter_w + j) * in_c * p->filter_row;
-        const int64_t place = p->back ? tap + from * p->filter_row + group * p->from_c
+        const int64_t place = p->back ? tap + from * p->filter_row + group * from_c
                                       : tap + group * p->to_c + from;
-        eddy__conv_move(size, p->from_c, n, p->back, to, width, r->filter + (size_t)place * size,
+        if (p->pairs)
+            pack_pairs(p, (const uint16_t *)(const void *)r->filter + place, n, width,
+                       (uint32_t *)(void *)to);
+        else eddy__conv_move(size, p->from_c, n, p->back, to, width, r->filter + (size_t)place * size,
                         p->filter_row);
     }
 }

@@ -49,8 +49,10 @@ extern const eddy_conv_tiles eddy__conv_plain_f32, eddy__conv_plain_f64;
 #if defined(__x86_64__)
 extern const eddy_conv_tiles eddy__conv_avx2_f32, eddy__conv_avx2_f64;
 extern const eddy_conv_tiles eddy__conv_avx512_f32, eddy__conv_avx512_f64;
+extern const eddy_conv_tiles eddy__conv_avx512_pairs;
 #endif
-/* The fastest tiles that the processor supports and the limit allows. */
+/* The fastest tiles that the processor supports and the limit allows; for EDDY_BFLOAT16 those for
+ * pairs, with float32 results, which have no patches. */
 const eddy_conv_tiles *eddy__conv_tiles_of(eddy_dtype d);
 
 /* Applies the epilogue to a strip of the result, at element `y` and from channel `channel` on. */

@@ -6,6 +6,7 @@
  *   REAL, VECTOR     the types of an element and of LANES of them
  *   MOST, MOST_ONE   maximum rows of a tile of two vectors, of one
  *   TARGET           the attribute that allows the instructions
+ *   STRIPS_ONLY      if there are no patches
  * FN(load), FN(store), FN(store_some), FN(spread) and FN(fma) must be defined as well. The number
  * of rows is a constant in every tile, so that its sums stay in registers; the order in which an
  * element is summed does not depend on it. */
@@ -44,6 +45,7 @@ TARGET EDDY_INLINE void FN(strip_tile)(const eddy_conv_strip *s, const REAL *x, 
     }
 }
 
+#ifndef STRIPS_ONLY
 TARGET EDDY_INLINE void FN(patch_tile)(const eddy_conv_patch *p, const REAL *x, REAL *dw,
                                        const int rows, const int wide)
 {
@@ -73,6 +75,8 @@ TARGET EDDY_INLINE void FN(patch_tile)(const eddy_conv_patch *p, const REAL *x, 
         if (wide > 1) FN(store)(dw + i * wide * LANES + LANES, sum[i][1]);
     }
 }
+
+#endif
 
 /* The number of rows of the next tile if `left` rows remain; all tiles have about the same size. */
 static int FN(next)(int64_t left, int most)
@@ -105,6 +109,7 @@ TARGET EDDY_INLINE void FN(strip_of)(const eddy_conv_strip *s, const int wide, c
 }
 #undef TILE
 
+#ifndef STRIPS_ONLY
 #define TILE(n) FN(patch_tile)(p, x, dw, n, wide)
 TARGET EDDY_INLINE void FN(patch_of)(const eddy_conv_patch *p, const int wide, const int most)
 {
@@ -120,6 +125,7 @@ TARGET EDDY_INLINE void FN(patch_of)(const eddy_conv_patch *p, const int wide, c
     }
 }
 #undef TILE
+#endif
 #undef CASES
 #undef CASE
 
@@ -129,11 +135,13 @@ TARGET static void FN(strip)(const eddy_conv_strip *s)
     else FN(strip_of)(s, 1, MOST_ONE);
 }
 
+#ifndef STRIPS_ONLY
 TARGET static void FN(patch)(const eddy_conv_patch *p)
 {
     if (p->channels > LANES) FN(patch_of)(p, 2, MOST);
     else FN(patch_of)(p, 1, MOST_ONE);
 }
+#endif
 
 #undef FN
 #undef REAL

@@ -70,6 +70,7 @@ const eddy_conv_tiles *eddy__conv_tiles_of(eddy_dtype d)
     const bool single = d == EDDY_FLOAT32;
 #if defined(__x86_64__)
     const eddy_instructions best = eddy__instructions_used();
+    if (d == EDDY_BFLOAT16) return &eddy__conv_avx512_pairs;
     if (best == EDDY_AVX512) return single ? &eddy__conv_avx512_f32 : &eddy__conv_avx512_f64;
     if (best == EDDY_AVX2 && __builtin_cpu_supports("fma"))
         return single ? &eddy__conv_avx2_f32 : &eddy__conv_avx2_f64;

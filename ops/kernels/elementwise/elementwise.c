@@ -90,6 +90,12 @@ static void loop_make(loop *l, eddy_tile_fn fn, eddy_type out, int n, const eddy
     for (int i = 0; i < n && l->rank == 1; i++) l->whole = l->whole && l->step[i][0] == 1;
 }
 
+EDDY_INLINE void spread_2_all(uint16_t *to, uint16_t x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) to[i] = x;
+}
+EDDY_CLONES_OF(spread_2, (uint16_t *to, uint16_t x, int64_t n), (to, x, n))
+
 EDDY_INLINE void spread_4_all(uint32_t *to, uint32_t x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) to[i] = x;
@@ -108,6 +114,8 @@ void eddy__spread(void *to, const void *from, size_t size, int64_t n)
     enum { FEW = 64 };
     switch (size) {
     case 1: memset(to, *(const uint8_t *)from, (size_t)n); return;
+    case 2: (n < FEW ? spread_2_base : EDDY_BEST_OF(spread_2))(to, *(const uint16_t *)from, n);
+            return;
     case 4: (n < FEW ? spread_4_base : EDDY_BEST_OF(spread_4))(to, *(const uint32_t *)from, n);
             return;
     case 8: (n < FEW ? spread_8_base : EDDY_BEST_OF(spread_8))(to, *(const uint64_t *)from, n);

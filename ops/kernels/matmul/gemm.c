@@ -1,6 +1,7 @@
 /* gemm.c -- float32 matrix product (GEMM): choice of orientation, block sizes and packing. */
 #include "graph/base/stop.h"
 #include "ops/kernels/matmul/gemm.h"
+#include "graph/base/cpu.h"
 #include "graph/base/min_max.h"
 
 #include <string.h>
@@ -59,30 +60,42 @@ static void plan_tiles(eddy_gemm *g, const eddy_product *p)
     g->columns = g->transposed ? p->m : p->n;
     g->strip = (int)parts(g->rows, parts(g->rows, g->tiles->rows));
     g->panel = 2 * g->tiles->lanes;
-    const bool    s_apart = g->transposed ? p->transpose_b : !p->transpose_a;
-    const int64_t s_ld = g->transposed ? p->ldb : p->lda;
-    g->s_row = s_apart ? s_ld : 1;
-    g->s_step = s_apart ? 1 : s_ld;
+    const int64_t s_ld = (g->transposed ? p->ldb : p->lda);
+    g->s_apart = g->transposed ? p->transpose_b : !p->transpose_a;
+    g->s_row = g->s_apart ? s_ld : 1;
+    g->s_step = g->s_apart ? 1 : s_ld;
     g->v_transposed = g->transposed ? !p->transpose_a : p->transpose_b;
     g->v_step = g->transposed ? p->lda : p->ldb;
     g->pack_v = g->v_transposed || (g->rows > 3 * g->strip && p->k * g->columns > 4096);
     /* Rows that begin at the same offset in a page compete for the same sets of the L1 cache. */
-    g->pack_s = s_apart && s_ld % 1024 == 0 && g->columns > g->panel;
+    g->pack_s = g->s_apart && s_ld % 1024 == 0 && g->columns > g->panel;
+}
+
+/* Pairs lie in memory where elements along k are neighbors; elsewhere packing makes them. */
+static void plan_pairs(eddy_gemm *g)
+{
+    if (g->s_apart) g->s_row /= 2;
+    else g->pack_s = true;
+    if (g->v_transposed) g->v_step /= 2;
+    g->pack_v = true;
 }
 
 bool eddy__gemm_plan(eddy_gemm *g, const eddy_product *p)
 {
-    g->tiles = eddy__gemm_tiles_used();
+    g->pairs = p->pairs;
+    g->tiles = p->pairs ? eddy__gemm_pair_tiles : eddy__gemm_tiles_used();
+    g->k = p->pairs ? p->k / 2 : p->k;
     if (p->dtype != EDDY_FLOAT32 || !g->tiles || p->m == 0 || p->n == 0 || p->k == 0) return false;
     const double straight = cost(p, g->tiles->lanes, false);
     const double transposed = cost(p, g->tiles->lanes, true);
-    const bool   dots = along_a(p) && along_b(p);
+    const bool   dots = !p->pairs && along_a(p) && along_b(p);
     g->transposed = transposed < straight;
     const double best = g->transposed ? transposed : straight;
     if (dots && cost_of_dots(p, g->tiles) < best) plan_dots(g, p);
     else if (p->m == 1 || p->n == 1) return false;
     else plan_tiles(g, p);
-    g->depth = parts(p->k, parts(p->k, g->dots ? DOT_DEPTH : DEPTH));
+    if (g->pairs) plan_pairs(g);
+    g->depth = parts(g->k, parts(g->k, g->dots ? DOT_DEPTH : DEPTH));
     g->width = parts(eddy__min(BLOCK / g->depth, g->columns), g->panel) * g->panel;
     return true;
 }
@@ -101,6 +114,33 @@ size_t eddy__gemm_scratch(const eddy_gemm *g)
 }
 
 /* ------------------------------------------------------------------- packing -- */
+
+/* to[i] is the pair of low[i] and high[i]. */
+EDDY_INLINE void pair_up_all(uint32_t *to, const uint16_t *low, const uint16_t *high, int64_t n)
+{
+    EDDY_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) to[i] = (uint32_t)low[i] | (uint32_t)high[i] << 16;
+}
+EDDY_CLONES_OF(pair_up, (uint32_t *to, const uint16_t *low, const uint16_t *high, int64_t n),
+               (to, low, high, n))
+
+/* Rows of n columns, of which rows 2 q and 2 q + 1 become row q of each panel. */
+static void pack_pairs(const eddy_gemm *g, float *to, const uint16_t *v, int64_t k, int64_t n)
+{
+    const int64_t panel = g->panel, step = g->v_step;
+    for (int64_t q = 0; q < k; q++, v += 2 * step)
+        for (int64_t j = 0; j < n; j += panel)
+            EDDY_BEST_OF(pair_up)((uint32_t *)(void *)(to + j * k + q * panel), v + j, v + step + j,
+                                  eddy__min(panel, n - j));
+}
+
+/* The same for the rows of a strip, which are neighbors. */
+static void pack_strip_pairs(const eddy_gemm *g, float *to, const uint16_t *s, int64_t k,
+                             int64_t rows)
+{
+    for (int64_t q = 0; q < k; q++, s += 2 * g->s_step)
+        EDDY_BEST_OF(pair_up)((uint32_t *)(void *)(to + q * g->strip), s, s + g->s_step, rows);
+}
 
 /* Packs rows of n columns as panels, one after the other, each with its rows contiguous. */
 static void pack_panels(const eddy_gemm *g, float *to, const float *v, int64_t k, int64_t n)
@@ -192,7 +232,7 @@ static void strips(const eddy_gemm *g, const eddy_product *p, int64_t r0, int64_
     const float  *s = g->transposed ? p->b : p->a;
     const int64_t v_panel = g->panel * (g->pack_v ? t.k : g->dots ? g->v_step : 1);
     const float   beta = q == 0 ? (float)p->beta : 1;
-    const bool    last = q + t.k == p->k;
+    const bool    last = q + t.k == g->k;
     int           until_look = 0;
     for (int64_t r = r0; r < r1; r += g->strip) {
         const int64_t n = eddy__min(g->strip, r1 - r);
@@ -202,7 +242,11 @@ static void strips(const eddy_gemm *g, const eddy_product *p, int64_t r0, int64_
         }
         t.s = s + r * g->s_row + q * g->s_step;
         t.s_row = g->s_row, t.s_step = g->s_step;
-        if (g->pack_s) {
+        if (g->pairs && !g->s_apart) {
+            pack_strip_pairs(g, room, (const uint16_t *)(const void *)s + r + 2 * q * g->s_step,
+                             t.k, n);
+            t.s = room, t.s_row = 1, t.s_step = g->strip;
+        } else if (g->pack_s) {
             pack_strip(g, room, t.s, t.k, n);
             t.s = room, t.s_row = strip_step(g);
         }
@@ -217,14 +261,18 @@ void eddy__gemm_block(const eddy_gemm *g, const eddy_product *p, int64_t r0, int
                       int64_t c1, float *scratch)
 {
     const float *v = g->transposed ? p->a : p->b;
-    for (int64_t q = 0; q < p->k; q += g->depth)
+    for (int64_t q = 0; q < g->k; q += g->depth)
         for (int64_t c = c0; c < c1; c += g->width) {
             const int64_t columns = eddy__min(g->width, c1 - c);
             if (eddy__stopped(p->stop)) return;
             const float  *from = v + (g->v_transposed ? c * g->v_step + q : q * g->v_step + c);
             eddy_gemm_tile t = { .v = from, .v_step = g->v_step };
-            t.k = eddy__min(g->depth, p->k - q);
-            if (g->pack_v) {
+            t.k = eddy__min(g->depth, g->k - q);
+            if (g->pairs && !g->v_transposed) {
+                pack_pairs(g, scratch, (const uint16_t *)(const void *)v + 2 * q * g->v_step + c,
+                           t.k, columns);
+                t.v = scratch, t.v_step = g->panel;
+            } else if (g->pack_v) {
                 pack_panels(g, scratch, from, t.k, columns);
                 t.v = scratch, t.v_step = g->panel;
             }

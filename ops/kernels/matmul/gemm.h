@@ -11,10 +11,12 @@ typedef struct eddy_gemm {
     const eddy_gemm_tiles *tiles;
     bool    transposed;
     bool    dots;                     /* tiles are inner products */
+    bool    pairs;                    /* of bfloat16; k, depth and the steps along it count pairs */
+    bool    s_apart;                  /* elements along k are neighbors in s */
     bool    pack_s, pack_v;           /* whether a strip, a panel is packed first */
     bool    v_transposed;                 /* the columns of v are far apart: packing transposes it */
     int     strip, panel;             /* rows and columns of a tile */
-    int64_t rows, columns;
+    int64_t rows, columns, k;
     int64_t s_row, s_step;            /* of the operand that has the rows */
     int64_t v_step;                   /* of the other: distance between stored rows */
     int64_t depth, width;             /* inner size and columns of a packed block */

@@ -10,8 +10,10 @@
  * address on x86 can express. */
 enum { GROUPS = (EDDY_TILE_ROWS + 2) / 3 };
 
-EDDY_WITH_AVX512 EDDY_TILE_INLINE void tile_avx512(const eddy_gemm_tile *t, int rows, int vectors,
-                                                   int64_t s_row)
+/* pairs: of bfloat16. Without them, the compiler has no use for the instructions of that set, which
+ * it gets because a function of another set could not be inlined. */
+EDDY_WITH_BF16 EDDY_TILE_INLINE void tile_512(const eddy_gemm_tile *t, int rows, int vectors,
+                                              int64_t s_row, bool pairs)
 {
     const int64_t   step = t->s_step, v_step = t->v_step;
     const __mmask16 last = (__mmask16)(0xffff >> (16 * vectors - t->columns));
@@ -32,7 +34,9 @@ EDDY_WITH_AVX512 EDDY_TILE_INLINE void tile_avx512(const eddy_gemm_tile *t, int 
         for (int r = 0; r < rows; r++) {
             const __m512 a = _mm512_set1_ps(s[r / 3][r % 3 * s_row]);
             EDDY_UNROLLED
-            for (int j = 0; j < vectors; j++) sum[r][j] = _mm512_fmadd_ps(a, b[j], sum[r][j]);
+            for (int j = 0; j < vectors; j++)
+                sum[r][j] = pairs ? _mm512_dpbf16_ps(sum[r][j], (__m512bh)a, (__m512bh)b[j])
+                                  : _mm512_fmadd_ps(a, b[j], sum[r][j]);
         }
         EDDY_UNROLLED
         for (int g = 0; g < GROUPS; g++) s[g] += step;
@@ -44,6 +48,18 @@ EDDY_WITH_AVX512 EDDY_TILE_INLINE void tile_avx512(const eddy_gemm_tile *t, int 
         if (t->columns == 16 * vectors) _mm512_storeu_ps(y, sum[r][vectors - 1]);
         else _mm512_mask_storeu_ps(y, last, sum[r][vectors - 1]);
     }
+}
+
+EDDY_WITH_BF16 EDDY_TILE_INLINE void tile_avx512(const eddy_gemm_tile *t, int rows, int vectors,
+                                                 int64_t s_row)
+{
+    tile_512(t, rows, vectors, s_row, false);
+}
+
+EDDY_WITH_BF16 EDDY_TILE_INLINE void tile_pairs(const eddy_gemm_tile *t, int rows, int vectors,
+                                                int64_t s_row)
+{
+    tile_512(t, rows, vectors, s_row, true);
 }
 
 /* full: the last vector is whole, too. */
@@ -110,7 +126,8 @@ EDDY_WITH_AVX2 EDDY_TILE_INLINE void tile_avx2(const eddy_gemm_tile *t, int rows
 #define APART(set, SET, rows)  { set##_##rows##_1_apart, set##_##rows##_2_apart },
 
 SIX(TILES, avx2, EDDY_WITH_AVX2)
-FOURTEEN(TILES, avx512, EDDY_WITH_AVX512)
+FOURTEEN(TILES, avx512, EDDY_WITH_BF16)
+FOURTEEN(TILES, pairs, EDDY_WITH_BF16)
 
 static const eddy_gemm_tiles avx2_tiles = {
     6, 8, { SIX(PACKED, avx2, ) }, { SIX(APART, avx2, ) },
@@ -120,6 +137,11 @@ static const eddy_gemm_tiles avx512_tiles = {
     14, 16, { FOURTEEN(PACKED, avx512, ) }, { FOURTEEN(APART, avx512, ) },
     &eddy__gemm_dots_avx512
 };
+
+static const eddy_gemm_tiles pair_tiles = {
+    14, 16, { FOURTEEN(PACKED, pairs, ) }, { FOURTEEN(APART, pairs, ) }, NULL
+};
+const eddy_gemm_tiles *const eddy__gemm_pair_tiles = &pair_tiles;
 
 const eddy_gemm_tiles *eddy__gemm_tiles_used(void)
 {
@@ -188,6 +210,7 @@ EDDY_WITH_AVX2 void eddy__gemm_transpose(float *to, int64_t ldto, const float *f
 #else
 
 const eddy_gemm_tiles *eddy__gemm_tiles_used(void) { return NULL; }
+const eddy_gemm_tiles *const eddy__gemm_pair_tiles = NULL;
 
 void eddy__gemm_transpose(float *to, int64_t ldto, const float *from, int64_t ldfrom, int64_t rows,
                           int64_t columns)

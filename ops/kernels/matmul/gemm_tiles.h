@@ -42,6 +42,10 @@ typedef struct eddy_gemm_tiles {
 
 /* The tiles for eddy__instructions_used(); NULL if there are none and BLAS is used. */
 const eddy_gemm_tiles *eddy__gemm_tiles_used(void);
+/* The same for pairs of bfloat16: in the place of each float of s and v are two elements that are
+ * neighbors along the inner dimension, whose length k counts pairs. There are no dots. Denormal
+ * numbers count as 0. */
+extern const eddy_gemm_tiles *const eddy__gemm_pair_tiles;
 
 /* to[j * ldto + i] = from[i * ldfrom + j] for i < rows, j < columns; a row of `to` may be
  * written up to the next multiple of eight. */

@@ -6,6 +6,8 @@
 
 #define EDDY_WITH_AVX2   __attribute__((target("avx2,fma")))
 #define EDDY_WITH_AVX512 __attribute__((target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")))
+#define EDDY_WITH_BF16 \
+    __attribute__((target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw,avx512bf16")))
 #define EDDY_TILE_INLINE static inline __attribute__((always_inline))
 /* Unrolls a loop, so that its array is kept in registers. */
 #if defined(__clang__)

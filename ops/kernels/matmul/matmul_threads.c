@@ -11,7 +11,8 @@ static const double PIECE = 200e3;
 eddy_product eddy__product_of(eddy_dtype d, bool transpose_a, bool transpose_b, int64_t m,
                               int64_t n, int64_t k)
 {
-    return (eddy_product){ .dtype = d, .transpose_a = transpose_a, .transpose_b = transpose_b,
+    const bool pairs = d == EDDY_BFLOAT16;
+    return (eddy_product){ .dtype = pairs ? EDDY_FLOAT32 : d, .pairs = pairs, .transpose_a = transpose_a, .transpose_b = transpose_b,
                            .m = m, .n = n, .k = k, .lda = transpose_a ? m : k,
                            .ldb = transpose_b ? k : n, .ldy = n, .ldr = n, .alpha = 1 };
 }

@@ -9,7 +9,8 @@
  * size k, and op an optional transpose.  Stored rows are lda, ldb, ldy, ldr elements
  * apart.  If beta is 0, y is not read. */
 typedef struct eddy_product {
-    eddy_dtype   dtype;
+    eddy_dtype   dtype;                  /* of y */
+    bool         pairs;                  /* a and b are bfloat16, and y is float32 */
     bool         transpose_a, transpose_b;
     int64_t      m, n, k, lda, ldb, ldy, ldr;
     double       alpha, beta;            /* 1 and 0 except for float32 and float64 */
@@ -23,7 +24,8 @@ typedef struct eddy_product {
     const struct eddy_stop *stop;        /* of the kernel that runs it; NULL: none */
 } eddy_product;
 
-/* The plain product of dense matrices. */
+/* The plain product of dense matrices of type d; that of bfloat16 matrices is float32 (see
+ * ops/kernels/bfloat16_pairs.h). */
 eddy_product eddy__product_of(eddy_dtype d, bool transpose_a, bool transpose_b, int64_t m,
                               int64_t n, int64_t k);
 

@@ -6,7 +6,7 @@
 Suite *messages_indexing_suite(void);
 
 static eddy_graph *g;
-static eddy_tensor x, v, i, flags, scalar, wide, open, half;     /* of the shapes below */
+static eddy_tensor x, v, i, flags, scalar, wide, open, half, pairs;     /* of the shapes below */
 
 static eddy_tensor of(eddy_dtype d, eddy_shape s) { return eddy_placeholder(g, NULL, d, s); }
 static eddy_tensor ints(eddy_shape s) { return of(EDDY_INT32, s); }
@@ -22,6 +22,7 @@ static void setup(void)
     wide = eddy_placeholder(g, "wide", EDDY_FLOAT32, EDDY_SHAPE(1, 1, 1, 1, 1, 1, 1, 1));
     open = eddy_placeholder(g, "open", EDDY_FLOAT32, EDDY_UNKNOWN_SHAPE);
     half = eddy_placeholder(g, "half", EDDY_FLOAT16, EDDY_SHAPE(2, 3));
+    pairs = eddy_placeholder(g, "pairs", EDDY_COMPLEX64, EDDY_SHAPE(2, 3));
 }
 
 static void teardown(void) { eddy_graph_free(g); }
@@ -166,11 +167,11 @@ static void chosen(void)
     eddy_nonzero(x, 0), golden_graph(g);
     eddy_nonzero(x, 1, .fill = 0.5), golden_graph(g);
     select_examples(x);
-    eddy_nonzero(half), golden_graph(g);
+    eddy_nonzero(pairs), golden_graph(g);
     eddy_unique(half), golden_graph(g);
     eddy_unique(v, 1, .out_idx = EDDY_FLOAT32), golden_graph(g);
     eddy_unique(x, 1), golden_graph(g);
-    eddy_unique_along(half), golden_graph(g);
+    eddy_unique_along(pairs), golden_graph(g);
     eddy_unique_along(x, 2), golden_graph(g);
     eddy_apply1(&eddy_op_first_equal, ((int64_t[]){ 0, -1 }), x), golden_graph(g);
     eddy_apply1(&eddy_op_first_equal, ((int64_t[]){ 0, 1 }), x), golden_graph(g);

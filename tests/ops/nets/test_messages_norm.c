@@ -15,6 +15,8 @@ static void forward(void)
     eddy_layer_norm(x, v, v, .epsilon = -1), golden_graph(g);
     eddy_layer_norm(of(EDDY_INT32, EDDY_SHAPE(5, 3)), v, v), golden_graph(g);
     eddy_layer_norm(x, of(EDDY_FLOAT64, EDDY_SHAPE(3)), v), golden_graph(g);
+    eddy_layer_norm(of(EDDY_BFLOAT16, EDDY_SHAPE(5, 3)), v, of(EDDY_BFLOAT16, EDDY_SHAPE(3))),
+        golden_graph(g);
     eddy_layer_norm(floats(EDDY_SCALAR), v, v), golden_graph(g);
     eddy_layer_norm(x, x, v), golden_graph(g);
     eddy_layer_norm(x, v, floats(EDDY_SHAPE(4))), golden_graph(g);

@@ -14,10 +14,10 @@ static eddy_tensor of(const char *name, eddy_dtype d, eddy_shape s)
     return eddy_placeholder(g, name, d, s);
 }
 
-static void classes(eddy_tensor x, eddy_tensor half)
+static void classes(eddy_tensor x, eddy_tensor pairs)
 {
     const eddy_tensor endless = of("endless", EDDY_FLOAT32, EDDY_SHAPE((int64_t)1 << 32));
-    eddy_random_categorical(half, 1), golden_graph(g);
+    eddy_random_categorical(pairs, 1), golden_graph(g);
     eddy_random_categorical(x, 1, EDDY_FLOAT32), golden_graph(g);
     eddy_random_categorical(x, -1), golden_graph(g);
     eddy_random_categorical(eddy_scalar(g, 1), 1), golden_graph(g);
@@ -58,7 +58,7 @@ START_TEST(refusals)
     const eddy_tensor x = of("x", EDDY_FLOAT32, EDDY_SHAPE(2, 3));
     const eddy_tensor half = of("half", EDDY_FLOAT16, EDDY_SHAPE(2, 3));
     golden_begin("ops/random");
-    classes(x, half);
+    classes(x, of("pairs", EDDY_COMPLEX64, EDDY_SHAPE(2, 3)));
     operands(x, half);
     at_the_run();
     golden_end();

@@ -1,0 +1,69 @@
+/* half_casts.c -- inner loops that convert between float32 and the 16-bit types. All instruction
+ * sets give the same bits. */
+#include "ops/kernels/elementwise/half_casts.h"
+#include "graph/base/cpu.h"
+#include "graph/base/element_types.h"
+#include "graph/base/half.h"
+
+#define CONVERSION(name, from, to, value)                                       \
+    static eddy_status name(int64_t n, void *y, const void *const *x, const void *attrs) \
+    {                                                                           \
+        const from *a = x[0];                                                   \
+        to         *b = y;                                                      \
+        (void)attrs;                                                            \
+        EDDY_INDEPENDENT                                                        \
+        for (int64_t i = 0; i < n; i++) b[i] = value(a[i]);                     \
+        return EDDY_OK;                                                         \
+    }                                                                           \
+    EDDY_CLONES(name)
+
+#define BOTH_WAYS(half, ...)                                                    \
+    CONVERSION(to_f32_##half, uint16_t, float, eddy__f32_of_##half)             \
+    CONVERSION(of_f32_##half, float, uint16_t, eddy__##half##_of_f32)
+FOR_HALVES(BOTH_WAYS, 0)
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+/* By AVX-512 BF16, in less than half the time. The instruction takes denormal numbers for 0, so
+ * vectors with such numbers are converted by the loop. */
+__attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,avx512bf16")))
+static eddy_status by_instruction(int64_t n, void *y, const void *const *x, const void *attrs)
+{
+    enum { LANES = 16, LEAST_NORMAL = 0x00800000 };
+    const float  *a = x[0];
+    uint16_t     *b = y;
+    const __m512i all = _mm512_set1_epi32(0x7fffffff), least = _mm512_set1_epi32(LEAST_NORMAL);
+    int64_t       i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        const __m512    v = _mm512_loadu_ps(a + i);
+        const __m512i   size = _mm512_and_si512(_mm512_castps_si512(v), all);
+        const __mmask16 some = _mm512_test_epi32_mask(size, size);
+        if (_mm512_mask_cmplt_epu32_mask(some, size, least) == 0)
+            _mm256_storeu_si256((void *)(b + i), (__m256i)_mm512_cvtneps_pbh(v));
+        else of_f32_bf16(LANES, b + i, (const void *[]){ a + i }, attrs);
+    }
+    return of_f32_bf16(n - i, b + i, (const void *[]){ a + i }, attrs);
+}
+#endif
+
+#define BEST(half, name) case EDDY_COLUMN(DTYPE, half): return EDDY_BEST(name##_##half);
+
+bool eddy__dtype_is_half(eddy_dtype d) { return eddy__half_to_f32(d) != NULL; }
+
+eddy_tile_fn eddy__half_to_f32(eddy_dtype half)
+{
+    switch ((int)half) { FOR_HALVES(BEST, to_f32) }
+    return NULL;
+}
+
+eddy_tile_fn eddy__f32_to_half(eddy_dtype half)
+{
+#if defined(__x86_64__)
+    if (half == EDDY_BFLOAT16 && eddy__instructions_used() == EDDY_AVX512 &&
+        __builtin_cpu_supports("avx512bf16"))
+        return by_instruction;
+#endif
+    switch ((int)half) { FOR_HALVES(BEST, of_f32) }
+    return NULL;
+}

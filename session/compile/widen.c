@@ -1,0 +1,219 @@
+/* widen.c -- arithmetic on float16 and bfloat16: inserts casts to float32 and back around the
+ * operations that compute. Operations that only move elements keep the 16-bit type. */
+#include "session/compile/widen.h"
+#include "ops/nets/conv2d.h"
+#include "ops/kernels/bfloat16_pairs.h"
+#include "ops/kernels/elementwise/half_casts.h"
+#include "ops/linear/matmul.h"
+#include "ops/weak_ops.h"
+
+#include <string.h>
+
+bool eddy__input_widens(const eddy_op_def *op, int i, eddy_dtype d)
+{
+    return eddy__dtype_is_half(d) && (eddy__input_types(op, i) & EDDY_TYPE(d)) != 0;
+}
+
+/* ------------------------------------------------------------------- casts -- */
+
+static bool cast_infer(eddy_infer *c)
+{
+    return eddy_infer_fail(c, EDDY_INTERNAL, "a node that only the compiler makes");
+}
+static eddy_tile_fn widen_tile(const eddy_type *in, const eddy_type *out)
+{
+    (void)out;
+    return eddy__half_to_f32(in->dtype);
+}
+static eddy_tile_fn narrow_tile(const eddy_type *in, const eddy_type *out)
+{
+    (void)in;
+    return eddy__f32_to_half(out->dtype);
+}
+static const eddy_op_def op_widen = {
+    .name = "_Widen", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .flags = EDDY_OP_ELEMENTWISE | EDDY_OP_CHEAP, .infer = cast_infer, .tile = widen_tile,
+};
+static const eddy_op_def op_narrow = {
+    .name = "_Narrow", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .flags = EDDY_OP_ELEMENTWISE | EDDY_OP_CHEAP, .infer = cast_infer, .tile = narrow_tile,
+};
+
+/* ---------------------------------------------------------------- the walk -- */
+
+/* By node: its number in the new IR, and the tensors that replace its outputs; NULL: those of the
+ * node itself. */
+typedef struct widening {
+    compile      *c;
+    ir_graph     *from, *to;
+    int32_t      *now;
+    eddy_tensor **tensors;
+} widening;
+
+static ir_node *append_node(widening *w, const eddy_op_def *op, const eddy_node *source,
+                            eddy_dtype d, eddy_shape shape, const eddy_tensor *x)
+{
+    ir_node   *n = eddy__ir_alloc(w->c, 1, sizeof *n);
+    eddy_type *type = eddy__ir_alloc(w->c, 1, sizeof *type);
+    eddy_tensor *in = eddy__ir_alloc(w->c, 1, sizeof *in);
+    if (!n || !type || !in) return NULL;
+    *type = (eddy_type){ d, shape };
+    if (x) in[0] = *x;
+    *n = (ir_node){ .op = op, .source = source, .inputs = in, .outputs = type,
+                    .n_inputs = x != NULL, .n_outputs = 1, .readers = 1, .feed = -1,
+                    .variable = -1 };
+    return eddy__ir_append(w->to, n);
+}
+
+/* The constant x in float32. */
+static eddy_tensor widened_constant(widening *w, const ir_node *n, const eddy_array *x)
+{
+    eddy_array *y = eddy_array_new_in(&w->c->session->allocator, EDDY_FLOAT32,
+                                      eddy_array_shape(x));
+    const void *from[] = { eddy_array_data(x) };
+    if (y) eddy__half_to_f32(eddy_array_dtype(x))(eddy_array_count(x), eddy_array_data(y), from,
+                                                  NULL);
+    return eddy__ir_constant(w->to, n->source, y);
+}
+
+/* Input i of n in float32; node 0 if memory is out. */
+static eddy_tensor widened(widening *w, const ir_node *n, int i)
+{
+    enum { FEW = 64 };
+    const eddy_tensor x = n->inputs[i];
+    const ir_node    *made = eddy__ir_node(w->to, x);
+    const eddy_type   t = eddy__ir_type(w->to, x);
+    const eddy_array *value = eddy__ir_value(w->to, x);
+    if (value && eddy_array_count(value) <= FEW) return widened_constant(w, n, value);
+    const bool     typed = made->op == &eddy_op_type_only;
+    const ir_node *y = append_node(w, typed ? made->op : &op_widen, n->source, EDDY_FLOAT32,
+                                   t.shape, typed ? NULL : &x);
+    return eddy__ir_tensor(y ? y->id : 0, 0);
+}
+
+static bool product_has_pairs(const ir_node *n, eddy_shape a)
+{
+    const eddy_matmul_attrs *t = n->attrs;       /* or the first member of the attributes */
+    const eddy_shape         y = n->outputs[0].shape;
+    return eddy__product_has_pairs(y.dim[y.rank - 2], y.dim[y.rank - 1],
+                                   a.dim[a.rank - (t->transpose_a ? 2 : 1)]);
+}
+
+/* x and the filter, or the filter and dy; without groups. */
+static bool conv_has_pairs(const ir_node *n, eddy_shape x, eddy_shape filter, bool back)
+{
+    const eddy_conv_attrs *a = n->attrs;         /* or the first member of the attributes */
+    return a->data_format && strcmp(a->data_format, "NHWC") == 0 && x.dim[3] == filter.dim[2] &&
+           eddy__conv_has_pairs(filter.dim[back ? 3 : 2]);
+}
+
+/* The set of inputs that the kernel takes in bfloat16, with a result in float32. */
+static unsigned inputs_in_pairs(const widening *w, const ir_node *n)
+{
+    const bool product = n->op == &eddy_op_matmul || n->op == &eddy_op_fused_matmul ||
+                         n->op == &eddy_op_batch_matmul;
+    const bool conv = n->op == &eddy_op_conv2d || n->op == &eddy_op_fused_conv2d;
+    const bool back = n->op == &eddy_op_conv2d_backprop_input;
+    if ((!product && !conv && !back) || n->outputs[0].dtype != EDDY_BFLOAT16) return 0;
+    const eddy_shape a = eddy__ir_type(w->to, n->inputs[0]).shape;
+    if (product) return product_has_pairs(n, a) ? 3 : 0;
+    const eddy_shape filter = eddy__ir_type(w->to, n->inputs[1]).shape;
+    if (!conv_has_pairs(n, a, filter, back)) return 0;
+    return back ? 6 : 3;
+}
+
+/* Casts the inputs of n that need it, each tensor once; *any: some do. */
+static bool widen_inputs(widening *w, ir_node *n, bool *any)
+{
+    eddy_tensor before[8];
+    const unsigned pairs = inputs_in_pairs(w, n);
+    *any = pairs != 0;
+    for (int i = 0; i < n->n_inputs; i++) {
+        const eddy_tensor x = n->inputs[i];
+        if (i < 8) before[i] = x;
+        if (i < 32 && (pairs >> i & 1)) continue;
+        if (!eddy__input_widens(n->op, i, eddy__ir_type(w->to, x).dtype)) continue;
+        *any = true;
+        int k = 0;
+        while (k < i && k < 8 &&
+               (before[k].node != x.node || before[k].output != x.output ||
+                eddy__ir_type(w->to, n->inputs[k]).dtype != EDDY_FLOAT32))
+            k++;
+        n->inputs[i] = k < i && k < 8 ? n->inputs[k] : widened(w, n, i);
+        if (!eddy__ir_valid(n->inputs[i])) return false;
+    }
+    return true;
+}
+
+/* The node yields float32 in the place of 16-bit types; appends it, and the casts back. */
+static bool narrow_outputs(widening *w, ir_node *n, int32_t old)
+{
+    const eddy_type *type = n->outputs;
+    eddy_type       *wide = eddy__ir_alloc(w->c, (size_t)n->n_outputs, sizeof *wide);
+    eddy_tensor     *y = eddy__ir_alloc(w->c, (size_t)n->n_outputs, sizeof *y);
+    if (n->n_outputs > 0 && (!wide || !y)) return false;
+    for (int k = 0; k < n->n_outputs; k++) {
+        wide[k] = type[k];
+        if (eddy__dtype_is_half(type[k].dtype)) wide[k].dtype = EDDY_FLOAT32;
+    }
+    n->outputs = wide;
+    const ir_node *now = eddy__ir_append(w->to, n);
+    if (!now) return false;
+    w->now[old] = now->id;
+    for (int k = 0; k < n->n_outputs; k++) {
+        y[k] = eddy__ir_tensor(now->id, k);
+        if (!eddy__dtype_is_half(type[k].dtype)) continue;
+        const ir_node *cast =
+            append_node(w, &op_narrow, n->source, type[k].dtype, type[k].shape, &y[k]);
+        if (!cast) return false;
+        y[k] = eddy__ir_tensor(cast->id, 0);
+    }
+    if (n->n_outputs > 0) w->tensors[old] = y;
+    return true;
+}
+
+static eddy_tensor replaced(const widening *w, eddy_tensor t)
+{
+    if (w->tensors[t.node]) return w->tensors[t.node][t.output];
+    return eddy__ir_tensor(w->now[t.node], t.output);
+}
+
+static bool computes(const ir_node *n)
+{
+    return !n->values && n->feed < 0 && n->variable < 0 && !n->program && !n->alias && !n->parts;
+}
+
+static bool has_halves(const ir_graph *f)
+{
+    for (int32_t id = 1; id <= f->size; id++)
+        for (int k = 0; k < f->nodes[id]->n_outputs; k++)
+            if (eddy__dtype_is_half(f->nodes[id]->outputs[k].dtype)) return true;
+    return false;
+}
+
+bool eddy__widen(compile *c)
+{
+    ir_graph    *f = c->ir;
+    const size_t n = (size_t)f->size + 1;
+    if (!has_halves(f)) return true;
+    widening w = { .c = c, .from = f, .to = eddy__ir_new(c, f->size) };
+    w.now = eddy__ir_alloc(c, n, sizeof *w.now);
+    w.tensors = eddy__ir_alloc(c, n, sizeof *w.tensors);
+    if (!w.to || !w.now || !w.tensors) return false;
+    for (int32_t id = 1; id <= f->size; id++) {
+        ir_node *node = f->nodes[id];
+        bool     widens = false;
+        for (int i = 0; i < node->n_inputs; i++)
+            node->inputs[i] = replaced(&w, node->inputs[i]);
+        for (int i = 0; i < node->n_controls; i++) node->controls[i] = w.now[node->controls[i]];
+        if (computes(node) && !widen_inputs(&w, node, &widens)) return false;
+        if (widens && !narrow_outputs(&w, node, id)) return false;
+        if (widens) continue;
+        const ir_node *now = eddy__ir_append(w.to, node);
+        if (!now) return false;
+        w.now[id] = now->id;
+    }
+    for (int i = 0; i < c->plan->n_fetches; i++) w.to->fetches[i] = replaced(&w, f->fetches[i]);
+    c->ir = w.to;
+    return true;
+}

@@ -1,0 +1,15 @@
+/* widen.h -- arithmetic on float16 and bfloat16: such elements are cast to float32 for a kernel,
+ * and its results are rounded back (graph/op.h, EDDY_INPUTS). */
+#ifndef EDDY_SESSION_COMPILE_WIDEN_H
+#define EDDY_SESSION_COMPILE_WIDEN_H
+
+#include "session/compile/ir.h"
+
+/* True if the operation computes with input i, of this type, in float32. */
+bool eddy__input_widens(const eddy_op_def *op, int i, eddy_dtype d);
+
+/* Puts the casts into the IR as nodes, so that loops include them. Equal casts are not merged: the
+ * float32 copy of a value would stay in memory from its first reader to the last. */
+bool eddy__widen(compile *c);
+
+#endif

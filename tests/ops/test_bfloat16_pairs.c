@@ -1,0 +1,148 @@
+/* test_bfloat16_pairs.c -- products of bfloat16 matrices of many sizes and layouts, alone, in batches
+ * and with an epilogue, against plain sums; and convolutions against those in float64. */
+#include "tests/lib/array_trial.h"
+
+#include <math.h>
+
+Suite *bfloat16_pairs_suite(void);
+
+/* Small multiples of 1/8, whose products and sums of these are exact in float32. */
+static eddy_array *drawn(trial *t, eddy_shape s)
+{
+    eddy_array *a = eddy_array_new(EDDY_BFLOAT16, s);
+    for (int64_t i = 0; i < eddy_array_count(a); i++)
+        eddy_array_set(a, i, (pick(t, 33) - 16) / 8.0);
+    return a;
+}
+
+static eddy_shape matrix(int64_t batch, int64_t rows, int64_t columns, bool transposed)
+{
+    if (batch > 1) return transposed ? EDDY_SHAPE(batch, columns, rows)
+                                     : EDDY_SHAPE(batch, rows, columns);
+    return transposed ? EDDY_SHAPE(columns, rows) : EDDY_SHAPE(rows, columns);
+}
+
+/* Element (i, p) of matrix e. */
+static double at(const eddy_array *a, int64_t e, int64_t rows, int64_t columns, int64_t i,
+                 int64_t p, bool transposed)
+{
+    return eddy_array_get(a, e * rows * columns + (transposed ? p * rows + i : i * columns + p));
+}
+
+/* The nearest bfloat16. */
+static double rounded(double x)
+{
+    eddy_array *a = eddy_array_new(EDDY_BFLOAT16, EDDY_SCALAR);
+    eddy_array_set(a, 0, x);
+    const double y = eddy_array_item(a);
+    eddy_array_free(a);
+    return y;
+}
+
+/* With a bias, a session without epilogues rounds twice. */
+static void check_product(int64_t batch, int64_t m, int64_t n, int64_t k, int how)
+{
+    trial       t = trial_begin((unsigned)(m * 131 + n * 17 + k + how));
+    const bool  ta = how & 1, tb = how & 2, bias = batch == 1 && (how & 4);
+    eddy_array *a = drawn(&t, matrix(batch, m, k, ta)), *b = drawn(&t, matrix(batch, k, n, tb));
+    eddy_array *c = drawn(&t, EDDY_SHAPE(n));
+    eddy_tensor y = batch > 1
+        ? eddy_batch_matmul(fed(&t, a), fed(&t, b), .adj_x = ta, .adj_y = tb)
+        : MatMul(fed(&t, a), fed(&t, b), .transpose_a = ta, .transpose_b = tb);
+    if (bias) y = eddy_relu(eddy_bias_add(y, fed(&t, c)));
+    else eddy_array_free(c);
+    eddy_array *got = value(&t, y);
+    for (int64_t e = 0; e < batch; e++)
+        for (int64_t i = 0; i < m; i++)
+            for (int64_t j = 0; j < n; j++) {
+                double sum = 0;
+                for (int64_t p = 0; p < k; p++)
+                    sum += at(a, e, m, k, i, p, ta) * at(b, e, k, n, p, j, tb);
+                if (bias) sum = fmax(0, sum + eddy_array_get(c, j));
+                const double off = eddy_array_get(got, (e * m + i) * n + j) - rounded(sum);
+                ck_assert_msg(fabs(off) <= (bias ? 0x1p-7 * (fabs(sum) + 2) : 0),
+                              "%d x [%d,%d] [%d,%d] %d: [%d,%d] is %g, not %g", (int)batch, (int)m,
+                              (int)k, (int)k, (int)n, how, (int)i, (int)j,
+                              eddy_array_get(got, (e * m + i) * n + j), sum);
+            }
+    eddy_array_free(got);
+    trial_end(&t);
+}
+
+START_TEST(sizes)
+{
+    static const int64_t some[] = { 1, 2, 3, 13, 14, 15, 29, 33, 64 };
+    enum { N = sizeof some / sizeof *some };
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            check_product(1, some[i], some[j], 2 + 2 * ((i + j) % 9) + (i * j % 7 == 3), _i);
+}
+END_TEST
+
+/* Several blocks of the inner size and of the columns. */
+START_TEST(large)
+{
+    check_product(1, 45, 400, 1602, _i);
+    check_product(1, 400, 37, 802, _i);
+}
+END_TEST
+
+START_TEST(batches)
+{
+    check_product(3, 17, 20, 24, _i);
+    check_product(9, 5, 40, 6, _i);
+    check_product(4, 6, 5, 7, _i);
+}
+END_TEST
+
+/* ----------------------------------------------------------------- convolutions -- */
+
+typedef struct shape_of_conv {
+    int64_t     side, in_c, filter, out_c, stride, gap;
+    const char *padding;
+} shape_of_conv;
+
+static const shape_of_conv convs[] = {
+    { 7, 2, 3, 5, 1, 1, "SAME" },   { 9, 16, 3, 34, 1, 1, "SAME" },  { 8, 6, 5, 16, 2, 1, "VALID" },
+    { 12, 4, 3, 18, 1, 2, "SAME" }, { 11, 34, 1, 64, 1, 1, "VALID" }, { 6, 3, 3, 4, 1, 1, "SAME" },
+    { 13, 8, 4, 6, 3, 1, "SAME" },  { 20, 32, 5, 34, 1, 1, "SAME" },
+};
+
+/* The values are multiples of 1/64, and sums of them are exact. */
+START_TEST(convolutions)
+{
+    const shape_of_conv *c = &convs[_i];
+    trial             t = trial_begin((unsigned)_i);
+    const eddy_dims   step = EDDY_DIMS(c->stride), gap = EDDY_DIMS(c->gap);
+    const eddy_tensor x = fed(&t, drawn(&t, EDDY_SHAPE(2, c->side, c->side, c->in_c)));
+    const eddy_tensor w = fed(&t, drawn(&t, EDDY_SHAPE(c->filter, c->filter, c->in_c, c->out_c)));
+    const eddy_tensor wide_x = Cast(x, EDDY_FLOAT64), wide_w = Cast(w, EDDY_FLOAT64);
+    const eddy_tensor y = eddy_conv2d(x, w, step, .padding = c->padding, .dilations = gap);
+    const eddy_tensor want =
+        eddy_conv2d(wide_x, wide_w, step, .padding = c->padding, .dilations = gap);
+    eddy_array *a = value(&t, Cast(want, EDDY_BFLOAT16));
+    check_array(&t, y, a);
+    const eddy_tensor dy = fed(&t, drawn(&t, eddy_array_shape(a)));
+    const eddy_tensor wide = eddy_conv2d_backprop_input(wide_x, wide_w, Cast(dy, EDDY_FLOAT64),
+                                                        step, .padding = c->padding,
+                                                        .dilations = gap);
+    eddy_array *dx = value(&t, Cast(wide, EDDY_BFLOAT16));
+    check_array(&t, eddy_conv2d_backprop_input(x, w, dy, step, .padding = c->padding,
+                                               .dilations = gap), dx);
+    eddy_array_free(a);
+    eddy_array_free(dx);
+    trial_end(&t);
+}
+END_TEST
+
+Suite *bfloat16_pairs_suite(void)
+{
+    Suite *s = suite_create("bfloat16_pairs");
+    TCase *c = tcase_create("all");
+    tcase_add_loop_test(c, sizes, 0, 8);
+    tcase_add_loop_test(c, large, 0, 8);
+    tcase_add_loop_test(c, batches, 0, 4);
+    tcase_add_loop_test(c, convolutions, 0, sizeof convs / sizeof *convs);
+    suite_add_tcase(s, c);
+    return s;
+}
