@@ -59,6 +59,7 @@ BUILD(unsorted_prod, eddy_unsorted_segment_prod(x[0], AT(x[1]), 2000))
 BUILD(unsorted_mean, eddy_unsorted_segment_mean(x[0], AT(x[1]), 2000))
 BUILD(tile_squared, Square(eddy_tile(x[0], EDDY_DIMS(3, 3))))
 BUILD(gather_squared, Square(eddy_gather(x[0], AT(x[1]))))
+BUILD(columns_squared, Square(eddy_gather(x[0], AT(x[1]), 1)))
 BUILD(segment_squared, Square(eddy_segment_sum(x[0], ordered(g, 10, 2000))))
 BUILD(turn_each, eddy_matrix_transpose(x[0]))
 BUILD(checked, eddy_check_numerics(x[0], "x"))
@@ -111,6 +112,8 @@ static const ops_row rows[] = {
     OPS_GRADIENT("tile, gradient", tile_squared, 1, S(300, 300)),
     { .name = "gather, gradient", .build = gather_squared, .n = 2, .gradient = true,
       .shape = { S(100000, 64), S(10000) }, .low = { -1, 0 }, .high = { 1, 100000 } },
+    { .name = "gather axis 1, gradient", .build = columns_squared, .n = 2, .gradient = true,
+      .shape = { S(1000, 1000), S(500) }, .low = { -1, 0 }, .high = { 1, 1000 } },
     OPS_GRADIENT("segment_sum, gradient", segment_squared, 1, WORDS),
     OPS_ROW("matrix_transpose", turn_each, 1, S(64, 128, 128)),
     OPS_ROW("check_numerics", checked, 1, S(1000, 1000)),

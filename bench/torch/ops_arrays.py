@@ -134,6 +134,7 @@ ROWS = {
     "slices_sum_duplicates": duplicates,
     "tile, gradient": lambda x: x.repeat(3, 3).square(),
     "gather, gradient": lambda x, i: x[i.long()].square(),
+    "gather axis 1, gradient": lambda x, i: torch.index_select(x, 1, i.long()).square(),
     "segment_sum, gradient":
         lambda x: torch.segment_reduce(x, "sum", lengths=SEGMENTS, axis=0).square(),
     "matrix_transpose": lambda x: x.mT.contiguous(),

@@ -295,6 +295,10 @@ static bool gather_grad_infer(eddy_infer *c)
     return eddy__infer_yield(c, 0, c->in[0].dtype, c->in[2].shape);
 }
 
+#define TEMPLATE "ops/kernels/arrays/gather_grad_loops.h"
+#define TYPES    FOR_NUMBERS_COMPLEX
+#include "ops/kernels/for_types.h"
+
 enum { COLUMNS = 16 };
 
 /* Columns [from, to) of y, in units of COLUMNS: one thread computes each sum, in the
@@ -332,6 +336,11 @@ static eddy_status gather_grad_kernel(eddy_kernel *k)
     if (s != EDDY_OK || k->out[0]->count == 0) return s;
     memset(g.y, 0, (size_t)k->out[0]->count * size);
     const int64_t rows = l.batch * l.outer * l.count;
+    if (l.inner == 1) {
+        eddy_parallel(k, l.batch * l.outer, WORK / (l.count + 1) + 1,
+                      EDDY_FOR_TYPE(add_numbers, FOR_NUMBERS_COMPLEX, k->out[0]->type.dtype), &g);
+        return EDDY_OK;
+    }
     eddy_parallel(k, (l.inner + COLUMNS - 1) / COLUMNS, WORK / (COLUMNS * (rows + 1)) + 1,
                            add_columns, &g);
     return EDDY_OK;

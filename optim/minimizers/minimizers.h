@@ -78,7 +78,7 @@ typedef struct eddy_minimize_lbfgs_args {
  * quadratic model: the first minimum along the projected gradient decides which elements stay at a
  * bound, and the others are then free (L-BFGS-B: Byrd, Lu, Nocedal and Zhu 1995; Morales and
  * Nocedal 2011). The projected gradient is P(x - g) - x, where P moves each element to the nearest
- * point within its bounds.
+ * point within its bounds. They take another 8 (2 history + 5) bytes per element.
  *
  * The variables are left at the point with the lowest loss; on errors, at the result of the last
  * iteration, as far as they can be set. Other variables are unchanged; a training operation of
