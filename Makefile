@@ -35,7 +35,8 @@ LOOPS    := session/compile/fused_loop.c session/run/run.c \
             ops/linear/einsum_products.c ops/linear/matmul.c \
             optim/minimizers/bounded_direction.c \
             $(patsubst %,ops/nets/%.c,batch_norm layer_norm lstm softmax_cross_entropy)
-GRAPH_CODE := $(addsuffix /%,autodiff command control formats layers optim ops/formulas session/passes)
+GRAPH_CODE := $(addsuffix /%,autodiff command control formats layers optim ops/formulas session/passes \
+              $(GEN)/command)
 COLD     := $(addsuffix /%,graph session input ops/linear ops/nets) ops/math/gamma.c ops/math/bessel.c
 LEVEL_OF = $(or $(if $(filter $(LOOPS),$1),-O3),$(if $(filter $(GRAPH_CODE),$1),-O1),$(if $(filter $(COLD),$1),-O2),-O3)
 OPT_OF   = $(OPT:-O3=$(LEVEL_OF))

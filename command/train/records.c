@@ -64,6 +64,11 @@ bool records_read(records *r, const config *data, const char *folder, const char
     return r->size > 0 || config_fail(found, "there are no records");
 }
 
+int text_order(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 /* ------------------------------------------------------------------- parts -- */
 
 /* The rows of these numbers. */

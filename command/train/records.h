@@ -32,6 +32,9 @@ bool records_moments(const records *r, int part, const config *at, double *mean,
 /* Random bits: splitmix64 (Steele, Lea and Flood, 2014). */
 uint64_t random_next(uint64_t *state);
 
+/* Compares two texts, for qsort and bsearch on lists of them. */
+int text_order(const void *a, const void *b);
+
 /* Each kind of data. */
 bool records_arrays(records *r, const config *c, const char *folder, const char *package);
 bool records_csv(records *r, const config *c, const char *folder, const char *package);

@@ -102,11 +102,6 @@ static eddy_array *columns(const eddy_csv *t, const config *at, text_list names)
     return a;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* The classes of a column of words, in the order of the alphabet, so that two files with the same
  * words give the same numbers. */
 static void number_words(records *r, const eddy_csv *t, int column, eddy_array *y)
@@ -115,10 +110,10 @@ static void number_words(records *r, const eddy_csv *t, int column, eddy_array *
     r->classes = n;
     r->words = room((size_t)n, sizeof *r->words);
     for (int k = 0; k < n; k++) r->words[k] = text("%s", eddy_csv_word(t, column, k));
-    qsort(r->words, (size_t)n, sizeof *r->words, by_text);
+    qsort(r->words, (size_t)n, sizeof *r->words, text_order);
     for (int64_t row = 0; row < eddy_array_count(y); row++) {
         const char *word = eddy_csv_word(t, column, (int)eddy_array_get(y, row));
-        const char **at = bsearch(&word, r->words, (size_t)n, sizeof *r->words, by_text);
+        const char **at = bsearch(&word, r->words, (size_t)n, sizeof *r->words, text_order);
         eddy_array_set(y, row, (double)(at - r->words));
     }
 }

@@ -11,11 +11,6 @@
 
 /* ------------------------------------------------------------------ images -- */
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* The names in a folder, sorted, without hidden ones. */
 static text_list names_in(const char *folder)
 {
@@ -33,7 +28,7 @@ static text_list names_in(const char *folder)
         all.at[all.count++] = text("%s", entry->d_name);
     }
     if (d) closedir(d);
-    if (all.count > 0) qsort(all.at, (size_t)all.count, sizeof *all.at, by_text);
+    if (all.count > 0) qsort(all.at, (size_t)all.count, sizeof *all.at, text_order);
     return all;
 }
 
