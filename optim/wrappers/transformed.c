@@ -1,6 +1,9 @@
 /* transformed.c -- any optimizer with gradients that a function of the caller transforms. */
 #include "optim/wrappers/wrappers_internal.h"
 #include "graph/call_options.h"
+#include "ops/ops.h"
+
+#include <string.h>
 
 typedef struct transformed_state {
     eddy_optimizer *inner;
@@ -8,11 +11,46 @@ typedef struct transformed_state {
     void           *context;
 } transformed_state;
 
+/* The function may replace gradients by others of the same variables. */
+static bool pair_fits(const eddy_optimizer *o, eddy_gradient_pair was, eddy_gradient_pair p)
+{
+    eddy_tensor values;
+    const char *name = eddy_name_of(was.variable);
+    if (!eddy_same(was.variable, p.variable) ||
+        (was.gradient.node == 0) != (p.gradient.node == 0))
+        eddy_fail(o->graph, EDDY_INVALID_ARGUMENT,
+                  "%s: the function changes which variables have a gradient: '%s'", o->name, name);
+    else if (p.gradient.node == 0) return true;
+    else if (!eddy_is_valid(p.gradient) || p.gradient.graph != o->graph)
+        eddy_fail(o->graph, EDDY_INVALID_ARGUMENT,
+                  "%s: the gradient that the function returns for '%s' is not a tensor of the graph",
+                  o->name, name);
+    else if (eddy_dtype_of(p.gradient) != eddy_dtype_of(was.gradient) ||
+             (!eddy_slices_parts(p.gradient, &values, NULL) &&
+              !eddy_shape_compatible(eddy_shape_of(p.gradient), eddy_shape_of(was.variable))))
+        eddy_fail(o->graph, EDDY_BAD_SHAPE,
+                  "%s: the gradient that the function returns for '%s' has another type or shape",
+                  o->name, name);
+    else return true;
+    return false;
+}
+
 static void transformed_transform(eddy_optimizer *o, eddy_gradient_pair *pairs, int count)
 {
     const transformed_state *s = eddy_optimizer_state(o);
-    s->transform(s->context, pairs, count);
-    eddy__inner_transform(o, pairs, count);
+    const size_t             bytes = (size_t)count * sizeof *pairs;
+    eddy_gradient_pair      *was = eddy__allocate(&o->allocator, bytes);
+    bool                     ok = was != NULL;
+    if (!was)
+        eddy_fail(o->graph, EDDY_NO_MEMORY, "%s: out of memory (updates: %d)", o->name, count);
+    if (ok) {
+        memcpy(was, pairs, bytes);
+        s->transform(s->context, pairs, count);
+    }
+    for (int i = 0; ok && i < count; i++) ok = pair_fits(o, was[i], pairs[i]);
+    if (was && !ok) memcpy(pairs, was, bytes);
+    eddy__release(&o->allocator, was, bytes);
+    if (ok) eddy__inner_transform(o, pairs, count);
 }
 
 static const eddy_optimizer_def transformed = {

@@ -158,10 +158,10 @@ typedef struct eddy_transformed_gradients_args {
     void           *context;         /* passed to it; must live until the step is built */
     const char     *name;            /* default "TransformedGradients" */
 } eddy_transformed_gradients_args;
-/* The inner optimizer gets the gradients that a function of the caller makes of them, once for each
- * call of eddy_apply_gradients or eddy_minimize, for all pairs at once: as eddy_clipped_gradients,
- * with any transformation. Pairs without a gradient have node 0 there; IndexedSlices may stay slices
- * or become dense. */
+/* The inner optimizer gets the gradients that a function of the caller makes of those of all pairs, once for each call
+ * of eddy_apply_gradients or eddy_minimize. Pairs without a gradient have node 0, before and after; IndexedSlices may
+ * become dense. Errors: EDDY_INVALID_ARGUMENT without a function, or if it changes a variable or returns what is not a
+ * tensor of the graph; EDDY_BAD_SHAPE for a gradient of another type or shape. */
 EDDY_API eddy_optimizer *eddy_transformed_gradients_with(
     const eddy_transformed_gradients_args *given);
 #define eddy_transformed_gradients(...) \

@@ -195,6 +195,19 @@ eddy_tensor (*wrong_residual_fn(void))(eddy_tensor, eddy_tensor)
     return draw(2) ? difference : NULL;
 }
 
+static void transforms_wrongly(void *context, eddy_gradient_pair *pairs, int count)
+{
+    (void)context;
+    for (int i = 0; i < count; i++) {
+        if (draw(4) == 0) pairs[i].gradient = draw_eddy_tensor();
+        if (draw(8) == 0) pairs[i].variable = draw_eddy_tensor();
+    }
+}
+void (*wrong_transform(void))(void *, eddy_gradient_pair *, int)
+{
+    return draw(4) ? transforms_wrongly : NULL;
+}
+
 static bool by_chance(eddy_tensor variable, void *context)
 {
     (void)variable, (void)context;

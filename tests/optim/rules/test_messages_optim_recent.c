@@ -36,6 +36,19 @@ static void rules(void)
     eddy_optimizer_reset(eddy_adam(g)), golden_graph(g);
 }
 
+/* context: which error */
+static void transform(void *context, eddy_gradient_pair *pairs, int count)
+{
+    ck_assert_int_eq(count, 1);
+    const eddy_tensor x = pairs[0].gradient;
+    const char        kind = *(const char *)context;
+    if (kind == 'v') pairs[0].variable = x;
+    if (kind == 'n') pairs[0].gradient = EDDY_NO_TENSOR;
+    if (kind == 'u') pairs[0].gradient.node = 9999;
+    if (kind == 't') pairs[0].gradient = eddy_cast(x, EDDY_FLOAT64);
+    if (kind == 's') pairs[0].gradient = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(3));
+}
+
 static void around(void)
 {
     const eddy_tensor one = eddy_scalar(g, 1);
@@ -49,6 +62,12 @@ static void around(void)
     eddy_accumulate_gradients(o, 3, .pairwise = true), golden_graph(g);
     eddy_accumulate_gradients(o, 1 << 20, .pairwise = true), golden_graph(g);
     eddy_transformed_gradients(o), golden_graph(g);
+    const eddy_gradient_pair once[] = { { x, w } };
+    char                     kinds[] = "vnuts";
+    for (char *kind = kinds; *kind; kind++) {
+        eddy_apply_gradients(eddy_transformed_gradients(o, transform, kind), once, 1);
+        golden_graph(g);
+    }
     eddy_coupled_weight_decay(NULL, one), golden_graph(g);
     eddy_coupled_weight_decay(o), golden_graph(g);
     const eddy_gradient_pair twice[] = { { x, w }, { x, w } };
