@@ -37,17 +37,17 @@ static bool freed_recently(const eddy_graph *g)
     return found;
 }
 
-/* Holds what was freed recently until the allocator gives something else, if it does. */
+/* A block has room for one more place than there are such addresses, so one of them is free. */
+enum { STEP = 64 };
+static const size_t block_bytes = sizeof(eddy_graph) + RECENT * STEP;
+
 static eddy_graph *allocate_graph(const eddy_allocator *a)
 {
-    eddy_graph *held[RECENT], *g = eddy__allocate_zeroed(a, 1, sizeof *g);
-    int         n = 0;
-    while (g && n < RECENT && freed_recently(g)) {
-        held[n++] = g;
-        g = eddy__allocate_zeroed(a, 1, sizeof *g);
-    }
-    if (!g && n > 0) g = held[--n];
-    while (n > 0) eddy__release(a, held[--n], sizeof *g);
+    char *block = eddy__allocate_zeroed(a, 1, block_bytes), *at = block;
+    while (at && freed_recently((eddy_graph *)(void *)at)) at += STEP;
+    if (!at) return NULL;
+    eddy_graph *g = (eddy_graph *)(void *)at;
+    g->block = block;
     return g;
 }
 
@@ -64,7 +64,7 @@ eddy_graph *eddy_graph_new_with(const eddy_graph_args *given)
     g->arena.allocator = &g->allocator;
     atomic_init(&g->holders, 1);
     if (eddy__live_add(g, EDDY_LIVE_GRAPH)) return g;
-    eddy__release(a, g, sizeof *g);
+    eddy__release(a, g->block, block_bytes);
     return NULL;
 }
 
@@ -94,7 +94,7 @@ static void destroy(eddy_graph *g)
     eddy__release(&g->allocator, g->nodes, (size_t)g->capacity * sizeof *g->nodes);
     eddy__arena_free(&g->arena);
     eddy_allocator a = g->allocator;
-    eddy__release(&a, g, sizeof *g);
+    eddy__release(&a, g->block, block_bytes);
 }
 
 void eddy__graph_hold(eddy_graph *g) { atomic_fetch_add(&g->holders, 1); }

@@ -66,6 +66,7 @@ typedef struct eddy_custom_rule {
 } eddy_custom_rule;
 
 struct eddy_graph {
+    void               *block;          /* the memory that the graph is in (graph.c) */
     eddy_allocator      allocator;
     eddy_files          files;
     int64_t             seed;

@@ -18,7 +18,7 @@ eddy_tensor eddy_sinusoidal_positions(eddy_graph *g, int64_t length, int64_t uni
     const eddy_layer l = { .graph = g, .who = "sinusoidal positions" };
     if (!eddy__graph_ready(g)) return eddy_none(eddy__graph_alive(g) ? g : NULL);
     if (!dtype) dtype = EDDY_FLOAT32;
-    if (!eddy__expect_type(g, "sinusoidal positions", "dtype", dtype, EDDY_TAKES_FLOATS))
+    if (!eddy__expect_type(g, "sinusoidal positions", "dtype", dtype, EDDY_TAKES_WIDE_FLOATS))
         return eddy_none(g);
     if (!eddy__layer_check_count(&l, "length", length) ||
         !eddy__layer_check_count(&l, "units", units))

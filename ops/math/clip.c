@@ -163,7 +163,7 @@ static eddy_tensor norm_of_parts(eddy_graph *g, const eddy_tensor *x, int n, edd
     const eddy_dtype d = eddy_dtype_of(x[0]);
     for (int i = 0; i < n; i++) {
         const eddy_dtype own = eddy_dtype_of(x[i]);
-        if (!eddy__expect_type(g, "global_norm", "a tensor", own, EDDY_TAKES_FLOATS))
+        if (!eddy__expect_type(g, "global_norm", "a tensor", own, EDDY_TAKES_WIDE_FLOATS))
             return eddy_none(g);
         if (own != d)
             return eddy_fail(g, EDDY_BAD_DTYPE,

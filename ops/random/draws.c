@@ -149,7 +149,8 @@ bool eddy__draw_operands(const char *who, int n, eddy_tensor *x, eddy_dims sampl
 {
     for (int i = 0; i < n; i++)
         if (!eddy_is_valid(x[i])) return (void)eddy_identity(x[i]), false;
-    if (!eddy__expect_type(x[0].graph, who, "operand 0", eddy_dtype_of(x[0]), EDDY_TAKES_FLOATS))
+    if (!eddy__expect_type(x[0].graph, who, "operand 0", eddy_dtype_of(x[0]),
+                           EDDY_TAKES_WIDE_FLOATS))
         return false;
     if (eddy_refuse_number(x[0].graph, who, "sample_shape", samples)) return false;
     if (n == 2) {

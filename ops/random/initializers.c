@@ -194,7 +194,7 @@ typedef struct orthogonal_attrs {
 static bool orthogonal_infer(eddy_infer *c)
 {
     const orthogonal_attrs *a = c->attrs;
-    if (!eddy__infer_expects(c, "dtype", a->dtype, EDDY_TAKES_FLOATS)) return false;
+    if (!eddy__infer_expects(c, "dtype", a->dtype, EDDY_TAKES_WIDE_FLOATS)) return false;
     if (!eddy_shape_is_valid(a->shape) || !eddy_shape_is_known(a->shape) || a->shape.rank < 2) {
         char text[256];
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "shape %s must be known and have rank 2 or more",

@@ -53,7 +53,7 @@ static bool infer_filled(eddy_infer *c, eddy_dtype dtype, eddy_shape shape)
 static bool infer_real(eddy_infer *c)
 {
     const eddy_random_attrs *a = c->attrs;
-    if (!eddy__infer_expects(c, "dtype", a->dtype, EDDY_TAKES_FLOATS)) return false;
+    if (!eddy__infer_expects(c, "dtype", a->dtype, EDDY_TAKES_WIDE_FLOATS)) return false;
     return infer_filled(c, a->dtype, a->shape);
 }
 
@@ -541,7 +541,7 @@ eddy_tensor eddy_dropout_with(const eddy_dropout_args *given)
     eddy_dims   axes;
     char        noise[256], text[256];
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* records or propagates an error */
-    if (!eddy__expect_type(g, "dropout", "x", dtype, EDDY_TAKES_FLOATS)) return eddy_none(g);
+    if (!eddy__expect_type(g, "dropout", "x", dtype, EDDY_TAKES_WIDE_FLOATS)) return eddy_none(g);
     if (!(a.rate >= 0 && a.rate < 1))
         return eddy_fail(g, EDDY_INVALID_ARGUMENT, "dropout: rate %g is not in [0,1)", a.rate);
     if (!shared_axes(eddy_shape_of(a.x), a.noise_shape, &axes)) {

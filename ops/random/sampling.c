@@ -32,7 +32,7 @@ static bool check_options(const char *who, const eddy_sampling_args *a)
     eddy_graph      *g = a->logits.graph;
     const eddy_shape s = eddy_shape_of(a->logits);
     const bool       hot = a->temperature >= 1 / HOTTEST && a->temperature <= HOTTEST;
-    if (!eddy__expect_type(g, who, "logits", eddy_dtype_of(a->logits), EDDY_TAKES_FLOATS))
+    if (!eddy__expect_type(g, who, "logits", eddy_dtype_of(a->logits), EDDY_TAKES_WIDE_FLOATS))
         return false;
     if (s.rank == 0)
         eddy_fail(g, EDDY_BAD_SHAPE, "%s: the logits are a scalar; expected [..., classes]", who);

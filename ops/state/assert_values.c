@@ -265,7 +265,7 @@ eddy_tensor eddy_assert_near_with(const eddy_assert_near_args *given)
                                          .message = a.message };
     char says[120];
     if (!eddy_is_valid(a.x) || !eddy_is_valid(a.y)) return Sub(a.x, a.y);
-    if (!eddy__expect_type(a.x.graph, "assert_near", "x", d, EDDY_TAKES_FLOATS))
+    if (!eddy__expect_type(a.x.graph, "assert_near", "x", d, EDDY_TAKES_WIDE_FLOATS))
         return eddy_none(a.x.graph);
     snprintf(says, sizeof says, "|x - y| <= %g + %g |y|", atol, rtol);
     eddy_scope_begin(a.x.graph, a.name ? a.name : "assert_near");

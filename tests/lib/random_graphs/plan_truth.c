@@ -85,6 +85,7 @@ static results run_session(const truth *t, eddy_session_args options)
     options.graph = t->g->t.graph;
     options.size_ = sizeof options;
     options.kept_bytes = SIZE_MAX;
+    options.run_stride = 1;
     eddy_session *s = eddy_session_new_with(&options);
     s->recompute_least = 1;         /* all that can be made again, however small */
     for (int k = 0; k < RUNS && !r.refused; k++) {
