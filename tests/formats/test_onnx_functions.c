@@ -3,7 +3,7 @@
  * model of them (written_models.c). */
 #include "build/gen/suites.h"
 #include "formats/onnx/model.h"
-#include "ops/short_names.h"
+#include "tests/lib/control_checks.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/files/memory_files.h"
 #include "tests/lib/own_operations.h"
@@ -225,6 +225,9 @@ static void refused(eddy_tensor y, int n, const eddy_onnx_operator *own)
     golden_error(&e);
 }
 
+BODY(below_three, Less(x[0], 3))
+BODY(one_more, Add(x[0], 1))
+
 START_TEST(errors)
 {
     static void (*const builders[])(eddy_onnx_body *) = {
@@ -245,6 +248,9 @@ START_TEST(errors)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) refused(y, 1, &bad[i]);
     for (size_t i = 0; i < sizeof builders / sizeof *builders; i++)
         refused(y, 1, &(eddy_onnx_operator){ "OwnPower", .compose = builders[i] });
+    eddy_tensor loop;
+    eddy_while_loop(PLAIN(below_three), PLAIN(one_more), EDDY_LIST(eddy_scalar(g, 0)), &loop);
+    refused(loop, 1, &(eddy_onnx_operator){ eddy_type_of(loop), .domain = "org.example" });
     golden_end();
     eddy_graph_free(g);
 }
