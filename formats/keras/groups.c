@@ -32,7 +32,8 @@ static bool enter(const object *group, wire_bytes name, uint64_t address)
     if (group->depth == MOST_DEPTH)
         return eddy__hdf5_fail(f, EDDY_LIMIT, "groups are nested more than 32 deep", name.at);
     if (name.size == 0 || name.size + strlen(group->name) > MOST_NAME)
-        return eddy__hdf5_fail(f, EDDY_LIMIT, "a name is empty or longer than 500 characters", name.at);
+        return eddy__hdf5_fail(f, EDDY_LIMIT, "a name is empty or longer than 500 characters",
+                               name.at);
     snprintf(whole, sizeof whole, "%s%s%.*s", group->name, slash, (int)name.size,
              (const char *)name.at);
     return read_object(f, address, whole, group->depth + 1);

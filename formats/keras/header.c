@@ -29,7 +29,8 @@ bool eddy__hdf5_visit(hdf5_file *f)
     /* Everything takes some bytes; what is visited more often is linked in circles. */
     const size_t most = f->bytes.size / 4 + 64;
     return f->visits++ < (most < MOST_VISITS ? (int)most : MOST_VISITS) ||
-           eddy__hdf5_fail(f, EDDY_LIMIT, "its objects are linked in circles or too many times", NULL);
+           eddy__hdf5_fail(f, EDDY_LIMIT, "its objects are linked in circles or too many times",
+                           NULL);
 }
 
 /* The blocks of a header. */

@@ -12,14 +12,15 @@
 enum { NODES = 24, FUNCTIONS = 3, EDGES = 6 };
 
 /* "name operator inputs attributes", for each node; the operator may be a tensor as in
- * tests/lib/node_cases.h, with "_" for spaces. "y" is the output. Functions: "name:arguments:results",
- * whose nodes follow. Attributes name=@f have functions. */
+ * tests/lib/node_cases.h, with "_" for spaces. "y" is the output. Functions:
+ * "name:arguments:results", whose nodes follow. Attributes name=@f have functions. */
 static const struct {
     const char *name, *text;
 } graphs[] = {
     { "a loop of version 1",
-      "x ?f[2] - -;zero i - -;one i - -;n ?i - -;e Enter zero frame_name='w;d Enter x frame_name='w;"
-      "k Enter n frame_name='w,is_constant=true;m Merge e,t -;p Merge d,u -;c Less m,k -;"
+      "x ?f[2] - -;zero i - -;one i - -;n ?i - -;e Enter zero frame_name='w;"
+      "d Enter x frame_name='w;k Enter n frame_name='w,is_constant=true;"
+      "m Merge e,t -;p Merge d,u -;c Less m,k -;"
       "l LoopCond c -;s Switch m,l -;q Switch p,l -;i AddV2 s:1,one -;t NextIteration i -;"
       "a Neg q:1 -;u NextIteration a -;o Exit s -;y Exit q -" },
     { "a branch of version 1",
@@ -51,8 +52,8 @@ static const struct {
       "v TensorArraySizeV3 a,w -;g TensorArrayGatherV3 a,z,w -;y Neg r -" },
     { "an array of rows",
       "x ?f[2,3] - -;n i_2 - -;h i[2] - -;a TensorArrayV3 n dtype=:float;"
-      "w TensorArrayScatterV3 a,h,x,a:1 -;r TensorArrayGatherV3 a,h,w -;c TensorArrayConcatV3 a,w -;"
-      "d i[2]_2_3 - -;e Reshape c,d -;s AddV2 r,e -;y Neg s -" },
+      "w TensorArrayScatterV3 a,h,x,a:1 -;r TensorArrayGatherV3 a,h,w -;"
+      "c TensorArrayConcatV3 a,w -;d i[2]_2_3 - -;e Reshape c,d -;s AddV2 r,e -;y Neg s -" },
     { "sizes that are computed",
       "x ~f[2,3] - -;s Shape x -;z i[1] - -;o i[1] - -;d StridedSlice s,z,o,o shrink_axis_mask=1;"
       "m i - -;p Mul d,m -;k Pack p,m -;q Prod s,z -;h Pack q -;r Reshape x,h -;f Fill k,m -;"
