@@ -245,12 +245,73 @@ START_TEST(damaged)
 }
 END_TEST
 
+/* ----------------------------------------------------------------- bindings -- */
+
+/* A SavedModel: in -> x, a float32 [2]; out -> y = -x. */
+static message signed_model(void)
+{
+    message g = { NULL, 0 };
+    message_inner(&g, TF_GRAPH_NODE, tf_input_message("x", 1, (int64_t[]){ 2 }));
+    message_inner(&g, TF_GRAPH_NODE, tf_node_message("y", "Neg", "x"));
+    return tf_saved_model_message(g, "in=x:0", "out=y:0");
+}
+
+/* An input by this name, bound to these tensors, and an output by this name. */
+static void bind(eddy_graph *g, const char *name, eddy_list tensors, const char *output)
+{
+    message                  bytes = signed_model();
+    eddy_error               e = { 0 };
+    const int32_t            before = eddy_graph_size(g);
+    const eddy_model_binding in = { name, tensors };
+    eddy_tensorflow_model   *m = eddy_tensorflow_read(
+        g, .data = bytes.at, .data_size = bytes.size, .inputs = &in, .input_count = 1,
+        .outputs = (const char *const[]){ output }, .output_count = 1, .error = &e);
+    message_free(&bytes);
+    if (m) golden_line(eddy_tensorflow_output_name(m, 0));
+    else {
+        golden_error(&e);
+        ck_assert_int_eq(eddy_graph_size(g), before);
+    }
+    eddy_tensorflow_free(m);
+}
+
+START_TEST(bindings)
+{
+    eddy_graph       *g = eddy_graph_new(), *other = eddy_graph_new();
+    const eddy_tensor x = eddy_placeholder(g, "a", EDDY_FLOAT32, EDDY_SHAPE(2)),
+                      k = eddy_constant(g, EDDY_VIEW(((float[]){ 1, 2 }), 2)),
+                      i = eddy_placeholder(g, "b", EDDY_INT32, EDDY_SHAPE(2)),
+                      z = eddy_placeholder(other, "c", EDDY_FLOAT32, EDDY_SHAPE(2));
+    golden_begin("formats/tensorflow_bindings");
+    bind(g, "in", EDDY_LIST(x), "out");
+    bind(g, "x", EDDY_LIST(k), "y");
+    bind(g, "x:0", EDDY_LIST(k), "y:0");
+    bind(g, "y", EDDY_LIST(i), "out");
+    bind(g, "in", EDDY_LIST(i), "out");
+    bind(g, "in", EDDY_LIST(z), "out");
+    bind(g, "in", EDDY_LIST(EDDY_NO_TENSOR), "out");
+    bind(g, "in", (eddy_list){ 1, NULL }, "out");
+    bind(g, "in", EDDY_LIST(x, x), "out");
+    bind(g, "in", (eddy_list){ 0, NULL }, "out");
+    bind(g, "out", EDDY_LIST(x), "out");
+    bind(g, "x:1", EDDY_LIST(x), "out");
+    bind(g, NULL, EDDY_LIST(x), "out");
+    bind(g, "in", EDDY_LIST(x), "in");
+    bind(g, "in", EDDY_LIST(x), "none");
+    bind(g, "in", EDDY_LIST(x), NULL);
+    golden_end();
+    eddy_graph_free(g);
+    eddy_graph_free(other);
+}
+END_TEST
+
 Suite *tensorflow_graphs_suite(void)
 {
     Suite *s = suite_create("tensorflow_graphs");
     TCase *t = tcase_create("graphs");
     tcase_set_timeout(t, 300);
     tcase_add_test(t, damaged);
+    tcase_add_test(t, bindings);
     suite_add_tcase(s, t);
     return s;
 }
