@@ -24,6 +24,7 @@ static const onnx_row onnx_rows[] = {
       "ceil_mode=1 count_include_pad=1 kernel_shape=[3,3] pads=[1,1,1,1] strides=[2,2]", 1 },
     { 19, "AveragePool", "?f[1,1,5,5]",
       "auto_pad='SAME_UPPER kernel_shape=[2,2] dilations=[2,2]", 1 },
+    { 11, "AveragePool", "?f[1,1,3,3,3]", "auto_pad='VALID kernel_shape=[2,2,2] ceil_mode=1", 1 },
     { 15, "BatchNormalization", "?f[2,3,4];?f[3];?f[3];?f[3];?f[3]", "epsilon=0.01", 1 },
     { 15, "BatchNormalization", "?f[2,3,4];?f[3];?f[3];?f[3];?f[3]", "training_mode=1 momentum=0.5",
       3 },

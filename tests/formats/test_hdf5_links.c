@@ -156,6 +156,7 @@ START_TEST(messages)
         if (!c) golden_error(&e);
         else ck_assert_int_eq(eddy_checkpoint_count(c), i == 1 ? DATASETS : 1);
         if (i == 1) ck_assert_str_eq(eddy_checkpoint_entry_at(c, DATASETS - 1).name, "65535");
+        if (i == 2) ck_assert_uint_eq(strlen(eddy_checkpoint_entry_at(c, 0).name), NAME + 1);
         eddy_checkpoint_free(c);
         ck_assert_int_eq(files.n_open, 0);
         memory_files_free(&files);

@@ -18,9 +18,9 @@ static const struct {
     const char *name, *text;
 } graphs[] = {
     { "a loop of version 1",
-      "x ?f[2] - -;zero i - -;one i - -;n ?i - -;e Enter zero frame_name='w;d Enter x "
-      "frame_name='w;"
-      "k Enter n frame_name='w,is_constant=true;m Merge e,t -;p Merge d,u -;c Less m,k -;"
+      "x ?f[2] - -;zero i - -;one i - -;n ?i - -;e Enter zero frame_name='w;"
+      "d Enter x frame_name='w;k Enter n frame_name='w,is_constant=true;"
+      "m Merge e,t -;p Merge d,u -;c Less m,k -;"
       "l LoopCond c -;s Switch m,l -;q Switch p,l -;i AddV2 s:1,one -;t NextIteration i -;"
       "a Neg q:1 -;u NextIteration a -;o Exit s -;y Exit q -" },
     { "a branch of version 1",
@@ -45,13 +45,14 @@ static const struct {
       "x ?f[2] - -;h i[1]_2 - -;n i - -;l EmptyTensorList h,n element_dtype=:float;"
       "s TensorListPushBack l,x -;t TensorListPushBack s,x -;p TensorListPopBack t,h -;"
       "c TensorListConcatV2 t,h,h -;g TensorListGetItem t,n,h -;v AddV2 p:1,g -;y AddV2 v,c -" },
-    { "an array", "x ?f[2] - -;n i_2 - -;z i - -;a TensorArrayV3 n dtype=:float;"
-                  "w TensorArrayWriteV3 a,z,x,a:1 -;r TensorArrayReadV3 a,z,w -;"
-                  "v TensorArraySizeV3 a,w -;g TensorArrayGatherV3 a,z,w -;y Neg r -" },
-    { "an array of rows", "x ?f[2,3] - -;n i_2 - -;h i[2] - -;a TensorArrayV3 n dtype=:float;"
-                          "w TensorArrayScatterV3 a,h,x,a:1 -;r TensorArrayGatherV3 a,h,w -;c "
-                          "TensorArrayConcatV3 a,w -;"
-                          "d i[2]_2_3 - -;e Reshape c,d -;s AddV2 r,e -;y Neg s -" },
+    { "an array",
+      "x ?f[2] - -;n i_2 - -;z i - -;a TensorArrayV3 n dtype=:float;"
+      "w TensorArrayWriteV3 a,z,x,a:1 -;r TensorArrayReadV3 a,z,w -;"
+      "v TensorArraySizeV3 a,w -;g TensorArrayGatherV3 a,z,w -;y Neg r -" },
+    { "an array of rows",
+      "x ?f[2,3] - -;n i_2 - -;h i[2] - -;a TensorArrayV3 n dtype=:float;"
+      "w TensorArrayScatterV3 a,h,x,a:1 -;r TensorArrayGatherV3 a,h,w -;"
+      "c TensorArrayConcatV3 a,w -;d i[2]_2_3 - -;e Reshape c,d -;s AddV2 r,e -;y Neg s -" },
     { "sizes that are computed",
       "x ~f[2,3] - -;s Shape x -;z i[1] - -;o i[1] - -;d StridedSlice s,z,o,o shrink_axis_mask=1;"
       "m i - -;p Mul d,m -;k Pack p,m -;q Prod s,z -;h Pack q -;r Reshape x,h -;f Fill k,m -;"
@@ -243,12 +244,73 @@ START_TEST(damaged)
 }
 END_TEST
 
+/* ----------------------------------------------------------------- bindings -- */
+
+/* A SavedModel: in -> x, a float32 [2]; out -> y = -x. */
+static message signed_model(void)
+{
+    message g = { NULL, 0 };
+    message_inner(&g, TF_GRAPH_NODE, tf_input_message("x", 1, (int64_t[]){ 2 }));
+    message_inner(&g, TF_GRAPH_NODE, tf_node_message("y", "Neg", "x"));
+    return tf_saved_model_message(g, "in=x:0", "out=y:0");
+}
+
+/* An input by this name, bound to these tensors, and an output by this name. */
+static void bind(eddy_graph *g, const char *name, eddy_list tensors, const char *output)
+{
+    message                  bytes = signed_model();
+    eddy_error               e = { 0 };
+    const int32_t            before = eddy_graph_size(g);
+    const eddy_model_binding in = { name, tensors };
+    eddy_tensorflow_model   *m = eddy_tensorflow_read(
+        g, .data = bytes.at, .data_size = bytes.size, .inputs = &in, .input_count = 1,
+        .outputs = (const char *const[]){ output }, .output_count = 1, .error = &e);
+    message_free(&bytes);
+    if (m) golden_line(eddy_tensorflow_output_name(m, 0));
+    else {
+        golden_error(&e);
+        ck_assert_int_eq(eddy_graph_size(g), before);
+    }
+    eddy_tensorflow_free(m);
+}
+
+START_TEST(bindings)
+{
+    eddy_graph       *g = eddy_graph_new(), *other = eddy_graph_new();
+    const eddy_tensor x = eddy_placeholder(g, "a", EDDY_FLOAT32, EDDY_SHAPE(2)),
+                      k = eddy_constant(g, EDDY_VIEW(((float[]){ 1, 2 }), 2)),
+                      i = eddy_placeholder(g, "b", EDDY_INT32, EDDY_SHAPE(2)),
+                      z = eddy_placeholder(other, "c", EDDY_FLOAT32, EDDY_SHAPE(2));
+    golden_begin("formats/tensorflow_bindings");
+    bind(g, "in", EDDY_LIST(x), "out");
+    bind(g, "x", EDDY_LIST(k), "y");
+    bind(g, "x:0", EDDY_LIST(k), "y:0");
+    bind(g, "y", EDDY_LIST(i), "out");
+    bind(g, "in", EDDY_LIST(i), "out");
+    bind(g, "in", EDDY_LIST(z), "out");
+    bind(g, "in", EDDY_LIST(EDDY_NO_TENSOR), "out");
+    bind(g, "in", (eddy_list){ 1, NULL }, "out");
+    bind(g, "in", EDDY_LIST(x, x), "out");
+    bind(g, "in", (eddy_list){ 0, NULL }, "out");
+    bind(g, "out", EDDY_LIST(x), "out");
+    bind(g, "x:1", EDDY_LIST(x), "out");
+    bind(g, NULL, EDDY_LIST(x), "out");
+    bind(g, "in", EDDY_LIST(x), "in");
+    bind(g, "in", EDDY_LIST(x), "none");
+    bind(g, "in", EDDY_LIST(x), NULL);
+    golden_end();
+    eddy_graph_free(g);
+    eddy_graph_free(other);
+}
+END_TEST
+
 Suite *tensorflow_graphs_suite(void)
 {
     Suite *s = suite_create("tensorflow_graphs");
     TCase *t = tcase_create("graphs");
     tcase_set_timeout(t, 300);
     tcase_add_test(t, damaged);
+    tcase_add_test(t, bindings);
     suite_add_tcase(s, t);
     return s;
 }

@@ -28,8 +28,8 @@ message tf_tensor_node(const char *name, const case_tensor *t)
 {
     if (t->kind != 'c' || strchr("js", t->letter)) return placeholder(name, t);
     eddy_array *a = case_tensor_array(t);
-    message m = tf_const_message(name, type_of(t), eddy_dtype_size(case_tensor_dtype(t)), t->rank,
-                                 t->dims, eddy_array_data(a));
+    message     m = tf_const_message(name, type_of(t), eddy_dtype_size(case_tensor_dtype(t)),
+                                     t->rank, t->dims, eddy_array_data(a));
     eddy_array_free(a);
     return m;
 }

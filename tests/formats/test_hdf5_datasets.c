@@ -1,0 +1,139 @@
+/* test_hdf5_datasets.c -- HDF5 files of one dataset, x, with wrong numbers in its header, and ZIP
+ * archives that are almost right. */
+#include "build/gen/suites.h"
+#include "formats.h"
+#include "tests/lib/golden.h"
+#include "tests/lib/files/hdf5_writer.h"
+#include "tests/lib/files/memory_files.h"
+
+/* Where the parts of the header are. */
+enum { SPACE = 14, TYPE = 30, LAYOUT = 54, DATA = 176 };
+
+typedef struct patch {
+    int      at, bytes;
+    uint64_t value;
+} patch;
+
+/* Changed together; the dataset has 2 elements. */
+static const patch patches[][4] = {
+    { { SPACE, 1, 0 } },
+    { { SPACE, 1, 3 } },
+    { { SPACE, 1, 1 } },
+    { { SPACE - 3, 1, 3 } },
+    { { SPACE + 1, 1, 2 } },
+    { { SPACE + 1, 1, 0 } },
+    { { SPACE + 3, 1, 2 } },
+    { { SPACE + 4, 8, 0 } },
+    { { SPACE + 4, 8, 1ull << 63 } },
+    { { SPACE + 4, 8, 1ull << 62 } },
+    { { SPACE + 4, 8, 3 } },
+    { { TYPE - 3, 1, 7 } },
+    { { TYPE, 1, 0x12 } },
+    { { TYPE + 1, 1, 1 } },
+    { { TYPE + 4, 4, 8 } },
+    { { TYPE + 4, 4, 16 } },
+    { { TYPE + 8, 2, 1 } },
+    { { TYPE + 10, 2, 31 } },
+    { { TYPE + 13, 1, 5 } },
+    { { TYPE, 1, 0x10 } },
+    { { TYPE, 1, 0x10 }, { TYPE + 1, 1, 8 } },
+    { { TYPE, 1, 0x10 }, { TYPE + 4, 4, 3 }, { TYPE + 10, 2, 24 } },
+    { { TYPE, 1, 0x10 }, { TYPE + 4, 4, 0 }, { TYPE + 10, 2, 0 } },
+    { { TYPE, 1, 0x18 }, { TYPE + 4, 4, 1 }, { TYPE + 1, 2, 2 } },
+    { { TYPE, 1, 0x18 }, { TYPE + 4, 4, 1 }, { TYPE + 1, 2, 1 } },
+    { { LAYOUT - 3, 1, 1 } },
+    { { LAYOUT - 3, 1, 17 } },
+    { { LAYOUT, 1, 2 } },
+    { { LAYOUT, 1, 5 } },
+    { { LAYOUT, 1, 4 } },
+    { { LAYOUT + 1, 1, 2 } },
+    { { LAYOUT + 1, 1, 0 } },
+    { { LAYOUT + 1, 1, 0 }, { LAYOUT + 2, 2, 8 } },
+    { { LAYOUT + 2, 8, UINT64_MAX } },
+    { { LAYOUT + 2, 8, DATA + 1 } },
+    { { LAYOUT + 2, 8, 1 << 20 } },
+    { { LAYOUT + 10, 8, 7 } },
+    { { LAYOUT + 10, 8, 9 } },
+    { { 4, 1, 3 } },
+    { { 5, 1, 3 } },
+    { { 5, 1, 0x32 } },
+    { { 6, 4, 1 << 20 } },
+    { { 6, 4, 61 } },
+};
+
+static eddy_checkpoint *opened(message m, memory_files *files, eddy_error *e)
+{
+    memory_files_init(files);
+    memory_files_put(files, "f", m.at, m.size);
+    message_free(&m);
+    return eddy_keras_checkpoint_open("f", &files->table, .error = e);
+}
+
+/* What becomes of the file, as a golden line. */
+static void tell(message m)
+{
+    char             line[300] = "";
+    memory_files     files;
+    eddy_error       e = { 0 };
+    eddy_checkpoint *c = opened(m, &files, &e);
+    eddy_array      *x = c && eddy_checkpoint_count(c) ? eddy_checkpoint_value(c, "x", &e) : NULL;
+    if (e.status != EDDY_OK) golden_error(&e);
+    else {
+        snprintf(line, sizeof line, "%d entries", eddy_checkpoint_count(c));
+        if (x)
+            snprintf(line, sizeof line, "%s of %lld, the first %g",
+                     eddy_dtype_name(eddy_array_dtype(x)), (long long)eddy_array_count(x),
+                     eddy_array_count(x) ? eddy_array_get(x, 0) : 0.0);
+        golden_line(line);
+    }
+    eddy_array_free(x);
+    eddy_checkpoint_free(c);
+    memory_files_free(&files);
+}
+
+START_TEST(headers)
+{
+    golden_begin("formats/hdf5_datasets");
+    for (size_t i = 0; i < sizeof patches / sizeof *patches; i++) {
+        message      m = hdf5_begin();
+        const size_t x = hdf5_floats(&m, 2, DATA);
+        const size_t root = hdf5_object(&m, HDF5_LINK_BYTES + 1);
+        hdf5_link(&m, "x", x);
+        hdf5_end(&m, root);
+        ck_assert_uint_le(m.size, DATA);
+        message_put_number(&m, 0, DATA - (int)m.size);
+        message_put(&m, (float[]){ 1, 2 }, 8);
+        for (const patch *p = patches[i]; p < patches[i] + 4 && p->bytes; p++)
+            for (int k = 0; k < p->bytes; k++)
+                m.at[x + (size_t)p->at + (size_t)k] = (uint8_t)(p->value >> 8 * k);
+        tell(m);
+    }
+    golden_end();
+}
+END_TEST
+
+/* The mark of a directory of 64 bits, at the beginning of the file and without a directory. */
+START_TEST(archives)
+{
+    memory_files files;
+    eddy_error   e = { 0 };
+    message      m = { NULL, 0 };
+    message_put_text(&m, "PK\6\7");
+    message_put_number(&m, 0, 16);
+    message_put_text(&m, "PK\5\6");
+    message_put_number(&m, 0, 18);
+    ck_assert_ptr_null(opened(m, &files, &e));
+    ck_assert_msg(e.status == EDDY_CORRUPT && strstr(e.message, "no ZIP archive"), "%s", e.message);
+    memory_files_free(&files);
+}
+END_TEST
+
+Suite *hdf5_datasets_suite(void)
+{
+    Suite *s = suite_create("hdf5_datasets");
+    TCase *t = tcase_create("datasets");
+    tcase_add_test(t, headers);
+    tcase_add_test(t, archives);
+    suite_add_tcase(s, t);
+    return s;
+}
