@@ -54,7 +54,8 @@ input/readers/jpeg.c|%.700s: more than %d scans|a file that only an attacker wri
 input/readers/inflate.c|%.700s: the library was built without zlib (Debian: zlib1g-dev), which reads compressed files|tests are built with zlib
 input/readers/jpeg.c|%.700s: the library was built without libjpeg-turbo (Debian: libjpeg-dev), which reads JPEG images|likewise
 input/readers/png.c|%.700s: the library was built without libpng (Debian: libpng-dev), which reads PNG images|likewise
-session/compile/ir.c|a node that only the compiler makes|a guard: nobody else has these definitions'
+session/compile/ir.c|a node that only the compiler makes|a guard: nobody else has these definitions
+session/compile/widen.c|a node that only the compiler makes|likewise'
 
 [ $# -gt 0 ] || set -- graph ops autodiff control layers optim session report formats input
 # shellcheck disable=SC2046  # the names of sources hold no blanks
