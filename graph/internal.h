@@ -139,7 +139,7 @@ const eddy_op_def *eddy__updated_op(eddy_graph *g, const eddy_op_def *of);
 /* The operation from which that one was made; `op` itself if it is none of these. */
 const eddy_op_def *eddy__update_of(const eddy_op_def *op);
 
-/* The set of element types that the definition names for input i; empty: all, which it only moves. */
+/* The set of element types that the definition names for input i; empty: all, which it moves. */
 uint32_t eddy__input_types(const eddy_op_def *op, int i);
 /* True if the kernel gets the elements of input i as they are, whatever their type. */
 static inline bool eddy__input_moves(const eddy_op_def *op, int i)

@@ -31,8 +31,9 @@ function listed(list, last,    part, n, i, text) {
     return text
 }
 function in_words(types) {
-    if (types == takes["EDDY_TAKES_NUMBERS_COMPLEX"]) return "of a numeric type other than float16 and bfloat16"
-    if (types == takes["EDDY_TAKES_ALL"]) return "of a type other than float16 and bfloat16"
+    if (types == takes["EDDY_TAKES_WIDE_NUMBERS_COMPLEX"]) return "of a numeric type other than float16 and bfloat16"
+    if (types == takes["EDDY_TAKES_NUMBERS_COMPLEX"]) return "of a numeric type"
+    if (types == takes["EDDY_TAKES_ALL"]) return "of any type"
     return listed(types, "or")
 }
 # "x is float32 or float64, and y and z are int32": inputs of which the same holds, together.
@@ -99,7 +100,7 @@ function with_operands(text, kind, types,    bools, unary, operands, any, at) {
     unary = kind ~ /^UNARY/
     bools = kind ~ /TEST|COMPARISON/ || types == "bool"
     operands = in_words(types)
-    any = sub(/^of a /, "any ", operands) && sub(/other than/, "except", operands)
+    any = sub(/^of (a|any) /, "any ", operands); sub(/other than/, "except", operands)
     operands = (unary ? "x  " : "a, b  ") operands
     if (!unary && types != "bool") operands = operands (any ? ", the same for both" : ", of the same type")
     operands = operands (unary ? ", any shape; y " : ", shapes that broadcast; y ")

@@ -68,7 +68,8 @@ distributed/threads.c|run_threads: a thread cannot be started: %s|a limit of the
 distributed/threads.c|a message between ranks %d and %d is too long|a guard: ranks compare their arguments first
 distributed/training.c|Distributed: out of memory|memory that is not from an allocator of the library
 distributed/training.c|broadcast_variables: out of memory|likewise
-session/compile/ir.c|a node that only the compiler makes|a guard: nobody else has these definitions'
+session/compile/ir.c|a node that only the compiler makes|a guard: nobody else has these definitions
+session/compile/widen.c|a node that only the compiler makes|likewise'
 
 [ $# -gt 0 ] || set -- graph ops autodiff control layers optim session report formats input distributed
 # shellcheck disable=SC2046  # the names of sources hold no blanks

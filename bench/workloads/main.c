@@ -4,9 +4,9 @@
  *             [--json] [--slices]]
  *
  * Without a name it lists them.  --size sets the size of the batch or of the vector. --bfloat16
- * computes in mixed precision. --cpu counts the process's own time, for a busy machine. With --slices it reads the number of steps to run
- * next, one number per line, and prints their times; so scripts/bench.py lets two programs take
- * turns.
+ * computes in mixed precision. --cpu counts the process's own time, for a busy machine. With
+ * --slices it reads the number of steps to run next, one number per line, and prints their times;
+ * so scripts/bench.py lets two programs take turns.
  *
  * The floor of a step (--json) is the time of its products at the rate of one large product, or of
  * the bytes that it must move at the rate of one loop, both measured at the end. */

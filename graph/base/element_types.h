@@ -5,7 +5,7 @@
  *
  *   BIT               a bit of its own, by which ops/kernels/for_types.h recognizes a member of a set
  *   DTYPE, NAME       EDDY_FLOAT32, "float32"
- *   KIND              FLOATING, HALF (stored and cast only), INTEGER, BOOLEAN or COMPLEX
+ *   KIND              FLOATING, HALF (computed in float32), INTEGER, BOOLEAN or COMPLEX
  *   ELEMENT, BITS     the type in C, and its size
  *   LOWEST, HIGHEST   of an integer: its limits
  *   DIGITS, EXPONENT  of a float, or of the parts of a complex number, in the place of the limits:

@@ -73,8 +73,7 @@ const eddy_op_def eddy_op_cast = {
 /** y = x cast to `dtype`; x itself if it already has that type.
  *
  *  x      any element type, any shape
- *  dtype  any element type; float16 and bfloat16 are storage types, which few other operations
- *         take
+ *  dtype  any element type
  *
  *  Floats are rounded toward 0 to integers; values outside the range are clamped to it, and NaN
  *  becomes 0.  Integers are truncated to smaller integers by dropping their upper bits.  To bool,

@@ -74,7 +74,8 @@ bool eddy__norm_infer(eddy_infer *c)
     if (!infer_parameter_types(c) || !infer_vector(c, 1, "scale", &x) ||
         !infer_vector(c, 2, "offset", &x) || !eddy__infer_yield(c, 0, d, x)) return false;
     for (int i = 1; i < c->n_out; i++)
-        if (!eddy__infer_yield(c, i, statistics_type(d), group_shape(x, c->op->variant))) return false;
+        if (!eddy__infer_yield(c, i, statistics_type(d), group_shape(x, c->op->variant)))
+            return false;
     return true;
 }
 
@@ -166,7 +167,10 @@ void eddy__norm_gradient(eddy_rule *r)
 }
 
 /* t with the type of x, if there is a gradient; else t itself. */
-static eddy_tensor like(eddy_tensor t, eddy_tensor x) { return eddy__has_gradient(t) ? CastLike(t, x) : t; }
+static eddy_tensor like(eddy_tensor t, eddy_tensor x)
+{
+    return eddy__has_gradient(t) ? CastLike(t, x) : t;
+}
 
 /* With z = (x - mean) rstd, g = dy scale and means over groups of n: dx is
  * rstd (g - mean(g) - z mean(g z)), dscale and doffset sum dy z and dy.  Their gradients

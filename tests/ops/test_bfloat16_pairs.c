@@ -1,5 +1,5 @@
-/* test_bfloat16_pairs.c -- products of bfloat16 matrices of many sizes and layouts, alone, in batches
- * and with an epilogue, against plain sums; and convolutions against those in float64. */
+/* test_bfloat16_pairs.c -- products of bfloat16 matrices of many sizes and layouts, alone, in
+ * batches and with an epilogue, against plain sums; and convolutions against those in float64. */
 #include "tests/lib/array_trial.h"
 
 #include <math.h>

@@ -193,8 +193,8 @@ static void check_node(const sweep *c, const values *v, const eddy_node *n)
         if (is_half(eddy_array_dtype(got)) && eddy_array_dtype(wide) == EDDY_FLOAT32)
             want = rounded(wide, eddy_array_dtype(got));
         const double next = is_product(n) && c->dtype == EDDY_BFLOAT16 ? 0x1p-7 : 0;
-        ck_assert_msg(same_elements(got, want ? want : wide, next), "%s: output %d of %s (%s)", c->title,
-                      k, n->name, n->op->name);
+        ck_assert_msg(same_elements(got, want ? want : wide, next), "%s: output %d of %s (%s)",
+                      c->title, k, n->name, n->op->name);
         eddy_array_free(wide);
         eddy_array_free(want);
     }

@@ -172,7 +172,8 @@ eddy_status eddy__conv_direct_prepare(eddy_kernel *k, eddy_dtype d, const eddy_c
 /* ----------------------------------------------------------- the filter -- */
 
 /* One tap of the filter in bfloat16, [from_c, n] pairs of channels. */
-static void pack_pairs(const plan *p, const uint16_t *filter, int64_t n, int64_t width, uint32_t *to)
+static void pack_pairs(const plan *p, const uint16_t *filter, int64_t n, int64_t width,
+                       uint32_t *to)
 {
     if (p->back) {                  /* pairs are neighbors in the filter's last axis */
         eddy__conv_move(sizeof *to, p->from_c, n, true, to, width, filter, p->filter_row / 2);
@@ -204,8 +205,9 @@ static void pack_panel(const run *r, const walk *k, int64_t group, int64_t from)
         if (p->pairs)
             pack_pairs(p, (const uint16_t *)(const void *)r->filter + place, n, width,
                        (uint32_t *)(void *)to);
-        else eddy__conv_move(size, p->from_c, n, p->back, to, width, r->filter + (size_t)place * size,
-                        p->filter_row);
+        else
+            eddy__conv_move(size, p->from_c, n, p->back, to, width,
+                            r->filter + (size_t)place * size, p->filter_row);
     }
 }
 

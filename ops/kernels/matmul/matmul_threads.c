@@ -12,9 +12,10 @@ eddy_product eddy__product_of(eddy_dtype d, bool transpose_a, bool transpose_b, 
                               int64_t n, int64_t k)
 {
     const bool pairs = d == EDDY_BFLOAT16;
-    return (eddy_product){ .dtype = pairs ? EDDY_FLOAT32 : d, .pairs = pairs, .transpose_a = transpose_a, .transpose_b = transpose_b,
-                           .m = m, .n = n, .k = k, .lda = transpose_a ? m : k,
-                           .ldb = transpose_b ? k : n, .ldy = n, .ldr = n, .alpha = 1 };
+    return (eddy_product){ .dtype = pairs ? EDDY_FLOAT32 : d, .pairs = pairs,
+                           .transpose_a = transpose_a, .transpose_b = transpose_b, .m = m, .n = n,
+                           .k = k, .lda = transpose_a ? m : k, .ldb = transpose_b ? k : n,
+                           .ldy = n, .ldr = n, .alpha = 1 };
 }
 
 const eddy_gemm *eddy__product_plan(eddy_kernel *k, const eddy_product *p)
