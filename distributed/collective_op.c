@@ -15,16 +15,24 @@ bool eddy__collective_attrs(eddy_graph *g, const eddy_op_def *op, const eddy_com
     return c != NULL;
 }
 
+/* The last collective of the graph. The body of a loop or branch has copies of its own, which the
+ * graph does not run. */
+static eddy_tensor last_of(eddy_graph *g)
+{
+    int i = eddy_collection_size(g, EDDY_COLLECTIVES) - 1;
+    while (i >= 0 && eddy_node_of(eddy_collection_at(g, EDDY_COLLECTIVES, i))->traced) i--;
+    return eddy_collection_at(g, EDDY_COLLECTIVES, i);
+}
+
 eddy_tensor eddy__collective_apply(eddy_graph *g, const eddy_op_def *op,
                                    const eddy_collective_attrs *attrs, int n, const eddy_tensor *x,
                                    const char *name)
 {
     char                  node[EDDY_CALL_NAME];
     eddy_collective_attrs a = *attrs;
-    const int             last = eddy_collection_size(g, EDDY_COLLECTIVES) - 1;
-    const eddy_tensor     before = eddy_collection_at(g, EDDY_COLLECTIVES, last);
+    const eddy_tensor     before = last_of(g);
     a.node = eddy_unique_name(g, name ? name : op->name, false, node, sizeof node);
-    eddy_control_begin(g, (eddy_list){ last >= 0, &before });
+    eddy_control_begin(g, (eddy_list){ before.node != 0, &before });
     eddy_tensor y = eddy_apply(op, &a, n, x, (eddy_apply_args){ .graph = g, .name = name });
     eddy_control_end(g);
     if (eddy_is_valid(y)) eddy_collection_add(g, EDDY_COLLECTIVES, y);

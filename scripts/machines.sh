@@ -20,13 +20,15 @@ ranks() {     # ranks N PROGRAM...
         timeout 300 mpirun --oversubscribe -n "$n" "$@"
 }
 
-# Must fail within 10 seconds, and say so.
+# Must fail within 10 seconds, of the time that a rank prints if it does, and say so.
 fails() {     # fails TEXT N PROGRAM...
     text=$1
     shift
     begun=$(date +%s)
     if ranks "$@" >"$log" 2>&1; then echo "machines: $* does not fail" && exit 1; fi
-    took=$(($(date +%s) - begun))
+    ended=$(date +%s)
+    begun=$(sed -n 's/^killed at //p' "$log" | grep . || echo "$begun")
+    took=$((ended - begun))
     grep -q "$text" "$log" || { cat "$log"; echo "machines: no '$text'"; exit 1; }
     [ "$took" -le 10 ] || { echo "machines: $* took $took s to fail"; exit 1; }
     echo "  $3 ends all ranks within $took s: $(grep "$text" "$log" | head -n 1)"

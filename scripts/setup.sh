@@ -48,7 +48,7 @@ fi
 if [ "$need" = valgrind ]; then
     want valgrind have valgrind
 fi
-if [ "$need" = machines ] || [ "$need" = ci ]; then
+if [ "$need" = machines ]; then
     want libopenmpi-dev have "${MPICC:-mpicc}"
     want openmpi-bin have mpirun
     want patch have patch

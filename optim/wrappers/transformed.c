@@ -22,9 +22,10 @@ static bool pair_fits(const eddy_optimizer *o, eddy_gradient_pair was, eddy_grad
                   "%s: the function changes which variables have a gradient: '%s'", o->name, name);
     else if (p.gradient.node == 0) return true;
     else if (!eddy_is_valid(p.gradient) || p.gradient.graph != o->graph)
-        eddy_fail(o->graph, EDDY_INVALID_ARGUMENT,
-                  "%s: the gradient that the function returns for '%s' is not a tensor of the graph",
-                  o->name, name);
+        eddy_fail(
+            o->graph, EDDY_INVALID_ARGUMENT,
+            "%s: the gradient that the function returns for '%s' is not a tensor of the graph",
+            o->name, name);
     else if (eddy_dtype_of(p.gradient) != eddy_dtype_of(was.gradient) ||
              (!eddy_slices_parts(p.gradient, &values, NULL) &&
               !eddy_shape_compatible(eddy_shape_of(p.gradient), eddy_shape_of(was.variable))))

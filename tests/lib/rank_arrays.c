@@ -1,5 +1,5 @@
 /* rank_arrays.c -- half types, groups of ranks, calls on arrays, and collectives that are mapped
- * over examples. */
+ * over examples or run in loops. */
 #include "tests/lib/ranks.h"
 
 #include "ops/short_names.h"
@@ -169,5 +169,47 @@ bool maps_agree(eddy_communicator *c)
 {
     bool ok = true;
     for (int kind = 0; ok && kind < 7; kind++) ok = map_agrees(c, kind);
+    return ok;
+}
+
+/* ------------------------------------------------------------------- loops -- */
+
+static eddy_tensor one_turn(eddy_communicator *c, eddy_tensor x)
+{
+    return eddy_tanh(Mul(x, eddy_all_reduce(c, Mul(x, 0.7))));
+}
+
+static int build_turn(eddy_list x, eddy_tensor *y, void *context)
+{
+    y[0] = one_turn(context, x.at[0]);
+    return 1;
+}
+
+/* A loop is the same as its turns one after another; so is its gradient. Collectives before and
+ * behind the loop are not part of it. */
+bool loops_agree(eddy_communicator *c)
+{
+    enum { TURNS = 4 };
+    const double  at[] = { 0.3 + eddy_communicator_rank(c), -0.2 };
+    eddy_graph   *g = eddy_graph_new();
+    eddy_tensor   x = eddy_const(g, EDDY_FLOAT64, EDDY_SHAPE(2), at);
+    eddy_tensor   before = eddy_all_reduce(c, x), y[1], plain = x;
+    eddy_array   *out[5] = { NULL };
+    eddy_iterate(TURNS, .f = { .build = build_turn, .context = c }, .x = EDDY_LIST(x), .out = y);
+    for (int i = 0; i < TURNS; i++) plain = one_turn(c, plain);
+    eddy_tensor t[] = { y[0], plain, eddy_gradient(eddy_sum(Square(y[0])), x),
+                        eddy_gradient(eddy_sum(Square(plain)), x), before };
+    eddy_session *s = eddy_session_new(g);
+    bool          ok = eddy_run(s, EDDY_FEED(), (eddy_list){ 5, t }, out) == EDDY_OK;
+    expect(c, ok, "%s", eddy_session_message(s));
+    for (int64_t i = 0; ok && i < 4; i++) {
+        const int    k = (int)(i / 2) * 2;
+        const double got = eddy_array_get(out[k], i % 2), want = eddy_array_get(out[k + 1], i % 2);
+        ok = expect(c, fabs(got - want) <= 1e-12 * (1 + fabs(want)), "%g in a loop, not %g", got,
+                    want);
+    }
+    for (int i = 0; i < 5; i++) eddy_array_free(out[i]);
+    eddy_session_free(s);
+    eddy_graph_free(g);
     return ok;
 }

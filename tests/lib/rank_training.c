@@ -184,7 +184,7 @@ const rank_scenario rank_scenarios[] = {
     { "halves", halves_agree },
     { "groups", groups_agree },
     { "arrays", arrays_agree },
-    { "maps", maps_agree },
+    { "maps", maps_agree }, { "loops", loops_agree },
     { "trainings", trainings_agree },
     { "skips", skips_agree },
     { NULL, NULL },

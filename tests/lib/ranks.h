@@ -30,6 +30,7 @@ bool halves_agree(eddy_communicator *c);
 bool groups_agree(eddy_communicator *c);
 bool arrays_agree(eddy_communicator *c);
 bool maps_agree(eddy_communicator *c);
+bool loops_agree(eddy_communicator *c);
 bool trainings_agree(eddy_communicator *c);
 bool skips_agree(eddy_communicator *c);
 

@@ -12,6 +12,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 
 static bool run_all(eddy_communicator *c, const char *only)
 {
@@ -33,7 +34,11 @@ static bool reduce_often(eddy_communicator *c, int64_t count, int turns)
     eddy_error  e = { 0 };
     eddy_array *a = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(count));
     while (turns-- && eddy_array_all_reduce(c, EDDY_REDUCE_SUM, a, &e))
-        if (turns == 50 && eddy_communicator_rank(c) == 1) raise(SIGKILL);
+        if (turns == 50 && eddy_communicator_rank(c) == 1) {
+            printf("killed at %lld\n", (long long)time(NULL));
+            fflush(stdout);
+            raise(SIGKILL);
+        }
     if (e.status != EDDY_OK) printf("rank %d: %s\n", eddy_communicator_rank(c), e.message);
     fflush(stdout);
     eddy_array_free(a);
