@@ -170,6 +170,7 @@ Suite *hdf5_links_suite(void)
 {
     Suite *s = suite_create("hdf5_links");
     TCase *t = tcase_create("links");
+    tcase_set_tags(t, "slow");          /* files grow byte by byte: minutes under sanitizers */
     tcase_add_loop_test(t, visits, 0, CASES);
     tcase_add_test(t, messages);
     tcase_set_timeout(t, 60);

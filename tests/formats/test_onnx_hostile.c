@@ -26,7 +26,7 @@ static void read_case(const node_case *c, void *context)
 START_TEST(operators)
 {
     static case_messages messages;
-    golden_begin("formats/onnx_hostile");
+    case_messages_begin("formats/onnx_hostile");
     for (size_t i = 0; i < sizeof onnx_rows / sizeof *onnx_rows; i++) {
         const onnx_row *r = &onnx_rows[i];
         const node_case c = node_case_of(r->op, r->opset, r->inputs, r->attributes, r->outputs);
@@ -35,7 +35,7 @@ START_TEST(operators)
         node_case_damage(&c, read_case, &messages);
         case_messages_end(&messages, r->op);
     }
-    golden_end();
+    case_messages_finish();
 }
 END_TEST
 

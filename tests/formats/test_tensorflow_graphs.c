@@ -229,7 +229,7 @@ static void damage_node(const text_graph *g, int node, case_messages *m)
 START_TEST(damaged)
 {
     static case_messages messages;
-    golden_begin("formats/tensorflow_graphs");
+    case_messages_begin("formats/tensorflow_graphs");
     for (size_t i = 0; i < sizeof graphs / sizeof *graphs; i++) {
         const text_graph g = parsed(graphs[i].text);
         read_graph(&g, &messages);
@@ -240,7 +240,7 @@ START_TEST(damaged)
         }
         case_messages_end(&messages, graphs[i].name);
     }
-    golden_end();
+    case_messages_finish();
 }
 END_TEST
 

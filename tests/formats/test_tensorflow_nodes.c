@@ -114,7 +114,7 @@ static void read_case(const node_case *c, void *context)
 static void damage_rows(const row *rows, size_t count, const char *name)
 {
     static case_messages messages;
-    golden_begin(name);
+    case_messages_begin(name);
     const char *op = NULL;
     for (const row *r = rows; r < rows + count; r++) {
         if (r->outputs[0] == '!') continue;
@@ -124,7 +124,7 @@ static void damage_rows(const row *rows, size_t count, const char *name)
         node_case_damage(&c, read_case, &messages);
     }
     case_messages_end(&messages, op);
-    golden_end();
+    case_messages_finish();
 }
 
 /* One test for each row, and one that damages all. */
