@@ -17,7 +17,7 @@ ranks() {     # ranks N PROGRAM...
     # Root may run programs in a container. Messages go through memory, and ranks that wait do not spin.
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1 \
         OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none OPENBLAS_NUM_THREADS=1 \
-        timeout 300 mpirun --oversubscribe -n "$n" "$@"
+        timeout 1200 mpirun --oversubscribe -n "$n" "$@"
 }
 
 # Must fail within 10 seconds, of the time that a rank prints if it does, and say so.
