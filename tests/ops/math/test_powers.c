@@ -313,7 +313,7 @@ START_TEST(integers)
     IS(eddy_approximate_equal(u, v, .tolerance = 2), 1, 0);
     IS(eddy_relu_n(a, 2), 2, 0, 2, 0, 0);
     IS(eddy_threshold(a, 0, -1), 7, -1, 7, -1, -1);
-    refused(eddy_hard_tanh(a), EDDY_BAD_DTYPE, "float32 or float64 expected");
+    refused(eddy_hard_tanh(a), EDDY_BAD_DTYPE, "float32, float64, float16 or bfloat16 expected");
     refused(eddy_relu_n(a, 2.5), EDDY_INVALID_ARGUMENT, "2.5 is not an integer");
     refused(eddy_threshold(a, 0, 0.5), EDDY_INVALID_ARGUMENT, "0.5 is not an integer");
 }
