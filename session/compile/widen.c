@@ -4,6 +4,7 @@
 #include "ops/kernels/bfloat16_pairs.h"
 #include "ops/kernels/elementwise/half_casts.h"
 #include "ops/linear/matmul.h"
+#include "ops/nets/conv2d.h"
 #include "ops/weak_ops.h"
 
 #include <string.h>
@@ -101,8 +102,8 @@ static bool product_has_pairs(const ir_node *n, eddy_shape a)
 /* x and the filter, or the filter and dy; without groups. */
 static bool conv_has_pairs(const ir_node *n, eddy_shape x, eddy_shape filter, bool back)
 {
-    const char *const *format = eddy__ir_attr(n, "data_format");
-    return format && *format && strcmp(*format, "NHWC") == 0 && x.dim[3] == filter.dim[2] &&
+    const eddy_conv_attrs *a = n->attrs;         /* or the first member of the attributes */
+    return a->data_format && strcmp(a->data_format, "NHWC") == 0 && x.dim[3] == filter.dim[2] &&
            eddy__conv_has_pairs(filter.dim[back ? 3 : 2]);
 }
 
