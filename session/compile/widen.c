@@ -5,6 +5,7 @@
 #include "ops/kernels/bfloat16_pairs.h"
 #include "ops/kernels/elementwise/half_casts.h"
 #include "ops/linear/matmul.h"
+#include "ops/nets/conv2d.h"
 #include "ops/weak_ops.h"
 
 #include <string.h>
