@@ -87,11 +87,14 @@ static const char *print_types(uint32_t types, char *buf, size_t size)
     return buf;
 }
 
+/* d is in the set; callers may pass a number that is no type. */
+static bool is_in(uint32_t types, eddy_dtype d) { return (uint32_t)d < 32 && types >> d & 1; }
+
 bool eddy__expect_type(eddy_graph *g, const char *who, const char *what, eddy_dtype d,
                        uint32_t types)
 {
     char list[160];
-    if (types >> d & 1) return true;
+    if (is_in(types, d)) return true;
     eddy_fail(g, EDDY_BAD_DTYPE, "%s: %s is %s; %s expected", who, what, eddy_dtype_name(d),
               print_types(types, list, sizeof list));
     return false;
@@ -100,7 +103,7 @@ bool eddy__expect_type(eddy_graph *g, const char *who, const char *what, eddy_dt
 bool eddy__infer_expects(eddy_infer *c, const char *what, eddy_dtype d, uint32_t types)
 {
     char list[160];
-    return (types >> d & 1) != 0 ||
+    return is_in(types, d) ||
            eddy_infer_fail(c, EDDY_BAD_DTYPE, "%s is %s; %s expected", what, eddy_dtype_name(d),
                            print_types(types, list, sizeof list));
 }

@@ -126,7 +126,8 @@ static eddy_tile_fn plus_one_tile(const eddy_type *in, const eddy_type *out)
 /* A program's own operation says whether it is cheap. */
 START_TEST(own_operations)
 {
-    const eddy_op_def op = {
+    static eddy_op_def op;                  /* lives as long as the graph */
+    op = (eddy_op_def){
         .name = "PlusOne", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
         .flags = EDDY_OP_ELEMENTWISE | (_i ? EDDY_OP_CHEAP : 0), .infer = same_type,
         .tile = plus_one_tile,
