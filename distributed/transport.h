@@ -1,5 +1,5 @@
 /* transport.h -- how messages travel between ranks, for authors of transports. The library has one
- * whose ranks are threads of a process; libeddy_mpi is another one (distributed/mpi/mpi.h).
+ * whose ranks are threads of a process; libeddy_mpi is another one (distributed/mpi/mpi_ranks.h).
  *
  * A transport only moves bytes from one rank to another. Collectives, their checks and their sums are
  * built on that, so results have the same bits with every transport. */

@@ -161,12 +161,15 @@ static bool note_line(eddy_graph *g, const eddy_node *node)
     return false;
 }
 
-/* The inputs of a, cast; a.in itself without memory. */
+/* The inputs of a, cast; NULL without memory. */
 static const eddy_tensor *cast(eddy_graph *g, const eddy_append_args *a, eddy_tensor few[FEW])
 {
     eddy_tensor *in = few;
     if (a->n > FEW) in = eddy__arena_alloc(&g->arena, (size_t)a->n * sizeof *in);
-    if (!in) return a->in;
+    if (!in) {
+        eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory (inputs: %d)", a->op->name, a->n);
+        return NULL;
+    }
     memcpy(in, a->in, (size_t)a->n * sizeof *in);
     g->cast_inputs(g, a->op, a->n, in);
     return in;

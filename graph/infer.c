@@ -110,7 +110,8 @@ bool eddy__infer_expects(eddy_infer *c, const char *what, eddy_dtype d, uint32_t
 
 static bool type_is_accepted(eddy_infer *c, int i, uint32_t takes)
 {
-    const uint32_t   types = takes & TYPES;
+    const bool       cannot_cast = i == 0 && (c->op->flags & EDDY_OP_REFERENCE) != 0;
+    const uint32_t   types = takes & TYPES & (cannot_cast ? ~EDDY_TAKES_HALVES : ~0u);
     const int        like = (int)(takes >> LIKE_AT) - 1;
     const eddy_dtype d = c->in[i].dtype;
     char name[64], other[64];

@@ -64,31 +64,38 @@ static void insert(eddy_error *e, const char *name_end, eddy_line at)
     memcpy(e->message, text, sizeof text);
 }
 
-/* The place behind the quoted name of the last node that the message names; NULL without one. */
-static const char *end_of_name(const char *message, const char **name)
+/* The next name of a node in a message, from `at` on; false if there is none. */
+static bool next_name(const char *at, const char **name, const char **end)
 {
-    const char *end = NULL;
-    for (const char *at = message; (at = strstr(at, "[node '")) != NULL; at += 7) {
-        const char *quote = strchr(at + 7, '\'');
-        if (quote) *name = at + 7, end = quote + 1;
-    }
-    return end;
+    const char *begin = strstr(at, "[node '"), *quote = begin ? strchr(begin + 7, '\'') : NULL;
+    if (!quote) return false;
+    *name = begin + 7;
+    *end = quote + 1;
+    return true;
 }
 
+/* The innermost node comes first: in a loop, that of the body. */
 void eddy__lines_add(const eddy_graph *g, eddy_error *e)
 {
-    const char            *name = NULL, *end = end_of_name(e->message, &name);
-    const eddy_name_entry *entry =
-        end && g->lines ? eddy__names_find(g, name, (size_t)(end - 1 - name)) : NULL;
-    const eddy_line at = line_of(g, entry && entry->node > 0 ? entry->node : 0);
-    if (at.file && end) insert(e, end, at);
+    const char *name, *end = e->message;
+    while (g->lines && next_name(end, &name, &end)) {
+        const eddy_name_entry *entry = eddy__names_find(g, name, (size_t)(end - 1 - name));
+        const eddy_line        at = line_of(g, entry && entry->node > 0 ? entry->node : 0);
+        if (*end == ',') return;                /* it has its line */
+        if (at.file) {
+            insert(e, end, at);
+            return;
+        }
+    }
 }
 
 void eddy__lines_add_here(const eddy_graph *g, eddy_error *e)
 {
-    const char *name = NULL, *end = end_of_name(e->message, &name);
+    const char *name, *end = NULL;
     if (!here.file || !*e->message) return;
-    const eddy_name_entry *entry = end ? eddy__names_find(g, name, (size_t)(end - 1 - name)) : NULL;
+    const bool named = next_name(e->message, &name, &end);
+    const eddy_name_entry *entry =
+        named ? eddy__names_find(g, name, (size_t)(end - 1 - name)) : NULL;
     if (entry && entry->node > 0) eddy__lines_add(g, e);
-    else insert(e, end, (eddy_line){ here.file, here.line });
+    else if (!named || *end != ',') insert(e, end, (eddy_line){ here.file, here.line });
 }

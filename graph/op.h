@@ -285,7 +285,8 @@ EDDY_API void eddy_batch_as_is(eddy_batch *b);
  * Where a set names float16 and bfloat16, the kernel sees float32: the library casts such inputs
  * to float32, and the outputs that infer has given one of these types back, rounding once. Where a
  * set without types accepts them, the kernel gets the 16-bit elements, which it may only move. A
- * variable passed by reference cannot be cast. */
+ * variable passed by reference is not cast: such an input refuses the two types, unless its set has
+ * no types. Products of bfloat16 by instructions for them count denormal numbers as 0. */
 #define EDDY_TYPE(dtype)     (1u << (dtype))
 #define EDDY_TAKES_WIDE_FLOATS     (EDDY_TYPE(EDDY_FLOAT32) | EDDY_TYPE(EDDY_FLOAT64))
 #define EDDY_TAKES_HALVES          (EDDY_TYPE(EDDY_FLOAT16) | EDDY_TYPE(EDDY_BFLOAT16))

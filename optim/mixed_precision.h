@@ -12,7 +12,7 @@ extern "C" {
 /* From now on, operations that are built on g compute in `dtype`, EDDY_BFLOAT16 or EDDY_FLOAT16,
  * where that is safe: the library casts their float32 inputs. EDDY_FLOAT32 ends it.
  *
- * - Products, convolutions, attention and recurrent operations always do.
+ * - Products, convolutions except transposed ones, attention and recurrent operations always do.
  * - Sums, products and quotients of elements, activations, normalizations, pooling, softmax, and
  *   what joins or selects elements, do if one of the inputs is of the 16-bit type already.
  * - Exponentials, powers, sums, means, losses and all other operations compute in float32; a

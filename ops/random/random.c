@@ -9,6 +9,7 @@
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
 #include "graph/internal.h"
+#include "ops/kernels/elementwise/half_casts.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "ops/random/random.h"
@@ -541,7 +542,11 @@ eddy_tensor eddy_dropout_with(const eddy_dropout_args *given)
     eddy_dims   axes;
     char        noise[256], text[256];
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* records or propagates an error */
-    if (!eddy__expect_type(g, "dropout", "x", dtype, EDDY_TAKES_WIDE_FLOATS)) return eddy_none(g);
+    if (!eddy__expect_type(g, "dropout", "x", dtype, EDDY_TAKES_FLOATS)) return eddy_none(g);
+    if (eddy__dtype_is_half(dtype)) {
+        a.x = eddy_cast(a.x, EDDY_FLOAT32);
+        return eddy_cast(eddy_dropout_with(&a), dtype);
+    }
     if (!(a.rate >= 0 && a.rate < 1))
         return eddy_fail(g, EDDY_INVALID_ARGUMENT, "dropout: rate %g is not in [0,1)", a.rate);
     if (!shared_axes(eddy_shape_of(a.x), a.noise_shape, &axes)) {

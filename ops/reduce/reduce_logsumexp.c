@@ -1,4 +1,5 @@
 /* reduce_logsumexp.c -- the log-sum-exp reduction. */
+#include "graph/internal.h"
 #include "ops/short_names.h"
 #include "graph/call_options.h"
 #include "ops/reduce/reductions.h"
@@ -20,9 +21,9 @@ eddy_tensor eddy_logsumexp_with(const eddy_reduce_args *given)
 {
     eddy_reduce_args a = EDDY_TAKE(eddy_reduce_args, given);
     const eddy_tensor x = a.x;
-    if (eddy_is_valid(x) && !eddy_dtype_is_floating(eddy_dtype_of(x)))
-        return eddy_fail(x.graph, EDDY_BAD_DTYPE, "logsumexp: x is %s; float32 or float64 expected",
-                         eddy_dtype_name(eddy_dtype_of(x)));
+    if (eddy_is_valid(x) &&
+        !eddy__expect_type(x.graph, "logsumexp", "x", eddy_dtype_of(x), EDDY_TAKES_FLOATS))
+        return eddy_none(x.graph);
     eddy_scope_begin(x.graph, a.name ? a.name : "logsumexp");
     const eddy_tensor top = eddy_max(x, .axes = a.axes, .keepdims = true);
     /* An infinite maximum would make x - m NaN; any finite m is correct then. */

@@ -12,7 +12,9 @@
 
 bool eddy__input_widens(const eddy_op_def *op, int i, eddy_dtype d)
 {
-    return eddy__dtype_is_half(d) && (eddy__input_types(op, i) & EDDY_TYPE(d)) != 0;
+    const bool by_reference = i == 0 && (op->flags & EDDY_OP_REFERENCE) != 0;
+    return eddy__dtype_is_half(d) && !by_reference &&
+           (eddy__input_types(op, i) & EDDY_TYPE(d)) != 0;
 }
 
 /* ------------------------------------------------------------------- casts -- */

@@ -98,6 +98,22 @@ START_TEST(running)
 }
 END_TEST
 
+/* The line of a node is added once, also where a call repeats the error of another. */
+START_TEST(once)
+{
+    eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(2, 3));
+    eddy_matmul(x, x, .name = "product");
+    const char *first = strstr(eddy_graph_message(g), __FILE__);
+    ck_assert_ptr_nonnull(first);
+    ck_assert_ptr_null(strstr(first + 1, __FILE__));
+    eddy_session *s = eddy_session_new(g);
+    eddy_run(s, EDDY_FEED(), EDDY_FETCH(x), NULL);
+    first = strstr(eddy_session_message(s), __FILE__);
+    ck_assert(!first || !strstr(first + 1, __FILE__));
+    eddy_session_free(s);
+}
+END_TEST
+
 /* A long name of a file fits, and the message stays whole. */
 START_TEST(long_files)
 {
@@ -123,6 +139,7 @@ Suite *lines_suite(void)
     tcase_add_test(c, without_lines);
     tcase_add_test(c, building);
     tcase_add_test(c, running);
+    tcase_add_test(c, once);
     tcase_add_test(c, long_files);
     suite_add_tcase(suite, c);
     return suite;

@@ -41,6 +41,7 @@ START_TEST(types)
     is_of(Pow(y, 2), EDDY_FLOAT32);
     is_of(Sum(y), EDDY_FLOAT32);
     is_of(eddy_cholesky(y), EDDY_FLOAT32);
+    is_of(eddy_dropout(y, 0.5), EDDY_BFLOAT16);
     is_of(Cast(y, EDDY_FLOAT64), EDDY_FLOAT64);
     const eddy_tensor wide = eddy_placeholder(g, NULL, EDDY_FLOAT64, EDDY_SHAPE(4, 4));
     is_of(MatMul(wide, wide), EDDY_FLOAT64);
