@@ -306,7 +306,7 @@ static bool wrong_operations(eddy_communicator *c, void *context)
     return true;
 }
 
-/* Rows that are divided among two ranks, and a number of rows that is fed. */
+/* Rows that are divided among two ranks, and numbers of rows that are fed. */
 static bool wrong_shares(eddy_communicator *c, void *context)
 {
     (void)context;
@@ -319,6 +319,13 @@ static bool wrong_shares(eddy_communicator *c, void *context)
     golden_line(eddy_session_message(s));
     eddy_session_free(s);
     eddy_graph_free(g);
+    eddy_tensor rows = eddy_placeholder(g, "rows", EDDY_INT64, EDDY_SHAPE(2));
+    y = eddy_all_to_all(c, floats(g, 3), .rows = rows);
+    s = eddy_session_new(g);
+    eddy_run(s, EDDY_FEED({ rows, EDDY_INT64S(100000000, 2) },
+                          { eddy_input(y, 2), EDDY_INT64S(100000000, 2) }), EDDY_FETCH(y), NULL);
+    golden_line(eddy_session_message(s));
+    eddy_session_free(s);
     return true;
 }
 
