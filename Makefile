@@ -276,11 +276,12 @@ $(BUILD)/libeddy_mpi.so.$(VERSION): $(MPI) $(BUILD)/libeddy_distributed.so
 # The programs of ranks, and the digits with the change that docs/guide/machines.md shows.
 MPI_TESTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tests/mpi/*.c tests/lib/rank*.c)))
 $(BUILD)/mpi/ranks: $(MPI_TESTS)
-$(BUILD)/mpi/digits: $(BUILD)/mpi/digits.o $(SUPPORT) $(BUILD)/libeddy_input.a
+$(BUILD)/mpi/digits: $(BUILD)/mpi/digits.o $(SUPPORT) $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a
 $(BUILD)/mpi/ranks $(BUILD)/mpi/digits: $(BUILD)/libeddy_mpi.a $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(call say,link $@)
-	$(Q)$(MPI_CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) -o $@ $(INPUT_LIBS) $(LIBS)
+	$(Q)$(MPI_CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(filter-out %/libeddy.a,$(filter %.a,$^)) \
+	    $(BUILD)/libeddy.a -o $@ $(INPUT_LIBS) $(LIBS)
 $(BUILD)/mpi/digits.c: examples/digits.c docs/guide/machines.md
 	@mkdir -p $(@D)
 	@sed -n '/^```diff$$/,/^```$$/{/^```/!p}' docs/guide/machines.md | patch -s -o $@ examples/digits.c

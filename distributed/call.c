@@ -63,9 +63,8 @@ static bool wait_for_turn(eddy_call *call)
     while (pthread_mutex_trylock(&call->c->world->lock) != 0) {
         const eddy_status s = call->stopped ? call->stopped(call->run) : EDDY_OK;
         if (s != EDDY_OK)
-            return eddy__distributed_fail(&call->error, s,
-                                          "the run ended while another one used the "
-                                          "communicator");
+            return eddy__collective_fail(call, s, "rank %d: the run ended while another one used "
+                                         "the communicator", call->c->world->rank);
         nanosleep(&pause, NULL);
     }
     return true;

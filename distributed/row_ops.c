@@ -212,7 +212,8 @@ const eddy_op_def eddy__op_reduce_scatter =
     ROWS_OP("ReduceScatter", 2, 1 << 1, reduce_scatter_infer, reduce_scatter_kernel,
             reduce_scatter_gradient);
 const eddy_op_def eddy__op_all_to_all =
-    ROWS_OP("AllToAll", 3, 1 << 2, all_to_all_infer, all_to_all_kernel, all_to_all_gradient);
+    ROWS_OP("AllToAll", 3, 1 << 1 | 1 << 2, all_to_all_infer, all_to_all_kernel,
+            all_to_all_gradient);
 
 /* --------------------------------------------------------------- builders -- */
 

@@ -66,11 +66,11 @@ static int64_t bytes_of(eddy_gradient_pair p, int64_t otherwise)
     return count < 0 ? otherwise : count * (int64_t)eddy_dtype_size(eddy_dtype_of(p.variable));
 }
 
-/* This rank's share of all examples; NaN if there are none. */
+/* This rank's share of all examples; 0 if there are none. */
 static eddy_tensor share_of(eddy_communicator *c, eddy_tensor examples)
 {
     const eddy_tensor n = eddy_cast(examples, EDDY_FLOAT64);
-    return Div(n, eddy_all_reduce(c, n));
+    return DivNoNan(n, eddy_all_reduce(c, n));
 }
 
 /* Averages the gradients, those of the last variables first: they are known first. */

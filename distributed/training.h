@@ -14,7 +14,8 @@ typedef struct eddy_distributed_args {
     eddy_optimizer    *optimizer;    /* required */
     eddy_communicator *communicator; /* required */
     /* the number of examples of this rank's loss, a scalar of a real type: gradients are weighted by it;
-     * 0 on a rank without examples, whose gradients do not count; default: equal numbers */
+     * 0 on a rank without examples, whose gradients do not count; if no rank has any, the gradients
+     * are 0; default: equal numbers */
     eddy_tensor        examples;
     bool               sum;          /* gradients are summed; default: averaged */
     int64_t            bucket_bytes EDDY_DEFAULT(4194304); /* of gradients that travel together */

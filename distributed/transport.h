@@ -16,7 +16,7 @@ extern "C" {
 typedef struct eddy_message eddy_message;
 
 /* The functions of a transport; each receives the context that was given with the table. One thread
- * at a time calls them. */
+ * at a time calls them; `fail` may be called at any time. */
 typedef struct eddy_transport {
     const char *name;                /* "threads" */
     /* Begins to send bytes to a rank, or to receive them from it. Messages from one rank to another

@@ -4,6 +4,7 @@
 #                            program must be examples/linear_regression.c
 #   ```text output           must be the output of the program above it
 #   ```LANGUAGE file=PATH    must stand in that file, line by line, whatever its indentation
+#   ```diff                  must apply to the file that it names
 #   a word eddy_name         must be declared in a public header; in docs/inside/, in any
 #                            header; eddy_name_* is the beginning of such names, and
 #                            eddy_NAME is one of the reader's own
@@ -80,6 +81,32 @@ awk '
     END { printf "docs: %d excerpts%s\n", excerpts, bad ? "" : " ok"; exit bad }
 ' "$@"
 echo "docs: $(wc -l < "$out/list") programs ok"
+
+# The lines that a hunk keeps or removes must stand together in the file.
+awk '
+    function stands(    n, i, k, s, source) {
+        while ((getline s < path) > 0) source[++n] = s
+        close(path)
+        for (i = 1; i + count - 1 <= n; i++) {
+            for (k = 0; k < count && source[i + k] == old[k + 1]; k++) continue
+            if (k == count) return 1
+        }
+        return 0
+    }
+    function end_hunk() {
+        if (count > 0 && !stands()) {
+            printf "%s:%d: this change does not apply to %s\n", FILENAME, line, path
+            bad = 1
+        }
+        count = 0
+    }
+    /^```diff$/ { inside = 1; count = 0; next }
+    inside && /^```$/ { end_hunk(); inside = 0 }
+    inside && /^--- / { path = $2; next }
+    inside && /^@@ / { end_hunk(); line = FNR; hunks++; next }
+    inside && /^[- ]/ { old[++count] = substr($0, 2) }
+    END { printf "docs: %d hunks of changes%s\n", hunks, bad ? "" : " ok"; exit bad }
+' "$@"
 
 names() { grep -o 'eddy_[a-z0-9_]*' | sort -u; }
 # What a program can name is what the preprocessor leaves of the headers, macros with it.

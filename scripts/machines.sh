@@ -46,6 +46,7 @@ case ${1:-check} in
             echo "$n ranks"
             ranks $n "$build/mpi/ranks"
         done
+        ranks 4 "$build/mpi/ranks" stopped
         fails 'rank 1: .*the ranks do not agree: rank 0 has AllReduce(float32\[3\], sum)' 4 "$build/mpi/ranks" disagrees
         fails 'rank 0: .*rank 1 has ended' 4 "$build/mpi/ranks" leaves
         fails 'rank 1 .*signal 9' 4 "$build/mpi/ranks" killed

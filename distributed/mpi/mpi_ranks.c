@@ -19,9 +19,11 @@ typedef struct notice {
 } notice;
 
 struct eddy_message {
-    MPI_Request request;
-    int         peer;
-    bool        sends;
+    MPI_Request   request;
+    int           peer;
+    bool          sends;
+    eddy_message *next;              /* that was cancelled */
+    char          sent[];            /* a copy: MPI cannot take a message back that it sends */
 };
 
 typedef struct mpi_rank {
@@ -33,6 +35,7 @@ typedef struct mpi_rank {
     bool        *left;               /* by rank */
     notice       failure, end;       /* what it tells the others */
     MPI_Request *telling;            /* by rank: of the failure, and then of the end */
+    eddy_message *cancelled;         /* what was being sent */
     eddy_error   error;              /* of the first rank that failed */
 } mpi_rank;
 
@@ -62,7 +65,7 @@ static bool fail_mpi(eddy_error *e, const char *what, int code)
 static eddy_message *begin(mpi_rank *r, bool sends, int peer, void *data, size_t bytes,
                            eddy_error *error)
 {
-    eddy_message *m = malloc(sizeof *m);
+    eddy_message *m = malloc(sizeof *m + (sends ? bytes : 0));
     if (!m || bytes > INT32_MAX) {
         free(m);
         fail(error, bytes > INT32_MAX ? EDDY_LIMIT : EDDY_NO_MEMORY,
@@ -71,6 +74,7 @@ static eddy_message *begin(mpi_rank *r, bool sends, int peer, void *data, size_t
         return NULL;
     }
     *m = (eddy_message){ .peer = peer, .sends = sends };
+    if (sends) data = memcpy(m->sent, data, bytes);
     pthread_mutex_lock(&r->lock);
     const int code =
         sends ? MPI_Isend(data, (int)bytes, MPI_BYTE, peer, MESSAGE, r->comm, &m->request)
@@ -154,17 +158,22 @@ static bool mpi_wait(void *context, eddy_message *m, double seconds, bool *ended
     return ok;
 }
 
-/* A message that is being sent may still be read by MPI, which only other failed ranks receive. */
+/* A receive that has begun goes on to its end, since MPI writes to the memory until then. A message
+ * that is being sent waits for mpi_close. */
 static void mpi_cancel(void *context, eddy_message *m)
 {
     mpi_rank *r = context;
     pthread_mutex_lock(&r->lock);
-    if (m->request != MPI_REQUEST_NULL) {
-        if (!m->sends) MPI_Cancel(&m->request);
-        MPI_Request_free(&m->request);
+    const bool under_way = m->request != MPI_REQUEST_NULL;
+    if (under_way && m->sends) {
+        m->next = r->cancelled;
+        r->cancelled = m;
+    } else if (under_way) {
+        MPI_Cancel(&m->request);
+        MPI_Wait(&m->request, MPI_STATUS_IGNORE);
     }
     pthread_mutex_unlock(&r->lock);
-    free(m);
+    if (!under_way || !m->sends) free(m);
 }
 
 /* ------------------------------------------------------------- fail and end -- */
@@ -197,7 +206,33 @@ static void release(mpi_rank *r)
     free(r);
 }
 
-/* Waits until all ranks leave, so that each learns that the others do. */
+/* Receives the messages that nobody waits for any more, so that their sending ends. */
+static void read_cancelled(mpi_rank *r)
+{
+    int        any = 0;
+    MPI_Status at;
+    while (MPI_Iprobe(MPI_ANY_SOURCE, MESSAGE, r->comm, &any, &at) == MPI_SUCCESS && any) {
+        int bytes = 0;
+        MPI_Get_count(&at, MPI_BYTE, &bytes);
+        void *data = malloc((size_t)bytes + 1);
+        MPI_Recv(data, data ? bytes : 0, MPI_BYTE, at.MPI_SOURCE, MESSAGE, r->comm,
+                 MPI_STATUS_IGNORE);
+        free(data);
+    }
+}
+
+static void free_cancelled(mpi_rank *r)
+{
+    while (r->cancelled) {
+        eddy_message *m = r->cancelled;
+        r->cancelled = m->next;
+        MPI_Wait(&m->request, MPI_STATUS_IGNORE);
+        free(m);
+    }
+}
+
+/* Waits until all ranks leave, so that each learns that the others do. What a rank sent comes
+ * before the notice that it leaves. */
 static void mpi_close(void *context)
 {
     const struct timespec pause = { .tv_nsec = 200000 };
@@ -206,10 +241,12 @@ static void mpi_close(void *context)
     for (int waiting = 1; waiting > 0;) {
         waiting = 0;
         read_notices(r);
+        read_cancelled(r);
         for (int i = 0; i < r->size; i++) waiting += i != r->rank && !r->left[i];
         if (waiting > 0) nanosleep(&pause, NULL);
     }
     MPI_Waitall(2 * r->size, r->telling, MPI_STATUSES_IGNORE);
+    free_cancelled(r);
     MPI_Comm_free(&r->comm);
     if (r->finalizes) MPI_Finalize();
     release(r);

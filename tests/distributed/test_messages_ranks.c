@@ -230,7 +230,7 @@ static bool stopped(eddy_communicator *c, void *context)
     return true;
 }
 
-/* A second run of rank 0 waits for the first, which waits for rank 1. */
+/* A second run of rank 0 waits for the first, which waits for rank 1: its timeout fails all. */
 static bool busy(eddy_communicator *c, void *context)
 {
     (void)context;
@@ -247,7 +247,8 @@ static bool busy(eddy_communicator *c, void *context)
         golden_line(eddy_session_message(second));
         pthread_join(other, NULL);
     }
-    const bool ok = eddy_session_status(first) == EDDY_OK;
+    const bool ok = eddy_session_status(first) == EDDY_TIMED_OUT &&
+                    eddy_communicator_status(c) == EDDY_TIMED_OUT;
     eddy_session_free(first);
     eddy_session_free(second);
     eddy_graph_free(g);
@@ -306,7 +307,7 @@ static bool wrong_operations(eddy_communicator *c, void *context)
     return true;
 }
 
-/* Rows that are divided among two ranks, and a number of rows that is fed. */
+/* Rows that are divided among two ranks, and numbers of rows that are fed. */
 static bool wrong_shares(eddy_communicator *c, void *context)
 {
     (void)context;
@@ -316,6 +317,13 @@ static bool wrong_shares(eddy_communicator *c, void *context)
     eddy_tensor   y = eddy_all_gather(c, floats(g, 3), .uneven = true);
     eddy_session *s = eddy_session_new(g);
     eddy_run(s, EDDY_FEED({ eddy_input(y, 1), EDDY_INT64S(2, 2) }), EDDY_FETCH(y), NULL);
+    golden_line(eddy_session_message(s));
+    eddy_session_free(s);
+    eddy_tensor rows = eddy_placeholder(g, "rows", EDDY_INT64, EDDY_SHAPE(2));
+    y = eddy_all_to_all(c, floats(g, 3), .rows = rows);
+    s = eddy_session_new(g);
+    eddy_run(s, EDDY_FEED({ rows, EDDY_INT64S(100000000, 2) },
+                          { eddy_input(y, 2), EDDY_INT64S(100000000, 2) }), EDDY_FETCH(y), NULL);
     golden_line(eddy_session_message(s));
     eddy_session_free(s);
     eddy_graph_free(g);

@@ -178,6 +178,30 @@ bool skips_agree(eddy_communicator *c)
     return ok;
 }
 
+/* If no rank has examples, the gradients are 0, although that of each rank's mean loss is 0/0. */
+bool empties_agree(eddy_communicator *c)
+{
+    eddy_graph     *g = eddy_graph_new();
+    eddy_tensor     x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY));
+    eddy_tensor     v = eddy_variable(g, eddy_scalar(g, 3), .name = "v");
+    eddy_optimizer *o = eddy_gradient_descent(g, eddy_scalar(g, 0.5));
+    o = eddy_distributed(o, c, .examples = eddy_size(x, EDDY_INT32));
+    eddy_tensor     step = eddy_minimize(o, eddy_mean(Mul(v, x)));
+    eddy_session   *s = eddy_session_new(g);
+    eddy_array     *none = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(0)), *out = NULL;
+    const bool      ok =
+        eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL) == EDDY_OK &&
+        eddy_run(s, EDDY_FEED({ x, none }), EDDY_FETCH(step), NULL) == EDDY_OK &&
+        eddy_run(s, EDDY_FEED(), EDDY_FETCH(v), &out) == EDDY_OK;
+    const bool good = expect(c, ok, "%s", eddy_session_message(s)) &&
+                      expect(c, eddy_array_item(out) == 3, "v is %g", eddy_array_item(out));
+    eddy_array_free(none);
+    eddy_array_free(out);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return good;
+}
+
 const rank_scenario rank_scenarios[] = {
     { "collectives", collectives_agree },
     { "integers", integers_agree },
@@ -187,5 +211,6 @@ const rank_scenario rank_scenarios[] = {
     { "maps", maps_agree }, { "loops", loops_agree },
     { "trainings", trainings_agree },
     { "skips", skips_agree },
+    { "empties", empties_agree },
     { NULL, NULL },
 };

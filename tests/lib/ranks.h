@@ -33,5 +33,6 @@ bool maps_agree(eddy_communicator *c);
 bool loops_agree(eddy_communicator *c);
 bool trainings_agree(eddy_communicator *c);
 bool skips_agree(eddy_communicator *c);
+bool empties_agree(eddy_communicator *c);
 
 #endif

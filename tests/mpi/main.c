@@ -5,6 +5,7 @@
  *   mpirun -n 4 build/mpi/ranks killed     rank 1 kills itself; the others must end
  *   mpirun -n 4 build/mpi/ranks disagrees  the ranks differ in a shape
  *   mpirun -n 4 build/mpi/ranks leaves     rank 1 leaves early
+ *   mpirun -n 4 build/mpi/ranks stopped    rank 1 gives up sending, and frees its memory
  *
  * Prints a line for each program, or why one has failed; then it fails. */
 #include "distributed/mpi/mpi_ranks.h"
@@ -45,6 +46,27 @@ static bool reduce_often(eddy_communicator *c, int64_t count, int turns)
     return e.status == EDDY_OK;
 }
 
+/* Rank 1 sends 8 MB to rank 0, which begins to receive them when rank 1 has given up and has freed
+ * its memory. Both runs fail, and all ranks end well. */
+static bool stop_sending(eddy_communicator *c)
+{
+    const int         me = eddy_communicator_rank(c);
+    eddy_graph       *g = eddy_graph_new();
+    const eddy_tensor x = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(2000000));
+    const eddy_tensor y = me == 1 ? eddy_send_receive(c, x, .to = 0)
+                                  : eddy_send_receive(c, x, .from = me == 0 ? 1 : -1);
+    eddy_session     *s = eddy_session_new(g, .timeout = me == 1 ? 0.2 : 0);
+    if (me == 0) nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL);
+    const bool ok =
+        eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), NULL) == EDDY_TIMED_OUT || me > 1;
+    if (!ok) printf("rank %d: %s\n", me, eddy_session_message(s));
+    else if (me == 1) puts("  stopped      ok");
+    fflush(stdout);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return ok;
+}
+
 int main(int argc, char **argv)
 {
     eddy_error         e = { 0 };
@@ -56,6 +78,7 @@ int main(int argc, char **argv)
     if (what && strcmp(what, "killed") == 0) ok = reduce_often(c, 100000, 100);
     else if (what && strcmp(what, "disagrees") == 0) ok = reduce_often(c, 3 + (me == 1), 2);
     else if (what && strcmp(what, "leaves") == 0) ok = me == 1 || reduce_often(c, 3, 2);
+    else if (what && strcmp(what, "stopped") == 0) ok = stop_sending(c);
     else ok = run_all(c, what);
     eddy_communicator_free(c);
     return !ok;
