@@ -90,7 +90,7 @@ static bool make_layers(training *t, const config *layers)
         if (!chain_make(&t->b, &one, &t->b.x)) return false;
         if (t->n_layers == MOST_LAYERS) return config_fail(c, "more than %d layers", MOST_LAYERS);
         t->layers[t->n_layers++] = (layer_note){
-            c->kind == CONFIG_TEXT ? c->text : c->keys[0]->text, t->b.x,
+            c->kind == CONFIG_TEXT ? c->text : c->keys[layer_key(c)]->text, t->b.x,
             parameters_of(t->b.graph) - before,
         };
     }
