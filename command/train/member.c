@@ -138,7 +138,7 @@ static bool choice(const call_member *m, const config *c, int *to)
 static bool activation(const config *c, eddy_activation *to)
 {
     const config *options;
-    const call   *k = call_find(c, ROLE_LAYER, &options);
+    const call   *k = call_find(c, ROLE_ACTIVATION, &options);
     if (!k) return false;
     if (!k->activation || options)
         return config_fail(c, "%s as an activation takes no options; add it as the next layer",
