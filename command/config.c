@@ -173,6 +173,21 @@ static config **slot(config *in, const char *key, const char *place)
     return &in->at[in->count++];
 }
 
+/* An alias is the same part at several places, of which one is to change. */
+static config *copy_of_part(const config *c)
+{
+    const size_t n = (size_t)c->count;
+    config      *own = room(1, sizeof *own);
+    *own = *c;
+    if (n == 0) return own;
+    own->at = room(n, sizeof(config *));
+    memcpy(own->at, c->at, n * sizeof(config *));
+    if (c->kind != CONFIG_MAP) return own;
+    own->keys = room(n, sizeof(config *));
+    memcpy(own->keys, c->keys, n * sizeof(config *));
+    return own;
+}
+
 bool config_set(config *root, const char *assignment)
 {
     const char *equal = strchr(assignment, '='), *place = text("--set %s", assignment);
@@ -187,7 +202,7 @@ bool config_set(config *root, const char *assignment)
             *to = room(1, sizeof(config));
             **to = (config){ .kind = CONFIG_MAP, .place = place };
         }
-        if (to) in = *to;
+        if (to) in = *to = copy_of_part(*to);
         to = slot(in, key, place);
         if (!to) {
             fail(place, "'%s' is not a part of the configuration", key);

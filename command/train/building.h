@@ -27,7 +27,8 @@ typedef struct building {
 } building;
 
 typedef enum call_role {
-    ROLE_LAYER, ROLE_LOSS, ROLE_METRIC, ROLE_OPTIMIZER, ROLE_SCHEDULE, ROLE_INITIALIZER
+    ROLE_LAYER, ROLE_LOSS, ROLE_METRIC, ROLE_OPTIMIZER, ROLE_SCHEDULE, ROLE_INITIALIZER,
+    ROLE_ACTIVATION
 } call_role;
 
 /* The call that c names: "dense", or the only key of {dense: OPTIONS}. *options is NULL without
@@ -35,8 +36,8 @@ typedef enum call_role {
 const call *call_find(const config *c, call_role role, const config **options);
 /* The calls that a name means in any role; how many. */
 int         calls_named(const char *name, const call **found, int most);
-/* The words of "layers", "losses", "metrics", "optimizers", "schedules" or "initializers", ended by
- * NULL, and their calls; NULL for another name. */
+/* The words of "layers", "losses", "metrics", "optimizers", "schedules", "initializers" or
+ * "activations", ended by NULL, and their calls; NULL for another name. */
 const char **calls_of_role(const char *name, const call ***of);
 /* Prints what is known of a name, or the words of a role. */
 int         call_describe(const char *name);
@@ -47,6 +48,8 @@ bool        call_make(building *b, const call *k, call_role role, const config *
 /* Fills a member from its configuration. */
 bool        member_fill(building *b, const call_member *m, call_role role, const config *c, void *to);
 
+/* The place of the name among the keys of a layer, which may have `as` before it. */
+int         layer_key(const config *layer);
 /* The result of these layers, a list, for b->x, which is left as it was. */
 bool        chain_make(building *b, const config *layers, eddy_tensor *y);
 /* Restores the variables that are in b->weights. False after a message. */

@@ -20,6 +20,7 @@ static eddy_tensor known_tensor(const building *b, const call_struct *s, const c
     if (m->kind != MEMBER_TENSOR) return EDDY_NO_TENSOR;
     if (is(m, "training_when")) return b->training;
     if (is(m, "global_step")) return b->global_step;
+    if (role == ROLE_SCHEDULE && is(m, "x")) return eddy_cast(b->global_step, EDDY_FLOAT32);
     if (judges && (is(m, "labels") || is(m, "targets"))) return b->labels;
     if (judges && (is(m, "logits") || is(m, "predictions") || is(m, "log_input"))) return b->x;
     if (role == ROLE_LAYER && first) return b->x;
@@ -109,12 +110,25 @@ static bool choose(const call *k, const config *at, const char *name, const char
     return config_fail(at, "%s has no result '%s'; it has %s", k->name, name, all);
 }
 
-/* Tensors that the headers call required. */
+/* What the headers call required, or an option of this call among others that share its struct. */
+static bool is_required(const call *k, const call_member *m)
+{
+    return m->comment && (strncmp(m->comment, "required", 8) == 0 ||
+                          strcmp(m->comment, text("of eddy_%s", k->name)) == 0);
+}
+
+static bool is_missing(const call_member *m, const void *at)
+{
+    if (m->kind == MEMBER_TENSOR) return !eddy_is_valid(*(const eddy_tensor *)at);
+    if (m->kind == MEMBER_LIST) return ((const eddy_list *)at)->count == 0;
+    if (m->kind == MEMBER_INT64) return *(const int64_t *)at == 0;
+    return m->kind == MEMBER_OPTIMIZER && !*(eddy_optimizer *const *)at;
+}
+
 static bool has_required(const call *k, const config *at, const char *arguments)
 {
     for (const call_member *m = k->arguments->at; m->name; m++)
-        if (m->kind == MEMBER_TENSOR && m->comment && strncmp(m->comment, "required", 8) == 0 &&
-            !eddy_is_valid(*(const eddy_tensor *)(const void *)(arguments + m->offset)))
+        if (is_required(k, m) && is_missing(m, arguments + m->offset))
             return config_fail(at, "%s needs '%s'", k->name, m->name);
     return true;
 }

@@ -76,17 +76,20 @@ bool weights_restore(const building *b, eddy_session *s)
     return true;
 }
 
+int layer_key(const config *c) { return c->count > 1 && strcmp(c->keys[0]->text, "as") == 0; }
+
 /* A layer is a name, {NAME: OPTIONS}, or that with {as: WORD}, which later layers can refer to. */
 static bool layer(building *b, const config *c)
 {
     const config *as = config_get(c, "as"), *options;
     config        alone = *c;
     if (as && c->count == 2) {
-        const int i = strcmp(c->keys[0]->text, "as") == 0;
+        const int i = layer_key(c);
         alone.count = 1;
         alone.keys = &c->keys[i];
         alone.at = &c->at[i];
     }
+    if (as && c->count == 1) return config_fail(c, "'as' names a layer, which is missing");
     if (alone.kind == CONFIG_MAP && alone.count == 1 && strcmp(alone.keys[0]->text, "file") == 0) {
         if (!import(b, alone.keys[0], alone.at[0], &b->x)) return false;
     } else {

@@ -19,6 +19,7 @@ static const role_names roles[] = {
     [ROLE_OPTIMIZER] = { "an optimizer", "", "", "optim/", RESULT_OPTIMIZER },
     [ROLE_SCHEDULE] = { "a schedule", "", "_decay", "optim/schedules/", RESULT_TENSOR },
     [ROLE_INITIALIZER] = { "an initializer", "", "_initializer", "layers/", RESULT_INITIALIZER },
+    [ROLE_ACTIVATION] = { "an activation", "", "_layer", "", RESULT_TENSOR },
 };
 
 static int compare(const void *name, const void *row)
@@ -69,6 +70,7 @@ static const char **words_of(call_role role, const call **of)
         const char *name = calls[i].name;
         if (!fits(&calls[i], r) || strncmp(name, r->begin, begin) != 0) continue;
         if (role == ROLE_LOSS && !is_loss(&calls[i])) continue;
+        if (role == ROLE_ACTIVATION && !calls[i].activation) continue;
         const size_t ends = *r->end && ends_with(name, r->end) ? strlen(r->end) : 0;
         const char  *word = text("%.*s", (int)(strlen(name) - begin - ends), name + begin);
         if (n > 0 && strcmp(words[n - 1], word) == 0) n--;      /* "huber" is huber_loss */
@@ -78,6 +80,18 @@ static const char **words_of(call_role role, const call **of)
     return words;
 }
 
+/* "layers" of "a layer", "losses" of "a loss". */
+static const char *plural(const role_names *r)
+{
+    const char *word = strchr(r->what, ' ') + 1;
+    return text("%s%s", word, word[strlen(word) - 1] == 's' ? "es" : "s");
+}
+
+/* Short names that are usual elsewhere, none of which is near to the one here. */
+static const char *const usual_names[][2] = {
+    { "sgd", "gradient_descent" }, { "mse", "mean_squared_error" },
+};
+
 static const call *find(const config *at, const char *name, call_role role)
 {
     const role_names *r = &roles[role];
@@ -85,8 +99,12 @@ static const call *find(const config *at, const char *name, call_role role)
     if (!k) k = named_so(r->begin, name, "", r);
     if (k) return k;
     const char *near = config_nearest(name, words_of(role, NULL));
+    for (size_t i = 0; i < sizeof usual_names / sizeof *usual_names; i++)
+        if (strcmp(name, usual_names[i][0]) == 0 && named_so(r->begin, usual_names[i][1], "", r))
+            near = usual_names[i][1];
     if (near) config_fail(at, "'%s' is not %s; is '%s' meant?", name, r->what, near);
-    else config_fail(at, "'%s' is not %s of the library", name, r->what);
+    else config_fail(at, "'%s' is not %s; 'eddy train --describe %s' lists them", name, r->what,
+                     plural(r));
     return NULL;
 }
 
@@ -115,13 +133,6 @@ int calls_named(const char *name, const call **found, int most)
         if (k && !known) found[n++] = k;
     }
     return n;
-}
-
-/* "layers" of "a layer", "losses" of "a loss". */
-static const char *plural(const role_names *r)
-{
-    const char *word = strchr(r->what, ' ') + 1;
-    return text("%s%s", word, word[strlen(word) - 1] == 's' ? "es" : "s");
 }
 
 const char **calls_of_role(const char *name, const call ***of)

@@ -38,6 +38,25 @@ static void set_values(const training *t, epoch_result *e, const double *from)
     for (int i = 0; i < t->n_metrics; i++) e->metrics[i] = *from++;
 }
 
+static const char *heading(const training *t)
+{
+    const char *all = text("epoch,step,loss%s%s",
+                           eddy_is_valid(t->learning_rate) ? ",learning_rate" : "",
+                           t->held.n > 0 ? ",validation_loss" : "");
+    for (int i = 0; i < t->n_metrics; i++) all = text("%s,%s", all, t->metrics[i].name);
+    return all;
+}
+
+/* The columns have no meaning but by their heading, so a training goes on with the same ones. */
+static bool same_heading(const training *t, const char *line)
+{
+    const char *expected = heading(t);
+    const int   n = (int)strcspn(line, "\n");
+    if ((size_t)n == strlen(expected) && strncmp(line, expected, (size_t)n) == 0) return true;
+    return fail(path_of_history(t), "the columns are %.*s, with this configuration %s; --resume "
+                                    "needs the same metrics", n, line, expected) == SUCCESS;
+}
+
 bool history_read(history *h, const training *t, int64_t epoch)
 {
     FILE        *f = fopen(path_of_history(t), "r");
@@ -46,6 +65,10 @@ bool history_read(history *h, const training *t, int64_t epoch)
     const int    n = values_of(t, &e, values);
     char         line[2048];
     if (!f && epoch > 0) return fail(path_of_history(t), "%s", strerror(errno)) == SUCCESS;
+    if (f && epoch > 0 && fgets(line, sizeof line, f) && !same_heading(t, line)) {
+        fclose(f);
+        return false;
+    }
     while (f && fgets(line, sizeof line, f)) {
         char *at = line, *end;
         e.epoch = strtoll(at, &end, 10);
@@ -66,10 +89,7 @@ bool history_add(history *h, const training *t, const epoch_result *e)
     double      values[MOST_METRICS + 3];
     add(h, e);
     if (!f) return fail(new, "%s", strerror(errno)) == SUCCESS;
-    fprintf(f, "epoch,step,loss%s%s", eddy_is_valid(t->learning_rate) ? ",learning_rate" : "",
-            t->held.n > 0 ? ",validation_loss" : "");
-    for (int i = 0; i < t->n_metrics; i++) fprintf(f, ",%s", t->metrics[i].name);
-    fputc('\n', f);
+    fprintf(f, "%s\n", heading(t));
     for (int k = 0; k < h->count; k++) {
         const int n = values_of(t, &h->at[k], values);
         fprintf(f, "%lld,%lld", (long long)h->at[k].epoch, (long long)h->at[k].step);

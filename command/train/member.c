@@ -21,16 +21,19 @@ static bool whole(const building *b, const config *c, int64_t *to)
 
 /* ----------------------------------------------------------------- tensors -- */
 
-/* A scalar of the type of what the layers compute, if that is floating. */
-static eddy_tensor scalar(const building *b, call_role role, double v)
+/* A scalar of the type of what the layers compute, which must have that value. */
+static bool scalar(const building *b, call_role role, const config *c, double v, eddy_tensor *to)
 {
     const eddy_dtype d = role == ROLE_LAYER && eddy_is_valid(b->x) ? eddy_dtype_of(b->x)
                                                                    : EDDY_FLOAT32;
     eddy_array      *a = eddy_array_new(d == EDDY_BOOL ? EDDY_FLOAT32 : d, EDDY_SCALAR);
     if (a) eddy_array_set(a, 0, v);
-    eddy_tensor t = eddy_constant(b->graph, a);
+    const bool fine = !a || !eddy_dtype_is_integer(d) || eddy_array_get(a, 0) == v;
+    if (fine) *to = eddy_constant(b->graph, a);
     eddy_array_free(a);
-    return t;
+    if (fine) return graph_is_fine(b, c);
+    return config_fail(c, "x is %s, which has no value %s; cast it first", eddy_dtype_name(d),
+                       c->text);
 }
 
 /* "20 epochs", "500 steps": a number of steps. */
@@ -76,10 +79,7 @@ static bool tensor(building *b, call_role role, const config *c, eddy_tensor *to
         const call     *k = call_find(c, inner, &options);
         return k && call_make(b, k, inner, c, options, to);
     }
-    if (config_is_number(c, &v) || duration(b, c->text, &v)) {
-        *to = scalar(b, role, v);
-        return graph_is_fine(b, c);
-    }
+    if (config_is_number(c, &v) || duration(b, c->text, &v)) return scalar(b, role, c, v, to);
     return refer(b, role, c, to);
 }
 
@@ -138,7 +138,7 @@ static bool choice(const call_member *m, const config *c, int *to)
 static bool activation(const config *c, eddy_activation *to)
 {
     const config *options;
-    const call   *k = call_find(c, ROLE_LAYER, &options);
+    const call   *k = call_find(c, ROLE_ACTIVATION, &options);
     if (!k) return false;
     if (!k->activation || options)
         return config_fail(c, "%s as an activation takes no options; add it as the next layer",

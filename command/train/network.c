@@ -90,7 +90,7 @@ static bool make_layers(training *t, const config *layers)
         if (!chain_make(&t->b, &one, &t->b.x)) return false;
         if (t->n_layers == MOST_LAYERS) return config_fail(c, "more than %d layers", MOST_LAYERS);
         t->layers[t->n_layers++] = (layer_note){
-            c->kind == CONFIG_TEXT ? c->text : c->keys[0]->text, t->b.x,
+            c->kind == CONFIG_TEXT ? c->text : c->keys[layer_key(c)]->text, t->b.x,
             parameters_of(t->b.graph) - before,
         };
     }
@@ -135,14 +135,28 @@ static bool make_step(training *t, const config *c)
 /* ----------------------------------------------------------------- metrics -- */
 
 /* What a metric compares with labels: the most likely class, where the network has a number for
- * each class and labels are classes. */
+ * each class, labels are classes, and so the metric compares classes. */
 static eddy_tensor predictions(const training *t, const call *k)
 {
     const eddy_shape out = eddy_shape_of(t->output), labels = eddy_shape_of(t->b.labels);
-    if (strcmp(k->name, "metric_top_k_accuracy") == 0 || out.rank != labels.rank + 1 ||
+    const bool classes = strcmp(k->name, "metric_accuracy") == 0 ||
+                         strcmp(k->name, "metric_mean_iou") == 0;
+    if (!classes || out.rank != labels.rank + 1 ||
         eddy_dtype_is_floating(eddy_dtype_of(t->b.labels)))
         return t->output;
     return eddy_argmax(t->output, .axis = -1, .output_type = EDDY_INT32);
+}
+
+/* "accuracy", and "accuracy_2" for the second one. */
+static const char *name_of_metric(const training *t, const char *name)
+{
+    const char *all = name;
+    for (int i = 0, n = 1; i < t->n_metrics; i++)
+        if (strcmp(t->metrics[i].name, all) == 0) {
+            all = text("%s_%d", name, ++n);
+            i = -1;
+        }
+    return all;
 }
 
 static bool make_metric(training *t, const config *c)
@@ -151,12 +165,13 @@ static bool make_metric(training *t, const config *c)
     const call   *k = call_find(c, ROLE_METRIC, &options);
     if (!k) return false;
     if (t->n_metrics == MOST_METRICS) return config_fail(c, "more than %d metrics", MOST_METRICS);
-    metric *m = &t->metrics[t->n_metrics++];
-    m->name = k->name + strlen("metric_");
+    metric *m = &t->metrics[t->n_metrics];
+    m->name = name_of_metric(t, k->name + strlen("metric_"));
     t->b.x = predictions(t, k);
     const bool fine = call_make(&t->b, k, ROLE_METRIC, c, options, &m->value);
     t->b.x = t->output;
     m->update = t->b.update;
+    t->n_metrics++;
     return fine;
 }
 

@@ -5,9 +5,12 @@
 #include "command/train/records.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { MOST_CLASSES = 65536 };            /* of whole numbers in a column */
 
 /* IDX files begin with two zeros, gzip with 1f 8b; a file of arrays that has one needs no name. */
 static eddy_array *array_read(const config *at, const char *path, const char *package)
@@ -77,8 +80,11 @@ static int column_of(const eddy_csv *t, const config *at, const char *name)
     return -1;
 }
 
+/* The line of a row, for messages. */
+static long long line_of(int64_t row, bool header) { return (long long)row + 1 + header; }
+
 /* Columns of numbers side by side, float32[rows, columns]. */
-static eddy_array *columns(const eddy_csv *t, const config *at, text_list names)
+static eddy_array *columns(const eddy_csv *t, const config *at, text_list names, bool header)
 {
     const int64_t rows = eddy_csv_rows(t);
     eddy_array   *a = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(rows, names.count));
@@ -92,12 +98,18 @@ static eddy_array *columns(const eddy_csv *t, const config *at, text_list names)
                         names.at[k], eddy_csv_word(t, i, 0));
             from = NULL;
         }
+        for (int64_t row = 0; from && row < rows; row++) {
+            const double v = eddy_array_get(from, row);
+            to[row * names.count + k] = (float)v;
+            if (!isnan(v)) continue;
+            config_fail(at, "line %lld has no number in the column '%s'", line_of(row, header),
+                        names.at[k]);
+            from = NULL;
+        }
         if (!from) {
             eddy_array_free(a);
             return NULL;
         }
-        for (int64_t row = 0; row < rows; row++)
-            to[row * names.count + k] = (float)eddy_array_get(from, row);
     }
     return a;
 }
@@ -120,7 +132,7 @@ static void number_words(records *r, const eddy_csv *t, int column, eddy_array *
 
 /* The target: a column of words or whole numbers is classes, int32[rows]; of other numbers
  * float32[rows, 1]. */
-static bool target(records *r, const eddy_csv *t, const config *c)
+static bool target(records *r, const eddy_csv *t, const config *c, bool header)
 {
     const char *name = NULL;
     if (!config_text(c, &name)) return false;
@@ -131,17 +143,18 @@ static bool target(records *r, const eddy_csv *t, const config *c)
     const bool        words = eddy_csv_words(t, i) > 0;
     eddy_array       *a = NULL;
     if (!words && eddy_dtype_is_floating(eddy_array_dtype(from))) {
-        a = columns(t, c, (text_list){ 1, &name });
+        a = columns(t, c, (text_list){ 1, &name }, header);
         return a && records_add(r, c, "y", a);
     }
     a = eddy_array_new(EDDY_INT32, EDDY_SHAPE(rows));
     for (int64_t row = 0; a && row < rows; row++) {
         const double v = eddy_array_get(from, row);
-        if (v < 0) {
+        if (!(v >= 0 && v < MOST_CLASSES)) {
             eddy_array_free(a);
-            return words ? config_fail(c, "row %lld has no value", (long long)row)
-                         : config_fail(c, "row %lld is negative, which is no class; write [%s] for "
-                                          "a number", (long long)row, name);
+            return words ? config_fail(c, "line %lld has no value", line_of(row, header))
+                         : config_fail(c, "line %lld has %.0f, which is no class from 0 to %d; "
+                                          "write [%s] for a number", line_of(row, header), v,
+                                       MOST_CLASSES - 1, name);
         }
         eddy_array_set(a, row, v);
         if (v + 1 > (double)r->classes) r->classes = (int64_t)v + 1;
@@ -150,15 +163,15 @@ static bool target(records *r, const eddy_csv *t, const config *c)
     return records_add(r, c, "y", a);
 }
 
-static bool csv_parts(records *r, const eddy_csv *t, const config *c)
+static bool csv_parts(records *r, const eddy_csv *t, const config *c, bool header)
 {
     const config *x = config_get(c, "x"), *y = config_get(c, "y");
     text_list     names = { 0, NULL };
     if (y && y->kind == CONFIG_LIST) {
         if (!config_names(y, &names)) return false;
-        eddy_array *a = columns(t, y, names);
+        eddy_array *a = columns(t, y, names, header);
         if (!a || !records_add(r, y, "y", a)) return false;
-    } else if (y && !target(r, t, y)) return false;
+    } else if (y && !target(r, t, y, header)) return false;
     if (x && !config_names(x, &names)) return false;
     if (!x) {                                   /* all others */
         names = (text_list){ 0, room((size_t)eddy_csv_columns(t), sizeof *names.at) };
@@ -170,7 +183,7 @@ static bool csv_parts(records *r, const eddy_csv *t, const config *c)
             if (!used) names.at[names.count++] = name;
         }
     }
-    eddy_array *a = columns(t, x ? x : c, names);
+    eddy_array *a = columns(t, x ? x : c, names, header);
     return a && records_add(r, x ? x : c, "x", a);
 }
 
@@ -189,7 +202,7 @@ bool records_csv(records *r, const config *c, const char *folder, const char *pa
     const char sign = strcmp(separator, "tab") == 0 ? '\t' : *separator;
     eddy_csv  *t = eddy_csv_read(path, .no_header = !header, .separator = sign, .error = &e);
     if (!t) return records_missing(config_get(c, "path"), e.message, package);
-    const bool fine = csv_parts(r, t, c);
+    const bool fine = csv_parts(r, t, c, header);
     eddy_csv_free(t);
     return fine;
 }

@@ -8,18 +8,27 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ------------------------------------------------------------------ images -- */
 
-/* The names in a folder, sorted, without hidden ones. */
-static text_list names_in(const char *folder)
+static bool is_folder(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+/* The names of files or folders in a folder, sorted, without hidden ones. */
+static text_list names_in(const char *folder, bool folders)
 {
     text_list      all = { 0, NULL };
     int            capacity = 0;
     DIR           *d = opendir(folder);
     struct dirent *entry;
     while (d && (entry = readdir(d))) {
-        if (entry->d_name[0] == '.') continue;
+        if (entry->d_name[0] == '.' ||
+            is_folder(text("%s/%s", folder, entry->d_name)) != folders)
+            continue;
         if (all.count == capacity) {
             const char **at = room((size_t)(capacity = 2 * capacity + 64), sizeof *at);
             if (all.count > 0) memcpy(at, all.at, (size_t)all.count * sizeof *at);
@@ -54,7 +63,7 @@ static text_list list_files(const char *path, text_list folders, int **class_of)
     text_list  all = { 0, NULL };
     text_list *each = room((size_t)folders.count, sizeof *each);
     for (int k = 0; k < folders.count; k++) {
-        each[k] = names_in(text("%s/%s", path, folders.at[k]));
+        each[k] = names_in(text("%s/%s", path, folders.at[k]), false);
         all.count += each[k].count;
     }
     all.at = room((size_t)all.count, sizeof *all.at);
@@ -83,7 +92,8 @@ bool records_images(records *r, const config *c, const char *folder, const char 
     if (!config_count(size->at[0], 1, &height) || !config_count(size->at[1], 1, &width))
         return false;
     path = path_of(folder, path);
-    const text_list folders = names_in(path), files = list_files(path, folders, &class_of);
+    const text_list folders = names_in(path, true),
+                    files = list_files(path, folders, &class_of);
     if (files.count == 0)
         return records_missing(config_get(c, "path"),
                                text("%s has no folders with images", path), package);

@@ -72,10 +72,10 @@ static double monitored(const training *t, const epoch_result *e)
     return t->held.n > 0 ? e->held_loss : e->loss;
 }
 
-static bool improves(const training *t, double value, double best)
+static bool improves(const training *t, double value, double best, double least_change)
 {
     if (isnan(best)) return !isnan(value);
-    return t->larger_is_better ? value > best + t->least_change : value < best - t->least_change;
+    return t->larger_is_better ? value > best + least_change : value < best - least_change;
 }
 
 /* ------------------------------------------------------------------- steps -- */
@@ -119,10 +119,14 @@ static bool end_epoch(running *r)
                           .loss = r->now.loss_sum / (double)r->now.loss_count };
     if (!evaluate(r, &e)) return false;
     const double value = monitored(t, &e);
-    const bool   best = improves(t, value, r->now.best);
+    const bool   best = improves(t, value, r->now.best, 0);
     if (best) {
         r->now.best = value;
         r->now.best_epoch = e.epoch;
+    }
+    if (improves(t, value, r->now.gain, t->least_change)) {
+        r->now.gain = value;
+        r->now.gain_epoch = e.epoch;
     }
     r->now.loss_sum = 0;
     r->now.loss_count = 0;
@@ -171,7 +175,7 @@ static bool start(running *r, bool resume)
 
 int training_run(training *t, bool resume)
 {
-    running r = { .t = t, .now = { .best = NAN, .rate = NAN } };
+    running r = { .t = t, .now = { .best = NAN, .gain = NAN, .rate = NAN } };
     bool    fine = results_folder(t, resume) && start(&r, resume);
     if (fine) {
         const struct sigaction now = { .sa_handler = interrupt,

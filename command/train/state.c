@@ -7,11 +7,12 @@
 
 #define STATE "train.state"
 #define FORM \
-    "step=%lld epoch=%lld loss_sum=%la loss_count=%lld rate=%la best=%la best_epoch=%lld"
+    "step=%lld epoch=%lld loss_sum=%la loss_count=%lld rate=%la best=%la best_epoch=%lld " \
+    "gain=%la gain_epoch=%lld"
 
 bool state_is_final(const training *t, const state *now)
 {
-    const bool stale = t->patience > 0 && now->epoch - now->best_epoch >= t->patience;
+    const bool stale = t->patience > 0 && now->epoch - now->gain_epoch >= t->patience;
     return now->loss_count == 0 && (now->step >= t->steps || stale);
 }
 
@@ -24,7 +25,8 @@ bool state_save(const training *t, eddy_session *s, eddy_dataset *d, const state
         { EDDY_DATASET_POSITION, text("%s", position) },
         { STATE,
           text(FORM, (long long)now->step, (long long)now->epoch, now->loss_sum,
-               (long long)now->loss_count, now->rate, now->best, (long long)now->best_epoch) },
+               (long long)now->loss_count, now->rate, now->best, (long long)now->best_epoch,
+               now->gain, (long long)now->gain_epoch) },
     };
     const eddy_save_checkpoint_args options =
         *EDDY_ARGS(eddy_save_checkpoint_args, .metadata = pairs, .n_metadata = 2);
@@ -52,14 +54,15 @@ bool state_exists(const training *t, bool *exists)
 
 static bool parse(const char *from, state *now)
 {
-    long long step, epoch, count, best;
-    if (sscanf(from, FORM, &step, &epoch, &now->loss_sum, &count, &now->rate, &now->best, &best) !=
-        7)
+    long long step, epoch, count, best, gain;
+    if (sscanf(from, FORM, &step, &epoch, &now->loss_sum, &count, &now->rate, &now->best, &best,
+               &now->gain, &gain) != 9)
         return false;
     now->step = step;
     now->epoch = epoch;
     now->loss_count = count;
     now->best_epoch = best;
+    now->gain_epoch = gain;
     return true;
 }
 

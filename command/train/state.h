@@ -13,6 +13,8 @@ typedef struct state {
     double  rate;                       /* the learning rate of the last step; NAN: not known */
     double  best;                       /* of the monitored value; NAN: none yet */
     int64_t best_epoch;
+    double  gain;                       /* the value after the last change by least_change */
+    int64_t gain_epoch;
 } state;
 
 /* Whether the training is over: all steps are done, or epochs have brought no improvement. */
