@@ -21,11 +21,12 @@ static void widen(eddy_axis *a, double v)
     if (v > a->most) a->most = v;
 }
 
-/* An axis of one value gets a little room on both sides. */
+/* An axis of one value gets a little room on both sides; a tenth of the smallest numbers is 0. */
 static void open_range(eddy_axis *a)
 {
-    const double room = a->least == 0 ? 1 : fabs(a->least) / 10;
+    double room = fabs(a->least) / 10;
     if (a->most > a->least) return;
+    if (room == 0) room = 1;
     a->least -= room;
     a->most += room;
 }

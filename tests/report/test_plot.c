@@ -78,6 +78,22 @@ START_TEST(logarithms_and_gaps)
 }
 END_TEST
 
+/* A constant so small that a tenth of it is 0. */
+START_TEST(smallest_constants)
+{
+    const double     y[] = { 5e-324, 5e-324 };
+    const eddy_curve both[] = { { "a", 2, NULL, y }, { "b", 2, NULL, y } };
+    FILE            *f = tmpfile();
+    ck_assert_int_eq(eddy_plot_print(both, 2, .to = f, .width = 71, .height = 15), EDDY_OK);
+    const char *text = written(f);
+    ck_assert_msg(strstr(text, "         0 ┤⠤⠤⠤⠤") != NULL, "%s", text);
+    f = tmpfile();
+    ck_assert_int_eq(eddy_plot_svg(both, 2, .to = f), EDDY_OK);
+    text = written(f);
+    ck_assert_msg(strstr(text, "nan") == NULL && strstr(text, "inf") == NULL, "%s", text);
+}
+END_TEST
+
 static int count(const char *text, const char *what)
 {
     int n = 0;
@@ -219,6 +235,7 @@ Suite *plot_suite(void)
     TCase *t = tcase_create("plot");
     tcase_add_test(t, curves);
     tcase_add_test(t, logarithms_and_gaps);
+    tcase_add_test(t, smallest_constants);
     tcase_add_test(t, svg);
     tcase_add_test(t, histogram);
     tcase_add_test(t, pictures);
