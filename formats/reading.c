@@ -79,6 +79,7 @@ static bool build(reading *r, eddy_graph *g, const char *scope, reading_pass *pa
 {
     r->graph = g;
     r->nodes = 0;
+    r->computed = 0;                /* both builds come to the same end */
     eddy_scope_begin(g, scope);
     r->root = eddy__region_print(&r->memory, "%s", eddy_scope_name(g));
     const bool ok = r->root && pass(r) && !r->memory.full;
@@ -145,7 +146,7 @@ bool eddy__reading_keep(reading *r, eddy_array *a)
 }
 
 /* Shapes, axes and the like are short: what is larger is left to the session of the program. */
-enum { MOST_EVALUATED = 1 << 16, MOST_COMPUTED = 1 << 21 };
+enum { MOST_EVALUATED = 1 << 16, MOST_COMPUTED = 1 << 20 };
 
 bool eddy__reading_computes(reading *r, int64_t count)
 {

@@ -52,6 +52,23 @@ static void damage(const char *path, int rounds, uint32_t seed)
 START_TEST(changed_bytes) { damage("data/sine.onnx", 2000, 1); }
 END_TEST
 
+/* Constants that a node computes are counted anew after the trial: a model near the limit is read or
+ * refused by both, and never leaves nodes. */
+START_TEST(computed_constants)
+{
+    for (int64_t size = 1 << 19; size <= 1 << 21; size += 1 << 18) {
+        message g = { NULL, 0 };
+        message_inner(&g, GRAPH_INITIALIZER,
+                      onnx_tensor_message("n", 7, 0, NULL, &size, sizeof size));
+        message_inner(&g, GRAPH_NODE, onnx_node_message("HannWindow", "n", "y"));
+        message_inner(&g, GRAPH_OUTPUT, onnx_value_message("y", 1, -1, NULL));
+        message m = onnx_model_message(g, 17);
+        read_bytes(m.at, m.size);
+        message_free(&m);
+    }
+}
+END_TEST
+
 START_TEST(changed_cases)
 {
     int    count;
@@ -537,6 +554,7 @@ Suite *onnx_damaged_suite(void)
     tcase_set_timeout(slow, 1200);
     tcase_set_tags(slow, "slow");
     tcase_add_test(t, changed_bytes);
+    tcase_add_test(t, computed_constants);
     tcase_add_test(t, files_fail);
     tcase_add_test(t, interrupted);
     tcase_add_test(t, memory_fails);
