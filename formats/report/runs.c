@@ -57,8 +57,8 @@ static series *series_of(runs *r, int number, series_kind kind, const char *tag)
     return r->last = s;
 }
 
-/* The first step of another file of the run ends what earlier files have: a run that is resumed from
- * a checkpoint writes the steps after it again. */
+/* The first step of another file of the run ends what earlier files have: a run that is resumed
+ * from a checkpoint writes the steps after it again. */
 static void begin_file(series *s, int file, int64_t step)
 {
     size_t kept = 0;
