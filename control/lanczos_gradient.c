@@ -37,7 +37,7 @@ static eddy_tensor as_rows(int64_t k, int n, const eddy_tensor *x)
 typedef struct pairs {
     linear_operator a;
     linearized     *l;
-    eddy_tensor     vectors, e;         /* of all pairs; of the one in question */
+    eddy_tensor     vectors, e, size;   /* of all pairs; of the one in question; of e - A there */
     double          sign, tolerance;
     int64_t         k, iterations;
 } pairs;
@@ -49,14 +49,33 @@ static eddy_tensor rest_of(const pairs *p, eddy_tensor x)
     return Sub(x, eddy_matvec(p->vectors, along, .transpose_a = true));
 }
 
-/* |e - A| on the complement of the vectors; 1 on the vectors. */
+/* |e - A| on the complement of the vectors, of which x is. */
+static eddy_tensor on_complement(const pairs *p, eddy_tensor x)
+{
+    const eddy_tensor image = rest_of(p, eddy__operator_product(&p->a, x));
+    return Mul(p->sign, Sub(Mul(p->e, x), image));
+}
+
+/* The same, and a number between its eigenvalues on the vectors. */
 static int apply_rest(eddy_list x, eddy_tensor *y, void *context)
 {
     const pairs      *p = context;
     const eddy_tensor rest = rest_of(p, x.at[0]);
-    const eddy_tensor image = rest_of(p, eddy__operator_product(&p->a, rest));
-    y[0] = Add(Mul(p->sign, Sub(Mul(p->e, rest), image)), Sub(x.at[0], rest));
+    y[0] = Add(on_complement(p, rest), Mul(p->size, Sub(x.at[0], rest)));
     return 1;
+}
+
+/* Since |e - A| u = b, b'u / u'u is between the eigenvalues of |e - A|. If it is only rounding, e
+ * has vectors that are not among the pairs, and u is rounding too. */
+static void ensure_gap(const pairs *p, eddy_tensor largest, eddy_tensor b, eddy_tensor *u)
+{
+    const double      rounding = eddy_dtype_of(b) == EDDY_FLOAT32 ? 1e-5 : 1e-13;
+    const eddy_tensor length = eddy__vector_length(*u);
+    const eddy_tensor gap = eddy_dot(b, DivNoNan(*u, length));
+    const eddy_tensor least = Mul(rounding, Mul(Add(largest, p->size), length));
+    eddy__solver_ensure(1, u, GreaterEqual(gap, least),
+                        "lanczos: not all eigenvectors of an eigenvalue are among the k; the "
+                        "gradient of those that are is not defined");
 }
 
 /* (e - A)^+ of the rest of a row of dv; the arguments are e and the row. */
@@ -64,10 +83,15 @@ static int solve_rest(eddy_list x, eddy_tensor *y, void *context)
 {
     pairs               p = *(const pairs *)context;
     const eddy_function f = { .build = apply_rest, .context = &p };
+    const eddy_tensor   b = rest_of(&p, x.at[1]), largest = Max(Abs(p.e));
     p.e = x.at[0];
-    if (eddy_conjugate_gradient(f, EDDY_LIST(rest_of(&p, x.at[1])), y, .tolerance = p.tolerance,
+    const eddy_tensor direction = DivNoNan(b, eddy__vector_length(b));
+    const eddy_tensor size = eddy_dot(direction, on_complement(&p, direction));
+    p.size = eddy_stop_gradient(Where(Greater(size, 0), size, 1));
+    if (eddy_conjugate_gradient(f, EDDY_LIST(b), y, .tolerance = p.tolerance,
                                 .maximum_iterations = p.iterations) == 0)
         return 0;
+    ensure_gap(&p, largest, b, y);
     y[0] = Mul(p.sign, y[0]);
     return 1;
 }
@@ -105,7 +129,8 @@ void eddy__lanczos_rule(eddy_rule *r)
     const int64_t k = eddy_shape_count(eddy_shape_of(r->y[0]));
     if (eddy__linearize(&l, &c, r->x)) {
         pairs p = { .a = { .c = c, .n = n, .like = r->x }, .l = &l, .k = k,
-                    .vectors = as_rows(k, n, r->y + 1), .tolerance = c.options[LANCZOS_TOLERANCE],
+                    .vectors = as_rows(k, n, r->y + 1), .e = r->y[0],
+                    .tolerance = c.options[LANCZOS_TOLERANCE],
                     .sign = c.options[LANCZOS_SMALLEST] != 0 ? -1 : 1 };
         for (int t = 0; t < n; t++)
             p.iterations += 1000 + 10 * eddy_shape_count(eddy_shape_of(r->x[t]));

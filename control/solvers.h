@@ -155,7 +155,7 @@ typedef struct eddy_lanczos_args {
     eddy_list     v0;
     eddy_tensor  *out;              /* eigenvalues [k]; then for each tensor of v0 the eigenvectors,
                                      * [k, ...] */
-    int64_t       k EDDY_DEFAULT(1);            /* eigenpairs, fewer than the elements of v0 */
+    int64_t       k EDDY_DEFAULT(1);            /* eigenpairs, 1 to the elements of v0 */
     /* those of the smallest eigenvalues, in ascending order; default: of the largest, descending */
     bool          smallest;
     eddy_list     theta;            /* further arguments of a; default none */
@@ -174,8 +174,10 @@ typedef struct eddy_lanczos_args {
  *   eddy_lanczos(laplacian, EDDY_LIST(zeros), y, .k = 3, .smallest = true);
  *
  * Gradient: with u[i] = -(A - e[i])^+ dv[i], by conjugate gradients, which converge since all other
- * eigenvalues are on one side, dtheta is the sum of (d(A v[i])/dtheta)' (de[i] v[i] + u[i]); parts
- * of dv between two equal eigenvalues count as 0, as in eddy_eigh; none for v0. Errors: as for
+ * eigenvalues are on one side, dtheta is the sum of (d(A v[i])/dtheta)' (de[i] v[i] + u[i]); none
+ * for v0. Between two equal eigenvalues among the k, parts of dv count as 0, as in eddy_eigh. If an
+ * eigenvalue has vectors that are not among the k, dv has no meaning, and a run that needs it fails,
+ * with the error of eddy_conjugate_gradient or one of its own. Errors: as for
  * eddy_conjugate_gradient; unknown shapes; k, or k and a basis, out of range; in a run, no
  * convergence. scipy.sparse.linalg.eigsh. */
 EDDY_API int eddy_lanczos_with(const eddy_lanczos_args *args);

@@ -51,10 +51,21 @@ static series *series_of(runs *r, int number, series_kind kind, const char *tag)
         if (s->run == number && s->kind == kind && strcmp(s->tag, tag) == 0) return s;
     series *s = eddy__region_take(&r->memory, 1, sizeof *s);
     if (!s) return NULL;
-    *s = (series){ .kind = kind, .run = number, .tag = tag };
+    *s = (series){ .kind = kind, .run = number, .tag = tag, .file = r->n_files };
     if (r->last) r->last->next = s;
     else r->first = s;
     return r->last = s;
+}
+
+/* The first step of another file of the run ends what earlier files have: a run that is resumed
+ * from a checkpoint writes the steps after it again. */
+static void begin_file(series *s, int file, int64_t step)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->points[i].step < step) s->points[kept++] = s->points[i];
+    s->count = kept;
+    s->file = file;
 }
 
 static bool add_point(runs *r, int number, series_kind kind, wire_bytes tag, point p)
@@ -63,6 +74,7 @@ static bool add_point(runs *r, int number, series_kind kind, wire_bytes tag, poi
     const char *name = eddy__region_text(&r->memory, tag);
     series     *s = name ? series_of(r, number, kind, name) : NULL;
     if (!s) return false;
+    if (s->file != r->n_files) begin_file(s, r->n_files, p.step);
     if (s->count == s->room) {
         const size_t more = s->room ? 2 * s->room : 16;
         point *points = eddy__region_take(&r->memory, more, sizeof *points);

@@ -24,6 +24,7 @@ typedef struct series {
     const char    *tag;
     point         *points;
     size_t         count, room;
+    int            file;        /* of the last point */
     struct series *next;
 } series;
 

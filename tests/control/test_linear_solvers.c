@@ -371,6 +371,81 @@ START_TEST(eigenpairs_and_differences)
 }
 END_TEST
 
+/* The gradient of a function of eigenvectors of c A, with eigenvalues 1 to 20 of A, times c. */
+static eddy_array *scaled_slope(eddy_dtype type, double scale, bool smallest)
+{
+    enum { N = 20 };
+    eddy_graph       *g = eddy_graph_new();
+    const eddy_tensor zero = eddy_number(g, type, 0), end = NumberLike(N + 1, zero);
+    const eddy_tensor d = eddy_range(NumberLike(1, zero), end, NumberLike(1, zero));
+    const eddy_tensor u = Div(Sin(d), Sqrt(Sum(Square(Sin(d)))));
+    const eddy_tensor mirror = Sub(eddy_eye(g, N, .dtype = type),
+                                   Mul(Mul(2, ExpandDims(u, 0)), ExpandDims(u, 1)));
+    const eddy_tensor a = Mul(scale, eddy_matmul(mirror, Mul(ExpandDims(d, 1), mirror)));
+    eddy_tensor       y[EDDY_MAX_RESULTS];
+    ck_assert_int_eq(eddy_lanczos(FUNCTION(times, a), EDDY_LIST(ZerosLike(d)), y,
+                                  .smallest = smallest), 2);
+    eddy_session *s = eddy_session_new(g);
+    eddy_array   *da = eddy_fetch(s, Mul(scale, slope(Square(eddy_matvec(y[1], Cos(d))), a)));
+    ck_assert_msg(da != NULL, "%s", eddy_session_message(s));
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return da;
+}
+
+static void check_scale(eddy_dtype type, double scale, bool smallest, double tolerance)
+{
+    eddy_array *want = scaled_slope(F64, 1, smallest), *got = scaled_slope(type, scale, smallest);
+    double      wrong = 0, largest = 0;
+    for (int64_t i = 0; i < 400; i++) {
+        const double w = eddy_array_get(want, i);
+        wrong = fmax(wrong, fabs(eddy_array_get(got, i) - w));
+        largest = fmax(largest, fabs(w));
+    }
+    ck_assert_msg(wrong <= tolerance * largest, "scale %g, smallest %d: wrong by %g of %g", scale,
+                  smallest, wrong, largest);
+    eddy_array_free(want), eddy_array_free(got);
+}
+
+START_TEST(scales_of_operators)
+{
+    for (int smallest = 0; smallest < 2; smallest++) {
+        for (int i = -12; i <= 12; i += 4) {
+            check_scale(F64, pow(10, i), smallest != 0, 1e-8);
+            check_scale(EDDY_FLOAT32, pow(10, i), smallest != 0, 2e-3);
+        }
+    }
+}
+END_TEST
+
+/* An eigenvalue with vectors that are not all among the pairs: the gradient of the vector is not
+ * defined, and that of the value is v v' for the v that was found. */
+START_TEST(shared_eigenvalues)
+{
+    for (int smallest = 0; smallest < 2; smallest++) {
+        eddy_graph       *g = eddy_graph_new();
+        const eddy_tensor a = eddy_matrix_diag(eddy_constant(g, EDDY_DOUBLES(1, 1, 3, 5, 5)));
+        const eddy_tensor b = eddy_constant(g, EDDY_DOUBLES(1, 2, 3, 4, 5));
+        eddy_tensor       y[EDDY_MAX_RESULTS];
+        ck_assert_int_eq(eddy_lanczos(FUNCTION(times, a), EDDY_LIST(ZerosLike(b)), y,
+                                      .smallest = smallest != 0), 2);
+        eddy_session *s = eddy_session_new(g);
+        eddy_array   *of_value = eddy_fetch(s, slope(y[0], a));
+        ck_assert_msg(of_value != NULL, "%s", eddy_session_message(s));
+        double trace = 0;
+        for (int i = 0; i < 5; i++) trace += eddy_array_get(of_value, 6 * i);
+        ck_assert_double_eq_tol(trace, 1, 1e-9);
+        ck_assert_ptr_null(eddy_fetch(s, slope(Square(eddy_matvec(y[1], b)), a)));
+        const char *message = eddy_session_message(s);
+        ck_assert_msg(strstr(message, "conjugate_gradient") != NULL ||
+                      strstr(message, "lanczos: not all") != NULL, "%s", message);
+        eddy_array_free(of_value);
+        eddy_session_free(s);
+        eddy_graph_free(g);
+    }
+}
+END_TEST
+
 /* Restarts, of an operator without a matrix, whose eigenvalues are known. */
 START_TEST(restarts)
 {
@@ -453,6 +528,8 @@ Suite *linear_solvers_suite(void)
         tcase_add_loop_test(c, trials[i], 0, SEEDS);
     tcase_add_test(c, files);
     tcase_add_test(c, single_precision);
+    tcase_add_test(c, scales_of_operators);
+    tcase_add_test(c, shared_eigenvalues);
     suite_add_tcase(suite, c);
     return suite;
 }

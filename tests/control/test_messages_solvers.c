@@ -225,6 +225,7 @@ BODY(undefined, Log(Neg(Square(x[1]))))
 BODY(negative, Neg(x[0]))
 BODY(nilpotent, eddy_pad(eddy_index(x[0], "1:"), EDDY_DIMS(0), EDDY_DIMS(1)))
 BODY(turned, eddy_concat(EDDY_LIST(eddy_index(x[0], "1:"), eddy_index(x[0], ":1")), 0))
+BODY(diagonal, Mul(c[0], x[0]))
 BODY(undefined_operator, Log(Neg(Square(x[0]))))
 
 static void run_says(eddy_tensor y)
@@ -275,6 +276,9 @@ START_TEST(in_runs)
     run_says(y[0]);
     eddy_lanczos(PLAIN(undefined_operator), EDDY_LIST(b), y);
     run_says(y[0]);
+    const eddy_tensor near = eddy_constant(g, EDDY_DOUBLES(1, 5 - 2e-13, 5));
+    eddy_lanczos(FUNCTION(diagonal, near), EDDY_LIST(eddy_constant(g, EDDY_DOUBLES(0, 0, 1))), y);
+    run_says(eddy_gradient(Square(eddy_dot(y[1], b)), near));
     golden_end();
 }
 END_TEST

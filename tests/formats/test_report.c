@@ -275,6 +275,30 @@ START_TEST(several_runs)
 }
 END_TEST
 
+/* A run that is resumed from a checkpoint writes the steps after it again, in another file: those
+ * of the first try are left out of that series. Steps that go back within a file are kept. */
+START_TEST(resumed_run)
+{
+    for (int i = 0; i < 6; i++) eddy_events_scalar(w, "loss", i, 100 + i);
+    eddy_events_scalar(w, "once", 5, 1);
+    close_events();
+    w = eddy_events_new(logs);
+    for (int i = 3; i < 5; i++) eddy_events_scalar(w, "loss", i, 200 + i);
+    eddy_events_scalar(w, "rate", 9, 1);
+    eddy_events_scalar(w, "rate", 8, 2);
+    close_events();
+    const double steps[] = { 0, 1, 2, 3, 4 }, values[] = { 100, 101, 102, 203, 204 };
+    const json  *data = report(), *loss = points(data, "scalars", 0, "loss");
+    ck_assert_uint_eq(loss->count, 5);
+    for (size_t i = 0; i < 5; i++) {
+        ck_assert_double_eq(number_at(item(loss, i), 0), steps[i]);
+        ck_assert_double_eq(number_at(item(loss, i), 2), values[i]);
+    }
+    ck_assert_uint_eq(points(data, "scalars", 1, "once")->count, 1);
+    ck_assert_uint_eq(points(data, "scalars", 2, "rate")->count, 2);
+}
+END_TEST
+
 /* ------------------------------------------------------------------- damage -- */
 
 /* Names and texts cannot end the script, and bytes that are not UTF-8 are replaced. */
@@ -381,6 +405,7 @@ Suite *report_suite(void)
     tcase_add_test(c, graph_and_times);
     tcase_add_test(c, training_summary);
     tcase_add_test(c, several_runs);
+    tcase_add_test(c, resumed_run);
     tcase_add_test(c, hostile_text);
     tcase_add_test(c, cut_and_flipped);
     tcase_add_test(c, messages);
