@@ -252,7 +252,7 @@ $(BUILD)/cmake/%.cmake: scripts/%.cmake.in FORCE
 	@$(IN_CMAKE) $< > $@
 # That of MPI only where `make machines` has built it.
 HAS_MPI = $(wildcard $(BUILD)/libeddy_mpi.so)
-PC_FILES = $(patsubst %,$(BUILD)/eddy%.pc,$(empty) -formats -input -distributed $(if $(HAS_MPI),-mpi))
+PC_FILES = $(patsubst %,$(BUILD)/%.pc,eddy eddy-formats eddy-input eddy-distributed $(if $(HAS_MPI),eddy-mpi))
 CMAKE_FILES := $(BUILD)/cmake/eddy-config.cmake $(BUILD)/cmake/eddy-config-version.cmake
 
 # --- MPI -------------------------------------------------------------------------
