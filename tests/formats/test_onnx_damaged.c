@@ -52,8 +52,8 @@ static void damage(const char *path, int rounds, uint32_t seed)
 START_TEST(changed_bytes) { damage("data/sine.onnx", 2000, 1); }
 END_TEST
 
-/* Constants that a node computes are counted anew after the trial: a model near the limit is read or
- * refused by both, and never leaves nodes. */
+/* Constants that a node computes are counted anew after the trial: a model near the limit is read
+ * or refused by both, and never leaves nodes. */
 START_TEST(computed_constants)
 {
     for (int64_t size = 1 << 19; size <= 1 << 21; size += 1 << 18) {
