@@ -48,14 +48,11 @@ whole=$((($(date +%s%N) - begin) / 1000000))
 killed=0 finished=0 number=0
 while [ "$killed" -lt "$kills" ]; do
     number=$((number + 1))
-    # from 0 to the time of a whole training, in seconds
+    # from 0.001 to the time of a whole training, in seconds
     after=$(awk -v seed="${SEED:-1}" -v n=$number -v most="$whole" \
-        'BEGIN { srand(seed * 100000 + n); print rand() * most / 1000 }')
-    "$eddy" train "$work/config.yaml" --output "$work/folder" --resume > "$work/log" 2>&1 &
-    process=$!
-    sleep "$after"
-    kill -9 $process 2>/dev/null || :
-    if wait $process 2>/dev/null; then
+        'BEGIN { srand(seed * 100000 + n); print 0.001 + rand() * most / 1000 }')
+    if timeout -s KILL "$after" "$eddy" train "$work/config.yaml" --output "$work/folder" --resume \
+        > "$work/log" 2>&1; then
         (results "$work/folder") > "$work/got"
         cmp "$work/expected" "$work/got" || { echo "the bytes differ after $killed kills" >&2; exit 1; }
         finished=$((finished + 1))
