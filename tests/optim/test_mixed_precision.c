@@ -27,6 +27,31 @@ static eddy_tensor input(eddy_graph *g)
     return eddy_placeholder(g, NULL, EDDY_FLOAT32, EDDY_SHAPE(4, 4));
 }
 
+static bool same_type(eddy_infer *c)
+{
+    c->out[0] = c->in[0];
+    return true;
+}
+
+/* An operation of the program computes in float32, also if it is called like one of the library. */
+START_TEST(own_operations)
+{
+    static const char *const names[] = { "MatMul", "Mul", "LayerNorm", "Mine" };
+    static eddy_op_def       ops[4];
+    eddy_graph              *g = mixed(EDDY_BFLOAT16);
+    const eddy_tensor        x = input(g), narrow = MatMul(x, x);
+    for (int i = 0; i < 4; i++) {
+        ops[i] = (eddy_op_def){ .name = names[i], .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+                                .inputs = EDDY_INPUTS({ "a", EDDY_TYPE(EDDY_FLOAT32) },
+                                                      { "b", EDDY_TYPE(EDDY_FLOAT32) }),
+                                .infer = same_type };
+        is_of(eddy_apply2(&ops[i], NULL, narrow, x), EDDY_FLOAT32);
+    }
+    ck_assert_int_eq(eddy_graph_status(g), EDDY_OK);
+    eddy_graph_free(g);
+}
+END_TEST
+
 START_TEST(types)
 {
     eddy_graph       *g = mixed(EDDY_BFLOAT16);
@@ -158,6 +183,7 @@ Suite *mixed_precision_suite(void)
     Suite *s = suite_create("mixed_precision");
     TCase *c = tcase_create("all");
     tcase_add_test(c, types);
+    tcase_add_test(c, own_operations);
     tcase_add_test(c, variables_are_float32);
     tcase_add_test(c, normalization);
     tcase_add_test(c, losses_agree);
