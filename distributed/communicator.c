@@ -18,18 +18,6 @@ bool eddy__distributed_fail(eddy_error *e, eddy_status status, const char *forma
     return false;
 }
 
-void eddy__distributed_options(void *options, const void *given)
-{
-    size_t own, size = 0;
-    memcpy(&own, options, sizeof own);
-    if (given) memcpy(&size, given, sizeof size);
-    if (size > own) size = own;
-    size -= size % sizeof size;           /* no part of a pointer */
-    if (size > sizeof size)
-        memcpy((char *)options + sizeof size, (const char *)given + sizeof size,
-               size - sizeof size);
-}
-
 /* --------------------------------------------------------------- registry -- */
 
 static pthread_mutex_t    registry_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -42,9 +42,6 @@ void               eddy__communicator_give(eddy_communicator *c);
 /* Records the first error and returns false; e may be NULL. */
 bool eddy__distributed_fail(eddy_error *e, eddy_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Copies the members that the caller's version of the struct has over `options`, which has the
- * defaults; both begin with their size. given may be NULL. */
-void eddy__distributed_options(void *options, const void *given);
 
 /* ------------------------------------------------------------------ calls -- */
 

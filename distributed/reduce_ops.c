@@ -111,7 +111,7 @@ static eddy_tensor all_reduce(eddy_communicator *c, eddy_list x, eddy_reduction 
 eddy_tensor eddy_all_reduce_with(const eddy_all_reduce_args *given)
 {
     eddy_all_reduce_args a = { .size_ = sizeof a };
-    eddy__distributed_options(&a, given);
+    eddy_copy_options(&a, given);
     return all_reduce(a.communicator, EDDY_LIST(a.x), a.reduction, a.name);
 }
 
@@ -181,7 +181,7 @@ static eddy_tensor rooted(const eddy_op_def *op, const eddy_rooted_args *given)
 {
     eddy_rooted_args      a = { .size_ = sizeof a };
     eddy_collective_attrs attrs;
-    eddy__distributed_options(&a, given);
+    eddy_copy_options(&a, given);
     if (!eddy__collective_attrs(a.x.graph, op, a.communicator, &attrs)) return eddy_none(a.x.graph);
     attrs.detail = a.root;
     return eddy__collective_apply(a.x.graph, op, &attrs, 1, &a.x, a.name);

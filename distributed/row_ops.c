@@ -235,7 +235,7 @@ static eddy_tensor apply_rows(const eddy_op_def *op, eddy_communicator *c, int n
 eddy_tensor eddy_all_gather_with(const eddy_all_gather_args *given)
 {
     eddy_all_gather_args a = { .size_ = sizeof a };
-    eddy__distributed_options(&a, given);
+    eddy_copy_options(&a, given);
     eddy_tensor x[2] = { a.x };
     if (a.uneven) {
         const eddy_tensor rows = number_of_rows(a.x);
@@ -247,7 +247,7 @@ eddy_tensor eddy_all_gather_with(const eddy_all_gather_args *given)
 eddy_tensor eddy_reduce_scatter_with(const eddy_reduce_scatter_args *given)
 {
     eddy_reduce_scatter_args a = { .size_ = sizeof a };
-    eddy__distributed_options(&a, given);
+    eddy_copy_options(&a, given);
     return apply_rows(&eddy__op_reduce_scatter, a.communicator, 1 + (a.rows.graph != NULL),
                       (eddy_tensor[]){ a.x, a.rows }, a.name);
 }
@@ -255,7 +255,7 @@ eddy_tensor eddy_reduce_scatter_with(const eddy_reduce_scatter_args *given)
 eddy_tensor eddy_all_to_all_with(const eddy_all_to_all_args *given)
 {
     eddy_all_to_all_args a = { .size_ = sizeof a };
-    eddy__distributed_options(&a, given);
+    eddy_copy_options(&a, given);
     eddy_tensor x[3] = { a.x, a.rows };
     const bool  uneven = a.rows.graph != NULL;
     if (uneven) x[2] = apply_rows(&eddy__op_all_to_all, a.communicator, 1, &a.rows, NULL);
@@ -318,7 +318,7 @@ eddy_tensor eddy_send_receive_with(const eddy_send_receive_args *given)
 {
     eddy_send_receive_args a = { .size_ = sizeof a, .to = -1, .from = -1 };
     eddy_collective_attrs  attrs;
-    eddy__distributed_options(&a, given);
+    eddy_copy_options(&a, given);
     if (!eddy__collective_attrs(a.x.graph, &eddy__op_send_receive, a.communicator, &attrs))
         return eddy_none(a.x.graph);
     attrs.detail = a.to;

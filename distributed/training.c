@@ -106,7 +106,7 @@ static void average(void *context, eddy_gradient_pair *pairs, int count)
 eddy_optimizer *eddy_distributed_with(const eddy_distributed_args *given)
 {
     eddy_distributed_args a = { .size_ = sizeof a, .bucket_bytes = 4194304 };
-    eddy__distributed_options(&a, given);
+    eddy_copy_options(&a, given);
     eddy_graph *g = eddy_optimizer_graph(a.optimizer);
     averaging  *context = NULL;
     if (!g) return NULL;

@@ -1,14 +1,13 @@
 /* entries.c -- see entries.h. */
 #include "entries.h"
 
-#include "call_options.h"
 
 #include <stdlib.h>
 
 eddy_foreign_checkpoint_args eddy__entries_options(const eddy_foreign_checkpoint_args *given)
 {
     eddy_foreign_checkpoint_args a = { eddy_foreign_checkpoint_args_DEFAULTS .size_ = sizeof a };
-    eddy__copy_options(&a, given);
+    eddy_copy_options(&a, given);
     if (a.error) *a.error = (eddy_error){ 0 };
     return a;
 }

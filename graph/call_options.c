@@ -20,20 +20,30 @@ static void settle(char *member, bool inside)
     memcpy(member, &first, sizeof first);
 }
 
-void *eddy__take(void *options, const void *given, const size_t *offsets)
+static size_t size_of(const void *options)
 {
-    size_t own, size = 0;
-    memcpy(&own, options, sizeof own);
-    if (given) memcpy(&size, given, sizeof size);
-    const bool inside = (size & EDDY_INSIDE_SIZE) != 0;
-    size &= ~EDDY_INSIDE_SIZE;
+    size_t size = 0;
+    if (options) memcpy(&size, options, sizeof size);
+    return size;
+}
+
+void eddy_copy_options(void *options, const void *given)
+{
+    const size_t own = size_of(options) & ~EDDY_INSIDE_SIZE;
+    size_t       size = size_of(given) & ~EDDY_INSIDE_SIZE;
     if (size > own) size = own;
     size -= size % sizeof size;           /* no part of a pointer */
     if (size > sizeof size)
         memcpy((char *)options + sizeof size, (const char *)given + sizeof size,
                size - sizeof size);
+}
+
+void *eddy__take(void *options, const void *given, const size_t *offsets)
+{
+    const bool   inside = (size_of(given) & EDDY_INSIDE_SIZE) != 0;
+    const size_t own = size_of(options) | EDDY_INSIDE_SIZE;
+    eddy_copy_options(options, given);
     for (; *offsets; offsets++) settle((char *)options + *offsets, inside);
-    own |= EDDY_INSIDE_SIZE;
     memcpy(options, &own, sizeof own);
     return options;
 }

@@ -20,6 +20,8 @@
 #ifndef EDDY_OPTIONS_H
 #define EDDY_OPTIONS_H
 
+#include "status.h"                      /* EDDY_API */
+
 #include <stddef.h>
 #include <stdint.h>
 #ifdef __cplusplus
@@ -83,6 +85,17 @@ inline size_t eddy_size_(size_t arguments, std::initializer_list<size_t> offsets
  * the member zeroed, since a tensor that is written as the number 0 is then the same. */
 #define EDDY_DEFAULT_SCALAR(number) \
     EDDY_DEFAULT((number) == 0 ? EDDY_NO_TENSOR : EDDY_OMITTED_TENSOR)
+
+/* For libraries and programs whose own calls take options in this form: copies the members that the
+ * caller's version of the struct has over `options`, which has the defaults and begins with its own
+ * size. Lists and tensors are copied as they are. NULL in either place changes nothing.
+ *
+ *   my_args a = { my_args_DEFAULTS .size_ = sizeof a };
+ *   eddy_copy_options(&a, given); */
+#ifdef __cplusplus
+extern "C"
+#endif
+EDDY_API void eddy_copy_options(void *options, const void *given);
 
 /* --------------------------------------------------------------- lists -- */
 

@@ -234,7 +234,7 @@ static const stage batch_stage = { .size = batch_size, .at = batch_at, .next = b
 eddy_dataset *eddy_dataset_batch_with(const eddy_batch_args *given)
 {
     eddy_batch_args a = { eddy_batch_args_DEFAULTS .size_ = sizeof a };
-    eddy__input_options(&a, given);
+    eddy_copy_options(&a, given);
     batch *b = eddy__stage_new(sizeof *b, &batch_stage, &a.dataset, 1, "batch");
     if (!b) return NULL;
     b->size = a.size;

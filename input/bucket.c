@@ -210,7 +210,7 @@ static bool check(buckets *b, const eddy_bucket_args *a)
 eddy_dataset *eddy_dataset_bucket_with(const eddy_bucket_args *given)
 {
     eddy_bucket_args a = { eddy_bucket_args_DEFAULTS .size_ = sizeof a };
-    eddy__input_options(&a, given);
+    eddy_copy_options(&a, given);
     buckets *b = eddy__stage_new(sizeof *b, &bucket_stage, &a.dataset, 1, "bucket");
     if (!b) return NULL;
     b->drop = a.drop_remainder;

@@ -137,7 +137,7 @@ static bool same_components(eddy_dataset *d, const eddy_dataset *s, int k)
 eddy_dataset *eddy_dataset_interleave_with(const eddy_interleave_args *given)
 {
     eddy_interleave_args a = { eddy_interleave_args_DEFAULTS .size_ = sizeof a };
-    eddy__input_options(&a, given);
+    eddy_copy_options(&a, given);
     interleaved *p = eddy__stage_new(sizeof *p, &interleave_stage, a.datasets, a.count,
                                      "interleave");
     if (!p) return NULL;

@@ -59,9 +59,6 @@ bool         eddy__record_check(const eddy_record *r, const eddy_component *c, i
 
 void *eddy__input_take(const eddy_allocator *a, size_t bytes);   /* zeros; NULL if there is none */
 void  eddy__input_give(const eddy_allocator *a, void *p, size_t bytes);
-/* Copies the members that the caller's version of the struct has over `options`, which has the
- * defaults and begins with its own size. given may be NULL. */
-void  eddy__input_options(void *options, const void *given);
 /* Records the first error and returns false; e may be NULL. */
 bool  eddy__input_fail(eddy_error *e, eddy_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -65,7 +65,7 @@ bool eddy__is_map(const eddy_dataset *d) { return d->stage == &map_stage; }
 eddy_dataset *eddy_dataset_map_with(const eddy_map_args *given)
 {
     eddy_map_args a = { eddy_map_args_DEFAULTS .size_ = sizeof a };
-    eddy__input_options(&a, given);
+    eddy_copy_options(&a, given);
     map *m = eddy__stage_new(sizeof *m, &map_stage, &a.dataset, 1, "map");
     if (!m) {
         if (a.release) a.release(a.context);

@@ -108,7 +108,7 @@ static bool check(const eddy_map_graph_args *a, eddy_dataset *d, eddy_component 
 eddy_dataset *eddy_dataset_map_graph_with(const eddy_map_graph_args *given)
 {
     eddy_map_graph_args a = { eddy_map_graph_args_DEFAULTS .size_ = sizeof a };
-    eddy__input_options(&a, given);
+    eddy_copy_options(&a, given);
     eddy_dataset  *d = a.dataset;
     eddy_component c[EDDY_MAX_COMPONENTS];
     if (!d) return NULL;

@@ -16,18 +16,6 @@ void eddy__input_give(const eddy_allocator *a, void *p, size_t bytes)
     if (p) a->release(a->context, p, bytes ? bytes : 1);
 }
 
-void eddy__input_options(void *options, const void *given)
-{
-    size_t own, size = 0;
-    memcpy(&own, options, sizeof own);
-    if (given) memcpy(&size, given, sizeof size);
-    if (size > own) size = own;
-    size -= size % sizeof size;           /* no part of a pointer */
-    if (size > sizeof size)
-        memcpy((char *)options + sizeof size, (const char *)given + sizeof size,
-               size - sizeof size);
-}
-
 bool eddy__input_fail(eddy_error *e, eddy_status status, const char *format, ...)
 {
     if (!e || e->status != EDDY_OK) return false;

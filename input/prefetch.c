@@ -303,7 +303,7 @@ static const stage prefetch_stage = { .next = prefetch_next, .rewind = prefetch_
 eddy_dataset *eddy_dataset_prefetch_with(const eddy_prefetch_args *given)
 {
     eddy_prefetch_args a = { eddy_prefetch_args_DEFAULTS .size_ = sizeof a };
-    eddy__input_options(&a, given);
+    eddy_copy_options(&a, given);
     prefetch *p = eddy__stage_new(sizeof *p, &prefetch_stage, &a.dataset, 1, "prefetch");
     if (!p) return NULL;
     p->threads = a.threads;

@@ -79,7 +79,7 @@ static const stage shuffle_stage = { .size = shuffle_size, .at = shuffle_at,
 eddy_dataset *eddy_dataset_shuffle_with(const eddy_shuffle_args *given)
 {
     eddy_shuffle_args a = { eddy_shuffle_args_DEFAULTS .size_ = sizeof a };
-    eddy__input_options(&a, given);
+    eddy_copy_options(&a, given);
     if (a.buffer != 0) return eddy__shuffle_buffer(a.dataset, a.seed, a.buffer);
     shuffled *s = eddy__stage_new(sizeof *s, &shuffle_stage, &a.dataset, 1, "shuffle");
     if (!s) return NULL;

@@ -65,7 +65,7 @@ static bool add_array(from_arrays *f, const eddy_array *a, int i, eddy_component
 eddy_dataset *eddy_dataset_from_arrays_with(const eddy_from_arrays_args *given)
 {
     eddy_from_arrays_args a = { eddy_from_arrays_args_DEFAULTS .size_ = sizeof a };
-    eddy__input_options(&a, given);
+    eddy_copy_options(&a, given);
     from_arrays *f = eddy__source_new(sizeof *f, &arrays_stage, a.allocator, "arrays");
     if (!f) return NULL;
     eddy_component c[EDDY_MAX_COMPONENTS];
@@ -167,7 +167,7 @@ static const stage function_stage = {
 eddy_dataset *eddy_dataset_from_function_with(const eddy_from_function_args *given)
 {
     eddy_from_function_args a = { eddy_from_function_args_DEFAULTS .size_ = sizeof a };
-    eddy__input_options(&a, given);
+    eddy_copy_options(&a, given);
     from_function *f = eddy__source_new(sizeof *f, &function_stage, a.allocator, "function");
     if (!f) {
         if (a.release) a.release(a.context);
@@ -247,7 +247,7 @@ static bool copy_paths(from_files *f, const char *const *paths, int n)
 eddy_dataset *eddy_dataset_from_files_with(const eddy_from_files_args *given)
 {
     eddy_from_files_args a = { eddy_from_files_args_DEFAULTS .size_ = sizeof a };
-    eddy__input_options(&a, given);
+    eddy_copy_options(&a, given);
     from_files *f = eddy__source_new(sizeof *f, &files_stage, a.allocator, "files");
     if (!f) return NULL;
     f->read = a.load;

@@ -1,7 +1,6 @@
 /* read.c -- the public calls, inputs and outputs of a model. */
 #include "reader.h"
 
-#include "../call_options.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 static bool open_file(onnx_reader *r, const eddy_onnx_args *given)
 {
     r->options = (eddy_onnx_args){ eddy_onnx_args_DEFAULTS .size_ = sizeof r->options };
-    eddy__copy_options(&r->options, given);
+    eddy_copy_options(&r->options, given);
     const eddy_onnx_args *o = &r->options;
     if (!eddy__reading_begin(&r->base, o->error, o->path, o->data, "ONNX model")) return false;
     if (o->input_count < 0 || (o->input_count && !o->inputs))

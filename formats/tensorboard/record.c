@@ -8,7 +8,6 @@
  * All numbers have the low byte first. The checksum is CRC-32C, rotated by 15 bits, plus a
  * constant. */
 #include "writer.h"
-#include "../call_options.h"
 #include "../checksum.h"
 
 #include <errno.h>
@@ -157,7 +156,7 @@ eddy_events *eddy_events_new_with(const eddy_events_args *given)
 {
     enum { LONGEST = 3000 };
     eddy_events_args a = { eddy_events_args_DEFAULTS .size_ = sizeof a };
-    eddy__copy_options(&a, given);
+    eddy_copy_options(&a, given);
     eddy_events *w = calloc(1, sizeof *w);
     if (!w) return NULL;
     w->fd = -1;

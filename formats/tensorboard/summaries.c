@@ -1,6 +1,5 @@
 /* summaries.c -- operations that mark tensors for the event file, and runs that write them. */
 #include "writer.h"
-#include "../call_options.h"
 #include "../../graph/op.h"
 
 #include <stdio.h>
@@ -146,7 +145,7 @@ static eddy_graph *graph_of(const eddy_events_run_args *a)
 eddy_status eddy_events_run_with(const eddy_events_run_args *given)
 {
     eddy_events_run_args a = { eddy_events_run_args_DEFAULTS .size_ = sizeof a };
-    eddy__copy_options(&a, given);
+    eddy_copy_options(&a, given);
     if (!a.summaries.at) a.summaries.count = 0;
     const bool writes = eddy__events_usable(a.events) && (a.every <= 1 || a.step % a.every == 0) &&
                         a.fetches.count >= 0 && (a.fetches.at || a.fetches.count == 0);

@@ -2,7 +2,6 @@
  * with its weights. They are told apart by their contents. */
 #include "reader.h"
 
-#include "../call_options.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -156,7 +155,7 @@ static bool open_variables(tf_reader *r)
 bool eddy__tf_open(tf_reader *r, const eddy_tensorflow_args *given)
 {
     r->options = (eddy_tensorflow_args){ eddy_tensorflow_args_DEFAULTS .size_ = sizeof r->options };
-    eddy__copy_options(&r->options, given);
+    eddy_copy_options(&r->options, given);
     const eddy_tensorflow_args *o = &r->options;
     if (!eddy__reading_begin(&r->base, o->error, o->path, o->data, "TensorFlow model"))
         return false;

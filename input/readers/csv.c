@@ -215,7 +215,7 @@ static bool read_table(reading *r)
 eddy_csv *eddy_csv_read_with(const eddy_csv_read_args *given)
 {
     eddy_csv_read_args a = { eddy_csv_read_args_DEFAULTS .size_ = sizeof a };
-    eddy__input_options(&a, given);
+    eddy_copy_options(&a, given);
     eddy_error e = { EDDY_OK, "" };
     eddy_csv  *c = calloc(1, sizeof *c);
     reading    r = { .c = c, .a = &a };

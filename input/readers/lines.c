@@ -129,7 +129,7 @@ static const stage lines_stage = { .next = lines_next, .rewind = lines_rewind, .
 eddy_dataset *eddy_dataset_from_lines_with(const eddy_from_lines_args *given)
 {
     eddy_from_lines_args a = { eddy_from_lines_args_DEFAULTS .size_ = sizeof a };
-    eddy__input_options(&a, given);
+    eddy_copy_options(&a, given);
     const eddy_component c = { EDDY_UINT8, { .rank = 1, .dim = { EDDY_ANY } } };
     lines *l = eddy__source_new(sizeof *l, &lines_stage, a.allocator, "lines");
     if (!l) return NULL;

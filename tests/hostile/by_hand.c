@@ -238,6 +238,13 @@ void call_eddy_events_run_with(void)
     end_results(out);
 }
 
+void call_eddy_copy_options(void)
+{
+    eddy_session_args a = { eddy_session_args_DEFAULTS .size_ = sizeof a }, given = a;
+    given.size_ = (size_t)draw(sizeof given + 1);
+    eddy_copy_options(!seldom(8) ? &a : NULL, !seldom(8) ? &given : NULL);
+}
+
 void call_eddy_line_(void)
 {
     static const char *const files[] = { NULL, "", "model.c", "a'b]\n.c" };

@@ -27,6 +27,8 @@ void call_eddy_events_run_with(void);
 void call_eddy_events_table(void);
 /* The name of the file must live on. */
 void call_eddy_line_(void);
+/* Both structs begin with their size. */
+void call_eddy_copy_options(void);
 void call_eddy_callable_run(void);
 void call_eddy_dataset_next(void);
 void call_eddy_checkpoint_new_with(void);

@@ -1,7 +1,6 @@
 /* write.c -- the public calls: inputs, variables and outputs of the model. */
 #include "writer.h"
 
-#include "../../call_options.h"
 
 #include <stdlib.h>
 
@@ -24,7 +23,7 @@ static bool invalid(writing *s, const char *what, int i)
 static bool begin(writing *s, const eddy_onnx_write_args *given)
 {
     s->options = (eddy_onnx_write_args){ eddy_onnx_write_args_DEFAULTS .size_ = sizeof s->options };
-    eddy__copy_options(&s->options, given);
+    eddy_copy_options(&s->options, given);
     const eddy_onnx_write_args *o = &s->options;
     s->w.error = o->error ? o->error : &s->own_error;
     s->w.path = o->path;
