@@ -130,10 +130,10 @@ $(GEN)/table.c $(GEN)/table.h $(GEN)/weak_ops.c $(GEN)/weak_ops.h $(OPS_H) \
         graph/defaults.h graph/call_lines.h $(GEN)/option_members.h: $(GEN)/stamp ;
 
 # The page of reports as lines of text: page.html with the style sheet and the script in their places.
-$(GEN)/report_page.h: $(addprefix formats/report/page.,html css js) formats/report/page.awk
+$(GEN)/report_page.h: $(addprefix formats/training_report/page.,html css js) formats/training_report/page.awk
 	@mkdir -p $(GEN)
-	@awk -f formats/report/page.awk formats/report/page.html > $@
-$(BUILD)/obj/formats/report/report.o: $(GEN)/report_page.h
+	@awk -f formats/training_report/page.awk formats/training_report/page.html > $@
+$(BUILD)/obj/formats/training_report/report.o: $(GEN)/report_page.h
 
 # The calls that a configuration of `eddy train` can name.
 $(GEN)/command/calls.c: command/train/calls.awk $(GEN)/interface.json

@@ -7,7 +7,7 @@
 #define EDDY_FORMATS_READING_H
 
 #include "names.h"
-#include "report.h"
+#include "node_report.h"
 #include "source.h"
 
 #include <stdarg.h>

@@ -58,12 +58,12 @@ formats/tensorflow formats/tensorflow/operators: formats
 formats/torch: formats
 formats/keras: formats
 formats/tensorboard: formats
-formats/report: formats/tensorboard
+formats/training_report: formats/tensorboard
 input: session/checkpoints layers optim/wrappers autodiff/jacobians autodiff/check optim/minimizers
 input/readers: input
 distributed: session/checkpoints layers optim/wrappers autodiff/jacobians autodiff/check optim/minimizers
 distributed/mpi: distributed
-command command/train build/gen/command: formats/onnx/writer formats/tensorflow formats/torch formats/keras formats/report input/readers report session/extract'
+command command/train build/gen/command: formats/onnx/writer formats/tensorflow formats/torch formats/keras formats/training_report input/readers report session/extract'
 
 # Permitted exceptions: file|used file|why.  A * stands for any file.
 admitted='

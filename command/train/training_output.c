@@ -1,4 +1,4 @@
-/* report.c -- a training on the terminal, as JSON and in event files. */
+/* training_output.c -- a training on the terminal, as JSON and in event files. */
 #include "command/train/results.h"
 
 #include <math.h>

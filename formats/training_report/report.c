@@ -2,7 +2,6 @@
  * itself is page.html, page.css and page.js, which the build makes a table of. */
 #include "data.h"
 #include "build/gen/report_page.h"
-#include "../call_options.h"
 #include "../events.h"
 
 #include <stdlib.h>
@@ -35,7 +34,7 @@ eddy_status eddy_events_report_with(const eddy_report_args *given)
     eddy_report_args a = { eddy_report_args_DEFAULTS .size_ = sizeof a };
     eddy_error       own, *error;
     runs             r;
-    eddy__copy_options(&a, given);
+    eddy_copy_options(&a, given);
     error = a.error ? a.error : &own;
     *error = (eddy_error){ .status = EDDY_OK };
     if (!a.folder || !*a.folder || !a.path || !*a.path) {

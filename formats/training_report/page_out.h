@@ -1,6 +1,6 @@
 /* page_out.h -- text and JSON written into a page of HTML. */
-#ifndef EDDY_FORMATS_REPORT_PAGE_OUT_H
-#define EDDY_FORMATS_REPORT_PAGE_OUT_H
+#ifndef EDDY_FORMATS_TRAINING_REPORT_PAGE_OUT_H
+#define EDDY_FORMATS_TRAINING_REPORT_PAGE_OUT_H
 
 #include "../sink.h"
 #include "../wire.h"

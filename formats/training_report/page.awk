@@ -7,7 +7,7 @@ function quote(line) {
 }
 function include(file,    line) { while ((getline line < file) > 0) quote(line) }
 BEGIN {
-    print "/* GENERATED from formats/report/page.html. */"
+    print "/* GENERATED from formats/training_report/page.html. */"
     print "static const char *const report_page[] = {"
 }
 { folder = FILENAME; sub(/[^\/]*$/, "", folder) }

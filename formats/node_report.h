@@ -1,6 +1,6 @@
-/* report.h -- what a reading or a writing says of each node. */
-#ifndef EDDY_FORMATS_REPORT_H
-#define EDDY_FORMATS_REPORT_H
+/* node_report.h -- what a reading or a writing says of each node. */
+#ifndef EDDY_FORMATS_NODE_REPORT_H
+#define EDDY_FORMATS_NODE_REPORT_H
 
 #include "formats.h"
 #include "region.h"

@@ -1,6 +1,6 @@
 /* data.h -- what a report shows, as JSON for the script of its page. */
-#ifndef EDDY_FORMATS_REPORT_DATA_H
-#define EDDY_FORMATS_REPORT_DATA_H
+#ifndef EDDY_FORMATS_TRAINING_REPORT_DATA_H
+#define EDDY_FORMATS_TRAINING_REPORT_DATA_H
 
 #include "page_out.h"
 #include "runs.h"

@@ -1,5 +1,5 @@
-/* report.c -- see report.h. */
-#include "report.h"
+/* node_report.c -- see node_report.h. */
+#include "node_report.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* test_report.c -- reports of trainings: what their data say, read back by formats/json.h, and
- * event files that are damaged. */
+/* test_training_report.c -- reports of trainings: what their data say, read back by formats/json.h,
+ * and event files that are damaged. */
 #include "formats/events.h"
 #include "formats/json.h"
 #include "tests/lib/golden.h"
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-Suite *report_suite(void);
+Suite *training_report_suite(void);
 
 static char         folder[64], logs[100], page[100];
 static eddy_events *w;
@@ -357,7 +357,7 @@ START_TEST(messages)
 {
     eddy_error e = { 0 };
     char       empty[100], line[400];
-    golden_begin("formats/report");
+    golden_begin("formats/training_report");
     eddy_events_table(w, "t", 1, NULL, NULL, NULL);
     ck_assert_int_eq(eddy_events_close(w, &e), EDDY_BAD_SHAPE);
     golden_error(&e);
@@ -393,9 +393,9 @@ START_TEST(messages)
 }
 END_TEST
 
-Suite *report_suite(void)
+Suite *training_report_suite(void)
 {
-    Suite *suite = suite_create("report");
+    Suite *suite = suite_create("training_report");
     TCase *c = tcase_create("report");
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, scalars);

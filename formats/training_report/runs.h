@@ -1,7 +1,7 @@
 /* runs.h -- what the event files below a folder contain, as series of points in the order of their
  * records: the input of the report. */
-#ifndef EDDY_FORMATS_REPORT_RUNS_H
-#define EDDY_FORMATS_REPORT_RUNS_H
+#ifndef EDDY_FORMATS_TRAINING_REPORT_RUNS_H
+#define EDDY_FORMATS_TRAINING_REPORT_RUNS_H
 
 #include "../region.h"
 #include "../source.h"
