@@ -14,16 +14,21 @@
 
 #include <string.h>
 
+/* The first part that failed in a worker; the rest is set only if one did. */
+typedef struct failure {
+    int             part;      /* the number of parts if none failed */
+    eddy_status     status;
+    eddy_finiteness found;     /* of an element that is refused */
+    int64_t         element;
+} failure;
+
 typedef struct running {
-    const fused *f;
-    char        *common, *workers;
-    int          ready;  /* parts to run: those before an update of an unset variable */
-    int          failed[EDDY_MOST_THREADS];       /* by worker: the first part that failed */
-    eddy_status  status[EDDY_MOST_THREADS];
-    int64_t      bad[EDDY_MOST_THREADS];          /* the element that is refused */
-    eddy_finiteness found[EDDY_MOST_THREADS];     /* ... and what it is */
+    const fused     *f;
+    char            *common, *workers;
+    int              ready;    /* parts to run: those before an update of an unset variable */
     bool             infinite; /* an operand that is overwritten has infinities */
     const eddy_stop *stop;
+    failure          failed[EDDY_MOST_THREADS];   /* by worker */
 } running;
 
 static inline void *at_tile(const location *p, char *registers, int64_t at)
@@ -111,11 +116,9 @@ static __attribute__((noinline)) eddy_status test(running *r, int i, const void 
         atomic_store_explicit(&f->checks->of->infinite, true, memory_order_relaxed);
         return EDDY_OK;
     }
-    if (i >= r->failed[worker]) return EDDY_CHECK_FAILED;
-    r->failed[worker] = i;
-    r->status[worker] = EDDY_CHECK_FAILED;
-    r->bad[worker] = at + eddy__find_not_finite(d, y, 0, n, found);
-    r->found[worker] = found;
+    if (i >= r->failed[worker].part) return EDDY_CHECK_FAILED;
+    r->failed[worker] = (failure){ .part = i, .status = EDDY_CHECK_FAILED, .found = found,
+                                   .element = at + eddy__find_not_finite(d, y, 0, n, found) };
     return EDDY_CHECK_FAILED;
 }
 
@@ -130,7 +133,7 @@ static bool test_chunk(running *r, int64_t from, int64_t to, int worker)
         ok = test(r, i, (const char *)y->memory->data + (size_t)from * y->size, from, to - from,
                   worker) == EDDY_OK && ok;
     }
-    return ok && r->failed[worker] == f->n_parts;
+    return ok && r->failed[worker].part == f->n_parts;
 }
 
 static void run_tile(running *r, char *registers, int64_t from, int64_t at, int64_t n, int worker)
@@ -153,9 +156,8 @@ static void run_tile(running *r, char *registers, int64_t from, int64_t at, int6
             !eddy__all_finite(&f->checks->how[i], y, n) &&
             test(r, i, y, at, n, worker) != EDDY_OK)
             return;
-        if (s == EDDY_OK || i >= r->failed[worker]) continue;
-        r->failed[worker] = i;
-        r->status[worker] = s;
+        if (s == EDDY_OK || i >= r->failed[worker].part) continue;
+        r->failed[worker] = (failure){ .part = i, .status = s };
     }
 }
 
@@ -261,15 +263,15 @@ static eddy_status check_reductions(const running *r, const eddy_kernel *k)
 }
 
 /* The part that failed first records why. */
-static eddy_status fail_part(const running *r, const eddy_kernel *k, int worker)
+static eddy_status fail_part(const running *r, const eddy_kernel *k, const failure *why)
 {
     const fused *f = r->f;
     instruction  failed;
-    eddy__part_alone(&f->parts[r->failed[worker]], k, &failed);
-    if (!f->checks || r->status[worker] != EDDY_CHECK_FAILED)
-        return eddy__elementwise_fail(&failed.kernel, r->status[worker]);
+    eddy__part_alone(&f->parts[why->part], k, &failed);
+    if (!f->checks || why->status != EDDY_CHECK_FAILED)
+        return eddy__elementwise_fail(&failed.kernel, why->status);
     atomic_store(&f->checks->of->found, true);
-    return eddy__numerics_fail(&failed.kernel, 0, r->bad[worker], r->found[worker], false);
+    return eddy__numerics_fail(&failed.kernel, 0, why->element, why->found, false);
 }
 
 /* Sizes chunks to take about 20 microseconds. The cost model is a third of a nanosecond for
@@ -283,19 +285,22 @@ static int64_t grain_of(const fused *f)
 eddy_status eddy__fused_kernel(eddy_kernel *k)
 {
     const fused *f = k->state;
-    running      r = { .f = f, .common = k->scratch, .stop = k->stop };
+    running      r;   /* not zeroed: that would take as long as a small loop */
+    r.f = f;
+    r.stop = k->stop;
+    r.common = k->scratch;
     r.workers = r.common + f->common_bytes;
     r.ready = f->updates ? ready_parts(f) : f->n_parts;
-    for (int w = 0; w < k->threads; w++) r.failed[w] = f->n_parts;
+    for (int w = 0; w < k->threads; w++) r.failed[w].part = f->n_parts;
     r.infinite = f->checks && eddy__fused_checks_begin(f);
     if (f->count <= f->chunk) run_chunks(&r, 0, 1, 0);
     else
         eddy__parallel_or_stop(k, (f->count + f->chunk - 1) / f->chunk, grain_of(f), run_chunks,
                                &r);
-    int first = 0;
+    const failure *first = r.failed;
     for (int w = 1; w < k->threads; w++)
-        if (r.failed[w] < r.failed[first]) first = w;
-    if (r.failed[first] < f->n_parts) return fail_part(&r, k, first);
+        if (r.failed[w].part < first->part) first = &r.failed[w];
+    if (first->part < f->n_parts) return fail_part(&r, k, first);
     finish_reductions(&r);
     if (f->checks && !eddy__stopped(k->stop)) {
         const eddy_status s = check_reductions(&r, k);
