@@ -368,7 +368,9 @@ enum {
     /* each element of a floating output is an element of a floating input or a constant, and which
      * one follows from shapes, attributes and integer inputs; the kernel takes float64, and every
      * JOINS operation is one (the patterns of sparse Jacobians follow) */
-    EDDY_OP_MOVES        = 1 << 21
+    EDDY_OP_MOVES        = 1 << 21,
+    /* SIDE_EFFECT, and all it does is to fail a run: running it twice does no harm */
+    EDDY_OP_ASSERTS      = 1 << 22
 };
 
 struct eddy_op_def {

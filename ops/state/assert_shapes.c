@@ -100,7 +100,7 @@ static eddy_status nothing(eddy_kernel *k)
 
 const eddy_op_def eddy_op_assert_rank = {
     .name = "AssertRank", .label = "assert_rank", .min_inputs = 1, .max_inputs = 1, .outputs = 0,
-    .flags = EDDY_OP_SIDE_EFFECT, .shape_inputs = 1,
+    .flags = EDDY_OP_SIDE_EFFECT | EDDY_OP_ASSERTS, .shape_inputs = 1,
     .attrs_size = sizeof(rank_attrs), .attrs = EDDY_ATTRS(rank_attrs, ranks, at_least, message),
     .infer = rank_infer, .kernel = nothing, .gradient = eddy_not_differentiable,
 };
@@ -364,7 +364,8 @@ static bool shapes_infer(eddy_infer *c)
 
 const eddy_op_def eddy_op_assert_shapes = {
     .name = "AssertShapes", .label = "assert_shapes", .min_inputs = 1, .max_inputs = MOST_SPECS,
-    .outputs = 0, .flags = EDDY_OP_SIDE_EFFECT, .shape_inputs = ~(uint32_t)0,
+    .outputs = 0, .flags = EDDY_OP_SIDE_EFFECT | EDDY_OP_ASSERTS,
+    .shape_inputs = ~(uint32_t)0,
     .attrs_size = sizeof(shapes_attrs), .attrs = EDDY_ATTRS(shapes_attrs, shapes),
     .infer = shapes_infer, .kernel = nothing, .gradient = eddy_not_differentiable,
 };

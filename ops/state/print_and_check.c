@@ -317,7 +317,7 @@ const eddy_op_def eddy_op_assert = { .name = "Assert",
                                      .inputs =
                                          EDDY_INPUTS({ "condition", EDDY_TAKES_BOOLS },
                                                      { "data", EDDY_TAKES_ALL }),
-                                     .flags = EDDY_OP_SIDE_EFFECT,
+                                     .flags = EDDY_OP_SIDE_EFFECT | EDDY_OP_ASSERTS,
                                      .attrs_size = sizeof(assert_attrs),
                                      .attrs = EDDY_ATTRS(assert_attrs, message, summarize),
                                      .infer = assert_infer,

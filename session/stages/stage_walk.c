@@ -194,6 +194,12 @@ static int32_t update_before(const stage_walk *w, const eddy_node *node)
     return 0;
 }
 
+/* Whether the operation may not run once for a shape and again for the results. */
+static bool acts(const eddy_op_def *op)
+{
+    return (op->flags & EDDY_OP_SIDE_EFFECT) && !(op->flags & EDDY_OP_ASSERTS);
+}
+
 /* Returns the number of levels that dynamic nodes have. */
 static int32_t find_levels(stage_walk *w)
 {
@@ -201,7 +207,7 @@ static int32_t find_levels(stage_walk *w)
     for (int32_t id = 1; id <= w->last; id++) {
         const eddy_node *node = w->graph->nodes[id];
         if (!w->needed[id]) continue;
-        w->effect[id] = node->op->flags & EDDY_OP_SIDE_EFFECT ? id : update_before(w, node);
+        w->effect[id] = acts(node->op) ? id : update_before(w, node);
         for (int i = 0; i < node->n_inputs; i++)
             if (!eddy__walk_is_fed(w, node->inputs[i]) && needs_input(w, id, i))
                 raise_level(w, id, node->inputs[i].node);

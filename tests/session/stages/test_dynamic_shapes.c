@@ -213,6 +213,36 @@ START_TEST(a_side_effect_before_it_is_refused)
 }
 END_TEST
 
+/* A shape and a value that wait for an assertion, which holds or does not. */
+START_TEST(an_assertion_before_it_runs)
+{
+    eddy_graph   *g = eddy_graph_new();
+    eddy_tensor   x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY)), y, ones;
+    eddy_session *s = eddy_session_new(g);
+    EDDY_CONTROL(g, EDDY_LIST(eddy_assert_positive(x))) {
+        y = eddy_nonzero(Floor(x));
+        ones = eddy_fill(eddy_expand_dims(eddy_cast(Max(x), EDDY_INT64), 0), Sum(x));
+    }
+    const double good[] = { 0.5, 1, 2 }, bad[] = { -1, 1, 2 };
+    eddy_array  *held = eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(3), good);
+    eddy_array  *failing = eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(3), bad);
+    eddy_array  *out[2] = { NULL };
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(eddy_run(s, EDDY_FEED({ x, failing }), EDDY_FETCH(y, ones), out),
+                         EDDY_CHECK_FAILED);
+        ck_assert_ptr_nonnull(strstr(eddy_session_message(s), "x > 0 did not"));
+        ck_assert_int_eq(eddy_run(s, EDDY_FEED({ x, held }), EDDY_FETCH(y, ones), out), EDDY_OK);
+        ck_assert_int_eq(eddy_array_shape(out[0]).dim[0], 2);
+    }
+    eddy_array_free(held);
+    eddy_array_free(failing);
+    eddy_array_free(out[0]);
+    eddy_array_free(out[1]);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+}
+END_TEST
+
 START_TEST(nothing_fed_is_said)
 {
     masked m = begin();
@@ -421,6 +451,7 @@ Suite *dynamic_shapes_suite(void)
     tcase_add_test(c, one_run_to_random_operations);
     tcase_add_test(c, variables_are_those_from_before_the_run);
     tcase_add_test(c, a_side_effect_before_it_is_refused);
+    tcase_add_test(c, an_assertion_before_it_runs);
     tcase_add_test(c, nothing_fed_is_said);
     tcase_add_test(c, variables_of_one_moment);
     tcase_add_test(c, computed_once);
