@@ -125,8 +125,9 @@ static results run_plainly(const truth *t, uint64_t noise, double *largest)
     return r;
 }
 
-/* Whether the other feeds fit what this fetch is made of. */
-static bool fits_otherwise(const truth *t, eddy_tensor fetch)
+/* Whether the other feeds fit the operations that compute this fetch; EDDY_UNIMPLEMENTED if the
+ * interpreter cannot tell, since the shape of a loop variable changes. */
+static eddy_status fits_otherwise(const truth *t, eddy_tensor fetch)
 {
     eddy_feed   at[TRIAL_FEEDS];
     eddy_array *out = NULL;
@@ -137,7 +138,7 @@ static bool fits_otherwise(const truth *t, eddy_tensor fetch)
                                     &out, &e);
     eddy_array_free(out);
     interpreter_end(&in);
-    return ok;
+    return ok ? EDDY_OK : e.status;
 }
 
 /* A branch that is not taken need not fit the sizes, if its condition is known. */
@@ -156,8 +157,9 @@ static void check_refused(const truth *t, eddy_tensor fetch)
 static void choose_second(truth *t)
 {
     for (int i = 0; t->g->open && i < t->fetch.n; i++) {
-        if (fits_otherwise(t, t->fetch.at[i])) t->second[t->n_second++] = i;
-        else check_refused(t, t->fetch.at[i]);
+        const eddy_status fits = fits_otherwise(t, t->fetch.at[i]);
+        if (fits == EDDY_OK) t->second[t->n_second++] = i;
+        else if (fits != EDDY_UNIMPLEMENTED) check_refused(t, t->fetch.at[i]);
     }
 }
 
