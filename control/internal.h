@@ -24,11 +24,13 @@ typedef struct eddy_argument_attrs {
 /* An argument of a body, or a tensor that stands for one while a function is built. */
 eddy_tensor eddy__argument(eddy_graph *g, eddy_type t);
 
-/* The static type of a tensor; float32 of unknown shape if it is invalid. */
+/* The static type of a tensor; float32 of unknown shape if it is invalid or a node without
+ * outputs. */
 static inline eddy_type eddy__type_of(eddy_tensor t)
 {
     const eddy_node *node = eddy_node_of(t);
-    return node ? node->outputs[t.output] : (eddy_type){ EDDY_FLOAT32, EDDY_UNKNOWN_SHAPE };
+    return node && node->n_outputs > 0 ? node->outputs[t.output]
+                                       : (eddy_type){ EDDY_FLOAT32, EDDY_UNKNOWN_SHAPE };
 }
 
 /* ------------------------------------------------------------ extraction -- */

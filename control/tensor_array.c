@@ -124,7 +124,7 @@ eddy_tensor_array eddy_tensor_array_at(eddy_tensor_array like, const eddy_tensor
     if (!x || x[0].graph != like.graph || x[1].graph != like.graph ||
         !has_type(x[0], like.dtype, 1) || !has_type(x[1], EDDY_BOOL, 1) || !have_shapes(&like, x)) {
         for (int i = 0; x && i < 2; i++)
-            if (eddy_is_valid(x[i]))
+            if (eddy_is_valid(x[i]) && eddy_node_of(x[i])->n_outputs > 0)
                 eddy_type_print(eddy__type_of(x[i]), i ? written : values, sizeof values);
         eddy__array_fail(&like, EDDY_INVALID_ARGUMENT, "the tensors are %s and %s; expected the "
                          "values, %s, and a bool vector", values, written,

@@ -405,6 +405,7 @@ static void array_sizes(void)
         golden_graph(g);
     eddy_tensor_array a = eddy_tensor_array_new(g, EDDY_FLOAT64, 2);
     eddy_tensor_array_at(a, (eddy_tensor[]){ rows, rows }), golden_graph(g);
+    eddy_tensor_array_at(a, (eddy_tensor[]){ rows, eddy_no_op(g) }), golden_graph(g);
     eddy_tensor_array_new(g, EDDY_FLOAT64, 2, .like = foreign), golden_graph(g);
     eddy_tensor_array_new(g, EDDY_FLOAT64, .size_tensor = foreign), golden_graph(g);
     const eddy_tensor marks = eddy_zeros(g, EDDY_BOOL, EDDY_SHAPE(9));
