@@ -15,7 +15,7 @@ bool eddy__reading_error(reading *r, eddy_status s, const char *format, va_list 
     if (r->failed) return false;
     r->failed = true;
     /* Once memory has run out, whatever else seems to be wrong comes of that. */
-    if (r->memory.full)
+    if (r->memory.full || (r->graph && eddy_graph_status(r->graph) == EDDY_NO_MEMORY))
         return eddy__format_fail(r->error, EDDY_NO_MEMORY, "%.100s: out of memory", r->path);
     char text[900];
     vsnprintf(text, sizeof text, format, args);
@@ -99,6 +99,7 @@ static bool run_trial(reading *r, const char *scope, reading_pass *pass)
     r->trial = false;
     eddy_session_free(r->session);
     r->session = NULL;
+    r->graph = NULL;
     eddy_graph_free(g);
     return ok;
 }

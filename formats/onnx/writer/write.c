@@ -138,13 +138,12 @@ static eddy_array *value_of(writing *s, eddy_tensor variable)
 /* The values of the variables that are read, and inputs for those that the run updates. */
 static bool write_variables(writing *s)
 {
-    for (int32_t id = 1; id <= s->w.scope->size; id++) {
+    for (int32_t id = 1; id <= s->w.scope->size && !s->w.failed; id++) {
         writer_variable *v = s->variables[id];
         if (!v || !s->w.scope->live[id]) continue;
         const eddy_tensor t = eddy_node_at(s->graph, id);
         eddy_array *value = value_of(s, t);
-        if (s->w.failed) return false;
-        if (!value && !s->w.reporting) continue;
+        if (!value && (s->w.failed || !s->w.reporting)) continue;
         const char *name = name_of(s, t);
         const bool  required = v->first_update && s->options.no_initial_values;
         v->before = v->now = value && !required ? eddy__writer_constant(&s->w, name, value) : name;
@@ -212,8 +211,10 @@ static bool write_outputs(writing *s)
         pair(&s->others, v->node->name, name);
         n++;
     }
-    return n > 0 || eddy__writer_fail(&s->w, EDDY_INVALID_ARGUMENT,
-                                      "no output has a value, and no variable is updated");
+    if (n == 0)
+        return eddy__writer_fail(&s->w, EDDY_INVALID_ARGUMENT,
+                                 "no output has a value, and no variable is updated");
+    return !s->w.failed;
 }
 
 /* ---------------------------------------------------------------- the model -- */
