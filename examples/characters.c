@@ -61,7 +61,7 @@ static eddy_tensor run_cell(const options *o, eddy_rnn_cell cell, eddy_tensor ve
     return y;
 }
 
-/* What a step of writing needs. */
+/* The network and its state while it writes. */
 typedef struct pen {
     eddy_rnn_cell cell;
     int           characters;

@@ -13,7 +13,7 @@ typedef struct trial {
     eddy_graph   *graph;
     int           n_feeds, n_fetches, n_batches, n_variables;
     eddy_tensor   feeds[TRIAL_FEEDS], fetches[TRIAL_FETCHES];
-    /* What step i feeds is batch[i % n_batches]. */
+    /* Step i feeds batch[i % n_batches]. */
     eddy_array   *batch[TRIAL_BATCHES][TRIAL_FEEDS];
     eddy_tensor   variables[TRIAL_VARIABLES];
     eddy_array   *initial[TRIAL_VARIABLES];

@@ -110,7 +110,8 @@ static bool choose(const call *k, const config *at, const char *name, const char
     return config_fail(at, "%s has no result '%s'; it has %s", k->name, name, all);
 }
 
-/* What the headers call required, or an option of this call among others that share its struct. */
+/* Whether the header says "required", or the option belongs to this call among those that share
+ * its struct. */
 static bool is_required(const call *k, const call_member *m)
 {
     return m->comment && (strncmp(m->comment, "required", 8) == 0 ||

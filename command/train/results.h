@@ -4,7 +4,7 @@
 
 #include "command/train/state.h"
 
-/* What is shown while the training runs: a bar, a line for each epoch, event files, or JSON. */
+/* Output while the training runs: a bar, a line for each epoch, event files, or JSON. */
 typedef struct reporting {
     const training *t;
     eddy_progress  *bar;

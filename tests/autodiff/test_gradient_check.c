@@ -214,7 +214,7 @@ START_TEST(variable_fed)
 }
 END_TEST
 
-/* What ys update on the way is not updated in the caller's session. */
+/* Updates among the ancestors of ys do not change the variables of the caller's session. */
 START_TEST(variable_updated)
 {
     const eddy_tensor v = variable_of(vector(g, 2, (double[]){ 1, 2 }));

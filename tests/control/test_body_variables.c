@@ -42,7 +42,7 @@ START_TEST(an_update_an_iteration)
 }
 END_TEST
 
-/* What an explicit read sees depends on the updates for which it waits. */
+/* An explicit read gives the value after the updates for which it waits. */
 static int reads(eddy_list in, eddy_tensor *y, void *context)
 {
     const eddy_tensor v = *(eddy_tensor *)context;

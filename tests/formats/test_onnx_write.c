@@ -40,7 +40,7 @@ static void check_close(const char *title, int k, const eddy_array *want, const 
     }
 }
 
-/* What the reader refuses although ONNX Runtime runs it. */
+/* Whether the reader refuses a model for a reason that ONNX Runtime does not share. */
 static bool reader_refuses(const char *why) { return strstr(why, "positions of maxima"); }
 
 /* Whether the model was written and read; its values are then those of the graph. */

@@ -161,7 +161,7 @@ function struct_drawer(name,    n, i, names, types, arrays, sets, is_args, what,
 }
 
 # ------------------------------------------------------------------------------- calling
-# What is done with a result.
+# The statement that keeps or frees a result.
 function kept(type, call, strings,    base) {
     base = type; sub(/^const /, "", base)
     if (type == "void") return call

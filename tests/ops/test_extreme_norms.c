@@ -39,7 +39,7 @@ START_TEST(lengths_of_rows)
 }
 END_TEST
 
-/* What a gradient is at 0, as before. */
+/* The gradient of a norm at 0. */
 START_TEST(lengths_of_zeros)
 {
     for (int i = 0; i < 2; i++) {
@@ -159,7 +159,7 @@ START_TEST(directions)
 }
 END_TEST
 
-/* What is a number of few bits is one. */
+/* Results that a few bits can represent are exact. */
 START_TEST(exact_directions)
 {
     const eddy_tensor x = vec(F32, V(3e36, 4e36, 0)), y = eddy_l2_normalize(x);

@@ -171,7 +171,7 @@ START_TEST(instructions_count)
 }
 END_TEST
 
-/* What a session says that it keeps: nothing at first, and no more than its limit later. */
+/* The memory that a session reports as kept: none at first, and never more than its limit. */
 START_TEST(kept_memory)
 {
     static const float v[64 * 64];

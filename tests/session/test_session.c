@@ -314,7 +314,7 @@ START_TEST(max_bytes)
 }
 END_TEST
 
-/* What a fused loop keeps in registers needs no memory. */
+/* Values that a fused loop keeps in registers need no memory. */
 START_TEST(max_bytes_counts_memory)
 {
     eddy_tensor   x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(100000)), y = Sum(Exp(x));

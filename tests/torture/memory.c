@@ -90,7 +90,7 @@ static long trial(subject *s, faults f)
     return faults_blocks() - before;
 }
 
-/* What is kept for good, such as the stack of a thread, is left over once. */
+/* Memory that is kept for good, such as the stack of a thread, remains only the first time. */
 static void try(subject *s, faults f)
 {
     long left = 0;

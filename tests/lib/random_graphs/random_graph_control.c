@@ -130,7 +130,7 @@ static void branches(random_graph *g)
 
 /* -------------------------------------------------------------------- loops -- */
 
-/* What a gradient keeps: now and then a loop runs in segments. */
+/* The length of the segments for which a gradient keeps values; mostly 0, for no segments. */
 static int64_t segment(random_graph *g) { return pick(&g->t, 4) == 0 ? 1 + pick(&g->t, 3) : 0; }
 
 typedef struct limit {

@@ -1,7 +1,7 @@
 /* test_elementwise.c -- elementwise functions: values against numbers computed by hand or by
  * another program, types, shapes, names, errors.
  *
- * What is marked "corner" restates TensorFlow's behavior. */
+ * Cases marked "corner" restate TensorFlow's behavior. */
 #include "tests/lib/element_checks.h"
 
 Suite *elementwise_suite(void);

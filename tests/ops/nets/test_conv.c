@@ -341,7 +341,7 @@ START_TEST(folded)
 }
 END_TEST
 
-/* What several threads compute has the bits of one's. */
+/* Several threads compute the same bits as one. */
 START_TEST(threads)
 {
     const eddy_tensor x = noise(EDDY_SHAPE(9, 16, 12, 8)), w = noise(EDDY_SHAPE(3, 3, 8, 24));

@@ -218,7 +218,7 @@ START_TEST(open_shapes)
 }
 END_TEST
 
-/* What several ways to say it have in common: the largest difference is rounding. */
+/* Two ways to write the same convolution differ by rounding only. */
 static void same(eddy_tensor a, eddy_tensor b)
 {
     fits(graph);
@@ -267,7 +267,7 @@ START_TEST(patches_and_back)
 }
 END_TEST
 
-/* What several threads compute has the bits of one's. */
+/* Several threads compute the same bits as one. */
 START_TEST(threads)
 {
     const eddy_tensor x = noise(EDDY_FLOAT32, EDDY_SHAPE(9, 24, 22, 40));

@@ -83,7 +83,7 @@ START_TEST(values_are_those_of_plain_loops)
 }
 END_TEST
 
-/* What morphological_ops_test.py of TensorFlow expects. */
+/* The values that morphological_ops_test.py of TensorFlow expects. */
 START_TEST(values_are_those_of_tensorflow)
 {
     const eddy_tensor x = shaped(F64, EDDY_SHAPE(1, 2, 2, 1), (double[]){ .1, .2, .3, .4 });

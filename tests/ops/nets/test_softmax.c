@@ -74,7 +74,7 @@ static void one_softmax(trial *t, eddy_shape s, int axis, bool logarithm)
     eddy_array *want = log_softmax_of(x, axis);
     for (int64_t i = 0; i < eddy_array_count(x) && !logarithm; i++)
         eddy_array_set(want, i, exp(eddy_array_get(want, i)));
-    /* What no one else reads may be overwritten. */
+    /* A value without other readers may be overwritten. */
     const eddy_tensor in = pick(t, 2) ? Neg(Neg(fed(t, x))) : fed(t, x);
     const eddy_softmax_args a = *EDDY_ARGS(eddy_softmax_args, .x = in, .axis = named);
     check_close(t, logarithm ? eddy_log_softmax_with(&a) : eddy_softmax_with(&a), want,

@@ -346,7 +346,7 @@ START_TEST(loaded)
 }
 END_TEST
 
-/* What else a run computes does not change a value; fetched twice it is one. */
+/* Other nodes of a run do not change a draw; fetched twice, it is drawn once. */
 START_TEST(company)
 {
     eddy_graph   *g = eddy_graph_new();

@@ -206,8 +206,8 @@ START_TEST(norms_in_a_block)
 }
 END_TEST
 
-/* What only looks like the gradient: it does not go through the variance, or the mean, or
- * not along these axes. */
+/* Sums that only resemble the gradient: they leave out the variance or the mean, or go along other
+ * axes. */
 START_TEST(other_slopes)
 {
     const bool        rows = _i % 2;
