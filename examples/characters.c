@@ -19,7 +19,7 @@
  * that are in the text, or if the lines found are not ordered by their probability. */
 #include <eddy/eddy.h>
 
-#include "support/text.h"
+#include "support/text_data.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@
 #include <eddy/formats/events.h>
 
 #include "support/images.h"
-#include "support/show.h"
+#include "support/print_images.h"
 
 #include <math.h>
 #include <stdio.h>

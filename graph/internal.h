@@ -219,7 +219,7 @@ typedef struct eddy_append_args {
 } eddy_append_args;
 eddy_tensor eddy__append(eddy_append_args args);
 
-/* Calls op->infer with the given types (infer.c). `out` must have room for *n_out types; for
+/* Calls op->infer with the given types (infer_types.c). `out` must have room for *n_out types; for
  * operations with EDDY_MANY outputs it is allocated from `arena`. */
 bool eddy__infer_types(const eddy_op_def *op, void *attrs, bool attrs_fixed, int n,
                        const eddy_type *in, const eddy_array *const *value, eddy_arena *arena,

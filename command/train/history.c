@@ -1,5 +1,5 @@
 /* history.c -- the values of each epoch as a CSV file, which is replaced as a whole. */
-#include "command/train/state.h"
+#include "command/train/training_state.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef COMMAND_TRAIN_RESULTS_H
 #define COMMAND_TRAIN_RESULTS_H
 
-#include "command/train/state.h"
+#include "command/train/training_state.h"
 
 /* Output while the training runs: a bar, a line for each epoch, event files, or JSON. */
 typedef struct reporting {

@@ -1,5 +1,5 @@
-/* internal.h -- the types that all folders of session/ share: sessions and plans, and the state of a
- * compilation, because plans and sessions refer to each other. Functions of the folders are
+/* internal.h -- the types that all folders of session/ share: sessions and plans, and the state of
+ * a compilation, because plans and sessions refer to each other. Functions of the folders are
  * declared in their own headers.
  *
  * compile_plan.c turns feeds, fetches and shapes into a plan through these stages:
@@ -28,7 +28,7 @@
 #include "graph/base/stop.h"
 #include "session/state/autotune.h"
 #include "session/state/cpu_clock.h"
-#include "session/state/draws.h"
+#include "session/state/draw_counts.h"
 
 typedef struct eddy_plan eddy_plan;
 

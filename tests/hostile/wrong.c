@@ -1,5 +1,5 @@
 #include "tests/hostile/wrong.h"
-#include "tests/hostile/draws.h"
+#include "tests/hostile/random_arguments.h"
 
 #include <limits.h>
 #include <string.h>
