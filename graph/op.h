@@ -8,9 +8,13 @@
  * operations, and autodiff/sparse knows which of them are linear. A new operation works without any
  * change there.
  *
- * eddy_op_def and eddy_apply_args do not say how large they are: definitions are constants of a
- * program, and the library reads them in place. New members are added at the end only, and with
- * them the major number of the version, and so the name of the shared library, changes. */
+ * Unlike options (graph/options.h), the structs of this header do not say how large they are. A
+ * definition is a constant of the program, which the library reads in place. Write its members by
+ * name; those that are left out are zero. New members are added only at the end and only with a new
+ * major number of the version. The name of the shared library has that number, so a program that
+ * was compiled for other structs does not start; compile it again. Within one major number, a
+ * definition works with every version. An option for eddy_apply beyond those of eddy_apply_args
+ * would be a new function. */
 #ifndef EDDY_OP_H
 #define EDDY_OP_H
 
