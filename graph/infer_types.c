@@ -90,13 +90,22 @@ static const char *print_types(uint32_t types, char *buf, size_t size)
 /* d is in the set; callers may pass a number that is no type. */
 static bool is_in(uint32_t types, eddy_dtype d) { return (uint32_t)d < 32 && types >> d & 1; }
 
+bool eddy__error_expects(eddy_error *error, const char *who, const char *what, eddy_dtype d,
+                         uint32_t types)
+{
+    char list[160];
+    return is_in(types, d) ||
+           eddy__error_set(error, EDDY_BAD_DTYPE, "%s%s%s is %s; %s expected", who ? who : "",
+                           who ? ": " : "", what, eddy_dtype_name(d),
+                           print_types(types, list, sizeof list));
+}
+
 bool eddy__expect_type(eddy_graph *g, const char *who, const char *what, eddy_dtype d,
                        uint32_t types)
 {
-    char list[160];
-    if (is_in(types, d)) return true;
-    eddy_fail(g, EDDY_BAD_DTYPE, "%s: %s is %s; %s expected", who, what, eddy_dtype_name(d),
-              print_types(types, list, sizeof list));
+    eddy_error e = { 0 };
+    if (eddy__error_expects(&e, who, what, d, types)) return true;
+    eddy_fail(g, e.status, "%s", e.message);
     return false;
 }
 

@@ -214,12 +214,10 @@ eddy_tensor eddy_repetition_penalty(eddy_tensor logits, eddy_tensor ids, double 
     const eddy_shape x = eddy_shape_of(logits), i = eddy_shape_of(ids);
     char             a[128], b[128];
     if (!eddy_is_valid(logits) || !eddy_is_valid(ids) || ids.graph != g) return Add(logits, ids);
-    if (!eddy__dtype_is_float(eddy_dtype_of(logits)) || !eddy__dtype_is_index(eddy_dtype_of(ids)))
-        return eddy_fail(g, EDDY_BAD_DTYPE,
-                         "repetition_penalty: the logits are %s and the ids %s; "
-                         "expected floats and int32 or int64",
-                         eddy_dtype_name(eddy_dtype_of(logits)),
-                         eddy_dtype_name(eddy_dtype_of(ids)));
+    if (!eddy__expect_type(g, "repetition_penalty", "logits", eddy_dtype_of(logits),
+                           EDDY_TAKES_WIDE_FLOATS) ||
+        !eddy__expect_type(g, "repetition_penalty", "ids", eddy_dtype_of(ids), EDDY_TAKES_INDICES))
+        return eddy_none(g);
     if ((x.rank != 2 && x.rank >= 0) || (i.rank != 2 && i.rank >= 0) ||
         !eddy_shape_compatible(EDDY_SHAPE(x.rank < 0 ? EDDY_ANY : x.dim[0]),
                                EDDY_SHAPE(i.rank < 0 ? EDDY_ANY : i.dim[0])))

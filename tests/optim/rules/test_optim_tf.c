@@ -168,7 +168,7 @@ START_TEST(dual_averaging_refuses)
     ck_assert_ptr_null(eddy_adagrad_da(g, real(g, 3)));
     fails(g, EDDY_INVALID_ARGUMENT, "AdagradDA: global_step is required");
     ck_assert_ptr_null(eddy_adagrad_da(g, real(g, 3), real(g, 0)));
-    fails(g, EDDY_BAD_DTYPE, "AdagradDA: global_step is float64; an integer type expected");
+    fails(g, EDDY_BAD_DTYPE, "AdagradDA: global_step is float64; int32, int64 or uint8 expected");
     eddy_tensor steps = eddy_zeros(g, EDDY_INT64, EDDY_SHAPE(2));
     ck_assert_ptr_null(eddy_adagrad_da(g, real(g, 3), steps));
     fails(g, EDDY_BAD_SHAPE, "AdagradDA: global_step has shape [2]");
