@@ -1,4 +1,4 @@
-/* common.c -- steps that rules of several families take. */
+/* rule_steps.c -- steps that rules of several families take. */
 #include "rules.h"
 
 const char *eddy__part_transpose(onnx_part *p, const char *x, int rank, const int64_t *perm)
