@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static bool is(const call_member *m, const char *name) { return strcmp(m->name, name) == 0; }
+static bool is_named(const call_member *m, const char *name) { return strcmp(m->name, name) == 0; }
 
 bool graph_is_fine(const building *b, const config *at)
 {
@@ -18,11 +18,13 @@ static eddy_tensor known_tensor(const building *b, const call_struct *s, const c
 {
     const bool first = m == s->at, judges = role == ROLE_LOSS || role == ROLE_METRIC;
     if (m->kind != MEMBER_TENSOR) return EDDY_NO_TENSOR;
-    if (is(m, "training_when")) return b->training;
-    if (is(m, "global_step")) return b->global_step;
-    if (role == ROLE_SCHEDULE && is(m, "x")) return eddy_cast(b->global_step, EDDY_FLOAT32);
-    if (judges && (is(m, "labels") || is(m, "targets"))) return b->labels;
-    if (judges && (is(m, "logits") || is(m, "predictions") || is(m, "log_input"))) return b->x;
+    if (is_named(m, "training_when")) return b->training;
+    if (is_named(m, "global_step")) return b->global_step;
+    if (role == ROLE_SCHEDULE && is_named(m, "x")) return eddy_cast(b->global_step, EDDY_FLOAT32);
+    if (judges && (is_named(m, "labels") || is_named(m, "targets"))) return b->labels;
+    if (judges && (is_named(m, "logits") || is_named(m, "predictions") ||
+                   is_named(m, "log_input")))
+        return b->x;
     if (role == ROLE_LAYER && first) return b->x;
     return EDDY_NO_TENSOR;
 }
@@ -36,7 +38,7 @@ static bool fill_known(building *b, const call_struct *s, const call_member *m, 
     if (eddy_is_valid(t)) *(eddy_tensor *)to = t;
     else if (m->kind == MEMBER_GRAPH) *(eddy_graph **)to = b->graph;
     else if (m->kind == MEMBER_UPDATE) *(eddy_tensor **)to = &b->update;
-    else if (role == ROLE_SCHEDULE && (is(m, "decay_steps") || is(m, "total_steps"))) {
+    else if (role == ROLE_SCHEDULE && (is_named(m, "decay_steps") || is_named(m, "total_steps"))) {
         *(eddy_tensor *)to = eddy_scalar(b->graph, (double)b->steps);
         return false;
     } else return false;
@@ -66,7 +68,7 @@ static bool unknown_option(const call *k, const config *key)
 static const call_member *member_of(const call *k, const char *name)
 {
     for (const call_member *m = k->arguments->at; m->name; m++)
-        if (is(m, name) && writable(m)) return m;
+        if (is_named(m, name) && writable(m)) return m;
     return NULL;
 }
 
@@ -90,7 +92,7 @@ static bool fill_options(building *b, const call *k, call_role role, const confi
             if (!config_text(options->at[i], result)) return false;
         } else if (!m) return unknown_option(k, key);
         else if (!member_fill(b, m, role, options->at[i], arguments + m->offset)) return false;
-        if (m && role == ROLE_OPTIMIZER && is(m, "learning_rate"))
+        if (m && role == ROLE_OPTIMIZER && is_named(m, "learning_rate"))
             b->learning_rate = *(eddy_tensor *)(void *)(arguments + m->offset);
     }
     return true;
@@ -103,7 +105,7 @@ static bool choose(const call *k, const config *at, const char *name, const char
     const char *all = "";
     for (const call_member *m = k->results->at; m->name; m++) {
         all = text("%s%s%s", all, *all ? ", " : "", m->name);
-        if (name && !is(m, name)) continue;
+        if (name && !is_named(m, name)) continue;
         *to = *(const eddy_tensor *)(const void *)(results + m->offset);
         return true;
     }

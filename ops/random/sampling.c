@@ -61,7 +61,7 @@ static eddy_tensor largest(eddy_tensor x)
 }
 
 /* x where it is at least `least`, [..., 1], and -infinity elsewhere. */
-static eddy_tensor from(eddy_tensor x, eddy_tensor least)
+static eddy_tensor values_from(eddy_tensor x, eddy_tensor least)
 {
     return Where(GreaterEqual(x, least), x, -(double)INFINITY);
 }
@@ -98,9 +98,9 @@ static eddy_tensor filtered(const eddy_sampling_args *a)
     if (a->temperature > 1) x = Div(x, a->temperature);
     if (a->temperature != 1) x = Sub(x, largest(x));
     if (a->temperature < 1) x = Div(x, a->temperature);
-    if (a->top_k != EDDY_OMITTED) x = from(x, kth_largest(x, a->top_k));
-    if (a->top_p < 1) x = from(x, least_needed(x, a->top_p));
-    if (a->min_p > 0) x = from(x, Add(largest(x), log(a->min_p)));
+    if (a->top_k != EDDY_OMITTED) x = values_from(x, kth_largest(x, a->top_k));
+    if (a->top_p < 1) x = values_from(x, least_needed(x, a->top_p));
+    if (a->min_p > 0) x = values_from(x, Add(largest(x), log(a->min_p)));
     return x;
 }
 

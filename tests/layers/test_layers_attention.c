@@ -211,7 +211,7 @@ START_TEST(attention_refusals)
     ck_assert(!eddy_is_valid(eddy_multi_head_attention(x, 2, .memory = f)));
     ck_assert_int_eq(eddy_graph_status(g), EDDY_BAD_DTYPE);
     eddy_graph_clear_error(g);
-    ck_assert(!eddy_is_valid(eddy_multi_head_attention((eddy_tensor){ 0 }, 2)));
+    ck_assert(!eddy_is_valid(eddy_multi_head_attention(EDDY_NO_TENSOR, 2)));
     eddy_graph_free(g);
 }
 END_TEST

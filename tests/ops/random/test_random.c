@@ -527,8 +527,8 @@ START_TEST(refusals)
     refused(g, eddy_init_orthogonal(g, EDDY_FLOAT32, s, 0), EDDY_BAD_SHAPE);
     refused(g, eddy_gradient(eddy_random_shuffle(x), x), EDDY_NO_GRADIENT);
     ck_assert(!eddy_is_valid(eddy_random_uniform(NULL, s)));
-    ck_assert(!eddy_is_valid(eddy_random_uniform_like((eddy_tensor){ 0 })));
-    ck_assert(!eddy_is_valid(eddy_dropout((eddy_tensor){ 0 }, 0.5)));
+    ck_assert(!eddy_is_valid(eddy_random_uniform_like(EDDY_NO_TENSOR)));
+    ck_assert(!eddy_is_valid(eddy_dropout(EDDY_NO_TENSOR, 0.5)));
     eddy_graph_free(g);
 }
 END_TEST

@@ -13,7 +13,7 @@ static eddy_tensor last_scale;         /* that a form has made; node 0: none */
 static void setup(void)
 {
     g = eddy_graph_new();
-    last_scale = (eddy_tensor){ 0 };
+    last_scale = EDDY_NO_TENSOR;
 }
 static void teardown(void) { eddy_graph_free(g); }
 
