@@ -2,8 +2,8 @@
  *
  * The body is differentiated in its own graph. Values of the forward iteration that the new nodes
  * need come to the backward one as rows: of an input that the forward loop slices, or of a stack
- * that the forward loop makes of the value in each iteration. For the stacks, a second loop with the
- * same body and inputs and more results is built; a session runs both as one. The backward loop
+ * that the forward loop makes of the value in each iteration. For the stacks, a second loop with
+ * the same body and inputs and more results is built; a session runs both as one. The backward loop
  * carries the gradients of the carried values, and sums those of the captured ones. It is a loop
  * like any other, so gradients of every order follow.
  *
