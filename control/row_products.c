@@ -40,7 +40,7 @@ static int kind_of_node(const kinds *k, const eddy_node *node)
     for (int i = 0; i < node->n_controls; i++)
         if (node->controls[i] >= k->t->first && k->of[node->controls[i] - k->t->first] != OUTSIDE)
             kind = MORE;
-    /* what else could be computed for all rows is not worth its memory, or has no rule */
+    /* other operations of all rows are not worth their memory, or have no rule */
     const bool moves = (node->op->flags & EDDY_OP_ELEMENTWISE) || node->op == &eddy_op_matmul;
     return kind == ROWS && !moves ? MORE : kind;
 }

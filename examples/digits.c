@@ -340,7 +340,7 @@ typedef struct options {
     const char *folder;
 } options;
 
-/* FOLDER/TASK and what follows, in memory that the next call uses again. */
+/* FOLDER/TASK and a suffix, in memory that the next call uses again. */
 static const char *path_of(const options *o, const char *ending)
 {
     enum { AT_ONCE = 4 };

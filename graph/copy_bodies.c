@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* The type of an input of a Loop or Case as the body gets it: one row of what is sliced. */
+/* The type of an input of a Loop or Case as the body gets it: one row of a sliced input. */
 static eddy_type type_inside(const eddy_node *node, int i, eddy_type t)
 {
     if (node->op->flags & EDDY_OP_CASE) return t;

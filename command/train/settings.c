@@ -77,7 +77,7 @@ static bool read_data(training *t, const config *c)
     return true;
 }
 
-/* Epochs, steps, or what ends first. */
+/* Epochs, steps, or whichever ends first. */
 static bool read_length(training *t)
 {
     const config *epochs = config_get(t->root, "epochs"), *steps = config_get(t->root, "steps");

@@ -285,7 +285,7 @@ void *eddy__plan_alloc(compile *c, size_t n, size_t size);
 /* The same, freed when the plan is complete; until the next eddy__stage_begin. */
 void *eddy__ir_alloc(compile *c, size_t n, size_t size);
 void *eddy__stage_alloc(compile *c, size_t n, size_t size);
-/* Ends the lives of what earlier stages allocated by eddy__stage_alloc; specializing and lowering
+/* Frees the memory that earlier stages allocated by eddy__stage_alloc; specializing and lowering
  * are one stage. */
 void  eddy__stage_begin(compile *c);
 /* Of a node's only output: `other`, the type of an input, if it is the same; else `own`, the latest

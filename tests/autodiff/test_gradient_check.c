@@ -260,8 +260,8 @@ static int cubes(eddy_list x, eddy_tensor *y, void *context)
     return 1;
 }
 
-/* A custom gradient applies to the nodes between its x and y; what the gradients pass by is not
- * looked at.  Two that are right and one that is not: only that is named. */
+/* A custom gradient applies to the nodes between its x and y; nodes that the gradients bypass are
+ * not looked at.  Two that are right and one that is not: only that is named. */
 START_TEST(custom_gradients)
 {
     const eddy_tensor   a = vector(g, 5, (double[]){ 0.6, 0.7, 0.8, 0.9, 1 });

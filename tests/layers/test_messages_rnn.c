@@ -1,4 +1,4 @@
-/* test_messages_rnn.c -- what recurrent networks and beam search say of what does not fit. */
+/* test_messages_rnn.c -- messages of recurrent networks and beam search. */
 #include "build/gen/suites.h"
 #include "layers/beam_search.h"
 #include "layers/layers.h"

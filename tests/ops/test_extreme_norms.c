@@ -23,7 +23,7 @@ START_TEST(lengths)
 }
 END_TEST
 
-/* With one row far from the other, each is right; nothing but its own elements counts. */
+/* With one row far from the other, each is right: only its own elements count. */
 START_TEST(lengths_of_rows)
 {
     const double v[] = { 3e200, 4e200, 3, 4, 3e-200, 4e-200, 0, 0, INFINITY, 1, NAN, 1e300 };

@@ -1,4 +1,4 @@
-/* rule_tables.c -- the rows of all families, and what no family has. */
+/* rule_tables.c -- the rows of all families, and those of operations without one. */
 #include "rules.h"
 
 #include <string.h>

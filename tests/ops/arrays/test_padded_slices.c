@@ -28,7 +28,7 @@ static eddy_tensor places(int64_t n, const int32_t *at)
     return eddy_const(g, EDDY_INT32, EDDY_SHAPE(n), at);
 }
 
-/* Padding in a lookup leaves all rows but the looked-up ones alone. */
+/* Padding in a lookup changes no row except those that were looked up. */
 START_TEST(every_optimizer_passes_over_padding)
 {
     const int32_t at[] = { 1, -1, 1, -7 };

@@ -82,7 +82,7 @@ static void one_softmax(trial *t, eddy_shape s, int axis, bool logarithm)
     eddy_array_free(want);
 }
 
-/* Labels that give no weight to what cannot be. */
+/* Labels that give no weight to impossible classes. */
 static eddy_array *some_labels(trial *t, const eddy_array *x)
 {
     eddy_array *l = eddy_array_new(eddy_array_dtype(x), eddy_array_shape(x));

@@ -363,7 +363,7 @@ START_TEST(company)
 }
 END_TEST
 
-/* The shape comes from x at each run; what fits in both is the same. */
+/* The shape comes from x at each run; elements that both shapes have are the same. */
 START_TEST(like_forms)
 {
     eddy_graph   *g = eddy_graph_new();

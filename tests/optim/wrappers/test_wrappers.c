@@ -67,7 +67,7 @@ END_TEST
 
 /* ------------------------------------------------------------------ multi -- */
 
-/* v by Adam, w by Momentum, u by what is for all others. */
+/* v by Adam, w by Momentum, u by the optimizer of all others. */
 START_TEST(multi)
 {
     begin(_i);

@@ -241,7 +241,7 @@ END_TEST
 
 enum { ELEMENTS = 4000 };
 
-/* Towers of divisions of integers, by the rows of what is fed. */
+/* Towers of divisions of integers by the fed rows. */
 static eddy_tensor divisions(eddy_tensor x)
 {
     const eddy_tensor rows = eddy_unstack(x);

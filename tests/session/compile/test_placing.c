@@ -127,7 +127,7 @@ START_TEST(many)
 }
 END_TEST
 
-/* Equal sizes in one pass need no more than what is alive. */
+/* Equal sizes in one pass need no more memory than is alive. */
 START_TEST(equal_sizes)
 {
     enum { N = 4200 };
