@@ -83,8 +83,8 @@ EDDY_API void           eddy_dataset_free(eddy_dataset *d);
 
 /* -------------------------------------------------------------- position -- */
 
-/* The place of the next record, as a text without line ends: the stages with what the order depends
- * on, and numbers. It lives until the next call on d; NULL on an error. */
+/* The position of the next record, as a text without line ends: the stages with the options on which
+ * the order depends, and numbers. It lives until the next call on d; NULL on an error. */
 EDDY_API const char *eddy_dataset_position(eddy_dataset *d);
 /* Goes to a position of a pipeline with the same stages; the numbers of threads may differ. The
  * next record is then the one that came next. EDDY_INVALID_ARGUMENT if the stages differ,

@@ -26,7 +26,7 @@ typedef struct text {
 bool text_read(text *t, const char *path, size_t least);
 void text_free(text *t);
 
-/* Pieces of `steps` characters from random places of the text, [batch, steps], and the same one
+/* Pieces of `steps` characters from random positions of the text, [batch, steps], and the same one
  * character on; *state is that of the random numbers (splitmix64). */
 void text_draw(const text *t, uint64_t *state, int batch, int steps, eddy_array *in,
                eddy_array *next);
@@ -36,7 +36,7 @@ enum { TEXT_UPDATES = 50 };             /* batches of an epoch */
 typedef struct text_training {
     eddy_tensor in, next, loss, train;
     int         batch, steps, epochs;
-    uint64_t    seed;                   /* of the places in the text */
+    uint64_t    seed;                   /* of the positions in the text */
 } text_training;
 
 /* Trains and prints the loss of each epoch. Returns the mean loss of the last; NaN on an error. */
