@@ -87,7 +87,7 @@ static const char *print_types(uint32_t types, char *buf, size_t size)
     return buf;
 }
 
-/* d is in the set; callers may pass a number that is no type. */
+/* d is in the set; callers may pass a number that is not a type. */
 static bool is_in(uint32_t types, eddy_dtype d) { return (uint32_t)d < 32 && types >> d & 1; }
 
 bool eddy__error_expects(eddy_error *error, const char *who, const char *what, eddy_dtype d,

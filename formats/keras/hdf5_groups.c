@@ -83,7 +83,7 @@ static bool open_heap(hdf5_file *f, uint64_t address, wire_bytes *heap)
     const uint8_t *at = eddy__hdf5_place(f, address, 32);
     if (!at) return false;
     if (memcmp(at, "HEAP", 4) != 0)
-        return eddy__hdf5_fail(f, EDDY_CORRUPT, "this is no heap of names", at);
+        return eddy__hdf5_fail(f, EDDY_CORRUPT, "this is not a heap of names", at);
     const uint64_t size = eddy__number_at(at + 8, 8);
     heap->at = eddy__hdf5_place(f, eddy__number_at(at + 24, 8), size);
     heap->size = (size_t)size;

@@ -83,7 +83,7 @@ static bool begin(header *h, uint64_t address)
     if (!at) return false;
     if (memcmp(at, "OHDR", 4) == 0 && at[4] == 2) return begin_new(h, address, at);
     if (at[0] == 1) return begin_old(h, address, at);
-    return eddy__hdf5_fail(h->file, EDDY_CORRUPT, "this is no header of an object", at);
+    return eddy__hdf5_fail(h->file, EDDY_CORRUPT, "this is not an object header", at);
 }
 
 /* The messages of a block, which may name another one. */

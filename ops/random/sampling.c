@@ -187,7 +187,7 @@ static eddy_tensor occurs(eddy_tensor logits, eddy_tensor ids)
 {
     const eddy_tensor classes = eddy_size_along(logits, 1), given = Cast(ids, EDDY_INT64);
     const eddy_tensor wide =
-        eddy_ensure(given, Less(given, classes), "repetition_penalty: an id is no class");
+        eddy_ensure(given, Less(given, classes), "repetition_penalty: an id is not a class");
     const eddy_tensor row = ExpandDims(eddy_row_numbers(logits, EDDY_INT64), 1);
     const eddy_tensor at = Where(Less(wide, 0), -1, Add(Mul(row, classes), wide));
     const eddy_tensor flat = Reshape(at, EDDY_SHAPE(-1));
