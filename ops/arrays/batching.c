@@ -15,7 +15,6 @@
  *  x  any element type, rank at least 1
  *
  *  eddy_vmap evaluates whatever is built from y for all examples at once.
- *  Errors: EDDY_BAD_SHAPE for a scalar.
  *  Gradient: dy at example 0.  TensorFlow: none; its pfor traces a loop index. */
 static bool example_infer(eddy_infer *c)
 {
@@ -62,7 +61,6 @@ eddy_tensor eddy_example(eddy_tensor x) { return eddy_apply1(&eddy_op_example, N
  *  x    any element type and shape
  *  ref  rank at least 1; only the length of its axis 0 is used; it is not computed
  *
- *  Errors: EDDY_BAD_SHAPE if `ref` is a scalar.
  *  Gradient: dx = dy summed over axis 0; `ref` has none.  TensorFlow: BroadcastTo. */
 static bool batch_like_infer(eddy_infer *c)
 {

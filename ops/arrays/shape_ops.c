@@ -137,8 +137,8 @@ eddy_tensor eddy_rank(eddy_tensor x)
  *  x      any element type, rank at least 1; it is not computed
  *  dtype  int32 or int64; 0 is int32
  *
- *  Errors: EDDY_BAD_SHAPE for a scalar, EDDY_BAD_DTYPE for any other dtype,
- *  EDDY_OUT_OF_RANGE if dtype cannot represent n.
+ *  Errors: EDDY_BAD_SHAPE for a scalar; EDDY_BAD_DTYPE for any other dtype; EDDY_OUT_OF_RANGE if
+ *  dtype cannot represent n.
  *  Gradient: none.  TensorFlow: Range(0, Shape(x)[0], 1). */
 static bool row_numbers_infer(eddy_infer *c)
 {

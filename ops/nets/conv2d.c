@@ -268,7 +268,7 @@ const eddy_op_def eddy_op_conv2d = {
  *  gradients, then depends on the largest of its neighbors and channels.  Infinities and NaN
  *  give the same results as without it.
  *
- *  Errors: EDDY_BAD_SHAPE if ranks or channels do not match or a window is larger than the image,
+ *  Errors: EDDY_BAD_SHAPE if channels do not match or a window is larger than the image,
  *  EDDY_INVALID_ARGUMENT for invalid options.
  *  Gradient: dx is eddy_conv2d_backprop_input, dfilter eddy_conv2d_backprop_filter of dy.
  *  TensorFlow: Conv2D. */
