@@ -1,6 +1,7 @@
 /* infer_types.c -- type and shape inference: calls an operation's infer function when a node is
  * built, and again when a session compiles the graph with concrete shapes. */
 #include "graph/internal.h"
+#include "graph/type_errors.h"
 
 #include <string.h>
 

@@ -233,9 +233,6 @@ bool eddy__infer_node(const eddy_node *node, const eddy_type *in, const eddy_arr
  * what is int32; float32 or float64 expected" on g. If who is NULL, `what` names both. */
 bool eddy__expect_type(eddy_graph *g, const char *who, const char *what, eddy_dtype d,
                        uint32_t types);
-/* The same for calls that report to *error. */
-bool eddy__error_expects(eddy_error *error, const char *who, const char *what, eddy_dtype d,
-                         uint32_t types);
 /* The same about an attribute, for op->infer. */
 bool eddy__infer_expects(eddy_infer *c, const char *what, eddy_dtype d, uint32_t types);
 

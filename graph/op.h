@@ -8,13 +8,9 @@
  * operations, and autodiff/sparse knows which of them are linear. A new operation works without any
  * change there.
  *
- * Unlike options (graph/options.h), the structs of this header do not say how large they are. A
- * definition is a constant of the program, which the library reads in place. Write its members by
- * name; those that are left out are zero. New members are added only at the end and only with a new
- * major number of the version. The name of the shared library has that number, so a program that
- * was compiled for other structs does not start; compile it again. Within one major number, a
- * definition works with every version. An option for eddy_apply beyond those of eddy_apply_args
- * would be a new function. */
+ * Unlike options, the structs below do not say how large they are: a definition is a constant that
+ * the library reads in place. New members come last, with a new major number of the version and so
+ * another name of the shared library: then compile again (docs/guide/embedding.md). */
 #ifndef EDDY_OP_H
 #define EDDY_OP_H
 

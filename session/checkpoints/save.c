@@ -1,6 +1,7 @@
 /* save.c -- writing variables to a checkpoint: their values become entries, which are written to
  * one file, or to several by shards.c. */
 #include "graph/call_options.h"
+#include "graph/type_errors.h"
 #include "session/checkpoints/saving.h"
 #include "session/state/internal.h"
 
