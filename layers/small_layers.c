@@ -2,7 +2,6 @@
 #include "layers/internal.h"
 #include "graph/call_options.h"
 #include "graph/internal.h"
-#include "graph/base/dtype.h"
 #include "ops/short_names.h"
 
 eddy_tensor eddy_dropout_layer_with(const eddy_dropout_layer_args *given)

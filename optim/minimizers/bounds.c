@@ -1,6 +1,5 @@
 /* bounds.c -- bounds of variables. See bounds.h. */
 #include "optim/minimizers/bounds.h"
-#include "graph/base/dtype.h"
 
 #include <math.h>
 

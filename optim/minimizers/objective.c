@@ -1,6 +1,5 @@
 /* objective.c -- tensors of a graph as functions of one vector, the elements of its variables. */
 #include "optim/minimizers/objective.h"
-#include "graph/base/dtype.h"
 #include "graph/type_errors.h"
 #include "optim/internal.h"
 

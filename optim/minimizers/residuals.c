@@ -2,7 +2,6 @@
 #include "optim/minimizers/residuals.h"
 #include "autodiff/autodiff.h"
 #include "autodiff/jacobians/jacobians.h"
-#include "graph/base/dtype.h"
 #include "graph/call_options.h"
 #include "ops/ops.h"
 #include "ops/short_names.h"
