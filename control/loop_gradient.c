@@ -243,8 +243,8 @@ static bool runs_again(const backward *b, const eddy_node *node)
     return b->a->segmented && !(node->op->flags & (EDDY_OP_STATEFUL | EDDY_OP_SIDE_EFFECT));
 }
 
-/* Copied to the new body: gradient nodes, what is the same in every iteration, shaped rows, and
- * what runs again. */
+/* Copied to the new body: gradient nodes, nodes that are the same in every iteration, shaped rows,
+ * and nodes that run again. */
 static bool choose_copies(backward *b)
 {
     const eddy_graph *body = b->a->body;

@@ -1,5 +1,5 @@
-/* test_limits.c -- the limits that docs/guide/errors.md lists: what is just within them works, and
- * what is just beyond is refused with a message. */
+/* test_limits.c -- the limits that docs/guide/errors.md lists: values just within them work, and
+ * values just beyond are refused with a message. */
 #include "build/gen/suites.h"
 #include "tests/lib/graph_fixture.h"
 

@@ -415,7 +415,7 @@ static void close_now(void *user, const char *line)
     eddy_session_close(user);
 }
 
-/* A run ends before the operation that follows; what it has assigned stays. */
+/* A run ends before the next operation; variables that it has assigned keep their new values. */
 START_TEST(closed_during_a_run)
 {
     eddy_tensor v = variable("v"), w = variable("w");
