@@ -1,8 +1,8 @@
 /* control_flow_v1.c -- the control flow of TensorFlow 1, rebuilt as loops and branches.
  *
  * A loop variable i is  Enter -> Merge -> Switch -> body -> NextIteration -> Merge, and leaves the
- * loop by Exit from the other output of Switch; all of its Switches have one LoopCond. A branch
- * has the nodes between the Switches of one predicate and a Merge. Both are built in scopes of the same
+ * loop by Exit from the other output of Switch; all of its Switches have one LoopCond. A branch has
+ * the nodes between the Switches of one predicate and a Merge. Both are built in scopes of the same
  * graph, in which these Merges or Switches already have values. */
 #include "../carry.h"
 #include "../reader.h"
