@@ -348,7 +348,7 @@ $(BUILD)/mixed_runs: $(BUILD)/obj/tests/threads/main.o $(BUILD)/obj/tests/lib/mi
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
 NODE_MODELS := $(addprefix files/,onnx_node_models tensorflow_node_models node_cases onnx_writer tensorflow_writer)
-$(BUILD)/fuzz/seeds: $(BUILD)/obj/tests/fuzz/seeds.o $(NODE_MODELS:%=$(BUILD)/obj/tests/lib/%.o) $(ROWOBJ) \
+$(BUILD)/fuzz/write_seeds: $(BUILD)/obj/tests/fuzz/write_seeds.o $(NODE_MODELS:%=$(BUILD)/obj/tests/lib/%.o) $(ROWOBJ) \
                 $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
@@ -532,9 +532,9 @@ fuzz: ## feed damaged files to the readers (FUZZ_SECONDS=60 per format; needs cl
 	    clang -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null || \
 	    { echo 'make fuzz needs clang with libFuzzer (Debian: clang, libclang-rt-dev)' >&2; exit 1; }
 	@$(MAKE) --no-print-directory CC=clang BUILD=build/fuzz OPT=-O1 CFLAGS='-g $(FUZZ)' fuzzing
-fuzzing: $(FUZZED:%=$(BUILD)/fuzz/%) $(BUILD)/fuzz/seeds
+fuzzing: $(FUZZED:%=$(BUILD)/fuzz/%) $(BUILD)/fuzz/write_seeds
 	@mkdir -p $(foreach f,$(FUZZED),$(BUILD)/seeds/$(f) $(BUILD)/corpus/$(f) $(BUILD)/found/$(f))
-	@$(BUILD)/fuzz/seeds $(BUILD)/seeds
+	@$(BUILD)/fuzz/write_seeds $(BUILD)/seeds
 	@for m in data/sine.onnx /usr/share/libonnx-testdata/data/node/*/model.onnx; do \
 	    [ ! -f $$m ] || cp $$m $(BUILD)/seeds/onnx/$$(echo $$m | tr / _); done
 	@cp tests/formats/files/*.pt tests/formats/files/*.pkl $(BUILD)/seeds/torch
@@ -583,7 +583,7 @@ hostile: ## call every public function with random arguments under the sanitizer
 	OPENBLAS_NUM_THREADS=1 ASAN_OPTIONS=allocator_may_return_null=1 build/sanitize/hostile \
 	    $(CALLS) 2> build/sanitize/hostile.err || \
 	    { grep -aA30 'ERROR: \|FOUND \|does not end' build/sanitize/hostile.err | head -n 100; exit 1; }
-HOSTILE_HAND := $(addprefix tests/hostile/,draws.h wrong.h by_hand.h not_called.txt)
+HOSTILE_HAND := $(addprefix tests/hostile/,random_arguments.h wrong.h by_hand.h not_called.txt)
 $(GEN)/interface.json: $(HEADERS) $(FORMATS_H) $(INPUT_H) scripts/interface.awk
 	@awk -f scripts/interface.awk $(HEADERS) $(FORMATS_H) $(INPUT_H) > $@
 $(GEN)/hostile.h: tests/hostile/calls.awk $(HOSTILE_HAND) $(GEN)/interface.json

@@ -130,7 +130,7 @@ void eddy__vmap_keep_gradient(eddy_batch *b, const eddy_placeholders *all);
 
 /* ----------------------------------------------------------- tapes -- */
 
-/* Jacobians along a tape (autodiff/jacobians). `build` is called with what the tape recorded, if a
+/* Jacobians along a tape (autodiff/jacobians). `build` is called with the recorded nodes, if a
  * tape that rests has y and this is not its second use; otherwise there is an error. `what` is
  * "jacobian" or "batch_jacobian". */
 typedef struct eddy_tape_jacobian_call {

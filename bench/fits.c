@@ -182,7 +182,7 @@ enum { PROBLEMS = sizeof problems / sizeof *problems };
 /* Seconds of processor time. */
 static double run(problem *p, int *evaluations)
 {
-    if (!eddy_same(p->x, (eddy_tensor){ 0 }))
+    if (!eddy_same(p->x, EDDY_NO_TENSOR))
         bench_need(eddy_variable_set(p->s, p->x, p->value) == EDDY_OK, "no variable");
     const double before = now();
     *evaluations = p->solve(p);

@@ -93,7 +93,7 @@ static int convert_variables(const model *m, const char *to, file_kind kind)
 
 /* -------------------------------------------------------------------- graphs -- */
 
-/* A graph with what the outputs need, in the place of the model's. */
+/* Replaces the graph by one with only the nodes that the outputs need. */
 static bool extract(model *m, eddy_session *s)
 {
     eddy_error   e = { 0 };

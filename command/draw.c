@@ -123,7 +123,7 @@ static groups fold(const model *m, int depth, int most)
     return folded;
 }
 
-/* Runs Graphviz on what is in `from`. */
+/* Runs Graphviz on the text in `from`. */
 static int layout(FILE *from, const char *path, const char *ending)
 {
     posix_spawn_file_actions_t actions;

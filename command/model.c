@@ -54,7 +54,7 @@ static void from_collection(const model *m, const char *key, named **list, int *
     }
 }
 
-/* Initializers and what only groups them: no outputs of the model. */
+/* Initializers, and nodes that only group them, are not outputs of the model. */
 static bool initializes(eddy_graph *g, const eddy_node *node)
 {
     eddy_tensor t = eddy_node_at(g, node->id);
@@ -67,7 +67,7 @@ static bool initializes(eddy_graph *g, const eddy_node *node)
     return node->n_controls > 0 && node->n_inputs == 0;
 }
 
-/* A graph that lists none: its placeholders, and what no other node uses. */
+/* For a graph that lists none: its placeholders, and tensors that no other node uses. */
 static void guess(model *m, bool want_inputs, bool want_outputs)
 {
     const int32_t size = eddy_graph_size(m->graph);

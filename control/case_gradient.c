@@ -128,7 +128,7 @@ static bool is_of_shapes(const eddy_node *node, const uint8_t *varying)
     return node->n_outputs > 0;
 }
 
-/* Copied to the new body: gradient nodes, and what only depends on small constants and shapes. */
+/* Copied to the new body: gradient nodes, and nodes computed from small constants and shapes. */
 static bool choose(branches *b)
 {
     if (!eddy__extract_begin(&b->e, b->body)) return false;

@@ -93,7 +93,7 @@ static bool find_effects(const trace *t, const case_spec *s, extraction *e, cons
 }
 
 /* The arguments of the body, and the inputs of the node: variables that a branch updates, and
- * what the branches capture. */
+ * tensors that the branches capture. */
 static bool make_inputs(extraction *e, eddy_tensor index, eddy_tensor *in)
 {
     in[0] = index;

@@ -96,7 +96,7 @@ static int solve_rest(eddy_list x, eddy_tensor *y, void *context)
     return 1;
 }
 
-/* A v of the closure with its own copies of what it captured; the argument is v. */
+/* A v of the closure with its own copies of the captured tensors; the argument is v. */
 static int apply_again(eddy_list v, eddy_tensor *y, void *context)
 {
     const pairs *p = context;

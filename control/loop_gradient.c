@@ -1,9 +1,9 @@
 /* loop_gradient.c -- the gradient of a loop is a loop in the other direction.
  *
- * The body is differentiated in its own graph. What the new nodes need of the forward iteration
- * comes to the backward one as rows: of an input that the forward loop slices, or of a stack that
- * the forward loop makes of the value in each iteration. For the stacks, a second loop with the
- * same body and inputs and more results is built; a session runs both as one. The backward loop
+ * The body is differentiated in its own graph. Values of the forward iteration that the new nodes
+ * need come to the backward one as rows: of an input that the forward loop slices, or of a stack
+ * that the forward loop makes of the value in each iteration. For the stacks, a second loop with
+ * the same body and inputs and more results is built; a session runs both as one. The backward loop
  * carries the gradients of the carried values, and sums those of the captured ones. It is a loop
  * like any other, so gradients of every order follow.
  *
@@ -243,8 +243,8 @@ static bool runs_again(const backward *b, const eddy_node *node)
     return b->a->segmented && !(node->op->flags & (EDDY_OP_STATEFUL | EDDY_OP_SIDE_EFFECT));
 }
 
-/* Copied to the new body: gradient nodes, what is the same in every iteration, shaped rows, and
- * what runs again. */
+/* Copied to the new body: gradient nodes, nodes that are the same in every iteration, shaped rows,
+ * and nodes that run again. */
 static bool choose_copies(backward *b)
 {
     const eddy_graph *body = b->a->body;

@@ -299,7 +299,7 @@ static int build_loop(eddy_graph *g, const loop_spec *s, eddy_tensor *out)
     return n;
 }
 
-/* The graph of the arguments, or of what f builds of none. */
+/* The graph of the arguments; without any, of the tensors that f builds. */
 static eddy_graph *graph_of(const char *what, eddy_list a, eddy_list b, const eddy_function *f)
 {
     eddy_graph *g = eddy__graph_of_any(a);

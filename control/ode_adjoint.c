@@ -1,11 +1,11 @@
 /* ode_adjoint.c -- the gradient of a differential equation by the adjoint equation.
  *
- * With y' = f(t, y) and the gradient a(t) of what depends on y(t), a' = -(df/dy)' a, and the
- * gradient of what f captured is the integral of (df/dp)' a: g' = -(df/dp)' a, backward in time.
- * The rule solves y, a and g from each time to the one before, adds the gradient of y at that time
- * to a, and starts y again from its computed value. The system is solved by the same call, whose
- * gradient is the second derivative. The gradient of a time is that of the value there, dy f(t, y);
- * that of the first one is -a f(t, y). */
+ * With y' = f(t, y) and the gradient a(t) of the loss with respect to y(t), a' = -(df/dy)' a, and
+ * the gradient of captured tensors p is the integral of (df/dp)' a: g' = -(df/dp)' a, backward in
+ * time. The rule solves y, a and g from each time to the one before, adds the gradient of y at that
+ * time to a, and starts y again from its computed value. The system is solved by the same call,
+ * whose gradient is the second derivative. The gradient of a time is that of the value there, dy
+ * f(t, y); that of the first one is -a f(t, y). */
 #include "control/ode_steps.h"
 #include "ops/ops.h"
 #include "ops/short_names.h"
@@ -158,7 +158,7 @@ static int to_time_before(eddy_list v, eddy_tensor *next, void *context)
     return carried + 1;
 }
 
-/* Integrates backward, and sets the gradients of y0, t and what was captured. */
+/* Integrates backward, and sets the gradients of y0, t and the captured tensors. */
 static bool go_back(const adjoint *a, eddy_rule *r, const eddy_tensor *zeros)
 {
     const int           n = a->o.n, carried = n + a->n_g;

@@ -40,7 +40,7 @@ static int kind_of_node(const kinds *k, const eddy_node *node)
     for (int i = 0; i < node->n_controls; i++)
         if (node->controls[i] >= k->t->first && k->of[node->controls[i] - k->t->first] != OUTSIDE)
             kind = MORE;
-    /* what else could be computed for all rows is not worth its memory, or has no rule */
+    /* other operations of all rows are not worth their memory, or have no rule */
     const bool moves = (node->op->flags & EDDY_OP_ELEMENTWISE) || node->op == &eddy_op_matmul;
     return kind == ROWS && !moves ? MORE : kind;
 }
@@ -77,8 +77,8 @@ bool eddy__row_products_find(const trace *t, extraction *e, int n_carried)
     return true;
 }
 
-/* Builds the products again for an example of the rows, which no run computes. What maps them to
- * all rows may need shapes of it, and an argument of the trace has none in a copy of the graph. */
+/* Builds the products again for an example of the rows, which no run computes. The nodes that map
+ * them to all rows may need its shapes, and an argument of the trace has none in a copied graph. */
 static bool of_examples(const trace *t, eddy_list rows, const eddy_tensor *args, int n,
                         eddy_tensor *ys, eddy_tensor *examples)
 {

@@ -1,8 +1,8 @@
 /* solvers.h -- values that an equation defines: fixed points, roots, solutions of linear systems,
  * eigenvectors, and solutions of ordinary differential equations. A solver is a loop inside the
- * graph (control.h) that runs until a tolerance is met. Gradients of all but differential equations
- * follow from the equation at its solution, and not from the iterations, so they need no memory for
- * these and do not depend on the guess.
+ * graph (control.h) that runs until a tolerance is met. Gradients of all except differential
+ * equations follow from the equation at its solution, and not from the iterations, so they need no
+ * memory for these and do not depend on the guess.
  *
  * A function is called once, while the graph is built. Tensors and trainable variables from
  * outside that it uses are captured, and gradients of every order reach them. It may not draw
@@ -176,8 +176,8 @@ typedef struct eddy_lanczos_args {
  * Gradient: with u[i] = -(A - e[i])^+ dv[i], by conjugate gradients, which converge since all other
  * eigenvalues are on one side, dtheta is the sum of (d(A v[i])/dtheta)' (de[i] v[i] + u[i]); none
  * for v0. Between two equal eigenvalues among the k, parts of dv count as 0, as in eddy_eigh. If an
- * eigenvalue has vectors that are not among the k, dv has no meaning, and a run that needs it fails,
- * with the error of eddy_conjugate_gradient or one of its own. Errors: as for
+ * eigenvalue has vectors that are not among the k, dv has no meaning, and a run that needs it
+ * fails, with the error of eddy_conjugate_gradient or one of its own. Errors: as for
  * eddy_conjugate_gradient; unknown shapes; k, or k and a basis, out of range; in a run, no
  * convergence. scipy.sparse.linalg.eigsh. */
 EDDY_API int eddy_lanczos_with(const eddy_lanczos_args *args);

@@ -52,7 +52,7 @@ typedef enum eddy_collective {
 
 enum { EDDY_SHORT_BYTES = 4096, EDDY_CALL_NAME = 128 };
 
-/* What a rank is about to do. Members that ranks must share are compared. */
+/* The collective that a rank is about to run. Members that ranks must share are compared. */
 typedef struct eddy_call_header {
     uint32_t   size;                 /* of this struct */
     int32_t    rank;                 /* of the world */

@@ -9,7 +9,7 @@
 
 /* --------------------------------------------------------------- gradients -- */
 
-/* What the optimizer does with the gradients of a step; the graph owns it. */
+/* How the optimizer averages the gradients of a step; the graph owns it. */
 typedef struct averaging {
     int64_t     communicator;
     eddy_tensor examples;

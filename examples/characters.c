@@ -19,7 +19,7 @@
  * that are in the text, or if the lines found are not ordered by their probability. */
 #include <eddy/eddy.h>
 
-#include "support/text.h"
+#include "support/text_data.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ static eddy_tensor run_cell(const options *o, eddy_rnn_cell cell, eddy_tensor ve
     return y;
 }
 
-/* What a step of writing needs. */
+/* The network and its state while it writes. */
 typedef struct pen {
     eddy_rnn_cell cell;
     int           characters;

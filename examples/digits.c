@@ -14,7 +14,7 @@
 #include <eddy/formats/events.h>
 
 #include "support/images.h"
-#include "support/show.h"
+#include "support/print_images.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -340,7 +340,7 @@ typedef struct options {
     const char *folder;
 } options;
 
-/* FOLDER/TASK and what follows, in memory that the next call uses again. */
+/* FOLDER/TASK and a suffix, in memory that the next call uses again. */
 static const char *path_of(const options *o, const char *ending)
 {
     enum { AT_ONCE = 4 };

@@ -57,7 +57,7 @@ static eddy_array *logarithms_of(const double *values)
     return a;
 }
 
-/* What the program builds before it runs anything. */
+/* The graph, which is complete before anything runs. */
 typedef struct model {
     eddy_tensor given, trace;               /* placeholders: logarithms, what was observed */
     eddy_tensor y, loss, adjoint, unrolled; /* of those: the solution, the loss, its gradients */

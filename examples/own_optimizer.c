@@ -100,7 +100,7 @@ static bool check_steps(void)
 
 enum { PEOPLE = 12, FILMS = 9, TASTES = 2, KNOWN = 80 };
 
-/* What person p thinks of film f: the sum over two tastes.  Film 8 is known to nobody. */
+/* The rating of film f by person p: the sum over two tastes.  Nobody has seen film 8. */
 static double rating(int p, int f)
 {
     return sin(p + 1.0) * cos(2.0 * f) + cos(3.0 * p) * sin(f + 0.5);

@@ -7,7 +7,7 @@
 #include <eddy/eddy.h>
 #include <eddy/graph/op.h>
 #include <eddy/ops/short_names.h>
-#include "support/rows.h"
+#include "support/result_rows.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -20,7 +20,7 @@
  * that are in the text, or if the saved and reloaded network writes something else. */
 #include <eddy/eddy.h>
 
-#include "support/text.h"
+#include "support/text_data.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -40,7 +40,7 @@ eddy_checkpoint *eddy__entries_open(const eddy_foreign_checkpoint_args *given, c
     bool ok = e && e->files;
     if (!ok) eddy__format_fail(a.error, EDDY_NO_MEMORY, "%.300s: out of memory", path);
     else if (!a.path)
-        ok = eddy__format_fail(a.error, EDDY_INVALID_ARGUMENT, "%s: no path", who);
+        ok = eddy__format_fail(a.error, EDDY_INVALID_ARGUMENT, "%s: no path is given", who);
     if (ok) {
         e->n_files = 1;
         e->files[0] = eddy__source_read(a.path, a.files, a.max_bytes, a.error);

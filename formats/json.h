@@ -29,7 +29,7 @@ typedef struct json {
  * out of memory (region->full). Members of objects may repeat; the last one counts. */
 const json *eddy__json_parse(region *r, wire_bytes text, size_t *at);
 
-/* The member of an object; NULL if there is none, if o is no object, or for NULL. */
+/* The member of an object; NULL if there is none, if o is not an object, or for NULL. */
 const json *eddy__json_get(const json *o, const char *key);
 /* The text of a string; `otherwise` for anything else. */
 const char *eddy__json_text(const json *v, const char *otherwise);

@@ -28,7 +28,7 @@ bool eddy__sink_begin(sink *s, const char *path, const eddy_files *files, eddy_e
     };
     const eddy_files *f = s->files;
     if (!path || !*path)
-        return eddy__format_fail(error, EDDY_INVALID_ARGUMENT, "no file name is given");
+        return eddy__format_fail(error, EDDY_INVALID_ARGUMENT, "no path is given");
     if (strlen(path) >= SINK_LONGEST_PATH)
         return eddy__format_fail(error, EDDY_LIMIT,
                                  "%.100s...: the file name is longer than %d bytes", path,

@@ -77,7 +77,7 @@ static source *read_open(const char *path, int fd, const eddy_files *f, int64_t 
 static bool is_usable(const char *path, const eddy_files *f, eddy_error *error)
 {
     if (!path || !*path)
-        return eddy__format_fail(error, EDDY_INVALID_ARGUMENT, "no file name is given");
+        return eddy__format_fail(error, EDDY_INVALID_ARGUMENT, "no path is given");
     return (f->open && f->read && f->size && f->close) ||
            eddy__format_fail(error, EDDY_INVALID_ARGUMENT,
                              "%.800s: the table of file functions lacks a function", path);

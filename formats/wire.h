@@ -40,7 +40,7 @@ typedef struct wire {
 
 /* The message that these bytes are. */
 wire eddy__wire_of(wire_bytes b);
-/* The message in a field of w. If it is nested too deeply or is no message, it is bad, and so is
+/* The message in a field of w. If it is nested too deeply or is not a message, it is bad, and so is
  * w. */
 wire eddy__wire_enter(wire *w, const wire_field *f);
 /* Reads the next field; false at the end, and where w becomes bad. */

@@ -2,13 +2,13 @@
  * own, which are copied as a whole, with the same ids.
  *
  * Arguments of a body have the shapes that its node's inputs had when it was built. If a copy has
- * inputs of other shapes, the arguments of its body follow. What no node reads of the body, such as
- * the gradients of which a backward loop got a copy, cannot follow, and is left out. */
+ * inputs of other shapes, the arguments of its body follow. Nodes of the body that no node reads,
+ * such as gradients of which a backward loop got a copy, cannot follow, and are left out. */
 #include "graph/copy.h"
 
 #include <string.h>
 
-/* The type of an input of a Loop or Case as the body gets it: one row of what is sliced. */
+/* The type of an input of a Loop or Case as the body gets it: one row of a sliced input. */
 static eddy_type type_inside(const eddy_node *node, int i, eddy_type t)
 {
     if (node->op->flags & EDDY_OP_CASE) return t;

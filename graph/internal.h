@@ -219,7 +219,7 @@ typedef struct eddy_append_args {
 } eddy_append_args;
 eddy_tensor eddy__append(eddy_append_args args);
 
-/* Calls op->infer with the given types (infer.c). `out` must have room for *n_out types; for
+/* Calls op->infer with the given types (infer_types.c). `out` must have room for *n_out types; for
  * operations with EDDY_MANY outputs it is allocated from `arena`. */
 bool eddy__infer_types(const eddy_op_def *op, void *attrs, bool attrs_fixed, int n,
                        const eddy_type *in, const eddy_array *const *value, eddy_arena *arena,
@@ -230,7 +230,7 @@ bool eddy__infer_node(const eddy_node *node, const eddy_type *in, const eddy_arr
                       eddy_arena *arena, eddy_type **out, eddy_error *error);
 
 /* True if element type d is one of `types` (EDDY_TAKES_FLOATS); else false, with the error "who:
- * what is int32; float32 or float64 expected" on g. */
+ * what is int32; float32 or float64 expected" on g. If who is NULL, `what` names both. */
 bool eddy__expect_type(eddy_graph *g, const char *who, const char *what, eddy_dtype d,
                        uint32_t types);
 /* The same about an attribute, for op->infer. */

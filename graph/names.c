@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+static char to_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
 /* Continues the FNV-1a hash h of a string with s. */
 static uint64_t hash_append(uint64_t h, const char *s, size_t n)
 {
-    for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)lower(s[i])) * 1099511628211u;
+    for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)to_lower(s[i])) * 1099511628211u;
     return h;
 }
 
@@ -21,7 +21,7 @@ static uint64_t hash_name(const char *s, size_t n)
 static bool same_name(const char *a, const char *b, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!a[i] || lower(a[i]) != lower(b[i])) return false;
+        if (!a[i] || to_lower(a[i]) != to_lower(b[i])) return false;
     return a[n] == 0;
 }
 
@@ -86,7 +86,8 @@ static const char *reserve_name(eddy_graph *g, const char *name, size_t n, uint6
 bool eddy__name_is_valid(const char *name, bool at_root)
 {
     for (const char *c = name; *c; c++) {
-        bool word = (lower(*c) >= 'a' && lower(*c) <= 'z') || (*c >= '0' && *c <= '9') || *c == '.';
+        const char l = to_lower(*c);
+        bool       word = (l >= 'a' && l <= 'z') || (l >= '0' && l <= '9') || l == '.';
         bool more = *c == '_' || *c == '-' || *c == '/';
         if (!word && !(more && (c > name || !at_root))) return false;
     }

@@ -8,9 +8,9 @@
  * operations, and autodiff/sparse knows which of them are linear. A new operation works without any
  * change there.
  *
- * eddy_op_def and eddy_apply_args do not say how large they are: definitions are constants of a
- * program, and the library reads them in place. New members are added at the end only, and with
- * them the major number of the version, and so the name of the shared library, changes. */
+ * Unlike options, the structs below do not say how large they are: a definition is a constant that
+ * the library reads in place. New members come last, with a new major number of the version and so
+ * another name of the shared library: then compile again (docs/guide/embedding.md). */
 #ifndef EDDY_OP_H
 #define EDDY_OP_H
 

@@ -83,8 +83,8 @@ EDDY_API void           eddy_dataset_free(eddy_dataset *d);
 
 /* -------------------------------------------------------------- position -- */
 
-/* The place of the next record, as a text without line ends: the stages with what the order depends
- * on, and numbers. It lives until the next call on d; NULL on an error. */
+/* The position of the next record, as a text without line ends: the stages with the options on which
+ * the order depends, and numbers. It lives until the next call on d; NULL on an error. */
 EDDY_API const char *eddy_dataset_position(eddy_dataset *d);
 /* Goes to a position of a pipeline with the same stages; the numbers of threads may differ. The
  * next record is then the one that came next. EDDY_INVALID_ARGUMENT if the stages differ,
@@ -289,8 +289,8 @@ EDDY_API eddy_dataset *eddy_dataset_bucket_with(const eddy_bucket_args *given);
 
 /* `count` epochs as one, or without end if count is negative. Each has its own shuffled order. */
 EDDY_API eddy_dataset *eddy_dataset_repeat(eddy_dataset *d, int64_t count);
-/* The first n records; all but the first n; for -1 all, and none, as in tf.data. Records i, i + n,
- * i + 2n ...: part i of n, such as the share of process i of n. */
+/* The first n records; all except the first n; for -1 all, and none, as in tf.data. Records i,
+ * i + n, i + 2n ...: part i of n, such as the share of process i of n. */
 EDDY_API eddy_dataset *eddy_dataset_take(eddy_dataset *d, int64_t n);
 EDDY_API eddy_dataset *eddy_dataset_skip(eddy_dataset *d, int64_t n);
 EDDY_API eddy_dataset *eddy_dataset_shard(eddy_dataset *d, int64_t n, int64_t i);

@@ -1,7 +1,7 @@
 /* small_layers.c -- dropout and embedding layers, MLPs and residual blocks. */
 #include "layers/internal.h"
 #include "graph/call_options.h"
-#include "graph/base/dtype.h"
+#include "graph/internal.h"
 #include "ops/short_names.h"
 
 eddy_tensor eddy_dropout_layer_with(const eddy_dropout_layer_args *given)
@@ -24,10 +24,8 @@ eddy_tensor eddy_embedding_layer_with(const eddy_embedding_layer_args *given)
                      .dtype = a.dtype ? a.dtype : EDDY_FLOAT32, .not_trainable = a.not_trainable,
                      .seed = a.seed };
     if (!eddy_is_valid(a.ids)) return eddy_identity(a.ids);
-    if (!eddy__dtype_is_float(l.dtype))
-        return eddy_fail(l.graph, EDDY_BAD_DTYPE, "embedding: dtype is %s; float32 or float64 "
-                         "expected", eddy_dtype_name(l.dtype));
-    if (!eddy__layer_check_count(&l, "input_dim", a.input_dim) ||
+    if (!eddy__expect_type(l.graph, l.who, "dtype", l.dtype, EDDY_TAKES_WIDE_FLOATS) ||
+        !eddy__layer_check_count(&l, "input_dim", a.input_dim) ||
         !eddy__layer_check_count(&l, "output_dim", a.output_dim))
         return none;
     eddy__layer_begin(&l);

@@ -10,7 +10,7 @@
 #   mode=index    a line for each call: its name, folder, arguments and first sentence
 #                 (scripts/reference.sh makes the index of these)
 #
-# What it looks for, each at the start of a line:
+# It looks for the following, each at the start of a line:
 #   /** ... */                          the comment of what follows
 #   #ifdef EDDY_HEADER ... #endif       text for the header, verbatim
 #   eddy_tensor eddy_x(...)             a public builder (also void, int)

@@ -37,7 +37,7 @@ static bool slices_fit(eddy_gradient_pair p)
                   eddy_name_of(p.variable));
     else if (var.rank == 0 || !eddy_shape_compatible(var, rows))
         eddy_fail(p.variable.graph, EDDY_BAD_SHAPE,
-                  "var and grad must match in all dimensions but the first: '%s' %s, %s",
+                  "var and grad must match in all dimensions except the first: '%s' %s, %s",
                   eddy_name_of(p.variable),
                   eddy_shape_print(eddy_shape_of(p.variable), a, sizeof a),
                   eddy_shape_print(rows, b, sizeof b));

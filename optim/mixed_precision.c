@@ -79,12 +79,9 @@ static void cast_inputs(eddy_graph *g, const eddy_op_def *op, int n, eddy_tensor
 void eddy_mixed_precision(eddy_graph *g, eddy_dtype dtype)
 {
     if (!eddy__graph_ready(g)) return;
-    if (dtype != EDDY_FLOAT32 && !eddy__dtype_is_half(dtype)) {
-        eddy_fail(g, EDDY_BAD_DTYPE,
-                  "mixed_precision: dtype is %s; bfloat16, float16 or float32 expected",
-                  eddy_dtype_name(dtype));
+    if (!eddy__expect_type(g, "mixed_precision", "dtype", dtype,
+                           EDDY_TAKES_HALVES | EDDY_TYPE(EDDY_FLOAT32)))
         return;
-    }
     g->precision = dtype;
     g->cast_inputs = dtype == EDDY_FLOAT32 ? NULL : cast_inputs;
 }

@@ -105,10 +105,8 @@ bool eddy__hyper_settle(eddy_graph *g, const char *what, eddy_tensor *t, double 
     if (!eddy_is_valid(*t) || t->graph != g)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s is %s", what,
                   t->node == 0 ? "required" : "not a tensor of this graph");
-    else if (!eddy_dtype_is_floating(eddy_dtype_of(*t)))
-        eddy_fail(g, EDDY_BAD_DTYPE, "%s is %s; a floating-point type expected", what,
-                  eddy_dtype_name(eddy_dtype_of(*t)));
-    else if (eddy_shape_of(*t).rank > 0)
+    else if (eddy__expect_type(g, NULL, what, eddy_dtype_of(*t), EDDY_TAKES_FLOATS) &&
+             eddy_shape_of(*t).rank > 0)
         eddy_fail(g, EDDY_BAD_SHAPE, "%s has shape %s; expected a scalar", what,
                   eddy_shape_print(eddy_shape_of(*t), text, sizeof text));
     return eddy__graph_ready(g);

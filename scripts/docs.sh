@@ -109,7 +109,7 @@ awk '
 ' "$@"
 
 names() { grep -o 'eddy_[a-z0-9_]*' | sort -u; }
-# What a program can name is what the preprocessor leaves of the headers, macros with it.
+# A program can use the names that remain in the headers after preprocessing, and the macros.
 printf '#include <eddy/%s>\n' eddy.h formats.h input.h distributed.h distributed/mpi/mpi_ranks.h graph/op.h ops/short_names.h |
     ${CC:-cc} -std=c11 -Ibuild/include -E -dD -x c - | names > "$out/public"
 find graph ops autodiff control layers optim session report formats input distributed -name "*.h" -exec cat {} + |

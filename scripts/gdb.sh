@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the session of docs/guide/seeing.md in gdb and compares what it prints of tensors.
-#   sh scripts/gdb.sh PROGRAM       PROGRAM: tests/gdb/program.c, compiled with -g
+#   sh scripts/gdb.sh PROGRAM       PROGRAM: tests/gdb/debugged.c, compiled with -g
 # Without gdb, or where it may not trace a process, nothing is compared.
 set -eu
 

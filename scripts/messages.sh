@@ -39,8 +39,8 @@ session/stages/rows_ops.c|%s: rows of stacks differ in shape: %s and %s [node '"
 session/state/watches.c|out of memory for a watch|a test of failing allocations expects the status
 session/state/watches.c|out of memory for the array of a watch|its memory is not from an allocator of the library
 report/plot_print.c|plot_print: out of memory|its memory is not from an allocator of the library
-formats/tensorboard/record.c|events: out of memory for an event of %.600s|its memory is not from an allocator of the library
-formats/tensorboard/record.c|events: cannot close %.600s: %s|a guard: all bytes have been written
+formats/tensorboard/event_file.c|events: out of memory for an event of %.600s|its memory is not from an allocator of the library
+formats/tensorboard/event_file.c|events: cannot close %.600s: %s|a guard: all bytes have been written
 formats/tensorboard/values.c|events_table: out of memory for the table|its memory is not from an allocator of the library
 formats/tensorboard/summaries.c|events_run: out of memory for %d summaries|its memory is not from an allocator of the library
 input/memory.c|dataset: out of memory|the test of failing allocations compares it
@@ -59,7 +59,7 @@ input/readers/jpeg.c|%.700s: more than %d scans|a file that only an attacker wri
 input/readers/inflate.c|%.700s: the library was built without zlib (Debian: zlib1g-dev), which reads compressed files|tests are built with zlib
 input/readers/jpeg.c|%.700s: the library was built without libjpeg-turbo (Debian: libjpeg-dev), which reads JPEG images|likewise
 input/readers/png.c|%.700s: the library was built without libpng (Debian: libpng-dev), which reads PNG images|likewise
-distributed/call.c|rank %d: out of memory for messages|memory that is not from an allocator of the library
+distributed/collective_call.c|rank %d: out of memory for messages|memory that is not from an allocator of the library
 distributed/communicator.c|communicator_new: out of memory|likewise
 distributed/communicator.c|communicator_group: out of memory|likewise
 distributed/threads.c|rank %d: out of memory for a message|likewise

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiles the libraries with other compilers, standards and C libraries, runs suites with each
 # instruction set, with each BLAS of Debian, for addresses of 32 bits and on an emulated arm64, and
-# prints a table. What is not installed is named.
+# prints a table. It names the tools that are not installed.
 #
 #   BUILD=build portability.sh [ROW...]    rows: compilers musl cpu blas i386 arm64
 #

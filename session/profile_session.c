@@ -2,7 +2,7 @@
  *
  * Runs count the ticks of each instruction (run.c, program_run.c, run_nodes.c); here the ticks are
  * calibrated against the clock. */
-#include "session/profile/rows.h"
+#include "session/profile/profile_rows.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -82,7 +82,7 @@ static bool is_tall(eddy_tensor y, eddy_list xs, bool rows)
     return n > 0 && columns < n / 2;
 }
 
-/* Reverse mode calls each gradient rule with what reaches the node, as eddy_gradients does. */
+/* Reverse mode calls each gradient rule with the gradient at the node, as eddy_gradients does. */
 static bool has_registered(eddy_tensor y, eddy_list xs)
 {
     eddy_subgraph s;

@@ -4,6 +4,7 @@
 #include "autodiff/jacobians/unit_vectors.h"
 #include "autodiff/sparse/coloring.h"
 #include "autodiff/sparse/dependence.h"
+#include "graph/internal.h"
 #include "ops/ops.h"
 
 /* Everything until the matrix is built. */
@@ -153,7 +154,7 @@ static bool emit_matrix(plan *p, eddy_tensor y, eddy_sparse_matrix *out)
 /* y may be of a graph that was freed; then g is that of x. */
 static bool is_valid(plan *p, eddy_graph *g, const eddy_sparse_matrix *out)
 {
-    char text[128];
+    char text[256];
     if (!eddy__list_is_of(g, p->who, "y", EDDY_LIST(p->y)) ||
         !eddy__list_is_of(g, p->who, "x", EDDY_LIST(p->x)))
         return false;
@@ -161,10 +162,9 @@ static bool is_valid(plan *p, eddy_graph *g, const eddy_sparse_matrix *out)
     for (int k = 0; k < 2 && eddy__graph_ready(g); k++) {
         const eddy_tensor t = k == 0 ? p->y : p->x;
         const eddy_shape  s = eddy_shape_of(t);
-        if (!eddy_dtype_is_floating(eddy_dtype_of(t)))
-            eddy_fail(g, EDDY_BAD_DTYPE, "%s: '%.200s' is %s; a real floating-point type expected",
-                      p->who, eddy_name_of(t), eddy_dtype_name(eddy_dtype_of(t)));
-        else if (!eddy_shape_is_known(s))
+        snprintf(text, sizeof text, "'%.200s'", eddy_name_of(t));
+        if (!eddy__expect_type(g, p->who, text, eddy_dtype_of(t), EDDY_TAKES_FLOATS)) return false;
+        if (!eddy_shape_is_known(s))
             eddy_fail(g, EDDY_BAD_SHAPE,
                       "%s: the shape of '%.200s' is %s; all sizes between x and y must be known",
                       p->who, eddy_name_of(t), eddy_shape_print(s, text, sizeof text));

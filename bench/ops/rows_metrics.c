@@ -24,7 +24,7 @@ METRIC(recall, eddy_metric_recall(AT(x[0]), AT(x[1]), TAKE))
 METRIC(recall_by_weight, eddy_metric_recall(AT(x[0]), AT(x[1]), TAKE, .weights = x[2]))
 METRIC(mean_iou, eddy_metric_mean_iou(AT(x[0]), AT(x[1]), TAKE, .num_classes = 20))
 METRIC(auc, eddy_metric_auc(AT(x[0]), x[1], TAKE))
-BUILD(confusion, eddy_cast(eddy_confusion_matrix(AT(x[0]), AT(x[1]), 100, (eddy_tensor){ 0 }),
+BUILD(confusion, eddy_cast(eddy_confusion_matrix(AT(x[0]), AT(x[1]), 100, EDDY_NO_TENSOR),
                            EDDY_FLOAT32))
 
 #define MANY S(100000)

@@ -57,7 +57,7 @@ typedef struct options {
     double        (*now)(void);         /* seconds */
 } options;
 
-/* A session with the trial's model, and what its steps have shown. */
+/* A session with the trial's model, and the measurements of its steps. */
 typedef struct course {
     const options *options;
     trial          trial;

@@ -8,7 +8,7 @@
 
 enum { SEQUENCE = 64, EMBEDDING = 128, HIDDEN = 256 };
 
-/* The next h, and the next c, from what the input adds to the gates, z [batch, 4 HIDDEN]. */
+/* The next h, and the next c, from z [batch, 4 HIDDEN], the input's share of the gates. */
 eddy_tensor trial_lstm_step(eddy_tensor z, eddy_tensor wh, eddy_tensor h, eddy_tensor *c)
 {
     eddy_tensor gates = eddy_split(Add(eddy_matmul(h, wh), z), 4, 1);

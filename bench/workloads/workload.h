@@ -13,7 +13,7 @@ typedef struct trial {
     eddy_graph   *graph;
     int           n_feeds, n_fetches, n_batches, n_variables;
     eddy_tensor   feeds[TRIAL_FEEDS], fetches[TRIAL_FETCHES];
-    /* What step i feeds is batch[i % n_batches]. */
+    /* Step i feeds batch[i % n_batches]. */
     eddy_array   *batch[TRIAL_BATCHES][TRIAL_FEEDS];
     eddy_tensor   variables[TRIAL_VARIABLES];
     eddy_array   *initial[TRIAL_VARIABLES];
@@ -38,7 +38,7 @@ eddy_tensor trial_variable(trial *t, eddy_array *value);
 void        trial_set_matrix(trial *t, eddy_tensor variable, uint64_t seed, double scale);
 void        trial_set_filled(trial *t, eddy_tensor variable, float fill);
 
-/* A step of an LSTM: the next h, and in c the next c, from z, what the input adds to the gates. */
+/* A step of an LSTM: the next h, and in c the next c, from z, the input's share of the gates. */
 eddy_tensor trial_lstm_step(eddy_tensor z, eddy_tensor wh, eddy_tensor h, eddy_tensor *c);
 
 /* The number of batches, at most TRIAL_BATCHES; the others are ignored. */

@@ -9,7 +9,7 @@
 
 enum { MOST_NAMES = 64 };
 
-/* What a call can refer to. */
+/* The tensors and settings that a call can refer to. */
 typedef struct building {
     eddy_graph *graph;
     const char *folder;                 /* of the configuration: its paths begin there */

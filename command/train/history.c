@@ -1,5 +1,5 @@
 /* history.c -- the values of each epoch as a CSV file, which is replaced as a whole. */
-#include "command/train/state.h"
+#include "command/train/training_state.h"
 
 #include <errno.h>
 #include <math.h>
@@ -47,7 +47,7 @@ static const char *heading(const training *t)
     return all;
 }
 
-/* The columns have no meaning but by their heading, so a training goes on with the same ones. */
+/* Only their headings give the columns a meaning, so a training goes on with the same ones. */
 static bool same_heading(const training *t, const char *line)
 {
     const char *expected = heading(t);

@@ -21,7 +21,7 @@ static bool whole(const building *b, const config *c, int64_t *to)
 
 /* ----------------------------------------------------------------- tensors -- */
 
-/* A scalar of the type of what the layers compute, which must have that value. */
+/* A scalar of the type that the layers compute, in which the value must be exact. */
 static bool scalar(const building *b, call_role role, const config *c, double v, eddy_tensor *to)
 {
     const eddy_dtype d = role == ROLE_LAYER && eddy_is_valid(b->x) ? eddy_dtype_of(b->x)

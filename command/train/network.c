@@ -51,7 +51,7 @@ static bool normalize(training *t, const config *c)
     return graph_is_fine(&t->b, c);
 }
 
-/* What happens to x before the first layer; the random part of it in training only. */
+/* Prepares x for the first layer; random changes happen in training only. */
 static bool prepare(training *t, const config *data)
 {
     const config *steps = config_get(data, "prepare"), *augment = config_get(data, "augment");
@@ -134,8 +134,8 @@ static bool make_step(training *t, const config *c)
 
 /* ----------------------------------------------------------------- metrics -- */
 
-/* What a metric compares with labels: the most likely class, where the network has a number for
- * each class, labels are classes, and so the metric compares classes. */
+/* The predictions that a metric compares with labels: the most likely class, where the network has
+ * a number for each class, labels are classes, and so the metric compares classes. */
 static eddy_tensor predictions(const training *t, const call *k)
 {
     const eddy_shape out = eddy_shape_of(t->output), labels = eddy_shape_of(t->b.labels);
@@ -191,7 +191,7 @@ static bool is_error(const char *name)
     return strstr(name, "error") || strstr(name, "false_") || strcmp(name, "loss") == 0;
 }
 
-/* What decides which checkpoint is the best: the first metric, or the loss. */
+/* Chooses the number that decides which checkpoint is best: the first metric, or the loss. */
 static bool choose_monitor(training *t, const config *c)
 {
     const char *name = t->n_metrics > 0 ? t->metrics[0].name : "loss";

@@ -152,7 +152,7 @@ static bool target(records *r, const eddy_csv *t, const config *c, bool header)
         if (!(v >= 0 && v < MOST_CLASSES)) {
             eddy_array_free(a);
             return words ? config_fail(c, "line %lld has no value", line_of(row, header))
-                         : config_fail(c, "line %lld has %.0f, which is no class from 0 to %d; "
+                         : config_fail(c, "line %lld has %.0f, which is not a class from 0 to %d; "
                                           "write [%s] for a number", line_of(row, header), v,
                                        MOST_CLASSES - 1, name);
         }

@@ -35,7 +35,7 @@ static bool restore_best(const training *t, eddy_session *s)
     return fail_error(best.path, eddy_session_message(s)) == SUCCESS;
 }
 
-/* The network from what is fed to its output, as it is outside of training. */
+/* The network from its inputs to its output, as it is outside of training. */
 static bool write_network(const training *t, eddy_session *s, const char *path)
 {
     const named       output = { "output", t->output };

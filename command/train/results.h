@@ -2,9 +2,9 @@
 #ifndef COMMAND_TRAIN_RESULTS_H
 #define COMMAND_TRAIN_RESULTS_H
 
-#include "command/train/state.h"
+#include "command/train/training_state.h"
 
-/* What is shown while the training runs: a bar, a line for each epoch, event files, or JSON. */
+/* Output while the training runs: a bar, a line for each epoch, event files, or JSON. */
 typedef struct reporting {
     const training *t;
     eddy_progress  *bar;

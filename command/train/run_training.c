@@ -1,7 +1,7 @@
 /* run_training.c -- the loop of a training: steps, and after each epoch the validation, a line, a
  * checkpoint. */
 #include "command/train/results.h"
-#include "command/train/state.h"
+#include "command/train/training_state.h"
 
 #include <math.h>
 #include <signal.h>

@@ -9,7 +9,7 @@ typedef struct costs {
     double  flops, memory;              /* of a step */
 } costs;
 
-/* What the compiler plans for a step. */
+/* Compiles a step, for the costs of its plan. */
 static bool plan_step(const training *t, costs *c)
 {
     eddy_feed    feeds[MOST_PARTS + 1];

@@ -54,7 +54,7 @@ eddy_feeds  training_feeds(const training *t, const eddy_array *const *batch, bo
                            eddy_feed *room);
 void        training_free(training *t);
 
-/* What is printed without training. */
+/* Prints the model and its costs without training. */
 int training_show(const training *t);
 
 /* Values after an epoch. */

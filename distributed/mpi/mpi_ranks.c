@@ -231,7 +231,7 @@ static void free_cancelled(mpi_rank *r)
     }
 }
 
-/* Waits until all ranks leave, so that each learns that the others do. What a rank sent comes
+/* Waits until all ranks leave, so that each learns that the others do. Messages of a rank arrive
  * before the notice that it leaves. */
 static void mpi_close(void *context)
 {

@@ -1,6 +1,6 @@
 /* functions.c -- rows F of seeds.c: functions and their gradient functions. */
 #include <eddy/ops/short_names.h>
-#include "rows.h"
+#include "result_rows.h"
 
 static int built;                    /* number of calls of the function */
 

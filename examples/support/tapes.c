@@ -1,6 +1,6 @@
 /* tapes.c -- rows T of seeds.c: nodes built between begin and end. */
 #include <eddy/ops/short_names.h>
-#include "rows.h"
+#include "result_rows.h"
 
 #include <string.h>
 

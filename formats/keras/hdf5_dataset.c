@@ -56,7 +56,7 @@ static hdf5_type integer(int size, bool is_signed)
     }
 }
 
-/* A class, 24 bits of flags, the size of an element, and what the class adds. */
+/* A class, 24 bits of flags, the size of an element, and the properties of the class. */
 static bool read_type(hdf5_file *f, wire_bytes m, hdf5_type *type, uint64_t *size)
 {
     enum { INTEGERS = 0, FLOATS = 1, ENUMERATIONS = 8 };

@@ -26,7 +26,7 @@ const uint8_t *eddy__hdf5_place(hdf5_file *f, uint64_t address, uint64_t size)
 
 bool eddy__hdf5_visit(hdf5_file *f)
 {
-    /* Everything takes some bytes; what is visited more often is linked in circles. */
+    /* Every object takes some bytes; objects that are visited more often are linked in circles. */
     const size_t most = f->bytes.size / 4 + 64;
     return f->visits++ < (most < MOST_VISITS ? (int)most : MOST_VISITS) ||
            eddy__hdf5_fail(f, EDDY_LIMIT, "its objects are linked in circles or too many times",
@@ -83,7 +83,7 @@ static bool begin(header *h, uint64_t address)
     if (!at) return false;
     if (memcmp(at, "OHDR", 4) == 0 && at[4] == 2) return begin_new(h, address, at);
     if (at[0] == 1) return begin_old(h, address, at);
-    return eddy__hdf5_fail(h->file, EDDY_CORRUPT, "this is no header of an object", at);
+    return eddy__hdf5_fail(h->file, EDDY_CORRUPT, "this is not an object header", at);
 }
 
 /* The messages of a block, which may name another one. */

@@ -161,7 +161,7 @@ int eddy__onnx_list(onnx_build *b, int i, const char *name, int64_t list[ONNX_MA
     const eddy_array *a = eddy__onnx_need(b, i, name ? name : "the list");
     if (!a) return ONNX_FAILED;
     if (eddy_array_count(a) > ONNX_MAX_LIST || !eddy_dtype_is_integer(eddy_array_dtype(a)))
-        return eddy__onnx_missing(b, "input %d is no short list of integers", i), ONNX_FAILED;
+        return eddy__onnx_missing(b, "input %d is not a short list of integers", i), ONNX_FAILED;
     for (int64_t k = 0; k < eddy_array_count(a); k++) list[k] = eddy__element_integer(a, k);
     return (int)eddy_array_count(a);
 }

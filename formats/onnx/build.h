@@ -65,7 +65,7 @@ struct onnx_build {
 /* ------------------------------------------------------------------ inputs -- */
 
 bool        eddy__onnx_has(const onnx_build *b, int i);
-/* Input i; an invalid tensor if it is left out, or with an error if it is no tensor. */
+/* Input i; an invalid tensor if it is left out, or with an error if it is not a tensor. */
 eddy_tensor eddy__onnx_in(onnx_build *b, int i);
 onnx_value *eddy__onnx_value_in(onnx_build *b, int i);   /* NULL if it is left out */
 int         eddy__onnx_type_in(const onnx_build *b, int i);

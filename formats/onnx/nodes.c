@@ -153,7 +153,7 @@ static bool find_inputs(onnx_build *b, bool *unknown)
     return b->in != NULL;
 }
 
-/* What builders say of an input that is no tensor. */
+/* Whether a builder complains of an input that is not a tensor. */
 static bool is_of_no_tensor(const char *text)
 {
     return strstr(text, "not a valid tensor") || strstr(text, " to ?");

@@ -98,7 +98,7 @@ void eddy__onnx_propagate(onnx_build *b)
         return;
     const char *reason = b->reason;
     const known_sizes k = result(b);
-    b->reason = reason;             /* that nothing is known is no failure */
+    b->reason = reason;             /* that nothing is known is not a failure */
     const int64_t count = eddy_shape_count(eddy_shape_of(v->t));
     if (k.count < 0 || count != k.count) return;
     v->known = eddy__known_store(b->memory, k, v->type == ONNX_INT32);

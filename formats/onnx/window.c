@@ -86,7 +86,7 @@ bool eddy__onnx_window_ceil(onnx_build *b, eddy_tensor x, onnx_window *w)
     const eddy_shape s = eddy_shape_of(x);
     for (int i = 0; i < w->axes; i++) {
         const int64_t size = s.dim[i + 2], reach = (w->size[i] - 1) * w->dilation[i] + 1;
-        /* With so much padding, as many windows fit as with what is needed. */
+        /* With so much padding, as many windows fit as with the padding that is needed. */
         if (size < 0 && w->after[i] + w->stride[i] > reach)
             return eddy__onnx_missing(b, "ceil_mode needs known sizes");
         if (size < 0) w->after[i] += w->stride[i] - 1;

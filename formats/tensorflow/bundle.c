@@ -260,7 +260,7 @@ static bool open_bundle(opening *o, const eddy_foreign_checkpoint_args *a)
 {
     if (!a->path)
         return eddy__format_fail(a->error, EDDY_INVALID_ARGUMENT,
-                                 "tensorflow_checkpoint_open: no path");
+                                 "tensorflow_checkpoint_open: no path is given");
     const char *path = eddy__region_print(&o->e->memory, "%s.index", a->path);
     source     *index = path ? eddy__source_read(path, a->files, a->max_bytes, a->error) : NULL;
     if (!path) return no_memory(o);

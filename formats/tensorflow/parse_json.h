@@ -30,7 +30,7 @@ typedef struct tf_manifest {
     size_t     n_groups;
 } tf_manifest;
 
-/* NULL, or why this is no graph model, with the place in *at. region->full if out of memory. */
+/* NULL, or why this is not a graph model, with the place in *at. region->full if out of memory. */
 const char *eddy__tf_parse_json(region *r, wire_bytes text, tf_file *file, tf_manifest *manifest,
                                 size_t *at);
 

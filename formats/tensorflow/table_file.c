@@ -101,7 +101,7 @@ static bool read_index(table *t)
     uint64_t       skip;
     wire_bytes     b, handle, value;
     if (t->file.size < FOOTER || memcmp(end - 8, mark, 8) != 0)
-        return fail(t, "this is no index of a checkpoint of TensorFlow", t->file.at);
+        return fail(t, "this is not an index of a checkpoint of TensorFlow", t->file.at);
     handle = (wire_bytes){ end - FOOTER, FOOTER - 8 };
     if (!eddy__wire_unpack(&handle, WIRE_VARINT, &skip) ||
         !eddy__wire_unpack(&handle, WIRE_VARINT, &skip))

@@ -247,7 +247,7 @@ static pickle_value *reduce(machine *m)
         return args->items[0];
     }
     if (is_name(f, "device")) return new_value(m, PICKLE_NONE);
-    return fail(m, "a name is called that is no function");
+    return fail(m, "a name is called that is not a function");
 }
 
 /* ("storage", type, key, location, elements) */

@@ -1,6 +1,6 @@
-/* graph_data.c -- the graph of a report, and the times of its nodes. See data.h. The messages are
- * those of tensorboard/graph.c. */
-#include "data.h"
+/* graph_data.c -- the graph of a report, and the times of its nodes. See report_data.h. The
+ * messages are those of tensorboard/graph.c. */
+#include "report_data.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* report.c -- the report of a training: the page, with the data of its event files in it. The page
  * itself is page.html, page.css and page.js, which the build makes a table of. */
-#include "data.h"
+#include "report_data.h"
 #include "build/gen/report_page.h"
 #include "../events.h"
 

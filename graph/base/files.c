@@ -125,7 +125,7 @@ static bool should_retry(int64_t r, int *retries)
 
 static bool check(const eddy_files *f, const char *path, eddy_error *e)
 {
-    if (!path || !*path) return eddy__error_set(e, EDDY_INVALID_ARGUMENT, "no file name is given");
+    if (!path || !*path) return eddy__error_set(e, EDDY_INVALID_ARGUMENT, "no path is given");
     if (strlen(path) >= EDDY_MAX_PATH)
         return eddy__error_set(e, EDDY_LIMIT, "%.100s...: the file name is longer than %d bytes",
                                path, EDDY_MAX_PATH - 1);

@@ -11,8 +11,8 @@ enum { EDDY_MOST_THREADS = 256 };
 void eddy__side_by_side(const eddy_kernel *k, int64_t n, eddy_parallel_fn body, void *arg);
 
 /* eddy_parallel, except that pieces are left out once the run must end (k->stop). The kernel then
- * returns as if they had run: its results are not used. What it does with them, if anything, must
- * be safe for any values, so counts and positions are computed by eddy_parallel. */
+ * returns as if they had run: its results are not used. If it reads them itself, that must be
+ * safe for any values, so counts and positions are computed by eddy_parallel. */
 void eddy__parallel_or_stop(const eddy_kernel *k, int64_t n, int64_t grain, eddy_parallel_fn body,
                             void *arg);
 

@@ -245,7 +245,7 @@ void eddy_csv_free(eddy_csv *c)
 
 /* ---------------------------------------------------------------- reading -- */
 
-static const column *at(const eddy_csv *c, int i)
+static const column *column_at(const eddy_csv *c, int i)
 {
     return c && i >= 0 && i < c->n ? &c->columns[i] : NULL;
 }
@@ -255,7 +255,7 @@ int     eddy_csv_columns(const eddy_csv *c) { return c ? c->n : 0; }
 
 const char *eddy_csv_name(const eddy_csv *c, int i)
 {
-    const column *k = at(c, i);
+    const column *k = column_at(c, i);
     return k ? k->name : NULL;
 }
 
@@ -268,18 +268,18 @@ int eddy_csv_find(const eddy_csv *c, const char *name)
 
 const eddy_array *eddy_csv_array(const eddy_csv *c, int i)
 {
-    const column *k = at(c, i);
+    const column *k = column_at(c, i);
     return k ? k->array : NULL;
 }
 
 int eddy_csv_words(const eddy_csv *c, int i)
 {
-    const column *k = at(c, i);
+    const column *k = column_at(c, i);
     return k ? k->words.n : 0;
 }
 
 const char *eddy_csv_word(const eddy_csv *c, int i, int word)
 {
-    const column *k = at(c, i);
+    const column *k = column_at(c, i);
     return k && word >= 0 && word < k->words.n ? k->words.bytes + k->words.begin[word] : NULL;
 }

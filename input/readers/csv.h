@@ -43,7 +43,7 @@ typedef struct column {
 int32_t eddy__words_number(words *w, const char *text, size_t n);
 void    eddy__words_free(words *w);
 
-/* The types that a field can have; false if it is no number. */
+/* The types that a field can have; false if it is not a number. */
 bool eddy__csv_int64(const char *text, int64_t *v);
 bool eddy__csv_float64(const char *text, double *v);
 bool eddy__csv_float32(const char *text, float *v);

@@ -14,7 +14,7 @@ static const struct {
 };
 enum { TYPES = sizeof types / sizeof *types };
 
-/* Bytes of the file, or of what it compresses. */
+/* Bytes of the file, or of its decompressed contents. */
 typedef struct input {
     data_file f;
     inflater *z;

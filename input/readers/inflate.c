@@ -140,5 +140,5 @@ uint32_t eddy__crc32(uint32_t crc, const void *p, size_t n)
 }
 #endif
 
-/* 258 bytes for a code of 2 bits, and a little for what surrounds the codes. */
+/* 258 bytes for a code of 2 bits, and a little for the headers of blocks. */
 int64_t eddy__inflate_most(int64_t n) { return n * 1032 + 1032; }

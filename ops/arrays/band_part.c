@@ -19,8 +19,6 @@ static bool band_infer(eddy_infer *c)
 {
     const band_attrs *a = c->attrs;
     const eddy_shape  x = c->in[0].shape;
-    if (x.rank >= 0 && x.rank < 2)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has rank %d; rank 2 or more expected", x.rank);
     if (a->lower < -FARTHEST || a->lower > FARTHEST || a->upper < -FARTHEST || a->upper > FARTHEST)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
                                "the band from %lld to %lld is out of range", (long long)a->lower,
@@ -71,6 +69,7 @@ const eddy_op_def eddy_op_matrix_band_part = {
     .name = "MatrixBandPart", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .flags = EDDY_OP_MOVES | EDDY_OP_IN_PLACE, .attrs_size = sizeof(band_attrs),
     .attrs = EDDY_ATTRS(band_attrs, lower, upper),
+    .inputs = EDDY_INPUTS({ "x", EDDY_RANK_FROM(2) }),
     .infer = band_infer, .kernel = band_kernel, .gradient = band_gradient,
     .batch = eddy_batch_as_is,
 };

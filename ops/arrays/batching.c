@@ -15,13 +15,10 @@
  *  x  any element type, rank at least 1
  *
  *  eddy_vmap evaluates whatever is built from y for all examples at once.
- *  Errors: EDDY_BAD_SHAPE for a scalar.
  *  Gradient: dy at example 0.  TensorFlow: none; its pfor traces a loop index. */
 static bool example_infer(eddy_infer *c)
 {
     const eddy_type *x = &c->in[0];
-    if (x->shape.rank == 0)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x is a scalar; expected a batch axis");
     return eddy__infer_yield(c, 0, x->dtype,
                              x->shape.rank < 0 ? x->shape : eddy__shape_without(x->shape, 0));
 }
@@ -50,6 +47,7 @@ static void example_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_example = {
     .name = "Example", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_RANK_FROM(1) }),
     .infer = example_infer, .kernel = example_kernel, .gradient = example_gradient,
     .batch = example_batch,
 };
@@ -63,13 +61,10 @@ eddy_tensor eddy_example(eddy_tensor x) { return eddy_apply1(&eddy_op_example, N
  *  x    any element type and shape
  *  ref  rank at least 1; only the length of its axis 0 is used; it is not computed
  *
- *  Errors: EDDY_BAD_SHAPE if `ref` is a scalar.
  *  Gradient: dx = dy summed over axis 0; `ref` has none.  TensorFlow: BroadcastTo. */
 static bool batch_like_infer(eddy_infer *c)
 {
     const eddy_shape x = c->in[0].shape, ref = c->in[1].shape;
-    if (ref.rank == 0)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "ref is a scalar; expected a batch axis");
     if (x.rank == EDDY_MAX_RANK)
         return eddy_infer_fail(c, EDDY_LIMIT, "the result would have rank %d; the limit is %d",
                                x.rank + 1, EDDY_MAX_RANK);
@@ -96,6 +91,7 @@ static void batch_like_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_batch_like = {
     .name = "BatchLike", .min_inputs = 2, .max_inputs = 2, .outputs = 1, .shape_inputs = 1u << 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_ANY_TYPE }, { "ref", EDDY_RANK_FROM(1) }),
     .flags = EDDY_OP_MOVES, .infer = batch_like_infer, .prepare = batch_like_prepare,
     .kernel = eddy__box_copy_kernel,
     .gradient = batch_like_gradient, .batch = batch_like_batch,

@@ -91,8 +91,6 @@ static int64_t longest(const diag_attrs *a, int64_t rows, int64_t columns)
 static bool band_fits(eddy_infer *c, eddy_shape x)
 {
     const diag_attrs *a = c->attrs;
-    if (x.rank >= 0 && x.rank < 2)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has rank %d; rank 2 or more expected", x.rank);
     if (x.rank < 0) return true;
     const int64_t rows = x.dim[x.rank - 2], columns = x.dim[x.rank - 1];
     if ((rows == EDDY_ANY || a->lower > -rows || a->lower == 0) &&
@@ -321,6 +319,7 @@ static void part_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_matrix_diag_part = {
     .name = "MatrixDiagPartV3", .label = "MatrixDiagPart", .min_inputs = 1, .max_inputs = 1,
     .outputs = 1, .attrs_size = sizeof(diag_attrs), .attrs = diag_fields,
+    .inputs = EDDY_INPUTS({ "x", EDDY_RANK_FROM(2) }),
     .flags = EDDY_OP_MOVES, .infer = part_infer, .prepare = padding_prepare, .kernel = part_kernel,
     .gradient = part_gradient, .batch = eddy_batch_as_is,
 };
@@ -377,7 +376,7 @@ static void set_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_matrix_set_diag = {
     .name = "MatrixSetDiagV3", .label = "MatrixSetDiag", .min_inputs = 2, .max_inputs = 2,
     .outputs = 1, .flags = EDDY_OP_IN_PLACE, .attrs_size = sizeof(diag_attrs), .attrs = diag_fields,
-    .inputs = EDDY_INPUTS({ "x", EDDY_ANY_TYPE }, { "diagonal", EDDY_LIKE(0) }),
+    .inputs = EDDY_INPUTS({ "x", EDDY_RANK_FROM(2) }, { "diagonal", EDDY_LIKE(0) }),
     .infer = set_infer, .kernel = set_kernel, .gradient = set_gradient, .batch = eddy_batch_as_is,
 };
 

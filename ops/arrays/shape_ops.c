@@ -137,14 +137,13 @@ eddy_tensor eddy_rank(eddy_tensor x)
  *  x      any element type, rank at least 1; it is not computed
  *  dtype  int32 or int64; 0 is int32
  *
- *  Errors: EDDY_BAD_SHAPE for a scalar, EDDY_BAD_DTYPE for any other dtype,
- *  EDDY_OUT_OF_RANGE if dtype cannot represent n.
+ *  Errors: EDDY_BAD_SHAPE for a scalar; EDDY_BAD_DTYPE for any other dtype; EDDY_OUT_OF_RANGE if
+ *  dtype cannot represent n.
  *  Gradient: none.  TensorFlow: Range(0, Shape(x)[0], 1). */
 static bool row_numbers_infer(eddy_infer *c)
 {
     const shape_attrs *a = c->attrs;
     const eddy_shape x = c->in[0].shape;
-    if (x.rank == 0) return eddy_infer_fail(c, EDDY_BAD_SHAPE, "a scalar has no rows");
     const int64_t n = x.rank < 0 ? EDDY_ANY : x.dim[0];
     return dtype_holds(c, n) && eddy__infer_yield(c, 0, a->dtype, EDDY_SHAPE(n));
 }
@@ -157,7 +156,7 @@ static eddy_status row_numbers_kernel(eddy_kernel *k)
 
 const eddy_op_def eddy_op_row_numbers = {
     .name = "RowNumbers", .label = "range", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .shape_inputs = 1,
+    .shape_inputs = 1, .inputs = EDDY_INPUTS({ "x", EDDY_RANK_FROM(1) }),
     .attrs_size = sizeof(shape_attrs), .attrs = shape_fields,
     .infer = row_numbers_infer, .kernel = row_numbers_kernel, .gradient = eddy_not_differentiable,
 };

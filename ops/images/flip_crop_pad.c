@@ -2,6 +2,7 @@
  * other operations. */
 #include "ops/images/images.h"
 #include "graph/call_options.h"
+#include "graph/internal.h"
 #include "graph/base/dtype.h"
 #include "ops/short_names.h"
 
@@ -324,9 +325,7 @@ bool eddy__is_size_tensor(const char *who, eddy_tensor x, eddy_tensor size, int6
 
 bool eddy__is_image_dtype(const char *who, eddy_graph *g, eddy_dtype d)
 {
-    if (eddy__dtype_is_float(d) || eddy__image_largest(d) > 1) return true;
-    return eddy_fail(g, EDDY_BAD_DTYPE, "%s: images are %s; float32, float64, int32, int64 or "
-                     "uint8 expected", who, eddy_dtype_name(d)), false;
+    return eddy__expect_type(g, who, "an image", d, EDDY_TAKES_WIDE_NUMBERS);
 }
 
 double eddy__image_largest(eddy_dtype d)

@@ -38,18 +38,9 @@ eddy_tensor eddy_matrix_transpose(eddy_tensor x)
  *  Gradient: dx = dy transposed and conjugated.  TensorFlow: tf.linalg.adjoint. */
 eddy_tensor eddy_adjoint(eddy_tensor x) { return eddy_matrix_transpose(Conj(x)); }
 
-static bool has_matrices(eddy_infer *c)
-{
-    const int rank = c->in[0].shape.rank;
-    return rank < 0 || rank >= 2 ||
-        eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has rank %d; rank 2 or more expected",
-                        rank);
-}
-
 static bool matrix_transpose_infer(eddy_infer *c)
 {
     const eddy_shape x = c->in[0].shape;
-    if (!has_matrices(c)) return false;
     return eddy__infer_yield(c, 0, c->in[0].dtype,
         x.rank < 0 ? x : eddy__shape_matrix(x, eddy__columns_of(x), eddy__rows_of(x)));
 }
@@ -71,7 +62,8 @@ static void matrix_transpose_gradient(eddy_rule *r) { r->dx[0] = eddy_matrix_tra
 /* The operation that eddy_matrix_transpose builds if the rank is unknown. */
 const eddy_op_def eddy_op_matrix_transpose = {
     .name = "MatrixTranspose", .label = "matrix_transpose", .min_inputs = 1, .max_inputs = 1,
-    .outputs = 1, .flags = EDDY_OP_MOVES, .infer = matrix_transpose_infer,
+    .outputs = 1, .inputs = EDDY_INPUTS({ "x", EDDY_RANK_FROM(2) }), .flags = EDDY_OP_MOVES,
+    .infer = matrix_transpose_infer,
     .prepare = matrix_transpose_prepare,
     .kernel = eddy__box_copy_kernel, .gradient = matrix_transpose_gradient,
     .batch = eddy_batch_as_is,

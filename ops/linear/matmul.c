@@ -186,10 +186,6 @@ eddy_tensor eddy_matmul_with(const eddy_matmul_args *given)
 static bool bias_add_infer(eddy_infer *c)
 {
     eddy_shape x = c->in[0].shape, b = c->in[1].shape;
-    if (b.rank >= 0 && b.rank != 1)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the bias must be a vector");
-    if (x.rank == 0)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x must have at least one dimension");
     if (x.rank > 0 && b.rank == 1 && x.dim[x.rank - 1] >= 0 && b.dim[0] >= 0 &&
         x.dim[x.rank - 1] != b.dim[0])
         return eddy_infer_fail(c, EDDY_BAD_SHAPE,
@@ -217,7 +213,8 @@ static void bias_add_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_bias_add = {
     .name = "BiasAdd", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_NUMBERS_COMPLEX }, { "bias", EDDY_LIKE(0) }),
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_NUMBERS_COMPLEX | EDDY_RANK_FROM(1) },
+                          { "bias", EDDY_LIKE(0) | EDDY_RANK(1) }),
     .flags = EDDY_OP_ELEMENTWISE | EDDY_OP_CHEAP,
     .infer = bias_add_infer, .tile = bias_add_tile,
     .gradient = bias_add_gradient, .batch = bias_add_batch,

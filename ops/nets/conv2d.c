@@ -163,11 +163,6 @@ bool eddy__infer_conv(eddy_infer *c, eddy_shape x, eddy_shape filter, eddy_shape
 {
     const eddy_conv_attrs *a = c->attrs;
     if (!check_options(c)) return false;
-    if (x.rank >= 0 && x.rank != 4)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has rank %d; rank 4 expected", x.rank);
-    if (filter.rank >= 0 && filter.rank != 4)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "filter has rank %d; rank 4 expected",
-                               filter.rank);
     const int h = height_of(a), channels = eddy__conv_channels(a->data_format);
     if (x.rank < 0) x = eddy__shape_open(4);
     if (filter.rank < 0) filter = eddy__shape_open(4);
@@ -241,7 +236,8 @@ static void conv2d_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_conv2d = {
     .name = "Conv2D", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "filter", EDDY_LIKE(0) }),
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK(4) },
+                          { "filter", EDDY_LIKE(0) | EDDY_RANK(4) }),
     .attrs_size = sizeof(eddy_conv_attrs), .attrs = eddy__conv_fields,
     .infer = eddy__conv_infer, .prepare = conv2d_prepare, .kernel = conv2d_kernel,
     .gradient = eddy__conv2d_gradient, .batch = conv2d_batch, .flops = eddy__conv_flops,
@@ -272,7 +268,7 @@ const eddy_op_def eddy_op_conv2d = {
  *  gradients, then depends on the largest of its neighbors and channels.  Infinities and NaN
  *  give the same results as without it.
  *
- *  Errors: EDDY_BAD_SHAPE if ranks or channels do not match or a window is larger than the image,
+ *  Errors: EDDY_BAD_SHAPE if channels do not match or a window is larger than the image,
  *  EDDY_INVALID_ARGUMENT for invalid options.
  *  Gradient: dx is eddy_conv2d_backprop_input, dfilter eddy_conv2d_backprop_filter of dy.
  *  TensorFlow: Conv2D. */
@@ -344,8 +340,8 @@ static double fused_flops(const void *attrs, int n_in, const eddy_type *in, cons
 
 const eddy_op_def eddy_op_fused_conv2d = {
     .name = "_FusedConv2D", .label = "FusedConv2D", .min_inputs = 2, .max_inputs = 4, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "filter", EDDY_LIKE(0) },
-                          { "addend", EDDY_LIKE(0) }),
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK(4) },
+                          { "filter", EDDY_LIKE(0) | EDDY_RANK(4) }, { "addend", EDDY_LIKE(0) }),
     .attrs_size = sizeof(fused_attrs), .attrs = fused_fields,
     .infer = fused_infer, .prepare = conv2d_prepare, .kernel = fused_kernel,
     .batch = fused_batch, .flops = fused_flops,

@@ -65,8 +65,8 @@ static void input_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_conv2d_backprop_input = {
     .name = "Conv2DBackpropInput", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "filter", EDDY_LIKE(0) },
-                          { "dy", EDDY_LIKE(0) }),
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK(4) },
+                          { "filter", EDDY_LIKE(0) | EDDY_RANK(4) }, { "dy", EDDY_LIKE(0) }),
     .shape_inputs = 1u << 0, .attrs_size = sizeof(eddy_conv_attrs), .attrs = eddy__conv_fields,
     .infer = eddy__conv_input_infer, .prepare = input_prepare, .kernel = input_kernel,
     .gradient = eddy__conv2d_gradient, .batch = input_batch, .flops = eddy__conv_flops,
@@ -105,8 +105,8 @@ static void filter_batch(eddy_batch *b) { eddy__conv_batch_groups(b, 1, 3, 3); }
 
 const eddy_op_def eddy_op_conv2d_backprop_filter = {
     .name = "Conv2DBackpropFilter", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "filter", EDDY_LIKE(0) },
-                          { "dy", EDDY_LIKE(0) }),
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK(4) },
+                          { "filter", EDDY_LIKE(0) | EDDY_RANK(4) }, { "dy", EDDY_LIKE(0) }),
     .shape_inputs = 1u << 1, .attrs_size = sizeof(eddy_conv_attrs), .attrs = eddy__conv_fields,
     .infer = eddy__conv_filter_infer, .prepare = filter_prepare, .kernel = filter_kernel,
     .gradient = eddy__conv2d_gradient, .batch = filter_batch, .flops = eddy__conv_flops,

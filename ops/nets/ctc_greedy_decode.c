@@ -18,8 +18,6 @@ typedef struct collapse_attrs {
 static bool collapse_infer(eddy_infer *c)
 {
     const eddy_shape s = c->in[0].shape;
-    if (s.rank == 0)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "labels has rank 0; rank 1 or more expected");
     const eddy_shape lengths = s.rank < 0 ? s : eddy__shape_without(s, s.rank - 1);
     return eddy__expect_shape(c, 1, "seq_length", lengths) &&
            eddy__infer_yield(c, 0, c->in[0].dtype, s) &&
@@ -61,7 +59,8 @@ const eddy_op_def eddy_op_collapse_repeated = {
     .name = "CollapseRepeated", .label = "collapse_repeated", .min_inputs = 2, .max_inputs = 2,
     .outputs = 2, .attrs_size = sizeof(collapse_attrs),
     .attrs = EDDY_ATTRS(collapse_attrs, blank, pad, repeated),
-    .inputs = EDDY_INPUTS({ "labels", EDDY_TAKES_INDICES }, { "seq_length", EDDY_TAKES_INDICES }),
+    .inputs = EDDY_INPUTS({ "labels", EDDY_TAKES_INDICES | EDDY_RANK_FROM(1) },
+                          { "seq_length", EDDY_TAKES_INDICES }),
     .infer = collapse_infer, .kernel = collapse_kernel, .gradient = eddy_not_differentiable,
     .batch = collapse_batch,
 };

@@ -81,7 +81,8 @@ static void gradient(eddy_rule *r)
 const eddy_op_def eddy_op_depthwise = {
     .name = "DepthwiseConv2dNative", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .variant = EDDY_CONV_DEPTHWISE,
-    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "filter", EDDY_LIKE(0) }),
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK(4) },
+                          { "filter", EDDY_LIKE(0) | EDDY_RANK(4) }),
     .attrs_size = sizeof(eddy_conv_attrs), .attrs = eddy__conv_fields,
     .infer = eddy__conv_infer, .prepare = depthwise_prepare, .kernel = depthwise_kernel,
     .gradient = gradient, .batch = batch_images, .flops = eddy__conv_flops,
@@ -153,8 +154,8 @@ static eddy_status input_kernel(eddy_kernel *k)
 const eddy_op_def eddy_op_depthwise_input = {
     .name = "DepthwiseConv2dNativeBackpropInput", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
     .variant = EDDY_CONV_DEPTHWISE,
-    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "filter", EDDY_LIKE(0) },
-                          { "dy", EDDY_LIKE(0) }),
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK(4) },
+                          { "filter", EDDY_LIKE(0) | EDDY_RANK(4) }, { "dy", EDDY_LIKE(0) }),
     .shape_inputs = 1u << 0, .attrs_size = sizeof(eddy_conv_attrs), .attrs = eddy__conv_fields,
     .infer = eddy__conv_input_infer, .prepare = input_prepare, .kernel = input_kernel,
     .gradient = gradient, .batch = batch_images, .flops = eddy__conv_flops,
@@ -177,8 +178,8 @@ static eddy_status filter_kernel(eddy_kernel *k)
 const eddy_op_def eddy_op_depthwise_filter = {
     .name = "DepthwiseConv2dNativeBackpropFilter", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
     .variant = EDDY_CONV_DEPTHWISE,
-    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "filter", EDDY_LIKE(0) },
-                          { "dy", EDDY_LIKE(0) }),
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK(4) },
+                          { "filter", EDDY_LIKE(0) | EDDY_RANK(4) }, { "dy", EDDY_LIKE(0) }),
     .shape_inputs = 1u << 1, .attrs_size = sizeof(eddy_conv_attrs), .attrs = eddy__conv_fields,
     .infer = eddy__conv_filter_infer, .prepare = filter_prepare, .kernel = filter_kernel,
     .gradient = gradient, .batch = batch_filters, .flops = eddy__conv_flops,

@@ -18,7 +18,6 @@ static bool infer_rows(eddy_infer *c, int i, eddy_shape *rows)
 {
     const eddy_shape s = c->in[i].shape, lengths = c->in[i + 1].shape;
     char text[128], more[128];
-    if (s.rank == 0) return eddy_infer_fail(c, EDDY_BAD_SHAPE, "a scalar is not a sequence");
     *rows = s.rank < 0 ? s : eddy__shape_without(s, s.rank - 1);
     if (!eddy_shape_compatible(*rows, lengths))
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "sequences have shape %s, but lengths has %s",
@@ -131,9 +130,10 @@ const eddy_op_def eddy_op_edit_distance = {
     .name = "EditDistance", .label = "edit_distance", .min_inputs = 4, .max_inputs = 4,
     .outputs = 1, .attrs_size = sizeof(distance_attrs),
     .attrs = EDDY_ATTRS(distance_attrs, normalize),
-    .inputs = EDDY_INPUTS({ "hypothesis", EDDY_TAKES_INDICES },
+    .inputs = EDDY_INPUTS({ "hypothesis", EDDY_TAKES_INDICES | EDDY_RANK_FROM(1) },
                           { "hypothesis_length", EDDY_TAKES_INDICES },
-                          { "truth", EDDY_TAKES_INDICES }, { "truth_length", EDDY_TAKES_INDICES }),
+                          { "truth", EDDY_TAKES_INDICES | EDDY_RANK_FROM(1) },
+                          { "truth_length", EDDY_TAKES_INDICES }),
     .flops = distance_flops, .infer = distance_infer, .prepare = distance_prepare,
     .kernel = distance_kernel, .gradient = eddy_not_differentiable, .batch = distance_batch,
 };

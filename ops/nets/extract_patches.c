@@ -154,6 +154,7 @@ static void patches_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_patches = {
     .name = "ExtractImagePatches", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .attrs_size = sizeof(patches_attrs), .attrs = patches_fields,
+    .inputs = EDDY_INPUTS({ "x", EDDY_RANK(4) }),
     .infer = patches_infer, .kernel = patches_kernel, .gradient = patches_gradient,
     .batch = patches_batch,
 };
@@ -263,7 +264,8 @@ static double grad_flops(const void *attrs, int n_in, const eddy_type *in, const
 
 const eddy_op_def eddy_op_patches_grad = {
     .name = "ExtractImagePatchesGrad", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_NUMBERS_COMPLEX }, { "dy", EDDY_LIKE(0) }),
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_NUMBERS_COMPLEX | EDDY_RANK(4) },
+                          { "dy", EDDY_LIKE(0) }),
     .shape_inputs = 1u << 0, .attrs_size = sizeof(patches_attrs), .attrs = patches_fields,
     .infer = grad_infer, .prepare = grad_prepare, .kernel = grad_kernel,
     .gradient = grad_gradient, .batch = patches_batch, .flops = grad_flops,

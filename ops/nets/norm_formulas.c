@@ -15,14 +15,11 @@ const eddy_attr_field eddy__norm_fields[] = EDDY_FIELDS(eddy_norm_attrs, epsilon
 
 /* ----------------------------------------------------------------- types -- */
 
-/* Checks that input i is a vector as long as the last dimension of x, which it may determine. */
+/* Checks that input i, a vector, is as long as the last dimension of x, which it may determine. */
 static bool infer_vector(eddy_infer *c, int i, const char *what, eddy_shape *x)
 {
     const eddy_shape v = c->in[i].shape;
     char text[128], whole[128];
-    if (v.rank >= 0 && v.rank != 1)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "%s must be a vector, not %s", what,
-                               eddy_shape_print(v, text, sizeof text));
     if (x->rank < 1 || v.rank < 0 || eddy__dim_unify(&x->dim[x->rank - 1], v.dim[0])) return true;
     return eddy_infer_fail(c, EDDY_BAD_SHAPE, "%s %s does not match the last dimension of %s", what,
                            eddy_shape_print(v, text, sizeof text),

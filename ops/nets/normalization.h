@@ -30,11 +30,12 @@ void eddy__norm_batch(eddy_batch *b);
 void eddy__norm_grad_batch(eddy_batch *b);
 
 #define EDDY_NORM_INPUTS                                                        \
-    EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK_FROM(1) }, { "scale", EDDY_TAKES_FLOATS }, \
-                { "offset", EDDY_TAKES_FLOATS })
+    EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK_FROM(1) },                 \
+                { "scale", EDDY_TAKES_FLOATS | EDDY_RANK(1) },                  \
+                { "offset", EDDY_TAKES_FLOATS | EDDY_RANK(1) })
 #define EDDY_NORM_GRAD_INPUTS                                                   \
     EDDY_INPUTS({ "dy", EDDY_TAKES_FLOATS }, { "x", EDDY_LIKE(0) | EDDY_RANK_FROM(1) }, \
-                { "scale", EDDY_TAKES_FLOATS }, { "mean", EDDY_TAKES_FLOATS }, \
+                { "scale", EDDY_TAKES_FLOATS | EDDY_RANK(1) }, { "mean", EDDY_TAKES_FLOATS }, \
                 { "rstd", EDDY_LIKE(3) })
 
 /* x as a matrix of `rows` rows of `width` elements, and the operands of its loops. */

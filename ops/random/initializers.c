@@ -109,10 +109,9 @@ eddy_tensor eddy_init_variance_scaling_with(const eddy_init_variance_scaling_arg
         return eddy_fail(a.graph, EDDY_INVALID_ARGUMENT,
                          "variance scaling: scale is %g; it must be positive and finite",
                          scale);
-    if (eddy_dtype_is_integer(a.dtype))
-        return eddy_fail(a.graph, EDDY_BAD_DTYPE,
-                         "variance scaling: dtype is %s; float32 or float64 expected",
-                         eddy_dtype_name(a.dtype));
+    if (a.dtype && !eddy__expect_type(a.graph, "variance scaling", "dtype", a.dtype,
+                                      EDDY_TAKES_WIDE_FLOATS))
+        return eddy_none(a.graph);
     compute_fans(a.shape, &in, &out);
     const double fan = mode == 0 ? in : mode == 1 ? out : (in + out) / 2;
     const double variance = scale / (fan > 1 ? fan : 1), limit = sqrt(3 * variance);

@@ -167,9 +167,7 @@ static bool integer_infer(eddy_infer *c)
 {
     const integer_attrs *a = c->attrs;
     const int64_t high = eddy__dtype_highest(a->dtype);
-    if (!eddy_dtype_is_integer(a->dtype))
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; int32, int64 or uint8 expected",
-                               eddy_dtype_name(a->dtype));
+    if (!eddy__infer_expects(c, "dtype", a->dtype, EDDY_TAKES_INTEGERS)) return false;
     if (a->minval >= a->maxval)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "maxval %" PRId64 " is not above minval %"
                                PRId64, a->maxval, a->minval);

@@ -61,7 +61,7 @@ static eddy_tensor largest(eddy_tensor x)
 }
 
 /* x where it is at least `least`, [..., 1], and -infinity elsewhere. */
-static eddy_tensor from(eddy_tensor x, eddy_tensor least)
+static eddy_tensor values_from(eddy_tensor x, eddy_tensor least)
 {
     return Where(GreaterEqual(x, least), x, -(double)INFINITY);
 }
@@ -98,9 +98,9 @@ static eddy_tensor filtered(const eddy_sampling_args *a)
     if (a->temperature > 1) x = Div(x, a->temperature);
     if (a->temperature != 1) x = Sub(x, largest(x));
     if (a->temperature < 1) x = Div(x, a->temperature);
-    if (a->top_k != EDDY_OMITTED) x = from(x, kth_largest(x, a->top_k));
-    if (a->top_p < 1) x = from(x, least_needed(x, a->top_p));
-    if (a->min_p > 0) x = from(x, Add(largest(x), log(a->min_p)));
+    if (a->top_k != EDDY_OMITTED) x = values_from(x, kth_largest(x, a->top_k));
+    if (a->top_p < 1) x = values_from(x, least_needed(x, a->top_p));
+    if (a->min_p > 0) x = values_from(x, Add(largest(x), log(a->min_p)));
     return x;
 }
 
@@ -187,7 +187,7 @@ static eddy_tensor occurs(eddy_tensor logits, eddy_tensor ids)
 {
     const eddy_tensor classes = eddy_size_along(logits, 1), given = Cast(ids, EDDY_INT64);
     const eddy_tensor wide =
-        eddy_ensure(given, Less(given, classes), "repetition_penalty: an id is no class");
+        eddy_ensure(given, Less(given, classes), "repetition_penalty: an id is not a class");
     const eddy_tensor row = ExpandDims(eddy_row_numbers(logits, EDDY_INT64), 1);
     const eddy_tensor at = Where(Less(wide, 0), -1, Add(Mul(row, classes), wide));
     const eddy_tensor flat = Reshape(at, EDDY_SHAPE(-1));
@@ -214,12 +214,10 @@ eddy_tensor eddy_repetition_penalty(eddy_tensor logits, eddy_tensor ids, double 
     const eddy_shape x = eddy_shape_of(logits), i = eddy_shape_of(ids);
     char             a[128], b[128];
     if (!eddy_is_valid(logits) || !eddy_is_valid(ids) || ids.graph != g) return Add(logits, ids);
-    if (!eddy__dtype_is_float(eddy_dtype_of(logits)) || !eddy__dtype_is_index(eddy_dtype_of(ids)))
-        return eddy_fail(g, EDDY_BAD_DTYPE,
-                         "repetition_penalty: the logits are %s and the ids %s; "
-                         "expected floats and int32 or int64",
-                         eddy_dtype_name(eddy_dtype_of(logits)),
-                         eddy_dtype_name(eddy_dtype_of(ids)));
+    if (!eddy__expect_type(g, "repetition_penalty", "logits", eddy_dtype_of(logits),
+                           EDDY_TAKES_WIDE_FLOATS) ||
+        !eddy__expect_type(g, "repetition_penalty", "ids", eddy_dtype_of(ids), EDDY_TAKES_INDICES))
+        return eddy_none(g);
     if ((x.rank != 2 && x.rank >= 0) || (i.rank != 2 && i.rank >= 0) ||
         !eddy_shape_compatible(EDDY_SHAPE(x.rank < 0 ? EDDY_ANY : x.dim[0]),
                                EDDY_SHAPE(i.rank < 0 ? EDDY_ANY : i.dim[0])))

@@ -2,6 +2,7 @@
  * moments; also sufficient statistics. Composed of reductions. */
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
+#include "graph/internal.h"
 #include "graph/base/dtype.h"
 #include "ops/short_names.h"
 #include "ops/kernels/reduction/reduce_engine.h"
@@ -26,13 +27,8 @@ static eddy_tensor squares(eddy_tensor x)
 
 static bool takes(eddy_tensor x, const char *who)
 {
-    const eddy_dtype d = eddy_dtype_of(x);
-    if (!eddy_is_valid(x) || eddy_dtype_is_floating(d) || eddy_dtype_is_complex(d))
-        return true;
-    return eddy_fail(x.graph, EDDY_BAD_DTYPE,
-                     "%s: x is %s; float32, float64, complex64 or complex128 expected", who,
-                     eddy_dtype_name(d)),
-           false;
+    return !eddy_is_valid(x) ||
+           eddy__expect_type(x.graph, who, "x", eddy_dtype_of(x), EDDY_TAKES_FLOATS_COMPLEX);
 }
 
 /* -------------------------------------------------------------- variance -- */

@@ -2,6 +2,7 @@
  * sum divided by the square root of the number, product, min and max. */
 #include "graph/base/min_max.h"
 #include "graph/base/stop.h"
+#include "graph/internal.h"
 #include "ops/reduce/segment.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
@@ -309,11 +310,7 @@ static eddy_tensor sizes(eddy_tensor sum, eddy_tensor ids, eddy_tensor number)
 
 static bool can_divide(eddy_tensor x, const char *op)
 {
-    if (eddy_dtype_is_differentiable(eddy_dtype_of(x))) return true;
-    eddy_fail(x.graph, EDDY_BAD_DTYPE,
-              "%s: x is %s; float32, float64, complex64 or complex128 expected", op,
-              eddy_dtype_name(eddy_dtype_of(x)));
-    return false;
+    return eddy__expect_type(x.graph, op, "x", eddy_dtype_of(x), EDDY_TAKES_FLOATS_COMPLEX);
 }
 
 /** y[s] = the mean of the rows x[i] with ids[i] = s, for s in [0, num_segments).

@@ -37,11 +37,9 @@ static bool options_fit(eddy_graph *g, const eddy_mel_args *a, double rate, doub
                   "linear_to_mel_weight_matrix: edges of %g and %g Hz are not valid for a sample "
                   "rate of %g",
                   lower, upper, rate);
-    else if (a->dtype && !eddy_dtype_is_floating(a->dtype))
-        eddy_fail(g, EDDY_BAD_DTYPE,
-                  "linear_to_mel_weight_matrix: dtype is %s; float32 or float64 expected",
-                  eddy_dtype_name(a->dtype));
-    else return true;
+    else
+        return !a->dtype || eddy__expect_type(g, "linear_to_mel_weight_matrix", "dtype", a->dtype,
+                                              EDDY_TAKES_FLOATS);
     return false;
 }
 

@@ -23,9 +23,7 @@ static eddy_tensor window_of(eddy_graph *g, const char *what, int64_t length, do
     if (length < 1 || length > INT32_MAX)
         return eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: a length of %lld is not in [1, 2^31)", what,
                          (long long)length);
-    if (!eddy_dtype_is_floating(d))
-        return eddy_fail(g, EDDY_BAD_DTYPE, "%s: dtype is %s; float32 or float64 expected", what,
-                         eddy_dtype_name(d));
+    if (!eddy__expect_type(g, what, "dtype", d, EDDY_TAKES_FLOATS)) return eddy_none(g);
     eddy_array *a = eddy_array_new_in(eddy__graph_allocator(g), d, EDDY_SHAPE(length));
     if (!a) return eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for %lld numbers", what,
                              (long long)length);

@@ -1,6 +1,7 @@
 /* host_scalar.c -- host scalars: numbers that a C function of the program returns at each run. */
 #include "ops/arrays/batching.h"
 #include "graph/call_options.h"
+#include "graph/internal.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -77,9 +78,9 @@ eddy_tensor eddy_host_scalar_with(const eddy_host_scalar_args *given)
     const host_attrs attrs = { a.function, a.data };
     const int        n = a.x.graph || a.x.node ? 1 : 0;
     eddy_tensor      x = a.x;
-    if (n > 0 && eddy_is_valid(x) && eddy_dtype_is_complex(eddy_dtype_of(x)))
-        return eddy_fail(x.graph, EDDY_BAD_DTYPE, "HostScalar: x is %s; a real type expected",
-                         eddy_dtype_name(eddy_dtype_of(x)));
+    if (n > 0 && eddy_is_valid(x) &&
+        !eddy__expect_type(x.graph, "HostScalar", "x", eddy_dtype_of(x), EDDY_TAKES_ORDERED))
+        return eddy_none(x.graph);
     if (n > 0 && eddy_is_valid(x) && eddy_dtype_of(x) != EDDY_FLOAT64)
         x = eddy_cast(x, EDDY_FLOAT64);
     return eddy_apply(&eddy_op_host_scalar, &attrs, n, &x, (eddy_apply_args){ g, a.name });

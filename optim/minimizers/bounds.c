@@ -1,6 +1,5 @@
 /* bounds.c -- bounds of variables. See bounds.h. */
 #include "optim/minimizers/bounds.h"
-#include "graph/base/dtype.h"
 
 #include <math.h>
 
@@ -11,10 +10,9 @@ static bool check_tensor(objective *o, const char *what, int i, eddy_tensor t)
     if (!eddy_is_valid(t) || t.graph != o->graph)
         return eddy__error_set(&o->error, EDDY_INVALID_ARGUMENT,
                                "%s: %s[%d] is not a tensor of the graph", o->who, what, i);
-    if (eddy__dtype_is_float(eddy_dtype_of(t))) return true;
-    return eddy__error_set(&o->error, EDDY_BAD_DTYPE,
-                           "%s: %s[%d], '%.200s', is %s; float32 or float64 expected", o->who, what,
-                           i, eddy_name_of(t), eddy_dtype_name(eddy_dtype_of(t)));
+    char which[64];
+    snprintf(which, sizeof which, "%.50s[%d]", what, i);
+    return eddy__objective_takes(o, which, t);
 }
 
 /* The elements of the tensors to `to`, each rounded to the type of its variable. */

@@ -2,7 +2,7 @@
  * computation is on float64 vectors here. See optim/minimizers/minimizers.h. */
 #include "graph/call_options.h"
 #include "optim/minimizers/bounds.h"
-#include "optim/minimizers/derivatives.h"
+#include "optim/minimizers/objective_derivatives.h"
 #include "optim/minimizers/line_search.h"
 #include "optim/minimizers/minimizers.h"
 

@@ -4,7 +4,7 @@
 #include "autodiff/autodiff.h"
 #include "graph/call_options.h"
 #include "optim/minimizers/damped_step.h"
-#include "optim/minimizers/derivatives.h"
+#include "optim/minimizers/objective_derivatives.h"
 #include "optim/minimizers/minimizers.h"
 
 #include <float.h>

@@ -1,6 +1,6 @@
 /* objective.c -- tensors of a graph as functions of one vector, the elements of its variables. */
 #include "optim/minimizers/objective.h"
-#include "graph/base/dtype.h"
+#include "graph/type_errors.h"
 #include "optim/internal.h"
 
 #include <math.h>
@@ -34,17 +34,20 @@ bool eddy__objective_list(objective *o, const char *what, eddy_list given)
     return eddy__check_list(o->who, what, given.count, given.at, &o->error);
 }
 
+bool eddy__objective_takes(objective *o, const char *what, eddy_tensor t)
+{
+    char which[300];
+    snprintf(which, sizeof which, "%.64s '%.200s'", what, eddy_name_of(t));
+    return eddy__error_expects(&o->error, o->who, which, eddy_dtype_of(t), EDDY_TAKES_WIDE_FLOATS);
+}
+
 static bool check_variable(objective *o, int i)
 {
     const eddy_tensor v = o->variables[i];
     if (!eddy__is_variable(v) || v.graph != o->graph)
         return eddy__error_set(&o->error, EDDY_INVALID_ARGUMENT,
                                "%s: var_list[%d] is not a variable of the graph", o->who, i);
-    if (!eddy__dtype_is_float(eddy_dtype_of(v)))
-        return eddy__error_set(&o->error, EDDY_BAD_DTYPE,
-                               "%s: the variable '%.200s' is %s; float32 or float64 expected",
-                               o->who, eddy_name_of(v), eddy_dtype_name(eddy_dtype_of(v)));
-    return true;
+    return eddy__objective_takes(o, "the variable", v);
 }
 
 static bool set_variable_list(objective *o, eddy_list given)
@@ -65,18 +68,15 @@ static bool set_variable_list(objective *o, eddy_list given)
 bool eddy__objective_begin(objective *o, eddy_session *s, eddy_tensor t, const char *what,
                            eddy_list variables, eddy_feeds feeds)
 {
-    const eddy_dtype d = eddy_is_valid(t) ? eddy_dtype_of(t) : EDDY_BOOL;
+    char which[32];
     o->session = s;
     if (!s || !eddy_is_valid(t) || !eddy__graph_ready(t.graph))
         return eddy__error_set(&o->error, EDDY_INVALID_ARGUMENT,
                                "%s: a session and a %s of its graph are required", o->who, what);
     o->graph = t.graph;
     o->arena.allocator = eddy__graph_allocator(o->graph);
-    if (!eddy__dtype_is_float(d))
-        return eddy__error_set(&o->error, EDDY_BAD_DTYPE,
-                               "%s: the %s '%.200s' is %s; float32 or float64 expected", o->who,
-                               what, eddy_name_of(t), eddy_dtype_name(d));
-    if (!set_variable_list(o, variables)) return false;
+    snprintf(which, sizeof which, "the %.20s", what);
+    if (!eddy__objective_takes(o, which, t) || !set_variable_list(o, variables)) return false;
     o->given = feeds;
     o->feeds = eddy__objective_alloc(o, feeds.count + o->n_variables, sizeof(eddy_array *));
     return o->feeds != NULL;

@@ -33,6 +33,8 @@ bool eddy__objective_fail(objective *o, eddy_status s, const char *what);
 void *eddy__objective_alloc(objective *o, int64_t n, size_t size);
 /* A list that is left out has neither elements nor a count. */
 bool eddy__objective_list(objective *o, const char *what, eddy_list given);
+/* Whether t, which messages call `what`, is float32 or float64; false with the error. */
+bool eddy__objective_takes(objective *o, const char *what, eddy_tensor t);
 
 /* Checks the session, a floating tensor of the graph, which messages call `what`, and the
  * variables; without any, the trainable ones. o->who is set, everything else zero. */

@@ -2,7 +2,6 @@
 #include "optim/minimizers/residuals.h"
 #include "autodiff/autodiff.h"
 #include "autodiff/jacobians/jacobians.h"
-#include "graph/base/dtype.h"
 #include "graph/call_options.h"
 #include "ops/ops.h"
 #include "ops/short_names.h"
@@ -28,17 +27,15 @@ static bool join_residuals(residuals *r, eddy_list list, eddy_tensor *y)
 {
     objective   *o = r->o;
     eddy_tensor *parts = eddy__objective_alloc(o, list.count, sizeof *parts);
+    char         which[32];
     if (!parts) return false;
     for (int i = 0; i < list.count; i++) {
         const eddy_tensor t = list.at[i];
         if (!eddy_is_valid(t) || t.graph != o->graph)
             return eddy__error_set(&o->error, EDDY_INVALID_ARGUMENT,
                                    "least_squares: residuals[%d] is not a tensor of the graph", i);
-        if (!eddy__dtype_is_float(eddy_dtype_of(t)))
-            return eddy__error_set(&o->error, EDDY_BAD_DTYPE,
-                                   "least_squares: residuals[%d], '%.200s', is %s; float32 or "
-                                   "float64 expected", i, eddy_name_of(t),
-                                   eddy_dtype_name(eddy_dtype_of(t)));
+        snprintf(which, sizeof which, "residuals[%d]", i);
+        if (!eddy__objective_takes(o, which, t)) return false;
         parts[i] = Reshape(Cast(t, EDDY_FLOAT64), EDDY_SHAPE(-1));
     }
     *y = list.count > 1 ? eddy_concat((eddy_list){ list.count, parts }, 0) : parts[0];

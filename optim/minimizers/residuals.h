@@ -3,7 +3,7 @@
 #ifndef EDDY_OPTIM_MINIMIZERS_RESIDUALS_H
 #define EDDY_OPTIM_MINIMIZERS_RESIDUALS_H
 
-#include "optim/minimizers/derivatives.h"
+#include "optim/minimizers/objective_derivatives.h"
 
 typedef struct residuals {
     objective  *o;

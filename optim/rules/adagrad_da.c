@@ -9,6 +9,7 @@
  * step belongs to the caller, who passes it to apply_gradients as well. */
 #include "optim/option_table.h"
 #include "graph/call_options.h"
+#include "graph/internal.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 
@@ -39,10 +40,9 @@ static bool step_fits(eddy_graph *g, eddy_tensor step)
     if (!eddy_is_valid(step) || step.graph != g)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "AdagradDA: global_step is %s",
                   step.node == 0 ? "required" : "not a tensor of this graph");
-    else if (!eddy_dtype_is_integer(eddy_dtype_of(step)))
-        eddy_fail(g, EDDY_BAD_DTYPE, "AdagradDA: global_step is %s; an integer type expected",
-                  eddy_dtype_name(eddy_dtype_of(step)));
-    else if (eddy_shape_of(step).rank > 0)
+    else if (eddy__expect_type(g, "AdagradDA", "global_step", eddy_dtype_of(step),
+                               EDDY_TAKES_INTEGERS) &&
+             eddy_shape_of(step).rank > 0)
         eddy_fail(g, EDDY_BAD_SHAPE, "AdagradDA: global_step has shape %s; expected a scalar",
                   eddy_shape_print(eddy_shape_of(step), text, sizeof text));
     return eddy__graph_ready(g);

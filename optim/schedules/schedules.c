@@ -2,6 +2,7 @@
  * cosine decay, ...), after its learning_rate_decay. */
 #include "optim/schedules/schedules_internal.h"
 #include "graph/call_options.h"
+#include "graph/internal.h"
 
 #include <math.h>
 
@@ -15,10 +16,8 @@ static bool operand_fits(eddy_graph *g, const char *what, const char *which, edd
     char text[128];
     if (!eddy_is_valid(t) || t.graph != g || eddy_outputs_of(t) == 0)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %s is not a tensor of this graph", what, which);
-    else if (eddy_dtype_is_complex(eddy_dtype_of(t)) || eddy_dtype_of(t) == EDDY_BOOL)
-        eddy_fail(g, EDDY_BAD_DTYPE, "%s: %s is %s; a real number expected", what, which,
-                  eddy_dtype_name(eddy_dtype_of(t)));
-    else if (eddy_shape_of(t).rank > 0)
+    else if (eddy__expect_type(g, what, which, eddy_dtype_of(t), EDDY_TAKES_NUMBERS) &&
+             eddy_shape_of(t).rank > 0)
         eddy_fail(g, EDDY_BAD_SHAPE, "%s: %s has shape %s; expected a scalar", what, which,
                   eddy_shape_print(eddy_shape_of(t), text, sizeof text));
     return eddy__graph_ready(g);
@@ -38,13 +37,9 @@ bool eddy__schedule_begin(eddy__schedule *s, eddy_tensor rate, eddy_tensor step,
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s is required for %s.", when, s->what);
         return false;
     }
-    if (!operand_fits(g, s->what, when, step) || !operand_fits(g, s->what, which, rate))
+    if (!operand_fits(g, s->what, when, step) || !operand_fits(g, s->what, which, rate) ||
+        !eddy__expect_type(g, s->what, which, eddy_dtype_of(rate), EDDY_TAKES_FLOATS))
         return false;
-    if (!eddy_dtype_is_floating(eddy_dtype_of(rate))) {
-        eddy_fail(g, EDDY_BAD_DTYPE, "%s: %s is %s; a floating-point type expected", s->what, which,
-                  eddy_dtype_name(eddy_dtype_of(rate)));
-        return false;
-    }
     eddy_scope_begin(g, name && *name ? name : otherwise);
     s->rate = rate;
     s->step = CastLike(step, rate);

@@ -2,6 +2,7 @@
  * moving_averages. */
 #include "optim/wrappers/averages_internal.h"
 #include "graph/call_options.h"
+#include "graph/internal.h"
 #include "ops/short_names.h"
 
 #include <math.h>
@@ -107,10 +108,9 @@ eddy_tensor eddy_weighted_moving_average_with(const eddy_weighted_moving_average
     if (!eddy_is_valid(a.weight) || a.weight.graph != g || !eddy_is_valid(a.value))
         return eddy_fail(g, EDDY_INVALID_ARGUMENT,
                          "weighted_moving_average: value and weight must be tensors of one graph");
-    if (!eddy_dtype_is_floating(eddy_dtype_of(a.value)))
-        return eddy_fail(g, EDDY_BAD_DTYPE,
-                         "weighted_moving_average: the value is %s; a floating-point type expected",
-                         eddy_dtype_name(eddy_dtype_of(a.value)));
+    if (!eddy__expect_type(g, "weighted_moving_average", "value", eddy_dtype_of(a.value),
+                           EDDY_TAKES_FLOATS))
+        return eddy_none(g);
     if (!eddy_shape_is_known(eddy_shape_of(a.value)) ||
         !eddy_shape_is_known(eddy_shape_of(a.weight)))
         return eddy_fail(g, EDDY_BAD_SHAPE, "weighted_moving_average: the shapes of value, %s, and "

@@ -324,7 +324,7 @@ static eddy_array *turned_back(const rule_call *c, eddy_array *x)
     return z;
 }
 
-/* The variables joined, with what they have less than the entries. */
+/* The variables joined, with the part that only the entries have. */
 static eddy_array *joined_variables(const rule_call *c, eddy_array *const *variables)
 {
     const rule_match *m = c->match;

@@ -1,6 +1,7 @@
 /* save.c -- writing variables to a checkpoint: their values become entries, which are written to
  * one file, or to several by shards.c. */
 #include "graph/call_options.h"
+#include "graph/type_errors.h"
 #include "session/checkpoints/saving.h"
 #include "session/state/internal.h"
 
@@ -211,9 +212,9 @@ static bool check_args(saving *s)
     if (!a->path)
         return eddy__error_set(&s->error, EDDY_INVALID_ARGUMENT, "save: no path is given");
     if (!eddy__session_is_usable(s->session, &s->error)) return false;
-    if (a->dtype != EDDY_DEFAULT_DTYPE && !eddy_dtype_is_floating(a->dtype))
-        return eddy__error_set(&s->error, EDDY_BAD_DTYPE, "save: the dtype %s is not floating",
-                               eddy_dtype_name(a->dtype));
+    if (a->dtype != EDDY_DEFAULT_DTYPE &&
+        !eddy__error_expects(&s->error, "save", "dtype", a->dtype, EDDY_TAKES_FLOATS))
+        return false;
     if (a->shard_bytes <= 0)
         return eddy__error_set(&s->error, EDDY_INVALID_ARGUMENT,
                                "save: shard_bytes is %lld; expected a positive number",

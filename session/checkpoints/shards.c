@@ -180,7 +180,7 @@ static int by_file(const void *a, const void *b)
     return strcmp(((const shard_entry *)a)->file, ((const shard_entry *)b)->file);
 }
 
-/* Only files that a save to this path has written; what cannot be removed is only in the way. */
+/* Only files that a save to this path has written; one that cannot be removed does no harm. */
 static void remove_old(const shard_writer *w, const shard_index *old)
 {
     const eddy_files *f = eddy__files_or_posix(w->files);

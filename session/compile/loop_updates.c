@@ -58,8 +58,8 @@ static bool may_write(const eddy_plan *p, const fused *f, int from, int assign)
     return true;
 }
 
-/* Part `from` writes the variable, and `assign` is dropped. What reads the value, up to the next
- * part that writes where it was, reads the variable. */
+/* Part `from` writes the variable, and `assign` is dropped. Readers of the value, up to the next
+ * part that writes where it was, read the variable. */
 static void write_variable(const eddy_plan *plan, fused *f, int from, int assign)
 {
     part          *p = &f->parts[from];

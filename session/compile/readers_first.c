@@ -71,8 +71,8 @@ static bool is_fetched(const ir_graph *f, int32_t origin)
     return false;
 }
 
-/* The other readers of what n overwrites, unless a copy is needed anyway: the value is a result, or
- * a reader needs what n yields. */
+/* The other readers of the value that n overwrites, unless a copy is needed anyway: the value is a
+ * result, or a reader needs what n yields. */
 static int find_readers(const ordering *o, const ir_node *n, int32_t *readers)
 {
     const int32_t origin = origin_of(o->ir, n->inputs[0]);

@@ -1,5 +1,5 @@
 /* count.c -- the work of the instructions of a plan: what a profile divides by their time. */
-#include "session/profile/rows.h"
+#include "session/profile/profile_rows.h"
 
 static bool has_elements(const instruction *i, int input)
 {

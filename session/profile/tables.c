@@ -1,5 +1,5 @@
 /* tables.c -- profiles as tables. */
-#include "session/profile/rows.h"
+#include "session/profile/profile_rows.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* trace.c -- the events of a session in Chrome's trace format: an object with a list of events, of
  * which "X" has a duration, "C" is the value of a counter, and "M" names a thread. Times are
  * microseconds. Events of one thread that lie within each other are shown so. */
-#include "session/profile/rows.h"
+#include "session/profile/profile_rows.h"
 #include "session/state/run_events.h"
 
 /* Threads by the order of their first events. */

@@ -94,7 +94,7 @@ static void need(node_list *l, eddy_tensor t, uint8_t what)
     if (node->n_outputs > 0) l->wanted[l->first[t.node] + t.output] |= what;
 }
 
-/* What of input i is needed by a node that runs, or of which only the type is needed. */
+/* Whether the node needs the value of input i, only its type, or neither. */
 static uint8_t need_of(const node_list *l, const eddy_node *node, int i)
 {
     if (has_body(node)) return l->takes[node->id][i] ? NODE_VALUE : 0;

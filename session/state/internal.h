@@ -1,5 +1,5 @@
-/* internal.h -- the types that all folders of session/ share: sessions and plans, and the state of a
- * compilation, because plans and sessions refer to each other. Functions of the folders are
+/* internal.h -- the types that all folders of session/ share: sessions and plans, and the state of
+ * a compilation, because plans and sessions refer to each other. Functions of the folders are
  * declared in their own headers.
  *
  * compile_plan.c turns feeds, fetches and shapes into a plan through these stages:
@@ -28,7 +28,7 @@
 #include "graph/base/stop.h"
 #include "session/state/autotune.h"
 #include "session/state/cpu_clock.h"
-#include "session/state/draws.h"
+#include "session/state/draw_counts.h"
 
 typedef struct eddy_plan eddy_plan;
 
@@ -285,7 +285,7 @@ void *eddy__plan_alloc(compile *c, size_t n, size_t size);
 /* The same, freed when the plan is complete; until the next eddy__stage_begin. */
 void *eddy__ir_alloc(compile *c, size_t n, size_t size);
 void *eddy__stage_alloc(compile *c, size_t n, size_t size);
-/* Ends the lives of what earlier stages allocated by eddy__stage_alloc; specializing and lowering
+/* Frees the memory that earlier stages allocated by eddy__stage_alloc; specializing and lowering
  * are one stage. */
 void  eddy__stage_begin(compile *c);
 /* Of a node's only output: `other`, the type of an input, if it is the same; else `own`, the latest

@@ -216,11 +216,11 @@ START_TEST(without_a_graph)
     fails(g, EDDY_INVALID_ARGUMENT, "gradients_function: x is empty");
     ck_assert_int_eq(eddy_vmap(f, nothing, d), 0);
     fails(g, EDDY_INVALID_ARGUMENT, "vmap: x is empty");
-    ck_assert_int_ne(eddy_jacobian((eddy_tensor){ 0 }, EDDY_LIST(v), d), EDDY_OK);
+    ck_assert_int_ne(eddy_jacobian(EDDY_NO_TENSOR, EDDY_LIST(v), d), EDDY_OK);
     fails(g, EDDY_INVALID_ARGUMENT, "jacobian: y[0] is not a tensor of this graph");
-    ck_assert_int_ne(eddy_hessians((eddy_tensor){ 0 }, EDDY_LIST(v), d), EDDY_OK);
+    ck_assert_int_ne(eddy_hessians(EDDY_NO_TENSOR, EDDY_LIST(v), d), EDDY_OK);
     fails(g, EDDY_INVALID_ARGUMENT, "hessians: y[0] is not a tensor of this graph");
-    ck_assert(!eddy_is_valid(eddy_hessian_diagonal((eddy_tensor){ 0 }, v)));
+    ck_assert(!eddy_is_valid(eddy_hessian_diagonal(EDDY_NO_TENSOR, v)));
     fails(g, EDDY_INVALID_ARGUMENT, "hessian_diagonal: y[0] is not a tensor of this graph");
     ck_assert_int_ne(eddy_custom_gradient(nothing, EDDY_LIST(v), d), EDDY_OK);
     fails(g, EDDY_INVALID_ARGUMENT, "custom_gradient: y is empty");

@@ -214,7 +214,7 @@ START_TEST(variable_fed)
 }
 END_TEST
 
-/* What ys update on the way is not updated in the caller's session. */
+/* Updates among the ancestors of ys do not change the variables of the caller's session. */
 START_TEST(variable_updated)
 {
     const eddy_tensor v = variable_of(vector(g, 2, (double[]){ 1, 2 }));
@@ -260,8 +260,8 @@ static int cubes(eddy_list x, eddy_tensor *y, void *context)
     return 1;
 }
 
-/* A custom gradient applies to the nodes between its x and y; what the gradients pass by is not
- * looked at.  Two that are right and one that is not: only that is named. */
+/* A custom gradient applies to the nodes between its x and y; nodes that the gradients bypass are
+ * not looked at.  Two that are right and one that is not: only that is named. */
 START_TEST(custom_gradients)
 {
     const eddy_tensor   a = vector(g, 5, (double[]){ 0.6, 0.7, 0.8, 0.9, 1 });

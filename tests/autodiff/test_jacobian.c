@@ -449,7 +449,7 @@ START_TEST(network_loss)
 }
 END_TEST
 
-/* What is linear has no second derivative, or zeros if they are wanted. */
+/* A linear function has no second derivative, or zeros on request. */
 START_TEST(linear)
 {
     begin();

@@ -357,7 +357,8 @@ START_TEST(what_does_not_fit)
     fails(t.graph, EDDY_BAD_SHAPE, "all sizes between x and y must be known");
     ck_assert(!eddy_is_valid(m.values));
     eddy_sparse_hessian(whole, x, &m);
-    fails(t.graph, EDDY_BAD_DTYPE, "'whole' is int32; a real floating-point type expected");
+    fails(t.graph, EDDY_BAD_DTYPE,
+          "'whole' is int32; float32, float64, float16 or bfloat16 expected");
     const eddy_tensor nodes = eddy_boolean_mask(x, Less(x, 1));
     eddy_sparse_jacobian(Sum(nodes), x, &m);
     fails(t.graph, EDDY_BAD_SHAPE, "must be known");

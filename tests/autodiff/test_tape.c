@@ -391,7 +391,7 @@ START_TEST(reset)
 }
 END_TEST
 
-/* What was built before a watch is not on the tape. */
+/* Nodes that were built before a watch are not on the tape. */
 START_TEST(watch_is_not_retroactive)
 {
     eddy_tensor x = real(g, 3), y, z, d[2];

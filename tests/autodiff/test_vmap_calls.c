@@ -99,7 +99,7 @@ static int two_results(eddy_list x, eddy_tensor *y, void *context)
     return 3;
 }
 
-/* What does not depend on an example is the same for all of them. */
+/* A result that does not depend on the example is the same for all of them. */
 START_TEST(constant_results)
 {
     begin();

@@ -65,7 +65,7 @@ static int behind_groups(eddy_list x, eddy_tensor *y, void *context)
     return 1;
 }
 
-/* What waits is the same for all examples, and so is one result. */
+/* The constants that wait are the same for all examples, and so is y[1]. */
 static int shared_waits(eddy_list x, eddy_tensor *y, void *context)
 {
     (void)context;

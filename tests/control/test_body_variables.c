@@ -20,7 +20,7 @@ static void leaves(trial *t, eddy_tensor y, int n, const double *want, eddy_tens
 
 /* ------------------------------------------------------------------- loops -- */
 
-/* x and the sum of what the variable is before each iteration. */
+/* x and the sum of the values of the variable before each iteration. */
 static int count_up(eddy_list in, eddy_tensor *y, void *context)
 {
     const eddy_tensor *c = context;
@@ -42,7 +42,7 @@ START_TEST(an_update_an_iteration)
 }
 END_TEST
 
-/* What an explicit read sees depends on the updates for which it waits. */
+/* An explicit read gives the value after the updates for which it waits. */
 static int reads(eddy_list in, eddy_tensor *y, void *context)
 {
     const eddy_tensor v = *(eddy_tensor *)context;

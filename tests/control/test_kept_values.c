@@ -33,7 +33,7 @@ static eddy_tensor flat(eddy_tensor row)
 }
 BODY(weighted, Add(Mul(x[0], 0.5), Sum(Mul(flat(x[1]), c[0]))))
 
-/* Of a sum of w . row nothing but the rows is needed, which are an input. */
+/* The gradient of a sum of w . row needs only the rows, which are an input. */
 START_TEST(rows_in_another_shape)
 {
     trial       t;

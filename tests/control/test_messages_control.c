@@ -22,7 +22,7 @@ static void setup(void)
     unknown = eddy_placeholder(g, "unknown", EDDY_FLOAT64, EDDY_UNKNOWN_SHAPE);
     var = eddy_variable(g, eddy_number(g, EDDY_FLOAT64, 1), .name = "v");
     foreign = eddy_placeholder(other, "foreign", EDDY_FLOAT64, EDDY_SCALAR);
-    none = (eddy_tensor){ g, 0, 0 };
+    none = eddy_none(g);
 }
 
 static void teardown(void)

@@ -18,7 +18,7 @@ static void setup(void)
     open = eddy_placeholder(g, "open", F64, EDDY_SHAPE(EDDY_ANY));
     var = eddy_variable(g, eddy_number(g, F64, 1), .name = "var");
     foreign = eddy_placeholder(other, "foreign", F64, EDDY_SCALAR);
-    none = (eddy_tensor){ g, 0, 0 };
+    none = eddy_none(g);
 }
 
 static void teardown(void)

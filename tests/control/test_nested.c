@@ -251,8 +251,8 @@ END_TEST
 
 /* ---------------------------------------------------------------- constants -- */
 
-/* What is captured and constant is a constant of the body: times 1, plus 0 cost nothing, at any
- * depth; a gradient with respect to it is still there. */
+/* A captured constant is a constant of the body: times 1 and plus 0 cost nothing, at any depth; a
+ * gradient with respect to it is still there. */
 BODY(times_and_plus, Add(Mul(x[0], c[0]), c[1]))
 BODY(inner_times, repeat(2, FUNCTION(times_and_plus, c[0], c[1]), x[0]))
 static double flops_of(trial *t, eddy_tensor y)

@@ -60,7 +60,7 @@ enum { BODIES = sizeof bodies / sizeof *bodies };
 
 BODY(fewer, Less(x[0], c[0]))
 
-/* The sum of what the loop makes of both. */
+/* The sum of the two results of the loop. */
 static eddy_tensor run_loop(int body, eddy_tensor table, eddy_tensor row, eddy_tensor n)
 {
     eddy_tensor   y[3];

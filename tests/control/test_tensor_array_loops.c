@@ -6,7 +6,7 @@
 
 typedef eddy_tensor_array array;
 
-/* What the bodies below need besides their loop variables. */
+/* The context of the bodies below, besides their loop variables. */
 typedef struct context {
     array       like, other;
     eddy_tensor n, x;

@@ -283,7 +283,7 @@ START_TEST(dynamic_size)
 }
 END_TEST
 
-/* At indices that only a run knows, the size is that of what was written. */
+/* At indices that only a run knows, the size is the number of written elements. */
 START_TEST(dynamic_size_of_a_run)
 {
     trial       t = trial_begin((unsigned)_i);

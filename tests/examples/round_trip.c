@@ -8,7 +8,7 @@
  *     a run too: session/fetch.c calls eddy_run);
  *   - fetch every node of both graphs before the program frees its own.
  * The exit status is 1 if something differs, or if there was nothing to compare;
- * what the program makes of its results is not asked here. */
+ * the program's own checks of its results do not count here. */
 #include "build/gen/table.h"
 #include "../../eddy.h"
 #include "graph/op.h"

@@ -114,7 +114,7 @@ END_TEST
 
 /* ------------------------------------------------------ an independent reader -- */
 
-/* What the Python program prints; NULL where Python's protobuf is not installed. */
+/* The output of the Python program; NULL where Python's protobuf is not installed. */
 static char *read_by_python(void)
 {
     eddy_error e = { 0 };

@@ -26,8 +26,8 @@ static const struct {
 } calls[] = {
     { "f", { 0 }, 100, EDDY_OK, "" },
     { "f", { 0 }, 99, EDDY_LIMIT, "f: 100 bytes are more than the limit of 99" },
-    { NULL, { 0 }, 100, EDDY_INVALID_ARGUMENT, "no file name is given" },
-    { "", { 0 }, 100, EDDY_INVALID_ARGUMENT, "no file name is given" },
+    { NULL, { 0 }, 100, EDDY_INVALID_ARGUMENT, "no path is given" },
+    { "", { 0 }, 100, EDDY_INVALID_ARGUMENT, "no path is given" },
     { "f", { .missing = 1 }, 100, EDDY_INVALID_ARGUMENT, "lacks a function" },
     { "f", { .missing = 2 }, 100, EDDY_INVALID_ARGUMENT, "lacks a function" },
     { "f", { .missing = 3 }, 100, EDDY_INVALID_ARGUMENT, "lacks a function" },

@@ -69,7 +69,7 @@ static eddy_checkpoint *opened(message m, memory_files *files, eddy_error *e)
     return eddy_keras_checkpoint_open("f", &files->table, .error = e);
 }
 
-/* What becomes of the file, as a golden line. */
+/* Adds the result of reading the file to the golden file. */
 static void tell(message m)
 {
     char             line[300] = "";

@@ -198,7 +198,7 @@ START_TEST(damage)
 }
 END_TEST
 
-/* What stands behind the text is not read. */
+/* Bytes after the text are not read. */
 START_TEST(ends)
 {
     static const struct { const char *text; size_t n; int64_t value; } cases[] = {

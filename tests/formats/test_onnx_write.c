@@ -40,7 +40,7 @@ static void check_close(const char *title, int k, const eddy_array *want, const 
     }
 }
 
-/* What the reader refuses although ONNX Runtime runs it. */
+/* Whether the reader refuses a model for a reason that ONNX Runtime does not share. */
 static bool reader_refuses(const char *why) { return strstr(why, "positions of maxima"); }
 
 /* Whether the model was written and read; its values are then those of the graph. */
@@ -250,7 +250,8 @@ BODY(both, c[0], c[1])
 BODY(neither, Mul(c[0], 2), Neg(c[1]))
 BODY(sums, Add(x[0], x[2]), Add(x[1], x[3]))
 
-/* Loops and branches do not compute what only unread results need, nor wait for what that waits. */
+/* Loops and branches do not compute nodes that only unread results need, nor wait for their
+ * updates. */
 START_TEST(unread_results)
 {
     training t = training_begin();
@@ -436,7 +437,7 @@ END_TEST
 
 /* --------------------------------------------------------------------- the file -- */
 
-/* A change of the bytes is a change of what other programs read. */
+/* Other programs read these bytes, so a change of them is a change of the format. */
 START_TEST(golden_model)
 {
     const char *path = "tests/golden/formats/step.onnx";

@@ -235,7 +235,7 @@ static const struct { const char *bytes, *problem; } bad[] = {
     { "K\1)R.", "an instruction has a wrong operand" },
     { "ctorch\nSize\nK\1R.", "an instruction has a wrong operand" },
     { "ctorch\nSize\n)R.", "a parameter has wrong arguments" },
-    { "ctorch\nFloatStorage\n)R.", "a name is called that is no function" },
+    { "ctorch\nFloatStorage\n)R.", "a name is called that is not a function" },
     { "ccollections\nOrderedDict\nK\1\x85R.", "a dict has wrong arguments" },
     { "]U\1aK\1s.", "an instruction has a wrong operand" },
     { "}K\1a.", "an instruction has a wrong operand" },

@@ -8,7 +8,7 @@
 
 /* ------------------------------------------------------------------ graphs -- */
 
-/* Nodes need not be in order; x [?, 2] times w, reshaped by what follows from Shape. */
+/* Nodes need not be in order; x [?, 2] times w, reshaped to a shape computed from Shape. */
 static message dense_graph(void)
 {
     const float   w[] = { 1, 2, 3, 4 }, bias[] = { 10, 20 };

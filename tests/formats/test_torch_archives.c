@@ -410,7 +410,7 @@ START_TEST(names)
     reads(file_of(nested(1, 1000)), 1);
     refuses(file_of(nested(1, 1001)), EDDY_LIMIT, "the names within are too long");
     refuses(file_of(nested(2, 500)), EDDY_LIMIT, "the names within are too long");
-    message m = { NULL, 0 };            /* a key that is no text and no number, and a text */
+    message m = { NULL, 0 };            /* a key that is neither a text nor a number, and a text */
     message_put_text(&m, "}N");
     add_tensor(&m, &plain);
     message_put_text(&m, "sU\1bU\1csK\7");

@@ -72,7 +72,7 @@ START_TEST(repeated_numbers)
 }
 END_TEST
 
-/* Each of these is no message. */
+/* Each of these is not a message. */
 START_TEST(damage)
 {
     static const struct { uint8_t at[12]; size_t size;

@@ -4,7 +4,7 @@
 
 #include "../../eddy.h"
 
-/* What libFuzzer calls. */
+/* The function that libFuzzer calls. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A defect, which libFuzzer then reports with the input. */

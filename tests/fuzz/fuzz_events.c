@@ -2,7 +2,7 @@
  * list of events, each after its length in two bytes; they get the checksums of records, which no
  * fuzzer would find. A last event that is too short is a record without one. */
 #include "formats/checksum.h"
-#include "formats/training_report/data.h"
+#include "formats/training_report/report_data.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

@@ -121,8 +121,8 @@ static void run(eddy_graph *g)
         const eddy_status x = eddy_run(fast, EDDY_FEED(), EDDY_FETCH(t), &a);
         const eddy_status y = eddy_run(slow, EDDY_FEED(), EDDY_FETCH(t), &b);
         if (a && b) require(same_numbers(a, b));
-        /* What fails while it is folded is not counted as a run, and a limit may be
-         * met by one only: random numbers differ from there on. */
+        /* A run that fails during constant folding is not counted, and only one of the two may
+         * exceed a limit: random numbers differ from there on. */
         same = x == y && (x == EDDY_OK || x == EDDY_NOT_FED || x == EDDY_UNINITIALIZED);
         eddy_array_free(a);
         eddy_array_free(b);
@@ -169,8 +169,8 @@ static word some_word(const uint8_t *data, size_t size, unsigned *random)
     return w;
 }
 
-/* What to write instead of w: another word of the text of the same kind, an
- * operation, or a number at the edge of something. */
+/* A replacement for w: another word of the text of the same kind, an operation, or a number at
+ * some limit. */
 static size_t other_word(const uint8_t *data, size_t size, word w, char *out, unsigned *random)
 {
     static const char *const edges[] = {

@@ -115,7 +115,7 @@ START_TEST(a_graph_is_taken_over_without_memory)
         const long before = a.calls;
         eddy_control_begin(g, EDDY_LIST(eddy_no_op(g, "first")));
         for (int i = 0; i < 70; i++)
-            hold(&holder, g, 0, (eddy_tensor){ 0 }, false,
+            hold(&holder, g, 0, EDDY_NO_TENSOR, false,
                  (eddy_ints){ 300, (int64_t[300]){ i } }, &inner);
         eddy_control_end(g);
         if (k == 0) all = a.calls - before;

@@ -69,8 +69,8 @@ static void end(void)
     eddy_graph_free(other);
 }
 
-/* What came of it: a tensor of a graph without error, which is then run, or an
- * error; nothing at all only if something invalid came in. */
+/* Checks the result of a call: a tensor of a graph without error, which is then run, or an error;
+ * neither only if some argument was invalid. */
 static void settle(eddy_tensor y, bool all_valid)
 {
     if (eddy_is_valid(y) && eddy_graph_status(y.graph) == EDDY_OK) {

@@ -1,5 +1,5 @@
 #include "tests/hostile/by_hand.h"
-#include "tests/hostile/draws.h"
+#include "tests/hostile/random_arguments.h"
 #include "tests/hostile/wrong.h"
 
 #include <limits.h>

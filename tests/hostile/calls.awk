@@ -1,11 +1,12 @@
 # calls.awk -- generates a call of every function of the public interface with arguments drawn by
-# draws.c: `awk -f calls.awk draws.h wrong.h by_hand.h not_called.txt interface.json`.
+# random_arguments.c:
+#   awk -f calls.awk random_arguments.h wrong.h by_hand.h not_called.txt interface.json
 #
-# draws.h declares `draw_TYPE` for types that are drawn by hand, where TYPE is the C type with p for
-# each star; wrong.h `wrong_NAME` for functions that the library calls back, by the name of the
-# parameter; by_hand.h `call_NAME` for functions that need a call of their own. Everything else is
-# drawn by its type: structs member by member, pointers as arrays. A function that can be called in
-# none of these ways must be listed in not_called.txt, and only such a function.
+# random_arguments.h declares `draw_TYPE` for types that are drawn by hand, where TYPE is the C type
+# with p for each star; wrong.h `wrong_NAME` for functions that the library calls back, by the name
+# of the parameter; by_hand.h `call_NAME` for functions that need a call of their own. Everything
+# else is drawn by its type: structs member by member, pointers as arrays. A function that can be
+# called in none of these ways must be listed in not_called.txt, and only such a function.
 
 function mangled(type) { gsub(/\*/, "p", type); gsub(/[^a-zA-Z_0-9]+/, "_", type); return type }
 function fail(text) { print "calls.awk: " text > "/dev/stderr"; bad = 1 }
@@ -161,7 +162,7 @@ function struct_drawer(name,    n, i, names, types, arrays, sets, is_args, what,
 }
 
 # ------------------------------------------------------------------------------- calling
-# What is done with a result.
+# The statement that keeps or frees a result.
 function kept(type, call, strings,    base) {
     base = type; sub(/^const /, "", base)
     if (type == "void") return call

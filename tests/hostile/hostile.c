@@ -14,7 +14,7 @@
  * counts above the number of entries, which C cannot check. */
 #define _DEFAULT_SOURCE
 #include "tests/hostile/by_hand.h"
-#include "tests/hostile/draws.h"
+#include "tests/hostile/random_arguments.h"
 #include "tests/hostile/world.h"
 #include "tests/hostile/wrong.h"
 

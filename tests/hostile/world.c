@@ -173,7 +173,7 @@ static void forget(pool *p, int i)
     p->gone[p->n_gone < KEPT ? p->n_gone++ : draw(KEPT)] = object;
 }
 
-/* What belongs to a graph ends with it, and has no handle that the library recognizes. */
+/* Objects of a graph are freed with it, and the library does not recognize their handles. */
 static void forget_parts_of_graphs(void)
 {
     pools[object_kind_named("eddy_averages")].n = 0;

@@ -1,5 +1,5 @@
 #include "tests/hostile/wrong.h"
-#include "tests/hostile/draws.h"
+#include "tests/hostile/random_arguments.h"
 
 #include <limits.h>
 #include <string.h>
@@ -380,7 +380,7 @@ const eddy_optimizer_def *draw_eddy_optimizer_def_p(void)
 
 /* ------------------------------------------------------------------- records -- */
 
-/* What a function does with its record follows from the number, since threads call it too; more
+/* The misuse of a record depends only on its number, since threads call the function too; more
  * than some hundred records are an error, so that endless pipelines end. */
 static bool misuse(eddy_record *r, int64_t i)
 {

@@ -1,5 +1,5 @@
 /* test_dataset_calls.c -- pipelines with counts without pointers, huge sizes, functions that make
- * what cannot be, and datasets that are used twice: an error that stays, or the right records. */
+ * impossible records, and datasets that are used twice: a lasting error, or the right records. */
 #include "build/gen/suites.h"
 #include "tests/lib/datasets.h"
 

@@ -135,7 +135,7 @@ START_TEST(names)
 }
 END_TEST
 
-/* What only looks like the end of an archive. */
+/* Bytes that only look like the end of an archive. */
 START_TEST(ends)
 {
     static const struct { size_t size, at; const char *text;

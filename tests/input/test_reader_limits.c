@@ -73,7 +73,7 @@ START_TEST(largest_image)
 }
 END_TEST
 
-/* What a table cannot be made of is not guessed. */
+/* Arguments that do not make a table are errors. */
 START_TEST(csv_arguments)
 {
     memory_files m;

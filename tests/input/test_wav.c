@@ -8,7 +8,7 @@
 
 Suite *wav_suite(void);
 
-/* What the chunk "fmt " says, and the bytes of the samples. */
+/* The members of the chunk "fmt ", and the bytes of the samples. */
 typedef struct sound {
     int         size, format, channels, bits, frame;    /* size of the chunk */
     int         inner;                  /* format in the extension */

@@ -15,7 +15,7 @@ enum { B = 2, S = 3, N = 4, T = 4 };
  * that with 3 for 2, of each kernel that with 1; biases are 0.  nn.MultiheadAttention(4, 2) has
  * the transposed kernels as in_proj_weight and out_proj.weight, of a memory with three numbers
  * a place as q_proj_weight, k_proj_weight, v_proj_weight.  The gradient is that of sum(y g), g
- * that with 5.  Padding hides the last place of the first sequence, and all but the first of
+ * that with 5.  Padding hides the last place of the first sequence, and all except the first of
  * the second one's memory.  nn.TransformerEncoderLayer(4, 2, 5) is causal, without and with
  * norm_first, nn.TransformerDecoderLayer(4, 2, 5) has tanh in place of relu. */
 static const double want_self[] = {
@@ -211,7 +211,7 @@ START_TEST(attention_refusals)
     ck_assert(!eddy_is_valid(eddy_multi_head_attention(x, 2, .memory = f)));
     ck_assert_int_eq(eddy_graph_status(g), EDDY_BAD_DTYPE);
     eddy_graph_clear_error(g);
-    ck_assert(!eddy_is_valid(eddy_multi_head_attention((eddy_tensor){ 0 }, 2)));
+    ck_assert(!eddy_is_valid(eddy_multi_head_attention(EDDY_NO_TENSOR, 2)));
     eddy_graph_free(g);
 }
 END_TEST

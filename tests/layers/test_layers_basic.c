@@ -320,7 +320,7 @@ START_TEST(odd_inputs)
             eddy_graph_clear_error(g);
             ck_assert_str_eq(eddy_scope_name(g), "");
         }
-    build_all((eddy_tensor){ 0 }, sizes[_i]);
+    build_all(EDDY_NO_TENSOR, sizes[_i]);
     build_all((eddy_tensor){ .graph = g }, sizes[_i]);
     build_all((eddy_tensor){ .graph = g, .node = 1 << 30, .output = 7 }, sizes[_i]);
     eddy_graph_clear_error(g);

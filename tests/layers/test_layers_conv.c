@@ -144,7 +144,7 @@ static statistics channel(const eddy_array *x, int n, int c)
     return s;
 }
 
-/* Element i of what layers_filled makes with a. */
+/* Element i of the array that layers_filled makes with a. */
 static double element(int i, int a) { return (double)((7 * i + a) % 11 - 5) / 8; }
 
 /* out: nothing, y after training, in training, in use.  Of rank 4 the variance of the moving

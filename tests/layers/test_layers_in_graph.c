@@ -335,7 +335,7 @@ START_TEST(dense_refusals)
     refused(g, eddy_dense(x, 3), EDDY_BAD_SHAPE);
     x = eddy_placeholder(g, "z", EDDY_FLOAT32, EDDY_UNKNOWN_SHAPE);
     refused(g, eddy_dense(x, 3), EDDY_BAD_SHAPE);
-    ck_assert(!eddy_is_valid(eddy_dense((eddy_tensor){ 0 }, 3)));
+    ck_assert(!eddy_is_valid(eddy_dense(EDDY_NO_TENSOR, 3)));
     eddy_graph_free(g);
 }
 END_TEST

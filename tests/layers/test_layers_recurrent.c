@@ -292,9 +292,9 @@ START_TEST(refusals)
     fails(g, EDDY_INVALID_ARGUMENT, "rnn: there are no cells to stack");
     eddy_rnn(eddy_sum(x, EDDY_AXES(0)), EDDY_CELL(EDDY_LSTM_CELL, 2));
     fails(g, EDDY_BAD_SHAPE, "rnn: x has shape [?,3]; it must have rank 3");
-    ck_assert(!eddy_is_valid(eddy_rnn((eddy_tensor){ 0 }, gru).outputs));
-    ck_assert(!eddy_is_valid(eddy_bidirectional_rnn((eddy_tensor){ 0 }, gru).outputs));
-    ck_assert(!eddy_is_valid(eddy_stacked_rnn((eddy_tensor){ 0 }, &gru, 1).outputs));
+    ck_assert(!eddy_is_valid(eddy_rnn(EDDY_NO_TENSOR, gru).outputs));
+    ck_assert(!eddy_is_valid(eddy_bidirectional_rnn(EDDY_NO_TENSOR, gru).outputs));
+    ck_assert(!eddy_is_valid(eddy_stacked_rnn(EDDY_NO_TENSOR, &gru, 1).outputs));
     eddy_graph_free(g);
 }
 END_TEST

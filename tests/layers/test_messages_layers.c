@@ -5,7 +5,7 @@
 
 Suite *messages_layers_suite(void);
 
-/* What compilers of C only warn of: .activation = "relu". */
+/* Mistakes of which C compilers only warn: .activation = "relu". */
 static void texts(eddy_tensor x)
 {
     const char     *name = "relu", *normal = "he_normal";

@@ -1,4 +1,4 @@
-/* test_messages_rnn.c -- what recurrent networks and beam search say of what does not fit. */
+/* test_messages_rnn.c -- messages of recurrent networks and beam search. */
 #include "build/gen/suites.h"
 #include "layers/beam_search.h"
 #include "layers/layers.h"
@@ -108,9 +108,9 @@ START_TEST(networks)
     y = eddy_bidirectional_dynamic_rnn(cell, none, x), golden_graph(g);
     ck_assert(!eddy_is_valid(y.fw) && !eddy_is_valid(y.bw));
     golden_end();
-    ck_assert(!eddy_is_valid(eddy_dynamic_rnn(cell, (eddy_tensor){ 0 })));
+    ck_assert(!eddy_is_valid(eddy_dynamic_rnn(cell, EDDY_NO_TENSOR)));
     ck_assert_int_eq(eddy_static_rnn(cell, EDDY_LIST()), 0);
-    ck_assert(!eddy_is_valid(eddy_bidirectional_dynamic_rnn(cell, cell, (eddy_tensor){ 0 }).fw));
+    ck_assert(!eddy_is_valid(eddy_bidirectional_dynamic_rnn(cell, cell, EDDY_NO_TENSOR).fw));
     eddy_graph_free(other);
 }
 END_TEST

@@ -1,5 +1,5 @@
-/* test_messages_rnn_cells.c -- what recurrent cells, their wrappers, attention and weights say of
- * what does not fit. */
+/* test_messages_rnn_cells.c -- messages of recurrent cells, their wrappers, attention and weights
+ * about arguments that do not fit. */
 #include "build/gen/suites.h"
 #include "layers/layers.h"
 #include "layers/rnn_cells.h"

@@ -10,7 +10,7 @@
 
 enum { B = 2, T = 4, N = 3, H = 2, P = 1 };
 
-/* Element k of what is filled with `a` (layer_checks.h). */
+/* Element k of an array that is filled with `a` (layer_checks.h). */
 static double element(int k, int a) { return (double)((7 * k + a) % 11 - 5) / 8; }
 static double sigmoid(double z) { return 1 / (1 + exp(-z)); }
 

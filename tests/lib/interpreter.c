@@ -306,7 +306,7 @@ static bool compute(walk *w, const eddy_node *n)
     return !eddy__kernel_of(n->op) || run_kernel(w, n);
 }
 
-/* The types of what is wanted of a Loop or Case node, and its values. */
+/* The types and values of the wanted outputs of a Loop or Case node. */
 static bool visit_body(walk *w, const eddy_node *n)
 {
     one          *o = &w->at[n->id];

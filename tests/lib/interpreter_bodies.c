@@ -229,7 +229,7 @@ static bool interpret_case(body_walk *w)
 
 /* ------------------------------------------------------------------ loops -- */
 
-/* The new carried values, the rows of stacks, and what only acts. */
+/* The new carried values, the rows of stacks, and side effects. */
 static void fetch_iteration(body_walk *w)
 {
     const eddy_loop_attrs *at = w->call->node->attrs;

@@ -132,7 +132,7 @@ static eddy_tensor part(eddy_tensor x, int64_t from, int64_t count)
     return eddy_slice(x, EDDY_DIMS(from, 0), EDDY_DIMS(count, -1));
 }
 
-/* What rank r gets, if x[r] is what rank r has. */
+/* The result of rank r, if x[i] is the operand of rank i. */
 static eddy_tensor plain(kind k, int n, const eddy_tensor *x, int r)
 {
     eddy_tensor parts[MOST];

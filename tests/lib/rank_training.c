@@ -82,7 +82,7 @@ static bool train(const eddy_communicator *c, const model *m, eddy_tensor step, 
     return ok;
 }
 
-/* What is around Adam. */
+/* The wrappers around Adam. */
 typedef enum around { NOTHING, CLIPPED, SCALED, ACCUMULATED } around;
 
 static eddy_optimizer *optimizer(eddy_graph *g, around w)

@@ -5,7 +5,7 @@
 
 #include "../../distributed.h"
 
-/* What each rank does; false, after a line on stderr, if something is not as it should be. */
+/* The program of each rank; false, after a line on stderr, if a check fails. */
 typedef bool (*rank_program)(eddy_communicator *c);
 
 typedef struct rank_scenario {

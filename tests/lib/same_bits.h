@@ -7,7 +7,7 @@
 
 enum { FETCHES = 32 };
 
-/* Tensors of a trial's graph, and what failures call it. */
+/* Tensors of a trial's graph, and its name in failures. */
 typedef struct fetches {
     const char *title;
     int         n;

@@ -4,7 +4,7 @@
 
 #include "../../eddy.h"
 
-/* What a row may use. */
+/* The tensors that a row may use. */
 typedef struct training_problem {
     eddy_graph *g;
     eddy_tensor rate, step, loss;   /* a schedule, its global step, the loss */

@@ -15,7 +15,7 @@
 
 enum { MOST = 64 };
 
-/* What a run takes and gives. */
+/* The feeds and fetches of a run. */
 typedef struct ports {
     int         fed, outputs;
     eddy_feed   feeds[MOST];

@@ -285,7 +285,7 @@ START_TEST(casts)
 }
 END_TEST
 
-/* What real tensors are spared; the graphs of real models have the same nodes. */
+/* Functions of complex numbers add no nodes for real tensors, so real models keep their graphs. */
 START_TEST(parts_of_real_tensors)
 {
     const eddy_tensor x = vector(g, 2, (const double[]){ -1, 2 });

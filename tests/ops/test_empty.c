@@ -10,7 +10,7 @@ Suite *empty_suite(void);
 
 /* -------------------------------------------------------------------- attempts -- */
 
-/* What is known of the shapes while building. */
+/* How much of the shapes is known while building. */
 typedef enum known { ALL_SIZES, RANKS, NOTHING } known;
 
 /* A row that was built and run, or refused. Its feeds are the inputs. */

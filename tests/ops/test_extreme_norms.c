@@ -23,7 +23,7 @@ START_TEST(lengths)
 }
 END_TEST
 
-/* With one row far from the other, each is right; nothing but its own elements counts. */
+/* With one row far from the other, each is right: only its own elements count. */
 START_TEST(lengths_of_rows)
 {
     const double v[] = { 3e200, 4e200, 3, 4, 3e-200, 4e-200, 0, 0, INFINITY, 1, NAN, 1e300 };
@@ -39,7 +39,7 @@ START_TEST(lengths_of_rows)
 }
 END_TEST
 
-/* What a gradient is at 0, as before. */
+/* The gradient of a norm at 0. */
 START_TEST(lengths_of_zeros)
 {
     for (int i = 0; i < 2; i++) {
@@ -159,7 +159,7 @@ START_TEST(directions)
 }
 END_TEST
 
-/* What is a number of few bits is one. */
+/* Results that a few bits can represent are exact. */
 START_TEST(exact_directions)
 {
     const eddy_tensor x = vec(F32, V(3e36, 4e36, 0)), y = eddy_l2_normalize(x);

@@ -134,7 +134,7 @@ START_TEST(deviations_beyond_float32)
 END_TEST
 
 /* As in TensorFlow 1.15 a box that overlaps too much is dropped, also where overlaps lower
- * scores; what overlaps less keeps exp(-o^2 / (2 sigma)) of its score.  The boxes overlap the
+ * scores; a box that overlaps less keeps exp(-o^2 / (2 sigma)) of its score.  The boxes overlap the
  * first by 3/4, 1/2 and 0. */
 START_TEST(soft_suppression)
 {

@@ -20,7 +20,7 @@ static void teardown(void)
 
 static eddy_tensor ones(eddy_shape shape) { return eddy_ones(g, EDDY_FLOAT64, shape); }
 
-/* What a run for these, and for one, takes. */
+/* Checks the number of operations of a run. */
 static void cost(eddy_list fetches, double want)
 {
     ck_assert_msg(eddy_run(s, EDDY_FEED(), fetches, NULL) == EDDY_OK, "%s",

@@ -33,7 +33,7 @@ static eddy_tensor huge_input(eddy_graph *g, eddy_shape s)
                      eddy_number(g, EDDY_FLOAT64, 0.3));
 }
 
-/* A run of what was built. It may succeed: the shape of a huge tensor is a small one. */
+/* A run of the node that was built. It may succeed: the shape of a huge tensor is a small one. */
 static void run(const row_graph *b)
 {
     eddy_array   *y[FETCHES] = { NULL };

@@ -203,7 +203,7 @@ static bool run_keepers(keeper *make, int n, long at, eddy_error *e)
     return f.calls >= f.at;
 }
 
-/* Memory for what ops keep grows now and then: tries until it does so there. */
+/* The memory that ops keep grows now and then: tries until it does so there. */
 static void keeper_says(keeper *make)
 {
     eddy_error e = { 0 };

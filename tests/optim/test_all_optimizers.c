@@ -261,7 +261,7 @@ START_TEST(o12_constraint_and_slices)
     fits(g);
     eddy_variable_constrain(first, (eddy_constraint){ not_negative, NULL });
     fails(g, EDDY_INVALID_ARGUMENT, "variable_constrain: 'Const_1' is not a variable");
-    ck_assert(!eddy_variable_constraint((eddy_tensor){ 0 }, NULL));
+    ck_assert(!eddy_variable_constraint(EDDY_NO_TENSOR, NULL));
 }
 END_TEST
 

@@ -118,7 +118,7 @@ static double norm_of(const double *x, int rows, int columns, int column)
     return sqrt(sum);
 }
 
-/* The definition in loops: units are columns of what has all axes but the last in one. */
+/* The definition in loops: units are the columns if all axes except the last are joined to one. */
 static void adaptive(eddy_shape shape, int rows, int columns, double clip, double epsilon)
 {
     double w[ROOM], dw[ROOM], want[ROOM];

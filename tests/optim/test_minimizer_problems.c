@@ -8,7 +8,7 @@
 #include <string.h>
 
 
-/* A value near one of the minima; those of 0 are met only to what double precision leaves. */
+/* A value near one of the minima; a minimum of 0 is reached only up to rounding in double. */
 static bool is_minimum(const double *minima, double sum, double more)
 {
     for (int k = 0; k < 2; k++) {

@@ -123,6 +123,30 @@ START_TEST(one_optimizer_for_two_lists)
 }
 END_TEST
 
+/* The variables of all parts, those of a shared optimizer once; none of them before the step. */
+START_TEST(variables_of_several_optimizers)
+{
+    const eddy_tensor u = eddy_variable(g, rate(1)), v = eddy_variable(g, rate(1));
+    const eddy_tensor w = eddy_variable(g, rate(1));
+    eddy_optimizer   *adam = eddy_adam(g, rate(0.1));
+    eddy_optimizer   *momentum = eddy_momentum(g, rate(0.1), rate(0.9));
+    const eddy_optimizer_part parts[] = { { adam, EDDY_LIST(u) }, { momentum, EDDY_LIST(v) },
+                                          { adam, EDDY_LIST(w) } };
+    eddy_optimizer *all = eddy_multi_optimizer(parts, 3);
+    ck_assert_int_eq(eddy_optimizer_variables(all, NULL, 0), 0);
+    eddy_minimize(all, Add(Add(u, v), w));
+    eddy_tensor found[16], of_adam[16];
+    const int   n = eddy_optimizer_variables(adam, of_adam, 16);
+    ck_assert_int_eq(eddy_optimizer_variables(momentum, NULL, 0), 1);
+    ck_assert_int_ge(n, 4);                     /* m and v of two variables */
+    ck_assert_int_eq(eddy_optimizer_variables(all, found, 16), n + 1);
+    for (int i = 0, k = 0; i < n; i++) {
+        for (k = 0; k <= n && !eddy_same(found[k], of_adam[i]);) k++;
+        ck_assert_msg(k <= n, "'%s' is missing", eddy_name_of(of_adam[i]));
+    }
+}
+END_TEST
+
 START_TEST(defaults_wait_for_nothing)
 {
     eddy_tensor v = eddy_variable(g, rate(1)), c = eddy_variable(g, rate(0), .not_trainable = true);
@@ -190,6 +214,7 @@ Suite *optim_nesting_suite(void)
     tcase_add_loop_test(c, assertions_are_kept, 0, 2);
     tcase_add_test(c, constraints_wait_for_the_step);
     tcase_add_test(c, one_optimizer_for_two_lists);
+    tcase_add_test(c, variables_of_several_optimizers);
     tcase_add_test(c, defaults_wait_for_nothing);
     tcase_add_test(c, whole_numbers_are_not_trained);
     tcase_add_test(c, swapping_behind_a_step);

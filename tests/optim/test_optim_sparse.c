@@ -122,7 +122,7 @@ START_TEST(rows_that_do_not_fit)
     eddy_gradient_pair p = { eddy_indexed_slices_of(narrow, at, EDDY_SHAPE(3, 1)), v };
     eddy_apply_gradients(eddy_adagrad(g, real(g, 1)), &p, 1);
     fails(g, EDDY_BAD_SHAPE,
-          "var and grad must match in all dimensions but the first: 'table' [3,4], [2,1]");
+          "var and grad must match in all dimensions except the first: 'table' [3,4], [2,1]");
     p.variable = scalar;
     eddy_apply_gradients(eddy_adagrad(g, real(g, 1)), &p, 1);
     fails(g, EDDY_BAD_SHAPE, "'scalar' [], [2,1]");

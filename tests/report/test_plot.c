@@ -12,7 +12,7 @@ Suite *plot_suite(void);
 
 enum { SIZE = 1 << 16 };
 
-/* What was written, a static string. */
+/* The text in the file, a static string. */
 static const char *written(FILE *f)
 {
     static char text[SIZE];

@@ -328,7 +328,7 @@ START_TEST(messages)
 }
 END_TEST
 
-/* What fails is tried again at the next look; what was done before it is not. */
+/* A node that failed is tried again by the next evaluation; nodes that ran before it are not. */
 START_TEST(after_a_failure)
 {
     const eddy_tensor v = variable(1, "v"), update = eddy_assign_add(v, real(g, 1));

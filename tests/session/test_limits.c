@@ -1,5 +1,5 @@
-/* test_limits.c -- the limits that docs/guide/errors.md lists: what is just within them works, and
- * what is just beyond is refused with a message. */
+/* test_limits.c -- the limits that docs/guide/errors.md lists: values just within them work, and
+ * values just beyond are refused with a message. */
 #include "build/gen/suites.h"
 #include "tests/lib/graph_fixture.h"
 
@@ -171,7 +171,7 @@ START_TEST(instructions_count)
 }
 END_TEST
 
-/* What a session says that it keeps: nothing at first, and no more than its limit later. */
+/* The memory that a session reports as kept: none at first, and never more than its limit. */
 START_TEST(kept_memory)
 {
     static const float v[64 * 64];

@@ -174,7 +174,7 @@ START_TEST(parts_of_bodies)
 }
 END_TEST
 
-/* What a session reports while it compiles says which plan is a part of which node. */
+/* The report of a compilation says which plan belongs to which node. */
 START_TEST(reports)
 {
     char       *text = NULL;

@@ -314,7 +314,7 @@ START_TEST(max_bytes)
 }
 END_TEST
 
-/* What a fused loop keeps in registers needs no memory. */
+/* Values that a fused loop keeps in registers need no memory. */
 START_TEST(max_bytes_counts_memory)
 {
     eddy_tensor   x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(100000)), y = Sum(Exp(x));
@@ -415,7 +415,7 @@ static void close_now(void *user, const char *line)
     eddy_session_close(user);
 }
 
-/* A run ends before the operation that follows; what it has assigned stays. */
+/* A run ends before the next operation; variables that it has assigned keep their new values. */
 START_TEST(closed_during_a_run)
 {
     eddy_tensor v = variable("v"), w = variable("w");

@@ -67,7 +67,7 @@ static struct {
     free_fn    free;
 } real;
 
-/* What dlsym itself asks for; never freed. */
+/* Memory that dlsym itself asks for; never freed. */
 static char   early[8192];
 static size_t early_used;
 

@@ -3,8 +3,8 @@
  *
  *   torture-files faults | crashes SEEDS | kills COUNT
  *
- * What is found afterwards must be one of the versions that were saved, whole: not older than the
- * last save that succeeded, nor newer than the last that was tried. */
+ * The file found afterwards must be one of the saved versions, complete: not older than the last
+ * save that succeeded, nor newer than the last that was tried. */
 #define _DEFAULT_SOURCE
 #include "tests/torture/savers.h"
 #include "tests/lib/files/memory_files.h"

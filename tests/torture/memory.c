@@ -90,7 +90,7 @@ static long trial(subject *s, faults f)
     return faults_blocks() - before;
 }
 
-/* What is kept for good, such as the stack of a thread, is left over once. */
+/* Memory that is kept for good, such as the stack of a thread, remains only the first time. */
 static void try(subject *s, faults f)
 {
     long left = 0;
@@ -139,7 +139,7 @@ static void start(const scenarios *kind, int i, long most, tally *t)
     exit(0);            /* not _exit, which loses what gcov counted */
 }
 
-/* Waits for a process; what killed it is a fault of its scenario. */
+/* Waits for a process; if it was killed, that is a fault of its scenario. */
 static void finish(tally *tallies, int n)
 {
     int         status = 0;

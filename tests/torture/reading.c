@@ -178,7 +178,7 @@ static const file files[] = {
     { INPUT "table.csv", text }, { INPUT "table.csv", lines },
 };
 
-/* What cannot be read must be refused each time, with the same words. */
+/* A file that cannot be read must be refused each time, with the same message. */
 static void accept_refusal(outcome *o)
 {
     if (o->status == EDDY_OK || o->status == EDDY_NO_MEMORY) return;

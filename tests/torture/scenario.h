@@ -5,7 +5,7 @@
 #include "../../formats.h"
 #include "../../input.h"
 
-/* What a scenario did: the status and message of its first failure; a hash of all results. */
+/* The outcome of a scenario: status and message of its first failure; a hash of all results. */
 typedef struct outcome {
     eddy_status status;
     char        message[300];

@@ -145,7 +145,7 @@ static bool one_hot(onnx_build *b)
     if (eddy__onnx_is_computed(b, 1)) return computed_one_hot(b);
     const eddy_array *d = eddy__onnx_need(b, 1, "depth");
     if (!d) return false;
-    if (eddy_array_count(d) != 1) return eddy__onnx_invalid(b, "depth is no single number");
+    if (eddy_array_count(d) != 1) return eddy__onnx_invalid(b, "depth is not a single number");
     depth[0] = eddy__element_integer(d, 0);
     eddy_tensor       at = Cast(eddy__onnx_in(b, 0), EDDY_INT64);
     const eddy_tensor values = eddy__onnx_in(b, 2);

@@ -1,4 +1,4 @@
-/* linear.c -- products of matrices and what belongs to them. */
+/* linear.c -- products of matrices, and other operators of linear algebra. */
 #include "../build.h"
 #include "../../../ops/short_names.h"
 

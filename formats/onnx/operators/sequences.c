@@ -6,7 +6,7 @@ static onnx_value *sequence_in(onnx_build *b, int i)
 {
     onnx_value *v = eddy__onnx_value_in(b, i);
     if (v && v->kind == ONNX_SEQUENCE) return v;
-    eddy__onnx_invalid(b, "input %d is no sequence", i);
+    eddy__onnx_invalid(b, "input %d is not a sequence", i);
     return NULL;
 }
 

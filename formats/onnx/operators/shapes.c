@@ -67,7 +67,7 @@ static bool constant_of_shape(onnx_build *b)
         const eddy_array *v = eddy__onnx_elements(b->reader, a->t);
         type = a->t->type;
         if (!v || eddy_array_count(v) != 1)
-            return eddy__onnx_invalid(b, "the value is no single element");
+            return eddy__onnx_invalid(b, "the value is not a single element");
         value = Reshape(Cast(eddy_constant(b->graph, v), eddy__onnx_dtype(type)), EDDY_SCALAR);
     }
     int            n;

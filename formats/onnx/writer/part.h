@@ -49,7 +49,7 @@ const onnx_special *eddy__onnx_special(const char *op);
 
 /* The formula of a row for numbers of this type. */
 const char     *eddy__onnx_formula(const onnx_row *row, eddy_dtype d);
-/* The row of an operation; NULL if it has none. (rows.c) */
+/* The row of an operation; NULL if it has none. (rule_tables.c) */
 const onnx_row *eddy__onnx_row(const char *op);
 /* Why an operation has none; NULL if that is not known. */
 const char     *eddy__onnx_absence(const char *op);

@@ -17,7 +17,7 @@ extern const onnx_family eddy__write_elementwise, eddy__write_shapes, eddy__writ
     eddy__write_lstm, eddy__write_resize, eddy__write_special,
     eddy__write_scans, eddy__write_bits, eddy__write_scatters, eddy__write_selection;
 
-/* Helpers that several families use (common.c). */
+/* Helpers that several families use (rule_steps.c). */
 
 /* x with the axes permuted. */
 const char *eddy__part_transpose(onnx_part *p, const char *x, int rank, const int64_t *perm);

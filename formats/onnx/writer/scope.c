@@ -165,7 +165,7 @@ static void apply_rule(onnx_part *p)
     }
 }
 
-/* The value of a variable after its update; what a body calls an update has the same row. */
+/* The value of a variable after its update; the same update in a body has the same row. */
 static void note_update(onnx_part *p)
 {
     writer_scope *s = p->writer->scope;

@@ -260,7 +260,7 @@ static bool save(writing *s)
     eddy__message_append(nodes, s->head.at, s->head.size);
     nodes->full = nodes->full || s->head.full;
     if (!s->w.path)
-        return eddy__writer_fail(&s->w, EDDY_INVALID_ARGUMENT, "there is no path");
+        return eddy__writer_fail(&s->w, EDDY_INVALID_ARGUMENT, "no path is given");
     return eddy__writer_save(&s->w, nodes, &s->others, s->options.files,
                              s->options.external_bytes);
 }

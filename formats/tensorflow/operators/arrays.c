@@ -184,7 +184,7 @@ static eddy_tensor for_all_axes(eddy_tensor of_blocks, int blocks, int rank)
     return eddy_pad(of_blocks, EDDY_DIMS(1), EDDY_DIMS(rank - 1 - blocks));
 }
 
-/* Paddings, or what is cut off, that a run computes. */
+/* Paddings, or sizes to cut off, that a run computes. */
 static bool computed_batch_blocks(tf_build *b, eddy_dims block)
 {
     eddy_tensor       x = eddy__tf_in(b, 0);

@@ -67,7 +67,7 @@ static bool placeholder_with_default(tf_build *b)
     return eddy__tf_put(b, 0, t);
 }
 
-/* The same value, with what is known of it. */
+/* The same value, with its known elements. */
 static bool identity(tf_build *b)
 {
     for (int i = 0; i < b->n_in; i++)

@@ -40,7 +40,7 @@ typedef struct part {      /* of a matrix */
 static bool ended(const blocks *b) { return eddy__stopped(b->k->stop); }
 
 /* The part that begins at row i and column j. */
-static part from(const blocks *b, part p, int64_t i, int64_t j)
+static part part_at(const blocks *b, part p, int64_t i, int64_t j)
 {
     const int64_t step = b->order == CblasRowMajor ? i * p.ld + j : j * p.ld + i;
     p.at = (char *)p.at + step * (int64_t)eddy_dtype_size(b->d);
@@ -109,8 +109,8 @@ static void tile(const product *p, int64_t i, int64_t j)
     const int64_t m = eddy__min(side, p->m - i), n = eddy__min(side, p->n - j);
     for (int64_t q = 0; q < p->depth && !(q > 0 && ended(b)); q += DEPTH) {
         const int64_t depth = eddy__min(DEPTH, p->depth - q);
-        const part    r = from(b, p->right, q, j), c = from(b, p->c, i, j);
-        const part    l = p->adjoint ? from(b, p->left, q, i) : from(b, p->left, i, q);
+        const part    r = part_at(b, p->right, q, j), c = part_at(b, p->c, i, j);
+        const part    l = p->adjoint ? part_at(b, p->left, q, i) : part_at(b, p->left, i, q);
         if (p->upper && i == j) subtract_square(b, n, depth, r, c);
         else subtract(b, p->adjoint, m, n, depth, l, r, c);
     }
@@ -173,8 +173,8 @@ static void solve_halves(const system *s)
     const blocks *b = s->b;
     const int64_t h = half(s->n), rest = s->n - h;
     const bool    down = s->lower != s->adjoint;
-    const part    across = s->lower ? from(b, s->t, h, 0) : from(b, s->t, 0, h);
-    const part    head = s->x, tail = from(b, s->x, h, 0);
+    const part    across = s->lower ? part_at(b, s->t, h, 0) : part_at(b, s->t, 0, h);
+    const part    head = s->x, tail = part_at(b, s->x, h, 0);
     system        first = *s, last = *s;
     if (ended(b)) return;
     if (s->n <= LEAF) {
@@ -183,7 +183,7 @@ static void solve_halves(const system *s)
     }
     first.n = h;
     last.n = rest;
-    last.t = from(b, s->t, h, h);
+    last.t = part_at(b, s->t, h, h);
     last.x = tail;
     solve_halves(down ? &first : &last);
     run_product((product){ .b = b, .adjoint = s->adjoint, .m = down ? rest : h, .n = s->columns,
@@ -198,7 +198,7 @@ static void negate(const system *s)
     const int64_t lines = by_rows ? s->n : s->columns, each = by_rows ? s->columns : s->n;
     const int     numbers = (int)(eddy_dtype_is_complex(s->b->d) ? 2 * each : each);
     for (int64_t i = 0; i < lines; i++) {
-        void *at = (by_rows ? from(s->b, s->x, i, 0) : from(s->b, s->x, 0, i)).at;
+        void *at = (by_rows ? part_at(s->b, s->x, i, 0) : part_at(s->b, s->x, 0, i)).at;
         if (eddy_dtype_real(s->b->d) == EDDY_FLOAT32) cblas_sscal(numbers, -1, at, 1);
         else cblas_dscal(numbers, -1, at, 1);
     }
@@ -210,7 +210,7 @@ static void solve_piece(void *arg, int64_t first, int64_t end, int who)
     (void)who;
     for (int64_t i = first; i < end; i++) {
         system s = *whole;
-        s.x = from(s.b, whole->x, 0, i * COLUMNS);
+        s.x = part_at(s.b, whole->x, 0, i * COLUMNS);
         s.columns = eddy__min(COLUMNS, whole->columns - i * COLUMNS);
         if (s.exchanges > 0)
             eddy__lapack_exchange(s.b->d, s.columns, s.x.at, s.x.ld, s.exchanges, s.pivots);
@@ -243,13 +243,13 @@ static int cholesky(const blocks *b, int64_t n, part a)
     const int64_t h = half(n), rest = n - h;
     if (ended(b)) return 0;
     if (n <= LEAF) return eddy__lapack_cholesky(b->d, n, a.at, a.ld);
-    const part right = from(b, a, 0, h);
+    const part right = part_at(b, a, 0, h);
     const int  bad = cholesky(b, h, a);
     if (bad != 0) return bad;
     run_system((system){ .b = b, .adjoint = true, .n = h, .columns = rest, .t = a, .x = right });
     run_product((product){ .b = b, .adjoint = true, .upper = true, .m = rest, .n = rest, .depth = h,
-                           .left = right, .right = right, .c = from(b, a, h, h) });
-    const int later = cholesky(b, rest, from(b, a, h, h));
+                           .left = right, .right = right, .c = part_at(b, a, h, h) });
+    const int later = cholesky(b, rest, part_at(b, a, h, h));
     return later == 0 ? 0 : (int)h + later;
 }
 
@@ -266,7 +266,7 @@ static int lu(const blocks *b, int64_t m, int64_t n, part a, int32_t *pivots)
     const int64_t h = half(n), rest = n - h;
     if (ended(b)) return 0;
     if (n <= LEAF) return eddy__lapack_lu(b->d, m, n, a.at, a.ld, pivots);
-    const part right = from(b, a, 0, h), low = from(b, a, h, 0), last = from(b, a, h, h);
+    const part right = part_at(b, a, 0, h), low = part_at(b, a, h, 0), last = part_at(b, a, h, h);
     const int  bad = lu(b, m, h, a, pivots);
     if (ended(b)) return 0;
     run_system((system){ .b = b, .lower = true, .unit = true, .n = h, .columns = rest, .t = a,
@@ -325,7 +325,7 @@ static void invert_triangle(const blocks *b, int64_t n, part a)
 {
     const int64_t h = half(n), rest = n - h;
     const blocks  turned = { b->k, b->d, CblasRowMajor };
-    const part    right = from(b, a, 0, h), last = from(b, a, h, h);
+    const part    right = part_at(b, a, 0, h), last = part_at(b, a, h, h);
     if (ended(b)) return;
     if (n <= LEAF) {
         eddy__lapack_triangle_inverse(b->d, n, a.at, a.ld);
@@ -344,8 +344,9 @@ static void take_below(const blocks *b, int64_t n, int64_t j, int64_t count, par
     const size_t size = eddy_dtype_size(b->d);
     for (int64_t c = 0; c < count; c++) {
         const int64_t first = j + c + 1;
-        memcpy(from(b, to, first, c).at, from(b, a, first, j + c).at, (size_t)(n - first) * size);
-        memset(from(b, a, first, j + c).at, 0, (size_t)(n - first) * size);
+        memcpy(part_at(b, to, first, c).at, part_at(b, a, first, j + c).at,
+               (size_t)(n - first) * size);
+        memset(part_at(b, a, first, j + c).at, 0, (size_t)(n - first) * size);
     }
 }
 
@@ -367,10 +368,10 @@ void eddy__blocks_lu_inverse(const eddy_kernel *k, eddy_dtype d, int64_t n, void
         take_below(&b, n, j, count, a, l);
         if (end < n)
             run_product((product){ .b = &b, .m = n, .n = count, .depth = n - end,
-                                   .left = from(&b, a, 0, end), .right = from(&b, l, end, 0),
-                                   .c = from(&b, a, 0, j) });
+                                   .left = part_at(&b, a, 0, end), .right = part_at(&b, l, end, 0),
+                                   .c = part_at(&b, a, 0, j) });
         run_system((system){ .b = &turned, .unit = true, .n = count, .columns = n,
-                             .t = from(&b, l, j, 0), .x = from(&b, a, 0, j) });
+                             .t = part_at(&b, l, j, 0), .x = part_at(&b, a, 0, j) });
     }
     for (int64_t i = n; i-- > 0 && !eddy__stopped_at(k->stop, i * 256);)
         swap_rows(lu, column, i, pivots);

@@ -34,7 +34,7 @@ static eddy_status open_header(const char *header, size_t n, eddy_safetensors *s
 #define ENTRY(type, shape, begin, end)                                                     \
     "{\"x\":{\"dtype\":\"" type "\",\"shape\":[" shape "],\"data_offsets\":[" begin "," end "]}}"
 
-/* What is wrong; "" for nothing. */
+/* Headers, each with the error that the reader reports; "" for none. */
 static const struct { const char *header; size_t n; const char *problem; } headers[] = {
     { META("{\"a\":\"\\u00e9\\uD83D\\uDE00\\\"\\\\\\/\\b\\f\\n\\r\\t\"}"), 0, "" },
     { META("{\"a\":\"\\ud7ff\\ue000\\uABCD\\uabcd\"}"), 0, "" },

@@ -186,7 +186,7 @@ START_TEST(npy_damaged)
 END_TEST
 
 /* Every prefix of a good file, and every byte of it changed, is refused or read;
- * what is read has the right size. */
+ * arrays that are read have the right size. */
 START_TEST(npy_cut_and_flipped)
 {
     const size_t n = sizeof numpy_f4 - 1;

@@ -558,7 +558,7 @@ static void value_is_refused(const char *header, size_t n, eddy_status status)
     eddy__safetensors_free(&s);
 }
 
-/* What nobody asks for fails nothing. */
+/* A damaged tensor that nobody asks for causes no error. */
 START_TEST(refused_values)
 {
     static const char crcs[] =

@@ -180,7 +180,7 @@ static bool compare(one_case *c, const char *name, const eddy_array *y, const ed
     return true;
 }
 
-/* What a random operator draws is not compared, as in ONNX's own runner. */
+/* Random numbers are not compared, as in ONNX's own runner. */
 static bool is_random(const one_case *c)
 {
     for (size_t i = 0; i < c->model.graph->n_nodes; i++) {

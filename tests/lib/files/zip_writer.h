@@ -24,7 +24,7 @@ typedef struct zip_part {
     int         extra;                  /* bytes of another extra field; -1: one that is cut */
 } zip_part;
 
-/* The end of the archive. What is called more is added to the right number. */
+/* The end of the archive. Members named `more_` are added to the right number. */
 typedef struct zip_ending {
     bool        wide;                   /* a directory of 64 bits */
     const char *note;

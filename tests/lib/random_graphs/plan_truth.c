@@ -19,7 +19,7 @@ eddy_feeds feeds_of(const trial *t, eddy_array *const *array, eddy_feed *at)
     return (eddy_feeds){ t->n, at };
 }
 
-/* What one run is fed, and fetches: which of the truth's. */
+/* The feeds and fetches of one run, with the index of each fetch among those of the truth. */
 typedef struct request {
     eddy_feed   feed[TRIAL_FEEDS];
     eddy_tensor fetch[FETCHES];

@@ -13,7 +13,7 @@ enum { RUNS = 3, NOISES = 2, VARIABLES = 64,
        /* these may change the last bits; the others may not */
        INEXACT = EDDY_PASSES_ALL & ~(EDDY_PASS_FOLD | EDDY_PASS_MERGE | LATE) };
 
-/* What runs of a graph give: the fetches of each, then the variables. */
+/* The results of runs of a graph: the fetches of each, then the variables. */
 typedef struct results {
     int         n;
     eddy_array *of[RUNS][RESULTS];

@@ -223,7 +223,7 @@ static void keep_some(random_graph *g)
         if (g->fetch.n < FETCHES - 6) keep_fetch(&g->fetch, g->others[pick(&g->t, g->n_others)]);
 }
 
-/* A value in place of what some op would compute. */
+/* A value in place of the output of an operation. */
 static void feed_some(random_graph *g)
 {
     enum { NOT = EDDY_OP_VARIABLE | EDDY_OP_PLACEHOLDER | EDDY_OP_UPDATES };

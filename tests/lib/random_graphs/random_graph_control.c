@@ -61,7 +61,7 @@ static int build_body(eddy_list in, eddy_tensor *y, void *context)
     int m = 0;
     if (b->counts) y[m++] = Add(in.at[0], 1);
     for (; m < b->n_carried; m++) {
-        const eddy_tensor like = b->loops ? in.at[m] : (eddy_tensor){ 0 };
+        const eddy_tensor like = b->loops ? in.at[m] : EDDY_NO_TENSOR;
         if (pick(&g->t, 12) == 0 && eddy_is_valid(like)) y[m] = like;
         else y[m] = fitted(g, pool_any(g), b->results[m], like);
     }
@@ -130,7 +130,7 @@ static void branches(random_graph *g)
 
 /* -------------------------------------------------------------------- loops -- */
 
-/* What a gradient keeps: now and then a loop runs in segments. */
+/* The length of the segments for which a gradient keeps values; mostly 0, for no segments. */
 static int64_t segment(random_graph *g) { return pick(&g->t, 4) == 0 ? 1 + pick(&g->t, 3) : 0; }
 
 typedef struct limit {

@@ -396,7 +396,7 @@ static eddy_tensor attention_by_parts(random_graph *g)
     return eddy_batch_matmul(p, pool_of(g, EDDY_SHAPE(b, h, u, d)));
 }
 
-/* e^x times a sum of what is divided by the sum of the e^x, as in gradients. */
+/* e^x times a sum of quotients by the sum of the e^x, as in gradients. */
 static eddy_tensor over_sum_of_exps(random_graph *g, eddy_tensor x)
 {
     const eddy_dims   axis = EDDY_DIMS(pick(&g->t, shape_of(g, x).rank));

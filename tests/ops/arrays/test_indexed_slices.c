@@ -136,7 +136,7 @@ START_TEST(no_dense_shape)
     eddy_array *a = filled(&t, EDDY_FLOAT32, EDDY_SHAPE(2, 3));
     eddy_tensor v = fed(&t, a), i =
         numbers(t.graph, EDDY_INT32, EDDY_SHAPE(2), (const double[]){ 0, 4 }), parts;
-    eddy_tensor x = eddy_indexed_slices(v, i, (eddy_tensor){ 0 });
+    eddy_tensor x = eddy_indexed_slices(v, i, EDDY_NO_TENSOR);
     ck_assert(eddy_slices_parts(x, &parts, NULL));
     check_array(&t, parts, a);
     check_run_fails(&t, x, EDDY_INVALID_ARGUMENT,
@@ -150,7 +150,7 @@ START_TEST(what_is_no_slices)
     trial t = trial_begin(1);
     eddy_tensor x = eddy_scalar(t.graph, 1);
     ck_assert(!eddy_slices_parts(x, NULL, NULL));
-    ck_assert(!eddy_slices_parts((eddy_tensor){ 0 }, NULL, NULL));
+    ck_assert(!eddy_slices_parts(EDDY_NO_TENSOR, NULL, NULL));
     ck_assert(!eddy_is_valid(eddy_slices_with_values(x, x)));
     ck_assert_int_eq(eddy_graph_status(t.graph), EDDY_INVALID_ARGUMENT);
     trial_end(&t);

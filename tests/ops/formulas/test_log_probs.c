@@ -138,7 +138,7 @@ START_TEST(divergence_of_normals)
 }
 END_TEST
 
-/* Nothing outside of what can be, and no gradient there but 0. */
+/* Outside of the support the density is 0, and so is the gradient. */
 START_TEST(outside)
 {
     const double never = -(double)INFINITY;
@@ -323,7 +323,7 @@ START_TEST(eigenvectors)
 }
 END_TEST
 
-/* A quarter turn has the values i and -i; nothing comes of what is not finite. */
+/* A quarter turn has the eigenvalues i and -i; a matrix with NaN or infinity gives NaN. */
 START_TEST(turns)
 {
     const eddy_tensor e = eddy_eigvals(matrix(g, 2, 2, (double[]){ 0, -1, 1, 0 }));

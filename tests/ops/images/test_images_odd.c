@@ -55,7 +55,7 @@ static void end(void)
     eddy_graph_free(other);
 }
 
-/* What came of it: a tensor that is run, or an error. */
+/* Checks the result of a call: a tensor that is run, or an error. */
 static void settle(eddy_tensor y)
 {
     if (eddy_is_valid(y) && eddy_graph_status(y.graph) == EDDY_OK && y.graph == g) {

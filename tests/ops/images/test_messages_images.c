@@ -49,7 +49,7 @@ static void sizing(eddy_tensor x)
     eddy_random_crop_to(x, (eddy_tensor){ .graph = g }), golden_graph(g);
 }
 
-/* What only a run can tell. */
+/* Errors that only a run can find. */
 static void running(eddy_tensor x)
 {
     const eddy_tensor open = input("side", EDDY_INT32, EDDY_SCALAR);

@@ -42,7 +42,7 @@ static double keys(double t, double a)
                   : (a + 2) * t * t * t - (a + 3) * t * t + 1;
 }
 
-/* What element p of an axis is to place i. */
+/* The weight of element p of an axis in output i. */
 static double weight(how h, int64_t i, int64_t p, int64_t in, int64_t out)
 {
     const double scale = scale_of(h, in, out);

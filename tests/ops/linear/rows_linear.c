@@ -1,6 +1,6 @@
 /* rows_linear.c -- products of tensors and linear algebra; see rows.h.
  *
- * What must be positive definite, invertible or have distinct values is built from x. */
+ * Matrices that must be positive definite, invertible or have distinct values are built from x. */
 #include "tests/lib/rows.h"
 #include "ops/linear/linear.h"
 #include "build/gen/table.h"

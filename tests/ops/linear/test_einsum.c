@@ -160,7 +160,7 @@ START_TEST(of_types_and_sizes)
 }
 END_TEST
 
-/* What y says when x, and z, have these shapes at the run, all ones; *out its sum. */
+/* The status of a run of y when x and z are ones of these shapes; *out is the sum of y. */
 static eddy_status of_ones(eddy_tensor y, eddy_tensor x, eddy_shape s, eddy_tensor z, eddy_shape t,
                            double *out)
 {

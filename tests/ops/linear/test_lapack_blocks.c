@@ -114,7 +114,7 @@ static void free_vectors(void)
     free(z);
 }
 
-/* What a function made of its matrices, on 1 and on 3 threads. */
+/* The results of a function on 1 and on 3 threads must have the same bits. */
 static void same(eddy_dtype d, int64_t n, void *one, void *three)
 {
     ck_assert_msg(memcmp(one, three, (size_t)n * eddy_dtype_size(d)) == 0, "threads change %s",

@@ -139,7 +139,7 @@ static void check_element(const subject *s, int64_t i, int64_t j)
                        p->beta, got, want);
 }
 
-/* At most `most` elements; and what stands between the rows is as before. */
+/* At most `most` elements; the memory between the rows is unchanged. */
 static void check(const subject *s, int64_t most)
 {
     const eddy_product *p = &s->p;

@@ -1,7 +1,7 @@
 /* test_elementwise.c -- elementwise functions: values against numbers computed by hand or by
  * another program, types, shapes, names, errors.
  *
- * What is marked "corner" restates TensorFlow's behavior. */
+ * Cases marked "corner" restate TensorFlow's behavior. */
 #include "tests/lib/element_checks.h"
 
 Suite *elementwise_suite(void);
@@ -90,7 +90,7 @@ static const struct binary_value {
 };
 enum { BINARY_VALUES = sizeof binary_values / sizeof *binary_values };
 
-/* corner: what is whole already stays, to the last digit, also of types that only tf.round takes */
+/* corner: whole numbers stay exactly as they are, also of types that only tf.round takes */
 START_TEST(whole_numbers_are_round)
 {
     IS(Round(vec(EDDY_INT32, V(-3, 0, 2147483647))), -3, 0, 2147483647);
@@ -102,6 +102,17 @@ START_TEST(whole_numbers_are_round)
         ck_assert_int_eq(((const int64_t *)eddy_array_data(got))[i], large[i]);
     eddy_rint(vec(EDDY_INT32, V(1)));
     ck_assert_int_eq(eddy_graph_status(g), EDDY_BAD_DTYPE);
+}
+END_TEST
+
+/* If the macros wrote each operand twice, the text of this polynomial would have millions of copies
+ * of x, and compiling it would take hours. */
+START_TEST(nested_short_names)
+{
+    const eddy_tensor x = vec(F64, V(1, 2, -1));
+    IS(Add(1, Mul(x, Add(1, Mul(x, Add(1, Mul(x, Add(1, Mul(x, Add(1, Mul(x, Add(1, Mul(x,
+       Add(1, Mul(x, Add(1, Mul(x, Add(1, Mul(x, Add(1, Mul(x, Add(1, Mul(x, Add(1, x)
+       )))))))))))))))))))))), 13, 8191, 1);
 }
 END_TEST
 
@@ -348,6 +359,7 @@ Suite *elementwise_suite(void)
     suite_add_tcase(s, c);
     tcase_add_loop_test(c, unary_values_are_right, 0, UNARY_VALUES);
     tcase_add_test(c, whole_numbers_are_round);
+    tcase_add_test(c, nested_short_names);
     tcase_add_loop_test(c, binary_values_are_right, 0, BINARY_VALUES);
     tcase_add_test(c, extremes);
     tcase_add_test(c, integers);

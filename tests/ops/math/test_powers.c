@@ -225,7 +225,7 @@ END_TEST
 
 /* ---------------------------------------------------------------- slopes -- */
 
-/* corner: TensorFlow's at the bends; what PyTorch does there is not always that */
+/* corner: TensorFlow's at the kinks; PyTorch's are not always the same */
 START_TEST(slopes_at_bends)
 {
     const eddy_tensor x = vec(F64, V(-1, 0, 1, NAN)), at = vec(F64, V(0, 6, 3, 7));

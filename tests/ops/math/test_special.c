@@ -182,7 +182,7 @@ START_TEST(beta_values_are_right)
 }
 END_TEST
 
-/* float32 is what float64 is, rounded. */
+/* The result in float32 is the rounded result in float64. */
 START_TEST(float32_is_rounded)
 {
     const struct unary_value *r = &unary_values[_i];

@@ -108,7 +108,7 @@ START_TEST(values_against_loops)
 }
 END_TEST
 
-/* What the op stands for.  The mask that makes it causal hides what lies above. */
+/* Attention, composed of operations. The causal mask hides the upper triangle. */
 static eddy_tensor composed(eddy_tensor q, eddy_tensor k, eddy_tensor v, eddy_tensor mask,
                             bool causal, int64_t d)
 {

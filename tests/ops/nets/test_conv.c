@@ -182,7 +182,7 @@ static const sizes cases[] = {
     { 2, { 9, 8 }, 64, { 3, 3 }, 16, 64, { 2, 1 }, { 1, 2 }, "SAME", { 0 } },
     { 2, { 6, 5 }, 5, { 3, 3 }, 1, 10, ONE, ONE, "SAME", { 0 } },
     { 2, { 3, 2 }, 3, { 5, 7 }, 3, 4, ONE, ONE, "SAME", { 0 } },
-    /* some taps, or all, meet nothing but zeros */
+    /* some taps, or all, meet only zeros */
     { 5, { 1, 1 }, 4, { 3, 3 }, 4, 20, ONE, ONE, "SAME", { 0 } },
     { 2, { 4, 5 }, 3, { 3, 3 }, 3, 18, ONE, { 5, 1073741822 }, "SAME", { 0 } },
     { 2, { 4, 5 }, 3, { 2, 4 }, 3, 8, ONE, { 1073741822, 4 }, "SAME", { 0 } },
@@ -341,7 +341,7 @@ START_TEST(folded)
 }
 END_TEST
 
-/* What several threads compute has the bits of one's. */
+/* Several threads compute the same bits as one. */
 START_TEST(threads)
 {
     const eddy_tensor x = noise(EDDY_SHAPE(9, 16, 12, 8)), w = noise(EDDY_SHAPE(3, 3, 8, 24));

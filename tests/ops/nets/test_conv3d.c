@@ -166,8 +166,8 @@ START_TEST(shapes_follow_from_options)
     PRINTS(eddy_conv3d_transpose(x, f), "[?,5,5,5,7]");
     PRINTS(eddy_conv3d_transpose(x, f, .strides = EDDY_DIMS(2), .padding = "SAME"), "[?,6,8,10,7]");
     ck_assert_str_eq(eddy_name_of(eddy_conv3d_transpose(x, f, .name = "up")), "up");
-    ck_assert(!eddy_is_valid(eddy_conv3d_transpose((eddy_tensor){ 0 }, f)));
-    ck_assert(!eddy_is_valid(eddy_conv3d_transpose(x, (eddy_tensor){ 0 })));
+    ck_assert(!eddy_is_valid(eddy_conv3d_transpose(EDDY_NO_TENSOR, f)));
+    ck_assert(!eddy_is_valid(eddy_conv3d_transpose(x, EDDY_NO_TENSOR)));
 }
 END_TEST
 

@@ -133,7 +133,7 @@ static const sizes cases[] = {
     { 1, { 15, 14 }, 6, 2, { 3, 2 }, { 2, 4 }, { 3, 2 }, "SAME", { 0 }, { 0 } },
     { 2, { 6, 5 }, 4, 1, { 4, 3 }, { 3, 2 }, { 6, 9 }, "EXPLICIT", { 12, 15, 12, 20 }, { 0 } },
     { 2, { 5, 6 }, 5, 1, { 2, 3 }, { 3, 3 }, { 2, 1 }, "EXPLICIT", { 0, 5, 2, 0 }, { 0 } },
-    /* taps that meet nothing but zeros */
+    /* taps that meet only zeros */
     { 2, { 1, 1 }, 16, 1, { 3, 3 }, ONE, ONE, "SAME", { 0 }, { 0 } },
     { 2, { 4, 5 }, 3, 1, { 3, 3 }, ONE, { 5, 1073741822 }, "SAME", { 0 }, { 0 } },
     { 2, { 2, 3 }, 4, 1, { 5, 6 }, { 2, 2 }, ONE, "SAME", { 0 }, { 0 } },
@@ -218,7 +218,7 @@ START_TEST(open_shapes)
 }
 END_TEST
 
-/* What several ways to say it have in common: the largest difference is rounding. */
+/* Two ways to write the same convolution differ by rounding only. */
 static void same(eddy_tensor a, eddy_tensor b)
 {
     fits(graph);
@@ -267,7 +267,7 @@ START_TEST(patches_and_back)
 }
 END_TEST
 
-/* What several threads compute has the bits of one's. */
+/* Several threads compute the same bits as one. */
 START_TEST(threads)
 {
     const eddy_tensor x = noise(EDDY_FLOAT32, EDDY_SHAPE(9, 24, 22, 40));

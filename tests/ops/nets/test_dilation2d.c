@@ -83,7 +83,7 @@ START_TEST(values_are_those_of_plain_loops)
 }
 END_TEST
 
-/* What morphological_ops_test.py of TensorFlow expects. */
+/* The values that morphological_ops_test.py of TensorFlow expects. */
 START_TEST(values_are_those_of_tensorflow)
 {
     const eddy_tensor x = shaped(F64, EDDY_SHAPE(1, 2, 2, 1), (double[]){ .1, .2, .3, .4 });
@@ -94,8 +94,8 @@ START_TEST(values_are_those_of_tensorflow)
     NEAR(eddy_erosion2d(x, f, .padding = "SAME"), .0, .1, .3, .4);
     ck_assert_str_eq(eddy_name_of(eddy_dilation2d(x, f, .name = "a")), "a");
     ck_assert_str_eq(eddy_name_of(eddy_erosion2d(x, f, .name = "b")), "b");
-    ck_assert(!eddy_is_valid(eddy_dilation2d((eddy_tensor){ 0 }, f)));
-    ck_assert(!eddy_is_valid(eddy_erosion2d(x, (eddy_tensor){ 0 })));
+    ck_assert(!eddy_is_valid(eddy_dilation2d(EDDY_NO_TENSOR, f)));
+    ck_assert(!eddy_is_valid(eddy_erosion2d(x, EDDY_NO_TENSOR)));
 }
 END_TEST
 

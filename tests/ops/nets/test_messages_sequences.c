@@ -57,7 +57,7 @@ static void classes(eddy_tensor x, eddy_tensor labels, eddy_tensor n, eddy_tenso
     run_of(eddy_edit_distance(some, five, some, five, true));
 }
 
-/* What the derivative of the loss says of the directions that come in. */
+/* The derivative of the loss refuses directions that do not fit. */
 static void directions(eddy_tensor x, eddy_tensor labels, eddy_tensor n)
 {
     const eddy_tensor slope = eddy_gradient(eddy_ctc_loss(labels, x, n, n), x);

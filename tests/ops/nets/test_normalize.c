@@ -14,7 +14,7 @@ enum { ROWS, COLUMNS };
 
 /* ------------------------------------------------- values against loops -- */
 
-/* x [rows, width] with its scale, offset and dy, and what should come of them. */
+/* x [rows, width] with its scale, offset and dy, and the expected results. */
 typedef struct norm {
     int     groups;
     int64_t rows, width;

@@ -132,7 +132,7 @@ static eddy_dims dims_of(const int64_t *v, int n)
     return d;
 }
 
-/* What goes before and after each axis. */
+/* The explicit paddings before and after each axis. */
 static eddy_dims around_of(const pooling *p)
 {
     eddy_dims d = { .count = p->how == EXPLICIT ? 2 * p->axes : 0 };

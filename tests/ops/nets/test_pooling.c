@@ -233,7 +233,7 @@ START_TEST(nan_is_no_maximum)
 }
 END_TEST
 
-/* What the gradient multiplies with is selected: 0 times infinity does not arise. */
+/* The gradient selects elements and does not multiply, so 0 times infinity does not arise. */
 START_TEST(an_infinite_gradient_stays_in_its_place)
 {
     const eddy_tensor x = shaped(F32, EDDY_SHAPE(1, 2, 2, 1), (double[]){ 1, 2, 3, 4 });

@@ -74,7 +74,7 @@ static void one_softmax(trial *t, eddy_shape s, int axis, bool logarithm)
     eddy_array *want = log_softmax_of(x, axis);
     for (int64_t i = 0; i < eddy_array_count(x) && !logarithm; i++)
         eddy_array_set(want, i, exp(eddy_array_get(want, i)));
-    /* What no one else reads may be overwritten. */
+    /* A value without other readers may be overwritten. */
     const eddy_tensor in = pick(t, 2) ? Neg(Neg(fed(t, x))) : fed(t, x);
     const eddy_softmax_args a = *EDDY_ARGS(eddy_softmax_args, .x = in, .axis = named);
     check_close(t, logarithm ? eddy_log_softmax_with(&a) : eddy_softmax_with(&a), want,
@@ -82,7 +82,7 @@ static void one_softmax(trial *t, eddy_shape s, int axis, bool logarithm)
     eddy_array_free(want);
 }
 
-/* Labels that give no weight to what cannot be. */
+/* Labels that give no weight to impossible classes. */
 static eddy_array *some_labels(trial *t, const eddy_array *x)
 {
     eddy_array *l = eddy_array_new(eddy_array_dtype(x), eddy_array_shape(x));

@@ -197,7 +197,7 @@ START_TEST(not_finite)
         eddy_array_set(v.at[k], places[at], odd[_i % 4]);
         results one = run_by(EDDY_CONV_WINOGRAD, &s, &v, 1);
         results two = run_by(EDDY_CONV_DIRECT, &s, &v, 1);
-        /* Of 3e38 only what overflows is done again. */
+        /* Of the tiles with 3e38, only those that overflow are computed again. */
         for (int r = 0; r < RESULTS; r++)
             for (int64_t i = 0; i < eddy_array_count(one.at[r]); i++) {
                 const double a = eddy_array_get(one.at[r], i), b = eddy_array_get(two.at[r], i);

@@ -346,7 +346,7 @@ START_TEST(loaded)
 }
 END_TEST
 
-/* What else a run computes does not change a value; fetched twice it is one. */
+/* Other nodes of a run do not change a draw; fetched twice, it is drawn once. */
 START_TEST(company)
 {
     eddy_graph   *g = eddy_graph_new();
@@ -363,7 +363,7 @@ START_TEST(company)
 }
 END_TEST
 
-/* The shape comes from x at each run; what fits in both is the same. */
+/* The shape comes from x at each run; elements that both shapes have are the same. */
 START_TEST(like_forms)
 {
     eddy_graph   *g = eddy_graph_new();
@@ -527,8 +527,8 @@ START_TEST(refusals)
     refused(g, eddy_init_orthogonal(g, EDDY_FLOAT32, s, 0), EDDY_BAD_SHAPE);
     refused(g, eddy_gradient(eddy_random_shuffle(x), x), EDDY_NO_GRADIENT);
     ck_assert(!eddy_is_valid(eddy_random_uniform(NULL, s)));
-    ck_assert(!eddy_is_valid(eddy_random_uniform_like((eddy_tensor){ 0 })));
-    ck_assert(!eddy_is_valid(eddy_dropout((eddy_tensor){ 0 }, 0.5)));
+    ck_assert(!eddy_is_valid(eddy_random_uniform_like(EDDY_NO_TENSOR)));
+    ck_assert(!eddy_is_valid(eddy_dropout(EDDY_NO_TENSOR, 0.5)));
     eddy_graph_free(g);
 }
 END_TEST

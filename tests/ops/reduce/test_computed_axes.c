@@ -102,7 +102,7 @@ START_TEST(no_elements)
 }
 END_TEST
 
-/* What is known while building is used. */
+/* Sizes that are known while building are used. */
 START_TEST(known_axes)
 {
     const eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY, 1, 4));

@@ -158,7 +158,7 @@ START_TEST(sums_are_accurate)
     const double quarter = want * N / 4;
     near("columns", 1e-7, columns, 4, (double[]){ quarter, quarter, quarter, quarter });
     free(v);
-    /* What cancels between the partial sums of float32 does not cancel in float64. */
+    /* Partial results are float64: small addends are not lost, and products do not overflow. */
     IS(eddy_sum(vec(F32, V(1e8, 1, -1e8, 1))), 2);
     IS(eddy_prod(vec(F32, V(1e30, 1e30, 1e-30, 1e-30))), 1);
 }

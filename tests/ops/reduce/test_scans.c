@@ -69,7 +69,7 @@ START_TEST(scans_against_loops)
     const bool       exclusive = kind < 2 && pick(&t, 2), reverse = pick(&t, 2);
     eddy_array      *x = some_elements(&t, EDDY_FLOAT64, s, false);
     eddy_array      *w = some_elements(&t, EDDY_FLOAT64, s, false);
-    /* What no one else reads may be overwritten. */
+    /* A value without other readers may be overwritten. */
     const eddy_tensor    in = pick(&t, 2) ? Neg(Neg(fed(&t, x))) : fed(&t, x);
     const eddy_scan_args a = *EDDY_ARGS(eddy_scan_args, .x = in, .axis = named,
                                         .exclusive = exclusive, .reverse = reverse);

@@ -32,7 +32,7 @@ enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 
 /* ------------------------------------------------------------- plain loops -- */
 
-/* What a segment without rows gives. */
+/* The value of a segment without rows. */
 static double empty(int op, eddy_dtype d, bool in_order)
 {
     if (op == PROD) return 1;

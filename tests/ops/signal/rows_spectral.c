@@ -27,7 +27,7 @@ BUILD(fft_3, parts(eddy_fft3d(Complex(x[0], x[1]))))
 BUILD(ifft, parts(eddy_ifft(Complex(x[0], x[1]))))
 BUILD(ifft_2, parts(eddy_ifft2d(Complex(x[0], x[1]))))
 BUILD(ifft_3, parts(eddy_ifft3d(Complex(x[0], x[1]))))
-/* What is added keeps off 0, where the absolute value has a kink. */
+/* The constant keeps values away from 0, where the absolute value has a kink. */
 BUILD(fft_squared, Abs(Square(Add(eddy_fft(whole(x[0])), 30))))
 BUILD(rfft, parts(eddy_rfft(x[0])))
 BUILD(rfft_cut, parts(eddy_rfft(of_rank(x[0], 2), 3)))

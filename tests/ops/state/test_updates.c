@@ -134,7 +134,7 @@ static eddy_array *tuples(trial *t, eddy_shape x, int own, int depth, int64_t n)
     return a;
 }
 
-/* What the updates make of x, one tuple after the other. */
+/* Applies the updates to x, one tuple after the other. */
 static void apply(eddy_array *x, const eddy_array *at, const eddy_array *rows, int own, int depth,
                   double (*of)(double a, double b))
 {

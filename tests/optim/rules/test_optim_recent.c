@@ -73,7 +73,7 @@ static void novograd(int t, const bool *touched, const double *g, double *x, ste
     }
 }
 
-/* The rows of U are those of the matrix: 4 by 3, so tall; U' is what is worked on. */
+/* The rows of U are those of the matrix: 4 by 3, so tall; the steps are computed on U'. */
 static void newton(double *u)
 {
     enum { R = STEPS_ROWS, C = STEPS_COLUMNS };

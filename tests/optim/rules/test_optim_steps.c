@@ -39,7 +39,7 @@ static both begin(const optimizer_case *c, eddy_dtype d, bool sparse)
     const eddy_gradient_pair p = {
         sparse ? eddy_indexed_slices_of(b.x, b.at, EDDY_SHAPE(ROWS, COLUMNS)) : b.x, b.v };
     b.train = eddy_apply_gradients(b.optimizer, &p, 1,
-                                   c->counts ? eddy_get_global_step(g) : (eddy_tensor){ 0 });
+                                   c->counts ? eddy_get_global_step(g) : EDDY_NO_TENSOR);
     b.session = started(g);
     return b;
 }

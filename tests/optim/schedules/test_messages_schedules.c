@@ -90,7 +90,7 @@ static void lists(void)
                                            .name = "open_variable");
     eddy_gradient_pair p[] = { { x, open }, { { .graph = g, .node = 999 }, x } };
     eddy_clip_gradients_by_norm(p, 2, x), golden_graph(g);
-    eddy_clip_gradients_by_norm(p, 1, (eddy_tensor){ 0 }), golden_graph(g);
+    eddy_clip_gradients_by_norm(p, 1, EDDY_NO_TENSOR), golden_graph(g);
     eddy_clip_gradients_by_value(p, 1, x, rows), golden_graph(g);
     eddy_clip_gradients_adaptively(p, 1), golden_graph(g);
     p[0] = (eddy_gradient_pair){ x, { .graph = g } };

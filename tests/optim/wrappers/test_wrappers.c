@@ -67,7 +67,7 @@ END_TEST
 
 /* ------------------------------------------------------------------ multi -- */
 
-/* v by Adam, w by Momentum, u by what is for all others. */
+/* v by Adam, w by Momentum, u by the optimizer of all others. */
 START_TEST(multi)
 {
     begin(_i);
@@ -183,7 +183,7 @@ static eddy_optimizer *around(eddy_optimizer *o, int how)
     }
 }
 
-/* What v is after 8 steps, in a graph of its own. */
+/* The value of v after 8 steps, in a new graph. */
 static eddy_array *after_steps(int variant, int which, int how)
 {
     setup();

@@ -118,7 +118,7 @@ START_TEST(steps_go_back)
 }
 END_TEST
 
-/* What is listed is complete after any failure, and the next call continues. */
+/* The listed checkpoints are complete after any failure, and the next call continues. */
 START_TEST(calls_fail)
 {
     bool reached = true;

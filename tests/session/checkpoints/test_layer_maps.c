@@ -153,7 +153,7 @@ static void has_output(eddy_session *s, eddy_tensor y, const eddy_array *wanted)
     eddy_array_free(got);
 }
 
-/* Entry i of what was written is as in the original, or of a bias that is a sum. */
+/* Entry i in the written file is that of the original, or that of a bias that is a sum. */
 static void has_original(const eddy_checkpoint *written, int i, const eddy_checkpoint *original,
                          bool sums_biases)
 {

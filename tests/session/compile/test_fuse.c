@@ -170,7 +170,7 @@ START_TEST(assigned_values)
 }
 END_TEST
 
-/* What was updated before an update that cannot be made stays, and no more. */
+/* After an update that fails, variables updated before it keep their new values, and no others. */
 START_TEST(update_without_a_value)
 {
     eddy_tensor zero = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(4)), one = Add(Exp(zero), 0);

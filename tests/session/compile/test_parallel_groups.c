@@ -241,7 +241,7 @@ END_TEST
 
 enum { ELEMENTS = 4000 };
 
-/* Towers of divisions of integers, by the rows of what is fed. */
+/* Towers of divisions of integers by the fed rows. */
 static eddy_tensor divisions(eddy_tensor x)
 {
     const eddy_tensor rows = eddy_unstack(x);
@@ -267,7 +267,7 @@ static eddy_array *divisors(const int8_t *zeros)
     return a;
 }
 
-/* What plain runs say, and then a right one. */
+/* A failing run gives the message of a run in sequence; then a correct run succeeds. */
 START_TEST(errors)
 {
     const eddy_tensor x = eddy_placeholder(g, "x", EDDY_INT32, EDDY_SHAPE(TOWERS, ELEMENTS));

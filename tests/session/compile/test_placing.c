@@ -93,7 +93,7 @@ START_TEST(a_few)
     for (int i = 0; i < n; i++) r[i] = root(few[_i].bytes[i], few[_i].first[i], few[_i].last[i]);
     ck_assert_int_eq(place(r, n, 4, true), few[_i].arena);
     ck_assert_int_eq(place(r, n, 4, false), few[_i].without);
-    /* What is no temporary, or is never made, takes no place. */
+    /* Feeds, and temporaries that are never made, take no memory. */
     r[n] = (plan_root){ .kind = VALUE_TEMP, .bytes = 999, .first = -1, .last = 4, .offset = 7 };
     r[n + 1] = (plan_root){ .kind = VALUE_FEED, .bytes = 999, .first = 0, .last = 4, .offset = 7 };
     ck_assert_int_eq(place(r, n + 2, 4, true), few[_i].arena);
@@ -127,7 +127,7 @@ START_TEST(many)
 }
 END_TEST
 
-/* Equal sizes in one pass need no more than what is alive. */
+/* Equal sizes in one pass need no more memory than is alive. */
 START_TEST(equal_sizes)
 {
     enum { N = 4200 };

@@ -258,7 +258,7 @@ START_TEST(results_over_operands)
 }
 END_TEST
 
-/* What it says. */
+/* The message of a plan that exceeds the limit. */
 START_TEST(message)
 {
     const eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(2, 2));

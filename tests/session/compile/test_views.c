@@ -289,8 +289,8 @@ static void sums_of(eddy_tensor x, int n, eddy_tensor *y)
     for (int i = 0; i < n; i++) y[i] = eddy_cumsum(i ? y[i - 1] : x);
 }
 
-/* What is computed, is computed where it belongs; what is given, is copied there; so is
- * what appears for the second time. */
+/* Computed parts are written straight into the joined array; feeds, and parts that appear a second
+ * time, are copied there. */
 START_TEST(joined_in_place)
 {
     enum { BYTES = 2 * COLUMNS * sizeof(double) };

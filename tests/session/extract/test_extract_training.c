@@ -9,7 +9,7 @@ Suite *extract_training_suite(void);
 
 enum { TIME = 4, WIDTH = 2, MOST = 8 };
 
-/* A model for n examples, and what is compared. */
+/* A model for n examples, and the tensors that are compared. */
 typedef struct built {
     eddy_graph *graph;
     int64_t     n;

@@ -13,7 +13,7 @@ static eddy_tensor last_scale;         /* that a form has made; node 0: none */
 static void setup(void)
 {
     g = eddy_graph_new();
-    last_scale = (eddy_tensor){ 0 };
+    last_scale = EDDY_NO_TENSOR;
 }
 static void teardown(void) { eddy_graph_free(g); }
 
@@ -206,8 +206,8 @@ START_TEST(norms_in_a_block)
 }
 END_TEST
 
-/* What only looks like the gradient: it does not go through the variance, or the mean, or
- * not along these axes. */
+/* Sums that only resemble the gradient: they leave out the variance or the mean, or go along other
+ * axes. */
 START_TEST(other_slopes)
 {
     const bool        rows = _i % 2;

@@ -390,7 +390,7 @@ START_TEST(not_numbers)
                               i, eddy_array_get(y, i));
             eddy_array_free(y);
         }
-    /* Lanes of nothing but -infinity, and one infinity. */
+    /* Lanes of -infinity only, and one infinity. */
     const double lows[] = { -INFINITY, -INFINITY, INFINITY, 0 };
     eddy_array *w = eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(2, 2), lows);
     const eddy_tensor m = eddy_placeholder(g, "m", EDDY_FLOAT64, EDDY_SHAPE(2, 2));

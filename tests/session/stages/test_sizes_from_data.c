@@ -120,7 +120,7 @@ START_TEST(plans_of_fed_sizes_have_keys)
 }
 END_TEST
 
-/* Sums and products of sizes, and sizes of what has such a size. */
+/* Sums and products of sizes, and sizes of tensors with such a size. */
 START_TEST(sizes_are_numbers)
 {
     const eddy_tensor n = Add(longest, Mul(longest, 2));

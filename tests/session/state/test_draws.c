@@ -311,7 +311,7 @@ END_TEST
 
 /* ------------------------------------------------------------------ eval -- */
 
-/* What is evaluated belongs to one run until it is forgotten. */
+/* Evaluated values belong to one run until they are forgotten. */
 START_TEST(evaluated)
 {
     const char   *name = models[_i].name;

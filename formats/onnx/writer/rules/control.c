@@ -140,7 +140,7 @@ typedef struct loop {
     int         kept[MOST_OUTPUTS], n_kept, n_kept_carried;     /* outputs, carried ones first */
 } loop;
 
-static const char *least(onnx_part *p, const char *a, const char *b)
+static const char *smaller_of(onnx_part *p, const char *a, const char *b)
 {
     return *a && *b ? eddy__part_binary(p, "Min", a, b) : *a ? a : b;
 }
@@ -168,9 +168,10 @@ static void limits(onnx_part *p, loop *l)
         const eddy_shape s = eddy__part_type(p, k).shape;
         const char *x = use_of(p)->takes[k] ? eddy__part_in(p, k) : "";     /* its rows are known */
         const char *rows = eddy__part_size(p, x, s, 0);
-        l->room = least(p, l->room, eddy__part_binary(p, "Squeeze", rows, eddy__part_one(p, 0)));
+        l->room = smaller_of(p, l->room,
+                             eddy__part_binary(p, "Squeeze", rows, eddy__part_one(p, 0)));
     }
-    l->count = l->counted ? least(p, l->room, eddy__part_in(p, 0)) : l->room;
+    l->count = l->counted ? smaller_of(p, l->room, eddy__part_in(p, 0)) : l->room;
 }
 
 /* Binds the arguments of the body, which is the innermost graph, that its marked nodes need:

@@ -1,6 +1,6 @@
 /* convolutions.c -- convolutions and their gradients: that of the image is a transposed
  * convolution, that of the filter a convolution in which examples and channels change places. */
-#include "windows.h"
+#include "conv_windows.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* pools.c -- pooling and its gradients: a maximum comes with its place, to which the gradient is
  * added; a mean is a convolution with ones, and its gradient the transposed one. */
-#include "windows.h"
+#include "conv_windows.h"
 
 #include <string.h>
 

@@ -1,0 +1,221 @@
+/* collective_call.c -- collectives in progress: meetings, messages and their errors. */
+#include "distributed/internal.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ------------------------------------------------------------------ errors -- */
+
+bool eddy__collective_fail(eddy_call *call, eddy_status status, const char *format, ...)
+{
+    eddy_world *w = call->c->world;
+    char        why[1000];
+    va_list     args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    eddy__distributed_fail(&call->error, status, "%s", why);
+    pthread_mutex_lock(&w->error_lock);
+    const bool first = w->error.status == EDDY_OK;
+    eddy__distributed_fail(&w->error, status, "%s", why);
+    pthread_mutex_unlock(&w->error_lock);
+    if (first) w->transport->fail(w->context, status, why);
+    return false;
+}
+
+/* True if the run has been cancelled or has taken too long; then all ranks fail. */
+static bool must_stop(eddy_call *call)
+{
+    const eddy_status s = call->stopped ? call->stopped(call->run) : EDDY_OK;
+    if (s == EDDY_OK) return false;
+    const int rank = call->c->world->rank;
+    return !eddy__collective_fail(call, s,
+                            s == EDDY_TIMED_OUT ? "rank %d: the run took longer than its timeout"
+                                                : "rank %d: the run was cancelled",
+                            rank);
+}
+
+static bool no_memory(eddy_call *call)
+{
+    return eddy__collective_fail(call, EDDY_NO_MEMORY, "rank %d: out of memory for messages",
+                           call->c->world->rank);
+}
+
+void *eddy__collective_scratch(eddy_call *call, size_t bytes)
+{
+    eddy_world *w = call->c->world;
+    if (bytes > w->scratch_size) {
+        free(w->scratch);
+        w->scratch = malloc(bytes);
+        w->scratch_size = w->scratch ? bytes : 0;
+    }
+    if (!w->scratch && bytes > 0) no_memory(call);
+    return w->scratch;
+}
+
+/* ---------------------------------------------------------- begin and end -- */
+
+static bool wait_for_turn(eddy_call *call)
+{
+    const struct timespec pause = { .tv_nsec = 200000 };
+    while (pthread_mutex_trylock(&call->c->world->lock) != 0) {
+        const eddy_status s = call->stopped ? call->stopped(call->run) : EDDY_OK;
+        if (s != EDDY_OK)
+            return eddy__collective_fail(call, s, "rank %d: the run ended while another one used "
+                                         "the communicator", call->c->world->rank);
+        nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
+bool eddy__collective_begin(eddy_call *call, eddy_communicator *c, const eddy_call_header *h)
+{
+    *call = (eddy_call){ .c = c, .stopped = call->stopped, .run = call->run };
+    call->has_turn = wait_for_turn(call);
+    if (!call->has_turn) return false;
+    const size_t n = (size_t)c->n;
+    call->packets = calloc(n + 1, sizeof *call->packets);
+    call->messages = calloc(2 * n, sizeof *call->messages);
+    if (!call->packets || !call->messages) return no_memory(call);
+    call->mine = call->packets + n;
+    call->mine->header = *h;
+    call->mine->header.size = sizeof *h;
+    call->mine->header.rank = c->world->rank;
+    call->mine->header.group = c->group;
+    if (eddy_communicator_status(c) == EDDY_OK) return true;
+    return eddy__distributed_fail(&call->error, c->world->error.status, "%s",
+                                  c->world->error.message);
+}
+
+bool eddy__collective_end(eddy_call *call)
+{
+    const eddy_transport *t = call->c->world->transport;
+    for (int i = 0; i < call->n_messages; i++)
+        if (call->messages[i]) t->cancel(call->c->world->context, call->messages[i]);
+    free(call->packets);
+    free(call->messages);
+    if (call->has_turn) pthread_mutex_unlock(&call->c->world->lock);
+    return call->error.status == EDDY_OK;
+}
+
+/* ---------------------------------------------------------------- messages -- */
+
+static bool add(eddy_call *call, eddy_message *m, const eddy_error *e)
+{
+    if (!m) return eddy__collective_fail(call, e->status, "%s", e->message);
+    call->messages[call->n_messages++] = m;
+    return true;
+}
+
+bool eddy__collective_send(eddy_call *call, int to, const void *data, size_t bytes)
+{
+    const eddy_world *w = call->c->world;
+    eddy_error        e = { 0 };
+    if (bytes == 0) return true;
+    return add(call, w->transport->send(w->context, call->c->ranks[to], data, bytes, &e), &e);
+}
+
+bool eddy__collective_receive(eddy_call *call, int from, void *data, size_t bytes)
+{
+    const eddy_world *w = call->c->world;
+    eddy_error        e = { 0 };
+    if (bytes == 0) return true;
+    return add(call, w->transport->receive(w->context, call->c->ranks[from], data, bytes, &e), &e);
+}
+
+static bool finish_one(eddy_call *call, eddy_message *m)
+{
+    const double      look = 0.01;          /* seconds between two looks at the run */
+    const eddy_world *w = call->c->world;
+    eddy_error        e = { 0 };
+    bool              ended = false;
+    while (!ended) {
+        if (!w->transport->wait(w->context, m, look, &ended, &e))
+            return eddy__collective_fail(call, e.status, "%s", e.message);
+        if (!ended && must_stop(call)) return false;
+    }
+    return true;
+}
+
+bool eddy__collective_finish(eddy_call *call)
+{
+    for (int i = 0; i < call->n_messages; i++) {
+        if (!finish_one(call, call->messages[i])) return false;
+        call->messages[i] = NULL;
+    }
+    call->n_messages = 0;
+    return true;
+}
+
+/* ---------------------------------------------------------------- meetings -- */
+
+static const char *const kind_names[] = {
+    "?",        "AllReduce", "AllGather",   "ReduceScatter", "BroadcastFrom",
+    "ReduceTo", "AllToAll",  "SendReceive", "Barrier"
+};
+
+/* "AllReduce(float32[3], sum) 'gradients/AllReduce'" */
+static char *describe(const eddy_call_header *h, char *buf, size_t size)
+{
+    static const char *const how[] = { "sum", "mean", "min", "max" };
+    char       type[100], detail[40] = "", parts[40] = "", name[EDDY_CALL_NAME + 4] = "";
+    const bool reduces = h->kind == EDDY_ALL_REDUCE;
+    const bool rooted = h->kind == EDDY_BROADCAST || h->kind == EDDY_REDUCE;
+    const int  kind = h->kind > 0 && h->kind <= EDDY_BARRIER ? h->kind : 0;
+    eddy_type_print((eddy_type){ (eddy_dtype)h->dtype, h->shape }, type, sizeof type);
+    if (reduces && h->detail >= 0 && h->detail < 4)
+        snprintf(detail, sizeof detail, ", %s", how[h->detail]);
+    if (rooted) snprintf(detail, sizeof detail, ", root %d", (int)h->detail);
+    if (h->parts > 1) snprintf(parts, sizeof parts, " of %d tensors", (int)h->parts);
+    if (h->name[0]) snprintf(name, sizeof name, " '%.*s'", EDDY_CALL_NAME - 1, h->name);
+    snprintf(buf, size, "%s(%s%s%s)%s", kind_names[kind], kind == EDDY_BARRIER ? "" : type, parts,
+             detail, name);
+    return buf;
+}
+
+/* Numbers of rows may differ where rows are gathered or exchanged. */
+static bool shapes_agree(const eddy_call_header *a, const eddy_call_header *b)
+{
+    const int first = a->kind == EDDY_ALL_GATHER || a->kind == EDDY_ALL_TO_ALL ? 1 : 0;
+    bool      same = a->shape.rank == b->shape.rank && a->parts == b->parts && a->hash == b->hash;
+    for (int i = first; same && i < a->shape.rank; i++) same = a->shape.dim[i] == b->shape.dim[i];
+    return same;
+}
+
+bool eddy__collective_compare(eddy_call *call, const eddy_call_header *a, const eddy_call_header *b)
+{
+    char one[400], other[400];
+    if (a->size == b->size && a->kind == b->kind && a->dtype == b->dtype &&
+        a->detail == b->detail && shapes_agree(a, b) && strcmp(a->name, b->name) == 0 &&
+        a->group == b->group)
+        return true;
+    const char *more = a->size != b->size ? " of another version"
+                     : a->group != b->group ? " in another group"
+                     : a->hash != b->hash && eddy_shape_equal(a->shape, b->shape)
+                           ? " with other shapes or numbers of rows" : "";
+    return eddy__collective_fail(call, EDDY_INVALID_ARGUMENT,
+                           "the ranks do not agree: rank %d has %s, rank %d has %s%s", (int)a->rank,
+                           describe(a, one, sizeof one), (int)b->rank,
+                           describe(b, other, sizeof other), more);
+}
+
+bool eddy__collective_meet(eddy_call *call, const void *data, size_t bytes)
+{
+    const eddy_communicator *c = call->c;
+    const size_t             with = bytes <= EDDY_SHORT_BYTES ? bytes : 0;
+    if (call->error.status != EDDY_OK) return false;
+    if (with > 0) memcpy(call->mine->data, data, with);
+    call->packets[c->me] = *call->mine;
+    for (int r = 0; r < c->n; r++)
+        if (r != c->me &&
+            (!eddy__collective_receive(call, r, &call->packets[r], sizeof(eddy_packet)) ||
+             !eddy__collective_send(call, r, call->mine, sizeof(eddy_call_header) + with)))
+            return false;
+    if (!eddy__collective_finish(call)) return false;
+    for (int r = 1; r < c->n; r++)
+        if (!eddy__collective_compare(call, &call->packets[0].header, &call->packets[r].header))
+            return false;
+    return true;
+}
