@@ -522,7 +522,7 @@ mutants: ## change operators in checks, shapes and plans, and count what the tes
 	@$(MAKE) --no-print-directory BUILD=build/mutants OPT=-O1 mutated
 mutated: tests
 	@COMPILE='$(filter-out ccache,$(CC)) $(filter-out -Werror -MMD -MP,$(EDDY_CFLAGS)) -O1' \
-	    LINK='$(CC) -Wl,-S' LIBRARIES='-Wl,--start-group $(LIBRARIES:%=$(BUILD)/%.a) -Wl,--end-group $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS)' \
+	    LINK='$(CC) -Wl,-S' OBJECTS='$(TESTS:%.c=$(BUILD)/obj/%.o)' LIBRARIES='-Wl,--start-group $(LIBRARIES:%=$(BUILD)/%.a) -Wl,--end-group $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS)' \
 	    python3 scripts/mutants.py $(BUILD) $(MUTANTS) $(MUTANTS_OPTIONS)
 
 FUZZ_SECONDS ?= 60
