@@ -1,5 +1,6 @@
-/* test_event_damage.c -- reports of event files whose records have right checksums and odd contents:
- * values in the forms that other programs write, fields of other types, and each byte changed. */
+/* test_event_damage.c -- reports of event files whose records have right checksums and odd
+ * contents: values in the forms that other programs write, fields of other types, and each byte
+ * changed. */
 #include "formats/checksum.h"
 #include "formats/json.h"
 #include "formats/training_report/data.h"
@@ -89,7 +90,10 @@ static const json *point_at(const json *data, const char *kind, size_t at, size_
     return item(eddy__json_get(item(eddy__json_get(data, kind), at), "points"), i);
 }
 
-static const char *text_at(const json *list, size_t i) { return eddy__json_text(item(list, i), "-"); }
+static const char *text_at(const json *list, size_t i)
+{
+    return eddy__json_text(item(list, i), "-");
+}
 
 /* ----------------------------------------------------------------- messages -- */
 

@@ -172,8 +172,8 @@ static const weight weights[] = {
       0, { 0 } },
     { AFTER("{\"name\":\"s\",\"dtype\":\"float32\",\"shape\":[1048576,1048576,1048576]}"), "12", 2,
       outside, 0, 0, { 0 } },
-    { "{\"name\":\"w\",\"dtype\":\"string\",\"shape\":[1]}", "\0\0\0\0", 4, "no weight of this name",
-      0, 0, { 0 } },
+    { "{\"name\":\"w\",\"dtype\":\"string\",\"shape\":[1]}", "\0\0\0\0", 4,
+      "no weight of this name", 0, 0, { 0 } },
     { "{\"name\":\"v\",\"dtype\":\"uint8\",\"shape\":[1]}", "1", 1, "no weight of this name", 0, 0,
       { 0 } },
 };
@@ -181,13 +181,14 @@ static const weight weights[] = {
 static message json_model(const char *paths, const char *manifest, eddy_dtype d)
 {
     char        text[1500];
-    const char *type = d == EDDY_INT32 ? "INT32" : d == EDDY_BOOL ? "BOOL" : d == EDDY_UINT8 ? "UINT8"
-                     : d == EDDY_COMPLEX64 ? "COMPLEX64" : "FLOAT";
+    const char *type = d == EDDY_INT32 ? "INT32" : d == EDDY_BOOL ? "BOOL"
+                     : d == EDDY_UINT8 ? "UINT8" : d == EDDY_COMPLEX64 ? "COMPLEX64" : "FLOAT";
     snprintf(text, sizeof text,
-             " \r\n\t{\"modelTopology\":{\"node\":[{\"name\":\"w\",\"op\":\"Const\",\"attr\":{\"value\":"
-             "{\"tensor\":{\"dtype\":\"DT_%s\",\"tensorShape\":{}}}}},{\"name\":\"y\",\"op\":"
-             "\"Identity\",\"input\":[\"w\"]}]},\"weightsManifest\":[{\"paths\":[%s],\"weights\":"
-             "[%s]}]}", type, paths, manifest);
+             " \r\n\t{\"modelTopology\":{\"node\":["
+             "{\"name\":\"w\",\"op\":\"Const\",\"attr\":{\"value\":{\"tensor\":"
+             "{\"dtype\":\"DT_%s\",\"tensorShape\":{}}}}},"
+             "{\"name\":\"y\",\"op\":\"Identity\",\"input\":[\"w\"]}]},"
+             "\"weightsManifest\":[{\"paths\":[%s],\"weights\":[%s]}]}", type, paths, manifest);
     message m = { NULL, 0 };
     message_bytes(&m, 1, text, strlen(text));
     const size_t head = m.size - strlen(text);          /* the bytes alone */
