@@ -42,6 +42,12 @@ const text_graph_source text_graphs[TEXT_GRAPHS] = {
       "x ?f[2,3] - -;n i_2 - -;h i[2] - -;a TensorArrayV3 n dtype=:float;"
       "w TensorArrayScatterV3 a,h,x,a:1 -;r TensorArrayGatherV3 a,h,w -;"
       "c TensorArrayConcatV3 a,w -;d i[2]_2_3 - -;e Reshape c,d -;s AddV2 r,e -;y Neg s -" },
+    { "a case of functions",
+      "x ?f[2] - -;i ?i - -;y Case i,x branches=@f&g|f:a:c:0;c Neg a -|g:a:c:0;c Abs a -" },
+    { "a case that is known",
+      "x ?f[2] - -;i i - -;y StatelessCase i,x branches=@f&g|f:a:c:0;c Neg a -|g:a:c:0;c Abs a -" },
+    { "a branch that is known", "x ?f[2] - -;p b - -;y If p,x then_branch=@f,else_branch=@g"
+                                "|f:a:c:0;c Neg a -|g:a:c:0;c Abs a -" },
     { "sizes that are computed",
       "x ~f[2,3] - -;s Shape x -;z i[1] - -;o i[1] - -;d StridedSlice s,z,o,o shrink_axis_mask=1;"
       "m i - -;p Mul d,m -;k Pack p,m -;q Prod s,z -;h Pack q -;r Reshape x,h -;f Fill k,m -;"
@@ -114,7 +120,8 @@ static message node_message(const text_node *n)
             continue;
         }
         value[-1] = 0;
-        tf_add_function(&m, text, value + 1);
+        if (strchr(value, '&')) tf_add_functions(&m, text, value + 1);
+        else tf_add_function(&m, text, value + 1);
     }
     return m;
 }

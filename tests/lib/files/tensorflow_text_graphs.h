@@ -5,11 +5,12 @@
 
 #include "tests/lib/files/tensorflow_node_models.h"
 
-enum { TEXT_GRAPHS = 12, TEXT_NODES = 24, TEXT_FUNCTIONS = 3, TEXT_EDGES = 6 };
+enum { TEXT_GRAPHS = 15, TEXT_NODES = 24, TEXT_FUNCTIONS = 3, TEXT_EDGES = 6 };
 
 /* "name operator inputs attributes", for each node; the operator may be a tensor as in
  * tests/lib/files/node_cases.h, with "_" for spaces. "y" is the output. Functions:
- * "name:arguments:results", whose nodes follow. Attributes name=@f have functions. */
+ * "name:arguments:results", whose nodes follow. Attributes name=@f have functions, name=@f&g lists
+ * of them. */
 typedef struct text_graph_source {
     const char *name, *text;
 } text_graph_source;
