@@ -48,6 +48,16 @@ const text_graph_source text_graphs[TEXT_GRAPHS] = {
       "x ?f[2] - -;i i - -;y StatelessCase i,x branches=@f&g|f:a:c:0;c Neg a -|g:a:c:0;c Abs a -" },
     { "a branch that is known", "x ?f[2] - -;p b - -;y If p,x then_branch=@f,else_branch=@g"
                                 "|f:a:c:0;c Neg a -|g:a:c:0;c Abs a -" },
+    { "a loop over a list",
+      "x ?f[2] - -;z i - -;n i_2 - -;h i[1]_2 - -;l TensorListReserve h,n element_dtype=:float;"
+      "w While z,l,x cond=@cond,body=@body;y TensorListStack w:1,h -"
+      "|cond:i,l,a:r:0;k i_2 - -;r Less i,k -"
+      "|body:i,l,a:j,t,a:0;k i - -;j AddV2 i,k -;t TensorListSetItem l,i,a -" },
+    { "a loop over a list that grows",
+      "x ?f[2] - -;z i - -;n i_2 - -;h i[1]_-1 - -;l EmptyTensorList h,n element_dtype=:float;"
+      "w While z,l,x cond=@cond,body=@body;y TensorListStack w:1,h -"
+      "|cond:i,l,a:r:0;k i_2 - -;r Less i,k -"
+      "|body:i,l,a:j,t,a:0;k i - -;j AddV2 i,k -;t TensorListPushBack l,a -" },
     { "sizes that are computed",
       "x ~f[2,3] - -;s Shape x -;z i[1] - -;o i[1] - -;d StridedSlice s,z,o,o shrink_axis_mask=1;"
       "m i - -;p Mul d,m -;k Pack p,m -;q Prod s,z -;h Pack q -;r Reshape x,h -;f Fill k,m -;"

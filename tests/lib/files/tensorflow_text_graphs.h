@@ -5,7 +5,7 @@
 
 #include "tests/lib/files/tensorflow_node_models.h"
 
-enum { TEXT_GRAPHS = 15, TEXT_NODES = 24, TEXT_FUNCTIONS = 3, TEXT_EDGES = 6 };
+enum { TEXT_GRAPHS = 17, TEXT_NODES = 24, TEXT_FUNCTIONS = 3, TEXT_EDGES = 6 };
 
 /* "name operator inputs attributes", for each node; the operator may be a tensor as in
  * tests/lib/files/node_cases.h, with "_" for spaces. "y" is the output. Functions:
