@@ -347,7 +347,7 @@ $(BUILD)/mixed_runs: $(BUILD)/obj/tests/threads/main.o $(BUILD)/obj/tests/lib/mi
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
-NODE_MODELS := $(addprefix files/,onnx_node_models tensorflow_node_models node_cases onnx_writer tensorflow_writer)
+NODE_MODELS := $(addprefix files/,onnx_node_models tensorflow_node_models tensorflow_text_graphs node_cases onnx_writer tensorflow_writer)
 $(BUILD)/fuzz/write_seeds: $(BUILD)/obj/tests/fuzz/write_seeds.o $(NODE_MODELS:%=$(BUILD)/obj/tests/lib/%.o) $(ROWOBJ) \
                 $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
@@ -505,6 +505,9 @@ threads: $(BUILD)/mixed_runs ## let 8 threads use, update, save, cancel and clos
 # Functions inlined into a line would count again in each copy.  A cached object file names the
 # folder of another build as the one for its counts.
 COVER := -g --coverage -fprofile-update=single -Dalways_inline=unused
+# Scenarios of which all allocations fail, for the readers of models and checkpoints.
+COVER_WHOLE := 'ONNX case' 'ONNX node' 'TensorFlow node' 'TensorFlow graph' 'report of event files' \
+    'layers of PyTorch' checkpoint 'checkpoint in several files' 'kept checkpoints'
 cover: ## print the share of lines and branches that the tests reach, per folder (needs gcc)
 	@sh scripts/setup.sh check
 	@$(MAKE) --no-print-directory CC='$(filter-out ccache,$(CC))' BUILD=build/cover OPT=-O0 CFLAGS='$(COVER)' covered
@@ -512,7 +515,8 @@ covered: tests $(TORTURES:%=$(BUILD)/torture/%)
 	@find $(BUILD)/obj -name '*.gcda' -delete
 	@CK_FORK=no $(RUN_TESTS)
 	@$(MAKE) --no-print-directory torture-quick
-	@$(BUILD)/torture/memory 0 'ONNX case' > $(BUILD)/torture/cases.out || { grep FAULT $(BUILD)/torture/cases.out; exit 1; }
+	@(for kind in $(COVER_WHOLE); do $(BUILD)/torture/memory 0 "$$kind" || exit 1; done) \
+	    > $(BUILD)/torture/cases.out || { grep FAULT $(BUILD)/torture/cases.out; exit 1; }
 	@python3 scripts/coverage.py $(BUILD)/obj $(BUILD)/missing.txt
 	@echo 'lines and branches that were not reached: $(BUILD)/missing.txt'
 
@@ -522,7 +526,7 @@ mutants: ## change operators in checks, shapes and plans, and count what the tes
 	@$(MAKE) --no-print-directory BUILD=build/mutants OPT=-O1 mutated
 mutated: tests
 	@COMPILE='$(filter-out ccache,$(CC)) $(filter-out -Werror -MMD -MP,$(EDDY_CFLAGS)) -O1' \
-	    LINK='$(CC) -Wl,-S' LIBRARIES='-Wl,--start-group $(LIBRARIES:%=$(BUILD)/%.a) -Wl,--end-group $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS)' \
+	    LINK='$(CC) -Wl,-S' OBJECTS='$(TESTS:%.c=$(BUILD)/obj/%.o)' LIBRARIES='-Wl,--start-group $(LIBRARIES:%=$(BUILD)/%.a) -Wl,--end-group $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS)' \
 	    python3 scripts/mutants.py $(BUILD) $(MUTANTS) $(MUTANTS_OPTIONS)
 
 FUZZ_SECONDS ?= 60

@@ -19,7 +19,7 @@ import sys
 FOLDERS = ("graph", "ops", "autodiff", "control", "layers", "optim", "session", "report",
            "formats", "input")
 # Where every branch must be tested: readers of files, arithmetic of sizes, the planner of memory.
-CAREFUL = re.compile(r"^(formats/(?!onnx/writer|sink)|input/readers/|graph/files/|graph/base/shape|"
+CAREFUL = re.compile(r"^(formats/(?!onnx/writer|tensorboard|message|sink)|input/readers/|graph/files/|graph/base/shape|"
                      r"session/compile/(memory|place)|session/checkpoints/)")
 AT_ONCE = 64
 

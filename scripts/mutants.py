@@ -3,8 +3,8 @@ counts the changes that the tests notice.
 
     mutants.py BUILD COUNT [--seed N] [--only PART] [--jobs N]      PART: a part of a file's path
 
-BUILD has run-tests with its objects; $COMPILE is the command that compiles one file of the library,
-$LIBRARIES what run-tests is linked with. A mutant is compiled by itself and linked before the
+BUILD has run-tests; $COMPILE is the command that compiles one file of the library, $OBJECTS and
+$LIBRARIES are what run-tests is linked with. A mutant is compiled by itself and linked before the
 library. The suites beside it (tests/FOLDER for FOLDER), then all below the highest folder, run
 without their slow cases until one fails; a suite that takes five times as long as before counts as
 failed. A mutant with the same machine code is left out, and so is one that EQUIVALENT lists.
@@ -214,11 +214,7 @@ def main():
     paths = sorted({f for g in WHOLE + [INFER] for f in glob.glob(g)})
     changes = [(f, c) for f in paths if a.only in f for c in mutations(f)]
     random.Random(a.seed).shuffle(changes)
-    objects = sorted(glob.glob(a.build + "/obj/tests/main.o") +
-                     [o for d in ("lib", "formats", "input", "graph", "ops", "autodiff", "control", "layers",
-                                  "optim", "session", "report")
-                      for o in glob.glob(a.build + "/obj/tests/%s/**/*.o" % d, recursive=True)])
-    objects = [o for o in objects if os.path.exists(o[len(a.build) + 5:-2] + ".c")]
+    objects = os.environ["OBJECTS"].split()
     tests, equal, start = Tests(a.build), equivalents(), time.time()
     for known in sorted(equal - {described(f, c)[1] for f, c in changes} if not a.only else ()):
         print("no such change: " + known)

@@ -43,13 +43,14 @@ static bool find_inputs(tf_build *b, bool *unknown)
     return true;
 }
 
-/* Errors of builders. */
+/* Errors of builders. Without memory, what an operator says of its tensors is wrong. */
 static bool check_graph(tf_build *b)
 {
-    if (eddy_graph_status(b->graph) == EDDY_OK) return true;
-    if (!b->reason) {
+    const eddy_status status = eddy_graph_status(b->graph);
+    if (status == EDDY_OK) return true;
+    if (!b->reason || status == EDDY_NO_MEMORY) {
         b->reason = eddy__region_print(b->memory, "%s", eddy_graph_message(b->graph));
-        b->status = eddy_graph_status(b->graph);
+        b->status = status;
         b->support = EDDY_MODEL_MISSING;
     }
     if (!b->reason) b->reason = "out of memory";
@@ -142,7 +143,7 @@ static bool one_node(tf_reader *r, tf_scope *s, size_t index)
     if (!place) return eddy__reading_no_memory(&r->base);
     if (b.reason) {
         if (b.status == EDDY_OK) b.status = EDDY_UNIMPLEMENTED;
-        if (!r->base.reporting)
+        if (!r->base.reporting || b.status == EDDY_NO_MEMORY)
             return eddy__tf_error(r, b.status, "%s (%.100s): %s", place, n->op, b.reason);
         eddy_graph_clear_error(r->base.graph);
     }

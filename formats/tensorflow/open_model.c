@@ -14,14 +14,6 @@ static bool ends_with(const char *s, const char *end)
 
 /* ------------------------------------------------------------ TensorFlow.js -- */
 
-static int64_t stored_size(const tf_weight *w)
-{
-    const char *d = w->stored ? w->stored : w->dtype;
-    if (strcmp(d, "uint8") == 0 || strcmp(d, "bool") == 0) return 1;
-    if (strcmp(d, "uint16") == 0 || strcmp(d, "float16") == 0) return 2;
-    return strcmp(d, "complex64") == 0 ? 8 : 4;
-}
-
 /* Texts are stored one after the other, each after its length. */
 static int64_t strings_size(wire_bytes group, int64_t from, int64_t count)
 {
@@ -52,10 +44,15 @@ static bool place_weights(tf_reader *r)
         w->offset = at;
         const wire_bytes b = eddy__source_bytes(r->groups[group]);
         const int64_t    count = eddy_shape_count(w->shape);
+        const char      *stored = w->stored ? w->stored : w->dtype;
+        const int        bits = eddy__tf_weight_bits(stored);
+        const bool       texts = strcmp(w->dtype, "string") == 0;
         int64_t          size = -1;
+        if (bits == 0 && !texts)
+            return eddy__tf_error(r, EDDY_UNIMPLEMENTED,
+                                  "weight '%.200s' has elements of type %.200s", w->name, stored);
         if (count >= 0 && count <= (int64_t)b.size)
-            size = strcmp(w->dtype, "string") == 0 ? strings_size(b, at, count)
-                                                   : count * stored_size(w);
+            size = texts ? strings_size(b, at, count) : count * (bits / 8);
         if (size < 0 || size > (int64_t)b.size - at)
             return eddy__tf_error(r, EDDY_CORRUPT,
                                   "weight '%.200s' is not inside the files of its group", w->name);

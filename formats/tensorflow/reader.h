@@ -70,6 +70,8 @@ tf_value *eddy__tf_lookup(const tf_scope *s, const char *input);
 eddy_array *eddy__tf_elements(tf_reader *r, const char *name, tf_tensor *t);
 /* The same of a weight in the manifest of TensorFlow.js; NULL without an error if there is none. */
 eddy_array *eddy__tf_weight(tf_reader *r, const char *name);
+/* The bits of an element in a file of weights; 0 for other types and texts. */
+int         eddy__tf_weight_bits(const char *dtype);
 /* The known elements of integer outputs. */
 void        eddy__tf_propagate(tf_build *b);
 /* Records the first error of the reader, with the path; returns false. */

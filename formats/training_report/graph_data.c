@@ -17,28 +17,25 @@ static bool is_text(wire_bytes b, const char *text)
 
 /* ------------------------------------------------------------------- shapes -- */
 
-/* Appends "[?,784]". */
+/* Appends "[?,784]"; 48 bytes are left at first. */
 static void print_shape(wire shape, char *to, size_t size, size_t *used)
 {
     const char *comma = "";
     bool        unknown = false;
-    int         n = snprintf(to + *used, size - *used, "[");
-    for (wire_field f; n > 0 && eddy__wire_next(&shape, &f);) {
+    to[(*used)++] = '[';
+    for (wire_field f; eddy__wire_next(&shape, &f);) {
         unknown = unknown || (f.number == 3 && f.value != 0);
-        *used += (size_t)n;
-        n = 0;
         if (f.number != 2 || f.type != WIRE_BYTES || *used + 32 > size) continue;
         wire    dim = eddy__wire_of(f.bytes);
         int64_t length = 0;
         for (wire_field d; eddy__wire_next(&dim, &d);)
             if (d.number == 1 && d.type == WIRE_VARINT) length = (int64_t)d.value;
-        n = length < 0 ? snprintf(to + *used, size - *used, "%s?", comma)
-                       : snprintf(to + *used, size - *used, "%s%lld", comma, (long long)length);
+        *used += (size_t)(length < 0 ? snprintf(to + *used, size - *used, "%s?", comma)
+                                     : snprintf(to + *used, size - *used, "%s%lld", comma,
+                                                (long long)length));
         comma = ",";
     }
-    if (n > 0) *used += (size_t)n;
-    if (*used + 8 < size)
-        *used += (size_t)snprintf(to + *used, size - *used, unknown ? "...]" : "]");
+    *used += (size_t)snprintf(to + *used, size - *used, unknown ? "...]" : "]");
 }
 
 /* The attribute _output_shapes of a node, as "[?,784] [?]". */

@@ -108,9 +108,10 @@ static eddy_array *added(const rule_call *c, int n, eddy_array *const *x)
     if (!can_be_added(c, x[0])) return NULL;
     bool ok = (pieces[0] = slice(c, x[0], -1, 0, sum)) != NULL;
     for (int i = 0; i < n && ok; i++) {
+        eddy_array *first = NULL;
         ok = eddy_shape_equal(eddy_array_shape(x[i]), eddy_array_shape(x[0])) ||
              fail(c, "its entries have different shapes");
-        eddy_array *first = ok && i > 0 ? slice(c, x[i], -1, 0, sum) : NULL;
+        ok = ok && (i == 0 || (first = slice(c, x[i], -1, 0, sum)) != NULL);
         if (first) eddy__add_array(pieces[0], first);
         eddy_array_free(first);
         ok = ok && (pieces[i + 1] = slice(c, x[i], -1, sum, all - sum)) != NULL;

@@ -5,7 +5,7 @@
 #include "tests/formats/tensorflow_nodes.h"
 #include "tests/lib/files/onnx_cases.h"
 #include "tests/lib/files/onnx_node_models.h"
-#include "tests/lib/files/tensorflow_node_models.h"
+#include "tests/lib/files/tensorflow_text_graphs.h"
 #include "tests/torture/scenario.h"
 
 #include <stdio.h>
@@ -268,6 +268,55 @@ static void read_tensorflow_node(int i, void *state, outcome *o)
     accept_refusal(o);
 }
 
+static int         count_tensorflow_graphs(void) { return TEXT_GRAPHS; }
+static const char *name_tensorflow_graph(int i) { return text_graphs[i].name; }
+static void       *begin_tensorflow_graph(int i)
+{
+    const text_graph g = text_graph_of(text_graphs[i].text);
+    message          m = text_graph_message(&g);
+    put(numbered_path(".graph.pb", i), &m);
+    message_free(&m);
+    return NULL;
+}
+static void read_tensorflow_graph(int i, void *state, outcome *o)
+{
+    (void)state;
+    tensorflow(scratch(numbered_path(".graph.pb", i)), o);
+    accept_refusal(o);
+}
+
+/* -------------------------------------------------------------- event files -- */
+
+static void *begin_events(int i)
+{
+    static const eddy_hparam rate = { "rate", 0.5, NULL };
+    static bool              written;
+    (void)i;
+    if (written) return NULL;
+    written = true;
+    eddy_graph  *g = eddy_graph_new();
+    eddy_array  *a = numbers_in(EDDY_FLOAT32, EDDY_SHAPE(2, 3), 0, 1);
+    eddy_events *w = eddy_events_new(scratch("events"));
+    eddy_sum(eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(2, 3)));
+    for (int k = 0; k < 20; k++) eddy_events_scalar(w, "loss", k, k);
+    eddy_events_histogram(w, "x", 1, a);
+    eddy_events_text(w, "t", 1, "text");
+    eddy_events_graph(w, g);
+    eddy_events_hparams(w, &rate, 1, NULL, 0);
+    eddy_events_close(w, NULL);
+    eddy_array_free(a);
+    eddy_graph_free(g);
+    return NULL;
+}
+
+static void report(int i, void *state, outcome *o)
+{
+    eddy_error e = { 0 };
+    (void)i, (void)state;
+    outcome_of(o, eddy_events_report(scratch("events"), scratch("report.html"), .error = &e),
+               e.message);
+}
+
 /* ---------------------------------------------------------------- pipelines -- */
 
 enum { RECORDS = 60 };
@@ -328,6 +377,9 @@ const scenarios reading[] = {
     { "ONNX node", count_onnx_nodes, name_onnx_node, begin_onnx_node, read_onnx_node, NULL },
     { "TensorFlow node", count_tensorflow_nodes, name_tensorflow_node, begin_tensorflow_node,
       read_tensorflow_node, NULL },
+    { "TensorFlow graph", count_tensorflow_graphs, name_tensorflow_graph, begin_tensorflow_graph,
+      read_tensorflow_graph, NULL },
+    { .kind = "report of event files", .begin = begin_events, .act = report },
     { .kind = "checkpoint of TensorFlow", .begin = begin_bundle, .act = bundle },
     { "pipeline", count_pipelines, name_pipeline, NULL, read_pipeline, NULL },
     { .kind = "pipeline with a graph", .act = map_graph },

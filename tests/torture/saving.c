@@ -77,6 +77,41 @@ static void shards(int i, void *state, outcome *o)
                                           EDDY_FETCH(f->y));
 }
 
+/* Layers whose rules turn axes, join and divide entries and add biases. */
+static void *begin_layers(int i)
+{
+    (void)i;
+    fixture    *f = calloc(1, sizeof *f);
+    eddy_graph *g = f->graph = eddy_graph_new(.seed = 3);
+    const eddy_cell lstm = EDDY_CELL(EDDY_LSTM_CELL, 4),
+                    gru = EDDY_CELL(EDDY_GRU_CELL, 4, .reset_after = true);
+    f->x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(2, 3, 4));
+    f->y = eddy_multi_head_attention(eddy_rnn(eddy_rnn(f->x, lstm, "a").outputs, gru, "b").outputs,
+                                     2, "c");
+    f->init = eddy_initializer(g);
+    f->value = numbers_in(EDDY_FLOAT32, EDDY_SHAPE(2, 3, 4), -1, 1);
+    f->session = eddy_session_new(g, .threads = 1);
+    eddy_run(f->session, EDDY_FEED(), EDDY_FETCH(f->init), NULL);
+    return f;
+}
+
+static void layers(int i, void *state, outcome *o)
+{
+    const fixture            *f = state;
+    const char               *path = scratch("layers.safetensors");
+    const eddy_checkpoint_map map = eddy_torch_map();
+    eddy_restore_report       r = { 0 };
+    (void)i;
+    outcome_of_session(o, f->session, eddy_save_checkpoint(f->session, path, .map = &map));
+    if (o->status == EDDY_OK)
+        outcome_of_session(o, f->session, eddy_restore_checkpoint(f->session, path, .map = &map,
+                                                                  .report = &r));
+    if (o->status == EDDY_OK) outcome_add(o, &r.n_restored, sizeof r.n_restored);
+    eddy_restore_report_free(&r);
+    if (o->status == EDDY_OK) run_and_add(o, f->session, EDDY_FEED({ f->x, f->value }),
+                                          EDDY_FETCH(f->y));
+}
+
 static void kept(int i, void *state, outcome *o)
 {
     const fixture       *f = state;
@@ -160,6 +195,7 @@ const scenarios saving[] = {
     { .kind = "graph file", .begin = begin, .act = graph_file, .end = fixture_end },
     { .kind = "checkpoint", .begin = begin, .act = checkpoint, .end = fixture_end },
     { .kind = "checkpoint in several files", .begin = begin, .act = shards, .end = fixture_end },
+    { .kind = "layers of PyTorch", .begin = begin_layers, .act = layers, .end = fixture_end },
     { .kind = "kept checkpoints", .begin = begin, .act = kept, .end = fixture_end },
     { .kind = "entries of a checkpoint", .act = entries },
     { .kind = "ONNX writer", .begin = begin, .act = onnx, .end = fixture_end },

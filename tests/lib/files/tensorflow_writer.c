@@ -76,6 +76,20 @@ void tf_add_function(message *node, const char *name, const char *function)
     add(node, name, v);
 }
 
+void tf_add_functions(message *node, const char *name, const char *functions)
+{
+    message v = { NULL, 0 }, l = { NULL, 0 };
+    while (*functions) {
+        const size_t n = strcspn(functions, "&");
+        message      f = { NULL, 0 };
+        message_bytes(&f, 1, functions, n);
+        message_inner(&l, 9, f);
+        functions += n + (functions[n] == '&');
+    }
+    message_inner(&v, 1, l);
+    add(node, name, v);
+}
+
 void tf_add_ints(message *node, const char *name, int n, const int64_t *values)
 {
     message v = { NULL, 0 }, l = { NULL, 0 };

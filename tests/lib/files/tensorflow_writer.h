@@ -17,6 +17,7 @@ void tf_add_text(message *node, const char *name, const char *value);
 void tf_add_type(message *node, const char *name, int type);
 void tf_add_shape(message *node, const char *name, int rank, const int64_t *dims);
 void tf_add_function(message *node, const char *name, const char *function);
+void tf_add_functions(message *node, const char *name, const char *functions);   /* "f&g" */
 void tf_add_ints(message *node, const char *name, int n, const int64_t *values);
 
 void tf_add_texts(message *node, const char *name, const char *texts);      /* separated by commas */
