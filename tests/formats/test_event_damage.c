@@ -3,7 +3,7 @@
  * changed. */
 #include "formats/checksum.h"
 #include "formats/json.h"
-#include "formats/training_report/data.h"
+#include "formats/training_report/report_data.h"
 #include "tests/lib/files/memory_files.h"
 #include "tests/lib/files/onnx_writer.h"
 
