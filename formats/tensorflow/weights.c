@@ -103,7 +103,7 @@ static eddy_array *dequantized(const tf_weight *w, int type, wire_bytes b, int64
     return a;
 }
 
-/* It is inside the files of its group, since open.c has placed it. */
+/* It is inside the files of its group, since open_model.c has placed it. */
 static eddy_array *weight_array(tf_reader *r, const tf_weight *w)
 {
     const int  type = type_named(w->dtype);
