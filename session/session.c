@@ -126,6 +126,7 @@ void eddy__session_destroy(eddy_session *s)
 {
     eddy__live_remove(s);
     eddy__interruptible_wait(&s->stop_requests);
+    eddy__call_blocks_free(&s->stop_requests);
     eddy__eval_cache_free(s);
     for (eddy_callable *c = s->callables, *next; c; c = next) {
         next = c->next;

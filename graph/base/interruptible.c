@@ -31,6 +31,7 @@ static struct {
     pthread_cond_t  changed;             /* a job has ended */
     bool            usable;
     job            *left;                /* jobs left behind that are not joined */
+    eddy_call_block *kept;               /* blocks that are not in use */
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -109,6 +110,71 @@ static void begin(void)
                  pthread_atfork(before_fork, after_fork, in_child) == 0;
 }
 
+/* ------------------------------------------------------------------ memory -- */
+
+static void free_block(void *block)
+{
+    const eddy_call_block b = *(const eddy_call_block *)block;
+    eddy__release_aligned(&b.allocator, b.base, b.bytes);
+}
+
+/* Takes a block that the session keeps, of at least so many bytes if there is one. */
+static eddy_call_block *take_kept(const atomic_uint *requests, uint64_t bytes)
+{
+    eddy_call_block **found = NULL;
+    pthread_mutex_lock(&all.lock);
+    for (eddy_call_block **at = &all.kept; *at; at = &(*at)->next)
+        if ((*at)->requests == requests && (!found || (*found)->bytes < bytes)) found = at;
+    eddy_call_block *b = found ? *found : NULL;
+    if (b) *found = b->next;
+    pthread_mutex_unlock(&all.lock);
+    return b;
+}
+
+/* Pages that the system has given once are worth keeping: new ones would take longer than the copies
+ * to them. */
+void *eddy__call_block(const eddy_allocator *a, const atomic_uint *requests, uint64_t bytes)
+{
+    void            *base;
+    eddy_call_block *b = take_kept(requests, bytes);
+    if (b && b->bytes >= bytes) return b;
+    if (b) free_block(b);
+    b = eddy__allocate_aligned(a, bytes, &base);
+    if (b) *b = (eddy_call_block){ NULL, requests, *a, base, bytes };
+    return b;
+}
+
+void eddy__call_block_give(void *block)
+{
+    eddy_call_block *b = block;
+    pthread_mutex_lock(&all.lock);
+    b->next = all.kept;
+    all.kept = b;
+    pthread_mutex_unlock(&all.lock);
+}
+
+uint64_t eddy__call_blocks_bytes(const atomic_uint *requests)
+{
+    uint64_t bytes = 0;
+    pthread_mutex_lock(&all.lock);
+    for (const eddy_call_block *b = all.kept; b; b = b->next)
+        if (b->requests == requests) bytes += b->bytes;
+    pthread_mutex_unlock(&all.lock);
+    return bytes;
+}
+
+void eddy__call_blocks_free(const atomic_uint *requests)
+{
+    for (eddy_call_block *b; (b = take_kept(requests, 0));) free_block(b);
+}
+
+void eddy__copy_or_stop(const eddy_stop *stop, void *to, const void *from, size_t n)
+{
+    const size_t PART = 1 << 22;
+    for (size_t i = 0; i < n && !eddy__stopped(stop); i += PART)
+        memcpy((char *)to + i, (const char *)from + i, n - i < PART ? n - i : PART);
+}
+
 /* ------------------------------------------------------------------ a call -- */
 
 /* A block that is left behind is released before the job counts as ended. */
@@ -120,7 +186,7 @@ static void *run(void *of)
     pthread_mutex_lock(&all.lock);
     if (j->left) {
         pthread_mutex_unlock(&all.lock);
-        eddy__call_block_free(j->block);
+        free_block(j->block);
         pthread_mutex_lock(&all.lock);
     }
     j->ended = true;
@@ -185,7 +251,7 @@ bool eddy__interruptible(const eddy_stop *stop, void (*call)(void *block), void 
     pthread_once(&once, begin);
     const bool stoppable = stop && stop->requests && all.usable;
     if (stoppable && !wait_for_room(stop)) {
-        eddy__call_block_free(block);
+        eddy__call_block_give(block);
         return false;
     }
     job *j = stoppable ? eddy__allocate(&eddy__libc, sizeof *j) : NULL;
@@ -202,27 +268,4 @@ bool eddy__interruptible(const eddy_stop *stop, void (*call)(void *block), void 
     pthread_join(j->thread, NULL);
     eddy__release(&eddy__libc, j, sizeof *j);
     return true;
-}
-
-/* ------------------------------------------------------------------ memory -- */
-
-void *eddy__call_block(const eddy_allocator *a, uint64_t bytes)
-{
-    void *base;
-    eddy_call_block *block = eddy__allocate_aligned(a, bytes, &base);
-    if (block) *block = (eddy_call_block){ *a, base, bytes };
-    return block;
-}
-
-void eddy__call_block_free(void *block)
-{
-    const eddy_call_block b = *(const eddy_call_block *)block;
-    eddy__release_aligned(&b.allocator, b.base, b.bytes);
-}
-
-void eddy__copy_or_stop(const eddy_stop *stop, void *to, const void *from, size_t n)
-{
-    const size_t PART = 1 << 22;
-    for (size_t i = 0; i < n && !eddy__stopped(stop); i += PART)
-        memcpy((char *)to + i, (const char *)from + i, n - i < PART ? n - i : PART);
 }

@@ -9,15 +9,20 @@
 
 /* The first member of the struct of a call, which begins a block with all memory that it uses. */
 typedef struct eddy_call_block {
-    eddy_allocator allocator;
-    void          *base;
-    uint64_t       bytes;
+    struct eddy_call_block *next;        /* among those that are not in use */
+    const atomic_uint      *requests;    /* of the session */
+    eddy_allocator          allocator;
+    void                   *base;
+    uint64_t                bytes;
 } eddy_call_block;
 
-/* A block of `bytes`, aligned to 64 bytes, of which only that struct is initialized; NULL if out of
- * memory. */
-void *eddy__call_block(const eddy_allocator *a, uint64_t bytes);
-void  eddy__call_block_free(void *block);
+/* A block of at least so many bytes, aligned to 64 bytes, of which only that struct is initialized;
+ * NULL if out of memory. The session of these requests keeps it for later calls. */
+void *eddy__call_block(const eddy_allocator *a, const atomic_uint *requests, uint64_t bytes);
+void  eddy__call_block_give(void *block);
+/* Of the blocks that the session keeps: their bytes; frees them. */
+uint64_t eddy__call_blocks_bytes(const atomic_uint *requests);
+void     eddy__call_blocks_free(const atomic_uint *requests);
 
 /* True after call(block), which ran in another thread with the floating-point environment of this
  * one. False if the run must end first; then the block belongs to the call, which uses no memory of

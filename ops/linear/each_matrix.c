@@ -130,7 +130,8 @@ static matrix_call *new_call(const matrix_loop *l)
 {
     const eddy_kernel      *k = l->k;
     const eddy_kernel_call *own = k->impl;
-    matrix_call            *c = eddy__call_block(own->arena->allocator, l->each);
+    matrix_call            *c = eddy__call_block(own->arena->allocator, k->stop->requests,
+                                                       l->each);
     if (!c) return NULL;
     *c = (matrix_call){ .block = c->block, .fn = l->fn, .k = *k, .stop = *k->stop };
     char *at = (char *)c + call_bytes();
@@ -177,7 +178,7 @@ static bool run_apart(matrix_loop *l, int64_t i)
     if (!eddy__interruptible(l->k->stop, run_call, c)) return true;
     copy_operands(l, c, i, true);
     const bool good = c->good;
-    eddy__call_block_free(c);
+    eddy__call_block_give(c);
     return good;
 }
 

@@ -232,17 +232,17 @@ static bool transform_apart(const fft_run *r, const char *x, char *y)
 {
     const eddy_kernel      *k = r->w.k;
     const eddy_kernel_call *own = k->impl;
-    fft_call               *c = eddy__call_block(own->arena->allocator, r->each);
+    fft_call *c = eddy__call_block(own->arena->allocator, k->stop->requests, r->each);
     if (!c) return false;
     c->w = r->w;
-    c->w.k = NULL;
+    c->w.k = NULL;                          /* of the run */
     c->x = (char *)c + rounded(sizeof *c);
     c->y = c->x + rounded(bytes_of_x(&r->w));
     eddy__copy_or_stop(k->stop, c->x, x, (size_t)bytes_of_x(&r->w));
     if (!eddy__interruptible(k->stop, run_call, c)) return true;
     eddy__copy_or_stop(k->stop, y, c->y, (size_t)bytes_of_y(&r->w));
     const bool good = c->good;
-    eddy__call_block_free(c);
+    eddy__call_block_give(c);
     return good;
 }
 

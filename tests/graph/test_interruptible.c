@@ -31,6 +31,13 @@ static void release(void *context, void *p, size_t size)
 
 static const eddy_allocator counted = { allocate, release, NULL };
 
+/* Those in use. */
+static int blocks_left(void)
+{
+    eddy__call_blocks_free(&requests);
+    return atomic_load(&blocks);
+}
+
 typedef struct call {
     eddy_call_block block;
     pthread_t       thread;
@@ -39,7 +46,7 @@ typedef struct call {
 
 static call *new_call(void)
 {
-    call *c = eddy__call_block(&counted, sizeof *c);
+    call *c = eddy__call_block(&counted, &requests, sizeof *c);
     c->rounding = -1;
     return c;
 }
@@ -89,11 +96,11 @@ START_TEST(returns)
         ck_assert(eddy__interruptible(&stop, note_thread, c));
         ck_assert_int_eq(c->rounding, i % 2 ? FE_UPWARD : FE_TONEAREST);
         ck_assert(!pthread_equal(c->thread, pthread_self()));
-        eddy__call_block_free(c);
+        eddy__call_block_give(c);
     }
     fesetround(before);
     ck_assert_int_eq(atomic_load(&calls), 20);
-    ck_assert_int_eq(atomic_load(&blocks), 0);
+    ck_assert_int_eq(blocks_left(), 0);
 }
 END_TEST
 
@@ -104,9 +111,9 @@ START_TEST(in_the_same_thread)
         call *c = new_call();
         ck_assert(eddy__interruptible(stops[i], note_thread, c));
         ck_assert(pthread_equal(c->thread, pthread_self()));
-        eddy__call_block_free(c);
+        eddy__call_block_give(c);
     }
-    ck_assert_int_eq(atomic_load(&blocks), 0);
+    ck_assert_int_eq(blocks_left(), 0);
 }
 END_TEST
 
@@ -114,14 +121,14 @@ START_TEST(left_behind)
 {
     const eddy_stop stop = soon(&requests);
     ck_assert(!eddy__interruptible(&stop, wait_at_gate, new_call()));
-    ck_assert_int_eq(atomic_load(&blocks), 1);
+    ck_assert_int_eq(blocks_left(), 1);
     ck_assert_int_eq(atomic_load(&calls), 0);
     eddy__interruptible_wait(&others);        /* not for calls of other sessions */
     ck_assert_int_eq(atomic_load(&calls), 0);
     atomic_store(&open_gate, true);
     eddy__interruptible_wait(&requests);
     ck_assert_int_eq(atomic_load(&calls), 1);
-    ck_assert_int_eq(atomic_load(&blocks), 0);
+    ck_assert_int_eq(blocks_left(), 0);
 }
 END_TEST
 
@@ -141,10 +148,10 @@ START_TEST(ended_by_a_request)
     pthread_join(t, NULL);
     ck_assert(!eddy__interruptible(&stop, note_thread, new_call()));      /* does not begin */
     ck_assert_int_eq(atomic_load(&calls), 0);
-    ck_assert_int_eq(atomic_load(&blocks), 1);
+    ck_assert_int_eq(blocks_left(), 1);
     atomic_store(&open_gate, true);
     eddy__interruptible_wait(&requests);
-    ck_assert_int_eq(atomic_load(&blocks), 0);
+    ck_assert_int_eq(blocks_left(), 0);
 }
 END_TEST
 
@@ -155,17 +162,17 @@ START_TEST(as_many_as_cores)
     for (int i = 0; i < cores + 3; i++) {
         const eddy_stop stop = soon(i % 2 ? &requests : &others);
         ck_assert(!eddy__interruptible(&stop, wait_at_gate, new_call()));
-        ck_assert_int_eq(atomic_load(&blocks), i < cores ? i + 1 : cores);
+        ck_assert_int_eq(blocks_left(), i < cores ? i + 1 : cores);
     }
     atomic_store(&open_gate, true);
     eddy__interruptible_wait(&requests);
     eddy__interruptible_wait(&others);
     ck_assert_int_eq(atomic_load(&calls), cores);
-    ck_assert_int_eq(atomic_load(&blocks), 0);
+    ck_assert_int_eq(blocks_left(), 0);
     const eddy_stop stop = never();
     call           *c = new_call();
     ck_assert(eddy__interruptible(&stop, note_thread, c));
-    eddy__call_block_free(c);
+    eddy__call_block_give(c);
 }
 END_TEST
 
@@ -226,6 +233,31 @@ START_TEST(at_exit)
 }
 END_TEST
 
+/* A session keeps its blocks, and one that is too small makes room for a larger one. */
+START_TEST(kept_blocks)
+{
+    const atomic_uint *of[] = { &requests, &others };
+    void *a = eddy__call_block(&counted, of[0], 1000), *b = eddy__call_block(&counted, of[0], 2000);
+    void *c = eddy__call_block(&counted, of[1], 5000);
+    eddy__call_block_give(a);
+    eddy__call_block_give(b);
+    eddy__call_block_give(c);
+    ck_assert_uint_eq(eddy__call_blocks_bytes(of[0]), 3000);
+    ck_assert_uint_eq(eddy__call_blocks_bytes(of[1]), 5000);
+    ck_assert_ptr_eq(eddy__call_block(&counted, of[0], 1500), b);
+    a = eddy__call_block(&counted, of[0], 3000);
+    ck_assert_int_eq(atomic_load(&blocks), 3);
+    ck_assert_uint_eq(eddy__call_blocks_bytes(of[0]), 0);
+    eddy__call_block_give(a);
+    eddy__call_block_give(b);
+    ck_assert_uint_eq(eddy__call_blocks_bytes(of[0]), 5000);
+    eddy__call_blocks_free(of[0]);
+    ck_assert_int_eq(atomic_load(&blocks), 1);
+    eddy__call_blocks_free(of[1]);
+    ck_assert_int_eq(atomic_load(&blocks), 0);
+}
+END_TEST
+
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 static void *wait_in_thread(void *of)
 {
@@ -254,8 +286,8 @@ START_TEST(without_a_thread)
     for (int i = 0; i < OTHERS; i++) pthread_join(other[i], NULL);
     ck_assert(returned);
     ck_assert(pthread_equal(c->thread, pthread_self()));
-    eddy__call_block_free(c);
-    ck_assert_int_eq(atomic_load(&blocks), 0);
+    eddy__call_block_give(c);
+    ck_assert_int_eq(blocks_left(), 0);
 }
 END_TEST
 #endif
@@ -299,6 +331,7 @@ Suite *interruptible_suite(void)
     tcase_add_test(c, in_a_child);
 #endif
     tcase_add_test(c, at_exit);
+    tcase_add_test(c, kept_blocks);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     tcase_add_test(c, without_a_thread);
 #endif

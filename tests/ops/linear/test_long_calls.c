@@ -280,8 +280,7 @@ static void run_without_memory(failing_allocator *f, eddy_error *e)
     given = eddy_array_new(EDDY_FLOAT64, without->shape);
     for (int64_t i = 0; i < eddy_array_count(given); i++)
         eddy_array_set(given, i, (double)(i % 101));
-    ck_assert_int_eq(run(out), EDDY_OK);
-    for (int i = 0; i < r.n; i++) eddy_array_free(out[i]), out[i] = NULL;
+    ck_assert_int_eq(eddy_prepare(s, EDDY_FEED({ x, given }), ((eddy_list){ r.n, r.y })), EDDY_OK);
     f->at = f->calls + at;
     e->status = run(out);
     if (e->status != EDDY_OK)
