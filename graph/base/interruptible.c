@@ -131,8 +131,8 @@ static eddy_call_block *take_kept(const atomic_uint *requests, uint64_t bytes)
     return b;
 }
 
-/* Pages that the system has given once are worth keeping: new ones would take longer than the copies
- * to them. */
+/* Pages that the system has given once are worth keeping: new ones would take longer than copies to
+ * them. */
 void *eddy__call_block(const eddy_allocator *a, const atomic_uint *requests, uint64_t bytes)
 {
     void            *base;
