@@ -170,7 +170,7 @@ void eddy__call_blocks_free(const atomic_uint *requests)
 
 void eddy__copy_or_stop(const eddy_stop *stop, void *to, const void *from, size_t n)
 {
-    const size_t PART = 1 << 22;
+    const size_t PART = 1 << 20;
     for (size_t i = 0; i < n && !eddy__stopped(stop); i += PART)
         memcpy((char *)to + i, (const char *)from + i, n - i < PART ? n - i : PART);
 }
