@@ -31,7 +31,6 @@ damaged_at|3|graph/files/safetensors_parse.c|@'
 # Messages that no caller can provoke: file|format|reason.
 allowed='session/compile_plan.c|a plan could not be made|a guard: every step before it says why it failed
 ops/arrays/gather.c|batch_dims = %lld is negative|a guard against files: builders count from the end first
-ops/signal/fft.c|out of memory for a plan of FFTW|its memory is not from an allocator of the library
 session/compile/emit.c|too few buffers were counted|a guard: the count is an upper bound
 session/compile/specialize_shapes.c|'"'"'%s'"'"' reads what has no shape yet|a guard: such an output is only fetched
 session/stages/rows_ops.c|row %lld of a stack has no value [node '"'"'%.200s'"'"']|a guard: a count limits the readers

@@ -1,6 +1,7 @@
 /* session.c -- sessions: checking the arguments of a run, running plans, keeping the state of
  * variables. */
 #include "graph/base/cpu.h"
+#include "graph/base/interruptible.h"
 #include "graph/call_options.h"
 #include "session/state/internal.h"
 #include "graph/base/thread_pool.h"
@@ -124,6 +125,8 @@ void eddy_session_free(eddy_session *s)
 void eddy__session_destroy(eddy_session *s)
 {
     eddy__live_remove(s);
+    eddy__interruptible_wait(&s->stop_requests);
+    eddy__call_blocks_free(&s->stop_requests);
     eddy__eval_cache_free(s);
     for (eddy_callable *c = s->callables, *next; c; c = next) {
         next = c->next;

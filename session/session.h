@@ -120,11 +120,11 @@ EDDY_API void          eddy_session_close(eddy_session *s);
  * afterwards are not affected. May be called from a signal handler, and while another thread runs
  * s; s must be NULL or valid.
  *
- * A run notices it before its next operation or iteration, and within products, convolutions,
- * elementwise operations, reductions, sorting, pooling, attention, Cholesky, LU and QR factors,
- * inverses and solutions of systems after some milliseconds. These run to their end: operations of
- * the caller; the current matrix of eddy_eigh, eddy_eig, eddy_svd, eddy_pinv, eddy_matrix_sqrt and
- * others that use these decompositions; the current Fourier transform. Then the run frees its
+ * A run notices it before its next operation or iteration, and within operations of this library
+ * after some milliseconds. Operations of the caller run to their end. The current matrix of
+ * eddy_eigh, eddy_eig, eddy_svd and others that use these decompositions, and a long Fourier
+ * transform, go on in a thread of their own without the run; as many as there are cores, others
+ * wait. eddy_session_free and the end of the process wait for them. Then the run frees its
  * unfinished results, which takes some milliseconds for 100 MB.
  *
  * Each update of a variable happens as a whole or not at all, so after a cancelled run some
@@ -136,8 +136,8 @@ EDDY_API void          eddy_session_cancel(eddy_session *s);
  * eddy_run and includes waits for other runs. 0: none. EDDY_INVALID_ARGUMENT for a negative number,
  * NaN, or more than 1e9. */
 EDDY_API eddy_status   eddy_session_set_timeout(eddy_session *s, double seconds);
-/* Frees the session and its callables. No other thread may be using s, its callables or its
- * arrays from eddy_eval. */
+/* Frees the session and its callables, after decompositions that cancelled runs have left. No other
+ * thread may be using s, its callables or its arrays from eddy_eval. */
 EDDY_API void          eddy_session_free(eddy_session *s);
 
 /* The status and message of the last failed call on s, from any thread; EDDY_OK and "" if none

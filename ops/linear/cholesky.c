@@ -1,7 +1,7 @@
 /* cholesky.c -- Cholesky decomposition of positive definite matrices; solutions and
  * log-determinants computed from it. */
 #include "ops/arrays/arrays.h"
-#include "graph/base/stop.h"
+#include "graph/base/interruptible.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/libraries/lapack_blocks.h"
 #include "ops/linear/linear.h"
@@ -19,7 +19,7 @@ static bool factor_one(const eddy_kernel *k, int64_t i, char *scratch)
     char *y = eddy__matrix_of(k->out[0], i);
     (void)scratch;
     if (y != eddy__matrix_of(k->in[0], i))
-        eddy__blocks_copy(k, y, eddy__matrix_of(k->in[0], i), (size_t)n * row);
+        eddy__copy_or_stop(k->stop, y, eddy__matrix_of(k->in[0], i), (size_t)n * row);
     if (eddy__blocks_cholesky(k, d, n, y) != 0) return false;
     for (int64_t j = 0; j < n && !(j % 256 == 0 && eddy__stopped(k->stop)); j++)
         memset(y + (size_t)j * row + (size_t)(j + 1) * size, 0, (size_t)(n - j - 1) * size);

@@ -1,6 +1,6 @@
 /* determinant.c -- determinants (det, slogdet) by LU decomposition with partial pivoting. */
 #include "ops/arrays/arrays.h"
-#include "graph/base/stop.h"
+#include "graph/base/interruptible.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/libraries/lapack_blocks.h"
 #include "ops/linear/determinant_gradient.h"
@@ -31,7 +31,7 @@ static int64_t factor(const eddy_kernel *k, int64_t i, char *scratch)
     int32_t *pivots = (int32_t *)(void *)(scratch + bytes);
     int64_t  swaps = 0;
     if (n == 0) return 0;
-    eddy__blocks_copy(k, scratch, eddy__matrix_of(k->in[0], i), bytes);
+    eddy__copy_or_stop(k->stop, scratch, eddy__matrix_of(k->in[0], i), bytes);
     eddy__blocks_lu(k, d, n, scratch, pivots);
     for (int64_t j = 0; j < n && !eddy__stopped(k->stop); j++) swaps += pivots[j] != j + 1;
     return swaps;

@@ -6,7 +6,7 @@
  * of a product are the product of the cofactors, those of d are products of its elements, and
  * nothing is divided by an element of d. */
 #include "ops/arrays/arrays.h"
-#include "graph/base/stop.h"
+#include "graph/base/interruptible.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/elementwise/complex_numbers.h"
 #include "ops/kernels/libraries/lapack_blocks.h"
@@ -213,7 +213,8 @@ static bool by_inverse(const eddy_kernel *k, int64_t i, char *scratch)
     char    *lu = scratch, *work = scratch + z.m + rounded(n * 4);
     int32_t *pivots = (int32_t *)(void *)(scratch + z.m);
     number   y = 1, w;
-    eddy__blocks_copy(k, lu, eddy__matrix_of(k->in[0], i), (size_t)(n * n) * eddy_dtype_size(d));
+    eddy__copy_or_stop(k->stop, lu, eddy__matrix_of(k->in[0], i),
+                       (size_t)(n * n) * eddy_dtype_size(d));
     if (eddy__blocks_lu(k, d, n, lu, pivots) != 0) return false;
     if (eddy__stopped(k->stop)) return true;
     for (int64_t j = 0; j < n; j++) {

@@ -43,13 +43,6 @@ static eig_sizes sizes_of(const eddy_kernel *k)
     return z;
 }
 
-static eddy_status eig_prepare(eddy_kernel *k)
-{
-    const eig_sizes z = k->in[0]->count > 0 ? sizes_of(k) : (eig_sizes){ .n = 0 };
-    eddy__matrix_scratch(k, z.work + z.bytes);
-    return EDDY_OK;
-}
-
 static bool eig_one(const eddy_kernel *k, int64_t i, char *scratch)
 {
     const eig_attrs *a = k->attrs;
@@ -71,12 +64,21 @@ static double eig_flops_of(const eig_attrs *a, eddy_shape x)
     return (a->compute_v ? 25 : 10) * n * n * n;
 }
 
+static eddy_status eig_prepare(eddy_kernel *k)
+{
+    const eddy_shape x = k->in[0]->type.shape;
+    const eig_sizes  z = k->in[0]->count > 0 ? sizes_of(k) : (eig_sizes){ .n = 0 };
+    eddy__long_matrix_scratch(k, z.work + z.bytes, eddy__matrices_of(x),
+                              eig_flops_of(k->attrs, x));
+    return EDDY_OK;
+}
+
 static eddy_status eig_kernel(eddy_kernel *k)
 {
     const eddy_shape x = k->in[0]->type.shape;
     if (k->in[0]->count == 0) return EDDY_OK;
-    eddy__each_matrix(k, eddy__matrices_of(x), eig_flops_of(k->attrs, x), eig_one);
-    return EDDY_OK;
+    return eddy__each_long_matrix(k, eddy__matrices_of(x), eig_flops_of(k->attrs, x), eig_one,
+                                  NULL);
 }
 
 static double eig_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)

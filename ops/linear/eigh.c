@@ -51,13 +51,6 @@ static eigh_sizes sizes_of(const eddy_kernel *k)
     return z;
 }
 
-static eddy_status eigh_prepare(eddy_kernel *k)
-{
-    const eigh_sizes z = k->in[0]->count > 0 ? sizes_of(k) : (eigh_sizes){ .n = 0 };
-    eddy__matrix_scratch(k, z.work + z.bytes);
-    return EDDY_OK;
-}
-
 /* Converts real values to elements of type d. */
 static void store_values(eddy_dtype d, int64_t n, const void *values, void *y)
 {
@@ -93,12 +86,21 @@ static double eigh_flops_of(const eigh_attrs *a, eddy_shape x)
     return (a->compute_v ? 9 : 4.0 / 3) * n * n * n;
 }
 
+static eddy_status eigh_prepare(eddy_kernel *k)
+{
+    const eddy_shape x = k->in[0]->type.shape;
+    const eigh_sizes z = k->in[0]->count > 0 ? sizes_of(k) : (eigh_sizes){ .n = 0 };
+    eddy__long_matrix_scratch(k, z.work + z.bytes, eddy__matrices_of(x),
+                              eigh_flops_of(k->attrs, x));
+    return EDDY_OK;
+}
+
 static eddy_status eigh_kernel(eddy_kernel *k)
 {
     const eddy_shape x = k->in[0]->type.shape;
     if (k->in[0]->count == 0) return EDDY_OK;
-    eddy__each_matrix(k, eddy__matrices_of(x), eigh_flops_of(k->attrs, x), eigh_one);
-    return EDDY_OK;
+    return eddy__each_long_matrix(k, eddy__matrices_of(x), eigh_flops_of(k->attrs, x), eigh_one,
+                                  NULL);
 }
 
 static double eigh_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)

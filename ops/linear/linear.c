@@ -1,5 +1,4 @@
 /* linear.c -- matrix_transpose, adjoint, and helpers shared by the operations of linear algebra. */
-#include "graph/base/thread_pool.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/linear/linear.h"
@@ -8,7 +7,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 
 /* ------------------------------------------------------ matrix_transpose -- */
@@ -182,45 +180,6 @@ void *eddy__vector_of(const eddy_buffer *b, int64_t i)
 {
     const eddy_shape s = b->type.shape;
     return (char *)b->data + i * s.dim[s.rank - 1] * (int64_t)eddy_dtype_size(b->type.dtype);
-}
-
-void eddy__matrix_scratch(eddy_kernel *k, int64_t bytes)
-{
-    const int64_t each = k->in[0]->count > 0 ? (bytes + 63) / 64 * 64 : 0;
-    k->scratch_size = (uint64_t)(each * (k->threads > 1 ? k->threads : 1));
-}
-
-typedef struct matrix_loop {
-    const eddy_kernel *k;
-    eddy_matrix_fn    *fn;
-    uint64_t           each;          /* bytes of scratch memory */
-    _Atomic int64_t    failed;        /* index of the first failure; count if none */
-} matrix_loop;
-
-/* A piece ends at its first failure. */
-static void matrix_piece(void *arg, int64_t from, int64_t to, int worker)
-{
-    matrix_loop *l = arg;
-    char *scratch = (char *)l->k->scratch + (size_t)worker * l->each;
-    for (int64_t i = from; i < to; i++) {
-        if (l->fn(l->k, i, scratch)) continue;
-        int64_t first = atomic_load(&l->failed);
-        while (i < first && !atomic_compare_exchange_weak(&l->failed, &first, i)) continue;
-        return;
-    }
-}
-
-int64_t eddy__each_matrix(const eddy_kernel *k, int64_t count, double flops, eddy_matrix_fn *fn)
-{
-    const double   worth = 40000;            /* flops in 20 microseconds, with the cost of calls */
-    const int64_t  grain = flops >= worth ? 1 : (int64_t)(worth / (flops + 500)) + 1;
-    const uint64_t workers = (uint64_t)(k->threads > 1 ? k->threads : 1);
-    matrix_loop    l = { .k = k, .fn = fn, .each = k->scratch_size / workers };
-    atomic_init(&l.failed, count);
-    if (count == 1) matrix_piece(&l, 0, 1, 0);
-    else if (count > 0) eddy__parallel_or_stop(k, count, grain, matrix_piece, &l);
-    const int64_t first = atomic_load(&l.failed);
-    return first < count ? first : -1;
 }
 
 void eddy__fill_identity(eddy_dtype d, int64_t n, void *y)

@@ -52,6 +52,13 @@ void eddy__matrix_scratch(eddy_kernel *k, int64_t bytes);
  * Returns the index of the first matrix for which fn returned false, or -1. */
 typedef bool eddy_matrix_fn(const eddy_kernel *k, int64_t i, char *scratch);
 int64_t eddy__each_matrix(const eddy_kernel *k, int64_t count, double flops, eddy_matrix_fn *fn);
+/* The same for a function that may take long and does not look at the stop: a run that must end
+ * does not wait for it. It uses no member of k except attributes, inputs, outputs, threads and the
+ * stop; its attributes have no pointers; `count` is that of each operand. `failed`, if not NULL,
+ * becomes the index. Fails with EDDY_NO_MEMORY. */
+void        eddy__long_matrix_scratch(eddy_kernel *k, int64_t bytes, int64_t count, double flops);
+eddy_status eddy__each_long_matrix(eddy_kernel *k, int64_t count, double flops, eddy_matrix_fn *fn,
+                                   int64_t *failed);
 
 /* The n by n identity matrix; the transpose y [n,m] of x [m,n], with complex elements conjugated
  * on request; whether all of n numbers are finite; n NaNs. */

@@ -96,18 +96,20 @@ static bool sqrt_one(const eddy_kernel *k, int64_t i, char *scratch)
     return true;
 }
 
-static eddy_status sqrt_prepare(eddy_kernel *k)
-{
-    const int64_t n = k->in[0]->count > 0 ? eddy__rows_of(k->in[0]->type.shape) : 0;
-    eddy__matrix_scratch(k, 3 * bytes_of(n, n) + eddy__lapack_schur_work(n));
-    return EDDY_OK;
-}
-
 /* The Schur form, the recurrence and two products. */
 static double sqrt_flops_of(eddy_shape x)
 {
     const double n = (double)eddy__rows_of(x);
     return (25 + 1.0 / 3 + 4) * n * n * n;
+}
+
+static eddy_status sqrt_prepare(eddy_kernel *k)
+{
+    const eddy_shape x = k->in[0]->type.shape;
+    const int64_t    n = k->in[0]->count > 0 ? eddy__rows_of(x) : 0;
+    eddy__long_matrix_scratch(k, 3 * bytes_of(n, n) + eddy__lapack_schur_work(n),
+                              eddy__matrices_of(x), sqrt_flops_of(x));
+    return EDDY_OK;
 }
 
 static double sqrt_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
@@ -120,8 +122,7 @@ static eddy_status sqrt_kernel(eddy_kernel *k)
 {
     const eddy_shape x = k->in[0]->type.shape;
     if (k->in[0]->count == 0) return EDDY_OK;
-    eddy__each_matrix(k, eddy__matrices_of(x), sqrt_flops_of(x), sqrt_one);
-    return EDDY_OK;
+    return eddy__each_long_matrix(k, eddy__matrices_of(x), sqrt_flops_of(x), sqrt_one, NULL);
 }
 
 /* y y = x, so that dx solves y' dx + dx y' = dy. */
@@ -229,19 +230,20 @@ static bool sylvester_one(const eddy_kernel *k, int64_t i, char *scratch)
     return true;
 }
 
-static eddy_status sylvester_prepare(eddy_kernel *k)
-{
-    equation e;
-    eddy__matrix_scratch(k,
-                         k->out[0]->count > 0 ? equation_in(k->out[0]->type.shape, NULL, &e) : 0);
-    return EDDY_OK;
-}
-
 /* Two Schur forms, the recurrence and four products. */
 static double sylvester_flops_of(eddy_shape c)
 {
     const double m = (double)eddy__rows_of(c), n = (double)eddy__columns_of(c);
     return 25 * (m * m * m + n * n * n) + 5 * m * n * (m + n);
+}
+
+static eddy_status sylvester_prepare(eddy_kernel *k)
+{
+    equation         e;
+    const eddy_shape c = k->out[0]->type.shape;
+    eddy__long_matrix_scratch(k, k->out[0]->count > 0 ? equation_in(c, NULL, &e) : 0,
+                              eddy__matrices_of(c), sylvester_flops_of(c));
+    return EDDY_OK;
 }
 
 static double sylvester_flops(const void *attrs, int n_in, const eddy_type *in,
@@ -255,9 +257,10 @@ static eddy_status sylvester_kernel(eddy_kernel *k)
 {
     const eddy_shape c = k->out[0]->type.shape;
     if (k->out[0]->count == 0) return EDDY_OK;
-    const int64_t bad = eddy__each_matrix(k, eddy__matrices_of(c), sylvester_flops_of(c),
-                                          sylvester_one);
-    if (bad < 0) return EDDY_OK;
+    int64_t           bad;
+    const eddy_status status = eddy__each_long_matrix(
+        k, eddy__matrices_of(c), sylvester_flops_of(c), sylvester_one, &bad);
+    if (status != EDDY_OK || bad < 0) return status;
     return eddy_kernel_fail(
         k, EDDY_INVALID_ARGUMENT,
         "equation %lld has no unique solution: an eigenvalue of a and one of b add up to 0",

@@ -1,5 +1,6 @@
 /* qr.c -- QR decomposition: an orthogonal and an upper triangular factor. */
 #include "ops/arrays/arrays.h"
+#include "graph/base/interruptible.h"
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/libraries/lapack_blocks.h"
@@ -60,7 +61,7 @@ static bool qr_one(const eddy_kernel *k, int64_t i, char *scratch)
         if (z.columns == z.m) eddy__fill_identity(z.d, z.m, q);
         return true;
     }
-    eddy__blocks_copy(k, scratch, eddy__matrix_of(k->in[0], i), (size_t)(z.m * z.n) * size);
+    eddy__copy_or_stop(k->stop, scratch, eddy__matrix_of(k->in[0], i), (size_t)(z.m * z.n) * size);
     eddy__blocks_qr(k, z.d, z.m, z.n, scratch, tau, work);
     for (int64_t row = 0; row < z.columns; row++) {
         const size_t at = (size_t)(row * z.n) * size;

@@ -1,6 +1,6 @@
 /* solve.c -- systems of linear equations (solve, triangular_solve), and the matrix inverse. */
 #include "ops/arrays/arrays.h"
-#include "graph/base/stop.h"
+#include "graph/base/interruptible.h"
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/libraries/lapack_blocks.h"
@@ -29,7 +29,7 @@ static char *place_side(const eddy_kernel *k, int64_t i, const char **matrix)
     const char *b = eddy__matrix_of(k->in[1], eddy__matrix_at(s, k->in[1]->type.shape, i));
     char       *y = eddy__matrix_of(k->out[0], i);
     *matrix = eddy__matrix_of(k->in[0], eddy__matrix_at(s, k->in[0]->type.shape, i));
-    if (y != b && bytes > 0) eddy__blocks_copy(k, y, b, bytes);
+    if (y != b && bytes > 0) eddy__copy_or_stop(k->stop, y, b, bytes);
     return y;
 }
 
@@ -158,7 +158,7 @@ static bool solve_one(const eddy_kernel *k, int64_t i, char *scratch)
     const char   *matrix;
     char         *y = place_side(k, i, &matrix);
     int32_t      *pivots = (int32_t *)(void *)(scratch + bytes);
-    eddy__blocks_copy(k, scratch, matrix, (size_t)bytes);
+    eddy__copy_or_stop(k->stop, scratch, matrix, (size_t)bytes);
     if (eddy__blocks_lu(k, d, n, scratch, pivots) != 0) return false;
     if (eddy__stopped(k->stop)) return true;
     eddy__blocks_lu_solve(k, d, a->adjoint, n, eddy__columns_of(s), scratch, pivots, y);
@@ -255,7 +255,7 @@ static bool inverse_one(const eddy_kernel *k, int64_t i, char *scratch)
     const void *x = eddy__matrix_of(k->in[0], i);
     void       *y = eddy__matrix_of(k->out[0], i);
     int32_t    *pivots = (int32_t *)(void *)scratch;
-    if (x != y) eddy__blocks_copy(k, y, x, (size_t)(n * n) * eddy_dtype_size(d));
+    if (x != y) eddy__copy_or_stop(k->stop, y, x, (size_t)(n * n) * eddy_dtype_size(d));
     if (eddy__blocks_lu(k, d, n, y, pivots) != 0) return false;
     if (eddy__stopped(k->stop)) return true;
     eddy__blocks_lu_inverse(k, d, n, y, pivots, scratch + pivot_bytes(n), inverse_elements(k));

@@ -88,7 +88,8 @@ static svd_parts svd_parts_of(const eddy_kernel *k)
 static eddy_status svd_prepare(eddy_kernel *k)
 {
     const svd_parts z = k->in[0]->count > 0 ? svd_parts_of(k) : (svd_parts){ .k = 0 };
-    eddy__matrix_scratch(k, z.work + z.bytes);
+    eddy__long_matrix_scratch(k, z.work + z.bytes, eddy__matrices_of(k->in[0]->type.shape),
+                              flops_of(z.p.vectors, k->in[0]->type.shape));
     return EDDY_OK;
 }
 
@@ -131,8 +132,8 @@ static eddy_status svd_kernel(eddy_kernel *k)
 {
     const svd_attrs *a = k->attrs;
     const eddy_shape x = k->in[0]->type.shape;
-    eddy__each_matrix(k, eddy__matrices_of(x), flops_of(a->compute_uv, x), svd_one);
-    return EDDY_OK;
+    return eddy__each_long_matrix(k, eddy__matrices_of(x), flops_of(a->compute_uv, x), svd_one,
+                                  NULL);
 }
 
 static double svd_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
@@ -269,7 +270,9 @@ static eddy_status pinv_prepare(eddy_kernel *k)
 {
     const svd_parts z = k->in[0]->count > 0 ? pinv_parts_of(k) : (svd_parts){ .k = 0 };
     const int64_t   size = (int64_t)eddy_dtype_size(z.p.dtype);
-    eddy__matrix_scratch(k, z.work + z.bytes + (z.p.n + z.p.m) * z.k * size);
+    eddy__long_matrix_scratch(k, z.work + z.bytes + (z.p.n + z.p.m) * z.k * size,
+                              eddy__matrices_of(k->in[0]->type.shape),
+                              flops_of(true, k->in[0]->type.shape));
     return EDDY_OK;
 }
 
@@ -319,8 +322,7 @@ static eddy_status pinv_kernel(eddy_kernel *k)
 {
     const eddy_shape x = k->in[0]->type.shape;
     if (k->out[0]->count == 0) return EDDY_OK;
-    eddy__each_matrix(k, eddy__matrices_of(x), flops_of(true, x), pinv_one);
-    return EDDY_OK;
+    return eddy__each_long_matrix(k, eddy__matrices_of(x), flops_of(true, x), pinv_one, NULL);
 }
 
 static double pinv_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)

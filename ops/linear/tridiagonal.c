@@ -75,15 +75,6 @@ static bool solve_infer(eddy_infer *c)
     return eddy__infer_yield(c, 0, c->in[0].dtype, y);
 }
 
-/* Copies of the diagonals, which LAPACK overwrites, and the transposed right-hand sides. */
-static eddy_status solve_prepare(eddy_kernel *k)
-{
-    const eddy_shape y = k->out[0]->type.shape;
-    const int64_t    size = (int64_t)eddy_dtype_size(k->out[0]->type.dtype);
-    eddy__matrix_scratch(k, eddy__rows_of(y) * (3 + eddy__columns_of(y)) * size);
-    return EDDY_OK;
-}
-
 static bool solve_one(const eddy_kernel *k, int64_t i, char *scratch)
 {
     const eddy_dtype d = k->out[0]->type.dtype;
@@ -105,6 +96,20 @@ static double solve_flops_of(eddy_shape y)
     return (double)eddy__rows_of(y) * (3 + 5 * (double)eddy__columns_of(y));
 }
 
+/* Each operation waits for memory or for the one before it, and takes as long as many of a
+ * product. */
+static double solve_time_of(eddy_shape y) { return 16 * solve_flops_of(y); }
+
+/* Copies of the diagonals, which LAPACK overwrites, and the transposed right-hand sides. */
+static eddy_status solve_prepare(eddy_kernel *k)
+{
+    const eddy_shape y = k->out[0]->type.shape;
+    const int64_t    size = (int64_t)eddy_dtype_size(k->out[0]->type.dtype);
+    eddy__long_matrix_scratch(k, eddy__rows_of(y) * (3 + eddy__columns_of(y)) * size,
+                              eddy__matrices_of(y), solve_time_of(y));
+    return EDDY_OK;
+}
+
 static double solve_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
 {
     (void)attrs, (void)n_in, (void)in;
@@ -115,8 +120,10 @@ static eddy_status solve_kernel(eddy_kernel *k)
 {
     const eddy_shape y = k->out[0]->type.shape;
     if (k->out[0]->count == 0) return EDDY_OK;
-    const int64_t bad = eddy__each_matrix(k, eddy__matrices_of(y), solve_flops_of(y), solve_one);
-    if (bad < 0) return EDDY_OK;
+    int64_t           bad;
+    const eddy_status status =
+        eddy__each_long_matrix(k, eddy__matrices_of(y), solve_time_of(y), solve_one, &bad);
+    if (status != EDDY_OK || bad < 0) return status;
     return eddy_kernel_fail(k, EDDY_INVALID_ARGUMENT, "Input is not invertible: matrix %lld has a "
                             "pivot of 0", (long long)bad);
 }

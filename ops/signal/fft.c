@@ -5,7 +5,9 @@
  * one of these operations again. A real transform omits half of the frequencies, which are the
  * conjugates of the other half. A coefficient that represents two frequencies counts twice in
  * the inverse, and half in the adjoint. */
+#include "graph/base/interruptible.h"
 #include "graph/base/thread_pool.h"
+#include "graph/kernel.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
@@ -108,8 +110,21 @@ typedef struct fft_work {
     eddy_fft_job       f;
     int64_t            count, from, to;    /* transforms; numbers of one in x and in y */
     double             ends, others;       /* weights of frequencies; see weigh */
-    atomic_bool        failed;
 } fft_work;
+
+typedef struct fft_run {
+    fft_work    w;
+    uint64_t    each;                      /* bytes of scratch memory */
+    atomic_bool failed;                    /* out of memory */
+} fft_run;
+
+/* One transform that takes some milliseconds: it runs as an interruptible call, on copies. */
+typedef struct fft_call {
+    eddy_call_block block;
+    fft_work        w;
+    char           *x, *y;
+    bool            good;
+} fft_call;
 
 enum { BLOCK = 4096 };       /* numbers of a block, which fits in the cache of a core */
 
@@ -137,12 +152,31 @@ static fft_work work_of(const eddy_kernel *k)
     return w;
 }
 
+/* FFTW does not look at the stop. */
+static bool is_long(const fft_work *w) { return w->f.many == 1 && w->from + w->to >= 1 << 18; }
+
+static uint64_t rounded(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/* Bytes of a block of x and of y. */
+static uint64_t bytes_of_x(const fft_work *w)
+{
+    const uint64_t each = (w->f.single ? 4 : 8) * (w->f.kind == EDDY_FFT_OF_REAL ? 1u : 2u);
+    return (uint64_t)(w->from * w->f.many) * each;
+}
+
+static uint64_t bytes_of_y(const fft_work *w)
+{
+    const uint64_t each = (w->f.single ? 4 : 8) * (w->f.kind == EDDY_FFT_TO_REAL ? 1u : 2u);
+    return (uint64_t)(w->to * w->f.many) * each;
+}
+
 static eddy_status fft_prepare(eddy_kernel *k)
 {
     const fft_work w = work_of(k);
-    const uint64_t each = w.f.single ? 8 : 16;
-    const uint64_t block = ((uint64_t)(w.from * w.f.many) * each + 63) / 64 * 64;
-    if (w.f.kind == EDDY_FFT_TO_REAL) k->scratch_size = block * (uint64_t)k->threads;
+    uint64_t       each = 0;
+    if (is_long(&w)) each = rounded(sizeof(fft_call)) + rounded(bytes_of_x(&w)) + bytes_of_y(&w);
+    else if (w.f.kind == EDDY_FFT_TO_REAL) each = bytes_of_x(&w);
+    k->scratch_size = rounded(each) * (uint64_t)k->threads;
     return EDDY_OK;
 }
 
@@ -166,7 +200,7 @@ static void scale(const fft_work *w, int64_t n, void *y)
         for (int64_t i = 0; i < n; i++) d[i] *= w->ends;
 }
 
-/* One block, from x to y. */
+/* One block, from x to y; scratch may be x. */
 static bool transform(const fft_work *w, int64_t many, char *x, char *y, char *scratch)
 {
     const int64_t last = w->f.n[w->f.rank - 1], half = half_of(last);
@@ -177,7 +211,7 @@ static bool transform(const fft_work *w, int64_t many, char *x, char *y, char *s
         weigh(w, many * w->from / half, half, x, scratch);
         return eddy__fft_run(&f, scratch, y);
     }
-    if (f.kind == EDDY_FFT_TO_REAL) {
+    if (f.kind == EDDY_FFT_TO_REAL && scratch != x) {
         memcpy(scratch, x, (size_t)(many * w->from) * (f.single ? 8 : 16));
         x = scratch;
     }
@@ -187,38 +221,64 @@ static bool transform(const fft_work *w, int64_t many, char *x, char *y, char *s
     return true;
 }
 
+static void run_call(void *block)
+{
+    fft_call *c = block;
+    c->good = transform(&c->w, 1, c->x, c->y, c->x);
+}
+
+/* False if out of memory. The plan counts the memory, too: as scratch memory. */
+static bool transform_apart(const fft_run *r, const char *x, char *y)
+{
+    const eddy_kernel      *k = r->w.k;
+    const eddy_kernel_call *own = k->impl;
+    fft_call *c = eddy__call_block(own->arena->allocator, k->stop->requests, r->each);
+    if (!c) return false;
+    c->w = r->w;
+    c->w.k = NULL;                          /* of the run */
+    c->x = (char *)c + rounded(sizeof *c);
+    c->y = c->x + rounded(bytes_of_x(&r->w));
+    eddy__copy_or_stop(k->stop, c->x, x, (size_t)bytes_of_x(&r->w));
+    if (!eddy__interruptible(k->stop, run_call, c)) return true;
+    eddy__copy_or_stop(k->stop, y, c->y, (size_t)bytes_of_y(&r->w));
+    const bool good = c->good;
+    eddy__call_block_give(c);
+    return good;
+}
+
 static void blocks(void *arg, int64_t from, int64_t to, int worker)
 {
-    fft_work *w = arg;
-    const bool   real_x = w->f.kind == EDDY_FFT_OF_REAL, real_y = w->f.kind == EDDY_FFT_TO_REAL;
-    const size_t size = w->f.single ? 4 : 8;
-    const size_t row_x = (size_t)w->from * size * (real_x ? 1 : 2);
-    const size_t row_y = (size_t)w->to * size * (real_y ? 1 : 2);
-    char *scratch = w->k->scratch;
-    if (scratch) scratch += w->k->scratch_size / (size_t)w->k->threads * (size_t)worker;
+    fft_run        *r = arg;
+    const fft_work *w = &r->w;
+    const uint64_t  size_x = bytes_of_x(w), size_y = bytes_of_y(w);
+    const bool      apart = is_long(w) && w->k->stop && w->k->stop->requests;
+    char           *scratch = w->k->scratch;
+    if (scratch) scratch += r->each * (uint64_t)worker;
     for (int64_t i = from; i < to; i++) {
-        const int64_t first = i * w->f.many, left = w->count - first;
-        char *x = (char *)w->k->in[0]->data + (size_t)first * row_x;
-        char *y = (char *)w->k->out[0]->data + (size_t)first * row_y;
-        if (!transform(w, left < w->f.many ? left : w->f.many, x, y, scratch))
-            atomic_store(&w->failed, true);
+        const int64_t left = w->count - i * w->f.many;
+        char *x = (char *)w->k->in[0]->data + (uint64_t)i * size_x;
+        char *y = (char *)w->k->out[0]->data + (uint64_t)i * size_y;
+        const bool good = apart ? transform_apart(r, x, y)
+                                : transform(w, left < w->f.many ? left : w->f.many, x, y, scratch);
+        if (!good) atomic_store(&r->failed, true);
     }
 }
 
 static eddy_status fft_kernel(eddy_kernel *k)
 {
-    fft_work w = work_of(k);
+    fft_run r = { .w = work_of(k), .each = k->scratch_size / (uint64_t)k->threads };
+    atomic_init(&r.failed, false);
     if (k->out[0]->count == 0) return EDDY_OK;
     if (k->in[0]->count == 0) {
         memset(k->out[0]->data, 0,
                (size_t)k->out[0]->count * eddy_dtype_size(k->out[0]->type.dtype));
         return EDDY_OK;
     }
-    const char *missing = eddy__fft_missing(w.f.single);
+    const char *missing = eddy__fft_missing(r.w.f.single);
     if (missing) return eddy_kernel_fail(k, EDDY_UNIMPLEMENTED, "%s", missing);
-    eddy__parallel_or_stop(k, (w.count + w.f.many - 1) / w.f.many, 1, blocks, &w);
-    if (!atomic_load(&w.failed)) return EDDY_OK;
-    return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for a plan of FFTW");
+    eddy__parallel_or_stop(k, (r.w.count + r.w.f.many - 1) / r.w.f.many, 1, blocks, &r);
+    if (!atomic_load(&r.failed)) return EDDY_OK;
+    return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for a transform or a plan of FFTW");
 }
 
 /* 5 n log n for n complex numbers, as usual, and half of it for real ones. */

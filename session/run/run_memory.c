@@ -3,6 +3,7 @@
  * plan begins in memory that the processor and the operating system know, and many plans need no
  * more memory than the largest. Plans that keep values from run to run have memory of their own. */
 #include "session/run/run_memory.h"
+#include "graph/base/interruptible.h"
 
 typedef struct run_memory {
     struct run_memory *next;
@@ -96,11 +97,12 @@ size_t eddy__run_memory_bytes(eddy_session *s)
     pthread_mutex_lock(&s->memory_lock);
     for (const run_memory *m = s->memory; m; m = m->next) bytes += m->bytes;
     pthread_mutex_unlock(&s->memory_lock);
-    return bytes;
+    return bytes + (size_t)eddy__call_blocks_bytes(&s->stop_requests);
 }
 
 void eddy__run_memory_trim(eddy_session *s)
 {
+    eddy__call_blocks_free(&s->stop_requests);
     pthread_mutex_lock(&s->memory_lock);
     for (run_memory *m = s->memory; m; m = m->next) {
         if (!try_take(m)) continue;

@@ -409,10 +409,3 @@ void eddy__blocks_product(const eddy_kernel *k, eddy_dtype d, int64_t m, int64_t
     rows_of_product p = { d, m, n, depth, rows, a, b, c };
     if (n > 0) eddy__parallel_or_stop(k, pieces(m, rows), 1, product_rows, &p);
 }
-
-void eddy__blocks_copy(const eddy_kernel *k, void *to, const void *from, size_t n)
-{
-    const size_t PART = 1 << 22;
-    for (size_t i = 0; i < n && !eddy__stopped(k->stop); i += PART)
-        memcpy((char *)to + i, (const char *)from + i, n - i < PART ? n - i : PART);
-}

@@ -37,7 +37,5 @@ void    eddy__blocks_qr_columns(const eddy_kernel *k, eddy_dtype d, int64_t m, i
 /* c [m,n] = a b with a [m,depth]; float32 and float64. */
 void eddy__blocks_product(const eddy_kernel *k, eddy_dtype d, int64_t m, int64_t n, int64_t depth,
                           const void *a, const void *b, void *c);
-/* Copies n bytes. */
-void eddy__blocks_copy(const eddy_kernel *k, void *to, const void *from, size_t n);
 
 #endif
