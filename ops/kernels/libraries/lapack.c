@@ -7,6 +7,7 @@
 
 #include <cblas.h>
 #include <complex.h>
+#include <math.h>
 #include <string.h>
 
 typedef float complex  c64;
@@ -91,12 +92,22 @@ static int leading(int64_t n) { return n > 1 ? (int)n : 1; }
 
 /* ------------------------------------------------------------- triangles -- */
 
+/* OpenBLAS 0.3.21 for i386 leaves two values on the stack of the x87 after cpotrf of one element;
+ * when that stack is full, functions that return a double return NaN. */
+static int root_of_one(c64 *a)
+{
+    const float square = crealf(*a);
+    *a = square > 0 ? sqrtf(square) : square;
+    return !(square > 0);
+}
+
 int eddy__lapack_cholesky(eddy_dtype d, int64_t n, void *a, int64_t ld)
 {
     const int size = (int)n, lda = leading(ld);
     int info = 0;
     if (d == EDDY_FLOAT32) spotrf_("U", &size, a, &lda, &info, 1);
     else if (d == EDDY_FLOAT64) dpotrf_("U", &size, a, &lda, &info, 1);
+    else if (d == EDDY_COMPLEX64 && n == 1) info = root_of_one(a);
     else if (d == EDDY_COMPLEX64) cpotrf_("U", &size, a, &lda, &info, 1);
     else zpotrf_("U", &size, a, &lda, &info, 1);
     return info;
