@@ -74,8 +74,10 @@ libs="$declared $BUILD/libeddy.a -lopenblas -lyaml -lm -pthread"
 build "$BUILD/libeddy.a"
 # shellcheck disable=SC2086
 clang $cflags -Ibuild/include tests/msan/planted.c $flags $libs -o "$BUILD/planted"
+# LAPACK compares its own texts with memcmp, which must not check them.
 export CK_FORK=no CK_EXCLUDE_TAGS="${CK_EXCLUDE_TAGS-slow many}" OPENBLAS_NUM_THREADS=1 \
-    EDDY_CPU="${EDDY_CPU:-baseline}" MSAN_OPTIONS=allocator_may_return_null=1 UNDER='setarch -R'
+    EDDY_CPU="${EDDY_CPU:-baseline}" UNDER='setarch -R' \
+    MSAN_OPTIONS=allocator_may_return_null=1:intercept_memcmp=0
 # What reads memory that was not written is reported, and nothing else.
 $UNDER "$BUILD/planted" none > "$log" 2>&1 || { cat "$log" >&2; exit 1; }
 for reader in branch product factors transform; do
