@@ -485,6 +485,10 @@ tsan: ## run the tests with ThreadSanitizer, except slow cases
 	    TSAN_OPTIONS=allocator_may_return_null=1 \
 	    $(MAKE) --no-print-directory BUILD=build/tsan run-tests
 
+msan: ## run tests and examples with MemorySanitizer, except slow cases (needs clang, cmake)
+	@sh scripts/setup.sh check
+	@BUILD=build/msan MAKE='$(MAKE)' EXAMPLES='$(notdir $(SELF_CHECKING))' sh scripts/memory_sanitizer.sh $(SUITES)
+
 $(BUILD)/determinism: $(BUILD)/obj/tests/determinism/main.o $(BUILD)/obj/tests/lib/trainings.o $(BUILD)/libeddy.a
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
@@ -680,7 +684,7 @@ help: ## list the targets
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 .PHONY: all lib machines check-machines objects command examples tests benches setup demo check run-tests docs interface bindings accuracy passes roundtrip sanitize \
-        sanitized valgrind tsan threads determinism portability cover covered mutants mutated fuzz fuzzing torture torture-quick hostile \
+        sanitized valgrind tsan msan threads determinism portability cover covered mutants mutated fuzz fuzzing torture torture-quick hostile \
         bench bench-check bench-ops instructions \
         gdb parts headers packages style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:

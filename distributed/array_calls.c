@@ -3,7 +3,7 @@
 
 static eddy_call_header header_of(eddy_collective kind, const eddy_array *a, int detail)
 {
-    eddy_call_header h = { .kind = kind, .detail = detail, .parts = 1 };
+    eddy_call_header h = { .kind = (int32_t)kind, .detail = detail, .parts = 1 };
     h.dtype = (int32_t)eddy_array_dtype(a);
     h.shape = eddy_array_shape(a);
     return h;
@@ -25,7 +25,7 @@ bool eddy_array_all_reduce(eddy_communicator *c, eddy_reduction how, eddy_array 
                                       "array_all_reduce: no communicator, or no array");
     if (!eddy__reduction_fits(how, d, why, sizeof why))
         return eddy__distributed_fail(error, EDDY_BAD_DTYPE, "array_all_reduce: %s", why);
-    const eddy_call_header h = header_of(EDDY_ALL_REDUCE, array, how);
+    const eddy_call_header h = header_of(EDDY_ALL_REDUCE, array, (int)how);
     eddy_call              call = { 0 };
     void                  *data = eddy_array_data(array);
     if (eddy__collective_begin(&call, c, &h))

@@ -67,7 +67,7 @@ bool eddy__kernel_begin(eddy_kernel *k, eddy_call *call, eddy_collective kind, e
 {
     const eddy_collective_attrs *a = k->attrs;
     eddy_communicator           *c = eddy__communicator_take(a->communicator);
-    eddy_call_header             h = { .kind = kind };
+    eddy_call_header             h = { .kind = (int32_t)kind };
     *call = (eddy_call){ .stopped = stopped, .run = k };
     if (!c)
         return eddy__distributed_fail(&call->error, EDDY_CLOSED, "its communicator has been freed");

@@ -98,7 +98,7 @@ static void equations(void)
     eddy_odeint(f, in, eddy_zeros(g, F64, EDDY_SHAPE(0)), out), checked();
     eddy_odeint(f, EDDY_LIST(single), vec, out), checked();
     eddy_odeint(f, in, vec, out, .method = 7), checked();
-    eddy_odeint(f, in, vec, out, .gradient = -1), checked();
+    eddy_odeint(f, in, vec, out, .gradient = (eddy_ode_gradient)-1), checked();
     eddy_odeint(f, in, vec, out, .recompute = (eddy_recompute)9), checked();
     eddy_odeint(f, in, vec, out, .segment = -2), checked();
     eddy_odeint(f, in, vec, out, .gradient = EDDY_ODE_ADJOINT, .segment = 2), checked();

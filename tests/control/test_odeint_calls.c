@@ -131,7 +131,8 @@ START_TEST(rejected_steps)
     eddy_tensor z[EDDY_MAX_RESULTS];
     ck_assert_int_eq(eddy_odeint(FUNCTION(van_der_pol, mu),
                                  EDDY_LIST(constant(&t, 2), constant(&t, 0)),
-                                 times_of(t.graph, F64, 0, 3), z, .gradient = _i % 2),
+                                 times_of(t.graph, F64, 0, 3), z,
+                                 .gradient = (eddy_ode_gradient)(_i % 2)),
                      2);
     v = value(&t, slope(z[0], mu));
     ck_assert(isfinite(eddy_array_item(v)));
@@ -149,7 +150,8 @@ START_TEST(single_precision)
                 y[EDDY_MAX_RESULTS];
     eddy_tensor rates = eddy_placeholder(g, "p", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, 2));
     eddy_tensor t = times_of(g, EDDY_FLOAT32, 0, 1);
-    ck_assert_msg(eddy_odeint(FUNCTION(decay, rates), EDDY_LIST(y0), t, y, .gradient = _i) == 1,
+    ck_assert_msg(eddy_odeint(FUNCTION(decay, rates), EDDY_LIST(y0), t, y,
+                              .gradient = (eddy_ode_gradient)_i) == 1,
                   "%s", eddy_graph_message(g));
     eddy_tensor   d = slope(eddy_index(y[0], "1"), y0), dp = slope(y[0], rates);
     eddy_session *s = eddy_session_new(g);
@@ -192,7 +194,7 @@ START_TEST(maps)
     const double      p[3] = { 0.5, 2, 9 };
     const eddy_tensor x = eddy_set_shape(numbers(&t, 3, p), EDDY_SHAPE(3));
     eddy_tensor       y[EDDY_MAX_RESULTS], dy[EDDY_MAX_RESULTS], z[EDDY_MAX_RESULTS], j;
-    gradient = _i % 2;
+    gradient = (eddy_ode_gradient)(_i % 2);
     ck_assert_msg(eddy_vmap(PLAIN(decay_of), EDDY_LIST(x), y) == 1, "%s",
                   eddy_graph_message(t.graph));
     ck_assert_msg(eddy_vmap(PLAIN(slope_of), EDDY_LIST(x), dy) == 1, "%s",

@@ -7,6 +7,7 @@
 
 #include <cblas.h>
 #include <complex.h>
+#include <math.h>
 #include <string.h>
 
 typedef float complex  c64;
@@ -91,15 +92,44 @@ static int leading(int64_t n) { return n > 1 ? (int)n : 1; }
 
 /* ------------------------------------------------------------- triangles -- */
 
+/* OpenBLAS 0.3.21 for i386 leaves two values on the stack of the x87 after cpotrf of one element;
+ * when that stack is full, functions that return a double return NaN. */
+static int root_of_one(c64 *a)
+{
+    const float square = crealf(*a);
+    if (square <= 0) return 1;
+    *a = sqrtf(square);
+    return 0;
+}
+
+/* The factor of a matrix with NaN has NaN from there on, as in TensorFlow and OpenBLAS; the
+ * reference LAPACK stops at that pivot. Returns 0 then, otherwise `failed`. */
+static int after_nan(eddy_dtype d, int64_t n, void *a, int64_t ld, int failed)
+{
+    const bool    single = eddy_dtype_real(d) == EDDY_FLOAT32;
+    const int64_t parts = eddy_dtype_is_complex(d) ? 2 : 1, first = failed - 1;
+    float        *singles = a;
+    double       *doubles = a;
+    if (failed <= 0) return failed;
+    const int64_t pivot = first * (ld + 1) * parts;
+    if (!isnan(single ? (double)singles[pivot] : doubles[pivot])) return failed;
+    for (int64_t j = first; j < n; j++)
+        for (int64_t i = (j * ld + first) * parts; i < (j * ld + j + 1) * parts; i++)
+            if (single) singles[i] = NAN;
+            else doubles[i] = (double)NAN;
+    return 0;
+}
+
 int eddy__lapack_cholesky(eddy_dtype d, int64_t n, void *a, int64_t ld)
 {
     const int size = (int)n, lda = leading(ld);
     int info = 0;
     if (d == EDDY_FLOAT32) spotrf_("U", &size, a, &lda, &info, 1);
     else if (d == EDDY_FLOAT64) dpotrf_("U", &size, a, &lda, &info, 1);
+    else if (d == EDDY_COMPLEX64 && n == 1) info = root_of_one(a);
     else if (d == EDDY_COMPLEX64) cpotrf_("U", &size, a, &lda, &info, 1);
     else zpotrf_("U", &size, a, &lda, &info, 1);
-    return info;
+    return after_nan(d, n, a, ld, info);
 }
 
 /* -------------------------------------------------------------------- LU -- */
