@@ -108,14 +108,15 @@ static results run_plainly(const truth *t, uint64_t noise, double *largest)
     interpreter in = interpreter_begin(t->g->t.graph);
     in.noisy = noise > 0;
     in.random = noise;
-    for (int k = 0; k < RUNS; k++) {
+    for (int k = 0; k < RUNS && !r.refused; k++) {
         for (int i = 0; i < set_before(t, k); i++)
             interpreter_set(&in, t->variable[i], k == 0 ? t->initial[i] : t->later[i]);
         request     q;
         eddy_array *out[FETCHES] = { NULL };
         ask(t, k, &q);
         const bool ok = interpreter_run(&in, q.feeds, (eddy_list){ q.n, q.fetch }, out, &e);
-        ck_assert_msg(ok, "seed %u: %s", t->g->seed, e.message);
+        ck_assert_msg(ok || noise > 0, "seed %u: %s", t->g->seed, e.message);
+        r.refused = !ok;
         for (int i = 0; i < q.n; i++) r.of[k][q.which[i]] = out[i];
         largest[k] = in.largest;
         for (int i = 0; i < t->n_variables; i++)
@@ -203,15 +204,16 @@ static bool is_float(const eddy_array *a)
     return a && eddy_dtype_is_floating(eddy_array_dtype(a));
 }
 
-/* From the runs with noise: what is off by much, or by anything if it is no floating
- * number, says nothing. */
+/* From the runs with noise. A result that is off by much, or by anything unless it is a floating
+ * number, says nothing, and nor does one that is refused: noise may change a label. */
 static void settle_tolerance(truth *t, int run, int i, const results *noisy, double largest)
 {
     const eddy_array *a = t->plain.of[run][i];
     const double unit = a && eddy_array_dtype(a) == EDDY_FLOAT32 ? 0x1p-20 : 0x1p-40;
     double most = 0;
     for (int k = 0; k < NOISES; k++)
-        most = fmax(most, largest_distance(a, noisy[k].of[run][i]));
+        most = noisy[k].refused ? INFINITY
+                                : fmax(most, largest_distance(a, noisy[k].of[run][i]));
     double *tolerance = &t->tolerance[run][i];
     if (!is_float(a)) *tolerance = most > 0 ? INFINITY : 0;
     else *tolerance = 4 * most + unit * fmax(1, fmin(largest, 100));
