@@ -126,8 +126,9 @@ static results run_plainly(const truth *t, uint64_t noise, double *largest)
     return r;
 }
 
-/* Whether the other feeds fit the operations that compute this fetch; EDDY_UNIMPLEMENTED if the
- * interpreter cannot tell, since the shape of a loop variable changes. */
+/* Whether the other feeds fit the operations that compute this fetch. EDDY_BAD_SHAPE if they do
+ * not. Other errors do not matter: the interpreter has no loop variables of changing shape, and it
+ * computes all inputs of an IdentityN, of which the session needs one. */
 static eddy_status fits_otherwise(const truth *t, eddy_tensor fetch)
 {
     eddy_feed   at[TRIAL_FEEDS];
@@ -160,7 +161,7 @@ static void choose_second(truth *t)
     for (int i = 0; t->g->open && i < t->fetch.n; i++) {
         const eddy_status fits = fits_otherwise(t, t->fetch.at[i]);
         if (fits == EDDY_OK) t->second[t->n_second++] = i;
-        else if (fits != EDDY_UNIMPLEMENTED) check_refused(t, t->fetch.at[i]);
+        else if (fits == EDDY_BAD_SHAPE) check_refused(t, t->fetch.at[i]);
     }
 }
 
