@@ -1,8 +1,9 @@
 /* planted.c -- reads a number that was not written; MemorySanitizer must report it.
  *
- *   planted none|branch|product|factors|transform      who reads it: the program itself, after an
- *                                                      operation of the library; BLAS; LAPACK; FFTW.
- *                                                      none: every number is written, all read it */
+ *   planted none|branch|product|factors|transform
+ *
+ * The argument says who reads it: the program itself, after an operation of the library (branch),
+ * BLAS, LAPACK or FFTW. With none, every number is written, and all of these read it. */
 #include <eddy/eddy.h>
 
 #include <stdio.h>
