@@ -71,12 +71,12 @@ bool eddy__kernel_begin(eddy_kernel *k, eddy_call *call, eddy_collective kind, e
     *call = (eddy_call){ .stopped = stopped, .run = k };
     if (!c)
         return eddy__distributed_fail(&call->error, EDDY_CLOSED, "its communicator has been freed");
-    if (kind == EDDY_ALL_REDUCE || kind == EDDY_BROADCAST || kind == EDDY_REDUCE)
-        h.detail = (int32_t)a->detail;
+    const bool lists = kind == EDDY_ALL_REDUCE || kind == EDDY_BROADCAST || kind == EDDY_REDUCE;
+    if (lists) h.detail = (int32_t)a->detail;
     if (k->n_in > 0) h.dtype = (int32_t)k->in[0]->type.dtype;
     h.shape = shape;
     if (a->node) snprintf(h.name, sizeof h.name, "%s", a->node);
-    h.parts = kind == EDDY_ALL_REDUCE ? k->n_in : 1;
+    h.parts = lists ? k->n_in : 1;
     if (kind != EDDY_ALL_TO_ALL) h.hash = hash_of(k, a->ranks, rows);
     return eddy__collective_begin(call, c, &h);
 }

@@ -368,7 +368,10 @@ enum {
     /* each element of a floating output is an element of a floating input or a constant, and which
      * one follows from shapes, attributes and integer inputs; the kernel takes float64, and every
      * JOINS operation is one (the patterns of sparse Jacobians follow) */
-    EDDY_OP_MOVES        = 1 << 21
+    EDDY_OP_MOVES        = 1 << 21,
+    /* exchanges data with other sessions or processes, which expect it once in each run: a run that
+     * has failed is not repeated to find out why (`check_numerics`) */
+    EDDY_OP_EXCHANGES    = 1 << 22
 };
 
 struct eddy_op_def {
