@@ -120,6 +120,17 @@ bool eddy__all_to_all(eddy_call *call, const void *in, const int64_t *sent, void
 /* to or from -1: no rank. */
 bool eddy__send_receive(eddy_call *call, const void *in, int to, void *out, int from, size_t bytes);
 
+/* ------------------------------------------------------- outside of graphs -- */
+
+/* The text of the root, on all ranks; the caller frees it. NULL with an error. */
+char *eddy__broadcast_text(eddy_communicator *c, int root, const char *text, eddy_error *error);
+/* Gives all ranks the error of the first rank that has one; true if none has. All ranks call it. */
+bool  eddy__all_succeeded(eddy_communicator *c, eddy_error *error);
+/* The names of the global variables, each with a newline; the caller frees them. NULL without memory. */
+char *eddy__variable_names(eddy_graph *g);
+
+/* --------------------------------------------------------------- combining -- */
+
 /* Whether elements of the type can be reduced so; else the reason is in `why`. */
 bool   eddy__reduction_fits(eddy_reduction how, eddy_dtype d, char *why, size_t size);
 /* Combines n arrays of count elements of a type, pair by pair, into `out`. parts[i] may be changed; work

@@ -185,11 +185,41 @@ static eddy_tensor gives_up(eddy_graph *g, eddy_communicator *c, int rank)
     return rank == 1 ? EDDY_NO_TENSOR : eddy_all_reduce(c, floats(g, 3));
 }
 
+/* Rank 1 makes NaN, before a collective of all or after one; with a check of values or a bad label. */
+typedef enum mistake { BEFORE, AFTER, LABEL } mistake;
+
+static bool errs(eddy_communicator *c, void *context)
+{
+    const mistake kind = *(mistake *)context;
+    const int     me = eddy_communicator_rank(c);
+    rank_run     *r = &runs_of[me];
+    eddy_graph   *g = eddy_graph_new();
+    eddy_tensor   x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(2)), y = x;
+    if (kind == LABEL) y = eddy_gather(x, eddy_cast(x, EDDY_INT32));
+    else if (kind == BEFORE) y = eddy_log(x);
+    y = eddy_all_reduce(c, y);
+    if (kind == AFTER) y = eddy_all_reduce(c, eddy_sqrt(eddy_mul(x, y)));
+    eddy_session *s = eddy_session_new(g, .check_numerics = EDDY_NUMERICS_NAN);
+    const float   bad = kind == LABEL ? 5 : -0.5f, own[] = { 1, me == 1 ? bad : 1 };
+    r->status = eddy_run_ranks(c, s, EDDY_FEED({ x, EDDY_VIEW(own, 2) }), EDDY_FETCH(y), NULL);
+    snprintf(r->message, sizeof r->message, "%s", eddy_session_message(s));
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return true;
+}
+
 START_TEST(ends)
 {
     golden_begin("distributed/ends");
     all_fail(3, leaves);
     all_fail(3, gives_up);
+    for (mistake m = BEFORE; m <= LABEL; m++) {
+        ck_assert(eddy_run_threads(2, errs, &m, NULL));
+        for (int r = 0; r < 2; r++) {
+            ck_assert_msg(runs_of[r].status != EDDY_OK, "%d %d", (int)m, r);
+            golden_line(runs_of[r].message);
+        }
+    }
     golden_end();
 }
 END_TEST
@@ -303,6 +333,24 @@ static bool wrong_operations(eddy_communicator *c, void *context)
     eddy_distributed(o), golden_graph(g);
     eddy_distributed(o, c, .examples = x, .sum = true), golden_graph(g);
     eddy_distributed(o, c, .bucket_bytes = 0), golden_graph(g);
+    eddy_sharded(o), golden_graph(g);
+    eddy_sharded(o, c, .examples = x, .sum = true), golden_graph(g);
+    eddy_sharded(o, c, .averaged = true, .sum = true), golden_graph(g);
+    eddy_sharded(o, c, .bucket_bytes = -1), golden_graph(g);
+    eddy_selected_updates(o), golden_graph(g);
+    eddy_tensor     v = eddy_variable(g, eddy_scalar(g, 1), .name = "v");
+    eddy_tensor     w = eddy_variable(g, eddy_scalar(g, 2), .name = "w");
+    eddy_optimizer *joint = eddy_clipped_gradients(o, .global_norm = eddy_scalar(g, 1));
+    eddy_minimize(eddy_sharded(joint, c), eddy_mul(v, w)), golden_graph(g);
+    eddy_minimize(eddy_sharded(eddy_apply_if_finite(o, .quiet = true), c), eddy_mul(v, w));
+    golden_graph(g);
+    eddy_session *s = eddy_session_new(g);
+    eddy_error    e = { 0 };
+    eddy_broadcast_variables(c, 7, g, s, &e), says(&e);
+    eddy_save_ranks(c, g, s, "m.safetensors", &e), says(&e);
+    eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL);
+    eddy_save_ranks(c, g, s, "/none/m.safetensors.index.json", &e), says(&e);
+    eddy_session_free(s);
     eddy_graph_free(g);
     return true;
 }
@@ -347,6 +395,7 @@ static bool wrong_calls(eddy_communicator *c, void *context)
     eddy_array_broadcast(c, 3, a, &e), says(&e);
     eddy_rank_barrier(NULL, &e), says(&e);
     eddy_broadcast_variables(c, 0, NULL, NULL, &e), says(&e);
+    eddy_save_ranks(c, NULL, NULL, NULL, &e), says(&e);
     eddy_array_free(a);
     return true;
 }
@@ -359,19 +408,29 @@ static bool not_a_member(eddy_communicator *c, void *context)
     return true;
 }
 
-/* A variable whose shape is not known has a value on rank 0 alone. */
+/* A variable whose shape is not known has a value on rank 0 alone; rank 1 has one more, and one of another
+ * type. */
 static bool broadcast_unknown(eddy_communicator *c, void *context)
 {
     eddy_graph   *g = eddy_graph_new();
+    const int     me = eddy_communicator_rank(c);
     eddy_tensor   x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY));
     eddy_tensor   v = eddy_variable(g, x, .name = "v", .no_validate_shape = true);
+    eddy_tensor   own = me == 1 ? eddy_variable(g, eddy_scalar(g, 3), .name = "own") : v;
     eddy_session *s = eddy_session_new(g);
-    const int     me = eddy_communicator_rank(c);
+    eddy_error    e = { 0 };
     if (me == 0) eddy_variable_set(s, v, EDDY_FLOATS(1, 2));
-    eddy_broadcast_variables(c, 0, g, s, (eddy_error *)context + me);
+    bool        ok = eddy_broadcast_variables(c, 0, g, s, &e);
+    eddy_array *value = eddy_variable_value(s, v);
+    ok = expect(c, ok && eddy_array_equal(value, EDDY_FLOATS(1, 2)), "%s", e.message);
+    eddy_array_free(value);
+    eddy_tensor w = eddy_zeros(g, me == 0 ? EDDY_FLOAT32 : EDDY_INT32, EDDY_SHAPE(2));
+    w = eddy_variable(g, w, .name = "w");
+    if (me == 0) eddy_variable_set(s, w, EDDY_FLOATS(1, 2));
+    if (!eddy_broadcast_variables(c, 0, g, s, &e) && me == 1) *(eddy_error *)context = e;
     eddy_session_free(s);
     eddy_graph_free(g);
-    return true;
+    return ok && own.node != 0;
 }
 
 /* Frees the communicator of a graph before it runs, and before a step is built. */
@@ -417,7 +476,7 @@ static void count_close(void *context) { ++*(int *)context; }
 
 START_TEST(arguments)
 {
-    eddy_error           e = { 0 }, of[2] = { { 0 } };
+    eddy_error           e = { 0 };
     const eddy_transport nothing = { .name = "nothing" };
     golden_begin("distributed/arguments");
     ck_assert(eddy_run_threads(1, wrong_operations, NULL, &e));
@@ -425,8 +484,8 @@ START_TEST(arguments)
     ck_assert(eddy_run_threads(1, wrong_calls, NULL, &e));
     ck_assert(eddy_run_threads(2, not_a_member, &e, NULL));
     says(&e);
-    eddy_run_threads(2, broadcast_unknown, of, NULL);
-    says(&of[1]);
+    ck_assert(eddy_run_threads(2, broadcast_unknown, &e, NULL));
+    says(&e);
     ck_assert(eddy_run_threads(1, freed, NULL, &e));
     eddy_run_threads(0, freed, NULL, &e), says(&e);
     eddy_communicator_new(&nothing, NULL, 0, 1, &e), says(&e);

@@ -212,5 +212,8 @@ const rank_scenario rank_scenarios[] = {
     { "trainings", trainings_agree },
     { "skips", skips_agree },
     { "empties", empties_agree },
+    { "shardings", shardings_agree },
+    { "slots", slots_are_divided },
+    { "checkpoints", checkpoints_agree },
     { NULL, NULL },
 };
