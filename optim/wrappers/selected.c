@@ -80,30 +80,31 @@ static eddy_tensor noted(eddy_optimizer *o, eddy_tensor gradient, eddy_tensor va
 }
 
 /* The `transform` of the inner optimizer gets the pairs that are selected. */
-static void selected_transform(eddy_optimizer *o, eddy_gradient_pair *pairs, int count)
+static void transform_pairs(eddy_optimizer *o, eddy_gradient_pair *pairs, int count,
+                            eddy_gradient_pair *some, int *at)
 {
-    const selected_state *s = eddy_optimizer_state(o);
-    const size_t          bytes = (size_t)count * sizeof *pairs;
-    eddy_gradient_pair   *some = eddy__allocate(&o->allocator, bytes);
-    int                   n = 0;
-    if (!some) {
-        eddy_fail(o->graph, EDDY_NO_MEMORY, "%s: out of memory (gradients: %d)", o->name, count);
-        return;
-    }
+    int n = 0;
     for (int i = 0; i < count; i++) {
         eddy_gradient_pair p = pairs[i];
         eddy_tensor        values;
-        if (p.gradient.node == 0 || !is_selected(s, p.variable)) continue;
+        if (p.gradient.node == 0 || !is_selected(eddy_optimizer_state(o), p.variable)) continue;
         if (eddy_slices_parts(p.gradient, &values, NULL))
-            p.gradient =
-                eddy_slices_with_values(p.gradient, noted(o, values, p.variable));
+            p.gradient = eddy_slices_with_values(p.gradient, noted(o, values, p.variable));
         else p.gradient = noted(o, p.gradient, p.variable);
+        at[n] = i;
         some[n++] = p;
     }
     if (n > 0) eddy__inner_transform(o, some, n);
-    n = 0;
-    for (int i = 0; i < count; i++)
-        if (pairs[i].gradient.node != 0 && is_selected(s, pairs[i].variable)) pairs[i] = some[n++];
+    for (int i = 0; i < n; i++) pairs[at[i]] = some[i];
+}
+
+static void selected_transform(eddy_optimizer *o, eddy_gradient_pair *pairs, int count)
+{
+    const size_t        bytes = (size_t)count * (sizeof *pairs + sizeof(int));
+    eddy_gradient_pair *some = eddy__allocate(&o->allocator, bytes);
+    if (some) transform_pairs(o, pairs, count, some, (int *)(some + count));
+    else
+        eddy_fail(o->graph, EDDY_NO_MEMORY, "%s: out of memory (gradients: %d)", o->name, count);
     eddy__release(&o->allocator, some, bytes);
 }
 
