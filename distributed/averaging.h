@@ -10,7 +10,7 @@ typedef struct averaging {
     int64_t     communicator;
     eddy_tensor examples;
     eddy_tensor share;               /* of this rank's examples in all; node 0: equal */
-    bool        sum;
+    bool        sum, overlap;
     int64_t     bucket_bytes;
 } averaging;
 

@@ -38,5 +38,12 @@ void        eddy__rooted_list(const eddy_op_def *op, eddy_communicator *c, int r
 bool        eddy__kernel_begin(eddy_kernel *k, eddy_call *call, eddy_collective kind, eddy_shape shape,
                                const int64_t *rows);
 eddy_status eddy__kernel_end(eddy_kernel *k, eddy_call *call);
+/* What the call of the kernel says to other ranks. */
+eddy_call_header eddy__kernel_header(const eddy_kernel *k, eddy_collective kind, eddy_shape shape,
+                                     const int64_t *rows);
+
+/* y[i] = the same of x[i] as eddy_all_reduce_list; other nodes run while the messages travel. */
+bool eddy__all_reduce_overlapped(eddy_communicator *c, eddy_list x, eddy_reduction how,
+                                 eddy_tensor *y);
 
 #endif

@@ -13,6 +13,8 @@
 
 /* ---------------------------------------------------------- communicators -- */
 
+struct eddy_background;
+
 typedef struct eddy_world {
     const eddy_transport *transport;
     void                 *context;
@@ -23,6 +25,10 @@ typedef struct eddy_world {
     size_t                scratch_size;
     pthread_mutex_t       error_lock;
     eddy_error            error;        /* once set, no collective works */
+    /* under error_lock, in seconds: when the world or its last report began, how long collectives were
+     * under way, and how long runs waited for them */
+    double                begun, exchanging, waiting;
+    struct eddy_background *background; /* NULL: no collective has run in the background */
 } eddy_world;
 
 struct eddy_communicator {
@@ -77,6 +83,8 @@ typedef struct eddy_call {
     const void        *run;
     eddy_error         error;
     bool               has_turn;                    /* holds the lock of the world */
+    bool               in_background;               /* called by the thread for such collectives */
+    double             begun;                       /* seconds */
     eddy_packet       *mine, *packets;              /* packets[r]: of rank r */
     eddy_message     **messages;                    /* in progress */
     int                n_messages;
@@ -119,6 +127,32 @@ bool eddy__all_to_all(eddy_call *call, const void *in, const int64_t *sent, void
                       const int64_t *received, size_t row_bytes);
 /* to or from -1: no rank. */
 bool eddy__send_receive(eddy_call *call, const void *in, int to, void *out, int from, size_t bytes);
+
+/* Fails all ranks, if nothing has failed them before. */
+void eddy__world_fail(eddy_world *w, eddy_status status, const char *why);
+
+/* ------------------------------------------------------------- background -- */
+
+/* An all_reduce that a thread of the world runs, in the order in which they were begun. */
+typedef struct eddy_job eddy_job;
+
+/* Begins one on `bytes` of data, which `fill` writes; its number, or 0 with an error. */
+int64_t eddy__job_begin(eddy_communicator *c, const eddy_call_header *h, int64_t count, size_t bytes,
+                        void (*fill)(void *context, void *data), void *context, eddy_error *error);
+/* Waits for it, calls `take` with the result if there is one, and frees it. `stopped` as in a call. */
+bool    eddy__job_end(eddy_communicator *c, int64_t number, eddy_status (*stopped)(const void *run),
+                      const void *run, void (*take)(void *context, const void *data), void *context,
+                      eddy_error *error);
+/* Waits until none is under way: other collectives come after all that were begun before. */
+bool    eddy__jobs_wait(eddy_call *call);
+/* Ends those of a communicator that is being freed, and those of the world with their thread. */
+void    eddy__jobs_cancel(eddy_communicator *c);
+void    eddy__background_free(eddy_world *w);
+
+/* ------------------------------------------------------------------- times -- */
+
+double eddy__seconds(void);          /* of a clock that is never set */
+void   eddy__world_add_times(eddy_world *w, double exchanging, double waiting);
 
 /* ------------------------------------------------------- outside of graphs -- */
 

@@ -33,7 +33,9 @@ static void send_bucket(const averaging *a, eddy_communicator *c, bucket *b)
 {
     eddy_tensor x[EDDY_MAX_BUCKET], y[EDDY_MAX_BUCKET];
     for (int i = 0; i < b->n; i++) x[i] = eddy__weighted(a, *b->gradients[i]);
-    if (b->n > 0 && eddy_all_reduce_list(c, (eddy_list){ b->n, x }, eddy__averaging_reduction(a), y))
+    const eddy_list all = { b->n, x };
+    if (b->n > 0 && (a->overlap ? eddy__all_reduce_overlapped : eddy_all_reduce_list)(
+                        c, all, eddy__averaging_reduction(a), y))
         for (int i = 0; i < b->n; i++) *b->gradients[i] = y[i];
     b->n = 0;
     b->bytes = 0;
@@ -113,6 +115,7 @@ eddy_optimizer *eddy_distributed_with(const eddy_distributed_args *given)
     *context = (averaging){ .communicator = a.communicator->id,
                             .examples = a.examples,
                             .sum = a.sum,
+                            .overlap = a.overlap,
                             .bucket_bytes = a.bucket_bytes };
     if (!eddy_graph_own(g, context, free)) return NULL;
     return eddy_transformed_gradients(a.optimizer, .transform = average, .context = context,

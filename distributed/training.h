@@ -20,6 +20,9 @@ typedef struct eddy_distributed_args {
     bool               sum;          /* gradients are summed; default: averaged */
     int64_t            bucket_bytes EDDY_DEFAULT(4194304); /* of gradients that travel together */
     const char        *name;         /* default "Distributed" */
+    /* buckets of dense gradients travel while the run computes others: a thread of each rank exchanges
+     * them, which needs a copy of them, and pays where messages take longer than that */
+    bool               overlap;
 } eddy_distributed_args;
 /* The optimizer with the average of the ranks' gradients, so that all ranks take the same step:
  *
