@@ -10,7 +10,7 @@ typedef struct averaging {
     int64_t     communicator;
     eddy_tensor examples;
     eddy_tensor share;               /* of this rank's examples in all; node 0: equal */
-    bool        sum, overlap;
+    bool        sum, overlap, compress;
     int64_t     bucket_bytes;
 } averaging;
 
@@ -23,6 +23,10 @@ eddy_reduction eddy__averaging_reduction(const averaging *a);
 /* The rows of all ranks; divided, because rows of one index are summed later. */
 eddy_tensor    eddy__gathered(const averaging *a, eddy_communicator *c, eddy_gradient_pair p,
                               eddy_tensor values, eddy_tensor indices);
+/* y[i] = the sum or mean of x[i], float32 of known shapes, rounded to bfloat16 on its way. */
+bool           eddy__all_reduce_compressed(eddy_communicator *c, eddy_list x, eddy_reduction how,
+                                           eddy_tensor *y);
+bool           eddy__can_compress(eddy_tensor x);
 /* The size of a variable, or a default if its shape is not known. */
 int64_t        eddy__bytes_of(eddy_tensor variable, int64_t otherwise);
 

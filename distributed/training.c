@@ -34,8 +34,11 @@ static void send_bucket(const averaging *a, eddy_communicator *c, bucket *b)
     eddy_tensor x[EDDY_MAX_BUCKET], y[EDDY_MAX_BUCKET];
     for (int i = 0; i < b->n; i++) x[i] = eddy__weighted(a, *b->gradients[i]);
     const eddy_list all = { b->n, x };
-    if (b->n > 0 && (a->overlap ? eddy__all_reduce_overlapped : eddy_all_reduce_list)(
-                        c, all, eddy__averaging_reduction(a), y))
+    bool            compress = a->compress;
+    for (int i = 0; i < b->n; i++) compress = compress && eddy__can_compress(x[i]);
+    if (b->n > 0 && (compress     ? eddy__all_reduce_compressed
+                     : a->overlap ? eddy__all_reduce_overlapped
+                                  : eddy_all_reduce_list)(c, all, eddy__averaging_reduction(a), y))
         for (int i = 0; i < b->n; i++) *b->gradients[i] = y[i];
     b->n = 0;
     b->bytes = 0;
@@ -106,6 +109,9 @@ eddy_optimizer *eddy_distributed_with(const eddy_distributed_args *given)
     else if (a.sum && a.examples.graph)
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
                   "Distributed: `examples` weights an average, not a sum");
+    else if (a.overlap && a.compress)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "Distributed: gradients that are compressed do not travel while the run computes");
     else if (a.bucket_bytes < 1)
         eddy_fail(g, EDDY_OUT_OF_RANGE, "Distributed: bucket_bytes is %lld; it must be positive",
                   (long long)a.bucket_bytes);
@@ -116,6 +122,7 @@ eddy_optimizer *eddy_distributed_with(const eddy_distributed_args *given)
                             .examples = a.examples,
                             .sum = a.sum,
                             .overlap = a.overlap,
+                            .compress = a.compress,
                             .bucket_bytes = a.bucket_bytes };
     if (!eddy_graph_own(g, context, free)) return NULL;
     return eddy_transformed_gradients(a.optimizer, .transform = average, .context = context,

@@ -23,6 +23,9 @@ typedef struct eddy_distributed_args {
     /* buckets of dense gradients travel while the run computes others: a thread of each rank exchanges
      * them, which needs a copy of them, and pays where messages take longer than that */
     bool               overlap;
+    /* dense float32 gradients travel as bfloat16, half as many bytes. What rounding loses is kept in
+     * variables of each rank and added in the next step; results then depend on the number of ranks */
+    bool               compress;
 } eddy_distributed_args;
 /* The optimizer with the average of the ranks' gradients, so that all ranks take the same step:
  *
@@ -35,7 +38,8 @@ typedef struct eddy_distributed_args {
  * gradients, on all ranks alike. So clipping uses the global norm over all ranks, and a step that
  * eddy_loss_scale or eddy_apply_if_finite skips is skipped on all ranks. All ranks must begin with the
  * same variables: eddy_broadcast_variables. Errors: EDDY_INVALID_ARGUMENT for an invalid optimizer, no
- * communicator, or both `sum` and `examples`; EDDY_OUT_OF_RANGE for bucket_bytes below 1. */
+ * communicator, both `sum` and `examples`, or both `overlap` and `compress`; EDDY_OUT_OF_RANGE for bucket_bytes
+ * below 1. */
 EDDY_API eddy_optimizer *eddy_distributed_with(const eddy_distributed_args *given);
 #define eddy_distributed(...) eddy_distributed_with(EDDY_ARGS(eddy_distributed_args, __VA_ARGS__))
 

@@ -184,6 +184,44 @@ bool skips_agree(eddy_communicator *c)
     return ok;
 }
 
+/* Gradients that bfloat16 does not have, the same in each step: what is lost in one comes in another, so
+ * the sum of all steps is exact up to one rounding on each way. */
+bool compression_agrees(eddy_communicator *c)
+{
+    enum { SIZE = 13, TURNS = 40 };
+    const int       n = eddy_communicator_size(c), me = eddy_communicator_rank(c);
+    float           own[SIZE];
+    double          want[SIZE] = { 0 };
+    eddy_graph     *g = eddy_graph_new();
+    eddy_tensor     x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(SIZE));
+    eddy_tensor     v = eddy_variable(g, eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(SIZE)), .name = "v");
+    eddy_tensor     w = eddy_variable(g, eddy_scalar(g, 0), .name = "w");
+    eddy_optimizer *o = eddy_gradient_descent(g, eddy_scalar(g, 1));
+    eddy_tensor     loss = Add(eddy_sum(Mul(v, x)), Mul(w, 1.001));
+    eddy_tensor     step = eddy_minimize(eddy_distributed(o, c, .compress = true), loss);
+    eddy_session   *s = eddy_session_new(g);
+    eddy_array     *out[2] = { NULL, NULL };
+    for (int i = 0; i < SIZE; i++) {
+        own[i] = (float)(1 + sin(i + 3 * me) / 3);
+        for (int r = 0; r < n; r++) want[i] -= (double)(float)(1 + sin(i + 3 * r) / 3) * TURNS / n;
+    }
+    bool ok = eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL) == EDDY_OK;
+    for (int t = 0; ok && t < TURNS; t++)
+        ok = eddy_run(s, EDDY_FEED({ x, EDDY_VIEW(own, SIZE) }), EDDY_FETCH(step), NULL) == EDDY_OK;
+    ok = ok && eddy_run(s, EDDY_FEED(), EDDY_FETCH(v, w), out) == EDDY_OK;
+    ok = expect(c, ok, "%s%s", eddy_graph_message(g), eddy_session_message(s));
+    for (int i = 0; ok && i < SIZE; i++)
+        ok = expect(c, fabs(eddy_array_get(out[0], i) - want[i]) < 0.02, "element %d is %g, not %g", i,
+                    eddy_array_get(out[0], i), want[i]);
+    ok = ok && expect(c, fabs(eddy_array_item(out[1]) + 1.001 * TURNS) < 0.02, "w is %g",
+                      eddy_array_item(out[1]));
+    eddy_array_free(out[0]);
+    eddy_array_free(out[1]);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return ok;
+}
+
 /* If no rank has examples, the gradients are 0, although that of each rank's mean loss is 0/0. */
 bool empties_agree(eddy_communicator *c)
 {
@@ -218,6 +256,7 @@ const rank_scenario rank_scenarios[] = {
     { "trainings", trainings_agree },
     { "skips", skips_agree },
     { "empties", empties_agree },
+    { "compression", compression_agrees },
     { "shardings", shardings_agree },
     { "slots", slots_are_divided },
     { "checkpoints", checkpoints_agree },
