@@ -14,8 +14,8 @@ typedef struct averaging {
     int64_t     bucket_bytes;
 } averaging;
 
-/* The communicator, a reference that the caller gives back, with the share of this rank; NULL with an
- * error on the graph. */
+/* The communicator, a reference that the caller gives back, with the share of this rank; NULL
+ * with an error on the graph. */
 eddy_communicator *eddy__averaging_begin(averaging *a, const char *what, eddy_graph *g);
 /* The gradient times the share of this rank. */
 eddy_tensor    eddy__weighted(const averaging *a, eddy_tensor g);

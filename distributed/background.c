@@ -1,7 +1,8 @@
 /* background.c -- collectives that a thread of their own runs while the session computes.
  *
- * Jobs run one after the other, in the order in which they were begun, which is that of the graph. A
- * collective that a kernel runs itself waits for them first, so ranks meet in the same order. */
+ * Jobs run one after the other, in the order in which they were begun, which is that of the
+ * graph. A collective that a kernel runs itself waits for them first, so ranks meet in the same
+ * order. */
 #include "distributed/internal.h"
 
 #include <stdlib.h>
@@ -97,7 +98,8 @@ static eddy_background *background_of(eddy_world *w, eddy_error *error)
         }
     }
     pthread_mutex_unlock(&w->error_lock);
-    if (!b) eddy__distributed_fail(error, EDDY_NO_MEMORY, "a thread for messages cannot be started");
+    if (!b)
+        eddy__distributed_fail(error, EDDY_NO_MEMORY, "a thread for messages cannot be started");
     return b;
 }
 
@@ -129,8 +131,9 @@ static void drop_left_over(eddy_background *b, const eddy_call_header *h)
     }
 }
 
-int64_t eddy__job_begin(eddy_communicator *c, const eddy_call_header *h, int64_t count, size_t bytes,
-                        void (*fill)(void *context, void *data), void *context, eddy_error *error)
+int64_t eddy__job_begin(eddy_communicator *c, const eddy_call_header *h, int64_t count,
+                        size_t bytes, void (*fill)(void *context, void *data), void *context,
+                        eddy_error *error)
 {
     eddy_background *b = background_of(c->world, error);
     eddy_job        *j = b ? malloc(sizeof *j) : NULL;

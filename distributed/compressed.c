@@ -1,8 +1,8 @@
-/* compressed.c -- gradients that travel as bfloat16, and what rounding loses is added in the next step
- * (error feedback, Seide et al. 2014; on both ways, Tang et al. 2019).
+/* compressed.c -- gradients that travel as bfloat16, and what rounding loses is added in the next
+ * step (error feedback, Seide et al. 2014; on both ways, Tang et al. 2019).
  *
- * Each rank combines one share: it gets the rounded shares of all ranks, sums them in float32, and sends
- * the rounded result to all. Both roundings have an error that a variable keeps. */
+ * Each rank combines one share: it gets the rounded shares of all ranks, sums them in float32,
+ * and sends the rounded result to all. Both roundings have an error that a variable keeps. */
 #include "distributed/averaging.h"
 
 #include "ops/short_names.h"
@@ -17,8 +17,8 @@ static eddy_tensor error_variable(eddy_graph *g, const eddy_communicator *c, con
                          .name = name);
 }
 
-/* x and the error of the last step, rounded; *kept is the assignment of the new error. Infinities and NaN,
- * which skip a step, leave none. */
+/* x and the error of the last step, rounded; *kept is the assignment of the new error.
+ * Infinities and NaN, which skip a step, leave none. */
 static eddy_tensor rounded(eddy_tensor x, eddy_tensor error, eddy_tensor *kept)
 {
     const eddy_tensor sum = Add(x, error), y = eddy_cast(sum, EDDY_BFLOAT16);

@@ -1,6 +1,7 @@
-/* overlapped_ops.c -- AllReduceBegin and AllReduceEnd, between which other nodes run while messages
- * travel. The compiler runs the first as soon as its inputs are there, since it exchanges data, and the
- * second in the order of building, after the gradients that were built before. */
+/* overlapped_ops.c -- AllReduceBegin and AllReduceEnd, between which other nodes run while
+ * messages travel. The compiler runs the first as soon as its inputs are there, since it
+ * exchanges data, and the second in the order of building, after the gradients that were built
+ * before. */
 #include "distributed/collective_op.h"
 
 #include <string.h>
@@ -93,7 +94,8 @@ static const eddy_op_def all_reduce_begin = {
 static const eddy_op_def all_reduce_end = {
     .name = "AllReduceEnd", .min_inputs = 2, .max_inputs = EDDY_MAX_BUCKET + 1,
     .outputs = EDDY_MANY, .flags = EDDY_OP_STATEFUL | EDDY_OP_UNSAVED, .shape_inputs = ~1u,
-    .inputs = EDDY_INPUTS({ "begun", EDDY_TYPE(EDDY_INT64) | EDDY_RANK(0) }, { "x", EDDY_ANY_TYPE }),
+    .inputs = EDDY_INPUTS({ "begun", EDDY_TYPE(EDDY_INT64) | EDDY_RANK(0) },
+                          { "x", EDDY_ANY_TYPE }),
     .attrs_size = sizeof(eddy_collective_attrs), .attrs = COLLECTIVE_FIELDS,
     .infer = end_infer, .kernel = end_kernel,
 };

@@ -1,7 +1,7 @@
 /* save_ranks.c -- one checkpoint of the variables of all ranks: a file for each rank and an index.
  *
- * Files get new names each time, and the index, which rank 0 replaces last and atomically, names files
- * that belong together. So a crash at any moment leaves the old checkpoint or the new one. */
+ * Files get new names each time, and the index, which rank 0 replaces last and atomically, names
+ * files that belong together. So a crash at any moment leaves the old checkpoint or the new one. */
 #include "distributed/internal.h"
 #include "distributed/training.h"
 
@@ -28,7 +28,8 @@ typedef struct saving {
 
 static bool fail(saving *s, eddy_status status, const char *what)
 {
-    return eddy__distributed_fail(s->error, status, "save_ranks: %s%s: %s: %s", s->folder, s->stem, what,
+    return eddy__distributed_fail(s->error, status, "save_ranks: %s%s: %s: %s", s->folder, s->stem,
+                                  what,
                                   status == EDDY_IO ? strerror(errno) : eddy_status_text(status));
 }
 
@@ -38,7 +39,8 @@ static bool split_path(saving *s, const char *path)
     const size_t n = strlen(name), k = sizeof ending - 1, folder = (size_t)(name - path);
     if (n <= k || strcmp(name + n - k, ending) != 0 || n >= PATH - 64 || folder >= PATH - 64)
         return eddy__distributed_fail(s->error, EDDY_INVALID_ARGUMENT,
-                                      "save_ranks: the path is '%.200s'; a name that ends in %s expected",
+                                      "save_ranks: the path is '%.200s'; a name that ends in %s "
+                                      "expected",
                                       path, ending);
     memcpy(s->folder, path, folder);
     memcpy(s->stem, name, n - k);
@@ -77,7 +79,8 @@ static long long walk(const saving *s, long long below)
 
 static void file_of(const saving *s, int rank, char *out, size_t size)
 {
-    snprintf(out, size, "%s.%lld-%05d-of-%05d.safetensors", s->stem, s->generation, rank + 1, s->c->n);
+    snprintf(out, size, "%s.%lld-%05d-of-%05d.safetensors", s->stem, s->generation, rank + 1,
+             s->c->n);
 }
 
 /* ------------------------------------------------------------------- parts -- */

@@ -1,9 +1,10 @@
 /* sharded.c -- optimizers whose slots and gradients are divided among the ranks (ZeRO, Rajbhandari
  * et al. 2020, stages 1 and 2).
  *
- * Each variable belongs to one rank, the owner, whose optimizer alone has its slots and updates it.
- * Gradients are reduced to owners, and new values are broadcast from them. Whole variables are
- * divided, not pieces of them: so any optimizer works, and slots have their usual names and shapes. */
+ * Each variable belongs to one rank, the owner, whose optimizer alone has its slots and updates
+ * it. Gradients are reduced to owners, and new values are broadcast from them. Whole variables
+ * are divided, not pieces of them: so any optimizer works, and slots have their usual names and
+ * shapes. */
 #include "distributed/averaging.h"
 #include "distributed/training.h"
 
@@ -153,8 +154,8 @@ static void reduce_to_owners(void *context, eddy_gradient_pair *pairs, int count
     if (c) eddy__communicator_give(c);
 }
 
-/* Sets variables to the owner's values; also on the owner, where they are the same, so that each rank's
- * step needs the collective. What other ranks have in `values` does not travel. */
+/* Sets variables to the owner's values; also on the owner, where they are the same, so that each
+ * rank's step needs the collective. What other ranks have in `values` does not travel. */
 static void spread(eddy_communicator *c, int owner, const eddy_tensor *variables,
                    const eddy_tensor *values, parcel *p, eddy_tensor *done)
 {

@@ -111,7 +111,7 @@ eddy_optimizer *eddy_distributed_with(const eddy_distributed_args *given)
                   "Distributed: `examples` weights an average, not a sum");
     else if (a.overlap && a.compress)
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                  "Distributed: gradients that are compressed do not travel while the run computes");
+                  "Distributed: compressed gradients do not travel while the run computes");
     else if (a.bucket_bytes < 1)
         eddy_fail(g, EDDY_OUT_OF_RANGE, "Distributed: bucket_bytes is %lld; it must be positive",
                   (long long)a.bucket_bytes);

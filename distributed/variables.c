@@ -100,8 +100,8 @@ bool eddy_broadcast_variables(eddy_communicator *c, int root, eddy_graph *g, edd
     return ok;
 }
 
-eddy_status eddy_run_ranks(eddy_communicator *c, eddy_session *s, eddy_feeds feeds, eddy_list fetches,
-                           eddy_array **out)
+eddy_status eddy_run_ranks(eddy_communicator *c, eddy_session *s, eddy_feeds feeds,
+                           eddy_list fetches, eddy_array **out)
 {
     const eddy_status status = eddy_run(s, feeds, fetches, out);
     if (status != EDDY_OK && eddy_communicator_status(c) == EDDY_OK)

@@ -45,7 +45,7 @@ kill_one() {
         sleep 0.05
     done
     sleep "0.$2"
-    kill -9 "$(sed -n "s/^rank $1 is process //p" "$log")"
+    kill -9 "$(sed -n "s/.*rank $1 is process \([0-9]*\).*/\1/p" "$log" | head -n 1)"
     begun=$(date +%s)
     wait $group && echo "machines: killing rank $1 does not fail" && exit 1
     took=$(($(date +%s) - begun))

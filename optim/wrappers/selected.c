@@ -1,15 +1,15 @@
 /* selected.c -- any optimizer that updates only some of the variables; a function of the caller
  * completes the step of the others.
  *
- * The inner optimizer does not see the gradients of the others, so its step must treat each variable
- * by itself. That is checked on the nodes that it has built: each depends on the gradient of at most
- * one variable. */
+ * The inner optimizer does not see the gradients of the others, so its step must treat each
+ * variable by itself. That is checked on the nodes that it has built: each depends on the
+ * gradient of at most one variable. */
 #include "optim/wrappers/wrappers_internal.h"
 #include "graph/call_options.h"
 #include "ops/ops.h"
 
-/* A variable of the step, in the graph's arena: with the gradient that the inner optimizer gets, or with
- * its new value. */
+/* A variable of the step, in the graph's arena: with the gradient that the inner optimizer gets,
+ * or with its new value. */
 typedef struct selected_item {
     eddy_tensor           variable, tensor;
     bool                  mine;
@@ -30,7 +30,7 @@ typedef struct selected_state {
     bool            any;             /* a variable of the step is selected */
     int32_t         from;            /* id of the last node before the step */
     selected_items  gradients;       /* of variables that are selected */
-    selected_items  updates;         /* of all; those of others have their gradients instead of values */
+    selected_items  updates;         /* of all; of others with their gradients */
 } selected_state;
 
 static bool is_selected(const selected_state *s, eddy_tensor v)

@@ -5,8 +5,8 @@
  * their neighbors, and loops over the same number of elements become adjacent, so that fuse.c
  * can merge them. Variables are updated as early as possible, so that gradients are freed early,
  * but after all readers of the old value that were built before, so that no reader needs a copy
- * of it. Exchanges with other ranks begin as early as possible, too. Where values are checked, they are updated at the end, so that a value that fails the run
- * has changed none. */
+ * of it. Exchanges with other ranks begin as early as possible, too. Where values are checked,
+ * variables are updated at the end, so that a value that fails the run has changed none. */
 #include "session/compile/ir.h"
 
 #include <string.h>

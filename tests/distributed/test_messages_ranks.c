@@ -196,7 +196,8 @@ static eddy_tensor leaves_overlapped(eddy_graph *g, eddy_communicator *c, int ra
     return rank == 1 ? EDDY_NO_TENSOR : eddy_minimize(o, eddy_mul(v, floats(g, 3)));
 }
 
-/* Rank 1 makes NaN, before a collective of all or after one; with a check of values or a bad label. */
+/* Rank 1 makes NaN, before a collective of all or after one; with a check of values or a bad
+ * label. */
 typedef enum mistake { BEFORE, AFTER, LABEL } mistake;
 
 static bool errs(eddy_communicator *c, void *context)
@@ -251,7 +252,8 @@ static void *fetch_sum(void *of)
     return NULL;
 }
 
-/* Rank 0 comes only when rank 1 has been cancelled, or has run out of time; 2: cancelled, with overlap. */
+/* Rank 0 comes only when rank 1 has been cancelled, or has run out of time; 2: cancelled, with
+ * overlap. */
 static bool stopped(eddy_communicator *c, void *context)
 {
     const int     kind = *(int *)context, me = eddy_communicator_rank(c);
@@ -338,7 +340,7 @@ static bool train_until_cancelled(eddy_communicator *c, void *context)
 {
     const int       turn = *(int *)context, me = eddy_communicator_rank(c);
     eddy_graph     *g = eddy_graph_new();
-    eddy_tensor     v = eddy_variable(g, eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(3000)), .name = "v");
+    eddy_tensor     v = eddy_variable(g, floats(g, 3000), .name = "v");
     eddy_tensor     w = eddy_variable(g, eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(7)), .name = "w");
     eddy_optimizer *o = eddy_adam(g);
     o = turn % 3 == 0 ? eddy_sharded(o, c)
@@ -462,7 +464,8 @@ static bool wrong_steps(eddy_communicator *c, void *context)
     for (int32_t id = 1; id <= eddy_graph_size(g); id++) {
         const eddy_tensor end = eddy_node_at(g, id);
         if (strcmp(eddy_node_of(end)->op->name, "AllReduceEnd") != 0) continue;
-        eddy_run(s, EDDY_FEED({ eddy_input(end, 0), EDDY_NUMBER(EDDY_INT64, 7) }), EDDY_FETCH(end), NULL);
+        eddy_run(s, EDDY_FEED({ eddy_input(end, 0), EDDY_NUMBER(EDDY_INT64, 7) }),
+                 EDDY_FETCH(end), NULL);
         golden_line(eddy_session_message(s));
     }
     eddy_session_free(s);
@@ -501,8 +504,8 @@ static bool not_a_member(eddy_communicator *c, void *context)
     return true;
 }
 
-/* A variable whose shape is not known has a value on rank 0 alone; rank 1 has one more, and one of another
- * type. */
+/* A variable whose shape is not known has a value on rank 0 alone; rank 1 has one more, and one
+ * of another type. */
 static bool broadcast_unknown(eddy_communicator *c, void *context)
 {
     eddy_graph   *g = eddy_graph_new();

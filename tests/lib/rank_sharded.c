@@ -1,5 +1,5 @@
-/* rank_sharded.c -- trainings whose slots and gradients are divided among ranks, compared with the same
- * where each rank has all; and checkpoints of several ranks. */
+/* rank_sharded.c -- trainings whose slots and gradients are divided among ranks, compared with
+ * the same where each rank has all; and checkpoints of several ranks. */
 #include "tests/lib/ranks.h"
 
 #include "ops/short_names.h"
@@ -112,11 +112,17 @@ static bool compare(const eddy_communicator *c, const model *a, eddy_session *s,
 
 /* ---------------------------------------------------------------- trainings -- */
 
-/* What differs from plain Adam; from CLIPPED to ACCUMULATED, it is around the optimizer whose slots are
- * divided, and then inside. */
+/* What differs from plain Adam; from CLIPPED to ACCUMULATED, it is around the optimizer whose
+ * slots are divided, and then inside. */
 typedef enum around {
-    NOTHING, SMALL_BUCKETS, WEIGHTED, SUMMED, CLIPPED, SCALED, ACCUMULATED, ACCUMULATED_INSIDE, AROUND
+    NOTHING, SMALL_BUCKETS, WEIGHTED, SUMMED, CLIPPED, SCALED, ACCUMULATED, ACCUMULATED_INSIDE,
+    AROUND
 } around;
+
+static eddy_optimizer *adam(const model *m)
+{
+    return eddy_adam(m->graph, .learning_rate = eddy_number(m->graph, EDDY_FLOAT64, 0.05));
+}
 
 static eddy_optimizer *wrapped(eddy_optimizer *o, eddy_graph *g, around w)
 {
@@ -128,7 +134,7 @@ static eddy_optimizer *wrapped(eddy_optimizer *o, eddy_graph *g, around w)
 
 static eddy_optimizer *optimizer(eddy_communicator *c, const model *m, around w, bool divided)
 {
-    eddy_optimizer *o = eddy_adam(m->graph, .learning_rate = eddy_number(m->graph, EDDY_FLOAT64, 0.05));
+    eddy_optimizer *o = adam(m);
     const bool      inside = divided && w >= CLIPPED && w != ACCUMULATED_INSIDE;
     if (inside) o = eddy_sharded(o, c, .averaged = true);
     o = wrapped(o, m->graph, w);
@@ -136,7 +142,8 @@ static eddy_optimizer *optimizer(eddy_communicator *c, const model *m, around w,
         return w == WEIGHTED ? eddy_distributed(o, c, .examples = m->examples)
                              : eddy_distributed(o, c, .sum = w == SUMMED);
     if (w == WEIGHTED) return eddy_sharded(o, c, .examples = m->examples);
-    return eddy_sharded(o, c, .sum = w == SUMMED, .bucket_bytes = w == SMALL_BUCKETS ? 100 : 1 << 20);
+    return eddy_sharded(o, c, .sum = w == SUMMED,
+                        .bucket_bytes = w == SMALL_BUCKETS ? 100 : 1 << 20);
 }
 
 static bool sharding_agrees(eddy_communicator *c, around w)
@@ -197,8 +204,8 @@ bool slots_are_divided(eddy_communicator *c)
          expect(c, bytes_of_slots(o) == 2 * own * matrix, "%lld bytes of slots",
                 (long long)bytes_of_slots(o));
     const size_t bytes = eddy_session_memory_info(s).variable_bytes;
-    ok = ok && expect(c, bytes < (size_t)((LAYERS + 2 * own) * matrix + 1000), "%zu bytes of variables",
-                      bytes);
+    ok = ok && expect(c, bytes < (size_t)((LAYERS + 2 * own) * matrix + 1000),
+                      "%zu bytes of variables", bytes);
     eddy_session_free(s);
     eddy_graph_free(g);
     return ok;
@@ -227,8 +234,8 @@ static model divided_model(eddy_communicator *c)
 }
 
 /* Saves after two steps, and again after the others. */
-static bool train_and_save(eddy_communicator *c, const model *m, eddy_session *s, const char *middle,
-                           const char *end)
+static bool train_and_save(eddy_communicator *c, const model *m, eddy_session *s,
+                           const char *middle, const char *end)
 {
     eddy_error e = { 0 };
     return start(c, m, s) && run_steps(c, m, s, 0, 2, false) &&
@@ -262,8 +269,7 @@ static bool restores_alone(const eddy_communicator *c, const model *m, eddy_sess
 {
     model alone = build();
     int   compared = 0;
-    alone.step = eddy_minimize(eddy_adam(alone.graph, .learning_rate =
-                                             eddy_number(alone.graph, EDDY_FLOAT64, 0.05)), alone.loss);
+    alone.step = eddy_minimize(adam(&alone), alone.loss);
     eddy_session *t = eddy_session_new(alone.graph);
     const bool    ok = expect(c, eddy_restore(t, end, (eddy_list){ 0, NULL }) == EDDY_OK, "%s",
                               eddy_session_message(t)) &&

@@ -184,8 +184,8 @@ bool skips_agree(eddy_communicator *c)
     return ok;
 }
 
-/* Gradients that bfloat16 does not have, the same in each step: what is lost in one comes in another, so
- * the sum of all steps is exact up to one rounding on each way. */
+/* Gradients that bfloat16 does not have, the same in each step: what is lost in one comes in
+ * another, so the sum of all steps is exact up to one rounding on each way. */
 bool compression_agrees(eddy_communicator *c)
 {
     enum { SIZE = 13, TURNS = 40 };
@@ -194,7 +194,7 @@ bool compression_agrees(eddy_communicator *c)
     double          want[SIZE] = { 0 };
     eddy_graph     *g = eddy_graph_new();
     eddy_tensor     x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(SIZE));
-    eddy_tensor     v = eddy_variable(g, eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(SIZE)), .name = "v");
+    eddy_tensor     v = eddy_variable(g, ZerosLike(x), .name = "v");
     eddy_tensor     w = eddy_variable(g, eddy_scalar(g, 0), .name = "w");
     eddy_optimizer *o = eddy_gradient_descent(g, eddy_scalar(g, 1));
     eddy_tensor     loss = Add(eddy_sum(Mul(v, x)), Mul(w, 1.001));
@@ -211,8 +211,8 @@ bool compression_agrees(eddy_communicator *c)
     ok = ok && eddy_run(s, EDDY_FEED(), EDDY_FETCH(v, w), out) == EDDY_OK;
     ok = expect(c, ok, "%s%s", eddy_graph_message(g), eddy_session_message(s));
     for (int i = 0; ok && i < SIZE; i++)
-        ok = expect(c, fabs(eddy_array_get(out[0], i) - want[i]) < 0.02, "element %d is %g, not %g", i,
-                    eddy_array_get(out[0], i), want[i]);
+        ok = expect(c, fabs(eddy_array_get(out[0], i) - want[i]) < 0.02,
+                    "element %d is %g, not %g", i, eddy_array_get(out[0], i), want[i]);
     ok = ok && expect(c, fabs(eddy_array_item(out[1]) + 1.001 * TURNS) < 0.02, "w is %g",
                       eddy_array_item(out[1]));
     eddy_array_free(out[0]);

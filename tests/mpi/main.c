@@ -6,7 +6,7 @@
  *   mpirun -n 4 build/mpi/ranks disagrees  the ranks differ in a shape
  *   mpirun -n 4 build/mpi/ranks leaves     rank 1 leaves early
  *   mpirun -n 4 build/mpi/ranks stopped    rank 1 gives up sending, and frees its memory
- *   mpirun -n 4 build/mpi/ranks endless    the ranks print their process ids and train until one ends
+ *   mpirun -n 4 build/mpi/ranks endless    the ranks print their processes and train until one ends
  *
  * Prints a line for each program, or why one has failed; then it fails. */
 #include "distributed/mpi/mpi_ranks.h"
@@ -73,7 +73,8 @@ static bool stop_sending(eddy_communicator *c)
 static bool train_endlessly(eddy_communicator *c)
 {
     eddy_graph     *g = eddy_graph_new();
-    eddy_tensor     v = eddy_variable(g, eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(50000)), .name = "v");
+    eddy_tensor     x = eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(50000));
+    eddy_tensor     v = eddy_variable(g, x, .name = "v");
     eddy_optimizer *o = eddy_distributed(eddy_adam(g), c, .overlap = true);
     eddy_tensor     step = eddy_minimize(o, eddy_sum(eddy_square(v)));
     eddy_session   *s = eddy_session_new(g, .threads = 1);
