@@ -1,4 +1,4 @@
-/* test_selected.c -- optimizers that update some of the variables, of which a function completes the
+/* test_selected.c -- optimizers that update some of the variables; a function completes the
  * others. */
 #include "build/gen/suites.h"
 #include "tests/lib/checks.h"
@@ -96,7 +96,7 @@ START_TEST(inside_a_wrapper)
 }
 END_TEST
 
-/* Clipping each gradient by its own norm treats variables one by one; by the norm of all does not. */
+/* Clipping each gradient by its own norm treats variables one by one. */
 START_TEST(what_may_be_inside)
 {
     problem p;
