@@ -38,6 +38,7 @@ fails() {     # fails TEXT N PROGRAM...
 # Kills rank $1 of three that train, $2 hundredths of a second after they began; all must end within 10
 # seconds, and the log must name the rank.
 kill_one() {
+    : >"$log"
     ranks 3 "$build/mpi/ranks" endless >"$log" 2>&1 &
     group=$!
     until [ "$(grep -c 'is process' "$log")" = 3 ]; do
