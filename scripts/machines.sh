@@ -9,7 +9,8 @@ set -eu
 
 build=${BUILD:-build}
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+group=
+trap 'rm -f "$log"; [ -z "$group" ] || kill $group 2>/dev/null' EXIT
 
 # A rank has one thread, since there are more ranks than processors.
 ranks() {     # ranks N PROGRAM...
@@ -49,6 +50,7 @@ kill_one() {
     kill -9 "$(sed -n "s/.*rank $1 is process \([0-9]*\).*/\1/p" "$log" | head -n 1)"
     begun=$(date +%s)
     wait $group && echo "machines: killing rank $1 does not fail" && exit 1
+    group=
     took=$(($(date +%s) - begun))
     grep -q "process rank $1 .*signal 9" "$log" || { cat "$log"; echo "machines: rank $1 is not named"; exit 1; }
     [ "$took" -le 10 ] || { echo "machines: the ranks took $took s to end"; exit 1; }
