@@ -454,10 +454,11 @@ machines: ## build the transport over MPI, and train the digits on 2 and 4 ranks
 	@$(MAKE) --no-print-directory $(BUILD)/libeddy_mpi.a $(BUILD)/libeddy_mpi.so $(BUILD)/mpi/digits
 	@BUILD='$(BUILD)' sh scripts/machines.sh digits
 
-check-machines: ## test ranks that are processes: collectives, trainings, failures
+check-machines: ## test ranks that are processes: collectives, trainings, failures (KILLS=100: kill -9 as often)
 	@sh scripts/setup.sh machines
 	@$(MAKE) --no-print-directory $(BUILD)/mpi/ranks
 	@BUILD='$(BUILD)' sh scripts/machines.sh check
+	@[ -z '$(KILLS)' ] || BUILD='$(BUILD)' KILLS='$(KILLS)' sh scripts/machines.sh kills
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 sanitize: ## run tests and examples with AddressSanitizer, UBSan and leak check

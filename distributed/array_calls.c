@@ -1,6 +1,9 @@
 /* array_calls.c -- collectives that a program makes on arrays, outside of graphs. */
 #include "distributed/internal.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static eddy_call_header header_of(eddy_collective kind, const eddy_array *a, int detail)
 {
     eddy_call_header h = { .kind = (int32_t)kind, .detail = detail, .parts = 1 };
@@ -71,4 +74,55 @@ const eddy_array *eddy_array_share(eddy_array_room *room, const eddy_communicato
     s.dim[0] = to - from;
     return eddy_array_view(room, eddy_array_dtype(array), s,
                            (const char *)eddy_array_data(array) + (size_t)from * row);
+}
+
+/* ------------------------------------------------------------ texts, errors -- */
+
+char *eddy__broadcast_text(eddy_communicator *c, int root, const char *text, eddy_error *error)
+{
+    const bool  mine = c->me == root;
+    eddy_array *bytes = eddy_array_of(EDDY_INT64, mine ? (double)strlen(text) : 0), *data = NULL;
+    char       *copy = NULL;
+    bool        ok = bytes || eddy__distributed_fail(error, EDDY_NO_MEMORY, "out of memory");
+    ok = ok && eddy_array_broadcast(c, root, bytes, error);
+    const int64_t n = ok ? (int64_t)eddy_array_item(bytes) : 0;
+    eddy_array_free(bytes);
+    if (!ok) return NULL;
+    data = eddy_array_new(EDDY_UINT8, EDDY_SHAPE(n));
+    copy = malloc((size_t)n + 1);
+    if (!data || !copy) {
+        eddy__distributed_fail(error, EDDY_NO_MEMORY, "out of memory");
+        eddy_communicator_fail(c, "out of memory");
+    }
+    if (data && mine && n > 0) memcpy(eddy_array_data(data), text, (size_t)n);
+    ok = data && copy && eddy_array_broadcast(c, root, data, error);
+    if (ok && n > 0) memcpy(copy, eddy_array_data(data), (size_t)n);
+    eddy_array_free(data);
+    if (ok) copy[n] = '\0';
+    else free(copy);
+    return ok ? copy : NULL;
+}
+
+bool eddy__all_succeeded(eddy_communicator *c, eddy_error *error)
+{
+    const bool  good = error->status == EDDY_OK;
+    eddy_array *rank = eddy_array_of(EDDY_INT32, good ? c->n : c->me),
+               *status = eddy_array_of(EDDY_INT32, error->status);
+    eddy_error  own = { 0 };
+    if (!rank || !status) eddy_communicator_fail(c, "out of memory");
+    bool        ok = rank && status && eddy_array_all_reduce(c, EDDY_REDUCE_MIN, rank, &own);
+    const int   failed = ok ? (int)eddy_array_item(rank) : c->n;
+    ok = ok && (failed == c->n || eddy_array_broadcast(c, failed, status, &own));
+    char *text = ok && failed < c->n ? eddy__broadcast_text(c, failed, error->message, &own) : NULL;
+    if (text) {
+        error->status = (eddy_status)eddy_array_item(status);
+        snprintf(error->message, sizeof error->message, "%s", text);
+    } else if (good && (!ok || failed < c->n)) {
+        *error = own;
+        eddy__distributed_fail(error, EDDY_NO_MEMORY, "out of memory");
+    }
+    free(text);
+    eddy_array_free(rank);
+    eddy_array_free(status);
+    return error->status == EDDY_OK;
 }

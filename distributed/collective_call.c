@@ -17,12 +17,17 @@ bool eddy__collective_fail(eddy_call *call, eddy_status status, const char *form
     vsnprintf(why, sizeof why, format, args);
     va_end(args);
     eddy__distributed_fail(&call->error, status, "%s", why);
+    eddy__world_fail(w, status, why);
+    return false;
+}
+
+void eddy__world_fail(eddy_world *w, eddy_status status, const char *why)
+{
     pthread_mutex_lock(&w->error_lock);
     const bool first = w->error.status == EDDY_OK;
     eddy__distributed_fail(&w->error, status, "%s", why);
     pthread_mutex_unlock(&w->error_lock);
     if (first) w->transport->fail(w->context, status, why);
-    return false;
 }
 
 /* True if the run has been cancelled or has taken too long; then all ranks fail. */
@@ -72,8 +77,9 @@ static bool wait_for_turn(eddy_call *call)
 
 bool eddy__collective_begin(eddy_call *call, eddy_communicator *c, const eddy_call_header *h)
 {
-    *call = (eddy_call){ .c = c, .stopped = call->stopped, .run = call->run };
-    call->has_turn = wait_for_turn(call);
+    *call = (eddy_call){ .c = c, .stopped = call->stopped, .run = call->run,
+                         .in_background = call->in_background, .begun = eddy__seconds() };
+    call->has_turn = (call->in_background || eddy__jobs_wait(call)) && wait_for_turn(call);
     if (!call->has_turn) return false;
     const size_t n = (size_t)c->n;
     call->packets = calloc(n + 1, sizeof *call->packets);
@@ -92,6 +98,8 @@ bool eddy__collective_begin(eddy_call *call, eddy_communicator *c, const eddy_ca
 bool eddy__collective_end(eddy_call *call)
 {
     const eddy_transport *t = call->c->world->transport;
+    const double          took = eddy__seconds() - call->begun;
+    eddy__world_add_times(call->c->world, took, call->in_background ? 0 : took);
     for (int i = 0; i < call->n_messages; i++)
         if (call->messages[i]) t->cancel(call->c->world->context, call->messages[i]);
     free(call->packets);

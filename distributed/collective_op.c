@@ -62,22 +62,30 @@ static uint64_t hash_of(const eddy_kernel *k, int64_t ranks, const int64_t *rows
     return h;
 }
 
+eddy_call_header eddy__kernel_header(const eddy_kernel *k, eddy_collective kind, eddy_shape shape,
+                                     const int64_t *rows)
+{
+    const eddy_collective_attrs *a = k->attrs;
+    const bool lists = kind == EDDY_ALL_REDUCE || kind == EDDY_BROADCAST || kind == EDDY_REDUCE;
+    eddy_call_header h = { .kind = kind };
+    if (lists) h.detail = (int32_t)a->detail;
+    if (k->n_in > 0) h.dtype = (int32_t)k->in[0]->type.dtype;
+    h.shape = shape;
+    if (a->node) snprintf(h.name, sizeof h.name, "%s", a->node);
+    h.parts = lists ? k->n_in : 1;
+    if (kind != EDDY_ALL_TO_ALL) h.hash = hash_of(k, a->ranks, rows);
+    return h;
+}
+
 bool eddy__kernel_begin(eddy_kernel *k, eddy_call *call, eddy_collective kind, eddy_shape shape,
                         const int64_t *rows)
 {
     const eddy_collective_attrs *a = k->attrs;
     eddy_communicator           *c = eddy__communicator_take(a->communicator);
-    eddy_call_header             h = { .kind = (int32_t)kind };
     *call = (eddy_call){ .stopped = stopped, .run = k };
     if (!c)
         return eddy__distributed_fail(&call->error, EDDY_CLOSED, "its communicator has been freed");
-    if (kind == EDDY_ALL_REDUCE || kind == EDDY_BROADCAST || kind == EDDY_REDUCE)
-        h.detail = (int32_t)a->detail;
-    if (k->n_in > 0) h.dtype = (int32_t)k->in[0]->type.dtype;
-    h.shape = shape;
-    if (a->node) snprintf(h.name, sizeof h.name, "%s", a->node);
-    h.parts = kind == EDDY_ALL_REDUCE ? k->n_in : 1;
-    if (kind != EDDY_ALL_TO_ALL) h.hash = hash_of(k, a->ranks, rows);
+    const eddy_call_header h = eddy__kernel_header(k, kind, shape, rows);
     return eddy__collective_begin(call, c, &h);
 }
 

@@ -29,11 +29,22 @@ eddy_tensor eddy__collective_apply(eddy_graph *g, const eddy_op_def *op,
 /* The same for a gradient or batching rule: the same attributes, another operation. */
 eddy_tensor eddy__collective_again(const eddy_op_def *op, const void *attrs, int n,
                                    const eddy_tensor *x);
+/* y[i] = the result of ReduceTo or BroadcastFrom for x[i], tensors of one type, with one
+ * exchange. */
+void        eddy__rooted_list(const eddy_op_def *op, eddy_communicator *c, int root, int n,
+                              const eddy_tensor *x, eddy_tensor *y);
 
-/* Begins the call of a kernel: `shape` is that of all inputs together, `rows` the numbers of rows of
- * all ranks, which they must agree on, or NULL. False: return eddy__kernel_end. */
+/* Begins the call of a kernel: `shape` is that of all inputs together, `rows` the numbers of
+ * rows of all ranks, which they must agree on, or NULL. False: return eddy__kernel_end. */
 bool        eddy__kernel_begin(eddy_kernel *k, eddy_call *call, eddy_collective kind, eddy_shape shape,
                                const int64_t *rows);
 eddy_status eddy__kernel_end(eddy_kernel *k, eddy_call *call);
+/* What the call of the kernel says to other ranks. */
+eddy_call_header eddy__kernel_header(const eddy_kernel *k, eddy_collective kind, eddy_shape shape,
+                                     const int64_t *rows);
+
+/* y[i] = the same of x[i] as eddy_all_reduce_list; other nodes run while the messages travel. */
+bool eddy__all_reduce_overlapped(eddy_communicator *c, eddy_list x, eddy_reduction how,
+                                 eddy_tensor *y);
 
 #endif

@@ -26,6 +26,7 @@ static int64_t            last_id;
 
 static void world_free(eddy_world *w)
 {
+    eddy__background_free(w);
     w->transport->close(w->context);
     pthread_mutex_destroy(&w->lock);
     pthread_mutex_destroy(&w->error_lock);
@@ -83,6 +84,7 @@ void eddy_communicator_free(eddy_communicator *c)
     const bool found = *at != NULL;
     if (found) *at = c->next;
     pthread_mutex_unlock(&registry_lock);
+    if (found) eddy__jobs_cancel(c);
     if (found) eddy__communicator_give(c);
 }
 
@@ -113,7 +115,8 @@ eddy_communicator *eddy_communicator_new(const eddy_transport *transport, void *
         if (is_complete(transport)) transport->close(context);
         return NULL;
     }
-    *w = (eddy_world){ .transport = transport, .context = context, .rank = rank, .size = size };
+    *w = (eddy_world){ .transport = transport, .context = context, .rank = rank, .size = size,
+                       .begun = eddy__seconds() };
     pthread_mutex_init(&w->lock, NULL);
     pthread_mutex_init(&w->error_lock, NULL);
     c = communicator_new(w, size);

@@ -54,6 +54,16 @@ EDDY_API void eddy_communicator_fail(eddy_communicator *c, const char *text);
 EDDY_API eddy_status eddy_communicator_status(const eddy_communicator *c);
 EDDY_API const char *eddy_communicator_message(const eddy_communicator *c);
 
+/* Where the time of each rank went since it joined, or since the last report: rank 0 writes a table to
+ * `to`, NULL for stdout, and names a rank for which the others wait. All ranks call it.
+ *
+ *   rank   seconds  computing  waiting  overlapped
+ *      0     12.03      81.2%    18.8%       30.4%
+ *
+ *   waiting     for messages and for ranks that come later
+ *   overlapped  messages were under way, and the rank computed */
+EDDY_API bool eddy_report_ranks(eddy_communicator *c, FILE *to, eddy_error *error);
+
 /* Collectives on arrays, outside of graphs: for losses, metrics and decisions of the program. They
  * change the elements of `array`, which has the same type and shape on all ranks, in place; false with
  * an error. collectives.h has them as operations. */

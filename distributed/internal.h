@@ -1,9 +1,9 @@
 /* internal.h -- what the files of libeddy_distributed share; not installed.
  *
- * A communicator belongs to a world: one rank of a transport, with a lock that lets one collective at
- * a time use it. Each collective is a call: the ranks first exchange headers that say what each is
- * about to do, with the data if they are short, and compare them; so every difference is an error on
- * all ranks. Then long data follow. */
+ * A communicator belongs to a world: one rank of a transport, with a lock that lets one
+ * collective at a time use it. Each collective is a call: the ranks first exchange headers that
+ * say what each is about to do, with the data if they are short, and compare them; so every
+ * difference is an error on all ranks. Then long data follow. */
 #ifndef EDDY_DISTRIBUTED_INTERNAL_H
 #define EDDY_DISTRIBUTED_INTERNAL_H
 
@@ -12,6 +12,8 @@
 #include <pthread.h>
 
 /* ---------------------------------------------------------- communicators -- */
+
+struct eddy_background;
 
 typedef struct eddy_world {
     const eddy_transport *transport;
@@ -23,6 +25,10 @@ typedef struct eddy_world {
     size_t                scratch_size;
     pthread_mutex_t       error_lock;
     eddy_error            error;        /* once set, no collective works */
+    /* under error_lock, in seconds: when the world or its last report began, how long
+     * collectives were under way, and how long runs waited for them */
+    double                begun, exchanging, waiting;
+    struct eddy_background *background; /* NULL: no collective has run in the background */
 } eddy_world;
 
 struct eddy_communicator {
@@ -77,21 +83,23 @@ typedef struct eddy_call {
     const void        *run;
     eddy_error         error;
     bool               has_turn;                    /* holds the lock of the world */
+    bool               in_background;               /* called by the thread for such collectives */
+    double             begun;                       /* seconds */
     eddy_packet       *mine, *packets;              /* packets[r]: of rank r */
     eddy_message     **messages;                    /* in progress */
     int                n_messages;
 } eddy_call;
 
-/* Begins a collective: waits for others of this process. `h` has kind, dtype, detail, shape, name. Then
- * end must follow, also after an error. */
+/* Begins a collective: waits for others of this process. `h` has kind, dtype, detail, shape,
+ * name. Then end must follow, also after an error. */
 bool eddy__collective_begin(eddy_call *call, eddy_communicator *c, const eddy_call_header *h);
 bool eddy__collective_end(eddy_call *call);    /* false if there was an error */
 
 /* Exchanges headers with all ranks, and `bytes` of data if they are at most EDDY_SHORT_BYTES:
  * packets[r].data then has those of rank r. */
 bool eddy__collective_meet(eddy_call *call, const void *data, size_t bytes);
-/* Begins to send to a rank of the communicator, or to receive from it; finish waits for all. At most
- * 2 n at a time. */
+/* Begins to send to a rank of the communicator, or to receive from it; finish waits for all. At
+ * most 2 n at a time. */
 bool eddy__collective_send(eddy_call *call, int to, const void *data, size_t bytes);
 bool eddy__collective_receive(eddy_call *call, int from, void *data, size_t bytes);
 bool eddy__collective_finish(eddy_call *call);
@@ -120,10 +128,50 @@ bool eddy__all_to_all(eddy_call *call, const void *in, const int64_t *sent, void
 /* to or from -1: no rank. */
 bool eddy__send_receive(eddy_call *call, const void *in, int to, void *out, int from, size_t bytes);
 
+/* Fails all ranks, if nothing has failed them before. */
+void eddy__world_fail(eddy_world *w, eddy_status status, const char *why);
+
+/* ------------------------------------------------------------- background -- */
+
+/* An all_reduce that a thread of the world runs, in the order in which they were begun. */
+typedef struct eddy_job eddy_job;
+
+/* Begins one on `bytes` of data, which `fill` writes; its number, or 0 with an error. */
+int64_t eddy__job_begin(eddy_communicator *c, const eddy_call_header *h, int64_t count,
+                        size_t bytes, void (*fill)(void *context, void *data), void *context,
+                        eddy_error *error);
+/* Waits for it, calls `take` with the result if there is one, and frees it. `stopped` as in a
+ * call. */
+bool    eddy__job_end(eddy_communicator *c, int64_t number, eddy_status (*stopped)(const void *run),
+                      const void *run, void (*take)(void *context, const void *data), void *context,
+                      eddy_error *error);
+/* Waits until none is under way: other collectives come after all that were begun before. */
+bool    eddy__jobs_wait(eddy_call *call);
+/* Ends those of a communicator that is being freed, and those of the world with their thread. */
+void    eddy__jobs_cancel(eddy_communicator *c);
+void    eddy__background_free(eddy_world *w);
+
+/* ------------------------------------------------------------------- times -- */
+
+double eddy__seconds(void);          /* of a clock that is never set */
+void   eddy__world_add_times(eddy_world *w, double exchanging, double waiting);
+
+/* ------------------------------------------------------- outside of graphs -- */
+
+/* The text of the root, on all ranks; the caller frees it. NULL with an error. */
+char *eddy__broadcast_text(eddy_communicator *c, int root, const char *text, eddy_error *error);
+/* Gives all ranks the error of the first rank that has one; true if none has. All ranks call it. */
+bool  eddy__all_succeeded(eddy_communicator *c, eddy_error *error);
+/* The names of the global variables, each with a newline; the caller frees them. NULL without
+ * memory. */
+char *eddy__variable_names(eddy_graph *g);
+
+/* --------------------------------------------------------------- combining -- */
+
 /* Whether elements of the type can be reduced so; else the reason is in `why`. */
 bool   eddy__reduction_fits(eddy_reduction how, eddy_dtype d, char *why, size_t size);
-/* Combines n arrays of count elements of a type, pair by pair, into `out`. parts[i] may be changed; work
- * is memory of eddy__combine_work bytes, for half types. */
+/* Combines n arrays of count elements of a type, pair by pair, into `out`. parts[i] may be
+ * changed; work is memory of eddy__combine_work bytes, for half types. */
 void   eddy__combine(eddy_dtype d, eddy_reduction how, int n, void **parts, int64_t count, void *out,
                      void *work);
 size_t eddy__combine_work(eddy_dtype d, int n);

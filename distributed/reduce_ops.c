@@ -8,7 +8,7 @@
 
 #define COLLECTIVE_FIELDS \
     EDDY_ATTRS(eddy_collective_attrs, communicator, ranks, rank, detail, from, node)
-enum { COLLECTIVE = EDDY_OP_STATEFUL | EDDY_OP_UNSAVED };
+enum { COLLECTIVE = EDDY_OP_STATEFUL | EDDY_OP_UNSAVED | EDDY_OP_EXCHANGES };
 
 /* -------------------------------------------------------------- AllReduce -- */
 
@@ -31,7 +31,7 @@ static int64_t count_of(const eddy_kernel *k)
 }
 
 /* Several inputs travel as one array. */
-static eddy_status all_reduce_prepare(eddy_kernel *k)
+static eddy_status several_prepare(eddy_kernel *k)
 {
     if (k->n_in > 1)
         k->scratch_size = (uint64_t)count_of(k) * eddy_dtype_size(k->in[0]->type.dtype);
@@ -94,7 +94,7 @@ const eddy_op_def eddy__op_all_reduce = {
     .flags = COLLECTIVE | EDDY_OP_IN_PLACE,
     .inputs = EDDY_INPUTS({ "x", EDDY_ANY_TYPE }, { "x", EDDY_LIKE(0) }),
     .attrs_size = sizeof(eddy_collective_attrs), .attrs = COLLECTIVE_FIELDS,
-    .infer = all_reduce_infer, .prepare = all_reduce_prepare, .kernel = all_reduce_kernel,
+    .infer = all_reduce_infer, .prepare = several_prepare, .kernel = all_reduce_kernel,
     .gradient = all_reduce_gradient, .batch = same_shape_batch,
 };
 
@@ -134,46 +134,57 @@ static bool rooted_infer(eddy_infer *c)
                                (long long)a->ranks);
     if (c->op == &eddy__op_reduce_to && c->in[0].dtype == EDDY_BOOL)
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "elements of type bool cannot be reduced");
-    c->out[0] = c->in[0];
+    if (!eddy_infer_outputs(c, c->n_in)) return false;
+    memcpy(c->out, c->in, (size_t)c->n_in * sizeof *c->out);
     return true;
 }
 
+/* What other ranks than the root have does not matter for a broadcast. */
 static eddy_status rooted_kernel(eddy_kernel *k)
 {
-    const bool   reduces = k->op == &eddy__op_reduce_to;
-    const size_t bytes = (size_t)k->in[0]->count * eddy_dtype_size(k->in[0]->type.dtype);
-    eddy_call    call;
-    if (eddy__kernel_begin(k, &call, reduces ? EDDY_REDUCE : EDDY_BROADCAST, k->in[0]->type.shape,
-                           NULL)) {
-        if (reduces) eddy__reduce(&call, k->in[0]->data, k->out[0]->data, k->in[0]->count);
-        else eddy__broadcast(&call, k->in[0]->data, k->out[0]->data, bytes);
+    const eddy_collective_attrs *a = k->attrs;
+    const bool    several = k->n_in > 1, reduces = k->op == &eddy__op_reduce_to;
+    const int64_t count = count_of(k);
+    const size_t  bytes = (size_t)count * eddy_dtype_size(k->in[0]->type.dtype);
+    const void   *in = several ? k->scratch : k->in[0]->data;
+    void         *out = several ? k->scratch : k->out[0]->data;
+    eddy_call     call;
+    if (several && (reduces || a->detail == a->rank)) pack(k, false);
+    if (eddy__kernel_begin(k, &call, reduces ? EDDY_REDUCE : EDDY_BROADCAST,
+                           several ? EDDY_SHAPE(count) : k->in[0]->type.shape, NULL)) {
+        if (reduces) eddy__reduce(&call, in, out, count);
+        else eddy__broadcast(&call, in, out, bytes);
     }
+    if (several && call.error.status == EDDY_OK) pack(k, true);
     return eddy__kernel_end(k, &call);
 }
 
-static void reduce_to_gradient(eddy_rule *r)
+static void rooted_gradient(eddy_rule *r, const eddy_op_def *op)
 {
-    r->dx[0] = eddy__collective_again(&eddy__op_broadcast_from, r->attrs, 1, r->dy);
+    const eddy_tensor dx = eddy__collective_again(op, r->attrs, r->n_out, r->dy);
+    for (int i = 0; i < r->n_in; i++) r->dx[i] = eddy_output(dx, i);
 }
 
-static void broadcast_from_gradient(eddy_rule *r)
-{
-    r->dx[0] = eddy__collective_again(&eddy__op_reduce_to, r->attrs, 1, r->dy);
-}
+static void reduce_to_gradient(eddy_rule *r) { rooted_gradient(r, &eddy__op_broadcast_from); }
+static void broadcast_from_gradient(eddy_rule *r) { rooted_gradient(r, &eddy__op_reduce_to); }
 
 const eddy_op_def eddy__op_reduce_to = {
-    .name = "ReduceTo", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .flags = COLLECTIVE | EDDY_OP_IN_PLACE, .inputs = EDDY_INPUTS({ "x", EDDY_ANY_TYPE }),
+    .name = "ReduceTo", .min_inputs = 1, .max_inputs = EDDY_MAX_BUCKET, .outputs = EDDY_MANY,
+    .flags = COLLECTIVE | EDDY_OP_IN_PLACE,
+    .inputs = EDDY_INPUTS({ "x", EDDY_ANY_TYPE }, { "x", EDDY_LIKE(0) }),
     .attrs_size = sizeof(eddy_collective_attrs), .attrs = COLLECTIVE_FIELDS,
-    .infer = rooted_infer, .kernel = rooted_kernel, .gradient = reduce_to_gradient,
+    .infer = rooted_infer, .prepare = several_prepare, .kernel = rooted_kernel,
+    .gradient = reduce_to_gradient,
     .batch = same_shape_batch,
 };
 
 const eddy_op_def eddy__op_broadcast_from = {
-    .name = "BroadcastFrom", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .flags = COLLECTIVE | EDDY_OP_IN_PLACE, .inputs = EDDY_INPUTS({ "x", EDDY_ANY_TYPE }),
+    .name = "BroadcastFrom", .min_inputs = 1, .max_inputs = EDDY_MAX_BUCKET, .outputs = EDDY_MANY,
+    .flags = COLLECTIVE | EDDY_OP_IN_PLACE,
+    .inputs = EDDY_INPUTS({ "x", EDDY_ANY_TYPE }, { "x", EDDY_LIKE(0) }),
     .attrs_size = sizeof(eddy_collective_attrs), .attrs = COLLECTIVE_FIELDS,
-    .infer = rooted_infer, .kernel = rooted_kernel, .gradient = broadcast_from_gradient,
+    .infer = rooted_infer, .prepare = several_prepare, .kernel = rooted_kernel,
+    .gradient = broadcast_from_gradient,
     .batch = same_shape_batch,
 };
 
@@ -185,6 +196,18 @@ static eddy_tensor rooted(const eddy_op_def *op, const eddy_rooted_args *given)
     if (!eddy__collective_attrs(a.x.graph, op, a.communicator, &attrs)) return eddy_none(a.x.graph);
     attrs.detail = a.root;
     return eddy__collective_apply(a.x.graph, op, &attrs, 1, &a.x, a.name);
+}
+
+void eddy__rooted_list(const eddy_op_def *op, eddy_communicator *c, int root, int n,
+                       const eddy_tensor *x, eddy_tensor *y)
+{
+    eddy_collective_attrs attrs;
+    eddy_tensor           first = eddy_none(x[0].graph);
+    if (eddy__collective_attrs(x[0].graph, op, c, &attrs)) {
+        attrs.detail = root;
+        first = eddy__collective_apply(x[0].graph, op, &attrs, n, x, NULL);
+    }
+    for (int i = 0; i < n; i++) y[i] = eddy_output(first, i);
 }
 
 eddy_tensor eddy_reduce_to_with(const eddy_rooted_args *given)

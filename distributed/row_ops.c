@@ -3,7 +3,7 @@
 
 #include "ops/short_names.h"
 
-enum { COLLECTIVE = EDDY_OP_STATEFUL | EDDY_OP_UNSAVED };
+enum { COLLECTIVE = EDDY_OP_STATEFUL | EDDY_OP_UNSAVED | EDDY_OP_EXCHANGES };
 
 /* ----------------------------------------------------------------- shapes -- */
 

@@ -13,34 +13,98 @@ typedef struct eddy_distributed_args {
     size_t             size_ EDDY_DEFAULT(sizeof(eddy_distributed_args));
     eddy_optimizer    *optimizer;    /* required */
     eddy_communicator *communicator; /* required */
-    /* the number of examples of this rank's loss, a scalar of a real type: gradients are weighted by it;
-     * 0 on a rank without examples, whose gradients do not count; if no rank has any, the gradients
-     * are 0; default: equal numbers */
+    /* the number of examples of this rank's loss, a scalar of a real type: gradients are
+     * weighted by it; 0 on a rank without examples, whose gradients do not count; if no rank has
+     * any, the gradients are 0; default: equal numbers */
     eddy_tensor        examples;
     bool               sum;          /* gradients are summed; default: averaged */
     int64_t            bucket_bytes EDDY_DEFAULT(4194304); /* of gradients that travel together */
     const char        *name;         /* default "Distributed" */
+    /* buckets of dense gradients travel while the run computes others: a thread of each rank
+     * exchanges them, which needs a copy of them, and pays where messages take longer than that */
+    bool               overlap;
+    /* dense float32 gradients travel as bfloat16, half as many bytes. What rounding loses is
+     * kept in variables of each rank and added in the next step; results then depend on the
+     * number of ranks */
+    bool               compress;
 } eddy_distributed_args;
 /* The optimizer with the average of the ranks' gradients, so that all ranks take the same step:
  *
  *   eddy_optimizer *o = eddy_distributed(eddy_adam(g), c);
  *   eddy_tensor train = eddy_minimize(o, loss);
  *
- * If losses are means over the examples of each rank, the step is that of one process with all of them.
- * Dense gradients travel in buckets; of sparse gradients (IndexedSlices) the rows of all ranks are
- * gathered, in any numbers. Wrap the other wrappers: what they do then follows from the averaged
- * gradients, on all ranks alike. So clipping uses the global norm over all ranks, and a step that
- * eddy_loss_scale or eddy_apply_if_finite skips is skipped on all ranks. All ranks must begin with the
- * same variables: eddy_broadcast_variables. Errors: EDDY_INVALID_ARGUMENT for an invalid optimizer, no
- * communicator, or both `sum` and `examples`; EDDY_OUT_OF_RANGE for bucket_bytes below 1. */
+ * If losses are means over the examples of each rank, the step is that of one process with all
+ * of them. Dense gradients travel in buckets; of sparse gradients (IndexedSlices) the rows of
+ * all ranks are gathered, in any numbers. Wrap the other wrappers: what they do then follows
+ * from the averaged gradients, on all ranks alike. So clipping uses the global norm over all
+ * ranks, and a step that eddy_loss_scale or eddy_apply_if_finite skips is skipped on all ranks.
+ * All ranks must begin with the same variables: eddy_broadcast_variables. Errors:
+ * EDDY_INVALID_ARGUMENT for an invalid optimizer, no communicator, both `sum` and `examples`, or
+ * both `overlap` and `compress`; EDDY_OUT_OF_RANGE for bucket_bytes below 1. */
 EDDY_API eddy_optimizer *eddy_distributed_with(const eddy_distributed_args *given);
 #define eddy_distributed(...) eddy_distributed_with(EDDY_ARGS(eddy_distributed_args, __VA_ARGS__))
 
-/* Gives all global variables of the session that have a value on the root the values that they have
- * there: after the initializer, or after rank 0 has restored a checkpoint. All ranks call it. False with
- * an error. */
-EDDY_API bool eddy_broadcast_variables(eddy_communicator *c, int root, eddy_graph *g, eddy_session *s,
-                                       eddy_error *error);
+typedef struct eddy_sharded_args {
+    size_t             size_ EDDY_DEFAULT(sizeof(eddy_sharded_args));
+    eddy_optimizer    *optimizer;    /* required */
+    eddy_communicator *communicator; /* required */
+    /* the gradients are those of all ranks already, from an eddy_distributed around this
+     * optimizer */
+    bool               averaged;
+    eddy_tensor        examples;     /* these three as of eddy_distributed */
+    bool               sum;
+    int64_t            bucket_bytes EDDY_DEFAULT(4194304);
+    const char        *name;         /* default "Sharded" */
+} eddy_sharded_args;
+/* The optimizer with slots and gradients divided among the ranks (ZeRO, Rajbhandari et al. 2020,
+ * stages 1 and 2), in place of eddy_distributed:
+ *
+ *   eddy_optimizer *o = eddy_sharded(eddy_adam(g), c);
+ *
+ * Each variable is updated by one rank, which alone has its slots and the average of its gradients;
+ * then it has the new value on all ranks. Steps have the bits of eddy_distributed. Variables are
+ * divided as a whole, the largest first, so that ranks have about the same number of bytes: with
+ * fewer variables than ranks, some ranks have no slots.
+ *
+ * An optimizer that combines the gradients of several variables, such as clipping by the global
+ * norm or loss scaling, cannot be inside (EDDY_INVALID_ARGUMENT). It goes around, with whole
+ * gradients on all ranks, of which only slots are divided (stage 1):
+ *
+ *   o = eddy_sharded(eddy_adam(g), c, .averaged = true);
+ *   o = eddy_distributed(eddy_clipped_gradients(o, .global_norm = most), c);
+ *
+ * Build what draws random numbers before the step: ranks have different nodes after it. Save
+ * with eddy_save_ranks. Errors: those of eddy_distributed; EDDY_INVALID_ARGUMENT for `averaged`
+ * with `sum` or `examples`. */
+EDDY_API eddy_optimizer *eddy_sharded_with(const eddy_sharded_args *given);
+#define eddy_sharded(...) eddy_sharded_with(EDDY_ARGS(eddy_sharded_args, __VA_ARGS__))
+
+/* Gives all ranks the values that the global variables have on the root: after the initializer, or
+ * after rank 0 has restored a checkpoint. Variables that only some ranks have, such as slots of
+ * eddy_sharded, are set where they are. All ranks call it. False with an error. */
+EDDY_API bool eddy_broadcast_variables(eddy_communicator *c, int root, eddy_graph *g,
+                                       eddy_session *s, eddy_error *error);
+
+/* Saves the global variables of all ranks, each once, as one checkpoint: a file for each rank
+ * beside the index `path`, which ends in ".safetensors.index.json"; all ranks call it, with a
+ * folder that they share. Any number of ranks, each with its graph, and a process alone restore it:
+ *
+ *   eddy_restore(session, "m.safetensors.index.json", EDDY_LIST())
+ *
+ * Files have new names, and the index is replaced atomically when all are complete; then older
+ * files are removed. After a crash the index is that of the old checkpoint or the new one, and
+ * complete. The index lists all ranks' variables, and rank 0's file has the counts of draws.
+ * POSIX files only. If a rank cannot save, all return false with its error, and the communicator
+ * still works. EDDY_INVALID_ARGUMENT for a missing argument or another path; those of eddy_save. */
+EDDY_API bool eddy_save_ranks(eddy_communicator *c, eddy_graph *g, eddy_session *s,
+                              const char *path, eddy_error *error);
+
+/* eddy_run on all ranks of a communicator, where one rank's failure is every rank's: the others
+ * wait for nothing, and their runs end with "rank 1 failed: " and its message. Without it, they
+ * wait until the rank that has failed frees its communicator. The status is that of eddy_run;
+ * the communicator then stays in error. */
+EDDY_API eddy_status eddy_run_ranks(eddy_communicator *c, eddy_session *s, eddy_feeds feeds,
+                                    eddy_list fetches, eddy_array **out);
 
 #ifdef __cplusplus
 }

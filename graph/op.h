@@ -370,7 +370,10 @@ enum {
      * JOINS operation is one (the patterns of sparse Jacobians follow) */
     EDDY_OP_MOVES        = 1 << 21,
     /* SIDE_EFFECT, and all it does is to fail a run: running it twice does no harm */
-    EDDY_OP_ASSERTS      = 1 << 22
+    EDDY_OP_ASSERTS      = 1 << 22,
+    /* exchanges data with other sessions or processes, which expect it once in each run: a run that
+     * has failed is not repeated to find out why (`check_numerics`) */
+    EDDY_OP_EXCHANGES    = 1 << 23
 };
 
 struct eddy_op_def {

@@ -2,13 +2,15 @@
 # Runs programs on several ranks of this machine.
 #   sh scripts/machines.sh digits    trains on 2 and 4 ranks
 #   sh scripts/machines.sh check     collectives, trainings, and ranks that differ, end or are killed
+#   sh scripts/machines.sh kills     kills a rank at some moment, KILLS times (100)
 #
 # BUILD is the folder of the programs.
 set -eu
 
 build=${BUILD:-build}
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+group=
+trap 'rm -f "$log"; [ -z "$group" ] || kill $group 2>/dev/null' EXIT
 
 # A rank has one thread, since there are more ranks than processors.
 ranks() {     # ranks N PROGRAM...
@@ -34,7 +36,37 @@ fails() {     # fails TEXT N PROGRAM...
     echo "  $3 ends all ranks within $took s: $(grep "$text" "$log" | head -n 1)"
 }
 
+# Kills rank $1 of three that train, $2 hundredths of a second after they began; all must end within 10
+# seconds, and the log must name the rank.
+kill_one() {
+    : >"$log"
+    ranks 3 "$build/mpi/ranks" endless >"$log" 2>&1 &
+    group=$!
+    until [ "$(grep -c 'is process' "$log")" = 3 ]; do
+        kill -0 $group 2>/dev/null || { cat "$log"; echo "machines: the ranks do not begin"; exit 1; }
+        sleep 0.05
+    done
+    sleep "0.$2"
+    kill -9 "$(sed -n "s/.*rank $1 is process \([0-9]*\).*/\1/p" "$log" | head -n 1)"
+    begun=$(date +%s)
+    wait $group && echo "machines: killing rank $1 does not fail" && exit 1
+    group=
+    took=$(($(date +%s) - begun))
+    grep -q "process rank $1 .*signal 9" "$log" || { cat "$log"; echo "machines: rank $1 is not named"; exit 1; }
+    [ "$took" -le 10 ] || { echo "machines: the ranks took $took s to end"; exit 1; }
+    [ "$took" -le "$longest" ] || longest=$took
+}
+
 case ${1:-check} in
+    kills)
+        longest=0
+        i=0
+        while [ $i -lt "${KILLS:-100}" ]; do
+            kill_one $((i % 3)) "$(printf %02d $((i * 37 % 100)))"
+            i=$((i + 1))
+        done
+        echo "$i times a rank was killed; all ended within $longest s"
+        ;;
     digits)
         for n in 2 4; do
             ranks $n "$build/mpi/digits" --epochs 20 --out "$build/mpi" >"$log" 2>&1 || { tail -n 20 "$log"; exit 1; }

@@ -66,7 +66,12 @@ distributed/threads.c|run_threads: out of memory|likewise
 distributed/threads.c|run_threads: a thread cannot be started: %s|a limit of the system
 distributed/threads.c|a message between ranks %d and %d is too long|a guard: ranks compare their arguments first
 distributed/training.c|Distributed: out of memory|memory that is not from an allocator of the library
-distributed/training.c|broadcast_variables: out of memory|likewise
+distributed/variables.c|broadcast_variables: out of memory|likewise
+distributed/background.c|out of memory for messages|likewise
+distributed/background.c|a thread for messages cannot be started|a limit of the system
+distributed/save_ranks.c|save_ranks: out of memory|memory that is not from an allocator of the library
+distributed/sharded.c|Sharded: out of memory|likewise
+distributed/times.c|report_ranks: out of memory|likewise
 session/compile/ir.c|a node that only the compiler makes|a guard: nobody else has these definitions
 session/compile/widen.c|a node that only the compiler makes|likewise'
 

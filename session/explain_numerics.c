@@ -28,7 +28,8 @@ void eddy__explain_numerics(const plan_request *request, eddy_plan *failed,
     uint64_t     *taken = NULL;
     int32_t       n = 0;
     eddy_plan    *p = eddy__plain_plan(s, request, &e);
-    if (p && take_draws(s, failed, request->stop, &taken, &n, &e)) {
+    const bool once = eddy__numerics_exchanges(p);
+    if (p && !once && take_draws(s, failed, request->stop, &taken, &n, &e)) {
         run_snapshot now = { .taken = taken, .changes = failed->numerics->changes, .begun = true };
         eddy__plan_run(p, values, NULL, &now, *request->stop, &e);
         if (atomic_load(&p->numerics->found)) *error = e;

@@ -83,9 +83,10 @@ typedef struct eddy_session_args {
  *
  * To name the node, the session compiles the run again without optimizations and runs it up to the
  * node, without updates and other side effects. If a variable on which the node depends has already
- * been updated, this is impossible, and the message names the operation into which the compiler
- * rewrote the node. Values that exist only inside such an operation, such as the sum before an
- * activation that is part of a product, are not checked.
+ * been updated, or the run exchanges data with other ranks (distributed.h), this is impossible, and
+ * the message names the operation into which the compiler rewrote the node. Values that exist only
+ * inside such an operation, such as the sum before an activation that is part of a product, are not
+ * checked.
  *
  * Updates of variables come last in a checked run: if it fails, all variables have their values
  * from before, unless the arithmetic of an update itself made the number (a sum of the variable and

@@ -118,7 +118,7 @@ function write_call(what,    count, part, i, type, given, name, arguments, makes
     type = text_of(part[1], "type")
     name = short(what)
     if ((what "_with") in made) return 0            # the same function without options
-    if (name ~ /^(multi_optimizer|transformed_gradients)$/) return 0    # need values of a program
+    if (name ~ /^(multi_optimizer|transformed_gradients|selected_updates)$/) return 0    # need values of a program
     activation = unary[name] ? "eddy_" name : "NULL"
     if (count == 1 && type ~ /_args \*$/) {
         sub(/^const /, "", type); sub(/ \*$/, "", type)

@@ -167,6 +167,28 @@ EDDY_API eddy_optimizer *eddy_transformed_gradients_with(
 #define eddy_transformed_gradients(...) \
     eddy_transformed_gradients_with(EDDY_ARGS(eddy_transformed_gradients_args, __VA_ARGS__))
 
+typedef struct eddy_selected_updates_args {
+    size_t          size_ EDDY_DEFAULT(sizeof(eddy_selected_updates_args));
+    eddy_optimizer *optimizer;       /* required */
+    /* whether the inner optimizer updates the variable and has slots for it; required */
+    bool          (*selects)(void *context, eddy_tensor variable);
+    /* Builds the rest of the step, and returns an operation or tensor that needs it; required. values[i]
+     * is the new value of variables[i], or the gradient if it is not selected. */
+    eddy_tensor   (*complete)(void *context, int count, const eddy_tensor *variables,
+                              const eddy_tensor *values);
+    void           *context;         /* passed to them; must live until the step is built */
+    const char     *name;            /* default "SelectedUpdates" */
+} eddy_selected_updates_args;
+/* The inner optimizer updates only the variables that a function selects, and another function completes
+ * the step, once for each call of eddy_apply_gradients or eddy_minimize: with the new values from
+ * elsewhere, such as another process. The inner step must treat each variable by itself: one that
+ * combines the gradients of several variables, such as clipping by the global norm, is
+ * EDDY_INVALID_ARGUMENT; put it around this one. So is a missing function, and one that returns
+ * nothing. */
+EDDY_API eddy_optimizer *eddy_selected_updates_with(const eddy_selected_updates_args *given);
+#define eddy_selected_updates(...) \
+    eddy_selected_updates_with(EDDY_ARGS(eddy_selected_updates_args, __VA_ARGS__))
+
 typedef struct eddy_sharpness_aware_args {
     size_t              size_ EDDY_DEFAULT(sizeof(eddy_sharpness_aware_args));
     eddy_optimizer     *optimizer;   /* required */

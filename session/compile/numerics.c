@@ -350,6 +350,19 @@ void eddy__numerics_without_effects(eddy_plan *p)
     p->writes = false;
 }
 
+bool eddy__numerics_exchanges(const eddy_plan *p)
+{
+    bool any = false;
+    for (int32_t i = 0; p && i < p->n_code; i++)
+        any = any || (p->code[i].kernel.op->flags & EDDY_OP_EXCHANGES);
+    for (const eddy_program *q = p ? p->programs : NULL; q; q = q->next) {
+        any = any || eddy__numerics_exchanges(q->condition.plan);
+        for (int b = 0; b < q->n_bodies; b++)
+            any = any || eddy__numerics_exchanges(q->bodies[b].plan);
+    }
+    return any;
+}
+
 bool eddy__numerics_has_updated(const eddy_plan *p)
 {
     for (int32_t i = 0; i < p->begun; i++)

@@ -27,6 +27,8 @@ bool eddy__numerics_begin(compile *c);
 bool eddy__numerics_attach(compile *c);
 /* The plan changes no variable and has no other effect when it runs. NULL is allowed. */
 void eddy__numerics_without_effects(eddy_plan *p);
+/* True if the plan, which no pass has changed, exchanges data with other sessions or processes. */
+bool eddy__numerics_exchanges(const eddy_plan *p);
 /* True if the last run may have changed a variable. */
 bool eddy__numerics_has_updated(const eddy_plan *p);
 

@@ -5,8 +5,8 @@
  * their neighbors, and loops over the same number of elements become adjacent, so that fuse.c
  * can merge them. Variables are updated as early as possible, so that gradients are freed early,
  * but after all readers of the old value that were built before, so that no reader needs a copy
- * of it. Where values are checked, they are updated at the end, so that a value that fails the run
- * has changed none. */
+ * of it. Exchanges with other ranks begin as early as possible, too. Where values are checked,
+ * variables are updated at the end, so that a value that fails the run has changed none. */
 #include "session/compile/ir.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ typedef struct scheduler {
     uint8_t  *scheduled;            /* by node: in the order or in the current batch */
     int32_t  *order, n_order;       /* the result */
     int32_t  *batch, n_batch;       /* about to be ordered by their counts */
-    int32_t  *ready, n_ready;       /* updates that can run now */
+    int32_t  *ready, n_ready;       /* prompt nodes that can run now */
     int32_t  *stack;
     int32_t  *seen;                 /* by node: number of dependencies that are scheduled */
     int32_t  *batch_index;          /* by node: index in the batch; -1: not in it */
@@ -60,9 +60,11 @@ static bool is_lazy(const ir_graph *f, const ir_node *n)
            !reads_storage(f, n);
 }
 
-static bool is_update(const ir_node *n)
+/* Updates, and exchanges with other ranks, which take their time while the next nodes run. */
+static bool is_prompt(const ir_node *n)
 {
-    return (n->op->flags & EDDY_OP_UPDATES) && n->n_controls == 0;
+    return ((n->op->flags & EDDY_OP_UPDATES) && n->n_controls == 0) ||
+           (n->op->flags & EDDY_OP_EXCHANGES);
 }
 
 /* The number of elements, if the node is a loop over elements. */
@@ -229,7 +231,7 @@ static void resolve(scheduler *a, int32_t first)
             const ir_node *n = a->ir->nodes[next];
             if (--a->pending[next] > 0) continue;
             if (is_lazy(a->ir, n)) a->stack[top++] = next;
-            else if (is_update(n)) a->ready[a->n_ready++] = next;
+            else if (is_prompt(n)) a->ready[a->n_ready++] = next;
         }
     }
 }
@@ -378,7 +380,7 @@ static bool schedule(scheduler *a)
         if (is_early(a, f->nodes[id])) add_to_batch(a, id);
     order_batch(a, batch_pending, s);
     for (int32_t id = 1; id <= f->size; id++) {
-        if (a->scheduled[id] || is_lazy(f, f->nodes[id]) || is_update(f->nodes[id])) continue;
+        if (a->scheduled[id] || is_lazy(f, f->nodes[id]) || is_prompt(f->nodes[id])) continue;
         add_to_batch(a, id);
         order_batch(a, batch_pending, s);
         resolve(a, id);

@@ -185,11 +185,52 @@ static eddy_tensor gives_up(eddy_graph *g, eddy_communicator *c, int rank)
     return rank == 1 ? EDDY_NO_TENSOR : eddy_all_reduce(c, floats(g, 3));
 }
 
+/* A step with overlap of which rank 1 does not take part: the graph owns the optimizer. */
+static eddy_tensor leaves_overlapped(eddy_graph *g, eddy_communicator *c, int rank)
+{
+    eddy_tensor     v = eddy_variable(g, eddy_scalar(g, 1), .name = "v");
+    eddy_optimizer *o = eddy_gradient_descent(g, eddy_scalar(g, 1));
+    o = eddy_distributed(o, c, .overlap = true);
+    return rank == 1 ? EDDY_NO_TENSOR : eddy_minimize(o, eddy_mul(v, floats(g, 3)));
+}
+
+/* Rank 1 makes NaN, before a collective of all or after one; with a check of values or a bad
+ * label. */
+typedef enum mistake { BEFORE, AFTER, LABEL } mistake;
+
+static bool errs(eddy_communicator *c, void *context)
+{
+    const mistake kind = *(mistake *)context;
+    const int     me = eddy_communicator_rank(c);
+    rank_run     *r = &runs_of[me];
+    eddy_graph   *g = eddy_graph_new();
+    eddy_tensor   x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(2)), y = x;
+    if (kind == LABEL) y = eddy_gather(x, eddy_cast(x, EDDY_INT32));
+    else if (kind == BEFORE) y = eddy_log(x);
+    y = eddy_all_reduce(c, y);
+    if (kind == AFTER) y = eddy_all_reduce(c, eddy_sqrt(eddy_mul(x, y)));
+    eddy_session *s = eddy_session_new(g, .check_numerics = EDDY_NUMERICS_NAN);
+    const float   bad = kind == LABEL ? 5 : -0.5f, own[] = { 1, me == 1 ? bad : 1 };
+    r->status = eddy_run_ranks(c, s, EDDY_FEED({ x, EDDY_VIEW(own, 2) }), EDDY_FETCH(y), NULL);
+    snprintf(r->message, sizeof r->message, "%s", eddy_session_message(s));
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return true;
+}
+
 START_TEST(ends)
 {
     golden_begin("distributed/ends");
     all_fail(3, leaves);
     all_fail(3, gives_up);
+    all_fail(3, leaves_overlapped);
+    for (mistake m = BEFORE; m <= LABEL; m++) {
+        ck_assert(eddy_run_threads(2, errs, &m, NULL));
+        for (int r = 0; r < 2; r++) {
+            ck_assert_msg(runs_of[r].status != EDDY_OK, "%d %d", (int)m, r);
+            golden_line(runs_of[r].message);
+        }
+    }
     golden_end();
 }
 END_TEST
@@ -209,14 +250,15 @@ static void *fetch_sum(void *of)
     return NULL;
 }
 
-/* Rank 0 comes only when rank 1 has been cancelled, or has run out of time. */
+/* Rank 0 comes only when rank 1 has been cancelled, or has run out of time; 2: cancelled, with
+ * overlap. */
 static bool stopped(eddy_communicator *c, void *context)
 {
-    const bool    times_out = *(bool *)context;
-    const int     me = eddy_communicator_rank(c);
+    const int     kind = *(int *)context, me = eddy_communicator_rank(c);
+    const bool    times_out = kind == 1;
     rank_run     *r = &runs_of[me];
     eddy_graph   *g = eddy_graph_new();
-    eddy_tensor   y = eddy_all_reduce(c, floats(g, 3));
+    eddy_tensor   y = kind == 2 ? leaves_overlapped(g, c, 0) : eddy_all_reduce(c, floats(g, 3));
     eddy_session *s = eddy_session_new(g, .timeout = times_out && me == 1 ? 0.05 : 0);
     pthread_t     other;
     bool          cancels = !times_out && me == 1;
@@ -258,11 +300,11 @@ static bool busy(eddy_communicator *c, void *context)
 START_TEST(stops)
 {
     golden_begin("distributed/stops");
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         eddy_error e = { 0 };
-        bool       times_out = i == 1;
+        const bool times_out = i == 1;
         memset(runs_of, 0, sizeof runs_of);
-        ck_assert(eddy_run_threads(2, stopped, &times_out, &e));
+        ck_assert(eddy_run_threads(2, stopped, &i, &e));
         for (int r = 1; r >= 0; r--) {
             ck_assert_int_eq(runs_of[r].status, times_out ? EDDY_TIMED_OUT : EDDY_CANCELLED);
             golden_line(runs_of[r].message);
@@ -303,6 +345,25 @@ static bool wrong_operations(eddy_communicator *c, void *context)
     eddy_distributed(o), golden_graph(g);
     eddy_distributed(o, c, .examples = x, .sum = true), golden_graph(g);
     eddy_distributed(o, c, .bucket_bytes = 0), golden_graph(g);
+    eddy_distributed(o, c, .overlap = true, .compress = true), golden_graph(g);
+    eddy_sharded(o), golden_graph(g);
+    eddy_sharded(o, c, .examples = x, .sum = true), golden_graph(g);
+    eddy_sharded(o, c, .averaged = true, .sum = true), golden_graph(g);
+    eddy_sharded(o, c, .bucket_bytes = -1), golden_graph(g);
+    eddy_selected_updates(o), golden_graph(g);
+    eddy_tensor     v = eddy_variable(g, eddy_scalar(g, 1), .name = "v");
+    eddy_tensor     w = eddy_variable(g, eddy_scalar(g, 2), .name = "w");
+    eddy_optimizer *joint = eddy_clipped_gradients(o, .global_norm = eddy_scalar(g, 1));
+    eddy_minimize(eddy_sharded(joint, c), eddy_mul(v, w)), golden_graph(g);
+    eddy_minimize(eddy_sharded(eddy_apply_if_finite(o, .quiet = true), c), eddy_mul(v, w));
+    golden_graph(g);
+    eddy_session *s = eddy_session_new(g);
+    eddy_error    e = { 0 };
+    eddy_broadcast_variables(c, 7, g, s, &e), says(&e);
+    eddy_save_ranks(c, g, s, "m.safetensors", &e), says(&e);
+    eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL);
+    eddy_save_ranks(c, g, s, "/none/m.safetensors.index.json", &e), says(&e);
+    eddy_session_free(s);
     eddy_graph_free(g);
     return true;
 }
@@ -330,6 +391,36 @@ static bool wrong_shares(eddy_communicator *c, void *context)
     return true;
 }
 
+static bool selects_all(void *context, eddy_tensor v) { return (void)context, v.node != 0; }
+
+static eddy_tensor completes_nothing(void *context, int count, const eddy_tensor *variables,
+                                     const eddy_tensor *values)
+{
+    return (void)context, (void)values, eddy_none(count > 0 ? variables[0].graph : NULL);
+}
+
+/* The end of an exchange that has not begun, because its number is fed. */
+static bool wrong_steps(eddy_communicator *c, void *context)
+{
+    (void)context;
+    eddy_graph     *g = eddy_graph_new();
+    eddy_tensor     v = eddy_variable(g, eddy_scalar(g, 1), .name = "v");
+    eddy_optimizer *o = eddy_gradient_descent(g, eddy_scalar(g, 1));
+    eddy_minimize(eddy_selected_updates(o, selects_all, completes_nothing), v), golden_graph(g);
+    eddy_minimize(eddy_distributed(o, c, .overlap = true), v);
+    eddy_session *s = eddy_session_new(g);
+    for (int32_t id = 1; id <= eddy_graph_size(g); id++) {
+        const eddy_tensor end = eddy_node_at(g, id);
+        if (strcmp(eddy_node_of(end)->op->name, "AllReduceEnd") != 0) continue;
+        eddy_run(s, EDDY_FEED({ eddy_input(end, 0), EDDY_NUMBER(EDDY_INT64, 7) }),
+                 EDDY_FETCH(end), NULL);
+        golden_line(eddy_session_message(s));
+    }
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return true;
+}
+
 static bool wrong_calls(eddy_communicator *c, void *context)
 {
     (void)context;
@@ -347,6 +438,8 @@ static bool wrong_calls(eddy_communicator *c, void *context)
     eddy_array_broadcast(c, 3, a, &e), says(&e);
     eddy_rank_barrier(NULL, &e), says(&e);
     eddy_broadcast_variables(c, 0, NULL, NULL, &e), says(&e);
+    eddy_save_ranks(c, NULL, NULL, NULL, &e), says(&e);
+    eddy_report_ranks(NULL, NULL, &e), says(&e);
     eddy_array_free(a);
     return true;
 }
@@ -359,19 +452,29 @@ static bool not_a_member(eddy_communicator *c, void *context)
     return true;
 }
 
-/* A variable whose shape is not known has a value on rank 0 alone. */
+/* A variable whose shape is not known has a value on rank 0 alone; rank 1 has one more, and one
+ * of another type. */
 static bool broadcast_unknown(eddy_communicator *c, void *context)
 {
     eddy_graph   *g = eddy_graph_new();
+    const int     me = eddy_communicator_rank(c);
     eddy_tensor   x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY));
     eddy_tensor   v = eddy_variable(g, x, .name = "v", .no_validate_shape = true);
+    eddy_tensor   own = me == 1 ? eddy_variable(g, eddy_scalar(g, 3), .name = "own") : v;
     eddy_session *s = eddy_session_new(g);
-    const int     me = eddy_communicator_rank(c);
+    eddy_error    e = { 0 };
     if (me == 0) eddy_variable_set(s, v, EDDY_FLOATS(1, 2));
-    eddy_broadcast_variables(c, 0, g, s, (eddy_error *)context + me);
+    bool        ok = eddy_broadcast_variables(c, 0, g, s, &e);
+    eddy_array *value = eddy_variable_value(s, v);
+    ok = expect(c, ok && eddy_array_equal(value, EDDY_FLOATS(1, 2)), "%s", e.message);
+    eddy_array_free(value);
+    eddy_tensor w = eddy_zeros(g, me == 0 ? EDDY_FLOAT32 : EDDY_INT32, EDDY_SHAPE(2));
+    w = eddy_variable(g, w, .name = "w");
+    if (me == 0) eddy_variable_set(s, w, EDDY_FLOATS(1, 2));
+    if (!eddy_broadcast_variables(c, 0, g, s, &e) && me == 1) *(eddy_error *)context = e;
     eddy_session_free(s);
     eddy_graph_free(g);
-    return true;
+    return ok && own.node != 0;
 }
 
 /* Frees the communicator of a graph before it runs, and before a step is built. */
@@ -386,10 +489,15 @@ static bool freed(eddy_communicator *c, void *context)
     eddy_tensor        y = eddy_all_reduce(group, floats(g, 3));
     eddy_optimizer    *o = eddy_distributed(eddy_gradient_descent(g, eddy_scalar(g, 1)), group);
     eddy_session      *s = eddy_session_new(g);
+    eddy_optimizer    *plain = eddy_gradient_descent(g, eddy_scalar(g, 1));
+    eddy_optimizer    *sharded = eddy_sharded(plain, group);
+    eddy_optimizer    *averaged = eddy_sharded(plain, group, .averaged = true);
     eddy_communicator_free(group);
     eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), NULL);
     golden_line(eddy_session_message(s));
     eddy_minimize(o, v), golden_graph(g);
+    eddy_minimize(sharded, v), golden_graph(g);
+    eddy_minimize(averaged, v), golden_graph(g);
     eddy_graph_save(g, "/dev/null", &e), golden_error(&e);
     eddy_session_free(s);
     eddy_graph_free(g);
@@ -417,16 +525,17 @@ static void count_close(void *context) { ++*(int *)context; }
 
 START_TEST(arguments)
 {
-    eddy_error           e = { 0 }, of[2] = { { 0 } };
+    eddy_error           e = { 0 };
     const eddy_transport nothing = { .name = "nothing" };
     golden_begin("distributed/arguments");
     ck_assert(eddy_run_threads(1, wrong_operations, NULL, &e));
     ck_assert(eddy_run_threads(2, wrong_shares, NULL, &e));
+    ck_assert(eddy_run_threads(1, wrong_steps, NULL, &e));
     ck_assert(eddy_run_threads(1, wrong_calls, NULL, &e));
     ck_assert(eddy_run_threads(2, not_a_member, &e, NULL));
     says(&e);
-    eddy_run_threads(2, broadcast_unknown, of, NULL);
-    says(&of[1]);
+    ck_assert(eddy_run_threads(2, broadcast_unknown, &e, NULL));
+    says(&e);
     ck_assert(eddy_run_threads(1, freed, NULL, &e));
     eddy_run_threads(0, freed, NULL, &e), says(&e);
     eddy_communicator_new(&nothing, NULL, 0, 1, &e), says(&e);

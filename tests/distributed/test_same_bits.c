@@ -1,5 +1,6 @@
 /* test_same_bits.c -- a training whose batches have eight parts gives the same bits on 1, 2, 4 and
- * 8 ranks: gradients are summed in one order, and random numbers follow the number of the part. */
+ * 8 ranks: gradients are summed in one order, and random numbers follow the number of the part. So
+ * it does if slots and gradients are divided among the ranks. */
 #include "build/gen/suites.h"
 #include "tests/lib/ranks.h"
 
@@ -8,12 +9,18 @@
 #include <math.h>
 #include <string.h>
 
-enum { PARTS = 8, EXAMPLES = 4, INPUTS = 9, CLASSES = 3, STEPS = 5, VARIABLES = 4 };
+enum { PARTS = 8, EXAMPLES = 4, INPUTS = 144, CLASSES = 3, STEPS = 4, MOST = 40 };
+
+typedef enum kind { MLP, LENET, TRANSFORMER, KINDS } kind;
+typedef enum division { WHOLE, SLOTS, GRADIENTS, DIVISIONS } division;
 
 /* Whether the ranks have pairwise sums and shares of the runs, without which the bits differ. */
 typedef struct training {
+    kind        kind;
+    division    division;
     bool        pairwise, shares_runs;
-    eddy_array *values[VARIABLES];          /* at the end, of rank 0 */
+    int         n;
+    eddy_array *values[MOST];               /* variables at the end, of rank 0 */
 } training;
 
 typedef struct network {
@@ -21,19 +28,54 @@ typedef struct network {
     eddy_tensor x, y, step;
 } network;
 
-/* Dropout behind the hidden layer; clipping by the norm of all gradients. */
+/* Dropout behind the hidden layer. */
+static eddy_tensor mlp(eddy_tensor x)
+{
+    return eddy_dropout(eddy_relu(eddy_dense(x, 17, "hidden")), 0.3);
+}
+
+/* Two convolutions with pooling, and dropout behind a dense layer. */
+static eddy_tensor lenet(eddy_tensor x)
+{
+    eddy_tensor h = eddy_reshape(x, EDDY_SHAPE(EXAMPLES, 12, 12, 1));
+    h = eddy_relu(eddy_conv2d_layer(h, 6, EDDY_DIMS(3), .name = "first"));
+    h = eddy_relu(eddy_conv2d_layer(eddy_max_pool2d(h, EDDY_DIMS(2)), 8, EDDY_DIMS(3),
+                                    .name = "second"));
+    h = eddy_flatten(h);
+    return eddy_dropout(eddy_relu(eddy_dense(h, 20, "hidden")), 0.4);
+}
+
+/* 18 positions of 8 numbers; dropout in two blocks. */
+static eddy_tensor transformer(eddy_tensor x)
+{
+    eddy_tensor h = eddy_reshape(x, EDDY_SHAPE(EXAMPLES, 18, 8));
+    for (int i = 0; i < 2; i++)
+        h = eddy_transformer_block(h, 2, .causal = true, .dropout = 0.2, .attention_dropout = 0.1,
+                                   .training = true, .hidden = 16);
+    return eddy_mean(h, EDDY_DIMS(1));
+}
+
+/* Clipping by the norm of all gradients, except where gradients are divided. */
+static eddy_optimizer *optimizer(eddy_communicator *c, eddy_graph *g, const training *t)
+{
+    const int       runs = PARTS / eddy_communicator_size(c);
+    eddy_optimizer *o = eddy_adam(g);
+    if (t->division == GRADIENTS)
+        return eddy_sharded(eddy_accumulate_gradients(o, runs, .pairwise = t->pairwise), c);
+    if (t->division == SLOTS) o = eddy_sharded(o, c, .averaged = true, .bucket_bytes = 600);
+    o = eddy_clipped_gradients(o, .global_norm = eddy_scalar(g, 0.5));
+    return eddy_distributed(eddy_accumulate_gradients(o, runs, .pairwise = t->pairwise), c);
+}
+
 static network build(eddy_communicator *c, const training *t)
 {
-    network n = { .graph = eddy_graph_new(.seed = 5) };
+    static eddy_tensor (*const bodies[KINDS])(eddy_tensor x) = { mlp, lenet, transformer };
+    network            n = { .graph = eddy_graph_new(.seed = 5) };
     n.x = eddy_placeholder(n.graph, "x", EDDY_FLOAT32, EDDY_SHAPE(EXAMPLES, INPUTS));
     n.y = eddy_placeholder(n.graph, "y", EDDY_INT32, EDDY_SHAPE(EXAMPLES));
-    eddy_tensor h = eddy_dropout(eddy_relu(eddy_dense(n.x, 17, "hidden")), 0.3);
-    eddy_tensor loss =
-        eddy_mean(eddy_sparse_softmax_cross_entropy(n.y, eddy_dense(h, CLASSES, "out")));
-    eddy_optimizer *o =
-        eddy_clipped_gradients(eddy_adam(n.graph), .global_norm = eddy_scalar(n.graph, 0.5));
-    o = eddy_accumulate_gradients(o, PARTS / eddy_communicator_size(c), .pairwise = t->pairwise);
-    n.step = eddy_minimize(eddy_distributed(o, c), loss);
+    eddy_tensor loss = eddy_mean(
+        eddy_sparse_softmax_cross_entropy(n.y, eddy_dense(bodies[t->kind](n.x), CLASSES, "out")));
+    n.step = eddy_minimize(optimizer(c, n.graph, t), loss);
     return n;
 }
 
@@ -66,8 +108,10 @@ static bool train(eddy_communicator *c, void *context)
               eddy_broadcast_variables(c, 0, net.graph, s, &e);
     for (int step = 0; ok && step < STEPS; step++)
         for (int i = 0; ok && i < PARTS / n; i++) ok = run_part(&net, s, step, i * n + me);
-    expect(c, ok, "%s%s", e.message, eddy_session_message(s));
-    for (int i = 0; ok && me == 0 && i < VARIABLES; i++)
+    expect(c, ok, "%s%s%s", e.message, eddy_graph_message(net.graph), eddy_session_message(s));
+    const int variables = eddy_collection_size(net.graph, EDDY_TRAINABLE_VARIABLES);
+    if (me == 0) t->n = ok && variables <= MOST ? variables : 0;
+    for (int i = 0; me == 0 && i < t->n; i++)
         t->values[i] =
             eddy_variable_value(s, eddy_collection_at(net.graph, EDDY_TRAINABLE_VARIABLES, i));
     eddy_session_free(s);
@@ -75,35 +119,67 @@ static bool train(eddy_communicator *c, void *context)
     return ok;
 }
 
-/* True if trainings with 1 and with `ranks` ranks end with the same bits. */
-static bool same_bits(bool pairwise, bool shares_runs, int ranks)
+static void train_on(training *t, int ranks)
 {
-    training   one = { true, true, { NULL } }, several = { pairwise, shares_runs, { NULL } };
     eddy_error e = { 0 };
-    bool       same = true;
-    ck_assert_msg(eddy_run_threads(1, train, &one, &e), "%s", e.message);
-    ck_assert_msg(eddy_run_threads(ranks, train, &several, &e), "%s", e.message);
-    for (int i = 0; i < VARIABLES; i++) {
-        ck_assert_ptr_nonnull(one.values[i]);
-        same = same && eddy_array_equal(one.values[i], several.values[i]);
-        eddy_array_free(one.values[i]);
-        eddy_array_free(several.values[i]);
-    }
+    ck_assert_msg(eddy_run_threads(ranks, train, t, &e), "%s", e.message);
+    ck_assert_int_gt(t->n, 0);
+}
+
+static void free_values(training *t)
+{
+    for (int i = 0; i < t->n; i++) eddy_array_free(t->values[i]);
+}
+
+static bool are_equal(const training *a, const training *b)
+{
+    bool same = a->n == b->n;
+    for (int i = 0; same && i < a->n; i++) same = eddy_array_equal(a->values[i], b->values[i]);
     return same;
 }
 
+/* The rows of the loop: each kind of network, whole, with divided slots, with divided gradients. */
 START_TEST(any_number_of_ranks)
 {
-    for (int ranks = 2; ranks <= 8; ranks *= 2)
-        ck_assert_msg(same_bits(true, true, ranks), "%d", ranks);
+    training one = { .kind = (kind)(_i / DIVISIONS), .pairwise = true, .shares_runs = true };
+    one.division = (division)(_i % DIVISIONS);
+    train_on(&one, 1);
+    for (int ranks = 2; ranks <= 8; ranks *= 2) {
+        training several = one;
+        train_on(&several, ranks);
+        ck_assert_msg(are_equal(&one, &several), "%d", ranks);
+        free_values(&several);
+    }
+    free_values(&one);
+}
+END_TEST
+
+/* Divided slots change no bits. */
+START_TEST(divided_or_whole)
+{
+    training whole = { .pairwise = true, .shares_runs = true }, divided = whole;
+    divided.division = SLOTS;
+    train_on(&whole, 4);
+    train_on(&divided, 4);
+    ck_assert(are_equal(&whole, &divided));
+    free_values(&whole);
+    free_values(&divided);
 }
 END_TEST
 
 /* The comparison notices other sums and other random numbers. */
 START_TEST(notices_differences)
 {
-    ck_assert(!same_bits(false, true, 2));
-    ck_assert(!same_bits(true, false, 2));
+    training one = { .pairwise = true, .shares_runs = true }, sums = one, draws = one;
+    sums.pairwise = draws.shares_runs = false;
+    train_on(&one, 1);
+    train_on(&sums, 2);
+    train_on(&draws, 2);
+    ck_assert(!are_equal(&one, &sums));
+    ck_assert(!are_equal(&one, &draws));
+    free_values(&one);
+    free_values(&sums);
+    free_values(&draws);
 }
 END_TEST
 
@@ -112,7 +188,8 @@ Suite *same_bits_suite(void)
     Suite *s = suite_create("same_bits");
     TCase *c = tcase_create("ranks");
     tcase_set_tags(c, "threads");
-    tcase_add_test(c, any_number_of_ranks);
+    tcase_add_loop_test(c, any_number_of_ranks, 0, KINDS * DIVISIONS);
+    tcase_add_test(c, divided_or_whole);
     tcase_add_test(c, notices_differences);
     suite_add_tcase(s, c);
     return s;

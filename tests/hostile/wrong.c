@@ -208,6 +208,25 @@ void (*wrong_transform(void))(void *, eddy_gradient_pair *, int)
     return draw(4) ? transforms_wrongly : NULL;
 }
 
+/* Of the variables, and another answer each time. */
+static bool selects_wrongly(void *context, eddy_tensor variable)
+{
+    (void)context, (void)variable;
+    return draw(3) > 0;
+}
+bool (*wrong_selects(void))(void *, eddy_tensor) { return draw(8) ? selects_wrongly : NULL; }
+
+static eddy_tensor completes_wrongly(void *context, int count, const eddy_tensor *variables,
+                                     const eddy_tensor *values)
+{
+    (void)context, (void)variables;
+    return draw(2) || count < 1 ? draw_eddy_tensor() : values[count - 1];
+}
+eddy_tensor (*wrong_complete(void))(void *, int, const eddy_tensor *, const eddy_tensor *)
+{
+    return draw(8) ? completes_wrongly : NULL;
+}
+
 static bool by_chance(eddy_tensor variable, void *context)
 {
     (void)variable, (void)context;

@@ -34,6 +34,9 @@ eddy_tensor (*wrong_apply(void))(eddy_tensor value, void *context);
 eddy_tensor (*wrong_project(void))(eddy_tensor x, void *context);
 eddy_tensor (*wrong_residual_fn(void))(eddy_tensor inputs, eddy_tensor outputs);
 void (*wrong_transform(void))(void *context, eddy_gradient_pair *pairs, int count);
+bool (*wrong_selects(void))(void *context, eddy_tensor variable);
+eddy_tensor (*wrong_complete(void))(void *context, int count, const eddy_tensor *variables,
+                                    const eddy_tensor *values);
 bool (*wrong_picks(void))(eddy_tensor variable, void *context);
 bool (*wrong_prepare(void))(eddy_graph *g, eddy_type x, void *context);
 

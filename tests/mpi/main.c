@@ -6,6 +6,7 @@
  *   mpirun -n 4 build/mpi/ranks disagrees  the ranks differ in a shape
  *   mpirun -n 4 build/mpi/ranks leaves     rank 1 leaves early
  *   mpirun -n 4 build/mpi/ranks stopped    rank 1 gives up sending, and frees its memory
+ *   mpirun -n 4 build/mpi/ranks endless    the ranks print their processes and train until one ends
  *
  * Prints a line for each program, or why one has failed; then it fails. */
 #include "distributed/mpi/mpi_ranks.h"
@@ -14,6 +15,7 @@
 #include <signal.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static bool run_all(eddy_communicator *c, const char *only)
 {
@@ -67,6 +69,25 @@ static bool stop_sending(eddy_communicator *c)
     return ok;
 }
 
+/* Until another process kills a rank. */
+static bool train_endlessly(eddy_communicator *c)
+{
+    eddy_graph     *g = eddy_graph_new();
+    eddy_tensor     x = eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(50000));
+    eddy_tensor     v = eddy_variable(g, x, .name = "v");
+    eddy_optimizer *o = eddy_distributed(eddy_adam(g), c, .overlap = true);
+    eddy_tensor     step = eddy_minimize(o, eddy_sum(eddy_square(v)));
+    eddy_session   *s = eddy_session_new(g, .threads = 1);
+    eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL);
+    printf("rank %d is process %d\n", eddy_communicator_rank(c), (int)getpid());
+    fflush(stdout);
+    while (eddy_run_ranks(c, s, EDDY_FEED(), EDDY_FETCH(step), NULL) == EDDY_OK) continue;
+    printf("rank %d: %s\n", eddy_communicator_rank(c), eddy_session_message(s));
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     eddy_error         e = { 0 };
@@ -79,6 +100,7 @@ int main(int argc, char **argv)
     else if (what && strcmp(what, "disagrees") == 0) ok = reduce_often(c, 3 + (me == 1), 2);
     else if (what && strcmp(what, "leaves") == 0) ok = me == 1 || reduce_often(c, 3, 2);
     else if (what && strcmp(what, "stopped") == 0) ok = stop_sending(c);
+    else if (what && strcmp(what, "endless") == 0) ok = train_endlessly(c);
     else ok = run_all(c, what);
     eddy_communicator_free(c);
     return !ok;
