@@ -67,7 +67,7 @@ eddy_call_header eddy__kernel_header(const eddy_kernel *k, eddy_collective kind,
 {
     const eddy_collective_attrs *a = k->attrs;
     const bool lists = kind == EDDY_ALL_REDUCE || kind == EDDY_BROADCAST || kind == EDDY_REDUCE;
-    eddy_call_header h = { .kind = kind };
+    eddy_call_header h = { .kind = (int32_t)kind };
     if (lists) h.detail = (int32_t)a->detail;
     if (k->n_in > 0) h.dtype = (int32_t)k->in[0]->type.dtype;
     h.shape = shape;
