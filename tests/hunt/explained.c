@@ -1,0 +1,71 @@
+/* explained.c -- findings that are meant to be so, and why. docs/inside/extremes.md lists them too. */
+#include "tests/hunt/hunt.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* Of an operation, by its name, or of a formula, by its row's `how`. */
+typedef struct explanation {
+    const char *op, *how;
+    int         kinds;
+    double      error;            /* at most this many epsilons; 0: any */
+    double      below;            /* only if the truth is smaller, in float32; 0: any */
+    double      beyond;           /* only where an argument is larger, in float32; 0: anywhere */
+    const char *why;
+} explanation;
+
+static const char *const near_1 = "TensorFlow's formula: as exact as numbers near 1 are";
+static const char *const far = "the square of 1 / (1 + x*x) underflows, or 2 x overflows";
+
+static const explanation explanations[] = {
+    { "Tanh", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "Sigmoid", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "Softplus", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "Elu", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "Selu", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "GeluTanh", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "BesselI0e", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "BesselI1e", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "Softmax", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "LogSoftmax", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "SoftmaxCrossEntropyWithLogits", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "SparseSoftmaxCrossEntropyWithLogits", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "SigmoidCrossEntropyWithLogits", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "LogAddExp", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "Atan", NULL, HUNT_ZERO, 0, 1e-27, 1e9, far },
+    { "Atan", NULL, HUNT_NAN, 0, 0, 8e37, far },
+    { "Softsign", NULL, HUNT_ZERO, 0, 1e-27, 1e9, far },
+    { "Softsign", NULL, HUNT_NAN, 0, 0, 8e37, far },
+    { "Digamma", NULL, HUNT_ZERO, 0, 1e-27, 1e9, "a power of x underflows" },
+    { "GradPassThrough", NULL, HUNT_ANY, 0, 0, 0, "the value of one tensor, the gradient of another" },
+    { "Cast", NULL, HUNT_ANY, 0, 0, 0, "the row casts float64 to float32" },
+};
+
+/* A bound of float32 in the element type: the same power of the largest number. */
+static double bound(const finding *f, double x)
+{
+    return f->dtype == EDDY_FLOAT32 ? x : pow(x, log(DBL_MAX) / log((double)FLT_MAX));
+}
+
+static bool explains(const explanation *e, const finding *f)
+{
+    const double eps = f->dtype == EDDY_FLOAT32 ? (double)FLT_EPSILON : DBL_EPSILON;
+    double       largest = 0;
+    for (int i = 0; i < f->n; i++)
+        for (int j = 0; j < 2; j++) largest = fmax(largest, fabs(f->at[i][j]));
+    if (strcmp(e->op, f->row->op) != 0 || !(e->kinds & f->kind)) return false;
+    if (e->how && (!f->row->how || strcmp(e->how, f->row->how) != 0)) return false;
+    if (e->error != 0 && !(fabs(f->got - f->want) <= e->error * eps)) return false;
+    if (e->below != 0 && !(fabs(f->want) < bound(f, e->below))) return false;
+    return e->beyond == 0 || largest > bound(f, e->beyond);
+}
+
+const char *hunt_explanation(const finding *f)
+{
+    if (f->is_formula && f->kind & (HUNT_ERROR | HUNT_ZERO))
+        return "a formula of operations: as exact as the largest of its terms";
+    for (size_t i = 0; i < sizeof explanations / sizeof *explanations; i++)
+        if (explains(&explanations[i], f)) return explanations[i].why;
+    return NULL;
+}
