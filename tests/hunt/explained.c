@@ -38,6 +38,8 @@ static const explanation explanations[] = {
     { "Softsign", NULL, HUNT_ZERO, 0, 1e-27, 1e9, far },
     { "Softsign", NULL, HUNT_NAN, 0, 0, 8e37, far },
     { "Digamma", NULL, HUNT_ZERO, 0, 1e-27, 1e9, "a power of x underflows" },
+    { "Betainc", "beta_cdf", HUNT_NAN | HUNT_KINK, 0, 0, 0,
+      "the second derivative at the ends is infinite, times 0" },
     { "GradPassThrough", NULL, HUNT_ANY, 0, 0, 0, "the value of one tensor, the gradient of another" },
     { "Cast", NULL, HUNT_ANY, 0, 0, 0, "the row casts float64 to float32" },
 };
@@ -46,6 +48,17 @@ static const explanation explanations[] = {
 static double bound(const finding *f, double x)
 {
     return f->dtype == EDDY_FLOAT32 ? x : pow(x, log(DBL_MAX) / log((double)FLT_MAX));
+}
+
+/* Whether an argument is so large or small that products of a few are no numbers. */
+static bool is_extreme(const finding *f)
+{
+    for (int i = 0; i < f->n; i++)
+        for (int j = 0; j < 2; j++) {
+            const double x = fabs(f->at[i][j]);
+            if (x > bound(f, 1e9) || (x != 0 && x < bound(f, 1e-9))) return true;
+        }
+    return false;
 }
 
 static bool explains(const explanation *e, const finding *f)
@@ -65,6 +78,8 @@ const char *hunt_explanation(const finding *f)
 {
     if (f->is_formula && f->kind & (HUNT_ERROR | HUNT_ZERO))
         return "a formula of operations: as exact as the largest of its terms";
+    if (f->is_formula && is_extreme(f))
+        return "a formula of operations: a term is beyond the largest number";
     for (size_t i = 0; i < sizeof explanations / sizeof *explanations; i++)
         if (explains(&explanations[i], f)) return explanations[i].why;
     return NULL;

@@ -2,7 +2,7 @@
  * at 0, at the ends of the numbers, at pairs of equal, near and distant numbers, beside differences
  * in MPFR.
  *
- *   hunt [OP]... [-v]
+ *   hunt [OP]... [-v] [-1 | -2 | -3]      some operations; all findings; of so many inputs
  *
  * Prints what was tried, what was found and is explained, and fails if something is not. */
 #include "tests/hunt/hunt.h"
@@ -47,13 +47,20 @@ static void report(const finding *f)
     if (!why || verbose) print_finding(f, why);
 }
 
+/* -n of the arguments, or 0. */
+static int only_inputs(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (argv[i][0] == '-' && argv[i][1] >= '1' && argv[i][1] <= '3') return argv[i][1] - '0';
+    return 0;
+}
+
 static bool is_asked_for(const sweep_row *r, int argc, char **argv)
 {
-    bool any = false;
+    bool      any = false;
+    const int n = only_inputs(argc, argv);
+    if (n && r->n != n) return false;
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "-1") == 0 && r->n != 1) return false;
-        if (strcmp(argv[i], "-2") == 0 && r->n != 2) return false;
-        if (strcmp(argv[i], "-3") == 0 && r->n != 3) return false;
         if (argv[i][0] == '-') continue;
         any = true;
         if ((strcmp(argv[i], r->op) == 0 && !(r->how && *r->how)) || (r->how && strcmp(argv[i], r->how) == 0)) return true;

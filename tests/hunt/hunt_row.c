@@ -260,9 +260,10 @@ static const double singles[] = {
 static const double doubles[] = {
     0, 1e-320, 1e-40, 1e-200, 1e-30, 1e-20, 1e-8, 0.5, 1, 2, 3, 30, 1e4, 1e10, 1e20, 1e37, 1e160, 1e300,
 };
-static const double triples[] = { 0, 1e-20, 0.5, 3, 1e10, 1e30, 1e160 };
+static const double triples[] = { 0, 1e-20, 0.5, 3, 1e10 };
+static const double of_formulas[] = { 0, 1e-30, 1e-8, 0.5, 1, 3, 30, 1e4, 1e20, 1e160 };
 static const double vectors[] = {
-    0, 1e-40, 1e-30, 1e-20, 1e-8, 1, 30, 200, 1e10, 1e20, 1e30, 1e37, 1e-200, 1e200, 1e300,
+    0, 1e-40, 1e-20, 1e-8, 1, 30, 200, 1e10, 1e20, 1e37, 1e-200, 1e200,
 };
 #define COUNT(list) (int)(sizeof list / sizeof *list)
 
@@ -273,6 +274,9 @@ static bool fits(const hunted *h, double v)
     return v == 0 || isinf(v) || (fabs(v) >= 1e-44 && fabs(v) <= (double)FLT_MAX &&
                                   (fabs(v - 1) > 0x1p-30 || v == 1));
 }
+
+/* The derivative of the incomplete gamma functions by a takes time that grows with a. */
+static double most_of(const hunted *h) { return strstr(h->row->op, "Igamma") ? 1e4 : INFINITY; }
 
 static void look_at_numbers(hunted *h, const double *list, int count)
 {
@@ -285,7 +289,7 @@ static void look_at_numbers(hunted *h, const double *list, int count)
         for (int i = 0; i < n; i++, rest /= 2 * count) {
             const double v = list[rest % (2 * count) / 2];
             const bool   positive = h->row->low[i] > 0;
-            good = good && fits(h, v) && !(positive && rest % 2) && !(positive && n > 2 && v == 0);
+            good = good && fits(h, v) && v <= most_of(h) && !(positive && rest % 2) && !(positive && n > 2 && v == 0);
             if (good) eddy_array_set(h->point[i], 0, rest % 2 ? -v : v);
         }
         if (good) look(h);
@@ -340,6 +344,8 @@ bool hunt_row(const sweep_row *r, eddy_dtype dtype, hunt_report *to, const char 
         for (int i = 0; i < r->n; i++) single = single && eddy_array_count(h.point[i]) == 1;
         if (!single) look_at_vectors(&h);
         else if (r->n == 1) look_at_numbers(&h, singles, COUNT(singles));
+        else if (r->n == 2 && exact_graph_operations(h.exact) > 1)
+            look_at_numbers(&h, of_formulas, COUNT(of_formulas));
         else if (r->n == 2) look_at_numbers(&h, doubles, COUNT(doubles));
         else look_at_numbers(&h, triples, COUNT(triples));
     }
