@@ -40,6 +40,8 @@ static const explanation explanations[] = {
     { "Digamma", NULL, HUNT_ZERO, 0, 1e-27, 1e9, "a power of x underflows" },
     { "Betainc", "beta_cdf", HUNT_NAN | HUNT_KINK, 0, 0, 0,
       "the second derivative at the ends is infinite, times 0" },
+    { "Minimum", "adjust_saturation", HUNT_ERROR, 0, 0, 0,
+      "where the largest channel is 0, DivNoNan has a constant saturation" },
     { "GradPassThrough", NULL, HUNT_ANY, 0, 0, 0, "the value of one tensor, the gradient of another" },
     { "Cast", NULL, HUNT_ANY, 0, 0, 0, "the row casts float64 to float32" },
 };
@@ -50,23 +52,38 @@ static double bound(const finding *f, double x)
     return f->dtype == EDDY_FLOAT32 ? x : pow(x, log(DBL_MAX) / log((double)FLT_MAX));
 }
 
-/* Whether an argument is so large or small that products of a few are no numbers. */
-static bool is_extreme(const finding *f)
+/* The largest argument, and the smallest that is not 0; both 1 if there is none beyond. */
+static void sizes_of(const finding *f, double *largest, double *smallest)
 {
+    *largest = *smallest = 1;
     for (int i = 0; i < f->n; i++)
         for (int j = 0; j < 2; j++) {
             const double x = fabs(f->at[i][j]);
-            if (x > bound(f, 1e9) || (x != 0 && x < bound(f, 1e-9))) return true;
+            *largest = fmax(*largest, x);
+            if (x != 0) *smallest = fmin(*smallest, x);
         }
-    return false;
+}
+
+/* In a formula of several operations products of a few extreme arguments are no numbers, and
+ * digits are lost where terms cancel: terms as large as the square of the largest argument,
+ * divided by the smallest once more for each derivative. */
+static const char *explain_formula(const finding *f)
+{
+    const double eps = f->dtype == EDDY_FLOAT32 ? (double)FLT_EPSILON : DBL_EPSILON;
+    double       largest, smallest;
+    sizes_of(f, &largest, &smallest);
+    if (largest > bound(f, 1e9) || smallest < bound(f, 1e-9))
+        return "a formula of operations: a term is beyond the largest number";
+    const double term = largest * largest * pow(1 / smallest, f->order);
+    return fabs(f->got - f->want) <= 1e3 * eps * term
+         ? "a formula of operations: as exact as the largest of its terms" : NULL;
 }
 
 static bool explains(const explanation *e, const finding *f)
 {
     const double eps = f->dtype == EDDY_FLOAT32 ? (double)FLT_EPSILON : DBL_EPSILON;
-    double       largest = 0;
-    for (int i = 0; i < f->n; i++)
-        for (int j = 0; j < 2; j++) largest = fmax(largest, fabs(f->at[i][j]));
+    double       largest, smallest;
+    sizes_of(f, &largest, &smallest);
     if (strcmp(e->op, f->row->op) != 0 || !(e->kinds & f->kind)) return false;
     if (e->how && (!f->row->how || strcmp(e->how, f->row->how) != 0)) return false;
     if (e->error != 0 && !(fabs(f->got - f->want) <= e->error * eps)) return false;
@@ -76,10 +93,8 @@ static bool explains(const explanation *e, const finding *f)
 
 const char *hunt_explanation(const finding *f)
 {
-    if (f->is_formula && f->kind & (HUNT_ERROR | HUNT_ZERO))
-        return "a formula of operations: as exact as the largest of its terms";
-    if (f->is_formula && is_extreme(f))
-        return "a formula of operations: a term is beyond the largest number";
+    const char *why = f->is_formula ? explain_formula(f) : NULL;
+    if (why) return why;
     for (size_t i = 0; i < sizeof explanations / sizeof *explanations; i++)
         if (explains(&explanations[i], f)) return explanations[i].why;
     return NULL;

@@ -69,12 +69,27 @@ START_TEST(far_derivatives)
 }
 END_TEST
 
+/* Of e^-x, x e^-x and x^2 e^-x / 2, the derivatives of the functions. */
+START_TEST(igamma_at_0)
+{
+    for (int i = 0; i < 2; i++) {
+        const eddy_tensor a = vec(floats[i], V(1, 2, 3)), x = vec(floats[i], V(0, 0, 0));
+        const eddy_tensor first = slope(eddy_igamma(a, x), x), second = slope(first, x);
+        IS(first, 1, 0, 0);
+        IS(second, -1, 1, 0);
+        IS(slope(second, x), 1, -2, 1);
+        IS(slope(slope(eddy_igammac(a, x), x), x), 1, -1, 0);
+    }
+}
+END_TEST
+
 Suite *far_derivatives_suite(void)
 {
     Suite *suite = suite_create("far_derivatives");
     TCase *c = tcase_create("functions");
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_loop_test(c, far_derivatives, 0, FAR_CASES);
+    tcase_add_test(c, igamma_at_0);
     suite_add_tcase(suite, c);
     return suite;
 }
