@@ -18,6 +18,9 @@ typedef struct explanation {
 static const char *const near_1 = "TensorFlow's formula: as exact as numbers near 1 are";
 static const char *const far = "the square of 1 / (1 + x*x) underflows, or 2 x overflows";
 
+static const char *const safe = "TensorFlow's rule where an operand is 0";
+static const char *const products = "a product of elements is beyond the largest number";
+
 static const explanation explanations[] = {
     { "Tanh", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
     { "Sigmoid", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
@@ -38,8 +41,18 @@ static const explanation explanations[] = {
     { "Softsign", NULL, HUNT_ZERO, 0, 1e-27, 1e9, far },
     { "Softsign", NULL, HUNT_NAN, 0, 0, 8e37, far },
     { "Digamma", NULL, HUNT_ZERO, 0, 1e-27, 1e9, "a power of x underflows" },
+    { "Pow", NULL, HUNT_NAN | HUNT_KINK, 0, 0, 0, "0^0, whose derivative by the base is NaN" },
+    { "Atan2", NULL, HUNT_NAN | HUNT_KINK, 0, 0, 0, "the angle of (0, 0), whose derivative is NaN" },
     { "Betainc", "beta_cdf", HUNT_NAN | HUNT_KINK, 0, 0, 0,
       "the second derivative at the ends is infinite, times 0" },
+    { "Xlogy", NULL, HUNT_ZERO | HUNT_ERROR, 0, 0, 0, safe },
+    { "Xdivy", NULL, HUNT_ZERO | HUNT_ERROR, 0, 0, 0, safe },
+    { "MulNoNan", NULL, HUNT_ZERO | HUNT_ERROR, 0, 0, 0, safe },
+    { "DivNoNan", NULL, HUNT_ZERO | HUNT_ERROR, 0, 0, 0, safe },
+    { "Prod", NULL, HUNT_NAN, 0, 0, 1e9, products },
+    { "Cumprod", NULL, HUNT_NAN, 0, 0, 1e9, products },
+    { "AvgPool3D", "lp_pool", HUNT_NAN | HUNT_KINK, 0, 0, 0, "a norm has no derivative at zeros" },
+    { "Sort", NULL, HUNT_ZERO | HUNT_ERROR, 0, 0, 0, "one of equal elements has the gradient" },
     { "Minimum", "adjust_saturation", HUNT_ERROR, 0, 0, 0,
       "where the largest channel is 0, DivNoNan has a constant saturation" },
     { "GradPassThrough", NULL, HUNT_ANY, 0, 0, 0, "the value of one tensor, the gradient of another" },
@@ -79,6 +92,16 @@ static const char *explain_formula(const finding *f)
          ? "a formula of operations: as exact as the largest of its terms" : NULL;
 }
 
+/* Functions of two numbers whose derivatives are powers of both. */
+static bool is_of_two(const finding *f)
+{
+    static const char *const names[] = { "Atan2", "Hypot", "Pow", "RealDiv", "DivNoNan", "Xdivy",
+                                         "Xlogy", "EuclideanNorm" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], f->row->op) == 0) return true;
+    return false;
+}
+
 static bool explains(const explanation *e, const finding *f)
 {
     const double eps = f->dtype == EDDY_FLOAT32 ? (double)FLT_EPSILON : DBL_EPSILON;
@@ -93,7 +116,7 @@ static bool explains(const explanation *e, const finding *f)
 
 const char *hunt_explanation(const finding *f)
 {
-    const char *why = f->is_formula ? explain_formula(f) : NULL;
+    const char *why = f->is_formula || is_of_two(f) ? explain_formula(f) : NULL;
     if (why) return why;
     for (size_t i = 0; i < sizeof explanations / sizeof *explanations; i++)
         if (explains(&explanations[i], f)) return explanations[i].why;

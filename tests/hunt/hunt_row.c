@@ -250,7 +250,7 @@ static void look(hunted *h)
 /* ------------------------------------------------------------------ points -- */
 
 /* Numbers of one sign, by how many inputs share them. An input of the row that is above 0 there is
- * above 0 here. */
+ * above 0 here, and one within 0 and 1 stays there. */
 static const double singles[] = {
     0, 1e-320, 1e-40, 0x1p-1022, 0x1p-126, 1e-300, 1e-200, 1e-160, 1e-30, 1e-20, 1e-10, 1e-7, 1e-4,
     0.01, 0.25, 0.5, 1 - 0x1p-52, 1 - 0x1p-23, 1, 1 + 0x1p-52, 1 + 0x1p-23, 2, 3, 3.75, 6, 10, 20, 40,
@@ -258,7 +258,7 @@ static const double singles[] = {
     INFINITY,
 };
 static const double doubles[] = {
-    0, 1e-320, 1e-40, 1e-200, 1e-30, 1e-20, 1e-8, 0.5, 1, 2, 3, 30, 1e4, 1e10, 1e20, 1e37, 1e160, 1e300,
+    0, 1e-320, 1e-40, 1e-200, 1e-20, 0.5, 1, 3, 30, 1e10, 1e20, 1e37, 1e160, 1e300,
 };
 static const double triples[] = { 0, 1e-20, 0.5, 3, 1e10 };
 static const double of_formulas[] = { 0, 1e-30, 1e-8, 0.5, 1, 3, 30, 1e4, 1e20, 1e160 };
@@ -289,7 +289,8 @@ static void look_at_numbers(hunted *h, const double *list, int count)
         for (int i = 0; i < n; i++, rest /= 2 * count) {
             const double v = list[rest % (2 * count) / 2];
             const bool   positive = h->row->low[i] > 0;
-            good = good && fits(h, v) && v <= most_of(h) && !(positive && rest % 2) && !(positive && n > 2 && v == 0);
+            const bool   share = h->row->low[i] >= 0 && h->row->high[i] <= 1 && h->row->high[i] > 0;
+            good = good && fits(h, v) && !(share && (rest % 2 || v > 1)) && v <= most_of(h) && !(positive && rest % 2) && !(positive && n > 2 && v == 0);
             if (good) eddy_array_set(h->point[i], 0, rest % 2 ? -v : v);
         }
         if (good) look(h);
