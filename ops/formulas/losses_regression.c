@@ -55,8 +55,8 @@ typedef struct eddy_huber_loss_args {
 } eddy_huber_loss_args;
 #endif
 
-/* m (e - m / 2) with m = e between -delta and delta. Its second derivative is 1 also at e = 0, where
- * |e| has none. */
+/* m (e - m / 2) with m = e between -delta and delta. Its second derivative is 1 also at e = 0,
+ * where |e| has none. */
 static eddy_tensor huber(eddy_tensor error, double delta)
 {
     const eddy_tensor near = Maximum(Minimum(error, delta), -delta);

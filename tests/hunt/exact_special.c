@@ -88,7 +88,10 @@ static num erfc_inverse(num p)
     return x;
 }
 static num erf_inverse(num x) { return erfc_inverse(sub(number(1), x)); }
-static num ndtr_inverse(num p) { return neg(mul(exact_sqrt(number(2)), erfc_inverse(times(2, p)))); }
+static num ndtr_inverse(num p)
+{
+    return neg(mul(exact_sqrt(number(2)), erfc_inverse(times(2, p))));
+}
 
 /* e^(-x^2) times the sum of x^(2k+1) / (k! (2k+1)); far out 1 / (2 x) (1 + 1 / (2 x^2) + ...). */
 static num dawsn(num x)

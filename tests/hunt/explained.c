@@ -1,4 +1,4 @@
-/* explained.c -- findings that are meant to be so, and why. docs/inside/extremes.md lists them too. */
+/* explained.c -- findings that are meant to be so, and why; docs/inside/extremes.md lists them. */
 #include "tests/hunt/hunt.h"
 
 #include <float.h>
@@ -33,7 +33,8 @@ static const explanation explanations[] = {
     { "Softmax", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
     { "LogSoftmax", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
     { "SoftmaxCrossEntropyWithLogits", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
-    { "SparseSoftmaxCrossEntropyWithLogits", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "SparseSoftmaxCrossEntropyWithLogits", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0,
+      near_1 },
     { "SigmoidCrossEntropyWithLogits", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
     { "LogAddExp", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
     { "Atan", NULL, HUNT_ZERO, 0, 1e-27, 1e9, far },
@@ -42,7 +43,8 @@ static const explanation explanations[] = {
     { "Softsign", NULL, HUNT_NAN, 0, 0, 8e37, far },
     { "Digamma", NULL, HUNT_ZERO, 0, 1e-27, 1e9, "a power of x underflows" },
     { "Pow", NULL, HUNT_NAN | HUNT_KINK, 0, 0, 0, "0^0, whose derivative by the base is NaN" },
-    { "Atan2", NULL, HUNT_NAN | HUNT_KINK, 0, 0, 0, "the angle of (0, 0), whose derivative is NaN" },
+    { "Atan2", NULL, HUNT_NAN | HUNT_KINK, 0, 0, 0,
+      "the angle of (0, 0), whose derivative is NaN" },
     { "Betainc", "beta_cdf", HUNT_NAN | HUNT_KINK, 0, 0, 0,
       "the second derivative at the ends is infinite, times 0" },
     { "Xlogy", NULL, HUNT_ZERO | HUNT_ERROR, 0, 0, 0, safe },
@@ -55,7 +57,8 @@ static const explanation explanations[] = {
     { "Sort", NULL, HUNT_ZERO | HUNT_ERROR, 0, 0, 0, "one of equal elements has the gradient" },
     { "Minimum", "adjust_saturation", HUNT_ERROR, 0, 0, 0,
       "where the largest channel is 0, DivNoNan has a constant saturation" },
-    { "GradPassThrough", NULL, HUNT_ANY, 0, 0, 0, "the value of one tensor, the gradient of another" },
+    { "GradPassThrough", NULL, HUNT_ANY, 0, 0, 0,
+      "the value of one tensor, the gradient of another" },
     { "Cast", NULL, HUNT_ANY, 0, 0, 0, "the row casts float64 to float32" },
 };
 

@@ -63,7 +63,8 @@ static bool is_asked_for(const sweep_row *r, int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (argv[i][0] == '-') continue;
         any = true;
-        if ((strcmp(argv[i], r->op) == 0 && !(r->how && *r->how)) || (r->how && strcmp(argv[i], r->how) == 0)) return true;
+        const bool how = r->how && *r->how;
+        if (strcmp(argv[i], how ? r->how : r->op) == 0) return true;
     }
     return !any;
 }

@@ -155,8 +155,8 @@ static int judge(const hunted *h, double got, mpfr_t want, mpfr_t scale)
 static void report(hunted *h, int kind, int order, element j, element k, double got, double want)
 {
     finding f = { .row = h->row, .dtype = h->dtype,
-                  .is_formula = exact_graph_operations(h->exact) > 1, .kind = kind, .order = order, .j = j, .k = k,
-                  .got = got, .want = want, .n = h->row->n };
+                  .is_formula = exact_graph_operations(h->exact) > 1, .kind = kind,
+                  .order = order, .j = j, .k = k, .got = got, .want = want, .n = h->row->n };
     for (int i = 0; i < h->row->n; i++)
         for (int64_t e = 0; e < 2 && e < eddy_array_count(h->point[i]); e++)
             f.at[i][e] = eddy_array_get(h->point[i], e);
@@ -252,10 +252,10 @@ static void look(hunted *h)
 /* Numbers of one sign, by how many inputs share them. An input of the row that is above 0 there is
  * above 0 here, and one within 0 and 1 stays there. */
 static const double singles[] = {
-    0, 1e-320, 1e-40, 0x1p-1022, 0x1p-126, 1e-300, 1e-200, 1e-160, 1e-30, 1e-20, 1e-10, 1e-7, 1e-4,
-    0.01, 0.25, 0.5, 1 - 0x1p-52, 1 - 0x1p-23, 1, 1 + 0x1p-52, 1 + 0x1p-23, 2, 3, 3.75, 6, 10, 20, 40,
-    85, 100, 300, 700, 1e3, 1e6, 1e10, 1e15, 1e19, 1e25, 3e38, 1e100, 1e155, 1e200, 1e300, 1.7e308,
-    INFINITY,
+    0, 1e-320, 1e-40, 0x1p-1022, 0x1p-126, 1e-300, 1e-200, 1e-160, 1e-30, 1e-20, 1e-10,
+    1e-7, 1e-4, 0.01, 0.25, 0.5, 1 - 0x1p-52, 1 - 0x1p-23, 1, 1 + 0x1p-52, 1 + 0x1p-23, 2,
+    3, 3.75, 6, 10, 20, 40, 85, 100, 300, 700, 1e3, 1e6, 1e10, 1e15, 1e19, 1e25, 3e38,
+    1e100, 1e155, 1e200, 1e300, 1.7e308, INFINITY,
 };
 static const double doubles[] = {
     0, 1e-320, 1e-40, 1e-200, 1e-20, 0.5, 1, 3, 30, 1e10, 1e20, 1e37, 1e160, 1e300,
@@ -275,9 +275,19 @@ static bool fits(const hunted *h, double v)
                                   (fabs(v - 1) > 0x1p-30 || v == 1));
 }
 
-/* The derivative of the incomplete gamma functions by a takes time that grows with a. */
-static double most_of(const hunted *h) { return strstr(h->row->op, "Igamma") ? 1e4 : INFINITY; }
+/* Whether input i of the row may be v: of the sign and within the bounds of its interval. */
+static bool takes(const hunted *h, int i, double v)
+{
+    const double low = h->row->low[i], high = h->row->high[i];
+    const bool   share = low >= 0 && high <= 1 && high > 0;
+    /* The derivative of the incomplete gamma functions by a takes time that grows with a. */
+    const double most = share ? 1 : strstr(h->row->op, "Igamma") ? 1e4 : INFINITY;
+    if ((low > 0 || share) && signbit(v)) return false;
+    if (low > 0 && h->row->n > 2 && v == 0) return false;
+    return fits(h, v) && v <= most;
+}
 
+/* All combinations of the numbers, with both signs. */
 static void look_at_numbers(hunted *h, const double *list, int count)
 {
     const int n = h->row->n;
@@ -286,12 +296,10 @@ static void look_at_numbers(hunted *h, const double *list, int count)
     for (long c = 0; c < all; c++) {
         long rest = c;
         bool good = true;
-        for (int i = 0; i < n; i++, rest /= 2 * count) {
-            const double v = list[rest % (2 * count) / 2];
-            const bool   positive = h->row->low[i] > 0;
-            const bool   share = h->row->low[i] >= 0 && h->row->high[i] <= 1 && h->row->high[i] > 0;
-            good = good && fits(h, v) && !(share && (rest % 2 || v > 1)) && v <= most_of(h) && !(positive && rest % 2) && !(positive && n > 2 && v == 0);
-            if (good) eddy_array_set(h->point[i], 0, rest % 2 ? -v : v);
+        for (int i = 0; good && i < n; i++, rest /= 2 * count) {
+            const double size = list[rest % (2 * count) / 2], v = rest % 2 ? -size : size;
+            good = takes(h, i, v);
+            if (good) eddy_array_set(h->point[i], 0, v);
         }
         if (good) look(h);
     }

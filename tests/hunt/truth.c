@@ -117,7 +117,8 @@ static truth new_truth(const truths *t)
 void truth_free(truth *t) { mpfr_clears(t->y, t->left, t->scale, t->noise, (mpfr_ptr)NULL); }
 
 /* The quotient of differences into t->y, from one side. */
-static void differentiate(truths *t, truth *out, int order, element j, element k, int side, int step)
+static void differentiate(truths *t, truth *out, int order, element j, element k, int side,
+                          int step)
 {
     static const int binomial[3][3] = { { 1, 0, 0 }, { -1, 1, 0 }, { 1, -2, 1 } };
     const int  by_k = order > 0 ? order - 1 : 0, by_j = order > 0;
