@@ -217,6 +217,8 @@ static void compare(hunted *h, truths *t, int order, element j, element k, doubl
         y = truth_checked(t, order, j, k);
         kind = y.kind == TRUTH_NUMBER ? judge(h, got, y.y, y.scale)
              : y.kind == TRUTH_KINK && !isfinite(got) ? HUNT_KINK : 0;
+        if (isfinite(got) && fabs(got - mpfr_get_d(y.y, MPFR_RNDN)) <=
+                             mpfr_get_d(y.noise, MPFR_RNDN)) kind = 0;
         if ((kind == HUNT_ERROR || kind == HUNT_ZERO) &&
             is_ill_conditioned(h, order, j, k, got, y.y)) kind = 0;
         if (kind) report(h, kind, order, j, k, got, mpfr_get_d(y.y, MPFR_RNDN));
