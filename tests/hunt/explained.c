@@ -51,6 +51,8 @@ static const explanation explanations[] = {
     { "Xdivy", NULL, HUNT_ZERO | HUNT_ERROR, 0, 0, 0, safe },
     { "MulNoNan", NULL, HUNT_ZERO | HUNT_ERROR, 0, 0, 0, safe },
     { "DivNoNan", NULL, HUNT_ZERO | HUNT_ERROR, 0, 0, 0, safe },
+    { "Exp2", "ldexp", HUNT_NAN, 0, 0, 0, "2^n overflows, which ldexp does not take" },
+    { "FloorMod", NULL, HUNT_ZERO, 0, 0, 0, "a / b underflows before it is rounded" },
     { "Prod", NULL, HUNT_NAN, 0, 0, 1e9, products },
     { "Cumprod", NULL, HUNT_NAN, 0, 0, 1e9, products },
     { "AvgPool3D", "lp_pool", HUNT_NAN | HUNT_KINK, 0, 0, 0, "a norm has no derivative at zeros" },
