@@ -19,6 +19,7 @@ static const char *const near_1 = "TensorFlow's formula: as exact as numbers nea
 static const char *const far = "the square of 1 / (1 + x*x) underflows, or 2 x overflows";
 
 static const char *const safe = "TensorFlow's rule where an operand is 0";
+static const char *const zeros = "a norm or deviation has no derivative where it is 0";
 static const char *const products = "a product of elements is beyond the largest number";
 
 static const explanation explanations[] = {
@@ -53,9 +54,14 @@ static const explanation explanations[] = {
     { "DivNoNan", NULL, HUNT_ZERO | HUNT_ERROR, 0, 0, 0, safe },
     { "Exp2", "ldexp", HUNT_NAN, 0, 0, 0, "2^n overflows, which ldexp does not take" },
     { "FloorMod", NULL, HUNT_ZERO, 0, 0, 0, "a / b underflows before it is rounded" },
+    { "CumulativeLogsumexp", "exclusive", HUNT_ANY, 0, 0, 0, "the row takes e^y, which overflows" },
+    { "CumulativeLogsumexp", NULL, HUNT_ZERO | HUNT_ERROR, 0, 0, 0,
+      "TensorFlow's formula e^(x - y), with y rounded" },
+    { "EuclideanNorm", NULL, HUNT_KINK | HUNT_NAN, 0, 0, 0, zeros },
+    { "Sqrt", "std", HUNT_KINK | HUNT_NAN, 0, 0, 0, zeros },
     { "Prod", NULL, HUNT_NAN, 0, 0, 1e9, products },
     { "Cumprod", NULL, HUNT_NAN, 0, 0, 1e9, products },
-    { "AvgPool3D", "lp_pool", HUNT_NAN | HUNT_KINK, 0, 0, 0, "a norm has no derivative at zeros" },
+    { "AvgPool3D", "lp_pool", HUNT_NAN | HUNT_KINK, 0, 0, 0, zeros },
     { "Sort", NULL, HUNT_ZERO | HUNT_ERROR, 0, 0, 0, "one of equal elements has the gradient" },
     { "Minimum", "adjust_saturation", HUNT_ERROR, 0, 0, 0,
       "where the largest channel is 0, DivNoNan has a constant saturation" },
@@ -101,7 +107,7 @@ static const char *explain_formula(const finding *f)
 static bool is_of_two(const finding *f)
 {
     static const char *const names[] = { "Atan2", "Hypot", "Pow", "RealDiv", "DivNoNan", "Xdivy",
-                                         "Xlogy", "EuclideanNorm" };
+                                         "Xlogy", "EuclideanNorm", "GeluGrad", "GeluTanhGrad" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], f->row->op) == 0) return true;
     return false;
