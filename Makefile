@@ -569,6 +569,14 @@ $(ACCURATE): $(BUILD)/obj/tests/accuracy/accuracy.o $(BUILD)/libeddy.a
 accuracy: $(ACCURATE) ## compare float64 functions with MPFR (ARGUMENTS=200000 of each; Debian: libmpfr-dev)
 	$(ACCURATE) $(ARGUMENTS)
 
+HUNTED  := $(BUILD)/hunt
+HUNTSRC := $(sort $(wildcard tests/hunt/*.c))
+$(HUNTED): $(HUNTSRC:%.c=$(BUILD)/obj/%.o) $(ROWOBJ) $(BUILD)/libeddy.a
+	@echo '  link  $@'
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -lmpfr -lgmp $(LIBS)
+hunt: $(HUNTED) ## compare derivatives at special arguments with MPFR (ARGUMENTS='Erf Gelu -v': some; libmpfr-dev)
+	OPENBLAS_NUM_THREADS=1 $(HUNTED) $(ARGUMENTS)
+
 torture: ## run the long tests of reliability and print a table (TORTURE='memory kills': some rows)
 	@sh scripts/setup.sh check
 	@$(MAKE) --no-print-directory lib tests $(TORTURES:%=$(BUILD)/torture/%)
@@ -684,7 +692,7 @@ help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
-.PHONY: all lib machines check-machines objects command examples tests benches setup demo check run-tests docs interface bindings accuracy passes roundtrip sanitize \
+.PHONY: all lib machines check-machines objects command examples tests benches setup demo check run-tests docs interface bindings accuracy hunt passes roundtrip sanitize \
         sanitized valgrind tsan msan threads determinism portability cover covered mutants mutated fuzz fuzzing torture torture-quick hostile \
         bench bench-check bench-ops instructions \
         gdb parts headers packages style format install uninstall clean help FORCE

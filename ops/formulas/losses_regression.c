@@ -55,11 +55,12 @@ typedef struct eddy_huber_loss_args {
 } eddy_huber_loss_args;
 #endif
 
-/* m (|e| - m / 2) with m = min(|e|, delta). */
+/* m (e - m / 2) with m = e between -delta and delta. Its second derivative is 1 also at e = 0,
+ * where |e| has none. */
 static eddy_tensor huber(eddy_tensor error, double delta)
 {
-    const eddy_tensor size = Abs(error), near = Minimum(size, delta);
-    return Mul(near, Sub(size, Mul(0.5, near)));
+    const eddy_tensor near = Maximum(Minimum(error, delta), -delta);
+    return Mul(near, Sub(error, Mul(0.5, near)));
 }
 
 /** y = e^2 / 2 for each error e up to delta, and delta (|e| - delta / 2) above, weighted and
@@ -93,14 +94,13 @@ typedef struct eddy_smooth_l1_loss_args {
 } eddy_smooth_l1_loss_args;
 #endif
 
-/* m / beta (|e| - m / 2) with m = min(|e|, beta), in an order that avoids m^2. */
+/* m / beta (e - m / 2) with m = e between -beta and beta, in an order that avoids m^2. */
 static eddy_tensor smooth_l1(eddy_tensor error, double beta)
 {
     const double least = eddy__dtype_smallest(eddy_dtype_of(error));
-    const eddy_tensor size = Abs(error);
-    if (beta < least) return size;
-    const eddy_tensor near = Minimum(size, beta);
-    return Mul(Mul(1 / beta, near), Sub(size, Mul(0.5, near)));
+    if (beta < least) return Abs(error);
+    const eddy_tensor near = Maximum(Minimum(error, beta), -beta);
+    return Mul(Mul(1 / beta, near), Sub(error, Mul(0.5, near)));
 }
 
 /** y = e^2 / (2 beta) for each error e up to beta, and |e| - beta / 2 above, weighted and

@@ -270,11 +270,17 @@ EDDY_INLINE double mish_f64_of(double x)
     return x * (n / (n + 2));
 }
 
-/* t + x (1 - t*t) sigmoid(x) with t = tanh(ln(1 + e^x)). */
+/* t + x (1 - t*t) sigmoid(x) with t = tanh(ln(1 + e^x)) = (1 - s*s) / (1 + s*s), where s =
+ * sigmoid(-x), so that 1 - t*t = (2 s / (1 + s*s))^2. Above 0 it is a function of s, below of
+ * sigmoid(x) = 1 - s: of the one that is small. The factor x ends where the others are 0. */
 static eddy_tensor mish_slope(eddy_tensor x)
 {
-    const eddy_tensor t = Tanh(Softplus(x));
-    return Add(t, Mul(Mul(x, Sigmoid(x)), Sub(1, Square(t))));
+    const eddy_tensor above = Greater(x, 0), within = Maximum(Minimum(x, 400), -800);
+    const eddy_tensor high = Sigmoid(Neg(Where(above, x, 0))), low = Sigmoid(Where(above, 0, x));
+    const eddy_tensor s = Where(above, high, Sub(1, low)), sum = Add(1, Square(s));
+    const eddy_tensor t = Where(above, Sub(1, Square(high)), Mul(low, Sub(2, low)));
+    const eddy_tensor rest = Mul(Where(above, Sub(1, high), low), Square(Div(Mul(2, s), sum)));
+    return Add(Div(t, sum), Mul(within, rest));
 }
 
 /** y = x tanh(ln(1 + e^x)).

@@ -3,6 +3,7 @@
  *
  * Functions without a float32 implementation of their own are computed in double precision. */
 #include "ops/math/elementwise_rows.h"
+#include "ops/math/within.h"
 #include "ops/kernels/elementwise/vector_elementary_f64.h"
 
 #define SQRT_HALF      0.70710678118654752440
@@ -37,15 +38,41 @@ static double erfcx_of(double x)
  *
  *  Gradient: dx = -dy 2 e^(-x*x) / sqrt(pi).  TensorFlow: Erfc. */
 UNARY(erfc, "Erfc", "Erfc", FLOATS, EDDY_REAL_MATH(erfc, x),
-      Mul(dy, Mul(-2 * INV_SQRT_PI, Exp(Neg(Square(x))))))
+      Mul(dy, Mul(-2 * INV_SQRT_PI, Exp(Neg(Square(eddy__within(x, 30)))))))
+
+/* The sum of (2k + 1)!! u^k for k = 0, 1, 2, ...; for |u| < 1 / 288 it converges as far as float64
+ * can tell. */
+static eddy_tensor asymptotic(eddy_tensor u)
+{
+    enum { TERMS = 14 };
+    eddy_tensor sum = Add(1, Mul(2.0 * TERMS + 1, u));
+    for (int k = TERMS - 1; k > 0; k--) sum = Add(1, Mul(Mul(2.0 * k + 1, u), sum));
+    return sum;
+}
+
+/* The sum for u = sign / (2 x*x), divided by x*x. */
+static eddy_tensor far_series(eddy_tensor x, int sign)
+{
+    const eddy_tensor z = Square(Reciprocal(x));
+    return Mul(z, asymptotic(Mul(0.5 * sign, z)));
+}
+
+/* The derivative of erfcx, which is a small difference of large numbers: in float64, and by its
+ * asymptotic series where that loses digits too. */
+static eddy_tensor erfcx_slope(eddy_tensor of)
+{
+    const eddy_tensor x = Cast(of, EDDY_FLOAT64), far = Greater(x, 12);
+    const eddy_tensor near = Where(far, 0, x), outside = Where(far, x, 12);
+    const eddy_tensor inside = Sub(Mul(2, Mul(near, eddy_erfcx(near))), 2 * INV_SQRT_PI);
+    return CastLike(Where(far, Mul(-INV_SQRT_PI, far_series(outside, -1)), inside), of);
+}
 
 /** y = e^(x*x) (1 - erf x), about 1 / (x sqrt(pi)) for large x.
  *
  *  Overflows to infinity below about -26, in float32 below about -9.
- *  Gradient: dx = dy (2 x y - 2 / sqrt(pi)), which loses most digits for large x.
+ *  Gradient: dx = dy (2 x y - 2 / sqrt(pi)), for large x by its asymptotic series.
  *  TensorFlow: tf.math.erfcx. */
-UNARY(erfcx, "Erfcx", "Erfcx", FLOATS, erfcx_of(x),
-      Mul(dy, Sub(Mul(Mul(2, x), y), 2 * INV_SQRT_PI)))
+UNARY(erfcx, "Erfcx", "Erfcx", FLOATS, erfcx_of(x), Mul(dy, erfcx_slope(x)))
 
 /* ----------------------------------------------------------- distribution -- */
 
@@ -55,21 +82,38 @@ static double log_ndtr_of(double x)
     return log1p(-0.5 * erfc(SQRT_HALF * x));
 }
 
+static eddy_tensor density(eddy_tensor x)
+{
+    return Mul(NORMAL_DENSITY, Exp(Mul(-0.5, Square(eddy__within(x, 40)))));
+}
+
 /** y = the standard normal distribution function at x, (1 + erf(x / sqrt(2))) / 2.
  *
  *  Accurate to rounding even where it is small.
  *  Gradient: dx = dy e^(-x*x / 2) / sqrt(2 pi).  TensorFlow: none; TensorFlow Probability's
  *  ndtr. */
-UNARY(ndtr, "Ndtr", "Ndtr", FLOATS, EDDY_REAL_MATH(ndtr, x),
-      Mul(dy, Mul(NORMAL_DENSITY, Exp(Mul(-0.5, Square(x))))))
+UNARY(ndtr, "Ndtr", "Ndtr", FLOATS, EDDY_REAL_MATH(ndtr, x), Mul(dy, density(x)))
+
+/* The density over the distribution function, in float64. Below 0, where both may be 0, by erfcx,
+ * and far below by the asymptotic series of their quotient, -x / (1 - 1 / x^2 + 3 / x^4 - ...). */
+static eddy_tensor log_ndtr_slope(eddy_tensor of)
+{
+    const eddy_tensor x = Cast(of, EDDY_FLOAT64), high = Greater(x, 0), far = Less(x, -17);
+    const eddy_tensor above = Where(high, x, 0), outside = Where(far, x, -17);
+    const eddy_tensor below = Where(LogicalOr(high, far), 0, x);
+    const eddy_tensor middle = Div(SQRT_2_BY_PI, eddy_erfcx(Mul(-SQRT_HALF, below)));
+    const eddy_tensor u = Neg(Square(Reciprocal(outside)));
+    const eddy_tensor low = Div(Neg(outside), Add(1, Mul(u, asymptotic(u))));
+    const eddy_tensor top = Div(density(above), eddy_ndtr(above));
+    return CastLike(Where(high, top, Where(far, low, middle)), of);
+}
 
 /** y = the logarithm of the standard normal distribution function at x.
  *
  *  About -x*x / 2 far below 0, where ndtr underflows to 0.
- *  Gradient: dx = dy sqrt(2 / pi) / erfcx(-x / sqrt(2)).
+ *  Gradient: dx = dy p(x) / P(x), the density over the distribution function.
  *  TensorFlow: none; TensorFlow Probability's log_ndtr. */
-UNARY(log_ndtr, "LogNdtr", "LogNdtr", FLOATS, log_ndtr_of(x),
-      Mul(dy, Div(SQRT_2_BY_PI, eddy_erfcx(Mul(-SQRT_HALF, x)))))
+UNARY(log_ndtr, "LogNdtr", "LogNdtr", FLOATS, log_ndtr_of(x), Mul(dy, log_ndtr_slope(x)))
 
 /* --------------------------------------------------------------- inverses -- */
 
@@ -177,8 +221,17 @@ static double dawsn_of(double x)
     return copysign(INV_SQRT_PI * sum, x);
 }
 
+/* As erfcx_slope. */
+static eddy_tensor dawsn_slope(eddy_tensor of)
+{
+    const eddy_tensor x = Cast(of, EDDY_FLOAT64), far = Greater(Abs(x), 12);
+    const eddy_tensor near = Where(far, 0, x), outside = Where(far, x, 12);
+    const eddy_tensor inside = Sub(1, Mul(2, Mul(near, eddy_dawsn(near))));
+    return CastLike(Where(far, Mul(-0.5, far_series(outside, 1)), inside), of);
+}
+
 /** y = Dawson's integral: e^(-x*x) times the integral of e^(t*t) for t from 0 to x.
  *
- *  Gradient: dx = dy (1 - 2 x y), which loses most digits for large x.
+ *  Gradient: dx = dy (1 - 2 x y), for large |x| by its asymptotic series.
  *  TensorFlow: Dawsn, tf.math.special.dawsn. */
-UNARY(dawsn, "Dawsn", "Dawsn", FLOATS, dawsn_of(x), Mul(dy, Sub(1, Mul(Mul(2, x), y))))
+UNARY(dawsn, "Dawsn", "Dawsn", FLOATS, dawsn_of(x), Mul(dy, dawsn_slope(x)))

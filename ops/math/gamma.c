@@ -87,11 +87,13 @@ eddy_tensor eddy_lbeta(eddy_tensor x)
 /* ------------------------------------------------------- incomplete gamma -- */
 
 /* The derivative of P(a, x) with respect to x; in float64, because its logarithm is a small
- * difference of large numbers. */
+ * difference of large numbers. At x = 0, where that has no derivatives, x^(a-1) is a factor. */
 static eddy_tensor gamma_density(eddy_tensor of, eddy_tensor at)
 {
-    const eddy_tensor a = Cast(of, EDDY_FLOAT64), x = Cast(at, EDDY_FLOAT64);
-    return CastLike(Exp(Sub(Sub(eddy__times_log(Sub(a, 1), x), x), eddy_lgamma(a))), of);
+    const eddy_tensor a = Cast(of, EDDY_FLOAT64), x = Cast(at, EDDY_FLOAT64), less = Sub(a, 1);
+    const eddy_tensor apart = LogicalAnd(Equal(x, 0), NotEqual(a, 1));
+    const eddy_tensor logs = Sub(Sub(eddy__times_log(less, Where(apart, 1, x)), x), eddy_lgamma(a));
+    return CastLike(Mul(Exp(logs), Pow(Where(apart, x, 1), less)), of);
 }
 
 /** y = P(a, x), the integral of t^(a-1) e^-t for t from 0 to x, divided by gamma(a).

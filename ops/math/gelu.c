@@ -5,10 +5,16 @@
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "ops/math/elementwise_rows.h"
+#include "ops/math/within.h"
 
 #define NORMAL_DENSITY 0.39894228040143268       /* at 0 */
 
 /* ---------------------------------------------------------------- exact -- */
+
+static eddy_tensor gelu_curve(eddy_tensor x)
+{
+    return Mul(Sub(2, Square(x)), Mul(NORMAL_DENSITY, Exp(Mul(-0.5, Square(x)))));
+}
 
 /** dx = a times the derivative of gelu at b: the gradient of gelu, given the gradient a of its
  *  result and its argument b.
@@ -22,7 +28,7 @@
 BINARY(gelu_grad, "GeluGrad", "GeluGrad", FLOATS, 0,
        a * EDDY_REAL_MATH(gelu_slope, b),
        eddy_gelu_grad(dy, b),
-       Mul(Mul(dy, a), Mul(Sub(2, Square(b)), Mul(NORMAL_DENSITY, Exp(Mul(-0.5, Square(b)))))))
+       Mul(Mul(dy, a), gelu_curve(eddy__within(b, 40))))
 
 DECLARE_FLOATS(TILE_UNARY, gelu, EDDY_REAL_MATH(gelu, x))
 ROW_PICK(gelu, FLOATS)
@@ -53,7 +59,7 @@ static eddy_tensor gelu_tanh_curve(eddy_tensor x)
  *  TensorFlow: none; GeluGrad of TensorFlow Addons. */
 BINARY(gelu_tanh_grad, "GeluTanhGrad", "GeluTanhGrad", FLOATS, 0,
        a * EDDY_REAL_MATH(gelu_tanh_slope, b),
-       eddy_gelu_tanh_grad(dy, b), Mul(Mul(dy, a), gelu_tanh_curve(b)))
+       eddy_gelu_tanh_grad(dy, b), Mul(Mul(dy, a), gelu_tanh_curve(eddy__within(b, 30))))
 
 DECLARE_FLOATS(TILE_UNARY, gelu_tanh, EDDY_REAL_MATH(gelu_tanh, x))
 ROW_PICK(gelu_tanh, FLOATS)

@@ -4,6 +4,7 @@
  * Rules use the conjugate of the derivative (ops/math/complex.c); the comments omit it. */
 #include "ops/kernels/elementwise/complex_numbers.h"
 #include "ops/math/elementwise_rows.h"
+#include "ops/math/one_less_square.h"
 #include "ops/kernels/elementwise/vector_elementary_f64.h"
 
 /** y = sinh x.
@@ -36,4 +37,4 @@ UNARY(acosh, "Acosh", "Acosh", FLOATS_COMPLEX, EDDY_MATH(acosh, x, acosh(x)),
  *  Infinite at -1 and 1, NaN where |x| > 1 and x is real.
  *  Gradient: dx = dy / (1 - x*x).  TensorFlow: Atanh. */
 UNARY(atanh, "Atanh", "Atanh", FLOATS_COMPLEX, EDDY_MATH(atanh, x, atanh(x)),
-      Div(dy, Conj(Mul(Sub(1, x), Add(1, x)))))
+      Div(dy, Conj(eddy__one_less_square(x))))

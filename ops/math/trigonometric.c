@@ -4,6 +4,7 @@
  * Rules use the conjugate of the derivative (ops/math/complex.c); the comments omit it. */
 #include "ops/kernels/elementwise/complex_numbers.h"
 #include "ops/math/elementwise_rows.h"
+#include "ops/math/one_less_square.h"
 #include "ops/kernels/elementwise/vector_elementary_f64.h"
 
 /* --------------------------------------------------------- sine, cosine -- */
@@ -83,14 +84,14 @@ eddy_tensor eddy_tan(eddy_tensor x) { return eddy_apply1(&eddy_op_tan, NULL, x);
  *  NaN where |x| > 1 and x is real.
  *  Gradient: dx = dy / sqrt(1 - x*x), infinite at -1 and 1.  TensorFlow: Asin. */
 UNARY(asin, "Asin", "Asin", FLOATS_COMPLEX, EDDY_MATH(asin, x, asin(x)),
-      Div(dy, Conj(Sqrt(Mul(Sub(1, x), Add(1, x))))))
+      Div(dy, Conj(Sqrt(eddy__one_less_square(x)))))
 
 /** y = arccos x, the angle from 0 to pi whose cosine is x.
  *
  *  NaN where |x| > 1 and x is real.
  *  Gradient: dx = -dy / sqrt(1 - x*x), infinite at -1 and 1.  TensorFlow: Acos. */
 UNARY(acos, "Acos", "Acos", FLOATS_COMPLEX, EDDY_MATH(acos, x, acos(x)),
-      Neg(Div(dy, Conj(Sqrt(Mul(Sub(1, x), Add(1, x)))))))
+      Neg(Div(dy, Conj(Sqrt(eddy__one_less_square(x))))))
 
 /** y = arctan x, the angle from -pi/2 to pi/2 whose tangent is x.
  *
@@ -200,8 +201,9 @@ static void sinc_gradient(eddy_rule *r)
 {
     const eddy_tensor x = r->x[0], near = Less(Abs(x), 0.25);
     const eddy_tensor inside = Where(near, x, 0), outside = Where(near, 1, x);
-    const eddy_tensor t = Mul(PI, outside);
-    const eddy_tensor slope = Div(Sub(Cos(t), Div(Sin(t), t)), outside);
+    /* The rest of x after whole turns of 2 is exact. */
+    const eddy_tensor rest = Sub(outside, Mul(2, eddy_rint(Mul(0.5, outside))));
+    const eddy_tensor slope = Div(Sub(Cos(Mul(PI, rest)), eddy_sinc(outside)), outside);
     r->dx[0] = Mul(r->dy[0], Where(near, sinc_slope_near(inside), slope));
 }
 DECLARE_FLOATS(TILE_UNARY, sinc,

@@ -71,8 +71,9 @@ eddy_tensor eddy_sign(eddy_tensor x)
 DECLARE_NUMBERS_COMPLEX(TILE_UNARY, square, x * x)
 /** y = x*x.
  *
- *  Gradient: dx = dy 2x.  TensorFlow: Square. */
-UNARY_OF(square, "Square", "Square", NUMBERS_COMPLEX, EDDY_OP_CHEAP, Mul(dy, Mul(2, Conj(x))))
+ *  Gradient: dx = 2 (dy x), which is 0 where dy is, also where 2x overflows.
+ *  TensorFlow: Square. */
+UNARY_OF(square, "Square", "Square", NUMBERS_COMPLEX, EDDY_OP_CHEAP, Mul(2, Mul(dy, Conj(x))))
 
 /** y = 1 / x.
  *

@@ -53,6 +53,21 @@ START_TEST(betas)
 }
 END_TEST
 
+/* Half a square has the second derivative 1 also where there is no error. */
+START_TEST(curves_of_no_error)
+{
+    for (int i = 0; i < 2; i++) {
+        const eddy_tensor x = vec(floats[i], V(0, 0.5, -2, 3));
+        const eddy_tensor y = eddy_huber_loss(ZerosLike(x), x, .reduction = EDDY_LOSS_NONE,
+                                              .collection = "");
+        IS(y, 0, 0.125, 1.5, 2.5);
+        IS(slope(y, x), 0, 0.5, -1, 1);
+        IS(slope(slope(y, x), x), 1, 1, 0, 0);
+        IS(slope(slope(smooth(x, 1), x), x), 1, 1, 0, 0);
+    }
+}
+END_TEST
+
 /* ------------------------------------------------- numbers in between, counts -- */
 
 START_TEST(far_apart)
@@ -340,6 +355,7 @@ Suite *extremes_suite(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, far_logits);
     tcase_add_test(c, betas);
+    tcase_add_test(c, curves_of_no_error);
     tcase_add_test(c, far_apart);
     tcase_add_test(c, counts_of_nothing);
     tcase_add_test(c, ranges_of_bins);

@@ -1,0 +1,57 @@
+/* exact_nodes.h -- the nodes of exact_graph.h. */
+#ifndef EDDY_TESTS_HUNT_EXACT_NODES_H
+#define EDDY_TESTS_HUNT_EXACT_NODES_H
+
+#include "tests/hunt/exact_graph.h"
+
+enum { EXACT_OUTPUTS = 8, EXACT_INPUTS = 64 };
+
+typedef struct exact_operand {
+    const num        *x;          /* NULL: does not change, has the elements of base */
+    const eddy_array *base;       /* at the point */
+    eddy_shape        shape;
+    int64_t           count;
+} exact_operand;
+
+typedef struct exact_node exact_node;
+typedef void exact_run(exact_node *n, const exact_operand *in);
+
+/* The operation alone, on float64 operands. */
+typedef struct exact_probe {
+    eddy_graph   *graph;
+    eddy_session *session;
+    eddy_array  **arrays;         /* by input: elements of the operands that change, else NULL */
+    eddy_tensor  *inputs, *outputs;
+    double       *matrix;         /* of a linear operation: by output, element, input, element */
+    eddy_array  **kept;           /* operands that did not change, when it was built */
+    int           n_inputs;
+} exact_probe;
+
+struct exact_node {
+    const eddy_node *node;
+    bool        depends, needed;
+    int         fetch[EXACT_OUTPUTS];
+    eddy_shape  shape[EXACT_OUTPUTS];
+    int64_t     count[EXACT_OUTPUTS];
+    num        *y[EXACT_OUTPUTS];
+    exact_run  *run;
+    exact_fn   *fn;
+    exact_probe probe;
+};
+
+/* False if the operation is not known. */
+bool exact_node_begin(exact_node *n);
+void exact_node_end(exact_node *n);
+void exact_node_run(exact_node *n, const exact_operand *in);
+
+/* An element of an operand. */
+num  exact_element(const exact_operand *o, int64_t i);
+
+/* exact_probe.c */
+/* Builds it, again if an operand that does not change is another one than before; true if so. */
+bool exact_probe_begin(exact_node *n, const exact_operand *in);
+void exact_probe_end(exact_node *n);
+/* Runs it; out[k] are the caller's to free. */
+void exact_probe_run(exact_node *n, eddy_array **out);
+
+#endif

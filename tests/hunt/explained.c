@@ -1,0 +1,135 @@
+/* explained.c -- findings that are meant to be so, and why; docs/inside/extremes.md lists them. */
+#include "tests/hunt/hunt.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* Of an operation, by its name, or of a formula, by its row's `how`. */
+typedef struct explanation {
+    const char *op, *how;
+    int         kinds;
+    double      error;            /* at most this many epsilons; 0: any */
+    double      below;            /* only if the truth is smaller, in float32; 0: any */
+    double      beyond;           /* only where an argument is larger, in float32; 0: anywhere */
+    const char *why;
+} explanation;
+
+static const char *const near_1 = "TensorFlow's formula: as exact as numbers near 1 are";
+static const char *const far = "the square of 1 / (1 + x*x) underflows, or 2 x overflows";
+
+static const char *const safe = "TensorFlow's rule where an operand is 0";
+static const char *const zeros = "a norm or deviation has no derivative where it is 0";
+static const char *const products = "a product of elements is beyond the largest number";
+
+static const explanation explanations[] = {
+    { "Tanh", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "Sigmoid", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "Softplus", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "Elu", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "Selu", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "GeluTanh", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "BesselI0e", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "BesselI1e", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "Softmax", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "LogSoftmax", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "SoftmaxCrossEntropyWithLogits", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "SparseSoftmaxCrossEntropyWithLogits", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0,
+      near_1 },
+    { "SigmoidCrossEntropyWithLogits", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "LogAddExp", NULL, HUNT_ZERO | HUNT_ERROR, 32, 0, 0, near_1 },
+    { "Atan", NULL, HUNT_ZERO, 0, 1e-27, 1e9, far },
+    { "Atan", NULL, HUNT_NAN, 0, 0, 8e37, far },
+    { "Softsign", NULL, HUNT_ZERO, 0, 1e-27, 1e9, far },
+    { "Softsign", NULL, HUNT_NAN, 0, 0, 8e37, far },
+    { "Digamma", NULL, HUNT_ZERO, 0, 1e-27, 1e9, "a power of x underflows" },
+    { "Pow", NULL, HUNT_NAN | HUNT_KINK, 0, 0, 0, "0^0, whose derivative by the base is NaN" },
+    { "Atan2", NULL, HUNT_NAN | HUNT_KINK, 0, 0, 0,
+      "the angle of (0, 0), whose derivative is NaN" },
+    { "Betainc", "beta_cdf", HUNT_NAN | HUNT_KINK, 0, 0, 0,
+      "the second derivative at the ends is infinite, times 0" },
+    { "Xlogy", NULL, HUNT_ZERO | HUNT_ERROR, 0, 0, 0, safe },
+    { "Xdivy", NULL, HUNT_ZERO | HUNT_ERROR, 0, 0, 0, safe },
+    { "MulNoNan", NULL, HUNT_ZERO | HUNT_ERROR, 0, 0, 0, safe },
+    { "DivNoNan", NULL, HUNT_ZERO | HUNT_ERROR, 0, 0, 0, safe },
+    { "Exp2", "ldexp", HUNT_NAN, 0, 0, 0, "2^n overflows, which ldexp does not take" },
+    { "FloorMod", NULL, HUNT_ZERO, 0, 0, 0, "a / b underflows before it is rounded" },
+    { "CumulativeLogsumexp", "exclusive", HUNT_ANY, 0, 0, 0, "the row takes e^y, which overflows" },
+    { "CumulativeLogsumexp", NULL, HUNT_ZERO | HUNT_ERROR, 0, 0, 0,
+      "TensorFlow's formula e^(x - y), with y rounded" },
+    { "EuclideanNorm", NULL, HUNT_KINK | HUNT_NAN, 0, 0, 0, zeros },
+    { "Sqrt", "std", HUNT_KINK | HUNT_NAN, 0, 0, 0, zeros },
+    { "Prod", NULL, HUNT_NAN, 0, 0, 1e9, products },
+    { "Cumprod", NULL, HUNT_NAN, 0, 0, 1e9, products },
+    { "AvgPool3D", "lp_pool", HUNT_NAN | HUNT_KINK, 0, 0, 0, zeros },
+    { "Sort", NULL, HUNT_ZERO | HUNT_ERROR, 0, 0, 0, "one of equal elements has the gradient" },
+    { "Minimum", "adjust_saturation", HUNT_ERROR, 0, 0, 0,
+      "where the largest channel is 0, DivNoNan has a constant saturation" },
+    { "GradPassThrough", NULL, HUNT_ANY, 0, 0, 0,
+      "the value of one tensor, the gradient of another" },
+    { "Cast", NULL, HUNT_ANY, 0, 0, 0, "the row casts float64 to float32" },
+};
+
+/* A bound of float32 in the element type: the same power of the largest number. */
+static double bound(const finding *f, double x)
+{
+    return f->dtype == EDDY_FLOAT32 ? x : pow(x, log(DBL_MAX) / log((double)FLT_MAX));
+}
+
+/* The largest argument, and the smallest that is not 0; both 1 if there is none beyond. */
+static void sizes_of(const finding *f, double *largest, double *smallest)
+{
+    *largest = *smallest = 1;
+    for (int i = 0; i < f->n; i++)
+        for (int j = 0; j < 2; j++) {
+            const double x = fabs(f->at[i][j]);
+            *largest = fmax(*largest, x);
+            if (x != 0) *smallest = fmin(*smallest, x);
+        }
+}
+
+/* In a formula of several operations products of a few extreme arguments are no numbers, and
+ * digits are lost where terms cancel: terms as large as the square of the largest argument,
+ * divided by the smallest once more for each derivative. */
+static const char *explain_formula(const finding *f)
+{
+    const double eps = f->dtype == EDDY_FLOAT32 ? (double)FLT_EPSILON : DBL_EPSILON;
+    double       largest, smallest;
+    sizes_of(f, &largest, &smallest);
+    if (largest > bound(f, 1e9) || smallest < bound(f, 1e-9))
+        return "a formula of operations: a term is beyond the largest number";
+    const double term = largest * largest * pow(1 / smallest, f->order);
+    return fabs(f->got - f->want) <= 1e3 * eps * term
+         ? "a formula of operations: as exact as the largest of its terms" : NULL;
+}
+
+/* Functions of two numbers whose derivatives are powers of both. */
+static bool is_of_two(const finding *f)
+{
+    static const char *const names[] = { "Atan2", "Hypot", "Pow", "RealDiv", "DivNoNan", "Xdivy",
+                                         "Xlogy", "EuclideanNorm", "GeluGrad", "GeluTanhGrad" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], f->row->op) == 0) return true;
+    return false;
+}
+
+static bool explains(const explanation *e, const finding *f)
+{
+    const double eps = f->dtype == EDDY_FLOAT32 ? (double)FLT_EPSILON : DBL_EPSILON;
+    double       largest, smallest;
+    sizes_of(f, &largest, &smallest);
+    if (strcmp(e->op, f->row->op) != 0 || !(e->kinds & f->kind)) return false;
+    if (e->how && (!f->row->how || strcmp(e->how, f->row->how) != 0)) return false;
+    if (e->error != 0 && !(fabs(f->got - f->want) <= e->error * eps)) return false;
+    if (e->below != 0 && !(fabs(f->want) < bound(f, e->below))) return false;
+    return e->beyond == 0 || largest > bound(f, e->beyond);
+}
+
+const char *hunt_explanation(const finding *f)
+{
+    const char *why = f->is_formula || is_of_two(f) ? explain_formula(f) : NULL;
+    if (why) return why;
+    for (size_t i = 0; i < sizeof explanations / sizeof *explanations; i++)
+        if (explains(&explanations[i], f)) return explanations[i].why;
+    return NULL;
+}

@@ -1,0 +1,94 @@
+/* hunt.c -- `make hunt`: the values and the first three derivatives of the operations of the sweep
+ * at 0, at the ends of the numbers, at pairs of equal, near and distant numbers, beside differences
+ * in MPFR.
+ *
+ *   hunt [OP]... [-v] [-1 | -2 | -3]      some operations; all findings; of so many inputs
+ *
+ * Prints what was tried, what was found and is explained, and fails if something is not. */
+#include "tests/hunt/hunt.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool verbose;
+static long unexplained, explained, compared, of_row;
+static char seen[64][256];
+static int  n_seen;
+
+static const char *kind_name(int kind)
+{
+    return kind == HUNT_NAN ? "no number" : kind == HUNT_ZERO ? "0" : kind == HUNT_KINK
+         ? "no number at a kink" : "wrong";
+}
+
+static void print_finding(const finding *f, const char *why)
+{
+    char key[256];
+    snprintf(key, sizeof key, "%s %d %d %d %s", eddy_dtype_name(f->dtype), f->order, f->kind,
+             f->j.input, why ? why : "");
+    for (int i = 0; i < n_seen && !verbose; i++)
+        if (strcmp(seen[i], key) == 0) return;
+    if (n_seen < 64) snprintf(seen[n_seen++], sizeof seen[0], "%s", key);
+    printf("    %s, derivative %d by %d[%" PRId64 "]", eddy_dtype_name(f->dtype), f->order,
+           f->j.input, f->j.at);
+    if (f->order > 1) printf(" and %d[%" PRId64 "]", f->k.input, f->k.at);
+    printf(" at");
+    for (int i = 0; i < f->n; i++) printf(" (%.9g, %.9g)", f->at[i][0], f->at[i][1]);
+    printf(": %.9g, not %.9g: %s%s%s\n", f->got, f->want, kind_name(f->kind), why ? ": " : "",
+           why ? why : "");
+}
+
+static void report(const finding *f)
+{
+    const char *why = hunt_explanation(f);
+    if (why) explained++;
+    else unexplained++, of_row++;
+    if (!why || verbose) print_finding(f, why);
+}
+
+/* -n of the arguments, or 0. */
+static int only_inputs(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (argv[i][0] == '-' && argv[i][1] >= '1' && argv[i][1] <= '3') return argv[i][1] - '0';
+    return 0;
+}
+
+static bool is_asked_for(const sweep_row *r, int argc, char **argv)
+{
+    bool      any = false;
+    const int n = only_inputs(argc, argv);
+    if (n && r->n != n) return false;
+    for (int i = 1; i < argc; i++) {
+        if (argv[i][0] == '-') continue;
+        any = true;
+        const bool how = r->how && *r->how;
+        if (strcmp(argv[i], how ? r->how : r->op) == 0) return true;
+    }
+    return !any;
+}
+
+int main(int argc, char **argv)
+{
+    static const eddy_dtype dtypes[] = { EDDY_FLOAT32, EDDY_FLOAT64 };
+    int hunted = 0;
+    for (int i = 1; i < argc; i++) verbose = verbose || strcmp(argv[i], "-v") == 0;
+    for (int i = 0; i < sweep_count(); i++) {
+        const sweep_row *r = sweep_row_at(i);
+        if (!is_asked_for(r, argc, argv)) continue;
+        n_seen = 0, of_row = 0;
+        const char *skipped = NULL;
+        const long  before = compared;
+        for (int d = 0; d < 2 && !skipped; d++) hunt_row(r, dtypes[d], report, &skipped, &compared);
+        printf("%-24s %-28s ", r->op, r->how ? r->how : "");
+        if (skipped) printf("not hunted: %s\n", skipped);
+        else printf("%ld numbers, %ld unexplained\n", compared - before, of_row);
+        hunted += !skipped;
+        fflush(stdout);
+    }
+    printf("%d of %d rows, %ld numbers; %ld findings explained, %ld not\n", hunted, sweep_count(),
+           compared, explained, unexplained);
+    exact_end();
+    return unexplained ? 1 : 0;
+}
