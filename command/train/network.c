@@ -2,6 +2,8 @@
  * metrics. */
 #include "command/train/training.h"
 
+#include <eddy/formats/events.h>
+
 #include <string.h>
 
 /* ------------------------------------------------------------------ inputs -- */
@@ -126,7 +128,10 @@ static bool make_step(training *t, const config *c)
     const call *k = call_find(c, ROLE_OPTIMIZER, &options);
     if (!k || !call_make(&t->b, k, ROLE_OPTIMIZER, c, options, &o)) return false;
     t->learning_rate = t->b.learning_rate;
-    t->step = eddy_minimize(o, t->loss, .global_step = t->b.global_step);
+    const int n = eddy_collection_size(t->b.graph, EDDY_TRAINABLE_VARIABLES);
+    t->pairs = room((size_t)n, sizeof *t->pairs);
+    t->n_pairs = eddy_compute_gradients(o, t->loss, t->pairs, n);
+    t->step = eddy_apply_gradients(o, t->pairs, t->n_pairs, .global_step = t->b.global_step);
     if (eddy_collection_size(t->b.graph, EDDY_UPDATE_OPS) > 0)
         t->updates = eddy_update_ops(t->b.graph, NULL);
     return graph_is_fine(&t->b, c);
@@ -209,6 +214,18 @@ static bool choose_monitor(training *t, const config *c)
                 : config_fail(c, "no metric is named '%s'", name);
 }
 
+/* What only the report needs: norms of gradients and updates, and the class of each record. */
+static void make_report(training *t)
+{
+    const eddy_shape out = eddy_shape_of(t->output);
+    if (!t->events) return;
+    eddy_summary_training(t->step, t->pairs, t->n_pairs);
+    if (t->report && t->held.n > 0 && eddy_is_valid(t->b.labels) &&
+        eddy_shape_of(t->b.labels).rank == 1 && out.rank == 2 && out.dim[1] > 1 &&
+        out.dim[1] <= MOST_CLASSES && eddy_dtype_is_integer(eddy_dtype_of(t->b.labels)))
+        t->predicted = eddy_argmax(t->output, .axis = 1, .output_type = EDDY_INT32);
+}
+
 bool network_make(training *t)
 {
     const config *data = config_get(t->root, "data");
@@ -226,5 +243,6 @@ bool network_make(training *t)
         !choose_monitor(t, config_get(t->root, "monitor")))
         return false;
     if (t->n_metrics > 0) t->start_metrics = eddy_local_initializer(g);
+    make_report(t);
     return graph_is_fine(&t->b, t->root);
 }

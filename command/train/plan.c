@@ -7,8 +7,8 @@
 
 static const char *const keys[] = {
     "data", "model", "loss", "optimizer", "metrics", "epochs", "steps", "seed", "threads",
-    "deterministic", "checkpoints", "monitor", "early_stopping", "events", "output", "sample",
-    NULL,
+    "deterministic", "checkpoints", "monitor", "early_stopping", "events", "report", "output",
+    "sample", NULL,
 };
 static const char *const data_keys[] = {
     "arrays", "csv", "images", "text", "package", "limit", "validation", "prepare", "augment",
@@ -101,6 +101,7 @@ static bool read_results(training *t)
     const config *c = config_get(t->root, "checkpoints"),
                  *early = config_get(t->root, "early_stopping"),
                  *events = config_get(t->root, "events");
+    const config *report = config_get(t->root, "report");
     double        on;
     if (c && (!config_check(c, "checkpoints", known) ||
               !config_count(config_get(c, "last"), 1, &t->last_checkpoints) ||
@@ -113,8 +114,13 @@ static bool read_results(training *t)
                          !config_count(config_get(early, "patience"), 1, &t->patience) ||
                          !config_number(config_get(early, "least_change"), &t->least_change)))
         return false;
-    if (events && config_is_number(events, &on)) return config_count(events, 1, &t->event_steps);
-    return config_bool(events, &t->events);
+    if (events && config_is_number(events, &on)
+            ? !config_count(events, 1, &t->event_steps) : !config_bool(events, &t->events))
+        return false;
+    t->report = t->events;
+    if (!config_bool(report, &t->report)) return false;
+    return t->events || !t->report ||
+           config_fail(report, "a report is made of event files, which 'events: false' turns off");
 }
 
 /* The text that is written at the end. */

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 
 /* Ctrl-C ends the training after the step, with a checkpoint. */
 static volatile sig_atomic_t interrupted = 0;
@@ -80,6 +81,13 @@ static bool improves(const training *t, double value, double best, double least_
 
 /* ------------------------------------------------------------------- steps -- */
 
+static double now_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* One step. *ends: the epoch was over before it. */
 static bool step(running *r, bool *ends)
 {
@@ -89,14 +97,17 @@ static bool step(running *r, bool *ends)
     eddy_tensor       fetches[4] = { t->loss, t->step };
     eddy_array       *out[4] = { NULL };
     int               n = 2;
+    const double      begin = now_seconds();
     *ends = !eddy_dataset_next(r->batches, batch);
     if (eddy_dataset_status(r->batches) != EDDY_OK)
         return fail(NULL, "%s", eddy_dataset_message(r->batches)) == SUCCESS;
     if (*ends) return true;
     if (eddy_is_valid(t->updates)) fetches[n++] = t->updates;
     if (eddy_is_valid(t->learning_rate)) fetches[n++] = t->learning_rate;
-    if (eddy_run(r->s, training_feeds(t, batch, true, feeds), (eddy_list){ n, fetches }, out) !=
-        EDDY_OK)
+    if (eddy_events_run(.events = r->report.events, .session = r->s,
+                        .feeds = training_feeds(t, batch, true, feeds),
+                        .fetches = { n, fetches }, .out = out, .step = r->now.step + 1,
+                        .every = t->event_steps) != EDDY_OK)
         return failed(r);
     const double loss = eddy_array_item(out[0]);
     if (eddy_is_valid(t->learning_rate)) r->now.rate = eddy_array_item(out[n - 1]);
@@ -104,7 +115,7 @@ static bool step(running *r, bool *ends)
     r->now.step++;
     r->now.loss_sum += loss;
     r->now.loss_count++;
-    report_step(&r->report, r->now.step, loss, r->now.rate);
+    report_step(&r->report, r->now.step, loss, r->now.rate, now_seconds() - begin);
     if (isfinite(loss)) return true;
     return fail(NULL, "the loss is %s at step %lld; a smaller learning rate, or clipped gradients, "
                       "may help", isnan(loss) ? "not a number" : "infinite",
@@ -182,7 +193,7 @@ int training_run(training *t, bool resume)
                                        .sa_flags = (int)(SA_RESETHAND | SA_RESTART) };
         sigaction(SIGINT, &now, NULL);
         sigaction(SIGTERM, &now, NULL);
-        report_begin(&r.report, t, &r.now);
+        report_begin(&r.report, t, r.s, &r.now);
         fine = loop(&r);
         report_end(&r.report);
     }

@@ -5,7 +5,7 @@
 #include "command/train/building.h"
 #include "command/train/records.h"
 
-enum { MOST_METRICS = 16, MOST_LAYERS = 512 };
+enum { MOST_METRICS = 16, MOST_LAYERS = 512, MOST_CLASSES = 100 };
 
 typedef struct metric {
     const char *name;
@@ -27,6 +27,9 @@ typedef struct training {
     eddy_tensor   inputs[MOST_PARTS];   /* the placeholder of each part */
     eddy_array   *learns[2];            /* what is fed to b.training: false, true */
     eddy_tensor   x, output, loss, step, updates, learning_rate;
+    eddy_tensor   predicted;            /* the class of each record, for the report; or invalid */
+    eddy_gradient_pair *pairs;          /* the gradient of each variable */
+    int           n_pairs;
     eddy_tensor   start_metrics;        /* sets them to 0 */
     metric        metrics[MOST_METRICS];
     int           n_metrics;
@@ -34,7 +37,7 @@ typedef struct training {
     int           n_layers;
 
     int64_t     seed, threads, epochs, steps, steps_per_epoch, batch;
-    bool        shuffle, deterministic, events;
+    bool        shuffle, deterministic, events, report;
     int64_t     last_checkpoints, checkpoint_steps, event_steps;
     int         monitor;                /* the metric that decides; -1: the loss */
     int64_t     patience;               /* epochs without an improvement; 0: no limit */
