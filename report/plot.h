@@ -94,7 +94,7 @@ typedef struct eddy_picture_args {
 EDDY_API eddy_status eddy_picture_print_with(const eddy_picture_args *given);
 #define eddy_picture_print(...) eddy_picture_print_with(EDDY_ARGS(eddy_picture_args, __VA_ARGS__))
 /* Writes it as an SVG file, with squares of 10 by 10 pixels, at most `width` of them in a row. Errors:
- * the same, and EDDY_LIMIT for more than 2^31 pixels from above to below. */
+ * the same. */
 EDDY_API eddy_status eddy_picture_svg_with(const eddy_picture_args *given);
 #define eddy_picture_svg(...) eddy_picture_svg_with(EDDY_ARGS(eddy_picture_args, __VA_ARGS__))
 

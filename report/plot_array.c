@@ -118,16 +118,20 @@ int eddy__picture_byte(const picture *p, int64_t row, int64_t column, int channe
     return (int)(255 * shade(p, row, column, p->channels == 3 ? channel : 0) + 0.5);
 }
 
+/* The color of what follows: 38 of letters, 48 behind them. */
+static void put_color(const picture *p, FILE *to, int of, int64_t row, int64_t column)
+{
+    fprintf(to, "\033[%d;2;%d;%d;%dm", of, eddy__picture_byte(p, row, column, 0),
+            eddy__picture_byte(p, row, column, 1), eddy__picture_byte(p, row, column, 2));
+}
+
 /* Two rows in one line: the upper half of a letter has its color, the lower one that behind it. */
 static void put_colors(const picture *p, FILE *to, int64_t rows, int64_t columns)
 {
     for (int64_t row = 0; row < rows; row += 2) {
         for (int64_t k = 0; k < columns; k++) {
-            fprintf(to, "\033[38;2;%d;%d;%dm", eddy__picture_byte(p, row, k, 0), eddy__picture_byte(p, row, k, 1),
-                    eddy__picture_byte(p, row, k, 2));
-            if (row + 1 < rows)
-                fprintf(to, "\033[48;2;%d;%d;%dm", eddy__picture_byte(p, row + 1, k, 0),
-                        eddy__picture_byte(p, row + 1, k, 1), eddy__picture_byte(p, row + 1, k, 2));
+            put_color(p, to, 38, row, k);
+            if (row + 1 < rows) put_color(p, to, 48, row + 1, k);
             fputs("\u2580\033[0m", to);
         }
         fputc('\n', to);

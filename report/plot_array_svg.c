@@ -1,6 +1,5 @@
 /* plot_array_svg.c -- the elements of an array as a histogram and as a picture, as an SVG file. */
 #include "report/plot_array.h"
-#include "graph/base/base.h"
 #include "graph/call_options.h"
 
 #include <stdlib.h>
@@ -74,12 +73,7 @@ eddy_status eddy_picture_svg_with(const eddy_picture_args *given)
     const eddy_status       status = eddy__picture_open("picture_svg", &a, a.width, &p);
     if (status != EDDY_OK) return status;
     const int top = a.title ? TOP : 0;
-    const int64_t high = top + p.rows * COLUMN;
-    if (high > INT32_MAX) {
-        eddy__error_set(a.error, EDDY_LIMIT, "picture_svg: the picture is too high");
-        return EDDY_LIMIT;
-    }
-    eddy__svg_begin(to, (int)p.columns * COLUMN, (int)high, a.title);
+    eddy__svg_begin(to, p.columns * COLUMN, top + p.rows * COLUMN, a.title);
     fputs("<g shape-rendering='crispEdges'>\n", to);
     for (int64_t row = 0; row < p.rows; row++) put_row(&p, to, row, top, COLUMN);
     fputs("</g>\n</svg>\n", to);

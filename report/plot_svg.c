@@ -100,10 +100,11 @@ static void put_legend(const frame *f, const eddy_plot_args *a)
     }
 }
 
-void eddy__svg_begin(FILE *to, int width, int height, const char *title)
+void eddy__svg_begin(FILE *to, int64_t width, int64_t height, const char *title)
 {
-    fprintf(to, "<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' "
-            "viewBox='0 0 %d %d'>\n", width, height, width, height);
+    fprintf(to, "<svg xmlns='http://www.w3.org/2000/svg' width='%lld' height='%lld' "
+            "viewBox='0 0 %lld %lld'>\n", (long long)width, (long long)height, (long long)width,
+            (long long)height);
     fprintf(to, "<style>text { font: 13px sans-serif; fill: #333 } .grid { stroke: #e4e4e4 }"
             " .axis { stroke: #666 } .curve { fill: none; stroke-width: 2; stroke-linejoin: round }"
             " .title { font-size: 16px; font-weight: 600 }</style>\n"

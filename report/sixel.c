@@ -1,11 +1,11 @@
-/* sixel.c -- a picture as sixels, which some terminals draw: six rows of pixels in each letter, and one
- * color after another.
+/* sixel.c -- a picture as sixels, which some terminals draw: six rows of pixels in each letter, and
+ * one color after another.
  *
  *   ESC P q " 1;1;WIDTH;HEIGHT  # COLOR ; 2 ; RED ; GREEN ; BLUE ...      in percent
  *   # COLOR  letters  $ # COLOR  letters  - ...  ESC \
  *
- * A letter is 63 plus the bits of its six pixels; ! COUNT repeats the one that follows. Source: DEC's manual
- * of the VT330 and VT340, chapter 14. */
+ * A letter is 63 plus the bits of its six pixels; ! COUNT repeats the one that follows. Source:
+ * DEC's manual of the VT330 and VT340, chapter 14. */
 #include "report/plot_array.h"
 
 #include <stdlib.h>

@@ -11,7 +11,7 @@ typedef struct judging {
     const training *t;
     eddy_events    *to;
     int64_t         step;
-    int             x, y;               /* the places of these parts; x is -1 if it has no pictures */
+    int             x, y;               /* places of parts; x is -1 without pictures */
     double          black, white;
     eddy_array     *count;              /* [true class, predicted class] */
     int             pictures;           /* written so far */

@@ -150,8 +150,8 @@ static bool read_ranks(training *t, const config *c)
     t->parts = t->ranks > USUAL_PARTS ? t->ranks : USUAL_PARTS;
     if (!config_count(parts, 1, &t->parts)) return false;
     if (t->parts > MOST || t->parts < t->ranks || !is_power(t->ranks) || !is_power(t->parts))
-        return config_fail(c, "ranks and parts are 1, 2, 4, ... up to %d, with at least as many parts "
-                              "as ranks; found %lld and %lld", MOST, (long long)t->ranks,
+        return config_fail(c, "ranks and parts are 1, 2, 4, ... up to %d, with at least as many "
+                              "parts as ranks; found %lld and %lld", MOST, (long long)t->ranks,
                            (long long)t->parts);
     if (t->batch % t->parts != 0)
         return config_fail(c, "a batch of %lld records cannot be divided into %lld parts",

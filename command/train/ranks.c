@@ -1,6 +1,6 @@
-/* ranks.c -- a training on several ranks, which are threads: each computes parts of a batch. The bits do
- * not depend on the number of ranks: gradients are summed in one order, and random numbers follow the
- * number of the part. */
+/* ranks.c -- a training on several ranks, which are threads: each computes parts of a batch. The
+ * bits do not depend on the number of ranks: gradients are summed in one order, and random numbers
+ * follow the number of the part. */
 #include "command/train/running.h"
 
 #include <unistd.h>

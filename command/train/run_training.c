@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+enum { MOST_FETCHES = 4 };      /* of a step, besides summaries */
+
 /* Ctrl-C ends the training after the step, with a checkpoint. */
 static volatile sig_atomic_t interrupted = 0;
 static void interrupt(int number)
@@ -66,19 +68,28 @@ static bool run_part(running *r, const eddy_array *const *batch, int64_t part, b
     const eddy_array *fed[MOST_PARTS];
     eddy_array_room   rooms[MOST_PARTS];
     eddy_feed         feeds[MOST_PARTS + 1];
-    eddy_tensor       fetches[4] = { t->loss, t->step };
-    eddy_array       *out[4] = { NULL };
-    int               n = 2;
+    eddy_tensor      *fetches = r->fetches;
+    eddy_array      **out = r->out;
+    int               n = 0;
     for (int i = 0; i < t->train.n; i++) fed[i] = part_of(batch[i], part, t->parts, &rooms[i]);
+    fetches[n++] = t->loss;
+    fetches[n++] = t->step;
     if (eddy_is_valid(t->updates)) fetches[n++] = t->updates;
     if (eddy_is_valid(t->learning_rate)) fetches[n++] = t->learning_rate;
+    const int own = n;
+    /* Ranks meet in the order of their plans, so all fetch what the first one writes. */
+    if (!is_first(r) && t->events && is_last && (r->now.step + 1) % t->event_steps == 0)
+        n += eddy_collection_get(t->b.graph, EDDY_SUMMARIES, NULL, fetches + n, r->n_summaries);
     if (eddy_events_run(.events = is_last ? r->report.events : NULL, .session = r->s,
                         .feeds = training_feeds(t, fed, true, feeds), .fetches = { n, fetches },
                         .out = out, .step = r->now.step + 1, .every = t->event_steps) != EDDY_OK)
         return failed(r);
     eddy_array_set(r->losses, part, eddy_array_item(out[0]));
-    if (eddy_is_valid(t->learning_rate)) r->now.rate = eddy_array_item(out[n - 1]);
-    for (int i = 0; i < n; i++) eddy_array_free(out[i]);
+    if (eddy_is_valid(t->learning_rate)) r->now.rate = eddy_array_item(out[own - 1]);
+    for (int i = 0; i < n; i++) {
+        eddy_array_free(out[i]);
+        out[i] = NULL;
+    }
     return true;
 }
 
@@ -174,7 +185,8 @@ static bool loop(running *r)
         if (!step(r, &ends)) return false;
         if (ends || r->now.step >= t->steps) {
             if (r->now.loss_count > 0 && !end_epoch(r)) return false;
-        } else if (is_first(r) && t->checkpoint_steps > 0 && r->now.step % t->checkpoint_steps == 0 &&
+        } else if (is_first(r) && t->checkpoint_steps > 0 &&
+                   r->now.step % t->checkpoint_steps == 0 &&
                    !state_save(t, r->s, r->batches, &r->now, NAN))
             return false;
     }
@@ -198,6 +210,9 @@ static bool start(running *r, bool resume)
                             .deterministic = t->deterministic, .first_run = me,
                             .run_stride = t->ranks);
     r->batches = training_batches(t, false);
+    r->n_summaries = eddy_collection_size(t->b.graph, EDDY_SUMMARIES);
+    r->fetches = room((size_t)r->n_summaries + MOST_FETCHES, sizeof *r->fetches);
+    r->out = room((size_t)r->n_summaries + MOST_FETCHES, sizeof *r->out);
     r->losses = eddy_array_new(EDDY_FLOAT64, EDDY_SHAPE(t->parts));
     if (me == 0 && t->held.n > 0) r->held = training_batches(t, true);
     if (!r->s || !r->batches || !r->losses || (me == 0 && t->held.n > 0 && !r->held)) return false;

@@ -9,6 +9,9 @@ typedef struct running {
     eddy_session   *s;
     eddy_dataset   *batches, *held;     /* held: of the first rank */
     eddy_array     *losses;             /* of the parts of a batch */
+    int             n_summaries;
+    eddy_tensor    *fetches;            /* room for those of a step */
+    eddy_array    **out;
     state           now;
     history         past;
     reporting       report;

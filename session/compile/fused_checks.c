@@ -65,8 +65,8 @@ static bool same_place(const eddy_plan *p, const location *a, const location *b)
     return p->buffer_root[a->memory - p->buffers] == p->buffer_root[b->memory - p->buffers];
 }
 
-/* Whether the result of part i is tested. It need not be if a later part shows it: that one is tested,
- * or shown by another. */
+/* Whether the result of part i is tested. It need not be if a later part shows it: that one is
+ * tested, or shown by another. */
 static bool test_of(const eddy_plan *plan, const fused *f, int i)
 {
     const location *y = &f->parts[i].y;

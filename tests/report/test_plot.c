@@ -223,7 +223,7 @@ START_TEST(arrays_as_svg)
     ck_assert_int_eq(eddy_histogram_svg(EDDY_VIEW(values, 9), 4, .to = f, .width = 48,
                                         .title = "a < b"), EDDY_OK);
     const char *text = written(f);
-    ck_assert_int_eq(count(text, "<svg xmlns='http://www.w3.org/2000/svg' width='480' height='144'"), 1);
+    ck_assert_int_eq(count(text, " width='480' height='144' viewBox"), 1);
     ck_assert_int_eq(count(text, "a &lt; b"), 1);
     ck_assert_int_eq(count(text, "width='300.0' height='14'"), 1);      /* 4 of at most 4 */
     ck_assert_int_eq(count(text, "width='150.0' height='14'"), 1);
