@@ -163,6 +163,10 @@ static bool make_step(training *t, const config *c)
     const int n = eddy_collection_size(t->b.graph, EDDY_TRAINABLE_VARIABLES);
     t->pairs = room((size_t)n, sizeof *t->pairs);
     t->n_pairs = eddy_compute_gradients(o, t->loss, t->pairs, n);
+    /* Dense: rows of equal indices would be summed in an order that depends on the ranks. */
+    for (int i = 0; t->divided && i < t->n_pairs; i++)
+        if (eddy_slices_parts(t->pairs[i].gradient, NULL, NULL))
+            t->pairs[i].gradient = eddy_identity(t->pairs[i].gradient);
     t->step = eddy_apply_gradients(o, t->pairs, t->n_pairs, .global_step = t->runs);
     if (eddy_collection_size(t->b.graph, EDDY_UPDATE_OPS) > 0)
         t->updates = eddy_update_ops(t->b.graph, NULL);
