@@ -290,7 +290,7 @@ $(BUILD)/mpi/digits.o: $(BUILD)/mpi/digits.c
 
 # --- programs ------------------------------------------------------------------
 command: $(BUILD)/eddy
-$(BUILD)/eddy: $(COMMAND) $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
+$(BUILD)/eddy: $(COMMAND) $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(INPUT_LIBS) $(LIBS)
 

@@ -65,6 +65,10 @@ int   fail_error(const char *file, const char *message);
 void  note(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 extern const char *command_name;                /* of the subcommand, for these messages */
 
+/* From now on, this thread prints no messages and keeps the first one; "" if there is none. */
+void        messages_keep(void);
+const char *messages_kept(void);
+
 /* Zeroed memory until the end of the program; ends it if there is none. */
 void *room(size_t count, size_t size);
 char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));

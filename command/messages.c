@@ -1,14 +1,26 @@
 /* messages.c -- messages on stderr, and memory that lasts until the program ends. */
 #include "command/command.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char *command_name = NULL;
 
+/* In a thread that keeps its messages, the first one. */
+static _Thread_local bool keeps = false;
+static _Thread_local char kept[512];
+
+void        messages_keep(void) { keeps = true; }
+const char *messages_kept(void) { return kept; }
+
 static void say(const char *file, const char *format, va_list args)
 {
+    if (keeps) {
+        if (!*kept) vsnprintf(kept, sizeof kept, format, args);
+        return;
+    }
     fflush(stdout);
     fprintf(stderr, "eddy%s%s: ", command_name ? " " : "", command_name ? command_name : "");
     if (file) fprintf(stderr, "%s: ", file);
@@ -46,7 +58,8 @@ typedef struct piece {
     struct piece *before;
     max_align_t   bytes[];
 } piece;
-static piece *last = NULL;
+static piece          *last = NULL;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void *room(size_t count, size_t size)
 {
@@ -56,8 +69,10 @@ void *room(size_t count, size_t size)
         fail(NULL, "out of memory");
         exit(TROUBLE);
     }
+    pthread_mutex_lock(&lock);
     p->before = last;
     last = p;
+    pthread_mutex_unlock(&lock);
     return p->bytes;
 }
 

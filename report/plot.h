@@ -70,6 +70,9 @@ typedef struct eddy_histogram_args {
  * element is finite; EDDY_NO_MEMORY; EDDY_IO. */
 EDDY_API eddy_status eddy_histogram_print_with(const eddy_histogram_args *given);
 #define eddy_histogram_print(...) eddy_histogram_print_with(EDDY_ARGS(eddy_histogram_args, __VA_ARGS__))
+/* Writes it as an SVG file, in which a column is 10 pixels wide. Errors: the same. */
+EDDY_API eddy_status eddy_histogram_svg_with(const eddy_histogram_args *given);
+#define eddy_histogram_svg(...) eddy_histogram_svg_with(EDDY_ARGS(eddy_histogram_args, __VA_ARGS__))
 
 typedef struct eddy_picture_args {
     size_t            size_ EDDY_DEFAULT(sizeof(eddy_picture_args));
@@ -82,13 +85,18 @@ typedef struct eddy_picture_args {
     eddy_error       *error;
 } eddy_picture_args;
 
-/* Prints a matrix or an image: in a terminal with two pixels in each letter and 24 bits of color, else
- * with letters from blank, the least, to a full block. A picture with more pixels than columns is
- * reduced: each letter shows a mean. Errors: EDDY_INVALID_ARGUMENT for no array, other bounds and
+/* Prints a matrix or an image: in a terminal with two pixels in each letter and 24 bits of color, or as
+ * sixels, 10 in a column, if TERM names foot, mlterm, yaft, contour or sixel, or EDDY_SIXEL is 1;
+ * elsewhere with letters from blank, the least, to a full block. A picture with more pixels than that is
+ * reduced: each pixel shows a mean. Errors: EDDY_INVALID_ARGUMENT for no array, other bounds and
  * widths; EDDY_BAD_SHAPE for another shape and for one without elements; EDDY_BAD_DTYPE for complex
  * elements; EDDY_NO_MEMORY; EDDY_IO. */
 EDDY_API eddy_status eddy_picture_print_with(const eddy_picture_args *given);
 #define eddy_picture_print(...) eddy_picture_print_with(EDDY_ARGS(eddy_picture_args, __VA_ARGS__))
+/* Writes it as an SVG file, with squares of 10 by 10 pixels, at most `width` of them in a row. Errors:
+ * the same. */
+EDDY_API eddy_status eddy_picture_svg_with(const eddy_picture_args *given);
+#define eddy_picture_svg(...) eddy_picture_svg_with(EDDY_ARGS(eddy_picture_args, __VA_ARGS__))
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
-/* plot_array.c -- the elements of an array as a histogram and as a picture. */
-#include "report/plot_axes.h"
+/* plot_array.c -- the elements of an array as a histogram and as a picture, in a terminal. */
+#include "report/plot_array.h"
 #include "graph/base/base.h"
 #include "graph/call_options.h"
 
@@ -41,62 +41,62 @@ static void put_bar(FILE *to, double columns)
     fputs(eighths[n % 8], to);
 }
 
-static void put_histogram(const eddy_histogram_args *a, FILE *to, const int64_t *counts,
-                          double least, double most)
+static void put_histogram(const eddy_histogram_args *a, FILE *to, const bins *b)
 {
     enum { NUMBERS = 34 };              /* columns of a line besides the bar */
-    int64_t largest = 1;
-    for (int i = 0; i < a->bins; i++)
-        if (counts[i] > largest) largest = counts[i];
     if (a->title) fprintf(to, "%s\n", a->title);
     for (int i = 0; i < a->bins; i++) {
-        const double from = least + (most - least) * i / a->bins;
+        const double from = b->least + (b->most - b->least) * i / a->bins;
         fprintf(to, "%11.4g \u2502", from);
-        put_bar(to, (double)counts[i] / (double)largest * (a->width - NUMBERS));
-        fprintf(to, " %lld\n", (long long)counts[i]);
+        put_bar(to, (double)b->counts[i] / (double)b->largest * (a->width - NUMBERS));
+        fprintf(to, " %lld\n", (long long)b->counts[i]);
     }
-    fprintf(to, "%11.4g \u2518\n", most);
+    fprintf(to, "%11.4g \u2518\n", b->most);
+}
+
+eddy_status eddy__histogram_count(const char *who, const eddy_histogram_args *a, bins *b)
+{
+    if (!a->values) return refuse(a->error, EDDY_INVALID_ARGUMENT, who, "there is no array");
+    if (a->bins < 1 || a->bins > 1000)
+        return refuse(a->error, EDDY_INVALID_ARGUMENT, who,
+                      "the number of bins must be from 1 to 1000");
+    if (a->width < 40 || a->width > 500)
+        return refuse(a->error, EDDY_INVALID_ARGUMENT, who, "the width must be from 40 to 500");
+    if (eddy_dtype_is_complex(eddy_array_dtype(a->values)))
+        return refuse(a->error, EDDY_BAD_DTYPE, who, "the elements are complex");
+    const int64_t n = eddy_array_count(a->values);
+    double        least, most;
+    const int64_t finite = range_of(a->values, &least, &most);
+    *b = (bins){ .others = n - finite, .largest = 1, .least = least, .most = most };
+    if (finite == 0) return refuse(a->error, EDDY_OUT_OF_RANGE, who, "no element is finite");
+    b->counts = calloc((size_t)a->bins, sizeof *b->counts);
+    if (!b->counts) return refuse(a->error, EDDY_NO_MEMORY, who, "out of memory");
+    for (int64_t i = 0; i < n; i++) {
+        const double v = eddy_array_get(a->values, i);
+        if (!isfinite(v)) continue;
+        const double place =
+            b->most > b->least ? (v / 2 - b->least / 2) / (b->most / 2 - b->least / 2) : 0;
+        const int    bin = (int)(place * a->bins);
+        const int64_t count = ++b->counts[bin < a->bins ? bin : a->bins - 1];
+        if (count > b->largest) b->largest = count;
+    }
+    return EDDY_OK;
 }
 
 eddy_status eddy_histogram_print_with(const eddy_histogram_args *given)
 {
     const eddy_histogram_args a = EDDY_TAKE(eddy_histogram_args, given);
-    const char               *who = "histogram_print";
     FILE                     *to = a.to ? a.to : stdout;
-    double                    least, most;
-    if (!a.values) return refuse(a.error, EDDY_INVALID_ARGUMENT, who, "there is no array");
-    if (a.bins < 1 || a.bins > 1000)
-        return refuse(a.error, EDDY_INVALID_ARGUMENT, who,
-                      "the number of bins must be from 1 to 1000");
-    if (a.width < 40 || a.width > 500)
-        return refuse(a.error, EDDY_INVALID_ARGUMENT, who, "the width must be from 40 to 500");
-    if (eddy_dtype_is_complex(eddy_array_dtype(a.values)))
-        return refuse(a.error, EDDY_BAD_DTYPE, who, "the elements are complex");
-    const int64_t n = eddy_array_count(a.values), finite = range_of(a.values, &least, &most);
-    if (finite == 0) return refuse(a.error, EDDY_OUT_OF_RANGE, who, "no element is finite");
-    int64_t *counts = calloc((size_t)a.bins, sizeof *counts);
-    if (!counts) return refuse(a.error, EDDY_NO_MEMORY, who, "out of memory");
-    for (int64_t i = 0; i < n; i++) {
-        const double v = eddy_array_get(a.values, i);
-        if (!isfinite(v)) continue;
-        const double place = most > least ? (v / 2 - least / 2) / (most / 2 - least / 2) : 0;
-        const int    bin = (int)(place * a.bins);
-        counts[bin < a.bins ? bin : a.bins - 1]++;
-    }
-    put_histogram(&a, to, counts, least, most);
-    free(counts);
-    if (n > finite) fprintf(to, "%lld not finite\n", (long long)(n - finite));
-    return eddy__plot_end(who, to, a.error);
+    bins                      b;
+    const eddy_status         status = eddy__histogram_count("histogram_print", &a, &b);
+    if (status != EDDY_OK) return status;
+    put_histogram(&a, to, &b);
+    free(b.counts);
+    if (b.others > 0) fprintf(to, "%lld not finite\n", (long long)b.others);
+    return eddy__plot_end("histogram_print", to, a.error);
 }
 
 /* --------------------------------------------------------------- pictures -- */
-
-typedef struct picture {
-    const eddy_array *values;
-    int64_t           height, width, channels;
-    double            least, most;
-    int64_t           step;             /* pixels in a column and in a row that become one */
-} picture;
 
 /* The mean of a square of pixels, from 0 to 1; NaN and infinities count as the nearest bound. */
 static double shade(const picture *p, int64_t row, int64_t column, int64_t channel)
@@ -113,9 +113,16 @@ static double shade(const picture *p, int64_t row, int64_t column, int64_t chann
     return n > 0 ? sum / (double)n : 0;
 }
 
-static int byte_of(const picture *p, int64_t row, int64_t column, int channel)
+int eddy__picture_byte(const picture *p, int64_t row, int64_t column, int channel)
 {
     return (int)(255 * shade(p, row, column, p->channels == 3 ? channel : 0) + 0.5);
+}
+
+/* The color of what follows: 38 of letters, 48 behind them. */
+static void put_color(const picture *p, FILE *to, int of, int64_t row, int64_t column)
+{
+    fprintf(to, "\033[%d;2;%d;%d;%dm", of, eddy__picture_byte(p, row, column, 0),
+            eddy__picture_byte(p, row, column, 1), eddy__picture_byte(p, row, column, 2));
 }
 
 /* Two rows in one line: the upper half of a letter has its color, the lower one that behind it. */
@@ -123,11 +130,8 @@ static void put_colors(const picture *p, FILE *to, int64_t rows, int64_t columns
 {
     for (int64_t row = 0; row < rows; row += 2) {
         for (int64_t k = 0; k < columns; k++) {
-            fprintf(to, "\033[38;2;%d;%d;%dm", byte_of(p, row, k, 0), byte_of(p, row, k, 1),
-                    byte_of(p, row, k, 2));
-            if (row + 1 < rows)
-                fprintf(to, "\033[48;2;%d;%d;%dm", byte_of(p, row + 1, k, 0),
-                        byte_of(p, row + 1, k, 1), byte_of(p, row + 1, k, 2));
+            put_color(p, to, 38, row, k);
+            if (row + 1 < rows) put_color(p, to, 48, row + 1, k);
             fputs("\u2580\033[0m", to);
         }
         fputc('\n', to);
@@ -150,9 +154,8 @@ static void put_shades(const picture *p, FILE *to, int64_t rows, int64_t columns
     }
 }
 
-static eddy_status shape_of(const eddy_picture_args *a, picture *p)
+static eddy_status shape_of(const char *who, const eddy_picture_args *a, picture *p)
 {
-    const char      *who = "picture_print";
     const eddy_shape s = eddy_array_shape(a->values);
     if (eddy_dtype_is_complex(eddy_array_dtype(a->values)))
         return refuse(a->error, EDDY_BAD_DTYPE, who, "the elements are complex");
@@ -169,31 +172,41 @@ static eddy_status shape_of(const eddy_picture_args *a, picture *p)
     return EDDY_OK;
 }
 
+eddy_status eddy__picture_open(const char *who, const eddy_picture_args *a, int64_t columns,
+                               picture *p)
+{
+    if (!a->values) return refuse(a->error, EDDY_INVALID_ARGUMENT, who, "there is no array");
+    if (a->width < 1 || a->width > 500)
+        return refuse(a->error, EDDY_INVALID_ARGUMENT, who, "the width must be from 1 to 500");
+    if (!(a->least <= a->most) || !isfinite(a->least) || !isfinite(a->most))
+        return refuse(a->error, EDDY_INVALID_ARGUMENT, who,
+                      "the least value must not be above the most, and both must be finite");
+    const eddy_status status = shape_of(who, a, p);
+    if (status != EDDY_OK) return status;
+    p->least = a->least;
+    p->most = a->most;
+    if (p->least == p->most && range_of(a->values, &p->least, &p->most) == 0)
+        p->least = p->most = 0;
+    if (!(p->most > p->least)) p->most = p->least + 1;
+    p->step = (p->width + columns - 1) / columns;
+    p->rows = (p->height + p->step - 1) / p->step;
+    p->columns = (p->width + p->step - 1) / p->step;
+    return EDDY_OK;
+}
+
 eddy_status eddy_picture_print_with(const eddy_picture_args *given)
 {
     const eddy_picture_args a = EDDY_TAKE(eddy_picture_args, given);
-    const char             *who = "picture_print";
     FILE                   *to = a.to ? a.to : stdout;
+    const bool              colored = eddy__is_colored(to), sixel = eddy__has_sixel(to);
+    const int64_t           columns = sixel ? eddy__sixel_columns(a.width)
+                                      : colored || a.width < 2 ? a.width : a.width / 2;
     picture                 p;
-    if (!a.values) return refuse(a.error, EDDY_INVALID_ARGUMENT, who, "there is no array");
-    if (a.width < 1 || a.width > 500)
-        return refuse(a.error, EDDY_INVALID_ARGUMENT, who, "the width must be from 1 to 500");
-    if (!(a.least <= a.most) || !isfinite(a.least) || !isfinite(a.most))
-        return refuse(a.error, EDDY_INVALID_ARGUMENT, who,
-                      "the least value must not be above the most, and both must be finite");
-    const eddy_status status = shape_of(&a, &p);
+    const eddy_status       status = eddy__picture_open("picture_print", &a, columns, &p);
     if (status != EDDY_OK) return status;
-    p.least = a.least;
-    p.most = a.most;
-    if (p.least == p.most && range_of(a.values, &p.least, &p.most) == 0) p.least = p.most = 0;
-    if (!(p.most > p.least)) p.most = p.least + 1;
-    const bool    colored = eddy__is_colored(to);
-    const int64_t most = colored || a.width == 1 ? a.width : a.width / 2;
-    p.step = (p.width + most - 1) / most;
-    const int64_t rows = (p.height + p.step - 1) / p.step,
-                  columns = (p.width + p.step - 1) / p.step;
     if (a.title) fprintf(to, "%s\n", a.title);
-    if (colored) put_colors(&p, to, rows, columns);
-    else put_shades(&p, to, rows, columns);
-    return eddy__plot_end(who, to, a.error);
+    if (sixel) eddy__put_sixels(&p, to, a.width);
+    else if (colored) put_colors(&p, to, p.rows, p.columns);
+    else put_shades(&p, to, p.rows, p.columns);
+    return eddy__plot_end("picture_print", to, a.error);
 }

@@ -22,6 +22,10 @@ double      eddy__axis_place(const eddy_axis *a, double value);
 /* Round numbers on the axis, about `wanted` of them; how many. */
 int         eddy__axis_ticks(const eddy_axis *a, int wanted, double *ticks);
 
+/* The beginning of an SVG file, with the style sheet and the title; a text of it. */
+void        eddy__svg_begin(FILE *to, int64_t width, int64_t height, const char *title);
+void        eddy__svg_text(FILE *to, const char *text);
+
 /* Whether letters with colors are understood. */
 bool        eddy__is_colored(FILE *to);
 /* EDDY_IO with a message if the stream has failed. */

@@ -29,7 +29,7 @@ static double down(const frame *f, double y)
     return f->height - BOTTOM - eddy__axis_place(&f->y, y) * (f->height - TOP - BOTTOM);
 }
 
-static void put_text(FILE *to, const char *text)
+void eddy__svg_text(FILE *to, const char *text)
 {
     for (; *text; text++)
         if (*text == '&') fputs("&amp;", to);
@@ -61,10 +61,10 @@ static void put_axes(const frame *f, const char *x_label, const char *y_label)
             bottom);
     fprintf(f->to, "<text x='%d' y='%d' text-anchor='middle'>", (LEFT + right) / 2,
             f->height - 12);
-    put_text(f->to, x_label ? x_label : "");
+    eddy__svg_text(f->to, x_label ? x_label : "");
     fprintf(f->to, "</text>\n<text transform='translate(18 %d) rotate(-90)' text-anchor='middle'>",
             (TOP + bottom) / 2);
-    put_text(f->to, y_label ? y_label : "");
+    eddy__svg_text(f->to, y_label ? y_label : "");
     fputs("</text>\n", f->to);
 }
 
@@ -95,9 +95,23 @@ static void put_legend(const frame *f, const eddy_plot_args *a)
         fprintf(f->to, "<line class='curve' x1='%d' y1='%d' x2='%d' y2='%d' stroke='%s'/>\n", x, y,
                 x + 24, y, colors[k % COLORS]);
         fprintf(f->to, "<text x='%d' y='%d'>", x + 32, y + 4);
-        put_text(f->to, name);
+        eddy__svg_text(f->to, name);
         fputs("</text>\n", f->to);
     }
+}
+
+void eddy__svg_begin(FILE *to, int64_t width, int64_t height, const char *title)
+{
+    fprintf(to, "<svg xmlns='http://www.w3.org/2000/svg' width='%lld' height='%lld' "
+            "viewBox='0 0 %lld %lld'>\n", (long long)width, (long long)height, (long long)width,
+            (long long)height);
+    fprintf(to, "<style>text { font: 13px sans-serif; fill: #333 } .grid { stroke: #e4e4e4 }"
+            " .axis { stroke: #666 } .curve { fill: none; stroke-width: 2; stroke-linejoin: round }"
+            " .title { font-size: 16px; font-weight: 600 }</style>\n"
+            "<rect width='100%%' height='100%%' fill='white'/>\n"
+            "<text class='title' x='%d' y='28'>", LEFT);
+    eddy__svg_text(to, title ? title : "");
+    fputs("</text>\n", to);
 }
 
 eddy_status eddy_plot_svg_with(const eddy_plot_args *given)
@@ -113,15 +127,7 @@ eddy_status eddy_plot_svg_with(const eddy_plot_args *given)
     }
     const eddy_status status = eddy__plot_axes("plot_svg", &a, &f.x, &f.y);
     if (status != EDDY_OK) return status;
-    fprintf(f.to, "<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' "
-            "viewBox='0 0 %d %d'>\n", f.width, f.height, f.width, f.height);
-    fprintf(f.to, "<style>text { font: 13px sans-serif; fill: #333 } .grid { stroke: #e4e4e4 }"
-            " .axis { stroke: #666 } .curve { fill: none; stroke-width: 2; stroke-linejoin: round }"
-            " .title { font-size: 16px; font-weight: 600 }</style>\n"
-            "<rect width='100%%' height='100%%' fill='white'/>\n"
-            "<text class='title' x='%d' y='28'>", LEFT);
-    put_text(f.to, a.title ? a.title : "");
-    fputs("</text>\n", f.to);
+    eddy__svg_begin(f.to, f.width, f.height, a.title);
     put_axes(&f, a.x_label, a.y_label);
     for (int k = 0; k < a.count; k++) put_curve(&f, &a, k);
     put_legend(&f, &a);

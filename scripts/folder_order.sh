@@ -63,7 +63,7 @@ input: session/checkpoints layers optim/wrappers autodiff/jacobians autodiff/che
 input/readers: input
 distributed: session/checkpoints layers optim/wrappers autodiff/jacobians autodiff/check optim/minimizers
 distributed/mpi: distributed
-command command/train build/gen/command: formats/onnx/writer formats/tensorflow formats/torch formats/keras formats/training_report input/readers report session/extract'
+command command/train build/gen/command: formats/onnx/writer formats/tensorflow formats/torch formats/keras formats/training_report input/readers distributed report session/extract'
 
 # Permitted exceptions: file|used file|why.  A * stands for any file.
 admitted='

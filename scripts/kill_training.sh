@@ -1,15 +1,17 @@
 #!/bin/sh
 # Kills `eddy train` at random moments, resumes it, and compares the bytes of its results with those of
 # a training that was not interrupted.
-#   [BUILD=build] [SEED=1] sh scripts/kill_training.sh [KILLS]
+#   [BUILD=build] [SEED=1] [RANKS=2] sh scripts/kill_training.sh [KILLS]
 set -eu
 eddy=${BUILD:-build}/eddy
 kills=${1:-200}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Everything that has a state: shuffling, dropout, batch normalization, slots, a schedule, early
-# stopping, and checkpoints in the middle of epochs.
+# Everything that has a state: shuffling, dropout, batch normalization (not on several ranks), slots, a
+# schedule, early stopping, and checkpoints in the middle of epochs.
+norm=batch_norm ranks=
+[ -z "${RANKS:-}" ] || { norm=layer_norm; ranks="ranks: $RANKS"; }
 cat > "$work/config.yaml" <<CONFIG
 data:
   arrays: {x: $PWD/data/digits-images.idx3-ubyte, y: $PWD/data/digits-labels.idx1-ubyte}
@@ -18,7 +20,7 @@ data:
   augment: [random_flip_left_right]
 model:
   - conv2d: {filters: 4, kernel_size: 3}
-  - batch_norm
+  - $norm
   - relu
   - flatten
   - dropout: 0.2
@@ -30,6 +32,7 @@ epochs: 8
 early_stopping: 3
 threads: 1
 checkpoints: {steps: 7, last: 2}
+$ranks
 CONFIG
 
 # The checkpoints that are listed, the network and the history. A kill may leave a checkpoint that was

@@ -2,6 +2,8 @@
  * metrics. */
 #include "command/train/training.h"
 
+#include <eddy/formats/events.h>
+
 #include <string.h>
 
 /* ------------------------------------------------------------------ inputs -- */
@@ -98,6 +100,18 @@ static bool make_layers(training *t, const config *layers)
     return true;
 }
 
+/* The layers in the precision of the training; the loss and what follows are in float32. */
+static bool make_layers_in(training *t, const config *layers)
+{
+    if (t->precision != EDDY_FLOAT32) eddy_mixed_precision(t->b.graph, t->precision);
+    const bool fine = make_layers(t, layers);
+    if (t->precision == EDDY_FLOAT32 || !fine) return fine;
+    eddy_mixed_precision(t->b.graph, EDDY_FLOAT32);
+    if (eddy_dtype_of(t->output) == t->precision)
+        t->output = t->b.x = eddy_cast(t->output, EDDY_FLOAT32);
+    return graph_is_fine(&t->b, layers);
+}
+
 /* -------------------------------------------------------------------- loss -- */
 
 /* The loss of a batch, a number, with the penalties of layers. */
@@ -118,6 +132,25 @@ static bool make_loss(training *t, const config *c)
     return graph_is_fine(&t->b, c);
 }
 
+/* Whether an optimizer of the configuration, or one inside it, is of this name. */
+static bool names_optimizer(const config *c, const char *name)
+{
+    if (c->kind == CONFIG_TEXT) return strcmp(c->text, name) == 0;
+    for (int i = 0; i < c->count; i++)
+        if ((c->kind == CONFIG_MAP && strcmp(c->keys[i]->text, name) == 0) ||
+            names_optimizer(c->at[i], name))
+            return true;
+    return false;
+}
+
+/* Around the optimizer: what float16 and ranks need. */
+static eddy_optimizer *wrapped(const training *t, const config *c, eddy_optimizer *o)
+{
+    if (t->precision == EDDY_FLOAT16 && !names_optimizer(c, "loss_scale")) o = eddy_loss_scale(o);
+    if (t->divided) o = eddy_accumulate_gradients(o, t->parts / t->ranks, .pairwise = true);
+    return t->communicator ? eddy_distributed(o, t->communicator) : o;
+}
+
 static bool make_step(training *t, const config *c)
 {
     const config   *options;
@@ -125,10 +158,22 @@ static bool make_step(training *t, const config *c)
     if (!c) return config_fail(t->root, "there is no 'optimizer'");
     const call *k = call_find(c, ROLE_OPTIMIZER, &options);
     if (!k || !call_make(&t->b, k, ROLE_OPTIMIZER, c, options, &o)) return false;
+    o = wrapped(t, c, o);
     t->learning_rate = t->b.learning_rate;
-    t->step = eddy_minimize(o, t->loss, .global_step = t->b.global_step);
+    const int n = eddy_collection_size(t->b.graph, EDDY_TRAINABLE_VARIABLES);
+    t->pairs = room((size_t)n, sizeof *t->pairs);
+    t->n_pairs = eddy_compute_gradients(o, t->loss, t->pairs, n);
+    /* Dense: rows of equal indices would be summed in an order that depends on the ranks. */
+    for (int i = 0; t->divided && i < t->n_pairs; i++)
+        if (eddy_slices_parts(t->pairs[i].gradient, NULL, NULL))
+            t->pairs[i].gradient = eddy_identity(t->pairs[i].gradient);
+    t->step = eddy_apply_gradients(o, t->pairs, t->n_pairs, .global_step = t->runs);
     if (eddy_collection_size(t->b.graph, EDDY_UPDATE_OPS) > 0)
         t->updates = eddy_update_ops(t->b.graph, NULL);
+    if (t->divided && eddy_is_valid(t->updates))
+        return config_fail(config_get(t->root, "ranks"),
+                           "layers such as batch_norm keep means of what they see, which would "
+                           "differ from rank to rank; layer_norm and group_norm keep none");
     return graph_is_fine(&t->b, c);
 }
 
@@ -209,6 +254,18 @@ static bool choose_monitor(training *t, const config *c)
                 : config_fail(c, "no metric is named '%s'", name);
 }
 
+/* What only the report needs: norms of gradients and updates, and the class of each record. */
+static void make_report(training *t)
+{
+    const eddy_shape out = eddy_shape_of(t->output);
+    if (!t->events) return;
+    eddy_summary_training(t->step, t->pairs, t->n_pairs);
+    if (t->report && t->held.n > 0 && eddy_is_valid(t->b.labels) &&
+        eddy_shape_of(t->b.labels).rank == 1 && out.rank == 2 && out.dim[1] > 1 &&
+        out.dim[1] <= MOST_CLASSES && eddy_dtype_is_integer(eddy_dtype_of(t->b.labels)))
+        t->predicted = eddy_argmax(t->output, .axis = 1, .output_type = EDDY_INT32);
+}
+
 bool network_make(training *t)
 {
     const config *data = config_get(t->root, "data");
@@ -217,14 +274,19 @@ bool network_make(training *t)
     for (int i = 0; i < 2; i++)
         t->learns[i] = eddy_array_copy_of(EDDY_BOOL, EDDY_SCALAR, &(bool){ i == 1 });
     t->b.training = eddy_placeholder(g, "training", EDDY_BOOL, EDDY_SCALAR);
-    t->b.global_step = eddy_create_global_step(g);
+    t->runs = eddy_create_global_step(g);
+    t->b.global_step = t->runs;
+    if (t->divided)         /* even by 1: random draws depend on the numbers of nodes */
+        t->b.global_step = eddy_floordiv(
+            t->runs, eddy_number(g, EDDY_INT64, (double)(t->parts / t->ranks)));
     if (!make_inputs(t, data) || !prepare(t, data) ||
-        !make_layers(t, config_get(t->root, "model")) ||
+        !make_layers_in(t, config_get(t->root, "model")) ||
         !make_loss(t, config_get(t->root, "loss")) ||
         !make_step(t, config_get(t->root, "optimizer")) ||
         !make_metrics(t, config_get(t->root, "metrics")) ||
         !choose_monitor(t, config_get(t->root, "monitor")))
         return false;
     if (t->n_metrics > 0) t->start_metrics = eddy_local_initializer(g);
+    make_report(t);
     return graph_is_fine(&t->b, t->root);
 }

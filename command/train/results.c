@@ -104,11 +104,12 @@ bool results_write(const training *t, eddy_session *s, const state *now, const h
         json_number("best_epoch", (double)now->best_epoch);
         json_number("best", now->best);
         json_text("model", path);
-        return t->sample == 0 || sample_text(t, s);
+    } else {
+        if (!isnan(now->best))
+            printf("the best epoch is %lld, with %s %.4f\n", (long long)now->best_epoch, what,
+                   now->best);
+        printf("%s: the network with these weights\n", path);
     }
-    if (!isnan(now->best))
-        printf("the best epoch is %lld, with %s %.4f\n", (long long)now->best_epoch, what,
-               now->best);
-    printf("%s: the network with these weights\n", path);
+    if (!events_report(r, now->step)) return false;
     return t->sample == 0 || sample_text(t, s);
 }

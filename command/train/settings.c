@@ -7,8 +7,8 @@
 
 static const char *const keys[] = {
     "data", "model", "loss", "optimizer", "metrics", "epochs", "steps", "seed", "threads",
-    "deterministic", "checkpoints", "monitor", "early_stopping", "events", "output", "sample",
-    NULL,
+    "deterministic", "checkpoints", "monitor", "early_stopping", "events", "report", "output",
+    "sample", "precision", "ranks", NULL,
 };
 static const char *const data_keys[] = {
     "arrays", "csv", "images", "text", "package", "limit", "validation", "prepare", "augment",
@@ -101,6 +101,7 @@ static bool read_results(training *t)
     const config *c = config_get(t->root, "checkpoints"),
                  *early = config_get(t->root, "early_stopping"),
                  *events = config_get(t->root, "events");
+    const config *report = config_get(t->root, "report");
     double        on;
     if (c && (!config_check(c, "checkpoints", known) ||
               !config_count(config_get(c, "last"), 1, &t->last_checkpoints) ||
@@ -113,8 +114,50 @@ static bool read_results(training *t)
                          !config_count(config_get(early, "patience"), 1, &t->patience) ||
                          !config_number(config_get(early, "least_change"), &t->least_change)))
         return false;
-    if (events && config_is_number(events, &on)) return config_count(events, 1, &t->event_steps);
-    return config_bool(events, &t->events);
+    if (events && config_is_number(events, &on)
+            ? !config_count(events, 1, &t->event_steps) : !config_bool(events, &t->events))
+        return false;
+    t->report = t->events;
+    if (!config_bool(report, &t->report)) return false;
+    return t->events || !t->report ||
+           config_fail(report, "a report is made of event files, which 'events: false' turns off");
+}
+
+static bool read_precision(training *t, const config *c)
+{
+    const char *word = "float32";
+    if (!config_text(c, &word)) return false;
+    t->precision = eddy_dtype_named(word);
+    return t->precision == EDDY_FLOAT32 || t->precision == EDDY_BFLOAT16 ||
+           t->precision == EDDY_FLOAT16 ||
+           config_fail(c, "precision is bfloat16, float16 or float32, not '%s'", word);
+}
+
+static bool is_power(int64_t n) { return (n & (n - 1)) == 0; }
+
+/* A number of ranks, or also of the parts of a batch, on which the bits depend. */
+static bool read_ranks(training *t, const config *c)
+{
+    enum { MOST = 64, USUAL_PARTS = 4 };
+    static const char *const known[] = { "count", "parts", NULL };
+    const bool    map = c && c->kind == CONFIG_MAP;
+    const config *count = map ? config_get(c, "count") : c,
+                 *parts = map ? config_get(c, "parts") : NULL;
+    t->ranks = t->parts = 1;
+    if (!c) return true;
+    if ((map && !config_check(c, "ranks", known)) || !config_count(count, 1, &t->ranks))
+        return false;
+    t->parts = t->ranks > USUAL_PARTS ? t->ranks : USUAL_PARTS;
+    if (!config_count(parts, 1, &t->parts)) return false;
+    if (t->parts > MOST || t->parts < t->ranks || !is_power(t->ranks) || !is_power(t->parts))
+        return config_fail(c, "ranks and parts are 1, 2, 4, ... up to %d, with at least as many "
+                              "parts as ranks; found %lld and %lld", MOST, (long long)t->ranks,
+                           (long long)t->parts);
+    if (t->batch % t->parts != 0)
+        return config_fail(c, "a batch of %lld records cannot be divided into %lld parts",
+                           (long long)t->batch, (long long)t->parts);
+    t->divided = t->deterministic = true;
+    return true;
 }
 
 /* The text that is written at the end. */
@@ -149,6 +192,8 @@ bool training_plan(training *t)
         return false;
     if (t->threads > 256) return config_fail(threads, "at most 256 threads are possible");
     return read_data(t, config_get(t->root, "data")) && read_length(t) && read_results(t) &&
+           read_precision(t, config_get(t->root, "precision")) &&
+           read_ranks(t, config_get(t->root, "ranks")) &&
            read_sample(t, config_get(t->root, "sample"));
 }
 
@@ -177,10 +222,15 @@ eddy_feeds training_feeds(const training *t, const eddy_array *const *batch, boo
     return (eddy_feeds){ n, feeds };
 }
 
+void network_free(training *t)
+{
+    for (int i = 0; i < 2; i++) eddy_array_free(t->learns[i]);
+    eddy_graph_free(t->b.graph);
+}
+
 void training_free(training *t)
 {
     records_free(&t->train);
     records_free(&t->held);
-    for (int i = 0; i < 2; i++) eddy_array_free(t->learns[i]);
-    eddy_graph_free(t->b.graph);
+    network_free(t);
 }

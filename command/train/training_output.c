@@ -1,11 +1,9 @@
-/* training_output.c -- a training on the terminal, as JSON and in event files. */
+/* training_output.c -- a training on the terminal and as JSON. */
 #include "command/train/results.h"
 
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { MOST_HPARAMS = 100 };
 
 static const char *value_text(double v)
 {
@@ -24,48 +22,6 @@ static void line(const reporting *r, const char *words)
     }
 }
 
-/* ------------------------------------------------------------------ events -- */
-
-/* The words of a configuration with their paths: "optimizer.adam.learning_rate". */
-static void flatten(const config *c, const char *path, eddy_hparam *to, int *n)
-{
-    double v = NAN;
-    if (c->kind == CONFIG_TEXT && *n < MOST_HPARAMS) {
-        const bool number = config_is_number(c, &v);
-        to[(*n)++] = (eddy_hparam){ path, v, number ? NULL : c->text };
-    }
-    for (int i = 0; c->kind != CONFIG_TEXT && i < c->count; i++) {
-        const char *key = c->kind == CONFIG_MAP ? c->keys[i]->text : text("%d", i);
-        flatten(c->at[i], *path ? text("%s.%s", path, key) : key, to, n);
-    }
-}
-
-static void begin_events(reporting *r, const state *now)
-{
-    const training *t = r->t;
-    eddy_hparam     values[MOST_HPARAMS];
-    const char     *tags[MOST_METRICS + 1];
-    int             n = 0, n_tags = 0;
-    r->events = eddy_events_new(t->folder);
-    if (now->step > 0) return;
-    eddy_events_graph(r->events, t->b.graph);
-    flatten(t->root, "", values, &n);
-    tags[n_tags++] = t->held.n > 0 ? "validation/loss" : "epoch/loss";
-    for (int i = 0; i < t->n_metrics; i++)
-        tags[n_tags++] = text("validation/%s", t->metrics[i].name);
-    eddy_events_hparams(r->events, values, n, tags, n_tags);
-}
-
-static void epoch_events(const reporting *r, const epoch_result *e)
-{
-    const training *t = r->t;
-    eddy_events_scalar(r->events, "epoch/loss", e->step, e->loss);
-    if (t->held.n > 0) eddy_events_scalar(r->events, "validation/loss", e->step, e->held_loss);
-    for (int i = 0; i < t->n_metrics; i++)
-        eddy_events_scalar(r->events, text("validation/%s", t->metrics[i].name), e->step,
-                           e->metrics[i]);
-}
-
 /* ------------------------------------------------------------------- lines -- */
 
 static int64_t parameters_of(const training *t)
@@ -75,10 +31,10 @@ static int64_t parameters_of(const training *t)
     return n;
 }
 
-void report_begin(reporting *r, const training *t, const state *now)
+void report_begin(reporting *r, const training *t, eddy_session *s, const state *now)
 {
-    *r = (reporting){ .t = t, .before = now->step, .loss = NAN };
-    if (t->events) begin_events(r, now);
+    *r = (reporting){ .t = t, .session = s, .before = now->step, .loss = NAN };
+    if (t->events) events_begin(r, now);
     if (as_json) {
         json_open(NULL, '{');
         json_text("name", t->name);
@@ -103,9 +59,11 @@ void report_begin(reporting *r, const training *t, const state *now)
         r->bar = eddy_progress_new(.total = t->steps, .done = now->step, .label = t->name);
 }
 
-void report_step(reporting *r, int64_t step, double loss, double rate)
+void report_step(reporting *r, int64_t step, double loss, double rate, double seconds)
 {
     r->loss = isnan(r->loss) ? loss : 0.95 * r->loss + 0.05 * loss;
+    r->seconds += seconds;
+    r->steps++;
     if (r->events && step % r->t->event_steps == 0) {
         eddy_events_scalar(r->events, "loss", step, loss);
         if (!isnan(rate)) eddy_events_scalar(r->events, "learning_rate", step, rate);
@@ -131,7 +89,9 @@ static void json_epoch(const training *t, const epoch_result *e)
 void report_epoch(reporting *r, const epoch_result *e, bool best)
 {
     const training *t = r->t;
-    if (r->events) epoch_events(r, e);
+    if (r->events) events_epoch(r, e);
+    r->seconds = 0;
+    r->steps = 0;
     if (as_json) {
         json_epoch(t, e);
         fflush(stdout);
@@ -152,16 +112,14 @@ void report_epoch(reporting *r, const epoch_result *e, bool best)
 
 void report_end(reporting *r)
 {
-    eddy_error e = { 0 };
     eddy_progress_free(r->bar);
     r->bar = NULL;
-    if (r->events && eddy_events_close(r->events, &e) != EDDY_OK) note(NULL, "%s", e.message);
-    r->events = NULL;
     if (r->open) json_close(']');
 }
 
 void report_close(reporting *r)
 {
+    events_end(r);
     if (r->open) json_close('}');
     r->open = false;
 }

@@ -8,7 +8,7 @@
 #define STATE "train.state"
 #define FORM \
     "step=%lld epoch=%lld loss_sum=%la loss_count=%lld rate=%la best=%la best_epoch=%lld " \
-    "gain=%la gain_epoch=%lld"
+    "gain=%la gain_epoch=%lld ranks=%lld parts=%lld"
 
 bool state_is_final(const training *t, const state *now)
 {
@@ -26,7 +26,7 @@ bool state_save(const training *t, eddy_session *s, eddy_dataset *d, const state
         { STATE,
           text(FORM, (long long)now->step, (long long)now->epoch, now->loss_sum,
                (long long)now->loss_count, now->rate, now->best, (long long)now->best_epoch,
-               now->gain, (long long)now->gain_epoch) },
+               now->gain, (long long)now->gain_epoch, (long long)t->ranks, (long long)t->parts) },
     };
     const eddy_save_checkpoint_args options =
         *EDDY_ARGS(eddy_save_checkpoint_args, .metadata = pairs, .n_metadata = 2);
@@ -52,11 +52,11 @@ bool state_exists(const training *t, bool *exists)
     return true;
 }
 
-static bool parse(const char *from, state *now)
+static bool parse(const char *from, state *now, long long *ranks, long long *parts)
 {
     long long step, epoch, count, best, gain;
     if (sscanf(from, FORM, &step, &epoch, &now->loss_sum, &count, &now->rate, &now->best, &best,
-               &now->gain, &gain) != 9)
+               &now->gain, &gain, ranks, parts) != 11)
         return false;
     now->step = step;
     now->epoch = epoch;
@@ -74,8 +74,13 @@ bool state_restore(const training *t, eddy_session *s, eddy_dataset *d, state *n
     if (kept.step < 0) return true;
     eddy_checkpoint *c = eddy_checkpoint_open(kept.path, .error = &e);
     const char      *words = c ? eddy_checkpoint_text(c, STATE) : NULL;
-    const bool       fine = words && parse(words, now);
+    long long        ranks, parts;
+    bool             fine = words && parse(words, now, &ranks, &parts);
     if (c && !fine) fail(kept.path, "this is not a checkpoint of eddy train");
+    if (fine && (ranks != t->ranks || parts != t->parts))
+        fine = fail(kept.path, "the training had %s and batches of %s; this configuration has "
+                               "%s and %s", number_of(ranks, "rank"), number_of(parts, "part"),
+                    number_of(t->ranks, "rank"), number_of(t->parts, "part")) == SUCCESS;
     if (!c) fail_error(kept.path, e.message);
     eddy_checkpoint_free(c);
     if (!fine) return false;

@@ -284,7 +284,9 @@ function allCurves() {
     if (!groups.has(group)) groups.set(group, []);
     groups.get(group).push(charts[i].box);
   });
-  const boxes = [...groups].map(([name, list]) => name === '' ? html('div', { class: 'grid' }, ...list)
+  // Those of single variables, which may be many, come last.
+  const isDetail = name => name === 'gradient_norm' || name === 'update_ratio';
+  const boxes = [...groups].sort((a, b) => isDetail(a[0]) - isDetail(b[0])).map(([name, list]) => name === '' ? html('div', { class: 'grid' }, ...list)
     : html('details', { open: '' }, html('summary', {}, html('b', {}, name)), html('div', { class: 'grid' }, ...list)));
   section('curves', 'Curves', html('div', { class: 'controls' }, html('label', {}, 'smoothing ', slider), html('label', {}, time, ' over time'),
     html('label', {}, log, ' logarithmic'), data.runs.length > 1 ? html('span', {}, ...data.runs.flatMap((r, i) => [key(i), ' '])) : null),

@@ -65,20 +65,20 @@ static bool same_place(const eddy_plan *p, const location *a, const location *b)
     return p->buffer_root[a->memory - p->buffers] == p->buffer_root[b->memory - p->buffers];
 }
 
-/* When the result of part i is tested. It need not be if a later part shows it: that one is tested,
- * or shown by another. */
-static uint8_t test_of(const eddy_plan *plan, const fused *f, int i)
+/* Whether the result of part i is tested. It need not be if a later part shows it: that one is
+ * tested, or shown by another. */
+static bool test_of(const eddy_plan *plan, const fused *f, int i)
 {
     const location *y = &f->parts[i].y;
     if (!f->parts[i].fn || !eddy__may_be_infinite(eddy__part_result(&f->parts[i])->type.dtype))
-        return TEST_NEVER;
+        return false;
     for (int k = i + 1; k < f->n_parts; k++) {
         const part *p = &f->parts[k];
         for (int j = 0; j < p->n; j++)
-            if (same_place(plan, &p->x[j], y) && !may_hide(p, j)) return TEST_NEVER;
-        if (p->fn && same_place(plan, &p->y, y)) return TEST_TILE;     /* it is overwritten */
+            if (same_place(plan, &p->x[j], y) && !may_hide(p, j)) return false;
+        if (p->fn && same_place(plan, &p->y, y)) break;     /* it is overwritten */
     }
-    return y->memory ? TEST_CHUNK : TEST_TILE;
+    return true;
 }
 
 /* Memory that a part writes. */
@@ -119,7 +119,7 @@ bool eddy__fused_checks_make(compile *c, fused *f)
     for (int i = 0; i < f->n_parts; i++) operands += (size_t)f->parts[i].n;
     if (!to) return false;
     to->of = c->plan->numerics;
-    to->test = eddy__plan_alloc(c, (size_t)f->n_parts, 1);
+    to->test = eddy__plan_alloc(c, (size_t)f->n_parts, sizeof *to->test);
     to->over = eddy__plan_alloc(c, operands, sizeof *to->over);
     to->how = eddy__plan_alloc(c, (size_t)f->n_parts, sizeof *to->how);
     if (!to->test || !to->over || !to->how) return false;

@@ -10,9 +10,6 @@
 #include "session/compile/fused_loop.h"
 #include "session/compile/numerics.h"
 
-/* When the result of a part is tested: never, in its tile, or with its chunk in memory. */
-enum { TEST_NEVER, TEST_TILE, TEST_CHUNK };
-
 /* An operand that the loop overwrites. If it is a variable, `finite` is its version that a run left
  * with finite elements; else 0. */
 typedef struct overwritten {
@@ -23,7 +20,7 @@ typedef struct overwritten {
 
 typedef struct loop_checks {
     numerics    *of;
-    uint8_t     *test;              /* by part */
+    bool        *test;              /* by part: its result is tested in each tile */
     eddy_finite_test *how;          /* the same, where it is tested */
     overwritten *over;
     int          n_over;

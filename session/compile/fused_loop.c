@@ -122,20 +122,6 @@ static __attribute__((noinline)) eddy_status test(running *r, int i, const void 
     return EDDY_CHECK_FAILED;
 }
 
-/* The results in memory of a chunk; false if one is refused. */
-static bool test_chunk(running *r, int64_t from, int64_t to, int worker)
-{
-    const fused *f = r->f;
-    bool         ok = true;
-    for (int i = 0; i < r->ready; i++) {
-        const location *y = &f->parts[i].y;
-        if (f->checks->test[i] != TEST_CHUNK) continue;
-        ok = test(r, i, (const char *)y->memory->data + (size_t)from * y->size, from, to - from,
-                  worker) == EDDY_OK && ok;
-    }
-    return ok && r->failed[worker].part == f->n_parts;
-}
-
 static void run_tile(running *r, char *registers, int64_t from, int64_t at, int64_t n, int worker)
 {
     const fused  *f = r->f;
@@ -152,7 +138,7 @@ static void run_tile(running *r, char *registers, int64_t from, int64_t at, int6
         }
         void       *y = at_tile(&p->y, registers, at);
         eddy_status s = p->fn(n, y, x, p->attrs);
-        if (f->checks && s == EDDY_OK && f->checks->test[i] == TEST_TILE &&
+        if (f->checks && s == EDDY_OK && f->checks->test[i] &&
             !eddy__all_finite(&f->checks->how[i], y, n) &&
             test(r, i, y, at, n, worker) != EDDY_OK)
             return;
@@ -176,7 +162,7 @@ static void run_chunks(void *arg, int64_t first, int64_t end, int worker)
         start_reductions(f, registers);
         for (int64_t at = from; at < to; at += f->tile)
             run_tile(r, registers, from, at, to - at < f->tile ? to - at : f->tile, worker);
-        if (f->checks && !test_chunk(r, from, to, worker)) return;
+        if (r->failed[worker].part < f->n_parts && f->checks) return;
         end_reductions(r, registers, chunk);
     }
 }
@@ -239,7 +225,7 @@ static void finish_reductions(const running *r)
 static eddy_status check_reductions(const running *r, const eddy_kernel *k)
 {
     const fused *f = r->f;
-    for (int i = 0; i < f->n_parts; i++) {
+    for (int i = 0; f->n_reductions > 0 && i < f->n_parts; i++) {
         const part        *p = &f->parts[i];
         const eddy_buffer *y = eddy__part_result(p);
         if (!p->fold) continue;

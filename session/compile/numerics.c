@@ -151,9 +151,10 @@ static void search_part(void *arg, int64_t from, int64_t to, int worker)
     while (f > known && !atomic_compare_exchange_weak(&s->worst, &known, f)) continue;
 }
 
+enum { GRAIN = 1 << 17 };
+
 static eddy_finiteness finiteness_of(const eddy_kernel *k, const eddy_buffer *x)
 {
-    enum { GRAIN = 1 << 17 };
     search s = { .x = x };
     if (!eddy__may_be_infinite(x->type.dtype)) return EDDY_FINITE;
     if (x->count <= GRAIN) return eddy__finiteness(x->type.dtype, x->data, x->count);
@@ -205,6 +206,18 @@ static eddy_status check_before(eddy_kernel *k, const numerics_check *c)
     return EDDY_OK;
 }
 
+/* True if all outputs are finite, and small: the usual case of small steps, without the choice of a
+ * function by type. */
+static bool all_finite(const eddy_kernel *k, const numerics_check *c)
+{
+    for (int i = 0; i < k->n_out; i++) {
+        const eddy_buffer *y = k->out[i];
+        if (!y->data || !c->how[i].largest) continue;
+        if (y->count > GRAIN || !eddy__all_finite(&c->how[i], y->data, y->count)) return false;
+    }
+    return true;
+}
+
 eddy_status eddy__run_checked(instruction *i)
 {
     const numerics_check *c = i->numerics;
@@ -218,6 +231,7 @@ eddy_status eddy__run_checked(instruction *i)
         s = i->run(k);
         /* A kernel that was stopped has left its result unfinished; the run says so. */
         if (s != EDDY_OK || c->only_before || eddy__stopped(k->stop)) return s;
+        if (all_finite(k, c)) return EDDY_OK;
         s = eddy__numerics_check(k, c->of->mode, worst, c->of);
     }
     if (s != EDDY_OK) atomic_store(&c->of->found, true);
@@ -274,6 +288,15 @@ static bool list_before(compile *c, const instruction *i, numerics_check *to)
     return true;
 }
 
+static bool list_tests(compile *c, const instruction *i, numerics_check *to)
+{
+    eddy_finite_test *how = eddy__plan_alloc(c, (size_t)i->kernel.n_out, sizeof *how);
+    for (int j = 0; how && j < i->kernel.n_out; j++)
+        how[j] = eddy__finite_test(i->kernel.out[j]->type.dtype);
+    to->how = how;
+    return how != NULL;
+}
+
 /* A result takes the memory of an operand that no instruction of this run has checked. */
 static bool overwrites(const eddy_plan *p, const instruction *i)
 {
@@ -299,6 +322,7 @@ static bool attach(compile *c, instruction *i)
     if (f && !eddy__fused_checks_make(c, f)) return false;
     if (!to->only_before && !changes_part(c, i, &to->only_before)) return false;
     to->overwrites = overwrites(c->plan, i);
+    if (!to->only_before && !list_tests(c, i, to)) return false;
     if (updates(i) && !list_before(c, i, to)) return false;
     i->numerics = to->only_before && to->n_before == 0 ? NULL : to;
     return true;

@@ -20,6 +20,7 @@ typedef struct numerics_check {
     bool                overwrites;     /* ... operands that are fed, or a variable */
     int                 n_before;       /* operands that are checked before it runs */
     eddy_buffer *const *before;
+    const eddy_finite_test *how;        /* the test of each output; no function: none */
 } numerics_check;
 
 /* Before a plan is compiled, and when its instructions are final. */

@@ -184,6 +184,62 @@ START_TEST(terminals)
 }
 END_TEST
 
+/* Pixels of a small picture as sixels, and no sixels where they are turned off. */
+START_TEST(sixels)
+{
+    const int master = posix_openpt(O_RDWR | O_NOCTTY);
+    ck_assert(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    FILE        *f = fopen(ptsname(master), "r+");
+    const float  gray[] = { 0, 1, 1, 1 };
+    char         text[8192] = { 0 };
+    ck_assert_ptr_nonnull(f);
+    unsetenv("NO_COLOR");
+    setenv("TERM", "foot", 1);
+    ck_assert_int_eq(eddy_picture_print(EDDY_VIEW(gray, 2, 2), .to = f, .width = 2), EDDY_OK);
+    for (size_t n = 0; !strchr(text, '\n');)
+        n += (size_t)read(master, text + n, sizeof text - 1 - n);
+    ck_assert_msg(strncmp(text, "\033Pq\"1;1;20;20#0;2;0;0;0#1;", 26) == 0, "%s", text + 1);
+    /* rows 0 to 5, 6 to 11, of which 6 to 9 are those above, 12 to 17, 18 and 19 */
+    const char *pixels = strstr(text, "#215;2;100;100;100");
+    ck_assert_ptr_nonnull(pixels);
+    ck_assert_msg(strcmp(pixels + 18, "#0!10~$#215!10?!10~$-#0!10N$#215!10o!10~$-#215!20~$-"
+                                      "#215!20B$-\033\\\r\n") == 0, "%s", pixels);
+    setenv("EDDY_SIXEL", "0", 1);
+    memset(text, 0, sizeof text);
+    ck_assert_int_eq(eddy_picture_print(EDDY_VIEW(gray, 2, 2), .to = f), EDDY_OK);
+    ck_assert_int_gt((int)read(master, text, sizeof text - 1), 0);
+    ck_assert_int_eq(count(text, "\033P"), 0);
+    unsetenv("EDDY_SIXEL");
+    fclose(f);
+    close(master);
+}
+END_TEST
+
+START_TEST(arrays_as_svg)
+{
+    const float values[] = { 0, 0, 0, 0, 1, 1, 2, 4, NAN };
+    const float gray[] = { 0, 1, 1, 0, 0, 0 };
+    FILE       *f = tmpfile();
+    ck_assert_int_eq(eddy_histogram_svg(EDDY_VIEW(values, 9), 4, .to = f, .width = 48,
+                                        .title = "a < b"), EDDY_OK);
+    const char *text = written(f);
+    ck_assert_int_eq(count(text, " width='480' height='144' viewBox"), 1);
+    ck_assert_int_eq(count(text, "a &lt; b"), 1);
+    ck_assert_int_eq(count(text, "width='300.0' height='14'"), 1);      /* 4 of at most 4 */
+    ck_assert_int_eq(count(text, "width='150.0' height='14'"), 1);
+    ck_assert_int_eq(count(text, "width='75.0' height='14'"), 2);
+    ck_assert_int_eq(count(text, "1 not finite"), 1);
+    f = tmpfile();
+    ck_assert_int_eq(eddy_picture_svg(EDDY_VIEW(gray, 2, 3), .to = f), EDDY_OK);
+    text = written(f);
+    ck_assert_int_eq(count(text, "width='30' height='20' viewBox"), 1);
+    ck_assert_int_eq(count(text, "<rect x='0' y='0' width='10' height='10' fill='#000000'/>"), 1);
+    ck_assert_int_eq(count(text, "<rect x='10' y='0' width='20' height='10' fill='#ffffff'/>"), 1);
+    ck_assert_int_eq(count(text, "<rect x='0' y='10' width='30' height='10' fill='#000000'/>"), 1);
+    ck_assert_ptr_nonnull(strstr(text, "</g>\n</svg>\n"));
+}
+END_TEST
+
 static void refused(eddy_status got, eddy_status wanted, eddy_error *e)
 {
     ck_assert_int_eq(got, wanted);
@@ -213,6 +269,8 @@ START_TEST(errors)
             EDDY_INVALID_ARGUMENT, &e);
     refused(eddy_histogram_print(complex, .error = &e), EDDY_BAD_DTYPE, &e);
     refused(eddy_histogram_print(two, .error = &e), EDDY_OUT_OF_RANGE, &e);
+    refused(eddy_histogram_svg(two, .error = &e), EDDY_OUT_OF_RANGE, &e);
+    refused(eddy_picture_svg(two, .error = &e), EDDY_BAD_SHAPE, &e);
     refused(eddy_picture_print(NULL, .error = &e), EDDY_INVALID_ARGUMENT, &e);
     refused(eddy_picture_print(EDDY_VIEW(counts, 2, 1), .width = 0, .error = &e),
             EDDY_INVALID_ARGUMENT, &e);
@@ -240,6 +298,8 @@ Suite *plot_suite(void)
     tcase_add_test(t, histogram);
     tcase_add_test(t, pictures);
     tcase_add_test(t, terminals);
+    tcase_add_test(t, sixels);
+    tcase_add_test(t, arrays_as_svg);
     tcase_add_test(t, errors);
     suite_add_tcase(s, t);
     return s;
