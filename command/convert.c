@@ -5,11 +5,12 @@
 
 static text_list   outputs, shapes, only;
 static const char *weights = NULL;
-static bool        freeze = false;
+static bool        freeze = false, quantize = false;
 
 static const option_row options[] = {
     { "outputs", 0, OPTION_NAMES, "NAMES", &outputs, "only what these tensors need" },
     { "freeze", 0, OPTION_FLAG, NULL, &freeze, "variables become constants" },
+    { "quantize", 0, OPTION_FLAG, NULL, &quantize, "the same, and large matrices take 8 bits" },
     { "weights", 'w', OPTION_TEXT, "FILE", &weights, "a checkpoint with the values of variables" },
     { "shape", 's', OPTION_EACH, "INPUT=DIMS", &shapes, "fix unknown dimensions of an input" },
     { "only", 0, OPTION_NAMES, "NAMES", &only, "of a checkpoint or the parameters, these tensors" },
@@ -99,12 +100,16 @@ static bool extract(model *m, eddy_session *s)
     eddy_error   e = { 0 };
     const int    n = m->n_outputs;
     eddy_tensor *new_outputs = room((size_t)n, sizeof *new_outputs);
+    eddy_quantize_report report;
     eddy_graph  *g = eddy_extract(tensors_of(m->outputs, n), .freeze = s, .error = &e,
-                                  .new_outputs = new_outputs);
+                                  .new_outputs = new_outputs, .quantize = quantize,
+                                  .quantized = &report);
     if (!g) {
         fail(m->path, "%s", e.message);
         return false;
     }
+    if (report.text) printf("%s", report.text);
+    eddy_string_free(report.text);
     named *outputs_ = room((size_t)n, sizeof *outputs_);
     for (int i = 0; i < n; i++) outputs_[i] = (named){ m->outputs[i].name, new_outputs[i] };
     const char *path = m->path;
@@ -145,6 +150,7 @@ static int run(char **operands, int count)
     model           m;
     const file_kind kind = kind_to_write(operands[1]);
     int             status = TROUBLE;
+    freeze |= quantize;
     if (kind == KIND_UNKNOWN) return TROUBLE;
     if (!model_open(&m, operands[0], true)) {
     } else if (!m.graph && kind_has_graph(kind))

@@ -9,6 +9,13 @@
 extern "C" {
 #endif
 
+/* What .quantize did. */
+typedef struct eddy_quantize_report {
+    int      n_quantized, n_left;   /* large matrices and other arrays in 8 bits, and in float32 */
+    int64_t  bytes, bytes_before;   /* of all weights: float32 constants, and what replaced them */
+    char    *text;                  /* a line for each; free with eddy_string_free */
+} eddy_quantize_report;
+
 typedef struct eddy_extract_args {
     size_t       size_ EDDY_DEFAULT(sizeof(eddy_extract_args));
     eddy_list    outputs;         /* tensors or operations of one graph */
@@ -27,6 +34,9 @@ typedef struct eddy_extract_args {
     const eddy_allocator *allocator;        /* of the new graph; default: that of the old one */
     const eddy_files     *files;            /* likewise */
     eddy_error  *error;           /* receives the error; default: nothing */
+    bool         quantize;        /* constant matrices become 8-bit values with scales */
+    int64_t      quantize_group EDDY_DEFAULT(EDDY_OMITTED);  /* rows with one scale; default: all */
+    eddy_quantize_report *quantized;        /* default: none */
 } eddy_extract_args;
 
 /* A new graph with the nodes that the outputs need, which the caller frees; NULL on an error. The
@@ -65,6 +75,13 @@ typedef struct eddy_extract_args {
  * stays if its operands may have different shapes even where all inputs have the same first
  * dimension.
  *
+ * With .quantize, which is for inference, products with constant float32 matrices, such as frozen
+ * weights, become products with 8-bit values (eddy_quantized_matmul), which also quantize the
+ * activations: results change in the third digit. So do gathers of rows (embeddings), with a scale
+ * for each row. A matrix of fewer than 1024 elements stays as it is, and so does one that another
+ * operation reads, a loop or a convolution for example: `quantized` names each and the reason. Where
+ * .quantize_group does not divide the number of rows, the largest divisor below it is taken.
+ *
  * Random operations with a `seed` draw the same numbers as in the old graph; others draw other
  * numbers, because their seed is their place in the graph, and so do those of a branch that takes
  * the place of its node. Registered gradients are kept by name and not by function, as in files:
@@ -72,7 +89,8 @@ typedef struct eddy_extract_args {
  *
  * Errors: EDDY_INVALID_ARGUMENT without outputs, for tensors of different graphs or inside the
  * function of a loop, for an input that no output needs, for a placeholder that is left over, for
- * wrong names, for replacements that depend on each other, for updates of frozen variables;
+ * wrong names, for replacements that depend on each other, for updates of frozen variables, for a
+ * quantize_group below 1;
  * EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for values and replacements, and for a number of examples that is
  * fixed; EDDY_UNINITIALIZED for frozen variables; EDDY_CLOSED; the error of the graph, if it has
  * one; EDDY_NO_MEMORY. TensorFlow: graph_util.extract_sub_graph, convert_variables_to_constants. */

@@ -77,6 +77,9 @@ void        eddy__onnx_take_rank(onnx_build *b, int i, int rank);
 eddy_tensor eddy__onnx_tensor_of(onnx_build *b, onnx_value *v);
 /* Fails if an input is a sequence or strings. */
 void        eddy__onnx_only_tensors(onnx_build *b);
+/* Input i as numbers of type d. A constant of int8, for which Eddy has no type, is stored in 8 bits
+ * with 128 added. (quantized.c) */
+eddy_tensor eddy__onnx_numbers(onnx_build *b, int i, eddy_dtype d);
 /* The elements of a value if they are known, else NULL; NULL for NULL. */
 const eddy_array *eddy__onnx_array_of(onnx_build *b, onnx_value *v);
 /* Input i is there, and only a run tells its elements. */

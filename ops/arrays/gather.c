@@ -3,6 +3,7 @@
 #include "graph/base/stop.h"
 #include "graph/base/thread_pool.h"
 #include "graph/base/cpu.h"
+#include "ops/arrays/gather.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
@@ -12,11 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct gather_attrs {
-    int64_t axis;
-    bool    skip_negative;
-    int64_t batch_dims;
-} gather_attrs;
+typedef eddy_gather_attrs gather_attrs;
 
 static const eddy_attr_field gather_fields[] =
     EDDY_FIELDS(gather_attrs, axis, skip_negative, batch_dims);

@@ -335,15 +335,19 @@ static bool call_is_valid(extract *x)
 static bool run_steps(extract *x, extract_part *part)
 {
     const bool   simpler = x->args.values.count > 0 || x->args.freeze;
-    extract_part opened = { 0 };
+    extract_part next = { 0 };
     extract_step s;
     bool ok = eddy__extract_step_begin(&s, x, part) && cut_inputs(&s) && eddy__extract_cut(&s);
     if (!eddy__extract_step_finish(&s, ok)) return false;
     take(part, &s.now, x);
     if (simpler && !simplify(x, part)) return false;
     if (x->args.open_batch) {
-        if (!eddy__extract_open(x, part, &opened)) return false;
-        take(part, &opened, x);
+        if (!eddy__extract_open(x, part, &next)) return false;
+        take(part, &next, x);
+    }
+    if (x->args.quantize) {
+        if (!eddy__extract_quantize(x, part, &next)) return false;
+        take(part, &next, x);
     }
     return complete(x, part);
 }
@@ -353,6 +357,7 @@ eddy_graph *eddy_extract_with(const eddy_extract_args *given)
     extract      x = { .args = EDDY_TAKE(eddy_extract_args, given) };
     eddy_graph  *made = NULL;
     extract_part part = { 0 };
+    if (x.args.quantized) *x.args.quantized = (eddy_quantize_report){ .text = NULL };
     if (call_is_valid(&x)) {
         eddy_graph *g = x.args.outputs.at[0].graph;
         part = (extract_part){ .graph = g,

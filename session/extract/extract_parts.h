@@ -69,6 +69,9 @@ bool eddy__extract_samples(extract_step *s);
 int  eddy__extract_fold(extract *x, const extract_part *part, eddy_tensor **tensors,
                         eddy_array ***values);
 
+/* The graph of the part with 8-bit values in the place of matrices; fills the report. */
+bool eddy__extract_quantize(extract *x, const extract_part *was, extract_part *now);
+
 /* The graph of the part with an unknown number of examples. */
 bool eddy__extract_open(extract *x, const extract_part *was, extract_part *now);
 

@@ -364,9 +364,11 @@ const eddy_allocator *draw_eddy_allocator_p(void)
 
 static eddy_restore_report  restored;
 static eddy_gradient_report checked;
+static eddy_quantize_report quantized;
 
 eddy_restore_report  *draw_eddy_restore_report_p(void) { return draw(2) ? &restored : NULL; }
 eddy_gradient_report *draw_eddy_gradient_report_p(void) { return draw(2) ? &checked : NULL; }
+eddy_quantize_report *draw_eddy_quantize_report_p(void) { return draw(2) ? &quantized : NULL; }
 eddy_lbfgs_report    *draw_eddy_lbfgs_report_p(void)
 {
     return draw(4) ? scratch(sizeof(eddy_lbfgs_report)) : NULL;
@@ -382,4 +384,6 @@ void draws_end_call(void)
     memset(&restored, 0, sizeof restored);
     eddy_string_free(checked.text);
     memset(&checked, 0, sizeof checked);
+    eddy_string_free(quantized.text);
+    memset(&quantized, 0, sizeof quantized);
 }

@@ -54,6 +54,7 @@ eddy_parallel_fn draw_eddy_parallel_fn(void);
 
 /* Results that own memory, freed by draws_end_call. */
 eddy_restore_report  *draw_eddy_restore_report_p(void);
+eddy_quantize_report *draw_eddy_quantize_report_p(void);
 eddy_gradient_report *draw_eddy_gradient_report_p(void);
 eddy_lbfgs_report    *draw_eddy_lbfgs_report_p(void);
 eddy_kept_checkpoint *draw_eddy_kept_checkpoint_p(void);

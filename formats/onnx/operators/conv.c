@@ -39,7 +39,7 @@ static bool conv(onnx_build *b)
 /* Sums of integers are exact in float64 below 2^53. */
 static eddy_tensor integer_operand(onnx_build *b, int x, int zero, int axes)
 {
-    const eddy_tensor t = Cast(eddy__onnx_in(b, x), EDDY_FLOAT64);
+    const eddy_tensor t = eddy__onnx_numbers(b, x, EDDY_FLOAT64);
     if (!eddy__onnx_has(b, zero)) return t;
     eddy_tensor z = Cast(eddy__onnx_in(b, zero), EDDY_FLOAT64);
     if (eddy_shape_of(z).rank == 1 && eddy_shape_of(z).dim[0] != 1)

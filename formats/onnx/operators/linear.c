@@ -26,7 +26,7 @@ static bool matmul(onnx_build *b)
 /* Zero points are scalars, or one for each row of a and each column of b. */
 static eddy_tensor centered(onnx_build *b, int x, int zero)
 {
-    const eddy_tensor t = Cast(eddy__onnx_in(b, x), EDDY_INT32);
+    const eddy_tensor t = eddy__onnx_numbers(b, x, EDDY_INT32);
     if (!eddy__onnx_has(b, zero)) return t;
     eddy_tensor z = Cast(eddy__onnx_in(b, zero), EDDY_INT32);
     if (x == 0 && eddy_shape_of(z).rank == 1 && eddy_shape_of(z).dim[0] != 1) z = ExpandDims(z, 1);

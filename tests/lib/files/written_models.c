@@ -153,6 +153,21 @@ static void own_operations(trial *t, fetches *f)
     keep_outputs(f, own_extremes(x));
 }
 
+/* With a scale for each column, and for groups of rows; a row of zeros. */
+static void quantized(trial *t, fetches *f)
+{
+    double x[3 * 2 * 6] = { 1, -0.5, 2, 0.3, -4, 0.1 }, w[6 * 4];
+    for (int i = 12; i < 36; i++) x[i] = i % 5 - 1.7;
+    for (int i = 0; i < 24; i++) w[i] = 61 * i % 256;
+    const double      scales[8] = { 0.1, 0.2, 0.3, 0.4, 1, 0.5, 0.25, 2 };
+    const eddy_tensor in = fed_with(t, "x", EDDY_FLOAT32, EDDY_SHAPE(3, 2, 6), x);
+    const eddy_tensor values = fed_with(t, "w", EDDY_UINT8, EDDY_SHAPE(6, 4), w);
+    keep_fetch(f, eddy_quantized_matmul(in, values, fed_with(t, "scales", EDDY_FLOAT32,
+                                                             EDDY_SHAPE(4), scales)));
+    keep_fetch(f, eddy_quantized_matmul(in, values, fed_with(t, "groups", EDDY_FLOAT32,
+                                                             EDDY_SHAPE(2, 4), scales)));
+}
+
 static const struct {
     const char *name;
     void      (*build)(trial *t, fetches *f);
@@ -166,6 +181,7 @@ static const struct {
     { "SumLike", open_gradients },
     { "TensorArrayWrite", arrays },
     { "own operations", own_operations },
+    { "QuantizedMatMul", quantized },
 };
 
 int written_models(void) { return sizeof models / sizeof models[0]; }

@@ -227,4 +227,7 @@ static const sweep_row rows[] = {
     WITHIN("MatrixPseudoInverse", "lstsq", lstsq_complete, 2, 1, S(4, 3), S(4, 5)),
 };
 
-FAMILY_OF_ROWS(linear, rows);
+static const sweep_exempt exempts[] = {
+    { "QuantizedMatMul", "rounds x, and takes no float64: test_quantized_matmul.c" },
+};
+FAMILY(linear, rows, exempts);

@@ -66,6 +66,7 @@ static void lists(void)
     SAYS(.replace = EDDY_REPLACE({ x, foreign }));
     SAYS(.freeze = (eddy_session *)(void *)g);
     SAYS(.allocator = &(eddy_allocator){ 0 });
+    SAYS(.quantize = true, .quantize_group = 0);
     eddy_fail(other, EDDY_BAD_SHAPE, "an earlier error");
     SAYS(.outputs = EDDY_LIST(foreign));
     eddy_graph_free(other);
@@ -158,6 +159,14 @@ static void without_memory(failing_allocator *f, eddy_error *e)
     eddy_graph_free(model);
 }
 
+static eddy_tensor product;
+static void quantized_without_memory(failing_allocator *f, eddy_error *e)
+{
+    eddy_graph *model = eddy_extract(EDDY_LIST(product), .allocator = &f->table, .quantize = true,
+                                     .error = e);
+    eddy_graph_free(model);
+}
+
 START_TEST(messages)
 {
     golden_begin("session/extract");
@@ -181,6 +190,19 @@ START_TEST(memory)
 }
 END_TEST
 
+START_TEST(quantized_memory)
+{
+    golden_begin("session/extract_quantized_memory");
+    eddy_array *ones = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(32, 32));
+    for (int64_t i = 0; i < eddy_array_count(ones); i++) eddy_array_set(ones, i, 1);
+    product = eddy_matmul(eddy_placeholder(g, "in", EDDY_FLOAT32, EDDY_SHAPE(1, 32)),
+                          eddy_constant(g, ones, "w"));
+    golden_no_memory(quantized_without_memory);
+    eddy_array_free(ones);
+    golden_end();
+}
+END_TEST
+
 Suite *messages_extract_suite(void)
 {
     Suite *suite = suite_create("messages_extract");
@@ -188,6 +210,7 @@ Suite *messages_extract_suite(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, messages);
     tcase_add_test(c, memory);
+    tcase_add_test(c, quantized_memory);
     suite_add_tcase(suite, c);
     return suite;
 }
