@@ -17,9 +17,10 @@ typedef struct judging {
     int             pictures;           /* written so far */
 } judging;
 
+/* A network may have more outputs than there are classes. */
 static const char *class_name(const training *t, int64_t k)
 {
-    return t->train.words ? t->train.words[k] : text("%lld", (long long)k);
+    return t->train.words && k < t->train.classes ? t->train.words[k] : text("%lld", (long long)k);
 }
 
 static int part_named(const training *t, const char *name)
@@ -110,7 +111,7 @@ bool mistakes_write(const training *t, eddy_session *s, int64_t step, eddy_event
     const char  **names = room((size_t)n, sizeof *names);
     for (int64_t k = 0; k < n; k++)
         names[k] = !t->train.words || k < t->train.classes ? class_name(t, k) : "";
-    if (!has_pictures(t->held.arrays[j.x])) j.x = -1;
+    if (j.x < 0 || !has_pictures(t->held.arrays[j.x])) j.x = -1;
     else find_range(&j, t->held.arrays[j.x]);
     j.count = eddy_array_new(EDDY_INT64, EDDY_SHAPE(n, n));
     const bool fine = j.count && judge_all(&j, s);
