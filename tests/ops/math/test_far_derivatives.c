@@ -83,6 +83,23 @@ START_TEST(igamma_at_0)
 }
 END_TEST
 
+/* A derivative at NaN is NaN, of each order. */
+START_TEST(at_nan)
+{
+    static const unary_fn of[] = { eddy_erf, eddy_erfc, eddy_ndtr, gelu, tanh_gelu };
+    for (int i = 0; i < 10; i++) {
+        const eddy_tensor x = vec(floats[i % 2], V(NAN));
+        eddy_tensor       y = of[i / 2](x);
+        for (int order = 1; order < 4; order++) {
+            double got[ROOM];
+            y = slope(y, x);
+            ck_assert_int_eq(values(y, got), 1);
+            ck_assert_msg(isnan(got[0]), "function %d, derivative %d: %g", i / 2, order, got[0]);
+        }
+    }
+}
+END_TEST
+
 Suite *far_derivatives_suite(void)
 {
     Suite *suite = suite_create("far_derivatives");
@@ -90,6 +107,7 @@ Suite *far_derivatives_suite(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_loop_test(c, far_derivatives, 0, FAR_CASES);
     tcase_add_test(c, igamma_at_0);
+    tcase_add_test(c, at_nan);
     suite_add_tcase(suite, c);
     return suite;
 }
