@@ -43,7 +43,7 @@ static bool place_weights(tf_reader *r)
         group = w->group;
         w->offset = at;
         const wire_bytes b = eddy__source_bytes(r->groups[group]);
-        const int64_t    count = eddy_shape_count(w->shape);
+        const int64_t    count = eddy_shape_is_valid(w->shape) ? eddy_shape_count(w->shape) : -1;
         const char      *stored = w->stored ? w->stored : w->dtype;
         const int        bits = eddy__tf_weight_bits(stored);
         const bool       texts = strcmp(w->dtype, "string") == 0;

@@ -172,6 +172,8 @@ static const weight weights[] = {
       0, { 0 } },
     { AFTER("{\"name\":\"s\",\"dtype\":\"float32\",\"shape\":[1048576,1048576,1048576]}"), "12", 2,
       outside, 0, 0, { 0 } },
+    { AFTER("{\"name\":\"s\",\"dtype\":\"float32\",\"shape\":[4294967296,4294967296]}"), "12", 2,
+      outside, 0, 0, { 0 } },
     { "{\"name\":\"w\",\"dtype\":\"string\",\"shape\":[1]}", "\0\0\0\0", 4,
       "no weight of this name", 0, 0, { 0 } },
     { "{\"name\":\"v\",\"dtype\":\"uint8\",\"shape\":[1]}", "1", 1, "no weight of this name", 0, 0,
