@@ -13,15 +13,16 @@
 
 static uint64_t rounded(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-static uint64_t workers_of(const eddy_kernel *k)
+/* One matrix runs in the thread of the run. */
+static uint64_t workers_of(const eddy_kernel *k, int64_t count)
 {
-    return (uint64_t)(k->threads > 1 ? k->threads : 1);
+    return (uint64_t)(k->threads > 1 && count != 1 ? k->threads : 1);
 }
 
 void eddy__matrix_scratch(eddy_kernel *k, int64_t bytes)
 {
     const uint64_t each = k->in[0]->count > 0 ? rounded((uint64_t)bytes) : 0;
-    k->scratch_size = each * workers_of(k);
+    k->scratch_size = each * workers_of(k, 0);
 }
 
 typedef struct matrix_loop {
@@ -56,7 +57,7 @@ static int64_t run_loop(matrix_loop *l, double flops, eddy_parallel_fn body)
 {
     const double  worth = 40000;             /* flops in 20 microseconds, with the cost of calls */
     const int64_t grain = flops >= worth ? 1 : (int64_t)(worth / (flops + 500)) + 1;
-    l->each = l->k->scratch_size / workers_of(l->k);
+    l->each = l->k->scratch_size / workers_of(l->k, l->count);
     atomic_init(&l->failed, l->count);
     atomic_init(&l->no_memory, false);
     if (l->count == 1) body(l, 0, 1, 0);
@@ -115,6 +116,7 @@ void eddy__long_matrix_scratch(eddy_kernel *k, int64_t bytes, int64_t count, dou
 {
     const uint64_t head = is_long(flops) ? head_of(k, count) : 0;
     eddy__matrix_scratch(k, bytes + (int64_t)head);
+    if (count == 1) k->scratch_size /= workers_of(k, 0);
 }
 
 static void run_call(void *block)

@@ -170,13 +170,24 @@ static uint64_t bytes_of_y(const fft_work *w)
     return (uint64_t)(w->to * w->f.many) * each;
 }
 
+static int64_t blocks_of(const fft_work *w)
+{
+    return w->f.many > 0 ? (w->count + w->f.many - 1) / w->f.many : 0;
+}
+
+/* One block runs in the thread of the run. */
+static uint64_t workers_of(const fft_work *w)
+{
+    return blocks_of(w) <= 1 || w->k->threads < 1 ? 1 : (uint64_t)w->k->threads;
+}
+
 static eddy_status fft_prepare(eddy_kernel *k)
 {
     const fft_work w = work_of(k);
     uint64_t       each = 0;
     if (is_long(&w)) each = rounded(sizeof(fft_call)) + rounded(bytes_of_x(&w)) + bytes_of_y(&w);
     else if (w.f.kind == EDDY_FFT_TO_REAL) each = bytes_of_x(&w);
-    k->scratch_size = rounded(each) * (uint64_t)k->threads;
+    k->scratch_size = rounded(each) * workers_of(&w);
     return EDDY_OK;
 }
 
@@ -266,7 +277,8 @@ static void blocks(void *arg, int64_t from, int64_t to, int worker)
 
 static eddy_status fft_kernel(eddy_kernel *k)
 {
-    fft_run r = { .w = work_of(k), .each = k->scratch_size / (uint64_t)k->threads };
+    fft_run r = { .w = work_of(k) };
+    r.each = k->scratch_size / workers_of(&r.w);
     atomic_init(&r.failed, false);
     if (k->out[0]->count == 0) return EDDY_OK;
     if (k->in[0]->count == 0) {
@@ -276,7 +288,8 @@ static eddy_status fft_kernel(eddy_kernel *k)
     }
     const char *missing = eddy__fft_missing(r.w.f.single);
     if (missing) return eddy_kernel_fail(k, EDDY_UNIMPLEMENTED, "%s", missing);
-    eddy__parallel_or_stop(k, (r.w.count + r.w.f.many - 1) / r.w.f.many, 1, blocks, &r);
+    if (blocks_of(&r.w) == 1) blocks(&r, 0, 1, 0);
+    else eddy__parallel_or_stop(k, blocks_of(&r.w), 1, blocks, &r);
     if (!atomic_load(&r.failed)) return EDDY_OK;
     return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for a transform or a plan of FFTW");
 }
