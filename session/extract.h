@@ -80,7 +80,8 @@ typedef struct eddy_extract_args {
  * activations: results change in the third digit. So do gathers of rows (embeddings), with a scale
  * for each row. A matrix of fewer than 1024 elements stays as it is, and so does one that another
  * operation reads, a loop or a convolution for example: `quantized` names each and the reason. Where
- * .quantize_group does not divide the number of rows, the largest divisor below it is taken.
+ * .quantize_group does not divide the number of rows, the largest divisor below it is taken, or one
+ * scale for a column if that divisor is less than a quarter of it.
  *
  * Random operations with a `seed` draw the same numbers as in the old graph; others draw other
  * numbers, because their seed is their place in the graph, and so do those of a branch that takes

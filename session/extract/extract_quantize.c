@@ -102,12 +102,13 @@ static bool is_finite(const eddy_array *a)
     return true;
 }
 
-/* The largest divisor of k up to the group that was asked for. */
+/* The largest divisor of k up to the group that was asked for. Where that is less than a quarter of
+ * it, the scales would take as much memory as they save, and a column has one scale: k. */
 static int64_t group_of(int64_t wanted, int64_t k)
 {
     int64_t group = wanted < k ? wanted : k;
     while (group > 1 && k % group != 0) group--;
-    return group;
+    return 4 * group >= wanted || group == k ? group : k;
 }
 
 static eddy_tensor quantized_for(const extract *x, eddy_tensor w, weight_use use)

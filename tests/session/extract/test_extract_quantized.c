@@ -182,6 +182,21 @@ START_TEST(uses)
 }
 END_TEST
 
+/* A number of rows that no group divides: a scale for each row would take more than it saves. */
+START_TEST(rows_without_a_group)
+{
+    eddy_quantize_report report;
+    eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, 1009));
+    eddy_tensor y = eddy_matmul(x, constant("w", EDDY_SHAPE(1009, 16)));
+    eddy_graph *model = eddy_extract(EDDY_LIST(y), .inputs = EDDY_LIST(x), .quantize = true,
+                                     .quantize_group = 64, .quantized = &report);
+    ck_assert_ptr_nonnull(model);
+    ck_assert_int_lt(report.bytes, 1009 * 16 + 100);
+    eddy_string_free(report.text);
+    eddy_graph_free(model);
+}
+END_TEST
+
 static int add_product(eddy_list x, eddy_tensor *y, void *w)
 {
     y[0] = eddy_tanh(eddy_matmul(x.at[0], *(eddy_tensor *)w));
@@ -265,6 +280,7 @@ Suite *extract_quantized_suite(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_loop_test(t, transformer_loss, 0, 2);
     tcase_add_test(t, uses);
+    tcase_add_test(t, rows_without_a_group);
     tcase_add_test(t, what_stays);
     tcase_add_test(t, checkpoint);
     suite_add_tcase(suite, t);
