@@ -1,4 +1,4 @@
-/* runs.c -- see runs.h. The records of event files are described in tensorboard/record.c. */
+/* runs.c -- see runs.h. The records of event files are described in tensorboard/event_file.c. */
 #include "runs.h"
 #include "../checksum.h"
 #include "../tensorboard/writer.h"

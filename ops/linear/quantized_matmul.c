@@ -24,7 +24,7 @@ typedef struct eddy_quantize_args {
  *
  *  A scale is the largest magnitude of its weights / 127, and a value is 128 plus the weight
  *  divided by its scale and rounded, ties to even; so eddy_dequantize of both differs from w by at
- *  most half a scale.  The scale of zeros is 0.
+ *  most half a scale, unless the scale is a denormal number.  The scale of zeros is 0.
  *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE for other ranks and unknown
  *  shapes; EDDY_INVALID_ARGUMENT for a group that does not divide k.
  *  Gradient: that of the scales; values have none.  TensorFlow: UniformQuantize. */

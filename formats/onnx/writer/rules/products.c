@@ -30,7 +30,8 @@ static const char *largest(onnx_part *p, const char *x)
     return eddy__call_end(&c);
 }
 
-/* The integers that are multiplied, as float32, which holds their sums: x is [..., groups, 1, size]
+/* The integers that are multiplied, as float32, which holds the sums of groups of up to 1024 rows
+ * exactly and rounds those of larger ones: x is [..., groups, 1, size]
  * and the weights are [groups, size, n]. */
 static bool quantized_matmul(onnx_part *p)
 {
