@@ -419,11 +419,11 @@ check: ## run all tests, examples and programs in the documentation
 
 gdb: $(BUILD)/tests/gdb ## show tensors in gdb, if it is installed, and compare
 	@sh scripts/gdb.sh $<
-$(BUILD)/tests/gdb: $(BUILD)/obj/tests/gdb/program.o $(BUILD)/libeddy.a
+$(BUILD)/tests/gdb: $(BUILD)/obj/tests/gdb/debugged.o $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
-$(BUILD)/obj/tests/gdb/program.o: CFLAGS := -O0 -g
+$(BUILD)/obj/tests/gdb/debugged.o: CFLAGS := -O0 -g
 
 docs: $(REFERENCE)/index.md $(REFERENCE)/catalog.md ## write the reference of operations to build/docs/reference
 $(REFERENCE)/index.md: $(OPSRC) ops/gen.awk ops/declared.awk ops/calls_by_task.txt scripts/reference.sh
