@@ -320,6 +320,13 @@ END_TEST
 
 static void says(eddy_error *e) { golden_error(e); }
 
+/* A function of the program that combines variables. */
+static void clip_together(void *context, eddy_gradient_pair *pairs, int count)
+{
+    (void)context;
+    eddy_clip_gradients_by_global_norm(pairs, count, eddy_scalar(pairs[0].variable.graph, 1));
+}
+
 static bool wrong_operations(eddy_communicator *c, void *context)
 {
     (void)context;
@@ -357,6 +364,8 @@ static bool wrong_operations(eddy_communicator *c, void *context)
     eddy_minimize(eddy_sharded(joint, c), eddy_mul(v, w)), golden_graph(g);
     eddy_minimize(eddy_sharded(eddy_apply_if_finite(o, .quiet = true), c), eddy_mul(v, w));
     golden_graph(g);
+    joint = eddy_transformed_gradients(o, .transform = clip_together);
+    eddy_minimize(eddy_sharded(joint, c), eddy_mul(v, w)), golden_graph(g);
     eddy_session *s = eddy_session_new(g);
     eddy_error    e = { 0 };
     eddy_broadcast_variables(c, 7, g, s, &e), says(&e);
@@ -366,6 +375,50 @@ static bool wrong_operations(eddy_communicator *c, void *context)
     eddy_session_free(s);
     eddy_graph_free(g);
     return true;
+}
+
+/* ------------------------------------------------ steps that combine variables -- */
+
+static eddy_error joint_errors[4][MOST];
+
+/* With two variables: each rank owns one at most. */
+static bool combined(eddy_communicator *c, void *context)
+{
+    (void)context;
+    for (int k = 0; k < 4; k++) {
+        eddy_graph     *g = eddy_graph_new();
+        eddy_tensor     v = eddy_variable(g, eddy_scalar(g, 1), .name = "v");
+        eddy_tensor     w = eddy_variable(g, eddy_scalar(g, 2), .name = "w");
+        eddy_optimizer *o = eddy_gradient_descent(g, eddy_scalar(g, 1));
+        o = k == 0 ? eddy_clipped_gradients(o, .global_norm = eddy_scalar(g, 1))
+          : k == 1 ? eddy_loss_scale(o)
+          : k == 2 ? eddy_apply_if_finite(o, .quiet = true) : eddy_prodigy(g);
+        o = eddy_accumulate_gradients(o, 2);
+        eddy_minimize(eddy_sharded(o, c), eddy_mul(v, w));
+        eddy_error *e = &joint_errors[k][eddy_communicator_rank(c)];
+        e->status = eddy_graph_status(g);
+        snprintf(e->message, sizeof e->message, "%s", eddy_graph_message(g));
+        eddy_graph_free(g);
+    }
+    return true;
+}
+
+/* All ranks refuse them, with as many ranks as variables and with more. */
+static void all_refuse(void)
+{
+    for (int ranks = 1; ranks <= MOST; ranks++) {
+        eddy_error e = { 0 };
+        memset(joint_errors, 0, sizeof joint_errors);
+        ck_assert(eddy_run_threads(ranks, combined, NULL, &e));
+        for (int k = 0; k < 4; k++)
+            for (int r = 0; r < ranks; r++) {
+                const eddy_error *own = &joint_errors[k][r];
+                ck_assert_msg(own->status == EDDY_INVALID_ARGUMENT, "%d of %d ranks, case %d: %s",
+                              r, ranks, k, own->message);
+                ck_assert_str_eq(own->message, joint_errors[k][0].message);
+            }
+    }
+    for (int k = 0; k < 4; k++) golden_line(joint_errors[k][0].message);
 }
 
 /* Rows that are divided among two ranks, and numbers of rows that are fed. */
@@ -536,6 +589,7 @@ START_TEST(arguments)
     says(&e);
     ck_assert(eddy_run_threads(2, broadcast_unknown, &e, NULL));
     says(&e);
+    all_refuse();
     ck_assert(eddy_run_threads(1, freed, NULL, &e));
     eddy_run_threads(0, freed, NULL, &e), says(&e);
     eddy_communicator_new(&nothing, NULL, 0, 1, &e), says(&e);
