@@ -505,6 +505,20 @@ static bool not_a_member(eddy_communicator *c, void *context)
     return true;
 }
 
+/* Rank 1 alone has a path that no checkpoint has: all fail alike, and still meet afterwards. */
+static bool other_path(eddy_communicator *c, void *context)
+{
+    eddy_error    *errors = context, *own = &errors[eddy_communicator_rank(c)], e = { 0 };
+    eddy_graph    *g = eddy_graph_new();
+    eddy_session  *s = eddy_session_new(g);
+    const char    *path = "/none/m.safetensors.index.json";
+    const bool     saved = eddy_save_ranks(c, g, s, own == errors ? path : "m.bin", own);
+    const bool     meets = eddy_rank_barrier(c, &e);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return expect(c, !saved && meets, "%s", e.message);
+}
+
 /* A variable whose shape is not known has a value on rank 0 alone; rank 1 has one more, and one
  * of another type. */
 static bool broadcast_unknown(eddy_communicator *c, void *context)
@@ -590,6 +604,11 @@ START_TEST(arguments)
     ck_assert(eddy_run_threads(2, broadcast_unknown, &e, NULL));
     says(&e);
     all_refuse();
+    eddy_error each[2] = { { 0 }, { 0 } };
+    ck_assert(eddy_run_threads(2, other_path, each, NULL));
+    for (int r = 0; r < 2; r++) ck_assert_int_eq(each[r].status, EDDY_INVALID_ARGUMENT);
+    ck_assert_str_eq(each[0].message, each[1].message);
+    says(&each[0]);
     ck_assert(eddy_run_threads(1, freed, NULL, &e));
     eddy_run_threads(0, freed, NULL, &e), says(&e);
     eddy_communicator_new(&nothing, NULL, 0, 1, &e), says(&e);
