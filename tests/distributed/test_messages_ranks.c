@@ -1,6 +1,7 @@
 /* test_messages_ranks.c -- the messages of collectives: of ranks that differ, fail, end or are
  * cancelled, and of calls with wrong arguments. */
 #include "build/gen/suites.h"
+#include "distributed/internal.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/ranks.h"
 
@@ -519,6 +520,33 @@ static bool other_path(eddy_communicator *c, void *context)
     return expect(c, !saved && meets, "%s", e.message);
 }
 
+static void free_it(void *context, void *data)
+{
+    memset(data, 0, sizeof(float));
+    eddy_communicator_free(context);
+}
+
+static void copy_it(void *context, void *data) { (void)context, memset(data, 0, sizeof(float)); }
+
+/* A job that begins after its communicator was freed, or while it is, by another thread. */
+static bool late_jobs(eddy_communicator *c, void *context)
+{
+    const int              first[] = { 0 };
+    const eddy_call_header h = { .kind = EDDY_ALL_REDUCE, .dtype = EDDY_FLOAT32, .parts = 1,
+                                 .shape = EDDY_SHAPE(1), .name = "late" };
+    eddy_error            *errors = context;
+    bool                   none = true;
+    for (int i = 0; i < 2; i++) {
+        eddy_communicator *group = eddy_communicator_group(c, first, 1, NULL);
+        eddy_communicator *held = eddy__communicator_take(group->id);
+        if (i == 0) eddy_communicator_free(group);
+        none &= eddy__job_begin(held, &h, 1, sizeof(float), i == 0 ? copy_it : free_it, group,
+                                &errors[i]) == 0;
+        eddy__communicator_give(held);
+    }
+    return expect(c, none, "a job of a communicator that is freed has begun");
+}
+
 /* A variable whose shape is not known has a value on rank 0 alone; rank 1 has one more, and one
  * of another type. */
 static bool broadcast_unknown(eddy_communicator *c, void *context)
@@ -609,6 +637,9 @@ START_TEST(arguments)
     for (int r = 0; r < 2; r++) ck_assert_int_eq(each[r].status, EDDY_INVALID_ARGUMENT);
     ck_assert_str_eq(each[0].message, each[1].message);
     says(&each[0]);
+    memset(each, 0, sizeof each);
+    ck_assert(eddy_run_threads(1, late_jobs, each, NULL));
+    says(&each[0]), says(&each[1]);
     ck_assert(eddy_run_threads(1, freed, NULL, &e));
     eddy_run_threads(0, freed, NULL, &e), says(&e);
     eddy_communicator_new(&nothing, NULL, 0, 1, &e), says(&e);
