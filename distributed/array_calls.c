@@ -83,8 +83,11 @@ char *eddy__broadcast_text(eddy_communicator *c, int root, const char *text, edd
     const bool  mine = c->me == root;
     eddy_array *bytes = eddy_array_of(EDDY_INT64, mine ? (double)strlen(text) : 0), *data = NULL;
     char       *copy = NULL;
-    bool        ok = bytes || eddy__distributed_fail(error, EDDY_NO_MEMORY, "out of memory");
-    ok = ok && eddy_array_broadcast(c, root, bytes, error);
+    if (!bytes) {
+        eddy__distributed_fail(error, EDDY_NO_MEMORY, "out of memory");
+        eddy_communicator_fail(c, "out of memory");
+    }
+    bool ok = bytes && eddy_array_broadcast(c, root, bytes, error);
     const int64_t n = ok ? (int64_t)eddy_array_item(bytes) : 0;
     eddy_array_free(bytes);
     if (!ok) return NULL;

@@ -145,6 +145,13 @@ int64_t eddy__job_begin(eddy_communicator *c, const eddy_call_header *h, int64_t
     }
     fill(context, data);
     pthread_mutex_lock(&b->lock);
+    if (c->closed) {
+        pthread_mutex_unlock(&b->lock);
+        free(data);
+        free(j);
+        eddy__distributed_fail(error, EDDY_CLOSED, "its communicator has been freed");
+        return 0;
+    }
     drop_left_over(b, h);
     const int64_t number = ++b->last_number;
     *j = (eddy_job){ .number = number, .c = c, .header = *h, .count = count, .data = data };
@@ -235,8 +242,11 @@ bool eddy__jobs_wait(eddy_call *call)
 
 /* ----------------------------------------------------------------------- end -- */
 
+/* A job that begins at the same time is either in the list, or sees `closed`: so none is left that
+ * uses c when this returns. */
 void eddy__jobs_cancel(eddy_communicator *c)
 {
+    c->closed = true;
     eddy_background *b = existing(c->world);
     if (!b) return;
     pthread_mutex_lock(&b->lock);

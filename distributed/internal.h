@@ -35,6 +35,7 @@ struct eddy_communicator {
     eddy_communicator *next;            /* in the registry */
     int64_t            id;              /* never used again; nodes refer to it */
     int                references;      /* by the caller and by collectives in progress */
+    _Atomic bool       closed;          /* its jobs are being cancelled; no more may begin */
     eddy_world        *world;
     int                n, me;           /* ranks, and the number of this one */
     int               *ranks;           /* of the world */
@@ -136,7 +137,8 @@ void eddy__world_fail(eddy_world *w, eddy_status status, const char *why);
 /* An all_reduce that a thread of the world runs, in the order in which they were begun. */
 typedef struct eddy_job eddy_job;
 
-/* Begins one on `bytes` of data, which `fill` writes; its number, or 0 with an error. */
+/* Begins one on `bytes` of data, which `fill` writes; its number, or 0 with an error. The caller
+ * holds a reference to c only during the call: eddy__jobs_cancel waits for the job. */
 int64_t eddy__job_begin(eddy_communicator *c, const eddy_call_header *h, int64_t count,
                         size_t bytes, void (*fill)(void *context, void *data), void *context,
                         eddy_error *error);

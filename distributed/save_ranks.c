@@ -251,7 +251,10 @@ bool eddy_save_ranks(eddy_communicator *c, eddy_graph *g, eddy_session *session,
     if (!s || !s->names) {
         eddy_communicator_fail(c, "save_ranks: out of memory");
         eddy__distributed_fail(&own, EDDY_NO_MEMORY, "save_ranks: out of memory");
-    } else if (split_path(s, path)) save(s);
+    } else {
+        split_path(s, path);
+        if (eddy__all_succeeded(c, &own)) save(s);
+    }
     for (int r = 0; s && s->names && r < c->n; r++) free(s->names[r]);
     if (s) free(s->names);
     free(s);

@@ -67,8 +67,8 @@ typedef struct eddy_sharded_args {
  * fewer variables than ranks, some ranks have no slots.
  *
  * An optimizer that combines the gradients of several variables, such as clipping by the global
- * norm or loss scaling, cannot be inside (EDDY_INVALID_ARGUMENT). It goes around, with whole
- * gradients on all ranks, of which only slots are divided (stage 1):
+ * norm or loss scaling, cannot be inside (EDDY_INVALID_ARGUMENT; for a function of the program only
+ * on ranks with several of the variables). It goes around; then slots alone are divided (stage 1):
  *
  *   o = eddy_sharded(eddy_adam(g), c, .averaged = true);
  *   o = eddy_distributed(eddy_clipped_gradients(o, .global_norm = most), c);

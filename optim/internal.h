@@ -18,6 +18,7 @@ struct eddy_optimizer {
     const char        *name;      /* in the graph's arena */
     void              *state;         /* begins with the addresses of the optimizers inside */
     int                n_inside;      /* number of these */
+    bool               combines;      /* its step uses the gradients of several variables at once */
     bool               skip_negative; /* of the slices that are being applied */
     bool               constrains;    /* the step being built applies the constraint itself */
     eddy_tensor        variable;      /* that `step` is updating */
@@ -50,6 +51,9 @@ void        eddy__step_slots(eddy_optimizer *o, eddy_tensor variable);
 eddy_tensor eddy__step_all(eddy_optimizer *o, eddy_tensor gradient, eddy_tensor variable);
 eddy_tensor eddy__step_rows(eddy_optimizer *o, eddy_tensor rows, eddy_tensor indices,
                             eddy_tensor variable);
+
+/* The optimizer o, or one inside it, whose step combines variables; NULL if none says so. */
+const eddy_optimizer *eddy__combining(const eddy_optimizer *o);
 
 /* A gradient of partly unknown shape with the variable's, or the run fails. */
 eddy_tensor eddy__shaped(eddy_tensor gradient, eddy_tensor variable);

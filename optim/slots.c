@@ -56,6 +56,14 @@ static int gather(const eddy_optimizer *o, eddy_slot *out, int n)
     return n;
 }
 
+const eddy_optimizer *eddy__combining(const eddy_optimizer *o)
+{
+    eddy_optimizer *const *inside = o->state;
+    const eddy_optimizer  *found = o->combines ? o : NULL;
+    for (int i = 0; !found && i < o->n_inside; i++) found = eddy__combining(inside[i]);
+    return found;
+}
+
 /* All those slots, allocated by the optimizer's allocator; NULL if there are none, or with the
  * error set. */
 static eddy_slot *slots_new(const eddy_optimizer *o, int *count)

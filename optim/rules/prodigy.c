@@ -103,5 +103,7 @@ static const eddy_optimizer_rule prodigy = {
 eddy_optimizer *eddy_prodigy_with(const eddy_prodigy_args *given)
 {
     eddy_prodigy_args a = EDDY_TAKE(eddy_prodigy_args, given);
-    return eddy__optimizer_make_lazy(&prodigy, &a, a.name, false);
+    eddy_optimizer *o = eddy__optimizer_make_lazy(&prodigy, &a, a.name, false);
+    if (o) o->combines = true;
+    return o;
 }

@@ -142,6 +142,7 @@ eddy_optimizer *eddy_apply_if_finite_with(const eddy_apply_if_finite_args *given
     def.sums_duplicates = a.optimizer->def.sums_duplicates;
     if (a.optimizer->def.transform) def.transform = guard_transform;
     eddy_optimizer *o = eddy__outer_new(g, &def, &s, a.name);
+    if (o) o->combines = true;
     return o && make_count(o) ? o : NULL;
 }
 

@@ -45,5 +45,7 @@ eddy_optimizer *eddy_clipped_gradients_with(const eddy_clipped_gradients_args *g
     eddy_optimizer_def  def = clipped;
     def.sums_duplicates = a.optimizer->def.sums_duplicates;
     def.takes_complex = a.optimizer->def.takes_complex && a.value.node == 0;
-    return eddy__outer_new(g, &def, &s, a.name);
+    eddy_optimizer *o = eddy__outer_new(g, &def, &s, a.name);
+    if (o) o->combines = a.global_norm.node != 0;
+    return o;
 }

@@ -139,6 +139,7 @@ eddy_optimizer *eddy_loss_scale_with(const eddy_loss_scale_args *given)
     def.sums_duplicates = a.optimizer->def.sums_duplicates;
     if (a.optimizer->def.transform) def.transform = scale_transform;
     eddy_optimizer *o = eddy__outer_new(g, &def, &s, a.name);
+    if (o) o->combines = !s.fixed;
     return o && make_scale(o) ? o : NULL;
 }
 

@@ -2,8 +2,9 @@
  * completes the step of the others.
  *
  * The inner optimizer does not see the gradients of the others, so its step must treat each
- * variable by itself. That is checked on the nodes that it has built: each depends on the
- * gradient of at most one variable. */
+ * variable by itself. Optimizers of the library say whether they do, which does not depend on what
+ * is selected. Functions of the program are checked on the nodes that they have built: each depends
+ * on the gradient of at most one variable that is selected. */
 #include "optim/wrappers/wrappers_internal.h"
 #include "graph/call_options.h"
 #include "ops/ops.h"
@@ -236,6 +237,13 @@ eddy_optimizer *eddy_selected_updates_with(const eddy_selected_updates_args *giv
     if (!g) return NULL;
     if (!a.selects || !a.complete) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "SelectedUpdates: a function is missing");
+        return NULL;
+    }
+    const eddy_optimizer *joint = eddy__combining(a.optimizer);
+    if (joint) {
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %s combines the gradients of several variables: "
+                  "it belongs around this optimizer", a.name ? a.name : "SelectedUpdates",
+                  joint->name);
         return NULL;
     }
     const selected_state s = { .inner = a.optimizer, .selects = a.selects, .complete = a.complete,

@@ -1,6 +1,7 @@
 /* test_messages_ranks.c -- the messages of collectives: of ranks that differ, fail, end or are
  * cancelled, and of calls with wrong arguments. */
 #include "build/gen/suites.h"
+#include "distributed/internal.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/ranks.h"
 
@@ -320,6 +321,13 @@ END_TEST
 
 static void says(eddy_error *e) { golden_error(e); }
 
+/* A function of the program that combines variables. */
+static void clip_together(void *context, eddy_gradient_pair *pairs, int count)
+{
+    (void)context;
+    eddy_clip_gradients_by_global_norm(pairs, count, eddy_scalar(pairs[0].variable.graph, 1));
+}
+
 static bool wrong_operations(eddy_communicator *c, void *context)
 {
     (void)context;
@@ -357,6 +365,8 @@ static bool wrong_operations(eddy_communicator *c, void *context)
     eddy_minimize(eddy_sharded(joint, c), eddy_mul(v, w)), golden_graph(g);
     eddy_minimize(eddy_sharded(eddy_apply_if_finite(o, .quiet = true), c), eddy_mul(v, w));
     golden_graph(g);
+    joint = eddy_transformed_gradients(o, .transform = clip_together);
+    eddy_minimize(eddy_sharded(joint, c), eddy_mul(v, w)), golden_graph(g);
     eddy_session *s = eddy_session_new(g);
     eddy_error    e = { 0 };
     eddy_broadcast_variables(c, 7, g, s, &e), says(&e);
@@ -366,6 +376,50 @@ static bool wrong_operations(eddy_communicator *c, void *context)
     eddy_session_free(s);
     eddy_graph_free(g);
     return true;
+}
+
+/* ------------------------------------------------ steps that combine variables -- */
+
+static eddy_error joint_errors[4][MOST];
+
+/* With two variables: each rank owns one at most. */
+static bool combined(eddy_communicator *c, void *context)
+{
+    (void)context;
+    for (int k = 0; k < 4; k++) {
+        eddy_graph     *g = eddy_graph_new();
+        eddy_tensor     v = eddy_variable(g, eddy_scalar(g, 1), .name = "v");
+        eddy_tensor     w = eddy_variable(g, eddy_scalar(g, 2), .name = "w");
+        eddy_optimizer *o = eddy_gradient_descent(g, eddy_scalar(g, 1));
+        o = k == 0 ? eddy_clipped_gradients(o, .global_norm = eddy_scalar(g, 1))
+          : k == 1 ? eddy_loss_scale(o)
+          : k == 2 ? eddy_apply_if_finite(o, .quiet = true) : eddy_prodigy(g);
+        o = eddy_accumulate_gradients(o, 2);
+        eddy_minimize(eddy_sharded(o, c), eddy_mul(v, w));
+        eddy_error *e = &joint_errors[k][eddy_communicator_rank(c)];
+        e->status = eddy_graph_status(g);
+        snprintf(e->message, sizeof e->message, "%s", eddy_graph_message(g));
+        eddy_graph_free(g);
+    }
+    return true;
+}
+
+/* All ranks refuse them, with as many ranks as variables and with more. */
+static void all_refuse(void)
+{
+    for (int ranks = 1; ranks <= MOST; ranks++) {
+        eddy_error e = { 0 };
+        memset(joint_errors, 0, sizeof joint_errors);
+        ck_assert(eddy_run_threads(ranks, combined, NULL, &e));
+        for (int k = 0; k < 4; k++)
+            for (int r = 0; r < ranks; r++) {
+                const eddy_error *own = &joint_errors[k][r];
+                ck_assert_msg(own->status == EDDY_INVALID_ARGUMENT, "%d of %d ranks, case %d: %s",
+                              r, ranks, k, own->message);
+                ck_assert_str_eq(own->message, joint_errors[k][0].message);
+            }
+    }
+    for (int k = 0; k < 4; k++) golden_line(joint_errors[k][0].message);
 }
 
 /* Rows that are divided among two ranks, and numbers of rows that are fed. */
@@ -452,6 +506,47 @@ static bool not_a_member(eddy_communicator *c, void *context)
     return true;
 }
 
+/* Rank 1 alone has a path that no checkpoint has: all fail alike, and still meet afterwards. */
+static bool other_path(eddy_communicator *c, void *context)
+{
+    eddy_error    *errors = context, *own = &errors[eddy_communicator_rank(c)], e = { 0 };
+    eddy_graph    *g = eddy_graph_new();
+    eddy_session  *s = eddy_session_new(g);
+    const char    *path = "/none/m.safetensors.index.json";
+    const bool     saved = eddy_save_ranks(c, g, s, own == errors ? path : "m.bin", own);
+    const bool     meets = eddy_rank_barrier(c, &e);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return expect(c, !saved && meets, "%s", e.message);
+}
+
+static void free_it(void *context, void *data)
+{
+    memset(data, 0, sizeof(float));
+    eddy_communicator_free(context);
+}
+
+static void copy_it(void *context, void *data) { (void)context, memset(data, 0, sizeof(float)); }
+
+/* A job that begins after its communicator was freed, or while it is, by another thread. */
+static bool late_jobs(eddy_communicator *c, void *context)
+{
+    const int              first[] = { 0 };
+    const eddy_call_header h = { .kind = EDDY_ALL_REDUCE, .dtype = EDDY_FLOAT32, .parts = 1,
+                                 .shape = EDDY_SHAPE(1), .name = "late" };
+    eddy_error            *errors = context;
+    bool                   none = true;
+    for (int i = 0; i < 2; i++) {
+        eddy_communicator *group = eddy_communicator_group(c, first, 1, NULL);
+        eddy_communicator *held = eddy__communicator_take(group->id);
+        if (i == 0) eddy_communicator_free(group);
+        none &= eddy__job_begin(held, &h, 1, sizeof(float), i == 0 ? copy_it : free_it, group,
+                                &errors[i]) == 0;
+        eddy__communicator_give(held);
+    }
+    return expect(c, none, "a job of a communicator that is freed has begun");
+}
+
 /* A variable whose shape is not known has a value on rank 0 alone; rank 1 has one more, and one
  * of another type. */
 static bool broadcast_unknown(eddy_communicator *c, void *context)
@@ -536,6 +631,15 @@ START_TEST(arguments)
     says(&e);
     ck_assert(eddy_run_threads(2, broadcast_unknown, &e, NULL));
     says(&e);
+    all_refuse();
+    eddy_error each[2] = { { 0 }, { 0 } };
+    ck_assert(eddy_run_threads(2, other_path, each, NULL));
+    for (int r = 0; r < 2; r++) ck_assert_int_eq(each[r].status, EDDY_INVALID_ARGUMENT);
+    ck_assert_str_eq(each[0].message, each[1].message);
+    says(&each[0]);
+    memset(each, 0, sizeof each);
+    ck_assert(eddy_run_threads(1, late_jobs, each, NULL));
+    says(&each[0]), says(&each[1]);
     ck_assert(eddy_run_threads(1, freed, NULL, &e));
     eddy_run_threads(0, freed, NULL, &e), says(&e);
     eddy_communicator_new(&nothing, NULL, 0, 1, &e), says(&e);
