@@ -1,5 +1,5 @@
-/* test_messages_rank_arguments.c -- the messages of collectives, and of training with several ranks,
- * for calls with wrong arguments. */
+/* test_messages_rank_arguments.c -- messages of collectives and of training with several ranks for
+ * wrong arguments. */
 #include "build/gen/suites.h"
 #include "distributed/internal.h"
 #include "tests/lib/golden.h"
