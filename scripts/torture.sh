@@ -21,7 +21,7 @@ coverage|95 % of lines, 90 % of branches|$make cover > $t/cover.out 2>&1 && awk 
 mutants|95 % of changes are noticed|$make mutants MUTANTS=$mutants > $t/mutants.out 2>&1 && sed -n 's/^\([0-9]* mutants: .*\)/figure: \1/p' $t/mutants.out && awk -F'[(%]' '/ mutants: / { exit \$2 < 95 }' $t/mutants.out
 passes|20 000 random graphs, with and without passes|EDDY_GRAPHS=$graphs CK_RUN_SUITE=passes $BUILD/run-tests && echo 'figure: $graphs graphs'
 sanitizers|no report over all suites|CK_EXCLUDE_TAGS=slow flock $t/sanitize.lock $make sanitize > $t/sanitize.out 2>&1 && sed -n 's/^\([0-9]* suites, .*\)/figure: \1/p' $t/sanitize.out
-fuzz|damaged files of 14 formats, under sanitizers|$make fuzz FUZZ_SECONDS=$seconds > $t/fuzz.out 2>&1 && awk -f scripts/torture_fuzz.awk $t/fuzz.out
+fuzz|damaged files of 15 formats, under sanitizers|$make fuzz FUZZ_SECONDS=$seconds > $t/fuzz.out 2>&1 && awk -f scripts/torture_fuzz.awk $t/fuzz.out
 memory|100 000 calls fail for want of memory|$t/memory ${MOST:-600}
 hostile|1 million wrong calls, under sanitizers|flock $t/sanitize.lock $make hostile CALLS=$calls
 threads|8 threads, 10 000 runs each, ThreadSanitizer|$make threads > $t/threads.out 2>&1 && awk '/ threads, / { n += \$1 * \$3; k++ } END { printf \"figure: %d runs, half of them under ThreadSanitizer\\n\", n; exit k != 2 }' $t/threads.out
