@@ -160,8 +160,8 @@ bool eddy__collective_finish(eddy_call *call)
 /* ---------------------------------------------------------------- meetings -- */
 
 static const char *const kind_names[] = {
-    "?",        "AllReduce", "AllGather",   "ReduceScatter", "BroadcastFrom",
-    "ReduceTo", "AllToAll",  "SendReceive", "Barrier"
+    "?", "AllReduce", "AllGather", "ReduceScatter", "BroadcastFromRoot",
+    "ReduceToRoot", "AllToAll", "SendReceive", "Barrier"
 };
 
 /* "AllReduce(float32[3], sum) 'gradients/AllReduce'" */

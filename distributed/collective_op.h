@@ -16,7 +16,7 @@ typedef struct eddy_collective_attrs {
 } eddy_collective_attrs;
 
 extern const eddy_op_def eddy__op_all_reduce, eddy__op_all_gather, eddy__op_reduce_scatter,
-    eddy__op_broadcast_from, eddy__op_reduce_to, eddy__op_all_to_all, eddy__op_send_receive,
+    eddy__op_broadcast_from_root, eddy__op_reduce_to_root, eddy__op_all_to_all, eddy__op_send_receive,
     eddy__op_barrier;
 
 /* The attributes of a collective of c; false with an error on the graph if it is NULL. */
@@ -29,7 +29,7 @@ eddy_tensor eddy__collective_apply(eddy_graph *g, const eddy_op_def *op,
 /* The same for a gradient or batching rule: the same attributes, another operation. */
 eddy_tensor eddy__collective_again(const eddy_op_def *op, const void *attrs, int n,
                                    const eddy_tensor *x);
-/* y[i] = the result of ReduceTo or BroadcastFrom for x[i], tensors of one type, with one
+/* y[i] = the result of ReduceToRoot or BroadcastFromRoot for x[i], tensors of one type, with one
  * exchange. */
 void        eddy__rooted_list(const eddy_op_def *op, eddy_communicator *c, int root, int n,
                               const eddy_tensor *x, eddy_tensor *y);

@@ -91,13 +91,13 @@ typedef struct eddy_rooted_args {
     const char        *name;
 } eddy_rooted_args;
 /* y = x of the root, on all ranks. x: any type, the same shape on all ranks. Gradient: the sum of the
- * ranks' dy on the root, and 0 elsewhere (eddy_reduce_to). */
-EDDY_API eddy_tensor eddy_broadcast_from_with(const eddy_rooted_args *given);
-#define eddy_broadcast_from(...) eddy_broadcast_from_with(EDDY_ARGS(eddy_rooted_args, __VA_ARGS__))
+ * ranks' dy on the root, and 0 elsewhere (eddy_reduce_to_root). */
+EDDY_API eddy_tensor eddy_broadcast_from_root_with(const eddy_rooted_args *given);
+#define eddy_broadcast_from_root(...) eddy_broadcast_from_root_with(EDDY_ARGS(eddy_rooted_args, __VA_ARGS__))
 /* y = the sum of the ranks' x on the root, and 0 elsewhere. x: any type except bool, the same shape on
- * all ranks. Gradient: dy of the root (eddy_broadcast_from). */
-EDDY_API eddy_tensor eddy_reduce_to_with(const eddy_rooted_args *given);
-#define eddy_reduce_to(...) eddy_reduce_to_with(EDDY_ARGS(eddy_rooted_args, __VA_ARGS__))
+ * all ranks. Gradient: dy of the root (eddy_broadcast_from_root). */
+EDDY_API eddy_tensor eddy_reduce_to_root_with(const eddy_rooted_args *given);
+#define eddy_reduce_to_root(...) eddy_reduce_to_root_with(EDDY_ARGS(eddy_rooted_args, __VA_ARGS__))
 
 typedef struct eddy_all_to_all_args {
     size_t             size_ EDDY_DEFAULT(sizeof(eddy_all_to_all_args));

@@ -1,4 +1,4 @@
-/* reduce_ops.c -- AllReduce, ReduceTo and BroadcastFrom, whose results have the shape of their
+/* reduce_ops.c -- AllReduce, ReduceToRoot and BroadcastFromRoot, whose results have the shape of their
  * input, and Barrier. */
 #include "distributed/collective_op.h"
 
@@ -123,7 +123,7 @@ bool eddy_all_reduce_list(eddy_communicator *c, eddy_list x, eddy_reduction how,
     return eddy_is_valid(first);
 }
 
-/* ------------------------------------------------ ReduceTo, BroadcastFrom -- */
+/* ------------------------------------------------ ReduceToRoot, BroadcastFromRoot -- */
 
 static bool rooted_infer(eddy_infer *c)
 {
@@ -132,7 +132,7 @@ static bool rooted_infer(eddy_infer *c)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
                                "root is %lld; the number of ranks is %lld", (long long)a->detail,
                                (long long)a->ranks);
-    if (c->op == &eddy__op_reduce_to && c->in[0].dtype == EDDY_BOOL)
+    if (c->op == &eddy__op_reduce_to_root && c->in[0].dtype == EDDY_BOOL)
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "elements of type bool cannot be reduced");
     if (!eddy_infer_outputs(c, c->n_in)) return false;
     memcpy(c->out, c->in, (size_t)c->n_in * sizeof *c->out);
@@ -143,7 +143,7 @@ static bool rooted_infer(eddy_infer *c)
 static eddy_status rooted_kernel(eddy_kernel *k)
 {
     const eddy_collective_attrs *a = k->attrs;
-    const bool    several = k->n_in > 1, reduces = k->op == &eddy__op_reduce_to;
+    const bool    several = k->n_in > 1, reduces = k->op == &eddy__op_reduce_to_root;
     const int64_t count = count_of(k);
     const size_t  bytes = (size_t)count * eddy_dtype_size(k->in[0]->type.dtype);
     const void   *in = several ? k->scratch : k->in[0]->data;
@@ -165,11 +165,11 @@ static void rooted_gradient(eddy_rule *r, const eddy_op_def *op)
     for (int i = 0; i < r->n_in; i++) r->dx[i] = eddy_output(dx, i);
 }
 
-static void reduce_to_gradient(eddy_rule *r) { rooted_gradient(r, &eddy__op_broadcast_from); }
-static void broadcast_from_gradient(eddy_rule *r) { rooted_gradient(r, &eddy__op_reduce_to); }
+static void reduce_to_gradient(eddy_rule *r) { rooted_gradient(r, &eddy__op_broadcast_from_root); }
+static void broadcast_from_gradient(eddy_rule *r) { rooted_gradient(r, &eddy__op_reduce_to_root); }
 
-const eddy_op_def eddy__op_reduce_to = {
-    .name = "ReduceTo", .min_inputs = 1, .max_inputs = EDDY_MAX_BUCKET, .outputs = EDDY_MANY,
+const eddy_op_def eddy__op_reduce_to_root = {
+    .name = "ReduceToRoot", .min_inputs = 1, .max_inputs = EDDY_MAX_BUCKET, .outputs = EDDY_MANY,
     .flags = COLLECTIVE | EDDY_OP_IN_PLACE,
     .inputs = EDDY_INPUTS({ "x", EDDY_ANY_TYPE }, { "x", EDDY_LIKE(0) }),
     .attrs_size = sizeof(eddy_collective_attrs), .attrs = COLLECTIVE_FIELDS,
@@ -178,12 +178,18 @@ const eddy_op_def eddy__op_reduce_to = {
     .batch = same_shape_batch,
 };
 
-const eddy_op_def eddy__op_broadcast_from = {
-    .name = "BroadcastFrom", .min_inputs = 1, .max_inputs = EDDY_MAX_BUCKET, .outputs = EDDY_MANY,
+const eddy_op_def eddy__op_broadcast_from_root = {
+    .name = "BroadcastFromRoot",
+    .min_inputs = 1,
+    .max_inputs = EDDY_MAX_BUCKET,
+    .outputs = EDDY_MANY,
     .flags = COLLECTIVE | EDDY_OP_IN_PLACE,
     .inputs = EDDY_INPUTS({ "x", EDDY_ANY_TYPE }, { "x", EDDY_LIKE(0) }),
-    .attrs_size = sizeof(eddy_collective_attrs), .attrs = COLLECTIVE_FIELDS,
-    .infer = rooted_infer, .prepare = several_prepare, .kernel = rooted_kernel,
+    .attrs_size = sizeof(eddy_collective_attrs),
+    .attrs = COLLECTIVE_FIELDS,
+    .infer = rooted_infer,
+    .prepare = several_prepare,
+    .kernel = rooted_kernel,
     .gradient = broadcast_from_gradient,
     .batch = same_shape_batch,
 };
@@ -210,14 +216,14 @@ void eddy__rooted_list(const eddy_op_def *op, eddy_communicator *c, int root, in
     for (int i = 0; i < n; i++) y[i] = eddy_output(first, i);
 }
 
-eddy_tensor eddy_reduce_to_with(const eddy_rooted_args *given)
+eddy_tensor eddy_reduce_to_root_with(const eddy_rooted_args *given)
 {
-    return rooted(&eddy__op_reduce_to, given);
+    return rooted(&eddy__op_reduce_to_root, given);
 }
 
-eddy_tensor eddy_broadcast_from_with(const eddy_rooted_args *given)
+eddy_tensor eddy_broadcast_from_root_with(const eddy_rooted_args *given)
 {
-    return rooted(&eddy__op_broadcast_from, given);
+    return rooted(&eddy__op_broadcast_from_root, given);
 }
 
 /* ---------------------------------------------------------------- Barrier -- */

@@ -121,7 +121,7 @@ static void reduce(const sharding *s, eddy_communicator *c, int owner, eddy_grad
     eddy_tensor      x[EDDY_MAX_BUCKET], y[EDDY_MAX_BUCKET];
     if (p->n == 0) return;
     for (int i = 0; i < p->n; i++) x[i] = eddy__weighted(a, shaped(pairs[p->at[i]]));
-    eddy__rooted_list(&eddy__op_reduce_to, c, owner, p->n, x, y);
+    eddy__rooted_list(&eddy__op_reduce_to_root, c, owner, p->n, x, y);
     for (int i = 0; i < p->n; i++)
         pairs[p->at[i]].gradient = mean && owner == s->me ? Div(y[i], (double)s->ranks) : y[i];
     *p = (parcel){ 0 };
@@ -162,7 +162,7 @@ static void spread(eddy_communicator *c, int owner, const eddy_tensor *variables
     eddy_tensor x[EDDY_MAX_BUCKET], y[EDDY_MAX_BUCKET];
     if (p->n == 0) return;
     for (int i = 0; i < p->n; i++) x[i] = values[p->at[i]];
-    eddy__rooted_list(&eddy__op_broadcast_from, c, owner, p->n, x, y);
+    eddy__rooted_list(&eddy__op_broadcast_from_root, c, owner, p->n, x, y);
     for (int i = 0; i < p->n; i++) done[p->at[i]] = eddy_assign(variables[p->at[i]], y[i]);
     *p = (parcel){ 0 };
 }

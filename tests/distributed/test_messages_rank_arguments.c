@@ -40,8 +40,8 @@ static bool wrong_operations(eddy_communicator *c, void *context)
     eddy_reduce_scatter(c, x, .rows = less), golden_graph(g);
     eddy_reduce_scatter(c, x, .rows = eddy_int64s(g, 4)), golden_graph(g);
     eddy_reduce_scatter(c, yes), golden_graph(g);
-    eddy_broadcast_from(c, x, .root = 1), golden_graph(g);
-    eddy_reduce_to(c, yes), golden_graph(g);
+    eddy_broadcast_from_root(c, x, .root = 1), golden_graph(g);
+    eddy_reduce_to_root(c, yes), golden_graph(g);
     eddy_send_receive(c, x, .to = 2), golden_graph(g);
     eddy_send_receive(c, x, .to = 0), golden_graph(g);
     eddy_optimizer *o = eddy_gradient_descent(g, eddy_scalar(g, 1));

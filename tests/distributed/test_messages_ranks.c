@@ -90,7 +90,7 @@ static eddy_tensor other_type(eddy_graph *g, eddy_communicator *c, int rank)
 
 static eddy_tensor other_operation(eddy_graph *g, eddy_communicator *c, int rank)
 {
-    return rank == 1 ? eddy_broadcast_from(c, floats(g, 3), .name = "it")
+    return rank == 1 ? eddy_broadcast_from_root(c, floats(g, 3), .name = "it")
                      : eddy_all_reduce(c, floats(g, 3), .name = "it");
 }
 
@@ -101,7 +101,7 @@ static eddy_tensor other_reduction(eddy_graph *g, eddy_communicator *c, int rank
 
 static eddy_tensor other_root(eddy_graph *g, eddy_communicator *c, int rank)
 {
-    return eddy_reduce_to(c, floats(g, 2000), .root = rank);
+    return eddy_reduce_to_root(c, floats(g, 2000), .root = rank);
 }
 
 static eddy_tensor other_graph(eddy_graph *g, eddy_communicator *c, int rank)

@@ -120,8 +120,8 @@ static eddy_tensor one_of(const mapped *m, eddy_tensor x)
     case 1: return eddy_all_gather(m->c, x);
     case 2: return eddy_reduce_scatter(m->c, x);
     case 3: return eddy_all_to_all(m->c, x);
-    case 4: return eddy_broadcast_from(m->c, x, .root = 0);
-    case 5: return eddy_reduce_to(m->c, x, .root = 0);
+    case 4: return eddy_broadcast_from_root(m->c, x, .root = 0);
+    case 5: return eddy_reduce_to_root(m->c, x, .root = 0);
     default: return eddy_send_receive(m->c, x, .to = (me + 1) % n, .from = (me + n - 1) % n);
     }
 }

@@ -95,8 +95,8 @@ static eddy_tensor collective(kind k, eddy_communicator *c, eddy_tensor x)
     case SCATTER_UNEVEN:
         for (int r = 0; r < n; r++) rows[r] = uneven(r);
         return eddy_reduce_scatter(c, x, .rows = counts(x.graph, n, rows));
-    case BROADCAST: return eddy_broadcast_from(c, x, .root = n - 1);
-    case TO_ROOT: return eddy_reduce_to(c, x, .root = n / 2);
+    case BROADCAST: return eddy_broadcast_from_root(c, x, .root = n - 1);
+    case TO_ROOT: return eddy_reduce_to_root(c, x, .root = n / 2);
     case EXCHANGE: return eddy_all_to_all(c, x);
     case EXCHANGE_UNEVEN:
         for (int r = 0; r < n; r++) rows[r] = exchanged(me, r);
