@@ -600,14 +600,16 @@ hostile: ## call every public function with random arguments under the sanitizer
 	OPENBLAS_NUM_THREADS=1 ASAN_OPTIONS=allocator_may_return_null=1 build/sanitize/hostile \
 	    $(CALLS) 2> build/sanitize/hostile.err || \
 	    { grep -aA30 'ERROR: \|FOUND \|does not end' build/sanitize/hostile.err | head -n 100; exit 1; }
-HOSTILE_HAND := $(addprefix tests/hostile/,random_arguments.h wrong.h by_hand.h not_called.txt)
+HOSTILE_HAND := $(addprefix tests/hostile/,random_arguments.h wrong.h by_hand.h ranks.h not_called.txt)
 $(GEN)/interface.json: $(HEADERS) $(FORMATS_H) $(INPUT_H) scripts/interface.awk
 	@awk -f scripts/interface.awk $(HEADERS) $(FORMATS_H) $(INPUT_H) > $@
-$(GEN)/hostile.h: tests/hostile/calls.awk $(HOSTILE_HAND) $(GEN)/interface.json
-	@awk -f tests/hostile/calls.awk $(HOSTILE_HAND) $(GEN)/interface.json > $@
+$(GEN)/interface_with_ranks.json: $(GEN)/interface.json $(DISTRIBUTED_H)
+	@awk -f scripts/interface.awk $(HEADERS) $(FORMATS_H) $(INPUT_H) $(DISTRIBUTED_H) > $@
+$(GEN)/hostile.h: tests/hostile/calls.awk $(HOSTILE_HAND) $(GEN)/interface_with_ranks.json
+	@awk -f tests/hostile/calls.awk $(HOSTILE_HAND) $(GEN)/interface_with_ranks.json > $@
 $(BUILD)/obj/tests/hostile/hostile.o: $(GEN)/hostile.h
 $(BUILD)/hostile: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/hostile/*.c)) \
-                $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
+                $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(INPUT_LIBS) $(LIBS)
 

@@ -139,7 +139,7 @@ void call_eddy_restore_report_free(void)
 
 /* ------------------------------------------------------------------- running -- */
 
-static eddy_list fetches(void)
+eddy_list draw_fetches(void)
 {
     static eddy_tensor at[8];
     const int          n = draw(6);
@@ -148,7 +148,7 @@ static eddy_list fetches(void)
     return (eddy_list){ n, at };
 }
 
-static eddy_feeds feeds(void)
+eddy_feeds draw_feeds(void)
 {
     static eddy_feed at[8];
     const int        n = draw(5);
@@ -201,13 +201,13 @@ void call_world_runs(void)
     object_keep(of("eddy_session"), s);
 }
 
-static void begin_results(eddy_array **out)
+void begin_results(eddy_array **out)
 {
     for (int i = 0; i < 3; i++)
         if (draw(4) == 0) out[i] = eddy_array_new(draw_eddy_dtype(), draw_small_shape());
 }
 
-static void end_results(eddy_array **out)
+void end_results(eddy_array **out)
 {
     for (int i = 0; i < ENOUGH; i++) {
         array_is_whole(out[i]);
@@ -221,7 +221,7 @@ void call_eddy_run(void)
     eddy_array *out[ENOUGH] = { NULL };
     begin_results(out);
     eddy_session *s = object_any(of("eddy_session"));
-    check_status(eddy_run(s, feeds(), fetches(), !seldom(12) ? out : NULL));
+    check_status(eddy_run(s, draw_feeds(), draw_fetches(), !seldom(12) ? out : NULL));
     end_results(out);
 }
 
@@ -231,9 +231,9 @@ void call_eddy_events_run_with(void)
     begin_results(out);
     const eddy_events_run_args a =
         *EDDY_ARGS(eddy_events_run_args, .events = object_any(of("eddy_events")),
-                   .session = object_any(of("eddy_session")), .feeds = feeds(),
-                   .fetches = fetches(), .out = !seldom(12) ? out : NULL, .step = draw(4),
-                   .every = draw(4) - 1, .summaries = draw(2) ? fetches() : (eddy_list){ 0 });
+                   .session = object_any(of("eddy_session")), .feeds = draw_feeds(),
+                   .fetches = draw_fetches(), .out = !seldom(12) ? out : NULL, .step = draw(4),
+                   .every = draw(4) - 1, .summaries = draw(2) ? draw_fetches() : (eddy_list){ 0 });
     check_status(eddy_events_run_with(seldom(24) ? NULL : &a));
     end_results(out);
 }

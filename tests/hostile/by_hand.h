@@ -3,6 +3,14 @@
 #ifndef HOSTILE_BY_HAND_H
 #define HOSTILE_BY_HAND_H
 
+#include "tests/hostile/world.h"
+
+/* What a run is given: lists that mostly fit, and room for ENOUGH results. */
+eddy_list  draw_fetches(void);
+eddy_feeds draw_feeds(void);
+void       begin_results(eddy_array **out);
+void       end_results(eddy_array **out);
+
 /* The size of data follows from a type and a shape. */
 void call_eddy_array_copy_of(void);
 void call_eddy_array_borrow(void);

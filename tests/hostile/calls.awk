@@ -29,6 +29,7 @@ function text_of(object, key,    i) {
     object = substr(object, i + length(key) + 5)
     return substr(object, 1, index(object, "\"") - 1)
 }
+function folder_of(object) { sub(/.*"header": "/, "", object); sub(/\/.*/, "", object); return object }
 function sizes_of(object,    i) {
     i = index(object, "\"array\": [")
     if (!i) return ""
@@ -51,7 +52,10 @@ section == "structs" && /^    \{/ {
 }
 section == "structs" && /^        \{/ { member[name, ++members[name]] = $0 }
 section == "enums" && /^        \{/ { values[name]++ }
-section == "functions" && /^    \{/ { line[++n_functions] = $0 }
+section == "functions" && /^    \{/ { line[++n_functions] = $0; folder[text_of($0, "name")] = folder_of($0) }
+section == "macros" && /^    \{/ && (name in folder) && folder[name] != folder_of($0) {
+    fail(name " is declared in " folder[name] "/ and in " folder_of($0) "/")
+}
 
 # ------------------------------------------------------------------------------- drawing
 # The expression that draws a value of the type; "" if there is none.

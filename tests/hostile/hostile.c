@@ -15,6 +15,7 @@
 #define _DEFAULT_SOURCE
 #include "tests/hostile/by_hand.h"
 #include "tests/hostile/random_arguments.h"
+#include "tests/hostile/ranks.h"
 #include "tests/hostile/world.h"
 #include "tests/hostile/wrong.h"
 

@@ -1,5 +1,6 @@
 #define _DEFAULT_SOURCE
 #include "tests/hostile/world.h"
+#include "tests/hostile/ranks.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -162,6 +163,7 @@ void *object_any(int kind)
     }
     if (kind == object_kind_named("eddy_graph") && draw(8)) return world_graph();
     if (p->n == 0 && kind == object_kind_named("eddy_session")) make_session();
+    if (p->n == 0 && kind == object_kind_named("eddy_communicator")) call_eddy_communicator_new();
     if (p->n == 0) return NULL;
     return p->at[draw(p->n)];
 }

@@ -3,6 +3,7 @@
 #ifndef HOSTILE_WORLD_H
 #define HOSTILE_WORLD_H
 
+#include <eddy/distributed.h>
 #include <eddy/eddy.h>
 #include <eddy/formats.h>
 #include <eddy/input.h>
