@@ -414,7 +414,7 @@ static bool run_stages(const run_request *r, const stages *t, uint64_t *taken)
     eddy__node_run_begin(&nodes, r->session, true, r->stop, r->error);
     for (int i = 0; ok && i < r->feeds.count; i++) a.feeds[i] = r->feeds.at[i];
     while (ok && again) ok = try_stages(&a, &again);
-    for (int k = 0; a.made && k < t->n_cut; k++) eddy__value_free(&a.made[k]);
+    for (int k = 0; a.made && k < t->n_cut; k++) eddy__value_free_late(&a.made[k], &r->stop);
     for (int k = 0; a.arrays && k < t->n_cut; k++) eddy_array_free(a.arrays[k]);
     eddy__node_run_end(&nodes);
     eddy__release(in, a.feeds, (size_t)n * sizeof *a.feeds);

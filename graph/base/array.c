@@ -2,6 +2,7 @@
 #include "graph/base/half.h"
 #include "graph/base/base.h"
 #include "graph/base/dtype.h"
+#include "graph/base/interruptible.h"
 #include "graph/base/new_array.h"
 
 #include <complex.h>
@@ -166,13 +167,15 @@ eddy_array *eddy_array_retain(eddy_array *a)
     return a;
 }
 
-void eddy_array_free(eddy_array *a)
+void eddy_array_free(eddy_array *a) { eddy__array_free_late(a, NULL); }
+
+void eddy__array_free_late(eddy_array *a, const eddy_stop *stop)
 {
     if (!a || is_inline(a) || atomic_fetch_sub_explicit(&a->refs, 1, memory_order_acq_rel) != 1)
         return;
     eddy_allocator allocator = a->allocator;
     if (a->release) a->release(a->context, a->data);
-    if (a->base) eddy__release_aligned(&allocator, a->base, a->bytes);
+    if (a->base) eddy__release_late(stop, &allocator, a->base, a->bytes);
     eddy__release(&allocator, a, sizeof *a);
 }
 

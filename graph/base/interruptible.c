@@ -13,8 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nanoseconds between two looks at the stop; bytes of stack, which libc may make small. */
-enum { PAUSE = 1000000, STACK = 8 << 20 };
+/* Nanoseconds between two looks at the stop; bytes of stack, which libc may make small; bytes of
+ * blocks that are released late. */
+enum { PAUSE = 1000000, STACK = 8 << 20, LARGE = 16 << 20 };
 
 typedef struct job {
     struct job            *next;         /* in the list of those left behind */
@@ -32,6 +33,7 @@ static struct {
     bool            usable;
     job            *left;                /* jobs left behind that are not joined */
     eddy_call_block *kept;               /* blocks that are not in use */
+    atomic_int       late;               /* how many of them are of stopped runs */
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -119,12 +121,14 @@ static void free_block(void *block)
 }
 
 /* Takes a block that the session keeps, of at least so many bytes if there is one. */
-static eddy_call_block *take_kept(const atomic_uint *requests, uint64_t bytes)
+static eddy_call_block *take_kept(const atomic_uint *requests, uint64_t bytes, bool late)
 {
     eddy_call_block **found = NULL;
     pthread_mutex_lock(&all.lock);
     for (eddy_call_block **at = &all.kept; *at; at = &(*at)->next)
-        if ((*at)->requests == requests && (!found || (*found)->bytes < bytes)) found = at;
+        if ((*at)->requests == requests && (*at)->late == late &&
+            (!found || (*found)->bytes < bytes))
+            found = at;
     eddy_call_block *b = found ? *found : NULL;
     if (b) *found = b->next;
     pthread_mutex_unlock(&all.lock);
@@ -136,11 +140,11 @@ static eddy_call_block *take_kept(const atomic_uint *requests, uint64_t bytes)
 void *eddy__call_block(const eddy_allocator *a, const atomic_uint *requests, uint64_t bytes)
 {
     void            *base;
-    eddy_call_block *b = take_kept(requests, bytes);
+    eddy_call_block *b = take_kept(requests, bytes, false);
     if (b && b->bytes >= bytes) return b;
     if (b) free_block(b);
     b = eddy__allocate_aligned(a, bytes, &base);
-    if (b) *b = (eddy_call_block){ NULL, requests, *a, base, bytes };
+    if (b) *b = (eddy_call_block){ NULL, requests, *a, base, bytes, false };
     return b;
 }
 
@@ -163,9 +167,31 @@ uint64_t eddy__call_blocks_bytes(const atomic_uint *requests)
     return bytes;
 }
 
+void eddy__release_late(const eddy_stop *stop, const eddy_allocator *a, void *base, uint64_t bytes)
+{
+    if (!base || bytes < LARGE || !eddy__stopped(stop)) {
+        eddy__release_aligned(a, base, bytes);
+        return;
+    }
+    void *at = (char *)base + (64 - (uintptr_t)base % 64) % 64;
+    *(eddy_call_block *)at = (eddy_call_block){ NULL, stop->requests, *a, base, bytes, true };
+    atomic_fetch_add(&all.late, 1);
+    eddy__call_block_give(at);
+}
+
+void eddy__late_blocks_free(const atomic_uint *requests)
+{
+    if (atomic_load_explicit(&all.late, memory_order_relaxed) == 0) return;
+    for (eddy_call_block *b; (b = take_kept(requests, 0, true));) {
+        atomic_fetch_sub(&all.late, 1);
+        free_block(b);
+    }
+}
+
 void eddy__call_blocks_free(const atomic_uint *requests)
 {
-    for (eddy_call_block *b; (b = take_kept(requests, 0));) free_block(b);
+    for (eddy_call_block *b; (b = take_kept(requests, 0, false));) free_block(b);
+    eddy__late_blocks_free(requests);
 }
 
 void eddy__copy_or_stop(const eddy_stop *stop, void *to, const void *from, size_t n)

@@ -14,6 +14,7 @@ typedef struct eddy_call_block {
     eddy_allocator          allocator;
     void                   *base;
     uint64_t                bytes;
+    bool                    late;        /* memory of a stopped run, which the next run frees */
 } eddy_call_block;
 
 /* A block of at least so many bytes, aligned to 64 bytes, of which only that struct is initialized;
@@ -23,6 +24,12 @@ void  eddy__call_block_give(void *block);
 /* Of the blocks that the session keeps: their bytes; frees them. */
 uint64_t eddy__call_blocks_bytes(const atomic_uint *requests);
 void     eddy__call_blocks_free(const atomic_uint *requests);
+
+/* Releases aligned memory of a run. If the run was stopped and the block is large, the next run of the
+ * session does it, since the system may take many milliseconds to get its pages back. */
+void eddy__release_late(const eddy_stop *stop, const eddy_allocator *a, void *base, uint64_t bytes);
+/* Of blocks that stopped runs have left. */
+void eddy__late_blocks_free(const atomic_uint *requests);
 
 /* True after call(block), which ran in another thread with the floating-point environment of this
  * one. False if the run must end first; then the block belongs to the call, which uses no memory of

@@ -1,6 +1,7 @@
 /* run_single_op.c -- one operation executed while a plan is compiled: constants folded, and shapes
  * that data decides. */
 #include "session/compile/numerics.h"
+#include "graph/base/interruptible.h"
 #include "session/compile/widen.h"
 #include "ops/kernels/elementwise/elementwise.h"
 #include "ops/kernels/elementwise/half_casts.h"
@@ -45,7 +46,7 @@ static bool run(eddy_plan *p, const eddy_graph *g, const eddy_node *node, eddy_b
         s = eddy__numerics_check(&i->kernel, p->session->options.check_numerics, EDDY_FINITE,
                                 NULL);
     eddy__blas_end();
-    if (base) eddy__release_aligned(p->allocator, base, scratch);
+    if (base) eddy__release_late(p->stop, p->allocator, base, scratch);
     if (s == EDDY_OK) return true;
     *error = p->error;
     return eddy__error_set(error, s, "%s: the kernel failed without giving a reason [node '%s']",

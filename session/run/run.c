@@ -174,7 +174,7 @@ static eddy_array *copy_of_value(eddy_plan *p, const eddy_buffer *b, eddy_array 
     }
     eddy_array *a = eddy__array_unset(NULL, b->type.dtype, eddy__value_type(b).shape);
     if (a && !copy_unless_stopped(p, eddy_array_data(a), b->data, eddy_array_bytes(a))) {
-        eddy_array_free(a);
+        eddy__array_free_late(a, p->stop);
         return NULL;
     }
     return a;

@@ -1,5 +1,6 @@
 /* node_values.c -- values of nodes that run one by one. */
 #include "session/stages/node_values.h"
+#include "graph/base/new_array.h"
 
 #include <string.h>
 
@@ -40,9 +41,11 @@ static void free_rows(row_list *l)
     eddy__release(&a, l, sizeof *l);
 }
 
-void eddy__value_free(node_value *v)
+void eddy__value_free(node_value *v) { eddy__value_free_late(v, NULL); }
+
+void eddy__value_free_late(node_value *v, const eddy_stop *stop)
 {
-    eddy_array_free(v->array);
+    eddy__array_free_late(v->array, stop);
     free_rows(v->rows);
     v->array = NULL;
     v->rows = NULL;

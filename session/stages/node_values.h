@@ -25,6 +25,8 @@ struct row_list {
 node_value eddy__value_of_array(eddy_array *a);         /* takes the reference */
 node_value eddy__value_retain(const node_value *v);
 void       eddy__value_free(node_value *v);             /* leaves the type */
+/* The same; of a stopped run, large arrays are released late (graph/base/interruptible.h). */
+void       eddy__value_free_late(node_value *v, const eddy_stop *stop);
 
 /* The elements of a with another shape; NULL if out of memory. */
 eddy_array *eddy__array_reshaped(eddy_array *a, eddy_shape shape);

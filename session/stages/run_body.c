@@ -325,7 +325,7 @@ static bool goes_on(loop_run *l, uint64_t step, bool *on)
         ok = eddy__error_set(l->r->error, EDDY_BAD_SHAPE, "the condition is %s, not a scalar",
                              eddy_type_print(v->type, type, sizeof type));
     if (ok) *on = *(const bool *)eddy_array_data(v->array);
-    eddy__nodes_clear(&l->condition);
+    eddy__nodes_clear(&l->condition, l->r->plan.stop);
     return ok || loop_fail(l, true);
 }
 
@@ -373,7 +373,7 @@ static bool iterate(loop_run *l, uint64_t step, bool *on)
     if (!*on) return true;
     const bool ok = set_arguments(l, &l->body) &&
                     eddy__nodes_run(&l->body, l->r, step_in(step, l->row)) && take_results(l);
-    eddy__nodes_clear(&l->body);
+    eddy__nodes_clear(&l->body, l->r->plan.stop);
     return ok || loop_fail(l, false);
 }
 
@@ -499,7 +499,7 @@ static bool run_case(node_run *r, eddy_arena *arena, int n, const body_call *cal
     r->place.part = branch;
     bool ok = run_branch(r, &body, &calls[0], in, step_in(step, branch));
     for (int c = 0; ok && c < n; c++) ok = branch_results(r, &body, branch, &calls[c]);
-    eddy__nodes_clear(&body);
+    eddy__nodes_clear(&body, r->plan.stop);
     const eddy_error e = *r->error;
     return ok || fail(r, node, in, e.status, "%s [branch %d of '%.200s']", e.message, (int)branch,
                       node->name);

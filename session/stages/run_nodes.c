@@ -407,7 +407,7 @@ bool eddy__nodes_run(node_list *l, node_run *r, uint64_t step)
     return ok;
 }
 
-void eddy__nodes_clear(node_list *l)
+void eddy__nodes_clear(node_list *l, const eddy_stop *stop)
 {
-    for (int32_t k = 0; k < l->outputs; k++) eddy__value_free(&l->values[k]);
+    for (int32_t k = 0; k < l->outputs; k++) eddy__value_free_late(&l->values[k], stop);
 }

@@ -67,6 +67,6 @@ static inline node_value *eddy__nodes_value(const node_list *l, eddy_tensor t)
 /* Runs the nodes. The caller has set the values of the arguments that are needed, retained. Then
  * the values of the roots are set, until eddy__nodes_clear. */
 bool eddy__nodes_run(node_list *l, node_run *r, uint64_t step);
-void eddy__nodes_clear(node_list *l);
+void eddy__nodes_clear(node_list *l, const eddy_stop *stop);
 
 #endif

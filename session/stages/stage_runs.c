@@ -92,7 +92,7 @@ static bool run_together(node_run *r, eddy_arena *arena, const stages *t, const 
             if (ok && t->cut[k].node == ids[m])
                 ok = keep_result(r, g->nodes[ids[m]], t->use[k], t->cut[k].output,
                                  &room.calls[m].out[t->cut[k].output], &made[k]);
-    for (int k = 0; k < outputs; k++) eddy__value_free(&room.out[k]);
+    for (int k = 0; k < outputs; k++) eddy__value_free_late(&room.out[k], r->plan.stop);
     return ok;
 }
 

@@ -1,6 +1,7 @@
 /* session_info.c -- information about a session: its last error, its last plan, and the sessions
  * that run in the calling thread. */
 #include "session/state/internal.h"
+#include "graph/base/interruptible.h"
 
 /* ------------------------------------------------------------- the report -- */
 
@@ -62,6 +63,7 @@ eddy_plan_info eddy_session_plan_info(const eddy_session *s)
 eddy_stop eddy__stop_begin(eddy_session *s)
 {
     const int64_t timeout = atomic_load_explicit(&s->timeout, memory_order_relaxed);
+    eddy__late_blocks_free(&s->stop_requests);
     return (eddy_stop){ .requests = &s->stop_requests,
                         .begun = atomic_load(&s->stop_requests),
                         .deadline = timeout > 0 ? eddy__monotonic_nanoseconds() + timeout : 0,

@@ -258,6 +258,37 @@ START_TEST(kept_blocks)
 }
 END_TEST
 
+/* Large memory of a stopped run waits for the next run; no call gets it. */
+START_TEST(late_blocks)
+{
+    const uint64_t  large = 20 << 20, small = 1000;
+    const eddy_stop stop = { .requests = &requests, .begun = atomic_load(&requests) + 1 };
+    const eddy_stop goes_on = never();
+    void           *base;
+    ck_assert(eddy__stopped(&stop) && !eddy__stopped(&goes_on));
+    ck_assert_ptr_nonnull(eddy__allocate_aligned(&counted, large, &base));
+    eddy__release_late(&goes_on, &counted, base, large);
+    ck_assert_ptr_nonnull(eddy__allocate_aligned(&counted, large, &base));
+    eddy__release_late(NULL, &counted, base, large);
+    ck_assert_ptr_nonnull(eddy__allocate_aligned(&counted, small, &base));
+    eddy__release_late(&stop, &counted, base, small);
+    eddy__release_late(&stop, &counted, NULL, large);
+    ck_assert_int_eq(atomic_load(&blocks), 0);
+    ck_assert_ptr_nonnull(eddy__allocate_aligned(&counted, large, &base));
+    eddy__release_late(&stop, &counted, base, large);
+    ck_assert_int_eq(atomic_load(&blocks), 1);
+    ck_assert_uint_eq(eddy__call_blocks_bytes(&requests), large);
+    void *other = eddy__call_block(&counted, &requests, small);
+    ck_assert_int_eq(atomic_load(&blocks), 2);
+    eddy__call_block_give(other);
+    eddy__late_blocks_free(&others);
+    ck_assert_int_eq(atomic_load(&blocks), 2);
+    eddy__late_blocks_free(&requests);
+    ck_assert_int_eq(atomic_load(&blocks), 1);
+    ck_assert_int_eq(blocks_left(), 0);
+}
+END_TEST
+
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 static void *wait_in_thread(void *of)
 {
@@ -332,6 +363,7 @@ Suite *interruptible_suite(void)
 #endif
     tcase_add_test(c, at_exit);
     tcase_add_test(c, kept_blocks);
+    tcase_add_test(c, late_blocks);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     tcase_add_test(c, without_a_thread);
 #endif
