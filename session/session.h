@@ -125,8 +125,8 @@ EDDY_API void          eddy_session_close(eddy_session *s);
  * after some milliseconds. Operations of the caller run to their end. The current matrix of
  * eddy_eigh, eddy_eig, eddy_svd and others that use these decompositions, and a long Fourier
  * transform, go on in a thread of their own without the run; as many as there are cores, others
- * wait. eddy_session_free and the end of the process wait for them. Then the run frees its
- * unfinished results, which takes some milliseconds for 100 MB.
+ * wait. eddy_session_free and the end of the process wait for them. Large memory of the run is freed
+ * when the next run of the session begins, or with the session.
  *
  * Each update of a variable happens as a whole or not at all, so after a cancelled run some
  * variables may have their new values and others not. Evaluations (eddy_eval) end likewise.
