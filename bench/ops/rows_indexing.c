@@ -6,6 +6,8 @@
 
 BUILD(steps, eddy_index(x[0], "1:-1:2, ::2"))
 BUILD(steps_back, eddy_index(x[0], ":, 1::3"))
+BUILD(box, eddy_slice_at(x[0], AT(x[1]), x[2]))
+BUILD(box_in_zeros, eddy_pad_at(x[2], AT(x[1]), x[0]))
 BUILD(reverse_, eddy_reverse(x[0], EDDY_AXES(-1)))
 BUILD(reverse_rows, eddy_reverse(x[0], EDDY_AXES(0)))
 BUILD(roll_, eddy_roll(x[0], 37, 1))
@@ -27,6 +29,12 @@ BUILD(unique, eddy_cast(eddy_output(eddy_unique(AT(x[0]), 1000), 2), EDDY_FLOAT3
 static const ops_row rows[] = {
     OPS_ROW("strided slice", steps, 1, S(1000, 1000)),
     OPS_GRADIENT("strided slice, gradient", steps_back, 1, S(1000, 1000)),
+    { .name = "slice_at", .build = box, .n = 3, .shape = { S(1000, 1000), S(2), S(500, 600) },
+      .low = { -1, 0, -1 }, .high = { 1, 400, 1 } },
+    { .name = "slice_at, gradient", .build = box, .n = 3, .gradient = true,
+      .shape = { S(1000, 1000), S(2), S(500, 600) }, .low = { -1, 0, -1 }, .high = { 1, 400, 1 } },
+    { .name = "pad_at", .build = box_in_zeros, .n = 3,
+      .shape = { S(1000, 1000), S(2), S(500, 600) }, .low = { -1, 0, -1 }, .high = { 1, 400, 1 } },
     OPS_ROW("reverse last", reverse_, 1, S(1000, 1000)),
     OPS_ROW("reverse first", reverse_rows, 1, S(1000, 1000)),
     OPS_ROW("roll", roll_, 1, S(1000, 1000)),

@@ -29,9 +29,24 @@ def gather_nd(x, at):
     return x[i[:, 0], i[:, 1]]
 
 
+def box(x, begin, like):
+    """As many elements as `like` has, from begin on."""
+    i, j = begin.int().tolist()
+    return x[i:i + like.shape[0], j:j + like.shape[1]].contiguous()
+
+
+def box_in_zeros(like, begin, x):
+    i, j = begin.int().tolist()
+    h, w = like.shape
+    return F.pad(x, (j, w - j - x.shape[1], i, h - i - x.shape[0]))
+
+
 ROWS = {
     "strided slice": lambda x: x[1:-1:2, ::2].contiguous(),
     "strided slice, gradient": lambda x: x[:, 1::3].contiguous(),
+    "slice_at": box,
+    "slice_at, gradient": box,
+    "pad_at": box_in_zeros,
     "reverse last": lambda x: torch.flip(x, (-1,)),
     "reverse first": lambda x: torch.flip(x, (0,)),
     "roll": lambda x: torch.roll(x, 37, 1),

@@ -1,5 +1,5 @@
-/* computed_padding.c -- padding whose numbers are tensors: each is a gather along one axis after
- * the other, at computed positions. */
+/* computed_padding.c -- padding whose numbers are tensors. With other values than zeros it is a
+ * gather along one axis after the other, at computed positions. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/computed_sizes.h"
 #include "ops/short_names.h"
@@ -94,7 +94,8 @@ eddy_tensor eddy_pad_to(eddy_tensor x, eddy_tensor before, eddy_tensor after)
     eddy_scope_begin(x.graph, "Pad");
     before = checked(before, 0, "pad_to: before has a number out of range");
     after = checked(after, 0, "pad_to: after has a number out of range");
-    x = extended(x, before, after, zeros);
+    const eddy_tensor sizes = Add(Add(eddy_shape_tensor(x, EDDY_INT64), before), after);
+    x = eddy_pad_at(x, before, eddy_zeros_of(sizes, EDDY_BOOL));
     eddy_scope_end(x.graph);
     return x;
 }

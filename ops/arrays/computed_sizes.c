@@ -1,5 +1,5 @@
-/* computed_sizes.c -- slices and repetitions whose sizes are tensors: each is a gather along one
- * axis after the other, at computed positions. */
+/* computed_sizes.c -- slices and repetitions whose sizes are tensors. Those that are not boxes are
+ * gathers along one axis after the other, at computed positions. */
 #include "ops/arrays/arrays.h"
 #include "graph/internal.h"
 #include "ops/arrays/computed_sizes.h"
@@ -98,12 +98,26 @@ eddy_tensor eddy_slice_to(eddy_tensor x, eddy_tensor begin, eddy_tensor size)
     const eddy_tensor inside = LogicalAnd(begins, ends);
     const eddy_tensor sizes = eddy_ensure(Where(Equal(size, -1), rest, size), inside,
                                           "slice_to: the box is not within x");
-    for (int i = 0, rank = eddy_shape_of(x).rank; i < rank; i++)
-        x = eddy_gather(
-            x, Add(eddy__size_positions(eddy__size_entry(sizes, i)), eddy__size_entry(begin, i)),
-            .axis = i);
+    x = eddy_slice_at(x, begin, eddy_zeros_of(sizes, EDDY_BOOL));
     eddy_scope_end(x.graph);
     return x;
+}
+
+/* `count` elements of x from `first` on, along one axis. */
+static eddy_tensor slice_box(eddy_tensor x, eddy_tensor first, eddy_tensor count, int axis)
+{
+    int64_t   at[EDDY_MAX_RANK] = { 0 };
+    const int rank = eddy_shape_of(x).rank;
+    at[axis] = 1;
+    const eddy_tensor there = eddy_const(x.graph, EDDY_INT64, EDDY_SHAPE(rank), at);
+    const eddy_tensor size = Where(Greater(there, 0), count, eddy_shape_tensor(x, EDDY_INT64));
+    return eddy_slice_at(x, Mul(there, first), eddy_zeros_of(size, EDDY_BOOL));
+}
+
+static bool is_one(eddy_tensor t)
+{
+    const eddy_array *v = eddy_constant_value(t);
+    return v && eddy_array_count(v) == 1 && eddy_array_get(v, 0) == 1;
 }
 
 /** y = x[..., begin:end:stride, ...] along one axis; the three numbers are tensors.
@@ -121,11 +135,14 @@ eddy_tensor eddy_slice_to(eddy_tensor x, eddy_tensor begin, eddy_tensor size)
 eddy_tensor eddy_slice_along(eddy_tensor x, eddy_tensor begin, eddy_tensor end, eddy_tensor stride,
                              int64_t axis)
 {
+    const bool one = is_one(stride);
     begin = eddy__size_number("slice_along", "begin", begin, x);
     end = eddy__size_number("slice_along", "end", end, x);
     stride = eddy__size_number("slice_along", "stride", stride, x);
     if (!eddy_is_valid(begin) || !eddy_is_valid(end) || !eddy_is_valid(stride))
         return eddy_none(x.graph);
+    const int  rank = eddy_shape_of(x).rank;
+    const bool by_one = one && axis >= -rank && axis < rank;
     eddy_scope_begin(x.graph, "Slice");
     stride = eddy_ensure(stride, NotEqual(stride, 0), "slice_along: the stride is 0");
     const eddy_tensor n = Cast(eddy_size_along(x, axis), EDDY_INT64), sign = Sign(stride);
@@ -134,7 +151,10 @@ eddy_tensor eddy_slice_along(eddy_tensor x, eddy_tensor begin, eddy_tensor end, 
     const eddy_tensor way = Sub(eddy_clip_by_value(from_front(end, n), least, most), first);
     const eddy_tensor count =
         Where(Greater(Mul(way, sign), 0), Add(FloorDiv(Sub(way, sign), stride), 1), 0);
-    x = eddy_gather(x, Add(first, Mul(eddy__size_positions(count), stride)), .axis = axis);
+    if (by_one)
+        x = slice_box(x, first, count, (int)(axis < 0 ? axis + rank : axis));
+    else
+        x = eddy_gather(x, Add(first, Mul(eddy__size_positions(count), stride)), .axis = axis);
     eddy_scope_end(x.graph);
     return x;
 }

@@ -21,6 +21,9 @@ BUILD(tile_grad, eddy_tile_grad(x[0], x[1], EDDY_DIMS(2, 2)))
 BUILD(slice, eddy_slice(x[0], EDDY_DIMS(1, 0), EDDY_DIMS(2, -1)))
 BUILD(slice_like, eddy_slice_like(x[0], x[1], EDDY_DIMS(1, 2)))
 BUILD(slice_grad, eddy_slice_grad(x[0], x[1], EDDY_DIMS(1, 2)))
+#define BEGIN INTS(EDDY_SHAPE(2), 1, 2)
+BUILD(slice_at, eddy_slice_at(x[0], BEGIN, x[1]))
+BUILD(pad_at, eddy_pad_at(x[0], BEGIN, x[1]))
 BUILD(pad, eddy_pad(x[0], EDDY_DIMS(1, 0), EDDY_DIMS(0, 2), .value = 3))
 BUILD(concat, eddy_concat((eddy_list){ 3, x }, 1))
 BUILD(stack, eddy_stack((eddy_list){ 3, x }, 1))
@@ -34,6 +37,9 @@ BUILD(split_like, eddy_split_like(x[0], (eddy_list){ 2, x + 1 }, 1))
 #define NUMBER_TO(v) Add(Mul(Cast(eddy_size_along(RANK_2, 1), EDDY_INT64), 0), v)
 #define SIZES_TO(...) Add(NUMBER_TO(0), Cast(INTS(EDDY_SHAPE(2), __VA_ARGS__), EDDY_INT64))
 BUILD(slice_along, eddy_slice_along(RANK_2, NUMBER_TO(-1), NUMBER_TO(-9), NUMBER_TO(-2), 1))
+BUILD(slice_by_one,
+      eddy_slice_along(RANK_2, NUMBER_TO(1), NUMBER_TO(-1), eddy_number(g, EDDY_INT64, 1), -1))
+BUILD(pad_to, eddy_pad_to(RANK_2, SIZES_TO(1, 0), SIZES_TO(0, 2)))
 BUILD(extend_reflect, eddy_extend_to(RANK_2, SIZES_TO(1, 4), SIZES_TO(-1, 2), "reflect"))
 BUILD(extend_zeros, eddy_extend_to(RANK_2, SIZES_TO(1, 0), SIZES_TO(-1, 2), "constant"))
 BUILD(split_to, eddy_split_to(RANK_2, SIZES_TO(1, -1), 1))
@@ -113,6 +119,10 @@ static const sweep_row rows[] = {
     OP("Tile", "", tile, 1, S(3, 4)),
     OP_LIKE("TileGrad", "", tile_grad, 2, KEEP(2, 3, 4, 6), S(6, 4), S(3, 2)),
     OP_KEEP("Slice", "", slice, 1, KEEP(3), S(3, 4)),
+    OP_LIKE("SliceAt", "", slice_at, 2, KEEP(4, 5), S(4, 5), S(2, 3)),
+    OP_LIKE("PadAt", "", pad_at, 2, KEEP(4, 5), S(2, 3), S(4, 5)),
+    OP_KEEP("SliceAt", "slice_along by 1", slice_by_one, 1, KEEP(4, 3), S(3, 4)),
+    OP_KEEP("PadAt", "pad_to", pad_to, 1, KEEP(4, 3), S(3, 4)),
     OP_LIKE("SliceLike", "", slice_like, 2, KEEP(4, 5), S(4, 5), S(2, 3)),
     OP_LIKE("SliceGrad", "", slice_grad, 2, KEEP(4, 5), S(2, 3), S(4, 5)),
     OP("PadV2", "", pad, 1, S(3, 4)),

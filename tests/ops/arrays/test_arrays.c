@@ -382,14 +382,24 @@ static cut some_cut(trial *t)
     return c;
 }
 
+/* The position as a tensor. */
+static eddy_tensor begin_of(trial *t, const cut *c)
+{
+    const eddy_dtype d = pick(t, 2) ? EDDY_INT32 : EDDY_INT64;
+    eddy_array      *a = eddy_array_new(d, EDDY_SHAPE(c->whole.rank));
+    for (int i = 0; i < c->whole.rank; i++) eddy_array_set(a, i, (double)c->begin.at[i]);
+    return fed(t, a);
+}
+
 START_TEST(slicing)
 {
     trial t = trial_begin((unsigned)_i);
     const cut c = some_cut(&t);
     eddy_array *x = filled(&t, some_dtype(&t), c.whole);
     eddy_tensor in = fed(&t, x), ref = fed(&t, filled(&t, EDDY_INT32, c.part));
-    const eddy_tensor y[] = { eddy_slice(in, c.begin, c.size), eddy_slice_like(in, ref, c.begin) };
-    for (int i = 0; i < 2; i++) {
+    const eddy_tensor y[] = { eddy_slice(in, c.begin, c.size), eddy_slice_like(in, ref, c.begin),
+                              eddy_slice_at(in, begin_of(&t, &c), ref) };
+    for (int i = 0; i < 3; i++) {
         check_elements(&t, y[i], c.part, x, cut_place, &c);
         check_gradient(&t, y[i], 1, &in);
     }
@@ -406,8 +416,9 @@ START_TEST(putting_among_zeros)
     eddy_dims   after = c.begin;
     for (int i = 0; i < c.whole.rank; i++)
         after.at[i] = c.whole.dim[i] - c.part.dim[i] - c.begin.at[i];
-    const eddy_tensor y[] = { eddy_slice_grad(in, ref, c.begin), eddy_pad(in, c.begin, after) };
-    for (int i = 0; i < 2; i++) {
+    const eddy_tensor y[] = { eddy_slice_grad(in, ref, c.begin), eddy_pad(in, c.begin, after),
+                              eddy_pad_at(in, begin_of(&t, &c), ref) };
+    for (int i = 0; i < 3; i++) {
         check_elements(&t, y[i], c.whole, x, put_place, &c);
         check_gradient(&t, y[i], 1, &in);
     }

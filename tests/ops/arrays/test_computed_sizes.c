@@ -55,6 +55,44 @@ START_TEST(slices)
 }
 END_TEST
 
+static int cut_and_put(eddy_list at, eddy_tensor *y, void *context)
+{
+    const eddy_tensor *around = context;
+    y[0] = eddy_slice_at(around[0], at.at[0], around[1]);
+    y[1] = eddy_pad_at(y[0], at.at[0], around[0]);
+    return 2;
+}
+
+/* Boxes at positions of their own for each of three examples, cut out and put back. */
+START_TEST(examples_at_positions)
+{
+    const double      v[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 };
+    const int32_t     begin[] = { 0, 0, 2, 1, 1, 2 };
+    const eddy_tensor x = matrix(g, 4, 3, v),
+                      part = eddy_slice(x, EDDY_DIMS(0, 0), EDDY_DIMS(2, 1));
+    const eddy_tensor at = eddy_placeholder(g, "at", EDDY_INT32, EDDY_SHAPE(EDDY_ANY, 2));
+    eddy_tensor         around[] = { x, part };
+    const eddy_function f = { .build = cut_and_put, .context = around };
+    eddy_tensor       y[2];
+    eddy_array       *out[2] = { NULL };
+    eddy_vmap(f, EDDY_LIST(at), y);
+    fits(g);
+    const eddy_array *b = EDDY_VIEW(begin, 3, 2);
+    ck_assert_msg(eddy_run(s, EDDY_FEED({ at, b }), EDDY_FETCH(y[0], y[1]), out) == EDDY_OK, "%s",
+                  eddy_session_message(s));
+    ck_assert(eddy_shape_equal(eddy_array_shape(out[0]), EDDY_SHAPE(3, 2, 1)));
+    ck_assert(eddy_shape_equal(eddy_array_shape(out[1]), EDDY_SHAPE(3, 4, 3)));
+    for (int e = 0; e < 3; e++)
+        for (int i = 0; i < 12; i++) {
+            const int  row = i / 3 - begin[2 * e], column = i % 3 - begin[2 * e + 1];
+            const bool in = row >= 0 && row < 2 && column == 0;
+            ck_assert_double_eq(eddy_array_get(out[1], 12 * e + i), in ? v[i] : 0);
+            if (in) ck_assert_double_eq(eddy_array_get(out[0], 2 * e + row), v[i]);
+        }
+    for (int i = 0; i < 2; i++) eddy_array_free(out[i]);
+}
+END_TEST
+
 START_TEST(repetitions)
 {
     const fed f = inputs();
@@ -142,6 +180,19 @@ static void running_says(eddy_tensor y, const fed *f, int32_t a, int64_t b)
     eddy_array_free(x);
 }
 
+START_TEST(out_of_range)
+{
+    golden_begin("ops/slice_at");
+    const fed f = inputs();
+    const eddy_tensor box = eddy_zeros_of(
+        eddy_const(g, EDDY_INT32, EDDY_SHAPE(3), (const int32_t[]){ 1, 2, 2 }), EDDY_BOOL);
+    running_says(eddy_slice_at(f.x, f.a, box), &f, 2, 0);
+    running_says(eddy_slice_at(f.x, f.b, box), &f, 0, -1);
+    running_says(eddy_pad_at(box, f.b, f.x), &f, 0, INT64_MAX);
+    golden_end();
+}
+END_TEST
+
 START_TEST(messages)
 {
     golden_begin("ops/computed_sizes");
@@ -165,6 +216,8 @@ Suite *computed_sizes_suite(void)
     TCase *c = tcase_create("sizes");
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, slices);
+    tcase_add_test(c, examples_at_positions);
+    tcase_add_test(c, out_of_range);
     tcase_add_test(c, repetitions);
     tcase_add_test(c, padding);
     tcase_add_test(c, models_of_like);

@@ -140,6 +140,7 @@ static void splitting(void)
 
 static void cutting(void)
 {
+    const eddy_tensor two = eddy_const(g, EDDY_INT64, EDDY_SHAPE(2), (const int64_t[]){ 0, 0 });
     eddy_slice(x, (eddy_dims){ .count = 9 }, EDDY_DIMS(1, 1)), golden_graph(g);
     eddy_slice(x, EDDY_DIMS(0), EDDY_DIMS(1, 1)), golden_graph(g);
     eddy_slice(x, EDDY_DIMS(-1, 0), EDDY_DIMS(1, 1)), golden_graph(g);
@@ -147,6 +148,11 @@ static void cutting(void)
     eddy_slice(open, EDDY_DIMS(0), EDDY_DIMS(1, 1)), golden_graph(g);
     eddy_slice_like(x, i, EDDY_DIMS(0, 0)), golden_graph(g);
     eddy_slice_grad(x, i, EDDY_DIMS(0, 0)), golden_graph(g);
+    eddy_slice_at(x, floats(EDDY_SHAPE(2)), x), golden_graph(g);
+    eddy_slice_at(x, i, x), golden_graph(g);
+    eddy_slice_at(x, two, i), golden_graph(g);
+    eddy_slice_at(x, two, floats(EDDY_SHAPE(2, 4))), golden_graph(g);
+    eddy_pad_at(floats(EDDY_SHAPE(2, 4)), two, x), golden_graph(g);
     eddy_pad(open, .before = EDDY_DIMS(1), .after = EDDY_DIMS(1, 1)), golden_graph(g);
     eddy_pad(x, .before = EDDY_DIMS(-1, 0)), golden_graph(g);
     eddy_tile(x, EDDY_DIMS(2, -1)), golden_graph(g);

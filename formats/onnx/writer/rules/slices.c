@@ -115,6 +115,13 @@ static bool slice(onnx_part *p)
                                          eddy__part_ints(p, rank, end), "", ""));
 }
 
+/* The box of input 0 with the shape of another input. */
+static bool box_at(onnx_part *p, const char *start, int like)
+{
+    const char *end = eddy__part_binary(p, "Add", start, eddy__part_shape(p, like));
+    return eddy__part_put(p, 0, slice_of(p, eddy__part_in(p, 0), start, end, "", ""));
+}
+
 static bool slice_like(onnx_part *p)
 {
     const eddy_dims begin = eddy__part_dims(p, "begin");
@@ -122,9 +129,18 @@ static bool slice_like(onnx_part *p)
     int             rank;
     if (!eddy__part_known_rank(p, 0, &rank)) return false;
     if (rank == 0) return eddy__part_put(p, 0, eddy__part_in(p, 0));
-    const char *start = eddy__part_ints(p, rank, begin.count > 0 ? begin.at : zeros);
-    const char *end = eddy__part_binary(p, "Add", start, eddy__part_shape(p, 1));
-    return eddy__part_put(p, 0, slice_of(p, eddy__part_in(p, 0), start, end, "", ""));
+    return box_at(p, eddy__part_ints(p, rank, begin.count > 0 ? begin.at : zeros), 1);
+}
+
+static const char *begin_of(onnx_part *p)
+{
+    return eddy__part_cast(p, eddy__part_in(p, 1), eddy__part_type(p, 1).dtype, EDDY_INT64);
+}
+
+static bool slice_at(onnx_part *p)
+{
+    return eddy__part_type(p, 0).shape.rank == 0 ? eddy__part_put(p, 0, eddy__part_in(p, 0))
+                                                 : box_at(p, begin_of(p), 2);
 }
 
 static bool pad_by(onnx_part *p, const char *x, const char *pads, double value)
@@ -132,6 +148,15 @@ static bool pad_by(onnx_part *p, const char *x, const char *pads, double value)
     const char *const in[] = { x, pads, eddy__part_number(p, p->node->outputs[0].dtype, value) };
     onnx_call c = eddy__call(p, "Pad", 3, in);
     return eddy__part_put(p, 0, eddy__call_end(&c));
+}
+
+/* Input 0 padded to the shape of another input. */
+static bool pad_before(onnx_part *p, const char *before, int like)
+{
+    const char *size = eddy__part_shape(p, 0), *whole = eddy__part_shape(p, like);
+    const char *after = eddy__part_formula(p, EDDY_INT64, "Sub(Sub(a, b), c)", whole, size, before);
+    const char *const parts[] = { before, after };
+    return pad_by(p, eddy__part_in(p, 0), eddy__part_concat(p, 0, 2, parts), 0);
 }
 
 static bool slice_grad(onnx_part *p)
@@ -149,11 +174,13 @@ static bool slice_grad(onnx_part *p)
         if (known) pads[rank + i] = y.dim[i] - pads[i] - dy.dim[i];
     }
     if (known) return pad_by(p, eddy__part_in(p, 0), eddy__part_ints(p, 2 * rank, pads), 0);
-    const char *before = eddy__part_ints(p, rank, pads);
-    const char *size = eddy__part_shape(p, 0), *whole = eddy__part_shape(p, 1);
-    const char *after = eddy__part_formula(p, EDDY_INT64, "Sub(Sub(a, b), c)", whole, size, before);
-    const char *const parts[] = { before, after };
-    return pad_by(p, eddy__part_in(p, 0), eddy__part_concat(p, 0, 2, parts), 0);
+    return pad_before(p, eddy__part_ints(p, rank, pads), 1);
+}
+
+static bool pad_at(onnx_part *p)
+{
+    return eddy__part_type(p, 0).shape.rank == 0 ? eddy__part_put(p, 0, eddy__part_in(p, 0))
+                                                 : pad_before(p, begin_of(p), 2);
 }
 
 static bool pad(onnx_part *p)
@@ -340,6 +367,8 @@ static const onnx_row rows[] = {
     { "Slice", slice },
     { "SliceLike", slice_like },
     { "SliceGrad", slice_grad },
+    { "SliceAt", slice_at },
+    { "PadAt", pad_at },
     { "PadV2", pad },
     { "ReverseV2", reverse },
     { "StridedSlice", strided_slice },
