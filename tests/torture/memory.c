@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 static const scenarios *const all[] = { building, derivatives, loops,  operations,
-                                        running,  training,    saving, reading };
+                                        running,  training,    saving, reading, models };
 
 enum { JOBS = 2, SECONDS = 60, BY_CHANCE = 100, TOLD = 5 };
 
