@@ -66,7 +66,7 @@ eddy_tensor eddy__tf_tensor_of(tf_build *b, tf_value *v)
 {
     if (v->kind == TF_ARRAY) eddy__tf_missing(b, "a tensor list stands where a tensor is expected");
     else if (v->kind == TF_NOTHING) eddy__tf_missing(b, "an input is not computed");
-    else if (!eddy_is_valid(v->t) && !v->array)
+    else if (!eddy_is_valid(v->t) && !v->weight)
         eddy__tf_missing(b, "values of type %s are not supported", eddy__tf_type_name(v->type));
     if (b->reason) return eddy_none(b->graph);
     if (eddy_is_valid(v->t)) return v->t;

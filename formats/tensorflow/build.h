@@ -31,7 +31,7 @@ typedef struct tf_value {
     int          type;          /* tf_type of the elements */
     eddy_tensor  t;             /* of a VARIABLE: the variable; invalid for a weight not used yet */
     eddy_array  *array;         /* the elements, if they are known; belongs to the reader */
-    const char  *weight;        /* of a constant of the file: its name */
+    const char  *weight;        /* of a constant of the file that has elements: its name */
     eddy_tensor_array list;     /* of an ARRAY */
     bool         growing;       /* of an ARRAY: its size changes, so the loops that carry it let it */
     int64_t     *known;         /* integers of rank 0 or 1 of which some are known, count_known */

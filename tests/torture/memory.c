@@ -133,8 +133,11 @@ static void torture(const scenarios *kind, int i, long most, tally *t)
 static void start(const scenarios *kind, int i, long most, tally *t)
 {
     fflush(stdout);
-    t->process = fork();
-    if (t->process != 0) return;
+    const pid_t p = fork();
+    if (p != 0) {
+        t->process = p;         /* the other process shares t and must not write its 0 */
+        return;
+    }
     torture(kind, i, most, t);
     exit(0);            /* not _exit, which loses what gcov counted */
 }

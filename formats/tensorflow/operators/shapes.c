@@ -10,9 +10,9 @@ static bool constant(tf_build *b)
     if (!v) return false;
     if (!a || a->kind != TF_ATTR_TENSOR) return eddy__tf_invalid(b, "there is no value");
     v->type = a->tensor->type;
-    v->weight = b->node->name;
     v->constant = true;
     if (v->type != TF_STRING) {
+        v->weight = b->node->name;
         v->array = eddy__tf_weight(b->reader, b->node->name);
         if (!v->array && b->reader->manifest.weights && !b->reader->base.failed)
             return eddy__tf_invalid(b, "the manifest has no weight of this name");
