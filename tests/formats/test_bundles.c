@@ -323,7 +323,7 @@ END_TEST
 
 /* Where a footer says that the index is: behind two numbers, the offset and the size of a block.
  * The file begins with a block of no pairs, of 8 bytes, one of a pair whose block is not in the
- * file, at 13, and one that is damaged, at 32. */
+ * file, at 13, one that is damaged, at 32, and one of a damaged pair, at 41. */
 static const struct { const char *at; size_t size; bool cut_off; const char *problem; } footers[] = {
     { "\0\0\0\x08", 4, false, "the index has no header" },
     { "", 0, true, "the footer is damaged" },
@@ -331,11 +331,12 @@ static const struct { const char *at; size_t size; bool cut_off; const char *pro
     { "\0\0", 2, true, "a block is not inside the file" },
     { "\0\0\0", 3, true, "a block is not inside the file" },
     { "\0\0\x64\x08", 4, false, "a block is not inside the file" },
-    { "\0\0\0\x64", 4, false, "a block is not inside the file" },
-    { "\0\0\0\x58", 4, false, "a block is not inside the file" },
+    { "\0\0\0\x7f", 4, false, "a block is not inside the file" },
+    { "\0\0\0\x66", 4, false, "a block is not inside the file" },
     { "\0\0\0\3", 4, false, "a block is not inside the file" },
     { "\0\0\x0d\x0e", 4, false, "byte 17: a block is not inside the file" },
     { "\0\0\x20\4", 4, false, "byte 32: a block is damaged" },
+    { "\0\0\x29\x0c", 4, false, "byte 41: a pair is damaged" },
 };
 
 static void put_block(message *file, const char *p, size_t n)
@@ -352,6 +353,7 @@ START_TEST(each_footer)
     put_block(&file, "\0\0\0\0\1\0\0\0", 8);
     put_block(&file, "\0\1\2~\x64\x08\0\0\0\0\1\0\0\0", 14);
     put_block(&file, "\xff\0\0\0", 4);
+    put_block(&file, "\1\1\0~\0\0\0\0\1\0\0\0", 12);
     message_put(&footer, footers[_i].at, footers[_i].size);
     while (footer.size < 40) message_put(&footer, footers[_i].cut_off ? "\x80" : "", 1);
     message_put(&file, footer.at, footer.size);

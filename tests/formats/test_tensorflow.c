@@ -265,6 +265,7 @@ START_TEST(names)
     tf_add_shape(&fed, "shape", 1, two);
     node(&bytes, fed);
     node(&bytes, tf_ints_message("any", 0, NULL, (int32_t[]){ -1 }));
+    plain(&bytes, "idle", "NoOp", "");
     tf_add_type(&list, "element_dtype", 1);
     node(&bytes, list);
     plain(&bytes, "sum", "AddV2", "x,fed");
@@ -283,7 +284,7 @@ START_TEST(names)
     const eddy_tensor x = eddy_tensorflow_input(m, "x");
     ck_assert(eddy_is_valid(x) && x.node == eddy_tensorflow_input(m, "x:0").node);
     ck_assert_int_eq(x.node, eddy_tensorflow_value(m, "x:0").node);
-    static const char *const none[] = { "z", "fee", "fed:1", "fed:2", "xx", ":0", "" };
+    static const char *const none[] = { "z", "idle", "fee", "fed:1", "fed:2", "xx", ":0", "" };
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         ck_assert_msg(!eddy_is_valid(eddy_tensorflow_input(m, none[i])), "%s", none[i]);
         ck_assert_msg(!eddy_is_valid(eddy_tensorflow_value(m, none[i])), "%s", none[i]);

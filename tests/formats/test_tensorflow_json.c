@@ -201,6 +201,25 @@ START_TEST(functions)
 }
 END_TEST
 
+/* A function of more results than can be called needs none of their values. */
+START_TEST(many_results)
+{
+    for (int more = 0; more < 2; more++) {
+        char        text[2000] = "{\"modelTopology\":{\"node\":[],\"library\":{\"function\":["
+                                 "{\"ret\":{\"r\":\"n\"},\"signature\":{\"outputArg\":[";
+        region      r;
+        tf_file     file;
+        tf_manifest weights;
+        for (int i = 0; i < 64 + more; i++) strcat(text, i ? ",{\"name\":\"r\"}" : "{\"name\":\"r\"}");
+        strcat(text, "]}}]}}}");
+        ck_assert_ptr_null(parsed(&r, text, &file, &weights));
+        ck_assert_uint_eq(file.functions[0].n_results, (size_t)(64 + more));
+        ck_assert_str_eq(file.functions[0].results[63], more ? "" : "n");
+        eddy__region_free(&r);
+    }
+}
+END_TEST
+
 START_TEST(signatures)
 {
     static const char *const texts[] = {
@@ -297,6 +316,7 @@ Suite *tensorflow_json_suite(void)
     tcase_add_loop_test(t, shape, 0, sizeof shapes / sizeof *shapes);
     tcase_add_test(t, lists);
     tcase_add_test(t, functions);
+    tcase_add_test(t, many_results);
     tcase_add_test(t, signatures);
     tcase_add_test(t, manifest);
     tcase_add_loop_test(t, models, 0, sizeof bad / sizeof *bad);

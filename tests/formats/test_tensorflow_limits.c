@@ -102,12 +102,24 @@ START_TEST(work)
 }
 END_TEST
 
+/* A list of many numbers where Eddy takes eight. */
+START_TEST(numbers_of_attributes)
+{
+    static int64_t axes[300];
+    message        g = { NULL, 0 }, squeeze = tf_node_message("y", "Squeeze", "x");
+    node(&g, tf_input_message("x", 2, (int64_t[]){ 1, 2 }));
+    tf_add_ints(&squeeze, "axis", 300, axes);
+    node(&g, squeeze);
+    refuses(&g, EDDY_INVALID_ARGUMENT, "axes");
+}
+END_TEST
+
 /* ------------------------------------------------------------- control flow -- */
 
 /* A loop of n values of version 2, of which the first one is a number. */
 static message loop_of(int n)
 {
-    char    names[400] = "x", args[400] = "a0", name[8];
+    char    names[400] = "x", args[400] = "a0", name[16];
     message g = { NULL, 0 }, f[2], loop;
     node(&g, tf_input_message("x", 0, NULL));
     for (int i = 1; i < n; i++) {
@@ -137,7 +149,7 @@ END_TEST
 /* A list is two tensors. */
 START_TEST(lists_of_loops)
 {
-    char    names[400] = "x", args[400] = "a0", name[8];
+    char    names[400] = "x", args[400] = "a0", name[16];
     message g = { NULL, 0 }, f[2], loop, list = tf_node_message("l", "TensorListReserve", "k,k");
     node(&g, tf_input_message("x", 0, NULL));
     node(&g, tf_ints_message("k", 0, NULL, (int32_t[]){ 2 }));
@@ -236,6 +248,7 @@ Suite *tensorflow_limits_suite(void)
     tcase_add_test(t, nodes_of_a_graph);
     tcase_add_test(t, nodes_of_calls);
     tcase_add_test(t, work);
+    tcase_add_test(t, numbers_of_attributes);
     tcase_add_test(t, values_of_loops);
     tcase_add_test(t, lists_of_loops);
     tcase_add_test(t, frames);

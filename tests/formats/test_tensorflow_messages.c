@@ -212,6 +212,14 @@ START_TEST(results)
     ck_assert_str_eq(f->results[1], "n:1");
     ck_assert_str_eq(f->results[2], "");
     eddy__region_free(&r);
+    message nameless = { NULL, 0 }, entry = { NULL, 0 };
+    message_inner(&nameless, 1, in_field(3, (message){ NULL, 0 }));
+    message_text(&entry, 2, "n:9");
+    message_inner(&nameless, 4, entry);
+    f = function(&r, &file, nameless);
+    ck_assert_uint_eq(f->n_results, 1);
+    ck_assert_str_eq(f->results[0], "n:9");
+    eddy__region_free(&r);
     f = function(&r, &file, function_of(64, 64));
     ck_assert_str_eq(f->results[63], "n:63");
     eddy__region_free(&r);

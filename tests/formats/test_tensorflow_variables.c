@@ -219,7 +219,7 @@ START_TEST(signatures)
     message_free(&bytes);
     message graph = { NULL, 0 };
     message_inner(&graph, 1, placeholder("x", false));
-    bytes = tf_saved_model_message(graph, "x=x:0,lost=lost:0", "y=x:0");
+    bytes = tf_saved_model_message(graph, "a=x:0,lost=lost:0", "y=x:0");
     ck_assert_ptr_null(eddy_tensorflow_read(g, .data = bytes.at, .data_size = bytes.size, .error = &e));
     ck_assert_str_eq(e.message, "TensorFlow model: there is no value 'lost:0'");
     message_free(&bytes);

@@ -43,7 +43,8 @@ static const char partly[] =
     "x ?f[2] - -;p ?b - -;s Switch x,p -;t Switch x,p -;u Switch x,p -;v Switch x,p -;"
     "a AddN s,t,u,v -;b Switch x,p -;c Switch x,p -;d Switch x,p -;e Switch x,p -;"
     "f AddN b,c,d,e -;g Switch x,p -;h Switch x,p -;i Switch x,p -;j Switch x,p -;"
-    "k AddN g,h,i,j -;l AddN a,f,k -;z Switch x,p -;y Merge l,z:1 -;o Nothing x -";
+    "k AddN g,h,i,j -;l AddN a,f,k -;z Switch x,p -;y Merge l,z:1 -;o Nothing x -;"
+    "q PartitionedCall x f=@f;r TensorListFromTensor x,x -|f:a:";
 
 enum { JSON_MODEL, SAVED_MODEL, PARTLY_READ, BOUND_MODEL, MODELS };
 

@@ -120,8 +120,7 @@ static bool pad(tf_build *b)
     eddy_dims         before, after;
     const eddy_tensor x = eddy__tf_in(b, 0);
     if (eddy__tf_is_computed(b, 1) || eddy__tf_is_computed(b, 2)) return computed_pad(b);
-    const eddy_array *value = b->n_in > 2 ? eddy__tf_need(b, 2, "the value") : NULL;
-    if (b->n_in > 2 && !value) return false;
+    const eddy_array *value = eddy__tf_has(b, 2) ? eddy__tf_array_of(b, b->in[2]) : NULL;
     return pairs(b, 1, "the paddings", &before, &after) &&
            eddy__tf_put(b, 0, eddy_pad(x, before, after,
                                        .value = value ? eddy_array_item(value) : 0));
