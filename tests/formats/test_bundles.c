@@ -215,6 +215,8 @@ static const struct { const char *bytes; size_t size; bool bad; } pairs[] = {
     { "\0\0\2\x08\1" "\1\1\0x", 9, true },                     /* more than the key before */
     { "\0\0\2\x08\1" "\0\2\0x", 9, true },
     { "\0\0\2\x08\1" "\0\1\1x", 9, true },
+    /* 2 and 2^64 - 1 bytes, 1 of 2^64 */
+    { "\0\0\2\x08\1" "\0\2\xff\xff\xff\xff\xff\xff\xff\xff\xff\1x", 18, true },
     { "\0\0\2\x08\1" "\0\1", 7, true },
     { "\0\0\2\x08\1" "\0", 6, true },
     { "\0\0\2\x08\1" "\x80", 6, true },

@@ -47,6 +47,7 @@ static const program control[] = {
     { CALL_OF(TOP "c Identity t:values:0 -"), "f[2] 1 2", "f[1] 2" },
     { CALL_OF(TOP "c Identity t:odd:0 -"), "f[2] 1 2", "f[1] 2" },
     { CALL_OF(TOP "c Identity t:odd:1 -"), "f[2] 1 2", "i[1] 1" },
+    { CALL_OF(TOP "c Identity t::1 -"), "f[2] 1 2", "i[1] 1" },
     { CALL_OF("c Neg a: -"), "f[2] 1 2", "f[2] -1 -2" },
     { CALL_OF("d Neg a -;c Neg d: -"), "f[2]", "!input 'd:' is not defined" },
     { CALL_OF("d Neg a -;c Neg d:x -"), "f[2]", "!input 'd:x' is not defined" },
@@ -145,7 +146,8 @@ static const program arrays[] = {
     "x ~f[2,3,4,5] - -;s Shape x -;z i[1]_0 - -;t i[1]_1 - -;o i[1]_4 - -;" \
     "d StridedSlice s,z,t,t -;y StridedSlice s," b "," e ",t " masks
 
-static const program sizes[] = {
+/* Slices that are known while the graph is read. */
+static const program slices[] = {
     { SLICE("i[1]_1", "i[1]_3", "i[1]_1", "-"), "f[2,3,4,5]", "i[2] 3 4" },
     { SLICE("i[1]_-3", "i[1]_-1", "i[1]_1", "-"), "f[2,3,4,5]", "i[2] 3 4" },
     { SLICE("i[1]_-100", "i[1]_3", "i[1]_2", "-"), "f[2,3,4,5]", "i[2] 2 4" },
@@ -163,6 +165,12 @@ static const program sizes[] = {
     { SLICE("i[1]_2", "i[1]_0", "i[1]_-2147483647", "-"), "f[2,3,4,5]", "i[1] 4" },
     { SLICE("i[1]_-1", "i[1]_0", "i[1]_1", "shrink_axis_mask=1"), "f[2,3,4,5]", "i 5" },
     { SLICE("i[1]_2", "i[1]_3", "i[1]_1", "shrink_axis_mask=1,begin_mask=1"), "f[2,3,4,5]", "i 4" },
+    { SLICE("i[1]_-4", "i[1]_0", "i[1]_1", "-"), "f[2,3,4,5]", "i[0]" },
+    { SLICE("i[1]_3", "i[1]_-5", "i[1]_-1", "-"), "f[2,3,4,5]", "i[4] 5 4 3 2" },
+    { SLICE("i[1]_0", "i[1]_-4", "i[1]_-1", "-"), "f[2,3,4,5]", "i[0]" },
+};
+
+static const program sizes[] = {
     { SLICE("i[1]_4", "i[1]_5", "i[1]_1", "shrink_axis_mask=1"), "f[2,3,4,5]", "!Slice" },
     { SLICE("i[1]_1", "i[1]_2", "i[1]_0", "-"), "f[2,3,4,5]", "!stride" },
     { SLICE("i[2]_0_1", "i[2]_0_2", "i[2]_1_1", "new_axis_mask=1,shrink_axis_mask=2"), "f[2,3,4,5]",
@@ -208,6 +216,25 @@ END_TEST
 START_TEST(size) { check(&sizes[_i]); }
 END_TEST
 
+START_TEST(slice)
+{
+    const text_graph       t = text_graph_of(slices[_i].text);
+    message                bytes = text_graph_message(&t);
+    eddy_error             e = { 0 };
+    eddy_graph            *g = eddy_graph_new();
+    eddy_tensorflow_model *m =
+        eddy_tensorflow_read(g, .data = bytes.at, .data_size = bytes.size, .error = &e);
+    ck_assert_msg(m != NULL, "%s", e.message);
+    const eddy_array *y = eddy_constant_value(eddy_tensorflow_output(m, "y"));
+    ck_assert_msg(y != NULL, "%s: it is not known", slices[_i].text);
+    compare(slices[_i].text, y, slices[_i].y);
+    eddy_tensorflow_free(m);
+    eddy_graph_free(g);
+    message_free(&bytes);
+    check(&slices[_i]);
+}
+END_TEST
+
 Suite *tensorflow_programs_suite(void)
 {
     Suite *s = suite_create("tensorflow_programs");
@@ -215,6 +242,7 @@ Suite *tensorflow_programs_suite(void)
     tcase_add_loop_test(t, control_flow, 0, sizeof control / sizeof *control);
     tcase_add_loop_test(t, loop, 0, sizeof loops / sizeof *loops);
     tcase_add_loop_test(t, array, 0, sizeof arrays / sizeof *arrays);
+    tcase_add_loop_test(t, slice, 0, sizeof slices / sizeof *slices);
     tcase_add_loop_test(t, size, 0, sizeof sizes / sizeof *sizes);
     suite_add_tcase(s, t);
     return s;

@@ -33,8 +33,9 @@ static const char json[] =
 
 /* A SavedModel: a loop over a variable. */
 static const char saved[] =
-    "x ?f[2] - -;w VarHandleOp - dtype=:float,shape=<2>;n i_0 - -;m NoOp - -;"
-    "l While n,w,m,x cond=@cond,body=@body;r ReadVariableOp w -;y Mul l:3,r -"
+    "x ?f[2] - -;w VarHandleOp - dtype=:float,shape=<2>;n i_0 - -;m NoOp - -;i i[2]_1_0 - -;"
+    "l While n,w,m,x cond=@cond,body=@body;r ResourceGather w,i -;z Mul l:3,r -;"
+    "s VariableShape w -;y Reshape z,s -"
     "|cond:n,v,m,a:r;k i_2 - -;r Less n,k -"
     "|body:n,v,m,a:j,v,m,c;o i_1 - -;j AddV2 n,o -;r ReadVariableOp v -;c Mul a,r -";
 
