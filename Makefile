@@ -512,7 +512,8 @@ threads: $(BUILD)/mixed_runs ## let 8 threads use, update, save, cancel and clos
 COVER := -g --coverage -fprofile-update=single -Dalways_inline=unused
 # Scenarios of which all allocations fail, for the readers of models and checkpoints.
 COVER_WHOLE := 'ONNX case' 'ONNX node' 'TensorFlow node' 'TensorFlow graph' 'report of event files' \
-    'layers of PyTorch' checkpoint 'checkpoint in several files' 'kept checkpoints'
+    'TensorFlow model' 'checkpoint of TensorFlow' 'layers of PyTorch' checkpoint \
+    'checkpoint in several files' 'kept checkpoints'
 cover: ## print the share of lines and branches that the tests reach, per folder (needs gcc)
 	@sh scripts/setup.sh check
 	@$(MAKE) --no-print-directory CC='$(filter-out ccache,$(CC))' BUILD=build/cover OPT=-O0 CFLAGS='$(COVER)' covered

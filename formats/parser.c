@@ -14,6 +14,14 @@ void eddy__parse_damaged(parser *p, const uint8_t *at)
     p->bad = true;
 }
 
+bool eddy__parse_next(parser *p, wire *w, wire_field *f)
+{
+    if (p->bad) return false;
+    if (eddy__wire_next(w, f)) return true;
+    if (w->bad) eddy__parse_damaged(p, w->at);
+    return false;
+}
+
 const char *eddy__parse_string(parser *p, const wire_field *f)
 {
     if (f->type != WIRE_BYTES) eddy__parse_damaged(p, f->at);
@@ -27,7 +35,7 @@ const char **eddy__parse_strings(parser *p, wire w, uint32_t number, size_t *cou
     *count = 0;
     const char **all = eddy__parse_take(p, eddy__wire_count(w, number), sizeof *all);
     wire_field   f;
-    while (all && !p->bad && eddy__wire_next(&w, &f))
+    while (eddy__parse_next(p, &w, &f))
         if (f.number == number) all[(*count)++] = eddy__parse_string(p, &f);
     return all;
 }

@@ -16,6 +16,8 @@ typedef struct parser {
 void        *eddy__parse_take(parser *p, size_t count, size_t size);
 /* Notes that a message or field is damaged at this place. */
 void         eddy__parse_damaged(parser *p, const uint8_t *at);
+/* The next field of w; false at the end, and at damage, which it notes. */
+bool         eddy__parse_next(parser *p, wire *w, wire_field *f);
 const char  *eddy__parse_string(parser *p, const wire_field *f);
 /* All strings of the repeated field `number` of w. */
 const char **eddy__parse_strings(parser *p, wire w, uint32_t number, size_t *count);

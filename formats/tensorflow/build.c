@@ -44,13 +44,13 @@ bool eddy__tf_invalid(tf_build *b, const char *format, ...)
 
 /* ------------------------------------------------------------------ inputs -- */
 
-bool eddy__tf_has(const tf_build *b, int i) { return i >= 0 && i < b->n_in && b->in[i]; }
+bool eddy__tf_has(const tf_build *b, int i) { return i >= 0 && i < b->n_in; }
 
 /* A frozen graph does not say which constants are weights: those of floating-point elements with at
  * least one dimension. */
 static bool is_weight(const tf_reader *r, const tf_value *v)
 {
-    return r->options.variables && v->weight && !r->model->saved_model && r->bodies == 0 &&
+    return r->options.variables && !r->model->saved_model && r->bodies == 0 &&
            eddy_dtype_is_floating(eddy__tf_dtype(v->type)) && eddy_array_shape(v->array).rank > 0;
 }
 
@@ -58,16 +58,15 @@ static bool is_weight(const tf_reader *r, const tf_value *v)
 static eddy_tensor build_constant(tf_build *b, const tf_value *v)
 {
     return eddy__reading_weight(&b->reader->base, v->array,
-                                v->weight ? eddy__name_clean(b->memory, v->weight) : "Const",
-                                eddy__tf_dtype(v->type), is_weight(b->reader, v), false);
+                                eddy__name_clean(b->memory, v->weight), eddy__tf_dtype(v->type),
+                                is_weight(b->reader, v), false);
 }
 
 eddy_tensor eddy__tf_tensor_of(tf_build *b, tf_value *v)
 {
-    if (!v) return eddy_none(b->graph);
     if (v->kind == TF_ARRAY) eddy__tf_missing(b, "a tensor list stands where a tensor is expected");
     else if (v->kind == TF_NOTHING) eddy__tf_missing(b, "an input is not computed");
-    else if (!eddy_is_valid(v->t) && !v->array)
+    else if (!eddy_is_valid(v->t) && !v->weight)
         eddy__tf_missing(b, "values of type %s are not supported", eddy__tf_type_name(v->type));
     if (b->reason) return eddy_none(b->graph);
     if (eddy_is_valid(v->t)) return v->t;
@@ -92,7 +91,7 @@ int eddy__tf_type_in(const tf_build *b, int i)
 
 const eddy_array *eddy__tf_array_of(tf_build *b, tf_value *v)
 {
-    if (!v || v->array || v->kind != TF_VALUE || !eddy_is_valid(v->t)) return v ? v->array : NULL;
+    if (v->array || v->kind != TF_VALUE || !eddy_is_valid(v->t)) return v->array;
     return v->array = eddy__reading_elements(&b->reader->base, v->t, v->constant);
 }
 
@@ -115,7 +114,7 @@ int eddy__tf_list(tf_build *b, int i, const char *what, int64_t list[TF_MAX_LIST
     const int64_t *known = eddy__tf_partly(b, i, &count);
     for (int k = 0; known && k < count; k++)
         if (known[k] == UNKNOWN_SIZE) known = NULL;
-    if (known && count <= TF_MAX_LIST) {
+    if (known) {
         if (count) memcpy(list, known, (size_t)count * sizeof *list);
         return count;
     }
@@ -199,18 +198,11 @@ const char *eddy__tf_text(const tf_build *b, const char *name, const char *other
     return a && a->kind == TF_ATTR_TEXT ? a->text : otherwise;
 }
 
-const int64_t *eddy__tf_ints(const tf_build *b, const char *name, int *count)
-{
-    const tf_attr *a = eddy__tf_attr_of(b->node, name);
-    *count = a && a->kind == TF_ATTR_LIST && a->n_ints < INT32_MAX ? (int)a->n_ints : 0;
-    return *count ? a->ints : NULL;
-}
-
 eddy_dims eddy__tf_dims_attr(const tf_build *b, const char *name)
 {
-    int            n;
-    const int64_t *v = eddy__tf_ints(b, name, &n);
-    return n ? eddy__tf_dims(v, n) : EDDY_OMITTED_DIMS;
+    const tf_attr *a = eddy__tf_attr_of(b->node, name);
+    const size_t   n = a && a->kind == TF_ATTR_LIST ? a->n_ints : 0;
+    return n == 0 ? EDDY_OMITTED_DIMS : eddy__tf_dims(a->ints, n < 100 ? (int)n : 100);
 }
 
 int eddy__tf_type(const tf_build *b, const char *name, int otherwise)
@@ -231,7 +223,9 @@ const tf_graph *eddy__tf_function_named(tf_build *b, const char *function)
 const tf_graph *eddy__tf_function(tf_build *b, const char *name)
 {
     const tf_attr *a = eddy__tf_attr_of(b->node, name);
-    return eddy__tf_function_named(b, a && a->kind == TF_ATTR_FUNCTION ? a->text : name);
+    if (a && a->kind == TF_ATTR_FUNCTION) return eddy__tf_function_named(b, a->text);
+    eddy__tf_invalid(b, "there is no attribute '%s' with a function", name);
+    return NULL;
 }
 
 /* ----------------------------------------------------------------- outputs -- */
@@ -263,7 +257,7 @@ bool eddy__tf_put_value(tf_build *b, int i, tf_value *v)
         b->out = more;
         b->room_out = room;
     }
-    if (i >= b->n_out) b->n_out = i + 1;
+    b->n_out = i + 1;
     b->out[i] = v;
     return v != NULL;
 }

@@ -31,7 +31,7 @@ typedef struct tf_value {
     int          type;          /* tf_type of the elements */
     eddy_tensor  t;             /* of a VARIABLE: the variable; invalid for a weight not used yet */
     eddy_array  *array;         /* the elements, if they are known; belongs to the reader */
-    const char  *weight;        /* of a constant of the file: its name */
+    const char  *weight;        /* of a constant of the file that has elements: its name */
     eddy_tensor_array list;     /* of an ARRAY */
     bool         growing;       /* of an ARRAY: its size changes, so the loops that carry it let it */
     int64_t     *known;         /* integers of rank 0 or 1 of which some are known, count_known */
@@ -70,7 +70,7 @@ bool        eddy__tf_has(const tf_build *b, int i);
 /* Input i as a tensor; an invalid one, with a reason, if there is none. */
 eddy_tensor eddy__tf_in(tf_build *b, int i);
 int         eddy__tf_type_in(const tf_build *b, int i);
-/* The tensor of a value: a weight is built at its first use. Invalid for NULL. */
+/* The tensor of a value: a weight is built at its first use. */
 eddy_tensor eddy__tf_tensor_of(tf_build *b, tf_value *v);
 /* The elements of a value if they are known, else NULL. */
 const eddy_array *eddy__tf_array_of(tf_build *b, tf_value *v);
@@ -97,7 +97,6 @@ int64_t     eddy__tf_int(const tf_build *b, const char *name, int64_t otherwise)
 double      eddy__tf_float(const tf_build *b, const char *name, double otherwise);
 bool        eddy__tf_flag(const tf_build *b, const char *name);         /* false without one */
 const char *eddy__tf_text(const tf_build *b, const char *name, const char *otherwise);
-const int64_t *eddy__tf_ints(const tf_build *b, const char *name, int *count);
 /* A list of at most 8 integers; of none if it is left out. */
 eddy_dims   eddy__tf_dims_attr(const tf_build *b, const char *name);
 int         eddy__tf_type(const tf_build *b, const char *name, int otherwise);

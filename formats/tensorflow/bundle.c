@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SHARDS = 10000 };
+enum { MOST_SHARDS = 10000, MOST_ENTRIES = 1 << 18 };
 
 typedef struct bundle_tensor {
     const char *name;
@@ -126,7 +126,7 @@ static bool tensor(opening *o, const table_pair *p)
     int           rank;
     bundle_tensor t = { .name = p->key };
     uint64_t      shard = 0;
-    while (eddy__wire_next(&w, &f)) {
+    while (eddy__parse_next(&q, &w, &f)) {
         if (f.number == 1) t.type = (int)(f.value & 0xff);
         if (f.number == 2) t.shape = eddy__tf_shape(&q, eddy__wire_enter(&w, &f), &rank);
         if (f.number == 3) shard = f.value;
@@ -135,8 +135,8 @@ static bool tensor(opening *o, const table_pair *p)
         if (f.number == 6) t.crc = (uint32_t)f.value;
         if (f.number == 7) t.sliced = true;
     }
-    if (w.bad || q.bad || shard >= (uint64_t)o->e->n_files || t.offset < 0 || t.size < 0 ||
-        (t.shape.rank >= 0 && !eddy_shape_is_known(t.shape)))
+    if (q.bad || shard >= (uint64_t)o->e->n_files || t.offset < 0 || t.size < 0 ||
+        !eddy_shape_is_valid(t.shape) || (t.shape.rank >= 0 && !eddy_shape_is_known(t.shape)))
         return fail(o, EDDY_CORRUPT, p->key, "its entry in the index is damaged");
     t.shard = (int)shard;
     if (!grow(o)) return false;
@@ -156,7 +156,7 @@ static bool read_index(opening *o, wire_bytes b)
                                  "%.300s.index: byte %zu: %s", o->path, at, problem);
     }
     if (n == 0 || pairs[0].key[0]) return fail(o, EDDY_CORRUPT, "", "the index has no header");
-    if (n > INT32_MAX / 4) return fail(o, EDDY_LIMIT, "", "the index has too many entries");
+    if (n > MOST_ENTRIES) return fail(o, EDDY_LIMIT, "", "the index has too many entries");
     if (!header(o, pairs[0].value)) return false;
     for (size_t i = 1; i < n; i++)
         if (pairs[i].key[0] && !tensor(o, &pairs[i])) return false;

@@ -5,19 +5,25 @@
 
 #include <string.h>
 
+/* How many tensors a value is. */
+static int tensors_of(const tf_value *v) { return v->kind == TF_ARRAY ? 2 : v->kind == TF_VALUE; }
+
+void eddy__tf_share_weight(tf_build *b, tf_value *v)
+{
+    if (v->array) eddy__tf_tensor_of(b, v);
+}
+
 int eddy__tf_carry(tf_build *b, tf_value *const *v, int n, eddy_tensor *x)
 {
     int count = 0;
     for (int i = 0; i < n; i++) {
-        if (count + 2 > EDDY_MAX_RESULTS) {
-            eddy__tf_missing(b, "there are more than %d values", EDDY_MAX_RESULTS);
+        const int more = tensors_of(v[i]);
+        if (count + more > EDDY_MAX_RESULTS) {
+            eddy__tf_missing(b, "there are more than %d tensors", EDDY_MAX_RESULTS);
             return -1;
         }
-        if (v[i]->kind == TF_VARIABLE || v[i]->kind == TF_NOTHING) continue;
-        if (v[i]->kind != TF_ARRAY) {
-            x[count++] = eddy__tf_tensor_of(b, v[i]);
-            continue;
-        }
+        if (more == 1) x[count++] = eddy__tf_tensor_of(b, v[i]);
+        if (more < 2) continue;
         if (!eddy_is_valid(v[i]->list.values)) {
             eddy__tf_missing(b, "the shape of the elements of a tensor list is not known");
             return -1;
@@ -33,7 +39,7 @@ bool eddy__tf_carried(tf_build *b, tf_value *const *like, int n, const eddy_tens
 {
     for (int i = 0, at = 0; i < n; i++) {
         out[i] = like[i];
-        if (like[i]->kind == TF_VARIABLE || like[i]->kind == TF_NOTHING) continue;
+        if (tensors_of(like[i]) == 0) continue;
         out[i] = eddy__tf_new_value(b, like[i]->kind);
         if (!out[i]) return false;
         out[i]->type = like[i]->type;
@@ -72,7 +78,6 @@ static int condition(eddy_list x, eddy_tensor *y, void *context)
 {
     tf_loop   *l = context;
     tf_value **in = eddy__region_take(l->b->memory, (size_t)l->n + 1, sizeof *in), *out = NULL;
-    l->failed = true;
     l->b->reader->bodies++;
     const bool ok = in && eddy__tf_carried(l->b, l->start, l->n, x.at, in) &&
                     l->condition(l, in, &out);
@@ -81,8 +86,7 @@ static int condition(eddy_list x, eddy_tensor *y, void *context)
     if (!ok) return 0;
     if (eddy_dtype_of(y[0]) != EDDY_BOOL) y[0] = NotEqual(y[0], 0);
     y[0] = Reshape(y[0], EDDY_SCALAR);
-    l->failed = l->b->reason != NULL;
-    return l->failed ? 0 : 1;
+    return l->b->reason ? 0 : 1;
 }
 
 static int body_tensors(tf_loop *l, const eddy_tensor *x, eddy_tensor *y)
@@ -105,7 +109,6 @@ static int body(eddy_list x, eddy_tensor *y, void *context)
     l->b->reader->bodies++;
     const int n = body_tensors(l, x.at, y);
     l->b->reader->bodies--;
-    l->failed = n < 0;
     return n < 0 ? 0 : n;
 }
 
@@ -126,14 +129,11 @@ static void in_loop(const tf_loop *l, bool declared, const eddy_tensor *x, int n
                     eddy_shape *shapes)
 {
     for (int i = 0; i < n; i++) shapes[i] = eddy_shape_of(x[i]);
-    for (int i = 0, at = 0; i < l->n && at < n; i++) {
-        const tf_kind kind = l->start[i]->kind;
-        if (kind == TF_VARIABLE || kind == TF_NOTHING) continue;
-        if (declared && kind == TF_VALUE && eddy_shape_compatible(l->shapes[i], shapes[at]))
+    for (int i = 0, at = 0; i < l->n; at += tensors_of(l->start[i++])) {
+        if (declared && tensors_of(l->start[i]) == 1 &&
+            eddy_shape_compatible(l->shapes[i], shapes[at]))
             shapes[at] = l->shapes[i];
-        for (int k = 0; l->start[i]->growing && k < 2; k++)
-            if (shapes[at + k].rank > 0) shapes[at + k].dim[0] = EDDY_ANY;
-        at += kind == TF_ARRAY ? 2 : 1;
+        for (int k = 0; l->start[i]->growing && k < 2; k++) shapes[at + k].dim[0] = EDDY_ANY;
     }
 }
 
@@ -159,8 +159,7 @@ bool eddy__tf_while(tf_loop *l, tf_value **out)
     if (done == 0 && l->shapes && !b->reason && eddy_graph_status(b->graph) == EDDY_BAD_SHAPE) {
         eddy_graph_clear_error(b->graph);
         in_loop(l, true, x, n, shapes);
-        l->failed = false;
         done = eddy_while_loop({ condition, l, "cond" }, { body, l, "body" }, { n, x }, y, shapes);
     }
-    return done > 0 && !l->failed && eddy__tf_carried(b, l->start, l->n, y, out);
+    return done > 0 && eddy__tf_carried(b, l->start, l->n, y, out);
 }

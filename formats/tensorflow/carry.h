@@ -5,6 +5,8 @@
 
 #include "build.h"
 
+/* Builds a weight before a branch or body that would be the first to use it and have it alone. */
+void eddy__tf_share_weight(tf_build *b, tf_value *v);
 /* The tensors of these values in x, room for EDDY_MAX_RESULTS. Returns their number; -1 with a
  * reason. */
 int  eddy__tf_carry(tf_build *b, tf_value *const *v, int n, eddy_tensor *x);
@@ -24,7 +26,6 @@ typedef struct tf_loop {
     bool      (*condition)(struct tf_loop *l, tf_value *const *in, tf_value **out);
     bool      (*body)(struct tf_loop *l, tf_value *const *in, tf_value **out);
     void       *context;
-    bool        failed;
 } tf_loop;
 
 /* Builds the loop; its final values are stored in out. */

@@ -3,6 +3,7 @@
 #ifndef EDDY_FORMATS_TENSORFLOW_MODEL_H
 #define EDDY_FORMATS_TENSORFLOW_MODEL_H
 
+#include "../../autodiff/functions.h"
 #include "../region.h"
 #include "../source.h"
 
@@ -38,10 +39,9 @@ typedef struct tf_attr {
     eddy_shape   shape;
     tf_tensor   *tensor;
     int64_t     *ints;          /* of a LIST of integers, booleans or types */
-    double      *floats;
     const char **texts;         /* of texts or functions */
     eddy_shape  *shapes;
-    size_t       n_ints, n_floats, n_texts, n_shapes;
+    size_t       n_ints, n_texts, n_shapes;
 } tf_attr;
 
 typedef struct tf_node {
@@ -59,7 +59,6 @@ typedef struct tf_graph {
     tf_node     *nodes;
     size_t       n_nodes;
     const char **args;          /* names of the arguments of a function */
-    int         *arg_types;
     size_t       n_args;
     const char **results;       /* for each result, the value that is returned: "x:out:0" */
     size_t       n_results;
@@ -68,7 +67,6 @@ typedef struct tf_graph {
 /* An input or output of a signature. */
 typedef struct tf_port {
     const char *key, *tensor;   /* "x", "serving_default_x:0" */
-    int         type;
     eddy_shape  shape;
 } tf_port;
 
@@ -78,18 +76,13 @@ typedef struct tf_signature {
     size_t      n_inputs, n_outputs;
 } tf_signature;
 
-/* Which entry of the checkpoint a variable is. */
-typedef struct tf_checkpoint_key {
-    const char *variable, *key;
-} tf_checkpoint_key;
-
 typedef struct tf_file {
     tf_graph      main;
     tf_graph     *functions;
     size_t        n_functions;
     tf_signature *signatures;
     size_t        n_signatures;
-    bool          saved_model, has_graph;
+    bool          saved_model;
 } tf_file;
 
 /* Parses a GraphDef, or a SavedModel, whose first graph with the tag "serve" is taken, else its

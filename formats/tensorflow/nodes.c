@@ -59,8 +59,7 @@ static bool check_graph(tf_build *b)
 
 static bool is_random(const tf_build *b)
 {
-    return strstr(b->node->op, "Random") || strcmp(b->node->op, "Multinomial") == 0 ||
-           strcmp(b->node->op, "TruncatedNormal") == 0;
+    return strstr(b->node->op, "Random") || strcmp(b->node->op, "TruncatedNormal") == 0;
 }
 
 static void mark_constants(tf_build *b)
@@ -69,7 +68,7 @@ static void mark_constants(tf_build *b)
     for (int i = 0; i < b->n_in; i++)
         constant = constant && b->in[i]->kind == TF_VALUE && b->in[i]->constant;
     for (int i = 0; i < b->n_out; i++)
-        if (b->out[i] && b->out[i]->kind == TF_VALUE &&
+        if (b->out[i]->kind == TF_VALUE &&
             (constant || eddy_constant_value(b->out[i]->t)))
             b->out[i]->constant = true;
 }

@@ -2,7 +2,6 @@
  * TensorFlow.js with its weights. They are told apart by their contents. */
 #include "reader.h"
 
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +18,7 @@ static int64_t strings_size(wire_bytes group, int64_t from, int64_t count)
 {
     int64_t at = from;
     for (int64_t i = 0; i < count; i++) {
-        if (at < 0 || at + 4 > (int64_t)group.size) return -1;
+        if (at + 4 > (int64_t)group.size) return -1;
         const uint8_t *p = group.at + at;
         at += 4 + (int64_t)((uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
                             (uint32_t)p[3] << 24);
@@ -117,7 +116,7 @@ static bool open_protobuf(tf_reader *r, wire_bytes b)
             : eddy__tf_error(r, EDDY_CORRUPT,
                              "this is no graph of TensorFlow: byte %lld is damaged",
                              at ? (long long)(at - b.at) : 0LL);
-    if (!r->model->has_graph || r->model->main.n_nodes == 0)
+    if (r->model->main.n_nodes == 0)
         return eddy__tf_error(r, EDDY_CORRUPT, "this is no graph of TensorFlow: it has no nodes");
     return true;
 }

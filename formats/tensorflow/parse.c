@@ -10,12 +10,11 @@ static void node(parser *p, wire w, tf_node *n)
     *n = (tf_node){ .name = "", .op = "", .offset = w.at ? w.at - p->file.at : 0 };
     n->inputs = eddy__parse_strings(p, w, 3, &n->n_inputs);
     n->attrs = eddy__parse_take(p, attrs, sizeof *n->attrs);
-    while (!p->bad && eddy__wire_next(&w, &f)) {
+    while (eddy__parse_next(p, &w, &f)) {
         if (f.number == 1) n->name = eddy__parse_string(p, &f);
         if (f.number == 2) n->op = eddy__parse_string(p, &f);
         if (f.number == 5) eddy__tf_attr(p, eddy__wire_enter(&w, &f), &n->attrs[n->n_attrs++]);
     }
-    if (w.bad) eddy__parse_damaged(p, w.at);
 }
 
 static tf_node *nodes(parser *p, wire w, uint32_t number, size_t *count)
@@ -23,27 +22,28 @@ static tf_node *nodes(parser *p, wire w, uint32_t number, size_t *count)
     wire_field f;
     tf_node   *all = eddy__parse_take(p, eddy__wire_count(w, number), sizeof *all);
     *count = 0;
-    while (!p->bad && eddy__wire_next(&w, &f))
+    while (eddy__parse_next(p, &w, &f))
         if (f.number == number) node(p, eddy__wire_enter(&w, &f), &all[(*count)++]);
     return all;
 }
 
-/* The name and type of each ArgDef. */
-static const char **args(parser *p, wire signature, uint32_t number, int **types, size_t *count)
+bool eddy__tf_is_text(wire_bytes b, const char *s)
+{
+    return b.size == strlen(s) && (b.size == 0 || memcmp(b.at, s, b.size) == 0);
+}
+
+/* The name of each ArgDef. */
+static const char **args(parser *p, wire signature, uint32_t number, size_t *count)
 {
     wire_field   f, g;
-    const size_t n = eddy__wire_count(signature, number);
-    const char **names = eddy__parse_take(p, n, sizeof *names);
-    *types = eddy__parse_take(p, n, sizeof **types);
+    const char **names = eddy__parse_take(p, eddy__wire_count(signature, number), sizeof *names);
     *count = 0;
-    while (!p->bad && eddy__wire_next(&signature, &f)) {
+    while (eddy__parse_next(p, &signature, &f)) {
         if (f.number != number) continue;
-        names[*count] = "";
-        for (wire a = eddy__wire_enter(&signature, &f); !p->bad && eddy__wire_next(&a, &g);) {
-            if (g.number == 1) names[*count] = eddy__parse_string(p, &g);
-            if (g.number == 3) (*types)[*count] = (int)(g.value & 0xff);
-        }
-        (*count)++;
+        const char **name = &names[(*count)++];
+        *name = "";
+        for (wire a = eddy__wire_enter(&signature, &f); eddy__parse_next(p, &a, &g);)
+            if (g.number == 1) *name = eddy__parse_string(p, &g);
     }
     return names;
 }
@@ -52,14 +52,15 @@ static const char **args(parser *p, wire signature, uint32_t number, int **types
 static const char *result_of(parser *p, wire function, const char *name)
 {
     wire_field f, g;
-    while (!p->bad && eddy__wire_next(&function, &f)) {
+    while (eddy__parse_next(p, &function, &f)) {
         if (f.number != 4) continue;
-        const char *key = "", *value = "";
-        for (wire e = eddy__wire_enter(&function, &f); !p->bad && eddy__wire_next(&e, &g);) {
-            if (g.number == 1) key = eddy__parse_string(p, &g);
-            if (g.number == 2) value = eddy__parse_string(p, &g);
+        wire_bytes key = { NULL, 0 };
+        wire_field value = { .type = WIRE_BYTES };
+        for (wire e = eddy__wire_enter(&function, &f); eddy__parse_next(p, &e, &g);) {
+            if (g.number == 1) key = g.bytes;
+            if (g.number == 2) value = g;
         }
-        if (strcmp(key, name) == 0) return value;
+        if (eddy__tf_is_text(key, name)) return eddy__parse_string(p, &value);
     }
     return "";
 }
@@ -67,37 +68,34 @@ static const char *result_of(parser *p, wire function, const char *name)
 static void function(parser *p, wire w, tf_graph *g)
 {
     wire_field f, s;
-    int       *types;
     *g = (tf_graph){ .name = "" };
     g->nodes = nodes(p, w, 3, &g->n_nodes);
-    for (wire c = w; !p->bad && eddy__wire_next(&c, &f);) {
+    for (wire c = w; eddy__parse_next(p, &c, &f);) {
         if (f.number != 1) continue;
         const wire signature = eddy__wire_enter(&c, &f);
-        for (wire n = signature; !p->bad && eddy__wire_next(&n, &s);)
+        for (wire n = signature; eddy__parse_next(p, &n, &s);)
             if (s.number == 1) g->name = eddy__parse_string(p, &s);
-        g->args = args(p, signature, 2, &g->arg_types, &g->n_args);
-        g->results = args(p, signature, 3, &types, &g->n_results);
+        g->args = args(p, signature, 2, &g->n_args);
+        g->results = args(p, signature, 3, &g->n_results);
     }
-    for (size_t i = 0; !p->bad && i < g->n_results; i++)
+    /* A function with more results cannot be called. */
+    for (size_t i = 0; i < g->n_results && g->n_results <= EDDY_MAX_RESULTS; i++)
         g->results[i] = result_of(p, w, g->results[i]);
 }
 
 void eddy__tf_graph_def(parser *p, wire w, tf_file *file)
 {
     wire_field f, g;
-    file->has_graph = true;
     file->main = (tf_graph){ .name = "" };
     file->main.nodes = nodes(p, w, 1, &file->main.n_nodes);
-    while (!p->bad && eddy__wire_next(&w, &f)) {
+    while (eddy__parse_next(p, &w, &f)) {
         if (f.number != 2) continue;
         wire library = eddy__wire_enter(&w, &f);
         file->functions =
             eddy__parse_take(p, eddy__wire_count(library, 1), sizeof *file->functions);
         file->n_functions = 0;
-        while (!p->bad && eddy__wire_next(&library, &g))
+        while (eddy__parse_next(p, &library, &g))
             if (g.number == 1)
                 function(p, eddy__wire_enter(&library, &g), &file->functions[file->n_functions++]);
-        if (library.bad) eddy__parse_damaged(p, library.at);
     }
-    if (w.bad) eddy__parse_damaged(p, w.at);
 }

@@ -5,6 +5,7 @@
 #include "../parser.h"
 #include "model.h"
 
+bool        eddy__tf_is_text(wire_bytes b, const char *s);
 /* TensorShapeProto; *rank is that of the file, -1 if it is unknown. */
 eddy_shape  eddy__tf_shape(parser *p, wire w, int *rank);
 void        eddy__tf_tensor(parser *p, wire w, tf_tensor *t);

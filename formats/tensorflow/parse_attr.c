@@ -6,16 +6,15 @@ eddy_shape eddy__tf_shape(parser *p, wire w, int *rank)
     eddy_shape s = { 0 };
     wire_field f, d;
     *rank = 0;
-    while (eddy__wire_next(&w, &f)) {
+    while (eddy__parse_next(p, &w, &f)) {
         if (f.number == 3 && f.value) *rank = -1;
         if (f.number != 2 || *rank < 0) continue;
         int64_t size = 0;
-        for (wire dim = eddy__wire_enter(&w, &f); eddy__wire_next(&dim, &d);)
+        for (wire dim = eddy__wire_enter(&w, &f); eddy__parse_next(p, &dim, &d);)
             if (d.number == 1) size = (int64_t)d.value;
         if (*rank < EDDY_MAX_RANK) s.dim[*rank] = size < 0 ? EDDY_ANY : size;
-        if (++*rank > 1000) break;
+        ++*rank;
     }
-    if (w.bad) eddy__parse_damaged(p, w.at);
     if (*rank < 0 || *rank > EDDY_MAX_RANK) return eddy_shape_unknown();
     s.rank = *rank;
     return s;
@@ -36,17 +35,16 @@ static const struct { uint32_t number; wire_type as; } values[TF_TYPES] = {
 
 /* Packed floats, one for each element, are the same bytes as the content, so that they need not be
  * copied. */
-static bool packed_content(wire w, tf_tensor *t)
+static bool packed_content(parser *p, wire w, tf_tensor *t)
 {
     const uint32_t field = values[t->type].number;
     const int64_t  size = t->type == TF_FLOAT ? 4 : t->type == TF_DOUBLE ? 8 : 0;
     wire_field     f, data = { 0 };
     if (size == 0 || t->has_content || eddy__wire_count(w, field) != 1) return false;
-    while (eddy__wire_next(&w, &f))
+    while (eddy__parse_next(p, &w, &f))
         if (f.number == field) data = f;
-    if (data.type != WIRE_BYTES || data.bytes.size == 0 ||
-        data.bytes.size % (size_t)size != 0 || !eddy_shape_is_valid(t->shape) ||
-        (int64_t)data.bytes.size / size != eddy_shape_count(t->shape))
+    if (data.bytes.size == 0 || !eddy_shape_is_valid(t->shape) ||
+        (int64_t)data.bytes.size != eddy_shape_count(t->shape) * size)
         return false;
     t->content = data.bytes;
     t->has_content = true;
@@ -57,51 +55,44 @@ void eddy__tf_tensor(parser *p, wire w, tf_tensor *t)
 {
     wire_field f;
     *t = (tf_tensor){ .rank = 0 };
-    for (wire c = w; !p->bad && eddy__wire_next(&c, &f);) {
+    for (wire c = w; eddy__parse_next(p, &c, &f);) {
         if (f.number == 1) t->type = (int)(f.value & 0xff);
         if (f.number == 2) t->shape = eddy__tf_shape(p, eddy__wire_enter(&c, &f), &t->rank);
         if (f.number == 4) {
             t->content = f.bytes;
             t->has_content = f.bytes.size > 0;
         }
-        if (c.bad) eddy__parse_damaged(p, f.at);
     }
-    if (t->type > 0 && t->type < TF_TYPES && values[t->type].number && !packed_content(w, t))
+    if (t->type < TF_TYPES && values[t->type].number && !packed_content(p, w, t))
         t->numbers = eddy__parse_numbers_in_place(p, w, values[t->type].number, values[t->type].as,
                                                   &t->count);
 }
 
-/* AttrValue.ListValue: numbers of the fields for integers, booleans and types are one list. */
+/* AttrValue.ListValue: numbers of the fields for integers, booleans and types are one list. Lists
+ * of floating-point numbers and tensors are not used. */
 static void list(parser *p, wire w, tf_attr *a)
 {
-    wire_field f;
-    size_t     n;
-    int        rank;
-    a->kind = TF_ATTR_LIST;
+    static const uint32_t integers[] = { 3, 5, 6 };
+    wire_field            f, g;
+    size_t                n;
+    int                   rank;
+    *a = (tf_attr){ .name = a->name, .kind = TF_ATTR_LIST, .text = "" };
     a->texts = eddy__parse_strings(p, w, 2, &a->n_texts);
-    for (uint32_t number = 3; number <= 6 && !p->bad; number++) {
-        uint64_t *at =
-            eddy__parse_numbers(p, w, number, number == 4 ? WIRE_FIXED32 : WIRE_VARINT, &n);
-        if (p->bad || n == 0) continue;
-        if (number != 4) a->ints = (int64_t *)at, a->n_ints = n;
-        else {
-            a->floats = eddy__parse_take(p, n, sizeof *a->floats);
-            for (size_t i = 0; a->floats && i < n; i++) a->floats[i] = eddy__wire_float(at[i]);
-            a->n_floats = n;
-        }
+    for (int i = 0; i < 3; i++) {
+        uint64_t *at = eddy__parse_numbers(p, w, integers[i], WIRE_VARINT, &n);
+        if (n) a->ints = (int64_t *)at, a->n_ints = n;
     }
     a->shapes = eddy__parse_take(p, eddy__wire_count(w, 7), sizeof *a->shapes);
     const char **functions = eddy__parse_take(p, eddy__wire_count(w, 9), sizeof *functions);
     size_t       n_functions = 0;
-    while (!p->bad && eddy__wire_next(&w, &f)) {
+    while (eddy__parse_next(p, &w, &f)) {
         if (f.number == 7)
             a->shapes[a->n_shapes++] = eddy__tf_shape(p, eddy__wire_enter(&w, &f), &rank);
         if (f.number != 9) continue;
-        wire_field g;
-        functions[n_functions] = "";
-        for (wire c = eddy__wire_enter(&w, &f); !p->bad && eddy__wire_next(&c, &g);)
-            if (g.number == 1) functions[n_functions] = eddy__parse_string(p, &g);
-        n_functions++;
+        const char **name = &functions[n_functions++];
+        *name = "";
+        for (wire c = eddy__wire_enter(&w, &f); eddy__parse_next(p, &c, &g);)
+            if (g.number == 1) *name = eddy__parse_string(p, &g);
     }
     if (n_functions) a->texts = functions, a->n_texts = n_functions;
 }
@@ -110,7 +101,7 @@ static void value(parser *p, wire w, tf_attr *a)
 {
     wire_field f, g;
     int        rank;
-    while (!p->bad && eddy__wire_next(&w, &f)) {
+    while (eddy__parse_next(p, &w, &f)) {
         switch (f.number) {
         case 1: list(p, eddy__wire_enter(&w, &f), a); break;
         case 2: a->kind = TF_ATTR_TEXT, a->text = eddy__parse_string(p, &f); break;
@@ -129,22 +120,20 @@ static void value(parser *p, wire w, tf_attr *a)
             break;
         case 10:
             a->kind = TF_ATTR_FUNCTION;
-            for (wire c = eddy__wire_enter(&w, &f); !p->bad && eddy__wire_next(&c, &g);)
+            for (wire c = eddy__wire_enter(&w, &f); eddy__parse_next(p, &c, &g);)
                 if (g.number == 1) a->text = eddy__parse_string(p, &g);
             break;
         default: break;
         }
     }
-    if (w.bad) eddy__parse_damaged(p, w.at);
 }
 
 void eddy__tf_attr(parser *p, wire w, tf_attr *a)
 {
     wire_field f;
     *a = (tf_attr){ .name = "", .text = "" };
-    while (!p->bad && eddy__wire_next(&w, &f)) {
+    while (eddy__parse_next(p, &w, &f)) {
         if (f.number == 1) a->name = eddy__parse_string(p, &f);
         if (f.number == 2) value(p, eddy__wire_enter(&w, &f), a);
     }
-    if (w.bad) eddy__parse_damaged(p, w.at);
 }

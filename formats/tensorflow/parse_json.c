@@ -21,7 +21,7 @@ static void bad(reading *p, const json *v, const char *problem)
 {
     if (p->problem) return;
     p->problem = problem;
-    p->at = v ? v->offset : 0;
+    p->at = v->offset;
 }
 
 /* ------------------------------------------------------------------- types -- */
@@ -83,24 +83,19 @@ static const char *bytes_text(reading *p, const json *v)
 
 static void list(reading *p, const json *v, tf_attr *a)
 {
-    size_t n = 0;
     a->kind = TF_ATTR_LIST;
-    if (!v || v->kind != JSON_OBJECT) return;
+    if (v->kind != JSON_OBJECT) return;
     for (const json *member = v->items; member; member = member->next) {
         const char *key = member->key;
         const json *x = eddy__json_items(member);
         const size_t count = member->count;
-        n = 0;
+        size_t       n = 0;
         if (strcmp(key, "s") == 0 || strcmp(key, "func") == 0) {
             a->texts = take(p, count, sizeof *a->texts);
             for (; a->texts && x; x = x->next)
                 a->texts[n++] = key[0] == 's' ? bytes_text(p, x)
                                               : eddy__json_text(eddy__json_get(x, "name"), "");
             a->n_texts = n;
-        } else if (strcmp(key, "f") == 0) {
-            a->floats = take(p, count, sizeof *a->floats);
-            for (; a->floats && x; x = x->next) a->floats[n++] = x->number;
-            a->n_floats = n;
         } else if (strcmp(key, "shape") == 0) {
             a->shapes = take(p, count, sizeof *a->shapes);
             for (; a->shapes && x; x = x->next) a->shapes[n++] = shape_of(x);
@@ -117,9 +112,9 @@ static void list(reading *p, const json *v, tf_attr *a)
 static void attribute(reading *p, const json *v, tf_attr *a)
 {
     *a = (tf_attr){ .name = v->key, .text = "" };
-    const json *x = v->kind == JSON_OBJECT ? v->items : NULL;
-    const char *kind = x ? x->key : "";
+    const json *x = v->items;
     if (!x) return;
+    const char *kind = x->key;
     if (strcmp(kind, "s") == 0) a->kind = TF_ATTR_TEXT, a->text = bytes_text(p, x);
     if (strcmp(kind, "i") == 0) a->kind = TF_ATTR_INT, a->i = eddy__json_integer(x, 0);
     if (strcmp(kind, "f") == 0) a->kind = TF_ATTR_FLOAT, a->f = x->number;
@@ -159,7 +154,7 @@ static tf_node *nodes(reading *p, const json *v, size_t *count)
 {
     *count = 0;
     tf_node *all = take(p, v ? v->count : 0, sizeof *all);
-    for (const json *n = eddy__json_items(v); all && n && !p->problem; n = n->next)
+    for (const json *n = eddy__json_items(v); n && !p->problem; n = n->next)
         node(p, n, &all[(*count)++]);
     return all;
 }
@@ -172,12 +167,10 @@ static void function(reading *p, const json *v, tf_graph *g)
     *g = (tf_graph){ .name = eddy__json_text(eddy__json_get(signature, "name"), "") };
     g->nodes = nodes(p, eddy__json_get(v, "nodeDef"), &g->n_nodes);
     g->args = take(p, args ? args->count : 0, sizeof *g->args);
-    g->arg_types = take(p, args ? args->count : 0, sizeof *g->arg_types);
-    for (const json *a = eddy__json_items(args); g->arg_types && g->args && a; a = a->next) {
-        g->args[g->n_args] = eddy__json_text(eddy__json_get(a, "name"), "");
-        g->arg_types[g->n_args++] = type_of(eddy__json_get(a, "type"));
-    }
+    for (const json *a = eddy__json_items(args); g->args && a; a = a->next)
+        g->args[g->n_args++] = eddy__json_text(eddy__json_get(a, "name"), "");
     g->results = take(p, results ? results->count : 0, sizeof *g->results);
+    if (results && results->count > EDDY_MAX_RESULTS) ret = NULL;       /* it cannot be called */
     for (const json *a = eddy__json_items(results); g->results && a; a = a->next) {
         const char *name = eddy__json_text(eddy__json_get(a, "name"), "");
         g->results[g->n_results++] = eddy__json_text(eddy__json_get(ret, name), "");
@@ -187,12 +180,11 @@ static void function(reading *p, const json *v, tf_graph *g)
 static tf_port *ports(reading *p, const json *v, size_t *count)
 {
     *count = 0;
-    tf_port *all = take(p, v && v->kind == JSON_OBJECT ? v->count : 0, sizeof *all);
-    if (!v || v->kind != JSON_OBJECT) return all;
+    if (!v || v->kind != JSON_OBJECT) return NULL;
+    tf_port *all = take(p, v->count, sizeof *all);
     for (const json *i = v->items; all && i; i = i->next)
         all[(*count)++] = (tf_port){
             .key = i->key, .tensor = eddy__json_text(eddy__json_get(i, "name"), i->key),
-            .type = type_of(eddy__json_get(i, "dtype")),
             .shape = shape_of(eddy__json_get(i, "tensorShape")),
         };
     return all;
@@ -243,7 +235,7 @@ const char *eddy__tf_parse_json(region *r, wire_bytes text, tf_file *file, tf_ma
 {
     reading     p = { .memory = r };
     const json *v = eddy__json_parse(r, text, at);
-    *file = (tf_file){ .has_graph = false };
+    *file = (tf_file){ .saved_model = false };
     *manifest = (tf_manifest){ .weights = NULL };
     if (!v) return r->full ? "out of memory" : "this is not valid JSON";
     const json *graph = eddy__json_get(v, "modelTopology");
@@ -253,7 +245,6 @@ const char *eddy__tf_parse_json(region *r, wire_bytes text, tf_file *file, tf_ma
         signature = eddy__json_get(eddy__json_get(v, "userDefinedMetadata"), "signature");
     *at = graph ? graph->offset : 0;
     if (!eddy__json_get(graph, "node")) return "there is no graph: only graph models are read";
-    file->has_graph = true;
     file->main = (tf_graph){ .name = "" };
     file->main.nodes = nodes(&p, eddy__json_get(graph, "node"), &file->main.n_nodes);
     file->functions = take(&p, functions ? functions->count : 0, sizeof *file->functions);

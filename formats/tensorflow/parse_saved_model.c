@@ -5,15 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool has_tag(wire meta_graph, const char *tag)
+static bool has_tag(parser *p, wire meta_graph, const char *tag)
 {
     wire_field f, g;
-    while (eddy__wire_next(&meta_graph, &f)) {
+    while (eddy__parse_next(p, &meta_graph, &f)) {
         if (f.number != 1) continue;
-        for (wire info = eddy__wire_enter(&meta_graph, &f); eddy__wire_next(&info, &g);)
-            if (g.number == 4 && g.bytes.size == strlen(tag) &&
-                memcmp(g.bytes.at, tag, g.bytes.size) == 0)
-                return true;
+        for (wire info = eddy__wire_enter(&meta_graph, &f); eddy__parse_next(p, &info, &g);)
+            if (g.number == 4 && eddy__tf_is_text(g.bytes, tag)) return true;
     }
     return false;
 }
@@ -30,21 +28,20 @@ static tf_port *ports(parser *p, wire signature, uint32_t number, size_t *count)
     int        rank;
     tf_port   *all = eddy__parse_take(p, eddy__wire_count(signature, number), sizeof *all);
     *count = 0;
-    while (!p->bad && eddy__wire_next(&signature, &f)) {
+    while (eddy__parse_next(p, &signature, &f)) {
         if (f.number != number) continue;
         tf_port *port = &all[(*count)++];
         *port = (tf_port){ .key = "", .tensor = "", .shape = eddy_shape_unknown() };
-        for (wire e = eddy__wire_enter(&signature, &f); !p->bad && eddy__wire_next(&e, &g);) {
+        for (wire e = eddy__wire_enter(&signature, &f); eddy__parse_next(p, &e, &g);) {
             if (g.number == 1) port->key = eddy__parse_string(p, &g);
             if (g.number != 2) continue;
-            for (wire t = eddy__wire_enter(&e, &g); !p->bad && eddy__wire_next(&t, &h);) {
+            for (wire t = eddy__wire_enter(&e, &g); eddy__parse_next(p, &t, &h);) {
                 if (h.number == 1) port->tensor = eddy__parse_string(p, &h);
-                if (h.number == 2) port->type = (int)(h.value & 0xff);
                 if (h.number == 3) port->shape = eddy__tf_shape(p, eddy__wire_enter(&t, &h), &rank);
             }
         }
     }
-    if (!p->bad && *count) qsort(all, *count, sizeof *all, by_key);
+    if (*count) qsort(all, *count, sizeof *all, by_key);
     return all;
 }
 
@@ -53,11 +50,11 @@ static void signatures(parser *p, wire meta_graph, tf_file *file)
     wire_field f, g;
     file->signatures =
         eddy__parse_take(p, eddy__wire_count(meta_graph, 5), sizeof *file->signatures);
-    while (!p->bad && eddy__wire_next(&meta_graph, &f)) {
+    while (eddy__parse_next(p, &meta_graph, &f)) {
         if (f.number != 5) continue;
         tf_signature *s = &file->signatures[file->n_signatures++];
         s->name = "";
-        for (wire e = eddy__wire_enter(&meta_graph, &f); !p->bad && eddy__wire_next(&e, &g);) {
+        for (wire e = eddy__wire_enter(&meta_graph, &f); eddy__parse_next(p, &e, &g);) {
             if (g.number == 1) s->name = eddy__parse_string(p, &g);
             if (g.number != 2) continue;
             const wire value = eddy__wire_enter(&e, &g);
@@ -70,16 +67,15 @@ static void signatures(parser *p, wire meta_graph, tf_file *file)
 static void saved_model(parser *p, wire w, tf_file *file)
 {
     wire_field f, chosen = { .number = 0 };
-    wire       c = w;
-    while (eddy__wire_next(&c, &f)) {
-        if (f.number != 2) continue;
-        wire inner = c;
-        if (!chosen.number || has_tag(eddy__wire_enter(&inner, &f), "serve")) chosen = f;
+    bool       serves = false;
+    for (wire c = w; eddy__parse_next(p, &c, &f);) {
+        if (f.number != 2 || serves) continue;
+        serves = has_tag(p, eddy__wire_enter(&c, &f), "serve");
+        if (serves || !chosen.number) chosen = f;
     }
-    if (c.bad) eddy__parse_damaged(p, c.at);
-    if (p->bad || !chosen.number) return;
+    if (!chosen.number) return;
     const wire meta_graph = eddy__wire_enter(&w, &chosen);
-    for (wire m = meta_graph; !p->bad && eddy__wire_next(&m, &f);)
+    for (wire m = meta_graph; eddy__parse_next(p, &m, &f);)
         if (f.number == 2) eddy__tf_graph_def(p, eddy__wire_enter(&m, &f), file);
     signatures(p, meta_graph, file);
 }

@@ -25,8 +25,14 @@ static known_sizes gather(tf_build *b)
 {
     const known_sizes from = sizes_of_input(b, 0), at = sizes_of_input(b, 1);
     known_sizes       k = { .count = from.count < 0 ? -1 : at.count };
-    for (int i = 0; i < k.count; i++)
-        k.at[i] = at.at[i] >= 0 && at.at[i] < from.count ? from.at[at.at[i]] : UNKNOWN_SIZE;
+    for (int i = 0; i < k.count; i++) {
+        const int64_t n = at.at[i];
+        if (n != UNKNOWN_SIZE && (n < 0 || n >= from.count)) {
+            eddy__tf_invalid(b, "index %lld is outside of %d elements", (long long)n, from.count);
+            return nothing;
+        }
+        k.at[i] = n == UNKNOWN_SIZE ? n : from.at[n];
+    }
     return k;
 }
 
@@ -37,44 +43,35 @@ static known_sizes joined(tf_build *b, int n)
     return k;
 }
 
-/* x[begin:end:stride] with its masks, of a vector. */
+/* x[begin:end:stride] with its masks, of a vector. The builder has checked the stride. */
 static known_sizes slice(tf_build *b)
 {
     const known_sizes   x = sizes_of_input(b, 0), begin = sizes_of_input(b, 1);
     const known_sizes   end = sizes_of_input(b, 2), stride = sizes_of_input(b, 3);
     const int64_t masks = eddy__tf_int(b, "ellipsis_mask", 0) | eddy__tf_int(b, "new_axis_mask", 0);
-    if (x.count < 0 || begin.count != 1 || end.count != 1 || stride.count != 1 || masks)
+    if (x.count < 0 || begin.count != 1 || end.count != 1 || masks ||
+        begin.at[0] == UNKNOWN_SIZE || end.at[0] == UNKNOWN_SIZE)
         return nothing;
-    const int64_t by = stride.at[0], n = x.count;
-    if (by == 0 || by == UNKNOWN_SIZE || begin.at[0] == UNKNOWN_SIZE ||
-        end.at[0] == UNKNOWN_SIZE)
-        return nothing;
-    const bool all = eddy__tf_int(b, "begin_mask", 0) & 1,
-               open = eddy__tf_int(b, "end_mask", 0) & 1;
-    const bool single = eddy__tf_int(b, "shrink_axis_mask", 0) & 1;
-    int64_t    from = begin.at[0] < 0 ? begin.at[0] + n : begin.at[0];
-    int64_t    to = end.at[0] < 0 ? end.at[0] + n : end.at[0];
-    const int64_t least = by > 0 ? 0 : -1, most = by > 0 ? n : n - 1;
-    known_sizes         k = { .count = 0 };
-    if (single) {
-        if (from < 0 || from >= n) return nothing;
-        k.at[k.count++] = x.at[from];
-        return k;
-    }
-    from = all ? (by > 0 ? 0 : n - 1) : from < least ? least : from > most ? most : from;
-    to = open ? (by > 0 ? n : -1) : to < least ? least : to > most ? most : to;
-    for (int64_t i = from; by > 0 ? i < to : i > to; i += by) {
+    const int64_t by = stride.at[0], n = x.count, first = by > 0 ? 0 : n - 1;
+    const bool    single = eddy__tf_int(b, "shrink_axis_mask", 0) & 1;
+    int64_t       from = begin.at[0] < 0 ? begin.at[0] + n : begin.at[0];
+    int64_t       to = end.at[0] < 0 ? end.at[0] + n : end.at[0];
+    if (eddy__tf_int(b, "begin_mask", 0) & !single) from = first;
+    if (eddy__tf_int(b, "end_mask", 0) & 1) to = by > 0 ? n : -1;
+    if (by > 0 ? from < 0 : from >= n) from = first;
+    known_sizes k = { .count = 0 };
+    for (int64_t i = from; k.count < (single ? 1 : n) && i >= 0 && i < n; i += by) {
+        if (!single && (by > 0 ? i >= to : i <= to)) break;
         k.at[k.count++] = x.at[i];
-        if (by > n || by < -n) break;
     }
     return k;
 }
 
 static known_sizes product(tf_build *b)
 {
-    const known_sizes x = sizes_of_input(b, 0), axes = sizes_of_input(b, 1);
+    const known_sizes x = sizes_of_input(b, 0);
     known_sizes       k = { .count = 1, .at = { 1 } };
-    if (x.count < 0 || axes.count != 1 || eddy__tf_flag(b, "keep_dims")) return nothing;
+    if (x.count < 0) return nothing;
     for (int i = 0; i < x.count; i++)
         k = eddy__known_combine(k, '*', (known_sizes){ .at = { x.at[i] }, .count = 1 });
     return k;
@@ -87,8 +84,8 @@ static known_sizes result(tf_build *b)
         { "Shape", 's' },      { "GatherV2", 'g' },     { "Gather", 'g' },   { "ConcatV2", 'c' },
         { "Pack", 'k' },       { "StridedSlice", 'l' }, { "Add", '+' },      { "AddV2", '+' },
         { "Sub", '-' },        { "Mul", '*' },          { "FloorDiv", 'f' }, { "Minimum", '<' },
-        { "Maximum", '>' },    { "Cast", '=' },         { "Identity", '=' }, { "Squeeze", '=' },
-        { "ExpandDims", '=' }, { "Reshape", '=' },      { "Prod", 'p' },
+        { "Maximum", '>' },    { "Cast", '=' },         { "Squeeze", '=' },  { "ExpandDims", '=' },
+        { "Reshape", '=' },    { "Prod", 'p' },
     };
     char op = 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -110,12 +107,11 @@ void eddy__tf_propagate(tf_build *b)
 {
     tf_value *v = b->n_out ? b->out[0] : NULL;
     if (!v || v->kind != TF_VALUE || v->known || v->array || b->n_in == 0 ||
-        (v->type != TF_INT32 && v->type != TF_INT64) || eddy_shape_of(v->t).rank > 1 ||
-        eddy_shape_of(v->t).rank < 0)
+        (v->type != TF_INT32 && v->type != TF_INT64) || eddy_shape_of(v->t).rank > 1)
         return;
-    const known_sizes   k = result(b);
-    const int64_t count = eddy_shape_count(eddy_shape_of(v->t));
-    if (k.count < 0 || count != k.count) return;
+    const known_sizes k = result(b);
+    const int64_t     count = eddy_shape_count(eddy_shape_of(v->t));
+    if (count < 0 || count != k.count) return;
     v->known = eddy__known_store(b->memory, k, v->type == TF_INT32);
     if (!v->known) return;
     v->count_known = k.count;

@@ -18,13 +18,17 @@ struct eddy_tensorflow_model {
 
 /* ------------------------------------------------------------------- names -- */
 
-/* "x" and "x:0" are the same value. */
+/* "x" and "x:0" are the same value: how many characters these have in common. */
+static size_t plain_length(const char *name)
+{
+    const size_t n = strlen(name);
+    return n > 2 && strcmp(name + n - 2, ":0") == 0 ? n - 2 : n;
+}
+
 static bool same_value(const char *a, const char *b)
 {
-    const size_t n = strlen(a), m = strlen(b);
-    const size_t an = n > 2 && strcmp(a + n - 2, ":0") == 0 ? n - 2 : n;
-    const size_t bn = m > 2 && strcmp(b + m - 2, ":0") == 0 ? m - 2 : m;
-    return an == bn && memcmp(a, b, an) == 0;
+    const size_t n = plain_length(a);
+    return n == plain_length(b) && memcmp(a, b, n) == 0;
 }
 
 /* ------------------------------------------------------------------- inputs -- */
@@ -47,17 +51,16 @@ static bool bind(tf_reader *r, const char *node, eddy_list tensors)
     if (!eddy_is_valid(t) || (!r->base.trial && t.graph != r->base.graph))
         return eddy__tf_error(r, EDDY_INVALID_ARGUMENT,
                               "the tensor for input '%.200s' is not of this graph", node);
-    const tf_node    *n = &r->model->main.nodes[at - 1];
-    const tf_attr    *dtype = eddy__tf_attr_of(n, "dtype");
-    const eddy_dtype  want = dtype && is_placeholder(n) ? eddy__tf_dtype((int)dtype->i)
-                                                        : EDDY_DEFAULT_DTYPE;
+    const tf_node   *n = &r->model->main.nodes[at - 1];
+    tf_build         b = { .reader = r, .graph = r->base.graph, .memory = &r->base.memory, .node = n };
+    const int        declared = is_placeholder(n) ? eddy__tf_type(&b, "dtype", TF_NO_TYPE)
+                                                  : TF_NO_TYPE;
+    const eddy_dtype want = eddy__tf_dtype(declared);
     if (want != EDDY_DEFAULT_DTYPE && eddy_dtype_of(t) != want)
         return eddy__tf_error(r, EDDY_INVALID_ARGUMENT,
                               "input '%.200s' is %s; the tensor given for it is not", node,
                               eddy_dtype_name(want));
-    tf_build  b = { .reader = r, .graph = r->base.graph, .memory = &r->base.memory };
-    const int type = dtype && is_placeholder(n) ? (int)dtype->i
-                                                : eddy__tf_type_of(eddy_dtype_of(t));
+    const int type = want != EDDY_DEFAULT_DTYPE ? declared : eddy__tf_type_of(eddy_dtype_of(t));
     if (!eddy__tf_put_as(&b, 0, eddy__reading_stand_in(&r->base, t), type)) return false;
     const eddy_array *value = eddy_constant_value(t);
     b.out[0]->constant = value != NULL;
@@ -181,6 +184,7 @@ static bool pass(reading *base)
     tf_reader             *r = (tf_reader *)base;
     eddy_tensorflow_model *m = r->made;
     r->bodies = 0;
+    r->effort = 0;
     *m = (eddy_tensorflow_model){ .n_inputs = 0 };
     m->main = r->main = eddy__tf_scope(r, &r->model->main, "", 0);
     if (!r->main || !bindings(r) || !list_inputs(r, m) || !list_outputs(r, m)) return false;
@@ -241,9 +245,10 @@ const char *eddy_tensorflow_output_name(const eddy_tensorflow_model *m, int i)
 
 static eddy_tensor find_port(const port *p, int n, const char *name)
 {
-    for (int i = 0; name && i < n; i++)
+    if (!name) return EDDY_NO_TENSOR;
+    for (int i = 0; i < n; i++)
         if (strcmp(p[i].name, name) == 0) return p[i].t;
-    for (int i = 0; name && i < n; i++)
+    for (int i = 0; i < n; i++)
         if (same_value(p[i].value, name)) return p[i].t;
     return EDDY_NO_TENSOR;
 }

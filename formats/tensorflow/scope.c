@@ -32,7 +32,7 @@ static const tf_index *index_of(tf_reader *r, const tf_graph *g)
     *x = (tf_index){ .next = r->indices, .graph = g, .room = 16 };
     while (x->room < 2 * (g->n_nodes + g->n_args)) x->room *= 2;
     x->at = eddy__region_take(&r->base.memory, x->room, sizeof *x->at);
-    if (!x->at || g->n_nodes > TF_MAX_NODES || g->n_args > TF_MAX_NODES) return NULL;
+    if (!x->at) return NULL;
     for (size_t i = 0; i < g->n_args; i++) {
         int32_t *at = place_of(x, g->args[i], strlen(g->args[i]));
         if (!*at) *at = -(int32_t)i - 1;
@@ -54,6 +54,10 @@ bool eddy__tf_effort(tf_reader *r, size_t n)
 
 tf_scope *eddy__tf_scope(tf_reader *r, const tf_graph *g, const char *place, int depth)
 {
+    if (g->n_nodes + g->n_args > TF_MAX_NODES) {
+        eddy__tf_error(r, EDDY_LIMIT, "a graph has more than %d nodes", TF_MAX_NODES);
+        return NULL;
+    }
     if (!eddy__tf_effort(r, g->n_nodes + 4096)) return NULL;
     tf_scope *s = eddy__region_take(&r->base.memory, 1, sizeof *s);
     if (s)
@@ -63,10 +67,6 @@ tf_scope *eddy__tf_scope(tf_reader *r, const tf_graph *g, const char *place, int
                         .place = place,
                         .depth = depth,
                         .slots = eddy__region_take(&r->base.memory, g->n_nodes, sizeof *s->slots) };
-    if (g->n_nodes > TF_MAX_NODES || g->n_args > TF_MAX_NODES) {
-        eddy__tf_error(r, EDDY_LIMIT, "a graph has more than %d nodes", TF_MAX_NODES);
-        return NULL;
-    }
     if (s && s->index && s->slots && place) return s;
     eddy__reading_no_memory(&r->base);
     return NULL;
@@ -97,8 +97,9 @@ tf_value *eddy__tf_lookup(const tf_scope *s, const char *input)
 {
     int           output;
     const int32_t at = eddy__tf_resolve(s, input, &output);
-    if (at < 0) return s->args ? s->args[-at - 1] : NULL;
-    for (; s && at > 0; s = s->outer) {
+    if (at < 0) return s->args[-at - 1];
+    if (at == 0) return NULL;
+    for (; s; s = s->outer) {
         const tf_slot *slot = &s->slots[at - 1];
         if (slot->progress == TF_DONE) return output < slot->n_out ? slot->out[output] : NULL;
     }

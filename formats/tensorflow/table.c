@@ -20,7 +20,7 @@ const tf_operator *eddy__tf_find(const char *name)
 int eddy__tf_output_number(const char *op, const char *output)
 {
     /* Nodes in functions name outputs. One that is not here is the first, or a list. */
-    static const struct { const char *op, *outputs[6]; } rows[] = {
+    static const struct { const char *op, *outputs[5]; } rows[] = {
         { "BroadcastGradientArgs", { "r0", "r1" } },
         { "FusedBatchNorm", { "y", "batch_mean", "batch_variance", "reserve_space_1" } },
         { "FusedBatchNormV2", { "y", "batch_mean", "batch_variance", "reserve_space_1" } },
@@ -45,8 +45,10 @@ int eddy__tf_output_number(const char *op, const char *output)
         { "Unique", { "y", "idx" } },
         { "UniqueV2", { "y", "idx" } },
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        for (int k = 0; strcmp(rows[i].op, op) == 0 && k < 6 && rows[i].outputs[k]; k++)
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(rows[i].op, op) != 0) continue;
+        for (int k = 0; rows[i].outputs[k]; k++)
             if (strcmp(rows[i].outputs[k], output) == 0) return k;
+    }
     return 0;
 }

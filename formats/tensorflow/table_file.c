@@ -18,9 +18,8 @@ typedef struct table {
 
 static bool fail(table *t, const char *problem, const uint8_t *at)
 {
-    if (t->problem) return false;
     t->problem = problem;
-    t->at = at ? (size_t)(at - t->file.at) : 0;
+    t->at = (size_t)(at - t->file.at);
     return false;
 }
 
@@ -73,14 +72,14 @@ static bool add(table *t, const char *key, wire_bytes value)
     if (t->count == t->room) {
         const size_t room = t->room ? 2 * t->room : 64;
         table_pair  *more = eddy__region_take(t->memory, room, sizeof *more);
-        if (!more) return fail(t, "out of memory", NULL);
+        if (!more) return fail(t, "out of memory", t->file.at);
         if (t->count) memcpy(more, t->pairs, t->count * sizeof *more);
         t->pairs = more;
         t->room = room;
     }
     const char *copy = eddy__region_print(t->memory, "%s", key);
     t->pairs[t->count++] = (table_pair){ copy, value };
-    return copy || fail(t, "out of memory", NULL);
+    return copy || fail(t, "out of memory", t->file.at);
 }
 
 static bool read_block(table *t, wire_bytes handle)

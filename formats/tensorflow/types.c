@@ -54,7 +54,7 @@ int eddy__tf_type_of(eddy_dtype d)
         [EDDY_FLOAT16] = TF_HALF, [EDDY_BFLOAT16] = TF_BFLOAT16,
         [EDDY_COMPLEX64] = TF_COMPLEX64, [EDDY_COMPLEX128] = TF_COMPLEX128,
     };
-    return d > 0 && d < EDDY_DTYPES ? of[d] : TF_NO_TYPE;
+    return of[d];
 }
 
 void eddy__tf_store(eddy_array *a, int type, int64_t i, uint64_t bits)

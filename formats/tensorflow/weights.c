@@ -15,11 +15,12 @@ static bool same_bytes(int type)
 }
 
 /* The elements as they are written: the last one stands for all that follow; none are zeros. */
-static eddy_array *converted(const tf_tensor *t, int64_t count)
+static eddy_array *converted(const tf_tensor *t)
 {
-    eddy_array  *a = eddy_array_new(eddy__tf_stored(t->type), t->shape);
-    const int    bits = eddy__tf_bits(t->type), parts = is_complex(t->type) ? 2 : 1;
-    wire_numbers numbers = t->numbers;
+    eddy_array   *a = eddy_array_new(eddy__tf_stored(t->type), t->shape);
+    const int     bits = eddy__tf_bits(t->type), parts = is_complex(t->type) ? 2 : 1;
+    const int64_t count = eddy_shape_count(t->shape) * parts;
+    wire_numbers  numbers = t->numbers;
     uint64_t     last[2] = { 0, 0 };    /* the parts of an element */
     if (!t->has_content && t->count == 0) return a;
     for (int64_t i = 0; a && i < count; i++) {
@@ -60,7 +61,7 @@ eddy_array *eddy__tf_elements(tf_reader *r, const char *name, tf_tensor *t)
     eddy_array *a =
         t->has_content && same_bytes(t->type)
             ? eddy__source_array(r->base.file, t->content, eddy__tf_stored(t->type), t->shape)
-            : converted(t, count);
+            : converted(t);
     return eddy__reading_keep(&r->base, a) ? t->array = a : NULL;
 }
 
@@ -123,11 +124,8 @@ static eddy_array *weight_array(tf_reader *r, const tf_weight *w)
     if (w->stored) return dequantized(w, type, b, count);
     if (same_bytes(type))
         return eddy__source_array(r->groups[w->group], b, eddy__tf_stored(type), w->shape);
-    eddy_array *a = eddy_array_new(eddy__tf_stored(type), w->shape);
-    const int   part = type == TF_COMPLEX64 ? 2 : 1;
-    for (int64_t i = 0; a && i < count * part; i++)
-        eddy__tf_store(a, type, i, eddy__element_bits(b, bits / part, i));
-    return a;
+    const tf_tensor t = { .type = type, .shape = w->shape, .content = b, .has_content = true };
+    return converted(&t);
 }
 
 static int by_name(const void *name, const void *weight)

@@ -8,6 +8,7 @@
 #include "tests/lib/files/zip_writer.h"
 
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
 
 Suite *bundles_suite(void);
@@ -135,6 +136,8 @@ static const struct {
     { { TF_FLOAT, 1, { 1 }, 0, 0, 1ull << 63, false, 0 }, damaged, NULL, 0 },
     { { TF_FLOAT, 1, { 1 }, 1, 0, 4, false, 0 }, damaged, NULL, 0 },
     { { TF_FLOAT, 1, { -1 }, 0, 0, 4, false, 0 }, damaged, NULL, 0 },
+    /* 2^62 + 1 elements of 4 bytes, which are 4 bytes modulo 2^64 */
+    { { TF_FLOAT, 5, { 5, 5581, 8681, 49477, 384773 }, 0, 0, 4, false, 0 }, damaged, NULL, 0 },
 };
 
 START_TEST(each_entry)
@@ -208,9 +211,12 @@ END_TEST
 static const struct { const char *bytes; size_t size; bool bad; } pairs[] = {
     { "\0\0\2\x08\1", 5, false },
     { "\0\0\2\x08\1" "\0\1\0x", 9, false },
+    { "\0\0\2\x08\1" "\0\0\0", 8, false },                       /* again an empty key */
     { "\0\0\2\x08\1" "\1\1\0x", 9, true },                     /* more than the key before */
     { "\0\0\2\x08\1" "\0\2\0x", 9, true },
     { "\0\0\2\x08\1" "\0\1\1x", 9, true },
+    /* 2 and 2^64 - 1 bytes, 1 of 2^64 */
+    { "\0\0\2\x08\1" "\0\2\xff\xff\xff\xff\xff\xff\xff\xff\xff\1x", 18, true },
     { "\0\0\2\x08\1" "\0\1", 7, true },
     { "\0\0\2\x08\1" "\0", 6, true },
     { "\0\0\2\x08\1" "\x80", 6, true },
@@ -258,6 +264,104 @@ START_TEST(long_keys)
         eddy_checkpoint_free(c);
         memory_files_free(&files);
     }
+}
+END_TEST
+
+/* An entry that is no message, and one whose shape is none. */
+START_TEST(damaged_entries)
+{
+    static const char *const bytes[] = { "\x08", "\x10\1", "\x12\1\x12", "\x12\3\x12\1\x08" };
+    static const size_t      sizes[] = { 1, 2, 3, 5 };
+    for (int i = 0; i < 4; i++) {
+        message block = { NULL, 0 }, value = { NULL, 0 };
+        message_put(&value, bytes[i], sizes[i]);
+        add_pair(&block, "", header_of(1, 0));
+        add_pair(&block, "x", value);
+        refuses(tf_table_of(block, 1), EDDY_CORRUPT, damaged);
+    }
+}
+END_TEST
+
+/* More entries than there is room for at first; and more than there may be. */
+START_TEST(many_entries)
+{
+    memory_files files;
+    eddy_error   e;
+    message      block = { NULL, 0 };
+    char         name[8];
+    const entry  t = { TF_UINT8, 1, { 1 }, 0, 3, 1, false, 0 };
+    for (int i = 0; i < DATA; i++) data[i] = (uint8_t)(i + 1);
+    add_pair(&block, "", header_of(1, 0));
+    for (int i = 0; i < 200; i++) {
+        snprintf(name, sizeof name, "x%03d", i);
+        add_pair(&block, name, entry_message(&t));
+    }
+    eddy_checkpoint *c = open_index(tf_table_of(block, 1), &files, &e);
+    ck_assert_msg(c && eddy_checkpoint_count(c) == 200, "%s", e.message);
+    for (int i = 0; i < 200; i += 199) {
+        snprintf(name, sizeof name, "x%03d", i);
+        ck_assert_str_eq(eddy_checkpoint_entry_at(c, i).name, name);
+        eddy_array *a = eddy_checkpoint_value(c, name, &e);
+        ck_assert(a && eddy_array_get(a, 0) == 4);
+        eddy_array_free(a);
+    }
+    eddy_checkpoint_free(c);
+    memory_files_free(&files);
+    enum { MOST = 1 << 18 };
+    for (int more = 0; more < 2; more++) {              /* pairs of an empty key and value */
+        message all = { NULL, 0 }, rest = { calloc(MOST, 3), 3 * (size_t)(MOST - 1 + more) };
+        add_pair(&all, "", header_of(1, 0));
+        message_put(&all, rest.at, rest.size);
+        message_free(&rest);
+        c = open_index(tf_table_of(all, 1), &files, &e);
+        ck_assert_msg((c != NULL) == (more == 0), "%s", e.message);
+        if (more) ck_assert_msg(e.status == EDDY_LIMIT && strstr(e.message, "too many"), "%s",
+                                e.message);
+        eddy_checkpoint_free(c);
+        memory_files_free(&files);
+    }
+}
+END_TEST
+
+/* Where a footer says that the index is: behind two numbers, the offset and the size of a block.
+ * The file begins with a block of no pairs, of 8 bytes, one of a pair whose block is not in the
+ * file, at 13, one that is damaged, at 32, and one of a damaged pair, at 41. */
+static const struct { const char *at; size_t size; bool cut_off; const char *problem; } footers[] = {
+    { "\0\0\0\x08", 4, false, "the index has no header" },
+    { "", 0, true, "the footer is damaged" },
+    { "\0", 1, true, "the footer is damaged" },
+    { "\0\0", 2, true, "a block is not inside the file" },
+    { "\0\0\0", 3, true, "a block is not inside the file" },
+    { "\0\0\x64\x08", 4, false, "a block is not inside the file" },
+    { "\0\0\0\x7f", 4, false, "a block is not inside the file" },
+    { "\0\0\0\x66", 4, false, "a block is not inside the file" },
+    { "\0\0\0\3", 4, false, "a block is not inside the file" },
+    { "\0\0\x0d\x0e", 4, false, "byte 17: a block is not inside the file" },
+    { "\0\0\x20\4", 4, false, "byte 32: a block is damaged" },
+    { "\0\0\x29\x0c", 4, false, "byte 41: a pair is damaged" },
+};
+
+static void put_block(message *file, const char *p, size_t n)
+{
+    const size_t from = file->size;
+    message_put(file, p, n);
+    message_put(file, "", 1);
+    message_put_number(file, masked(file->at + from, n + 1), 4);
+}
+
+START_TEST(each_footer)
+{
+    message file = { NULL, 0 }, footer = { NULL, 0 };
+    put_block(&file, "\0\0\0\0\1\0\0\0", 8);
+    put_block(&file, "\0\1\2~\x64\x08\0\0\0\0\1\0\0\0", 14);
+    put_block(&file, "\xff\0\0\0", 4);
+    put_block(&file, "\1\1\0~\0\0\0\0\1\0\0\0", 12);
+    message_put(&footer, footers[_i].at, footers[_i].size);
+    while (footer.size < 40) message_put(&footer, footers[_i].cut_off ? "\x80" : "", 1);
+    message_put(&file, footer.at, footer.size);
+    message_free(&footer);
+    message_put(&file, "\x57\xfb\x80\x8b\x24\x75\x47\xdb", 8);
+    refuses(file, EDDY_CORRUPT, footers[_i].problem);
 }
 END_TEST
 
@@ -363,6 +467,34 @@ START_TEST(object_names)
 }
 END_TEST
 
+/* An entry of that name which is no text of an object graph, or one that is too short. */
+START_TEST(other_objects)
+{
+    static const struct { int type; const char *bytes; size_t size; } rows[] = {
+        { TF_FLOAT, "\0\0\0\0", 4 }, { TF_STRING, "", 0 }, { TF_STRING, "\x80", 1 },
+        { TF_STRING, "\0abc", 4 }, { TF_STRING, "\2abcd\x0a", 6 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        memory_files files;
+        eddy_error   e = { 0 };
+        message      block = { NULL, 0 };
+        const entry  g = { rows[i].type, 1, { 1 }, 0, 0, rows[i].size, false, 0 };
+        add_pair(&block, "", header_of(1, 0));
+        add_pair(&block, "_CHECKPOINTABLE_OBJECT_GRAPH", entry_message(&g));
+        message index = tf_table_of(block, 1);
+        memory_files_init(&files);
+        memory_files_put(&files, "b.index", index.at, index.size);
+        memory_files_put(&files, "b.data-00000-of-00001", rows[i].bytes, rows[i].size);
+        message_free(&index);
+        eddy_checkpoint *c =
+            eddy_tensorflow_checkpoint_open("b", .files = &files.table, .error = &e);
+        ck_assert_msg(c && eddy_checkpoint_count(c) == 1, "%s", e.message);
+        eddy_checkpoint_free(c);
+        memory_files_free(&files);
+    }
+}
+END_TEST
+
 Suite *bundles_suite(void)
 {
     Suite *s = suite_create("bundles");
@@ -371,8 +503,12 @@ Suite *bundles_suite(void)
     tcase_add_test(t, headers);
     tcase_add_loop_test(t, each_pair, 0, sizeof pairs / sizeof *pairs);
     tcase_add_test(t, long_keys);
+    tcase_add_test(t, damaged_entries);
+    tcase_add_test(t, many_entries);
+    tcase_add_loop_test(t, each_footer, 0, sizeof footers / sizeof *footers);
     tcase_add_test(t, damage);
     tcase_add_test(t, object_names);
+    tcase_add_test(t, other_objects);
     suite_add_tcase(s, t);
     return s;
 }

@@ -255,6 +255,51 @@ START_TEST(memory_fails)
 }
 END_TEST
 
+/* Inputs and outputs by number and by name: "x" and "x:0" are the same value. */
+START_TEST(names)
+{
+    message bytes = { NULL, 0 }, fed = tf_node_message("fed", "PlaceholderV2", ""),
+            list = tf_node_message("list", "EmptyTensorList", "any,any");
+    node(&bytes, tf_input_message("x", 1, two));
+    tf_add_type(&fed, "dtype", 1);
+    tf_add_shape(&fed, "shape", 1, two);
+    node(&bytes, fed);
+    node(&bytes, tf_ints_message("any", 0, NULL, (int32_t[]){ -1 }));
+    plain(&bytes, "idle", "NoOp", "");
+    tf_add_type(&list, "element_dtype", 1);
+    node(&bytes, list);
+    plain(&bytes, "sum", "AddV2", "x,fed");
+    plain(&bytes, "top", "TensorListPushBack", "list,sum");
+    plain(&bytes, "y", "TensorListLength", "top");
+    eddy_graph            *g = eddy_graph_new();
+    eddy_tensorflow_model *m = read_graph(g, &bytes, false);
+    ck_assert(eddy_tensorflow_input_count(m) == 2 && eddy_tensorflow_output_count(m) == 1);
+    ck_assert_str_eq(eddy_tensorflow_input_name(m, 1), "fed");
+    ck_assert_ptr_null(eddy_tensorflow_input_name(m, 2));
+    ck_assert_ptr_null(eddy_tensorflow_input_name(m, -1));
+    ck_assert_ptr_null(eddy_tensorflow_input_name(NULL, 0));
+    ck_assert_ptr_null(eddy_tensorflow_output_name(m, 1));
+    ck_assert_ptr_null(eddy_tensorflow_output_name(m, -1));
+    ck_assert_ptr_null(eddy_tensorflow_output_name(NULL, 0));
+    const eddy_tensor x = eddy_tensorflow_input(m, "x");
+    ck_assert(eddy_is_valid(x) && x.node == eddy_tensorflow_input(m, "x:0").node);
+    ck_assert_int_eq(x.node, eddy_tensorflow_value(m, "x:0").node);
+    static const char *const none[] = { "z", "idle", "fee", "fed:1", "fed:2", "xx", ":0", "" };
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        ck_assert_msg(!eddy_is_valid(eddy_tensorflow_input(m, none[i])), "%s", none[i]);
+        ck_assert_msg(!eddy_is_valid(eddy_tensorflow_value(m, none[i])), "%s", none[i]);
+    }
+    ck_assert(!eddy_is_valid(eddy_tensorflow_input(m, NULL)));
+    ck_assert(!eddy_is_valid(eddy_tensorflow_input(NULL, "x")));
+    ck_assert(!eddy_is_valid(eddy_tensorflow_output(m, NULL)));
+    ck_assert(eddy_is_valid(eddy_tensorflow_output(m, "y:0")));
+    ck_assert(!eddy_is_valid(eddy_tensorflow_value(m, NULL)));
+    ck_assert(!eddy_is_valid(eddy_tensorflow_value(m, "top")));         /* a list */
+    eddy_tensorflow_free(m);
+    eddy_graph_free(g);
+}
+END_TEST
+
 /* Calls without what they need. */
 START_TEST(wrong_calls)
 {
@@ -268,12 +313,25 @@ START_TEST(wrong_calls)
     ck_assert_int_eq(e.status, EDDY_CORRUPT);       /* a download that was cut off */
     ck_assert_ptr_null(eddy_tensorflow_read(g, "none.pb", .error = &e));
     ck_assert_int_eq(e.status, EDDY_NOT_FOUND);
-    ck_assert_ptr_null(eddy_tensorflow_read(g, "data/sine.pb", .output_count = 2));
+    ck_assert_ptr_null(eddy_tensorflow_read(g, .data = "\0", .data_size = 2, .error = &e));
+    ck_assert_int_eq(e.status, EDDY_CORRUPT);
+    ck_assert_str_eq(e.message,
+                     "TensorFlow model: this is no graph of TensorFlow: byte 1 is damaged");
+    static const char missing[] = "data/sine.pb: the bindings or outputs are missing";
+    ck_assert_ptr_null(eddy_tensorflow_read(g, "data/sine.pb", .output_count = 2, .error = &e));
+    ck_assert_str_eq(e.message, missing);
+    ck_assert_ptr_null(eddy_tensorflow_read(g, "data/sine.pb", .output_count = -1, .error = &e));
+    ck_assert_str_eq(e.message, missing);
+    ck_assert_ptr_null(eddy_tensorflow_read(g, "data/sine.pb", .input_count = 2, .error = &e));
+    ck_assert_str_eq(e.message, missing);
+    ck_assert_ptr_null(eddy_tensorflow_read(g, "data/sine.pb", .input_count = -1, .error = &e));
+    ck_assert_str_eq(e.message, missing);
     ck_assert_ptr_null(eddy_tensorflow_read_with(NULL));
     ck_assert_ptr_null(eddy_torch_checkpoint_open(.error = &e));
     ck_assert_int_eq(e.status, EDDY_INVALID_ARGUMENT);
     ck_assert_ptr_null(eddy_tensorflow_checkpoint_open_with(NULL));
     ck_assert_int_eq(eddy_tensorflow_input_count(NULL), 0);
+    ck_assert_int_eq(eddy_tensorflow_output_count(NULL), 0);
     ck_assert(!eddy_is_valid(eddy_tensorflow_output(NULL, "y")));
     ck_assert(!eddy_is_valid(eddy_tensorflow_value(NULL, "y")));
     eddy_tensorflow_free(NULL);
@@ -291,6 +349,7 @@ Suite *tensorflow_suite(void)
     tcase_add_test(graphs, bindings);
     tcase_add_test(graphs, computed_slices);
     tcase_add_test(graphs, positions_of_int64);
+    tcase_add_test(graphs, names);
     tcase_add_test(graphs, reports);
     tcase_add_test(graphs, cycles);
     tcase_add_test(graphs, memory_fails);

@@ -27,7 +27,7 @@ static tf_attr attribute(region *r, const char *value, const char **problem)
              "{\"modelTopology\":{\"node\":[{\"name\":\"n\",\"op\":\"o\",\"attr\":{\"a\":%s}}]}}",
              value);
     *problem = parsed(r, text, &file, &weights);
-    ck_assert(file.has_graph && file.main.n_nodes == 1 && file.main.nodes[0].n_attrs == 1);
+    ck_assert(file.main.n_nodes == 1 && file.main.nodes[0].n_attrs == 1);
     ck_assert_str_eq(file.main.nodes[0].attrs[0].name, "a");
     return file.main.nodes[0].attrs[0];
 }
@@ -59,6 +59,9 @@ static const struct {
     { "{\"b\":true}", TF_ATTR_BOOL, "", 1, 0 },
     { "{\"b\":false}", TF_ATTR_BOOL, "", 0, 0 },
     { "{\"b\":2}", TF_ATTR_BOOL, "", 1, 0 },
+    { "{\"b\":[]}", TF_ATTR_BOOL, "", 0, 0 },
+    { "{\"i\":[]}", TF_ATTR_INT, "", 0, 0 },
+    { "{\"type\":[]}", TF_ATTR_TYPE, "", TF_NO_TYPE, 0 },
     { "{\"type\":\"DT_FLOAT\"}", TF_ATTR_TYPE, "", TF_FLOAT, 0 },
     { "{\"type\":\"DT_UINT64\"}", TF_ATTR_TYPE, "", TF_UINT64, 0 },
     { "{\"type\":\"DT_ODD\"}", TF_ATTR_TYPE, "", TF_NO_TYPE, 0 },
@@ -84,7 +87,7 @@ END_TEST
 START_TEST(no_base64)
 {
     static const char *const bad[] = {
-        "QQ*=", "Q@", "Q[", "Q{", "Q`", "Q:", "Q,", "Q.", "Q\\u0000"
+        "QQ*=", "Q@", "@@", "Q[", "Q{", "Q`", "Q:", "Q,", "Q.", "Q\\u0000"
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char        value[60];
@@ -145,7 +148,7 @@ START_TEST(lists)
     ck_assert_str_eq(a.texts[1], "");
     eddy__region_free(&r);
     a = attribute(&r, "{\"list\":{\"f\":[0.5,2]}}", &problem);
-    ck_assert(a.n_floats == 2 && a.floats[0] == .5 && a.floats[1] == 2);
+    ck_assert(a.kind == TF_ATTR_LIST && a.n_ints == 0 && a.n_texts == 0);     /* not used */
     eddy__region_free(&r);
     a = attribute(&r, "{\"list\":{\"i\":[\"3\",-4]}}", &problem);
     ck_assert(a.n_ints == 2 && a.ints[0] == 3 && a.ints[1] == -4);
@@ -192,12 +195,31 @@ START_TEST(functions)
     ck_assert_str_eq(f->nodes[0].inputs[1], "");
     ck_assert(f->nodes[1].n_inputs == 0 && f->nodes[1].n_attrs == 0);
     ck_assert_str_eq(f->args[0], "x");
-    ck_assert(f->arg_types[0] == TF_FLOAT && f->arg_types[1] == TF_NO_TYPE);
+    ck_assert_str_eq(f->args[1], "");
     ck_assert_str_eq(f->results[0], "n:y:0");
     ck_assert_str_eq(f->results[1], "");
     f = &file.functions[1];
     ck_assert(!f->name[0] && f->n_nodes == 0 && f->n_args == 0 && f->n_results == 0);
     eddy__region_free(&r);
+}
+END_TEST
+
+/* A function of more results than can be called needs none of their values. */
+START_TEST(many_results)
+{
+    for (int more = 0; more < 2; more++) {
+        char        text[2000] = "{\"modelTopology\":{\"node\":[],\"library\":{\"function\":["
+                                 "{\"ret\":{\"r\":\"n\"},\"signature\":{\"outputArg\":[";
+        region      r;
+        tf_file     file;
+        tf_manifest weights;
+        for (int i = 0; i < 64 + more; i++) strcat(text, i ? ",{\"name\":\"r\"}" : "{\"name\":\"r\"}");
+        strcat(text, "]}}]}}}");
+        ck_assert_ptr_null(parsed(&r, text, &file, &weights));
+        ck_assert_uint_eq(file.functions[0].n_results, (size_t)(64 + more));
+        ck_assert_str_eq(file.functions[0].results[63], more ? "" : "n");
+        eddy__region_free(&r);
+    }
 }
 END_TEST
 
@@ -222,7 +244,7 @@ START_TEST(signatures)
         ck_assert_str_eq(s->name, "serving_default");
         ck_assert_str_eq(s->inputs[0].key, "a");
         ck_assert_str_eq(s->inputs[0].tensor, "x:0");
-        ck_assert(s->inputs[0].type == TF_INT64 && s->inputs[0].shape.rank == 0);
+        ck_assert_int_eq(s->inputs[0].shape.rank, 0);
         ck_assert_str_eq(s->inputs[1].tensor, "b");
         ck_assert_int_eq(s->inputs[1].shape.rank, EDDY_UNKNOWN_RANK);
         eddy__region_free(&r);
@@ -266,6 +288,9 @@ static const struct { const char *text, *problem; } bad[] = {
     { "{\"modelTopology\":{}}", "there is no graph: only graph models are read" },
     { "{\"modelTopology\":{\"node\":[]},\"weightsManifest\":7}", NULL },
     { "{\"modelTopology\":{\"node\":7}}", NULL },
+    { "{\"modelTopology\":{\"node\":[{\"attr\":7},{\"attr\":{\"a\":[{\"s\":\"\"}]}}]}}", NULL },
+    { "{\"modelTopology\":{\"node\":[{\"attr\":{\"a\":{\"s\":\"@\"}}},{}],\"library\":{\"function\":[{}]}}}",
+      "a text is not in base64" },
     { MODEL "[1,1,1,1,1,1,1,1]}]}]}", NULL },
     { MODEL "[1,1,1,1,1,1,1,1,1]}]}]}", "a weight has more than 8 dimensions" },
     { MODEL "[0]}]}]}", NULL },
@@ -294,6 +319,7 @@ Suite *tensorflow_json_suite(void)
     tcase_add_loop_test(t, shape, 0, sizeof shapes / sizeof *shapes);
     tcase_add_test(t, lists);
     tcase_add_test(t, functions);
+    tcase_add_test(t, many_results);
     tcase_add_test(t, signatures);
     tcase_add_test(t, manifest);
     tcase_add_loop_test(t, models, 0, sizeof bad / sizeof *bad);

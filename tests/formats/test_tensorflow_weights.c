@@ -47,7 +47,8 @@ static void check_result(const char *text, eddy_array *y, const char *refusal,
 
 /* ---------------------------------------------------------------- protobuf -- */
 
-enum { F = 1, D = 2, I32 = 3, U8 = 4, I16 = 5, C64 = 8, I64 = 9, BOOL = 10, RESOURCE = 20,
+enum { F = 1, D = 2, I32 = 3, U8 = 4, I16 = 5, STRING = 7, C64 = 8, I64 = 9, BOOL = 10,
+       C128 = 18, RESOURCE = 20,
        CONTENT = 4 };
 
 typedef struct constant {
@@ -92,6 +93,12 @@ static const constant constants[] = {
     { RESOURCE, 1, 2, CONTENT, 8, false, "has elements of type", 0, 0, { 0 }, floats },
     { 0, 1, 2, CONTENT, 8, false, "has elements of type", 0, 0, { 0 }, floats },
     { 200, 1, 2, CONTENT, 8, false, "has elements of type", 0, 0, { 0 }, floats },
+    { STRING, 1, 2, CONTENT, 8, false, "'y': values of type string are not supported", 0, 0, { 0 },
+      floats },
+    { I32, 1, 2, 7, 2, false, NULL, EDDY_INT32, 2, { 1, 0 }, ones },
+    { I16, 1, 3, 7, 2, false, NULL, EDDY_INT32, 3, { 1, 0, 0 }, ones },
+    { C128, 1, 1, CONTENT, 16, false, NULL, EDDY_COMPLEX128, 1, { 0.5 }, doubles },
+    { C128, 1, 2, 12, 16, false, NULL, EDDY_COMPLEX128, 2, { 0.5, 0.5 }, doubles },
 };
 
 START_TEST(constant_tensors)

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 static const scenarios *const all[] = { building, derivatives, loops,  operations,
-                                        running,  training,    saving, reading };
+                                        running,  training,    saving, reading, models };
 
 enum { JOBS = 2, SECONDS = 60, BY_CHANCE = 100, TOLD = 5 };
 
@@ -133,8 +133,11 @@ static void torture(const scenarios *kind, int i, long most, tally *t)
 static void start(const scenarios *kind, int i, long most, tally *t)
 {
     fflush(stdout);
-    t->process = fork();
-    if (t->process != 0) return;
+    const pid_t p = fork();
+    if (p != 0) {
+        t->process = p;         /* the other process shares t and must not write its 0 */
+        return;
+    }
     torture(kind, i, most, t);
     exit(0);            /* not _exit, which loses what gcov counted */
 }

@@ -50,57 +50,16 @@ static void tensorflow(const char *path, outcome *o)
     eddy_graph_free(g);
 }
 
-static void add_checkpoint(outcome *o, eddy_checkpoint *c, eddy_error *e)
-{
-    for (int i = 0; i < eddy_checkpoint_count(c) && e->status == EDDY_OK; i++) {
-        eddy_array *a = eddy_checkpoint_value(c, eddy_checkpoint_entry_at(c, i).name, e);
-        if (e->status == EDDY_UNIMPLEMENTED || e->status == EDDY_OUT_OF_RANGE)
-            *e = (eddy_error){ 0 };      /* a text, or a number that no array holds */
-        outcome_add_array(o, a);
-        eddy_array_free(a);
-    }
-    outcome_of_error(o, e);
-    eddy_checkpoint_free(c);
-}
-
 static void torch(const char *path, outcome *o)
 {
     eddy_error e = { 0 };
-    add_checkpoint(o, eddy_torch_checkpoint_open(path, .error = &e), &e);
+    outcome_add_checkpoint(o, eddy_torch_checkpoint_open(path, .error = &e), &e);
 }
 
 static void keras(const char *path, outcome *o)
 {
     eddy_error e = { 0 };
-    add_checkpoint(o, eddy_keras_checkpoint_open(path, .error = &e), &e);
-}
-
-static void put(const char *name, const message *m)
-{
-    FILE *f = fopen(scratch(name), "wb");
-    if (!f) return;
-    fwrite(m->at, 1, m->size, f);
-    fclose(f);
-}
-
-static void *begin_bundle(int i)
-{
-    (void)i;
-    eddy_array *a = numbers_in(EDDY_FLOAT32, EDDY_SHAPE(3, 4), 0, 1);
-    tf_bundle   b = tf_bundle_of((tf_bundle_entry[]){ { "a", 1, a, NULL, 0 },
-                                                      { "b/c", 1, a, NULL, 0 } }, 2);
-    put("b.index", &b.index);
-    put("b.data-00000-of-00001", &b.data);
-    tf_bundle_free(&b);
-    eddy_array_free(a);
-    return NULL;
-}
-
-static void bundle(int i, void *state, outcome *o)
-{
-    eddy_error e = { 0 };
-    (void)i, (void)state;
-    add_checkpoint(o, eddy_tensorflow_checkpoint_open(scratch("b"), .error = &e), &e);
+    outcome_add_checkpoint(o, eddy_keras_checkpoint_open(path, .error = &e), &e);
 }
 
 /* --------------------------------------------------------------------- data -- */
@@ -234,7 +193,7 @@ static void       *begin_onnx_node(int i)
     const onnx_row *r = &onnx_rows[i];
     const node_case c = node_case_of(r->op, r->opset, r->inputs, r->attributes, r->outputs);
     message         m = onnx_node_model(&c);
-    put(numbered_path(".onnx", i), &m);
+    scratch_put(numbered_path(".onnx", i), m.at, m.size);
     message_free(&m);
     return NULL;
 }
@@ -257,7 +216,7 @@ static void       *begin_tensorflow_node(int i)
     const row      *r = tensorflow_row(i);
     const node_case c = node_case_of(r->op, 0, r->inputs, r->attributes, 1);
     message         m = tf_node_model(&c);
-    put(numbered_path(".pb", i), &m);
+    scratch_put(numbered_path(".pb", i), m.at, m.size);
     message_free(&m);
     return NULL;
 }
@@ -274,7 +233,7 @@ static void       *begin_tensorflow_graph(int i)
 {
     const text_graph g = text_graph_of(text_graphs[i].text);
     message          m = text_graph_message(&g);
-    put(numbered_path(".graph.pb", i), &m);
+    scratch_put(numbered_path(".graph.pb", i), m.at, m.size);
     message_free(&m);
     return NULL;
 }
@@ -380,7 +339,6 @@ const scenarios reading[] = {
     { "TensorFlow graph", count_tensorflow_graphs, name_tensorflow_graph, begin_tensorflow_graph,
       read_tensorflow_graph, NULL },
     { .kind = "report of event files", .begin = begin_events, .act = report },
-    { .kind = "checkpoint of TensorFlow", .begin = begin_bundle, .act = bundle },
     { "pipeline", count_pipelines, name_pipeline, NULL, read_pipeline, NULL },
     { .kind = "pipeline with a graph", .act = map_graph },
     { .kind = NULL },

@@ -51,6 +51,19 @@ void outcome_add_array(outcome *o, const eddy_array *a)
                 (size_t)eddy_array_count(a) * eddy_dtype_size(eddy_array_dtype(a)));
 }
 
+void outcome_add_checkpoint(outcome *o, eddy_checkpoint *c, eddy_error *e)
+{
+    for (int i = 0; i < eddy_checkpoint_count(c) && e->status == EDDY_OK; i++) {
+        eddy_array *a = eddy_checkpoint_value(c, eddy_checkpoint_entry_at(c, i).name, e);
+        if (e->status == EDDY_UNIMPLEMENTED || e->status == EDDY_OUT_OF_RANGE)
+            *e = (eddy_error){ 0 };      /* a text, or a number that no array holds */
+        outcome_add_array(o, a);
+        eddy_array_free(a);
+    }
+    outcome_of_error(o, e);
+    eddy_checkpoint_free(c);
+}
+
 void free_results(eddy_array **a, int n)
 {
     for (int i = 0; i < n; i++) eddy_array_free(a[i]);
@@ -111,4 +124,12 @@ const char *scratch(const char *name)
     const char *folder = getenv("EDDY_SCRATCH");
     snprintf(path, sizeof paths[0], "%s/%s", folder ? folder : ".", name);
     return path;
+}
+
+void scratch_put(const char *name, const void *p, size_t n)
+{
+    FILE *f = fopen(scratch(name), "wb");
+    if (!f) return;
+    fwrite(p, 1, n, f);
+    fclose(f);
 }

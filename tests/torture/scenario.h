@@ -23,7 +23,7 @@ typedef struct scenarios {
 } scenarios;
 
 extern const scenarios building[], derivatives[], loops[], operations[], running[], training[], saving[],
-    reading[];
+    reading[], models[];
 
 /* ------------------------------------------------------------------ for acts -- */
 
@@ -46,6 +46,8 @@ void outcome_of_error(outcome *o, const eddy_error *e);
 void outcome_add(outcome *o, const void *p, size_t n);
 void outcome_add_text(outcome *o, const char *s);
 void outcome_add_array(outcome *o, const eddy_array *a);
+/* All values of a checkpoint, which is freed; or the error that opening it gave. */
+void outcome_add_checkpoint(outcome *o, eddy_checkpoint *c, eddy_error *e);
 
 /* Frees its arrays. */
 void free_results(eddy_array **a, int n);
@@ -58,5 +60,6 @@ eddy_array *numbers_in(eddy_dtype d, eddy_shape s, double low, double high);
 /* A folder for files, which is removed when the program ends; and a path in it, valid until the
  * eighth next call. */
 const char *scratch(const char *name);
+void scratch_put(const char *name, const void *p, size_t n);
 
 #endif

@@ -6,7 +6,7 @@
 
 static eddy_tensor *tensors(tf_build *b, int from, int count)
 {
-    eddy_tensor *x = eddy__region_take(b->memory, (size_t)(count > 0 ? count : 0), sizeof *x);
+    eddy_tensor *x = eddy__region_take(b->memory, (size_t)count, sizeof *x);
     for (int i = 0; x && i < count; i++) x[i] = eddy__tf_in(b, from + i);
     return x;
 }
@@ -14,14 +14,12 @@ static eddy_tensor *tensors(tf_build *b, int from, int count)
 /* ConcatV2 has the axis at the end, Concat in front. */
 static bool concat(tf_build *b)
 {
-    const bool   last = b->op->variant == 2;
-    int64_t      axis;
-    eddy_tensor *x = tensors(b, last ? 0 : 1, b->n_in - 1);
+    const int first = b->op->variant == 2 ? 0 : 1;
+    int64_t   axis;
     if (b->n_in == 0) return eddy__tf_invalid(b, "there are no inputs");
-    if (!x || !eddy__tf_number_in(b, last ? b->n_in - 1 : 0, "the axis", &axis)) return false;
-    const bool ok = eddy__tf_put(b, 0, eddy_concat({ b->n_in - 1, x }, axis));
-    if (ok && !last) b->out[0]->type = eddy__tf_type_in(b, 1);
-    return ok;
+    eddy_tensor *x = tensors(b, first, b->n_in - 1);
+    return x && eddy__tf_number_in(b, first ? 0 : b->n_in - 1, "the axis", &axis) &&
+           eddy__tf_put_as(b, 0, eddy_concat({ b->n_in - 1, x }, axis), eddy__tf_type_in(b, first));
 }
 
 static bool pack(tf_build *b)
@@ -122,8 +120,7 @@ static bool pad(tf_build *b)
     eddy_dims         before, after;
     const eddy_tensor x = eddy__tf_in(b, 0);
     if (eddy__tf_is_computed(b, 1) || eddy__tf_is_computed(b, 2)) return computed_pad(b);
-    const eddy_array *value = b->n_in > 2 ? eddy__tf_need(b, 2, "the value") : NULL;
-    if (b->n_in > 2 && !value) return false;
+    const eddy_array *value = eddy__tf_has(b, 2) ? eddy__tf_array_of(b, b->in[2]) : NULL;
     return pairs(b, 1, "the paddings", &before, &after) &&
            eddy__tf_put(b, 0, eddy_pad(x, before, after,
                                        .value = value ? eddy_array_item(value) : 0));

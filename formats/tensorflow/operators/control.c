@@ -10,8 +10,12 @@
 static bool fits(tf_build *b, const tf_graph *g, int inputs)
 {
     if (!g) return false;
-    if (g->n_args == (size_t)inputs && g->n_results <= EDDY_MAX_RESULTS) return true;
-    return eddy__tf_invalid(b, "function '%.100s' does not have the inputs of the node", g->name);
+    if (g->n_args != (size_t)inputs)
+        return eddy__tf_invalid(b, "function '%.100s' does not have the inputs of the node",
+                                g->name);
+    return g->n_results <= EDDY_MAX_RESULTS ||
+           eddy__tf_missing(b, "function '%.100s' has more than %d results", g->name,
+                            EDDY_MAX_RESULTS);
 }
 
 /* Puts the results of a function as outputs. */
@@ -37,28 +41,24 @@ typedef struct branch {
     tf_build       *b;
     const tf_graph *g;
     tf_value      **out;
-    bool            failed;
 } branch;
+
+enum { MOST_BRANCHES = 16 };
 
 static int build_branch(eddy_list x, eddy_tensor *y, void *context)
 {
     branch *c = context;
     (void)x;
-    c->failed = true;
     c->b->reader->bodies++;
     const bool ok = eddy__tf_call(c->b, c->g, "branch", c->b->in + 1, c->out);
     const int  n = ok ? eddy__tf_carry(c->b, c->out, (int)c->g->n_results, y) : -1;
     c->b->reader->bodies--;
-    c->failed = n < 0;
     return n < 0 ? 0 : n;
 }
 
-/* Weights that a branch is the first to use would belong to it alone. */
-static void build_inputs(tf_build *b)
+static void share_inputs(tf_build *b)
 {
-    for (int i = 0; i < b->n_in; i++)
-        if (b->in[i]->kind == TF_VALUE && b->in[i]->type != TF_STRING)
-            eddy__tf_tensor_of(b, b->in[i]);
+    for (int i = 0; i < b->n_in; i++) eddy__tf_share_weight(b, b->in[i]);
 }
 
 static bool put_results(tf_build *b, const branch *c, const eddy_tensor *y)
@@ -71,31 +71,33 @@ static bool put_results(tf_build *b, const branch *c, const eddy_tensor *y)
     return true;
 }
 
-/* The branches' functions, from an attribute each, or from a list. */
+/* The branches' functions, from an attribute each, or from a list. 0 with a reason. */
 static int branches_of(tf_build *b, branch *c)
 {
-    const tf_attr *list = eddy__tf_attr_of(b->node, "branches");
-    const char    *names[] = { "then_branch", "else_branch" };
-    if (b->op->variant == 0) {
-        for (int i = 0; i < 2; i++) c[i] = (branch){ b, eddy__tf_function(b, names[i]) };
-        return c[0].g && c[1].g ? 2 : 0;
+    static const char *const names[] = { "then_branch", "else_branch" };
+    const tf_attr           *list = eddy__tf_attr_of(b->node, "branches");
+    const bool               is_case = b->op->variant == 1;
+    const size_t             n = !is_case ? 2 : list ? list->n_texts : 0;
+    if (n == 0 || n > MOST_BRANCHES) {
+        eddy__tf_missing(b, "it has %zu branches; the limit is %d", n, MOST_BRANCHES);
+        return 0;
     }
-    const size_t n = list && list->kind == TF_ATTR_LIST ? list->n_texts : 0;
-    for (size_t i = 0; i < n && i < 16; i++)
-        c[i] = (branch){ b, eddy__tf_function_named(b, list->texts[i]) };
-    if (n == 0 || n > 16) eddy__tf_missing(b, "it has %zu branches; the limit is 16", n);
-    for (size_t i = 0; i < n && i < 16; i++)
+    for (size_t i = 0; i < n; i++) {
+        c[i] = (branch){ b, is_case ? eddy__tf_function_named(b, list->texts[i])
+                                    : eddy__tf_function(b, names[i]) };
         if (!c[i].g) return 0;
-    return n > 16 ? 0 : (int)n;
+    }
+    return (int)n;
 }
 
 static bool conditional(tf_build *b)
 {
-    branch        c[16] = { { NULL } };
-    eddy_function f[16];
+    branch        c[MOST_BRANCHES] = { { NULL } };
+    eddy_function f[MOST_BRANCHES];
     eddy_tensor   y[EDDY_MAX_RESULTS];
     const int     n = branches_of(b, c);
-    if (n == 0 || b->n_in < 1) return eddy__tf_invalid(b, "it has no branches or no inputs");
+    if (n == 0) return false;
+    if (b->n_in < 1) return eddy__tf_invalid(b, "input 0 is missing");
     for (int i = 0; i < n; i++) {
         if (!fits(b, c[i].g, b->n_in - 1)) return false;
         c[i].out = eddy__region_take(b->memory, EDDY_MAX_RESULTS, sizeof *c[i].out);
@@ -110,14 +112,12 @@ static bool conditional(tf_build *b)
         int          which = b->op->variant == 0 ? v == 0 : v >= 0 && v < n ? (int)v : n - 1;
         return call(b, c[which].g, b->in + 1);
     }
-    build_inputs(b);
+    share_inputs(b);
     eddy_tensor p = Reshape(eddy__tf_in(b, 0), EDDY_SCALAR);
     if (b->op->variant == 0) {
         if (eddy_dtype_of(p) != EDDY_BOOL) p = NotEqual(p, 0);
         if (eddy_cond(p, f[0], f[1], y) == 0) return false;
     } else if (eddy_switch_case(Cast(p, EDDY_INT32), f, n, y) == 0) return false;
-    for (int i = 0; i < n; i++)
-        if (c[i].failed) return false;
     return put_results(b, &c[0], y);
 }
 
@@ -143,10 +143,10 @@ static bool while_loop(tf_build *b)
 {
     functions      f = { eddy__tf_function(b, "cond"), eddy__tf_function(b, "body") };
     const tf_attr *shapes = eddy__tf_attr_of(b->node, "output_shapes");
-    if (!f.cond || !f.body || !fits(b, f.cond, b->n_in) || !fits(b, f.body, b->n_in)) return false;
+    if (!fits(b, f.cond, b->n_in) || !fits(b, f.body, b->n_in)) return false;
     if (f.cond->n_results != 1 || f.body->n_results != (size_t)b->n_in)
         return eddy__tf_invalid(b, "the functions do not have the results of a loop");
-    build_inputs(b);
+    share_inputs(b);
     tf_value **start = eddy__region_take(b->memory, (size_t)b->n_in, sizeof *start);
     tf_value **out = eddy__region_take(b->memory, (size_t)b->n_in, sizeof *out);
     if (!start || !out) return false;

@@ -92,7 +92,7 @@ static bool frame_of(tf_build *b, int32_t exit, frame *f)
     int32_t        *all = eddy__region_take(b->memory, 4 * EDDY_MAX_RESULTS, sizeof *all);
     *f = (frame){ .cond = is_op(s, from, "Switch") ? input_node(s, from, 1) : 0 };
     if (!all) return eddy__reading_no_memory(&b->reader->base);
-    if (!eddy__tf_effort(b->reader, 4 * s->graph->n_nodes)) return false;
+    eddy__tf_effort(b->reader, 4 * s->graph->n_nodes);
     if (!is_op(s, f->cond, "LoopCond")) return eddy__tf_invalid(b, "it does not leave a loop");
     f->merges = all;
     f->switches = all + EDDY_MAX_RESULTS;
@@ -108,20 +108,22 @@ static bool frame_of(tf_build *b, int32_t exit, frame *f)
     return true;
 }
 
+static const char *frame_name(const tf_node *enter)
+{
+    const tf_attr *a = eddy__tf_attr_of(enter, "frame_name");
+    return a ? a->text : "";
+}
+
 /* Values that enter the loop are built before it. */
 static bool build_constants(tf_build *b, const frame *f)
 {
-    tf_scope      *s = b->scope;
-    const tf_attr *name = eddy__tf_attr_of(node_at(s, f->enters[0]), "frame_name");
+    tf_scope   *s = b->scope;
+    const char *name = frame_name(node_at(s, f->enters[0]));
     for (size_t i = 0; i < s->graph->n_nodes; i++) {
         const tf_node *n = &s->graph->nodes[i];
-        if (strcmp(n->op, "Enter") != 0) continue;
-        const tf_attr *is = eddy__tf_attr_of(n, "frame_name"),
-                      *constant = eddy__tf_attr_of(n, "is_constant");
-        if (name && is && name->kind == TF_ATTR_TEXT && is->kind == TF_ATTR_TEXT &&
-            strcmp(name->text, is->text) == 0 && constant && constant->i &&
-            !eddy__tf_value_of(b->reader, s, n->name))
-            return false;
+        if (strcmp(n->op, "Enter") != 0 || strcmp(frame_name(n), name) != 0) continue;
+        const tf_attr *constant = eddy__tf_attr_of(n, "is_constant");
+        if (constant && constant->i && !eddy__tf_value_of(b->reader, s, n->name)) return false;
     }
     return true;
 }
@@ -162,11 +164,11 @@ static bool leave(tf_build *b, const frame *f, tf_value **out)
         if (!is_op(s, at, "Exit")) continue;
         for (int k = 0; k < f->n; k++) {
             if (input_node(s, at, 0) != f->switches[k]) continue;
-            if (at == self) eddy__tf_put_value(b, 0, out[k]);
-            else if (!preset(b, s, at, out[k])) return false;
+            if (!(at == self ? eddy__tf_put_value(b, 0, out[k]) : preset(b, s, at, out[k])))
+                return false;
         }
     }
-    return b->n_out > 0;
+    return true;
 }
 
 static bool loop(tf_build *b)
@@ -177,7 +179,7 @@ static bool loop(tf_build *b)
     for (int i = 0; i < f.n; i++) {
         start[i] = first_value(b, b->scope, f.enters[i], "a value that enters");
         if (!start[i]) return false;
-        if (start[i]->kind == TF_VALUE) eddy__tf_tensor_of(b, start[i]);
+        eddy__tf_share_weight(b, start[i]);
     }
     if (!build_constants(b, &f)) return false;
     tf_loop l = { .b = b, .start = start, .n = f.n, .condition = loop_condition, .body = loop_body,
@@ -282,21 +284,20 @@ typedef struct side {
     int32_t       pred;
     int           input;
     tf_value     *out;
-    bool          failed;
 } side;
 
 /* The input of the Merge, built where the Switches of the predicate pass their values. */
 static bool build_side(side *c)
 {
     tf_scope *s = part(c->b);
-    for (int i = 0; s && i < c->found->n; i++) {
+    if (!s) return false;
+    for (int i = 0; i < c->found->n; i++) {
         const int32_t at = c->found->hits[i].at;
         if (c->found->hits[i].pred != c->pred) continue;
         tf_value *v = eddy__tf_lookup(c->b->scope, node_at(s, at)->inputs[0]);
-        if (!v) return eddy__tf_invalid(c->b, "a Switch has no value");
         if (!preset(c->b, s, at, v)) return false;
     }
-    c->out = s ? eddy__tf_value_of(c->b->reader, s, c->b->node->inputs[c->input]) : NULL;
+    c->out = eddy__tf_value_of(c->b->reader, s, c->b->node->inputs[c->input]);
     if (!c->out) return false;
     return !c->out->unknown || eddy__tf_missing(c->b, "a node of the branch cannot be built");
 }
@@ -305,12 +306,10 @@ static int branch(eddy_list x, eddy_tensor *y, void *context)
 {
     side *c = context;
     (void)x;
-    c->failed = true;
     c->b->reader->bodies++;
     const bool ok = build_side(c);
     const int  n = ok ? eddy__tf_carry(c->b, &c->out, 1, y) : -1;
     c->b->reader->bodies--;
-    c->failed = n < 0;
     return n < 0 ? 0 : n;
 }
 
@@ -323,7 +322,7 @@ static tf_value *build_switches(tf_build *b, const search *w, int32_t pred)
         if (w->hits[i].pred != pred) continue;
         tf_value *v = eddy__tf_value_of(b->reader, b->scope, n->inputs[0]);
         if (!v) return NULL;
-        if (v->kind == TF_VALUE && v->type != TF_STRING && !v->unknown) eddy__tf_tensor_of(b, v);
+        eddy__tf_share_weight(b, v);
     }
     return p;
 }
@@ -335,7 +334,7 @@ static bool merge(tf_build *b)
                        .stack = eddy__region_take(b->memory, n + 1, sizeof *w.stack) };
     int          true_input = 0;
     eddy_tensor  y[EDDY_MAX_RESULTS];
-    if (!eddy__tf_effort(b->reader, 2 * n)) return false;
+    eddy__tf_effort(b->reader, 2 * n);
     if (!w.seen || !w.stack) return eddy__reading_no_memory(&b->reader->base);
     if (b->node->n_inputs < 2 || b->node->inputs[0][0] == '^' || b->node->inputs[1][0] == '^')
         return eddy__tf_invalid(b, "it does not have two inputs");
@@ -345,7 +344,7 @@ static bool merge(tf_build *b)
     tf_value *p = build_switches(b, &w, pred);
     if (!p) return false;
     if (p->unknown) return eddy__tf_missing(b, "the condition cannot be built");
-    side yes = { b, &w, pred, true_input, NULL, false }, no = yes;
+    side yes = { b, &w, pred, true_input, NULL }, no = yes;
     no.input = 1 - true_input;
     const eddy_array *known = eddy__tf_array_of(b, p);
     if (known && eddy_array_count(known) == 1) {
@@ -353,8 +352,7 @@ static bool merge(tf_build *b)
         return build_side(c) && eddy__tf_put_value(b, 0, c->out);
     }
     if (eddy_cond(Reshape(eddy__tf_tensor_of(b, p), EDDY_SCALAR), { branch, &yes, "true" },
-                  { branch, &no, "false" }, y) == 0 ||
-        yes.failed || no.failed)
+                  { branch, &no, "false" }, y) == 0)
         return false;
     tf_value *out;
     return eddy__tf_carried(b, &yes.out, 1, y, &out) && eddy__tf_put_value(b, 0, out);

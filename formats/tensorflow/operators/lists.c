@@ -51,7 +51,7 @@ static eddy_shape shape_in(tf_build *b, int i)
 {
     int            n;
     const int64_t *at = eddy__tf_partly(b, i, &n);
-    if (!at || !eddy__tf_has(b, i) || (n == 1 && at[0] < 0) || n > EDDY_MAX_RANK)
+    if (!at || (n == 1 && at[0] < 0) || n > EDDY_MAX_RANK)
         return eddy_shape_unknown();
     eddy_shape s = { .rank = n };
     for (int k = 0; k < n; k++) s.dim[k] = at[k] < 0 ? EDDY_ANY : at[k];

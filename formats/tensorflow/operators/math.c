@@ -39,7 +39,7 @@ static bool select_rows(tf_build *b)
     const int         rank = eddy_shape_of(x).rank;
     if (b->op->variant != 2 && eddy_shape_of(c).rank == 1 && rank > 1)
         for (int i = 1; i < rank; i++) c = ExpandDims(c, -1);
-    return eddy__tf_put(b, 0, Where(c, x, y)) && (b->out[0]->type = eddy__tf_type_in(b, 1), true);
+    return eddy__tf_put_as(b, 0, Where(c, x, y), eddy__tf_type_in(b, 1));
 }
 
 static bool clip(tf_build *b)

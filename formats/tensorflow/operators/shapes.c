@@ -10,9 +10,9 @@ static bool constant(tf_build *b)
     if (!v) return false;
     if (!a || a->kind != TF_ATTR_TENSOR) return eddy__tf_invalid(b, "there is no value");
     v->type = a->tensor->type;
-    v->weight = b->node->name;
     v->constant = true;
     if (v->type != TF_STRING) {
+        v->weight = b->node->name;
         v->array = eddy__tf_weight(b->reader, b->node->name);
         if (!v->array && b->reader->manifest.weights && !b->reader->base.failed)
             return eddy__tf_invalid(b, "the manifest has no weight of this name");
@@ -35,11 +35,8 @@ static bool placeholder(tf_build *b)
     const tf_signature *s = b->reader->signature;
     eddy_shape       shape = a && a->kind == TF_ATTR_SHAPE ? a->shape : eddy_shape_unknown();
     int              output;
-    if (type == TF_STRING) {        /* it may feed only nodes that are not needed */
-        tf_value *v = eddy__tf_new_value(b, TF_VALUE);
-        if (v) v->type = type;
-        return eddy__tf_put_value(b, 0, v);
-    }
+    if (type == TF_STRING)          /* it may feed only nodes that are not needed */
+        return eddy__tf_put_as(b, 0, EDDY_NO_TENSOR, type);
     if (d == EDDY_DEFAULT_DTYPE)
         return eddy__tf_missing(b, "there are no values of type %s", eddy__tf_type_name(type));
     for (size_t i = 0; s && i < s->n_inputs; i++) {
@@ -138,10 +135,9 @@ static bool reshape(tf_build *b)
 
 static bool squeeze(tf_build *b)
 {
-    int n;
-    eddy__tf_ints(b, "squeeze_dims", &n);
-    const char *name = n ? "squeeze_dims" : "axis";
-    return eddy__tf_put(b, 0, eddy_squeeze(eddy__tf_in(b, 0), .axes = eddy__tf_dims_attr(b, name)));
+    eddy_dims axes = eddy__tf_dims_attr(b, "squeeze_dims");
+    if (axes.count == 0) axes = eddy__tf_dims_attr(b, "axis");
+    return eddy__tf_put(b, 0, eddy_squeeze(eddy__tf_in(b, 0), .axes = axes));
 }
 
 static bool expand_dims(tf_build *b)

@@ -29,8 +29,9 @@ static bool variable(tf_build *b)
     const tf_attr   *shape = eddy__tf_attr_of(b->node, "shape");
     if (b->scope->depth > 0) return eddy__tf_missing(b, "a function makes a variable");
     eddy_array *a = stored_value(b);
-    tf_value   *v = a ? eddy__tf_new_value(b, TF_VARIABLE) : NULL;
-    if (!v || !eddy__reading_keep(&b->reader->base, a)) return false;
+    if (!a || !eddy__reading_keep(&b->reader->base, a)) return false;
+    tf_value *v = eddy__tf_new_value(b, TF_VARIABLE);
+    if (!v) return false;
     if (d == EDDY_DEFAULT_DTYPE || eddy__tf_dtype(eddy__tf_type_of(eddy_array_dtype(a))) != d ||
         (shape && shape->kind == TF_ATTR_SHAPE &&
          !eddy_shape_compatible(shape->shape, eddy_array_shape(a))))
@@ -48,27 +49,32 @@ static bool variable(tf_build *b)
     return eddy__tf_put_value(b, 0, v);
 }
 
+/* NULL with a reason. */
+static const tf_value *variable_in(tf_build *b)
+{
+    if (eddy__tf_has(b, 0) && b->in[0]->kind == TF_VARIABLE) return b->in[0];
+    eddy__tf_missing(b, "input 0 is not a variable");
+    return NULL;
+}
+
 static bool read_variable(tf_build *b)
 {
-    if (!eddy__tf_has(b, 0) || b->in[0]->kind != TF_VARIABLE)
-        return eddy__tf_missing(b, "input 0 is not a variable");
-    return eddy__tf_put_as(b, 0, b->in[0]->t, b->in[0]->type);
+    const tf_value *v = variable_in(b);
+    return v && eddy__tf_put_as(b, 0, v->t, v->type);
 }
 
 static bool gather(tf_build *b)
 {
+    const tf_value   *v = variable_in(b);
     const eddy_tensor at = eddy__tf_in(b, 1);
-    if (!eddy__tf_has(b, 0) || b->in[0]->kind != TF_VARIABLE)
-        return eddy__tf_missing(b, "input 0 is not a variable");
-    return eddy__tf_put_as(b, 0, Gather(b->in[0]->t, at), b->in[0]->type);
+    return v && eddy__tf_put_as(b, 0, Gather(v->t, at), v->type);
 }
 
 static bool shape_of(tf_build *b)
 {
-    const int type = eddy__tf_type(b, "out_type", TF_INT32);
-    if (!eddy__tf_has(b, 0) || b->in[0]->kind != TF_VARIABLE)
-        return eddy__tf_missing(b, "input 0 is not a variable");
-    return eddy__tf_put_as(b, 0, eddy_shape_tensor(b->in[0]->t, eddy__tf_dtype(type)), type);
+    const tf_value *v = variable_in(b);
+    const int       type = eddy__tf_type(b, "out_type", TF_INT32);
+    return v && eddy__tf_put_as(b, 0, eddy_shape_tensor(v->t, eddy__tf_dtype(type)), type);
 }
 
 const tf_operator eddy__tf_variables[] = {

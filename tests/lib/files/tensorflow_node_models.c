@@ -87,6 +87,10 @@ void tf_add_attribute(message *node, char *text)
         value[strlen(value) - 1] = 0;
         tf_add_texts(node, text, value + 1);
         break;
+    case '(':
+        value[strlen(value) - 1] = 0;
+        tf_add_shapes(node, text, value + 1);
+        break;
     case 't':
     case 'f': tf_add_flag(node, text, *value == 't'); break;
     default:

@@ -62,22 +62,39 @@ const text_graph_source text_graphs[TEXT_GRAPHS] = {
       "x ~f[2,3] - -;s Shape x -;z i[1] - -;o i[1] - -;d StridedSlice s,z,o,o shrink_axis_mask=1;"
       "m i - -;p Mul d,m -;k Pack p,m -;q Prod s,z -;h Pack q -;r Reshape x,h -;f Fill k,m -;"
       "c Cast f -;t GatherV2 s,z,m -;b ConcatV2 t,t,m -;e BroadcastTo m,b -;y AddN r,r -" },
+    { "a branch of version 1 that is known",
+      "x ?f[2] - -;p b_1 - -;s Switch x,p -;a Neg s:1 -;c Abs s -;y Merge c,a -" },
+    { "a loop of version 1 over an array",
+      "x ?f[2] - -;z i - -;o i_1 - -;n i_2 - -;A TensorArrayV3 n dtype=:float,element_shape=<2>;"
+      "e Enter z frame_name='w;f Enter A:1 frame_name='w;m Merge e,t -;p Merge f,u -;c Less m,n -;"
+      "l LoopCond c -;s Switch m,l -;q Switch p,l -;i AddV2 s:1,o -;t NextIteration i -;"
+      "w TensorArrayWriteV3 A,s:1,x,q:1 -;u NextIteration w -;v Exit q -;k Exit s -;"
+      "y TensorArrayConcatV3 A,v -" },
+    { "a loop whose sizes change",
+      "x ?f[2] - -;z i - -;n i_2 - -;h i[1]_2 - -;l TensorListReserve h,n element_dtype=:float;"
+      "w While z,l,x output_shapes=(5&&-1),cond=@cond,body=@body;y Identity w:2 -"
+      "|cond:i,l,a:r:0;k i_2 - -;r Less i,k -"
+      "|body:i,l,a:j,l,c:0;o i_1 - -;j AddV2 i,o -;z i - -;k f[1]_7 - -;c ConcatV2 a,k,z -" },
+    { "sizes of which some are known",
+      "x ~f[2,3] - -;s Shape x -;z i[1]_0 - -;o i[1]_1 - -;n i[1]_9 - -;"
+      "d StridedSlice s,z,o,o -;e StridedSlice s,d,n,o -;m i_3 - -;f Squeeze d -;k Pack f,m -;"
+      "i Identity k -;r Reshape x,i -;v Size e -;y Mul r,r,^v -" },
 };
 
 /* ------------------------------------------------------------------ reading -- */
 
-static int split(char *list, char out[][40], int most)
+static int split(char *list, char out[][60], int most)
 {
     int   n = 0;
     char *rest = NULL;
     for (char *p = strtok_r(list, ",", &rest); p && n < most; p = strtok_r(NULL, ",", &rest))
-        if (strcmp(p, "-") != 0) snprintf(out[n++], 40, "%s", p);
+        if (strcmp(p, "-") != 0) snprintf(out[n++], 60, "%s", p);
     return n;
 }
 
 static void add_node(text_graph *g, const char *text, int function)
 {
-    char       inputs[100], attributes[200], list[4][40];
+    char       inputs[100], attributes[200], list[4][60];
     text_node *n = &g->at[g->n++];
     if (g->n > TEXT_NODES) abort();
     *n = (text_node){ .function = function };
@@ -145,7 +162,8 @@ message text_graph_message(const text_graph *g)
         char text[40], *rest = NULL;
         snprintf(text, sizeof text, "%s", g->functions[f]);
         const char *name = strtok_r(text, ":", &rest), *args = strtok_r(NULL, ":", &rest);
-        functions[f] = tf_function_message(name, args, strtok_r(NULL, ":", &rest));
+        const char *results = strtok_r(NULL, ":", &rest);
+        functions[f] = tf_function_message(name, args, results ? results : "");
         for (int i = 0; i < g->n; i++)
             if (g->at[i].function == f + 1)
                 message_inner(&functions[f], TF_FUNCTION_NODE, node_message(&g->at[i]));

@@ -5,7 +5,7 @@
 
 #include "tests/lib/files/tensorflow_node_models.h"
 
-enum { TEXT_GRAPHS = 17, TEXT_NODES = 24, TEXT_FUNCTIONS = 3, TEXT_EDGES = 6 };
+enum { TEXT_GRAPHS = 21, TEXT_NODES = 24, TEXT_FUNCTIONS = 3, TEXT_EDGES = 6 };
 
 /* "name operator inputs attributes", for each node; the operator may be a tensor as in
  * tests/lib/files/node_cases.h, with "_" for spaces. "y" is the output. Functions:
@@ -17,7 +17,7 @@ typedef struct text_graph_source {
 extern const text_graph_source text_graphs[TEXT_GRAPHS];
 
 typedef struct text_node {
-    char name[16], op[32], inputs[TEXT_EDGES][40], attributes[4][60];
+    char name[16], op[32], inputs[TEXT_EDGES][60], attributes[4][60];
     int  n_inputs, n_attributes, function;          /* 0: of the graph */
 } text_node;
 

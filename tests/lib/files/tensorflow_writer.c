@@ -124,6 +124,20 @@ void tf_add_shape(message *node, const char *name, int rank, const int64_t *dims
     add(node, name, v);
 }
 
+void tf_add_shapes(message *node, const char *name, const char *sizes)
+{
+    message v = { NULL, 0 }, l = { NULL, 0 };
+    for (;;) {
+        const int64_t size = strtoll(sizes, NULL, 10);
+        const size_t  n = strcspn(sizes, "&");
+        message_inner(&l, 7, shape_message(n > 0, &size));
+        if (!sizes[n]) break;
+        sizes += n + 1;
+    }
+    message_inner(&v, 1, l);
+    add(node, name, v);
+}
+
 message tf_input_message(const char *name, int rank, const int64_t *dims)
 {
     message m = tf_node_message(name, "Placeholder", "");

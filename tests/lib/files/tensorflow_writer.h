@@ -16,6 +16,8 @@ void tf_add_flag(message *node, const char *name, bool value);
 void tf_add_text(message *node, const char *name, const char *value);
 void tf_add_type(message *node, const char *name, int type);
 void tf_add_shape(message *node, const char *name, int rank, const int64_t *dims);
+/* Of rank 0 or 1: "&-1" is a scalar and a vector of any size. */
+void tf_add_shapes(message *node, const char *name, const char *sizes);
 void tf_add_function(message *node, const char *name, const char *function);
 void tf_add_functions(message *node, const char *name, const char *functions);   /* "f&g" */
 void tf_add_ints(message *node, const char *name, int n, const int64_t *values);
