@@ -151,7 +151,7 @@ enum { MOST_EVALUATED = 1 << 16, MOST_COMPUTED = 1 << 20 };
 
 bool eddy__reading_computes(reading *r, int64_t count)
 {
-    if (count < 0 || count > MOST_COMPUTED - r->computed) return false;
+    if (count > MOST_COMPUTED - r->computed) return false;
     r->computed += count;
     return true;
 }

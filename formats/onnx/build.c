@@ -60,10 +60,9 @@ static eddy_tensor build_weight(onnx_build *b, const onnx_value *v)
 {
     onnx_reader     *r = b->reader;
     const eddy_dtype compute = eddy__onnx_dtype(v->type);
-    const bool       named = v->weight && *v->weight;
     return eddy__reading_weight(&r->base, v->array,
-                                named ? eddy__name_clean(b->memory, v->weight) : "Const", compute,
-                                named && r->options.variables && eddy_dtype_is_floating(compute),
+                                v->weight ? eddy__name_clean(b->memory, v->weight) : "Const", compute,
+                                v->weight && r->options.variables && eddy_dtype_is_floating(compute),
                                 v->statistic);
 }
 
@@ -257,14 +256,14 @@ bool eddy__onnx_is(const onnx_build *b, const char *name, const char *text, bool
 const int64_t *eddy__onnx_ints(const onnx_build *b, const char *name, int *count)
 {
     const onnx_attr *a = eddy__onnx_attr(b, name);
-    *count = a && a->n_ints < INT32_MAX ? (int)a->n_ints : 0;
+    *count = a ? (int)(a->n_ints & INT32_MAX) : 0;      /* more take 16 GiB */
     return a ? a->ints : NULL;
 }
 
 const double *eddy__onnx_floats(const onnx_build *b, const char *name, int *count)
 {
     const onnx_attr *a = eddy__onnx_attr(b, name);
-    *count = a && a->n_floats < INT32_MAX ? (int)a->n_floats : 0;
+    *count = a ? (int)(a->n_floats & INT32_MAX) : 0;
     return a ? a->floats : NULL;
 }
 

@@ -98,7 +98,7 @@ static bool scatter_nd(onnx_build *b)
     const eddy_tensor x = eddy__onnx_in(b, 0);
     const char       *how = eddy__onnx_text(b, "reduction", "none");
     const eddy_tensor y = scattered_nd(b, x, tuples_in(b, 1, x, 0), eddy__onnx_in(b, 2), how);
-    return !b->reason && eddy__onnx_put(b, 0, y);
+    return eddy__onnx_put(b, 0, y);
 }
 
 /* As tuples: the index along the axis, and the position along all others. */
@@ -119,7 +119,7 @@ static bool scatter_elements(onnx_build *b)
     if (axis < 0) return false;
     const eddy_tensor at = as_tuples(indices_in(b, 1, x, axis), axis, rank);
     const eddy_tensor y = scattered_nd(b, x, at, eddy__onnx_in(b, 2), how);
-    return !b->reason && eddy__onnx_put(b, 0, y);
+    return eddy__onnx_put(b, 0, y);
 }
 
 /* ------------------------------------------------------------------- others -- */

@@ -2,11 +2,11 @@
 #include "../build.h"
 #include "../../../ops/short_names.h"
 
-/* A vector over the channels, as [C, 1, 1 ...]; other shapes are left. */
+/* A vector over the channels of a tensor of rank 2 or more, as [C, 1, 1 ...]; other shapes are left. */
 static eddy_tensor per_channel(eddy_tensor v, int rank)
 {
     const eddy_shape s = eddy_shape_of(v);
-    if (s.rank != 1 || rank < 2) return v;
+    if (s.rank != 1) return v;
     eddy_shape to = { .rank = rank - 1, .dim = { s.dim[0] == EDDY_ANY ? -1 : s.dim[0] } };
     for (int i = 1; i < to.rank; i++) to.dim[i] = 1;
     return Reshape(v, to);

@@ -66,7 +66,7 @@ static bool quantize(onnx_build *b)
     const eddy_dtype d = eddy_dtype_is_floating(eddy_dtype_of(x)) ? eddy_dtype_of(x) : EDDY_FLOAT32;
     const eddy_tensor y =
         quantized(Cast(x, d), Cast(spread(b, eddy__onnx_in(b, 1), rank), d), zero, type);
-    return !b->reason && eddy__onnx_put_as(b, 0, y, type);
+    return eddy__onnx_put_as(b, 0, y, type);
 }
 
 static bool dequantize(onnx_build *b)
@@ -75,7 +75,7 @@ static bool dequantize(onnx_build *b)
     const eddy_tensor scale = spread(b, eddy__onnx_in(b, 1), rank);
     eddy_tensor       y = eddy__onnx_numbers(b, 0, eddy_dtype_of(scale));
     if (eddy__onnx_has(b, 2)) y = Sub(y, CastLike(spread(b, eddy__onnx_in(b, 2), rank), scale));
-    return !b->reason && eddy__onnx_put_as(b, 0, Mul(y, scale), eddy__onnx_type_in(b, 1));
+    return eddy__onnx_put_as(b, 0, Mul(y, scale), eddy__onnx_type_in(b, 1));
 }
 
 /* To uint8, with the scale and zero point that the range of x asks for. */
@@ -201,7 +201,7 @@ static bool matmul_n_bits(onnx_build *b)
                         ? CastLike(eddy_quantized_matmul(Cast(x, EDDY_FLOAT32), values, scales), x)
                         : MatMul(x, CastLike(eddy_dequantize(values, scales), x));
     if (eddy__onnx_has(b, 5)) y = Add(y, eddy__onnx_in(b, 5));
-    return !b->reason && eddy__onnx_put(b, 0, y);
+    return eddy__onnx_put(b, 0, y);
 }
 
 const onnx_operator eddy__onnx_quantized[] = {

@@ -92,7 +92,7 @@ static bool concat(onnx_build *b)
     const bool        new_axis = eddy__onnx_int(b, "new_axis", 0);
     const eddy_tensor y = new_axis ? eddy_stack((eddy_list){ s->count, t }, axis)
                                    : eddy_concat((eddy_list){ s->count, t }, axis);
-    return !b->reason && eddy__onnx_put_as(b, 0, y, s->type);
+    return eddy__onnx_put_as(b, 0, y, s->type);
 }
 
 /* The sizes of parts: one size for all, or one for each part, or 1. */

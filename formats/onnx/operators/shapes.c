@@ -278,7 +278,7 @@ static bool tile(onnx_build *b)
 {
     int64_t           list[ONNX_MAX_LIST];
     const eddy_tensor x = eddy__onnx_in(b, 0);
-    if (b->version >= 6 && eddy__onnx_is_computed(b, 1))
+    if (eddy__onnx_is_computed(b, 1))
         return eddy__onnx_put(b, 0, eddy_tile_to(x, eddy__onnx_in(b, 1)));
     const int n = eddy__onnx_list(b, 1, NULL, list);
     if (n < 0) return n == ONNX_FAILED ? false : eddy__onnx_invalid(b, "repeats are missing");
