@@ -45,14 +45,14 @@ bool eddy__onnx_invalid(onnx_build *b, const char *format, ...)
 
 /* ------------------------------------------------------------------ inputs -- */
 
-onnx_value *eddy__onnx_value_in(onnx_build *b, int i)
-{
-    return i < b->n_in && b->in[i] && b->in[i]->kind != ONNX_NO_TYPE ? b->in[i] : NULL;
-}
-
 bool eddy__onnx_has(const onnx_build *b, int i)
 {
     return i < b->n_in && b->in[i] && b->in[i]->kind != ONNX_NO_TYPE;
+}
+
+onnx_value *eddy__onnx_value_in(onnx_build *b, int i)
+{
+    return eddy__onnx_has(b, i) ? b->in[i] : NULL;
 }
 
 /* A weight, built as a variable or a constant of its name. */

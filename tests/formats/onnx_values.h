@@ -30,6 +30,7 @@ static const onnx_text onnx_values[] = {
       "Shape x0>s;Slice s,x1,x2>n;Concat n,x3>z axis=0;Resize x0,,,z>y0 mode='nearest",
       "f[2,4] 1 1 2 2 3 3 4 4" },
     { 13, "~f[2,3];l[1] 7", "Shape x0>s;Gather s,x1>y0", "!= 7 is not in [0, 2)" },
+    { 13, "~f[2,3];l[1] -9", "Shape x0>s;Gather s,x1>y0", "!= -7 is not in [0, 2)" },
     /* names, domains, values that are left out */
     { 13, "?f[2] 1 2", "ai.onnx:Neg x0>y0", "f[2] -1 -2" },
     { 13, "?f[2] 1 2", "Flatten x0>y0 axis=$axis", "f[2,1] 1 2" },
@@ -54,6 +55,9 @@ static const onnx_text onnx_values[] = {
       "Attention x0,x1,x2,x3>y0,y1,y2", "f[1,1,2,2] 2 3 3 4;;f[1,1,3,2] 1 2 3 4 5 6" },
     { 23, "~f[1,1,2] 1 2;f[2,4] 1 0 0 0 0 1 0 0;?f[1,1,1] 0;?f[1,1,1] 1",
       "MatMul x0,x1>q;RotaryEmbedding q,x2,x3>y0 num_heads=2", "f[1,1,4] -2 1 0 0" },
+    { 23, "~f[5,4] 0;?f[3,4,8]",
+      "MatMul x0,x1>a;Transpose a>q perm=[1,0,2];Attention q,q,q>y0 q_num_heads=2 kv_num_heads=2",
+      "f[5,3,8] 0" },
     { 23, "?f[1,1,1,4] 1 2 3 4;?f[1,1,1] 0;?f[1,1,1] 1",
       "RotaryEmbedding x0,x1,x2>y0 rotary_embedding_dim=2", "f[1,1,1,4] -2 1 3 4" },
     /* branches */
@@ -70,6 +74,7 @@ static const onnx_text onnx_values[] = {
     { 13, "?l 3;?b 1;?f[2] 1 2", "Loop x0,x1,x2>y0 body=%yes", "f[2] -1 -2" },
     { 13, "?l 2;?b 1;?f[2] 1 2", "Loop x0,x1,x2>y0 body=%no", "f[2] -1 -2" },
     { 13, "?l 3;?b 1;?f[2] 1 2", "Loop x0,x1,x2>y0 body=%chain", "f[2] -1 -2" },
+    { 13, "?l 3;?b 1;?f[2] 1 2", "Loop x0,x1,x2>y0 body=%noted", "f[2] -1 -2" },
     { 13, "l 9;b 1;?f[2] 1 2", "Loop x0,x1,x2>y0 body=%three", "f[2] -1 -2" },
     { 13, "l 5;b 1;?f 1", "Loop x0,x1,x2>y0 body=%double", "f 8" },
     { 13, "l 3;b 1", "Loop x0,x1,,>y0 body=%numbers", "l 2" },
@@ -90,11 +95,14 @@ static const onnx_text onnx_values[] = {
     { 5, "?i[2] 1 2", "Cast x0>y0 to='FLOAT", "f[2] 1 2" },
     /* normalization, dropout */
     { 17, "?f[1,2] 1 3;f[2] 1 1", "LayerNormalization x0,x1>y0 epsilon=0.0", "f[1,2] -1 1" },
-    { 17, "?f[1,2] 1 3;f[2] 1 1;f[2] 5 5", "LayerNormalization x0,x1,x2>y0,y1,y2 epsilon=0.0",
-      "f[1,2] 4 6;;f[1,1] 1" },
+    { 17, "?f[1,2] 1 3;f[2] 1 1;f[2] 5 5", "LayerNormalization x0,x1,x2>y0,,y1 epsilon=0.0",
+      "f[1,2] 4 6;f[1,1] 1" },
     { 18, "?f[1,2,1] 1 3;~f[1,2] 1 1;f[1] 2;f[1] 1",
       "MatMul x0,x1>a;GroupNormalization a,x2,x3>y0 num_groups=1 epsilon=0.0",
       "f[1,2,2] -1 -1 3 3" },
+    { 18, "~f[1,2];?f[2,2,2] 0;f[1] 1;f[1] 5",
+      "MatMul x0,x1>a;Transpose a>b perm=[1,0,2];GroupNormalization b,x2,x3>y0 num_groups=1",
+      "f[1,2,2] 5" },
     { 6, "?f[2] 1 2", "Dropout x0>y0 is_test=1", "f[2] 1 2" },
     { 6, "?f[2] 1 2", "Dropout x0>y0 is_test=0 ratio=1.0", "f[2] 1 2" },
     { 6, "?f[2] 1 2", "Dropout x0>y0 is_test=0 ratio=-1.0", "f[2] 1 2" },
@@ -122,6 +130,13 @@ static const onnx_text onnx_values[] = {
     { 11, "~f[2,1] 0;?f[1,1,3] 0", "MatMul x0,x1>a;Softmax a>y0 axis=1",
       "f[1,2,3] 0.16666667" },
     { 13, "?f[3] 1 2 3;?f[3] 1 1 1", "MatMul x0,x1>y0", "f 6" },
+    { 10, "?u[1,8] 1;j[8,8] 2", "MatMulInteger x0,x1>y0", "i[1,8] 16" },
+    { 10, "?u[1,8] 1;j[8,1] 2", "MatMulInteger x0,x1>y0", "i[1,1] 16" },
+    { 1, "?f[1,2] 1 1;u[1,1,2] 129 130;f[1] 0.5;f[1] 10",
+      "com.microsoft:MatMulNBits x0,x1,x2,,,x3>y0 K=2 N=1 bits=8 block_size=2", "f[1,1] 11.5" },
+    /* more elements than are computed while a model is read */
+    { 13, "?f[2] 1 2;l 0;l 70000;l 1;l 2",
+      "Range x1,x2,x3>r;Mod r,x4>m;Gather x0,m>g;ReduceSum g>y0 keepdims=0", "f 105000" },
     /* resizing */
     { 7, "?f[1,1,1,2] 1 3", "Upsample x0>y0 mode='bilinear scales=[1.0,1.0,1.0,2.0]",
       "f[1,1,1,4] 1 2 3 3" },
@@ -167,11 +182,15 @@ static const onnx_text onnx_values[] = {
 
 #define FOUR(t) t t t t
 #define SIXTY_FOUR(t) FOUR(FOUR(FOUR(t)))
+#define NBITS "com.microsoft:MatMulNBits x0,x1,x2>y0 "
 
 static const onnx_text onnx_refused[] = {
     { 11, "?f[1,3,1]", "Squeeze x0>y0 axes=[" SIXTY_FOUR("0,") "0]", NULL },
     { 13, "?f[1,3,1];l[65] 0", "Squeeze x0,x1>y0", NULL },
     { 11, "?f[1,3,1]", "Squeeze x0>y0 axes=[0,0,0,0,0,0,0,0,0]", NULL },
+    { 18, "", "Optional >a;OptionalGetElement a>y0", NULL },
+    { 13, "", "Constant >y0 sparse_value=1", NULL },
+    { 13, "*f[1,3];?l[1] 0", "Squeeze x0,x1>y0", NULL },
     { 13, "?b", "If x0>y0 then_branch=%pair else_branch=%pair", NULL },
     { 13, "?b", "If x0>y0 then_branch=%wide else_branch=%wide", NULL },
     { 13, "b[2] 1 1", "If x0>y0 then_branch=%one else_branch=%other", NULL },
@@ -185,6 +204,8 @@ static const onnx_text onnx_refused[] = {
     { 13, "?f[4,4];?l[1];?l[1];l[2] 0 1", "Slice x0,x1,x2,x3>y0", NULL },
     { 19, "?f[3];l[2] 4e18 4e18", "Pad x0,x1>y0 mode='wrap", NULL },
     { 13, "?f[3];l[2] 1 1;f[2] 1 2", "Pad x0,x1,x2>y0", NULL },
+    { 13, "*f[3];?l[2]", "Pad x0,x1>y0", NULL },
+    { 13, "?f[1,2000000,1,1]", "DepthToSpace x0>y0 blocksize=2 mode='CRD", NULL },
     { 23, "~f[1,3,4];f[4,8]",
       "MatMul x0,x1>q;Attention q,q,q>y0 q_num_heads=2 kv_num_heads=2", NULL },
     { 23, "?f[3,4];?f[1];?f[1]", "RotaryEmbedding x0,x1,x2>y0", NULL },
@@ -204,7 +225,18 @@ static const onnx_text onnx_refused[] = {
     { 19, "?f[1,1,3,3];?f[1,1,2,2];?f[1,8,2,0]", "DeformConv x0,x1,x2>y0", NULL },
     { 13, "~f[2,2,3];f[3,4]", "MatMul x0,x1>a;Unique a>y0 axis=0", NULL },
     { 13, "?f[2,2000]", "Unique x0>y0 axis=0", NULL },
+    { 11, "*l[3];?l;f[2] 0 1", "OneHot x0,x1,x2>y0", NULL },
     { 13, "?i[2,2];?i[2,2];?i[2,2]", "Gemm x0,x1,x2>y0 beta=0.5", NULL },
+    { 1, "?f[1,2];?u[1,1,2];f[1]", NBITS "K=2 N=1 bits=8 block_size=2", NULL },
+    { 1, "?f[1,2];i[1,1,2];f[1]", NBITS "K=2 N=1 bits=8 block_size=2", NULL },
+    { 1, "?f[1,2];u[1,1,2];f[1];f[1];f[1]",
+      "com.microsoft:MatMulNBits x0,x1,x2,,x3>y0 K=2 N=1 bits=8 block_size=2", NULL },
+    { 1, "?f[1,2];u[1,1,2];f[1]", NBITS "K=0 N=1 bits=8 block_size=2", NULL },
+    { 1, "?f[1,2];u[1,1,2];f[1]", NBITS "K=2 N=0 bits=8 block_size=2", NULL },
+    { 1, "?f[1,2];u[1,1,2];f[1]", NBITS "K=2 N=1 bits=8 block_size=1", NULL },
+    { 1, "?f[1,2];u[1,1,2];f[1]", NBITS "K=3 N=1 bits=8 block_size=3", NULL },
+    { 1, "?f[1,2];u[1,1,2];f[1]", NBITS "K=3000000000 N=1 bits=8 block_size=2", NULL },
+    { 1, "?f[1,2];u[1,1,2];f[1]", NBITS "K=2 N=3000000000 bits=8 block_size=2", NULL },
     { 12, "?f[2]", "Einsum " SIXTY_FOUR("x0,") "x0>y0 equation='i", NULL },
     { 13, "l[2] 1 2;b 1;?f[2]", "Loop x0,x1,x2>y0 body=%last", NULL },
     { 13, "?l;?b;?f[2]", "Loop x0,x1,x2>y0 body=%seven", NULL },
@@ -213,6 +245,7 @@ static const onnx_text onnx_refused[] = {
     { 13, "l 1;b 1;?f[2]", "Loop x0,x1,x2>y0 body=%wide_loop", NULL },
     { 13, "l 2;b 1;?f[2]", "Loop x0,x1,x2>y0 body=%failing", NULL },
     { 13, "?l;b 1;?f[2]", "Loop x0,x1,x2>y0 body=%failing", NULL },
+    { 13, "l 2;b 1;?f[2]", "Loop x0,x1,x2>y0 body=%failing_three", NULL },
     { 13, "l 0;b 1;?f[2]", "Loop x0,x1,x2>y0,a,b body=%stacks", NULL },
     { 13, "?l;b 1", "Loop x0,x1,,>y0 body=%last", NULL },
     { 13, "l 100000;b 1;l[1]", "SequenceConstruct x2>s;Loop x0,x1,s>y0 body=%grow", NULL },
@@ -222,17 +255,23 @@ static const onnx_text onnx_refused[] = {
     { 6, "?f[2,3];*f[2]", "Add x0,x1>y0 axis=0 broadcast=1", NULL },
     { 12, "?f[1,1,2];~f[2,5]", "MatMul x0,x1>a;MaxPool a>y0,i kernel_shape=[2]", NULL },
     { 12, "?f[1,1,3,2];~f[2,5]", "MatMul x0,x1>a;MaxPool a>y0,i kernel_shape=[2,2]", NULL },
+    { 11, "~f[1,1,5,5]", "AveragePool x0>y0 kernel_shape=[2,2] strides=[3,3] ceil_mode=1", NULL },
+    { 1, "*f[1,1,2]", "GlobalMaxPool x0>y0", NULL },
     { 1, "", "RandomUniform >y0", NULL },
     { 1, "", "RandomUniform >y0 dtype=6 shape=[2]", NULL },
     { 1, "?i[2]", "RandomNormalLike x0>y0", NULL },
     { 11, "~f[2,2,3];f[3,4]", "MatMul x0,x1>a;Softmax a>y0 axis=1", NULL },
+    { 18, "*f[2];?l[1]", "ReduceSum x0,x1>y0", NULL },
+    { 14, "*f[3];?l", "CumSum x0,x1>y0", NULL },
     { 14, "?f[3];l 5", "CumSum x0,x1>y0", NULL },
     { 14, "?f[3]", "CumSum x0>y0", NULL },
     { 16, "?f[1,1,0,6];?f[1,4];?l[1]", "RoiAlign x0,x1,x2>y0 sampling_ratio=2", NULL },
     { 16, "?f[1,1,6,0];?f[1,4];?l[1]", "RoiAlign x0,x1,x2>y0 sampling_ratio=2", NULL },
     { 18, "?f[4];f[1] 0.0001", "Resize x0,,x1>y0 mode='linear antialias=1", NULL },
     { 18, "?f[0,2];l[2] 3 2", "Resize x0,,,x1>y0", NULL },
-    { 13, "?f[1,1,4,4];z[4]", "Neg x1>s;Resize x0,,s>y0", NULL },
+    { 13, "?f[1,1];s[2];f[4] 0 0 1 1",
+      "Neg x2>r;Resize x0,r,x1>y0 coordinate_transformation_mode='tf_crop_and_resize mode='linear",
+      NULL },
     { 14, "?f[1,1,1];f[1,1,1];f[1,1,1]", "RNN x0,x1,x2>y0 activations={Nope}", NULL },
     { 14, "?f[1,1,1];f[1,1,1];f[1,1,1]",
       "RNN x0,x1,x2>y0 activations={ANameOfMoreThanTwentyFourLetters}", NULL },
@@ -293,6 +332,7 @@ static const onnx_text onnx_refused[] = {
 
 #undef FOUR
 #undef SIXTY_FOUR
+#undef NBITS
 #undef TRAINING
 
 #endif

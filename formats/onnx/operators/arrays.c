@@ -22,8 +22,7 @@ static bool computed_equal_parts(onnx_build *b, eddy_tensor x, int axis)
         const eddy_tensor from = Mul(part, (double)i), to = Minimum(Add(from, part), n);
         const eddy_tensor one = NumberLike(1, n);
         const eddy_tensor ends[] = { ExpandDims(from, 0), ExpandDims(to, 0), ExpandDims(one, 0) };
-        if (!eddy__onnx_put(b, i, eddy_slice_along(x, ends[0], ends[1], ends[2], axis)))
-            return false;
+        eddy__onnx_put(b, i, eddy_slice_along(x, ends[0], ends[1], ends[2], axis));
     }
     return true;
 }
@@ -50,8 +49,7 @@ static bool computed_split(onnx_build *b, eddy_tensor x, int axis)
     if (s.dim[0] < b->n_out)
         return eddy__onnx_invalid(b, "the parts are fewer than the outputs");
     const eddy_tensor y = eddy_split_to(x, eddy__onnx_in(b, 1), axis);
-    for (int i = 0; i < b->n_out; i++)
-        if (!eddy__onnx_put(b, i, eddy_output(y, i))) return false;
+    for (int i = 0; i < b->n_out; i++) eddy__onnx_put(b, i, eddy_output(y, i));
     return true;
 }
 
@@ -69,8 +67,7 @@ static bool split(onnx_build *b)
     if (n == ONNX_FAILED) return false;
     if (n < 1 || n < b->n_out) return eddy__onnx_invalid(b, "the parts are fewer than the outputs");
     const eddy_tensor y = eddy_split_sizes(x, list, n, axis);
-    for (int i = 0; i < b->n_out; i++)
-        if (!eddy__onnx_put(b, i, eddy_output(y, i))) return false;
+    for (int i = 0; i < b->n_out; i++) eddy__onnx_put(b, i, eddy_output(y, i));
     return true;
 }
 

@@ -26,8 +26,8 @@ static bool gather(onnx_build *b)
 {
     const eddy_tensor x = eddy__onnx_in(b, 0);
     const int axis = eddy__onnx_axis(b, eddy__onnx_int(b, "axis", 0), eddy__onnx_rank(b, 0));
-    return axis >= 0 &&
-           eddy__onnx_put(b, 0, eddy_gather(x, indices_in(b, 1, x, axis), .axis = axis));
+    if (axis < 0) return false;
+    return eddy__onnx_put(b, 0, eddy_gather(x, indices_in(b, 1, x, axis), .axis = axis));
 }
 
 static bool gather_elements(onnx_build *b)
@@ -224,8 +224,10 @@ static bool unique(onnx_build *b)
         count = eddy_gather(count, order);
         inverse = eddy_gather(Cast(eddy_invert_permutation(order), EDDY_INT64), inverse);
     }
-    return eddy__onnx_put(b, 0, y) && eddy__onnx_put_as(b, 1, first, ONNX_INT64) &&
-        eddy__onnx_put_as(b, 2, inverse, ONNX_INT64) && eddy__onnx_put_as(b, 3, count, ONNX_INT64);
+    eddy__onnx_put_as(b, 1, first, ONNX_INT64);
+    eddy__onnx_put_as(b, 2, inverse, ONNX_INT64);
+    eddy__onnx_put_as(b, 3, count, ONNX_INT64);
+    return eddy__onnx_put(b, 0, y);
 }
 
 const onnx_operator eddy__onnx_indexing[] = {

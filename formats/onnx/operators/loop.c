@@ -263,7 +263,7 @@ static bool loop_node(onnx_build *b)
     if (l.cond >= 0 && is_short) {      /* if the condition follows from constants */
         const int32_t before = b->reader->base.nodes;
         if (unrolled(b, &l)) return true;
-        if (b->support != EDDY_MODEL_BOUND || b->reader->base.failed) return false;
+        if (b->support != EDDY_MODEL_BOUND) return false;
         b->reason = NULL;
         b->reader->base.nodes = before;
     }

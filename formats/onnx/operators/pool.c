@@ -112,7 +112,7 @@ static bool max_pool(onnx_build *b)
     if (!pool_window(b, x, &w)) return false;
     if (eddy__onnx_wants(b, 1)) {
         const eddy_tensor at = positions(b, x, &w, &y);
-        if (b->reason || !eddy__onnx_put_as(b, 1, at, ONNX_INT64)) return false;
+        eddy__onnx_put_as(b, 1, at, ONNX_INT64);
     } else {
         x = padded_wide(x, &w, -HUGE_VAL);
         y = pooled(x, &w, "MAX", false);
@@ -154,16 +154,14 @@ static int known_rank(onnx_build *b)
 
 static bool global_average(onnx_build *b)
 {
-    return known_rank(b) >= 0 &&
-           eddy__onnx_put(
-               b, 0, Mean(eddy__onnx_in(b, 0), all_axes(eddy__onnx_rank(b, 0)), .keepdims = true));
+    const eddy_dims axes = all_axes(known_rank(b));
+    return eddy__onnx_put(b, 0, Mean(eddy__onnx_in(b, 0), axes, .keepdims = true));
 }
 
 static bool global_max(onnx_build *b)
 {
-    return known_rank(b) >= 0 &&
-           eddy__onnx_put(
-               b, 0, Max(eddy__onnx_in(b, 0), all_axes(eddy__onnx_rank(b, 0)), .keepdims = true));
+    const eddy_dims axes = all_axes(known_rank(b));
+    return eddy__onnx_put(b, 0, Max(eddy__onnx_in(b, 0), axes, .keepdims = true));
 }
 
 static bool global_lp(onnx_build *b)
@@ -171,8 +169,7 @@ static bool global_lp(onnx_build *b)
     const double p =
         b->version < 2 ? eddy__onnx_float(b, "p", 2) : (double)eddy__onnx_int(b, "p", 2);
     const eddy_tensor x = eddy__onnx_in(b, 0);
-    if (known_rank(b) < 0) return false;
-    const eddy_tensor sums = Sum(Pow(Abs(x), p), all_axes(eddy__onnx_rank(b, 0)), .keepdims = true);
+    const eddy_tensor sums = Sum(Pow(Abs(x), p), all_axes(known_rank(b)), .keepdims = true);
     return eddy__onnx_put(b, 0, Pow(sums, 1 / p));
 }
 

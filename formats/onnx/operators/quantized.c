@@ -85,8 +85,9 @@ static bool dynamic_quantize(onnx_build *b)
     const eddy_tensor least = Minimum(Min(x), 0), most = Maximum(Max(x), 0);
     const eddy_tensor scale = Div(Sub(most, least), 255);
     const eddy_tensor zero = Minimum(Maximum(eddy_rint(Neg(DivNoNan(least, scale))), 0), 255);
-    return eddy__onnx_put_as(b, 0, quantized(x, scale, zero, ONNX_UINT8), ONNX_UINT8) &&
-        eddy__onnx_put(b, 1, scale) && eddy__onnx_put_as(b, 2, Cast(zero, EDDY_UINT8), ONNX_UINT8);
+    eddy__onnx_put(b, 1, scale);
+    eddy__onnx_put_as(b, 2, Cast(zero, EDDY_UINT8), ONNX_UINT8);
+    return eddy__onnx_put_as(b, 0, quantized(x, scale, zero, ONNX_UINT8), ONNX_UINT8);
 }
 
 /* Rows of a and columns of b may have scales of their own. */

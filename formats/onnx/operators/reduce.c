@@ -185,8 +185,7 @@ static bool cumsum(onnx_build *b)
     int64_t axis[ONNX_MAX_LIST];
     if (eddy__onnx_is_computed(b, 1)) return computed_cumsum(b, eddy__onnx_rank(b, 0));
     const int n = eddy__onnx_axes(b, 1, NULL, eddy__onnx_rank(b, 0), axis);
-    if (n != 1)
-        return n == ONNX_FAILED ? false : eddy__onnx_invalid(b, "axis is not a single number");
+    if (n != 1) return eddy__onnx_invalid(b, "axis is not a single number");
     const eddy_scan_args *args = EDDY_ARGS(eddy_scan_args, eddy__onnx_in(b, 0), axis[0],
                                            .exclusive = eddy__onnx_int(b, "exclusive", 0) != 0,
                                            .reverse = eddy__onnx_int(b, "reverse", 0) != 0);

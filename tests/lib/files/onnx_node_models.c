@@ -77,6 +77,7 @@ static const struct {
     { "grow_by", "i,going,a", "SequenceInsert a,i>c;Identity x3>more", "more,c" },
     { "double", "i,going,a", "Constant >k value=@f_5;Add a,a>c;Less c,k>more", "more,c" },
     { "yes", "i,going,a", "Constant >more value=@b_1;Neg a>c", "more,c" },
+    { "noted", "i,going,a", "Constant >more value=@b_1 note=1;Neg a>c", "more,c" },
     { "no", "i,going,a", "Constant >more value=@b_0;Neg a>c", "more,c" },
     { "kept", "i,going,a", "=more b_1;Neg a>c", "more,c" },
     { "seven", "i,going,a", "=more l_7;Neg a>c", "more,c" },
@@ -88,6 +89,8 @@ static const struct {
       "Identity b2>b3;Identity b3>b4;Identity b4>b5;Identity b5>b6;Identity b6>b7;"
       "Identity b7>more;Neg a>c", "more,c" },
     { "failing", "i,going,a", "Nonsense a>c;Identity going>more", "more,c" },
+    { "failing_three", "i,going,a", "Constant >k value=@l_2;Less i,k>more;Nonsense a>c",
+      "more,c" },
     { "wide_loop", "i,going,a", "Neg a>c;Identity going>more", "more," C8 C8 C8 C8 C8 C8 C8 C8 },
     { "scan", "a,e", "Add a,e>c;Neg c>d", "c,d" },
     { "failing_scan", "a,e", "Nonsense a,e>c", "c,c" },
