@@ -49,7 +49,7 @@ bool eddy__reading_error(reading *r, eddy_status s, const char *format, va_list 
 bool eddy__reading_no_memory(reading *r);
 /* Why a node cannot be built; a text in any case. */
 const char *eddy__reading_reason(region *memory, const char *format, va_list args);
-/* Records the error of a file as it is. */
+/* Records the error of a file as it is; it is the first one. */
 bool eddy__reading_file_error(reading *r, const eddy_error *e);
 
 /* Keeps an array until the reader is closed; false with the error for NULL. */

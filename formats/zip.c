@@ -27,7 +27,7 @@ static bool find_directory(wire_bytes f, directory *d)
                       eddy__number_at(e + 10, 2) };
     if (end < 20 || !is_mark(e - 20, 0x07064b50)) return true;
     const uint64_t at = eddy__number_at(e - 12, 8);
-    if (at > f.size - 56 || f.size < 56 || !is_mark(f.at + at, 0x06064b50)) return false;
+    if (f.size < 56 || at > f.size - 56 || !is_mark(f.at + at, 0x06064b50)) return false;
     *d = (directory){ eddy__number_at(f.at + at + 48, 8), eddy__number_at(f.at + at + 40, 8),
                       eddy__number_at(f.at + at + 32, 8) };
     return true;
