@@ -272,7 +272,7 @@ static void read_onnx_text(int i, void *state, outcome *o)
 
 /* Models that are more than their nodes: a function, a sparse tensor, a file of external data; and
  * inputs that are bound to three tensors, one or none. */
-enum { FUNCTION, SPARSE, EXTERNAL, THREE, ONE, NONE, ONNX_MODELS };
+enum { FUNCTION, SPARSE, CONSTANT, EXTERNAL, THREE, ONE, NONE, ONNX_MODELS };
 
 static message external_tensor(void)
 {
@@ -287,8 +287,10 @@ static message external_tensor(void)
 static message onnx_model_at(int i)
 {
     static const onnx_function_text f = { "F", "a,e", "b", "Neg a>b alpha=$slope", "slope", 0.5 };
-    if (i == SPARSE) return onnx_sparse_model(onnx_sparse_message(onnx_int64s("", 2,
-                                              (int64_t[]){ 1, 5 }), 3));
+    if (i == SPARSE || i == CONSTANT) {
+        message sparse = onnx_sparse_message(onnx_int64s("", 2, (int64_t[]){ 1, 5 }), 3);
+        return i == SPARSE ? onnx_sparse_model(sparse) : onnx_sparse_constant(sparse);
+    }
     if (i == EXTERNAL) return onnx_tensor_model(external_tensor());
     if (i != FUNCTION) return onnx_typed_model(i == THREE ? 4 : 9);
     message m = onnx_model_message(onnx_text_graph("?f[2]", "local:F x0>y0", 1), 13);
@@ -299,15 +301,16 @@ static message onnx_model_at(int i)
 static int         count_onnx_models(void) { return ONNX_MODELS; }
 static const char *name_onnx_model(int i)
 {
-    static const char *const names[] = { "function", "sparse", "external", "three", "one", "none" };
+    static const char *const names[] = { "function", "sparse", "constant", "external", "three",
+                                         "one", "none" };
     return names[i];
 }
 static void *begin_onnx_model(int i)
 {
     message m = onnx_model_at(i), bytes = { NULL, 0 };
-    message_bytes(&bytes, 1, "123456", 6);
+    message_bytes(&bytes, 1, "123456", 6);      /* eight bytes */
     put(numbered_path(".model.onnx", i), &m);
-    put("external.bin", &bytes);
+    if (i == EXTERNAL) put("external.bin", &bytes);
     message_free(&bytes);
     message_free(&m);
     return NULL;

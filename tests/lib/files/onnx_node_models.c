@@ -74,6 +74,7 @@ static const struct {
     { "three", "i,going,a", "Constant >k value=@l_2;Less i,k>more;Neg a>c", "more,c" },
     { "grow", "i,going,a", "SequenceInsert a,i>c;Identity going>more", "more,c" },
     { "grow3", "i,going,a", "Constant >k value=@l_2;Less i,k>more;SequenceInsert a,i>c", "more,c" },
+    { "two", "i,going,a,e", "SequenceInsert a,i>c;Neg e>d;Identity going>more", "more,c,d" },
     { "grow_by", "i,going,a", "SequenceInsert a,i>c;Identity x3>more", "more,c" },
     { "double", "i,going,a", "Constant >k value=@f_5;Add a,a>c;Less c,k>more", "more,c" },
     { "yes", "i,going,a", "Constant >more value=@b_1;Neg a>c", "more,c" },

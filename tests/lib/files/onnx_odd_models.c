@@ -51,6 +51,20 @@ message onnx_sparse_model(message sparse)
     return onnx_model_message(g, 13);
 }
 
+message onnx_sparse_constant(message sparse)
+{
+    message g = empty, node = onnx_node_message("Constant", "", "y0"), value = empty, type = empty;
+    message_text(&value, 1, "sparse_value");
+    message_inner(&value, 22, sparse);
+    message_text(&type, 1, "type");
+    message_bytes(&type, 14, NULL, 0);
+    onnx_add_attribute(&node, value);
+    onnx_add_attribute(&node, type);
+    message_inner(&g, GRAPH_NODE, node);
+    message_inner(&g, GRAPH_OUTPUT, onnx_value_message("y0", 1, -1, NULL));
+    return onnx_model_message(g, 13);
+}
+
 message onnx_tensor_model(message tensor)
 {
     message g = empty;

@@ -17,6 +17,8 @@ message onnx_text_function(const onnx_function_text *t, int opset);
 message onnx_sparse_message(message indices, int64_t columns);
 /* Models whose initializer of this kind is the output y0. */
 message onnx_sparse_model(message sparse);
+/* It is the attribute of a Constant, which has a type as an attribute, too. */
+message onnx_sparse_constant(message sparse);
 message onnx_tensor_model(message tensor);
 
 /* A model whose input x has a type in this field of TypeProto: 1 a tensor of 9 dimensions, 4 a
