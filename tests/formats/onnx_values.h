@@ -1,6 +1,7 @@
 /* onnx_values.h -- small ONNX models for test_onnx_values.c: the operator set, the inputs
  * (tests/lib/files/node_cases.h), the nodes (tests/lib/files/onnx_node_models.h), and the outputs in
- * the form of inputs, or after "!" a part of the message of the run. Of models that are refused, a file under tests/golden has the message. */
+ * the form of inputs, or after "!" a part of the message of the run. Of models that are refused, a
+ * file under tests/golden has the message. */
 #ifndef EDDY_TESTS_FORMATS_ONNX_VALUES_H
 #define EDDY_TESTS_FORMATS_ONNX_VALUES_H
 

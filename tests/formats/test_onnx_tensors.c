@@ -1,5 +1,5 @@
-/* test_onnx_tensors.c -- tensors of ONNX models: sparse ones, elements in each field and type, and in
- * other files. */
+/* test_onnx_tensors.c -- tensors of ONNX models: sparse ones, elements in each field and type, and
+ * in other files. */
 #include "build/gen/suites.h"
 #include "formats.h"
 #include "tests/lib/files/memory_files.h"
@@ -15,8 +15,9 @@ static const message empty = { NULL, 0 };
 START_TEST(sparse)
 {
     static const double want[6] = { 0, 5, 0, 0, 0, 6 };
-    onnx_expect(onnx_sparse_model(onnx_sparse_message(onnx_int64s("", 2, (int64_t[]){ 1, 5 }), 3)), 6, want, NULL);
-    message rows = onnx_tensor_message("", 7, 2, (int64_t[]){ 2, 2 }, (int64_t[]){ 0, 1, 1, 2 }, 32);
+    static const int64_t two[2] = { 2, 2 }, flat[2] = { 1, 5 }, pairs[4] = { 0, 1, 1, 2 };
+    message rows = onnx_tensor_message("", 7, 2, two, pairs, sizeof pairs);
+    onnx_expect(onnx_sparse_model(onnx_sparse_message(onnx_int64s("", 2, flat), 3)), 6, want, NULL);
     onnx_expect(onnx_sparse_constant(onnx_sparse_message(rows, 3)), 6, want, NULL);
 }
 END_TEST
@@ -38,10 +39,10 @@ START_TEST(wrong_sparse)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const int64_t n = rows[i].dims[0] * (rows[i].rank == 2 ? rows[i].dims[1] : 1);
-        onnx_expect(onnx_sparse_model(onnx_sparse_message(onnx_tensor_message("i", rows[i].type, rows[i].rank,
-                                                            rows[i].dims, rows[i].at,
-                                                            (size_t)n * 8), rows[i].columns)),
-               0, NULL, rows[i].says);
+        message indices = onnx_tensor_message("i", rows[i].type, rows[i].rank, rows[i].dims,
+                                              rows[i].at, (size_t)n * 8);
+        onnx_expect(onnx_sparse_model(onnx_sparse_message(indices, rows[i].columns)), 0, NULL,
+                    rows[i].says);
     }
     message s = empty;
     message_inner(&s, 1, onnx_tensor_message("y0", 8, 1, (int64_t[]){ 0 }, NULL, 0));
@@ -69,7 +70,8 @@ START_TEST(bytes_as_floats)
 }
 END_TEST
 
-/* The same two elements in the field of their type: in one packed list, in two, or each by itself. */
+/* The same two elements in the field of their type: in one packed list, in two, or each by
+ * itself. */
 START_TEST(typed_fields)
 {
     static const struct { int type; uint32_t field; bool is_fixed; int parts;
@@ -91,7 +93,8 @@ START_TEST(typed_fields)
                 if (form == 2 && !rows[i].is_fixed) message_number(&t, rows[i].field, v[from]);
                 else if (form == 2 && rows[i].field == 4) message_float(&t, 4, f[from]);
                 else if (rows[i].field == 4) message_bytes(&t, 4, f + from, 4 * count);
-                else if (rows[i].is_fixed) message_bytes(&t, 10, d + from, 8 * (form == 2 ? 1 : count));
+                else if (rows[i].is_fixed)
+                    message_bytes(&t, 10, d + from, 8 * (form == 2 ? 1 : count));
                 else message_bytes(&t, rows[i].field, v + from, count);
             }
             onnx_expect(onnx_tensor_model(t), 2, want, NULL);
@@ -105,15 +108,16 @@ START_TEST(wrong_shapes)
     message              strings = onnx_tensor_message("s", 8, 9, ones, NULL, 0);
     message_text(&strings, 6, "a");
     onnx_expect(onnx_tensor_model(strings), 0, NULL, "tensor 's' has rank 9; the limit is 8");
-    onnx_expect(onnx_tensor_model(onnx_tensor_message("s", 1, 1, (int64_t[]){ -1 }, NULL, 0)), 0, NULL,
-           "tensor 's' has no valid shape");
+    message open = onnx_tensor_message("s", 1, 1, (int64_t[]){ -1 }, NULL, 0);
+    onnx_expect(onnx_tensor_model(open), 0, NULL, "tensor 's' has no valid shape");
     message complex = onnx_tensor_message("s", 15, 1, (int64_t[]){ 1 }, (double[]){ 1 }, 8);
-    onnx_expect(onnx_tensor_model(complex), 0, NULL, "tensor 's' does not have as many elements as its shape");
+    onnx_expect(onnx_tensor_model(complex), 0, NULL,
+                "tensor 's' does not have as many elements as its shape");
 }
 END_TEST
 
-/* An initializer without a name can only be an output. Integers are constants in any case, so that a
- * shape that follows from them is known. */
+/* An initializer without a name can only be an output. Integers are constants in any case, so that
+ * a shape that follows from them is known. */
 START_TEST(nameless)
 {
     for (int variables = 0; variables < 2; variables++) {

@@ -1,5 +1,5 @@
-/* test_onnx_values.c -- small ONNX models in unusual forms: old operator sets, bodies, shapes that are
- * known in part. Each has its values, or is refused with a message and without a trace in the
+/* test_onnx_values.c -- small ONNX models in unusual forms: old operator sets, bodies, shapes that
+ * are known in part. Each has its values, or is refused with a message and without a trace in the
  * graph. */
 #include "build/gen/suites.h"
 #include "formats.h"
@@ -13,7 +13,8 @@ enum { MOST = 8 };
 
 static eddy_onnx_model *read_text(eddy_graph *g, const onnx_text *t, int outputs, eddy_error *e)
 {
-    message          m = onnx_model_message(onnx_text_graph(t->inputs, t->nodes, outputs), t->opset);
+    message graph = onnx_text_graph(t->inputs, t->nodes, outputs);
+    message m = onnx_model_message(graph, t->opset);
     eddy_onnx_model *model = eddy_onnx_read(g, .data = m.at, .data_size = m.size, .error = e);
     message_free(&m);
     ck_assert_msg((model != NULL) == (e->status == EDDY_OK), "%s: %s", t->nodes, e->message);
@@ -46,8 +47,8 @@ static void compare(const char *nodes, const eddy_array *y, const case_tensor *w
                   nodes);
     for (int64_t i = 0; i < eddy_array_count(w); i++) {
         const double a = eddy_array_get(y, i), b = eddy_array_get(w, i);
-        ck_assert_msg(a == b || fabs(a - b) <= 1e-6 * fmax(1, fabs(b)), "%s: [%d] is %.9g, not %.9g",
-                      nodes, (int)i, a, b);
+        ck_assert_msg(a == b || fabs(a - b) <= 1e-6 * fmax(1, fabs(b)),
+                      "%s: [%d] is %.9g, not %.9g", nodes, (int)i, a, b);
     }
     eddy_array_free(w);
 }

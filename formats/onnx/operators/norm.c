@@ -2,7 +2,8 @@
 #include "../build.h"
 #include "../../../ops/short_names.h"
 
-/* A vector over the channels of a tensor of rank 2 or more, as [C, 1, 1 ...]; other shapes are left. */
+/* A vector over the channels of a tensor of rank 2 or more, as [C, 1, 1 ...]; other shapes are
+ * left. */
 static eddy_tensor per_channel(eddy_tensor v, int rank)
 {
     const eddy_shape s = eddy_shape_of(v);
