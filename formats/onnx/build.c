@@ -60,7 +60,8 @@ static eddy_tensor build_weight(onnx_build *b, const onnx_value *v)
 {
     onnx_reader     *r = b->reader;
     const eddy_dtype compute = eddy__onnx_dtype(v->type);
-    const bool       variable = v->weight && r->options.variables && eddy_dtype_is_floating(compute);
+    const bool       variable = v->weight && r->options.variables &&
+                          eddy_dtype_is_floating(compute);
     const char      *name = v->weight ? eddy__name_clean(b->memory, v->weight) : "Const";
     return eddy__reading_weight(&r->base, v->array, name, compute, variable, v->statistic);
 }
