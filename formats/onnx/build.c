@@ -338,7 +338,8 @@ eddy_tensor eddy__onnx_int64s(onnx_build *b, const int64_t *v, int n)
 eddy_dims eddy__onnx_dims(const int64_t *v, int n)
 {
     if (n == 0) return EDDY_NO_DIMS;
-    eddy_dims d = { .count = n };
-    for (int i = 0; i < n && i < EDDY_MAX_RANK; i++) d.at[i] = v[i];
+    const eddy_shape s = eddy_shape_of_dims(v, (size_t)n);      /* none of too many */
+    eddy_dims        d = { .count = n };
+    memcpy(d.at, s.dim, sizeof d.at);
     return d;
 }
