@@ -347,7 +347,7 @@ $(BUILD)/mixed_runs: $(BUILD)/obj/tests/threads/main.o $(BUILD)/obj/tests/lib/mi
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
-NODE_MODELS := $(addprefix files/,onnx_node_models tensorflow_node_models tensorflow_text_graphs node_cases onnx_writer tensorflow_writer)
+NODE_MODELS := $(addprefix files/,onnx_node_models onnx_odd_models tensorflow_node_models tensorflow_text_graphs node_cases onnx_writer tensorflow_writer)
 $(BUILD)/fuzz/write_seeds: $(BUILD)/obj/tests/fuzz/write_seeds.o $(NODE_MODELS:%=$(BUILD)/obj/tests/lib/%.o) $(ROWOBJ) \
                 $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
@@ -511,9 +511,9 @@ threads: $(BUILD)/mixed_runs ## let 8 threads use, update, save, cancel and clos
 # folder of another build as the one for its counts.
 COVER := -g --coverage -fprofile-update=single -Dalways_inline=unused
 # Scenarios of which all allocations fail, for the readers of models and checkpoints.
-COVER_WHOLE := 'ONNX case' 'ONNX node' 'TensorFlow node' 'TensorFlow graph' 'report of event files' \
-    'TensorFlow model' 'checkpoint of TensorFlow' 'layers of PyTorch' checkpoint \
-    'checkpoint in several files' 'kept checkpoints'
+COVER_WHOLE := 'ONNX case' 'ONNX node' 'ONNX text' 'ONNX model' file 'TensorFlow node' \
+    'TensorFlow graph' 'TensorFlow model' 'checkpoint of TensorFlow' 'report of event files' \
+    'layers of PyTorch' checkpoint 'checkpoint in several files' 'kept checkpoints'
 cover: ## print the share of lines and branches that the tests reach, per folder (needs gcc)
 	@sh scripts/setup.sh check
 	@$(MAKE) --no-print-directory CC='$(filter-out ccache,$(CC))' BUILD=build/cover OPT=-O0 CFLAGS='$(COVER)' covered

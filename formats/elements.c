@@ -36,8 +36,7 @@ void eddy__element_store(eddy_array *a, int bits, bool is_signed, int64_t i, uin
     case EDDY_BOOL: ((uint8_t *)at)[i] = (value & 0xff) != 0; break;
     case EDDY_UINT8: ((uint8_t *)at)[i] = (uint8_t)value; break;
     case EDDY_INT32: ((int32_t *)at)[i] = (int32_t)extended(bits, is_signed, value); break;
-    case EDDY_INT64: ((int64_t *)at)[i] = extended(bits, is_signed, value); break;
-    default: break;
+    default: ((int64_t *)at)[i] = extended(bits, is_signed, value);        /* int64 */
     }
 }
 

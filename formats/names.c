@@ -24,7 +24,7 @@ const char *eddy__name_clean(region *memory, const char *name)
     }
     while (n > 1 && s[n - 1] == '/') n--;
     s[n] = 0;
-    return s[0] == '_' || s[0] == '/' ? "unnamed" : s;
+    return s[0] == '_' ? "unnamed" : s;
 }
 
 bool eddy__name_is_inside(const char *path)

@@ -49,7 +49,6 @@ const char *eddy__reading_reason(region *memory, const char *format, va_list arg
 
 bool eddy__reading_file_error(reading *r, const eddy_error *e)
 {
-    if (r->failed) return false;
     r->failed = true;
     return eddy__format_fail(r->error, e->status, "%s", e->message);
 }
@@ -151,7 +150,7 @@ enum { MOST_EVALUATED = 1 << 16, MOST_COMPUTED = 1 << 20 };
 
 bool eddy__reading_computes(reading *r, int64_t count)
 {
-    if (count < 0 || count > MOST_COMPUTED - r->computed) return false;
+    if (count > MOST_COMPUTED - r->computed) return false;
     r->computed += count;
     return true;
 }

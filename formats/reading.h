@@ -49,14 +49,14 @@ bool eddy__reading_error(reading *r, eddy_status s, const char *format, va_list 
 bool eddy__reading_no_memory(reading *r);
 /* Why a node cannot be built; a text in any case. */
 const char *eddy__reading_reason(region *memory, const char *format, va_list args);
-/* Records the error of a file as it is. */
+/* Records the error of a file as it is; it is the first one. */
 bool eddy__reading_file_error(reading *r, const eddy_error *e);
 
 /* Keeps an array until the reader is closed; false with the error for NULL. */
 bool        eddy__reading_keep(reading *r, eddy_array *a);
 /* Counts elements of constants that are computed while a model is read, in the trial and in the
- * build after it anew. False if there would be more than 2^20, or their number is negative: a small
- * file must not take much memory. */
+ * build after it anew. False if there would be more than 2^20: a small file must not take much
+ * memory. */
 bool        eddy__reading_computes(reading *r, int64_t count);
 /* The elements of a tensor if they are known, or if it is constant and they are few; else NULL. */
 eddy_array *eddy__reading_elements(reading *r, eddy_tensor t, bool constant);

@@ -34,7 +34,7 @@ static void *block(region *a, size_t bytes)
 
 void *eddy__region_take(region *a, size_t count, size_t size)
 {
-    if (size && count > (SIZE_MAX / 2 - BLOCK) / size) {
+    if (count > (SIZE_MAX / 2 - BLOCK) / size) {
         a->full = true;
         return NULL;
     }
@@ -63,7 +63,7 @@ const char *eddy__region_print(region *a, const char *format, ...)
     va_list again;
     va_copy(again, args);
     const int n = vsnprintf(NULL, 0, format, args);
-    char     *s = n < 0 ? NULL : eddy__region_take(a, (size_t)n + 1, 1);
+    char     *s = eddy__region_take(a, (size_t)n + 2, 1);       /* n is -1 above 2 GiB */
     if (s) vsnprintf(s, (size_t)n + 1, format, again);
     va_end(again);
     va_end(args);

@@ -102,7 +102,7 @@ source *eddy__source_read(const char *path, const eddy_files *files, int64_t max
 source *eddy__source_copy(const void *data, size_t size, eddy_error *error)
 {
     source *s = allocate(size, error);
-    if (s && data && size) memcpy(s->bytes, data, size);
+    if (s && data) memcpy(s->bytes, data, size);
     return s;
 }
 

@@ -23,7 +23,7 @@ static bool varint(const uint8_t **at, const uint8_t *end, uint64_t *value)
     uint64_t v = 0;
     for (int shift = 0; shift < 70 && *at < end; shift += 7) {
         const uint8_t byte = *(*at)++;
-        if (shift < 64) v |= (uint64_t)(byte & 127) << shift;
+        v |= (uint64_t)(byte & 127) << shift;
         if (byte < 128) {
             *value = v;
             return true;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { END = 22, ENTRY = 46, LOCAL = 30, MAX_MEMBERS = 1 << 20 };
+enum { END = 22, ENTRY = 46, LOCAL = 30 };
 
 static bool is_mark(const uint8_t *at, uint32_t mark) { return eddy__number_at(at, 4) == mark; }
 
@@ -27,7 +27,7 @@ static bool find_directory(wire_bytes f, directory *d)
                       eddy__number_at(e + 10, 2) };
     if (end < 20 || !is_mark(e - 20, 0x07064b50)) return true;
     const uint64_t at = eddy__number_at(e - 12, 8);
-    if (at > f.size - 56 || f.size < 56 || !is_mark(f.at + at, 0x06064b50)) return false;
+    if (f.size < 56 || at > f.size - 56 || !is_mark(f.at + at, 0x06064b50)) return false;
     *d = (directory){ eddy__number_at(f.at + at + 48, 8), eddy__number_at(f.at + at + 40, 8),
                       eddy__number_at(f.at + at + 32, 8) };
     return true;
@@ -100,8 +100,7 @@ const char *eddy__zip_open(region *r, wire_bytes file, zip_archive *z, size_t *a
     *z = (zip_archive){ .count = 0 };
     *at = file.size;
     if (!find_directory(file, &d)) return "this is no ZIP archive";
-    if (d.at > file.size || d.size > file.size - d.at || d.count > d.size / ENTRY ||
-        d.count > MAX_MEMBERS)
+    if (d.at > file.size || d.size > file.size - d.at || d.count > d.size / ENTRY)
         return "the directory is not inside the file";
     z->members = eddy__region_take(r, (size_t)d.count, sizeof *z->members);
     if (!z->members) return "out of memory";
@@ -111,14 +110,14 @@ const char *eddy__zip_open(region *r, wire_bytes file, zip_archive *z, size_t *a
         const char *problem = entry(r, file, &d, &next, &z->members[z->count]);
         if (problem) return problem;
     }
-    if (z->count) qsort(z->members, z->count, sizeof *z->members, by_name);
+    qsort(z->members, z->count, sizeof *z->members, by_name);
     return NULL;
 }
 
 const zip_member *eddy__zip_find(const zip_archive *z, const char *name)
 {
     const zip_member key = { .name = name };
-    return z->count ? bsearch(&key, z->members, z->count, sizeof key, by_name) : NULL;
+    return bsearch(&key, z->members, z->count, sizeof key, by_name);
 }
 
 bool eddy__zip_is_intact(const zip_member *m) { return eddy__file_crc32(m->data) == m->crc; }

@@ -41,9 +41,11 @@ def read(objects):
     files = collections.defaultdict(lambda: collections.defaultdict(Line))
     notes = [os.path.join(d, f) for d, _, names in os.walk(objects) for f in names
              if f.endswith(".gcno")]
-    # Those of files that no longer exist are from an earlier build.
-    notes = [n for n in sorted(notes) if os.path.relpath(n, objects).split("/")[0] in FOLDERS and
-             os.path.exists(os.path.relpath(n, objects)[:-5] + ".c")]
+    # Those of files that no longer exist are from an earlier build; small_blocks is formats/region.c
+    # in the torture.
+    notes = [n for n in sorted(notes) if n.endswith("/small_blocks.gcno") or
+             (os.path.relpath(n, objects).split("/")[0] in FOLDERS and
+              os.path.exists(os.path.relpath(n, objects)[:-5] + ".c"))]
     for i in range(0, len(notes), AT_ONCE):
         text = subprocess.run(["gcov", "-b", "-j", "-t"] + notes[i:i + AT_ONCE], check=True,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout

@@ -25,8 +25,7 @@ import time
 
 # Files in which everything counts; in the files of ops/, functions that infer shapes count.
 WHOLE = ("graph/append.c graph/attributes.c graph/infer_types.c graph/base/shape.c graph/base/array.c "
-         "graph/files/*.c formats/*.c formats/onnx/parse*.c formats/onnx/window.c "
-         "formats/tensorflow/*.c "
+         "graph/files/*.c formats/*.c formats/onnx/*.c formats/tensorflow/*.c "
          "formats/torch/*.c formats/keras/*.c input/readers/*.c session/compile/memory_plan.c "
          "session/compile/liveness.c").split()
 INFER = "ops/*/*.c"

@@ -14,7 +14,6 @@ typedef struct onnx_body {
     bool              counts; /* of Loop: its first two inputs are the number and the condition */
     bool              conditional;      /* ... and the condition is a loop variable */
     int               out_types[EDDY_MAX_RESULTS];
-    bool              failed;
 } onnx_body;
 
 /* Builds the weights of floats around a subgraph that its nodes read, before Eddy builds the body:

@@ -45,14 +45,14 @@ bool eddy__onnx_invalid(onnx_build *b, const char *format, ...)
 
 /* ------------------------------------------------------------------ inputs -- */
 
-onnx_value *eddy__onnx_value_in(onnx_build *b, int i)
-{
-    return i < b->n_in && b->in[i] && b->in[i]->kind != ONNX_NO_TYPE ? b->in[i] : NULL;
-}
-
 bool eddy__onnx_has(const onnx_build *b, int i)
 {
     return i < b->n_in && b->in[i] && b->in[i]->kind != ONNX_NO_TYPE;
+}
+
+onnx_value *eddy__onnx_value_in(onnx_build *b, int i)
+{
+    return eddy__onnx_has(b, i) ? b->in[i] : NULL;
 }
 
 /* A weight, built as a variable or a constant of its name. */
@@ -60,11 +60,10 @@ static eddy_tensor build_weight(onnx_build *b, const onnx_value *v)
 {
     onnx_reader     *r = b->reader;
     const eddy_dtype compute = eddy__onnx_dtype(v->type);
-    const bool       named = v->weight && *v->weight;
-    return eddy__reading_weight(&r->base, v->array,
-                                named ? eddy__name_clean(b->memory, v->weight) : "Const", compute,
-                                named && r->options.variables && eddy_dtype_is_floating(compute),
-                                v->statistic);
+    const bool       variable = v->weight && r->options.variables &&
+                          eddy_dtype_is_floating(compute);
+    const char      *name = v->weight ? eddy__name_clean(b->memory, v->weight) : "Const";
+    return eddy__reading_weight(&r->base, v->array, name, compute, variable, v->statistic);
 }
 
 static bool only_tensor(onnx_build *b, const onnx_value *v)
@@ -257,14 +256,14 @@ bool eddy__onnx_is(const onnx_build *b, const char *name, const char *text, bool
 const int64_t *eddy__onnx_ints(const onnx_build *b, const char *name, int *count)
 {
     const onnx_attr *a = eddy__onnx_attr(b, name);
-    *count = a && a->n_ints < INT32_MAX ? (int)a->n_ints : 0;
+    *count = a ? (int)(a->n_ints & INT32_MAX) : 0;      /* more take 16 GiB */
     return a ? a->ints : NULL;
 }
 
 const double *eddy__onnx_floats(const onnx_build *b, const char *name, int *count)
 {
     const onnx_attr *a = eddy__onnx_attr(b, name);
-    *count = a && a->n_floats < INT32_MAX ? (int)a->n_floats : 0;
+    *count = a ? (int)(a->n_floats & INT32_MAX) : 0;
     return a ? a->floats : NULL;
 }
 
@@ -339,7 +338,8 @@ eddy_tensor eddy__onnx_int64s(onnx_build *b, const int64_t *v, int n)
 eddy_dims eddy__onnx_dims(const int64_t *v, int n)
 {
     if (n == 0) return EDDY_NO_DIMS;
-    eddy_dims d = { .count = n };
-    for (int i = 0; i < n && i < EDDY_MAX_RANK; i++) d.at[i] = v[i];
+    const eddy_shape s = eddy_shape_of_dims(v, (size_t)n);      /* none of too many */
+    eddy_dims        d = { .count = n };
+    memcpy(d.at, s.dim, sizeof d.at);
     return d;
 }

@@ -80,7 +80,7 @@ static const char *place_of(const onnx_build *b, const onnx_scope *s, size_t ind
 
 static bool add_entry(onnx_reader *r, const onnx_build *b, const char *place)
 {
-    const int64_t offset = b->node->at ? b->node->at - eddy__source_bytes(r->base.file).at : 0;
+    const int64_t offset = b->node->at - eddy__source_bytes(r->base.file).at;
     const eddy_model_entry e = { .op = b->node->op, .domain = b->node->domain, .place = place,
                                  .offset = offset, .support = b->support,
                                  .reason = b->reason ? b->reason : "" };
@@ -194,7 +194,7 @@ static void mark_constants(onnx_build *b)
         if (b->in[i] && b->in[i]->kind == ONNX_TENSOR && !b->in[i]->constant) constant = false;
         else if (b->in[i] && b->in[i]->kind == ONNX_SEQUENCE) constant = false;
         else if (b->in[i] && b->reader->options.variables && b->in[i]->weight &&
-                 *b->in[i]->weight && eddy__onnx_is_float(b->in[i]->type))
+                 eddy__onnx_is_float(b->in[i]->type))
             constant = false;
     for (int i = 0; i < b->n_out; i++)
         if (b->out[i] && b->out[i]->kind == ONNX_TENSOR &&
@@ -226,7 +226,7 @@ static void build(onnx_build *b, const char *place)
         eddy__name_clean(&r->base.memory, b->node->name[0] ? b->node->name : b->node->op));
     const bool ok = f ? inline_function(b, f, place) : b->op->build(b);
     eddy_scope_end(r->base.graph);
-    if (!ok) {
+    if (!ok || b->reason) {
         if (eddy_graph_status(b->graph) != EDDY_OK) check_outputs(b);
         eddy__onnx_missing(b, "it cannot be built");
         return;
@@ -251,6 +251,12 @@ static bool define_outputs(onnx_build *b, bool built)
     return true;
 }
 
+/* Those of functions and bodies count each time: a small file must not take much memory. */
+static int64_t most_nodes(const onnx_reader *r)
+{
+    return (1 << 16) + (int64_t)(eddy__source_bytes(r->base.file).size / 4);
+}
+
 static bool one_node(onnx_reader *r, onnx_scope *s, const onnx_node *n, size_t index)
 {
     onnx_build  b = { .reader = r,
@@ -264,7 +270,7 @@ static bool one_node(onnx_reader *r, onnx_scope *s, const onnx_node *n, size_t i
     const char *place = place_of(&b, s, index);
     const int   entry = r->base.entries.count;
     bool        unknown = false;
-    if (++r->base.nodes > ONNX_MAX_NODES) return eddy__onnx_error(r, EDDY_LIMIT, "too many nodes");
+    if (++r->base.nodes > most_nodes(r)) return eddy__onnx_error(r, EDDY_LIMIT, "too many nodes");
     b.version = (int)version_of(s, n->domain);
     b.op = eddy__onnx_find(is_own(n->domain) ? "" : n->domain, n->op, b.version);
     b.out = eddy__region_take(&r->base.memory, n->n_outputs, sizeof *b.out);

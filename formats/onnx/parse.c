@@ -138,7 +138,6 @@ static void function_of(parser *p, wire w, onnx_function *f)
     while (!p->bad && eddy__wire_next(&w, &e))
         if (e.number == 1) f->name = eddy__parse_string(p, &e);
         else if (e.number == 10) f->domain = eddy__parse_string(p, &e);
-    if (w.bad) eddy__parse_damaged(p, w.at);
 }
 
 bool eddy__onnx_parse(region *r, wire_bytes b, onnx_file *file, const uint8_t **at)

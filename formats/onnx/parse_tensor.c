@@ -27,9 +27,8 @@ static void typed_data(parser *p, wire w, uint32_t field, onnx_tensor *t)
     wire_field f, data = { 0 };
     for (wire v = w; eddy__wire_next(&v, &f);)
         if (f.number == field) data = f;
-    const bool whole =
-        (field == 4 && t->type == ONNX_FLOAT) || (field == 10 && t->type == ONNX_DOUBLE);
-    if (whole && data.type == WIRE_BYTES && eddy__wire_count(w, field) == 1) {
+    const bool whole = number_type(field) != WIRE_VARINT && data.type == WIRE_BYTES;
+    if (whole && eddy__wire_count(w, field) == 1) {
         t->raw = data.bytes;
         t->has_raw = true;
     } else

@@ -31,7 +31,7 @@ static known_sizes shape(onnx_build *b)
 static known_sizes gather(onnx_build *b)
 {
     const known_sizes from = sizes_of_input(b, 0), at = sizes_of_input(b, 1);
-    known_sizes       k = { .count = from.count < 0 || eddy__onnx_rank(b, 0) != 1 ? -1 : at.count };
+    known_sizes       k = { .count = from.count < 0 ? -1 : at.count };
     for (int i = 0; i < k.count; i++) {
         const int64_t j = at.at[i] < 0 ? at.at[i] + from.count : at.at[i];
         k.at[i] = j >= 0 && j < from.count ? from.at[j] : UNKNOWN_SIZE;
@@ -93,12 +93,11 @@ void eddy__onnx_propagate(onnx_build *b)
 {
     onnx_value *v = b->n_out ? b->out[0] : NULL;
     if (b->node->domain[0] || !v || v->kind != ONNX_TENSOR || v->known || v->array ||
-        !is_exact(v->type) || !eddy_dtype_is_integer(eddy_dtype_of(v->t)) ||
-        eddy_shape_of(v->t).rank > 1 || eddy_shape_of(v->t).rank < 0)
+        !is_exact(v->type) || eddy_shape_of(v->t).rank > 1 || eddy_shape_of(v->t).rank < 0)
         return;
-    const char *reason = b->reason;
+    const onnx_build  node = *b;
     const known_sizes k = result(b);
-    b->reason = reason;             /* that nothing is known is not a failure */
+    *b = node;                      /* that nothing is known is not a failure */
     const int64_t count = eddy_shape_count(eddy_shape_of(v->t));
     if (k.count < 0 || count != k.count) return;
     v->known = eddy__known_store(b->memory, k, v->type == ONNX_INT32);

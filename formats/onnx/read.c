@@ -126,13 +126,6 @@ static onnx_value *input(onnx_reader *r, const onnx_info *info)
     return none;
 }
 
-static bool is_weight(const onnx_graph *g, const char *name)
-{
-    for (size_t i = 0; i < g->n_initializers; i++)
-        if (strcmp(g->initializers[i].name, name) == 0) return true;
-    return false;
-}
-
 /* An initializer that is also an input is a weight, unless it is bound: operator sets before 9
  * list all weights as inputs. */
 static bool inputs(onnx_reader *r)
@@ -161,7 +154,7 @@ static void compute_inputs(onnx_reader *r)
     const onnx_graph *g = r->model.graph;
     for (size_t i = 0; i < g->n_inputs; i++) {
         onnx_value *v = eddy__onnx_lookup(r->main, g->inputs[i].name);
-        if (v && v->kind == ONNX_TENSOR && eddy_is_valid(v->t) && !v->weight)
+        if (v->kind == ONNX_TENSOR && eddy_is_valid(v->t))
             v->t = eddy_cast(v->t, eddy__onnx_dtype(v->type));
     }
 }
@@ -228,8 +221,7 @@ static bool pass(reading *base)
     if (!eddy__onnx_weights(r, r->main, g) || !inputs(r)) return false;
     for (size_t i = 0; i < g->n_inputs; i++) {
         onnx_value *v = eddy__onnx_lookup(r->main, g->inputs[i].name);
-        if (v->weight || (is_weight(g, g->inputs[i].name) && !binding_of(r, g->inputs[i].name)))
-            continue;
+        if (v->weight) continue;
         if (!ports(r, &m->inputs[m->n_inputs++], v, &g->inputs[i], false)) return false;
     }
     return build_nodes(r) && (base->reporting || outputs(r, m->outputs));

@@ -39,7 +39,7 @@ struct onnx_reader {
     eddy_onnx_model *made;          /* the result */
 };
 
-enum { ONNX_MAX_DEPTH = 32, ONNX_MAX_NODES = 1 << 20 };
+enum { ONNX_MAX_DEPTH = 32 };
 
 onnx_value *eddy__onnx_lookup(const onnx_scope *s, const char *name);
 bool        eddy__onnx_define(onnx_reader *r, onnx_scope *s, const char *name, onnx_value *v);

@@ -34,11 +34,10 @@ static const onnx_operator *const tables[] = {
 
 const onnx_operator *eddy__onnx_find(const char *domain, const char *name, int version)
 {
-    const onnx_operator *best = NULL;
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
         for (const onnx_operator *o = tables[t]; o->name; o++)
             if (strcmp(o->name, name) == 0 && strcmp(o->domain ? o->domain : "", domain) == 0 &&
-                o->since <= version && (!best || o->since > best->since))
-                best = o;
-    return best;
+                o->since <= version)
+                return o;
+    return NULL;
 }

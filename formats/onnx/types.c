@@ -59,7 +59,7 @@ int eddy__onnx_type_of(eddy_dtype d)
         [EDDY_FLOAT16] = ONNX_FLOAT16, [EDDY_BFLOAT16] = ONNX_BFLOAT16,
         [EDDY_COMPLEX64] = ONNX_COMPLEX64, [EDDY_COMPLEX128] = ONNX_COMPLEX128,
     };
-    return d > 0 && d < EDDY_DTYPES ? of[d] : ONNX_UNDEFINED;
+    return of[d];
 }
 
 bool eddy__onnx_range(int type, double *least, double *most)

@@ -43,7 +43,7 @@ static source *external(onnx_reader *r, const onnx_tensor *t, wire_bytes *raw)
     const wire_bytes all = eddy__source_bytes(s);
     const uint64_t   from = (uint64_t)t->offset;
     const uint64_t   size = t->length < 0 ? (uint64_t)all.size - from : (uint64_t)t->length;
-    if (t->offset < 0 || from > all.size || size > all.size - from) {
+    if (from > all.size || size > all.size - from) {
         eddy__onnx_error(r, EDDY_CORRUPT, "tensor '%s': its data is not within '%s'", t->name,
                          t->location);
         return NULL;

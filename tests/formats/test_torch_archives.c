@@ -1,6 +1,7 @@
 /* test_torch_archives.c -- files of PyTorch written byte by byte: tensors at the borders of their
  * storages, archives with wrong parts, and names that are too deep or too long. */
 #include "formats.h"
+#include "formats/zip.h"
 #include "tests/lib/files/memory_files.h"
 #include "tests/lib/files/zip_writer.h"
 
@@ -455,6 +456,66 @@ END_TEST
 
 #define ROWS(table) sizeof table / sizeof *table
 
+/* ------------------------------------------------------------ the smallest ones -- */
+
+/* A directory with an entry for a member of no bytes at `place`, behind `before` bytes; or only the
+ * end of an archive, behind the place of a directory of 64 bits. */
+static message archive(size_t before, uint64_t place, bool entry)
+{
+    message m = { NULL, 0 };
+    for (size_t i = 0; i < before; i++) message_put_number(&m, 0, 1);
+    if (entry) {
+        message_put_text(&m, "PK\1\2");
+        for (int i = 0; i < 3; i++) message_put_number(&m, 0, 8);
+        message_put_number(&m, 1, 2);           /* the length of its name */
+        for (int i = 0; i < 12; i++) message_put_number(&m, 0, 1);
+        message_put_number(&m, place, 4);
+        message_put_text(&m, "a");
+    } else {
+        message_put_text(&m, "PK\6\7");
+        message_put_number(&m, 0, 8);
+        message_put_number(&m, 0, 8);
+    }
+    message_put_text(&m, "PK\5\6");
+    message_put_number(&m, 0, 4);
+    message_put_number(&m, entry, 2);
+    message_put_number(&m, entry, 2);
+    message_put_number(&m, entry ? 47 : 0, 4);
+    message_put_number(&m, before, 4);
+    message_put_number(&m, 0, 2);
+    return m;
+}
+
+START_TEST(archives)
+{
+    static const struct { size_t before; uint64_t place; bool entry; const char *says;
+    } rows[] = {
+        { 0, 0, false, "this is no ZIP archive" },
+        { 0, 60, true, "a member is not inside the file" },
+        { 0, 70, true, "a member is not inside the file" },
+        { 0, 0, true, "a member is not inside the file" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        region      r = { 0 };
+        zip_archive z;
+        size_t      at;
+        message     m = archive(rows[i].before, rows[i].place, rows[i].entry);
+        const char *says = eddy__zip_open(&r, (wire_bytes){ m.at, m.size }, &z, &at);
+        ck_assert_str_eq(says, rows[i].says);
+        eddy__region_free(&r);
+        message_free(&m);
+    }
+    region      r = { 0 };
+    zip_archive z;
+    size_t      at;
+    message     none = zip_of(NULL, 0, (zip_ending){ 0 });
+    ck_assert_ptr_null(eddy__zip_open(&r, (wire_bytes){ none.at, none.size }, &z, &at));
+    ck_assert_ptr_null(eddy__zip_find(&z, "a"));
+    eddy__region_free(&r);
+    message_free(&none);
+}
+END_TEST
+
 Suite *torch_archives_suite(void)
 {
     Suite *s = suite_create("torch_archives");
@@ -471,6 +532,7 @@ Suite *torch_archives_suite(void)
     tcase_add_test(t, names);
     tcase_add_test(t, many);
     tcase_add_test(t, shared);
+    tcase_add_test(t, archives);
     suite_add_tcase(s, t);
     return s;
 }

@@ -2,9 +2,10 @@
  * enough memory. */
 #include "tests/lib/datasets.h"
 #include "tests/formats/onnx_nodes.h"
+#include "tests/formats/onnx_values.h"
 #include "tests/formats/tensorflow_nodes.h"
 #include "tests/lib/files/onnx_cases.h"
-#include "tests/lib/files/onnx_node_models.h"
+#include "tests/lib/files/onnx_odd_models.h"
 #include "tests/lib/files/tensorflow_text_graphs.h"
 #include "tests/torture/scenario.h"
 
@@ -204,6 +205,96 @@ static void read_onnx_node(int i, void *state, outcome *o)
     accept_refusal(o);
 }
 
+/* Several nodes, in forms that are unusual, or wrong. */
+enum { ONNX_VALUES = sizeof onnx_values / sizeof *onnx_values,
+       ONNX_REFUSED = sizeof onnx_refused / sizeof *onnx_refused };
+static const onnx_text *onnx_text_at(int i)
+{
+    return i < ONNX_VALUES ? &onnx_values[i] : &onnx_refused[i - ONNX_VALUES];
+}
+static int         count_onnx_texts(void) { return ONNX_VALUES + ONNX_REFUSED; }
+static const char *name_onnx_text(int i) { return onnx_text_at(i)->nodes; }
+static void       *begin_onnx_text(int i)
+{
+    const onnx_text *t = onnx_text_at(i);
+    message          m = onnx_model_message(onnx_text_graph(t->inputs, t->nodes, 1), t->opset);
+    put(numbered_path(".text.onnx", i), &m);
+    message_free(&m);
+    return NULL;
+}
+static void read_onnx_text(int i, void *state, outcome *o)
+{
+    (void)state;
+    onnx(scratch(numbered_path(".text.onnx", i)), o);
+    accept_refusal(o);
+}
+
+/* Models that are more than their nodes: a function, a sparse tensor, a file of external data; and
+ * inputs that are bound to three tensors, one or none. */
+enum { FUNCTION, SPARSE, CONSTANT, EXTERNAL, THREE, ONE, NONE, ONNX_MODELS };
+
+static message external_tensor(void)
+{
+    message t = onnx_tensor_message("y0", 1, 1, (int64_t[]){ 2 }, NULL, 0), entry = { NULL, 0 };
+    message_text(&entry, 1, "location");
+    message_text(&entry, 2, "external.bin");
+    message_inner(&t, 13, entry);
+    message_number(&t, 14, 1);
+    return t;
+}
+
+static message onnx_model_at(int i)
+{
+    static const onnx_function_text f = { "F", "a,e", "b", "Neg a>b alpha=$slope", "slope", 0.5 };
+    if (i == SPARSE || i == CONSTANT) {
+        message sparse = onnx_sparse_message(onnx_int64s("", 2, (int64_t[]){ 1, 5 }), 3);
+        return i == SPARSE ? onnx_sparse_model(sparse) : onnx_sparse_constant(sparse);
+    }
+    if (i == EXTERNAL) return onnx_tensor_model(external_tensor());
+    if (i != FUNCTION) return onnx_typed_model(i == THREE ? 4 : 9);
+    message m = onnx_model_message(onnx_text_graph("?f[2]", "local:F x0>y0", 1), 13);
+    message_inner(&m, 25, onnx_text_function(&f, 13));
+    return m;
+}
+
+static int         count_onnx_models(void) { return ONNX_MODELS; }
+static const char *name_onnx_model(int i)
+{
+    static const char *const names[] = { "function", "sparse", "constant", "external", "three",
+                                         "one", "none" };
+    return names[i];
+}
+static void *begin_onnx_model(int i)
+{
+    message m = onnx_model_at(i), bytes = { NULL, 0 };
+    message_bytes(&bytes, 1, "123456", 6);      /* eight bytes */
+    put(numbered_path(".model.onnx", i), &m);
+    if (i == EXTERNAL) put("external.bin", &bytes);
+    message_free(&bytes);
+    message_free(&m);
+    return NULL;
+}
+static void read_onnx_model(int i, void *state, outcome *o)
+{
+    const char *path = scratch(numbered_path(".model.onnx", i));
+    (void)state;
+    if (i < THREE) {
+        onnx(path, o);
+        return;
+    }
+    eddy_error        e = { 0 };
+    eddy_graph       *g = eddy_graph_new();
+    const eddy_tensor c = eddy_scalar(g, 3), list[] = { c, c, c };
+    const eddy_model_binding b = { "x", { i == THREE ? 3 : i == ONE, list } };
+    if (outcome_of_graph(o, g)) {
+        eddy_onnx_model *m = eddy_onnx_read(g, path, .inputs = &b, .input_count = 1, .error = &e);
+        outcome_of_error(o, &e);
+        outcome_add(o, &(int){ eddy_onnx_items(m, "x").count }, sizeof(int));
+        eddy_onnx_free(m);
+    }
+    eddy_graph_free(g);
+}
+
 static int count_tensorflow_nodes(void)
 {
     int n = 0;
@@ -334,6 +425,8 @@ const scenarios reading[] = {
     { "file", count_files, name_file, NULL, read_file, NULL },
     { "ONNX case", count_cases, name_case, NULL, read_case, NULL },
     { "ONNX node", count_onnx_nodes, name_onnx_node, begin_onnx_node, read_onnx_node, NULL },
+    { "ONNX text", count_onnx_texts, name_onnx_text, begin_onnx_text, read_onnx_text, NULL },
+    { "ONNX model", count_onnx_models, name_onnx_model, begin_onnx_model, read_onnx_model, NULL },
     { "TensorFlow node", count_tensorflow_nodes, name_tensorflow_node, begin_tensorflow_node,
       read_tensorflow_node, NULL },
     { "TensorFlow graph", count_tensorflow_graphs, name_tensorflow_graph, begin_tensorflow_graph,

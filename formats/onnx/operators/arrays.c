@@ -22,8 +22,7 @@ static bool computed_equal_parts(onnx_build *b, eddy_tensor x, int axis)
         const eddy_tensor from = Mul(part, (double)i), to = Minimum(Add(from, part), n);
         const eddy_tensor one = NumberLike(1, n);
         const eddy_tensor ends[] = { ExpandDims(from, 0), ExpandDims(to, 0), ExpandDims(one, 0) };
-        if (!eddy__onnx_put(b, i, eddy_slice_along(x, ends[0], ends[1], ends[2], axis)))
-            return false;
+        eddy__onnx_put(b, i, eddy_slice_along(x, ends[0], ends[1], ends[2], axis));
     }
     return true;
 }
@@ -50,8 +49,7 @@ static bool computed_split(onnx_build *b, eddy_tensor x, int axis)
     if (s.dim[0] < b->n_out)
         return eddy__onnx_invalid(b, "the parts are fewer than the outputs");
     const eddy_tensor y = eddy_split_to(x, eddy__onnx_in(b, 1), axis);
-    for (int i = 0; i < b->n_out; i++)
-        if (!eddy__onnx_put(b, i, eddy_output(y, i))) return false;
+    for (int i = 0; i < b->n_out; i++) eddy__onnx_put(b, i, eddy_output(y, i));
     return true;
 }
 
@@ -69,8 +67,7 @@ static bool split(onnx_build *b)
     if (n == ONNX_FAILED) return false;
     if (n < 1 || n < b->n_out) return eddy__onnx_invalid(b, "the parts are fewer than the outputs");
     const eddy_tensor y = eddy_split_sizes(x, list, n, axis);
-    for (int i = 0; i < b->n_out; i++)
-        if (!eddy__onnx_put(b, i, eddy_output(y, i))) return false;
+    for (int i = 0; i < b->n_out; i++) eddy__onnx_put(b, i, eddy_output(y, i));
     return true;
 }
 
@@ -173,12 +170,12 @@ static bool slice(onnx_build *b)
     const int rank = eddy__onnx_rank(b, 0);
     if (rank < 0) return eddy__onnx_missing(b, "the rank of the input must be known");
     if (!slice_lists(b, &s)) {
-        if (b->support != EDDY_MODEL_BOUND || b->version < 10) return false;
+        if (b->support != EDDY_MODEL_BOUND) return false;
         b->reason = NULL;
         return computed_slice(b);
     }
     eddy_dims begin = { .count = rank }, end = { .count = rank }, step = { .count = rank };
-    int64_t   all = rank ? (1 << rank) - 1 : 0;
+    int64_t   all = (1 << rank) - 1;
     for (int i = 0; i < rank; i++) step.at[i] = 1;
     for (int i = 0; i < s.n; i++) {
         const int64_t k = s.axis[i];
@@ -186,8 +183,6 @@ static bool slice(onnx_build *b)
         end.at[k] = bounded(s.end[i]);
         step.at[k] = bounded(s.step[i]);
         all &= ~((int64_t)1 << k);
-        /* The first element is the last one that a step back from far below reaches. */
-        if (end.at[k] == -INT32_MAX && step.at[k] < 0) end.at[k] = -INT32_MAX;
     }
     const eddy_tensor x = eddy__onnx_in(b, 0);
     if (rank == 0) return eddy__onnx_put(b, 0, Identity(x));
@@ -245,12 +240,9 @@ static eddy_tensor wrap_padded(onnx_build *b, eddy_tensor x, int rank, const int
 {
     for (int i = 0; i < rank; i++) {
         const int64_t size = eddy_shape_of(x).dim[i];
-        int64_t       all;
+        const int64_t all = bounded(size) + bounded(before[i]) + bounded(after[i]);
         if (before[i] == 0 && after[i] == 0) continue;
         if (size <= 0) return eddy__onnx_missing(b, "the dimension must be known"), x;
-        if (__builtin_add_overflow(size, before[i], &all) ||
-            __builtin_add_overflow(all, after[i], &all))
-            all = -1;
         int64_t *at = eddy__onnx_computed(b, all);
         if (!at) return x;
         for (int64_t k = 0; k < all; k++) at[k] = ((k - before[i]) % size + size) % size;
@@ -323,7 +315,7 @@ static bool pad(onnx_build *b)
     else if (eddy__onnx_is(b, "mode", "edge", false)) x = edge_padded(x, rank, pads[0], pads[1]);
     else if (eddy__onnx_is(b, "mode", "wrap", false)) x = wrap_padded(b, x, rank, pads[0], pads[1]);
     else x = constant_padded(b, x, before, after);
-    return !b->reason && eddy__onnx_put(b, 0, x);
+    return eddy__onnx_put(b, 0, x);
 }
 
 /* --------------------------------------------------------------- rearranging -- */

@@ -75,8 +75,9 @@ static bool attention(onnx_build *b)
             return eddy__onnx_missing(b, "the batch or the steps must be known");
         y = Reshape(y, EDDY_SHAPE(s.dim[0], s.dim[2], s.dim[1] * s.dim[3]));
     }
-    return eddy__onnx_put(b, 0, y) && eddy__onnx_put(b, 1, present_k) &&
-           eddy__onnx_put(b, 2, present_v);
+    eddy__onnx_put(b, 1, present_k);
+    eddy__onnx_put(b, 2, present_v);
+    return eddy__onnx_put(b, 0, y);
 }
 
 /* Pairs of elements turned by an angle; cos and sin are [positions, half] by position_ids, or
@@ -93,7 +94,7 @@ static bool rotary(onnx_build *b)
         sine = eddy_gather(sine, eddy__onnx_in(b, 3));
     }
     int64_t size = eddy__onnx_int(b, "rotary_embedding_dim", 0);
-    if (s.rank != 4 || s.dim[3] < 2)
+    if (s.dim[3] < 2)
         return eddy__onnx_missing(b, "the size of a head must be known");
     if (size == 0) size = s.dim[3];
     if (size < 2 || size % 2 || size > s.dim[3])

@@ -53,7 +53,7 @@ static bool conv_integer(onnx_build *b)
     const int axes = eddy__onnx_rank(b, 0) - 2;
     const eddy_tensor y =
         conv_of(b, integer_operand(b, 0, 2, axes), integer_operand(b, 1, 3, axes));
-    return !b->reason && eddy__onnx_put_as(b, 0, Cast(y, EDDY_INT32), ONNX_INT32);
+    return eddy__onnx_put_as(b, 0, Cast(y, EDDY_INT32), ONNX_INT32);
 }
 
 /* As QuantizeLinear of the convolution of dequantized values, whose sums are exact. */

@@ -13,9 +13,9 @@ static bool transposed_cuts(onnx_build *b, const int64_t *in, onnx_window *w)
     const bool     upper = eddy__onnx_is(b, "auto_pad", "SAME_UPPER", false);
     const bool     same = upper || eddy__onnx_is(b, "auto_pad", "SAME_LOWER", false);
     for (int i = 0; i < w->axes; i++) {
-        const int64_t add = m > i && extra ? extra[i] : 0,
+        const int64_t add = m > i ? extra[i] : 0,
                       k = (w->size[i] - 1) * w->dilation[i] + 1;
-        const bool given = n >= w->axes && shape && shape[n - w->axes + i] >= 0;
+        const bool given = n >= w->axes && shape[n - w->axes + i] >= 0;
         if (given && in[i] < 0)
             return eddy__onnx_missing(b, "output_shape needs known sizes of the input");
         if (given || same) { /* the larger half is at the end, or, of SAME_LOWER, in front */

@@ -3,6 +3,8 @@
 #include "../window.h"
 #include "../../../ops/short_names.h"
 
+#include <math.h>
+
 /* Values at positions y, x [batch, points], 0 outside, of rows [batch, height width, channels]. */
 static eddy_tensor bilinear(eddy_tensor rows, eddy_tensor y, eddy_tensor x, int64_t height,
                             int64_t width)
@@ -31,7 +33,7 @@ static eddy_tensor grid_of(onnx_build *b, const onnx_window *v, int axis, int64_
                            int64_t out_width, eddy_dtype d)
 {
     const int64_t k = v->size[0] * v->size[1], out = out_height * out_width;
-    double       *at = eddy__onnx_computed(b, k > INT64_MAX / out ? -1 : k * out);
+    double       *at = eddy__onnx_computed(b, (int64_t)fmin((double)k * (double)out, 1e15));
     if (!at) return eddy_none(b->graph);
     for (int64_t i = 0; i < k * out; i++) {
         const int64_t window = i / out, point = i % out;

@@ -26,8 +26,8 @@ static bool gather(onnx_build *b)
 {
     const eddy_tensor x = eddy__onnx_in(b, 0);
     const int axis = eddy__onnx_axis(b, eddy__onnx_int(b, "axis", 0), eddy__onnx_rank(b, 0));
-    return axis >= 0 &&
-           eddy__onnx_put(b, 0, eddy_gather(x, indices_in(b, 1, x, axis), .axis = axis));
+    if (axis < 0) return false;
+    return eddy__onnx_put(b, 0, eddy_gather(x, indices_in(b, 1, x, axis), .axis = axis));
 }
 
 static bool gather_elements(onnx_build *b)
@@ -98,7 +98,7 @@ static bool scatter_nd(onnx_build *b)
     const eddy_tensor x = eddy__onnx_in(b, 0);
     const char       *how = eddy__onnx_text(b, "reduction", "none");
     const eddy_tensor y = scattered_nd(b, x, tuples_in(b, 1, x, 0), eddy__onnx_in(b, 2), how);
-    return !b->reason && eddy__onnx_put(b, 0, y);
+    return eddy__onnx_put(b, 0, y);
 }
 
 /* As tuples: the index along the axis, and the position along all others. */
@@ -119,7 +119,7 @@ static bool scatter_elements(onnx_build *b)
     if (axis < 0) return false;
     const eddy_tensor at = as_tuples(indices_in(b, 1, x, axis), axis, rank);
     const eddy_tensor y = scattered_nd(b, x, at, eddy__onnx_in(b, 2), how);
-    return !b->reason && eddy__onnx_put(b, 0, y);
+    return eddy__onnx_put(b, 0, y);
 }
 
 /* ------------------------------------------------------------------- others -- */
@@ -224,8 +224,10 @@ static bool unique(onnx_build *b)
         count = eddy_gather(count, order);
         inverse = eddy_gather(Cast(eddy_invert_permutation(order), EDDY_INT64), inverse);
     }
-    return eddy__onnx_put(b, 0, y) && eddy__onnx_put_as(b, 1, first, ONNX_INT64) &&
-        eddy__onnx_put_as(b, 2, inverse, ONNX_INT64) && eddy__onnx_put_as(b, 3, count, ONNX_INT64);
+    eddy__onnx_put_as(b, 1, first, ONNX_INT64);
+    eddy__onnx_put_as(b, 2, inverse, ONNX_INT64);
+    eddy__onnx_put_as(b, 3, count, ONNX_INT64);
+    return eddy__onnx_put(b, 0, y);
 }
 
 const onnx_operator eddy__onnx_indexing[] = {

@@ -20,7 +20,7 @@ static eddy_tensor product(onnx_build *b, eddy_tensor x, eddy_tensor y)
 static bool matmul(onnx_build *b)
 {
     const eddy_tensor z = product(b, eddy__onnx_in(b, 0), eddy__onnx_in(b, 1));
-    return !b->reason && eddy__onnx_put(b, 0, z);
+    return eddy__onnx_put(b, 0, z);
 }
 
 /* Zero points are scalars, or one for each row of a and each column of b. */
@@ -36,7 +36,7 @@ static eddy_tensor centered(onnx_build *b, int x, int zero)
 static bool matmul_integer(onnx_build *b)
 {
     const eddy_tensor z = product(b, centered(b, 0, 2), centered(b, 1, 3));
-    return !b->reason && eddy__onnx_put_as(b, 0, z, ONNX_INT32);
+    return eddy__onnx_put_as(b, 0, z, ONNX_INT32);
 }
 
 static eddy_tensor scaled(double factor, eddy_tensor x) { return factor == 1 ? x : Mul(factor, x); }
@@ -60,10 +60,10 @@ static bool einsum(onnx_build *b)
     eddy_tensor in[ONNX_MAX_LIST];
     if (b->n_in > ONNX_MAX_LIST) return eddy__onnx_missing(b, "%d operands are too many", b->n_in);
     for (int i = 0; i < b->n_in; i++) in[i] = eddy__onnx_in(b, i);
-    char       *s = eddy__region_take(b->memory, 1000, 1);
     const char *from = eddy__onnx_text(b, "equation", "");
+    char       *s = eddy__region_take(b->memory, strlen(from) + 1, 1);
     size_t      n = 0;
-    for (; s && *from && n < 999; from++)
+    for (; s && *from; from++)
         if (*from != ' ') s[n++] = *from;
     return eddy__onnx_put(b, 0, eddy_einsum(s, (eddy_list){ b->n_in, in }));
 }

@@ -19,28 +19,25 @@ static const onnx_node *producer(const onnx_graph *g, const char *name)
     return NULL;
 }
 
-static bool is_true_tensor(const onnx_tensor *t)
+static bool is_true_tensor(onnx_build *b, onnx_tensor *t)
 {
-    if (t->type != ONNX_BOOL) return false;
-    wire_numbers numbers = t->numbers;
-    uint64_t     v = 0;
-    return t->has_raw ? t->raw.size == 1 && t->raw.at[0]
-                      : t->count == 1 && eddy__wire_next_number(&numbers, &v) && v;
+    const eddy_array *a = t->type == ONNX_BOOL ? eddy__onnx_elements(b->reader, t) : NULL;
+    return a && eddy_array_item(a) == 1;
 }
 
 /* True if the condition that the body yields is the one that it gets, or the constant true. */
-static bool never_stops(const onnx_graph *g)
+static bool never_stops(onnx_build *b, const onnx_graph *g)
 {
     const char *name = g->outputs[0].name;
     for (int steps = 0; steps < 16; steps++) {
         if (strcmp(name, g->inputs[1].name) == 0) return true;
         for (size_t i = 0; i < g->n_initializers; i++)
             if (strcmp(g->initializers[i].name, name) == 0)
-                return is_true_tensor(&g->initializers[i]);
+                return is_true_tensor(b, &g->initializers[i]);
         const onnx_node *n = producer(g, name);
         if (!n) return false;
         if (strcmp(n->op, "Constant") == 0)
-            return n->n_attrs == 1 && n->attrs[0].t && is_true_tensor(n->attrs[0].t);
+            return n->n_attrs == 1 && n->attrs[0].t && is_true_tensor(b, n->attrs[0].t);
         if (strcmp(n->op, "Identity") != 0 || n->n_inputs != 1) return false;
         name = n->inputs[0];
     }
@@ -68,8 +65,7 @@ typedef struct loop {
 
 static int64_t number_in(onnx_build *b, int i, int64_t otherwise)
 {
-    onnx_value       *v = eddy__onnx_value_in(b, i);
-    const eddy_array *a = v ? eddy__onnx_array_of(b, v) : NULL;
+    const eddy_array *a = eddy__onnx_array_of(b, eddy__onnx_value_in(b, i));
     return a && eddy_array_count(a) == 1 ? eddy__element_integer(a, 0) : otherwise;
 }
 
@@ -85,7 +81,7 @@ static bool loop_of(onnx_build *b, loop *l)
     l->limited = eddy__onnx_has(b, 0);
     l->trips = l->limited ? number_in(b, 0, -1) : -1;
     l->cond = eddy__onnx_has(b, 1) ? (int)number_in(b, 1, -1) : 1;
-    l->endless = never_stops(l->g);
+    l->endless = never_stops(b, l->g);
     return true;
 }
 
@@ -211,8 +207,7 @@ static bool while_loop(onnx_build *b, const loop *l, loop_state *s, eddy_tensor 
     eddy_tensor limit = limit_of(b, l);
     s->body.conditional = true;
     return eddy_while_loop({ goes_on, &limit, "condition" }, { loop_body, &s->body, "body" },
-                           { 2 + l->carried, s->start }, y, .maximum_iterations = l->trips) > 0 &&
-           !s->body.failed;
+                           { 2 + l->carried, s->start }, y, .maximum_iterations = l->trips) > 0;
 }
 
 /* A loop of so many iterations, with stacks. */
@@ -227,8 +222,7 @@ static bool counted_loop(onnx_build *b, const loop *l, loop_state *s, eddy_tenso
     start[0] = s->start[0];
     memcpy(start + 1, s->start + 2, (size_t)l->carried * sizeof *start);
     return eddy_loop({ loop_body, &s->body, "body" }, { 1 + l->carried, start }, EDDY_LIST(numbers),
-                     y) > 0 &&
-           !s->body.failed;
+                     y) > 0;
 }
 
 /* With stacks and a condition that changes, the loop is run once to count its iterations. */
@@ -269,7 +263,7 @@ static bool loop_node(onnx_build *b)
     if (l.cond >= 0 && is_short) {      /* if the condition follows from constants */
         const int32_t before = b->reader->base.nodes;
         if (unrolled(b, &l)) return true;
-        if (b->support != EDDY_MODEL_BOUND || b->reader->base.failed) return false;
+        if (b->support != EDDY_MODEL_BOUND) return false;
         b->reason = NULL;
         b->reader->base.nodes = before;
     }

@@ -27,7 +27,8 @@ static bool nll(onnx_build *b) { return eddy__onnx_put(b, 0, likelihood(b, eddy_
 static bool softmax_cross_entropy(onnx_build *b)
 {
     const eddy_tensor x = LogSoftmax(eddy__onnx_in(b, 0), EDDY_AXES(1));
-    return eddy__onnx_put(b, 0, likelihood(b, x)) && eddy__onnx_put(b, 1, x);
+    eddy__onnx_put(b, 1, x);
+    return eddy__onnx_put(b, 0, likelihood(b, x));
 }
 
 const onnx_operator eddy__onnx_losses[] = {

@@ -25,12 +25,11 @@ static eddy_tensor second(onnx_build *b)
 {
     const eddy_tensor y = eddy__onnx_in(b, 1);
     const eddy_shape  sx = eddy_shape_of(eddy__onnx_in(b, 0)), sy = eddy_shape_of(y);
-    const int64_t     axis = eddy__onnx_int(b, "axis", EDDY_OMITTED);
-    if (b->version >= 7 || axis == EDDY_OMITTED || sx.rank < 0 || sy.rank < 0) return y;
-    const int64_t from = axis < 0 ? axis + sx.rank : axis;
-    eddy_shape    s = sy;
-    for (int64_t i = from + sy.rank; i < sx.rank && s.rank < EDDY_MAX_RANK; i++)
-        s.dim[s.rank++] = 1;
+    if (b->version >= 7 || !eddy__onnx_attr(b, "axis")) return y;
+    const int axis = eddy__onnx_axis(b, eddy__onnx_int(b, "axis", 0), sy.rank < 0 ? -1 : sx.rank);
+    eddy_shape s = sy;
+    if (axis < 0) return y;
+    for (int i = axis + sy.rank; i < sx.rank; i++) s.dim[s.rank++] = 1;
     return eddy_reshape(y, s);
 }
 

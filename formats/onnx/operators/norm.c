@@ -2,11 +2,12 @@
 #include "../build.h"
 #include "../../../ops/short_names.h"
 
-/* A vector over the channels, as [C, 1, 1 ...]; other shapes are left. */
+/* A vector over the channels of a tensor of rank 2 or more, as [C, 1, 1 ...]; other shapes are
+ * left. */
 static eddy_tensor per_channel(eddy_tensor v, int rank)
 {
     const eddy_shape s = eddy_shape_of(v);
-    if (s.rank != 1 || rank < 2) return v;
+    if (s.rank != 1) return v;
     eddy_shape to = { .rank = rank - 1, .dim = { s.dim[0] == EDDY_ANY ? -1 : s.dim[0] } };
     for (int i = 1; i < to.rank; i++) to.dim[i] = 1;
     return Reshape(v, to);
@@ -52,9 +53,9 @@ static bool batch_norm(onnx_build *b)
     if (!training) return eddy__onnx_put(b, 0, normalized(b, mean, variance, epsilon));
     const eddy_tensor m = eddy_moments(eddy__onnx_in(b, 0), other_axes(rank));
     const eddy_tensor v = eddy_output(m, 1);
-    return eddy__onnx_put(b, 0, normalized(b, m, v, epsilon)) &&
-        eddy__onnx_put(b, 1, Add(Mul(mean, keep), Mul(CastLike(m, mean), 1 - keep))) &&
-        eddy__onnx_put(b, 2, Add(Mul(variance, keep), Mul(CastLike(v, variance), 1 - keep)));
+    eddy__onnx_put(b, 1, Add(Mul(mean, keep), Mul(CastLike(m, mean), 1 - keep)));
+    eddy__onnx_put(b, 2, Add(Mul(variance, keep), Mul(CastLike(v, variance), 1 - keep)));
+    return eddy__onnx_put(b, 0, normalized(b, m, v, epsilon));
 }
 
 /* (x - mean) / sqrt(variance + epsilon) over these axes; *mean and *rstd if asked. */
@@ -104,7 +105,9 @@ static bool layer_norm(onnx_build *b)
     }
     y = Mul(standardized(x, axes_from(axis, rank), epsilon, &mean, &rstd), scale);
     if (eddy__onnx_has(b, 2)) y = Add(y, eddy__onnx_in(b, 2));
-    return eddy__onnx_put(b, 0, y) && eddy__onnx_put(b, 1, mean) && eddy__onnx_put(b, 2, rstd);
+    eddy__onnx_put(b, 1, mean);
+    eddy__onnx_put(b, 2, rstd);
+    return eddy__onnx_put(b, 0, y);
 }
 
 static bool rms_norm(onnx_build *b)
@@ -198,7 +201,8 @@ static bool dropped(onnx_build *b, eddy_tensor ratio, eddy_tensor training)
         mask = LogicalOr(mask, LogicalNot(training));
         y = Where(training, y, x);
     }
-    return eddy__onnx_put(b, 0, y) && eddy__onnx_put_as(b, 1, mask, ONNX_BOOL);
+    eddy__onnx_put_as(b, 1, mask, ONNX_BOOL);
+    return eddy__onnx_put(b, 0, y);
 }
 
 /* Training is an input from operator set 12 on, before 7 the attribute is_test, and not there in
@@ -219,9 +223,9 @@ static bool dropout(onnx_build *b)
         return dropped(b, ratio, computed ? Reshape(eddy__onnx_in(b, 2), EDDY_SCALAR)
                                           : EDDY_NO_TENSOR);
     }
-    return eddy__onnx_put(b, 0, Identity(x)) &&
-           eddy__onnx_put_as(b, 1, Cast(OnesLike(x), EDDY_BOOL),
-                             b->version < 10 ? eddy__onnx_type_in(b, 0) : ONNX_BOOL);
+    eddy__onnx_put_as(b, 1, Cast(OnesLike(x), EDDY_BOOL),
+                      b->version < 10 ? eddy__onnx_type_in(b, 0) : ONNX_BOOL);
+    return eddy__onnx_put(b, 0, Identity(x));
 }
 
 const onnx_operator eddy__onnx_norm[] = {

@@ -40,17 +40,15 @@ static eddy_tensor padded_wide(eddy_tensor x, onnx_window *w, double value)
 }
 
 /* Where ceil_mode counts padding, only that which the file names counts. */
-static eddy_tensor average_of_named(onnx_build *b, eddy_tensor x, const onnx_window *w)
+static eddy_tensor average_of_named(eddy_tensor x, const onnx_window *w, const onnx_window *named)
 {
-    onnx_window named;
-    if (!eddy__onnx_window(b, x, EDDY_UNKNOWN_SHAPE, &named)) return x;
     eddy_dims before = { .count = w->axes + 2 }, after = { .count = w->axes + 2 };
     onnx_window rest = *w;
     for (int i = 0; i < w->axes; i++) {
-        before.at[i + 2] = named.before[i];
-        after.at[i + 2] = named.after[i];
+        before.at[i + 2] = named->before[i];
+        after.at[i + 2] = named->after[i];
         rest.before[i] = 0;
-        rest.after[i] = w->after[i] - named.after[i];
+        rest.after[i] = w->after[i] - named->after[i];
     }
     return pooled(eddy_pad(x, before, after), &rest, "AVG", false);
 }
@@ -58,12 +56,14 @@ static eddy_tensor average_of_named(onnx_build *b, eddy_tensor x, const onnx_win
 static bool average_pool(onnx_build *b)
 {
     const eddy_tensor x = eddy__onnx_window_in(b);
-    const bool        all = eddy__onnx_int(b, "count_include_pad", 0);
-    onnx_window       w;
-    if (!pool_window(b, x, &w)) return false;
-    if (all && eddy__onnx_int(b, "ceil_mode", 0))
-        return eddy__onnx_put(b, 0, average_of_named(b, x, &w));
-    return eddy__onnx_put(b, 0, pooled(x, &w, "AVG", all));
+    const bool        all = eddy__onnx_int(b, "count_include_pad", 0),
+               ceil = eddy__onnx_int(b, "ceil_mode", 0);
+    onnx_window named, w;
+    if (!eddy__onnx_window(b, x, EDDY_UNKNOWN_SHAPE, &named)) return false;
+    w = named;
+    if (ceil && !eddy__onnx_window_ceil(b, x, &w)) return false;
+    return eddy__onnx_put(b, 0, all && ceil ? average_of_named(x, &w, &named)
+                                            : pooled(x, &w, "AVG", all));
 }
 
 /* The positions of maxima, counted in the whole tensor, from those in an example with channels
@@ -112,7 +112,7 @@ static bool max_pool(onnx_build *b)
     if (!pool_window(b, x, &w)) return false;
     if (eddy__onnx_wants(b, 1)) {
         const eddy_tensor at = positions(b, x, &w, &y);
-        if (b->reason || !eddy__onnx_put_as(b, 1, at, ONNX_INT64)) return false;
+        eddy__onnx_put_as(b, 1, at, ONNX_INT64);
     } else {
         x = padded_wide(x, &w, -HUGE_VAL);
         y = pooled(x, &w, "MAX", false);
@@ -154,16 +154,14 @@ static int known_rank(onnx_build *b)
 
 static bool global_average(onnx_build *b)
 {
-    return known_rank(b) >= 0 &&
-           eddy__onnx_put(
-               b, 0, Mean(eddy__onnx_in(b, 0), all_axes(eddy__onnx_rank(b, 0)), .keepdims = true));
+    const eddy_dims axes = all_axes(known_rank(b));
+    return eddy__onnx_put(b, 0, Mean(eddy__onnx_in(b, 0), axes, .keepdims = true));
 }
 
 static bool global_max(onnx_build *b)
 {
-    return known_rank(b) >= 0 &&
-           eddy__onnx_put(
-               b, 0, Max(eddy__onnx_in(b, 0), all_axes(eddy__onnx_rank(b, 0)), .keepdims = true));
+    const eddy_dims axes = all_axes(known_rank(b));
+    return eddy__onnx_put(b, 0, Max(eddy__onnx_in(b, 0), axes, .keepdims = true));
 }
 
 static bool global_lp(onnx_build *b)
@@ -171,8 +169,7 @@ static bool global_lp(onnx_build *b)
     const double p =
         b->version < 2 ? eddy__onnx_float(b, "p", 2) : (double)eddy__onnx_int(b, "p", 2);
     const eddy_tensor x = eddy__onnx_in(b, 0);
-    if (known_rank(b) < 0) return false;
-    const eddy_tensor sums = Sum(Pow(Abs(x), p), all_axes(eddy__onnx_rank(b, 0)), .keepdims = true);
+    const eddy_tensor sums = Sum(Pow(Abs(x), p), all_axes(known_rank(b)), .keepdims = true);
     return eddy__onnx_put(b, 0, Pow(sums, 1 / p));
 }
 

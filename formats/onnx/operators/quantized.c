@@ -1,5 +1,5 @@
 /* quantized.c -- quantization to 8, 16 and 4 bits, and products of quantized matrices. */
-#include "../build.h"
+#include "../reader.h"
 #include "../../../ops/short_names.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ eddy_tensor eddy__onnx_numbers(onnx_build *b, int i, eddy_dtype d)
     const eddy_array *a = is_int8 ? eddy__onnx_array_of(b, eddy__onnx_value_in(b, i)) : NULL;
     if (!a || eddy_array_count(a) < LEAST) return Cast(eddy__onnx_in(b, i), d);
     eddy_array *stored = eddy_array_new(EDDY_UINT8, eddy_array_shape(a));
-    if (!stored) return eddy__onnx_missing(b, "out of memory"), eddy_none(b->graph);
+    if (!stored) return eddy__reading_no_memory(&b->reader->base), eddy_none(b->graph);
     for (int64_t k = 0; k < eddy_array_count(a); k++)
         ((uint8_t *)eddy_array_data(stored))[k] = (uint8_t)(eddy_array_get(a, k) + 128);
     return Sub(Cast(eddy_constant_adopt(b->graph, stored), d), 128);
@@ -66,7 +66,7 @@ static bool quantize(onnx_build *b)
     const eddy_dtype d = eddy_dtype_is_floating(eddy_dtype_of(x)) ? eddy_dtype_of(x) : EDDY_FLOAT32;
     const eddy_tensor y =
         quantized(Cast(x, d), Cast(spread(b, eddy__onnx_in(b, 1), rank), d), zero, type);
-    return !b->reason && eddy__onnx_put_as(b, 0, y, type);
+    return eddy__onnx_put_as(b, 0, y, type);
 }
 
 static bool dequantize(onnx_build *b)
@@ -75,7 +75,7 @@ static bool dequantize(onnx_build *b)
     const eddy_tensor scale = spread(b, eddy__onnx_in(b, 1), rank);
     eddy_tensor       y = eddy__onnx_numbers(b, 0, eddy_dtype_of(scale));
     if (eddy__onnx_has(b, 2)) y = Sub(y, CastLike(spread(b, eddy__onnx_in(b, 2), rank), scale));
-    return !b->reason && eddy__onnx_put_as(b, 0, Mul(y, scale), eddy__onnx_type_in(b, 1));
+    return eddy__onnx_put_as(b, 0, Mul(y, scale), eddy__onnx_type_in(b, 1));
 }
 
 /* To uint8, with the scale and zero point that the range of x asks for. */
@@ -85,8 +85,9 @@ static bool dynamic_quantize(onnx_build *b)
     const eddy_tensor least = Minimum(Min(x), 0), most = Maximum(Max(x), 0);
     const eddy_tensor scale = Div(Sub(most, least), 255);
     const eddy_tensor zero = Minimum(Maximum(eddy_rint(Neg(DivNoNan(least, scale))), 0), 255);
-    return eddy__onnx_put_as(b, 0, quantized(x, scale, zero, ONNX_UINT8), ONNX_UINT8) &&
-        eddy__onnx_put(b, 1, scale) && eddy__onnx_put_as(b, 2, Cast(zero, EDDY_UINT8), ONNX_UINT8);
+    eddy__onnx_put(b, 1, scale);
+    eddy__onnx_put_as(b, 2, Cast(zero, EDDY_UINT8), ONNX_UINT8);
+    return eddy__onnx_put_as(b, 0, quantized(x, scale, zero, ONNX_UINT8), ONNX_UINT8);
 }
 
 /* Rows of a and columns of b may have scales of their own. */
@@ -164,13 +165,13 @@ static bool find_packed(onnx_build *b, packed *w)
     return !b->reason;
 }
 
-/* The weights as Eddy stores them, [k, n] with 128 added; NULL with a reason. */
+/* The weights as Eddy stores them, [k, n] with 128 added; NULL if out of memory. */
 static eddy_array *unpacked(onnx_build *b, const packed *w)
 {
     eddy_array *a = eddy_array_new(EDDY_UINT8, EDDY_SHAPE(w->k, w->n));
-    uint8_t    *to = a ? eddy_array_data(a) : NULL;
-    if (!a) eddy__onnx_missing(b, "out of memory");
-    for (int64_t j = 0; a && j < w->n; j++) {
+    if (!a) return eddy__reading_no_memory(&b->reader->base), NULL;
+    uint8_t *to = eddy_array_data(a);
+    for (int64_t j = 0; j < w->n; j++) {
         const uint8_t *row = w->at + j * w->k * w->bits / 8;
         for (int64_t i = 0; i < w->k; i++) {
             const int v = packed_at(row, w->bits, i) - zero_at(w, j, i / w->block) + 128;
@@ -189,7 +190,7 @@ static bool matmul_n_bits(onnx_build *b)
     packed w;
     if (!find_packed(b, &w)) return false;
     eddy_array *a = unpacked(b, &w);
-    if (b->reason) {
+    if (!a || b->reason) {
         eddy_array_free(a);
         return false;
     }
@@ -201,7 +202,7 @@ static bool matmul_n_bits(onnx_build *b)
                         ? CastLike(eddy_quantized_matmul(Cast(x, EDDY_FLOAT32), values, scales), x)
                         : MatMul(x, CastLike(eddy_dequantize(values, scales), x));
     if (eddy__onnx_has(b, 5)) y = Add(y, eddy__onnx_in(b, 5));
-    return !b->reason && eddy__onnx_put(b, 0, y);
+    return eddy__onnx_put(b, 0, y);
 }
 
 const onnx_operator eddy__onnx_quantized[] = {

@@ -32,9 +32,9 @@ static eddy_tensor reduced(reduction kind, eddy_tensor x, const reduced_axes *a)
     case L2: return reduce_by(eddy_euclidean_norm_with, x, a);
     case LOG_SUM: return Log(reduce_by(eddy_sum_with, x, a));
     case LOG_SUM_EXP: return reduce_by(eddy_logsumexp_with, x, a);
-    case SUM_SQUARE: return reduce_by(eddy_sum_with, Square(x), a);
+    case SUM_SQUARE:
+    default: return reduce_by(eddy_sum_with, Square(x), a);
     }
-    return x;
 }
 
 /* The largest of bools is whether any is true. */
@@ -98,7 +98,7 @@ static bool arg_extreme(onnx_build *b)
     eddy_tensor   x = eddy__onnx_in(b, 0);
     const int     axis = eddy__onnx_axis(b, eddy__onnx_int(b, "axis", 0), eddy__onnx_rank(b, 0));
     const bool    last = eddy__onnx_int(b, "select_last_index", 0),
-               max = b->node->op[3] == 'M' && b->node->op[4] == 'a';
+               max = b->node->op[4] == 'a';
     if (axis < 0) return false;
     if (last) x = eddy_reverse(x, EDDY_AXES(axis));
     eddy_tensor y = max ? eddy_argmax(x, axis) : eddy_argmin(x, axis);
@@ -146,19 +146,19 @@ static eddy_tensor hardmax_at(eddy_tensor x, int axis)
 static bool softmax(onnx_build *b)
 {
     const eddy_tensor y = over(b, eddy__onnx_in(b, 0), softmax_at);
-    return !b->reason && eddy__onnx_put(b, 0, y);
+    return eddy__onnx_put(b, 0, y);
 }
 
 static bool log_softmax(onnx_build *b)
 {
     const eddy_tensor y = over(b, eddy__onnx_in(b, 0), log_softmax_at);
-    return !b->reason && eddy__onnx_put(b, 0, y);
+    return eddy__onnx_put(b, 0, y);
 }
 
 static bool hardmax(onnx_build *b)
 {
     const eddy_tensor y = over(b, eddy__onnx_in(b, 0), hardmax_at);
-    return !b->reason && eddy__onnx_put(b, 0, y);
+    return eddy__onnx_put(b, 0, y);
 }
 
 /* With an axis that is computed: x as [dimensions before it, its own, those after it]. */
@@ -185,8 +185,7 @@ static bool cumsum(onnx_build *b)
     int64_t axis[ONNX_MAX_LIST];
     if (eddy__onnx_is_computed(b, 1)) return computed_cumsum(b, eddy__onnx_rank(b, 0));
     const int n = eddy__onnx_axes(b, 1, NULL, eddy__onnx_rank(b, 0), axis);
-    if (n != 1)
-        return n == ONNX_FAILED ? false : eddy__onnx_invalid(b, "axis is not a single number");
+    if (n != 1) return eddy__onnx_invalid(b, "axis is not a single number");
     const eddy_scan_args *args = EDDY_ARGS(eddy_scan_args, eddy__onnx_in(b, 0), axis[0],
                                            .exclusive = eddy__onnx_int(b, "exclusive", 0) != 0,
                                            .reverse = eddy__onnx_int(b, "reverse", 0) != 0);
@@ -206,8 +205,8 @@ static bool computed_top_k(onnx_build *b, int axis)
         eddy_sort(x, EDDY_AXES(axis), .descending = eddy__onnx_int(b, "largest", 1) != 0);
     const eddy_tensor zero = ZerosLike(k), one = OnesLike(k);
     const eddy_tensor index = eddy_slice_along(eddy_output(s, 1), zero, k, one, axis);
-    return eddy__onnx_put(b, 0, eddy_slice_along(s, zero, k, one, axis)) &&
-           eddy__onnx_put_as(b, 1, Cast(index, EDDY_INT64), ONNX_INT64);
+    eddy__onnx_put_as(b, 1, Cast(index, EDDY_INT64), ONNX_INT64);
+    return eddy__onnx_put(b, 0, eddy_slice_along(s, zero, k, one, axis));
 }
 
 static bool top_k(onnx_build *b)
@@ -225,8 +224,8 @@ static bool top_k(onnx_build *b)
     eddy_dims begin = { .count = eddy_shape_of(x).rank }, size = { .count = eddy_shape_of(x).rank };
     for (int i = 0; i < size.count; i++) size.at[i] = i == axis ? list[0] : -1;
     const eddy_tensor index = Cast(eddy_slice(eddy_output(s, 1), begin, size), EDDY_INT64);
-    return eddy__onnx_put(b, 0, eddy_slice(s, begin, size)) &&
-           eddy__onnx_put_as(b, 1, index, ONNX_INT64);
+    eddy__onnx_put_as(b, 1, index, ONNX_INT64);
+    return eddy__onnx_put(b, 0, eddy_slice(s, begin, size));
 }
 
 const onnx_operator eddy__onnx_reduce[] = {

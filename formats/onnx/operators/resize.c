@@ -43,7 +43,7 @@ static bool resize(onnx_build *b)
     if (!eddy__onnx_resize_sizes(b, &r, z, n)) return false;
     for (int k = 0; k < n && !b->reason; k++)
         if (z[k].known_scale != 1) x = eddy__onnx_resized(b, &r, &z[k], x);
-    return !b->reason && eddy__onnx_put(b, 0, Identity(x));
+    return eddy__onnx_put(b, 0, Identity(x));
 }
 
 const onnx_operator eddy__onnx_resize[] = {

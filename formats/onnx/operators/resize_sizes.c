@@ -29,9 +29,9 @@ static bool read_numbers(onnx_build *b, int i, const char *attr, int count, numb
         if (a) n_list = (int)eddy_array_count(a);
         else if (s.rank == 1 && s.dim[0] >= 0) n_list = (int)s.dim[0];
         for (int k = 0; k < count && k < n_list; k++)
-            list[k] = a                                       ? eddy_array_get(a, k)
-                      : sizes && k < n_known && sizes[k] >= 0 ? (double)sizes[k]
-                                                              : NAN;
+            list[k] = a                        ? eddy_array_get(a, k)
+                      : sizes && sizes[k] >= 0 ? (double)sizes[k]
+                                               : NAN;
     }
     return n_list == count || eddy__onnx_invalid(b, "the number of sizes or scales is %d, not %d",
                                                  n_list, count);

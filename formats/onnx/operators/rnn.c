@@ -231,7 +231,7 @@ static bool is_usual(const cell *c)
     static const char *const names[3] = { "Sigmoid", "Tanh", "Tanh" };
     for (int i = 0; i < 3; i++)
         if (strcasecmp(c->f[i].name, names[i]) != 0 || eddy_is_valid(c->peephole[i])) return false;
-    return c->gates == 4 && !c->masked && !c->couple && c->clip == 0;
+    return !c->masked && !c->couple && c->clip == 0;
 }
 
 /* Gates in Eddy's order i, f, c, o; those of ONNX are i, o, f, c. */
@@ -295,7 +295,7 @@ static bool layer(onnx_build *b, int gates, int n_activations)
     eddy_tensor x = eddy__onnx_in(b, 0), out[2][EDDY_MAX_RESULTS], hs[2], cs[2], ys[2];
     cell        c = { .b = b,
                       .gates = gates,
-                      .hidden = u.rank == 3 ? u.dim[2] : -1,
+                      .hidden = u.dim[2],
                       .clip = eddy__onnx_float(b, "clip", 0),
                       .couple = eddy__onnx_int(b, "input_forget", 0) != 0,
                       .reset_after = eddy__onnx_int(b, "linear_before_reset", 0) != 0 };
@@ -313,8 +313,9 @@ static bool layer(onnx_build *b, int gates, int n_activations)
     if (batch_first) y = Transpose(y, EDDY_DIMS(2, 0, 1, 3)), h = eddy_swapaxes(h, 0, 1);
     eddy_tensor last = gates == 4 ? eddy_stack({ 1 + both, cs }, 0) : h;
     if (batch_first && gates == 4) last = eddy_swapaxes(last, 0, 1);
-    return eddy__onnx_put(b, 0, y) && eddy__onnx_put(b, 1, h) &&
-           (gates != 4 || eddy__onnx_put(b, 2, last));
+    eddy__onnx_put(b, 1, h);
+    if (gates == 4) eddy__onnx_put(b, 2, last);
+    return eddy__onnx_put(b, 0, y);
 }
 
 static bool lstm(onnx_build *b) { return layer(b, 4, 3); }

@@ -116,7 +116,7 @@ static bool sampler_of(onnx_build *b, eddy_tensor x, sampler *s)
     for (int i = 0; i < s->axes; i++) {
         s->size[i] = shape.dim[i + 2];
         if (s->size[i] < 1 || s->size[i] > 1 << 24)
-            return eddy__onnx_missing(b, "the sizes of the input must be known");
+            return eddy__onnx_missing(b, "the sizes of the input must be known and at most 2^24");
         count *= s->size[i];
     }
     if (shape.dim[0] < 0 && shape.dim[1] < 0)

@@ -71,9 +71,8 @@ static bool item(onnx_build *b)
 static bool length(onnx_build *b)
 {
     const onnx_value *s = sequence_in(b, 0);
-    return s && eddy__onnx_put_as(
-                    b, 0, eddy_const(b->graph, EDDY_INT64, EDDY_SCALAR, &(int64_t){ s->count }),
-                    ONNX_INT64);
+    const int64_t     n = s ? s->count : 0;
+    return eddy__onnx_put_as(b, 0, eddy_const(b->graph, EDDY_INT64, EDDY_SCALAR, &n), ONNX_INT64);
 }
 
 static eddy_tensor *tensors(onnx_build *b, const onnx_value *s)
@@ -92,7 +91,7 @@ static bool concat(onnx_build *b)
     const bool        new_axis = eddy__onnx_int(b, "new_axis", 0);
     const eddy_tensor y = new_axis ? eddy_stack((eddy_list){ s->count, t }, axis)
                                    : eddy_concat((eddy_list){ s->count, t }, axis);
-    return !b->reason && eddy__onnx_put_as(b, 0, y, s->type);
+    return eddy__onnx_put_as(b, 0, y, s->type);
 }
 
 /* The sizes of parts: one size for all, or one for each part, or 1. */
@@ -131,8 +130,9 @@ static bool split(onnx_build *b)
         items[i] = eddy__onnx_new_tensor(b, drop ? Squeeze(part, EDDY_AXES(axis)) : part,
                                          eddy__onnx_type_in(b, 0));
     }
-    return items && eddy__onnx_put_value(
-                        b, 0, eddy__onnx_new_sequence(b, items, n, eddy__onnx_type_in(b, 0)));
+    if (!items) return false;
+    return eddy__onnx_put_value(b, 0,
+                                eddy__onnx_new_sequence(b, items, n, eddy__onnx_type_in(b, 0)));
 }
 
 /* The body for each item; inputs that are tensors are the same for all. */
@@ -162,8 +162,7 @@ static bool map(onnx_build *b)
     for (int k = 0; items && k < b->n_out; k++) {
         for (int i = 0; i < s->count; i++) items[i] = out[(size_t)i * g->n_outputs + (size_t)k];
         const int type = s->count ? items[0]->type : g->outputs[k].type;
-        if (!eddy__onnx_put_value(b, k, eddy__onnx_new_sequence(b, items, s->count, type)))
-            return false;
+        eddy__onnx_put_value(b, k, eddy__onnx_new_sequence(b, items, s->count, type));
     }
     return items != NULL;
 }

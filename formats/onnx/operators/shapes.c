@@ -239,7 +239,7 @@ static bool unsqueeze(onnx_build *b)
     int64_t axes[ONNX_MAX_LIST];
     if (eddy__onnx_is_computed(b, 1) && eddy__onnx_rank(b, 0) >= 0) return computed_unsqueeze(b);
     const int n = eddy__onnx_list(b, 1, "axes", axes), rank = eddy__onnx_rank(b, 0) + n;
-    if (n < 0) return n == ONNX_FAILED ? false : eddy__onnx_invalid(b, "axes are missing");
+    if (n < 0) return eddy__onnx_invalid(b, "axes are missing");
     for (int i = 0; rank >= n && i < n; i++) {
         axes[i] = eddy__onnx_axis(b, axes[i], rank);
         if (axes[i] < 0) return false;
@@ -278,10 +278,10 @@ static bool tile(onnx_build *b)
 {
     int64_t           list[ONNX_MAX_LIST];
     const eddy_tensor x = eddy__onnx_in(b, 0);
-    if (b->version >= 6 && eddy__onnx_is_computed(b, 1))
+    if (eddy__onnx_is_computed(b, 1))
         return eddy__onnx_put(b, 0, eddy_tile_to(x, eddy__onnx_in(b, 1)));
     const int n = eddy__onnx_list(b, 1, NULL, list);
-    if (n < 0) return n == ONNX_FAILED ? false : eddy__onnx_invalid(b, "repeats are missing");
+    if (n < 0) return eddy__onnx_invalid(b, "repeats are missing");
     if (n > EDDY_MAX_RANK) return eddy__onnx_invalid(b, "repeats are too many");
     return eddy__onnx_put(b, 0, n == 0 ? Identity(x) : eddy_tile(x, eddy__onnx_dims(list, n)));
 }

@@ -28,12 +28,12 @@ static eddy_tensor resized(eddy_tensor z, int64_t n)
     if (s.rank < 1) return z;
     const int64_t    size = s.dim[s.rank - 1];
     eddy_dims begin = { .count = s.rank }, sizes = { .count = s.rank }, more = { .count = s.rank };
-    if (n < 0 || n == size || size < 0) return z;
+    if (n < 0 || n == size) return z;
     for (int i = 0; i < s.rank; i++) sizes.at[i] = -1;
     sizes.at[s.rank - 1] = n;
-    if (n < size) return eddy_slice(z, begin, sizes);
-    more.at[s.rank - 1] = n - size;
-    return Complex(eddy_pad(Real(z), begin, more), eddy_pad(Imag(z), begin, more));
+    more.at[s.rank - 1] = size < 0 ? n : n - size;
+    if (n > size) z = Complex(eddy_pad(Real(z), begin, more), eddy_pad(Imag(z), begin, more));
+    return eddy_slice(z, begin, sizes);
 }
 
 /* The axis is an attribute in operator set 17, then input 2. */
@@ -118,10 +118,10 @@ static void mel_weights(double *w, int64_t bins, int64_t bands, const int64_t *e
 {
     for (int64_t j = 0; j < bands; j++) {
         const int64_t low = edge[j], center = edge[j + 1], high = edge[j + 2];
-        if (low == center && center >= 0 && center < bins) w[center * bands + j] = 1;
-        for (int64_t i = low < 0 ? 0 : low; low != center && i <= center && i < bins; i++)
+        if (low == center && center < bins) w[center * bands + j] = 1;
+        for (int64_t i = low; low != center && i <= center && i < bins; i++)
             w[i * bands + j] = (double)(i - low) / (double)(center - low);
-        for (int64_t i = center < 0 ? 0 : center; high > center && i < high && i < bins; i++)
+        for (int64_t i = center; i < high && i < bins; i++)
             w[i * bands + j] = (double)(high - i) / (double)(high - center);
     }
 }
@@ -142,10 +142,10 @@ static bool mel_matrix(onnx_build *b)
     int64_t      *edge = eddy__region_take(b->memory, (size_t)n + 2, sizeof *edge);
     double       *w = eddy__onnx_computed(b, bins * n);
     const double  from = 2595 * log10(1 + low / 700), to = 2595 * log10(1 + high / 700);
-    if (!edge || !w) return w && eddy__onnx_missing(b, "out of memory");
+    if (!edge || !w) return false;
     for (int64_t i = 0; i < n + 2; i++) {
         const double mel = from + (double)i * ((to - from) / (double)(n + 2));
-        edge[i] = (int64_t)floor((length + 1) * (700 * (pow(10, mel / 2595) - 1)) / rate);
+        edge[i] = (int64_t)fmin((length + 1) * (700 * (pow(10, mel / 2595) - 1)) / rate, 1e15);
     }
     mel_weights(w, bins, n, edge);
     const eddy_tensor y = eddy_const(b->graph, EDDY_FLOAT64, EDDY_SHAPE(bins, n), w);

@@ -53,7 +53,7 @@ static bool grams_of(onnx_build *b, grams *g)
         return eddy__onnx_missing(b, "n-grams of strings are not supported");
     if (g->n_pool > 4096 || g->skips > 64 || g->skips < 0 || g->n_starts > 16 ||
         (g->weighs && g->n_weights < g->n_columns))
-        return eddy__onnx_missing(b, "the n-grams are too many");
+        return eddy__onnx_missing(b, "the n-grams are too many, or their weights too few");
     return true;
 }
 

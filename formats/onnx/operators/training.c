@@ -11,13 +11,15 @@ static bool gradient(onnx_build *b)
     const char       *y_name = eddy__onnx_text(b, "y", "");
     onnx_value       *y = eddy__onnx_lookup(b->scope, y_name);
     if (!y || !xs || xs->n_strings > EDDY_MAX_RESULTS || xs->n_strings < (size_t)b->n_out)
-        return eddy__onnx_invalid(b, "y or xs is no value of the graph");
+        return eddy__onnx_invalid(b, "y is no value of the graph, or xs are fewer than outputs");
     eddy_tensor x[EDDY_MAX_RESULTS], dx[EDDY_MAX_RESULTS];
     const int   n = (int)xs->n_strings;
     for (int i = 0; i < n; i++) {
         const char *name = eddy__region_text(b->memory, xs->strings[i]);
         onnx_value *v = name ? eddy__onnx_lookup(b->scope, name) : NULL;
-        if (!v) return eddy__onnx_invalid(b, "'%s' is no value of the graph", name ? name : "");
+        if (!v)
+            return eddy__onnx_invalid(b, "'%.*s' is no value of the graph",
+                                      (int)xs->strings[i].size, (const char *)xs->strings[i].at);
         x[i] = eddy__onnx_tensor_of(b, v);
     }
     const eddy_tensor sum = eddy__onnx_tensor_of(b, y);
