@@ -262,12 +262,11 @@ static bool read_attribute(eddy_yaml_parser *p, const eddy_yaml_item *it, const 
     case EDDY_ATTR_INTS:   return read_ints(p, it, member);
     case EDDY_ATTR_ARRAY:  return read_array(p, it, member);
     case EDDY_ATTR_GRAPH:
-        if (is_none(it)) return true;
-        *(eddy_graph **)member = read_graph(context, it);
-        return *(eddy_graph **)member != NULL;
-    case EDDY_ATTR_END:    break;
+    case EDDY_ATTR_END:    break;        /* has no name */
     }
-    return true;
+    if (is_none(it)) return true;
+    *(eddy_graph **)member = read_graph(context, it);
+    return *(eddy_graph **)member != NULL;
 }
 
 bool eddy__yaml_attrs(eddy_yaml_parser *p, const eddy_op_def *op, const eddy_yaml_item *node,
