@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <locale.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -143,6 +144,15 @@ int posix_memalign(void **p, size_t alignment, size_t n)
     void *block = aligned_alloc(alignment, n);
     if (block) *p = block;
     return block ? 0 : ENOMEM;
+}
+
+/* Takes no memory in glibc for the locale "C", but may elsewhere. */
+locale_t newlocale(int mask, const char *name, locale_t base)
+{
+    typedef locale_t (*newlocale_fn)(int, const char *, locale_t);
+    static newlocale_fn next;
+    if (!next) memcpy(&next, (void *[]){ next_of("newlocale") }, sizeof next);
+    return fails() ? (locale_t)0 : next(mask, name, base);
 }
 
 void free(void *p)
