@@ -519,7 +519,7 @@ COVER := -g --coverage -fprofile-update=single -Dalways_inline=unused
 COVER_WHOLE := 'ONNX case' 'ONNX node' 'TensorFlow node' 'TensorFlow graph' 'report of event files' \
     'layers of PyTorch' checkpoint 'checkpoint in several files' 'kept checkpoints' \
     'complex numbers in checkpoints' 'checkpoint of new sessions' 'checkpoint of a caller' \
-    'small integers' 'odd graph file'
+    'small integers' 'odd graph' 'data file'
 cover: ## print the share of lines and branches that the tests reach, per folder (needs gcc)
 	@sh scripts/setup.sh check
 	@$(MAKE) --no-print-directory CC='$(filter-out ccache,$(CC))' BUILD=build/cover OPT=-O0 CFLAGS='$(COVER)' covered

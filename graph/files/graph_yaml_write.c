@@ -212,7 +212,7 @@ static bool put_attribute(writer *w, const eddy_attr_field *f, const void *p, in
     eddy__text_put(t, "%*s", indent, "");
     put_string(t, f->name);
     eddy__text_put(t, f->kind == EDDY_ATTR_ARRAY || f->kind == EDDY_ATTR_GRAPH ? ":" : ": ");
-    switch (f->kind) {
+    switch (f->kind) {                   /* unreached: another kind than these */
     case EDDY_ATTR_INT:    eddy__text_put(t, "%lld\n", (long long)*(const int64_t *)p); return true;
     case EDDY_ATTR_FLOAT:
         eddy__text_put(t, "%s\n", eddy__number_print(*(const double *)p, false, text));
@@ -239,7 +239,7 @@ static bool put_attribute(writer *w, const eddy_attr_field *f, const void *p, in
         return true;
     case EDDY_ATTR_ARRAY:  put_array(t, *(eddy_array *const *)p, indent); return true;
     case EDDY_ATTR_GRAPH:
-    case EDDY_ATTR_END:    break;        /* has no name */
+    case EDDY_ATTR_END:    break;        /* a graph: the end of the table has no name */
     }
     return put_inner_graph(w, *(eddy_graph *const *)p, indent + 2);
 }

@@ -114,6 +114,9 @@ static void *counted(void *p)
 
 /* -------------------------------------------------------------- the new ones -- */
 
+/* Shared libraries must see them, whatever the compiler's options say of other functions. */
+#pragma GCC visibility push(default)
+
 void *malloc(size_t n)
 {
     if (!found()) return early_block(n);
@@ -161,3 +164,5 @@ void free(void *p)
     atomic_fetch_sub_explicit(&blocks, 1, memory_order_relaxed);
     real.free(p);
 }
+
+#pragma GCC visibility pop

@@ -195,6 +195,31 @@ static void        read_file(int i, void *state, outcome *o)
     accept_refusal(o);
 }
 
+/* Small files of each kind of data, of which all allocations are tried, and a table with long fields
+ * and many words. */
+static const file data_files[] = {
+    { INPUT "labels.idx.gz", idx }, { INPUT "versions.npz", npz }, { INPUT "rgb.jpg", image },
+    { INPUT "interlaced.png", image }, { INPUT "stereo.wav", wav }, { INPUT "table.csv", lines },
+    { INPUT "table.csv", text },
+    { NULL, csv },
+};
+static int         count_data(void) { return (int)(sizeof data_files / sizeof *data_files); }
+static const char *name_data(int i) { return data_files[i].path ? data_files[i].path : "words"; }
+static void       *begin_data(int i)
+{
+    FILE *f = data_files[i].path ? NULL : fopen(scratch("words.csv"), "wb");
+    if (!f) return NULL;
+    fprintf(f, "word,%0300d\n\"%0900d\",1\n", 7, 7);
+    for (int k = 0; k < 70; k++) fprintf(f, "w%d,%d\n", k, k);
+    fclose(f);
+    return NULL;
+}
+static void read_data(int i, void *state, outcome *o)
+{
+    (void)state;
+    data_files[i].read(data_files[i].path ? data_files[i].path : scratch("words.csv"), o);
+}
+
 /* The test models of ONNX, where they are installed. */
 static char **cases(int *count)
 {
@@ -373,6 +398,7 @@ static void map_graph(int i, void *state, outcome *o)
 
 const scenarios reading[] = {
     { "file", count_files, name_file, NULL, read_file, NULL },
+    { "data file", count_data, name_data, begin_data, read_data, NULL },
     { "ONNX case", count_cases, name_case, NULL, read_case, NULL },
     { "ONNX node", count_onnx_nodes, name_onnx_node, begin_onnx_node, read_onnx_node, NULL },
     { "TensorFlow node", count_tensorflow_nodes, name_tensorflow_node, begin_tensorflow_node,
