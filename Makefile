@@ -371,7 +371,7 @@ $(FUZZED:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
 # Calls of the library without memory, on failing disks, in processes that are killed.
 TORTURES := memory files
 TORTURE_SCENARIOS := $(filter-out %/memory.c %/files.c %/savers.c,$(sort $(wildcard tests/torture/*.c)))
-TORTURE_LIB := control_models training_rows datasets files/onnx_cases files/memory_files $(NODE_MODELS)
+TORTURE_LIB := control_models training_rows datasets files/event_files files/onnx_cases files/memory_files $(NODE_MODELS)
 $(BUILD)/torture/memory: $(TORTURE_SCENARIOS:%.c=$(BUILD)/obj/%.o)
 # In the place of the library's: each piece of memory that a reader takes is an allocation, and where
 # a scenario asks for it, each item of an arena.

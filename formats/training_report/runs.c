@@ -221,14 +221,17 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Adds the event files of the folder and those below it. Links are not followed, so this ends. */
+/* Adds the event files of the folder and those below it, except in folders that the user may not read.
+ * Links are not followed, so this ends. */
 static bool list_files(file_list *l, const char *folder, int depth, eddy_error *error)
 {
     DIR *d = opendir(folder);
+    if (!d && depth > 0 && errno == EACCES) return true;
+    if (!d && errno == ENOMEM) return no_memory(error);
     if (!d)
-        return depth > 0 || eddy__format_fail(error, errno == ENOENT ? EDDY_NOT_FOUND : EDDY_IO,
-                                              "report: cannot open the folder %.600s: %s", folder,
-                                              strerror(errno));
+        return eddy__format_fail(error, errno == ENOENT ? EDDY_NOT_FOUND : EDDY_IO,
+                                 "report: cannot open the folder %.600s: %s", folder,
+                                 strerror(errno));
     bool ok = true;
     for (struct dirent *e; ok && (e = readdir(d)) != NULL;) {
         struct stat about;

@@ -3,6 +3,7 @@
 #include "tests/lib/datasets.h"
 #include "tests/formats/onnx_nodes.h"
 #include "tests/formats/tensorflow_nodes.h"
+#include "tests/lib/files/event_files.h"
 #include "tests/lib/files/onnx_cases.h"
 #include "tests/lib/files/onnx_node_models.h"
 #include "tests/lib/files/tensorflow_text_graphs.h"
@@ -312,6 +313,36 @@ static void read_tensorflow_graph(int i, void *state, outcome *o)
 
 /* -------------------------------------------------------------- event files -- */
 
+/* A scalar as a tensor, times of a node, and a damaged record. */
+static void put_other_events(void)
+{
+    const float number = 1.5f;
+    message     bytes = { NULL, 0 };
+    for (int i = 0; i < 3; i++) {
+        message inner = { NULL, 0 }, value = { NULL, 0 }, summary = { NULL, 0 }, event = { NULL, 0 };
+        message_bytes(&inner, i == 0 ? 4 : 2, &number, i == 0 ? sizeof number : 0);
+        if (i == 0) {                           /* tag and tensor */
+            message_text(&value, 1, "tensor");
+            message_inner(&value, 8, inner);
+            message_inner(&summary, 1, value);
+            message_inner(&event, 5, summary);
+        } else {                                /* a node, in a device, in a step */
+            message_inner(&value, 1, inner);
+            message_inner(&summary, 1, value);
+            message_inner(&event, 2, summary);
+            message_text(&event, 1, "run");
+            summary = event;
+            event = (message){ NULL, 0 };
+            message_inner(&event, 8, summary);
+        }
+        put_event(&bytes, &event);
+        message_free(&event);
+    }
+    bytes.at[bytes.size - 1] ^= 1;
+    put("events/tfevents", &bytes);
+    message_free(&bytes);
+}
+
 static void *begin_events(int i)
 {
     static const eddy_hparam rate = { "rate", 0.5, NULL };
@@ -329,6 +360,8 @@ static void *begin_events(int i)
     eddy_events_graph(w, g);
     eddy_events_hparams(w, &rate, 1, NULL, 0);
     eddy_events_close(w, NULL);
+    eddy_events_close(eddy_events_new(scratch("events/sub")), NULL);
+    put_other_events();
     eddy_array_free(a);
     eddy_graph_free(g);
     return NULL;
