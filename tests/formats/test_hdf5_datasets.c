@@ -193,6 +193,7 @@ START_TEST(odd_messages)
     static const bytes links[] = {
         { 2, { 1, 8 } },                                        /* no kind */
         { 6, { 1, 8, 1, 1, 'a', 0 } },                          /* soft: left out */
+        { 13, { 1, 8, 0, 1, 'a' } },                            /* hard: an object at 0 */
         { 6, { 1, 0, 9, 'a', 0, 0 } },                          /* a name beyond the end */
     };
     golden_begin("formats/hdf5_messages");

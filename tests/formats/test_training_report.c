@@ -360,7 +360,7 @@ START_TEST(long_path)
     memset(name, 'n', 250);
     name[250] = 0;
     ck_assert_int_eq(chdir(logs), 0);
-    for (int i = 0; i < 15; i++) ck_assert(mkdir(name, 0777) == 0 && chdir(name) == 0);
+    for (int i = 0; i < 16; i++) ck_assert(mkdir(name, 0777) == 0 && chdir(name) == 0);
     for (int i = 0; i < 2; i++) {
         memcpy(name, "tfevents", 8);
         name[i ? 9 : 250] = 0;
@@ -451,6 +451,8 @@ START_TEST(messages)
     ck_assert_int_eq(eddy_events_report(logs, .error = &e), EDDY_INVALID_ARGUMENT);
     golden_error(&e);
     ck_assert_int_eq(eddy_events_report("/dev/null/logs", page, .error = &e), EDDY_IO);
+    golden_error(&e);
+    ck_assert_int_eq(eddy_events_report("/no/such/logs", page, .error = &e), EDDY_NOT_FOUND);
     golden_error(&e);
     snprintf(empty, sizeof empty, "%s/empty", folder);
     ck_assert_int_eq(mkdir(empty, 0777), 0);

@@ -77,6 +77,7 @@ static const struct { const char *pattern, *entry, *name, *want; } stars[] = {
     { "**y", "**/x", "y", "x" },
     { "**y", "z**", "y", "z" },
     { "*y", "**", "y", "" },
+    { "y", "", "y", "" },
 };
 
 START_TEST(stars_and_nothing)
