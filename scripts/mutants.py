@@ -28,7 +28,8 @@ WHOLE = ("graph/append.c graph/attributes.c graph/infer_types.c graph/base/shape
          "graph/files/*.c formats/*.c formats/onnx/parse*.c formats/onnx/window.c "
          "formats/tensorflow/parse*.c formats/tensorflow/table_file.c formats/tensorflow/bundle.c "
          "formats/torch/*.c formats/keras/*.c input/readers/*.c session/compile/memory_plan.c "
-         "session/compile/liveness.c").split()
+         "session/compile/liveness.c "
+         "session/checkpoints/*.c formats/training_report/*.c").split()
 INFER = "ops/*/*.c"
 # Suites that take longer than this (s) do not run.
 LONGEST = 8

@@ -25,7 +25,7 @@ static const point *spaced(const series *s, size_t i, size_t n)
 static void begin_series(page_out *p, const series *s)
 {
     eddy__page_open(p, NULL, '{');
-    eddy__page_string(p, "tag", as_bytes(s->tag));
+    eddy__page_string(p, "tag", s->tag);
     eddy__page_number(p, "run", s->run);
     eddy__page_open(p, "points", '[');
 }

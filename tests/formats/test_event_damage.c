@@ -251,6 +251,39 @@ START_TEST(images)
 }
 END_TEST
 
+/* As many series as a search through all of them for each would not read in time; two without a tag
+ * are one. */
+START_TEST(many_series)
+{
+    enum { MANY = 100000, TAG = 8 };
+    message summary = { NULL, 0 }, event = { NULL, 0 };
+    /* A value with a tag of so many bytes and a number. */
+    uint8_t *values = malloc((size_t)MANY * (TAG + 9)), *to = values;
+    for (int i = 0; i < MANY; i++) {
+        char tag[TAG + 1];
+        snprintf(tag, sizeof tag, "%0*d", TAG, i);
+        memcpy(to, (uint8_t[]){ 10, TAG + 7, 10, TAG }, 4);
+        memcpy(to + 4, tag, TAG);
+        memcpy(to + 4 + TAG, (uint8_t[]){ VALUE_SIMPLE << 3 | 5, 0, 0, 128, 63 }, 5);
+        to += TAG + 9;
+    }
+    message_bytes(&event, EVENT_SUMMARY, values, (size_t)MANY * (TAG + 9));
+    free(values);
+    ck_assert_uint_eq(eddy__json_get(report(&event), "scalars")->count, MANY);
+    message_free(&event);
+    for (int i = 0; i < 2; i++) {
+        message value = { NULL, 0 };
+        message_float(&value, VALUE_SIMPLE, 1);
+        message_inner(&summary, 1, value);
+    }
+    message_inner(&event, EVENT_SUMMARY, summary);
+    const json *s = eddy__json_get(report(&event), "scalars");
+    ck_assert_uint_eq(s->count, 1);
+    ck_assert_uint_eq(eddy__json_get(item(s, 0), "points")->count, 2);
+    message_free(&event);
+}
+END_TEST
+
 /* All images of a page have at most 48 MiB. */
 START_TEST(large_image)
 {
@@ -480,6 +513,7 @@ Suite *event_damage_suite(void)
     tcase_add_test(t, hparams);
     tcase_add_test(t, histograms);
     tcase_add_test(t, images);
+    tcase_add_test(t, many_series);
     tcase_add_test(t, large_image);
     tcase_add_test(t, graphs);
     tcase_add_test(t, large_graph);
