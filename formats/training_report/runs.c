@@ -248,8 +248,8 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Adds the event files of the folder and those below it, except in folders that the user may not read.
- * Links are not followed, so this ends. */
+/* Adds the event files of the folder and those below it, except in folders that the user may not
+ * read. Links are not followed, so this ends. */
 static bool list_files(file_list *l, const char *folder, int depth, eddy_error *error)
 {
     DIR *d = opendir(folder);

@@ -48,7 +48,8 @@ static bool syntax_error(eddy_yaml_parser *p)
         return eddy__error_set(p->error, EDDY_CORRUPT, "%.400s: byte %zu: %s", p->name,
                                y->problem_offset, y->problem);
     return eddy__yaml_fail_at(p, y->problem_mark.line + 1, y->problem_mark.column + 1, EDDY_CORRUPT,
-                              "%s%s%s", y->problem, y->context ? " " : "", y->context ? y->context : "");
+                              "%s%s%s", y->problem, y->context ? " " : "",
+                              y->context ? y->context : "");
 }
 
 /* --------------------------------------------------------------- source -- */

@@ -13,7 +13,14 @@
 
 Suite *event_damage_suite(void);
 
-enum { EVENT_TIME = 1, EVENT_STEP = 2, EVENT_GRAPH = 4, EVENT_SUMMARY = 5, EVENT_METADATA = 8, FIXED64 = 1 };
+enum {
+    EVENT_TIME = 1,
+    EVENT_STEP = 2,
+    EVENT_GRAPH = 4,
+    EVENT_SUMMARY = 5,
+    EVENT_METADATA = 8,
+    FIXED64 = 1
+};
 enum { VALUE_TAG = 1, VALUE_SIMPLE = 2, VALUE_IMAGE = 4, VALUE_HISTOGRAM = 5, VALUE_TENSOR = 8,
        VALUE_METADATA = 9 };
 

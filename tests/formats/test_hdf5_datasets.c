@@ -117,7 +117,13 @@ END_TEST
 
 /* --------------------------------------------------------- other messages -- */
 
-enum { SPACE_MESSAGE = 1, TYPE_MESSAGE = 3, LINK_MESSAGE = 6, LAYOUT_MESSAGE = 8, SYMBOLS_MESSAGE = 17 };
+enum {
+    SPACE_MESSAGE = 1,
+    TYPE_MESSAGE = 3,
+    LINK_MESSAGE = 6,
+    LAYOUT_MESSAGE = 8,
+    SYMBOLS_MESSAGE = 17
+};
 
 typedef struct bytes {
     size_t  size;

@@ -108,8 +108,8 @@ static message wide_tree(bool dataset)
     return m;
 }
 
-/* A tree of so many empty lists of links, or of empty trees, in so many others; and bytes that nothing
- * uses. */
+/* A tree of so many empty lists of links, or of empty trees, in so many others; and bytes that
+ * nothing uses. */
 static message empty_parts(int lists, int trees, size_t rest)
 {
     message      m = hdf5_begin();

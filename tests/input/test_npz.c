@@ -176,9 +176,11 @@ START_TEST(too_many)
     message      m = { NULL, 0 };
     uint8_t     *zeros = calloc(MOST + 1, ENTRY);
     zip_part     none = { .name = "" };
-    message      end = zip_of(&none, 0, (zip_ending){ .wide = true, .more_entries = MOST + 1,
-                                                      .more_size = (uint64_t)(MOST + 1) * ENTRY,
-                                                      .more_record = (uint64_t)(MOST + 1) * ENTRY });
+    message      end = zip_of(&none, 0,
+                              (zip_ending){ .wide = true,
+                                            .more_entries = MOST + 1,
+                                            .more_size = (uint64_t)(MOST + 1) * ENTRY,
+                                            .more_record = (uint64_t)(MOST + 1) * ENTRY });
     message_put(&m, zeros, (size_t)(MOST + 1) * ENTRY);
     message_put(&m, end.at, end.size);
     message_free(&end);

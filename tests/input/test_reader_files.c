@@ -277,7 +277,8 @@ START_TEST(long_line)
     memcpy(text + LONG, "\ny", 2);
     memory_files_init(&files);
     memory_files_put(&files, "f", text, LONG + 2);
-    eddy_dataset *short_one = eddy_dataset_from_lines("f", .files = &files.table, .max_line = LIMIT);
+    eddy_dataset *short_one =
+        eddy_dataset_from_lines("f", .files = &files.table, .max_line = LIMIT);
     ck_assert(!eddy_dataset_next(short_one, line));
     ck_assert_int_eq(eddy_dataset_status(short_one), EDDY_LIMIT);
     ck_assert_ptr_nonnull(strstr(eddy_dataset_message(short_one), "more than 70000 bytes"));

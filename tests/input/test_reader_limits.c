@@ -96,10 +96,11 @@ static void put_bytes(uint8_t **to, size_t n, const uint8_t *bytes)
     memcpy(*to, bytes, n);
     *to += n;
 }
-#define PUT(to, ...) put_bytes(to, sizeof((const uint8_t[]){ __VA_ARGS__ }), (const uint8_t[]){ __VA_ARGS__ })
+#define PUT(to, ...) \
+    put_bytes(to, sizeof((const uint8_t[]){ __VA_ARGS__ }), (const uint8_t[]){ __VA_ARGS__ })
 
-/* A progressive image of rows by columns, of one block, in n scans of a bit: first the mean, then each
- * frequency with ever more bits. */
+/* A progressive image of rows by columns, of one block, in n scans of a bit: first the mean, then
+ * each frequency with ever more bits. */
 static size_t scans_of(uint8_t *to, int rows, int columns, int n)
 {
     const uint8_t *begin = to;
@@ -109,8 +110,8 @@ static size_t scans_of(uint8_t *to, int rows, int columns, int n)
     PUT(&to, 0xff, 0xc2, 0, 11, 8, (uint8_t)(rows >> 8), (uint8_t)rows, (uint8_t)(columns >> 8),
         (uint8_t)columns, 1, 1, 0x11, 0);
     for (int table = 0; table < 2; table++)
-        PUT(&to, 0xff, 0xc4, 0, 20, (uint8_t)(table << 4), 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-            0, 0);
+        PUT(&to, 0xff, 0xc4, 0, 20, (uint8_t)(table << 4), 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            0, 0, 0);
     for (int i = 0; i < n; i++) {
         const int frequency = i == 0 ? 0 : 1 + (i - 1) / 14, low = i == 0 ? 0 : 13 - (i - 1) % 14,
                   high = i == 0 || low == 13 ? 0 : low + 1;
@@ -124,7 +125,11 @@ static size_t scans_of(uint8_t *to, int rows, int columns, int n)
 /* Each scan goes through the whole image. */
 START_TEST(scans_of_jpeg)
 {
-    static const struct { int rows, columns, scans; eddy_status status; const char *problem; } cases[] = {
+    static const struct {
+        int         rows, columns, scans;
+        eddy_status status;
+        const char *problem;
+    } cases[] = {
         { 8, 8, 1, EDDY_OK, "" },
         { 8, 8, 500, EDDY_OK, "" },
         { 8, 8, 501, EDDY_LIMIT, "more than 500 scans" },

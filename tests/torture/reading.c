@@ -196,8 +196,8 @@ static void        read_file(int i, void *state, outcome *o)
     accept_refusal(o);
 }
 
-/* Small files of each kind of data, of which all allocations are tried, and a table with long fields
- * and many words. */
+/* Small files of each kind of data, of which all allocations are tried, and a table with long
+ * fields and many words. */
 static const file data_files[] = {
     { INPUT "labels.idx.gz", idx }, { INPUT "versions.npz", npz }, { INPUT "rgb.jpg", image },
     { INPUT "interlaced.png", image }, { INPUT "stereo.wav", wav }, { INPUT "table.csv", lines },
@@ -319,7 +319,8 @@ static void put_other_events(void)
     const float number = 1.5f;
     message     bytes = { NULL, 0 };
     for (int i = 0; i < 3; i++) {
-        message inner = { NULL, 0 }, value = { NULL, 0 }, summary = { NULL, 0 }, event = { NULL, 0 };
+        message inner = { NULL, 0 }, value = { NULL, 0 }, summary = { NULL, 0 },
+                event = { NULL, 0 };
         message_bytes(&inner, i == 0 ? 4 : 2, &number, i == 0 ? sizeof number : 0);
         if (i == 0) {                           /* tag and tensor */
             message_text(&value, 1, "tensor");

@@ -59,8 +59,8 @@ static int doubled(eddy_list x, eddy_tensor *y, void *context)
     return 1;
 }
 
-/* Few nodes with something of all that a graph file states: lists, scopes, bodies, elements in base64
- * and in decimal, and a text that is not UTF-8. */
+/* Few nodes with something of all that a graph file states: lists, scopes, bodies, elements in
+ * base64 and in decimal, and a text that is not UTF-8. */
 static void *begin_odd(int i)
 {
     (void)i;
@@ -193,8 +193,9 @@ static void complex_numbers(int i, void *state, outcome *o)
     if (o->status == EDDY_OK)
         outcome_of_session(o, f->session, eddy_save(f->session, path, EDDY_LIST(f->y)));
     if (o->status == EDDY_OK)
-        outcome_of_session(o, f->session,
-                           eddy_restore_checkpoint(f->session, path, .named = &named, .n_named = 1));
+        outcome_of_session(
+            o, f->session,
+            eddy_restore_checkpoint(f->session, path, .named = &named, .n_named = 1));
     add_file(o, path);
 }
 
@@ -250,10 +251,12 @@ static void callers(int i, void *state, outcome *o)
     (void)i;
     eddy_checkpoint *empty = eddy_checkpoint_new(.error = &e);
     outcome_of_error(o, &e);
-    eddy_checkpoint *c = o->status == EDDY_OK ? eddy_checkpoint_new(&z, 1, pairs, nothing, .error = &e) : NULL;
+    eddy_checkpoint *c =
+        o->status == EDDY_OK ? eddy_checkpoint_new(&z, 1, pairs, nothing, .error = &e) : NULL;
     outcome_of_error(o, &e);
-    if (c) outcome_of_session(o, f->session,
-                              eddy_restore_checkpoint(f->session, .checkpoint = c, .partial = true));
+    if (c)
+        outcome_of_session(o, f->session,
+                           eddy_restore_checkpoint(f->session, .checkpoint = c, .partial = true));
     eddy_checkpoint_free(c);
     eddy_checkpoint_free(empty);
 }
@@ -380,7 +383,10 @@ const scenarios saving[] = {
       .begin = begin_new_sessions,
       .act = new_sessions,
       .end = fixture_end },
-    { .kind = "checkpoint of a caller", .begin = begin_complex, .act = callers, .end = fixture_end },
+    { .kind = "checkpoint of a caller",
+      .begin = begin_complex,
+      .act = callers,
+      .end = fixture_end },
     { .kind = "kept checkpoints", .begin = begin, .act = kept, .end = fixture_end },
     { .kind = "entries of a checkpoint", .act = entries },
     { .kind = "small integers", .begin = begin_small_integers, .act = small_integers },

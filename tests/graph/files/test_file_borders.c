@@ -169,7 +169,8 @@ START_TEST(checksums)
         snprintf(text, sizeof text, "%s", rows[i].metadata);
         put_checksum(text);
         const eddy_status status = open_header(text, 1, &s, &e);
-        ck_assert_msg(status == (rows[i].good ? EDDY_OK : EDDY_CORRUPT), "row %zu: %s", i, e.message);
+        ck_assert_msg(status == (rows[i].good ? EDDY_OK : EDDY_CORRUPT), "row %zu: %s", i,
+                      e.message);
         if (status != EDDY_OK) {
             ck_assert_ptr_nonnull(strstr(e.message, "the header does not have its checksum"));
             continue;

@@ -1,4 +1,5 @@
-/* event_files.c -- see event_files.h. A record is a length, its checksum, the event and its checksum. */
+/* event_files.c -- see event_files.h. A record is a length, its checksum, the event and its
+ * checksum. */
 #include "tests/lib/files/event_files.h"
 #include "formats/checksum.h"
 

@@ -232,9 +232,10 @@ START_TEST(no_pairs)
     eddy_array *y = eddy_variable_value(s, single.variable);
     ck_assert(eddy_array_get(y, 0) == 1 && eddy_array_get_imag(y, 0) == 2);
     eddy_array_free(y);
-    const struct { eddy_dtype d; eddy_shape shape; } rows[] = {
-        { EDDY_FLOAT64, EDDY_SCALAR }, { EDDY_INT32, EDDY_SHAPE(2) }, { EDDY_FLOAT32, EDDY_SHAPE(3) }
-    };
+    const struct { eddy_dtype d; eddy_shape shape;
+    } rows[] = { { EDDY_FLOAT64, EDDY_SCALAR },
+                 { EDDY_INT32, EDDY_SHAPE(2) },
+                 { EDDY_FLOAT32, EDDY_SHAPE(3) } };
     const eddy_tensor z = numbers("z", EDDY_COMPLEX128, EDDY_SCALAR);
     for (int i = 0; i < 3; i++) {
         const eddy_tensor         x = numbers("x", rows[i].d, rows[i].shape);
@@ -404,7 +405,8 @@ START_TEST(long_names_in_the_index)
     static char index[6000];
     for (int more = 0; more < 2; more++) {
         eddy_error e = { 0 };
-        const int  n = sprintf(index, "{\"weight_map\":{\"v\":\"%0*d\"}}", EDDY_MAX_PATH - 1 + more, 7);
+        const int  n =
+            sprintf(index, "{\"weight_map\":{\"v\":\"%0*d\"}}", EDDY_MAX_PATH - 1 + more, 7);
         memory_files_put(&files, "d/m.json", index, (size_t)n);
         ck_assert_ptr_null(eddy_checkpoint_open("d/m.json", &files.table, .error = &e));
         ck_assert_int_eq(e.status, more ? EDDY_CORRUPT : EDDY_LIMIT);
