@@ -371,10 +371,15 @@ $(FUZZED:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
 # Calls of the library without memory, on failing disks, in processes that are killed.
 TORTURES := memory files
 TORTURE_SCENARIOS := $(filter-out %/memory.c %/files.c %/savers.c,$(sort $(wildcard tests/torture/*.c)))
-TORTURE_LIB := control_models training_rows datasets files/onnx_cases files/memory_files $(NODE_MODELS)
-$(BUILD)/torture/memory: $(TORTURE_SCENARIOS:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/tests/torture/small_blocks.o
-# In the place of the library's: each piece of memory that a reader takes is an allocation.
+TORTURE_LIB := control_models training_rows datasets files/event_files files/onnx_cases files/memory_files $(NODE_MODELS)
+$(BUILD)/torture/memory: $(TORTURE_SCENARIOS:%.c=$(BUILD)/obj/%.o)
+# In the place of the library's: each piece of memory that a reader takes is an allocation, and where
+# a scenario asks for it, each item of an arena.
+SMALL := small_blocks small_chunks
 $(BUILD)/obj/tests/torture/small_blocks.o: formats/region.c
+$(BUILD)/obj/tests/torture/small_chunks.o: graph/base/memory.c
+$(BUILD)/torture/memory: $(SMALL:%=$(BUILD)/obj/tests/torture/%.o)
+$(SMALL:%=$(BUILD)/obj/tests/torture/%.o):
 	@mkdir -p $(@D)
 	$(call say,cc $<)
 	$(Q)$(CC) $(EDDY_CFLAGS) $(CFLAGS) -DEDDY_SMALL_BLOCKS -c $< -o $@
@@ -513,7 +518,9 @@ COVER := -g --coverage -fprofile-update=single -Dalways_inline=unused
 # Scenarios of which all allocations fail, for the readers of models and checkpoints.
 COVER_WHOLE := 'ONNX case' 'ONNX node' 'ONNX text' 'ONNX model' file 'TensorFlow node' \
     'TensorFlow graph' 'TensorFlow model' 'checkpoint of TensorFlow' 'report of event files' \
-    'layers of PyTorch' checkpoint 'checkpoint in several files' 'kept checkpoints'
+    'layers of PyTorch' checkpoint 'checkpoint in several files' 'kept checkpoints' \
+    'complex numbers in checkpoints' 'checkpoint of new sessions' 'checkpoint of a caller' \
+    'small integers' 'odd graph' 'data file'
 cover: ## print the share of lines and branches that the tests reach, per folder (needs gcc)
 	@sh scripts/setup.sh check
 	@$(MAKE) --no-print-directory CC='$(filter-out ccache,$(CC))' BUILD=build/cover OPT=-O0 CFLAGS='$(COVER)' covered

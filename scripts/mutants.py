@@ -27,7 +27,8 @@ import time
 WHOLE = ("graph/append.c graph/attributes.c graph/infer_types.c graph/base/shape.c graph/base/array.c "
          "graph/files/*.c formats/*.c formats/onnx/*.c formats/tensorflow/*.c "
          "formats/torch/*.c formats/keras/*.c input/readers/*.c session/compile/memory_plan.c "
-         "session/compile/liveness.c").split()
+         "session/compile/liveness.c "
+         "session/checkpoints/*.c formats/training_report/*.c").split()
 INFER = "ops/*/*.c"
 # Suites that take longer than this (s) do not run.
 LONGEST = 8

@@ -16,7 +16,7 @@ static bool read_shape(hdf5_file *f, wire_bytes m, eddy_shape *shape)
 {
     if (m.size < 4) return damaged(f, m);
     const int version = m.at[0], rank = m.at[1], head = version == 1 ? 8 : 4;
-    int64_t   dims[EDDY_MAX_RANK], all = 1;
+    int64_t   dims[EDDY_MAX_RANK];
     if (version < 1 || version > 2 || m.size < (size_t)(head + 8 * rank)) return damaged(f, m);
     if (version == 2 && m.at[3] == 2) {
         *shape = EDDY_SHAPE(0);
@@ -26,7 +26,6 @@ static bool read_shape(hdf5_file *f, wire_bytes m, eddy_shape *shape)
         const uint64_t n = eddy__number_at(m.at + head + 8 * i, 8);
         if (n > INT64_MAX) return damaged(f, m);
         if (i < EDDY_MAX_RANK) dims[i] = (int64_t)n;
-        if (__builtin_mul_overflow(all, (int64_t)n, &all)) return damaged(f, m);
     }
     *shape = rank > EDDY_MAX_RANK ? eddy_shape_unknown() : eddy_shape_of_dims(dims, (size_t)rank);
     return rank > EDDY_MAX_RANK || eddy_shape_is_valid(*shape) || damaged(f, m);
@@ -127,7 +126,7 @@ static const char *short_name(hdf5_file *f, const char *name)
 
 bool eddy__hdf5_dataset(hdf5_file *f, const hdf5_description *d, const char *name)
 {
-    uint64_t      size = 0, bytes = 0;
+    uint64_t      size = 0;
     hdf5_dataset *out = next_dataset(f);
     name = out ? short_name(f, name) : NULL;
     if (!name) return eddy__hdf5_fail(f, EDDY_NO_MEMORY, "out of memory", NULL);
@@ -144,7 +143,6 @@ bool eddy__hdf5_dataset(hdf5_file *f, const hdf5_description *d, const char *nam
     if (out->shape.rank < 0) return true;
     out->missing = "its type is not supported";
     if (out->type.bits == 0) return true;
-    if (__builtin_mul_overflow((uint64_t)eddy_shape_count(out->shape), size, &bytes))
-        return damaged(f, d->space);
-    return read_place(f, d->layout, bytes, out);
+    /* At most 8 bytes for each of 2^48 elements. */
+    return read_place(f, d->layout, (uint64_t)eddy_shape_count(out->shape) * size, out);
 }

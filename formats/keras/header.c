@@ -18,7 +18,6 @@ bool eddy__hdf5_fail(hdf5_file *f, eddy_status status, const char *problem, cons
 const uint8_t *eddy__hdf5_place(hdf5_file *f, uint64_t address, uint64_t size)
 {
     if (address <= f->bytes.size && size <= f->bytes.size - address) return f->bytes.at + address;
-    if (f->problem) return NULL;
     eddy__hdf5_fail(f, EDDY_CORRUPT, "an address is not inside the file", NULL);
     f->at = (size_t)address;
     return NULL;

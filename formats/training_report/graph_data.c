@@ -149,16 +149,15 @@ static size_t list_costs(wire_bytes metadata, node_cost *to)
 bool eddy__report_profile(page_out *p, const char *key, wire_bytes metadata)
 {
     const size_t n = list_costs(metadata, NULL);
-    node_cost   *costs = calloc(n ? n : 1, sizeof *costs);
+    node_cost   *costs = calloc(n + 1, sizeof *costs);
     double       all = 0;
-    if (costs) {
-        list_costs(metadata, costs);
-        qsort(costs, n, sizeof *costs, slowest_first);
-    }
-    for (size_t i = 0; costs && i < n; i++) all += costs[i].micros;
+    if (!costs) return false;
+    list_costs(metadata, costs);
+    qsort(costs, n, sizeof *costs, slowest_first);
+    for (size_t i = 0; i < n; i++) all += costs[i].micros;
     eddy__page_open(p, key, '[');
     eddy__page_number(p, NULL, all);
-    for (size_t i = 0; costs && i < n && i < MOST_ROWS; i++) {
+    for (size_t i = 0; i < n && i < MOST_ROWS; i++) {
         eddy__page_open(p, NULL, '[');
         eddy__page_string(p, NULL, costs[i].name);
         eddy__page_string(p, NULL, costs[i].label);
@@ -167,7 +166,6 @@ bool eddy__report_profile(page_out *p, const char *key, wire_bytes metadata)
         eddy__page_close(p, ']');
     }
     eddy__page_close(p, ']');
-    const bool ok = costs != NULL;
     free(costs);
-    return ok;
+    return true;
 }

@@ -22,9 +22,11 @@ static bool write_page(const runs *r, const eddy_report_args *a, eddy_error *err
         }
         eddy__page_flush(p);
     }
-    if (!ok) eddy__sink_abandon(&p->file);
-    if (!ok) eddy__format_fail(error, EDDY_NO_MEMORY, "report: out of memory");
-    ok = ok && eddy__sink_end(&p->file);
+    if (ok) ok = eddy__sink_end(&p->file);
+    else {
+        eddy__sink_abandon(&p->file);
+        eddy__format_fail(error, EDDY_NO_MEMORY, "report: out of memory");
+    }
     free(p);
     return ok;
 }

@@ -25,7 +25,7 @@ static const point *spaced(const series *s, size_t i, size_t n)
 static void begin_series(page_out *p, const series *s)
 {
     eddy__page_open(p, NULL, '{');
-    eddy__page_string(p, "tag", as_bytes(s->tag));
+    eddy__page_string(p, "tag", s->tag);
     eddy__page_number(p, "run", s->run);
     eddy__page_open(p, "points", '[');
 }
@@ -225,7 +225,7 @@ bool eddy__report_data(page_out *p, const runs *r, const char *title)
             else if (k == SERIES_HISTOGRAM) put_histograms(p, s);
             else if (k == SERIES_IMAGE) put_images(p, s, &left);
             else if (k == SERIES_TEXT) put_texts(p, s);
-            else ok = eddy__report_profile(p, NULL, s->points[s->count - 1].bytes) && ok;
+            else if (!eddy__report_profile(p, NULL, s->points[s->count - 1].bytes)) ok = false;
             end_series(p);
         }
         eddy__page_close(p, ']');

@@ -45,16 +45,44 @@ static wire_bytes bytes_of(wire w, uint32_t number)
 
 /* ------------------------------------------------------------------ series -- */
 
-static series *series_of(runs *r, int number, series_kind kind, const char *tag)
+/* The place of a series in the table, free if there is none. */
+static series **place_of(const runs *r, int number, series_kind kind, wire_bytes tag)
 {
-    for (series *s = r->first; s; s = s->next)
-        if (s->run == number && s->kind == kind && strcmp(s->tag, tag) == 0) return s;
+    const size_t mask = r->places - 1;
+    uint64_t     h = 14695981039346656037u ^ (uint64_t)number << 8 ^ (uint64_t)kind; /* FNV-1a */
+    for (size_t i = 0; i < tag.size; i++) h = (h ^ tag.at[i]) * 1099511628211u;
+    size_t at = (size_t)(h ^ h >> 32) & mask;
+    for (const series *s; (s = r->table[at]) != NULL; at = (at + 1) & mask)
+        if (s->run == number && s->kind == kind && s->tag.size == tag.size &&
+            (tag.size == 0 || memcmp(s->tag.at, tag.at, tag.size) == 0))
+            break;
+    return &r->table[at];
+}
+
+static bool grow_table(runs *r)
+{
+    const size_t places = r->places ? 2 * r->places : 64;
+    series     **table = eddy__region_take(&r->memory, places, sizeof *table);
+    if (!table) return false;
+    memset(table, 0, places * sizeof *table);
+    r->table = table;
+    r->places = places;
+    for (series *s = r->first; s; s = s->next) *place_of(r, s->run, s->kind, s->tag) = s;
+    return true;
+}
+
+static series *series_of(runs *r, int number, series_kind kind, wire_bytes tag)
+{
+    if (2 * r->n_series >= r->places && !grow_table(r)) return NULL;
+    series **place = place_of(r, number, kind, tag);
+    if (*place) return *place;
     series *s = eddy__region_take(&r->memory, 1, sizeof *s);
     if (!s) return NULL;
     *s = (series){ .kind = kind, .run = number, .tag = tag, .file = r->n_files };
     if (r->last) r->last->next = s;
     else r->first = s;
-    return r->last = s;
+    r->n_series++;
+    return *place = r->last = s;
 }
 
 /* The first step of another file of the run ends what earlier files have: a run that is resumed
@@ -70,9 +98,8 @@ static void begin_file(series *s, int file, int64_t step)
 
 static bool add_point(runs *r, int number, series_kind kind, wire_bytes tag, point p)
 {
-    run        *at = &r->at[number];
-    const char *name = eddy__region_text(&r->memory, tag);
-    series     *s = name ? series_of(r, number, kind, name) : NULL;
+    run    *at = &r->at[number];
+    series *s = series_of(r, number, kind, tag);
     if (!s) return false;
     if (s->file != r->n_files) begin_file(s, r->n_files, p.step);
     if (s->count == s->room) {
@@ -221,14 +248,17 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Adds the event files of the folder and those below it. Links are not followed, so this ends. */
+/* Adds the event files of the folder and those below it, except in folders that the user may not
+ * read. Links are not followed, so this ends. */
 static bool list_files(file_list *l, const char *folder, int depth, eddy_error *error)
 {
     DIR *d = opendir(folder);
+    if (!d && depth > 0 && errno == EACCES) return true;
+    if (!d && errno == ENOMEM) return no_memory(error);
     if (!d)
-        return depth > 0 || eddy__format_fail(error, errno == ENOENT ? EDDY_NOT_FOUND : EDDY_IO,
-                                              "report: cannot open the folder %.600s: %s", folder,
-                                              strerror(errno));
+        return eddy__format_fail(error, errno == ENOENT ? EDDY_NOT_FOUND : EDDY_IO,
+                                 "report: cannot open the folder %.600s: %s", folder,
+                                 strerror(errno));
     bool ok = true;
     for (struct dirent *e; ok && (e = readdir(d)) != NULL;) {
         struct stat about;

@@ -21,7 +21,7 @@ typedef struct point {
 typedef struct series {
     series_kind    kind;
     int            run;
-    const char    *tag;
+    wire_bytes     tag;
     point         *points;
     size_t         count, room;
     int            file;        /* of the last point */
@@ -42,6 +42,8 @@ typedef struct runs {
     run          *at;
     int           count;
     series       *first, *last; /* in the order in which their tags appear */
+    series      **table;        /* by hash */
+    size_t        n_series, places;
     source      **files;
     int           n_files;
     const char  **notes;        /* sentences about files that are damaged */

@@ -33,7 +33,7 @@ static int by_name(const void *a, const void *b)
 {
     const named_op *x = a, *y = b;
     int order = strcmp(x->op->name, y->op->name);
-    return order != 0 ? order : x->rank < y->rank ? -1 : x->rank > y->rank;
+    return order != 0 ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
 static size_t count_ops(const eddy_op_def *const *ops)
@@ -55,7 +55,7 @@ static bool gather_ops(reader *r, const eddy_yaml_source *s)
             return eddy__error_set(r->p.error, EDDY_INVALID_ARGUMENT,
                                    "operation %zu of the list has no name", i);
     }
-    if (n > 1) qsort(r->ops, n, sizeof *r->ops, by_name);
+    qsort(r->ops, n, sizeof *r->ops, by_name);
     return true;
 }
 
@@ -72,12 +72,13 @@ static const eddy_op_def *find_op(const reader *r, const char *name)
 
 /* ---------------------------------------------------------- references -- */
 
-/* The node with the name name[0..n), which must have been read before. */
+/* The node with the name name[0..n), which must have been read before: all names are those of nodes
+ * until `complete` adds those of scopes. */
 static bool read_name(reader *r, eddy_graph *g, const eddy_yaml_item *it, const char *name,
                       size_t n, int32_t *out)
 {
     eddy_name_entry *e = eddy__names_find(g, name, n);
-    if (!e || e->node <= 0 || memcmp(e->name, name, n) != 0)
+    if (!e || memcmp(e->name, name, n) != 0)
         return eddy__yaml_fail(&r->p, it, EDDY_NOT_FOUND,
                                "no earlier node is named '%.*s'", n < 200 ? (int)n : 200,
                                name);

@@ -128,7 +128,7 @@ static void put_integers(eddy_text *t, int64_t n, const int64_t *at, int indent)
 {
     char text[32];
     list l = open_list(t, indent + 2, WIDTH / 3);
-    for (int64_t i = 0; i < n && !t->failed; i++)
+    for (int64_t i = 0; i < n; i++)
         list_item(&l, text, (size_t)snprintf(text, sizeof text, "%lld", (long long)at[i]));
     close_list(&l);
 }
@@ -199,6 +199,12 @@ static void put_array(eddy_text *t, const eddy_array *a, int indent)
 
 static bool put_graph(writer *w, const eddy_graph *g, int indent);
 
+static bool put_inner_graph(writer *w, const eddy_graph *g, int indent)
+{
+    eddy__text_put(w->text, g ? "\n" : " ~\n");
+    return !g || put_graph(w, g, indent);
+}
+
 static bool put_attribute(writer *w, const eddy_attr_field *f, const void *p, int indent)
 {
     eddy_text *t = w->text;
@@ -206,14 +212,14 @@ static bool put_attribute(writer *w, const eddy_attr_field *f, const void *p, in
     eddy__text_put(t, "%*s", indent, "");
     put_string(t, f->name);
     eddy__text_put(t, f->kind == EDDY_ATTR_ARRAY || f->kind == EDDY_ATTR_GRAPH ? ":" : ": ");
-    switch (f->kind) {
+    switch (f->kind) {                   /* unreached: another kind than these */
     case EDDY_ATTR_INT:    eddy__text_put(t, "%lld\n", (long long)*(const int64_t *)p); return true;
     case EDDY_ATTR_FLOAT:
         eddy__text_put(t, "%s\n", eddy__number_print(*(const double *)p, false, text));
         return true;
     case EDDY_ATTR_BOOL:   eddy__text_put(t, *(const bool *)p ? "true\n" : "false\n"); return true;
     case EDDY_ATTR_STRING:
-        put_string(t, *(const char *const *)p ? *(const char *const *)p : "");
+        put_string(t, *(const char *const *)p);
         eddy__text_add(t, "\n", 1);
         return true;
     case EDDY_ATTR_DTYPE:
@@ -233,15 +239,9 @@ static bool put_attribute(writer *w, const eddy_attr_field *f, const void *p, in
         return true;
     case EDDY_ATTR_ARRAY:  put_array(t, *(eddy_array *const *)p, indent); return true;
     case EDDY_ATTR_GRAPH:
-        if (*(eddy_graph *const *)p) {
-            eddy__text_add(t, "\n", 1);
-            return put_graph(w, *(eddy_graph *const *)p, indent + 2);
-        }
-        eddy__text_put(t, " ~\n");
-        return true;
-    case EDDY_ATTR_END:    break;
+    case EDDY_ATTR_END:    break;        /* a graph: the end of the table has no name */
     }
-    return true;
+    return put_inner_graph(w, *(eddy_graph *const *)p, indent + 2);
 }
 
 static bool put_attributes(writer *w, const eddy_node *node, int indent)
@@ -276,7 +276,7 @@ static void put_inputs(writer *w, const eddy_graph *g, const eddy_node *node, in
     if (node->n_inputs == 0) return;
     eddy__text_put(w->text, "%*sinputs: ", indent, "");
     list l = open_list(w->text, indent + 2, indent + 8);
-    for (int32_t i = 0; i < node->n_inputs && !w->text->failed; i++) {
+    for (int32_t i = 0; i < node->n_inputs; i++) {
         put_reference(&w->item, g, node->inputs[i]);
         end_item(w, &l);
     }
@@ -288,7 +288,7 @@ static void put_controls(writer *w, const eddy_graph *g, const eddy_node *node, 
     if (node->n_controls == 0) return;
     eddy__text_put(w->text, "%*scontrols: ", indent, "");
     list l = open_list(w->text, indent + 2, indent + 10);
-    for (int32_t i = 0; i < node->n_controls && !w->text->failed; i++) {
+    for (int32_t i = 0; i < node->n_controls; i++) {
         put_string(&w->item, eddy__graph_node(g, node->controls[i])->name);
         end_item(w, &l);
     }
@@ -300,7 +300,7 @@ static void put_outputs(eddy_text *t, const eddy_node *node, int indent)
     char type[100], item[104];
     eddy__text_put(t, "%*soutputs: ", indent, "");
     list l = open_list(t, indent + 2, indent + 9);
-    for (int32_t i = 0; i < node->n_outputs && !t->failed; i++) {
+    for (int32_t i = 0; i < node->n_outputs; i++) {
         eddy_type_print(node->outputs[i], type, sizeof type);
         list_item(&l, item, (size_t)snprintf(item, sizeof item, "\"%s\"", type));
     }
@@ -345,7 +345,7 @@ static void put_collection(eddy_text *t, const eddy_graph *g, const eddy_collect
     eddy__text_put(t, "%*s- key: ", indent, "");
     put_string(t, c->key);
     eddy__text_put(t, "\n%*stensors:\n", indent + 2, "");
-    for (int i = 0; i < c->count && !t->failed; i++) {
+    for (int i = 0; i < c->count; i++) {
         eddy__text_put(t, "%*s- ", indent + 2, "");
         put_reference(t, g, c->items[i]);
         eddy__text_add(t, "\n", 1);
@@ -354,13 +354,8 @@ static void put_collection(eddy_text *t, const eddy_graph *g, const eddy_collect
 
 static void put_collections(eddy_text *t, const eddy_graph *g, int indent)
 {
-    bool begun = false;
-    for (int i = 0; i < g->n_collections && !t->failed; i++) {
-        if (g->collections[i].count == 0) continue;
-        if (!begun) eddy__text_put(t, "%*scollections:\n", indent, "");
-        begun = true;
-        put_collection(t, g, &g->collections[i], indent);
-    }
+    if (g->n_collections > 0) eddy__text_put(t, "%*scollections:\n", indent, "");
+    for (int i = 0; i < g->n_collections; i++) put_collection(t, g, &g->collections[i], indent);
 }
 
 static bool put_graph(writer *w, const eddy_graph *g, int indent)

@@ -49,12 +49,12 @@ static bool read_unicode(tokens *p, uint32_t *out)
     return true;
 }
 
+/* Behind a backslash, which the end of the string follows. */
 static bool read_escape(tokens *p, uint32_t *out)
 {
     static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
-    char        c = p->at < p->end ? *p->at : 0;
-    const char *which = c ? strchr(names, c) : NULL;
-    if (c == 'u') {
+    const char *which = memchr(names, *p->at, sizeof names - 1);
+    if (*p->at == 'u') {
         p->at++;
         return read_unicode(p, out);
     }

@@ -64,7 +64,7 @@ eddy_status eddy_array_save(const eddy_array *a, const char *path, const eddy_fi
     if (!a) eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "array_save: no array is given");
     else if (n == 0)
         eddy__error_set(&e, EDDY_UNIMPLEMENTED, "%.600s: npy files do not support %s",
-                        path ? path : "", eddy_dtype_name(eddy_array_dtype(a)));
+                        path ? path : "array_save", eddy_dtype_name(eddy_array_dtype(a)));
     else if (eddy__writer_begin(&out, files, path, &e)) {
         eddy__writer_write(&out, header, n);
         eddy__writer_write(&out, eddy_array_data(a), eddy_array_bytes(a));

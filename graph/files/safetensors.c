@@ -60,12 +60,12 @@ static bool arrange(item *items, int n, const char *path, eddy_error *e)
 {
     for (int i = 0; i < n; i++)
         if (!item_is_valid(&items[i], i, path, e)) return false;
-    if (n > 1) qsort(items, (size_t)n, sizeof *items, by_name);
+    qsort(items, (size_t)n, sizeof *items, by_name);
     for (int i = 1; i < n; i++)
         if (strcmp(items[i - 1].name, items[i].name) == 0)
             return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
                                    "%.300s: the name '%.300s' appears twice", path, items[i].name);
-    if (n > 1) qsort(items, (size_t)n, sizeof *items, by_width_and_name);
+    qsort(items, (size_t)n, sizeof *items, by_width_and_name);
     return true;
 }
 
@@ -86,7 +86,7 @@ static bool arrange_metadata(eddy_safetensors_text *m, int n, const char *path, 
 {
     for (int i = 0; i < n; i++)
         if (!text_is_valid(&m[i], i, path, e)) return false;
-    if (n > 1) qsort(m, (size_t)n, sizeof *m, eddy__safetensors_by_key);
+    qsort(m, (size_t)n, sizeof *m, eddy__safetensors_by_key);
     for (int i = 1; i < n; i++)
         if (strcmp(m[i - 1].key, m[i].key) == 0)
             return eddy__error_set(e, EDDY_INVALID_ARGUMENT,

@@ -69,7 +69,8 @@ static bool decode_u64(const void *from, void *to, int64_t n, int64_t *bad)
     return true;
 }
 
-/* Types without a function are those of arrays, or cannot be read. */
+/* Types without a function are those of arrays, and stand before others of the same type, or cannot
+ * be read. */
 static const eddy_safetensors_element elements[] = {
     { "F64", 64, EDDY_FLOAT64, NULL },
     { "F32", 32, EDDY_FLOAT32, NULL },
@@ -106,7 +107,6 @@ const eddy_safetensors_element *eddy__safetensors_element_of(const char *code)
 const char *eddy__safetensors_code_of(eddy_dtype d)
 {
     for (int i = 0; i < ELEMENTS; i++)
-        if (d != EDDY_DEFAULT_DTYPE && elements[i].dtype == d && !elements[i].decode)
-            return elements[i].code;
+        if (elements[i].dtype == d) return elements[i].code;
     return NULL;
 }

@@ -251,7 +251,7 @@ static bool read_array(eddy_yaml_parser *p, const eddy_yaml_item *it, eddy_array
 static bool read_attribute(eddy_yaml_parser *p, const eddy_yaml_item *it, const eddy_attr_field *f,
                            void *member, eddy_yaml_graph_fn *read_graph, void *context)
 {
-    switch (f->kind) {
+    switch (f->kind) {                   /* unreached: another kind than these */
     case EDDY_ATTR_INT:    return eddy__yaml_integer(p, it, member);
     case EDDY_ATTR_FLOAT:  return read_float(p, it, false, member);
     case EDDY_ATTR_BOOL:   return eddy__yaml_bool(p, it, member);
@@ -262,12 +262,11 @@ static bool read_attribute(eddy_yaml_parser *p, const eddy_yaml_item *it, const 
     case EDDY_ATTR_INTS:   return read_ints(p, it, member);
     case EDDY_ATTR_ARRAY:  return read_array(p, it, member);
     case EDDY_ATTR_GRAPH:
-        if (is_none(it)) return true;
-        *(eddy_graph **)member = read_graph(context, it);
-        return *(eddy_graph **)member != NULL;
-    case EDDY_ATTR_END:    break;
+    case EDDY_ATTR_END:    break;        /* a graph: the end of the table has no name */
     }
-    return true;
+    if (is_none(it)) return true;
+    *(eddy_graph **)member = read_graph(context, it);
+    return *(eddy_graph **)member != NULL;
 }
 
 bool eddy__yaml_attrs(eddy_yaml_parser *p, const eddy_op_def *op, const eddy_yaml_item *node,

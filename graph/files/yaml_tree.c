@@ -42,14 +42,14 @@ static bool no_memory(eddy_yaml_parser *p)
 static bool syntax_error(eddy_yaml_parser *p)
 {
     const yaml_parser_t *y = &p->yaml;
-    const char          *what = y->problem ? y->problem : "not YAML";
     if (p->error && p->error->status != EDDY_OK) return false;       /* reading the file failed */
-    if (y->error == YAML_MEMORY_ERROR) return no_memory(p);
+    if (y->error == YAML_MEMORY_ERROR) return no_memory(p);          /* which names no problem */
     if (y->error == YAML_READER_ERROR)
         return eddy__error_set(p->error, EDDY_CORRUPT, "%.400s: byte %zu: %s", p->name,
-                               y->problem_offset, what);
+                               y->problem_offset, y->problem);
     return eddy__yaml_fail_at(p, y->problem_mark.line + 1, y->problem_mark.column + 1, EDDY_CORRUPT,
-                              "%s%s%s", what, y->context ? " " : "", y->context ? y->context : "");
+                              "%s%s%s", y->problem, y->context ? " " : "",
+                              y->context ? y->context : "");
 }
 
 /* --------------------------------------------------------------- source -- */
@@ -78,14 +78,14 @@ bool eddy__yaml_open(eddy_yaml_parser *p, const eddy_yaml_source *source, eddy_e
         memset(&p->yaml, 0, sizeof p->yaml);
         return no_memory(p);
     }
-    int64_t size = (int64_t)source->size;
+    uint64_t size = source->size;
     if (!source->text) {
         if (!eddy__reader_open(&p->file, source->files, source->path, e)) return false;
-        size = p->file.size;
+        size = (uint64_t)p->file.size;
     }
-    if (size > p->max_bytes || size < 0)
-        return eddy__error_set(e, EDDY_LIMIT, "%.600s: the file has %lld bytes; the limit is %lld",
-                               p->name, (long long)size, (long long)p->max_bytes);
+    if (size > (uint64_t)p->max_bytes)
+        return eddy__error_set(e, EDDY_LIMIT, "%.600s: the file has %llu bytes; the limit is %lld",
+                               p->name, (unsigned long long)size, (long long)p->max_bytes);
     yaml_parser_set_encoding(&p->yaml, YAML_UTF8_ENCODING);
     if (source->text)
         yaml_parser_set_input_string(&p->yaml, (const unsigned char *)source->text, source->size);

@@ -100,7 +100,7 @@ static bool each(reading *r, bool (*take)(reading *r, column *k, int64_t row))
     rewind_scanner(r);
     for (int i = 0; !r->a->no_header && i < c->n; i++) eddy__csv_field(&r->s);
     while (eddy__csv_field(&r->s)) {
-        if (is_end(&r->s) && (c->n > 1 || r->s.begin == c->f.size)) break;
+        if (is_end(&r->s) && c->n > 1) break;
         for (int i = 0; i < c->n; i++) {
             if (i > 0 && !eddy__csv_field(&r->s)) return false;
             if (!take(r, &c->columns[i], row)) return false;
@@ -113,7 +113,7 @@ static bool each(reading *r, bool (*take)(reading *r, column *k, int64_t row))
         row++;
     }
     c->rows = row;
-    return !c->f.error || c->f.error->status == EDDY_OK;
+    return c->f.error->status == EDDY_OK;
 }
 
 static bool look(reading *r, column *k, int64_t row)
@@ -200,14 +200,15 @@ static bool read_table(reading *r)
     r->s = (scanner){ .f = &c->f, .separator = r->a->separator, .text = calloc(1, 64), .room = 64 };
     if (!r->s.text) return no_memory(r);
     const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    const locale_t before = plain ? uselocale(plain) : (locale_t)0;
-    rewind_scanner(r);
-    const bool ok = plain ? read_names(r) && each(r, look) && make_arrays(r) && each(r, fill)
-                          : no_memory(r);
-    if (plain) {
-        uselocale(before);
-        freelocale(plain);
+    if (!plain) {
+        free(r->s.text);
+        return no_memory(r);
     }
+    const locale_t before = uselocale(plain);
+    rewind_scanner(r);
+    const bool ok = read_names(r) && each(r, look) && make_arrays(r) && each(r, fill);
+    uselocale(before);
+    freelocale(plain);
     free(r->s.text);
     return ok;
 }

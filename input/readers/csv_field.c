@@ -18,7 +18,7 @@ static bool end_field(scanner *s)
     s->text[s->length] = 0;
     if (memchr(s->text, 0, s->length)) return eddy__file_damaged(s->f, s->begin, "a zero byte");
     s->last = ends_row(s);
-    if (s->at < s->f->size && s->f->bytes[s->at] == '\r' && s->last) s->at++;
+    if (s->at < s->f->size && s->f->bytes[s->at] == '\r') s->at++;
     if (s->at < s->f->size) s->at++;
     return true;
 }
@@ -71,10 +71,12 @@ bool eddy__csv_field(scanner *s)
 
 /* --------------------------------------------------------------- numbers -- */
 
+/* Whether a number that ends there is all of the text. */
 static bool is_whole(const char *text, const char *end)
 {
+    if (end == text) return false;
     while (*end == ' ') end++;
-    return end > text && *end == 0;
+    return *end == 0;
 }
 
 bool eddy__csv_int64(const char *text, int64_t *v)
@@ -82,21 +84,21 @@ bool eddy__csv_int64(const char *text, int64_t *v)
     char *end;
     errno = 0;
     *v = strtoll(text, &end, 10);
-    return errno == 0 && end > text && is_whole(text, end);
+    return errno == 0 && is_whole(text, end);
 }
 
 bool eddy__csv_float64(const char *text, double *v)
 {
     char *end;
     *v = strtod(text, &end);
-    return end > text && is_whole(text, end);
+    return is_whole(text, end);
 }
 
 bool eddy__csv_float32(const char *text, float *v)
 {
     char *end;
     *v = strtof(text, &end);
-    return end > text && is_whole(text, end);
+    return is_whole(text, end);
 }
 
 /* ----------------------------------------------------------------- words -- */
@@ -151,7 +153,8 @@ static bool grow(words *w, size_t n)
         w->begin = more;
         w->n_room = room;
     }
-    return w->n < 1 << 29 && (2 * w->n < w->places || grow_table(w));
+    if (w->n == 1 << 29) return false;   /* unreached: so many words take gigabytes */
+    return 2 * w->n < w->places || grow_table(w);
 }
 
 int32_t eddy__words_number(words *w, const char *text, size_t n)

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const int64_t most_bytes = (int64_t)1 << 40;
+/* A byte more fits the addresses. */
+static const int64_t most_bytes = PTRDIFF_MAX > INT32_MAX ? (int64_t)1 << 40 : INT32_MAX - 1;
 
 enum { PATIENCE = 100 };                /* interruptions of one read in a row */
 
@@ -69,7 +70,7 @@ bool eddy__file_next(data_file *f, void *p, int64_t n)
 bool eddy__file_read(data_file *f, const char *path, const eddy_files *files, eddy_error *error)
 {
     if (!eddy__file_open(f, path, files, error)) return false;
-    f->bytes = f->size < PTRDIFF_MAX ? malloc((size_t)f->size + 1) : NULL;
+    f->bytes = malloc((size_t)f->size + 1);
     bool ok = f->bytes || eddy__input_fail(error, EDDY_NO_MEMORY,
                                            "%.800s: out of memory (bytes: %lld)", path,
                                            (long long)f->size);
@@ -109,7 +110,7 @@ uint64_t eddy__big(const uint8_t *p, int n)
 
 eddy_array *eddy__file_array(const data_file *f, eddy_dtype d, eddy_shape s)
 {
-    eddy_array *a = eddy_shape_is_valid(s) ? eddy_array_new(d, s) : NULL;
+    eddy_array *a = eddy_array_new(d, s);
     char        text[200];
     if (!a)
         eddy__input_fail(f->error, EDDY_NO_MEMORY, "%.700s: out of memory for an array of shape %s",

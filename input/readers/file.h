@@ -38,7 +38,7 @@ typedef enum deflated { DEFLATED_RAW, DEFLATED_GZIP } deflated;
 typedef struct inflater inflater;
 /* Of n bytes of f at `at`. NULL with the error. */
 inflater *eddy__inflate_begin(const data_file *f, int64_t at, int64_t n, deflated kind);
-/* Exactly n bytes; EDDY_CORRUPT if there are fewer. */
+/* Exactly n bytes, at least 1; EDDY_CORRUPT if there are fewer. */
 bool      eddy__inflate(inflater *z, void *to, size_t n);
 /* True if the stream has ended, and with it the bytes; its checksum was right. */
 bool      eddy__inflate_ended(inflater *z);

@@ -45,54 +45,50 @@ static int step(inflater *i)
     feed(i);
     if (i->state == Z_STREAM_END) {
         if (i->z.avail_in == 0) return Z_BUF_ERROR;
-        if (inflateReset(&i->z) != Z_OK) return Z_DATA_ERROR;
+        inflateReset(&i->z);             /* cannot fail after inflateInit2 */
     }
     return i->state = inflate(&i->z, Z_NO_FLUSH);
 }
 
 static bool damaged(const inflater *i)
 {
-    const bool  short_of = i->state == Z_OK || i->state == Z_BUF_ERROR || i->state == Z_STREAM_END;
-    const char *what = i->z.msg ? i->z.msg : short_of ? "they end early" : "damaged";
-    char        text[200];
+    char text[200];
     if (i->state == Z_MEM_ERROR)
         return eddy__input_fail(i->file->error, EDDY_NO_MEMORY, "%.800s: out of memory",
                                 i->file->path);
-    snprintf(text, sizeof text, "in the compressed bytes: %s", what);
+    snprintf(text, sizeof text, "in the compressed bytes: %s",
+             i->z.msg ? i->z.msg : "they end early");
     return eddy__file_damaged(i->file, i->at - i->z.avail_in, text);
 }
 
 bool eddy__inflate(inflater *i, void *to, size_t n)
 {
-    char *at = to;
-    while (n > 0) {
+    for (char *at = to;;) {
         const size_t part = n < (1u << 30) ? n : 1u << 30;
         i->z.next_out = (void *)at;
         i->z.avail_out = (unsigned)part;
-        const int    r = step(i);
-        const size_t got = part - i->z.avail_out;
-        at += got;
-        n -= got;
-        if (n == 0 && (r == Z_OK || r == Z_STREAM_END)) break;
-        if ((r != Z_OK && r != Z_STREAM_END) || (got == 0 && i->z.avail_in == 0 && i->left == 0))
-            return damaged(i);
+        const int r = step(i);
+        if (r != Z_OK && r != Z_STREAM_END) return damaged(i);
+        at += part - i->z.avail_out;
+        n -= part - i->z.avail_out;
+        if (n == 0) return true;
     }
-    return true;
 }
 
+/* zlib has seen the end of a whole stream when it gave the last byte. */
 bool eddy__inflate_ended(inflater *i)
 {
     uint8_t more;
-    while (i->state != Z_STREAM_END) {
+    if (i->state != Z_STREAM_END) {
         i->z.next_out = &more;
         i->z.avail_out = 1;
-        const int r = step(i);
+        step(i);
         if (i->z.avail_out == 0)
             return eddy__file_damaged(i->file, i->at - i->z.avail_in,
                                       "there are more compressed bytes than expected");
-        if (r != Z_OK && r != Z_STREAM_END) return damaged(i);
+        if (i->state != Z_STREAM_END) return damaged(i);     /* unreached: see above */
     }
-    return (i->z.avail_in == 0 && i->left == 0) ||
+    return i->z.avail_in + i->left == 0 ||
            eddy__file_damaged(i->file, i->at - i->z.avail_in,
                               "there is more after the compressed bytes");
 }

@@ -30,7 +30,7 @@ struct eddy_npz {
 static int64_t find_end(const data_file *f)
 {
     const int64_t last = f->size - END, first = last > 65535 ? last - 65535 : 0;
-    for (int64_t at = last; at >= first && at >= 0; at--)
+    for (int64_t at = last; at >= first; at--)
         if (memcmp(f->bytes + at, "PK\5\6", 4) == 0 &&
             at + END + (int64_t)eddy__little(f->bytes + at + 20, 2) == f->size)
             return at;
@@ -201,20 +201,6 @@ static int64_t entry_size(void *context, int fd)
 }
 static int     entry_close(void *context, int fd) { return (void)context, (void)fd, 0; }
 
-/* Nothing is written; a table must be complete. */
-static int64_t no_write(void *context, int fd, const void *p, size_t n)
-{
-    (void)context, (void)fd, (void)p, (void)n;
-    errno = EROFS;
-    return -1;
-}
-
-static int no_path(void *context, const char *path) { return (void)context, (void)path, -1; }
-static int no_rename(void *context, const char *from, const char *to)
-{
-    return (void)context, (void)from, (void)to, -1;
-}
-
 /* Where the bytes of the entry begin, behind its local header. */
 static bool find_data(entry_file *in)
 {
@@ -228,19 +214,22 @@ static bool find_data(entry_file *in)
         return eddy__file_damaged(f, e->at, "the entry is not there");
     in->data = e->at + LOCAL + (int64_t)eddy__little(f->bytes + e->at + 26, 2) +
                (int64_t)eddy__little(f->bytes + e->at + 28, 2);
-    if (e->stored < 0 || e->size < 0 || in->data > f->size || e->stored > f->size - in->data ||
-        (e->method == STORED ? e->size != e->stored : e->size > eddy__inflate_most(e->stored)))
+    const int64_t room = f->size - in->data, stored = e->stored, size = e->size;
+    if (stored < 0 || size < 0 || stored > room ||
+        (e->method == STORED ? size != stored : size > eddy__inflate_most(stored)))
         return eddy__file_damaged(f, e->at, "the sizes of the entry do not fit");
     return true;
 }
 
 static eddy_array *load(entry_file *in)
 {
-    const eddy_files table = { .open = entry_open, .read = entry_read, .size = entry_size,
-                               .close = entry_close, .context = in, .write = no_write,
-                               .sync = entry_close, .rename = no_rename, .unlink = no_path,
-                               .sync_dir = no_path };
-    eddy_error       e = { EDDY_OK, "" };
+    eddy_files table = *eddy_posix_files();      /* for what writes, which nothing does */
+    eddy_error e = { EDDY_OK, "" };
+    table.open = entry_open;
+    table.read = entry_read;
+    table.size = entry_size;
+    table.close = entry_close;
+    table.context = in;
     if (!find_data(in)) return NULL;
     if (in->e->method == DEFLATED) {
         in->z = eddy__inflate_begin(&in->f, in->data, in->e->stored, DEFLATED_RAW);

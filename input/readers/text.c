@@ -13,8 +13,8 @@ eddy_array *eddy_bytes_load(const char *path, const eddy_files *files, eddy_erro
     return NULL;
 }
 
-/* The character at p, of n bytes or fewer, and its number of bytes; 0 if it is not UTF-8 as Unicode
- * defines it: shortest forms, no surrogates. The bytes end with a zero. */
+/* The character at p and its number of bytes; 0 if it is not UTF-8 as Unicode defines it: shortest
+ * forms, no surrogates. The zero behind the bytes ends a character that is cut. */
 static int decode(const uint8_t *p, int32_t *c)
 {
     static const int32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -41,7 +41,7 @@ eddy_array *eddy_characters_load(const char *path, const eddy_files *files, eddy
     bool ok = true;
     for (int64_t at = 0; ok && at < f.size; count++) {
         const int n = decode(f.bytes + at, &c);
-        ok = (n > 0 && n <= f.size - at) || eddy__file_damaged(&f, at, "not UTF-8");
+        ok = n > 0 || eddy__file_damaged(&f, at, "not UTF-8");
         at += n;
     }
     eddy_array *a = ok ? eddy__file_array(&f, EDDY_INT32, EDDY_SHAPE(count)) : NULL;

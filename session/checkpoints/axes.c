@@ -37,8 +37,8 @@ static const char *parse_atom(const char *s, atom_names *a, axes_side *side)
         n++;
     }
     const int atom = atom_of(a, s, n), at = side->first[side->n + 1];
-    if (atom < 0 || at == EDDY_MOST_ATOMS) return NULL;
-    for (int i = 0; i < at; i++)
+    if (atom < 0) return NULL;
+    for (int i = 0; i < at; i++)         /* of a full side, too, which has every atom */
         if (side->atom[i] == atom) return NULL;
     side->atom[at] = atom;
     side->first[side->n + 1]++;
@@ -113,14 +113,16 @@ static bool sizes_from(const axes_side *side, const eddy_shape *s, int64_t *size
     return true;
 }
 
-static eddy_shape shape_of_side(const axes_side *side, const int64_t *size)
+/* False if no array has that shape. */
+static bool shape_of_side(const axes_side *side, const int64_t *size, eddy_shape *s)
 {
-    eddy_shape s = { .rank = side->n };
+    *s = (eddy_shape){ .rank = side->n };
     for (int i = 0; i < side->n; i++) {
-        s.dim[i] = 1;
-        for (int k = side->first[i]; k < side->first[i + 1]; k++) s.dim[i] *= size[side->atom[k]];
+        s->dim[i] = 1;
+        for (int k = side->first[i]; k < side->first[i + 1]; k++)
+            if (__builtin_mul_overflow(s->dim[i], size[side->atom[k]], &s->dim[i])) return false;
     }
-    return s;
+    return eddy_shape_is_valid(*s);
 }
 
 /* ---------------------------------------------------------- permuting -- */
@@ -234,10 +236,11 @@ eddy_array *eddy__axes_apply(const eddy_allocator *a, const axes_map *m, bool to
 {
     const axes_side *from = to_entry ? &m->left : &m->right, *to = to_entry ? &m->right : &m->left;
     int64_t          size[EDDY_MOST_ATOMS];
+    eddy_shape       s;
     if (!find_sizes(m, from, to, heads, eddy_array_shape(x), wanted, size) ||
-        eddy_shape_count(shape_of_side(to, size)) != eddy_array_count(x))
+        !shape_of_side(to, size, &s))
         return fail(m, x, what, e), NULL;
-    eddy_array *y = eddy_array_new_in(a, eddy_array_dtype(x), shape_of_side(to, size));
+    eddy_array *y = eddy_array_new_in(a, eddy_array_dtype(x), s);
     if (!y) eddy__error_set(e, EDDY_NO_MEMORY, "out of memory for '%.200s'", what);
     if (y && eddy_array_count(x) > 0)
         permute(from, to, size, eddy_dtype_size(eddy_array_dtype(x)), eddy_array_data(x),

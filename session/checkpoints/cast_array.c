@@ -40,8 +40,17 @@ FOR_INTEGERS(STORE, integers_to, int64_t, AS_IT_IS)
 FOR_FLOATS(STORE, integers_to, int64_t, AS_IT_IS)
 FOR_HALVES(STORE, integers_to, int64_t, TO_HALF)
 
-#define FOR_FLOATING(M, ...) FOR_FLOATS(M, __VA_ARGS__) FOR_HALVES(M, __VA_ARGS__)
-#define FOR_REAL(M, ...)     FOR_FLOATING(M, __VA_ARGS__) FOR_INTEGERS(M, __VA_ARGS__)
+/* By type; NULL for types that they do not hold. */
+#define OF_TYPE(suffix, name) [EDDY_COLUMN(DTYPE, suffix)] = name##_##suffix,
+static load_doubles *const double_loads[EDDY_DTYPES] = { FOR_FLOATS(OF_TYPE, doubles_of)
+                                                             FOR_HALVES(OF_TYPE, doubles_of) };
+static store_doubles *const double_stores[EDDY_DTYPES] = { FOR_FLOATS(OF_TYPE, doubles_to)
+                                                               FOR_HALVES(OF_TYPE, doubles_to) };
+static load_integers *const integer_loads[EDDY_DTYPES] = { FOR_INTEGERS(OF_TYPE, integers_of) };
+static store_integers *const integer_stores[EDDY_DTYPES] = { FOR_INTEGERS(OF_TYPE, integers_to)
+                                                                 FOR_FLOATS(OF_TYPE, integers_to)
+                                                                     FOR_HALVES(OF_TYPE,
+                                                                                integers_to) };
 
 /* Element `at` of an array. */
 static void *element(const eddy_array *x, int64_t at)
@@ -60,8 +69,8 @@ static int64_t first_outside(eddy_dtype d, const int64_t *x, int64_t n)
 static bool cast_integers(const eddy_array *x, eddy_array *y, const char *what, eddy_error *e)
 {
     const eddy_dtype d = eddy_array_dtype(y);
-    load_integers   *load = EDDY_FOR_TYPE(integers_of, FOR_INTEGERS, eddy_array_dtype(x));
-    store_integers  *store = EDDY_FOR_TYPE(integers_to, FOR_REAL, d);
+    load_integers   *load = integer_loads[eddy_array_dtype(x)];
+    store_integers  *store = integer_stores[d];
     int64_t          part[PART];
     for (int64_t at = 0, n; at < eddy_array_count(x); at += n) {
         n = eddy_array_count(x) - at < PART ? eddy_array_count(x) - at : PART;
@@ -99,8 +108,8 @@ static bool cast_halves(const eddy_array *x, eddy_array *y)
 static void cast_floats(const eddy_array *x, eddy_array *y)
 {
     if (cast_halves(x, y)) return;
-    load_doubles  *load = EDDY_FOR_TYPE(doubles_of, FOR_FLOATING, eddy_array_dtype(x));
-    store_doubles *store = EDDY_FOR_TYPE(doubles_to, FOR_FLOATING, eddy_array_dtype(y));
+    load_doubles  *load = double_loads[eddy_array_dtype(x)];
+    store_doubles *store = double_stores[eddy_array_dtype(y)];
     double         part[PART];
     for (int64_t at = 0, n; at < eddy_array_count(x); at += n) {
         n = eddy_array_count(x) - at < PART ? eddy_array_count(x) - at : PART;
@@ -109,36 +118,27 @@ static void cast_floats(const eddy_array *x, eddy_array *y)
     }
 }
 
-/* True if type `to` has all values of `from`. */
+/* True if `from` is floating and the real type `to` has all its values. */
 static bool holds(eddy_dtype from, eddy_dtype to)
 {
-    if (eddy_dtype_is_complex(from))
-        return eddy_dtype_is_complex(to) && holds(eddy_dtype_real(from), eddy_dtype_real(to));
-    if (eddy_dtype_is_floating(from))
-        return to == EDDY_FLOAT64 ||
-               (to == EDDY_FLOAT32 && (from == EDDY_FLOAT16 || from == EDDY_BFLOAT16));
-    return eddy_dtype_is_integer(from) &&
-           (to == EDDY_INT64 || (to == EDDY_INT32 && from == EDDY_UINT8));
+    return eddy_dtype_is_floating(from) &&
+           (to == EDDY_FLOAT64 ||
+            (to == EDDY_FLOAT32 && (from == EDDY_FLOAT16 || from == EDDY_BFLOAT16)));
 }
 
 /* True if elements of the type can be read and written: a type without loops is refused. */
-static bool has_loops(eddy_dtype d)
-{
-    const eddy_dtype real = eddy_dtype_is_complex(d) ? eddy_dtype_real(d) : d;
-    return EDDY_FOR_TYPE(integers_to, FOR_REAL, real) != NULL;
-}
+static bool has_loops(eddy_dtype d) { return integer_stores[eddy_dtype_real(d)] != NULL; }
 
 bool eddy__may_cast(eddy_dtype from, eddy_dtype to, eddy_casting casting)
 {
     if (from == to) return true;
     if (casting == EDDY_CAST_NONE || !has_loops(from) || !has_loops(to)) return false;
-    if (holds(from, to)) return true;
-    /* A file may hold small integers, which the reader widens. */
+    /* A file may hold small integers, which the reader widens; each value is checked. */
     if (eddy_dtype_is_integer(from) && eddy_dtype_is_integer(to)) return true;
-    if (casting != EDDY_CAST_ANY) return false;
-    if (eddy_dtype_is_complex(from)) return eddy_dtype_is_complex(to);
-    return (eddy_dtype_is_floating(from) || eddy_dtype_is_integer(from)) &&
-           eddy_dtype_is_floating(to);
+    if (eddy_dtype_is_complex(from) != eddy_dtype_is_complex(to)) return false;
+    from = eddy_dtype_real(from);
+    to = eddy_dtype_real(to);
+    return casting == EDDY_CAST_ANY ? eddy_dtype_is_floating(to) : holds(from, to);
 }
 
 eddy_array *eddy__cast_array(const eddy_allocator *a, eddy_array *x, eddy_dtype d, const char *what,
@@ -149,18 +149,20 @@ eddy_array *eddy__cast_array(const eddy_allocator *a, eddy_array *x, eddy_dtype 
     eddy_array *y = eddy_array_new_in(a, d, eddy_array_shape(x));
     if (!y)
         return (void)eddy__error_set(e, EDDY_NO_MEMORY, "out of memory for '%.200s'", what), NULL;
+    bool ok = true;
     if (eddy_dtype_is_complex(from)) {
         eddy_array *parts = eddy__as_real(x), *to = eddy__as_real(y);
-        if (parts && to) cast_floats(parts, to);
-        else eddy__error_set(e, EDDY_NO_MEMORY, "out of memory for '%.200s'", what);
+        ok = (parts && to) ||
+             eddy__error_set(e, EDDY_NO_MEMORY, "out of memory for '%.200s'", what);
+        if (ok) cast_floats(parts, to);
         eddy_array_free(parts);
         eddy_array_free(to);
     } else if (eddy_dtype_is_integer(from)) {
-        cast_integers(x, y, what, e);
+        ok = cast_integers(x, y, what, e);
     } else {
         cast_floats(x, y);
     }
-    if (!e || e->status == EDDY_OK) return y;
+    if (ok) return y;
     eddy_array_free(y);
     return NULL;
 }
@@ -169,9 +171,9 @@ eddy_array *eddy__cast_array(const eddy_allocator *a, eddy_array *x, eddy_dtype 
 
 void eddy__add_array(eddy_array *y, const eddy_array *x)
 {
-    load_doubles  *load = EDDY_FOR_TYPE(doubles_of, FOR_FLOATING, eddy_array_dtype(y));
-    load_doubles  *load_x = EDDY_FOR_TYPE(doubles_of, FOR_FLOATING, eddy_array_dtype(x));
-    store_doubles *store = EDDY_FOR_TYPE(doubles_to, FOR_FLOATING, eddy_array_dtype(y));
+    load_doubles  *load = double_loads[eddy_array_dtype(y)];
+    load_doubles  *load_x = double_loads[eddy_array_dtype(x)];
+    store_doubles *store = double_stores[eddy_array_dtype(y)];
     double         sum[PART], other[PART];
     for (int64_t at = 0, n; at < eddy_array_count(y); at += n) {
         n = eddy_array_count(y) - at < PART ? eddy_array_count(y) - at : PART;
@@ -184,8 +186,8 @@ void eddy__add_array(eddy_array *y, const eddy_array *x)
 
 void eddy__add_number(eddy_array *y, int64_t begin, int64_t count, double x)
 {
-    load_doubles  *load = EDDY_FOR_TYPE(doubles_of, FOR_FLOATING, eddy_array_dtype(y));
-    store_doubles *store = EDDY_FOR_TYPE(doubles_to, FOR_FLOATING, eddy_array_dtype(y));
+    load_doubles  *load = double_loads[eddy_array_dtype(y)];
+    store_doubles *store = double_stores[eddy_array_dtype(y)];
     double         part[PART];
     for (int64_t at = begin, n; at < begin + count; at += n) {
         n = begin + count - at < PART ? begin + count - at : PART;

@@ -109,7 +109,7 @@ void eddy__add_number(eddy_array *y, int64_t begin, int64_t n, double x);
 
 /* The rule that a variable has, and the variables and entries that it then connects. */
 typedef struct rule_match {
-    const eddy_checkpoint_map *map;      /* NULL: the variable has no rule */
+    const eddy_checkpoint_map *map;      /* NULL: the variable has no rule, and no axes */
     eddy_checkpoint_rule       rule;     /* at least one variable and one entry */
     int                        n_variables, n_entries;
     char                      *variables[EDDY_RULE_NAMES], *entries[EDDY_RULE_NAMES];

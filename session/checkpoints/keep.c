@@ -8,8 +8,7 @@ static const char list_name[] = "checkpoints.txt";
 
 static bool path_of(const char *folder, const char *file, char out[EDDY_MAX_PATH], eddy_error *e)
 {
-    const int n = snprintf(out, EDDY_MAX_PATH, "%s/%s", folder, file);
-    return (n >= 0 && n < EDDY_MAX_PATH) ||
+    return (size_t)snprintf(out, EDDY_MAX_PATH, "%s/%s", folder, file) < EDDY_MAX_PATH ||
            eddy__error_set(e, EDDY_LIMIT, "%.600s: the name of a file is too long", folder);
 }
 
@@ -92,11 +91,9 @@ static void forget_removed(kept_list *l, const eddy_files *files, const char *fo
 /* ---------------------------------------------------------------- the calls -- */
 
 static bool update_list(kept_list *l, const eddy_keep_checkpoint_args *a, const eddy_files *files,
-                        eddy_error *e)
+                        const char *list, eddy_error *e)
 {
-    char       list[EDDY_MAX_PATH];
     const kept k = { .step = a->step, .metric = a->metric };
-    if (!path_of(a->folder, list_name, list, e)) return false;
     forget_removed(l, files, a->folder);
     if (!eddy__kept_list_add(l, k, list, e)) return false;
     l->larger_is_better = a->larger_is_better;
@@ -141,7 +138,7 @@ eddy_status eddy_keep_checkpoint_with(const eddy_keep_checkpoint_args *given)
     if (ok) {
         const eddy_status status = save_step(&a, path);
         if (status != EDDY_OK) return eddy__kept_list_free(&l), status;
-        update_list(&l, &a, files, &e);
+        update_list(&l, &a, files, list, &e);
     }
     eddy__kept_list_free(&l);
     if (e.status != EDDY_OK) eddy__session_note(s, &e);

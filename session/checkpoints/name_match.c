@@ -17,7 +17,8 @@ typedef struct captures {
     int     n;
 } captures;
 
-static bool is_deep(const char *p) { return p[0] == '*' && p[1] == '*'; }
+/* Whether the star at p is one of two. */
+static bool is_deep(const char *p) { return p[1] == '*'; }
 
 /* A search for what the stars stand for. A star that has failed at a place is not tried there
  * again. */
@@ -55,13 +56,13 @@ static bool fits_from(search *s, const char *p, const char *text)
     return false;
 }
 
-/* Whether text[0..n) is what the pattern describes. A star first stands for as little as
- * possible. */
+/* Whether text[0..n), a variable's name (targets.c) or a part of it, is what the pattern describes.
+ * A star first stands for as little as possible. */
 static bool fits(const char *p, const char *text, size_t n, captures *c)
 {
     search s = { .end = text + n, .captures = c };
     c->n = 0;
-    return n <= EDDY_MAX_NAME && fits_from(&s, p, text);
+    return fits_from(&s, p, text);
 }
 
 /* ------------------------------------------------------------- scopes -- */
@@ -122,7 +123,6 @@ static void put_scope(eddy_text *t, const eddy_checkpoint_map *m, const char *te
         size_t   length;
         const eddy_checkpoint_scope *s = scope_at(m, text, n, &c, &length);
         if (!s) length = length_of_parts(text, n, 1);
-        if (!s && length == 0 && text[0] != '/') length = n;
         if (!s || *s->name) {
             if (!empty) eddy__text_add(t, separator, strlen(separator));
             empty = false;
@@ -152,8 +152,7 @@ static bool put_entry(eddy_text *t, const eddy_checkpoint_map *m, const char *na
         if (c->at[k].deep) put_scope(t, m, c->at[k].at, c->at[k].length);
         else eddy__text_add(t, c->at[k].at, c->at[k].length);
         /* Nothing, and nothing after it that would divide it from the rest. */
-        if (c->at[k].deep && t->length == before && *name &&
-            (*name == '/' || *name == '.')) name++;
+        if (c->at[k].deep && t->length == before && (*name == '/' || *name == '.')) name++;
         k++;
     }
     return true;

@@ -206,7 +206,7 @@ eddy_checkpoint *eddy__checkpoint_open(const eddy_files *files, const eddy_alloc
                                        const char *path, bool unchecked, eddy_error *e)
 {
     eddy_checkpoint *c = eddy__allocate_zeroed(a, 1, sizeof *c);
-    if (!c) return (void)no_memory(path ? path : "", e), NULL;
+    if (!c) return (void)no_memory(path, e), NULL;
     c->allocator = a;
     const bool ok = eddy__is_index(path) ? open_index(c, files, path, unchecked, e)
                                          : open_file(c, files, path, unchecked, e);
@@ -220,7 +220,7 @@ eddy_checkpoint *eddy__checkpoint_open(const eddy_files *files, const eddy_alloc
 eddy_checkpoint *eddy_checkpoint_open_with(const eddy_checkpoint_open_args *given)
 {
     eddy_checkpoint_open_args a = EDDY_TAKE(eddy_checkpoint_open_args, given);
-    return eddy__checkpoint_open(a.files, &eddy__libc, a.path, a.unchecked, a.error);
+    return eddy__checkpoint_open(a.files, &eddy__libc, a.path ? a.path : "", a.unchecked, a.error);
 }
 
 void eddy_checkpoint_free(eddy_checkpoint *c)

@@ -13,11 +13,14 @@ static void add_problem(restoring *r, const eddy_error *why)
 {
     const size_t room = sizeof r->list - r->length;
     if (r->problems++ == 0) r->first = why->status;
-    const int n = snprintf(r->list + r->length, room, "%s%s", r->length > 0 ? "; " : "",
-                           why->message);
-    if (n >= 0 && (size_t)n < room) r->length += (size_t)n;
-    else r->list[r->length] = 0;
-    r->shown += n >= 0 && (size_t)n < room;
+    const size_t n = (size_t)snprintf(r->list + r->length, room, "%s%s", r->length > 0 ? "; " : "",
+                                      why->message);
+    if (n >= room) {
+        r->list[r->length] = 0;
+        return;
+    }
+    r->length += n;
+    r->shown++;
 }
 
 static void report_problems(restoring *r)
@@ -38,7 +41,7 @@ static void report_problems(restoring *r)
 static void sort_error(restoring *r, const eddy_error *why)
 {
     const bool of_variable = why->status == EDDY_BAD_DTYPE || why->status == EDDY_BAD_SHAPE ||
-                             why->status == EDDY_OUT_OF_RANGE || why->status == EDDY_NOT_FOUND;
+                             why->status == EDDY_OUT_OF_RANGE;
     if (of_variable) add_problem(r, why);
     else eddy__error_set(&r->error, why->status, "%s", why->message);
 }
@@ -54,12 +57,12 @@ typedef struct rule_group {
     eddy_array        *entries[EDDY_RULE_NAMES], *values[EDDY_RULE_NAMES];
 } rule_group;
 
-static const eddy_node *node_named(const eddy_graph *g, const char *name)
+/* Of a variable that the graph has: name_match.c takes no rule with others. */
+static const eddy_node *node_named(eddy_graph *g, const char *name)
 {
     char tensor[EDDY_MAX_NAME + 3];
     snprintf(tensor, sizeof tensor, "%s:0", name);
-    return eddy_graph_has(g, tensor) ? eddy_node_of(eddy_graph_tensor((eddy_graph *)g, tensor))
-                                     : NULL;
+    return eddy_node_of(eddy_graph_tensor(g, tensor));
 }
 
 static void find_variables(restoring *r, checkpoint_target *v, rule_group *g)
@@ -68,11 +71,11 @@ static void find_variables(restoring *r, checkpoint_target *v, rule_group *g)
         const char *name = g->match.variables[i];
         g->targets[i] = strcmp(name, v->name) == 0 ? v : eddy__targets_find(&r->targets, name);
         g->nodes[i] = g->targets[i] ? g->targets[i]->node : node_named(r->session->graph, name);
-        g->shapes[i] = g->nodes[i] ? g->nodes[i]->outputs[0].shape : eddy_shape_unknown();
+        g->shapes[i] = g->nodes[i]->outputs[0].shape;
     }
 }
 
-/* A value of pairs of real numbers for a complex variable. */
+/* A value of pairs of real numbers for a complex variable; NULL if out of memory. */
 static eddy_array *paired(eddy_array *x, eddy_type wanted)
 {
     const eddy_shape s = eddy_array_shape(x);
@@ -80,8 +83,8 @@ static eddy_array *paired(eddy_array *x, eddy_type wanted)
         (eddy_array_dtype(x) != EDDY_FLOAT32 && eddy_array_dtype(x) != EDDY_FLOAT64))
         return x;
     eddy_array *y = eddy__as_complex(x);
-    if (y) eddy_array_free(x);
-    return y ? y : x;
+    eddy_array_free(x);
+    return y;
 }
 
 /* The value of an entry in the type of the variable. */
@@ -92,7 +95,8 @@ static eddy_array *entry_value(restoring *r, const checkpoint_item *item, const 
     eddy_array     *x = eddy__checkpoint_item_value(item, why), *y = NULL;
     if (!x) return NULL;
     x = paired(x, t);
-    if (eddy__may_cast(eddy_array_dtype(x), t.dtype, r->args->casting))
+    if (!x) eddy__error_set(why, EDDY_NO_MEMORY, "out of memory for '%.200s'", item->name);
+    else if (eddy__may_cast(eddy_array_dtype(x), t.dtype, r->args->casting))
         y = eddy__cast_array(&r->session->allocator, x, t.dtype, item->name, why);
     else eddy__value_fits(node, (eddy_type){ eddy_array_dtype(x), eddy_array_shape(x) }, why);
     eddy_array_free(x);
@@ -234,9 +238,11 @@ static void restore(restoring *r)
 {
     eddy_session *s = r->session;
     const eddy_restore_checkpoint_args *a = r->args;
-    if (!a->path && !a->checkpoint)
+    if (!a->path) {                      /* eddy_restore_checkpoint_with gives checkpoints one */
         eddy__error_set(&r->error, EDDY_INVALID_ARGUMENT, "restore: no path is given");
-    if ((!a->path && !a->checkpoint) || !eddy__session_is_usable(s, &r->error) ||
+        return;
+    }
+    if (!eddy__session_is_usable(s, &r->error) ||
         !eddy__targets_collect("restore", s, a->variables, a->named, a->n_named, &r->targets,
                                &r->error))
         return;

@@ -13,10 +13,14 @@ void eddy__restore_report_fill(restoring *r, eddy_restore_report *out)
 {
     eddy_arena *a = eddy__allocate_zeroed(&eddy__libc, 1, sizeof *a);
     const size_t n = (size_t)r->targets.count, all = (size_t)r->file->n_items;
-    if (a) a->allocator = &eddy__libc;
-    const char **restored = a ? eddy__arena_alloc(a, n * sizeof *restored) : NULL;
-    const char **missing = a ? eddy__arena_alloc(a, n * sizeof *missing) : NULL;
-    const char **left = a ? eddy__arena_alloc(a, all * sizeof *left) : NULL;
+    if (!a) {
+        eddy__error_set(&r->error, EDDY_NO_MEMORY, "out of memory for names");
+        return;
+    }
+    a->allocator = &eddy__libc;
+    const char **restored = eddy__arena_alloc(a, n * sizeof *restored);
+    const char **missing = eddy__arena_alloc(a, n * sizeof *missing);
+    const char **left = eddy__arena_alloc(a, all * sizeof *left);
     bool         ok = restored && missing && left;
     *out = (eddy_restore_report){ .restored = restored, .missing = missing, .left_over = left,
                                   .memory_ = a };

@@ -83,11 +83,11 @@ static eddy_array *reordered(const rule_call *c, eddy_array *x, bool back)
     return y;
 }
 
-/* Adds x to the part of the forget gate. */
+/* Adds x to the part of the forget gate, which the rule names. */
 static bool add_to_forget(const rule_call *c, eddy_array *whole, double x)
 {
     const eddy_checkpoint_rule *r = &c->match->rule;
-    if (r->forget_part == 0 || x == 0) return true;
+    if (x == 0) return true;
     if (!can_be_added(c, whole)) return false;
     const int64_t size = eddy_array_count(whole) / r->parts;
     if (eddy_array_shape(whole).rank != 1 || size * r->parts != eddy_array_count(whole))
@@ -205,11 +205,10 @@ static eddy_shape wanted_shape(const rule_match *m, const eddy_shape *shapes)
 static eddy_array *turned(const rule_call *c, eddy_array *x, const eddy_shape *shapes)
 {
     const rule_match *m = c->match;
-    eddy_array       *y = eddy_array_retain(x);
-    if (y && m->axes.text)
-        y = (eddy_array_free(y),
-             eddy__axes_apply(c->allocator, &m->axes, false, m->map ? m->map->heads : 0, x,
-                              wanted_shape(m, shapes), m->entries[0], c->error));
+    eddy_array       *y = m->axes.text
+                              ? eddy__axes_apply(c->allocator, &m->axes, false, m->map->heads, x,
+                                                 wanted_shape(m, shapes), m->entries[0], c->error)
+                              : eddy_array_retain(x);
     eddy_array *z = y ? reordered(c, y, false) : NULL;
     eddy_array_free(y);
     return z;
@@ -229,7 +228,7 @@ static eddy_array *whole_of(const rule_call *c, int n, eddy_array *const *entrie
         eddy_array *own = eddy_array_copy(whole);
         eddy_array_free(whole);
         whole = own;
-        if (!own || !add_to_forget(c, own, m->map ? -m->map->forget_bias : 0)) {
+        if (!own || !add_to_forget(c, own, -m->map->forget_bias)) {
             eddy_array_free(own);
             whole = NULL;
         }
@@ -294,7 +293,7 @@ static bool place_of(const rule_call *c, const eddy_array *whole, int axis, int 
     const int64_t state = state_size > 0 ? state_size : last_of(whole) / c->match->rule.parts;
     *begin = i == 0 ? 0 : all - state;
     *size = i == 0 ? all - state : state;
-    return (n == 2 && *begin >= 0 && *size >= 0) || fail(c, "it has no rows for the state");
+    return (n == 2 && *size >= 0) || fail(c, "it has no rows for the state");
 }
 
 static bool pieces_of(const rule_call *c, eddy_array *whole, int n, int64_t state_size,
@@ -319,7 +318,7 @@ static eddy_array *turned_back(const rule_call *c, eddy_array *x)
     const rule_match *m = c->match;
     eddy_array       *y = reordered(c, x, true);
     if (!y || !m->axes.text) return y;
-    eddy_array *z = eddy__axes_apply(c->allocator, &m->axes, true, m->map ? m->map->heads : 0, y,
+    eddy_array *z = eddy__axes_apply(c->allocator, &m->axes, true, m->map->heads, y,
                                      eddy_shape_unknown(), m->variables[0], c->error);
     eddy_array_free(y);
     return z;
@@ -333,7 +332,7 @@ static eddy_array *joined_variables(const rule_call *c, eddy_array *const *varia
     if (!whole || m->rule.forget_part == 0) return whole;
     eddy_array *own = eddy_array_copy(whole);
     eddy_array_free(whole);
-    if (own && add_to_forget(c, own, m->map ? m->map->forget_bias : 0)) return own;
+    if (own && add_to_forget(c, own, m->map->forget_bias)) return own;
     eddy_array_free(own);
     return NULL;
 }

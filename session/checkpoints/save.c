@@ -59,11 +59,12 @@ static eddy_dtype type_in_file(const saving *s, const eddy_array *x, const eddy_
 static bool add_entry(saving *s, const char *name, eddy_array *x)
 {
     eddy_array *real = real_of(s, x, name);
-    if (!real) return s->error.status == EDDY_OK ? no_memory(s) : false;
+    if (!real && s->error.status == EDDY_OK) no_memory(s);
+    if (!real) return false;
     eddy_array *y = eddy__cast_array(s->out.allocator, real, type_in_file(s, x, real), name,
                                           &s->error);
     eddy_array_free(real);
-    if (!y) return s->error.status == EDDY_OK ? no_memory(s) : false;
+    if (!y) return false;
     s->out.names[s->out.n] = name;
     s->out.complex[s->out.n] = eddy_dtype_is_complex(eddy_array_dtype(x));
     s->out.arrays[s->out.n++] = y;

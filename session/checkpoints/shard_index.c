@@ -11,7 +11,7 @@ enum { LARGEST_INDEX = 100000000 };      /* bytes */
 
 bool eddy__is_index(const char *path)
 {
-    const size_t n = path ? strlen(path) : 0;
+    const size_t n = strlen(path);
     return n > 5 && strcmp(path + n - 5, ".json") == 0;
 }
 
@@ -19,8 +19,7 @@ bool eddy__beside(const char *path, const char *file, char out[EDDY_MAX_PATH])
 {
     const char *slash = strrchr(path, '/');
     const int   folder = slash ? (int)(slash - path) + 1 : 0;
-    const int   n = snprintf(out, EDDY_MAX_PATH, "%.*s%s", folder, path, file);
-    return n >= 0 && n < EDDY_MAX_PATH;
+    return (size_t)snprintf(out, EDDY_MAX_PATH, "%.*s%s", folder, path, file) < EDDY_MAX_PATH;
 }
 
 /* True for a relative path without a part ".." or an empty part. */
@@ -76,7 +75,8 @@ static bool read_object(tokens *p)
 {
     bool      ok = eddy__json_expect(p, '{'), has_map = false;
     json_text key;
-    if (!ok || accept_char(p, '}')) return ok && damaged(p, "the index has no weight_map");
+    if (!ok) return false;
+    if (accept_char(p, '}')) return damaged(p, "the index has no weight_map");
     do {
         skip_space(p);
         const size_t where = offset(p);

@@ -62,7 +62,6 @@ bool eddy__targets_collect(const char *who, eddy_session *s, eddy_list variables
 checkpoint_target *eddy__targets_find(const checkpoint_targets *t, const char *name)
 {
     const checkpoint_target wanted = { .name = name }, *key = &wanted;
-    if (t->count == 0) return NULL;
     checkpoint_target **found = bsearch(&key, t->by_name, (size_t)t->count, sizeof *t->by_name,
                                         by_name);
     return found ? *found : NULL;

@@ -73,9 +73,8 @@ static bool input_shapes_known(compile *c, const eddy_node *node)
         if (!eddy__input_is_in(node->op->shape_inputs, i)) return true;
     for (int i = 0; i < node->n_inputs; i++) {
         const eddy_tensor x = node->inputs[i];
-        if (!eddy_shape_is_known(eddy__concrete_type(c, x).shape) &&
-            !unknown_shape(c, c->graph->nodes[x.node], x.output))
-            return false;
+        if (!eddy_shape_is_known(eddy__concrete_type(c, x).shape))
+            return unknown_shape(c, c->graph->nodes[x.node], x.output); /* false: it is read here */
     }
     return true;
 }
@@ -84,8 +83,8 @@ bool eddy__check_live(compile *c)
 {
     for (int32_t id = 1; id <= c->size; id++) {
         if (!c->info[id].live) continue;
-        const eddy_node *node = c->graph->nodes[id];
-        if ((node->op->flags & EDDY_OP_PLACEHOLDER) && !c->info[id].fed && !is_folded(c, id))
+        const eddy_node *node = c->graph->nodes[id];         /* not fed, or it would not be live */
+        if ((node->op->flags & EDDY_OP_PLACEHOLDER) && !is_folded(c, id))
             return eddy__not_fed(node, c->error);
     }
     for (int32_t id = 1; id <= c->size; id++) {
@@ -105,9 +104,9 @@ bool eddy__number_variables(compile *c)
     for (int32_t id = 1; id <= c->size; id++)
         n += c->info[id].live && (c->graph->nodes[id]->op->flags & EDDY_OP_VARIABLE);
     c->plan->variables = eddy__plan_alloc(c, (size_t)n, sizeof *c->plan->variables);
-    c->variable_of = eddy__stage_alloc(c, (size_t)c->size + 1, sizeof(int32_t));
-    c->first_update = eddy__stage_alloc(c, (size_t)n, sizeof(int32_t));
-    if (!c->plan->variables || !c->variable_of || !c->first_update) return false;
+    c->variable_of = eddy__stage_alloc(c, (size_t)c->size + 1 + (size_t)n, sizeof(int32_t));
+    if (!c->plan->variables || !c->variable_of) return false;
+    c->first_update = c->variable_of + c->size + 1;
     for (int32_t id = 1; id <= c->size; id++) {
         const eddy_node *node = c->graph->nodes[id];
         c->variable_of[id] = -1;

@@ -1,11 +1,10 @@
 /* test_event_damage.c -- reports of event files whose records have right checksums and odd
  * contents: values in the forms that other programs write, fields of other types, and each byte
  * changed. */
-#include "formats/checksum.h"
 #include "formats/json.h"
 #include "formats/training_report/report_data.h"
+#include "tests/lib/files/event_files.h"
 #include "tests/lib/files/memory_files.h"
-#include "tests/lib/files/onnx_writer.h"
 
 #include <check.h>
 #include <math.h>
@@ -14,7 +13,14 @@
 
 Suite *event_damage_suite(void);
 
-enum { EVENT_STEP = 2, EVENT_GRAPH = 4, EVENT_SUMMARY = 5, EVENT_METADATA = 8, FIXED64 = 1 };
+enum {
+    EVENT_TIME = 1,
+    EVENT_STEP = 2,
+    EVENT_GRAPH = 4,
+    EVENT_SUMMARY = 5,
+    EVENT_METADATA = 8,
+    FIXED64 = 1
+};
 enum { VALUE_TAG = 1, VALUE_SIMPLE = 2, VALUE_IMAGE = 4, VALUE_HISTOGRAM = 5, VALUE_TENSOR = 8,
        VALUE_METADATA = 9 };
 
@@ -29,34 +35,19 @@ static void teardown(void)
 
 /* ------------------------------------------------------------------- reports -- */
 
-static size_t put_sum(uint8_t *to, const uint8_t *p, size_t size)
+/* The data of the report about a file with these events. */
+static const json *report_of(const message *events, int n)
 {
-    const uint32_t crc = eddy__file_crc32c((wire_bytes){ p, size });
-    const uint32_t sum = (crc >> 15 | crc << 17) + 0xa282ead8u;
-    for (int i = 0; i < 4; i++) to[i] = (uint8_t)(sum >> 8 * i);
-    return 4;
-}
-
-static size_t put_record(uint8_t *to, const message *event)
-{
-    for (int i = 0; i < 8; i++) to[i] = (uint8_t)((uint64_t)event->size >> 8 * i);
-    size_t n = 8 + put_sum(to + 8, to, 8);
-    memcpy(to + n, event->at, event->size);
-    return n + event->size + put_sum(to + n + event->size, to + n, event->size);
-}
-
-/* The data of the report about a file with one event. */
-static const json *report(const message *event)
-{
-    uint8_t    *record = malloc(event->size + 16);
+    message     file = { NULL, 0 };
     page_out   *p = calloc(1, sizeof *p);
     const char *notes[1];
     eddy_error  e = { 0 };
     run         one = { .name = "." };
     runs        r = { .at = &one, .count = 1, .notes = notes };
     size_t      at;
-    ck_assert(record && p);
-    ck_assert(eddy__runs_add(&r, 0, "a", (wire_bytes){ record, put_record(record, event) }));
+    for (int i = 0; i < n; i++) put_event(&file, &events[i]);
+    ck_assert_ptr_nonnull(p);
+    ck_assert(eddy__runs_add(&r, 0, "a", (wire_bytes){ file.at, file.size }));
     ck_assert_int_eq(r.n_notes, 0);
     memory_files_init(&files);
     ck_assert(eddy__sink_begin(&p->file, "page", &files.table, &e));
@@ -71,9 +62,11 @@ static const json *report(const message *event)
     memory_files_free(&files);
     eddy__runs_free(&r);
     free(p);
-    free(record);
+    message_free(&file);
     return data;
 }
+
+static const json *report(const message *event) { return report_of(event, 1); }
 
 static const json *item(const json *list, size_t i)
 {
@@ -132,28 +125,46 @@ static message plugin(const char *name, const char *content, size_t size)
 
 /* -------------------------------------------------------------------- forms -- */
 
-/* A scalar in each form of a tensor; the last has no element. */
+/* A scalar in each form of a tensor; the last two have no element. */
 START_TEST(scalar_tensors)
 {
     const float  single = 1.5f;
     const double wide = -2.25;
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 8; i++) {
         message tensor = { NULL, 0 }, value = { NULL, 0 };
-        message_number(&tensor, 1, i == 1 ? 2 : 1);
-        if (i == 0) message_bytes(&tensor, 4, &single, sizeof single);
+        if (i != 5) message_number(&tensor, 1, i == 1 ? 2 : 1);
+        if (i == 0 || i == 5) message_bytes(&tensor, 4, &single, sizeof single);
         if (i == 1) message_bytes(&tensor, 4, &wide, sizeof wide);
         if (i == 2) message_float(&tensor, 5, single);
         if (i == 3) message_bytes(&tensor, 5, &single, sizeof single);
         if (i == 4) message_double(&tensor, 6, wide);
+        if (i == 7) message_bytes(&tensor, 5, &single, 3);
         message_inner(&value, VALUE_TENSOR, tensor);
         message     event = event_of("loss", value);
         const json *data = report(&event);
-        ck_assert_uint_eq(eddy__json_get(data, "scalars")->count, i < 5);
-        if (i < 5)
+        ck_assert_uint_eq(eddy__json_get(data, "scalars")->count, i < 6);
+        if (i < 6)
             ck_assert_double_eq(item(point_at(data, "scalars", 0, 0), 2)->number,
                                 i == 1 || i == 4 ? wide : (double)single);
         message_free(&event);
     }
+}
+END_TEST
+
+/* A run begins at the earliest of its times. */
+START_TEST(times_that_go_back)
+{
+    message events[2];
+    for (int i = 0; i < 2; i++) {
+        message value = { NULL, 0 };
+        message_float(&value, VALUE_SIMPLE, 1);
+        events[i] = event_of("v", value);
+        message_double(&events[i], EVENT_TIME, i == 0 ? 5 : 3);
+    }
+    const json *first = item(eddy__json_get(report_of(events, 2), "runs"), 0);
+    ck_assert_double_eq(eddy__json_get(first, "begin")->number, 3);
+    ck_assert_double_eq(eddy__json_get(first, "end")->number, 5);
+    for (int i = 0; i < 2; i++) message_free(&events[i]);
 }
 END_TEST
 
@@ -247,6 +258,59 @@ START_TEST(images)
 }
 END_TEST
 
+/* As many series as a search through all of them for each would not read in time; two without a tag
+ * are one. */
+START_TEST(many_series)
+{
+    enum { MANY = 100000, TAG = 8 };
+    message summary = { NULL, 0 }, event = { NULL, 0 };
+    /* A value with a tag of so many bytes and a number. */
+    uint8_t *values = malloc((size_t)MANY * (TAG + 9)), *to = values;
+    for (int i = 0; i < MANY; i++) {
+        char tag[TAG + 1];
+        snprintf(tag, sizeof tag, "%0*d", TAG, i);
+        memcpy(to, (uint8_t[]){ 10, TAG + 7, 10, TAG }, 4);
+        memcpy(to + 4, tag, TAG);
+        memcpy(to + 4 + TAG, (uint8_t[]){ VALUE_SIMPLE << 3 | 5, 0, 0, 128, 63 }, 5);
+        to += TAG + 9;
+    }
+    message_bytes(&event, EVENT_SUMMARY, values, (size_t)MANY * (TAG + 9));
+    free(values);
+    ck_assert_uint_eq(eddy__json_get(report(&event), "scalars")->count, MANY);
+    message_free(&event);
+    for (int i = 0; i < 2; i++) {
+        message value = { NULL, 0 };
+        message_float(&value, VALUE_SIMPLE, 1);
+        message_inner(&summary, 1, value);
+    }
+    message_inner(&event, EVENT_SUMMARY, summary);
+    const json *s = eddy__json_get(report(&event), "scalars");
+    ck_assert_uint_eq(s->count, 1);
+    ck_assert_uint_eq(eddy__json_get(item(s, 0), "points")->count, 2);
+    message_free(&event);
+}
+END_TEST
+
+/* All images of a page have at most 48 MiB. */
+START_TEST(large_image)
+{
+    enum { LARGE = (48 << 20) + 1 };
+    message events[2];
+    char   *png = calloc(LARGE, 1);
+    for (int i = 0; i < 2; i++) {
+        message image = { NULL, 0 }, value = { NULL, 0 };
+        message_bytes(&image, 4, png, i == 0 ? LARGE : 3);
+        message_inner(&value, VALUE_IMAGE, image);
+        events[i] = event_of("i", value);
+    }
+    free(png);
+    const json *s = item(eddy__json_get(report_of(events, 2), "images"), 0);
+    ck_assert_uint_eq(eddy__json_get(s, "points")->count, 1);
+    ck_assert_str_eq(text_at(item(eddy__json_get(s, "points"), 0), 1), "AAAA");
+    for (int i = 0; i < 2; i++) message_free(&events[i]);
+}
+END_TEST
+
 /* --------------------------------------------------------- graphs and times -- */
 
 static message shape_of(int rank, const int64_t *dims)
@@ -319,11 +383,26 @@ START_TEST(graphs)
 }
 END_TEST
 
-static message times_event(void)
+/* A page has 20000 nodes. */
+START_TEST(large_graph)
+{
+    enum { MOST = 20000 };
+    uint8_t *nodes = malloc(2 * (MOST + 1));
+    message  event = { NULL, 0 };
+    for (int i = 0; i <= MOST; i++) nodes[2 * i] = 10, nodes[2 * i + 1] = 0;
+    message_bytes(&event, EVENT_GRAPH, nodes, 2 * (MOST + 1));
+    free(nodes);
+    const json *first = item(eddy__json_get(report(&event), "runs"), 0);
+    ck_assert_uint_eq(eddy__json_get(first, "graph")->count, MOST);
+    message_free(&event);
+}
+END_TEST
+
+static message times_event(int nodes)
 {
     message device = { NULL, 0 }, step = { NULL, 0 }, all = { NULL, 0 }, tagged = { NULL, 0 },
             event = { NULL, 0 };
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < nodes; i++) {
         message stats = { NULL, 0 }, bytes = { NULL, 0 };
         message_text(&stats, 1, i == 1 ? "slow" : "quick");
         message_number(&stats, 5, i == 1 ? 70 : 10);
@@ -347,7 +426,7 @@ static message times_event(void)
 
 START_TEST(times)
 {
-    message     event = times_event();
+    message     event = times_event(3);
     const json *at = point_at(report(&event), "profiles", 0, 0);
     ck_assert_uint_eq(at->count, 4);
     ck_assert_double_eq(item(at, 0)->number, 90);
@@ -355,6 +434,11 @@ START_TEST(times)
     ck_assert_double_eq(item(item(at, 1), 2)->number, 70);
     ck_assert_double_eq(item(item(at, 1), 3)->number, 5);
     ck_assert_str_eq(text_at(item(at, 3), 0), "quick");
+    message_free(&event);
+    event = times_event(100);                   /* the sum, and the slowest 60 */
+    at = point_at(report(&event), "profiles", 0, 0);
+    ck_assert_uint_eq(at->count, 61);
+    ck_assert_double_eq(item(at, 0)->number, 1060);
     message_free(&event);
 }
 END_TEST
@@ -422,7 +506,7 @@ START_TEST(changed)
     change_each(event_of("v", value));
     change_each(histogram(1, 2, 3));
     change_each(graph_event(1));
-    change_each(times_event());
+    change_each(times_event(3));
 }
 END_TEST
 
@@ -432,10 +516,14 @@ Suite *event_damage_suite(void)
     TCase *t = tcase_create("events");
     tcase_add_checked_fixture(t, NULL, teardown);
     tcase_add_test(t, scalar_tensors);
+    tcase_add_test(t, times_that_go_back);
     tcase_add_test(t, hparams);
     tcase_add_test(t, histograms);
     tcase_add_test(t, images);
+    tcase_add_test(t, many_series);
+    tcase_add_test(t, large_image);
     tcase_add_test(t, graphs);
+    tcase_add_test(t, large_graph);
     tcase_add_test(t, times);
     tcase_add_test(t, characters);
     tcase_add_test(t, changed);

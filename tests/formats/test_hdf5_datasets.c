@@ -35,6 +35,9 @@ static const patch patches[][4] = {
     { { TYPE + 8, 2, 1 } },
     { { TYPE + 10, 2, 31 } },
     { { TYPE + 13, 1, 5 } },
+    { { TYPE + 4, 4, 2 }, { TYPE + 10, 2, 16 }, { TYPE + 13, 1, 5 } },
+    { { TYPE + 4, 4, 2 }, { TYPE + 10, 2, 16 }, { TYPE + 13, 1, 8 } },
+    { { TYPE + 4, 4, 2 }, { TYPE + 10, 2, 16 }, { TYPE + 13, 1, 7 } },
     { { TYPE, 1, 0x10 } },
     { { TYPE, 1, 0x10 }, { TYPE + 1, 1, 8 } },
     { { TYPE, 1, 0x10 }, { TYPE + 4, 4, 3 }, { TYPE + 10, 2, 24 } },
@@ -112,6 +115,104 @@ START_TEST(headers)
 }
 END_TEST
 
+/* --------------------------------------------------------- other messages -- */
+
+enum {
+    SPACE_MESSAGE = 1,
+    TYPE_MESSAGE = 3,
+    LINK_MESSAGE = 6,
+    LAYOUT_MESSAGE = 8,
+    SYMBOLS_MESSAGE = 17
+};
+
+typedef struct bytes {
+    size_t  size;
+    uint8_t at[24];
+} bytes;
+
+static void put_message(message *m, int kind, const uint8_t *p, size_t n)
+{
+    message_put_number(m, (uint64_t)kind, 1);
+    message_put_number(m, n, 3);
+    message_put(m, p, n);
+}
+
+/* A root with this one message. */
+static message with_root(int kind, bytes b)
+{
+    message      m = hdf5_begin();
+    const size_t root = hdf5_object(&m, 4 + b.size);
+    put_message(&m, kind, b.at, b.size);
+    hdf5_end(&m, root);
+    return m;
+}
+
+/* A dataset of two float32 with this layout. */
+static message with_layout(bytes layout)
+{
+    const uint8_t space[] = { 2, 1, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0 };
+    uint8_t       type[20];
+    message       m = hdf5_begin(), floats = hdf5_begin();
+    const size_t  from = hdf5_floats(&floats, 2, 0);
+    memcpy(type, floats.at + from + TYPE, sizeof type);
+    message_free(&floats);
+    const size_t x = hdf5_object(&m, 3 * 4 + sizeof space + sizeof type + layout.size);
+    put_message(&m, SPACE_MESSAGE, space, sizeof space);
+    put_message(&m, TYPE_MESSAGE, type, sizeof type);
+    put_message(&m, LAYOUT_MESSAGE, layout.at, layout.size);
+    const size_t root = hdf5_object(&m, HDF5_LINK_BYTES + 1);
+    hdf5_link(&m, "x", x);
+    hdf5_end(&m, root);
+    return m;
+}
+
+static message same_names(void)
+{
+    message      m = hdf5_begin();
+    const size_t x = hdf5_floats(&m, 2, DATA);
+    const size_t root = hdf5_object(&m, 2 * (HDF5_LINK_BYTES + 1));
+    hdf5_link(&m, "x", x);
+    hdf5_link(&m, "x", x);
+    hdf5_end(&m, root);
+    message_put_number(&m, 0, DATA);
+    return m;
+}
+
+/* A name that its heap does not end. */
+static message endless_name(void)
+{
+    message      m = hdf5_begin();
+    const size_t heap = hdf5_heap(&m, "a", 1), to = hdf5_object(&m, 0);
+    hdf5_end(&m, hdf5_old_group(&m, hdf5_tree(&m, 0, 1, hdf5_symbols(&m, 1, 0, to)), heap));
+    return m;
+}
+
+START_TEST(odd_messages)
+{
+    static const bytes layouts[] = {
+        { 12, { 3, 0, 8, 0, 0, 0, 128, 63, 0, 0, 0, 64 } },     /* compact: 1 and 2 */
+        { 11, { 3, 0, 8, 0, 0, 0, 128, 63, 0, 0, 0 } },
+        { 12, { 3, 0, 7, 0, 0, 0, 128, 63, 0, 0, 0, 64 } },
+        { 3, { 3, 0, 8 } },
+        { 1, { 3 } },
+    };
+    static const bytes links[] = {
+        { 2, { 1, 8 } },                                        /* no kind */
+        { 6, { 1, 8, 1, 1, 'a', 0 } },                          /* soft: left out */
+        { 13, { 1, 8, 0, 1, 'a' } },                            /* hard: an object at 0 */
+        { 6, { 1, 0, 9, 'a', 0, 0 } },                          /* a name beyond the end */
+    };
+    golden_begin("formats/hdf5_messages");
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) tell(with_layout(layouts[i]));
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+        tell(with_root(LINK_MESSAGE, links[i]));
+    tell(with_root(SYMBOLS_MESSAGE, (bytes){ 8, { 0 } }));
+    tell(same_names());
+    tell(endless_name());
+    golden_end();
+}
+END_TEST
+
 /* The mark of a directory of 64 bits, at the beginning of the file and without a directory. */
 START_TEST(archives)
 {
@@ -133,6 +234,7 @@ Suite *hdf5_datasets_suite(void)
     Suite *s = suite_create("hdf5_datasets");
     TCase *t = tcase_create("datasets");
     tcase_add_test(t, headers);
+    tcase_add_test(t, odd_messages);
     tcase_add_test(t, archives);
     suite_add_tcase(s, t);
     return s;

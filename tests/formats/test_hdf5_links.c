@@ -7,6 +7,8 @@
 #include "tests/lib/files/hdf5_writer.h"
 #include "tests/lib/files/memory_files.h"
 
+#include <stdlib.h>
+
 enum { DEPTH = 32, DATASETS = 1 << 16, NAME = 500 };
 
 static size_t group_of(message *m, const char *name, int links, size_t to)
@@ -106,6 +108,22 @@ static message wide_tree(bool dataset)
     return m;
 }
 
+/* A tree of so many empty lists of links, or of empty trees, in so many others; and bytes that
+ * nothing uses. */
+static message empty_parts(int lists, int trees, size_t rest)
+{
+    message      m = hdf5_begin();
+    const size_t heap = hdf5_heap(&m, "a", 2);
+    size_t       part = lists ? hdf5_symbols(&m, 0, 0, 0) : hdf5_tree(&m, 0, 0, 0);
+    if (lists) part = hdf5_tree(&m, 0, lists, part);
+    else part = hdf5_tree(&m, 1, trees, part);
+    hdf5_end(&m, hdf5_old_group(&m, hdf5_tree(&m, 2, trees, part), heap));
+    uint8_t *zeros = calloc(rest + 1, 1);
+    message_put(&m, zeros, rest);
+    free(zeros);
+    return m;
+}
+
 static message made(int i)
 {
     switch (i) {
@@ -122,11 +140,14 @@ static message made(int i)
     case 10: return blocks();
     case 11: return endless_tree();
     case 12: return wide_tree(false);
-    default: return wide_tree(true);
+    case 13: return wide_tree(true);
+    case 14: return empty_parts(250, 250, 0);
+    case 15: return empty_parts(0, 60, 0);
+    default: return empty_parts(1000, 1100, 5000000);
     }
 }
 
-enum { CASES = 14, ACCEPTED = 3 };
+enum { CASES = 17, ACCEPTED = 3 };
 
 START_TEST(visits)
 {

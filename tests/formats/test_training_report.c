@@ -124,8 +124,10 @@ START_TEST(many_points)
     enum { MANY = 30000 };
     for (int i = 0; i < MANY; i++)
         eddy_events_scalar(w, "loss", i, i == 12345 ? 99 : i == 777 ? -99 : sin(i));
+    for (int i = 0; i < MANY; i++) eddy_events_scalar(w, "rate", i, 0.5);
     close_events();
-    const json *loss = points(report(), "scalars", 0, "loss");
+    const json *data = report(), *loss = points(data, "scalars", 0, "loss");
+    ck_assert_uint_eq(points(data, "scalars", 1, "rate")->count, 1001);     /* one of equal ones */
     double      low = 0, high = 0, before = -1;
     ck_assert_uint_le(loss->count, 2001);
     ck_assert_uint_gt(loss->count, 1900);
@@ -299,6 +301,76 @@ START_TEST(resumed_run)
 }
 END_TEST
 
+/* ------------------------------------------------------------------ folders -- */
+
+static void put_file(const char *name)
+{
+    FILE *f = fopen(name, "wb");
+    ck_assert_ptr_nonnull(f);
+    fclose(f);
+}
+
+static size_t runs_of_report(void) { return eddy__json_get(report(), "runs")->count; }
+
+/* Other files, links, and folders that are too deep, are left out. */
+START_TEST(what_is_no_event_file)
+{
+    char path[400], link[500];
+    eddy_events_scalar(w, "loss", 1, 1);
+    close_events();
+    snprintf(path, sizeof path, "%s/notes.txt", logs);
+    put_file(path);
+    snprintf(link, sizeof link, "%s/tfevents.link", logs);
+    ck_assert_int_eq(symlink(path, link), 0);
+    size_t n = (size_t)snprintf(path, sizeof path, "%s", logs);
+    for (int depth = 1; depth <= 17; depth++) {
+        n += (size_t)snprintf(path + n, sizeof path - n, "/%d", depth);
+        ck_assert_int_eq(mkdir(path, 0777), 0);
+        snprintf(link, sizeof link, "%s/tfevents", path);
+        put_file(link);
+    }
+    ck_assert_uint_eq(runs_of_report(), 17);    /* the folder itself and 16 below it */
+}
+END_TEST
+
+/* Below the folder of event files is one that the user may not read. */
+START_TEST(unreadable_folder)
+{
+    const uid_t me = geteuid();
+    char        inner[200];
+    eddy_events_scalar(w, "loss", 1, 1);
+    close_events();
+    snprintf(inner, sizeof inner, "%s/inner", logs);
+    ck_assert_int_eq(mkdir(inner, 0), 0);
+    ck_assert(chmod(folder, 0777) == 0 && chmod(logs, 0755) == 0);
+    if (me == 0) ck_assert_int_eq(seteuid(65534), 0);
+    const size_t n = runs_of_report();
+    if (me == 0) ck_assert_int_eq(seteuid(me), 0);
+    ck_assert_uint_eq(n, 1);
+}
+END_TEST
+
+/* A file whose path is longer than the system's limit is left out. */
+START_TEST(long_path)
+{
+    char name[256], here[4096];
+    eddy_events_scalar(w, "loss", 1, 1);
+    close_events();
+    ck_assert_ptr_nonnull(getcwd(here, sizeof here));
+    memset(name, 'n', 250);
+    name[250] = 0;
+    ck_assert_int_eq(chdir(logs), 0);
+    for (int i = 0; i < 16; i++) ck_assert(mkdir(name, 0777) == 0 && chdir(name) == 0);
+    for (int i = 0; i < 2; i++) {
+        memcpy(name, "tfevents", 8);
+        name[i ? 9 : 250] = 0;
+        put_file(name);
+    }
+    ck_assert_int_eq(chdir(here), 0);
+    ck_assert_uint_eq(runs_of_report(), 2);
+}
+END_TEST
+
 /* ------------------------------------------------------------------- damage -- */
 
 /* Names and texts cannot end the script, and bytes that are not UTF-8 are replaced. */
@@ -380,11 +452,25 @@ START_TEST(messages)
     golden_error(&e);
     ck_assert_int_eq(eddy_events_report("/dev/null/logs", page, .error = &e), EDDY_IO);
     golden_error(&e);
+    ck_assert_int_eq(eddy_events_report("/no/such/logs", page, .error = &e), EDDY_NOT_FOUND);
+    golden_error(&e);
     snprintf(empty, sizeof empty, "%s/empty", folder);
     ck_assert_int_eq(mkdir(empty, 0777), 0);
     ck_assert_int_eq(eddy_events_report(empty, page, .error = &e), EDDY_NOT_FOUND);
     snprintf(line, sizeof line, "%.*s FOLDER", (int)(strstr(e.message, " in ") + 3 - e.message),
              e.message);
+    golden_line(line);
+    e = (eddy_error){ 0 };
+    ck_assert_int_eq(eddy_events_report("", page, .error = &e), EDDY_INVALID_ARGUMENT);
+    golden_error(&e);
+    ck_assert_int_eq(eddy_events_report(logs, "", .error = &e), EDDY_INVALID_ARGUMENT);
+    golden_error(&e);
+    for (int i = 0; i <= 4096; i++) {
+        snprintf(line, sizeof line, "%s/tfevents.%d", empty, i);
+        put_file(line);
+    }
+    ck_assert_int_eq(eddy_events_report(empty, page, .error = &e), EDDY_LIMIT);
+    snprintf(line, sizeof line, "report: FOLDER%s", strstr(e.message, " has "));
     golden_line(line);
     e = (eddy_error){ 0 };
     ck_assert_int_eq(eddy_events_report(logs, "/dev/null/report.html", .error = &e), EDDY_IO);
@@ -406,6 +492,9 @@ Suite *training_report_suite(void)
     tcase_add_test(c, training_summary);
     tcase_add_test(c, several_runs);
     tcase_add_test(c, resumed_run);
+    tcase_add_test(c, what_is_no_event_file);
+    tcase_add_test(c, unreadable_folder);
+    tcase_add_test(c, long_path);
     tcase_add_test(c, hostile_text);
     tcase_add_test(c, cut_and_flipped);
     tcase_add_test(c, messages);

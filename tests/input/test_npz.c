@@ -6,6 +6,7 @@
 
 #include <check.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 Suite *npz_suite(void);
@@ -59,6 +60,10 @@ static const struct {
     { .part = { .name = "x.npy", .longer = 1 }, .reading = unfit },
     { .part = { .name = "x.npy", .more_stored = 1000 }, .reading = unfit },
     { .part = { .name = "x.npy", .method = 8, .longer = 1 << 20 }, .reading = unfit },
+    { .part = { .name = "x.npy", .far = 50000 }, .reading = unfit },
+    { .part = { .name = "x.npy", .wide = true, .more_stored = 1ull << 63 }, .reading = unfit },
+    { .part = { .name = "x.npy", .wide = true, .method = 8, .longer = 1ull << 63 },
+      .reading = unfit },
     { .part = { .name = "x.npy", .method = 8 }, .reading = "in the compressed bytes" },
     { .part = { .name = "x.npy" }, .end = { .wide = true } },
     { .part = { .name = "x.npy" }, .end = { .note = "a note" } },
@@ -68,6 +73,10 @@ static const struct {
     { .part = { .name = "x.npy" }, .end = { .more_size = 1 }, .opening = outside },
     { .part = { .name = "x.npy" }, .end = { .more_size = (uint64_t)-1 }, .opening = too_long },
     { .part = { .name = "x.npy" }, .end = { .more_entries = 1 }, .opening = outside },
+    { .part = { .name = "x.npy", .extra = 60 }, .end = { .more_entries = 1 },
+      .opening = "no entry of the directory" },
+    { .part = { .name = "x.npy" }, .end = { .wide = true, .more_record = (uint64_t)-1 },
+      .opening = "the directory's end is not there" },
     { .part = { .name = "x.npy" }, .end = { .wide = true, .more_record = 1 },
       .opening = "the directory's end is not there" },
     { .part = { .name = "x.npy" }, .end = { .wide = true, .more_record = 1ull << 50 },
@@ -158,12 +167,38 @@ START_TEST(ends)
 }
 END_TEST
 
+/* A directory of zeros for one entry more than the limit. */
+START_TEST(too_many)
+{
+    enum { MOST = 1 << 20, ENTRY = 46 };
+    memory_files files;
+    eddy_error   e;
+    message      m = { NULL, 0 };
+    uint8_t     *zeros = calloc(MOST + 1, ENTRY);
+    zip_part     none = { .name = "" };
+    message      end = zip_of(&none, 0,
+                              (zip_ending){ .wide = true,
+                                            .more_entries = MOST + 1,
+                                            .more_size = (uint64_t)(MOST + 1) * ENTRY,
+                                            .more_record = (uint64_t)(MOST + 1) * ENTRY });
+    message_put(&m, zeros, (size_t)(MOST + 1) * ENTRY);
+    message_put(&m, end.at, end.size);
+    message_free(&end);
+    free(zeros);
+    ck_assert_ptr_null(open_bytes(&files, m, &e));
+    ck_assert_int_eq(e.status, EDDY_LIMIT);
+    ck_assert_str_eq(e.message, "f: 1048577 arrays; the limit is 1048576");
+    memory_files_free(&files);
+}
+END_TEST
+
 Suite *npz_suite(void)
 {
     Suite *s = suite_create("npz");
     TCase *t = tcase_create("npz");
     tcase_add_loop_test(t, archives, 0, sizeof rows / sizeof *rows);
     tcase_add_test(t, names);
+    tcase_add_test(t, too_many);
     tcase_add_test(t, ends);
     suite_add_tcase(s, t);
     return s;

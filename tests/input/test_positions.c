@@ -86,6 +86,10 @@ START_TEST(last_numbers)
     d = eddy_dataset_prefetch(numbered(9, NULL));
     ck_assert_int_eq(eddy_dataset_seek(d, "eddy 1: prefetch arrays(9): 0 0 0 -7"), EDDY_CORRUPT);
     eddy_dataset_free(d);
+    d = eddy_dataset_from_lines("tests/input/fixtures/table.csv");
+    ck_assert_int_eq(eddy_dataset_seek(d, "eddy 1: lines: 0 -1 0"), EDDY_CORRUPT);
+    ck_assert_int_eq(eddy_dataset_seek(d, "eddy 1: lines: 0 0 -1"), EDDY_CORRUPT);
+    eddy_dataset_free(d);
 }
 END_TEST
 

@@ -13,11 +13,13 @@ Suite *reader_files_suite(void);
 
 /* ------------------------------------------------------- calls of the file system -- */
 
+typedef eddy_array *load_fn(const char *path, const eddy_files *files, eddy_error *error);
+
 /* The error of reading "f", or OK. */
-static eddy_status load(const char *path, const eddy_files *files, eddy_error *e)
+static eddy_status load(load_fn *f, const char *path, const eddy_files *files, eddy_error *e)
 {
     *e = (eddy_error){ 0 };
-    eddy_array *a = eddy_bytes_load(path, files, e);
+    eddy_array *a = f(path, files, e);
     ck_assert((a != NULL) == (e->status == EDDY_OK));
     eddy_array_free(a);
     return e->status;
@@ -49,12 +51,28 @@ static const struct {
 
 START_TEST(failing_calls)
 {
+    load_fn *const loads[] = { eddy_bytes_load, eddy_characters_load };
+    for (int i = 0; i < 2; i++) {
+        eddy_error       e;
+        char             bytes[100] = "";
+        odd_files        odd = calls[_i].odd;
+        const eddy_files table = odd_files_begin(&odd, bytes, sizeof bytes);
+        ck_assert_msg(load(loads[i], calls[_i].path, &table, &e) == calls[_i].status, "%s",
+                      e.message);
+        ck_assert_msg(strstr(e.message, calls[_i].says), "%s", e.message);
+        ck_assert_int_eq(odd.files.n_open, 0);
+        memory_files_free(&odd.files);
+    }
+}
+END_TEST
+
+/* The first bytes of an image, which say its kind, cannot be read. */
+START_TEST(unreadable_image)
+{
     eddy_error       e;
-    char             bytes[100] = "";
-    odd_files        odd = calls[_i].odd;
-    const eddy_files table = odd_files_begin(&odd, bytes, sizeof bytes);
-    ck_assert_msg(load(calls[_i].path, &table, &e) == calls[_i].status, "%s", e.message);
-    ck_assert_msg(strstr(e.message, calls[_i].says), "%s", e.message);
+    odd_files        odd = { .interrupted = 1, .number = EIO };
+    const eddy_files table = odd_files_begin(&odd, "\xff\xd8", 2);
+    ck_assert_int_eq(load(eddy_image_load, "f", &table, &e), EDDY_IO);
     ck_assert_int_eq(odd.files.n_open, 0);
     memory_files_free(&odd.files);
 }
@@ -248,15 +266,24 @@ START_TEST(streams)
 }
 END_TEST
 
-/* A line of more than the piece that is in memory, and a read that fails in it. */
+/* A line of more than the piece that is in memory, a read that fails in it, and a limit in it. */
 START_TEST(long_line)
 {
-    enum { LONG = 200000 };
+    enum { LONG = 200000, LIMIT = 70000 };
     char             *text = malloc(LONG + 2);
     const eddy_array *line[1];
     memory_files      files;
     memset(text, 'x', LONG);
     memcpy(text + LONG, "\ny", 2);
+    memory_files_init(&files);
+    memory_files_put(&files, "f", text, LONG + 2);
+    eddy_dataset *short_one =
+        eddy_dataset_from_lines("f", .files = &files.table, .max_line = LIMIT);
+    ck_assert(!eddy_dataset_next(short_one, line));
+    ck_assert_int_eq(eddy_dataset_status(short_one), EDDY_LIMIT);
+    ck_assert_ptr_nonnull(strstr(eddy_dataset_message(short_one), "more than 70000 bytes"));
+    eddy_dataset_free(short_one);
+    memory_files_free(&files);
     for (int at = 0; at < 7; at++) {
         memory_files_init(&files);
         memory_files_put(&files, "f", text, LONG + 2);
@@ -278,6 +305,7 @@ Suite *reader_files_suite(void)
     Suite *s = suite_create("reader_files");
     TCase *t = tcase_create("files");
     tcase_add_loop_test(t, failing_calls, 0, sizeof calls / sizeof *calls);
+    tcase_add_test(t, unreadable_image);
     tcase_add_loop_test(t, idx_files, 0, sizeof idx / sizeof *idx);
     tcase_add_loop_test(t, damaged_gzip, 0, sizeof gzips / sizeof *gzips);
     tcase_add_test(t, gzip_and_more);

@@ -73,6 +73,87 @@ START_TEST(largest_image)
 }
 END_TEST
 
+/* A header that claims 10000 by 10000 pixels, in a file too short for them. */
+START_TEST(short_png)
+{
+    static const uint8_t png[] = { 0x89, 'P', 'N', 'G', '\r', '\n', 26, '\n', 0, 0, 0, 13,
+                                   'I', 'H', 'D', 'R', 0, 0, 39, 16, 0, 0, 39, 16,
+                                   8, 6, 0, 0, 0, 186, 78, 98, 39,
+                                   0, 0, 0, 1, 'I', 'D', 'A', 'T' };
+    memory_files m;
+    eddy_error   e = { EDDY_OK, "" };
+    memory_files_init(&m);
+    memory_files_put(&m, "f", png, sizeof png);
+    ck_assert_ptr_null(eddy_png_load("f", &m.table, &e));
+    ck_assert_int_eq(e.status, EDDY_CORRUPT);
+    ck_assert_ptr_nonnull(strstr(e.message, "the size of the image does not fit that of the file"));
+    memory_files_free(&m);
+}
+END_TEST
+
+static void put_bytes(uint8_t **to, size_t n, const uint8_t *bytes)
+{
+    memcpy(*to, bytes, n);
+    *to += n;
+}
+#define PUT(to, ...) \
+    put_bytes(to, sizeof((const uint8_t[]){ __VA_ARGS__ }), (const uint8_t[]){ __VA_ARGS__ })
+
+/* A progressive image of rows by columns, of one block, in n scans of a bit: first the mean, then
+ * each frequency with ever more bits. */
+static size_t scans_of(uint8_t *to, int rows, int columns, int n)
+{
+    const uint8_t *begin = to;
+    PUT(&to, 0xff, 0xd8, 0xff, 0xdb, 0, 67, 0);
+    memset(to, 1, 64);
+    to += 64;
+    PUT(&to, 0xff, 0xc2, 0, 11, 8, (uint8_t)(rows >> 8), (uint8_t)rows, (uint8_t)(columns >> 8),
+        (uint8_t)columns, 1, 1, 0x11, 0);
+    for (int table = 0; table < 2; table++)
+        PUT(&to, 0xff, 0xc4, 0, 20, (uint8_t)(table << 4), 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            0, 0, 0);
+    for (int i = 0; i < n; i++) {
+        const int frequency = i == 0 ? 0 : 1 + (i - 1) / 14, low = i == 0 ? 0 : 13 - (i - 1) % 14,
+                  high = i == 0 || low == 13 ? 0 : low + 1;
+        PUT(&to, 0xff, 0xda, 0, 8, 1, 1, 0, (uint8_t)frequency, (uint8_t)frequency,
+            (uint8_t)(high << 4 | low), 0x7f);
+    }
+    PUT(&to, 0xff, 0xd9);
+    return (size_t)(to - begin);
+}
+
+/* Each scan goes through the whole image. */
+START_TEST(scans_of_jpeg)
+{
+    static const struct {
+        int         rows, columns, scans;
+        eddy_status status;
+        const char *problem;
+    } cases[] = {
+        { 8, 8, 1, EDDY_OK, "" },
+        { 8, 8, 500, EDDY_OK, "" },
+        { 8, 8, 501, EDDY_LIMIT, "more than 500 scans" },
+        { 65500, 65500, 1, EDDY_LIMIT, "65500 by 65500 pixels; the limit is 2^28" },
+        { 4096, 4096, 1, EDDY_CORRUPT, "the size of the image does not fit that of the file" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static uint8_t bytes[10000];
+        memory_files   m;
+        eddy_error     e = { EDDY_OK, "" };
+        memory_files_init(&m);
+        memory_files_put(&m, "f", bytes,
+                         scans_of(bytes, cases[i].rows, cases[i].columns, cases[i].scans));
+        eddy_array *a = eddy_jpeg_load("f", &m.table, &e);
+        ck_assert_msg(e.status == cases[i].status, "case %zu: %s", i, e.message);
+        ck_assert_ptr_nonnull(strstr(e.message, cases[i].problem));
+        for (int k = 0; a && k < 64; k++) ck_assert(eddy_array_get(a, k) == 128);
+        ck_assert((a != NULL) == (e.status == EDDY_OK));
+        eddy_array_free(a);
+        memory_files_free(&m);
+    }
+}
+END_TEST
+
 /* Arguments that do not make a table are errors. */
 START_TEST(csv_arguments)
 {
@@ -129,6 +210,8 @@ Suite *reader_limits_suite(void)
     tcase_add_test(t, pipes);
     tcase_add_test(t, images_in_pieces);
     tcase_add_test(t, largest_image);
+    tcase_add_test(t, short_png);
+    tcase_add_test(t, scans_of_jpeg);
     tcase_add_test(t, csv_arguments);
     tcase_add_test(t, huge_entry);
     suite_add_tcase(s, t);

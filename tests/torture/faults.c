@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <locale.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -113,6 +114,9 @@ static void *counted(void *p)
 
 /* -------------------------------------------------------------- the new ones -- */
 
+/* Shared libraries must see them, whatever the compiler's options say of other functions. */
+#pragma GCC visibility push(default)
+
 void *malloc(size_t n)
 {
     if (!found()) return early_block(n);
@@ -145,9 +149,20 @@ int posix_memalign(void **p, size_t alignment, size_t n)
     return block ? 0 : ENOMEM;
 }
 
+/* Takes no memory in glibc for the locale "C", but may elsewhere. */
+locale_t newlocale(int mask, const char *name, locale_t base)
+{
+    typedef locale_t (*newlocale_fn)(int, const char *, locale_t);
+    static newlocale_fn next;
+    if (!next) memcpy(&next, (void *[]){ next_of("newlocale") }, sizeof next);
+    return fails() ? (locale_t)0 : next(mask, name, base);
+}
+
 void free(void *p)
 {
     if (!p || is_early(p) || !found()) return;
     atomic_fetch_sub_explicit(&blocks, 1, memory_order_relaxed);
     real.free(p);
 }
+
+#pragma GCC visibility pop

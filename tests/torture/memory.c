@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <yaml.h>
 
 static const scenarios *const all[] = { building, derivatives, loops,  operations,
                                         running,  training,    saving, reading, models };
@@ -200,12 +201,27 @@ static int print_all(const tally *tallies, int n)
     return sum.faults > 0 || sum.trials == 0;
 }
 
+/* Whether allocations of shared libraries fail, too. */
+static bool libraries_fail(void)
+{
+    yaml_parser_t p;
+    faults_begin((faults){ .at = 1 });
+    const int begun = yaml_parser_initialize(&p);
+    faults_end();
+    if (begun) yaml_parser_delete(&p);
+    return !begun;
+}
+
 int main(int argc, char **argv)
 {
     static char folder[64];
     char        remove[100];
     snprintf(folder, sizeof folder, "/tmp/eddy-torture-%ld", (long)getpid());
     if (mkdir(folder, 0700) != 0 || setenv("EDDY_SCRATCH", folder, 1) != 0) return 2;
+    if (!libraries_fail()) {
+        printf("FAULT: allocations of libraries are not counted\n");
+        return 2;
+    }
     tally *tallies = mmap(NULL, MOST_SCENARIOS * sizeof *tallies, PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (tallies == MAP_FAILED) return 2;

@@ -4,6 +4,7 @@
 #include "tests/formats/onnx_nodes.h"
 #include "tests/formats/onnx_values.h"
 #include "tests/formats/tensorflow_nodes.h"
+#include "tests/lib/files/event_files.h"
 #include "tests/lib/files/onnx_cases.h"
 #include "tests/lib/files/onnx_odd_models.h"
 #include "tests/lib/files/tensorflow_text_graphs.h"
@@ -153,6 +154,31 @@ static void        read_file(int i, void *state, outcome *o)
     (void)state;
     files[i].read(files[i].path, o);
     accept_refusal(o);
+}
+
+/* Small files of each kind of data, of which all allocations are tried, and a table with long
+ * fields and many words. */
+static const file data_files[] = {
+    { INPUT "labels.idx.gz", idx }, { INPUT "versions.npz", npz }, { INPUT "rgb.jpg", image },
+    { INPUT "interlaced.png", image }, { INPUT "stereo.wav", wav }, { INPUT "table.csv", lines },
+    { INPUT "table.csv", text }, { FORMAT "types.h5", keras }, { FORMAT "net.keras", keras },
+    { FORMAT "mixed.pt", torch }, { NULL, csv },
+};
+static int         count_data(void) { return (int)(sizeof data_files / sizeof *data_files); }
+static const char *name_data(int i) { return data_files[i].path ? data_files[i].path : "words"; }
+static void       *begin_data(int i)
+{
+    FILE *f = data_files[i].path ? NULL : fopen(scratch("words.csv"), "wb");
+    if (!f) return NULL;
+    fprintf(f, "word,%0300d\n\"%0900d\",1\n", 7, 7);
+    for (int k = 0; k < 70; k++) fprintf(f, "w%d,%d\n", k, k);
+    fclose(f);
+    return NULL;
+}
+static void read_data(int i, void *state, outcome *o)
+{
+    (void)state;
+    data_files[i].read(data_files[i].path ? data_files[i].path : scratch("words.csv"), o);
 }
 
 /* The test models of ONNX, where they are installed. */
@@ -337,6 +363,37 @@ static void read_tensorflow_graph(int i, void *state, outcome *o)
 
 /* -------------------------------------------------------------- event files -- */
 
+/* A scalar as a tensor, times of a node, and a damaged record. */
+static void put_other_events(void)
+{
+    const float number = 1.5f;
+    message     bytes = { NULL, 0 };
+    for (int i = 0; i < 3; i++) {
+        message inner = { NULL, 0 }, value = { NULL, 0 }, summary = { NULL, 0 },
+                event = { NULL, 0 };
+        message_bytes(&inner, i == 0 ? 4 : 2, &number, i == 0 ? sizeof number : 0);
+        if (i == 0) {                           /* tag and tensor */
+            message_text(&value, 1, "tensor");
+            message_inner(&value, 8, inner);
+            message_inner(&summary, 1, value);
+            message_inner(&event, 5, summary);
+        } else {                                /* a node, in a device, in a step */
+            message_inner(&value, 1, inner);
+            message_inner(&summary, 1, value);
+            message_inner(&event, 2, summary);
+            message_text(&event, 1, "run");
+            summary = event;
+            event = (message){ NULL, 0 };
+            message_inner(&event, 8, summary);
+        }
+        put_event(&bytes, &event);
+        message_free(&event);
+    }
+    bytes.at[bytes.size - 1] ^= 1;
+    put("events/tfevents", &bytes);
+    message_free(&bytes);
+}
+
 static void *begin_events(int i)
 {
     static const eddy_hparam rate = { "rate", 0.5, NULL };
@@ -354,6 +411,8 @@ static void *begin_events(int i)
     eddy_events_graph(w, g);
     eddy_events_hparams(w, &rate, 1, NULL, 0);
     eddy_events_close(w, NULL);
+    eddy_events_close(eddy_events_new(scratch("events/sub")), NULL);
+    put_other_events();
     eddy_array_free(a);
     eddy_graph_free(g);
     return NULL;
@@ -423,6 +482,7 @@ static void map_graph(int i, void *state, outcome *o)
 
 const scenarios reading[] = {
     { "file", count_files, name_file, NULL, read_file, NULL },
+    { "data file", count_data, name_data, begin_data, read_data, NULL },
     { "ONNX case", count_cases, name_case, NULL, read_case, NULL },
     { "ONNX node", count_onnx_nodes, name_onnx_node, begin_onnx_node, read_onnx_node, NULL },
     { "ONNX text", count_onnx_texts, name_onnx_text, begin_onnx_text, read_onnx_text, NULL },

@@ -1,6 +1,7 @@
 /* saving.c -- graphs, checkpoints and models, written and read back without enough memory. */
 #include "tests/torture/scenario.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,11 +52,61 @@ static void graph_file(int i, void *state, outcome *o)
     eddy_graph_free(g);
 }
 
+static int doubled(eddy_list x, eddy_tensor *y, void *context)
+{
+    (void)context;
+    y[0] = eddy_add(x.at[0], x.at[0]);
+    return 1;
+}
+
+/* Few nodes with something of all that a graph file states: lists, scopes, bodies, elements in
+ * base64 and in decimal, and a text that is not UTF-8. */
+static void *begin_odd(int i)
+{
+    (void)i;
+    fixture    *f = calloc(1, sizeof *f);
+    eddy_graph *g = f->graph = eddy_graph_new();
+    eddy_scope_begin(g, "a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/u/v/w/x/y/z/aa/ab/ac/ad/ae/af");
+    f->x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, 3));
+    eddy_scope_end(g);
+    eddy_device_begin(g, "\xff:0");
+    f->y = eddy_add_n(EDDY_LIST(f->x, f->x, f->x, f->x, f->x, f->x, f->x, f->x, f->x, f->x, f->x));
+    eddy_device_end(g);
+    eddy_control_begin(g, EDDY_LIST(f->x, f->y));
+    eddy_constant(g, EDDY_FLOATS(1, NAN, INFINITY));
+    eddy_constant(g, EDDY_BYTES(1, 2));
+    eddy_control_end(g);
+    f->y = eddy_transpose(f->y, .perm = EDDY_DIMS(1, 0));
+    const eddy_function double_it = { .build = doubled };
+    eddy_cond(eddy_placeholder(g, "p", EDDY_BOOL, EDDY_SCALAR), double_it, double_it, &f->y,
+              EDDY_LIST(f->y));
+    eddy_collection_add(g, "two", f->x);
+    eddy_collection_add(g, "two", f->y);
+    return f;
+}
+
+static void odd_graph(int i, void *state, outcome *o)
+{
+    const fixture *f = state;
+    eddy_error     e = { 0 };
+    (void)i;
+    eddy__small_chunks = true;
+    char       *text = eddy_graph_to_yaml(f->graph);
+    eddy_graph *g = text ? eddy_graph_load(.text = text, .error = &e) : NULL;
+    if (!text) outcome_of(o, EDDY_NO_MEMORY, "no text");
+    outcome_of_error(o, &e);
+    if (g) outcome_add(o, &(int){ eddy_graph_size(g) }, sizeof(int));
+    if (text) outcome_add_text(o, text);
+    eddy_graph_free(g);
+    eddy_string_free(text);
+}
+
 static void checkpoint(int i, void *state, outcome *o)
 {
     const fixture *f = state;
     const char    *path = scratch("all.safetensors");
     (void)i;
+    eddy__small_chunks = true;
     outcome_of_session(o, f->session, eddy_save(f->session, path, EDDY_LIST()));
     add_file(o, path);
     if (o->status == EDDY_OK)
@@ -77,7 +128,7 @@ static void shards(int i, void *state, outcome *o)
                                           EDDY_FETCH(f->y));
 }
 
-/* Layers whose rules turn axes, join and divide entries and add biases. */
+/* Layers whose rules turn axes, join and divide entries and add biases, and a complex variable. */
 static void *begin_layers(int i)
 {
     (void)i;
@@ -88,6 +139,7 @@ static void *begin_layers(int i)
     f->x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(2, 3, 4));
     f->y = eddy_multi_head_attention(eddy_rnn(eddy_rnn(f->x, lstm, "a").outputs, gru, "b").outputs,
                                      2, "c");
+    eddy_variable(g, eddy_zeros(g, EDDY_COMPLEX64, EDDY_SHAPE(2)), .name = "z");
     f->init = eddy_initializer(g);
     f->value = numbers_in(EDDY_FLOAT32, EDDY_SHAPE(2, 3, 4), -1, 1);
     f->session = eddy_session_new(g, .threads = 1);
@@ -102,14 +154,111 @@ static void layers(int i, void *state, outcome *o)
     const eddy_checkpoint_map map = eddy_torch_map();
     eddy_restore_report       r = { 0 };
     (void)i;
+    eddy__small_chunks = true;
     outcome_of_session(o, f->session, eddy_save_checkpoint(f->session, path, .map = &map));
+    add_file(o, path);
     if (o->status == EDDY_OK)
         outcome_of_session(o, f->session, eddy_restore_checkpoint(f->session, path, .map = &map,
                                                                   .report = &r));
     if (o->status == EDDY_OK) outcome_add(o, &r.n_restored, sizeof r.n_restored);
     eddy_restore_report_free(&r);
-    if (o->status == EDDY_OK) run_and_add(o, f->session, EDDY_FEED({ f->x, f->value }),
-                                          EDDY_FETCH(f->y));
+}
+
+static void *begin_complex(int i)
+{
+    (void)i;
+    fixture    *f = calloc(1, sizeof *f);
+    eddy_graph *g = f->graph = eddy_graph_new();
+    f->x = eddy_variable(g, eddy_zeros(g, EDDY_COMPLEX128, EDDY_SHAPE(2)), .name = "z");
+    f->y = eddy_variable(g, eddy_ones(g, EDDY_FLOAT64, EDDY_SHAPE(2, 2)), .name = "pairs");
+    f->init = eddy_initializer(g);
+    f->session = eddy_session_new(g, .threads = 1);
+    eddy_run(f->session, EDDY_FEED(), EDDY_FETCH(f->init), NULL);
+    return f;
+}
+
+/* Complex numbers through parts of another type, and from pairs. */
+static void complex_numbers(int i, void *state, outcome *o)
+{
+    const fixture            *f = state;
+    const char               *path = scratch("complex.safetensors");
+    const eddy_named_variable named = { "pairs", f->x };
+    (void)i;
+    eddy__small_chunks = true;
+    outcome_of_session(o, f->session, eddy_save_checkpoint(f->session, path, EDDY_LIST(f->x),
+                                                           .dtype = EDDY_FLOAT32));
+    if (o->status == EDDY_OK)
+        outcome_of_session(o, f->session,
+                           eddy_restore_checkpoint(f->session, path, EDDY_LIST(f->x)));
+    if (o->status == EDDY_OK)
+        outcome_of_session(o, f->session, eddy_save(f->session, path, EDDY_LIST(f->y)));
+    if (o->status == EDDY_OK)
+        outcome_of_session(
+            o, f->session,
+            eddy_restore_checkpoint(f->session, path, .named = &named, .n_named = 1));
+    add_file(o, path);
+}
+
+static void *begin_new_sessions(int i)
+{
+    (void)i;
+    fixture    *f = calloc(1, sizeof *f);
+    eddy_graph *g = f->graph = eddy_graph_new(.seed = 3);
+    f->x = eddy_variable(g, eddy_random_uniform(g, EDDY_SHAPE(2)), .name = "x");
+    f->y = eddy_variable(g, eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(2)), .name = "y");
+    f->init = eddy_initializer(g);
+    f->value = numbers_in(EDDY_FLOAT32, EDDY_SHAPE(2), -1, 1);
+    f->session = eddy_session_new(g, .threads = 1);
+    eddy_run(f->session, EDDY_FEED(), EDDY_FETCH(f->init), NULL);
+    eddy_save(f->session, scratch("saved.safetensors"), EDDY_LIST());
+    return f;
+}
+
+/* Sessions that have not run: one restores its first values, the other saves some that were set. */
+static void new_sessions(int i, void *state, outcome *o)
+{
+    const fixture *f = state;
+    eddy_session  *s = eddy_session_new(f->graph, .threads = 1);
+    (void)i;
+    if (s) outcome_of_session(o, s, eddy_restore(s, scratch("saved.safetensors"), EDDY_LIST()));
+    eddy_session_free(s);
+    s = o->status == EDDY_OK ? eddy_session_new(f->graph, .threads = 1) : NULL;
+    if (!s) outcome_of(o, EDDY_NO_MEMORY, "no session");
+    if (s) outcome_of_session(o, s, eddy_variable_set(s, f->x, f->value));
+    if (o->status == EDDY_OK) outcome_of_session(o, s, eddy_variable_set(s, f->y, f->value));
+    if (o->status == EDDY_OK)
+        outcome_of_session(o, s, eddy_save(s, scratch("again.safetensors"), EDDY_LIST()));
+    add_file(o, scratch("again.safetensors"));
+    eddy_session_free(s);
+}
+
+/* An array without memory of its own, of pairs. */
+static eddy_array *pairs(void *context, int i, eddy_error *error)
+{
+    static const double    numbers[] = { 1, 2, 3, 4 };
+    static eddy_array_room room;
+    (void)context, (void)i, (void)error;
+    return (eddy_array *)(uintptr_t)eddy_array_view(&room, EDDY_FLOAT64, EDDY_SHAPE(2, 2), numbers);
+}
+
+static void nothing(void *context) { (void)context; }
+
+static void callers(int i, void *state, outcome *o)
+{
+    const fixture              *f = state;
+    const eddy_checkpoint_entry z = { "z", "F64", EDDY_FLOAT64, EDDY_SHAPE(2, 2), 32 };
+    eddy_error                  e = { 0 };
+    (void)i;
+    eddy_checkpoint *empty = eddy_checkpoint_new(.error = &e);
+    outcome_of_error(o, &e);
+    eddy_checkpoint *c =
+        o->status == EDDY_OK ? eddy_checkpoint_new(&z, 1, pairs, nothing, .error = &e) : NULL;
+    outcome_of_error(o, &e);
+    if (c)
+        outcome_of_session(o, f->session,
+                           eddy_restore_checkpoint(f->session, .checkpoint = c, .partial = true));
+    eddy_checkpoint_free(c);
+    eddy_checkpoint_free(empty);
 }
 
 static void kept(int i, void *state, outcome *o)
@@ -119,6 +268,7 @@ static void kept(int i, void *state, outcome *o)
     eddy_kept_checkpoint k;
     eddy_error           e = { 0 };
     (void)i;
+    unlink(scratch("checkpoints.txt"));
     for (int step = 1; step < 4 && o->status == EDDY_OK; step++)
         outcome_of_session(o, f->session, eddy_keep_checkpoint(f->session, folder, step, 2, step));
     if (o->status == EDDY_OK)
@@ -139,6 +289,34 @@ static void entries(int i, void *state, outcome *o)
         eddy_array_free(a);
     }
     outcome_of_error(o, &e);
+    eddy_checkpoint_free(c);
+}
+
+/* Integers of 16 bits, which are decoded. */
+static void *begin_small_integers(int i)
+{
+    static const char header[] =
+        "{\"x\":{\"dtype\":\"I16\",\"shape\":[2],\"data_offsets\":[0,4]}}   ";
+    const uint64_t length = sizeof header - 1;
+    FILE          *f = fopen(scratch("integers.safetensors"), "wb");
+    (void)i;
+    if (!f) return NULL;
+    fwrite(&length, 1, sizeof length, f);
+    fwrite(header, 1, sizeof header - 1, f);
+    fwrite("\1\0\xff\xff", 1, 4, f);
+    fclose(f);
+    return NULL;
+}
+
+static void small_integers(int i, void *state, outcome *o)
+{
+    eddy_error e = { 0 };
+    (void)i, (void)state;
+    eddy_checkpoint *c = eddy_checkpoint_open(scratch("integers.safetensors"), .error = &e);
+    eddy_array      *a = c ? eddy_checkpoint_value(c, "x", &e) : NULL;
+    outcome_of_error(o, &e);
+    outcome_add_array(o, a);
+    eddy_array_free(a);
     eddy_checkpoint_free(c);
 }
 
@@ -192,12 +370,26 @@ static void with_dataset(int i, void *state, outcome *o)
 }
 
 const scenarios saving[] = {
-    { .kind = "graph file", .begin = begin, .act = graph_file, .end = fixture_end },
+    { .kind = "graph file", .begin = begin_odd, .act = graph_file, .end = fixture_end },
+    { .kind = "odd graph", .begin = begin_odd, .act = odd_graph, .end = fixture_end },
     { .kind = "checkpoint", .begin = begin, .act = checkpoint, .end = fixture_end },
     { .kind = "checkpoint in several files", .begin = begin, .act = shards, .end = fixture_end },
     { .kind = "layers of PyTorch", .begin = begin_layers, .act = layers, .end = fixture_end },
+    { .kind = "complex numbers in checkpoints",
+      .begin = begin_complex,
+      .act = complex_numbers,
+      .end = fixture_end },
+    { .kind = "checkpoint of new sessions",
+      .begin = begin_new_sessions,
+      .act = new_sessions,
+      .end = fixture_end },
+    { .kind = "checkpoint of a caller",
+      .begin = begin_complex,
+      .act = callers,
+      .end = fixture_end },
     { .kind = "kept checkpoints", .begin = begin, .act = kept, .end = fixture_end },
     { .kind = "entries of a checkpoint", .act = entries },
+    { .kind = "small integers", .begin = begin_small_integers, .act = small_integers },
     { .kind = "ONNX writer", .begin = begin, .act = onnx, .end = fixture_end },
     { .kind = "npy", .begin = begin, .act = npy, .end = fixture_end },
     { .kind = "checkpoint with a dataset",

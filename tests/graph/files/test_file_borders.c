@@ -1,6 +1,7 @@
 /* test_file_borders.c -- files of the core at the borders of what is accepted: each condition of
  * the readers of JSON, safetensors, npy and YAML on both sides. */
 #include "eddy.h"
+#include "graph/base/crc32c.h"
 #include "graph/files/safetensors.h"
 #include "tests/lib/files/memory_files.h"
 
@@ -133,6 +134,71 @@ START_TEST(many)
 }
 END_TEST
 
+#define CRCS(text) \
+    "{\"__metadata__\":{" text "},\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}"
+
+/* The checksum of a header whose own digits are zeros takes their place. */
+static void put_checksum(char *text)
+{
+    const uint64_t length = strlen(text);
+    char          *digits = strstr(text, "\"00000000\"");
+    char           sum[9];
+    if (!digits) return;
+    snprintf(sum, sizeof sum, "%08lx",
+             (unsigned long)eddy__crc32c(eddy__crc32c(0, &length, 8), text, length));
+    memcpy(digits + 1, sum, 8);
+}
+
+/* Checksums of the elements, a zero byte, and of the header: both or none, for all elements. */
+START_TEST(checksums)
+{
+    static const struct { const char *metadata; bool good; } rows[] = {
+        { CRCS(""), true },
+        { CRCS("\"eddy.crc32c\":\"527d5351\""), false },
+        { CRCS("\"eddy.header_crc32c\":\"00000000\""), false },
+        { CRCS("\"eddy.crc32c\":\"527d5351\",\"eddy.header_crc32c\":\"00000000\""), true },
+        { CRCS("\"eddy.crc32c\":\"527d5351\",\"eddy.header_crc32c\":\"0000000\""), false },
+        { CRCS("\"eddy.crc32c\":\"527d535\",\"eddy.header_crc32c\":\"00000000\""), false },
+        { CRCS("\"eddy.crc32c\":\"527d535g\",\"eddy.header_crc32c\":\"00000000\""), false },
+        { CRCS("\"eddy.crc32c\":\"527d535152\",\"eddy.header_crc32c\":\"00000000\""), false },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char             text[300];
+        eddy_safetensors s;
+        eddy_error       e;
+        snprintf(text, sizeof text, "%s", rows[i].metadata);
+        put_checksum(text);
+        const eddy_status status = open_header(text, 1, &s, &e);
+        ck_assert_msg(status == (rows[i].good ? EDDY_OK : EDDY_CORRUPT), "row %zu: %s", i,
+                      e.message);
+        if (status != EDDY_OK) {
+            ck_assert_ptr_nonnull(strstr(e.message, "the header does not have its checksum"));
+            continue;
+        }
+        eddy_array *a = eddy__safetensors_value(&s, eddy__safetensors_find(&s, "x"), &e);
+        ck_assert_msg(a != NULL, "%s", e.message);
+        eddy_array_free(a);
+        eddy__safetensors_free(&s);
+    }
+}
+END_TEST
+
+/* Elements at an odd address of the file. */
+START_TEST(unaligned)
+{
+    static const char text[] =
+        "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
+        "\"b\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[1,9]}}";
+    eddy_safetensors s;
+    eddy_error       e;
+    ck_assert_msg(open_header(text, 9, &s, &e) == EDDY_OK, "%s", e.message);
+    eddy_array *b = eddy__safetensors_value(&s, eddy__safetensors_find(&s, "b"), &e);
+    ck_assert_msg(b && eddy_array_get(b, 0) == 0 && eddy_array_get(b, 1) == 0, "%s", e.message);
+    eddy_array_free(b);
+    eddy__safetensors_free(&s);
+}
+END_TEST
+
 /* Names of 4096 and of 4097 bytes. */
 START_TEST(long_names)
 {
@@ -174,6 +240,20 @@ START_TEST(writing)
     ck_assert_int_eq(eddy__safetensors_open(&m.table, NULL, "f", false, &s, &e), EDDY_OK);
     ck_assert(!eddy__safetensors_find(&s, "x") && !eddy__safetensors_find(&s, NULL));
     eddy__safetensors_free(&s);
+    const eddy_safetensors_text odd = { "k\\", "\"v\\\n\x7f" };
+    ck_assert_int_eq(eddy__safetensors_write(&m.table, NULL, "f", 0, NULL, NULL, 1, &odd, &e),
+                     EDDY_OK);
+    ck_assert_int_eq(eddy__safetensors_open(&m.table, NULL, "f", false, &s, &e), EDDY_OK);
+    ck_assert_str_eq(eddy__safetensors_find_text(&s, "k\\"), "\"v\\\n\x7f");
+    eddy__safetensors_free(&s);
+    eddy_array_free(x);
+    x = eddy_array_of(EDDY_BFLOAT16, 1);
+    for (int i = 0; i < 2; i++) {
+        e = (eddy_error){ 0 };
+        ck_assert_int_eq(eddy_array_save(x, i ? "f.npy" : NULL, &m.table, &e), EDDY_UNIMPLEMENTED);
+        ck_assert_str_eq(e.message, i ? "f.npy: npy files do not support bfloat16"
+                                      : "array_save: npy files do not support bfloat16");
+    }
     eddy_array_free(x);
     memory_files_free(&m);
 }
@@ -357,6 +437,8 @@ Suite *file_borders_suite(void)
     tcase_add_loop_test(t, header, 0, sizeof headers / sizeof *headers);
     tcase_add_test(t, many);
     tcase_add_test(t, long_names);
+    tcase_add_test(t, checksums);
+    tcase_add_test(t, unaligned);
     tcase_add_test(t, writing);
     tcase_add_loop_test(t, npy, 0, sizeof npys / sizeof *npys);
     tcase_add_test(t, npy_cut);

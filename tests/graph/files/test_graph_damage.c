@@ -12,6 +12,7 @@
 #define SOURCE(name)                                                                 \
     "- {name: " name ", op: Source, attributes: {dtype: float32, shape: \"[2]\"}, " \
     "outputs: [\"float32[2]\"]}\n"
+#define LONG "a_name_of_seventy_characters_that_is_not_shown_whole_in_a_message_at_all"
 /* At line 7, its rest at column 4. */
 #define NODE(rest) HEAD "nodes:\n" SOURCE("x") "- {" rest "}\n"
 
@@ -30,6 +31,8 @@ static const struct { const char *text; eddy_status status; } bad[] = {
     { HEAD, EDDY_CORRUPT },
     { HEAD "nodes: {}\n", EDDY_CORRUPT },
     { HEAD "nodes: []\n---\na: 1\n", EDDY_CORRUPT },
+    { "{format: eddy-graph, version: 1, seed: 1,\nfinalized: false, nodes: []} }", EDDY_CORRUPT },
+    { "{format: eddy-graph, version: 1, seed: 1,\nfinalized: false, nodes: []} @", EDDY_CORRUPT },
     { HEAD "nodes: []\nseed: 2\n", EDDY_CORRUPT },
     { HEAD "nodes: [1]\n", EDDY_CORRUPT },
     { HEAD "nodes:\n- {}\n", EDDY_CORRUPT },
@@ -70,6 +73,9 @@ static const struct { const char *text; eddy_status status; } bad[] = {
     { NODE("name: y, op: Pair, inputs: [\"y:0\"], outputs: []"), EDDY_NOT_FOUND },
     { NODE("name: y, op: Pair, inputs: [\"z:0\"], outputs: []"), EDDY_NOT_FOUND },
     { NODE("name: y, op: Pair, inputs: [\"X:0\"], outputs: []"), EDDY_NOT_FOUND },
+    { NODE("name: y, op: Pair, inputs: [\"" LONG LONG LONG ":0\"], outputs: []"), EDDY_NOT_FOUND },
+    { HEAD "nodes:\n" SOURCE("s/x") "- {name: y, op: Pair, inputs: [\"s:0\"], outputs: []}\n",
+      EDDY_NOT_FOUND },
     { NODE("name: y, op: Pair, inputs: [], outputs: []"), EDDY_CORRUPT },
     { NODE("name: y, op: Pair, outputs: []"), EDDY_CORRUPT },
     { NODE("name: y, op: Pair, inputs: [\"x:0\", \"x:0\"], outputs: []"), EDDY_CORRUPT },
@@ -128,6 +134,7 @@ static const struct {
     { "s", "[a]", EDDY_CORRUPT },
     { "s", "{base64: A}", EDDY_CORRUPT },
     { "s", "{base64: AA==}", EDDY_CORRUPT },
+    { "s", "{base64: []}", EDDY_CORRUPT },
     { "d", "float", EDDY_BAD_DTYPE },
     { "d", "11", EDDY_BAD_DTYPE },
     { "d", "[]", EDDY_CORRUPT },
@@ -140,6 +147,7 @@ static const struct {
     { "shape", "\"[281474976710657]\"", EDDY_CORRUPT },
     { "dims", "[1,2,3,4,5,6,7,8,9]", EDDY_CORRUPT },
     { "dims", "\"~\"", EDDY_CORRUPT },
+    { "dims", "[1, x]", EDDY_CORRUPT },
     { "ints", "~", EDDY_CORRUPT },
     { "ints", "[1, b]", EDDY_CORRUPT },
     { "array", "{}", EDDY_CORRUPT },
@@ -155,6 +163,7 @@ static const struct {
     { "array", "{type: \"int32[1]\", values: [1], x: 1}", EDDY_CORRUPT },
     { "array", "{type: \"int32[1]\", values: [x]}", EDDY_CORRUPT },
     { "array", "{type: \"int64[1]\", values: [[1]]}", EDDY_CORRUPT },
+    { "array", "{type: \"float64[1]\", values: [x]}", EDDY_CORRUPT },
     { "array", "{type: \"int32[1]\", values: [2147483648]}", EDDY_CORRUPT },
     { "array", "{type: \"uint8[1]\", values: [-1]}", EDDY_CORRUPT },
     { "array", "{type: \"bool[1]\", values: [1]}", EDDY_CORRUPT },
@@ -163,6 +172,10 @@ static const struct {
     { "array", "{type: \"float16[1]\", values: [1]}", EDDY_CORRUPT },
     { "the graph", "{}", EDDY_CORRUPT },
     { "the graph", "{seed: 1, finalized: false, nodes: 3}", EDDY_CORRUPT },
+    { "the graph", "{seed: 1, nodes: []}", EDDY_CORRUPT },
+    { "the graph", "{seed: 1, finalized: false}", EDDY_CORRUPT },
+    { "the graph", "{seed: x, finalized: false, nodes: []}", EDDY_CORRUPT },
+    { "the graph", "{seed: 1, finalized: false, nodes: [], collections: 3}", EDDY_CORRUPT },
     { "the graph", "{seed: 1, finalized: false, nodes: [], format: x}", EDDY_CORRUPT },
     { "the graph", "{seed: 1, finalized: false, nodes: [{}]}", EDDY_CORRUPT },
 };
@@ -265,6 +278,13 @@ START_TEST(limits_of_the_caller)
     ck_assert(!is_read(size - 1, 5, 17));
     ck_assert(!is_read(size, 4, 17));
     ck_assert(!is_read(size, 5, 16));
+    /* A size that no text has, and an error that nobody asks for. */
+    eddy_yaml_source s = { .text = plain_text, .size = SIZE_MAX, .ops = plain_ops };
+    eddy_error       e = { 0 };
+    ck_assert_ptr_null(eddy__yaml_read(&s, &e));
+    ck_assert_int_eq(e.status, EDDY_LIMIT);
+    ck_assert_ptr_null(plain_read("[", NULL, NULL));
+    ck_assert_ptr_null(plain_read("format: eddy-graph\nseed: [1\n", NULL, NULL));
 }
 END_TEST
 

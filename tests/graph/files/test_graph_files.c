@@ -130,6 +130,7 @@ START_TEST(attributes)
         "\x01\x7f",
         "\xc3\xa9\xf0\x9f\x98\x80",
         "\xc2\x85\xe2\x80\xa8\xef\xbb\xbf\xef\xbf\xbf",
+        "\xf0\x9f\xbf\xbe",
         "\xff\xfe not UTF-8",
         "\xff 01234567890123456789012345678901234567890123456789012345678901234567890",
         "%d%n%s",
@@ -250,6 +251,36 @@ START_TEST(user_operations)
     eddy_graph      *g = eddy__yaml_read(&s, &e);
     ck_assert_msg(g != NULL, "%s", e.message);
     ck_assert_ptr_eq(eddy_node_of(eddy_graph_operation(g, "y"))->op, &own);
+    eddy_graph_free(g);
+}
+END_TEST
+
+/* Attributes that no table describes are not written, and no device is none. */
+START_TEST(nothing_to_write)
+{
+    static const eddy_attr_field none[] = { { .name = NULL } };
+    eddy_op_def                  bare = plain_same, empty = plain_same;
+    eddy_error                   e = { 0 };
+    bare.attrs_size = empty.attrs_size = sizeof(int64_t);
+    bare.attrs = NULL;
+    empty.attrs = none;
+    eddy_graph *g = plain_read(plain_text, NULL, &e);
+    eddy_tensor x = eddy_graph_tensor(g, "x:0");
+    const int   before = eddy_graph_size(g);
+    eddy_device_begin(g, "");
+    eddy_apply1(&bare, &(int64_t){ 1 }, x);
+    eddy_apply1(&empty, &(int64_t){ 1 }, x);
+    eddy_device_end(g);
+    ck_assert_int_eq(eddy_graph_size(g), before + 2);
+    char       *text = eddy_graph_to_yaml(g);
+    ck_assert_ptr_nonnull(text);
+    const char *last = strstr(text, "- name: Same");
+    ck_assert_ptr_nonnull(last);
+    const char *end = strstr(last, "collections:");
+    ck_assert_ptr_nonnull(end);
+    const char *attrs = strstr(last, "attributes"), *device = strstr(last, "device");
+    ck_assert((!attrs || attrs > end) && (!device || device > end));
+    eddy_string_free(text);
     eddy_graph_free(g);
 }
 END_TEST
@@ -426,6 +457,7 @@ Suite *graph_files_suite(void)
     tcase_add_test(format, graphs_in_graphs);
     tcase_add_test(format, larger);
     tcase_add_test(format, user_operations);
+    tcase_add_test(format, nothing_to_write);
     tcase_add_loop_test(faults, files_fail, 0, 8);
     tcase_add_loop_test(faults, memory_fails, 0, 2);
     tcase_add_test(faults, misuse);

@@ -42,8 +42,8 @@ static message directory_entry(const zip_part *f, uint64_t at)
     if (f->wide) {
         message_put_number(&extra, 1, 2);
         message_put_number(&extra, f->extra < 0 ? 20 : 24, 2);
-        message_put_number(&extra, f->data.size, 8);
-        message_put_number(&extra, f->data.size, 8);
+        message_put_number(&extra, f->data.size + f->more_stored + f->longer, 8);
+        message_put_number(&extra, f->data.size + f->more_stored, 8);
         message_put_number(&extra, at, f->extra < 0 ? 4 : 8);
     }
     if (f->half_wide) {
@@ -80,7 +80,7 @@ message zip_of(zip_part *f, int n, zip_ending end)
         message_put_number(&m, 0, 8);
         message_put_number(&m, 0, 6);
         message_put_number(&m, strlen(f[i].name), 2);
-        message_put_number(&m, 3, 2);
+        message_put_number(&m, (uint64_t)(3 + f[i].far), 2);
         message_put_text(&m, f[i].name);
         message_put_number(&m, 0, 3);
         message_put(&m, f[i].data.at, f[i].data.size);

@@ -22,6 +22,7 @@ typedef struct zip_part {
     bool        half_wide;              /* only its place has */
     uint64_t    beyond;                 /* added to its place */
     int         extra;                  /* bytes of another extra field; -1: one that is cut */
+    int         far;                    /* added to the length of its extra field in front of it */
 } zip_part;
 
 /* The end of the archive. Members named `more_` are added to the right number. */

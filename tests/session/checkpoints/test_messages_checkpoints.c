@@ -108,6 +108,10 @@ START_TEST(of_indexes)
     index_fails(large, 100000001, EDDY_LIMIT);
     free(large);
     golden_end();
+    ck_assert_int_eq(eddy_save_checkpoint(s, "d/i.json"), EDDY_OK);      /* replaces it */
+    eddy_checkpoint *empty = eddy_checkpoint_open("d/i.json", &files.table);
+    ck_assert(empty && eddy_checkpoint_count(empty) == 0);
+    eddy_checkpoint_free(empty);
     static const char good[] =
         " { \"x\" : [ 1, -2.5e3 , true, \"\\\"\", {} ] , \"weight_map\" : { \"v\" : \"part\" } } ";
     eddy_error e = { 0 };
@@ -331,6 +335,7 @@ START_TEST(of_foreign)
     golden_begin("session/checkpoint_foreign");
     refused(two, 2, false);
     refused(NULL, 1, true);
+    refused(two, -1, true);
     refused(none, 1, true);
     refused(same, 3, true);
     eddy_error       e = { 0 };

@@ -61,11 +61,12 @@ END_TEST
 static const struct {
     const char *text;
     bool        to_entry;
-    int         heads;
+    int         heads;                   /* -1: INT64_MAX */
     eddy_shape  x, wanted, y;
 } applied[] = {
 #define ANY   { .rank = EDDY_UNKNOWN_RANK }
 #define S(r, ...) { .rank = r, .dim = { __VA_ARGS__ } }
+#define HUGE  ((int64_t)1 << 47)
     { "a b -> b a", true, 0, S(2, 2, 3), ANY, S(2, 3, 2) },
     { "a b -> b a", false, 0, S(2, 2, 3), ANY, S(2, 3, 2) },
     { "a b -> b a", true, 0, S(2, 2, 0), ANY, S(2, 0, 2) },
@@ -79,6 +80,9 @@ static const struct {
     { "(a b) -> a b", true, 0, S(1, 6), S(2, 4, -1), ANY },
     { "(a b) -> a b", true, 0, S(1, 6), S(2, 2, 2), ANY },
     { "(a b) -> a b", true, 0, S(1, 0), S(2, 0, 5), S(2, 0, 5) },
+    { "(a b) c -> a c b", true, 0, S(2, 0, HUGE), S(3, HUGE, -1, 0), ANY },
+    { "(heads a) c -> (heads c) a", true, -1, S(2, 0, 2), ANY, ANY },
+    { "(lanes d) e -> lanes (d e)", true, 2, S(2, 6, 5), ANY, ANY },
     { "(a b) -> a b", true, 0, S(1, 6), S(2, 0, 5), ANY },
     { "(heads d) e -> heads (d e)", true, 2, S(2, 6, 5), ANY, S(2, 2, 15) },
     { "(heads d) e -> heads (d e)", true, 4, S(2, 6, 5), ANY, ANY },
@@ -98,8 +102,9 @@ START_TEST(applying)
     eddy_error  e = { 0 };
     eddy_array *x = counted(EDDY_FLOAT32, applied[_i].x);
     ck_assert(eddy__axes_parse(applied[_i].text, &m));
-    eddy_array *y = eddy__axes_apply(&eddy__libc, &m, applied[_i].to_entry, applied[_i].heads, x,
-                                     applied[_i].wanted, "x", &e);
+    const int64_t heads = applied[_i].heads < 0 ? INT64_MAX : applied[_i].heads;
+    eddy_array   *y = eddy__axes_apply(&eddy__libc, &m, applied[_i].to_entry, heads, x,
+                                       applied[_i].wanted, "x", &e);
     if (applied[_i].y.rank < 0) {
         ck_assert_ptr_null(y);
         ck_assert_msg(e.status == EDDY_BAD_SHAPE && strstr(e.message, "does not fit the axes"),
@@ -217,6 +222,8 @@ START_TEST(casting)
         { EDDY_FLOAT32, EDDY_INT32, false, false, false },
         { EDDY_BOOL, EDDY_INT32, false, false, false },
         { EDDY_BOOL, EDDY_FLOAT32, false, false, false },
+        { EDDY_FLOAT32, EDDY_BOOL, false, false, false },
+        { EDDY_INT32, EDDY_FLOAT64, false, false, true },
         { EDDY_COMPLEX64, EDDY_COMPLEX128, false, true, true },
         { EDDY_COMPLEX128, EDDY_COMPLEX64, false, false, true },
         { EDDY_COMPLEX64, EDDY_FLOAT32, false, false, false },
@@ -324,6 +331,12 @@ static const struct { const char *text, *problem; int count; } indexes[] = {
     { "{\"a\" 7}", "expected ':'", 0 },
     { "{\"a\":}", "expected a value", 0 },
     { "{\"a\":7 8}", "expected ','", 0 },
+    { "{\"a\":7", "expected ','", 0 },
+    { "{\"a\":", "expected a value", 0 },
+    { "{\"a\":{7}}", "expected '\"'", 0 },
+    { "{\"a\":{\"b\" 7}}", "expected ':'", 0 },
+    { "{\"a\":1E5,\"weight_map\":{}}", "", 0 },
+    { "{\"a\":~}", "expected a value", 0 },
     { MAP("\"a\":7"), "expected '\"'", 0 },
     { MAP("7"), "expected '\"'", 0 },
     { MAP("\"a\" \"f\""), "expected ':'", 0 },
