@@ -10,12 +10,13 @@
 #   $EDDY_CPU: whose kernels run; by default those for any processor, since clang 14 does not know
 #   what masked stores of AVX2 write
 #   $OPT: optimization; -O0 compiles in a fifth of the time
+#   $ORIGINS: -fsanitize-memory-track-origins says where memory of a report was taken, and costs time
 set -eu
 MAKE=${MAKE:-make}
 export BUILD
 folder=$PWD/$BUILD
 prefix=$folder/prefix
-cflags='-g -fsanitize=memory -fsanitize-memory-track-origins -fno-omit-frame-pointer'
+cflags="-g1 -fsanitize=memory ${ORIGINS:-} -fno-omit-frame-pointer"
 log=$folder/libraries.log
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
 for tool in clang cmake; do
