@@ -31,7 +31,7 @@ enum { PATIENCE = 100 };                /* interruptions of one read in a row */
 static source *allocate(uint64_t size, eddy_error *error)
 {
     source *s = NULL;
-    if (size > SIZE_MAX / 2 ||
+    if (size > PTRDIFF_MAX - sizeof *s - 64 ||
         posix_memalign((void **)&s, _Alignof(source), sizeof *s + (size_t)size + 64) != 0) {
         eddy__format_fail(error, EDDY_NO_MEMORY, "out of memory for a file of %llu bytes",
                           (unsigned long long)size);

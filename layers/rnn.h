@@ -32,8 +32,8 @@ typedef struct eddy_rnn_state {
  *       return 2;
  *   }
  *   eddy_rnn_state h = { .shape = EDDY_SHAPE(8) };
- *   eddy_rnn_cell  cell = { .f = { step, &w, "leaky" }, .n_state = 1, .state = &h,
- *                           .output = EDDY_SHAPE(8) }; */
+ *   eddy_rnn_cell  cell = { .f = { .build = step, .context = &w, .name = "leaky" },
+ *                           .n_state = 1, .state = &h, .output = EDDY_SHAPE(8) }; */
 typedef struct eddy_rnn_cell {
     /* of the input of a step, [batch, ...], and the n_state tensors of the state: the output,
      * [batch, ...], and the next state, of the same dtypes and shapes as the state */

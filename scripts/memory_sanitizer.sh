@@ -10,12 +10,13 @@
 #   $EDDY_CPU: whose kernels run; by default those for any processor, since clang 14 does not know
 #   what masked stores of AVX2 write
 #   $OPT: optimization; -O0 compiles in a fifth of the time
+#   $ORIGINS: -fsanitize-memory-track-origins says where memory of a report was taken, and costs time
 set -eu
 MAKE=${MAKE:-make}
 export BUILD
 folder=$PWD/$BUILD
 prefix=$folder/prefix
-cflags='-g -fsanitize=memory -fsanitize-memory-track-origins -fno-omit-frame-pointer'
+cflags="-g1 -fsanitize=memory ${ORIGINS:-} -fno-omit-frame-pointer"
 log=$folder/libraries.log
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
 for tool in clang cmake; do
@@ -65,6 +66,9 @@ build() {       # build ARGUMENTS...: of make
     $MAKE --no-print-directory CC="${CLANG:-clang}" HOSTCC=cc OPT="${OPT:--O1}" BUILD="$BUILD" \
         CFLAGS="$cflags -isystem $prefix/include" "$@"
 }
+# shellcheck disable=SC2046  # names are words
+build CFLAGS="$cflags -isystem $prefix/include -include tests/msan/masked_stores.h" \
+    $(grep -rl --include='*.c' _mm256_maskstore_ps ops | sed "s|^\(.*\)c\$|$BUILD/obj/\1o|")
 declared="$BUILD/obj/tests/msan/blas.o $BUILD/obj/tests/msan/lapack.o"
 # shellcheck disable=SC2086  # names are words
 build $declared

@@ -32,9 +32,12 @@ eddy_tensor eddy_one_hot_to(eddy_tensor indices, eddy_tensor depth, eddy_tensor 
     eddy_shape column = { .rank = axis < 0 ? (int)-axis : rank + 1 - (int)axis, .dim = { -1 } };
     for (int i = 1; i < column.rank && i < EDDY_MAX_RANK; i++) column.dim[i] = 1;
     eddy_tensor y = at;
-    if (eddy_is_valid(at))
-        y = eddy_where(Equal(at, Reshape(eddy__size_positions(depth), column)),
-                       Reshape(on, EDDY_SCALAR), Reshape(off, EDDY_SCALAR));
+    if (eddy_is_valid(at)) {
+        /* One after the other: the compiler may evaluate arguments in any order. */
+        on = Reshape(on, EDDY_SCALAR);
+        off = Reshape(off, EDDY_SCALAR);
+        y = eddy_where(Equal(at, Reshape(eddy__size_positions(depth), column)), on, off);
+    }
     eddy_scope_end(indices.graph);
     return y;
 }

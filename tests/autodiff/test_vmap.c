@@ -456,16 +456,19 @@ END_TEST
 Suite *vmap_suite(void)
 {
     Suite *s = suite_create("vmap");
-    TCase *c = tcase_create("ops"), *slow = tcase_create("nested and complex");
+    TCase *c = tcase_create("ops"), *many = tcase_create("gradients");
+    TCase *slow = tcase_create("nested and complex");
+    tcase_set_tags(many, "many");
     tcase_set_tags(slow, "slow");
     tcase_add_test(c, every_op);
     const int rows = sweep_count() + MORE_ROWS;
     tcase_add_loop_test(c, rows_are_mapped, 0, rows);
     tcase_add_loop_test(c, rows_are_mapped_over_unknown_numbers, 0, rows);
-    tcase_add_loop_test(c, gradients_are_mapped, 0, rows);
+    tcase_add_loop_test(many, gradients_are_mapped, 0, rows);
     tcase_add_loop_test(slow, maps_are_mapped, 0, rows);
     tcase_add_loop_test(slow, complex_rows_are_mapped, 0, rows);
     suite_add_tcase(s, c);
+    suite_add_tcase(s, many);
     suite_add_tcase(s, slow);
     return s;
 }

@@ -6,6 +6,7 @@
 #include "tests/lib/finite_differences.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -251,10 +252,19 @@ END_TEST
 
 /* ------------------------------------------------------------------ an end -- */
 
-static void *close_soon(void *session)
+static atomic_bool begun;
+
+static void note_begin(void *user, const char *line)
 {
-    const struct timespec moment = { .tv_nsec = 20000000 };
-    nanosleep(&moment, NULL);
+    (void)user, (void)line;
+    atomic_store(&begun, true);
+}
+BODY(noted_square, Square(eddy_print(x[0], .write = note_begin)))
+
+static void *close_when_begun(void *session)
+{
+    const struct timespec moment = { .tv_nsec = 1000000 };
+    while (!atomic_load(&begun)) nanosleep(&moment, NULL);
     eddy_session_close(session);
     return NULL;
 }
@@ -262,7 +272,7 @@ static void *close_soon(void *session)
 static int forever_inside(eddy_list in, eddy_tensor *y, void *context)
 {
     (void)context;
-    return eddy_iterate(INT64_MAX, PLAIN(square), in, y);
+    return eddy_iterate(INT64_MAX, PLAIN(noted_square), in, y);
 }
 
 /* A loop that would not end ends when another thread closes the session. */
@@ -270,14 +280,16 @@ START_TEST(closed_sessions)
 {
     eddy_graph *g = eddy_graph_new();
     eddy_tensor x = eddy_number(g, F64, 1), y[3], rows = eddy_ones(g, F64, EDDY_SHAPE(3));
-    ck_assert_int_eq(eddy_iterate(INT64_MAX, PLAIN(square), EDDY_LIST(x), &y[0]), 1);
-    ck_assert_int_eq(eddy_while_loop(PLAIN(always), PLAIN(square), EDDY_LIST(x), &y[1]), 1);
+    ck_assert_int_eq(eddy_iterate(INT64_MAX, PLAIN(noted_square), EDDY_LIST(x), &y[0]), 1);
+    const int loops = eddy_while_loop(PLAIN(always), PLAIN(noted_square), EDDY_LIST(x), &y[1]);
+    ck_assert_int_eq(loops, 1);
     ck_assert_int_eq(eddy_map_fn(PLAIN(forever_inside), EDDY_LIST(rows), &y[2]), 1);
     for (int i = 0; i < 3; i++) {
         eddy_session *s = eddy_session_new(g);
         eddy_array   *a = NULL;
         pthread_t     thread;
-        ck_assert_int_eq(pthread_create(&thread, NULL, close_soon, s), 0);
+        atomic_store(&begun, false);
+        ck_assert_int_eq(pthread_create(&thread, NULL, close_when_begun, s), 0);
         ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(y[i]), &a), EDDY_CANCELLED);
         ck_assert_ptr_null(a);
         ck_assert_ptr_nonnull(strstr(eddy_session_message(s), "closed during the run [iteration"));

@@ -289,7 +289,16 @@ START_TEST(late_blocks)
 }
 END_TEST
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* Sanitizers end a program whose address space is limited. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(memory_sanitizer)
+#define SANITIZED
+#endif
+#endif
+
+#if !defined(SANITIZED)
 static void *wait_in_thread(void *of)
 {
     while (!atomic_load(&open_gate)) pause_for(100000);
@@ -364,7 +373,7 @@ Suite *interruptible_suite(void)
     tcase_add_test(c, at_exit);
     tcase_add_test(c, kept_blocks);
     tcase_add_test(c, late_blocks);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(SANITIZED)
     tcase_add_test(c, without_a_thread);
 #endif
     tcase_add_test(c, copies);

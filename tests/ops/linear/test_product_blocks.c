@@ -3,7 +3,10 @@
 #include "tests/lib/checks.h"
 #include "ops/short_names.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 Suite *product_blocks_suite(void);
 
@@ -29,19 +32,47 @@ static double exact(int64_t i, int64_t j, int64_t k)
     return (double)sum;
 }
 
+/* Pages with a copy of a at their end, before one that nobody may read. */
+typedef struct pages {
+    char       *at;
+    size_t      size, guard;
+    eddy_array *a;
+} pages;
+
+static pages at_end_of_pages(const eddy_array *a)
+{
+    const size_t guard = (size_t)sysconf(_SC_PAGESIZE), n = eddy_array_bytes(a);
+    pages        p = { .size = (n + guard - 1) / guard * guard + guard, .guard = guard };
+    const int    zeros = open("/dev/zero", O_RDWR);
+    p.at = mmap(NULL, p.size, PROT_READ | PROT_WRITE, MAP_PRIVATE, zeros, 0);
+    ck_assert(zeros >= 0 && close(zeros) == 0 && p.at != MAP_FAILED);
+    ck_assert_int_eq(mprotect(p.at + p.size - guard, guard, PROT_NONE), 0);
+    void *copy = memcpy(p.at + p.size - guard - n, eddy_array_data(a), n);
+    p.a = eddy_array_borrow(eddy_array_dtype(a), eddy_array_shape(a), copy);
+    return p;
+}
+
+static void free_pages(pages *p)
+{
+    eddy_array_free(p->a);
+    munmap(p->at, p->size);
+}
+
 /* The product with one added to each element, which may be fused into it. */
 static void check(eddy_dtype d, int64_t m, int64_t n, int64_t k, bool turn_a, bool turn_b)
 {
     eddy_graph   *g = eddy_graph_new();
     eddy_array   *a = elements_of(d, m, k, turn_a, left), *b = elements_of(d, k, n, turn_b, right);
+    pages         a_end = at_end_of_pages(a), b_end = at_end_of_pages(b);
     eddy_array   *out[1] = { NULL };
     eddy_tensor   x = eddy_placeholder(g, "a", d, eddy_array_shape(a));
     eddy_tensor   w = eddy_placeholder(g, "b", d, eddy_array_shape(b));
     eddy_tensor   y = eddy_matmul(x, w, .transpose_a = turn_a, .transpose_b = turn_b);
     eddy_session *s = eddy_session_new(g, .threads = 2);
     y = Add(y, eddy_ones(g, d, EDDY_SHAPE(n)));
-    ck_assert_msg(eddy_run(s, EDDY_FEED({ x, a }, { w, b }), EDDY_FETCH(y), out) == EDDY_OK, "%s",
-                  eddy_session_message(s));
+    const eddy_status status =
+        eddy_run(s, EDDY_FEED({ x, a_end.a }, { w, b_end.a }), EDDY_FETCH(y), out);
+    ck_assert_msg(status == EDDY_OK, "%s", eddy_session_message(s));
     for (int64_t i = 0; i < m; i += 1 + m / 40)
         for (int64_t j = 0; j < n; j += 1 + n / 40)
             ck_assert_double_eq(eddy_array_get(out[0], i * n + j), exact(i, j, k) + 1);
@@ -50,6 +81,8 @@ static void check(eddy_dtype d, int64_t m, int64_t n, int64_t k, bool turn_a, bo
     eddy_array_free(out[0]);
     eddy_session_free(s);
     eddy_graph_free(g);
+    free_pages(&a_end);
+    free_pages(&b_end);
 }
 
 START_TEST(large_products)
@@ -78,6 +111,20 @@ START_TEST(few_columns)
 }
 END_TEST
 
+/* OpenBLAS 0.3.21 reads behind a complex vector for results of 2, 6, 10, ... elements. */
+START_TEST(reads_end_with_the_operands)
+{
+    static const eddy_dtype types[] = { EDDY_FLOAT32, EDDY_FLOAT64, EDDY_COMPLEX64,
+                                        EDDY_COMPLEX128 };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        for (int64_t n = 1; n < 16; n++)
+            for (int64_t k = 1; k < 7; k += 2) {
+                check(types[i], 1, n, k, _i & 1, _i & 2);
+                check(types[i], n, 1, k, _i & 1, _i & 2);
+            }
+}
+END_TEST
+
 Suite *product_blocks_suite(void)
 {
     Suite *s = suite_create("product_blocks");
@@ -85,6 +132,7 @@ Suite *product_blocks_suite(void)
     tcase_set_timeout(c, 120);
     tcase_add_loop_test(c, large_products, 0, 4);
     tcase_add_loop_test(c, few_columns, 0, 4);
+    tcase_add_loop_test(c, reads_end_with_the_operands, 0, 4);
     suite_add_tcase(s, c);
     return s;
 }

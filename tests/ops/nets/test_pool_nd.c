@@ -52,11 +52,12 @@ static bool is_in(const pooling *p, int i, int64_t x, int64_t o)
 /* Elements of x in the window of y[at]: their places; how many. */
 static int window(const pooling *p, eddy_shape sx, const int64_t *at, int64_t *place_of)
 {
-    int count = 0;
-    for (int64_t j = 0; j < eddy_shape_count(sx); j++) {
+    int           count = 0;
+    const int64_t image = eddy_shape_count(sx) / p->batch, first = at[0] * image;
+    for (int64_t j = first + at[p->axes + 1]; j < first + image; j += p->c) {
         int64_t of[EDDY_MAX_RANK];
+        bool    in = true;
         position(sx, j, of);
-        bool in = of[0] == at[0] && of[p->axes + 1] == at[p->axes + 1];
         for (int i = 0; i < p->axes && in; i++) in = is_in(p, i, of[1 + i], at[1 + i]);
         if (in) place_of[count++] = j;
     }
