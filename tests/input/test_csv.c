@@ -91,7 +91,8 @@ END_TEST
 static const eddy_csv_type ints[] = { EDDY_CSV_INT64, EDDY_CSV_INT64 },
                            floats[] = { EDDY_CSV_FLOAT32, EDDY_CSV_FLOAT64 },
                            words[] = { EDDY_CSV_CATEGORY, EDDY_CSV_SKIP },
-                           low[] = { EDDY_CSV_INFER - 1 }, high[] = { EDDY_CSV_SKIP + 1 };
+                           low[] = { (eddy_csv_type)(EDDY_CSV_INFER - 1) },
+                           high[] = { (eddy_csv_type)(EDDY_CSV_SKIP + 1) };
 
 static const struct {
     const char        *text;

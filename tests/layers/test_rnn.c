@@ -348,8 +348,8 @@ START_TEST(user_cell)
     eddy_tensor   x = eddy_placeholder(g, "x", EDDY_INT32, EDDY_SHAPE(B, _i ? EDDY_ANY : T));
     eddy_array   *in = eddy_array_copy_of(EDDY_INT32, EDDY_SHAPE(B, T), ids);
     eddy_tensor   n = eddy_const(g, EDDY_INT64, EDDY_SHAPE(B), (int64_t[]){ 3, 1 });
-    eddy_rnn_cell cell = { .f = { reader, &table, "reader" }, .n_state = 2, .state = states,
-                           .output = EDDY_SHAPE(2) };
+    eddy_rnn_cell cell = { .f = { .build = reader, .context = &table, .name = "reader" },
+                           .n_state = 2, .state = states, .output = EDDY_SHAPE(2) };
     eddy_tensor   y = eddy_dynamic_rnn(cell, x, state, n);
     layers_close(y, EDDY_FEED({ x, in }), B * T * 2,
                  (double[]){ 16, 32, 9, 18, 8.5, 17, 4, 8, 0, 0, 0, 0 });
