@@ -40,7 +40,9 @@ GRAPH_CODE := $(addsuffix /%,autodiff command control formats layers optim ops/f
 COLD     := $(addsuffix /%,graph session input ops/linear ops/nets) ops/math/gamma.c ops/math/bessel.c
 LEVEL_OF = $(or $(if $(filter $(LOOPS),$1),-O3),$(if $(filter $(GRAPH_CODE),$1),-O1),$(if $(filter $(COLD),$1),-O2),-O3)
 OPT_OF   = $(OPT:-O3=$(LEVEL_OF))
-EDDY_CFLAGS := -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) -fwrapv -ffp-contract=off \
+# Where `long` has 32 bits, files of more than 2 GiB and their numbers need larger types.
+LARGE_FILES := $(if $(filter 4,$(shell echo __SIZEOF_LONG__ | $(CC) $(CFLAGS) -E -P - 2>/dev/null)),-D_FILE_OFFSET_BITS=64)
+EDDY_CFLAGS := -std=c11 -D_POSIX_C_SOURCE=200809L $(LARGE_FILES) $(WARN) -fwrapv -ffp-contract=off \
            -fno-math-errno -fno-trapping-math -fvisibility=hidden -fPIC -pthread \
            -I. -Ibuild/include -MMD -MP
 LIBS    := -lopenblas -lyaml -lm -pthread
@@ -341,7 +343,8 @@ $(BUILD)/run-tests: $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/libeddy_distributed.a
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(MARKS) $^ -o $@ $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS)
 
-objects: $(OBJECTS) $(FORMATS) $(INPUT) $(DISTRIBUTED)
+objects: $(OBJECTS) $(FORMATS) $(INPUT) $(DISTRIBUTED) $(COMMAND) $(SUPPORT) $(TESTS:%.c=$(BUILD)/obj/%.o) \
+         $(EXAMPLES:$(BUILD)/%=$(BUILD)/obj/%.o)
 
 tests: $(BUILD)/run-tests
 

@@ -132,12 +132,12 @@ static void drop_left_over(eddy_background *b, const eddy_call_header *h)
 }
 
 int64_t eddy__job_begin(eddy_communicator *c, const eddy_call_header *h, int64_t count,
-                        size_t bytes, void (*fill)(void *context, void *data), void *context,
+                        uint64_t bytes, void (*fill)(void *context, void *data), void *context,
                         eddy_error *error)
 {
     eddy_background *b = background_of(c->world, error);
     eddy_job        *j = b ? malloc(sizeof *j) : NULL;
-    void            *data = j ? malloc(bytes + 1) : NULL;
+    void            *data = j && bytes < PTRDIFF_MAX ? malloc((size_t)bytes + 1) : NULL;
     if (!data) {
         free(j);
         eddy__distributed_fail(error, EDDY_NO_MEMORY, "out of memory for messages");

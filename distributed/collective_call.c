@@ -48,13 +48,13 @@ static bool no_memory(eddy_call *call)
                            call->c->world->rank);
 }
 
-void *eddy__collective_scratch(eddy_call *call, size_t bytes)
+void *eddy__collective_scratch(eddy_call *call, uint64_t bytes)
 {
     eddy_world *w = call->c->world;
     if (bytes > w->scratch_size) {
         free(w->scratch);
-        w->scratch = malloc(bytes);
-        w->scratch_size = w->scratch ? bytes : 0;
+        w->scratch = bytes <= PTRDIFF_MAX ? malloc((size_t)bytes) : NULL;
+        w->scratch_size = w->scratch ? (size_t)bytes : 0;
     }
     if (!w->scratch && bytes > 0) no_memory(call);
     return w->scratch;

@@ -45,8 +45,8 @@ static bool combination_begin(eddy_call *call, int64_t count, combination *k)
     const size_t align = 64, pointers = ((size_t)n * sizeof(void *) + align - 1) / align * align;
     k->bytes = ((size_t)count * size_of(call) + align - 1) / align * align;
     const eddy_dtype d = (eddy_dtype)call->mine->header.dtype;
-    char            *at =
-        eddy__collective_scratch(call, pointers + (size_t)n * k->bytes + eddy__combine_work(d, n));
+    char            *at = eddy__collective_scratch(
+        call, pointers + (uint64_t)n * k->bytes + eddy__combine_work(d, n));
     if (!at) return false;
     k->parts = (void **)(void *)at;
     k->room = at + pointers;

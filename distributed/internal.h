@@ -110,7 +110,7 @@ bool eddy__collective_fail(eddy_call *call, eddy_status status, const char *form
 /* Fails unless b, the header of another rank, is of the same collective. */
 bool eddy__collective_compare(eddy_call *call, const eddy_call_header *a, const eddy_call_header *b);
 /* Memory until the end of the call; NULL with the call failed. */
-void *eddy__collective_scratch(eddy_call *call, size_t bytes);
+void *eddy__collective_scratch(eddy_call *call, uint64_t bytes);
 
 /* -------------------------------------------------------------- exchanges -- */
 
@@ -140,7 +140,7 @@ typedef struct eddy_job eddy_job;
 /* Begins one on `bytes` of data, which `fill` writes; its number, or 0 with an error. The caller
  * holds a reference to c only during the call: eddy__jobs_cancel waits for the job. */
 int64_t eddy__job_begin(eddy_communicator *c, const eddy_call_header *h, int64_t count,
-                        size_t bytes, void (*fill)(void *context, void *data), void *context,
+                        uint64_t bytes, void (*fill)(void *context, void *data), void *context,
                         eddy_error *error);
 /* Waits for it, calls `take` with the result if there is one, and frees it. `stopped` as in a
  * call. */

@@ -41,7 +41,7 @@ static eddy_status begin_kernel(eddy_kernel *k)
 {
     const eddy_collective_attrs *a = k->attrs;
     const int64_t                count = count_of(k, 0);
-    const size_t                 bytes = (size_t)count * eddy_dtype_size(k->in[0]->type.dtype);
+    const uint64_t               bytes = (uint64_t)count * eddy_dtype_size(k->in[0]->type.dtype);
     eddy_communicator           *c = eddy__communicator_take(a->communicator);
     eddy_error                   e = { 0 };
     if (!c) return eddy_kernel_fail(k, EDDY_CLOSED, "its communicator has been freed");

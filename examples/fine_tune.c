@@ -176,7 +176,7 @@ int main(int argc, char **argv)
         if (strcmp(argv[i], "--out") == 0) folder = argv[i + 1];
     }
     char          small[512];
-    answers       a = { NULL };
+    answers       a = { 0 };
     model         m = build();
     eddy_session *s = eddy_session_new(m.graph);
     snprintf(small, sizeof small, "%s/fine_tune_bfloat16.safetensors", folder);

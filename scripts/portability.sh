@@ -1,7 +1,7 @@
 #!/bin/sh
-# Compiles the libraries with other compilers, standards and C libraries, runs suites with each
-# instruction set, with each BLAS of Debian, for addresses of 32 bits and on an emulated arm64, and
-# prints a table. It names the tools that are not installed.
+# Compiles libraries, tests and examples with other compilers and standards, runs suites with musl,
+# with each instruction set, with each BLAS of Debian, for addresses of 32 bits and on an emulated
+# arm64, and prints a table. It names the tools that are not installed.
 #
 #   BUILD=build portability.sh [ROW...]    rows: compilers musl cpu blas i386 arm64
 #
@@ -78,20 +78,32 @@ reference_blas() {
 compilers_row() {
     for cc in gcc clang; do
         have "$cc" || { row "$cc" 'not installed'; continue; }
-        for std in c11 c17 c2x; do compile "$cc -std=$std" "$cc" "-std=$std"; done
-        for flags in -O0 -O3 -mno-sse3; do compile "$cc $flags" "$cc" "$flags"; done
+        for flags in '-std=c11 -O0' '-std=c17 -O3' '-std=c2x -mno-sse3'; do
+            compile "$cc $flags" "$cc" "$flags"
+        done
     done
 }
-# The headers of libraries, without those of glibc.
+# musl, with the headers and static libraries of Debian and without those of glibc.
 musl_row() {
-    have musl-gcc || { row musl-gcc 'not installed (musl-tools)'; return; }
-    mkdir -p "$folder/include"
+    have musl-gcc || { row musl 'not installed (musl-tools)'; return; }
+    mkdir -p "$folder/include" "$folder/lib"
+    for library in openblas yaml z png png16 jpeg check subunit; do
+        ln -sf "$(cc -print-file-name=lib$library.a)" "$folder/lib/lib$library.a"
+    done
     for h in cblas.h openblas_config.h yaml.h zlib.h zconf.h png.h pngconf.h pnglibconf.h \
-             jpeglib.h jconfig.h jmorecfg.h; do
+             jpeglib.h jconfig.h jmorecfg.h check.h check_stdint.h; do
         echo "#include <$h>" | cc -M -include stdio.h -x c - 2>/dev/null | tr ' ' '\n' |
             grep "/$h\$" | head -n 1 | xargs -r -I{} ln -sf {} "$folder/include/$h"
     done
-    compile 'musl-gcc' musl-gcc "-idirafter $folder/include"
+    log=$(log_of "compiling for musl")
+    $MAKE -k OPT=-O1 BUILD="$folder/musl" HOSTCC=cc CFLAGS=-g1 \
+        CC="musl-gcc -idirafter $folder/include" LDFLAGS="-rdynamic -L$folder/lib" \
+        CHECK_LIBS='-lcheck -lsubunit' \
+        LIBS="$folder/musl/obj/tests/musl/glibc.o -lopenblas -lyaml -lm -pthread" \
+        "$folder/musl/obj/tests/musl/glibc.o" tests > "$log" 2>&1 ||
+        { result musl 1 "$log"; return; }
+    suites musl "$folder/musl/run-tests" \
+        env "EDDY_FFTW=$(dirname "$(cc -print-file-name=libfftw3.so.3)")"
 }
 cpu_row() {
     for cpu in baseline avx2 avx512; do

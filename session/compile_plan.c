@@ -5,19 +5,21 @@
 
 #include <string.h>
 
-static bool no_memory(compile *c, uint64_t bytes)
+static bool no_memory(compile *c, uint64_t bytes, const char *largest)
 {
-    return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory: the run needs %llu bytes",
-                           (unsigned long long)bytes);
+    return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory: the run needs %llu bytes%s",
+                           (unsigned long long)bytes, largest);
 }
 
 /* Where addresses have 32 bits, a value may be too large for size_t; no kernel may then be
  * prepared. */
 static bool values_fit(compile *c)
 {
+    char largest[800];
     for (int32_t i = 0; sizeof(void *) < 8 && i < c->plan->n_roots; i++)
         if (c->plan->roots[i].bytes > (uint64_t)eddy__most_bytes)
-            return no_memory(c, c->plan->roots[i].bytes);
+            return no_memory(c, c->plan->roots[i].bytes,
+                             eddy__largest_values(c->plan, largest, sizeof largest));
     return true;
 }
 
@@ -123,7 +125,8 @@ static bool plan_memory(compile *c)
                                "the run needs %llu bytes; max_bytes of the session is %zu%s",
                                (unsigned long long)all, s->options.max_bytes,
                                eddy__largest_values(p, largest, sizeof largest));
-    if (!p->embedded && all > PTRDIFF_MAX) return no_memory(c, p->memory_bytes);
+    if (!p->embedded && all > PTRDIFF_MAX)
+        return no_memory(c, all, eddy__largest_values(p, largest, sizeof largest));
     if (!p->embedded) {
         p->own_memory.fixed = (size_t)all;
         p->own_memory.limit = s->options.max_bytes;
@@ -134,7 +137,7 @@ static bool plan_memory(compile *c)
         p->memory = eddy__allocate_aligned(p->allocator, p->memory_bytes, &p->memory_base);
         p->own_bytes = (size_t)p->memory_bytes;
     }
-    if (!p->memory && p->own_bytes > 0) return no_memory(c, p->memory_bytes);
+    if (!p->memory && p->own_bytes > 0) return no_memory(c, p->memory_bytes, "");
     p->info.live_bytes = (size_t)live;
     p->info.arena_bytes = (size_t)p->memory_bytes;
     p->info.instructions = p->n_code;

@@ -48,11 +48,6 @@ static int32_t new_buffer(build *b, eddy_type t, int32_t root)
     return p->n_buffers++;
 }
 
-static uint64_t bytes_of(eddy_type t)
-{
-    return (uint64_t)eddy_shape_count(t.shape) * eddy_dtype_size(t.dtype);
-}
-
 /* A buffer for elements of t that are part of the root, from byte `at` on. */
 static int32_t part_buffer(build *b, eddy_type t, int32_t root, size_t at)
 {
@@ -74,7 +69,7 @@ static int32_t temp_buffer(build *b, eddy_type t, int32_t value)
     int32_t at = b->plan->n_code;
     return new_buffer(b, t,
                       new_root(b, (plan_root){ .kind = VALUE_TEMP,
-                                               .bytes = bytes_of(t),
+                                               .bytes = eddy__type_bytes(t),
                                                .first = at,
                                                .last = at,
                                                .last_reader = b->views.reads[value] }));
@@ -131,7 +126,7 @@ static int32_t read_buffer(build *b, eddy_tensor t)
     if (b->buffer_of[v] >= 0) return b->buffer_of[v];
     plan_root r = { .kind = VALUE_CONSTANT };
     if (n->feed >= 0)
-        r = (plan_root){ .kind = VALUE_FEED, .index = n->feed, .bytes = bytes_of(n->outputs[0]),
+        r = (plan_root){ .kind = VALUE_FEED, .index = n->feed, .bytes = eddy__type_bytes(n->outputs[0]),
                          .last_reader = b->views.reads[v],
                          .owner = b->plan->owned ? b->plan->owned[n->feed] : 0 };
     else if (n->values) r.constant = n->values[t.output];
@@ -280,7 +275,7 @@ static bool is_whole(const build *b, const eddy_buffer *buffer)
 {
     const int32_t at = (int32_t)(buffer - b->plan->buffers);
     return b->plan->buffer_at[at] == 0 &&
-           bytes_of(buffer->type) == b->plan->roots[b->plan->buffer_root[at]].bytes;
+           eddy__type_bytes(buffer->type) == b->plan->roots[b->plan->buffer_root[at]].bytes;
 }
 
 /* True if another operand than i shares its memory. Only an elementwise loop over the same
@@ -321,7 +316,7 @@ static int32_t overwritten(build *b, const ir_node *n, int k, eddy_buffer **at)
         if (!eddy__is_value(b->ir, n, i)) continue;
         const int32_t    root = root_of(b, at[i]);
         const plan_root *r = &b->plan->roots[root];
-        const bool fits = at[i]->count == eddy_shape_count(t.shape) && r->bytes == bytes_of(t);
+        const bool fits = at[i]->count == eddy_shape_count(t.shape) && r->bytes == eddy__type_bytes(t);
         if (may_take(b, n, r) && r->last_reader == n->id && fits && is_whole(b, at[i]) &&
             !is_shared_operand(b, n, i, at))
             return root;
@@ -391,7 +386,7 @@ static bool make_views(build *b, const ir_node *n)
         const eddy_type t = n->outputs[k];
         const int32_t   root = b->plan->buffer_root[from];
         const size_t    at = n->alias ? 0 : (size_t)n->parts[k] * eddy_dtype_size(t.dtype);
-        const bool      all = bytes_of(t) == bytes_of(b->plan->buffers[from].type);
+        const bool      all = eddy__type_bytes(t) == eddy__type_bytes(b->plan->buffers[from].type);
         const int32_t   buffer = all ? new_buffer(b, t, root) : part_buffer(b, t, root, 0);
         if (buffer < 0) return false;
         b->plan->buffer_at[buffer] = b->plan->buffer_at[from] + at;

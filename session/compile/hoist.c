@@ -29,19 +29,14 @@ typedef struct hoisting {
     double   *flops;                /* by node: arithmetic of COMPUTED nodes */
     int32_t  *seen;                 /* by node: the last node whose cost calculation visited it */
     int32_t   stack[MAX_SEARCH];
-    size_t    budget;               /* bytes that may be kept */
+    uint64_t  budget;               /* bytes that may be kept */
 } hoisting;
 
-static size_t bytes_of(eddy_type t)
+static uint64_t result_bytes(const ir_node *n)
 {
-    return (size_t)eddy_shape_count(t.shape) * eddy_dtype_size(t.dtype);
-}
-
-static size_t result_bytes(const ir_node *n)
-{
-    size_t bytes = 0;
+    uint64_t bytes = 0;
     const int n_outputs = n->variable >= 0 ? 1 : n->n_outputs;
-    for (int k = 0; k < n_outputs; k++) bytes += bytes_of(n->outputs[k]);
+    for (int k = 0; k < n_outputs; k++) bytes += eddy__type_bytes(n->outputs[k]);
     return bytes;
 }
 
@@ -107,9 +102,9 @@ static void find_wanted(hoisting *h)
 
 /* The cost of computing a value. */
 typedef struct value_cost {
-    size_t bytes;                   /* of the inputs of the computation, each counted once */
-    double flops;
-    bool   heavy;                   /* not only by loops over elements */
+    uint64_t bytes;                 /* of the inputs of the computation, each counted once */
+    double   flops;
+    bool     heavy;                 /* not only by loops over elements */
 } value_cost;
 
 /* Counts the arithmetic of nodes that are computed from invariant nodes. */
@@ -162,7 +157,7 @@ static value_cost cost_of(hoisting *h, const ir_node *n)
 /* True if the value of the node is worth keeping. */
 static bool is_profitable(hoisting *h, const ir_node *n)
 {
-    const size_t     bytes = result_bytes(n);
+    const uint64_t   bytes = result_bytes(n);
     const value_cost m = cost_of(h, n);
     int64_t          count = 0;
     for (int k = 0; k < n->n_outputs; k++) count += eddy_shape_count(n->outputs[k].shape);

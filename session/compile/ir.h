@@ -55,6 +55,12 @@ struct ir_graph {
     int32_t      n_invariant;       /* the number of leading nodes that need not run every time */
 };
 
+/* Bytes of a value of this type, also where addresses have 32 bits and it is too large. */
+static inline uint64_t eddy__type_bytes(eddy_type t)
+{
+    return (uint64_t)eddy_shape_count(t.shape) * eddy_dtype_size(t.dtype);
+}
+
 /* The node and the type of a tensor, and its elements if it is constant, else NULL. */
 static inline ir_node *eddy__ir_node(const ir_graph *f, eddy_tensor t)
 {

@@ -9,11 +9,6 @@ enum { ALIGNED = 64 };
 
 static uint64_t aligned(uint64_t bytes) { return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED; }
 
-static size_t bytes_of(eddy_type t)
-{
-    return (size_t)eddy_shape_count(t.shape) * eddy_dtype_size(t.dtype);
-}
-
 /* ------------------------------------------------------ nodes of a program -- */
 
 static bool same_carried(const eddy_loop_attrs *a, const eddy_loop_attrs *b)
@@ -245,7 +240,7 @@ static bool loop_arguments(assembly *a)
         const int slice = i - 1 - (int)at->n_carried;
         if (slice >= 0 && slice < at->n_sliced) {
             t = row_of(t);
-            p->slice_row[slice] = bytes_of(t);
+            p->slice_row[slice] = (size_t)eddy__type_bytes(t);
         }
         if (slice >= at->n_sliced) eddy__program_set_constant(a, i, i + skip);
         if (!eddy__program_set_argument(a, i, t)) return false;
@@ -294,7 +289,7 @@ static void place_loop(eddy_program *p)
         at = aligned(p->condition.plan->memory_bytes);
     for (int j = 0; j < p->n_carried; j++) {
         carried_value *v = &p->carried[j];
-        v->bytes = bytes_of(v->type);
+        v->bytes = (size_t)eddy__type_bytes(v->type);
         v->at[0] = at;
         if (v->output < 0) at += aligned(v->bytes);
         v->at[1] = at;
@@ -339,7 +334,7 @@ static bool loop_outputs(assembly *a, const uint8_t *wanted, int n_stacks)
         eddy_type row = a->types[p->n_carried + i], t = { row.dtype, { .rank = 1 } };
         if (row.shape.rank == EDDY_MAX_RANK)
             return eddy__program_refuse(a, EDDY_LIMIT, "a stack would have too many dimensions");
-        p->stack_row[i] = bytes_of(row);
+        p->stack_row[i] = (size_t)eddy__type_bytes(row);
         t.shape.rank = row.shape.rank + 1;
         t.shape.dim[0] = p->open ? 0 : p->most;
         for (int d = 0; d < row.shape.rank; d++) t.shape.dim[d + 1] = row.shape.dim[d];

@@ -47,11 +47,6 @@ typedef struct search {
 
 static int64_t count_of(const ir_node *n) { return eddy_shape_count(n->outputs[0].shape); }
 
-static size_t bytes_of(eddy_type t)
-{
-    return (size_t)eddy_shape_count(t.shape) * eddy_dtype_size(t.dtype);
-}
-
 /* The node in whose memory t lies. */
 static const ir_node *origin_of(const ir_graph *f, eddy_tensor t)
 {
@@ -204,7 +199,7 @@ typedef struct candidate {
     int32_t chain[LONGEST_CHAIN];   /* nodes to be copied, operands first */
     int     n;
     tile_loop loop;                 /* of the loop with the copies (fits_in_run) */
-    size_t  bytes, read;      /* of the result; of the operands that the loop did not read before */
+    uint64_t bytes, read;     /* of the result; of the operands that the loop did not read before */
 } candidate;
 
 /* How the run gets the elements of an operand that it does not make itself. */
@@ -223,7 +218,7 @@ static availability availability_of(const search *s, eddy_tensor x, const candid
     if (is_read_in(s, x, m->run, &later)) return FREE;
     if (o->values || o->feed >= 0 || o->variable >= 0) return COSTS;
     if (later && s->ir->nodes[x.node] == o) return COSTS;
-    return MUCH_SMALLER * bytes_of(o->outputs[0]) <= m->bytes && o->n_outputs == 1 &&
+    return MUCH_SMALLER * eddy__type_bytes(o->outputs[0]) <= m->bytes && o->n_outputs == 1 &&
                    !is_joined(s, o->id)
                ? COSTS
                : AWAY;
@@ -235,7 +230,7 @@ static bool can_recompute(const search *s, const ir_node *n, candidate *m, int d
  * fewest reads. */
 static bool can_obtain(const search *s, eddy_tensor x, candidate *m, int depth)
 {
-    const size_t       bytes = bytes_of(eddy__ir_type(s->ir, x));
+    const uint64_t     bytes = eddy__type_bytes(eddy__ir_type(s->ir, x));
     const availability direct = availability_of(s, x, m);
     candidate          made = *m;
     if (direct == FREE || copy_in(s, x.node, m->run)) return true;
@@ -291,7 +286,7 @@ static int later_runs(const search *s, const ir_node *n, candidate *m, bool *sta
         *stays = *stays || number == own;
         if (number == own || (k > 0 && m[k - 1].run == number)) continue;
         if (k == MAX_RUNS) return 0;
-        m[k++] = (candidate){ .run = number, .before = reader, .bytes = bytes_of(n->outputs[0]) };
+        m[k++] = (candidate){ .run = number, .before = reader, .bytes = eddy__type_bytes(n->outputs[0]) };
     }
     return k;
 }
@@ -328,10 +323,10 @@ static size_t width_of(const search *s, const ir_node *n)
 static bool is_profitable(const search *s, const ir_node *n, const candidate *m, int runs,
                           bool stays)
 {
-    const size_t count = (size_t)count_of(n), each = m->bytes / count;
-    size_t       saved = each, made = 0;
+    const uint64_t count = (uint64_t)count_of(n), each = m->bytes / count;
+    uint64_t       saved = each, made = 0;
     for (int k = 0; k < runs; k++) {
-        const size_t read = m[k].read / count;
+        const uint64_t read = m[k].read / count;
         saved += each - (read < each ? read : each);
         for (int i = 0; i < m[k].n; i++) made += width_of(s, s->ir->nodes[m[k].chain[i]]);
     }
@@ -346,7 +341,7 @@ static bool decide(search *s, const ir_node *n)
     bool      stays;
     if (!is_repeatable_node(s, n)) return true;
     const int runs = later_runs(s, n, m, &stays);
-    if (stays && bytes_of(n->outputs[0]) < s->least) return true;
+    if (stays && eddy__type_bytes(n->outputs[0]) < s->least) return true;
     for (int k = 0; k < runs; k++)
         if (!fits_in_run(s, n, &m[k])) return true;
     if (runs == 0 || !is_profitable(s, n, m, runs, stays)) return true;

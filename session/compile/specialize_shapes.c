@@ -281,8 +281,8 @@ static bool is_foldable(const compile *c, const eddy_node *node)
         NEVER = EDDY_OP_STATEFUL | EDDY_OP_SIDE_EFFECT | EDDY_OP_VARIABLE | EDDY_OP_PLACEHOLDER
     };
     const node_info *info = &c->info[node->id];
-    size_t bytes = 0;
-    bool   small = true;
+    uint64_t bytes = 0;
+    bool     small = true;
     if ((node->op->flags & NEVER) || info->effect || !info->value_needed || node->n_outputs == 0)
         return false;
     if (node->op->fold && reads_fed_elements(c, node)) return false;
@@ -290,7 +290,7 @@ static bool is_foldable(const compile *c, const eddy_node *node)
     for (int k = 0; k < node->n_outputs; k++) {
         int64_t count = eddy_shape_count(info->types[k].shape);
         if (count < 0) return false;
-        bytes += (size_t)count * eddy_dtype_size(info->types[k].dtype);
+        bytes += (uint64_t)count * eddy_dtype_size(info->types[k].dtype);
         small = small && count <= SHAPE_ELEMENTS && eddy_dtype_is_integer(info->types[k].dtype);
     }
     const bool without = (c->without & EDDY_PASS_FOLD) != 0;

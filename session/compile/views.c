@@ -15,13 +15,8 @@ enum { SMALL_BYTES = 1 << 14 };
 typedef struct search {
     views   *v;
     int32_t *origin;                /* by node: the node of which it is a view, or itself */
-    size_t  *viewed;                /* by value: total bytes of its views */
+    uint64_t *viewed;               /* by value: total bytes of its views */
 } search;
-
-static size_t bytes_of(eddy_type t)
-{
-    return (size_t)eddy_shape_count(t.shape) * eddy_dtype_size(t.dtype);
-}
 
 static bool is_storage(const ir_graph *f, eddy_tensor t)
 {
@@ -64,7 +59,7 @@ static void find_origins(search *s)
         if (!shares(n) || is_storage(f, n->inputs[0])) continue;
         s->origin[id] = s->origin[n->inputs[0].node];
         for (int k = 0; k < n->n_outputs && eddy__ir_is_view(n); k++)
-            s->viewed[eddy__value_of(s->v, n->inputs[0])] += bytes_of(n->outputs[k]);
+            s->viewed[eddy__value_of(s->v, n->inputs[0])] += eddy__type_bytes(n->outputs[k]);
     }
 }
 
@@ -80,7 +75,7 @@ static bool should_copy(const search *s, const ir_node *n)
         const int32_t update = v->first_update[origin->variable];
         return update > n->id && last >= update;
     }
-    const size_t bytes = bytes_of(eddy__ir_type(v->ir, n->inputs[0]));
+    const uint64_t bytes = eddy__type_bytes(eddy__ir_type(v->ir, n->inputs[0]));
     return last > eddy__max(v->reads[value], n->id) && bytes > SMALL_BYTES &&
            2 * s->viewed[value] < bytes;
 }
@@ -104,12 +99,12 @@ static bool is_movable(const views *v, eddy_tensor t, const ir_node *to)
 static void place_inputs(views *v, const ir_node *n)
 {
     const size_t size = eddy_dtype_size(n->outputs[0].dtype);
-    size_t       movable = 0;
+    uint64_t     movable = 0;
     for (int i = 0; i < n->n_inputs; i++) {
         const eddy_tensor t = eddy__unaliased(v->ir, n->inputs[i]);
-        if (is_movable(v, t, n)) movable += bytes_of(eddy__ir_type(v->ir, t));
+        if (is_movable(v, t, n)) movable += eddy__type_bytes(eddy__ir_type(v->ir, t));
     }
-    if (movable == 0 || 2 * movable < bytes_of(n->outputs[0])) return;
+    if (movable == 0 || 2 * movable < eddy__type_bytes(n->outputs[0])) return;
     for (int i = 0; i < n->n_inputs; i++) {
         const eddy_tensor t = eddy__unaliased(v->ir, n->inputs[i]);
         if (!is_movable(v, t, n)) continue;

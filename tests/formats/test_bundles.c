@@ -65,7 +65,8 @@ static message entry_message(const entry *t)
     message_number(&m, 5, t->size);
     const bool inside = t->offset <= DATA && t->size <= DATA - t->offset;
     message_put_number(&m, 6 << 3 | 5, 1);
-    message_put_number(&m, (inside ? masked(data + t->offset, t->size) : 0) + t->wrong, 4);
+    message_put_number(&m, (inside ? masked(data + t->offset, (size_t)t->size) : 0) + t->wrong,
+                       4);
     if (t->sliced) message_inner(&m, 7, (message){ NULL, 0 });
     return m;
 }

@@ -64,8 +64,8 @@ static bool next_event(wire_bytes *b, wire *event)
 {
     if (b->size == 0) return false;
     ck_assert_uint_ge(b->size, 16);
-    const uint64_t n = whole(b->at, 8);
-    ck_assert_uint_le(n + 16, b->size);
+    ck_assert_uint_le(whole(b->at, 8), b->size - 16);
+    const size_t n = (size_t)whole(b->at, 8);
     for (int k = 0; k < 2; k++) {
         const wire_bytes part = k ? (wire_bytes){ b->at + 12, n } : (wire_bytes){ b->at, 8 };
         const uint32_t   crc = eddy__file_crc32c(part), sum = (crc >> 15 | crc << 17) + 0xa282ead8u;

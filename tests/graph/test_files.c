@@ -104,6 +104,24 @@ START_TEST(posix_errors)
 }
 END_TEST
 
+/* More bytes than a long has where addresses have 32 bits; nearly all of them are a hole. */
+START_TEST(posix_large)
+{
+    const int64_t size = INT64_C(3) << 30;
+    eddy_error    e = { 0 };
+    eddy_reader   in;
+    char          first = 0;
+    ck_assert(file_replace(NULL, in_folder("large"), "x", 1, &e));
+    ck_assert_int_eq(truncate(in_folder("large"), (off_t)size), 0);
+    ck_assert_msg(eddy__reader_open(&in, NULL, in_folder("large"), &e), "%s", e.message);
+    ck_assert_int_eq((int64_t)in.size, size);
+    ck_assert(eddy__reader_read(&in, &first, 1));
+    ck_assert_int_eq(first, 'x');
+    eddy__reader_close(&in);
+    ck_assert_int_eq(unlink(in_folder("large")), 0);
+}
+END_TEST
+
 /* Temporary names left by a killed process are skipped; a link is replaced by the file, not
  * followed. */
 START_TEST(posix_temporaries)
@@ -275,6 +293,7 @@ Suite *files_suite(void)
     tcase_add_test(posix, posix_replace);
     tcase_add_test(posix, posix_relative);
     tcase_add_test(posix, posix_errors);
+    tcase_add_test(posix, posix_large);
     tcase_add_test(posix, posix_temporaries);
     tcase_add_test(posix, posix_sync_dir);
     tcase_add_loop_test(faults, replace_under_faults, 0, 2 * NUMBERS);

@@ -1,5 +1,6 @@
 /* test_bfloat16_pairs.c -- products of bfloat16 matrices of many sizes and layouts, alone, in
  * batches and with an epilogue, against plain sums; and convolutions against those in float64. */
+#include "ops/kernels/convolution/conv.h"
 #include "tests/lib/array_trial.h"
 
 #include <math.h>
@@ -108,9 +109,11 @@ static const shape_of_conv convs[] = {
     { 13, 8, 4, 6, 3, 1, "SAME" },  { 20, 32, 5, 34, 1, 1, "SAME" },
 };
 
-/* The values are multiples of 1/64, and sums of them are exact. */
+/* The values are multiples of 1/64, and sums of them are exact. Minimal filtering, which processors
+ * without products of pairs would use, has fractions. */
 START_TEST(convolutions)
 {
+    eddy__conv_method_ask(EDDY_CONV_DIRECT);
     const shape_of_conv *c = &convs[_i];
     trial             t = trial_begin((unsigned)_i);
     const eddy_dims   step = EDDY_DIMS(c->stride), gap = EDDY_DIMS(c->gap);
@@ -132,6 +135,7 @@ START_TEST(convolutions)
     eddy_array_free(a);
     eddy_array_free(dx);
     trial_end(&t);
+    eddy__conv_method_ask(EDDY_CONV_BY_RULE);
 }
 END_TEST
 

@@ -267,7 +267,8 @@ static bool killed_after(int64_t wait, const char *graph, const char *path)
         raise(SIGUSR2);
     }
     if (wait >= 0) {
-        nanosleep(&(struct timespec){ wait / 1000000, wait % 1000000 * 1000 }, NULL);
+        const struct timespec pause = { (time_t)(wait / 1000000), (long)(wait % 1000000 * 1000) };
+        nanosleep(&pause, NULL);
         kill(child, SIGKILL);
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
