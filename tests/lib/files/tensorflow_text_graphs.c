@@ -102,7 +102,8 @@ static void add_node(text_graph *g, const char *text, int function)
     n->n_inputs = split(inputs, n->inputs, TEXT_EDGES);
     n->n_attributes = split(attributes, list, 4);
     for (int i = 0; i < n->n_attributes; i++)
-        snprintf(n->attributes[i], sizeof n->attributes[i], "%.39s", list[i]);
+        snprintf(n->attributes[i], sizeof n->attributes[i], "%.*s",
+                 (int)sizeof n->attributes[i] - 1, list[i]);
 }
 
 text_graph text_graph_of(const char *text)
