@@ -327,7 +327,12 @@ END_TEST
 /* Where a footer says that the index is: behind two numbers, the offset and the size of a block.
  * The file begins with a block of no pairs, of 8 bytes, one of a pair whose block is not in the
  * file, at 13, one that is damaged, at 32, and one of a damaged pair, at 41. */
-static const struct { const char *at; size_t size; bool cut_off; const char *problem; } footers[] = {
+static const struct {
+    const char *at;
+    size_t      size;
+    bool        cut_off;
+    const char *problem;
+} footers[] = {
     { "\0\0\0\x08", 4, false, "the index has no header" },
     { "", 0, true, "the footer is damaged" },
     { "\0", 1, true, "the footer is damaged" },

@@ -213,7 +213,8 @@ START_TEST(many_results)
         region      r;
         tf_file     file;
         tf_manifest weights;
-        for (int i = 0; i < 64 + more; i++) strcat(text, i ? ",{\"name\":\"r\"}" : "{\"name\":\"r\"}");
+        for (int i = 0; i < 64 + more; i++)
+            strcat(text, i ? ",{\"name\":\"r\"}" : "{\"name\":\"r\"}");
         strcat(text, "]}}]}}}");
         ck_assert_ptr_null(parsed(&r, text, &file, &weights));
         ck_assert_uint_eq(file.functions[0].n_results, (size_t)(64 + more));
@@ -289,7 +290,8 @@ static const struct { const char *text, *problem; } bad[] = {
     { "{\"modelTopology\":{\"node\":[]},\"weightsManifest\":7}", NULL },
     { "{\"modelTopology\":{\"node\":7}}", NULL },
     { "{\"modelTopology\":{\"node\":[{\"attr\":7},{\"attr\":{\"a\":[{\"s\":\"\"}]}}]}}", NULL },
-    { "{\"modelTopology\":{\"node\":[{\"attr\":{\"a\":{\"s\":\"@\"}}},{}],\"library\":{\"function\":[{}]}}}",
+    { "{\"modelTopology\":{\"node\":[{\"attr\":{\"a\":{\"s\":\"@\"}}},{}],"
+      "\"library\":{\"function\":[{}]}}}",
       "a text is not in base64" },
     { MODEL "[1,1,1,1,1,1,1,1]}]}]}", NULL },
     { MODEL "[1,1,1,1,1,1,1,1,1]}]}]}", "a weight has more than 8 dimensions" },

@@ -7,7 +7,8 @@
 
 #define BRANCH_OF(p) \
     "x ?f[2] - -;p " p " - -;s Switch x,p -;a Neg s:1 -;c Abs s -;y Merge c,a -"
-#define CASE_OF(i) "x ?f[2] - -;i " i " - -;y Case i,x branches=@f&g|f:a:c;c Neg a -|g:a:c;c Abs a -"
+#define CASE_OF(i) \
+    "x ?f[2] - -;i " i " - -;y Case i,x branches=@f&g|f:a:c;c Neg a -|g:a:c;c Abs a -"
 #define CALL_OF(function) "x ?f[2] - -;y PartitionedCall x f=@f|f:a:c;" function
 /* A loop of these values with functions cond and body; then the number of its output that is y. */
 #define LOOP(values, attributes) \
@@ -35,7 +36,8 @@ static const program control[] = {
       "f[2] 1 -2", "f[2] -1 2" },
     { "x ?f[2] - -;y If - then_branch=@f,else_branch=@f|f::c;c f - -", "f[2]",
       "!input 0 is missing" },
-    { "x ?f[2] - -;p ?b - -;y If p,x then_branch=@f,else_branch=@g|f:a:c;c Neg a -|g:a:c,c;c Abs a -",
+    { "x ?f[2] - -;p ?b - -;y If p,x then_branch=@f,else_branch=@g|f:a:c;c Neg a -"
+      "|g:a:c,c;c Abs a -",
       "f[2]", "!the branches do not have equally many results" },
     { "x ?f[2] - -;p ?b - -;y If p,x then_branch=@f,else_branch=@f|f:a:m;m NoOp - -", "f[2]",
       "!the number of results of branch is 0" },
@@ -59,7 +61,8 @@ static const program control[] = {
     { "x ?f[2] - -;y PartitionedCall x,x f=@f|f:a:c;c Neg a -", "f[2]",
       "!function 'f' does not have the inputs of the node" },
     { "x ?f[2] - -;y PartitionedCall x f=@f|f:a:", "f[2]", "!an input is not computed" },
-    { "x ?f[2] - -;y PartitionedCall x -|f:a:c;c Neg a -", "f[2]", "!there is no attribute 'f' with a function" },
+    { "x ?f[2] - -;y PartitionedCall x -|f:a:c;c Neg a -", "f[2]",
+      "!there is no attribute 'f' with a function" },
     { "x ?f[2] - -;y Unpack x num=0", "f[2]", "!an input is not computed" },
     { "x ?f[2] - -;y ShapeN - -", "f[2]", "!there is no value 'y'" },
 };
@@ -67,6 +70,8 @@ static const program control[] = {
 static const program loops[] = {
     { LOOP("n,x", "") "1 -|cond:n,a:r;" UNTIL_2 "|body:n,a:j,c;" NEXT "c Neg a -", "f[2] 1 2",
       "f[2] 1 2" },
+    { LOOP("n,x", "") "1 -|cond:n,a:r;k i_2 - -;r Sub k,n -|body:n,a:j,c;" NEXT "c AddV2 a,a -",
+      "f[2] 1 2", "f[2] 4 8" },
     { LOOP("n,m,x", "") "2 -;m NoOp - -|cond:n,m,a:r;" UNTIL_2 "|body:n,m,a:j,m,c;" NEXT
       "c AddV2 a,a -", "f[2] 1 2", "f[2] 4 8" },
     { LOOP("n,x", "output_shapes=(&-1),") "1 -|cond:n,a:r;" UNTIL_2 "|body:n,a:j,c;" NEXT
@@ -140,14 +145,16 @@ static const program arrays[] = {
 
 /* Part of the sizes [2,3,4,5] of x: from b to e in steps of t. */
 #define SLICE(b, e, t, masks) \
-    "x ?f[2,3,4,5] - -;s Shape x -;b " b " - -;e " e " - -;t " t " - -;y StridedSlice s,b,e,t " masks
+    "x ?f[2,3,4,5] - -;s Shape x -;b " b " - -;e " e " - -;t " t " - -;" \
+    "y StridedSlice s,b,e,t " masks
 /* The same of sizes that are not known while the graph is read; d is the first of them. */
 #define OPEN_SLICE(b, e, masks) \
     "x ~f[2,3,4,5] - -;s Shape x -;z i[1]_0 - -;t i[1]_1 - -;o i[1]_4 - -;" \
     "d StridedSlice s,z,t,t -;y StridedSlice s," b "," e ",t " masks
 
-/* Slices that are known while the graph is read. */
+/* Parts of sizes that are known while the graph is read. */
 static const program slices[] = {
+    { "x ?f - -;s Shape x -;i i[0] - -;z i - -;y GatherV2 s,i,z -", "f 1", "i[0]" },
     { SLICE("i[1]_1", "i[1]_3", "i[1]_1", "-"), "f[2,3,4,5]", "i[2] 3 4" },
     { SLICE("i[1]_-3", "i[1]_-1", "i[1]_1", "-"), "f[2,3,4,5]", "i[2] 3 4" },
     { SLICE("i[1]_-100", "i[1]_3", "i[1]_2", "-"), "f[2,3,4,5]", "i[2] 2 4" },

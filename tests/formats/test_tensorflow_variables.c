@@ -1,5 +1,5 @@
-/* test_tensorflow_variables.c -- SavedModels: variables in nodes, functions, loops and branches, and
- * those that the checkpoint lacks or has damaged; constants that are weights or not; signatures. */
+/* test_tensorflow_variables.c -- SavedModels: variables in nodes, functions, loops and branches,
+ * and those that the checkpoint lacks or has damaged; constants that are weights; signatures. */
 #include "build/gen/suites.h"
 #include "tensorflow_programs.h"
 #include "tests/lib/files/memory_files.h"
@@ -9,7 +9,8 @@ static void put_variables(memory_files *files)
 {
     eddy_array *w = eddy_array_copy_of(EDDY_FLOAT32, EDDY_SHAPE(2), (float[]){ 3, 4 }),
                *i = eddy_array_copy_of(EDDY_INT32, EDDY_SCALAR, (int32_t[]){ 5 });
-    tf_bundle   b = tf_bundle_of((tf_bundle_entry[]){ { "i", 3, i, NULL, 0 }, { "w", 1, w, NULL, 0 },
+    tf_bundle   b = tf_bundle_of((tf_bundle_entry[]){ { "i", 3, i, NULL, 0 },
+                                                      { "w", 1, w, NULL, 0 },
                                                       { "z", 1, w, NULL, 0 } }, 3);
     b.data.at[b.data.size - 1] ^= 1;
     memory_files_put(files, "m/variables/variables.index", b.index.at, b.index.size);
@@ -28,7 +29,8 @@ static void put_model(memory_files *files, message graph, const char *inputs, co
 
 /* ----------------------------------------------------------------- programs -- */
 
-#define READ(attributes) "x ?f[2] - -;w VarHandleOp - " attributes ";r ReadVariableOp w -;y Mul x,r -"
+#define READ(attributes) \
+    "x ?f[2] - -;w VarHandleOp - " attributes ";r ReadVariableOp w -;y Mul x,r -"
 #define W "w VarHandleOp - dtype=:float,shape=<2>;"
 
 static const program programs[] = {
@@ -123,7 +125,8 @@ static int trainable(const memory_files *files, const message *bytes, bool as_va
 START_TEST(weights)
 {
     const text_graph t = text_graph_of(
-        "x ?f[2] - -;p ?b - -;k f[2]_5_6 - -;s f_2 - -;i i[2]_1_2 - -;d AddV2 x,s -;a AddV2 d,k -;j Cast i DstT=:float;"
+        "x ?f[2] - -;p ?b - -;k f[2]_5_6 - -;s f_2 - -;i i[2]_1_2 - -;"
+        "d AddV2 x,s -;a AddV2 d,k -;j Cast i DstT=:float;"
         "b AddV2 a,j -;y If p,b then_branch=@f,else_branch=@f|f:a:c;k f[2]_7_8 - -;c AddV2 a,k -");
     memory_files files;
     message      m = text_graph_message(&t);
@@ -205,7 +208,8 @@ START_TEST(signatures)
     eddy_tensorflow_model *m =
         eddy_tensorflow_read(g, .data = bytes.at, .data_size = bytes.size, .error = &e);
     ck_assert_msg(m != NULL, "%s", e.message);
-    static const char *const names[] = { "a", "b", "c" }, *const shapes[] = { "[?,3]", "[7,3]", "?" };
+    static const char *const names[] = { "a", "b", "c" },
+                      *const shapes[] = { "[?,3]", "[7,3]", "?" };
     ck_assert_int_eq(eddy_tensorflow_input_count(m), 3);
     for (int i = 0; i < 3; i++) {
         ck_assert_str_eq(eddy_tensorflow_input_name(m, i), names[i]);
@@ -220,7 +224,8 @@ START_TEST(signatures)
     message graph = { NULL, 0 };
     message_inner(&graph, 1, placeholder("x", false));
     bytes = tf_saved_model_message(graph, "a=x:0,lost=lost:0", "y=x:0");
-    ck_assert_ptr_null(eddy_tensorflow_read(g, .data = bytes.at, .data_size = bytes.size, .error = &e));
+    ck_assert_ptr_null(eddy_tensorflow_read(g, .data = bytes.at, .data_size = bytes.size,
+                                            .error = &e));
     ck_assert_str_eq(e.message, "TensorFlow model: there is no value 'lost:0'");
     message_free(&bytes);
     eddy_graph_free(g);

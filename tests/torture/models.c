@@ -1,5 +1,5 @@
-/* models.c -- models and checkpoints of TensorFlow in several files, and calls with bindings, without
- * enough memory; reading.c has each operator. */
+/* models.c -- models and checkpoints of TensorFlow in several files, and calls with bindings,
+ * without enough memory; reading.c has each operator. */
 #include "tests/lib/files/tensorflow_text_graphs.h"
 #include "tests/torture/scenario.h"
 
@@ -111,8 +111,8 @@ static void read_model(int i, void *state, outcome *o)
 
 /* --------------------------------------------------------------- checkpoints -- */
 
-/* More tensors than there is room for at first, one of bools, and names of objects for more than the
- * room of these. */
+/* More tensors than there is room for at first, one of bools, and names of objects for more than
+ * the room of these. */
 static void *begin_bundle(int i)
 {
     enum { MOST = 80 };
