@@ -34,6 +34,9 @@ static const onnx_text onnx_values[] = {
     { 13, "~f[2,3];l[1] -9", "Shape x0>s;Gather s,x1>y0", "!= -7 is not in [0, 2)" },
     { 13, "~f[2,3];*f[2] 1 2;l[1] 5;l[1] 9",
       "Shape x0>s;Slice s,x2,x3>t;Unsqueeze x1,t>y0", "f[2] 1 2" },
+    { 9, "~f[2,3];f[3,4];*l[2] 1 3;f[2] 0 1",
+      "MatMul x0,x1>a;Shape a>s;Slice s>t starts=[1] ends=[2];OneHot x2,t,x3>y0",
+      "f[2,4] 0 1 0 0 0 0 0 1" },
     /* names, domains, values that are left out */
     { 13, "?f[2] 1 2", "ai.onnx:Neg x0>y0", "f[2] -1 -2" },
     { 13, "?f[2] 1 2", "Flatten x0>y0 axis=$axis", "f[2,1] 1 2" },
@@ -55,6 +58,7 @@ static const onnx_text onnx_values[] = {
     { 18, "?f[3] 5 5 5;l[2,1] 0 2;?f[2] 1 9", "ScatterND x0,x1,x2>y0 reduction='min",
       "f[3] 1 5 5" },
     { 14, "?f 3;?l[2] 1 1", "Reshape x0,x1>y0", "f[1,1] 3" },
+    { 13, "?f[1,3] 1 2 3", "Constant >k value_ints=[0];Squeeze x0,k>y0", "f[3] 1 2 3" },
     { 13, "?f[2];l[2] 2 1;l[1] 7", "Gather x1,x2>s;Tile x0,s>y0", "!= 7 is not in [0, 2)" },
     { 1, "~f[2,3] 1 2 3 4 5 6", "Reshape x0>y0 shape=[0,0,1]", "f[2,3,1] 1 2 3 4 5 6" },
     /* attention */
@@ -71,6 +75,7 @@ static const onnx_text onnx_values[] = {
     { 13, "?b 1", "If x0>y0 then_branch=%clip else_branch=%other", "f 2" },
     { 15, "?b 0;s[2]", "If x0>y0 then_branch=%has else_branch=%has", "b 1" },
     { 15, "?b 0;&f[2]", "If x0>y0 then_branch=%length else_branch=%length", "l 2" },
+    { 13, "?b 1", "If x0>y0 then_branch=%inner else_branch=%other", "f 2" },
     { 13, "b 1", "If x0>y0 then_branch=%one else_branch=%other", "f 2" },
     { 13, "b 0", "If x0>y0 then_branch=%one else_branch=%other", "f -2" },
     /* loops */
@@ -99,6 +104,7 @@ static const onnx_text onnx_values[] = {
     { 6, "?f[2,3] 1;?f[3] 1 2 3", "Mul x0,x1>y0 broadcast=1", "f[2,3] 1 2 3 1 2 3" },
     { 13, "?b[2] 1 0;?b[2] 0 0", "Max x0,x1>y0", "b[2] 1 0" },
     { 13, "?b[2] 1 1;?b[2] 0 1", "Min x0,x1>y0", "b[2] 0 1" },
+    { 6, "?f[1,2,2] -1;f[2] 2 3", "PRelu x0,x1>y0", "f[1,2,2] -2 -2 -3 -3" },
     { 21, "?i[2] 9 -9", "Cast x0>y0 to=22", "i[2] -7 7" },
     { 5, "?i[2] 1 2", "Cast x0>y0 to='FLOAT", "f[2] 1 2" },
     { 13, "?f[2] 1000 -1000;f 1;j 0", "QuantizeLinear x0,x1,x2>y0", "i[2] 127 -128" },
@@ -126,6 +132,9 @@ static const onnx_text onnx_values[] = {
       "f[1,1,4] 1 3 2 2" },
     { 11, "?f[1,1,2] 1 2;f[1,1,3] 1 1 1", "ConvTranspose x0,x1>y0 output_shape=[-1] strides=[2]",
       "f[1,1,5] 1 1 3 2 2" },
+    { 11, "?f[1,1,2,2,2] 1;f[1,1,2,2,2] 1", "Conv x0,x1>y0", "f[1,1,1,1,1] 8" },
+    { 12, "~f[1,1,3] 1 2 3", "MaxPool x0>y0 kernel_shape=[2] strides=[2] auto_pad='SAME_UPPER",
+      "f[1,1,2] 2 3" },
     { 12, "?f[1,1,3] 1 2 3", "MaxPool x0>y0 kernel_shape=[2] pads=[2,0]",
       "f[1,1,4] -inf 1 2 3" },
     { 12, "?f[1,1,3] 1 2 3", "MaxPool x0>y0 kernel_shape=[2] pads=[0,2]",
