@@ -352,7 +352,7 @@ $(BUILD)/mixed_runs: $(BUILD)/obj/tests/threads/main.o $(BUILD)/obj/tests/lib/mi
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
-NODE_MODELS := $(addprefix files/,onnx_node_models onnx_odd_models tensorflow_node_models tensorflow_text_graphs node_cases onnx_writer tensorflow_writer)
+NODE_MODELS := $(addprefix files/,onnx_node_models tensorflow_node_models tensorflow_text_graphs node_cases onnx_writer tensorflow_writer)
 $(BUILD)/fuzz/write_seeds: $(BUILD)/obj/tests/fuzz/write_seeds.o $(NODE_MODELS:%=$(BUILD)/obj/tests/lib/%.o) $(ROWOBJ) \
                 $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
@@ -376,7 +376,8 @@ $(FUZZED:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
 # Calls of the library without memory, on failing disks, in processes that are killed.
 TORTURES := memory files
 TORTURE_SCENARIOS := $(filter-out %/memory.c %/files.c %/savers.c,$(sort $(wildcard tests/torture/*.c)))
-TORTURE_LIB := control_models training_rows datasets files/event_files files/onnx_cases files/memory_files $(NODE_MODELS)
+TORTURE_LIB := control_models training_rows datasets files/event_files files/onnx_cases \
+    files/onnx_odd_models files/memory_files $(NODE_MODELS)
 $(BUILD)/torture/memory: $(TORTURE_SCENARIOS:%.c=$(BUILD)/obj/%.o)
 # In the place of the library's: each piece of memory that a reader takes is an allocation, and where
 # a scenario asks for it, each item of an arena.

@@ -73,12 +73,12 @@ bool eddy__onnx_window(onnx_build *b, eddy_tensor x, eddy_shape filter, onnx_win
 
 eddy_dims eddy__onnx_window_pads(const onnx_window *w)
 {
-    eddy_dims d = { .count = w->padding ? 0 : 2 * w->axes };
+    eddy_dims d = { .count = 2 * w->axes };
     for (int i = 0; i < w->axes; i++) {
         d.at[2 * i] = w->before[i];
         d.at[2 * i + 1] = w->after[i];
     }
-    return d;
+    return w->padding ? EDDY_OMITTED_DIMS : d;
 }
 
 bool eddy__onnx_window_ceil(onnx_build *b, eddy_tensor x, onnx_window *w)

@@ -67,7 +67,9 @@ START_TEST(bindings)
     eddy_graph       *g = eddy_graph_new(), *h = eddy_graph_new();
     eddy_error        e = { 0 };
     const eddy_tensor two = eddy_floats(g, 3, 4), other = eddy_floats(h, 3, 4),
-                      half = eddy_cast(two, EDDY_FLOAT16), whole = eddy_ints(g, 3, 4),
+                      half = eddy_cast(two, EDDY_FLOAT16),
+                      stored = eddy_const(g, EDDY_FLOAT16, EDDY_SHAPE(2),
+                                          (uint16_t[]){ 0x4200, 0x4400 }), whole = eddy_ints(g, 3, 4),
                       three = eddy_floats(g, 1, 2, 3);
     const char *const unfit = "input 'x' is float[2]; the tensor given for it is not";
     const struct { int type, n; eddy_model_binding b; const char *says;
@@ -75,6 +77,7 @@ START_TEST(bindings)
         { 1, 1, { "x", EDDY_LIST(two) }, NULL },
         { 1, 1, { "w", EDDY_LIST(two) }, NULL },
         { 10, 1, { "x", EDDY_LIST(half) }, NULL },
+        { 10, 1, { "x", EDDY_LIST(stored) }, NULL },
         { 10, 1, { "x", EDDY_LIST(two) }, NULL },
         { 10, 1, { "x", EDDY_LIST(whole) }, "input 'x' is float16[2]; the tensor given" },
         { 1, 1, { "x", EDDY_LIST(half) }, unfit },
@@ -133,6 +136,10 @@ START_TEST(bound_sequences)
     ck_assert(!bind(g, onnx_typed_model(4), &bad, 1, &e));
     ck_assert_msg(strstr(e.message, "input 'x' is float?; the tensor given for it is not"), "%s",
                   e.message);
+    m = bind(g, onnx_typed_model(ONNX_OPTIONAL_SEQUENCE), &good, 1, &e);
+    ck_assert_msg(m != NULL, "%s", e.message);
+    ck_assert(eddy_onnx_items(m, "x").count == 3 && eddy_onnx_items(m, "y").count == 3);
+    eddy_onnx_free(m);
     m = bind(g, onnx_typed_model(9), &none, 1, &e);
     ck_assert_msg(m != NULL, "%s", e.message);
     ck_assert(eddy_onnx_items(m, "x").count == 0 && eddy_onnx_items(m, "y").count == 0);

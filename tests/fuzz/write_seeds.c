@@ -3,12 +3,13 @@
  *   write_seeds FOLDER      which has a folder for each format
  *
  * Arrays of each type and rank, sets of variables, a graph for each row of the
- * gradient sweep, a whole training graph for each optimizer, a model for each
+ * gradient sweep, a whole training graph for each optimizer, models for each
  * operator of ONNX and TensorFlow; and FOLDER/words, the names of operations
  * and element types, for the fuzzer to try. */
 #include "build/gen/table.h"
 #include "../../eddy.h"
 #include "tests/formats/onnx_nodes.h"
+#include "tests/formats/onnx_values.h"
 #include "tests/formats/tensorflow_nodes.h"
 #include "tests/lib/files/onnx_node_models.h"
 #include "tests/lib/sweep_rows.h"
@@ -138,6 +139,11 @@ static void save_models(void)
         const onnx_row *r = &onnx_rows[i];
         const node_case c = node_case_of(r->op, r->opset, r->inputs, r->attributes, r->outputs);
         save_message("onnx", i, onnx_node_model(&c));
+    }
+    for (int i = 0; i < (int)(sizeof onnx_values / sizeof *onnx_values); i++) {
+        const onnx_text *t = &onnx_values[i];
+        save_message("onnx", n + i,
+                     onnx_model_message(onnx_text_graph(t->inputs, t->nodes, 1), t->opset));
     }
     const row *r;
     for (int i = 0; (r = tensorflow_row(i)); i++) {

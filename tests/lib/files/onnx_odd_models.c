@@ -84,7 +84,13 @@ message onnx_typed_model(uint32_t field)
         message inner = empty;
         message_number(&inner, 9, 1);           /* a field of a later version */
         message_inner(&inner, 1, element);
-        message_inner(&of, field, inner);
+        if (field == ONNX_OPTIONAL_SEQUENCE) {
+            message type = empty, outer = empty;
+            message_inner(&type, 4, inner);
+            message_inner(&outer, 1, type);
+            inner = outer;
+        }
+        message_inner(&of, field == ONNX_OPTIONAL_SEQUENCE ? 9 : field, inner);
         message_text(&x, 1, "x");
         message_inner(&x, 2, of);
     }

@@ -22,7 +22,9 @@ message onnx_sparse_constant(message sparse);
 message onnx_tensor_model(message tensor);
 
 /* A model whose input x has a type in this field of TypeProto: 1 a tensor of 9 dimensions, 4 a
- * sequence of floats, 9 an optional one, 5 and 8 what Eddy lacks. y is its length, or x itself. */
+ * sequence of floats, 9 an optional one, 5 and 8 what Eddy lacks; or an optional sequence. y is its
+ * length, or x itself. */
+enum { ONNX_OPTIONAL_SEQUENCE = 94 };
 message onnx_typed_model(uint32_t field);
 
 /* Reads the model, which must have these n elements in y0, or must be refused with a message that
