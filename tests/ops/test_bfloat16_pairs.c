@@ -1,5 +1,6 @@
 /* test_bfloat16_pairs.c -- products of bfloat16 matrices of many sizes and layouts, alone, in
  * batches and with an epilogue, against plain sums; and convolutions against those in float64. */
+#include "ops/kernels/convolution/conv.h"
 #include "tests/lib/array_trial.h"
 
 #include <math.h>
@@ -108,12 +109,13 @@ static const shape_of_conv convs[] = {
     { 13, 8, 4, 6, 3, 1, "SAME" },  { 20, 32, 5, 34, 1, 1, "SAME" },
 };
 
-/* The values are multiples of 1/64, and sums of them are exact. */
+/* The values are multiples of 1/64, and sums of them are exact, unlike those of Winograd's method. */
 START_TEST(convolutions)
 {
     const shape_of_conv *c = &convs[_i];
     trial             t = trial_begin((unsigned)_i);
     const eddy_dims   step = EDDY_DIMS(c->stride), gap = EDDY_DIMS(c->gap);
+    eddy__conv_method_ask(EDDY_CONV_DIRECT);
     const eddy_tensor x = fed(&t, drawn(&t, EDDY_SHAPE(2, c->side, c->side, c->in_c)));
     const eddy_tensor w = fed(&t, drawn(&t, EDDY_SHAPE(c->filter, c->filter, c->in_c, c->out_c)));
     const eddy_tensor wide_x = Cast(x, EDDY_FLOAT64), wide_w = Cast(w, EDDY_FLOAT64);
@@ -130,6 +132,7 @@ START_TEST(convolutions)
     check_array(&t, eddy_conv2d_backprop_input(x, w, dy, step, .padding = c->padding,
                                                .dilations = gap), dx);
     eddy_array_free(a);
+    eddy__conv_method_ask(EDDY_CONV_BY_RULE);
     eddy_array_free(dx);
     trial_end(&t);
 }
