@@ -115,7 +115,10 @@ AXPY_AND_SCAL(d, double, 8)
                                 CBLAS_TRANSPOSE op, CBLAS_DIAG diagonal, int m, int n,             \
                                 number alpha, const array *a, int lda, array *b, int ldb)          \
     {                                                                                              \
-        reads(triangle(order, uplo, a, side == CblasLeft ? m : n, lda, size));                     \
+        lines whole = triangle(order, uplo, a, side == CblasLeft ? m : n, lda, size);              \
+        if (diagonal == CblasUnit)                                                                 \
+            whole.part = whole.part == FROM_DIAGONAL ? AFTER_DIAGONAL : BEFORE_DIAGONAL;           \
+        reads(whole);                                                                              \
         reads(stored(order, b, m, n, ldb, size));                                                  \
         __real_cblas_##t##trsm(order, side, uplo, op, diagonal, m, n, alpha, a, lda, b, ldb);      \
     }

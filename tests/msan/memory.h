@@ -9,7 +9,9 @@
 #include <stdint.h>
 
 /* The part of each line of a matrix that counts. */
-typedef enum line_part { WHOLE, FROM_DIAGONAL, TO_DIAGONAL } line_part;
+typedef enum line_part {
+    WHOLE, FROM_DIAGONAL, AFTER_DIAGONAL, TO_DIAGONAL, BEFORE_DIAGONAL
+} line_part;
 
 /* Lines, rows or columns, of `length` elements of `size` bytes, `step` elements apart. */
 typedef struct lines {
@@ -22,8 +24,10 @@ typedef struct lines {
 static inline void each_line(lines l, void (*tell)(const volatile void *, size_t))
 {
     for (int64_t i = 0; i < l.count; i++) {
-        const int64_t first = l.part == FROM_DIAGONAL ? i : 0;
-        const int64_t end = l.part == TO_DIAGONAL && i < l.length ? i + 1 : l.length;
+        const int64_t first = l.part == FROM_DIAGONAL ? i : l.part == AFTER_DIAGONAL ? i + 1 : 0;
+        const int64_t past = l.part == TO_DIAGONAL ? i + 1
+                           : l.part == BEFORE_DIAGONAL ? i : l.length;
+        const int64_t end = past < l.length ? past : l.length;
         if (first < end)
             tell((const char *)l.at + (size_t)(i * l.step + first) * l.size,
                  (size_t)(end - first) * l.size);
