@@ -92,7 +92,7 @@ musl_row() {
         ln -sf "$(cc -print-file-name=lib$library.a)" "$folder/lib/lib$library.a"
     done
     for h in cblas.h openblas_config.h yaml.h zlib.h zconf.h png.h pngconf.h pnglibconf.h \
-             jpeglib.h jconfig.h jmorecfg.h check.h check_stdint.h; do
+             jpeglib.h jerror.h jconfig.h jmorecfg.h check.h check_stdint.h; do
         echo "#include <$h>" | cc -M -include stdio.h -x c - 2>/dev/null | tr ' ' '\n' |
             grep "/$h\$" | head -n 1 | xargs -r -I{} ln -sf {} "$folder/include/$h"
     done
