@@ -367,16 +367,21 @@ Suite *interruptible_suite(void)
     tcase_add_test(c, left_behind);
     tcase_add_test(c, ended_by_a_request);
     tcase_add_test(c, as_many_as_cores);
+    tcase_add_test(c, kept_blocks);
+    tcase_add_test(c, late_blocks);
+    tcase_add_test(c, copies);
+    suite_add_tcase(suite, c);
+    c = tcase_create("processes");
+    tcase_add_checked_fixture(c, setup, NULL);
+    tcase_set_tags(c, "threads native");
+    tcase_set_timeout(c, 60);
 #if !defined(__SANITIZE_THREAD__)
     tcase_add_test(c, in_a_child);
 #endif
     tcase_add_test(c, at_exit);
-    tcase_add_test(c, kept_blocks);
-    tcase_add_test(c, late_blocks);
 #if !defined(SANITIZED)
     tcase_add_test(c, without_a_thread);
 #endif
-    tcase_add_test(c, copies);
     suite_add_tcase(suite, c);
     return suite;
 }
