@@ -39,6 +39,8 @@ SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&
 OPERATOR = re.compile(r" (<=|>=|==|!=|&&|\|\||<|>|\+|-) ")
 NUMBER = re.compile(r"(?<![\w.])(\d+)(?![\w.])")
 REFUSAL = re.compile(r"\bif \(")
+# What is before a number that sizes a declared array, which may be larger, or that sizeof ignores.
+SIZES = re.compile(r"(?:sizeof [\w.>-]+|(?:^|[;{}])\s*(?!return\b|else\b)(?:\w+\s+)+[\w\s*,\[\]]*\w)\[$")
 
 
 def masked(text):
@@ -74,6 +76,8 @@ def mutations(path):
         for m in OPERATOR.finditer(body):
             yield low + m.start(1), len(m[1]), SWAPS[m[1]], m[1] + " -> " + SWAPS[m[1]]
         for m in NUMBER.finditer(body):
+            if SIZES.search(body, max(0, m.start() - 200), m.start()):
+                continue
             yield low + m.start(1), len(m[1]), str(int(m[1]) + 1), m[1] + " -> " + str(int(m[1]) + 1)
         for m in REFUSAL.finditer(body):
             end = closing(body, m.end() - 1)
