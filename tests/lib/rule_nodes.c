@@ -149,6 +149,47 @@ static void of_constants(void)
     eddy_reshape_to(real(EDDY_SHAPE(3, 4)), WHOLE(2, -1));
 }
 
+/* ------------------------------------------------ sizes of 1, 0, and unknown -- */
+
+static void of_odd_sizes(void)
+{
+    const eddy_tensor x = real(EDDY_SHAPE(3, 4)), row = real(EDDY_SHAPE(1, 4));
+    const eddy_tensor open = real(EDDY_SHAPE(EDDY_ANY, 4));
+    BroadcastLike(row, x);
+    BroadcastLike(row, real(EDDY_SHAPE(EDDY_ANY, 4)));
+    SumLike(x, row);
+    SumLike(real(EDDY_SHAPE(2, 1, 4)), real(EDDY_SHAPE(EDDY_ANY, 4)));
+    eddy_broadcast_to(row, EDDY_SHAPE(2, 3, 4));
+    Reshape(open, EDDY_SHAPE(2, -1));
+    Reshape(open, EDDY_SHAPE(6, 2));
+    Reshape(open, EDDY_SHAPE(0, 2));
+    Reshape(real(EDDY_SHAPE(0, EDDY_ANY)), EDDY_SHAPE(-1, 3));
+    Reshape(real(EDDY_SHAPE(0, 4)), EDDY_SHAPE(2, 0));
+    ReshapeLike(open, real(EDDY_SHAPE(2, 6)));
+    eddy_merge_leading(real(EDDY_SHAPE(0, EDDY_ANY, 4)), real(EDDY_SHAPE(EDDY_ANY, EDDY_ANY)));
+    eddy_merge_leading(real(EDDY_SHAPE(EDDY_ANY, 0, 4)), real(EDDY_SHAPE(EDDY_ANY, EDDY_ANY)));
+    Squeeze(real(EDDY_SHAPE(1, 3, 1)));
+    Squeeze(real(EDDY_SHAPE(1, EDDY_ANY)));
+    eddy_tile(real(EDDY_SHAPE(1, EDDY_ANY)), EDDY_DIMS(2, 0));
+    eddy_concat(EDDY_LIST(open, x, real(EDDY_UNKNOWN_SHAPE)), 0);
+    eddy_stack(EDDY_LIST(open, real(EDDY_UNKNOWN_SHAPE)), 2);
+    eddy_range(number(5), number(5), number(1));
+    eddy_range(number(5), number(5), number(-1));
+    eddy_range(eddy_number(g, EDDY_FLOAT64, 1), eddy_number(g, EDDY_FLOAT64, 1),
+               eddy_number(g, EDDY_FLOAT64, -0.5));
+}
+
+static void of_random_numbers(void)
+{
+    eddy_random_uniform(g, EDDY_SHAPE(2, 3));
+    eddy_random_uniform(g, EDDY_SHAPE(2), -3e38, 3e37);
+    eddy_random_uniform(g, EDDY_SHAPE(2), -3e37, 3e38);
+    eddy_random_uniform(g, EDDY_SHAPE(2, 3), 0, 10, EDDY_INT32);
+    eddy_random_uniform(g, EDDY_SHAPE(2, 3), 0, 256, EDDY_UINT8);
+    eddy_random_normal(g, EDDY_SHAPE(2, 3));
+    eddy_truncated_normal(g, EDDY_SHAPE(2, 3));
+}
+
 void rule_nodes_build(eddy_graph *graph)
 {
     g = graph;
@@ -157,4 +198,6 @@ void rule_nodes_build(eddy_graph *graph)
     of_products();
     of_fused_products();
     of_constants();
+    of_odd_sizes();
+    of_random_numbers();
 }

@@ -84,13 +84,21 @@ static void put_attribute(line *l, const void *attrs, const eddy_attr_field *f)
 
 /* ---------------------------------------------------------------------- cases -- */
 
+/* "float64[n,1,?]": which dimensions are unknown, 0 or 1. */
+static void put_kind(line *l, eddy_type t)
+{
+    put(l, "%s%s", eddy_dtype_name(t.dtype), t.shape.rank < 0 ? "?" : "[");
+    for (int d = 0; d < t.shape.rank; d++)
+        put(l, "%c,", t.shape.dim[d] > 1 ? 'n' : t.shape.dim[d] < 0 ? '?' : '0' + (int)t.shape.dim[d]);
+}
+
 static void put_case(line *l, const rule_case *c, bool ranks)
 {
     char text[100];
     put(l, "%s(", c->op->name);
     for (int i = 0; i < c->n; i++) {
         put(l, i > 0 ? ", " : "");
-        if (ranks) put(l, "%s %d", eddy_dtype_name(c->in[i].dtype), c->in[i].shape.rank);
+        if (ranks) put_kind(l, c->in[i]);
         else put(l, "%s", eddy_type_print(c->in[i], text, sizeof text));
         if (c->value[i]) put(l, " = %s", eddy_array_print(c->value[i], 8, text, sizeof text));
     }
@@ -301,6 +309,12 @@ static void change_sizes(attempt *a, int i)
             ask(a, "%d[%d]=%s", i, d, size_text(to[k], text));
         }
     }
+    /* A vector of sizes has as many elements as the result dimensions. */
+    for (int64_t n = EDDY_MAX_RANK; n < EDDY_MAX_RANK + 2 && !*a->around; n++) {
+        if (s.rank != 1 || !eddy_dtype_is_integer(a->base->in[i].dtype)) continue;
+        a->c.in[i].shape.dim[0] = n;
+        ask(a, "%d[0]=%d", i, (int)n);
+    }
 }
 
 static void change_types(attempt *a, int i)
@@ -363,17 +377,17 @@ static void change_number(attempt *a)
 /* Elements that the rule reads. */
 static void change_value(attempt *a, int i)
 {
-    static const double far[] = { -1, 0, 0x1p31, 0x1p62 };
+    static const double far[] = { -1, 0, 0x1p31, 0x1p62, NAN, INFINITY };
     const eddy_array *v = a->base->value[i];
     if (!v) return;
     a->c.value[i] = NULL, ask(a, "%d=unknown", i);
     for (int64_t k = 0; k < eddy_array_count(v) && k < 4; k++)
-        for (int j = 0; j < 6; j++) {
+        for (int j = 0; j < 8; j++) {
             const double was = eddy_array_get(v, k), to = j < 2 ? was - 1 + 2 * j : far[j - 2];
             eddy_array  *copy = eddy_array_copy(v);
             eddy_array_set(copy, k, to);
             a->c.value[i] = copy;
-            if (to != was) ask(a, "%d{%d}=%g", i, (int)k, to);
+            if (to != was && (j < 6 || !eddy_dtype_is_integer(eddy_array_dtype(v)))) ask(a, "%d{%d}=%g", i, (int)k, to);
             eddy_array_free(copy);
         }
 }
@@ -390,7 +404,7 @@ static void ask_attribute(attempt *a, const eddy_attr_field *f)
 }
 
 /* Limits that rules have, and the numbers behind them. */
-static const int64_t limits[] = { 1 << 15, 1 << 20, 1 << 24, 1 << 30, (int64_t)1 << 53,
+static const int64_t limits[] = { 2, 4, 6, 1 << 15, 1 << 20, 1 << 24, 1 << 30, (int64_t)1 << 53,
                                   INT64_MAX / 4 };
 enum { LIMITS = sizeof limits / sizeof *limits };
 
@@ -407,6 +421,10 @@ static void change_integer(attempt *a, const eddy_attr_field *f)
     }
     for (int i = 0; i < 2 * LIMITS && a->whole && !*a->around; i++) {
         *(int64_t *)member(a->attrs, f) = limits[i / 2] + i % 2;
+        ask_attribute(a, f);
+    }
+    for (int i = 0; i < 2 && a->whole && !*a->around; i++) {
+        *(int64_t *)member(a->attrs, f) = -(1 << 30) - i;
         ask_attribute(a, f);
     }
 }
@@ -474,7 +492,7 @@ static void change_dims(attempt *a, const eddy_attr_field *f)
     eddy_dims *d = member(a->attrs, f);
     const int  n = d->count;
     change_list(a, f, n > EDDY_MAX_RANK ? 0 : n, d->at);
-    for (int k = -1; k <= EDDY_MAX_RANK + 1; k++) {
+    for (int k = -2; k <= EDDY_MAX_RANK + 1; k++) {
         if (k == n || (k > n + 1 && k < EDDY_MAX_RANK)) continue;
         for (int i = n > 0 ? n : 0; i < k && i < EDDY_MAX_RANK; i++) d->at[i] = 1;
         d->count = k;

@@ -16,7 +16,7 @@ typedef struct rule_case {
     eddy_type          in[RULE_INPUTS];
     const eddy_array  *value[RULE_INPUTS];      /* NULL where the rule does not read elements */
     char               title[800];              /* "Concat(float64[3,4], float64[3,4]) axis=1" */
-    char               kind[800];               /* the same with ranks in place of shapes */
+    char               kind[800];               /* the same with less of the shapes */
 } rule_case;
 
 /* False if the node has too many inputs, or graphs among its attributes. */

@@ -96,6 +96,9 @@ static void begin(void)
     for (int i = 0; i < n_cases; i++)
         if (n == 0 || strcmp(cases[n - 1].kind, cases[i].kind) != 0) cases[n++] = cases[i];
     n_cases = n;
+    texts[n_texts++] = (rule_text){ "shapes", "..., ...; d" };
+    texts[n_texts++] = (rule_text){ "shapes", "a,b,c,d,e,f,g,h,i;" };
+    texts[n_texts++] = (rule_text){ "shapes", ">=,3; d" };
     qsort(texts, (size_t)n_texts, sizeof *texts, by_text);
 }
 
