@@ -432,11 +432,11 @@ static bool first_equal_infer(eddy_infer *c)
 {
     const first_attrs *a = c->attrs;
     const eddy_type   *x = &c->in[0];
-    eddy_shape y = eddy__shape_open((int)a->batch_dims + 1);
     int axis;
     if (a->batch_dims < 0 || a->batch_dims >= EDDY_MAX_RANK)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "batch_dims = %lld is out of range",
                                (long long)a->batch_dims);
+    eddy_shape y = eddy__shape_open((int)a->batch_dims + 1);
     if (x->shape.rank < 0) return eddy__infer_yield(c, 0, EDDY_INT64, y);
     if (!eddy__infer_axis(c, a->axis, x->shape.rank, &axis)) return false;
     if (axis < a->batch_dims)

@@ -42,16 +42,17 @@ void golden_line(const char *message)
 {
     char said[1200], line[1200];
     on_one_line(message, said, sizeof said);
-    ck_assert_msg(*said, "no message was given");
+    if (!*said) ck_abort_msg("no message was given");
     if (writes) {
         fprintf(file, "%s\n", said);
         return;
     }
-    ck_assert_msg(fgets(line, sizeof line, file) != NULL, "no line is left for: %s", said);
+    if (!fgets(line, sizeof line, file)) ck_abort_msg("no line is left for: %s", said);
     line[strcspn(line, "\n")] = 0;
     /* Limits and sizes of objects differ where addresses have 32 bits. */
     if (sizeof(void *) < 8 && is_alike(said, line)) return;
-    ck_assert_str_eq(said, line);
+    /* A call of Check is a call of the system, and tables have many lines. */
+    if (strcmp(said, line) != 0) ck_assert_str_eq(said, line);
 }
 
 void golden_graph(eddy_graph *g)

@@ -2,6 +2,8 @@
 #include "tests/lib/rows.h"
 #include "build/gen/rows.h"
 
+#include <string.h>
+
 #define DECLARE(name) extern const sweep_family name##_rows;
 EDDY_ROWS(DECLARE)
 #define ADDRESS(name) &name##_rows,
@@ -20,6 +22,23 @@ const sweep_row *sweep_row_at(int i)
     int f = 0;
     while (i >= families[f]->n) i -= families[f++]->n;
     return &families[f]->rows[i];
+}
+
+#define NAME(name) #name,
+static const char *const names[] = { EDDY_ROWS(NAME) };
+
+int sweep_family_count(void) { return FAMILIES; }
+const char *sweep_family_name(int i) { return names[i]; }
+
+int sweep_family_of(const char *op)
+{
+    for (int f = 0; f < FAMILIES; f++) {
+        for (int i = 0; i < families[f]->n; i++)
+            if (strcmp(families[f]->rows[i].op, op) == 0) return f;
+        for (int i = 0; i < families[f]->n_exempts; i++)
+            if (strcmp(families[f]->exempts[i].op, op) == 0) return f;
+    }
+    return -1;
 }
 
 /* FNV-1a, by Fowler, Noll and Vo. */

@@ -33,6 +33,12 @@ const sweep_row *sweep_row_at(int i);
 /* The seed of its inputs, computed from its name, so that it does not depend on earlier rows. */
 uint64_t         sweep_seed(const sweep_row *r);
 
+/* The files of rows, and the first one that has a row for an op, or says why there is none; -1 if
+ * none does. */
+int         sweep_family_count(void);
+const char *sweep_family_name(int i);
+int         sweep_family_of(const char *op);
+
 /* Ops without a row, and why. */
 typedef struct sweep_exempt {
     const char *op, *why;

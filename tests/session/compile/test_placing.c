@@ -2,6 +2,7 @@
  * alive together share a byte, and the arena is as small as it can be where that is known. */
 #include "session/state/internal.h"
 #include "tests/lib/files/memory_files.h"
+#include "tests/lib/golden.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -142,6 +143,50 @@ START_TEST(equal_sizes)
 }
 END_TEST
 
+/* The same plans on every machine: a line of the golden file has the arena and the offsets, as a
+ * checksum for more than eight roots. Lifetimes are short or long, sizes equal or not. */
+static void record(int n, int positions, uint32_t seed, int longest, uint32_t most)
+{
+    plan_root *r = calloc((size_t)n, sizeof *r);
+    char       line[300];
+    uint64_t   sum = 0;
+    for (int i = 0; i < n; i++) {
+        seed = seed * 1664525 + 1013904223;
+        const int first = (int)((seed >> 8) % (uint32_t)positions);
+        const int last = first + (int)((seed >> 20) % (uint32_t)longest);
+        r[i] = root((int)((seed >> 5) % most), first, i % 97 == 96 ? INT32_MAX : last);
+    }
+    const int64_t arena = place(r, n, positions, true);
+    int at = snprintf(line, sizeof line, "%d roots, %d positions: %lld bytes at", n, positions,
+                      (long long)arena);
+    for (int i = 0; i < n; i++) {
+        if (n <= 8) at += snprintf(line + at, sizeof line - (size_t)at, " %d", (int)r[i].offset);
+        sum = sum * 31 + r[i].offset;
+    }
+    if (n > 8) snprintf(line + at, sizeof line - (size_t)at, " %016llx", (unsigned long long)sum);
+    golden_line(line);
+    free(r);
+}
+
+START_TEST(recorded)
+{
+    static const int counts_of_few[] = { 1, 2, 3, 4, 5, 6, 7, 8, 20, 50, 103, 162, 300, 1024, 1025 };
+    static const int lengths[] = { 1, 4, 12 };
+    golden_begin("session/placing");
+    for (size_t i = 0; i < sizeof counts_of_few / sizeof *counts_of_few; i++)
+        for (int k = 0; k < 3; k++) {
+            const int n = counts_of_few[i];
+            record(n, n < 9 ? n : n / 2, (uint32_t)(i * 3) + (uint32_t)k, lengths[k], 1000);
+            record(n, n < 9 ? 3 : 9, (uint32_t)(i * 5) + (uint32_t)k, lengths[k], 200);
+        }
+    for (uint32_t most = 64; most < 1u << 25; most *= 17) {
+        record(4097, 500, most, 3, most);
+        record(4500, 4500, most, 9, most + 1);
+    }
+    golden_end();
+}
+END_TEST
+
 START_TEST(without_memory)
 {
     static const int sizes[] = { 10, 5000 };
@@ -171,6 +216,7 @@ Suite *placing_suite(void)
     tcase_add_loop_test(t, a_few, 0, sizeof few / sizeof *few);
     tcase_add_loop_test(t, many, 0, sizeof counts / sizeof *counts);
     tcase_add_test(t, equal_sizes);
+    tcase_add_test(t, recorded);
     tcase_add_test(t, without_memory);
     suite_add_tcase(s, t);
     return s;
