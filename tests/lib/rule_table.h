@@ -22,9 +22,9 @@ typedef struct rule_case {
 /* False if the node has too many inputs, or graphs among its attributes. */
 bool rule_case_of(rule_case *c, const eddy_node *node);
 
-/* The golden lines of a case: its title, and a line for each answer with the changes that lead to
- * it; if `whole`, also those of changes to inputs of which less is known. `texts` are texts to try
- * for attributes, with the names of these. */
+/* The golden lines of a case: its title, the answer to most changes, and a line for each other answer
+ * with the changes that lead to it; if `whole`, also those of changes to inputs of which less is
+ * known. `texts` are texts to try for attributes, with the names of these. */
 typedef struct rule_text {
     const char *attribute, *text;
 } rule_text;
