@@ -1,5 +1,5 @@
-/* reduce_ops.c -- AllReduce, ReduceToRoot and BroadcastFromRoot, whose results have the shape of their
- * input, and Barrier. */
+/* reduce_ops.c -- AllReduce, ReduceToRoot and BroadcastFromRoot, whose results have the shape of
+ * their input, and Barrier. */
 #include "distributed/collective_op.h"
 
 #include "ops/short_names.h"

@@ -1,5 +1,5 @@
-/* slice_at.c -- slices and zero padding at a position that is a tensor, for boxes whose shape is that
- * of another tensor. The two operations are each other's gradients. */
+/* slice_at.c -- slices and zero padding at a position that is a tensor, for boxes whose shape is
+ * that of another tensor. The two operations are each other's gradients. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/arrays/computed_sizes.h"

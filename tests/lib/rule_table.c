@@ -2,118 +2,37 @@
 #include "tests/lib/rule_table.h"
 #include "graph/internal.h"
 #include "tests/lib/golden.h"
+#include "tests/lib/rule_lines.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-enum { ATTRS_SIZE = 2048, MOST_ANSWERS = 1000, LINE = 900, SHOWN = 6 };
-
-/* ------------------------------------------------------------------- printing -- */
-
-typedef struct line {
-    size_t n;
-    char   text[2 * LINE];
-} line;
-
-static void put(line *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(line *l, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    const int n = vsnprintf(l->text + l->n, sizeof l->text - l->n, format, args);
-    va_end(args);
-    l->n += (size_t)n;
-    if (l->n >= sizeof l->text) ck_abort_msg("the line '%s' is too long", l->text);
-}
-
-static void put_list(line *l, int64_t n, const int64_t *at)
-{
-    put(l, "[");
-    for (int64_t i = 0; i < n && i < 10; i++) put(l, i > 0 ? ",%" PRId64 : "%" PRId64, at[i]);
-    put(l, n > 10 ? ",...]" : "]");
-}
-
-static void put_array(line *l, const eddy_array *a)
-{
-    char text[200];
-    if (!a) {
-        put(l, "none");
-        return;
-    }
-    const eddy_type t = { eddy_array_dtype(a), eddy_array_shape(a) };
-    put(l, "%s", eddy_type_print(t, text, sizeof text));
-    if (eddy_array_count(a) > 0) put(l, " %s", eddy_array_print(a, 8, text, sizeof text));
-}
-
-static void *member(const void *attrs, const eddy_attr_field *f)
-{
-    return (char *)(uintptr_t)attrs + f->offset;
-}
-
-static void put_attribute(line *l, const void *attrs, const eddy_attr_field *f)
-{
-    char        text[100];
-    const void *p = member(attrs, f);
-    put(l, "%s=", f->name);
-    switch (f->kind) {
-    case EDDY_ATTR_INT:    put(l, "%" PRId64, *(const int64_t *)p); break;
-    case EDDY_ATTR_FLOAT:  put(l, "%g", *(const double *)p); break;
-    case EDDY_ATTR_BOOL:   put(l, "%s", *(const bool *)p ? "true" : "false"); break;
-    case EDDY_ATTR_STRING:
-        put(l, "'%s'", *(const char *const *)p ? *(const char *const *)p : "");
-        break;
-    case EDDY_ATTR_DTYPE:  put(l, "%s", eddy_dtype_name(*(const eddy_dtype *)p)); break;
-    case EDDY_ATTR_SHAPE:
-        put(l, "%s", eddy_shape_print(*(const eddy_shape *)p, text, sizeof text));
-        break;
-    case EDDY_ATTR_DIMS: {
-        const eddy_dims *d = p;
-        if (d->count == 0 || d->count > EDDY_MAX_RANK) put(l, d->count ? "too many" : "none");
-        else put_list(l, d->count, d->at);
-        break;
-    }
-    case EDDY_ATTR_INTS:
-        put_list(l, ((const eddy_ints *)p)->count, ((const eddy_ints *)p)->at);
-        break;
-    case EDDY_ATTR_ARRAY:  put_array(l, *(eddy_array *const *)p); break;
-    case EDDY_ATTR_GRAPH:
-    case EDDY_ATTR_END:    break;
-    }
-}
+enum { ATTRS_SIZE = 2048, MOST_ANSWERS = 1000, LINE = RULE_LINE / 2, SHOWN = 6 };
 
 /* ---------------------------------------------------------------------- cases -- */
 
-/* "float64[n,1,?]": which dimensions are unknown, 0 or 1. */
-static void put_kind(line *l, eddy_type t)
-{
-    put(l, "%s%s", eddy_dtype_name(t.dtype), t.shape.rank < 0 ? "?" : "[");
-    for (int d = 0; d < t.shape.rank; d++)
-        put(l, "%c,", t.shape.dim[d] > 1 ? 'n' : t.shape.dim[d] < 0 ? '?' : '0' + (int)t.shape.dim[d]);
-}
-
-static void put_case(line *l, const rule_case *c, bool ranks)
+static void put_case(rule_line *l, const rule_case *c, bool ranks)
 {
     char text[100];
-    put(l, "%s(", c->op->name);
+    rule_put(l, "%s(", c->op->name);
     for (int i = 0; i < c->n; i++) {
-        put(l, i > 0 ? ", " : "");
-        if (ranks) put_kind(l, c->in[i]);
-        else put(l, "%s", eddy_type_print(c->in[i], text, sizeof text));
-        if (c->value[i]) put(l, " = %s", eddy_array_print(c->value[i], 8, text, sizeof text));
+        rule_put(l, i > 0 ? ", " : "");
+        if (ranks) rule_put_kind(l, c->in[i]);
+        else rule_put(l, "%s", eddy_type_print(c->in[i], text, sizeof text));
+        if (c->value[i]) rule_put(l, " = %s", eddy_array_print(c->value[i], 8, text, sizeof text));
     }
-    put(l, ")");
+    rule_put(l, ")");
     for (const eddy_attr_field *f = c->op->attrs; c->attrs && f && f->name; f++) {
         if (ranks && strcmp(f->name, "message") == 0) continue;
-        put(l, " ");
-        put_attribute(l, c->attrs, f);
+        rule_put(l, " ");
+        rule_put_attribute(l, c->attrs, f);
     }
 }
 
 bool rule_case_of(rule_case *c, const eddy_node *node)
 {
-    line l = { .n = 0 }, kind = { .n = 0 };
+    rule_line l = { .n = 0 }, kind = { .n = 0 };
     for (const eddy_attr_field *f = node->op->attrs; f && f->name; f++)
         if (f->kind == EDDY_ATTR_GRAPH) return false;
     if (node->n_inputs > RULE_INPUTS || node->op->attrs_size > ATTRS_SIZE) return false;
@@ -124,7 +43,7 @@ bool rule_case_of(rule_case *c, const eddy_node *node)
         if (eddy__input_is_in(c->op->value_inputs, i)) c->value[i] = eddy_constant_value(x);
     }
     put_case(&l, c, false);
-    if (c->op->flags & EDDY_OP_ELEMENTWISE) put(&kind, "%s", c->op->name);
+    if (c->op->flags & EDDY_OP_ELEMENTWISE) rule_put(&kind, "%s", c->op->name);
     else put_case(&kind, c, true);
     if (l.n >= sizeof c->title || kind.n >= sizeof c->kind) return false;
     memcpy(c->title, l.text, l.n + 1);
@@ -137,7 +56,7 @@ bool rule_case_of(rule_case *c, const eddy_node *node)
 /* The answers so far, each with the changes that lead to it. */
 typedef struct answer {
     char *text;
-    line  changes;
+    rule_line  changes;
 } answer;
 
 /* A case that is being changed; attributes are a copy, and so is each list that it changes. */
@@ -162,36 +81,22 @@ static void restore(attempt *a)
 }
 
 /* Element types only where they are not those of the case. */
-static void put_outputs(line *l, attempt *a, const eddy_type *out, int n)
+static void put_outputs(rule_line *l, attempt *a, const eddy_type *out, int n)
 {
     char text[100];
     bool same = n == a->n_first;
     for (int i = 0; i < n && same; i++) same = out[i].dtype == a->first[i].dtype;
     for (int i = 0; i < n && i < SHOWN; i++) {
-        put(l, i > 0 ? " " : "");
-        if (same) put(l, "%s", eddy_shape_print(out[i].shape, text, sizeof text));
-        else put(l, "%s", eddy_type_print(out[i], text, sizeof text));
+        rule_put(l, i > 0 ? " " : "");
+        if (same) rule_put(l, "%s", eddy_shape_print(out[i].shape, text, sizeof text));
+        else rule_put(l, "%s", eddy_type_print(out[i], text, sizeof text));
     }
-    if (n == 0) put(l, "no outputs");
-    if (n > SHOWN) put(l, " ... %d outputs", n);
-}
-
-/* A message with # for each number and shape in it: other golden files have these. */
-static void put_shortened(line *l, const char *text, const char *end)
-{
-    while (text < end) {
-        const bool word = isalpha((unsigned char)*text) || *text == '_';
-        const char *from = text++;
-        if (*from == '[') while (text < end && text[-1] != ']') text++;
-        else if (word || isdigit((unsigned char)*from))
-            while (text < end && (isalnum((unsigned char)*text) || *text == '_')) text++;
-        if (*from == '[' || isdigit((unsigned char)*from)) put(l, "#");
-        else put(l, "%.*s", (int)(text - from), from);
-    }
+    if (n == 0) rule_put(l, "no outputs");
+    if (n > SHOWN) rule_put(l, " ... %d outputs", n);
 }
 
 /* "BAD_SHAPE: the reason", of which the message has inputs and a node in front and behind. */
-static void put_refusal(line *l, const rule_case *c, const eddy_error *e)
+static void put_refusal(rule_line *l, const rule_case *c, const eddy_error *e)
 {
     static const char before[] = "): ", behind[] = " [node '']";
     const char *text = strstr(e->message, before);
@@ -200,22 +105,22 @@ static void put_refusal(line *l, const rule_case *c, const eddy_error *e)
         strncmp(e->message, c->op->name, strlen(c->op->name)) != 0)
         ck_abort_msg("%s: '%s'", c->title, e->message);
     text += strlen(before);
-    put(l, "%s: ", eddy_status_name(e->status));
-    put_shortened(l, text, end);
+    rule_put(l, "%s: ", eddy_status_name(e->status));
+    rule_put_shortened(l, text, end);
 }
 
 /* Attributes that the rule has replaced. */
-static void put_replaced(line *l, const rule_case *c, const void *before)
+static void put_replaced(rule_line *l, const rule_case *c, const void *before)
 {
     for (const eddy_attr_field *f = c->op->attrs; f && f->name; f++) {
-        line was = { .n = 0 }, is = { .n = 0 };
-        put_attribute(&was, before, f);
-        put_attribute(&is, c->attrs, f);
-        if (strcmp(was.text, is.text) != 0) put(l, " with %s", is.text);
+        rule_line was = { .n = 0 }, is = { .n = 0 };
+        rule_put_attribute(&was, before, f);
+        rule_put_attribute(&is, c->attrs, f);
+        if (strcmp(was.text, is.text) != 0) rule_put(l, " with %s", is.text);
     }
 }
 
-static void put_answer(line *l, attempt *a, bool fixed)
+static void put_answer(rule_line *l, attempt *a, bool fixed)
 {
     static const eddy_type none[1];
     unsigned char before[ATTRS_SIZE];
@@ -240,11 +145,11 @@ static void put_answer(line *l, attempt *a, bool fixed)
     eddy__arena_free(&arena);
 }
 
-/* Asks the rule and undoes the change. Nothing here asserts what holds: Check makes a system call of
- * each assertion. */
+/* Asks the rule and undoes the change. Nothing here asserts what holds, since Check makes a system
+ * call of each assertion. */
 static void ask_as(attempt *a, const char *change, bool fixed)
 {
-    line l = { .n = 0 };
+    rule_line l = { .n = 0 };
     int  i = 0;
     put_answer(&l, a, fixed);
     while (i < a->n_answers && (strcmp(a->answers[i].text, l.text) != 0 ||
@@ -255,7 +160,7 @@ static void ask_as(attempt *a, const char *change, bool fixed)
         a->answers[i].changes.n = 0;
         a->n_answers++;
     }
-    put(&a->answers[i].changes, " %s%s", a->around, change);
+    rule_put(&a->answers[i].changes, " %s%s", a->around, change);
     restore(a);
 }
 
@@ -317,7 +222,9 @@ static void change_sizes(attempt *a, int i)
     char             text[32];
     for (int d = 0; d < s.rank; d++) {
         const int64_t v = s.dim[d];
-        const int64_t to[] = { v + 1, EDDY_ANY, v - 1, 0, 1, huge_size, INT32_MAX, INT32_MAX + 1LL };
+        const int64_t to[] = {
+            v + 1, EDDY_ANY, v - 1, 0, 1, huge_size, INT32_MAX, INT32_MAX + 1LL
+        };
         for (int k = 0; k < (*a->around ? 2 : 8); k++) {
             if (to[k] < EDDY_ANY || to[k] == v || (k >= 3 && (to[k] == v - 1 || to[k] == v + 1)))
                 continue;
@@ -403,7 +310,8 @@ static void change_value(attempt *a, int i)
             eddy_array  *copy = eddy_array_copy(v);
             eddy_array_set(copy, k, to);
             a->c.value[i] = copy;
-            if (to != was && (j < 6 || !eddy_dtype_is_integer(eddy_array_dtype(v)))) ask(a, "%d{%d}=%g", i, (int)k, to);
+            if (to != was && (j < 6 || !eddy_dtype_is_integer(eddy_array_dtype(v))))
+                ask(a, "%d{%d}=%g", i, (int)k, to);
             eddy_array_free(copy);
         }
 }
@@ -412,9 +320,9 @@ static void change_value(attempt *a, int i)
 
 static void ask_attribute(attempt *a, const eddy_attr_field *f)
 {
-    line l = { .n = 0 }, was = { .n = 0 };
-    put_attribute(&l, a->attrs, f);
-    put_attribute(&was, a->base->attrs, f);
+    rule_line l = { .n = 0 }, was = { .n = 0 };
+    rule_put_attribute(&l, a->attrs, f);
+    rule_put_attribute(&was, a->base->attrs, f);
     if (strcmp(l.text, was.text) == 0) restore(a);
     else ask(a, "%s", l.text);
 }
@@ -426,32 +334,32 @@ enum { LIMITS = sizeof limits / sizeof *limits };
 
 static void change_integer(attempt *a, const eddy_attr_field *f)
 {
-    const int64_t v = *(const int64_t *)member(a->base->attrs, f);
+    const int64_t v = *(const int64_t *)rule_member(a->base->attrs, f);
     const int64_t to[] = { v - 1, v + 1, -1, 0, 1, -2, INT32_MAX, (int64_t)INT32_MAX + 1,
                            INT64_MAX, INT64_MIN, EDDY_MAX_RANK, EDDY_MAX_RANK + 1,
                            EDDY_MAX_INPUTS, EDDY_MAX_INPUTS + 1 };
     for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
         if (i > 1 && (to[i] == v || to[i] == v - 1 || to[i] == v + 1)) continue;
-        *(int64_t *)member(a->attrs, f) = to[i];
+        *(int64_t *)rule_member(a->attrs, f) = to[i];
         ask_attribute(a, f);
     }
     for (int i = 0; i < 2 * LIMITS && a->whole && !*a->around; i++) {
-        *(int64_t *)member(a->attrs, f) = limits[i / 2] + i % 2;
+        *(int64_t *)rule_member(a->attrs, f) = limits[i / 2] + i % 2;
         ask_attribute(a, f);
     }
     for (int i = 0; i < 2 && a->whole && !*a->around; i++) {
-        *(int64_t *)member(a->attrs, f) = -(1 << 30) - i;
+        *(int64_t *)rule_member(a->attrs, f) = -(1 << 30) - i;
         ask_attribute(a, f);
     }
 }
 
 static void change_float(attempt *a, const eddy_attr_field *f)
 {
-    const double v = *(const double *)member(a->base->attrs, f);
+    const double v = *(const double *)rule_member(a->base->attrs, f);
     const double to[] = { v + 0.5, 0, 1, -1, (double)NAN, (double)INFINITY, 0x1p62, 0x1.1p62, 1e39,
                           -1e39 };
     for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
-        *(double *)member(a->attrs, f) = to[i];
+        *(double *)rule_member(a->attrs, f) = to[i];
         ask_attribute(a, f);
     }
 }
@@ -460,10 +368,10 @@ static void change_text(attempt *a, const eddy_attr_field *f)
 {
     for (int i = 0; i < a->n_texts; i++) {
         if (strcmp(a->texts[i].attribute, f->name) != 0) continue;
-        *(const char **)member(a->attrs, f) = a->texts[i].text;
+        *(const char **)rule_member(a->attrs, f) = a->texts[i].text;
         ask_attribute(a, f);
     }
-    *(const char **)member(a->attrs, f) = "nonsense";
+    *(const char **)rule_member(a->attrs, f) = "nonsense";
     ask_attribute(a, f);
 }
 
@@ -472,7 +380,7 @@ static void change_dtype(attempt *a, const eddy_attr_field *f)
     static const int to[] = { 0, EDDY_FLOAT32, EDDY_FLOAT64, EDDY_INT32, EDDY_INT64, EDDY_BOOL,
                               EDDY_COMPLEX64, EDDY_DTYPES };
     for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
-        *(eddy_dtype *)member(a->attrs, f) = (eddy_dtype)to[i];
+        *(eddy_dtype *)rule_member(a->attrs, f) = (eddy_dtype)to[i];
         ask_attribute(a, f);
     }
 }
@@ -505,7 +413,7 @@ static void change_list(attempt *a, const eddy_attr_field *f, int n, int64_t *at
 
 static void change_dims(attempt *a, const eddy_attr_field *f)
 {
-    eddy_dims *d = member(a->attrs, f);
+    eddy_dims *d = rule_member(a->attrs, f);
     const int  n = d->count;
     change_list(a, f, n > EDDY_MAX_RANK ? 0 : n, d->at);
     for (int k = -2; k <= EDDY_MAX_RANK + 1; k++) {
@@ -518,7 +426,7 @@ static void change_dims(attempt *a, const eddy_attr_field *f)
 
 static void change_integers(attempt *a, const eddy_attr_field *f)
 {
-    const eddy_ints was = *(const eddy_ints *)member(a->base->attrs, f);
+    const eddy_ints was = *(const eddy_ints *)rule_member(a->base->attrs, f);
     int64_t         copy[16];
     if (was.count > 12) return;
     for (int i = 0; i < 16; i++) copy[i] = i < was.count ? was.at[i] : 1;
@@ -527,13 +435,13 @@ static void change_integers(attempt *a, const eddy_attr_field *f)
         const int64_t to[] = { was.at[i] - 1, was.at[i] + 1, -1, 0, 1, INT64_MAX, INT64_MIN };
         for (size_t k = 0; k < sizeof to / sizeof *to; k++) {
             copy[i] = to[k];
-            ((eddy_ints *)member(a->attrs, f))->at = copy;
+            ((eddy_ints *)rule_member(a->attrs, f))->at = copy;
             ask_attribute(a, f);
         }
         copy[i] = was.at[i];
     }
     for (int k = -1; k <= 1; k++) {
-        eddy_ints *v = member(a->attrs, f);
+        eddy_ints *v = rule_member(a->attrs, f);
         v->at = copy;
         v->count = k == 0 ? 0 : was.count + k;
         if (v->count >= 0) ask(a, "%s:%d", f->name, (int)v->count);
@@ -543,7 +451,7 @@ static void change_integers(attempt *a, const eddy_attr_field *f)
 
 static void change_shape(attempt *a, const eddy_attr_field *f)
 {
-    eddy_shape *s = member(a->attrs, f);
+    eddy_shape *s = rule_member(a->attrs, f);
     const int   n = s->rank;
     const int64_t far[] = { -2, EDDY_ANY, 0, 1, huge_size, INT64_MAX };
     for (int i = 0; i < n; i++)
@@ -567,7 +475,7 @@ static void change_array(attempt *a, const eddy_attr_field *f)
                          eddy_array_new(EDDY_INT32, EDDY_SHAPE(3)),
                          eddy_array_new(EDDY_FLOAT64, EDDY_SHAPE(2, 3)) };
     for (int i = 0; i < 4; i++) {
-        *(eddy_array **)member(a->attrs, f) = to[i];
+        *(eddy_array **)rule_member(a->attrs, f) = to[i];
         ask_attribute(a, f);
         eddy_array_free(to[i]);
     }
@@ -585,7 +493,7 @@ static void change_attribute(attempt *a, const eddy_attr_field *f)
     case EDDY_ATTR_SHAPE:  change_shape(a, f); break;
     case EDDY_ATTR_ARRAY:  change_array(a, f); break;
     case EDDY_ATTR_BOOL: {
-        bool *b = member(a->attrs, f);
+        bool *b = rule_member(a->attrs, f);
         *b = !*b;
         ask_attribute(a, f);
         break;
@@ -650,7 +558,7 @@ void rule_table_add(const rule_case *c, bool whole, int n_texts, const rule_text
 {
     static attempt work;
     attempt       *a = &work;
-    line           title = { .n = 0 };
+    rule_line           title = { .n = 0 };
     a->base = c;
     a->n_texts = n_texts;
     a->texts = texts;
@@ -659,7 +567,7 @@ void rule_table_add(const rule_case *c, bool whole, int n_texts, const rule_text
     a->asked = false;
     a->around[0] = 0;
     restore(a);
-    put(&title, "%s -> ", c->title);
+    rule_put(&title, "%s -> ", c->title);
     put_answer(&title, a, false);
     a->asked = true;
     restore(a);
@@ -678,9 +586,10 @@ void rule_table_add(const rule_case *c, bool whole, int n_texts, const rule_text
     if (c->n > 0 && whole) change_around(a, ALL), change_around(a, OPEN);
     golden_line(title.text);
     for (int i = 0; i < a->n_answers; i++) {
-        line       l = { .n = 0 };
+        rule_line       l = { .n = 0 };
         const bool usual = strcmp(a->answers[i].text, a->answers[0].text) == 0;
-        put(&l, "  %s <-%s", a->answers[i].text, usual ? " others" : a->answers[i].changes.text);
+        rule_put(&l, "  %s <-%s", a->answers[i].text,
+                 usual ? " others" : a->answers[i].changes.text);
         if (i == 0 || !usual) golden_line(l.text);
     }
     for (int i = 0; i < a->n_answers; i++) free(a->answers[i].text);
