@@ -244,7 +244,7 @@ static void       *begin_onnx_text(int i)
 {
     const onnx_text *t = onnx_text_at(i);
     message          m = onnx_model_message(onnx_text_graph(t->inputs, t->nodes, 1), t->opset);
-    put(numbered_path(".text.onnx", i), &m);
+    scratch_put(numbered_path(".text.onnx", i), m.at, m.size);
     message_free(&m);
     return NULL;
 }
@@ -294,8 +294,8 @@ static void *begin_onnx_model(int i)
 {
     message m = onnx_model_at(i), bytes = { NULL, 0 };
     message_bytes(&bytes, 1, "123456", 6);      /* eight bytes */
-    put(numbered_path(".model.onnx", i), &m);
-    if (i == EXTERNAL) put("external.bin", &bytes);
+    scratch_put(numbered_path(".model.onnx", i), m.at, m.size);
+    if (i == EXTERNAL) scratch_put("external.bin", bytes.at, bytes.size);
     message_free(&bytes);
     message_free(&m);
     return NULL;
@@ -390,7 +390,7 @@ static void put_other_events(void)
         message_free(&event);
     }
     bytes.at[bytes.size - 1] ^= 1;
-    put("events/tfevents", &bytes);
+    scratch_put("events/tfevents", bytes.at, bytes.size);
     message_free(&bytes);
 }
 
