@@ -106,7 +106,7 @@ const tf_graph *eddy__tf_function_named(tf_build *b, const char *function);
 
 /* ----------------------------------------------------------------- outputs -- */
 
-/* Sets output i, with the element type of the tensor. Returns true. */
+/* Sets output i, the next one, with the element type of the tensor. False if out of memory. */
 bool      eddy__tf_put(tf_build *b, int i, eddy_tensor t);
 bool      eddy__tf_put_as(tf_build *b, int i, eddy_tensor t, int type);
 bool      eddy__tf_put_value(tf_build *b, int i, tf_value *v);

@@ -52,24 +52,25 @@ bool eddy__tf_carried(tf_build *b, tf_value *const *like, int n, const eddy_tens
     return true;
 }
 
-bool eddy__tf_settle_arrays(tf_build *b, tf_value **v, tf_value *const *after, int n)
+/* Loops that fill arrays need the shape of an element beforehand: gives each array of v without one
+ * the shape that it has in `after`, the results of the body. An array that keeps none is not
+ * carried. */
+static void settle_arrays(tf_build *b, tf_value **v, tf_value *const *after, int n)
 {
     for (int i = 0; i < n; i++) {
         if (v[i]->kind != TF_ARRAY || eddy_is_valid(v[i]->list.values)) continue;
-        if (after[i]->kind != TF_ARRAY || !eddy_is_valid(after[i]->list.values))
-            return eddy__tf_missing(b, "the shape of the elements of a tensor list is not known");
+        if (after[i]->kind != TF_ARRAY || !eddy_is_valid(after[i]->list.values)) return;
         const eddy_tensor_array a = v[i]->list;
         const eddy_tensor first =
             eddy_tensor_array_read(after[i]->list, eddy_number(b->graph, EDDY_INT32, 0));
         tf_value *settled = eddy__tf_new_value(b, TF_ARRAY);
-        if (!settled) return false;
+        if (!settled) return;
         *settled = *v[i];
         settled->list = eddy_tensor_array_new(
             b->graph, a.dtype, a.least < 0 ? 0 : a.least, .like = first,
             .size_tensor = v[i]->t, .no_infer_shape = !a.infer_shape);
         v[i] = settled;
     }
-    return eddy_graph_status(b->graph) == EDDY_OK;
 }
 
 /* -------------------------------------------------------------------- loops -- */
@@ -113,14 +114,14 @@ static int body(eddy_list x, eddy_tensor *y, void *context)
 }
 
 /* The body once on the initial values, whose results only give shapes. */
-static bool settle(tf_loop *l)
+static void settle(tf_loop *l)
 {
     bool open = false;
     for (int i = 0; i < l->n; i++)
         open = open || (l->start[i]->kind == TF_ARRAY && !eddy_is_valid(l->start[i]->list.values));
-    if (!open) return true;
+    if (!open) return;
     tf_value **out = eddy__region_take(l->b->memory, (size_t)l->n + 1, sizeof *out);
-    return out && l->body(l, l->start, out) && eddy__tf_settle_arrays(l->b, l->start, out, l->n);
+    if (out && l->body(l, l->start, out)) settle_arrays(l->b, l->start, out, l->n);
 }
 
 /* The shapes of the n tensors x in the loop: a list that grows has any number of rows; with
@@ -149,7 +150,7 @@ bool eddy__tf_while(tf_loop *l, tf_value **out)
     tf_build   *b = l->b;
     eddy_tensor x[EDDY_MAX_RESULTS], y[EDDY_MAX_RESULTS];
     eddy_shape  shapes[EDDY_MAX_RESULTS];
-    if (!settle(l)) return false;
+    settle(l);
     const int n = eddy__tf_carry(b, l->start, l->n, x);
     if (n < 0) return false;
     if (n == 0) return eddy__tf_missing(b, "a loop carries no tensors");

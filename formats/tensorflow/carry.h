@@ -13,9 +13,6 @@ int  eddy__tf_carry(tf_build *b, tf_value *const *v, int n, eddy_tensor *x);
 /* Values like those of `like`, of the tensors x. False with a reason. */
 bool eddy__tf_carried(tf_build *b, tf_value *const *like, int n, const eddy_tensor *x,
                       tf_value **out);
-/* Loops that fill arrays need the shape of an element beforehand: gives each array of v without one
- * the shape that it has in `after`, the results of the body. */
-bool eddy__tf_settle_arrays(tf_build *b, tf_value **v, tf_value *const *after, int n);
 
 /* A loop: the functions build the condition and the next values of n values. */
 typedef struct tf_loop {

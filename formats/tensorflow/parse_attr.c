@@ -68,20 +68,24 @@ void eddy__tf_tensor(parser *p, wire w, tf_tensor *t)
                                                   &t->count);
 }
 
+static void integers(parser *p, wire w, uint32_t number, tf_attr *a)
+{
+    size_t    n;
+    uint64_t *at = eddy__parse_numbers(p, w, number, WIRE_VARINT, &n);
+    if (n) a->ints = (int64_t *)at, a->n_ints = n;
+}
+
 /* AttrValue.ListValue: numbers of the fields for integers, booleans and types are one list. Lists
  * of floating-point numbers and tensors are not used. */
 static void list(parser *p, wire w, tf_attr *a)
 {
-    static const uint32_t integers[] = { 3, 5, 6 };
-    wire_field            f, g;
-    size_t                n;
-    int                   rank;
+    wire_field f, g;
+    int        rank;
     *a = (tf_attr){ .name = a->name, .kind = TF_ATTR_LIST, .text = "" };
     a->texts = eddy__parse_strings(p, w, 2, &a->n_texts);
-    for (int i = 0; i < 3; i++) {
-        uint64_t *at = eddy__parse_numbers(p, w, integers[i], WIRE_VARINT, &n);
-        if (n) a->ints = (int64_t *)at, a->n_ints = n;
-    }
+    integers(p, w, 3, a);
+    integers(p, w, 5, a);
+    integers(p, w, 6, a);
     a->shapes = eddy__parse_take(p, eddy__wire_count(w, 7), sizeof *a->shapes);
     const char **functions = eddy__parse_take(p, eddy__wire_count(w, 9), sizeof *functions);
     size_t       n_functions = 0;

@@ -106,9 +106,7 @@ static known_sizes result(tf_build *b)
 void eddy__tf_propagate(tf_build *b)
 {
     tf_value *v = b->n_out ? b->out[0] : NULL;
-    if (!v || v->kind != TF_VALUE || v->known || v->array || b->n_in == 0 ||
-        (v->type != TF_INT32 && v->type != TF_INT64) || eddy_shape_of(v->t).rank > 1)
-        return;
+    if (!v || (v->type != TF_INT32 && v->type != TF_INT64) || eddy_shape_of(v->t).rank > 1) return;
     const known_sizes k = result(b);
     const int64_t     count = eddy_shape_count(eddy_shape_of(v->t));
     if (count < 0 || count != k.count) return;

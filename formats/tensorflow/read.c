@@ -52,7 +52,8 @@ static bool bind(tf_reader *r, const char *node, eddy_list tensors)
         return eddy__tf_error(r, EDDY_INVALID_ARGUMENT,
                               "the tensor for input '%.200s' is not of this graph", node);
     const tf_node   *n = &r->model->main.nodes[at - 1];
-    tf_build b = { .reader = r, .graph = r->base.graph, .memory = &r->base.memory, .node = n };
+    tf_build         b = { .reader = r, .graph = r->base.graph, .memory = &r->base.memory,
+                           .node = n };
     const int        declared = is_placeholder(n) ? eddy__tf_type(&b, "dtype", TF_NO_TYPE)
                                                   : TF_NO_TYPE;
     const eddy_dtype want = eddy__tf_dtype(declared);

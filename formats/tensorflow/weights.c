@@ -88,14 +88,10 @@ static int type_named(const char *dtype)
  * JavaScript; or float16. */
 static eddy_array *dequantized(const tf_weight *w, int type, wire_bytes b, int64_t count)
 {
-    const int   bits = eddy__tf_weight_bits(w->stored);
-    const bool  half = strcmp(w->stored, "float16") == 0;
-    if (half) {
-        eddy_array *a = eddy_array_new(EDDY_FLOAT16, w->shape);
-        for (int64_t i = 0; a && i < count; i++)
-            eddy__tf_store(a, TF_HALF, i, eddy__element_bits(b, 16, i));
-        return a;
-    }
+    const int       bits = eddy__tf_weight_bits(w->stored);
+    const tf_tensor half = { .type = TF_HALF, .shape = w->shape, .content = b,
+                             .has_content = true };
+    if (strcmp(w->stored, "float16") == 0) return converted(&half);
     eddy_array *a = eddy_array_new(eddy__tf_dtype(type), w->shape);
     for (int64_t i = 0; a && i < count; i++) {
         const double v = (double)eddy__element_bits(b, bits, i) * w->scale + w->min;

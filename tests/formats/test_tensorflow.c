@@ -317,6 +317,9 @@ START_TEST(wrong_calls)
     ck_assert_int_eq(e.status, EDDY_CORRUPT);
     ck_assert_str_eq(e.message,
                      "TensorFlow model: this is no graph of TensorFlow: byte 1 is damaged");
+    ck_assert_ptr_null(eddy_tensorflow_read(g, .data = "{", .data_size = 1, .error = &e));
+    ck_assert_int_eq(e.status, EDDY_CORRUPT);
+    ck_assert_str_eq(e.message, "TensorFlow model: byte 1: this is not valid JSON");
     static const char missing[] = "data/sine.pb: the bindings or outputs are missing";
     ck_assert_ptr_null(eddy_tensorflow_read(g, "data/sine.pb", .output_count = 2, .error = &e));
     ck_assert_str_eq(e.message, missing);

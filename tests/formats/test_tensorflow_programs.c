@@ -184,6 +184,8 @@ static const program sizes[] = {
       "i[1] 3" },
     { SLICE("i[1]_1", "i[1]_2", "i[1]_1", "ellipsis_mask=1"), "f[2,3,4,5]", "i[4] 2 3 4 5" },
     { OPEN_SLICE("d", "o", "-"), "f[2,3,4,5]", "i[2] 4 5" },
+    { "x ?i[1] - -;k f[2,3] - -;s Shape k -;e i[1]_1 - -;y StridedSlice s,x,e,e shrink_axis_mask=1",
+      "i[1] 1", "i 3" },
     { OPEN_SLICE("t", "d", "-"), "f[3,3,4,5]", "i[2] 3 4" },
     { OPEN_SLICE("t", "o", "-"), "f[2,3,4,5]", "i[3] 3 4 5" },
     { "x ~f[2,3] - -;s Shape x -;k i_3 - -;z i - -;o i[1]_1 - -;b i[1]_0 - -;"

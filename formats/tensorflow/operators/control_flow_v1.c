@@ -92,7 +92,7 @@ static bool frame_of(tf_build *b, int32_t exit, frame *f)
     int32_t        *all = eddy__region_take(b->memory, 4 * EDDY_MAX_RESULTS, sizeof *all);
     *f = (frame){ .cond = is_op(s, from, "Switch") ? input_node(s, from, 1) : 0 };
     if (!all) return eddy__reading_no_memory(&b->reader->base);
-    eddy__tf_effort(b->reader, 4 * s->graph->n_nodes);
+    eddy__tf_effort(b->reader, 4 * s->graph->n_nodes);      /* its error ends all that follows */
     if (!is_op(s, f->cond, "LoopCond")) return eddy__tf_invalid(b, "it does not leave a loop");
     f->merges = all;
     f->switches = all + EDDY_MAX_RESULTS;
@@ -334,7 +334,7 @@ static bool merge(tf_build *b)
                        .stack = eddy__region_take(b->memory, n + 1, sizeof *w.stack) };
     int          true_input = 0;
     eddy_tensor  y[EDDY_MAX_RESULTS];
-    eddy__tf_effort(b->reader, 2 * n);
+    eddy__tf_effort(b->reader, 2 * n);          /* its error ends all that follows */
     if (!w.seen || !w.stack) return eddy__reading_no_memory(&b->reader->base);
     if (b->node->n_inputs < 2 || b->node->inputs[0][0] == '^' || b->node->inputs[1][0] == '^')
         return eddy__tf_invalid(b, "it does not have two inputs");
