@@ -69,7 +69,8 @@ START_TEST(bindings)
     const eddy_tensor two = eddy_floats(g, 3, 4), other = eddy_floats(h, 3, 4),
                       half = eddy_cast(two, EDDY_FLOAT16),
                       stored = eddy_const(g, EDDY_FLOAT16, EDDY_SHAPE(2),
-                                          (uint16_t[]){ 0x4200, 0x4400 }), whole = eddy_ints(g, 3, 4),
+                                          (uint16_t[]){ 0x4200, 0x4400 }),
+                      whole = eddy_ints(g, 3, 4),
                       three = eddy_floats(g, 1, 2, 3);
     const char *const unfit = "input 'x' is float[2]; the tensor given for it is not";
     const struct { int type, n; eddy_model_binding b; const char *says;
