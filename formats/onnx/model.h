@@ -53,14 +53,12 @@ typedef struct onnx_graph onnx_graph;
 
 typedef struct onnx_attr {
     const char  *name, *ref;    /* ref: the attribute of the function that it stands for, or NULL */
-    int          type;          /* AttributeProto.AttributeType; 0 in old files */
     double       f;
     int64_t      i;
     wire_bytes   s;
     onnx_tensor *t;
     onnx_graph  *g;
     onnx_sparse *sparse;
-    onnx_info   *info;
     double      *floats;
     int64_t     *ints;
     wire_bytes  *strings;
@@ -77,7 +75,6 @@ typedef struct onnx_node {
 } onnx_node;
 
 struct onnx_graph {
-    const char  *name;
     onnx_node   *nodes;
     onnx_tensor *initializers;
     onnx_sparse *sparse;
@@ -103,7 +100,6 @@ typedef struct onnx_function {
 } onnx_function;
 
 typedef struct onnx_file {
-    int64_t        ir_version;
     onnx_import   *imports;
     size_t         n_imports;
     onnx_graph    *graph;               /* NULL if there is none */
