@@ -107,7 +107,7 @@ typedef struct onnx_file {
     size_t         n_functions;
 } onnx_file;
 
-/* Parse a ModelProto, TensorProto or TypeProto. False if the bytes are damaged, with the damaged
+/* Parse a ModelProto or TensorProto. False if the bytes are damaged, with the damaged
  * place in *at, or if out of memory (region->full). */
 bool eddy__onnx_parse(region *r, wire_bytes b, onnx_file *file, const uint8_t **at);
 bool eddy__onnx_parse_tensor(region *r, wire_bytes b, onnx_tensor *t);
