@@ -53,14 +53,12 @@ typedef struct onnx_graph onnx_graph;
 
 typedef struct onnx_attr {
     const char  *name, *ref;    /* ref: the attribute of the function that it stands for, or NULL */
-    int          type;          /* AttributeProto.AttributeType; 0 in old files */
     double       f;
     int64_t      i;
     wire_bytes   s;
     onnx_tensor *t;
     onnx_graph  *g;
     onnx_sparse *sparse;
-    onnx_info   *info;
     double      *floats;
     int64_t     *ints;
     wire_bytes  *strings;
@@ -77,7 +75,6 @@ typedef struct onnx_node {
 } onnx_node;
 
 struct onnx_graph {
-    const char  *name;
     onnx_node   *nodes;
     onnx_tensor *initializers;
     onnx_sparse *sparse;
@@ -103,7 +100,6 @@ typedef struct onnx_function {
 } onnx_function;
 
 typedef struct onnx_file {
-    int64_t        ir_version;
     onnx_import   *imports;
     size_t         n_imports;
     onnx_graph    *graph;               /* NULL if there is none */
@@ -111,7 +107,7 @@ typedef struct onnx_file {
     size_t         n_functions;
 } onnx_file;
 
-/* Parse a ModelProto, TensorProto or TypeProto. False if the bytes are damaged, with the damaged
+/* Parse a ModelProto or TensorProto. False if the bytes are damaged, with the damaged
  * place in *at, or if out of memory (region->full). */
 bool eddy__onnx_parse(region *r, wire_bytes b, onnx_file *file, const uint8_t **at);
 bool eddy__onnx_parse_tensor(region *r, wire_bytes b, onnx_tensor *t);

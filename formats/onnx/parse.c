@@ -16,13 +16,6 @@ static void attr_field(parser *p, wire *w, const wire_field *f, onnx_attr *a)
         if (a->t) eddy__onnx_tensor(p, eddy__wire_enter(w, f), a->t);
         break;
     case 6: a->g = graph_of(p, eddy__wire_enter(w, f)); break;
-    case 14:
-        a->info = eddy__parse_take(p, 1, sizeof *a->info);
-        if (!a->info) break;
-        *a->info = (onnx_info){ .name = "", .shape = EDDY_UNKNOWN_SHAPE };
-        eddy__onnx_typeof(p, eddy__wire_enter(w, f), a->info);
-        break;
-    case 20: a->type = (int)(int32_t)f->value; break;
     case 21: a->ref = eddy__parse_string(p, f); break;
     case 22:
         a->sparse = eddy__parse_take(p, 1, sizeof *a->sparse);
@@ -92,11 +85,9 @@ static onnx_graph *graph_of(parser *p, wire w)
 {
     onnx_graph *g = eddy__parse_take(p, 1, sizeof *g);
     if (!g) return NULL;
-    g->name = "";
     graph_arrays(p, w, g);
     wire_field f;
     while (!p->bad && eddy__wire_next(&w, &f)) {
-        if (f.number == 2) g->name = eddy__parse_string(p, &f);
         if (f.number == 5)
             eddy__onnx_tensor(p, eddy__wire_enter(&w, &f), &g->initializers[g->n_initializers++]);
         if (f.number == 15)
@@ -149,8 +140,7 @@ bool eddy__onnx_parse(region *r, wire_bytes b, onnx_file *file, const uint8_t **
     file->functions = eddy__parse_take(&p, eddy__wire_count(w, 25), sizeof *file->functions);
     wire_field f;
     while (!p.bad && eddy__wire_next(&w, &f))
-        if (f.number == 1) file->ir_version = (int64_t)f.value;
-        else if (f.number == 7) file->graph = graph_of(&p, eddy__wire_enter(&w, &f));
+        if (f.number == 7) file->graph = graph_of(&p, eddy__wire_enter(&w, &f));
         else if (f.number == 25)
             function_of(&p, eddy__wire_enter(&w, &f), &file->functions[file->n_functions++]);
     if (w.bad) eddy__parse_damaged(&p, w.at);

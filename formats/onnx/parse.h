@@ -11,7 +11,5 @@ wire_bytes *eddy__onnx_byte_strings(parser *p, wire w, uint32_t number, size_t *
 void eddy__onnx_tensor(parser *p, wire w, onnx_tensor *t);
 void eddy__onnx_sparse(parser *p, wire w, onnx_sparse *t);
 void eddy__onnx_info(parser *p, wire w, onnx_info *info);
-/* Of a TypeProto. */
-void eddy__onnx_typeof(parser *p, wire w, onnx_info *info);
 
 #endif

@@ -138,7 +138,8 @@ static void tensor_type(parser *p, wire w, onnx_info *info)
     if (w.bad) eddy__parse_damaged(p, w.at);
 }
 
-void eddy__onnx_typeof(parser *p, wire w, onnx_info *info)
+/* TypeProto. */
+static void type_of(parser *p, wire w, onnx_info *info)
 {
     wire_field f;
     while (!p->bad && eddy__wire_next(&w, &f)) {
@@ -149,7 +150,7 @@ void eddy__onnx_typeof(parser *p, wire w, onnx_info *info)
             wire       inner = eddy__wire_enter(&w, &f);
             wire_field e;
             while (!p->bad && eddy__wire_next(&inner, &e))
-                if (e.number == 1) eddy__onnx_typeof(p, eddy__wire_enter(&inner, &e), info);
+                if (e.number == 1) type_of(p, eddy__wire_enter(&inner, &e), info);
             if (inner.bad) eddy__parse_damaged(p, inner.at);
             info->element_kind = info->kind;
             info->kind = f.number == 4 ? ONNX_SEQUENCE : ONNX_OPTIONAL;
@@ -164,7 +165,7 @@ void eddy__onnx_info(parser *p, wire w, onnx_info *info)
     wire_field f;
     while (!p->bad && eddy__wire_next(&w, &f))
         if (f.number == 1) info->name = eddy__parse_string(p, &f);
-        else if (f.number == 2) eddy__onnx_typeof(p, eddy__wire_enter(&w, &f), info);
+        else if (f.number == 2) type_of(p, eddy__wire_enter(&w, &f), info);
     if (w.bad) eddy__parse_damaged(p, w.at);
 }
 

@@ -12,16 +12,20 @@ static known_sizes sizes_of_input(onnx_build *b, int i)
     return eddy__known_of(at, n);
 }
 
+/* A position that may count from the end, in [0, n]. */
+static int64_t position(int64_t i, int64_t n)
+{
+    if (i < 0) i += n;
+    return i < 0 ? 0 : i > n ? n : i;
+}
+
 static known_sizes shape(onnx_build *b)
 {
     const eddy_shape s = eddy_shape_of(eddy__onnx_in(b, 0));
     known_sizes            k = { .count = s.rank };
     if (s.rank < 0) return k;
-    int64_t from = eddy__onnx_int(b, "start", 0), to = eddy__onnx_int(b, "end", s.rank);
-    from = from < 0 ? from + s.rank : from;
-    to = to < 0 ? to + s.rank : to;
-    from = from < 0 ? 0 : from > s.rank ? s.rank : from;
-    to = to > s.rank ? s.rank : to;
+    const int64_t from = position(eddy__onnx_int(b, "start", 0), s.rank),
+                  to = position(eddy__onnx_int(b, "end", s.rank), s.rank);
     k.count = to > from ? (int)(to - from) : 0;
     for (int i = 0; i < k.count; i++)
         k.at[i] = s.dim[from + i] == EDDY_ANY ? UNKNOWN_SIZE : s.dim[from + i];
@@ -56,10 +60,7 @@ static known_sizes slice(onnx_build *b)
     const int     s = old ? ONNX_ABSENT : eddy__onnx_list(b, 4, NULL, step);
     known_sizes         k = { .count = -1 };
     if (x.count < 0 || n != 1 || m != 1 || s == ONNX_FAILED || step[0] != 1) return k;
-    int64_t from = start[0] < 0 ? start[0] + x.count : start[0];
-    int64_t to = end[0] < 0 ? end[0] + x.count : end[0];
-    from = from < 0 ? 0 : from > x.count ? x.count : from;
-    to = to < 0 ? 0 : to > x.count ? x.count : to;
+    const int64_t from = position(start[0], x.count), to = position(end[0], x.count);
     k.count = to > from ? (int)(to - from) : 0;
     memcpy(k.at, x.at + from, (size_t)k.count * sizeof *k.at);
     return k;

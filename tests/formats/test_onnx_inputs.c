@@ -70,7 +70,8 @@ START_TEST(bindings)
                       half = eddy_cast(two, EDDY_FLOAT16),
                       stored = eddy_const(g, EDDY_FLOAT16, EDDY_SHAPE(2),
                                           (uint16_t[]){ 0x4200, 0x4400 }),
-                      whole = eddy_ints(g, 3, 4), three = eddy_floats(g, 1, 2, 3);
+                      whole = eddy_ints(g, 3, 4),
+                      three = eddy_floats(g, 1, 2, 3);
     const char *const unfit = "input 'x' is float[2]; the tensor given for it is not";
     const struct { int type, n; eddy_model_binding b; const char *says;
     } rows[] = {

@@ -67,9 +67,9 @@ START_TEST(reports)
 {
     static const struct { const char *op; int nodes;
     } want[] = {
-        { "LeakyRelu", 1 }, { "LeakyRelu", 1 }, { "LeakyRelu", 1 },
-        { "LeakyRelu", 2 }, { "Neg", 2 },       { "Clip", 1 },
-        { "Clip", 1 },      { "Neg", 2 },       { "F", 1 },
+        { "LeakyRelu", 1 }, { "LeakyRelu", 1 }, { "LeakyRelu", 1 }, { "LeakyRelu", 2 },
+        { "Neg", 2 },       { "Clip", 1 },      { "Clip", 1 },      { "Neg", 2 },
+        { "F", 1 },
     };
     for (int i = 0; i < (int)(sizeof want / sizeof *want); i++) {
         eddy_error         e = { 0 };

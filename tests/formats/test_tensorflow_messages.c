@@ -170,7 +170,7 @@ END_TEST
 static message function_of(int results, int entries)
 {
     message f = { NULL, 0 }, signature = { NULL, 0 };
-    char    key[12], value[12];
+    char    key[12], value[16];
     message_text(&signature, 1, "f");
     for (int i = 0; i < results; i++) {
         message arg = { NULL, 0 };

@@ -17,7 +17,7 @@ message onnx_text_function(const onnx_function_text *t, int opset);
 message onnx_sparse_message(message indices, int64_t columns);
 /* Models whose initializer of this kind is the output y0. */
 message onnx_sparse_model(message sparse);
-/* It is the attribute of a Constant, which has a type as an attribute, too. */
+/* It is the attribute of a Constant. */
 message onnx_sparse_constant(message sparse);
 message onnx_tensor_model(message tensor);
 
