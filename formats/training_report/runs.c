@@ -52,10 +52,10 @@ static series **place_of(const runs *r, int number, series_kind kind, wire_bytes
     uint64_t     h = 14695981039346656037u ^ (uint64_t)number << 8 ^ (uint64_t)kind; /* FNV-1a */
     for (size_t i = 0; i < tag.size; i++) h = (h ^ tag.at[i]) * 1099511628211u;
     size_t at = (size_t)(h ^ h >> 32) & mask;
-    for (const series *s; (s = r->table[at]) != NULL; at = (at + 1) & mask)
-        if (s->run == number && s->kind == kind && s->tag.size == tag.size &&
-            (tag.size == 0 || memcmp(s->tag.at, tag.at, tag.size) == 0))
-            break;
+    for (const series *s; (s = r->table[at]) != NULL; at = (at + 1) & mask) {
+        const bool other = (s->run != number) | (s->kind != kind) | (s->tag.size != tag.size);
+        if (!other && (tag.size == 0 || memcmp(s->tag.at, tag.at, tag.size) == 0)) break;
+    }
     return &r->table[at];
 }
 

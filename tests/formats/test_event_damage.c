@@ -264,17 +264,18 @@ START_TEST(many_series)
 {
     enum { MANY = 100000, TAG = 8 };
     message summary = { NULL, 0 }, event = { NULL, 0 };
-    /* A value with a tag of so many bytes and a number. */
+    /* A value with a tag of so many bytes, or one less, and a number. */
     uint8_t *values = malloc((size_t)MANY * (TAG + 9)), *to = values;
     for (int i = 0; i < MANY; i++) {
-        char tag[TAG + 1];
-        snprintf(tag, sizeof tag, "%0*d", TAG, i);
-        memcpy(to, (uint8_t[]){ 10, TAG + 7, 10, TAG }, 4);
-        memcpy(to + 4, tag, TAG);
-        memcpy(to + 4 + TAG, (uint8_t[]){ VALUE_SIMPLE << 3 | 5, 0, 0, 128, 63 }, 5);
-        to += TAG + 9;
+        char      tag[TAG + 1];
+        const int n = TAG - i % 2;
+        snprintf(tag, sizeof tag, "%0*d", n, i);
+        memcpy(to, (uint8_t[]){ 10, (uint8_t)(n + 7), 10, (uint8_t)n }, 4);
+        memcpy(to + 4, tag, (size_t)n);
+        memcpy(to + 4 + n, (uint8_t[]){ VALUE_SIMPLE << 3 | 5, 0, 0, 128, 63 }, 5);
+        to += n + 9;
     }
-    message_bytes(&event, EVENT_SUMMARY, values, (size_t)MANY * (TAG + 9));
+    message_bytes(&event, EVENT_SUMMARY, values, (size_t)(to - values));
     free(values);
     ck_assert_uint_eq(eddy__json_get(report(&event), "scalars")->count, MANY);
     message_free(&event);

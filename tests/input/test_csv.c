@@ -114,6 +114,7 @@ static const struct {
       "a:int64 -7|b:int64 -7",
       NULL },
     { "a,b\n1,2\n", { .types = ints, .n = 1 }, "a:int64 1|b:int64 2", NULL },
+    { "a,b\nx,2\n", { .types = words, .n = 1 }, "a:int32 0|b:int64 2", NULL },
     { "a,b\n1,x\n", { .types = ints, .n = 2 }, NULL, "'x' is not an int64" },
     { "a,b\n1,1.5\n", { .types = ints, .n = 2 }, NULL, "'1.5' is not an int64" },
     { "a,b\n,\n", { .types = floats, .n = 2 }, "a:float32 nan|b:float64 nan", NULL },

@@ -1,12 +1,15 @@
 /* test_reader_limits.c -- readers of files that are no regular files or come in pieces, and wrong
  * arguments. */
+#define _DEFAULT_SOURCE
 #include "build/gen/suites.h"
 #include "tests/lib/files/memory_files.h"
 
 #include "input.h"
 
 #include <check.h>
+#include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,6 +59,34 @@ START_TEST(images_in_pieces)
 }
 END_TEST
 
+static int reads;
+
+/* Two bytes, then an error, then all. */
+static int64_t failing_once(void *context, int fd, void *p, size_t n)
+{
+    if (++reads != 2) return whole(context, fd, p, reads == 1 ? 2 : n);
+    errno = EIO;
+    return -1;
+}
+
+/* The kind of an image is known, but its first bytes are not all read. */
+START_TEST(image_fails_once)
+{
+    eddy_error   e = { EDDY_OK, "" };
+    memory_files m;
+    eddy_array  *bytes = eddy_bytes_load("tests/input/fixtures/rgb.jpg", NULL, &e);
+    memory_files_init(&m);
+    memory_files_put(&m, "f", eddy_array_data(bytes), eddy_array_bytes(bytes));
+    whole = m.table.read;
+    m.table.read = failing_once;
+    reads = 0;
+    ck_assert_ptr_null(eddy_image_load("f", &m.table, &e));
+    ck_assert_int_eq(e.status, EDDY_IO);
+    eddy_array_free(bytes);
+    memory_files_free(&m);
+}
+END_TEST
+
 /* 2^31 - 1 by 2^31 - 1 pixels are a limit, not damage, except where libpng cannot address a row. */
 START_TEST(largest_image)
 {
@@ -80,13 +111,17 @@ START_TEST(short_png)
                                    'I', 'H', 'D', 'R', 0, 0, 39, 16, 0, 0, 39, 16,
                                    8, 6, 0, 0, 0, 186, 78, 98, 39,
                                    0, 0, 0, 1, 'I', 'D', 'A', 'T' };
-    memory_files m;
-    eddy_error   e = { EDDY_OK, "" };
+    memory_files  m;
+    eddy_error    e = { EDDY_OK, "" };
+    struct rusage before, after;
     memory_files_init(&m);
     memory_files_put(&m, "f", png, sizeof png);
+    getrusage(RUSAGE_SELF, &before);
     ck_assert_ptr_null(eddy_png_load("f", &m.table, &e));
+    getrusage(RUSAGE_SELF, &after);
     ck_assert_int_eq(e.status, EDDY_CORRUPT);
     ck_assert_ptr_nonnull(strstr(e.message, "the size of the image does not fit that of the file"));
+    ck_assert_int_lt(after.ru_maxrss - before.ru_maxrss, 100000);        /* KiB; pixels take 400000 */
     memory_files_free(&m);
 }
 END_TEST
@@ -209,6 +244,7 @@ Suite *reader_limits_suite(void)
     TCase *t = tcase_create("files");
     tcase_add_test(t, pipes);
     tcase_add_test(t, images_in_pieces);
+    tcase_add_test(t, image_fails_once);
     tcase_add_test(t, largest_image);
     tcase_add_test(t, short_png);
     tcase_add_test(t, scans_of_jpeg);

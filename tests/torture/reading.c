@@ -162,7 +162,7 @@ static const file data_files[] = {
     { INPUT "labels.idx.gz", idx }, { INPUT "versions.npz", npz }, { INPUT "rgb.jpg", image },
     { INPUT "interlaced.png", image }, { INPUT "stereo.wav", wav }, { INPUT "table.csv", lines },
     { INPUT "table.csv", text }, { FORMAT "types.h5", keras }, { FORMAT "net.keras", keras },
-    { FORMAT "mixed.pt", torch }, { NULL, csv },
+    { FORMAT "mixed.pt", torch }, { FORMAT "net.pt", torch }, { NULL, csv },
 };
 static int         count_data(void) { return (int)(sizeof data_files / sizeof *data_files); }
 static const char *name_data(int i) { return data_files[i].path ? data_files[i].path : "words"; }

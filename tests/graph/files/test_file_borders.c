@@ -310,6 +310,37 @@ START_TEST(npy)
 }
 END_TEST
 
+/* Integers of sizes that arrays do not have, in both orders of bytes. */
+START_TEST(npy_integers)
+{
+    static const struct { const char *descr, *bytes; size_t n; double first, last; } rows[] = {
+        { "|i1", "\xfe\3", 2, -2, 3 },
+        { "<i2", "\xfe\xff\3\1", 4, -2, 259 },
+        { ">i2", "\xff\xfe\1\3", 4, -2, 259 },
+        { "<u2", "\xfe\xff\3\1", 4, 65534, 259 },
+        { "<u4", "\xfe\xff\xff\xff\3\1\0\0", 8, 4294967294.0, 259 },
+        { ">u4", "\xff\xff\xff\xfe\0\0\1\3", 8, 4294967294.0, 259 },
+        { "<u8", "\3\0\0\0\0\0\0\0\3\1\0\0\0\0\0\0", 16, 3, 259 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char         bytes[200] = "\x93NUMPY\1\0";
+        memory_files m;
+        eddy_error   e = { 0 };
+        const int    n = sprintf(bytes + 10, TYPE("%s", "False", "(2,)"), rows[i].descr);
+        bytes[8] = (char)n;
+        memcpy(bytes + 10 + n, rows[i].bytes, rows[i].n);
+        memory_files_init(&m);
+        memory_files_put(&m, "f", bytes, 10 + (size_t)n + rows[i].n);
+        eddy_array *a = eddy_array_load("f", &m.table, &e);
+        ck_assert_msg(a != NULL, "%s: %s", rows[i].descr, e.message);
+        ck_assert_double_eq(eddy_array_get(a, 0), rows[i].first);
+        ck_assert_double_eq(eddy_array_get(a, 1), rows[i].last);
+        eddy_array_free(a);
+        memory_files_free(&m);
+    }
+}
+END_TEST
+
 /* Files that end in the length of the header. */
 START_TEST(npy_cut)
 {
@@ -441,6 +472,7 @@ Suite *file_borders_suite(void)
     tcase_add_test(t, unaligned);
     tcase_add_test(t, writing);
     tcase_add_loop_test(t, npy, 0, sizeof npys / sizeof *npys);
+    tcase_add_test(t, npy_integers);
     tcase_add_test(t, npy_cut);
     tcase_add_loop_test(t, yaml, 0, sizeof graphs / sizeof *graphs);
     tcase_add_test(t, printing);
