@@ -1,5 +1,5 @@
-/* marks.c -- at each assertion, Check writes its place to a file, so that it can say after which one
- * a process crashed. For millions of assertions in a loop, that took seconds, and minutes under
+/* marks.c -- at each assertion, Check writes its place to a file, so that it can say after which
+ * one a process crashed. For millions of assertions in a loop, that took seconds, and minutes under
  * valgrind. The linker puts __wrap__mark_point in the place of Check's function. */
 #include <stdlib.h>
 #include <string.h>

@@ -109,7 +109,7 @@ static const shape_of_conv convs[] = {
     { 13, 8, 4, 6, 3, 1, "SAME" },  { 20, 32, 5, 34, 1, 1, "SAME" },
 };
 
-/* The values are multiples of 1/64, and sums of them are exact, unlike those of Winograd's method. */
+/* The values are multiples of 1/64, and direct sums of them are exact. */
 START_TEST(convolutions)
 {
     const shape_of_conv *c = &convs[_i];

@@ -132,7 +132,7 @@ static void call_gemv(const eddy_product *p, const by_vector *v)
                     v->x_step, beta_c128, v->y, v->y_step);
 }
 
-/* OpenBLAS 0.3.21 reads behind x for a complex result of 2, 6, 10, ... elements, the last of which is
+/* OpenBLAS 0.3.21 reads behind x for a complex result of 2, 6, 10, ... elements. The last element is
  * therefore computed by itself. */
 static void by_gemv(const eddy_product *p, const by_vector *v)
 {
