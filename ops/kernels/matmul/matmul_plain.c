@@ -132,8 +132,8 @@ static void call_gemv(const eddy_product *p, const by_vector *v)
                     v->x_step, beta_c128, v->y, v->y_step);
 }
 
-/* OpenBLAS 0.3.21 reads behind x for a complex result of 2, 6, 10, ... elements. The last element is
- * therefore computed by itself. */
+/* OpenBLAS 0.3.21 reads behind x for a complex result of 2, 6, 10, ... elements. The last element
+ * is therefore computed by itself. */
 static void by_gemv(const eddy_product *p, const by_vector *v)
 {
     const int64_t size = (int64_t)eddy_dtype_size(p->dtype), first = v->columns - 1;
