@@ -7,10 +7,9 @@
 #   BUILD=build/msan memory_sanitizer.sh [SUITE...]
 #
 #   $EXAMPLES: names of programs in examples/
-#   $EDDY_CPU: whose kernels run; by default those for any processor, since clang 14 does not know
-#   what masked stores of AVX2 write
+#   $EDDY_CPU: whose kernels run where no test chooses them; by default those for any processor
 #   $OPT: optimization; -O0 compiles in a fifth of the time
-#   $ORIGINS: -fsanitize-memory-track-origins says where memory of a report was taken, and costs time
+#   $ORIGINS: -fsanitize-memory-track-origins says where memory of a report came from; costs time
 set -eu
 MAKE=${MAKE:-make}
 export BUILD
