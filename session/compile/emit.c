@@ -126,8 +126,7 @@ static int32_t read_buffer(build *b, eddy_tensor t)
     if (b->buffer_of[v] >= 0) return b->buffer_of[v];
     plan_root r = { .kind = VALUE_CONSTANT };
     if (n->feed >= 0)
-        r = (plan_root){ .kind = VALUE_FEED,
-                         .index = n->feed,
+        r = (plan_root){ .kind = VALUE_FEED, .index = n->feed,
                          .bytes = eddy__type_bytes(n->outputs[0]),
                          .last_reader = b->views.reads[v],
                          .owner = b->plan->owned ? b->plan->owned[n->feed] : 0 };
@@ -318,7 +317,7 @@ static int32_t overwritten(build *b, const ir_node *n, int k, eddy_buffer **at)
         if (!eddy__is_value(b->ir, n, i)) continue;
         const int32_t    root = root_of(b, at[i]);
         const plan_root *r = &b->plan->roots[root];
-        const bool       fits =
+        const bool fits =
             at[i]->count == eddy_shape_count(t.shape) && r->bytes == eddy__type_bytes(t);
         if (may_take(b, n, r) && r->last_reader == n->id && fits && is_whole(b, at[i]) &&
             !is_shared_operand(b, n, i, at))

@@ -286,8 +286,7 @@ static int later_runs(const search *s, const ir_node *n, candidate *m, bool *sta
         *stays = *stays || number == own;
         if (number == own || (k > 0 && m[k - 1].run == number)) continue;
         if (k == MAX_RUNS) return 0;
-        m[k++] = (candidate){ .run = number,
-                              .before = reader,
+        m[k++] = (candidate){ .run = number, .before = reader,
                               .bytes = eddy__type_bytes(n->outputs[0]) };
     }
     return k;
