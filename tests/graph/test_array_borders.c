@@ -57,7 +57,8 @@ END_TEST
 
 START_TEST(elements)
 {
-    eddy_array *a = counted(EDDY_FLOAT32, EDDY_SHAPE(3)), *z = counted(EDDY_COMPLEX128, EDDY_SHAPE(2));
+    eddy_array *a = counted(EDDY_FLOAT32, EDDY_SHAPE(3));
+    eddy_array *z = counted(EDDY_COMPLEX128, EDDY_SHAPE(2));
     ck_assert(eddy_array_get(a, 0) == 1 && eddy_array_get(a, 2) == 3 && eddy_array_item(a) == 1);
     ck_assert(isnan(eddy_array_get(a, -1)) && isnan(eddy_array_get(a, 3)));
     ck_assert(isnan(eddy_array_get(NULL, 0)) && isnan(eddy_array_item(NULL)));

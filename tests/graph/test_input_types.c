@@ -16,8 +16,9 @@ static bool infer(eddy_infer *c)
 
 static const eddy_op_def table = {
     .name = "Table", .min_inputs = 1, .max_inputs = EDDY_MANY, .outputs = EDDY_MANY, .infer = infer,
-    .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_WIDE_FLOATS | EDDY_RANK_FROM(1) }, { "b", EDDY_LIKE(0) },
-                          { "c", EDDY_LIKE(1) }, { "d", EDDY_ANY_TYPE | EDDY_RANK(2) },
+    .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_WIDE_FLOATS | EDDY_RANK_FROM(1) },
+                          { "b", EDDY_LIKE(0) }, { "c", EDDY_LIKE(1) },
+                          { "d", EDDY_ANY_TYPE | EDDY_RANK(2) },
                           { "e", EDDY_TAKES_INDICES | EDDY_LIKE(3) }, { "f", EDDY_LIKE(5) },
                           { "rest", EDDY_TAKES_BOOLS }),
 };
@@ -33,7 +34,8 @@ static const eddy_op_def few = {
 START_TEST(types_of_inputs)
 {
     const uint32_t floats = EDDY_TAKES_WIDE_FLOATS, bools = EDDY_TAKES_BOOLS;
-    const uint32_t want[] = { floats, floats, floats, 0, EDDY_TAKES_INDICES, 0, bools, bools, bools };
+    const uint32_t want[] = { floats, floats, floats, 0,    EDDY_TAKES_INDICES,
+                              0,      bools,  bools,  bools };
     for (int i = 0; i < 9; i++) ck_assert_uint_eq(eddy__input_types(&table, i), want[i]);
     ck_assert_uint_eq(eddy__input_types(&without, 0), 0);
 }
@@ -100,8 +102,8 @@ START_TEST(nodes_in_runs)
     eddy_set_shape(eddy_output(y, 1), EDDY_SHAPE(2));
     ck_assert(again(eddy_node_of(y), two, &e));
     ck_assert(!again(eddy_node_of(y), three, &e));
-    ck_assert_str_eq(e.message, "Without(float32[3]): output 1 has shape [3], which is not compatible "
-                                "with its static shape [2] [node 'Without']");
+    ck_assert_str_eq(e.message, "Without(float32[3]): output 1 has shape [3], which is not "
+                                "compatible with its static shape [2] [node 'Without']");
     e = (eddy_error){ 0 };
     outputs_now = 1;
     ck_assert(!again(eddy_node_of(y), two, &e));

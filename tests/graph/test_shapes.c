@@ -1,5 +1,5 @@
-/* test_shapes.c -- shapes against their definitions, for all pairs of small shapes; limits; texts in
- * buffers of every size. */
+/* test_shapes.c -- shapes against their definitions, for all pairs of small shapes; limits; texts
+ * in buffers of every size. */
 #include "tests/lib/checks.h"
 
 Suite *shapes_suite(void);
@@ -90,7 +90,8 @@ START_TEST(limits)
         { { 2, { most, 2 } }, false }, { { 2, { 1 << 24, 1 << 24 } }, true },
         { { 2, { 1 << 24, (1 << 24) + 1 } }, false }, { { 2, { 0, most } }, true },
         { { 3, { 0, most, 2 } }, false }, { { 3, { EDDY_ANY, most, EDDY_ANY } }, true },
-        { { 3, { 1 << 16, 1 << 16, 1 << 16 } }, true }, { { 3, { 1 << 16, 1 << 16, 65537 } }, false },
+        { { 3, { 1 << 16, 1 << 16, 1 << 16 } }, true },
+        { { 3, { 1 << 16, 1 << 16, 65537 } }, false },
         { { 3, { 1 << 16, EDDY_ANY, 0 } }, true }, { { 2, { most, EDDY_ANY } }, true },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -170,7 +170,8 @@ static void record(int n, int positions, uint32_t seed, int longest, uint32_t mo
 
 START_TEST(recorded)
 {
-    static const int counts_of_few[] = { 1, 2, 3, 4, 5, 6, 7, 8, 20, 50, 103, 162, 300, 1024, 1025 };
+    static const int counts_of_few[] = { 1,  2,  3,   4,   5,   6,    7,   8,
+                                         20, 50, 103, 162, 300, 1024, 1025 };
     static const int lengths[] = { 1, 4, 12 };
     golden_begin("session/placing");
     for (size_t i = 0; i < sizeof counts_of_few / sizeof *counts_of_few; i++)
