@@ -5,8 +5,8 @@ counts the changes that the tests notice.
 
 BUILD has run-tests; $COMPILE is the command that compiles one file of the library, $OBJECTS and
 $LIBRARIES are what run-tests is linked with. A mutant is compiled by itself and linked before the
-library. The suites below the highest folder of tests/ run without their slow cases until one fails,
-first those that are quick, near the file and have noticed many; a suite that takes five times as long
+library. The suites that have noticed others, those beside it (tests/FOLDER for FOLDER), then all below
+the highest folder, run without their slow cases until one fails; a suite that takes five times as long
 as before counts as failed. Undefined behavior ends a program, as in `make sanitize`, which runs these
 suites too. A mutant with the same machine code is left out, and so is one that EQUIVALENT lists.
 """
@@ -136,15 +136,21 @@ class Tests:
             return self.times[suite]
 
     def near(self, path, tree):
-        """The suites of the file's folder, of the folders above, and all others below the highest
-        one, by the time that it takes to notice a mutant."""
-        folder, top = os.path.dirname(path), path.split("/", maxsplit=1)[0]
-        steps = {}
-        for suite, of in self.folders.items():
-            inside = os.path.relpath("tests/" + folder, of)
-            if of.startswith("tests/" + top) and self.time_of(suite, tree) is not None:
-                steps[suite] = len(inside.split("/")) - (inside == ".") if not inside.startswith("..") else 3
-        return sorted(steps, key=lambda s: self.times[s] * 3 ** steps[s] / (1 + self.kills.get(s, 0)))
+        """First the suites that have noticed others, by the time that each of these took. Then those
+        of the file's folder, of the folders above, and all others below the highest folder; of each
+        the quick ones first."""
+        folder = os.path.dirname(path)
+        top = "tests/%s/" % path.split("/", maxsplit=1)[0]
+        groups = [[s for s, f in self.folders.items() if self.kills.get(s) and (f + "/").startswith(top)]]
+        while folder:
+            groups.append([s for s, f in self.folders.items() if f == "tests/" + folder])
+            folder = os.path.dirname(folder)
+        groups.append([s for s, f in self.folders.items() if (f + "/").startswith(top)])
+        tried = set()
+        for group in groups:
+            group = [s for s in group if s not in tried and self.time_of(s, tree) is not None]
+            tried |= set(group)
+            yield from sorted(group, key=lambda s: self.times[s] / self.kills.get(s, 1))
 
 
 def compile_one(path, source, out):

@@ -51,7 +51,7 @@ static bool is_read(const compile *c, int32_t variable)
 /* Why the shape of output k is not known now. */
 static bool unknown_shape(compile *c, const eddy_node *node, int k)
 {
-    for (int32_t p = 1; p < node->id; p++)
+    for (int32_t p = 1; p <= node->id; p++)
         if (c->info[p].needed && !c->info[p].fed && !is_folded(c, p) &&
             (c->graph->nodes[p]->op->flags & EDDY_OP_PLACEHOLDER))
             return eddy__not_fed(c->graph->nodes[p], c->error);

@@ -57,8 +57,8 @@ END_TEST
 
 START_TEST(elements)
 {
-    eddy_array *a = counted(EDDY_FLOAT32, EDDY_SHAPE(3)),
-               *z = counted(EDDY_COMPLEX128, EDDY_SHAPE(2));
+    eddy_array *a = counted(EDDY_FLOAT32, EDDY_SHAPE(3));
+    eddy_array *z = counted(EDDY_COMPLEX128, EDDY_SHAPE(2));
     ck_assert(eddy_array_get(a, 0) == 1 && eddy_array_get(a, 2) == 3 && eddy_array_item(a) == 1);
     ck_assert(isnan(eddy_array_get(a, -1)) && isnan(eddy_array_get(a, 3)));
     ck_assert(isnan(eddy_array_get(NULL, 0)) && isnan(eddy_array_item(NULL)));
@@ -116,6 +116,9 @@ START_TEST(equality)
         ck_assert(!eddy_array_equal(a, other[i]) && !eddy_array_equal(other[i], a));
         eddy_array_free(other[i]);
     }
+    eddy_array *byte = eddy_array_of(EDDY_UINT8, 1), *changed = eddy_array_of(EDDY_UINT8, 2);
+    ck_assert(!eddy_array_equal(byte, changed));
+    eddy_array_free(byte), eddy_array_free(changed);
     eddy_array *none = eddy_array_new(EDDY_INT32, EDDY_SHAPE(0)), *too = eddy_array_copy(none);
     ck_assert(eddy_array_equal(none, too));
     eddy_array_free(none), eddy_array_free(too), eddy_array_free(a), eddy_array_free(b);
@@ -136,6 +139,8 @@ START_TEST(memory_of_others)
     ck_assert_ptr_null(eddy_array_adopt(EDDY_FLOAT32, EDDY_SHAPE(2), NULL, release, &released));
     ck_assert_ptr_null(eddy_array_copy_of(EDDY_FLOAT32, EDDY_SHAPE(2), NULL));
     ck_assert_ptr_null(eddy_array_borrow(EDDY_FLOAT32, EDDY_SHAPE(2), NULL));
+    ck_assert_ptr_null(eddy_array_adopt(EDDY_UINT8, EDDY_SHAPE(1), NULL, NULL, NULL));
+    ck_assert_ptr_null(eddy_array_copy_of(EDDY_UINT8, EDDY_SHAPE(1), NULL));
     eddy_array *none[] = { eddy_array_adopt(EDDY_FLOAT32, EDDY_SHAPE(0), NULL, NULL, NULL),
                            eddy_array_copy_of(EDDY_FLOAT32, EDDY_SHAPE(0), NULL),
                            eddy_array_borrow(EDDY_FLOAT32, EDDY_SHAPE(0), NULL) };
@@ -180,7 +185,9 @@ START_TEST(sizes)
     eddy_array_room room;
     ck_assert_ptr_null(eddy_array_view(NULL, EDDY_FLOAT32, EDDY_SHAPE(1), data));
     ck_assert_ptr_null(eddy_array_view(&room, EDDY_FLOAT32, EDDY_SHAPE(1), NULL));
+    ck_assert_ptr_null(eddy_array_view(&room, EDDY_UINT8, EDDY_SHAPE(1), NULL));
     ck_assert_ptr_nonnull(eddy_array_view(&room, EDDY_FLOAT32, EDDY_SHAPE(0), NULL));
+    ck_assert(eddy__array_is_borrowed(eddy_array_view(&room, EDDY_UINT8, EDDY_SHAPE(1), data)));
     const eddy_array *v = eddy_array_view(&room, EDDY_FLOAT32, EDDY_SHAPE(1), data);
     ck_assert(eddy_array_bytes(v) == 4 && eddy_array_count(v) == 1 && eddy_array_data(v) == data);
     ck_assert_ptr_null(eddy_array_number(NULL, EDDY_FLOAT32, 1));

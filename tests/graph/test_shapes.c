@@ -83,26 +83,16 @@ END_TEST
 START_TEST(limits)
 {
     const int64_t  most = (int64_t)1 << 48;
-    const struct { eddy_shape s; bool valid;
-    } rows[] = {
-        { { -2, { 0 } }, false },
-        { { 8, { 1, 1, 1, 1, 1, 1, 1, 1 } }, true },
-        { { 9, { 0 } }, false },
-        { { 1, { -2 } }, false },
-        { { 1, { most } }, true },
-        { { 1, { most + 1 } }, false },
-        { { 2, { most, 1 } }, true },
-        { { 2, { 1, most } }, true },
-        { { 2, { most, 2 } }, false },
-        { { 2, { 1 << 24, 1 << 24 } }, true },
-        { { 2, { 1 << 24, (1 << 24) + 1 } }, false },
-        { { 2, { 0, most } }, true },
-        { { 3, { 0, most, 2 } }, false },
-        { { 3, { EDDY_ANY, most, EDDY_ANY } }, true },
+    const struct { eddy_shape s; bool valid; } rows[] = {
+        { { -2, { 0 } }, false }, { { 8, { 1, 1, 1, 1, 1, 1, 1, 1 } }, true },
+        { { 9, { 0 } }, false }, { { 1, { -2 } }, false }, { { 1, { most } }, true },
+        { { 1, { most + 1 } }, false }, { { 2, { most, 1 } }, true }, { { 2, { 1, most } }, true },
+        { { 2, { most, 2 } }, false }, { { 2, { 1 << 24, 1 << 24 } }, true },
+        { { 2, { 1 << 24, (1 << 24) + 1 } }, false }, { { 2, { 0, most } }, true },
+        { { 3, { 0, most, 2 } }, false }, { { 3, { EDDY_ANY, most, EDDY_ANY } }, true },
         { { 3, { 1 << 16, 1 << 16, 1 << 16 } }, true },
         { { 3, { 1 << 16, 1 << 16, 65537 } }, false },
-        { { 3, { 1 << 16, EDDY_ANY, 0 } }, true },
-        { { 2, { most, EDDY_ANY } }, true },
+        { { 3, { 1 << 16, EDDY_ANY, 0 } }, true }, { { 2, { most, EDDY_ANY } }, true },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         ck_assert_msg(eddy_shape_is_valid(rows[i].s) == rows[i].valid, "row %zu", i);

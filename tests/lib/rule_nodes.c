@@ -98,8 +98,8 @@ static void of_assertions(void)
 /* Operations that sessions put in the place of several. */
 static void of_fused_products(void)
 {
-    const eddy_tensor x = real(EDDY_SHAPE(2, 3)), w = real(EDDY_SHAPE(3, 4)),
-                      b = real(EDDY_SHAPE(4));
+    const eddy_tensor x = real(EDDY_SHAPE(2, 3)), w = real(EDDY_SHAPE(3, 4));
+    const eddy_tensor b = real(EDDY_SHAPE(4));
     const eddy_tensor y = real(EDDY_SHAPE(2, 4)), image = real(EDDY_SHAPE(2, 5, 5, 3));
     const eddy_tensor filter = real(EDDY_SHAPE(3, 3, 3, 4)), sum = real(EDDY_SHAPE(2, 3, 3, 4));
     for (int i = 0; i < 4; i++) {

@@ -1,7 +1,7 @@
 /* test_shape_rules.c -- the shape rule of every operation, asked about the rows of the sweep and
- * about inputs and attributes that differ from them in one place. tests/golden/ops/rules/ has all
- * answers: types, or the reason of a refusal. EDDY_WRITE_GOLDEN=1 writes it; read the
- * difference before you commit it. */
+ * about inputs and attributes that differ from them in one place. A table under tests/golden/ops/
+ * rules/ has all answers: types, or the reason of a refusal. EDDY_WRITE_GOLDEN=1 writes it; read
+ * the difference before you commit it. */
 #include "build/gen/table.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/random_graphs/row_graphs.h"

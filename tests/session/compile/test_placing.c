@@ -170,9 +170,8 @@ static void record(int n, int positions, uint32_t seed, int longest, uint32_t mo
 
 START_TEST(recorded)
 {
-    static const int counts_of_few[] = {
-        1, 2, 3, 4, 5, 6, 7, 8, 20, 50, 103, 162, 300, 1024, 1025
-    };
+    static const int counts_of_few[] = { 1,  2,  3,   4,   5,   6,    7,   8,
+                                         20, 50, 103, 162, 300, 1024, 1025 };
     static const int lengths[] = { 1, 4, 12 };
     golden_begin("session/placing");
     for (size_t i = 0; i < sizeof counts_of_few / sizeof *counts_of_few; i++)
@@ -181,11 +180,27 @@ START_TEST(recorded)
             record(n, n < 9 ? n : n / 2, (uint32_t)(i * 3) + (uint32_t)k, lengths[k], 1000);
             record(n, n < 9 ? 3 : 9, (uint32_t)(i * 5) + (uint32_t)k, lengths[k], 200);
         }
+    record(8, 3, 1, 3, 1000);       /* which the order by lifetimes places best */
     for (uint32_t most = 64; most < 1u << 25; most *= 17) {
+        record(4096, 500, most, 3, most);
         record(4097, 500, most, 3, most);
         record(4500, 4500, most, 9, most + 1);
     }
     golden_end();
+}
+END_TEST
+
+/* Temporaries of the last position are placed, too. */
+START_TEST(the_last_position)
+{
+    static const int sizes[] = { 10, 4200 };
+    for (int k = 0; k < 2; k++) {
+        const int  n = sizes[k], last = n / 2 - 1;
+        plan_root *r = calloc((size_t)n, sizeof *r);
+        for (int i = 0; i < n; i++) r[i] = root(64, i / 2, i / 2);
+        ck_assert_int_eq(place(r, n, last, true), 128);
+        free(r);
+    }
 }
 END_TEST
 
@@ -219,6 +234,7 @@ Suite *placing_suite(void)
     tcase_add_loop_test(t, many, 0, sizeof counts / sizeof *counts);
     tcase_add_test(t, equal_sizes);
     tcase_add_test(t, recorded);
+    tcase_add_test(t, the_last_position);
     tcase_add_test(t, without_memory);
     suite_add_tcase(s, t);
     return s;
