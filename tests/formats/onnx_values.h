@@ -58,6 +58,7 @@ static const onnx_text onnx_values[] = {
     { 18, "?f[3] 5 5 5;l[2,1] 0 2;?f[2] 1 9", "ScatterND x0,x1,x2>y0 reduction='min",
       "f[3] 1 5 5" },
     { 14, "?f 3;?l[2] 1 1", "Reshape x0,x1>y0", "f[1,1] 3" },
+    { 13, "l[2] 3 4;?l[1] 2", "Reshape x0,x1>y0", "l[2] 3 4" },
     { 13, "?f[1,3] 1 2 3", "Constant >k value_ints=[0];Squeeze x0,k>y0", "f[3] 1 2 3" },
     { 13, "?f[2];l[2] 2 1;l[1] 7", "Gather x1,x2>s;Tile x0,s>y0", "!= 7 is not in [0, 2)" },
     { 1, "~f[2,3] 1 2 3 4 5 6", "Reshape x0>y0 shape=[0,0,1]", "f[2,3,1] 1 2 3 4 5 6" },

@@ -84,6 +84,23 @@ START_TEST(reports)
 }
 END_TEST
 
+/* A node that has a name is named in the place of the nodes of its branches. */
+START_TEST(named_node)
+{
+    message g = onnx_text_graph("?b", "", 1), node = onnx_node_message("If", "x0", "y0");
+    message_text(&node, 3, "choose");
+    for (int i = 0; i < 2; i++) {
+        message body = empty;
+        message_inner(&body, GRAPH_NODE, onnx_node_message("Nonsense", "", "a"));
+        message_inner(&body, GRAPH_OUTPUT, onnx_value_message("a", 1, -1, NULL));
+        onnx_add_attribute(&node, onnx_graph_attribute(i ? "else_branch" : "then_branch", body));
+    }
+    message_inner(&g, GRAPH_NODE, node);
+    onnx_expect(onnx_model_message(g, 13), 0, NULL,
+                "node 'choose' then_branch node 0 (Nonsense): operator Nonsense is not known");
+}
+END_TEST
+
 /* Each function calls the next one twice: few bytes that ask for 2^24 nodes. */
 START_TEST(doubling_functions)
 {
@@ -243,6 +260,7 @@ Suite *onnx_models_suite(void)
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, functions, 0, (int)(sizeof function_rows / sizeof *function_rows));
     tcase_add_test(t, reports);
+    tcase_add_test(t, named_node);
     tcase_add_test(t, doubling_functions);
     tcase_add_test(t, damaged_functions);
     tcase_add_test(t, imports);

@@ -153,19 +153,23 @@ static void place_in(message *tensor, const char *key, const char *value)
     message_inner(tensor, 13, entry);
 }
 
-/* Pairs of keys and values, of y0; b is 7 and 8 in a file of its own. */
+/* Pairs of keys and values, of y0; b and c are 7 and 8 in a file of their own. */
 static void external(const char *const *pairs, const char *says)
 {
     memory_files f;
     eddy_error   e = { 0 };
     eddy_graph  *g = eddy_graph_new();
     message      graph = empty, t = onnx_tensor_message("y0", 1, 1, (int64_t[]){ 2 }, NULL, 0),
-            b = onnx_tensor_message("b", 1, 1, (int64_t[]){ 2 }, NULL, 0);
+            b = onnx_tensor_message("b", 1, 1, (int64_t[]){ 2 }, NULL, 0),
+            c = onnx_tensor_message("c", 1, 1, (int64_t[]){ 2 }, NULL, 0);
     for (; *pairs; pairs += 2) place_in(&t, pairs[0], pairs[1]);
     message_number(&t, 14, 1);
     place_in(&b, "location", "b.bin");
     message_number(&b, 14, 1);
+    place_in(&c, "location", "b.bin");
+    message_number(&c, 14, 1);
     message_inner(&graph, GRAPH_INITIALIZER, b);
+    message_inner(&graph, GRAPH_INITIALIZER, c);
     message_inner(&graph, GRAPH_INITIALIZER, t);
     message_inner(&graph, GRAPH_OUTPUT, onnx_value_message("y0", 1, -1, NULL));
     message m = onnx_model_message(graph, 13);
