@@ -244,7 +244,7 @@ Suite *tensorflow_limits_suite(void)
 {
     Suite *s = suite_create("tensorflow_limits");
     TCase *t = tcase_create("limits");
-    tcase_set_timeout(t, 60);
+    tcase_set_timeout(t, 300);
     tcase_add_test(t, nodes_of_a_graph);
     tcase_add_test(t, nodes_of_calls);
     tcase_add_test(t, work);

@@ -153,7 +153,23 @@ static const program arrays[] = {
     "d StridedSlice s,z,t,t -;y StridedSlice s," b "," e ",t " masks
 
 /* Parts of sizes that are known while the graph is read. */
+#define SIZES "x ?f[2,3] - -;s Shape x -;z i[1]_0 - -;o i[1]_1 - -;k i[2]_2_7 - -;"
+
 static const program slices[] = {
+    { SIZES "i i - -;y ConcatV2 s,s,i -", "f[2,3]", "i[4] 2 3 2 3" },
+    { SIZES "a StridedSlice s,z,o,o shrink_axis_mask=1;y Pack a,a -", "f[2,3]", "i[2] 2 2" },
+    { SIZES "i i - -;y GatherV2 s,o,i -", "f[2,3]", "i[1] 3" },
+    { SIZES "y AddV2 s,k -", "f[2,3]", "i[2] 4 10" },
+    { SIZES "y Sub s,k -", "f[2,3]", "i[2] 0 -4" },
+    { SIZES "y Mul s,k -", "f[2,3]", "i[2] 4 21" },
+    { SIZES "y FloorDiv k,s -", "f[2,3]", "i[2] 1 2" },
+    { SIZES "y Minimum s,k -", "f[2,3]", "i[2] 2 3" },
+    { SIZES "y Maximum s,k -", "f[2,3]", "i[2] 2 7" },
+    { SIZES "y Cast s DstT=:int64", "f[2,3]", "l[2] 2 3" },
+    { SIZES "y Prod s,z -", "f[2,3]", "i 6" },
+    { SIZES "i i - -;p Prod s,z -;y ExpandDims p,i -", "f[2,3]", "i[1] 6" },
+    { SIZES "p Prod s,z keep_dims=true;y Squeeze p -", "f[2,3]", "i 6" },
+    { SIZES "h i[1]_-1 - -;p Prod s,z -;y Reshape p,h -", "f[2,3]", "i[1] 6" },
     { "x ?f - -;s Shape x -;i i[0] - -;z i - -;y GatherV2 s,i,z -", "f 1", "i[0]" },
     { SLICE("i[1]_1", "i[1]_3", "i[1]_1", "-"), "f[2,3,4,5]", "i[2] 3 4" },
     { SLICE("i[1]_-3", "i[1]_-1", "i[1]_1", "-"), "f[2,3,4,5]", "i[2] 3 4" },
