@@ -174,6 +174,16 @@ static void of_odd_sizes(void)
     eddy_tile(real(EDDY_SHAPE(1, EDDY_ANY)), EDDY_DIMS(2, 0));
     eddy_concat(EDDY_LIST(open, x, real(EDDY_UNKNOWN_SHAPE)), 0);
     eddy_stack(EDDY_LIST(open, real(EDDY_UNKNOWN_SHAPE)), 2);
+    eddy_split_sizes(x, (const int64_t[]){ -1, 1 }, 2, .axis = 1);
+    eddy_shape_tensor(x, EDDY_INT32);
+    eddy_max_pool2d(of(EDDY_FLOAT32, EDDY_SHAPE(2, EDDY_ANY, 5, 3)), EDDY_DIMS(2, 2),
+                    EDDY_DIMS(1, 1), "VALID");
+    eddy_max_pool2d(of(EDDY_FLOAT32, EDDY_SHAPE(2, 5, EDDY_ANY, 3)), EDDY_DIMS(2, 2),
+                    EDDY_DIMS(1, 1), "VALID");
+    eddy_max_pool2d(of(EDDY_FLOAT32, EDDY_SHAPE(2, 1, 5, 3)), EDDY_DIMS(1, 2),
+                    EDDY_DIMS(1, 1), "VALID");
+    eddy_resize_nearest_neighbor_to(real(EDDY_SHAPE(2, 5, 4, 3)),
+                                    eddy_const(g, EDDY_INT32, EDDY_SHAPE(2), (int32_t[]){ 3, 2 }));
     eddy_range(number(5), number(5), number(1));
     eddy_range(number(5), number(5), number(-1));
     eddy_range(eddy_number(g, EDDY_FLOAT64, 1), eddy_number(g, EDDY_FLOAT64, 1),
