@@ -100,7 +100,7 @@ musl_row() {
     $MAKE -k OPT=-O1 BUILD="$folder/musl" HOSTCC=cc CFLAGS=-g1 \
         CC="musl-gcc -idirafter $folder/include" LDFLAGS="-rdynamic -L$folder/lib" \
         CHECK_LIBS='-lcheck -lsubunit' \
-        LIBS="$folder/musl/obj/tests/musl/glibc.o -lopenblas -lyaml -lm -pthread" \
+        LIBS="$folder/musl/obj/tests/musl/glibc.o -lz -lopenblas -lyaml -lm -pthread" \
         "$folder/musl/obj/tests/musl/glibc.o" tests > "$log" 2>&1 ||
         { result musl 1 "$log"; return; }
     suites musl "$folder/musl/run-tests" \

@@ -33,7 +33,7 @@ static const struct {
     { "f", { .missing = 3 }, 100, EDDY_INVALID_ARGUMENT, "lacks a function" },
     { "f", { .missing = 4 }, 100, EDDY_INVALID_ARGUMENT, "lacks a function" },
     { "g", { 0 }, 100, EDDY_NOT_FOUND, "g: No such file" },
-    { "f", { .size = -1, .number = EIO }, 100, EDDY_IO, "f: Input/output error" },
+    { "f", { .size = -1, .number = ENXIO }, 100, EDDY_IO, "f: No such device or address" },
     { "f", { .size = -1, .number = ESPIPE }, 100, EDDY_IO, "f: this is not a regular file" },
     { "f", { .size = 101 }, 101, EDDY_IO, "f: the file ends early" },
     { "f", { .size = 101, .number = EINTR }, 101, EDDY_IO, "f: the file ends early" },
@@ -42,7 +42,7 @@ static const struct {
     { "f", { .extra = 1 }, 100, EDDY_IO, "f: the file ends early" },
     { "f", { .interrupted = 100, .number = EINTR }, 100, EDDY_OK, "" },
     { "f", { .interrupted = 101, .number = EINTR }, 100, EDDY_IO, "f: Interrupted" },
-    { "f", { .interrupted = 1, .number = EIO }, 100, EDDY_IO, "f: Input/output error" },
+    { "f", { .interrupted = 1, .number = ENXIO }, 100, EDDY_IO, "f: No such device or address" },
 };
 
 START_TEST(failing_calls)

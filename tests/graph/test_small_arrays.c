@@ -245,7 +245,8 @@ START_TEST(fetches_a_number)
     ck_assert_double_eq(eddy_fetch_number(s, eddy_scalar(g, 3)), 3);
     ck_assert_double_eq(eddy_fetch_number(s, Sum(x), EDDY_FEED({ x, EDDY_FLOATS(1, 2) })), 3);
     ck_assert_double_eq(eddy_fetch_number(s, x, .feeds = EDDY_FEED({ x, EDDY_FLOATS(4) })), 4);
-    ck_assert(isnan(eddy_fetch_number(s, x, EDDY_FEED({ x, EDDY_FLOATS(1, 2) }))));
+    const double none = eddy_fetch_number(s, x, EDDY_FEED({ x, EDDY_FLOATS(1, 2) }));
+    ck_assert(isnan(none));
     run_fails(s, EDDY_BAD_SHAPE, "fetch_number: 'x:0' has the shape [2], not one element");
     ck_assert(isnan(eddy_fetch_number(s, x)));
     run_fails(s, EDDY_NOT_FED, "'x'");

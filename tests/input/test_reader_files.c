@@ -38,7 +38,7 @@ static const struct {
     { "f", { .missing = 3 }, EDDY_INVALID_ARGUMENT, "lacks a function" },
     { "f", { .missing = 4 }, EDDY_INVALID_ARGUMENT, "lacks a function" },
     { "g", { 0 }, EDDY_NOT_FOUND, "cannot open" },
-    { "f", { .size = -1, .number = EIO }, EDDY_IO, "cannot read: Input/output error" },
+    { "f", { .size = -1, .number = ENXIO }, EDDY_IO, "cannot read: No such device or address" },
     { "f", { .size = -1, .number = ESPIPE }, EDDY_IO, "this is not a regular file" },
     { "f", { .size = ((int64_t)1 << 40) + 1 }, EDDY_LIMIT, "the limit is " },
     { "f", { .size = 101 }, EDDY_CORRUPT, "byte 100: the file ends early" },
@@ -46,7 +46,7 @@ static const struct {
     { "f", { .extra = 1 }, EDDY_IO, "too many bytes" },
     { "f", { .interrupted = 100, .number = EINTR }, EDDY_OK, "" },
     { "f", { .interrupted = 101, .number = EINTR }, EDDY_IO, "Interrupted" },
-    { "f", { .interrupted = 1, .number = EIO }, EDDY_IO, "Input/output error" },
+    { "f", { .interrupted = 1, .number = ENXIO }, EDDY_IO, "No such device or address" },
 };
 
 START_TEST(failing_calls)
