@@ -8,8 +8,7 @@ const fs = require("fs");
 const path = require("path");
 const readline = require("readline");
 
-const from = process.env.ONNXRUNTIME || "onnxruntime-node";
-const root = path.join(path.dirname(require.resolve(from)), "..");
+const root = path.join(path.dirname(require.resolve("onnxruntime-node")), "..");
 const platform = path.join(root, "bin", "napi-v3", process.platform, process.arch);
 const { InferenceSession } = require(path.join(platform, "onnxruntime_binding.node"));
 
@@ -30,7 +29,7 @@ function readArray(file) {
   const bytes = fs.readFileSync(file), at = 10 + bytes.readUInt16LE(8);
   const header = bytes.toString("latin1", 10, at);
   const dims = header.match(/\(([^)]*)\)/)[1].split(",").filter(s => s.trim()).map(Number);
-  const data = new Float32Array(bytes.buffer.slice(bytes.byteOffset + at, bytes.byteOffset + bytes.length));
+  const data = new Float32Array(Uint8Array.from(bytes.subarray(at)).buffer);
   return { type: "float32", dims, data, size: data.length, location: "cpu" };
 }
 
@@ -56,7 +55,6 @@ function begin(o) {
   session.loadModel(base + ".onnx", {
     graphOptimizationLevel: "all", intraOpNumThreads: o.threads, interOpNumThreads: 1,
     executionMode: "sequential", logSeverityLevel: 3, executionProviders: ["cpu"],
-    optimizedModelFilePath: process.env.OPTIMIZED,
   });
   const feeds = { [session.inputNames[0]]: readArray(base + ".x.npy") };
   const want = readArray(base + ".y.npy");
