@@ -63,8 +63,7 @@ bool eddy__extract_scale(extract_step *s, const eddy_node *node)
         const eddy_array *by = constant_of(s, node->inputs[1 - i]);
         if (!are_factors(by, filter)) continue;
         eddy_array *scaled = multiply(s, filter, by);
-        if (!scaled) return eddy_fail(s->now.graph, EDDY_NO_MEMORY,
-                                      "out of memory for the filter of '%.200s'", conv->name), true;
+        if (!scaled) return false;
         const eddy_tensor in[] = { eddy__copy_image(&s->copy, conv->inputs[0]),
                                    eddy_constant(s->now.graph, scaled) };
         eddy_array_free(scaled);
