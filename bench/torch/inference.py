@@ -6,6 +6,7 @@ The command line and the output are those of the C program.  Runs the fastest of
 optimized code, with channels second or last.
 """
 import argparse
+import copy
 import json
 import os
 import sys
@@ -132,7 +133,7 @@ def variants(model, x):
     forms = [("", model, x)]
     if x.dim() == 4:
         last = x.contiguous(memory_format=torch.channels_last)
-        turned = torch.nn.Sequential(*model).to(memory_format=torch.channels_last)
+        turned = copy.deepcopy(model).to(memory_format=torch.channels_last)
         yield "eager, channels last", turned, last
         forms.append((", channels last", turned, last))
     for form, module, arg in forms:
