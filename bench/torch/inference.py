@@ -114,8 +114,8 @@ def encoder(w):
         w.fill(f"{name}/attention/qkv", kernel=block.self_attn.in_proj_weight,
                bias=block.self_attn.in_proj_bias)
         w.linear(block.self_attn.out_proj, f"{name}/attention/attention_output")
-        w.linear(block.linear1, f"{name}/feed_forward/hidden_0")
-        w.linear(block.linear2, f"{name}/feed_forward/output")
+        w.linear(block.linear1, f"{name}/feed_forward/dense")
+        w.linear(block.linear2, f"{name}/feed_forward/dense_1")
         for norm, part in ((block.norm1, "layer_norm"), (block.norm2, "layer_norm_1")):
             w.fill(f"{name}/{part}", gamma=norm.weight, beta=norm.bias)
         blocks.append(block)
