@@ -315,10 +315,11 @@ $(ROUND_TRIPS): $(BUILD)/round_trip/%: $(BUILD)/obj/examples/%.o $(SUPPORT) \
 $(BENCHES): $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(call say,link $@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o %/libeddy_input.a,$^) $(BUILD)/libeddy.a -o $@ $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o %/libeddy_input.a %/libeddy_formats.a,$^) $(BUILD)/libeddy.a -o $@ $(LIBS)
 
 $(BUILD)/bench/input: $(BUILD)/libeddy_input.a
 $(BUILD)/bench/input: LIBS += $(INPUT_LIBS)
+$(BUILD)/bench/inference: $(BUILD)/libeddy_formats.a
 
 # Single operations.
 $(BUILD)/obj/bench/ops/main.o: $(GEN)/ops_rows.h
@@ -640,6 +641,9 @@ instructions: $(WORKLOADS) ## count the instructions of each training step (UPDA
 bench-ops: $(BUILD)/bench/ops ## compare single operations with PyTorch (BENCH='--cpu tan sort': some of them)
 	@python3 scripts/bench_ops.py $(BUILD)/bench/ops $(BENCH)
 
+bench-inference: $(BUILD)/bench/inference ## compare inference with PyTorch and ONNX Runtime (BENCH='--cpu mlp_b1')
+	@python3 scripts/bench_inference.py $(BUILD)/bench/inference --out $(BUILD)/bench $(if $(BENCH),$(BENCH),--page)
+
 parts: $(BENCHES) ## measure kernels, and the cost of nodes
 	@for b in $(BENCHES); do $$b || exit 1; done
 
@@ -710,6 +714,6 @@ help: ## list the targets
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 .PHONY: all lib machines check-machines objects command examples tests benches setup demo check run-tests docs interface bindings accuracy hunt passes roundtrip sanitize \
         sanitized valgrind tsan msan threads determinism portability cover covered mutants mutated fuzz fuzzing torture torture-quick hostile \
-        bench bench-check bench-ops instructions \
+        bench bench-check bench-inference bench-ops instructions \
         gdb parts headers packages style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:

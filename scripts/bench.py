@@ -31,11 +31,11 @@ AGREE = 1e-4
 class Side:
     """A running program that makes the requested number of steps."""
 
-    def __init__(self, command, name, options, threads):
+    def __init__(self, command, name, options, threads, with_torch=False):
         words = command + [name, "--threads", str(threads), "--slices"]
         self.process = subprocess.Popen(words + (["--cpu"] if options.cpu else []), text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        env=surroundings(threads, command[-1] == PEER))
+                                        env=surroundings(threads, with_torch))
         if self.process.stdout.readline() != "ready\n":
             raise RuntimeError(f"{' '.join(words)}: does not begin")
         first = self.steps(1)[0]
@@ -53,10 +53,10 @@ class Side:
         return json.loads(out)
 
 
-def surroundings(threads, for_peer):
+def surroundings(threads, with_torch):
     """PyTorch is fastest with OpenBLAS using OpenMP, if that is installed, and AVX-512."""
     e = dict(os.environ, OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads))
-    if not for_peer:
+    if not with_torch:
         return e
     folders = glob.glob("/usr/lib/*/openblas-openmp")
     if folders:
@@ -67,12 +67,12 @@ def surroundings(threads, for_peer):
     return e
 
 
-def peer_command():
-    """A Python that has PyTorch, or None."""
+def torch_command(program):
+    """Runs the program with a Python that has PyTorch; None if there is none."""
     for python in dict.fromkeys([sys.executable, "/usr/bin/python3", "python3"]):
         try:
             if subprocess.run([python, "-c", "import torch"], capture_output=True).returncode == 0:
-                return [python, "-W", "ignore", PEER]
+                return [python, "-W", "ignore", program]
         except OSError:
             pass
     return None
@@ -85,7 +85,7 @@ def agree(a, b):
 def measure(name, threads, options, peer):
     """One row of the table; milliseconds."""
     eddy = Side([options.program], name, options, threads)
-    torch = Side(peer, name, options, threads) if peer else None
+    torch = Side(peer, name, options, threads, True) if peer else None
     turns = []
     for _ in range(options.rounds):
         turns.append((eddy.turn(), torch.turn() if torch else None))
@@ -135,16 +135,19 @@ def machine():
     return f"{names[0] if names else 'unknown processor'}, {os.cpu_count()} processors"
 
 
-def write_page(rows):
-    """Writes the table between the two marks of the page."""
-    begin, end = "<!-- table: made by make bench -->\n", "<!-- end of table -->\n"
-    with open(PAGE, encoding="utf-8") as f:
+def write_between(page, begin, end, text):
+    """Puts the text between two marks of the page."""
+    with open(page, encoding="utf-8") as f:
         before, rest = f.read().split(begin)
-    after = rest.split(end)[1]
+    with open(page, "w", encoding="utf-8") as f:
+        f.write(before + begin + text + end + rest.split(end)[1])
+
+
+def write_page(rows):
     version = next((r["torch"]["version"] for r in rows if "torch" in r), "none")
-    note = f"\n{machine()}; PyTorch {version}; {time.strftime('%Y-%m-%d')}.\n\n"
-    with open(PAGE, "w", encoding="utf-8") as f:
-        f.write(before + begin + note + page_table(rows) + "\n" + end + after)
+    write_between(PAGE, "<!-- table: made by make bench -->\n", "<!-- end of table -->\n",
+                  f"\n{machine()}; PyTorch {version}; {time.strftime('%Y-%m-%d')}.\n\n" +
+                  page_table(rows) + "\n")
 
 
 # ---------------------------------------------------------------------------- ratios --
@@ -199,7 +202,7 @@ def main():
     unknown = set(options.names) - set(there.stdout.split())
     if unknown:
         sys.exit(f"no such workload: {' '.join(sorted(unknown))}")
-    peer, kept, rows = peer_command(), stored(), []
+    peer, kept, rows = torch_command(PEER), stored(), []
     if not peer:
         print("PyTorch is not installed (Debian: python3-torch): Eddy alone")
     print(" ".join(f"{c[0]:>{18 if i == 0 else 10}}" for i, c in enumerate(COLUMNS)))

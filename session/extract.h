@@ -71,9 +71,10 @@ typedef struct eddy_extract_args {
  *
  * Nodes that have become constant by .values and .freeze are simplified: they are computed, up to
  * fold_bytes; an eddy_where or a branch (eddy_cond) with a constant condition is replaced by the
- * operand or branch that it selects; and nodes that are then not needed are dropped. An eddy_where
- * stays if its operands may have different shapes even where all inputs have the same first
- * dimension.
+ * operand or branch that it selects; a convolution whose channels are multiplied by constants, as by
+ * batch normalization, gets a filter with these factors, which changes last bits; and nodes that are
+ * then not needed are dropped. An eddy_where stays if its operands may have different shapes even
+ * where all inputs have the same first dimension.
  *
  * With .quantize, which is for inference, products with constant float32 matrices, such as frozen
  * weights, become products with 8-bit values (eddy_quantized_matmul), which also quantize the

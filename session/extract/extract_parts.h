@@ -33,6 +33,7 @@ typedef struct extract_step {
     extract_part        now;
     eddy_array        **values;     /* by id of the old graph: of frozen variables; or NULL */
     eddy_shape        **samples;    /* by id and output: shapes for which `where` is decided */
+    int32_t            *readers;    /* by id of the old graph, or NULL: needed nodes and outputs */
     int                 changes;    /* nodes that were simplified */
 } extract_step;
 
@@ -62,6 +63,8 @@ bool eddy__extract_frozen(eddy_copy *c, const eddy_node *node);
 
 /* As eddy_copy.instead: what has become simpler. */
 bool eddy__extract_simplify(eddy_copy *c, const eddy_node *node);
+/* A part of it: factors of a convolution's channels. */
+bool eddy__extract_scale(extract_step *s, const eddy_node *node);
 /* Sample shapes of the old graph, in which all unknown first dimensions are equal. */
 bool eddy__extract_samples(extract_step *s);
 /* Computes what has become constant in the graph of the part; the number of values, -1 on an error.

@@ -100,7 +100,8 @@ bool eddy__extract_simplify(eddy_copy *c, const eddy_node *node)
     extract_step *s = c->context;
     if (node->n_controls > 0) return false;
     if (node->op == &eddy_op_where) return choose_operand(s, node);
-    return (node->op->flags & EDDY_OP_CASE) && choose_branch(s, node);
+    if (node->op->flags & EDDY_OP_CASE) return choose_branch(s, node);
+    return eddy__extract_scale(s, node);
 }
 
 /* ----------------------------------------------------------------- samples -- */

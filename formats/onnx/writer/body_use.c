@@ -109,6 +109,7 @@ bool eddy__writer_want(onnx_writer *w, eddy_tensor t)
 {
     const eddy_node *node = eddy_node_of(t);
     w->scope->live[t.node] = true;
+    w->scope->wanted[t.node] |= eddy__output_bit(t.output);
     if (!has_body(node)) return true;
     writer_use *u = use_at(w, node);
     if (!u) return eddy__writer_no_memory(w);

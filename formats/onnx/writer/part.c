@@ -37,6 +37,11 @@ eddy_type eddy__part_type(const onnx_part *p, int i)
 
 eddy_dtype eddy__part_dtype(const onnx_part *p, int i) { return eddy__part_type(p, i).dtype; }
 
+bool eddy__part_wants(const onnx_part *p, int k)
+{
+    return (p->scope->wanted[p->node->id] & eddy__output_bit(k)) != 0;
+}
+
 bool eddy__part_put(onnx_part *p, int k, const char *name)
 {
     if (k < p->node->n_outputs) p->out[k] = name;

@@ -59,6 +59,8 @@ const char     *eddy__onnx_absence(const char *op);
 const char *eddy__part_in(onnx_part *p, int i);
 eddy_type   eddy__part_type(const onnx_part *p, int i);
 eddy_dtype  eddy__part_dtype(const onnx_part *p, int i);
+/* Whether a node reads output k, or the model has it; a rule need not write others. */
+bool        eddy__part_wants(const onnx_part *p, int k);
 /* Output k is this value; returns true. */
 bool        eddy__part_put(onnx_part *p, int k, const char *name);
 /* The node cannot be written, for this reason; returns false. */

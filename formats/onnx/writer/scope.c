@@ -43,11 +43,12 @@ writer_scope *eddy__scope_begin(onnx_writer *w, eddy_graph *g, const char *prefi
                              .prefix = prefix };
         s->names = eddy__region_take(&w->memory, n, sizeof *s->names);
         s->live = eddy__region_take(&w->memory, n, sizeof *s->live);
+        s->wanted = eddy__region_take(&w->memory, n, sizeof *s->wanted);
         s->effect = eddy__region_take(&w->memory, n, sizeof *s->effect);
         s->uses = eddy__region_take(&w->memory, n, sizeof *s->uses);
         s->reads_now = eddy__region_take(&w->memory, n, sizeof *s->reads_now);
     }
-    if (!s || !prefix || !s->names || !s->live || !s->effect || !s->uses ||
+    if (!s || !prefix || !s->names || !s->live || !s->wanted || !s->effect || !s->uses ||
         !s->reads_now)
         return eddy__writer_no_memory(w), NULL;
     return w->scope = s;
@@ -176,7 +177,8 @@ static void note_update(onnx_part *p)
 
 static bool is_read(const writer_scope *s, int32_t id, int output)
 {
-    return !s->uses[id] || s->uses[id]->read[output];
+    return s->uses[id] ? s->uses[id]->read[output]
+                       : (s->wanted[id] & eddy__output_bit(output)) != 0;
 }
 
 static bool write_node(onnx_writer *w, const eddy_node *node)
@@ -208,6 +210,7 @@ bool eddy__scope_mark(onnx_writer *w, int n, const eddy_tensor *outputs)
 {
     writer_scope *s = w->scope;
     memset(s->live, 0, ((size_t)s->size + 1) * sizeof *s->live);
+    memset(s->wanted, 0, ((size_t)s->size + 1) * sizeof *s->wanted);
     mark_effects(s);
     for (int i = 0; i < n; i++)
         if (!eddy__scope_name(s, outputs[i]) && !eddy__writer_want(w, outputs[i])) return false;
@@ -221,7 +224,8 @@ bool eddy__scope_write_marked(onnx_writer *w)
         if (!s->live[id] || (s->variables && s->variables[id])) continue;
         const eddy_node *node = node_at(s, id);
         bool             written = s->names[id] != NULL;
-        for (int k = 0; k < node->n_outputs && written; k++) written = s->names[id][k] != NULL;
+        for (int k = 0; k < node->n_outputs && written; k++)
+            written = s->names[id][k] || !is_read(s, id, k);
         if (!written && !write_node(w, node)) return false;
     }
     return !w->failed;

@@ -50,6 +50,7 @@ typedef struct writer_scope {
     writer_variable **variables;        /* by id; NULL for the other nodes and in bodies */
     const char  *prefix;                /* of names */
     message      nodes;                 /* fields GRAPH_NODE */
+    uint64_t    *wanted;                /* by id: a bit for each output that is read */
 } writer_scope;
 
 /* The constants of the model, or of a function. */
@@ -109,6 +110,8 @@ bool eddy__scope_write_marked(onnx_writer *w);
 bool eddy__writer_want(onnx_writer *w, eddy_tensor t);
 bool eddy__writer_find_use(onnx_writer *w, const eddy_node *node);
 bool eddy__writer_needs(const eddy_node *node, int i);
+/* The bit of an output in `wanted`; those after the first 63 share one. */
+static inline uint64_t eddy__output_bit(int k) { return (uint64_t)1 << (k < 63 ? k : 63); }
 /* The name of a tensor that was written; NULL if it was not. */
 const char *eddy__scope_name(const writer_scope *s, eddy_tensor t);
 /* Which reads of variables see updates (reads.c). */

@@ -142,6 +142,48 @@ START_TEST(images)
 }
 END_TEST
 
+/* Factors of the channels of a convolution that nothing else reads go to its filter. */
+START_TEST(scaled_filters)
+{
+    enum { CASES = 8 };
+    eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY, 5, 4, 2)), c[CASES];
+    eddy_tensor v = eddy_variable(g, eddy_doubles(g, 0.5, -2, 3));
+    eddy_tensor rows = eddy_reshape(eddy_doubles(g, 1, 2, 3, 4), EDDY_SHAPE(4, 1));
+    eddy_array *fed = numbers(EDDY_FLOAT64, EDDY_SHAPE(2, 5, 4, 2));
+    for (int i = 0; i < CASES; i++)
+        c[i] = eddy_conv2d_layer(x, 3, EDDY_DIMS(3), .strides = EDDY_DIMS(2), .no_bias = true);
+    const struct scaled_case {
+        eddy_tensor y;
+        int64_t     fold_bytes;
+        bool        stays;
+    } cases[CASES] = {
+        { eddy_batch_norm_layer(c[0]), 1000, false },
+        { Mul(eddy_reshape(v, EDDY_SHAPE(1, 1, 1, 3)), c[1]), 1000, false },
+        { Mul(Mul(c[2], v), eddy_doubles(g, 4, 5, 6)), 1000, false },
+        { Mul(c[3], rows), 1000, true },
+        { Mul(c[4], 2), 1000, true },
+        { Add(Mul(c[5], v), c[5]), 1000, true },
+        { Mul(c[6], v), 0, true },
+        { Mul(eddy_relu(c[7]), v), 1000, true },
+    };
+    fits(g);
+    initialize();
+    for (int i = 0; i < CASES; i++) {
+        eddy_graph *model = eddy_extract(EDDY_LIST(cases[i].y), .inputs = EDDY_LIST(x),
+                                         .freeze = s, .fold_bytes = cases[i].fold_bytes);
+        eddy_array *want = eddy_fetch(s, cases[i].y, EDDY_FEED({ x, fed }));
+        eddy_array *got = run_model(model, fed);
+        ck_assert_msg(has_op(model, "Mul") == cases[i].stays, "case %d", i);
+        for (int64_t k = 0; k < eddy_array_count(want); k++)
+            ck_assert_double_eq_tol(eddy_array_get(want, k), eddy_array_get(got, k), 1e-13);
+        eddy_array_free(want);
+        eddy_array_free(got);
+        eddy_graph_free(model);
+    }
+    eddy_array_free(fed);
+}
+END_TEST
+
 /* Variables stay, with initializers, constraints and names: a checkpoint fits. */
 START_TEST(kept_variables)
 {
@@ -470,29 +512,25 @@ START_TEST(details)
 END_TEST
 
 /* Every allocation fails once: an error, or a graph that is whole. */
-START_TEST(no_memory)
+static void survives_no_memory(eddy_tensor x, eddy_tensor y, eddy_feeds values, eddy_array *fed)
 {
-    network_ends n = build_network(EDDY_SHAPE(2, 4));
-    eddy_array  *fed = numbers(EDDY_FLOAT32, EDDY_SHAPE(2, 4));
-    int          errors = 0;
-    initialize();
+    int errors = 0;
     for (long at = 1;; at++) {
         failing_allocator f;
         eddy_error        e = { 0 };
         failing_allocator_init(&f);
         f.at = at;
-        eddy_graph *model = eddy_extract(EDDY_LIST(n.y), .inputs = EDDY_LIST(n.x), .freeze = s,
-                                         .values = EDDY_FEED({ n.training,
-                                                               EDDY_NUMBER(EDDY_BOOL, 0) }),
-                                         .open_batch = true, .allocator = &f.table, .error = &e);
+        eddy_graph *model = eddy_extract(EDDY_LIST(y), .inputs = EDDY_LIST(x), .freeze = s,
+                                         .values = values, .open_batch = true,
+                                         .allocator = &f.table, .error = &e);
         const bool done = f.calls < at;
         if (!model) {
             errors++;
             ck_assert_msg(e.status == EDDY_NO_MEMORY, "%ld: %s", at, e.message);
         } else {
             f.at = 0;
-            eddy_array *y = run_model(model, fed);
-            eddy_array_free(y);
+            eddy_array *got = run_model(model, fed);
+            eddy_array_free(got);
         }
         eddy_graph_free(model);
         ck_assert_int_eq(f.live, 0);
@@ -500,6 +538,17 @@ START_TEST(no_memory)
     }
     ck_assert_int_gt(errors, 20);
     eddy_array_free(fed);
+}
+
+START_TEST(no_memory)
+{
+    network_ends n = build_network(EDDY_SHAPE(2, 4));
+    eddy_tensor  x = eddy_placeholder(g, "images", EDDY_FLOAT32, EDDY_SHAPE(2, 3, 3, 1));
+    eddy_tensor  y = eddy_batch_norm_layer(eddy_conv2d_layer(x, 2, EDDY_DIMS(2), .no_bias = true));
+    initialize();
+    survives_no_memory(n.x, n.y, EDDY_FEED({ n.training, EDDY_NUMBER(EDDY_BOOL, 0) }),
+                       numbers(EDDY_FLOAT32, EDDY_SHAPE(2, 4)));
+    survives_no_memory(x, y, EDDY_FEED(), numbers(EDDY_FLOAT32, EDDY_SHAPE(2, 3, 3, 1)));
 }
 END_TEST
 
@@ -510,6 +559,7 @@ Suite *extract_suite(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, frozen);
     tcase_add_test(c, images);
+    tcase_add_test(c, scaled_filters);
     tcase_add_test(c, kept_variables);
     tcase_add_test(c, some_kept);
     tcase_add_test(c, loops);

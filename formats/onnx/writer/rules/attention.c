@@ -45,13 +45,13 @@ static const char *along_last(onnx_part *p, const char *op, const char *x, int r
     return eddy__part_reduce(p, op, x, 1, &last, false);
 }
 
-/* y and the logarithms of the sums of exponentials. */
+/* y, and the logarithms of the sums of exponentials if they are read. */
 static void attend(onnx_part *p, const char *q, const char *k, const char *v, const char *mask,
                    int rank, const char *out[2])
 {
     const char *s = scores(p, q, k, mask, rank);
     out[0] = eddy__part_formula(p, EDDY_FLOAT32, "MatMul(Softmax[axis=-1](a), b)", s, v);
-    out[1] = along_last(p, "ReduceLogSumExp", s, rank);
+    if (eddy__part_wants(p, 1)) out[1] = along_last(p, "ReduceLogSumExp", s, rank);
 }
 
 /* The tensors of a gradient; dsum is that of the logarithms. */
@@ -119,10 +119,10 @@ static const char *unpacked(onnx_part *p, int i)
 
 static bool packed(onnx_part *p)
 {
-    const char *out[2];
+    const char *out[2] = { NULL, NULL };
     attend(p, unpacked(p, 0), unpacked(p, 1), unpacked(p, 2), "", 4, out);
     eddy__part_put(p, 0, swap(p, out[0], 4));
-    return eddy__part_put(p, 1, swap(p, out[1], 3));
+    return eddy__part_put(p, 1, out[1] ? swap(p, out[1], 3) : NULL);
 }
 
 static bool packed_grad(onnx_part *p)

@@ -144,7 +144,8 @@ static const onnx_row rows[] = {
     { "LeakyReluGrad", .formula = "Where(Greater(b, 0), a, Mul(a, #alpha))" },
     { "SoftShrink", .formula = "Where(Greater(a, #lambda), Sub(a, #lambda),"
                                "      Where(Less(a, Neg(#lambda)), Add(a, #lambda), Mul(a, 0)))" },
-    { "Gelu", .formula = "Mul(Mul(0.5, a), Add(1, @Erf(Mul(a, 0.70710678118654752))))" },
+    /* in the form that ONNX Runtime recognizes */
+    { "Gelu", .formula = "Mul(Mul(0.5, a), Add(1, @Erf(Div(a, 1.4142135623730951))))" },
     { "GeluGrad", .formula = "u=Mul(0.5, Add(1, @Erf(Mul(b, 0.70710678118654752)))); "
                              "v=Mul(0.39894228040143268, Exp(Mul(-0.5, Mul(b, b)))); "
                              "Mul(a, Add(u, Mul(b, v)))" },

@@ -74,7 +74,8 @@ static int norm_axes(const onnx_part *p, int rank, int64_t axes[EDDY_MAX_RANK])
 }
 
 /* (x, scale, offset): y, mean, 1 / standard deviation; for a batch the mean, the variance with n -
- * 1, and 1 / standard deviation, without the other axes. */
+ * 1, and 1 / standard deviation, without the other axes. ONNX Runtime recognizes layer
+ * normalization by this form, if nothing reads the parts. */
 static bool normalize(onnx_part *p)
 {
     const eddy_dtype d = eddy__part_dtype(p, 0);
@@ -85,10 +86,12 @@ static bool normalize(onnx_part *p)
     const int   n = norm_axes(p, rank, axes);
     const char *x = eddy__part_in(p, 0), *mean = mean_over(p, x, n, axes);
     const char *off = eddy__part_binary(p, "Sub", x, mean);
-    const char *variance = mean_over(p, eddy__part_binary(p, "Mul", off, off), n, axes);
-    const char *rstd = eddy__part_formula(p, d, "Reciprocal(Sqrt(Add(a, #epsilon)))", variance);
-    eddy__part_put(p, 0, eddy__part_formula(p, d, "Add(Mul(Mul(a, b), c), d)", off, rstd,
+    const char *variance = mean_over(p, eddy__part_formula(p, d, "Pow(a, 2)", off), n, axes);
+    const char *deviation = eddy__part_formula(p, d, "Sqrt(Add(a, #epsilon))", variance);
+    eddy__part_put(p, 0, eddy__part_formula(p, d, "Add(Mul(Div(a, b), c), d)", off, deviation,
                                             eddy__part_in(p, 1), eddy__part_in(p, 2)));
+    const char *rstd = eddy__part_wants(p, rows ? 2 : 3)
+                           ? eddy__part_unary(p, "Reciprocal", deviation) : NULL;
     if (rows) {
         eddy__part_put(p, 1, mean);
         return eddy__part_put(p, 2, rstd);
