@@ -165,8 +165,14 @@ static void rooted_gradient(eddy_rule *r, const eddy_op_def *op)
     for (int i = 0; i < r->n_in; i++) r->dx[i] = eddy_output(dx, i);
 }
 
-static void reduce_to_gradient(eddy_rule *r) { rooted_gradient(r, &eddy__op_broadcast_from_root); }
-static void broadcast_from_gradient(eddy_rule *r) { rooted_gradient(r, &eddy__op_reduce_to_root); }
+static void reduce_to_root_gradient(eddy_rule *r)
+{
+    rooted_gradient(r, &eddy__op_broadcast_from_root);
+}
+static void broadcast_from_root_gradient(eddy_rule *r)
+{
+    rooted_gradient(r, &eddy__op_reduce_to_root);
+}
 
 const eddy_op_def eddy__op_reduce_to_root = {
     .name = "ReduceToRoot", .min_inputs = 1, .max_inputs = EDDY_MAX_BUCKET, .outputs = EDDY_MANY,
@@ -174,7 +180,7 @@ const eddy_op_def eddy__op_reduce_to_root = {
     .inputs = EDDY_INPUTS({ "x", EDDY_ANY_TYPE }, { "x", EDDY_LIKE(0) }),
     .attrs_size = sizeof(eddy_collective_attrs), .attrs = COLLECTIVE_FIELDS,
     .infer = rooted_infer, .prepare = several_prepare, .kernel = rooted_kernel,
-    .gradient = reduce_to_gradient,
+    .gradient = reduce_to_root_gradient,
     .batch = same_shape_batch,
 };
 
@@ -190,7 +196,7 @@ const eddy_op_def eddy__op_broadcast_from_root = {
     .infer = rooted_infer,
     .prepare = several_prepare,
     .kernel = rooted_kernel,
-    .gradient = broadcast_from_gradient,
+    .gradient = broadcast_from_root_gradient,
     .batch = same_shape_batch,
 };
 

@@ -188,10 +188,12 @@ const json *eddy__json_parse(region *r, wire_bytes text, size_t *at)
     json_parser    p = { .memory = r, .start = text.at, .at = text.at, .end = text.at + text.size };
     json          *v = eddy__region_take(r, 1, sizeof *v);
     const locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    const locale_t before = uselocale(c);       /* c is there: it takes no memory */
-    bool           ok = v && value(&p, v);
-    uselocale(before);
-    freelocale(c);
+    const locale_t before = c ? uselocale(c) : (locale_t)0;
+    bool           ok = v && c && value(&p, v);
+    if (c) {
+        uselocale(before);
+        freelocale(c);
+    }
     space(&p);
     ok = ok && p.at == p.end;
     *at = (size_t)(p.at - p.start);

@@ -50,7 +50,10 @@ void eddy_collection_add(eddy_graph *g, const char *key, eddy_tensor t)
         if (eddy__grow(&g->allocator, (void **)&c->items, (size_t)c->count, (size_t)bigger,
                        sizeof *c->items))
             c->capacity = bigger;
-        else c = NULL;
+        else {
+            if (c->count == 0) g->n_collections--;      /* it is the last one, and new */
+            c = NULL;
+        }
     }
     if (!c) {
         eddy_fail(g, EDDY_NO_MEMORY, "out of memory for the collection '%.200s'", key);

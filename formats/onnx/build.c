@@ -256,14 +256,14 @@ bool eddy__onnx_is(const onnx_build *b, const char *name, const char *text, bool
 const int64_t *eddy__onnx_ints(const onnx_build *b, const char *name, int *count)
 {
     const onnx_attr *a = eddy__onnx_attr(b, name);
-    *count = a ? (int)(a->n_ints & INT32_MAX) : 0;      /* more take 16 GiB */
+    *count = a && a->n_ints < INT32_MAX ? (int)a->n_ints : 0; /* unreached: more take 16 GiB */
     return a ? a->ints : NULL;
 }
 
 const double *eddy__onnx_floats(const onnx_build *b, const char *name, int *count)
 {
     const onnx_attr *a = eddy__onnx_attr(b, name);
-    *count = a ? (int)(a->n_floats & INT32_MAX) : 0;
+    *count = a && a->n_floats < INT32_MAX ? (int)a->n_floats : 0; /* unreached: more take 16 GiB */
     return a ? a->floats : NULL;
 }
 

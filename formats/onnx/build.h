@@ -117,8 +117,8 @@ const double *eddy__onnx_floats(const onnx_build *b, const char *name, int *coun
 /* ----------------------------------------------------------------- outputs -- */
 
 /* Sets output i, with the element type of input 0 if the tensor has its type in Eddy, else the type
- * itself. Nothing happens if the node does not have this output. True, or false with a reason, which
- * need not be looked at. */
+ * itself. Nothing happens if the node does not have this output. True, or false with a reason; callers
+ * may ignore that, since the reason is checked when the node is built. */
 bool eddy__onnx_put(onnx_build *b, int i, eddy_tensor t);
 bool eddy__onnx_put_as(onnx_build *b, int i, eddy_tensor t, int type);
 bool eddy__onnx_put_value(onnx_build *b, int i, onnx_value *v);

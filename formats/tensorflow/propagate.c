@@ -28,6 +28,7 @@ static known_sizes gather(tf_build *b)
     for (int i = 0; i < k.count; i++) {
         const int64_t n = at.at[i];
         if (n != UNKNOWN_SIZE && (n < 0 || n >= from.count)) {
+            if (b->reader->bodies > 0) return nothing;      /* the branch need not run */
             eddy__tf_invalid(b, "index %lld is outside of %d elements", (long long)n, from.count);
             return nothing;
         }
@@ -43,13 +44,13 @@ static known_sizes joined(tf_build *b, int n)
     return k;
 }
 
-/* x[begin:end:stride] with its masks, of a vector. The builder has checked the stride. */
+/* x[begin:end:stride] with its masks, of a vector. The builder has refused a stride of 0. */
 static known_sizes slice(tf_build *b)
 {
     const known_sizes   x = sizes_of_input(b, 0), begin = sizes_of_input(b, 1);
     const known_sizes   end = sizes_of_input(b, 2), stride = sizes_of_input(b, 3);
     const int64_t masks = eddy__tf_int(b, "ellipsis_mask", 0) | eddy__tf_int(b, "new_axis_mask", 0);
-    if (x.count < 0 || begin.count != 1 || end.count != 1 || masks ||
+    if (x.count < 0 || begin.count != 1 || end.count != 1 || stride.count != 1 || masks ||
         begin.at[0] == UNKNOWN_SIZE || end.at[0] == UNKNOWN_SIZE)
         return nothing;
     const int64_t by = stride.at[0], n = x.count, first = by > 0 ? 0 : n - 1;
@@ -63,6 +64,7 @@ static known_sizes slice(tf_build *b)
     for (int64_t i = from; k.count < (single ? 1 : n) && i >= 0 && i < n; i += by) {
         if (!single && (by > 0 ? i >= to : i <= to)) break;
         k.at[k.count++] = x.at[i];
+        if (by >= n || by <= -n) break;
     }
     return k;
 }

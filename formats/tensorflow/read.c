@@ -18,7 +18,7 @@ struct eddy_tensorflow_model {
 
 /* ------------------------------------------------------------------- names -- */
 
-/* "x" and "x:0" are the same value: how many characters these have in common. */
+/* The length of a name without ":0", since "x" and "x:0" are the same value. */
 static size_t plain_length(const char *name)
 {
     const size_t n = strlen(name);

@@ -4,13 +4,14 @@
 
 #include <string.h>
 
-enum { FOOTER = 48, TRAILER = 5, MOST_KEY = 4096 };
+enum { FOOTER = 48, TRAILER = 5, MOST_KEY = 4096, MOST_KEYS = 32 << 20 };
 
 typedef struct table {
     region      *memory;
     wire_bytes   file;
     table_pair  *pairs;
     size_t       count, room;
+    uint64_t     keys;          /* bytes of the keys so far, which share prefixes in the file */
     uint64_t     bytes;         /* of the blocks so far */
     const char  *problem;
     size_t       at;
@@ -77,6 +78,9 @@ static bool add(table *t, const char *key, wire_bytes value)
         t->pairs = more;
         t->room = room;
     }
+    t->keys += strlen(key);
+    if (t->keys > MOST_KEYS + 2 * t->file.size)
+        return fail(t, "the keys take too much memory", t->file.at);
     const char *copy = eddy__region_print(t->memory, "%s", key);
     t->pairs[t->count++] = (table_pair){ copy, value };
     return copy || fail(t, "out of memory", t->file.at);

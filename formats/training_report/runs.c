@@ -249,11 +249,11 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Adds the event files of the folder and those below it, except in folders that the user may not
- * read. Links are not followed, so this ends. */
+ * read or that vanish meanwhile. Links are not followed, so this ends. */
 static bool list_files(file_list *l, const char *folder, int depth, eddy_error *error)
 {
     DIR *d = opendir(folder);
-    if (!d && depth > 0 && errno == EACCES) return true;
+    if (!d && depth > 0 && (errno == EACCES || errno == ENOENT)) return true;
     if (!d && errno == ENOMEM) return no_memory(error);
     if (!d)
         return eddy__format_fail(error, errno == ENOENT ? EDDY_NOT_FOUND : EDDY_IO,

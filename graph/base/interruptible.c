@@ -5,6 +5,7 @@
  * is joined by the next call of any session. */
 #define _GNU_SOURCE
 #include "graph/base/interruptible.h"
+#include "graph/base/limited_memory.h"
 #include "graph/base/thread_pool.h"
 
 #include <fenv.h>
@@ -174,7 +175,8 @@ void eddy__release_late(const eddy_stop *stop, const eddy_allocator *a, void *ba
         return;
     }
     void *at = (char *)base + (64 - (uintptr_t)base % 64) % 64;
-    *(eddy_call_block *)at = (eddy_call_block){ NULL, stop->requests, *a, base, bytes, true };
+    *(eddy_call_block *)at = (eddy_call_block){ NULL, stop->requests, eddy__unlimited(a), base,
+                                                    bytes, true };
     atomic_fetch_add(&all.late, 1);
     eddy__call_block_give(at);
 }

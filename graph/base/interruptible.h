@@ -25,8 +25,9 @@ void  eddy__call_block_give(void *block);
 uint64_t eddy__call_blocks_bytes(const atomic_uint *requests);
 void     eddy__call_blocks_free(const atomic_uint *requests);
 
-/* Releases aligned memory of a run. If the run was stopped and the block is large, the next run of the
- * session does it, since the system may take many milliseconds to get its pages back. */
+/* Releases aligned memory of a run. If the run was stopped and the block is large, the next run of
+ * the session does it, since the system may take many milliseconds to get its pages back. Then the
+ * allocator, or the one below its limit, must outlive the session. */
 void eddy__release_late(const eddy_stop *stop, const eddy_allocator *a, void *base, uint64_t bytes);
 /* Of blocks that stopped runs have left. */
 void eddy__late_blocks_free(const atomic_uint *requests);

@@ -238,8 +238,8 @@ static bool put_attribute(writer *w, const eddy_attr_field *f, const void *p, in
         put_integers(t, ((const eddy_ints *)p)->count, ((const eddy_ints *)p)->at, indent);
         return true;
     case EDDY_ATTR_ARRAY:  put_array(t, *(eddy_array *const *)p, indent); return true;
-    case EDDY_ATTR_GRAPH:
-    case EDDY_ATTR_END:    break;        /* a graph: the end of the table has no name */
+    case EDDY_ATTR_GRAPH:  break;
+    case EDDY_ATTR_END:    return true;
     }
     return put_inner_graph(w, *(eddy_graph *const *)p, indent + 2);
 }

@@ -261,8 +261,8 @@ static bool read_attribute(eddy_yaml_parser *p, const eddy_yaml_item *it, const 
     case EDDY_ATTR_DIMS:   return read_dims(p, it, member);
     case EDDY_ATTR_INTS:   return read_ints(p, it, member);
     case EDDY_ATTR_ARRAY:  return read_array(p, it, member);
-    case EDDY_ATTR_GRAPH:
-    case EDDY_ATTR_END:    break;        /* a graph: the end of the table has no name */
+    case EDDY_ATTR_GRAPH:  break;
+    case EDDY_ATTR_END:    return true;
     }
     if (is_none(it)) return true;
     *(eddy_graph **)member = read_graph(context, it);

@@ -23,8 +23,8 @@ typedef struct reading {
 static void rewind_scanner(reading *r)
 {
     r->s.at = 0;
-    r->s.last = false;
     if (r->c->f.size >= 3 && memcmp(r->c->f.bytes, "\xef\xbb\xbf", 3) == 0) r->s.at = 3;
+    r->s.last = r->s.at == r->c->f.size;
 }
 
 static bool no_memory(const reading *r)

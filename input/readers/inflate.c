@@ -75,7 +75,7 @@ bool eddy__inflate(inflater *i, void *to, size_t n)
     }
 }
 
-/* zlib has seen the end of a whole stream when it gave the last byte. */
+/* The end may follow the last byte. */
 bool eddy__inflate_ended(inflater *i)
 {
     uint8_t more;
@@ -86,7 +86,7 @@ bool eddy__inflate_ended(inflater *i)
         if (i->z.avail_out == 0)
             return eddy__file_damaged(i->file, i->at - i->z.avail_in,
                                       "there are more compressed bytes than expected");
-        if (i->state != Z_STREAM_END) return damaged(i);     /* unreached: see above */
+        if (i->state != Z_STREAM_END) return damaged(i);
     }
     return i->z.avail_in + i->left == 0 ||
            eddy__file_damaged(i->file, i->at - i->z.avail_in,

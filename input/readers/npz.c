@@ -223,7 +223,7 @@ static bool find_data(entry_file *in)
 
 static eddy_array *load(entry_file *in)
 {
-    eddy_files table = *eddy_posix_files();      /* for what writes, which nothing does */
+    eddy_files table = *eddy_posix_files();      /* the functions that write are not called */
     eddy_error e = { EDDY_OK, "" };
     table.open = entry_open;
     table.read = entry_read;

@@ -111,7 +111,10 @@ static eddy_tensor slice_box(eddy_tensor x, eddy_tensor first, eddy_tensor count
     at[axis] = 1;
     const eddy_tensor there = eddy_const(x.graph, EDDY_INT64, EDDY_SHAPE(rank), at);
     const eddy_tensor size = Where(Greater(there, 0), count, eddy_shape_tensor(x, EDDY_INT64));
-    return eddy_slice_at(x, Mul(there, first), eddy_zeros_of(size, EDDY_BOOL));
+    eddy_shape s = eddy_shape_of(x);
+    s.dim[axis] = EDDY_ANY;
+    return eddy_ensure_shape(eddy_slice_at(x, Mul(there, first), eddy_zeros_of(size, EDDY_BOOL)),
+                             s);
 }
 
 static bool is_one(eddy_tensor t)

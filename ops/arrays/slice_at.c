@@ -7,6 +7,7 @@
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* y has the shape of input 2. `part` and `whole` are the inputs whose shapes those of the box and
@@ -48,15 +49,34 @@ static eddy_status place(eddy_kernel *k, eddy_shape part, eddy_shape whole, int6
     return EDDY_OK;
 }
 
+/* The sizes of one example. */
+static eddy_tensor sizes_of(eddy_tensor x)
+{
+    return eddy_slice(eddy_shape_tensor(x, EDDY_INT64), EDDY_DIMS(1), EDDY_DIMS(-1));
+}
+
+/* begin, [examples, rank], as int64; a run fails if a box of `part` at one is not inside `whole`. */
+static eddy_tensor checked(const eddy_batch *b, eddy_tensor begin, eddy_tensor part,
+                           eddy_tensor whole)
+{
+    char message[100];
+    snprintf(message, sizeof message, "%.40s: a box is not inside", b->node->op->name);
+    begin = Cast(begin, EDDY_INT64);
+    const eddy_tensor inside = LessEqual(begin, Sub(sizes_of(whole), sizes_of(part)));
+    return eddy_ensure(begin, LogicalAnd(GreaterEqual(begin, 0), inside), message);
+}
+
 /* y of one example, at begin[e] for example e: a gather along one axis after the other. `at` gives
  * the positions along axis i; negative ones are zeros. */
-static void batch_by_gathers(eddy_batch *b, eddy_tensor (*at)(eddy_tensor begin, eddy_tensor like,
-                                                              eddy_tensor x, int64_t axis))
+static void batch_by_gathers(eddy_batch *b, bool cuts,
+                             eddy_tensor (*at)(eddy_tensor begin, eddy_tensor like, eddy_tensor x,
+                                               int64_t axis))
 {
-    eddy_tensor x = eddy_batch_input(b, 0);
-    const eddy_tensor begin = eddy_batch_input(b, 1), like = eddy__batch_result_like(b);
+    eddy_tensor x = eddy_batch_input(b, 0), begin = eddy_batch_input(b, 1);
+    const eddy_tensor like = eddy__batch_result_like(b);
     const int rank = eddy__batch_rank(b, 0);
     if (rank < 0 || rank == EDDY_MAX_RANK) return;
+    begin = checked(b, begin, cuts ? like : x, cuts ? x : like);
     for (int i = 0; i < rank; i++)
         x = eddy_gather(x, at(eddy_slice(begin, EDDY_DIMS(0, i), EDDY_DIMS(-1, 1)), like, x, i + 1),
                         .axis = i + 1, .batch_dims = 1, .skip_negative = true);
@@ -93,7 +113,8 @@ static bool batch_together(eddy_batch *b)
  *  ref    of the rank of x; only its shape is used; it is not computed
  *
  *  Errors: EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if the arguments do not match; at run time,
- *  EDDY_OUT_OF_RANGE if the box is not inside x.
+ *  EDDY_OUT_OF_RANGE if the box is not inside x, EDDY_CHECK_FAILED in a map with a position for each
+ *  example.
  *  Gradient: dx = zeros like x with dy at `begin` (eddy_pad_at); the others have none.
  *  TensorFlow: Slice(x, begin, Shape(ref)); jax.lax.dynamic_slice, which moves the box instead. */
 static bool slice_at_infer(eddy_infer *c) { return infer_box(c, 2, 0); }
@@ -124,12 +145,12 @@ static void slice_at_gradient(eddy_rule *r)
 static eddy_tensor sliced(eddy_tensor begin, eddy_tensor like, eddy_tensor x, int64_t axis)
 {
     (void)x;
-    return Add(Cast(begin, EDDY_INT64), positions(like, axis));
+    return Add(begin, positions(like, axis));
 }
 
 static void slice_at_batch(eddy_batch *b)
 {
-    if (!batch_together(b)) batch_by_gathers(b, sliced);
+    if (!batch_together(b)) batch_by_gathers(b, true, sliced);
 }
 
 const eddy_op_def eddy_op_slice_at = {
@@ -155,7 +176,8 @@ eddy_tensor eddy_slice_at(eddy_tensor x, eddy_tensor begin, eddy_tensor ref)
  *  ref    of the rank of x; only its shape is used; it is not computed
  *
  *  Errors: EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if the arguments do not match; at run time,
- *  EDDY_OUT_OF_RANGE if the box is not inside y.
+ *  EDDY_OUT_OF_RANGE if the box is not inside y, EDDY_CHECK_FAILED in a map with a position for each
+ *  example.
  *  Gradient: dx = the box of dy (eddy_slice_at); the others have none.
  *  TensorFlow: Pad. */
 static bool pad_at_infer(eddy_infer *c) { return infer_box(c, 0, 2); }
@@ -186,13 +208,13 @@ static void pad_at_gradient(eddy_rule *r)
 
 static eddy_tensor padded(eddy_tensor begin, eddy_tensor like, eddy_tensor x, int64_t axis)
 {
-    const eddy_tensor at = Sub(positions(like, axis), Cast(begin, EDDY_INT64));
+    const eddy_tensor at = Sub(positions(like, axis), begin);
     return Where(Less(at, Cast(eddy_size_along(x, axis), EDDY_INT64)), at, -1);
 }
 
 static void pad_at_batch(eddy_batch *b)
 {
-    if (!batch_together(b)) batch_by_gathers(b, padded);
+    if (!batch_together(b)) batch_by_gathers(b, false, padded);
 }
 
 const eddy_op_def eddy_op_pad_at = {

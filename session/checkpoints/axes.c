@@ -38,7 +38,7 @@ static const char *parse_atom(const char *s, atom_names *a, axes_side *side)
     }
     const int atom = atom_of(a, s, n), at = side->first[side->n + 1];
     if (atom < 0) return NULL;
-    for (int i = 0; i < at; i++)         /* of a full side, too, which has every atom */
+    for (int i = 0; i < at; i++)         /* a side with EDDY_MOST_ATOMS has them all */
         if (side->atom[i] == atom) return NULL;
     side->atom[at] = atom;
     side->first[side->n + 1]++;

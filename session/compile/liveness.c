@@ -74,7 +74,7 @@ static bool input_shapes_known(compile *c, const eddy_node *node)
     for (int i = 0; i < node->n_inputs; i++) {
         const eddy_tensor x = node->inputs[i];
         if (!eddy_shape_is_known(eddy__concrete_type(c, x).shape))
-            return unknown_shape(c, c->graph->nodes[x.node], x.output); /* false: it is read here */
+            return unknown_shape(c, c->graph->nodes[x.node], x.output);
     }
     return true;
 }

@@ -8,34 +8,14 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------------ memory -- */
-
-static void *allocate_limited(void *context, size_t size)
-{
-    limited_memory *m = context;
-    if (m->limit > 0 && (size > m->limit || m->bytes > m->limit - size)) {
-        m->refused = true;
-        return NULL;
-    }
-    void *p = m->from->allocate(m->from->context, size);
-    if (p) m->bytes += size;
-    return p;
-}
-
-static void release_limited(void *context, void *p, size_t size)
-{
-    limited_memory *m = context;
-    if (p) m->bytes -= size;
-    m->from->release(m->from->context, p, size);
-}
+/* --------------------------------------------------------------------- a run -- */
 
 void eddy__node_run_begin(node_run *r, eddy_session *s, bool limited, eddy_stop stop,
                           eddy_error *error)
 {
     *r = (node_run){ .session = s, .allocator = s->allocator, .error = error,
                      .memory = { .from = &s->allocator, .limit = s->options.max_bytes } };
-    if (limited)
-        r->allocator = (eddy_allocator){ allocate_limited, release_limited, &r->memory };
+    if (limited) r->allocator = eddy__limited_allocator(&r->memory);
     r->plan.session = s;
     r->plan.own_stop = stop;
     r->plan.stop = &r->plan.own_stop;

@@ -9,22 +9,16 @@
 #ifndef EDDY_SESSION_RUN_NODES_H
 #define EDDY_SESSION_RUN_NODES_H
 
+#include "graph/base/limited_memory.h"
 #include "graph/body.h"
 #include "session/stages/node_values.h"
 #include "session/profile/node_times.h"
-
-/* A limit on the memory of values. */
-typedef struct limited_memory {
-    const eddy_allocator *from;
-    size_t                bytes, limit;     /* 0: none */
-    bool                  refused;
-} limited_memory;
 
 /* The data that the nodes of a run share. */
 typedef struct node_run {
     eddy_session  *session;
     eddy_allocator allocator;       /* of values */
-    limited_memory memory;          /* its context, unless it is the session's */
+    eddy_limited_memory memory;          /* its context, unless it is the session's */
     eddy_plan      plan;            /* the kernels' allocator, arena and error */
     eddy_error    *error;
     node_place     place;           /* of the nodes that run */

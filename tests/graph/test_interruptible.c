@@ -348,10 +348,12 @@ START_TEST(copies)
 }
 END_TEST
 
-/* Calls that an earlier test has left behind free their blocks later. */
+/* Earlier tests have left calls behind, which free their blocks later, and blocks for later calls. */
 static void setup(void)
 {
     eddy__interruptible_wait(NULL);
+    eddy__call_blocks_free(&requests);
+    eddy__call_blocks_free(&others);
     atomic_store(&blocks, 0);
     atomic_store(&calls, 0);
     atomic_store(&open_gate, false);

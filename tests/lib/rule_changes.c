@@ -137,10 +137,12 @@ static void change_value(rule_attempt *a, int i)
         for (int j = 0; j < 8; j++) {
             const double was = eddy_array_get(v, k), to = j < 2 ? was - 1 + 2 * j : far[j - 2];
             eddy_array  *copy = eddy_array_copy(v);
-            eddy_array_set(copy, k, to);
-            a->c.value[i] = copy;
-            if (to != was && (j < 6 || !eddy_dtype_is_integer(eddy_array_dtype(v))))
+            const bool   asks = to != was && (j < 6 || !eddy_dtype_is_integer(eddy_array_dtype(v)));
+            if (asks) {
+                eddy_array_set(copy, k, to);
+                a->c.value[i] = copy;
                 rule_ask(a, "%d{%d}=%g", i, (int)k, to);
+            }
             eddy_array_free(copy);
         }
 }

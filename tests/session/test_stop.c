@@ -135,6 +135,48 @@ START_TEST(timed_out)
 }
 END_TEST
 
+static int goes_on(eddy_list x, eddy_tensor *y, void *context)
+{
+    (void)context;
+    y[0] = eddy_less(x.at[0], eddy_number(g, EDDY_INT32, 100000));
+    return 1;
+}
+
+static int append_one(eddy_list x, eddy_tensor *y, void *context)
+{
+    (void)context;
+    y[0] = eddy_add(x.at[0], eddy_number(g, EDDY_INT32, 1));
+    y[1] = eddy_concat(EDDY_LIST(eddy_sin(x.at[1]), eddy_index(x.at[1], ":1")), 0);
+    return 2;
+}
+
+static void overwrite_stack(void)
+{
+    volatile char bytes[100000];
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = 0x41;
+}
+
+/* What a stopped loop on 24 MB leaves is freed by the next run or with the session, when the run's own
+ * memory is gone. */
+START_TEST(large_values_of_a_stopped_loop)
+{
+    static const eddy_shape shapes[] = { { 0 }, { .rank = 1, .dim = { EDDY_ANY } } };
+    const eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY));
+    eddy_array       *v = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(6000000));
+    eddy_session     *t = eddy_session_new(g, .timeout = 0.1, .max_bytes = 1 << 30);
+    eddy_tensor       y[2];
+    eddy_while_loop({ .build = goes_on }, { .build = append_one },
+                    EDDY_LIST(eddy_number(g, EDDY_INT32, 0), x), y, .shapes = shapes);
+    fits(g);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(eddy_run(t, EDDY_FEED({ x, v }), EDDY_FETCH(y[1]), NULL), EDDY_TIMED_OUT);
+        overwrite_stack();
+    }
+    eddy_session_free(t);
+    eddy_array_free(v);
+}
+END_TEST
+
 /* A kernel that waits for something that never comes. */
 static bool wait_infer(eddy_infer *c)
 {
@@ -508,6 +550,7 @@ Suite *stop_suite(void)
     tcase_add_loop_test(threads, closed_by_a_thread, 0, 2);
     tcase_add_loop_test(threads, cancelled_by_a_signal, 0, 2);
     tcase_add_loop_test(threads, timed_out, 0, 2);
+    tcase_add_test(threads, large_values_of_a_stopped_loop);
     tcase_add_test(threads, waiting_kernels);
     tcase_add_test(threads, timed_out_while_waiting);
     tcase_add_test(threads, timeout_of_the_run);

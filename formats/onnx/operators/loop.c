@@ -22,7 +22,7 @@ static const onnx_node *producer(const onnx_graph *g, const char *name)
 static bool is_true_tensor(onnx_build *b, onnx_tensor *t)
 {
     const eddy_array *a = t->type == ONNX_BOOL ? eddy__onnx_elements(b->reader, t) : NULL;
-    return a && eddy_array_item(a) == 1;
+    return a && eddy_array_count(a) == 1 && eddy_array_get(a, 0) == 1;
 }
 
 /* True if the condition that the body yields is the one that it gets, or the constant true. */

@@ -18,8 +18,7 @@ static bool gradient(onnx_build *b)
         const char *name = eddy__region_text(b->memory, xs->strings[i]);
         onnx_value *v = name ? eddy__onnx_lookup(b->scope, name) : NULL;
         if (!v)
-            return eddy__onnx_invalid(b, "'%.*s' is no value of the graph",
-                                      (int)xs->strings[i].size, (const char *)xs->strings[i].at);
+            return eddy__onnx_invalid(b, "'%.200s' is no value of the graph", name ? name : "");
         x[i] = eddy__onnx_tensor_of(b, v);
     }
     const eddy_tensor sum = eddy__onnx_tensor_of(b, y);

@@ -180,6 +180,34 @@ static void running_says(eddy_tensor y, const fed *f, int32_t a, int64_t b)
     eddy_array_free(x);
 }
 
+static int cut_box(eddy_list at, eddy_tensor *y, void *context)
+{
+    const eddy_tensor *around = context;
+    y[0] = eddy_slice_at(around[0], at.at[0], around[1]);
+    return 1;
+}
+
+static int put_box(eddy_list at, eddy_tensor *y, void *context)
+{
+    const eddy_tensor *around = context;
+    y[0] = eddy_pad_at(around[1], at.at[0], around[0]);
+    return 1;
+}
+
+/* Only the size along the axis is computed. */
+START_TEST(known_sizes)
+{
+    const eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, 3, 4));
+    const eddy_tensor end = eddy_placeholder(g, "end", EDDY_INT32, EDDY_SCALAR);
+    const eddy_tensor one = eddy_number(g, EDDY_INT32, 1);
+    const eddy_tensor y = eddy_slice_along(x, one, end, one, 0);
+    ck_assert(eddy_shape_equal(eddy_shape_of(y), EDDY_SHAPE(EDDY_ANY, 3, 4)));
+    ck_assert(eddy_shape_equal(eddy_shape_of(eddy_slice_along(x, one, end, one, -1)),
+                               EDDY_SHAPE(EDDY_ANY, 3, EDDY_ANY)));
+    fits(g);
+}
+END_TEST
+
 START_TEST(out_of_range)
 {
     golden_begin("ops/slice_at");
@@ -189,6 +217,15 @@ START_TEST(out_of_range)
     running_says(eddy_slice_at(f.x, f.a, box), &f, 2, 0);
     running_says(eddy_slice_at(f.x, f.b, box), &f, 0, -1);
     running_says(eddy_pad_at(box, f.b, f.x), &f, 0, INT64_MAX);
+    const eddy_function cut = { .build = cut_box, .context = (eddy_tensor[]){ f.x, box } };
+    const eddy_function put = { .build = put_box, .context = (eddy_tensor[]){ f.x, box } };
+    eddy_tensor y;
+    eddy_vmap(cut, EDDY_LIST(eddy_expand_dims(f.b, 0)), &y);
+    running_says(y, &f, 0, -1);
+    running_says(y, &f, 0, 2);
+    eddy_vmap(put, EDDY_LIST(eddy_expand_dims(f.b, 0)), &y);
+    running_says(y, &f, 0, -1);
+    running_says(y, &f, 0, 2);
     golden_end();
 }
 END_TEST
@@ -217,6 +254,7 @@ Suite *computed_sizes_suite(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, slices);
     tcase_add_test(c, examples_at_positions);
+    tcase_add_test(c, known_sizes);
     tcase_add_test(c, out_of_range);
     tcase_add_test(c, repetitions);
     tcase_add_test(c, padding);
