@@ -189,7 +189,7 @@ const json *eddy__json_parse(region *r, wire_bytes text, size_t *at)
     json          *v = eddy__region_take(r, 1, sizeof *v);
     const locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     const locale_t before = c ? uselocale(c) : (locale_t)0;
-    bool           ok = v && c && value(&p, v);
+    bool           ok = v && value(&p, v);
     if (c) {
         uselocale(before);
         freelocale(c);

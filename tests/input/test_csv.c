@@ -100,6 +100,7 @@ static const struct {
     const char        *table, *problem;
 } options[] = {
     { "1,2\n3,4\n", { .no_header = true }, "0:int64 1 3|1:int64 2 4", NULL },
+    { "\xef\xbb\xbf", { .no_header = true }, NULL, "the file has no row" },
     { "\xef\xbb\xbf"
       "1\n2\n",
       { .no_header = true },

@@ -166,7 +166,8 @@ START_TEST(large_values_of_a_stopped_loop)
     eddy_session     *t = eddy_session_new(g, .timeout = 0.1, .max_bytes = 1 << 30);
     eddy_tensor       y[2];
     eddy_while_loop({ .build = goes_on }, { .build = append_one },
-                    EDDY_LIST(eddy_number(g, EDDY_INT32, 0), x), y, .shapes = shapes);
+                    EDDY_LIST(eddy_number(g, EDDY_INT32, 0), x), y,
+                    .shape_invariants = shapes);
     fits(g);
     for (int i = 0; i < 3; i++) {
         ck_assert_int_eq(eddy_run(t, EDDY_FEED({ x, v }), EDDY_FETCH(y[1]), NULL), EDDY_TIMED_OUT);
