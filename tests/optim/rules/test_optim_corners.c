@@ -378,8 +378,10 @@ END_TEST
 Suite *optim_corners_suite(void)
 {
     Suite *suite = suite_create("optim_corners");
-    TCase *c = tcase_create("optim_modern_corners");
+    TCase *c = tcase_create("optim_modern_corners"), *many = tcase_create("roots");
     tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_checked_fixture(many, setup, teardown);
+    tcase_set_tags(many, "many");       /* roots of matrices: minutes under valgrind */
     tcase_add_loop_test(c, zero_gradient, 0, KINDS);
     tcase_add_loop_test(c, zero_variable, 0, KINDS);
     tcase_add_loop_test(c, goes_down, 0, KINDS);
@@ -391,8 +393,11 @@ Suite *optim_corners_suite(void)
     tcase_add_loop_test(c, filters, 0, 6);
     tcase_add_test(c, separate_roots);
     tcase_add_loop_test(c, one_loop, 0, LION + 1);
-    tcase_add_loop_test(c, threads, 0, KINDS);
+    tcase_add_loop_test(c, threads, 0, SHAMPOO);
+    tcase_add_loop_test(many, threads, SHAMPOO, SHAMPOO + 1);
+    tcase_add_loop_test(c, threads, SHAMPOO + 1, KINDS);
     tcase_add_loop_test(c, no_memory, 0, KINDS);
     suite_add_tcase(suite, c);
+    suite_add_tcase(suite, many);
     return suite;
 }
