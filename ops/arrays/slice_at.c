@@ -55,7 +55,8 @@ static eddy_tensor sizes_of(eddy_tensor x)
     return eddy_slice(eddy_shape_tensor(x, EDDY_INT64), EDDY_DIMS(1), EDDY_DIMS(-1));
 }
 
-/* begin, [examples, rank], as int64; a run fails if a box of `part` at one is not inside `whole`. */
+/* begin, [examples, rank], as int64; a run fails if a box of `part` at one is not inside
+ * `whole`. */
 static eddy_tensor checked(const eddy_batch *b, eddy_tensor begin, eddy_tensor part,
                            eddy_tensor whole)
 {
@@ -113,8 +114,8 @@ static bool batch_together(eddy_batch *b)
  *  ref    of the rank of x; only its shape is used; it is not computed
  *
  *  Errors: EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if the arguments do not match; at run time,
- *  EDDY_OUT_OF_RANGE if the box is not inside x, EDDY_CHECK_FAILED in a map with a position for each
- *  example.
+ *  EDDY_OUT_OF_RANGE if the box is not inside x, EDDY_CHECK_FAILED in a map with a position for
+ *  each example.
  *  Gradient: dx = zeros like x with dy at `begin` (eddy_pad_at); the others have none.
  *  TensorFlow: Slice(x, begin, Shape(ref)); jax.lax.dynamic_slice, which moves the box instead. */
 static bool slice_at_infer(eddy_infer *c) { return infer_box(c, 2, 0); }
@@ -176,8 +177,8 @@ eddy_tensor eddy_slice_at(eddy_tensor x, eddy_tensor begin, eddy_tensor ref)
  *  ref    of the rank of x; only its shape is used; it is not computed
  *
  *  Errors: EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if the arguments do not match; at run time,
- *  EDDY_OUT_OF_RANGE if the box is not inside y, EDDY_CHECK_FAILED in a map with a position for each
- *  example.
+ *  EDDY_OUT_OF_RANGE if the box is not inside y, EDDY_CHECK_FAILED in a map with a position for
+ *  each example.
  *  Gradient: dx = the box of dy (eddy_slice_at); the others have none.
  *  TensorFlow: Pad. */
 static bool pad_at_infer(eddy_infer *c) { return infer_box(c, 0, 2); }

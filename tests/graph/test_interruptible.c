@@ -348,7 +348,8 @@ START_TEST(copies)
 }
 END_TEST
 
-/* Earlier tests have left calls behind, which free their blocks later, and blocks for later calls. */
+/* Earlier tests have left calls behind, which free their blocks later, and blocks for later
+ * calls. */
 static void setup(void)
 {
     eddy__interruptible_wait(NULL);

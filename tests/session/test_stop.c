@@ -156,8 +156,8 @@ static void overwrite_stack(void)
     for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = 0x41;
 }
 
-/* What a stopped loop on 24 MB leaves is freed by the next run or with the session, when the run's own
- * memory is gone. */
+/* What a stopped loop on 24 MB leaves is freed by the next run or with the session, when the run's
+ * own memory is gone. */
 START_TEST(large_values_of_a_stopped_loop)
 {
     static const eddy_shape shapes[] = { { 0 }, { .rank = 1, .dim = { EDDY_ANY } } };
