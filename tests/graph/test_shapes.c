@@ -1,5 +1,6 @@
 /* test_shapes.c -- shapes against their definitions, for all pairs of small shapes; limits; texts
  * in buffers of every size. */
+#include "graph/base/base.h"
 #include "tests/lib/checks.h"
 
 Suite *shapes_suite(void);
@@ -80,6 +81,16 @@ START_TEST(one)
 }
 END_TEST
 
+START_TEST(sizes)
+{
+    size_t n = 7;
+    ck_assert(!eddy__size_mul(SIZE_MAX, 2, &n) && !eddy__size_mul(SIZE_MAX / 2 + 1, 2, &n));
+    ck_assert(!eddy__size_add(SIZE_MAX, 1, &n) && n == 7);
+    ck_assert(eddy__size_mul(SIZE_MAX / 2, 2, &n) && n == SIZE_MAX - 1);
+    ck_assert(eddy__size_add(n, 1, &n) && n == SIZE_MAX);
+}
+END_TEST
+
 START_TEST(limits)
 {
     const int64_t  most = (int64_t)1 << 48;
@@ -148,6 +159,7 @@ Suite *shapes_suite(void)
     tcase_add_checked_fixture(c, begin, NULL);
     tcase_add_loop_test(c, pairs, 0, SHAPES);
     tcase_add_loop_test(c, one, 0, SHAPES);
+    tcase_add_test(c, sizes);
     tcase_add_test(c, limits);
     tcase_add_test(c, texts);
     suite_add_tcase(s, c);

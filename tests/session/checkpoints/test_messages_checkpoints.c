@@ -56,6 +56,7 @@ static const struct { const char *text; eddy_status status; } indexes[] = {
     { "{}", EDDY_CORRUPT },
     { "{\"metadata\":{}}", EDDY_CORRUPT },
     { "{\"weight_map\":[]}", EDDY_CORRUPT },
+    { MAP("\"v\":\"part\\u0000\""), EDDY_CORRUPT },
     { "{\"weight_map\":{},\"weight_map\":{}}", EDDY_CORRUPT },
     { "{\"weight_map\":{}} x", EDDY_CORRUPT },
     { "{\"a\":}", EDDY_CORRUPT },
