@@ -141,6 +141,7 @@ static const struct { const char *bytes; size_t size; const char *problem; } gzi
     GZIP(HEAD "\1\x0c\0\xf3\xff\0\0\x08\1\0\0\0\3\1\2\3\4", "more compressed bytes than expected"),
     GZIP("\x1f\x8b\x07\0\0\0\0\0\0\3" BLOCK, "unknown compression method"),
     GZIP(HEAD "\7", "invalid block type"),
+    GZIP(HEAD "\0\x0b\0\xf4\xff\0\0\x08\1\0\0\0\3\1\2\3", "they end early"),   /* not the last */
     GZIP("\x1f\x8b", "they end early"),
 };
 
