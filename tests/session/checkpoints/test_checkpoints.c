@@ -3,7 +3,7 @@
 #include "graph/base/crc32c.h"
 #include "graph/files/safetensors.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/files/memory_files.h"
+#include "tests/lib/files_fixture.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,24 +13,6 @@
 #include <unistd.h>
 
 Suite *checkpoints_suite(void);
-
-static memory_files  files;
-static eddy_graph   *g;
-static eddy_session *s;
-
-static void setup(void)
-{
-    memory_files_init(&files);
-    g = eddy_graph_new(.files = &files.table);
-    s = eddy_session_new(g);
-}
-
-static void teardown(void)
-{
-    eddy_session_free(s);
-    eddy_graph_free(g);
-    memory_files_free(&files);
-}
 
 #define WORKS(call) ck_assert_msg((call) == EDDY_OK, "%s", eddy_session_message(s))
 

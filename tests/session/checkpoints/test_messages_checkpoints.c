@@ -2,31 +2,13 @@
  * arguments, values that do not fit, and memory that runs out. */
 #include "graph/files/safetensors.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/files/memory_files.h"
+#include "tests/lib/files_fixture.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 Suite *messages_checkpoints_suite(void);
-
-static memory_files  files;
-static eddy_graph   *g;
-static eddy_session *s;
-
-static void setup(void)
-{
-    memory_files_init(&files);
-    g = eddy_graph_new(.files = &files.table);
-    s = eddy_session_new(g);
-}
-
-static void teardown(void)
-{
-    eddy_session_free(s);
-    eddy_graph_free(g);
-    memory_files_free(&files);
-}
 
 static eddy_tensor zeros(const char *name, eddy_dtype d, eddy_shape shape)
 {
