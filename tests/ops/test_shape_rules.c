@@ -96,6 +96,9 @@ static void begin(void)
     for (int i = 0; i < n_cases; i++)
         if (n == 0 || strcmp(cases[n - 1].kind, cases[i].kind) != 0) cases[n++] = cases[i];
     n_cases = n;
+    for (int i = 0; i < n_cases; i++)       /* it would be in no table */
+        if (sweep_family_of(cases[i].op->name) < 0)
+            ck_abort_msg("%s is of no family of rows", cases[i].op->name);
     texts[n_texts++] = (rule_text){ "shapes", "..., ...; d" };
     texts[n_texts++] = (rule_text){ "shapes", "a,b,c,d,e,f,g,h,i;" };
     texts[n_texts++] = (rule_text){ "shapes", ">=,3; d" };
