@@ -157,7 +157,7 @@ static void slice_at_batch(eddy_batch *b)
 const eddy_op_def eddy_op_slice_at = {
     .name = "SliceAt", .label = "Slice", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
     .inputs = EDDY_INPUTS({ "x", 0 }, { "begin", EDDY_TAKES_INDICES | EDDY_RANK(1) }, { "ref", 0 }),
-    .shape_inputs = 1u << 2,
+    .flags = EDDY_OP_MOVES, .shape_inputs = 1u << 2,
     .infer = slice_at_infer, .prepare = slice_at_prepare, .kernel = slice_at_kernel,
     .gradient = slice_at_gradient, .batch = slice_at_batch,
 };
@@ -221,7 +221,7 @@ static void pad_at_batch(eddy_batch *b)
 const eddy_op_def eddy_op_pad_at = {
     .name = "PadAt", .label = "Pad", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
     .inputs = EDDY_INPUTS({ "x", 0 }, { "begin", EDDY_TAKES_INDICES | EDDY_RANK(1) }, { "ref", 0 }),
-    .shape_inputs = 1u << 2,
+    .flags = EDDY_OP_MOVES, .shape_inputs = 1u << 2,
     .infer = pad_at_infer, .prepare = pad_at_prepare, .kernel = pad_at_kernel,
     .gradient = pad_at_gradient, .batch = pad_at_batch,
 };

@@ -154,6 +154,10 @@ START_TEST(kinds_of_operations)
     jacobian(MatMul(x, x, .transpose_b = true), x, -1, -1);
     jacobian(eddy_matvec(x, part(Reshape(w, EDDY_SHAPE(8)), 0, 4)), x, 12, 1);
     jacobian(Gather(x, at), x, 12, 1);
+    const eddy_tensor corner = eddy_const(t.graph, EDDY_INT32, EDDY_SHAPE(2), (int32_t[]){ 1, 2 });
+    const eddy_tensor square = eddy_zeros(t.graph, EDDY_FLOAT64, EDDY_SHAPE(2, 2));
+    jacobian(eddy_slice_at(Square(x), corner, square), x, 4, 1);
+    jacobian(eddy_pad_at(eddy_slice_at(x, corner, square), corner, x), x, 4, 1);
     jacobian(Transpose(Mul(x, Sum(x, EDDY_AXES(0)))), x, 12 * 3, 3);
     jacobian(eddy_max(x, .axes = EDDY_AXES(1), .keepdims = true), x, 12, 1);
     jacobian(eddy_tile(x, EDDY_DIMS(2, 1)), x, 24, 1);
