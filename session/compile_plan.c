@@ -137,7 +137,8 @@ static bool plan_memory(compile *c)
         p->memory = eddy__allocate_aligned(p->allocator, p->memory_bytes, &p->memory_base);
         p->own_bytes = (size_t)p->memory_bytes;
     }
-    if (!p->memory && p->own_bytes > 0) return no_memory(c, p->memory_bytes, "");
+    if (!p->memory && p->own_bytes > 0)
+        return no_memory(c, p->memory_bytes, eddy__largest_values(p, largest, sizeof largest));
     p->info.live_bytes = (size_t)live;
     p->info.arena_bytes = (size_t)p->memory_bytes;
     p->info.instructions = p->n_code;
