@@ -116,24 +116,30 @@ END_TEST
 
 /* ------------------------------------------------------------- control flow -- */
 
-/* A loop of n values of version 2, of which the first one is a number. */
-static message loop_of(int n)
+/* A loop of version 2 over x and n - 1 times another node, with the number x as its condition. */
+static void add_loop(message *g, const char *other, int n)
 {
     char    names[400] = "x", args[400] = "a0", name[16];
-    message g = { NULL, 0 }, f[2], loop;
-    node(&g, tf_input_message("x", 0, NULL));
+    message f[2], loop;
     for (int i = 1; i < n; i++) {
-        strcat(names, ",x");
+        strcat(strcat(names, ","), other);
         snprintf(name, sizeof name, ",a%d", i);
         strcat(args, name);
     }
     loop = tf_node_message("y", "While", names);
     tf_add_function(&loop, "cond", "c");
     tf_add_function(&loop, "body", "b");
-    node(&g, loop);
+    node(g, loop);
     f[0] = tf_function_message("c", args, "a0");
     f[1] = tf_function_message("b", args, args);
-    tf_add_library(&g, f, 2);
+    tf_add_library(g, f, 2);
+}
+
+static message loop_of(int n)
+{
+    message g = { NULL, 0 };
+    node(&g, tf_input_message("x", 0, NULL));
+    add_loop(&g, "x", n);
     return g;
 }
 
@@ -149,24 +155,12 @@ END_TEST
 /* A list is two tensors. */
 START_TEST(lists_of_loops)
 {
-    char    names[400] = "x", args[400] = "a0", name[16];
-    message g = { NULL, 0 }, f[2], loop, list = tf_node_message("l", "TensorListReserve", "k,k");
+    message g = { NULL, 0 }, list = tf_node_message("l", "TensorListReserve", "k,k");
     node(&g, tf_input_message("x", 0, NULL));
     node(&g, tf_ints_message("k", 0, NULL, (int32_t[]){ 2 }));
     tf_add_type(&list, "element_dtype", 1);
     node(&g, list);
-    for (int i = 1; i < 40; i++) {
-        strcat(names, ",l");
-        snprintf(name, sizeof name, ",a%d", i);
-        strcat(args, name);
-    }
-    loop = tf_node_message("y", "While", names);
-    tf_add_function(&loop, "cond", "c");
-    tf_add_function(&loop, "body", "b");
-    node(&g, loop);
-    f[0] = tf_function_message("c", args, "a0");
-    f[1] = tf_function_message("b", args, args);
-    tf_add_library(&g, f, 2);
+    add_loop(&g, "l", 40);
     refuses(&g, EDDY_UNIMPLEMENTED, "there are more than 64 tensors");
 }
 END_TEST
