@@ -182,22 +182,23 @@ def store(rows, kept):
 
 # ------------------------------------------------------------------------------ main --
 
-def parse():
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def parse(doc, flags, slice_ms):
+    """The options of a benchmark that runs programs in turns."""
+    p = argparse.ArgumentParser(description=doc.splitlines()[0])
     p.add_argument("program")
     p.add_argument("names", nargs="*")
     p.add_argument("--out", default="build/bench")
     p.add_argument("--threads", type=int, action="append")
-    for flag in ("--quick", "--cpu", "--page", "--check", "--store"):
+    for flag in ("--quick", "--cpu", "--page", *flags):
         p.add_argument(flag, action="store_true")
     o = p.parse_intermixed_args()
-    o.rounds, o.slice_ms = (3, 100) if o.quick else (9, 250)
+    o.rounds, o.slice_ms = (3, 100) if o.quick else (9, slice_ms)
     o.threads = o.threads or [1, 2]
     return o
 
 
 def main():
-    options = parse()
+    options = parse(__doc__, ("--check", "--store"), 250)
     there = subprocess.run([options.program], capture_output=True, text=True, check=True)
     unknown = set(options.names) - set(there.stdout.split())
     if unknown:

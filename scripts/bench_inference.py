@@ -9,7 +9,6 @@ each; the figures are medians over the rounds, and a ratio is Eddy's time divide
 --quick   few, short rounds             --cpu    time of the process, not of the clock
 --page    writes the table into docs/inside/performance.md
 """
-import argparse
 import json
 import os
 import shutil
@@ -98,22 +97,8 @@ def write_page(rows):
 
 # ------------------------------------------------------------------------------ main --
 
-def parse():
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument("program")
-    p.add_argument("names", nargs="*")
-    p.add_argument("--out", default="build/bench")
-    p.add_argument("--threads", type=int, action="append")
-    for flag in ("--quick", "--cpu", "--page"):
-        p.add_argument(flag, action="store_true")
-    o = p.parse_intermixed_args()
-    o.rounds, o.slice_ms = (3, 100) if o.quick else (9, 200)
-    o.threads = o.threads or [1, 2]
-    return o
-
-
 def main():
-    options = parse()
+    options = bench.parse(__doc__, (), 200)
     known = subprocess.run([options.program], capture_output=True, text=True, check=True)
     known = known.stdout.split()
     unknown = set(options.names) - set(known)
