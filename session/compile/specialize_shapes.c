@@ -329,6 +329,17 @@ static bool compute(compile *c, const eddy_node *node, eddy_array **out)
     return eddy__run_single_op(c->plan, c->graph, node, b, 0, c->error);
 }
 
+/* A kernel has failed. True if the node is of a body, which may be a branch that does not run: then
+ * the run says so if it executes the node. */
+static bool fails_in_run(compile *c)
+{
+    const eddy_status s = c->error->status;
+    if (!c->plan->embedded || s == EDDY_NO_MEMORY || s == EDDY_CANCELLED || s == EDDY_TIMED_OUT)
+        return false;
+    *c->error = c->plan->error = (eddy_error){ 0 };
+    return true;
+}
+
 static bool fold(compile *c, const eddy_node *node)
 {
     node_info   *info = &c->info[node->id];
@@ -348,7 +359,7 @@ static bool fold(compile *c, const eddy_node *node)
         if (!eddy__plan_keep(c, out[k])) return false;
     }
     if (!constant && !info->alias) {
-        if (!compute(c, node, out)) return false;
+        if (!compute(c, node, out)) return fails_in_run(c);
         c->plan->info.folded++;
     }
     info->folded = out;

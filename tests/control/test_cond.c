@@ -17,6 +17,8 @@ BODY(times_captured, Mul(x[0], c[0]))
 BODY(captured_squared, Square(c[0]))
 BODY(divided, FloorDiv(x[0], x[1]))
 BODY(first, x[0])
+BODY(second_of_it, Gather(x[0], eddy_number(x[0].graph, I32, 1)))
+BODY(fourth_of_it, Gather(x[0], eddy_number(x[0].graph, I32, 3)))
 BODY(row_sum, Sum(x[0], EDDY_AXES(0)))
 BODY(row_max, Max(x[0], EDDY_AXES(0)))
 BODY(exponential, Exp(x[0]))
@@ -200,6 +202,20 @@ START_TEST(only_one_branch_runs)
 END_TEST
 
 /* The shapes of both branches are found in the run; they may depend on it. */
+/* A branch that fails for constants does so if it runs. */
+START_TEST(only_a_branch_that_runs_fails)
+{
+    trial             t = trial_begin((unsigned)_i);
+    const eddy_tensor three = eddy_const(t.graph, F64, EDDY_SHAPE(3), (double[]){ 2, 3, 4 });
+    const eddy_tensor p = truth(&t, true);
+    const eddy_tensor y = choose(p, PLAIN(second_of_it), PLAIN(fourth_of_it), EDDY_LIST(three));
+    is(&t, y, V(3));
+    refeed(&t, p, 0);
+    check_run_fails(&t, y, EDDY_OUT_OF_RANGE, "indices[] = 3 is not in [0, 3)");
+    trial_end(&t);
+}
+END_TEST
+
 START_TEST(batches_of_any_size)
 {
     trial       t = trial_begin((unsigned)_i);
@@ -308,6 +324,7 @@ Suite *cond_suite(void)
     tcase_add_loop_test(c, many_results_of_many_types, 0, SEEDS);
     tcase_add_loop_test(c, arguments_and_captured_tensors_are_results, 0, SEEDS);
     tcase_add_loop_test(c, only_one_branch_runs, 0, SEEDS);
+    tcase_add_loop_test(c, only_a_branch_that_runs_fails, 0, SEEDS);
     tcase_add_loop_test(c, batches_of_any_size, 0, SEEDS);
     tcase_add_loop_test(c, complex_numbers, 0, SEEDS);
     tcase_add_loop_test(c, conditions_on_shapes, 0, 4);     /* the others do not fold constants */

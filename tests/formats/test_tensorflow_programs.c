@@ -34,6 +34,10 @@ static const program control[] = {
       "f[2]", "!it has 17 branches; the limit is 16" },
     { "x ?f[2] - -;i i - -;y Case i,x branches=@f&f&f&f&f&f&f&f&f&f&f&f&f&f&f&f|f:a:c;c Neg a -",
       "f[2] 1 -2", "f[2] -1 2" },
+    /* An index outside of known numbers, in a branch that need not run. */
+    { "x ?f[3] - -;s i[3]_2_3_4 - -;p ?b - -;y If p,s then_branch=@f,else_branch=@g"
+      "|f:a:c;k i_1 - -;z i - -;c GatherV2 a,k,z -|g:a:r;k i_3 - -;z i - -;r GatherV2 a,k,z -",
+      "f[3] 1 2 3", "?p" },
     { "x ?f[2] - -;y If - then_branch=@f,else_branch=@f|f::c;c f - -", "f[2]",
       "!input 0 is missing" },
     { "x ?f[2] - -;p ?b - -;y If p,x then_branch=@f,else_branch=@g|f:a:c;c Neg a -"
@@ -196,6 +200,8 @@ static const program slices[] = {
 static const program sizes[] = {
     { SLICE("i[1]_4", "i[1]_5", "i[1]_1", "shrink_axis_mask=1"), "f[2,3,4,5]", "!Slice" },
     { SLICE("i[1]_1", "i[1]_2", "i[1]_0", "-"), "f[2,3,4,5]", "!stride" },
+    { SLICE("i[1]_2", "i[1]_0", "f[1]_-1", "-"), "f[2,3,4,5]", "i[2] 4 3" },
+    { SLICE("l[1]_1", "l[1]_3", "l[1]_4611686018427387904", "-"), "f[2,3,4,5]", "i[1] 3" },
     { SLICE("i[2]_0_1", "i[2]_0_2", "i[2]_1_1", "new_axis_mask=1,shrink_axis_mask=2"), "f[2,3,4,5]",
       "i[1] 3" },
     { SLICE("i[1]_1", "i[1]_2", "i[1]_1", "ellipsis_mask=1"), "f[2,3,4,5]", "i[4] 2 3 4 5" },
