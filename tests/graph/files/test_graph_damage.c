@@ -16,7 +16,8 @@
 /* At line 7, its rest at column 4. */
 #define NODE(rest) HEAD "nodes:\n" SOURCE("x") "- {" rest "}\n"
 
-static const struct { const char *text; eddy_status status; } bad[] = {
+static const struct { const char *text; eddy_status status;
+} bad[] = {
     { "", EDDY_CORRUPT },
     { "abc", EDDY_CORRUPT },
     { "- a", EDDY_CORRUPT },
@@ -76,6 +77,21 @@ static const struct { const char *text; eddy_status status; } bad[] = {
     { NODE("name: y, op: Pair, inputs: [\"" LONG LONG LONG ":0\"], outputs: []"), EDDY_NOT_FOUND },
     { HEAD "nodes:\n" SOURCE("s/x") "- {name: y, op: Pair, inputs: [\"s:0\"], outputs: []}\n",
       EDDY_NOT_FOUND },
+    { NODE("name: y, op: Source, attributes: {dtype: float32, shape: \"[2]\"}, outputs: "
+           "[\"float32_of_32_bits[2]\"]"),
+      EDDY_CORRUPT },
+    { NODE("name: y, op: Source, attributes: {dtype: float32, shape: \"[2]\"}, outputs: "
+           "[\"float32[1,1,1,1,1,1,1,1,1]\"]"),
+      EDDY_CORRUPT },
+    { NODE("name: y, op: Source, attributes: {dtype: float32, shape: \"[2]\"}, outputs: "
+           "[\"float32[1 2]\"]"),
+      EDDY_CORRUPT },
+    { NODE("name: y, op: Source, attributes: {dtype: float32, shape: \"[2]\"}, outputs: "
+           "[\"float32[99999999999999999999]\"]"),
+      EDDY_CORRUPT },
+    { NODE("name: y, op: Source, attributes: {dtype: float32, shape: \"[2]\"}, outputs: "
+           "[\"float32[9223372036854775808]\"]"),
+      EDDY_CORRUPT },
     { NODE("name: y, op: Pair, inputs: [], outputs: []"), EDDY_CORRUPT },
     { NODE("name: y, op: Pair, outputs: []"), EDDY_CORRUPT },
     { NODE("name: y, op: Pair, inputs: [\"x:0\", \"x:0\"], outputs: []"), EDDY_CORRUPT },
@@ -104,18 +120,20 @@ static const struct { const char *text; eddy_status status; } bad[] = {
     { NODE("name: y, op: Value, attributes: {value: ~}, outputs: [\"float32[]\"]"),
       EDDY_INVALID_ARGUMENT },
     { NODE("name: y, op: Source, attributes: {dtype: default, shape: \"[]\"}, outputs: "
-           "[\"float32[]\"]"), EDDY_BAD_DTYPE },
-    { HEAD "nodes:\n"
-      SOURCE("x") "- {name: n, op: Sink, outputs: []}\n- {name: y, op: Pair, inputs: [\"n:0\"], "
-      "outputs: []}\n", EDDY_OUT_OF_RANGE },
+           "[\"float32[]\"]"),
+      EDDY_BAD_DTYPE },
+    { HEAD "nodes:\n" SOURCE(
+          "x") "- {name: n, op: Sink, outputs: []}\n- {name: y, op: Pair, inputs: [\"n:0\"], "
+               "outputs: []}\n",
+      EDDY_OUT_OF_RANGE },
     /* collections */
     { HEAD "nodes:\n" SOURCE("x") "collections: {}\n", EDDY_CORRUPT },
     { HEAD "nodes:\n" SOURCE("x") "collections:\n- key: a\n", EDDY_CORRUPT },
     { HEAD "nodes:\n" SOURCE("x") "collections:\n- {key: \"\", tensors: []}\n", EDDY_CORRUPT },
     { HEAD "nodes:\n" SOURCE("x") "collections:\n- {key: a, tensors: [\"x:1\"]}\n",
       EDDY_OUT_OF_RANGE },
-    { HEAD "nodes:\n"
-      SOURCE("x") "collections:\n- {key: a, tensors: [\"x:0\"]}\n- {key: a, tensors: [\"x:0\"]}\n",
+    { HEAD "nodes:\n" SOURCE(
+          "x") "collections:\n- {key: a, tensors: [\"x:0\"]}\n- {key: a, tensors: [\"x:0\"]}\n",
       EDDY_CORRUPT },
     { "format: eddy-graph\ncollections:\n- {key: a, tensors: [\"x:0\"]}\nnodes:\n" SOURCE("x"),
       EDDY_NOT_FOUND },
