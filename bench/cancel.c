@@ -211,9 +211,9 @@ static void print(const work *w, double whole, int n, double *took, double *used
     if (n == 0) return;
     qsort(took, (size_t)n, sizeof *took, by_size);
     qsort(used, (size_t)n, sizeof *used, by_size);
+    const int late = (n * 99 + 99) / 100 - 1;
     printf("%-14s %8.1f %6d %7.2f %7.2f %7.2f   %7.2f %7.2f %7.2f\n", w->name, whole, n,
-           took[n / 2], took[n * 99 / 100], took[n - 1], used[n / 2], used[n * 99 / 100],
-           used[n - 1]);
+           took[n / 2], took[late], took[n - 1], used[n / 2], used[late], used[n - 1]);
     fflush(stdout);
 }
 

@@ -1,6 +1,8 @@
 /* index_checks.c -- bounds checks of indices in kernels, and arithmetic on the rows they select. */
 #include "ops/kernels/arrays/index_checks.h"
 #include "graph/base/cpu.h"
+#include "graph/base/min_max.h"
+#include "graph/base/stop.h"
 
 #define TEMPLATE "ops/kernels/arrays/row_update_loops.h"
 #define TYPES    FOR_NUMBERS_COMPLEX
@@ -34,9 +36,18 @@ static void print_position(eddy_shape s, int64_t i, char *buf, size_t size)
 eddy_status eddy__check_indices(eddy_kernel *k, const eddy_buffer *indices, int64_t limit,
                                 bool allow_negative)
 {
+    enum { PART = 1 << 18 };
     const int64_t first = allow_negative ? INT64_MIN : 0, n = indices->count;
-    if (EDDY_FOR_TYPE(in_range, FOR_INDICES, indices->type.dtype)(n, indices->data, first, limit))
-        return EDDY_OK;
+    const size_t  size = eddy_dtype_size(indices->type.dtype);
+    bool          all = true;
+    for (int64_t i = 0; i < n && all; i += PART) {
+        if (eddy__stopped(k->stop))
+            return eddy_kernel_fail(k, eddy_kernel_stopped(k),
+                                    "the run was stopped while the indices were checked");
+        all = EDDY_FOR_TYPE(in_range, FOR_INDICES, indices->type.dtype)(
+            eddy__min(PART, n - i), (const char *)indices->data + (size_t)i * size, first, limit);
+    }
+    if (all) return EDDY_OK;
     for (int64_t i = 0; i < indices->count; i++) {
         const int64_t v = eddy__index_at(indices, i);
         if (v >= first && v < limit) continue;

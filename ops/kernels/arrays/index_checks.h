@@ -29,7 +29,7 @@ static inline void eddy__index_put(const eddy_buffer *y, int64_t i, int64_t v)
 }
 
 /* Checks that all of `indices` are in [0, limit), or negative if that is allowed;
- * otherwise reports the first that is not. */
+ * otherwise reports the first that is not. Also fails if the run must end early. */
 eddy_status eddy__check_indices(eddy_kernel *k, const eddy_buffer *indices, int64_t limit,
                                 bool allow_negative);
 
