@@ -150,7 +150,9 @@ static void by_gemv(const eddy_product *p, const by_vector *v)
 
 static void clear(void *y, int64_t n, int64_t step, size_t size)
 {
-    for (int64_t i = 0; i < n; i++) memset((char *)y + i * step, 0, size);
+    if (step == (int64_t)size) memset(y, 0, (size_t)n * size);
+    else
+        for (int64_t i = 0; i < n; i++) memset((char *)y + i * step, 0, size);
 }
 
 /* The product column by column, or row by row, each a matrix times a vector. */
