@@ -58,18 +58,30 @@ static int leave_space(eddy_list x, eddy_tensor *y, void *context)
 static int stay(eddy_list x, eddy_tensor *y, void *context)
 {
     (void)context;
-    y[0] = Div(x.at[1], eddy__vector_length(x.at[1]));
+    y[0] = Div(x.at[1], x.at[3]);
     return 1;
 }
 
 static eddy_tensor next_direction(const lanczos *l, eddy_tensor none_left, eddy_tensor basis,
-                                  eddy_tensor rest, eddy_tensor j)
+                                  eddy_tensor rest, eddy_tensor j, eddy_tensor length)
 {
     const eddy_function leave = { .build = leave_space, .context = (void *)l },
                         keep = { .build = stay };
     eddy_tensor         y = eddy_none(basis.graph);
-    eddy_cond(none_left, leave, keep, &y, EDDY_LIST(basis, rest, j), .name = "direction");
+    eddy_cond(none_left, leave, keep, &y, EDDY_LIST(basis, rest, j, length), .name = "direction");
     return y;
+}
+
+/* w without its parts along the last two rows of V, j and j - 1: in exact arithmetic, A v has no
+ * others, except after a restart. `along` is V w for these parts. */
+static eddy_tensor without_last(eddy_tensor basis, eddy_tensor j, eddy_tensor w, eddy_tensor *along)
+{
+    const int64_t     rows = eddy_shape_of(basis).dim[0];
+    const eddy_dtype  type = eddy_dtype_of(w);
+    const eddy_tensor i = Maximum(Sub(j, 1), 0), v = Gather(basis, j), u = Gather(basis, i);
+    const eddy_tensor a = Sum(Mul(v, w)), b = Where(Greater(j, 0), Sum(Mul(u, w)), 0);
+    *along = Add(Mul(a, OneHot(j, rows, .dtype = type)), Mul(b, OneHot(i, rows, .dtype = type)));
+    return Sub(Sub(w, Mul(a, v)), Mul(b, u));
 }
 
 static int next_row(eddy_list v, eddy_tensor *y, void *context)
@@ -78,12 +90,13 @@ static int next_row(eddy_list v, eddy_tensor *y, void *context)
     const eddy_tensor j = v.at[COUNT], next = Add(j, 1), basis = v.at[BASIS];
     const eddy_tensor w = eddy__operator_product(&l->a, Gather(basis, j));
     const double      rounding = eddy_dtype_of(w) == EDDY_FLOAT32 ? 1e-6 : 1e-14;
-    eddy_tensor       along;
-    const eddy_tensor rest = eddy__krylov_rest(basis, w, &along);
+    eddy_tensor       last, others;
+    const eddy_tensor near = without_last(basis, j, w, &last);
+    const eddy_tensor rest = eddy__krylov_rest(basis, near, &others), along = Add(last, others);
     const eddy_tensor length = eddy__vector_length(rest);
     const eddy_tensor none_left =
         LessEqual(length, Mul(rounding, eddy__vector_length(along)));
-    y[BASIS] = eddy__krylov_put(basis, next, next_direction(l, none_left, basis, rest, next));
+    y[BASIS] = eddy__krylov_put(basis, next, next_direction(l, none_left, basis, rest, next, length));
     y[FACTOR] = eddy__krylov_put(v.at[FACTOR], j, eddy_index(along, ":-1"));
     y[COUNT] = next;
     y[LENGTH] = Where(none_left, 0, length);
