@@ -67,7 +67,7 @@ eddy_tensor eddy_squared_difference(eddy_tensor a, eddy_tensor b)
  *  y is NaN if either is NaN.
  *  Gradient: da = dy where a >= b, else db = dy; a tie goes to a.
  *  TensorFlow: Maximum. */
-BINARY(maximum, "Maximum", "Maximum", NUMBERS, EDDY_OP_CHEAP, a >= b ? a : b > a ? b : a + b,
+BINARY(maximum, "Maximum", "Maximum", NUMBERS, EDDY_OP_CHEAP, b == b ? b > a ? b : a : b,
        Where(GreaterEqual(a, b), dy, 0), Where(GreaterEqual(a, b), 0, dy))
 
 /** y = the smaller of a and b.
@@ -75,7 +75,7 @@ BINARY(maximum, "Maximum", "Maximum", NUMBERS, EDDY_OP_CHEAP, a >= b ? a : b > a
  *  y is NaN if either is NaN.
  *  Gradient: da = dy where a <= b, else db = dy; a tie goes to a.
  *  TensorFlow: Minimum. */
-BINARY(minimum, "Minimum", "Minimum", NUMBERS, EDDY_OP_CHEAP, a <= b ? a : b < a ? b : a + b,
+BINARY(minimum, "Minimum", "Minimum", NUMBERS, EDDY_OP_CHEAP, b == b ? b < a ? b : a : b,
        Where(LessEqual(a, b), dy, 0), Where(LessEqual(a, b), 0, dy))
 
 /* ------------------------------------------------- zero operands -- */

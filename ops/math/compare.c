@@ -1,6 +1,9 @@
 /* compare.c -- comparisons, logical operations, and where (elementwise selection). */
 #include "graph/base/dtype.h"
+#include "ops/fusion_targets.h"
 #include "ops/math/elementwise_rows.h"
+
+EDDY_FUSION_TARGETS(&eddy_op_choice)
 
 /* ---------------------------------------------------------- comparisons -- */
 

@@ -13,12 +13,18 @@
     }                                                                           \
     break;
 
+/* As Minimum and Maximum (ops/math/binary.c). */
+#define SMALLER(a, b) ((b) == (b) ? (b) < (a) ? (b) : (a) : (b))
+#define LARGER(a, b)  ((b) == (b) ? (b) > (a) ? (b) : (a) : (b))
+
 /* All second operations after g, a value of a and b. */
 #define SECONDS(first, g)                                                       \
     case 8 * (first) + EDDY_PAIR_ADD: EACH((g) + c)                             \
     case 8 * (first) + EDDY_PAIR_SUB: EACH((g) - c)                             \
     case 8 * (first) + EDDY_PAIR_SUB_FROM: EACH(c - (g))                        \
     case 8 * (first) + EDDY_PAIR_MUL: EACH((g) * c)                             \
+    case 8 * (first) + EDDY_PAIR_MIN: EACH(SMALLER(g, c))                       \
+    case 8 * (first) + EDDY_PAIR_MAX: EACH(LARGER(g, c))                        \
     case 8 * (first) + EDDY_PAIR_DIV: EACH((g) / c)                             \
     case 8 * (first) + EDDY_PAIR_DIV_INTO: EACH(c / (g))
 
@@ -33,6 +39,8 @@
         SECONDS(EDDY_PAIR_ADD, a + b)                                           \
         SECONDS(EDDY_PAIR_SUB, a - b)                                           \
         SECONDS(EDDY_PAIR_MUL, a * b)                                           \
+        SECONDS(EDDY_PAIR_MIN, SMALLER(a, b))                                   \
+        SECONDS(EDDY_PAIR_MAX, LARGER(a, b))                                    \
         default: return EDDY_INTERNAL;                                          \
         }                                                                       \
         return EDDY_OK;                                                         \
@@ -51,7 +59,7 @@ static eddy_tile_fn pair_tile(const eddy_type *in, const eddy_type *out)
 static bool pair_infer(eddy_infer *c)
 {
     const eddy_pair_attrs *p = c->attrs;
-    if (p->first < 0 || p->first > EDDY_PAIR_MUL || p->second < 0 || p->second > EDDY_PAIR_DIV_INTO)
+    if (p->first < 0 || p->first > EDDY_PAIR_MAX || p->second < 0 || p->second > EDDY_PAIR_DIV_INTO)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "unknown pair of operations");
     return eddy__infer_elementwise(c);
 }
@@ -63,6 +71,8 @@ static eddy_tensor applied(int64_t op, eddy_tensor a, eddy_tensor b)
     case EDDY_PAIR_SUB: return Sub(a, b);
     case EDDY_PAIR_SUB_FROM: return Sub(b, a);
     case EDDY_PAIR_MUL: return Mul(a, b);
+    case EDDY_PAIR_MIN: return Minimum(a, b);
+    case EDDY_PAIR_MAX: return Maximum(a, b);
     case EDDY_PAIR_DIV: return Div(a, b);
     default: return Div(b, a);
     }
@@ -106,4 +116,68 @@ const eddy_op_def eddy_op_pair = {
     .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(eddy_pair_attrs),
     .attrs = EDDY_ATTRS(eddy_pair_attrs, first, second),
     .infer = pair_infer, .tile = pair_tile, .gradient = pair_gradient, .flops = pair_flops,
+};
+
+/* ---------------------------------------------------------------- choices -- */
+
+#define CHOOSE(test)                                                            \
+    EDDY_INDEPENDENT                                                            \
+    for (int64_t i = 0; i < n; i++) {                                           \
+        const T a = x0[i], b = x1[i], yes = x2[i], no = x3[i];                  \
+        o[i] = (test) ? yes : no;                                               \
+    }                                                                           \
+    break;
+
+#define CHOICE_LOOPS_OF(fn, T_)                                                 \
+    static eddy_status fn(int64_t n, void *y, const void *const *x, const void *attrs) \
+    {                                                                           \
+        typedef T_ T;                                                           \
+        T       *o = y;                                                         \
+        const T *x0 = x[0], *x1 = x[1], *x2 = x[2], *x3 = x[3];                 \
+        switch (((const eddy_choice_attrs *)attrs)->test) {                     \
+        case EDDY_CHOICE_LESS: CHOOSE(a < b)                                    \
+        case EDDY_CHOICE_AT_MOST: CHOOSE(a <= b)                                \
+        default: CHOOSE(a == b)                                                 \
+        }                                                                       \
+        return EDDY_OK;                                                         \
+    }                                                                           \
+    EDDY_CLONES(fn)
+#define CHOICE_LOOPS(suffix, ...) CHOICE_LOOPS_OF(choice_##suffix, EDDY_COLUMN(ELEMENT, suffix))
+FOR_FLOATS(CHOICE_LOOPS, 0)
+
+static eddy_tile_fn choice_tile(const eddy_type *in, const eddy_type *out)
+{
+    (void)out;
+    switch ((int)in->dtype) { PICK_FLOATS(choice) }
+    return NULL;
+}
+
+static bool choice_infer(eddy_infer *c)
+{
+    const int64_t test = ((const eddy_choice_attrs *)c->attrs)->test;
+    if (test < 0 || test > EDDY_CHOICE_EQUAL)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "unknown comparison");
+    return eddy__infer_elementwise(c);
+}
+
+static void choice_gradient(eddy_rule *r)
+{
+    const int64_t     test = ((const eddy_choice_attrs *)r->attrs)->test;
+    const eddy_tensor a = r->x[0], b = r->x[1];
+    const eddy_tensor chosen = test == EDDY_CHOICE_LESS      ? Less(a, b)
+                               : test == EDDY_CHOICE_AT_MOST ? LessEqual(a, b)
+                                                             : Equal(a, b);
+    r->dx[2] = Where(chosen, r->dy[0], 0);
+    r->dx[3] = Where(chosen, 0, r->dy[0]);
+}
+
+/* y = c where a test b, else d, float32 or float64; created by a session from a comparison and
+ * SelectV2. */
+const eddy_op_def eddy_op_choice = {
+    .name = "_Choice", .label = "Choice", .min_inputs = 4, .max_inputs = 4, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_FLOATS }, { "b", EDDY_LIKE(0) }, { "c", EDDY_LIKE(0) },
+                          { "d", EDDY_LIKE(0) }),
+    .flags = EDDY_OP_ELEMENTWISE | EDDY_OP_CHEAP, .attrs_size = sizeof(eddy_choice_attrs),
+    .attrs = EDDY_ATTRS(eddy_choice_attrs, test),
+    .infer = choice_infer, .tile = choice_tile, .gradient = choice_gradient,
 };

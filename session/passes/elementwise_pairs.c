@@ -1,5 +1,5 @@
 /* elementwise_pairs.c -- fuses two elementwise operations into one loop if only the second reads
- * the first (ops/math/fused_elementwise_pairs.c). */
+ * the first, also a comparison and the choice by it (ops/math/fused_elementwise_pairs.c). */
 #include "session/passes/passes.h"
 #include "graph/base/dtype.h"
 #include "ops/math/fused_elementwise_pairs.h"
@@ -11,6 +11,8 @@ static int64_t pair_second(const eddy_op_def *op, int side)
 {
     if (op == &eddy_op_add) return EDDY_PAIR_ADD;
     if (op == &eddy_op_mul) return EDDY_PAIR_MUL;
+    if (op == &eddy_op_minimum) return EDDY_PAIR_MIN;
+    if (op == &eddy_op_maximum) return EDDY_PAIR_MAX;
     if (op == &eddy_op_sub) return side == 0 ? EDDY_PAIR_SUB : EDDY_PAIR_SUB_FROM;
     if (op == &eddy_op_div) return side == 0 ? EDDY_PAIR_DIV : EDDY_PAIR_DIV_INTO;
     return -1;
@@ -20,6 +22,8 @@ static int64_t pair_first(const eddy_op_def *op)
 {
     if (op == &eddy_op_add) return EDDY_PAIR_ADD;
     if (op == &eddy_op_sub) return EDDY_PAIR_SUB;
+    if (op == &eddy_op_minimum) return EDDY_PAIR_MIN;
+    if (op == &eddy_op_maximum) return EDDY_PAIR_MAX;
     return op == &eddy_op_mul || op == &eddy_op_square ? EDDY_PAIR_MUL : -1;
 }
 
@@ -35,9 +39,38 @@ static bool pair_with(rewrite *r, int side)
     return eddy__ir_valid(r->y[0]);
 }
 
+/* The number of a comparison whose result chooses, and whether its operands, or the two choices,
+ * change places; false for another operation. */
+static bool choice_of(const eddy_op_def *op, eddy_choice_attrs *p, bool *swap, bool *invert)
+{
+    *swap = op == &eddy_op_greater || op == &eddy_op_greater_equal;
+    *invert = op == &eddy_op_not_equal;
+    if (op == &eddy_op_less || op == &eddy_op_greater) p->test = EDDY_CHOICE_LESS;
+    else if (op == &eddy_op_less_equal || op == &eddy_op_greater_equal)
+        p->test = EDDY_CHOICE_AT_MOST;
+    else if (op == &eddy_op_equal || op == &eddy_op_not_equal) p->test = EDDY_CHOICE_EQUAL;
+    else return false;
+    return true;
+}
+
+static bool choose(rewrite *r)
+{
+    const ir_node    *n = r->node, *g = eddy__ir_node(r->ir, n->inputs[0]);
+    eddy_choice_attrs p;
+    bool              swap, invert;
+    if (!choice_of(g->op, &p, &swap, &invert) || g->values || g->readers != 1 ||
+        g->n_controls > 0 || !eddy_shape_equal(g->outputs[0].shape, n->outputs[0].shape) ||
+        eddy__ir_type(r->ir, g->inputs[0]).dtype != n->outputs[0].dtype)
+        return false;
+    const eddy_tensor x[] = { g->inputs[swap], g->inputs[!swap], n->inputs[1 + invert],
+                              n->inputs[2 - invert] };
+    r->y[0] = eddy__rewrite_add(r, &eddy_op_choice, &p, 4, x);
+    return eddy__ir_valid(r->y[0]);
+}
+
 bool eddy__pair_up(rewrite *r)
 {
-    const eddy_dtype d = r->node->outputs[0].dtype;
-    if (r->node->n_inputs != 2 || !eddy__dtype_is_float(d)) return false;
-    return pair_with(r, 0) || pair_with(r, 1);
+    if (!eddy__dtype_is_float(r->node->outputs[0].dtype)) return false;
+    if (r->node->op == &eddy_op_where) return choose(r);
+    return r->node->n_inputs == 2 && (pair_with(r, 0) || pair_with(r, 1));
 }

@@ -95,6 +95,7 @@ static const onnx_absence absences[] = {
     { "_FusedConv2D", compiler },
     { "_FusedMatMul", compiler },
     { "_MatMulAccumulate", compiler },
+    { "_Choice", compiler },
     { "_Pair", compiler },
     { "CountUpTo", "a counter fails at its limit" },
 };

@@ -52,7 +52,19 @@ BUILD(sub_mul, pair(x, EDDY_PAIR_SUB, EDDY_PAIR_MUL))
 BUILD(sub_from, pair(x, EDDY_PAIR_SUB, EDDY_PAIR_SUB_FROM))
 BUILD(mul_add, pair(x, EDDY_PAIR_MUL, EDDY_PAIR_ADD))
 BUILD(mul_div, pair(x, EDDY_PAIR_MUL, EDDY_PAIR_DIV))
+BUILD(max_min, pair(x, EDDY_PAIR_MAX, EDDY_PAIR_MIN))
+BUILD(min_add, pair(x, EDDY_PAIR_MIN, EDDY_PAIR_ADD))
+BUILD(mul_max, pair(x, EDDY_PAIR_MUL, EDDY_PAIR_MAX))
 BUILD(div_into, pair(x, EDDY_PAIR_ADD, EDDY_PAIR_DIV_INTO))
+
+static eddy_tensor choice(const eddy_tensor *x, int64_t test)
+{
+    const eddy_tensor in[] = { x[0], x[1], Mul(x[0], x[2]), Square(x[1]) };
+    return eddy_apply(&eddy_op_choice, &(eddy_choice_attrs){ test }, 4, in, (eddy_apply_args){ 0 });
+}
+BUILD(choice_less, choice(x, EDDY_CHOICE_LESS))
+BUILD(choice_at_most, choice(x, EDDY_CHOICE_AT_MOST))
+BUILD(choice_equal, choice(x, EDDY_CHOICE_EQUAL))
 
 static const sweep_row rows[] = {
     UNARY("Neg", eddy_neg, -2, 2),
@@ -145,6 +157,12 @@ static const sweep_row rows[] = {
     OP("_Pair", "(a - b) c", sub_mul, 3, S(2, 3), S(2, 3), S(1)),
     OP("_Pair", "c - (a - b)", sub_from, 3, S(2, 1), S(1, 3), S(2, 3)),
     OP("_Pair", "a b + c", mul_add, 3, S(2, 3), S(3), S(3)),
+    OP("_Pair", "min(max(a, b), c)", max_min, 3, S(2, 3), S(3), S(3)),
+    OP("_Pair", "min(a, b) + c", min_add, 3, S(2, 3), S(2, 1), S(3)),
+    OP("_Pair", "max(a b, c)", mul_max, 3, S(2, 3), S(3), S(2, 3)),
+    OP("_Choice", "a < b", choice_less, 3, S(2, 3), S(3), S(2, 1)),
+    OP("_Choice", "a <= b", choice_at_most, 3, S(2, 3), S(2, 3), S(3)),
+    OP("_Choice", "a = b", choice_equal, 3, S(2, 3), S(2, 3), S(2, 3)),
     { .op = "_Pair", .how = "a b / c", .build = mul_div, .n = 3,
       .shape = { S(2, 3), S(2, 3), S(2, 3) }, .low = { -2, -2, 1 }, .high = { 2, 2, 3 } },
     { .op = "_Pair", .how = "c / (a + b)", .build = div_into, .n = 3,
