@@ -49,21 +49,21 @@ EDDY_INLINE void NAME(fold_lanes)(A *restrict acc, const T *restrict x, int64_t 
     for (int j = 0; j < LANES; j++) acc[j] = lane[j];
 }
 
-/* n elements, at least SHORT_LANES, in lanes. */
-EDDY_INLINE A NAME(line_in_lanes)(const T *restrict x, int64_t n)
+/* n elements in lanes, a power of 2 from 8 to LONG_LANES that is a constant, and at most n. */
+EDDY_INLINE A NAME(line_in_lanes)(const T *restrict x, int64_t n, int lanes)
 {
-    A lane[SHORT_LANES];
-    int64_t at = SHORT_LANES;
+    A lane[LONG_LANES];
+    int64_t at = lanes;
     EDDY_OVER_LANES
-    for (int j = 0; j < SHORT_LANES; j++) lane[j] = NAME(load)(x[j]);
-    for (; at + SHORT_LANES <= n; at += SHORT_LANES) {
+    for (int j = 0; j < lanes; j++) lane[j] = NAME(load)(x[j]);
+    for (; at + lanes <= n; at += lanes) {
         EDDY_OVER_LANES
-        for (int j = 0; j < SHORT_LANES; j++) lane[j] = NAME(op)(lane[j], NAME(load)(x[at + j]));
+        for (int j = 0; j < lanes; j++) lane[j] = NAME(op)(lane[j], NAME(load)(x[at + j]));
     }
-    EDDY_OVER_LANES
-    for (int j = 0; j < 8; j++) lane[j] = NAME(op)(lane[j], lane[j + 8]);
-    EDDY_OVER_LANES
-    for (int j = 0; j < 4; j++) lane[j] = NAME(op)(lane[j], lane[j + 4]);
+    for (int half = lanes / 2; half >= 4; half /= 2) {
+        EDDY_OVER_LANES
+        for (int j = 0; j < half; j++) lane[j] = NAME(op)(lane[j], lane[j + half]);
+    }
     A a = NAME(op)(NAME(op)(lane[0], lane[2]), NAME(op)(lane[1], lane[3]));
     for (; at < n; at++) a = NAME(op)(a, NAME(load)(x[at]));
     return a;
@@ -77,9 +77,12 @@ EDDY_INLINE void NAME(fold_each)(A *restrict acc, const T *restrict x, int64_t m
         for (int64_t i = 0; i < m; i++, acc += width)
             for (int64_t j = 0; j < n; j++, x += width)
                 for (int64_t c = 0; c < width; c++) acc[c] = NAME(op)(acc[c], NAME(load)(x[c]));
+    } else if (n >= 4 * LONG_LANES) {
+        for (int64_t i = 0; i < m; i++, x += n)
+            acc[i] = NAME(op)(acc[i], NAME(line_in_lanes)(x, n, LONG_LANES));
     } else if (n >= SHORT_LANES) {
         for (int64_t i = 0; i < m; i++, x += n)
-            acc[i] = NAME(op)(acc[i], NAME(line_in_lanes)(x, n));
+            acc[i] = NAME(op)(acc[i], NAME(line_in_lanes)(x, n, SHORT_LANES));
     } else {
         for (int64_t i = 0; i < m; i++, x += n) {
             A a = acc[i];

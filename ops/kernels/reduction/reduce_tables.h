@@ -13,7 +13,7 @@
 
 #include <tgmath.h>
 
-enum { LANES = EDDY_FOLD_LANES, SHORT_LANES = 16 };
+enum { LANES = EDDY_FOLD_LANES, SHORT_LANES = 16, LONG_LANES = 32 };
 
 #define FINISH(name, T, A, value)                                               \
     static void name(void *y_, const void *acc_, int64_t n, int64_t count)      \
