@@ -107,13 +107,16 @@ static const double i1_far_powers[] = {
     -1.8256907317698832e-06, -4.2103501550232313e-07, -1.2273217235085558e-07,
 };
 
-/* Even and odd powers are separate, so that each sum is short enough to be unrolled. */
+/* A loop over elements that contains other loops does not become vectors. */
+#define UNROLLED _Pragma("GCC unroll 16")
 #define POWERS(c, t) powers((int)(sizeof c / sizeof *c), c, t)
 EDDY_INLINE double powers(int n, const double *c, double t)
 {
     const double z = t * t;
     double even = 0, odd = 0;
+    UNROLLED
     for (int i = (n - 1) / 2; i >= 0; i--) even = even * z + c[2 * i];
+    UNROLLED
     for (int i = n / 2 - 1; i >= 0; i--) odd = odd * z + c[2 * i + 1];
     return even + t * odd;
 }
