@@ -1,6 +1,8 @@
 /* shuffle.c -- random_shuffle: the rows of a tensor in random order. */
 #include "graph/op.h"
 #include "graph/call_options.h"
+#include "graph/base/min_max.h"
+#include "graph/base/stop.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "ops/kernels/random/philox.h"
@@ -32,18 +34,25 @@ static inline void move_row(char *to, const char *from, size_t bytes)
  * which moves to the end. */
 static eddy_status shuffle_kernel(eddy_kernel *k)
 {
+    enum { PART = 256 };
     const shuffle_attrs *a = k->attrs;
     const eddy_buffer   *x = k->in[0];
     const char          *from = x->data;
     char                *to = k->out[0]->data;
     eddy_stream          s = eddy__stream_of(k, a->seed, EDDY_SHUFFLED);
     if (x->count == 0) return EDDY_OK;
-    int64_t rows = x->type.shape.rank > 0 ? x->type.shape.dim[0] : 1;
+    int64_t rows = x->type.shape.rank > 0 ? x->type.shape.dim[0] : 1, chosen[PART];
     size_t  row = (size_t)(x->count / rows) * eddy_dtype_size(x->type.dtype);
-    for (int64_t i = 0; i < rows; i++) {
-        int64_t j = (int64_t)eddy__integer_at(s, i, (uint64_t)i + 1);
-        if (j != i) move_row(to + (size_t)i * row, to + (size_t)j * row, row);
-        move_row(to + (size_t)j * row, from + (size_t)i * row, row);
+    const int64_t part = eddy__min(PART, eddy__turns_per_look((int64_t)row));
+    for (int64_t first = 0; first < rows && !eddy__stopped(k->stop); first += part) {
+        const int64_t n = eddy__min(part, rows - first);
+        eddy__integers_up_to(s, first, n, chosen);
+        for (int64_t i = 0; i < n; i++) __builtin_prefetch(to + (size_t)chosen[i] * row, 1);
+        for (int64_t i = 0; i < n; i++) {
+            char *last = to + (size_t)(first + i) * row, *other = to + (size_t)chosen[i] * row;
+            if (other != last) move_row(last, other, row);
+            move_row(other, from + (size_t)(first + i) * row, row);
+        }
     }
     return EDDY_OK;
 }

@@ -355,3 +355,14 @@ uint64_t eddy__integer_at(eddy_stream s, int64_t i, uint64_t range)
     eddy_philox_block b = eddy__philox(s.key, (uint64_t)i, s.step);
     return scale_128(b.word, range);
 }
+
+void eddy__integers_up_to(eddy_stream s, int64_t first, int64_t n, int64_t *y)
+{
+    uint32_t w[4 * TILE];
+    for (int64_t at = 0; at < n; at += TILE) {
+        const int64_t count = eddy__min(n - at, TILE);
+        eddy__philox_words(s, (uint64_t)(first + at), count, w);
+        for (int64_t i = 0; i < count; i++)
+            y[at + i] = (int64_t)scale_128(w + 4 * i, (uint64_t)(first + at + i) + 1);
+    }
+}

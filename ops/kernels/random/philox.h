@@ -69,6 +69,8 @@ FOR_INTEGERS(EDDY_FILL_INTEGER, 0)
 
 /* One integer in [0, range) for element i, with the same uniformity as those of int64. */
 uint64_t eddy__integer_at(eddy_stream s, int64_t i, uint64_t range);
+/* The same of elements [first, first + n), each i in [0, i]. */
+void eddy__integers_up_to(eddy_stream s, int64_t first, int64_t n, int64_t *y);
 
 /* ------------------------------------------------------- for kernels -- */
 
