@@ -64,7 +64,7 @@ static void apply(reflectors r, const void *tau)
 {
     const int ldt = BLOCK;
     void     *v = r.v, *t = r.t;
-    if (r.rows == 0) return;
+    if (r.rows == 0 || eddy__stopped(r.k->stop)) return;
     if (r.d == EDDY_FLOAT32)
         slarft_("F", "R", &r.columns, &r.count, v, &r.ld, tau, t, &ldt, 1, 1);
     else
@@ -137,6 +137,7 @@ void eddy__blocks_qr_columns(const eddy_kernel *k, eddy_dtype d, int64_t m, int6
         int         info = 0;
         r.turned = true;
         apply(r, of);
+        if (eddy__stopped(k->stop)) return;
         if (d == EDDY_FLOAT32)
             sorglq_(&r.count, &r.columns, &r.count, v, &r.ld, of, own, &room, &info);
         else
