@@ -338,11 +338,11 @@ $(WORKLOADS): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard bench/workloads/
 $(TESTS:%.c=$(BUILD)/obj/%.o): | $(GEN)/suites.h $(GEN)/rows.h
 $(BUILD)/obj/tests/lib/sweep_rows.o: $(GEN)/rows.h
 $(BUILD)/obj/tests/main.o: $(GEN)/suites.h
-# tests/lib/marks.c
-MARKS   := -Wl,--wrap=_mark_point
+# Functions that tests/lib/marks.c and tests/formats/test_training_report.c replace.
+WRAPPED := -Wl,--wrap=_mark_point,--wrap=opendir
 $(BUILD)/run-tests: $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	$(call say,link $@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(MARKS) $^ -o $@ $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(WRAPPED) $^ -o $@ $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS)
 
 objects: $(OBJECTS) $(FORMATS) $(INPUT) $(DISTRIBUTED) $(COMMAND) $(SUPPORT) $(TESTS:%.c=$(BUILD)/obj/%.o) \
          $(EXAMPLES:$(BUILD)/%=$(BUILD)/obj/%.o)
@@ -546,7 +546,7 @@ mutants: ## change operators in checks, shapes and plans, and count what the tes
 	@$(MAKE) --no-print-directory BUILD=build/mutants OPT=-O1 mutated
 mutated: tests
 	@COMPILE='$(filter-out ccache,$(CC)) $(filter-out -Werror -MMD -MP,$(EDDY_CFLAGS)) -O1' \
-	    LINK='$(CC) -Wl,-S $(MARKS)' OBJECTS='$(TESTS:%.c=$(BUILD)/obj/%.o)' LIBRARIES='-Wl,--start-group $(LIBRARIES:%=$(BUILD)/%.a) -Wl,--end-group $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS)' \
+	    LINK='$(CC) -Wl,-S $(WRAPPED)' OBJECTS='$(TESTS:%.c=$(BUILD)/obj/%.o)' LIBRARIES='-Wl,--start-group $(LIBRARIES:%=$(BUILD)/%.a) -Wl,--end-group $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS)' \
 	    python3 scripts/mutants.py $(BUILD) $(MUTANTS) $(MUTANTS_OPTIONS)
 
 FUZZ_SECONDS ?= 60
