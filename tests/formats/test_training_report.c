@@ -354,7 +354,7 @@ END_TEST
 DIR *__real_opendir(const char *path);
 DIR *__wrap_opendir(const char *path);
 
-/* The linker puts this in the place of opendir: folders of this name vanish before they are opened. */
+/* The linker puts this in the place of opendir: such folders vanish before they are opened. */
 DIR *__wrap_opendir(const char *path)
 {
     if (strstr(path, "/vanishes")) rmdir(path);
