@@ -151,8 +151,13 @@ class Sum:
 
     def row(self, name):
         return "%-34s %7d %6.1f %% %7d %6.1f %%" % (
-            name, self.lines, 100 * self.reached / max(self.lines, 1),
-            self.branches, 100 * self.taken / max(self.branches, 1))
+            name, self.lines, percent(self.reached, self.lines),
+            self.branches, percent(self.taken, self.branches))
+
+
+def percent(part, whole):
+    """Rounded down to tenths, so that 100 means all."""
+    return 1000 * part // max(whole, 1) / 10
 
 
 def tell(files, out):

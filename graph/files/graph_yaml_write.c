@@ -239,7 +239,7 @@ static bool put_attribute(writer *w, const eddy_attr_field *f, const void *p, in
         return true;
     case EDDY_ATTR_ARRAY:  put_array(t, *(eddy_array *const *)p, indent); return true;
     case EDDY_ATTR_GRAPH:  break;
-    case EDDY_ATTR_END:    return true;
+    case EDDY_ATTR_END:    eddy__text_put(t, "~\n"); return true;
     }
     return put_inner_graph(w, *(eddy_graph *const *)p, indent + 2);
 }

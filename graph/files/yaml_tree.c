@@ -105,7 +105,7 @@ void eddy__yaml_close(eddy_yaml_parser *p)
 /* A YAML feature of the event that graph files must not use; NULL if there is none. */
 static const char *forbidden(const yaml_event_t *e)
 {
-    switch (e->type) {
+    switch (e->type) {                  /* unreached: another type than these */
     case YAML_ALIAS_EVENT: return "aliases are not allowed";
     case YAML_DOCUMENT_START_EVENT:
         return e->data.document_start.version_directive ||

@@ -86,7 +86,8 @@ bool eddy__inflate_ended(inflater *i)
         if (i->z.avail_out == 0)
             return eddy__file_damaged(i->file, i->at - i->z.avail_in,
                                       "there are more compressed bytes than expected");
-        if (i->state != Z_STREAM_END) return damaged(i);
+        /* zlib reads the end of the stream together with the last byte, if it has both. */
+        if (i->state != Z_STREAM_END) return damaged(i); /* unreached: an end behind 1 GiB */
     }
     return i->z.avail_in + i->left == 0 ||
            eddy__file_damaged(i->file, i->at - i->z.avail_in,

@@ -52,7 +52,7 @@ static bool is_read(const compile *c, int32_t variable)
 static bool unknown_shape(compile *c, const eddy_node *node, int k)
 {
     for (int32_t p = 1; p <= node->id; p++)
-        if (c->info[p].needed && !c->info[p].fed && !is_folded(c, p) &&
+        if (c->info[p].needed && !is_folded(c, p) &&       /* fed, it would not be needed */
             (c->graph->nodes[p]->op->flags & EDDY_OP_PLACEHOLDER))
             return eddy__not_fed(c->graph->nodes[p], c->error);
     if (node->op->flags & EDDY_OP_VARIABLE) {

@@ -301,6 +301,7 @@ static const onnx_text onnx_refused[] = {
     { 12, "?f[2]", "Einsum " SIXTY_FOUR("x0,") "x0>y0 equation='i", NULL },
     { 13, "l[2] 1 2;b 1;?f[2]", "Loop x0,x1,x2>y0 body=%last", NULL },
     { 13, "?l;?b;?f[2]", "Loop x0,x1,x2>y0 body=%seven", NULL },
+    { 13, "?l;?b;?f[2]", "Loop x0,x1,x2>y0 body=%two_yes", NULL },
     { 13, "?l;?b;?f[2]", "Loop x0,x1,x2>y0 body=%number", NULL },
     { 13, "l 1;b 1;?f[2]", "Loop x0,x1,x2>y0 body=%nothing", NULL },
     { 13, "l 1;b 1;?f[2]", "Loop x0,x1,x2>y0 body=%wide_loop", NULL },

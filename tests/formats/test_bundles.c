@@ -268,6 +268,31 @@ START_TEST(long_keys)
 }
 END_TEST
 
+/* Pairs that share a key of 4096 bytes take 4 bytes each; all keys may take 32 MiB and twice the
+ * size of the file. */
+START_TEST(keys_that_grow)
+{
+    static const uint8_t same[4] = { 0x80, 0x20, 0, 0 };
+    for (int n = 8209; n <= 8211; n++) {
+        memory_files files;
+        eddy_error   e;
+        message      block = { NULL, 0 };
+        add_pair(&block, "", header_of(1, 0));
+        message_put(&block, "\0\x80\x20\0", 4);
+        for (int i = 0; i < 4096; i++) message_put_text(&block, "k");
+        for (int i = 1; i < n; i++) message_put(&block, same, sizeof same);
+        message          index = tf_table_of(block, 1);
+        const bool       fits = (size_t)n * 4096 <= ((size_t)32 << 20) + 2 * index.size;
+        eddy_checkpoint *c = open_index(index, &files, &e);
+        ck_assert_int_eq(fits, n < 8211);
+        ck_assert_msg(!c && strstr(e.message, fits ? "two entries" : "keys take too much memory"),
+                      "%s", e.message);
+        eddy_checkpoint_free(c);
+        memory_files_free(&files);
+    }
+}
+END_TEST
+
 /* An entry that is no message, and one whose shape is none. */
 START_TEST(damaged_entries)
 {
@@ -509,6 +534,7 @@ Suite *bundles_suite(void)
     tcase_add_test(t, headers);
     tcase_add_loop_test(t, each_pair, 0, sizeof pairs / sizeof *pairs);
     tcase_add_test(t, long_keys);
+    tcase_add_test(t, keys_that_grow);
     tcase_add_test(t, damaged_entries);
     tcase_add_test(t, many_entries);
     tcase_add_loop_test(t, each_footer, 0, sizeof footers / sizeof *footers);

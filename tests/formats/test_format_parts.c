@@ -4,6 +4,7 @@
 #include "formats/known.h"
 #include "formats/message.h"
 #include "formats/names.h"
+#include "formats/reading.h"
 #include "formats/sink.h"
 #include "formats/source.h"
 #include "tests/lib/files/odd_files.h"
@@ -119,6 +120,20 @@ START_TEST(views)
     s = eddy__source_copy(NULL, 3, &e);
     ck_assert_uint_eq(eddy__source_bytes(s).size, 3);
     eddy__source_release(s);
+}
+END_TEST
+
+/* The first error of a reading is the one that the caller gets. */
+START_TEST(first_error)
+{
+    eddy_error       e, of_file = { .status = EDDY_IO, .message = "f: gone" };
+    const eddy_error later = { .status = EDDY_LIMIT, .message = "f: too large" };
+    reading          r = { 0 };
+    ck_assert(eddy__reading_begin(&r, &e, "f", NULL, "model"));
+    ck_assert(!eddy__reading_file_error(&r, &of_file) && !eddy__reading_file_error(&r, &later));
+    ck_assert(!eddy__reading_no_memory(&r) && r.failed);
+    ck_assert_int_eq(e.status, EDDY_IO);
+    ck_assert_str_eq(e.message, "f: gone");
 }
 END_TEST
 
@@ -362,6 +377,7 @@ Suite *format_parts_suite(void)
     tcase_add_loop_test(t, failing_calls, 0, sizeof calls / sizeof *calls);
     tcase_add_loop_test(t, saving, 0, sizeof saves / sizeof *saves);
     tcase_add_test(t, views);
+    tcase_add_test(t, first_error);
     tcase_add_test(t, names);
     tcase_add_test(t, regions);
     tcase_add_loop_test(t, element, 0, sizeof stored / sizeof *stored);

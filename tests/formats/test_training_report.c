@@ -4,6 +4,7 @@
 #include "formats/json.h"
 #include "tests/lib/golden.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -350,6 +351,28 @@ START_TEST(unreadable_folder)
 }
 END_TEST
 
+DIR *__real_opendir(const char *path);
+DIR *__wrap_opendir(const char *path);
+
+/* The linker puts this in the place of opendir: such folders vanish before they are opened. */
+DIR *__wrap_opendir(const char *path)
+{
+    if (strstr(path, "/vanishes")) rmdir(path);
+    return __real_opendir(path);
+}
+
+START_TEST(vanished_folder)
+{
+    char inner[200];
+    eddy_events_scalar(w, "loss", 1, 1);
+    close_events();
+    snprintf(inner, sizeof inner, "%s/vanishes", logs);
+    ck_assert_int_eq(mkdir(inner, 0777), 0);
+    ck_assert_uint_eq(runs_of_report(), 1);
+    ck_assert_int_ne(access(inner, F_OK), 0);
+}
+END_TEST
+
 /* A file whose path is longer than the system's limit is left out. */
 START_TEST(long_path)
 {
@@ -494,6 +517,7 @@ Suite *training_report_suite(void)
     tcase_add_test(c, resumed_run);
     tcase_add_test(c, what_is_no_event_file);
     tcase_add_test(c, unreadable_folder);
+    tcase_add_test(c, vanished_folder);
     tcase_add_test(c, long_path);
     tcase_add_test(c, hostile_text);
     tcase_add_test(c, cut_and_flipped);

@@ -1,6 +1,7 @@
 /* test_shapes.c -- shapes against their definitions, for all pairs of small shapes; limits; texts
  * in buffers of every size. */
 #include "graph/base/base.h"
+#include "graph/base/text.h"
 #include "tests/lib/checks.h"
 
 Suite *shapes_suite(void);
@@ -91,6 +92,19 @@ START_TEST(sizes)
 }
 END_TEST
 
+/* Memory and text of more bytes than a size can count. */
+START_TEST(too_many_bytes)
+{
+    eddy_text t = { .allocator = &eddy__libc };
+    ck_assert_ptr_null(eddy__allocate_zeroed(&eddy__libc, SIZE_MAX, 2));
+    eddy__text_add(&t, "ab", 2);
+    ck_assert(!t.failed && t.length == 2);
+    eddy__text_add(&t, "", SIZE_MAX - 1);
+    ck_assert(t.failed && t.length == 2);
+    ck_assert_ptr_null(eddy__text_string(&t));
+}
+END_TEST
+
 START_TEST(limits)
 {
     const int64_t  most = (int64_t)1 << 48;
@@ -160,6 +174,7 @@ Suite *shapes_suite(void)
     tcase_add_loop_test(c, pairs, 0, SHAPES);
     tcase_add_loop_test(c, one, 0, SHAPES);
     tcase_add_test(c, sizes);
+    tcase_add_test(c, too_many_bytes);
     tcase_add_test(c, limits);
     tcase_add_test(c, texts);
     suite_add_tcase(s, c);

@@ -66,12 +66,13 @@ START_TEST(failing_calls)
 }
 END_TEST
 
-/* The first bytes of an image, which say its kind, cannot be read. */
+/* There is no file, or the first bytes of an image, which say its kind, cannot be read. */
 START_TEST(unreadable_image)
 {
     eddy_error       e;
     odd_files        odd = { .interrupted = 1, .number = EIO };
     const eddy_files table = odd_files_begin(&odd, "\xff\xd8", 2);
+    ck_assert_int_eq(load(eddy_image_load, "g", &table, &e), EDDY_NOT_FOUND);
     ck_assert_int_eq(load(eddy_image_load, "f", &table, &e), EDDY_IO);
     ck_assert_int_eq(odd.files.n_open, 0);
     memory_files_free(&odd.files);

@@ -1,8 +1,6 @@
 /* rank_sharded.c -- trainings whose slots and gradients are divided among ranks, compared with
  * the same where each rank has all; and checkpoints of several ranks. */
-#include "tests/lib/ranks.h"
-
-#include "ops/short_names.h"
+#include "tests/lib/rank_model.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -11,29 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { EXAMPLES = 4, INPUTS = 5, WORDS = 11, STEPS = 4, VARIABLES = 5 };
-
-typedef struct model {
-    eddy_graph *graph;
-    eddy_tensor x, words, y, examples, loss, step;
-} model;
-
-/* Two dense layers on inputs and a row of a table for each example. */
-static model build(void)
-{
-    model m = { .graph = eddy_graph_new(.seed = 11) };
-    m.x = eddy_placeholder(m.graph, "x", EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY, INPUTS));
-    m.words = eddy_placeholder(m.graph, "words", EDDY_INT32, EDDY_SHAPE(EDDY_ANY));
-    m.y = eddy_placeholder(m.graph, "y", EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY, 1));
-    m.examples = eddy_placeholder(m.graph, "examples", EDDY_INT32, EDDY_SCALAR);
-    eddy_tensor table = eddy_variable(
-        m.graph, eddy_random_normal(m.graph, EDDY_SHAPE(WORDS, 4), .dtype = EDDY_FLOAT64),
-        .name = "table");
-    eddy_tensor h = eddy_concat(EDDY_LIST(m.x, eddy_gather(table, m.words)), .axis = 1);
-    h = eddy_tanh(eddy_dense(h, 7, "hidden"));
-    m.loss = eddy_mean(Square(Sub(eddy_dense(h, 1, "out"), m.y)));
-    return m;
-}
+enum { EXAMPLES = 4, STEPS = 4 };
 
 /* Rank r has more examples than rank r - 1, and rank 1 none, if they are weighted. */
 static int examples_of(const eddy_communicator *c, bool weighted)
@@ -42,34 +18,14 @@ static int examples_of(const eddy_communicator *c, bool weighted)
     return !weighted ? EXAMPLES : me == 1 ? 0 : me % 3 + 1;
 }
 
-static bool run_steps(const eddy_communicator *c, const model *m, eddy_session *s, int from, int to,
-                      bool weighted)
+static bool run_steps(const eddy_communicator *c, const rank_model *m, eddy_session *s, int from,
+                      int to, bool weighted)
 {
-    const int n = examples_of(c, weighted), me = eddy_communicator_rank(c);
-    bool      ok = true;
-    for (int t = from; ok && t < to; t++) {
-        double  x[EXAMPLES][INPUTS], y[EXAMPLES];
-        int32_t words[EXAMPLES];
-        for (int i = 0; i < EXAMPLES; i++) {
-            for (int j = 0; j < INPUTS; j++) x[i][j] = sin((me * EXAMPLES + i) * 3.1 + j + t);
-            words[i] = (me + i * 7 + t) % (WORDS - 3);
-            y[i] = cos(me * EXAMPLES + i + t);
-        }
-        eddy_array *of_x = eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(n, INPUTS), x);
-        eddy_array *of_words = eddy_array_copy_of(EDDY_INT32, EDDY_SHAPE(n), words);
-        eddy_array *of_y = eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(n, 1), y);
-        eddy_array *count = eddy_array_of(EDDY_INT32, n);
-        ok = eddy_run(s, EDDY_FEED({ m->x, of_x }, { m->words, of_words }, { m->y, of_y },
-                                   { m->examples, count }), EDDY_FETCH(m->step), NULL) == EDDY_OK;
-        eddy_array_free(of_x);
-        eddy_array_free(of_words);
-        eddy_array_free(of_y);
-        eddy_array_free(count);
-    }
-    return expect(c, ok, "%s", eddy_session_message(s));
+    return rank_model_steps(c, m, s, from, to, eddy_communicator_rank(c) * EXAMPLES,
+                            examples_of(c, weighted));
 }
 
-static bool start(eddy_communicator *c, const model *m, eddy_session *s)
+static bool start(eddy_communicator *c, const rank_model *m, eddy_session *s)
 {
     eddy_error e = { 0 };
     const bool ok =
@@ -90,8 +46,8 @@ static bool same_values(const eddy_communicator *c, const eddy_array *a, const e
 }
 
 /* The variables of `a` with values in both, by name. */
-static bool compare(const eddy_communicator *c, const model *a, eddy_session *s, const model *b,
-                    eddy_session *t, const char *what, int *compared)
+static bool compare(const eddy_communicator *c, const rank_model *a, eddy_session *s,
+                    const rank_model *b, eddy_session *t, const char *what, int *compared)
 {
     bool ok = true;
     *compared = 0;
@@ -119,7 +75,7 @@ typedef enum around {
     AROUND
 } around;
 
-static eddy_optimizer *adam(const model *m)
+static eddy_optimizer *adam(const rank_model *m)
 {
     return eddy_adam(m->graph, .learning_rate = eddy_number(m->graph, EDDY_FLOAT64, 0.05));
 }
@@ -132,7 +88,7 @@ static eddy_optimizer *wrapped(eddy_optimizer *o, eddy_graph *g, around w)
     return o;
 }
 
-static eddy_optimizer *optimizer(eddy_communicator *c, const model *m, around w, bool divided)
+static eddy_optimizer *optimizer(eddy_communicator *c, const rank_model *m, around w, bool divided)
 {
     eddy_optimizer *o = adam(m);
     const bool      inside = divided && w >= CLIPPED && w != ACCUMULATED_INSIDE;
@@ -148,7 +104,7 @@ static eddy_optimizer *optimizer(eddy_communicator *c, const model *m, around w,
 
 static bool sharding_agrees(eddy_communicator *c, around w)
 {
-    model whole = build(), divided = build();
+    rank_model whole = rank_model_build(), divided = rank_model_build();
     whole.step = eddy_minimize(optimizer(c, &whole, w, false), whole.loss);
     divided.step = eddy_minimize(optimizer(c, &divided, w, true), divided.loss);
     eddy_session *s = eddy_session_new(whole.graph), *t = eddy_session_new(divided.graph);
@@ -159,7 +115,7 @@ static bool sharding_agrees(eddy_communicator *c, around w)
                     run_steps(c, &whole, s, 0, STEPS, w == WEIGHTED) &&
                     run_steps(c, &divided, t, 0, STEPS, w == WEIGHTED) &&
                     compare(c, &whole, s, &divided, t, what, &compared) &&
-                    expect(c, compared >= VARIABLES, "%s: %d variables", what, compared);
+                    expect(c, compared >= RANK_VARIABLES, "%s: %d variables", what, compared);
     eddy_session_free(s);
     eddy_session_free(t);
     eddy_graph_free(whole.graph);
@@ -226,15 +182,15 @@ static bool make_folder(eddy_communicator *c, char *path, size_t size)
     return expect(c, ok && eddy_rank_barrier(c, &e), "%s", e.message);
 }
 
-static model divided_model(eddy_communicator *c)
+static rank_model divided_model(eddy_communicator *c)
 {
-    model m = build();
+    rank_model m = rank_model_build();
     m.step = eddy_minimize(optimizer(c, &m, NOTHING, true), m.loss);
     return m;
 }
 
 /* Saves after two steps, and again after the others. */
-static bool train_and_save(eddy_communicator *c, const model *m, eddy_session *s,
+static bool train_and_save(eddy_communicator *c, const rank_model *m, eddy_session *s,
                            const char *middle, const char *end)
 {
     eddy_error e = { 0 };
@@ -246,10 +202,10 @@ static bool train_and_save(eddy_communicator *c, const model *m, eddy_session *s
 }
 
 /* The same ranks go on from the middle, and end with the same values. */
-static bool resumes(eddy_communicator *c, const model *m, eddy_session *s, const char *middle)
+static bool resumes(eddy_communicator *c, const rank_model *m, eddy_session *s, const char *middle)
 {
     int           compared = 0;
-    model         again = divided_model(c);
+    rank_model    again = divided_model(c);
     eddy_session *t = eddy_session_new(again.graph);
     const bool    ok =
         expect(c, eddy_restore(t, middle, (eddy_list){ 0, NULL }) == EDDY_OK, "%s",
@@ -264,11 +220,11 @@ static bool resumes(eddy_communicator *c, const model *m, eddy_session *s, const
 }
 
 /* A process alone, with all slots. */
-static bool restores_alone(const eddy_communicator *c, const model *m, eddy_session *s,
+static bool restores_alone(const eddy_communicator *c, const rank_model *m, eddy_session *s,
                            const char *end)
 {
-    model alone = build();
-    int   compared = 0;
+    rank_model alone = rank_model_build();
+    int        compared = 0;
     alone.step = eddy_minimize(adam(&alone), alone.loss);
     eddy_session *t = eddy_session_new(alone.graph);
     const bool    ok = expect(c, eddy_restore(t, end, (eddy_list){ 0, NULL }) == EDDY_OK, "%s",
@@ -289,7 +245,7 @@ static bool restores_in_group(eddy_communicator *c, const char *end)
     eddy_error         e = { 0 };
     eddy_communicator *group = me < n - 1 ? eddy_communicator_group(c, ranks, n - 1, &e) : NULL;
     if (!group) return expect(c, me == n - 1, "%s", e.message);
-    model         m = divided_model(group);
+    rank_model    m = divided_model(group);
     eddy_session *s = eddy_session_new(m.graph);
     const bool    ok = expect(c, eddy_restore(s, end, (eddy_list){ 0, NULL }) == EDDY_OK, "%s",
                               eddy_session_message(s)) &&
@@ -323,13 +279,14 @@ bool checkpoints_agree(eddy_communicator *c)
     bool ok = make_folder(c, folder, sizeof folder);
     snprintf(middle, sizeof middle, "%s/middle.safetensors.index.json", folder);
     snprintf(end, sizeof end, "%s/end.safetensors.index.json", folder);
-    model         m = divided_model(c);
+    rank_model    m = divided_model(c);
     eddy_session *s = eddy_session_new(m.graph);
     eddy_error    e = { 0 };
     ok = ok && train_and_save(c, &m, s, middle, end) && resumes(c, &m, s, middle) &&
          restores_alone(c, &m, s, end) && restores_in_group(c, end);
     ok = ok && expect(c, eddy_rank_barrier(c, &e), "%s", e.message);
-    const int ranks = eddy_communicator_size(c), files = ranks < VARIABLES ? ranks : VARIABLES;
+    const int ranks = eddy_communicator_size(c);
+    const int files = ranks < RANK_VARIABLES ? ranks : RANK_VARIABLES;
     if (eddy_communicator_rank(c) == 0)
         ok = expect(c, remove_folder(folder) == 2 * (1 + files), "the number of files") && ok;
     eddy_session_free(s);

@@ -1,13 +1,13 @@
 /* rank_training.c -- trainings of several ranks, compared with one process that has all
  * examples. */
-#include "tests/lib/ranks.h"
+#include "tests/lib/rank_model.h"
 
 #include "ops/short_names.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { EXAMPLES = 24, INPUTS = 5, WORDS = 11, STEPS = 6 };
+enum { EXAMPLES = RANK_EXAMPLES, STEPS = 6 };
 
 /* Which examples rank r of n has. */
 typedef struct share {
@@ -26,57 +26,12 @@ static share uneven(int n, int r)
     return (share){ from, r == n - 1 ? EXAMPLES - from : r == empty ? 0 : each };
 }
 
-typedef struct model {
-    eddy_graph *graph;
-    eddy_tensor x, words, y, examples, loss;
-} model;
-
-/* Two dense layers on inputs and a row of a table for each example. */
-static model build(void)
-{
-    model m = { .graph = eddy_graph_new(.seed = 11) };
-    m.x = eddy_placeholder(m.graph, "x", EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY, INPUTS));
-    m.words = eddy_placeholder(m.graph, "words", EDDY_INT32, EDDY_SHAPE(EDDY_ANY));
-    m.y = eddy_placeholder(m.graph, "y", EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY, 1));
-    m.examples = eddy_placeholder(m.graph, "examples", EDDY_INT32, EDDY_SCALAR);
-    eddy_tensor table = eddy_variable(
-        m.graph, eddy_random_normal(m.graph, EDDY_SHAPE(WORDS, 4), .dtype = EDDY_FLOAT64),
-        .name = "table");
-    eddy_tensor h = eddy_concat(EDDY_LIST(m.x, eddy_gather(table, m.words)), .axis = 1);
-    h = eddy_tanh(eddy_dense(h, 7, "hidden"));
-    m.loss = eddy_mean(Square(Sub(eddy_dense(h, 1, "out"), m.y)));
-    return m;
-}
-
 /* Runs the steps with the examples of a share; the values of all variables at the end. */
-static bool train(const eddy_communicator *c, const model *m, eddy_tensor step, eddy_session *s,
-                  share part, eddy_array **values)
+static bool train(const eddy_communicator *c, const rank_model *m, eddy_session *s, share part,
+                  eddy_array **values)
 {
-    bool ok = true;
-    for (int t = 0; ok && t < STEPS; t++) {
-        double  x[EXAMPLES][INPUTS], y[EXAMPLES];
-        int32_t words[EXAMPLES];
-        for (int i = 0; i < EXAMPLES; i++) {
-            for (int j = 0; j < INPUTS; j++) x[i][j] = sin(i * 3.1 + j + t);
-            words[i] = (i * 7 + t) % (WORDS - 3);
-            y[i] = cos(i + t);
-        }
-        eddy_array *of_x =
-            eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(part.count, INPUTS), x[part.from]);
-        eddy_array *of_words =
-            eddy_array_copy_of(EDDY_INT32, EDDY_SHAPE(part.count), words + part.from);
-        eddy_array *of_y =
-            eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(part.count, 1), y + part.from);
-        eddy_array *count = eddy_array_of(EDDY_INT32, part.count);
-        ok = eddy_run(s, EDDY_FEED({ m->x, of_x }, { m->words, of_words }, { m->y, of_y },
-                                   { m->examples, count }), EDDY_FETCH(step), NULL) == EDDY_OK;
-        eddy_array_free(of_x);
-        eddy_array_free(of_words);
-        eddy_array_free(of_y);
-        eddy_array_free(count);
-    }
-    expect(c, ok, "%s", eddy_session_message(s));
-    for (int i = 0; ok && i < 5; i++)
+    const bool ok = rank_model_steps(c, m, s, 0, STEPS, part.from, part.count);
+    for (int i = 0; ok && i < RANK_VARIABLES; i++)
         values[i] =
             eddy_variable_value(s, eddy_collection_at(m->graph, EDDY_TRAINABLE_VARIABLES, i));
     return ok;
@@ -103,15 +58,15 @@ static bool training_agrees(eddy_communicator *c, around w, share (*of)(int n, i
     const int   n = eddy_communicator_size(c), me = eddy_communicator_rank(c);
     const bool  weighted = of == uneven;
     eddy_error  e = { 0 };
-    eddy_array *want[5] = { NULL }, *got[5] = { NULL };
-    model       alone = build(), shared = build();
-    eddy_tensor one = eddy_minimize(optimizer(alone.graph, w), alone.loss);
+    eddy_array *want[RANK_VARIABLES] = { NULL }, *got[RANK_VARIABLES] = { NULL };
+    rank_model  alone = rank_model_build(), shared = rank_model_build();
+    alone.step = eddy_minimize(optimizer(alone.graph, w), alone.loss);
     eddy_optimizer *o = weighted
         ? eddy_distributed(optimizer(shared.graph, w), c, .examples = shared.examples,
                            .overlap = overlap)
         : eddy_distributed(optimizer(shared.graph, w), c, .bucket_bytes = bucket,
                            .overlap = overlap);
-    eddy_tensor   all = eddy_minimize(o, shared.loss);
+    shared.step = eddy_minimize(o, shared.loss);
     eddy_session *s = eddy_session_new(alone.graph), *t = eddy_session_new(shared.graph);
     bool            ok =
         eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(alone.graph)), NULL) == EDDY_OK &&
@@ -121,14 +76,14 @@ static bool training_agrees(eddy_communicator *c, around w, share (*of)(int n, i
                           EDDY_DOUBLES(9, 9, 9, 9, 9, 9, 9));
     ok = expect(c, ok, "%s%s", eddy_session_message(s), eddy_session_message(t)) &&
          expect(c, eddy_broadcast_variables(c, 0, shared.graph, t, &e), "%s", e.message) &&
-         train(c, &alone, one, s, (share){ 0, EXAMPLES }, want) &&
-         train(c, &shared, all, t, of(n, me), got);
-    for (int v = 0; ok && v < 5; v++)
+         train(c, &alone, s, (share){ 0, EXAMPLES }, want) &&
+         train(c, &shared, t, of(n, me), got);
+    for (int v = 0; ok && v < RANK_VARIABLES; v++)
         for (int64_t i = 0; ok && i < eddy_array_count(want[v]); i++)
             ok = expect(c, fabs(eddy_array_get(want[v], i) - eddy_array_get(got[v], i)) < 1e-9,
                         "wrapper %d, variable %d, element %lld: %.17g, not %.17g", (int)w, v,
                         (long long)i, eddy_array_get(got[v], i), eddy_array_get(want[v], i));
-    for (int v = 0; v < 5; v++) {
+    for (int v = 0; v < RANK_VARIABLES; v++) {
         eddy_array_free(want[v]);
         eddy_array_free(got[v]);
     }

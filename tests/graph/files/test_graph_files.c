@@ -129,7 +129,7 @@ START_TEST(attributes)
         "{a}",
         "\x01\x7f",
         "\xc3\xa9\xf0\x9f\x98\x80",
-        "\xc2\x85\xe2\x80\xa8\xef\xbb\xbf\xef\xbf\xbf",
+        "\xc2\x85\xe2\x80\xa8\xe2\x80\xa9\xef\xbb\xbf\xef\xbf\xbf",
         "\xf0\x9f\xbf\xbe",
         "\xff\xfe not UTF-8",
         "\xff 01234567890123456789012345678901234567890123456789012345678901234567890",
@@ -281,6 +281,34 @@ START_TEST(nothing_to_write)
     const char *attrs = strstr(last, "attributes"), *device = strstr(last, "device");
     ck_assert((!attrs || attrs > end) && (!device || device > end));
     eddy_string_free(text);
+    eddy_graph_free(g);
+}
+END_TEST
+
+/* An attribute without a kind is written without a value, and is 0 in the graph that is read. */
+START_TEST(attribute_without_a_kind)
+{
+    typedef struct two { int64_t lost, kept; } two;
+    static const eddy_attr_field rows[] = {
+        { "lost", EDDY_ATTR_END, 0 }, { "kept", EDDY_ATTR_INT, offsetof(two, kept) }, { 0 }
+    };
+    eddy_op_def              own = plain_same;
+    const eddy_op_def *const more[] = { &own, NULL };
+    eddy_error               e = { 0 };
+    own.name = "Own";
+    own.attrs = rows;
+    own.attrs_size = sizeof(two);
+    eddy_graph *g = plain_read(plain_text, NULL, &e);
+    eddy_apply1(&own, &(two){ 1, 2 }, eddy_graph_tensor(g, "x:0"));
+    char *text = eddy_graph_to_yaml(g);
+    ck_assert_ptr_nonnull(text);
+    eddy_yaml_source s = { .text = text, .size = strlen(text), .ops = plain_ops, .more_ops = more };
+    eddy_graph      *back = eddy__yaml_read(&s, &e);
+    ck_assert_msg(back != NULL, "%s\n%s", e.message, text);
+    const two *a = eddy_node_of(eddy_graph_operation(back, "Own"))->attrs;
+    ck_assert(a->lost == 0 && a->kept == 2);
+    eddy_string_free(text);
+    eddy_graph_free(back);
     eddy_graph_free(g);
 }
 END_TEST
@@ -458,6 +486,7 @@ Suite *graph_files_suite(void)
     tcase_add_test(format, larger);
     tcase_add_test(format, user_operations);
     tcase_add_test(format, nothing_to_write);
+    tcase_add_test(format, attribute_without_a_kind);
     tcase_add_loop_test(faults, files_fail, 0, 8);
     tcase_add_loop_test(faults, memory_fails, 0, 2);
     tcase_add_test(faults, misuse);

@@ -83,6 +83,7 @@ static const struct {
     { "no", "i,going,a", "Constant >more value=@b_0;Neg a>c", "more,c" },
     { "kept", "i,going,a", "=more b_1;Neg a>c", "more,c" },
     { "seven", "i,going,a", "=more l_7;Neg a>c", "more,c" },
+    { "two_yes", "i,going,a", "=more b[2]_1_1;Neg a>c", "more,c" },
     { "number", "i,going,a", "Constant >more value_int=1;Neg a>c", "more,c" },
     { "nothing", "i,going,a", "Identity >more;Neg a>c", "more,c" },
     { "chain", "i,going,a",

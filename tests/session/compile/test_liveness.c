@@ -1,5 +1,6 @@
 /* test_liveness.c -- what a run executes and needs: fed tensors end it, shapes need no elements,
  * and an error names what is missing. */
+#include "tests/lib/files/memory_files.h"
 #include "tests/lib/session_fixture.h"
 
 Suite *liveness_suite(void);
@@ -72,6 +73,34 @@ START_TEST(variables_without_a_value)
 }
 END_TEST
 
+/* The list of the variables of a plan, and whatever else the plan takes, may find no memory. */
+START_TEST(many_variables)
+{
+    enum { MANY = 1000 };
+    failing_allocator f;
+    eddy_tensor       v[MANY];
+    eddy_array       *sum = NULL;
+    eddy_status       status = EDDY_NO_MEMORY;
+    int               failed = 0;
+    failing_allocator_init(&f);
+    eddy_graph *h = eddy_graph_new(.allocator = &f.table);
+    for (int i = 0; i < MANY; i++) v[i] = eddy_variable(h, eddy_scalar(h, i));
+    const eddy_tensor y = eddy_add_n((eddy_list){ MANY, v });
+    eddy_session     *t = eddy_session_new(h);
+    runs(t, eddy_initializer(h));
+    for (; status == EDDY_NO_MEMORY; failed++) {
+        f.at = f.calls + 1 + failed;
+        status = eddy_run(t, EDDY_FEED(), EDDY_FETCH(y), &sum);
+    }
+    ck_assert_msg(status == EDDY_OK, "%s", eddy_session_message(t));
+    ck_assert(eddy_array_item(sum) == MANY * (MANY - 1) / 2 && failed > 20);
+    eddy_array_free(sum);
+    eddy_session_free(t);
+    eddy_graph_free(h);
+    ck_assert_int_eq(f.live, 0);
+}
+END_TEST
+
 Suite *liveness_suite(void)
 {
     Suite *suite = suite_create("liveness");
@@ -81,6 +110,7 @@ Suite *liveness_suite(void)
     tcase_add_test(c, known_shapes);
     tcase_add_test(c, unknown_shapes);
     tcase_add_test(c, variables_without_a_value);
+    tcase_add_test(c, many_variables);
     suite_add_tcase(suite, c);
     return suite;
 }
