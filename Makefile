@@ -60,7 +60,7 @@ HEADERS := eddy.h graph/options.h graph/defaults.h graph/status.h graph/array.h 
            autodiff/autodiff.h autodiff/functions.h autodiff/tape.h autodiff/check/gradient_check.h \
            autodiff/sparse/sparse.h \
            control/control.h control/tensor_array.h control/solvers.h autodiff/jacobians/jacobians.h \
-           layers/initial.h layers/layers.h layers/attention.h layers/attention_cache.h layers/recurrent.h \
+           layers/initial.h layers/variable_creator.h layers/layers.h layers/attention.h layers/attention_cache.h layers/recurrent.h \
            layers/rnn.h layers/rnn_cells.h layers/rnn_weights.h layers/beam_search.h \
            layers/generate.h \
            optim/optim.h optim/mixed_precision.h optim/rules/tf_train.h optim/rules/adaptive.h optim/rules/parameter_free.h \
