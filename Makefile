@@ -79,7 +79,7 @@ INPUT_LIBS = $(foreach l,z png jpeg,$(call HAS_LIBRARY,$l))
 # Training with several ranks, likewise; and, where MPI is, its transport over MPI, which `make lib`
 # does not need.
 DISTRIBUTED := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard distributed/*.c)))
-DISTRIBUTED_H := distributed.h distributed/communicator.h distributed/collectives.h distributed/training.h distributed/transport.h
+DISTRIBUTED_H := distributed.h distributed/communicator.h distributed/collectives.h distributed/parallel_layers.h distributed/training.h distributed/transport.h
 MPI     := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard distributed/mpi/*.c)))
 MPI_H   := distributed/mpi/mpi_ranks.h
 MPICC   ?= mpicc

@@ -260,5 +260,7 @@ const rank_scenario rank_scenarios[] = {
     { "shardings", shardings_agree },
     { "slots", slots_are_divided },
     { "checkpoints", checkpoints_agree },
+    { "parallel", parallel_layers_agree },
+    { "block", parallel_trainings_agree },
     { NULL, NULL },
 };
