@@ -57,7 +57,7 @@ OPS_IN  := $(filter-out ops/kernels/%,$(filter ops/%,$(SOURCES)))
 OPS_DIRS := $(filter-out ops,$(sort $(patsubst %/,%,$(dir $(OPS_IN)))))
 OPS_H   := $(OPS_DIRS:%=%.h) ops/graphs.h
 HEADERS := eddy.h graph/options.h graph/defaults.h graph/status.h graph/array.h graph/graph.h graph/op.h graph/lines.h $(OPS_H) ops/ops.h ops/short_names.h \
-           autodiff/autodiff.h autodiff/functions.h autodiff/tape.h autodiff/check/gradient_check.h \
+           autodiff/autodiff.h autodiff/functions.h autodiff/compute_again.h autodiff/tape.h autodiff/check/gradient_check.h \
            autodiff/sparse/sparse.h \
            control/control.h control/tensor_array.h control/solvers.h autodiff/jacobians/jacobians.h \
            layers/initial.h layers/variable_creator.h layers/layers.h layers/attention.h layers/attention_cache.h layers/recurrent.h \
