@@ -47,6 +47,31 @@ eddy_shape eddy__division_shape(const eddy_division *d, int64_t rank)
     return s;
 }
 
+static void copy(char *whole, char *part, size_t bytes, bool to_whole)
+{
+    if (bytes == 0) return;
+    if (to_whole) memcpy(whole, part, bytes);
+    else memcpy(part, whole, bytes);
+}
+
+void eddy__division_copy(const eddy_division *d, int64_t rank, size_t size, char *whole, char *part,
+                         bool to_whole)
+{
+    const int64_t begin = eddy__division_begin(d, rank);
+    const int64_t n = eddy__division_begin(d, rank + 1) - begin;
+    size_t        outer = 1, inner = size;
+    if (d->axis < 0) {
+        const int64_t left = eddy_shape_count(d->whole) - begin, most = left < 0 ? 0 : left;
+        copy(whole + (size_t)begin * size, part, (size_t)(n < most ? n : most) * size, to_whole);
+        return;
+    }
+    for (int i = 0; i < d->axis; i++) outer *= (size_t)d->whole.dim[i];
+    for (int i = (int)d->axis + 1; i < d->whole.rank; i++) inner *= (size_t)d->whole.dim[i];
+    for (size_t k = 0; k < outer * (size_t)d->groups; k++)
+        copy(whole + (k * (size_t)length_of(d) + (size_t)begin) * inner,
+             part + k * (size_t)n * inner, (size_t)n * inner, to_whole);
+}
+
 /* This rank's part of the whole value. */
 static eddy_tensor part_of(eddy_tensor whole, const eddy_division *d)
 {
@@ -109,4 +134,16 @@ const eddy_division *eddy__division_of(eddy_tensor variable)
         if (mark && belongs(eddy_node_of(mark->inputs[0]), variable)) return mark->attrs;
     }
     return NULL;
+}
+
+int64_t eddy__division_ranks(eddy_graph *g)
+{
+    int64_t ranks = 0;
+    for (int i = eddy_collection_size(g, DIVISIONS) - 1; i >= 0; i--) {
+        const eddy_node     *mark = eddy_node_of(eddy_collection_at(g, DIVISIONS, i));
+        const eddy_division *d = mark ? mark->attrs : NULL;
+        if (d && ranks != 0 && d->ranks != ranks) return 0;
+        if (d) ranks = d->ranks;
+    }
+    return ranks;
 }

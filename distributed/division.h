@@ -19,10 +19,19 @@ int64_t    eddy__division_begin(const eddy_division *d, int64_t rank);
 /* The shape of a rank's part. */
 eddy_shape eddy__division_shape(const eddy_division *d, int64_t rank);
 
+/* Copies a rank's part, of elements of that size, to its place in the whole, or from there; zeros behind the
+ * whole stay. */
+void       eddy__division_copy(const eddy_division *d, int64_t rank, size_t size, char *whole,
+                               char *part, bool to_whole);
+
 /* Creates the part of this rank: r describes the whole. */
 eddy_tensor eddy__create_part(const eddy_variable_request *r, const eddy_division *d);
 
 /* How a variable is divided, or the variable whose slot it is; NULL if it is whole. */
 const eddy_division *eddy__division_of(eddy_tensor variable);
+/* Among how many ranks the graph's variables are divided; 0: they are whole, or it differs. */
+int64_t eddy__division_ranks(eddy_graph *g);
+/* Whether it is divided among the ranks of that communicator and gathered where it is used. */
+bool eddy__is_gathered(eddy_tensor variable, int64_t communicator);
 
 #endif
