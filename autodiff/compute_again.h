@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-/* Builds a tensor with the value, type and shape of t. `after` is a gradient: with a control edge from it
+/* Builds a tensor with the value, type and shape of t (eddy_gradients fails with EDDY_INVALID_ARGUMENT for
+ * another type or shape). `after` is a gradient: with a control edge from it
  * (eddy_control_begin), the new nodes run when gradients need them, and not before. */
 typedef eddy_tensor (*eddy_again)(void *context, eddy_tensor t, eddy_tensor after);
 

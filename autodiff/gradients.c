@@ -287,6 +287,21 @@ static eddy_tensor known_gradient(int n, const eddy_tensor *dy)
     return dy[0];
 }
 
+/* y, if it can stand for x. */
+static eddy_tensor fit_to_again(const sweep *s, eddy_tensor x, eddy_tensor y)
+{
+    const eddy_type have = { eddy_dtype_of(y), eddy_shape_of(y) };
+    const eddy_type want = { eddy_dtype_of(x), eddy_shape_of(x) };
+    char            is[200], wanted[200];
+    if (!ready(s) || (eddy_is_valid(y) && y.graph == s->graph && have.dtype == want.dtype &&
+                      eddy_shape_equal(have.shape, want.shape)))
+        return y;
+    return eddy_fail(s->graph, EDDY_INVALID_ARGUMENT,
+                     "compute_again: the function returns %s for '%.200s', which is %s",
+                     eddy_is_valid(y) ? eddy_type_print(have, is, sizeof is) : "no tensor",
+                     eddy_name_of(x), eddy_type_print(want, wanted, sizeof wanted));
+}
+
 /* x computed again, or x. */
 static eddy_tensor again_of(sweep *s, eddy_tensor x, eddy_tensor after)
 {
@@ -300,7 +315,8 @@ static eddy_tensor again_of(sweep *s, eddy_tensor x, eddy_tensor after)
         eddy_fail(s->graph, EDDY_NO_MEMORY, "gradients: out of memory");
         return x;
     }
-    *r = (repeated){ s->repeated, x, item->again(item->context, x, after) };
+    *r = (repeated){ s->repeated, x,
+                     fit_to_again(s, x, item->again(item->context, x, after)) };
     s->repeated = r;
     return r->tensor;
 }

@@ -68,9 +68,24 @@ eddy_tensor eddy_create_variable(const eddy_variable_request *r)
     return v;
 }
 
+/* v, if the layer can use it. */
+static eddy_tensor fitting(const eddy_variable_request *r, eddy_tensor v)
+{
+    const eddy_type have = { eddy_dtype_of(v), eddy_shape_of(v) }, want = { r->dtype, r->shape };
+    char            is[200], wanted[200];
+    if (!eddy__graph_ready(r->graph)) return eddy_none(r->graph);
+    if (v.graph == r->graph && eddy_is_valid(v) && have.dtype == want.dtype &&
+        eddy_shape_equal(have.shape, want.shape))
+        return v;
+    return eddy_fail(r->graph, EDDY_INVALID_ARGUMENT,
+                     "variable_creator: the function returns %s for '%.200s'; the layer needs %s",
+                     eddy_is_valid(v) ? eddy_type_print(have, is, sizeof is) : "no tensor", r->name,
+                     eddy_type_print(want, wanted, sizeof wanted));
+}
+
 eddy_tensor eddy__requested_variable(const eddy_variable_request *r)
 {
     const creators *all = eddy__graph_alive(r->graph) ? creators_of(r->graph) : NULL;
     const creator  *c = all ? all->innermost : NULL;
-    return c ? c->create(c->context, r) : eddy_create_variable(r);
+    return c ? fitting(r, c->create(c->context, r)) : eddy_create_variable(r);
 }

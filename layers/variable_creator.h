@@ -25,8 +25,9 @@ typedef struct eddy_variable_request {
 /* The variable itself: what layers have without a creator. Errors: those of eddy_initial_value. */
 EDDY_API eddy_tensor eddy_create_variable(const eddy_variable_request *r);
 
-/* Creates what a layer uses in place of the variable: a tensor of its type and shape, or one without
- * value after an error. `context` is that of eddy_variable_creator_begin. */
+/* Creates what a layer uses in place of the variable: a tensor of its type and shape
+ * (EDDY_INVALID_ARGUMENT for another), or any after an error. `context` is that of
+ * eddy_variable_creator_begin. */
 typedef eddy_tensor (*eddy_variable_creator)(void *context, const eddy_variable_request *r);
 
 /* Variables of the layers that are built until eddy_variable_creator_end are created by `create`; the

@@ -6,7 +6,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { BATCH = 2, LENGTH = 3, WORDS = 11, SEED = 7, MOST = 24, STEPS = 5 };
 
@@ -217,38 +220,105 @@ static eddy_tensor transformer(layers *l, eddy_tensor ids, eddy_tensor next, edd
     return loss;
 }
 
-static bool train(const eddy_communicator *c, layers *l, double *losses)
+typedef struct training {
+    layers        l;
+    eddy_tensor   loss, step;
+    eddy_session *session;
+} training;
+
+static training training_new(eddy_communicator *c, int ranks)
 {
     const int32_t ids[BATCH][LENGTH] = { { 0, 3, WORDS - 1 }, { 3, 5, 8 } };
     const int32_t following[BATCH][LENGTH] = { { 3, WORDS - 1, 1 }, { 5, 8, 2 } };
-    eddy_tensor   step, x = eddy_const(l->graph, EDDY_INT32, EDDY_SHAPE(BATCH, LENGTH), ids);
-    eddy_tensor   y = eddy_const(l->graph, EDDY_INT32, EDDY_SHAPE(BATCH, LENGTH), following);
-    eddy_tensor   loss = transformer(l, x, y, &step);
-    eddy_session *s = eddy_session_new(l->graph);
-    bool ok = eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(l->graph)), NULL) == EDDY_OK;
-    for (int t = 0; ok && t < STEPS; t++) {
+    training      t = { .l = layers_new(c, ranks) };
+    eddy_graph   *g = t.l.graph;
+    eddy_tensor   x = eddy_const(g, EDDY_INT32, EDDY_SHAPE(BATCH, LENGTH), ids);
+    eddy_tensor   y = eddy_const(g, EDDY_INT32, EDDY_SHAPE(BATCH, LENGTH), following);
+    t.loss = transformer(&t.l, x, y, &t.step);
+    t.session = eddy_session_new(g);
+    return t;
+}
+
+static void training_free(training *t)
+{
+    eddy_session_free(t->session);
+    eddy_graph_free(t->l.graph);
+}
+
+static bool run_steps(const eddy_communicator *c, const training *t, double *losses)
+{
+    bool ok = true;
+    for (int i = 0; ok && i < STEPS; i++) {
         eddy_array *out[2] = { NULL, NULL };
-        ok = eddy_run(s, EDDY_FEED(), EDDY_FETCH(loss, step), out) == EDDY_OK;
-        losses[t] = ok ? eddy_array_item(out[0]) : NAN;
+        ok = eddy_run(t->session, EDDY_FEED(), EDDY_FETCH(t->loss, t->step), out) == EDDY_OK;
+        losses[i] = ok ? eddy_array_item(out[0]) : NAN;
         eddy_array_free(out[0]);
     }
-    expect(c, ok, "%s%s", eddy_graph_message(l->graph), eddy_session_message(s));
-    eddy_session_free(s);
+    return expect(c, ok, "%s%s", eddy_graph_message(t->l.graph), eddy_session_message(t->session));
+}
+
+static bool start(eddy_communicator *c, const training *t)
+{
+    eddy_error e = { 0 };
+    const bool ok = eddy_run(t->session, EDDY_FEED(), EDDY_FETCH(eddy_initializer(t->l.graph)), NULL) ==
+                        EDDY_OK &&
+                    eddy_broadcast_variables(c, 0, t->l.graph, t->session, &e);
+    return expect(c, ok, "%s%s%s", e.message, eddy_graph_message(t->l.graph),
+                  eddy_session_message(t->session));
+}
+
+static bool same_losses(const eddy_communicator *c, const double *want, const double *got)
+{
+    bool ok = true;
+    for (int i = 0; ok && i < STEPS; i++)
+        ok = expect(c, fabs(want[i] - got[i]) <= 1e-6 * want[i], "loss %d is %.9g, not %.9g", i,
+                    got[i], want[i]);
     return ok;
 }
 
 bool parallel_trainings_agree(eddy_communicator *c)
 {
     const int n = eddy_communicator_size(c);
-    layers    alone = layers_new(NULL, n), divided = layers_new(c, n);
+    training  alone = training_new(NULL, n), divided = training_new(c, n);
     double    want[STEPS], got[STEPS];
-    bool      ok = train(c, &alone, want) && train(c, &divided, got);
-    for (int t = 0; ok && t < STEPS; t++)
-        ok = expect(c, fabs(want[t] - got[t]) <= 1e-6 * want[t], "loss %d is %.9g, not %.9g", t,
-                    got[t], want[t]);
-    ok = ok && expect(c, want[STEPS - 1] < 0.8 * want[0], "the loss is %g and was %g",
-                      want[STEPS - 1], want[0]);
-    eddy_graph_free(alone.graph);
-    eddy_graph_free(divided.graph);
+    const bool ok = start(c, &alone) && start(c, &divided) && run_steps(c, &alone, want) &&
+                    run_steps(c, &divided, got) && same_losses(c, want, got) &&
+                    expect(c, want[STEPS - 1] < 0.8 * want[0], "the loss is %g and was %g",
+                           want[STEPS - 1], want[0]);
+    training_free(&alone);
+    training_free(&divided);
     return ok;
+}
+
+/* ---------------------------------------------------------------- checkpoints -- */
+
+/* The ranks save after some steps; one process and other ranks go on alike, with the slots of Adam. */
+bool parallel_checkpoints_agree(eddy_communicator *c)
+{
+    const int   n = eddy_communicator_size(c);
+    char        folder[200], path[260], command[220];
+    eddy_error  e = { 0 };
+    eddy_array *pid = eddy_array_of(EDDY_INT32, (int)getpid());
+    training    alone = training_new(NULL, n), divided = training_new(c, n), again = training_new(c, n);
+    double      want[STEPS], got[STEPS], other[STEPS];
+    bool        ok = expect(c, eddy_array_broadcast(c, 0, pid, &e), "%s", e.message);
+    snprintf(folder, sizeof folder, "%.150s/eddy-parallel-%d",
+             getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (int)eddy_array_item(pid));
+    snprintf(path, sizeof path, "%s/m.safetensors.index.json", folder);
+    snprintf(command, sizeof command, "rm -r '%s'", folder);
+    if (eddy_communicator_rank(c) == 0) mkdir(folder, 0700);
+    ok = ok && eddy_rank_barrier(c, &e) && start(c, &divided) && run_steps(c, &divided, want) &&
+         expect(c, eddy_save_ranks(c, divided.l.graph, divided.session, path, &e), "%s", e.message) &&
+         expect(c, eddy_restore(alone.session, path, EDDY_LIST()) == EDDY_OK, "%s",
+                eddy_session_message(alone.session)) &&
+         expect(c, eddy_restore_part(again.l.graph, again.session, path, &e), "%s", e.message) &&
+         run_steps(c, &divided, want) && run_steps(c, &alone, got) && run_steps(c, &again, other) &&
+         same_losses(c, want, got) && same_losses(c, want, other);
+    ok = ok && expect(c, eddy_rank_barrier(c, &e), "%s", e.message);
+    if (eddy_communicator_rank(c) == 0) ok = expect(c, system(command) == 0, "the folder") && ok;
+    eddy_array_free(pid);
+    training_free(&alone);
+    training_free(&divided);
+    training_free(&again);
+    return ok && expect(c, eddy_rank_barrier(c, &e), "%s", e.message);
 }

@@ -264,5 +264,6 @@ const rank_scenario rank_scenarios[] = {
     { "memory", variables_are_divided },
     { "parallel", parallel_layers_agree },
     { "block", parallel_trainings_agree },
+    { "parts", parallel_checkpoints_agree },
     { NULL, NULL },
 };

@@ -42,5 +42,6 @@ bool divided_variables_agree(eddy_communicator *c);
 bool variables_are_divided(eddy_communicator *c);
 bool parallel_layers_agree(eddy_communicator *c);
 bool parallel_trainings_agree(eddy_communicator *c);
+bool parallel_checkpoints_agree(eddy_communicator *c);
 
 #endif
