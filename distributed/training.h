@@ -67,8 +67,9 @@ typedef struct eddy_sharded_args {
  * fewer variables than ranks, some ranks have no slots.
  *
  * An optimizer that combines the gradients of several variables, such as clipping by the global
- * norm or loss scaling, cannot be inside (EDDY_INVALID_ARGUMENT; for a function of the program only
- * on ranks with several of the variables). It goes around; then slots alone are divided (stage 1):
+ * norm or loss scaling, cannot be inside (EDDY_INVALID_ARGUMENT). A function of the program
+ * (eddy_transformed_gradients) is called once with all gradients, for this check, and then with those of
+ * the rank's variables. What combines goes around; then slots alone are divided (stage 1):
  *
  *   o = eddy_sharded(eddy_adam(g), c, .averaged = true);
  *   o = eddy_distributed(eddy_clipped_gradients(o, .global_norm = most), c);

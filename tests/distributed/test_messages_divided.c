@@ -45,7 +45,8 @@ static bool wrong_layers(eddy_communicator *c, void *context)
     eddy_session *s = eddy_session_new(g);
     const bool    ran =
         eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL) == EDDY_OK;
-    const eddy_status status = eddy_run(s, EDDY_FEED({ fed, EDDY_INTS(2, -1) }), EDDY_FETCH(rows), NULL);
+    const eddy_status status =
+        eddy_run(s, EDDY_FEED({ fed, EDDY_INTS(2, -1) }), EDDY_FETCH(rows), NULL);
     if (eddy_communicator_rank(c) == 0) golden_line(eddy_session_message(s));
     eddy_session_free(s);
     eddy_graph_free(g);
