@@ -290,6 +290,15 @@ $(BUILD)/mpi/digits.c: examples/digits.c docs/guide/machines.md
 $(BUILD)/mpi/digits.o: $(BUILD)/mpi/digits.c
 	$(Q)$(MPI_CC) $(EDDY_CFLAGS) -O2 $(CFLAGS) -Iexamples -c $< -o $@
 
+$(BUILD)/obj/bench/ranks/ranks.o: bench/ranks/ranks.c | $(GEN)/stamp
+	@mkdir -p $(@D)
+	$(call say,mpicc $<)
+	$(Q)$(MPI_CC) $(EDDY_CFLAGS) -O2 $(CFLAGS) -c $< -o $@
+$(BUILD)/bench/ranks: $(BUILD)/obj/bench/ranks/ranks.o $(BUILD)/libeddy_mpi.a $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy.a
+	@mkdir -p $(@D)
+	$(call say,link $@)
+	$(Q)$(MPI_CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
 # --- programs ------------------------------------------------------------------
 command: $(BUILD)/eddy
 $(BUILD)/eddy: $(COMMAND) $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
@@ -641,6 +650,11 @@ instructions: $(WORKLOADS) ## count the instructions of each training step (UPDA
 bench-ops: $(BUILD)/bench/ops ## compare single operations with PyTorch (BENCH='--cpu tan sort': some of them)
 	@python3 scripts/bench_ops.py $(BUILD)/bench/ops $(BENCH)
 
+bench-machines: ## compare two ranks with PyTorch's DistributedDataParallel, and all_reduce with MPI's (BENCH='--rounds 3 mlp')
+	@sh scripts/setup.sh machines
+	@$(MAKE) --no-print-directory $(BUILD)/bench/ranks
+	@python3 scripts/bench_ranks.py $(BUILD)/bench/ranks $(BENCH)
+
 bench-inference: $(BUILD)/bench/inference ## compare inference with PyTorch and ONNX Runtime (BENCH='--cpu mlp_b1')
 	@python3 scripts/bench_inference.py $(BUILD)/bench/inference --out $(BUILD)/bench $(if $(BENCH),$(BENCH),--page)
 
@@ -714,6 +728,6 @@ help: ## list the targets
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 .PHONY: all lib machines check-machines objects command examples tests benches setup demo check run-tests docs interface bindings accuracy hunt passes roundtrip sanitize \
         sanitized valgrind tsan msan threads determinism portability cover covered mutants mutated fuzz fuzzing torture torture-quick hostile \
-        bench bench-check bench-inference bench-ops instructions \
+        bench bench-check bench-inference bench-machines bench-ops instructions \
         gdb parts headers packages style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:

@@ -1,9 +1,9 @@
-/* divided_variables.c -- variables of layers that are divided among the ranks and gathered where they
- * are used (ZeRO, Rajbhandari et al. 2020, stage 3).
+/* divided_variables.c -- variables of layers that are divided among the ranks and gathered where
+ * they are used (ZeRO, Rajbhandari et al. 2020, stage 3).
  *
- * A layer gets the parts of all ranks, gathered. Gradients that need them gather them again, so that no
- * rank keeps whole variables from the forward to the backward pass; and the gradient of gathering is the
- * sum of the ranks' gradients, of which each rank gets its part. */
+ * A layer gets the parts of all ranks, gathered. Gradients that need them gather them again, so
+ * that no rank keeps whole variables from the forward to the backward pass; and the gradient of
+ * gathering is the sum of the ranks' gradients, of which each rank gets its part. */
 #include "distributed/collectives.h"
 #include "distributed/division.h"
 #include "distributed/training.h"

@@ -104,7 +104,7 @@ static eddy_tensor part_of(eddy_tensor whole, const eddy_division *d)
 eddy_tensor eddy__create_part(const eddy_variable_request *r, const eddy_division *d)
 {
     eddy_variable_request own = *r;
-    const eddy_tensor     whole = eddy_initial_value(r->graph, r->init, r->dtype, r->shape, r->seed);
+    const eddy_tensor whole = eddy_initial_value(r->graph, r->init, r->dtype, r->shape, r->seed);
     own.shape = eddy__division_shape(d, d->rank);
     own.init = (eddy_init){ .value = part_of(whole, d) };
     const eddy_tensor v = eddy_create_variable(&own);

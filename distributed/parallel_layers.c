@@ -1,7 +1,7 @@
 /* parallel_layers.c -- layers whose variables are divided among the ranks.
  *
- * Each rank builds the layer of one process with fewer columns, rows or heads; a function that creates
- * the variables takes the rank's part of the initial values of the whole layer. */
+ * Each rank builds the layer of one process with fewer columns, rows or heads; a function that
+ * creates the variables takes the rank's part of the initial values of the whole layer. */
 #include "distributed/parallel_layers.h"
 #include "distributed/division.h"
 
@@ -27,8 +27,8 @@ static void innermost_scope(eddy_graph *g, char out[NAME])
     if (slash) memmove(out, slash + 1, strlen(slash));
 }
 
-/* A bias that all ranks have: only rank 0 adds it, since values are summed, and each rank has its whole
- * gradient. */
+/* A bias that all ranks have: only rank 0 adds it, since values are summed, and each rank has its
+ * whole gradient. */
 static eddy_tensor added_once(const eddy_communicator *c, eddy_tensor bias)
 {
     const eddy_tensor zero = ZerosLike(bias);
@@ -133,8 +133,8 @@ eddy_tensor eddy_row_dense_with(eddy_communicator *c, const eddy_dense_args *giv
 
 /* --------------------------------------------------------------- embedding -- */
 
-/* The number of each id among the rows of this rank; -1: it is another rank's. Fails the run for one
- * that is nobody's. */
+/* The number of each id among the rows of this rank; -1: it is another rank's. Fails the run for
+ * one that is nobody's. */
 static eddy_tensor own_rows(const eddy_division *d, eddy_tensor ids)
 {
     const eddy_dtype  t = eddy_dtype_of(ids);
@@ -172,7 +172,8 @@ static eddy_tensor lookup(eddy_communicator *c, const eddy_embedding_layer_args 
     eddy_control_end(g);
     eddy_tensor y = eddy_none(g);
     if (eddy_is_valid(table))
-        y = eddy_reduce_from_ranks(c, eddy_gather(table, own_rows(&d, a->ids), .skip_negative = true));
+        y = eddy_reduce_from_ranks(c,
+                                   eddy_gather(table, own_rows(&d, a->ids), .skip_negative = true));
     eddy_scope_end(g);
     return y;
 }

@@ -1,5 +1,5 @@
-/* reduce_ops.c -- AllReduce, ReduceFromRanks, CopyToRanks, ReduceToRoot and BroadcastFromRoot, whose
- * results have the shape of their input, and Barrier. */
+/* reduce_ops.c -- AllReduce, ReduceFromRanks, CopyToRanks, ReduceToRoot and BroadcastFromRoot,
+ * whose results have the shape of their input, and Barrier. */
 #include "distributed/collective_op.h"
 #include "distributed/parallel_layers.h"
 
@@ -133,11 +133,19 @@ static void reduce_from_ranks_gradient(eddy_rule *r)
 
 /* The kernel is that of a sum: only the gradient is another one. */
 const eddy_op_def eddy__op_reduce_from_ranks = {
-    .name = "ReduceFromRanks", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .flags = COLLECTIVE | EDDY_OP_IN_PLACE, .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS_COMPLEX }),
-    .attrs_size = sizeof(eddy_collective_attrs), .attrs = COLLECTIVE_FIELDS,
-    .infer = all_reduce_infer, .prepare = several_prepare, .kernel = all_reduce_kernel,
-    .gradient = reduce_from_ranks_gradient, .batch = same_shape_batch,
+    .name = "ReduceFromRanks",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .flags = COLLECTIVE | EDDY_OP_IN_PLACE,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS_COMPLEX }),
+    .attrs_size = sizeof(eddy_collective_attrs),
+    .attrs = COLLECTIVE_FIELDS,
+    .infer = all_reduce_infer,
+    .prepare = several_prepare,
+    .kernel = all_reduce_kernel,
+    .gradient = reduce_from_ranks_gradient,
+    .batch = same_shape_batch,
 };
 
 static bool copy_infer(eddy_infer *c)
@@ -153,10 +161,17 @@ static void copy_to_ranks_gradient(eddy_rule *r)
 
 /* Exchanges nothing, and has no place in the order of collectives. */
 const eddy_op_def eddy__op_copy_to_ranks = {
-    .name = "CopyToRanks", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .flags = EDDY_OP_ALIAS | EDDY_OP_UNSAVED, .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS_COMPLEX }),
-    .attrs_size = sizeof(eddy_collective_attrs), .attrs = COLLECTIVE_FIELDS,
-    .infer = copy_infer, .gradient = copy_to_ranks_gradient, .batch = eddy_batch_as_is,
+    .name = "CopyToRanks",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .flags = EDDY_OP_ALIAS | EDDY_OP_UNSAVED,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS_COMPLEX }),
+    .attrs_size = sizeof(eddy_collective_attrs),
+    .attrs = COLLECTIVE_FIELDS,
+    .infer = copy_infer,
+    .gradient = copy_to_ranks_gradient,
+    .batch = eddy_batch_as_is,
 };
 
 static eddy_tensor between_ranks(const eddy_op_def *op, eddy_communicator *c, eddy_tensor x)

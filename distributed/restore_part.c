@@ -64,8 +64,8 @@ static bool restore_one(restoring *r, eddy_tensor v, const eddy_division *d)
     bool            ok = whole != NULL;
     if (ok && (has.dtype != t || !eddy_shape_equal(has.shape, d->whole)))
         ok = eddy__distributed_fail(r->error, EDDY_BAD_SHAPE,
-                                    "restore_part: %.300s: '%.200s' is %s; the parts are of %s", r->path,
-                                    eddy_name_of(v), eddy_type_print(has, is, sizeof is),
+                                    "restore_part: %.300s: '%.200s' is %s; the parts are of %s",
+                                    r->path, eddy_name_of(v), eddy_type_print(has, is, sizeof is),
                                     eddy_type_print((eddy_type){ t, d->whole }, want, sizeof want));
     if (ok) part = eddy_array_new(t, eddy__division_shape(d, d->rank));
     if (ok && !part)

@@ -136,8 +136,8 @@ static bool write_part(saving *s)
 
 /* ----------------------------------------------------------- whole variables -- */
 
-/* Calls `visit` for each variable that is divided, in the same order on all ranks, with the rank that has it
- * first and a number; false if a call returns false. */
+/* Calls `visit` for each variable that is divided, in the same order on all ranks, with the rank
+ * that has it first and a number; false if a call returns false. */
 static bool walk_divided(saving *s, bool (*visit)(saving *s, int rank, int number, const char *name,
                                                   void *context), void *context)
 {
@@ -239,8 +239,9 @@ static bool write_wholes(saving *s)
     snprintf(path, sizeof path, "%s%s", s->folder, file);
     if (ok && w.n > 0 &&
         eddy_save_checkpoint(w.session, path, .named = w.named, .n_named = w.n) != EDDY_OK)
-        ok = eddy__distributed_fail(s->error, eddy_session_status(w.session), "save_ranks: rank %d: %s",
-                                    s->c->me, eddy_session_message(w.session));
+        ok = eddy__distributed_fail(s->error, eddy_session_status(w.session),
+                                    "save_ranks: rank %d: %s", s->c->me,
+                                    eddy_session_message(w.session));
     for (int i = 0; i < w.n; i++) free((char *)w.named[i].name);
     free(w.named);
     eddy_session_free(w.session);

@@ -86,8 +86,8 @@ static void divide(sharding *s, eddy_graph *g)
     free(all);
 }
 
-/* The same on all ranks, since they build the same graph. EVERY: each rank has a part of the variable,
- * and the slots of this part. */
+/* The same on all ranks, since they build the same graph. EVERY: each rank has a part of the
+ * variable, and the slots of this part. */
 enum { EVERY = -2 };
 static int owner_of(sharding *s, eddy_tensor v)
 {
@@ -141,9 +141,11 @@ static void average_parts(const sharding *s, eddy_gradient_pair *pairs, int coun
         const eddy_tensor v = pairs[i].variable;
         if (pairs[i].gradient.node == 0 || !eddy__is_gathered(v, a->communicator)) continue;
         if (a->share.node != 0)
-            eddy_fail(v.graph, EDDY_INVALID_ARGUMENT,
-                      "Sharded: `examples` cannot weight the gradient of '%.200s', which is divided "
-                      "among the ranks: weight the loss", eddy_name_of(v));
+            eddy_fail(
+                v.graph, EDDY_INVALID_ARGUMENT,
+                "Sharded: `examples` cannot weight the gradient of '%.200s', which is divided "
+                "among the ranks: weight the loss",
+                eddy_name_of(v));
         else if (!a->sum) pairs[i].gradient = Div(pairs[i].gradient, (double)s->ranks);
     }
 }

@@ -61,8 +61,8 @@ static bool is_lazy(const ir_graph *f, const ir_node *n)
            !reads_storage(f, n);
 }
 
-/* Whether the result is larger than the input: what ranks gather should not wait in memory for its use. All
- * ranks must decide alike, and one input has the same shape on all of them. */
+/* Whether the result is larger than the input: what ranks gather should not wait in memory for its
+ * use. All ranks must decide alike, and one input has the same shape on all of them. */
 static bool gathers(const ir_graph *f, const ir_node *n)
 {
     return n->n_inputs == 1 && n->n_outputs == 1 &&

@@ -22,8 +22,8 @@ static eddy_tensor twice(void *context, const eddy_variable_request *r)
     return Mul(eddy_create_variable(r), 2);
 }
 
-/* Layers have doubled variables between begin and end, the innermost function counts, and others have
- * plain ones. */
+/* Layers have doubled variables between begin and end, the innermost function counts, and others
+ * have plain ones. */
 START_TEST(values)
 {
     creating    inner = { 0 }, outer = { 0 };

@@ -1,5 +1,5 @@
-/* rank_divided.c -- trainings whose variables are divided among ranks, compared with those where each rank
- * has all; their memory, and their checkpoints. */
+/* rank_divided.c -- trainings whose variables are divided among ranks, compared with those where
+ * each rank has all; their memory, and their checkpoints. */
 #include "tests/lib/ranks.h"
 
 #include "ops/short_names.h"
@@ -19,11 +19,12 @@ typedef struct model {
     eddy_session *session;
 } model;
 
-/* NONE: no ranks; WHOLE: eddy_distributed; DIVIDED: all except the table; LARGE: those of 20 elements. */
+/* NONE: no ranks; WHOLE: eddy_distributed; DIVIDED: all except the table; LARGE: those of 20
+ * elements. */
 typedef enum kind { NONE, WHOLE, DIVIDED, LARGE } kind;
 
-/* Two dense layers on inputs and a row of a table for each example; the table, the kernels (63 and 7
- * elements) and the biases do not divide evenly. */
+/* Two dense layers on inputs and a row of a table for each example; the table, the kernels (63 and
+ * 7 elements) and the biases do not divide evenly. */
 static model build(eddy_communicator *c, kind k)
 {
     model       m = { .graph = eddy_graph_new(.seed = 11) };
@@ -56,9 +57,9 @@ static void release(model *m)
 static bool start(eddy_communicator *c, const model *m)
 {
     eddy_error e = { 0 };
-    const bool ok =
-        eddy_run(m->session, EDDY_FEED(), EDDY_FETCH(eddy_initializer(m->graph)), NULL) == EDDY_OK &&
-        eddy_broadcast_variables(c, 0, m->graph, m->session, &e);
+    const bool ok = eddy_run(m->session, EDDY_FEED(), EDDY_FETCH(eddy_initializer(m->graph)),
+                             NULL) == EDDY_OK &&
+                    eddy_broadcast_variables(c, 0, m->graph, m->session, &e);
     return expect(c, ok, "%s%s%s", e.message, eddy_graph_message(m->graph),
                   eddy_session_message(m->session));
 }
@@ -84,9 +85,10 @@ static bool run_steps(const eddy_communicator *c, const model *m, int from, int 
     return expect(c, ok, "%s", eddy_session_message(m->session));
 }
 
-/* Sums by pairs of ranks have the same bits; a mean over 3 ranks divides elsewhere, and the gradient of
- * a table that is divided is not sparse. */
-static bool same_values(const eddy_communicator *c, kind k, const eddy_array *a, const eddy_array *b)
+/* Sums by pairs of ranks have the same bits; a mean over 3 ranks divides elsewhere, and the
+ * gradient of a table that is divided is not sparse. */
+static bool same_values(const eddy_communicator *c, kind k, const eddy_array *a,
+                        const eddy_array *b)
 {
     const int n = eddy_communicator_size(c);
     if ((n & (n - 1)) == 0 && k == DIVIDED) return eddy_array_equal(a, b);
@@ -139,11 +141,11 @@ static bool saves_whole(eddy_communicator *c, kind k, const model *whole, const 
 {
     eddy_error e = { 0 };
     model      alone = build(NULL, NONE);
-    const bool ok =
-        expect(c, eddy_save_ranks(c, divided->graph, divided->session, path, &e), "%s", e.message) &&
-        expect(c, eddy_restore(alone.session, path, EDDY_LIST()) == EDDY_OK, "%s",
-               eddy_session_message(alone.session)) &&
-        compare(c, k, whole, &alone, "saved");
+    const bool ok = expect(c, eddy_save_ranks(c, divided->graph, divided->session, path, &e), "%s",
+                           e.message) &&
+                    expect(c, eddy_restore(alone.session, path, EDDY_LIST()) == EDDY_OK, "%s",
+                           eddy_session_message(alone.session)) &&
+                    compare(c, k, whole, &alone, "saved");
     release(&alone);
     return ok;
 }
@@ -158,12 +160,14 @@ static bool resumes(eddy_communicator *c, kind k, const char *path)
     char               own[400];
     if (!group) return expect(c, me == n - 1, "%s", e.message);
     model whole = build(group, WHOLE), divided = build(group, k);
-    snprintf(own, sizeof own, "%.*s/own.safetensors.index.json", (int)(strrchr(path, '/') - path), path);
+    snprintf(own, sizeof own, "%.*s/own.safetensors.index.json", (int)(strrchr(path, '/') - path),
+             path);
     const bool ok =
         expect(c, eddy_restore(whole.session, path, EDDY_LIST()) == EDDY_OK, "%s",
                eddy_session_message(whole.session)) &&
         expect(c, eddy_restore_part(divided.graph, divided.session, path, &e), "%s", e.message) &&
-        run_steps(group, &whole, STEPS, STEPS + 2) && run_steps(group, &divided, STEPS, STEPS + 2) &&
+        run_steps(group, &whole, STEPS, STEPS + 2) &&
+        run_steps(group, &divided, STEPS, STEPS + 2) &&
         saves_whole(group, k, &whole, &divided, own);
     release(&whole);
     release(&divided);

@@ -1,5 +1,5 @@
-/* rank_layers.c -- layers whose variables are divided among ranks, compared with those of one process
- * with the same seeds. */
+/* rank_layers.c -- layers whose variables are divided among ranks, compared with those of one
+ * process with the same seeds. */
 #include "tests/lib/ranks.h"
 
 #include "ops/short_names.h"
@@ -101,14 +101,15 @@ static void embedding(layers *l)
 
 /* ------------------------------------------------------------------ compare -- */
 
-/* A loss, the gradient of x, those of the variables, and the gradients with respect to these of the sum
- * of squares of the first. */
+/* A loss, the gradient of x, those of the variables, and the gradients with respect to these of the
+ * sum of squares of the first. */
 static int results(const layers *l, eddy_tensor *out)
 {
     const int   n = eddy_collection_size(l->graph, EDDY_TRAINABLE_VARIABLES);
     eddy_tensor all[MOST], first[MOST], second[MOST];
     all[0] = l->x;
-    for (int i = 0; i < n; i++) all[i + 1] = eddy_collection_at(l->graph, EDDY_TRAINABLE_VARIABLES, i);
+    for (int i = 0; i < n; i++)
+        all[i + 1] = eddy_collection_at(l->graph, EDDY_TRAINABLE_VARIABLES, i);
     eddy_tensor loss = eddy_mean(Square(Add(l->y, 1)));
     eddy_gradients(EDDY_LIST(loss), ((eddy_list){ n + 1, all }), first);
     eddy_tensor squares = eddy_sum(Square(first[0]));
@@ -137,13 +138,14 @@ static bool run(const eddy_communicator *c, const layers *l, eddy_array **out, i
     return ok;
 }
 
-/* Element i of this rank's part, in the whole: parts along one axis of a matrix or vector, in `groups` equal
- * groups. */
+/* Element i of this rank's part, in the whole: parts along one axis of a matrix or vector, in
+ * `groups` equal groups. */
 static int64_t whole_index(const eddy_communicator *c, eddy_shape part, eddy_shape whole, int64_t i,
                            int groups)
 {
     const int     last = part.rank - 1, axis = part.dim[last] != whole.dim[last] ? last : 0;
-    const int64_t columns = part.rank == 2 ? part.dim[1] : 1, row = i / columns, column = i % columns;
+    const int64_t columns = part.rank == 2 ? part.dim[1] : 1, row = i / columns,
+                  column = i % columns;
     const int64_t at = axis == last && part.rank == 2 ? column : row;
     const int64_t n = whole.dim[axis] / groups, size = part.dim[axis] / groups;
     const int64_t begin = n * eddy_communicator_rank(c) / eddy_communicator_size(c);
@@ -157,8 +159,8 @@ static int groups_of(const char *name)
     return strstr(name, "qkv") ? 3 : strstr(name, "key_value") ? 2 : 1;
 }
 
-static bool same(const eddy_communicator *c, const char *what, const char *name, const eddy_array *want,
-                 const eddy_array *got)
+static bool same(const eddy_communicator *c, const char *what, const char *name,
+                 const eddy_array *want, const eddy_array *got)
 {
     const eddy_shape part = eddy_array_shape(got), whole = eddy_array_shape(want);
     const bool       divided = !eddy_shape_equal(part, whole);
@@ -166,8 +168,8 @@ static bool same(const eddy_communicator *c, const char *what, const char *name,
     for (int64_t i = 0; ok && i < eddy_array_count(got); i++) {
         const int64_t at = divided ? whole_index(c, part, whole, i, groups_of(name)) : i;
         const double  w = eddy_array_get(want, at), g = eddy_array_get(got, i);
-        ok = expect(c, fabs(w - g) <= 1e-9 * (1 + fabs(w)), "%s: %s[%lld] is %.17g, not %.17g", what,
-                    name, (long long)i, g, w);
+        ok = expect(c, fabs(w - g) <= 1e-9 * (1 + fabs(w)), "%s: %s[%lld] is %.17g, not %.17g",
+                    what, name, (long long)i, g, w);
     }
     return ok;
 }
@@ -206,17 +208,19 @@ bool parallel_layers_agree(eddy_communicator *c)
 /* ----------------------------------------------------------------- training -- */
 
 /* Words, a transformer block that predicts the next word, and Adam. */
-static eddy_tensor transformer(layers *l, eddy_tensor ids, eddy_tensor next, eddy_tensor *step)
+static eddy_tensor transformer(layers *l, eddy_dtype dtype, eddy_tensor ids, eddy_tensor next,
+                               eddy_tensor *step)
 {
     const int64_t heads = 4 % l->ranks == 0 ? 4 : l->ranks, n = 4 * heads;
-    eddy_tensor   x = words(l, ids, n, EDDY_FLOAT32);
+    eddy_tensor   x = words(l, ids, n, dtype);
     eddy_tensor   y = eddy_layer_norm_layer(x);
     x = Add(x, attention(l, y, heads, EDDY_NO_TENSOR, EDDY_NO_TENSOR, true));
     y = eddy_layer_norm_layer(x);
     x = Add(x, row(l, column(l, y, 4 * n, "up"), n, "down"));
     const eddy_tensor scores = eddy_dense(x, WORDS, "scores", .seed = SEED);
     const eddy_tensor loss = eddy_mean(eddy_sparse_softmax_cross_entropy(next, scores));
-    *step = eddy_minimize(eddy_adam(l->graph, .learning_rate = eddy_scalar(l->graph, 0.02)), loss);
+    const eddy_tensor rate = eddy_number(l->graph, dtype, 0.02);
+    *step = eddy_minimize(eddy_adam(l->graph, .learning_rate = rate), loss);
     return loss;
 }
 
@@ -226,7 +230,7 @@ typedef struct training {
     eddy_session *session;
 } training;
 
-static training training_new(eddy_communicator *c, int ranks)
+static training training_new(eddy_communicator *c, int ranks, eddy_dtype dtype)
 {
     const int32_t ids[BATCH][LENGTH] = { { 0, 3, WORDS - 1 }, { 3, 5, 8 } };
     const int32_t following[BATCH][LENGTH] = { { 3, WORDS - 1, 1 }, { 5, 8, 2 } };
@@ -234,7 +238,7 @@ static training training_new(eddy_communicator *c, int ranks)
     eddy_graph   *g = t.l.graph;
     eddy_tensor   x = eddy_const(g, EDDY_INT32, EDDY_SHAPE(BATCH, LENGTH), ids);
     eddy_tensor   y = eddy_const(g, EDDY_INT32, EDDY_SHAPE(BATCH, LENGTH), following);
-    t.loss = transformer(&t.l, x, y, &t.step);
+    t.loss = transformer(&t.l, dtype, x, y, &t.step);
     t.session = eddy_session_new(g);
     return t;
 }
@@ -260,8 +264,8 @@ static bool run_steps(const eddy_communicator *c, const training *t, double *los
 static bool start(eddy_communicator *c, const training *t)
 {
     eddy_error e = { 0 };
-    const bool ok = eddy_run(t->session, EDDY_FEED(), EDDY_FETCH(eddy_initializer(t->l.graph)), NULL) ==
-                        EDDY_OK &&
+    const bool ok = eddy_run(t->session, EDDY_FEED(), EDDY_FETCH(eddy_initializer(t->l.graph)),
+                             NULL) == EDDY_OK &&
                     eddy_broadcast_variables(c, 0, t->l.graph, t->session, &e);
     return expect(c, ok, "%s%s%s", e.message, eddy_graph_message(t->l.graph),
                   eddy_session_message(t->session));
@@ -278,11 +282,12 @@ static bool same_losses(const eddy_communicator *c, const double *want, const do
 
 bool parallel_trainings_agree(eddy_communicator *c)
 {
-    const int n = eddy_communicator_size(c);
-    training  alone = training_new(NULL, n), divided = training_new(c, n);
-    double    want[STEPS], got[STEPS];
-    const bool ok = start(c, &alone) && start(c, &divided) && run_steps(c, &alone, want) &&
-                    run_steps(c, &divided, got) && same_losses(c, want, got) &&
+    const int        n = eddy_communicator_size(c);
+    const eddy_dtype dtype = n == 1 || n == 2 || n == 4 ? EDDY_FLOAT32 : EDDY_FLOAT64;
+    training         alone = training_new(NULL, n, dtype), divided = training_new(c, n, dtype);
+    double           want[STEPS], got[STEPS];
+    const bool       ok = start(c, &alone) && start(c, &divided) && run_steps(c, &alone, want) &&
+                          run_steps(c, &divided, got) && same_losses(c, want, got) &&
                     expect(c, want[STEPS - 1] < 0.8 * want[0], "the loss is %g and was %g",
                            want[STEPS - 1], want[0]);
     training_free(&alone);
@@ -292,14 +297,16 @@ bool parallel_trainings_agree(eddy_communicator *c)
 
 /* ---------------------------------------------------------------- checkpoints -- */
 
-/* The ranks save after some steps; one process and other ranks go on alike, with the slots of Adam. */
+/* The ranks save after some steps; one process and other ranks go on alike, with the slots of
+ * Adam. */
 bool parallel_checkpoints_agree(eddy_communicator *c)
 {
     const int   n = eddy_communicator_size(c);
     char        folder[200], path[260], command[220];
     eddy_error  e = { 0 };
     eddy_array *pid = eddy_array_of(EDDY_INT32, (int)getpid());
-    training    alone = training_new(NULL, n), divided = training_new(c, n), again = training_new(c, n);
+    training    alone = training_new(NULL, n, EDDY_FLOAT64);
+    training divided = training_new(c, n, EDDY_FLOAT64), again = training_new(c, n, EDDY_FLOAT64);
     double      want[STEPS], got[STEPS], other[STEPS];
     bool        ok = expect(c, eddy_array_broadcast(c, 0, pid, &e), "%s", e.message);
     snprintf(folder, sizeof folder, "%.150s/eddy-parallel-%d",
@@ -308,7 +315,8 @@ bool parallel_checkpoints_agree(eddy_communicator *c)
     snprintf(command, sizeof command, "rm -r '%s'", folder);
     if (eddy_communicator_rank(c) == 0) mkdir(folder, 0700);
     ok = ok && eddy_rank_barrier(c, &e) && start(c, &divided) && run_steps(c, &divided, want) &&
-         expect(c, eddy_save_ranks(c, divided.l.graph, divided.session, path, &e), "%s", e.message) &&
+         expect(c, eddy_save_ranks(c, divided.l.graph, divided.session, path, &e), "%s",
+                e.message) &&
          expect(c, eddy_restore(alone.session, path, EDDY_LIST()) == EDDY_OK, "%s",
                 eddy_session_message(alone.session)) &&
          expect(c, eddy_restore_part(again.l.graph, again.session, path, &e), "%s", e.message) &&
