@@ -25,7 +25,7 @@ typedef enum kind { NONE, WHOLE, DIVIDED, LARGE } kind;
 
 /* Two dense layers on inputs and a row of a table for each example; the table, the kernels (63 and
  * 7 elements) and the biases do not divide evenly. */
-static model build(eddy_communicator *c, kind k)
+static model build(eddy_communicator *c, kind k, bool accumulates)
 {
     model       m = { .graph = eddy_graph_new(.seed = 11) };
     eddy_graph *g = m.graph;
@@ -41,6 +41,7 @@ static model build(eddy_communicator *c, kind k)
     m.loss = eddy_mean(Square(Sub(eddy_dense(h, 1, "out", .seed = SEED + 2), m.y)));
     if (k >= DIVIDED) eddy_divide_variables_end(g);
     eddy_optimizer *o = eddy_adam(g, .learning_rate = eddy_number(g, EDDY_FLOAT64, 0.05));
+    if (accumulates) o = eddy_accumulate_gradients(o, 2);
     if (k == WHOLE) o = eddy_distributed(o, c);
     if (k >= DIVIDED) o = eddy_sharded(o, c);
     m.step = eddy_minimize(o, m.loss);
@@ -136,11 +137,11 @@ static bool make_path(eddy_communicator *c, char *folder, char *path)
 /* ---------------------------------------------------------------- trainings -- */
 
 /* The checkpoint of the divided training has what each rank has that has all. */
-static bool saves_whole(eddy_communicator *c, kind k, const model *whole, const model *divided,
-                        const char *path)
+static bool saves_whole(eddy_communicator *c, kind k, bool accumulates, const model *whole,
+                        const model *divided, const char *path)
 {
     eddy_error e = { 0 };
-    model      alone = build(NULL, NONE);
+    model      alone = build(NULL, NONE, accumulates);
     const bool ok = expect(c, eddy_save_ranks(c, divided->graph, divided->session, path, &e), "%s",
                            e.message) &&
                     expect(c, eddy_restore(alone.session, path, EDDY_LIST()) == EDDY_OK, "%s",
@@ -151,7 +152,7 @@ static bool saves_whole(eddy_communicator *c, kind k, const model *whole, const 
 }
 
 /* Other ranks go on from there as those that have all: a group without the last rank. */
-static bool resumes(eddy_communicator *c, kind k, const char *path)
+static bool resumes(eddy_communicator *c, kind k, bool accumulates, const char *path)
 {
     const int          n = eddy_communicator_size(c), me = eddy_communicator_rank(c);
     const int          ranks[] = { 0, 1, 2, 3, 4, 5, 6 };
@@ -159,7 +160,7 @@ static bool resumes(eddy_communicator *c, kind k, const char *path)
     eddy_communicator *group = me < n - 1 ? eddy_communicator_group(c, ranks, n - 1, &e) : NULL;
     char               own[400];
     if (!group) return expect(c, me == n - 1, "%s", e.message);
-    model whole = build(group, WHOLE), divided = build(group, k);
+    model whole = build(group, WHOLE, accumulates), divided = build(group, k, accumulates);
     snprintf(own, sizeof own, "%.*s/own.safetensors.index.json", (int)(strrchr(path, '/') - path),
              path);
     const bool ok =
@@ -168,20 +169,21 @@ static bool resumes(eddy_communicator *c, kind k, const char *path)
         expect(c, eddy_restore_part(divided.graph, divided.session, path, &e), "%s", e.message) &&
         run_steps(group, &whole, STEPS, STEPS + 2) &&
         run_steps(group, &divided, STEPS, STEPS + 2) &&
-        saves_whole(group, k, &whole, &divided, own);
+        saves_whole(group, k, accumulates, &whole, &divided, own);
     release(&whole);
     release(&divided);
     eddy_communicator_free(group);
     return ok;
 }
 
-static bool agrees(eddy_communicator *c, kind k)
+static bool agrees(eddy_communicator *c, kind k, bool accumulates)
 {
     char  folder[FOLDER], path[PATH], command[400];
-    model whole = build(c, WHOLE), divided = build(c, k);
+    model whole = build(c, WHOLE, accumulates), divided = build(c, k, accumulates);
     bool  ok = make_path(c, folder, path) && start(c, &whole) && start(c, &divided) &&
               run_steps(c, &whole, 0, STEPS) && run_steps(c, &divided, 0, STEPS) &&
-              saves_whole(c, k, &whole, &divided, path) && resumes(c, k, path);
+              saves_whole(c, k, accumulates, &whole, &divided, path) &&
+              resumes(c, k, accumulates, path);
     eddy_error e = { 0 };
     ok = ok && expect(c, eddy_rank_barrier(c, &e), "%s", e.message);
     snprintf(command, sizeof command, "rm -r '%s'", folder);
@@ -193,7 +195,7 @@ static bool agrees(eddy_communicator *c, kind k)
 
 bool divided_variables_agree(eddy_communicator *c)
 {
-    return agrees(c, DIVIDED) && agrees(c, LARGE);
+    return agrees(c, DIVIDED, false) && agrees(c, LARGE, false) && agrees(c, DIVIDED, true);
 }
 
 /* ------------------------------------------------------------------- memory -- */
