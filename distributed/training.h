@@ -92,7 +92,7 @@ EDDY_API eddy_optimizer *eddy_sharded_with(const eddy_sharded_args *given);
  * memory of a whole variable is free between its uses. Each rank has a vector of count / ranks elements,
  * which the optimizer updates; variables of fewer than `least` elements, or fewer elements than ranks,
  * stay whole. The initial value is computed whole on each rank: ranks need the same seeds. Steps have the bits
- * of eddy_distributed on 2, 4, 8, ... ranks.
+ * of eddy_distributed on 2, 4, 8, ... ranks, except for tables, whose gradients are dense here.
  *
  * eddy_sharded is required; eddy_distributed refuses such variables (EDDY_INVALID_ARGUMENT), and so are
  * `examples` with them. Optimizers must treat each element by itself, as Adam does, and layers cannot be
