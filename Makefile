@@ -57,10 +57,10 @@ OPS_IN  := $(filter-out ops/kernels/%,$(filter ops/%,$(SOURCES)))
 OPS_DIRS := $(filter-out ops,$(sort $(patsubst %/,%,$(dir $(OPS_IN)))))
 OPS_H   := $(OPS_DIRS:%=%.h) ops/graphs.h
 HEADERS := eddy.h graph/options.h graph/defaults.h graph/status.h graph/array.h graph/graph.h graph/op.h graph/lines.h $(OPS_H) ops/ops.h ops/short_names.h \
-           autodiff/autodiff.h autodiff/functions.h autodiff/tape.h autodiff/check/gradient_check.h \
+           autodiff/autodiff.h autodiff/functions.h autodiff/compute_again.h autodiff/tape.h autodiff/check/gradient_check.h \
            autodiff/sparse/sparse.h \
            control/control.h control/tensor_array.h control/solvers.h autodiff/jacobians/jacobians.h \
-           layers/initial.h layers/layers.h layers/attention.h layers/attention_cache.h layers/recurrent.h \
+           layers/initial.h layers/variable_creator.h layers/layers.h layers/attention.h layers/attention_cache.h layers/recurrent.h \
            layers/rnn.h layers/rnn_cells.h layers/rnn_weights.h layers/beam_search.h \
            layers/generate.h \
            optim/optim.h optim/mixed_precision.h optim/rules/tf_train.h optim/rules/adaptive.h optim/rules/parameter_free.h \
@@ -79,7 +79,7 @@ INPUT_LIBS = $(foreach l,z png jpeg,$(call HAS_LIBRARY,$l))
 # Training with several ranks, likewise; and, where MPI is, its transport over MPI, which `make lib`
 # does not need.
 DISTRIBUTED := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard distributed/*.c)))
-DISTRIBUTED_H := distributed.h distributed/communicator.h distributed/collectives.h distributed/training.h distributed/transport.h
+DISTRIBUTED_H := distributed.h distributed/communicator.h distributed/collectives.h distributed/parallel_layers.h distributed/training.h distributed/transport.h
 MPI     := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard distributed/mpi/*.c)))
 MPI_H   := distributed/mpi/mpi_ranks.h
 MPICC   ?= mpicc
@@ -289,6 +289,15 @@ $(BUILD)/mpi/digits.c: examples/digits.c docs/guide/machines.md
 	@sed -n '/^```diff$$/,/^```$$/{/^```/!p}' docs/guide/machines.md | patch -s -o $@ examples/digits.c
 $(BUILD)/mpi/digits.o: $(BUILD)/mpi/digits.c
 	$(Q)$(MPI_CC) $(EDDY_CFLAGS) -O2 $(CFLAGS) -Iexamples -c $< -o $@
+
+$(BUILD)/obj/bench/ranks/ranks.o: bench/ranks/ranks.c | $(GEN)/stamp
+	@mkdir -p $(@D)
+	$(call say,mpicc $<)
+	$(Q)$(MPI_CC) $(EDDY_CFLAGS) -O2 $(CFLAGS) -c $< -o $@
+$(BUILD)/bench/ranks: $(BUILD)/obj/bench/ranks/ranks.o $(BUILD)/libeddy_mpi.a $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy.a
+	@mkdir -p $(@D)
+	$(call say,link $@)
+	$(Q)$(MPI_CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
 # --- programs ------------------------------------------------------------------
 command: $(BUILD)/eddy
@@ -645,6 +654,11 @@ instructions: $(WORKLOADS) ## count the instructions of each training step (UPDA
 bench-ops: $(BUILD)/bench/ops ## compare single operations with PyTorch (BENCH='--cpu tan sort': some of them)
 	@python3 scripts/bench_ops.py $(BUILD)/bench/ops $(BENCH)
 
+bench-machines: ## compare two ranks with PyTorch's DistributedDataParallel, and all_reduce with MPI's (BENCH='--rounds 3 mlp')
+	@sh scripts/setup.sh machines
+	@$(MAKE) --no-print-directory $(BUILD)/bench/ranks
+	@python3 scripts/bench_ranks.py $(BUILD)/bench/ranks $(BENCH)
+
 bench-inference: $(BUILD)/bench/inference ## compare inference with PyTorch and ONNX Runtime (BENCH='--cpu mlp_b1')
 	@python3 scripts/bench_inference.py $(BUILD)/bench/inference --out $(BUILD)/bench $(if $(BENCH),$(BENCH),--page)
 
@@ -718,6 +732,6 @@ help: ## list the targets
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 .PHONY: all lib machines check-machines objects command examples tests benches setup demo check run-tests docs interface bindings accuracy hunt passes roundtrip sanitize \
         sanitized valgrind tsan msan threads determinism portability cover covered mutants mutated fuzz fuzzing torture torture-quick hostile \
-        bench bench-check bench-inference bench-ops instructions \
+        bench bench-check bench-inference bench-machines bench-ops instructions \
         gdb parts headers packages style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:

@@ -4,6 +4,7 @@
 
 #include "distributed/communicator.h"
 #include "distributed/collectives.h"
+#include "distributed/parallel_layers.h"
 #include "distributed/training.h"
 #include "distributed/transport.h"
 

@@ -5,6 +5,7 @@
  * nodes that some y depends on, and another descending pass gives each marked node its complete
  * gradient and calls the operation's rule for the gradients of its inputs. After TensorFlow's
  * gradients_util, which reaches the same nodes by means of queues. */
+#include "autodiff/again.h"
 #include "autodiff/internal.h"
 #include "graph/call_options.h"
 #include "ops/ops.h"
@@ -26,11 +27,18 @@ typedef struct sweep {
     int32_t     size, first;        /* largest id, smallest id of an x */
     uint8_t    *marks;              /* by id: REACHED, BETWEEN, STOP */
     term      **terms;           /* by id: a list, newest first; after aggregation one per output */
+    struct repeated *repeated;      /* tensors that are computed again */
     eddy_arena  arena;
     char        scope[EDDY_MAX_NAME];
 } sweep;
 
-enum { REACHED = 1, BETWEEN = 2, STOP = 4 };
+/* A tensor that rules see in place of another one with its value (compute_again.h). */
+typedef struct repeated {
+    struct repeated *next;
+    eddy_tensor      of, tensor;
+} repeated;
+
+enum { REACHED = 1, BETWEEN = 2, STOP = 4, AGAIN = 8 };
 
 static bool ready(const sweep *s) { return s->graph->error.status == EDDY_OK; }
 static bool is_between(const sweep *s, eddy_tensor t) { return (s->marks[t.node] & BETWEEN) != 0; }
@@ -84,6 +92,13 @@ static void mark_stops(sweep *s)
     }
     for (int k = 0; k < s->args->stop_gradients.count; k++)
         s->marks[s->args->stop_gradients.at[k].node] |= STOP;
+}
+
+/* Nodes with an output that rules see computed again. */
+static void mark_again(sweep *s)
+{
+    for (const eddy__again_item *i = eddy__again_first(s->graph); i; i = i->next)
+        if (i->tensor.node <= s->size) s->marks[i->tensor.node] |= AGAIN;
 }
 
 /* ---------------------------------------------------------------- terms -- */
@@ -261,6 +276,72 @@ static void call_rule(sweep *s, eddy_rule *r, const eddy_named_rule *rule)
     eddy_scope_end(g);
 }
 
+/* ------------------------------------------------------ computed again -- */
+
+/* A gradient that is known when the rule is called, as a tensor with elements. */
+static eddy_tensor known_gradient(int n, const eddy_tensor *dy)
+{
+    eddy_tensor values;
+    for (int k = 0; k < n; k++)
+        if (eddy_is_valid(dy[k])) return eddy_slices_parts(dy[k], &values, NULL) ? values : dy[k];
+    return dy[0];
+}
+
+/* y, if it can stand for x. */
+static eddy_tensor fit_to_again(const sweep *s, eddy_tensor x, eddy_tensor y)
+{
+    const eddy_type have = { eddy_dtype_of(y), eddy_shape_of(y) };
+    const eddy_type want = { eddy_dtype_of(x), eddy_shape_of(x) };
+    char            is[200], wanted[200];
+    if (!ready(s) || (eddy_is_valid(y) && y.graph == s->graph && have.dtype == want.dtype &&
+                      eddy_shape_equal(have.shape, want.shape)))
+        return y;
+    return eddy_fail(s->graph, EDDY_INVALID_ARGUMENT,
+                     "compute_again: the function returns %s for '%.200s', which is %s",
+                     eddy_is_valid(y) ? eddy_type_print(have, is, sizeof is) : "no tensor",
+                     eddy_name_of(x), eddy_type_print(want, wanted, sizeof wanted));
+}
+
+/* x computed again, or x. */
+static eddy_tensor again_of(sweep *s, eddy_tensor x, eddy_tensor after)
+{
+    const eddy__again_item *item = eddy__again_first(s->graph);
+    for (const repeated *r = s->repeated; r; r = r->next)
+        if (eddy_same(r->of, x)) return r->tensor;
+    while (item && !eddy_same(item->tensor, x)) item = item->next;
+    repeated *r = item ? eddy__arena_alloc(&s->arena, sizeof *r) : NULL;
+    if (!item) return x;
+    if (!r) {
+        eddy_fail(s->graph, EDDY_NO_MEMORY, "gradients: out of memory");
+        return x;
+    }
+    *r = (repeated){ s->repeated, x,
+                     fit_to_again(s, x, item->again(item->context, x, after)) };
+    s->repeated = r;
+    return r->tensor;
+}
+
+/* The inputs that the rule of the node sees. */
+static const eddy_tensor *seen_inputs(sweep *s, const eddy_node *node, const eddy_tensor *dy)
+{
+    const int    n = node->n_inputs;
+    bool         any = false;
+    eddy_tensor *x = NULL;
+    for (int i = 0; i < n; i++) any = any || (s->marks[node->inputs[i].node] & AGAIN);
+    if (!any) return node->inputs;
+    x = eddy__arena_alloc(&s->arena, (size_t)n * sizeof *x);
+    if (!x) {
+        eddy_fail(s->graph, EDDY_NO_MEMORY, "gradients: out of memory");
+        return node->inputs;
+    }
+    for (int i = 0; i < n; i++) {
+        x[i] = node->inputs[i];
+        if (s->marks[x[i].node] & AGAIN)
+            x[i] = again_of(s, x[i], known_gradient(node->n_outputs, dy));
+    }
+    return x;
+}
+
 /* Gradients of the outputs: the sum of the contributions, zeros if there are none, and no
  * tensor if the output is not differentiable. False if no output has a contribution. */
 static bool output_gradients(sweep *s, const eddy_node *node, eddy_tensor *y, eddy_tensor *dy)
@@ -301,7 +382,8 @@ static void visit(sweep *s, const eddy_node *node)
     }
     for (int i = 0; i < n; i++) dx[i] = eddy_none(s->graph);
     eddy_rule r = {
-        .graph = s->graph, .node = node, .attrs = node->attrs, .x = node->inputs, .y = y, .dy = dy,
+        .graph = s->graph, .node = node, .attrs = node->attrs, .y = y, .dy = dy,
+        .x = seen_inputs(s, node, dy),
         .dx = dx, .n_in = n, .n_out = m, .n_dx = n,
     };
     call_rule(s, &r, &rule);
@@ -379,6 +461,7 @@ static void run_sweep(sweep *s)
     mark_reached(s);
     mark_between(s);
     mark_stops(s);
+    mark_again(s);
     for (int i = 0; i < s->args->ys.count && ready(s); i++) seed(s, i);
     for (int32_t id = s->size; id >= s->first && ready(s); id--)
         if ((s->marks[id] & BETWEEN) && s->terms[id]) visit(s, s->graph->nodes[id]);

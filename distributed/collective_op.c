@@ -30,12 +30,13 @@ eddy_tensor eddy__collective_apply(eddy_graph *g, const eddy_op_def *op,
 {
     char                  node[EDDY_CALL_NAME];
     eddy_collective_attrs a = *attrs;
-    const eddy_tensor     before = last_of(g);
+    const bool            exchanges = op->flags & EDDY_OP_EXCHANGES;
+    const eddy_tensor     before = exchanges ? last_of(g) : eddy_none(g);
     a.node = eddy_unique_name(g, name ? name : op->name, false, node, sizeof node);
     eddy_control_begin(g, (eddy_list){ before.node != 0, &before });
     eddy_tensor y = eddy_apply(op, &a, n, x, (eddy_apply_args){ .graph = g, .name = name });
     eddy_control_end(g);
-    if (eddy_is_valid(y)) eddy_collection_add(g, EDDY_COLLECTIVES, y);
+    if (exchanges && eddy_is_valid(y)) eddy_collection_add(g, EDDY_COLLECTIVES, y);
     return y;
 }
 

@@ -17,8 +17,7 @@ typedef struct eddy_collective_attrs {
 
 extern const eddy_op_def eddy__op_all_reduce, eddy__op_all_gather, eddy__op_reduce_scatter,
     eddy__op_broadcast_from_root, eddy__op_reduce_to_root, eddy__op_all_to_all,
-    eddy__op_send_receive,
-    eddy__op_barrier;
+    eddy__op_send_receive, eddy__op_reduce_from_ranks, eddy__op_copy_to_ranks, eddy__op_barrier;
 
 /* The attributes of a collective of c; false with an error on the graph if it is NULL. */
 bool eddy__collective_attrs(eddy_graph *g, const eddy_op_def *op, const eddy_communicator *c,

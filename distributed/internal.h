@@ -164,9 +164,11 @@ void   eddy__world_add_times(eddy_world *w, double exchanging, double waiting);
 char *eddy__broadcast_text(eddy_communicator *c, int root, const char *text, eddy_error *error);
 /* Gives all ranks the error of the first rank that has one; true if none has. All ranks call it. */
 bool  eddy__all_succeeded(eddy_communicator *c, eddy_error *error);
-/* The names of the global variables, each with a newline; the caller frees them. NULL without
- * memory. */
-char *eddy__variable_names(eddy_graph *g);
+/* The names of the global variables that are whole, or of those of which each rank has a part
+ * (division.h), each with a newline; the caller frees them. NULL without memory. */
+char *eddy__variable_names(eddy_graph *g, bool divided);
+/* The global variable of that name; node 0 if there is none. */
+eddy_tensor eddy__variable_named(eddy_graph *g, const char *name);
 
 /* --------------------------------------------------------------- combining -- */
 

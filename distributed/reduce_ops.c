@@ -1,6 +1,7 @@
-/* reduce_ops.c -- AllReduce, ReduceToRoot and BroadcastFromRoot, whose results have the shape of
- * their input, and Barrier. */
+/* reduce_ops.c -- AllReduce, ReduceFromRanks, CopyToRanks, ReduceToRoot and BroadcastFromRoot,
+ * whose results have the shape of their input, and Barrier. */
 #include "distributed/collective_op.h"
+#include "distributed/parallel_layers.h"
 
 #include "ops/short_names.h"
 
@@ -121,6 +122,73 @@ bool eddy_all_reduce_list(eddy_communicator *c, eddy_list x, eddy_reduction how,
     eddy_tensor first = all_reduce(c, x, how, NULL);
     for (int i = 0; i < x.count; i++) y[i] = eddy_output(first, i);
     return eddy_is_valid(first);
+}
+
+/* -------------------------------------------- ReduceFromRanks, CopyToRanks -- */
+
+static void reduce_from_ranks_gradient(eddy_rule *r)
+{
+    r->dx[0] = eddy__collective_again(&eddy__op_copy_to_ranks, r->attrs, 1, r->dy);
+}
+
+/* The kernel is that of a sum: only the gradient is another one. */
+const eddy_op_def eddy__op_reduce_from_ranks = {
+    .name = "ReduceFromRanks",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .flags = COLLECTIVE | EDDY_OP_IN_PLACE,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS_COMPLEX }),
+    .attrs_size = sizeof(eddy_collective_attrs),
+    .attrs = COLLECTIVE_FIELDS,
+    .infer = all_reduce_infer,
+    .prepare = several_prepare,
+    .kernel = all_reduce_kernel,
+    .gradient = reduce_from_ranks_gradient,
+    .batch = same_shape_batch,
+};
+
+static bool copy_infer(eddy_infer *c)
+{
+    c->out[0] = c->in[0];
+    return true;
+}
+
+static void copy_to_ranks_gradient(eddy_rule *r)
+{
+    r->dx[0] = eddy__collective_again(&eddy__op_reduce_from_ranks, r->attrs, 1, r->dy);
+}
+
+/* Exchanges nothing, and has no place in the order of collectives. */
+const eddy_op_def eddy__op_copy_to_ranks = {
+    .name = "CopyToRanks",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .flags = EDDY_OP_ALIAS | EDDY_OP_UNSAVED,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS_COMPLEX }),
+    .attrs_size = sizeof(eddy_collective_attrs),
+    .attrs = COLLECTIVE_FIELDS,
+    .infer = copy_infer,
+    .gradient = copy_to_ranks_gradient,
+    .batch = eddy_batch_as_is,
+};
+
+static eddy_tensor between_ranks(const eddy_op_def *op, eddy_communicator *c, eddy_tensor x)
+{
+    eddy_collective_attrs a;
+    if (!eddy__collective_attrs(x.graph, op, c, &a)) return eddy_none(x.graph);
+    return eddy__collective_apply(x.graph, op, &a, 1, &x, NULL);
+}
+
+eddy_tensor eddy_copy_to_ranks(eddy_communicator *c, eddy_tensor x)
+{
+    return between_ranks(&eddy__op_copy_to_ranks, c, x);
+}
+
+eddy_tensor eddy_reduce_from_ranks(eddy_communicator *c, eddy_tensor x)
+{
+    return between_ranks(&eddy__op_reduce_from_ranks, c, x);
 }
 
 /* ------------------------------------------------ ReduceToRoot, BroadcastFromRoot -- */

@@ -2,6 +2,7 @@
  *
  * Files get new names each time, and the index, which rank 0 replaces last and atomically, names
  * files that belong together. So a crash at any moment leaves the old checkpoint or the new one. */
+#include "distributed/division.h"
 #include "distributed/internal.h"
 #include "distributed/training.h"
 
@@ -22,7 +23,10 @@ typedef struct saving {
     char               folder[PATH];    /* with the last slash */
     char               stem[PATH];      /* "m" of "folder/m.safetensors.index.json" */
     long long          generation;      /* a number in the names of the files */
-    char             **names;           /* by rank: of its variables, each with a newline */
+    /* by rank: of its variables that are whole, and of those of which it has a part, each with a
+     * newline */
+    char             **names, **divided;
+    int                files;           /* one for each rank, or two */
     eddy_error        *error;
 } saving;
 
@@ -77,10 +81,10 @@ static long long walk(const saving *s, long long below)
     return greatest;
 }
 
-static void file_of(const saving *s, int rank, char *out, size_t size)
+static void file_of(const saving *s, int number, char *out, size_t size)
 {
-    snprintf(out, size, "%s.%lld-%05d-of-%05d.safetensors", s->stem, s->generation, rank + 1,
-             s->c->n);
+    snprintf(out, size, "%s.%lld-%05d-of-%05d.safetensors", s->stem, s->generation, number + 1,
+             s->files);
 }
 
 /* ------------------------------------------------------------------- parts -- */
@@ -93,11 +97,11 @@ static bool lists(const char *names, const char *name, size_t length)
 }
 
 /* The first rank that has a variable writes it. */
-static bool is_written_by(const saving *s, int rank, const char *name)
+static bool is_first(char *const *names, int rank, const char *name)
 {
     const size_t length = strlen(name);
     for (int r = 0; r < rank; r++)
-        if (lists(s->names[r], name, length)) return false;
+        if (lists(names[r], name, length)) return false;
     return true;
 }
 
@@ -108,12 +112,12 @@ static eddy_tensor *own_variables(const saving *s, int *n)
     eddy_tensor *v = malloc((size_t)all * sizeof *v + 1);
     for (int i = *n = 0; v && i < all; i++) {
         v[*n] = eddy_collection_at(s->graph, EDDY_GLOBAL_VARIABLES, i);
-        *n += is_written_by(s, s->c->me, eddy_name_of(v[*n]));
+        *n += !eddy__division_of(v[*n]) && is_first(s->names, s->c->me, eddy_name_of(v[*n]));
     }
     return v;
 }
 
-/* Rank 0 writes all of its variables, and with them the counts of draws. */
+/* Rank 0 writes all of its variables, and with them the counts of draws; its parts do not count. */
 static bool write_part(saving *s)
 {
     char         file[2 * PATH], path[3 * PATH];
@@ -130,6 +134,121 @@ static bool write_part(saving *s)
                                                        s->c->me, eddy_session_message(s->session));
 }
 
+/* ----------------------------------------------------------- whole variables -- */
+
+/* Calls `visit` for each variable that is divided, in the same order on all ranks, with the rank
+ * that has it first and a number; false if a call returns false. */
+static bool walk_divided(saving *s, bool (*visit)(saving *s, int rank, int number, const char *name,
+                                                  void *context), void *context)
+{
+    bool ok = true;
+    int  number = 0;
+    for (int r = 0; ok && r < s->c->n; r++)
+        for (char *name = s->divided[r], *end; ok && *name; name = end + 1) {
+            end = strchr(name, '\n');
+            *end = '\0';
+            ok = !is_first(s->divided, r, name) || visit(s, r, number++, name, context);
+            *end = '\n';
+        }
+    return ok;
+}
+
+/* If all ranks have parts, they take turns; else the first rank that has one writes the whole. */
+static int writer_of(const saving *s, int rank, int number)
+{
+    char *const *d = s->divided;
+    bool         all = true;
+    for (int r = 1; r < s->c->n; r++) all = all && strcmp(d[r], d[0]) == 0;
+    return all && eddy__division_ranks(s->graph) == s->c->n ? number % s->c->n : rank;
+}
+
+/* The whole of a variable, from all ranks that have parts; NULL with the error set, and these ranks
+ * fail. */
+static eddy_array *gather(saving *s, eddy_tensor v)
+{
+    const eddy_division *d = eddy__division_of(v);
+    const eddy_dtype     t = eddy_dtype_of(v);
+    eddy_communicator   *c = eddy__communicator_take(d->communicator);
+    eddy_array          *whole = c ? eddy_array_new(t, d->whole) : NULL;
+    for (int r = 0; whole && r < d->ranks; r++) {
+        eddy_array *part = r == d->rank ? eddy_variable_value(s->session, v)
+                                        : eddy_array_new(t, eddy__division_shape(d, r));
+        const bool  ok = part && eddy_array_broadcast(c, r, part, s->error);
+        if (ok)
+            eddy__division_copy(d, r, eddy_dtype_size(t), eddy_array_data(whole),
+                                eddy_array_data(part), true);
+        eddy_array_free(part);
+        if (ok) continue;
+        eddy_array_free(whole);
+        whole = NULL;
+    }
+    if (!whole) {
+        fail(s, EDDY_NO_MEMORY, eddy_name_of(v));
+        if (c) eddy_communicator_fail(c, s->error->message);
+    }
+    if (c) eddy__communicator_give(c);
+    return whole;
+}
+
+/* What this rank writes: variables of a graph of their own. */
+typedef struct wholes {
+    eddy_graph          *graph;
+    eddy_session        *session;
+    eddy_named_variable *named;
+    int                  n, capacity;
+} wholes;
+
+static bool add_whole(saving *s, wholes *w, const char *name, const eddy_array *value)
+{
+    if (w->n == w->capacity) {
+        const int            bigger = w->capacity ? 2 * w->capacity : 16;
+        eddy_named_variable *more = realloc(w->named, (size_t)bigger * sizeof *more);
+        if (!more) return fail(s, EDDY_NO_MEMORY, "a list of variables");
+        w->named = more;
+        w->capacity = bigger;
+    }
+    const eddy_tensor zero = eddy_zeros(w->graph, eddy_array_dtype(value), eddy_array_shape(value));
+    const eddy_tensor v = eddy_variable(w->graph, zero);
+    if (!eddy_is_valid(v) || eddy_variable_set(w->session, v, value) != EDDY_OK)
+        return fail(s, EDDY_NO_MEMORY, name);
+    char *copy = strdup(name);
+    w->named[w->n] = (eddy_named_variable){ .name = copy, .variable = v };
+    w->n += copy != NULL;
+    return copy || fail(s, EDDY_NO_MEMORY, "a list of variables");
+}
+
+static bool take_whole(saving *s, int rank, int number, const char *name, void *context)
+{
+    wholes           *w = context;
+    const eddy_tensor v = eddy__variable_named(s->graph, name);
+    if (v.node == 0) return true;
+    eddy_array *whole = gather(s, v);
+    const bool  ok = whole && (writer_of(s, rank, number) != s->c->me ||
+                               add_whole(s, w, name, whole));
+    eddy_array_free(whole);
+    return ok;
+}
+
+static bool write_wholes(saving *s)
+{
+    char   file[2 * PATH], path[3 * PATH];
+    wholes w = { .graph = eddy_graph_new() };
+    w.session = eddy_session_new(w.graph);
+    bool ok = w.session ? walk_divided(s, take_whole, &w) : fail(s, EDDY_NO_MEMORY, "a session");
+    file_of(s, s->c->n + s->c->me, file, sizeof file);
+    snprintf(path, sizeof path, "%s%s", s->folder, file);
+    if (ok && w.n > 0 &&
+        eddy_save_checkpoint(w.session, path, .named = w.named, .n_named = w.n) != EDDY_OK)
+        ok = eddy__distributed_fail(s->error, eddy_session_status(w.session),
+                                    "save_ranks: rank %d: %s", s->c->me,
+                                    eddy_session_message(w.session));
+    for (int i = 0; i < w.n; i++) free((char *)w.named[i].name);
+    free(w.named);
+    eddy_session_free(w.session);
+    eddy_graph_free(w.graph);
+    return ok;
+}
+
 /* ------------------------------------------------------------------- index -- */
 
 /* Names of variables contain no control characters. */
@@ -143,26 +262,41 @@ static void put_text(FILE *to, const char *text, size_t length)
     fputc('"', to);
 }
 
-static void put_index(const saving *s, FILE *to)
+/* Where the index is written, and what comes before the next line. */
+typedef struct index_text {
+    FILE       *to;
+    const char *comma;
+} index_text;
+
+static void put_entry(const saving *s, index_text *t, const char *name, int number)
 {
-    char        file[2 * PATH];
-    const char *comma = "";
+    char file[2 * PATH];
+    file_of(s, number, file, sizeof file);
+    fprintf(t->to, "%s\n    ", t->comma);
+    put_text(t->to, name, strlen(name));
+    fputs(": ", t->to);
+    put_text(t->to, file, strlen(file));
+    t->comma = ",";
+}
+
+static bool put_divided(saving *s, int rank, int number, const char *name, void *context)
+{
+    put_entry(s, context, name, s->c->n + writer_of(s, rank, number));
+    return true;
+}
+
+static void put_index(saving *s, FILE *to)
+{
+    index_text t = { to, "" };
     fputs("{\n  \"metadata\": {},\n  \"weight_map\": {", to);
-    for (int r = 0; r < s->c->n; r++) {
-        file_of(s, r, file, sizeof file);
+    for (int r = 0; r < s->c->n; r++)
         for (char *name = s->names[r], *end; *name; name = end + 1) {
             end = strchr(name, '\n');
             *end = '\0';
-            if (is_written_by(s, r, name)) {
-                fprintf(to, "%s\n    ", comma);
-                put_text(to, name, strlen(name));
-                fputs(": ", to);
-                put_text(to, file, strlen(file));
-                comma = ",";
-            }
+            if (is_first(s->names, r, name)) put_entry(s, &t, name, r);
             *end = '\n';
         }
-    }
+    walk_divided(s, put_divided, &t);
     fputs("\n  }\n}\n", to);
 }
 
@@ -206,31 +340,45 @@ static bool write_index(saving *s)
 
 /* ---------------------------------------------------------------- the call -- */
 
-/* All ranks learn the names of all variables, and the generation. */
-static bool exchange(saving *s)
+/* All ranks learn the names of the variables of all. */
+static bool exchange_names(saving *s, bool divided, char **names)
 {
-    char *own = eddy__variable_names(s->graph), number[32];
+    char *own = eddy__variable_names(s->graph, divided);
+    bool  ok = own != NULL;
     if (!own) {
         eddy_communicator_fail(s->c, "out of memory");
-        return fail(s, EDDY_NO_MEMORY, "a list of variables");
+        fail(s, EDDY_NO_MEMORY, "a list of variables");
     }
-    bool ok = true;
     for (int r = 0; ok && r < s->c->n; r++) {
-        s->names[r] = eddy__broadcast_text(s->c, r, own, s->error);
-        ok = s->names[r] != NULL;
+        names[r] = eddy__broadcast_text(s->c, r, own, s->error);
+        ok = names[r] != NULL;
     }
     free(own);
+    return ok;
+}
+
+/* The names, and the generation. */
+static bool exchange(saving *s)
+{
+    char number[32];
+    bool ok = exchange_names(s, false, s->names) && exchange_names(s, true, s->divided);
     snprintf(number, sizeof number, "%lld", s->c->me == 0 ? walk(s, 0) + 1 : 0);
     char *first = ok ? eddy__broadcast_text(s->c, 0, number, s->error) : NULL;
     s->generation = first ? strtoll(first, NULL, 10) : 0;
+    const bool known = first != NULL;
     free(first);
-    return first != NULL;
+    s->files = s->c->n;
+    for (int r = 0; known && r < s->c->n; r++)
+        if (s->divided[r][0]) s->files = 2 * s->c->n;
+    return known;
 }
 
 static bool save(saving *s)
 {
     if (!exchange(s)) return false;
     write_part(s);
+    if (!eddy__all_succeeded(s->c, s->error)) return false;
+    if (s->files > s->c->n) write_wholes(s);
     if (!eddy__all_succeeded(s->c, s->error)) return false;
     if (s->c->me == 0) write_index(s);
     if (!eddy__all_succeeded(s->c, s->error)) return false;
@@ -247,7 +395,8 @@ bool eddy_save_ranks(eddy_communicator *c, eddy_graph *g, eddy_session *session,
                                       "save_ranks: no communicator, graph, session or path");
     saving *s = calloc(1, sizeof *s);
     if (s) *s = (saving){ .c = c, .graph = g, .session = session, .error = &own };
-    if (s) s->names = calloc((size_t)c->n, sizeof *s->names);
+    if (s) s->names = calloc(2 * (size_t)c->n, sizeof *s->names);
+    if (s && s->names) s->divided = s->names + c->n;
     if (!s || !s->names) {
         eddy_communicator_fail(c, "save_ranks: out of memory");
         eddy__distributed_fail(&own, EDDY_NO_MEMORY, "save_ranks: out of memory");
@@ -255,7 +404,7 @@ bool eddy_save_ranks(eddy_communicator *c, eddy_graph *g, eddy_session *session,
         split_path(s, path);
         if (eddy__all_succeeded(c, &own)) save(s);
     }
-    for (int r = 0; s && s->names && r < c->n; r++) free(s->names[r]);
+    for (int r = 0; s && s->names && r < 2 * c->n; r++) free(s->names[r]);
     if (s) free(s->names);
     free(s);
     if (own.status != EDDY_OK && error && error->status == EDDY_OK) *error = own;

@@ -1,11 +1,12 @@
 /* sharded.c -- optimizers whose slots and gradients are divided among the ranks (ZeRO, Rajbhandari
- * et al. 2020, stages 1 and 2).
+ * et al. 2020, stages 1 and 2; divided_variables.c adds stage 3).
  *
  * Each variable belongs to one rank, the owner, whose optimizer alone has its slots and updates
  * it. Gradients are reduced to owners, and new values are broadcast from them. Whole variables
  * are divided, not pieces of them: so any optimizer works, and slots have their usual names and
  * shapes. */
 #include "distributed/averaging.h"
+#include "distributed/division.h"
 #include "distributed/training.h"
 
 #include "ops/short_names.h"
@@ -80,13 +81,17 @@ static void divide(sharding *s, eddy_graph *g)
     for (int i = 0; all && i < n; i++) all[i] = eddy_collection_at(g, EDDY_TRAINABLE_VARIABLES, i);
     if (all && n > 1) qsort(all, (size_t)n, sizeof *all, largest_first);
     for (int i = 0; all && i < n; i++)
-        if (find(s, all[i]) < 0) give(s, all[i]);
+        if (find(s, all[i]) < 0 && !eddy__is_gathered(all[i], s->average.communicator))
+            give(s, all[i]);
     free(all);
 }
 
-/* The same on all ranks, since they build the same graph. */
+/* The same on all ranks, since they build the same graph. EVERY: each rank has a part of the
+ * variable, and the slots of this part. */
+enum { EVERY = -2 };
 static int owner_of(sharding *s, eddy_tensor v)
 {
+    if (eddy__is_gathered(v, s->average.communicator)) return EVERY;
     if (find(s, v) < 0) divide(s, v.graph);
     const int owner = find(s, v);
     return owner >= 0 ? owner : give(s, v);
@@ -95,7 +100,8 @@ static int owner_of(sharding *s, eddy_tensor v)
 static bool is_mine(void *context, eddy_tensor variable)
 {
     sharding *s = context;
-    return owner_of(s, variable) == s->me;
+    const int owner = owner_of(s, variable);
+    return owner == s->me || owner == EVERY;
 }
 
 /* --------------------------------------------------------------- exchanges -- */
@@ -127,12 +133,30 @@ static void reduce(const sharding *s, eddy_communicator *c, int owner, eddy_grad
     *p = (parcel){ 0 };
 }
 
+/* What gathers a variable has the sum of the ranks' gradients as its gradient. */
+static void average_parts(const sharding *s, eddy_gradient_pair *pairs, int count)
+{
+    const averaging *a = &s->average;
+    for (int i = 0; i < count; i++) {
+        const eddy_tensor v = pairs[i].variable;
+        if (pairs[i].gradient.node == 0 || !eddy__is_gathered(v, a->communicator)) continue;
+        if (a->share.node != 0)
+            eddy_fail(
+                v.graph, EDDY_INVALID_ARGUMENT,
+                "Sharded: `examples` cannot weight the gradient of '%.200s', which is divided "
+                "among the ranks: weight the loss",
+                eddy_name_of(v));
+        else if (!a->sum) pairs[i].gradient = Div(pairs[i].gradient, (double)s->ranks);
+    }
+}
+
 static void reduce_to_owners(void *context, eddy_gradient_pair *pairs, int count)
 {
     sharding          *s = context;
     eddy_communicator *c = eddy__averaging_begin(&s->average, "Sharded",
                                                  count > 0 ? pairs[0].variable.graph : NULL);
     const int64_t most = s->average.bucket_bytes;
+    if (c) average_parts(s, pairs, count);
     for (int r = 0; c && r < s->ranks; r++) {
         parcel parcels[EDDY_DTYPES] = { 0 };
         for (int i = count - 1; i >= 0; i--) {
@@ -172,6 +196,8 @@ static eddy_tensor spread_all(sharding *s, eddy_communicator *c, int count,
                               eddy_tensor *done)
 {
     const int64_t most = s->average.bucket_bytes;
+    for (int i = 0; i < count; i++)
+        if (owner_of(s, variables[i]) == EVERY) done[i] = values[i];
     for (int r = 0; r < s->ranks; r++) {
         parcel parcels[EDDY_DTYPES] = { 0 };
         for (int i = 0; i < count; i++) {

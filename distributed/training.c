@@ -1,5 +1,6 @@
 /* training.c -- averaged gradients around any optimizer. */
 #include "distributed/averaging.h"
+#include "distributed/division.h"
 #include "distributed/training.h"
 
 #include "ops/short_names.h"
@@ -84,6 +85,12 @@ static void average(void *context, eddy_gradient_pair *pairs, int count)
         const int64_t bytes = eddy__bytes_of(pairs[i].variable, a->bucket_bytes);
         bucket       *b = &buckets[eddy_dtype_of(pairs[i].variable)];
         if (pairs[i].gradient.node == 0) continue;
+        if (eddy__is_gathered(pairs[i].variable, a->communicator)) {
+            eddy_fail(pairs[i].variable.graph, EDDY_INVALID_ARGUMENT,
+                      "Distributed: the variable '%.200s' is divided among the ranks: only "
+                      "eddy_sharded averages its gradient", eddy_name_of(pairs[i].variable));
+            continue;
+        }
         if (eddy_slices_parts(pairs[i].gradient, &values, &indices)) {
             pairs[i].gradient = eddy__gathered(a, c, pairs[i], values, indices);
             continue;

@@ -67,8 +67,9 @@ typedef struct eddy_sharded_args {
  * fewer variables than ranks, some ranks have no slots.
  *
  * An optimizer that combines the gradients of several variables, such as clipping by the global
- * norm or loss scaling, cannot be inside (EDDY_INVALID_ARGUMENT; for a function of the program only
- * on ranks with several of the variables). It goes around; then slots alone are divided (stage 1):
+ * norm or loss scaling, cannot be inside (EDDY_INVALID_ARGUMENT). A function of the program
+ * (eddy_transformed_gradients) is called once with all gradients, for this check, and then with those of
+ * the rank's variables. What combines goes around; then slots alone are divided (stage 1):
  *
  *   o = eddy_sharded(eddy_adam(g), c, .averaged = true);
  *   o = eddy_distributed(eddy_clipped_gradients(o, .global_norm = most), c);
@@ -79,9 +80,31 @@ typedef struct eddy_sharded_args {
 EDDY_API eddy_optimizer *eddy_sharded_with(const eddy_sharded_args *given);
 #define eddy_sharded(...) eddy_sharded_with(EDDY_ARGS(eddy_sharded_args, __VA_ARGS__))
 
+/* Trainable variables of the layers that are built until eddy_divide_variables_end are divided among the
+ * ranks, too (ZeRO, stage 3), and so are their gradients and slots:
+ *
+ *   eddy_divide_variables_begin(c, g, 1000);
+ *   ... layers ...
+ *   eddy_divide_variables_end(g);
+ *   eddy_optimizer *o = eddy_sharded(eddy_adam(g), c);
+ *
+ * A layer gets a tensor that gathers the parts of all ranks; gradients gather them again, so that the
+ * memory of a whole variable is free between its uses. Each rank has a vector of count / ranks elements,
+ * which the optimizer updates; variables of fewer than `least` elements, or fewer elements than ranks,
+ * stay whole. The initial value is computed whole on each rank: ranks need the same seeds. Steps have the bits
+ * of eddy_distributed on 2, 4, 8, ... ranks, except for tables, whose gradients are dense here.
+ *
+ * eddy_sharded is required; eddy_distributed refuses such variables (EDDY_INVALID_ARGUMENT), and so are
+ * `examples` with them. Optimizers must treat each element by itself, as Adam does, and layers cannot be
+ * reused. Errors: EDDY_INVALID_ARGUMENT without a communicator, or for an end without a beginning;
+ * EDDY_OUT_OF_RANGE for a negative `least`. */
+EDDY_API void eddy_divide_variables_begin(eddy_communicator *c, eddy_graph *g, int64_t least);
+EDDY_API void eddy_divide_variables_end(eddy_graph *g);
+
 /* Gives all ranks the values that the global variables have on the root: after the initializer, or
  * after rank 0 has restored a checkpoint. Variables that only some ranks have, such as slots of
- * eddy_sharded, are set where they are. All ranks call it. False with an error. */
+ * eddy_sharded, are set where they are; those of which each rank has a part are left alone. All ranks
+ * call it. False with an error. */
 EDDY_API bool eddy_broadcast_variables(eddy_communicator *c, int root, eddy_graph *g,
                                        eddy_session *s, eddy_error *error);
 
@@ -93,11 +116,18 @@ EDDY_API bool eddy_broadcast_variables(eddy_communicator *c, int root, eddy_grap
  *
  * Files have new names, and the index is replaced atomically when all are complete; then older
  * files are removed. After a crash the index is that of the old checkpoint or the new one, and
- * complete. The index lists all ranks' variables, and rank 0's file has the counts of draws.
+ * complete. The index lists all ranks' variables, and rank 0's file has the counts of draws. Variables
+ * of which each rank has a part are saved whole, with their slots, in files of their own.
  * POSIX files only. If a rank cannot save, all return false with its error, and the communicator
  * still works. EDDY_INVALID_ARGUMENT for a missing argument or another path; those of eddy_save. */
 EDDY_API bool eddy_save_ranks(eddy_communicator *c, eddy_graph *g, eddy_session *s,
                               const char *path, eddy_error *error);
+
+/* eddy_restore for graphs with variables of which each rank has a part (eddy_divide_variables_begin,
+ * parallel_layers.h): the file, of any number of ranks or of one process, has them whole, and this rank
+ * takes its part. Ranks need not call it together. Variables may have been set before a failure. False with
+ * the error of eddy_restore, and EDDY_BAD_SHAPE if the file has another whole. */
+EDDY_API bool eddy_restore_part(eddy_graph *g, eddy_session *s, const char *path, eddy_error *error);
 
 /* eddy_run on all ranks of a communicator, where one rank's failure is every rank's: the others
  * wait for nothing, and their runs end with "rank 1 failed: " and its message. Without it, they

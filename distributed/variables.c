@@ -1,4 +1,5 @@
 /* variables.c -- equal variables on all ranks, and runs that fail on all of them. */
+#include "distributed/division.h"
 #include "distributed/internal.h"
 #include "distributed/training.h"
 
@@ -26,8 +27,7 @@ static eddy_array *described(const eddy_array *d)
     return eddy_array_new((eddy_dtype)eddy_array_get(d, 0), s);
 }
 
-/* The variable of that name; node 0 if this rank has none, as with slots of eddy_sharded. */
-static eddy_tensor variable_named(eddy_graph *g, const char *name)
+eddy_tensor eddy__variable_named(eddy_graph *g, const char *name)
 {
     for (int i = eddy_collection_size(g, EDDY_GLOBAL_VARIABLES) - 1; i >= 0; i--) {
         const eddy_tensor v = eddy_collection_at(g, EDDY_GLOBAL_VARIABLES, i);
@@ -61,7 +61,7 @@ static bool broadcast_one(eddy_communicator *c, int root, eddy_session *s, eddy_
     return ok;
 }
 
-char *eddy__variable_names(eddy_graph *g)
+char *eddy__variable_names(eddy_graph *g, bool divided)
 {
     const int n = eddy_collection_size(g, EDDY_GLOBAL_VARIABLES);
     size_t    bytes = 1, used = 0;
@@ -69,9 +69,11 @@ char *eddy__variable_names(eddy_graph *g)
         bytes += strlen(eddy_name_of(eddy_collection_at(g, EDDY_GLOBAL_VARIABLES, i))) + 1;
     char *names = malloc(bytes);
     if (!names) return NULL;
-    for (int i = 0; i < n; i++)
-        used += (size_t)snprintf(names + used, bytes - used, "%s\n",
-                                 eddy_name_of(eddy_collection_at(g, EDDY_GLOBAL_VARIABLES, i)));
+    for (int i = 0; i < n; i++) {
+        const eddy_tensor v = eddy_collection_at(g, EDDY_GLOBAL_VARIABLES, i);
+        if ((eddy__division_of(v) != NULL) == divided)
+            used += (size_t)snprintf(names + used, bytes - used, "%s\n", eddy_name_of(v));
+    }
     names[used] = '\0';
     return names;
 }
@@ -85,14 +87,14 @@ bool eddy_broadcast_variables(eddy_communicator *c, int root, eddy_graph *g, edd
     if (root < 0 || root >= c->n)
         return eddy__distributed_fail(error, EDDY_INVALID_ARGUMENT,
                                       "broadcast_variables: no rank %d", root);
-    char *own = eddy__variable_names(g);
+    char *own = eddy__variable_names(g, false);
     if (!own) return no_memory(c, error);
     char *names = eddy__broadcast_text(c, root, own, error);
     bool  ok = names != NULL;
     for (char *name = names; ok && *name;) {
         char *end = strchr(name, '\n');
         *end = '\0';
-        ok = broadcast_one(c, root, s, variable_named(g, name), error);
+        ok = broadcast_one(c, root, s, eddy__variable_named(g, name), error);
         name = end + 1;
     }
     free(names);

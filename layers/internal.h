@@ -50,6 +50,10 @@ typedef struct eddy_layer_weight {
     int              part;  /* number of the variable in the layer, which has its own random numbers */
 } eddy_layer_weight;
 
+/* What the creator of the graph makes (variable_creator.h), or a variable. */
+struct eddy_variable_request;
+eddy_tensor eddy__requested_variable(const struct eddy_variable_request *r);
+
 /* The variable in the scope of the layer, or the variable of that name that is reused. */
 eddy_tensor eddy__layer_variable(const eddy_layer *l, eddy_layer_weight w);
 

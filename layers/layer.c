@@ -1,6 +1,7 @@
 /* layer.c -- code shared by all layers: checks of arguments, creation of variables, and reuse of
  * another layer's variables. */
 #include "layers/internal.h"
+#include "layers/variable_creator.h"
 #include "graph/internal.h"
 #include "graph/base/dtype.h"
 #include "ops/short_names.h"
@@ -155,17 +156,13 @@ static eddy_init init_of(const eddy_layer_weight *w)
 /* The initial value depends on no surrounding scope, because the initializer runs first. */
 eddy_tensor eddy__layer_variable(const eddy_layer *l, eddy_layer_weight w)
 {
-    char scope[64];
     /* far from the seeds of other layers, which are next to each other */
     const int64_t seed = l->seed ? eddy__layer_seed(l->seed, w.part * 0x3504f334) : 0;
     if (l->reuse) return find_variable(l, &w);
-    snprintf(scope, sizeof scope, "%.40s/Initializer", w.name);
     eddy_control_clear(l->graph);
-    eddy_scope_begin(l->graph, scope);
-    eddy_tensor first = eddy_initial_value(l->graph, init_of(&w), l->dtype, w.shape, seed);
-    eddy_scope_end(l->graph);
-    eddy_tensor v = eddy_variable(l->graph, .initial_value = first, .name = w.name,
-                                  .not_trainable = l->not_trainable || w.not_trainable);
+    eddy_tensor v = eddy__requested_variable(&(eddy_variable_request){
+        .graph = l->graph, .name = w.name, .dtype = l->dtype, .shape = w.shape,
+        .init = init_of(&w), .seed = seed, .not_trainable = l->not_trainable || w.not_trainable });
     if (eddy_is_valid(v)) regularize(l, v, w.name, w.regularizer);
     eddy_control_end(l->graph);
     return v;

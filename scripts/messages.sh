@@ -72,6 +72,8 @@ distributed/background.c|out of memory for messages|likewise
 distributed/background.c|a thread for messages cannot be started|a limit of the system
 distributed/save_ranks.c|save_ranks: out of memory|memory that is not from an allocator of the library
 distributed/sharded.c|Sharded: out of memory|likewise
+distributed/divided_variables.c|divide_variables: out of memory|likewise
+distributed/restore_part.c|restore_part: out of memory|likewise
 distributed/times.c|report_ranks: out of memory|likewise
 session/compile/ir.c|a node that only the compiler makes|a guard: nobody else has these definitions
 session/compile/widen.c|a node that only the compiler makes|likewise'

@@ -3,8 +3,9 @@
  *
  * The inner optimizer does not see the gradients of the others, so its step must treat each
  * variable by itself. Optimizers of the library say whether they do, which does not depend on what
- * is selected. Functions of the program are checked on the nodes that they have built: each depends
- * on the gradient of at most one variable that is selected. */
+ * is selected. Functions of the program are called with the gradients of all variables first, and
+ * checked on the nodes that they build: each depends on the gradient of at most one variable. So
+ * they are refused whatever is selected. */
 #include "optim/wrappers/wrappers_internal.h"
 #include "graph/call_options.h"
 #include "ops/ops.h"
@@ -30,7 +31,7 @@ typedef struct selected_state {
     void           *context;
     bool            any;             /* a variable of the step is selected */
     int32_t         from;            /* id of the last node before the step */
-    selected_items  gradients;       /* of variables that are selected */
+    selected_items  gradients;       /* of variables that are selected, or tried */
     selected_items  updates;         /* of all; of others with their gradients */
 } selected_state;
 
@@ -80,20 +81,38 @@ static eddy_tensor noted(eddy_optimizer *o, eddy_tensor gradient, eddy_tensor va
     return own;
 }
 
+/* The pair with nodes of its own for the gradient. */
+static eddy_gradient_pair noted_pair(eddy_optimizer *o, eddy_gradient_pair p)
+{
+    eddy_tensor values;
+    if (eddy_slices_parts(p.gradient, &values, NULL))
+        p.gradient = eddy_slices_with_values(p.gradient, noted(o, values, p.variable));
+    else p.gradient = noted(o, p.gradient, p.variable);
+    return p;
+}
+
+/* Builds what functions of the program make of all gradients, only to be checked. */
+static void try_functions(eddy_optimizer *o, const eddy_gradient_pair *pairs, int count,
+                          eddy_gradient_pair *all)
+{
+    const selected_state *s = eddy_optimizer_state(o);
+    int                   n = 0;
+    if (!eddy__has_function(s->inner)) return;
+    for (int i = 0; i < count; i++)
+        if (pairs[i].gradient.node != 0) all[n++] = noted_pair(o, pairs[i]);
+    if (n > 0) eddy__call_functions(s->inner, all, n);
+}
+
 /* The `transform` of the inner optimizer gets the pairs that are selected. */
 static void transform_pairs(eddy_optimizer *o, eddy_gradient_pair *pairs, int count,
                             eddy_gradient_pair *some, int *at)
 {
     int n = 0;
     for (int i = 0; i < count; i++) {
-        eddy_gradient_pair p = pairs[i];
-        eddy_tensor        values;
+        const eddy_gradient_pair p = pairs[i];
         if (p.gradient.node == 0 || !is_selected(eddy_optimizer_state(o), p.variable)) continue;
-        if (eddy_slices_parts(p.gradient, &values, NULL))
-            p.gradient = eddy_slices_with_values(p.gradient, noted(o, values, p.variable));
-        else p.gradient = noted(o, p.gradient, p.variable);
         at[n] = i;
-        some[n++] = p;
+        some[n++] = noted_pair(o, p);
     }
     if (n > 0) eddy__inner_transform(o, some, n);
     for (int i = 0; i < n; i++) pairs[at[i]] = some[i];
@@ -103,6 +122,7 @@ static void selected_transform(eddy_optimizer *o, eddy_gradient_pair *pairs, int
 {
     const size_t        bytes = (size_t)count * (sizeof *pairs + sizeof(int));
     eddy_gradient_pair *some = eddy__allocate(&o->allocator, bytes);
+    if (some) try_functions(o, pairs, count, some);
     if (some) transform_pairs(o, pairs, count, some, (int *)(some + count));
     else
         eddy_fail(o->graph, EDDY_NO_MEMORY, "%s: out of memory (gradients: %d)", o->name, count);

@@ -54,6 +54,31 @@ static void transformed_transform(eddy_optimizer *o, eddy_gradient_pair *pairs, 
     if (ok) eddy__inner_transform(o, pairs, count);
 }
 
+bool eddy__has_function(const eddy_optimizer *o)
+{
+    eddy_optimizer *const *inside = o->state;
+    bool                   has = o->def.transform == transformed_transform;
+    for (int i = 0; !has && i < o->n_inside; i++) has = eddy__has_function(inside[i]);
+    return has;
+}
+
+void eddy__call_functions(const eddy_optimizer *o, const eddy_gradient_pair *pairs, int count)
+{
+    eddy_optimizer *const *inside = o->state;
+    const size_t           bytes = (size_t)count * sizeof *pairs;
+    if (o->def.transform == transformed_transform) {
+        const transformed_state *s = o->state;
+        eddy_gradient_pair      *own = eddy__allocate(&o->allocator, bytes);
+        if (own) {
+            memcpy(own, pairs, bytes);
+            s->transform(s->context, own, count);
+        } else
+            eddy_fail(o->graph, EDDY_NO_MEMORY, "%s: out of memory (updates: %d)", o->name, count);
+        eddy__release(&o->allocator, own, bytes);
+    }
+    for (int i = 0; i < o->n_inside; i++) eddy__call_functions(inside[i], pairs, count);
+}
+
 static const eddy_optimizer_def transformed = {
     .name = "TransformedGradients", .state_size = sizeof(transformed_state),
     .transform = transformed_transform,

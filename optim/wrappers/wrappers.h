@@ -183,8 +183,9 @@ typedef struct eddy_selected_updates_args {
  * the step, once for each call of eddy_apply_gradients or eddy_minimize: with the new values from
  * elsewhere, such as another process. The inner step must treat each variable by itself: one that
  * combines several gradients, such as clipping by the global norm, is EDDY_INVALID_ARGUMENT; put it
- * around this one. A function of the program that does so is found only if several such variables
- * are selected. EDDY_INVALID_ARGUMENT also for a missing function, and one that returns nothing. */
+ * around this one. A function of the program inside (eddy_transformed_gradients) is first called with the
+ * gradients of all variables, whatever is selected, to find whether it does so. EDDY_INVALID_ARGUMENT
+ * also for a missing function, and one that returns nothing. */
 EDDY_API eddy_optimizer *eddy_selected_updates_with(const eddy_selected_updates_args *given);
 #define eddy_selected_updates(...) \
     eddy_selected_updates_with(EDDY_ARGS(eddy_selected_updates_args, __VA_ARGS__))

@@ -17,6 +17,11 @@ eddy_optimizer *eddy__outer_new(eddy_graph *g, const eddy_optimizer_def *def, co
 /* A `transform` for definitions: passes the pairs on to the only inner optimizer. */
 void eddy__inner_transform(eddy_optimizer *o, eddy_gradient_pair *pairs, int count);
 
+/* Whether the optimizer is, or has inside, one with a function of the program (transformed.c), and calls of
+ * all these functions with copies of the pairs, whatever they return. */
+bool eddy__has_function(const eddy_optimizer *o);
+void eddy__call_functions(const eddy_optimizer *o, const eddy_gradient_pair *pairs, int count);
+
 /* Functions for definitions of wrappers around one inner optimizer: they pass the call on. */
 void        eddy__inner_slots(eddy_optimizer *inner, eddy_tensor variable);
 void        eddy__inner_prepare(eddy_optimizer *inner);

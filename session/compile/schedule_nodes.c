@@ -5,8 +5,9 @@
  * their neighbors, and loops over the same number of elements become adjacent, so that fuse.c
  * can merge them. Variables are updated as early as possible, so that gradients are freed early,
  * but after all readers of the old value that were built before, so that no reader needs a copy
- * of it. Exchanges with other ranks begin as early as possible, too. Where values are checked,
- * variables are updated at the end, so that a value that fails the run has changed none. */
+ * of it. Exchanges with other ranks begin as early as possible, too, except those that gather.
+ * Where values are checked, variables are updated at the end, so that a value that fails the run
+ * has changed none. */
 #include "session/compile/ir.h"
 
 #include <string.h>
@@ -60,11 +61,20 @@ static bool is_lazy(const ir_graph *f, const ir_node *n)
            !reads_storage(f, n);
 }
 
+/* Whether the result is larger than the input: what ranks gather should not wait in memory for its
+ * use. All ranks must decide alike, and one input has the same shape on all of them. */
+static bool gathers(const ir_graph *f, const ir_node *n)
+{
+    return n->n_inputs == 1 && n->n_outputs == 1 &&
+           eddy_shape_count(n->outputs[0].shape) >
+               eddy_shape_count(eddy__ir_type(f, n->inputs[0]).shape);
+}
+
 /* Updates, and exchanges with other ranks, which take their time while the next nodes run. */
-static bool is_prompt(const ir_node *n)
+static bool is_prompt(const ir_graph *f, const ir_node *n)
 {
     return ((n->op->flags & EDDY_OP_UPDATES) && n->n_controls == 0) ||
-           (n->op->flags & EDDY_OP_EXCHANGES);
+           ((n->op->flags & EDDY_OP_EXCHANGES) && !gathers(f, n));
 }
 
 /* The number of elements, if the node is a loop over elements. */
@@ -231,7 +241,7 @@ static void resolve(scheduler *a, int32_t first)
             const ir_node *n = a->ir->nodes[next];
             if (--a->pending[next] > 0) continue;
             if (is_lazy(a->ir, n)) a->stack[top++] = next;
-            else if (is_prompt(n)) a->ready[a->n_ready++] = next;
+            else if (is_prompt(a->ir, n)) a->ready[a->n_ready++] = next;
         }
     }
 }
@@ -380,7 +390,7 @@ static bool schedule(scheduler *a)
         if (is_early(a, f->nodes[id])) add_to_batch(a, id);
     order_batch(a, batch_pending, s);
     for (int32_t id = 1; id <= f->size; id++) {
-        if (a->scheduled[id] || is_lazy(f, f->nodes[id]) || is_prompt(f->nodes[id])) continue;
+        if (a->scheduled[id] || is_lazy(f, f->nodes[id]) || is_prompt(f, f->nodes[id])) continue;
         add_to_batch(a, id);
         order_batch(a, batch_pending, s);
         resolve(a, id);

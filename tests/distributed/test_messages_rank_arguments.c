@@ -75,20 +75,22 @@ static bool wrong_operations(eddy_communicator *c, void *context)
 
 /* ------------------------------------------------ steps that combine variables -- */
 
-static eddy_error joint_errors[4][MOST];
+enum { JOINT = 5 };
+static eddy_error joint_errors[JOINT][MOST];
 
 /* With two variables: each rank owns one at most. */
 static bool combined(eddy_communicator *c, void *context)
 {
     (void)context;
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < JOINT; k++) {
         eddy_graph     *g = eddy_graph_new();
         eddy_tensor     v = eddy_variable(g, eddy_scalar(g, 1), .name = "v");
         eddy_tensor     w = eddy_variable(g, eddy_scalar(g, 2), .name = "w");
         eddy_optimizer *o = eddy_gradient_descent(g, eddy_scalar(g, 1));
         o = k == 0 ? eddy_clipped_gradients(o, .global_norm = eddy_scalar(g, 1))
           : k == 1 ? eddy_loss_scale(o)
-          : k == 2 ? eddy_apply_if_finite(o, .quiet = true) : eddy_prodigy(g);
+          : k == 2 ? eddy_apply_if_finite(o, .quiet = true)
+          : k == 3 ? eddy_prodigy(g) : eddy_transformed_gradients(o, .transform = clip_together);
         o = eddy_accumulate_gradients(o, 2);
         eddy_minimize(eddy_sharded(o, c), eddy_mul(v, w));
         eddy_error *e = &joint_errors[k][eddy_communicator_rank(c)];
@@ -106,7 +108,7 @@ static void all_refuse(void)
         eddy_error e = { 0 };
         memset(joint_errors, 0, sizeof joint_errors);
         ck_assert(eddy_run_threads(ranks, combined, NULL, &e));
-        for (int k = 0; k < 4; k++)
+        for (int k = 0; k < JOINT; k++)
             for (int r = 0; r < ranks; r++) {
                 const eddy_error *own = &joint_errors[k][r];
                 ck_assert_msg(own->status == EDDY_INVALID_ARGUMENT, "%d of %d ranks, case %d: %s",
@@ -114,7 +116,7 @@ static void all_refuse(void)
                 ck_assert_str_eq(own->message, joint_errors[k][0].message);
             }
     }
-    for (int k = 0; k < 4; k++) golden_line(joint_errors[k][0].message);
+    for (int k = 0; k < JOINT; k++) golden_line(joint_errors[k][0].message);
 }
 
 /* Rows that are divided among two ranks, and numbers of rows that are fed. */

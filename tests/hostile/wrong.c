@@ -227,6 +227,20 @@ eddy_tensor (*wrong_complete(void))(void *, int, const eddy_tensor *, const eddy
     return draw(8) ? completes_wrongly : NULL;
 }
 
+static eddy_tensor creates_wrongly(void *context, const eddy_variable_request *r)
+{
+    (void)context;
+    return draw(4) ? eddy_create_variable(r) : draw_eddy_tensor();
+}
+eddy_variable_creator draw_eddy_variable_creator(void) { return draw(8) ? creates_wrongly : NULL; }
+
+static eddy_tensor another_time(void *context, eddy_tensor t, eddy_tensor after)
+{
+    (void)context, (void)after;
+    return draw(4) ? eddy_identity(t) : draw_eddy_tensor();
+}
+eddy_again draw_eddy_again(void) { return draw(8) ? another_time : NULL; }
+
 static bool by_chance(eddy_tensor variable, void *context)
 {
     (void)variable, (void)context;

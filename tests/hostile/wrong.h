@@ -3,6 +3,8 @@
 #ifndef HOSTILE_WRONG_H
 #define HOSTILE_WRONG_H
 
+#include "autodiff/compute_again.h"
+#include "layers/variable_creator.h"
 #include "tests/hostile/world.h"
 
 eddy_function       draw_eddy_function(void);
@@ -37,6 +39,8 @@ void (*wrong_transform(void))(void *context, eddy_gradient_pair *pairs, int coun
 bool (*wrong_selects(void))(void *context, eddy_tensor variable);
 eddy_tensor (*wrong_complete(void))(void *context, int count, const eddy_tensor *variables,
                                     const eddy_tensor *values);
+eddy_variable_creator draw_eddy_variable_creator(void);
+eddy_again            draw_eddy_again(void);
 bool (*wrong_picks(void))(eddy_tensor variable, void *context);
 bool (*wrong_prepare(void))(eddy_graph *g, eddy_type x, void *context);
 

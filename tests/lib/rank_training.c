@@ -215,5 +215,10 @@ const rank_scenario rank_scenarios[] = {
     { "shardings", shardings_agree },
     { "slots", slots_are_divided },
     { "checkpoints", checkpoints_agree },
+    { "divided", divided_variables_agree },
+    { "memory", variables_are_divided },
+    { "parallel", parallel_layers_agree },
+    { "block", parallel_trainings_agree },
+    { "parts", parallel_checkpoints_agree },
     { NULL, NULL },
 };

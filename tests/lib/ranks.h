@@ -38,5 +38,10 @@ bool compression_agrees(eddy_communicator *c);
 bool shardings_agree(eddy_communicator *c);
 bool slots_are_divided(eddy_communicator *c);
 bool checkpoints_agree(eddy_communicator *c);
+bool divided_variables_agree(eddy_communicator *c);
+bool variables_are_divided(eddy_communicator *c);
+bool parallel_layers_agree(eddy_communicator *c);
+bool parallel_trainings_agree(eddy_communicator *c);
+bool parallel_checkpoints_agree(eddy_communicator *c);
 
 #endif

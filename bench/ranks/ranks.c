@@ -1,0 +1,208 @@
+/* ranks.c -- training steps of several ranks, processes of MPI, and all_reduce beside MPI's own:
+ *
+ *   mpirun -n 2 ranks NAME [--steps N] [--overlap] [--threads T]     mlp, lenet, transformer, words
+ *   mpirun -n 2 ranks all_reduce
+ *
+ * bench/torch/ddp.py has the same models of the same sizes; batches are divided among the ranks.
+ * Prints the median of the milliseconds of a step. */
+#include "bench/bench.h"
+#include "distributed/mpi/mpi_ranks.h"
+
+#include <eddy/distributed.h>
+#include <eddy/ops/short_names.h>
+
+#include <mpi.h>
+#include <string.h>
+
+enum { WARM_UP = 5 };
+
+typedef struct model {
+    eddy_graph     *graph;
+    eddy_tensor     feeds[3], loss;
+    eddy_array     *arrays[3];
+    int             n;
+    eddy_optimizer *optimizer;
+} model;
+
+/* -------------------------------------------------------------------- models -- */
+
+static eddy_tensor feed_floats(model *m, eddy_shape s)
+{
+    eddy_array *a = eddy_array_new(EDDY_FLOAT32, s);
+    bench_need(a, "out of memory");
+    bench_uniform(eddy_array_data(a), eddy_array_count(a), (uint64_t)m->n + 1, 0, 1);
+    m->arrays[m->n] = a;
+    return m->feeds[m->n++] = eddy_placeholder(m->graph, NULL, EDDY_FLOAT32, s);
+}
+
+static eddy_tensor feed_numbers(model *m, eddy_shape s, uint64_t below)
+{
+    eddy_array *a = eddy_array_new(EDDY_INT32, s);
+    bench_need(a, "out of memory");
+    int32_t *x = eddy_array_data(a);
+    for (int64_t i = 0; i < eddy_array_count(a); i++)
+        x[i] = (int32_t)(bench_word((uint64_t)m->n + 1, (uint64_t)i) % below);
+    m->arrays[m->n] = a;
+    return m->feeds[m->n++] = eddy_placeholder(m->graph, NULL, EDDY_INT32, s);
+}
+
+static void classify(model *m, eddy_tensor y, eddy_tensor logits)
+{
+    m->loss = eddy_mean(eddy_sparse_softmax_cross_entropy(y, logits));
+    m->optimizer = eddy_adam(m->graph, .learning_rate = eddy_scalar(m->graph, 1e-3));
+}
+
+static void build_mlp(model *m, int64_t ranks)
+{
+    const int64_t batch = 256 / ranks;
+    eddy_tensor   x = feed_floats(m, EDDY_SHAPE(batch, 784));
+    eddy_tensor   y = feed_numbers(m, EDDY_SHAPE(batch), 10);
+    classify(m, y, eddy_mlp(x, EDDY_DIMS(512, 512, 10)));
+}
+
+static void build_lenet(model *m, int64_t ranks)
+{
+    const int64_t batch = 128 / ranks;
+    eddy_tensor   x = feed_floats(m, EDDY_SHAPE(batch, 28, 28, 1));
+    eddy_tensor   y = feed_numbers(m, EDDY_SHAPE(batch), 10);
+    for (int i = 0; i < 2; i++) {
+        x = eddy_conv2d_layer(x, i ? 64 : 32, EDDY_DIMS(5), .padding = "SAME",
+                              .activation = eddy_relu);
+        x = eddy_max_pool2d(x, EDDY_DIMS(2));
+    }
+    classify(m, y, eddy_mlp(eddy_flatten(x), EDDY_DIMS(256, 10)));
+}
+
+enum { LENGTH = 64, LETTERS = 65, WIDTH = 128, BLOCKS = 4, HEADS = 4 };
+
+static void build_transformer(model *m, int64_t ranks)
+{
+    const int64_t batch = 16 / ranks;
+    eddy_tensor   ids = feed_numbers(m, EDDY_SHAPE(batch, LENGTH), LETTERS);
+    eddy_tensor   next = feed_numbers(m, EDDY_SHAPE(batch, LENGTH), LETTERS);
+    eddy_tensor   x = eddy_embedding_layer(ids, LETTERS, WIDTH);
+    x = eddy_position_layer(x, .learned = true);
+    for (int i = 0; i < BLOCKS; i++)
+        x = eddy_transformer_block(x, HEADS, .causal = true, .pre_norm = true,
+                                   .activation = eddy_gelu);
+    classify(m, next, eddy_dense(eddy_layer_norm_layer(x), LETTERS));
+}
+
+/* Words beside each other are similar, and others are not; the gradient of the table is sparse. */
+static void build_words(model *m, int64_t ranks)
+{
+    enum { WORDS = 1000000, SIZE = 64, OTHERS = 5 };
+    const int64_t batch = 1024 / ranks;
+    eddy_tensor   word = feed_numbers(m, EDDY_SHAPE(batch, 1), WORDS);
+    eddy_tensor   near = feed_numbers(m, EDDY_SHAPE(batch, 1), WORDS);
+    eddy_tensor   far = feed_numbers(m, EDDY_SHAPE(batch, OTHERS), WORDS);
+    eddy_tensor   ids = eddy_concat(EDDY_LIST(word, near, far), .axis = 1);
+    eddy_tensor   rows = eddy_embedding_layer(ids, WORDS, SIZE);
+    eddy_tensor   of = eddy_slice(rows, EDDY_DIMS(0, 0, 0), EDDY_DIMS(-1, 1, -1));
+    eddy_tensor   others = eddy_slice(rows, EDDY_DIMS(0, 1, 0), EDDY_DIMS(-1, -1, -1));
+    eddy_tensor   scores = eddy_sum(Mul(of, others), .axes = EDDY_AXES(-1));
+    const float   signs[1 + OTHERS] = { -1, 1, 1, 1, 1, 1 };
+    eddy_tensor   sign = eddy_const(m->graph, EDDY_FLOAT32, EDDY_SHAPE(1 + OTHERS), signs);
+    m->loss = eddy_mean(eddy_softplus(Mul(scores, sign)));
+    m->optimizer = eddy_gradient_descent(m->graph, eddy_scalar(m->graph, 0.1));
+}
+
+static const struct named {
+    const char *name;
+    void      (*build)(model *m, int64_t ranks);
+} models[] = {
+    { "mlp", build_mlp }, { "lenet", build_lenet }, { "transformer", build_transformer },
+    { "words", build_words },
+};
+
+/* --------------------------------------------------------------------- steps -- */
+
+static void train(eddy_communicator *c, const struct named *which, int steps, bool overlap,
+                  int threads)
+{
+    const int     ranks = eddy_communicator_size(c);
+    model         m = { .graph = eddy_graph_new(.seed = 1) };
+    eddy_feed     feeds[3];
+    eddy_error    e = { 0 };
+    bench_samples all = { 0 };
+    which->build(&m, ranks);
+    if (ranks > 1) m.optimizer = eddy_distributed(m.optimizer, c, .overlap = overlap,
+                                                  .bucket_bytes = overlap ? 1 << 20 : 4 << 20);
+    eddy_tensor   step = eddy_minimize(m.optimizer, m.loss);
+    eddy_session *s = eddy_session_new(m.graph, .threads = threads);
+    for (int i = 0; i < m.n; i++) feeds[i] = (eddy_feed){ m.feeds[i], m.arrays[i] };
+    bench_need(eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(m.graph)), NULL) == EDDY_OK &&
+                   (ranks == 1 || eddy_broadcast_variables(c, 0, m.graph, s, &e)),
+               eddy_session_message(s));
+    for (int i = 0; i < WARM_UP + steps; i++) {
+        eddy_array  *out[2] = { NULL, NULL };
+        const double from = bench_now();
+        bench_need(eddy_run(s, (eddy_feeds){ m.n, feeds }, EDDY_FETCH(m.loss, step), out) ==
+                       EDDY_OK,
+                   eddy_session_message(s));
+        if (i >= WARM_UP) bench_add(&all, 1e3 * (bench_now() - from));
+        eddy_array_free(out[0]);
+    }
+    qsort(all.at, (size_t)all.n, sizeof *all.at, bench_ascending);
+    if (eddy_communicator_rank(c) == 0) printf("%.4f\n", all.at[all.n / 2]);
+    for (int i = 0; i < m.n; i++) eddy_array_free(m.arrays[i]);
+    eddy_session_free(s);
+    eddy_graph_free(m.graph);
+}
+
+/* ---------------------------------------------------------------- all_reduce -- */
+
+/* In turns; microseconds of the median call. */
+static void all_reduce(eddy_communicator *c, int64_t bytes)
+{
+    const int     turns = bytes > 1 << 22 ? 20 : 200;
+    bench_samples own = { 0 }, bare = { 0 };
+    eddy_error    e = { 0 };
+    eddy_array   *a = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(bytes / 4));
+    bench_need(a, "out of memory");
+    memset(eddy_array_data(a), 0, (size_t)bytes);
+    for (int i = 0; i < turns; i++) {
+        double from = bench_now();
+        bench_need(eddy_array_all_reduce(c, EDDY_REDUCE_SUM, a, &e), e.message);
+        bench_add(&own, 1e6 * (bench_now() - from));
+        from = bench_now();
+        bench_need(MPI_Allreduce(MPI_IN_PLACE, eddy_array_data(a), (int)(bytes / 4), MPI_FLOAT,
+                                 MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS,
+                   "MPI_Allreduce");
+        bench_add(&bare, 1e6 * (bench_now() - from));
+    }
+    qsort(own.at, (size_t)own.n, sizeof *own.at, bench_ascending);
+    qsort(bare.at, (size_t)bare.n, sizeof *bare.at, bench_ascending);
+    if (eddy_communicator_rank(c) == 0)
+        printf("%10lld %12.1f %12.1f %8.2f\n", (long long)bytes, own.at[own.n / 2],
+               bare.at[bare.n / 2], own.at[own.n / 2] / bare.at[bare.n / 2]);
+    eddy_array_free(a);
+}
+
+int main(int argc, char **argv)
+{
+    int         steps = 50, threads = 1;
+    bool        overlap = false, known = false;
+    const char *name = argc > 1 ? argv[1] : "";
+    for (int i = 2; i < argc; i++) {
+        overlap = overlap || strcmp(argv[i], "--overlap") == 0;
+        if (i + 1 < argc && strcmp(argv[i], "--steps") == 0) steps = atoi(argv[i + 1]);
+        if (i + 1 < argc && strcmp(argv[i], "--threads") == 0) threads = atoi(argv[i + 1]);
+    }
+    eddy_error         e = { 0 };
+    eddy_communicator *c = eddy_mpi_join(&e);
+    bench_need(c, e.message);
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+        if (strcmp(models[i].name, name) == 0) {
+            train(c, &models[i], steps, overlap, threads);
+            known = true;
+        }
+    if (strcmp(name, "all_reduce") == 0) {
+        if (eddy_communicator_rank(c) == 0) puts("     bytes         Eddy          MPI    ratio");
+        for (int64_t bytes = 1024; bytes <= 64 << 20; bytes *= 4) all_reduce(c, bytes);
+        known = true;
+    }
+    eddy_communicator_free(c);
+    bench_need(known, "ranks NAME: mlp, lenet, transformer, words or all_reduce");
+    return 0;
+}
