@@ -695,7 +695,9 @@ install: lib command build/interface.json $(REFERENCE)/index.md $(PC_FILES) $(CM
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/eddy/gdb share/gdb/eddy.py
 	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(BUILD)/eddy
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 docs/man/*.1
-	install -D -m 644 command/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/eddy
+	install -D -m 644 share/completions/eddy.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/eddy
+	install -D -m 644 share/completions/_eddy $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_eddy
+	install -D -m 644 share/completions/eddy.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/eddy.fish
 
 uninstall: ## remove what `make install` installed
 	rm -rf $(DESTDIR)$(PREFIX)/include/eddy
@@ -703,6 +705,8 @@ uninstall: ## remove what `make install` installed
 	rm -f $(DESTDIR)$(LIBDIR)/pkgconfig/eddy.pc $(DESTDIR)$(LIBDIR)/pkgconfig/eddy-*.pc
 	rm -rf $(DESTDIR)$(LIBDIR)/cmake/eddy $(DESTDIR)$(PREFIX)/share/doc/eddy $(DESTDIR)$(PREFIX)/share/eddy
 	rm -f $(DESTDIR)$(PREFIX)/bin/eddy $(DESTDIR)$(PREFIX)/share/bash-completion/completions/eddy
+	rm -f $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_eddy
+	rm -f $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/eddy.fish
 	rm -f $(patsubst docs/man/%,$(DESTDIR)$(PREFIX)/share/man/man1/%,$(wildcard docs/man/*.1))
 
 clean: ## remove all built files
