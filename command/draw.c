@@ -164,6 +164,11 @@ int groups_draw(const model *m, const char *path, int depth, int most)
     int status = fflush(to) != 0 || ferror(to) ? fail(path, "%s", strerror(errno)) : SUCCESS;
     if (status == SUCCESS && kind < 3) status = layout(to, path, endings[kind]);
     if (fclose(to) != 0 && status == SUCCESS) status = fail(path, "%s", strerror(errno));
-    if (status == SUCCESS && !as_json) printf("%s: %d boxes\n", path, g.count);
+    if (status == SUCCESS && as_json) {
+        json_open(NULL, '{');
+        json_text("file", path);
+        json_number("boxes", g.count);
+        json_close('}');
+    } else if (status == SUCCESS) printf("%s: %d boxes\n", path, g.count);
     return status;
 }
