@@ -423,7 +423,7 @@ check: ## run all tests, examples and programs in the documentation
 	@for e in $(SELF_CHECKING); do echo $$e; $$e > $$e.out || { cat $$e.out; exit 1; }; done
 	@$(MAKE) --no-print-directory roundtrip
 	@$(BUILD)/examples/infer --out $(BUILD)/round_trip
-	@sh scripts/report_page.sh $(BUILD)/round_trip/digits.html overview curves tables images histograms time graph0
+	@sh scripts/report_page.sh $(BUILD)/round_trip/digits.html overview curves tables images histograms time parameters graph0
 	@$(MAKE) --no-print-directory torture-quick
 	@CC='$(CC)' BUILD='$(BUILD)' LIBS='$(INPUT_LIBS) $(LIBS)' sh scripts/docs.sh README.md docs/*/*.md
 	@$(MAKE) --no-print-directory headers packages docs bindings gdb
