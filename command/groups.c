@@ -46,7 +46,8 @@ static int depth_in(const char *name, const char *open, int depth)
 static const char *name_in(const eddy_node *node, grouping by, int depth, const char *open)
 {
     if (by == BY_NODE) return node->name;
-    return by == BY_SCOPE ? scope_of(node->name, depth_in(node->name, open, depth)) : node->op->name;
+    if (by == BY_OPERATION) return node->op->name;
+    return scope_of(node->name, depth_in(node->name, open, depth));
 }
 
 /* An open hash table from names to numbers of groups. */

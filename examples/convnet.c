@@ -66,7 +66,8 @@ static model build(const options *o)
     m.updates = eddy_update_ops(g, NULL);
     eddy_tensor predicted = eddy_argmax(logits, .axis = 1, .output_type = EDDY_INT32);
     m.accuracy = eddy_mean(eddy_cast(eddy_equal(predicted, m.labels), EDDY_FLOAT32));
-    m.filters = eddy_transpose(eddy_graph_tensor(g, "first/conv2d/kernel:0"), EDDY_DIMS(0, 3, 1, 2));
+    const eddy_tensor kernel = eddy_graph_tensor(g, "first/conv2d/kernel:0");
+    m.filters = eddy_transpose(kernel, EDDY_DIMS(0, 3, 1, 2));
     return m;
 }
 

@@ -302,8 +302,8 @@ static bool pair_of_update(eddy_tensor update, eddy_gradient_pair *p)
     *p = (eddy_gradient_pair){ eddy_input(update, 1), eddy_input(update, 0) };
     if (strcmp(eddy_type_of(update), "AssignSub") == 0) return true;
     eddy_fail(update.graph, EDDY_INVALID_ARGUMENT,
-              "apply_update_ops: '%s' is %s; only updates that subtract (AssignSub) are steps of an "
-              "optimizer", eddy_name_of(update), eddy_type_of(update));
+              "apply_update_ops: '%s' is %s; only updates that subtract (AssignSub) are steps "
+              "of an optimizer", eddy_name_of(update), eddy_type_of(update));
     return false;
 }
 

@@ -160,7 +160,8 @@ static bool lower_executed(lowering *l, const eddy_node *node)
     n->alias = c->info[node->id].alias;
     n->kept = eddy__acts(c, node);
     /* A watch in a body is called in the thread of the run. */
-    n->effect = c->info[node->id].effect || (eddy__has_body(node) && eddy__watches_bodies(c->session));
+    n->effect = c->info[node->id].effect ||
+                (eddy__has_body(node) && eddy__watches_bodies(c->session));
     n->variable = c->variable_of[node->id];
     n->n_inputs = node->n_inputs;
     n->inputs = eddy__ir_alloc(c, (size_t)node->n_inputs, sizeof *n->inputs);

@@ -1,7 +1,7 @@
 /* test_same_bits.c -- a training whose batches have eight parts gives the same bits on 1, 2, 4 and
  * 8 ranks: gradients are summed in one order, and random numbers follow the number of the part. So
- * it does if slots and gradients are divided among the ranks. Batch normalization uses the statistics
- * of a part, and its moving averages follow the mean over the parts. */
+ * it does if slots and gradients are divided among the ranks. Batch normalization uses the
+ * statistics of a part, and its moving averages follow the mean over the parts. */
 #include "build/gen/suites.h"
 #include "tests/lib/ranks.h"
 
@@ -201,8 +201,8 @@ START_TEST(divided_or_whole)
 }
 END_TEST
 
-/* The moving averages of the first layer, by plain loops: of the mean of all examples of a batch, and
- * of the variance of the examples of a part. */
+/* The moving averages of the first layer, by plain loops: of the mean of all examples of a batch,
+ * and of the variance of the examples of a part. */
 static void expected_averages(int j, double *mean, double *variance)
 {
     *mean = 0;

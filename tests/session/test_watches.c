@@ -208,8 +208,8 @@ START_TEST(branches)
     seen              all = { 0 };
     eddy_tensor       y;
     const eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(1));
-    eddy_cond(Greater(Sum(x), 0), (eddy_function){ .build = root }, (eddy_function){ .build = negative },
-              &y, EDDY_LIST(x));
+    eddy_cond(Greater(Sum(x), 0), (eddy_function){ .build = root },
+              (eddy_function){ .build = negative }, &y, EDDY_LIST(x));
     eddy_watch(s, built, .callback = note, .user = &all);
     for (int i = -4; i <= 4; i += 4)
         ok(eddy_run(s, EDDY_FEED({ x, EDDY_DOUBLES(i) }), EDDY_FETCH(y), NULL));
