@@ -432,7 +432,7 @@ check: ## run all tests, examples and programs in the documentation
 	@for e in $(SELF_CHECKING); do echo $$e; $$e > $$e.out || { cat $$e.out; exit 1; }; done
 	@$(MAKE) --no-print-directory roundtrip
 	@$(BUILD)/examples/infer --out $(BUILD)/round_trip
-	@sh scripts/report_page.sh $(BUILD)/round_trip/digits.html overview curves tables images histograms time graph0
+	@sh scripts/report_page.sh $(BUILD)/round_trip/digits.html overview curves tables images histograms time parameters graph0
 	@$(MAKE) --no-print-directory torture-quick
 	@CC='$(CC)' BUILD='$(BUILD)' LIBS='$(INPUT_LIBS) $(LIBS)' sh scripts/docs.sh README.md docs/*/*.md
 	@$(MAKE) --no-print-directory headers packages docs bindings gdb
@@ -713,7 +713,9 @@ install: lib command build/interface.json $(REFERENCE)/index.md $(PC_FILES) $(CM
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/eddy/gdb share/gdb/eddy.py
 	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(BUILD)/eddy
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 docs/man/*.1
-	install -D -m 644 command/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/eddy
+	install -D -m 644 share/completions/eddy.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/eddy
+	install -D -m 644 share/completions/_eddy $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_eddy
+	install -D -m 644 share/completions/eddy.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/eddy.fish
 
 uninstall: ## remove what `make install` installed
 	rm -rf $(DESTDIR)$(PREFIX)/include/eddy
@@ -721,6 +723,8 @@ uninstall: ## remove what `make install` installed
 	rm -f $(DESTDIR)$(LIBDIR)/pkgconfig/eddy.pc $(DESTDIR)$(LIBDIR)/pkgconfig/eddy-*.pc
 	rm -rf $(DESTDIR)$(LIBDIR)/cmake/eddy $(DESTDIR)$(PREFIX)/share/doc/eddy $(DESTDIR)$(PREFIX)/share/eddy
 	rm -f $(DESTDIR)$(PREFIX)/bin/eddy $(DESTDIR)$(PREFIX)/share/bash-completion/completions/eddy
+	rm -f $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_eddy
+	rm -f $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/eddy.fish
 	rm -f $(patsubst docs/man/%,$(DESTDIR)$(PREFIX)/share/man/man1/%,$(wildcard docs/man/*.1))
 
 clean: ## remove all built files

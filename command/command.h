@@ -106,5 +106,7 @@ void json_number(const char *key, double value);
 void json_element(const char *key, double value, eddy_dtype d);
 void json_bool(const char *key, bool value);
 void json_shape(const char *key, eddy_shape s);
+/* With --json, what a command prints that only writes a file: {"file": PATH}. */
+void json_file(const char *path);
 
 #endif

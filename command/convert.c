@@ -108,7 +108,7 @@ static bool extract(model *m, eddy_session *s)
         fail(m->path, "%s", e.message);
         return false;
     }
-    if (report.text) printf("%s", report.text);
+    if (report.text && !as_json) printf("%s", report.text);
     eddy_string_free(report.text);
     named *outputs_ = room((size_t)n, sizeof *outputs_);
     for (int i = 0; i < n; i++) outputs_[i] = (named){ m->outputs[i].name, new_outputs[i] };
@@ -158,6 +158,7 @@ static int run(char **operands, int count)
              kind_name(m.kind));
     else if (m.graph) status = convert_graph(&m, operands[1], kind);
     else status = convert_tensors(&m, operands[1], kind);
+    if (status == SUCCESS) json_file(operands[1]);
     model_close(&m);
     return status;
 }

@@ -83,7 +83,13 @@ static void write_dot(FILE *to, const model *m, const groups *g)
     fputs("}\n", to);
 }
 
-/* Nodes without a scope keep a box of their own if there are few boxes; a group of the others has
+/* Nodes that are in no scope, or in none of those into which the open one is divided. */
+static bool is_loose(const groups *scopes, int scope)
+{
+    return strcmp(scopes->at[scope].name, scopes->open) == 0 || !*scopes->at[scope].name;
+}
+
+/* Loose nodes keep a box of their own if there are few boxes; a group of the others has
  * as many neighbors in the order of the graph as keeps the number of boxes below `most`. */
 static groups fold(const model *m, int depth, int most)
 {
@@ -93,15 +99,15 @@ static groups fold(const model *m, int depth, int most)
     const bool many = scopes.count > most;      /* then scopes do not count */
     const int  rest = many ? most : most > scopes.count ? most - scopes.count : 1;
     for (int i = 0; i < scopes.count; i++)
-        if (many || !*scopes.at[i].name) loose += scopes.at[i].nodes;
+        if (many || is_loose(&scopes, i)) loose += scopes.at[i].nodes;
     const int each = loose > rest ? (loose + rest - 1) / rest : 1;
     int      *box = room((size_t)scopes.count, sizeof *box), open = -1, in_open = 0;
-    groups    folded = { 0, room((size_t)g.count, sizeof *folded.at), g.of };
+    groups    folded = { 0, room((size_t)g.count, sizeof *folded.at), g.of, scopes.open };
     for (int32_t id = 1; id <= eddy_graph_size(m->graph); id++) {
         if (g.of[id] < 0) continue;
         const group *node = &g.at[g.of[id]];
         const int    scope = scopes.of[id];
-        const bool   alone = many || !*scopes.at[scope].name;
+        const bool   alone = many || is_loose(&scopes, scope);
         int          to = alone ? (in_open < each ? open : -1) : box[scope] - 1;
         if (to < 0) {
             to = folded.count++;
@@ -158,6 +164,11 @@ int groups_draw(const model *m, const char *path, int depth, int most)
     int status = fflush(to) != 0 || ferror(to) ? fail(path, "%s", strerror(errno)) : SUCCESS;
     if (status == SUCCESS && kind < 3) status = layout(to, path, endings[kind]);
     if (fclose(to) != 0 && status == SUCCESS) status = fail(path, "%s", strerror(errno));
-    if (status == SUCCESS && !as_json) printf("%s: %d boxes\n", path, g.count);
+    if (status == SUCCESS && as_json) {
+        json_open(NULL, '{');
+        json_text("file", path);
+        json_number("boxes", g.count);
+        json_close('}');
+    } else if (status == SUCCESS) printf("%s: %d boxes\n", path, g.count);
     return status;
 }

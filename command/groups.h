@@ -18,10 +18,12 @@ typedef struct groups {
     int    count;
     group *at;
     int   *of;                          /* by node: its group, -1 for nodes that are left out */
+    const char *open;                   /* the scope whose scopes have groups; "": none */
 } groups;
 
 /* The nodes that the outputs need, without those that are only in functions of loops. Scopes are
- * cut after `depth` parts. c is NULL if arithmetic is unknown. */
+ * cut after `depth` parts; if it is 0, after one, except that a scope with more than half of the nodes
+ * is divided into its own scopes, unless these are too many. c is NULL if arithmetic is unknown. */
 groups groups_make(const model *m, const concrete *c, grouping by, int depth);
 double node_flops(eddy_tensor t);
 /* "a/b" of "a/b/c" and depth 2; "" for a name without a scope. */

@@ -9,22 +9,25 @@
 typedef struct layout {
     int64_t height, width, channels;    /* -1: any */
     bool    channels_first;
+    bool    gray;                       /* a batch of images without an axis of channels */
 } layout;
 
 static bool is_channels(int64_t n) { return n == 1 || n == 3 || n == 4; }
 
 static layout layout_of(eddy_shape s)
 {
-    layout         l = { -1, -1, -1, false };
+    layout         l = { -1, -1, -1, false, false };
     const int      from = s.rank == 4 ? 1 : 0;
     const int64_t *d = s.dim + from;
-    if (s.rank - from == 3) {
+    if (s.rank == 3 && !is_channels(d[0]) && d[2] > 0 && !is_channels(d[2])) {
+        l = (layout){ d[1], d[2], 1, false, true };
+    } else if (s.rank - from == 3) {
         l.channels_first = is_channels(d[0]) && !is_channels(d[2]);
         l.height = d[l.channels_first ? 1 : 0];
         l.width = d[l.channels_first ? 2 : 1];
         l.channels = d[l.channels_first ? 0 : 2];
     } else if (s.rank == 2 && s.dim[0] != 1 && s.dim[0] != -1) {
-        l = (layout){ s.dim[0], s.dim[1], 1, false };
+        l = (layout){ s.dim[0], s.dim[1], 1, false, false };
     }
     return l;
 }
@@ -92,9 +95,11 @@ eddy_array *image_for(const eddy_array *image, const char *file, eddy_tensor t,
         channels = s.dim[s.rank - 1] / area == 1 ? 1 : is.dim[2];
     eddy_array *a = with_channels(image, channels, &raw);
     if (a) a = arranged(a, &l, file);
-    if (a && flat) {
-        const int64_t n = eddy_array_count(a);
-        eddy_array   *b = eddy_array_copy_of(EDDY_FLOAT32, EDDY_SHAPE(1, n), eddy_array_data(a));
+    if (a && (flat || l.gray)) {
+        const eddy_shape now = eddy_array_shape(a),
+                         as = flat ? EDDY_SHAPE(1, eddy_array_count(a))
+                                   : EDDY_SHAPE(1, now.dim[1], now.dim[2]);
+        eddy_array      *b = eddy_array_copy_of(EDDY_FLOAT32, as, eddy_array_data(a));
         eddy_array_free(a);
         a = b;
     }

@@ -28,7 +28,7 @@ static int print_help(FILE *to)
     return to == stdout ? SUCCESS : TROUBLE;
 }
 
-/* For the completion of bash: a line for each command, its name and its options. */
+/* For completion in shells: a line for each command, its name and its options. */
 static int print_words(void)
 {
     for (int i = 0; commands[i]; i++) {

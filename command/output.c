@@ -195,3 +195,11 @@ void json_shape(const char *key, eddy_shape s)
         else json_number(NULL, (double)s.dim[i]);
     json_close(']');
 }
+
+void json_file(const char *path)
+{
+    if (!as_json) return;
+    json_open(NULL, '{');
+    json_text("file", path);
+    json_close('}');
+}

@@ -17,7 +17,10 @@ static int run(char **operands, int count)
 {
     eddy_error e = { 0 };
     (void)count;
-    if (eddy_events_report(operands[0], output, title, &e) == EDDY_OK) return SUCCESS;
+    if (eddy_events_report(operands[0], output, title, &e) == EDDY_OK) {
+        json_file(output);
+        return SUCCESS;
+    }
     const size_t own = strncmp(e.message, "report: ", 8) == 0 ? 8 : 0;     /* the command says it */
     return fail(NULL, "%s", e.message + own);
 }

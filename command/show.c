@@ -6,13 +6,13 @@
 
 static bool        nodes = false, by_operation = false;
 static const char *drawing = NULL;
-static int64_t     depth = 1, boxes = 150;
+static int64_t     depth = 0, boxes = 150;
 static text_list   shapes, outputs;
 
 static const option_row options[] = {
     { "nodes", 'n', OPTION_FLAG, NULL, &nodes, "a row for each node, not for each scope" },
     { "operations", 0, OPTION_FLAG, NULL, &by_operation, "a row for each operation" },
-    { "depth", 'd', OPTION_COUNT, "N", &depth, "parts of a scope's name (default 1)" },
+    { "depth", 'd', OPTION_COUNT, "N", &depth, "parts of a scope's name (default: 1 or more)" },
     { "outputs", 0, OPTION_NAMES, "NAMES", &outputs, "only what these tensors need" },
     { "shape", 's', OPTION_EACH, "INPUT=DIMS", &shapes, "for unknown dimensions (default 1)" },
     { "graph", 'g', OPTION_TEXT, "FILE", &drawing, "draw the graph: .svg, .png, .pdf, .dot" },

@@ -27,7 +27,7 @@ typedef struct options {
 typedef struct model {
     eddy_graph *graph;
     eddy_tensor pixels, labels, rate, training;        /* are fed */
-    eddy_tensor loss, step, updates, accuracy;         /* are fetched */
+    eddy_tensor loss, step, updates, accuracy, filters; /* are fetched */
 } model;
 
 /* A convolution with batch normalization and relu; its kernel is regularized. */
@@ -66,6 +66,8 @@ static model build(const options *o)
     m.updates = eddy_update_ops(g, NULL);
     eddy_tensor predicted = eddy_argmax(logits, .axis = 1, .output_type = EDDY_INT32);
     m.accuracy = eddy_mean(eddy_cast(eddy_equal(predicted, m.labels), EDDY_FLOAT32));
+    const eddy_tensor kernel = eddy_graph_tensor(g, "first/conv2d/kernel:0");
+    m.filters = eddy_transpose(kernel, EDDY_DIMS(0, 3, 1, 2));
     return m;
 }
 
@@ -144,6 +146,20 @@ static double test(const model *m, eddy_session *s, const images *set, const int
     return right;
 }
 
+/* The filters of the first layer side by side, and how their elements are distributed. */
+static void show_filters(const model *m, eddy_session *s)
+{
+    eddy_array *filters = eddy_fetch(s, m->filters);
+    if (!filters) return;
+    const int64_t   wide = eddy_array_count(filters) / 3;
+    eddy_array_room room;
+    eddy_picture_print(eddy_array_view(&room, EDDY_FLOAT32, EDDY_SHAPE(3, wide),
+                                       eddy_array_data(filters)),
+                       .title = "filters of the first layer");
+    eddy_histogram_print(filters, .bins = 10);
+    eddy_array_free(filters);
+}
+
 static bool save(const options *o, eddy_session *s)
 {
     char path[512];
@@ -167,6 +183,7 @@ static bool learn(const options *o, const images *set, const images *held_out)
     ok = ok && train(o, &m, s, set, order);
     for (int i = 0; ok && i < held_out->count; i++) order[i] = i;
     ok = ok && (right = test(&m, s, held_out, order)) >= 0;
+    if (ok) show_filters(&m, s);
     if (ok) printf("\n  test accuracy %.2f %%\n", 100 * right);
     if (ok && o->folder) ok = save(o, s);
     if (!ok) fprintf(stderr, "%s\n", eddy_session_message(s));

@@ -131,13 +131,14 @@ static double gradient_error(eddy_session *s, const model *m, const eddy_array *
 static double fit(eddy_session *s, const model *m, const eddy_array *seen)
 {
     eddy_array *out[2] = { NULL };
-    double      worst = 0;
+    double      worst = 0, losses[STEPS + 1];
+    int         n = 0;
     eddy_run(s, EDDY_FEED(), EDDY_FETCH(m->init), NULL);
-    for (int i = 0; i <= STEPS; i++) {
-        if (eddy_run(s, EDDY_FEED({ m->trace, seen }), EDDY_FETCH(m->fit, m->step), out) != EDDY_OK)
-            break;
-        if (i % 100 == 0) printf("step %3d, loss %.6f\n", i, eddy_array_item(out[0]));
-    }
+    while (n <= STEPS && eddy_run(s, EDDY_FEED({ m->trace, seen }), EDDY_FETCH(m->fit, m->step),
+                                  out) == EDDY_OK)
+        losses[n++] = eddy_array_item(out[0]);
+    eddy_plot_print(&(eddy_curve){ .count = n, .y = losses }, 1, .title = "loss", .x_label = "step",
+                    .log_y = true);
     eddy_array *found = eddy_fetch(s, m->fitted);
     for (int i = 0; i < PARAMETERS; i++) {
         const double got = found ? eddy_array_get(found, i) : NAN;

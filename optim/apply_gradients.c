@@ -294,6 +294,37 @@ eddy_tensor eddy_apply_gradients_with(const eddy_apply_gradients_args *given)
     return train;
 }
 
+/* ------------------------------------------------------- updates of layers -- */
+
+/* The variable of an update and what it subtracts. */
+static bool pair_of_update(eddy_tensor update, eddy_gradient_pair *p)
+{
+    *p = (eddy_gradient_pair){ eddy_input(update, 1), eddy_input(update, 0) };
+    if (strcmp(eddy_type_of(update), "AssignSub") == 0) return true;
+    eddy_fail(update.graph, EDDY_INVALID_ARGUMENT,
+              "apply_update_ops: '%s' is %s; only updates that subtract (AssignSub) are steps "
+              "of an optimizer", eddy_name_of(update), eddy_type_of(update));
+    return false;
+}
+
+eddy_tensor eddy_apply_update_ops(eddy_optimizer *o, const char *scope)
+{
+    eddy_graph *g = eddy__optimizer_ready(o);
+    if (!g) return eddy_none(eddy_optimizer_graph(o));
+    const int           n = eddy_collection_get(g, EDDY_UPDATE_OPS, scope, NULL, 0);
+    const size_t        bytes = (size_t)n * (sizeof(eddy_gradient_pair) + sizeof(eddy_tensor));
+    eddy_gradient_pair *pairs = eddy__allocate(eddy__graph_allocator(g), bytes);
+    if (!pairs) return eddy_fail(g, EDDY_NO_MEMORY, "apply_update_ops: out of memory");
+    eddy_tensor *updates = (eddy_tensor *)(pairs + n);
+    bool         fits = true;
+    eddy_collection_get(g, EDDY_UPDATE_OPS, scope, updates, n);
+    for (int i = 0; fits && i < n; i++) fits = pair_of_update(updates[i], &pairs[i]);
+    eddy_tensor all = eddy_none(g);
+    if (fits) all = eddy_apply_gradients(o, pairs, n, .name = "update_ops");
+    eddy__release(eddy__graph_allocator(g), pairs, bytes);
+    return all;
+}
+
 /* --------------------------------------------------------------- minimize -- */
 
 static bool none_has_gradient(const eddy_pairs *p)

@@ -89,6 +89,17 @@ EDDY_API eddy_tensor eddy_apply_gradients_with(const eddy_apply_gradients_args *
 #define eddy_apply_gradients(...) \
     eddy_apply_gradients_with(EDDY_ARGS(eddy_apply_gradients_args, __VA_ARGS__))
 
+/* The updates of EDDY_UPDATE_OPS whose names start with `scope` (all if NULL), such as those of moving
+ * averages, as steps of `o`, in place of eddy_update_ops: what an update subtracts is the gradient of
+ * its variable. Gradient descent with a rate of 1 does what the updates do, and wrappers around it
+ * average them over ranks (eddy_distributed) or over runs (eddy_accumulate_gradients):
+ *
+ *   eddy_optimizer *o = eddy_distributed(eddy_gradient_descent(g, eddy_scalar(g, 1)), c);
+ *   eddy_tensor updates = eddy_apply_update_ops(o, NULL);
+ *
+ * Errors: those of eddy_apply_gradients; EDDY_INVALID_ARGUMENT for an update other than AssignSub. */
+EDDY_API eddy_tensor eddy_apply_update_ops(eddy_optimizer *o, const char *scope);
+
 typedef struct eddy_minimize_args {
     size_t           size_ EDDY_DEFAULT(sizeof(eddy_minimize_args));
     eddy_optimizer  *optimizer;

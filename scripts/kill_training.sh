@@ -8,10 +8,10 @@ kills=${1:-200}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Everything that has a state: shuffling, dropout, batch normalization (not on several ranks), slots, a
-# schedule, early stopping, and checkpoints in the middle of epochs.
-norm=batch_norm ranks=
-[ -z "${RANKS:-}" ] || { norm=layer_norm; ranks="ranks: $RANKS"; }
+# Everything that has a state: shuffling, dropout, batch normalization, slots, a schedule, early
+# stopping, and checkpoints in the middle of epochs.
+ranks=
+[ -z "${RANKS:-}" ] || ranks="ranks: $RANKS"
 cat > "$work/config.yaml" <<CONFIG
 data:
   arrays: {x: $PWD/data/digits-images.idx3-ubyte, y: $PWD/data/digits-labels.idx1-ubyte}
@@ -20,7 +20,7 @@ data:
   augment: [random_flip_left_right]
 model:
   - conv2d: {filters: 4, kernel_size: 3}
-  - $norm
+  - batch_norm
   - relu
   - flatten
   - dropout: 0.2

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Opens the page of a report in headless Chromium, if it is installed, and checks that its script draws
-# every section without an error.
+# every section without an error, and that it is no wider than a phone.
 #   sh scripts/report_page.sh PAGE SECTION...
 set -eu
 
@@ -16,11 +16,22 @@ if [ -z "$browser" ]; then
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$work/profile" \
-    --enable-logging=stderr --virtual-time-budget=2000 --dump-dom "file://$(realpath "$page")" \
-    >"$work/dom" 2>"$work/log"
+page=$(realpath "$page")
+cat >"$work/phone.html" <<PHONE
+<iframe src="file://$page" width="360" height="640" style="border: 0"
+onload="const page = this.contentDocument.documentElement;
+    document.body.append('fits ' + (page.scrollWidth <= page.clientWidth))"></iframe>
+PHONE
+visit() {       # visit PAGE: its elements after its script has run
+    timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$work/profile" \
+        --enable-logging=stderr --allow-file-access-from-files --virtual-time-budget=2000 --dump-dom \
+        "file://$1" 2>"$work/log"
+}
+visit "$work/phone.html" >"$work/phone"
+visit "$page" >"$work/dom"
 bad=0
 if grep 'CONSOLE' "$work/log" >&2; then bad=1; fi
+grep -q 'fits true' "$work/phone" || { echo "report page: $page is wider than a phone" >&2; bad=1; }
 for section in "$@"; do
     grep -q "<section id=\"$section\"" "$work/dom" ||
         { echo "report page: $page has no section '$section'" >&2; bad=1; }

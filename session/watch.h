@@ -11,8 +11,11 @@ extern "C" {
 /* A value that a watch has seen. */
 typedef struct eddy_watched {
     eddy_tensor       tensor;
-    int64_t           run;        /* the number of earlier runs that computed the tensor */
+    int64_t           run;        /* how often the tensor was computed before, in all runs */
     const eddy_array *value;      /* valid during the call; eddy_array_copy keeps it */
+    /* of the loop in whose body the tensor is, from 0; if the loop is in segments, in its segment;
+     * a reverse loop counts down to 0. -1 elsewhere */
+    int64_t           iteration;
 } eddy_watched;
 
 typedef struct eddy_watch_args {
@@ -37,9 +40,12 @@ typedef struct eddy_watch_args {
  * A watch computes nothing that the run does not need; a tensor that is fed or constant counts as
  * computed. A run in which data decide shapes consists of several parts, and each part that
  * computes the tensor counts as a run here. The compiler does not rewrite a watched tensor, so a
- * watched run may take longer, and the last bits may differ. Tensors in bodies of loops and
- * branches, and evaluations (eddy_eval), are not watched. The functions are called in the thread of
- * eddy_run, and must not use the session, as for eddy_print.
+ * watched run may take longer, and the last bits may differ.
+ *
+ * A tensor that was built in the body of a loop is seen in each iteration, and one of a branch each
+ * time that the branch is taken, and not again where a gradient repeats it. Arguments of a body and
+ * what only the condition of a loop computes are not seen, nor are evaluations (eddy_eval). The
+ * functions are called in the thread of eddy_run, and must not use the session, as for eddy_print.
  *
  * Returns the number of the watch, 1 or more, for eddy_unwatch; 0 on an error, which is recorded on
  * the session: EDDY_INVALID_ARGUMENT for a tensor without a value or of another graph, or without a

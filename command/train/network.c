@@ -143,12 +143,26 @@ static bool names_optimizer(const config *c, const char *name)
     return false;
 }
 
+/* Around an optimizer: what ranks need. */
+static eddy_optimizer *divided(const training *t, eddy_optimizer *o)
+{
+    if (t->divided) o = eddy_accumulate_gradients(o, t->parts / t->ranks, .pairwise = true);
+    return t->communicator ? eddy_distributed(o, t->communicator) : o;
+}
+
 /* Around the optimizer: what float16 and ranks need. */
 static eddy_optimizer *wrapped(const training *t, const config *c, eddy_optimizer *o)
 {
     if (t->precision == EDDY_FLOAT16 && !names_optimizer(c, "loss_scale")) o = eddy_loss_scale(o);
-    if (t->divided) o = eddy_accumulate_gradients(o, t->parts / t->ranks, .pairwise = true);
-    return t->communicator ? eddy_distributed(o, t->communicator) : o;
+    return divided(t, o);
+}
+
+/* Those of batch_norm; on ranks, with the mean over the parts of a batch. */
+static eddy_tensor moving_averages(const training *t)
+{
+    eddy_graph *g = t->b.graph;
+    if (!t->divided) return eddy_update_ops(g, NULL);
+    return eddy_apply_update_ops(divided(t, eddy_gradient_descent(g, eddy_scalar(g, 1))), NULL);
 }
 
 static bool make_step(training *t, const config *c)
@@ -168,12 +182,7 @@ static bool make_step(training *t, const config *c)
         if (eddy_slices_parts(t->pairs[i].gradient, NULL, NULL))
             t->pairs[i].gradient = eddy_identity(t->pairs[i].gradient);
     t->step = eddy_apply_gradients(o, t->pairs, t->n_pairs, .global_step = t->runs);
-    if (eddy_collection_size(t->b.graph, EDDY_UPDATE_OPS) > 0)
-        t->updates = eddy_update_ops(t->b.graph, NULL);
-    if (t->divided && eddy_is_valid(t->updates))
-        return config_fail(config_get(t->root, "ranks"),
-                           "layers such as batch_norm keep means of what they see, which would "
-                           "differ from rank to rank; layer_norm and group_norm keep none");
+    if (eddy_collection_size(t->b.graph, EDDY_UPDATE_OPS) > 0) t->updates = moving_averages(t);
     return graph_is_fine(&t->b, c);
 }
 

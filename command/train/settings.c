@@ -12,7 +12,7 @@ static const char *const keys[] = {
 };
 static const char *const data_keys[] = {
     "arrays", "csv", "images", "text", "package", "limit", "validation", "prepare", "augment",
-    "normalize", "batch", "shuffle", NULL,
+    "normalize", "batch", "shuffle", "classes", NULL,
 };
 
 /* Numbers of classes mean the same in both. */
@@ -59,6 +59,21 @@ static bool read_validation(training *t, const config *c, const char *package)
     return records_hold_out(&t->train, &t->held, fraction, t->seed, c);
 }
 
+/* Names of classes that the data has as numbers. */
+static bool read_classes(training *t, const config *c)
+{
+    if (!c) return true;
+    if (c->kind != CONFIG_LIST || c->count == 0)
+        return config_fail(c, "classes is a list of names, such as [cat, dog]");
+    if (t->train.words) return config_fail(c, "the data has names of the classes");
+    const char **words = room((size_t)c->count, sizeof *words);
+    for (int i = 0; i < c->count; i++)
+        if (!config_text(c->at[i], &words[i])) return false;
+    t->train.words = t->held.words = words;
+    t->train.classes = t->held.classes = c->count;
+    return true;
+}
+
 static bool read_data(training *t, const config *c)
 {
     const char *package = NULL;
@@ -70,7 +85,8 @@ static bool read_data(training *t, const config *c)
         !config_count(config_get(c, "batch"), 1, &t->batch) ||
         !config_bool(config_get(c, "shuffle"), &t->shuffle) ||
         !records_read(&t->train, c, t->b.folder, package) || !records_limit(&t->train, limit) ||
-        !read_validation(t, config_get(c, "validation"), package))
+        !read_validation(t, config_get(c, "validation"), package) ||
+        !read_classes(t, config_get(c, "classes")))
         return false;
     if (t->batch > t->train.size) t->batch = t->train.size;
     t->b.classes = t->train.classes;

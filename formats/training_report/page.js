@@ -35,17 +35,18 @@ function short(v) {
 }
 function duration(s) {
   if (!(s >= 0)) return '';
-  if (s < 60) return s.toFixed(1) + ' s';
-  if (s < 3600) return Math.floor(s / 60) + ' min ' + Math.round(s % 60) + ' s';
-  return Math.floor(s / 3600) + ' h ' + Math.round(s % 3600 / 60) + ' min';
+  if (s < 60) return s.toFixed(1) + '\u00a0s';
+  const minutes = Math.floor(s / 60), hours = Math.floor(s / 3600);
+  if (s < 3600) return minutes + '\u00a0min ' + Math.floor(s % 60) + '\u00a0s';
+  return hours + '\u00a0h ' + (minutes - 60 * hours) + '\u00a0min';
 }
 function bytes(n) {
   for (const unit of ['B', 'kB', 'MB']) { if (n < 1000) return Number(n.toPrecision(3)) + ' ' + unit; n /= 1000; }
   return Number(n.toPrecision(3)) + ' GB';
 }
 
-// Round numbers between low and high, or powers of ten.
-function ticks(low, high, log) {
+// About `least` round numbers between low and high, and up to 2.5 times as many; or powers of ten.
+function ticks(low, high, least, log) {
   const list = [];
   if (log) {
     const step = Math.max(1, Math.ceil((high - low) / 5));
@@ -53,15 +54,15 @@ function ticks(low, high, log) {
     if (list.length > 1) return list;
     list.length = 0;
   }
-  const raw = (high - low) / 4, power = Math.pow(10, Math.floor(Math.log10(raw)));
-  const step = [1, 2, 5, 10].find(k => k * power >= raw) * power;
+  const most = (high - low) / least, power = Math.pow(10, Math.floor(Math.log10(most)));
+  const step = [5, 2, 1].find(k => k * power <= most * (1 + 1e-9)) * power;
   for (let i = Math.ceil(low / step); i * step <= high + step * 1e-9; i++) list.push(i * step);
   return list;
 }
 
 // --- curves: all series of a tag in one chart ---------------------------------
 const view = { smooth: 0, time: false, log: false };
-const width = 460, height = 230, left = 52, right = 12, top_ = 8, bottom = 24;
+const width = 380, height = 200, left = 52, right = 12, top_ = 8, bottom = 24;
 
 // An exponential average that starts without a bias; what is not finite is left out.
 function smoothed(values, weight) {
@@ -104,11 +105,11 @@ function curves(tag, list) {
       return d;
     };
     const plot = svg('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': tag });
-    for (const v of ticks(low, high, log)) {
+    for (const v of ticks(low, high, 3, log)) {
       plot.append(svg('line', { class: 'axis', x1: left, x2: width - right, y1: py(v), y2: py(v) }),
                   svg('text', { x: left - 6, y: py(v) + 4, 'text-anchor': 'end' }, short(log ? Math.pow(10, v) : v)));
     }
-    for (const v of ticks(x0, x1, false))
+    for (const v of ticks(x0, x1, 2, false))
       plot.append(svg('text', { x: px(v), y: height - 8, 'text-anchor': 'middle' }, view.time ? duration(v) : short(v)));
     for (const l of lines) {
       if (view.smooth > 0) plot.append(svg('path', { d: path(l.x, l.y), fill: 'none', stroke: color(l.run), class: 'faint' }));
@@ -161,7 +162,7 @@ function ridges(s) {
     if (i === 0 || i === n - 1 || (n > 8 && i % Math.ceil(n / 5) === 0 && i < n - 2))
       plot.append(svg('text', { x: width - left + 6, y: base(i) + 3 }, short(p[0])));
   });
-  for (const v of ticks(low, high, false))
+  for (const v of ticks(low, high, 2, false))
     plot.append(svg('text', { x: px((v - low) / (high - low) * 40), y: height - 8, 'text-anchor': 'middle' }, short(v)));
   return card(data.runs.length > 1 ? `${s.tag} (${runName(s.run)})` : s.tag, plot);
 }
@@ -248,26 +249,34 @@ function graph(nodes) {
 }
 
 // --- the page ----------------------------------------------------------------------
+// A long name may be broken after its parts.
+const breakable = name => typeof name === 'string' ? name.split(/(?<=[._/-])/).flatMap(part => [html('wbr'), part]) : [name];
+
+// A table of the runs: a column for each, or a row if there are more of them than `rows`.
+function comparison(rows) {
+  const cells = [['', ...data.runs.map((r, i) => key(i))], ...rows.map(([name, value]) => [name, ...data.runs.map(value)])];
+  const tall = rows.length >= data.runs.length;
+  const lines = tall ? cells : cells[0].map((c, k) => cells.map(line => line[k]));
+  return html('div', { class: 'wide' }, html('table', {}, ...lines.map((line, i) =>
+    html('tr', {}, ...line.map((c, k) => html(i === 0 || (tall && k === 0) ? 'th' : 'td', {}, ...breakable(c)))))));
+}
+
 function overview() {
   const names = [...new Set(data.scalars.map(s => s.tag))].filter(tag => tag.split('/').length <= 2 && !/^(gradient_norm|update_ratio)\//.test(tag)).slice(0, 6);
   const last = (tag, run) => { const s = data.scalars.find(s => s.tag === tag && s.run === run); return s ? short(s.points[s.points.length - 1][2]) : ''; };
-  const t = html('table', {}, html('tr', {}, ...['run', 'steps', 'time', 'steps/s', ...names].map(c => html('th', {}, c))));
-  data.runs.forEach((r, i) => {
-    const s = r.end - r.begin;
-    t.append(html('tr', {}, html('td', {}, key(i)), ...[String(r.steps), duration(s), s > 0 ? short(r.steps / s) : '', ...names.map(n => last(n, i))].map(c => html('td', {}, c))));
-  });
-  const parts = [card(null, html('div', { class: 'wide' }, t))];
-  const hparams = [...new Set(data.runs.flatMap(r => r.hparams.map(h => h[0])))];
-  if (hparams.length > 0) {
-    const h = html('table', {}, html('tr', {}, html('th', {}, 'run'), ...hparams.map(n => html('th', {}, n))));
-    data.runs.forEach((r, i) => h.append(html('tr', {}, html('td', {}, runName(i)), ...hparams.map(n => {
-      const pair = r.hparams.find(p => p[0] === n);
-      return html('td', {}, !pair ? '' : typeof pair[1] === 'number' ? short(pair[1]) : pair[1]);
-    }))));
-    parts.push(html('p'), card('Hyper-parameters', html('div', { class: 'wide' }, h)));
-  }
-  for (const note of data.notes) parts.unshift(html('p', { class: 'note' }, note));
-  section('overview', 'Overview', ...parts);
+  const seconds = r => r.end - r.begin;
+  const rows = [['steps', r => String(r.steps)], ['time', r => duration(seconds(r))],
+                ['steps/s', r => seconds(r) > 0 ? short(r.steps / seconds(r)) : ''], ...names.map(n => [n, (r, i) => last(n, i)])];
+  section('overview', 'Overview', ...data.notes.map(note => html('p', { class: 'note' }, note)), card(null, comparison(rows)));
+}
+
+function parameters() {
+  const names = [...new Set(data.runs.flatMap(r => r.hparams.map(h => h[0])))];
+  if (names.length === 0) return;
+  section('parameters', 'Hyper-parameters', card(null, comparison(names.map(n => [n, r => {
+    const pair = r.hparams.find(p => p[0] === n);
+    return !pair ? '' : typeof pair[1] === 'number' ? short(pair[1]) : pair[1];
+  }]))));
 }
 
 function allCurves() {
@@ -339,4 +348,5 @@ if (data.histograms.some(s => s.points.length > 0))
   section('histograms', 'Histograms', html('div', { class: 'grid' }, ...data.histograms.filter(s => s.points.length > 0).map(ridges)));
 if (texts.length > 0) section('texts', 'Texts', ...texts.map(s => byStep(s, titleOf(s), p => html('pre', {}, p[1]))));
 profiles();
+parameters();
 data.runs.forEach((r, i) => { if (r.graph) section('graph' + i, data.runs.length > 1 ? `Graph (${runName(i)})` : 'Graph', graph(r.graph)); });

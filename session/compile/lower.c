@@ -159,7 +159,9 @@ static bool lower_executed(lowering *l, const eddy_node *node)
     }
     n->alias = c->info[node->id].alias;
     n->kept = eddy__acts(c, node);
-    n->effect = c->info[node->id].effect;
+    /* A watch in a body is called in the thread of the run. */
+    n->effect = c->info[node->id].effect ||
+                (eddy__has_body(node) && eddy__watches_bodies(c->session));
     n->variable = c->variable_of[node->id];
     n->n_inputs = node->n_inputs;
     n->inputs = eddy__ir_alloc(c, (size_t)node->n_inputs, sizeof *n->inputs);
@@ -191,27 +193,36 @@ static bool lower_node(lowering *l, const eddy_node *node)
     return lower_executed(l, node);
 }
 
+/* A call of the watch with t, in the body of a loop also with the iteration, its first argument. */
+static bool lower_watch(lowering *l, const watch *w, const eddy_node *node, eddy_tensor t)
+{
+    compile *c = l->c;
+    ir_node *n = new_node(l, &eddy_op_watch, node);
+    if (!n) return false;
+    n->attrs = w;
+    n->kept = n->effect = true;
+    n->n_inputs = 1 + c->iterates;
+    n->inputs = eddy__ir_alloc(c, 2, sizeof *n->inputs);
+    if (!n->inputs) return false;
+    n->inputs[0] = value_of(l, t);
+    if (c->iterates) n->inputs[1] = eddy__ir_tensor(feed_node(l, 0, c->graph->nodes[1]), 0);
+    for (int i = 0; i < n->n_inputs; i++)
+        if (n->inputs[i].node == 0) return false;
+    return append(l, n, false);
+}
+
 /* Calls the watches of the node's outputs, as far as the run has their values. */
 static bool lower_watches(lowering *l, const eddy_node *node)
 {
     compile *c = l->c;
-    if (c->plan->embedded || c->quiet) return true;
+    if (c->quiet || (c->part && strcmp(c->part, "condition") == 0)) return true;
     for (const watch *w = c->session->watches; w; w = w->next) {
-        const eddy_tensor t = w->tensor;
-        const bool        given = t.node == node->id &&
-                           (eddy__feed_of(c, t) >= 0 || is_folded(c, t.node));
-        const bool        computed = t.node == node->id && l->node[t.node] > 0 &&
+        if (!eddy__is_watched(w, c->graph, node)) continue;
+        const eddy_tensor t = eddy__tensor_at(c->graph, node->id, w->tensor.output);
+        const bool        given = eddy__feed_of(c, t) >= 0 || is_folded(c, t.node);
+        const bool        computed = l->node[t.node] > 0 &&
                               (!eddy__has_body(node) || c->bodies[t.node]->output[t.output] >= 0);
-        if (!given && !computed) continue;
-        ir_node *n = new_node(l, &eddy_op_watch, node);
-        if (!n) return false;
-        n->attrs = w;
-        n->kept = n->effect = true;
-        n->n_inputs = 1;
-        n->inputs = eddy__ir_alloc(c, 1, sizeof *n->inputs);
-        if (!n->inputs) return false;
-        n->inputs[0] = value_of(l, t);
-        if (n->inputs[0].node == 0 || !append(l, n, false)) return false;
+        if ((given || computed) && !lower_watch(l, w, node, t)) return false;
     }
     return true;
 }

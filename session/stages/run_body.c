@@ -371,6 +371,8 @@ static bool iterate(loop_run *l, uint64_t step, bool *on)
                     (long long)l->i, l->node->name);
     if (!goes_on(l, step, on)) return false;
     if (!*on) return true;
+    l->body.watched = true;
+    l->body.iteration = l->row;
     const bool ok = set_arguments(l, &l->body) &&
                     eddy__nodes_run(&l->body, l->r, step_in(step, l->row)) && take_results(l);
     eddy__nodes_clear(&l->body, l->r->plan.stop);
@@ -464,6 +466,7 @@ static bool run_branch(node_run *r, node_list *body, const body_call *call, cons
 {
     for (int i = 1; i < call->node->n_inputs; i++)
         if (body->needs[i]) body->values[body->first[i]] = eddy__value_retain(&in[i]);
+    body->watched = true;
     return eddy__nodes_run(body, r, step);
 }
 

@@ -5,6 +5,7 @@
 #include "session/stages/rows_ops.h"
 #include "session/stages/run_body.h"
 #include "session/state/run_events.h"
+#include "session/state/watches.h"
 
 #include <string.h>
 
@@ -174,7 +175,7 @@ static bool make_lists(node_list *l, eddy_arena *arena, int n)
 bool eddy__nodes_begin(node_list *l, const node_run *r, eddy_arena *arena, const eddy_graph *body,
                        bool quiet, int n, const eddy_tensor *roots)
 {
-    *l = (node_list){ .body = body, .quiet = quiet, .n_roots = n };
+    *l = (node_list){ .body = body, .quiet = quiet, .iteration = -1, .n_roots = n };
     if (!make_lists(l, arena, n)) return eddy__node_run_full(r, "a body");
     find_rows(l);
     for (int k = 0; k < n; k++) {
@@ -367,6 +368,20 @@ static bool run_node_timed(node_list *l, node_run *r, const eddy_node *node, uin
     return ok;
 }
 
+/* Calls the watches of the values that the node has computed. */
+static bool call_watches(const node_list *l, node_run *r, const eddy_node *node)
+{
+    if (!l->watched || l->quiet) return true;
+    for (watch *w = r->session->watches; w; w = w->next) {
+        if (!eddy__is_watched(w, l->body, node)) continue;
+        const node_value *v = &l->values[l->first[node->id] + w->tensor.output];
+        eddy_error        e = { 0 };
+        if (v->array && eddy__watch_call(w, v->array, l->iteration, &e) != EDDY_OK)
+            return eddy__error_set(r->error, e.status, "dump: %s", e.message);
+    }
+    return true;
+}
+
 static bool is_given(const eddy_node *node) { return node->op->flags & EDDY_OP_PLACEHOLDER; }
 
 bool eddy__nodes_run(node_list *l, node_run *r, uint64_t step)
@@ -380,6 +395,7 @@ bool eddy__nodes_run(node_list *l, node_run *r, uint64_t step)
         if (body && l->leader[id] != id) continue;
         if (eddy__must_stop(r->session, r->plan.stop, "", r->error)) return false;
         ok = body ? run_bodies(l, r, node, step) : run_node_timed(l, r, node, step);
+        ok = ok && call_watches(l, r, node);
         for (int i = 0; ok && i < node->n_inputs; i++)
             if (need_of(l, node, i) == NODE_VALUE) done_with(l, node->inputs[i]);
         eddy__arena_free(&r->plan.arena);

@@ -37,6 +37,8 @@ enum { NODE_TYPE = 1, NODE_VALUE = 2 };
 typedef struct node_list {
     const eddy_graph *body;
     bool              quiet;        /* nothing has side effects */
+    bool              watched;      /* watches see its values; */
+    int64_t           iteration;    /* in this iteration, or -1 */
     int32_t           outputs;
     int32_t          *first;        /* by id: the number of output 0 */
     uint8_t          *needs;        /* by id: NODE_TYPE, NODE_VALUE or 0 */

@@ -19,28 +19,49 @@ static eddy_status dump(const watch *w, const eddy_watched *seen, eddy_error *e)
     return eddy_array_save(seen->value, path, &seen->tensor.graph->files, e);
 }
 
+eddy_status eddy__watch_call(watch *w, const eddy_array *value, int64_t iteration, eddy_error *e)
+{
+    const eddy_watched seen = { .tensor = w->tensor, .run = atomic_fetch_add(&w->runs, 1),
+                                .value = value, .iteration = iteration };
+    if (w->folder && seen.run % w->every == 0) dump(w, &seen, e);
+    if (w->callback && (!w->condition || w->condition(w->user, &seen))) w->callback(w->user, &seen);
+    return e->status;
+}
+
 static eddy_status watch_kernel(eddy_kernel *k)
 {
-    watch             *w = (watch *)(uintptr_t)k->attrs;
     const eddy_buffer *x = k->in[0];
+    const int64_t      iteration = k->n_in > 1 ? *(const int64_t *)k->in[1]->data : -1;
     eddy_error         e = { 0 };
-    const eddy_watched seen = { .tensor = w->tensor, .run = atomic_fetch_add(&w->runs, 1),
-                                .value = eddy_array_borrow(x->type.dtype, x->type.shape,
-                                                           x->data) };
-    if (!seen.value)
+    eddy_array        *value = eddy_array_borrow(x->type.dtype, x->type.shape, x->data);
+    if (!value)
         return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for the array of a watch");
-    if (w->folder && seen.run % w->every == 0) dump(w, &seen, &e);
-    if (w->callback && (!w->condition || w->condition(w->user, &seen))) w->callback(w->user, &seen);
-    eddy_array_free((eddy_array *)(uintptr_t)seen.value);
+    eddy__watch_call((watch *)(uintptr_t)k->attrs, value, iteration, &e);
+    eddy_array_free(value);
     return e.status == EDDY_OK ? EDDY_OK : eddy_kernel_fail(k, e.status, "dump: %s", e.message);
 }
 
-const eddy_op_def eddy_op_watch = { .name = "_Watch", .min_inputs = 1, .max_inputs = 1,
+const eddy_op_def eddy_op_watch = { .name = "_Watch", .min_inputs = 1, .max_inputs = 2,
                                     .outputs = 0, .flags = EDDY_OP_SIDE_EFFECT,
                                     .kernel = watch_kernel,
                                     .gradient = eddy_not_differentiable };
 
 /* ----------------------------------------------------------------- the list -- */
+
+static bool is_in_body(const watch *w) { return eddy_node_of(w->tensor)->traced; }
+
+bool eddy__is_watched(const watch *w, const eddy_graph *g, const eddy_node *node)
+{
+    if (w->tensor.graph == g) return w->tensor.node == node->id;
+    return is_in_body(w) && strcmp(eddy_name_of(w->tensor), node->name) == 0;
+}
+
+bool eddy__watches_bodies(const eddy_session *s)
+{
+    for (const watch *w = s->watches; w; w = w->next)
+        if (is_in_body(w)) return true;
+    return false;
+}
 
 static void free_watch(const eddy_session *s, watch *w)
 {

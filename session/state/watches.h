@@ -21,6 +21,12 @@ typedef struct watch {
  * nothing. Only the compiler builds it. */
 extern const eddy_op_def eddy_op_watch;
 
+/* Calls the watch, or writes the dump, whose error is returned. */
+eddy_status eddy__watch_call(watch *w, const eddy_array *value, int64_t iteration, eddy_error *e);
+/* Whether the watched tensor is of this node; in a body, of the node from which it was copied. */
+bool eddy__is_watched(const watch *w, const eddy_graph *g, const eddy_node *node);
+/* Whether a watched tensor is in the body of a loop or branch. */
+bool eddy__watches_bodies(const eddy_session *s);
 void eddy__watches_free(eddy_session *s);
 
 #endif

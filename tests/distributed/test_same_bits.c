@@ -1,6 +1,7 @@
 /* test_same_bits.c -- a training whose batches have eight parts gives the same bits on 1, 2, 4 and
  * 8 ranks: gradients are summed in one order, and random numbers follow the number of the part. So
- * it does if slots and gradients are divided among the ranks. */
+ * it does if slots and gradients are divided among the ranks. Batch normalization uses the
+ * statistics of a part, and its moving averages follow the mean over the parts. */
 #include "build/gen/suites.h"
 #include "tests/lib/ranks.h"
 
@@ -10,8 +11,9 @@
 #include <string.h>
 
 enum { PARTS = 8, EXAMPLES = 4, INPUTS = 144, CLASSES = 3, STEPS = 4, MOST = 40 };
+static const double MOMENTUM = 0.75;
 
-typedef enum kind { MLP, LENET, TRANSFORMER, KINDS } kind;
+typedef enum kind { MLP, LENET, TRANSFORMER, NORMALIZED, KINDS } kind;
 typedef enum division { WHOLE, SLOTS, GRADIENTS, DIVISIONS } division;
 
 /* Whether the ranks have pairwise sums and shares of the runs, without which the bits differ. */
@@ -20,7 +22,7 @@ typedef struct training {
     division    division;
     bool        pairwise, shares_runs;
     int         n;
-    eddy_array *values[MOST];               /* variables at the end, of rank 0 */
+    eddy_array *values[MOST];               /* variables at the end, of rank 0; last, averages */
 } training;
 
 typedef struct network {
@@ -55,6 +57,15 @@ static eddy_tensor transformer(eddy_tensor x)
     return eddy_mean(h, EDDY_DIMS(1));
 }
 
+/* Batch normalization of the input, and of a convolution. */
+static eddy_tensor normalized(eddy_tensor x)
+{
+    eddy_tensor h = eddy_batch_norm_layer(x, "first", .training = true, .momentum = MOMENTUM);
+    h = eddy_conv2d_layer(eddy_reshape(h, EDDY_SHAPE(EXAMPLES, 12, 12, 1)), 4, EDDY_DIMS(3),
+                          .name = "images");
+    return eddy_flatten(eddy_batch_norm_layer(h, "second", .training = true));
+}
+
 /* Clipping by the norm of all gradients, except where gradients are divided. */
 static eddy_optimizer *optimizer(eddy_communicator *c, eddy_graph *g, const training *t)
 {
@@ -67,17 +78,32 @@ static eddy_optimizer *optimizer(eddy_communicator *c, eddy_graph *g, const trai
     return eddy_distributed(eddy_accumulate_gradients(o, runs, .pairwise = t->pairwise), c);
 }
 
+/* The moving averages with the mean over the parts. */
+static eddy_tensor updates(eddy_communicator *c, eddy_graph *g, const training *t)
+{
+    const int       runs = PARTS / eddy_communicator_size(c);
+    eddy_optimizer *o = eddy_gradient_descent(g, eddy_scalar(g, 1));
+    o = eddy_accumulate_gradients(o, runs, .pairwise = t->pairwise);
+    return eddy_apply_update_ops(eddy_distributed(o, c), NULL);
+}
+
 static network build(eddy_communicator *c, const training *t)
 {
-    static eddy_tensor (*const bodies[KINDS])(eddy_tensor x) = { mlp, lenet, transformer };
+    static eddy_tensor (*const bodies[KINDS])(eddy_tensor x) = { mlp, lenet, transformer,
+                                                                 normalized };
     network            n = { .graph = eddy_graph_new(.seed = 5) };
     n.x = eddy_placeholder(n.graph, "x", EDDY_FLOAT32, EDDY_SHAPE(EXAMPLES, INPUTS));
     n.y = eddy_placeholder(n.graph, "y", EDDY_INT32, EDDY_SHAPE(EXAMPLES));
     eddy_tensor loss = eddy_mean(
         eddy_sparse_softmax_cross_entropy(n.y, eddy_dense(bodies[t->kind](n.x), CLASSES, "out")));
     n.step = eddy_minimize(optimizer(c, n.graph, t), loss);
+    if (t->kind == NORMALIZED)
+        n.step = eddy_group(n.graph, EDDY_LIST(n.step, updates(c, n.graph, t)), NULL);
     return n;
 }
+
+/* Number j of the input of an example. */
+static float input(int example, int j) { return (float)sin(example * 1.7 + j * j); }
 
 /* Runs a step with this part of the global batch. */
 static bool run_part(const network *n, eddy_session *s, int step, int part)
@@ -86,13 +112,24 @@ static bool run_part(const network *n, eddy_session *s, int step, int part)
     int32_t y[EXAMPLES];
     for (int i = 0; i < EXAMPLES; i++) {
         const int at = (step * PARTS + part) * EXAMPLES + i;
-        for (int j = 0; j < INPUTS; j++) x[i][j] = (float)sin(at * 1.7 + j * j);
+        for (int j = 0; j < INPUTS; j++) x[i][j] = input(at, j);
         y[i] = at % CLASSES;
     }
     return eddy_run(s,
                     EDDY_FEED({ n->x, EDDY_VIEW(&x[0][0], EXAMPLES, INPUTS) },
                               { n->y, EDDY_VIEW(y, EXAMPLES) }),
                     EDDY_FETCH(n->step), NULL) == EDDY_OK;
+}
+
+/* The variables that are trained, and those that EDDY_UPDATE_OPS update. */
+static void keep_values(training *t, eddy_graph *g, eddy_session *s)
+{
+    const int trained = eddy_collection_size(g, EDDY_TRAINABLE_VARIABLES);
+    t->n = trained + eddy_collection_size(g, EDDY_UPDATE_OPS);
+    for (int i = 0; i < t->n && i < MOST; i++)
+        t->values[i] = eddy_variable_value(
+            s, i < trained ? eddy_collection_at(g, EDDY_TRAINABLE_VARIABLES, i)
+                           : eddy_input(eddy_collection_at(g, EDDY_UPDATE_OPS, i - trained), 0));
 }
 
 static bool train(eddy_communicator *c, void *context)
@@ -109,11 +146,7 @@ static bool train(eddy_communicator *c, void *context)
     for (int step = 0; ok && step < STEPS; step++)
         for (int i = 0; ok && i < PARTS / n; i++) ok = run_part(&net, s, step, i * n + me);
     expect(c, ok, "%s%s%s", e.message, eddy_graph_message(net.graph), eddy_session_message(s));
-    const int variables = eddy_collection_size(net.graph, EDDY_TRAINABLE_VARIABLES);
-    if (me == 0) t->n = ok && variables <= MOST ? variables : 0;
-    for (int i = 0; me == 0 && i < t->n; i++)
-        t->values[i] =
-            eddy_variable_value(s, eddy_collection_at(net.graph, EDDY_TRAINABLE_VARIABLES, i));
+    if (ok && me == 0) keep_values(t, net.graph, s);
     eddy_session_free(s);
     eddy_graph_free(net.graph);
     return ok;
@@ -124,6 +157,7 @@ static void train_on(training *t, int ranks)
     eddy_error e = { 0 };
     ck_assert_msg(eddy_run_threads(ranks, train, t, &e), "%s", e.message);
     ck_assert_int_gt(t->n, 0);
+    ck_assert_int_le(t->n, MOST);
 }
 
 static void free_values(training *t)
@@ -167,6 +201,43 @@ START_TEST(divided_or_whole)
 }
 END_TEST
 
+/* The moving averages of the first layer, by plain loops: of the mean of all examples of a batch,
+ * and of the variance of the examples of a part. */
+static void expected_averages(int j, double *mean, double *variance)
+{
+    *mean = 0;
+    *variance = 1;
+    for (int step = 0; step < STEPS; step++) {
+        double of_batch = 0, within = 0;
+        for (int part = 0; part < PARTS; part++) {
+            const int begin = (step * PARTS + part) * EXAMPLES;
+            double    m = 0, v = 0;
+            for (int i = 0; i < EXAMPLES; i++) m += input(begin + i, j) / EXAMPLES;
+            for (int i = 0; i < EXAMPLES; i++) v += pow(input(begin + i, j) - m, 2) / EXAMPLES;
+            of_batch += m / PARTS;
+            within += v / PARTS;
+        }
+        *mean = MOMENTUM * *mean + (1 - MOMENTUM) * of_batch;
+        *variance = MOMENTUM * *variance + (1 - MOMENTUM) * within;
+    }
+}
+
+START_TEST(moving_averages)
+{
+    training t = { .kind = NORMALIZED, .pairwise = true };
+    train_on(&t, 4);
+    const eddy_array *means = t.values[t.n - 4], *variances = t.values[t.n - 3];
+    ck_assert_int_eq(eddy_array_count(means), INPUTS);
+    for (int j = 0; j < INPUTS; j++) {
+        double mean, variance;
+        expected_averages(j, &mean, &variance);
+        ck_assert_double_eq_tol(eddy_array_get(means, j), mean, 1e-6);
+        ck_assert_double_eq_tol(eddy_array_get(variances, j), variance, 1e-6);
+    }
+    free_values(&t);
+}
+END_TEST
+
 /* The comparison notices other sums and other random numbers. */
 START_TEST(notices_differences)
 {
@@ -190,6 +261,7 @@ Suite *same_bits_suite(void)
     tcase_set_tags(c, "threads");
     tcase_add_loop_test(c, any_number_of_ranks, 0, KINDS * DIVISIONS);
     tcase_add_test(c, divided_or_whole);
+    tcase_add_test(c, moving_averages);
     tcase_add_test(c, notices_differences);
     suite_add_tcase(s, c);
     return s;

@@ -59,6 +59,9 @@ static void applying(void)
     eddy_minimize(o, Sum(v)), golden_graph(g);
     eddy_minimize(o, Sum(Gather(v, at))), golden_graph(g);
     eddy_variable_constrain(at, (eddy_constraint){ nothing, NULL }), golden_graph(g);
+    eddy_apply_update_ops(o, NULL), golden_graph(g);
+    eddy_collection_add(g, EDDY_UPDATE_OPS, eddy_assign(v, v));
+    eddy_apply_update_ops(o, NULL), golden_graph(g);
 }
 
 START_TEST(of_optimizers)
@@ -83,6 +86,8 @@ static void without_memory(failing_allocator *f, eddy_error *e)
     eddy_optimizer *o = eddy_ftrl(h, rate, .accum_name = "accumulator");
     eddy_minimize(o, loss);
     eddy_get_slot_names(o, names, 4);
+    eddy_collection_add(h, EDDY_UPDATE_OPS, eddy_assign_sub(v, v));
+    eddy_apply_update_ops(o, NULL);
     e->status = eddy_graph_status(h);
     snprintf(e->message, sizeof e->message, "%s", eddy_graph_message(h));
     golden_forget_nodes(e);

@@ -32,7 +32,7 @@ static void ok(eddy_status status)
 
 typedef struct seen {
     int     n;
-    int64_t run[20];
+    int64_t run[20], iteration[20];
     double  value[20];
 } seen;
 
@@ -40,6 +40,7 @@ static void note(void *user, const eddy_watched *w)
 {
     seen *to = user;
     to->run[to->n] = w->run;
+    to->iteration[to->n] = w->iteration;
     to->value[to->n++] = eddy_array_get(w->value, eddy_array_count(w->value) - 1);
 }
 
@@ -104,6 +105,117 @@ START_TEST(kinds)
         ck_assert_double_eq(old.value[i], 5.0 * (i + 1));
         ck_assert_double_eq(new.value[i], 5.0 * (i + 2));
     }
+}
+END_TEST
+
+/* ------------------------------------------------------------------ bodies -- */
+
+static eddy_tensor built;       /* by the last body */
+
+static int below_three(eddy_list v, eddy_tensor *y, void *context)
+{
+    (void)context;
+    y[0] = Less(v.at[0], 3);
+    return 1;
+}
+
+/* With a context the second variable grows, so that no plan can be made for all iterations. */
+static int double_it(eddy_list v, eddy_tensor *y, void *context)
+{
+    built = Mul(v.at[0], 2);
+    y[0] = Add(v.at[0], 1);
+    y[1] = context ? eddy_concat(EDDY_LIST(v.at[1], Reshape(built, EDDY_SHAPE(1))), 0)
+                   : Add(v.at[1], built);
+    return 2;
+}
+
+static void check_iterations(const seen *all, int from, int64_t first, int64_t step)
+{
+    ck_assert_int_eq(all->n, from + 3);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(all->run[from + i], from + i);
+        ck_assert_int_eq(all->iteration[from + i], first + step * i);
+        ck_assert_double_eq(all->value[from + i], 2.0 * (double)all->iteration[from + i]);
+    }
+}
+
+/* Once in each iteration, also where the gradient needs the iterations; and dumps likewise. */
+START_TEST(loops)
+{
+    static const eddy_shape open[] = { { 0 }, { .rank = 1, .dim = { EDDY_ANY } } };
+    seen              all = { 0 };
+    bool              grows = true;
+    eddy_tensor       y[2], d;
+    const eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(2));
+    eddy_while_loop((eddy_function){ .build = below_three },
+                    (eddy_function){ .build = double_it, .context = _i ? &grows : NULL },
+                    EDDY_LIST(eddy_number(g, EDDY_FLOAT64, 0), x), y, _i ? open : NULL);
+    const eddy_tensor loss = Sum(Square(y[1]));
+    eddy_gradients(EDDY_LIST(loss), EDDY_LIST(x), &d);
+    const int watch = eddy_watch(s, built, .callback = note, .user = &all);
+    ok(eddy_run(s, EDDY_FEED({ x, EDDY_DOUBLES(1, 2) }), EDDY_FETCH(loss), NULL));
+    check_iterations(&all, 0, 0, 1);
+    ok(eddy_run(s, EDDY_FEED({ x, EDDY_DOUBLES(1, 2) }), EDDY_FETCH(loss, d), NULL));
+    check_iterations(&all, 3, 0, 1);
+    eddy_unwatch(s, watch);
+    ck_assert_int_gt(eddy_dump(s, built, .folder = "/nowhere/at all"), 0);
+    ck_assert_int_eq(eddy_run(s, EDDY_FEED({ x, EDDY_DOUBLES(1, 2) }), EDDY_FETCH(loss), NULL),
+                     EDDY_IO);
+    ck_assert_ptr_nonnull(strstr(eddy_session_message(s), "[iteration 0 of '"));
+    ck_assert_int_eq(all.n, 6);
+}
+END_TEST
+
+static int double_row(eddy_list v, eddy_tensor *y, void *context)
+{
+    (void)context;
+    built = Mul(v.at[1], 2);
+    y[0] = Add(v.at[0], built);
+    return 1;
+}
+
+/* From the last row to the first. */
+START_TEST(reverse_loops)
+{
+    seen        all = { 0 };
+    eddy_tensor y;
+    eddy_scan((eddy_function){ .build = double_row }, EDDY_LIST(eddy_doubles(g, 0, 1, 2)), &y,
+              EDDY_LIST(eddy_number(g, EDDY_FLOAT64, 1)), .reverse = true);
+    eddy_watch(s, built, .callback = note, .user = &all);
+    ok(eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), NULL));
+    check_iterations(&all, 0, 2, -1);
+}
+END_TEST
+
+static int root(eddy_list v, eddy_tensor *y, void *context)
+{
+    (void)context;
+    built = Sqrt(v.at[0]);
+    y[0] = Add(built, 1);
+    return 1;
+}
+
+static int negative(eddy_list v, eddy_tensor *y, void *context)
+{
+    (void)context;
+    y[0] = Neg(v.at[0]);
+    return 1;
+}
+
+/* Only where the branch is taken. */
+START_TEST(branches)
+{
+    seen              all = { 0 };
+    eddy_tensor       y;
+    const eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(1));
+    eddy_cond(Greater(Sum(x), 0), (eddy_function){ .build = root },
+              (eddy_function){ .build = negative }, &y, EDDY_LIST(x));
+    eddy_watch(s, built, .callback = note, .user = &all);
+    for (int i = -4; i <= 4; i += 4)
+        ok(eddy_run(s, EDDY_FEED({ x, EDDY_DOUBLES(i) }), EDDY_FETCH(y), NULL));
+    ck_assert_int_eq(all.n, 1);
+    ck_assert_double_eq(all.value[0], 2);
+    ck_assert_int_eq(all.iteration[0], -1);
 }
 END_TEST
 
@@ -291,6 +403,9 @@ Suite *watches_suite(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, values);
     tcase_add_test(t, kinds);
+    tcase_add_loop_test(t, loops, 0, 2);
+    tcase_add_test(t, reverse_loops);
+    tcase_add_test(t, branches);
     tcase_add_test(t, dumps);
     tcase_add_test(t, refused);
     tcase_add_test(t, lack_of_memory);
