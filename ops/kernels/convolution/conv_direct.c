@@ -6,6 +6,7 @@
  * stride s takes s*s such loop nests (walks), one for each remainder of the positions modulo s,
  * with the taps that reach these positions. */
 #include "graph/base/stop.h"
+#include "graph/base/cpu.h"
 #include "graph/base/thread_pool.h"
 #include "ops/kernels/arrays/box_copy.h"
 #include "graph/base/min_max.h"
