@@ -67,8 +67,8 @@ static void plan_tiles(eddy_gemm *g, const eddy_product *p)
     g->v_transposed = g->transposed ? !p->transpose_a : p->transpose_b;
     g->v_step = g->transposed ? p->lda : p->ldb;
     g->pack_v = g->v_transposed || (g->rows > 3 * g->strip && p->k * g->columns > 4096);
-    /* Rows that begin at the same offset in a page compete for the same sets of the L1 cache. */
-    g->pack_s = g->s_apart && s_ld % 1024 == 0 && g->columns > g->panel;
+    /* Rows that begin at the same offsets in a page compete for the same sets of the L1 cache. */
+    g->pack_s = g->s_apart && s_ld % 512 == 0 && g->columns > g->panel;
 }
 
 /* Pairs lie in memory where elements along k are neighbors; elsewhere packing makes them. */
