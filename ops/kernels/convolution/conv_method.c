@@ -98,7 +98,7 @@ eddy_status eddy__conv_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_siz
         return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for the loops");
     const eddy_conv_method m = eddy__conv_method_of(d, s);
     return keep_method(k, m == EDDY_CONV_WINOGRAD ? eddy__conv_winograd_prepare(k, s, back)
-                                                  : eddy__conv_direct_prepare(k, d, s, back), m);
+                                                  : eddy__conv_direct_prepare(k, d, s, back, true), m);
 }
 
 void eddy__conv_run(const eddy_kernel *k, const void *x, const void *filter, void *y,
