@@ -1,5 +1,5 @@
-/* kernel.c -- services for kernels while they are prepared and run: inputs, outputs, scratch
- * memory, errors. */
+/* kernel.c -- services for kernels while they are prepared and run: state, packed operands,
+ * errors. */
 #include "graph/kernel.h"
 #include "graph/base/stop.h"
 
@@ -13,6 +13,12 @@ void *eddy_kernel_state(eddy_kernel *k, uint64_t size)
     k->state = eddy__arena_alloc(call->arena, (size_t)size);
     if (k->state) memset(k->state, 0, (size_t)size);
     return k->state;
+}
+
+const void *eddy__kernel_packed(const eddy_kernel *k, int i, const eddy_packing *p)
+{
+    const eddy_kernel_call *call = k->impl;
+    return call && call->packer ? call->pack(call->packer, k->in[i], p) : NULL;
 }
 
 eddy_status eddy_kernel_fail(eddy_kernel *k, eddy_status s, const char *reason, ...)

@@ -4,12 +4,30 @@
 
 #include "graph/internal.h"
 
+/* The form in which a kernel reads an operand, such as panels of a matrix: `bytes` bytes at a
+ * multiple of 64, which pack(how, from, to) writes. Forms of one operand with the same layout have
+ * the same bytes. */
+typedef struct eddy_packing {
+    int64_t     layout[15];
+    uint64_t    bytes;
+    void      (*pack)(const void *how, const void *from, void *to);
+    const void *how;
+} eddy_packing;
+
 /* eddy_kernel.impl. */
 typedef struct eddy_kernel_call {
     const eddy_node *node;      /* named in messages */
     eddy_arena      *arena;     /* owns the memory that prepare allocates */
     eddy_error      *error;     /* where the kernel records why it failed */
+    /* during prepare: the packed form of an operand that is the same in all runs, which stays until
+     * the plan is freed; else NULL. `packer` is NULL where no plan is compiled */
+    const void    *(*pack)(void *packer, const eddy_buffer *operand, const eddy_packing *p);
+    void            *packer;
 } eddy_kernel_call;
+
+/* Input i in a form that stays until the plan is freed, if its elements are the same in all runs
+ * and there is memory for it; NULL if the kernel has to pack it in each run. Only in prepare. */
+const void *eddy__kernel_packed(const eddy_kernel *k, int i, const eddy_packing *p);
 
 /* As eddy_kernel_fail, for a message that names the call by itself: without the operation and the
  * types of its inputs. */

@@ -1,6 +1,7 @@
 /* plan_cache.c -- the plan cache of a session: looking up the plan for a run, compiling it,
  * evicting old ones. */
 #include "session/plan_cache.h"
+#include "session/compile/packed_operands.h"
 #include "session/run/run_memory.h"
 
 #include <string.h>
@@ -171,21 +172,22 @@ static void unlist(eddy_session *s, const eddy_plan *p)
     *(p->next ? &p->next->previous : &s->oldest_plan) = p->previous;
 }
 
-/* The largest plan with the memory in which it computes. */
+/* The largest plan with the memory in which it computes and its packed operands. */
 static size_t largest_plan(const eddy_session *s)
 {
     size_t most = 0;
     for (const eddy_plan *p = s->plans; p; p = p->next) {
-        const size_t bytes = bytes_of(p) + (size_t)p->memory_bytes;
+        const size_t bytes = bytes_of(p) + (size_t)p->memory_bytes + eddy__packed_bytes(p);
         if (bytes > most) most = bytes;
     }
     return most;
 }
 
-/* True if plans and the memory of runs are within the session's limit. */
+/* True if plans, packed operands and the memory of runs are within the session's limit. */
 static bool memory_fits(eddy_session *s)
 {
-    const size_t held = s->plan_bytes + eddy__run_memory_bytes(s);
+    const size_t held =
+        s->plan_bytes + eddy__run_memory_bytes(s) + eddy__packed_bytes_of_session(s);
     if (s->options.kept_bytes != SIZE_MAX) return held <= s->options.kept_bytes;
     return held <= KEPT_BYTES || held / KEPT_TIMES <= largest_plan(s);
 }
@@ -223,6 +225,7 @@ eddy_memory_info eddy_session_memory_info(eddy_session *s)
         info.plan_bytes += p->arena.bytes;
         info.value_bytes += value_bytes(p);
     }
+    info.value_bytes += eddy__packed_bytes_of_session(s);
     info.run_bytes = eddy__run_memory_bytes(s);
     pthread_rwlock_rdlock(&s->state_lock);
     for (int32_t i = 0; i < s->states_capacity; i++)

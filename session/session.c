@@ -17,19 +17,21 @@
 
 #include <string.h>
 
-enum { LOCKS = 5 };
+enum { LOCKS = 6 };
 
 /* The first n locks. */
 static void destroy_locks(eddy_session *s, int n)
 {
-    pthread_mutex_t *locks[] = { &s->lock, &s->report_lock, &s->memory_lock, &s->draws.lock };
+    pthread_mutex_t *locks[] = { &s->lock, &s->report_lock, &s->memory_lock, &s->packed_lock,
+                                 &s->draws.lock };
     for (int i = 0; i < n && i < LOCKS - 1; i++) pthread_mutex_destroy(locks[i]);
     if (n == LOCKS) pthread_rwlock_destroy(&s->state_lock);
 }
 
 static bool make_locks(eddy_session *s)
 {
-    pthread_mutex_t *locks[] = { &s->lock, &s->report_lock, &s->memory_lock, &s->draws.lock };
+    pthread_mutex_t *locks[] = { &s->lock, &s->report_lock, &s->memory_lock, &s->packed_lock,
+                                 &s->draws.lock };
     int              n = 0;
     while (n < LOCKS - 1 && pthread_mutex_init(locks[n], NULL) == 0) n++;
     if (n == LOCKS - 1 && pthread_rwlock_init(&s->state_lock, NULL) == 0) return true;

@@ -317,7 +317,8 @@ EDDY_API eddy_plan_info eddy_callable_plan_info(const eddy_callable *c);
 typedef struct eddy_memory_info {
     int    plans;                 /* compiled, at most 16384 */
     size_t plan_bytes;            /* of their instructions and tables */
-    size_t value_bytes;           /* of values that they keep from run to run, such as stacks */
+    /* of values that they keep from run to run, such as stacks and packed constants */
+    size_t value_bytes;
     size_t run_bytes;             /* of the memory in which runs compute, which plans share */
     size_t variable_bytes;        /* of the values of variables */
 } eddy_memory_info;

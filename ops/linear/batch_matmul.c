@@ -76,7 +76,7 @@ static eddy_status batch_matmul_prepare(eddy_kernel *k)
 {
     int64_t count;
     const eddy_product p = product_of(k, &count);
-    if (count > 0) eddy__product_plan(k, &p);
+    if (count > 0) eddy__product_plan(k, &p, count == 1 ? 1 : -1);
     return EDDY_OK;
 }
 

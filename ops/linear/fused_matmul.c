@@ -75,7 +75,7 @@ static eddy_product fused_product(const eddy_kernel *k)
 static eddy_status fused_matmul_prepare(eddy_kernel *k)
 {
     const eddy_product p = fused_product(k);
-    eddy__product_plan(k, &p);
+    eddy__product_plan(k, &p, 1);
     return EDDY_OK;
 }
 
@@ -196,7 +196,7 @@ static eddy_status matmul_accumulate_prepare(eddy_kernel *k)
 {
     const eddy_product p = accumulated_product(k);
     const int64_t      n = k->in[0]->count;
-    eddy__product_plan(k, &p);
+    eddy__product_plan(k, &p, 2);
     if (n == k->in[1]->count || n == k->in[2]->count)
         k->scratch_size += (uint64_t)n * eddy_dtype_size(p.dtype);
     return EDDY_OK;

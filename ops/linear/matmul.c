@@ -63,7 +63,7 @@ static eddy_product product_of(const eddy_kernel *k)
 static eddy_status matmul_prepare(eddy_kernel *k)
 {
     const eddy_product p = product_of(k);
-    eddy__product_plan(k, &p);
+    eddy__product_plan(k, &p, 1);
     return EDDY_OK;
 }
 

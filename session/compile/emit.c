@@ -188,7 +188,8 @@ static bool add_instruction(build *b, const ir_node *n, eddy_status (*run)(eddy_
     eddy_plan   *p = b->plan;
     instruction *i = &p->code[p->n_code++];
     *i = (instruction){ .run = run, .resizes = -1, .starts_loop = n->starts_loop,
-                        .call = { n->source, &p->arena, &p->error } };
+                        .call = { .node = n->source, .arena = &p->arena,
+                                  .error = &p->error } };
     i->kernel = (eddy_kernel){ .op = n->op,
                                .attrs = n->attrs,
                                .in = at,

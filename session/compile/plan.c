@@ -1,5 +1,6 @@
 /* plan.c -- functions on plans: memory, constants, kernels of instructions, operation counts. */
 #include "session/state/internal.h"
+#include "session/compile/packed_operands.h"
 #include "session/compile/parallel_groups.h"
 #include "session/compile/program.h"
 #include "ops/kernels/elementwise/elementwise.h"
@@ -48,11 +49,14 @@ bool eddy__prepare(compile *c, instruction *i)
     }
     const bool tiled = i->run == eddy__elementwise_kernel;
     if (i->kernel.op->flags & EDDY_OP_LAPACK) c->plan->has_lapack = true;
+    i->call.pack = eddy__pack_operand;
+    i->call.packer = eddy__packs_operands(c) ? c : NULL;
     eddy_status (*prepare)(eddy_kernel *) = tiled ? eddy__elementwise_prepare
                                             : i->run == i->kernel.op->kernel
                                                 ? i->kernel.op->prepare
                                                 : NULL;
     const eddy_status s = prepare ? prepare(&i->kernel) : EDDY_OK;
+    i->call.packer = NULL;
     if (s == EDDY_OK) return true;
     if (s == EDDY_NO_MEMORY)            /* many kernels give no reason for this */
         eddy_kernel_fail(&i->kernel, s, "out of memory for the loops");
@@ -140,6 +144,7 @@ void eddy__plan_free(eddy_plan *p)
     for (int32_t i = 0; i < p->n_constants; i++) eddy_array_free(p->constants[i]);
     for (int i = 0; p->outputs && i < p->n_fetches; i++) eddy_array_free(p->outputs[i].next);
     if (p->memory_base) eddy__release_aligned(a, p->memory_base, p->memory_bytes);
+    eddy__packed_release(p);
     eddy__arena_free(&p->arena);
     eddy__release(a, p, sizeof *p);
 }

@@ -17,7 +17,8 @@ static bool run(eddy_plan *p, const eddy_graph *g, const eddy_node *node, eddy_b
         return eddy__error_set(error, EDDY_NO_MEMORY, "out of memory while running '%s'",
                                node->name);
     for (int k = 0; k < n + m; k++) at[k] = &buffers[k];
-    *i = (instruction){ .call = { node, &p->arena, &p->error }, .resizes = -1 };
+    *i = (instruction){ .call = { .node = node, .arena = &p->arena, .error = &p->error },
+                        .resizes = -1 };
     i->kernel = (eddy_kernel){ .op = node->op,
                                .attrs = node->attrs,
                                .in = at,

@@ -205,7 +205,7 @@ static bool fail(node_run *r, const eddy_node *node, const node_value *in, eddy_
     eddy_buffer  buffers[8], *at[8];
     va_list      args;
     const int    n = node->n_inputs < 8 ? node->n_inputs : 8;
-    eddy_kernel_call call = { node, NULL, &error };
+    eddy_kernel_call call = { .node = node, .error = &error };
     eddy_kernel      k = { .op = node->op, .attrs = node->attrs, .in = at, .n_in = n,
                            .impl = &call };
     va_start(args, format);

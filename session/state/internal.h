@@ -260,6 +260,7 @@ struct eddy_plan {
     plan_fetch    *outputs;
     plan_patch    *patches;
     int32_t        n_patches;
+    struct packed_use *packed;    /* packed operands that its kernels read (packed_operands.h) */
     eddy_array   **constants;     /* retained */
     int32_t        n_constants, constants_capacity;
 
@@ -401,6 +402,9 @@ struct eddy_session {
     int                   n_keyed;
     struct run_memory    *memory;      /* in which plans compute */
     pthread_mutex_t       memory_lock; /* protects `memory` */
+    struct packed_operand *packed;     /* of all plans (packed_operands.h) */
+    size_t                packed_bytes;
+    pthread_mutex_t       packed_lock; /* protects the last two */
     uint64_t              changes;     /* counts changes of variables; protected by state_lock */
     eddy_state          **states;      /* by node id */
     int32_t               states_capacity;

@@ -6,6 +6,8 @@
  * stride s takes s*s such loop nests (walks), one for each remainder of the positions modulo s,
  * with the taps that reach these positions. */
 #include "graph/base/stop.h"
+#include "graph/kernel.h"
+#include "graph/base/cpu.h"
 #include "graph/base/thread_pool.h"
 #include "ops/kernels/arrays/box_copy.h"
 #include "graph/base/min_max.h"
@@ -35,6 +37,7 @@ typedef struct plan {
     int64_t         rows, bands;     /* positions of a walk in a band; bands */
     int64_t         space;           /* rows of the result between two positions */
     uint64_t        packed, band, result;            /* bytes: of all, of each worker */
+    const char     *kept;            /* the packed filter, if it is constant; NULL */
     double          work;            /* operations */
     int             n;
     walk            walks[];
@@ -108,8 +111,6 @@ static uint64_t result_bytes(const plan *p, int64_t rows)
     return p->to.planes ? (bytes + 63) & ~(uint64_t)63 : 0;
 }
 
-static bool is_empty(const plan *p) { return p->batch * p->to.h * p->to.w * p->to.c == 0; }
-
 /* Bands low enough for the cache of a core, and enough of them for all threads. */
 static void cut_bands(plan *p, int threads)
 {
@@ -140,8 +141,25 @@ static void plan_walks(plan *p, const eddy_conv_size *s, int64_t *at)
     p->packed = ((uint64_t)(done * each) * p->from.size + 63) & ~(uint64_t)63;
 }
 
+static bool is_empty(const plan *p) { return p->batch * p->to.h * p->to.w * p->to.c == 0; }
+
+static void pack_filter(const void *how, const void *from, void *to);
+
+/* Of several walks, whose axes do not fit a layout, the filter is packed in each run. */
+static const char *keep_filter(const eddy_kernel *k, const plan *p)
+{
+    const eddy_conv_axis *h = &p->walks[0].h, *w = &p->walks[0].w;
+    const eddy_packing    form = {
+        .layout = { (int64_t)(intptr_t)pack_filter, (int64_t)p->from.size, p->tiles->lanes,
+                    p->pairs, p->back, p->groups, p->from_c, p->to_c, p->filter_w, h->taps, h->tap0,
+                    h->tap_step, w->taps, w->tap0, w->tap_step },
+        .bytes = p->packed, .pack = pack_filter, .how = p,
+    };
+    return p->n == 1 && !is_empty(p) ? eddy__kernel_packed(k, 1, &form) : NULL;
+}
+
 eddy_status eddy__conv_direct_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s,
-                                      bool back)
+                                      bool back, bool keep)
 {
     const int64_t taps = s->filter[0] * s->filter[1];
     const int64_t rows = eddy__min(s->step[0], s->filter[0]);
@@ -164,6 +182,8 @@ eddy_status eddy__conv_direct_prepare(eddy_kernel *k, eddy_dtype d, const eddy_c
               (double)(s->out[0] * s->out[1]) * (double)(back ? s->in_c : s->out_c);
     plan_walks(p, s, (int64_t *)(void *)(p->walks + walks));
     cut_bands(p, k->threads);
+    if (keep) p->kept = keep_filter(k, p);
+    if (p->kept) p->packed = 0;
     if (!is_empty(p))
         k->scratch_size = p->packed + (uint64_t)k->threads * (p->band + p->result);
     return EDDY_OK;
@@ -228,6 +248,13 @@ static void pack_some(void *arg, int64_t from, int64_t to, int worker)
     }
 }
 
+static void pack_filter(const void *how, const void *from, void *to)
+{
+    const plan *p = how;
+    run         r = { .p = p, .filter = from, .packed = to };
+    pack_some(&r, 0, p->n * p->groups * panels_of(p), 0);
+}
+
 /* ----------------------------------------------------------- the strips -- */
 
 #define TEMPLATE "ops/kernels/convolution/conv_finish_loops.h"
@@ -264,6 +291,7 @@ static void run_walk(const run *r, const walk *k, const char *from, char *to, in
     const plan   *p = r->p;
     const size_t  size = p->from.size;
     const int64_t taps = k->h.taps * k->w.taps, padded = eddy__conv_padded(p->tiles, p->to_c);
+    const char   *filter = p->kept ? p->kept : r->packed;
     eddy_conv_strip s = { .run = k->run, .pixels = k->w.places,
                           .x_step = k->w.step * p->from.c, .y_step = k->w.space * p->to.c };
     for (int64_t g = 0; g < p->groups; g++)
@@ -275,7 +303,7 @@ static void run_walk(const run *r, const walk *k, const char *from, char *to, in
                 const int64_t row = k->h.first + i * k->h.space;
                 const int64_t y = (row * p->to.w + k->w.first) * p->to.c + g * p->to_c + c;
                 set_strip(p, k, &s, from + (size_t)(g * p->from_c) * size, i, first,
-                          r->packed + (size_t)w * size, width);
+                          filter + (size_t)w * size, width);
                 s.y = to + (size_t)(y - row0 * p->to.w * p->to.c) * size;
                 p->tiles->strip(&s);
                 eddy__conv_finish_strip(&r->finish, p->dtype, &s, image + y, g * p->to_c + c);

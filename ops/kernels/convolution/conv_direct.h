@@ -8,12 +8,14 @@
 
 #include "ops/kernels/convolution/conv.h"
 
-/* See eddy__conv_run and eddy__conv_filter_run. */
+/* See eddy__conv_run and eddy__conv_filter_run. With `keep`, a constant filter, input 1 of k, is
+ * packed once. */
 eddy_status eddy__conv_direct_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s,
-                                      bool back);
+                                      bool back, bool keep);
 void eddy__conv_direct(const eddy_kernel *k, const void *x, const void *filter, void *y,
                        eddy_conv_finish finish);
-eddy_status eddy__conv_direct_weights_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s);
+eddy_status eddy__conv_direct_weights_prepare(eddy_kernel *k, eddy_dtype d,
+                                              const eddy_conv_size *s);
 void eddy__conv_direct_weights(const eddy_kernel *k, const void *x, const void *dy, void *dw);
 
 /* y[i, :] = sum over taps t and k < run of x[at[t] + i * x_step + k] w[t * run + k, :] for

@@ -1,5 +1,6 @@
 /* conv_method.c -- choice of the convolution algorithm: direct sums, or Winograd's minimal
  * filtering where it applies and is faster. */
+#include "ops/kernels/convolution/conv_product.h"
 #include "ops/kernels/convolution/conv_winograd.h"
 
 #include <stdatomic.h>
@@ -50,19 +51,20 @@ eddy_conv_method eddy__conv_method_of(eddy_dtype d, const eddy_conv_size *s)
 
 /* ----------------------------------------------------------------- plans -- */
 
-/* A method, and its plan. */
+/* A method, and its plan; direct sums may be a product of matrices. */
 typedef struct plan {
     eddy_conv_method method;
+    bool             product;
     void            *state;
 } plan;
 
-static eddy_status keep_method(eddy_kernel *k, eddy_status s, eddy_conv_method m)
+static eddy_status keep_method(eddy_kernel *k, eddy_status s, eddy_conv_method m, bool product)
 {
     void *state = k->state;
     if (s != EDDY_OK) return s;
     plan *p = eddy_kernel_state(k, sizeof *p);
     if (!p) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for the loops");
-    *p = (plan){ m, state };
+    *p = (plan){ m, product, state };
     return EDDY_OK;
 }
 
@@ -97,8 +99,13 @@ eddy_status eddy__conv_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_siz
     if (is_too_wide(d, s))
         return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for the loops");
     const eddy_conv_method m = eddy__conv_method_of(d, s);
-    return keep_method(k, m == EDDY_CONV_WINOGRAD ? eddy__conv_winograd_prepare(k, s, back)
-                                                  : eddy__conv_direct_prepare(k, d, s, back), m);
+    eddy_status status = EDDY_OK;
+    bool        product = false;
+    if (!back && atomic_load_explicit(&asked, memory_order_relaxed) == EDDY_CONV_BY_RULE)
+        status = eddy__conv_product_prepare(k, d, s, &product);
+    if (m == EDDY_CONV_WINOGRAD) status = eddy__conv_winograd_prepare(k, s, back);
+    else if (!product) status = eddy__conv_direct_prepare(k, d, s, back, true);
+    return keep_method(k, status, m, product);
 }
 
 void eddy__conv_run(const eddy_kernel *k, const void *x, const void *filter, void *y,
@@ -106,6 +113,7 @@ void eddy__conv_run(const eddy_kernel *k, const void *x, const void *filter, voi
 {
     const eddy_kernel own = inner(k);
     if (by_winograd(k)) eddy__conv_winograd(&own, x, filter, y, finish);
+    else if (((const plan *)k->state)->product) eddy__conv_product(&own, x, filter, y, finish);
     else eddy__conv_direct(&own, x, filter, y, finish);
 }
 
@@ -115,7 +123,8 @@ eddy_status eddy__conv_filter_prepare(eddy_kernel *k, eddy_dtype d, const eddy_c
         return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for the loops");
     const eddy_conv_method m = eddy__conv_method_of(d, s);
     return keep_method(k, m == EDDY_CONV_WINOGRAD ? eddy__conv_winograd_weights_prepare(k, s)
-                                                  : eddy__conv_direct_weights_prepare(k, d, s), m);
+                                                  : eddy__conv_direct_weights_prepare(k, d, s),
+                       m, false);
 }
 
 void eddy__conv_filter_run(const eddy_kernel *k, const void *x, const void *dy, void *dw)

@@ -5,6 +5,7 @@
  * the cache of a core: transforms of the inputs, 36 products with the values of the filter, and
  * transforms to the results. */
 #include "graph/base/thread_pool.h"
+#include "graph/kernel.h"
 #include "ops/kernels/convolution/conv_winograd.h"
 #include "graph/base/min_max.h"
 
@@ -22,13 +23,16 @@ typedef struct plan {
     int64_t  block, blocks;          /* tiles of one; how many */
     int64_t  v_step, u_step, m_step; /* from one of the 36 points to the next */
     int64_t  transposed, worker;         /* floats of the transposed filter, of each worker */
+    const float *kept;               /* the transformed filter, if it is constant; NULL */
     void    *direct;                 /* the plan for when a result is not finite */
 } plan;
 
 typedef struct run {
     const plan      *p;
     const float     *from, *filter;
-    float           *to, *transposed, *u, *workers;
+    float           *to, *transposed, *workers;
+    float           *new_u;          /* where the filter is transformed in this run */
+    const float     *u;
     eddy_conv_finish finish;
     atomic_bool      spoilt;
 } run;
@@ -91,6 +95,12 @@ enum { BLOCK_BYTES = 64 << 10, LEAST = 8, MOST = 64 };
 /* Pads the values of a point, so that the 36 points begin in different sets of a cache. */
 static int64_t padded_stride(int64_t n) { return (n + 15) / 16 * 16 + 16; }
 
+/* The scratch memory for the transformed filter. */
+static int64_t filter_floats(const plan *p)
+{
+    return p->kept ? 0 : EDDY_WINOGRAD_POINTS * p->u_step;
+}
+
 static void divide_work(plan *p, int threads)
 {
     const int64_t tile = EDDY_WINOGRAD_POINTS * (p->from_c + p->to_c) * (int64_t)sizeof(float);
@@ -107,9 +117,23 @@ static void divide_work(plan *p, int threads)
                 padded_stride(p->to_c) + 2 * p->tiles->lanes;
 }
 
+static void transform_filter(const void *how, const void *from, void *to);
+
+/* For gradients, a filter is reversed first, in each run. */
+static const float *keep_filter(const eddy_kernel *k, const plan *p)
+{
+    const eddy_packing form = {
+        .layout = { (int64_t)(intptr_t)transform_filter, p->tiles->lanes, p->taps, p->from.c,
+                    p->to.c },
+        .bytes = (uint64_t)(EDDY_WINOGRAD_POINTS * p->u_step) * sizeof(float),
+        .pack = transform_filter, .how = p,
+    };
+    return p->back || p->to.count * p->to.c == 0 ? NULL : eddy__kernel_packed(k, 1, &form);
+}
+
 eddy_status eddy__conv_winograd_prepare(eddy_kernel *k, const eddy_conv_size *s, bool back)
 {
-    const eddy_status fits = eddy__conv_direct_prepare(k, EDDY_FLOAT32, s, back);
+    const eddy_status fits = eddy__conv_direct_prepare(k, EDDY_FLOAT32, s, back, false);
     void *direct = k->state;
     if (fits != EDDY_OK) return fits;
     plan *p = eddy_kernel_state(k, sizeof *p);
@@ -128,7 +152,8 @@ eddy_status eddy__conv_winograd_prepare(eddy_kernel *k, const eddy_conv_size *s,
     p->from_c = eddy__conv_padded(p->tiles, p->from.c);
     p->to_c = eddy__conv_padded(p->tiles, p->to.c);
     divide_work(p, k->threads);
-    const int64_t all = p->transposed + EDDY_WINOGRAD_POINTS * p->u_step + k->threads * p->worker;
+    p->kept = keep_filter(k, p);
+    const int64_t all = p->transposed + filter_floats(p) + k->threads * p->worker;
     if ((uint64_t)all * sizeof(float) > k->scratch_size)
         k->scratch_size = (uint64_t)all * sizeof(float);
     return EDDY_OK;
@@ -160,8 +185,15 @@ static void transform_some(void *arg, int64_t from, int64_t to, int worker)
         for (int64_t c = 0, width; c < m; c += width) {
             width = eddy__conv_panel(p->tiles, m, c);
             for (int64_t t = 0; t < p->taps; t++) taps[t] = w + (t * n + i) * m + c;
-            p->wino->filter(taps, eddy__min(width, m - c), r->u + n * c + i * width, p->u_step);
+            p->wino->filter(taps, eddy__min(width, m - c), r->new_u + n * c + i * width, p->u_step);
         }
+}
+
+static void transform_filter(const void *how, const void *from, void *to)
+{
+    const plan *p = how;
+    run         r = { .p = p, .filter = from, .new_u = to };
+    transform_some(&r, 0, p->from.c, 0);
 }
 
 /* ------------------------------------------------------------ the blocks -- */
@@ -232,15 +264,17 @@ void eddy__conv_winograd(const eddy_kernel *k, const void *x, const void *filter
     const plan *p = k->state;
     float *scratch = k->scratch;
     run r = { .p = p, .from = x, .filter = filter, .to = y, .transposed = scratch,
-              .u = scratch + p->transposed, .finish = finish };
-    r.workers = r.u + EDDY_WINOGRAD_POINTS * p->u_step;
+              .new_u = scratch + p->transposed, .finish = finish };
+    r.u = p->kept ? p->kept : r.new_u;
+    r.workers = r.new_u + filter_floats(p);
     if (p->to.count * p->to.c == 0) return;
     /* Pieces of about 20 microseconds: a million operations, or 64 KiB of values of the filter. */
     const int64_t row = EDDY_WINOGRAD_POINTS * p->to_c;
     const int64_t block = 2 * p->block * row * p->from_c;
     if (p->back)
         eddy__parallel_or_stop(k, p->taps, 65536 / (4 * p->from.c * p->to.c) + 1, turn_some, &r);
-    eddy__parallel_or_stop(k, p->from.c, 65536 / (4 * row) + 1, transform_some, &r);
+    if (!p->kept)
+        eddy__parallel_or_stop(k, p->from.c, 65536 / (4 * row) + 1, transform_some, &r);
     eddy__parallel_or_stop(k, p->blocks, 1000000 / block + 1, run_some, &r);
     if (!atomic_load_explicit(&r.spoilt, memory_order_relaxed)) return;
     eddy_kernel direct = *k;

@@ -1,6 +1,7 @@
 /* gemm.c -- float32 matrix product (GEMM): choice of orientation, block sizes and packing. */
 #include "graph/base/stop.h"
 #include "ops/kernels/matmul/gemm.h"
+#include "graph/kernel.h"
 #include "graph/base/cpu.h"
 #include "graph/base/min_max.h"
 
@@ -67,8 +68,8 @@ static void plan_tiles(eddy_gemm *g, const eddy_product *p)
     g->v_transposed = g->transposed ? !p->transpose_a : p->transpose_b;
     g->v_step = g->transposed ? p->lda : p->ldb;
     g->pack_v = g->v_transposed || (g->rows > 3 * g->strip && p->k * g->columns > 4096);
-    /* Rows that begin at the same offset in a page compete for the same sets of the L1 cache. */
-    g->pack_s = g->s_apart && s_ld % 1024 == 0 && g->columns > g->panel;
+    /* Rows that begin at the same offsets in a page compete for the same sets of the L1 cache. */
+    g->pack_s = g->s_apart && s_ld % 512 == 0 && g->columns > g->panel;
 }
 
 /* Pairs lie in memory where elements along k are neighbors; elsewhere packing makes them. */
@@ -82,6 +83,7 @@ static void plan_pairs(eddy_gemm *g)
 
 bool eddy__gemm_plan(eddy_gemm *g, const eddy_product *p)
 {
+    g->packed = NULL;
     g->pairs = p->pairs;
     g->tiles = p->pairs ? eddy__gemm_pair_tiles : eddy__gemm_tiles_used();
     g->k = p->pairs ? p->k / 2 : p->k;
@@ -105,7 +107,10 @@ static int64_t strip_step(const eddy_gemm *g)
 {
     return g->depth + LINE / (int64_t)sizeof(float);
 }
-static int64_t packed_v(const eddy_gemm *g) { return g->pack_v ? g->depth * g->width : 0; }
+static int64_t packed_v(const eddy_gemm *g)
+{
+    return g->pack_v && !g->packed ? g->depth * g->width : 0;
+}
 static int64_t packed_s(const eddy_gemm *g) { return g->pack_s ? g->strip * strip_step(g) : 0; }
 
 size_t eddy__gemm_scratch(const eddy_gemm *g)
@@ -159,6 +164,40 @@ static void pack_strip(const eddy_gemm *g, float *to, const float *s, int64_t k,
 {
     for (int64_t r = 0; r < rows; r++)
         memcpy(to + r * strip_step(g), s + r * g->s_row, (size_t)k * sizeof *to);
+}
+
+/* Packs k rows of v from row q on, n columns from column c on. */
+static void pack_block(const eddy_gemm *g, float *to, const void *v, int64_t q, int64_t k,
+                       int64_t c, int64_t n)
+{
+    const float    *one = v;
+    const uint16_t *two = v;
+    if (g->pairs && !g->v_transposed) pack_pairs(g, to, two + 2 * q * g->v_step + c, k, n);
+    else pack_panels(g, to, one + (g->v_transposed ? c * g->v_step + q : q * g->v_step + c), k, n);
+}
+
+/* The columns of all panels. */
+static int64_t whole_width(const eddy_gemm *g) { return parts(g->columns, g->panel) * g->panel; }
+
+/* Blocks of `depth` rows, each with all its panels. */
+static void pack_all(const void *how, const void *from, void *to)
+{
+    const eddy_gemm *g = how;
+    for (int64_t q = 0; q < g->k; q += g->depth)
+        pack_block(g, (float *)to + q * whole_width(g), from, q, eddy__min(g->depth, g->k - q), 0,
+                   g->columns);
+}
+
+void eddy__gemm_pack(eddy_gemm *g, const eddy_kernel *k, int operand)
+{
+    const eddy_packing p = {
+        .layout = { (int64_t)(intptr_t)pack_all, g->panel, g->pairs, g->v_transposed, g->v_step,
+                    g->k, g->columns, g->depth },
+        .bytes = (uint64_t)g->k * (uint64_t)whole_width(g) * sizeof(float),
+        .pack = pack_all, .how = g,
+    };
+    if (g->dots || g->transposed) return;       /* then it is the operand of the rows */
+    g->packed = eddy__kernel_packed(k, operand, &p);
 }
 
 /* --------------------------------------------------------------------- tiles -- */
@@ -230,7 +269,8 @@ static void strips(const eddy_gemm *g, const eddy_product *p, int64_t r0, int64_
                    int64_t columns, int64_t q, eddy_gemm_tile t, float *room)
 {
     const float  *s = g->transposed ? p->b : p->a;
-    const int64_t v_panel = g->panel * (g->pack_v ? t.k : g->dots ? g->v_step : 1);
+    const bool    in_panels = g->pack_v || g->packed;
+    const int64_t v_panel = g->panel * (in_panels ? t.k : g->dots ? g->v_step : 1);
     const float   beta = q == 0 ? (float)p->beta : 1;
     const bool    last = q + t.k == g->k;
     int           until_look = 0;
@@ -268,13 +308,10 @@ void eddy__gemm_block(const eddy_gemm *g, const eddy_product *p, int64_t r0, int
             const float  *from = v + (g->v_transposed ? c * g->v_step + q : q * g->v_step + c);
             eddy_gemm_tile t = { .v = from, .v_step = g->v_step };
             t.k = eddy__min(g->depth, g->k - q);
-            if (g->pairs && !g->v_transposed) {
-                pack_pairs(g, scratch, (const uint16_t *)(const void *)v + 2 * q * g->v_step + c,
-                           t.k, columns);
-                t.v = scratch, t.v_step = g->panel;
-            } else if (g->pack_v) {
-                pack_panels(g, scratch, from, t.k, columns);
-                t.v = scratch, t.v_step = g->panel;
+            if (g->packed || g->pack_v) {
+                if (!g->packed) pack_block(g, scratch, v, q, t.k, c, columns);
+                t.v = g->packed ? g->packed + q * whole_width(g) + c * t.k : scratch;
+                t.v_step = g->panel;
             }
             strips(g, p, r0, r1, c, columns, q, t, scratch + packed_v(g));
         }

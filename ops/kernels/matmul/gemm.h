@@ -14,7 +14,8 @@ typedef struct eddy_gemm {
     bool    pairs;                    /* of bfloat16; k, depth and the steps along it count pairs */
     bool    s_apart;                  /* elements along k are neighbors in s */
     bool    pack_s, pack_v;           /* whether a strip, a panel is packed first */
-    bool    v_transposed;                 /* the columns of v are far apart: packing transposes it */
+    const float *packed;              /* all of v, packed before the run; NULL: it is not */
+    bool    v_transposed;             /* the columns of v are far apart: packing transposes it */
     int     strip, panel;             /* rows and columns of a tile */
     int64_t rows, columns, k;
     int64_t s_row, s_step;            /* of the operand that has the rows */
@@ -24,6 +25,9 @@ typedef struct eddy_gemm {
 
 /* Returns false if these tiles are unsuitable: BLAS is faster, or there are none. */
 bool eddy__gemm_plan(eddy_gemm *g, const eddy_product *p);
+/* Packs the operand of the columns once, if the kernel may keep it: input `operand` of k. Its bits
+ * are those of the other products. Only in prepare. */
+void eddy__gemm_pack(eddy_gemm *g, const eddy_kernel *k, int operand);
 size_t eddy__gemm_scratch(const eddy_gemm *g);               /* for one worker */
 /* Rows [r0, r1) by columns [c0, c1) of the grid, with the epilogue.  r0 is a multiple of
  * strip, c0 of panel. */

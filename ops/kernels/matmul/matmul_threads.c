@@ -18,14 +18,15 @@ eddy_product eddy__product_of(eddy_dtype d, bool transpose_a, bool transpose_b, 
                            .ldy = n, .ldr = n, .alpha = 1 };
 }
 
-const eddy_gemm *eddy__product_plan(eddy_kernel *k, const eddy_product *p)
+const eddy_gemm *eddy__product_plan(eddy_kernel *k, const eddy_product *p, int b)
 {
     eddy_gemm g, *kept;
     if (!eddy__gemm_plan(&g, p)) return NULL;
     kept = eddy_kernel_state(k, sizeof g);
     if (!kept) return NULL;
     *kept = g;
-    k->scratch_size += eddy__gemm_scratch(&g) * (uint64_t)(k->threads > 1 ? k->threads : 1);
+    if (b >= 0) eddy__gemm_pack(kept, k, b);
+    k->scratch_size += eddy__gemm_scratch(kept) * (uint64_t)(k->threads > 1 ? k->threads : 1);
     return kept;
 }
 

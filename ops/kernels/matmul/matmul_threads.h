@@ -30,8 +30,9 @@ eddy_product eddy__product_of(eddy_dtype d, bool transpose_a, bool transpose_b, 
                               int64_t n, int64_t k);
 
 /* Plans products like p, and adds the memory that they need on the threads of k to
- * k->scratch_size.  Returns the value of p->plan, possibly NULL.  Only in prepare. */
-const struct eddy_gemm *eddy__product_plan(eddy_kernel *k, const eddy_product *p);
+ * k->scratch_size.  Returns the value of p->plan, possibly NULL.  b is input `b` of k, which is
+ * packed once if it is constant; -1: it is a part of one.  Only in prepare. */
+const struct eddy_gemm *eddy__product_plan(eddy_kernel *k, const eddy_product *p, int b);
 
 /* The bits depend on the sizes and the instruction set, never on the number of threads. */
 void eddy__product_run(const eddy_kernel *k, const eddy_product *p);
