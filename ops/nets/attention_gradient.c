@@ -1,8 +1,8 @@
 /* attention_gradient.c -- the gradient of attention; and the gradient of that gradient, composed
  * of ordinary operations.
  *
- * With S = scale q k' + mask, P = softmax S = e^(S - sum), D = dy v' and G = P (D - delta), where delta
- * is the sum of dy y over a row, minus dsum, the gradients are dq = scale G k,
+ * With S = scale q k' + mask, P = softmax S, which is e^(S - sum), D = dy v' and G = P (D - delta),
+ * where delta is the sum of dy y over a row, minus dsum, the gradients are dq = scale G k,
  * dk = scale G' q, dv = P' dy and, summed over the broadcast dimensions, dmask = G. */
 #include "ops/nets/attention_gradient.h"
 #include "ops/short_names.h"
