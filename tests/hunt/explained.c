@@ -72,10 +72,12 @@ static const explanation explanations[] = {
     { "MatrixExponential", NULL, HUNT_ANY, 0, 0, 5,
       "the exponential of a large matrix overflows, or is as inexact as its elements are large" },
     { "SelfAdjointEigV2", "v exp(e) v'", HUNT_NAN, 0, 0, 5, "the exponential overflows" },
+    { "RealDiv", "inverse_stft_window", HUNT_NAN, 0, 0, 0, "powers of 1 / x^2 overflow" },
     { "Conj", NULL, HUNT_NAN, 0, 0, 3, "the row takes exponentials, which overflow" },
     { "Complex", NULL, HUNT_NAN, 0, 0, 3, "the row takes exponentials, which overflow" },
     { "Angle", NULL, HUNT_KINK, 0, 0, 0, "the angle of 0 has no derivative" },
     { "Svd", "full", HUNT_ERROR, 0, 0, 100, "the differences of the values are rounded away" },
+    { "Svd", "cond", HUNT_ERROR, 0, 0, 100, "the differences of the values are rounded away" },
     { "Svd", "squares of values", HUNT_ZERO | HUNT_ERROR, 0, 0, 0, equal },
     { "SelfAdjointEigV2", "squares of values", HUNT_ZERO | HUNT_ERROR, 0, 0, 0, equal },
     { "Svd", "u s^3 v'", HUNT_ZERO | HUNT_ERROR, 0, 0, 0, equal },
@@ -97,13 +99,8 @@ static double bound(const finding *f, double x)
 /* The largest argument, and the smallest that is not 0; both 1 if there is none beyond. */
 static void sizes_of(const finding *f, double *largest, double *smallest)
 {
-    *largest = *smallest = 1;
-    for (int i = 0; i < f->n; i++)
-        for (int j = 0; j < 2; j++) {
-            const double x = fabs(f->at[i][j]);
-            *largest = fmax(*largest, x);
-            if (x != 0) *smallest = fmin(*smallest, x);
-        }
+    *largest = fmax(1, f->largest);
+    *smallest = fmin(1, f->smallest);
 }
 
 /* In a formula of several operations products of a few extreme arguments are no numbers, and
@@ -116,7 +113,8 @@ static const char *explain_formula(const finding *f)
     sizes_of(f, &largest, &smallest);
     if (largest > bound(f, 1e9) || smallest < bound(f, 1e-9))
         return "a formula of operations: a term is beyond the largest number";
-    const double term = largest * largest * pow(1 / smallest, f->order);
+    const bool   scores = strstr(f->row->op, "Attention") != NULL;   /* products of products */
+    const double term = pow(largest, scores ? 4 : 2) * pow(1 / smallest, f->order);
     return fabs(f->got - f->want) <= 1e3 * eps * term
          ? "a formula of operations: as exact as the largest of its terms" : NULL;
 }
@@ -160,7 +158,8 @@ static bool is_of_powers(const finding *f)
     static const char *const names[] = { "Atan2", "Hypot", "Pow", "RealDiv", "DivNoNan", "Xdivy",
                                          "Xlogy", "EuclideanNorm", "GeluGrad", "GeluTanhGrad",
                                          "ScaledDotProductAttention", "PackedSelfAttention",
-                                         "CachedAttention" };
+                                         "CachedAttention", "SegmentProd",
+                                         "UnsortedSegmentProd" };
     return is_in(f->row->op, names, sizeof names / sizeof *names);
 }
 
