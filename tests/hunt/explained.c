@@ -113,7 +113,9 @@ static const char *explain_formula(const finding *f)
     sizes_of(f, &largest, &smallest);
     if (largest > bound(f, 1e9) || smallest < bound(f, 1e-9))
         return "a formula of operations: a term is beyond the largest number";
-    const bool   scores = strstr(f->row->op, "Attention") != NULL;   /* products of products */
+    const char  *how = f->row->how;
+    const bool   scores = strstr(f->row->op, "Attention") ||       /* products of products */
+                          (how && strcmp(how, "attention") == 0);
     const double term = pow(largest, scores ? 4 : 2) * pow(1 / smallest, f->order);
     return fabs(f->got - f->want) <= 1e3 * eps * term
          ? "a formula of operations: as exact as the largest of its terms" : NULL;
