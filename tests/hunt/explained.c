@@ -128,6 +128,8 @@ static const char *explain_matrix(const finding *f)
     const char *op = f->row->op;
     if (f->is_singular && (strcmp(op, "Lu") == 0 || strcmp(op, "Qr") == 0))
         return "matrices: singular, and the last pivot is rounding";
+    if (f->is_singular && f->order > 1 && strcmp(op, "MatrixPseudoInverse") == 0)
+        return "matrices: the formula of the gradient holds for those of the same rank";
     return f->largest > most || f->smallest < 1 / most
          ? "matrices: a power of an element is beyond the largest number" : NULL;
 }
