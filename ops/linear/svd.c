@@ -150,17 +150,19 @@ static eddy_tensor outward(eddy_tensor u, eddy_tensor du, eddy_tensor inverse)
     return Mul(out, inverse);
 }
 
-/* With f[i,j] = 1 / (s[j]^2 - s[i]^2), 0 for equal values, a = f u'du and b = f v'dv: u (diag(ds)
- * + (a + a') s + s (b + b')) v' + (1 - u u') du s^-1 v' + u s^-1 dv' (1 - v v'). */
+/* With a = u'du - du'u, b = v'dv - dv'v, f[i,j] = 1 / (s[j] - s[i]), 0 for equal values, and g[i,j]
+ * = 1 / (s[i] + s[j]): u (f (a + b) + g (a - b)) v' / 2 + (1 - u u') du s^-1 v' + u s^-1 dv'
+ * (1 - v v'). Townsend divides a s + s b by s[j]^2 - s[i]^2, which leaves nothing of g for equal
+ * values. */
 static eddy_tensor vectors_gradient(eddy_tensor s, eddy_tensor u, eddy_tensor v, eddy_tensor du,
                                     eddy_tensor dv)
 {
     const eddy_tensor row = ExpandDims(s, -2), column = ExpandDims(s, -1);
-    const eddy_tensor gaps = Mul(eddy__inverse_gaps(s), DivNoNan(1, Add(row, column)));
-    const eddy_tensor a = Mul(gaps, eddy__adjoint_times(u, du));
-    const eddy_tensor b = Mul(gaps, eddy__adjoint_times(v, dv));
-    const eddy_tensor middle = Add(Mul(Add(a, eddy_matrix_transpose(a)), row),
-                                   Mul(column, Add(b, eddy_matrix_transpose(b))));
+    const eddy_tensor in_u = eddy__adjoint_times(u, du), in_v = eddy__adjoint_times(v, dv);
+    const eddy_tensor a = Sub(in_u, eddy_matrix_transpose(in_u));
+    const eddy_tensor b = Sub(in_v, eddy_matrix_transpose(in_v));
+    const eddy_tensor middle = Mul(0.5, Add(Mul(eddy__inverse_gaps(s), Add(a, b)),
+                                            Mul(DivNoNan(1, Add(row, column)), Sub(a, b))));
     const eddy_tensor inverse = DivNoNan(1, row);
     return Add(eddy__times_adjoint(Add(eddy__times(u, middle), outward(u, du, inverse)), v),
                eddy__times_adjoint(u, outward(v, dv, inverse)));

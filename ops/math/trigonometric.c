@@ -61,9 +61,19 @@ TILE_CIRCULAR(f32, tan, tanf)
 TILE_CIRCULAR(f64, tan, (tan))
 DECLARE_COMPLEX(TILE_UNARY, tan, tan(x))
 ROW_PICK(tan, FLOATS_COMPLEX)
+/* 1 / cos^2 x. For complex x far from the real axis y differs from i or -i in digits that it does
+ * not have, and the cosine overflows. */
+static eddy_tensor tan_slope(eddy_tensor x, eddy_tensor y)
+{
+    if (!eddy_dtype_is_complex(eddy_dtype_of(x))) return Add(1, Square(y));
+    const eddy_tensor z = Complex(Mul(-2, Imag(x)), Mul(2, Real(x)));
+    return Where(Greater(Abs(Imag(x)), 1), Mul(4, Mul(Sigmoid(z), Sigmoid(Neg(z)))),
+                 Add(1, Square(y)));
+}
+
 static void tan_gradient(eddy_rule *r)
 {
-    r->dx[0] = Mul(r->dy[0], Conj(Add(1, Square(r->y[0]))));
+    r->dx[0] = Mul(r->dy[0], Conj(tan_slope(r->x[0], r->y[0])));
 }
 ROW_DEF(tan, "Tan", "Tan", 1, ROW_INPUTS_1(FLOATS_COMPLEX),
         tan_gradient, eddy__infer_elementwise, 0)
@@ -74,7 +84,8 @@ ROW_DEF(tan, "Tan", "Tan", 1, ROW_INPUTS_1(FLOATS_COMPLEX),
  *
  *  NaN at infinity.
  *  Errors: EDDY_BAD_DTYPE for other element types.
- *  Gradient: dx = dy (1 + y*y).  TensorFlow: Tan. */
+ *  Gradient: dx = dy (1 + y*y), for complex types computed as dy / conj(cos(x)^2).
+ *  TensorFlow: Tan. */
 eddy_tensor eddy_tan(eddy_tensor x) { return eddy_apply1(&eddy_op_tan, NULL, x); }
 
 /* ------------------------------------------------------------- inverses -- */

@@ -1,8 +1,8 @@
 /* attention_gradient.c -- the gradient of attention; and the gradient of that gradient, composed
  * of ordinary operations.
  *
- * With S = scale q k' + mask, P = e^(S - sum), D = dy v' and G = P (D - delta), where delta
- * is the sum of dy y over a row, minus dsum, the gradients are dq = scale G k,
+ * With S = scale q k' + mask, P = softmax S, which is e^(S - sum), D = dy v' and G = P (D - delta),
+ * where delta is the sum of dy y over a row, minus dsum, the gradients are dq = scale G k,
  * dk = scale G' q, dv = P' dy and, summed over the broadcast dimensions, dmask = G. */
 #include "ops/nets/attention_gradient.h"
 #include "ops/short_names.h"
@@ -40,18 +40,16 @@ static eddy_tensor scaled(const eddy_attention_terms *t, eddy_tensor x)
     return Mul(Rsqrt(CastLike(size, x)), x);
 }
 
-/* P.  Hidden scores are set to -infinity before the exponential, so that their gradient is
- * 0 and never NaN. */
+/* P, from S alone: beside a large score, sum has lost the sum. */
 static eddy_tensor probabilities(const eddy_attention_terms *t)
 {
     eddy_tensor s = scaled(t, rows_by_rows(t->q, t->k));
     if (eddy_is_valid(t->mask)) s = Add(s, t->mask);
-    s = Sub(s, column(t->sum));
     if (t->attrs->causal) {
         const eddy_tensor ones = OnesLike(s);
         s = Where(GreaterEqual(Cumsum(ones, -2), Cumsum(ones, -1)), s, -INFINITY);
     }
-    return Exp(s);
+    return Softmax(s);
 }
 
 /* D - delta. */

@@ -16,23 +16,13 @@ struct exact_graph {
     eddy_array  **values;
 };
 
-static bool is_float(eddy_tensor t) { return eddy_dtype_is_floating(eddy_dtype_of(t)); }
+static bool is_number(eddy_tensor t) { return eddy_dtype_is_differentiable(eddy_dtype_of(t)); }
 
 static int index_of(eddy_list in, int32_t id)
 {
     for (int i = 0; i < in.count; i++)
         if (in.at[i].node == id) return i;
     return -1;
-}
-
-/* Complex numbers are not known. */
-static bool is_complex(const exact_graph *e, const eddy_node *n)
-{
-    bool any = false;
-    for (int k = 0; k < n->n_outputs; k++) any |= eddy_dtype_is_complex(n->outputs[k].dtype);
-    for (int i = 0; any && i < n->n_inputs; i++)
-        if (e->at[n->inputs[i].node].depends) return true;
-    return false;
 }
 
 /* Nodes whose floating-point outputs depend on the inputs through elements, and those needed. */
@@ -44,12 +34,11 @@ static void mark(exact_graph *e)
         for (int i = 0; i < n->n_inputs; i++) {
             const bool of_shape = i < 31 && n->op->shape_inputs >> i & 1;
             const eddy_tensor t = n->inputs[i];
-            const bool counts = is_float(t) || eddy_dtype_is_complex(eddy_dtype_of(t));
-            if (!of_shape && counts && e->at[t.node].depends) e->at[id].depends = true;
+            if (!of_shape && is_number(t) && e->at[t.node].depends) e->at[id].depends = true;
         }
         bool any = false;
-        for (int k = 0; k < n->n_outputs; k++) any |= eddy_dtype_is_floating(n->outputs[k].dtype);
-        if (is_complex(e, n)) e->at[id].depends = any = true;
+        for (int k = 0; k < n->n_outputs; k++)
+            any |= eddy_dtype_is_differentiable(n->outputs[k].dtype);
         if (n->op->gradient == eddy_not_differentiable || !any)
             e->at[id].depends = index_of(e->in, id) >= 0;
     }
@@ -109,8 +98,7 @@ exact_graph *exact_graph_new(eddy_graph *g, eddy_list in, eddy_list out, const c
             if (e->at[id].node->inputs[i].output >= EXACT_OUTPUTS)
                 *missing = e->at[id].node->op->name;
         if (*missing) break;
-        if (is_complex(e, e->at[id].node)) *missing = e->at[id].node->op->name;
-        else if (e->at[id].node->n_outputs > EXACT_OUTPUTS || !exact_node_begin(&e->at[id]))
+        if (e->at[id].node->n_outputs > EXACT_OUTPUTS || !exact_node_begin(&e->at[id]))
             *missing = e->at[id].node->op->name;
     }
     if (!*missing && list_fetches(e)) {
@@ -119,6 +107,11 @@ exact_graph *exact_graph_new(eddy_graph *g, eddy_list in, eddy_list out, const c
     }
     exact_graph_free(e);
     return NULL;
+}
+
+bool exact_graph_depends(const exact_graph *e, int k)
+{
+    return is_evaluated(e, e->out.at[k].node);
 }
 
 int exact_graph_operations(const exact_graph *e)
@@ -148,7 +141,8 @@ static exact_operand operand(const exact_graph *e, eddy_tensor t)
     exact_operand     o = { .base = e->values[from->fetch[t.output]] };
     o.shape = eddy_array_shape(o.base);
     o.count = eddy_array_count(o.base);
-    o.x = is_evaluated(e, t.node) && is_float(t) ? from->y[t.output] : NULL;
+    o.parts = exact_parts(eddy_array_dtype(o.base));
+    o.x = is_evaluated(e, t.node) && is_number(t) ? from->y[t.output] : NULL;
     return o;
 }
 
@@ -164,8 +158,11 @@ bool exact_graph_at(exact_graph *e, eddy_array *const *point)
         for (int k = 0; is_evaluated(e, id) && k < n->node->n_outputs; k++) {
             const eddy_array *a = e->values[n->fetch[k]];
             n->shape[k] = eddy_array_shape(a);
+            n->base[k] = a;
             n->count[k] = eddy_array_count(a);
-            n->y[k] = realloc(n->y[k], ((size_t)n->count[k] + 1) * sizeof *n->y[k]);
+            n->parts[k] = exact_parts(eddy_array_dtype(a));
+            n->y[k] = realloc(n->y[k], ((size_t)(n->count[k] * n->parts[k]) + 1) *
+                                       sizeof *n->y[k]);
         }
     }
     return true;
@@ -191,7 +188,6 @@ const num *exact_graph_output(const exact_graph *e, int k, int64_t *count)
 {
     const eddy_tensor t = e->out.at[k];
     const exact_node *n = &e->at[t.node];
-    if (!is_evaluated(e, t.node)) return NULL;
     *count = n->count[t.output];
     return n->y[t.output];
 }

@@ -20,6 +20,8 @@ exact_graph *exact_graph_new(eddy_graph *g, eddy_list in, eddy_list out, const c
 /* How many operations it evaluates. */
 int          exact_graph_operations(const exact_graph *e);
 void         exact_graph_free(exact_graph *e);
+/* Whether output k depends on the inputs. */
+bool         exact_graph_depends(const exact_graph *e, int k);
 /* Runs the graph in Eddy at a point, one array an input; false if that fails. */
 bool         exact_graph_at(exact_graph *e, eddy_array *const *point);
 /* Evaluates it at other numbers, those of input i at x[i]. */

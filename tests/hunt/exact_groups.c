@@ -154,14 +154,6 @@ static void run_logistic(exact_node *n, const exact_operand *in)
                               exact_element(&in[1], in[1].count == 1 ? 0 : i));
 }
 
-static double epsilon_of(const eddy_node *node)
-{
-    for (const eddy_attr_field *f = node->op->attrs; f && f->name; f++)
-        if (strcmp(f->name, "epsilon") == 0)
-            return *(const double *)(const void *)((const char *)node->attrs + f->offset);
-    return 0;
-}
-
 /* (x - mean) / sqrt(variance + epsilon) scale + offset; the last two are single elements. */
 static void run_normalization(exact_node *n, const exact_operand *in)
 {
@@ -174,7 +166,8 @@ static void run_normalization(exact_node *n, const exact_operand *in)
         mean = exact_div(mean, exact_number(count));
         for (int i = 0; i < count; i++) x[i] = exact_sub(x[i], mean);
         const num variance = exact_div(sum_of_squares(count, x), exact_number(count));
-        const num deviation = exact_sqrt(exact_add(variance, exact_number(epsilon_of(n->node))));
+        const num epsilon = exact_number(exact_attribute(n->node, "epsilon"));
+        const num deviation = exact_sqrt(exact_add(variance, epsilon));
         num y = exact_div(exact_sub(in[0].x[o], mean), deviation);
         if (members(n, in, o, 1, 1, scale) == 1) y = exact_mul(y, scale[0]);
         if (members(n, in, o, 2, 2, offset) == 1) y = exact_add(y, offset[0]);
@@ -190,7 +183,8 @@ exact_run *exact_group_run(const char *op)
         const char *op;
         exact_run  *run;
     } kinds[] = {
-        { "Prod", run_product }, { "Cumprod", run_product }, { "EuclideanNorm", run_length },
+        { "Prod", run_product }, { "Cumprod", run_product }, { "SegmentProd", run_product },
+        { "UnsortedSegmentProd", run_product }, { "EuclideanNorm", run_length },
         { "L2Loss", run_half_square }, { "CumulativeLogsumexp", run_logs },
         { "Softmax", run_softmax }, { "LogSoftmax", run_log_softmax },
         { "SoftmaxCrossEntropyWithLogits", run_cross_entropy },

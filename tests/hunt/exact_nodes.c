@@ -2,21 +2,35 @@
  * each operation is. */
 #include "tests/hunt/exact_nodes.h"
 #include "tests/hunt/exact_groups.h"
+#include "tests/hunt/exact_matrices.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 num exact_element(const exact_operand *o, int64_t i)
 {
-    return o->x ? o->x[i] : exact_number(eddy_array_get(o->base, i));
+    return o->x ? o->x[i] : exact_number(exact_array_number(o->base, i));
 }
 
-static bool is_float(eddy_dtype d) { return eddy_dtype_is_floating(d); }
+static bool is_number(eddy_dtype d) { return eddy_dtype_is_differentiable(d); }
+
+double exact_attribute(const eddy_node *node, const char *name)
+{
+    for (const eddy_attr_field *f = node->op->attrs; f && f->name; f++)
+        if (strcmp(f->name, name) == 0) {
+            const char *at = (const char *)node->attrs + f->offset;
+            if (f->kind == EDDY_ATTR_FLOAT) return *(const double *)(const void *)at;
+            if (f->kind == EDDY_ATTR_INT) return (double)*(const int64_t *)(const void *)at;
+            if (f->kind == EDDY_ATTR_BOOL) return *(const bool *)(const void *)at;
+        }
+    return 0;
+}
 
 /* ------------------------------------------------------------ elementwise -- */
 
-/* The element of an operand that element i of the result is made of. */
-static int64_t broadcast_from(eddy_shape out, eddy_shape in, int64_t i)
+int64_t exact_broadcast_from(eddy_shape out, eddy_shape in, int64_t i)
 {
     int64_t at = 0, stride = 1;
     for (int d = 0; d < out.rank; d++) {
@@ -36,8 +50,24 @@ static void run_elements(exact_node *n, const exact_operand *in)
     const int inputs = n->node->n_inputs;
     for (int64_t i = 0; i < n->count[0]; i++) {
         for (int k = 0; k < inputs; k++)
-            x[k] = exact_element(&in[k], broadcast_from(n->shape[0], in[k].shape, i));
+            x[k] = exact_element(&in[k], exact_broadcast_from(n->shape[0], in[k].shape, i));
         n->y[0][i] = n->fn(n->node, inputs, x);
+    }
+}
+
+static void run_complex_elements(exact_node *n, const exact_operand *in)
+{
+    complex_num x[EXACT_INPUTS];
+    const int   inputs = n->node->n_inputs;
+    for (int64_t i = 0; i < n->count[0]; i++) {
+        for (int k = 0; k < inputs; k++) {
+            const int64_t at = exact_broadcast_from(n->shape[0], in[k].shape, i) * in[k].parts;
+            x[k].re = exact_element(&in[k], at);
+            x[k].im = in[k].parts == 2 ? exact_element(&in[k], at + 1) : exact_number(0);
+        }
+        const complex_num y = n->complex_fn(inputs, x);
+        n->y[0][i * n->parts[0]] = y.re;
+        if (n->parts[0] == 2) n->y[0][2 * i + 1] = y.im;
     }
 }
 
@@ -45,15 +75,18 @@ static void run_elements(exact_node *n, const exact_operand *in)
 static void run_copy(exact_node *n, const exact_operand *in)
 {
     for (int k = 0; k < n->node->n_outputs; k++)
-        for (int64_t i = 0; i < n->count[k]; i++) n->y[k][i] = exact_element(&in[k], i);
+        for (int64_t i = 0; i < n->count[k] * n->parts[k]; i++)
+            n->y[k][i] = exact_element(&in[k], i);
 }
 
 static void run_where(exact_node *n, const exact_operand *in)
 {
-    for (int64_t i = 0; i < n->count[0]; i++) {
-        const int64_t c = broadcast_from(n->shape[0], in[0].shape, i);
+    const int parts = n->parts[0];
+    for (int64_t i = 0; i < n->count[0] * parts; i++) {
+        const int64_t c = exact_broadcast_from(n->shape[0], in[0].shape, i / parts);
         const exact_operand *from = &in[eddy_array_get(in[0].base, c) != 0 ? 1 : 2];
-        n->y[0][i] = exact_element(from, broadcast_from(n->shape[0], from->shape, i));
+        const int64_t at = exact_broadcast_from(n->shape[0], from->shape, i / parts);
+        n->y[0][i] = exact_element(from, at * parts + i % parts);
     }
 }
 
@@ -74,7 +107,7 @@ static void fill_zeros(exact_node *n)
 {
     for (int i = 0; i < n->probe.n_inputs; i++) {
         eddy_array *a = n->probe.arrays[i];
-        for (int64_t j = 0; a && j < eddy_array_count(a); j++) eddy_array_set(a, j, 0);
+        for (int64_t j = 0; a && j < exact_array_numbers(a); j++) exact_array_set(a, j, 0);
     }
 }
 
@@ -84,10 +117,10 @@ static void add_terms(exact_node *n, matrix *m, term t, eddy_array *const *zero)
     eddy_array *out[EXACT_OUTPUTS] = { NULL };
     exact_probe_run(n, out);
     for (t.output = 0; t.output < n->node->n_outputs; t.output++) {
-        if (!is_float(eddy_array_dtype(out[t.output]))) continue;
-        for (t.to = 0; t.to < eddy_array_count(out[t.output]); t.to++) {
-            const double base = zero ? eddy_array_get(zero[t.output], t.to) : 0;
-            const double v = eddy_array_get(out[t.output], t.to);
+        if (!is_number(eddy_array_dtype(out[t.output]))) continue;
+        for (t.to = 0; t.to < exact_array_numbers(out[t.output]); t.to++) {
+            const double base = zero ? exact_array_number(zero[t.output], t.to) : 0;
+            const double v = exact_array_number(out[t.output], t.to);
             t.factor = v - base;
             if (v == base) continue;
             if (m->n == m->room) {
@@ -100,10 +133,16 @@ static void add_terms(exact_node *n, matrix *m, term t, eddy_array *const *zero)
     for (int k = 0; k < n->node->n_outputs; k++) eddy_array_free(out[k]);
 }
 
-static int changing(const exact_node *n)
+/* How many inputs change elements, and the first two of them. */
+static int changing(const exact_node *n, int *which)
 {
     int count = 0;
-    for (int i = 0; i < n->probe.n_inputs; i++) count += n->probe.arrays[i] != NULL;
+    for (int i = 0; i < n->probe.n_inputs; i++) {
+        const bool of_shape = i < 31 && n->node->op->shape_inputs >> i & 1;
+        if (!n->probe.arrays[i] || of_shape) continue;
+        if (count < 2) which[count] = i;
+        count++;
+    }
     return count;
 }
 
@@ -115,26 +154,53 @@ static void find_linear(exact_node *n, matrix *m)
     add_terms(n, m, (term){ .input = { -1, -1 } }, NULL);
     for (int i = 0; i < n->probe.n_inputs; i++) {
         eddy_array *a = n->probe.arrays[i];
-        for (int64_t j = 0; a && j < eddy_array_count(a); j++) {
-            eddy_array_set(a, j, 1);
+        for (int64_t j = 0; a && j < exact_array_numbers(a); j++) {
+            exact_array_set(a, j, 1);
             add_terms(n, m, (term){ .input = { i, -1 }, .at = { j, 0 } }, zero);
-            eddy_array_set(a, j, 0);
+            exact_array_set(a, j, 0);
         }
     }
     for (int k = 0; k < n->node->n_outputs; k++) eddy_array_free(zero[k]);
 }
 
-/* Of the first two inputs. */
-static void find_bilinear(exact_node *n, matrix *m)
+static void find_bilinear(exact_node *n, const int *which, matrix *m)
 {
-    eddy_array *a = n->probe.arrays[0], *b = n->probe.arrays[1];
+    eddy_array *a = n->probe.arrays[which[0]], *b = n->probe.arrays[which[1]];
     fill_zeros(n);
-    for (int64_t i = 0; i < eddy_array_count(a); i++)
-        for (int64_t j = 0; j < eddy_array_count(b); j++) {
-            eddy_array_set(a, i, 1), eddy_array_set(b, j, 1);
-            add_terms(n, m, (term){ .input = { 0, 1 }, .at = { i, j } }, NULL);
-            eddy_array_set(a, i, 0), eddy_array_set(b, j, 0);
+    for (int64_t i = 0; i < exact_array_numbers(a); i++)
+        for (int64_t j = 0; j < exact_array_numbers(b); j++) {
+            exact_array_set(a, i, 1), exact_array_set(b, j, 1);
+            add_terms(n, m, (term){ .input = { which[0], which[1] }, .at = { i, j } }, NULL);
+            exact_array_set(a, i, 0), exact_array_set(b, j, 0);
         }
+}
+
+/* Stops unless the matrix gives the results of the operation at other numbers. */
+static void check_matrix(exact_node *n, const matrix *m)
+{
+    eddy_array *out[EXACT_OUTPUTS] = { NULL };
+    for (int i = 0; i < n->probe.n_inputs; i++) {
+        eddy_array *a = n->probe.arrays[i];
+        for (int64_t j = 0; a && j < exact_array_numbers(a); j++)
+            exact_array_set(a, j, 1 + (double)((7 * j + 3 * i) % 11) / 4);
+    }
+    exact_probe_run(n, out);
+    for (int i = 0; i < m->n; i++) {
+        const term *t = &m->terms[i];
+        double v = t->factor;
+        for (int k = 0; k < 2 && t->input[k] >= 0; k++)
+            v *= exact_array_number(n->probe.arrays[t->input[k]], t->at[k]);
+        exact_array_set(out[t->output], t->to, exact_array_number(out[t->output], t->to) - v);
+    }
+    for (int k = 0; k < n->node->n_outputs; k++) {
+        for (int64_t i = 0; is_number(eddy_array_dtype(out[k])) && i < exact_array_numbers(out[k]);
+             i++) {
+            if (fabs(exact_array_number(out[k], i)) < 1e-9) continue;
+            fprintf(stderr, "%s is not linear\n", n->node->op->name);
+            exit(2);
+        }
+        eddy_array_free(out[k]);
+    }
 }
 
 /* The number of terms is kept before them. */
@@ -148,13 +214,16 @@ static void run_matrix(exact_node *n, const exact_operand *in, bool products)
 {
     if (exact_probe_begin(n, in)) {
         matrix m = { 0 };
-        if (products && changing(n) == 2) find_bilinear(n, &m);
+        int    which[2];
+        if (products && changing(n, which) == 2) find_bilinear(n, which, &m);
         else find_linear(n, &m);
+        check_matrix(n, &m);
         keep_matrix(n, &m);
     }
     const matrix *m = (const matrix *)(const void *)n->probe.matrix;
     for (int k = 0; k < n->node->n_outputs; k++)
-        for (int64_t i = 0; is_float(n->node->outputs[k].dtype) && i < n->count[k]; i++)
+        for (int64_t i = 0; is_number(n->node->outputs[k].dtype) &&
+                            i < n->count[k] * n->parts[k]; i++)
             n->y[k][i] = exact_number(0);
     for (int i = 0; i < m->n; i++) {
         const term *t = &m->terms[i];
@@ -173,24 +242,34 @@ static void run_bilinear(exact_node *n, const exact_operand *in) { run_matrix(n,
 
 /* -------------------------------------------------------------- selection -- */
 
-/* Of what the elements of all inputs that change are sorted by. */
+enum { RANKED = 512 };
+
+/* The elements of all inputs that change, sorted, have the numbers 1, 2, ...; equal ones have the
+ * same. */
 static void run_ranked(exact_node *n, const exact_operand *in)
 {
     eddy_array *out[EXACT_OUTPUTS] = { NULL };
-    const exact_operand *x = &in[0];
+    num         all[RANKED];
+    double      ranks[RANKED];
+    int64_t     count = 0;
     exact_probe_begin(n, in);
-    for (int64_t i = 0; i < x->count; i++) {
-        int64_t rank = 1;
-        for (int64_t j = 0; j < x->count; j++) rank += mpfr_less_p(x->x[j], x->x[i]) != 0;
-        eddy_array_set(n->probe.arrays[0], i, (double)rank);
+    for (int k = 0; k < n->probe.n_inputs; k++)
+        for (int64_t i = 0; n->probe.arrays[k] && i < in[k].count && count < RANKED; i++)
+            all[count++] = in[k].x[i];
+    for (int64_t i = 0; i < count; i++) {
+        ranks[i] = 1;
+        for (int64_t j = 0; j < count; j++) ranks[i] += mpfr_less_p(all[j], all[i]) != 0;
     }
+    for (int64_t k = 0, at = 0; k < n->probe.n_inputs; k++)
+        for (int64_t i = 0; n->probe.arrays[k] && i < in[k].count && at < count; i++)
+            eddy_array_set(n->probe.arrays[k], i, ranks[at++]);
     exact_probe_run(n, out);
     for (int k = 0; k < n->node->n_outputs; k++) {
-        for (int64_t i = 0; is_float(eddy_array_dtype(out[k])) && i < n->count[k]; i++) {
+        for (int64_t i = 0; is_number(eddy_array_dtype(out[k])) && i < n->count[k]; i++) {
             const double rank = eddy_array_get(out[k], i);
             n->y[k][i] = exact_number(rank);
-            for (int64_t j = 0; j < x->count; j++)
-                if (eddy_array_get(n->probe.arrays[0], j) == rank) n->y[k][i] = x->x[j];
+            for (int64_t j = 0; j < count; j++)
+                if (ranks[j] == rank) n->y[k][i] = all[j];
         }
         eddy_array_free(out[k]);
     }
@@ -208,24 +287,47 @@ static bool is_in(const char *name, const char *list)
 
 static const char *const linear =
     "Sum Mean Cumsum BiasAdd AvgPool AvgPool3D SumLike MeanLike BroadcastLike BroadcastAlong "
-    "BroadcastTo ReshapeLike ReshapeTo Fill ExtractImagePatches MatrixDiagPartV3 MatrixDiagV3 "
-    "MatrixBandPart MatrixTranspose Shift SegmentSum UnsortedSegmentSum";
+    "BroadcastTo Reshape ReshapeLike ReshapeTo MergeLeading UnflattenLike ExpandDims Squeeze Fill "
+    "TileGrad SliceLike SliceGrad SplitLike GatherGrad IndexedSlices InplaceAdd SumDuplicates "
+    "StridedSliceGrad MirrorPadGrad ReverseSequence ScatterNdLike TensorScatterUpdate "
+    "TensorScatterAdd TensorScatterSub PutAlong SpaceToBatchND BatchToSpaceND "
+    "ExtractImagePatches ExtractImagePatchesGrad AvgPoolGrad AvgPool3DGrad "
+    "MatrixDiagPartV3 MatrixDiagV3 MatrixSetDiagV3 MatrixBandPart MatrixTranspose "
+    "Shift SegmentSum SegmentMean UnsortedSegmentSum "
+    "ResizeNearestNeighbor ResizeBilinear ResizeBicubic ResizeArea ResizeNearestNeighborGrad "
+    "ResizeBilinearGrad ResizeBicubicGrad ResizeAreaGrad ImageProjectiveTransformV3 "
+    "ImageProjectiveTransformGrad "
+    "FFT IFFT RFFT IRFFT Frame OverlapAndAdd DistinctValues SameSize";
 static const char *const bilinear =
-    "MatMul BatchMatMulV2 Conv2D DepthwiseConv2dNative Cross";
+    "MatMul BatchMatMulV2 Conv2D Conv2DBackpropInput Conv2DBackpropFilter DepthwiseConv2dNative "
+    "DepthwiseConv2dNativeBackpropInput DepthwiseConv2dNativeBackpropFilter Cross";
 static const char *const ranked =
-    "Max Min MaxPool MaxPool3D MaxPoolWithArgmax Sort TopKV2 Cummax Cummin SegmentMax "
-    "UnsortedSegmentMax";
+    "Max Min MaxPool MaxPool3D MaxPoolWithArgmax Sort TopKV2 Cummax Cummin SegmentMax SegmentMin "
+    "UnsortedSegmentMax UnsortedSegmentMin TensorScatterMin TensorScatterMax";
+
+/* Whether an operand or the result is complex. */
+static bool is_complex(const eddy_node *n)
+{
+    bool any = eddy_dtype_is_complex(n->outputs[0].dtype);
+    for (int i = 0; i < n->n_inputs; i++)
+        any = any || eddy_dtype_is_complex(eddy_dtype_of(n->inputs[i]));
+    return any;
+}
 
 bool exact_node_begin(exact_node *n)
 {
     const char *op = n->node->op->name;
-    n->fn = exact_function(op);
+    const bool  two = is_complex(n->node);
+    n->fn = two ? NULL : exact_function(op);
+    n->complex_fn = two ? exact_complex_function(op) : NULL;
     if (n->fn) n->run = run_elements;
+    else if (n->complex_fn) n->run = run_complex_elements;
     else if (is_in(op, "SelectV2")) n->run = run_where;
     else if (is_in(op, "IdentityN GradPassThrough Ensure")) n->run = run_copy;
     else if (is_in(op, bilinear)) n->run = run_bilinear;
-    else if (is_in(op, ranked)) n->run = run_ranked;
-    else if ((n->run = exact_group_run(op)) != NULL) return true;
+    else if (is_in(op, ranked)) n->run = two ? NULL : run_ranked;
+    else if ((n->run = exact_group_run(op)) || (n->run = exact_matrix_run(op)) ||
+             (n->run = exact_attention_run(op))) return !two;
     else if (is_in(op, linear) || n->node->op->flags & (EDDY_OP_MOVES | EDDY_OP_JOINS))
         n->run = run_linear;
     return n->run != NULL && n->node->n_inputs <= EXACT_INPUTS;

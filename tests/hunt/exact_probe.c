@@ -5,19 +5,56 @@
 #include <stdlib.h>
 #include <string.h>
 
-static eddy_array *copy_as(const eddy_array *a)
+int exact_parts(eddy_dtype d) { return eddy_dtype_is_complex(d) ? 2 : 1; }
+int64_t exact_array_numbers(const eddy_array *a)
 {
-    const bool  wide = eddy_dtype_is_floating(eddy_array_dtype(a));
-    eddy_array *y = eddy_array_new(wide ? EDDY_FLOAT64 : eddy_array_dtype(a), eddy_array_shape(a));
-    for (int64_t i = 0; i < eddy_array_count(a); i++) eddy_array_set(y, i, eddy_array_get(a, i));
+    return eddy_array_count(a) * exact_parts(eddy_array_dtype(a));
+}
+
+double exact_array_number(const eddy_array *a, int64_t i)
+{
+    const void *data = eddy_array_data(a);
+    if (eddy_array_dtype(a) == EDDY_COMPLEX64) return (double)((const float *)data)[i];
+    if (eddy_array_dtype(a) == EDDY_COMPLEX128) return ((const double *)data)[i];
+    return eddy_array_get(a, i);
+}
+
+void exact_array_set(eddy_array *a, int64_t i, double x)
+{
+    if (eddy_array_dtype(a) == EDDY_COMPLEX128) ((double *)eddy_array_data(a))[i] = x;
+    else eddy_array_set(a, i, x);
+}
+
+/* The type with the most digits. */
+static eddy_dtype wide(eddy_dtype d)
+{
+    if (eddy_dtype_is_complex(d)) return EDDY_COMPLEX128;
+    return eddy_dtype_is_floating(d) ? EDDY_FLOAT64 : d;
+}
+
+/* Whether an operation takes an input only in float32. */
+static bool is_narrow(const eddy_op_def *op, int i)
+{
+    const eddy_input_def *in = op->inputs;
+    for (int k = 0; in && k < i && in[1].name; k++) in++;
+    return in && in->takes >> 24 == 0 && in->takes & EDDY_TYPE(EDDY_FLOAT32) &&
+           !(in->takes & EDDY_TYPE(EDDY_FLOAT64));
+}
+
+static eddy_array *copy_as(const eddy_array *a, bool narrow)
+{
+    const eddy_dtype d = narrow ? eddy_array_dtype(a) : wide(eddy_array_dtype(a));
+    eddy_array *y = eddy_array_new(d, eddy_array_shape(a));
+    for (int64_t i = 0; i < exact_array_numbers(a); i++)
+        exact_array_set(y, i, exact_array_number(a, i));
     return y;
 }
 
 static bool is_same(const eddy_array *a, const eddy_array *b)
 {
     if (!eddy_shape_equal(eddy_array_shape(a), eddy_array_shape(b))) return false;
-    for (int64_t i = 0; i < eddy_array_count(a); i++)
-        if (eddy_array_get(a, i) != eddy_array_get(b, i)) return false;
+    for (int64_t i = 0; i < exact_array_numbers(a); i++)
+        if (exact_array_number(a, i) != exact_array_number(b, i)) return false;
     return true;
 }
 
@@ -57,10 +94,11 @@ bool exact_probe_begin(exact_node *n, const exact_operand *in)
     p->outputs = calloc((size_t)n->node->n_outputs + 1, sizeof *p->outputs);
     for (size_t i = 0; i < count; i++) {
         if (in[i].x) {
-            p->arrays[i] = eddy_array_new(EDDY_FLOAT64, in[i].shape);
-            p->inputs[i] = eddy_placeholder(p->graph, NULL, EDDY_FLOAT64, in[i].shape);
+            const eddy_dtype d = wide(eddy_array_dtype(in[i].base));
+            p->arrays[i] = eddy_array_new(d, in[i].shape);
+            p->inputs[i] = eddy_placeholder(p->graph, NULL, d, in[i].shape);
         } else {
-            p->kept[i] = copy_as(in[i].base);
+            p->kept[i] = copy_as(in[i].base, is_narrow(n->node->op, (int)i));
             p->inputs[i] = eddy_constant(p->graph, p->kept[i], NULL);
         }
     }

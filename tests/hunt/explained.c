@@ -19,6 +19,8 @@ static const char *const near_1 = "TensorFlow's formula: as exact as numbers nea
 static const char *const far = "the square of 1 / (1 + x*x) underflows, or 2 x overflows";
 
 static const char *const safe = "TensorFlow's rule where an operand is 0";
+static const char *const equal =
+    "TensorFlow's rule: 0 for equal values, and digits lost with the differences of near ones";
 static const char *const zeros = "a norm or deviation has no derivative where it is 0";
 static const char *const products = "a product of elements is beyond the largest number";
 
@@ -65,6 +67,28 @@ static const explanation explanations[] = {
     { "Sort", NULL, HUNT_ZERO | HUNT_ERROR, 0, 0, 0, "one of equal elements has the gradient" },
     { "Minimum", "adjust_saturation", HUNT_ERROR, 0, 0, 0,
       "where the largest channel is 0, DivNoNan has a constant saturation" },
+    { "LogMatrixDeterminant", NULL, HUNT_NAN, 0, 0, 100,
+      "x + 4 is rounded to x, a singular matrix" },
+    { "MatrixExponential", NULL, HUNT_ANY, 0, 0, 5,
+      "the exponential of a large matrix overflows, or is as inexact as its elements are large" },
+    { "SelfAdjointEigV2", "v exp(e) v'", HUNT_NAN, 0, 0, 5, "the exponential overflows" },
+    { "RealDiv", "inverse_stft_window", HUNT_NAN, 0, 0, 0, "powers of 1 / x^2 overflow" },
+    { "Conj", NULL, HUNT_NAN, 0, 0, 3, "the row takes exponentials, which overflow" },
+    { "Complex", NULL, HUNT_NAN, 0, 0, 3, "the row takes exponentials, which overflow" },
+    { "Angle", NULL, HUNT_KINK, 0, 0, 0, "the angle of 0 has no derivative" },
+    { "Svd", "full", HUNT_ERROR, 0, 0, 100, "the differences of the values are rounded away" },
+    { "Svd", "cond", HUNT_ERROR, 0, 0, 100, "the differences of the values are rounded away" },
+    { "Svd", "squares of values", HUNT_ZERO | HUNT_ERROR, 0, 0, 0, equal },
+    { "SelfAdjointEigV2", "squares of values", HUNT_ZERO | HUNT_ERROR, 0, 0, 0, equal },
+    { "Svd", "u s^3 v'", HUNT_ZERO | HUNT_ERROR, 0, 0, 0, equal },
+    { "SelfAdjointEigV2", "v e^2 v'", HUNT_ZERO | HUNT_ERROR, 0, 0, 0, equal },
+    { "SelfAdjointEigV2", "v exp(e) v'", HUNT_ZERO | HUNT_ERROR, 0, 0, 0, equal },
+    { "Svd", "norm nuc of matrices", HUNT_KINK, 0, 0, 0, zeros },
+    { "Svd", "norm nuc of matrices", HUNT_ZERO | HUNT_ERROR, 0, 0, 0, equal },
+    { "Cholesky", "lstsq of matrices, regularized", HUNT_ZERO | HUNT_ERROR, 0, 0, 100,
+      "the regularizer is rounded away beside x' x" },
+    { "Svd", "values of matrices", HUNT_KINK, 0, 0, 0, zeros },
+    { "Svd", "values of tall matrices", HUNT_KINK, 0, 0, 0, zeros },
     { "GradPassThrough", NULL, HUNT_ANY, 0, 0, 0,
       "the value of one tensor, the gradient of another" },
     { "Cast", NULL, HUNT_ANY, 0, 0, 0, "the row casts float64 to float32" },
@@ -79,13 +103,8 @@ static double bound(const finding *f, double x)
 /* The largest argument, and the smallest that is not 0; both 1 if there is none beyond. */
 static void sizes_of(const finding *f, double *largest, double *smallest)
 {
-    *largest = *smallest = 1;
-    for (int i = 0; i < f->n; i++)
-        for (int j = 0; j < 2; j++) {
-            const double x = fabs(f->at[i][j]);
-            *largest = fmax(*largest, x);
-            if (x != 0) *smallest = fmin(*smallest, x);
-        }
+    *largest = fmax(1, f->largest);
+    *smallest = fmin(1, f->smallest);
 }
 
 /* In a formula of several operations products of a few extreme arguments are no numbers, and
@@ -98,19 +117,58 @@ static const char *explain_formula(const finding *f)
     sizes_of(f, &largest, &smallest);
     if (largest > bound(f, 1e9) || smallest < bound(f, 1e-9))
         return "a formula of operations: a term is beyond the largest number";
-    const double term = largest * largest * pow(1 / smallest, f->order);
+    const char  *how = f->row->how;
+    const bool   scores = strstr(f->row->op, "Attention") ||       /* products of products */
+                          (how && strcmp(how, "attention") == 0);
+    const double term = pow(largest, scores ? 4 : 2) * pow(1 / smallest, f->order);
     return fabs(f->got - f->want) <= 1e3 * eps * term
          ? "a formula of operations: as exact as the largest of its terms" : NULL;
 }
 
-/* Functions of two numbers whose derivatives are powers of both. */
-static bool is_of_two(const finding *f)
+/* Powers of the elements of matrices, and of their inverses, are no numbers. */
+static const char *explain_matrix(const finding *f)
+{
+    const double most = pow(bound(f, 1e36), 1.0 / (f->order + 3));
+    const char *op = f->row->op;
+    if (f->is_singular && (strcmp(op, "Lu") == 0 || strcmp(op, "Qr") == 0))
+        return "matrices: singular, and the last pivot is rounding";
+    if (f->is_singular && f->order > 1 && strcmp(op, "MatrixPseudoInverse") == 0)
+        return "matrices: the formula of the gradient holds for those of the same rank";
+    return f->largest > most || f->smallest < 1 / most
+         ? "matrices: a power of an element is beyond the largest number" : NULL;
+}
+
+static bool is_in(const char *op, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(names[i], op) == 0) return true;
+    return false;
+}
+
+/* Of |x|, in sums whose terms are larger. */
+static const char *const lengths[] = { "Abs", "Sign", "Acosh" };
+
+/* Beyond the squares that are numbers, and on a branch cut, where 1 - x*x has lost the sign of a
+ * zero. */
+static const char *explain_complex(const finding *f)
+{
+    if (f->largest > bound(f, 1e9) || f->smallest < bound(f, 1e-9))
+        return "complex: a square is beyond the largest number";
+    const bool on_axis = f->at[0][0] == 0 || f->at[1][0] == 0;
+    if (on_axis && fabs(fabs(f->got) - fabs(f->want)) <= 1e-3 * fabs(f->want))
+        return "complex: on a branch cut, of its other side, as in TensorFlow";
+    return is_in(f->row->op, lengths, 3) ? explain_formula(f) : NULL;
+}
+
+/* Functions whose derivatives are powers of their arguments, or have sums of large terms. */
+static bool is_of_powers(const finding *f)
 {
     static const char *const names[] = { "Atan2", "Hypot", "Pow", "RealDiv", "DivNoNan", "Xdivy",
-                                         "Xlogy", "EuclideanNorm", "GeluGrad", "GeluTanhGrad" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], f->row->op) == 0) return true;
-    return false;
+                                         "Xlogy", "EuclideanNorm", "GeluGrad", "GeluTanhGrad",
+                                         "ScaledDotProductAttention", "PackedSelfAttention",
+                                         "CachedAttention", "SegmentProd",
+                                         "UnsortedSegmentProd" };
+    return is_in(f->row->op, names, sizeof names / sizeof *names);
 }
 
 static bool explains(const explanation *e, const finding *f)
@@ -127,7 +185,9 @@ static bool explains(const explanation *e, const finding *f)
 
 const char *hunt_explanation(const finding *f)
 {
-    const char *why = f->is_formula || is_of_two(f) ? explain_formula(f) : NULL;
+    const char *why = f->is_complex ? explain_complex(f)
+                    : f->is_matrix ? explain_matrix(f)
+                    : f->is_formula || is_of_powers(f) ? explain_formula(f) : NULL;
     if (why) return why;
     for (size_t i = 0; i < sizeof explanations / sizeof *explanations; i++)
         if (explains(&explanations[i], f)) return explanations[i].why;

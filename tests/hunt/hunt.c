@@ -10,9 +10,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static bool verbose;
-static long unexplained, explained, compared, of_row;
+static long unexplained, explained, of_row;
+static hunt_counts counts;
 static char seen[64][256];
 static int  n_seen;
 
@@ -25,13 +27,13 @@ static const char *kind_name(int kind)
 static void print_finding(const finding *f, const char *why)
 {
     char key[256];
-    snprintf(key, sizeof key, "%s %d %d %d %s", eddy_dtype_name(f->dtype), f->order, f->kind,
-             f->j.input, why ? why : "");
+    snprintf(key, sizeof key, "%s %d %d %d %d %s", eddy_dtype_name(f->dtype), f->is_complex,
+             f->order, f->kind, f->j.input, why ? why : "");
     for (int i = 0; i < n_seen && !verbose; i++)
         if (strcmp(seen[i], key) == 0) return;
     if (n_seen < 64) snprintf(seen[n_seen++], sizeof seen[0], "%s", key);
-    printf("    %s, derivative %d by %d[%" PRId64 "]", eddy_dtype_name(f->dtype), f->order,
-           f->j.input, f->j.at);
+    printf("    %s%s, derivative %d by %d[%" PRId64 "]", eddy_dtype_name(f->dtype),
+           f->is_complex ? ", complex" : "", f->order, f->j.input, f->j.at);
     if (f->order > 1) printf(" and %d[%" PRId64 "]", f->k.input, f->k.at);
     printf(" at");
     for (int i = 0; i < f->n; i++) printf(" (%.9g, %.9g)", f->at[i][0], f->at[i][1]);
@@ -69,26 +71,38 @@ static bool is_asked_for(const sweep_row *r, int argc, char **argv)
     return !any;
 }
 
-int main(int argc, char **argv)
+/* In both element types, once more with complex inputs if the row takes them. */
+static bool hunt_types(const sweep_row *r)
 {
     static const eddy_dtype dtypes[] = { EDDY_FLOAT32, EDDY_FLOAT64 };
+    const hunt_counts before = counts;
+    const clock_t start = clock();
+    const char *skipped = NULL, *none;
+    bool        hunted = false;
+    n_seen = 0, of_row = 0;
+    for (int d = 0; d < 2; d++) {
+        hunted |= hunt_row(r, dtypes[d], false, report, &skipped, &counts);
+        if (r->unary || r->binary) hunted |= hunt_row(r, dtypes[d], true, report, &none, &counts);
+    }
+    printf("%-24s %-28s ", r->op, r->how ? r->how : "");
+    if (!hunted) printf("not hunted: %s\n", skipped);
+    else printf("%6ld points, %6ld numbers, %5ld refused, %ld unexplained, %.1f s\n",
+                counts.points - before.points, counts.compared - before.compared,
+                counts.refused - before.refused, of_row,
+                (double)(clock() - start) / CLOCKS_PER_SEC);
+    fflush(stdout);
+    return hunted;
+}
+
+int main(int argc, char **argv)
+{
     int hunted = 0;
     for (int i = 1; i < argc; i++) verbose = verbose || strcmp(argv[i], "-v") == 0;
-    for (int i = 0; i < sweep_count(); i++) {
-        const sweep_row *r = sweep_row_at(i);
-        if (!is_asked_for(r, argc, argv)) continue;
-        n_seen = 0, of_row = 0;
-        const char *skipped = NULL;
-        const long  before = compared;
-        for (int d = 0; d < 2 && !skipped; d++) hunt_row(r, dtypes[d], report, &skipped, &compared);
-        printf("%-24s %-28s ", r->op, r->how ? r->how : "");
-        if (skipped) printf("not hunted: %s\n", skipped);
-        else printf("%ld numbers, %ld unexplained\n", compared - before, of_row);
-        hunted += !skipped;
-        fflush(stdout);
-    }
-    printf("%d of %d rows, %ld numbers; %ld findings explained, %ld not\n", hunted, sweep_count(),
-           compared, explained, unexplained);
+    for (int i = 0; i < hunt_count(); i++)
+        if (is_asked_for(hunt_row_at(i), argc, argv)) hunted += hunt_types(hunt_row_at(i));
+    printf("%d of %d rows, %ld points, %ld numbers, %ld refused; %ld findings explained, %ld not\n",
+           hunted, hunt_count(), counts.points, counts.compared, counts.refused, explained,
+           unexplained);
     exact_end();
     return unexplained ? 1 : 0;
 }

@@ -17,7 +17,7 @@ typedef struct sample {
 
 struct truths {
     exact_graph       *graph;
-    int                n, bits;
+    int                n, bits, n_outputs;
     eddy_array *const *point;
     int64_t            outputs;
     int                n_samples;
@@ -28,7 +28,7 @@ double truth_weight(int64_t i) { return 1 + (double)(i % 8) / 4; }
 
 static int exponent(double x) { return x == 0 || !isfinite(x) ? 0 : ilogb(x); }
 
-truths *truths_new(exact_graph *e, int n, eddy_array *const *point, bool wide)
+truths *truths_new(exact_graph *e, int n, eddy_array *const *point, int outputs, bool wide)
 {
     truths *t = calloc(1, sizeof *t);
     int     most = 0;
@@ -37,7 +37,7 @@ truths *truths_new(exact_graph *e, int n, eddy_array *const *point, bool wide)
             const int size = abs(exponent(eddy_array_get(point[i], j)));
             if (size > most) most = size;
         }
-    t->graph = e, t->n = n, t->point = point;
+    t->graph = e, t->n = n, t->point = point, t->n_outputs = outputs;
     t->bits = (wide ? 1300 : 400) + 3 * (STEP + SMALLER + most);
     return t;
 }
@@ -75,6 +75,24 @@ static void move(num x, int times, int side, int step)
 
 static bool is_element(element a, element b) { return a.input == b.input && a.at == b.at; }
 
+static mpfr_t *weighted_outputs(truths *t)
+{
+    const num *y[TRUTH_OUTPUTS];
+    int64_t    count[TRUTH_OUTPUTS], at = 0;
+    t->outputs = 0;
+    for (int k = 0; k < t->n_outputs; k++) {
+        y[k] = exact_graph_output(t->graph, k, &count[k]);
+        t->outputs += count[k];
+    }
+    mpfr_t *all = malloc(((size_t)t->outputs + 1) * sizeof *all);
+    for (int k = 0; k < t->n_outputs; k++)
+        for (int64_t i = 0; i < count[k]; i++, at++) {
+            mpfr_init2(all[at], (mpfr_prec_t)t->bits);
+            mpfr_mul_d(all[at], y[k][i], truth_weight(i + k), MPFR_RNDN);
+        }
+    return all;
+}
+
 static const sample *sample_at(truths *t, sample want)
 {
     for (int s = 0; s < t->n_samples; s++) {
@@ -94,12 +112,7 @@ static const sample *sample_at(truths *t, sample want)
     if (want.a) move(x[want.k.input][want.k.at], want.a, want.side, step_of(t, want.k, want.step));
     if (want.b) move(x[want.j.input][want.j.at], want.b, want.side, step_of(t, want.j, want.step));
     exact_graph_run(t->graph, (const num *const *)x);
-    const num *y = exact_graph_output(t->graph, 0, &t->outputs);
-    want.y = malloc(((size_t)t->outputs + 1) * sizeof *want.y);
-    for (int64_t i = 0; i < t->outputs; i++) {
-        mpfr_init2(want.y[i], t->bits);
-        mpfr_mul_d(want.y[i], y[i], truth_weight(i), MPFR_RNDN);
-    }
+    want.y = weighted_outputs(t);
     for (int i = 0; i < t->n; i++) free(x[i]);
     t->samples[t->n_samples] = want;
     return &t->samples[t->n_samples++];

@@ -4,7 +4,7 @@
 
 #include "tests/hunt/exact_graph.h"
 
-enum { TRUTH_INPUTS = 3 };
+enum { TRUTH_INPUTS = 4, TRUTH_OUTPUTS = 8 };
 
 /* One element of one input. */
 typedef struct element {
@@ -30,8 +30,9 @@ typedef struct truth {
 
 typedef struct truths truths;
 
-/* Of the weighted sum of output 0 of a graph at a point; weight i is 1 + i / 4. */
-truths *truths_new(exact_graph *e, int n, eddy_array *const *point, bool wide);
+/* Of the weighted sum of the outputs of a graph at a point; element i of output k has the weight
+ * truth_weight(i + k). */
+truths *truths_new(exact_graph *e, int n, eddy_array *const *point, int outputs, bool wide);
 void    truths_free(truths *t);
 /* By element k order - 1 times, and once by j; order 0 is the value. Only from the right side:
  * its kind is a number or none. */

@@ -416,6 +416,26 @@ START_TEST(gradient_corners)
 }
 END_TEST
 
+/* The tangent is i there but for digits that it does not have; its slope is 1 / cos^2. */
+START_TEST(tangents_far_from_the_real_axis)
+{
+    const double complex v[] = { 1 + 30 * I, -2 - 12 * I, 0.5 + 300 * I };
+    const eddy_tensor x = complex_vector(EDDY_COMPLEX128, 3, v);
+    const eddy_tensor slope = eddy_gradient(Real(eddy_tan(x)), x);
+    const eddy_tensor bend = eddy_gradient(Real(slope), x);
+    eddy_array *one = value_of(slope), *two = value_of(bend);
+    for (int i = 0; i < 3; i++) {
+        const double complex c = ccos(v[i]), want = 1 / (c * c), more = 2 * ctan(v[i]) * want;
+        const double complex got = eddy_array_get(one, i) - I * eddy_array_get_imag(one, i);
+        const double complex bent = eddy_array_get(two, i) - I * eddy_array_get_imag(two, i);
+        ck_assert_double_le(cabs(got - want), 1e-12 * cabs(want));
+        ck_assert_double_le(cabs(bent - more), 1e-12 * cabs(more));
+    }
+    eddy_array_free(one);
+    eddy_array_free(two);
+}
+END_TEST
+
 static double trained(eddy_optimizer *o, eddy_tensor loss)
 {
     eddy_session *s = eddy_session_new(g);
@@ -543,8 +563,8 @@ Suite *complex_suite(void)
     const TTest *const tests[] = {
         unary_values, binary_values, corners, reductions_and_arrays, matrix_products, casts,
         parts_of_real_tensors, refusals, elements, printing, conventions, gradient_corners,
-        variables_learn, sparse_rows_learn, graph_files_keep_complex_numbers,
-        safetensors_know_complex64, checkpoints,
+        tangents_far_from_the_real_axis, variables_learn, sparse_rows_learn,
+        graph_files_keep_complex_numbers, safetensors_know_complex64, checkpoints,
     };
     Suite *s = suite_create("complex");
     TCase *t = tcase_create("complex");

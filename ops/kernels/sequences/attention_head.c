@@ -165,6 +165,29 @@ static eddy_status softmax_slopes(int64_t n, void *scores_, const void *const *o
 }
 EDDY_CLONES(softmax_slopes)
 
+/* Beside a larger logarithm of a sum, rounding changes the probabilities. */
+#define LARGE_SUM 1024.0f
+
+static bool is_far(const block *b)
+{
+    for (int64_t c = 0; c < b->count; c++)
+        if (!(b->sum[c] > -LARGE_SUM && b->sum[c] < LARGE_SUM)) return true;
+    return false;
+}
+
+/* The same, without the logarithms of the sums. */
+static void softmax_slopes_far(const block *b, float *scores, float *slopes)
+{
+    block       own = *b;
+    const void *at = &own;
+    EDDY_BEST(softmax)(b->see, scores, &at, NULL);
+    for (int64_t j = 0; j < b->see; j++)
+        for (int64_t c = 0; c < WIDTH; c++) {
+            scores[j * WIDTH + c] *= own.over_sum[c];
+            slopes[j * WIDTH + c] = scores[j * WIDTH + c] * (slopes[j * WIDTH + c] - b->delta[c]);
+        }
+}
+
 /* ------------------------------------------------------------------- blocks -- */
 
 static block block_at(const eddy_attention_head *h, int64_t first)
@@ -286,7 +309,8 @@ static void backward_block(const eddy_attention_head *h, pieces *p, block *b, ed
     make_scores(h, p, b);
     bring_gradient(h, p, b);
     by_block(b, part, h->e, p->v, p->dy_transposed, p->slopes);
-    slopes(b->see, p->scores, &of_slopes, b);
+    if (is_far(b)) softmax_slopes_far(b, p->scores, p->slopes);
+    else slopes(b->see, p->scores, &of_slopes, b);
     from_block(b, part, p->e, p->scores, p->dy, p->dv);
     from_block(b, part, p->d, p->slopes, p->q, p->dk);
     to_block(b, part, p->d, p->slopes, p->k, p->dq);
@@ -337,13 +361,22 @@ static int64_t scores_f64(const eddy_attention_head *h, int64_t i, double *score
     return see;
 }
 
+/* Replaces scores by their exponentials, divided by that of the largest; returns their sum. */
+static double exponentials_f64(int64_t n, double *score, double *top)
+{
+    double sum = 0;
+    *top = -INFINITY;
+    for (int64_t j = 0; j < n; j++) *top = score[j] > *top ? score[j] : *top;
+    for (int64_t j = 0; j < n; j++) sum += score[j] = exp(score[j] - *top);
+    return sum;
+}
+
 static void forward_f64(const eddy_attention_head *h, double *score)
 {
     for (int64_t i = 0; i < h->s && !eddy__stopped(h->stop); i++) {
         const int64_t see = scores_f64(h, i, score);
-        double *y = (double *)h->y.to + i * h->y.step, top = -INFINITY, sum = 0;
-        for (int64_t j = 0; j < see; j++) top = score[j] > top ? score[j] : top;
-        for (int64_t j = 0; j < see; j++) sum += score[j] = exp(score[j] - top);
+        double *y = (double *)h->y.to + i * h->y.step, top;
+        const double sum = exponentials_f64(see, score, &top);
         for (int64_t j = 0; j < h->e; j++) y[j] = 0;
         for (int64_t j = 0; j < see; j++)
             add_row(h->e, score[j] / sum, (const double *)h->v.at + j * h->v.step, y);
@@ -366,12 +399,13 @@ static void backward_f64(const eddy_attention_head *h, double *score)
         const int64_t see = scores_f64(h, i, score), at = i * h->q.step;
         const double *q = (const double *)h->q.at + at, *y = (const double *)h->y.at;
         const double *dy = (const double *)h->y.dy_at + i * h->y.step;
-        const double  sum = ((const double *)h->sum.at)[i * h->sum.step];
+        double        top;
+        const double  sum = exponentials_f64(see, score, &top);
         const double  delta = inner(h->e, y + i * h->y.step, dy)
                            - ((const double *)h->sum.dy_at)[i * h->sum.step];
         for (int64_t j = 0; j < see; j++) {
             const int64_t k = j * h->k.step, v = j * h->v.step;
-            const double  p = exp(score[j] - sum);
+            const double  p = score[j] / sum;
             const double  slope = p * (inner(h->e, dy, (const double *)h->v.at + v) - delta);
             add_row(h->d, h->scale * slope, (const double *)h->k.at + k, (double *)h->q.dx_to + at);
             add_row(h->d, h->scale * slope, q, (double *)h->k.dx_to + k);

@@ -337,6 +337,10 @@ START_TEST(second_derivatives)
                        "svd: a second derivative is not computed where singular values are equal");
         }
     }
+    /* The derivative of the sum of singular values is u v', that of an element off the diagonal by
+     * itself 1 / (s0 + s1). */
+    const eddy_tensor off = eddy_index(eddy_gradient(Sum(eddy_svd(at[1])), at[1]), "0, 1");
+    NEAR(eddy_gradient(off, at[1]), 0, 0.25, -0.25, 0);
     /* The derivative along a direction is a first derivative, although two sweeps compute it. */
     eddy_tensor along[1];
     const eddy_tensor x = at[1], direction = matrix(g, 2, 2, (double[]){ 1, 2, 3, 5 });

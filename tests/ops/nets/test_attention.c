@@ -142,6 +142,33 @@ START_TEST(gradients_against_products)
 }
 END_TEST
 
+/* Beside a mask of -1e9 and scores of 1e9, the logarithm of a sum of exponentials loses the sum. */
+START_TEST(gradients_of_scores_far_from_0)
+{
+    trial t = trial_begin((unsigned)_i);
+    const eddy_dtype d = _i % 2 ? F64 : F32;
+    const double     far = _i % 2 ? 1e18 : 1e9;
+    eddy__instructions_limit((eddy_instructions)(_i / 2 % 3));
+    eddy_array *mask = numbers(&t, d, EDDY_SHAPE(5, 7));
+    for (int64_t i = 0; i < 35; i++)
+        if (i / 7 == 1 || i % 7 == 3) eddy_array_set(mask, i, -far);
+    const eddy_tensor q = fed(&t, numbers(&t, d, EDDY_SHAPE(2, 5, 4))), k = fed(&t,
+        numbers(&t, d, EDDY_SHAPE(2, 7, 4))), v = fed(&t, numbers(&t, d, EDDY_SHAPE(2, 7, 3)));
+    const eddy_tensor m = fed(&t, mask), w = fed(&t, numbers(&t, d, EDDY_SHAPE(2, 5, 3)));
+    const eddy_tensor x[] = { q, k, v, m };
+    const eddy_tensor large = _i < 6 ? q : Mul(far, q);
+    const eddy_tensor y = eddy_scaled_dot_product_attention(large, k, v, m);
+    const eddy_tensor z = composed(large, k, v, m, false, 4);
+    for (int i = _i < 6 ? 0 : 2; i < 4; i++) {
+        const eddy_tensor dy = gradient_with(y, w, x[i]), dz = gradient_with(z, w, x[i]);
+        check_close(&t, dy, dz, 2e-4);
+        check_close(&t, eddy_gradient(Sum(Square(dy)), w), eddy_gradient(Sum(Square(dz)), w), 2e-4);
+    }
+    eddy__instructions_limit(EDDY_AVX512);
+    trial_end(&t);
+}
+END_TEST
+
 /* The packed op is the other one between transposes. */
 START_TEST(packed_is_the_same)
 {
@@ -229,6 +256,7 @@ Suite *attention_suite(void)
     TCase *all = tcase_create("attention");
     tcase_add_loop_test(all, values_against_loops, 0, 120);
     tcase_add_loop_test(all, gradients_against_products, 0, 120);
+    tcase_add_loop_test(all, gradients_of_scores_far_from_0, 0, 12);
     tcase_add_loop_test(all, packed_is_the_same, 0, 40);
     tcase_add_test(all, rows_without_anything_to_see);
     tcase_add_test(all, messages);
