@@ -333,6 +333,8 @@ static void add_attribute(message *node, const char *name, message shapes)
     message value = { NULL, 0 }, attribute = { NULL, 0 };
     message_number(&value, 5, 1);
     message_inner(&value, 1, shapes);
+    message_number(&value, 1, 7);
+    message_text(&value, 2, "text");
     message_text(&attribute, 1, name);
     message_inner(&attribute, 2, value);
     message_inner(node, 5, attribute);

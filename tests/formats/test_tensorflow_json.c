@@ -150,8 +150,8 @@ START_TEST(lists)
     a = attribute(&r, "{\"list\":{\"f\":[0.5,2]}}", &problem);
     ck_assert(a.kind == TF_ATTR_LIST && a.n_ints == 0 && a.n_texts == 0);     /* not used */
     eddy__region_free(&r);
-    a = attribute(&r, "{\"list\":{\"i\":[\"3\",-4]}}", &problem);
-    ck_assert(a.n_ints == 2 && a.ints[0] == 3 && a.ints[1] == -4);
+    a = attribute(&r, "{\"list\":{\"i\":[\"3\",-4,\"x\"]}}", &problem);
+    ck_assert(a.n_ints == 3 && a.ints[0] == 3 && a.ints[1] == -4 && a.ints[2] == 0);
     eddy__region_free(&r);
     a = attribute(&r, "{\"list\":{\"b\":[true,false]}}", &problem);
     ck_assert(a.n_ints == 2 && a.ints[0] == 1 && a.ints[1] == 0);

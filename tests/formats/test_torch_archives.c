@@ -153,6 +153,7 @@ static message elements(int i, int n)
     message m = { NULL, 0 };
     for (int k = 0; k < n; k++) {
         eddy_array *a = eddy_array_of(types[i].dtype, k);
+        if (types[i].dtype == EDDY_COMPLEX64) ((float *)eddy_array_data(a))[1] = (float)(10 + k);
         if (types[i].is_float) message_put(&m, eddy_array_data(a), (size_t)types[i].bytes);
         else message_put_number(&m, (uint64_t)k, types[i].bytes);
         eddy_array_free(a);
@@ -170,7 +171,9 @@ START_TEST(copies)
     ck_assert_msg(a != NULL, "%s", e.message);
     ck_assert_int_eq(eddy_array_dtype(a), types[_i].dtype);
     for (int k = 0; k < 6; k++) ck_assert(eddy_array_get(a, k) == want[k]);
-    for (int k = 0; k < 6; k++) ck_assert(eddy_array_get_imag(a, k) == 0);
+    for (int k = 0; k < 6; k++)
+        ck_assert(eddy_array_get_imag(a, k) ==
+                  (types[_i].dtype == EDDY_COMPLEX64 ? 10 + want[k] : 0));
     ck_assert_int_eq(eddy_checkpoint_entry_at(c, 0).bytes, 6 * types[_i].bytes);
     eddy_array_free(a);
     eddy_checkpoint_free(c);
