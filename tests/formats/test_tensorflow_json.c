@@ -49,6 +49,8 @@ static const struct {
     { "{\"s\":\"QUI=\"}", TF_ATTR_TEXT, "AB", 0, 0 },
     { "{\"s\":\"QUJD\"}", TF_ATTR_TEXT, "ABC", 0, 0 },
     { "{\"s\":\"emAw\"}", TF_ATTR_TEXT, "z`0", 0, 0 },
+    { "{\"s\":\"zzZA\"}", TF_ATTR_TEXT, "\xcf\x36\x40", 0, 0 },
+    { "{\"s\":\"a0A9\"}", TF_ATTR_TEXT, "k@=", 0, 0 },
     { "{\"s\":\"+/+/\"}", TF_ATTR_TEXT, "\xfb\xff\xbf", 0, 0 },
     { "{\"s\":\"-_-_\"}", TF_ATTR_TEXT, "\xfb\xff\xbf", 0, 0 },
     { "{\"s\":[65,66]}", TF_ATTR_TEXT, "AB", 0, 0 },
