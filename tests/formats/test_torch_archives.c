@@ -331,6 +331,23 @@ START_TEST(parts)
     else reads(m, 1);
 }
 END_TEST
+
+/* Behind the directory, and one byte more than there may be. */
+START_TEST(longest_note)
+{
+    enum { MOST = 65535 };
+    static char note[MOST + 1];
+    memset(note, 'n', MOST);
+    for (int more = 0; more < 2; more++) {
+        zip_part f[] = { { .name = "x/data.pkl", .data = pickle_of(&plain) },
+                         { .name = "x/data/k", .data = bytes_of(8, 0) } };
+        message  m = zip_of(f, 2, (zip_ending){ .note = note });
+        if (more) message_put_text(&m, "n");
+        if (more) refuses(m, EDDY_CORRUPT, "this is no ZIP archive");
+        else reads(m, 1);
+    }
+}
+END_TEST
 enum { PARTS = 24 };
 
 /* Bytes have no order. */
@@ -529,6 +546,7 @@ Suite *torch_archives_suite(void)
     tcase_add_test(t, signs);
     tcase_add_test(t, values);
     tcase_add_loop_test(t, parts, 0, PARTS);
+    tcase_add_test(t, longest_note);
     tcase_add_test(t, big_endian_bytes);
     tcase_add_test(t, no_archive);
     tcase_add_test(t, changed_bytes);
