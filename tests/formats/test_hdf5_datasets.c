@@ -188,8 +188,8 @@ static message endless_name(void)
     return m;
 }
 
-/* A file with x whose superblock has version 0 or 1, at this address in itself; or only so many bytes
- * of it, up to that of the root, as are not left out. */
+/* A file with x whose superblock has version 0 or 1, at this address in itself; or its first bytes,
+ * without so many of the address of the root. */
 static message old_file(int version, uint64_t base, int left_out)
 {
     enum { AT = 400 };

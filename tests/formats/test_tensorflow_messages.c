@@ -146,7 +146,7 @@ START_TEST(two_lists)
 }
 END_TEST
 
-/* Packed floats are taken for the content, which is not copied, if they are one for each element. */
+/* Packed floats are the content, which is not copied, if they are one for each element. */
 START_TEST(packed_tensors)
 {
     static const struct { int type, size, fields; uint32_t field; int64_t dim; bool content;

@@ -173,9 +173,8 @@ START_TEST(negative_size)
     memory_files files;
     eddy_error   e;
     zip_part     none = { .name = "" };
-    ck_assert_ptr_null(open_bytes(&files, zip_of(&none, 0, (zip_ending){ .wide = true,
-                                                                         .more_size = (uint64_t)-1 }),
-                                  &e));
+    message      m = zip_of(&none, 0, (zip_ending){ .wide = true, .more_size = (uint64_t)-1 });
+    ck_assert_ptr_null(open_bytes(&files, m, &e));
     ck_assert_msg(strstr(e.message, outside), "%s", e.message);
     memory_files_free(&files);
 }
