@@ -59,6 +59,9 @@ static const struct {
       .reading = "the entry is not there" },
     { .part = { .name = "x.npy", .longer = 1 }, .reading = unfit },
     { .part = { .name = "x.npy", .more_stored = 1000 }, .reading = unfit },
+    /* With the directory, 46 + 5 bytes, and the 22 behind it; one more is not there. */
+    { .part = { .name = "x.npy", .more_stored = 73 }, .reading = "wrong CRC-32" },
+    { .part = { .name = "x.npy", .more_stored = 74 }, .reading = unfit },
     { .part = { .name = "x.npy", .method = 8, .longer = 1 << 20 }, .reading = unfit },
     { .part = { .name = "x.npy", .far = 50000 }, .reading = unfit },
     { .part = { .name = "x.npy", .wide = true, .more_stored = 1ull << 63 }, .reading = unfit },
