@@ -25,7 +25,6 @@ import shlex
 import subprocess
 import sys
 import threading
-import time
 
 # Files in which everything counts; in the files of ops/, functions that infer shapes count.
 WHOLE = ("graph/append.c graph/attributes.c graph/infer_types.c graph/base/shape.c graph/base/array.c "
@@ -260,7 +259,7 @@ def main():
     for name, default in ("count", None), ("--seed", 1), ("--jobs", os.cpu_count()):
         p.add_argument(name, type=int, default=default)
     a = p.parse_args()
-    start, folder = time.time(), os.path.join(a.build, "mutants")
+    folder = os.path.join(a.build, "mutants")
     equal = {l for l in read(EQUIVALENT).split("\n") if l.strip() and not l.startswith((" ", "#"))}
     os.makedirs(folder, exist_ok=True)
     paths = sorted({f for g in WHOLE + [INFER] for f in glob.glob(g)})
@@ -291,9 +290,9 @@ def main():
                 print(line, flush=True)
         list(pool.map(one, changes))
     n = done["killed"] + done["survives"]
-    print("%d mutants: %d killed (%.1f %%), %d survive; %d in %s do not count; %.0f s" % (
+    print("%d mutants: %d killed (%.1f %%), %d survive; %d in %s do not count; %.0f s of processor time" % (
         n, done["killed"], 100 * done["killed"] / max(n, 1), done["survives"], known, EQUIVALENT,
-        time.time() - start))
+        sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])))
 
 
 main()
