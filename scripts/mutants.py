@@ -208,7 +208,7 @@ class Tests:
         with self.locks[suite], subprocess.Popen(
                 [self.folder + program[0]] + program[1:], cwd=self.folder + "/tree", env=env, preexec_fn=bounded,
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as p:
-            overdue = threading.Timer(4 * limit + 10, p.kill)
+            overdue = threading.Timer(30 * limit + 60, p.kill)      # it waits for what never comes
             overdue.start()
             _, p.returncode, usage = os.wait4(p.pid, 0)
             overdue.cancel()
