@@ -388,21 +388,21 @@ TORTURES := memory files
 TORTURE_SCENARIOS := $(filter-out %/memory.c %/files.c %/savers.c,$(sort $(wildcard tests/torture/*.c)))
 TORTURE_LIB := control_models training_rows datasets files/event_files files/onnx_cases \
     files/onnx_odd_models files/memory_files $(NODE_MODELS)
-$(BUILD)/torture/memory: $(TORTURE_SCENARIOS:%.c=$(BUILD)/obj/%.o)
+TORTURE_SHARED = $(TORTURE_LIB:%=$(BUILD)/obj/tests/lib/%.o) $(ROWOBJ)
 # In the place of the library's: each piece of memory that a reader takes is an allocation, and where
 # a scenario asks for it, each item of an arena.
 SMALL := small_blocks small_chunks
+TORTURE_MEMORY := $(TORTURE_SCENARIOS:%.c=$(BUILD)/obj/%.o) $(SMALL:%=$(BUILD)/obj/tests/torture/%.o)
+$(BUILD)/torture/memory: $(TORTURE_MEMORY)
 $(BUILD)/obj/tests/torture/small_blocks.o: formats/region.c
 $(BUILD)/obj/tests/torture/small_chunks.o: graph/base/memory.c
-$(BUILD)/torture/memory: $(SMALL:%=$(BUILD)/obj/tests/torture/%.o)
 $(SMALL:%=$(BUILD)/obj/tests/torture/%.o):
 	@mkdir -p $(@D)
 	$(call say,cc $<)
 	$(Q)$(CC) $(EDDY_CFLAGS) $(CFLAGS) -DEDDY_SMALL_BLOCKS -c $< -o $@
 $(BUILD)/torture/files: $(BUILD)/obj/tests/torture/savers.o
 $(TORTURES:%=$(BUILD)/torture/%): $(BUILD)/torture/%: $(BUILD)/obj/tests/torture/%.o \
-                $(TORTURE_LIB:%=$(BUILD)/obj/tests/lib/%.o) $(ROWOBJ) $(BUILD)/libeddy_input.a \
-                $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
+                $(TORTURE_SHARED) $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) -o $@ $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS) -ldl
@@ -554,12 +554,11 @@ covered: tests $(TORTURES:%=$(BUILD)/torture/%)
 	@echo 'lines and branches that were not reached: $(BUILD)/missing.txt'
 
 MUTANTS ?= 300
-mutants: ## change operators in checks, shapes and plans, and count what the tests notice (MUTANTS=300)
-	@sh scripts/setup.sh check
-	@$(MAKE) --no-print-directory BUILD=build/mutants OPT=-O1 mutated
-mutated: tests
+mutants: tests $(BUILD)/torture/memory ## change operators in checks, shapes and plans, and count what the tests notice (MUTANTS=300)
 	@COMPILE='$(filter-out ccache,$(CC)) $(filter-out -Werror -MMD -MP,$(EDDY_CFLAGS)) -O1' \
-	    LINK='$(CC) -Wl,-S $(WRAPPED)' OBJECTS='$(TESTS:%.c=$(BUILD)/obj/%.o)' LIBRARIES='-Wl,--start-group $(LIBRARIES:%=$(BUILD)/%.a) -Wl,--end-group $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS)' \
+	    LINK='$(CC) -Wl,-S' OBJECTS='$(TESTS:%.c=$(BUILD)/obj/%.o) $(WRAPPED)' \
+	    MEMORY='$(BUILD)/obj/tests/torture/memory.o $(TORTURE_MEMORY) $(TORTURE_SHARED)' KINDS="$(COVER_WHOLE)" \
+	    LIBRARIES='-Wl,--start-group $(LIBRARIES:%=$(BUILD)/%.a) -Wl,--end-group $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS) -ldl' \
 	    python3 scripts/mutants.py $(BUILD) $(MUTANTS) $(MUTANTS_OPTIONS)
 
 FUZZ_SECONDS ?= 60
@@ -735,7 +734,7 @@ help: ## list the targets
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 .PHONY: all lib machines check-machines objects command examples tests benches setup demo check run-tests docs interface bindings accuracy hunt passes roundtrip sanitize \
-        sanitized valgrind tsan msan threads determinism portability cover covered mutants mutated fuzz fuzzing torture torture-quick hostile \
+        sanitized valgrind tsan msan threads determinism portability cover covered mutants fuzz fuzzing torture torture-quick hostile \
         bench bench-check bench-inference bench-machines bench-ops instructions \
         gdb parts headers packages style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:

@@ -126,8 +126,7 @@ static bool number(json_parser *p, json *v)
     const char *digits = text + (text[0] == '-');
     if (*digits < '0' || *digits > '9') return false;
     set_number(v, strtod(text, &end));
-    if (strspn(digits, "0123456789") == strlen(digits) && strlen(digits) <= 18)
-        v->integer = strtoll(text, NULL, 10);
+    if (strspn(digits, "0123456789") == strlen(digits)) v->integer = strtoll(text, NULL, 10);
     return *end == 0;
 }
 

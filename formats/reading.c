@@ -49,7 +49,6 @@ const char *eddy__reading_reason(region *memory, const char *format, va_list arg
 
 bool eddy__reading_file_error(reading *r, const eddy_error *e)
 {
-    if (r->failed) return false;
     r->failed = true;
     return eddy__format_fail(r->error, e->status, "%s", e->message);
 }

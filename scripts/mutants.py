@@ -1,20 +1,23 @@
 """Changes one operator at a time in the code that checks shapes, options, files and plans, and
 counts the changes that the tests notice.
 
-    mutants.py BUILD COUNT [--seed N] [--only PART] [--jobs N]      PART: a part of a file's path
+    mutants.py BUILD COUNT [--seed N] [--only REGEX] [--again] [--jobs N]
 
-BUILD has run-tests; $COMPILE is the command that compiles one file of the library, $OBJECTS and
-$LIBRARIES are what run-tests is linked with. A mutant is compiled by itself and linked before the
-library. The suites that have noticed others, those beside it (tests/FOLDER for FOLDER), then all below
-the highest folder, run without their slow cases until one fails; a suite that takes five times as long
-as before counts as failed. Undefined behavior ends a program, as in `make sanitize`, which runs these
-suites too. A mutant with the same machine code is left out, and so is one that EQUIVALENT lists.
+REGEX selects files by their paths; --again tries what survived the last time. $COMPILE is the command
+that compiles one file of the library; run-tests is linked with $OBJECTS and $LIBRARIES, the program in
+which memory fails with $MEMORY instead, and $KINDS are its scenarios. One program has all changes: a
+function has a copy of its body for each, and $EDDY_MUTANT chooses one. Of the suites that call the
+function, without their slow cases, those that have noticed other changes in the folder run first, then
+those beside it (tests/FOLDER for FOLDER), then all below the highest folder, and then the scenarios,
+until one fails. One that takes five times as long as before counts as failed, and undefined behavior
+ends a program. A survivor with the same machine code is left out, and so is a change that EQUIVALENT
+lists.
 """
 import argparse
 import concurrent.futures
 import glob
 import os
-import queue
+import pathlib
 import random
 import re
 import resource
@@ -22,7 +25,6 @@ import shlex
 import subprocess
 import sys
 import threading
-import time
 
 # Files in which everything counts; in the files of ops/, functions that infer shapes count.
 WHOLE = ("graph/append.c graph/attributes.c graph/infer_types.c graph/base/shape.c graph/base/array.c "
@@ -31,9 +33,9 @@ WHOLE = ("graph/append.c graph/attributes.c graph/infer_types.c graph/base/shape
          "session/compile/liveness.c "
          "session/checkpoints/*.c formats/training_report/*.c").split()
 INFER = "ops/*/*.c"
-# Suites that take longer than this (s) do not run.
-LONGEST = 8
-# Changes that provably change nothing that a caller can see.
+# Suites that take more seconds or bytes do not run.
+LONGEST, MEMORY = 8, 8 << 30
+# Changes that provably change nothing that a caller can see; the reason is below each.
 EQUIVALENT = "tests/mutants/equivalent.txt"
 SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||",
          "||": "&&", "+": "-", "-": "+"}
@@ -47,220 +49,250 @@ SIZES = re.compile(r"(?:sizeof [\w.>-]+|(?:^|[;{}])\s*(?!return\b|else\b)(?:\w+\
 def masked(text):
     """The text with blanks for comments, strings, characters and directives."""
     pattern = r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|^#(?:[^\n\\]|\\.|\\\n)*'
-    return re.sub(pattern, lambda m: re.sub(r"[^\n]", " ", m.group()), text,
-                  flags=re.S | re.M)
+    return re.sub(pattern, lambda m: re.sub(r"[^\n]", " ", m.group()), text, flags=re.S | re.M)
 
 
-def infer_functions(code):
-    """The ranges of the functions that take an eddy_infer."""
-    return [m.span() for m in re.finditer(r"^\w[^;{}]*\beddy_infer \*[^;{}]*\{.*?^\}", code, re.S | re.M)]
-
-
-def closing(code, at):
+def closing(code, at, pair="()"):
     depth = 0
     for i in range(at, len(code)):
-        depth += (code[i] == "(") - (code[i] == ")")
+        depth += (code[i] == pair[0]) - (code[i] == pair[1])
         if depth == 0:
             return i
     return -1
 
 
-def mutations(path):
-    """(offset, length, replacement, what) of each."""
-    with open(path, encoding="utf-8") as f:
-        code = masked(f.read())
-    ranges = infer_functions(code) if path.startswith("ops/") else [
-        m.span() for m in re.finditer(r"^\w[^;{}=]*\)\n?\s*\{.*?^\}", code, re.S | re.M)]
-    for low, high in ranges:
-        low = code.index("{", low)
-        body = code[low:high]
-        for m in OPERATOR.finditer(body):
-            yield low + m.start(1), len(m[1]), SWAPS[m[1]], m[1] + " -> " + SWAPS[m[1]]
-        for m in NUMBER.finditer(body):
-            if SIZES.search(body, max(0, m.start() - 200), m.start()):
-                continue
-            yield low + m.start(1), len(m[1]), str(int(m[1]) + 1), m[1] + " -> " + str(int(m[1]) + 1)
-        for m in REFUSAL.finditer(body):
-            end = closing(body, m.end() - 1)
-            inside = body[m.end():end]
-            if re.match(r"\)\s*return", body[end:]):
-                yield low + m.end(), len(inside), None, "refusal removed"
+def bodies(path, code):
+    """Where each function's body begins and ends; in ops/, of functions that take an eddy_infer."""
+    for m in re.finditer(r"^\w[^;{}=]*\)\s*\{", code, re.M):
+        if not path.startswith("ops/") or "eddy_infer *" in m[0]:
+            yield m.end() - 1, closing(code, m.end() - 1, "{}") + 1
+
+
+class Change:
+    """A change of one place in a function whose body begins at low and ends at high."""
+
+    def __init__(self, path, text, body, at, length, to, what):
+        self.path, self.body = path, body
+        low, high = body
+        before = text[at:at + length]
+        self.changed = text[low:at] + (to or "(%s) && 0" % before) + text[at + length:high]
+        self.line = text.count("\n", 0, at) + 1
+        start = text.rfind("\n", 0, at) + 1
+        nth = text[start:at].count(before) + 1
+        # How EQUIVALENT names it: PATH: CHANGE: LINE OF THE SOURCE.
+        self.name = "%s: %s%s: %s" % (path, what, " (%d)" % nth if nth > 1 else "",
+                                      text[start:].split("\n", 1)[0].strip())
+
+
+def places(code, low, high):
+    """(offset, length, replacement, what) of each change between low and high."""
+    for m in OPERATOR.finditer(code, low, high):
+        yield m.start(1), len(m[1]), SWAPS[m[1]], m[1] + " -> " + SWAPS[m[1]]
+    for m in NUMBER.finditer(code, low, high):
+        if not SIZES.search(code, max(low, m.start() - 200), m.start()):
+            yield m.start(), len(m[0]), str(int(m[0]) + 1), "%s -> %d" % (m[0], int(m[0]) + 1)
+    for m in REFUSAL.finditer(code, low, high):
+        end = closing(code, m.end() - 1)
+        if re.match(r"\)\s*return", code[end:end + 200]):
+            yield m.end(), end - m.end(), None, "refusal removed"
+
+
+def changes_of(path):
+    text = read(path)
+    code = masked(text)
+    return [Change(path, text, body, *place) for body in bodies(path, code) for place in places(code, *body)]
+
+
+def read(path):
+    return pathlib.Path(path).read_text(encoding="utf-8")
+
+
+def compile_errors(path, source, out):
+    """What the compiler says if it cannot compile the file at path, which is changed to source."""
+    pathlib.Path(out[:-1] + "c").write_text(source, encoding="utf-8")
+    inside = [] if path.startswith(("formats/", "input/")) else ["-DEDDY_INSIDE"]
+    p = subprocess.run(shlex.split(os.environ["COMPILE"]) + inside + [
+        "-w", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", "-iquote", os.path.dirname(path),
+        "-c", out[:-1] + "c", "-o", out], stderr=subprocess.PIPE, text=True, errors="replace", check=False)
+    return p.returncode and (p.stderr or "no reason given")
+
+
+def switched(path, changes):
+    """The text of the file with a copy of each function for each of its changes."""
+    text, pos = read(path), 0
+    out = "extern int eddy_mutant;\nextern unsigned char eddy_reached[];\n#line 1 \"%s\"\n" % path
+    for low, high in sorted({c.body for c in changes}):
+        mine = [c for c in changes if c.body == (low, high)]
+        out += text[pos:low] + "{ eddy_reached[%d] = 1; switch (eddy_mutant) {" % mine[0].number
+        for c in mine:
+            c.function = mine[0].number
+            out += "\n#line 1 \"mutant%d\"\ncase %d: %s break;" % (c.number, c.number, c.changed)
+        out += "\n#line %d \"%s\"\ndefault: %s }}" % (text.count("\n", 0, low) + 1, path, text[low:high])
+        pos = high
+    return out + text[pos:]
+
+
+def compile_switched(folder, path, changes):
+    """The object with all changes that compile; the others are taken out of the list."""
+    out = os.path.join(folder, path.replace("/", "@")[:-1] + "o")
+    while errors := compile_errors(path, switched(path, changes), out):
+        wrong = {int(n) for n in re.findall(r"^mutant(\d+):\S* error", errors, re.M)}
+        if not wrong:
+            sys.exit("mutants: %s does not compile: %s" % (path, errors))
+        changes[:] = [c for c in changes if c.number not in wrong]
+    return out
+
+
+# Reads $EDDY_MUTANT, and maps the file $EDDY_REACHED, which says of a function whether it was called.
+RUNTIME = """
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+int eddy_mutant;
+unsigned char eddy_reached[%d] __attribute__((aligned(4096)));
+__attribute__((constructor)) static void start(void)
+{
+    const char *number = getenv("EDDY_MUTANT"), *file = getenv("EDDY_REACHED");
+    if (number) eddy_mutant = atoi(number);
+    if (file && mmap(eddy_reached, sizeof eddy_reached, PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                     open(file, O_RDWR), 0) == MAP_FAILED) abort();
+}
+"""
+
+
+def build_program(folder, changes, pool):
+    """Links run-tests with the changes; those that do not compile are taken out of the list."""
+    by_path = {}
+    for i, c in enumerate(changes):
+        c.number = i + 1
+        by_path.setdefault(c.path, []).append(c)
+    objects = list(pool.map(lambda f: compile_switched(folder, f, by_path[f]), by_path))
+    changes[:] = [c for c in changes if c in by_path[c.path]]
+    size = -(-(len(changes) + 1) // 4096) * 4096
+    objects.append(os.path.join(folder, "runtime.o"))
+    if error := compile_errors("runtime.c", RUNTIME % size, objects[-1]):
+        sys.exit("mutants: " + error)
+    for program, of in ("run-tests", "OBJECTS"), ("memory", "MEMORY"):
+        # The program whose memory fails has its own formats/region.c.
+        subprocess.run(shlex.split(os.environ["LINK"]) + os.environ[of].split() +
+                       [o for o in objects if program == "run-tests" or not o.endswith("@region.o")] +
+                       shlex.split(os.environ["LIBRARIES"]) + ["-o", folder + "/" + program], check=True)
+    return size
 
 
 class Tests:
-    """The suites of run-tests. One process runs each at a time, since some use files of fixed names."""
+    """The suites. One process runs each at a time, since some use files of fixed names."""
 
-    def __init__(self, build):
-        self.build = build
-        self.folders, self.times, self.locks, self.timing = {}, {}, {}, threading.Lock()
-        self.kills = {}
-        for path in glob.glob("tests/**/test_*.c", recursive=True):
-            suite = os.path.basename(path)[5:-2]
-            self.folders[suite], self.locks[suite] = os.path.dirname(path), threading.Lock()
+    def __init__(self, folder, size):
+        self.folder, self.size = os.path.abspath(folder), size
+        self.times, self.reached, self.kills = {}, {}, {}
+        self.folders = {os.path.basename(f)[5:-2]: os.path.dirname(f)
+                        for f in glob.glob("tests/**/test_*.c", recursive=True)}
+        self.folders.update((kind, "memory") for kind in shlex.split(os.environ["KINDS"]))
+        self.locks = {suite: threading.Lock() for suite in self.folders}
+        # Programs run in a folder with links to the files here, and a build of its own.
+        os.makedirs(folder + "/tree/build", exist_ok=True)
+        for name in [n for n in os.listdir(".") if n not in ("build", ".git")] + ["build/gen", "build/include"]:
+            if not os.path.lexists(folder + "/tree/" + name):
+                os.symlink(os.path.abspath(name), folder + "/tree/" + name)
 
-    def tree(self, worker):
-        """A folder in which a worker runs programs: links to the files here, and its own build."""
-        tree = os.path.join(self.build, "tree%d" % worker)
-        os.makedirs(tree + "/build", exist_ok=True)
-        for name in os.listdir("."):
-            if name not in ("build", ".git") and not os.path.lexists(tree + "/" + name):
-                os.symlink(os.path.abspath(name), tree + "/" + name)
-        for name in ("gen", "include"):
-            if not os.path.lexists(tree + "/build/" + name):
-                os.symlink(os.path.abspath("build/" + name), tree + "/build/" + name)
-        return tree
-
-    def run(self, program, tree, suite, limit):
-        """Whether the suite passes."""
+    def run(self, suite, limit, **settings):
+        """Whether the suite passes, and its processor time."""
         def bounded():
             resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 2))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         env = dict(os.environ, CK_RUN_SUITE=suite, CK_FORK="no", CK_EXCLUDE_TAGS="slow",
-                   OPENBLAS_NUM_THREADS="1")
+                   OPENBLAS_NUM_THREADS="1", MALLOC_PERTURB_="165", **settings)
+        program = ["/memory", "0", suite] if self.folders[suite] == "memory" else ["/run-tests"]
         with self.locks[suite], subprocess.Popen(
-                [os.path.abspath(program)], cwd=tree, env=env, preexec_fn=bounded,
+                [self.folder + program[0]] + program[1:], cwd=self.folder + "/tree", env=env, preexec_fn=bounded,
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as p:
-            try:
-                return p.wait(4 * limit + 10) == 0
-            except subprocess.TimeoutExpired:
-                p.kill()
-                return False
+            overdue = threading.Timer(30 * limit + 60, p.kill)      # it waits for what never comes
+            overdue.start()
+            _, p.returncode, usage = os.wait4(p.pid, 0)
+            overdue.cancel()
+            return p.returncode == 0, usage.ru_utime + usage.ru_stime
 
-    def time_of(self, suite, tree):
-        """How many seconds the suite takes; None if it fails or takes too long."""
-        with self.timing:
-            if suite not in self.times:
-                start = time.time()
-                passed = self.run(os.path.join(self.build, "run-tests"), tree, suite, LONGEST)
-                self.times[suite] = time.time() - start if passed else None
-            return self.times[suite]
+    def record(self, suite):
+        """Which functions the suite calls, and how long it takes; those that take too long are not used."""
+        path = pathlib.Path(self.folder, "reached " + suite)
+        path.write_bytes(bytes(self.size))
+        passed, self.times[suite] = self.run(suite, LONGEST, EDDY_REACHED=str(path))
+        self.reached[suite] = path.read_bytes() if passed else bytes(self.size)
 
-    def near(self, path, tree):
-        """First the suites that have noticed others, by the time that each of these took. Then those
-        of the file's folder, of the folders above, and all others below the highest folder; of each
-        the quick ones first."""
-        folder = os.path.dirname(path)
-        top = "tests/%s/" % path.split("/", maxsplit=1)[0]
-        groups = [[s for s, f in self.folders.items() if self.kills.get(s) and (f + "/").startswith(top)]]
-        while folder:
-            groups.append([s for s, f in self.folders.items() if f == "tests/" + folder])
-            folder = os.path.dirname(folder)
-        groups.append([s for s, f in self.folders.items() if (f + "/").startswith(top)])
-        tried = set()
-        for group in groups:
-            group = [s for s in group if s not in tried and self.time_of(s, tree) is not None]
-            tried |= set(group)
-            yield from sorted(group, key=lambda s: self.times[s] / self.kills.get(s, 1))
+    def distance(self, suite, path):
+        """How many folders above the file's tests those of the suite are; None if it is not used for it."""
+        folder, at = self.folders[suite], "tests/" + os.path.dirname(path)
+        if folder == "memory" or folder.split("/")[1] != path.split("/")[0]:
+            return 100 if folder == "memory" else None
+        return (at + "/").count("/") - folder.count("/") if (at + "/").startswith(folder + "/") else 50
 
-
-def compile_one(path, source, out):
-    inside = [] if path.startswith(("formats/", "input/")) else ["-DEDDY_INSIDE"]
-    command = shlex.split(os.environ["COMPILE"]) + inside + [
-        "-w", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", "-iquote", os.path.dirname(path), "-x", "c", "-c", source, "-o", out]
-    return subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode == 0
+    def killer(self, change):
+        """The first suite that notices the change; "" if none does."""
+        kills = self.kills.setdefault(os.path.dirname(change.path), {})
+        suites = {s: self.distance(s, change.path) for s in self.folders}
+        for suite in sorted((s for s, d in suites.items() if d and self.reached[s][change.function]),
+                            key=lambda s: (0 if s in kills else suites[s], self.times[s] / kills.get(s, 1))):
+            if not self.run(suite, 5 * self.times[suite], EDDY_MUTANT=str(change.number))[0]:
+                kills[suite] = kills.get(suite, 0) + 1
+                return suite
+        return ""
 
 
-def code_of(path):
-    return subprocess.run(["objdump", "-d", "-r", "-s", "-j", ".text", "-j", ".rodata", "--no-show-raw-insn",
-                           path], stdout=subprocess.PIPE, check=False).stdout.split(b"\n", 3)[-1]
-
-
-plain = {}              # the machine code of each file without a change
-
-
-def try_one(tests, objects, tree, path, change):
-    """killed by which suite, "" if it survives, None if it is not a mutant."""
-    at, length, to, _ = change
-    source, mutant, program = (os.path.join(tree, n) for n in ("mutant.c", "mutant.o", "run-mutant"))
-    with open(path, encoding="utf-8") as f:
-        text = f.read()
-    before = text[at:at + length]
-    if path not in plain:
-        with open(source, "w", encoding="utf-8") as f:
-            f.write(text)
-        if not compile_one(path, source, mutant):
-            sys.exit("mutants: %s does not compile" % path)
-        plain[path] = code_of(mutant)
-    with open(source, "w", encoding="utf-8") as f:
-        f.write(text[:at] + (to if to is not None else "(%s) && 0" % before) + text[at + length:])
-    if not compile_one(path, source, mutant) or code_of(mutant) == plain[path]:
-        return None
-    if subprocess.run(shlex.split(os.environ["LINK"]) + objects + [mutant] +
-                      shlex.split(os.environ["LIBRARIES"]) + ["-o", program], check=False).returncode != 0:
-        sys.exit("mutants: the mutant of %s cannot be linked" % path)
-    for suite in tests.near(path, tree):
-        if not tests.run(program, tree, suite, 5 * tests.times[suite] + 2):
-            tests.kills[suite] = tests.kills.get(suite, 0) + 1
-            return suite
-    return ""
-
-
-def described(path, change):
-    """The line and text by which a change is known: PATH: CHANGE: LINE OF THE SOURCE."""
-    with open(path, encoding="utf-8") as f:
-        text = f.read()
-    line = text.count("\n", 0, change[0])
-    start = text.rfind("\n", 0, change[0]) + 1
-    nth = text[start:change[0]].count(text[change[0]:change[0] + change[1]]) + 1
-    return line + 1, "%s: %s%s: %s" % (path, change[3], " (%d)" % nth if nth > 1 else "",
-                                      text.split("\n")[line].strip())
-
-
-def equivalents():
-    """The changes of which the list says that they change nothing; each has a reason below it."""
-    with open(EQUIVALENT, encoding="utf-8") as f:
-        return {l.rstrip("\n") for l in f if l.strip() and not l.startswith((" ", "#"))}
+def is_same(folder, change):
+    """Whether the compiler makes the same code of the file with and without the change."""
+    text, (low, high), code = read(change.path), change.body, []
+    out = os.path.join(folder, "alone-%d.o" % threading.get_ident())
+    for source in text, text[:low] + change.changed + text[high:]:
+        compile_errors(change.path, source, out)
+        code.append(subprocess.run(["objdump", "-drs", "-j", ".text", "-j", ".rodata", out], check=False,
+                                   stdout=subprocess.PIPE).stdout)
+    return code[0] == code[1]
 
 
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("build")
-    p.add_argument("count", type=int)
-    p.add_argument("--seed", type=int, default=1)
     p.add_argument("--only", default="")
-    p.add_argument("--jobs", type=int, default=os.cpu_count())
+    p.add_argument("--again", action="store_true")
+    for name, default in ("count", None), ("--seed", 1), ("--jobs", os.cpu_count()):
+        p.add_argument(name, type=int, default=default)
     a = p.parse_args()
+    folder = os.path.join(a.build, "mutants")
+    equal = {l for l in read(EQUIVALENT).split("\n") if l.strip() and not l.startswith((" ", "#"))}
+    os.makedirs(folder, exist_ok=True)
     paths = sorted({f for g in WHOLE + [INFER] for f in glob.glob(g)})
-    changes = [(f, c) for f in paths if a.only in f for c in mutations(f)]
+    changes = [c for f in paths for c in changes_of(f)]
+    print("".join("no such change: %s\n" % n for n in sorted(equal - {c.name for c in changes})), end="")
+    changes = [c for c in changes if re.search(a.only, c.path)]
+    print("%d possible changes in %d files" % (len(changes), len({c.path for c in changes})), flush=True)
+    if a.again:
+        survived = re.findall(r"^survives: line \d+: (.*)", read(folder + "/log.txt"), re.M)
+        changes = [c for c in changes if c.name in survived]
     random.Random(a.seed).shuffle(changes)
-    objects = os.environ["OBJECTS"].split()
-    tests, equal, start = Tests(a.build), equivalents(), time.time()
-    for known in sorted(equal - {described(f, c)[1] for f, c in changes} if not a.only else ()):
-        print("no such change: " + known)
-    print("%d possible changes in %d files" % (len(changes), len(paths)), flush=True)
-    trees = queue.Queue()
-    for i in range(a.jobs):
-        trees.put(tests.tree(i))
-    done = {"killed": 0, "alive": 0, "equal": 0}
-
-    def one(item):
-        path, change = item
-        line, name = described(path, change)
-        if done["killed"] + done["alive"] >= a.count:
-            return
-        if name in equal:
-            done["equal"] += 1
-            return
-        tree = trees.get()
-        try:
-            by = try_one(tests, objects, tree, path, change)
-        finally:
-            trees.put(tree)
-        if by is None or done["killed"] + done["alive"] >= a.count:
-            return
-        done["killed" if by else "alive"] += 1
-        print("%s: line %d: %s" % (by or "survives", line, name), file=log, flush=True)
-        if not by:
-            print("survives: line %d: %s" % (line, name), flush=True)
-
-    with open(a.build + "/mutants.txt", "w", encoding="utf-8") as log, \
+    known = sum(c.name in equal for c in changes)
+    changes = [c for c in changes if c.name not in equal][:a.count]
+    done = {"killed": 0, "survives": 0, "same": 0}
+    with open(folder + "/log.txt", "w", encoding="utf-8") as log, \
             concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
-        for _ in pool.map(one, changes):
-            pass
-    n = done["killed"] + done["alive"]
-    print("%d mutants: %d killed (%.1f %%), %d survive; %d in %s do not count; %.0f s" % (
-        n, done["killed"], 100 * done["killed"] / max(n, 1), done["alive"], done["equal"], EQUIVALENT,
-        time.time() - start))
+        tests = Tests(folder, build_program(folder, changes, pool))
+        used = {c.path for c in changes}
+        list(pool.map(tests.record, [s for s in tests.folders if any(tests.distance(s, f) for f in used)]))
+
+        def one(change):
+            by = tests.killer(change)
+            result = "killed" if by else "same" if is_same(folder, change) else "survives"
+            done[result] += 1
+            line = "%s: line %d: %s" % (by or result, change.line, change.name)
+            print(line, file=log, flush=True)
+            if result == "survives":
+                print(line, flush=True)
+        list(pool.map(one, changes))
+    n = done["killed"] + done["survives"]
+    print("%d mutants: %d killed (%.1f %%), %d survive; %d in %s do not count; %.0f s of processor time" % (
+        n, done["killed"], 100 * done["killed"] / max(n, 1), done["survives"], known, EQUIVALENT,
+        sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])))
 
 
 main()

@@ -21,7 +21,7 @@ void eddy__onnx_build_captured(onnx_build *b, const onnx_graph *g)
 
 int eddy__onnx_build_body(onnx_body *c, onnx_value *const *in, eddy_tensor *y)
 {
-    onnx_value **out = eddy__region_take(c->b->memory, c->g->n_outputs + 1, sizeof *out);
+    onnx_value **out = eddy__region_take(c->b->memory, c->g->n_outputs, sizeof *out);
     if (!out || !eddy__onnx_subgraph(c->b, c->g, c->what, in, out)) return 0;
     for (size_t i = 0; i < c->g->n_outputs; i++) {
         y[i] = eddy__onnx_tensor_of(c->b, out[i]);

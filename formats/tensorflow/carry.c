@@ -78,7 +78,7 @@ static void settle_arrays(tf_build *b, tf_value **v, tf_value *const *after, int
 static int condition(eddy_list x, eddy_tensor *y, void *context)
 {
     tf_loop   *l = context;
-    tf_value **in = eddy__region_take(l->b->memory, (size_t)l->n + 1, sizeof *in), *out = NULL;
+    tf_value **in = eddy__region_take(l->b->memory, (size_t)l->n, sizeof *in), *out = NULL;
     l->b->reader->bodies++;
     const bool ok = in && eddy__tf_carried(l->b, l->start, l->n, x.at, in) &&
                     l->condition(l, in, &out);
@@ -92,8 +92,8 @@ static int condition(eddy_list x, eddy_tensor *y, void *context)
 
 static int body_tensors(tf_loop *l, const eddy_tensor *x, eddy_tensor *y)
 {
-    tf_value **in = eddy__region_take(l->b->memory, (size_t)l->n + 1, sizeof *in);
-    tf_value **out = eddy__region_take(l->b->memory, (size_t)l->n + 1, sizeof *out);
+    tf_value **in = eddy__region_take(l->b->memory, (size_t)l->n, sizeof *in);
+    tf_value **out = eddy__region_take(l->b->memory, (size_t)l->n, sizeof *out);
     if (!in || !out || !eddy__tf_carried(l->b, l->start, l->n, x, in) || !l->body(l, in, out))
         return -1;
     for (int i = 0; i < l->n; i++)
@@ -120,7 +120,7 @@ static void settle(tf_loop *l)
     for (int i = 0; i < l->n; i++)
         open = open || (l->start[i]->kind == TF_ARRAY && !eddy_is_valid(l->start[i]->list.values));
     if (!open) return;
-    tf_value **out = eddy__region_take(l->b->memory, (size_t)l->n + 1, sizeof *out);
+    tf_value **out = eddy__region_take(l->b->memory, (size_t)l->n, sizeof *out);
     if (out && l->body(l, l->start, out)) settle_arrays(l->b, l->start, out, l->n);
 }
 

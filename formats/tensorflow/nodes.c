@@ -193,7 +193,7 @@ static int32_t next_needed(const tf_scope *s, visit *v)
 static bool need(tf_reader *r, tf_scope *s, int32_t node)
 {
     if (is_done(s, node)) return true;
-    visit *stack = malloc((s->graph->n_nodes + 1) * sizeof *stack);
+    visit *stack = malloc(s->graph->n_nodes * sizeof *stack);
     size_t top = 0;
     if (!stack) return eddy__reading_no_memory(&r->base);
     if (s->slots[node].progress == TF_OPEN)

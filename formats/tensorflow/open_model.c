@@ -19,9 +19,7 @@ static int64_t strings_size(wire_bytes group, int64_t from, int64_t count)
     int64_t at = from;
     for (int64_t i = 0; i < count; i++) {
         if (at + 4 > (int64_t)group.size) return -1;
-        const uint8_t *p = group.at + at;
-        at += 4 + (int64_t)((uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-                            (uint32_t)p[3] << 24);
+        at += 4 + (int64_t)eddy__number_at(group.at + at, 4);
     }
     return at - from;
 }

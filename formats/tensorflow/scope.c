@@ -86,10 +86,11 @@ int32_t eddy__tf_resolve(const tf_scope *s, const char *input, int *output)
     const size_t count = strlen(digits);
     if (count == 0 || count > 6 || strspn(digits, "0123456789") != count) return 0;
     *output = atoi(digits);
-    if (!second) return at;
-    char name[64];
-    snprintf(name, sizeof name, "%.*s", (int)(second - first - 1), first + 1);
-    *output += eddy__tf_output_number(s->graph->nodes[at - 1].op, name);
+    if (second) {
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)(second - first - 1), first + 1);
+        *output += eddy__tf_output_number(s->graph->nodes[at - 1].op, name);
+    }
     return at;
 }
 

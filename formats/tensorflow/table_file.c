@@ -1,6 +1,7 @@
 /* table_file.c -- see table_file.h. A key shares its first bytes with the key before it. */
 #include "table_file.h"
 #include "../checksum.h"
+#include "../elements.h"
 
 #include <string.h>
 
@@ -24,11 +25,6 @@ static bool fail(table *t, const char *problem, const uint8_t *at)
     return false;
 }
 
-static uint32_t number32(const uint8_t *at)
-{
-    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-}
-
 /* A block: its contents, a byte for the compression, and a checksum of both. */
 static bool block(table *t, wire_bytes *handle, wire_bytes *out)
 {
@@ -43,9 +39,9 @@ static bool block(table *t, wire_bytes *handle, wire_bytes *out)
     const uint8_t *b = t->file.at + offset;
     const uint32_t crc = eddy__file_crc32c((wire_bytes){ b, (size_t)size + 1 });
     if (b[size] != 0) return fail(t, "a block is compressed, which is not supported", b + size);
-    if (number32(b + size + 1) != (crc >> 15 | crc << 17) + 0xa282ead8u)
+    if (eddy__number_at(b + size + 1, 4) != (crc >> 15 | crc << 17) + 0xa282ead8u)
         return fail(t, "the checksum of a block is wrong", b);
-    const uint64_t restarts = 4 * ((uint64_t)number32(b + size - 4) + 1);
+    const uint64_t restarts = 4 * (eddy__number_at(b + size - 4, 4) + 1);
     if (restarts > size) return fail(t, "a block is damaged", b);
     *out = (wire_bytes){ b, (size_t)(size - restarts) };
     return true;

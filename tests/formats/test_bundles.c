@@ -396,6 +396,19 @@ START_TEST(each_footer)
 }
 END_TEST
 
+/* A footer alone is long enough to be read. */
+START_TEST(shortest)
+{
+    for (int missing = 0; missing < 2; missing++) {
+        message file = { NULL, 0 };
+        for (int i = missing; i < 40; i++) message_put(&file, "", 1);
+        message_put(&file, "\x57\xfb\x80\x8b\x24\x75\x47\xdb", 8);
+        refuses(file, EDDY_CORRUPT, missing ? "this is not an index of a checkpoint"
+                                            : "a block is not inside the file");
+    }
+}
+END_TEST
+
 /* Each byte of an index, changed, and each prefix. */
 START_TEST(damage)
 {
@@ -538,6 +551,7 @@ Suite *bundles_suite(void)
     tcase_add_test(t, damaged_entries);
     tcase_add_test(t, many_entries);
     tcase_add_loop_test(t, each_footer, 0, sizeof footers / sizeof *footers);
+    tcase_add_test(t, shortest);
     tcase_add_test(t, damage);
     tcase_add_test(t, object_names);
     tcase_add_test(t, other_objects);

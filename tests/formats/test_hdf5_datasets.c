@@ -119,6 +119,7 @@ END_TEST
 
 enum {
     SPACE_MESSAGE = 1,
+    LINK_INFO_MESSAGE = 2,
     TYPE_MESSAGE = 3,
     LINK_MESSAGE = 6,
     LAYOUT_MESSAGE = 8,
@@ -187,6 +188,41 @@ static message endless_name(void)
     return m;
 }
 
+/* A file with x whose superblock has version 0 or 1, at this address in itself; or its first bytes,
+ * without so many of the address of the root. */
+static message old_file(int version, uint64_t base, int left_out)
+{
+    enum { AT = 400 };
+    message m = { NULL, 0 };
+    message_put_text(&m, "\x89HDF\r\n\x1a\n");
+    message_put_number(&m, (uint64_t)version, 5);
+    message_put_number(&m, 8 | 8 << 8, 11);
+    if (version == 1) message_put_number(&m, 32, 4);
+    message_put_number(&m, base, 8);
+    message_put_number(&m, UINT64_MAX, 8);
+    message_put_number(&m, AT, 8);
+    message_put_number(&m, UINT64_MAX, 8);
+    message_put_number(&m, 0, 8);       /* the name of the root */
+    const size_t root = m.size;
+    message_put_number(&m, 0, 16);
+    message_put_number(&m, 0, 24);
+    const size_t x = hdf5_floats(&m, 2, AT), at = hdf5_object(&m, HDF5_LINK_BYTES + 1);
+    hdf5_link(&m, "x", x);
+    m.at[root] = (uint8_t)at;
+    message_put_number(&m, 0, AT - (int)m.size);
+    message_put(&m, (float[]){ 1, 2 }, 8);
+    if (left_out) m.size = root + 8 - (size_t)left_out;
+    return m;
+}
+
+/* A message about the links of a group, with the address of a heap for many of them. */
+static bytes link_info(int flags, int size, uint64_t address)
+{
+    bytes b = { (size_t)size, { 0, (uint8_t)flags } };
+    for (int i = 0; i < 8; i++) b.at[(flags & 1 ? 10 : 2) + i] = (uint8_t)(address >> 8 * i);
+    return b;
+}
+
 START_TEST(odd_messages)
 {
     static const bytes layouts[] = {
@@ -201,12 +237,35 @@ START_TEST(odd_messages)
         { 6, { 1, 8, 1, 1, 'a', 0 } },                          /* soft: left out */
         { 13, { 1, 8, 0, 1, 'a' } },                            /* hard: an object at 0 */
         { 6, { 1, 0, 9, 'a', 0, 0 } },                          /* a name beyond the end */
+        { 13, { 1, 1, 1, 0, 'a' } },                            /* two bytes of a size */
+        { 12, { 1, 0, 1, 'a' } },
+        { 11, { 1, 0, 1, 'a' } },
+        { 20, { 1, 4, 9, 9, 9, 9, 9, 9, 9, 9, 1, 'a' } },       /* a number of the link */
+        { 13, { 1, 16, 9, 1, 'a' } },                           /* a set of characters */
+        { 2, { 1, 0 } },
+        { 1, { 1 } },
+        { 3, { 1, 0, 0 } },
+        { 10, { 1, 3 } },
+        { 9, { 1, 3 } },
     };
     golden_begin("formats/hdf5_messages");
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) tell(with_layout(layouts[i]));
     for (size_t i = 0; i < sizeof links / sizeof *links; i++)
         tell(with_root(LINK_MESSAGE, links[i]));
-    tell(with_root(SYMBOLS_MESSAGE, (bytes){ 8, { 0 } }));
+    for (int size = 8; size <= 16; size += 4)
+        tell(with_root(SYMBOLS_MESSAGE, (bytes){ (size_t)size, { 0 } }));
+    for (int flags = 0; flags < 4; flags++) {
+        const int size = flags & 1 ? 18 : 10;
+        tell(with_root(LINK_INFO_MESSAGE, link_info(flags, size, UINT64_MAX)));
+        tell(with_root(LINK_INFO_MESSAGE, link_info(flags, size, 0)));
+        tell(with_root(LINK_INFO_MESSAGE, link_info(flags, size - 1, UINT64_MAX)));
+    }
+    tell(with_root(LINK_INFO_MESSAGE, (bytes){ 1, { 0 } }));
+    for (int version = 0; version < 2; version++) {
+        tell(old_file(version, 0, 0));
+        tell(old_file(version, 1, 0));
+        tell(old_file(version, 0, 1));
+    }
     tell(same_names());
     tell(endless_name());
     golden_end();

@@ -49,6 +49,8 @@ static const struct {
     { "{\"s\":\"QUI=\"}", TF_ATTR_TEXT, "AB", 0, 0 },
     { "{\"s\":\"QUJD\"}", TF_ATTR_TEXT, "ABC", 0, 0 },
     { "{\"s\":\"emAw\"}", TF_ATTR_TEXT, "z`0", 0, 0 },
+    { "{\"s\":\"zzZA\"}", TF_ATTR_TEXT, "\xcf\x36\x40", 0, 0 },
+    { "{\"s\":\"a0A9\"}", TF_ATTR_TEXT, "k@=", 0, 0 },
     { "{\"s\":\"+/+/\"}", TF_ATTR_TEXT, "\xfb\xff\xbf", 0, 0 },
     { "{\"s\":\"-_-_\"}", TF_ATTR_TEXT, "\xfb\xff\xbf", 0, 0 },
     { "{\"s\":[65,66]}", TF_ATTR_TEXT, "AB", 0, 0 },
@@ -150,8 +152,8 @@ START_TEST(lists)
     a = attribute(&r, "{\"list\":{\"f\":[0.5,2]}}", &problem);
     ck_assert(a.kind == TF_ATTR_LIST && a.n_ints == 0 && a.n_texts == 0);     /* not used */
     eddy__region_free(&r);
-    a = attribute(&r, "{\"list\":{\"i\":[\"3\",-4]}}", &problem);
-    ck_assert(a.n_ints == 2 && a.ints[0] == 3 && a.ints[1] == -4);
+    a = attribute(&r, "{\"list\":{\"i\":[\"3\",-4,\"x\"]}}", &problem);
+    ck_assert(a.n_ints == 3 && a.ints[0] == 3 && a.ints[1] == -4 && a.ints[2] == 0);
     eddy__region_free(&r);
     a = attribute(&r, "{\"list\":{\"b\":[true,false]}}", &problem);
     ck_assert(a.n_ints == 2 && a.ints[0] == 1 && a.ints[1] == 0);

@@ -146,6 +146,33 @@ START_TEST(two_lists)
 }
 END_TEST
 
+/* Packed floats are the content, which is not copied, if they are one for each element. */
+START_TEST(packed_tensors)
+{
+    static const struct { int type, size, fields; uint32_t field; int64_t dim; bool content;
+    } rows[] = {
+        { 1, 8, 1, 5, 2, true },   { 1, 8, 1, 5, 3, false },  { 1, 8, 1, 5, 1, false },
+        { 1, 0, 1, 5, 0, false },  { 1, 8, 2, 5, 4, false },  { 1, 8, 1, 5, -1, false },
+        { 2, 16, 1, 6, 2, true },  { 2, 8, 1, 6, 2, false },  { 1, 8, 1, 5, 1ll << 62, false },
+        { 3, 8, 1, 7, 8, false },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        region  r;
+        uint8_t bytes[16] = { 0 };
+        message t = { NULL, 0 };
+        message_number(&t, 1, (uint64_t)rows[i].type);
+        message_inner(&t, 2, shape_of(1, &rows[i].dim));
+        for (int k = 0; k < rows[i].fields; k++)
+            message_bytes(&t, rows[i].field, bytes, (size_t)rows[i].size);
+        const tf_attr a = attribute(&r, in_field(8, t));
+        ck_assert(a.kind == TF_ATTR_TENSOR && a.tensor->type == rows[i].type);
+        ck_assert_msg(a.tensor->has_content == rows[i].content, "row %zu", i);
+        if (rows[i].content) ck_assert_uint_eq(a.tensor->content.size, (size_t)rows[i].size);
+        eddy__region_free(&r);
+    }
+}
+END_TEST
+
 START_TEST(functions_of_attributes)
 {
     region  r;
@@ -445,6 +472,7 @@ Suite *tensorflow_messages_suite(void)
     TCase *t = tcase_create("messages");
     tcase_add_test(t, shapes);
     tcase_add_test(t, lists);
+    tcase_add_test(t, packed_tensors);
     tcase_add_test(t, two_lists);
     tcase_add_test(t, functions_of_attributes);
     tcase_add_test(t, results);

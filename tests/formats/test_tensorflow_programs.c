@@ -68,6 +68,8 @@ static const program control[] = {
     { "x ?f[2] - -;y PartitionedCall x -|f:a:c;c Neg a -", "f[2]",
       "!there is no attribute 'f' with a function" },
     { "x ?f[2] - -;y Unpack x num=0", "f[2]", "!an input is not computed" },
+    /* Only a node before which another must run, of a name that no node may have. */
+    { "x ?f[2] - -;^n Nothing x -;y Neg x,^n -", "f[2] 1 2", "f[2] -1 -2" },
     { "x ?f[2] - -;y ShapeN - -", "f[2]", "!there is no value 'y'" },
 };
 
@@ -175,6 +177,8 @@ static const program slices[] = {
     { SIZES "p Prod s,z keep_dims=true;y Squeeze p -", "f[2,3]", "i 6" },
     { SIZES "h i[1]_-1 - -;p Prod s,z -;y Reshape p,h -", "f[2,3]", "i[1] 6" },
     { "x ?f - -;s Shape x -;i i[0] - -;z i - -;y GatherV2 s,i,z -", "f 1", "i[0]" },
+    { "x ?f - -;s Shape x -;b i[1]_0 - -;t i[1]_1 - -;y StridedSlice s,b,t,t -", "f 1", "i[0]" },
+    { "x ?f - -;s Shape x -;z i[1]_0 - -;y Prod s,z -", "f 1", "i 1" },
     { SLICE("i[1]_1", "i[1]_3", "i[1]_1", "-"), "f[2,3,4,5]", "i[2] 3 4" },
     { SLICE("i[1]_-3", "i[1]_-1", "i[1]_1", "-"), "f[2,3,4,5]", "i[2] 3 4" },
     { SLICE("i[1]_-100", "i[1]_3", "i[1]_2", "-"), "f[2,3,4,5]", "i[2] 2 4" },
@@ -268,6 +272,27 @@ START_TEST(slice)
 }
 END_TEST
 
+START_TEST(statuses)
+{
+    static const struct { const char *text; eddy_status status; } rows[] = {
+        { "x ?f[2] - -;y Nothing x -", EDDY_UNIMPLEMENTED },
+        { "x ?f[2] - -;y Case x,x -", EDDY_UNIMPLEMENTED },
+        { "x ?f[2] - -;y If - -", EDDY_INVALID_ARGUMENT },
+        { "x ?f[2] - -;y PartitionedCall x f=@f", EDDY_INVALID_ARGUMENT },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const text_graph t = text_graph_of(rows[i].text);
+        message          m = text_graph_message(&t);
+        eddy_error       e = { 0 };
+        eddy_graph      *g = eddy_graph_new();
+        ck_assert_ptr_null(eddy_tensorflow_read(g, .data = m.at, .data_size = m.size, .error = &e));
+        ck_assert_msg(e.status == rows[i].status, "%s: %s", rows[i].text, e.message);
+        eddy_graph_free(g);
+        message_free(&m);
+    }
+}
+END_TEST
+
 Suite *tensorflow_programs_suite(void)
 {
     Suite *s = suite_create("tensorflow_programs");
@@ -277,6 +302,7 @@ Suite *tensorflow_programs_suite(void)
     tcase_add_loop_test(t, array, 0, sizeof arrays / sizeof *arrays);
     tcase_add_loop_test(t, slice, 0, sizeof slices / sizeof *slices);
     tcase_add_loop_test(t, size, 0, sizeof sizes / sizeof *sizes);
+    tcase_add_test(t, statuses);
     suite_add_tcase(s, t);
     return s;
 }

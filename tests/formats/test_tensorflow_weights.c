@@ -2,6 +2,7 @@
  * TensorFlow.js of each type and quantization, and those whose bytes do not fit. */
 #include "build/gen/suites.h"
 #include "formats.h"
+#include "formats/tensorflow/reader.h"
 #include "tests/lib/files/memory_files.h"
 #include "tests/lib/files/tensorflow_writer.h"
 
@@ -239,6 +240,31 @@ START_TEST(json_files)
 }
 END_TEST
 
+/* The numbers of types in types.proto of TensorFlow; references have 100 added. */
+START_TEST(types)
+{
+    static const struct { int type; const char *name; eddy_dtype dtype; int bits; } rows[] = {
+        { 1, "float32", EDDY_FLOAT32, 32 },  { 2, "float64", EDDY_FLOAT64, 64 },
+        { 3, "int32", EDDY_INT32, 32 },      { 4, "uint8", EDDY_UINT8, 8 },
+        { 5, "int16", EDDY_INT32, 16 },      { 6, "int8", EDDY_INT32, 8 },
+        { 7, "string", 0, 0 },               { 8, "complex64", EDDY_COMPLEX64, 32 },
+        { 9, "int64", EDDY_INT64, 64 },      { 10, "bool", EDDY_BOOL, 8 },
+        { 17, "uint16", EDDY_INT32, 16 },    { 18, "complex128", EDDY_COMPLEX128, 64 },
+        { 20, "resource", 0, 0 },            { 21, "variant", 0, 0 },
+        { 22, "uint32", EDDY_INT64, 32 },    { 23, "uint64", EDDY_INT64, 64 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int type = rows[i].type; type < 200; type += 100) {
+            ck_assert_str_eq(eddy__tf_type_name(type), rows[i].name);
+            ck_assert_int_eq(eddy__tf_dtype(type), rows[i].dtype);
+            ck_assert_int_eq(eddy__tf_bits(type), rows[i].bits);
+        }
+    for (int type = -1; type <= 224; type++)
+        if (type <= 0 || type % 100 == 0 || type % 100 > 23 || type > 200)
+            ck_assert_msg(eddy__tf_bits(type) == 0, "type %d", type);
+}
+END_TEST
+
 Suite *tensorflow_weights_suite(void)
 {
     Suite *s = suite_create("tensorflow_weights");
@@ -246,6 +272,7 @@ Suite *tensorflow_weights_suite(void)
     tcase_add_loop_test(t, constant_tensors, 0, sizeof constants / sizeof *constants);
     tcase_add_loop_test(t, json_weights, 0, sizeof weights / sizeof *weights);
     tcase_add_test(t, json_files);
+    tcase_add_test(t, types);
     suite_add_tcase(s, t);
     return s;
 }

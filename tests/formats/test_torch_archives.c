@@ -153,6 +153,7 @@ static message elements(int i, int n)
     message m = { NULL, 0 };
     for (int k = 0; k < n; k++) {
         eddy_array *a = eddy_array_of(types[i].dtype, k);
+        if (types[i].dtype == EDDY_COMPLEX64) ((float *)eddy_array_data(a))[1] = (float)(10 + k);
         if (types[i].is_float) message_put(&m, eddy_array_data(a), (size_t)types[i].bytes);
         else message_put_number(&m, (uint64_t)k, types[i].bytes);
         eddy_array_free(a);
@@ -170,7 +171,9 @@ START_TEST(copies)
     ck_assert_msg(a != NULL, "%s", e.message);
     ck_assert_int_eq(eddy_array_dtype(a), types[_i].dtype);
     for (int k = 0; k < 6; k++) ck_assert(eddy_array_get(a, k) == want[k]);
-    for (int k = 0; k < 6; k++) ck_assert(eddy_array_get_imag(a, k) == 0);
+    for (int k = 0; k < 6; k++)
+        ck_assert(eddy_array_get_imag(a, k) ==
+                  (types[_i].dtype == EDDY_COMPLEX64 ? 10 + want[k] : 0));
     ck_assert_int_eq(eddy_checkpoint_entry_at(c, 0).bytes, 6 * types[_i].bytes);
     eddy_array_free(a);
     eddy_checkpoint_free(c);
@@ -326,6 +329,23 @@ START_TEST(parts)
     message m = zip_of(f, f[2].data.at ? 3 : 2, rows[_i].end);
     if (rows[_i].problem) refuses(m, rows[_i].status, rows[_i].problem);
     else reads(m, 1);
+}
+END_TEST
+
+/* Behind the directory, and one byte more than there may be. */
+START_TEST(longest_note)
+{
+    enum { MOST = 65535 };
+    static char note[MOST + 1];
+    memset(note, 'n', MOST);
+    for (int more = 0; more < 2; more++) {
+        zip_part f[] = { { .name = "x/data.pkl", .data = pickle_of(&plain) },
+                         { .name = "x/data/k", .data = bytes_of(8, 0) } };
+        message  m = zip_of(f, 2, (zip_ending){ .note = note });
+        if (more) message_put_text(&m, "n");
+        if (more) refuses(m, EDDY_CORRUPT, "this is no ZIP archive");
+        else reads(m, 1);
+    }
 }
 END_TEST
 enum { PARTS = 24 };
@@ -526,6 +546,7 @@ Suite *torch_archives_suite(void)
     tcase_add_test(t, signs);
     tcase_add_test(t, values);
     tcase_add_loop_test(t, parts, 0, PARTS);
+    tcase_add_test(t, longest_note);
     tcase_add_test(t, big_endian_bytes);
     tcase_add_test(t, no_archive);
     tcase_add_test(t, changed_bytes);

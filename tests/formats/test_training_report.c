@@ -313,6 +313,11 @@ static void put_file(const char *name)
 
 static size_t runs_of_report(void) { return eddy__json_get(report(), "runs")->count; }
 
+static const char *name_of(const json *runs, size_t i)
+{
+    return eddy__json_text(eddy__json_get(item(runs, i), "name"), "");
+}
+
 /* Other files, links, and folders that are too deep, are left out. */
 START_TEST(what_is_no_event_file)
 {
@@ -330,7 +335,11 @@ START_TEST(what_is_no_event_file)
         snprintf(link, sizeof link, "%s/tfevents", path);
         put_file(link);
     }
-    ck_assert_uint_eq(runs_of_report(), 17);    /* the folder itself and 16 below it */
+    const json *runs = eddy__json_get(report(), "runs");
+    ck_assert_uint_eq(runs->count, 17);         /* the folder itself and 16 below it */
+    ck_assert_str_eq(name_of(runs, 0), "1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16");
+    ck_assert_str_eq(name_of(runs, 15), "1");
+    ck_assert_str_eq(name_of(runs, 16), ".");
 }
 END_TEST
 

@@ -59,6 +59,9 @@ static const struct {
       .reading = "the entry is not there" },
     { .part = { .name = "x.npy", .longer = 1 }, .reading = unfit },
     { .part = { .name = "x.npy", .more_stored = 1000 }, .reading = unfit },
+    /* With the directory, 46 + 5 bytes, and the 22 behind it; one more is not there. */
+    { .part = { .name = "x.npy", .more_stored = 73 }, .reading = "wrong CRC-32" },
+    { .part = { .name = "x.npy", .more_stored = 74 }, .reading = unfit },
     { .part = { .name = "x.npy", .method = 8, .longer = 1 << 20 }, .reading = unfit },
     { .part = { .name = "x.npy", .far = 50000 }, .reading = unfit },
     { .part = { .name = "x.npy", .wide = true, .more_stored = 1ull << 63 }, .reading = unfit },
@@ -167,6 +170,39 @@ START_TEST(ends)
 }
 END_TEST
 
+/* A directory without entries that has a negative size. */
+START_TEST(negative_size)
+{
+    memory_files files;
+    eddy_error   e;
+    zip_part     none = { .name = "" };
+    message      m = zip_of(&none, 0, (zip_ending){ .wide = true, .more_size = (uint64_t)-1 });
+    ck_assert_ptr_null(open_bytes(&files, m, &e));
+    ck_assert_msg(strstr(e.message, outside), "%s", e.message);
+    memory_files_free(&files);
+}
+END_TEST
+
+/* Behind the directory, and one byte more than there may be. */
+START_TEST(longest_note)
+{
+    enum { MOST = 65535 };
+    static char note[MOST + 1];
+    memset(note, 'n', MOST);
+    for (int more = 0; more < 2; more++) {
+        memory_files files;
+        eddy_error   e;
+        zip_part     part = { .name = "x.npy", .data = array_file() };
+        message      m = zip_of(&part, 1, (zip_ending){ .note = note });
+        if (more) message_put_text(&m, "n");
+        eddy_npz *z = open_bytes(&files, m, &e);
+        ck_assert_msg((z != NULL) == !more, "%s", e.message);
+        eddy_npz_free(z);
+        memory_files_free(&files);
+    }
+}
+END_TEST
+
 /* A directory of zeros for one entry more than the limit. */
 START_TEST(too_many)
 {
@@ -198,6 +234,8 @@ Suite *npz_suite(void)
     TCase *t = tcase_create("npz");
     tcase_add_loop_test(t, archives, 0, sizeof rows / sizeof *rows);
     tcase_add_test(t, names);
+    tcase_add_test(t, negative_size);
+    tcase_add_test(t, longest_note);
     tcase_add_test(t, too_many);
     tcase_add_test(t, ends);
     suite_add_tcase(s, t);

@@ -50,6 +50,8 @@ static const struct { const char *header; size_t n; const char *problem; } heade
     { META("{\"a\":\"\\ud800\"}"), 0, "unpaired surrogate" },
     { META("{\"a\":\"\\ud800\\n\"}"), 0, "unpaired surrogate" },
     { META("{\"a\":\"\\ud800n\"}"), 0, "unpaired surrogate" },
+    { META("{\"a\":\"\\ud800\\ndc00\"}"), 0, "unpaired surrogate" },
+    { META("{\"a\":\"\\ud800xudc00\"}"), 0, "unpaired surrogate" },
     { META("{\"a\":\"\\ud800\\udbff\"}"), 0, "unpaired surrogate" },
     { META("{\"a\":\"\\ud800\\ue000\"}"), 0, "unpaired surrogate" },
     { META("{\"a\":\"\\udc00\"}"), 0, "unpaired surrogate" },

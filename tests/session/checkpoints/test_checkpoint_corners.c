@@ -371,6 +371,21 @@ START_TEST(other_names_in_the_index)
 }
 END_TEST
 
+/* A number of 18 digits is one of a save; the next one has 19. */
+START_TEST(largest_number_of_a_save)
+{
+    static const char old[] = "m.999999999999999999-00001-of-00001.safetensors";
+    char              index[200];
+    const int         n = sprintf(index, "{\"weight_map\":{\"mine\":\"%s\"}}", old);
+    memory_files_put(&files, "m.json", index, (size_t)n);
+    memory_files_put(&files, old, "x", 1);
+    const eddy_tensor v = numbers("v", EDDY_FLOAT32, EDDY_SHAPE(2));
+    WORKS(eddy_save_checkpoint(s, "m.json", EDDY_LIST(v)));
+    ck_assert_ptr_null(memory_files_get(&files, old));
+    WORKS(eddy_restore_checkpoint(s, "m.json"));
+}
+END_TEST
+
 START_TEST(damaged_index)
 {
     const eddy_tensor v = numbers("v", EDDY_FLOAT32, EDDY_SHAPE(2));
@@ -495,8 +510,8 @@ Suite *checkpoint_corners_suite(void)
     const TTest *const tests[] = {
         two_variables, a_variable_twice, bad_rules, sizes_of_states, complex_parts, no_pairs,
         nine_axes, uninitialized, names_and_lists, half_of_a_rule, no_variables, freed_graph,
-        many_entries, other_names_in_the_index, damaged_index, long_names_in_the_index,
-        long_folder, long_paths_of_steps, lists_of_dropped,
+        many_entries, other_names_in_the_index, largest_number_of_a_save, damaged_index,
+        long_names_in_the_index, long_folder, long_paths_of_steps, lists_of_dropped,
     };
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_loop_test(c, stars_and_nothing, 0, sizeof stars / sizeof *stars);
