@@ -396,7 +396,7 @@ TORTURE_MEMORY := $(TORTURE_SCENARIOS:%.c=$(BUILD)/obj/%.o) $(SMALL:%=$(BUILD)/o
 $(BUILD)/torture/memory: $(TORTURE_MEMORY)
 $(BUILD)/obj/tests/torture/small_blocks.o: formats/region.c
 $(BUILD)/obj/tests/torture/small_chunks.o: graph/base/memory.c
-$(SMALL:%=$(BUILD)/obj/tests/torture/%.o):
+$(SMALL:%=$(BUILD)/obj/tests/torture/%.o): | $(GEN)/stamp
 	@mkdir -p $(@D)
 	$(call say,cc $<)
 	$(Q)$(CC) $(EDDY_CFLAGS) $(CFLAGS) -DEDDY_SMALL_BLOCKS -c $< -o $@
