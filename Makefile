@@ -37,7 +37,7 @@ LOOPS    := session/compile/fused_loop.c session/run/run.c \
             $(patsubst %,ops/nets/%.c,batch_norm layer_norm lstm softmax_cross_entropy)
 GRAPH_CODE := $(addsuffix /%,autodiff command control formats layers optim ops/formulas session/passes \
               $(GEN)/command)
-COLD     := $(addsuffix /%,graph session input ops/linear ops/nets) ops/math/gamma.c
+COLD     := $(addsuffix /%,graph session input ops/linear ops/nets) ops/math/incomplete_gamma.c
 LEVEL_OF = $(or $(if $(filter $(LOOPS),$1),-O3),$(if $(filter $(GRAPH_CODE),$1),-O1),$(if $(filter $(COLD),$1),-O2),-O3)
 OPT_OF   = $(OPT:-O3=$(LEVEL_OF))
 # Where `long` has 32 bits, files of more than 2 GiB and their numbers need larger types.

@@ -96,7 +96,8 @@ static int next_row(eddy_list v, eddy_tensor *y, void *context)
     const eddy_tensor length = eddy__vector_length(rest);
     const eddy_tensor none_left =
         LessEqual(length, Mul(rounding, eddy__vector_length(along)));
-    y[BASIS] = eddy__krylov_put(basis, next, next_direction(l, none_left, basis, rest, next, length));
+    const eddy_tensor direction = next_direction(l, none_left, basis, rest, next, length);
+    y[BASIS] = eddy__krylov_put(basis, next, direction);
     y[FACTOR] = eddy__krylov_put(v.at[FACTOR], j, eddy_index(along, ":-1"));
     y[COUNT] = next;
     y[LENGTH] = Where(none_left, 0, length);

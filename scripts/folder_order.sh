@@ -24,7 +24,7 @@ ops/kernels/libraries: ops/kernels
 ops/kernels/normalization: ops/kernels
 ops/kernels/pooling: ops/kernels
 ops/kernels/random: ops/kernels
-ops/kernels/special: ops/kernels
+ops/kernels/special: ops/kernels/elementwise
 ops/kernels/convolution: ops/kernels/arrays ops/kernels/matmul
 ops/kernels/matmul: ops/kernels/elementwise ops/kernels/libraries
 ops/kernels/reduction: ops/kernels/elementwise

@@ -4,6 +4,7 @@
  * Both use Chebyshev series: up to 8 in x, for e^-x I0(x) and e^-x I1(x) / x; beyond 8 in 1 / x,
  * for these functions times sqrt(x). */
 #include "ops/math/elementwise_rows.h"
+#include "ops/kernels/elementwise/vector_powers.h"
 
 static const double i0_near[] = {
     0.33839763720473803, -0.3046826723431984, 0.17162090152220877, -0.09490109704804764,
@@ -107,32 +108,18 @@ static const double i1_far_powers[] = {
     -1.8256907317698832e-06, -4.2103501550232313e-07, -1.2273217235085558e-07,
 };
 
-/* A loop over elements that contains other loops does not become vectors. */
-#define UNROLLED _Pragma("GCC unroll 16")
-#define POWERS(c, t) powers((int)(sizeof c / sizeof *c), c, t)
-EDDY_INLINE double powers(int n, const double *c, double t)
-{
-    const double z = t * t;
-    double even = 0, odd = 0;
-    UNROLLED
-    for (int i = (n - 1) / 2; i >= 0; i--) even = even * z + c[2 * i];
-    UNROLLED
-    for (int i = n / 2 - 1; i >= 0; i--) odd = odd * z + c[2 * i + 1];
-    return even + t * odd;
-}
-
 /* In double precision, as the rest of the formulas. */
 EDDY_INLINE double i0e_wide(float x)
 {
-    const double u = fabsf(x), near = POWERS(i0_near_powers, 0.25 * u - 1);
-    const double far = POWERS(i0_far_powers, 16 / u - 1) / sqrt(u);
+    const double u = fabsf(x), near = EDDY_POWERS(i0_near_powers, 0.25 * u - 1);
+    const double far = EDDY_POWERS(i0_far_powers, 16 / u - 1) / sqrt(u);
     return u <= 8 ? near : far;
 }
 
 EDDY_INLINE double i1e_wide(float x)
 {
-    const double u = fabsf(x), near = u * POWERS(i1_near_powers, 0.25 * u - 1);
-    const double far = POWERS(i1_far_powers, 16 / u - 1) / sqrt(u), y = u <= 8 ? near : far;
+    const double u = fabsf(x), near = u * EDDY_POWERS(i1_near_powers, 0.25 * u - 1);
+    const double far = EDDY_POWERS(i1_far_powers, 16 / u - 1) / sqrt(u), y = u <= 8 ? near : far;
     return eddy__bits_of_f32(x) & EDDY_SIGN_BIT ? -y : y;
 }
 

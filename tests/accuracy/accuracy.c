@@ -54,6 +54,43 @@ static int exact_gelu(mpfr_t y, const mpfr_t x, mpfr_rnd_t r)
     return mpfr_mul(y, y, x, r);
 }
 
+static int exact_lgamma(mpfr_t y, const mpfr_t x, mpfr_rnd_t r)
+{
+    int sign;
+    return mpfr_lgamma(y, &sign, x, r);
+}
+
+/* y = the derivative of digamma at x > 0, by its asymptotic series from 40 on. */
+static int exact_trigamma(mpfr_t y, const mpfr_t x, mpfr_rnd_t r)
+{
+    static const long above[] = { 1, -1, 1, -1, 5, -691, 7, -3617, 43867, -174611, 854513,
+                                  -236364091, 8553103 };
+    static const unsigned long below[] = { 6, 30, 42, 30, 66, 2730, 6, 510, 798, 330, 138, 2730,
+                                           6 };
+    mpfr_t z, part, power;
+    mpfr_inits2(PRECISION, z, part, power, (mpfr_ptr)NULL);
+    mpfr_set(z, x, r);
+    mpfr_set_ui(y, 0, r);
+    for (; mpfr_cmp_ui(z, 40) < 0; mpfr_add_ui(z, z, 1, r)) {
+        mpfr_sqr(part, z, r);
+        mpfr_ui_div(part, 1, part, r);
+        mpfr_add(y, y, part, r);
+    }
+    mpfr_ui_div(power, 1, z, r);
+    mpfr_add(y, y, power, r);
+    mpfr_sqr(z, power, r);                         /* 1 / z^2 from here on */
+    mpfr_div_ui(part, z, 2, r);
+    mpfr_add(y, y, part, r);
+    for (int k = 0; k < 13; k++) {
+        mpfr_mul(power, power, z, r);
+        mpfr_mul_si(part, power, above[k], r);
+        mpfr_div_ui(part, part, below[k], r);
+        mpfr_add(y, y, part, r);
+    }
+    mpfr_clears(z, part, power, (mpfr_ptr)NULL);
+    return 0;
+}
+
 static const struct function {
     const eddy_op_def *op;
     exact_fn *exact;
@@ -86,6 +123,9 @@ static const struct function {
     { &eddy_op_erfc, mpfr_erfc, -6, 27.3, 6 },
     { &eddy_op_ndtr, exact_ndtr, -38.5, 9, 5 },
     { &eddy_op_gelu, exact_gelu, -38, 9, 6 },
+    { &eddy_op_lgamma, exact_lgamma, 0, 9, 2 },
+    { &eddy_op_digamma, mpfr_digamma, 0, 9, 5 },
+    { &eddy_op_polygamma, exact_trigamma, 0, 9, 5.5 },       /* of order 1 */
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
@@ -117,11 +157,20 @@ static const double boundaries[] = {
 };
 enum { BOUNDARIES = sizeof boundaries / sizeof *boundaries };
 
-static double argument(const struct function *f, long i)
+static double argument_of_any_sign(const struct function *f, long i)
 {
     if (i < 2 * BOUNDARIES) return i % 2 ? -boundaries[i / 2] : boundaries[i / 2];
     const uint64_t w = word((uint64_t)i);
     return i % 2 ? from_bits(w) : f->low + (f->high - f->low) * ((double)(w >> 11) * 0x1p-53);
+}
+
+/* Between poles, the bounds do not hold. */
+static double argument(const struct function *f, long i)
+{
+    const double x = argument_of_any_sign(f, i);
+    const bool   poles = f->exact == exact_lgamma || f->exact == mpfr_digamma ||
+                         f->exact == exact_trigamma;
+    return poles ? fabs(x) : x;
 }
 
 /* ------------------------------------------------------------------ errors -- */
@@ -151,14 +200,14 @@ static const eddy_type f64 = { EDDY_FLOAT64, { .rank = 0 } };
 
 static bool measure(const struct function *f, long count)
 {
-    static double x[BLOCK], y[BLOCK];
+    static double x[BLOCK], y[BLOCK], ones[BLOCK];
+    const void   *operands[] = { f->op->max_inputs == 2 ? ones : x, x };
     double        worst = 0, at = 0;
     mpfr_t        in, out;
     mpfr_inits2(PRECISION, in, out, (mpfr_ptr)NULL);
     for (long from = 0; from < count; from += BLOCK) {
-        const void *operand = x;
-        for (long i = 0; i < BLOCK; i++) x[i] = argument(f, from + i);
-        if (f->op->tile(&f64, &f64)(BLOCK, y, &operand, NULL) != EDDY_OK) return false;
+        for (long i = 0; i < BLOCK; i++) x[i] = argument(f, from + i), ones[i] = 1;
+        if (f->op->tile(&f64, &f64)(BLOCK, y, operands, NULL) != EDDY_OK) return false;
         for (int i = 0; i < BLOCK; i++) {
             mpfr_set_d(in, x[i], MPFR_RNDN);
             f->exact(out, in, MPFR_RNDN);

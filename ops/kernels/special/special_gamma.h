@@ -1,16 +1,8 @@
-/* special_gamma.h -- log-gamma, digamma, polygamma and the zeta function in double precision, for
- * kernels.
- *
- * For large arguments: asymptotic series in the inverse of the argument with Bernoulli numbers;
- * for smaller ones, recurrences that lead to large ones. */
+/* special_gamma.h -- log-gamma, polygamma and the zeta function in double precision, for kernels. */
 #ifndef EDDY_OPS_KERNELS_SPECIAL_SPECIAL_GAMMA_H
 #define EDDY_OPS_KERNELS_SPECIAL_SPECIAL_GAMMA_H
 
-#include <math.h>
-#include <stdbool.h>
-
-#define EDDY_PI            3.14159265358979323846
-#define EDDY_HALF_LN_2_PI  0.91893853320467274178
+#include "ops/kernels/special/vector_gamma.h"
 
 /* c[0] + c[1] x + ... */
 static inline double eddy__polynomial(int n, const double *c, double x)
@@ -74,53 +66,6 @@ static inline double eddy__lgamma1p(double x)
     const double one_less_euler = 0.42278433509846713940;
     if (x > 0.5) return eddy__ln_gamma(1 + x);
     return x * (one_less_euler + x * eddy__polynomial(26, c, x)) - log1p(x);
-}
-
-/* ------------------------------------------------------------ digamma -- */
-
-/* For x from 1 to 2: the distance of x from the root, times a quotient of polynomials (those of
- * Boost). */
-static inline double eddy__digamma_1_2(double x)
-{
-    static const double p[] = {
-        0.25479851061131551, -0.32555031186804491, -0.65031853770896507,
-        -0.28919126444774784, -0.045251321448739056, -0.0020713321167745952,
-    };
-    static const double q[] = {
-        1, 2.0767117023730469, 1.4606242909763515, 0.43593529692665969,
-        0.054151797245674225, 0.0021284987017821144, -0.55789841321675513e-6,
-    };
-    const double root[] = { 1569415565.0 / 1073741824, 381566830.0 / 1073741824 / 1073741824,
-                            0.9016312093258695918615e-19 };
-    const double from_root = ((x - root[0]) - root[1]) - root[2];
-    const double bend = eddy__polynomial(6, p, x - 1) / eddy__polynomial(7, q, x - 1);
-    const double slope = 0.99558162689208984 + bend;
-    return from_root * slope;
-}
-
-/* The derivative of ln gamma(x); reflected for x < 0, where it has poles. */
-static inline double eddy__digamma_of(double x)
-{
-    static const double c[] = {
-        0.083333333333333333, -0.0083333333333333333, 0.0039682539682539683,
-        -0.0041666666666666667, 0.0075757575757575758, -0.021092796092796093,
-        0.083333333333333333,
-    };
-    double y = 0;
-    if (x == 0) return copysign(INFINITY, -x);
-    if (x < 0) {
-        if (x == floor(x)) return NAN;
-        const double turn = x - rint(x);
-        y = -EDDY_PI / tan(EDDY_PI * turn);
-        x = 1 - x;
-    }
-    if (x >= 10) {
-        const double z = 1 / (x * x);
-        return y + (log(x) - 0.5 / x - z * eddy__polynomial(7, c, z));
-    }
-    for (; x > 2; y += 1 / x) x -= 1;
-    for (; x < 1; x += 1) y -= 1 / x;
-    return y + eddy__digamma_1_2(x);
 }
 
 /* --------------------------------------------------------------- zeta -- */
@@ -189,30 +134,12 @@ static inline double eddy__factorial_zeta(double n, double x)
     return exp(eddy__ln_gamma(s) - s * log(unit)) * eddy__zeta_in(s, x, unit);
 }
 
-/* The derivative of digamma for x > 0: its asymptotic series from 10 on; below, the recurrence, two
- * steps per division. */
-static inline double eddy__trigamma_of(double x)
-{
-    static const double c[] = {                    /* Bernoulli numbers 2, 4, ... */
-        0.16666666666666667, -0.033333333333333333, 0.023809523809523810,
-        -0.033333333333333333, 0.075757575757575758, -0.25311355311355311,
-        1.1666666666666667, -7.0921568627450980,
-    };
-    double y = 0;
-    for (int i = 0; i < 5 && x < 10; i++, x += 2) {
-        const double a = x * x, b = (x + 1) * (x + 1);
-        y += (a + b) / (a * b);
-    }
-    const double r = 1 / x, z = r * r;
-    return y + (r + z * (0.5 + r * eddy__polynomial(8, c, z)));
-}
-
 /* The n-th derivative of digamma, which for n > 0 is n! zeta(n + 1, x) with a sign. */
 static inline double eddy__polygamma_of(double n, double x)
 {
     if (!(n >= 0) || n != floor(n)) return NAN;
-    if (n == 0) return eddy__digamma_of(x);
-    if (n == 1 && x > 0) return eddy__trigamma_of(x);
+    if (n == 0) return eddy__digamma_f64(x);
+    if (n == 1) return eddy__trigamma_f64(x);
     const double zeta = eddy__zeta_of(n + 1, x);
     const bool   within = n < 170 && fabs(zeta) > 1e-280, pole = x <= 0 && x == floor(x);
     const double y = pole || isinf(x) || isinf(zeta) ? zeta

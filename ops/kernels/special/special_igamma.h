@@ -199,7 +199,7 @@ static inline int eddy__jet_steps(double a) { return EDDY_IGAMMA_STEPS + (int)(1
 /* x^a e^-x / gamma(a + 1), the exponential of a jet. */
 static inline eddy_jet eddy__igamma_factor_jet(double a, double x)
 {
-    const double e = eddy__igamma_factor(a, x), b = log(x) - eddy__digamma_of(a + 1);
+    const double e = eddy__igamma_factor(a, x), b = log(x) - eddy__digamma_f64(a + 1);
     const double c = -eddy__polygamma_of(1, a + 1) / 2, d = -eddy__polygamma_of(2, a + 1) / 6;
     return (eddy_jet){ { e, e * b, e * (c + b * b / 2), e * (d + b * c + b * b * b / 6) } };
 }
