@@ -141,10 +141,10 @@ void eddy__plan_free(eddy_plan *p)
     if (!p) return;
     const eddy_allocator *a = p->allocator;
     for (eddy_program *q = p->programs; q; q = q->next) eddy__program_free(q);
+    eddy__packed_release(p);            /* before the constants, whose addresses identify them */
     for (int32_t i = 0; i < p->n_constants; i++) eddy_array_free(p->constants[i]);
     for (int i = 0; p->outputs && i < p->n_fetches; i++) eddy_array_free(p->outputs[i].next);
     if (p->memory_base) eddy__release_aligned(a, p->memory_base, p->memory_bytes);
-    eddy__packed_release(p);
     eddy__arena_free(&p->arena);
     eddy__release(a, p, sizeof *p);
 }
