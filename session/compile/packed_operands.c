@@ -1,5 +1,6 @@
 /* packed_operands.c -- constant operands in the form in which kernels read them, packed once. */
 #include "session/compile/packed_operands.h"
+#include "session/compile/program.h"
 
 #include <string.h>
 
@@ -95,9 +96,14 @@ const void *eddy__pack_operand(void *packer, const eddy_buffer *operand, const e
 
 size_t eddy__packed_bytes(const eddy_plan *p)
 {
-    uint64_t bytes = 0;
-    for (const packed_use *u = p->packed; u; u = u->next) bytes += u->operand->bytes;
-    return (size_t)bytes;
+    size_t bytes = 0;
+    if (!p) return 0;
+    for (const packed_use *u = p->packed; u; u = u->next) bytes += (size_t)u->operand->bytes;
+    for (const eddy_program *q = p->programs; q; q = q->next) {
+        bytes += eddy__packed_bytes(q->condition.plan);
+        for (int b = 0; b < q->n_bodies; b++) bytes += eddy__packed_bytes(q->bodies[b].plan);
+    }
+    return bytes;
 }
 
 size_t eddy__packed_bytes_of_session(eddy_session *s)

@@ -3,7 +3,7 @@
 #include "graph/base/cpu.h"
 #include "ops/kernels/bfloat16_pairs.h"
 #include "ops/kernels/convolution/conv.h"
-#include "session/state/internal.h"
+#include "session/compile/packed_operands.h"
 #include "tests/lib/session_fixture.h"
 
 #include <math.h>
@@ -251,6 +251,37 @@ START_TEST(shared_by_plans)
 }
 END_TEST
 
+static int next_rows(eddy_list x, eddy_tensor *y, void *context)
+{
+    const eddy_array *w = context;
+    y[0] = Tanh(eddy_matmul(x.at[0], constant(w)));
+    return 1;
+}
+
+static int goes_on(eddy_list x, eddy_tensor *y, void *context)
+{
+    (void)context;
+    y[0] = Less(Sum(x.at[0]), 1e9);
+    return 1;
+}
+
+/* A plan counts what the bodies of its loops read. */
+START_TEST(in_loops)
+{
+    eddy_array       *w = numbers(EDDY_FLOAT32, EDDY_SHAPE(64, 64), 2);
+    const eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(30, 64));
+    eddy_tensor       y;
+    eddy_while_loop((eddy_function){ .build = goes_on },
+                    (eddy_function){ .build = next_rows, .context = w }, EDDY_LIST(x), &y, NULL,
+                    .maximum_iterations = 3);
+    fits(g);
+    ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), NULL), EDDY_OK);
+    ck_assert_uint_eq(packed_bytes(s) > 0, has_tiles());
+    ck_assert_uint_eq(eddy__packed_bytes(s->plans), packed_bytes(s));
+    eddy_array_free(w);
+}
+END_TEST
+
 /* It is freed with the last plan. */
 START_TEST(freed_with_plans)
 {
@@ -313,6 +344,7 @@ Suite *packed_operands_suite(void)
     tcase_add_loop_test(c, same_bits, 0, SUBJECTS * LEVELS);
     tcase_add_loop_test(c, as_direct_sums, 0, 6);
     tcase_add_test(c, shared_by_plans);
+    tcase_add_test(c, in_loops);
     tcase_add_test(c, freed_with_plans);
     tcase_add_test(c, no_memory);
     suite_add_tcase(suite, c);
