@@ -84,7 +84,8 @@ ROW_DEF(tan, "Tan", "Tan", 1, ROW_INPUTS_1(FLOATS_COMPLEX),
  *
  *  NaN at infinity.
  *  Errors: EDDY_BAD_DTYPE for other element types.
- *  Gradient: dx = dy (1 + y*y), for complex types computed as dy / conj(cos(x)^2).
+ *  Gradient: dx = dy (1 + y*y), with the conjugate for complex types; beyond an imaginary part of 1
+ *  it is computed as dy / conj(cos(x)^2).
  *  TensorFlow: Tan. */
 eddy_tensor eddy_tan(eddy_tensor x) { return eddy_apply1(&eddy_op_tan, NULL, x); }
 
