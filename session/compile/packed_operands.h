@@ -3,8 +3,9 @@
  * Filters and matrices that never change are packed while a plan is compiled: a product and a
  * convolution otherwise pack them in each run. Plans of a session that read the same constant in
  * the same form, such as those for several batch sizes, share the packed operand, which is freed
- * with the last of them. A form takes at most four times the memory of its operand (the values of
- * a 3x3 filter at 36 points), in most kernels about as much. */
+ * with the last of them. A form takes about the memory of its operand in most kernels, four times
+ * as much for 3x3 filters with minimal filtering (36 points instead of 9); columns, or channels of
+ * the result, are filled up to whole vectors, so a few of them take as much as 16 or 32. */
 #ifndef EDDY_SESSION_COMPILE_PACKED_OPERANDS_H
 #define EDDY_SESSION_COMPILE_PACKED_OPERANDS_H
 
