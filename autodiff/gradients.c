@@ -25,7 +25,7 @@ typedef struct sweep {
     const eddy_recording *recording;    /* the recording of a tape, or NULL */
     eddy_graph *graph;
     int32_t     size, first;        /* largest id, smallest id of an x */
-    uint8_t    *marks;              /* by id: REACHED, BETWEEN, STOP */
+    uint8_t    *marks;              /* by id: REACHED, BETWEEN, STOP, AGAIN */
     term      **terms;           /* by id: a list, newest first; after aggregation one per output */
     struct repeated *repeated;      /* tensors that are computed again */
     eddy_arena  arena;
@@ -94,7 +94,7 @@ static void mark_stops(sweep *s)
         s->marks[s->args->stop_gradients.at[k].node] |= STOP;
 }
 
-/* Nodes with an output that rules see computed again. */
+/* Marks nodes with an output that is computed again for rules. */
 static void mark_again(sweep *s)
 {
     for (const eddy__again_item *i = eddy__again_first(s->graph); i; i = i->next)

@@ -49,7 +49,7 @@ EDDY_INLINE void NAME(fold_lanes)(A *restrict acc, const T *restrict x, int64_t 
     for (int j = 0; j < LANES; j++) acc[j] = lane[j];
 }
 
-/* n elements in lanes, a power of 2 from 8 to LONG_LANES that is a constant, and at most n. */
+/* n elements in `lanes` sums: a constant power of 2 from 8 to LONG_LANES, and at most n. */
 EDDY_INLINE A NAME(line_in_lanes)(const T *restrict x, int64_t n, int lanes)
 {
     A lane[LONG_LANES];
