@@ -61,13 +61,14 @@ typedef struct eddy_dump_args {
     eddy_session *session;
     eddy_tensor   tensor;
     const char   *folder EDDY_DEFAULT(".");   /* must exist */
-    int64_t       every EDDY_DEFAULT(1);      /* runs */
+    int64_t       every EDDY_DEFAULT(1);      /* times that the tensor is computed */
 } eddy_dump_args;
 
-/* Writes the value of the tensor in each run that computes it, or in every so many, to a file of
- * its own in `folder`: "dense.MatMul.0-000012.npy" is output 0 of 'dense/MatMul' in run 12, counted
- * from 0. A slash in the name of the node becomes a period. Everything else is as for eddy_watch. A
- * file that cannot be written fails the run, with the status of eddy_array_save. */
+/* Writes the value of the tensor each time that it is computed (in the body of a loop in each
+ * iteration), or in every so many, to a file of its own in `folder`: "dense.MatMul.0-000012.npy" is
+ * output 0 of 'dense/MatMul' for `run` 12 of eddy_watched. A slash in the name of the node becomes a
+ * period. Everything else is as for eddy_watch. A file that cannot be written fails the run, with
+ * the status of eddy_array_save. */
 EDDY_API int eddy_dump_with(const eddy_dump_args *given);
 #define eddy_dump(...) eddy_dump_with(EDDY_ARGS(eddy_dump_args, __VA_ARGS__))
 
