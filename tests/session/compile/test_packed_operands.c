@@ -269,16 +269,17 @@ static int goes_on(eddy_list x, eddy_tensor *y, void *context)
 START_TEST(in_loops)
 {
     eddy_array       *w = numbers(EDDY_FLOAT32, EDDY_SHAPE(64, 64), 2);
+    eddy_array       *first = numbers(EDDY_FLOAT32, EDDY_SHAPE(30, 64), 1);
     const eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(30, 64));
     eddy_tensor       y;
     eddy_while_loop((eddy_function){ .build = goes_on },
                     (eddy_function){ .build = next_rows, .context = w }, EDDY_LIST(x), &y, NULL,
                     .maximum_iterations = 3);
     fits(g);
-    ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), NULL), EDDY_OK);
+    ck_assert_int_eq(eddy_run(s, EDDY_FEED({ x, first }), EDDY_FETCH(y), NULL), EDDY_OK);
     ck_assert_uint_eq(packed_bytes(s) > 0, has_tiles());
     ck_assert_uint_eq(eddy__packed_bytes(s->plans), packed_bytes(s));
-    eddy_array_free(w);
+    eddy_array_free(w), eddy_array_free(first);
 }
 END_TEST
 
