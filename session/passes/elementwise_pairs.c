@@ -5,14 +5,14 @@
 #include "ops/math/fused_elementwise_pairs.h"
 #include "ops/weak_ops.h"
 
-/* The number of an operation as the second of a pair whose result is its operand `side`; -1:
- * none. */
+/* The number of an operation as the second of a pair whose first result is its operand `side`; -1:
+ * none. Of zeros with different signs a minimum and a maximum yield operand 0. */
 static int64_t pair_second(const eddy_op_def *op, int side)
 {
     if (op == &eddy_op_add) return EDDY_PAIR_ADD;
     if (op == &eddy_op_mul) return EDDY_PAIR_MUL;
-    if (op == &eddy_op_minimum) return EDDY_PAIR_MIN;
-    if (op == &eddy_op_maximum) return EDDY_PAIR_MAX;
+    if (op == &eddy_op_minimum && side == 0) return EDDY_PAIR_MIN;
+    if (op == &eddy_op_maximum && side == 0) return EDDY_PAIR_MAX;
     if (op == &eddy_op_sub) return side == 0 ? EDDY_PAIR_SUB : EDDY_PAIR_SUB_FROM;
     if (op == &eddy_op_div) return side == 0 ? EDDY_PAIR_DIV : EDDY_PAIR_DIV_INTO;
     return -1;

@@ -2,6 +2,8 @@
  * Every sweep row and random graph also runs with and without fusing. */
 #include "tests/lib/graph_fixture.h"
 
+#include <math.h>
+
 Suite *fuse_suite(void);
 
 enum { ROWS = 301, COLUMNS = 37 };      /* several tiles, the last one not full */
@@ -269,6 +271,51 @@ START_TEST(errors)
 }
 END_TEST
 
+/* Equal numbers, with equal signs of zeros, or no numbers. */
+static bool same(double a, double b)
+{
+    return a != a ? b != b : a == b && signbit(a) == signbit(b);
+}
+
+/* Pairs in one loop have the values of two loops, also for zeros of both signs and for NaN. */
+START_TEST(pairs)
+{
+    const double      v[] = { 0, -0.0, 1, -2, INFINITY, NAN };
+    const eddy_tensor a = eddy_placeholder(g, "a", EDDY_FLOAT64, EDDY_SHAPE(6, 1));
+    const eddy_tensor b = eddy_placeholder(g, "b", EDDY_FLOAT64, EDDY_SHAPE(1, 6));
+    const eddy_tensor ab = Mul(a, b), sum = Add(a, b);
+    const struct { eddy_tensor y; int instructions; } all[] = {
+        { Maximum(ab, b), 1 }, { Maximum(b, ab), 2 }, { Minimum(ab, b), 1 }, { Minimum(b, ab), 2 },
+        { Sub(b, Maximum(a, b)), 1 }, { Minimum(Maximum(a, b), 1), 1 },
+        { Where(Less(a, b), 1, b), 1 }, { Where(Greater(a, b), 1, b), 1 },
+        { Where(LessEqual(a, b), 1, b), 1 }, { Where(GreaterEqual(a, b), 1, b), 1 },
+        { Where(Equal(a, b), 1, b), 1 }, { Where(NotEqual(a, b), 1, b), 1 },
+        { Where(Less(b, 0), sum, 1), 3 },               /* the comparison is smaller */
+    };
+    eddy_array *in[] = { eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(6, 1), v),
+                         eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(1, 6), v) };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        eddy_array *out[2] = { NULL };
+        for (int k = 0; k < 2; k++) {
+            eddy_session *s =
+                eddy_session_new(g, .without = EDDY_PASS_FUSE | (k ? EDDY_PASS_PAIRS : 0));
+            ck_assert_int_eq(eddy_run(s, EDDY_FEED({ a, in[0] }, { b, in[1] }),
+                                      EDDY_FETCH(all[i].y), &out[k]), EDDY_OK);
+            if (k == 0)
+                ck_assert_msg(eddy_session_plan_info(s).instructions == all[i].instructions,
+                              "%zu: %d", i, eddy_session_plan_info(s).instructions);
+            eddy_session_free(s);
+        }
+        for (int64_t j = 0; j < 36; j++)
+            ck_assert_msg(same(eddy_array_get(out[0], j), eddy_array_get(out[1], j)),
+                          "%zu [%lld]: %g and %g", i, (long long)j, eddy_array_get(out[0], j),
+                          eddy_array_get(out[1], j));
+        eddy_array_free(out[0]), eddy_array_free(out[1]);
+    }
+    eddy_array_free(in[0]), eddy_array_free(in[1]);
+}
+END_TEST
+
 Suite *fuse_suite(void)
 {
     Suite *suite = suite_create("fuse");
@@ -284,6 +331,7 @@ Suite *fuse_suite(void)
     tcase_add_test(c, types_without_loops);
     tcase_add_test(c, long_operands);
     tcase_add_test(c, errors);
+    tcase_add_test(c, pairs);
     suite_add_tcase(suite, c);
     return suite;
 }
