@@ -85,7 +85,11 @@ static eddy_tensor fitting(const eddy_variable_request *r, eddy_tensor v)
 
 eddy_tensor eddy__requested_variable(const eddy_variable_request *r)
 {
-    const creators *all = eddy__graph_alive(r->graph) ? creators_of(r->graph) : NULL;
-    const creator  *c = all ? all->innermost : NULL;
-    return c ? fitting(r, c->create(c->context, r)) : eddy_create_variable(r);
+    creators *all = eddy__graph_alive(r->graph) ? creators_of(r->graph) : NULL;
+    creator  *c = all ? all->innermost : NULL;
+    if (!c) return eddy_create_variable(r);
+    all->innermost = c->outer;          /* layers that it builds do not ask it again */
+    const eddy_tensor v = c->create(c->context, r);
+    all->innermost = c;
+    return fitting(r, v);
 }

@@ -26,8 +26,8 @@ typedef struct eddy_variable_request {
 EDDY_API eddy_tensor eddy_create_variable(const eddy_variable_request *r);
 
 /* Creates what a layer uses in place of the variable: a tensor of its type and shape
- * (EDDY_INVALID_ARGUMENT for another), or any after an error. `context` is that of
- * eddy_variable_creator_begin. */
+ * (EDDY_INVALID_ARGUMENT for another), or any after an error. Layers that it builds ask the next outer
+ * function. `context` is that of eddy_variable_creator_begin. */
 typedef eddy_tensor (*eddy_variable_creator)(void *context, const eddy_variable_request *r);
 
 /* Variables of the layers that are built until eddy_variable_creator_end are created by `create`; the

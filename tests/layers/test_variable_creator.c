@@ -56,6 +56,35 @@ START_TEST(values)
 }
 END_TEST
 
+/* A variable times a layer. */
+static eddy_tensor scaled(void *context, const eddy_variable_request *r)
+{
+    creating         *c = context;
+    const eddy_tensor one = eddy_ones(r->graph, r->dtype, EDDY_SHAPE(1, 1));
+    c->names[c->calls++ % 4] = r->name;
+    return Mul(eddy_create_variable(r), Sum(eddy_dense(one, 1, "scale", .no_bias = true)));
+}
+
+/* A function may build layers, which ask the outer function for their variables. */
+START_TEST(layers_of_creators)
+{
+    creating    inner = { 0 }, outer = { 0 };
+    eddy_graph *g = eddy_graph_new();
+    eddy_tensor x = eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(1, 3));
+    eddy_variable_creator_begin(g, twice, &outer);
+    eddy_variable_creator_begin(g, scaled, &inner);
+    ck_assert(eddy_is_valid(eddy_dense(x, 1, "line", .no_bias = true)));
+    ck_assert_int_eq(inner.calls, 1);
+    ck_assert_int_eq(outer.calls, 1);
+    eddy_variable_creator_end(g);
+    eddy_dense(x, 1, "other", .no_bias = true);
+    ck_assert_int_eq(outer.calls, 2);
+    eddy_variable_creator_end(g);
+    ck_assert_int_eq(eddy_graph_status(g), EDDY_OK);
+    eddy_graph_free(g);
+}
+END_TEST
+
 static void without_memory(failing_allocator *f, eddy_error *e)
 {
     const long at = f->at;
@@ -95,6 +124,7 @@ Suite *variable_creator_suite(void)
     Suite *s = suite_create("variable_creator");
     TCase *c = tcase_create("creator");
     tcase_add_test(c, values);
+    tcase_add_test(c, layers_of_creators);
     tcase_add_test(c, messages);
     suite_add_tcase(s, c);
     return s;
