@@ -53,7 +53,7 @@ START_TEST(values)
     ck_assert_int_eq(nodes_named(g, "Square", t), 1);
     eddy_gradients(EDDY_LIST(dx), EDDY_LIST(x), &ddx);
     eddy_session *s = eddy_session_new(g);
-    eddy_array   *out[2];
+    eddy_array   *out[2] = { NULL };
     ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(dx, ddx), out), EDDY_OK);
     for (int i = 0; i < 2; i++) {
         const double v = i == 0 ? 0.3 : -1.2, u = sin(v), e = exp(u);

@@ -43,7 +43,7 @@ START_TEST(values)
     ck_assert_int_eq(outer.calls, 1);
     ck_assert(eddy_graph_has(g, "both/kernel:0"));
     eddy_session *s = eddy_session_new(g);
-    eddy_array   *out[3];
+    eddy_array   *out[3] = { NULL };
     ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL), EDDY_OK);
     ck_assert_int_eq(eddy_run(s, EDDY_FEED(), (eddy_list){ 3, y }, out), EDDY_OK);
     const double want[] = { 8, 6, 4 };
