@@ -21,11 +21,12 @@ enum { PAUSE = 1000000, STACK = 8 << 20, LARGE = 16 << 20 };
 typedef struct job {
     struct job            *next;         /* in the list of those left behind */
     void                 (*call)(void *block);
-    void                  *block;
+    void                  *block;        /* NULL once it is being released */
     const atomic_uint     *requests;     /* of the session */
     pthread_t              thread;
     fenv_t                 environment;
     bool                   ended, left;  /* the thread does nothing more; the run did not wait */
+    bool                   gone;         /* the thread is one of the parent process */
 } job;
 
 static struct {
@@ -54,10 +55,10 @@ static bool make_condition(void)
 static void before_fork(void) { pthread_mutex_lock(&all.lock); }
 static void after_fork(void)  { pthread_mutex_unlock(&all.lock); }
 
-/* A child has none of the threads. */
+/* A child has none of the threads, and frees their blocks later. */
 static void in_child(void)
 {
-    all.left = NULL;
+    for (job *j = all.left; j; j = j->next) j->ended = j->gone = true;
     all.usable = all.usable && make_condition();
     pthread_mutex_unlock(&all.lock);
 }
@@ -83,6 +84,12 @@ static int count_left(const atomic_uint *requests)
     return n;
 }
 
+static void free_block(void *block)
+{
+    const eddy_call_block b = *(const eddy_call_block *)block;
+    eddy__release_aligned(&b.allocator, b.base, b.bytes);
+}
+
 /* Joins those that have ended. */
 static void join_ended(const atomic_uint *requests)
 {
@@ -91,7 +98,8 @@ static void join_ended(const atomic_uint *requests)
         j = take_ended(requests);
         pthread_mutex_unlock(&all.lock);
         if (!j) return;
-        pthread_join(j->thread, NULL);
+        if (!j->gone) pthread_join(j->thread, NULL);
+        if (j->block) free_block(j->block);
         eddy__release(&eddy__libc, j, sizeof *j);
     }
 }
@@ -114,12 +122,6 @@ static void begin(void)
 }
 
 /* ------------------------------------------------------------------ memory -- */
-
-static void free_block(void *block)
-{
-    const eddy_call_block b = *(const eddy_call_block *)block;
-    eddy__release_aligned(&b.allocator, b.base, b.bytes);
-}
 
 /* Takes a block that the session keeps, of at least so many bytes if there is one. */
 static eddy_call_block *take_kept(const atomic_uint *requests, uint64_t bytes, bool late)
@@ -213,8 +215,10 @@ static void *run(void *of)
     j->call(j->block);
     pthread_mutex_lock(&all.lock);
     if (j->left) {
+        void *block = j->block;
+        j->block = NULL;
         pthread_mutex_unlock(&all.lock);
-        free_block(j->block);
+        free_block(block);
         pthread_mutex_lock(&all.lock);
     }
     j->ended = true;

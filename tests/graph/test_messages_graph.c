@@ -169,7 +169,7 @@ static void faults(void)
             size_t       size = 0;
             memory_files_init(&m);
             memory_files_put(&m, "f", "text", 4);
-            m.fault = (memory_fault){ .at = at, .number = k ? EIO : ENOSPC };
+            m.fault = (memory_fault){ .at = at, .number = k ? ENXIO : ENOSPC };
             if (k) file_read(&m.table, &eddy__libc, "f", 9, &data, &size, &e);
             else file_replace(&m.table, "f", "new", 3, &e);
             reached = e.status != EDDY_OK;

@@ -11,8 +11,8 @@ typedef struct case_messages {
 /* Counts a case that was read (NULL) or refused, and keeps a message of a new kind, without a prefix
  * that it may have. */
 void case_messages_add(case_messages *m, const char *message, const char *prefix);
-/* Around the cases of a golden file. Lines are compared only if gcc compiled the library: the order
- * in which a compiler evaluates arguments decides which of two errors comes first. */
+/* Around the cases of a golden file. Lines are compared only if gcc compiled the library for x86:
+ * the order in which a compiler evaluates arguments decides which of two errors comes first. */
 void case_messages_begin(const char *golden);
 void case_messages_finish(void);
 /* The numbers and the messages as golden lines; clears them. */

@@ -463,8 +463,11 @@ Suite *thread_pool_suite(void)
     tcase_add_test(threads, same_bits_for_any_number);
     tcase_add_test(threads, sessions_side_by_side);
     tcase_add_test(threads, a_piece_fails);
-    tcase_add_test(threads, threads_are_made_when_needed);
-    tcase_add_test(threads, a_child_goes_on);
     suite_add_tcase(suite, threads);
+    c = tcase_create("processes");
+    tcase_set_tags(c, "threads native");
+    tcase_add_test(c, threads_are_made_when_needed);
+    tcase_add_test(c, a_child_goes_on);
+    suite_add_tcase(suite, c);
     return suite;
 }

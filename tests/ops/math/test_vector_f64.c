@@ -15,6 +15,8 @@ static long double sigmoid(long double x)  { return 1 / (1 + expl(-x)); }
 static long double softplus(long double x) { return x > 60 ? x : log1pl(expl(x)); }
 static long double ndtr(long double x)     { return 0.5L * erfcl(-sqrtl(0.5L) * x); }
 static long double gelu(long double x)     { return x * ndtr(x); }
+/* musl's gives numbers for large negative arguments. */
+static long double arcosh(long double x)   { return x < 1 ? NAN : acoshl(x); }
 
 static const struct function {
     const eddy_op_def *op;
@@ -35,7 +37,7 @@ static const struct function {
     { &eddy_op_sinh, sinhl, -25, 25, 2 },
     { &eddy_op_cosh, coshl, -25, 25, 1.5 },
     { &eddy_op_asinh, asinhl, -5, 5, 2 },
-    { &eddy_op_acosh, acoshl, 1, 5, 2 },
+    { &eddy_op_acosh, arcosh, 1, 5, 2 },
     { &eddy_op_atanh, atanhl, -1, 1, 2 },
     { &eddy_op_sin, sinl, -1000, 1000, 1 },
     { &eddy_op_cos, cosl, -1000, 1000, 1 },
