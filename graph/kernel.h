@@ -5,12 +5,12 @@
 #include "graph/internal.h"
 
 /* The form in which a kernel reads an operand, such as panels of a matrix: `bytes` bytes at a
- * multiple of 64, which pack(how, from, to) writes. Forms of one operand with the same layout have
- * the same bytes. */
+ * multiple of 64, which pack(how, from, to, stop) writes, if no stop is requested meanwhile. Forms of
+ * one operand with the same layout have the same bytes. */
 typedef struct eddy_packing {
     int64_t     layout[15];
     uint64_t    bytes;
-    void      (*pack)(const void *how, const void *from, void *to);
+    void      (*pack)(const void *how, const void *from, void *to, const struct eddy_stop *stop);
     const void *how;
 } eddy_packing;
 

@@ -39,8 +39,8 @@
         SECONDS(EDDY_PAIR_ADD, a + b)                                           \
         SECONDS(EDDY_PAIR_SUB, a - b)                                           \
         SECONDS(EDDY_PAIR_MUL, a * b)                                           \
-        SECONDS(EDDY_PAIR_MIN, SMALLER(a, b))                                   \
-        SECONDS(EDDY_PAIR_MAX, LARGER(a, b))                                    \
+        case 8 * EDDY_PAIR_MIN + EDDY_PAIR_MAX: EACH(LARGER(SMALLER(a, b), c))  \
+        case 8 * EDDY_PAIR_MAX + EDDY_PAIR_MIN: EACH(SMALLER(LARGER(a, b), c))  \
         default: return EDDY_INTERNAL;                                          \
         }                                                                       \
         return EDDY_OK;                                                         \
@@ -58,8 +58,7 @@ static eddy_tile_fn pair_tile(const eddy_type *in, const eddy_type *out)
 
 static bool pair_infer(eddy_infer *c)
 {
-    const eddy_pair_attrs *p = c->attrs;
-    if (p->first < 0 || p->first > EDDY_PAIR_MAX || p->second < 0 || p->second > EDDY_PAIR_DIV_INTO)
+    if (!eddy__pair_exists(*(const eddy_pair_attrs *)c->attrs))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "unknown pair of operations");
     return eddy__infer_elementwise(c);
 }

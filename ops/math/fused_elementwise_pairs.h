@@ -5,7 +5,7 @@
 
 #include "graph/op.h"
 
-/* An operation on (left, right); the first one is at most EDDY_PAIR_MAX. */
+/* An operation on (left, right). */
 enum { EDDY_PAIR_ADD, EDDY_PAIR_SUB, EDDY_PAIR_MUL, EDDY_PAIR_MIN, EDDY_PAIR_MAX,
        EDDY_PAIR_SUB_FROM, EDDY_PAIR_DIV, EDDY_PAIR_DIV_INTO };
 
@@ -13,6 +13,16 @@ enum { EDDY_PAIR_ADD, EDDY_PAIR_SUB, EDDY_PAIR_MUL, EDDY_PAIR_MIN, EDDY_PAIR_MAX
 typedef struct eddy_pair_attrs {
     int64_t first, second;
 } eddy_pair_attrs;
+
+/* Whether there is a loop for the two: any second operation after a sum, a difference or a product, and
+ * a minimum and a maximum, as in a clip. */
+static inline bool eddy__pair_exists(eddy_pair_attrs p)
+{
+    if (p.first < 0 || p.second < 0 || p.second > EDDY_PAIR_DIV_INTO) return false;
+    return p.first <= EDDY_PAIR_MUL ||
+           (p.first == EDDY_PAIR_MIN && p.second == EDDY_PAIR_MAX) ||
+           (p.first == EDDY_PAIR_MAX && p.second == EDDY_PAIR_MIN);
+}
 
 /* _Choice of (a, b, c, d): y = c where a is less than b, at most b, or equal to b, else d. */
 enum { EDDY_CHOICE_LESS, EDDY_CHOICE_AT_MOST, EDDY_CHOICE_EQUAL };

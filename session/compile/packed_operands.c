@@ -1,6 +1,7 @@
 /* packed_operands.c -- constant operands in the form in which kernels read them, packed once. */
 #include "session/compile/packed_operands.h"
 #include "session/compile/program.h"
+#include "graph/base/stop.h"
 
 #include <string.h>
 
@@ -44,19 +45,22 @@ static packed_operand *find(const eddy_session *s, const void *elements, const e
     return o;
 }
 
-/* NULL if out of memory: the kernel then packs in each run, as it does without a plan. */
-static packed_operand *make(eddy_session *s, const void *elements, const eddy_packing *p)
+/* NULL if out of memory, or if the run must end: the kernel then packs in each run, as it does without a
+ * plan. */
+static packed_operand *make(eddy_session *s, const void *elements, const eddy_packing *p,
+                            const eddy_stop *stop)
 {
     packed_operand *o = eddy__allocate(&s->allocator, sizeof *o);
     if (!o) return NULL;
     *o = (packed_operand){ .elements = elements, .bytes = p->bytes };
     memcpy(o->layout, p->layout, sizeof o->layout);
     o->data = eddy__allocate_aligned(&s->allocator, p->bytes, &o->base);
-    if (!o->data) {
+    if (o->data) p->pack(p->how, elements, o->data, stop);
+    if (!o->data || eddy__stopped(stop)) {
+        eddy__release_aligned(&s->allocator, o->base, o->bytes);
         eddy__release(&s->allocator, o, sizeof *o);
         return NULL;
     }
-    p->pack(p->how, elements, o->data);
     o->next = s->packed;
     s->packed = o;
     s->packed_bytes += (size_t)o->bytes;
@@ -84,7 +88,7 @@ const void *eddy__pack_operand(void *packer, const eddy_buffer *operand, const e
     if (!use) return NULL;
     pthread_mutex_lock(&s->packed_lock);
     packed_operand *o = find(s, elements, p);
-    if (!o) o = make(s, elements, p);
+    if (!o) o = make(s, elements, p, c->plan->stop);
     if (o) {
         o->uses++;
         *use = (packed_use){ c->plan->packed, o };

@@ -31,7 +31,7 @@ static bool pair_with(rewrite *r, int side)
 {
     const ir_node *n = r->node, *g = eddy__ir_node(r->ir, n->inputs[side]);
     const eddy_pair_attrs p = { pair_first(g->op), pair_second(n->op, side) };
-    if (p.first < 0 || p.second < 0 || g->values || g->readers != 1 || g->n_controls > 0 ||
+    if (!eddy__pair_exists(p) || g->values || g->readers != 1 || g->n_controls > 0 ||
         !eddy_shape_equal(g->outputs[0].shape, n->outputs[0].shape))
         return false;
     const eddy_tensor x[] = { g->inputs[0], g->inputs[g->n_inputs - 1], n->inputs[1 - side] };

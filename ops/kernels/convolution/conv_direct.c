@@ -143,7 +143,7 @@ static void plan_walks(plan *p, const eddy_conv_size *s, int64_t *at)
 
 static bool is_empty(const plan *p) { return p->batch * p->to.h * p->to.w * p->to.c == 0; }
 
-static void pack_filter(const void *how, const void *from, void *to);
+static void pack_filter(const void *how, const void *from, void *to, const eddy_stop *stop);
 
 /* Of several walks, whose axes do not fit a layout, the filter is packed in each run. */
 static const char *keep_filter(const eddy_kernel *k, const plan *p)
@@ -248,11 +248,12 @@ static void pack_some(void *arg, int64_t from, int64_t to, int worker)
     }
 }
 
-static void pack_filter(const void *how, const void *from, void *to)
+static void pack_filter(const void *how, const void *from, void *to, const eddy_stop *stop)
 {
-    const plan *p = how;
-    run         r = { .p = p, .filter = from, .packed = to };
-    pack_some(&r, 0, p->n * p->groups * panels_of(p), 0);
+    const plan   *p = how;
+    const int64_t panels = p->n * p->groups * panels_of(p);
+    run           r = { .p = p, .filter = from, .packed = to };
+    for (int64_t i = 0; i < panels && !eddy__stopped(stop); i++) pack_some(&r, i, i + 1, 0);
 }
 
 /* ----------------------------------------------------------- the strips -- */

@@ -4,6 +4,7 @@
  * The filter is transformed once per run. The image is then processed in blocks of tiles that fit
  * the cache of a core: transforms of the inputs, 36 products with the values of the filter, and
  * transforms to the results. */
+#include "graph/base/stop.h"
 #include "graph/base/thread_pool.h"
 #include "graph/kernel.h"
 #include "ops/kernels/convolution/conv_winograd.h"
@@ -117,7 +118,7 @@ static void divide_work(plan *p, int threads)
                 padded_stride(p->to_c) + 2 * p->tiles->lanes;
 }
 
-static void transform_filter(const void *how, const void *from, void *to);
+static void transform_filter(const void *how, const void *from, void *to, const eddy_stop *stop);
 
 /* For gradients, a filter is reversed first, in each run. */
 static const float *keep_filter(const eddy_kernel *k, const plan *p)
@@ -189,11 +190,11 @@ static void transform_some(void *arg, int64_t from, int64_t to, int worker)
         }
 }
 
-static void transform_filter(const void *how, const void *from, void *to)
+static void transform_filter(const void *how, const void *from, void *to, const eddy_stop *stop)
 {
     const plan *p = how;
     run         r = { .p = p, .filter = from, .new_u = to };
-    transform_some(&r, 0, p->from.c, 0);
+    for (int64_t i = 0; i < p->from.c && !eddy__stopped(stop); i++) transform_some(&r, i, i + 1, 0);
 }
 
 /* ------------------------------------------------------------ the blocks -- */

@@ -180,10 +180,10 @@ static void pack_block(const eddy_gemm *g, float *to, const void *v, int64_t q, 
 static int64_t whole_width(const eddy_gemm *g) { return parts(g->columns, g->panel) * g->panel; }
 
 /* Blocks of `depth` rows, each with all its panels. */
-static void pack_all(const void *how, const void *from, void *to)
+static void pack_all(const void *how, const void *from, void *to, const eddy_stop *stop)
 {
     const eddy_gemm *g = how;
-    for (int64_t q = 0; q < g->k; q += g->depth)
+    for (int64_t q = 0; q < g->k && !eddy__stopped(stop); q += g->depth)
         pack_block(g, (float *)to + q * whole_width(g), from, q, eddy__min(g->depth, g->k - q), 0,
                    g->columns);
 }
@@ -197,6 +197,7 @@ void eddy__gemm_pack(eddy_gemm *g, const eddy_kernel *k, int operand)
         .pack = pack_all, .how = g,
     };
     if (g->dots || g->transposed) return;       /* then it is the operand of the rows */
+    if (!g->pack_v && !g->pairs) return;        /* too few rows gain from it */
     g->packed = eddy__kernel_packed(k, operand, &p);
 }
 
