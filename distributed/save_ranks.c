@@ -26,6 +26,7 @@ typedef struct saving {
     /* by rank: of its variables that are whole, and of those of which it has a part, each with a
      * newline */
     char             **names, **divided;
+    bool               turns;           /* all ranks have parts of the same variables */
     int                files;           /* one for each rank, or two */
     eddy_error        *error;
 } saving;
@@ -156,10 +157,7 @@ static bool walk_divided(saving *s, bool (*visit)(saving *s, int rank, int numbe
 /* If all ranks have parts, they take turns; else the first rank that has one writes the whole. */
 static int writer_of(const saving *s, int rank, int number)
 {
-    char *const *d = s->divided;
-    bool         all = true;
-    for (int r = 1; r < s->c->n; r++) all = all && strcmp(d[r], d[0]) == 0;
-    return all && eddy__division_ranks(s->graph) == s->c->n ? number % s->c->n : rank;
+    return s->turns ? number % s->c->n : rank;
 }
 
 /* The whole of a variable, from all ranks that have parts; NULL with the error set, and these ranks
@@ -368,8 +366,11 @@ static bool exchange(saving *s)
     const bool known = first != NULL;
     free(first);
     s->files = s->c->n;
-    for (int r = 0; known && r < s->c->n; r++)
+    s->turns = known && eddy__division_ranks(s->graph) == s->c->n;
+    for (int r = 0; known && r < s->c->n; r++) {
         if (s->divided[r][0]) s->files = 2 * s->c->n;
+        s->turns = s->turns && strcmp(s->divided[r], s->divided[0]) == 0;
+    }
     return known;
 }
 
