@@ -35,7 +35,8 @@ static int64_t length_of(const eddy_division *d)
 
 int64_t eddy__division_begin(const eddy_division *d, int64_t rank)
 {
-    return length_of(d) * rank / d->ranks;
+    const int64_t n = length_of(d);
+    return n / d->ranks * rank + n % d->ranks * rank / d->ranks;    /* n * rank may overflow */
 }
 
 eddy_shape eddy__division_shape(const eddy_division *d, int64_t rank)
