@@ -168,9 +168,17 @@ static eddy_array *gather(saving *s, eddy_tensor v)
     const eddy_dtype     t = eddy_dtype_of(v);
     eddy_communicator   *c = eddy__communicator_take(d->communicator);
     eddy_array          *whole = c ? eddy_array_new(t, d->whole) : NULL;
+    if (!c)
+        eddy__distributed_fail(s->error, EDDY_CLOSED,
+                               "save_ranks: the communicator of '%.200s' has been freed",
+                               eddy_name_of(v));
     for (int r = 0; whole && r < d->ranks; r++) {
         eddy_array *part = r == d->rank ? eddy_variable_value(s->session, v)
                                         : eddy_array_new(t, eddy__division_shape(d, r));
+        if (!part && r == d->rank)
+            eddy__distributed_fail(s->error, eddy_session_status(s->session),
+                                   "save_ranks: rank %d: %s", s->c->me,
+                                   eddy_session_message(s->session));
         const bool  ok = part && eddy_array_broadcast(c, r, part, s->error);
         if (ok)
             eddy__division_copy(d, r, eddy_dtype_size(t), eddy_array_data(whole),
@@ -355,11 +363,29 @@ static bool exchange_names(saving *s, bool divided, char **names)
     return ok;
 }
 
+/* Ranks of different graphs may have variables of the same name; all ranks get the same answer. */
+static bool agree(const saving *s)
+{
+    bool ok = true;
+    for (int r = 0; ok && r < s->c->n; r++)
+        for (char *name = s->divided[r], *end; ok && *name; name = end + 1) {
+            end = strchr(name, '\n');
+            *end = '\0';
+            for (int q = 0; ok && q < s->c->n; q++)
+                if (lists(s->names[q], name, strlen(name)))
+                    ok = eddy__distributed_fail(s->error, EDDY_INVALID_ARGUMENT,
+                                                "save_ranks: '%.200s' is whole on rank %d and "
+                                                "divided on rank %d", name, q, r);
+            *end = '\n';
+        }
+    return ok;
+}
+
 /* The names, and the generation. */
 static bool exchange(saving *s)
 {
     char number[32];
-    bool ok = exchange_names(s, false, s->names) && exchange_names(s, true, s->divided);
+    bool ok = exchange_names(s, false, s->names) && exchange_names(s, true, s->divided) && agree(s);
     snprintf(number, sizeof number, "%lld", s->c->me == 0 ? walk(s, 0) + 1 : 0);
     char *first = ok ? eddy__broadcast_text(s->c, 0, number, s->error) : NULL;
     s->generation = first ? strtoll(first, NULL, 10) : 0;

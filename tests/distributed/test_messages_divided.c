@@ -100,6 +100,27 @@ static bool freed_early(eddy_communicator *c, void *context)
     return context == NULL;
 }
 
+/* Ranks with different graphs, one of which has the layer alone. */
+static bool saves_both(eddy_communicator *c, void *context)
+{
+    const int          me = eddy_communicator_rank(c);
+    eddy_error         e = { 0 };
+    eddy_graph        *g = eddy_graph_new();
+    eddy_tensor        x = eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(2, 3));
+    eddy_communicator *alone = me == 0 ? eddy_communicator_group(c, (int[]){ 0 }, 1, &e) : NULL;
+    if (alone) eddy_column_dense(alone, x, 4, "line");
+    else eddy_dense(x, 4, "line");
+    eddy_session *s = eddy_session_new(g);
+    eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL);
+    const bool saved = eddy_save_ranks(c, g, s, "/none/m.safetensors.index.json", &e);
+    const bool refused = !saved && e.status == EDDY_INVALID_ARGUMENT;
+    if (me == 0) golden_error(&e);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    eddy_communicator_free(alone);
+    return refused && context == NULL;
+}
+
 START_TEST(divided)
 {
     eddy_error e = { 0 };
@@ -107,6 +128,7 @@ START_TEST(divided)
     ck_assert_msg(eddy_run_threads(2, wrong_layers, NULL, &e), "%s", e.message);
     ck_assert(eddy_run_threads(1, wrong_variables, NULL, &e));
     ck_assert(eddy_run_threads(1, freed_early, NULL, &e));
+    ck_assert_msg(eddy_run_threads(2, saves_both, NULL, &e), "%s", e.message);
     golden_end();
 }
 END_TEST
