@@ -23,8 +23,6 @@
     case 8 * (first) + EDDY_PAIR_SUB: EACH((g) - c)                             \
     case 8 * (first) + EDDY_PAIR_SUB_FROM: EACH(c - (g))                        \
     case 8 * (first) + EDDY_PAIR_MUL: EACH((g) * c)                             \
-    case 8 * (first) + EDDY_PAIR_MIN: EACH(SMALLER(g, c))                       \
-    case 8 * (first) + EDDY_PAIR_MAX: EACH(LARGER(g, c))                        \
     case 8 * (first) + EDDY_PAIR_DIV: EACH((g) / c)                             \
     case 8 * (first) + EDDY_PAIR_DIV_INTO: EACH(c / (g))
 

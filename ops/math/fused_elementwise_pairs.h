@@ -14,14 +14,15 @@ typedef struct eddy_pair_attrs {
     int64_t first, second;
 } eddy_pair_attrs;
 
-/* Whether there is a loop for the two: any second operation after a sum, a difference or a product, and
- * a minimum and a maximum, as in a clip. */
+/* Whether there is a loop for the two: arithmetic after a sum, a difference or a product, and a minimum
+ * and a maximum, as in a clip. */
 static inline bool eddy__pair_exists(eddy_pair_attrs p)
 {
-    if (p.first < 0 || p.second < 0 || p.second > EDDY_PAIR_DIV_INTO) return false;
-    return p.first <= EDDY_PAIR_MUL ||
-           (p.first == EDDY_PAIR_MIN && p.second == EDDY_PAIR_MAX) ||
-           (p.first == EDDY_PAIR_MAX && p.second == EDDY_PAIR_MIN);
+    const bool limits = p.second == EDDY_PAIR_MIN || p.second == EDDY_PAIR_MAX;
+    if (p.first < 0 || p.first > EDDY_PAIR_MAX || p.second < 0 || p.second > EDDY_PAIR_DIV_INTO)
+        return false;
+    if (p.first <= EDDY_PAIR_MUL) return !limits;
+    return limits && p.first != p.second;
 }
 
 /* _Choice of (a, b, c, d): y = c where a is less than b, at most b, or equal to b, else d. */

@@ -45,8 +45,8 @@ static packed_operand *find(const eddy_session *s, const void *elements, const e
     return o;
 }
 
-/* NULL if out of memory, or if the run must end: the kernel then packs in each run, as it does without a
- * plan. */
+/* NULL if out of memory, or if the run must end: the kernel then packs in each run, as it does
+ * without a plan. */
 static packed_operand *make(eddy_session *s, const void *elements, const eddy_packing *p,
                             const eddy_stop *stop)
 {

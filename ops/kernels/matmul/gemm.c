@@ -197,7 +197,7 @@ void eddy__gemm_pack(eddy_gemm *g, const eddy_kernel *k, int operand)
         .pack = pack_all, .how = g,
     };
     if (g->dots || g->transposed) return;       /* then it is the operand of the rows */
-    if (!g->pack_v && !g->pairs) return;        /* too few rows gain from it */
+    if (g->rows <= g->strip && !g->pairs) return;       /* then it is read once */
     g->packed = eddy__kernel_packed(k, operand, &p);
 }
 

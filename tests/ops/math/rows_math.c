@@ -54,7 +54,6 @@ BUILD(mul_add, pair(x, EDDY_PAIR_MUL, EDDY_PAIR_ADD))
 BUILD(mul_div, pair(x, EDDY_PAIR_MUL, EDDY_PAIR_DIV))
 BUILD(max_min, pair(x, EDDY_PAIR_MAX, EDDY_PAIR_MIN))
 BUILD(min_max, pair(x, EDDY_PAIR_MIN, EDDY_PAIR_MAX))
-BUILD(mul_max, pair(x, EDDY_PAIR_MUL, EDDY_PAIR_MAX))
 BUILD(div_into, pair(x, EDDY_PAIR_ADD, EDDY_PAIR_DIV_INTO))
 
 static eddy_tensor choice(const eddy_tensor *x, int64_t test)
@@ -159,7 +158,6 @@ static const sweep_row rows[] = {
     OP("_Pair", "a b + c", mul_add, 3, S(2, 3), S(3), S(3)),
     OP("_Pair", "min(max(a, b), c)", max_min, 3, S(2, 3), S(3), S(3)),
     OP("_Pair", "max(min(a, b), c)", min_max, 3, S(2, 3), S(2, 1), S(3)),
-    OP("_Pair", "max(a b, c)", mul_max, 3, S(2, 3), S(3), S(2, 3)),
     OP("_Choice", "a < b", choice_less, 3, S(2, 3), S(3), S(2, 1)),
     OP("_Choice", "a <= b", choice_at_most, 3, S(2, 3), S(2, 3), S(3)),
     OP("_Choice", "a = b", choice_equal, 3, S(2, 3), S(2, 3), S(2, 3)),

@@ -285,8 +285,9 @@ START_TEST(pairs)
     const eddy_tensor b = eddy_placeholder(g, "b", EDDY_FLOAT64, EDDY_SHAPE(1, 6));
     const eddy_tensor ab = Mul(a, b), sum = Add(a, b);
     const struct { eddy_tensor y; int instructions; } all[] = {
-        { Maximum(ab, b), 1 }, { Maximum(b, ab), 2 }, { Minimum(ab, b), 1 }, { Minimum(b, ab), 2 },
-        { Sub(b, Maximum(a, b)), 1 }, { Minimum(Maximum(a, b), 1), 1 },
+        { Maximum(ab, b), 2 }, { Maximum(b, ab), 2 }, { Minimum(ab, b), 2 }, { Minimum(b, ab), 2 },
+        { Sub(b, Maximum(a, b)), 2 }, { Minimum(Maximum(a, b), 1), 1 },
+        { Minimum(1, Maximum(a, b)), 2 }, { Maximum(Minimum(ab, b), a), 2 },
         { Where(Less(a, b), 1, b), 1 }, { Where(Greater(a, b), 1, b), 1 },
         { Where(LessEqual(a, b), 1, b), 1 }, { Where(GreaterEqual(a, b), 1, b), 1 },
         { Where(Equal(a, b), 1, b), 1 }, { Where(NotEqual(a, b), 1, b), 1 },
