@@ -531,8 +531,8 @@ threads: $(BUILD)/mixed_runs ## let 8 threads use, update, save, cancel and clos
 # Functions inlined into a line would count again in each copy.  A cached object file names the
 # folder of another build as the one for its counts.
 COVER := -g --coverage -fprofile-update=single -Dalways_inline=unused
-# Threads that count at once lose counts, and some branches then have less than none. Atomic counts are
-# exact, and too slow for kernels.
+# Threads that count at once lose counts, which can become negative. Atomic counts are exact, and too
+# slow for kernels.
 $(foreach f,graph session formats input,$(BUILD)/obj/$f/%.o): override CFLAGS += $(EXACT_COUNTS)
 # Scenarios of which all allocations fail, for the readers of models and checkpoints.
 COVER_WHOLE := 'ONNX case' 'ONNX node' 'ONNX text' 'ONNX model' file 'TensorFlow node' \

@@ -202,6 +202,9 @@ static eddy_tensor mask_of_heads(eddy_communicator *c, eddy_tensor mask, int64_t
 {
     const eddy_shape s = eddy_shape_of(mask);
     if (!mask.graph) return mask;
+    if (s.rank < 0 || (s.rank > 2 && s.dim[s.rank - 3] == EDDY_ANY))
+        return eddy_fail(mask.graph, EDDY_BAD_SHAPE,
+                         "parallel_attention: the number of heads of the mask must be known");
     if (eddy_dtype_of(mask) != EDDY_BOOL) mask = eddy_copy_to_ranks(c, mask);
     if (s.rank < 3 || heads == 1 || s.dim[s.rank - 3] != heads) return mask;
     eddy_dims from = { .count = s.rank }, size = { .count = s.rank };

@@ -312,6 +312,7 @@ eddy_tensor eddy_apply_update_ops(eddy_optimizer *o, const char *scope)
     eddy_graph *g = eddy__optimizer_ready(o);
     if (!g) return eddy_none(eddy_optimizer_graph(o));
     const int           n = eddy_collection_get(g, EDDY_UPDATE_OPS, scope, NULL, 0);
+    if (n == 0) return eddy_group(g, EDDY_LIST(), "update_ops");
     const size_t        bytes = (size_t)n * (sizeof(eddy_gradient_pair) + sizeof(eddy_tensor));
     eddy_gradient_pair *pairs = eddy__allocate(eddy__graph_allocator(g), bytes);
     if (!pairs) return eddy_fail(g, EDDY_NO_MEMORY, "apply_update_ops: out of memory");

@@ -97,6 +97,7 @@ EDDY_API eddy_tensor eddy_apply_gradients_with(const eddy_apply_gradients_args *
  *   eddy_optimizer *o = eddy_distributed(eddy_gradient_descent(g, eddy_scalar(g, 1)), c);
  *   eddy_tensor updates = eddy_apply_update_ops(o, NULL);
  *
+ * Without such updates, the result is that of eddy_update_ops. Control inputs of an update are left out.
  * Errors: those of eddy_apply_gradients; EDDY_INVALID_ARGUMENT for an update other than AssignSub. */
 EDDY_API eddy_tensor eddy_apply_update_ops(eddy_optimizer *o, const char *scope);
 

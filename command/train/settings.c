@@ -66,6 +66,9 @@ static bool read_classes(training *t, const config *c)
     if (c->kind != CONFIG_LIST || c->count == 0)
         return config_fail(c, "classes is a list of names, such as [cat, dog]");
     if (t->train.words) return config_fail(c, "the data has names of the classes");
+    if (c->count < t->train.classes)
+        return config_fail(c, "the data has %lld classes, and there are %d names",
+                           (long long)t->train.classes, (int)c->count);
     const char **words = room((size_t)c->count, sizeof *words);
     for (int i = 0; i < c->count; i++)
         if (!config_text(c->at[i], &words[i])) return false;

@@ -39,6 +39,9 @@ static bool wrong_layers(eddy_communicator *c, void *context)
     eddy_parallel_attention(c, x, 2, .units = 5), note(c, g);
     eddy_parallel_attention(c, x, 2, .dropout = 0.1, .training = true), note(c, g);
     eddy_parallel_attention(c, flat, 2), note(c, g);
+    eddy_parallel_attention(
+        c, x, 2, .mask = eddy_placeholder(g, "mask", EDDY_BOOL, EDDY_SHAPE(1, EDDY_ANY, 3, 3))),
+        note(c, g);
     eddy_parallel_embedding(c, ids, 5, 2), note(c, g);
     eddy_tensor   fed = eddy_placeholder(g, "ids", EDDY_INT32, EDDY_SHAPE(EDDY_ANY));
     eddy_tensor   rows = eddy_parallel_embedding(c, fed, 5, 2, "words");
@@ -84,7 +87,7 @@ static bool wrong_variables(eddy_communicator *c, void *context)
     return context == NULL;
 }
 
-/* The communicator is freed before gradients gather again. */
+/* The communicator is freed before variables are saved and gradients gather again. */
 static bool freed_early(eddy_communicator *c, void *context)
 {
     const int          only[] = { 0 };
@@ -95,6 +98,15 @@ static bool freed_early(eddy_communicator *c, void *context)
     eddy_tensor y = squares(eddy_dense(x, 4, "line", .activation = eddy_tanh));
     eddy_divide_variables_end(g);
     eddy_communicator_free(group);
+    eddy_error    e = { 0 };
+    eddy_session *s = eddy_session_new(g);
+    eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL);
+    char path[100], part[100];
+    snprintf(path, sizeof path, "/tmp/eddy-freed-%d.safetensors.index.json", (int)getpid());
+    snprintf(part, sizeof part, "/tmp/eddy-freed-%d.1-00001-of-00002.safetensors", (int)getpid());
+    eddy_save_ranks(c, g, s, path, &e), golden_error(&e);
+    unlink(part);
+    eddy_session_free(s);
     eddy_gradient(y, eddy_collection_at(g, EDDY_TRAINABLE_VARIABLES, 0)), golden_graph(g);
     eddy_graph_free(g);
     return context == NULL;

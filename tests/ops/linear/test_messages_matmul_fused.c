@@ -51,6 +51,9 @@ START_TEST(of_products)
     eddy_apply(&eddy_op_pair, &(eddy_pair_attrs){ EDDY_PAIR_DIV, EDDY_PAIR_ADD }, 3,
                (eddy_tensor[]){ c, c, c }, (eddy_apply_args){ 0 });
     golden_graph(g);
+    eddy_apply(&eddy_op_choice, &(eddy_choice_attrs){ 3 }, 4, (eddy_tensor[]){ c, c, c, c },
+               (eddy_apply_args){ 0 });
+    golden_graph(g);
     golden_end();
     eddy_graph_free(g);
 }
