@@ -348,10 +348,10 @@ $(TESTS:%.c=$(BUILD)/obj/%.o): | $(GEN)/suites.h $(GEN)/rows.h
 $(BUILD)/obj/tests/lib/sweep_rows.o: $(GEN)/rows.h
 $(BUILD)/obj/tests/main.o: $(GEN)/suites.h
 # Functions that tests/lib/marks.c and tests/formats/test_training_report.c replace.
-WRAPPED := -Wl,--wrap=_mark_point,--wrap=opendir
+REPLACED := -Wl,--wrap=_mark_point,--wrap=opendir
 $(BUILD)/run-tests: $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	$(call say,link $@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(WRAPPED) $^ -o $@ $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(REPLACED) $^ -o $@ $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS)
 
 objects: $(OBJECTS) $(FORMATS) $(INPUT) $(DISTRIBUTED) $(COMMAND) $(SUPPORT) $(TESTS:%.c=$(BUILD)/obj/%.o) \
          $(EXAMPLES:$(BUILD)/%=$(BUILD)/obj/%.o)
@@ -556,7 +556,7 @@ covered: tests $(TORTURES:%=$(BUILD)/torture/%)
 MUTANTS ?= 300
 mutants: tests $(BUILD)/torture/memory ## change operators in checks, shapes and plans, and count what the tests notice (MUTANTS=300)
 	@COMPILE='$(filter-out ccache,$(CC)) $(filter-out -Werror -MMD -MP,$(EDDY_CFLAGS)) -O1' \
-	    LINK='$(CC) -Wl,-S' OBJECTS='$(TESTS:%.c=$(BUILD)/obj/%.o) $(WRAPPED)' \
+	    LINK='$(CC) -Wl,-S' OBJECTS='$(TESTS:%.c=$(BUILD)/obj/%.o) $(REPLACED)' \
 	    MEMORY='$(BUILD)/obj/tests/torture/memory.o $(TORTURE_MEMORY) $(TORTURE_SHARED)' KINDS="$(COVER_WHOLE)" \
 	    LIBRARIES='-Wl,--start-group $(LIBRARIES:%=$(BUILD)/%.a) -Wl,--end-group $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS) -ldl' \
 	    python3 scripts/mutants.py $(BUILD) $(MUTANTS) $(MUTANTS_OPTIONS)
