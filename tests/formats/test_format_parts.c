@@ -123,20 +123,6 @@ START_TEST(views)
 }
 END_TEST
 
-/* The first error of a reading is the one that the caller gets. */
-START_TEST(first_error)
-{
-    eddy_error       e, of_file = { .status = EDDY_IO, .message = "f: gone" };
-    const eddy_error later = { .status = EDDY_LIMIT, .message = "f: too large" };
-    reading          r = { 0 };
-    ck_assert(eddy__reading_begin(&r, &e, "f", NULL, "model"));
-    ck_assert(!eddy__reading_file_error(&r, &of_file) && !eddy__reading_file_error(&r, &later));
-    ck_assert(!eddy__reading_no_memory(&r) && r.failed);
-    ck_assert_int_eq(e.status, EDDY_IO);
-    ck_assert_str_eq(e.message, "f: gone");
-}
-END_TEST
-
 /* -------------------------------------------------------------------- names -- */
 
 START_TEST(names)
@@ -377,7 +363,6 @@ Suite *format_parts_suite(void)
     tcase_add_loop_test(t, failing_calls, 0, sizeof calls / sizeof *calls);
     tcase_add_loop_test(t, saving, 0, sizeof saves / sizeof *saves);
     tcase_add_test(t, views);
-    tcase_add_test(t, first_error);
     tcase_add_test(t, names);
     tcase_add_test(t, regions);
     tcase_add_loop_test(t, element, 0, sizeof stored / sizeof *stored);

@@ -83,7 +83,9 @@ static message blocks(void)
     message_put_number(&m, 28, 8);
     message_put_number(&m, 0, 4);
     const size_t root = hdf5_object(&m, 20);
-    message_put(&m, m.at + block + 4, 20);
+    uint8_t again[20];
+    memcpy(again, m.at + block + 4, sizeof again);
+    message_put(&m, again, sizeof again);
     hdf5_end(&m, root);
     return m;
 }
