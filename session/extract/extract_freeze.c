@@ -13,7 +13,10 @@ static const uint8_t *find_needed(extract_step *s)
     eddy_copy      all = s->copy;
     all.needed = eddy__copy_room(&s->copy, (int64_t)all.size + 1, 1);
     if (!all.needed) return NULL;
-    for (int i = 0; i < x->args.replace.count; i++) eddy__copy_need(&all, x->args.replace.at[i].by);
+    for (int i = 0; i < x->args.replace.count; i++) {
+        const eddy_tensor by = x->args.replace.at[i].by;        /* checked where it is put in */
+        if (eddy_is_valid(by) && by.graph == s->was->graph) eddy__copy_need(&all, by);
+    }
     for (int i = 0; i < x->n_outputs; i++) eddy__copy_need(&all, x->args.outputs.at[i]);
     eddy__copy_find(&all);
     return all.needed;
