@@ -64,6 +64,8 @@ static void lists(void)
     SAYS(.replace = { -2, NULL });
     SAYS(.replace = EDDY_REPLACE({ foreign, x }));
     SAYS(.replace = EDDY_REPLACE({ x, foreign }));
+    SAYS(.freeze = s, .replace = EDDY_REPLACE({ x, EDDY_NO_TENSOR }));
+    SAYS(.freeze = s, .replace = EDDY_REPLACE({ x, foreign }));
     SAYS(.freeze = (eddy_session *)(void *)g);
     SAYS(.allocator = &(eddy_allocator){ 0 });
     SAYS(.quantize = true, .quantize_group = 0);
