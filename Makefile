@@ -276,7 +276,7 @@ $(BUILD)/libeddy_mpi.so.$(VERSION): $(MPI) $(BUILD)/libeddy_distributed.so
 	    -L$(BUILD) -leddy_distributed -leddy -Wl,-rpath,'$$ORIGIN'
 
 # The programs of ranks, and the digits with the change that docs/guide/machines.md shows.
-MPI_TESTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tests/mpi/*.c tests/lib/rank*.c)))
+MPI_TESTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tests/mpi/*.c tests/lib/ranks/*.c)))
 $(BUILD)/mpi/ranks: $(MPI_TESTS)
 $(BUILD)/mpi/digits: $(BUILD)/mpi/digits.o $(SUPPORT) $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a
 $(BUILD)/mpi/ranks $(BUILD)/mpi/digits: $(BUILD)/libeddy_mpi.a $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy.a

@@ -1,6 +1,6 @@
 /* test_cancelled_ranks.c -- trainings of three ranks, one of which is cancelled at any moment. */
 #include "build/gen/suites.h"
-#include "tests/lib/ranks.h"
+#include "tests/lib/ranks/ranks.h"
 
 #include "ops/short_names.h"
 

@@ -1,7 +1,7 @@
 /* test_messages_divided.c -- messages about layers and variables that are divided among ranks. */
 #include "build/gen/suites.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/ranks.h"
+#include "tests/lib/ranks/ranks.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "build/gen/suites.h"
 #include "distributed/internal.h"
 #include "tests/lib/golden.h"
-#include "tests/lib/ranks.h"
+#include "tests/lib/ranks/ranks.h"
 
 #include <pthread.h>
 #include <string.h>

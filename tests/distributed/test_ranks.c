@@ -1,6 +1,6 @@
 /* test_ranks.c -- collectives, gradients and trainings with 1 to 8 ranks, as threads. */
 #include "build/gen/suites.h"
-#include "tests/lib/ranks.h"
+#include "tests/lib/ranks/ranks.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * it does if slots and gradients are divided among the ranks. Batch normalization uses the
  * statistics of a part, and its moving averages follow the mean over the parts. */
 #include "build/gen/suites.h"
-#include "tests/lib/ranks.h"
+#include "tests/lib/ranks/ranks.h"
 
 #include "ops/short_names.h"
 

@@ -10,7 +10,7 @@
  *
  * Prints a line for each program, or why one has failed; then it fails. */
 #include "distributed/mpi/mpi_ranks.h"
-#include "tests/lib/ranks.h"
+#include "tests/lib/ranks/ranks.h"
 
 #include <signal.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* rank_model.c -- see rank_model.h. */
-#include "tests/lib/rank_model.h"
+/* model.c -- see model.h. */
+#include "tests/lib/ranks/model.h"
 
 #include "ops/short_names.h"
 

@@ -1,6 +1,6 @@
-/* rank_divided.c -- trainings whose variables are divided among ranks, compared with those where
+/* divided.c -- trainings whose variables are divided among ranks, compared with those where
  * each rank has all; their memory, and their checkpoints. */
-#include "tests/lib/ranks.h"
+#include "tests/lib/ranks/ranks.h"
 
 #include "ops/short_names.h"
 

@@ -1,6 +1,6 @@
-/* rank_arrays.c -- half types, groups of ranks, calls on arrays, and collectives that are mapped
+/* arrays.c -- half types, groups of ranks, calls on arrays, and collectives that are mapped
  * over examples or run in loops. */
-#include "tests/lib/ranks.h"
+#include "tests/lib/ranks/ranks.h"
 
 #include "ops/short_names.h"
 

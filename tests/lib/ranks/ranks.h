@@ -1,9 +1,9 @@
 /* ranks.h -- programs that ranks run together, for threads (tests/distributed) and for processes
  * (tests/mpi). */
-#ifndef EDDY_TESTS_LIB_RANKS_H
-#define EDDY_TESTS_LIB_RANKS_H
+#ifndef EDDY_TESTS_LIB_RANKS_RANKS_H
+#define EDDY_TESTS_LIB_RANKS_RANKS_H
 
-#include "../../distributed.h"
+#include "distributed.h"
 
 /* The program of each rank; false, after a line on stderr, if a check fails. */
 typedef bool (*rank_program)(eddy_communicator *c);

@@ -1,8 +1,8 @@
-/* rank_model.h -- a small model that ranks train with different examples. */
-#ifndef EDDY_TESTS_LIB_RANK_MODEL_H
-#define EDDY_TESTS_LIB_RANK_MODEL_H
+/* model.h -- a small model that ranks train with different examples. */
+#ifndef EDDY_TESTS_LIB_RANKS_MODEL_H
+#define EDDY_TESTS_LIB_RANKS_MODEL_H
 
-#include "tests/lib/ranks.h"
+#include "tests/lib/ranks/ranks.h"
 
 /* The trainable variables of a rank_model, and the most examples of a step. */
 enum { RANK_VARIABLES = 5, RANK_EXAMPLES = 24 };

@@ -1,6 +1,6 @@
-/* rank_collectives.c -- each collective, its gradient and the gradient of that, compared with one
+/* collectives.c -- each collective, its gradient and the gradient of that, compared with one
  * process that has the data of all ranks. */
-#include "tests/lib/ranks.h"
+#include "tests/lib/ranks/ranks.h"
 
 #include "ops/short_names.h"
 

@@ -1,6 +1,6 @@
-/* rank_layers.c -- layers whose variables are divided among ranks, compared with those of one
+/* layers.c -- layers whose variables are divided among ranks, compared with those of one
  * process with the same seeds. */
-#include "tests/lib/ranks.h"
+#include "tests/lib/ranks/ranks.h"
 
 #include "ops/short_names.h"
 

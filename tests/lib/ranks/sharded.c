@@ -1,6 +1,6 @@
-/* rank_sharded.c -- trainings whose slots and gradients are divided among ranks, compared with
+/* sharded.c -- trainings whose slots and gradients are divided among ranks, compared with
  * the same where each rank has all; and checkpoints of several ranks. */
-#include "tests/lib/rank_model.h"
+#include "tests/lib/ranks/model.h"
 
 #include <dirent.h>
 #include <math.h>

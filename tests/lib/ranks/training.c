@@ -1,6 +1,6 @@
-/* rank_training.c -- trainings of several ranks, compared with one process that has all
+/* training.c -- trainings of several ranks, compared with one process that has all
  * examples. */
-#include "tests/lib/rank_model.h"
+#include "tests/lib/ranks/model.h"
 
 #include "ops/short_names.h"
 
