@@ -5,9 +5,6 @@
 
 #include <string.h>
 
-/* The collection with a node for each variable that is divided. */
-#define DIVISIONS "divided_variables"
-
 static bool division_infer(eddy_infer *c)
 {
     c->out[0] = c->in[0];
@@ -112,7 +109,7 @@ eddy_tensor eddy__create_part(const eddy_variable_request *r, const eddy_divisio
     if (!eddy_is_valid(v)) return v;
     const eddy_tensor mark =
         eddy_apply(&division_op, d, 1, &v, (eddy_apply_args){ .graph = r->graph });
-    if (eddy_is_valid(mark)) eddy_collection_add(r->graph, DIVISIONS, mark);
+    if (eddy_is_valid(mark)) eddy_collection_add(r->graph, EDDY_DIVIDED_VARIABLES, mark);
     return v;
 }
 
@@ -130,8 +127,9 @@ static bool belongs(const eddy_node *to, eddy_tensor v)
 
 const eddy_division *eddy__division_of(eddy_tensor variable)
 {
-    for (int i = eddy_collection_size(variable.graph, DIVISIONS) - 1; i >= 0; i--) {
-        const eddy_node *mark = eddy_node_of(eddy_collection_at(variable.graph, DIVISIONS, i));
+    static const char key[] = EDDY_DIVIDED_VARIABLES;
+    for (int i = eddy_collection_size(variable.graph, key) - 1; i >= 0; i--) {
+        const eddy_node *mark = eddy_node_of(eddy_collection_at(variable.graph, key, i));
         if (mark && belongs(eddy_node_of(mark->inputs[0]), variable)) return mark->attrs;
     }
     return NULL;
@@ -140,8 +138,8 @@ const eddy_division *eddy__division_of(eddy_tensor variable)
 int64_t eddy__division_ranks(eddy_graph *g)
 {
     int64_t ranks = 0;
-    for (int i = eddy_collection_size(g, DIVISIONS) - 1; i >= 0; i--) {
-        const eddy_node     *mark = eddy_node_of(eddy_collection_at(g, DIVISIONS, i));
+    for (int i = eddy_collection_size(g, EDDY_DIVIDED_VARIABLES) - 1; i >= 0; i--) {
+        const eddy_node     *mark = eddy_node_of(eddy_collection_at(g, EDDY_DIVIDED_VARIABLES, i));
         const eddy_division *d = mark ? mark->attrs : NULL;
         if (d && ranks != 0 && d->ranks != ranks) return 0;
         if (d) ranks = d->ranks;

@@ -23,6 +23,7 @@ typedef struct owned {
 /* The graph owns it. */
 typedef struct sharding {
     averaging average;
+    bool      averaged;              /* gradients are given as averages */
     int       ranks, me;
     owned    *owned;
     int       n, capacity;
@@ -91,7 +92,13 @@ static void divide(sharding *s, eddy_graph *g)
 enum { EVERY = -2 };
 static int owner_of(sharding *s, eddy_tensor v)
 {
-    if (eddy__is_gathered(v, s->average.communicator)) return EVERY;
+    if (eddy__is_gathered(v, s->average.communicator)) {
+        if (s->averaged)
+            eddy_fail(v.graph, EDDY_INVALID_ARGUMENT,
+                      "Sharded: `averaged` with '%.200s', which is divided among the ranks: what "
+                      "gathers it sums its gradient", eddy_name_of(v));
+        return EVERY;
+    }
     if (find(s, v) < 0) divide(s, v.graph);
     const int owner = find(s, v);
     return owner >= 0 ? owner : give(s, v);
@@ -243,6 +250,7 @@ static sharding *sharding_new(eddy_graph *g, const eddy_sharded_args *a)
     }
     *s = (sharding){ .average = { .communicator = a->communicator->id, .examples = a->examples,
                                   .sum = a->sum, .bucket_bytes = a->bucket_bytes },
+                     .averaged = a->averaged,
                      .ranks = a->communicator->n, .me = a->communicator->me, .load = load };
     return eddy_graph_own(g, s, sharding_free) ? s : NULL;
 }

@@ -95,9 +95,10 @@ EDDY_API eddy_optimizer *eddy_sharded_with(const eddy_sharded_args *given);
  * of eddy_distributed on 2, 4, 8, ... ranks, except for tables, whose gradients are dense here.
  *
  * eddy_sharded is required: eddy_distributed refuses such variables, and eddy_sharded refuses `examples`
- * with them (EDDY_INVALID_ARGUMENT). Optimizers must treat each element by itself, as Adam does: LAMB,
- * LARS, Adafactor, clipping by the global norm and loss scaling see only the rank's part and give wrong
- * results, and `averaged` leaves the sum of the gradients. Layers cannot be reused.
+ * and `averaged` with them. What combines the gradients of several variables, as clipping by the global
+ * norm and loss scaling do, is refused, too (EDDY_INVALID_ARGUMENT). Optimizers must treat each element by
+ * itself, as Adam does: LAMB, LARS and Adafactor see only the rank's part and give wrong results. Layers
+ * cannot be reused.
  * Errors: EDDY_INVALID_ARGUMENT without a communicator, or for an end without a beginning;
  * EDDY_OUT_OF_RANGE for a negative `least`. */
 EDDY_API void eddy_divide_variables_begin(eddy_communicator *c, eddy_graph *g, int64_t least);

@@ -252,6 +252,9 @@ EDDY_API bool        eddy_graph_has(const eddy_graph *g, const char *name);
 #define EDDY_REGULARIZATION_LOSSES     "regularization_losses"
 #define EDDY_LOSSES                    "losses"
 #define EDDY_UPDATE_OPS                "update_ops"
+/* Nodes that mark variables of which this process has only a part, their input 0: optimizers refuse to
+ * combine the gradients of these with others. For libraries that divide variables. */
+#define EDDY_DIVIDED_VARIABLES         "divided_variables"
 #define EDDY_TRAIN_OP                  "train_op"
 #define EDDY_GLOBAL_STEP               "global_step"
 #define EDDY_EVAL_STEP                 "eval_step"

@@ -72,6 +72,10 @@ static bool wrong_variables(eddy_communicator *c, void *context)
     eddy_optimizer *o = eddy_gradient_descent(g, eddy_scalar(g, 1));
     eddy_minimize(eddy_distributed(o, c), squares(y)), golden_graph(g);
     eddy_minimize(eddy_sharded(o, c, .examples = eddy_scalar(g, 2)), squares(y)), golden_graph(g);
+    eddy_minimize(eddy_sharded(o, c, .averaged = true), squares(y)), golden_graph(g);
+    eddy_minimize(eddy_clipped_gradients(eddy_sharded(o, c), .global_norm = eddy_scalar(g, 1)),
+                  squares(y)), golden_graph(g);
+    eddy_minimize(eddy_loss_scale(eddy_sharded(o, c)), squares(y)), golden_graph(g);
     eddy_restore_part(NULL, s, "m", &e), golden_error(&e);
     eddy_restore_part(g, s, "/none/m.safetensors", &e), golden_error(&e);
     snprintf(path, sizeof path, "/tmp/eddy-parts-%d.safetensors", (int)getpid());
