@@ -6,6 +6,7 @@
 /* The list of a graph, in its arena. */
 typedef struct again_list {
     const eddy__again_item *first;
+    const eddy__again_copy *copies;
 } again_list;
 
 /* The graph owns the list; this function tells it from its other objects. */
@@ -24,6 +25,22 @@ const eddy__again_item *eddy__again_first(const eddy_graph *g)
     return list ? list->first : NULL;
 }
 
+const eddy__again_copy *eddy__again_copies(const eddy_graph *g)
+{
+    const again_list *list = list_of(g);
+    return list ? list->copies : NULL;
+}
+
+bool eddy__again_add(eddy_tensor tensor, eddy_tensor of)
+{
+    again_list       *list = list_of(of.graph);
+    eddy__again_copy *copy = eddy__arena_alloc(&of.graph->arena, sizeof *copy);
+    if (!copy) return false;
+    *copy = (eddy__again_copy){ tensor, of, list->copies };
+    list->copies = copy;
+    return true;
+}
+
 bool eddy_compute_again(eddy_tensor t, eddy_again again, void *context)
 {
     eddy_graph *g = t.graph;
@@ -36,7 +53,7 @@ bool eddy_compute_again(eddy_tensor t, eddy_again again, void *context)
     again_list      *list = list_of(g);
     eddy__again_item *item = eddy__arena_alloc(&g->arena, sizeof *item);
     if (item && !list && (list = eddy__arena_alloc(&g->arena, sizeof *list)) != NULL) {
-        list->first = NULL;
+        *list = (again_list){ NULL, NULL };
         if (!eddy_graph_own(g, list, keep)) return false;
     }
     if (!item || !list) {

@@ -17,8 +17,7 @@ typedef eddy_tensor (*eddy_again)(void *context, eddy_tensor t, eddy_tensor afte
 /* Where the gradient of an operation that takes t needs its value, it uses again(context, t, after) in its
  * place; the gradient of t itself stays that of t. Each call of eddy_gradients asks once, for the last
  * operation that took t. So the memory of t can be used again between the forward and the backward pass.
- * Gradients of such gradients reach what again(...) is computed from, and not t: those with respect to t
- * itself lack a part, so take them with respect to what t is computed from.
+ * Gradients of such gradients treat again(...) as t.
  * False with an error on the graph: EDDY_INVALID_ARGUMENT without a function or for an invalid tensor,
  * EDDY_NO_MEMORY. eddy_recompute_grad does this for a part of a graph. */
 EDDY_API bool eddy_compute_again(eddy_tensor t, eddy_again again, void *context);

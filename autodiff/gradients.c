@@ -38,7 +38,7 @@ typedef struct repeated {
     eddy_tensor      of, tensor;
 } repeated;
 
-enum { REACHED = 1, BETWEEN = 2, STOP = 4, AGAIN = 8 };
+enum { REACHED = 1, BETWEEN = 2, STOP = 4, AGAIN = 8, COPY = 16 };
 
 static bool ready(const sweep *s) { return s->graph->error.status == EDDY_OK; }
 static bool is_between(const sweep *s, eddy_tensor t) { return (s->marks[t.node] & BETWEEN) != 0; }
@@ -55,11 +55,27 @@ static bool gradient_flows(const sweep *s, const eddy_node *node, int i)
            eddy__on_tape(r, x, node->id);
 }
 
+/* The tensor that the node computed again, if that depends on some x; otherwise no tensor. */
+static eddy_tensor copied_by(const sweep *s, int32_t id)
+{
+    if (!(s->marks[id] & COPY)) return EDDY_NO_TENSOR;
+    const eddy__again_copy *c = eddy__again_copies(s->graph);
+    while (c->tensor.node != id) c = c->next;
+    return s->marks[c->of.node] & REACHED ? c->of : EDDY_NO_TENSOR;
+}
+
+static void mark_copies(sweep *s)
+{
+    for (const eddy__again_copy *c = eddy__again_copies(s->graph); c; c = c->next)
+        if (c->tensor.node <= s->size) s->marks[c->tensor.node] |= COPY;
+}
+
 static void mark_reached(sweep *s)
 {
     for (int i = 0; i < s->args->xs.count; i++) s->marks[s->args->xs.at[i].node] |= REACHED;
     for (int32_t id = s->first; id <= s->size; id++) {
         const eddy_node *node = s->graph->nodes[id];
+        if (eddy_is_valid(copied_by(s, id))) s->marks[id] |= REACHED;
         for (int i = 0; i < node->n_inputs && !(s->marks[id] & REACHED); i++)
             if ((s->marks[node->inputs[i].node] & REACHED) && gradient_flows(s, node, i) &&
                 eddy_dtype_is_differentiable(eddy_dtype_of(node->inputs[i])))
@@ -73,7 +89,12 @@ static void mark_between(sweep *s)
         if (s->marks[s->args->ys.at[i].node] & REACHED) s->marks[s->args->ys.at[i].node] |= BETWEEN;
     for (int32_t id = s->size; id >= s->first; id--) {
         if (!(s->marks[id] & BETWEEN)) continue;
-        const eddy_node *node = s->graph->nodes[id];
+        const eddy_node  *node = s->graph->nodes[id];
+        const eddy_tensor of = copied_by(s, id);
+        if (eddy_is_valid(of)) {
+            s->marks[of.node] |= BETWEEN;
+            continue;
+        }
         for (int i = 0; i < node->n_inputs; i++)
             if ((s->marks[node->inputs[i].node] & REACHED) && gradient_flows(s, node, i))
                 s->marks[node->inputs[i].node] |= BETWEEN;
@@ -318,6 +339,9 @@ static eddy_tensor again_of(sweep *s, eddy_tensor x, eddy_tensor after)
     *r = (repeated){ s->repeated, x,
                      fit_to_again(s, x, item->again(item->context, x, after)) };
     s->repeated = r;
+    const eddy_node *node = ready(s) ? eddy_node_of(r->tensor) : NULL;
+    if (node && node->id > x.node && node->n_outputs == 1 && !eddy__again_add(r->tensor, x))
+        eddy_fail(s->graph, EDDY_NO_MEMORY, "gradients: out of memory");
     return r->tensor;
 }
 
@@ -364,7 +388,10 @@ static void visit(sweep *s, const eddy_node *node)
     int          n = node->n_inputs, m = node->n_outputs;
     eddy_tensor  few[FEW], *t = few;
     aggregate(s, node);
-    if ((s->marks[node->id] & STOP) || n == 0 || !ready(s)) return;
+    const eddy_tensor of = copied_by(s, node->id);
+    if ((s->marks[node->id] & STOP) || !ready(s)) return;
+    if (eddy_is_valid(of)) add_term(s, of, s->terms[node->id]->value);
+    if (eddy_is_valid(of) || n == 0) return;
     const eddy_named_rule rule = rule_of(s, node);
     if (rule.rule == eddy_not_differentiable || !ready(s)) return;
     if (n + 2 * m > FEW) t = eddy__arena_alloc(&s->arena, (size_t)(n + 2 * m) * sizeof *t);
@@ -458,6 +485,7 @@ static void run_sweep(sweep *s)
     s->first = s->size;
     for (int i = 0; i < s->args->xs.count; i++)
         if (s->args->xs.at[i].node < s->first) s->first = s->args->xs.at[i].node;
+    mark_copies(s);
     mark_reached(s);
     mark_between(s);
     mark_stops(s);

@@ -69,6 +69,31 @@ START_TEST(values)
 }
 END_TEST
 
+/* Derivatives of a derivative with respect to t itself: t^3 as t^2 t for t = sin(x), to order 3. */
+START_TEST(with_respect_to_itself)
+{
+    eddy_graph *g = eddy_graph_new();
+    eddy_tensor x = eddy_number(g, EDDY_FLOAT64, 0.3), t = Sin(x), d[3];
+    again       a = { .x = x };
+    ck_assert(eddy_compute_again(t, sine, &a));
+    eddy_tensor y = Mul(Square(t), t);
+    for (int k = 0; k < 3; k++) {
+        eddy_gradients(EDDY_LIST(y), EDDY_LIST(t), &d[k]);
+        y = d[k];
+    }
+    eddy_session *s = eddy_session_new(g);
+    eddy_array   *out[3] = { NULL };
+    ck_assert_int_eq(eddy_run(s, EDDY_FEED(), ((eddy_list){ 3, d }), out), EDDY_OK);
+    const double u = sin(0.3), wanted[] = { 3 * u * u, 6 * u, 6 };
+    for (int k = 0; k < 3; k++) {
+        ck_assert_double_eq_tol(eddy_array_get(out[k], 0), wanted[k], 1e-14);
+        eddy_array_free(out[k]);
+    }
+    eddy_session_free(s);
+    eddy_graph_free(g);
+}
+END_TEST
+
 static void without_memory(failing_allocator *f, eddy_error *e)
 {
     const long at = f->at;
@@ -111,6 +136,7 @@ Suite *compute_again_suite(void)
     Suite *s = suite_create("compute_again");
     TCase *c = tcase_create("again");
     tcase_add_test(c, values);
+    tcase_add_test(c, with_respect_to_itself);
     tcase_add_test(c, messages);
     suite_add_tcase(s, c);
     return s;
