@@ -5,6 +5,7 @@
 #include "ops/kernels/elementwise/complex_numbers.h"
 #include "ops/math/elementwise_rows.h"
 #include "ops/math/one_less_square.h"
+#include "ops/math/sech_squared.h"
 #include "ops/kernels/elementwise/vector_elementary_f64.h"
 
 /* --------------------------------------------------------- sine, cosine -- */
@@ -66,9 +67,8 @@ ROW_PICK(tan, FLOATS_COMPLEX)
 static eddy_tensor tan_slope(eddy_tensor x, eddy_tensor y)
 {
     if (!eddy_dtype_is_complex(eddy_dtype_of(x))) return Add(1, Square(y));
-    const eddy_tensor z = Complex(Mul(-2, Imag(x)), Mul(2, Real(x)));
-    return Where(Greater(Abs(Imag(x)), 1), Mul(4, Mul(Sigmoid(z), Sigmoid(Neg(z)))),
-                 Add(1, Square(y)));
+    return Where(Greater(Abs(Imag(x)), 1),
+                 eddy__sech_squared(Complex(Neg(Imag(x)), Real(x))), Add(1, Square(y)));
 }
 
 static void tan_gradient(eddy_rule *r)

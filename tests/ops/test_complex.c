@@ -416,23 +416,46 @@ START_TEST(gradient_corners)
 }
 END_TEST
 
-/* The tangent is i there but for digits that it does not have; its slope is 1 / cos^2. */
-START_TEST(tangents_far_from_the_real_axis)
+/* Compares first and second derivatives of y = f(x) with slope[i] and bend[i]. */
+static void compare_derivatives(eddy_tensor y, eddy_tensor x, const double complex *slope,
+                                const double complex *bend)
 {
-    const double complex v[] = { 1 + 30 * I, -2 - 12 * I, 0.5 + 300 * I };
-    const eddy_tensor x = complex_vector(EDDY_COMPLEX128, 3, v);
-    const eddy_tensor slope = eddy_gradient(Real(eddy_tan(x)), x);
-    const eddy_tensor bend = eddy_gradient(Real(slope), x);
-    eddy_array *one = value_of(slope), *two = value_of(bend);
+    const eddy_tensor first = eddy_gradient(Real(y), x);
+    eddy_array *one = value_of(first), *two = value_of(eddy_gradient(Real(first), x));
     for (int i = 0; i < 3; i++) {
-        const double complex c = ccos(v[i]), want = 1 / (c * c), more = 2 * ctan(v[i]) * want;
-        const double complex got = eddy_array_get(one, i) - I * eddy_array_get_imag(one, i);
-        const double complex bent = eddy_array_get(two, i) - I * eddy_array_get_imag(two, i);
-        ck_assert_double_le(cabs(got - want), 1e-12 * cabs(want));
-        ck_assert_double_le(cabs(bent - more), 1e-12 * cabs(more));
+        const double complex s = eddy_array_get(one, i) - I * eddy_array_get_imag(one, i);
+        const double complex b = eddy_array_get(two, i) - I * eddy_array_get_imag(two, i);
+        ck_assert_double_le(cabs(s - slope[i]), 1e-12 * cabs(slope[i]));
+        ck_assert_double_le(cabs(b - bend[i]), 1e-12 * cabs(bend[i]));
     }
     eddy_array_free(one);
     eddy_array_free(two);
+}
+
+/* The tangent is i there except for digits that it does not have; its slope is 1 / cos^2. */
+START_TEST(tangents_far_from_the_real_axis)
+{
+    const double complex v[] = { 1 + 30 * I, -2 - 12 * I, 0.5 + 300 * I };
+    double complex       slope[3], bend[3];
+    for (int i = 0; i < 3; i++) {
+        slope[i] = 1 / (ccos(v[i]) * ccos(v[i]));
+        bend[i] = 2 * ctan(v[i]) * slope[i];
+    }
+    const eddy_tensor x = complex_vector(EDDY_COMPLEX128, 3, v);
+    compare_derivatives(eddy_tan(x), x, slope, bend);
+}
+END_TEST
+
+START_TEST(tanh_far_from_the_imaginary_axis)
+{
+    const double complex v[] = { 30 + I, -12 - 2 * I, 300 + 0.5 * I };
+    double complex       slope[3], bend[3];
+    for (int i = 0; i < 3; i++) {
+        slope[i] = 1 / (ccosh(v[i]) * ccosh(v[i]));
+        bend[i] = -2 * ctanh(v[i]) * slope[i];
+    }
+    const eddy_tensor x = complex_vector(EDDY_COMPLEX128, 3, v);
+    compare_derivatives(eddy_tanh(x), x, slope, bend);
 }
 END_TEST
 
@@ -561,10 +584,25 @@ END_TEST
 Suite *complex_suite(void)
 {
     const TTest *const tests[] = {
-        unary_values, binary_values, corners, reductions_and_arrays, matrix_products, casts,
-        parts_of_real_tensors, refusals, elements, printing, conventions, gradient_corners,
-        tangents_far_from_the_real_axis, variables_learn, sparse_rows_learn,
-        graph_files_keep_complex_numbers, safetensors_know_complex64, checkpoints,
+        unary_values,
+        binary_values,
+        corners,
+        reductions_and_arrays,
+        matrix_products,
+        casts,
+        parts_of_real_tensors,
+        refusals,
+        elements,
+        printing,
+        conventions,
+        gradient_corners,
+        tangents_far_from_the_real_axis,
+        tanh_far_from_the_imaginary_axis,
+        variables_learn,
+        sparse_rows_learn,
+        graph_files_keep_complex_numbers,
+        safetensors_know_complex64,
+        checkpoints,
     };
     Suite *s = suite_create("complex");
     TCase *t = tcase_create("complex");
