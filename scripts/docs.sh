@@ -51,35 +51,8 @@ if [ -f "$first" ] && ! cmp -s "$first" examples/linear_regression.c; then
     exit 1
 fi
 
-awk '
-    function lead(s) { match(s, /^ */); return RLENGTH }
-    function same(s, e, shift) {
-        if (s ~ /^ *$/ || e ~ /^ *$/) return s ~ /^ *$/ && e ~ /^ *$/
-        return lead(s) == lead(e) + shift && substr(s, lead(s) + 1) == substr(e, lead(e) + 1)
-    }
-    function stands(    n, i, k, s, source) {
-        while ((getline s < path) > 0) source[++n] = s
-        close(path)
-        for (i = 1; count > 0 && i + count - 1 <= n; i++) {
-            for (k = 0; k < count; k++)
-                if (!same(source[i + k], excerpt[k + 1], lead(source[i]) - lead(excerpt[1]))) break
-            if (k == count) return 1
-        }
-        return 0
-    }
-    FNR == 1 { path = "" }
-    /^ *```[a-z]* file=/ { path = $0; sub(/.*file=/, "", path); count = 0; line = FNR; next }
-    /^ *```$/ && path != "" {
-        excerpts++
-        if (!stands()) {
-            printf "%s:%d: this is not in %s\n", FILENAME, line, path
-            bad = 1
-        }
-        path = ""
-    }
-    path != "" { excerpt[++count] = $0 }
-    END { printf "docs: %d excerpts%s\n", excerpts, bad ? "" : " ok"; exit bad }
-' "$@"
+here=$(dirname "$0")
+sh "$here/excerpts.sh" "$@"
 echo "docs: $(wc -l < "$out/list") programs ok"
 
 # The lines that a hunk keeps or removes must stand together in the file.

@@ -88,6 +88,8 @@ say 'pages name what does not exist' "$({ find . \( -name .git -o -path ./build 
     END { for (l in links) if (!(l in anchor)) print links[l] ": " l }
 ' - $(find . \( -name .git -o -path ./build \) -prune -o -name '*.md' -print | sed 's|^\./||' | sort))"
 
+say 'excerpts that differ from the source' "$(sh scripts/excerpts.sh README.md docs/*/*.md | grep -v '^docs: ')"
+
 # The program uses only what the headers declare, as programs of others do.
 say 'the program eddy includes internal headers' "$(grep -nE '#include "' command/*.[ch] command/*/*.[ch] |
     grep -v '#include "command/')"
