@@ -185,7 +185,7 @@ static bool is_own(const backward *b, eddy_tensor t)
     return t.node == 1 || t.node > b->forward;      /* the iteration, an incoming gradient */
 }
 
-static bool is_matrix(eddy_type t) { return t.shape.rank == 2 && t.shape.dim[1] != EDDY_ANY; }
+static bool is_matrix(eddy_type t) { return t.shape.rank == 2 && t.shape.dim[1] > 0; }
 
 /* Whether the gradient of a captured value is x' dy with an x of the forward iteration: then x,
  * and *dy. */

@@ -234,6 +234,24 @@ START_TEST(checked_models)
 }
 END_TEST
 
+/* The gradient of a matrix without columns or rows, of which each iteration has a product. */
+BODY(plus_empty_product, Add(x[0], Sum(MatMul(Tanh(x[1]), c[0]))))
+
+START_TEST(empty_matrices)
+{
+    trial         t = trial_begin(0);
+    const int64_t columns = _i, inner = 1 - _i;
+    eddy_tensor   w = fed_known(&t, EDDY_SHAPE(inner, columns));
+    eddy_tensor   rows = fed_known(&t, EDDY_SHAPE(3, 2, inner));
+    eddy_tensor y;
+    ck_assert_int_eq(eddy_foldl(FUNCTION(plus_empty_product, w), EDDY_LIST(rows), &y,
+                                EDDY_LIST(constant(&t, 5))), 1);
+    is(&t, y, V(5));
+    is_shaped(&t, slope(y, w), EDDY_SHAPE(inner, columns));
+    trial_end(&t);
+}
+END_TEST
+
 /* A rule that is not the derivative: 3 dy for the sine of x. In a body it holds in each iteration;
  * around a loop it holds for all of them. */
 static void three_times(eddy_rule *r) { r->dx[0] = Mul(r->dy[0], 3); }
@@ -282,6 +300,7 @@ Suite *control_gradients_suite(void)
     tcase_add_loop_test(c, tapes_record_loops, 0, SEEDS);
     tcase_add_loop_test(c, gradients_within_bodies, 0, SEEDS);
     tcase_add_loop_test(c, training_through_a_loop, 0, SEEDS);
+    tcase_add_loop_test(c, empty_matrices, 0, 2);
     tcase_add_loop_test(c, custom_gradients, 0, SEEDS);
     suite_add_tcase(s, c);
     return s;
