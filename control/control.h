@@ -45,8 +45,9 @@ typedef struct eddy_cond_args {
  *
  *   eddy_cond(eddy_greater(x, zero), log_x, nothing, &y);
  *
- * Dimensions in which the branches differ are unknown; a run needs them to be equal, except in the
- * body of a loop, which then runs node by node (eddy_while_loop). Errors: a pred that is not a bool
+ * Dimensions in which the branches differ are unknown. If a run does not know pred before it begins,
+ * and the branches differ in shape or one does not fit the shapes, the node and what follows run in
+ * a later stage; so does a loop around it (eddy_while_loop). Errors: a pred that is not a bool
  * scalar; results that differ in number or dtype. tf.cond. */
 EDDY_API int eddy_cond_with(const eddy_cond_args *args);
 #define eddy_cond(...) eddy_cond_with(EDDY_ARGS(eddy_cond_args, __VA_ARGS__))

@@ -221,8 +221,7 @@ static eddy_plan *compile_body(compile *outer, eddy_graph *body, int n_feeds,
                   .compile_body = compile_body,
                   .part = outer->body_part, .of = outer->body_of,
                   .constants = outer->body_constants, .quiet = outer->quiet || outer->quiet_body,
-                  .in_loop = outer->in_loop || outer->body_in_loop,
-                  .iterates = outer->body_in_loop,
+                  .iterates = outer->body_iterates,
                   .open_memory = outer->plan->open_memory, .stop = outer->plan->stop,
                   .numerics = outer->plan->numerics, .without = outer->without };
     eddy_plan *p = make_plan(&c, n_feeds, feeds, fetches, owned);

@@ -137,7 +137,7 @@ bool eddy__program_body(assembly *a, body_plan *b, int n_fetches, eddy_type *typ
     a->c->body_of = a->node->name;
     a->c->body_constants = a->constants;
     a->c->quiet_body = eddy__is_quiet(a->node);
-    a->c->body_in_loop = a->node->op->flags & EDDY_OP_LOOP;
+    a->c->body_iterates = a->node->op->flags & EDDY_OP_LOOP;
     b->plan = a->c->compile_body(a->c, eddy__body_of(a->node), a->n_args, a->feeds, a->owned,
                                  (eddy_list){ n_fetches, a->fetches });
     if (!b->plan) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Results whose shapes differ by branch: only a run tells them. */
 static bool case_types_agree(assembly *a, const eddy_type *types, int n, int branch)
 {
     char one[120], other[120], what[400];
@@ -14,7 +15,7 @@ static bool case_types_agree(assembly *a, const eddy_type *types, int n, int bra
                  eddy_type_print(t, one, sizeof one), eddy_type_print(u, other, sizeof other),
                  branch);
         eddy__program_refuse(a, EDDY_BAD_SHAPE, what);
-        return a->c->in_loop ? eddy__program_note_varying(a) : false;
+        return eddy__program_note_varying(a);
     }
     return true;
 }
@@ -53,6 +54,15 @@ static int branch_fetches(assembly *a, int branch, const case_result *results, i
     return n;
 }
 
+/* A branch that does not fit these shapes is an error only if it is taken, which a run tells. */
+static bool refuse_branch(assembly *a, int n_branches)
+{
+    const eddy_status status = a->c->error->status;
+    if (n_branches > 1 && (status == EDDY_BAD_SHAPE || status == EDDY_INVALID_ARGUMENT))
+        eddy__program_note_varying(a);
+    return false;
+}
+
 /* All branches, or the one that is chosen if that is known, as where it follows from shapes. */
 static void choose_branches(const assembly *a, int *from, int *to)
 {
@@ -81,7 +91,7 @@ bool eddy__case_compile(assembly *a, const case_result *results, int n_out)
     for (int b = p->first_branch; b < to; b++) {
         body_plan *body = &p->bodies[p->n_bodies++];
         if (!eddy__program_body(a, body, branch_fetches(a, b, results, n_out), a->types))
-            return false;
+            return refuse_branch(a, to - p->first_branch);
         if (b == p->first_branch) memcpy(p->outputs, a->types, (size_t)n_out * sizeof *p->outputs);
         else if (!case_types_agree(a, a->types, n_out, b)) return false;
         if (!eddy__program_set_results(a, body, 0, NULL)) return false;

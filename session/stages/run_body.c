@@ -155,8 +155,9 @@ static bool case_roots(const node_run *r, eddy_arena *arena, int n, const body_c
                        bool quiet, int64_t branch, root_list *roots)
 {
     const eddy_case_attrs *first = calls[0].node->attrs;
-    if (!make_roots(r, arena, n * first->outs.count / 2 + first->effects.count / 2, roots))
-        return false;
+    int64_t                most = first->effects.count / 2;
+    for (int c = 0; c < n; c++) most += ((const eddy_case_attrs *)calls[c].node->attrs)->n_out;
+    if (!make_roots(r, arena, most, roots)) return false;
     for (int c = 0; c < n; c++) {
         const eddy_case_attrs *a = calls[c].node->attrs;
         for (int64_t k = 0; k < a->n_out; k++)

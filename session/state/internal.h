@@ -87,8 +87,7 @@ typedef struct compile {
                                const plan_feed *feeds, const int32_t *owned, eddy_list fetches);
     const char   *part, *of, *body_part, *body_of;  /* "body", the node's name; of the next body */
     bool          quiet, quiet_body;    /* nothing has side effects, here or in the next body */
-    bool          in_loop, body_in_loop;    /* the body of a loop is compiled, at any depth */
-    bool          iterates;                 /* the graph is the body of a loop */
+    bool          iterates, body_iterates;  /* the graph is the body of a loop; the next body is */
     /* of a body, by feed: its value if that is constant, or NULL; of the next body */
     const eddy_array **constants, **body_constants;
     struct open_memory *open_memory;    /* of the outermost plan; NULL: this is it */

@@ -315,6 +315,39 @@ START_TEST(conditions_on_shapes)
 }
 END_TEST
 
+/* A branch whose gradient keeps many values, beside one with a result of another size: both nodes,
+ * of which the gradient's has many more results, run as one, value by value. */
+static int long_chain(eddy_list in, eddy_tensor *y, void *context)
+{
+    (void)context;
+    y[0] = in.at[0];
+    for (int k = 0; k < 40; k++) y[0] = Sin(Mul(2, y[0]));
+    return 1;
+}
+BODY(those_below_1, eddy_boolean_mask(x[0], Less(x[0], 1)))
+BODY(two_of_them, Gather(x[0], eddy_const(x[0].graph, I32, EDDY_SHAPE(2), (int32_t[]){ 0, 1 })))
+
+START_TEST(results_of_different_sizes_and_gradients)
+{
+    trial        t = trial_begin((unsigned)_i);
+    const double v[] = { 0.3, -1, 2 };
+    eddy_tensor  p = truth(&t, true), x = numbers(&t, 3, v);
+    eddy_tensor  y = choose(p, PLAIN(long_chain),
+                            _i % 2 ? PLAIN(those_below_1) : PLAIN(two_of_them), EDDY_LIST(x));
+    eddy_tensor  both = eddy_concat(EDDY_LIST(y, slope(y, x)), 0);
+    double       want[6];
+    for (int i = 0; i < 3; i++) {
+        double u = v[i], du = 1;
+        for (int k = 0; k < 40; k++) du *= 2 * cos(2 * u), u = sin(2 * u);
+        want[i] = u, want[3 + i] = du;
+    }
+    is(&t, both, 6, want);
+    refeed(&t, p, 0);
+    is(&t, both, V(0.3, -1, 1, 1, 0));
+    trial_end(&t);
+}
+END_TEST
+
 Suite *cond_suite(void)
 {
     Suite *s = suite_create("cond");
@@ -327,6 +360,7 @@ Suite *cond_suite(void)
     tcase_add_loop_test(c, only_a_branch_that_runs_fails, 0, SEEDS);
     tcase_add_loop_test(c, batches_of_any_size, 0, SEEDS);
     tcase_add_loop_test(c, complex_numbers, 0, SEEDS);
+    tcase_add_loop_test(c, results_of_different_sizes_and_gradients, 0, SEEDS);
     tcase_add_loop_test(c, conditions_on_shapes, 0, 4);     /* the others do not fold constants */
     suite_add_tcase(s, c);
     c = tcase_create("gradients");
