@@ -499,6 +499,14 @@ static eddy_tensor row_input(random_graph *g, const sweep_row *r, int k)
     return Add(Mul(Sigmoid(x), high - low), low);
 }
 
+/* Gradients of whole orthogonal factors need to know which side is the longer one. */
+static bool has_gradient(const sweep_row *r, const eddy_tensor *x)
+{
+    return !(r->options & SWEEP_REFUSES) &&
+           ((strcmp(r->op, "Svd") != 0 && strcmp(r->op, "Qr") != 0) ||
+            eddy_shape_is_known(eddy_shape_of(x[0])));
+}
+
 static void row(random_graph *g)
 {
     const sweep_row *r = sweep_row_at(pick(&g->t, sweep_count()));
@@ -507,8 +515,8 @@ static void row(random_graph *g)
     const eddy_tensor y = r->unary ? r->unary(x[0])
                         : r->binary ? r->binary(x[0], x[1]) : r->build(g->t.graph, x);
     for (int i = 0; eddy_is_valid(y) && i < eddy_outputs_of(y); i++) {
-        if (r->options & SWEEP_REFUSES) pool_keep(g, eddy_output(y, i));
-        else pool_add(g, eddy_output(y, i));
+        if (has_gradient(r, x)) pool_add(g, eddy_output(y, i));
+        else pool_keep(g, eddy_output(y, i));
     }
 }
 
