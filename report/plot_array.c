@@ -41,17 +41,30 @@ static void put_bar(FILE *to, double columns)
     fputs(eighths[n % 8], to);
 }
 
+double eddy__bin_edge(const bins *b, int n, int i)
+{
+    return b->least * ((double)(n - i) / n) + b->most * ((double)i / n);
+}
+
 static void put_histogram(const eddy_histogram_args *a, FILE *to, const bins *b)
 {
     enum { NUMBERS = 34 };              /* columns of a line besides the bar */
     if (a->title) fprintf(to, "%s\n", a->title);
     for (int i = 0; i < a->bins; i++) {
-        const double from = b->least + (b->most - b->least) * i / a->bins;
-        fprintf(to, "%11.4g \u2502", from);
+        fprintf(to, "%11.4g \u2502", eddy__bin_edge(b, a->bins, i));
         put_bar(to, (double)b->counts[i] / (double)b->largest * (a->width - NUMBERS));
         fprintf(to, " %lld\n", (long long)b->counts[i]);
     }
     fprintf(to, "%11.4g \u2518\n", b->most);
+}
+
+/* The place of v between least (0) and most (1). The difference of the largest numbers is infinite,
+ * and halves of the smallest ones are 0. */
+static double place_of(double v, double least, double most)
+{
+    if (!(most > least)) return 0;
+    return isfinite(most - least) ? (v - least) / (most - least)
+                                  : (v / 2 - least / 2) / (most / 2 - least / 2);
 }
 
 eddy_status eddy__histogram_count(const char *who, const eddy_histogram_args *a, bins *b)
@@ -74,9 +87,7 @@ eddy_status eddy__histogram_count(const char *who, const eddy_histogram_args *a,
     for (int64_t i = 0; i < n; i++) {
         const double v = eddy_array_get(a->values, i);
         if (!isfinite(v)) continue;
-        const double place =
-            b->most > b->least ? (v / 2 - b->least / 2) / (b->most / 2 - b->least / 2) : 0;
-        const int    bin = (int)(place * a->bins);
+        const int bin = (int)(place_of(v, b->least, b->most) * a->bins);
         const int64_t count = ++b->counts[bin < a->bins ? bin : a->bins - 1];
         if (count > b->largest) b->largest = count;
     }

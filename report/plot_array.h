@@ -12,6 +12,8 @@ typedef struct bins {
 
 /* Checks the options and counts the elements of each bin. */
 eddy_status eddy__histogram_count(const char *who, const eddy_histogram_args *a, bins *b);
+/* Where bin i of n begins. */
+double eddy__bin_edge(const bins *b, int n, int i);
 
 typedef struct picture {
     const eddy_array *values;

@@ -13,7 +13,7 @@ static void put_bars(const eddy_histogram_args *a, const bins *b, FILE *to)
     for (int i = 0; i <= a->bins; i++) {
         const int y = TOP + i * BIN;
         fprintf(to, "<text x='%d' y='%d' text-anchor='end'>%.4g</text>\n", NUMBERS - 8, y + 4,
-                b->least + (b->most - b->least) * i / a->bins);
+                eddy__bin_edge(b, a->bins, i));
         if (i == a->bins) break;
         const double wide = (double)b->counts[i] / (double)b->largest * room;
         fprintf(to, "<rect x='%d' y='%d' width='%.1f' height='%d' fill='#1f4e8c'/>\n", NUMBERS,

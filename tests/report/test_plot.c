@@ -4,6 +4,7 @@
 #include "tests/lib/golden.h"
 
 #include <fcntl.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -134,6 +135,14 @@ START_TEST(histogram)
     const double same[] = { 5, 5 };
     ck_assert_int_eq(eddy_histogram_print(EDDY_VIEW(same, 2), 2, .to = f, .width = 42), EDDY_OK);
     expect(written(f), "          5 │████████ 2\n          5 │ 0\n          5 ┘\n");
+    /* the smallest number above 0, and the largest ones */
+    f = tmpfile();
+    const double ends[] = { 0, 0x1p-1074 }, all[] = { -DBL_MAX, DBL_MAX };
+    ck_assert_int_eq(eddy_histogram_print(EDDY_VIEW(ends, 2), 2, .to = f, .width = 42), EDDY_OK);
+    expect(written(f), "          0 │████████ 1\n          0 │████████ 1\n 4.941e-324 ┘\n");
+    f = tmpfile();
+    ck_assert_int_eq(eddy_histogram_print(EDDY_VIEW(all, 2), 2, .to = f, .width = 42), EDDY_OK);
+    expect(written(f), "-1.798e+308 │████████ 1\n          0 │████████ 1\n 1.798e+308 ┘\n");
 }
 END_TEST
 
