@@ -63,7 +63,7 @@ HEADERS := eddy.h graph/options.h graph/defaults.h graph/status.h graph/array.h 
            layers/initial.h layers/variable_creator.h layers/layers.h layers/attention.h layers/attention_cache.h layers/recurrent.h \
            layers/rnn.h layers/rnn_cells.h layers/rnn_weights.h layers/beam_search.h \
            layers/generate.h \
-           optim/optim.h optim/mixed_precision.h optim/rules/tf_train.h optim/rules/adaptive.h optim/rules/parameter_free.h \
+           optim/optim.h optim/variable_parts.h optim/mixed_precision.h optim/rules/tf_train.h optim/rules/adaptive.h optim/rules/parameter_free.h \
            optim/schedules/schedules.h \
            optim/wrappers/averages.h optim/wrappers/wrappers.h optim/minimizers/minimizers.h \
            session/session.h session/watch.h session/checkpoint.h session/extract.h report/progress.h report/plot.h

@@ -20,6 +20,9 @@ eddy_communicator *eddy__averaging_begin(averaging *a, const char *what, eddy_gr
 /* The gradient times the share of this rank. */
 eddy_tensor    eddy__weighted(const averaging *a, eddy_tensor g);
 eddy_reduction eddy__averaging_reduction(const averaging *a);
+/* For a variable of which each rank has a part: what gathers it has the sum of the ranks' gradients as its
+ * gradient; a layer that is divided has the gradient of the one loss. */
+void           eddy__average_part(const averaging *a, const char *what, int ranks, eddy_gradient_pair *p);
 /* The rows of all ranks; divided, because rows of one index are summed later. */
 eddy_tensor    eddy__gathered(const averaging *a, eddy_communicator *c, eddy_gradient_pair p,
                               eddy_tensor values, eddy_tensor indices);

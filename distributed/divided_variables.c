@@ -84,9 +84,3 @@ void eddy_divide_variables_begin(eddy_communicator *c, eddy_graph *g, int64_t le
 }
 
 void eddy_divide_variables_end(eddy_graph *g) { eddy_variable_creator_end(g); }
-
-bool eddy__is_gathered(eddy_tensor variable, int64_t communicator)
-{
-    const eddy_division *d = eddy__division_of(variable);
-    return d && d->axis < 0 && d->communicator == communicator;
-}

@@ -5,19 +5,24 @@
 
 #include <string.h>
 
+/* The whole variable, which no rank has. */
 static bool division_infer(eddy_infer *c)
 {
-    c->out[0] = c->in[0];
+    const eddy_division *d = c->attrs;
+    c->out[0] = (eddy_type){ c->in[0].dtype, d->whole };
     return true;
 }
 
-static void division_gradient(eddy_rule *r) { r->dx[0] = r->dy[0]; }
+static eddy_status division_run(eddy_kernel *k)
+{
+    return eddy_kernel_fail(k, EDDY_UNIMPLEMENTED, "each rank has only a part of the variable");
+}
 
 static const eddy_op_def division_op = {
     .name = "Division", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .flags = EDDY_OP_ALIAS | EDDY_OP_UNSAVED, .attrs_size = sizeof(eddy_division),
+    .flags = EDDY_OP_UNSAVED, .attrs_size = sizeof(eddy_division),
     .attrs = EDDY_ATTRS(eddy_division, communicator, ranks, rank, axis, groups, whole),
-    .infer = division_infer, .gradient = division_gradient, .batch = eddy_batch_as_is,
+    .infer = division_infer, .kernel = division_run, .batch = eddy_batch_as_is,
 };
 
 /* ------------------------------------------------------------------- parts -- */
@@ -135,6 +140,17 @@ const eddy_division *eddy__division_of(eddy_tensor variable)
     return NULL;
 }
 
+bool eddy__has_part(eddy_tensor variable, int64_t communicator)
+{
+    const eddy_division *d = eddy__division_of(variable);
+    return d && d->communicator == communicator;
+}
+
+bool eddy__is_gathered(eddy_tensor variable, int64_t communicator)
+{
+    return eddy__has_part(variable, communicator) && eddy__division_of(variable)->axis < 0;
+}
+
 int64_t eddy__division_ranks(eddy_graph *g)
 {
     int64_t ranks = 0;
@@ -145,4 +161,29 @@ int64_t eddy__division_ranks(eddy_graph *g)
         if (d) ranks = d->ranks;
     }
     return ranks;
+}
+
+/* --------------------------------------------------------------------- sums -- */
+
+static void sum_together(int64_t communicator, int n, eddy_tensor *x)
+{
+    eddy_communicator *c = eddy__communicator_take(communicator);
+    eddy_tensor        y[EDDY_MAX_BUCKET];
+    if (!c)
+        eddy_fail(x[0].graph, EDDY_CLOSED, "divided variables: the communicator has been freed");
+    else if (eddy_all_reduce_list(c, (eddy_list){ n, x }, EDDY_REDUCE_SUM, y))
+        memcpy(x, y, (size_t)n * sizeof *x);
+    if (c) eddy__communicator_give(c);
+}
+
+void eddy__sum_over_ranks(int n, const eddy_tensor *variables, eddy_tensor *x)
+{
+    for (int i = 0, end; i < n; i = end) {
+        const int64_t c = eddy__division_of(variables[i])->communicator;
+        for (end = i + 1; end < n && end - i < EDDY_MAX_BUCKET; end++)
+            if (eddy__division_of(variables[end])->communicator != c ||
+                eddy_dtype_of(x[end]) != eddy_dtype_of(x[i]))
+                break;
+        sum_together(c, end - i, x + i);
+    }
 }

@@ -31,7 +31,12 @@ eddy_tensor eddy__create_part(const eddy_variable_request *r, const eddy_divisio
 const eddy_division *eddy__division_of(eddy_tensor variable);
 /* Among how many ranks the graph's variables are divided; 0: they are whole, or it differs. */
 int64_t eddy__division_ranks(eddy_graph *g);
-/* Whether it is divided among the ranks of that communicator and gathered where it is used. */
+/* Whether it is divided among the ranks of that communicator; and then gathered where it is used. */
+bool eddy__has_part(eddy_tensor variable, int64_t communicator);
 bool eddy__is_gathered(eddy_tensor variable, int64_t communicator);
+
+/* x[i] = the sum over the ranks that have parts of variables[i], all of which are divided; x[i] is a
+ * scalar. */
+void eddy__sum_over_ranks(int n, const eddy_tensor *variables, eddy_tensor *x);
 
 #endif

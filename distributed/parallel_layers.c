@@ -112,6 +112,7 @@ eddy_tensor eddy_column_dense_with(eddy_communicator *c, const eddy_dense_args *
     if (!fits(a.x.graph, "column_dense", c, a.reuse, regularized) ||
         !divides(a.x.graph, "column_dense", c, "units", a.units))
         return eddy_none(a.x.graph);
+    if (a.units < 1) return eddy_dense_with(&a);                /* reports the error */
     a.units /= c->n;
     a.x = eddy_copy_to_ranks(c, a.x);
     return divided_dense(c, &a, false);
@@ -192,6 +193,10 @@ eddy_tensor eddy_parallel_embedding_with(eddy_communicator *c,
                          "parallel_embedding: the table is [%lld,%lld]; expected a vector for each "
                          "of the ranks, %d, and a positive size",
                          (long long)a.input_dim, (long long)a.output_dim, c->n);
+    if (!eddy_dtype_is_integer(eddy_dtype_of(a.ids)) || eddy_dtype_of(a.ids) == EDDY_UINT8)
+        return eddy_fail(g, EDDY_BAD_DTYPE,
+                         "parallel_embedding: ids is %s; int32 or int64 expected",
+                         eddy_dtype_name(eddy_dtype_of(a.ids)));
     return lookup(c, &a);
 }
 
@@ -201,7 +206,13 @@ eddy_tensor eddy_parallel_embedding_with(eddy_communicator *c,
 static eddy_tensor mask_of_heads(eddy_communicator *c, eddy_tensor mask, int64_t heads)
 {
     const eddy_shape s = eddy_shape_of(mask);
+    char             text[128];
     if (!mask.graph) return mask;
+    if (s.rank > 2 && s.dim[s.rank - 3] > 1 && s.dim[s.rank - 3] != heads)
+        return eddy_fail(mask.graph, EDDY_BAD_SHAPE,
+                         "parallel_attention: the mask has shape %s; expected 1 or %lld heads in "
+                         "dimension %d", eddy_shape_print(s, text, sizeof text), (long long)heads,
+                         s.rank - 3);
     if (s.rank < 0 || (s.rank > 2 && s.dim[s.rank - 3] == EDDY_ANY))
         return eddy_fail(mask.graph, EDDY_BAD_SHAPE,
                          "parallel_attention: the number of heads of the mask must be known");
@@ -238,6 +249,8 @@ eddy_tensor eddy_parallel_attention_with(eddy_communicator *c,
     if (!attention_fits(c, &a)) return eddy_none(g);
     if (a.units == EDDY_OMITTED) a.units = eddy_shape_of(a.x).dim[2];
     if (!divides(g, "parallel_attention", c, "units", a.units)) return eddy_none(g);
+    if (a.heads < 1 || a.units < 1 || a.units % a.heads != 0)
+        return eddy_multi_head_attention_with(&a);              /* reports the error */
     a.mask = mask_of_heads(c, a.mask, a.heads);
     a.units /= c->n;
     a.heads /= c->n;

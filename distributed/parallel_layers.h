@@ -17,9 +17,10 @@
  * rank takes its part of the whole. eddy_save_ranks saves variables whole. These are not possible:
  * EDDY_INVALID_ARGUMENT for `reuse`, and for regularizers, which would see a part. Other errors: those
  * of the layer; EDDY_INVALID_ARGUMENT without a communicator, or for a number that the number of ranks
- * does not divide. What combines the gradients of several variables, such as clipping by the global norm, is
- * refused with parts. Optimizers must treat each element by itself, as Adam does: one that uses the norm of
- * a variable (LAMB, LARS) would see that of a part. */
+ * does not divide. LAMB, LARS, NovoGrad, clipping by norms, loss scaling and eddy_apply_if_finite need
+ * eddy_distributed around them, with the communicator of the layers or that of the ranks with other
+ * examples: they sum over the parts. Optimizers that need a whole variable (Adafactor, Muon, Shampoo, SM3,
+ * Prodigy) are refused. */
 #ifndef EDDY_DISTRIBUTED_PARALLEL_LAYERS_H
 #define EDDY_DISTRIBUTED_PARALLEL_LAYERS_H
 

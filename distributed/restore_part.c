@@ -2,7 +2,7 @@
 #include "distributed/division.h"
 #include "distributed/training.h"
 
-#include <string.h>
+#include "optim/wrappers/gradient_sums.h"
 
 typedef struct restoring {
     eddy_graph      *graph;
@@ -34,6 +34,23 @@ static bool hides(void *context, const char *variable, eddy_shape shape, char *e
     return true;
 }
 
+/* After a step, sums of gradients do not matter. */
+static bool may_lack(const restoring *r, eddy_tensor v)
+{
+    return eddy_checkpoint_find(r->file, eddy_name_of(v)) < 0 &&
+           eddy_collection_has(r->graph, EDDY_GRADIENT_SUMS, v);
+}
+
+static bool set_to_zero(restoring *r, eddy_tensor v)
+{
+    eddy_array *zero = eddy_array_new(eddy_dtype_of(v), eddy_shape_of(v));
+    if (!zero)
+        return eddy__distributed_fail(r->error, EDDY_NO_MEMORY, "restore_part: out of memory");
+    const bool ok = eddy_variable_set(r->session, v, zero) == EDDY_OK || failed(r);
+    eddy_array_free(zero);
+    return ok;
+}
+
 /* All variables that are whole, and the counts of draws. */
 static bool restore_wholes(restoring *r)
 {
@@ -42,7 +59,7 @@ static bool restore_wholes(restoring *r)
     int                       wholes = 0;
     for (int i = 0; i < n; i++) {
         const eddy_tensor v = variable_at(r, i);
-        if (eddy__division_of(v)) continue;
+        if (eddy__division_of(v) || may_lack(r, v)) continue;
         wholes++;
         if (eddy_checkpoint_find(r->file, eddy_name_of(v)) < 0)    /* it says what is missing */
             return eddy_restore(r->session, r->path, EDDY_LIST(v)) == EDDY_OK || failed(r);
@@ -71,8 +88,6 @@ static bool restore_one(restoring *r, eddy_tensor v, const eddy_division *d)
     if (ok && !part)
         ok = eddy__distributed_fail(r->error, EDDY_NO_MEMORY, "restore_part: out of memory");
     if (part) {
-        if (eddy_array_count(part) > 0)
-            memset(eddy_array_data(part), 0, eddy_array_bytes(part));
         eddy__division_copy(d, d->rank, eddy_dtype_size(t), eddy_array_data(whole),
                             eddy_array_data(part), false);
         ok = eddy_variable_set(r->session, v, part) == EDDY_OK || failed(r);
@@ -94,7 +109,8 @@ bool eddy_restore_part(eddy_graph *g, eddy_session *s, const char *path, eddy_er
     for (int i = 0; ok && i < eddy_collection_size(g, EDDY_GLOBAL_VARIABLES); i++) {
         const eddy_tensor    v = variable_at(&r, i);
         const eddy_division *d = eddy__division_of(v);
-        if (d) ok = restore_one(&r, v, d);
+        if (may_lack(&r, v)) ok = set_to_zero(&r, v);
+        else if (d) ok = restore_one(&r, v, d);
     }
     eddy_checkpoint_free(r.file);
     if (!ok && error && error->status == EDDY_OK) *error = own;

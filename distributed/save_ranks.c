@@ -27,7 +27,10 @@ typedef struct saving {
      * newline */
     char             **names, **divided;
     bool               turns;           /* all ranks have parts of the same variables */
+    bool               replaced;        /* the index names the new files */
     int                files;           /* one for each rank, or two */
+    const eddy_metadata *metadata;
+    int                n_metadata;
     eddy_error        *error;
 } saving;
 
@@ -36,6 +39,12 @@ static bool fail(saving *s, eddy_status status, const char *what)
     return eddy__distributed_fail(s->error, status, "save_ranks: %s%s: %s: %s", s->folder, s->stem,
                                   what,
                                   status == EDDY_IO ? strerror(errno) : eddy_status_text(status));
+}
+
+static bool session_failed(saving *s, const eddy_session *session)
+{
+    return eddy__distributed_fail(s->error, eddy_session_status(session), "save_ranks: rank %d: %s",
+                                  s->c->me, eddy_session_message(session));
 }
 
 static bool split_path(saving *s, const char *path)
@@ -64,8 +73,8 @@ static long long generation_of(const saving *s, const char *file)
     return length > 0 && file[at + (size_t)length] == '\0' ? strtoll(file + n + 1, NULL, 10) : 0;
 }
 
-/* The greatest generation in the folder, or removes those below `below`. */
-static long long walk(const saving *s, long long below)
+/* The greatest generation in the folder; removes those from `from` to `below` - 1. */
+static long long walk(const saving *s, long long from, long long below)
 {
     const eddy_files *f = eddy_posix_files();
     long long         greatest = 0;
@@ -74,7 +83,7 @@ static long long walk(const saving *s, long long below)
     for (struct dirent *e; folder && (e = readdir(folder)) != NULL;) {
         const long long g = generation_of(s, e->d_name);
         if (g > greatest) greatest = g;
-        if (g == 0 || g >= below) continue;
+        if (g < from || g == 0 || g >= below) continue;
         snprintf(path, sizeof path, "%s%s", s->folder, e->d_name);
         f->unlink(f->context, path);            /* what cannot be removed is only in the way */
     }
@@ -118,21 +127,37 @@ static eddy_tensor *own_variables(const saving *s, int *n)
     return v;
 }
 
+/* Before ranks exchange parts, so that all of them fail alike. */
+static bool has_parts(saving *s)
+{
+    bool ok = true;
+    for (int i = 0; ok && i < eddy_collection_size(s->graph, EDDY_GLOBAL_VARIABLES); i++) {
+        const eddy_tensor v = eddy_collection_at(s->graph, EDDY_GLOBAL_VARIABLES, i);
+        if (!eddy__division_of(v)) continue;
+        eddy_array *value = eddy_variable_value(s->session, v);
+        ok = value != NULL || session_failed(s, s->session);
+        eddy_array_free(value);
+    }
+    return ok;
+}
+
 /* Rank 0 writes all of its variables, and with them the counts of draws; its parts do not count. */
 static bool write_part(saving *s)
 {
     char         file[2 * PATH], path[3 * PATH];
     int          n;
-    eddy_tensor *v = own_variables(s, &n);
     eddy_status  status = EDDY_OK;
+    if (!has_parts(s)) return false;
+    eddy_tensor *v = own_variables(s, &n);
     if (!v) return fail(s, EDDY_NO_MEMORY, "a list of variables");
     file_of(s, s->c->me, file, sizeof file);
     snprintf(path, sizeof path, "%s%s", s->folder, file);
-    if (s->c->me == 0) status = eddy_save(s->session, path, (eddy_list){ 0, NULL });
+    if (s->c->me == 0)
+        status = eddy_save_checkpoint(s->session, path, .metadata = s->metadata,
+                                      .n_metadata = s->n_metadata);
     else if (n > 0) status = eddy_save(s->session, path, (eddy_list){ n, v });
     free(v);
-    return status == EDDY_OK || eddy__distributed_fail(s->error, status, "save_ranks: rank %d: %s",
-                                                       s->c->me, eddy_session_message(s->session));
+    return status == EDDY_OK || session_failed(s, s->session);
 }
 
 /* ----------------------------------------------------------- whole variables -- */
@@ -175,10 +200,7 @@ static eddy_array *gather(saving *s, eddy_tensor v)
     for (int r = 0; whole && r < d->ranks; r++) {
         eddy_array *part = r == d->rank ? eddy_variable_value(s->session, v)
                                         : eddy_array_new(t, eddy__division_shape(d, r));
-        if (!part && r == d->rank)
-            eddy__distributed_fail(s->error, eddy_session_status(s->session),
-                                   "save_ranks: rank %d: %s", s->c->me,
-                                   eddy_session_message(s->session));
+        if (!part && r == d->rank) session_failed(s, s->session);
         const bool  ok = part && eddy_array_broadcast(c, r, part, s->error);
         if (ok)
             eddy__division_copy(d, r, eddy_dtype_size(t), eddy_array_data(whole),
@@ -245,9 +267,7 @@ static bool write_wholes(saving *s)
     snprintf(path, sizeof path, "%s%s", s->folder, file);
     if (ok && w.n > 0 &&
         eddy_save_checkpoint(w.session, path, .named = w.named, .n_named = w.n) != EDDY_OK)
-        ok = eddy__distributed_fail(s->error, eddy_session_status(w.session),
-                                    "save_ranks: rank %d: %s", s->c->me,
-                                    eddy_session_message(w.session));
+        ok = session_failed(s, w.session);
     for (int i = 0; i < w.n; i++) free((char *)w.named[i].name);
     free(w.named);
     eddy_session_free(w.session);
@@ -322,7 +342,7 @@ static bool replace(saving *s, const char *path, const char *data, size_t size)
     }
     ok = ok && f->sync(f->context, fd) == 0;
     ok = f->close(f->context, fd) == 0 && ok;
-    ok = ok && f->rename(f->context, temporary, path) == 0;
+    ok = s->replaced = ok && f->rename(f->context, temporary, path) == 0;
     if (!ok) {
         fail(s, EDDY_IO, "cannot write the index");
         f->unlink(f->context, temporary);
@@ -386,7 +406,7 @@ static bool exchange(saving *s)
 {
     char number[32];
     bool ok = exchange_names(s, false, s->names) && exchange_names(s, true, s->divided) && agree(s);
-    snprintf(number, sizeof number, "%lld", s->c->me == 0 ? walk(s, 0) + 1 : 0);
+    snprintf(number, sizeof number, "%lld", s->c->me == 0 ? walk(s, 0, 0) + 1 : 0);
     char *first = ok ? eddy__broadcast_text(s->c, 0, number, s->error) : NULL;
     s->generation = first ? strtoll(first, NULL, 10) : 0;
     const bool known = first != NULL;
@@ -400,28 +420,54 @@ static bool exchange(saving *s)
     return known;
 }
 
-static bool save(saving *s)
+/* The files of this rank, when all ranks know that there will be no index of them. If the
+ * communicator has failed, another rank may write it yet. */
+static void remove_own(const saving *s)
 {
-    if (!exchange(s)) return false;
+    const eddy_files *f = eddy_posix_files();
+    char              file[2 * PATH], path[3 * PATH];
+    for (int number = s->c->me; number < s->files; number += s->c->n) {
+        file_of(s, number, file, sizeof file);
+        snprintf(path, sizeof path, "%s%s", s->folder, file);
+        if (eddy_communicator_status(s->c) == EDDY_OK) f->unlink(f->context, path);
+    }
+}
+
+/* Of all ranks. */
+static bool write_files(saving *s)
+{
     write_part(s);
     if (!eddy__all_succeeded(s->c, s->error)) return false;
     if (s->files > s->c->n) write_wholes(s);
+    return eddy__all_succeeded(s->c, s->error);
+}
+
+static bool save(saving *s)
+{
+    if (!exchange(s)) return false;
+    if (!write_files(s)) {
+        remove_own(s);
+        return false;
+    }
+    if (s->c->me == 0 && !write_index(s) && !s->replaced) walk(s, s->generation, s->generation + 1);
     if (!eddy__all_succeeded(s->c, s->error)) return false;
-    if (s->c->me == 0) write_index(s);
-    if (!eddy__all_succeeded(s->c, s->error)) return false;
-    if (s->c->me == 0) walk(s, s->generation);
+    if (s->c->me == 0) walk(s, 0, s->generation);
     return true;
 }
 
-bool eddy_save_ranks(eddy_communicator *c, eddy_graph *g, eddy_session *session, const char *path,
-                     eddy_error *error)
+bool eddy_save_ranks_with_metadata(eddy_communicator *c, eddy_graph *g, eddy_session *session,
+                                   const char *path, const eddy_metadata *metadata, int n,
+                                   eddy_error *error)
 {
     eddy_error own = { 0 };
-    if (!c || !g || !session || !path)
-        return eddy__distributed_fail(error, EDDY_INVALID_ARGUMENT,
-                                      "save_ranks: no communicator, graph, session or path");
+    if (!c || !g || !session || !path || n < 0 || (n > 0 && !metadata))
+        return eddy__distributed_fail(
+            error, EDDY_INVALID_ARGUMENT,
+            "save_ranks: no communicator, graph, session, path or metadata");
     saving *s = calloc(1, sizeof *s);
-    if (s) *s = (saving){ .c = c, .graph = g, .session = session, .error = &own };
+    if (s)
+        *s = (saving){ .c = c, .graph = g, .session = session, .metadata = metadata,
+                       .n_metadata = n, .error = &own };
     if (s) s->names = calloc(2 * (size_t)c->n, sizeof *s->names);
     if (s && s->names) s->divided = s->names + c->n;
     if (!s || !s->names) {
@@ -436,4 +482,10 @@ bool eddy_save_ranks(eddy_communicator *c, eddy_graph *g, eddy_session *session,
     free(s);
     if (own.status != EDDY_OK && error && error->status == EDDY_OK) *error = own;
     return own.status == EDDY_OK;
+}
+
+bool eddy_save_ranks(eddy_communicator *c, eddy_graph *g, eddy_session *s, const char *path,
+                     eddy_error *error)
+{
+    return eddy_save_ranks_with_metadata(c, g, s, path, NULL, 0, error);
 }

@@ -10,6 +10,7 @@
 #include "distributed/training.h"
 
 #include "ops/short_names.h"
+#include "optim/variable_parts.h"
 
 #include <stdlib.h>
 
@@ -82,7 +83,7 @@ static void divide(sharding *s, eddy_graph *g)
     for (int i = 0; all && i < n; i++) all[i] = eddy_collection_at(g, EDDY_TRAINABLE_VARIABLES, i);
     if (all && n > 1) qsort(all, (size_t)n, sizeof *all, largest_first);
     for (int i = 0; all && i < n; i++)
-        if (find(s, all[i]) < 0 && !eddy__is_gathered(all[i], s->average.communicator))
+        if (find(s, all[i]) < 0 && !eddy__has_part(all[i], s->average.communicator))
             give(s, all[i]);
     free(all);
 }
@@ -92,13 +93,7 @@ static void divide(sharding *s, eddy_graph *g)
 enum { EVERY = -2 };
 static int owner_of(sharding *s, eddy_tensor v)
 {
-    if (eddy__is_gathered(v, s->average.communicator)) {
-        if (s->averaged)
-            eddy_fail(v.graph, EDDY_INVALID_ARGUMENT,
-                      "Sharded: `averaged` with '%.200s', which is divided among the ranks: what "
-                      "gathers it sums its gradient", eddy_name_of(v));
-        return EVERY;
-    }
+    if (eddy__has_part(v, s->average.communicator)) return EVERY;
     if (find(s, v) < 0) divide(s, v.graph);
     const int owner = find(s, v);
     return owner >= 0 ? owner : give(s, v);
@@ -140,21 +135,11 @@ static void reduce(const sharding *s, eddy_communicator *c, int owner, eddy_grad
     *p = (parcel){ 0 };
 }
 
-/* What gathers a variable has the sum of the ranks' gradients as its gradient. */
 static void average_parts(const sharding *s, eddy_gradient_pair *pairs, int count)
 {
-    const averaging *a = &s->average;
-    for (int i = 0; i < count; i++) {
-        const eddy_tensor v = pairs[i].variable;
-        if (pairs[i].gradient.node == 0 || !eddy__is_gathered(v, a->communicator)) continue;
-        if (a->share.node != 0)
-            eddy_fail(
-                v.graph, EDDY_INVALID_ARGUMENT,
-                "Sharded: `examples` cannot weight the gradient of '%.200s', which is divided "
-                "among the ranks: weight the loss",
-                eddy_name_of(v));
-        else if (!a->sum) pairs[i].gradient = Div(pairs[i].gradient, (double)s->ranks);
-    }
+    for (int i = 0; i < count; i++)
+        if (pairs[i].gradient.node != 0)
+            eddy__average_part(&s->average, "Sharded", s->ranks, &pairs[i]);
 }
 
 static void reduce_to_owners(void *context, eddy_gradient_pair *pairs, int count)
@@ -275,6 +260,7 @@ eddy_optimizer *eddy_sharded_with(const eddy_sharded_args *given)
     const char *name = a.name ? a.name : "Sharded";
     sharding   *s = sharding_new(g, &a);
     if (!s) return NULL;
+    eddy_optimizer_sum_parts(a.optimizer, eddy__sum_over_ranks);
     eddy_optimizer *o =
         eddy_selected_updates(a.optimizer, .selects = is_mine, .complete = broadcast_new_values,
                               .context = s, .name = name);

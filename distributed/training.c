@@ -4,6 +4,7 @@
 #include "distributed/training.h"
 
 #include "ops/short_names.h"
+#include "optim/variable_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,19 @@ eddy_communicator *eddy__averaging_begin(averaging *a, const char *what, eddy_gr
     return c;
 }
 
+void eddy__average_part(const averaging *a, const char *what, int ranks, eddy_gradient_pair *p)
+{
+    const eddy_tensor v = p->variable;
+    if (!eddy__is_gathered(v, a->communicator)) return;
+    if (a->share.node != 0)
+        eddy_fail(
+            v.graph, EDDY_INVALID_ARGUMENT,
+            "%s: `examples` cannot weight the gradient of '%.200s', which is divided among the "
+            "ranks: weight the loss",
+            what, eddy_name_of(v));
+    else if (!a->sum) p->gradient = Div(p->gradient, (double)ranks);
+}
+
 /* Averages the gradients, those of the last variables first: they are known first. */
 static void average(void *context, eddy_gradient_pair *pairs, int count)
 {
@@ -85,10 +99,8 @@ static void average(void *context, eddy_gradient_pair *pairs, int count)
         const int64_t bytes = eddy__bytes_of(pairs[i].variable, a->bucket_bytes);
         bucket       *b = &buckets[eddy_dtype_of(pairs[i].variable)];
         if (pairs[i].gradient.node == 0) continue;
-        if (eddy__is_gathered(pairs[i].variable, a->communicator)) {
-            eddy_fail(pairs[i].variable.graph, EDDY_INVALID_ARGUMENT,
-                      "Distributed: the variable '%.200s' is divided among the ranks: only "
-                      "eddy_sharded averages its gradient", eddy_name_of(pairs[i].variable));
+        if (eddy__has_part(pairs[i].variable, a->communicator)) {
+            eddy__average_part(a, "Distributed", c->n, &pairs[i]);
             continue;
         }
         if (eddy_slices_parts(pairs[i].gradient, &values, &indices)) {
@@ -132,6 +144,7 @@ eddy_optimizer *eddy_distributed_with(const eddy_distributed_args *given)
                             .compress = a.compress,
                             .bucket_bytes = a.bucket_bytes };
     if (!eddy_graph_own(g, context, free)) return NULL;
+    eddy_optimizer_sum_parts(a.optimizer, eddy__sum_over_ranks);
     return eddy_transformed_gradients(a.optimizer, .transform = average, .context = context,
                                       .name = a.name ? a.name : "Distributed");
 }

@@ -91,14 +91,19 @@ EDDY_API eddy_optimizer *eddy_sharded_with(const eddy_sharded_args *given);
  * A layer gets a tensor that gathers the parts of all ranks; gradients gather them again, so that the
  * memory of a whole variable is free between its uses. Each rank has a vector of count / ranks elements,
  * which the optimizer updates; variables of fewer than `least` elements, or fewer elements than ranks,
- * stay whole. The initial value is computed whole on each rank: ranks need the same seeds. Steps have the bits
- * of eddy_distributed on 2, 4, 8, ... ranks, except for tables, whose gradients are dense here.
+ * stay whole. The initial value is computed whole on each rank: ranks need the same seeds, and
+ * eddy_initialize_variables. Steps have the bits of eddy_distributed on 2, 4, 8, ... ranks, except for
+ * tables, whose gradients are dense here, and where norms are used: they are sums over the ranks' parts.
  *
- * eddy_sharded is required: eddy_distributed refuses such variables, and eddy_sharded refuses `examples`
- * and `averaged` with them. What combines the gradients of several variables, as clipping by the global
- * norm and loss scaling do, is refused, too (EDDY_INVALID_ARGUMENT). Optimizers must treat each element by
- * itself, as Adam does: LAMB, LARS and Adafactor see only the rank's part and give wrong results. Layers
- * cannot be reused.
+ * LAMB, LARS, NovoGrad and clipping by the norm of each gradient work with parts, inside eddy_sharded or
+ * eddy_distributed. Clipping by the global norm, loss scaling and eddy_apply_if_finite go around an
+ * optimizer with `averaged`, as for eddy_sharded:
+ *
+ *   o = eddy_sharded(eddy_adam(g), c, .averaged = true);
+ *   o = eddy_distributed(eddy_clipped_gradients(o, .global_norm = most), c);
+ *
+ * EDDY_INVALID_ARGUMENT outside of them, for optimizers that need a whole variable (Adafactor, Muon, Shampoo,
+ * SM3, Prodigy), and for `examples`: weight the loss. Layers cannot be reused.
  * Errors: EDDY_INVALID_ARGUMENT without a communicator, or for an end without a beginning;
  * EDDY_OUT_OF_RANGE for a negative `least`. */
 EDDY_API void eddy_divide_variables_begin(eddy_communicator *c, eddy_graph *g, int64_t least);
@@ -111,25 +116,45 @@ EDDY_API void eddy_divide_variables_end(eddy_graph *g);
 EDDY_API bool eddy_broadcast_variables(eddy_communicator *c, int root, eddy_graph *g,
                                        eddy_session *s, eddy_error *error);
 
+/* Gives the global variables their initial values, the same on any number of ranks: those that a process
+ * alone draws, also where each rank has a part (eddy_divide_variables_begin) and where .first_run of the
+ * session lets ranks draw different numbers; whole variables are then those of rank 0. In place of
+ * eddy_initializer and eddy_broadcast_variables. All ranks call it. If a rank fails, all return false with
+ * its error: that of the initializer. */
+EDDY_API bool eddy_initialize_variables(eddy_communicator *c, eddy_graph *g, eddy_session *s,
+                                        eddy_error *error);
+
 /* Saves the global variables of all ranks, each once, as one checkpoint: a file for each rank
  * beside the index `path`, which ends in ".safetensors.index.json"; all ranks call it, with a
  * folder that they share. Any number of ranks, each with its graph, and a process alone restore it:
  *
- *   eddy_restore(session, "m.safetensors.index.json", EDDY_LIST())
+ *   eddy_save_ranks(c, g, session, "m.safetensors.index.json", &error);
+ *   eddy_restore_part(g, session, "m.safetensors.index.json", &error);
  *
  * Files have new names, and the index is replaced atomically when all are complete; then older
  * files are removed. After a crash the index is that of the old checkpoint or the new one, and
  * complete. The index lists all ranks' variables, and rank 0's file has the counts of draws. Variables
  * of which each rank has a part are saved whole, with their slots, in files of their own.
- * POSIX files only. If a rank cannot save, all return false with its error, and the communicator
- * still works. EDDY_INVALID_ARGUMENT for a missing argument or another path; those of eddy_save. */
+ * POSIX files only. If a rank cannot save, all return false with its error, the files of the old
+ * checkpoint stay and no others, and the communicator still works. EDDY_INVALID_ARGUMENT for a missing
+ * argument or another path; those of eddy_save. */
 EDDY_API bool eddy_save_ranks(eddy_communicator *c, eddy_graph *g, eddy_session *s,
                               const char *path, eddy_error *error);
+/* The same with n pairs of rank 0 (those of other ranks do not count), as eddy_save_checkpoint has them,
+ * which eddy_checkpoint_text reads: the position of a dataset (EDDY_DATASET_POSITION), for example. */
+EDDY_API bool eddy_save_ranks_with_metadata(eddy_communicator *c, eddy_graph *g, eddy_session *s,
+                                            const char *path, const eddy_metadata *metadata, int n,
+                                            eddy_error *error);
 
-/* eddy_restore for graphs with variables of which each rank has a part (eddy_divide_variables_begin,
- * parallel_layers.h): the file, of any number of ranks or of one process, has them whole, and this rank
- * takes its part. Ranks need not call it together. Variables may have been set before a failure. False with
- * the error of eddy_restore, and EDDY_BAD_SHAPE if the file has another whole. */
+/* eddy_restore for ranks: also for graphs with variables of which each rank has a part
+ * (eddy_divide_variables_begin, parallel_layers.h). The file, of any number of ranks or of one process, has
+ * them whole, and this rank takes its part. Ranks need not call it together.
+ *
+ * A training whose bits do not depend on the number of ranks goes on exactly on another number, if it was
+ * saved between two steps: slots of eddy_accumulate_gradients (gradient sums), of which fewer ranks
+ * have more, are 0 where the file lacks them. A global step counts runs: set it to the number of steps
+ * times the runs of a step. Variables may have been set before a failure. False with the error of
+ * eddy_restore, and EDDY_BAD_SHAPE if the file has another whole. */
 EDDY_API bool eddy_restore_part(eddy_graph *g, eddy_session *s, const char *path, eddy_error *error);
 
 /* eddy_run on all ranks of a communicator, where one rank's failure is every rank's: the others

@@ -102,6 +102,41 @@ bool eddy_broadcast_variables(eddy_communicator *c, int root, eddy_graph *g, edd
     return ok;
 }
 
+/* In a session of its own, whose draws no other rank shares. */
+static bool initialize(eddy_graph *g, eddy_session *s, eddy_error *error)
+{
+    eddy_session *first = eddy_session_new(g, .deterministic = true);
+    const int     n = eddy_collection_size(g, EDDY_GLOBAL_VARIABLES);
+    bool          ok = first && eddy_run(first, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)),
+                                         NULL) == EDDY_OK;
+    if (first && !ok)
+        eddy__distributed_fail(error, eddy_session_status(first), "%s",
+                               eddy_session_message(first));
+    for (int i = 0; ok && i < n; i++) {
+        const eddy_tensor v = eddy_collection_at(g, EDDY_GLOBAL_VARIABLES, i);
+        eddy_array       *value = eddy_variable_value(first, v);
+        ok = value && eddy_variable_set(s, v, value) == EDDY_OK;
+        if (value && !ok)
+            eddy__distributed_fail(error, eddy_session_status(s), "%s", eddy_session_message(s));
+        eddy_array_free(value);
+    }
+    eddy_session_free(first);
+    return ok ||
+           eddy__distributed_fail(error, EDDY_NO_MEMORY, "initialize_variables: out of memory");
+}
+
+bool eddy_initialize_variables(eddy_communicator *c, eddy_graph *g, eddy_session *s,
+                               eddy_error *error)
+{
+    eddy_error own = { 0 };
+    if (!c || !g || !s)
+        return eddy__distributed_fail(error, EDDY_INVALID_ARGUMENT,
+                                      "initialize_variables: no communicator, graph or session");
+    initialize(g, s, &own);
+    if (eddy__all_succeeded(c, &own)) return eddy_broadcast_variables(c, 0, g, s, error);
+    return eddy__distributed_fail(error, own.status, "%s", own.message);
+}
+
 eddy_status eddy_run_ranks(eddy_communicator *c, eddy_session *s, eddy_feeds feeds,
                            eddy_list fetches, eddy_array **out)
 {

@@ -272,24 +272,6 @@ static eddy_tensor apply(eddy_optimizer *o, const eddy_apply_gradients_args *a)
     return train;
 }
 
-/* Gradients cannot be combined where this process has only parts of the variables. */
-static bool are_whole(const eddy_optimizer *o, const eddy_gradient_pair *pairs, int count)
-{
-    static const char     key[] = EDDY_DIVIDED_VARIABLES;
-    const eddy_optimizer *combining = eddy__combining(o);
-    for (int k = eddy_collection_size(o->graph, key) - 1; combining && k >= 0; k--) {
-        const eddy_node *mark = eddy_node_of(eddy_collection_at(o->graph, key, k));
-        for (int i = 0; mark && i < count; i++) {
-            if (!eddy_same(pairs[i].variable, mark->inputs[0])) continue;
-            eddy_fail(o->graph, EDDY_INVALID_ARGUMENT,
-                      "%s: combines the gradients of several variables, and this process has only "
-                      "a part of '%.200s'", combining->name, eddy_name_of(pairs[i].variable));
-            return false;
-        }
-    }
-    return true;
-}
-
 eddy_tensor eddy_apply_gradients_with(const eddy_apply_gradients_args *given)
 {
     eddy_apply_gradients_args a = EDDY_TAKE(eddy_apply_gradients_args, given);
@@ -301,7 +283,7 @@ eddy_tensor eddy_apply_gradients_with(const eddy_apply_gradients_args *given)
                          "apply_gradients: the optimizer is NULL or not valid");
     }
     if (!pairs_fit(a.optimizer, a.pairs, a.count) || !step_fits(g, a.global_step) ||
-        !are_whole(a.optimizer, a.pairs, a.count))
+        !eddy__parts_fit(a.optimizer, a.pairs, a.count))
         return eddy_none(g);
     /* updates are computed in the type of the variable, also in mixed precision */
     void (*cast)(eddy_graph *, const eddy_op_def *, int, eddy_tensor *) = g->cast_inputs;

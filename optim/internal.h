@@ -4,6 +4,7 @@
 
 #include "graph/internal.h"
 #include "optim/optim.h"
+#include "optim/variable_parts.h"
 
 typedef struct eddy_slot {
     int32_t     owner;            /* node of its variable; 0: shared by all */
@@ -19,6 +20,8 @@ struct eddy_optimizer {
     void              *state;         /* begins with the addresses of the optimizers inside */
     int                n_inside;      /* number of these */
     bool               combines;      /* its step uses the gradients of several variables at once */
+    bool               takes_parts;   /* ... and these may be parts, if it has sum_parts */
+    eddy_sum_parts     sum_parts;     /* NULL: variables must be whole */
     bool               skip_negative; /* of the slices that are being applied */
     bool               constrains;    /* the step being built applies the constraint itself */
     eddy_tensor        variable;      /* that `step` is updating */
@@ -54,6 +57,19 @@ eddy_tensor eddy__step_rows(eddy_optimizer *o, eddy_tensor rows, eddy_tensor ind
 
 /* The optimizer o, or one inside it, whose step combines variables; NULL if none says so. */
 const eddy_optimizer *eddy__combining(const eddy_optimizer *o);
+
+/* Variables of which this process has a part (variable_parts.c). */
+bool        eddy__is_part(eddy_tensor variable);
+eddy_shape  eddy__whole_shape(eddy_tensor variable);
+/* Whether the variable is whole; else the error is on the graph. */
+bool        eddy__requires_whole(const eddy_optimizer *o, eddy_tensor variable);
+/* Whether the optimizer, and those inside it, can update all of these; else likewise. */
+bool        eddy__parts_fit(const eddy_optimizer *o, const eddy_gradient_pair *pairs, int count);
+/* Replaces x[i], a scalar of a part of variables[i], by the sum over all parts, with one exchange. */
+void        eddy__sum_parts(const eddy_optimizer *o, int n, const eddy_tensor *variables, eddy_tensor *x);
+/* The sum of the squares of x, which is v or its gradient, and two norms of such tensors. */
+eddy_tensor eddy__sum_squares(const eddy_optimizer *o, eddy_tensor v, eddy_tensor x);
+void        eddy__two_norms(const eddy_optimizer *o, eddy_tensor v, eddy_tensor x[2]);
 
 /* A gradient of partly unknown shape with the variable's, or the run fails. */
 eddy_tensor eddy__shaped(eddy_tensor gradient, eddy_tensor variable);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Kills `eddy train` at random moments, resumes it, and compares the bytes of its results with those of
-# a training that was not interrupted.
-#   [BUILD=build] [SEED=1] [RANKS=2] sh scripts/kill_training.sh [KILLS]
+# a training that was not interrupted. With several numbers of ranks, each start takes one of them.
+#   [BUILD=build] [SEED=1] [RANKS='1 2 4'] sh scripts/kill_training.sh [KILLS]
 set -eu
 eddy=${BUILD:-build}/eddy
 kills=${1:-200}
@@ -10,8 +10,9 @@ trap 'rm -rf "$work"' EXIT
 
 # Everything that has a state: shuffling, dropout, batch normalization, slots, a schedule, early
 # stopping, and checkpoints in the middle of epochs.
-ranks=
-[ -z "${RANKS:-}" ] || ranks="ranks: $RANKS"
+first=${RANKS:-}
+first=${first%% *}
+ranks=${first:+ranks: $first}
 cat > "$work/config.yaml" <<CONFIG
 data:
   arrays: {x: $PWD/data/digits-images.idx3-ubyte, y: $PWD/data/digits-labels.idx1-ubyte}
@@ -36,11 +37,21 @@ $ranks
 CONFIG
 
 # The checkpoints that are listed, the network and the history. A kill may leave a checkpoint that was
-# about to be removed: it is listed as dropped.
+# about to be removed: it is listed as dropped. Checkpoints of other ranks have other sums of gradients.
 results() {     # results FOLDER
     cd "$1"
     sed '/dropped/d' checkpoints.txt | cat - model.yaml history.csv
+    [ "${RANKS:-}" = "$first" ] || return 0
     sed -n '/dropped/d; s/^\([0-9]*\) .*/checkpoint-\1.safetensors/p' checkpoints.txt | xargs cat
+}
+
+# Goes on, with a number of ranks that depends on N.
+go_on() {       # go_on N COMMAND...
+    number_of_ranks=$(echo "${RANKS:-}" | awk -v seed="${SEED:-1}" -v n="$1" \
+        '{ srand(seed * 1000 + n); rand(); if (NF > 1) print "ranks=" $(1 + int(rand() * NF)) }')
+    shift
+    "$@" "$eddy" train "$work/config.yaml" --output "$work/folder" --resume \
+        ${number_of_ranks:+--set "$number_of_ranks"} > "$work/log" 2>&1
 }
 
 begin=$(date +%s%N)
@@ -54,8 +65,7 @@ while [ "$killed" -lt "$kills" ]; do
     # from 0.001 to the time of a whole training, in seconds
     after=$(awk -v seed="${SEED:-1}" -v n=$number -v most="$whole" \
         'BEGIN { srand(seed * 100000 + n); print 0.001 + rand() * most / 1000 }')
-    if timeout -s KILL "$after" "$eddy" train "$work/config.yaml" --output "$work/folder" --resume \
-        > "$work/log" 2>&1; then
+    if go_on $number timeout -s KILL "$after"; then
         (results "$work/folder") > "$work/got"
         cmp "$work/expected" "$work/got" || { echo "the bytes differ after $killed kills" >&2; exit 1; }
         finished=$((finished + 1))
@@ -65,7 +75,7 @@ while [ "$killed" -lt "$kills" ]; do
         killed=$((killed + 1))
     fi
 done
-"$eddy" train "$work/config.yaml" --output "$work/folder" --resume > "$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+go_on 0 || { cat "$work/log" >&2; exit 1; }
 (results "$work/folder") > "$work/got"
 cmp "$work/expected" "$work/got" || { echo "the bytes differ after $killed kills" >&2; exit 1; }
 echo "figure: $killed kills, $((finished + 1)) trainings with the same bytes"

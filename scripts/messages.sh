@@ -69,6 +69,7 @@ distributed/threads.c|run_threads: a thread cannot be started: %s|a limit of the
 distributed/threads.c|a message between ranks %d and %d is too long|a guard: ranks compare their arguments first
 distributed/training.c|Distributed: out of memory|memory that is not from an allocator of the library
 distributed/variables.c|broadcast_variables: out of memory|likewise
+distributed/variables.c|initialize_variables: out of memory|likewise
 distributed/background.c|out of memory for messages|likewise
 distributed/background.c|a thread for messages cannot be started|a limit of the system
 distributed/save_ranks.c|save_ranks: out of memory|memory that is not from an allocator of the library

@@ -24,15 +24,15 @@ bool results_folder(const training *t, bool resume)
                            "it, --output names another folder") == SUCCESS;
 }
 
-/* The best weights, if an epoch was the best. */
+/* The best weights, if an epoch was the best; also of another number of ranks. */
 static bool restore_best(const training *t, eddy_session *s)
 {
     eddy_kept_checkpoint best;
     eddy_error           e = { 0 };
     if (eddy_best_checkpoint(t->folder, NULL, &best, &e) != EDDY_OK)
         return fail_error(t->folder, e.message) == SUCCESS;
-    if (best.step < 0 || eddy_restore(s, best.path, EDDY_LIST()) == EDDY_OK) return true;
-    return fail_error(best.path, eddy_session_message(s)) == SUCCESS;
+    if (best.step < 0 || eddy_restore_part(t->b.graph, s, best.path, &e)) return true;
+    return fail_error(best.path, e.message) == SUCCESS;
 }
 
 /* The network from its inputs to its output, as it is outside of training. */

@@ -199,8 +199,7 @@ static bool loop(running *r)
 
 /* ------------------------------------------------------------ from start to end -- */
 
-/* The state is read from a checkpoint by each rank; otherwise all begin with the variables of the
- * first. */
+/* The state is read from a checkpoint by each rank; otherwise all begin with the same variables. */
 static bool start(running *r, bool resume)
 {
     const training *t = r->t;
@@ -216,12 +215,12 @@ static bool start(running *r, bool resume)
     r->losses = eddy_array_new(EDDY_FLOAT64, EDDY_SHAPE(t->parts));
     if (me == 0 && t->held.n > 0) r->held = training_batches(t, true);
     if (!r->s || !r->batches || !r->losses || (me == 0 && t->held.n > 0 && !r->held)) return false;
-    if (eddy_run(r->s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(t->b.graph)), NULL) != EDDY_OK)
+    if (t->communicator && !eddy_initialize_variables(t->communicator, t->b.graph, r->s, &e))
+        return fail(NULL, "%s", e.message) == SUCCESS;
+    if (!t->communicator && eddy_run(r->s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(t->b.graph)),
+                                     NULL) != EDDY_OK)
         return failed(r);
     if (!weights_restore(&t->b, r->s)) return false;
-    if (t->communicator &&
-        !eddy_broadcast_variables(t->communicator, 0, t->b.graph, r->s, &e))
-        return fail(NULL, "%s", e.message) == SUCCESS;
     if (resume && !state_restore(t, r->s, r->batches, &r->now)) return false;
     return me > 0 || history_read(&r->past, t, r->now.epoch);
 }

@@ -66,6 +66,24 @@ static bool parse(const char *from, state *now, long long *ranks, long long *par
     return true;
 }
 
+/* Another number of ranks has other sums of gradients, and other runs in a step. */
+static bool restore_ranks(const training *t, eddy_session *s, eddy_dataset *d,
+                          const eddy_checkpoint *c, const char *path, int64_t step, eddy_error *e)
+{
+    const char *position = eddy_checkpoint_text(c, EDDY_DATASET_POSITION);
+    if (eddy_dataset_seek(d, position) != EDDY_OK) {
+        snprintf(e->message, sizeof e->message, "%s", eddy_dataset_message(d));
+        return false;
+    }
+    if (!eddy_restore_part(t->b.graph, s, path, e)) return false;
+    eddy_array *runs = eddy_array_new(EDDY_INT64, EDDY_SCALAR);
+    if (runs) *(int64_t *)eddy_array_data(runs) = step * (t->parts / t->ranks);
+    const bool fine = runs && eddy_variable_set(s, t->runs, runs) == EDDY_OK;
+    if (!fine) snprintf(e->message, sizeof e->message, "out of memory");
+    eddy_array_free(runs);
+    return fine;
+}
+
 bool state_restore(const training *t, eddy_session *s, eddy_dataset *d, state *now)
 {
     eddy_kept_checkpoint kept;
@@ -76,15 +94,19 @@ bool state_restore(const training *t, eddy_session *s, eddy_dataset *d, state *n
     const char      *words = c ? eddy_checkpoint_text(c, STATE) : NULL;
     long long        ranks, parts;
     bool             fine = words && parse(words, now, &ranks, &parts);
-    if (c && !fine) fail(kept.path, "this is not a checkpoint of eddy train");
-    if (fine && (ranks != t->ranks || parts != t->parts))
-        fine = fail(kept.path, "the training had %s and batches of %s; this configuration has "
-                               "%s and %s", number_of(ranks, "rank"), number_of(parts, "part"),
-                    number_of(t->ranks, "rank"), number_of(t->parts, "part")) == SUCCESS;
     if (!c) fail_error(kept.path, e.message);
+    else if (!fine) fail(kept.path, "this is not a checkpoint of eddy train");
+    else if (parts != t->parts)
+        fine = fail(kept.path, "the training had batches of %s, on which the results depend; this "
+                               "configuration has %s", number_of(parts, "part"),
+                    number_of(t->parts, "part")) == SUCCESS;
+    else {
+        fine = ranks == t->ranks
+                   ? eddy_restore_with_dataset(s, kept.path, d, &e) == EDDY_OK
+                   : restore_ranks(t, s, d, c, kept.path, now->step, &e);
+        if (!fine)
+            fail(kept.path, "the checkpoint does not fit the configuration: %s", e.message);
+    }
     eddy_checkpoint_free(c);
-    if (!fine) return false;
-    if (eddy_restore_with_dataset(s, kept.path, d, &e) == EDDY_OK) return true;
-    return fail(kept.path, "the checkpoint does not fit the configuration: %s", e.message) ==
-           SUCCESS;
+    return fine;
 }

@@ -26,6 +26,7 @@ static void adafactor_slots(eddy_optimizer *o, eddy_tensor v)
 {
     const adafactor_state *s = eddy_optimizer_state(o);
     const int rank = eddy_shape_of(v).rank;
+    if (!eddy__requires_whole(o, v)) return;
     eddy__counted_slots(o, v);
     if (s->a.beta1.node != 0) eddy__zero_slot(o, v, "m");
     if (rank < 0)

@@ -33,8 +33,9 @@ static eddy_tensor lamb_dense(eddy_optimizer *o, eddy_tensor g, eddy_tensor v)
     if (s->a.weight_decay.node != 0 && !eddy__picks(&s->a.without_decay, v))
         u = Add(u, Mul(eddy_hyper(s->a.weight_decay, v), v));
     if (!eddy__picks(&s->a.without_adaptation, v)) {
-        eddy_tensor of_v = eddy_euclidean_norm(v), of_u = eddy_euclidean_norm(u);
-        lr = Mul(lr, eddy__trust(of_v, of_u, Div(of_v, of_u)));
+        eddy_tensor of[] = { v, u };
+        eddy__two_norms(o, v, of);
+        lr = Mul(lr, eddy__trust(of[0], of[1], Div(of[0], of[1])));
     }
     return eddy_group(o->graph, EDDY_LIST(m, q, eddy_assign_sub(v, Mul(lr, u))), NULL);
 }

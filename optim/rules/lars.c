@@ -7,21 +7,23 @@
 #include "optim/rules/rule_formulas.h"
 #include "graph/call_options.h"
 
-static eddy_tensor lars_scaled(const eddy_lars_args *s, eddy_tensor g, eddy_tensor v)
+static eddy_tensor lars_scaled(eddy_optimizer *o, eddy_tensor g, eddy_tensor v)
 {
+    const eddy_lars_args *s = eddy_optimizer_state(o);
     eddy_tensor lr = eddy_hyper(s->learning_rate, v), decay = eddy_hyper(s->weight_decay, v);
     if (eddy__picks(&s->skip, v)) return Mul(lr, g);
-    eddy_tensor of_v = eddy_euclidean_norm(v), of_g = eddy_euclidean_norm(g);
-    eddy_tensor below = Add(Add(of_g, Mul(decay, of_v)), eddy_hyper(s->epsilon, v));
-    eddy_tensor ratio = Div(Mul(eddy_hyper(s->eeta, v), of_v), below);
-    return Mul(Mul(lr, eddy__trust(of_v, of_g, ratio)), Add(g, Mul(decay, v)));
+    eddy_tensor of[] = { v, g };
+    eddy__two_norms(o, v, of);
+    eddy_tensor below = Add(Add(of[1], Mul(decay, of[0])), eddy_hyper(s->epsilon, v));
+    eddy_tensor ratio = Div(Mul(eddy_hyper(s->eeta, v), of[0]), below);
+    return Mul(Mul(lr, eddy__trust(of[0], of[1], ratio)), Add(g, Mul(decay, v)));
 }
 
 static eddy_tensor lars_dense(eddy_optimizer *o, eddy_tensor g, eddy_tensor v)
 {
     const eddy_lars_args *s = eddy_optimizer_state(o);
     eddy_tensor a = eddy_get_slot(o, v, "momentum"), mu = eddy_hyper(s->momentum, v);
-    eddy_tensor d = lars_scaled(s, g, v);
+    eddy_tensor d = lars_scaled(o, g, v);
     a = eddy_assign(a, Add(Mul(mu, a), d));
     return eddy_assign_sub(v, s->use_nesterov ? Add(d, Mul(mu, a)) : a);
 }

@@ -16,6 +16,7 @@ static void muon_slots(eddy_optimizer *o, eddy_tensor v)
 {
     char             text[128];
     const eddy_shape shape = eddy_shape_of(v);
+    if (!eddy__requires_whole(o, v)) return;
     if (shape.rank < 2 || !eddy_shape_is_known(shape))
         eddy_fail(o->graph, EDDY_UNIMPLEMENTED, "%s: '%s' has shape %s; expected a matrix", o->name,
                   eddy_name_of(v), eddy_shape_print(shape, text, sizeof text));

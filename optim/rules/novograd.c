@@ -29,7 +29,7 @@ static eddy_tensor novograd_dense(eddy_optimizer *o, eddy_tensor g, eddy_tensor 
 {
     const novograd_state *s = eddy_optimizer_state(o);
     eddy_tensor m = eddy_get_slot(o, v, "m"), n = eddy_get_slot(o, v, "v");
-    n = eddy_assign(n, Add(n, Mul(Sub(Sum(Square(g)), n), eddy_hyper(s->share, v))));
+    n = eddy_assign(n, Add(n, Mul(Sub(eddy__sum_squares(o, v, g), n), eddy_hyper(s->share, v))));
     eddy_tensor d = Div(g, Add(Sqrt(n), eddy_hyper(s->a.epsilon, v)));
     if (s->a.weight_decay.node != 0 && !eddy__picks(&s->a.without_decay, v))
         d = Add(d, Mul(eddy_hyper(s->a.weight_decay, v), v));

@@ -54,7 +54,7 @@ eddy_tensor eddy__trust(eddy_tensor a, eddy_tensor b, eddy_tensor ratio)
 
 bool eddy_rank_below_2(eddy_tensor variable, void *context)
 {
-    const int rank = eddy_shape_of(variable).rank;
+    const int rank = eddy__whole_shape(variable).rank;
     (void)context;
     return rank >= 0 && rank < 2;
 }

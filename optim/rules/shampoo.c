@@ -34,6 +34,7 @@ static void shampoo_slots(eddy_optimizer *o, eddy_tensor v)
     const eddy_shampoo_args *s = eddy_optimizer_state(o);
     const eddy_shape         shape = eddy_shape_of(v);
     char                     text[128];
+    if (!eddy__requires_whole(o, v)) return;
     if (!eddy_shape_is_known(shape)) {
         eddy_fail(o->graph, EDDY_UNIMPLEMENTED, "%s: the shape of '%s', %s, is unknown", o->name,
                   eddy_name_of(v), eddy_shape_print(shape, text, sizeof text));

@@ -35,6 +35,7 @@ static eddy_dims other_axes(eddy_tensor v, int axis)
 
 static void sm3_slots(eddy_optimizer *o, eddy_tensor v)
 {
+    if (!eddy__requires_whole(o, v)) return;
     if (eddy_shape_of(v).rank < 0)
         eddy_fail(o->graph, EDDY_UNIMPLEMENTED, "%s: the rank of '%s' is unknown", o->name,
                   eddy_name_of(v));

@@ -8,6 +8,7 @@
  *
  * A graph has no branches: the inner step is computed in each run, and written in every k-th
  * run. */
+#include "optim/wrappers/gradient_sums.h"
 #include "optim/wrappers/wrappers_internal.h"
 #include "graph/call_options.h"
 #include "ops/short_names.h"
@@ -19,7 +20,7 @@ typedef struct accumulate_state {
     int64_t         steps;
     bool            sum;
     int             levels;       /* pairwise: log2 k; else -1 */
-    eddy_tensor     run;          /* 1, 2, ... */
+    eddy_tensor     run;          /* 1, 2, ... k */
     eddy_tensor     due;          /* true in every k-th run */
 } accumulate_state;
 
@@ -39,7 +40,9 @@ static void accumulate_slots(eddy_optimizer *o, eddy_tensor v)
     const accumulate_state *s = eddy_optimizer_state(o);
     eddy__inner_slots(s->inner, v);
     eddy_make_shared_slot(o, "accumulate_step", eddy_number(o->graph, EDDY_INT64, 0));
-    for (int i = 0; i < slots_of(s); i++) eddy__zero_slot(o, v, sum_names[i]);
+    if (eddy_is_valid(eddy_get_slot(o, v, sum_names[0]))) return;
+    for (int i = 0; i < slots_of(s); i++)
+        eddy_collection_add(o->graph, EDDY_GRADIENT_SUMS, eddy__zero_slot(o, v, sum_names[i]));
 }
 
 static void accumulate_prepare(eddy_optimizer *o)
@@ -128,7 +131,8 @@ static eddy_tensor accumulate_finish(eddy_optimizer *o, eddy_list updates)
     eddy_id_range           range = { .from = eddy_graph_size(o->graph) };
     eddy_tensor             done = eddy__inner_finish(s->inner, updates);
     range.to = eddy_graph_size(o->graph);
-    eddy_tensor step = eddy__shared_slot(o, "accumulate_step"), next = Add(step, 1);
+    eddy_tensor step = eddy__shared_slot(o, "accumulate_step");
+    eddy_tensor next = FloorMod(s->run, (double)s->steps);
     done = eddy__keep_if(o, &range, done, s->due);
     eddy_control_begin(o->graph, EDDY_LIST(done));
     done = eddy_assign(step, next);

@@ -54,7 +54,7 @@ static int write_nothing(eddy_list x, eddy_tensor *y, void *context)
 static void watch(eddy_optimizer *o, eddy_tensor gradient, eddy_tensor v)
 {
     guard_state      *s = eddy_optimizer_state(o);
-    const eddy_tensor before = s->step.finite, fine = eddy__finite_watch(&s->step, gradient);
+    const eddy_tensor before = s->step.finite, fine = eddy__finite_watch(o, &s->step, gradient, v);
     if (s->quiet) return;
     char line[400];
     snprintf(line, sizeof line, "%.100s: step skipped; infinite or NaN elements in the gradient of "
@@ -136,13 +136,14 @@ eddy_optimizer *eddy_apply_if_finite_with(const eddy_apply_if_finite_args *given
     eddy_apply_if_finite_args a = EDDY_TAKE(eddy_apply_if_finite_args, given);
     eddy_graph *g = eddy__inner_graph(NULL, "ApplyIfFinite", a.optimizer);
     if (!g) return NULL;
-    const guard_state  s = { a.optimizer, a.quiet, a.write, a.user, { eddy_none(g), NULL },
-                             eddy_none(g) };
+    const guard_state  s = { .inner = a.optimizer, .quiet = a.quiet, .write = a.write,
+                             .user = a.user, .step.finite = eddy_none(g),
+                             .reports = eddy_none(g) };
     eddy_optimizer_def def = guard;
     def.sums_duplicates = a.optimizer->def.sums_duplicates;
     if (a.optimizer->def.transform) def.transform = guard_transform;
     eddy_optimizer *o = eddy__outer_new(g, &def, &s, a.name);
-    if (o) o->combines = true;
+    if (o) o->combines = o->takes_parts = true;
     return o && make_count(o) ? o : NULL;
 }
 

@@ -53,6 +53,21 @@ static eddy_graph *begin(const char *what, const eddy_gradient_pair *pairs, int 
     return g;
 }
 
+/* The same, for functions of norms, which need whole gradients. */
+static eddy_graph *begin_norms(const char *what, const eddy_gradient_pair *pairs, int count,
+                               eddy_tensor bound)
+{
+    eddy_graph *g = begin(what, pairs, count, bound);
+    for (int i = 0; g && i < count; i++) {
+        if (pairs[i].gradient.node == 0 || !eddy__is_part(pairs[i].variable)) continue;
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "%s: this process has only a part of '%.200s'; eddy_clipped_gradients inside an "
+                  "optimizer of the ranks clips it", what, eddy_name_of(pairs[i].variable));
+        return NULL;
+    }
+    return g;
+}
+
 /* ------------------------------------------------------------- one by one -- */
 
 void eddy_clip_gradients_by_value(eddy_gradient_pair *pairs, int count, eddy_tensor lo,
@@ -68,7 +83,7 @@ void eddy_clip_gradients_by_value(eddy_gradient_pair *pairs, int count, eddy_ten
 
 void eddy_clip_gradients_by_norm(eddy_gradient_pair *pairs, int count, eddy_tensor clip)
 {
-    if (!begin("clip_gradients_by_norm", pairs, count, clip)) return;
+    if (!begin_norms("clip_gradients_by_norm", pairs, count, clip)) return;
     for (int i = 0; i < count; i++) {
         eddy_tensor *t = &pairs[i].gradient;
         if (t->node != 0) *t = eddy_clip_by_norm(*t, CastLike(clip, *t));
@@ -77,7 +92,7 @@ void eddy_clip_gradients_by_norm(eddy_gradient_pair *pairs, int count, eddy_tens
 
 void eddy_clip_gradients_by_average_norm(eddy_gradient_pair *pairs, int count, eddy_tensor clip)
 {
-    if (!begin("clip_gradients_by_average_norm", pairs, count, clip)) return;
+    if (!begin_norms("clip_gradients_by_average_norm", pairs, count, clip)) return;
     for (int i = 0; i < count; i++) {
         eddy_tensor *t = &pairs[i].gradient;
         if (t->node != 0) *t = eddy_clip_by_average_norm(*t, CastLike(clip, *t));
@@ -104,7 +119,7 @@ static void release(eddy_graph *g, eddy_tensor *list, int count)
 eddy_tensor eddy_clip_gradients_by_global_norm(eddy_gradient_pair *pairs, int count,
                                                eddy_tensor clip)
 {
-    eddy_graph  *g = begin("clip_gradients_by_global_norm", pairs, count, clip);
+    eddy_graph  *g = begin_norms("clip_gradients_by_global_norm", pairs, count, clip);
     eddy_tensor *list = g ? gradients_of(g, pairs, count) : NULL;
     if (!list) return eddy_none(graph_of(pairs, count));
     eddy_tensor first = list[0], norm;
@@ -174,6 +189,10 @@ void eddy_clip_gradients_adaptively_with(const eddy_adaptive_clip_args *given)
         if (!eddy_is_valid(p.variable) || p.variable.graph != g)
             eddy_fail(g, EDDY_INVALID_ARGUMENT,
                       "clip_gradients_adaptively: pair %d has no variable of this graph", i);
+        else if (eddy__is_part(p.variable))
+            eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                      "clip_gradients_adaptively: this process has only a part of '%.200s'",
+                      eddy_name_of(p.variable));
         else a.pairs[i].gradient = adapted(p.gradient, p.variable, a.clip, a.epsilon);
     }
 }

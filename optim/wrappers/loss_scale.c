@@ -22,10 +22,10 @@ static void scale_prepare(eddy_optimizer *o)
 /* The gradient of the unscaled loss: gradients that were computed for the optimizer are already
  * divided, those of a loss that the program has scaled are not. Also records whether it is
  * finite. */
-static eddy_tensor unscaled(const eddy_optimizer *o, eddy_tensor g)
+static eddy_tensor unscaled(const eddy_optimizer *o, eddy_tensor g, eddy_tensor v)
 {
     scale_state *s = o->state;
-    if (!s->fixed) eddy__finite_watch(&s->step, g);
+    if (!s->fixed) eddy__finite_watch(o, &s->step, g, v);
     return o->takes_scaled && !o->takes_unscaled ? Div(g, eddy_hyper(s->scale, g)) : g;
 }
 
@@ -33,18 +33,18 @@ static eddy_tensor unscaled(const eddy_optimizer *o, eddy_tensor g)
 static void scale_transform(eddy_optimizer *o, eddy_gradient_pair *pairs, int count)
 {
     for (int i = 0; i < count; i++) {
-        eddy_tensor *g = &pairs[i].gradient, values;
+        eddy_tensor *g = &pairs[i].gradient, v = pairs[i].variable, values;
         if (eddy_slices_parts(*g, &values, NULL))
-            *g = eddy_slices_with_values(*g, unscaled(o, values));
-        else if (g->node != 0) *g = unscaled(o, *g);
+            *g = eddy_slices_with_values(*g, unscaled(o, values, v));
+        else if (g->node != 0) *g = unscaled(o, *g, v);
     }
     eddy__inner_transform(o, pairs, count);
 }
 
 /* The gradient as the one inside gets it. */
-static eddy_tensor handed_on(const eddy_optimizer *o, eddy_tensor g)
+static eddy_tensor handed_on(const eddy_optimizer *o, eddy_tensor g, eddy_tensor v)
 {
-    return o->def.transform ? g : unscaled(o, g);
+    return o->def.transform ? g : unscaled(o, g, v);
 }
 
 /* Records the id range of an update, whose nodes are those above `from`. */
@@ -58,7 +58,7 @@ static eddy_tensor scale_dense(eddy_optimizer *o, eddy_tensor g, eddy_tensor v)
 {
     scale_state  *s = eddy_optimizer_state(o);
     const int32_t from = eddy_graph_size(o->graph);
-    return noted(o, from, eddy__inner_dense(s->inner, handed_on(o, g), v));
+    return noted(o, from, eddy__inner_dense(s->inner, handed_on(o, g, v), v));
 }
 
 static eddy_tensor scale_sparse(eddy_optimizer *o, eddy_tensor values, eddy_tensor indices,
@@ -66,7 +66,7 @@ static eddy_tensor scale_sparse(eddy_optimizer *o, eddy_tensor values, eddy_tens
 {
     scale_state  *s = eddy_optimizer_state(o);
     const int32_t from = eddy_graph_size(o->graph);
-    return noted(o, from, eddy__inner_sparse(o, s->inner, handed_on(o, values), indices, v));
+    return noted(o, from, eddy__inner_sparse(o, s->inner, handed_on(o, values, v), indices, v));
 }
 
 /* The next scale and the next count of consecutive successful steps. */
@@ -124,7 +124,7 @@ eddy_optimizer *eddy_loss_scale_with(const eddy_loss_scale_args *given)
     eddy_graph *g = eddy__inner_graph(a.loss_scale.graph, "LossScale", a.optimizer);
     if (!g) return NULL;
     scale_state s = { a.optimizer, a.loss_scale, a.multiplier, a.increment_period, a.fixed,
-                      { eddy_none(g), NULL } };
+                      { .finite = eddy_none(g) } };
     if (!eddy__hyper_settle(g, "LossScale: loss_scale", &s.scale,
                             EDDY_DEFAULT_OF(eddy_loss_scale_args, loss_scale)) ||
         !eddy__hyper_settle(g, "LossScale: multiplier", &s.multiplier,
@@ -140,6 +140,7 @@ eddy_optimizer *eddy_loss_scale_with(const eddy_loss_scale_args *given)
     if (a.optimizer->def.transform) def.transform = scale_transform;
     eddy_optimizer *o = eddy__outer_new(g, &def, &s, a.name);
     if (o) o->combines = !s.fixed;
+    if (o) o->takes_parts = true;
     return o && make_scale(o) ? o : NULL;
 }
 

@@ -92,7 +92,13 @@ static void sharpen(eddy_optimizer *o, eddy_pairs *p, eddy_tensor rho)
 {
     eddy_graph *g = o->graph;
     int some = 0;
-    for (int i = 0; i < p->count; i++) some += p->at[i].gradient.node != 0;
+    for (int i = 0; i < p->count; i++) {
+        some += p->at[i].gradient.node != 0;
+        if (!eddy__is_part(p->at[i].variable)) continue;
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: this process has only a part of '%.200s'", what,
+                  eddy_name_of(p->at[i].variable));
+        return;
+    }
     if (some == 0) return;
     const int    n = p->count;
     eddy_tensor *from = eddy__tensors_new(g, 3 * (int64_t)n), *moved, *gradient;

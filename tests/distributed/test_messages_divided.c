@@ -29,6 +29,7 @@ static bool wrong_layers(eddy_communicator *c, void *context)
     eddy_column_dense(c, x, 4, .reuse = "dense"), note(c, g);
     eddy_column_dense(c, x, 4, .kernel_regularizer = l2), note(c, g);
     eddy_column_dense(c, x, 0), note(c, g);
+    eddy_column_dense(c, x, -4), note(c, g);
     eddy_row_dense(NULL, x, 4), note(c, g);
     eddy_row_dense(c, x, 4, .bias_regularizer = { .build = squares }), note(c, g);
     eddy_row_dense(c, ids, 4), note(c, g);
@@ -37,6 +38,11 @@ static bool wrong_layers(eddy_communicator *c, void *context)
     eddy_parallel_embedding(c, x, 7, 3), note(c, g);
     eddy_parallel_attention(c, x, 1), note(c, g);
     eddy_parallel_attention(c, x, 2, .units = 5), note(c, g);
+    eddy_parallel_attention(c, x, 4, .units = 6), note(c, g);
+    eddy_parallel_attention(c, x, -2), note(c, g);
+    eddy_parallel_attention(c, x, 2, .units = -6), note(c, g);
+    eddy_parallel_attention(c, x, 4,
+                            .mask = eddy_ones(g, EDDY_BOOL, EDDY_SHAPE(2, 3, 3, 3))), note(c, g);
     eddy_parallel_attention(c, x, 2, .dropout = 0.1, .training = true), note(c, g);
     eddy_parallel_attention(c, flat, 2), note(c, g);
     eddy_parallel_attention(
@@ -56,6 +62,28 @@ static bool wrong_layers(eddy_communicator *c, void *context)
     return ran && status == EDDY_CHECK_FAILED && context == NULL;
 }
 
+/* Optimizers that need whole variables, or an optimizer of the ranks around them. */
+static void refused_outside(eddy_communicator *c, eddy_optimizer *o, eddy_tensor loss)
+{
+    eddy_graph        *g = loss.graph;
+    const eddy_tensor  one = eddy_scalar(g, 1);
+    eddy_gradient_pair pairs[2];
+    eddy_optimizer    *around[] = {
+        eddy_clipped_gradients(eddy_sharded(o, c), .global_norm = one),
+        eddy_loss_scale(eddy_sharded(o, c)), eddy_clipped_gradients(o, .norm = one), eddy_lamb(g),
+        eddy_distributed(eddy_prodigy(g), c), eddy_distributed(eddy_adafactor(g), c),
+        eddy_distributed(eddy_muon(g, one), c), eddy_distributed(eddy_shampoo(g, one), c),
+        eddy_distributed(eddy_sm3(g, one), c),
+    };
+    for (size_t i = 0; i < sizeof around / sizeof *around; i++)
+        eddy_minimize(around[i], loss), golden_graph(g);
+    eddy_sharpness_aware_gradients(o, loss, .out = pairs, .max_out = 2), golden_graph(g);
+    eddy_compute_gradients(o, loss, pairs, 2);
+    eddy_clip_gradients_by_norm(pairs, 2, one), golden_graph(g);
+    eddy_clip_gradients_by_global_norm(pairs, 2, one), golden_graph(g);
+    eddy_clip_gradients_adaptively(pairs, 2), golden_graph(g);
+}
+
 static bool wrong_variables(eddy_communicator *c, void *context)
 {
     char          path[100];
@@ -70,16 +98,16 @@ static bool wrong_variables(eddy_communicator *c, void *context)
     eddy_tensor     y = eddy_dense(x, 4, "line");
     eddy_divide_variables_end(g);
     eddy_optimizer *o = eddy_gradient_descent(g, eddy_scalar(g, 1));
-    eddy_minimize(eddy_distributed(o, c), squares(y)), golden_graph(g);
+    eddy_minimize(eddy_distributed(o, c, .examples = eddy_scalar(g, 2)), squares(y));
+    golden_graph(g);
     eddy_minimize(eddy_sharded(o, c, .examples = eddy_scalar(g, 2)), squares(y)), golden_graph(g);
-    eddy_minimize(eddy_sharded(o, c, .averaged = true), squares(y)), golden_graph(g);
-    eddy_minimize(eddy_clipped_gradients(eddy_sharded(o, c), .global_norm = eddy_scalar(g, 1)),
-                  squares(y)), golden_graph(g);
-    eddy_minimize(eddy_loss_scale(eddy_sharded(o, c)), squares(y)), golden_graph(g);
+    refused_outside(c, o, squares(y));
     eddy_restore_part(NULL, s, "m", &e), golden_error(&e);
     eddy_restore_part(g, s, "/none/m.safetensors", &e), golden_error(&e);
     snprintf(path, sizeof path, "/tmp/eddy-parts-%d.safetensors", (int)getpid());
     eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL);
+    const eddy_tensor whole = eddy_collection_at(g, EDDY_DIVIDED_VARIABLES, 0);
+    eddy_run(s, EDDY_FEED(), EDDY_FETCH(whole), NULL), golden_line(eddy_session_message(s));
     eddy_save(s, path, EDDY_LIST());
     eddy_restore_part(g, s, path, &e);
     char *at = strstr(e.message, path);
@@ -109,11 +137,14 @@ static bool freed_early(eddy_communicator *c, void *context)
     snprintf(path, sizeof path, "/tmp/eddy-freed-%d.safetensors.index.json", (int)getpid());
     snprintf(part, sizeof part, "/tmp/eddy-freed-%d.1-00001-of-00002.safetensors", (int)getpid());
     eddy_save_ranks(c, g, s, path, &e), golden_error(&e);
-    unlink(part);
+    const bool left = access(part, F_OK) == 0;
     eddy_session_free(s);
     eddy_gradient(y, eddy_collection_at(g, EDDY_TRAINABLE_VARIABLES, 0)), golden_graph(g);
+    const eddy_tensor        v = eddy_collection_at(g, EDDY_TRAINABLE_VARIABLES, 0);
+    const eddy_gradient_pair pair = { eddy_ones_like(v), v };
+    eddy_apply_gradients(eddy_sharded(eddy_lamb(g), c), &pair, 1), golden_graph(g);
     eddy_graph_free(g);
-    return context == NULL;
+    return !left && context == NULL;
 }
 
 /* Ranks with different graphs, one of which has the layer alone. */

@@ -189,6 +189,7 @@ static bool wrong_calls(eddy_communicator *c, void *context)
     eddy_array_broadcast(c, 3, a, &e), says(&e);
     eddy_rank_barrier(NULL, &e), says(&e);
     eddy_broadcast_variables(c, 0, NULL, NULL, &e), says(&e);
+    eddy_initialize_variables(c, NULL, NULL, &e), says(&e);
     eddy_save_ranks(c, NULL, NULL, NULL, &e), says(&e);
     eddy_report_ranks(NULL, NULL, &e), says(&e);
     eddy_array_free(a);

@@ -234,6 +234,14 @@ static eddy_tensor creates_wrongly(void *context, const eddy_variable_request *r
 }
 eddy_variable_creator draw_eddy_variable_creator(void) { return draw(8) ? creates_wrongly : NULL; }
 
+static void sums_wrongly(int n, const eddy_tensor *variables, eddy_tensor *x)
+{
+    (void)variables;
+    for (int i = 0; i < n; i++)
+        if (draw(2)) x[i] = draw_eddy_tensor();
+}
+eddy_sum_parts draw_eddy_sum_parts(void) { return draw(8) ? sums_wrongly : NULL; }
+
 static eddy_tensor another_time(void *context, eddy_tensor t, eddy_tensor after)
 {
     (void)context, (void)after;

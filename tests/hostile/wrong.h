@@ -5,6 +5,7 @@
 
 #include "autodiff/compute_again.h"
 #include "layers/variable_creator.h"
+#include "optim/variable_parts.h"
 #include "tests/hostile/world.h"
 
 eddy_function       draw_eddy_function(void);
@@ -41,6 +42,7 @@ eddy_tensor (*wrong_complete(void))(void *context, int count, const eddy_tensor 
                                     const eddy_tensor *values);
 eddy_variable_creator draw_eddy_variable_creator(void);
 eddy_again            draw_eddy_again(void);
+eddy_sum_parts        draw_eddy_sum_parts(void);
 bool (*wrong_picks(void))(eddy_tensor variable, void *context);
 bool (*wrong_prepare(void))(eddy_graph *g, eddy_type x, void *context);
 

@@ -40,6 +40,8 @@ bool slots_are_divided(eddy_communicator *c);
 bool checkpoints_agree(eddy_communicator *c);
 bool divided_variables_agree(eddy_communicator *c);
 bool variables_are_divided(eddy_communicator *c);
+bool failed_saves_leave_nothing(eddy_communicator *c);
+bool optimizers_agree(eddy_communicator *c);
 bool parallel_layers_agree(eddy_communicator *c);
 bool parallel_trainings_agree(eddy_communicator *c);
 bool parallel_checkpoints_agree(eddy_communicator *c);

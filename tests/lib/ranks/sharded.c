@@ -293,3 +293,50 @@ bool checkpoints_agree(eddy_communicator *c)
     eddy_graph_free(m.graph);
     return ok;
 }
+
+/* -------------------------------------------------------------- failed saves -- */
+
+/* Saves again where the last rank has no values, or where the index cannot be replaced. */
+static bool fails_and_leaves(eddy_communicator *c, const rank_model *m, eddy_session *s,
+                             const char *path, const char *own_file)
+{
+    eddy_error e = { 0 };
+    const bool saved = eddy_save_ranks(c, m->graph, s, path, &e),
+               left = access(own_file, F_OK) == 0;
+    eddy_error none = { 0 };
+    return expect(c, !saved, "%s was saved", path) &&
+           expect(c, !left, "%s is left after: %s", own_file, e.message) &&
+           expect(c, eddy_communicator_status(c) == EDDY_OK, "the communicator") &&
+           eddy_rank_barrier(c, &none);
+}
+
+/* Only the old files are there after a save that fails on one rank. */
+bool failed_saves_leave_nothing(eddy_communicator *c)
+{
+    const int     ranks = eddy_communicator_size(c), me = eddy_communicator_rank(c);
+    const int     last = ranks < RANK_VARIABLES ? ranks - 1 : RANK_VARIABLES - 1;
+    char          folder[200], path[300], taken[300], own[2][400];
+    eddy_error    e = { 0 };
+    rank_model    m = divided_model(c);
+    eddy_session *s = eddy_session_new(m.graph), *empty = eddy_session_new(m.graph);
+    bool          ok = make_folder(c, folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/m.safetensors.index.json", folder);
+    snprintf(taken, sizeof taken, "%s/taken.safetensors.index.json", folder);
+    snprintf(own[0], sizeof own[0], "%s/m.2-%05d-of-%05d.safetensors", folder, me + 1, ranks);
+    snprintf(own[1], sizeof own[1], "%s/taken.1-%05d-of-%05d.safetensors", folder, me + 1, ranks);
+    if (ok && me == 0) mkdir(taken, 0700);
+    ok = ok && start(c, &m, s) &&
+         expect(c, eddy_save_ranks(c, m.graph, s, path, &e), "%s", e.message) &&
+         fails_and_leaves(c, &m, me == last ? empty : s, path, own[0]) &&
+         fails_and_leaves(c, &m, s, taken, own[1]) &&
+         expect(c, eddy_restore(empty, path, (eddy_list){ 0, NULL }) == EDDY_OK, "%s",
+                eddy_session_message(empty));
+    ok = eddy_rank_barrier(c, &e) && ok;
+    const int files = ranks < RANK_VARIABLES ? ranks : RANK_VARIABLES;
+    if (ok && me == 0) rmdir(taken);
+    if (ok && me == 0) ok = expect(c, remove_folder(folder) == 1 + files, "the number of files");
+    eddy_session_free(s);
+    eddy_session_free(empty);
+    eddy_graph_free(m.graph);
+    return ok;
+}

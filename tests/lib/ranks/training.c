@@ -215,6 +215,8 @@ const rank_scenario rank_scenarios[] = {
     { "shardings", shardings_agree },
     { "slots", slots_are_divided },
     { "checkpoints", checkpoints_agree },
+    { "failed saves", failed_saves_leave_nothing },
+    { "optimizers", optimizers_agree },
     { "divided", divided_variables_agree },
     { "memory", variables_are_divided },
     { "parallel", parallel_layers_agree },
