@@ -148,24 +148,23 @@ static message with_root(int kind, bytes b)
     return m;
 }
 
-/* A dataset of two float32 with this layout. */
-static message with_layout(bytes layout)
+/* A dataset with these messages. */
+static message with_messages(bytes space, bytes type, bytes layout, const char *name)
 {
-    const uint8_t space[] = { 2, 1, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0 };
-    uint8_t       type[20];
-    message       m = hdf5_begin(), floats = hdf5_begin();
-    const size_t  from = hdf5_floats(&floats, 2, 0);
-    memcpy(type, floats.at + from + TYPE, sizeof type);
-    message_free(&floats);
-    const size_t x = hdf5_object(&m, 3 * 4 + sizeof space + sizeof type + layout.size);
-    put_message(&m, SPACE_MESSAGE, space, sizeof space);
-    put_message(&m, TYPE_MESSAGE, type, sizeof type);
+    message      m = hdf5_begin();
+    const size_t x = hdf5_object(&m, 3 * 4 + space.size + type.size + layout.size);
+    put_message(&m, SPACE_MESSAGE, space.at, space.size);
+    put_message(&m, TYPE_MESSAGE, type.at, type.size);
     put_message(&m, LAYOUT_MESSAGE, layout.at, layout.size);
-    const size_t root = hdf5_object(&m, HDF5_LINK_BYTES + 1);
-    hdf5_link(&m, "x", x);
+    const size_t root = hdf5_object(&m, HDF5_LINK_BYTES + strlen(name));
+    hdf5_link(&m, name, x);
     hdf5_end(&m, root);
     return m;
 }
+
+/* Two elements; float32. */
+static const bytes two = { 12, { 2, 1, 0, 0, 2 } },
+    floats = { 20, { 0x11, 0, 31, 0, 4, 0, 0, 0, 0, 0, 32, 0, 23, 8, 0, 23, 127 } };
 
 static message same_names(void)
 {
@@ -231,6 +230,40 @@ START_TEST(odd_messages)
         { 12, { 3, 0, 7, 0, 0, 0, 128, 63, 0, 0, 0, 64 } },
         { 3, { 3, 0, 8 } },
         { 1, { 3 } },
+        { 2, { 2, 0 } },
+        { 2, { 5, 0 } },
+        { 2, { 3, 2 } },
+    };
+    static const bytes spaces[] = {
+        { 3, { 2 } },                                           /* too short */
+        { 4, { 2 } },                                           /* a scalar */
+        { 4, { 1 } },
+        { 7, { 1 } },
+        { 8, { 1 } },                                           /* a scalar in version 1 */
+        { 8, { 0 } },
+        { 8, { 3 } },
+        { 11, { 2, 1, 0, 0, 1 } },
+        { 12, { 2, 1, 0, 0, 1 } },
+        { 15, { 1, 1, 0, 0, 0, 0, 0, 0, 1 } },
+        { 16, { 1, 1, 0, 0, 0, 0, 0, 0, 1 } },
+        { 4, { 2, 0, 0, 2 } },                                  /* no elements */
+        { 8, { 1, 0, 0, 2 } },
+    };
+    static const bytes types[] = {
+        { 7, { 0x10, 0, 0, 0, 1, 0, 0 } },
+        { 8, { 0x10, 0, 0, 0, 1 } },
+        { 11, { 0x10, 0, 0, 0, 1, 0, 0, 0, 0, 0, 8 } },
+        { 12, { 0x10, 0, 0, 0, 1, 0, 0, 0, 0, 0, 8 } },         /* uint8 */
+        { 12, { 0x10, 8, 0, 0, 1, 0, 0, 0, 0, 0, 8 } },         /* int8 */
+        { 12, { 0x10, 0, 0, 0, 1, 0, 0, 0, 1, 0, 7 } },         /* not from the first bit on */
+        { 12, { 0x10, 0, 0, 0, 1, 0, 0, 0, 0, 0, 7 } },
+        { 12, { 0x10, 1, 0, 0, 1, 0, 0, 0, 0, 0, 8 } },         /* big-endian */
+        { 12, { 0x10, 8, 0, 0, 9, 0, 0, 0, 0, 0, 72 } },
+        { 8, { 0x18, 2, 0, 0, 1 } },                            /* an enumeration of two */
+        { 8, { 0x18, 3, 0, 0, 1 } },
+        { 8, { 0x18, 2, 0, 0, 2 } },
+        { 19, { 0x11, 0, 31, 0, 4, 0, 0, 0, 0, 0, 32, 0, 23, 8, 0, 23, 127 } },
+        { 12, { 0x12, 0, 0, 0, 1, 0, 0, 0, 0, 0, 8 } },
     };
     static const bytes links[] = {
         { 2, { 1, 8 } },                                        /* no kind */
@@ -249,7 +282,15 @@ START_TEST(odd_messages)
         { 9, { 1, 3 } },
     };
     golden_begin("formats/hdf5_messages");
-    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) tell(with_layout(layouts[i]));
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+        tell(with_messages(two, floats, layouts[i], "x"));
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        tell(with_messages(spaces[i], floats, (bytes){ 8, { 3, 0, 4, 0, 0, 0, 128, 63 } }, "x"));
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        tell(with_messages(two, types[i], (bytes){ 6, { 3, 0, 2, 0, 7, 255 } }, "x"));
+    tell(with_messages((bytes){ 12, { 2, 1 } }, floats, (bytes){ 4, { 3 } }, "x"));
+    tell(with_messages((bytes){ 12, { 2, 1 } }, floats, (bytes){ 3, { 3 } }, "x"));
+    tell(with_messages(two, floats, layouts[0], "x:0"));
     for (size_t i = 0; i < sizeof links / sizeof *links; i++)
         tell(with_root(LINK_MESSAGE, links[i]));
     for (int size = 8; size <= 16; size += 4)
