@@ -1,6 +1,8 @@
 /* test_keep.c -- keeping the last checkpoints and the best one, also when calls fail and the power
  * is lost. */
+#include "session/checkpoints/kept_list.h"
 #include "tests/lib/golden.h"
+#include "tests/lib/files/changed_bytes.h"
 #include "tests/lib/files/memory_files.h"
 
 #include <errno.h>
@@ -254,6 +256,31 @@ START_TEST(messages)
 }
 END_TEST
 
+static void read_list(const void *file, size_t size, char *answer, size_t room)
+{
+    memory_files m;
+    eddy_error   e = { 0 };
+    kept_list    l = { .allocator = &eddy__libc };
+    memory_files_init(&m);
+    memory_files_put(&m, "f", file, size);
+    if (!eddy__kept_list_read(&l, &m.table, "f", &e)) answer_add(answer, room, "%s", e.message);
+    else answer_add(answer, room, "%s is best", l.larger_is_better ? "largest" : "smallest");
+    for (int i = 0; e.status == EDDY_OK && i < l.n; i++)
+        answer_add(answer, room, "; %lld %g%s", (long long)l.at[i].step, l.at[i].metric,
+                   l.at[i].dropped ? " dropped" : "");
+    eddy__kept_list_free(&l);
+    memory_files_free(&m);
+}
+
+START_TEST(changed_list)
+{
+    static const char file[] = "eddy checkpoints, best: largest\n0 none\n3 -0.5 dropped\n12 1e2\n";
+    golden_begin("session/changed_list");
+    changed_bytes("list", file, sizeof file - 1, read_list);
+    golden_end();
+}
+END_TEST
+
 Suite *keep_suite(void)
 {
     Suite *suite = suite_create("keep");
@@ -263,6 +290,7 @@ Suite *keep_suite(void)
     tcase_add_test(c, as_many_as_possible);
     tcase_add_loop_test(c, calls_fail, 0, 3);
     tcase_add_test(c, messages);
+    tcase_add_test(c, changed_list);
     suite_add_tcase(suite, c);
     return suite;
 }

@@ -1,7 +1,9 @@
 /* test_rule_parts.c -- what rules of checkpoints are made of: axes that are permuted, arrays that
  * are joined and divided, and elements of each type as those of each other. */
 #include "session/checkpoints/internal.h"
+#include "tests/lib/files/changed_bytes.h"
 #include "tests/lib/files/memory_files.h"
+#include "tests/lib/golden.h"
 
 #include <check.h>
 #include <math.h>
@@ -88,6 +90,12 @@ static const struct {
     { "(heads d) e -> heads (d e)", true, 4, S(2, 6, 5), ANY, ANY },
     { "(heads d) e -> heads (d e)", true, 0, S(2, 6, 5), ANY, ANY },
     { "(heads d) e -> heads (d e)", false, 0, S(2, 2, 15), S(2, 6, -1), S(2, 6, 5) },
+    { "(a b) c -> (c a) b", true, 0, S(2, 6, 2), S(2, -1, 3), S(2, 4, 3) },
+    { "(a b) c -> b (c a)", false, 0, S(2, 3, 4), S(2, 6, 2), S(2, 6, 2) },
+    { "a b c -> c b a", true, 0, S(3, 2, 2, 3), ANY, S(3, 3, 2, 2) },
+    { "a b c d -> a c b d", true, 0, S(4, 2, 2, 3, 2), ANY, S(4, 2, 3, 2, 2) },
+    { "a b c d -> d a c b", true, 0, S(4, 2, 2, 2, 3), ANY, S(4, 3, 2, 2, 2) },
+    { "a b c -> a c b", true, 0, S(3, 1, 2, 3), ANY, S(3, 1, 3, 2) },
     { "1 a -> a", true, 0, S(2, 1, 3), ANY, S(1, 3) },
     { "1 a -> a", false, 0, S(1, 3), ANY, S(2, 1, 3) },
     { "1 a -> a", true, 0, S(2, 2, 3), ANY, ANY },
@@ -118,6 +126,31 @@ START_TEST(applying)
     }
     eddy_array_free(x);
     eddy_array_free(y);
+}
+END_TEST
+
+/* Where each element goes, and which axes are groups. */
+START_TEST(answers)
+{
+    golden_begin("session/rule_axes");
+    for (size_t i = 0; i < sizeof applied / sizeof *applied; i++) {
+        axes_map    m;
+        eddy_error  e = { 0 };
+        char        line[600];
+        eddy_array *x = counted(EDDY_FLOAT32, applied[i].x);
+        ck_assert(eddy__axes_parse(applied[i].text, &m));
+        eddy_array *y = eddy__axes_apply(&eddy__libc, &m, applied[i].to_entry,
+                                         applied[i].heads < 0 ? INT64_MAX : applied[i].heads, x,
+                                         applied[i].wanted, "x", &e);
+        snprintf(line, sizeof line, "%s of ", applied[i].text);
+        answer_add_array(line, sizeof line, x);
+        answer_add(line, sizeof line, ": %s", e.message);
+        if (y) answer_add_array(line, sizeof line, y);
+        golden_line(line);
+        eddy_array_free(x);
+        eddy_array_free(y);
+    }
+    golden_end();
 }
 END_TEST
 
@@ -372,12 +405,105 @@ START_TEST(index_files)
 }
 END_TEST
 
+static void read_index(const void *file, size_t size, char *answer, size_t room)
+{
+    memory_files m;
+    shard_index  x;
+    eddy_error   e = { 0 };
+    memory_files_init(&m);
+    memory_files_put(&m, "i", file, size);
+    eddy__shard_index_read(&x, &m.table, &eddy__libc, "i", &e);
+    answer_add(answer, room, "%d entries%s", x.count, e.message);
+    for (int i = 0; i < x.count; i++)
+        answer_add(answer, room, "; %s in %s at %zu", x.entries[i].name, x.entries[i].file,
+                   x.entries[i].offset);
+    eddy__shard_index_free(&x);
+    memory_files_free(&m);
+}
+
+START_TEST(changed_index)
+{
+    static const char file[] = "{ \"metadata\":{\"n\":-1.5e3,\"t\":[true,{ }]},\n\"weight_map\" : "
+                               "{\"b\":\"g/x.y\", \"a\\u0041\" : \"f\"}}\n";
+    golden_begin("session/changed_index");
+    changed_bytes("index", file, sizeof file - 1, read_index);
+    golden_end();
+}
+END_TEST
+
+/* -------------------------------------------------------------------- names -- */
+
+/* A rule for a variable of the graph, a name of a scope, and what is then the entry. */
+static const struct {
+    const char *variable, *entry, *scope, *name, *separator, *of;
+} names[] = {
+    { "w", "x", NULL, NULL, NULL, "w" },
+    { "w", "x", NULL, NULL, NULL, "w2" },
+    { "w", "x", NULL, NULL, NULL, "v" },
+    { "*/w", "x.*", NULL, NULL, NULL, "a/w" },
+    { "*/w", "x.*", NULL, NULL, NULL, "a/b/w" },
+    { "a*c/w", "*", NULL, NULL, NULL, "abc/w" },
+    { "a*c/w", "*x", NULL, NULL, NULL, "ac/w" },
+    { "a*c*/w", "*.*", NULL, NULL, NULL, "acbcd/w" },
+    { "*_*", "*.*", NULL, NULL, NULL, "a_b_c" },
+    { "*", "*.*", NULL, NULL, NULL, "a" },
+    { "**/w", "**.x", NULL, NULL, ".", "a/b/w" },
+    { "**/w", "**.x", NULL, NULL, ".", "w" },
+    { "**/w", "**/x", NULL, NULL, NULL, "w" },
+    { "**/w", "**_x", NULL, NULL, NULL, "w" },
+    { "**/w", "**.x", NULL, NULL, ".", "aw" },
+    { "**w", "**.x", NULL, NULL, ".", "a/w" },
+    { "**/w/**", "**.x.**", NULL, NULL, ".", "a/w/w/b" },
+    { "**/*/w", "*.**", NULL, NULL, ".", "a/w" },
+    { "**/*/w", "**.*", NULL, NULL, ".", "a/b/c/w" },
+    { "**/w", "**.x", "b", "c", ".", "a/b/w" },
+    { "**/w", "**.x", "b", "c", ".", "b/a/w" },
+    { "**/w", "**.x", "b", "", ".", "b/a/w" },
+    { "**/w", "**.x", "b", "", ".", "b/w" },
+    { "**/w", "**.x", "a/b", "c", ".", "a/b/a/w" },
+    { "**/w", "**.x", "a/b", "c", ".", "b/a/b/w" },
+    { "**/w", "**.x", "block_*", "layers.*", ".", "block_12/a/w" },
+    { "**/w", "**.x", "block_*", "layers.*.*", ".", "block_12/a/w" },
+    { "**/w", "**.x", "a*/b*", "*c*", ".", "a1/b2/a3/w" },
+    { "*/*/*/*/*/*/*/*", "*********", NULL, NULL, NULL, "a/b/c/d/e/f/g/h" },
+    { "*/*/*/*/*/*/*/*", "********", NULL, NULL, NULL, "a/b/c/d/e/f/g/h" },
+    { "*/*/*/*/*/*/*/*/*", "*", NULL, NULL, NULL, "a/b/c/d/e/f/g/h/i" },
+};
+
+START_TEST(names_of_entries)
+{
+    golden_begin("session/rule_names");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const eddy_checkpoint_rule  rule = { .variables = { names[i].variable },
+                                             .entries = { names[i].entry } };
+        const eddy_checkpoint_scope scope = { names[i].scope, names[i].name };
+        const eddy_checkpoint_map   map = { .rules = &rule, .n_rules = 1, .scopes = &scope,
+                                            .n_scopes = 1, .separator = names[i].separator };
+        eddy_graph *g = eddy_graph_new();
+        eddy_arena  texts = { .allocator = &eddy__libc };
+        rule_match  m;
+        eddy_error  e = { 0 };
+        char        line[1300];
+        eddy_variable(g, .initial_value = eddy_scalar(g, 0), .name = names[i].of);
+        const bool ok = eddy__match_rule(&map, g, names[i].of, EDDY_SCALAR, &texts, &m, &e);
+        snprintf(line, sizeof line, "%s by '%s' to '%s' is %s%s", names[i].of, names[i].variable,
+                 names[i].entry, ok ? m.entries[0] : e.message,
+                 ok && !m.map ? " without a rule" : "");
+        golden_line(line);
+        eddy__arena_free(&texts);
+        eddy_graph_free(g);
+    }
+    golden_end();
+}
+END_TEST
+
 Suite *rule_parts_suite(void)
 {
     Suite *s = suite_create("rule_parts");
     TCase *t = tcase_create("parts");
     tcase_add_loop_test(t, parsing, 0, sizeof axes / sizeof *axes);
     tcase_add_loop_test(t, applying, 0, sizeof applied / sizeof *applied);
+    tcase_add_test(t, answers);
     tcase_add_test(t, permuting);
     tcase_add_loop_test(t, casts, 0, DTYPES);
     tcase_add_loop_test(t, outside, 0, sizeof borders / sizeof *borders);
@@ -387,6 +513,8 @@ Suite *rule_parts_suite(void)
     tcase_add_test(t, joins);
     tcase_add_test(t, sums);
     tcase_add_loop_test(t, index_files, 0, sizeof indexes / sizeof *indexes);
+    tcase_add_test(t, changed_index);
+    tcase_add_test(t, names_of_entries);
     suite_add_tcase(s, t);
     return s;
 }

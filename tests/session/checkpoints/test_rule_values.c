@@ -1,7 +1,9 @@
 /* test_rule_values.c -- values of variables from those of entries by each kind of rule and the
  * reverse: shapes that a rule does not fit, and each allocation failing. */
 #include "session/checkpoints/internal.h"
+#include "tests/lib/files/changed_bytes.h"
 #include "tests/lib/files/memory_files.h"
+#include "tests/lib/golden.h"
 
 #include <check.h>
 #include <string.h>
@@ -59,6 +61,10 @@ static const row rows[] = {
       .rule = { .parts = 4, .order = { 0, 2, 1, 3 } } },
     { NULL, true, I32, 1, 1, { S(2, 2, 8) }, { S(2, 2, 8) },
       .rule = { .parts = 4, .order = { 0, 2, 1, 3 } } },
+    { NULL, false, I32, 1, 1, { S(1, 6) }, { S(1, 6) },
+      .rule = { .parts = 3, .order = { 1, 2, 0 } } },
+    { NULL, true, I32, 1, 1, { S(1, 6) }, { S(1, 6) },
+      .rule = { .parts = 3, .order = { 1, 2, 0 } } },
     { equal_parts, false, I32, 1, 1, { S(2, 2, 7) }, { S(2, 2, 7) },
       .rule = { .parts = 4, .order = { 0, 2, 1, 3 } } },
     { NULL, false, I32, 1, 1, { S(2, 2, 8) }, { S(2, 8, 2) }, .rule = { .axes = "a b -> b a" } },
@@ -177,11 +183,41 @@ START_TEST(values)
 }
 END_TEST
 
+/* Where each element goes; those of array i are 100 i + 1, 100 i + 2, ... */
+START_TEST(answers)
+{
+    golden_begin("session/rule_values");
+    for (size_t row_at = 0; row_at < sizeof rows / sizeof *rows; row_at++) {
+        const row  *r = &rows[row_at];
+        eddy_array *from[MOST] = { NULL }, *to[MOST] = { NULL };
+        eddy_error  e;
+        char        line[600];
+        for (int i = 0; i < r->n; i++) {
+            from[i] = eddy_array_new((eddy_dtype)r->dtype, r->from[i]);
+            for (int64_t k = 0; k < eddy_array_count(from[i]); k++)
+                eddy_array_set(from[i], k, 100 * i + (double)k + 1);
+        }
+        const bool fits = apply(r, &eddy__libc, from, to, &e);
+        snprintf(line, sizeof line, "row %zu:%s", row_at, fits ? "" : " ");
+        for (int i = 0; fits && i < r->m; i++) {
+            answer_add(line, sizeof line, "%s ", i ? ";" : "");
+            answer_add_array(line, sizeof line, to[i]);
+        }
+        if (!fits) answer_add(line, sizeof line, "%s", e.message);
+        golden_line(line);
+        free_arrays(from);
+        free_arrays(to);
+    }
+    golden_end();
+}
+END_TEST
+
 Suite *rule_values_suite(void)
 {
     Suite *s = suite_create("rule_values");
     TCase *t = tcase_create("values");
     tcase_add_loop_test(t, values, 0, sizeof rows / sizeof *rows);
+    tcase_add_test(t, answers);
     suite_add_tcase(s, t);
     return s;
 }
