@@ -47,6 +47,9 @@ REFUSAL = re.compile(r"\bif \(")
 # What is before a number that sizes a declared array, which may be larger, or that sizeof ignores.
 SIZES = re.compile(r"(?:sizeof [\w.>-]+|(?:^|[;{}])\s*(?!return\b|else\b)(?:\w+\s+)+[\w\s*,\[\]]*\w)\[$")
 
+# Calls of which a number as an argument, or added there, takes memory that may be larger, too.
+TAKES = re.compile(r"\b(?:malloc|calloc|realloc|eddy__region_take|eddy__parse_take)$")
+
 
 def masked(text):
     """The text with blanks for comments, strings, characters and directives."""
@@ -86,12 +89,27 @@ class Change:
                                       text[start:].split("\n", 1)[0].strip())
 
 
+def takes_more(code, at):
+    """Whether a larger number there makes a call take more memory, and nothing else."""
+    if not re.search(r"(?:[+*?:,] |\()$", code[at - 2:at]):
+        return False
+    depth = 0
+    while at > 0 and code[at] not in ";{}":
+        at -= 1
+        depth += (code[at] == ")") - (code[at] == "(")
+        if depth < 0:
+            depth = 0
+            if re.match(r"\w", code[at - 1]):
+                return bool(TAKES.search(code[max(0, at - 40):at])) or code[at - 5:at + 3] == " take(p,"
+    return False
+
+
 def places(code, low, high):
     """(offset, length, replacement, what) of each change between low and high."""
     for m in OPERATOR.finditer(code, low, high):
         yield m.start(1), len(m[1]), SWAPS[m[1]], m[1] + " -> " + SWAPS[m[1]]
     for m in NUMBER.finditer(code, low, high):
-        if not SIZES.search(code, max(low, m.start() - 200), m.start()):
+        if not takes_more(code, m.start()) and not SIZES.search(code, max(low, m.start() - 200), m.start()):
             yield m.start(), len(m[0]), str(int(m[0]) + 1), "%s -> %d" % (m[0], int(m[0]) + 1)
     for m in REFUSAL.finditer(code, low, high):
         end = closing(code, m.end() - 1)
