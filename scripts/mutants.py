@@ -22,6 +22,7 @@ import random
 import re
 import resource
 import shlex
+import shutil
 import subprocess
 import sys
 import threading
@@ -211,10 +212,10 @@ class Tests:
         self.folders.update((kind, "memory") for kind in shlex.split(os.environ["KINDS"]))
         self.locks = {suite: threading.Lock() for suite in self.folders}
         # Programs run in a folder with links to the files here, and a build of its own.
-        os.makedirs(folder + "/tree/build", exist_ok=True)
+        shutil.rmtree(folder + "/tree", ignore_errors=True)     # of another working tree, if the build is a copy
+        os.makedirs(folder + "/tree/build")
         for name in [n for n in os.listdir(".") if n not in ("build", ".git")] + ["build/gen", "build/include"]:
-            if not os.path.lexists(folder + "/tree/" + name):
-                os.symlink(os.path.abspath(name), folder + "/tree/" + name)
+            os.symlink(os.path.abspath(name), folder + "/tree/" + name)
 
     def run(self, suite, limit, **settings):
         """Whether the suite passes, and its processor time."""
@@ -243,6 +244,8 @@ class Tests:
             self.most[suite] = FEW
             passed, self.times[suite] = self.run(suite, LONGEST, EDDY_REACHED=str(path))
         self.reached[suite] = path.read_bytes() if passed else bytes(self.size)
+        if not passed:
+            print("not used, since it fails or takes too long: %s" % suite, flush=True)
 
     def distance(self, suite, path):
         """How many folders above the file's tests those of the suite are; None if it is not used for it."""
