@@ -46,7 +46,7 @@ OPERATOR = re.compile(r" (<=|>=|==|!=|&&|\|\||<|>|\+|-) ")
 NUMBER = re.compile(r"(?<![\w.])(\d+)(?![\w.])")
 REFUSAL = re.compile(r"\bif \(")
 # What is before a number that sizes a declared array, which may be larger, or that sizeof ignores.
-SIZES = re.compile(r"(?:sizeof [\w.>-]+|(?:^|[;{}])\s*(?!return\b|else\b)(?:\w+\s+)+[\w\s*,\[\]]*\w)\[$")
+SIZES = re.compile(r"(?:sizeof [\w.>-]+|(?:^|[;{}])\s*(?!return\b|else\b)(?:\w+\s+)+[\w\s*,\[\]]*\w)\[(?:\w+ [+*] )?$")
 
 # Calls of which a number as an argument, or added there, takes memory that may be larger, too.
 TAKES = re.compile(r"\b(?:malloc|calloc|realloc|eddy__region_take|eddy__parse_take)$")

@@ -214,6 +214,16 @@ static message old_file(int version, uint64_t base, int left_out)
     return m;
 }
 
+/* The header of a root without messages, in version 1, which the file ends with. */
+static message last_header(void)
+{
+    message      m = hdf5_begin();
+    const size_t root = m.size;
+    hdf5_end(&m, root);
+    m.at[root] = 1;
+    return m;
+}
+
 /* A message about the links of a group, with the address of a heap for many of them. */
 static bytes link_info(int flags, int size, uint64_t address)
 {
@@ -307,9 +317,26 @@ START_TEST(odd_messages)
         tell(old_file(version, 1, 0));
         tell(old_file(version, 0, 1));
     }
+    tell(last_header());
     tell(same_names());
     tell(endless_name());
     golden_end();
+}
+END_TEST
+
+/* A file that begins like an archive is one, whatever its size. */
+START_TEST(first_bytes)
+{
+    for (int n = 1; n <= 2; n++) {
+        memory_files files;
+        eddy_error   e = { 0 };
+        message      m = { NULL, 0 };
+        message_put(&m, "PK", (size_t)n);
+        ck_assert_ptr_null(opened(m, &files, &e));
+        ck_assert_msg(strstr(e.message, n == 2 ? "no ZIP archive" : "no HDF5 file"), "%s",
+                      e.message);
+        memory_files_free(&files);
+    }
 }
 END_TEST
 
@@ -335,6 +362,7 @@ Suite *hdf5_datasets_suite(void)
     TCase *t = tcase_create("datasets");
     tcase_add_test(t, headers);
     tcase_add_test(t, odd_messages);
+    tcase_add_test(t, first_bytes);
     tcase_add_test(t, archives);
     suite_add_tcase(s, t);
     return s;

@@ -76,6 +76,7 @@ static const constant constants[] = {
     { F, 1, 2, 5, 8, false, NULL, EDDY_FLOAT32, 2, { 1.5, -2 }, floats },
     { F, 1, 4, 5, 8, true, NULL, EDDY_FLOAT32, 4, { 1.5, -2, 1.5, -2 }, floats },
     { F, 1, 3, 5, 8, false, NULL, EDDY_FLOAT32, 3, { 1.5, -2, -2 }, floats },
+    { F, 1, 3, 5, 4, false, NULL, EDDY_FLOAT32, 3, { 1.5, 1.5, 1.5 }, floats },
     { F, 1, 1, 5, 8, false, elements, 0, 0, { 0 }, floats },
     { F, 1, 2, 5, 7, false, "is damaged", 0, 0, { 0 }, floats },
     { F, 1, 2, 5, 0, false, NULL, EDDY_FLOAT32, 2, { 0, 0 }, floats },

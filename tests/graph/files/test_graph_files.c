@@ -183,6 +183,7 @@ START_TEST(written_strings)
         "\xe2\x80\xa7", "\xe2\x80\xa8", "\xe2\x80\xa9", "\xe2\x80\xaa", "\xef\xbb\xbe",
         "\xef\xbb\xbf", "\xef\xbc\x80", "\xef\xbf\xbd", "\xef\xbf\xbe", "\xef\xbf\xbf",
         "\xf0\x90\x80\x80", "\xf0\x9f\xbf\xbd", "\xf0\x9f\xbf\xbe", "\xf4\x8f\xbf\xbf",
+        "a\xc2\x85", "\xc3\xa9\n", "\xe2\x82\xac\x01", "\xf0\x90\x80\x80\x02\xc2\xa0\x03",
         "\xff", "\xff 01234567890123456789012345678901234567890123456789012345",
         "\xff 0123456789012345678901234567890123456789012345678901234",
     };
@@ -218,6 +219,8 @@ START_TEST(written_lists)
             in[i] = plain_make_source(g, name, EDDY_SCALAR);
         }
         plain_make_source(inner, "s", EDDY_SHAPE(2));
+        if (digits == 1)
+            plain_make_value(inner, "many", eddy_array_new(EDDY_UINT8, EDDY_SHAPE(65)));
         const all_attrs attrs = { .ints = { MANY, ints }, .array = a, .graph = inner };
         eddy_control_begin(g, (eddy_list){ MANY, in });
         eddy_tensor y =

@@ -231,10 +231,19 @@ START_TEST(npy_changed)
                       second[] = "\x93NUMPY\2\0\x36\0\0\0"
                                  "{'descr': '>i2', 'fortran_order':True,'shape':(2,3,)}\n"
                                  "\0\1\0\2\0\3\0\4\0\5\xff\xfa";
+    static const char u8[] = "\x93NUMPY\1\0\x34\0"
+                             "{'descr':'<u8','shape':(1,),'fortran_order':False}\n\n"
+                             "\1\0\0\0\0\0\0\x7f",
+                      b1[] = "\x93NUMPY\1\0\x34\0"
+                             "{'shape':(2,),'descr':'|b1','fortran_order':False}\n\n\1\0";
+    ck_assert_uint_eq(sizeof u8 - 1, 10 + 0x34 + 8);
+    ck_assert_uint_eq(sizeof b1 - 1, 10 + 0x34 + 2);
     ck_assert_uint_eq(sizeof first - 1, 10 + 0x3a + 8);
     ck_assert_uint_eq(sizeof second - 1, 12 + 0x36 + 12);
     golden_begin("graph/changed_npy");
     changed_bytes("version 1", first, sizeof first - 1, read_npy);
+    changed_bytes("uint64", u8, sizeof u8 - 1, read_npy);
+    changed_bytes("bool", b1, sizeof b1 - 1, read_npy);
     changed_bytes("version 2", second, sizeof second - 1, read_npy);
     golden_end();
 }

@@ -423,8 +423,9 @@ static void read_index(const void *file, size_t size, char *answer, size_t room)
 
 START_TEST(changed_index)
 {
-    static const char file[] = "{ \"metadata\":{\"n\":-1.5e3,\"t\":[true,{ }]},\n\"weight_map\" : "
+    static const char file[] = "{ \"metadata\":{\"n\":-1.09E3,\"t\":[za,{ }]},\n\"weight_map\" : "
                                "{\"b\":\"g/x.y\", \"a\\u0041\" : \"f\"}}\n";
+    ck_assert(!eddy__is_index(".json") && eddy__is_index("a.json") && !eddy__is_index("a.jsoo"));
     golden_begin("session/changed_index");
     changed_bytes("index", file, sizeof file - 1, read_index);
     golden_end();
@@ -465,6 +466,10 @@ static const struct {
     { "**/w", "**.x", "block_*", "layers.*", ".", "block_12/a/w" },
     { "**/w", "**.x", "block_*", "layers.*.*", ".", "block_12/a/w" },
     { "**/w", "**.x", "a*/b*", "*c*", ".", "a1/b2/a3/w" },
+    /* The second star fails where 130 characters are left and fits where 66 are. */
+    { "**x*y", "**.*", NULL, NULL, NULL,
+      "xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/"
+      "xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaay" },
     { "*/*/*/*/*/*/*/*", "*********", NULL, NULL, NULL, "a/b/c/d/e/f/g/h" },
     { "*/*/*/*/*/*/*/*", "********", NULL, NULL, NULL, "a/b/c/d/e/f/g/h" },
     { "*/*/*/*/*/*/*/*/*", "*", NULL, NULL, NULL, "a/b/c/d/e/f/g/h/i" },

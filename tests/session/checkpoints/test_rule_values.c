@@ -104,6 +104,8 @@ static const row rows[] = {
     { NULL, false, F32, 1, 1, { S(2, 2, 0) }, { S(1, 0) }, .rule = { .rows = 2 } },
     { NULL, true, F32, 1, 1, { S(1, 6) }, { S(2, 2, 3) }, .rule = { .rows = 2 } },
     { NULL, true, F32, 1, 1, { S(1, 0) }, { S(2, 2, 0) }, .rule = { .rows = 2 } },
+    { NULL, false, F32, 1, 1, { S(2, 1, 6) }, { S(1, 6) }, .rule = { .rows = 1 } },
+    { NULL, true, F32, 1, 1, { S(1, 6) }, { S(2, 1, 6) }, .rule = { .rows = 1 } },
     { "its entry has another number of rows", false, F32, 1, 1, { S(2, 3, 3) }, { NONE },
       .rule = { .rows = 2 } },
     { "its entry has another number of rows", false, F32, 1, 1, { NONE }, { NONE },
