@@ -96,7 +96,7 @@ START_TEST(saving)
 }
 END_TEST
 
-static int  names_taken;
+static int  names_taken, interrupted;
 static char first_name[300];
 
 /* Opens files, except by the first names of temporary ones. */
@@ -104,6 +104,10 @@ static int open_untaken(void *context, const char *path, int flags)
 {
     odd_files *odd = context;
     if (!(flags & O_EXCL)) return odd->files.table.open(&odd->files, path, flags);
+    if (interrupted-- > 0) {
+        errno = EINTR;
+        return -1;
+    }
     if (!*first_name) snprintf(first_name, sizeof first_name, "%s", path);
     if (names_taken-- <= 0) return odd->files.table.open(&odd->files, path, flags);
     errno = EEXIST;
@@ -129,6 +133,35 @@ START_TEST(temporary_names)
         ck_assert_int_eq(memory_files_count(&odd.files), 1);
         memory_files_free(&odd.files);
     }
+}
+END_TEST
+
+static int sync_later(void *context, int fd)
+{
+    odd_files *odd = context;
+    errno = EINTR;
+    return interrupted-- > 0 ? -1 : odd->files.table.sync(&odd->files, fd);
+}
+
+/* Each step is tried again after an interruption, 100 times at most. */
+START_TEST(interruptions)
+{
+    for (int i = 0; i < 4; i++) {
+        odd_files  odd = { 0 };
+        eddy_files table = odd_files_begin(&odd, "old", 3);
+        eddy_error e = { 0 };
+        sink       s;
+        if (i < 2) table.open = open_untaken;
+        else table.sync = sync_later;
+        names_taken = 0;
+        interrupted = (i < 2 ? 99 : 100) + i % 2;
+        bool ok = eddy__sink_begin(&s, "f", &table, &e) && eddy__sink_write(&s, "new", 3);
+        ok = eddy__sink_end(&s) && ok;
+        ck_assert_msg(ok == (i % 2 == 0), "%d: %s", i, e.message);
+        ck_assert(ok || strstr(e.message, "Interrupted"));
+        memory_files_free(&odd.files);
+    }
+    interrupted = 0;
 }
 END_TEST
 
@@ -228,10 +261,11 @@ START_TEST(names)
     };
     static const struct { const char *path; bool inside;
     } paths[] = {
-        { NULL, false },   { "", false },      { "/a", false },   { "a", true },
-        { "..", false },   { "../a", false },  { "a/..", false }, { "a/../b", false },
-        { "a/..b", true }, { "..a", true },    { "a/.", true },   { "a..", true },
-        { "a/b..", true }, { "a//..", false }, { ".", true },     { "a/.b/", true },
+        { NULL, false },   { "", false },     { "/a", false },   { "a", true },
+        { "..", false },   { "../a", false }, { "a/..", false }, { "a/../b", false },
+        { "a/..b", true }, { "..a", true },   { "a/.", true },   { "a..", true },
+        { "a/b..", true }, { "a./b", true },  { ".a./b", true }, { "a//..", false },
+        { ".", true },     { "a/.b/", true },
     };
     region r = { 0 };
     for (size_t i = 0; i < sizeof clean / sizeof *clean; i++)
@@ -501,6 +535,7 @@ Suite *format_parts_suite(void)
     tcase_add_loop_test(t, failing_calls, 0, sizeof calls / sizeof *calls);
     tcase_add_loop_test(t, saving, 0, sizeof saves / sizeof *saves);
     tcase_add_test(t, temporary_names);
+    tcase_add_test(t, interruptions);
     tcase_add_test(t, growing_messages);
     tcase_add_test(t, computed_elements);
     tcase_add_test(t, reports);

@@ -214,6 +214,18 @@ static message old_file(int version, uint64_t base, int left_out)
     return m;
 }
 
+/* A tree of so many levels, the lowest of which has a link to an empty group. */
+static message deep_tree(int levels)
+{
+    message      m = hdf5_begin();
+    const size_t heap = hdf5_heap(&m, "a", 2), to = hdf5_object(&m, 4);
+    message_put_number(&m, 0, 4);
+    size_t       child = hdf5_symbols(&m, 1, 0, to);
+    for (int i = 0; i < levels; i++) child = hdf5_tree(&m, i, 1, child);
+    hdf5_end(&m, hdf5_old_group(&m, child, heap));
+    return m;
+}
+
 /* The header of a root without messages, in version 1, which the file ends with. */
 static message last_header(void)
 {
@@ -301,6 +313,10 @@ START_TEST(odd_messages)
     tell(with_messages((bytes){ 12, { 2, 1 } }, floats, (bytes){ 4, { 3 } }, "x"));
     tell(with_messages((bytes){ 12, { 2, 1 } }, floats, (bytes){ 3, { 3 } }, "x"));
     tell(with_messages(two, floats, layouts[0], "x:0"));
+    for (int high = 0; high < 2; high++)
+        tell(with_messages(two, (bytes){ 12, { 0x10, 0, 0, 0, 8, 0, 0, 0, 0, 0, 64 } },
+                           (bytes){ 20, { 3, 0, 16, 0, [19] = (uint8_t)(high ? 0x80 : 0x7f) } },
+                           "x"));
     for (size_t i = 0; i < sizeof links / sizeof *links; i++)
         tell(with_root(LINK_MESSAGE, links[i]));
     for (int size = 8; size <= 16; size += 4)
@@ -318,6 +334,8 @@ START_TEST(odd_messages)
         tell(old_file(version, 0, 1));
     }
     tell(last_header());
+    tell(deep_tree(16));
+    tell(deep_tree(17));
     tell(same_names());
     tell(endless_name());
     golden_end();

@@ -241,6 +241,23 @@ START_TEST(json_files)
 }
 END_TEST
 
+/* Outputs that functions name, of an operator. */
+START_TEST(outputs)
+{
+    static const struct { const char *op, *output; int number; } rows[] = {
+        { "TopKV2", "values", 0 },  { "TopKV2", "indices", 1 },  { "Unique", "idx", 1 },
+        { "Svd", "v", 2 },          { "SelfAdjointEigV2", "v", 1 }, { "Svd", "idx", 0 },
+        { "Add", "indices", 0 },    { "Add", "v", 0 },           { "Switch", "output_true", 1 },
+        { "FusedBatchNormV3", "reserve_space_1", 3 },
+        { "NonMaxSuppressionV4", "valid_outputs", 1 },
+        { "NonMaxSuppressionV5", "valid_outputs", 2 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        ck_assert_msg(eddy__tf_output_number(rows[i].op, rows[i].output) == rows[i].number,
+                      "%s:%s", rows[i].op, rows[i].output);
+}
+END_TEST
+
 /* The numbers of types in types.proto of TensorFlow; references have 100 added. */
 START_TEST(types)
 {
@@ -273,6 +290,7 @@ Suite *tensorflow_weights_suite(void)
     tcase_add_loop_test(t, constant_tensors, 0, sizeof constants / sizeof *constants);
     tcase_add_loop_test(t, json_weights, 0, sizeof weights / sizeof *weights);
     tcase_add_test(t, json_files);
+    tcase_add_test(t, outputs);
     tcase_add_test(t, types);
     suite_add_tcase(s, t);
     return s;

@@ -105,6 +105,7 @@ static const struct {
     { { "FloatStorage", 1, 2, { 2, 2 }, { INT64_MAX, 1 } }, outside },
     { { "FloatStorage", 0, 2, { 1 << 30, 1 << 30 }, { 0, 0 } }, "no valid shape" },
     { { "FloatStorage", 0, 0, { 0 }, { 0 } }, NULL },
+    { { "ShortStorage", 0, 8, { 2, 1, 1, 1, 1, 1, 1, 2 }, { 1, 2, 2, 2, 2, 2, 2, 2 } }, NULL },
     { { "DoubleStorage", 2, 0, { 0 }, { 0 } }, NULL },
     { { "DoubleStorage", 3, 0, { 0 }, { 0 } }, outside },
     { { "ComplexFloatStorage", 2, 0, { 0 }, { 0 } }, NULL },

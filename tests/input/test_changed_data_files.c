@@ -121,11 +121,13 @@ static void read_idx(const void *file, size_t size, char *answer, size_t room)
 
 START_TEST(sounds_and_idx)
 {
-    static const uint8_t idx[] = { 0, 0, 0x0b, 2, 0, 0, 0, 1, 0, 0, 0, 2, 0, 3, 0xff, 0xfe };
+    static const uint8_t idx[] = { 0, 0, 0x0b, 2, 0, 0, 0, 1, 0, 0, 0, 2, 0, 3, 0xff, 0xfe },
+                         one[] = { 0, 0, 9, 1, 0, 0, 0, 1, 0xfe };
     golden_begin("input/changed_sounds");
     tell("PCM", sound(false), read_wav);
     tell("float32", sound(true), read_wav);
     changed_bytes("int16", idx, sizeof idx, read_idx);
+    changed_bytes("int8", one, sizeof one, read_idx);
     golden_end();
 }
 END_TEST

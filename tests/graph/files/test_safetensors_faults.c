@@ -157,11 +157,12 @@ static void read_file(const void *file, size_t size, char *answer, size_t room)
 /* Each byte changed, of a file without checksums. */
 START_TEST(changed)
 {
-    static const char file[] = "\x93\0\0\0\0\0\0\0{\"__metadata__\":{\"k\":\"\\u00e9\\n\"},\"b\":{"
-                               "\"dtype\":\"I16\",\"shape\":"
-                               "[2,1],\"data_offsets\":[0,4]}, \"w\" : "
-                               "{\"shape\":[],\"data_offsets\":[ 4 ,8],\"dtype\":\"F32\"}"
-                               " } \1\0\xfe\xff\0\0\xc0\x3f";
+    static const char file[] =
+        "\x9d\0\0\0\0\0\0\0{\"__metadata__\":{\"k\":\"\\u00e9\\ud83d\\ude00\"},\"b\":{"
+        "\"dtype\":\"I16\",\"shape\":"
+        "[2,1],\"data_offsets\":[0,4]}, \"w\" : "
+        "{\"shape\":[],\"data_offsets\":[ 4 ,8],\"dtype\":\"F32\"}"
+        " } \1\0\xfe\xff\0\0\xc0\x3f";
     ck_assert_uint_eq(sizeof file - 1, 8 + (uint8_t)file[0] + 8);
     golden_begin("graph/changed_safetensors");
     changed_bytes("file", file, sizeof file - 1, read_file);

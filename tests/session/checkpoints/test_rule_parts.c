@@ -445,6 +445,8 @@ static const struct {
     { "*/w", "x.*", NULL, NULL, NULL, "a/b/w" },
     { "a*c/w", "*", NULL, NULL, NULL, "abc/w" },
     { "a*c/w", "*x", NULL, NULL, NULL, "ac/w" },
+    { "a*b", "*", NULL, NULL, NULL, "a/b" },
+    { "a*b", "*", NULL, NULL, NULL, "ac/b" },
     { "a*c*/w", "*.*", NULL, NULL, NULL, "acbcd/w" },
     { "*_*", "*.*", NULL, NULL, NULL, "a_b_c" },
     { "*", "*.*", NULL, NULL, NULL, "a" },
