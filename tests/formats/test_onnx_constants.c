@@ -54,7 +54,7 @@ START_TEST(integers_wrap)
 }
 END_TEST
 
-/* What is random is no constant, whatever it is computed from: it cannot be the size of a window. */
+/* What is random is no constant, whatever it is computed from, and no size of a window. */
 START_TEST(random_numbers)
 {
     static const struct { const char *op, *inputs;

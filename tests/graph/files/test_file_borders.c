@@ -48,6 +48,7 @@ static const struct { const char *header; size_t n; const char *problem; } heade
     { META("{\"a\":\"\\u12`4\"}"), 0, "four hexadecimal digits" },
     { META("{\"a\":\"\\u12g4\"}"), 0, "four hexadecimal digits" },
     { "{\"a\\u\"", 0, "four hexadecimal digits" },
+    { "{\"a\\u123\"", 0, "byte 16: expected four hexadecimal digits" },
     { META("{\"a\":\"\\ud800\"}"), 0, "unpaired surrogate" },
     { META("{\"a\":\"\\ud800\\n\"}"), 0, "unpaired surrogate" },
     { META("{\"a\":\"\\ud800n\"}"), 0, "unpaired surrogate" },
@@ -157,14 +158,15 @@ START_TEST(skipped)
             ck_assert_msg(strstr(e.message, rows[i].problem), "%s: %s", rows[i].text, e.message);
         else ck_assert_msg(p.at == text + rows[i].end, "%s", rows[i].text);
     }
-    for (int depth = EDDY_JSON_DEPTH - 1; depth <= EDDY_JSON_DEPTH; depth++) {
-        char       text[2 * EDDY_JSON_DEPTH + 1];
+    for (int depth = EDDY_JSON_DEPTH; depth <= EDDY_JSON_DEPTH + 1; depth++) {
+        char       text[2 * EDDY_JSON_DEPTH + 2];
         eddy_error e = { 0 };
         memset(text, '[', (size_t)depth);
         memset(text + depth, ']', (size_t)depth);
         tokens p = { .path = "f", .place = "byte", .error = &e, .start = text, .at = text,
                      .end = text + 2 * depth };
-        ck_assert_msg(eddy__json_skip(&p) == (depth < EDDY_JSON_DEPTH), "%d: %s", depth, e.message);
+        ck_assert_msg(eddy__json_skip(&p) == (depth == EDDY_JSON_DEPTH), "%d: %s", depth,
+                      e.message);
     }
 }
 END_TEST

@@ -97,6 +97,7 @@ static const struct {
     { "a b c d -> d a c b", true, 0, S(4, 2, 2, 2, 3), ANY, S(4, 3, 2, 2, 2) },
     { "a b c -> a c b", true, 0, S(3, 1, 2, 3), ANY, S(3, 1, 3, 2) },
     { "1 a -> a", true, 0, S(2, 1, 3), ANY, S(1, 3) },
+    { "(1 1 1 1 1 1 1 1 1 1 1 a) -> a", true, 0, S(1, 3), ANY, S(1, 3) },
     { "1 a -> a", false, 0, S(1, 3), ANY, S(2, 1, 3) },
     { "1 a -> a", true, 0, S(2, 2, 3), ANY, ANY },
     { "a -> a 1 1", true, 0, S(1, 3), ANY, S(3, 3, 1, 1) },
@@ -504,6 +505,67 @@ START_TEST(names_of_entries)
 }
 END_TEST
 
+/* The 100th map of a list counts, and no map after it. */
+START_TEST(lists_of_maps)
+{
+    enum { MAPS = 101 };
+    const eddy_checkpoint_rule rule = { .variables = { "w" }, .entries = { "x" } };
+    for (int at = MAPS - 2; at < MAPS; at++) {
+        eddy_checkpoint_map maps[MAPS] = { { .rules = NULL } };
+        eddy_graph         *g = eddy_graph_new();
+        eddy_arena          texts = { .allocator = &eddy__libc };
+        eddy_error          e = { 0 };
+        rule_match          m;
+        for (int i = 0; i + 1 < MAPS; i++) maps[i].then = &maps[i + 1];
+        maps[at].rules = &rule;
+        maps[at].n_rules = 1;
+        ck_assert(eddy__match_rule(maps, g, "w", EDDY_SCALAR, &texts, &m, &e));
+        ck_assert_str_eq(m.entries[0], at == 99 ? "x" : "w");
+        eddy__arena_free(&texts);
+        eddy_graph_free(g);
+    }
+}
+END_TEST
+
+/* Each entry and each text is found by its name, and no other. */
+START_TEST(found_by_name)
+{
+    static const char header[] =
+        "{\"__metadata__\":{\"b\":\"1\",\"d\":\"2\",\"f\":\"3\",\"h\":\"4\",\"j\":\"5\"},"
+        "\"b\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1]},"
+        "\"d\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[1,2]},"
+        "\"f\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[2,3]},"
+        "\"h\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[3,4]},"
+        "\"j\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[4,5]}}12345";
+    memory_files   files;
+    eddy_error     e = { 0 };
+    char           file[600];
+    const uint64_t size = sizeof header - 1 - 5;
+    memcpy(file, &size, 8);
+    memcpy(file + 8, header, sizeof header);
+    memory_files_init(&files);
+    memory_files_put(&files, "f", file, 8 + sizeof header - 1);
+    eddy_checkpoint *c = eddy_checkpoint_open("f", .files = &files.table, .error = &e);
+    ck_assert_msg(c != NULL, "%s", e.message);
+    for (int i = 0; i < 11; i++) {
+        const char  name[2] = { (char)('a' + i), 0 };
+        const char *text = eddy_checkpoint_text(c, name);
+        ck_assert((text != NULL) == (i % 2 == 1));
+        ck_assert(!text || (text[0] == '1' + i / 2 && !text[1]));
+        ck_assert_int_eq(eddy_checkpoint_find(c, name), i % 2 ? i / 2 : -1);
+    }
+    ck_assert(!eddy_checkpoint_text(c, NULL) && !eddy_checkpoint_text(NULL, "b"));
+    ck_assert_int_eq(eddy_checkpoint_metadata_count(c), 5);
+    ck_assert_str_eq(eddy_checkpoint_metadata_at(c, 0).key, "b");
+    ck_assert_str_eq(eddy_checkpoint_metadata_at(c, 4).key, "j");
+    ck_assert(!eddy_checkpoint_metadata_at(c, 5).key && !eddy_checkpoint_metadata_at(c, -1).key);
+    ck_assert(!eddy_checkpoint_entry_at(c, 5).name && !eddy_checkpoint_entry_at(c, -1).name);
+    ck_assert_int_eq(eddy_checkpoint_find(NULL, "b"), -1);
+    eddy_checkpoint_free(c);
+    memory_files_free(&files);
+}
+END_TEST
+
 Suite *rule_parts_suite(void)
 {
     Suite *s = suite_create("rule_parts");
@@ -522,6 +584,8 @@ Suite *rule_parts_suite(void)
     tcase_add_loop_test(t, index_files, 0, sizeof indexes / sizeof *indexes);
     tcase_add_test(t, changed_index);
     tcase_add_test(t, names_of_entries);
+    tcase_add_test(t, lists_of_maps);
+    tcase_add_test(t, found_by_name);
     suite_add_tcase(s, t);
     return s;
 }
