@@ -86,10 +86,13 @@ START_TEST(onnx)
     message_number(&single, 1, 2);
     message_number(&single, 2, 1);
     for (int i = 0; i < 2; i++) message_float(&single, 4, numbers[i]);
+    const uint8_t halves[] = { 0x21, 0x83 };
+    message       four_bits = onnx_tensor_message("", 22, 1, (int64_t[]){ 4 }, halves, 2);
     golden_begin("formats/changed_onnx");
     tell("nodes", onnx_bytes(), read_onnx);
     tell("packed integers", onnx_tensor_bytes(packed), read_onnx);
     tell("floats", onnx_tensor_bytes(single), read_onnx);
+    tell("integers of 4 bits", onnx_tensor_bytes(four_bits), read_onnx);
     golden_end();
 }
 END_TEST

@@ -286,9 +286,17 @@ START_TEST(odd_messages)
         { 8, { 0x18, 2, 0, 0, 2 } },
         { 19, { 0x11, 0, 31, 0, 4, 0, 0, 0, 0, 0, 32, 0, 23, 8, 0, 23, 127 } },
         { 12, { 0x12, 0, 0, 0, 1, 0, 0, 0, 0, 0, 8 } },
+        { 20, { 0x11, 0, 0, 0, 1, 0, 0, 0, 0, 0, 8, 0, 0, 5 } },        /* no size of a float */
+        { 20, { 0x11, 0, 0, 0, 2, 0, 0, 0, 0, 0, 16, 0, 0, 11 } },      /* exponents of others */
+        { 20, { 0x11, 0, 0, 0, 4, 0, 0, 0, 0, 0, 32, 0, 0, 5 } },
+        { 20, { 0x11, 0, 0, 0, 4, 0, 0, 0, 0, 0, 32, 0, 0, 11 } },
+        { 20, { 0x11, 0, 0, 0, 8, 0, 0, 0, 0, 0, 64, 0, 0, 5 } },
+        { 20, { 0x11, 0, 0, 0, 8, 0, 0, 0, 0, 0, 64, 0, 0, 8 } },
     };
     static const bytes links[] = {
         { 2, { 1, 8 } },                                        /* no kind */
+        { 4, { 1, 8, 1, 5 } },                                  /* soft, without its name */
+        { 3, { 1, 8, 1 } },
         { 6, { 1, 8, 1, 1, 'a', 0 } },                          /* soft: left out */
         { 13, { 1, 8, 0, 1, 'a' } },                            /* hard: an object at 0 */
         { 6, { 1, 0, 9, 'a', 0, 0 } },                          /* a name beyond the end */
@@ -313,6 +321,13 @@ START_TEST(odd_messages)
     tell(with_messages((bytes){ 12, { 2, 1 } }, floats, (bytes){ 4, { 3 } }, "x"));
     tell(with_messages((bytes){ 12, { 2, 1 } }, floats, (bytes){ 3, { 3 } }, "x"));
     tell(with_messages(two, floats, layouts[0], "x:0"));
+    for (uint8_t first = 0; first < 3; first++)
+        tell(with_messages(two, (bytes){ 8, { 0x18, 2, 0, 0, 1 } },
+                           (bytes){ 6, { 3, 0, 2, 0, first, 1 } }, "x"));
+    tell(with_messages(two, (bytes){ 20, { 0x11, 0, 0, 0, 2, 0, 0, 0, 0, 0, 16, 0, 0, 5 } },
+                       (bytes){ 8, { 3, 0, 4, 0, 0, 0x3e, 0, 0x40 } }, "x"));
+    tell(with_messages(two, (bytes){ 20, { 0x11, 0, 0, 0, 2, 0, 0, 0, 0, 0, 16, 0, 0, 8 } },
+                       (bytes){ 8, { 3, 0, 4, 0, 0xc0, 0x3f, 0, 0x40 } }, "x"));
     for (int high = 0; high < 2; high++)
         tell(with_messages(two, (bytes){ 12, { 0x10, 0, 0, 0, 8, 0, 0, 0, 0, 0, 64 } },
                            (bytes){ 20, { 3, 0, 16, 0, [19] = (uint8_t)(high ? 0x80 : 0x7f) } },

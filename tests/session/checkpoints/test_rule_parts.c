@@ -86,6 +86,7 @@ static const struct {
     { "(heads a) c -> (heads c) a", true, -1, S(2, 0, 2), ANY, ANY },
     { "(lanes d) e -> lanes (d e)", true, 2, S(2, 6, 5), ANY, ANY },
     { "(a b) -> a b", true, 0, S(1, 6), S(2, 0, 5), ANY },
+    { "(a b) -> a b", true, 0, S(1, 6), S(2, 0, 3), ANY },
     { "(heads d) e -> heads (d e)", true, 2, S(2, 6, 5), ANY, S(2, 2, 15) },
     { "(heads d) e -> heads (d e)", true, 4, S(2, 6, 5), ANY, ANY },
     { "(heads d) e -> heads (d e)", true, 0, S(2, 6, 5), ANY, ANY },

@@ -214,12 +214,57 @@ START_TEST(answers)
 }
 END_TEST
 
+/* Parts, orders and rows at their limits. */
+START_TEST(sane_rules)
+{
+    static const struct { bool good; eddy_checkpoint_rule rule; } cases[] = {
+        { true, { .parts = 4 } },
+        { false, { .parts = 5 } },
+        { false, { .parts = -1 } },
+        { true, { .parts = 2, .order = { 1, 0 } } },
+        { true, { .parts = 4, .order = { 3, 2, 1, 0 } } },
+        { false, { .parts = 2, .order = { 0, 2 } } },
+        { false, { .parts = 2, .order = { 0, -1 } } },
+        { false, { .parts = 2, .order = { 1, 1 } } },
+        { false, { .parts = 3, .order = { 0, 1, 1 } } },
+        { true, { .parts = 1, .added = 1 } },
+        { true, { .parts = 2, .added = 2 } },
+        { false, { .parts = 2, .added = 3 } },
+        { false, { .parts = 2, .added = -1 } },
+        { true, { .parts = 2, .forget_part = 2 } },
+        { false, { .parts = 2, .forget_part = 3 } },
+        { false, { .parts = 2, .forget_part = -1 } },
+        { true, { .rows = 4 } },
+        { false, { .rows = 5 } },
+        { false, { .rows = -1 } },
+        { true, { .parts = 1, .state = "" } },
+        { false, { .state = "" } },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        eddy_checkpoint_rule rule = cases[i].rule;
+        rule.variables[0] = "w";
+        rule.entries[0] = "x";
+        const eddy_checkpoint_map map = { .rules = &rule, .n_rules = 1 };
+        eddy_graph *g = eddy_graph_new();
+        eddy_arena  texts = { .allocator = &eddy__libc };
+        eddy_error  e = { 0 };
+        rule_match  m;
+        const bool  good = eddy__match_rule(&map, g, "w", EDDY_SCALAR, &texts, &m, &e);
+        ck_assert_msg(good == cases[i].good, "case %zu: %s", i, e.message);
+        ck_assert(good || strstr(e.message, "has parts that are not valid"));
+        eddy__arena_free(&texts);
+        eddy_graph_free(g);
+    }
+}
+END_TEST
+
 Suite *rule_values_suite(void)
 {
     Suite *s = suite_create("rule_values");
     TCase *t = tcase_create("values");
     tcase_add_loop_test(t, values, 0, sizeof rows / sizeof *rows);
     tcase_add_test(t, answers);
+    tcase_add_test(t, sane_rules);
     suite_add_tcase(s, t);
     return s;
 }
