@@ -86,10 +86,12 @@ static bool escape(json_parser *p, char **to)
 /* After the quotation mark. The decoded text is never longer than that in the file. */
 static bool string(json_parser *p, wire_bytes *out)
 {
-    const uint8_t *end = p->at;
-    while (end < p->end && *end != '"') end += *end == '\\' && end + 1 < p->end ? 2 : 1;
-    if (end >= p->end) return false;
-    char *text = eddy__region_take(p->memory, (size_t)(end - p->at) + 1, 1), *to = text;
+    const size_t left = (size_t)(p->end - p->at);
+    size_t       n = 0;
+    while (n < left && p->at[n] != '"') n += p->at[n] == '\\' ? 2 : 1;
+    if (n >= left) return false;
+    const uint8_t *end = p->at + n;
+    char          *text = eddy__region_take(p->memory, n + 1, 1), *to = text;
     if (!text) return false;
     while (p->at < end) {
         const uint8_t c = *p->at++;

@@ -22,7 +22,7 @@ const char *eddy__name_clean(region *memory, const char *name)
                           (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-' || c == '/';
         s[n++] = good ? c : '_';
     }
-    while (n > 1 && s[n - 1] == '/') n--;
+    while (s[n - 1] == '/') n--;                    /* the first is not */
     s[n] = 0;
     return s[0] == '_' ? "unnamed" : s;
 }

@@ -27,7 +27,6 @@ static void *block(region *a, size_t bytes)
     }
     b->next = a->blocks;
     a->blocks = b;
-    a->used = 0;
     a->size = bytes;
     return b + 1;
 }

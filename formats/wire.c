@@ -103,7 +103,7 @@ size_t eddy__wire_skip_packed(wire_numbers *n)
         }
         if (more) return 0;
     }
-    if (count == 0 || b.size % size) return 0;
+    if (b.size % size) return 0;
     n->packed.size = 0;
     return count;
 }

@@ -22,6 +22,7 @@ import random
 import re
 import resource
 import shlex
+import shutil
 import subprocess
 import sys
 import threading
@@ -45,7 +46,10 @@ OPERATOR = re.compile(r" (<=|>=|==|!=|&&|\|\||<|>|\+|-) ")
 NUMBER = re.compile(r"(?<![\w.])(\d+)(?![\w.])")
 REFUSAL = re.compile(r"\bif \(")
 # What is before a number that sizes a declared array, which may be larger, or that sizeof ignores.
-SIZES = re.compile(r"(?:sizeof [\w.>-]+|(?:^|[;{}])\s*(?!return\b|else\b)(?:\w+\s+)+[\w\s*,\[\]]*\w)\[$")
+SIZES = re.compile(r"(?:sizeof [\w.>-]+|(?:^|[;{}])\s*(?!return\b|else\b)(?:\w+\s+)+[\w\s*,\[\]]*\w)\[(?:\w+ [+*] )?$")
+
+# Calls of which a number as an argument, or added there, takes memory that may be larger, too.
+TAKES = re.compile(r"\b(?:malloc|calloc|realloc|eddy__region_take|eddy__parse_take)$")
 
 
 def masked(text):
@@ -86,12 +90,27 @@ class Change:
                                       text[start:].split("\n", 1)[0].strip())
 
 
+def takes_more(code, at):
+    """Whether a larger number there makes a call take more memory, and nothing else."""
+    if not re.search(r"(?:[+*?:,] |\()$", code[at - 2:at]):
+        return False
+    depth = 0
+    while at > 0 and code[at] not in ";{}":
+        at -= 1
+        depth += (code[at] == ")") - (code[at] == "(")
+        if depth < 0:
+            depth = 0
+            if re.match(r"\w", code[at - 1]):
+                return bool(TAKES.search(code[max(0, at - 40):at])) or code[at - 5:at + 3] == " take(p,"
+    return False
+
+
 def places(code, low, high):
     """(offset, length, replacement, what) of each change between low and high."""
     for m in OPERATOR.finditer(code, low, high):
         yield m.start(1), len(m[1]), SWAPS[m[1]], m[1] + " -> " + SWAPS[m[1]]
     for m in NUMBER.finditer(code, low, high):
-        if not SIZES.search(code, max(low, m.start() - 200), m.start()):
+        if not takes_more(code, m.start()) and not SIZES.search(code, max(low, m.start() - 200), m.start()):
             yield m.start(), len(m[0]), str(int(m[0]) + 1), "%s -> %d" % (m[0], int(m[0]) + 1)
     for m in REFUSAL.finditer(code, low, high):
         end = closing(code, m.end() - 1)
@@ -193,10 +212,10 @@ class Tests:
         self.folders.update((kind, "memory") for kind in shlex.split(os.environ["KINDS"]))
         self.locks = {suite: threading.Lock() for suite in self.folders}
         # Programs run in a folder with links to the files here, and a build of its own.
-        os.makedirs(folder + "/tree/build", exist_ok=True)
+        shutil.rmtree(folder + "/tree", ignore_errors=True)     # of another working tree, if the build is a copy
+        os.makedirs(folder + "/tree/build")
         for name in [n for n in os.listdir(".") if n not in ("build", ".git")] + ["build/gen", "build/include"]:
-            if not os.path.lexists(folder + "/tree/" + name):
-                os.symlink(os.path.abspath(name), folder + "/tree/" + name)
+            os.symlink(os.path.abspath(name), folder + "/tree/" + name)
 
     def run(self, suite, limit, **settings):
         """Whether the suite passes, and its processor time."""
@@ -225,6 +244,8 @@ class Tests:
             self.most[suite] = FEW
             passed, self.times[suite] = self.run(suite, LONGEST, EDDY_REACHED=str(path))
         self.reached[suite] = path.read_bytes() if passed else bytes(self.size)
+        if not passed:
+            print("not used, since it fails or takes too long: %s" % suite, flush=True)
 
     def distance(self, suite, path):
         """How many folders above the file's tests those of the suite are; None if it is not used for it."""

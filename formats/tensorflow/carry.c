@@ -92,10 +92,10 @@ static int condition(eddy_list x, eddy_tensor *y, void *context)
 
 static int body_tensors(tf_loop *l, const eddy_tensor *x, eddy_tensor *y)
 {
-    tf_value **in = eddy__region_take(l->b->memory, (size_t)l->n, sizeof *in);
-    tf_value **out = eddy__region_take(l->b->memory, (size_t)l->n, sizeof *out);
-    if (!in || !out || !eddy__tf_carried(l->b, l->start, l->n, x, in) || !l->body(l, in, out))
+    tf_value **in = eddy__region_take(l->b->memory, 2 * (size_t)l->n, sizeof *in);
+    if (!in || !eddy__tf_carried(l->b, l->start, l->n, x, in) || !l->body(l, in, in + l->n))
         return -1;
+    tf_value **out = in + l->n;
     for (int i = 0; i < l->n; i++)
         if (out[i]->kind != l->start[i]->kind) {
             eddy__tf_missing(l->b, "loop variable %d changes its kind", i);

@@ -43,9 +43,9 @@ static pickle_value *new_value(machine *m, pickle_kind kind)
     return v;
 }
 
+/* NULL only with a problem, which ends the reading. */
 static void push(machine *m, pickle_value *v)
 {
-    if (!v) return;
     if (m->top == m->room) {
         const size_t room = m->room ? 2 * m->room : 64;
         void        *more = realloc(m->stack, room * sizeof *m->stack);

@@ -111,7 +111,7 @@ static node_cost cost_of(wire stats)
         if (f.number == STATS_NAME && f.type == WIRE_BYTES) c.name = f.bytes;
         if (f.number == STATS_LABEL && f.type == WIRE_BYTES) c.label = f.bytes;
         if (f.number == STATS_MICROS && f.type == WIRE_VARINT) c.micros = (double)f.value;
-        if (f.number != STATS_MEMORY || f.type != WIRE_BYTES) continue;
+        if (f.number != STATS_MEMORY) continue;         /* bytes, or none */
         wire memory = eddy__wire_of(f.bytes);
         for (wire_field m; eddy__wire_next(&memory, &m);)
             if (m.number == 2 && m.type == WIRE_VARINT) c.bytes += (double)m.value;
@@ -131,10 +131,10 @@ static size_t list_costs(wire_bytes metadata, node_cost *to)
     size_t n = 0;
     wire   all = eddy__wire_of(metadata);
     for (wire_field step; eddy__wire_next(&all, &step);) {
-        if (step.number != 1 || step.type != WIRE_BYTES) continue;
+        if (step.number != 1) continue;
         wire devices = eddy__wire_of(step.bytes);
         for (wire_field device; eddy__wire_next(&devices, &device);) {
-            if (device.number != 1 || device.type != WIRE_BYTES) continue;
+            if (device.number != 1) continue;
             wire nodes = eddy__wire_of(device.bytes);
             for (wire_field f; eddy__wire_next(&nodes, &f);) {
                 if (f.number != 2 || f.type != WIRE_BYTES) continue;

@@ -285,9 +285,9 @@ static int64_t integer_at(const unsigned char *p, int64_t i, const char *code)
     uint32_t u4;
     p += (size_t)i * (size_t)(code[1] - '0');
     if (code[1] == '1') return (int8_t)*p;
-    if (code[1] == '4') return memcpy(&u4, p, 4), (int64_t)u4;
-    if (code[0] == 'u') return memcpy(&u2, p, 2), (int64_t)u2;
-    return memcpy(&i2, p, 2), (int64_t)i2;
+    if (code[1] == '4') return memcpy(&u4, p, sizeof u4), (int64_t)u4;
+    if (code[0] == 'u') return memcpy(&u2, p, sizeof u2), (int64_t)u2;
+    return memcpy(&i2, p, sizeof i2), (int64_t)i2;
 }
 
 /* The elements of the file, which are at the end of the array, become those of the array. */

@@ -64,11 +64,11 @@ static void convert(eddy_array *a, const uint8_t *from, int type)
     const int64_t n = eddy_array_count(a);
     for (int64_t i = 0; i < n; i++, from += size) {
         const uint64_t v = eddy__big(from, size);
-        if (size == 8) memcpy((uint64_t *)eddy_array_data(a) + i, &v, 8);
+        if (size == 8) memcpy((uint64_t *)eddy_array_data(a) + i, &v, sizeof v);
         else {
             const uint32_t w = size == 4 ? (uint32_t)v
                              : (uint32_t)(size == 2 ? (int16_t)(uint16_t)v : (int8_t)(uint8_t)v);
-            memcpy((uint32_t *)eddy_array_data(a) + i, &w, 4);
+            memcpy((uint32_t *)eddy_array_data(a) + i, &w, sizeof w);
         }
     }
 }

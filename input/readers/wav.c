@@ -76,12 +76,12 @@ static float sample(const uint8_t *p, const sound *s)
     if (s->format == IEEE_FLOAT && n == 8) {
         const uint64_t v = eddy__little(p, 8);
         double         d;
-        memcpy(&d, &v, 8);
+        memcpy(&d, &v, sizeof d);
         return (float)d;
     }
     const uint32_t v = (uint32_t)eddy__little(p, n);
     float          x;
-    memcpy(&x, &v, 4);
+    memcpy(&x, &v, sizeof x);
     if (s->format == IEEE_FLOAT) return x;
     if (n == 1) return ((float)v - 128) / 128;       /* the only size without a sign */
     return (float)((double)(int32_t)(v << (32 - s->bits)) * 0x1p-31);

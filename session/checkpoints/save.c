@@ -91,16 +91,9 @@ static int64_t state_size(const saving *s, const rule_match *m)
     return t.rank > 0 && t.dim[t.rank - 1] > 0 ? t.dim[t.rank - 1] : 0;
 }
 
-static bool is_plain(const rule_match *m)
-{
-    return m->n_variables == 1 && m->n_entries == 1 && !m->axes.text && m->rule.parts == 0 &&
-           m->rule.rows == 0;
-}
-
 static bool save_values(saving *s, const rule_match *m, eddy_array *const *values)
 {
     eddy_array *entries[EDDY_RULE_NAMES] = { NULL };
-    if (is_plain(m)) return add_entry(s, m->entries[0], values[0]);
     bool ok =
         eddy__rule_to_entries(s->out.allocator, m, values, state_size(s, m), entries, &s->error);
     for (int i = 0; i < m->n_entries; i++) {

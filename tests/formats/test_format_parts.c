@@ -1,5 +1,6 @@
 /* test_format_parts.c -- what the readers of models share: files, names, elements, sizes that are
  * known before a model runs, and packed numbers. */
+#include "formats/checksum.h"
 #include "formats/elements.h"
 #include "formats/known.h"
 #include "formats/message.h"
@@ -11,6 +12,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <string.h>
 
@@ -94,6 +96,127 @@ START_TEST(saving)
 }
 END_TEST
 
+static int  names_taken, interrupted;
+static char first_name[300];
+
+/* Opens files, except by the first names of temporary ones. */
+static int open_untaken(void *context, const char *path, int flags)
+{
+    odd_files *odd = context;
+    if (!(flags & O_EXCL)) return odd->files.table.open(&odd->files, path, flags);
+    if (interrupted-- > 0) {
+        errno = EINTR;
+        return -1;
+    }
+    if (!*first_name) snprintf(first_name, sizeof first_name, "%s", path);
+    if (names_taken-- <= 0) return odd->files.table.open(&odd->files, path, flags);
+    errno = EEXIST;
+    return -1;
+}
+
+/* Names are tried until one is free, the 100th being the last. */
+START_TEST(temporary_names)
+{
+    for (int taken = 99; taken <= 100; taken++) {
+        odd_files  odd = { 0 };
+        eddy_files table = odd_files_begin(&odd, "old", 3);
+        eddy_error e = { 0 };
+        sink       s;
+        table.open = open_untaken;
+        names_taken = taken;
+        first_name[0] = 0;
+        bool ok = eddy__sink_begin(&s, "f", &table, &e) && eddy__sink_write(&s, "new", 3);
+        ok = eddy__sink_end(&s) && ok;
+        ck_assert_msg(ok == (taken == 99), "%s", e.message);
+        ck_assert(ok || strstr(e.message, "f: cannot create a temporary file: File exists"));
+        ck_assert_str_eq(strrchr(first_name, '-'), "-0");
+        ck_assert_int_eq(memory_files_count(&odd.files), 1);
+        memory_files_free(&odd.files);
+    }
+}
+END_TEST
+
+static int sync_later(void *context, int fd)
+{
+    odd_files *odd = context;
+    errno = EINTR;
+    return interrupted-- > 0 ? -1 : odd->files.table.sync(&odd->files, fd);
+}
+
+/* Each step is tried again after an interruption, 100 times at most. */
+START_TEST(interruptions)
+{
+    for (int i = 0; i < 4; i++) {
+        odd_files  odd = { 0 };
+        eddy_files table = odd_files_begin(&odd, "old", 3);
+        eddy_error e = { 0 };
+        sink       s;
+        if (i < 2) table.open = open_untaken;
+        else table.sync = sync_later;
+        names_taken = 0;
+        interrupted = (i < 2 ? 99 : 100) + i % 2;
+        bool ok = eddy__sink_begin(&s, "f", &table, &e) && eddy__sink_write(&s, "new", 3);
+        ok = eddy__sink_end(&s) && ok;
+        ck_assert_msg(ok == (i % 2 == 0), "%d: %s", i, e.message);
+        ck_assert(ok || strstr(e.message, "Interrupted"));
+        memory_files_free(&odd.files);
+    }
+    interrupted = 0;
+}
+END_TEST
+
+/* Appended pieces, of which the second fills the room of 256 bytes and the third exceeds it. */
+START_TEST(growing_messages)
+{
+    message m = { 0 };
+    uint8_t bytes[600];
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(i % 251);
+    eddy__message_append(&m, bytes, 1);
+    eddy__message_append(&m, bytes + 1, 255);
+    ck_assert(!m.full && m.size == 256);
+    eddy__message_append(&m, bytes + 256, 0);
+    eddy__message_append(&m, bytes + 256, 344);
+    ck_assert(!m.full && m.size == 600);
+    ck_assert_mem_eq(m.at, bytes, 600);
+    eddy__message_free(&m);
+    eddy__message_number(&m, 1, 127);
+    eddy__message_number(&m, 16, 128);
+    eddy__message_number(&m, 1, -1);
+    ck_assert_uint_eq(m.size, 2 + 4 + 11);
+    ck_assert_mem_eq(m.at, "\x08\x7f\x80\x01\x80\x01\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+                     17);
+    eddy__message_free(&m);
+}
+END_TEST
+
+/* So many elements of constants are computed, and no more. */
+START_TEST(computed_elements)
+{
+    reading r = { 0 };
+    ck_assert(eddy__reading_computes(&r, 1 << 19) && eddy__reading_computes(&r, 1 << 19));
+    ck_assert(eddy__reading_computes(&r, 0) && !eddy__reading_computes(&r, 1));
+    r.computed = 0;
+    ck_assert(!eddy__reading_computes(&r, (1 << 20) + 1) && eddy__reading_computes(&r, 1 << 20));
+}
+END_TEST
+
+/* From the ends of a report, on both sides. */
+START_TEST(reports)
+{
+    region     memory = { 0 };
+    entry_list l = { 0 };
+    for (int i = 0; i < 200; i++)
+        ck_assert(eddy__report_add(&l, (eddy_model_entry){ .op = i == 199 ? "last" : "op" }));
+    eddy_model_report *r = eddy__report_new(&memory, &l);
+    ck_assert(eddy_model_report_size(r) == 200 && eddy_model_report_size(NULL) == 0);
+    ck_assert_str_eq(eddy_model_report_at(r, 0)->op, "op");
+    ck_assert_str_eq(eddy_model_report_at(r, 199)->op, "last");
+    ck_assert(!eddy_model_report_at(r, 200) && !eddy_model_report_at(r, -1));
+    ck_assert_ptr_null(eddy_model_report_at(NULL, 0));
+    eddy_model_report_free(r);
+}
+END_TEST
+
 /* A view of aligned bytes, which outlives its source; else a copy. */
 START_TEST(views)
 {
@@ -104,17 +227,21 @@ START_TEST(views)
     eddy_array        *view = eddy__source_array(s, b, EDDY_FLOAT32, EDDY_SHAPE(4)),
                *pairs = eddy__source_array(s, (wire_bytes){ b.at + 4, 8 }, EDDY_COMPLEX64,
                                            EDDY_SHAPE(1)),
+               *byte = eddy__source_array(s, (wire_bytes){ b.at + 3, 1 }, EDDY_UINT8,
+                                          EDDY_SHAPE(1)),
                *copy = eddy__source_array(s, odd, EDDY_FLOAT32, EDDY_SHAPE(2)),
                *none = eddy__source_array(s, (wire_bytes){ b.at, 0 }, EDDY_FLOAT32, EDDY_SHAPE(0));
     ck_assert(view && pairs && copy && none);
     ck_assert_ptr_eq(eddy_array_data(view), b.at);
     ck_assert_ptr_eq(eddy_array_data(pairs), b.at + 4);
+    ck_assert_ptr_eq(eddy_array_data(byte), b.at + 3);
     ck_assert_mem_eq(eddy_array_data(copy), odd.at, 8);
     ck_assert_ptr_null(eddy__source_array(s, b, EDDY_FLOAT32, EDDY_SHAPE(-1)));
     eddy__source_release(s);
     ck_assert(eddy_array_get(view, 3) == 4 && eddy_array_get_imag(pairs, 0) == 3);
     eddy_array_free(view);
     eddy_array_free(pairs);
+    eddy_array_free(byte);
     eddy_array_free(copy);
     eddy_array_free(none);
     s = eddy__source_copy(NULL, 3, &e);
@@ -134,10 +261,11 @@ START_TEST(names)
     };
     static const struct { const char *path; bool inside;
     } paths[] = {
-        { NULL, false },   { "", false },      { "/a", false },   { "a", true },
-        { "..", false },   { "../a", false },  { "a/..", false }, { "a/../b", false },
-        { "a/..b", true }, { "..a", true },    { "a/.", true },   { "a..", true },
-        { "a/b..", true }, { "a//..", false }, { ".", true },     { "a/.b/", true },
+        { NULL, false },   { "", false },     { "/a", false },   { "a", true },
+        { "..", false },   { "../a", false }, { "a/..", false }, { "a/../b", false },
+        { "a/..b", true }, { "..a", true },   { "a/.", true },   { "a..", true },
+        { "a/b..", true }, { "a./b", true },  { ".a./b", true }, { "a//..", false },
+        { ".", true },     { "a/.b/", true },
     };
     region r = { 0 };
     for (size_t i = 0; i < sizeof clean / sizeof *clean; i++)
@@ -168,6 +296,36 @@ START_TEST(regions)
     ck_assert(!r.full && !r.blocks);
     ck_assert_str_eq(eddy__region_text(&r, (wire_bytes){ NULL, 0 }), "");
     eddy__region_free(&r);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- checksums -- */
+
+/* A bit at a time. */
+static uint32_t plain_crc(const uint8_t *p, size_t n, uint32_t polynomial)
+{
+    uint32_t c = UINT32_MAX;
+    for (size_t i = 0; i < 8 * n; i++) {
+        const uint32_t bit = (c ^ (uint32_t)p[i / 8] >> i % 8) & 1;
+        c = c >> 1 ^ (bit ? polynomial : 0);
+    }
+    return ~c;
+}
+
+/* Those of the catalogs, and of each byte at each place of eight and behind them. */
+START_TEST(checksums)
+{
+    uint8_t          bytes[24] = { 0 };
+    const wire_bytes digits = { (const uint8_t *)"123456789", 9 };
+    ck_assert_uint_eq(eddy__file_crc32(digits), 0xcbf43926u);
+    ck_assert_uint_eq(eddy__file_crc32c(digits), 0xe3069283u);
+    for (size_t n = 0; n <= sizeof bytes; n++)
+        for (int value = 0; value < 256; value++) {
+            bytes[n / 2] = (uint8_t)value;
+            const wire_bytes b = { bytes, n };
+            ck_assert(eddy__file_crc32(b) == plain_crc(bytes, n, 0xedb88320u));
+            ck_assert(eddy__file_crc32c(b) == plain_crc(bytes, n, 0x82f63b78u));
+        }
 }
 END_TEST
 
@@ -202,9 +360,17 @@ START_TEST(element)
 {
     eddy_array *a = eddy_array_new(stored[_i].d, EDDY_SHAPE(3));
     const int   part = eddy_dtype_is_complex(stored[_i].d) ? 2 : 1;
+    uint8_t    *bytes = eddy_array_data(a), around[48];
+    const size_t size = eddy_array_bytes(a) / 3, changed = size / (size_t)part;
+    memset(around, 0xa5, sizeof around);
+    memset(bytes, 0xa5, 3 * size);
+    memset(bytes + size, 0, size);
     eddy__element_store(a, stored[_i].bits, stored[_i].is_signed, part, stored[_i].value);
     ck_assert(eddy_array_get(a, 1) == stored[_i].stored);
-    ck_assert(eddy_array_get(a, 0) == 0 && eddy_array_get(a, 2) == 0);
+    ck_assert_mem_eq(bytes, around, size);
+    ck_assert_mem_eq(bytes + 2 * size, around, size);
+    memset(around, 0, sizeof around);
+    ck_assert_mem_eq(bytes + size + changed, around, size - changed);
     eddy_array_free(a);
 }
 END_TEST
@@ -259,6 +425,12 @@ START_TEST(combinations)
               eddy__known_combine(one, '+', no).count < 0);
     ck_assert(eddy__known_join(three, two).count == 5 && eddy__known_join(three, two).at[4] == 6);
     ck_assert(eddy__known_join(no, two).count < 0 && eddy__known_join(two, no).count < 0);
+    const known_sizes none = eddy__known_of((int64_t[]){ 7 }, 0);
+    ck_assert(eddy__known_join(none, two).count == 2 && eddy__known_join(none, two).at[1] == 6);
+    ck_assert_int_eq(eddy__known_combine(none, '+', one).count, 0);
+    ck_assert_int_eq(eddy__known_combine(one, '+', none).count, 0);
+    ck_assert_int_eq(eddy__known_combine(none, '+', none).count, 0);
+    ck_assert_int_eq(eddy__known_combine(none, '+', two).count, -1);
     int64_t           many[MOST_KNOWN + 1] = { 0 };
     const known_sizes most = eddy__known_of(many, MOST_KNOWN);
     ck_assert(most.count == MOST_KNOWN && eddy__known_of(many, MOST_KNOWN + 1).count < 0);
@@ -362,9 +534,15 @@ Suite *format_parts_suite(void)
     TCase *t = tcase_create("parts");
     tcase_add_loop_test(t, failing_calls, 0, sizeof calls / sizeof *calls);
     tcase_add_loop_test(t, saving, 0, sizeof saves / sizeof *saves);
+    tcase_add_test(t, temporary_names);
+    tcase_add_test(t, interruptions);
+    tcase_add_test(t, growing_messages);
+    tcase_add_test(t, computed_elements);
+    tcase_add_test(t, reports);
     tcase_add_test(t, views);
     tcase_add_test(t, names);
     tcase_add_test(t, regions);
+    tcase_add_test(t, checksums);
     tcase_add_loop_test(t, element, 0, sizeof stored / sizeof *stored);
     tcase_add_test(t, integers);
     tcase_add_test(t, combinations);

@@ -148,24 +148,23 @@ static message with_root(int kind, bytes b)
     return m;
 }
 
-/* A dataset of two float32 with this layout. */
-static message with_layout(bytes layout)
+/* A dataset with these messages. */
+static message with_messages(bytes space, bytes type, bytes layout, const char *name)
 {
-    const uint8_t space[] = { 2, 1, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0 };
-    uint8_t       type[20];
-    message       m = hdf5_begin(), floats = hdf5_begin();
-    const size_t  from = hdf5_floats(&floats, 2, 0);
-    memcpy(type, floats.at + from + TYPE, sizeof type);
-    message_free(&floats);
-    const size_t x = hdf5_object(&m, 3 * 4 + sizeof space + sizeof type + layout.size);
-    put_message(&m, SPACE_MESSAGE, space, sizeof space);
-    put_message(&m, TYPE_MESSAGE, type, sizeof type);
+    message      m = hdf5_begin();
+    const size_t x = hdf5_object(&m, 3 * 4 + space.size + type.size + layout.size);
+    put_message(&m, SPACE_MESSAGE, space.at, space.size);
+    put_message(&m, TYPE_MESSAGE, type.at, type.size);
     put_message(&m, LAYOUT_MESSAGE, layout.at, layout.size);
-    const size_t root = hdf5_object(&m, HDF5_LINK_BYTES + 1);
-    hdf5_link(&m, "x", x);
+    const size_t root = hdf5_object(&m, HDF5_LINK_BYTES + strlen(name));
+    hdf5_link(&m, name, x);
     hdf5_end(&m, root);
     return m;
 }
+
+/* Two elements; float32. */
+static const bytes two = { 12, { 2, 1, 0, 0, 2 } },
+    floats = { 20, { 0x11, 0, 31, 0, 4, 0, 0, 0, 0, 0, 32, 0, 23, 8, 0, 23, 127 } };
 
 static message same_names(void)
 {
@@ -215,6 +214,28 @@ static message old_file(int version, uint64_t base, int left_out)
     return m;
 }
 
+/* A tree of so many levels, the lowest of which has a link to an empty group. */
+static message deep_tree(int levels)
+{
+    message      m = hdf5_begin();
+    const size_t heap = hdf5_heap(&m, "a", 2), to = hdf5_object(&m, 4);
+    message_put_number(&m, 0, 4);
+    size_t       child = hdf5_symbols(&m, 1, 0, to);
+    for (int i = 0; i < levels; i++) child = hdf5_tree(&m, i, 1, child);
+    hdf5_end(&m, hdf5_old_group(&m, child, heap));
+    return m;
+}
+
+/* The header of a root without messages, in version 1, which the file ends with. */
+static message last_header(void)
+{
+    message      m = hdf5_begin();
+    const size_t root = m.size;
+    hdf5_end(&m, root);
+    m.at[root] = 1;
+    return m;
+}
+
 /* A message about the links of a group, with the address of a heap for many of them. */
 static bytes link_info(int flags, int size, uint64_t address)
 {
@@ -231,9 +252,51 @@ START_TEST(odd_messages)
         { 12, { 3, 0, 7, 0, 0, 0, 128, 63, 0, 0, 0, 64 } },
         { 3, { 3, 0, 8 } },
         { 1, { 3 } },
+        { 2, { 2, 0 } },
+        { 2, { 5, 0 } },
+        { 2, { 3, 2 } },
+    };
+    static const bytes spaces[] = {
+        { 3, { 2 } },                                           /* too short */
+        { 4, { 2 } },                                           /* a scalar */
+        { 4, { 1 } },
+        { 7, { 1 } },
+        { 8, { 1 } },                                           /* a scalar in version 1 */
+        { 8, { 0 } },
+        { 8, { 3 } },
+        { 11, { 2, 1, 0, 0, 1 } },
+        { 12, { 2, 1, 0, 0, 1 } },
+        { 15, { 1, 1, 0, 0, 0, 0, 0, 0, 1 } },
+        { 16, { 1, 1, 0, 0, 0, 0, 0, 0, 1 } },
+        { 4, { 2, 0, 0, 2 } },                                  /* no elements */
+        { 8, { 1, 0, 0, 2 } },
+    };
+    static const bytes types[] = {
+        { 7, { 0x10, 0, 0, 0, 1, 0, 0 } },
+        { 8, { 0x10, 0, 0, 0, 1 } },
+        { 11, { 0x10, 0, 0, 0, 1, 0, 0, 0, 0, 0, 8 } },
+        { 12, { 0x10, 0, 0, 0, 1, 0, 0, 0, 0, 0, 8 } },         /* uint8 */
+        { 12, { 0x10, 8, 0, 0, 1, 0, 0, 0, 0, 0, 8 } },         /* int8 */
+        { 12, { 0x10, 0, 0, 0, 1, 0, 0, 0, 1, 0, 7 } },         /* not from the first bit on */
+        { 12, { 0x10, 0, 0, 0, 1, 0, 0, 0, 0, 0, 7 } },
+        { 12, { 0x10, 1, 0, 0, 1, 0, 0, 0, 0, 0, 8 } },         /* big-endian */
+        { 12, { 0x10, 8, 0, 0, 9, 0, 0, 0, 0, 0, 72 } },
+        { 8, { 0x18, 2, 0, 0, 1 } },                            /* an enumeration of two */
+        { 8, { 0x18, 3, 0, 0, 1 } },
+        { 8, { 0x18, 2, 0, 0, 2 } },
+        { 19, { 0x11, 0, 31, 0, 4, 0, 0, 0, 0, 0, 32, 0, 23, 8, 0, 23, 127 } },
+        { 12, { 0x12, 0, 0, 0, 1, 0, 0, 0, 0, 0, 8 } },
+        { 20, { 0x11, 0, 0, 0, 1, 0, 0, 0, 0, 0, 8, 0, 0, 5 } },        /* no size of a float */
+        { 20, { 0x11, 0, 0, 0, 2, 0, 0, 0, 0, 0, 16, 0, 0, 11 } },      /* exponents of others */
+        { 20, { 0x11, 0, 0, 0, 4, 0, 0, 0, 0, 0, 32, 0, 0, 5 } },
+        { 20, { 0x11, 0, 0, 0, 4, 0, 0, 0, 0, 0, 32, 0, 0, 11 } },
+        { 20, { 0x11, 0, 0, 0, 8, 0, 0, 0, 0, 0, 64, 0, 0, 5 } },
+        { 20, { 0x11, 0, 0, 0, 8, 0, 0, 0, 0, 0, 64, 0, 0, 8 } },
     };
     static const bytes links[] = {
         { 2, { 1, 8 } },                                        /* no kind */
+        { 4, { 1, 8, 1, 5 } },                                  /* soft, without its name */
+        { 3, { 1, 8, 1 } },
         { 6, { 1, 8, 1, 1, 'a', 0 } },                          /* soft: left out */
         { 13, { 1, 8, 0, 1, 'a' } },                            /* hard: an object at 0 */
         { 6, { 1, 0, 9, 'a', 0, 0 } },                          /* a name beyond the end */
@@ -249,7 +312,26 @@ START_TEST(odd_messages)
         { 9, { 1, 3 } },
     };
     golden_begin("formats/hdf5_messages");
-    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) tell(with_layout(layouts[i]));
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+        tell(with_messages(two, floats, layouts[i], "x"));
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        tell(with_messages(spaces[i], floats, (bytes){ 8, { 3, 0, 4, 0, 0, 0, 128, 63 } }, "x"));
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        tell(with_messages(two, types[i], (bytes){ 6, { 3, 0, 2, 0, 7, 255 } }, "x"));
+    tell(with_messages((bytes){ 12, { 2, 1 } }, floats, (bytes){ 4, { 3 } }, "x"));
+    tell(with_messages((bytes){ 12, { 2, 1 } }, floats, (bytes){ 3, { 3 } }, "x"));
+    tell(with_messages(two, floats, layouts[0], "x:0"));
+    for (uint8_t first = 0; first < 3; first++)
+        tell(with_messages(two, (bytes){ 8, { 0x18, 2, 0, 0, 1 } },
+                           (bytes){ 6, { 3, 0, 2, 0, first, 1 } }, "x"));
+    tell(with_messages(two, (bytes){ 20, { 0x11, 0, 0, 0, 2, 0, 0, 0, 0, 0, 16, 0, 0, 5 } },
+                       (bytes){ 8, { 3, 0, 4, 0, 0, 0x3e, 0, 0x40 } }, "x"));
+    tell(with_messages(two, (bytes){ 20, { 0x11, 0, 0, 0, 2, 0, 0, 0, 0, 0, 16, 0, 0, 8 } },
+                       (bytes){ 8, { 3, 0, 4, 0, 0xc0, 0x3f, 0, 0x40 } }, "x"));
+    for (int high = 0; high < 2; high++)
+        tell(with_messages(two, (bytes){ 12, { 0x10, 0, 0, 0, 8, 0, 0, 0, 0, 0, 64 } },
+                           (bytes){ 20, { 3, 0, 16, 0, [19] = (uint8_t)(high ? 0x80 : 0x7f) } },
+                           "x"));
     for (size_t i = 0; i < sizeof links / sizeof *links; i++)
         tell(with_root(LINK_MESSAGE, links[i]));
     for (int size = 8; size <= 16; size += 4)
@@ -266,9 +348,28 @@ START_TEST(odd_messages)
         tell(old_file(version, 1, 0));
         tell(old_file(version, 0, 1));
     }
+    tell(last_header());
+    tell(deep_tree(16));
+    tell(deep_tree(17));
     tell(same_names());
     tell(endless_name());
     golden_end();
+}
+END_TEST
+
+/* A file that begins like an archive is one, whatever its size. */
+START_TEST(first_bytes)
+{
+    for (int n = 1; n <= 2; n++) {
+        memory_files files;
+        eddy_error   e = { 0 };
+        message      m = { NULL, 0 };
+        message_put(&m, "PK", (size_t)n);
+        ck_assert_ptr_null(opened(m, &files, &e));
+        ck_assert_msg(strstr(e.message, n == 2 ? "no ZIP archive" : "no HDF5 file"), "%s",
+                      e.message);
+        memory_files_free(&files);
+    }
 }
 END_TEST
 
@@ -294,6 +395,7 @@ Suite *hdf5_datasets_suite(void)
     TCase *t = tcase_create("datasets");
     tcase_add_test(t, headers);
     tcase_add_test(t, odd_messages);
+    tcase_add_test(t, first_bytes);
     tcase_add_test(t, archives);
     suite_add_tcase(s, t);
     return s;

@@ -3,6 +3,7 @@
 #include "tests/lib/files/onnx_writer.h"
 
 #include <check.h>
+#include <string.h>
 
 Suite *onnx_constants_suite(void);
 
@@ -50,6 +51,42 @@ START_TEST(integers_wrap)
     ck_assert_double_eq(computed("Cast", 7, 300, 0, 2), 44);
     ck_assert_double_eq(computed("Cast", 7, -1, 0, 12), 4294967295);
     ck_assert_double_eq(computed("Cast", 7, (1ll << 40) + 5, 0, 6), 5);
+}
+END_TEST
+
+/* What is random is no constant, whatever it is computed from, and no size of a window. */
+START_TEST(random_numbers)
+{
+    static const struct { const char *op, *inputs;
+    } rows[] = {
+        { "RandomUniform", "" }, { "RandomNormal", "" }, { "RandomUniformLike", "z" },
+        { "Bernoulli", "z" },    { "Dropout", "z" },     { "Multinomial", "z" },
+        { "Identity", "z" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *op = rows[i].op;
+        message     node = onnx_node_message(op, rows[i].inputs, "r"), m = { NULL, 0 },
+                cast = onnx_node_message("Cast", "r", "c");
+        if (!*rows[i].inputs)
+            onnx_add_attribute(&node, onnx_ints_attribute("shape", 1, (int64_t[]){ 1 }));
+        onnx_add_attribute(&cast, onnx_int_attribute("to", 7));
+        message_inner(&m, GRAPH_NODE, node);
+        message_inner(&m, GRAPH_NODE, cast);
+        message_inner(&m, GRAPH_NODE, onnx_node_message("BlackmanWindow", "c", "y"));
+        message_inner(&m, GRAPH_INITIALIZER,
+                      onnx_tensor_message("z", 1, 2, (int64_t[]){ 1, 1 }, (float[]){ 1 }, 4));
+        message_inner(&m, GRAPH_OUTPUT, onnx_value_message("y", 1, -1, NULL));
+        message          all = onnx_model_message(m, 17);
+        eddy_error       e = { 0 };
+        eddy_graph      *g = eddy_graph_new();
+        eddy_onnx_model *model =
+            eddy_onnx_read(g, .data = all.at, .data_size = all.size, .error = &e);
+        ck_assert_msg((model != NULL) == (strcmp(op, "Identity") == 0), "%s: %s", op, e.message);
+        ck_assert_msg(model || strstr(e.message, "must be a constant"), "%s: %s", op, e.message);
+        eddy_onnx_free(model);
+        eddy_graph_free(g);
+        message_free(&all);
+    }
 }
 END_TEST
 
@@ -103,6 +140,7 @@ Suite *onnx_constants_suite(void)
 {
     Suite *s = suite_create("onnx_constants");
     TCase *t = tcase_create("constants");
+    tcase_add_test(t, random_numbers);
     tcase_add_test(t, integers_wrap);
     tcase_add_test(t, many_strings);
     tcase_add_test(t, outputs_of_strings);

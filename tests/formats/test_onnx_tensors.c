@@ -14,11 +14,14 @@ static const message empty = { NULL, 0 };
 
 START_TEST(sparse)
 {
-    static const double want[6] = { 0, 5, 0, 0, 0, 6 };
-    static const int64_t two[2] = { 2, 2 }, flat[2] = { 1, 5 }, pairs[4] = { 0, 1, 1, 2 };
+    static const double want[6] = { 0, 5, 0, 0, 0, 6 }, first[6] = { 5, 0, 0, 0, 0, 6 };
+    static const int64_t two[2] = { 2, 2 }, flat[2] = { 1, 5 }, from_0[2] = { 0, 5 },
+                         pairs[4] = { 0, 1, 1, 2 };
     message rows = onnx_tensor_message("", 7, 2, two, pairs, sizeof pairs);
     onnx_expect(onnx_sparse_model(onnx_sparse_message(onnx_int64s("", 2, flat), 3)), 6, want, NULL);
     onnx_expect(onnx_sparse_constant(onnx_sparse_message(rows, 3)), 6, want, NULL);
+    onnx_expect(onnx_sparse_model(onnx_sparse_message(onnx_int64s("", 2, from_0), 3)), 6, first,
+                NULL);
 }
 END_TEST
 

@@ -214,6 +214,7 @@ static const struct { const char *bytes, *problem; } bad[] = {
     { "NR.", "the stack is empty" },
     { "\x93.", "the stack is empty" },
     { "N\x93.", "the stack is empty" },
+    { "U\1a\x93.", "the stack is empty" },
     { "Q.", "the stack is empty" },
     { "b.", "the stack is empty" },
     { "0.", "the stack is empty" },

@@ -72,6 +72,23 @@ static const struct {
     { "{\"func\":{}}", TF_ATTR_FUNCTION, "", 0, 0 },
 };
 
+/* The place of the first of two problems. */
+START_TEST(first_problem)
+{
+    static const char text[] =
+        "{\"modelTopology\":{\"node\":[{\"name\":\"n\",\"op\":\"o\",\"attr\":{\"a\":{\"s\":\"*\"},"
+        "\"b\":{\"s\":\"!\"}}}]}}";
+    region      r = { 0 };
+    size_t      at = 0;
+    tf_file     file;
+    tf_manifest weights;
+    ck_assert_ptr_nonnull(eddy__tf_parse_json(
+        &r, (wire_bytes){ (const uint8_t *)text, sizeof text - 1 }, &file, &weights, &at));
+    ck_assert_uint_eq(at, (size_t)(strstr(text, "\"*\"") - text));
+    eddy__region_free(&r);
+}
+END_TEST
+
 START_TEST(scalar)
 {
     region        r;
@@ -318,6 +335,7 @@ Suite *tensorflow_json_suite(void)
 {
     Suite *s = suite_create("tensorflow_json");
     TCase *t = tcase_create("json");
+    tcase_add_test(t, first_problem);
     tcase_add_loop_test(t, scalar, 0, sizeof scalars / sizeof *scalars);
     tcase_add_test(t, no_base64);
     tcase_add_loop_test(t, shape, 0, sizeof shapes / sizeof *shapes);

@@ -76,6 +76,7 @@ static const constant constants[] = {
     { F, 1, 2, 5, 8, false, NULL, EDDY_FLOAT32, 2, { 1.5, -2 }, floats },
     { F, 1, 4, 5, 8, true, NULL, EDDY_FLOAT32, 4, { 1.5, -2, 1.5, -2 }, floats },
     { F, 1, 3, 5, 8, false, NULL, EDDY_FLOAT32, 3, { 1.5, -2, -2 }, floats },
+    { F, 1, 3, 5, 4, false, NULL, EDDY_FLOAT32, 3, { 1.5, 1.5, 1.5 }, floats },
     { F, 1, 1, 5, 8, false, elements, 0, 0, { 0 }, floats },
     { F, 1, 2, 5, 7, false, "is damaged", 0, 0, { 0 }, floats },
     { F, 1, 2, 5, 0, false, NULL, EDDY_FLOAT32, 2, { 0, 0 }, floats },
@@ -240,6 +241,23 @@ START_TEST(json_files)
 }
 END_TEST
 
+/* Outputs that functions name, of an operator. */
+START_TEST(outputs)
+{
+    static const struct { const char *op, *output; int number; } rows[] = {
+        { "TopKV2", "values", 0 },  { "TopKV2", "indices", 1 },  { "Unique", "idx", 1 },
+        { "Svd", "v", 2 },          { "SelfAdjointEigV2", "v", 1 }, { "Svd", "idx", 0 },
+        { "Add", "indices", 0 },    { "Add", "v", 0 },           { "Switch", "output_true", 1 },
+        { "FusedBatchNormV3", "reserve_space_1", 3 },
+        { "NonMaxSuppressionV4", "valid_outputs", 1 },
+        { "NonMaxSuppressionV5", "valid_outputs", 2 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        ck_assert_msg(eddy__tf_output_number(rows[i].op, rows[i].output) == rows[i].number,
+                      "%s:%s", rows[i].op, rows[i].output);
+}
+END_TEST
+
 /* The numbers of types in types.proto of TensorFlow; references have 100 added. */
 START_TEST(types)
 {
@@ -272,6 +290,7 @@ Suite *tensorflow_weights_suite(void)
     tcase_add_loop_test(t, constant_tensors, 0, sizeof constants / sizeof *constants);
     tcase_add_loop_test(t, json_weights, 0, sizeof weights / sizeof *weights);
     tcase_add_test(t, json_files);
+    tcase_add_test(t, outputs);
     tcase_add_test(t, types);
     suite_add_tcase(s, t);
     return s;

@@ -105,6 +105,7 @@ static const struct {
     { { "FloatStorage", 1, 2, { 2, 2 }, { INT64_MAX, 1 } }, outside },
     { { "FloatStorage", 0, 2, { 1 << 30, 1 << 30 }, { 0, 0 } }, "no valid shape" },
     { { "FloatStorage", 0, 0, { 0 }, { 0 } }, NULL },
+    { { "ShortStorage", 0, 8, { 2, 1, 1, 1, 1, 1, 1, 2 }, { 1, 2, 2, 2, 2, 2, 2, 2 } }, NULL },
     { { "DoubleStorage", 2, 0, { 0 }, { 0 } }, NULL },
     { { "DoubleStorage", 3, 0, { 0 }, { 0 } }, outside },
     { { "ComplexFloatStorage", 2, 0, { 0 }, { 0 } }, NULL },
@@ -293,6 +294,8 @@ START_TEST(parts)
         { .pickle = { .wide = true }, .storage = { .wide = true, .extra = 3 } },
         { .storage = { .wide = true, .extra = -1 }, .status = EDDY_CORRUPT,
           .problem = "the directory is damaged" },
+        { .storage = { .extra = -2 }, .status = EDDY_CORRUPT,
+          .problem = "the directory is damaged" },
         { .storage = { .half_wide = true } },
         { .storage = { .half_wide = true, .beyond = 1ull << 40 }, .status = EDDY_CORRUPT,
           .problem = "a member is not inside the file" },
@@ -303,6 +306,7 @@ START_TEST(parts)
         { .pickle = { .flags = 1 }, .status = EDDY_UNIMPLEMENTED, .problem = "it is compressed" },
         { .pickle = { .name = "x/pickle" }, .status = EDDY_CORRUPT,
           .problem = "the archive has no data.pkl" },
+        { .pickle = { .name = "data.pkl" }, .storage = { .name = "data/k" } },
         { .pickle = { .name = "a" }, .status = EDDY_CORRUPT,
           .problem = "the archive has no data.pkl" },
         { .storage = { .method = 8 }, .status = EDDY_UNIMPLEMENTED,
@@ -348,7 +352,7 @@ START_TEST(longest_note)
     }
 }
 END_TEST
-enum { PARTS = 24 };
+enum { PARTS = 26 };
 
 /* Bytes have no order. */
 START_TEST(big_endian_bytes)

@@ -64,6 +64,10 @@ START_TEST(repeated_numbers)
     for (int i = 0; i < 2; i++) ck_assert(eddy__wire_next_number(&n, &v));
     ck_assert_uint_eq(eddy__wire_skip_packed(&n), 1);
     ck_assert(eddy__wire_next_number(&n, &v) && v == 5);
+    bytes[5] = 0x80;                    /* 2 * 128 */
+    n = (wire_numbers){ .left = w, .field = 1, .as = WIRE_VARINT };
+    for (int i = 0; i < 3; i++) ck_assert(eddy__wire_next_number(&n, &v));
+    ck_assert_uint_eq(v, 256);
     bytes[15] = 0x80;                   /* a number that goes on behind its field */
     n = (wire_numbers){ .left = w, .field = 1, .as = WIRE_VARINT };
     for (int i = 0; i < 4; i++) ck_assert(eddy__wire_next_number(&n, &v));
@@ -81,6 +85,7 @@ START_TEST(damage)
         { { 0x08, 0x80 }, 2 }, /* ... that does not end */
         { { 0x08, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1 }, 12 }, /* ... of 11 bytes */
         { { 0x00, 0 }, 2 },                                                    /* field 0 */
+        { { 0x80, 0x80, 0x80, 0x80, 0x10, 0 }, 6 },                            /* field 2^29 */
         { { 0x0a, 5, 1 }, 3 }, /* bytes beyond the end */
         { { 0x0b, 0x0c }, 2 }, /* a group */
         { { 0x0d, 1, 2 }, 3 }, /* half of a float */

@@ -50,6 +50,7 @@ static const struct {
     { .part = { .name = "x.npy", .wide = true } },
     { .part = { .name = "x.npy", .half_wide = true, .extra = 5 } },
     { .part = { .name = "x.npy", .wide = true, .extra = -1 }, .opening = too_long },
+    { .part = { .name = "x.npy", .extra = -2 }, .opening = too_long },
     { .part = { .name = "x.npy", .flags = 1 }, .opening = "encrypted" },
     { .part = { .name = "x.npy", .method = 9 }, .reading = "compression method 9" },
     { .part = { .name = "x.npy", .wrong = 1 }, .reading = "wrong CRC-32" },
@@ -116,6 +117,25 @@ START_TEST(archives)
         eddy_array_free(a);
     }
     if (wrong) ck_assert_msg(strstr(e.message, wrong), "%s", e.message);
+    eddy_npz_free(z);
+    memory_files_free(&files);
+}
+END_TEST
+
+/* One byte of elements. */
+START_TEST(one_byte)
+{
+    static const char file[] = "\x93NUMPY\1\0\x34\0"
+                               "{'descr':'|u1','shape':(1,),'fortran_order':False}\n\n\7";
+    memory_files files;
+    eddy_error   e;
+    zip_part     part = { .name = "x.npy", .data = { NULL, 0 } };
+    message_put(&part.data, file, sizeof file - 1);
+    eddy_npz   *z = open_bytes(&files, zip_of(&part, 1, (zip_ending){ 0 }), &e);
+    eddy_array *a = eddy_npz_array(z, "x", &e);
+    ck_assert_msg(a != NULL, "%s", e.message);
+    ck_assert(eddy_array_count(a) == 1 && eddy_array_get(a, 0) == 7);
+    eddy_array_free(a);
     eddy_npz_free(z);
     memory_files_free(&files);
 }
@@ -234,6 +254,7 @@ Suite *npz_suite(void)
     Suite *s = suite_create("npz");
     TCase *t = tcase_create("npz");
     tcase_add_loop_test(t, archives, 0, sizeof rows / sizeof *rows);
+    tcase_add_test(t, one_byte);
     tcase_add_test(t, names);
     tcase_add_test(t, negative_size);
     tcase_add_test(t, longest_note);

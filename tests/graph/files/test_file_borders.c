@@ -2,6 +2,7 @@
  * the readers of JSON, safetensors, npy and YAML on both sides. */
 #include "eddy.h"
 #include "graph/base/crc32c.h"
+#include "graph/files/json.h"
 #include "graph/files/safetensors.h"
 #include "tests/lib/files/memory_files.h"
 
@@ -47,6 +48,7 @@ static const struct { const char *header; size_t n; const char *problem; } heade
     { META("{\"a\":\"\\u12`4\"}"), 0, "four hexadecimal digits" },
     { META("{\"a\":\"\\u12g4\"}"), 0, "four hexadecimal digits" },
     { "{\"a\\u\"", 0, "four hexadecimal digits" },
+    { "{\"a\\u123\"", 0, "byte 16: expected four hexadecimal digits" },
     { META("{\"a\":\"\\ud800\"}"), 0, "unpaired surrogate" },
     { META("{\"a\":\"\\ud800\\n\"}"), 0, "unpaired surrogate" },
     { META("{\"a\":\"\\ud800n\"}"), 0, "unpaired surrogate" },
@@ -111,6 +113,61 @@ START_TEST(header)
     ck_assert_msg((status == EDDY_OK) == good, "%s: %s", headers[_i].header, e.message);
     ck_assert_msg(strstr(e.message, headers[_i].problem), "%s: %s", headers[_i].header, e.message);
     if (status == EDDY_OK) eddy__safetensors_free(&s);
+}
+END_TEST
+
+/* Values that are skipped, up to the place behind them, or what is wrong. */
+START_TEST(skipped)
+{
+    static const struct { const char *text, *problem; size_t end;
+    } rows[] = {
+        { "1,", "", 1 },
+        { " -1.09E+3e }", "", 10 },
+        { "az:", "", 2 },
+        { "null]", "", 4 },
+        { "\"a\\\"b\" ", "", 6 },
+        { "[]]", "", 2 },
+        { "[ ] ", "", 3 },
+        { "{ }}", "", 3 },
+        { "[1,[2], {\"a\":3}]x", "", 16 },
+        { "{\"a\":1,\"b\":[]},", "", 14 },
+        { "~", "expected a value", 0 },
+        { "/", "expected a value", 0 },
+        { ":", "expected a value", 0 },
+        { "`", "expected a value", 0 },
+        { "{", "expected '\"'", 0 },
+        { "", "expected a value", 0 },
+        { "[1 2]", "expected ','", 0 },
+        { "[1", "expected ','", 0 },
+        { "{1:2}", "expected '\"'", 0 },
+        { "{\"a\" 1}", "expected ':'", 0 },
+        { "{\"a\":1 \"b\"}", "expected ','", 0 },
+        { "\"a", "unterminated string", 0 },
+        { "\"\\x\"", "unknown escape", 0 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char       text[100];
+        eddy_error e = { 0 };
+        snprintf(text, sizeof text, "%s", rows[i].text);
+        tokens     p = { .path = "f", .place = "byte", .error = &e, .start = text, .at = text,
+                         .end = text + strlen(text) };
+        const bool ok = eddy__json_skip(&p);
+        ck_assert_msg(ok == !rows[i].problem[0], "%s: %s", rows[i].text,
+                      e.message);
+        if (!ok)
+            ck_assert_msg(strstr(e.message, rows[i].problem), "%s: %s", rows[i].text, e.message);
+        else ck_assert_msg(p.at == text + rows[i].end, "%s", rows[i].text);
+    }
+    for (int depth = EDDY_JSON_DEPTH; depth <= EDDY_JSON_DEPTH + 1; depth++) {
+        char       text[2 * EDDY_JSON_DEPTH + 2];
+        eddy_error e = { 0 };
+        memset(text, '[', (size_t)depth);
+        memset(text + depth, ']', (size_t)depth);
+        tokens p = { .path = "f", .place = "byte", .error = &e, .start = text, .at = text,
+                     .end = text + 2 * depth };
+        ck_assert_msg(eddy__json_skip(&p) == (depth == EDDY_JSON_DEPTH), "%d: %s", depth,
+                      e.message);
+    }
 }
 END_TEST
 
@@ -270,6 +327,10 @@ static const struct { const char *header; size_t n; const char *problem; } npys[
     { TYPE("<f4", "False", "(2,)"), 8, "" },
     { TYPE("<f4", "True", "(2,)"), 8, "" },
     { TYPE("<f4", "False", "()"), 4, "" },
+    { TYPE("<f4", "True", "()"), 4, "" },
+    { TYPE("|i1", "False", "(2,)"), 2, "" },
+    { TYPE("|i2", "False", "(2,)"), 4, "'|i2' is not supported" },
+    { TYPE("|f8", "False", "(2,)"), 16, "'|f8' is not supported" },
     { TYPE("=f4", "False", "(0,3)"), 0, "" },
     { TYPE(">f4", "False", "(2,)"), 8, "" },
     { TYPE("|u1", "False", "(2L, 1L)"), 2, "" },
@@ -384,6 +445,9 @@ static const struct { const char *text, *problem; } graphs[] = {
     { HEAD NODE("a", "[]"), "" },
     { HEAD NODE("a", "[1,1,1,1,1,1,1,1]"), "" },
     { HEAD NODE("a", "[1,1,1,1,1,1,1,1,1]"), "is not a shape" },
+    { HEAD NODE("a", "2]"), "is not a shape" },
+    { HEAD NODE("a", "(2]"), "is not a shape" },
+    { HEAD NODE("a", "[18446744073709551621]"), "is not a shape" },     /* 2^64 + 5 */
     { HEAD NODE("a", "[?,281474976710656]"), "" },
     { HEAD NODE("a", "[?,281474976710657]"), "is not a shape" },
     { HEAD NODE("a", "[9223372036854775807]"), "is not a shape" },
@@ -468,6 +532,7 @@ Suite *file_borders_suite(void)
     Suite *s = suite_create("file_borders");
     TCase *t = tcase_create("borders");
     tcase_add_loop_test(t, header, 0, sizeof headers / sizeof *headers);
+    tcase_add_test(t, skipped);
     tcase_add_test(t, many);
     tcase_add_test(t, long_names);
     tcase_add_test(t, checksums);

@@ -129,6 +129,9 @@ static const struct { const char *text; eddy_status status;
     /* collections */
     { HEAD "nodes:\n" SOURCE("x") "collections: {}\n", EDDY_CORRUPT },
     { HEAD "nodes:\n" SOURCE("x") "collections:\n- key: a\n", EDDY_CORRUPT },
+    { HEAD "nodes:\n" SOURCE("x") "collections:\n- {key: a, tensors: [\"x:0\"], more: 1}\n",
+      EDDY_CORRUPT },
+    { HEAD "nodes:\n" SOURCE("x") "collections:\n- 7\n", EDDY_CORRUPT },
     { HEAD "nodes:\n" SOURCE("x") "collections:\n- {key: \"\", tensors: []}\n", EDDY_CORRUPT },
     { HEAD "nodes:\n" SOURCE("x") "collections:\n- {key: a, tensors: [\"x:1\"]}\n",
       EDDY_OUT_OF_RANGE },

@@ -1,6 +1,7 @@
 /* test_graph_files.c -- graphs written as YAML and read again, equal to the byte, also when memory
  * or disk space runs out; listings. */
 #include "build/gen/suites.h"
+#include "tests/lib/golden.h"
 #include "tests/lib/plain_ops.h"
 #include "tests/lib/files/memory_files.h"
 #include "tests/lib/files/whole_files.h"
@@ -159,6 +160,87 @@ START_TEST(attributes)
     double nan;
     memcpy(&nan, &(uint64_t){ 0xFFF0000000000001u }, sizeof nan);
     check_all(&(all_attrs){ .f = nan }, true);
+}
+END_TEST
+
+/* The line of the text that begins with this key. */
+static void golden_member(const eddy_graph *g, const char *key)
+{
+    char *text = eddy_graph_to_yaml(g), *at = strstr(text, key);
+    ck_assert_ptr_nonnull(at);
+    at[strcspn(at, "\n")] = 0;
+    golden_line(at);
+    eddy_string_free(text);
+}
+
+/* Characters beside those that are written otherwise. */
+START_TEST(written_strings)
+{
+    static const char *const strings[] = {
+        "a/b.c-d_E9", "zZ", "AZaz09", "a@", "a[", "a`", "a{", "a:", "9a", "_", ".a", "-a", "@", "{",
+        "NULL", "nul", "nulls", "nULl", "y", "Y", "yy", "n", "N", "on", "onx", "off", "o", "yes",
+        "\x1f", " ", "~", "\x7f", "\xc2\x80", "\xc2\x9f", "\xc2\xa0", "\xdf\xbf", "\xe0\xa0\x80",
+        "\xe2\x80\xa7", "\xe2\x80\xa8", "\xe2\x80\xa9", "\xe2\x80\xaa", "\xef\xbb\xbe",
+        "\xef\xbb\xbf", "\xef\xbc\x80", "\xef\xbf\xbd", "\xef\xbf\xbe", "\xef\xbf\xbf",
+        "\xf0\x90\x80\x80", "\xf0\x9f\xbf\xbd", "\xf0\x9f\xbf\xbe", "\xf4\x8f\xbf\xbf",
+        "a\xc2\x85", "\xc3\xa9\n", "\xe2\x82\xac\x01", "\xf0\x90\x80\x80\x02\xc2\xa0\x03",
+        "\xff", "\xff 01234567890123456789012345678901234567890123456789012345",
+        "\xff 0123456789012345678901234567890123456789012345678901234",
+    };
+    golden_begin("graph/written_strings");
+    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
+        eddy_graph *g = eddy_graph_new();
+        eddy_apply(&plain_all, &(all_attrs){ .s = strings[i] }, 0, NULL,
+                   (eddy_apply_args){ g, NULL });
+        golden_member(g, "s: ");
+        eddy_graph_free(g);
+    }
+    golden_end();
+}
+END_TEST
+
+/* Lists that are broken where the line would become too long: their first item has 1 to 4
+ * characters, so that one of them ends in the last column. */
+START_TEST(written_lists)
+{
+    enum { MANY = 60 };
+    char     line[6000];
+    int64_t  ints[MANY];
+    golden_begin("graph/written_lists");
+    for (int digits = 1, first = 1; digits <= 4; digits++, first *= 10) {
+        eddy_graph *g = eddy_graph_new(), *inner = eddy_graph_new();
+        eddy_tensor in[MANY];
+        eddy_array *a = eddy_array_new(EDDY_INT32, EDDY_SHAPE(MANY));
+        char        name[8];
+        for (int i = 0; i < MANY; i++) {
+            ints[i] = i == 0 ? first : 1;
+            eddy_array_set(a, i, (double)ints[i]);
+            snprintf(name, sizeof name, "n%.*s%d", i == 0 ? digits : 0, "xxxx", i);
+            in[i] = plain_make_source(g, name, EDDY_SCALAR);
+        }
+        plain_make_source(inner, "s", EDDY_SHAPE(2));
+        if (digits == 1)
+            plain_make_value(inner, "many", eddy_array_new(EDDY_UINT8, EDDY_SHAPE(65)));
+        const all_attrs attrs = { .ints = { MANY, ints }, .array = a, .graph = inner };
+        eddy_control_begin(g, (eddy_list){ MANY, in });
+        eddy_tensor y =
+            eddy_apply(&plain_same, NULL, MANY - 1, in, (eddy_apply_args){ NULL, "sum" });
+        eddy_apply(&plain_all, &attrs, 0, NULL, (eddy_apply_args){ g, "all" });
+        eddy_control_end(g);
+        eddy_collection_add(g, "k", y);
+        eddy_collection_add(g, "k", in[0]);
+        char *text = eddy_graph_to_yaml(g), *end;
+        for (char *at = strstr(text, "- name: sum\n"); *at; at = end + 1) {
+            end = strchr(at, '\n');
+            snprintf(line, sizeof line, "|%.*s", (int)(end - at), at);
+            golden_line(line);
+        }
+        eddy_string_free(text);
+        eddy_array_free(a);
+        eddy_graph_free(g);
+        eddy_graph_free(inner);
+    }
+    golden_end();
 }
 END_TEST
 
@@ -480,6 +562,8 @@ Suite *graph_files_suite(void)
     tcase_add_test(format, empty_graph);
     tcase_add_test(format, origins);
     tcase_add_test(format, attributes);
+    tcase_add_test(format, written_strings);
+    tcase_add_test(format, written_lists);
     tcase_add_loop_test(format, arrays, 1, EDDY_DTYPES);
     tcase_add_test(format, bits_of_nans);
     tcase_add_test(format, graphs_in_graphs);

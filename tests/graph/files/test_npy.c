@@ -1,6 +1,7 @@
 /* test_npy.c -- valid and damaged .npy files; numbers and bytes as text. */
 #include "graph/base/text.h"
 #include "tests/lib/golden.h"
+#include "tests/lib/files/changed_bytes.h"
 #include "tests/lib/files/memory_files.h"
 
 #include <check.h>
@@ -205,6 +206,46 @@ START_TEST(npy_cut_and_flipped)
             memory_files_free(&m);
         }
     }
+}
+END_TEST
+
+static void read_npy(const void *file, size_t size, char *answer, size_t room)
+{
+    memory_files m;
+    eddy_error   e = { 0 };
+    memory_files_init(&m);
+    memory_files_put(&m, "f", file, size);
+    eddy_array *a = eddy_array_load("f", &m.table, &e);
+    if (a) answer_add_array(answer, room, a);
+    else answer_add(answer, room, "%s", e.message);
+    eddy_array_free(a);
+    memory_files_free(&m);
+}
+
+/* Each byte changed, of a file of each version. */
+START_TEST(npy_changed)
+{
+    static const char first[] = "\x93NUMPY\1\0\x3a\0"
+                                "{'descr':'<c8','fortran_order':False,'shape':(1L,), } \t  \n"
+                                "\0\0\x80\x3f\0\0\0\x40",
+                      second[] = "\x93NUMPY\2\0\x36\0\0\0"
+                                 "{'descr': '>i2', 'fortran_order':True,'shape':(2,3,)}\n"
+                                 "\0\1\0\2\0\3\0\4\0\5\xff\xfa";
+    static const char u8[] = "\x93NUMPY\1\0\x34\0"
+                             "{'descr':'<u8','shape':(1,),'fortran_order':False}\n\n"
+                             "\1\0\0\0\0\0\0\x7f",
+                      b1[] = "\x93NUMPY\1\0\x34\0"
+                             "{'shape':(2,),'descr':'|b1','fortran_order':False}\n\n\1\0";
+    ck_assert_uint_eq(sizeof u8 - 1, 10 + 0x34 + 8);
+    ck_assert_uint_eq(sizeof b1 - 1, 10 + 0x34 + 2);
+    ck_assert_uint_eq(sizeof first - 1, 10 + 0x3a + 8);
+    ck_assert_uint_eq(sizeof second - 1, 12 + 0x36 + 12);
+    golden_begin("graph/changed_npy");
+    changed_bytes("version 1", first, sizeof first - 1, read_npy);
+    changed_bytes("uint64", u8, sizeof u8 - 1, read_npy);
+    changed_bytes("bool", b1, sizeof b1 - 1, read_npy);
+    changed_bytes("version 2", second, sizeof second - 1, read_npy);
+    golden_end();
 }
 END_TEST
 
@@ -419,6 +460,7 @@ Suite *npy_suite(void)
     tcase_add_test(npy, npy_fortran_order);
     tcase_add_test(npy, npy_damaged);
     tcase_add_test(npy, npy_cut_and_flipped);
+    tcase_add_test(npy, npy_changed);
     tcase_add_test(npy, npy_misuse);
     tcase_add_test(text, text_grows);
     tcase_add_test(text, numbers_round_trip);

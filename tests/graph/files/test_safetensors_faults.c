@@ -2,7 +2,9 @@
  * changed bits. */
 #include "graph/files/safetensors.h"
 #include "build/gen/suites.h"
+#include "tests/lib/files/changed_bytes.h"
 #include "tests/lib/files/memory_files.h"
+#include "tests/lib/golden.h"
 
 #include <check.h>
 #include <errno.h>
@@ -137,6 +139,37 @@ START_TEST(cut_and_flipped)
 }
 END_TEST
 
+static void read_file(const void *file, size_t size, char *answer, size_t room)
+{
+    memory_files m;
+    eddy_error   e = { 0 };
+    memory_files_init(&m);
+    memory_files_put(&m, "f", file, size);
+    eddy_checkpoint *c = eddy_checkpoint_open("f", .files = &m.table, .error = &e);
+    for (int i = 0; i < eddy_checkpoint_metadata_count(c); i++) {
+        const eddy_metadata pair = eddy_checkpoint_metadata_at(c, i);
+        answer_add(answer, room, "%s=%s; ", pair.key, pair.value);
+    }
+    answer_checkpoint(answer, room, c, &e);
+    memory_files_free(&m);
+}
+
+/* Each byte changed, of a file without checksums. */
+START_TEST(changed)
+{
+    static const char file[] =
+        "\x9d\0\0\0\0\0\0\0{\"__metadata__\":{\"k\":\"\\u00e9\\ud83d\\ude00\"},\"b\":{"
+        "\"dtype\":\"I16\",\"shape\":"
+        "[2,1],\"data_offsets\":[0,4]}, \"w\" : "
+        "{\"shape\":[],\"data_offsets\":[ 4 ,8],\"dtype\":\"F32\"}"
+        " } \1\0\xfe\xff\0\0\xc0\x3f";
+    ck_assert_uint_eq(sizeof file - 1, 8 + (uint8_t)file[0] + 8);
+    golden_begin("graph/changed_safetensors");
+    changed_bytes("file", file, sizeof file - 1, read_file);
+    golden_end();
+}
+END_TEST
+
 Suite *safetensors_faults_suite(void)
 {
     Suite *s = suite_create("safetensors_faults");
@@ -144,6 +177,7 @@ Suite *safetensors_faults_suite(void)
     tcase_add_test(c, files_fail);
     tcase_add_test(c, memory_fails);
     tcase_add_test(c, cut_and_flipped);
+    tcase_add_test(c, changed);
     suite_add_tcase(s, c);
     return s;
 }

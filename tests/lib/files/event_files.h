@@ -6,5 +6,7 @@
 
 /* Appends the event to the bytes of a file. */
 void put_event(message *file, const message *event);
+/* The data of the report about a file with an event of these bytes, as far as there is room. */
+void answer_event(const void *event, size_t size, char *answer, size_t room);
 
 #endif

@@ -38,6 +38,7 @@ static message directory_entry(const zip_part *f, uint64_t at)
         message_put_number(&extra, (uint64_t)f->extra, 2);
         for (int i = 0; i < f->extra; i++) message_put_number(&extra, 0, 1);
     }
+    if (f->extra == -2) message_put_number(&extra, 7 | 1 << 16, 4);
     at += f->beyond;
     if (f->wide) {
         message_put_number(&extra, 1, 2);

@@ -21,7 +21,8 @@ typedef struct zip_part {
     bool        wide;                   /* its sizes and place have 64 bits */
     bool        half_wide;              /* only its place has */
     uint64_t    beyond;                 /* added to its place */
-    int         extra;                  /* bytes of another extra field; -1: one that is cut */
+    int         extra;                  /* bytes of another extra field; -1: a cut one of sizes;
+                                         * -2: an empty one that says it has a byte */
     int         far;                    /* added to the length of its extra field in front of it */
 } zip_part;
 

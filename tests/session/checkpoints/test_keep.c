@@ -1,6 +1,8 @@
 /* test_keep.c -- keeping the last checkpoints and the best one, also when calls fail and the power
  * is lost. */
+#include "session/checkpoints/kept_list.h"
 #include "tests/lib/golden.h"
+#include "tests/lib/files/changed_bytes.h"
 #include "tests/lib/files/memory_files.h"
 
 #include <errno.h>
@@ -254,6 +256,59 @@ START_TEST(messages)
 }
 END_TEST
 
+static void read_list(const void *file, size_t size, char *answer, size_t room)
+{
+    memory_files m;
+    eddy_error   e = { 0 };
+    kept_list    l = { .allocator = &eddy__libc };
+    memory_files_init(&m);
+    memory_files_put(&m, "f", file, size);
+    if (!eddy__kept_list_read(&l, &m.table, "f", &e)) answer_add(answer, room, "%s", e.message);
+    else answer_add(answer, room, "%s is best", l.larger_is_better ? "largest" : "smallest");
+    for (int i = 0; e.status == EDDY_OK && i < l.n; i++)
+        answer_add(answer, room, "; %lld %g%s", (long long)l.at[i].step, l.at[i].metric,
+                   l.at[i].dropped ? " dropped" : "");
+    eddy__kept_list_free(&l);
+    memory_files_free(&m);
+}
+
+/* A step that is listed is taken out of its place; of equal metrics the first one is the best. */
+START_TEST(places)
+{
+    kept_list  l = { .allocator = &eddy__libc };
+    eddy_error e = { 0 };
+    const int  steps[] = { 1, 2, 3, 4, 2, 1, 4 }, want[] = { 3, 2, 1, 4 };
+    for (int i = 0; i < 7; i++)
+        ck_assert(eddy__kept_list_add(&l, (kept){ .step = steps[i], .metric = i }, "f", &e));
+    ck_assert_int_eq(l.n, 4);
+    for (int i = 0; i < 4; i++) ck_assert_int_eq(l.at[i].step, want[i]);
+    ck_assert(l.at[0].metric == 2 && l.at[3].metric == 6);
+    eddy__kept_list_free(&l);
+    for (int larger = 0; larger < 2; larger++) {
+        static const char *const lists[] = {
+            "eddy checkpoints, best: smallest\n1 5\n2 5\n3 none\n4 6\n",
+            "eddy checkpoints, best: largest\n1 5\n2 5\n3 none\n4 4\n"
+        };
+        memory_files         m;
+        eddy_kept_checkpoint k;
+        memory_files_init(&m);
+        memory_files_put(&m, "d/checkpoints.txt", lists[larger], strlen(lists[larger]));
+        ck_assert_int_eq(eddy_best_checkpoint("d", &m.table, &k, &e), EDDY_OK);
+        ck_assert_int_eq(k.step, 1);
+        memory_files_free(&m);
+    }
+}
+END_TEST
+
+START_TEST(changed_list)
+{
+    static const char file[] = "eddy checkpoints, best: largest\n0 none\n3 -0.5 dropped\n12 1e2\n";
+    golden_begin("session/changed_list");
+    changed_bytes("list", file, sizeof file - 1, read_list);
+    golden_end();
+}
+END_TEST
+
 Suite *keep_suite(void)
 {
     Suite *suite = suite_create("keep");
@@ -263,6 +318,8 @@ Suite *keep_suite(void)
     tcase_add_test(c, as_many_as_possible);
     tcase_add_loop_test(c, calls_fail, 0, 3);
     tcase_add_test(c, messages);
+    tcase_add_test(c, places);
+    tcase_add_test(c, changed_list);
     suite_add_tcase(suite, c);
     return suite;
 }

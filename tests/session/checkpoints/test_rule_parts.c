@@ -1,7 +1,9 @@
 /* test_rule_parts.c -- what rules of checkpoints are made of: axes that are permuted, arrays that
  * are joined and divided, and elements of each type as those of each other. */
 #include "session/checkpoints/internal.h"
+#include "tests/lib/files/changed_bytes.h"
 #include "tests/lib/files/memory_files.h"
+#include "tests/lib/golden.h"
 
 #include <check.h>
 #include <math.h>
@@ -84,11 +86,19 @@ static const struct {
     { "(heads a) c -> (heads c) a", true, -1, S(2, 0, 2), ANY, ANY },
     { "(lanes d) e -> lanes (d e)", true, 2, S(2, 6, 5), ANY, ANY },
     { "(a b) -> a b", true, 0, S(1, 6), S(2, 0, 5), ANY },
+    { "(a b) -> a b", true, 0, S(1, 6), S(2, 0, 3), ANY },
     { "(heads d) e -> heads (d e)", true, 2, S(2, 6, 5), ANY, S(2, 2, 15) },
     { "(heads d) e -> heads (d e)", true, 4, S(2, 6, 5), ANY, ANY },
     { "(heads d) e -> heads (d e)", true, 0, S(2, 6, 5), ANY, ANY },
     { "(heads d) e -> heads (d e)", false, 0, S(2, 2, 15), S(2, 6, -1), S(2, 6, 5) },
+    { "(a b) c -> (c a) b", true, 0, S(2, 6, 2), S(2, -1, 3), S(2, 4, 3) },
+    { "(a b) c -> b (c a)", false, 0, S(2, 3, 4), S(2, 6, 2), S(2, 6, 2) },
+    { "a b c -> c b a", true, 0, S(3, 2, 2, 3), ANY, S(3, 3, 2, 2) },
+    { "a b c d -> a c b d", true, 0, S(4, 2, 2, 3, 2), ANY, S(4, 2, 3, 2, 2) },
+    { "a b c d -> d a c b", true, 0, S(4, 2, 2, 2, 3), ANY, S(4, 3, 2, 2, 2) },
+    { "a b c -> a c b", true, 0, S(3, 1, 2, 3), ANY, S(3, 1, 3, 2) },
     { "1 a -> a", true, 0, S(2, 1, 3), ANY, S(1, 3) },
+    { "(1 1 1 1 1 1 1 1 1 1 1 a) -> a", true, 0, S(1, 3), ANY, S(1, 3) },
     { "1 a -> a", false, 0, S(1, 3), ANY, S(2, 1, 3) },
     { "1 a -> a", true, 0, S(2, 2, 3), ANY, ANY },
     { "a -> a 1 1", true, 0, S(1, 3), ANY, S(3, 3, 1, 1) },
@@ -118,6 +128,31 @@ START_TEST(applying)
     }
     eddy_array_free(x);
     eddy_array_free(y);
+}
+END_TEST
+
+/* Where each element goes, and which axes are groups. */
+START_TEST(answers)
+{
+    golden_begin("session/rule_axes");
+    for (size_t i = 0; i < sizeof applied / sizeof *applied; i++) {
+        axes_map    m;
+        eddy_error  e = { 0 };
+        char        line[600];
+        eddy_array *x = counted(EDDY_FLOAT32, applied[i].x);
+        ck_assert(eddy__axes_parse(applied[i].text, &m));
+        eddy_array *y = eddy__axes_apply(&eddy__libc, &m, applied[i].to_entry,
+                                         applied[i].heads < 0 ? INT64_MAX : applied[i].heads, x,
+                                         applied[i].wanted, "x", &e);
+        snprintf(line, sizeof line, "%s of ", applied[i].text);
+        answer_add_array(line, sizeof line, x);
+        answer_add(line, sizeof line, ": %s", e.message);
+        if (y) answer_add_array(line, sizeof line, y);
+        golden_line(line);
+        eddy_array_free(x);
+        eddy_array_free(y);
+    }
+    golden_end();
 }
 END_TEST
 
@@ -372,12 +407,173 @@ START_TEST(index_files)
 }
 END_TEST
 
+static void read_index(const void *file, size_t size, char *answer, size_t room)
+{
+    memory_files m;
+    shard_index  x;
+    eddy_error   e = { 0 };
+    memory_files_init(&m);
+    memory_files_put(&m, "i", file, size);
+    eddy__shard_index_read(&x, &m.table, &eddy__libc, "i", &e);
+    answer_add(answer, room, "%d entries%s", x.count, e.message);
+    for (int i = 0; i < x.count; i++)
+        answer_add(answer, room, "; %s in %s at %zu", x.entries[i].name, x.entries[i].file,
+                   x.entries[i].offset);
+    eddy__shard_index_free(&x);
+    memory_files_free(&m);
+}
+
+START_TEST(changed_index)
+{
+    static const char file[] = "{ \"metadata\":{\"n\":-1.09E3,\"t\":[za,{ }]},\n\"weight_map\" : "
+                               "{\"b\":\"g/x.y\", \"a\\u0041\" : \"f\"}}\n";
+    ck_assert(!eddy__is_index(".json") && eddy__is_index("a.json") && !eddy__is_index("a.jsoo"));
+    golden_begin("session/changed_index");
+    changed_bytes("index", file, sizeof file - 1, read_index);
+    golden_end();
+}
+END_TEST
+
+/* -------------------------------------------------------------------- names -- */
+
+/* A rule for a variable of the graph, a name of a scope, and what is then the entry. */
+static const struct {
+    const char *variable, *entry, *scope, *name, *separator, *of;
+} names[] = {
+    { "w", "x", NULL, NULL, NULL, "w" },
+    { "w", "x", NULL, NULL, NULL, "w2" },
+    { "w", "x", NULL, NULL, NULL, "v" },
+    { "*/w", "x.*", NULL, NULL, NULL, "a/w" },
+    { "*/w", "x.*", NULL, NULL, NULL, "a/b/w" },
+    { "a*c/w", "*", NULL, NULL, NULL, "abc/w" },
+    { "a*c/w", "*x", NULL, NULL, NULL, "ac/w" },
+    { "a*b", "*", NULL, NULL, NULL, "a/b" },
+    { "a*b", "*", NULL, NULL, NULL, "ac/b" },
+    { "a*c*/w", "*.*", NULL, NULL, NULL, "acbcd/w" },
+    { "*_*", "*.*", NULL, NULL, NULL, "a_b_c" },
+    { "*", "*.*", NULL, NULL, NULL, "a" },
+    { "**/w", "**.x", NULL, NULL, ".", "a/b/w" },
+    { "**/w", "**.x", NULL, NULL, ".", "w" },
+    { "**/w", "**/x", NULL, NULL, NULL, "w" },
+    { "**/w", "**_x", NULL, NULL, NULL, "w" },
+    { "**/w", "**.x", NULL, NULL, ".", "aw" },
+    { "**w", "**.x", NULL, NULL, ".", "a/w" },
+    { "**/w/**", "**.x.**", NULL, NULL, ".", "a/w/w/b" },
+    { "**/*/w", "*.**", NULL, NULL, ".", "a/w" },
+    { "**/*/w", "**.*", NULL, NULL, ".", "a/b/c/w" },
+    { "**/w", "**.x", "b", "c", ".", "a/b/w" },
+    { "**/w", "**.x", "b", "c", ".", "b/a/w" },
+    { "**/w", "**.x", "b", "", ".", "b/a/w" },
+    { "**/w", "**.x", "b", "", ".", "b/w" },
+    { "**/w", "**.x", "a/b", "c", ".", "a/b/a/w" },
+    { "**/w", "**.x", "a/b", "c", ".", "b/a/b/w" },
+    { "**/w", "**.x", "block_*", "layers.*", ".", "block_12/a/w" },
+    { "**/w", "**.x", "block_*", "layers.*.*", ".", "block_12/a/w" },
+    { "**/w", "**.x", "a*/b*", "*c*", ".", "a1/b2/a3/w" },
+    /* The second star fails where 130 characters are left and fits where 66 are. */
+    { "**x*y", "**.*", NULL, NULL, NULL,
+      "xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/"
+      "xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaay" },
+    { "*/*/*/*/*/*/*/*", "*********", NULL, NULL, NULL, "a/b/c/d/e/f/g/h" },
+    { "*/*/*/*/*/*/*/*", "********", NULL, NULL, NULL, "a/b/c/d/e/f/g/h" },
+    { "*/*/*/*/*/*/*/*/*", "*", NULL, NULL, NULL, "a/b/c/d/e/f/g/h/i" },
+};
+
+START_TEST(names_of_entries)
+{
+    golden_begin("session/rule_names");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const eddy_checkpoint_rule  rule = { .variables = { names[i].variable },
+                                             .entries = { names[i].entry } };
+        const eddy_checkpoint_scope scope = { names[i].scope, names[i].name };
+        const eddy_checkpoint_map   map = { .rules = &rule, .n_rules = 1, .scopes = &scope,
+                                            .n_scopes = 1, .separator = names[i].separator };
+        eddy_graph *g = eddy_graph_new();
+        eddy_arena  texts = { .allocator = &eddy__libc };
+        rule_match  m;
+        eddy_error  e = { 0 };
+        char        line[1300];
+        eddy_variable(g, .initial_value = eddy_scalar(g, 0), .name = names[i].of);
+        const bool ok = eddy__match_rule(&map, g, names[i].of, EDDY_SCALAR, &texts, &m, &e);
+        snprintf(line, sizeof line, "%s by '%s' to '%s' is %s%s", names[i].of, names[i].variable,
+                 names[i].entry, ok ? m.entries[0] : e.message,
+                 ok && !m.map ? " without a rule" : "");
+        golden_line(line);
+        eddy__arena_free(&texts);
+        eddy_graph_free(g);
+    }
+    golden_end();
+}
+END_TEST
+
+/* The 100th map of a list counts, and no map after it. */
+START_TEST(lists_of_maps)
+{
+    enum { MAPS = 101 };
+    const eddy_checkpoint_rule rule = { .variables = { "w" }, .entries = { "x" } };
+    for (int at = MAPS - 2; at < MAPS; at++) {
+        eddy_checkpoint_map maps[MAPS] = { { .rules = NULL } };
+        eddy_graph         *g = eddy_graph_new();
+        eddy_arena          texts = { .allocator = &eddy__libc };
+        eddy_error          e = { 0 };
+        rule_match          m;
+        for (int i = 0; i + 1 < MAPS; i++) maps[i].then = &maps[i + 1];
+        maps[at].rules = &rule;
+        maps[at].n_rules = 1;
+        ck_assert(eddy__match_rule(maps, g, "w", EDDY_SCALAR, &texts, &m, &e));
+        ck_assert_str_eq(m.entries[0], at == 99 ? "x" : "w");
+        eddy__arena_free(&texts);
+        eddy_graph_free(g);
+    }
+}
+END_TEST
+
+/* Each entry and each text is found by its name, and no other. */
+START_TEST(found_by_name)
+{
+    static const char header[] =
+        "{\"__metadata__\":{\"b\":\"1\",\"d\":\"2\",\"f\":\"3\",\"h\":\"4\",\"j\":\"5\"},"
+        "\"b\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1]},"
+        "\"d\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[1,2]},"
+        "\"f\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[2,3]},"
+        "\"h\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[3,4]},"
+        "\"j\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[4,5]}}12345";
+    memory_files   files;
+    eddy_error     e = { 0 };
+    char           file[600];
+    const uint64_t size = sizeof header - 1 - 5;
+    memcpy(file, &size, 8);
+    memcpy(file + 8, header, sizeof header);
+    memory_files_init(&files);
+    memory_files_put(&files, "f", file, 8 + sizeof header - 1);
+    eddy_checkpoint *c = eddy_checkpoint_open("f", .files = &files.table, .error = &e);
+    ck_assert_msg(c != NULL, "%s", e.message);
+    for (int i = 0; i < 11; i++) {
+        const char  name[2] = { (char)('a' + i), 0 };
+        const char *text = eddy_checkpoint_text(c, name);
+        ck_assert((text != NULL) == (i % 2 == 1));
+        ck_assert(!text || (text[0] == '1' + i / 2 && !text[1]));
+        ck_assert_int_eq(eddy_checkpoint_find(c, name), i % 2 ? i / 2 : -1);
+    }
+    ck_assert(!eddy_checkpoint_text(c, NULL) && !eddy_checkpoint_text(NULL, "b"));
+    ck_assert_int_eq(eddy_checkpoint_metadata_count(c), 5);
+    ck_assert_str_eq(eddy_checkpoint_metadata_at(c, 0).key, "b");
+    ck_assert_str_eq(eddy_checkpoint_metadata_at(c, 4).key, "j");
+    ck_assert(!eddy_checkpoint_metadata_at(c, 5).key && !eddy_checkpoint_metadata_at(c, -1).key);
+    ck_assert(!eddy_checkpoint_entry_at(c, 5).name && !eddy_checkpoint_entry_at(c, -1).name);
+    ck_assert_int_eq(eddy_checkpoint_find(NULL, "b"), -1);
+    eddy_checkpoint_free(c);
+    memory_files_free(&files);
+}
+END_TEST
+
 Suite *rule_parts_suite(void)
 {
     Suite *s = suite_create("rule_parts");
     TCase *t = tcase_create("parts");
     tcase_add_loop_test(t, parsing, 0, sizeof axes / sizeof *axes);
     tcase_add_loop_test(t, applying, 0, sizeof applied / sizeof *applied);
+    tcase_add_test(t, answers);
     tcase_add_test(t, permuting);
     tcase_add_loop_test(t, casts, 0, DTYPES);
     tcase_add_loop_test(t, outside, 0, sizeof borders / sizeof *borders);
@@ -387,6 +583,10 @@ Suite *rule_parts_suite(void)
     tcase_add_test(t, joins);
     tcase_add_test(t, sums);
     tcase_add_loop_test(t, index_files, 0, sizeof indexes / sizeof *indexes);
+    tcase_add_test(t, changed_index);
+    tcase_add_test(t, names_of_entries);
+    tcase_add_test(t, lists_of_maps);
+    tcase_add_test(t, found_by_name);
     suite_add_tcase(s, t);
     return s;
 }

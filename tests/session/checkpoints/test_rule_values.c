@@ -1,7 +1,9 @@
 /* test_rule_values.c -- values of variables from those of entries by each kind of rule and the
  * reverse: shapes that a rule does not fit, and each allocation failing. */
 #include "session/checkpoints/internal.h"
+#include "tests/lib/files/changed_bytes.h"
 #include "tests/lib/files/memory_files.h"
+#include "tests/lib/golden.h"
 
 #include <check.h>
 #include <string.h>
@@ -59,6 +61,10 @@ static const row rows[] = {
       .rule = { .parts = 4, .order = { 0, 2, 1, 3 } } },
     { NULL, true, I32, 1, 1, { S(2, 2, 8) }, { S(2, 2, 8) },
       .rule = { .parts = 4, .order = { 0, 2, 1, 3 } } },
+    { NULL, false, I32, 1, 1, { S(1, 6) }, { S(1, 6) },
+      .rule = { .parts = 3, .order = { 1, 2, 0 } } },
+    { NULL, true, I32, 1, 1, { S(1, 6) }, { S(1, 6) },
+      .rule = { .parts = 3, .order = { 1, 2, 0 } } },
     { equal_parts, false, I32, 1, 1, { S(2, 2, 7) }, { S(2, 2, 7) },
       .rule = { .parts = 4, .order = { 0, 2, 1, 3 } } },
     { NULL, false, I32, 1, 1, { S(2, 2, 8) }, { S(2, 8, 2) }, .rule = { .axes = "a b -> b a" } },
@@ -98,6 +104,8 @@ static const row rows[] = {
     { NULL, false, F32, 1, 1, { S(2, 2, 0) }, { S(1, 0) }, .rule = { .rows = 2 } },
     { NULL, true, F32, 1, 1, { S(1, 6) }, { S(2, 2, 3) }, .rule = { .rows = 2 } },
     { NULL, true, F32, 1, 1, { S(1, 0) }, { S(2, 2, 0) }, .rule = { .rows = 2 } },
+    { NULL, false, F32, 1, 1, { S(2, 1, 6) }, { S(1, 6) }, .rule = { .rows = 1 } },
+    { NULL, true, F32, 1, 1, { S(1, 6) }, { S(2, 1, 6) }, .rule = { .rows = 1 } },
     { "its entry has another number of rows", false, F32, 1, 1, { S(2, 3, 3) }, { NONE },
       .rule = { .rows = 2 } },
     { "its entry has another number of rows", false, F32, 1, 1, { NONE }, { NONE },
@@ -177,11 +185,86 @@ START_TEST(values)
 }
 END_TEST
 
+/* Where each element goes; those of array i are 100 i + 1, 100 i + 2, ... */
+START_TEST(answers)
+{
+    golden_begin("session/rule_values");
+    for (size_t row_at = 0; row_at < sizeof rows / sizeof *rows; row_at++) {
+        const row  *r = &rows[row_at];
+        eddy_array *from[MOST] = { NULL }, *to[MOST] = { NULL };
+        eddy_error  e;
+        char        line[600];
+        for (int i = 0; i < r->n; i++) {
+            from[i] = eddy_array_new((eddy_dtype)r->dtype, r->from[i]);
+            for (int64_t k = 0; k < eddy_array_count(from[i]); k++)
+                eddy_array_set(from[i], k, 100 * i + (double)k + 1);
+        }
+        const bool fits = apply(r, &eddy__libc, from, to, &e);
+        snprintf(line, sizeof line, "row %zu:%s", row_at, fits ? "" : " ");
+        for (int i = 0; fits && i < r->m; i++) {
+            answer_add(line, sizeof line, "%s ", i ? ";" : "");
+            answer_add_array(line, sizeof line, to[i]);
+        }
+        if (!fits) answer_add(line, sizeof line, "%s", e.message);
+        golden_line(line);
+        free_arrays(from);
+        free_arrays(to);
+    }
+    golden_end();
+}
+END_TEST
+
+/* Parts, orders and rows at their limits. */
+START_TEST(sane_rules)
+{
+    static const struct { bool good; eddy_checkpoint_rule rule; } cases[] = {
+        { true, { .parts = 4 } },
+        { false, { .parts = 5 } },
+        { false, { .parts = -1 } },
+        { true, { .parts = 2, .order = { 1, 0 } } },
+        { true, { .parts = 4, .order = { 3, 2, 1, 0 } } },
+        { false, { .parts = 2, .order = { 0, 2 } } },
+        { false, { .parts = 2, .order = { 0, -1 } } },
+        { false, { .parts = 2, .order = { 1, 1 } } },
+        { false, { .parts = 3, .order = { 0, 1, 1 } } },
+        { true, { .parts = 1, .added = 1 } },
+        { true, { .parts = 2, .added = 2 } },
+        { false, { .parts = 2, .added = 3 } },
+        { false, { .parts = 2, .added = -1 } },
+        { true, { .parts = 2, .forget_part = 2 } },
+        { false, { .parts = 2, .forget_part = 3 } },
+        { false, { .parts = 2, .forget_part = -1 } },
+        { true, { .rows = 4 } },
+        { false, { .rows = 5 } },
+        { false, { .rows = -1 } },
+        { true, { .parts = 1, .state = "" } },
+        { false, { .state = "" } },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        eddy_checkpoint_rule rule = cases[i].rule;
+        rule.variables[0] = "w";
+        rule.entries[0] = "x";
+        const eddy_checkpoint_map map = { .rules = &rule, .n_rules = 1 };
+        eddy_graph *g = eddy_graph_new();
+        eddy_arena  texts = { .allocator = &eddy__libc };
+        eddy_error  e = { 0 };
+        rule_match  m;
+        const bool  good = eddy__match_rule(&map, g, "w", EDDY_SCALAR, &texts, &m, &e);
+        ck_assert_msg(good == cases[i].good, "case %zu: %s", i, e.message);
+        ck_assert(good || strstr(e.message, "has parts that are not valid"));
+        eddy__arena_free(&texts);
+        eddy_graph_free(g);
+    }
+}
+END_TEST
+
 Suite *rule_values_suite(void)
 {
     Suite *s = suite_create("rule_values");
     TCase *t = tcase_create("values");
     tcase_add_loop_test(t, values, 0, sizeof rows / sizeof *rows);
+    tcase_add_test(t, answers);
+    tcase_add_test(t, sane_rules);
     suite_add_tcase(s, t);
     return s;
 }
