@@ -4,6 +4,12 @@
 
 #include <stdbool.h>
 
+/* Around each call of BLAS or LAPACK that needs working memory. An OpenBLAS that is built without
+ * threads may give two threads that call it at once the same memory, so there a second call waits
+ * until the first has ended. No effect with any other BLAS. */
+void eddy__blas_enter(void);
+void eddy__blas_leave(void);
+
 /* Between the two calls, OpenBLAS uses only the calling thread, because the pool divides
  * products.  The first begin of all threads sets this, the last end restores the previous
  * number of threads, unless another was set in the meantime.  No effect with any other

@@ -4,6 +4,7 @@
  * upper one, the LU factors of the transpose are used as a product in the other order,
  * and the left and right singular vectors are swapped. */
 #include "ops/kernels/libraries/lapack.h"
+#include "ops/kernels/libraries/blas_threads.h"
 
 #include <cblas.h>
 #include <complex.h>
@@ -130,11 +131,13 @@ int eddy__lapack_cholesky(eddy_dtype d, int64_t n, void *a, int64_t ld)
 {
     const int size = (int)n, lda = leading(ld);
     int info = 0;
+    eddy__blas_enter();
     if (d == EDDY_FLOAT32) spotrf_("U", &size, a, &lda, &info, 1);
     else if (d == EDDY_FLOAT64) dpotrf_("U", &size, a, &lda, &info, 1);
     else if (d == EDDY_COMPLEX64 && n == 1) info = root_of_one(a);
     else if (d == EDDY_COMPLEX64) cpotrf_("U", &size, a, &lda, &info, 1);
     else zpotrf_("U", &size, a, &lda, &info, 1);
+    eddy__blas_leave();
     return after_nan(d, n, a, ld, info);
 }
 
@@ -145,10 +148,12 @@ int eddy__lapack_lu(eddy_dtype d, int64_t m, int64_t n, void *a, int64_t ld, int
 {
     const int rows = (int)m, columns = (int)n, lda = leading(ld);
     int info = 0;
+    eddy__blas_enter();
     if (d == EDDY_FLOAT32) sgetrf_(&rows, &columns, a, &lda, pivots, &info);
     else if (d == EDDY_FLOAT64) dgetrf_(&rows, &columns, a, &lda, pivots, &info);
     else if (d == EDDY_COMPLEX64) cgetrf_(&rows, &columns, a, &lda, pivots, &info);
     else zgetrf_(&rows, &columns, a, &lda, pivots, &info);
+    eddy__blas_leave();
     return info;
 }
 
@@ -156,20 +161,24 @@ void eddy__lapack_exchange(eddy_dtype d, int64_t n, void *a, int64_t ld, int64_t
                            const int32_t *pivots)
 {
     const int columns = (int)n, lda = leading(ld), first = 1, last = (int)count, step = 1;
+    eddy__blas_enter();
     if (d == EDDY_FLOAT32) slaswp_(&columns, a, &lda, &first, &last, pivots, &step);
     else if (d == EDDY_FLOAT64) dlaswp_(&columns, a, &lda, &first, &last, pivots, &step);
     else if (d == EDDY_COMPLEX64) claswp_(&columns, a, &lda, &first, &last, pivots, &step);
     else zlaswp_(&columns, a, &lda, &first, &last, pivots, &step);
+    eddy__blas_leave();
 }
 
 void eddy__lapack_triangle_inverse(eddy_dtype d, int64_t n, void *a, int64_t ld)
 {
     const int size = (int)n, lda = leading(ld);
     int info = 0;
+    eddy__blas_enter();
     if (d == EDDY_FLOAT32) strtri_("U", "N", &size, a, &lda, &info, 1, 1);
     else if (d == EDDY_FLOAT64) dtrtri_("U", "N", &size, a, &lda, &info, 1, 1);
     else if (d == EDDY_COMPLEX64) ctrtri_("U", "N", &size, a, &lda, &info, 1, 1);
     else ztrtri_("U", "N", &size, a, &lda, &info, 1, 1);
+    eddy__blas_leave();
 }
 
 static void lu_inverse(eddy_dtype d, int64_t n, void *lu, const int32_t *pivots, void *work,
@@ -177,10 +186,12 @@ static void lu_inverse(eddy_dtype d, int64_t n, void *lu, const int32_t *pivots,
 {
     const int size = (int)n, lda = leading(n);
     int info = 0;
+    eddy__blas_enter();
     if (d == EDDY_FLOAT32) sgetri_(&size, lu, &lda, pivots, work, &lwork, &info);
     else if (d == EDDY_FLOAT64) dgetri_(&size, lu, &lda, pivots, work, &lwork, &info);
     else if (d == EDDY_COMPLEX64) cgetri_(&size, lu, &lda, pivots, work, &lwork, &info);
     else zgetri_(&size, lu, &lda, pivots, work, &lwork, &info);
+    eddy__blas_leave();
 }
 
 /* The size that a query of LAPACK stored in the first element of its working memory; in float32 it
@@ -219,12 +230,14 @@ static int gesdd(const eddy_svd *p, void *a, void *s, void *u, void *vt, void *w
     const int rows = (int)p->n, columns = (int)p->m, lda = leading(p->n);
     const int ldu = leading(p->n), ldvt = leading(p->full ? p->m : least);
     int info = 0;
+    eddy__blas_enter();
     if (p->dtype == EDDY_FLOAT32)
         sgesdd_(job, &rows, &columns, a, &lda, s, vt, &ldu, u, &ldvt, work, &lwork, iwork, &info,
                 1);
     else
         dgesdd_(job, &rows, &columns, a, &lda, s, vt, &ldu, u, &ldvt, work, &lwork, iwork, &info,
                 1);
+    eddy__blas_leave();
     return info;
 }
 
@@ -265,6 +278,7 @@ static int eigh(eddy_dtype d, bool vectors, int64_t n, void *a, void *w, void *w
     const char *job = vectors ? "V" : "N";
     const int size = (int)n, lda = leading(n);
     int info = 0;
+    eddy__blas_enter();
     if (d == EDDY_FLOAT32)
         ssyevd_(job, "U", &size, a, &lda, w, work, &has.elements, iwork, &has.integers, &info, 1,
                 1);
@@ -277,6 +291,7 @@ static int eigh(eddy_dtype d, bool vectors, int64_t n, void *a, void *w, void *w
     else
         zheevd_(job, "U", &size, a, &lda, w, work, &has.elements, rwork, &has.reals, iwork,
                 &has.integers, &info, 1, 1);
+    eddy__blas_leave();
     return info;
 }
 
@@ -314,12 +329,14 @@ static int eig(eddy_dtype d, int64_t n, void *a, void *w, void *v, void *work, i
     const char *job = v ? "V" : "N";
     const int size = (int)n, lda = leading(n);
     int info = 0;
+    eddy__blas_enter();
     if (d == EDDY_COMPLEX64)
         cgeev_(job, "N", &size, a, &lda, w, v, &lda, NULL, &lda, work, &elements, rwork, &info, 1,
                1);
     else
         zgeev_(job, "N", &size, a, &lda, w, v, &lda, NULL, &lda, work, &elements, rwork, &info, 1,
                1);
+    eddy__blas_leave();
     return info;
 }
 
@@ -330,10 +347,12 @@ static int real_eig(eddy_dtype d, int64_t n, void *a, void *wr, void *wi, void *
     const char *job = v ? "V" : "N";
     const int size = (int)n, lda = leading(n);
     int info = 0;
+    eddy__blas_enter();
     if (d == EDDY_COMPLEX64)
         sgeev_(job, "N", &size, a, &lda, wr, wi, v, &lda, NULL, &lda, work, &elements, &info, 1, 1);
     else
         dgeev_(job, "N", &size, a, &lda, wr, wi, v, &lda, NULL, &lda, work, &elements, &info, 1, 1);
+    eddy__blas_leave();
     return info;
 }
 
@@ -418,10 +437,12 @@ bool eddy__lapack_tridiagonal(eddy_dtype d, int64_t n, int64_t k, void *below, v
 {
     const int size = (int)n, columns = (int)k, ldb = leading(n);
     int info = 0;
+    eddy__blas_enter();
     if (d == EDDY_FLOAT32) sgtsv_(&size, &columns, below, diagonal, above, b, &ldb, &info);
     else if (d == EDDY_FLOAT64) dgtsv_(&size, &columns, below, diagonal, above, b, &ldb, &info);
     else if (d == EDDY_COMPLEX64) cgtsv_(&size, &columns, below, diagonal, above, b, &ldb, &info);
     else zgtsv_(&size, &columns, below, diagonal, above, b, &ldb, &info);
+    eddy__blas_leave();
     return info == 0;
 }
 
@@ -431,8 +452,10 @@ static int schur(int64_t n, c128 *a, c128 *w, c128 *z, c128 *work, int elements,
 {
     const int size = (int)n, lda = leading(n);
     int info = 0, sorted = 0, unused = 0;
+    eddy__blas_enter();
     zgees_("V", "N", NULL, &size, a, &lda, &sorted, w, z, &lda, work, &elements, rwork, &unused,
            &info, 1, 1);
+    eddy__blas_leave();
     return info;
 }
 
@@ -467,10 +490,12 @@ void eddy__lapack_between(int64_t m, int64_t n, bool adjoint, const void *l, voi
     const CBLAS_TRANSPOSE right = adjoint ? CblasNoTrans : CblasConjTrans;
     const int rows = (int)m, columns = (int)n, ldm = leading(m), ldn = leading(n);
     if (m == 0 || n == 0) return;
+    eddy__blas_enter();
     cblas_zgemm(CblasColMajor, left, CblasNoTrans, rows, columns, rows, one, l, ldm, c, ldm, zero,
                 room, ldm);
     cblas_zgemm(CblasColMajor, CblasNoTrans, right, rows, columns, columns, one, room, ldm, r, ldn,
                 zero, c, ldm);
+    eddy__blas_leave();
 }
 
 bool eddy__lapack_triangles_solve(int64_t m, int64_t n, const void *a, const void *b, void *c)
@@ -478,7 +503,9 @@ bool eddy__lapack_triangles_solve(int64_t m, int64_t n, const void *a, const voi
     const int rows = (int)m, columns = (int)n, lda = leading(m), ldb = leading(n), plus = 1;
     double scale = 1, *x = c;
     int    info = 0;
+    eddy__blas_enter();
     ztrsyl_("N", "N", &plus, &rows, &columns, a, &lda, b, &ldb, c, &lda, &scale, &info, 1, 1);
+    eddy__blas_leave();
     for (int64_t i = 0; scale != 1 && i < 2 * m * n; i++) x[i] /= scale;
     return info == 0 && scale > 0;
 }
@@ -490,12 +517,14 @@ void eddy__lapack_product(eddy_dtype d, int64_t m, int64_t n, int64_t k, const v
 {
     const int rows = (int)m, columns = (int)n, inner = (int)k;
     const int lda = leading(k), ldb = leading(n);
+    eddy__blas_enter();
     if (d == EDDY_FLOAT32)
         cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, inner, 1, a, lda, b,
                     ldb, 0, c, ldb);
     else
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, inner, 1, a, lda, b,
                     ldb, 0, c, ldb);
+    eddy__blas_leave();
 }
 
 void eddy__lapack_add(eddy_dtype d, int64_t n, double alpha, const void *x, void *y)

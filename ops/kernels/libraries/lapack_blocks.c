@@ -7,6 +7,7 @@
 #include "graph/base/min_max.h"
 #include "graph/base/stop.h"
 #include "graph/base/thread_pool.h"
+#include "ops/kernels/libraries/blas_threads.h"
 #include "ops/kernels/libraries/lapack.h"
 
 #include <cblas.h>
@@ -71,6 +72,7 @@ static void subtract(const blocks *b, bool adjoint, int64_t m, int64_t n, int64_
     const CBLAS_TRANSPOSE op = adjoint ? CblasConjTrans : CblasNoTrans;
     const int rows = (int)m, columns = (int)n, inner = (int)depth;
     const int ldl = (int)l.ld, ldr = (int)r.ld, ldc = (int)c.ld;
+    eddy__blas_enter();
     if (b->d == EDDY_FLOAT32)
         cblas_sgemm(b->order, op, CblasNoTrans, rows, columns, inner, -1, l.at,
                     ldl, r.at, ldr, 1, c.at, ldc);
@@ -84,12 +86,14 @@ static void subtract(const blocks *b, bool adjoint, int64_t m, int64_t n, int64_
     else
         cblas_zgemm(b->order, op, CblasNoTrans, rows, columns, inner, minus_c128, l.at, ldl, r.at,
                     ldr, one_c128, c.at, ldc);
+    eddy__blas_leave();
 }
 
 /* The upper triangle of c [n,n] -= r' r. */
 static void subtract_square(const blocks *b, int64_t n, int64_t depth, part r, part c)
 {
     const int size = (int)n, inner = (int)depth, ldr = (int)r.ld, ldc = (int)c.ld;
+    eddy__blas_enter();
     if (b->d == EDDY_FLOAT32)
         cblas_ssyrk(b->order, CblasUpper, CblasTrans, size, inner, -1, r.at,
                     ldr, 1, c.at, ldc);
@@ -100,6 +104,7 @@ static void subtract_square(const blocks *b, int64_t n, int64_t depth, part r, p
         cblas_cherk(b->order, CblasUpper, CblasConjTrans, size, inner, -1, r.at, ldr, 1, c.at, ldc);
     else
         cblas_zherk(b->order, CblasUpper, CblasConjTrans, size, inner, -1, r.at, ldr, 1, c.at, ldc);
+    eddy__blas_leave();
 }
 
 static void tile(const product *p, int64_t i, int64_t j)
@@ -153,6 +158,7 @@ static void solve_leaf(const system *s)
     const CBLAS_TRANSPOSE op = s->adjoint ? CblasConjTrans : CblasNoTrans;
     const CBLAS_DIAG      diag = s->unit ? CblasUnit : CblasNonUnit;
     const int rows = (int)s->n, columns = (int)s->columns, ldt = (int)s->t.ld, ldx = (int)s->x.ld;
+    eddy__blas_enter();
     if (s->b->d == EDDY_FLOAT32)
         cblas_strsm(order, CblasLeft, uplo, op, diag, rows, columns, 1,
                     s->t.at, ldt, s->x.at, ldx);
@@ -165,6 +171,7 @@ static void solve_leaf(const system *s)
     else
         cblas_ztrsm(order, CblasLeft, uplo, op, diag, rows, columns, one_c128, s->t.at, ldt,
                     s->x.at, ldx);
+    eddy__blas_leave();
 }
 
 /* The half that does not depend on the other one comes first. */

@@ -4,6 +4,7 @@
 #include "graph/base/min_max.h"
 #include "graph/base/stop.h"
 #include "graph/base/thread_pool.h"
+#include "ops/kernels/libraries/blas_threads.h"
 
 #include <string.h>
 
@@ -51,12 +52,14 @@ static void apply_piece(void *arg, int64_t first, int64_t end, int who)
         const int m = (int)eddy__min(ROWS, r->rows - i * ROWS);
         void     *c = r->c + (size_t)(i * ROWS) * size;
         void     *room = r->room + (size_t)(i * ROWS * BLOCK) * size, *v = r->v, *t = r->t;
+        eddy__blas_enter();
         if (r->d == EDDY_FLOAT32)
             slarfb_("R", turn, "F", "R", &m, &r->columns, &r->count, v, &r->ld, t, &ldt, c, &r->ld,
                     room, &m, 1, 1, 1, 1);
         else
             dlarfb_("R", turn, "F", "R", &m, &r->columns, &r->count, v, &r->ld, t, &ldt, c, &r->ld,
                     room, &m, 1, 1, 1, 1);
+        eddy__blas_leave();
     }
 }
 
@@ -65,10 +68,12 @@ static void apply(reflectors r, const void *tau)
     const int ldt = BLOCK;
     void     *v = r.v, *t = r.t;
     if (r.rows == 0 || eddy__stopped(r.k->stop)) return;
+    eddy__blas_enter();
     if (r.d == EDDY_FLOAT32)
         slarft_("F", "R", &r.columns, &r.count, v, &r.ld, tau, t, &ldt, 1, 1);
     else
         dlarft_("F", "R", &r.columns, &r.count, v, &r.ld, tau, t, &ldt, 1, 1);
+    eddy__blas_leave();
     eddy__parallel_or_stop(r.k, (r.rows + ROWS - 1) / ROWS, 1, apply_piece, &r);
 }
 
@@ -103,10 +108,12 @@ void eddy__blocks_qr(const eddy_kernel *k, eddy_dtype d, int64_t m, int64_t n, v
         void            *v = r.v, *of = (char *)tau + (size_t)i * size;
         void            *own = r.t + (size_t)room * size;
         int              info = 0;
+        eddy__blas_enter();
         if (d == EDDY_FLOAT32)
             sgelqf_(&r.count, &r.columns, v, &r.ld, of, own, &room, &info);
         else
             dgelqf_(&r.count, &r.columns, v, &r.ld, of, own, &room, &info);
+        eddy__blas_leave();
         apply(r, of);
     }
 }
@@ -138,10 +145,12 @@ void eddy__blocks_qr_columns(const eddy_kernel *k, eddy_dtype d, int64_t m, int6
         r.turned = true;
         apply(r, of);
         if (eddy__stopped(k->stop)) return;
+        eddy__blas_enter();
         if (d == EDDY_FLOAT32)
             sorglq_(&r.count, &r.columns, &r.count, v, &r.ld, of, own, &room, &info);
         else
             dorglq_(&r.count, &r.columns, &r.count, v, &r.ld, of, own, &room, &info);
+        eddy__blas_leave();
         identity_rows(k, d, i, i + r.count, i, q, c);
     }
 }

@@ -195,8 +195,10 @@ static bool is_for_vectors(const eddy_product *p, const block *at)
 static bool by_blas(const eddy_product *p, const block *at)
 {
     if (!blas_can(p, at)) return false;
+    eddy__blas_enter();
     if (is_for_vectors(p, at)) by_vectors(p, at, at->n <= at->m);
     else by_gemm(p, at);
+    eddy__blas_leave();
     return true;
 }
 
