@@ -18,16 +18,38 @@ static const option_row options[] = {
     { NULL, 0, OPTION_END, NULL, NULL, NULL },
 };
 
+static void json_begin(const model *m)
+{
+    json_open(NULL, '{');
+    json_text("file", m->path);
+    json_text("kind", kind_name(m->kind));
+}
+
 /* ----------------------------------------------------- operators that are missing -- */
 
-static int list_missing(eddy_model_report *r)
+static int list_missing(const model *m, eddy_model_report *r)
 {
     int missing = 0;
     for (int i = 0; i < eddy_model_report_size(r); i++) {
         const eddy_model_entry *e = eddy_model_report_at(r, i);
         if (e->support != EDDY_MODEL_MISSING && e->support != EDDY_MODEL_BOUND) continue;
-        missing++;
-        printf("%s: %s: %s\n", e->place, e->op, e->reason);
+        if (missing++ == 0 && as_json) {
+            json_begin(m);
+            json_open("missing", '[');
+        }
+        if (!as_json) {
+            printf("%s: %s: %s\n", e->place, e->op, e->reason);
+            continue;
+        }
+        json_open(NULL, '{');
+        json_text("node", e->place);
+        json_text("op", e->op);
+        json_text("reason", e->reason);
+        json_close('}');
+    }
+    if (missing > 0 && as_json) {
+        json_close(']');
+        json_close('}');
     }
     eddy_model_report_free(r);
     return missing;
@@ -38,9 +60,7 @@ static int list_missing(eddy_model_report *r)
 static void print_json(const model *m, const node_checks *all)
 {
     static const char *const results[] = { "agrees", "wrong", "no gradient", "not checked" };
-    json_open(NULL, '{');
-    json_text("file", m->path);
-    json_text("kind", kind_name(m->kind));
+    json_begin(m);
     json_number("nodes", (double)eddy_graph_size(m->graph));
     json_open("gradients", '[');
     for (int i = 0; i < all->count; i++) {
@@ -123,6 +143,17 @@ static int check_gradients(model *m)
     return status;
 }
 
+static void print_valid(const model *m, const char *what, int count)
+{
+    if (!as_json) {
+        printf("%s: %s, valid\n", m->path, kind_name(m->kind));
+        return;
+    }
+    json_begin(m);
+    json_number(what, count);
+    json_close('}');
+}
+
 static int check(model *m)
 {
     if (m->tensors) {                   /* each value is read, with its checksum if it has one */
@@ -133,10 +164,10 @@ static int check(model *m)
             if (!a) return fail_error(m->path, e.message), ANSWER_NO;
             eddy_array_free(a);
         }
-        if (!as_json) printf("%s: %s, valid\n", m->path, kind_name(m->kind));
+        print_valid(m, "tensors", eddy_checkpoint_count(m->tensors));
         return SUCCESS;
     }
-    if (!as_json) printf("%s: %s, valid\n", m->path, kind_name(m->kind));
+    if (!as_json || no_gradients) print_valid(m, "nodes", eddy_graph_size(m->graph));
     if (no_gradients) return SUCCESS;
     if (outputs.count > 0 && !(m->outputs = model_select(m, outputs, &m->n_outputs)))
         return TROUBLE;
@@ -149,8 +180,9 @@ static int run(char **operands, int count)
     model m;
     int   status = TROUBLE, missing = 0;
     if (model_open(&m, operands[0], true)) status = check(&m);
-    else if (m.kind == KIND_ONNX) missing = list_missing(eddy_onnx_check(operands[0]));
-    else if (m.kind == KIND_TENSORFLOW) missing = list_missing(eddy_tensorflow_check(operands[0]));
+    else if (m.kind == KIND_ONNX) missing = list_missing(&m, eddy_onnx_check(operands[0]));
+    else if (m.kind == KIND_TENSORFLOW)
+        missing = list_missing(&m, eddy_tensorflow_check(operands[0]));
     model_close(&m);
     return missing > 0 ? ANSWER_NO : status;
 }

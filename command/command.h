@@ -65,6 +65,9 @@ int   fail_error(const char *file, const char *message);
 void  note(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 extern const char *command_name;                /* of the subcommand, for these messages */
 
+/* The one among `known`, ended by NULL, that `word` is a slip of; NULL if none is near. */
+const char *nearest(const char *word, const char *const *known);
+
 /* From now on, this thread prints no messages and keeps the first one; "" if there is none. */
 void        messages_keep(void);
 const char *messages_kept(void);

@@ -11,19 +11,26 @@ static bool read_shape(const char *from, eddy_shape *s, const char *name, eddy_e
     const text_list words = split(from);
     eddy_shape      given = { .rank = words.count };
     bool            fine = words.count <= EDDY_MAX_RANK;
+    e->status = EDDY_BAD_SHAPE;
     for (int i = 0; fine && i < words.count; i++) {
         char *end;
         given.dim[i] = strtoll(words.at[i], &end, 10);
         fine = !*end && given.dim[i] >= 0;
     }
-    if (fine && eddy_shape_is_valid(given) && eddy_shape_compatible(given, *s)) {
+    if (!fine || !eddy_shape_is_valid(given)) {
+        snprintf(e->message, sizeof e->message,
+                 "the shape of '%.200s' is not a list of dimensions such as 1,3: '%.200s'", name,
+                 from);
+        return false;
+    }
+    if (eddy_shape_compatible(given, *s)) {
         *s = given;
+        e->status = EDDY_OK;
         return true;
     }
     char is[200];
-    e->status = EDDY_BAD_SHAPE;
     snprintf(e->message, sizeof e->message, "the shape %.200s does not fit '%.200s', which is %s",
-             from, name, eddy_shape_print(*s, is, sizeof is));
+             *from ? from : "''", name, eddy_shape_print(*s, is, sizeof is));
     return false;
 }
 
@@ -52,8 +59,9 @@ static bool known_names(const model *m, text_list shapes, eddy_error *e)
         if (found) continue;
         e->status = EDDY_NOT_FOUND;
         snprintf(e->message, sizeof e->message,
-                 "--shape takes INPUT=DIMENSIONS, such as x=1,3; '%.200s' names no input",
-                 shapes.at[i]);
+                 "--shape takes INPUT=DIMENSIONS, such as x=1,3%s'%.200s'%s",
+                 strchr(shapes.at[i], '=') ? "; " : ", not ", shapes.at[i],
+                 strchr(shapes.at[i], '=') ? " names no input" : "");
         return false;
     }
     return true;

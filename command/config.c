@@ -192,7 +192,7 @@ bool config_set(config *root, const char *assignment)
 {
     const char *equal = strchr(assignment, '='), *place = text("--set %s", assignment);
     config     *in = root, **to = NULL;
-    if (!equal || equal == assignment)
+    if (!equal || equal == assignment || !equal[1])
         return config_fail(NULL, "--set takes KEY=VALUE, such as epochs=5, not '%s'", assignment);
     config *value = config_parse(place, equal + 1, strlen(equal + 1));
     if (!value) return false;
@@ -216,41 +216,6 @@ bool config_set(config *root, const char *assignment)
 
 /* ------------------------------------------------------------------ values -- */
 
-/* The number of letters to insert, remove or change. */
-static int distance(const char *a, const char *b)
-{
-    enum { LONGEST = 63 };
-    int       row[LONGEST + 1];
-    const int n = (int)strlen(a), m = (int)strlen(b);
-    if (n > LONGEST || m > LONGEST) return LONGEST;
-    for (int j = 0; j <= m; j++) row[j] = j;
-    for (int i = 1; i <= n; i++) {
-        int corner = row[0];
-        row[0] = i;
-        for (int j = 1; j <= m; j++) {
-            int least = corner + (a[i - 1] != b[j - 1]);
-            corner = row[j];
-            if (row[j] + 1 < least) least = row[j] + 1;
-            if (row[j - 1] + 1 < least) least = row[j - 1] + 1;
-            row[j] = least;
-        }
-    }
-    return row[m];
-}
-
-const char *config_nearest(const char *word, const char *const *known)
-{
-    const char *best = NULL;
-    int         least = (int)strlen(word) / 3 + 2;
-    for (; *known; known++) {
-        const int d = distance(word, *known);
-        if (d >= least) continue;
-        least = d;
-        best = *known;
-    }
-    return best;
-}
-
 static const char *kind_text(const config *c)
 {
     return c->kind == CONFIG_MAP ? "keys with values" : c->kind == CONFIG_LIST ? "a list" : c->text;
@@ -263,7 +228,7 @@ bool config_check(const config *c, const char *what, const char *const *known)
                            c->kind == CONFIG_TEXT ? "'" : "", kind_text(c),
                            c->kind == CONFIG_TEXT ? "'" : "");
     for (int i = 0; i < c->count; i++) {
-        const char *key = c->keys[i]->text, *near = config_nearest(key, known);
+        const char *key = c->keys[i]->text, *near = nearest(key, known);
         bool        found = false;
         for (const char *const *k = known; !found && *k; k++) found = strcmp(*k, key) == 0;
         if (found) continue;

@@ -32,8 +32,6 @@ bool    config_fail(const config *c, const char *format, ...)
 config *config_get(const config *map, const char *key);
 /* Whether c is a map whose keys are all among `known`, ended by NULL. */
 bool    config_check(const config *c, const char *what, const char *const *known);
-/* The one among `known` that `word` is a slip of; NULL if none is near. */
-const char *config_nearest(const char *word, const char *const *known);
 
 /* Each reads c if it is not NULL, and else leaves *to alone. False after a message. */
 bool config_text(const config *c, const char **to);

@@ -63,6 +63,9 @@ static int write_source(source *s, const char *from, const char *to, file_kind k
 
 static int convert_tensors(const model *m, const char *to, file_kind kind)
 {
+    if (outputs.count > 0 || shapes.count > 0 || weights)
+        return fail(m->path, "the file has tensors only; --%s is for models",
+                    outputs.count > 0 ? "outputs" : weights ? "weights" : "shape");
     const int n = eddy_checkpoint_count(m->tensors);
     source    s = { .checkpoint = m->tensors, .entries = room((size_t)n, sizeof *s.entries) };
     for (int i = 0; i < n; i++) {
@@ -152,6 +155,11 @@ static int run(char **operands, int count)
     int             status = TROUBLE;
     freeze |= quantize;
     if (kind == KIND_UNKNOWN) return TROUBLE;
+    if (only.count > 0 && kind_has_graph(kind))
+        return fail(operands[1], "--only chooses tensors; --outputs chooses a part of a model");
+    if (freeze && !kind_has_graph(kind))
+        return fail(operands[1], "--%s is for models, in .yaml or .onnx",
+                    quantize ? "quantize" : "freeze");
     if (!model_open(&m, operands[0], true)) {
     } else if (!m.graph && kind_has_graph(kind))
         fail(operands[1], "%s is a %s: it has tensors and no graph to write", operands[0],

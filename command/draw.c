@@ -159,7 +159,7 @@ int groups_draw(const model *m, const char *path, int depth, int most)
     if (kind == 4) return fail(path, "a drawing ends in .svg, .png, .pdf or .dot");
     FILE *to = kind == 3 ? fopen(path, "w") : tmpfile();
     if (!to) return fail(path, "%s", strerror(errno));
-    const groups g = fold(m, depth, most > 0 ? most : 1);
+    const groups g = fold(m, depth, most);
     write_dot(to, m, &g);
     int status = fflush(to) != 0 || ferror(to) ? fail(path, "%s", strerror(errno)) : SUCCESS;
     if (status == SUCCESS && kind < 3) status = layout(to, path, endings[kind]);
@@ -169,6 +169,6 @@ int groups_draw(const model *m, const char *path, int depth, int most)
         json_text("file", path);
         json_number("boxes", g.count);
         json_close('}');
-    } else if (status == SUCCESS) printf("%s: %d boxes\n", path, g.count);
+    } else if (status == SUCCESS) printf("%s: %d box%s\n", path, g.count, g.count == 1 ? "" : "es");
     return status;
 }

@@ -147,6 +147,8 @@ static int run(char **operands, int count)
     const file_kind kind = kind_to_write(into);
     if (kind == KIND_UNKNOWN) return TROUBLE;
     if (!kind_has_graph(kind)) return fail(into, "derivatives are written to .yaml or .onnx");
+    if (weights && kind == KIND_YAML)
+        return fail(into, "a graph has no values of variables; --weights is for .onnx");
     const bool fine =
         model_open_graph(&m, operands[0], true) && model_fix_shapes(&m, shapes, 0);
     const int  status = fine ? differentiate(&m, kind) : TROUBLE;

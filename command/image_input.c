@@ -32,10 +32,19 @@ static layout layout_of(eddy_shape s)
     return l;
 }
 
+/* One number is for all channels. */
 static double option(text_list list, int64_t channel, double otherwise)
 {
     if (list.count == 0) return otherwise;
     return strtod(list.at[channel < list.count ? channel : list.count - 1], NULL);
+}
+
+static bool fits_channels(const char *name, text_list list, int64_t channels, const char *file)
+{
+    if (list.count <= 1 || list.count == channels) return true;
+    fail(file, "--%s has %d numbers, but the image has %s", name, list.count,
+         number_of(channels, "channel"));
+    return false;
 }
 
 /* Channel c of `want` channels: gray is the luminance, and alpha is left out. */
@@ -93,6 +102,9 @@ eddy_array *image_for(const eddy_array *image, const char *file, eddy_tensor t,
     const bool flat = s.rank > 0 && s.rank <= 2 && l.height < 0;
     if (flat && s.dim[s.rank - 1] > 0)          /* [?, 784]: as many channels as elements want */
         channels = s.dim[s.rank - 1] / area == 1 ? 1 : is.dim[2];
+    if (!fits_channels("mean", o->mean, channels, file) ||
+        !fits_channels("std", o->deviation, channels, file))
+        return NULL;
     eddy_array *a = with_channels(image, channels, &raw);
     if (a) a = arranged(a, &l, file);
     if (a && (flat || l.gray)) {

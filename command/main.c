@@ -41,6 +41,10 @@ static int print_words(void)
 
 static int unknown(const char *name)
 {
+    const char *names[sizeof commands / sizeof *commands] = { NULL };
+    for (int i = 0; commands[i]; i++) names[i] = commands[i]->name;
+    const char *near = nearest(name, names);
+    if (near) return fail(NULL, "there is no command '%s'; is '%s' meant?", name, near);
     return fail(NULL, "there is no command '%s'; 'eddy help' lists the commands", name);
 }
 

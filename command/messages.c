@@ -23,7 +23,7 @@ static void say(const char *file, const char *format, va_list args)
     }
     fflush(stdout);
     fprintf(stderr, "eddy%s%s: ", command_name ? " " : "", command_name ? command_name : "");
-    if (file) fprintf(stderr, "%s: ", file);
+    if (file) fprintf(stderr, "%s: ", *file ? file : "''");
     vfprintf(stderr, format, args);
     fputc('\n', stderr);
 }
@@ -51,6 +51,41 @@ int fail_error(const char *file, const char *message)
     if (n > 0 && strncmp(message, file, n) == 0 && message[n] == ':')
         return fail(NULL, "%s", message);
     return fail(file, "%s", message);
+}
+
+/* The number of letters to insert, remove or change. */
+static int distance(const char *a, const char *b)
+{
+    enum { LONGEST = 63 };
+    int       row[LONGEST + 1];
+    const int n = (int)strlen(a), m = (int)strlen(b);
+    if (n > LONGEST || m > LONGEST) return LONGEST;
+    for (int j = 0; j <= m; j++) row[j] = j;
+    for (int i = 1; i <= n; i++) {
+        int corner = row[0];
+        row[0] = i;
+        for (int j = 1; j <= m; j++) {
+            int least = corner + (a[i - 1] != b[j - 1]);
+            corner = row[j];
+            if (row[j] + 1 < least) least = row[j] + 1;
+            if (row[j - 1] + 1 < least) least = row[j - 1] + 1;
+            row[j] = least;
+        }
+    }
+    return row[m];
+}
+
+const char *nearest(const char *word, const char *const *known)
+{
+    const char *best = NULL;
+    int         least = (int)strlen(word) / 3 + 2;
+    for (; *known; known++) {
+        const int d = distance(word, *known);
+        if (d >= least) continue;
+        least = d;
+        best = *known;
+    }
+    return best;
 }
 
 /* Each piece begins with the address of the one before it. */

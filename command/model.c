@@ -217,7 +217,9 @@ named *model_select(const model *m, text_list names, int *count)
 static bool restore(eddy_session *s, const char *weights)
 {
     const file_kind  kind = kind_of(weights);
-    eddy_checkpoint *c = kind == KIND_UNKNOWN ? NULL : tensors_open(weights, kind);
+    eddy_checkpoint *c = kind == KIND_UNKNOWN || kind_has_graph(kind) ? NULL
+                                                                      : tensors_open(weights, kind);
+    if (kind_has_graph(kind)) fail(weights, "the file is a model; a checkpoint is needed");
     const bool       fine = c && eddy_restore_checkpoint(s, .checkpoint = c) == EDDY_OK;
     if (c && !fine) fail_error(weights, eddy_session_message(s));
     eddy_checkpoint_free(c);

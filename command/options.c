@@ -46,6 +46,10 @@ text_list split(const char *from)
 
 static bool set(const option_row *r, const char *value)
 {
+    if (r->kind != OPTION_FLAG && !*value) {
+        fail(NULL, "--%s takes %s, not ''", r->name, r->argument);
+        return false;
+    }
     switch (r->kind) {
     case OPTION_FLAG: *(bool *)r->into = true; return true;
     case OPTION_TEXT: *(const char **)r->into = value; return true;
@@ -71,9 +75,17 @@ static bool set(const option_row *r, const char *value)
     return false;
 }
 
-static bool refuse(const command *c, const char *word, const char *why)
+/* A word that getopt_long has refused: an unknown option, or a known one with a value too many. */
+static bool refuse(const command *c, const char *word)
 {
-    fail(NULL, "%s '%s'; 'eddy help %s' lists the options", why, word, c->name);
+    const char *names[MAX_OPTIONS + 1] = { NULL };
+    const char *name = text("%.*s", (int)strcspn(word, "="), word);
+    for (int i = 0; i < MAX_OPTIONS && row_at(c, i); i++)
+        names[i] = text("--%s", row_at(c, i)->name);
+    const char *near = strncmp(name, "--", 2) == 0 ? nearest(name, names) : NULL;
+    if (near && strcmp(near, name) == 0) fail(NULL, "%s takes no value, not '%s'", name, word);
+    else if (near) fail(NULL, "there is no option '%s'; is '%s' meant?", name, near);
+    else fail(NULL, "there is no option '%s'; 'eddy help %s' lists the options", name, c->name);
     return false;
 }
 
@@ -92,10 +104,15 @@ bool options_read(const command *c, int argc, char **argv, int *first, bool *hel
     opterr = 0;
     optind = 1;
     for (int code; (code = getopt_long(argc, argv, letters, names, NULL)) != -1;) {
-        const char       *word = optind > 0 ? argv[optind - 1] : "";
+        const bool        letter = optopt > 0 && optopt < FIRST_CODE;
+        const char       *word = letter ? text("-%c", optopt) : argv[optind - 1];
         const option_row *r = NULL;
-        if (code == ':') return refuse(c, word, "a value is missing after");
-        if (code == '?') return refuse(c, word, "there is no option");
+        if (code == '?') return refuse(c, word);
+        if (code == ':') {
+            fail(NULL, "a value is missing after '%s'; 'eddy help %s' lists the options", word,
+                 c->name);
+            return false;
+        }
         for (int i = 0; !r && row_at(c, i); i++)
             if (code == FIRST_CODE + i || code == row_at(c, i)->letter) r = row_at(c, i);
         if (!r || !set(r, optarg)) return false;

@@ -40,6 +40,7 @@ static text_list read_lines(const char *path)
     size_t    size = 0;
     int       capacity = 0;
     if (!f) fail(path, "%s", strerror(errno));
+    errno = 0;
     for (ssize_t n; f && (n = getline(&line, &size, f)) >= 0;) {
         while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r')) line[--n] = '\0';
         if (lines.count == capacity) {
@@ -50,6 +51,7 @@ static text_list read_lines(const char *path)
         lines.at[lines.count++] = text("%s", line);
     }
     free(line);
+    if (f && lines.count == 0) fail(path, "%s", errno ? strerror(errno) : "the file is empty");
     if (f) fclose(f);
     return lines;
 }
@@ -130,34 +132,52 @@ static void print_value(const named *y, const eddy_array *a, text_list names)
     } else printf(" %s\n", eddy_array_print(a, limit, room(size, 1), size));
 }
 
-/* "y=y.npy", or "y.npy" if there is one value. */
-static int save_values(const named *y, eddy_array **values, int n)
+/* A file of --output: "y=y.npy", or "y.npy" if there is one value. */
+typedef struct save {
+    const char *path;
+    int         value;
+} save;
+
+/* NULL after a message. */
+static save *saves_read(const named *y, int n)
 {
+    save *list = room((size_t)saves.count, sizeof *list);
     for (int i = 0; i < saves.count; i++) {
         const char *equal = strchr(saves.at[i], '='), *path = equal ? equal + 1 : saves.at[i];
-        const size_t length = equal ? (size_t)(equal - saves.at[i]) : 0;
-        int          k = 0;
-        while (k < n && equal &&
-               !(strlen(y[k].name) == length && strncmp(y[k].name, saves.at[i], length) == 0))
-            k++;
-        if (k == n || (!equal && n != 1))
-            return fail(NULL, "--output takes NAME=FILE, where NAME is fetched, not '%s'",
-                        saves.at[i]);
+        const char *name = text("%.*s", equal ? (int)(equal - saves.at[i]) : 0, saves.at[i]);
+        int         k = 0;
+        while (k < n && equal && strcmp(y[k].name, name) != 0) k++;
+        if (k == n || (!equal && n != 1)) {
+            fail(NULL, "--output takes NAME=FILE, where NAME is fetched, not '%s'", saves.at[i]);
+            return NULL;
+        }
         const size_t end = strlen(path);
-        if (end < 5 || strcmp(path + end - 4, ".npy") != 0)
-            return fail(path, "values are written to .npy files");
-        eddy_error e = { 0 };
-        if (!values[k]) return fail(path, "'%s' has no value", y[k].name);
-        if (eddy_array_save(values[k], path, NULL, &e) != EDDY_OK)
-            return fail_error(path, e.message);
+        if (end < 5 || strcmp(path + end - 4, ".npy") != 0) {
+            fail(path, "values are written to .npy files");
+            return NULL;
+        }
+        list[i] = (save){ path, k };
     }
-    return SUCCESS;
+    return list;
 }
 
-static int print_values(const named *y, eddy_array **values, int n)
+/* All or none: the files that were written are removed if a later one fails. */
+static int save_values(const save *to, const named *y, eddy_array **values)
 {
-    const text_list names = labels ? read_lines(labels) : (text_list){ 0, NULL };
-    if (labels && !names.at) return TROUBLE;
+    int status = SUCCESS, i = 0;
+    for (; status == SUCCESS && i < saves.count; i++) {
+        eddy_array *a = values[to[i].value];
+        eddy_error  e = { 0 };
+        if (!a) status = fail(to[i].path, "'%s' has no value", y[to[i].value].name);
+        else if (eddy_array_save(a, to[i].path, NULL, &e) != EDDY_OK)
+            status = fail_error(to[i].path, e.message);
+    }
+    for (i -= 2; status != SUCCESS && i >= 0; i--) remove(to[i].path);
+    return status;
+}
+
+static int print_values(const named *y, eddy_array **values, int n, text_list names)
+{
     if (as_json) json_open(NULL, '[');
     for (int i = 0; i < n; i++)
         if (!values[i]) continue;
@@ -181,27 +201,41 @@ static bool compute(eddy_session *s, eddy_feeds given, eddy_list of, eddy_array 
         if (took < best) best = took;
     }
     if (repeat > 1)
-        note(NULL, "%lld runs after the first: %.3f ms on average, the fastest %.3f ms",
-             (long long)repeat - 1, 1e3 * sum / (double)(repeat - 1), 1e3 * best);
+        note(NULL, "%s after the first: %.3f ms on average, the fastest %.3f ms",
+             number_of(repeat - 1, "run"), 1e3 * sum / (double)(repeat - 1), 1e3 * best);
     return true;
 }
 
-static int run_model(model *m)
+static int run_model(model *m, text_list names)
 {
     int          n, status = TROUBLE;
     const named *y = model_select(m, fetches, &n);
-    eddy_feed   *given = y ? feeds_read(m, feeds, &images) : NULL;
+    const save  *to = y ? saves_read(y, n) : NULL;
+    eddy_feed   *given = to ? feeds_read(m, feeds, &images) : NULL;
     if (!given) return TROUBLE;
     eddy_array  **values = room((size_t)n, sizeof(eddy_array *));
     eddy_session *s = model_session(m, weights, false, 0);
     if (s && !compute(s, (eddy_feeds){ feeds.count, given }, tensors_of(y, n), values))
         fail(m->path, "%s", eddy_session_message(s));
-    else if (s) status = save_values(y, values, n);
-    if (status == SUCCESS) status = print_values(y, values, n);
+    else if (s) status = save_values(to, y, values);
+    if (status == SUCCESS) status = print_values(y, values, n, names);
     for (int i = 0; i < n; i++) eddy_array_free(values[i]);
     eddy_session_free(s);
     feeds_free(given, feeds.count);
     return status;
+}
+
+static bool are_numbers(const char *name, text_list list, bool above_zero)
+{
+    for (int i = 0; i < list.count; i++) {
+        char        *end;
+        const double v = strtod(list.at[i], &end);
+        if (!*end && isfinite(v) && (!above_zero || v > 0)) continue;
+        fail(NULL, "--%s takes %s for each channel, not '%s'", name,
+             above_zero ? "a number above 0" : "a number", list.at[i]);
+        return false;
+    }
+    return true;
 }
 
 static int run(char **operands, int count)
@@ -209,8 +243,13 @@ static int run(char **operands, int count)
     (void)count;
     model m;
     if (repeat == 0) return fail(NULL, "--repeat takes a number of at least 1");
+    if (!are_numbers("mean", images.mean, false) || !are_numbers("std", images.deviation, true))
+        return TROUBLE;
+    const text_list names = labels ? read_lines(labels) : (text_list){ 0, NULL };
+    if (labels && names.count == 0) return TROUBLE;
     if (labels && top == 0) top = 5;
-    const int status = model_open_graph(&m, operands[0], weights != NULL) ? run_model(&m) : TROUBLE;
+    const int status =
+        model_open_graph(&m, operands[0], weights != NULL) ? run_model(&m, names) : TROUBLE;
     model_close(&m);
     return status;
 }

@@ -217,7 +217,11 @@ static int run(char **operands, int count)
     (void)count;
     model m;
     int   status = TROUBLE;
-    if (model_open(&m, operands[0], true)) status = m.graph ? show_graph(&m) : show_tensors(&m);
+    if (boxes == 0) return fail(NULL, "--boxes takes a number of at least 1");
+    const bool of_graph = drawing || nodes || by_operation || depth > 0 || outputs.count > 0 ||
+                          shapes.count > 0;
+    if (!of_graph ? model_open(&m, operands[0], true) : model_open_graph(&m, operands[0], true))
+        status = m.graph ? show_graph(&m) : show_tensors(&m);
     model_close(&m);
     return status;
 }

@@ -67,7 +67,8 @@ static eddy_array *read_literal(const char *from, const char *name)
     skip_blanks(&l);
     if (!fine || *l.at || l.rank < 0) {
         fail(NULL, "the value of '%s' is not a list of numbers such as [1, 2] or [[1, 2], [3, 4]]: "
-                   "it stops at '%.20s'", name, l.at);
+                   "it %s%.20s%s", name, *l.at ? "stops at '" : "ends too early", l.at,
+             *l.at ? "'" : "");
         return NULL;
     }
     return eddy_array_copy_of(EDDY_FLOAT64, eddy_shape_of_dims(l.dim, (size_t)l.rank),
@@ -204,7 +205,7 @@ eddy_feed *feeds_read(const model *m, text_list texts, const image_options *o)
     eddy_feed *feeds = room((size_t)texts.count, sizeof *feeds);
     for (int i = 0; i < texts.count; i++) {
         const char *equal = strchr(texts.at[i], '=');
-        if (!equal) {
+        if (!equal || equal == texts.at[i] || !equal[1]) {
             fail(NULL, "--feed takes NAME=VALUE, such as x=[1,2] or x=x.npy, not '%s'",
                  texts.at[i]);
             return NULL;

@@ -60,7 +60,7 @@ static void print_call(const call *k)
             json_open(NULL, '{');
             json_text("name", m->name);
             json_text("value", type_of(m));
-            json_text("default", m->otherwise);
+            json_text("default", *default_of(m) ? default_of(m) : NULL);
             json_text("comment", m->comment);
             json_close('}');
         }
@@ -108,7 +108,7 @@ int call_describe(const char *name)
     if (n == 0) {
         const char **words = room((size_t)calls_count + 1, sizeof *words);
         for (int i = 0; i < calls_count; i++) words[i] = calls[i].name;
-        const char *near = config_nearest(name, words);
+        const char *near = nearest(name, words);
         return near ? fail(NULL, "there is no '%s'; is '%s' meant?", name, near)
                     : fail(NULL, "there is no '%s'", name);
     }

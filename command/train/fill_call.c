@@ -59,7 +59,7 @@ static bool unknown_option(const call *k, const config *key)
         words[n++] = m->name;
         all = text("%s%s%s", all, *all ? ", " : "", m->name);
     }
-    const char *near = config_nearest(key->text, words);
+    const char *near = nearest(key->text, words);
     if (near)
         return config_fail(key, "%s has no option '%s'; is '%s' meant?", k->name, key->text, near);
     return config_fail(key, "%s has no option '%s'; it has %s", k->name, key->text, all);

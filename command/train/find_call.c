@@ -98,7 +98,7 @@ static const call *find(const config *at, const char *name, call_role role)
     const call       *k = named_so(r->begin, name, r->end, r);
     if (!k) k = named_so(r->begin, name, "", r);
     if (k) return k;
-    const char *near = config_nearest(name, words_of(role, NULL));
+    const char *near = nearest(name, words_of(role, NULL));
     for (size_t i = 0; i < sizeof usual_names / sizeof *usual_names; i++)
         if (strcmp(name, usual_names[i][0]) == 0 && named_so(r->begin, usual_names[i][1], "", r))
             near = usual_names[i][1];

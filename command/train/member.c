@@ -62,7 +62,7 @@ static bool refer(const building *b, call_role role, const config *c, eddy_tenso
     if (role == ROLE_OPTIMIZER || role == ROLE_SCHEDULE)
         return config_fail(c, "expected a number, a number of epochs such as '3 epochs', or a "
                               "schedule, found '%s'", c->text);
-    const char *near = config_nearest(c->text, words);
+    const char *near = nearest(c->text, words);
     if (near) return config_fail(c, "nothing is named '%s'; is '%s' meant?", c->text, near);
     return config_fail(c, "expected a number, a list of layers, or the name of a layer with 'as', "
                           "found '%s'", c->text);

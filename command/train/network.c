@@ -258,7 +258,7 @@ static bool choose_monitor(training *t, const config *c)
     }
     t->larger_is_better = !is_error(name);
     if (t->monitor >= 0 || strcmp(name, "loss") == 0) return true;
-    const char *near = config_nearest(name, words);
+    const char *near = nearest(name, words);
     return near ? config_fail(c, "no metric is named '%s'; is '%s' meant?", name, near)
                 : config_fail(c, "no metric is named '%s'", name);
 }

@@ -74,7 +74,7 @@ static int column_of(const eddy_csv *t, const config *at, const char *name)
         words[k] = eddy_csv_name(t, k);
         all = text("%s%s%s", all, *all ? ", " : "", words[k]);
     }
-    const char *near = config_nearest(name, words);
+    const char *near = nearest(name, words);
     if (near) config_fail(at, "the file has no column '%s'; is '%s' meant?", name, near);
     else config_fail(at, "the file has no column '%s'; it has %s", name, all);
     return -1;
@@ -200,6 +200,9 @@ bool records_csv(records *r, const config *c, const char *folder, const char *pa
     if (!path) return config_fail(c, "csv needs a path");
     path = path_of(folder, path);
     const char sign = strcmp(separator, "tab") == 0 ? '\t' : *separator;
+    if (sign != '\t' && separator[1])
+        return config_fail(config_get(c, "separator"),
+                           "separator is one character, or tab, not '%s'", separator);
     eddy_csv  *t = eddy_csv_read(path, .no_header = !header, .separator = sign, .error = &e);
     if (!t) return records_missing(config_get(c, "path"), e.message, package);
     const bool fine = csv_parts(r, t, c, header);

@@ -1,6 +1,9 @@
 /* trace.c -- the events of a session in Chrome's trace format: an object with a list of events, of
  * which "X" has a duration, "C" is the value of a counter, and "M" names a thread. Times are
- * microseconds. Events of one thread that lie within each other are shown so. */
+ * microseconds. Events of one thread that lie within each other are shown so.
+ *
+ * Where an event ends when the next one begins, readers that round begin and duration would let
+ * both overlap, and drop one. So both ends are whole nanoseconds, and the last one is left out. */
 #include "session/profile/profile_rows.h"
 #include "session/state/run_events.h"
 
@@ -37,18 +40,24 @@ static void put_name(FILE *to, const trace_event *e)
     }
 }
 
+static int64_t nanoseconds_of(const summary *s, const eddy_session *from, int64_t ticks)
+{
+    return (int64_t)((double)(ticks - from->began_ticks) * s->nanoseconds);
+}
+
 void eddy__trace_lines(summary *s, eddy_session *from)
 {
     trace     *t = &from->trace;
     eddy_arena arena = { .allocator = &from->allocator };
     threads    known = { .at = eddy__arena_alloc(&arena, (t->n + 1) * sizeof *known.at) };
-    const double us = s->nanoseconds / 1000;
     fprintf(s->to, "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n");
     for (size_t i = 0; known.at && i < t->n; i++) {
         const trace_event *e = &t->at[i];
-        const double       at = (double)(e->begin - from->began_ticks) * us;
+        const int64_t      begin = nanoseconds_of(s, from, e->begin),
+                      length = nanoseconds_of(s, from, e->end) - begin;
+        const double       at = (double)begin / 1000;
         fprintf(s->to, "{\"ph\": \"X\", \"pid\": 1, \"tid\": %d, \"ts\": %.3f, \"dur\": %.3f, ",
-                number_of(&known, e->thread), at, (double)(e->end - e->begin) * us);
+                number_of(&known, e->thread), at, length > 0 ? (double)(length - 1) / 1000 : 0);
         put_name(s->to, e);
         fprintf(s->to, "},\n");
         if (e->kind == TRACE_NODE && e->number >= 0)
