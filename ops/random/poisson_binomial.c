@@ -104,13 +104,13 @@ eddy_tensor eddy_random_poisson_with(const eddy_random_of_one_args *given)
 
 /* ------------------------------------------------------------ binomial -- */
 
-/* Hoermann's BTRS, for p <= 1/2: "The generation of binomial random variates" (1993). */
+/* Hoermann's BTRS, for p <= 1/2: "The generation of binomial random variates" (1993). Most samples
+ * are accepted before a density is needed. */
 static double many_successes(eddy_element_stream *d, double n, double p)
 {
     const double spread = sqrt(n * p * (1 - p)), top = floor((n + 1) * p);
     const double b = 1.15 + 2.53 * spread, a = -0.0873 + 0.0248 * b + 0.01 * p;
-    const double within = 0.92 - 4.2 / b, scale = (2.83 + 5.1 / b) * spread;
-    const double at_top = log_density(top, n * p) + log_density(n - top, n * (1 - p));
+    const double within = 0.92 - 4.2 / b;
     double k = top;
     while (d->used < EDDY_MAX_ATTEMPTS) {
         const eddy_sample_pair t = eddy__uniform_pair(d);
@@ -118,6 +118,8 @@ static double many_successes(eddy_element_stream *d, double n, double p)
         k = floor((2 * a / side + b) * u + n * p + 0.5);
         if (!(k >= 0 && k <= n)) continue;
         if (side >= 0.07 && t.v <= within) return k;
+        const double scale = (2.83 + 5.1 / b) * spread;
+        const double at_top = log_density(top, n * p) + log_density(n - top, n * (1 - p));
         if (log(t.v * scale / (a / (side * side) + b)) <=
             log_density(k, n * p) + log_density(n - k, n * (1 - p)) - at_top)
             return k;
