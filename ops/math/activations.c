@@ -388,20 +388,25 @@ typedef struct shrink_attrs {
     double lambda;
 } shrink_attrs;
 
+static const eddy_attr_field shrink_fields[] = EDDY_FIELDS(shrink_attrs, lambda);
+
 /* NaN stays NaN. */
-#define SHRINK_OF(fn, T)                                                        \
+#define SHRINK_OF(fn, T, value)                                                 \
     static eddy_status fn(int64_t n, void *y, const void *const *in, const void *attrs) \
     {                                                                           \
         T       *o = y;                                                         \
-        const T *x = in[0], l = (T)((const shrink_attrs *)attrs)->lambda;       \
+        const T *all = in[0], l = (T)((const shrink_attrs *)attrs)->lambda;     \
         EDDY_INDEPENDENT                                                        \
-        for (int64_t i = 0; i < n; i++)                                         \
-            o[i] = x[i] > l ? x[i] - l : x[i] < -l ? x[i] + l : x[i] == x[i] ? 0 : x[i]; \
+        for (int64_t i = 0; i < n; i++) {                                       \
+            const T x = all[i];                                                 \
+            o[i] = (value);                                                     \
+        }                                                                       \
         return EDDY_OK;                                                         \
     }                                                                           \
     EDDY_CLONES(fn)
-#define SHRINK(suffix, name) SHRINK_OF(name##_##suffix, EDDY_COLUMN(ELEMENT, suffix))
-FOR_FLOATS(SHRINK, soft_shrink)
+#define SHRINK(suffix, name, value)                                             \
+    SHRINK_OF(name##_##suffix, EDDY_COLUMN(ELEMENT, suffix), value)
+FOR_FLOATS(SHRINK, soft_shrink, x > l ? x - l : x < -l ? x + l : x == x ? 0 : x)
 ROW_PICK(soft_shrink, FLOATS)
 static void soft_shrink_gradient(eddy_rule *r)
 {
@@ -410,9 +415,22 @@ static void soft_shrink_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_soft_shrink = {
     .name = "SoftShrink", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }),
-    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(shrink_attrs),
-    .attrs = EDDY_ATTRS(shrink_attrs, lambda),
+    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(shrink_attrs), .attrs = shrink_fields,
     .infer = eddy__infer_elementwise, .tile = soft_shrink_tile, .gradient = soft_shrink_gradient,
+};
+
+FOR_FLOATS(SHRINK, hard_shrink, fabs(x) <= l ? 0 : x)
+ROW_PICK(hard_shrink, FLOATS)
+static void hard_shrink_gradient(eddy_rule *r)
+{
+    const double lambda = ((const shrink_attrs *)r->attrs)->lambda;
+    r->dx[0] = Where(LessEqual(Abs(r->x[0]), lambda), 0, r->dy[0]);
+}
+const eddy_op_def eddy_op_hard_shrink = {
+    .name = "HardShrink", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }),
+    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(shrink_attrs), .attrs = shrink_fields,
+    .infer = eddy__infer_elementwise, .tile = hard_shrink_tile, .gradient = hard_shrink_gradient,
 };
 
 #ifdef EDDY_HEADER
@@ -440,13 +458,11 @@ eddy_tensor eddy_soft_shrink_with(const eddy_shrink_args *given)
  *  x       float32 or float64, any shape; y has its type
  *  lambda  must be positive
  *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy where |x| > lambda, else 0.  TensorFlow: none; PyTorch's hardshrink. */
 eddy_tensor eddy_hard_shrink_with(const eddy_shrink_args *given)
 {
     eddy_shrink_args a = EDDY_TAKE(eddy_shrink_args, given);
-    const double lambda = a.lambda;
-    return Where(LessEqual(Abs(floats("hard_shrink", a.x)), lambda), 0, a.x);
+    return eddy_apply1(&eddy_op_hard_shrink, &(shrink_attrs){ a.lambda }, a.x);
 }
 
 /** y = x - tanh x.

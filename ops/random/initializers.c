@@ -9,7 +9,6 @@
 #include "graph/base/cpu.h"
 #include "graph/base/dtype.h"
 #include "graph/internal.h"
-#include "ops/kernels/elementwise/vector_powers.h"
 #include "ops/short_names.h"
 #include "ops/kernels/random/philox.h"
 #include "build/gen/table.h"
@@ -220,41 +219,19 @@ static void orthogonal_sizes(eddy_shape s, int64_t *m, int64_t *n, bool *wide)
     *n = *wide ? rows : columns;
 }
 
-/* Rows i .. i + ROWS - 1 of q in one pass over w: the sums are those of one row after the other. */
-enum { ROWS = 8 };
-EDDY_INLINE void add_rows(const householder *h, int64_t i, const int rows, int64_t from)
-{
-    double       *restrict w = h->w;
-    const double *restrict q = h->q + i * h->n, *v = h->v + i;
-    for (int64_t j = from; j < h->n; j++) {
-        double sum = w[j];
-        EDDY_UNROLLED
-        for (int r = 0; r < rows; r++) sum += v[r] * q[r * h->n + j];
-        w[j] = sum;
-    }
-}
-EDDY_INLINE void subtract_rows(const householder *h, int64_t i, const int rows, int64_t from,
-                               double tau)
-{
-    const double *restrict w = h->w;
-    double       *restrict q = h->q + i * h->n, f[ROWS];
-    for (int r = 0; r < rows; r++) f[r] = tau * h->v[i + r];
-    EDDY_INDEPENDENT
-    for (int64_t j = from; j < h->n; j++) {
-        EDDY_UNROLLED
-        for (int r = 0; r < rows; r++) q[r * h->n + j] -= f[r] * w[j];
-    }
-}
-
 /* Subtracts tau v (v' q), with v[k..], from rows k.. and columns from.. of q. */
 EDDY_INLINE void reflect_all(const householder *h, int64_t k, int64_t from)
 {
-    int64_t i = k;
-    memset(h->w, 0, (size_t)h->n * sizeof *h->w);
-    for (; i + ROWS <= h->m; i += ROWS) add_rows(h, i, ROWS, from);
-    for (; i < h->m; i++) add_rows(h, i, 1, from);
-    for (i = k; i + ROWS <= h->m; i += ROWS) subtract_rows(h, i, ROWS, from, h->tau[k]);
-    for (; i < h->m; i++) subtract_rows(h, i, 1, from, h->tau[k]);
+    double *restrict w = h->w;
+    memset(w, 0, (size_t)h->n * sizeof *w);
+    for (int64_t i = k; i < h->m; i++) {
+        const double *row = h->q + i * h->n, vi = h->v[i];
+        for (int64_t j = from; j < h->n; j++) w[j] += vi * row[j];
+    }
+    for (int64_t i = k; i < h->m; i++) {
+        double *row = h->q + i * h->n, f = h->tau[k] * h->v[i];
+        for (int64_t j = from; j < h->n; j++) row[j] -= f * w[j];
+    }
 }
 EDDY_CLONES_OF(reflect, (const householder *h, int64_t k, int64_t from), (h, k, from))
 

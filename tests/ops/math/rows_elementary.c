@@ -117,7 +117,7 @@ static const sweep_row rows[] = {
     NAMED("Maximum", "hard_tanh", hard_tanh, -3, 3),
     UNARY("HardSigmoid", hard_sigmoid, -5, 6),
     UNARY("SoftShrink", soft_shrink, -2, 2),
-    NAMED("Abs", "hard_shrink", hard_shrink, -2, 2),
+    UNARY("HardShrink", hard_shrink, -2, 2),
     NAMED("Tanh", "tanh_shrink", eddy_tanh_shrink, -2, 2),
     NAMED("SelectV2", "threshold", threshold, -2, 2),
     NAMED("Relu", "crelu", crelu, -2, 2),

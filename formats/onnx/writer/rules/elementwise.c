@@ -146,6 +146,7 @@ static const onnx_row rows[] = {
     { "HardSigmoid", .formula = "Max(Min(Add(Mul(#slope, a), 0.5), 1), 0)" },
     { "HardSigmoidGrad", .formula = "u=Add(Mul(#slope, b), 0.5); v=Not(Or(Less(u, 0), Greater(u, 1))); "
                                     "Where(v, Mul(#slope, a), 0)" },
+    { "HardShrink", .formula = "Where(LessOrEqual(Abs(a), #lambda), 0, a)" },
     { "Huber", .formula = "u=Sub(a, b); v=Max(Min(u, #delta), Neg(#delta)); "
                           "Mul(Mul(#factor, v), Sub(u, Mul(0.5, v)))" },
     { "SoftShrink", .formula = "Where(Greater(a, #lambda), Sub(a, #lambda),"
