@@ -1,10 +1,10 @@
 /* losses_regression.c -- regression losses: absolute and squared error, Huber, log-cosh,
- * quantile, Poisson and Gaussian NLL; composed of other operations, except for Huber's, with the
- * weights of ops/formulas/loss_weights.c. */
+ * quantile, Poisson and Gaussian NLL; composed of other operations, with the weights of
+ * ops/formulas/loss_weights.c. */
 #include "ops/formulas/losses.h"
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
-#include "ops/math/elementwise_rows.h"
+#include "ops/math/huber.h"
 #include "ops/short_names.h"
 
 #include <math.h>
@@ -56,51 +56,6 @@ typedef struct eddy_huber_loss_args {
 } eddy_huber_loss_args;
 #endif
 
-typedef struct huber_attrs {
-    double delta, factor;
-} huber_attrs;
-
-static const eddy_attr_field huber_fields[] = EDDY_FIELDS(huber_attrs, delta, factor);
-
-/* factor m (|e| - m / 2) with the error e = a - b and m the smaller of |e| and delta, in an order that
- * avoids m^2. The second derivative is `factor` also at e = 0, where |e| has none. */
-#define HUBER_OF(fn, T)                                                         \
-    static eddy_status fn(int64_t n, void *y, const void *const *x, const void *attrs) \
-    {                                                                           \
-        const huber_attrs *h = attrs;                                           \
-        T       *o = y;                                                         \
-        const T *a = x[0], *b = x[1], delta = (T)h->delta, factor = (T)h->factor; \
-        EDDY_INDEPENDENT                                                        \
-        for (int64_t i = 0; i < n; i++) {                                       \
-            const T e = a[i] - b[i], size = (T)fabs(e);                         \
-            const T near = size < delta ? size : delta;                         \
-            o[i] = factor * near * (size - (T)0.5 * near);                      \
-        }                                                                       \
-        return EDDY_OK;                                                         \
-    }                                                                           \
-    EDDY_CLONES(fn)
-#define HUBER(suffix, name) HUBER_OF(name##_##suffix, EDDY_COLUMN(ELEMENT, suffix))
-FOR_FLOATS(HUBER, huber)
-ROW_PICK(huber, FLOATS)
-static void huber_gradient(eddy_rule *r)
-{
-    const huber_attrs *h = r->attrs;
-    const eddy_tensor near = Maximum(Minimum(Sub(r->x[0], r->x[1]), h->delta), -h->delta);
-    r->dx[0] = Mul(r->dy[0], Mul(h->factor, near));
-    r->dx[1] = Neg(r->dx[0]);
-}
-const eddy_op_def eddy_op_huber = {
-    .name = "Huber", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_FLOATS }, { "b", EDDY_LIKE(0) }),
-    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(huber_attrs), .attrs = huber_fields,
-    .infer = eddy__infer_elementwise, .tile = huber_tile, .gradient = huber_gradient,
-};
-
-static eddy_tensor huber(eddy_tensor predictions, eddy_tensor labels, double delta, double factor)
-{
-    return eddy_apply2(&eddy_op_huber, &(huber_attrs){ delta, factor }, predictions, labels);
-}
-
 /** y = e^2 / 2 for each error e up to delta, and delta (|e| - delta / 2) above, weighted and
  *  reduced.
  *
@@ -117,7 +72,7 @@ eddy_tensor eddy_huber_loss_with(const eddy_huber_loss_args *given)
     const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
     if (!eddy__loss_option(a.predictions.graph, who, "delta", delta, 0, (double)INFINITY))
         return eddy_none(a.predictions.graph);
-    const eddy_tensor losses = huber(a.predictions, labels, delta, 1);
+    const eddy_tensor losses = eddy__huber(a.predictions, labels, delta, 1);
     return eddy__loss_weigh(who, losses, a.weights, a.reduction, a.collection);
 }
 
@@ -136,7 +91,7 @@ static eddy_tensor smooth_l1(eddy_tensor predictions, eddy_tensor labels, double
 {
     const double least = eddy__dtype_smallest(eddy_dtype_of(predictions));
     if (beta < least) return Abs(Sub(predictions, labels));
-    return huber(predictions, labels, beta, 1 / beta);
+    return eddy__huber(predictions, labels, beta, 1 / beta);
 }
 
 /** y = e^2 / (2 beta) for each error e up to beta, and |e| - beta / 2 above, weighted and

@@ -172,7 +172,8 @@ EDDY_INLINE double eddy__digamma_f64(double x)
     const double turn = eddy__from_whole_f64(x), sine = eddy__sin_pi_f64(turn);
     const double cosine = eddy__sin_pi_f64(0.5 - fabs(turn));
     const double pole = (back ? EDDY_PI * cosine : 1) / (back ? sine : x);
-    const double y = low || back ? right - pole : right;
+    const double pole_low = fabs(x) > 0x1p-900 ? pole * eddy__less_product_f64(1, x, pole) : 0;
+    const double y = low ? (right - pole_low) - pole : back ? right - pole : right;
     return back && sine == 0 ? (double)NAN : x == (double)INFINITY ? x : y;
 }
 
@@ -206,8 +207,7 @@ EDDY_INLINE double eddy__trigamma_f64(double x)
                                           : (r + half) * g + r_low * ((1 + r) * (1 + g))));
     const double sine = eddy__sin_pi_f64(eddy__from_whole_f64(x));
     const double at = back ? sine : x, root = (back ? EDDY_PI : 1) / at, pole = root * root;
-    const double root_low = root * eddy__less_product_f64(1, at, root);
-    const double lost = 2 * root * root_low - eddy__less_product_f64(pole, root, root);
+    const double lost = 2 * pole * eddy__less_product_f64(1, at, root);
     const double y = low ? pole + (right + (pole < (double)INFINITY ? lost : 0)) : back ? pole - right : right;
     return x == -(double)INFINITY ? -x : y;
 }
