@@ -23,9 +23,10 @@ static const eddy_op_def *const if_given[] = {
     &eddy_op_min,
     /* activations, normalizations, pooling */
     &eddy_op_elu, &eddy_op_erf, &eddy_op_erfc, &eddy_op_gelu, &eddy_op_gelu_tanh,
-    &eddy_op_lstm_gates, &eddy_op_leaky_relu, &eddy_op_log_softmax, &eddy_op_mish,
-    &eddy_op_relu, &eddy_op_relu6, &eddy_op_selu, &eddy_op_sigmoid, &eddy_op_soft_shrink,
-    &eddy_op_softmax, &eddy_op_softplus, &eddy_op_softsign, &eddy_op_tanh,
+    &eddy_op_hard_shrink, &eddy_op_hard_sigmoid, &eddy_op_lstm_gates, &eddy_op_leaky_relu,
+    &eddy_op_log_softmax, &eddy_op_mish, &eddy_op_prelu, &eddy_op_relu, &eddy_op_relu6,
+    &eddy_op_selu, &eddy_op_sigmoid, &eddy_op_soft_shrink, &eddy_op_softmax, &eddy_op_softplus,
+    &eddy_op_softsign, &eddy_op_tanh,
     &eddy_op_fused_batch_norm, &eddy_op_layer_norm, &eddy_op_avg_pool, &eddy_op_avg_pool3d,
     &eddy_op_max_pool, &eddy_op_max_pool3d, &eddy_op_max_pool_with_argmax,
     /* comparison and movement */

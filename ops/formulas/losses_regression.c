@@ -4,6 +4,7 @@
 #include "ops/formulas/losses.h"
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
+#include "ops/math/huber.h"
 #include "ops/short_names.h"
 
 #include <math.h>
@@ -55,14 +56,6 @@ typedef struct eddy_huber_loss_args {
 } eddy_huber_loss_args;
 #endif
 
-/* m (e - m / 2) with m = e between -delta and delta. Its second derivative is 1 also at e = 0,
- * where |e| has none. */
-static eddy_tensor huber(eddy_tensor error, double delta)
-{
-    const eddy_tensor near = Maximum(Minimum(error, delta), -delta);
-    return Mul(near, Sub(error, Mul(0.5, near)));
-}
-
 /** y = e^2 / 2 for each error e up to delta, and delta (|e| - delta / 2) above, weighted and
  *  reduced.
  *
@@ -79,7 +72,7 @@ eddy_tensor eddy_huber_loss_with(const eddy_huber_loss_args *given)
     const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
     if (!eddy__loss_option(a.predictions.graph, who, "delta", delta, 0, (double)INFINITY))
         return eddy_none(a.predictions.graph);
-    const eddy_tensor losses = huber(Sub(a.predictions, labels), delta);
+    const eddy_tensor losses = eddy__huber(a.predictions, labels, delta, 1);
     return eddy__loss_weigh(who, losses, a.weights, a.reduction, a.collection);
 }
 
@@ -94,13 +87,11 @@ typedef struct eddy_smooth_l1_loss_args {
 } eddy_smooth_l1_loss_args;
 #endif
 
-/* m / beta (e - m / 2) with m = e between -beta and beta, in an order that avoids m^2. */
-static eddy_tensor smooth_l1(eddy_tensor error, double beta)
+static eddy_tensor smooth_l1(eddy_tensor predictions, eddy_tensor labels, double beta)
 {
-    const double least = eddy__dtype_smallest(eddy_dtype_of(error));
-    if (beta < least) return Abs(error);
-    const eddy_tensor near = Maximum(Minimum(error, beta), -beta);
-    return Mul(Mul(1 / beta, near), Sub(error, Mul(0.5, near)));
+    const double least = eddy__dtype_smallest(eddy_dtype_of(predictions));
+    if (beta < least) return Abs(Sub(predictions, labels));
+    return eddy__huber(predictions, labels, beta, 1 / beta);
 }
 
 /** y = e^2 / (2 beta) for each error e up to beta, and |e| - beta / 2 above, weighted and
@@ -121,7 +112,7 @@ eddy_tensor eddy_smooth_l1_loss_with(const eddy_smooth_l1_loss_args *given)
     const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
     if (!eddy__loss_option(a.predictions.graph, who, "beta", beta, 0, (double)INFINITY))
         return eddy_none(a.predictions.graph);
-    const eddy_tensor losses = smooth_l1(Sub(a.predictions, labels), beta);
+    const eddy_tensor losses = smooth_l1(a.predictions, labels, beta);
     return eddy__loss_weigh(who, losses, a.weights, a.reduction, a.collection);
 }
 

@@ -167,6 +167,18 @@ eddy_tensor eddy_leaky_relu_with(const eddy_leaky_relu_args *given)
     return eddy_apply1(&eddy_op_leaky_relu, &attrs, a.x);
 }
 
+DECLARE_NUMBERS(TILE_BINARY, prelu, a > 0 ? a : a * b)
+ROW_PICK(prelu, NUMBERS)
+static void prelu_gradient(eddy_rule *r)
+{
+    const eddy_tensor x = r->x[0], alpha = r->x[1], dy = r->dy[0];
+    r->dx[0] = Mul(dy, Where(Greater(x, 0), 1, alpha));
+    r->dx[1] = Where(Greater(x, 0), 0, Mul(dy, x));
+}
+ROW_DEF(prelu, "Prelu", "Prelu", 2,
+        EDDY_INPUTS({ "x", EDDY_TAKES_NUMBERS }, { "alpha", EDDY_LIKE(0) }), prelu_gradient,
+        eddy__infer_elementwise, 0)
+
 /** y = x where x > 0, else alpha x, with a learned alpha.
  *
  *  x, alpha  float32, float64, int32, int64 or uint8, of the same type, shapes that broadcast,
@@ -178,7 +190,7 @@ eddy_tensor eddy_leaky_relu_with(const eddy_leaky_relu_args *given)
  *  TensorFlow: none; Keras' PReLU. */
 eddy_tensor eddy_prelu(eddy_tensor x, eddy_tensor alpha)
 {
-    return Mul(x, Where(Greater(x, 0), 1, alpha));
+    return eddy_apply2(&eddy_op_prelu, NULL, x, alpha);
 }
 
 #ifdef EDDY_HEADER
@@ -205,6 +217,64 @@ eddy_tensor eddy_hard_tanh_with(const eddy_hard_tanh_args *given)
     return Maximum(Minimum(x, a.most), a.least);
 }
 
+typedef struct ramp_attrs {
+    double slope;
+} ramp_attrs;
+
+static const eddy_attr_field ramp_fields[] = EDDY_FIELDS(ramp_attrs, slope);
+
+/* The value, of the ramp u = slope x + 0.5, where x is operand `second`; NaN stays NaN. */
+#define RAMP_OF(fn, T, second, value)                                           \
+    static eddy_status fn(int64_t n, void *y, const void *const *x, const void *attrs) \
+    {                                                                           \
+        T       *o = y;                                                         \
+        const T *a = x[0], *of = x[second], slope = (T)((const ramp_attrs *)attrs)->slope; \
+        (void)a;                                                                \
+        EDDY_INDEPENDENT                                                        \
+        for (int64_t i = 0; i < n; i++) {                                       \
+            const T u = slope * of[i] + (T)0.5;                                 \
+            o[i] = (value);                                                     \
+        }                                                                       \
+        return EDDY_OK;                                                         \
+    }                                                                           \
+    EDDY_CLONES(fn)
+#define RAMP(suffix, name, second, value)                                       \
+    RAMP_OF(name##_##suffix, EDDY_COLUMN(ELEMENT, suffix), second, value)
+FOR_FLOATS(RAMP, hard_sigmoid, 0, u < 0 ? 0 : u > 1 ? 1 : u)
+ROW_PICK(hard_sigmoid, FLOATS)
+FOR_FLOATS(RAMP, hard_sigmoid_grad, 1, u >= 0 && u <= 1 ? slope * a[i] : 0)
+ROW_PICK(hard_sigmoid_grad, FLOATS)
+
+static eddy_tensor hard_sigmoid_grad(eddy_tensor dy, eddy_tensor x, const void *attrs)
+{
+    return eddy_apply2(&eddy_op_hard_sigmoid_grad, attrs, dy, x);
+}
+
+static void hard_sigmoid_gradient(eddy_rule *r)
+{
+    r->dx[0] = hard_sigmoid_grad(r->dy[0], r->x[0], r->attrs);
+}
+
+static void hard_sigmoid_grad_gradient(eddy_rule *r)
+{
+    r->dx[0] = hard_sigmoid_grad(r->dy[0], r->x[1], r->attrs);
+    r->dx[1] = ZerosLike(r->x[1]);
+}
+
+const eddy_op_def eddy_op_hard_sigmoid = {
+    .name = "HardSigmoid", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }),
+    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(ramp_attrs), .attrs = ramp_fields,
+    .infer = eddy__infer_elementwise, .tile = hard_sigmoid_tile, .gradient = hard_sigmoid_gradient,
+};
+const eddy_op_def eddy_op_hard_sigmoid_grad = {
+    .name = "HardSigmoidGrad", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "dy", EDDY_TAKES_FLOATS }, { "x", EDDY_LIKE(0) }),
+    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(ramp_attrs), .attrs = ramp_fields,
+    .infer = eddy__infer_elementwise, .tile = hard_sigmoid_grad_tile,
+    .gradient = hard_sigmoid_grad_gradient,
+};
+
 #ifdef EDDY_HEADER
 typedef struct eddy_hard_sigmoid_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_hard_sigmoid_args));
@@ -217,14 +287,13 @@ typedef struct eddy_hard_sigmoid_args {
  *  x      float32 or float64, any shape; y has its type
  *  slope  Keras has the default; PyTorch has 1 / 6
  *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = slope dy where 0 <= slope x + 0.5 <= 1, else 0.
  *  TensorFlow: tf.keras.activations.hard_sigmoid. */
 eddy_tensor eddy_hard_sigmoid_with(const eddy_hard_sigmoid_args *given)
 {
     eddy_hard_sigmoid_args a = EDDY_TAKE(eddy_hard_sigmoid_args, given);
-    const double slope = a.slope;
-    return Maximum(Minimum(Add(Mul(slope, floats("hard_sigmoid", a.x)), 0.5), 1), 0);
+    const ramp_attrs attrs = { a.slope };
+    return eddy_apply1(&eddy_op_hard_sigmoid, &attrs, a.x);
 }
 
 /** y = x relu6(x + 3) / 6.
@@ -319,20 +388,25 @@ typedef struct shrink_attrs {
     double lambda;
 } shrink_attrs;
 
+static const eddy_attr_field shrink_fields[] = EDDY_FIELDS(shrink_attrs, lambda);
+
 /* NaN stays NaN. */
-#define SHRINK_OF(fn, T)                                                        \
+#define SHRINK_OF(fn, T, value)                                                 \
     static eddy_status fn(int64_t n, void *y, const void *const *in, const void *attrs) \
     {                                                                           \
         T       *o = y;                                                         \
-        const T *x = in[0], l = (T)((const shrink_attrs *)attrs)->lambda;       \
+        const T *all = in[0], l = (T)((const shrink_attrs *)attrs)->lambda;     \
         EDDY_INDEPENDENT                                                        \
-        for (int64_t i = 0; i < n; i++)                                         \
-            o[i] = x[i] > l ? x[i] - l : x[i] < -l ? x[i] + l : x[i] == x[i] ? 0 : x[i]; \
+        for (int64_t i = 0; i < n; i++) {                                       \
+            const T x = all[i];                                                 \
+            o[i] = (value);                                                     \
+        }                                                                       \
         return EDDY_OK;                                                         \
     }                                                                           \
     EDDY_CLONES(fn)
-#define SHRINK(suffix, name) SHRINK_OF(name##_##suffix, EDDY_COLUMN(ELEMENT, suffix))
-FOR_FLOATS(SHRINK, soft_shrink)
+#define SHRINK(suffix, name, value)                                             \
+    SHRINK_OF(name##_##suffix, EDDY_COLUMN(ELEMENT, suffix), value)
+FOR_FLOATS(SHRINK, soft_shrink, x > l ? x - l : x < -l ? x + l : x == x ? 0 : x)
 ROW_PICK(soft_shrink, FLOATS)
 static void soft_shrink_gradient(eddy_rule *r)
 {
@@ -341,9 +415,22 @@ static void soft_shrink_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_soft_shrink = {
     .name = "SoftShrink", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }),
-    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(shrink_attrs),
-    .attrs = EDDY_ATTRS(shrink_attrs, lambda),
+    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(shrink_attrs), .attrs = shrink_fields,
     .infer = eddy__infer_elementwise, .tile = soft_shrink_tile, .gradient = soft_shrink_gradient,
+};
+
+FOR_FLOATS(SHRINK, hard_shrink, fabs(x) <= l ? 0 : x)
+ROW_PICK(hard_shrink, FLOATS)
+static void hard_shrink_gradient(eddy_rule *r)
+{
+    const double lambda = ((const shrink_attrs *)r->attrs)->lambda;
+    r->dx[0] = Where(LessEqual(Abs(r->x[0]), lambda), 0, r->dy[0]);
+}
+const eddy_op_def eddy_op_hard_shrink = {
+    .name = "HardShrink", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }),
+    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(shrink_attrs), .attrs = shrink_fields,
+    .infer = eddy__infer_elementwise, .tile = hard_shrink_tile, .gradient = hard_shrink_gradient,
 };
 
 #ifdef EDDY_HEADER
@@ -371,13 +458,11 @@ eddy_tensor eddy_soft_shrink_with(const eddy_shrink_args *given)
  *  x       float32 or float64, any shape; y has its type
  *  lambda  must be positive
  *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy where |x| > lambda, else 0.  TensorFlow: none; PyTorch's hardshrink. */
 eddy_tensor eddy_hard_shrink_with(const eddy_shrink_args *given)
 {
     eddy_shrink_args a = EDDY_TAKE(eddy_shrink_args, given);
-    const double lambda = a.lambda;
-    return Where(LessEqual(Abs(floats("hard_shrink", a.x)), lambda), 0, a.x);
+    return eddy_apply1(&eddy_op_hard_shrink, &(shrink_attrs){ a.lambda }, a.x);
 }
 
 /** y = x - tanh x.

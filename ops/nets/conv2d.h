@@ -48,6 +48,9 @@ enum { EDDY_CONV_DEPTHWISE = 1 };
 /* The filter [height, width, channels, multiplier] of a depthwise convolution as one of a
  * convolution with one group per channel. */
 eddy_shape eddy__conv_grouped(eddy_shape filter);
+/* Checks that types and attributes of a depthwise convolution match: x is [batch, height, width,
+ * channels], as y is. */
+bool eddy__infer_depthwise(eddy_infer *c, eddy_shape x, eddy_shape filter, eddy_shape *y);
 /* op->infer of the three. */
 bool eddy__conv_infer(eddy_infer *c);
 bool eddy__conv_input_infer(eddy_infer *c);

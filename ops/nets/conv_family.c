@@ -20,7 +20,7 @@ eddy_shape eddy__conv_grouped(eddy_shape filter)
 
 static bool is_depthwise(const eddy_op_def *op) { return op->variant == EDDY_CONV_DEPTHWISE; }
 
-static bool infer_depthwise(eddy_infer *c, eddy_shape x, eddy_shape filter, eddy_shape *y)
+bool eddy__infer_depthwise(eddy_infer *c, eddy_shape x, eddy_shape filter, eddy_shape *y)
 {
     const eddy_conv_attrs *a = c->attrs;
     if (a->data_format && strcmp(a->data_format, "NCHW") == 0)
@@ -39,7 +39,7 @@ static bool infer_depthwise(eddy_infer *c, eddy_shape x, eddy_shape filter, eddy
 static bool infer_result(eddy_infer *c, eddy_shape *y)
 {
     const eddy_shape x = c->in[0].shape, filter = c->in[1].shape;
-    return is_depthwise(c->op) ? infer_depthwise(c, x, filter, y)
+    return is_depthwise(c->op) ? eddy__infer_depthwise(c, x, filter, y)
                                : eddy__infer_conv(c, x, filter, y);
 }
 

@@ -2,6 +2,7 @@
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
+#include "ops/fusion_targets.h"
 #include "ops/kernels/convolution/depthwise_conv.h"
 #include "ops/nets/conv2d.h"
 #include "ops/short_names.h"
@@ -88,6 +89,58 @@ const eddy_op_def eddy_op_depthwise = {
     .gradient = gradient, .batch = batch_images, .flops = eddy__conv_flops,
 };
 
+/* ------------------------------------------------------ channels second -- */
+
+/* The shape [batch, height, width, channels] of planes [batch, channels, height, width]. */
+static eddy_shape last_of_planes(eddy_shape x)
+{
+    return x.rank == 4 ? EDDY_SHAPE(x.dim[0], x.dim[2], x.dim[3], x.dim[1]) : x;
+}
+
+static bool planes_infer(eddy_infer *c)
+{
+    eddy_shape y;
+    if (!eddy__infer_depthwise(c, last_of_planes(c->in[0].shape), c->in[1].shape, &y)) return false;
+    return eddy__infer_yield(c, 0, c->in[0].dtype,
+                             EDDY_SHAPE(y.dim[0], y.dim[3], y.dim[1], y.dim[2]));
+}
+
+static eddy_status planes_prepare(eddy_kernel *k)
+{
+    const eddy_conv_size s = eddy__conv_size_of(k->attrs, last_of_planes(k->in[0]->type.shape),
+                                                eddy__conv_grouped(k->in[1]->type.shape));
+    return eddy__depthwise_planes_prepare(k, k->in[0]->type.dtype, &s);
+}
+
+static eddy_status planes_kernel(eddy_kernel *k)
+{
+    eddy__depthwise_planes_run(k, k->in[0]->data, k->in[1]->data, k->out[0]->data);
+    return EDDY_OK;
+}
+
+static double planes_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
+{
+    const eddy_type last[] = { { in[0].dtype, last_of_planes(in[0].shape) }, in[1] };
+    return eddy__conv_flops(attrs, n_in, last, out);
+}
+
+/* A vmap is expanded before a session creates this node; otherwise it loops over the examples. */
+static void planes_batch(eddy_batch *b) { (void)b; }
+
+/* A depthwise convolution of channels last, whose attributes it has, between the two transpositions
+ * that NCHW costs; sessions create it where the strides of the width are 1. */
+const eddy_op_def eddy_op_depthwise_planes = {
+    .name = "_DepthwisePlanes", .label = "DepthwisePlanes", .min_inputs = 2, .max_inputs = 2,
+    .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK(4) },
+                          { "filter", EDDY_LIKE(0) | EDDY_RANK(4) }),
+    .attrs_size = sizeof(eddy_conv_attrs), .attrs = eddy__conv_fields,
+    .infer = planes_infer, .prepare = planes_prepare, .kernel = planes_kernel,
+    .batch = planes_batch, .flops = planes_flops,
+};
+
+EDDY_FUSION_TARGETS(&eddy_op_depthwise_planes)
+
 static bool is_planes(const char *data_format)
 {
     return data_format && strcmp(data_format, "NCHW") == 0;
@@ -112,7 +165,7 @@ static eddy_dims channels_last(eddy_dims d)
  *                     [batch, channels, height, width]; y likewise, with channels * m channels
  *  filter             same type, [height, width, channels, m], where m is the multiplier
  *  strides, padding, explicit_paddings, dilations, data_format  as for eddy_conv2d; NCHW
- *                     costs two transpositions
+ *                     costs two transpositions in gradients and with strides
  *
  *  Errors: EDDY_BAD_SHAPE if ranks or channels do not match or a window is larger than the
  *  image, EDDY_BAD_DTYPE, EDDY_INVALID_ARGUMENT for invalid options.

@@ -104,13 +104,26 @@ eddy_tensor eddy_random_poisson_with(const eddy_random_of_one_args *given)
 
 /* ------------------------------------------------------------ binomial -- */
 
+/* The probability of k divided by that of `top`: a product of few factors, or by logarithms. */
+static double relative_density(double n, double p, double k, double top)
+{
+    enum { MOST_FACTORS = 20 };
+    const double odds = p / (1 - p), s = (n + 1) * odds;
+    const double low = k < top ? k : top, high = k < top ? top : k;
+    double f = 1;
+    if (high - low > MOST_FACTORS)
+        return exp(log_density(k, n * p) + log_density(n - k, n * (1 - p)) -
+                   log_density(top, n * p) - log_density(n - top, n * (1 - p)));
+    for (double i = low + 1; i <= high; i++) f *= s / i - odds;
+    return k < top ? 1 / f : f;
+}
+
 /* Hoermann's BTRS, for p <= 1/2: "The generation of binomial random variates" (1993). */
 static double many_successes(eddy_element_stream *d, double n, double p)
 {
     const double spread = sqrt(n * p * (1 - p)), top = floor((n + 1) * p);
     const double b = 1.15 + 2.53 * spread, a = -0.0873 + 0.0248 * b + 0.01 * p;
-    const double within = 0.92 - 4.2 / b, scale = (2.83 + 5.1 / b) * spread;
-    const double at_top = log_density(top, n * p) + log_density(n - top, n * (1 - p));
+    const double within = 0.92 - 4.2 / b;
     double k = top;
     while (d->used < EDDY_MAX_ATTEMPTS) {
         const eddy_sample_pair t = eddy__uniform_pair(d);
@@ -118,9 +131,8 @@ static double many_successes(eddy_element_stream *d, double n, double p)
         k = floor((2 * a / side + b) * u + n * p + 0.5);
         if (!(k >= 0 && k <= n)) continue;
         if (side >= 0.07 && t.v <= within) return k;
-        if (log(t.v * scale / (a / (side * side) + b)) <=
-            log_density(k, n * p) + log_density(n - k, n * (1 - p)) - at_top)
-            return k;
+        const double scale = (2.83 + 5.1 / b) * spread;
+        if (t.v * scale / (a / (side * side) + b) <= relative_density(n, p, k, top)) return k;
     }
     return k;
 }

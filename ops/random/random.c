@@ -558,7 +558,10 @@ eddy_tensor eddy_dropout_with(const eddy_dropout_args *given)
     eddy_scope_begin(g, a.name ? a.name : "dropout");
     eddy_tensor like = axes.count > 0 ? eddy_sum(a.x, .axes = axes, .keepdims = true) : a.x;
     eddy_tensor u = eddy_random_uniform_like(like, .dtype = dtype, .seed = a.seed);
-    eddy_tensor y = Where(GreaterEqual(u, a.rate), Mul(a.x, 1 / (1 - a.rate)), 0);
+    eddy_tensor kept = GreaterEqual(u, a.rate), y;
+    const double scale = 1 / (1 - a.rate);
+    if (axes.count > 0) y = MulNoNan(a.x, Mul(CastLike(kept, a.x), scale));   /* a small factor */
+    else y = Where(kept, Mul(a.x, scale), 0);
     eddy_scope_end(g);
     return y;
 }

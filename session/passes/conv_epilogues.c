@@ -1,6 +1,7 @@
 /* conv_epilogues.c -- convolution epilogues: fuses bias, residual and relu into a convolution,
- * so that they are applied while its result is in the cache. */
-#include "session/passes/passes.h"
+ * so that they are applied while its result is in the cache; and the two transpositions around a
+ * depthwise convolution of NCHW. */
+#include "session/passes/match.h"
 #include "ops/nets/conv2d_fused.h"
 #include "ops/weak_ops.h"
 
@@ -55,9 +56,33 @@ static bool relu_rule(rewrite *r)
     return finish(r, conv, &f, NULL);
 }
 
+/* Whether n is a transpose with this permutation of four axes. */
+static bool permutes(const ir_node *n, const int *permutation)
+{
+    if (n->op != &eddy_op_transpose || n->outputs[0].shape.rank != 4) return false;
+    for (int i = 0; i < 4; i++)
+        if (eddy__match_permuted(n, i) != permutation[i]) return false;
+    return true;
+}
+
+static bool planes_rule(rewrite *r)
+{
+    static const int to_planes[] = { 0, 3, 1, 2 }, to_last[] = { 0, 2, 3, 1 };
+    if (!permutes(r->node, to_planes)) return false;
+    const ir_node *conv = eddy__match(r, r->node->inputs[0], &eddy_op_depthwise);
+    if (!conv || conv->readers != 1) return false;
+    const eddy_conv_attrs *a = conv->attrs;
+    const ir_node         *first = eddy__match(r, conv->inputs[0], &eddy_op_transpose);
+    if (!first || !permutes(first, to_last) || a->strides.at[2] != 1) return false;
+    const eddy_tensor x[] = { first->inputs[0], conv->inputs[1] };
+    r->y[0] = eddy__rewrite_add(r, &eddy_op_depthwise_planes, a, 2, x);
+    return eddy__ir_valid(r->y[0]);
+}
+
 bool eddy__take_in_conv_epilogues(rewrite *r)
 {
     const eddy_op_def *op = r->node->op;
+    if (op == &eddy_op_transpose) return planes_rule(r);
     if (op == &eddy_op_relu) return relu_rule(r);
     if (op == &eddy_op_bias_add) return add_rule(r, 0);
     if (op != &eddy_op_add) return false;

@@ -124,8 +124,8 @@ static const struct function {
     { &eddy_op_ndtr, exact_ndtr, -38.5, 9, 5 },
     { &eddy_op_gelu, exact_gelu, -38, 9, 6 },
     { &eddy_op_lgamma, exact_lgamma, 0, 9, 2 },
-    { &eddy_op_digamma, mpfr_digamma, 0, 9, 5 },
-    { &eddy_op_polygamma, exact_trigamma, 0, 9, 5.5 },       /* of order 1 */
+    { &eddy_op_digamma, mpfr_digamma, 0, 9, 2 },
+    { &eddy_op_polygamma, exact_trigamma, 0, 9, 2 },       /* of order 1 */
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 

@@ -178,6 +178,16 @@ static num shrunk(num x, double lambda)
     if (mpfr_cmp_d(x, lambda) > 0) return plus(-lambda, x);
     return mpfr_cmp_d(x, -lambda) < 0 ? plus(lambda, x) : zero();
 }
+static num ramp(num x, double slope)
+{
+    const num u = plus(0.5, times(slope, x));
+    return mpfr_sgn(u) < 0 ? zero() : mpfr_cmp_d(u, 1) > 0 ? exact_number(1) : u;
+}
+static num huber(num e, double delta)
+{
+    const num size = absolute(e), near = mpfr_cmp_d(size, delta) < 0 ? size : exact_number(delta);
+    return mul(near, sub(size, times(0.5, near)));
+}
 static num entr(num x)
 {
     if (mpfr_sgn(x) < 0) return exact_number(-INFINITY);
@@ -219,6 +229,8 @@ UNARY(f_relu, mpfr_sgn(x) > 0 ? x : zero())
 UNARY(f_relu6, mpfr_sgn(x) <= 0 ? zero() : mpfr_cmp_d(x, 6) > 0 ? exact_number(6) : x)
 UNARY(f_leaky, mpfr_sgn(x) > 0 ? x : times(attribute(node, "alpha"), x))
 UNARY(f_shrink, shrunk(x, attribute(node, "lambda")))
+UNARY(f_hard_shrink, mpfr_cmp_d(absolute(x), attribute(node, "lambda")) <= 0 ? zero() : x)
+UNARY(f_hard_sigmoid, ramp(x, attribute(node, "slope")))
 UNARY(f_elu, mpfr_sgn(x) > 0 ? x : expm1_(x))
 UNARY(f_selu, mpfr_sgn(x) > 0 ? times(SELU_SCALE, x) : times(SELU_DEPTH, expm1_(x)))
 UNARY(f_mish, mul(x, tanh_(softplus(x))))
@@ -249,6 +261,8 @@ BINARY(f_atan2, atan2_(a, b))
 BINARY(f_hypot, hypot_(a, b))
 BINARY(f_logaddexp, logaddexp(a, b))
 BINARY(f_copysign, signed_like(a, b))
+BINARY(f_prelu, mpfr_sgn(a) > 0 ? a : mul(a, b))
+BINARY(f_huber, times(attribute(node, "factor"), huber(sub(a, b), attribute(node, "delta"))))
 BINARY(f_relu_grad, mpfr_sgn(b) > 0 ? a : zero())
 BINARY(f_gelu_grad, mul(a, add(ndtr(b), mul(b, density(b)))))
 BINARY(f_gelu_tanh_grad, mul(a, tanh_gelu_slope(b)))
@@ -275,7 +289,8 @@ static const struct {
     { "Tanh", f_tanh }, { "Asinh", f_asinh }, { "Acosh", f_acosh }, { "Atanh", f_atanh },
     { "Exp2", f_exp2 }, { "Log2", f_log2 }, { "Log10", f_log10 }, { "Cbrt", f_cbrt },
     { "Sigmoid", f_sigmoid }, { "Softplus", f_softplus }, { "Relu", f_relu }, { "Relu6", f_relu6 },
-    { "LeakyRelu", f_leaky }, { "SoftShrink", f_shrink }, { "Elu", f_elu }, { "Selu", f_selu },
+    { "HardShrink", f_hard_shrink }, { "HardSigmoid", f_hard_sigmoid }, { "Prelu", f_prelu },
+    { "Huber", f_huber }, { "LeakyRelu", f_leaky }, { "SoftShrink", f_shrink }, { "Elu", f_elu }, { "Selu", f_selu },
     { "Mish", f_mish }, { "Softsign", f_softsign }, { "Gelu", f_gelu }, { "GeluTanh", f_gelu_tanh },
     { "Sinc", f_sinc }, { "Entr", f_entr }, { "Frac", f_frac }, { "Deg2Rad", f_deg2rad },
     { "Rad2Deg", f_rad2deg }, { "Add", f_add }, { "Sub", f_sub }, { "Mul", f_mul },

@@ -93,6 +93,7 @@ static const onnx_absence absences[] = {
     { "ImageProjectiveTransformGrad", resized },
     { "HostScalar", host },
     { "_FusedConv2D", compiler },
+    { "_DepthwisePlanes", compiler },
     { "_FusedMatMul", compiler },
     { "_MatMulAccumulate", compiler },
     { "_Choice", compiler },

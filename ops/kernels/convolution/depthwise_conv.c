@@ -16,6 +16,9 @@ typedef struct depthwise_work {
     eddy_taps   axis[2];
     int64_t     c, filter_h, filter_w, filter_size;
     int64_t     from_row, from_col, filter_row, filter_col;      /* from tap to tap */
+    /* of planes: results for each of x; columns with all taps of a row, at neighboring elements */
+    int64_t        multiplier;
+    eddy_tap_range whole;
     const void *from, *filter;       /* of the gradient of the filter: x, dy */
     void       *to;
     /* the gradient of the filter alone */
@@ -44,6 +47,7 @@ EDDY_INLINE bool same_taps(const eddy_taps *v, int64_t p)
 #define PIECE (const depthwise_work *w, int64_t from, int64_t to)
 #define LOOPS_FOR(kind, set, target)                                             \
     EDDY_CLONE_OF(depthwise_rows_##kind, set, target, PIECE, (w, from, to))      \
+    EDDY_CLONE_OF(depthwise_planes_##kind, set, target, PIECE, (w, from, to))    \
     EDDY_CLONE_OF(depthwise_part_##kind, set, target, PIECE, (w, from, to))
 
 #define T float
@@ -93,10 +97,11 @@ typedef void depthwise_loop(const depthwise_work *w, int64_t from, int64_t to);
 typedef struct depthwise_kind {
     eddy_instructions needs;
     int               lanes;
-    depthwise_loop   *rows, *part;
+    depthwise_loop   *rows, *planes, *part;
 } depthwise_kind;
 
-#define KIND_OF(needs, lanes, kind) { needs, lanes, depthwise_rows_##kind, depthwise_part_##kind }
+#define KIND_OF(needs, lanes, kind)                                              \
+    { needs, lanes, depthwise_rows_##kind, depthwise_planes_##kind, depthwise_part_##kind }
 
 /* The fastest first. */
 static const depthwise_kind kinds_f32[] = {
@@ -260,6 +265,51 @@ void eddy__depthwise_run(const eddy_kernel *k, const void *from, const void *fil
     eddy__parallel_or_stop(k, p->size.batch * w.axis[0].places, GRAIN * 2 / (work + 1) + 1,
                            run_piece, &piece);
     if (wide && p->back) rearrange(k, p, narrow_piece, k->scratch, to);
+}
+
+/* ----------------------------------------------------------------- planes -- */
+
+/* The columns that have all taps; none unless the columns of x for neighbors are neighbors. */
+static eddy_tap_range whole_columns(const eddy_conv_size *s, const eddy_taps *v)
+{
+    eddy_tap_range r = { 0, 0 };
+    if (s->step[1] != 1) return r;
+    while (r.from < v->places && v->at[r.from].count < s->filter[1]) r.from++;
+    for (r.to = r.from; r.to < v->places && v->at[r.to].count == s->filter[1];) r.to++;
+    return r;
+}
+
+eddy_status eddy__depthwise_planes_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s)
+{
+    depthwise_state *p = state_of(k, d, s, is_empty(s) ? 0 : s->out[0] + s->out[1]);
+    if (!p) return EDDY_NO_MEMORY;
+    if (is_empty(s)) return EDDY_OK;
+    depthwise_work *w = &p->work;
+    for (int i = 0; i < 2; i++)
+        w->axis[i] = eddy__taps_of(s, i, false, p->runs + (i > 0 ? s->out[0] : 0));
+    w->multiplier = p->multiplier;
+    w->from_row = s->gap[0] * s->in[1];
+    w->from_col = s->gap[1];
+    w->filter_row = w->filter_w * w->c;
+    w->filter_col = w->c;
+    w->whole = whole_columns(s, &w->axis[1]);
+    const depthwise_kind *kind = kind_of(d, w->whole.to - w->whole.from);
+    p->loop = kind->planes;
+    return EDDY_OK;
+}
+
+void eddy__depthwise_planes_run(const eddy_kernel *k, const void *x, const void *filter, void *y)
+{
+    const depthwise_state *p = k->state;
+    const eddy_conv_size  *s = &p->size;
+    depthwise_work         w = p->work;
+    if (is_empty(s)) return;             /* no result, since each output has a window */
+    w.from = x;
+    w.filter = filter;
+    w.to = y;
+    const int64_t   work = s->out[0] * s->out[1] * w.filter_h * w.filter_w;
+    depthwise_piece piece = { &w, p->loop };
+    eddy__parallel_or_stop(k, s->batch * w.c, GRAIN * 2 / (work + 1) + 1, run_piece, &piece);
 }
 
 /* ------------------------------------------------- gradient of the filter -- */

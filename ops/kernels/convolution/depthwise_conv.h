@@ -33,6 +33,11 @@ eddy_tap_range eddy__tap_outputs(const eddy_conv_size *s, int i, int64_t t);
 eddy_status eddy__depthwise_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s,
                                     bool back);
 void eddy__depthwise_run(const eddy_kernel *k, const void *from, const void *filter, void *to);
+/* The same y of x where channels come before height and width; the bits are those of channels last,
+ * between two transpositions.  Neighboring columns fill the lanes of vectors if the stride of the
+ * width is 1; otherwise columns are computed one after the other. */
+eddy_status eddy__depthwise_planes_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s);
+void eddy__depthwise_planes_run(const eddy_kernel *k, const void *x, const void *filter, void *y);
 /* The gradient of the filter. */
 eddy_status eddy__depthwise_filter_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s);
 void eddy__depthwise_filter_run(const eddy_kernel *k, const void *x, const void *dy, void *dw);

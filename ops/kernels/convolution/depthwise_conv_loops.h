@@ -88,6 +88,55 @@ EDDY_INLINE void LOOP(depthwise_rows)(const depthwise_work *w, int64_t from, int
     }
 }
 
+/* LANES columns of a row of a plane, which have all taps of the filter's row. */
+EDDY_INLINE void NAME(columns)(const depthwise_work *w, const T *x, const T *f, T *to, int64_t rows)
+{
+    V a = { 0 };
+    for (int64_t i = 0; i < rows; i++, x += w->from_row, f += w->filter_row)
+        for (int64_t j = 0; j < w->filter_w; j++)
+            a += *(const V *)(x + j * w->from_col) * f[j * w->filter_col];
+    *(V *)to = a;
+}
+
+/* Columns [p, end) of a row of a plane, one after the other. */
+EDDY_INLINE void NAME(border)(const depthwise_work *w, const T *x, const T *f, T *to, int64_t rows,
+                              int64_t p, int64_t end)
+{
+    for (; p < end; p++) {
+        const eddy_tap_run *r = &w->axis[1].at[p];
+        T a = 0;
+        for (int64_t i = 0; i < rows; i++) {
+            const T *from = x + i * w->from_row + r->from;
+            const T *tap = f + i * w->filter_row + r->tap * w->filter_col;
+            for (int64_t j = 0; j < r->count; j++)
+                a += from[j * w->from_col] * tap[j * w->filter_col];
+        }
+        to[p] = a;
+    }
+}
+
+/* Planes [from, to) of the result, of all images; the sums are those of depthwise_rows. */
+EDDY_INLINE void LOOP(depthwise_planes)(const depthwise_work *w, int64_t from, int64_t to)
+{
+    const eddy_taps *h = &w->axis[0], *v = &w->axis[1];
+    const int64_t    lo = w->whole.from, hi = w->whole.to;
+    for (int64_t plane = from; plane < to; plane++) {
+        const T *image = (const T *)w->from + plane / w->multiplier * h->read * v->read;
+        T       *y = (T *)w->to + plane * h->places * v->places;
+        for (int64_t r = 0; r < h->places; r++, y += v->places) {
+            const eddy_tap_run *run = &h->at[r];
+            const T *x = image + run->from * v->read;
+            const T *f = (const T *)w->filter + plane % w->c + run->tap * w->filter_row;
+            NAME(border)(w, x, f, y, run->count, 0, lo);
+            for (int64_t p = lo; p < hi; p += LANES) {
+                const int64_t at = NAME(block)(p, hi);
+                NAME(columns)(w, x + v->at[at].from, f, y + at, run->count);
+            }
+            NAME(border)(w, x, f, y, run->count, hi, v->places);
+        }
+    }
+}
+
 /* Adds the lanes of a from `skip` on to dw. */
 EDDY_INLINE void NAME(add)(T *dw, const V *a, int64_t skip)
 {

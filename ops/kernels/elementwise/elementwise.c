@@ -3,8 +3,8 @@
  *
  * When a plan is made, adjacent dimensions in which every operand has the same stride pattern are
  * merged. The innermost merged dimension is then divided into tiles. An operand that is
- * contiguous there is passed in place; one that is constant there is first broadcast to a tile.
- * Without broadcasting the whole tensor is one run. */
+ * contiguous there is passed in place; one that is constant there, or that repeats a short row, is
+ * first broadcast to a tile. Without broadcasting the whole tensor is one run. */
 #include "graph/base/stop.h"
 #include "graph/base/thread_pool.h"
 #include "ops/kernels/elementwise/elementwise.h"
@@ -38,10 +38,12 @@ bool eddy__infer_comparison(eddy_infer *c)  { return infer_common(c, EDDY_BOOL);
 /* ------------------------------------------------------------- the loop -- */
 
 /* Merged dimensions, outermost first; step[i][d] is operand i's step in
- * elements along d, 0 where it is broadcast. */
+ * elements along d, 0 where it is broadcast. Along the innermost dimension, operand i may repeat its
+ * first `repeats[i]` elements; their number is that of a row, or 0. */
 typedef struct loop {
     eddy_tile_fn fn;
     int          rank, n;
+    int64_t      row, repeats[MAX_OPERANDS];
     int64_t      count;
     int64_t      dim[EDDY_MAX_RANK];
     int64_t      step[MAX_OPERANDS][EDDY_MAX_RANK];
@@ -67,6 +69,28 @@ static bool mergeable(const loop *l, int64_t step[][EDDY_MAX_RANK], int d, int64
     return true;
 }
 
+/* Joins the last two dimensions where rows are short and each operand is contiguous in both, or
+ * constant, or has the same row again and again: a call of fn for each short row takes longer than
+ * the row. */
+static void join_short_rows(loop *l)
+{
+    enum { SHORT = TILE / 4 };
+    const int inner = l->rank - 1;
+    if (l->rank < 2 || l->dim[inner] > SHORT) return;
+    for (int i = 0; i < l->n; i++) {
+        const int64_t each = l->step[i][inner], next = l->step[i][inner - 1];
+        if (next != 0 && (each == 0 || next != l->dim[inner])) return;
+    }
+    l->row = l->dim[inner];
+    for (int i = 0; i < l->n; i++) {
+        const bool again = l->step[i][inner] != 0 && l->step[i][inner - 1] == 0;
+        l->repeats[i] = again ? l->row : 0;
+        l->step[i][inner - 1] = again ? 0 : l->step[i][inner];
+    }
+    l->dim[inner - 1] *= l->row;
+    l->rank--;
+}
+
 static void loop_make(loop *l, eddy_tile_fn fn, eddy_type out, int n, const eddy_type *in)
 {
     int64_t step[MAX_OPERANDS][EDDY_MAX_RANK];
@@ -88,6 +112,7 @@ static void loop_make(loop *l, eddy_tile_fn fn, eddy_type out, int n, const eddy
     }
     l->whole = l->rank <= 1;
     for (int i = 0; i < n && l->rank == 1; i++) l->whole = l->whole && l->step[i][0] == 1;
+    join_short_rows(l);
 }
 
 EDDY_INLINE void spread_2_all(uint16_t *to, uint16_t x, int64_t n)
@@ -124,21 +149,33 @@ void eddy__spread(void *to, const void *from, size_t size, int64_t n)
     }
 }
 
-/* Computes one innermost run of n elements, in tiles. */
+/* Fills `to` with n bytes that repeat the `row` bytes of x, beginning `skip` bytes behind it. */
+static void repeat(char *to, const char *x, int64_t row, int64_t skip, int64_t n)
+{
+    for (int64_t at = 0, m; at < n; at += m, skip = 0) {
+        m = row - skip < n - at ? row - skip : n - at;
+        memcpy(to + at, x + skip, (size_t)m);
+    }
+}
+
+/* Computes one innermost run of n elements, of which `skip` were left out, in tiles. */
 static eddy_status run_row(const loop *l, const void *attrs, char *y, const char *const *x,
-                           int64_t n)
+                           int64_t skip, int64_t n)
 {
     _Alignas(64) char tile[MAX_OPERANDS][TILE * MAX_SIZE];
-    const void *arg[MAX_OPERANDS];
-    eddy_status s = EDDY_OK;
-    int         inner = l->rank - 1;
+    const void   *arg[MAX_OPERANDS];
+    eddy_status   s = EDDY_OK;
+    const int     inner = l->rank - 1;
+    const int64_t most = l->row > 0 ? TILE - TILE % l->row : TILE, first = n < most ? n : most;
     for (int i = 0; i < l->n; i++)
         if (l->step[i][inner] == 0) {
-            eddy__spread(tile[i], x[i], l->size[i], n < TILE ? n : TILE);
+            const int64_t size = (int64_t)l->size[i];
+            if (l->repeats[i] == 0) eddy__spread(tile[i], x[i], l->size[i], first);
+            else repeat(tile[i], x[i], l->row * size, skip % l->row * size, first * size);
             arg[i] = tile[i];
         }
-    for (int64_t at = 0; at < n; at += TILE) {
-        int64_t m = n - at < TILE ? n - at : TILE;
+    for (int64_t at = 0; at < n; at += most) {
+        int64_t m = n - at < most ? n - at : most;
         for (int i = 0; i < l->n; i++)
             if (l->step[i][inner] != 0) arg[i] = x[i] + (size_t)at * l->size[i];
         eddy_status t = l->fn(m, y + (size_t)at * l->out_size, arg, attrs);
@@ -174,7 +211,7 @@ static eddy_status run_rows(const loop *l, const void *attrs, char *y, const voi
     }
     for (int64_t n, skip = index[inner]; from < to; from += n, skip = 0) {
         n = l->dim[inner] - skip < to - from ? l->dim[inner] - skip : to - from;
-        eddy_status t = run_row(l, attrs, y + (size_t)from * l->out_size, at, n);
+        eddy_status t = run_row(l, attrs, y + (size_t)from * l->out_size, at, skip, n);
         if (t != EDDY_OK) s = t;
         for (int i = 0; i < l->n; i++) at[i] -= l->step[i][inner] * (int64_t)l->size[i] * skip;
         next_row(l, index, at);

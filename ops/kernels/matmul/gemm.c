@@ -4,6 +4,7 @@
 #include "graph/kernel.h"
 #include "graph/base/cpu.h"
 #include "graph/base/min_max.h"
+#include "ops/kernels/matmul/matmul_plain.h"
 
 #include <string.h>
 
@@ -87,7 +88,9 @@ bool eddy__gemm_plan(eddy_gemm *g, const eddy_product *p)
     g->pairs = p->pairs;
     g->tiles = p->pairs ? eddy__gemm_pair_tiles : eddy__gemm_tiles_used();
     g->k = p->pairs ? p->k / 2 : p->k;
-    if (p->dtype != EDDY_FLOAT32 || !g->tiles || p->m == 0 || p->n == 0 || p->k == 0) return false;
+    if (p->dtype != EDDY_FLOAT32 || !g->tiles || p->m == 0 || p->n == 0 || p->k == 0 ||
+        eddy__product_of_triples(p))
+        return false;
     const double straight = cost(p, g->tiles->lanes, false);
     const double transposed = cost(p, g->tiles->lanes, true);
     const bool   dots = !p->pairs && along_a(p) && along_b(p);

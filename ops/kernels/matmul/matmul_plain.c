@@ -73,6 +73,38 @@ static bool by_row(const eddy_product *p, const block *at)
     return true;
 }
 
+/* ------------------------------------------------------- many rows of three -- */
+
+/* Neither tiles nor BLAS fill their vectors with rows of three, such as colors and points. */
+bool eddy__product_of_triples(const eddy_product *p)
+{
+    enum { MANY = 64 };
+    return p->dtype == EDDY_FLOAT32 && !p->pairs && !p->transpose_a && !p->transpose_b &&
+           p->m >= MANY && p->n == 3 && p->k == 3 && p->lda == 3 && p->ldb == 3 && p->ldy == 3 &&
+           p->alpha == 1 && p->beta == 0;
+}
+
+EDDY_INLINE void triples_all(int64_t m, const float *a, const float *b, float *y)
+{
+    const float b00 = b[0], b01 = b[1], b02 = b[2], b10 = b[3], b11 = b[4], b12 = b[5],
+                b20 = b[6], b21 = b[7], b22 = b[8];
+    EDDY_INDEPENDENT
+    for (int64_t i = 0; i < m; i++) {
+        const float u = a[3 * i], v = a[3 * i + 1], w = a[3 * i + 2];
+        y[3 * i] = u * b00 + v * b10 + w * b20;
+        y[3 * i + 1] = u * b01 + v * b11 + w * b21;
+        y[3 * i + 2] = u * b02 + v * b12 + w * b22;
+    }
+}
+EDDY_CLONES_OF(triples, (int64_t m, const float *a, const float *b, float *y), (m, a, b, y))
+
+static bool by_triples(const eddy_product *p, const block *at)
+{
+    if (!eddy__product_of_triples(p) || at->n != 3) return false;
+    EDDY_BEST_OF(triples)(at->m, at->a, at->b, at->y);
+    return true;
+}
+
 /* --------------------------------------------------------------------- BLAS -- */
 
 /* Types that BLAS has, and sizes within int. */
@@ -231,7 +263,7 @@ static void block_sizes(eddy_dtype d, int64_t *m, int64_t *n, int64_t *k)
 
 static void compute(const eddy_product *p, const block *at)
 {
-    if (!by_row(p, at) && !by_blas(p, at)) by_loop(p, at);
+    if (!by_row(p, at) && !by_triples(p, at) && !by_blas(p, at)) by_loop(p, at);
 }
 
 /* Adds up the inner dimension, `depth` at a time, or once if it is 0; false if the run must end. */

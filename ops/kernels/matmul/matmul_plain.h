@@ -7,5 +7,7 @@
 
 /* Rows [i0, i1) and columns [j0, j1) of the product, with the epilogue. */
 void eddy__product_plain(const eddy_product *p, int64_t i0, int64_t i1, int64_t j0, int64_t j1);
+/* Whether p has many rows of three float32, for which eddy__product_plain has a loop. */
+bool eddy__product_of_triples(const eddy_product *p);
 
 #endif

@@ -28,12 +28,13 @@ static inline double eddy__ln_gamma(double x)
  * r^3 / 3 + ...). */
 static inline double eddy__log1p_minus(double t)
 {
-    enum { TERMS = 17 };
+    static const double c[] = {
+        1. / 3, 1. / 5, 1. / 7, 1. / 9, 1. / 11, 1. / 13, 1. / 15, 1. / 17, 1. / 19, 1. / 21,
+        1. / 23, 1. / 25, 1. / 27, 1. / 29, 1. / 31, 1. / 33, 1. / 35,
+    };
     if (!(fabs(t) < 0.5)) return log1p(t) - t;
     const double r = t / (2 + t), z = r * r;
-    double sum = 0;
-    for (int k = TERMS; k > 0; k--) sum = sum * z + 1.0 / (2 * k + 1);
-    return r * (2 * z * sum - t);
+    return r * (2 * z * eddy__polynomial(sizeof c / sizeof *c, c, z) - t);
 }
 
 /* ln gamma(x) - ((x - 1/2) ln x - x + ln(2 pi) / 2). */

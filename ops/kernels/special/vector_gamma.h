@@ -3,7 +3,8 @@
  *
  * Each consists of a quotient of polynomials up to 6.5 or 7 and an asymptotic series beyond, with
  * one division for both. Below 1/2, recurrences and reflections lead there. The coefficients, found
- * by interpolation at Chebyshev nodes in 60 digits, have relative errors below 2^-55. */
+ * by interpolation at Chebyshev nodes in 60 digits, have relative errors below 2^-55. The quotients of
+ * digamma and its derivative correct terms that are larger, and that have two parts. */
 #ifndef EDDY_OPS_KERNELS_SPECIAL_VECTOR_GAMMA_H
 #define EDDY_OPS_KERNELS_SPECIAL_VECTOR_GAMMA_H
 
@@ -118,19 +119,41 @@ EDDY_INLINE double eddy__lgamma_f64(double x)
 
 /* ------------------------------------------------------------------ digamma -- */
 
-/* The derivative of ln |gamma(x)|: from 1/2 to 7, the distance from the root times p / q. Beside
- * its zeros below 0, the error is small beside 1 only. */
+/* x - y z for y z near x: the products of the first bits are exact. */
+EDDY_INLINE double eddy__less_product_f64(double x, double y, double z)
+{
+    const double y_high = eddy__high_bits_f64(y), y_low = y - y_high;
+    const double z_high = eddy__high_bits_f64(z), z_low = z - z_high;
+    return ((x - y_high * z_high) - y_high * z_low - y_low * z_high) - y_low * z_low;
+}
+
+/* (z - root) (first + g) / (z + 3/4), from 1/2 to 7. Each factor has a second part, and the quotient
+ * is corrected by its remainder; by_both is 1 / (q(z) (z + 3/4)), where g = p(z) / q(z). */
+EDDY_INLINE double eddy__digamma_near_f64(double z, double p, double q, double by_both)
+{
+    const double first = 2.375, b = z + 0.75, b_low = 0.75 - (b - z);
+    const double a = z - 1.4616321449683622, g = p * (b * by_both), f = first + g;
+    const double root = a + (((z - a) - 1.4616321449683622) - 9.549995429965697e-17);
+    const double root_low = (((z - a) - 1.4616321449683622) - 9.549995429965697e-17) - (root - a);
+    const double top = root * f;
+    const double top_low = root * ((first - f) + g) + root_low * f -
+                           eddy__less_product_f64(top, root, f);
+    const double by = q * by_both, y = top * by;
+    return y + (eddy__less_product_f64(top, y, b) + (top_low - y * b_low)) * by;
+}
+
+/* The derivative of ln |gamma(x)|. Beside its zeros below 0, the error is small beside 1 only. */
 EDDY_INLINE double eddy__digamma_f64(double x)
 {
     static const double p[] = {
-        3907573007617.1255, 13994471392052.195, 16088435423318.973, 8392662531465.916,
-        2218630717597.6504, 302556808333.05774, 20249492312.704758, 579557969.3186442,
-        5059788.777203294, 2310.5146896390524,
+        19780.36870277254, 3617.5460530459222, -36700.1547822915, -25754.042779620133,
+        -3621.7755926162304, 1000.4636765633489, 297.1636377518432, 23.611401733423175,
+        0.6025609282292211, 0.003352615750882878,
     };
     static const double q[] = {
-        1.0, 5711434316725.4375, 13250466874328.979, 11267458815139.727, 4605471501724.538,
-        979838873593.1958, 108531420766.16333, 5869623658.961362, 132492262.14482266,
-        845454.2824862122,
+        -9.5367431640625e-07, 38548.8303265281, 85450.10484195985, 67574.12566909051,
+        24819.00149769262, 4536.730683221194, 406.47201452816915, 16.315284920463636,
+        0.23759242205582656, 0.0007178141209145659,
     };
     static const double far_powers[] = {
         0.08333333333333115, -0.008333333325623658, 0.003968249529210889, -0.004165724708086818,
@@ -139,32 +162,34 @@ EDDY_INLINE double eddy__digamma_f64(double x)
     const int    low = fabs(x) < 0.5, back = x <= -0.5;
     const double z = low ? 1 + x : back ? 1 - x : x;
     const int    far = z >= 7;
-    const double r = (far ? 1 : EDDY_POWERS(p, z)) / (far ? z : EDDY_POWERS(q, z));
-    const double from_root = (z - 1.4616321449683622) - 9.549995429965697e-17;
+    const double q_z = EDDY_POWERS(q, z), r = 1 / (far ? z : q_z * (z + 0.75));
+    const double near = eddy__digamma_near_f64(z, EDDY_POWERS(p, z), q_z, r);
     const double less = r * (0.5 + r * EDDY_POWERS(far_powers, r * r));
     double       n;
-    const double f = eddy__log_parts_f64(z, &n), log = eddy__log_join_f64(n, f);
-    const double right = far ? log - less : from_root * r;
+    const double f = eddy__log_parts_f64(z, &n), half = 0.5 * f * f;
+    const double log_rest = eddy__log_rest_f64(f, half) + n * EDDY_LN2_LOW_F64;
+    const double right = far ? n * EDDY_LN2_HIGH_F64 - (((half - log_rest) - f) + less) : near;
     const double turn = eddy__from_whole_f64(x), sine = eddy__sin_pi_f64(turn);
     const double cosine = eddy__sin_pi_f64(0.5 - fabs(turn));
     const double pole = (back ? EDDY_PI * cosine : 1) / (back ? sine : x);
-    const double y = low || back ? right - pole : right;
+    const double pole_low = fabs(x) > 0x1p-900 ? pole * eddy__less_product_f64(1, x, pole) : 0;
+    const double y = low ? (right - pole_low) - pole : back ? right - pole : right;
     return back && sine == 0 ? (double)NAN : x == (double)INFINITY ? x : y;
 }
 
 /* ----------------------------------------------------------------- trigamma -- */
 
-/* The derivative of digamma: from 1/2 to 7, p / (z^2 q). */
+/* The derivative of digamma: with r = 1 / z, r + r^2 / 2 + ..., where the rest is a series from 7 on and
+ * (r + r^2 / 2) p / q from 1/2 to 7. The error of r, and that of the pole at 0, are corrected. */
 EDDY_INLINE double eddy__trigamma_f64(double x)
 {
     static const double p[] = {
-        1.0000000002989562, 4.403143168632398, 9.820589776448134, 13.189903162993938,
-        11.221583859783385, 6.12562635861693, 2.100253335367747, 0.41754278481451246,
-        0.037467812935757065,
+        0.9999999955889929, 2.4722639754724325, 2.8135059574104186, 1.8334457663893293,
+        0.7156007773595662, 0.15916515065653258, 0.016064763380255722, -7.347980954398834e-12,
     };
     static const double q[] = {
-        1.0, 4.403143173712831, 8.17565566834587, 8.351136976361282, 5.11185611461476,
-        1.8946042587675067, 0.3988088784188624, 0.037467812934487414,
+        1.0, 6.472263890177843, 17.41269418768706, 25.801175594452364, 23.32556717800974,
+        13.348126718828995, 4.790376738872074, 1.0031852600703055, 0.09638857776790596,
     };
     static const double far_powers[] = {
         0.16666666666666588, -0.033333333329578066, 0.023809520843535024,
@@ -173,11 +198,17 @@ EDDY_INLINE double eddy__trigamma_f64(double x)
     const int    low = fabs(x) < 0.5, back = x <= -0.5;
     const double z = low ? 1 + x : back ? 1 - x : x;
     const int    far = z >= 7;
-    const double r = (far ? 1 : EDDY_POWERS(p, z)) / (far ? z : z * z * EDDY_POWERS(q, z));
-    const double more = r * r * (0.5 + r * EDDY_POWERS(far_powers, r * r));
-    const double right = far ? r + more : r, sine = eddy__sin_pi_f64(eddy__from_whole_f64(x));
-    const double pole = (back ? EDDY_PI * EDDY_PI : 1) / (back ? sine * sine : x * x);
-    const double y = low ? pole + right : back ? pole - right : right;
+    const double q_z = far ? 1 : EDDY_POWERS(q, z), by_both = 1 / (z * q_z), r = q_z * by_both;
+    const double r_low = z < 0x1p1000 ? r * eddy__less_product_f64(1, z, r) : 0;
+    const double half = 0.5 * r * r;
+    const double g = EDDY_POWERS(p, z) * (z * by_both);
+    const double more = r * r * (r * EDDY_POWERS(far_powers, r * r));
+    const double right = r + (half + (far ? more + r_low
+                                          : (r + half) * g + r_low * ((1 + r) * (1 + g))));
+    const double sine = eddy__sin_pi_f64(eddy__from_whole_f64(x));
+    const double at = back ? sine : x, root = (back ? EDDY_PI : 1) / at, pole = root * root;
+    const double lost = 2 * pole * eddy__less_product_f64(1, at, root);
+    const double y = low ? pole + (right + (pole < (double)INFINITY ? lost : 0)) : back ? pole - right : right;
     return x == -(double)INFINITY ? -x : y;
 }
 

@@ -179,12 +179,44 @@ START_TEST(gather_that_does_not_fit)
 }
 END_TEST
 
+/* Many rows of three have a loop of their own; whole numbers, whose sums are exact, and infinities,
+ * which stay in their rows. */
+START_TEST(rows_of_three)
+{
+    trial t = trial_begin(9);
+    for (int64_t m = 62; m < 70; m++) {
+        const eddy_tensor b = numbers(&t, EDDY_FLOAT32, EDDY_SHAPE(3, 3));
+        const eddy_tensor a = numbers(&t, EDDY_FLOAT32, EDDY_SHAPE(m, 3));
+        eddy_array *x = value(&t, a), *w = value(&t, b);
+        eddy_array_set(x, 3 * 40, (double)INFINITY);
+        const eddy_tensor fed = eddy_placeholder(t.graph, NULL, EDDY_FLOAT32, EDDY_SHAPE(m, 3));
+        const eddy_tensor bias = numbers(&t, EDDY_FLOAT32, EDDY_SHAPE(3));
+        eddy_array *z = value(&t, bias);
+        eddy_array *y = eddy_fetch(t.session, Relu(Add(eddy_matmul(fed, b), bias)),
+                                   EDDY_FEED({ fed, x }));
+        ck_assert(y != NULL);
+        for (int64_t i = 0; i < 3 * m; i++) {
+            double want = eddy_array_get(z, i % 3);
+            for (int64_t k = 0; k < 3; k++)
+                want += eddy_array_get(x, i / 3 * 3 + k) * eddy_array_get(w, 3 * k + i % 3);
+            if (i / 3 != 40) ck_assert_double_eq(eddy_array_get(y, i), fmax(want, 0));
+        }
+        eddy_array_free(x);
+        eddy_array_free(w);
+        eddy_array_free(z);
+        eddy_array_free(y);
+    }
+    trial_end(&t);
+}
+END_TEST
+
 Suite *batch_matmul_suite(void)
 {
     Suite *s = suite_create("batch_matmul");
     TCase *c = tcase_create("batch_matmul");
     tcase_add_loop_test(c, one_after_the_other, 0, 6);
     tcase_add_test(c, shapes);
+    tcase_add_test(c, rows_of_three);
     tcase_add_test(c, ranks_of_the_run);
     tcase_add_test(c, gather_by_example);
     tcase_add_test(c, gather_that_does_not_fit);

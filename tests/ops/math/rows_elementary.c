@@ -108,18 +108,18 @@ static const sweep_row rows[] = {
     NAMED("Elu", "celu", celu, -2, 2),
     UNARY("Relu6", eddy_relu6, -3, 8),
     UNARY("LeakyRelu", leaky, -2, 2),
+    BINARY("Prelu", eddy_prelu, -2, 2),
     UNARY("Mish", eddy_mish, -3, 3),
     UNARY("Softsign", eddy_softsign, -2, 2),
     NAMED("Softplus", "log_sigmoid", eddy_log_sigmoid, -3, 3),
     NAMED("Sigmoid", "swish", eddy_swish, -3, 3),
     NAMED("Relu6", "hard_swish", eddy_hard_swish, -5, 5),
     NAMED("Maximum", "hard_tanh", hard_tanh, -3, 3),
-    NAMED("Maximum", "hard_sigmoid", hard_sigmoid, -5, 6),
+    UNARY("HardSigmoid", hard_sigmoid, -5, 6),
     UNARY("SoftShrink", soft_shrink, -2, 2),
-    NAMED("Abs", "hard_shrink", hard_shrink, -2, 2),
+    UNARY("HardShrink", hard_shrink, -2, 2),
     NAMED("Tanh", "tanh_shrink", eddy_tanh_shrink, -2, 2),
     NAMED("SelectV2", "threshold", threshold, -2, 2),
-    NAMED_OF_2("SelectV2", "prelu", eddy_prelu, -2, 2),
     NAMED("Relu", "crelu", crelu, -2, 2),
     { .op = "Split", .how = "glu", .unary = glu, .n = 1, .shape = { S(3, 4) }, .keep = { 4 } },
     OP_KEEP("Split", "glu along 0", glu_first, 1, KEEP(4), S(4, 3)),
@@ -148,6 +148,7 @@ static const sweep_row rows[] = {
 
 static const sweep_exempt exempts[] = {
     { "LeakyReluGrad", "the gradient of LeakyRelu, whose row has it" },
+    { "HardSigmoidGrad", "the gradient of HardSigmoid, whose row has it" },
     { "IgammaGradA", "the row would ask for its derivatives up to the fourth; Igamma's has it" },
 };
 FAMILY(elementary, rows, exempts);

@@ -229,6 +229,47 @@ START_TEST(broadcasting)
 }
 END_TEST
 
+/* a [3,9000,7] beside an operand that repeats a short row, has a number for each row, or is one
+ * number, in one thread and two, whose pieces begin within rows. */
+static void check_rows(int threads)
+{
+    enum { OUTER = 3, MIDDLE = 9000, ROW = 7, ALL = OUTER * MIDDLE * ROW };
+    const eddy_shape shapes[] = { EDDY_SHAPE(OUTER, 1, ROW), EDDY_SHAPE(ROW),
+                                  EDDY_SHAPE(OUTER, 1, 1), EDDY_SHAPE(MIDDLE, 1), EDDY_SHAPE(1) };
+    for (int k = 0; k < 5; k++) {
+        eddy_graph   *own = eddy_graph_new();
+        eddy_session *alone = eddy_session_new(own, .threads = threads);
+        const eddy_shape  all = EDDY_SHAPE(OUTER, MIDDLE, ROW);
+        const eddy_tensor a = eddy_placeholder(own, "a", EDDY_FLOAT32, all);
+        const eddy_tensor b = eddy_placeholder(own, "b", EDDY_FLOAT32, shapes[k]);
+        eddy_array *x = eddy_array_new(EDDY_FLOAT32, all);
+        eddy_array *y = eddy_array_new(EDDY_FLOAT32, shapes[k]);
+        for (int64_t i = 0; i < ALL; i++) eddy_array_set(x, i, (double)(i % 1009));
+        for (int64_t i = 0; i < eddy_array_count(y); i++)
+            eddy_array_set(y, i, 1024. * (double)(i + 1));
+        eddy_array *got = eddy_fetch(alone, Sub(a, b), EDDY_FEED({ a, x }, { b, y }));
+        ck_assert_msg(got != NULL, "%s", eddy_session_message(alone));
+        for (int64_t i = 0; i < ALL; i++) {
+            const int64_t outer = i / (MIDDLE * ROW), row = i / ROW % MIDDLE, at = i % ROW;
+            const int64_t of[] = { outer * ROW + at, at, outer, row, 0 };
+            ck_assert_double_eq(eddy_array_get(got, i),
+                                (double)(i % 1009) - 1024. * (double)(of[k] + 1));
+        }
+        eddy_array_free(got);
+        eddy_array_free(x);
+        eddy_array_free(y);
+        eddy_session_free(alone);
+        eddy_graph_free(own);
+    }
+}
+
+START_TEST(short_rows)
+{
+    check_rows(1);
+    check_rows(2);
+}
+END_TEST
+
 START_TEST(unknown_shapes)
 {
     eddy_tensor x = eddy_placeholder(g, "x", F64, EDDY_SHAPE(EDDY_ANY, 3));
@@ -366,6 +407,7 @@ Suite *elementwise_suite(void)
     tcase_add_loop_test(c, integer_division, 0, 2);
     tcase_add_test(c, comparisons);
     tcase_add_test(c, broadcasting);
+    tcase_add_test(c, short_rows);
     tcase_add_test(c, unknown_shapes);
     tcase_add_test(c, errors);
     tcase_add_test(c, names);

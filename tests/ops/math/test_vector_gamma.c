@@ -50,8 +50,8 @@ static const struct function {
     double most;                       /* units in the last place, of float64 above -1/2 */
 } functions[] = {
     { &eddy_op_lgamma, lgammal, 2 },
-    { &eddy_op_digamma, digamma, 5 },
-    { &eddy_op_polygamma, trigamma, 5.5 },
+    { &eddy_op_digamma, digamma, 2 },
+    { &eddy_op_polygamma, trigamma, 2 },
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 

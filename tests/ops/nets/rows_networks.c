@@ -170,5 +170,6 @@ static const sweep_exempt exempts[] = {
     { "BlockLSTMGrad", "is the gradient in the rows of its op" },
     { "ScaledDotProductAttentionGrad", "is the gradient in the rows of its op" },
     { "_FusedConv2D", "is what sessions make of others, after differentiation" },
+    { "_DepthwisePlanes", "is what sessions make of others, after differentiation" },
 };
 FAMILY(networks, rows, exempts);

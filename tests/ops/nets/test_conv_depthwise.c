@@ -252,6 +252,42 @@ START_TEST(by_other_convolutions)
 }
 END_TEST
 
+/* A session computes NCHW without transpositions where the strides of the width are 1; the bits are
+ * those of NHWC. Rows have fewer columns than a vector, as many, and more. */
+static void check_planes(eddy_dtype d, int64_t width, int64_t m, const char *padding, int64_t gap)
+{
+    const eddy_tensor x = noise(d, EDDY_SHAPE(2, 3, 9, width)), f = noise(d, EDDY_SHAPE(3, 2, 3, m));
+    const eddy_dims   steps = EDDY_DIMS(2, 1), gaps = EDDY_DIMS(1, gap);
+    const eddy_tensor last = eddy_depthwise_conv2d(Transpose(x, EDDY_DIMS(0, 2, 3, 1)), f, steps,
+                                                   padding, .dilations = gaps);
+    const eddy_tensor y = eddy_depthwise_conv2d(x, f, steps, padding, .dilations = gaps,
+                                                .data_format = "NCHW");
+    eddy_array *b = eddy_fetch(session, last), *a = eddy_fetch(session, y);
+    ck_assert(a && b);
+    ck_assert_int_eq(eddy_session_plan_info(session).instructions, 1);
+    const eddy_shape s = eddy_array_shape(a);
+    for (int64_t i = 0, at = 0; i < s.dim[0]; i++)
+        for (int64_t c = 0; c < s.dim[1]; c++)
+            for (int64_t p = 0; p < s.dim[2] * s.dim[3]; p++, at++) {
+                const double want = eddy_array_get(b, (i * s.dim[2] * s.dim[3] + p) * s.dim[1] + c);
+                ck_assert_double_eq(eddy_array_get(a, at), want);
+            }
+    eddy_array_free(a);
+    eddy_array_free(b);
+}
+
+START_TEST(planes_have_the_bits_of_channels_last)
+{
+    static const int64_t widths[] = { 3, 5, 17, 18, 40 };
+    for (int i = 0; i < 5; i++)
+        for (int64_t m = 1; m <= 2; m++)
+            for (int64_t gap = 1; gap <= 2; gap++) {
+                check_planes(EDDY_FLOAT32, widths[i], m, "SAME", gap);
+                check_planes(EDDY_FLOAT64, widths[i], m, "VALID", gap);
+            }
+}
+END_TEST
+
 /* torch.nn.functional.unfold and fold of torch 1.13 on these numbers. */
 START_TEST(patches_and_back)
 {
@@ -387,6 +423,7 @@ Suite *conv_depthwise_suite(void)
     tcase_add_test(c, along_one_axis);
     tcase_add_test(c, open_shapes);
     tcase_add_test(c, by_other_convolutions);
+    tcase_add_test(c, planes_have_the_bits_of_channels_last);
     tcase_add_test(c, patches_and_back);
     tcase_add_loop_test(c, threads, 0, 2);
     tcase_add_loop_test(c, volumes, 0, 5);

@@ -142,6 +142,13 @@ static const onnx_row rows[] = {
     { "Mish", .formula = "Mul(a, Tanh(@Softplus(a)))" },
     { "LeakyRelu", .formula = "Where(Greater(a, 0), a, Mul(a, #alpha))" },
     { "LeakyReluGrad", .formula = "Where(Greater(b, 0), a, Mul(a, #alpha))" },
+    { "Prelu", .formula = "Where(Greater(a, 0), a, Mul(a, b))" },
+    { "HardSigmoid", .formula = "Max(Min(Add(Mul(#slope, a), 0.5), 1), 0)" },
+    { "HardSigmoidGrad", .formula = "u=Add(Mul(#slope, b), 0.5); v=Not(Or(Less(u, 0), Greater(u, 1))); "
+                                    "Where(v, Mul(#slope, a), 0)" },
+    { "HardShrink", .formula = "Where(LessOrEqual(Abs(a), #lambda), 0, a)" },
+    { "Huber", .formula = "u=Sub(a, b); v=Max(Min(u, #delta), Neg(#delta)); "
+                          "Mul(Mul(#factor, v), Sub(u, Mul(0.5, v)))" },
     { "SoftShrink", .formula = "Where(Greater(a, #lambda), Sub(a, #lambda),"
                                "      Where(Less(a, Neg(#lambda)), Add(a, #lambda), Mul(a, 0)))" },
     /* in the form that ONNX Runtime recognizes */
