@@ -2,16 +2,10 @@
  * ops/kernels/for_types.h. */
 
 /* One row of single elements: n values to m places. */
-static void NAME(put_row)(index_list at, int64_t e, int64_t n, const T *x, int64_t m, T *restrict y)
+static void NAME(put_row)(const int32_t *at, int64_t n, const T *x, int64_t m, T *restrict y)
 {
-    for (int64_t j = e; at.narrow && j < e + n; j++) {
-        const int64_t i = at.narrow[j];
-        if ((uint64_t)i < (uint64_t)m) y[i] = (T)(y[i] + x[j]);
-    }
-    for (int64_t j = e; at.wide && j < e + n; j++) {
-        const int64_t i = at.wide[j];
-        if ((uint64_t)i < (uint64_t)m) y[i] = (T)(y[i] + x[j]);
-    }
+    for (int64_t j = 0; j < n; j++)
+        if (at[j] >= 0 && at[j] < m) y[at[j]] = (T)(y[at[j]] + x[j]);
 }
 
 /* Outer positions [from, to). */
@@ -24,8 +18,10 @@ static void NAME(put)(void *arg, int64_t from, int64_t to, int worker)
     T       *y = (T *)t->k->out[0]->data + from * m * inner;
     (void)worker;
     memset(y, 0, (size_t)((to - from) * m * inner) * sizeof *y);
-    for (int64_t o = from; inner == 1 && o < to; o++, y += m) NAME(put_row)(at, o * n, n, x, m, y);
-    for (int64_t o = from, e = o * n * inner; inner > 1 && o < to; o++, y += m * inner)
+    const bool single = inner == 1 && at.narrow;
+    for (int64_t o = from; single && o < to; o++, y += m)
+        NAME(put_row)(at.narrow + o * n, n, x + o * n, m, y);
+    for (int64_t o = from, e = o * n * inner; !single && o < to; o++, y += m * inner)
         for (int64_t j = 0; j < n; j++)
             for (int64_t c = 0; c < inner; c++, e++) {
                 const int64_t i = index_at(at, e);

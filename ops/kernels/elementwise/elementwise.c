@@ -38,8 +38,8 @@ bool eddy__infer_comparison(eddy_infer *c)  { return infer_common(c, EDDY_BOOL);
 /* ------------------------------------------------------------- the loop -- */
 
 /* Merged dimensions, outermost first; step[i][d] is operand i's step in
- * elements along d, 0 where it is broadcast. Along the innermost dimension, operand i may repeat its
- * first `repeats[i]` elements; their number is that of a row, or 0. */
+ * elements along d, 0 where it is broadcast. Along the innermost dimension, operand i may repeat
+ * its first `repeats[i]` elements; their number is that of a row, or 0. */
 typedef struct loop {
     eddy_tile_fn fn;
     int          rank, n;

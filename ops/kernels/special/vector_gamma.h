@@ -207,7 +207,7 @@ EDDY_INLINE double eddy__trigamma_f64(double x)
                                           : (r + half) * g + r_low * ((1 + r) * (1 + g))));
     const double sine = eddy__sin_pi_f64(eddy__from_whole_f64(x));
     const double at = back ? sine : x, root = (back ? EDDY_PI : 1) / at, pole = root * root;
-    const double lost = 2 * pole * eddy__less_product_f64(1, at, root);
+    const double lost = pole * (2 * eddy__less_product_f64(1, at, root));
     const double y = low ? pole + (right + (pole < (double)INFINITY ? lost : 0)) : back ? pole - right : right;
     return x == -(double)INFINITY ? -x : y;
 }

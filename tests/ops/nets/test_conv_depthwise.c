@@ -256,7 +256,8 @@ END_TEST
  * those of NHWC. Rows have fewer columns than a vector, as many, and more. */
 static void check_planes(eddy_dtype d, int64_t width, int64_t m, const char *padding, int64_t gap)
 {
-    const eddy_tensor x = noise(d, EDDY_SHAPE(2, 3, 9, width)), f = noise(d, EDDY_SHAPE(3, 2, 3, m));
+    const eddy_tensor x = noise(d, EDDY_SHAPE(2, 3, 9, width));
+    const eddy_tensor f = noise(d, EDDY_SHAPE(3, 2, 3, m));
     const eddy_dims   steps = EDDY_DIMS(2, 1), gaps = EDDY_DIMS(1, gap);
     const eddy_tensor last = eddy_depthwise_conv2d(Transpose(x, EDDY_DIMS(0, 2, 3, 1)), f, steps,
                                                    padding, .dilations = gaps);

@@ -144,8 +144,8 @@ static const onnx_row rows[] = {
     { "LeakyReluGrad", .formula = "Where(Greater(b, 0), a, Mul(a, #alpha))" },
     { "Prelu", .formula = "Where(Greater(a, 0), a, Mul(a, b))" },
     { "HardSigmoid", .formula = "Max(Min(Add(Mul(#slope, a), 0.5), 1), 0)" },
-    { "HardSigmoidGrad", .formula = "u=Add(Mul(#slope, b), 0.5); v=Not(Or(Less(u, 0), Greater(u, 1))); "
-                                    "Where(v, Mul(#slope, a), 0)" },
+    { "HardSigmoidGrad", .formula = "u=Add(Mul(#slope, b), 0.5); v=Or(Less(u, 0), Greater(u, 1)); "
+                                    "Where(v, 0, Mul(#slope, a))" },
     { "HardShrink", .formula = "Where(LessOrEqual(Abs(a), #lambda), 0, a)" },
     { "Huber", .formula = "u=Sub(a, b); v=Max(Min(u, #delta), Neg(#delta)); "
                           "Mul(Mul(#factor, v), Sub(u, Mul(0.5, v)))" },
