@@ -1,4 +1,4 @@
-/* variable_parts.c -- norms of variables of which this process has a part, and optimizers that need
+/* variable_parts.c -- sums over variables of which this process has a part, and optimizers that need
  * the whole. */
 #include "optim/internal.h"
 #include "ops/short_names.h"
@@ -45,15 +45,6 @@ eddy_tensor eddy__sum_squares(const eddy_optimizer *o, eddy_tensor v, eddy_tenso
     eddy_tensor sum = Sum(Square(x));
     if (eddy__is_part(v)) eddy__sum_parts(o, 1, &v, &sum);
     return sum;
-}
-
-void eddy__two_norms(const eddy_optimizer *o, eddy_tensor v, eddy_tensor x[2])
-{
-    const bool part = eddy__is_part(v);
-    for (int i = 0; i < 2; i++) x[i] = part ? Sum(Square(x[i])) : eddy_euclidean_norm(x[i]);
-    if (!part) return;
-    eddy__sum_parts(o, 2, (eddy_tensor[]){ v, v }, x);
-    for (int i = 0; i < 2; i++) x[i] = Sqrt(x[i]);
 }
 
 bool eddy__requires_whole(const eddy_optimizer *o, eddy_tensor v)

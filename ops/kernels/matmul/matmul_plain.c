@@ -75,8 +75,8 @@ static bool by_row(const eddy_product *p, const block *at)
 
 /* ------------------------------------------------------- many rows of three -- */
 
-/* Neither tiles nor BLAS fill their vectors with rows of three, such as colors and points. This loop
- * takes a fifth of the time with the vectors of every processor. */
+/* Neither tiles nor BLAS fill their vectors with rows of three, such as colors and points. This
+ * loop takes a fifth of the time with the vectors of every processor. */
 bool eddy__product_of_triples(const eddy_product *p)
 {
     enum { MANY = 64 };

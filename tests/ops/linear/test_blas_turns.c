@@ -84,7 +84,8 @@ static void begin(work *w, const operation *o)
     for (int64_t i = 0; i < o->rows * o->rows; i++) {
         const int64_t row = i / o->rows, column = i % o->rows;
         const double  near = row == column ? 2 : 0;
-        eddy_array_set(w->given, i, near + (double)((row + 1) * (column + 1) % 7) / (double)o->rows);
+        eddy_array_set(w->given, i,
+                       near + (double)((row + 1) * (column + 1) % 7) / (double)o->rows);
     }
 }
 
