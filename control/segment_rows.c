@@ -42,14 +42,16 @@ eddy_tensor eddy__segments_split(const segments *s, eddy_tensor x)
     const eddy_shape from = eddy_shape_of(x);
     eddy_shape       to = { .rank = from.rank + 1, .dim = { s->m, s->k } };
     int              unknown = 0;
+    bool             empty = from.rank > 0 && from.dim[0] == 0;
     if (from.rank < 0) return eddy_gather(x, frames(s, eddy_row_numbers(x, EDDY_INT64)));
     if (from.rank == EDDY_MAX_RANK || from.dim[0] < 0 || from.dim[0] % s->k > 0)
         return frames(s, x);
     for (int d = 1; d < from.rank; d++) {
         to.dim[d + 1] = from.dim[d];
         unknown += from.dim[d] == EDDY_ANY;
+        empty = empty || from.dim[d] == 0;
     }
-    return unknown <= 1 ? eddy_reshape(x, to) : frames(s, x);
+    return unknown == 0 || (unknown == 1 && !empty) ? eddy_reshape(x, to) : frames(s, x);
 }
 
 /* A vector with an element for each iteration, of which only the shape is needed. */

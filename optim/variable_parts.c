@@ -1,5 +1,5 @@
-/* variable_parts.c -- sums over variables of which this process has a part, and optimizers that need
- * the whole. */
+/* variable_parts.c -- sums over variables of which this process has a part, and optimizers that
+ * need the whole. */
 #include "optim/internal.h"
 #include "ops/short_names.h"
 

@@ -168,12 +168,30 @@ START_TEST(options_and_files_change_no_bit)
 }
 END_TEST
 
+/* Rows without elements, one of whose sides is not known while the graph is built. */
+BODY(running_sum, Add(x[0], x[1]))
+
+START_TEST(empty_rows)
+{
+    trial             t = trial_begin((unsigned)_i);
+    const eddy_tensor x = eddy_placeholder(t.graph, "x", F64, EDDY_SHAPE(4, 0, EDDY_ANY));
+    eddy_tensor       y;
+    t.tensor[t.n] = x, t.array[t.n++] = eddy_array_new(F64, EDDY_SHAPE(4, 0, 3));
+    ck_assert_int_eq(eddy_scan(PLAIN(running_sum), EDDY_LIST(x), &y,
+                               .recompute = EDDY_RECOMPUTE_SQRT), 1);
+    is_shaped(&t, y, EDDY_SHAPE(4, 0, 3));
+    is_shaped(&t, slope(y, x), EDDY_SHAPE(4, 0, 3));
+    trial_end(&t);
+}
+END_TEST
+
 Suite *segments_suite(void)
 {
     Suite *s = suite_create("segments");
     TCase *c = tcase_create("models");
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, linear_bodies, 1, 7);
+    tcase_add_test(c, empty_rows);
     tcase_add_loop_test(c, like_loops_without, 0, CONTROL_MODELS * COUNTS);
     tcase_add_loop_test(c, unknown_lengths, 0, CONTROL_MODELS * COUNTS);
     tcase_add_loop_test(c, derivatives_are_differences, 0, CONTROL_MODELS * OPTIONS);
