@@ -7,7 +7,7 @@
 void message_put(message *m, const void *p, size_t n)
 {
     m->at = realloc(m->at, m->size + n + 1);
-    memcpy(m->at + m->size, p, n);
+    if (n > 0) memcpy(m->at + m->size, p, n);
     m->size += n;
 }
 
