@@ -624,7 +624,8 @@ CALLS ?= 100000
 hostile: ## call every public function with random arguments under the sanitizers (CALLS=100000)
 	@$(MAKE) --no-print-directory BUILD=build/sanitize OPT=-O1 CFLAGS='-g $(SANITIZE)' \
 	    build/sanitize/hostile
-	OPENBLAS_NUM_THREADS=1 ASAN_OPTIONS=allocator_may_return_null=1 build/sanitize/hostile \
+	OPENBLAS_NUM_THREADS=1 ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=3072 \
+	    build/sanitize/hostile \
 	    $(CALLS) 2> build/sanitize/hostile.err || \
 	    { grep -aA30 'ERROR: \|FOUND \|does not end' build/sanitize/hostile.err | head -n 100; exit 1; }
 HOSTILE_HAND := $(addprefix tests/hostile/,random_arguments.h wrong.h by_hand.h ranks.h not_called.txt)

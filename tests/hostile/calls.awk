@@ -252,7 +252,7 @@ END {
         print "    { \"" opaque_name[i] "\", " (opaque_name[i] in released ? "release_" i : "NULL") " },"
     print "};\n"
     for (i = 1; i <= n_functions; i++) call_of(i)
-    print "static void forget_values(void)\n{\n" reset "}\n"
+    print "void forget_values(void)\n{\n" reset "}\n"
     print "static const struct function functions[] = {\n" table "};"
     exit bad
 }

@@ -175,9 +175,11 @@ static void forget(pool *p, int i)
     p->gone[p->n_gone < KEPT ? p->n_gone++ : draw(KEPT)] = object;
 }
 
-/* Objects of a graph are freed with it, and the library does not recognize their handles. */
+/* Objects of a graph are freed with it, and the library does not recognize their handles. Nor does
+ * it recognize values that point into it, such as cells of recurrent networks. */
 static void forget_parts_of_graphs(void)
 {
+    forget_values();
     pools[object_kind_named("eddy_averages")].n = 0;
     pools[object_kind_named("eddy_attention_mechanism")].n = 0;
 }
