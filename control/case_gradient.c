@@ -164,6 +164,7 @@ static eddy_tensor forward_case(branches *b)
             eddy__out_add(&outs, b->of[branch * row + v]
                                      ? b->values[v] : eddy_zeros_like(b->values[v]));
     }
+    if (!eddy__graph_ready(b->body)) return eddy_none(b->r->graph);
     eddy_case_attrs more = *a;
     more.outs = (eddy_ints){ outs.n, outs.at };
     more.n_out = n_out;

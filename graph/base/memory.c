@@ -112,6 +112,23 @@ enum { eddy__small_chunks = false };
 static const size_t header_size = (sizeof(eddy_chunk) + 15) / 16 * 16, first_chunk = 4096,
                     doubled_chunk = 1 << 20, large_item = 1 << 17;
 
+/* Under AddressSanitizer, no code may touch what lies behind an item. */
+#ifdef __has_feature                    /* clang's; gcc defines __SANITIZE_ADDRESS__ */
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+enum { guard = 16 };
+static void forbid(void *p, size_t size) { __asan_poison_memory_region(p, size); }
+static void permit(void *p, size_t size) { __asan_unpoison_memory_region(p, size); }
+#else
+enum { guard = 0 };
+static void forbid(void *p, size_t size) { (void)p, (void)size; }
+static void permit(void *p, size_t size) { (void)p, (void)size; }
+#endif
+
 /* Chunks double up to a size, and then grow with the arena, by whole huge pages. */
 static size_t next_chunk(const eddy_arena *a)
 {
@@ -151,6 +168,7 @@ static eddy_chunk *arena_grow(eddy_arena *a, size_t need)
     if (!c) c = new_chunk(a, size);
     if (!c) return NULL;
     c->used = header_size;
+    forbid((char *)c + header_size, c->size - header_size);
     eddy_chunk **at = alone ? &a->chunks->next : &a->chunks;
     c->next = *at;
     *at = c;
@@ -160,12 +178,13 @@ static eddy_chunk *arena_grow(eddy_arena *a, size_t need)
 void *eddy__arena_alloc(eddy_arena *a, size_t size)
 {
     if (size > SIZE_MAX / 4) return NULL;
-    size = (size + 15) & ~(size_t)15;
-    eddy_chunk *c = a->chunks;
-    if (!c || c->size - c->used < size) c = arena_grow(a, size);
+    const size_t room = ((size + 15) & ~(size_t)15) + guard;
+    eddy_chunk  *c = a->chunks;
+    if (!c || c->size - c->used < room) c = arena_grow(a, room);
     if (!c) return NULL;
     void *p = (char *)c + c->used;
-    c->used += size;
+    permit(p, size);
+    c->used += room;
     return p;
 }
 
@@ -181,8 +200,9 @@ char *eddy__arena_text(eddy_arena *a, const char *s, size_t length)
 void eddy__arena_return(eddy_arena *a, void *item)
 {
     eddy_chunk *c = a->chunks;
-    if (c && (char *)item > (char *)c && (char *)item < (char *)c + c->used)
-        c->used = (size_t)((char *)item - (char *)c);
+    if (!c || (char *)item <= (char *)c || (char *)item >= (char *)c + c->used) return;
+    c->used = (size_t)((char *)item - (char *)c);
+    forbid(item, c->size - c->used);
 }
 
 void eddy__arena_reset(eddy_arena *a)
@@ -200,6 +220,7 @@ void eddy__arena_free(eddy_arena *a)
     eddy__arena_reset(a);
     while (a->spare) {
         eddy_chunk *next = a->spare->next;
+        permit(a->spare, a->spare->size);
         eddy__release(a->allocator, a->spare, a->spare->size);
         a->spare = next;
     }
