@@ -389,8 +389,8 @@ TORTURE_SCENARIOS := $(filter-out %/memory.c %/files.c %/savers.c,$(sort $(wildc
 TORTURE_LIB := control_models training_rows datasets files/event_files files/onnx_cases \
     files/onnx_odd_models files/memory_files $(NODE_MODELS)
 TORTURE_SHARED = $(TORTURE_LIB:%=$(BUILD)/obj/tests/lib/%.o) $(ROWOBJ)
-# In the place of the library's: each piece of memory that a reader takes is an allocation, and where
-# a scenario asks for it, each item of an arena.
+# In the place of the library's: each piece of memory that a reader takes is an allocation, and each
+# item of an arena.
 SMALL := small_blocks small_chunks
 TORTURE_MEMORY := $(TORTURE_SCENARIOS:%.c=$(BUILD)/obj/%.o) $(SMALL:%=$(BUILD)/obj/tests/torture/%.o)
 $(BUILD)/torture/memory: $(TORTURE_MEMORY)

@@ -9,10 +9,18 @@
 void *eddy_kernel_state(eddy_kernel *k, uint64_t size)
 {
     if (!k || !k->impl || size > SIZE_MAX) return NULL;
-    const eddy_kernel_call *call = k->impl;
+    eddy_kernel_call *call = k->impl;
     k->state = eddy__arena_alloc(call->arena, (size_t)size);
     if (k->state) memset(k->state, 0, (size_t)size);
+    else call->no_memory = true;
     return k->state;
+}
+
+eddy_status eddy__kernel_prepare(eddy_kernel *k, eddy_status (*prepare)(eddy_kernel *))
+{
+    const eddy_kernel_call *call = k->impl;
+    const eddy_status       s = prepare ? prepare(k) : EDDY_OK;
+    return s == EDDY_OK && call->no_memory ? EDDY_NO_MEMORY : s;
 }
 
 const void *eddy__kernel_packed(const eddy_kernel *k, int i, const eddy_packing *p)

@@ -23,7 +23,11 @@ typedef struct eddy_kernel_call {
      * the plan is freed; else NULL. `packer` is NULL where no plan is compiled */
     const void    *(*pack)(void *packer, const eddy_buffer *operand, const eddy_packing *p);
     void            *packer;
+    bool             no_memory; /* for a state; a kernel without one might compute other bits */
 } eddy_kernel_call;
+
+/* Calls `prepare`, which may be NULL. EDDY_NO_MEMORY if the kernel found none for its state. */
+eddy_status eddy__kernel_prepare(eddy_kernel *k, eddy_status (*prepare)(eddy_kernel *));
 
 /* Input i in a form that stays until the plan is freed, if its elements are the same in all runs
  * and there is memory for it; NULL if the kernel has to pack it in each run. Only in prepare. */

@@ -31,13 +31,20 @@ static bool push_scope(eddy_graph *g, const char *full)
     return true;
 }
 
+/* Without memory NULL, and an error on the graph. */
+static char *scope_text(eddy_graph *g, const char *full, size_t length)
+{
+    char *copy = eddy__arena_text(&g->arena, full, length);
+    if (!copy) eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a scope");
+    return copy;
+}
+
 /* The scope "name/" in the arena. */
 static const char *with_slash(eddy_graph *g, const char *name)
 {
     size_t n = strlen(name);
-    char  *full = eddy__arena_text(&g->arena, name, n + 1);
+    char  *full = scope_text(g, name, n + 1);
     if (full) full[n] = '/';
-    else eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a scope");
     return full;
 }
 
@@ -53,7 +60,7 @@ void eddy_scope_begin(eddy_graph *g, const char *name)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "'%.200s' is not a valid scope name", name);
     else if (n >= EDDY_MAX_NAME)
         eddy_fail(g, EDDY_LIMIT, "scope_begin: a name of %zu characters is too long", n);
-    else if (name[n - 1] == '/') full = eddy__arena_text(&g->arena, name, n);
+    else if (name[n - 1] == '/') full = scope_text(g, name, n);
     else if (g->error.status == EDDY_OK) {
         const char *unique = eddy__names_make(g, name, 0);
         if (unique) full = with_slash(g, unique);
@@ -63,8 +70,7 @@ void eddy_scope_begin(eddy_graph *g, const char *name)
 
 bool eddy__scope_enter(eddy_graph *g, const char *full)
 {
-    const char *copy = eddy__arena_text(&g->arena, full, strlen(full));
-    if (!copy) eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a scope");
+    const char *copy = scope_text(g, full, strlen(full));
     return copy && push_scope(g, copy);
 }
 

@@ -100,13 +100,11 @@ typedef struct eddy_chunk {
     size_t             size, used;      /* bytes of the whole chunk, header included */
 } eddy_chunk;
 
-/* Where EDDY_SMALL_BLOCKS is defined, tests may ask for a chunk for each item, so that any item can
- * find no memory. */
+/* Tests define EDDY_SMALL_BLOCKS to get a chunk for each item: any item can find no memory. */
 #ifdef EDDY_SMALL_BLOCKS
-extern bool eddy__small_chunks;
-bool        eddy__small_chunks;
+enum { small_chunks = true };
 #else
-enum { eddy__small_chunks = false };
+enum { small_chunks = false };
 #endif
 
 static const size_t header_size = (sizeof(eddy_chunk) + 15) / 16 * 16, first_chunk = 4096,
@@ -163,7 +161,7 @@ static eddy_chunk *arena_grow(eddy_arena *a, size_t need)
 {
     size_t     size = next_chunk(a);
     const bool alone = a->chunks && need > large_item;
-    if (alone || eddy__small_chunks || size < need + header_size) size = need + header_size;
+    if (alone || small_chunks || size < need + header_size) size = need + header_size;
     eddy_chunk *c = take_spare(a, size);
     if (!c) c = new_chunk(a, size);
     if (!c) return NULL;

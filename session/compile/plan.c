@@ -55,7 +55,7 @@ bool eddy__prepare(compile *c, instruction *i)
                                             : i->run == i->kernel.op->kernel
                                                 ? i->kernel.op->prepare
                                                 : NULL;
-    const eddy_status s = prepare ? prepare(&i->kernel) : EDDY_OK;
+    const eddy_status s = eddy__kernel_prepare(&i->kernel, prepare);
     i->call.packer = NULL;
     if (s == EDDY_OK) return true;
     if (s == EDDY_NO_MEMORY)            /* many kernels give no reason for this */

@@ -34,7 +34,7 @@ static bool run(eddy_plan *p, const eddy_graph *g, const eddy_node *node, eddy_b
                                .stop = eddy__is_whole(node->op) ? NULL : p->stop };
     eddy_status (*prepare)(eddy_kernel *) =
         node->op->flags & EDDY_OP_ELEMENTWISE ? eddy__elementwise_prepare : node->op->prepare;
-    eddy_status s = prepare ? prepare(&i->kernel) : EDDY_OK;
+    eddy_status s = eddy__kernel_prepare(&i->kernel, prepare);
     if (s == EDDY_NO_MEMORY) eddy_kernel_fail(&i->kernel, s, "out of memory for the loops");
     const uint64_t scratch = s == EDDY_OK ? i->kernel.scratch_size : 0;
     void *base = NULL;

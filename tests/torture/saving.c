@@ -90,7 +90,6 @@ static void odd_graph(int i, void *state, outcome *o)
     const fixture *f = state;
     eddy_error     e = { 0 };
     (void)i;
-    eddy__small_chunks = true;
     char       *text = eddy_graph_to_yaml(f->graph);
     eddy_graph *g = text ? eddy_graph_load(.text = text, .error = &e) : NULL;
     if (!text) outcome_of(o, EDDY_NO_MEMORY, "no text");
@@ -106,7 +105,6 @@ static void checkpoint(int i, void *state, outcome *o)
     const fixture *f = state;
     const char    *path = scratch("all.safetensors");
     (void)i;
-    eddy__small_chunks = true;
     outcome_of_session(o, f->session, eddy_save(f->session, path, EDDY_LIST()));
     add_file(o, path);
     if (o->status == EDDY_OK)
@@ -154,7 +152,6 @@ static void layers(int i, void *state, outcome *o)
     const eddy_checkpoint_map map = eddy_torch_map();
     eddy_restore_report       r = { 0 };
     (void)i;
-    eddy__small_chunks = true;
     outcome_of_session(o, f->session, eddy_save_checkpoint(f->session, path, .map = &map));
     add_file(o, path);
     if (o->status == EDDY_OK)
@@ -184,7 +181,6 @@ static void complex_numbers(int i, void *state, outcome *o)
     const char               *path = scratch("complex.safetensors");
     const eddy_named_variable named = { "pairs", f->x };
     (void)i;
-    eddy__small_chunks = true;
     outcome_of_session(o, f->session, eddy_save_checkpoint(f->session, path, EDDY_LIST(f->x),
                                                            .dtype = EDDY_FLOAT32));
     if (o->status == EDDY_OK)

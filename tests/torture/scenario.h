@@ -22,10 +22,6 @@ typedef struct scenarios {
     void        (*end)(void *state);        /* must not need memory */
 } scenarios;
 
-/* Of graph/base/memory.c as it is compiled for these programs: where a scenario, which has a process
- * of its own, sets it, each item of an arena is an allocation. */
-extern bool eddy__small_chunks;
-
 extern const scenarios building[], derivatives[], loops[], operations[], running[], training[], saving[],
     reading[], models[];
 
