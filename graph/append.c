@@ -188,7 +188,9 @@ static eddy_tensor append(eddy_append_args a)
     if (g->finalized)
         return eddy_fail(g, EDDY_FINALIZED, "Graph is finalized and cannot be modified.");
     if (g->cast_inputs && a.casts && !g->in_rule && a.n > 0 && a.in) a.in = cast(g, &a, few);
-    if (g->is_body && (a.op->flags & EDDY_OP_UPDATES)) a.op = eddy__updated_op(g, a.op);
+    const char *called = a.op->name;
+    if (g->is_body && !(a.op = eddy__updated_op(g, a.op)))
+        return eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a node of %s", called);
     if (!inputs_are_valid(g, &a) || !room_for_node(g)) return eddy_none(g);
 
     void *attrs = NULL;

@@ -33,13 +33,15 @@ const eddy_op_def *eddy__update_of(const eddy_op_def *op)
     return op->kernel == kernel ? ((const updated_op *)(const void *)op)->of : op;
 }
 
-const eddy_op_def *eddy__updated_op(eddy_graph *g, const eddy_op_def *of)
+const eddy_op_def *eddy__updated_op(eddy_graph *g, const eddy_op_def *given)
 {
+    const eddy_op_def *of = eddy__update_of(given);
     const unsigned never = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_REPLACES |
                            EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL | EDDY_OP_READ;
+    if (of == given && !(of->flags & EDDY_OP_UPDATES)) return of;
     if (of->max_inputs == EDDY_MANY || of->max_inputs > MOST || of->outputs != 1) return of;
     updated_op *op = eddy__arena_alloc(&g->arena, sizeof *op);
-    if (!op) return of;
+    if (!op) return NULL;
     *op = (updated_op){ .def = *of, .of = of };
     op->def.flags = (of->flags & ~never) | EDDY_OP_IN_PLACE;
     op->def.kernel = kernel;

@@ -7,6 +7,7 @@
  * turns. test_compiled_wrong.c has graphs that were once compiled wrong. */
 #include "tests/lib/random_graphs/plan_truth.h"
 #include "build/gen/suites.h"
+#include "graph/body.h"
 
 #include <stdlib.h>
 
@@ -118,12 +119,51 @@ START_TEST(graphs)
 }
 END_TEST
 
+/* ------------------------------------------- operations that are made for a body -- */
+
+enum { MOST_UPDATES = 500 };
+typedef struct updates {
+    const eddy_op_def *op[MOST_UPDATES];
+    const eddy_graph  *body[MOST_UPDATES];
+    int                n;
+} updates;
+
+static void note(updates *u, const eddy_graph *body, const eddy_op_def *op)
+{
+    for (int i = 0; i < u->n; i++)
+        ck_assert_msg(u->op[i] != op || u->body[i] == body, "an operation of another body");
+    ck_assert_int_lt(u->n, MOST_UPDATES);
+    u->op[u->n] = op;
+    u->body[u->n++] = body;
+}
+
+static void find_updates(updates *u, const eddy_graph *g)
+{
+    for (int32_t id = 1; id <= g->size; id++) {
+        const eddy_node *node = g->nodes[id];
+        if (eddy__update_of(node->op) != node->op) note(u, g, node->op);
+        if (node->op->flags & EDDY_OP_BODY) find_updates(u, eddy__body_of(node));
+    }
+}
+
+/* An update of a variable in a body has an operation in the memory of the body. A copy of the node
+ * that kept it would be destroyed after it: graph 101009 was one. */
+START_TEST(operations_of_bodies)
+{
+    updates      u = { .n = 0 };
+    random_graph g = random_graph_new(101000 + (unsigned)_i);
+    find_updates(&u, g.t.graph);
+    random_graph_free(&g);
+}
+END_TEST
+
 Suite *passes_suite(void)
 {
     Suite *s = suite_create("passes");
     TCase *c = tcase_create("graphs");
     tcase_set_timeout(c, 0);
     tcase_add_loop_test(c, graphs, 0, CHUNKS);
+    tcase_add_loop_test(c, operations_of_bodies, 0, 10);
     suite_add_tcase(s, c);
     return s;
 }
