@@ -10,7 +10,7 @@
 
 Suite *rule_values_suite(void);
 
-enum { F32 = EDDY_FLOAT32, I32 = EDDY_INT32, MOST = 3 };
+enum { F32 = EDDY_FLOAT32, I32 = EDDY_INT32, U8 = EDDY_UINT8, MOST = 3 };
 #define S(r, ...) { .rank = r, .dim = { __VA_ARGS__ } }
 #define NONE      { .rank = 0 }
 
@@ -104,6 +104,7 @@ static const row rows[] = {
     { NULL, false, F32, 1, 1, { S(2, 2, 0) }, { S(1, 0) }, .rule = { .rows = 2 } },
     { NULL, true, F32, 1, 1, { S(1, 6) }, { S(2, 2, 3) }, .rule = { .rows = 2 } },
     { NULL, true, F32, 1, 1, { S(1, 0) }, { S(2, 2, 0) }, .rule = { .rows = 2 } },
+    { NULL, true, U8, 1, 1, { S(1, 2) }, { S(2, 2, 1) }, .rule = { .rows = 2 } },
     { NULL, false, F32, 1, 1, { S(2, 1, 6) }, { S(1, 6) }, .rule = { .rows = 1 } },
     { NULL, true, F32, 1, 1, { S(1, 6) }, { S(2, 1, 6) }, .rule = { .rows = 1 } },
     { "its entry has another number of rows", false, F32, 1, 1, { S(2, 3, 3) }, { NONE },
