@@ -259,6 +259,21 @@ START_TEST(sane_rules)
 }
 END_TEST
 
+START_TEST(row_of_two_entries)
+{
+    eddy_checkpoint_rule rule = { .variables = { "w" }, .entries = { "x", "y" }, .rows = 1 };
+    const eddy_checkpoint_map map = { .rules = &rule, .n_rules = 1 };
+    eddy_graph *g = eddy_graph_new();
+    eddy_arena  texts = { .allocator = &eddy__libc };
+    eddy_error  e = { 0 };
+    rule_match  m;
+    ck_assert(!eddy__match_rule(&map, g, "w", EDDY_SCALAR, &texts, &m, &e));
+    ck_assert_msg(strstr(e.message, "has rows of several entries"), "%s", e.message);
+    eddy__arena_free(&texts);
+    eddy_graph_free(g);
+}
+END_TEST
+
 Suite *rule_values_suite(void)
 {
     Suite *s = suite_create("rule_values");
@@ -266,6 +281,7 @@ Suite *rule_values_suite(void)
     tcase_add_loop_test(t, values, 0, sizeof rows / sizeof *rows);
     tcase_add_test(t, answers);
     tcase_add_test(t, sane_rules);
+    tcase_add_test(t, row_of_two_entries);
     suite_add_tcase(s, t);
     return s;
 }
