@@ -482,9 +482,12 @@ check-machines: ## test ranks that are processes: collectives, trainings, failur
 	@[ -z '$(KILLS)' ] || BUILD='$(BUILD)' KILLS='$(KILLS)' sh scripts/machines.sh kills
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+SANITIZED = --no-print-directory BUILD=build/sanitize OPT=-O1 CFLAGS='-g $(SANITIZE)'
 sanitize: ## run tests and examples with AddressSanitizer, UBSan and leak check
 	@sh scripts/setup.sh check
-	@$(MAKE) --no-print-directory BUILD=build/sanitize OPT=-O1 CFLAGS='-g $(SANITIZE)' sanitized
+	@$(MAKE) $(SANITIZED) sanitized
+sanitized-tests:
+	@$(MAKE) $(SANITIZED) tests
 sanitized: $(EXAMPLES) tests
 	@for e in $(SELF_CHECKING); do echo $$e; $$e > $$e.out || { cat $$e.out; exit 1; }; done
 	@echo $(BUILD)/examples/digits
@@ -554,11 +557,16 @@ covered: tests $(TORTURES:%=$(BUILD)/torture/%)
 	@echo 'lines and branches that were not reached: $(BUILD)/missing.txt'
 
 MUTANTS ?= 300
+# What the programs with changes are linked with; of $1, the folder of a build.
+MUTANT_TESTS = $(TESTS:%.c=$1/obj/%.o) $(REPLACED)
+MUTANT_LIBRARIES = -Wl,--start-group $(LIBRARIES:%=$1/%.a) -Wl,--end-group $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS) -ldl
 mutants: tests $(BUILD)/torture/memory ## change operators in checks, shapes and plans, and count what the tests notice (MUTANTS=300)
+	@$(MAKE) --no-print-directory sanitized-tests
 	@COMPILE='$(filter-out ccache,$(CC)) $(filter-out -Werror -MMD -MP,$(EDDY_CFLAGS)) -O1' \
-	    LINK='$(CC) -Wl,-S' OBJECTS='$(TESTS:%.c=$(BUILD)/obj/%.o) $(REPLACED)' \
+	    LINK='$(CC) -Wl,-S' OBJECTS='$(call MUTANT_TESTS,$(BUILD))' LIBRARIES='$(call MUTANT_LIBRARIES,$(BUILD))' \
 	    MEMORY='$(BUILD)/obj/tests/torture/memory.o $(TORTURE_MEMORY) $(TORTURE_SHARED)' KINDS="$(COVER_WHOLE)" \
-	    LIBRARIES='-Wl,--start-group $(LIBRARIES:%=$(BUILD)/%.a) -Wl,--end-group $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS) -ldl' \
+	    SANITIZE='$(SANITIZE)' SANITIZED='$(call MUTANT_TESTS,build/sanitize)' \
+	    SANITIZED_LIBRARIES='$(call MUTANT_LIBRARIES,build/sanitize)' \
 	    python3 scripts/mutants.py $(BUILD) $(MUTANTS) $(MUTANTS_OPTIONS)
 
 FUZZ_SECONDS ?= 60
@@ -622,8 +630,7 @@ torture-quick: $(TORTURES:%=$(BUILD)/torture/%) $(BUILD)/hostile
 
 CALLS ?= 100000
 hostile: ## call every public function with random arguments under the sanitizers (CALLS=100000)
-	@$(MAKE) --no-print-directory BUILD=build/sanitize OPT=-O1 CFLAGS='-g $(SANITIZE)' \
-	    build/sanitize/hostile
+	@$(MAKE) $(SANITIZED) build/sanitize/hostile
 	OPENBLAS_NUM_THREADS=1 ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=3072 \
 	    build/sanitize/hostile \
 	    $(CALLS) 2> build/sanitize/hostile.err || \
@@ -735,7 +742,7 @@ help: ## list the targets
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 .PHONY: all lib machines check-machines objects command examples tests benches setup demo check run-tests docs interface bindings accuracy hunt passes roundtrip sanitize \
-        sanitized valgrind tsan msan threads determinism portability cover covered mutants fuzz fuzzing torture torture-quick hostile \
+        sanitized-tests sanitized valgrind tsan msan threads determinism portability cover covered mutants fuzz fuzzing torture torture-quick hostile \
         bench bench-check bench-inference bench-machines bench-ops instructions \
         gdb parts headers packages style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:

@@ -10,8 +10,10 @@ function has a copy of its body for each, and $EDDY_MUTANT chooses one. Of the s
 function, without their slow cases, those that have noticed other changes in the folder run first, then
 those beside it (tests/FOLDER for FOLDER), then all below the highest folder, and then the scenarios,
 until one fails. One that takes five times as long as before counts as failed, and undefined behavior
-ends a program. A survivor with the same machine code is left out, and so is a change that EQUIVALENT
-lists.
+ends a program. In the end, what has survived is compiled with the flags $SANITIZE, linked with
+$SANITIZED, and tried with the first of its suites again, since most tests do not notice by themselves
+that memory beyond an array is used. A survivor with the same machine code is left out, and so is a
+change that EQUIVALENT lists.
 """
 import argparse
 import concurrent.futures
@@ -36,8 +38,12 @@ WHOLE = ("graph/append.c graph/attributes.c graph/infer_types.c graph/base/shape
 INFER = "ops/*/*.c"
 # Suites that take more seconds or bytes do not run.
 LONGEST, MEMORY = 8, 8 << 30
-# Scenarios that take more seconds fail at FEW of their allocations, as in `make check`.
-EVERY, FEW = 2, 4
+# Of each scenario so many allocations fail (0: all), the first number for which this takes SECONDS.
+FAILING, SECONDS = (4, 16, 64, 0), 0.5
+# The suites that run with AddressSanitizer take as many seconds without it. They get as many times
+# their time, and START seconds, since a whole program with it starts slowly.
+SANITIZED, SLOWER, START = 4, 25, 10
+SANITIZER_OPTIONS = "allocator_may_return_null=1:max_malloc_fill_size=65536:hard_rss_limit_mb=%d" % (MEMORY >> 20)
 # Changes that provably change nothing that a caller can see; the reason is below each.
 EQUIVALENT = "tests/mutants/equivalent.txt"
 SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||",
@@ -78,7 +84,7 @@ class Change:
     """A change of one place in a function whose body begins at low and ends at high."""
 
     def __init__(self, path, text, body, at, length, to, what):
-        self.path, self.body = path, body
+        self.path, self.body, self.by = path, body, ""
         low, high = body
         before = text[at:at + length]
         self.changed = text[low:at] + (to or "(%s) && 0" % before) + text[at + length:high]
@@ -128,13 +134,15 @@ def read(path):
     return pathlib.Path(path).read_text(encoding="utf-8")
 
 
-def compile_errors(path, source, out):
+TRAP = "-fsanitize=undefined -fsanitize-undefined-trap-on-error"
+
+
+def compile_errors(path, source, out, flags=TRAP):
     """What the compiler says if it cannot compile the file at path, which is changed to source."""
     pathlib.Path(out[:-1] + "c").write_text(source, encoding="utf-8")
     inside = [] if path.startswith(("formats/", "input/")) else ["-DEDDY_INSIDE"]
-    p = subprocess.run(shlex.split(os.environ["COMPILE"]) + inside + [
-        "-w", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", "-iquote", os.path.dirname(path),
-        "-c", out[:-1] + "c", "-o", out], stderr=subprocess.PIPE, text=True, errors="replace", check=False)
+    p = subprocess.run(shlex.split(os.environ["COMPILE"]) + shlex.split(flags) + inside + [
+        "-w", "-iquote", os.path.dirname(path), "-c", out[:-1] + "c", "-o", out], stderr=subprocess.PIPE, text=True, errors="replace", check=False)
     return p.returncode and (p.stderr or "no reason given")
 
 
@@ -144,19 +152,18 @@ def switched(path, changes):
     out = "extern int eddy_mutant;\nextern unsigned char eddy_reached[];\n#line 1 \"%s\"\n" % path
     for low, high in sorted({c.body for c in changes}):
         mine = [c for c in changes if c.body == (low, high)]
-        out += text[pos:low] + "{ eddy_reached[%d] = 1; switch (eddy_mutant) {" % mine[0].number
+        out += text[pos:low] + "{ eddy_reached[%d] = 1; switch (eddy_mutant) {" % mine[0].function
         for c in mine:
-            c.function = mine[0].number
             out += "\n#line 1 \"mutant%d\"\ncase %d: %s break;" % (c.number, c.number, c.changed)
         out += "\n#line %d \"%s\"\ndefault: %s }}" % (text.count("\n", 0, low) + 1, path, text[low:high])
         pos = high
     return out + text[pos:]
 
 
-def compile_switched(folder, path, changes):
+def compile_switched(folder, path, changes, flags):
     """The object with all changes that compile; the others are taken out of the list."""
     out = os.path.join(folder, path.replace("/", "@")[:-1] + "o")
-    while errors := compile_errors(path, switched(path, changes), out):
+    while errors := compile_errors(path, switched(path, changes), out, flags):
         wrong = {int(n) for n in re.findall(r"^mutant(\d+):\S* error", errors, re.M)}
         if not wrong:
             sys.exit("mutants: %s does not compile: %s" % (path, errors))
@@ -181,23 +188,22 @@ __attribute__((constructor)) static void start(void)
 """
 
 
-def build_program(folder, changes, pool):
-    """Links run-tests with the changes; those that do not compile are taken out of the list."""
+def build_programs(folder, changes, pool, programs, flags):
+    """Links the programs with the changes; those that do not compile are taken out of the list."""
     by_path = {}
-    for i, c in enumerate(changes):
-        c.number = i + 1
+    for c in changes:
         by_path.setdefault(c.path, []).append(c)
-    objects = list(pool.map(lambda f: compile_switched(folder, f, by_path[f]), by_path))
+    objects = list(pool.map(lambda f: compile_switched(folder, f, by_path[f], flags), by_path))
     changes[:] = [c for c in changes if c in by_path[c.path]]
-    size = -(-(len(changes) + 1) // 4096) * 4096
+    size = -(-(max(c.number for c in changes) + 1) // 4096) * 4096
     objects.append(os.path.join(folder, "runtime.o"))
     if error := compile_errors("runtime.c", RUNTIME % size, objects[-1]):
         sys.exit("mutants: " + error)
-    for program, of in ("run-tests", "OBJECTS"), ("memory", "MEMORY"):
+    for program, of, libraries in programs:
         # The program whose memory fails has its own formats/region.c.
-        subprocess.run(shlex.split(os.environ["LINK"]) + os.environ[of].split() +
-                       [o for o in objects if program == "run-tests" or not o.endswith("@region.o")] +
-                       shlex.split(os.environ["LIBRARIES"]) + ["-o", folder + "/" + program], check=True)
+        subprocess.run(shlex.split(os.environ["LINK"] + " " + flags) + os.environ[of].split() +
+                       [o for o in objects if program != "memory" or not o.endswith("@region.o")] +
+                       shlex.split(os.environ[libraries]) + ["-o", folder + "/" + program], check=True)
     return size
 
 
@@ -206,7 +212,7 @@ class Tests:
 
     def __init__(self, folder, size):
         self.folder, self.size = os.path.abspath(folder), size
-        self.times, self.reached, self.kills, self.most = {}, {}, {}, {}
+        self.times, self.reached, self.kills, self.most, self.sound = {}, {}, {}, {}, {}
         self.folders = {os.path.basename(f)[5:-2]: os.path.dirname(f)
                         for f in glob.glob("tests/**/test_*.c", recursive=True)}
         self.folders.update((kind, "memory") for kind in shlex.split(os.environ["KINDS"]))
@@ -217,17 +223,20 @@ class Tests:
         for name in [n for n in os.listdir(".") if n not in ("build", ".git")] + ["build/gen", "build/include"]:
             os.symlink(os.path.abspath(name), folder + "/tree/" + name)
 
-    def run(self, suite, limit, **settings):
+    def run(self, suite, limit, program="run-tests", **settings):
         """Whether the suite passes, and its processor time."""
         def bounded():
             resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 2))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+            if program != "sanitized":      # it maps more than any machine has
+                resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         env = dict(os.environ, CK_RUN_SUITE=suite, CK_FORK="no", CK_EXCLUDE_TAGS="slow",
                    OPENBLAS_NUM_THREADS="1", MALLOC_PERTURB_="165", **settings)
-        program = ["/memory", str(self.most.get(suite, 0)), suite] if self.folders[suite] == "memory" else ["/run-tests"]
+        arguments = [self.folder + "/" + program]
+        if self.folders[suite] == "memory":
+            arguments = [self.folder + "/memory", str(self.most[suite]), suite]
         with self.locks[suite], subprocess.Popen(
-                [self.folder + program[0]] + program[1:], cwd=self.folder + "/tree", env=env, preexec_fn=bounded,
+                arguments, cwd=self.folder + "/tree", env=env, preexec_fn=bounded,
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as p:
             overdue = threading.Timer(30 * limit + 60, p.kill)      # it waits for what never comes
             overdue.start()
@@ -239,10 +248,10 @@ class Tests:
         """Which functions the suite calls, and how long it takes; those that take too long are not used."""
         path = pathlib.Path(self.folder, "reached " + suite)
         path.write_bytes(bytes(self.size))
-        passed, self.times[suite] = self.run(suite, LONGEST, EDDY_REACHED=str(path))
-        if self.folders[suite] == "memory" and self.times[suite] > EVERY:
-            self.most[suite] = FEW
+        for self.most[suite] in FAILING:
             passed, self.times[suite] = self.run(suite, LONGEST, EDDY_REACHED=str(path))
+            if self.folders[suite] != "memory" or self.times[suite] > SECONDS:
+                break
         self.reached[suite] = path.read_bytes() if passed else bytes(self.size)
         if not passed:
             print("not used, since it fails or takes too long: %s" % suite, flush=True)
@@ -258,11 +267,28 @@ class Tests:
         """The first suite that notices the change; "" if none does."""
         kills = self.kills.setdefault(os.path.dirname(change.path), {})
         suites = {s: self.distance(s, change.path) for s in self.folders}
-        for suite in sorted((s for s, d in suites.items() if d and self.reached[s][change.function]),
-                            key=lambda s: (0 if s in kills else suites[s], self.times[s] / kills.get(s, 1))):
+        change.suites = sorted((s for s, d in suites.items() if d and self.reached[s][change.function]),
+                               key=lambda s: (0 if s in kills else suites[s], self.times[s] / kills.get(s, 1)))
+        for suite in change.suites:
             if not self.run(suite, 5 * self.times[suite], EDDY_MUTANT=str(change.number))[0]:
                 kills[suite] = kills.get(suite, 0) + 1
                 return suite
+        return ""
+
+    def sanitizer(self, change):
+        """The first suite in which a sanitizer finds the change, and no error without a change."""
+        left = SANITIZED
+        for suite in (s for s in change.suites if self.folders[s] != "memory"):
+            left -= self.times[suite]
+            if left < 0:
+                break
+            limit = SLOWER * self.times[suite] + START
+            settings = {"program": "sanitized", "ASAN_OPTIONS": SANITIZER_OPTIONS}
+            if not self.run(suite, limit, EDDY_MUTANT=str(change.number), **settings)[0]:
+                if suite not in self.sound:
+                    self.sound[suite] = self.run(suite, limit, **settings)[0]
+                if self.sound[suite]:
+                    return suite
         return ""
 
 
@@ -299,26 +325,46 @@ def main():
     random.Random(a.seed).shuffle(changes)
     known = sum(c.name in equal for c in changes)
     changes = [c for c in changes if c.name not in equal][:a.count]
-    done = {"killed": 0, "survives": 0, "same": 0}
+    for i, c in enumerate(changes):
+        c.number = i + 1
+    first = {}
+    for c in changes:
+        c.function = first.setdefault((c.path, c.body), c.number)
     with open(folder + "/log.txt", "w", encoding="utf-8") as log, \
             concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
-        tests = Tests(folder, build_program(folder, changes, pool))
+        programs = ("run-tests", "OBJECTS", "LIBRARIES"), ("memory", "MEMORY", "LIBRARIES")
+        tests = Tests(folder, build_programs(folder, changes, pool, programs, TRAP))
         used = {c.path for c in changes}
         list(pool.map(tests.record, [s for s in tests.folders if any(tests.distance(s, f) for f in used)]))
 
+        def tell(change, by):
+            change.by = by
+            print("%s: line %d: %s" % (by, change.line, change.name), file=log, flush=True)
+
         def one(change):
-            by = tests.killer(change)
-            result = "killed" if by else "same" if is_same(folder, change) else "survives"
-            done[result] += 1
-            line = "%s: line %d: %s" % (by or result, change.line, change.name)
-            print(line, file=log, flush=True)
-            if result == "survives":
-                print(line, flush=True)
+            if by := tests.killer(change) or is_same(folder, change) and "same":
+                tell(change, by)
+
+        def again(change):
+            by = tests.sanitizer(change)
+            tell(change, by and by + ", sanitized" or "survives")
         list(pool.map(one, changes))
-    n = done["killed"] + done["survives"]
-    print("%d mutants: %d killed (%.1f %%), %d survive; %d in %s do not count; %.0f s of processor time" % (
-        n, done["killed"], 100 * done["killed"] / max(n, 1), done["survives"], known, EQUIVALENT,
-        sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])))
+        if left := [c for c in changes if not c.by]:
+            programs = ("sanitized", "SANITIZED", "SANITIZED_LIBRARIES"),
+            os.makedirs(folder + "/again", exist_ok=True)
+            build_programs(folder + "/again", left, pool, programs, os.environ["SANITIZE"])
+            os.replace(folder + "/again/sanitized", folder + "/sanitized")
+            list(pool.map(again, left))
+    for c in changes:
+        if c.by == "survives":
+            print("survives: line %d: %s" % (c.line, c.name))
+    n = sum(c.by != "same" for c in changes)
+    survive = sum(c.by == "survives" for c in changes)
+    found = sum(c.by.endswith(", sanitized") for c in changes)
+    print("%d mutants: %d killed (%.1f %%), %d of them with sanitizers, %d survive; %d in %s do not count; "
+          "%.0f s of processor time" % (
+              n, n - survive, 100 * (n - survive) / max(n, 1), found, survive, known, EQUIVALENT,
+              sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])))
 
 
 main()

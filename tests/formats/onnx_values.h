@@ -239,6 +239,8 @@ static const onnx_text onnx_shapes[] = {
       "Constant >z value=@l[1]_0;Unsqueeze k,z>u;Squeeze u,z>v;ConstantOfShape v>y0", "f[-1,-1]" },
     { 13, "~f[2,3];f[3,4]", "MatMul x0,x1>a;Shape a>s;Cast s>i to=6;Cast i>l to=7;Identity l>k;"
       "ConstantOfShape k>y0", "f[-1,4]" },
+    { 13, "~f[2,3];f[3,4];l 1;l[1] 0",
+      "MatMul x0,x1>a;Shape a>s;Gather s,x2>g;Unsqueeze g,x3>t;ConstantOfShape t>y0", "f[4]" },
 };
 
 #define FOUR(t) t t t t
@@ -246,6 +248,7 @@ static const onnx_text onnx_shapes[] = {
 #define NBITS "com.microsoft:MatMulNBits x0,x1,x2>y0 "
 
 static const onnx_text onnx_refused[] = {
+    { 13, "?b 1", "If x0>y0 then_branch=%lacks else_branch=%other", NULL },
     { 11, "?f[1,3,1]", "Squeeze x0>y0 axes=[" SIXTY_FOUR("0,") "0]", NULL },
     { 13, "?f[1,3,1];l[65] 0", "Squeeze x0,x1>y0", NULL },
     { 11, "?f[1,3,1]", "Squeeze x0>y0 axes=[0,0,0,0,0,0,0,0,0]", NULL },

@@ -109,6 +109,8 @@ static const program loops[] = {
       "!values of type string are not supported" },
     { "x ?f[2] - -;m NoOp - -;w While m cond=@cond,body=@body;y Identity w -|cond:m:r;r b - -"
       "|body:m:m", "f[2]", "!a loop carries no tensors" },
+    { LOOP("n,m", "") "1 -;m NoOp - -|cond:n,m:r;" UNTIL_2 "|body:n,m:m,m", "f[2]",
+      "!loop variable 0 changes its kind" },
     { LOOP("n,m", "") "1 -;m NoOp - -|cond:n,m:r;" UNTIL_2 "|body:n,m:j,j;" NEXT, "f[2]",
       "!loop variable 1 changes its kind" },
     { "x ?f[2] - -;z i - -;o i_1 - -;n i_2 - -;A TensorArrayV3 n dtype=:float,element_shape=<2>;"
@@ -171,6 +173,8 @@ static const program slices[] = {
     { SIZES "y FloorDiv k,s -", "f[2,3]", "i[2] 1 2" },
     { SIZES "y Minimum s,k -", "f[2,3]", "i[2] 2 3" },
     { SIZES "y Maximum s,k -", "f[2,3]", "i[2] 2 7" },
+    { SIZES "l Cast s DstT=:int64;b l[1]_4294967296 - -;y Mul l,b -", "f[2,3]",
+      "l[2] 8589934592 12884901888" },
     { SIZES "y Cast s DstT=:int64", "f[2,3]", "l[2] 2 3" },
     { SIZES "y Prod s,z -", "f[2,3]", "i 6" },
     { SIZES "i i - -;p Prod s,z -;y ExpandDims p,i -", "f[2,3]", "i[1] 6" },
@@ -216,6 +220,7 @@ static const program sizes[] = {
       "i[1] 1", "i 3" },
     { OPEN_SLICE("t", "d", "-"), "f[3,3,4,5]", "i[2] 3 4" },
     { OPEN_SLICE("t", "o", "-"), "f[2,3,4,5]", "i[3] 3 4 5" },
+    { OPEN_SLICE("z", "d", "-"), "f[2,3,4,5]", "i[2] 2 3" },
     { "x ~f[2,3] - -;s Shape x -;k i_3 - -;z i - -;o i[1]_1 - -;b i[1]_0 - -;"
       "d StridedSlice s,b,o,o shrink_axis_mask=1;p Pack d,k -;i Identity p -;y Reshape x,i -",
       "f[2,3] 1 2 3 4 5 6", "f[2,3] 1 2 3 4 5 6" },

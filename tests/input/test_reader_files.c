@@ -79,6 +79,27 @@ START_TEST(unreadable_image)
 }
 END_TEST
 
+/* Each reader says so if there is no file, and does not read from it. */
+START_TEST(no_file)
+{
+    static load_fn *const loads[] = { eddy_bytes_load, eddy_characters_load, eddy_idx_load,
+                                      eddy_image_load, eddy_wav_load };
+    memory_files files;
+    memory_files_init(&files);
+    for (size_t i = 0; i < sizeof loads / sizeof *loads + 3; i++) {
+        const size_t more = i - sizeof loads / sizeof *loads;
+        eddy_error   e = { 0 };
+        if (i < sizeof loads / sizeof *loads) load(loads[i], "f", &files.table, &e);
+        else if (more == 0) ck_assert_int_eq(eddy_wav_rate("f", &files.table, &e), 0);
+        else if (more == 1) ck_assert_ptr_null(eddy_npz_open("f", &files.table, &e));
+        else ck_assert_ptr_null(eddy_csv_read("f", .files = &files.table, .error = &e));
+        ck_assert_int_eq(e.status, EDDY_NOT_FOUND);
+        ck_assert_int_eq(files.n_open, 0);
+    }
+    memory_files_free(&files);
+}
+END_TEST
+
 /* --------------------------------------------------------------------- IDX -- */
 
 static const struct {
@@ -175,7 +196,9 @@ START_TEST(gzip_and_more)
         memory_files_put(&files, "f", m.at, m.size);
         eddy_array *a = eddy_idx_load("f", &files.table, &e);
         ck_assert_msg((a != NULL) == (i == 0), "%d: %s", i, e.message);
-        if (i) ck_assert_msg(strstr(e.message, "there is more after"), "%s", e.message);
+        char more[60];
+        snprintf(more, sizeof more, "byte %zu: there is more after", (size_t)eddy_array_bytes(good));
+        if (i) ck_assert_msg(strstr(e.message, more), "%s", e.message);
         e = (eddy_error){ 0 };
         eddy_array_free(a);
         message_free(&m);
@@ -308,6 +331,7 @@ Suite *reader_files_suite(void)
     TCase *t = tcase_create("files");
     tcase_add_loop_test(t, failing_calls, 0, sizeof calls / sizeof *calls);
     tcase_add_test(t, unreadable_image);
+    tcase_add_test(t, no_file);
     tcase_add_loop_test(t, idx_files, 0, sizeof idx / sizeof *idx);
     tcase_add_loop_test(t, damaged_gzip, 0, sizeof gzips / sizeof *gzips);
     tcase_add_test(t, gzip_and_more);

@@ -24,8 +24,9 @@ static void onnx(const char *path, outcome *o)
     eddy_graph      *g = eddy_graph_new();
     eddy_onnx_model *m = g ? eddy_onnx_read(g, path, .variables = true, .error = &e) : NULL;
     if (!g) outcome_of_graph(o, g);
-    outcome_of_error(o, &e);
+    if (g) outcome_of_made(o, &e, m);
     eddy_model_report *r = o->status == EDDY_OK ? eddy_onnx_check(path, .error = &e) : NULL;
+    if (r) outcome_of_made(o, &e, r);
     outcome_of_error(o, &e);
     outcome_add(o, (int[]){ eddy_onnx_output_count(m), eddy_model_report_size(r) },
                 2 * sizeof(int));
@@ -41,9 +42,10 @@ static void tensorflow(const char *path, outcome *o)
     eddy_tensorflow_model *m = g ? eddy_tensorflow_read(g, path, .variables = true, .error = &e)
                                  : NULL;
     if (!g) outcome_of_graph(o, g);
-    outcome_of_error(o, &e);
+    if (g) outcome_of_made(o, &e, m);
     eddy_model_report *r = o->status == EDDY_OK ? eddy_tensorflow_check(path, .error = &e)
                                                      : NULL;
+    if (r) outcome_of_made(o, &e, r);
     outcome_of_error(o, &e);
     outcome_add(o, (int[]){ eddy_tensorflow_output_count(m), eddy_model_report_size(r) },
                 2 * sizeof(int));
@@ -72,7 +74,7 @@ static void load(load_fn *f, const char *path, outcome *o)
 {
     eddy_error  e = { 0 };
     eddy_array *a = f(path, NULL, &e);
-    outcome_of_error(o, &e);
+    outcome_of_made(o, &e, a);
     outcome_add_array(o, a);
     eddy_array_free(a);
 }
@@ -89,12 +91,13 @@ static void npz(const char *path, outcome *o)
 {
     eddy_error e = { 0 };
     eddy_npz  *z = eddy_npz_open(path, NULL, &e);
+    outcome_of_made(o, &e, z);
     for (int i = 0; i < eddy_npz_count(z) && e.status == EDDY_OK; i++) {
         eddy_array *a = eddy_npz_array(z, eddy_npz_name(z, i), &e);
+        outcome_of_made(o, &e, a);
         outcome_add_array(o, a);
         eddy_array_free(a);
     }
-    outcome_of_error(o, &e);
     eddy_npz_free(z);
 }
 
@@ -102,12 +105,12 @@ static void csv(const char *path, outcome *o)
 {
     eddy_error e = { 0 };
     eddy_csv  *c = eddy_csv_read(path, .error = &e);
+    outcome_of_made(o, &e, c);
     for (int i = 0; i < eddy_csv_columns(c); i++) {
         outcome_add_text(o, eddy_csv_name(c, i));
         outcome_add_array(o, eddy_csv_array(c, i));
         for (int k = 0; k < eddy_csv_words(c, i); k++) outcome_add_text(o, eddy_csv_word(c, i, k));
     }
-    outcome_of_error(o, &e);
     eddy_csv_free(c);
 }
 

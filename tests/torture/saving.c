@@ -47,7 +47,7 @@ static void graph_file(int i, void *state, outcome *o)
     add_file(o, path);
     if (o->status != EDDY_OK) return;
     eddy_graph *g = eddy_graph_load(path, .error = &e);
-    outcome_of_error(o, &e);
+    outcome_of_made(o, &e, g);
     if (g) outcome_add(o, &(int){ eddy_graph_size(g) }, sizeof(int));
     eddy_graph_free(g);
 }
@@ -281,6 +281,7 @@ static void entries(int i, void *state, outcome *o)
     eddy_checkpoint *c = eddy_checkpoint_open("data/fine_tune.safetensors", .error = &e);
     for (int k = 0; k < eddy_checkpoint_count(c) && e.status == EDDY_OK; k++) {
         eddy_array *a = eddy_checkpoint_value(c, eddy_checkpoint_entry_at(c, k).name, &e);
+        outcome_of_made(o, &e, a);
         if (a) outcome_add(o, eddy_array_data(a), 16);
         eddy_array_free(a);
     }
@@ -310,7 +311,7 @@ static void small_integers(int i, void *state, outcome *o)
     (void)i, (void)state;
     eddy_checkpoint *c = eddy_checkpoint_open(scratch("integers.safetensors"), .error = &e);
     eddy_array      *a = c ? eddy_checkpoint_value(c, "x", &e) : NULL;
-    outcome_of_error(o, &e);
+    outcome_of_made(o, &e, a);
     outcome_add_array(o, a);
     eddy_array_free(a);
     eddy_checkpoint_free(c);
@@ -342,7 +343,7 @@ static void npy(int i, void *state, outcome *o)
     outcome_of(o, eddy_array_save(f->value, path, NULL, &e), e.message);
     if (o->status != EDDY_OK) return;
     eddy_array *a = eddy_array_load(path, NULL, &e);
-    outcome_of_error(o, &e);
+    outcome_of_made(o, &e, a);
     outcome_add_array(o, a);
     eddy_array_free(a);
 }

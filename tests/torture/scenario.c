@@ -29,6 +29,13 @@ bool outcome_of_session(outcome *o, eddy_session *s, eddy_status status)
 
 void outcome_of_error(outcome *o, const eddy_error *e) { outcome_of(o, e->status, e->message); }
 
+void outcome_of_made(outcome *o, const eddy_error *e, const void *made)
+{
+    if ((made == NULL) == (e->status == EDDY_OK))
+        outcome_of(o, EDDY_INTERNAL, made ? "an object with an error" : "no object without an error");
+    outcome_of_error(o, e);
+}
+
 void outcome_add(outcome *o, const void *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -53,6 +60,7 @@ void outcome_add_array(outcome *o, const eddy_array *a)
 
 void outcome_add_checkpoint(outcome *o, eddy_checkpoint *c, eddy_error *e)
 {
+    outcome_of_made(o, e, c);
     for (int i = 0; i < eddy_checkpoint_count(c) && e->status == EDDY_OK; i++) {
         eddy_array *a = eddy_checkpoint_value(c, eddy_checkpoint_entry_at(c, i).name, e);
         if (e->status == EDDY_UNIMPLEMENTED || e->status == EDDY_OUT_OF_RANGE)

@@ -42,6 +42,8 @@ void outcome_of(outcome *o, eddy_status status, const char *message);
 bool outcome_of_graph(outcome *o, const eddy_graph *g);
 bool outcome_of_session(outcome *o, eddy_session *s, eddy_status status);
 void outcome_of_error(outcome *o, const eddy_error *e);
+/* The same of a call that makes an object, which must be NULL with an error, and only then. */
+void outcome_of_made(outcome *o, const eddy_error *e, const void *made);
 /* Adds to the hash. */
 void outcome_add(outcome *o, const void *p, size_t n);
 void outcome_add_text(outcome *o, const char *s);

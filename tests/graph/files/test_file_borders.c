@@ -80,6 +80,7 @@ static const struct { const char *header; size_t n; const char *problem; } heade
     { ENTRY("F32", "1,1,1,1,1,1,1,1", "0", "4"), 4, "" },
     { ENTRY("F32", "1,1,1,1,1,1,1,1,1", "0", "4"), 4, "" },    /* refused when it is read */
     { ENTRY("F32", "281474976710656,0", "0", "0"), 0, "" },
+    { ENTRY("U8", "281474976710656", "0", "0"), 0, "has the length 0 in bytes" },
     { ENTRY("F32", "281474976710657,0", "0", "0"), 0, "the shape is too large" },
     { ENTRY("F32", "0,281474976710656,2", "0", "0"), 0, "the shape is too large" },
     { ENTRY("XX", "281474976710656,2", "0", "0"), 0, "the shape is too large" },
@@ -253,6 +254,7 @@ START_TEST(unaligned)
     ck_assert_msg(open_header(text, 9, &s, &e) == EDDY_OK, "%s", e.message);
     eddy_array *b = eddy__safetensors_value(&s, eddy__safetensors_find(&s, "b"), &e);
     ck_assert_msg(b && eddy_array_get(b, 0) == 0 && eddy_array_get(b, 1) == 0, "%s", e.message);
+    ck_assert_uint_eq((uintptr_t)eddy_array_data(b) % sizeof(float), 0);
     eddy_array_free(b);
     eddy__safetensors_free(&s);
 }

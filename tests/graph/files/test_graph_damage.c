@@ -156,6 +156,7 @@ static const struct {
     { "s", "{base64: A}", EDDY_CORRUPT },
     { "s", "{base64: AA==}", EDDY_CORRUPT },
     { "s", "{base64: []}", EDDY_CORRUPT },
+    { "s", "{base64: YQ==, extra: 1}", EDDY_CORRUPT },
     { "d", "float", EDDY_BAD_DTYPE },
     { "d", "11", EDDY_BAD_DTYPE },
     { "d", "[]", EDDY_CORRUPT },

@@ -71,7 +71,9 @@ static int odd_close(void *context, int fd)
 
 eddy_files odd_files_begin(odd_files *odd, const void *p, size_t n)
 {
+    const memory_fault fault = odd->files.fault;
     memory_files_init(&odd->files);
+    odd->files.fault = fault;
     memory_files_put(&odd->files, "f", p, n);
     eddy_files table = odd->files.table;
     table.context = odd;

@@ -10,7 +10,7 @@ typedef struct odd_files {
     int          interrupted, number;   /* so many reads or writes fail; errno of these and of size() */
     int          missing;               /* 1 open, 2 read, 3 size, 4 close, 5 write; 0: none */
     int64_t      written;               /* write() says one less and writes nothing; 0: the truth */
-    memory_files files;
+    memory_files files;                 /* only its fault is set before */
 } odd_files;
 
 /* Sets odd->files up, with these bytes as "f"; the caller frees it. The table uses odd. */

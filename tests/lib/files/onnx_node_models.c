@@ -57,6 +57,7 @@ static const struct {
     { "one", "", "Constant >a", "a" },
     { "other", "", "Constant >k;Neg k>a", "a" },
     { "inner", "", "Constant >k value=@b_1;If k>a then_branch=%one else_branch=%other", "a" },
+    { "lacks", "", "Constant >k", "a" },
     { "fails", "", "Nonsense >a", "a" },
     { "pair", "", "Constant >k;SequenceConstruct k,k>a", "a" },
     { "clip", "", "Constant >k;Clip k,,>a", "a" },

@@ -157,6 +157,8 @@ START_TEST(several_files)
                                    .metadata = &pair, .n_metadata = 1));
         ck_assert_int_eq(shards_in(&files), turn == 1 ? 5 : 3);
         ck_assert_int_eq(memory_files_count(&files), turn == 1 ? 6 : 4);
+        const memory_content *index = memory_files_get(&files, path);
+        ck_assert_msg(strstr(index->bytes, "\"total_size\": 160\n"), "%s", index->bytes);
         for (int i = 0; i < 5; i++) clear(v[i]);
         WORKS(eddy_restore_checkpoint(s, path));
         for (int i = 0; i < 5; i++) counts(v[i]);

@@ -227,6 +227,7 @@ START_TEST(messages)
         list_fails(bad[i], strlen(bad[i]), EDDY_CORRUPT);
     list_fails("x\0", 2, EDDY_CORRUPT);
     list_fails(large, sizeof large, EDDY_LIMIT);
+    list_fails(large, sizeof large - 1, EDDY_CORRUPT);
     ck_assert_int_eq(eddy_best_checkpoint(NULL, NULL, &k, &e), EDDY_INVALID_ARGUMENT);
     golden_error(&e);
     memory_files_init(&m);

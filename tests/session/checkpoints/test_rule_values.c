@@ -10,7 +10,7 @@
 
 Suite *rule_values_suite(void);
 
-enum { F32 = EDDY_FLOAT32, I32 = EDDY_INT32, MOST = 3 };
+enum { F32 = EDDY_FLOAT32, I32 = EDDY_INT32, U8 = EDDY_UINT8, MOST = 3 };
 #define S(r, ...) { .rank = r, .dim = { __VA_ARGS__ } }
 #define NONE      { .rank = 0 }
 
@@ -104,6 +104,7 @@ static const row rows[] = {
     { NULL, false, F32, 1, 1, { S(2, 2, 0) }, { S(1, 0) }, .rule = { .rows = 2 } },
     { NULL, true, F32, 1, 1, { S(1, 6) }, { S(2, 2, 3) }, .rule = { .rows = 2 } },
     { NULL, true, F32, 1, 1, { S(1, 0) }, { S(2, 2, 0) }, .rule = { .rows = 2 } },
+    { NULL, true, U8, 1, 1, { S(1, 2) }, { S(2, 2, 1) }, .rule = { .rows = 2 } },
     { NULL, false, F32, 1, 1, { S(2, 1, 6) }, { S(1, 6) }, .rule = { .rows = 1 } },
     { NULL, true, F32, 1, 1, { S(1, 6) }, { S(2, 1, 6) }, .rule = { .rows = 1 } },
     { "its entry has another number of rows", false, F32, 1, 1, { S(2, 3, 3) }, { NONE },
@@ -258,6 +259,21 @@ START_TEST(sane_rules)
 }
 END_TEST
 
+START_TEST(row_of_two_entries)
+{
+    eddy_checkpoint_rule rule = { .variables = { "w" }, .entries = { "x", "y" }, .rows = 1 };
+    const eddy_checkpoint_map map = { .rules = &rule, .n_rules = 1 };
+    eddy_graph *g = eddy_graph_new();
+    eddy_arena  texts = { .allocator = &eddy__libc };
+    eddy_error  e = { 0 };
+    rule_match  m;
+    ck_assert(!eddy__match_rule(&map, g, "w", EDDY_SCALAR, &texts, &m, &e));
+    ck_assert_msg(strstr(e.message, "has rows of several entries"), "%s", e.message);
+    eddy__arena_free(&texts);
+    eddy_graph_free(g);
+}
+END_TEST
+
 Suite *rule_values_suite(void)
 {
     Suite *s = suite_create("rule_values");
@@ -265,6 +281,7 @@ Suite *rule_values_suite(void)
     tcase_add_loop_test(t, values, 0, sizeof rows / sizeof *rows);
     tcase_add_test(t, answers);
     tcase_add_test(t, sane_rules);
+    tcase_add_test(t, row_of_two_entries);
     suite_add_tcase(s, t);
     return s;
 }
