@@ -496,7 +496,7 @@ sanitized: $(EXAMPLES) tests
 valgrind: ## run the tests under valgrind, except slow cases
 	@sh scripts/setup.sh valgrind
 	@$(MAKE) --no-print-directory BUILD=build/valgrind OPT=-O1 tests
-	@CK_FORK=no CK_EXCLUDE_TAGS='slow many' OPENBLAS_CORETYPE=Haswell OPENBLAS_NUM_THREADS=1 \
+	@CK_FORK=no CK_EXCLUDE_TAGS='slow many' OPENBLAS_CORETYPE=Sandybridge OPENBLAS_NUM_THREADS=1 \
 	    UNDER='valgrind -q --fair-sched=yes --leak-check=full --error-exitcode=1' \
 	    $(MAKE) --no-print-directory BUILD=build/valgrind run-tests
 
