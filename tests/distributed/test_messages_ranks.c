@@ -252,8 +252,8 @@ static void *fetch_sum(void *of)
 }
 
 /* Rank 0 comes only when rank 1 has been cancelled, or has run out of time; 2: cancelled, with
- * overlap. The session is prepared, so that rank 1 waits in the collective by then, also where a plan
- * takes longer, as under valgrind. */
+ * overlap. Sessions are prepared, so that rank 1 waits in the collective by then under valgrind,
+ * too. */
 static bool stopped(eddy_communicator *c, void *context)
 {
     const int     kind = *(int *)context, me = eddy_communicator_rank(c);
