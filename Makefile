@@ -496,10 +496,10 @@ sanitized: $(EXAMPLES) tests
 	@$(MAKE) --no-print-directory roundtrip
 	@CK_FORK=no $(RUN_TESTS)
 
-valgrind: ## run the tests under valgrind, except slow cases
+valgrind: ## run the tests under valgrind, except cases tagged slow or many (JOBS=1: one suite at a time)
 	@sh scripts/setup.sh valgrind
 	@$(MAKE) --no-print-directory BUILD=build/valgrind OPT=-O1 tests
-	@CK_FORK=no CK_EXCLUDE_TAGS='slow many' OPENBLAS_CORETYPE=Haswell OPENBLAS_NUM_THREADS=1 \
+	@CK_FORK=no CK_EXCLUDE_TAGS='slow many' OPENBLAS_CORETYPE=Sandybridge OPENBLAS_NUM_THREADS=1 \
 	    UNDER='valgrind -q --fair-sched=yes --leak-check=full --error-exitcode=1' \
 	    $(MAKE) --no-print-directory BUILD=build/valgrind run-tests
 
@@ -510,7 +510,7 @@ tsan: ## run the tests with ThreadSanitizer, except slow cases
 	    TSAN_OPTIONS=allocator_may_return_null=1 \
 	    $(MAKE) --no-print-directory BUILD=build/tsan run-tests
 
-msan: ## run tests and examples with MemorySanitizer, except slow cases (needs clang, cmake)
+msan: ## run tests and examples with MemorySanitizer, except cases tagged slow or many (needs clang, cmake)
 	@sh scripts/setup.sh check
 	@BUILD=build/msan MAKE='$(MAKE)' EXAMPLES='$(notdir $(SELF_CHECKING))' sh scripts/memory_sanitizer.sh $(SUITES)
 

@@ -3,6 +3,7 @@
 # the number of checks and the output of failed suites.
 #
 #   tests.sh PROGRAM SUITES...        $UNDER: what runs the program, as valgrind
+#                                     $JOBS: processes at a time
 set -eu
 export UNDER="${UNDER:-}"
 
@@ -16,10 +17,10 @@ mkdir -p "$logs"
 # The slowest suites first.
 # shellcheck disable=SC2016  # the inner shell expands them
 one='CK_RUN_SUITE=$3 $UNDER "$1" > "$2/$3.log" 2>&1 || echo "$3" >> "$2/failed"; echo " $3"'
-first='gradients vmap sweep product conv'
+first='ranks vmap sweep winograd conv stop lapack_blocks long_calls segments'
 { for s in $first; do case " $* " in *" $s "*) echo "$s" ;; esac; done
   for s in "$@"; do case " $first " in *" $s "*) ;; *) echo "$s" ;; esac; done
-} | xargs -P "$(nproc)" -n 1 sh -c "$one" tests "$program" "$logs" || true
+} | xargs -P "${JOBS:-$(nproc)}" -n 1 sh -c "$one" tests "$program" "$logs" || true
 
 # A suite that crashed has no last line, and an unknown suite has no checks.
 some='^[0-9]*%: Checks: [1-9]'

@@ -247,12 +247,12 @@ static void nearest_rows(void *arg, int64_t from, int64_t to, int worker)
 static eddy_status nearest_kernel(eddy_kernel *k)
 {
     enum { GRAIN = 1 << 17 };
+    if (k->out[0]->count == 0) return EDDY_OK;
     const eddy_resample *r = k->state;
     const eddy_terms *h = &r->axis[0], *v = &r->axis[1];
     nearest_work w = { h->n, h->read, v->n, v->read,
                        (size_t)r->channels * eddy_dtype_size(k->out[0]->type.dtype),
                        { h->at, v->at }, k->in[0]->data, k->out[0]->data };
-    if (k->out[0]->count == 0) return EDDY_OK;
     const int64_t row = (int64_t)w.pixel * w.columns;
     eddy__parallel_or_stop(k, r->batch * w.rows, GRAIN / (row + 1) + 1, nearest_rows, &w);
     return EDDY_OK;

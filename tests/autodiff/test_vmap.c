@@ -5,6 +5,7 @@
 #include "tests/lib/golden.h"
 #include "tests/lib/sweep_rows.h"
 #include "tests/lib/array_trial.h"
+#include "tests/lib/third_rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -464,15 +465,15 @@ END_TEST
 Suite *vmap_suite(void)
 {
     Suite *s = suite_create("vmap");
-    TCase *c = tcase_create("ops"), *many = tcase_create("gradients");
+    TCase *c = tcase_create("ops"), *many = tcase_create("other rows");
     TCase *slow = tcase_create("nested and complex");
     tcase_set_tags(many, "many");
     tcase_set_tags(slow, "slow");
     tcase_add_test(c, every_op);
     const int rows = sweep_count() + MORE_ROWS;
-    tcase_add_loop_test(c, rows_are_mapped, 0, rows);
-    tcase_add_loop_test(c, rows_are_mapped_over_unknown_numbers, 0, rows);
-    tcase_add_loop_test(c, gradients_are_mapped, 0, rows);
+    add_third_rows(c, many, rows_are_mapped, 0, rows);
+    add_third_rows(c, many, rows_are_mapped_over_unknown_numbers, 1, rows);
+    add_third_rows(c, many, gradients_are_mapped, 2, rows);
     tcase_add_loop_test(many, other_gradients_are_mapped, 0, rows);
     tcase_add_loop_test(slow, maps_are_mapped, 0, rows);
     tcase_add_loop_test(slow, complex_rows_are_mapped, 0, rows);

@@ -3,6 +3,7 @@
 #include "build/gen/suites.h"
 #include "tests/lib/control_checks.h"
 #include "tests/lib/finite_differences.h"
+#include "tests/lib/third_rows.h"
 
 /* ------------------------------------------------------------------ operators -- */
 
@@ -523,13 +524,15 @@ Suite *linear_solvers_suite(void)
         eigenpairs_and_differences, restarts, small_spaces, maps_of_eigenpairs,
     };
     Suite *suite = suite_create("linear_solvers");
-    TCase *c = tcase_create("linear_solvers");
+    TCase *c = tcase_create("linear_solvers"), *many = tcase_create("other seeds");
+    tcase_set_tags(many, "many");
     for (size_t i = 0; i < sizeof trials / sizeof *trials; i++)
-        tcase_add_loop_test(c, trials[i], 0, SEEDS);
+        add_third_rows(c, many, trials[i], (int)(i % 3), SEEDS);
     tcase_add_test(c, files);
     tcase_add_test(c, single_precision);
     tcase_add_test(c, scales_of_operators);
     tcase_add_test(c, shared_eigenvalues);
     suite_add_tcase(suite, c);
+    suite_add_tcase(suite, many);
     return suite;
 }

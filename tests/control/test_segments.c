@@ -4,6 +4,7 @@
 #include "tests/lib/control_models.h"
 #include "tests/lib/finite_differences.h"
 #include "tests/lib/same_bits.h"
+#include "tests/lib/third_rows.h"
 
 typedef struct option {
     eddy_recompute recompute;
@@ -190,13 +191,17 @@ Suite *segments_suite(void)
     Suite *s = suite_create("segments");
     TCase *c = tcase_create("models");
     tcase_set_timeout(c, 60);
+    TCase *many = tcase_create("other rows");
+    tcase_set_tags(many, "many");
+    tcase_set_timeout(many, 60);
     tcase_add_loop_test(c, linear_bodies, 1, 7);
     tcase_add_test(c, empty_rows);
-    tcase_add_loop_test(c, like_loops_without, 0, CONTROL_MODELS * COUNTS);
-    tcase_add_loop_test(c, unknown_lengths, 0, CONTROL_MODELS * COUNTS);
+    add_third_rows(c, many, like_loops_without, 0, CONTROL_MODELS * COUNTS);
+    add_third_rows(c, many, unknown_lengths, 1, CONTROL_MODELS * COUNTS);
     tcase_add_loop_test(c, derivatives_are_differences, 0, CONTROL_MODELS * OPTIONS);
     tcase_add_loop_test(c, other_derivatives, 0, CONTROL_MODELS * OPTIONS);
     tcase_add_loop_test(c, options_and_files_change_no_bit, 0, 2 * CONTROL_MODELS);
     suite_add_tcase(s, c);
+    suite_add_tcase(s, many);
     return s;
 }

@@ -180,7 +180,11 @@ Suite *segments_memory_suite(void)
 {
     Suite *s = suite_create("segments_memory");
     TCase *c = tcase_create("solvers");
-    tcase_add_loop_test(c, solvers, 0, SEEDS);
+    tcase_add_loop_test(c, solvers, 0, 1);
+    suite_add_tcase(s, c);
+    c = tcase_create("other seeds");
+    tcase_set_tags(c, "many");
+    tcase_add_loop_test(c, solvers, 1, SEEDS);
     suite_add_tcase(s, c);
     c = tcase_create("lengths");
     tcase_add_test(c, lengths_are_near_the_root);

@@ -238,7 +238,7 @@ END_TEST
 
 static void *cancel_soon(void *session)
 {
-    pause_for(0.05);
+    pause_for(0.2);
     eddy_session_cancel(session);
     return NULL;
 }
@@ -252,7 +252,8 @@ static void *fetch_sum(void *of)
 }
 
 /* Rank 0 comes only when rank 1 has been cancelled, or has run out of time; 2: cancelled, with
- * overlap. */
+ * overlap. Sessions are prepared, so that rank 1 waits in the collective by then under valgrind,
+ * too. */
 static bool stopped(eddy_communicator *c, void *context)
 {
     const int     kind = *(int *)context, me = eddy_communicator_rank(c);
@@ -260,11 +261,12 @@ static bool stopped(eddy_communicator *c, void *context)
     rank_run     *r = &runs_of[me];
     eddy_graph   *g = eddy_graph_new();
     eddy_tensor   y = kind == 2 ? leaves_overlapped(g, c, 0) : eddy_all_reduce(c, floats(g, 3));
-    eddy_session *s = eddy_session_new(g, .timeout = times_out && me == 1 ? 0.05 : 0);
+    eddy_session *s = eddy_session_new(g, .timeout = times_out && me == 1 ? 0.2 : 0);
     pthread_t     other;
+    eddy_prepare(s, EDDY_FEED(), EDDY_FETCH(y));
     bool          cancels = !times_out && me == 1;
     if (cancels) cancels = pthread_create(&other, NULL, cancel_soon, s) == 0;
-    if (me == 0) pause_for(0.3);
+    if (me == 0) pause_for(0.6);
     r->status = eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), NULL);
     snprintf(r->message, sizeof r->message, "%s", eddy_session_message(s));
     if (cancels) pthread_join(other, NULL);

@@ -35,7 +35,7 @@ Suite *ranks_suite(void)
     Suite *s = suite_create("ranks");
     TCase *few = tcase_create("few"), *many = tcase_create("many");
     tcase_set_tags(few, "threads");
-    tcase_set_tags(many, "threads");
+    tcase_set_tags(many, "threads many");
     tcase_add_loop_test(few, few_ranks, 0, count_of_scenarios());
     tcase_add_loop_test(many, many_ranks, 0, count_of_scenarios());
     suite_add_tcase(s, few);

@@ -239,8 +239,11 @@ Suite *tensorflow_limits_suite(void)
     Suite *s = suite_create("tensorflow_limits");
     TCase *t = tcase_create("limits");
     tcase_set_timeout(t, 300);
+    TCase *many = tcase_create("many nodes");
+    tcase_set_timeout(many, 300);
+    tcase_set_tags(many, "many");
+    tcase_add_test(many, nodes_of_calls);
     tcase_add_test(t, nodes_of_a_graph);
-    tcase_add_test(t, nodes_of_calls);
     tcase_add_test(t, work);
     tcase_add_test(t, numbers_of_attributes);
     tcase_add_test(t, values_of_loops);
@@ -248,5 +251,6 @@ Suite *tensorflow_limits_suite(void)
     tcase_add_test(t, frames);
     tcase_add_test(t, joined_branches);
     suite_add_tcase(s, t);
+    suite_add_tcase(s, many);
     return s;
 }

@@ -109,6 +109,7 @@ bool __wrap_eddy__lapack_eig(eddy_dtype d, int64_t n, void *a, void *values, voi
 {
     const size_t size = eddy_dtype_size(d);
     reads(matrix_of(a, n, n, size));
+    writes(vector_of(work, n, size));       /* the eigenvalues' parts, if a is real */
     const bool good = __real_eddy__lapack_eig(d, n, a, values, v, work);
     writes(vector_of(values, n, size));
     if (v) writes(matrix_of(v, n, n, size));

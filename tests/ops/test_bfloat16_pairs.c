@@ -2,6 +2,7 @@
  * batches and with an epilogue, against plain sums; and convolutions against those in float64. */
 #include "ops/kernels/convolution/conv.h"
 #include "tests/lib/array_trial.h"
+#include "tests/lib/third_rows.h"
 
 #include <math.h>
 
@@ -142,11 +143,13 @@ END_TEST
 Suite *bfloat16_pairs_suite(void)
 {
     Suite *s = suite_create("bfloat16_pairs");
-    TCase *c = tcase_create("all");
+    TCase *c = tcase_create("all"), *many = tcase_create("other rows");
+    tcase_set_tags(many, "many");
     tcase_add_loop_test(c, sizes, 0, 8);
-    tcase_add_loop_test(c, large, 0, 8);
+    add_third_rows(c, many, large, 1, 8);
     tcase_add_loop_test(c, batches, 0, 4);
     tcase_add_loop_test(c, convolutions, 0, sizeof convs / sizeof *convs);
     suite_add_tcase(s, c);
+    suite_add_tcase(s, many);
     return s;
 }

@@ -3,6 +3,7 @@
  * gradient of the gradient. */
 #include "tests/lib/same_bits.h"
 #include "tests/lib/sweep_rows.h"
+#include "tests/lib/third_rows.h"
 
 #include <math.h>
 
@@ -304,12 +305,14 @@ END_TEST
 Suite *complex_sweep_suite(void)
 {
     Suite *s = suite_create("complex_sweep");
-    TCase *t = tcase_create("ops");
+    TCase *t = tcase_create("ops"), *many = tcase_create("other rows");
+    tcase_set_tags(many, "many");
     const int rows = MORE + sweep_count();
     tcase_add_loop_test(t, gradients_are_slopes, 0, rows);
     tcase_add_loop_test(t, broadcasting, 0, rows);
     tcase_add_loop_test(t, complex64_agrees, 0, rows);
-    tcase_add_loop_test(t, files_and_options, 0, rows);
+    add_third_rows(t, many, files_and_options, 0, rows);
     suite_add_tcase(s, t);
+    suite_add_tcase(s, many);
     return s;
 }

@@ -2,6 +2,7 @@
  * of an input, all. Whatever is known of the shapes, a row gives the same values and gradients, or
  * an error that names the operation. test_empty_values.c says which values. */
 #include "tests/lib/random_graphs/row_graphs.h"
+#include "tests/lib/third_rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -221,8 +222,10 @@ END_TEST
 Suite *empty_suite(void)
 {
     Suite *s = suite_create("empty");
-    TCase *c = tcase_create("rows");
-    tcase_add_loop_test(c, rows, 0, sweep_count());
+    TCase *c = tcase_create("rows"), *many = tcase_create("other rows");
+    tcase_set_tags(many, "many");
+    add_third_rows(c, many, rows, 0, sweep_count());
     suite_add_tcase(s, c);
+    suite_add_tcase(s, many);
     return s;
 }

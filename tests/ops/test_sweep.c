@@ -5,6 +5,7 @@
 #include "build/gen/table.h"
 #include "tests/lib/same_bits.h"
 #include "tests/lib/sweep_rows.h"
+#include "tests/lib/third_rows.h"
 
 #include <math.h>
 
@@ -403,15 +404,17 @@ END_TEST
 Suite *sweep_suite(void)
 {
     Suite *s = suite_create("sweep");
-    TCase *c = tcase_create("ops");
+    TCase *c = tcase_create("ops"), *many = tcase_create("other rows");
+    tcase_set_tags(many, "many");
     tcase_add_test(c, every_op);
     tcase_add_loop_test(c, gradients_are_slopes, 0, sweep_count());
     tcase_add_loop_test(c, float32_agrees, 0, sweep_count());
-    tcase_add_loop_test(c, unknown_shapes_agree, 0, sweep_count());
+    add_third_rows(c, many, unknown_shapes_agree, 0, sweep_count());
     tcase_add_loop_test(c, broadcasting, 0, sweep_count());
     tcase_add_loop_test(c, same_operand, 0, sweep_count());
-    tcase_add_loop_test(c, size_1, 0, sweep_count());
-    tcase_add_loop_test(c, files_and_options, 0, sweep_count());
+    add_third_rows(c, many, size_1, 1, sweep_count());
+    add_third_rows(c, many, files_and_options, 2, sweep_count());
     suite_add_tcase(s, c);
+    suite_add_tcase(s, many);
     return s;
 }

@@ -3,6 +3,7 @@
 #include "tests/lib/control_checks.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/mixed_runs.h"
+#include "tests/lib/third_rows.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -334,6 +335,7 @@ END_TEST
 START_TEST(updates_are_whole)
 {
     enum { N = 4, SIZE = 200000 };
+    const int   rounds = _i ? 9 : 1;
     eddy_tensor v[N], update[N];
     eddy_array *a[N] = { NULL };
     for (int i = 0; i < N; i++) {
@@ -343,7 +345,7 @@ START_TEST(updates_are_whole)
     }
     eddy_tensor all = eddy_group(g, { N, update });
     ck_assert_int_eq(run(eddy_initializer(g)), EDDY_OK);
-    for (int round = 0; round < 10; round++) {
+    for (int round = 0; round < rounds; round++) {
         run_under_fire(all, 20, 0);
         ck_assert_int_eq(eddy_run(s, EDDY_FEED(), (eddy_list){ N, v }, a), EDDY_OK);
         for (int i = 0; i < N; i++) {
@@ -547,6 +549,10 @@ Suite *stop_suite(void)
     tcase_add_checked_fixture(threads, setup, teardown);
     tcase_set_tags(threads, "threads");
     tcase_set_timeout(threads, 60);
+    TCase *many = tcase_create("other kernels");
+    tcase_add_checked_fixture(many, setup, teardown);
+    tcase_set_tags(many, "threads many");
+    tcase_set_timeout(many, 60);
     tcase_add_loop_test(threads, cancelled_by_a_thread, 0, 2);
     tcase_add_loop_test(threads, closed_by_a_thread, 0, 2);
     tcase_add_loop_test(threads, cancelled_by_a_signal, 0, 2);
@@ -557,14 +563,16 @@ Suite *stop_suite(void)
     tcase_add_test(threads, timeout_of_the_run);
     tcase_add_test(threads, timed_out_behind_a_waiting_run);
     tcase_add_loop_test(threads, results_are_whole, 0, 4);
-    tcase_add_test(threads, updates_are_whole);
+    tcase_add_loop_test(threads, updates_are_whole, 0, 1);
+    tcase_add_loop_test(many, updates_are_whole, 1, 2);
     tcase_add_test(threads, evaluations_are_whole);
-    tcase_add_loop_test(threads, kernels_are_whole, 0, KERNELS);
+    add_third_rows(threads, many, kernels_are_whole, 1, KERNELS);
     tcase_add_test(threads, evaluated_updates_happen_once);
     tcase_add_test(threads, used_by_threads);
     tcase_add_test(c, prepared);
     tcase_add_test(c, messages);
     suite_add_tcase(suite, c);
     suite_add_tcase(suite, threads);
+    suite_add_tcase(suite, many);
     return suite;
 }

@@ -35,6 +35,7 @@ static int64_t span_of(const eddy_terms *t)
 eddy_status eddy__resample_prepare(eddy_kernel *k, eddy_shape x, bool back)
 {
     enum { MOST_KEPT = 16 };
+    if (eddy_shape_count(k->out[0]->type.shape) == 0) return EDDY_OK;     /* needs no terms */
     const eddy_shape made = back ? k->in[1]->type.shape : k->out[0]->type.shape;
     const eddy_resize_attrs sized = eddy__resize_to_shape(k->attrs, made), *a = &sized;
     const eddy_resize_method m = k->op->variant;
@@ -72,11 +73,11 @@ static void run_piece(void *arg, int64_t from, int64_t to, int worker)
 eddy_status eddy__resample_run(eddy_kernel *k, int from)
 {
     enum { GRAIN = 32768 };
+    if (k->out[0]->count == 0) return EDDY_OK;
     eddy_resample r = *(const eddy_resample *)k->state;
     resample_run  run = { &r, EDDY_FOR_TYPE(resample, FOR_FLOATS, k->out[0]->type.dtype),
                           k->scratch };
     const int64_t rows = r.batch * r.axis[0].n;
-    if (k->out[0]->count == 0) return EDDY_OK;
     r.x = k->in[from]->data;
     r.y = k->out[0]->data;
     const int64_t row = (r.axis[1].n + r.axis[1].read) * r.channels;

@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 
 Suite *images_odd_suite(void);
 
@@ -183,6 +184,50 @@ START_TEST(of_two_tensors)
 }
 END_TEST
 
+/* -------------------------------------------------------------------- memory -- */
+
+/* Memory of libc, and the largest block that was asked for. */
+static size_t largest;
+static void *allocate(void *context, size_t size)
+{
+    (void)context;
+    if (size > largest) largest = size;
+    return malloc(size);
+}
+static void release(void *context, void *p, size_t size)
+{
+    (void)context, (void)size;
+    free(p);
+}
+
+/* Images without channels need no weights, however large they are. */
+START_TEST(resized_without_channels)
+{
+    const eddy_allocator watched = { allocate, release, NULL };
+    const eddy_dims      size = EDDY_DIMS(1 << 18, 1 << 18);
+    eddy_graph          *own = eddy_graph_new(.allocator = &watched);
+    const eddy_tensor    x = eddy_placeholder(own, "x", EDDY_FLOAT32, EDDY_SHAPE(1, 4, 4, 0));
+    const eddy_tensor    y[] = { eddy_resize_bilinear(x, size), eddy_resize_bicubic(x, size),
+                                 eddy_resize_area(x, size),
+                                 eddy_resize_nearest_neighbor(x, size) };
+    eddy_array          *none = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(1, 4, 4, 0));
+    for (int i = 0; i < COUNT(y); i++) {
+        eddy_session *s = eddy_session_new(own);
+        const eddy_tensor both[] = { y[i], eddy_gradient(Sum(y[i]), x) };
+        eddy_array       *out[2] = { NULL };
+        largest = 0;
+        ck_assert_int_eq(eddy_run(s, EDDY_FEED({ x, none }), (eddy_list){ 2, both }, out), EDDY_OK);
+        ck_assert_int_eq(eddy_array_count(out[0]) + eddy_array_count(out[1]), 0);
+        ck_assert_msg(largest < 1 << 20, "%d asks for %zu bytes", i, largest);
+        eddy_array_free(out[0]);
+        eddy_array_free(out[1]);
+        eddy_session_free(s);
+    }
+    eddy_array_free(none);
+    eddy_graph_free(own);
+}
+END_TEST
+
 Suite *images_odd_suite(void)
 {
     Suite *suite = suite_create("images_odd");
@@ -193,6 +238,7 @@ Suite *images_odd_suite(void)
     tcase_add_loop_test(c, of_tensors, 0, ODD);
     tcase_add_loop_test(c, of_sizes, 0, ODD);
     tcase_add_loop_test(c, of_two_tensors, 0, ODD);
+    tcase_add_test(c, resized_without_channels);
     suite_add_tcase(suite, c);
     return suite;
 }

@@ -4,6 +4,7 @@
 #include "ops/kernels/libraries/fftw.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/files/memory_files.h"
+#include "tests/lib/third_rows.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -310,12 +311,16 @@ Suite *long_calls_suite(void)
     TCase *c = tcase_create("threads");
     tcase_set_tags(c, "threads");
     tcase_set_timeout(c, 120);
+    TCase *many = tcase_create("other operations");
+    tcase_set_tags(many, "threads many");
+    tcase_set_timeout(many, 120);
     tcase_add_loop_test(c, right_values, 0, OPERATIONS);
-    tcase_add_loop_test(c, timed_out, 0, OPERATIONS);
+    add_third_rows(c, many, timed_out, 0, OPERATIONS);
     tcase_add_loop_test(c, freed_at_once, 0, OPERATIONS);
     tcase_add_test(c, cancelled_often);
     tcase_add_test(c, left_early);
     suite_add_tcase(suite, c);
+    suite_add_tcase(suite, many);
     TCase *memory = tcase_create("memory");
     tcase_set_tags(memory, "threads");
     tcase_set_timeout(memory, 60);

@@ -1,7 +1,7 @@
 /* test_matmul_fused.c -- matrix products with everything fused into them, against plain loops in
  * float64; and the operations made of several products. */
 #include "tests/lib/checks.h"
-#include "graph/base/cpu.h"
+#include "tests/lib/levels.h"
 #include "ops/kernels/matmul/gemm.h"
 #include "ops/linear/fused_matmul.h"
 #include "build/gen/table.h"
@@ -170,7 +170,7 @@ START_TEST(every_size)
 {
     static const int64_t sizes[] = { 1, 2, 3, 5, 15, 16, 17, 31, 33, 63, 65, 127 };
     enum { SIZES = sizeof sizes / sizeof *sizes };
-    eddy__instructions_limit((eddy_instructions)_i);
+    if (!limit_to(_i)) return;
     for (int i = 0; i < SIZES * SIZES * SIZES; i++)
         for (int rows = 0; rows < 2; rows++)
             check_one(EDDY_FLOAT32, sizes[i % SIZES], sizes[i / SIZES % SIZES],
@@ -188,7 +188,7 @@ START_TEST(long_and_wide)
         { 30, 90, 500, 524 },  { 200, 1024, 3, 0 },    { 1024, 10, 129, 0 }, { 14, 32, 2000, 0 },
         { 1, 1, 5000, 0 },     { 600, 700, 1, 0 },     { 6, 4, 512, 0 },     { 100, 100, 100, 924 },
     };
-    eddy__instructions_limit((eddy_instructions)_i);
+    if (!limit_to(_i)) return;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int draws = 0; draws < 12; draws++)
             check_one(EDDY_FLOAT32, sizes[i][0], sizes[i][1], sizes[i][2], sizes[i][3], 200);
@@ -220,7 +220,7 @@ END_TEST
 START_TEST(not_finite)
 {
     static const double odd[] = { INFINITY, -INFINITY, NAN };
-    eddy__instructions_limit((eddy_instructions)_i);
+    if (!limit_to(_i)) return;
     for (int i = 0; i < 400; i++) {
         const int64_t m = 1 + (int64_t)draw(40), n = 1 + (int64_t)draw(40);
         const int64_t k = 1 + (int64_t)draw(i < 390 ? 60 : 900);

@@ -128,11 +128,15 @@ END_TEST
 Suite *product_blocks_suite(void)
 {
     Suite *s = suite_create("product_blocks");
-    TCase *c = tcase_create("product_blocks");
+    TCase *c = tcase_create("product_blocks"), *many = tcase_create("transposed");
     tcase_set_timeout(c, 120);
-    tcase_add_loop_test(c, large_products, 0, 4);
+    tcase_set_timeout(many, 120);
+    tcase_set_tags(many, "many");
+    tcase_add_loop_test(c, large_products, 0, 1);
+    tcase_add_loop_test(many, large_products, 1, 4);
     tcase_add_loop_test(c, few_columns, 0, 4);
     tcase_add_loop_test(c, reads_end_with_the_operands, 0, 4);
     suite_add_tcase(s, c);
+    suite_add_tcase(s, many);
     return s;
 }

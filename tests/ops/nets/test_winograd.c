@@ -1,8 +1,8 @@
 /* test_winograd.c -- convolutions by Winograd's minimal filtering against the same operations in
  * float64, which test_conv.c compares with loops, and against direct sums where both must agree. */
-#include "graph/base/cpu.h"
 #include "ops/nets/conv2d_fused.h"
 #include "tests/lib/checks.h"
+#include "tests/lib/levels.h"
 #include "build/gen/table.h"
 
 #include <math.h>
@@ -151,7 +151,7 @@ static void compare(int at, const eddy_array *got, const eddy_array *want, const
 START_TEST(accurate)
 {
     const sizes *s = &cases[_i / LEVELS];
-    eddy__instructions_limit((eddy_instructions)(_i % LEVELS));
+    if (!limit_to(_i % LEVELS)) return;
     values  v = random_values(s);
     results got = run_by(EDDY_CONV_WINOGRAD, s, &v, 1);
     results want = run_all(s, &v, EDDY_FLOAT64, false, 1);
@@ -188,7 +188,7 @@ START_TEST(not_finite)
     static const double odd[] = { INFINITY, -INFINITY, NAN, 3e38 };
     const sizes s = { _i / (4 * INPUTS * LEVELS) ? 5 : 3, 2, 9, 8, 17, 20, "SAME", { 0 } };
     const int   k = _i / 4 % INPUTS;
-    eddy__instructions_limit((eddy_instructions)(_i / 4 / INPUTS % LEVELS));
+    if (!limit_to(_i / 4 / INPUTS % LEVELS)) return;
     values        v = random_values(&s);
     const int64_t n = eddy_array_count(v.at[k]);
     const int64_t places[] = { 0, n / 2, n - 1 };

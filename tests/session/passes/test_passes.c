@@ -6,6 +6,7 @@
  * takes so many, from that seed on, and leaves each pass out of each graph; else two take
  * turns. test_compiled_wrong.c has graphs that were once compiled wrong. */
 #include "tests/lib/random_graphs/plan_truth.h"
+#include "tests/lib/third_rows.h"
 #include "build/gen/suites.h"
 #include "graph/body.h"
 
@@ -162,8 +163,12 @@ Suite *passes_suite(void)
     Suite *s = suite_create("passes");
     TCase *c = tcase_create("graphs");
     tcase_set_timeout(c, 0);
-    tcase_add_loop_test(c, graphs, 0, CHUNKS);
+    TCase *many = tcase_create("other graphs");
+    tcase_set_tags(many, "many");
+    tcase_set_timeout(many, 0);
+    add_third_rows(c, many, graphs, 0, CHUNKS);
     tcase_add_loop_test(c, operations_of_bodies, 0, 10);
     suite_add_tcase(s, c);
+    suite_add_tcase(s, many);
     return s;
 }

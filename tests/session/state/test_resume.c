@@ -5,6 +5,7 @@
 #include "build/gen/suites.h"
 #include "tests/lib/files/memory_files.h"
 #include "tests/lib/training_rows.h"
+#include "tests/lib/third_rows.h"
 
 #include <check.h>
 #include <signal.h>
@@ -356,15 +357,18 @@ END_TEST
 Suite *resume_suite(void)
 {
     Suite *s = suite_create("resume");
-    TCase *t = tcase_create("optimizers");
-    tcase_add_loop_test(t, goes_on, 0, TRAINING_ROWS);
+    TCase *t = tcase_create("optimizers"), *many = tcase_create("other rows");
+    tcase_set_tags(many, "threads many");
+    tcase_set_timeout(many, 120);
+    add_third_rows(t, many, goes_on, 0, TRAINING_ROWS);
     tcase_add_loop_test(t, goes_on_elsewhere, 0, 4);
     suite_add_tcase(s, t);
     t = tcase_create("pipelines");
     tcase_set_tags(t, "threads");
     tcase_set_timeout(t, 120);
-    tcase_add_loop_test(t, goes_on_with_its_batches, 0, TRAINING_ROWS);
-    tcase_add_loop_test(t, goes_on_after_kills, 0, TRAINING_ROWS);
+    add_third_rows(t, many, goes_on_with_its_batches, 1, TRAINING_ROWS);
+    add_third_rows(t, many, goes_on_after_kills, 2, TRAINING_ROWS);
     suite_add_tcase(s, t);
+    suite_add_tcase(s, many);
     return s;
 }
