@@ -362,6 +362,16 @@ $(BUILD)/mixed_runs: $(BUILD)/obj/tests/threads/main.o $(BUILD)/obj/tests/lib/mi
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
+# The suites of tests/distributed alone, for `make threads`.
+RANK_TESTS := $(sort $(wildcard tests/distributed/test_*.c))
+RANK_SUITES := $(patsubst tests/distributed/test_%.c,%,$(RANK_TESTS))
+RANK_SHARED := $(sort $(wildcard tests/lib/ranks/*.c)) tests/lib/golden.c tests/lib/files/memory_files.c
+$(BUILD)/rank_suites: tests/main.c $(patsubst %.c,$(BUILD)/obj/%.o,$(RANK_TESTS) $(RANK_SHARED)) \
+                $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy_input.a $(BUILD)/libeddy.a
+	$(call say,link $@)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(EDDY_CFLAGS)) $(CFLAGS) $(LDFLAGS) \
+	    -D'MAIN_SUITES(X)=$(foreach s,$(RANK_SUITES),X($(s)))' $^ -o $@ $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS)
+
 NODE_MODELS := $(addprefix files/,onnx_node_models tensorflow_node_models tensorflow_text_graphs node_cases onnx_writer tensorflow_writer)
 $(BUILD)/fuzz/write_seeds: $(BUILD)/obj/tests/fuzz/write_seeds.o $(NODE_MODELS:%=$(BUILD)/obj/tests/lib/%.o) $(ROWOBJ) \
                 $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
@@ -475,11 +485,13 @@ machines: ## build the transport over MPI, and train the digits on 2 and 4 ranks
 	@$(MAKE) --no-print-directory $(BUILD)/libeddy_mpi.a $(BUILD)/libeddy_mpi.so $(BUILD)/mpi/digits
 	@BUILD='$(BUILD)' sh scripts/machines.sh digits
 
-check-machines: ## test ranks that are processes: collectives, trainings, failures (KILLS=100: kill -9 as often)
+check-machines: ## test ranks that are processes: collectives, trainings, failures (KILLS=100: kill -9 as often; VALGRIND=1: two ranks under valgrind)
 	@sh scripts/setup.sh machines
+	@[ -z '$(VALGRIND)' ] || sh scripts/setup.sh valgrind
 	@$(MAKE) --no-print-directory $(BUILD)/mpi/ranks
 	@BUILD='$(BUILD)' sh scripts/machines.sh check
 	@[ -z '$(KILLS)' ] || BUILD='$(BUILD)' KILLS='$(KILLS)' sh scripts/machines.sh kills
+	@[ -z '$(VALGRIND)' ] || BUILD='$(BUILD)' sh scripts/machines.sh valgrind
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 sanitize: ## run tests and examples with AddressSanitizer, UBSan and leak check
@@ -523,10 +535,11 @@ determinism: $(BUILD)/determinism ## train with other threads, files and instruc
 	@BUILD='$(BUILD)' STEPS='$(STEPS)' sh scripts/determinism.sh
 
 RUNS ?= 10000
-threads: $(BUILD)/mixed_runs ## let 8 threads use, update, save, cancel and close one session (RUNS=10000 each)
+threads: $(BUILD)/mixed_runs ## let 8 threads use, update, save, cancel and close one session (RUNS=10000 each), and test ranks under ThreadSanitizer
 	@$(BUILD)/mixed_runs $(RUNS)
-	@$(MAKE) --no-print-directory BUILD=build/tsan OPT=-O1 CFLAGS='-g -fsanitize=thread' build/tsan/mixed_runs
+	@$(MAKE) --no-print-directory BUILD=build/tsan OPT=-O1 CFLAGS='-g -fsanitize=thread' build/tsan/mixed_runs build/tsan/rank_suites
 	@OPENBLAS_NUM_THREADS=1 setarch -R build/tsan/mixed_runs $(RUNS)
+	@CK_FORK=no OPENBLAS_NUM_THREADS=1 setarch -R build/tsan/rank_suites
 
 # Functions inlined into a line would count again in each copy.  A cached object file names the
 # folder of another build as the one for its counts.
