@@ -299,6 +299,24 @@ $(BUILD)/bench/ranks: $(BUILD)/obj/bench/ranks/ranks.o $(BUILD)/libeddy_mpi.a $(
 	$(call say,link $@)
 	$(Q)$(MPI_CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
+# The same program and transport over SMPI, which simulates MPI; simulated_kernels.c says what passes
+# through it.
+SMPI      := $(patsubst %.c,$(BUILD)/smpi/%.o,bench/ranks/ranks.c distributed/mpi/mpi_ranks.c)
+SMPI_WRAP := eddy__plan_run eddy__combine eddy_broadcast_variables memcpy MPI_Init_thread MPI_Isend MPI_Test \
+             eddy__running_begin eddy__running_end
+$(SMPI): $(BUILD)/smpi/%.o: %.c | $(GEN)/stamp
+	@mkdir -p $(@D)
+	$(call say,smpi $<)
+	$(Q)smpicc $(filter-out -Wpedantic -Werror,$(EDDY_CFLAGS)) -O2 -fvisibility=default -DSMPI_NO_OVERRIDE_MALLOC $(CFLAGS) -c $< -o $@
+$(BUILD)/smpi/simulated_kernels.o: bench/scale/simulated_kernels.c | $(GEN)/stamp
+	@mkdir -p $(@D)
+	$(call say,cc $<)
+	$(Q)$(CC) $(EDDY_CFLAGS) -O2 -fno-builtin-memcpy $(CFLAGS) -c $< -o $@
+$(BUILD)/bench/simulated_ranks: $(SMPI) $(BUILD)/smpi/simulated_kernels.o $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy.a
+	@mkdir -p $(@D)
+	$(call say,link $@)
+	$(Q)smpicc $(CFLAGS) $(LDFLAGS) $(SMPI_WRAP:%=-Wl,--wrap=%) $^ -o $@ $(LIBS)
+
 # --- programs ------------------------------------------------------------------
 command: $(BUILD)/eddy
 $(BUILD)/eddy: $(COMMAND) $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
