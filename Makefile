@@ -302,7 +302,7 @@ $(BUILD)/bench/ranks: $(BUILD)/obj/bench/ranks/ranks.o $(BUILD)/libeddy_mpi.a $(
 # The same program and transport over SMPI, which simulates MPI; simulated_kernels.c says what passes
 # through it.
 SMPI      := $(patsubst %.c,$(BUILD)/smpi/%.o,bench/ranks/ranks.c distributed/mpi/mpi_ranks.c)
-SMPI_WRAP := eddy__plan_run eddy__combine eddy_broadcast_variables memcpy MPI_Init_thread MPI_Isend MPI_Test \
+SMPI_WRAP := eddy__plan_run eddy__combine eddy_broadcast_variables eddy_communicator_free memcpy MPI_Init_thread MPI_Isend MPI_Test \
              eddy__running_begin eddy__running_end
 $(SMPI): $(BUILD)/smpi/%.o: %.c | $(GEN)/stamp
 	@mkdir -p $(@D)
@@ -316,6 +316,11 @@ $(BUILD)/bench/simulated_ranks: $(SMPI) $(BUILD)/smpi/simulated_kernels.o $(BUIL
 	@mkdir -p $(@D)
 	$(call say,link $@)
 	$(Q)smpicc $(CFLAGS) $(LDFLAGS) $(SMPI_WRAP:%=-Wl,--wrap=%) $^ -o $@ $(LIBS)
+
+$(BUILD)/bench/plot_scale: $(BUILD)/obj/bench/scale/plot.o $(BUILD)/libeddy.a
+	@mkdir -p $(@D)
+	$(call say,link $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
 # --- programs ------------------------------------------------------------------
 command: $(BUILD)/eddy
@@ -690,6 +695,13 @@ bench-machines: ## compare two ranks with PyTorch's DistributedDataParallel, and
 	@$(MAKE) --no-print-directory $(BUILD)/bench/ranks
 	@python3 scripts/bench_ranks.py $(BUILD)/bench/ranks $(BENCH)
 
+scale: ## predict the efficiency of 2 to 1024 ranks with SimGrid (Debian: libsimgrid-dev; SCALE=--check: compare with this machine)
+	@sh scripts/setup.sh machines
+	@sh scripts/setup.sh scale
+	@$(MAKE) --no-print-directory $(BUILD)/bench/ranks $(BUILD)/bench/simulated_ranks $(BUILD)/bench/plot_scale
+	@python3 scripts/scale.py $(BUILD)/bench $(SCALE)
+	@[ ! -e $(BUILD)/bench/scale.tsv ] || for k in weak strong; do $(BUILD)/bench/plot_scale $$k < $(BUILD)/bench/scale.tsv > $(BUILD)/bench/$$k.svg || exit 1; done
+
 bench-inference: $(BUILD)/bench/inference ## compare inference with PyTorch and ONNX Runtime (BENCH='--cpu mlp_b1')
 	@python3 scripts/bench_inference.py $(BUILD)/bench/inference --out $(BUILD)/bench $(if $(BENCH),$(BENCH),--page)
 
@@ -767,6 +779,6 @@ help: ## list the targets
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 .PHONY: all lib machines check-machines objects command examples tests benches setup demo check run-tests docs interface bindings accuracy hunt passes roundtrip sanitize \
         sanitized valgrind tsan msan threads determinism portability cover covered mutants fuzz fuzzing torture torture-quick hostile \
-        bench bench-check bench-inference bench-machines bench-ops instructions \
+        bench bench-check bench-inference bench-machines scale bench-ops instructions \
         gdb parts headers packages style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:

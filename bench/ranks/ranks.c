@@ -2,14 +2,15 @@
  *
  *   mpirun -n 2 ranks NAME [options]     mlp, lenet, transformer, words
  *   mpirun -n 2 ranks all_reduce
+ *   mpirun -n 2 ranks messages           the least seconds of a message of MPI, and of each byte of it
  *
  *   --batch N      examples of a step, which are divided among the ranks
  *   --steps N      measured, after --warm-up N others
  *   --overlap      messages travel while gradients are computed
  *   --threads N    of each rank
  *
- * bench/torch/ddp.py has the same models of the same sizes. Prints the least and the median of the
- * milliseconds of a step. */
+ * bench/torch/ddp.py has the same models of the same sizes. Prints the least, the mean and the median of
+ * the milliseconds of a step. */
 #include "bench/bench.h"
 #include "distributed/mpi/mpi_ranks.h"
 
@@ -148,8 +149,11 @@ static void train(eddy_communicator *c, const struct named *which, options o)
         if (i >= o.warm_up) bench_add(&all, 1e3 * (bench_now() - from));
         eddy_array_free(out[0]);
     }
+    double sum = 0;
+    for (int i = 0; i < all.n; i++) sum += all.at[i];
     qsort(all.at, (size_t)all.n, sizeof *all.at, bench_ascending);
-    if (eddy_communicator_rank(c) == 0) printf("%.4f %.4f\n", all.at[0], all.at[all.n / 2]);
+    if (eddy_communicator_rank(c) == 0)
+        printf("%.4f %.4f %.4f\n", all.at[0], sum / all.n, all.at[all.n / 2]);
     for (int i = 0; i < m.n; i++) eddy_array_free(m.arrays[i]);
     eddy_session_free(s);
     eddy_graph_free(m.graph);
@@ -184,6 +188,31 @@ static void all_reduce(eddy_communicator *c, int64_t bytes)
     eddy_array_free(a);
 }
 
+/* Half the least time of a message to the other rank and back. */
+static double message_seconds(char *data, int bytes, int me)
+{
+    double least = 1e9;
+    for (int i = 0; i < 300 && me < 2; i++) {
+        const double from = bench_now();
+        for (int turn = 0; turn < 2; turn++)
+            if (turn == me) MPI_Send(data, bytes, MPI_BYTE, 1 - me, 0, MPI_COMM_WORLD);
+            else MPI_Recv(data, bytes, MPI_BYTE, 1 - me, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        const double took = (bench_now() - from) / 2;
+        if (took < least) least = took;
+    }
+    return least;
+}
+
+static void messages(int me)
+{
+    enum { LONG = 1 << 20 };
+    char *data = calloc(LONG, 1);
+    bench_need(data != NULL, "out of memory");
+    const double one = message_seconds(data, 1, me), many = message_seconds(data, LONG, me);
+    if (me == 0) printf("%.4g %.4g\n", one, (many - one) / LONG);
+    free(data);
+}
+
 int main(int argc, char **argv)
 {
     options     o = { .steps = 50, .warm_up = 5, .threads = 1 };
@@ -205,6 +234,10 @@ int main(int argc, char **argv)
             train(c, &models[i], o);
             known = true;
         }
+    if (strcmp(name, "messages") == 0) {
+        messages(eddy_communicator_rank(c));
+        known = true;
+    }
     if (strcmp(name, "all_reduce") == 0) {
         if (eddy_communicator_rank(c) == 0) puts("     bytes         Eddy          MPI    ratio");
         for (int64_t bytes = 1024; bytes <= 64 << 20; bytes *= 4) all_reduce(c, bytes);

@@ -8,6 +8,7 @@
  *   EDDY_MEASURE=FILE   run kernels, and write the processor time of each in the quickest run
  *   EDDY_REPLAY=FILE    do not run kernels; the clock of the rank goes on by their times
  *   EDDY_MESSAGE_SECONDS=S  what a message costs the processor that sends it (1e-6)
+ *   EDDY_BYTE_SECONDS=S     what a byte takes in its port, if the network has no links (0)
  *
  * Only plans with a collective are measured: those are the steps of a training. Where kernels do
  * not run, data have no meaning: variables are not broadcast, long copies only take time, and
@@ -24,6 +25,8 @@
 #include <time.h>
 
 enum { LONG_COPY = 1 << 14, LONG_MESSAGE = 2048 };
+
+static const double LOOKING = 1e-5;      /* seconds that 50 looks without a pause take */
 
 /* What a plan was measured to take, or is being measured. */
 typedef struct timed_plan {
@@ -45,7 +48,8 @@ static struct {
     double     *seconds;                 /* by instruction */
     char      (*names)[64];              /* of operations */
     rate        copy, combine;
-    double      message;                 /* seconds of a processor for each that is sent */
+    double      message, byte;           /* seconds of a processor or a port for what is sent */
+    double      pause;                   /* by which the shortest pause of a thread is longer */
 } all;
 
 /* A rank is a context of its own on one thread of the system, so that switches are quick. */
@@ -93,8 +97,8 @@ static void deliver(smx_activity_t comm, void *data, size_t bytes)
 static void read_times(void)
 {
     FILE *f = fopen(all.replay, "r");
-    need(f && fscanf(f, "copy %lf combine %lf kernels %d", &all.copy.seconds, &all.combine.seconds,
-                     &all.n) == 3 && all.n > 0,
+    need(f && fscanf(f, "copy %lf combine %lf pause %lf kernels %d", &all.copy.seconds,
+                     &all.combine.seconds, &all.pause, &all.n) == 4 && all.n > 0,
          "the file of EDDY_REPLAY is not one of EDDY_MEASURE");
     all.seconds = calloc((size_t)all.n, sizeof *all.seconds);
     all.names = calloc((size_t)all.n, sizeof *all.names);
@@ -110,8 +114,8 @@ static void write_times(const timed_plan *t)
 {
     FILE *f = fopen(all.measure, "w");
     need(f != NULL, "the file of EDDY_MEASURE cannot be written");
-    fprintf(f, "copy %.4g combine %.4g kernels %d\n", per_byte(all.copy), per_byte(all.combine),
-            (int)t->plan->n_code);
+    fprintf(f, "copy %.4g combine %.4g pause %.4g kernels %d\n", per_byte(all.copy),
+            per_byte(all.combine), all.pause, (int)t->plan->n_code);
     for (int32_t i = 0; i < t->plan->n_code; i++)
         fprintf(f, "%s %.4g\n", t->plan->code[i].kernel.op->name, t->least[i]);
     fclose(f);
@@ -135,6 +139,16 @@ static void measure_copies(void)
     free(b);
 }
 
+static void measure_pauses(void)
+{
+    enum { TIMES = 50 };
+    struct timespec from, to;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    for (int i = 0; i < TIMES; i++) nanosleep(&(struct timespec){ .tv_nsec = 1000 }, NULL);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    all.pause = (difftime(to.tv_sec, from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec)) / TIMES;
+}
+
 /* Before any rank begins. */
 __attribute__((constructor)) static void begin(void)
 {
@@ -142,9 +156,12 @@ __attribute__((constructor)) static void begin(void)
     all.replay = getenv("EDDY_REPLAY");
     prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);      /* of 1024 ranks, each touches a little memory */
     if (all.measure) measure_copies();
+    if (all.measure) measure_pauses();
     if (all.replay) read_times();
     const char *message = getenv("EDDY_MESSAGE_SECONDS");
+    const char *byte = getenv("EDDY_BYTE_SECONDS");
     all.message = message ? atof(message) : 1e-6;
+    all.byte = byte ? atof(byte) : 0;
 }
 
 /* ------------------------------------------------------------------- the clock -- */
@@ -315,6 +332,15 @@ int __wrap_MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     return code;
 }
 
+/* Ranks end without telling each other: nothing follows that is measured. */
+void __real_eddy_communicator_free(eddy_communicator *c);
+void __wrap_eddy_communicator_free(eddy_communicator *c);
+void __wrap_eddy_communicator_free(eddy_communicator *c)
+{
+    if (all.replay) MPI_Finalize();
+    else __real_eddy_communicator_free(c);
+}
+
 /* The processor's part of a message. Messages travel meanwhile, so it is taken when the rank begins
  * to wait. */
 int __real_MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm c,
@@ -324,16 +350,31 @@ int __wrap_MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag
 int __wrap_MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm c,
                      MPI_Request *request)
 {
-    if (all.replay) mine()->owed += all.message;
+    if (all.replay) mine()->owed += all.message + n * all.byte;
     return __real_MPI_Isend(data, n, type, to, tag, c, request);
+}
+
+/* A simulated test waits for the end of the message, which is one event; the transport would look
+ * again and again. Then it is as late as the transport, which pauses between two looks (mpi_wait). */
+static double late_by(double waited)
+{
+    double looked = LOOKING;
+    for (double pause = 1e-6; looked < waited; pause *= pause < 2e-4 ? 1.25 : 1)
+        looked += pause + all.pause;
+    return waited > LOOKING ? looked - waited : 0;
 }
 
 int __real_MPI_Test(MPI_Request *request, int *done, MPI_Status *status);
 int __wrap_MPI_Test(MPI_Request *request, int *done, MPI_Status *status);
 int __wrap_MPI_Test(MPI_Request *request, int *done, MPI_Status *status)
 {
-    if (all.replay) take(0, true);
-    return __real_MPI_Test(request, done, status);
+    if (!all.replay || *request == MPI_REQUEST_NULL) return __real_MPI_Test(request, done, status);
+    take(0, true);
+    const double from = MPI_Wtime();
+    const int    code = MPI_Wait(request, status);
+    take(late_by(MPI_Wtime() - from), true);
+    *done = 1;
+    return code;
 }
 
 /* Nested runs of a thread are not those of one rank here. */
