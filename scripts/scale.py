@@ -22,7 +22,7 @@ GIGABITS = [10, 100]
 RANKS = [2 << i for i in range(10)]
 LATENCY = 10e-6                             # seconds, from port to port
 SENDING = 1e-6                              # of the processor, for each message
-HEADER = 300                                # bytes
+HEADER = 240                                # bytes
 FLOWS = 64
 
 CLUSTER = """  <cluster id="c" prefix="n" suffix="" radical="0-{last}" speed="1Gf"

@@ -2,15 +2,15 @@
  *
  *   mpirun -n 2 ranks NAME [options]     mlp, lenet, transformer, words
  *   mpirun -n 2 ranks all_reduce
- *   mpirun -n 2 ranks messages           the least seconds of a message of MPI, and of each byte of it
+ *   mpirun -n 2 ranks messages      least seconds of a message of MPI, and of a byte of it
  *
  *   --batch N      examples of a step, which are divided among the ranks
  *   --steps N      measured, after --warm-up N others
  *   --overlap      messages travel while gradients are computed
  *   --threads N    of each rank
  *
- * bench/torch/ddp.py has the same models of the same sizes. Prints the least, the mean and the median of
- * the milliseconds of a step. */
+ * bench/torch/ddp.py has the same models of the same sizes. Prints the least, the mean and
+ * the median of the milliseconds of a step. */
 #include "bench/bench.h"
 #include "distributed/mpi/mpi_ranks.h"
 
@@ -118,8 +118,8 @@ static const struct named {
     int64_t     batch;               /* of all ranks together */
     void      (*build)(model *m, int64_t batch);    /* of one */
 } models[] = {
-    { "mlp", 256, build_mlp }, { "lenet", 128, build_lenet }, { "transformer", 16, build_transformer },
-    { "words", 1024, build_words },
+    { "mlp", 256, build_mlp }, { "lenet", 128, build_lenet },
+    { "transformer", 16, build_transformer }, { "words", 1024, build_words },
 };
 
 /* --------------------------------------------------------------------- steps -- */

@@ -1,6 +1,8 @@
 /* plot.c -- draws the predicted efficiencies that scripts/scale.py writes:
  *
- *   plot weak < scale.tsv > weak.svg      lines: kind, curve, ranks and efficiency, with tabs between */
+ *   plot weak < scale.tsv > weak.svg
+ *
+ * Lines have a kind, a curve, ranks and an efficiency, with tabs between. */
 #include <eddy/report/plot.h>
 #include <math.h>
 #include <stdio.h>

@@ -141,12 +141,15 @@ static void measure_copies(void)
 
 static void measure_pauses(void)
 {
-    enum { TIMES = 50 };
     struct timespec from, to;
-    clock_gettime(CLOCK_MONOTONIC, &from);
-    for (int i = 0; i < TIMES; i++) nanosleep(&(struct timespec){ .tv_nsec = 1000 }, NULL);
-    clock_gettime(CLOCK_MONOTONIC, &to);
-    all.pause = (difftime(to.tv_sec, from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec)) / TIMES;
+    for (int i = 0; i < 50; i++) {
+        clock_gettime(CLOCK_MONOTONIC, &from);
+        nanosleep(&(struct timespec){ .tv_nsec = 1000 }, NULL);
+        clock_gettime(CLOCK_MONOTONIC, &to);
+        const double took = difftime(to.tv_sec, from.tv_sec) +
+                            1e-9 * (double)(to.tv_nsec - from.tv_nsec);
+        if (i == 0 || took < all.pause) all.pause = took;
+    }
 }
 
 /* Before any rank begins. */
@@ -354,8 +357,8 @@ int __wrap_MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag
     return __real_MPI_Isend(data, n, type, to, tag, c, request);
 }
 
-/* A simulated test waits for the end of the message, which is one event; the transport would look
- * again and again. Then it is as late as the transport, which pauses between two looks (mpi_wait). */
+/* A simulated test waits for the end of the message in one event, where the transport would look
+ * again and again. Then it is as late as the transport, which pauses between looks (mpi_wait). */
 static double late_by(double waited)
 {
     double looked = LOOKING;
