@@ -299,6 +299,29 @@ $(BUILD)/bench/ranks: $(BUILD)/obj/bench/ranks/ranks.o $(BUILD)/libeddy_mpi.a $(
 	$(call say,link $@)
 	$(Q)$(MPI_CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
+# The same program and transport over SMPI, which simulates MPI; simulated_kernels.c says what passes
+# through it.
+SMPI      := $(patsubst %.c,$(BUILD)/smpi/%.o,bench/ranks/ranks.c distributed/mpi/mpi_ranks.c)
+SMPI_WRAP := eddy__plan_run eddy__combine eddy_broadcast_variables eddy_communicator_free memcpy MPI_Init_thread MPI_Isend MPI_Test \
+             eddy__running_begin eddy__running_end
+$(SMPI): $(BUILD)/smpi/%.o: %.c | $(GEN)/stamp
+	@mkdir -p $(@D)
+	$(call say,smpi $<)
+	$(Q)smpicc $(filter-out -Wpedantic -Werror,$(EDDY_CFLAGS)) -O2 -fvisibility=default -DSMPI_NO_OVERRIDE_MALLOC $(CFLAGS) -c $< -o $@
+$(BUILD)/smpi/simulated_kernels.o: bench/scale/simulated_kernels.c | $(GEN)/stamp
+	@mkdir -p $(@D)
+	$(call say,cc $<)
+	$(Q)$(CC) $(EDDY_CFLAGS) -O2 -fno-builtin-memcpy $(CFLAGS) -c $< -o $@
+$(BUILD)/bench/simulated_ranks: $(SMPI) $(BUILD)/smpi/simulated_kernels.o $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy.a
+	@mkdir -p $(@D)
+	$(call say,link $@)
+	$(Q)smpicc $(CFLAGS) $(LDFLAGS) $(SMPI_WRAP:%=-Wl,--wrap=%) $^ -o $@ $(LIBS)
+
+$(BUILD)/bench/plot_scale: $(BUILD)/obj/bench/scale/plot.o $(BUILD)/libeddy.a
+	@mkdir -p $(@D)
+	$(call say,link $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
 # --- programs ------------------------------------------------------------------
 command: $(BUILD)/eddy
 $(BUILD)/eddy: $(COMMAND) $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
@@ -361,6 +384,16 @@ tests: $(BUILD)/run-tests
 $(BUILD)/mixed_runs: $(BUILD)/obj/tests/threads/main.o $(BUILD)/obj/tests/lib/mixed_runs.o $(BUILD)/libeddy.a
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
+# The suites of tests/distributed alone, for `make threads`.
+RANK_TESTS := $(sort $(wildcard tests/distributed/test_*.c))
+RANK_SUITES := $(patsubst tests/distributed/test_%.c,%,$(RANK_TESTS))
+RANK_SHARED := $(sort $(wildcard tests/lib/ranks/*.c)) tests/lib/golden.c tests/lib/files/memory_files.c
+$(BUILD)/rank_suites: tests/main.c $(patsubst %.c,$(BUILD)/obj/%.o,$(RANK_TESTS) $(RANK_SHARED)) \
+                $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy_input.a $(BUILD)/libeddy.a
+	$(call say,link $@)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(EDDY_CFLAGS)) $(CFLAGS) $(LDFLAGS) \
+	    -D'MAIN_SUITES(X)=$(foreach s,$(RANK_SUITES),X($(s)))' $^ -o $@ $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS)
 
 NODE_MODELS := $(addprefix files/,onnx_node_models tensorflow_node_models tensorflow_text_graphs node_cases onnx_writer tensorflow_writer)
 $(BUILD)/fuzz/write_seeds: $(BUILD)/obj/tests/fuzz/write_seeds.o $(NODE_MODELS:%=$(BUILD)/obj/tests/lib/%.o) $(ROWOBJ) \
@@ -475,11 +508,13 @@ machines: ## build the transport over MPI, and train the digits on 2 and 4 ranks
 	@$(MAKE) --no-print-directory $(BUILD)/libeddy_mpi.a $(BUILD)/libeddy_mpi.so $(BUILD)/mpi/digits
 	@BUILD='$(BUILD)' sh scripts/machines.sh digits
 
-check-machines: ## test ranks that are processes: collectives, trainings, failures (KILLS=100: kill -9 as often)
+check-machines: ## test ranks that are processes: collectives, trainings, failures (KILLS=100: kill -9 as often; VALGRIND=1: two ranks under valgrind)
 	@sh scripts/setup.sh machines
+	@[ -z '$(VALGRIND)' ] || sh scripts/setup.sh valgrind
 	@$(MAKE) --no-print-directory $(BUILD)/mpi/ranks
 	@BUILD='$(BUILD)' sh scripts/machines.sh check
 	@[ -z '$(KILLS)' ] || BUILD='$(BUILD)' KILLS='$(KILLS)' sh scripts/machines.sh kills
+	@[ -z '$(VALGRIND)' ] || BUILD='$(BUILD)' sh scripts/machines.sh valgrind
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SANITIZED = --no-print-directory BUILD=build/sanitize OPT=-O1 CFLAGS='-g $(SANITIZE)'
@@ -526,10 +561,11 @@ determinism: $(BUILD)/determinism ## train with other threads, files and instruc
 	@BUILD='$(BUILD)' STEPS='$(STEPS)' sh scripts/determinism.sh
 
 RUNS ?= 10000
-threads: $(BUILD)/mixed_runs ## let 8 threads use, update, save, cancel and close one session (RUNS=10000 each)
+threads: $(BUILD)/mixed_runs ## let 8 threads use, update, save, cancel and close one session (RUNS=10000 each), and test ranks under ThreadSanitizer
 	@$(BUILD)/mixed_runs $(RUNS)
-	@$(MAKE) --no-print-directory BUILD=build/tsan OPT=-O1 CFLAGS='-g -fsanitize=thread' build/tsan/mixed_runs
+	@$(MAKE) --no-print-directory BUILD=build/tsan OPT=-O1 CFLAGS='-g -fsanitize=thread' build/tsan/mixed_runs build/tsan/rank_suites
 	@OPENBLAS_NUM_THREADS=1 setarch -R build/tsan/mixed_runs $(RUNS)
+	@CK_FORK=no OPENBLAS_NUM_THREADS=1 setarch -R build/tsan/rank_suites
 
 # Functions inlined into a line would count again in each copy.  A cached object file names the
 # folder of another build as the one for its counts.
@@ -666,6 +702,13 @@ bench-machines: ## compare two ranks with PyTorch's DistributedDataParallel, and
 	@$(MAKE) --no-print-directory $(BUILD)/bench/ranks
 	@python3 scripts/bench_ranks.py $(BUILD)/bench/ranks $(BENCH)
 
+scale: ## predict the efficiency of 2 to 1024 ranks with SimGrid (Debian: libsimgrid-dev; SCALE=--check: compare with this machine)
+	@sh scripts/setup.sh machines
+	@sh scripts/setup.sh scale
+	@$(MAKE) --no-print-directory $(BUILD)/bench/ranks $(BUILD)/bench/simulated_ranks $(BUILD)/bench/plot_scale
+	@python3 scripts/scale.py $(BUILD)/bench $(SCALE)
+	@[ ! -e $(BUILD)/bench/scale.tsv ] || for k in weak strong; do $(BUILD)/bench/plot_scale $$k < $(BUILD)/bench/scale.tsv > $(BUILD)/bench/$$k.svg || exit 1; done
+
 bench-inference: $(BUILD)/bench/inference ## compare inference with PyTorch and ONNX Runtime (BENCH='--cpu mlp_b1')
 	@python3 scripts/bench_inference.py $(BUILD)/bench/inference --out $(BUILD)/bench $(if $(BENCH),$(BENCH),--page)
 
@@ -743,6 +786,6 @@ help: ## list the targets
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 .PHONY: all lib machines check-machines objects command examples tests benches setup demo check run-tests docs interface bindings accuracy hunt passes roundtrip sanitize \
         sanitized-tests sanitized valgrind tsan msan threads determinism portability cover covered mutants fuzz fuzzing torture torture-quick hostile \
-        bench bench-check bench-inference bench-machines bench-ops instructions \
+        bench bench-check bench-inference bench-machines scale bench-ops instructions \
         gdb parts headers packages style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:

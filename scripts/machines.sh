@@ -3,6 +3,7 @@
 #   sh scripts/machines.sh digits    trains on 2 and 4 ranks
 #   sh scripts/machines.sh check     collectives, trainings, and ranks that differ, end or are killed
 #   sh scripts/machines.sh kills     kills a rank at some moment, KILLS times (100)
+#   sh scripts/machines.sh valgrind  the programs of `check` on two ranks under valgrind
 #
 # BUILD is the folder of the programs.
 set -eu
@@ -57,7 +58,26 @@ kill_one() {
     [ "$took" -le "$longest" ] || longest=$took
 }
 
+# Runs a program on two ranks under valgrind, with the suppressions that come with OpenMPI. They do not
+# name all that it does when it starts and ends, so reports from within these calls and from its
+# threads for processes (PMIx) are counted, and any other one is an error.
+under_valgrind() {     # under_valgrind PROGRAM...
+    rm -f "$build"/mpi/valgrind.*
+    ranks 2 valgrind -q --leak-check=full --num-callers=50 --log-file="$build/mpi/valgrind.%p" \
+        --suppressions="$(ompi_info --path pkgdatadir | sed 's/.*: //')/openmpi-valgrind.supp" "$@"
+    cat "$build"/mpi/valgrind.* | sed 's/^==[0-9]*== *//' | awk -v RS= '
+        /MPI_Init_thread|MPI_Finalize|ompi_mpi_finalize|libpmix|event_base_loop/ { inside++; next }
+        !/ / { next }
+        { others++; print }
+        END { printf "%d reports from within MPI, %d others\n", inside, others; exit others > 0 }'
+}
+
 case ${1:-check} in
+    valgrind)
+        export OPENBLAS_CORETYPE=Haswell
+        under_valgrind "$build/mpi/ranks"
+        under_valgrind "$build/mpi/ranks" stopped
+        ;;
     kills)
         longest=0
         i=0
@@ -84,7 +104,7 @@ case ${1:-check} in
         fails 'rank 1 .*signal 9' 4 "$build/mpi/ranks" killed
         ;;
     *)
-        echo "machines: digits or check expected" >&2
+        echo "machines: digits, check, kills or valgrind expected" >&2
         exit 2
         ;;
 esac

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs missing packages on Debian and related systems.
 #
-#   sh scripts/setup.sh [build|check|valgrind|machines|ci]
+#   sh scripts/setup.sh [build|check|valgrind|machines|scale|ci]
 #
 # Prints nothing if nothing is missing. Without permission to install (neither root nor sudo
 # without a password), it prints the command to run and fails.
@@ -52,6 +52,9 @@ if [ "$need" = machines ]; then
     want libopenmpi-dev have "${MPICC:-mpicc}"
     want openmpi-bin have mpirun
     want patch have patch
+fi
+if [ "$need" = scale ]; then
+    want libsimgrid-dev have smpicc
 fi
 if [ "$need" = ci ]; then
     want clang have clang

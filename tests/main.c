@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef MAIN_SUITES                  /* those of a smaller program */
+#define MAIN_SUITES EDDY_SUITES
+#endif
+
 /* Some tests ask for more memory than there is. */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
@@ -18,7 +22,7 @@ int main(void)
     const char *only = getenv("CK_RUN_SUITE");       /* emulators make the others slowly */
     SRunner    *r = srunner_create(NULL);
 #define ADD(name) if (!only || strcmp(only, #name) == 0) srunner_add_suite(r, name##_suite());
-    EDDY_SUITES(ADD)
+    MAIN_SUITES(ADD)
 #undef ADD
     srunner_run_all(r, CK_ENV);
     int failed = srunner_ntests_failed(r);

@@ -1,10 +1,16 @@
 /* ranks.c -- training steps of several ranks, processes of MPI, and all_reduce beside MPI's own:
  *
- *   mpirun -n 2 ranks NAME [--steps N] [--overlap] [--threads T]     mlp, lenet, transformer, words
+ *   mpirun -n 2 ranks NAME [options]     mlp, lenet, transformer, words
  *   mpirun -n 2 ranks all_reduce
+ *   mpirun -n 2 ranks messages      least seconds of a message of MPI, and of a byte of it
  *
- * bench/torch/ddp.py has the same models of the same sizes; batches are divided among the ranks.
- * Prints the median of the milliseconds of a step. */
+ *   --batch N      examples of a step, which are divided among the ranks
+ *   --steps N      measured, after --warm-up N others
+ *   --overlap      messages travel while gradients are computed
+ *   --threads N    of each rank
+ *
+ * bench/torch/ddp.py has the same models of the same sizes. Prints the least, the mean and
+ * the median of the milliseconds of a step. */
 #include "bench/bench.h"
 #include "distributed/mpi/mpi_ranks.h"
 
@@ -14,7 +20,11 @@
 #include <mpi.h>
 #include <string.h>
 
-enum { WARM_UP = 5 };
+typedef struct options {
+    int64_t batch;                   /* 0: that of the model */
+    int     steps, warm_up, threads;
+    bool    overlap;
+} options;
 
 typedef struct model {
     eddy_graph     *graph;
@@ -52,17 +62,15 @@ static void classify(model *m, eddy_tensor y, eddy_tensor logits)
     m->optimizer = eddy_adam(m->graph, .learning_rate = eddy_scalar(m->graph, 1e-3));
 }
 
-static void build_mlp(model *m, int64_t ranks)
+static void build_mlp(model *m, int64_t batch)
 {
-    const int64_t batch = 256 / ranks;
     eddy_tensor   x = feed_floats(m, EDDY_SHAPE(batch, 784));
     eddy_tensor   y = feed_numbers(m, EDDY_SHAPE(batch), 10);
     classify(m, y, eddy_mlp(x, EDDY_DIMS(512, 512, 10)));
 }
 
-static void build_lenet(model *m, int64_t ranks)
+static void build_lenet(model *m, int64_t batch)
 {
-    const int64_t batch = 128 / ranks;
     eddy_tensor   x = feed_floats(m, EDDY_SHAPE(batch, 28, 28, 1));
     eddy_tensor   y = feed_numbers(m, EDDY_SHAPE(batch), 10);
     for (int i = 0; i < 2; i++) {
@@ -75,9 +83,8 @@ static void build_lenet(model *m, int64_t ranks)
 
 enum { LENGTH = 64, LETTERS = 65, WIDTH = 128, BLOCKS = 4, HEADS = 4 };
 
-static void build_transformer(model *m, int64_t ranks)
+static void build_transformer(model *m, int64_t batch)
 {
-    const int64_t batch = 16 / ranks;
     eddy_tensor   ids = feed_numbers(m, EDDY_SHAPE(batch, LENGTH), LETTERS);
     eddy_tensor   next = feed_numbers(m, EDDY_SHAPE(batch, LENGTH), LETTERS);
     eddy_tensor   x = eddy_embedding_layer(ids, LETTERS, WIDTH);
@@ -89,10 +96,9 @@ static void build_transformer(model *m, int64_t ranks)
 }
 
 /* Words beside each other are similar, and others are not; the gradient of the table is sparse. */
-static void build_words(model *m, int64_t ranks)
+static void build_words(model *m, int64_t batch)
 {
     enum { WORDS = 1000000, SIZE = 64, OTHERS = 5 };
-    const int64_t batch = 1024 / ranks;
     eddy_tensor   word = feed_numbers(m, EDDY_SHAPE(batch, 1), WORDS);
     eddy_tensor   near = feed_numbers(m, EDDY_SHAPE(batch, 1), WORDS);
     eddy_tensor   far = feed_numbers(m, EDDY_SHAPE(batch, OTHERS), WORDS);
@@ -109,42 +115,45 @@ static void build_words(model *m, int64_t ranks)
 
 static const struct named {
     const char *name;
-    void      (*build)(model *m, int64_t ranks);
+    int64_t     batch;               /* of all ranks together */
+    void      (*build)(model *m, int64_t batch);    /* of one */
 } models[] = {
-    { "mlp", build_mlp }, { "lenet", build_lenet }, { "transformer", build_transformer },
-    { "words", build_words },
+    { "mlp", 256, build_mlp }, { "lenet", 128, build_lenet },
+    { "transformer", 16, build_transformer }, { "words", 1024, build_words },
 };
 
 /* --------------------------------------------------------------------- steps -- */
 
-static void train(eddy_communicator *c, const struct named *which, int steps, bool overlap,
-                  int threads)
+static void train(eddy_communicator *c, const struct named *which, options o)
 {
     const int     ranks = eddy_communicator_size(c);
     model         m = { .graph = eddy_graph_new(.seed = 1) };
     eddy_feed     feeds[3];
     eddy_error    e = { 0 };
     bench_samples all = { 0 };
-    which->build(&m, ranks);
-    if (ranks > 1) m.optimizer = eddy_distributed(m.optimizer, c, .overlap = overlap,
-                                                  .bucket_bytes = overlap ? 1 << 20 : 4 << 20);
+    which->build(&m, (o.batch > 0 ? o.batch : which->batch) / ranks);
+    if (ranks > 1) m.optimizer = eddy_distributed(m.optimizer, c, .overlap = o.overlap,
+                                                  .bucket_bytes = o.overlap ? 1 << 20 : 4 << 20);
     eddy_tensor   step = eddy_minimize(m.optimizer, m.loss);
-    eddy_session *s = eddy_session_new(m.graph, .threads = threads);
+    eddy_session *s = eddy_session_new(m.graph, .threads = o.threads);
     for (int i = 0; i < m.n; i++) feeds[i] = (eddy_feed){ m.feeds[i], m.arrays[i] };
     bench_need(eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(m.graph)), NULL) == EDDY_OK &&
                    (ranks == 1 || eddy_broadcast_variables(c, 0, m.graph, s, &e)),
                eddy_session_message(s));
-    for (int i = 0; i < WARM_UP + steps; i++) {
+    for (int i = 0; i < o.warm_up + o.steps; i++) {
         eddy_array  *out[2] = { NULL, NULL };
         const double from = bench_now();
         bench_need(eddy_run(s, (eddy_feeds){ m.n, feeds }, EDDY_FETCH(m.loss, step), out) ==
                        EDDY_OK,
                    eddy_session_message(s));
-        if (i >= WARM_UP) bench_add(&all, 1e3 * (bench_now() - from));
+        if (i >= o.warm_up) bench_add(&all, 1e3 * (bench_now() - from));
         eddy_array_free(out[0]);
     }
+    double sum = 0;
+    for (int i = 0; i < all.n; i++) sum += all.at[i];
     qsort(all.at, (size_t)all.n, sizeof *all.at, bench_ascending);
-    if (eddy_communicator_rank(c) == 0) printf("%.4f\n", all.at[all.n / 2]);
+    if (eddy_communicator_rank(c) == 0)
+        printf("%.4f %.4f %.4f\n", all.at[0], sum / all.n, all.at[all.n / 2]);
     for (int i = 0; i < m.n; i++) eddy_array_free(m.arrays[i]);
     eddy_session_free(s);
     eddy_graph_free(m.graph);
@@ -179,24 +188,56 @@ static void all_reduce(eddy_communicator *c, int64_t bytes)
     eddy_array_free(a);
 }
 
+/* Half the least time of a message to the other rank and back. */
+static double message_seconds(char *data, int bytes, int me)
+{
+    double least = 1e9;
+    for (int i = 0; i < 300 && me < 2; i++) {
+        const double from = bench_now();
+        for (int turn = 0; turn < 2; turn++)
+            if (turn == me) MPI_Send(data, bytes, MPI_BYTE, 1 - me, 0, MPI_COMM_WORLD);
+            else MPI_Recv(data, bytes, MPI_BYTE, 1 - me, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        const double took = (bench_now() - from) / 2;
+        if (took < least) least = took;
+    }
+    return least;
+}
+
+static void messages(int me)
+{
+    enum { LONG = 1 << 20 };
+    char *data = calloc(LONG, 1);
+    bench_need(data != NULL, "out of memory");
+    const double one = message_seconds(data, 1, me), many = message_seconds(data, LONG, me);
+    if (me == 0) printf("%.4g %.4g\n", one, (many - one) / LONG);
+    free(data);
+}
+
 int main(int argc, char **argv)
 {
-    int         steps = 50, threads = 1;
-    bool        overlap = false, known = false;
+    options     o = { .steps = 50, .warm_up = 5, .threads = 1 };
+    bool        known = false;
     const char *name = argc > 1 ? argv[1] : "";
     for (int i = 2; i < argc; i++) {
-        overlap = overlap || strcmp(argv[i], "--overlap") == 0;
-        if (i + 1 < argc && strcmp(argv[i], "--steps") == 0) steps = atoi(argv[i + 1]);
-        if (i + 1 < argc && strcmp(argv[i], "--threads") == 0) threads = atoi(argv[i + 1]);
+        o.overlap = o.overlap || strcmp(argv[i], "--overlap") == 0;
+        if (i + 1 == argc) break;
+        if (strcmp(argv[i], "--batch") == 0) o.batch = atoi(argv[i + 1]);
+        if (strcmp(argv[i], "--steps") == 0) o.steps = atoi(argv[i + 1]);
+        if (strcmp(argv[i], "--warm-up") == 0) o.warm_up = atoi(argv[i + 1]);
+        if (strcmp(argv[i], "--threads") == 0) o.threads = atoi(argv[i + 1]);
     }
     eddy_error         e = { 0 };
     eddy_communicator *c = eddy_mpi_join(&e);
     bench_need(c, e.message);
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
         if (strcmp(models[i].name, name) == 0) {
-            train(c, &models[i], steps, overlap, threads);
+            train(c, &models[i], o);
             known = true;
         }
+    if (strcmp(name, "messages") == 0) {
+        messages(eddy_communicator_rank(c));
+        known = true;
+    }
     if (strcmp(name, "all_reduce") == 0) {
         if (eddy_communicator_rank(c) == 0) puts("     bytes         Eddy          MPI    ratio");
         for (int64_t bytes = 1024; bytes <= 64 << 20; bytes *= 4) all_reduce(c, bytes);

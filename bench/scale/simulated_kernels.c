@@ -1,0 +1,391 @@
+/* simulated_kernels.c -- kernels of a program that runs under SimGrid's SMPI, which simulates MPI
+ * in one process: each rank is a context, whose clock is that of a described machine.
+ *
+ * The program, its graph, the session and the collectives are those of a real run. Linked with
+ * --wrap, calls of some functions of the library and of MPI come here first. Environment variables
+ * decide what happens:
+ *
+ *   EDDY_MEASURE=FILE   run kernels, and write the processor time of each in the quickest run
+ *   EDDY_REPLAY=FILE    do not run kernels; the clock of the rank goes on by their times
+ *   EDDY_MESSAGE_SECONDS=S  what a message costs the processor that sends it (1e-6)
+ *   EDDY_BYTE_SECONDS=S     what a byte takes in its port, if the network has no links (0)
+ *
+ * Only plans with a collective are measured: those are the steps of a training. Where kernels do
+ * not run, data have no meaning: variables are not broadcast, long copies only take time, and
+ * SMPI delivers headers alone. */
+#define _DEFAULT_SOURCE
+#include "distributed/internal.h"
+#include "session/state/internal.h"
+
+#include <smpi/smpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+enum { LONG_COPY = 1 << 14, LONG_MESSAGE = 2048 };
+
+static const double LOOKING = 1e-5;      /* seconds that 50 looks without a pause take */
+
+/* What a plan was measured to take, or is being measured. */
+typedef struct timed_plan {
+    struct timed_plan *next;
+    eddy_plan         *plan;
+    eddy_status     (**run)(eddy_kernel *k);     /* by instruction */
+    double            *seconds, *least;          /* of this run, of the quickest one */
+    double             total;
+} timed_plan;
+
+/* Seconds a byte of long copies and of sums, measured or read. */
+typedef struct rate {
+    double seconds, bytes;
+} rate;
+
+static struct {
+    const char *measure, *replay;
+    int         n;                       /* what was read */
+    double     *seconds;                 /* by instruction */
+    char      (*names)[64];              /* of operations */
+    rate        copy, combine;
+    double      message, byte;           /* seconds of a processor or a port for what is sent */
+    double      pause;                   /* by which the shortest pause of a thread is longer */
+} all;
+
+/* A rank is a context of its own on one thread of the system, so that switches are quick. */
+typedef struct rank_state {
+    timed_plan *plans, *now;
+    double      owed;                    /* seconds by which its clock is late */
+} rank_state;
+
+static rank_state *mine(void)
+{
+    static rank_state outside;           /* before ranks begin, and after they end */
+    int               started = 0;
+    MPI_Initialized(&started);
+    rank_state *r = started ? smpi_process_get_user_data() : &outside;
+    return r ? r : &outside;
+}
+
+static void need(bool ok, const char *what)
+{
+    if (ok) return;
+    fprintf(stderr, "simulated_kernels: %s\n", what);
+    exit(1);
+}
+
+static double processor_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ------------------------------------------------------------------- the file -- */
+
+/* SMPI's own copy of a message, a C++ function. */
+void copy_message(smx_activity_t comm, void *data, size_t bytes) __asm__(
+    "_Z30smpi_comm_copy_buffer_callbackPN7simgrid6kernel8activity8CommImplEPvm");
+
+static void deliver(smx_activity_t comm, void *data, size_t bytes)
+{
+    uint32_t first = 0;
+    if (bytes >= LONG_MESSAGE) memcpy(&first, data, sizeof first);
+    if (bytes < LONG_MESSAGE || first == sizeof(eddy_call_header)) copy_message(comm, data, bytes);
+}
+
+static void read_times(void)
+{
+    FILE *f = fopen(all.replay, "r");
+    need(f && fscanf(f, "copy %lf combine %lf pause %lf kernels %d", &all.copy.seconds,
+                     &all.combine.seconds, &all.pause, &all.n) == 4 && all.n > 0,
+         "the file of EDDY_REPLAY is not one of EDDY_MEASURE");
+    all.seconds = calloc((size_t)all.n, sizeof *all.seconds);
+    all.names = calloc((size_t)all.n, sizeof *all.names);
+    need(all.seconds && all.names, "out of memory");
+    for (int i = 0; i < all.n; i++)
+        need(fscanf(f, "%63s %lf", all.names[i], &all.seconds[i]) == 2, "a line is missing");
+    fclose(f);
+}
+
+static double per_byte(rate r) { return r.bytes > 0 ? r.seconds / r.bytes : 0; }
+
+static void write_times(const timed_plan *t)
+{
+    FILE *f = fopen(all.measure, "w");
+    need(f != NULL, "the file of EDDY_MEASURE cannot be written");
+    fprintf(f, "copy %.4g combine %.4g pause %.4g kernels %d\n", per_byte(all.copy),
+            per_byte(all.combine), all.pause, (int)t->plan->n_code);
+    for (int32_t i = 0; i < t->plan->n_code; i++)
+        fprintf(f, "%s %.4g\n", t->plan->code[i].kernel.op->name, t->least[i]);
+    fclose(f);
+}
+
+/* Copies as long as those of buckets. */
+static void measure_copies(void)
+{
+    enum { BYTES = 4 << 20 };
+    char *a = malloc(BYTES), *b = malloc(BYTES);
+    need(a && b, "out of memory");
+    memset(a, 1, BYTES);
+    memset(b, 1, BYTES);
+    for (int i = 0; i < 20; i++) {
+        const double from = processor_seconds();
+        memmove(i % 2 ? a : b, i % 2 ? b : a, BYTES);
+        const double took = processor_seconds() - from;
+        if (i == 0 || took < all.copy.seconds) all.copy = (rate){ took, BYTES };
+    }
+    free(a);
+    free(b);
+}
+
+static void measure_pauses(void)
+{
+    struct timespec from, to;
+    for (int i = 0; i < 50; i++) {
+        clock_gettime(CLOCK_MONOTONIC, &from);
+        nanosleep(&(struct timespec){ .tv_nsec = 1000 }, NULL);
+        clock_gettime(CLOCK_MONOTONIC, &to);
+        const double took = difftime(to.tv_sec, from.tv_sec) +
+                            1e-9 * (double)(to.tv_nsec - from.tv_nsec);
+        if (i == 0 || took < all.pause) all.pause = took;
+    }
+}
+
+/* Before any rank begins. */
+__attribute__((constructor)) static void begin(void)
+{
+    all.measure = getenv("EDDY_MEASURE");
+    all.replay = getenv("EDDY_REPLAY");
+    prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);      /* of 1024 ranks, each touches a little memory */
+    if (all.measure) measure_copies();
+    if (all.measure) measure_pauses();
+    if (all.replay) read_times();
+    const char *message = getenv("EDDY_MESSAGE_SECONDS");
+    const char *byte = getenv("EDDY_BYTE_SECONDS");
+    all.message = message ? atof(message) : 1e-6;
+    all.byte = byte ? atof(byte) : 0;
+}
+
+/* ------------------------------------------------------------------- the clock -- */
+
+/* Short times are added up, since each simulated computation takes time itself. */
+static void take(double seconds, bool now_too)
+{
+    rank_state  *r = mine();
+    const double pause = r->owed + seconds;
+    const bool   later = pause < (now_too ? 1e-9 : 2e-5);
+    r->owed = later ? pause : 0;
+    if (!later) smpi_execute(pause);
+}
+
+/* ----------------------------------------------------------------- kernels -- */
+
+static int32_t number_of(const timed_plan *t, const eddy_kernel *k)
+{
+    return (int32_t)((const instruction *)(const void *)k - t->plan->code);
+}
+
+static eddy_status measured(eddy_kernel *k)
+{
+    timed_plan   *t = mine()->now;
+    const int32_t i = number_of(t, k);
+    const double from = processor_seconds();
+    const eddy_status s = t->run[i](k);
+    t->seconds[i] = processor_seconds() - from;
+    return s;
+}
+
+static eddy_status replayed(eddy_kernel *k)
+{
+    const timed_plan *t = mine()->now;
+    if (t->seconds) take(all.seconds[number_of(t, k)], false);
+    return EDDY_OK;
+}
+
+/* A collective runs; before it, the clock is right. */
+static eddy_status exchanged(eddy_kernel *k)
+{
+    const timed_plan *t = mine()->now;
+    if (all.replay) take(0, true);
+    return t->run[number_of(t, k)](k);
+}
+
+static timed_plan *plan_of(eddy_plan *p)
+{
+    rank_state *r = mine();
+    timed_plan *t = r->plans;
+    while (t && t->plan != p) t = t->next;
+    if (t) return t;
+    const size_t n = (size_t)p->n_code + 1;
+    bool         exchanges = false;
+    t = calloc(1, sizeof *t);
+    need(t && (t->run = calloc(n, sizeof *t->run)), "out of memory");
+    t->plan = p;
+    for (int32_t i = 0; i < p->n_code; i++) {
+        instruction *at = &p->code[i];
+        const bool   meets = at->kernel.op->flags & EDDY_OP_EXCHANGES;
+        exchanges = exchanges || meets;
+        t->run[i] = at->run;
+        at->run = meets ? exchanged : all.replay ? replayed : measured;
+    }
+    t->seconds = calloc(n, sizeof *t->seconds);
+    t->least = exchanges ? calloc(n, sizeof *t->least) : NULL;
+    need(t->seconds && (t->least || !exchanges), "out of memory");
+    if (all.replay && exchanges) {
+        bool same = p->n_code == all.n;
+        for (int32_t i = 0; same && i < p->n_code; i++)
+            same = strcmp(p->code[i].kernel.op->name, all.names[i]) == 0;
+        need(same, "the plan is not that of EDDY_MEASURE");
+    } else if (all.replay) {
+        free(t->seconds);
+        t->seconds = NULL;
+    }
+    t->next = r->plans;
+    return r->plans = t;
+}
+
+/* The first rank writes what its quickest run took. */
+static void note(timed_plan *t)
+{
+    double total = 0;
+    int    rank = 0;
+    for (int32_t i = 0; i < t->plan->n_code; i++) total += t->seconds[i];
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank != 0 || !t->least || (t->total > 0 && total >= t->total)) return;
+    t->total = total;
+    memcpy(t->least, t->seconds, (size_t)t->plan->n_code * sizeof *t->least);
+    write_times(t);
+}
+
+eddy_status __real_eddy__plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
+                                  run_snapshot *snapshot, eddy_stop stop, eddy_error *error);
+eddy_status __wrap_eddy__plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
+                                  run_snapshot *snapshot, eddy_stop stop, eddy_error *error);
+eddy_status __wrap_eddy__plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
+                                  run_snapshot *snapshot, eddy_stop stop, eddy_error *error)
+{
+    if (!all.measure && !all.replay)
+        return __real_eddy__plan_run(p, feeds, out, snapshot, stop, error);
+    rank_state *r = mine();
+    timed_plan *before = r->now;
+    r->now = plan_of(p);
+    const eddy_status s = __real_eddy__plan_run(p, feeds, out, snapshot, stop, error);
+    if (all.measure) note(r->now);
+    else take(0, true);
+    for (int32_t v = 0; all.replay && v < p->n_variables; v++)
+        p->variables[v].state->initialized |= p->variables[v].updated;
+    r->now = before;
+    return s;
+}
+
+/* ------------------------------------------------------- messages and their sums -- */
+
+void __real_eddy__combine(eddy_dtype d, eddy_reduction how, int n, void **parts, int64_t count,
+                          void *out, void *work);
+void __wrap_eddy__combine(eddy_dtype d, eddy_reduction how, int n, void **parts, int64_t count,
+                          void *out, void *work);
+void __wrap_eddy__combine(eddy_dtype d, eddy_reduction how, int n, void **parts, int64_t count,
+                          void *out, void *work)
+{
+    const double bytes = (double)n * (double)count * (double)eddy_dtype_size(d);
+    if (all.replay) {
+        take(bytes * all.combine.seconds, true);
+        return;
+    }
+    const double from = processor_seconds();
+    __real_eddy__combine(d, how, n, parts, count, out, work);
+    const double took = processor_seconds() - from;
+    if (bytes >= LONG_COPY &&
+        (all.combine.bytes == 0 || took / bytes < per_byte(all.combine)))
+        all.combine = (rate){ took, bytes };
+}
+
+void *__real_memcpy(void *to, const void *from, size_t n);
+void *__wrap_memcpy(void *to, const void *from, size_t n);
+void *__wrap_memcpy(void *to, const void *from, size_t n)
+{
+    if (n < LONG_COPY || !all.replay || !mine()->now) return __real_memcpy(to, from, n);
+    take((double)n * all.copy.seconds, false);
+    return to;
+}
+
+bool __real_eddy_broadcast_variables(eddy_communicator *c, int root, eddy_graph *g, eddy_session *s,
+                                     eddy_error *error);
+bool __wrap_eddy_broadcast_variables(eddy_communicator *c, int root, eddy_graph *g, eddy_session *s,
+                                     eddy_error *error);
+bool __wrap_eddy_broadcast_variables(eddy_communicator *c, int root, eddy_graph *g, eddy_session *s,
+                                     eddy_error *error)
+{
+    return all.replay || __real_eddy_broadcast_variables(c, root, g, s, error);
+}
+
+/* ------------------------------------------------------------------------ MPI -- */
+
+/* SMPI promises no more than one thread; ranks that do not overlap messages need no more. */
+int __wrap_MPI_Init_thread(int *argc, char ***argv, int required, int *provided);
+int __wrap_MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    *provided = required;
+    const int code = MPI_Init(argc, argv);
+    rank_state *r = calloc(1, sizeof *r);
+    need(r != NULL, "out of memory");
+    smpi_process_set_user_data(r);
+    if (all.replay) smpi_comm_set_copy_data_callback(deliver);
+    return code;
+}
+
+/* Ranks end without telling each other: nothing follows that is measured. */
+void __real_eddy_communicator_free(eddy_communicator *c);
+void __wrap_eddy_communicator_free(eddy_communicator *c);
+void __wrap_eddy_communicator_free(eddy_communicator *c)
+{
+    if (all.replay) MPI_Finalize();
+    else __real_eddy_communicator_free(c);
+}
+
+/* The processor's part of a message. Messages travel meanwhile, so it is taken when the rank begins
+ * to wait. */
+int __real_MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm c,
+                     MPI_Request *request);
+int __wrap_MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm c,
+                     MPI_Request *request);
+int __wrap_MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm c,
+                     MPI_Request *request)
+{
+    if (all.replay) mine()->owed += all.message + n * all.byte;
+    return __real_MPI_Isend(data, n, type, to, tag, c, request);
+}
+
+/* A simulated test waits for the end of the message in one event, where the transport would look
+ * again and again. Then it is as late as the transport, which pauses between looks (mpi_wait). */
+static double late_by(double waited)
+{
+    double looked = LOOKING;
+    for (double pause = 1e-6; looked < waited; pause *= pause < 2e-4 ? 1.25 : 1)
+        looked += pause + all.pause;
+    return waited > LOOKING ? looked - waited : 0;
+}
+
+int __real_MPI_Test(MPI_Request *request, int *done, MPI_Status *status);
+int __wrap_MPI_Test(MPI_Request *request, int *done, MPI_Status *status);
+int __wrap_MPI_Test(MPI_Request *request, int *done, MPI_Status *status)
+{
+    if (!all.replay || *request == MPI_REQUEST_NULL) return __real_MPI_Test(request, done, status);
+    take(0, true);
+    const double from = MPI_Wtime();
+    const int    code = MPI_Wait(request, status);
+    take(late_by(MPI_Wtime() - from), true);
+    *done = 1;
+    return code;
+}
+
+/* Nested runs of a thread are not those of one rank here. */
+void __wrap_eddy__running_begin(eddy_running *r, const eddy_session *s);
+void __wrap_eddy__running_begin(eddy_running *r, const eddy_session *s)
+{
+    *r = (eddy_running){ s, NULL };
+}
+
+void __wrap_eddy__running_end(const eddy_running *r);
+void __wrap_eddy__running_end(const eddy_running *r) { (void)r; }

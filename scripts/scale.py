@@ -1,0 +1,192 @@
+"""Predicts training steps of 2 to 1024 ranks: SimGrid's SMPI runs the program of ranks on described
+platforms, with kernels replaced by their measured times.
+
+    scale.py FOLDER [--most N] [--check] [NAME]...
+
+Above --most ranks (128), the formula stands alone. FOLDER has the programs ranks and simulated_ranks, and gets their files. --check compares 2 and 4 ranks
+with this machine. Efficiency is the time of the kernels that one rank needs for all examples, divided by
+the time of the step and by the number of ranks.
+"""
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+WEAK = {"mlp": 128, "lenet": 64}            # examples of each rank
+STRONG = {"mlp": 4096, "lenet": 2048}       # of all ranks
+PARAMETERS = {"mlp": 669706, "lenet": 857738}
+GIGABITS = [10, 100]
+RANKS = [2 << i for i in range(10)]
+LATENCY = 10e-6                             # seconds, from port to port
+SENDING = 1e-6                              # of the processor, for each message
+HEADER = 240                                # bytes
+FLOWS = 64
+
+CLUSTER = """  <cluster id="c" prefix="n" suffix="" radical="0-{last}" speed="1Gf"
+           bw="{bytes}Bps" lat="{latency}s"/>"""
+MACHINE = """  <zone id="w" routing="Full">
+    <host id="n0" speed="1Gf" core="{cores}"/>
+    <link id="memory" bandwidth="{bytes}Bps" latency="{latency}s" sharing_policy="FATPIPE"/>
+    <route src="n0" dst="n0"><link_ctn id="memory"/></route>
+  </zone>"""
+OPTIONS = {"contexts/factory": "raw", "contexts/stack-size": "1024", "network/crosstraffic": "0",
+           "smpi/simulate-computation": "no", "smpi/privatization": "no", "smpi/test": "0",
+           "smpi/send-is-detached-thresh": "0", "smpi/bw-factor": "0:1.0", "smpi/lat-factor": "0:1.0",
+           "smpi/host-speed": "1Gf"}
+
+
+def run(words, **variables):
+    done = subprocess.run(words, capture_output=True, text=True,
+                          env={**os.environ, "OPENBLAS_NUM_THREADS": "1", **variables})
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(words)}:\n{done.stdout}{done.stderr}")
+    return [float(word) for word in done.stdout.split()]
+
+
+class Programs:
+    def __init__(self, folder):
+        self.folder = folder
+        self.kernels = {}                    # by name and examples of a rank: file and seconds
+
+    def real(self, n, *words):
+        start = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(n)]
+        return run([*start, f"{self.folder}/ranks", *words])
+
+    def simulated(self, n, platform, hosts, words, more={}, **variables):
+        base = f"{self.folder}/scale-{threading.get_ident()}"
+        with open(base + ".xml", "w") as out:
+            out.write("<?xml version='1.0'?>\n"
+                      "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+                      f"<platform version=\"4.1\">\n{platform}\n</platform>\n")
+        with open(base + ".hosts", "w") as out:
+            out.writelines(f"n{i}\n" for i in hosts)
+        options = [f"--cfg={key}:{value}" for key, value in {**OPTIONS, **more}.items()]
+        return run(["smpirun", "-np", str(n), "-platform", base + ".xml", "-hostfile", base + ".hosts",
+                    *options, "--log=root.thres:error", f"{self.folder}/simulated_ranks", *words],
+                   **variables)
+
+    def cluster(self, n, gigabits, words, **variables):
+        """Flows share links. Above FLOWS nodes that takes too long: each rank then sends one message after
+        another through its port, which is the same where all send as much as they receive."""
+        if n <= FLOWS:
+            return self.simulated(n, CLUSTER.format(last=n - 1, bytes=gigabits * 125e6,
+                                                    latency=LATENCY / 2), range(n), words, **variables)
+        nodes = "\n".join(f'  <host id="n{i}" speed="1Gf"/>' for i in range(n))
+        return self.simulated(n, f'  <zone id="w" routing="None">\n{nodes}\n  </zone>', range(n), words,
+                              {"network/model": "Constant", "network/latency-factor": str(LATENCY)},
+                              EDDY_BYTE_SECONDS=str(8e-9 / gigabits), **variables)
+
+    def measure(self, name, examples, at_once=1):
+        """The file of the least times of kernels on so many examples, and their sum; with several measured at
+        once, of the slowest."""
+        key = name, examples, at_once
+        if key in self.kernels:
+            return self.kernels[key]
+        words = [name, "--batch", str(2 * examples), "--warm-up", "2",
+                 "--steps", "30" if examples < 1000 else "5"]
+        paths = [f"{self.folder}/{name}-{examples}-{i}.times" for i in range(at_once)]
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(lambda path: self.cluster(2, 10, words, EDDY_MEASURE=path), paths))
+        sums = []
+        for path in paths:
+            with open(path) as lines:
+                sums.append((sum(float(line.split()[-1]) for line in list(lines)[1:]), path))
+        total, path = max(sums)
+        self.kernels[key] = path, total
+        return self.kernels[key]
+
+    def predict(self, n, gigabits, name, examples):
+        path, _ = self.measure(name, examples)
+        return self.cluster(n, gigabits, [name, "--batch", str(n * examples), "--steps", "1",
+                                          "--warm-up", "0"],
+                            EDDY_REPLAY=path, EDDY_MESSAGE_SECONDS=str(SENDING))[0] / 1e3
+
+
+def processor_seconds(programs, n, words):
+    """Of all ranks together, for a step: a long run without a short one, the least of three rounds."""
+    def used(steps):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times = programs.real(n, *words, "--steps", str(steps))
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, times[0]
+
+    rounds = [(used(10), used(210)) for _ in range(3)]
+    return (min(long[0] - short[0] for short, long in rounds) / 200,
+            min(long[1] for _, long in rounds) / 1e3)
+
+
+def check(programs, name):
+    """The simulated step on this machine beside the real one. Processors are busy all the time, since
+    messages are copies, too: so a step takes as long as all ranks need of them, divided by their number."""
+    latency, byte = programs.real(2, "messages")
+    cores = len(os.sched_getaffinity(0))
+    machine = MACHINE.format(cores=cores, bytes=1 / byte, latency=latency)
+    for n in [2, 4]:
+        examples = WEAK[name]
+        words = [name, "--batch", str(n * examples)]
+        path, kernels = programs.measure(name, examples, at_once=n)
+        foreseen = programs.simulated(n, machine, [0] * n, [*words, "--steps", "1", "--warm-up", "0"],
+                                      EDDY_REPLAY=path, EDDY_MESSAGE_SECONDS=str(latency))[0] / 1e3
+        used, least = processor_seconds(programs, n, words)
+        used /= min(n, cores)
+        print(f"| {name} | {n} | {cores} | {latency * 1e6:.2f} | {1e-9 / byte:.1f} | {kernels * 1e3:.2f} | "
+              f"{foreseen * 1e3:.2f} | {used * 1e3:.2f} | {foreseen / used:.2f} | {least * 1e3:.2f} |", flush=True)
+
+
+def formula(n, gigabits, kernels, bytes, combining):
+    """The step by latency and bandwidth alone: three exchanges of an all_reduce."""
+    byte = 8e-9 / gigabits
+    each = LATENCY + (n - 1) * SENDING
+    return kernels + 3 * each + (n - 1) * HEADER * byte + bytes * (2 * (n - 1) / n * byte + combining)
+
+
+def scale(programs, name, most, out):
+    bytes = 4 * PARAMETERS[name]
+    for strong in [False, True]:
+        for gigabits in GIGABITS:
+            for n in RANKS:
+                examples = STRONG[name] // n if strong else WEAK[name]
+                whole = programs.measure(name, STRONG[name] if strong else WEAK[name])[1]
+                path, kernels = programs.measure(name, examples)
+                with open(path) as lines:
+                    combining = float(next(lines).split()[3])
+                plain = formula(n, gigabits, kernels, bytes, combining)
+                efficient = whole / (n if strong else 1)
+                kind = "strong" if strong else "weak"
+                if n <= most:
+                    step = programs.predict(n, gigabits, name, examples)
+                    foreseen = f"{step * 1e3:.2f} | {efficient / step:.2f}"
+                    out.write(f"{kind}\t{name}, {gigabits} Gbit/s\t{n}\t{efficient / step:.4f}\n")
+                else:
+                    foreseen = " | "
+                print(f"| {name} | {kind} | {gigabits} | {n} | {examples} | {kernels * 1e3:.2f} | {foreseen} | "
+                      f"{plain * 1e3:.2f} | {efficient / plain:.2f} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--most", type=int, default=128)
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_intermixed_args()
+    programs = Programs(options.folder)
+    names = options.names or list(WEAK)
+    if options.check:
+        print("| model | ranks | cores | us a message | GB/s | kernels, ms | predicted, ms | processor time, ms "
+              "| predicted / that | least time, ms |\n|" + 10 * " --- |")
+        for name in names:
+            check(programs, name)
+        return
+    print("| model | scaling | Gbit/s | ranks | examples of a rank | kernels, ms | step, ms | efficiency "
+          "| by formula, ms | efficiency |\n|" + 10 * " --- |")
+    with open(f"{options.folder}/scale.tsv", "w") as out:
+        for name in names:
+            scale(programs, name, options.most, out)
+
+
+if __name__ == "__main__":
+    main()
