@@ -60,7 +60,8 @@ static model adam(const char *name, int parameters)
     model m = { .name = name, .graph = eddy_graph_new() };
     m.x = eddy_placeholder(m.graph, "x", EDDY_FLOAT32, EDDY_SHAPE(parameters));
     m.y = eddy_placeholder(m.graph, "y", EDDY_INT32, EDDY_SHAPE(1));
-    eddy_tensor v = eddy_variable(m.graph, eddy_ones(m.graph, EDDY_FLOAT32, EDDY_SHAPE(parameters)));
+    eddy_tensor ones = eddy_ones(m.graph, EDDY_FLOAT32, EDDY_SHAPE(parameters));
+    eddy_tensor v = eddy_variable(m.graph, ones);
     m.step = eddy_minimize(eddy_adam(m.graph), eddy_sum(eddy_square(eddy_sub(v, m.x))));
     return m;
 }
