@@ -76,7 +76,7 @@ static void write_dot(FILE *to, const model *m, const groups *g)
         put_quoted(to, at->name);
         if (at->nodes > 1) fprintf(to, "\\n%d nodes", at->nodes);
         else fprintf(to, "\\n%s", eddy_type_of(at->node));
-        if (at->parameters > 0) fprintf(to, "\\n%s parameters", whole_text(at->parameters));
+        if (at->parameters > 0) fprintf(to, "\\n%s", number_of(at->parameters, "parameter"));
         fprintf(to, "\", shape=%s];\n", shape_of(at));
     }
     write_edges(to, m, g);

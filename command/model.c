@@ -67,15 +67,35 @@ static bool initializes(eddy_graph *g, const eddy_node *node)
     return node->n_controls > 0 && node->n_inputs == 0;
 }
 
-/* For a graph that lists none: its placeholders, and tensors that no other node uses. */
+/* Whether a node is in a scope of eddy_gradients: "gradients/...", "train/gradients_1/...". */
+static bool is_of_gradients(const char *name)
+{
+    static const char scope[] = "gradients";
+    for (const char *at = name; at; at = strchr(at, '/')) {
+        at += *at == '/';
+        if (strncmp(at, scope, sizeof scope - 1) != 0) continue;
+        const char *end = at + sizeof scope - 1;
+        if (*end == '_') end += 1 + strspn(end + 1, "0123456789");
+        if (*end == '/') return true;
+    }
+    return false;
+}
+
+/* For a graph that lists none: its placeholders, and tensors that no other node uses. The gradients
+ * of a training are parts of its step: a loss that only they use is an output, and none of them. */
 static void guess(model *m, bool want_inputs, bool want_outputs)
 {
     const int32_t size = eddy_graph_size(m->graph);
+    const bool    trains = eddy_collection_size(m->graph, EDDY_TRAIN_OP) > 0;
     bool         *used = room((size_t)size + 1, sizeof *used);
     if (want_inputs) m->inputs = room((size_t)size, sizeof *m->inputs);
     if (want_outputs) m->outputs = room((size_t)size, sizeof *m->outputs);
     for (int32_t id = size; id >= 1; id--) {
         const eddy_node *node = eddy_node_of(eddy_node_at(m->graph, id));
+        if (trains && is_of_gradients(node->name)) {
+            used[id] = true;
+            continue;
+        }
         for (int32_t i = 0; i < node->n_inputs; i++) used[node->inputs[i].node] = true;
         for (int32_t i = 0; i < node->n_controls; i++) used[node->controls[i]] = true;
     }

@@ -161,11 +161,16 @@ void json_text(const char *key, const char *value)
     else fputs("null", stdout);
 }
 
-/* JSON has no words for infinities and NaN. */
+/* JSON has no words for infinities and NaN. Whole numbers have no exponent: readers of integers
+ * refuse one. */
 void json_element(const char *key, double value, eddy_dtype d)
 {
     char buffer[40] = "null";
     begin(key);
+    if (fabs(value) < 9007199254740992.0 && value == trunc(value)) {    /* 2^53 */
+        printf("%.0f", value);
+        return;
+    }
     for (int digits = 6; isfinite(value) && digits <= 17; digits++) {
         snprintf(buffer, sizeof buffer, "%.*g", digits, value);
         const double read = strtod(buffer, NULL);

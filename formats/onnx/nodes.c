@@ -212,6 +212,25 @@ static void unknown_operator(onnx_build *b)
     else eddy__onnx_missing(b, "operator %s is not known", op);
 }
 
+static bool is_number(const char *s) { return *s && !s[strspn(s, "0123456789")]; }
+
+/* The scope for the nodes that are built; "" for none. eddy_onnx_write names a node
+ * "a/b/Tanh:Tanh5": it is built in "a/b/" itself, where it gets the name that it had. */
+static const char *scope_of(const onnx_build *b)
+{
+    region      *memory = &b->reader->base.memory;
+    const char  *op = b->node->op, *name = b->node->name[0] ? b->node->name : op;
+    const char  *colon = strchr(name, ':'), *end = colon;
+    const size_t n = strlen(op);
+    if (!colon || strncmp(colon + 1, op, n) != 0 || !is_number(colon + 1 + n))
+        return eddy__name_clean(memory, name);
+    while (end > name && *end != '/') end--;
+    const char *outer = eddy__region_print(memory, "%.*s", (int)(end - name), name);
+    if (!outer || !*outer) return "";
+    return eddy__region_print(memory, "%s%s/", eddy_scope_name(b->graph),
+                              eddy__name_clean(memory, outer));
+}
+
 static void build(onnx_build *b, const char *place)
 {
     onnx_reader         *r = b->reader;
@@ -221,11 +240,10 @@ static void build(onnx_build *b, const char *place)
         unknown_operator(b);
         return;
     }
-    eddy_scope_begin(
-        r->base.graph,
-        eddy__name_clean(&r->base.memory, b->node->name[0] ? b->node->name : b->node->op));
+    const char *scope = scope_of(b);
+    if (scope && *scope) eddy_scope_begin(r->base.graph, scope);
     const bool ok = f ? inline_function(b, f, place) : b->op->build(b);
-    eddy_scope_end(r->base.graph);
+    if (scope && *scope) eddy_scope_end(r->base.graph);
     if (!ok || b->reason) {
         if (eddy_graph_status(b->graph) != EDDY_OK) check_outputs(b);
         eddy__onnx_missing(b, "it cannot be built");

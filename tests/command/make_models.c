@@ -46,8 +46,16 @@ static eddy_graph *colors(void)
     return g;
 }
 
+/* A training of the line: the graph lists no outputs. */
+static eddy_graph *fit(void)
+{
+    eddy_graph *g = line();
+    eddy_minimize(eddy_gradient_descent(g, eddy_scalar(g, 0.1)), eddy_graph_tensor(g, "loss:0"));
+    return g;
+}
+
 int main(int argc, char **argv)
 {
     return argc != 2 || !save(line(), argv[1], "line.yaml") ||
-           !save(colors(), argv[1], "colors.yaml");
+           !save(fit(), argv[1], "fit.yaml") || !save(colors(), argv[1], "colors.yaml");
 }

@@ -28,7 +28,8 @@ eddy_finite_test eddy__finite_test(eddy_dtype d)
     const eddy_dtype real = eddy_dtype_real(d);
     return (eddy_finite_test){
         .largest = EDDY_BEST_FOR_TYPE(largest, FOR_TYPES_WITH_INFINITY, real),
-        .infinity = infinity_of(real), .parts = eddy_dtype_is_complex(d) ? 2 : 1 };
+        .infinity = infinity_of(real), .parts = eddy_dtype_is_complex(d) ? 2 : 1,
+        .single = d == EDDY_FLOAT32 };
 }
 
 eddy_finiteness eddy__finiteness(eddy_dtype d, const void *x, int64_t n)

@@ -34,6 +34,7 @@ bool loops_agree(eddy_communicator *c);
 bool trainings_agree(eddy_communicator *c);
 bool skips_agree(eddy_communicator *c);
 bool empties_agree(eddy_communicator *c);
+bool traces_show_collectives(eddy_communicator *c);
 bool compression_agrees(eddy_communicator *c);
 bool shardings_agree(eddy_communicator *c);
 bool slots_are_divided(eddy_communicator *c);

@@ -5,6 +5,7 @@
 #include "ops/short_names.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { EXAMPLES = RANK_EXAMPLES, STEPS = 6 };
@@ -201,6 +202,29 @@ bool empties_agree(eddy_communicator *c)
     return good;
 }
 
+/* The trace of a session has each collective, with its node, and waits for other runs. */
+bool traces_show_collectives(eddy_communicator *c)
+{
+    char         *text = NULL;
+    size_t        size = 0;
+    FILE         *to = open_memstream(&text, &size);
+    eddy_graph   *g = eddy_graph_new();
+    eddy_tensor   one = eddy_constant(g, eddy_eval(eddy_scalar(g, 1)));
+    eddy_tensor   sum = eddy_named("sum", eddy_all_reduce(c, one));
+    eddy_session *s = eddy_session_new(g, .trace = true);
+    bool ok = eddy_run(s, EDDY_FEED(), EDDY_FETCH(sum), NULL) == EDDY_OK &&
+              eddy_session_trace(s, to) == EDDY_OK;
+    ok = expect(c, ok, "%s%s", eddy_graph_message(g), eddy_session_message(s));
+    fclose(to);
+    ok = ok && expect(c, strstr(text, "\"name\": \"AllReduce\", \"cat\": \"node\"") != NULL,
+                      "no collective in %s", text);
+    ok = ok && expect(c, strstr(text, "wait for other runs") != NULL, "no wait in %s", text);
+    free(text);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return ok;
+}
+
 const rank_scenario rank_scenarios[] = {
     { "collectives", collectives_agree },
     { "integers", integers_agree },
@@ -211,6 +235,7 @@ const rank_scenario rank_scenarios[] = {
     { "trainings", trainings_agree },
     { "skips", skips_agree },
     { "empties", empties_agree },
+    { "traces", traces_show_collectives },
     { "compression", compression_agrees },
     { "shardings", shardings_agree },
     { "slots", slots_are_divided },
