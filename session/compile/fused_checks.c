@@ -108,7 +108,12 @@ static void list_overwritten(const eddy_plan *plan, const fused *f, loop_checks 
                 !is_written(plan, f, x))
                 continue;
             const plan_root *r = &plan->roots[plan->buffer_root[x - plan->buffers]];
-            c->over[c->n_over++] = (overwritten){ .at = x, .fed = r->kind == VALUE_FEED };
+            overwritten *at = &c->over[c->n_over++];
+            if (r->kind == VALUE_FEED || r->kind == VALUE_VARIABLE) {
+                *at = c->over[c->n_outside];
+                at = &c->over[c->n_outside++];
+            }
+            *at = (overwritten){ .at = x, .fed = r->kind == VALUE_FEED };
         }
 }
 
@@ -119,13 +124,13 @@ bool eddy__fused_checks_make(compile *c, fused *f)
     for (int i = 0; i < f->n_parts; i++) operands += (size_t)f->parts[i].n;
     if (!to) return false;
     to->of = c->plan->numerics;
-    to->test = eddy__plan_alloc(c, (size_t)f->n_parts, sizeof *to->test);
     to->over = eddy__plan_alloc(c, operands, sizeof *to->over);
-    to->how = eddy__plan_alloc(c, (size_t)f->n_parts, sizeof *to->how);
-    if (!to->test || !to->over || !to->how) return false;
+    eddy_finite_test *how = eddy__plan_alloc(c, (size_t)f->n_parts, sizeof *how);
+    if (!to->over || !how) return false;
     for (int i = 0; i < f->n_parts; i++) {
-        to->test[i] = test_of(c->plan, f, i);
-        to->how[i] = eddy__finite_test(eddy__part_result(&f->parts[i])->type.dtype);
+        if (!test_of(c->plan, f, i)) continue;
+        how[i] = eddy__finite_test(eddy__part_result(&f->parts[i])->type.dtype);
+        f->parts[i].tested = &how[i];
     }
     list_overwritten(c->plan, f, to);
     f->checks = to;
@@ -144,8 +149,10 @@ static bool is_known_finite(const loop_checks *c, const overwritten *o)
 bool eddy__fused_checks_begin(const fused *f)
 {
     const loop_checks *c = f->checks;
+    const bool         infinite = atomic_load_explicit(&c->of->infinite, memory_order_relaxed);
+    const int          n = infinite ? c->n_over : c->n_outside;
     bool               any = false;
-    for (int k = 0; c->of->mode == EDDY_NUMERICS_MADE && k < c->n_over; k++) {
+    for (int k = 0; c->of->mode == EDDY_NUMERICS_MADE && k < n; k++) {
         const eddy_buffer *x = c->over[k].at;
         if (!is_known_finite(c, &c->over[k]) &&
             eddy__finiteness(x->type.dtype, x->data, x->count) != EDDY_FINITE)
@@ -158,7 +165,7 @@ void eddy__fused_checks_end(const fused *f)
 {
     const loop_checks *c = f->checks;
     const bool         finite = !atomic_load_explicit(&c->of->infinite, memory_order_relaxed);
-    for (int k = 0; k < c->n_over; k++)
+    for (int k = 0; k < c->n_outside; k++)
         if (c->over[k].at->state) c->over[k].finite = finite ? c->over[k].at->state->version : 0;
 }
 

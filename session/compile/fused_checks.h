@@ -20,13 +20,11 @@ typedef struct overwritten {
 
 typedef struct loop_checks {
     numerics    *of;
-    bool        *test;              /* by part: its result is tested in each tile */
-    eddy_finite_test *how;          /* the same, where it is tested */
-    overwritten *over;
-    int          n_over;
+    overwritten *over;              /* feeds and variables first, then results of this run */
+    int          n_over, n_outside;
 } loop_checks;
 
-/* Of a loop that is complete; sets f->checks. */
+/* Of a loop that is complete; sets f->checks and which of its parts are tested. */
 bool eddy__fused_checks_make(compile *c, fused *f);
 /* True if an operand that is overwritten may be infinite; tests it if that is not known. */
 bool eddy__fused_checks_begin(const fused *f);

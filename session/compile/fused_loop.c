@@ -138,8 +138,7 @@ static void run_tile(running *r, char *registers, int64_t from, int64_t at, int6
         }
         void       *y = at_tile(&p->y, registers, at);
         eddy_status s = p->fn(n, y, x, p->attrs);
-        if (f->checks && s == EDDY_OK && f->checks->test[i] &&
-            !eddy__all_finite(&f->checks->how[i], y, n) &&
+        if (p->tested && s == EDDY_OK && !eddy__all_finite(p->tested, y, n) &&
             test(r, i, y, at, n, worker) != EDDY_OK)
             return;
         if (s == EDDY_OK || i >= r->failed[worker].part) continue;

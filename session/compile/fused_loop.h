@@ -51,6 +51,7 @@ typedef struct part {
     loop_update        *update;     /* by the part, or, if its `at` is another's, by an Assign of
                                      * the result that was dropped; NULL: none */
     fold               *fold;       /* of a reduction; else NULL */
+    const struct eddy_finite_test *tested;  /* how the result is tested in each tile; NULL: not */
 } part;
 
 /* Workers take chunks, which consist of whole tiles and of whole blocks of all reductions. The
