@@ -54,6 +54,40 @@ static model transformer(const char *name, int batch)
     return m;
 }
 
+/* No products: loops over memory, and a chain of scalars. */
+static model adam(const char *name, int parameters)
+{
+    model m = { .name = name, .graph = eddy_graph_new() };
+    m.x = eddy_placeholder(m.graph, "x", EDDY_FLOAT32, EDDY_SHAPE(parameters));
+    m.y = eddy_placeholder(m.graph, "y", EDDY_INT32, EDDY_SHAPE(1));
+    eddy_tensor ones = eddy_ones(m.graph, EDDY_FLOAT32, EDDY_SHAPE(parameters));
+    eddy_tensor v = eddy_variable(m.graph, ones);
+    m.step = eddy_minimize(eddy_adam(m.graph), eddy_sum(eddy_square(eddy_sub(v, m.x))));
+    return m;
+}
+
+static model elementwise(const char *name, int n)
+{
+    model m = { .name = name, .graph = eddy_graph_new() };
+    m.x = eddy_placeholder(m.graph, "x", EDDY_FLOAT32, EDDY_SHAPE(n));
+    m.y = eddy_placeholder(m.graph, "y", EDDY_INT32, EDDY_SHAPE(1));
+    eddy_tensor bell = eddy_exp(eddy_neg(eddy_square(m.x)));
+    eddy_tensor y = eddy_sum(eddy_sub(eddy_mul(eddy_tanh(m.x), eddy_sigmoid(m.x)), bell));
+    m.step = eddy_gradient(y, m.x);
+    return m;
+}
+
+static model chain(const char *name, int length)
+{
+    model m = { .name = name, .graph = eddy_graph_new() };
+    m.x = eddy_placeholder(m.graph, "x", EDDY_FLOAT32, EDDY_SCALAR);
+    m.y = eddy_placeholder(m.graph, "y", EDDY_INT32, EDDY_SHAPE(1));
+    eddy_tensor y = m.x;
+    for (int i = 0; i < length; i++) y = eddy_tanh(eddy_add(eddy_mul(y, m.x), m.x));
+    m.step = eddy_gradient(y, m.x);
+    return m;
+}
+
 static void start(eddy_session *s, const model *m)
 {
     bench_need(s && eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(m->graph)), NULL) ==
@@ -122,7 +156,10 @@ int main(int argc, char **argv)
                           perceptron("784-512-512-10, batch 32", 32, 512),
                           perceptron("784-512-512-10, batch 128", 128, 512),
                           convolutional("two convolutions, batch 32", 32),
-                          transformer("two blocks of width 128, batch 8", 8) };
+                          transformer("two blocks of width 128, batch 8", 8),
+                          adam("Adam, 10^7 parameters", 10000000),
+                          elementwise("elementwise, 10^6 elements", 1000000),
+                          chain("333 scalars through tanh", 333) };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) measure(&all[i], rounds, threads);
     return 0;
 }

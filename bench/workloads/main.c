@@ -1,12 +1,12 @@
 /* main.c -- runs one workload and prints the cost of a step.
  *
- *   workloads [NAME [--threads N] [--steps S] [--warm-up W] [--size N] [--bfloat16] [--cpu]
- *             [--json] [--slices]]
+ *   workloads [NAME [--threads N] [--steps S] [--warm-up W] [--size N] [--bfloat16]
+ *             [--check-numerics] [--cpu] [--json] [--slices]]
  *
  * Without a name it lists them.  --size sets the size of the batch or of the vector. --bfloat16
- * computes in mixed precision. --cpu counts the process's own time, for a busy machine. With
- * --slices it reads the number of steps to run next, one number per line, and prints their times;
- * so scripts/bench.py lets two programs take turns.
+ * computes in mixed precision, --check-numerics refuses infinities and NaN. --cpu counts the
+ * process's own time, for a busy machine. With --slices it reads the number of steps to run next,
+ * one number per line, and prints their times; so scripts/bench.py lets two programs take turns.
  *
  * The floor of a step (--json) is the time of its products at the rate of one large product, or of
  * the bytes that it must move at the rate of one loop, both measured at the end. */
@@ -53,7 +53,7 @@ enum { WORKLOADS = sizeof workloads / sizeof *workloads };
 typedef struct options {
     const workload *what;
     int             threads, warm_up, steps, size;
-    bool            bfloat16, json, slices;
+    bool            bfloat16, check_numerics, json, slices;
     double        (*now)(void);         /* seconds */
 } options;
 
@@ -100,7 +100,8 @@ static course begin(const options *o)
     t->graph = eddy_graph_new();
     if (o->bfloat16) eddy_mixed_precision(t->graph, EDDY_BFLOAT16);
     o->what->build(t, o->size > 0 ? o->size : o->what->size);
-    c.session = eddy_session_new(t->graph, .threads = o->threads);
+    c.session = eddy_session_new(t->graph, .threads = o->threads,
+                                 .check_numerics = o->check_numerics);
     eddy_run(c.session, EDDY_FEED(), EDDY_FETCH(eddy_initializer(t->graph)), NULL);
     for (int i = 0; i < t->n_variables; i++) {
         eddy_variable_set(c.session, t->variables[i], t->initial[i]);
@@ -224,6 +225,7 @@ static options parse(int argc, char **argv)
     for (int i = 2; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) o.json = true;
         else if (strcmp(argv[i], "--bfloat16") == 0) o.bfloat16 = true;
+        else if (strcmp(argv[i], "--check-numerics") == 0) o.check_numerics = true;
         else if (strcmp(argv[i], "--cpu") == 0) o.now = process_seconds;
         else if (strcmp(argv[i], "--slices") == 0) o.slices = o.json = true;
         else if (strcmp(argv[i], "--threads") == 0) o.threads = number(argv[++i]);
