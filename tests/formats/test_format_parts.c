@@ -41,7 +41,7 @@ static const struct {
     { "f", { .size = 101 }, 101, EDDY_IO, "f: the file ends early" },
     { "f", { .size = 101, .number = EINTR }, 101, EDDY_IO, "f: the file ends early" },
     { "f", { .size = 99 }, 100, EDDY_OK, "" },
-    { "f", { .size = 99, .files.fault.at = 2 }, 100, EDDY_OK, "" },     /* and a byte is read first */
+    { "f", { .size = 99, .files.fault.at = 2 }, 100, EDDY_OK, "" },      /* one byte, then more */
     { "f", { .size = INT64_MAX }, INT64_MAX, EDDY_NO_MEMORY, "out of memory for a file" },
     { "f", { .extra = 1 }, 100, EDDY_IO, "f: the file ends early" },
     { "f", { .interrupted = 100, .number = EINTR }, 100, EDDY_OK, "" },

@@ -197,7 +197,7 @@ START_TEST(gzip_and_more)
         eddy_array *a = eddy_idx_load("f", &files.table, &e);
         ck_assert_msg((a != NULL) == (i == 0), "%d: %s", i, e.message);
         char more[60];
-        snprintf(more, sizeof more, "byte %zu: there is more after", (size_t)eddy_array_bytes(good));
+        snprintf(more, sizeof more, "byte %zu: there is more after", eddy_array_bytes(good));
         if (i) ck_assert_msg(strstr(e.message, more), "%s", e.message);
         e = (eddy_error){ 0 };
         eddy_array_free(a);

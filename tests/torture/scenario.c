@@ -32,7 +32,7 @@ void outcome_of_error(outcome *o, const eddy_error *e) { outcome_of(o, e->status
 void outcome_of_made(outcome *o, const eddy_error *e, const void *made)
 {
     if ((made == NULL) == (e->status == EDDY_OK))
-        outcome_of(o, EDDY_INTERNAL, made ? "an object with an error" : "no object without an error");
+        outcome_of(o, EDDY_INTERNAL, made ? "an object with an error" : "no object, no error");
     outcome_of_error(o, e);
 }
 
