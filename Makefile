@@ -36,7 +36,9 @@ LOOPS    := session/compile/fused_loop.c session/run/run.c \
             optim/minimizers/bounded_direction.c \
             $(patsubst %,ops/nets/%.c,batch_norm layer_norm lstm softmax_cross_entropy)
 GRAPH_CODE := $(addsuffix /%,autodiff command control formats layers optim ops/formulas session/passes \
-              $(GEN)/command)
+              $(GEN)/command) \
+              $(patsubst %,ops/arrays/%.c,computed_% dynamic_partition embedding_lookup gradient_terms \
+              one_hot_computed rearrange slice_notation)
 COLD     := $(addsuffix /%,graph session input ops/linear ops/nets) ops/math/incomplete_gamma.c
 LEVEL_OF = $(or $(if $(filter $(LOOPS),$1),-O3),$(if $(filter $(GRAPH_CODE),$1),-O1),$(if $(filter $(COLD),$1),-O2),-O3)
 OPT_OF   = $(OPT:-O3=$(LEVEL_OF))

@@ -42,7 +42,8 @@ const eddy_op_def *eddy__updated_op(eddy_graph *g, const eddy_op_def *given)
     if (of->max_inputs == EDDY_MANY || of->max_inputs > MOST || of->outputs != 1) return of;
     updated_op *op = eddy__arena_alloc(&g->arena, sizeof *op);
     if (!op) return NULL;
-    *op = (updated_op){ .def = *of, .of = of };
+    op->def = *of;
+    op->of = of;
     op->def.flags = (of->flags & ~never) | EDDY_OP_IN_PLACE;
     op->def.kernel = kernel;
     op->def.tile = NULL;
