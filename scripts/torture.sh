@@ -6,20 +6,21 @@
 #
 # A row is NAME|BAR|COMMAND. It passes if the command succeeds; its figure is what follows "figure: " in
 # the last such line that it prints. Outputs are in $BUILD/torture/NAME.log. FUZZ_SECONDS is the time
-# for each format, GRAPHS the number of random graphs, CALLS that of `make hostile`, MUTANTS that of
-# `make mutants`. Rows that build with sanitizers wait for each other.
+# for each format, GRAPHS the number of random graphs, GUARDED those under sanitizers, CALLS the number
+# of `make hostile`, MUTANTS that of `make mutants`. Rows that build with sanitizers wait for each other.
 #
 # `make valgrind` and `make portability` take longer than all of these and are not among them.
 set -u
 BUILD=${BUILD:-build}
 t=$BUILD/torture
 seconds=${FUZZ_SECONDS:-60} graphs=${GRAPHS:-20000} calls=${CALLS:-1000000}
-mutants=${MUTANTS:-100} make='make --no-print-directory'
+guarded=${GUARDED:-2000} mutants=${MUTANTS:-100} make='make --no-print-directory'
 
 rows="
 coverage|95 % of lines, 90 % of branches, all of readers|$make cover > $t/cover.out 2>&1 && awk '/^readers/ { all = \$8 } /^total/ { printf \"figure: %s %% of lines, %s %% of branches, %s %% of readers\\n\", \$3, \$6, all; exit \$3 < 95 || \$6 < 90 || all < 100 }' $t/cover.out
 mutants|95 % of changes are noticed|flock $t/sanitize.lock $make sanitized-tests > $t/mutants.out 2>&1 && $make mutants MUTANTS=$mutants > $t/mutants.out 2>&1 && sed -n 's/^\([0-9]* mutants: .*\)/figure: \1/p' $t/mutants.out && awk -F'[(%]' '/ mutants: / { exit \$2 < 95 }' $t/mutants.out
 passes|20 000 random graphs, with and without passes|EDDY_GRAPHS=$graphs CK_RUN_SUITE=passes $BUILD/run-tests && echo 'figure: $graphs graphs'
+guarded|2 000 random graphs, under sanitizers|flock $t/sanitize.lock $make sanitized-tests && EDDY_FIRST=$graphs EDDY_GRAPHS=$guarded CK_RUN_SUITE=passes CK_FORK=no build/sanitize/run-tests && echo 'figure: $guarded graphs'
 sanitizers|no report over all suites|CK_EXCLUDE_TAGS=slow flock $t/sanitize.lock $make sanitize > $t/sanitize.out 2>&1 && sed -n 's/^\([0-9]* suites, .*\)/figure: \1/p' $t/sanitize.out
 fuzz|damaged files of 15 formats, under sanitizers|$make fuzz FUZZ_SECONDS=$seconds > $t/fuzz.out 2>&1 && awk -f scripts/torture_fuzz.awk $t/fuzz.out
 memory|100 000 calls fail for want of memory|$t/memory ${MOST:-600}
