@@ -100,11 +100,13 @@ typedef struct eddy_chunk {
     size_t             size, used;      /* bytes of the whole chunk, header included */
 } eddy_chunk;
 
-/* Tests define EDDY_SMALL_BLOCKS to get a chunk for each item: any item can find no memory. */
+/* Where EDDY_SMALL_BLOCKS is defined, tests may ask for a chunk for each item, so that any item can
+ * find no memory. */
 #ifdef EDDY_SMALL_BLOCKS
-enum { small_chunks = true };
+extern bool eddy__small_chunks;
+bool        eddy__small_chunks;
 #else
-enum { small_chunks = false };
+enum { eddy__small_chunks = false };
 #endif
 
 static const size_t header_size = (sizeof(eddy_chunk) + 15) / 16 * 16, first_chunk = 4096,
@@ -161,7 +163,7 @@ static eddy_chunk *arena_grow(eddy_arena *a, size_t need)
 {
     size_t     size = next_chunk(a);
     const bool alone = a->chunks && need > large_item;
-    if (alone || small_chunks || size < need + header_size) size = need + header_size;
+    if (alone || eddy__small_chunks || size < need + header_size) size = need + header_size;
     eddy_chunk *c = take_spare(a, size);
     if (!c) c = new_chunk(a, size);
     if (!c) return NULL;

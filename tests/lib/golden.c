@@ -67,6 +67,13 @@ void golden_error(eddy_error *e)
     *e = (eddy_error){ 0 };
 }
 
+/* Memory ends in other places where addresses have 32 bits, or items of arenas have guards. */
+#ifdef __SANITIZE_ADDRESS__
+enum { SAME_CHUNKS = false };
+#else
+enum { SAME_CHUNKS = sizeof(void *) == 8 };
+#endif
+
 /* The file's lines up to an empty one are all among the messages. */
 static void golden_some(const eddy_error *said, int n)
 {
@@ -76,8 +83,7 @@ static void golden_some(const eddy_error *said, int n)
         bool found = false;
         line[strcspn(line, "\n")] = 0;
         for (int i = 0; i < n && !found; i++) found = is_alike(said[i].message, line);
-        /* Where addresses have 32 bits, memory ends in other places. */
-        ck_assert_msg(found || sizeof(void *) < 8, "nothing said: %s", line);
+        ck_assert_msg(found || !SAME_CHUNKS, "nothing said: %s", line);
     }
 }
 

@@ -132,7 +132,7 @@ static const char *name_kind(int i) { return kinds[i].name; }
 static void        act(int i, void *state, outcome *o) { (void)state, kinds[i].act(o); }
 
 const scenarios derivatives[] = {
-    { "gradients:", count_kinds, name_kind, NULL, act, NULL },
+    { .kind = "gradients:", .count = count_kinds, .name = name_kind, .act = act },
     { .kind = NULL },
 };
 
@@ -157,6 +157,6 @@ static int         count_loops(void) { return CONTROL_MODELS; }
 static const char *name_loop(int i) { return control_models[i].name; }
 
 const scenarios loops[] = {
-    { "loop:", count_loops, name_loop, NULL, loop, NULL },
+    { .kind = "loop:", .count = count_loops, .name = name_loop, .act = loop },
     { .kind = NULL },
 };

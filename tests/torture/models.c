@@ -154,7 +154,8 @@ static void bundle(int i, void *state, outcome *o)
 }
 
 const scenarios models[] = {
-    { "TensorFlow model", count_models, name_model, begin_model, read_model, NULL },
+    { .kind = "TensorFlow model", .count = count_models, .name = name_model,
+      .begin = begin_model, .act = read_model },
     { .kind = "checkpoint of TensorFlow", .begin = begin_bundle, .act = bundle },
     { .kind = NULL },
 };

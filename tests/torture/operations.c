@@ -66,6 +66,7 @@ static const char *name(int i)
 }
 
 const scenarios operations[] = {
-    { "operation", sweep_count, name, begin, act, end },
+    { .kind = "operation", .count = sweep_count, .name = name, .begin = begin, .act = act,
+      .end = end },
     { .kind = NULL },
 };

@@ -260,7 +260,8 @@ static void gradient_check(int i, void *state, outcome *o)
 }
 
 const scenarios running[] = {
-    { "pass", count_passes, name_pass, begin, one_pass, fixture_end },
+    { .kind = "pass", .count = count_passes, .name = name_pass, .begin = begin,
+      .act = one_pass, .end = fixture_end },
     { .kind = "a run with a plan", .begin = begin_run, .act = run_again, .end = fixture_end },
     { .kind = "eddy_prepare", .begin = begin_run, .act = prepare, .end = fixture_end },
     { .kind = "callable", .begin = begin_run, .act = callable, .end = fixture_end },

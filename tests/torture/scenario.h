@@ -20,6 +20,7 @@ typedef struct scenarios {
     void       *(*begin)(int i);            /* with enough memory; NULL: nothing is prepared */
     void        (*act)(int i, void *state, outcome *o);   /* must give the same results each time */
     void        (*end)(void *state);        /* must not need memory */
+    bool          every_item;               /* of arenas is an allocation, even if all of them fail */
 } scenarios;
 
 extern const scenarios building[], derivatives[], loops[], operations[], running[], training[], saving[],

@@ -36,6 +36,6 @@ static int         count(void) { return TRAINING_ROWS; }
 static const char *name(int i) { return training_rows[i].name; }
 
 const scenarios training[] = {
-    { "optimizer:", count, name, NULL, act, NULL },
+    { .kind = "optimizer:", .count = count, .name = name, .act = act },
     { .kind = NULL },
 };
