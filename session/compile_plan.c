@@ -201,7 +201,9 @@ static eddy_plan *make_plan(compile *c, int n_feeds, const plan_feed *feeds, edd
     p->watch_version = s->watch_version;
     c->info = eddy__stage_alloc(c, (size_t)c->size + 1, sizeof *c->info);
     const bool watched = s->options.check_numerics == 0 || c->numerics || eddy__numerics_begin(c);
-    const bool ok = watched && c->info && copy_key(c, n_feeds, feeds, fetches) && run_stages(c);
+    bool       ok = watched && c->info && copy_key(c, n_feeds, feeds, fetches) && run_stages(c);
+    /* A rule that found no memory left its node as it was, whose bits may be others. */
+    ok = ok && c->error->status != EDDY_NO_MEMORY;
     eddy__arena_free(&c->scratch);
     eddy__arena_free(&c->stage);
     for (int i = 0; i < 2; i++) eddy__arena_free(&c->ir_arenas[i]);

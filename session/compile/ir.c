@@ -219,8 +219,10 @@ static eddy_type *types_of(ir_graph *f, const eddy_op_def *op, const void *attrs
         values[i] = eddy__ir_value(f, in[i]);
     }
     if (!eddy__infer_types(op, (void *)(uintptr_t)attrs, true, n, types, values, &c->scratch, &out,
-                           n_out, op->name, &refusal))
+                           n_out, op->name, &refusal)) {
+        if (refusal.status == EDDY_NO_MEMORY) *c->error = refusal;
         return NULL;
+    }
     eddy_type *y = out;
     for (int i = 0; *n_out == 1 && i < n && i < 2 && y == out; i++)
         y = eddy__share_type(c, out, eddy__ir_type_at(f, in[i]));
