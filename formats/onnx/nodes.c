@@ -241,9 +241,10 @@ static void build(onnx_build *b, const char *place)
         return;
     }
     const char *scope = scope_of(b);
-    if (scope && *scope) eddy_scope_begin(r->base.graph, scope);
+    const bool  scoped = scope && *scope;
+    if (scoped) eddy_scope_begin(r->base.graph, scope);
     const bool ok = f ? inline_function(b, f, place) : b->op->build(b);
-    if (scope && *scope) eddy_scope_end(r->base.graph);
+    if (scoped) eddy_scope_end(r->base.graph);
     if (!ok || b->reason) {
         if (eddy_graph_status(b->graph) != EDDY_OK) check_outputs(b);
         eddy__onnx_missing(b, "it cannot be built");

@@ -258,9 +258,9 @@ static void read_onnx_text(int i, void *state, outcome *o)
     accept_refusal(o);
 }
 
-/* Models that are more than their nodes: a function, a sparse tensor, a file of external data; and
- * inputs that are bound to three tensors, one or none. */
-enum { FUNCTION, SPARSE, CONSTANT, EXTERNAL, THREE, ONE, NONE, ONNX_MODELS };
+/* Models that are more than their nodes: a function, a sparse tensor, a file of external data,
+ * or a name that Eddy gave; and inputs that are bound to three tensors, one or none. */
+enum { FUNCTION, SPARSE, CONSTANT, EXTERNAL, NAMED, THREE, ONE, NONE, ONNX_MODELS };
 
 static message external_tensor(void)
 {
@@ -280,6 +280,7 @@ static message onnx_model_at(int i)
         return i == SPARSE ? onnx_sparse_model(sparse) : onnx_sparse_constant(sparse);
     }
     if (i == EXTERNAL) return onnx_tensor_model(external_tensor());
+    if (i == NAMED) return onnx_named_model("a/Tanh:Tanh5");
     if (i != FUNCTION) return onnx_typed_model(i == THREE ? 4 : 9);
     message m = onnx_model_message(onnx_text_graph("?f[2]", "local:F x0>y0", 1), 13);
     message_inner(&m, 25, onnx_text_function(&f, 13));
@@ -289,8 +290,8 @@ static message onnx_model_at(int i)
 static int         count_onnx_models(void) { return ONNX_MODELS; }
 static const char *name_onnx_model(int i)
 {
-    static const char *const names[] = { "function", "sparse", "constant", "external", "three",
-                                         "one", "none" };
+    static const char *const names[] = { "function", "sparse", "constant", "external", "named",
+                                         "three", "one", "none" };
     return names[i];
 }
 static void *begin_onnx_model(int i)

@@ -101,6 +101,16 @@ message onnx_typed_model(uint32_t field)
     return onnx_model_message(g, 17);
 }
 
+message onnx_named_model(const char *name)
+{
+    message g = empty, node = onnx_node_message("Tanh", "x", "y");
+    message_text(&node, 3, name);
+    message_inner(&g, GRAPH_INPUT, onnx_value_message("x", 1, 1, (int64_t[]){ 2 }));
+    message_inner(&g, GRAPH_NODE, node);
+    message_inner(&g, GRAPH_OUTPUT, onnx_value_message("y", 1, -1, NULL));
+    return onnx_model_message(g, 17);
+}
+
 void onnx_expect(message m, int n, const double *want, const char *says)
 {
     eddy_error       e = { 0 };

@@ -27,6 +27,9 @@ message onnx_tensor_model(message tensor);
 enum { ONNX_OPTIONAL_SEQUENCE = 94 };
 message onnx_typed_model(uint32_t field);
 
+/* A model whose node Tanh, from x to y, has this name. */
+message onnx_named_model(const char *name);
+
 /* Reads the model, which must have these n elements in y0, or must be refused with a message that
  * contains `says`. Input x0, if there is one, is 2, -2. Frees the message. */
 void onnx_expect(message model, int n, const double *want, const char *says);
