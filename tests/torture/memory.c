@@ -21,8 +21,8 @@
 #include <unistd.h>
 #include <yaml.h>
 
-static const scenarios *const all[] = { building, derivatives, loops,  operations,
-                                        running,  training,    saving, reading, models };
+static const scenarios *const all[] = { building, derivatives, loops,  operations, running,
+                                        small,    training,    saving, reading,    models };
 
 /* Of graph/base/memory.c as it is compiled for this program: each item of an arena is an
  * allocation. */

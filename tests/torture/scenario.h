@@ -23,8 +23,8 @@ typedef struct scenarios {
     bool          every_item;               /* of arenas is an allocation, even if all of them fail */
 } scenarios;
 
-extern const scenarios building[], derivatives[], loops[], operations[], running[], training[], saving[],
-    reading[], models[];
+extern const scenarios building[], derivatives[], loops[], operations[], running[], small[], training[],
+    saving[], reading[], models[];
 
 /* ------------------------------------------------------------------ for acts -- */
 
