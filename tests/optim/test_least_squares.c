@@ -49,8 +49,8 @@ static eddy_tensor counted(int n)
 }
 
 /* From both starting values to the certified parameters, their standard deviations and the sum of
- * squares. The parameters of Bennett5, whose deviations are a tenth of them, differ by 1.01e-7 on
- * arm64. */
+ * squares. The sum cannot tell parameters apart that are closer than about 1e-6 of their
+ * deviations: where it rounds (Lanczos3, Bennett5), it depends on the BLAS where the fit stops. */
 START_TEST(certified)
 {
     const nist_problem *p = &nist_problems[_i / 2];
@@ -76,9 +76,8 @@ START_TEST(certified)
     for (int i = 0; i < p->parameters; i++) {
         const double deviation = sqrt(eddy_array_get(covariance, i * (p->parameters + 1)));
         const double error = fabs(value_of(b[i], 0) - p->b[i]);
-        const double most = strcmp(p->name, "Bennett5") == 0 ? 2e-7 : 1e-7;
-        ck_assert_msg(error <= most * fmax(fabs(p->b[i]), p->deviation[i]), "%s: b%d is %.12g",
-                      p->name, i + 1, value_of(b[i], 0));
+        const double most = fmax(1e-7 * fabs(p->b[i]), 1e-5 * p->deviation[i]);
+        ck_assert_msg(error <= most, "%s: b%d is %.12g", p->name, i + 1, value_of(b[i], 0));
         ck_assert_msg(p->exact || is_near(deviation, p->deviation[i], 1e-5),
                       "%s: deviation %d is %.12g", p->name, i + 1, deviation);
     }

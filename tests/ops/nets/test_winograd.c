@@ -133,8 +133,8 @@ static const sizes cases[] = {
 };
 enum { CASES = sizeof cases / sizeof *cases, LEVELS = EDDY_AVX512 + 1 };
 
-/* Within four millionths of the largest sum of the terms' sizes: of a sum of one term, the
- * gradient of a filter from one pixel, it is two to three. */
+/* Within eight millionths of the largest sum of the terms' sizes: of a sum of one term, the
+ * gradient of a filter from one pixel, it is at most 4.8 in 3000 draws. */
 static void compare(int at, const eddy_array *got, const eddy_array *want, const eddy_array *size)
 {
     const int64_t n = eddy_array_count(got);
@@ -143,7 +143,7 @@ static void compare(int at, const eddy_array *got, const eddy_array *want, const
     for (int64_t i = 0; i < n; i++) most = fmax(most, eddy_array_get(size, i));
     for (int64_t i = 0; i < n; i++) {
         const double v = eddy_array_get(got, i), w = eddy_array_get(want, i);
-        ck_assert_msg(fabs(v - w) <= 4e-6 * most, "result %d, element %lld is %.9g, not %.9g", at,
+        ck_assert_msg(fabs(v - w) <= 8e-6 * most, "result %d, element %lld is %.9g, not %.9g", at,
                       (long long)i, v, w);
     }
 }
