@@ -9,6 +9,6 @@ _eddy()
         elif [ "${COMP_WORDS[1]}" = "$name" ] && [[ $word = -* ]]; then
             mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
         fi
-    done < <("${COMP_WORDS[0]}" words 2>/dev/null; echo help)
+    done < <("${COMP_WORDS[0]}" words 2>/dev/null)
 }
 complete -o default -F _eddy eddy
