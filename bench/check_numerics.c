@@ -54,15 +54,18 @@ static model transformer(const char *name, int batch)
     return m;
 }
 
-/* No products: loops over memory, and a chain of scalars. */
-static model adam(const char *name, int parameters)
+/* No products: loops over memory, and a chain of scalars. The gradient is computed from a feed that
+ * is as large as the variable. */
+static model update(const char *name, int parameters, bool adam)
 {
     model m = { .name = name, .graph = eddy_graph_new() };
     m.x = eddy_placeholder(m.graph, "x", EDDY_FLOAT32, EDDY_SHAPE(parameters));
     m.y = eddy_placeholder(m.graph, "y", EDDY_INT32, EDDY_SHAPE(1));
     eddy_tensor ones = eddy_ones(m.graph, EDDY_FLOAT32, EDDY_SHAPE(parameters));
     eddy_tensor v = eddy_variable(m.graph, ones);
-    m.step = eddy_minimize(eddy_adam(m.graph), eddy_sum(eddy_square(eddy_sub(v, m.x))));
+    m.step = eddy_minimize(adam ? eddy_adam(m.graph)
+                                : eddy_gradient_descent(m.graph, eddy_scalar(m.graph, 0.01)),
+                           eddy_sum(eddy_square(eddy_sub(v, m.x))));
     return m;
 }
 
@@ -157,7 +160,10 @@ int main(int argc, char **argv)
                           perceptron("784-512-512-10, batch 128", 128, 512),
                           convolutional("two convolutions, batch 32", 32),
                           transformer("two blocks of width 128, batch 8", 8),
-                          adam("Adam, 10^7 parameters", 10000000),
+                          update("Adam, 10^4 parameters", 10000, true),
+                          update("Adam, 10^6 parameters", 1000000, true),
+                          update("Adam, 10^7 parameters", 10000000, true),
+                          update("gradient descent, 10^7 parameters", 10000000, false),
                           elementwise("elementwise, 10^6 elements", 1000000),
                           chain("333 scalars through tanh", 333) };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) measure(&all[i], rounds, threads);

@@ -52,6 +52,7 @@ extern bool as_json;
  * end: *first is the first one. False after a message. *help: --help was given. */
 bool options_read(const command *c, int argc, char **argv, int *first, bool *help);
 void options_help(const command *c, FILE *to);
+void options_json(const command *c);
 /* The words of a text between commas, without empty ones. */
 text_list split(const char *text);
 

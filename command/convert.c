@@ -135,6 +135,7 @@ static int convert_graph(model *m, const char *to, file_kind kind)
     if (!model_fix_shapes(m, shapes, 0)) return TROUBLE;
     if (!kind_has_graph(kind)) return convert_variables(m, to, kind);
     outputs_name(m, m->outputs, m->n_outputs);
+    inputs_name(m);
     if (eddy_graph_status(m->graph) != EDDY_OK)
         return fail(m->path, "%s", eddy_graph_message(m->graph));
     if (kind == KIND_ONNX && !freeze) return write_onnx(m, m->outputs, m->n_outputs, to, weights);

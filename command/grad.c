@@ -126,6 +126,7 @@ static int differentiate(model *m, file_kind kind)
     if (n_x == 0) return fail(m->path, "the model has no trainable variables; --wrt names tensors");
     const eddy_tensor *dx = derive(m, y, n_y, x, n_x);
     if (dx && m->kind != KIND_YAML) outputs_name(m, m->outputs, m->n_outputs);
+    if (dx) inputs_name(m);
     const named *outputs = dx ? add_results(m, x, dx, n_x, &count) : NULL;
     if (!outputs) return TROUBLE;
     const int status = kind == KIND_YAML ? write_yaml(m, outputs, count, into)

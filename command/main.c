@@ -3,9 +3,13 @@
 
 #include <string.h>
 
+static int                help(char **operands, int count);
+static const option_row   no_options[] = { { NULL, 0, OPTION_END, NULL, NULL, NULL } };
+static const command      command_help = { "help", "[COMMAND]", "Print the options of a command",
+                                           0, 1, no_options, help };
 static const command *const commands[] = {
-    &command_show, &command_grad,  &command_run, &command_convert,
-    &command_diff, &command_check, &command_bench, &command_train, &command_report, NULL,
+    &command_show, &command_grad,  &command_run, &command_convert, &command_diff,
+    &command_check, &command_bench, &command_train, &command_report, &command_help, NULL,
 };
 
 static const command *find(const char *name)
@@ -20,9 +24,8 @@ static int print_help(FILE *to)
     fprintf(to, "%sUsage:%s eddy COMMAND [OPTIONS] ARGUMENTS\n\n", bold(to), plain(to));
     for (int i = 0; commands[i]; i++)
         fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    fprintf(to, "  %-10s %s\n\n", "help", "Print the options of a command");
     fprintf(to,
-            "A model is a graph of Eddy (YAML), an ONNX file, or a TensorFlow graph, SavedModel\n"
+            "\nA model is a graph of Eddy (YAML), an ONNX file, or a TensorFlow graph, SavedModel\n"
             "or TensorFlow.js model. Checkpoints are safetensors, PyTorch, TensorFlow, Keras and\n"
             "NumPy files.\n");
     return to == stdout ? SUCCESS : TROUBLE;
@@ -48,12 +51,23 @@ static int unknown(const char *name)
     return fail(NULL, "there is no command '%s'; 'eddy help' lists the commands", name);
 }
 
-static int help(const char *name)
+/* All commands with their options. */
+static int print_json(void)
 {
-    const command *c = name ? find(name) : NULL;
-    if (!name) return print_help(stdout);
-    if (!c) return unknown(name);
-    options_help(c, stdout);
+    json_open(NULL, '[');
+    for (int i = 0; commands[i]; i++) options_json(commands[i]);
+    json_close(']');
+    return SUCCESS;
+}
+
+static int help(char **operands, int count)
+{
+    const command *c = count > 0 ? find(operands[0]) : NULL;
+    command_name = NULL;
+    if (count > 0 && !c) return unknown(operands[0]);
+    if (!c) return as_json ? print_json() : print_help(stdout);
+    if (as_json) options_json(c);
+    else options_help(c, stdout);
     return SUCCESS;
 }
 
@@ -61,17 +75,16 @@ static int run(int argc, char **argv)
 {
     if (argc < 2) return print_help(stderr);
     if (strcmp(argv[1], "--version") == 0) return printf("eddy %s\n", eddy_version()) < 0;
-    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
-        strcmp(argv[1], "-h") == 0)
-        return help(argc > 2 ? argv[2] : NULL);
     if (strcmp(argv[1], "words") == 0) return print_words();
-    const command *c = find(argv[1]);
+    const bool     wants = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
+    const command *c = wants ? &command_help : find(argv[1]);
     if (!c) return unknown(argv[1]);
     int  first;
     bool wants_help;
     command_name = c->name;
     if (!options_read(c, argc - 1, argv + 1, &first, &wants_help)) return TROUBLE;
-    return wants_help ? help(c->name) : c->run(argv + 1 + first, argc - 1 - first);
+    if (wants_help) return help((char *[]){ (char *)c->name }, 1);
+    return c->run(argv + 1 + first, argc - 1 - first);
 }
 
 int main(int argc, char **argv)

@@ -67,7 +67,7 @@ static bool set(const option_row *r, const char *value)
             *(int64_t *)r->into = n;
             return true;
         }
-        fail(NULL, "--%s takes a number of at least 0, not '%s'", r->name, value);
+        fail(NULL, "--%s takes a whole number of at least 0, not '%s'", r->name, value);
         return false;
     }
     case OPTION_END: break;
@@ -137,4 +137,24 @@ void options_help(const command *c, FILE *to)
         fprintf(to, "  %s%c%s %-22s %s\n", r->letter ? "-" : " ", r->letter ? r->letter : ' ',
                 r->letter ? "," : " ", name, r->help);
     }
+}
+
+void options_json(const command *c)
+{
+    json_open(NULL, '{');
+    json_text("command", c->name);
+    json_text("operands", c->operands);
+    json_text("summary", c->summary);
+    json_open("options", '[');
+    for (int i = 0; row_at(c, i); i++) {
+        const option_row *r = row_at(c, i);
+        json_open(NULL, '{');
+        json_text("name", text("--%s", r->name));
+        json_text("letter", r->letter ? text("-%c", r->letter) : NULL);
+        json_text("argument", r->argument);
+        json_text("help", r->help);
+        json_close('}');
+    }
+    json_close(']');
+    json_close('}');
 }

@@ -75,14 +75,28 @@ static int64_t next_largest(const eddy_array *a, int64_t from, int64_t n, int64_
     return best;
 }
 
+/* Where a row is, as "[2,0]". */
+static const char *row_text(eddy_shape s, int64_t row)
+{
+    const char *at = "]";
+    for (int d = s.rank - 2; d >= 0; d--) {
+        at = text("%s%lld%s", d > 0 ? "," : "[", (long long)(row % s.dim[d]), at);
+        row /= s.dim[d];
+    }
+    return at;
+}
+
+/* Of several rows, each has its place above it. */
 static void print_top(const eddy_array *a, text_list names)
 {
     const eddy_shape s = eddy_array_shape(a);
     const int64_t    n = s.rank > 0 ? s.dim[s.rank - 1] : 1;
-    for (int64_t row = 0; n > 0 && row < eddy_array_count(a) / n; row++) {
+    const int64_t    rows = n > 0 ? eddy_array_count(a) / n : 0;
+    for (int64_t row = 0; row < rows; row++) {
         table   t = { .columns = "r l" };
         int64_t at = -1;
         if (as_json) json_open(NULL, '[');
+        else if (rows > 1) puts(row_text(s, row));
         for (int64_t k = 0; k < top && (at = next_largest(a, row * n, n, at)) >= 0; k++) {
             const double v = eddy_array_get(a, row * n + at);
             table_row(&t, text("%.6g", v), label_of(names, at));
@@ -96,6 +110,16 @@ static void print_top(const eddy_array *a, text_list names)
         if (as_json) json_close(']');
         else table_print(&t, stdout);
     }
+}
+
+/* Names of another model would be printed beside the wrong classes. */
+static void note_names(const named *y, const eddy_array *a, text_list names)
+{
+    const eddy_shape s = eddy_array_shape(a);
+    const int64_t    n = s.rank > 0 ? s.dim[s.rank - 1] : 1;
+    if (names.count > 0 && names.count != n)
+        note(labels, "the file has %s, but a row of '%s' has %s",
+             number_of(names.count, "name"), y->name, number_of(n, "element"));
 }
 
 static void print_json(const named *y, const eddy_array *a, text_list names)
@@ -179,10 +203,12 @@ static int save_values(const save *to, const named *y, eddy_array **values)
 static int print_values(const named *y, eddy_array **values, int n, text_list names)
 {
     if (as_json) json_open(NULL, '[');
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        if (values[i] && top > 0) note_names(&y[i], values[i], names);
         if (!values[i]) continue;
         else if (as_json) print_json(&y[i], values[i], names);
         else if (saves.count == 0 || top > 0) print_value(&y[i], values[i], names);
+    }
     if (as_json) json_close(']');
     return SUCCESS;
 }

@@ -9,6 +9,8 @@
 file_kind kind_to_write(const char *path);
 /* Outputs under their own names: one whose node has another name gets a node of that name. */
 void outputs_name(const model *m, named *outputs, int count);
+/* The same for the inputs of a TensorFlow model: their nodes get the names of the signature. */
+void inputs_name(const model *m);
 /* The ONNX model of these outputs, with the values of the checkpoint `weights` or NULL. */
 int  write_onnx(const model *m, const named *outputs, int count, const char *path,
                 const char *weights);

@@ -29,6 +29,27 @@ void outputs_name(const model *m, named *outputs, int count)
     }
 }
 
+/* The names of nodes in graphs. */
+static bool is_node_name(const char *name)
+{
+    const char *const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.";
+    const size_t      n = strlen(name);
+    return n > 0 && strchr(letters, name[0]) && name[n - 1] != '/' &&
+           strspn(name, text("%s_-/", letters)) == n;
+}
+
+void inputs_name(const model *m)
+{
+    for (int i = 0; m->kind == KIND_TENSORFLOW && i < m->n_inputs; i++) {
+        const named *in = &m->inputs[i];
+        bool         again = false;
+        for (int j = 0; j < i; j++) again |= eddy_same(m->inputs[j].tensor, in->tensor);
+        if (!again && is_node_name(in->name) && !eddy_graph_has(m->graph, in->name) &&
+            strcmp(eddy_node_of(in->tensor)->op->name, "Placeholder") == 0)
+            eddy_named(text("%s/", in->name), in->tensor);
+    }
+}
+
 int write_onnx(const model *m, const named *outputs, int count, const char *path,
                const char *weights)
 {

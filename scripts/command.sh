@@ -49,9 +49,10 @@ for file in "$@"; do
 done
 
 eddy words | while read -r name options; do
+    page=docs/man/eddy-$name.1
+    [ "$name" != help ] || page=docs/man/eddy.1
     for option in $options; do
-        grep -q -e "Fl Fl ${option#--}\b" "docs/man/eddy-$name.1" ||
-            echo "command: docs/man/eddy-$name.1 lacks $option"
+        grep -q -e "Fl Fl ${option#--}\b" "$page" || echo "command: $page lacks $option"
     done
 done >"$work/missing"
 [ ! -s "$work/missing" ] || { cat "$work/missing" >&2; bad=1; }

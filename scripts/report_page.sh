@@ -1,11 +1,13 @@
 #!/bin/sh
 # Opens the page of a report in headless Chromium, if it is installed, and checks that its script draws
-# every section without an error, and that it is no wider than a phone.
+# every section without an error, and that it is no wider than a phone. With Node.js, unfolds and searches
+# its graph.
 #   sh scripts/report_page.sh PAGE SECTION...
 set -eu
 
 page=$1
 shift
+if command -v node >/dev/null; then node tests/formats/report_graph.js "$page"; fi
 for browser in chromium chromium-browser google-chrome; do
     command -v "$browser" >/dev/null && break
     browser=

@@ -192,6 +192,7 @@ function byStep(s, title, show) {
 const titleOf = s => data.runs.length > 1 ? `${s.tag} (${runName(s.run)})` : s.tag;
 
 // --- the graph: scopes that unfold, a search, and what a node is connected to -------
+const FOUND = 300, LINKS = 100;     // as many are shown
 function graph(nodes) {
   const byName = new Map(), users = new Map(), root = { scopes: new Map(), nodes: [], count: 0 };
   for (const n of nodes) {
@@ -217,10 +218,10 @@ function graph(nodes) {
     if (chosen) chosen.classList.remove('chosen');
     chosen = row;
     if (row) row.classList.add('chosen');
-    const links = names => names.length === 0 ? html('p', {}, 'none') : html('ul', {}, ...names.slice(0, 100).map(name => {
+    const links = names => names.length === 0 ? html('p', {}, 'none') : html('ul', {}, ...names.slice(0, LINKS).map(name => {
       const plain = name.replace(/^\^/, '').replace(/:\d+$/, '');
       return html('li', {}, html('a', { onclick: () => byName.has(plain) && choose(byName.get(plain), null) }, name));
-    }));
+    }), names.length > LINKS ? html('li', {}, `and ${names.length - LINKS} others`) : null);
     about.replaceChildren(html('h3', {}, n[0]), html('p', {}, n[1] + ' ' + n[2]), html('small', {}, 'inputs'), links(n.slice(3)),
                           html('small', {}, 'used by'), links(users.get(n[0]) || []));
   };
@@ -242,7 +243,7 @@ function graph(nodes) {
     const what = search.value.toLowerCase();
     if (!what) return fold();
     const found = nodes.filter(n => (n[0] + ' ' + n[1]).toLowerCase().includes(what));
-    tree.replaceChildren(html('p', {}, `${found.length} of ${nodes.length} nodes`), ...found.slice(0, 300).map(n => line(n, n[0])));
+    tree.replaceChildren(html('p', {}, `${found.length} of ${nodes.length} nodes${found.length > FOUND ? ', the first ' + FOUND : ''}`), ...found.slice(0, FOUND).map(n => line(n, n[0])));
   });
   fold();
   return html('div', {}, search, html('div', { class: 'two' }, tree, about));

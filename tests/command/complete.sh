@@ -2,7 +2,7 @@
 # Prints how share/completions completes some lines in bash, and names shells that complete them
 # otherwise, where they are installed.
 set -eu
-lines='eddy d;eddy help s;eddy run --f'
+lines='eddy d;eddy help s;eddy help h;eddy help --j;eddy run --f'
 completions=$(dirname "$0")/../../share/completions
 export lines completions
 

@@ -46,6 +46,16 @@ static eddy_graph *colors(void)
     return g;
 }
 
+/* A network that takes sound of two channels. */
+static eddy_graph *sound(void)
+{
+    eddy_graph *g = eddy_graph_new();
+    eddy_tensor x = eddy_placeholder(g, "sound", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, 2));
+    eddy_tensor w = eddy_constant(g, EDDY_SHAPED(EDDY_FLOATS(1, 0, 0, 0, 1, 2), 2, 3));
+    eddy_named("classes", eddy_matmul(x, w));
+    return g;
+}
+
 /* A training of the line: the graph lists no outputs. */
 static eddy_graph *fit(void)
 {
@@ -57,5 +67,6 @@ static eddy_graph *fit(void)
 int main(int argc, char **argv)
 {
     return argc != 2 || !save(line(), argv[1], "line.yaml") ||
-           !save(fit(), argv[1], "fit.yaml") || !save(colors(), argv[1], "colors.yaml");
+           !save(fit(), argv[1], "fit.yaml") || !save(sound(), argv[1], "sound.yaml") ||
+           !save(colors(), argv[1], "colors.yaml");
 }
