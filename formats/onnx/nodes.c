@@ -215,7 +215,8 @@ static void unknown_operator(onnx_build *b)
 static bool is_number(const char *s) { return *s && !s[strspn(s, "0123456789")]; }
 
 /* The scope for the nodes that are built; "" for none. eddy_onnx_write names a node
- * "a/b/Tanh:Tanh5": it is built in "a/b/" itself, where it gets the name that it had. */
+ * "a/b/Tanh:Tanh5": it is built in "a/b/" itself, where it gets the name that it had, unless the
+ * program had given it one. */
 static const char *scope_of(const onnx_build *b)
 {
     region      *memory = &b->reader->base.memory;
