@@ -657,7 +657,7 @@ torture: ## run the long tests of reliability and print a table (TORTURE='memory
 
 # A part of it, in seconds: of these kinds all allocations, of others a few.
 TORTURE_WHOLE := file loop: variables 'pipeline with a graph' 'shape rules' 'gradient check' L-BFGS \
-                 'small program'
+                 'small program' 'extract an operand'
 torture-quick: $(TORTURES:%=$(BUILD)/torture/%) $(BUILD)/hostile
 	@(for kind in $(TORTURE_WHOLE); do $(BUILD)/torture/memory 0 "$$kind" || exit 1; done) \
 	    > $(BUILD)/torture/whole.out || { grep FAULT $(BUILD)/torture/whole.out; exit 1; }

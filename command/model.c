@@ -82,7 +82,7 @@ static bool is_of_gradients(const char *name)
 }
 
 /* For a graph that lists none: its placeholders, and tensors that no other node uses. The gradients
- * of a training are parts of its step: a loss that only they use is an output, and none of them. */
+ * of a training are parts of its step: a loss that only they use is an output, and they are not. */
 static void guess(model *m, bool want_inputs, bool want_outputs)
 {
     const int32_t size = eddy_graph_size(m->graph);

@@ -161,13 +161,13 @@ void json_text(const char *key, const char *value)
     else fputs("null", stdout);
 }
 
-/* JSON has no words for infinities and NaN. Whole numbers have no exponent: readers of integers
- * refuse one. */
+/* JSON has no words for infinities and NaN. Whole numbers of 64 bits have no exponent: readers of
+ * integers refuse one. */
 void json_element(const char *key, double value, eddy_dtype d)
 {
     char buffer[40] = "null";
     begin(key);
-    if (fabs(value) < 9007199254740992.0 && value == trunc(value)) {    /* 2^53 */
+    if (fabs(value) < 0x1p63 && value == trunc(value)) {
         printf("%.0f", value);
         return;
     }

@@ -133,9 +133,9 @@ void eddy__graph_drop(eddy_graph *g);
  * (graph/body.h). */
 void eddy__graph_release(eddy_graph *body);
 
-/* The operation of a node in body g that updates a value that is not a variable in the body, in the
- * memory of g: of an update, or of such an operation in another body. `given` itself if it is neither
- * or cannot be one; NULL without memory. */
+/* For a node in the body g that updates a value: the operation that yields the new value, in memory
+ * of g. It is made of the update `given`, or of such an operation of another body. `given` itself if
+ * it is neither or takes too many inputs; NULL without memory. */
 const eddy_op_def *eddy__updated_op(eddy_graph *g, const eddy_op_def *given);
 /* The operation from which that one was made; `op` itself if it is none of these. */
 const eddy_op_def *eddy__update_of(const eddy_op_def *op);

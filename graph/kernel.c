@@ -8,9 +8,9 @@
 
 void *eddy_kernel_state(eddy_kernel *k, uint64_t size)
 {
-    if (!k || !k->impl || size > SIZE_MAX) return NULL;
+    if (!k || !k->impl) return NULL;
     eddy_kernel_call *call = k->impl;
-    k->state = eddy__arena_alloc(call->arena, (size_t)size);
+    k->state = size > SIZE_MAX ? NULL : eddy__arena_alloc(call->arena, (size_t)size);
     if (k->state) memset(k->state, 0, (size_t)size);
     else call->no_memory = true;
     return k->state;

@@ -195,7 +195,7 @@ def build_programs(folder, changes, pool, programs, flags):
         by_path.setdefault(c.path, []).append(c)
     objects = list(pool.map(lambda f: compile_switched(folder, f, by_path[f], flags), by_path))
     changes[:] = [c for c in changes if c in by_path[c.path]]
-    size = -(-(max(c.number for c in changes) + 1) // 4096) * 4096
+    size = -(-(max((c.number for c in changes), default=0) + 1) // 4096) * 4096
     objects.append(os.path.join(folder, "runtime.o"))
     if error := compile_errors("runtime.c", RUNTIME % size, objects[-1]):
         sys.exit("mutants: " + error)

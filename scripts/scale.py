@@ -3,9 +3,10 @@ platforms, with kernels replaced by their measured times.
 
     scale.py FOLDER [--most N] [--check] [NAME]...
 
-Above --most ranks (128), the formula stands alone. FOLDER has the programs ranks and simulated_ranks, and gets their files. --check compares 2 and 4 ranks
-with this machine. Efficiency is the time of the kernels that one rank needs for all examples, divided by
-the time of the step and by the number of ranks.
+FOLDER has the programs ranks and simulated_ranks, and gets their files. More than --most ranks (128)
+are not simulated: the formula alone predicts their steps. --check compares 2 and 4 ranks with this
+machine. Efficiency is the time of the kernels that one rank needs for all examples, divided by the time of
+the step and by the number of ranks.
 """
 import argparse
 import os

@@ -87,6 +87,7 @@ static double processor_seconds(void)
 void copy_message(smx_activity_t comm, void *data, size_t bytes) __asm__(
     "_Z30smpi_comm_copy_buffer_callbackPN7simgrid6kernel8activity8CommImplEPvm");
 
+/* Packets of headers begin with the size of a header. */
 static void deliver(smx_activity_t comm, void *data, size_t bytes)
 {
     uint32_t first = 0;
@@ -169,12 +170,13 @@ __attribute__((constructor)) static void begin(void)
 
 /* ------------------------------------------------------------------- the clock -- */
 
-/* Short times are added up, since each simulated computation takes time itself. */
-static void take(double seconds, bool now_too)
+/* Moves the clock of the rank on. Short times are added up, unless it must be right at once, since
+ * each simulated computation takes time itself. */
+static void take(double seconds, bool at_once)
 {
     rank_state  *r = mine();
     const double pause = r->owed + seconds;
-    const bool   later = pause < (now_too ? 1e-9 : 2e-5);
+    const bool   later = pause < (at_once ? 1e-9 : 2e-5);
     r->owed = later ? pause : 0;
     if (!later) smpi_execute(pause);
 }

@@ -214,21 +214,54 @@ static void unknown_operator(onnx_build *b)
 
 static bool is_number(const char *s) { return *s && !s[strspn(s, "0123456789")]; }
 
-/* The scope for the nodes that are built; "" for none. eddy_onnx_write names a node
- * "a/b/Tanh:Tanh5": it is built in "a/b/" itself, where it gets the name that it had. */
+/* eddy_onnx_write names a node "a/b/hidden:Tanh5": the length of "a/b/hidden"; 0 for names of
+ * others. */
+static size_t own_length(const onnx_node *node)
+{
+    const size_t n = strlen(node->op);
+    const char  *colon = strchr(node->name, ':');
+    if (!colon || strncmp(colon + 1, node->op, n) != 0 || !is_number(colon + 1 + n)) return 0;
+    return (size_t)(colon - node->name);
+}
+
+/* Whether a node of Eddy has become this one alone: its neighbors have other names. */
+static bool is_alone(const onnx_node *nodes, size_t count, size_t i)
+{
+    const size_t n = own_length(&nodes[i]);
+    for (size_t k = i > 0 ? i - 1 : i + 1; k < count && k <= i + 1; k += 2)
+        if (own_length(&nodes[k]) == n && strncmp(nodes[k].name, nodes[i].name, n) == 0)
+            return false;
+    return n > 0;
+}
+
+/* The scope for the nodes that are built; "" for none. A node of Eddy is built in the scope that it
+ * had, any other one in a scope with its own name. */
 static const char *scope_of(const onnx_build *b)
 {
-    region      *memory = &b->reader->base.memory;
-    const char  *op = b->node->op, *name = b->node->name[0] ? b->node->name : op;
-    const char  *colon = strchr(name, ':'), *end = colon;
-    const size_t n = strlen(op);
-    if (!colon || strncmp(colon + 1, op, n) != 0 || !is_number(colon + 1 + n))
-        return eddy__name_clean(memory, name);
-    while (end > name && *end != '/') end--;
-    const char *outer = eddy__region_print(memory, "%.*s", (int)(end - name), name);
+    region     *memory = &b->reader->base.memory;
+    const char *name = b->node->name[0] ? b->node->name : b->node->op;
+    size_t      n = own_length(b->node);
+    if (n == 0) return eddy__name_clean(memory, name);
+    while (n > 0 && name[n] != '/') n--;
+    const char *outer = eddy__region_print(memory, "%.*s", (int)n, name);
     if (!outer || !*outer) return "";
     return eddy__region_print(memory, "%s%s/", eddy_scope_name(b->graph),
                               eddy__name_clean(memory, outer));
+}
+
+/* Gives the last node that was built the name that the node had in Eddy. */
+static void name_again(onnx_build *b)
+{
+    const unsigned    weight = EDDY_OP_CONSTANT | EDDY_OP_VARIABLE;
+    region           *memory = &b->reader->base.memory;
+    const eddy_tensor last = eddy_node_at(b->graph, eddy_graph_size(b->graph));
+    const char *own = b->node->name, *end = own + own_length(b->node), *at = end;
+    while (at > own && at[-1] != '/') at--;
+    const char *text = eddy__region_print(memory, "%.*s", (int)(end - at), at);
+    /* a scope may be almost as long as a name may be */
+    if (text && *text && strlen(eddy_scope_name(b->graph)) < EDDY_MAX_NAME / 2 &&
+        !(eddy_node_of(last)->op->flags & weight))
+        eddy_named(eddy__name_clean(memory, text), last);
 }
 
 static void build(onnx_build *b, const char *place)
@@ -244,6 +277,7 @@ static void build(onnx_build *b, const char *place)
     const bool  scoped = scope && *scope;
     if (scoped) eddy_scope_begin(r->base.graph, scope);
     const bool ok = f ? inline_function(b, f, place) : b->op->build(b);
+    if (ok && b->alone && eddy_graph_size(r->base.graph) > before) name_again(b);
     if (scoped) eddy_scope_end(r->base.graph);
     if (!ok || b->reason) {
         if (eddy_graph_status(b->graph) != EDDY_OK) check_outputs(b);
@@ -276,13 +310,16 @@ static int64_t most_nodes(const onnx_reader *r)
     return (1 << 16) + (int64_t)(eddy__source_bytes(r->base.file).size / 4);
 }
 
-static bool one_node(onnx_reader *r, onnx_scope *s, const onnx_node *n, size_t index)
+static bool one_node(onnx_reader *r, onnx_scope *s, const onnx_node *nodes, size_t count,
+                     size_t index)
 {
+    const onnx_node *n = &nodes[index];
     onnx_build  b = { .reader = r,
                       .scope = s,
                       .graph = r->base.graph,
                       .memory = &r->base.memory,
                       .node = n,
+                      .alone = is_alone(nodes, count, index),
                       .n_out = (int)n->n_outputs,
                       .support = EDDY_MODEL_UNKNOWN,
                       .absent = -1 };
@@ -313,7 +350,7 @@ static bool one_node(onnx_reader *r, onnx_scope *s, const onnx_node *n, size_t i
 bool eddy__onnx_nodes(onnx_reader *r, onnx_scope *s, const onnx_node *nodes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (!one_node(r, s, &nodes[i], i)) return false;
+        if (!one_node(r, s, nodes, count, i)) return false;
     return !r->base.failed;
 }
 

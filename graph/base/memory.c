@@ -2,6 +2,7 @@
  * are allocated. */
 #define _DEFAULT_SOURCE
 #include "graph/base/base.h"
+#include "graph/base/sanitizer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -113,12 +114,7 @@ static const size_t header_size = (sizeof(eddy_chunk) + 15) / 16 * 16, first_chu
                     doubled_chunk = 1 << 20, large_item = 1 << 17;
 
 /* Under AddressSanitizer, no code may touch what lies behind an item. */
-#ifdef __has_feature                    /* clang's; gcc defines __SANITIZE_ADDRESS__ */
-#if __has_feature(address_sanitizer)
-#define __SANITIZE_ADDRESS__ 1
-#endif
-#endif
-#ifdef __SANITIZE_ADDRESS__
+#ifdef EDDY_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 enum { guard = 16 };
 static void forbid(void *p, size_t size) { __asan_poison_memory_region(p, size); }

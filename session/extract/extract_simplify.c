@@ -142,10 +142,11 @@ static bool sample_outputs(extract_step *s, const eddy_node *node, eddy_type **o
     for (int i = 0; values && i < node->n_inputs; i++)
         if (eddy__input_is_in(node->op->value_inputs, i))
             values[i] = eddy_constant_value(node->inputs[i]);
-    return values && in &&
-           eddy__infer_types(node->op, (void *)(uintptr_t)node->attrs, true, node->n_inputs, in,
-                             values, &c->arena, out, &n, "", &e) &&
-           n == node->n_outputs;
+    const bool ok = values && in &&
+                    eddy__infer_types(node->op, (void *)(uintptr_t)node->attrs, true,
+                                      node->n_inputs, in, values, &c->arena, out, &n, "", &e);
+    if (e.status == EDDY_NO_MEMORY) eddy_fail(c->to, e.status, "%s", e.message);
+    return ok && n == node->n_outputs;
 }
 
 static bool is_fed(const eddy_node *node)

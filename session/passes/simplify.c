@@ -289,10 +289,11 @@ static bool fold_rule(rewrite *r)
                                .outputs = n->outputs, .n_inputs = n->n_inputs, .n_outputs = 1 };
     eddy_error        failure = { 0 };
     b[n->n_inputs] = eddy__buffer_of(n->outputs[0], eddy_array_data(y));
-    /* an error that occurs here occurs again in the run, with the run's message */
+    /* any other error that occurs here occurs again in the run, with the run's message */
     if (y && !eddy__run_single_op(c->plan, c->graph, &node, b, 0, &failure)) {
         eddy_array_free(y);
         c->plan->error = (eddy_error){ 0 };
+        if (failure.status == EDDY_NO_MEMORY) *c->error = failure;
         return false;
     }
     /* only now: equal constants are one */

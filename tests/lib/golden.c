@@ -1,6 +1,7 @@
 /* golden.c -- see golden.h. */
 #include "tests/lib/golden.h"
 #include "tests/lib/files/memory_files.h"
+#include "graph/base/sanitizer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +69,7 @@ void golden_error(eddy_error *e)
 }
 
 /* Memory ends in other places where addresses have 32 bits, or items of arenas have guards. */
-#ifdef __SANITIZE_ADDRESS__
+#ifdef EDDY_ADDRESS_SANITIZER
 enum { SAME_CHUNKS = false };
 #else
 enum { SAME_CHUNKS = sizeof(void *) == 8 };

@@ -126,6 +126,31 @@ static void extract(int i, void *state, outcome *o)
     if (part) written(o, part);
 }
 
+/* The operand that a constant condition selects takes the place of the choice. */
+static void choice(int i, void *state, outcome *o)
+{
+    eddy_error        e = { 0 };
+    eddy_graph       *g = eddy_graph_new();
+    const eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY)),
+                      when = eddy_placeholder(g, "when", EDDY_BOOL, EDDY_SCALAR),
+                      y = eddy_where(when, eddy_square(x), eddy_neg(x));
+    (void)i;
+    if (outcome_of_graph(o, g)) {
+        eddy_graph *part = eddy_extract(EDDY_LIST(y), .inputs = EDDY_LIST(x),
+                                        .values = EDDY_FEED({ when, state }), .error = &e);
+        outcome_of_made(o, &e, part);
+        if (part) written(o, part);
+    }
+    eddy_graph_free(g);
+}
+
+static void *begin_choice(int i)
+{
+    (void)i;
+    return numbers_in(EDDY_BOOL, EDDY_SCALAR, 1, 1);
+}
+static void end_choice(void *state) { eddy_array_free(state); }
+
 static void import(int i, void *state, outcome *o)
 {
     const fixture *f = state;
@@ -144,6 +169,8 @@ const scenarios building[] = {
     { .kind = "attention", .act = attention },
     { .kind = "recurrent layer", .act = recurrent },
     { .kind = "extract", .begin = trained, .act = extract, .end = fixture_end },
+    { .kind = "extract an operand", .begin = begin_choice, .act = choice, .end = end_choice,
+      .every_item = true },
     { .kind = "import", .begin = trained, .act = import, .end = fixture_end },
     { .kind = NULL },
 };

@@ -24,7 +24,7 @@
 static const scenarios *const all[] = { building, derivatives, loops,  operations, running,
                                         small,    training,    saving, reading,    models };
 
-/* Of graph/base/memory.c as it is compiled for this program: each item of an arena is an
+/* Of graph/base/memory.c as it is compiled for this program: whether each item of an arena is an
  * allocation. */
 extern bool eddy__small_chunks;
 

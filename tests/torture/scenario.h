@@ -20,7 +20,7 @@ typedef struct scenarios {
     void       *(*begin)(int i);            /* with enough memory; NULL: nothing is prepared */
     void        (*act)(int i, void *state, outcome *o);   /* must give the same results each time */
     void        (*end)(void *state);        /* must not need memory */
-    bool          every_item;               /* of arenas is an allocation, even if all of them fail */
+    bool          every_item;               /* items of arenas fail, even where all allocations do */
 } scenarios;
 
 extern const scenarios building[], derivatives[], loops[], operations[], running[], small[], training[],

@@ -19,6 +19,15 @@ static eddy_tensor scopes(eddy_tensor x)
 /* The compiler makes it expm1, which has other bits. */
 static eddy_tensor rule(eddy_tensor x) { return eddy_sub(eddy_exp(x), eddy_scalar(x.graph, 1)); }
 
+/* Likewise. The ones are squares that are too large to be computed before the run, until the
+ * compiler finds that they are equal and computes one of them. */
+static eddy_tensor equal_elements(eddy_tensor x)
+{
+    const eddy_shape  large = EDDY_SHAPE(500, 9, 70);
+    const eddy_tensor ones = eddy_square(eddy_broadcast_to(eddy_scalar(x.graph, 1), large));
+    return eddy_sub(eddy_exp(eddy_broadcast_to(x, large)), ones);
+}
+
 static int negative(eddy_list x, eddy_tensor *y, void *context)
 {
     (void)context;
@@ -49,6 +58,7 @@ static const struct {
 } programs[] = { { "product", product },
                  { "scopes", scopes },
                  { "exp(x) - 1", rule },
+                 { "equal elements", equal_elements },
                  { "gradient of branches", branches } };
 
 static int         count(void) { return sizeof programs / sizeof *programs; }
