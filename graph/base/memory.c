@@ -113,7 +113,8 @@ enum { eddy__small_chunks = false };
 static const size_t header_size = (sizeof(eddy_chunk) + 15) / 16 * 16, first_chunk = 4096,
                     doubled_chunk = 1 << 20, large_item = 1 << 17;
 
-/* Under AddressSanitizer, no code may touch what lies behind an item. */
+/* Under AddressSanitizer, no code may touch what lies behind an item, or items of an arena that was
+ * reset. */
 #ifdef EDDY_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 enum { guard = 16 };
@@ -205,6 +206,7 @@ void eddy__arena_reset(eddy_arena *a)
 {
     while (a->chunks) {
         eddy_chunk *c = a->chunks;
+        forbid((char *)c + header_size, c->size - header_size);
         a->chunks = c->next;
         c->next = a->spare;
         a->spare = c;
