@@ -79,6 +79,22 @@ START_TEST(unreadable_image)
 }
 END_TEST
 
+/* Each of the two bytes that begin a JPEG image without the other. */
+START_TEST(half_of_a_mark)
+{
+    static const char *const starts[] = { "\xff\xd9\xff", "\xfe\xd8\xff", "\xff" };
+    for (int i = 0; i < 3; i++) {
+        memory_files files;
+        eddy_error   e;
+        memory_files_init(&files);
+        memory_files_put(&files, "f", starts[i], strlen(starts[i]));
+        ck_assert_int_eq(load(eddy_image_load, "f", &files.table, &e), EDDY_CORRUPT);
+        ck_assert_str_eq(e.message, "f: byte 0: neither a PNG nor a JPEG image");
+        memory_files_free(&files);
+    }
+}
+END_TEST
+
 /* Each reader says so if there is no file, and does not read from it. */
 START_TEST(no_file)
 {
@@ -331,6 +347,7 @@ Suite *reader_files_suite(void)
     TCase *t = tcase_create("files");
     tcase_add_loop_test(t, failing_calls, 0, sizeof calls / sizeof *calls);
     tcase_add_test(t, unreadable_image);
+    tcase_add_test(t, half_of_a_mark);
     tcase_add_test(t, no_file);
     tcase_add_loop_test(t, idx_files, 0, sizeof idx / sizeof *idx);
     tcase_add_loop_test(t, damaged_gzip, 0, sizeof gzips / sizeof *gzips);
