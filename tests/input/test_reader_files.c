@@ -139,6 +139,8 @@ static const struct {
     IDX("\1\0\x08\1\0\0\0\2\1\2", "not an IDX file", 0, 0, 0),
     IDX("\0\1\x08\1\0\0\0\2\1\2", "not an IDX file", 0, 0, 0),
     IDX("\0\0\x0a\1\0\0\0\2\1\2", "not an IDX file", 0, 0, 0),
+    IDX("\0\x8b\x08\1\0\0\0\2\1\2", "not an IDX file", 0, 0, 0),
+    IDX("\x1f\0\x08\1\0\0\0\2\1\2", "not an IDX file", 0, 0, 0),
     IDX("\0\0\x08\x09", "more than 8 dimensions", 0, 0, 0),
     IDX("\0\0\x08\1\0\0\0\2\1", "the dimensions do not fit", 0, 0, 0),
     IDX("\0\0\x08\1\0\0\0\2\1\2\3", "the dimensions do not fit", 0, 0, 0),
