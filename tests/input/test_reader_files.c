@@ -343,6 +343,22 @@ START_TEST(long_line)
 }
 END_TEST
 
+/* A message counts lines from 0, as it counts the records of other datasets. */
+START_TEST(number_of_a_line)
+{
+    const eddy_array *batch[1];
+    memory_files      files;
+    memory_files_init(&files);
+    memory_files_put(&files, "f", "a\nb\nlonger\n", 11);
+    eddy_dataset *d = eddy_dataset_batch(eddy_dataset_from_lines("f", .files = &files.table), 3);
+    ck_assert(!eddy_dataset_next(d, batch));
+    ck_assert_msg(strstr(eddy_dataset_message(d), "component 0 of record 2 is uint8[6]"), "%s",
+                  eddy_dataset_message(d));
+    eddy_dataset_free(d);
+    memory_files_free(&files);
+}
+END_TEST
+
 Suite *reader_files_suite(void)
 {
     Suite *s = suite_create("reader_files");
@@ -357,6 +373,7 @@ Suite *reader_files_suite(void)
     tcase_add_loop_test(t, characters, 0, sizeof texts / sizeof *texts);
     tcase_add_loop_test(t, streams, 0, sizeof lines / sizeof *lines);
     tcase_add_test(t, long_line);
+    tcase_add_test(t, number_of_a_line);
     suite_add_tcase(s, t);
     return s;
 }
