@@ -8,12 +8,12 @@ that compiles one file of the library; run-tests is linked with $OBJECTS and $LI
 which memory fails with $MEMORY instead, and $KINDS are its scenarios. One program has all changes: a
 function has a copy of its body for each, and $EDDY_MUTANT chooses one. Of the suites that call the
 function, without their slow cases, those that have noticed other changes in the folder run first, then
-those beside it (tests/FOLDER for FOLDER), then all below the highest folder, and then the scenarios,
-until one fails. One that takes five times as long as before counts as failed, and undefined behavior
-ends a program. In the end, what has survived is compiled with the flags $SANITIZE, linked with
-$SANITIZED, and tried with the first of its suites again, since most tests do not notice by themselves
-that memory beyond an array is used. A survivor with the same machine code is left out, and so is a
-change that EQUIVALENT lists.
+those beside it (tests/FOLDER for FOLDER), then all below the highest folder, then quick ones of other
+folders, and then the scenarios, until one fails. One that takes five times as long as before counts as
+failed, and undefined behavior ends a program. In the end, what has survived is compiled with the flags
+$SANITIZE, linked with $SANITIZED, and tried with the first of its suites again, since most tests do not
+notice by themselves that memory beyond an array is used. A survivor with the same machine code is left
+out, and so is a change that EQUIVALENT lists.
 """
 import argparse
 import concurrent.futures
@@ -38,6 +38,8 @@ WHOLE = ("graph/append.c graph/attributes.c graph/infer_types.c graph/base/shape
 INFER = "ops/*/*.c"
 # Suites that take more seconds or bytes do not run.
 LONGEST, MEMORY = 8, 8 << 30
+# The suites of other folders that run for a change take so many seconds; their distance.
+ELSEWHERE, FOREIGN = 20, 75
 # Of each scenario so many allocations fail (0: all), the first number for which this takes SECONDS.
 FAILING, SECONDS = (4, 16, 64, 0), 0.5
 # The suites that run with AddressSanitizer take as many seconds without it. They get as many times
@@ -52,10 +54,10 @@ OPERATOR = re.compile(r" (<=|>=|==|!=|&&|\|\||<|>|\+|-) ")
 NUMBER = re.compile(r"(?<![\w.])(\d+)(?![\w.])")
 REFUSAL = re.compile(r"\bif \(")
 # What is before a number that sizes a declared array, which may be larger, or that sizeof ignores.
-SIZES = re.compile(r"(?:sizeof [\w.>-]+|(?:^|[;{}])\s*(?!return\b|else\b)(?:\w+\s+)+[\w\s*,\[\]]*\w)\[(?:\w+ [+*] )?$")
+SIZES = re.compile(r"(?:sizeof [\w.>-]+|(?:^|[;{}])\s*(?!return\b|else\b)(?:\w+\s+)+[\w\s*,\[\]]*\w(?:\[\])?)\[(?:\w+ [+*] )?$")
 
 # Calls of which a number as an argument, or added there, takes memory that may be larger, too.
-TAKES = re.compile(r"\b(?:malloc|calloc|realloc|eddy__region_take|eddy__parse_take)$")
+TAKES = re.compile(r"\b(?:malloc|calloc|realloc|eddy__region_take|eddy__parse_take|eddy__arena_alloc)$")
 
 
 def masked(text):
@@ -257,19 +259,24 @@ class Tests:
             print("not used, since it fails or takes too long: %s" % suite, flush=True)
 
     def distance(self, suite, path):
-        """How many folders above the file's tests those of the suite are; None if it is not used for it."""
+        """How many folders above the file's tests those of the suite are."""
         folder, at = self.folders[suite], "tests/" + os.path.dirname(path)
         if folder == "memory" or folder.split("/")[1] != path.split("/")[0]:
-            return 100 if folder == "memory" else None
+            return 100 if folder == "memory" else FOREIGN
         return (at + "/").count("/") - folder.count("/") if (at + "/").startswith(folder + "/") else 50
 
     def killer(self, change):
         """The first suite that notices the change; "" if none does."""
         kills = self.kills.setdefault(os.path.dirname(change.path), {})
         suites = {s: self.distance(s, change.path) for s in self.folders}
-        change.suites = sorted((s for s, d in suites.items() if d and self.reached[s][change.function]),
+        change.suites = sorted((s for s in suites if self.reached[s][change.function]),
                                key=lambda s: (0 if s in kills else suites[s], self.times[s] / kills.get(s, 1)))
+        left = ELSEWHERE
         for suite in change.suites:
+            if suites[suite] == FOREIGN and suite not in kills:
+                left -= self.times[suite]
+                if left < 0:
+                    continue
             if not self.run(suite, 5 * self.times[suite], EDDY_MUTANT=str(change.number))[0]:
                 kills[suite] = kills.get(suite, 0) + 1
                 return suite
@@ -334,8 +341,7 @@ def main():
             concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
         programs = ("run-tests", "OBJECTS", "LIBRARIES"), ("memory", "MEMORY", "LIBRARIES")
         tests = Tests(folder, build_programs(folder, changes, pool, programs, TRAP))
-        used = {c.path for c in changes}
-        list(pool.map(tests.record, [s for s in tests.folders if any(tests.distance(s, f) for f in used)]))
+        list(pool.map(tests.record, tests.folders))
 
         def tell(change, by):
             change.by = by

@@ -74,18 +74,20 @@ static pickle_value *pop(machine *m)
     return m->stack[--m->top];
 }
 
-static bool append(machine *m, pickle_value *list, pickle_value *item)
+static void append(machine *m, pickle_value *list, pickle_value *item)
 {
     if (list->count == list->room) {
         const size_t   room = list->room ? 2 * list->room : 4;
         pickle_value **more = eddy__region_take(m->memory, room, sizeof *more);
-        if (!more) return fail(m, "out of memory") != NULL;
+        if (!more) {
+            fail(m, "out of memory");
+            return;
+        }
         if (list->count) memcpy(more, list->items, list->count * sizeof *more);
         list->items = more;
         list->room = room;
     }
     list->items[list->count++] = item;
-    return true;
 }
 
 /* The n values above the last mark, which is removed with them; NULL if there is no mark. They stay
@@ -103,8 +105,7 @@ static pickle_value *const *above_mark(machine *m, size_t *n)
 static pickle_value *list_of(machine *m, pickle_kind kind, pickle_value *const *from, size_t n)
 {
     pickle_value *v = from ? new_value(m, kind) : NULL;
-    for (size_t i = 0; v && i < n; i++)
-        if (!append(m, v, from[i])) return NULL;
+    for (size_t i = 0; v && i < n; i++) append(m, v, from[i]);
     return v;
 }
 
@@ -255,7 +256,6 @@ static pickle_value *persistent(machine *m)
 {
     const pickle_value  *id = pop(m);
     pickle_value *const *a = id && id->kind == PICKLE_LIST ? id->items : NULL;
-    if (!id) return NULL;
     if (!a || id->count < 5 || a[0]->kind != PICKLE_TEXT || strcmp(a[0]->text, "storage") != 0 ||
         a[1]->kind != PICKLE_NAME || !a[1]->type || a[2]->kind != PICKLE_TEXT ||
         a[4]->kind != PICKLE_NUMBER)
@@ -272,15 +272,13 @@ static void set_items(machine *m, pickle_value *const *pairs, size_t n)
 {
     pickle_value *d = peek(m, PICKLE_DICT);
     if (d && n % 2) fail(m, "an item of a dict has no value");
-    for (size_t i = 0; d && !m->problem && i < n; i++)
-        if (!append(m, d, pairs[i])) return;
+    for (size_t i = 0; d && i < n; i++) append(m, d, pairs[i]);
 }
 
 static void append_items(machine *m, pickle_value *const *items, size_t n)
 {
     pickle_value *l = peek(m, PICKLE_LIST);
-    for (size_t i = 0; l && i < n; i++)
-        if (!append(m, l, items[i])) return;
+    for (size_t i = 0; l && i < n; i++) append(m, l, items[i]);
 }
 
 /* -------------------------------------------------------------------- memo -- */

@@ -123,7 +123,7 @@ static bool read_dtype(tokens *p)
         npy_header *h = p->out;
         if (codes[i].size > 1 && text[0] == '|') break;
         h->code = i;
-        h->big_endian = codes[i].size > 1 && text[0] == '>';
+        h->big_endian = text[0] == '>';
         return read_string(p, text, sizeof text);
     }
     return eddy__error_set(p->error, EDDY_CORRUPT,

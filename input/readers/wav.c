@@ -120,8 +120,7 @@ int64_t eddy_wav_rate(const char *path, const eddy_files *files, eddy_error *err
 {
     data_file f;
     sound     s = { 0 };
-    if (!eddy__file_open(&f, path, files, error)) return 0;
-    const int64_t rate = parse(&f, &s) ? s.rate : 0;
+    const int64_t rate = eddy__file_open(&f, path, files, error) && parse(&f, &s) ? s.rate : 0;
     eddy__file_free(&f);
     return rate;
 }

@@ -33,6 +33,7 @@ START_TEST(wrong_sparse)
         { 7, 1, { 2 }, { -1, 5 }, 3, "sparse tensor 'y0' has an index out of range" },
         { 7, 2, { 2, 2 }, { 0, 1, 1, 3 }, 3, "sparse tensor 'y0' has an index out of range" },
         { 7, 2, { 2, 2 }, { -1, 1, 1, 2 }, 3, "sparse tensor 'y0' has an index out of range" },
+        { 7, 2, { 2, 2 }, { 0, 1, 1, -1 }, 3, "sparse tensor 'y0' has an index out of range" },
         { 7, 2, { 2, 2 }, { 0, 1, 2, 2 }, 3, "sparse tensor 'y0' has an index out of range" },
         { 7, 1, { 1 }, { 1 }, 3, "sparse tensor 'y0' has wrong indices" },
         { 7, 2, { 2, 1 }, { 0, 1 }, 3, "sparse tensor 'y0' has wrong indices" },

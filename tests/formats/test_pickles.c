@@ -55,6 +55,8 @@ static const struct {
     { "M\1\2.", PICKLE_NUMBER, 513, 0 },
     { "\x8a\1\xff.", PICKLE_NUMBER, -1, 0 },
     { "\x8a\2\xff\1.", PICKLE_NUMBER, 511, 0 },
+    { "\x8a\1\x40.", PICKLE_NUMBER, 64, 0 },
+    { "\x8a\1\x80.", PICKLE_NUMBER, -128, 0 },
     { "\x8a\x8\xff\xff\xff\xff\xff\xff\xff\xff.", PICKLE_NUMBER, -1, 0 },
     { "\x8a\x8\xff\xff\xff\xff\xff\xff\xff\x7f.", PICKLE_NUMBER, INT64_MAX, 0 },
     { "ccollections\nOrderedDict\n)R.", PICKLE_DICT, 0, 0 },

@@ -249,6 +249,28 @@ START_TEST(too_many)
 }
 END_TEST
 
+/* A record of 64 bits just before its locator, one that reaches into it, and none. */
+START_TEST(wide_ends)
+{
+    enum { WIDE = 56, LOCATOR = 20, END = 22 };
+    for (int before = WIDE; before >= 0; before -= before == WIDE ? 1 : WIDE - 1) {
+        memory_files files;
+        eddy_error   e;
+        message      m = { NULL, 0 };
+        for (int i = 0; i < before + LOCATOR + END; i++) message_put_number(&m, 0, 1);
+        if (before) memcpy(m.at, "PK\6\6", 4);
+        memcpy(m.at + before, "PK\6\7", 4);
+        memcpy(m.at + before + LOCATOR, "PK\5\6", 4);
+        eddy_npz *z = open_bytes(&files, m, &e);
+        ck_assert_msg((z != NULL) == (before == WIDE), "%d: %s", before, e.message);
+        ck_assert(z || strstr(e.message, "the directory's end is not there"));
+        ck_assert_int_eq(eddy_npz_count(z), 0);
+        eddy_npz_free(z);
+        memory_files_free(&files);
+    }
+}
+END_TEST
+
 Suite *npz_suite(void)
 {
     Suite *s = suite_create("npz");
@@ -260,6 +282,7 @@ Suite *npz_suite(void)
     tcase_add_test(t, longest_note);
     tcase_add_test(t, too_many);
     tcase_add_test(t, ends);
+    tcase_add_test(t, wide_ends);
     suite_add_tcase(s, t);
     return s;
 }

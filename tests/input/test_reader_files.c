@@ -79,6 +79,22 @@ START_TEST(unreadable_image)
 }
 END_TEST
 
+/* Each of the two bytes that begin a JPEG image without the other. */
+START_TEST(half_of_a_mark)
+{
+    static const char *const starts[] = { "\xff\xd9\xff", "\xfe\xd8\xff", "\xff" };
+    for (int i = 0; i < 3; i++) {
+        memory_files files;
+        eddy_error   e;
+        memory_files_init(&files);
+        memory_files_put(&files, "f", starts[i], strlen(starts[i]));
+        ck_assert_int_eq(load(eddy_image_load, "f", &files.table, &e), EDDY_CORRUPT);
+        ck_assert_str_eq(e.message, "f: byte 0: neither a PNG nor a JPEG image");
+        memory_files_free(&files);
+    }
+}
+END_TEST
+
 /* Each reader says so if there is no file, and does not read from it. */
 START_TEST(no_file)
 {
@@ -123,6 +139,8 @@ static const struct {
     IDX("\1\0\x08\1\0\0\0\2\1\2", "not an IDX file", 0, 0, 0),
     IDX("\0\1\x08\1\0\0\0\2\1\2", "not an IDX file", 0, 0, 0),
     IDX("\0\0\x0a\1\0\0\0\2\1\2", "not an IDX file", 0, 0, 0),
+    IDX("\0\x8b\x08\1\0\0\0\2\1\2", "not an IDX file", 0, 0, 0),
+    IDX("\x1f\0\x08\1\0\0\0\2\1\2", "not an IDX file", 0, 0, 0),
     IDX("\0\0\x08\x09", "more than 8 dimensions", 0, 0, 0),
     IDX("\0\0\x08\1\0\0\0\2\1", "the dimensions do not fit", 0, 0, 0),
     IDX("\0\0\x08\1\0\0\0\2\1\2\3", "the dimensions do not fit", 0, 0, 0),
@@ -325,12 +343,29 @@ START_TEST(long_line)
 }
 END_TEST
 
+/* A message counts lines from 0, as it counts the records of other datasets. */
+START_TEST(number_of_a_line)
+{
+    const eddy_array *batch[1];
+    memory_files      files;
+    memory_files_init(&files);
+    memory_files_put(&files, "f", "a\nb\nlonger\n", 11);
+    eddy_dataset *d = eddy_dataset_batch(eddy_dataset_from_lines("f", .files = &files.table), 3);
+    ck_assert(!eddy_dataset_next(d, batch));
+    ck_assert_msg(strstr(eddy_dataset_message(d), "component 0 of record 2 is uint8[6]"), "%s",
+                  eddy_dataset_message(d));
+    eddy_dataset_free(d);
+    memory_files_free(&files);
+}
+END_TEST
+
 Suite *reader_files_suite(void)
 {
     Suite *s = suite_create("reader_files");
     TCase *t = tcase_create("files");
     tcase_add_loop_test(t, failing_calls, 0, sizeof calls / sizeof *calls);
     tcase_add_test(t, unreadable_image);
+    tcase_add_test(t, half_of_a_mark);
     tcase_add_test(t, no_file);
     tcase_add_loop_test(t, idx_files, 0, sizeof idx / sizeof *idx);
     tcase_add_loop_test(t, damaged_gzip, 0, sizeof gzips / sizeof *gzips);
@@ -338,6 +373,7 @@ Suite *reader_files_suite(void)
     tcase_add_loop_test(t, characters, 0, sizeof texts / sizeof *texts);
     tcase_add_loop_test(t, streams, 0, sizeof lines / sizeof *lines);
     tcase_add_test(t, long_line);
+    tcase_add_test(t, number_of_a_line);
     suite_add_tcase(s, t);
     return s;
 }

@@ -137,6 +137,9 @@ START_TEST(reads_fail)
     memory_files files;
     message      m = file_of(&s);
     int          at = 1;
+    /* What is skipped would be a chunk of samples if it were not. */
+    memcpy(m.at + 44, "data\1\0\0\0", 8);
+    memcpy(m.at + 44 + 8192, "data\1\0\0\0", 8);
     for (bool read = false; !read; at++) {
         eddy_error e = { 0 };
         memory_files_init(&files);
@@ -144,7 +147,7 @@ START_TEST(reads_fail)
         files.fault = (memory_fault){ .at = at, .number = 5 };
         eddy_array *a = eddy_wav_load("f", &files.table, &e);
         read = a != NULL;
-        ck_assert_msg(read || e.status == EDDY_IO, "%d: %s", at, e.message);
+        ck_assert_msg(e.status == (read ? EDDY_OK : EDDY_IO), "%d: %s", at, e.message);
         eddy_array_free(a);
         memory_files_free(&files);
     }

@@ -59,6 +59,8 @@ static const struct { const char *header; size_t n; const char *problem; } heade
     { META("{\"a\":\"\\udc00\"}"), 0, "unpaired surrogate" },
     { META("{\"a\":\"\\udfff\"}"), 0, "unpaired surrogate" },
     { "{\"\\ud800\"", 0, "unpaired surrogate" },
+    { "{\"\\ud800\\u", 0, "unterminated string" },
+    { "{\"__metadata__\":{\"a\"}", 0, "expected ':'" },
     { META("{\"a\":\"\\x\"}"), 0, "unknown escape" },
     { META("{\"a\":\"\x1f\"}"), 0, "control character" },
     { META("{\"a\":\"b"), 0, "unterminated string" },

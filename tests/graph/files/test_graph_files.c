@@ -69,6 +69,18 @@ START_TEST(small_round_trip)
 }
 END_TEST
 
+START_TEST(scope_of_the_last_node)
+{
+    char        name[64];
+    eddy_graph *g = eddy_graph_new();
+    plain_make_source(g, "last/x", EDDY_SCALAR);
+    eddy_graph *back = there_and_back(g);
+    ck_assert_str_eq(eddy_unique_name(back, "last", false, name, sizeof name), "last_1");
+    eddy_graph_free(g);
+    eddy_graph_free(back);
+}
+END_TEST
+
 START_TEST(empty_graph)
 {
     eddy_graph *g = eddy_graph_new(), *back = there_and_back(g);
@@ -316,6 +328,10 @@ START_TEST(larger)
     in[0] = plain_make_source(g, name, EDDY_UNKNOWN_SHAPE);
     for (int i = 1; i < 3000; i++) in[i] = eddy_apply1(&plain_same, NULL, in[i / 2]);
     eddy_apply(&plain_same, NULL, 3000, in, (eddy_apply_args){ 0 });
+    /* An item that is too wide for any line does not begin one, and ends the one that it is in. */
+    char *text = eddy_graph_to_yaml(g);
+    ck_assert(strstr(text, "  inputs: [\"aaaa") && strstr(text, "aaaa:0\",\n"));
+    eddy_string_free(text);
     eddy_graph_free(there_and_back(g));
     eddy_graph_free(g);
 }
@@ -559,6 +575,7 @@ Suite *graph_files_suite(void)
     TCase *listings = tcase_create("listings");
     tcase_add_test(format, text_of_a_graph);
     tcase_add_test(format, small_round_trip);
+    tcase_add_test(format, scope_of_the_last_node);
     tcase_add_test(format, empty_graph);
     tcase_add_test(format, origins);
     tcase_add_test(format, attributes);

@@ -219,6 +219,8 @@ START_TEST(no_pairs)
                  { EDDY_INT32, EDDY_SHAPE(2) },
                  { EDDY_FLOAT32, EDDY_SHAPE(3) } };
     const eddy_tensor z = numbers("z", EDDY_COMPLEX128, EDDY_SCALAR);
+    WORKS(eddy_save(s, "g", EDDY_LIST(z)));
+    has_entry("g", "z", EDDY_SCALAR);
     for (int i = 0; i < 3; i++) {
         const eddy_tensor         x = numbers("x", rows[i].d, rows[i].shape);
         const eddy_named_variable pair = { eddy_name_of(x), z };
@@ -454,6 +456,7 @@ static int rename_last(void *context, const char *from, const char *to)
 START_TEST(long_paths_of_steps)
 {
     static const char    list[] = LIST "1000000000000000000 none\n";
+    static const char    cut[] = "checkpoint-1000000000000000000.safetens";
     static char          folder[EDDY_MAX_PATH];
     eddy_kept_checkpoint k;
     eddy_error           e = { 0 };
@@ -465,6 +468,7 @@ START_TEST(long_paths_of_steps)
     eddy_session *t = eddy_session_new(h);
     memset(folder, 'd', EDDY_MAX_PATH - 41);
     memory_files_put(&files, "checkpoints.txt", list, sizeof list - 1);
+    memory_files_put(&files, cut, "", 0);
     ck_assert_int_eq(eddy_latest_checkpoint(folder, &files.table, &k, &e), EDDY_LIMIT);
     ck_assert_int_eq(k.step, -1);
     ck_assert_int_eq(eddy_keep_checkpoint(t, folder, 5, 1), EDDY_LIMIT);
@@ -476,7 +480,8 @@ START_TEST(long_paths_of_steps)
                       eddy_session_message(t));
     ck_assert_int_eq(eddy_latest_checkpoint(folder, &files.table, &k, &e), EDDY_OK);
     ck_assert_int_eq(k.step, 7);
-    ck_assert_int_eq(memory_files_count(&files), 2);
+    ck_assert_int_eq(memory_files_count(&files), 3);
+    ck_assert_ptr_nonnull(memory_files_get(&files, cut));      /* no file of the list */
     memset(folder, 'd', EDDY_MAX_PATH - 1);
     ck_assert_int_eq(eddy_keep_checkpoint(t, folder, 1), EDDY_LIMIT);
     eddy_session_free(t);

@@ -168,6 +168,9 @@ START_TEST(several_files)
         eddy_checkpoint_free(c);
     }
     ck_assert_ptr_nonnull(memory_files_get(&files, "d/m.3-00001-of-00003.safetensors"));
+    WORKS(eddy_save_checkpoint(s, "a-name-without-endings.json"));
+    ck_assert_ptr_nonnull(
+        memory_files_get(&files, "a-name-without-endings.1-00001-of-00001.safetensors"));
 }
 END_TEST
 

@@ -99,6 +99,24 @@ START_TEST(last_and_best)
 }
 END_TEST
 
+/* The list gives back to the allocator of the graph what it took from it. */
+START_TEST(memory_of_the_list)
+{
+    memory_files      m;
+    failing_allocator f;
+    memory_files_init(&m);
+    failing_allocator_init(&f);
+    training t = { .graph = eddy_graph_new(.allocator = &f.table, .files = &m.table) };
+    t.v = eddy_variable(t.graph, eddy_scalar(t.graph, 0), .name = "v");
+    t.session = eddy_session_new(t.graph);
+    runs(t.session, eddy_initializer(t.graph));
+    for (int step = 0; step < 12; step++) ck_assert_int_eq(keep(&t, step, 10, step), EDDY_OK);
+    end(&t);
+    ck_assert_int_eq(f.live, 0);
+    memory_files_free(&m);
+}
+END_TEST
+
 /* A training that goes back to an earlier step and on from there. */
 START_TEST(steps_go_back)
 {
@@ -315,6 +333,7 @@ Suite *keep_suite(void)
     Suite *suite = suite_create("keep");
     TCase *c = tcase_create("keep");
     tcase_add_test(c, last_and_best);
+    tcase_add_test(c, memory_of_the_list);
     tcase_add_test(c, steps_go_back);
     tcase_add_test(c, as_many_as_possible);
     tcase_add_loop_test(c, calls_fail, 0, 3);

@@ -332,6 +332,10 @@ START_TEST(of_foreign)
     eddy_checkpoint_free(c);
     golden_end();
     e = (eddy_error){ 0 };
+    c = eddy_checkpoint_new(NULL, 0, .error = &e);
+    ck_assert_msg(c != NULL, "%s", e.message);
+    ck_assert_int_eq(eddy_checkpoint_count(c), 0);
+    eddy_checkpoint_free(c);
     c = eddy_checkpoint_new(two, 2, constant_value, count_free, .error = &e);
     ck_assert_msg(c != NULL, "%s", e.message);
     ck_assert_str_eq(eddy_checkpoint_entry_at(c, 0).name, "a");

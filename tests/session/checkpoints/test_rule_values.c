@@ -176,6 +176,9 @@ START_TEST(values)
         f.at = at;
         done = apply(r, &f.table, from, again, &e);
         ck_assert_msg(done || e.status == EDDY_NO_MEMORY, "%ld: %s", at, e.message);
+        /* It names the first variable, or the first entry where only entries are known. */
+        ck_assert_msg(done || strstr(e.message, "'a'") || strstr(e.message, "'d'"), "%s",
+                      e.message);
         for (int i = 0; i < r->m; i++)
             ck_assert(done ? eddy_array_equal(to[i], again[i]) : again[i] == NULL);
         free_arrays(again);
@@ -274,6 +277,55 @@ START_TEST(row_of_two_entries)
 }
 END_TEST
 
+/* As many variables and entries as a rule may have, equal but for one axis. */
+START_TEST(most_names)
+{
+    static const char *const names[] = { "a", "b", "c", "d" };
+    eddy_graph *g = eddy_graph_new();
+    for (int i = 0; i < 4; i++)
+        eddy_variable(g, eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(i + 1, 3)), .name = names[i]);
+    for (int axis = -2; axis < 2; axis++) {
+        eddy_checkpoint_rule rule = { .variables = { "a", "b", "c", "d" },
+                                      .entries = { "w", "x", "y", "z" },
+                                      .variables_axis = axis,
+                                      .equal = true };
+        const eddy_checkpoint_map map = { .rules = &rule, .n_rules = 1 };
+        eddy_arena texts = { .allocator = &eddy__libc };
+        eddy_error e = { 0 };
+        rule_match m;
+        ck_assert_msg(eddy__match_rule(&map, g, "c", EDDY_SHAPE(3, 3), &texts, &m, &e), "%s",
+                      e.message);
+        const bool fits = axis % 2 == 0;         /* else the entry has the variable's name */
+        ck_assert_int_eq(m.n_variables, fits ? 4 : 1);
+        ck_assert_int_eq(m.n_entries, fits ? 4 : 1);
+        ck_assert_str_eq(m.variables[m.n_variables - 1], fits ? "d" : "c");
+        ck_assert_str_eq(m.entries[m.n_entries - 1], fits ? "z" : "c");
+        eddy__arena_free(&texts);
+    }
+    eddy_graph_free(g);
+}
+END_TEST
+
+/* Names for a state, or a variable beside, with a star that the variable's name lacks. */
+START_TEST(stars_of_a_state)
+{
+    for (int beside = 0; beside < 2; beside++) {
+        eddy_checkpoint_rule rule = { .variables = { "w" }, .entries = { "x" }, .parts = 1 };
+        const eddy_checkpoint_map map = { .rules = &rule, .n_rules = 1 };
+        eddy_graph *g = eddy_graph_new();
+        eddy_arena  texts = { .allocator = &eddy__libc };
+        eddy_error  e = { 0 };
+        rule_match  m;
+        if (beside) rule.beside = "*";
+        else rule.state = "*";
+        ck_assert(!eddy__match_rule(&map, g, "w", EDDY_SCALAR, &texts, &m, &e));
+        ck_assert_msg(strstr(e.message, "more stars in '*'"), "%s", e.message);
+        eddy__arena_free(&texts);
+        eddy_graph_free(g);
+    }
+}
+END_TEST
+
 Suite *rule_values_suite(void)
 {
     Suite *s = suite_create("rule_values");
@@ -282,6 +334,8 @@ Suite *rule_values_suite(void)
     tcase_add_test(t, answers);
     tcase_add_test(t, sane_rules);
     tcase_add_test(t, row_of_two_entries);
+    tcase_add_test(t, most_names);
+    tcase_add_test(t, stars_of_a_state);
     suite_add_tcase(s, t);
     return s;
 }

@@ -52,6 +52,14 @@ START_TEST(in_checkpoints)
     ck_assert_int_eq(eddy_save(idle, "idle", EDDY_LIST()), EDDY_OK);
     has_draws(&s, "idle", "");
     eddy_session_free(idle);
+    eddy_graph *plain = eddy_graph_new(.files = &s.m.table);
+    eddy_variable(plain, eddy_scalar(plain, 1), .name = "v");
+    eddy_session *of_plain = eddy_session_new(plain);
+    runs(of_plain, eddy_initializer(plain));
+    ck_assert_int_eq(eddy_save(of_plain, "plain", EDDY_LIST()), EDDY_OK);
+    has_draws(&s, "plain", NULL);
+    eddy_session_free(of_plain);
+    eddy_graph_free(plain);
     runs(s.session, s.a);
     runs(s.session, s.b);
     runs(s.session, s.b);
