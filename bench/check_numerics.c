@@ -54,8 +54,8 @@ static model transformer(const char *name, int batch)
     return m;
 }
 
-/* No products: loops over memory, and a chain of scalars. The gradient is computed from a feed that
- * is as large as the variable. */
+/* From here on without products. An update alone: its gradient is computed from a feed that is as
+ * large as the variable. */
 static model update(const char *name, int parameters, bool adam)
 {
     model m = { .name = name, .graph = eddy_graph_new() };

@@ -167,7 +167,7 @@ void json_element(const char *key, double value, eddy_dtype d)
 {
     char buffer[40] = "null";
     begin(key);
-    if (fabs(value) < 0x1p63 && value == trunc(value)) {
+    if (value >= -0x1p63 && value < 0x1p63 && value == trunc(value)) {
         printf("%.0f", value);
         return;
     }

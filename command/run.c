@@ -112,7 +112,7 @@ static void print_top(const eddy_array *a, text_list names)
     }
 }
 
-/* Names of another model would be printed beside the wrong classes. */
+/* Says if there are more or fewer names than classes, as in a file for another model. */
 static void note_names(const named *y, const eddy_array *a, text_list names)
 {
     const eddy_shape s = eddy_array_shape(a);
@@ -204,9 +204,9 @@ static int print_values(const named *y, eddy_array **values, int n, text_list na
 {
     if (as_json) json_open(NULL, '[');
     for (int i = 0; i < n; i++) {
-        if (values[i] && top > 0) note_names(&y[i], values[i], names);
         if (!values[i]) continue;
-        else if (as_json) print_json(&y[i], values[i], names);
+        if (top > 0) note_names(&y[i], values[i], names);
+        if (as_json) print_json(&y[i], values[i], names);
         else if (saves.count == 0 || top > 0) print_value(&y[i], values[i], names);
     }
     if (as_json) json_close(']');

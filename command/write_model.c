@@ -29,7 +29,7 @@ void outputs_name(const model *m, named *outputs, int count)
     }
 }
 
-/* The names of nodes in graphs. */
+/* Whether a node may have this name. */
 static bool is_node_name(const char *name)
 {
     const char *const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.";

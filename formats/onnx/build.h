@@ -52,7 +52,7 @@ struct onnx_build {
     eddy_graph          *graph;
     region              *memory;
     const onnx_node     *node;
-    bool                 alone;         /* all that a node of Eddy has become */
+    bool                 alone;         /* the only node as which Eddy wrote one of its own */
     const onnx_operator *op;
     int                  version;       /* of the operator set */
     onnx_value         **in, **out;

@@ -78,13 +78,13 @@ static const char *place_of(const onnx_build *b, const onnx_scope *s, size_t ind
     return p ? p : "";
 }
 
-static bool add_entry(onnx_reader *r, const onnx_build *b, const char *place)
+static void add_entry(onnx_reader *r, const onnx_build *b, const char *place)
 {
     const int64_t offset = b->node->at - eddy__source_bytes(r->base.file).at;
     const eddy_model_entry e = { .op = b->node->op, .domain = b->node->domain, .place = place,
                                  .offset = offset, .support = b->support,
                                  .reason = b->reason ? b->reason : "" };
-    return eddy__report_add(&r->base.entries, e) || eddy__reading_no_memory(&r->base);
+    if (!eddy__report_add(&r->base.entries, e)) eddy__reading_no_memory(&r->base);
 }
 
 /* ------------------------------------------------------------------- nodes -- */
@@ -214,8 +214,8 @@ static void unknown_operator(onnx_build *b)
 
 static bool is_number(const char *s) { return *s && !s[strspn(s, "0123456789")]; }
 
-/* eddy_onnx_write names a node "a/b/hidden:Tanh5": the length of "a/b/hidden"; 0 for names of
- * others. */
+/* eddy_onnx_write names a node "a/b/hidden:Tanh5": the length of "a/b/hidden"; 0 for
+ * other names. */
 static size_t own_length(const onnx_node *node)
 {
     const size_t n = strlen(node->op);
@@ -341,9 +341,8 @@ static bool one_node(onnx_reader *r, onnx_scope *s, const onnx_node *nodes, size
             return eddy__onnx_error(r, b.status, "%s (%s): %s", place, n->op, b.reason);
         eddy_graph_clear_error(r->base.graph);
     }
-    if (r->base.reporting && (!function_of(r, n) || r->base.entries.count == entry) &&
-        !add_entry(r, &b, place))
-        return false;
+    if (r->base.reporting && (!function_of(r, n) || r->base.entries.count == entry))
+        add_entry(r, &b, place);
     return define_outputs(&b, !b.reason);
 }
 

@@ -192,7 +192,7 @@ function byStep(s, title, show) {
 const titleOf = s => data.runs.length > 1 ? `${s.tag} (${runName(s.run)})` : s.tag;
 
 // --- the graph: scopes that unfold, a search, and what a node is connected to -------
-const FOUND = 300, LINKS = 100;     // as many are shown
+const FOUND = 300, LINKS = 100;     // at most so many are shown
 function graph(nodes) {
   const byName = new Map(), users = new Map(), root = { scopes: new Map(), nodes: [], count: 0 };
   for (const n of nodes) {

@@ -188,7 +188,7 @@ static void permute(const axes_side *from, const axes_side *to, const int64_t *s
     find_steps(to, size, y_step);
     const int last = n > 0 ? to->atom[n - 1] : -1;
     int       row = m > 0 ? from->atom[m - 1] : -1;
-    if (row == last) row = -1;           /* one on the left side only has the size 1 */
+    if (row == last) row = -1;           /* one that `to` lacks has the size 1 */
     const plane p = { row >= 0 ? size[row] : 1, last >= 0 ? size[last] : 1,
                       last >= 0 ? x_step[last] : 0, row >= 0 ? y_step[row] : 0 };
     for (;;) {

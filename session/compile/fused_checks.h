@@ -21,7 +21,7 @@ typedef struct overwritten {
 typedef struct loop_checks {
     numerics    *of;
     overwritten *over;              /* feeds and variables first, then results of this run */
-    int          n_over, n_outside; /* n_outside: of feeds and variables */
+    int          n_over, n_outside; /* n_outside: how many are feeds and variables */
 } loop_checks;
 
 /* Of a loop that is complete; sets f->checks and which of its parts are tested. */

@@ -144,7 +144,8 @@ static bool sample_outputs(extract_step *s, const eddy_node *node, eddy_type **o
             values[i] = eddy_constant_value(node->inputs[i]);
     const bool ok = values && in &&
                     eddy__infer_types(node->op, (void *)(uintptr_t)node->attrs, true,
-                                      node->n_inputs, in, values, &c->arena, out, &n, "", &e);
+                                      node->n_inputs, in, values, &c->arena, out, &n,
+                                      node->name, &e);
     if (e.status == EDDY_NO_MEMORY) eddy_fail(c->to, e.status, "%s", e.message);
     return ok && n == node->n_outputs;
 }

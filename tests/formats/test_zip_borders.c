@@ -1,7 +1,6 @@
 /* test_zip_borders.c -- ZIP archives whose records end exactly where the file does, or a few bytes
  * behind it. */
 #include "formats/zip.h"
-#include "tests/lib/files/zip_writer.h"
 
 #include <check.h>
 #include <stdlib.h>

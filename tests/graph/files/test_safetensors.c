@@ -505,7 +505,7 @@ START_TEST(foreign_types)
         { "I16", 2, { 0xfe, 0xff }, EDDY_INT32, -2 },
         { "U16", 2, { 0xfe, 0xff }, EDDY_INT32, 65534 },
         { "U32", 4, { 0xff, 0xff, 0xff, 0xff }, EDDY_INT64, 4294967295. },
-        { "U64", 8, { 255, 255, 255, 255, 255, 255, 255, 127 }, EDDY_INT64, 0x1p63 },
+        { "U64", 8, { 255, 255, 255, 255, 255, 255, 255, 127 }, EDDY_INT64, 0x1p63 /* - 1 */ },
         { "U64", 8, { 1, 2 }, EDDY_INT64, 513 }, { "F8_E4M3", 1, { 0x7e }, EDDY_FLOAT32, 448 },
         { "F8_E4M3", 1, { 0x81 }, EDDY_FLOAT32, -0x1p-9 },
         { "F8_E4M3", 1, { 0x3c }, EDDY_FLOAT32, 1.5 },

@@ -561,6 +561,27 @@ START_TEST(an_entry_less)
 }
 END_TEST
 
+/* A file that fails once is not opened again for its next entry. */
+START_TEST(a_file_that_fails_once)
+{
+    static const char path[] = "m.json";            /* one file with both entries */
+    counting("v", EDDY_FLOAT32, EDDY_SHAPE(8));
+    counting("w", EDDY_FLOAT32, EDDY_SHAPE(8));
+    WORKS(eddy_save_checkpoint(s, path));
+    bool reached = true;
+    for (int at = 1; reached; at++) {
+        eddy_error e = { 0 };
+        const int  begin = files.calls;
+        files.fault = (memory_fault){ .at = begin + at, .number = EIO };
+        eddy_checkpoint *c = eddy_checkpoint_open(path, &files.table, .error = &e);
+        reached = files.calls >= begin + at;
+        ck_assert_msg((c != NULL) == (e.status == EDDY_OK), "%d: %s", at, e.message);
+        eddy_checkpoint_free(c);
+    }
+    files.fault.at = 0;
+}
+END_TEST
+
 Suite *checkpoints_suite(void)
 {
     Suite *suite = suite_create("checkpoints");
@@ -569,7 +590,7 @@ Suite *checkpoints_suite(void)
         crc32c, listed, mapped, several_files, an_index_that_cannot_be_read, names_and_axes,
         scopes_and_separators, names_with_an_empty_part, names_by_a_function, casting,
         rounded_once, complex_numbers, reported, averages_to_restore, a_flipped_bit,
-        an_entry_less,
+        an_entry_less, a_file_that_fails_once,
     };
     tcase_add_checked_fixture(c, setup, teardown);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) tcase_add_test(c, tests[i]);

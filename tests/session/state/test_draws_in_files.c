@@ -70,6 +70,10 @@ START_TEST(in_checkpoints)
     const double a = number(s.session, s.a), b = number(s.session, s.b);
     ck_assert_int_eq(eddy_restore(s.session, "all", EDDY_LIST(s.v)), EDDY_OK);
     ck_assert_double_ne(number(s.session, s.a), a);
+    const eddy_named_variable pair = { "v", s.v };
+    ck_assert_int_eq(eddy_restore_checkpoint(s.session, "all", .named = &pair, .n_named = 1),
+                     EDDY_OK);
+    ck_assert_double_ne(number(s.session, s.a), a);
     ck_assert_int_eq(eddy_restore(s.session, "listed", EDDY_LIST()), EDDY_OK);
     ck_assert_double_ne(number(s.session, s.b), b);
     ck_assert_int_eq(eddy_restore(s.session, "all", EDDY_LIST()), EDDY_OK);
