@@ -106,6 +106,7 @@ void json_open(const char *key, char bracket);
 void json_close(char bracket);
 void json_text(const char *key, const char *value);
 void json_number(const char *key, double value);
+void json_integer(const char *key, int64_t value);
 /* The fewest digits from which an element of this type is read again. */
 void json_element(const char *key, double value, eddy_dtype d);
 void json_bool(const char *key, bool value);

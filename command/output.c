@@ -1,6 +1,7 @@
 /* output.c -- tables, numbers with units, and JSON. */
 #include "command/command.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -178,6 +179,12 @@ void json_element(const char *key, double value, eddy_dtype d)
             break;
     }
     fputs(buffer, stdout);
+}
+
+void json_integer(const char *key, int64_t value)
+{
+    begin(key);
+    printf("%" PRId64, value);
 }
 
 void json_number(const char *key, double value) { json_element(key, value, EDDY_FLOAT64); }

@@ -86,6 +86,14 @@ static const char *row_text(eddy_shape s, int64_t row)
     return at;
 }
 
+/* Element i, of complex ones the real part. A double does not hold all of int64. */
+static void json_value(const char *key, const eddy_array *a, int64_t i)
+{
+    const eddy_dtype d = eddy_array_dtype(a);
+    if (d == EDDY_INT64) json_integer(key, ((const int64_t *)eddy_array_data(a))[i]);
+    else json_element(key, eddy_array_get(a, i), d);
+}
+
 /* Of several rows, each has its place above it. */
 static void print_top(const eddy_array *a, text_list names)
 {
@@ -104,7 +112,7 @@ static void print_top(const eddy_array *a, text_list names)
             json_open(NULL, '{');
             json_text("label", label_of(names, at));
             json_number("class", (double)at);
-            json_element("value", v, eddy_array_dtype(a));
+            json_value("value", a, row * n + at);
             json_close('}');
         }
         if (as_json) json_close(']');
@@ -136,7 +144,7 @@ static void print_json(const named *y, const eddy_array *a, text_list names)
         json_open("values", '[');
         const eddy_dtype d = eddy_array_dtype(a);
         for (int64_t i = 0; i < eddy_array_count(a); i++) {
-            json_element(NULL, eddy_array_get(a, i), d);
+            json_value(NULL, a, i);
             if (eddy_dtype_is_complex(d)) json_element(NULL, eddy_array_get_imag(a, i), d);
         }
         json_close(']');
