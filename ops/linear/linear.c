@@ -1,6 +1,7 @@
 /* linear.c -- matrix_transpose, adjoint, and helpers shared by the operations of linear algebra. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
+#include "ops/kernels/matmul/matmul_threads.h"
 #include "ops/linear/linear.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -226,4 +227,14 @@ void eddy__fill_nan(eddy_dtype d, int64_t n, void *y)
         if (eddy_dtype_real(d) == EDDY_FLOAT32) ((float *)y)[i] = NAN;
         else ((double *)y)[i] = (double)NAN;
     }
+}
+
+void eddy__matrix_product(const eddy_kernel *k, eddy_dtype d, int64_t m, int64_t n, int64_t depth,
+                          const void *a, const void *b, void *c)
+{
+    eddy_product p = eddy__product_of(d, false, false, m, n, depth);
+    p.a = a;
+    p.b = b;
+    p.y = c;
+    eddy__product_run(k, &p);
 }

@@ -66,6 +66,9 @@ void eddy__fill_identity(eddy_dtype d, int64_t n, void *y);
 void eddy__turn_matrix(eddy_dtype d, bool conjugate, int64_t m, int64_t n, const void *x, void *y);
 bool eddy__numbers_are_finite(eddy_dtype d, int64_t n, const void *x);
 void eddy__fill_nan(eddy_dtype d, int64_t n, void *y);
+/* c [m,n] = a b with a [m,depth], of type d, on the threads of k. */
+void eddy__matrix_product(const eddy_kernel *k, eddy_dtype d, int64_t m, int64_t n, int64_t depth,
+                          const void *a, const void *b, void *c);
 
 /* --------------------------------------------------------------- graphs -- */
 

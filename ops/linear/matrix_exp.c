@@ -3,9 +3,9 @@
  * x is halved s times until its 1-norm is below a limit; there e^x is p(x) / p(-x) with a Pade
  * approximant p; the result is squared s times (Higham 2005). */
 #include "ops/arrays/arrays.h"
+#include "graph/base/interruptible.h"
 #include "graph/base/stop.h"
 #include "ops/arrays/batching.h"
-#include "ops/kernels/libraries/lapack.h"
 #include "ops/kernels/libraries/lapack_blocks.h"
 #include "ops/linear/linear.h"
 #include "ops/short_names.h"
@@ -65,11 +65,57 @@ typedef struct work {
     int32_t   *pivots;
 } work;
 
-static void add_identity(const work *w, double factor, void *y)
+static void copy(const work *w, const void *x, void *y)
 {
-    for (int64_t i = 0; i < w->n; i++) {
-        if (w->d == EDDY_FLOAT32) ((float *)y)[i * (w->n + 1)] += (float)factor;
-        else ((double *)y)[i * (w->n + 1)] += factor;
+    eddy__copy_or_stop(w->k->stop, y, x, (size_t)(w->n * w->n) * eddy_dtype_size(w->d));
+}
+
+static char *row_of(const work *w, const void *x, int64_t i)
+{
+    return (char *)x + (size_t)(i * w->n) * eddy_dtype_size(w->d);
+}
+
+static bool is_finite(const work *w, const void *x)
+{
+    for (int64_t i = 0; i < w->n && !eddy__stopped(w->k->stop); i++)
+        if (!eddy__numbers_are_finite(w->d, w->n, row_of(w, x, i))) return false;
+    return true;
+}
+
+/* y = factor times the identity matrix. */
+static void fill_diagonal(const work *w, double factor, void *y)
+{
+    const size_t bytes = (size_t)w->n * eddy_dtype_size(w->d);
+    for (int64_t i = 0; i < w->n && !eddy__stopped(w->k->stop); i++) {
+        char *row = memset(row_of(w, y, i), 0, bytes);
+        if (w->d == EDDY_FLOAT32) ((float *)(void *)row)[i] = (float)factor;
+        else ((double *)(void *)row)[i] = factor;
+    }
+}
+
+/* y += factor x. */
+static void add(const work *w, double factor, const void *x, void *y)
+{
+    for (int64_t i = 0; i < w->n && !eddy__stopped(w->k->stop); i++) {
+        const void *from = row_of(w, x, i);
+        void       *to = row_of(w, y, i);
+        if (w->d == EDDY_FLOAT32)
+            for (int64_t j = 0; j < w->n; j++)
+                ((float *)to)[j] += (float)factor * ((const float *)from)[j];
+        else
+            for (int64_t j = 0; j < w->n; j++)
+                ((double *)to)[j] += factor * ((const double *)from)[j];
+    }
+}
+
+static void scale(const work *w, double factor, void *x)
+{
+    for (int64_t i = 0; i < w->n && !eddy__stopped(w->k->stop); i++) {
+        void *row = row_of(w, x, i);
+        if (w->d == EDDY_FLOAT32)
+            for (int64_t j = 0; j < w->n; j++) ((float *)row)[j] *= (float)factor;
+        else
+            for (int64_t j = 0; j < w->n; j++) ((double *)row)[j] *= factor;
     }
 }
 
@@ -77,7 +123,7 @@ static double largest_column_sum(const work *w, const void *x)
 {
     enum { COLUMNS = 64 };      /* at a time, which are next to each other in memory */
     double most = 0;
-    for (int64_t j = 0; j < w->n; j += COLUMNS) {
+    for (int64_t j = 0; j < w->n && !eddy__stopped(w->k->stop); j += COLUMNS) {
         const int64_t end = j + COLUMNS < w->n ? j + COLUMNS : w->n;
         double        sums[COLUMNS] = { 0 };
         for (int64_t i = 0; i < w->n; i++)
@@ -92,57 +138,45 @@ static double largest_column_sum(const work *w, const void *x)
 /* EVEN and ODD / x, the sums of the even powers of x with the even and the odd coefficients. */
 static void sum_powers(const work *w, const approximant *p)
 {
-    const int64_t n = w->n, count = n * n;
-    const size_t  bytes = (size_t)count * eddy_dtype_size(w->d);
+    const int64_t n = w->n;
     char *power = w->at[POWER], *next = w->at[OTHER];
-    memset(w->at[EVEN], 0, bytes);
-    memset(w->at[ODD], 0, bytes);
-    add_identity(w, p->b[0], w->at[EVEN]);
-    add_identity(w, p->b[1], w->at[ODD]);
-    eddy__blocks_product(w->k, w->d, n, n, n, w->at[X], w->at[X], w->at[SQUARE]);
+    fill_diagonal(w, p->b[0], w->at[EVEN]);
+    fill_diagonal(w, p->b[1], w->at[ODD]);
+    eddy__matrix_product(w->k, w->d, n, n, n, w->at[X], w->at[X], w->at[SQUARE]);
     if (eddy__stopped(w->k->stop)) return;
-    memcpy(power, w->at[SQUARE], bytes);
+    copy(w, w->at[SQUARE], power);
     for (int i = 2; i < p->degree && !eddy__stopped(w->k->stop); i += 2) {
         if (i > 2) {
-            eddy__blocks_product(w->k, w->d, n, n, n, power, w->at[SQUARE], next);
+            eddy__matrix_product(w->k, w->d, n, n, n, power, w->at[SQUARE], next);
             char *was = power;
             power = next;
             next = was;
         }
-        eddy__lapack_add(w->d, count, p->b[i], power, w->at[EVEN]);
-        eddy__lapack_add(w->d, count, p->b[i + 1], power, w->at[ODD]);
-    }
-}
-
-static void scale(const work *w, double factor, void *x)
-{
-    for (int64_t i = 0; i < w->n * w->n; i++) {
-        if (w->d == EDDY_FLOAT32) ((float *)x)[i] *= (float)factor;
-        else ((double *)x)[i] *= factor;
+        add(w, p->b[i], power, w->at[EVEN]);
+        add(w, p->b[i + 1], power, w->at[ODD]);
     }
 }
 
 /* (even - x odd) y = even + x odd, with even and x odd from sum_powers. */
 static void exponential(const work *w, void *y)
 {
-    const int64_t n = w->n, count = n * n;
-    const size_t  bytes = (size_t)count * eddy_dtype_size(w->d);
+    const int64_t n = w->n;
     int halvings;
     const approximant p = choose(w->d, largest_column_sum(w, w->at[X]), &halvings);
     scale(w, ldexp(1, -halvings), w->at[X]);
     sum_powers(w, &p);
     if (eddy__stopped(w->k->stop)) return;
-    eddy__blocks_product(w->k, w->d, n, n, n, w->at[X], w->at[ODD], w->at[OTHER]);
+    eddy__matrix_product(w->k, w->d, n, n, n, w->at[X], w->at[ODD], w->at[OTHER]);
     if (eddy__stopped(w->k->stop)) return;
-    memcpy(y, w->at[EVEN], bytes);
-    eddy__lapack_add(w->d, count, 1, w->at[OTHER], y);
-    eddy__lapack_add(w->d, count, -1, w->at[OTHER], w->at[EVEN]);
+    copy(w, w->at[EVEN], y);
+    add(w, 1, w->at[OTHER], y);
+    add(w, -1, w->at[OTHER], w->at[EVEN]);
     eddy__blocks_lu(w->k, w->d, n, w->at[EVEN], w->pivots);
     if (eddy__stopped(w->k->stop)) return;
     eddy__blocks_lu_solve(w->k, w->d, false, n, n, w->at[EVEN], w->pivots, y);
     for (int i = 0; i < halvings && !eddy__stopped(w->k->stop); i++) {
-        eddy__blocks_product(w->k, w->d, n, n, n, y, y, w->at[OTHER]);
-        memcpy(y, w->at[OTHER], bytes);
+        eddy__matrix_product(w->k, w->d, n, n, n, y, y, w->at[OTHER]);
+        copy(w, w->at[OTHER], y);
     }
 }
 
@@ -154,11 +188,11 @@ static bool exp_one(const eddy_kernel *k, int64_t i, char *scratch)
     void *y = eddy__matrix_of(k->out[0], i);
     for (int j = 0; j < PARTS; j++) w.at[j] = scratch + j * count * size;
     w.pivots = (int32_t *)(void *)(scratch + PARTS * count * size);
-    if (!eddy__numbers_are_finite(w.d, count, eddy__matrix_of(x, i))) {
+    if (!is_finite(&w, eddy__matrix_of(x, i))) {
         eddy__fill_nan(w.d, count, y);
         return true;
     }
-    memcpy(w.at[X], eddy__matrix_of(x, i), (size_t)(count * size));
+    copy(&w, eddy__matrix_of(x, i), w.at[X]);
     exponential(&w, y);
     return true;
 }

@@ -64,14 +64,17 @@ static bool qr_one(const eddy_kernel *k, int64_t i, char *scratch)
     eddy__copy_or_stop(k->stop, scratch, eddy__matrix_of(k->in[0], i), (size_t)(z.m * z.n) * size);
     eddy__blocks_qr(k, z.d, z.m, z.n, scratch, tau, work);
     for (int64_t row = 0; row < z.columns; row++) {
+        if (row % 64 == 0 && eddy__stopped(k->stop)) return true;
         const size_t at = (size_t)(row * z.n) * size;
         const size_t before = (size_t)(row < z.n ? row : z.n) * size, all = (size_t)z.n * size;
         memset(r + at, 0, before);
         memcpy(r + at + before, scratch + at + before, all - before);
     }
-    for (int64_t row = 0; row < z.m; row++)
+    for (int64_t row = 0; row < z.m; row++) {
+        if (row % 64 == 0 && eddy__stopped(k->stop)) return true;
         memcpy(q + (size_t)(row * z.columns) * size, scratch + (size_t)(row * z.n) * size,
                (size_t)z.reflectors * size);
+    }
     eddy__blocks_qr_columns(k, z.d, z.m, z.columns, z.reflectors, q, tau, work);
     return true;
 }

@@ -316,7 +316,7 @@ static bool pinv_one(const eddy_kernel *k, int64_t i, char *scratch)
     divide_rows(&z, a->rcond, scratch + z.s, scratch + z.vt);
     eddy__turn_matrix(d, false, z.k, n, scratch + z.vt, v);
     eddy__turn_matrix(d, false, m, z.k, scratch + z.u, ut);
-    eddy__blocks_product(k, d, n, m, z.k, v, ut, y);
+    eddy__matrix_product(k, d, n, m, z.k, v, ut, y);
     return true;
 }
 

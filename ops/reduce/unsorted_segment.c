@@ -71,8 +71,8 @@ typedef struct folding {
     char               *acc;
 } folding;
 
-/* Initializes n columns of a row of accumulators, at element `at`; and finishes them. */
-static void begin_row(const folding *f, int64_t at, int64_t n)
+/* Initializes n accumulators from element `at`; and finishes them. */
+static void begin_part(const folding *f, int64_t at, int64_t n)
 {
     const eddy_dtype d = f->k->out[0]->type.dtype;
     char *acc = f->acc + (size_t)at * f->r->acc_size;
@@ -81,10 +81,23 @@ static void begin_row(const folding *f, int64_t at, int64_t n)
     if (f->fold == &eddy__fold_max) begin_finite(d, -1, acc, n);
 }
 
-static void finish_row(const folding *f, int64_t at, int64_t n)
+static void finish_part(const folding *f, int64_t at, int64_t n)
 {
     char *y = (char *)f->k->out[0]->data + (size_t)at * f->r->size;
     f->r->finish(y, f->acc + (size_t)at * f->r->acc_size, n, 1);
+}
+
+/* For `rows` rows of n accumulators, the first of which is element `at`; false if the run stops. */
+static bool for_rows(const folding *f, void (*part)(const folding *, int64_t, int64_t), int64_t at,
+                     int64_t rows, int64_t n)
+{
+    enum { PART = 1 << 16 };
+    for (int64_t i = 0; i < rows; i++, at += f->inner)
+        for (int64_t j = 0; j < n; j += PART) {
+            if (eddy__stopped(f->k->stop)) return false;
+            part(f, at + j, eddy__min(PART, n - j));
+        }
+    return true;
 }
 
 /* Columns [from, to) of all segments, in units of COLUMNS: one thread computes each result, in
@@ -99,7 +112,7 @@ static void fold_columns(void *arg, int64_t from, int64_t to, int worker)
     const int64_t rows = all ? 1 : f->segments, width = all ? n * f->segments : n;
     const char   *row = (const char *)f->k->in[0]->data + (size_t)first * f->r->size;
     (void)worker;
-    for (int64_t i = 0; i < rows; i++) begin_row(f, first + i * f->inner, width);
+    if (!for_rows(f, begin_part, first, rows, width)) return;
     for (int64_t i = 0; i < ids->count;) {
         if (eddy__stopped(f->k->stop)) return;
         const int64_t end = eddy__min(ids->count, i + eddy__turns_per_look(n));
@@ -108,7 +121,7 @@ static void fold_columns(void *arg, int64_t from, int64_t to, int worker)
             if (id >= 0) f->r->fold(f->acc + (size_t)at * f->r->acc_size, row, 1, n, n);
         }
     }
-    for (int64_t i = 0; i < rows; i++) finish_row(f, first + i * f->inner, width);
+    for_rows(f, finish_part, first, rows, width);
 }
 
 static eddy_status unsorted_kernel(eddy_kernel *k)

@@ -509,33 +509,3 @@ bool eddy__lapack_triangles_solve(int64_t m, int64_t n, const void *a, const voi
     for (int64_t i = 0; scale != 1 && i < 2 * m * n; i++) x[i] /= scale;
     return info == 0 && scale > 0;
 }
-
-/* -------------------------------------------------------------- products -- */
-
-void eddy__lapack_product(eddy_dtype d, int64_t m, int64_t n, int64_t k, const void *a,
-                          const void *b, void *c)
-{
-    const int rows = (int)m, columns = (int)n, inner = (int)k;
-    const int lda = leading(k), ldb = leading(n);
-    eddy__blas_enter();
-    if (d == EDDY_FLOAT32)
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, inner, 1, a, lda, b,
-                    ldb, 0, c, ldb);
-    else
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, inner, 1, a, lda, b,
-                    ldb, 0, c, ldb);
-    eddy__blas_leave();
-}
-
-void eddy__lapack_add(eddy_dtype d, int64_t n, double alpha, const void *x, void *y)
-{
-    enum { MOST = 1 << 30 };
-    const size_t size = eddy_dtype_size(d);
-    for (int64_t i = 0; i < n; i += MOST) {
-        const int   many = (int)(n - i < MOST ? n - i : MOST);
-        const void *from = (const char *)x + (size_t)i * size;
-        void       *to = (char *)y + (size_t)i * size;
-        if (d == EDDY_FLOAT32) cblas_saxpy(many, (float)alpha, from, 1, to, 1);
-        else cblas_daxpy(many, alpha, from, 1, to, 1);
-    }
-}

@@ -71,9 +71,4 @@ void eddy__lapack_between(int64_t m, int64_t n, bool adjoint, const void *l, voi
  * unless the solution is unique. */
 bool eddy__lapack_triangles_solve(int64_t m, int64_t n, const void *a, const void *b, void *c);
 
-/* c [m,n] = a b, and y += alpha x for n elements; float32 and float64. */
-void eddy__lapack_product(eddy_dtype d, int64_t m, int64_t n, int64_t k, const void *a,
-                          const void *b, void *c);
-void eddy__lapack_add(eddy_dtype d, int64_t n, double alpha, const void *x, void *y);
-
 #endif

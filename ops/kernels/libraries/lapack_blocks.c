@@ -388,31 +388,3 @@ int64_t eddy__blocks_inverse_work(eddy_dtype d, int64_t n)
 {
     return n <= side_of(d) ? eddy__lapack_inverse_work(d, n) : n * LEAF;
 }
-
-/* ----------------------------------------------------------------- others -- */
-
-typedef struct rows_of_product {
-    eddy_dtype  d;
-    int64_t     m, n, depth, rows;       /* rows of a piece */
-    const char *a, *b;
-    char       *c;
-} rows_of_product;
-
-static void product_rows(void *arg, int64_t first, int64_t end, int who)
-{
-    const rows_of_product *p = arg;
-    const size_t size = eddy_dtype_size(p->d);
-    (void)who;
-    for (int64_t i = first; i < end; i++)
-        eddy__lapack_product(p->d, eddy__min(p->rows, p->m - i * p->rows), p->n, p->depth,
-                             p->a + (size_t)(i * p->rows * p->depth) * size, p->b,
-                             p->c + (size_t)(i * p->rows * p->n) * size);
-}
-
-void eddy__blocks_product(const eddy_kernel *k, eddy_dtype d, int64_t m, int64_t n, int64_t depth,
-                          const void *a, const void *b, void *c)
-{
-    const int64_t   rows = eddy__max(16, 2 * FEW / eddy__max(n * depth, 1) / 16 * 16);
-    rows_of_product p = { d, m, n, depth, rows, a, b, c };
-    if (n > 0) eddy__parallel_or_stop(k, pieces(m, rows), 1, product_rows, &p);
-}

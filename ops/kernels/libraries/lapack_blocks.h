@@ -34,8 +34,4 @@ void    eddy__blocks_qr(const eddy_kernel *k, eddy_dtype d, int64_t m, int64_t n
 void    eddy__blocks_qr_columns(const eddy_kernel *k, eddy_dtype d, int64_t m, int64_t c,
                                 int64_t count, void *q, const void *tau, void *work);
 
-/* c [m,n] = a b with a [m,depth]; float32 and float64. */
-void eddy__blocks_product(const eddy_kernel *k, eddy_dtype d, int64_t m, int64_t n, int64_t depth,
-                          const void *a, const void *b, void *c);
-
 #endif

@@ -29,7 +29,14 @@ void dlarfb_(const char *side, const char *turn, const char *order, const char *
              const double *t, const int *ldt, double *c, const int *ldc, double *work,
              const int *ldwork, size_t, size_t, size_t, size_t);
 
-enum { BLOCK = 32, ROWS = 256 };        /* reflectors of a block; rows of a piece */
+enum { BLOCK = 32, PIECE = 3 << 16 };   /* reflectors of a block; elements of a piece */
+
+/* The rows of a piece of a matrix with these columns. */
+static int64_t piece_rows(int64_t columns)
+{
+    enum { LEAST = 16, MOST = 256 };
+    return eddy__max(LEAST, eddy__min(MOST, PIECE / columns));
+}
 
 /* A block of reflectors, which begin on the diagonal of a matrix [rows,columns] in column-major
  * order, applied to the rows after them. */
@@ -46,12 +53,13 @@ static void apply_piece(void *arg, int64_t first, int64_t end, int who)
     const reflectors *r = arg;
     const size_t      size = eddy_dtype_size(r->d);
     const char       *turn = r->turned ? "T" : "N";
+    const int64_t     rows = piece_rows(r->columns);
     const int         ldt = BLOCK;
     (void)who;
     for (int64_t i = first; i < end; i++) {
-        const int m = (int)eddy__min(ROWS, r->rows - i * ROWS);
-        void     *c = r->c + (size_t)(i * ROWS) * size;
-        void     *room = r->room + (size_t)(i * ROWS * BLOCK) * size, *v = r->v, *t = r->t;
+        const int m = (int)eddy__min(rows, r->rows - i * rows);
+        void     *c = r->c + (size_t)(i * rows) * size;
+        void     *room = r->room + (size_t)(i * rows * BLOCK) * size, *v = r->v, *t = r->t;
         eddy__blas_enter();
         if (r->d == EDDY_FLOAT32)
             slarfb_("R", turn, "F", "R", &m, &r->columns, &r->count, v, &r->ld, t, &ldt, c, &r->ld,
@@ -74,7 +82,8 @@ static void apply(reflectors r, const void *tau)
     else
         dlarft_("F", "R", &r.columns, &r.count, v, &r.ld, tau, t, &ldt, 1, 1);
     eddy__blas_leave();
-    eddy__parallel_or_stop(r.k, (r.rows + ROWS - 1) / ROWS, 1, apply_piece, &r);
+    const int64_t rows = piece_rows(r.columns);
+    eddy__parallel_or_stop(r.k, (r.rows + rows - 1) / rows, 1, apply_piece, &r);
 }
 
 /* The block whose first reflector is number i, for `rows` rows in all; work is divided into the

@@ -257,23 +257,6 @@ START_TEST(qr)
 }
 END_TEST
 
-START_TEST(product)
-{
-    const eddy_dtype d = types[_i];
-    void *a = matrix(d, N, K, 0), *b = matrix(d, K, N, 0), *c = matrix(d, N, N, 0);
-    eddy__blocks_product(&together, d, N, N, K, a, b, c);
-    vectors(d);
-    times(d, GENERAL, false, K, N, b, x, y);
-    times(d, GENERAL, false, N, K, a, y, z);
-    times(d, GENERAL, false, N, N, c, x, y);
-    near(d, N, y, z, "a b");
-    free_vectors();
-    free(a);
-    free(b);
-    free(c);
-}
-END_TEST
-
 /* ----------------------------------------------------------------- ending -- */
 
 /* A stop at any moment: no place outside of the matrices is touched, and nothing is reported. */
@@ -363,7 +346,6 @@ Suite *lapack_blocks_suite(void)
     tcase_add_loop_test(c, lu, 0, 4);
     tcase_add_loop_test(c, triangle_solve, 0, 32);
     tcase_add_loop_test(c, qr, 0, 8);
-    tcase_add_loop_test(c, product, 0, 2);
     suite_add_tcase(s, c);
     tcase_set_tags(e, "threads");
     tcase_add_loop_test(e, ends, 0, 32);
