@@ -41,7 +41,10 @@ GRAPH_CODE := $(addsuffix /%,autodiff command control formats layers optim ops/f
               one_hot_computed rearrange slice_notation)
 COLD     := $(addsuffix /%,graph session input ops/linear ops/nets) ops/math/incomplete_gamma.c
 LEVEL_OF = $(or $(if $(filter $(LOOPS),$1),-O3),$(if $(filter $(GRAPH_CODE),$1),-O1),$(if $(filter $(COLD),$1),-O2),-O3)
-OPT_OF   = $(OPT:-O3=$(LEVEL_OF))
+# With sanitizers, clang takes minutes for loops that are unrolled by hand, and with -O0 seconds.
+SLOW_TO_COMPILE := $(if $(findstring clang,$(CC)),$(if $(findstring -fsanitize=,$(CFLAGS)), \
+            $(patsubst %,ops/kernels/convolution/conv_tiles_%.c,avx2 avx512 bfloat16)))
+OPT_OF   = $(if $(filter $(SLOW_TO_COMPILE),$1),-O0,$(OPT:-O3=$(LEVEL_OF)))
 # Where `long` has 32 bits, files of more than 2 GiB and their numbers need larger types.
 LARGE_FILES := $(if $(filter 4,$(shell echo __SIZEOF_LONG__ | $(CC) $(CFLAGS) -E -P - 2>/dev/null)),-D_FILE_OFFSET_BITS=64)
 EDDY_CFLAGS := -std=c11 -D_POSIX_C_SOURCE=200809L $(LARGE_FILES) $(WARN) -fwrapv -ffp-contract=off \
@@ -560,6 +563,7 @@ portability: tests ## compile with other compilers, test with other libraries an
 
 STEPS ?= 1000
 determinism: $(BUILD)/determinism ## train with other threads, files and instructions, and compare bits (STEPS=1000)
+	@sh scripts/setup.sh determinism || true
 	@BUILD='$(BUILD)' STEPS='$(STEPS)' sh scripts/determinism.sh
 
 RUNS ?= 10000
@@ -613,7 +617,7 @@ fuzz: ## feed damaged files to the readers (FUZZ_SECONDS=60 per format; needs cl
 	@echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
 	    clang -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null || \
 	    { echo 'make fuzz needs clang with libFuzzer (Debian: clang, libclang-rt-dev)' >&2; exit 1; }
-	@$(MAKE) --no-print-directory CC=clang BUILD=build/fuzz OPT=-O1 CFLAGS='-g $(FUZZ)' fuzzing
+	@$(MAKE) --no-print-directory CC=clang BUILD=build/fuzz OPT=-O1 CFLAGS='-g1 $(FUZZ)' fuzzing
 fuzzing: $(FUZZED:%=$(BUILD)/fuzz/%) $(BUILD)/fuzz/write_seeds
 	@mkdir -p $(foreach f,$(FUZZED),$(BUILD)/seeds/$(f) $(BUILD)/corpus/$(f) $(BUILD)/found/$(f))
 	@$(BUILD)/fuzz/write_seeds $(BUILD)/seeds
