@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs missing packages on Debian and related systems.
 #
-#   sh scripts/setup.sh [build|check|valgrind|machines|scale|ci]
+#   sh scripts/setup.sh [build|check|valgrind|determinism|machines|scale|ci|optional]
 #
 # Prints nothing if nothing is missing. Without permission to install (neither root nor sudo
 # without a password), it prints the command to run and fails.
@@ -48,6 +48,10 @@ fi
 if [ "$need" = valgrind ]; then
     want valgrind have valgrind
 fi
+if [ "$need" = determinism ]; then
+    # It runs programs as on other processors.
+    want qemu-user have qemu-x86_64
+fi
 if [ "$need" = machines ]; then
     want libopenmpi-dev have "${MPICC:-mpicc}"
     want openmpi-bin have mpirun
@@ -64,6 +68,12 @@ if [ "$need" = ci ]; then
     # The tests read event files with it.
     want python3-protobuf /usr/bin/python3 -c "import google.protobuf"
     want libonnx-testdata [ -d /usr/share/libonnx-testdata ]
+fi
+if [ "$need" = optional ]; then
+    # Where these are, the tests open a report and complete commands in other shells, too.
+    want chromium have chromium
+    want zsh have zsh
+    want fish have fish
 fi
 [ -n "$missing" ] || exit 0
 
