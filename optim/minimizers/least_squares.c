@@ -169,14 +169,16 @@ static bool linearize(fit *f)
 static bool descend(fit *f, double *decrease, double *predicted, bool *failed)
 {
     const eddy_least_squares_args *a = f->a;
-    for (;;) {
+    for (bool refused = false;; refused = true) {
         double loss;
         if (f->report.evaluations >= a->max_evaluations)
             return end_with(f, EDDY_LEAST_SQUARES_EVALUATIONS, "max_evaluations are done");
         *failed = !choose_step(f, predicted);
         if (*failed) return true;
         if (!(scaled_norm(f, f->p) > a->step_tolerance * scaled_norm(f, f->x)))
-            return end_with(f, EDDY_LEAST_SQUARES_STEP, "the step is short enough");
+            return end_with(f, EDDY_LEAST_SQUARES_STEP,
+                            refused ? "no step above step_tolerance decreases the loss"
+                                    : "the step is short enough");
         *failed = !evaluate(f, &loss);
         if (*failed) return true;
         *decrease = f->report.loss - loss;

@@ -241,6 +241,11 @@ START_TEST(ends)
                        .loss_tolerance = 0, .step_tolerance = 0, .report = &r);
     ck_assert_int_eq(r.end, EDDY_LEAST_SQUARES_STEP);
     ck_assert_double_le(fabs(value_of(kink, 0)), 1e-6);
+    runs(s, eddy_initializer(g));
+    eddy_least_squares(s, EDDY_LIST(eddy_add(eddy_abs(eddy_read(kink)), one)), EDDY_LIST(kink),
+                       .loss_tolerance = 0, .report = &r);
+    ck_assert_int_eq(r.end, EDDY_LEAST_SQUARES_STEP);
+    ck_assert_str_eq(r.message, "no step above step_tolerance decreases the loss");
 }
 END_TEST
 
