@@ -92,7 +92,9 @@ file_kind kind_of(const char *path)
     }
     if (S_ISDIR(s.st_mode)) {
         if (exists(text("%s/saved_model.pb", path))) return KIND_TENSORFLOW;
-        fail(path, "the folder is not a SavedModel: it has no saved_model.pb");
+        if (exists(text("%s/model.json", path)))
+            fail(path, "name the file of the TensorFlow.js model: %s/model.json", path);
+        else fail(path, "the folder is not a SavedModel: it has no saved_model.pb");
         return KIND_UNKNOWN;
     }
     FILE *f = fopen(path, "rb");
