@@ -146,7 +146,7 @@ static eddy_quantized_product product_of(const eddy_kernel *k)
 static eddy_status quantized_matmul_prepare(eddy_kernel *k)
 {
     eddy_quantized_product p = product_of(k);
-    k->scratch_size = eddy__quantized_plan(&p, k->threads);
+    k->scratch_size = eddy__quantized_plan(&p, k, 1);
     eddy_quantized_product *kept = eddy_kernel_state(k, sizeof *kept);
     if (kept) *kept = p;
     return EDDY_OK;
@@ -155,7 +155,9 @@ static eddy_status quantized_matmul_prepare(eddy_kernel *k)
 static eddy_status quantized_matmul_kernel(eddy_kernel *k)
 {
     eddy_quantized_product p = product_of(k);
-    p.tiles = ((const eddy_quantized_product *)k->state)->tiles;
+    const eddy_quantized_product *planned = k->state;
+    p.tiles = planned->tiles;
+    p.packed = planned->packed;
     eddy__quantized_run(k, &p);
     return EDDY_OK;
 }

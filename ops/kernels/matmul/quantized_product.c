@@ -1,11 +1,12 @@
-/* quantized_product.c -- see quantized_product.h: quantizes the rows, then packs a panel of weights
- * at a time and multiplies all rows by it. */
+/* quantized_product.c -- see quantized_product.h: quantizes the rows, then multiplies all of them
+ * by a panel of weights at a time. Constant weights are packed as panels once. */
 #include "ops/kernels/matmul/quantized_product.h"
 
 #include "graph/base/cpu.h"
 #include "graph/base/min_max.h"
 #include "graph/base/stop.h"
 #include "graph/base/thread_pool.h"
+#include "graph/kernel.h"
 #include "ops/kernels/matmul/quantized_tiles.h"
 
 #include <math.h>
@@ -24,7 +25,7 @@ static const float  LEAST = 1e-36f;
 typedef struct division {
     int64_t group, per_group;           /* elements of a group, chunks of a group */
     int64_t chunks, words;              /* of a row; room for a chunk */
-    int64_t panel, at_once;             /* words of a packed panel; panels packed at once */
+    int64_t panel, at_once;             /* bytes of a packed panel; panels packed at once */
     uint64_t scales, sums, panels;      /* offsets; the words of the rows are at 0 */
 } division;
 
@@ -34,10 +35,10 @@ static uint64_t lines(uint64_t bytes) { return (bytes + LINE - 1) / LINE * LINE;
 static division divide(const eddy_quantized_product *p)
 {
     division d = { .group = p->k / p->groups };
-    d.per_group = parts(d.group, CHUNK);
+    d.per_group = eddy__max(1, parts(d.group, CHUNK));
     d.chunks = d.per_group * p->groups;
     d.words = parts(eddy__min(d.group, CHUNK), p->tiles->per_word);
-    d.panel = d.words * p->tiles->columns;
+    d.panel = d.words * p->tiles->per_word * p->tiles->columns;
     d.at_once = eddy__min(p->m <= FEW_ROWS ? 32 : 8, parts(p->n, p->tiles->columns));
     d.scales = lines((uint64_t)p->m * (uint64_t)d.chunks * (uint64_t)d.words * sizeof(int32_t));
     d.sums = d.scales + lines((uint64_t)p->m * (uint64_t)d.chunks * sizeof(float));
@@ -48,7 +49,7 @@ static division divide(const eddy_quantized_product *p)
 /* Bytes of the packed panels of a worker. */
 static uint64_t room_of(const division *d)
 {
-    return lines((uint64_t)d->panel * (uint64_t)d->at_once * sizeof(int32_t));
+    return lines((uint64_t)d->panel * (uint64_t)d->at_once);
 }
 
 /* The first element of a chunk, and their number. */
@@ -61,12 +62,6 @@ static int64_t length_of(const division *d, int64_t chunk)
     return eddy__min(CHUNK, d->group - chunk % d->per_group * CHUNK);
 }
 
-uint64_t eddy__quantized_plan(eddy_quantized_product *p, int threads)
-{
-    p->tiles = eddy__quantized_tiles_used();
-    const division d = divide(p);
-    return d.panels + room_of(&d) * (uint64_t)(threads > 1 ? threads : 1);
-}
 
 /* ------------------------------------------------------------- activations -- */
 
@@ -121,7 +116,7 @@ typedef struct job {
     int32_t       *words;               /* [m][chunks][words] */
     float         *row_scales;          /* [m][chunks] */
     int32_t       *row_sums;
-    char          *panels;
+    uint8_t       *panels;
     const struct eddy_stop *stop;
     bool           by_rows;
 } job;
@@ -177,23 +172,62 @@ static void quantize_rows(void *arg, int64_t from, int64_t to, int worker)
 
 /* ----------------------------------------------------------------- weights -- */
 
-/* Packs `rows` rows of some columns of the weights as panels. The activations behind the last row
- * are 0, so any weights may stand there. */
-static void pack_panels(const job *j, int32_t *to, const uint8_t *w, int64_t rows, int64_t columns)
+/* Packs columns [c0, c1) of a chunk of the weights w as panels, `step` bytes apart. The activations
+ * behind the last row are 0, so any weights may stand there. */
+static void pack_panels(const eddy_quantized_product *p, const division *d, const uint8_t *w,
+                        int64_t chunk, int64_t c0, int64_t c1, uint8_t *to, int64_t step)
 {
-    const int64_t  each = j->p->tiles->per_word;
+    const int64_t  each = p->tiles->per_word, rows = length_of(d, chunk);
     const uint8_t *of[4];
-    for (int64_t i = 0; i < rows; i += each, to += j->p->tiles->columns) {
-        for (int64_t e = 0; e < each; e++) of[e] = w + eddy__min(i + e, rows - 1) * j->p->n;
-        j->p->tiles->join(to, j->d.panel, of, columns);
+    w += begin_of(d, chunk) * p->n + c0;
+    for (int64_t i = 0; i < rows; i += each, to += each * p->tiles->columns) {
+        for (int64_t e = 0; e < each; e++) of[e] = w + eddy__min(i + e, rows - 1) * p->n;
+        p->tiles->join(to, step, of, c1 - c0);
     }
+}
+
+/* The bytes of a panel of all weights before a chunk; d->chunks: of all. */
+static int64_t packed_before(const eddy_quantized_product *p, const division *d, int64_t chunk)
+{
+    const int64_t each = p->tiles->per_word, last = d->group - (d->per_group - 1) * CHUNK;
+    const int64_t group = (d->per_group - 1) * (CHUNK / each) + parts(last, each);
+    const int64_t words = chunk / d->per_group * group + chunk % d->per_group * (CHUNK / each);
+    return words * each * p->tiles->columns;
+}
+
+/* The panels of all columns, each with its chunks. */
+static void pack_all(const void *how, const void *from, void *to, const eddy_stop *stop)
+{
+    enum { COLUMNS = 1024 };
+    const eddy_quantized_product *p = how;
+    const division d = divide(p);
+    const int64_t  step = packed_before(p, &d, d.chunks);
+    for (int64_t c = 0; c < p->n; c += COLUMNS)
+        for (int64_t chunk = 0; chunk < d.chunks && !eddy__stopped(stop); chunk++)
+            pack_panels(p, &d, from, chunk, c, eddy__min(c + COLUMNS, p->n),
+                        (uint8_t *)to + c / p->tiles->columns * step + packed_before(p, &d, chunk),
+                        step);
+}
+
+uint64_t eddy__quantized_plan(eddy_quantized_product *p, const eddy_kernel *k, int w)
+{
+    p->tiles = eddy__quantized_tiles_used();
+    const division d = divide(p);
+    const int64_t  panels = parts(p->n, p->tiles->columns);
+    const eddy_packing form = {
+        .layout = { p->tiles->columns, p->tiles->per_word, p->k, p->n, p->groups },
+        .bytes = (uint64_t)(panels * packed_before(p, &d, d.chunks)), .pack = pack_all, .how = p,
+    };
+    p->packed = eddy__kernel_packed(k, w, &form);
+    if (p->packed) return d.panels;
+    return d.panels + room_of(&d) * (uint64_t)(k->threads > 1 ? k->threads : 1);
 }
 
 /* ---------------------------------------------------------------- products -- */
 
 /* Rows [r0, r1) times a packed panel of one chunk, whose first column is c. */
 static void multiply_panel(const job *j, int64_t r0, int64_t r1, int64_t c, int64_t chunk,
-                           const int32_t *packed)
+                           const uint8_t *packed)
 {
     const eddy_quantized_product *p = j->p;
     const division               *d = &j->d;
@@ -214,15 +248,27 @@ static void multiply_panel(const job *j, int64_t r0, int64_t r1, int64_t c, int6
     }
 }
 
+/* The same for panels that were packed when the plan was made, for as many rows at a time as stay
+ * in the caches. */
+static void multiply_packed(const job *j, int64_t r0, int64_t r1, int64_t c0, int64_t c1)
+{
+    const division *d = &j->d;
+    const int64_t   width = j->p->tiles->columns, step = packed_before(j->p, d, d->chunks);
+    for (int64_t r = r0; r < r1; r += ROWS_OF_PIECE)
+        for (int64_t c = c0; c < c1; c += width)
+            for (int64_t chunk = 0; chunk < d->chunks && !eddy__stopped(j->stop); chunk++)
+                multiply_panel(j, r, eddy__min(r + ROWS_OF_PIECE, r1), c, chunk,
+                               j->p->packed + c / width * step + packed_before(j->p, d, chunk));
+}
+
 /* The same for several panels, which are packed in room first. */
 static void multiply_panels(const job *j, int64_t r0, int64_t r1, int64_t c0, int64_t c1,
-                            int32_t *room)
+                            uint8_t *room)
 {
     const division *d = &j->d;
     const int64_t   width = j->p->tiles->columns;
     for (int64_t chunk = 0; chunk < d->chunks && !eddy__stopped(j->stop); chunk++) {
-        pack_panels(j, room, j->p->w + begin_of(d, chunk) * j->p->n + c0, length_of(d, chunk),
-                    c1 - c0);
+        pack_panels(j->p, d, j->p->w, chunk, c0, c1, room, d->panel);
         for (int64_t c = c0; c < c1; c += width)
             multiply_panel(j, r0, r1, c, chunk, room + (c - c0) / width * d->panel);
     }
@@ -234,12 +280,13 @@ static void multiply(void *arg, int64_t from, int64_t to, int worker)
     const job     *j = arg;
     const int64_t  m = j->p->m, width = j->p->tiles->columns;
     const int64_t  block = j->d.at_once * width;
-    int32_t       *room = (int32_t *)(void *)(j->panels + (size_t)worker * room_of(&j->d));
+    uint8_t       *room = j->panels + (size_t)worker * room_of(&j->d);
     const int64_t  r0 = j->by_rows ? from * ROWS_OF_PIECE : 0;
     const int64_t  r1 = j->by_rows ? eddy__min(to * ROWS_OF_PIECE, m) : m;
     const int64_t  c0 = j->by_rows ? 0 : from * width;
     const int64_t  c1 = j->by_rows ? j->p->n : eddy__min(to * width, j->p->n);
-    for (int64_t c = c0; c < c1; c += block)
+    if (j->p->packed) multiply_packed(j, r0, r1, c0, c1);
+    else for (int64_t c = c0; c < c1; c += block)
         multiply_panels(j, r0, r1, c, eddy__min(c + block, c1), room);
 }
 
@@ -256,7 +303,7 @@ void eddy__quantized_run(const eddy_kernel *k, const eddy_quantized_product *p)
     char          *room = k->scratch;
     job j = { .p = p, .d = d, .words = (int32_t *)(void *)room,
               .row_scales = (float *)(void *)(room + d.scales),
-              .row_sums = (int32_t *)(void *)(room + d.sums), .panels = room + d.panels,
+              .row_sums = (int32_t *)(void *)(room + d.sums), .panels = (uint8_t *)room + d.panels,
               .stop = k->stop };
     const int64_t panels = parts(p->n, p->tiles->columns), pieces = parts(p->m, ROWS_OF_PIECE);
     const double  all = 2 * (double)p->m * (double)p->n * (double)p->k;

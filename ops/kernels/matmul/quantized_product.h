@@ -22,10 +22,12 @@ typedef struct eddy_quantized_product {
     const uint8_t *w;
     float         *y;
     const struct eddy_quantized_tiles *tiles;
+    const uint8_t *packed;              /* w as panels; NULL: packed in each run */
 } eddy_quantized_product;
 
-/* Sets p->tiles. Returns the scratch memory that the product needs on so many threads. */
-uint64_t eddy__quantized_plan(eddy_quantized_product *p, int threads);
+/* Sets p->tiles and, if input `w` of k is constant, p->packed. Returns the scratch memory that the
+ * product needs. Only in prepare. */
+uint64_t eddy__quantized_plan(eddy_quantized_product *p, const eddy_kernel *k, int w);
 /* The bits depend on no instruction set and no number of threads. */
 void eddy__quantized_run(const eddy_kernel *k, const eddy_quantized_product *p);
 

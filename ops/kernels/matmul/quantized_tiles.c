@@ -10,16 +10,17 @@
 
 enum { PLAIN_COLUMNS = 16 };            /* and of AVX2 */
 
-static void join_panel(int32_t *to, const uint8_t *a, const uint8_t *b, int64_t n)
+/* Subtracting 128 from a byte changes its highest bit. */
+static void join_panel(uint8_t *to, const uint8_t *a, const uint8_t *b, int64_t n)
 {
     for (int64_t j = 0; j < n; j++) {
-        const uint32_t low = (uint32_t)(a[j] - EDDY_WEIGHT_ZERO) & 0xffff;
-        to[j] = (int32_t)(low | (uint32_t)(b[j] - EDDY_WEIGHT_ZERO) << 16);
+        to[2 * j] = a[j] ^ EDDY_WEIGHT_ZERO;
+        to[2 * j + 1] = b[j] ^ EDDY_WEIGHT_ZERO;
     }
-    if (n < PLAIN_COLUMNS) memset(to + n, 0, (size_t)(PLAIN_COLUMNS - n) * sizeof *to);
+    if (n < PLAIN_COLUMNS) memset(to + 2 * n, 0, (size_t)(2 * (PLAIN_COLUMNS - n)));
 }
 
-static void join_pairs(int32_t *to, int64_t step, const uint8_t *const *rows, int64_t n)
+static void join_pairs(uint8_t *to, int64_t step, const uint8_t *const *rows, int64_t n)
 {
     for (int64_t c = 0; c < n; c += PLAIN_COLUMNS, to += step)
         join_panel(to, rows[0] + c, rows[1] + c, n - c < PLAIN_COLUMNS ? n - c : PLAIN_COLUMNS);
@@ -30,7 +31,7 @@ static void tile_plain(const eddy_quantized_tile *t)
     int32_t sum[PLAIN_COLUMNS] = { 0 };
     for (int64_t q = 0; q < t->words; q++) {
         const int16_t *a = (const int16_t *)(const void *)(t->s + q);
-        const int16_t *v = (const int16_t *)(const void *)(t->v + q * PLAIN_COLUMNS);
+        const int8_t  *v = (const int8_t *)t->v + 2 * q * PLAIN_COLUMNS;
         for (int j = 0; j < PLAIN_COLUMNS; j++) sum[j] += a[0] * v[2 * j] + a[1] * v[2 * j + 1];
     }
     for (int j = 0; j < t->columns; j++) {
@@ -51,25 +52,23 @@ static const eddy_quantized_tiles plain_tiles = { 1, 2, PLAIN_COLUMNS, join_pair
 /* Rows in groups of three, as in gemm_tiles.c. */
 enum { VNNI_ROWS = 12, VNNI_COLUMNS = 32, AVX2_ROWS = 6 };
 
-EDDY_WITH_AVX2 static void join_pairs_avx2(int32_t *to, int64_t step, const uint8_t *const *rows,
+EDDY_WITH_AVX2 static void join_pairs_avx2(uint8_t *to, int64_t step, const uint8_t *const *rows,
                                            int64_t n)
 {
-    const __m256i zero = _mm256_set1_epi16(EDDY_WEIGHT_ZERO);
+    const __m128i zero = _mm_set1_epi8((char)EDDY_WEIGHT_ZERO);
     int64_t       c = 0;
     for (; c + PLAIN_COLUMNS <= n; c += PLAIN_COLUMNS, to += step) {
-        const __m128i a = _mm_loadu_si128((const void *)(rows[0] + c));
-        const __m128i b = _mm_loadu_si128((const void *)(rows[1] + c));
-        const __m256i low = _mm256_cvtepu8_epi16(_mm_unpacklo_epi8(a, b));
-        const __m256i high = _mm256_cvtepu8_epi16(_mm_unpackhi_epi8(a, b));
-        _mm256_storeu_si256((void *)to, _mm256_sub_epi16(low, zero));
-        _mm256_storeu_si256((void *)(to + 8), _mm256_sub_epi16(high, zero));
+        const __m128i a = _mm_xor_si128(_mm_loadu_si128((const void *)(rows[0] + c)), zero);
+        const __m128i b = _mm_xor_si128(_mm_loadu_si128((const void *)(rows[1] + c)), zero);
+        _mm_storeu_si128((void *)to, _mm_unpacklo_epi8(a, b));
+        _mm_storeu_si128((void *)(to + 16), _mm_unpackhi_epi8(a, b));
     }
     if (c < n) join_panel(to, rows[0] + c, rows[1] + c, n - c);
 }
 
 /* The interleaving instructions work within 128 bits, so the 32-bit parts of a row are transposed
  * first: then each of the results has 16 columns in order. */
-WITH_VNNI static void join_fours(int32_t *to, int64_t step, const uint8_t *const *rows, int64_t n)
+WITH_VNNI static void join_fours(uint8_t *to, int64_t step, const uint8_t *const *rows, int64_t n)
 {
     const __m512i turned = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     for (int64_t c = 0; c < n; c += 64, to += 2 * step) {
@@ -80,11 +79,11 @@ WITH_VNNI static void join_fours(int32_t *to, int64_t step, const uint8_t *const
             r[i] = _mm512_permutexvar_epi32(turned, _mm512_maskz_loadu_epi8(some, rows[i] + c));
         const __m512i ab = _mm512_unpacklo_epi8(r[0], r[1]), cd = _mm512_unpacklo_epi8(r[2], r[3]);
         _mm512_storeu_si512(to, _mm512_unpacklo_epi16(ab, cd));
-        _mm512_storeu_si512(to + 16, _mm512_unpackhi_epi16(ab, cd));
+        _mm512_storeu_si512(to + 64, _mm512_unpackhi_epi16(ab, cd));
         if (n - c <= VNNI_COLUMNS) return;
         const __m512i ef = _mm512_unpackhi_epi8(r[0], r[1]), gh = _mm512_unpackhi_epi8(r[2], r[3]);
         _mm512_storeu_si512(to + step, _mm512_unpacklo_epi16(ef, gh));
-        _mm512_storeu_si512(to + step + 16, _mm512_unpackhi_epi16(ef, gh));
+        _mm512_storeu_si512(to + step + 64, _mm512_unpackhi_epi16(ef, gh));
     }
 }
 
@@ -103,7 +102,8 @@ WITH_VNNI EDDY_TILE_INLINE void finish_vnni(const eddy_quantized_tile *t, int r,
 /* The unsigned weights are w + 128, so 128 times the sum of the row is too much. */
 WITH_VNNI EDDY_TILE_INLINE void tile_vnni(const eddy_quantized_tile *t, int rows)
 {
-    const int32_t *s[VNNI_ROWS / 3], *v = t->v;
+    const int32_t *s[VNNI_ROWS / 3];
+    const uint8_t *v = t->v;
     const int64_t  s_row = t->s_row;
     __m512i        sum[VNNI_ROWS][2];
     EDDY_UNROLLED
@@ -112,8 +112,8 @@ WITH_VNNI EDDY_TILE_INLINE void tile_vnni(const eddy_quantized_tile *t, int rows
     for (int r = 0; r < rows; r++)
         sum[r][0] = sum[r][1] =
             _mm512_set1_epi32(-EDDY_WEIGHT_ZERO * t->row_sums[r * t->row_step]);
-    for (int64_t q = 0; q < t->words; q++, v += 32) {
-        const __m512i b0 = _mm512_loadu_si512(v), b1 = _mm512_loadu_si512(v + 16);
+    for (int64_t q = 0; q < t->words; q++, v += 4 * VNNI_COLUMNS) {
+        const __m512i b0 = _mm512_loadu_si512(v), b1 = _mm512_loadu_si512(v + 64);
         EDDY_UNROLLED
         for (int r = 0; r < rows; r++) {
             const __m512i a = _mm512_set1_epi32(s[r / 3][r % 3 * s_row + q]);
@@ -144,21 +144,23 @@ EDDY_WITH_AVX2 EDDY_TILE_INLINE void finish_avx2(const eddy_quantized_tile *t, i
 /* vpmaddubsw, which takes bytes, would saturate its sums of two products at 16 bits. */
 EDDY_WITH_AVX2 EDDY_TILE_INLINE void tile_avx2(const eddy_quantized_tile *t, int rows)
 {
-    const int32_t *s[AVX2_ROWS / 3], *v = t->v;
+    const int32_t *s[AVX2_ROWS / 3];
+    const uint8_t *v = t->v;
     const int64_t  s_row = t->s_row;
     __m256i        sum[AVX2_ROWS][2];
     EDDY_UNROLLED
     for (int g = 0; g < AVX2_ROWS / 3; g++) s[g] = t->s + 3 * g * s_row;
     EDDY_UNROLLED
     for (int r = 0; r < rows; r++) sum[r][0] = sum[r][1] = _mm256_setzero_si256();
-    for (int64_t q = 0; q < t->words; q++, v += 16) {
-        const __m256i b0 = _mm256_loadu_si256((const void *)v);
-        const __m256i b1 = _mm256_loadu_si256((const void *)(v + 8));
+    for (int64_t q = 0; q < t->words; q++, v += 2 * PLAIN_COLUMNS) {
+        const __m256i b0 = _mm256_cvtepi8_epi16(_mm_loadu_si128((const void *)v));
+        const __m256i b1 = _mm256_cvtepi8_epi16(_mm_loadu_si128((const void *)(v + 16)));
         EDDY_UNROLLED
         for (int r = 0; r < rows; r++) {
             const __m256i a = _mm256_set1_epi32(s[r / 3][r % 3 * s_row + q]);
             sum[r][0] = _mm256_add_epi32(sum[r][0], _mm256_madd_epi16(a, b0));
             sum[r][1] = _mm256_add_epi32(sum[r][1], _mm256_madd_epi16(a, b1));
+            __asm__ volatile("" : "+x"(sum[r][0]), "+x"(sum[r][1]));    /* row after row */
         }
     }
     EDDY_UNROLLED

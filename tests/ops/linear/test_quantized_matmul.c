@@ -67,13 +67,14 @@ static float element(product p, const float *x, const uint8_t *w, const float *s
     return y;
 }
 
+/* With EDDY_PASS_HOIST in `without`, the weights are packed in each run, otherwise once. */
 static eddy_array *run_product(const eddy_array *x, const eddy_array *w, const eddy_array *scales,
-                               int threads)
+                               int threads, unsigned without)
 {
     eddy_graph   *g = eddy_graph_new();
     eddy_tensor   in = eddy_placeholder(g, "x", EDDY_FLOAT32, eddy_array_shape(x));
     eddy_tensor   y = eddy_quantized_matmul(in, eddy_constant(g, w), eddy_constant(g, scales));
-    eddy_session *s = eddy_session_new(g, .threads = threads);
+    eddy_session *s = eddy_session_new(g, .threads = threads, .without = without);
     eddy_array   *out = eddy_fetch(s, y, EDDY_FEED({ in, x }));
     ck_assert_msg(out, "%s %s", eddy_graph_message(g), eddy_session_message(s));
     eddy_session_free(s);
@@ -90,9 +91,10 @@ START_TEST(integers_are_exact)
         want[i] = element(p, (float *)eddy_array_data(x) + i / p.n * p.k, eddy_array_data(w),
                           eddy_array_data(scales), i % p.n);
     for (int set = EDDY_BASELINE; set <= EDDY_AVX512; set++)
-        for (int threads = 1; threads <= 3; threads += 2) {
+        for (int way = 0; way < 4; way++) {
+            const int threads = way < 2 ? 1 : 3;
             eddy__instructions_limit((eddy_instructions)set);
-            eddy_array  *y = run_product(x, w, scales, threads);
+            eddy_array  *y = run_product(x, w, scales, threads, way % 2 ? EDDY_PASS_HOIST : 0);
             const float *got = eddy_array_data(y);
             for (int64_t i = 0; i < p.m * p.n; i++)
                 ck_assert_msg(got[i] == want[i], "set %d, threads %d, element %d: %g, not %g", set,
