@@ -11,6 +11,8 @@
 #include "graph/base/element_types.h"
 #include "graph/op.h"
 
+#include <string.h>
+
 typedef struct eddy_philox_block {
     uint32_t word[4];
 } eddy_philox_block;
@@ -34,9 +36,24 @@ static inline float eddy__unit_f32(uint32_t w)
 {
     return (float)(int32_t)(w >> 8) * 0x1p-24f;
 }
+/* The low bits of 2^52 + w hold w, and those of 2^84 + 2^32 w, too: instruction sets before AVX-512
+ * do not convert integers of 64 bits. */
+static inline double eddy__with_low_bits(double of, uint32_t w)
+{
+    uint64_t bits;
+    memcpy(&bits, &of, sizeof bits);
+    bits |= w;
+    memcpy(&of, &bits, sizeof bits);
+    return of;
+}
+static inline double eddy__double_of_word(uint32_t w)
+{
+    return eddy__with_low_bits(0x1p52, w) - 0x1p52;
+}
 static inline double eddy__unit_f64(uint32_t low, uint32_t high)
 {
-    return (double)(int64_t)((((uint64_t)high << 32) | low) >> 11) * 0x1p-53;
+    const double upper = eddy__with_low_bits(0x1p84, high >> 11) - 0x1p84;
+    return (upper + eddy__double_of_word(high << 21 | low >> 11)) * 0x1p-53;
 }
 
 /* n standard normal numbers, n even, from n words. */
