@@ -32,7 +32,7 @@ CFLAGS  ?= $(if $(filter -O3,$(OPT)),-g1,-g)
 # -O3 gains time in loops over numbers only, and takes longer to compile. Code that builds graphs and
 # plans is as fast with -O1.
 LOOPS    := session/compile/fused_loop.c session/run/run.c \
-            ops/linear/einsum_products.c ops/linear/matmul.c \
+            ops/linear/einsum_products.c ops/linear/matmul.c ops/linear/matrix_exp.c \
             optim/minimizers/bounded_direction.c \
             $(patsubst %,ops/nets/%.c,batch_norm layer_norm lstm softmax_cross_entropy)
 GRAPH_CODE := $(addsuffix /%,autodiff command control formats layers optim ops/formulas session/passes \

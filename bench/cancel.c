@@ -253,8 +253,8 @@ static void measure(const work *w, int times, int threads)
     eddy_graph_free(g);
 }
 
-/* Large pages are off. The first use of one of 2 MiB that a hypervisor has to give takes it up to
- * 30 ms, in which nothing can interrupt the thread; a page of 4 KiB takes microseconds. */
+/* Large pages are off: the first touch of a page of 2 MiB that the hypervisor has yet to provide
+ * blocks the thread for up to 30 ms, that of one of 4 KiB for microseconds. */
 static void use_small_pages(void)
 {
 #ifdef PR_SET_THP_DISABLE

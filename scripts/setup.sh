@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs missing packages on Debian and related systems.
 #
-#   sh scripts/setup.sh [build|check|valgrind|determinism|machines|scale|ci|optional]
+#   sh scripts/setup.sh [build|check|valgrind|determinism|machines|scale|ci|shells|browser]
 #
 # Prints nothing if nothing is missing. Without permission to install (neither root nor sudo
 # without a password), it prints the command to run and fails.
@@ -17,6 +17,7 @@ want() {      # want PACKAGE TEST...: the package is missing if the test fails
     "$@" >/dev/null 2>&1 || missing="$missing $package"
 }
 have() { command -v "$1"; }
+browser() { have chromium || have chromium-browser || have google-chrome; }
 # shellcheck disable=SC2086  # cc is words
 header() { printf '#include <%s>\n' "$1" | $cc -E -x c -; }
 
@@ -32,7 +33,7 @@ library() { echo 'int main(void) { return 0; }' | $cc -x c - -o /dev/null "-l$2"
 library_file() { [ -e "$($cc -print-file-name="$1")" ]; }
 want libopenblas-dev library cblas.h openblas
 want libyaml-dev library yaml.h yaml
-if [ "$need" != build ]; then
+if [ "$need" != build ] && [ "$need" != determinism ]; then
     want pkg-config have pkg-config
     want check header check.h
     want python3 have python3
@@ -49,8 +50,8 @@ if [ "$need" = valgrind ]; then
     want valgrind have valgrind
 fi
 if [ "$need" = determinism ]; then
-    # It runs programs as on other processors.
-    want qemu-user have qemu-x86_64
+    # It runs programs as on other processors of the kind.
+    [ "$(uname -m)" != x86_64 ] || want qemu-user have qemu-x86_64
 fi
 if [ "$need" = machines ]; then
     want libopenmpi-dev have "${MPICC:-mpicc}"
@@ -69,11 +70,13 @@ if [ "$need" = ci ]; then
     want python3-protobuf /usr/bin/python3 -c "import google.protobuf"
     want libonnx-testdata [ -d /usr/share/libonnx-testdata ]
 fi
-if [ "$need" = optional ]; then
-    # Where these are, the tests open a report and complete commands in other shells, too.
-    want chromium have chromium
+# Where these are, the tests complete commands in other shells and open a report, too.
+if [ "$need" = shells ]; then
     want zsh have zsh
     want fish have fish
+fi
+if [ "$need" = browser ]; then
+    want chromium browser
 fi
 [ -n "$missing" ] || exit 0
 

@@ -65,57 +65,74 @@ typedef struct work {
     int32_t   *pivots;
 } work;
 
+/* Elements of a matrix between two looks at the stop. */
+typedef struct part {
+    int64_t at, n;
+} part;
+
+/* The next part; false after the last one, or if the run must end. */
+static bool next_part(const work *w, part *p)
+{
+    enum { MOST = 1 << 16 };
+    const int64_t count = w->n * w->n;
+    p->at += p->n;
+    p->n = count - p->at < MOST ? count - p->at : MOST;
+    return p->n > 0 && (p->at == 0 || !eddy__stopped(w->k->stop));
+}
+
 static void copy(const work *w, const void *x, void *y)
 {
     eddy__copy_or_stop(w->k->stop, y, x, (size_t)(w->n * w->n) * eddy_dtype_size(w->d));
 }
 
-static char *row_of(const work *w, const void *x, int64_t i)
-{
-    return (char *)x + (size_t)(i * w->n) * eddy_dtype_size(w->d);
-}
-
 static bool is_finite(const work *w, const void *x)
 {
-    for (int64_t i = 0; i < w->n && !eddy__stopped(w->k->stop); i++)
-        if (!eddy__numbers_are_finite(w->d, w->n, row_of(w, x, i))) return false;
+    const size_t size = eddy_dtype_size(w->d);
+    for (part p = { 0 }; next_part(w, &p);)
+        if (!eddy__numbers_are_finite(w->d, p.n, (const char *)x + (size_t)p.at * size))
+            return false;
     return true;
+}
+
+static void fill_nan(const work *w, void *y)
+{
+    const size_t size = eddy_dtype_size(w->d);
+    for (part p = { 0 }; next_part(w, &p);)
+        eddy__fill_nan(w->d, p.n, (char *)y + (size_t)p.at * size);
 }
 
 /* y = factor times the identity matrix. */
 static void fill_diagonal(const work *w, double factor, void *y)
 {
-    const size_t bytes = (size_t)w->n * eddy_dtype_size(w->d);
-    for (int64_t i = 0; i < w->n && !eddy__stopped(w->k->stop); i++) {
-        char *row = memset(row_of(w, y, i), 0, bytes);
-        if (w->d == EDDY_FLOAT32) ((float *)(void *)row)[i] = (float)factor;
-        else ((double *)(void *)row)[i] = factor;
+    const size_t size = eddy_dtype_size(w->d);
+    for (part p = { 0 }; next_part(w, &p);)
+        memset((char *)y + (size_t)p.at * size, 0, (size_t)p.n * size);
+    for (int64_t i = 0; i < w->n; i++) {
+        if (w->d == EDDY_FLOAT32) ((float *)y)[i * (w->n + 1)] = (float)factor;
+        else ((double *)y)[i * (w->n + 1)] = factor;
     }
 }
 
 /* y += factor x. */
 static void add(const work *w, double factor, const void *x, void *y)
 {
-    for (int64_t i = 0; i < w->n && !eddy__stopped(w->k->stop); i++) {
-        const void *from = row_of(w, x, i);
-        void       *to = row_of(w, y, i);
+    for (part p = { 0 }; next_part(w, &p);) {
         if (w->d == EDDY_FLOAT32)
-            for (int64_t j = 0; j < w->n; j++)
-                ((float *)to)[j] += (float)factor * ((const float *)from)[j];
+            for (int64_t i = p.at; i < p.at + p.n; i++)
+                ((float *)y)[i] += (float)factor * ((const float *)x)[i];
         else
-            for (int64_t j = 0; j < w->n; j++)
-                ((double *)to)[j] += factor * ((const double *)from)[j];
+            for (int64_t i = p.at; i < p.at + p.n; i++)
+                ((double *)y)[i] += factor * ((const double *)x)[i];
     }
 }
 
 static void scale(const work *w, double factor, void *x)
 {
-    for (int64_t i = 0; i < w->n && !eddy__stopped(w->k->stop); i++) {
-        void *row = row_of(w, x, i);
+    for (part p = { 0 }; next_part(w, &p);) {
         if (w->d == EDDY_FLOAT32)
-            for (int64_t j = 0; j < w->n; j++) ((float *)row)[j] *= (float)factor;
+            for (int64_t i = p.at; i < p.at + p.n; i++) ((float *)x)[i] *= (float)factor;
         else
-            for (int64_t j = 0; j < w->n; j++) ((double *)row)[j] *= factor;
+            for (int64_t i = p.at; i < p.at + p.n; i++) ((double *)x)[i] *= factor;
     }
 }
 
@@ -189,7 +206,7 @@ static bool exp_one(const eddy_kernel *k, int64_t i, char *scratch)
     for (int j = 0; j < PARTS; j++) w.at[j] = scratch + j * count * size;
     w.pivots = (int32_t *)(void *)(scratch + PARTS * count * size);
     if (!is_finite(&w, eddy__matrix_of(x, i))) {
-        eddy__fill_nan(w.d, count, y);
+        fill_nan(&w, y);
         return true;
     }
     copy(&w, eddy__matrix_of(x, i), w.at[X]);

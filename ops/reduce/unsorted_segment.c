@@ -92,10 +92,13 @@ static bool for_rows(const folding *f, void (*part)(const folding *, int64_t, in
                      int64_t rows, int64_t n)
 {
     enum { PART = 1 << 16 };
+    int64_t until_look = 0;
     for (int64_t i = 0; i < rows; i++, at += f->inner)
         for (int64_t j = 0; j < n; j += PART) {
-            if (eddy__stopped(f->k->stop)) return false;
-            part(f, at + j, eddy__min(PART, n - j));
+            const int64_t many = eddy__min(PART, n - j);
+            if (until_look <= 0 && eddy__stopped(f->k->stop)) return false;
+            until_look = until_look <= 0 ? PART : until_look - many;
+            part(f, at + j, many);
         }
     return true;
 }

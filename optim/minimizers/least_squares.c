@@ -177,7 +177,7 @@ static bool descend(fit *f, double *decrease, double *predicted, bool *failed)
         if (*failed) return true;
         if (!(scaled_norm(f, f->p) > a->step_tolerance * scaled_norm(f, f->x)))
             return end_with(f, EDDY_LEAST_SQUARES_STEP,
-                            refused ? "no step above step_tolerance decreases the loss"
+                            refused ? "no step above step_tolerance decreases the loss enough"
                                     : "the step is short enough");
         *failed = !evaluate(f, &loss);
         if (*failed) return true;

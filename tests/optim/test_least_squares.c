@@ -245,7 +245,7 @@ START_TEST(ends)
     eddy_least_squares(s, EDDY_LIST(eddy_add(eddy_abs(eddy_read(kink)), one)), EDDY_LIST(kink),
                        .loss_tolerance = 0, .report = &r);
     ck_assert_int_eq(r.end, EDDY_LEAST_SQUARES_STEP);
-    ck_assert_str_eq(r.message, "no step above step_tolerance decreases the loss");
+    ck_assert_str_eq(r.message, "no step above step_tolerance decreases the loss enough");
 }
 END_TEST
 

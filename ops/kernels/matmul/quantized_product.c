@@ -61,7 +61,10 @@ static int64_t length_of(const division *d, int64_t chunk)
 {
     return eddy__min(CHUNK, d->group - chunk % d->per_group * CHUNK);
 }
-
+static int64_t words_of(const eddy_quantized_product *p, const division *d, int64_t chunk)
+{
+    return parts(length_of(d, chunk), p->tiles->per_word);
+}
 
 /* ------------------------------------------------------------- activations -- */
 
@@ -215,7 +218,8 @@ uint64_t eddy__quantized_plan(eddy_quantized_product *p, const eddy_kernel *k, i
     const division d = divide(p);
     const int64_t  panels = parts(p->n, p->tiles->columns);
     const eddy_packing form = {
-        .layout = { p->tiles->columns, p->tiles->per_word, p->k, p->n, p->groups },
+        .layout = { (int64_t)(intptr_t)pack_all, p->tiles->columns, p->tiles->per_word, p->k, p->n,
+                    p->groups },
         .bytes = (uint64_t)(panels * packed_before(p, &d, d.chunks)), .pack = pack_all, .how = p,
     };
     p->packed = eddy__kernel_packed(k, w, &form);
@@ -234,7 +238,7 @@ static void multiply_panel(const job *j, int64_t r0, int64_t r1, int64_t c, int6
     const int64_t strip = parts(r1 - r0, parts(r1 - r0, p->tiles->rows));
     eddy_quantized_tile t = {
         .v = packed, .s_row = d->chunks * d->words,
-        .words = parts(length_of(d, chunk), p->tiles->per_word),
+        .words = words_of(p, d, chunk),
         .scales = p->scales + chunk / d->per_group * p->n + c, .row_step = d->chunks,
         .ldy = p->n, .columns = (int)eddy__min(p->tiles->columns, p->n - c), .onto = chunk > 0,
     };
@@ -252,13 +256,18 @@ static void multiply_panel(const job *j, int64_t r0, int64_t r1, int64_t c, int6
  * in the caches. */
 static void multiply_packed(const job *j, int64_t r0, int64_t r1, int64_t c0, int64_t c1)
 {
+    enum { CHUNKS = 16 };               /* between two looks at the stop */
     const division *d = &j->d;
     const int64_t   width = j->p->tiles->columns, step = packed_before(j->p, d, d->chunks);
     for (int64_t r = r0; r < r1; r += ROWS_OF_PIECE)
-        for (int64_t c = c0; c < c1; c += width)
-            for (int64_t chunk = 0; chunk < d->chunks && !eddy__stopped(j->stop); chunk++)
-                multiply_panel(j, r, eddy__min(r + ROWS_OF_PIECE, r1), c, chunk,
-                               j->p->packed + c / width * step + packed_before(j->p, d, chunk));
+        for (int64_t c = c0; c < c1; c += width) {
+            const uint8_t *panel = j->p->packed + c / width * step;
+            for (int64_t chunk = 0; chunk < d->chunks; chunk++) {
+                if (chunk % CHUNKS == 0 && eddy__stopped(j->stop)) return;
+                multiply_panel(j, r, eddy__min(r + ROWS_OF_PIECE, r1), c, chunk, panel);
+                panel += words_of(j->p, d, chunk) * j->p->tiles->per_word * width;
+            }
+        }
 }
 
 /* The same for several panels, which are packed in room first. */
@@ -280,13 +289,16 @@ static void multiply(void *arg, int64_t from, int64_t to, int worker)
     const job     *j = arg;
     const int64_t  m = j->p->m, width = j->p->tiles->columns;
     const int64_t  block = j->d.at_once * width;
-    uint8_t       *room = j->panels + (size_t)worker * room_of(&j->d);
     const int64_t  r0 = j->by_rows ? from * ROWS_OF_PIECE : 0;
     const int64_t  r1 = j->by_rows ? eddy__min(to * ROWS_OF_PIECE, m) : m;
     const int64_t  c0 = j->by_rows ? 0 : from * width;
     const int64_t  c1 = j->by_rows ? j->p->n : eddy__min(to * width, j->p->n);
-    if (j->p->packed) multiply_packed(j, r0, r1, c0, c1);
-    else for (int64_t c = c0; c < c1; c += block)
+    if (j->p->packed) {
+        multiply_packed(j, r0, r1, c0, c1);
+        return;
+    }
+    uint8_t *room = j->panels + (size_t)worker * room_of(&j->d);
+    for (int64_t c = c0; c < c1; c += block)
         multiply_panels(j, r0, r1, c, eddy__min(c + block, c1), room);
 }
 

@@ -49,6 +49,9 @@ static const eddy_quantized_tiles plain_tiles = { 1, 2, PLAIN_COLUMNS, join_pair
 #define WITH_VNNI                                                               \
     __attribute__((target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw,avx512vnni")))
 
+/* The compiler would move the rows of a tile apart and spill their sums. */
+#define EDDY_KEPT_IN_REGISTERS(place, sum) __asm__ volatile("" : place((sum)[0]), place((sum)[1]))
+
 /* Rows in groups of three, as in gemm_tiles.c. */
 enum { VNNI_ROWS = 12, VNNI_COLUMNS = 32, AVX2_ROWS = 6 };
 
@@ -119,6 +122,7 @@ WITH_VNNI EDDY_TILE_INLINE void tile_vnni(const eddy_quantized_tile *t, int rows
             const __m512i a = _mm512_set1_epi32(s[r / 3][r % 3 * s_row + q]);
             sum[r][0] = _mm512_dpbusd_epi32(sum[r][0], b0, a);
             sum[r][1] = _mm512_dpbusd_epi32(sum[r][1], b1, a);
+            EDDY_KEPT_IN_REGISTERS("+v", sum[r]);
         }
     }
     EDDY_UNROLLED
@@ -160,7 +164,7 @@ EDDY_WITH_AVX2 EDDY_TILE_INLINE void tile_avx2(const eddy_quantized_tile *t, int
             const __m256i a = _mm256_set1_epi32(s[r / 3][r % 3 * s_row + q]);
             sum[r][0] = _mm256_add_epi32(sum[r][0], _mm256_madd_epi16(a, b0));
             sum[r][1] = _mm256_add_epi32(sum[r][1], _mm256_madd_epi16(a, b1));
-            __asm__ volatile("" : "+x"(sum[r][0]), "+x"(sum[r][1]));    /* row after row */
+            EDDY_KEPT_IN_REGISTERS("+x", sum[r]);
         }
     }
     EDDY_UNROLLED

@@ -1,6 +1,7 @@
 /* test_quantized_matmul.c -- products with 8-bit weights against loops over integers, on every
  * instruction set; what quantizing loses; gradients and batching. */
 #include "graph/base/cpu.h"
+#include "session/compile/packed_operands.h"
 #include "tests/lib/checks.h"
 
 #include <math.h>
@@ -18,6 +19,7 @@ static const product products[] = {
     { 1, 1, 1, 1 },      { 3, 5, 7, 1 },    { 12, 32, 64, 1 },   { 13, 33, 65, 1 },
     { 25, 70, 1500, 1 }, { 7, 40, 3000, 3 }, { 1, 100, 129, 1 }, { 97, 27, 32, 1 },
     { 200, 31, 256, 8 }, { 2, 1100, 1030, 1 }, { 0, 3, 4, 2 },   { 4, 3, 0, 1 }, { 2, 0, 3, 3 },
+    { 3, 37, 4400, 2 },  { 98, 50, 15, 3 },
 };
 enum { PRODUCTS = sizeof products / sizeof *products };
 
@@ -77,6 +79,8 @@ static eddy_array *run_product(const eddy_array *x, const eddy_array *w, const e
     eddy_session *s = eddy_session_new(g, .threads = threads, .without = without);
     eddy_array   *out = eddy_fetch(s, y, EDDY_FEED({ in, x }));
     ck_assert_msg(out, "%s %s", eddy_graph_message(g), eddy_session_message(s));
+    const bool packs = !without && eddy_array_count(w) > 0;
+    ck_assert((eddy__packed_bytes_of_session(s) > 0) == packs);
     eddy_session_free(s);
     eddy_graph_free(g);
     return out;
