@@ -231,7 +231,8 @@ EDDY_INLINE void normal_pair(double u, double v, double *z0, double *z1)
 EDDY_INLINE void of_words_all(int64_t n, const uint32_t *restrict w, double *restrict z)
 {
     for (int64_t i = 0; i < n; i += 2) {
-        double u = (eddy__double_of_word(w[i]) + 1) * 0x1p-32, v = eddy__double_of_word(w[i + 1]) * 0x1p-32;
+        double u = (eddy__double_of_word(w[i]) + 1) * 0x1p-32;
+        double v = eddy__double_of_word(w[i + 1]) * 0x1p-32;
         normal_pair(u, v, &z[i], &z[i + 1]);
     }
 }
