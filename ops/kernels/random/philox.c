@@ -227,33 +227,34 @@ EDDY_INLINE void normal_pair(double u, double v, double *z0, double *z1)
     *z1 = r * double_of(sine);
 }
 
-/* n standard normal numbers, n even, from words: one word per uniform number, or two. */
-EDDY_INLINE void of_words_all(int64_t n, const uint32_t *restrict w, double *restrict z)
+/* Pairs of uniform numbers become pairs of normal ones, n numbers in all. */
+EDDY_INLINE void to_normals_all(int64_t n, double *z)
 {
-    for (int64_t i = 0; i < n; i += 2) {
-        double u = (eddy__double_of_word(w[i]) + 1) * 0x1p-32;
-        double v = eddy__double_of_word(w[i + 1]) * 0x1p-32;
-        normal_pair(u, v, &z[i], &z[i + 1]);
-    }
+    for (int64_t i = 0; i < n; i += 2) normal_pair(z[i], z[i + 1], &z[i], &z[i + 1]);
 }
-EDDY_INLINE void of_pairs_all(int64_t n, const uint32_t *restrict w, double *restrict z)
-{
-    for (int64_t i = 0; i < n; i += 2) {
-        double u = eddy__unit_f64(w[2 * i], w[2 * i + 1]) + 0x1p-53;
-        double v = eddy__unit_f64(w[2 * i + 2], w[2 * i + 3]);
-        normal_pair(u, v, &z[i], &z[i + 1]);
-    }
-}
+EDDY_CLONES_OF(to_normals, (int64_t n, double *z), (n, z))
 
-EDDY_CLONES_OF(of_words, (int64_t n, const uint32_t *restrict w, double *restrict z), (n, w, z))
-EDDY_CLONES_OF(of_pairs, (int64_t n, const uint32_t *restrict w, double *restrict z), (n, w, z))
-
+/* n standard normal numbers, n even, from words: one word per uniform number, or two. The first of
+ * each pair must not be 0. */
 void eddy__normals_of_words(int64_t n, const uint32_t *w, double *z)
 {
-    EDDY_BEST_OF(of_words)(n, w, z);
+    for (int64_t i = 0; i < n; i += 2) {
+        z[i] = (eddy__double_of_word(w[i]) + 1) * 0x1p-32;
+        z[i + 1] = eddy__double_of_word(w[i + 1]) * 0x1p-32;
+    }
+    EDDY_BEST_OF(to_normals)(n, z);
 }
 
-typedef void normals_fn(int64_t n, const uint32_t *restrict w, double *restrict z);
+static void normals_of_pairs(int64_t n, const uint32_t *w, double *z)
+{
+    for (int64_t i = 0; i < n; i += 2) {
+        z[i] = eddy__unit_f64(w[2 * i], w[2 * i + 1]) + 0x1p-53;
+        z[i + 1] = eddy__unit_f64(w[2 * i + 2], w[2 * i + 3]);
+    }
+    EDDY_BEST_OF(to_normals)(n, z);
+}
+
+typedef void normals_fn(int64_t n, const uint32_t *w, double *z);
 
 /* A normal number in (-2, 2) for element i, from blocks that only element i uses; each block gives
  * n candidates. */
@@ -274,7 +275,7 @@ static void normal_tile(eddy_stream s, int64_t first, int64_t n, int a_block, in
                         double *z)
 {
     uint32_t    w[2 * TILE];
-    normals_fn *normals = a_block == 4 ? EDDY_BEST_OF(of_words) : EDDY_BEST_OF(of_pairs);
+    normals_fn *normals = a_block == 4 ? eddy__normals_of_words : normals_of_pairs;
     int64_t     blocks = (n + a_block - 1) / a_block;
     eddy__philox_words(s, (uint64_t)(first / a_block), blocks, w);
     normals(blocks * a_block, w, z);
