@@ -61,16 +61,24 @@ static const char *label_of(text_list names, int64_t i)
     return i < names.count ? names.at[i] : text("%lld", (long long)i);
 }
 
+/* Whether element i is larger than element j. A double does not hold all of int64. */
+static bool is_larger(const eddy_array *a, int64_t i, int64_t j)
+{
+    const int64_t *whole = eddy_array_data(a);
+    if (eddy_array_dtype(a) == EDDY_INT64) return whole[i] > whole[j];
+    return eddy_array_get(a, i) > eddy_array_get(a, j);
+}
+
 /* The number of the largest element of a row that is below `before`, or equal and later; -1. */
 static int64_t next_largest(const eddy_array *a, int64_t from, int64_t n, int64_t before)
 {
-    const double limit_ = before < 0 ? INFINITY : eddy_array_get(a, from + before);
-    int64_t      best = -1;
+    int64_t best = -1;
     for (int64_t i = 0; i < n; i++) {
-        const double v = eddy_array_get(a, from + i);
-        if (isnan(v) || i == before || v > limit_ || (before >= 0 && v == limit_ && i < before))
+        if (isnan(eddy_array_get(a, from + i)) || i == before) continue;
+        if (before >= 0 && (is_larger(a, from + i, from + before) ||
+                            (i < before && !is_larger(a, from + before, from + i))))
             continue;
-        if (best < 0 || v > eddy_array_get(a, from + best)) best = i;
+        if (best < 0 || is_larger(a, from + i, from + best)) best = i;
     }
     return best;
 }
@@ -86,7 +94,7 @@ static const char *row_text(eddy_shape s, int64_t row)
     return at;
 }
 
-/* Element i, of complex ones the real part. A double does not hold all of int64. */
+/* Element i, of complex ones the real part. */
 static void json_value(const char *key, const eddy_array *a, int64_t i)
 {
     const eddy_dtype d = eddy_array_dtype(a);
