@@ -344,8 +344,8 @@ static void change_attributes(rule_attempt *a)
 
 /* ------------------------------------------------------------------- contexts -- */
 
-/* Other inputs than those of the case: input i of unknown rank, or all, or all with open
- * dimensions; input i a scalar, or with open dimensions, or without elements. */
+/* Other inputs than those of the case: input i of unknown rank, a scalar, with open dimensions or
+ * without elements; or all of unknown rank, or with open dimensions except one of them. */
 typedef enum context { UNKNOWN, SCALAR, OPEN, EMPTY } context;
 enum { ALL = -1 };
 
@@ -371,10 +371,9 @@ static void change_around(rule_attempt *a, context k, int input)
     if (input >= 0) snprintf(a->around, sizeof a->around, "%d:%s/", input, names[k]);
     else snprintf(a->around, sizeof a->around, k == OPEN ? "open/" : "all:?/");
     if (input == ALL) rule_ask(a, "itself");
-    for (int i = 0; input >= 0 && i < base->n; i++) {
-        if (i == input) continue;
-        change_ranks(a, i);
-        change_sizes(a, i);
+    for (int i = 0; i < base->n; i++) {
+        if (input >= 0 && i != input) change_ranks(a, i);
+        if (input >= 0 ? i != input : k == OPEN) change_sizes(a, i);
     }
     if (input == ALL || k == UNKNOWN) change_attributes(a);
     a->around[0] = 0;
