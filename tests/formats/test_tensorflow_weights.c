@@ -72,6 +72,7 @@ static const char     elements[] = "does not have as many elements as its shape"
 
 static const constant constants[] = {
     { F, 1, 2, CONTENT, 8, false, NULL, EDDY_FLOAT32, 2, { 1.5, -2 }, floats },
+    { F, 1, 2, CONTENT, 0, false, NULL, EDDY_FLOAT32, 2, { 0, 0 }, floats },
     { F, 1, 2, CONTENT, 4, false, elements, 0, 0, { 0 }, floats },
     { F, 1, 2, 5, 8, false, NULL, EDDY_FLOAT32, 2, { 1.5, -2 }, floats },
     { F, 1, 4, 5, 8, true, NULL, EDDY_FLOAT32, 4, { 1.5, -2, 1.5, -2 }, floats },

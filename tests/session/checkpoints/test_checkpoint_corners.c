@@ -424,6 +424,11 @@ START_TEST(long_folder)
     strcpy(path + EDDY_MAX_PATH - 20, "/m.json");
     refused(eddy_save_checkpoint(s, path, EDDY_LIST(v)), EDDY_LIMIT,
             "the name of a file is too long");
+    /* The first name without a folder for which there is no room. */
+    memset(path, 'd', EDDY_MAX_PATH);
+    strcpy(path + EDDY_MAX_PATH - strlen(".1-00001-of-00001.safetensors"), ".json");
+    refused(eddy_save_checkpoint(s, path, EDDY_LIST(v)), EDDY_LIMIT,
+            "the name of a file is too long");
     ck_assert_int_eq(memory_files_count(&files), 0);
 }
 END_TEST
