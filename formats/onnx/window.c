@@ -104,8 +104,7 @@ eddy_tensor eddy__onnx_window_first(eddy_tensor filter, int axes)
 {
     eddy_dims perm = { .count = axes + 2 };
     for (int i = 0; i < axes; i++) perm.at[i] = i + 2;
-    perm.at[axes] = 1;
-    perm.at[axes + 1] = 0;
+    perm.at[axes] = 1;          /* and a 0 behind it */
     return eddy_transpose(filter, perm);
 }
 
