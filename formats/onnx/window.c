@@ -94,8 +94,9 @@ bool eddy__onnx_window_ceil(onnx_build *b, eddy_tensor x, onnx_window *w)
         const int64_t room = size + w->before[i] + w->after[i] - reach;
         int64_t last = room <= 0 ? 0 : (room + w->stride[i] - 1) / w->stride[i] * w->stride[i];
         if (last >= size + w->before[i]) last -= w->stride[i];
-        if (last + reach - size - w->before[i] > w->after[i])
-            w->after[i] = last + reach - size - w->before[i];
+        /* A window that would begin in the padding behind the elements is left out. */
+        const int64_t after = last + reach - size - w->before[i];
+        w->after[i] = after > 0 ? after : 0;
     }
     return true;
 }

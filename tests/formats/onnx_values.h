@@ -37,6 +37,18 @@ static const onnx_text onnx_values[] = {
     { 9, "~f[2,3];f[3,4];*l[2] 1 3;f[2] 0 1",
       "MatMul x0,x1>a;Shape a>s;Slice s>t starts=[1] ends=[2];OneHot x2,t,x3>y0",
       "f[2,4] 0 1 0 0 0 0 0 1" },
+    /* a window that would begin in the padding behind the elements is left out */
+    { 11, "?f[1,1,3] 1 2 3", "MaxPool x0>y0 kernel_shape=[2] strides=[2] pads=[1,2] ceil_mode=1",
+      "f[1,1,2] 1 3" },
+    { 11, "?f[1,1,3] 1 2 3", "MaxPool x0>y0 kernel_shape=[2] strides=[3] pads=[1,4] ceil_mode=1",
+      "f[1,1,2] 1 3" },
+    { 11, "?f[1,1,3] 1 2 3",
+      "AveragePool x0>y0 kernel_shape=[2] strides=[2] pads=[1,2] ceil_mode=1 count_include_pad=1",
+      "f[1,1,2] 0.5 2.5" },
+    { 11, "?f[1,1,4] 1 2 3 4",
+      "AveragePool x0>y0 kernel_shape=[2] strides=[2] pads=[1,0] ceil_mode=1 count_include_pad=1",
+      "f[1,1,3] 0.5 2.5 4" },
+    { 11, "?f[1,1,2] 1 2", "MaxPool x0>y0 kernel_shape=[1] strides=[2] ceil_mode=1", "f[1,1,1] 1" },
     /* names, domains, values that are left out */
     { 13, "?f[2] 1 2", "ai.onnx:Neg x0>y0", "f[2] -1 -2" },
     { 13, "?f[2] 1 2", "Flatten x0>y0 axis=$axis", "f[2,1] 1 2" },
