@@ -180,6 +180,17 @@ START_TEST(growing_messages)
     ck_assert(!m.full && m.size == 600);
     ck_assert_mem_eq(m.at, bytes, 600);
     eddy__message_free(&m);
+    for (size_t i = 0; i < 2; i++) {            /* it fills the room, or the room twice, at once */
+        eddy__message_append(&m, bytes, 256 << i);
+        ck_assert(!m.full && m.size == (size_t)256 << i);
+        eddy__message_free(&m);
+    }
+    message inner = { .full = true };
+    eddy__message_inner(&m, 1, &inner);
+    ck_assert(m.full);
+    eddy__message_inner(&m, 1, &inner);
+    ck_assert(m.full);
+    eddy__message_free(&m);
     eddy__message_number(&m, 1, 127);
     eddy__message_number(&m, 16, 128);
     eddy__message_number(&m, 1, -1);

@@ -174,6 +174,9 @@ static const weight weights[] = {
     /* Texts, before the weight: of length 1 and 0. */
     { AFTER("{\"name\":\"s\",\"dtype\":\"string\",\"shape\":[2]}"), "\1\0\0\0A\0\0\0\0\7\x8", 11,
       NULL, EDDY_UINT8, 2, { 7, 8 } },
+    { AFTER("{\"name\":\"n\",\"dtype\":\"uint8\",\"shape\":[3]},"
+            "{\"name\":\"s\",\"dtype\":\"string\",\"shape\":[1]}"), "123\1\0\0\0A\7\x8", 10,
+      NULL, EDDY_UINT8, 2, { 7, 8 } },
     { AFTER("{\"name\":\"s\",\"dtype\":\"string\",\"shape\":[2]}"), "\1\0\0\0A\0\0", 7, outside, 0,
       0, { 0 } },
     { AFTER("{\"name\":\"s\",\"dtype\":\"string\",\"shape\":[1]}"), "\xff\xff\xff\xff" "AB", 6,
