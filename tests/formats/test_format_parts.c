@@ -8,6 +8,7 @@
 #include "formats/reading.h"
 #include "formats/sink.h"
 #include "formats/source.h"
+#include "graph/base/sanitizer.h"
 #include "tests/lib/files/odd_files.h"
 
 #include <check.h>
@@ -294,12 +295,17 @@ START_TEST(names)
 }
 END_TEST
 
-/* A block of memory ends with its last byte, and a larger piece has a block of its own. */
+/* A block of memory ends with its last byte, and a larger piece has a block of its own; so has each
+ * piece under AddressSanitizer. */
 START_TEST(regions)
 {
     region r = { 0 };
     char  *first = eddy__region_take(&r, 65536 - 16, 1), *second = eddy__region_take(&r, 16, 1);
+#ifdef EDDY_ADDRESS_SANITIZER
+    ck_assert(first && second);
+#else
     ck_assert_ptr_eq(second, first + 65536 - 16);
+#endif
     char *third = eddy__region_take(&r, 1, 1), *large = eddy__region_take(&r, 65537, 1);
     ck_assert(third && large && large[65536] == 0);
     ck_assert_ptr_nonnull(eddy__region_take(&r, 0, 8));

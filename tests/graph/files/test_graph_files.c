@@ -211,8 +211,17 @@ START_TEST(written_strings)
 }
 END_TEST
 
+static bool twelve_infer(eddy_infer *c)
+{
+    for (int i = 0; i < c->n_out; i++) c->out[i] = c->in[0];
+    return true;
+}
+
+static const eddy_op_def twelve = { .name = "Twelve", .min_inputs = 1, .max_inputs = 1,
+                                    .outputs = 12, .infer = twelve_infer };
+
 /* Lists that are broken where the line would become too long: their first item has 1 to 4
- * characters, so that one of them ends in the last column. */
+ * characters, or each of their items, so that one of them ends in the last column. */
 START_TEST(written_lists)
 {
     enum { MANY = 60 };
@@ -239,6 +248,7 @@ START_TEST(written_lists)
             eddy_apply(&plain_same, NULL, MANY - 1, in, (eddy_apply_args){ NULL, "sum" });
         eddy_apply(&plain_all, &attrs, 0, NULL, (eddy_apply_args){ g, "all" });
         eddy_control_end(g);
+        eddy_apply1(&twelve, NULL, plain_make_source(g, "x", EDDY_SHAPE(first)));
         eddy_collection_add(g, "k", y);
         eddy_collection_add(g, "k", in[0]);
         char *text = eddy_graph_to_yaml(g), *end;
@@ -293,6 +303,20 @@ START_TEST(bits_of_nans)
         check_all(&(all_attrs){ .array = a }, true);
         eddy_array_free(a);
     }
+}
+END_TEST
+
+/* Infinities are written in decimal. */
+START_TEST(infinities)
+{
+    eddy_graph *g = eddy_graph_new();
+    eddy_array *a = eddy_array_copy_of(EDDY_FLOAT32, EDDY_SHAPE(2), (float[]){ INFINITY, -INFINITY });
+    eddy_apply(&plain_all, &(all_attrs){ .array = a }, 0, NULL, (eddy_apply_args){ g, "all" });
+    char *text = eddy_graph_to_yaml(g);
+    ck_assert_msg(strstr(text, "values: [.inf, -.inf]\n") != NULL, "%s", text);
+    eddy_string_free(text);
+    eddy_array_free(a);
+    eddy_graph_free(g);
 }
 END_TEST
 
@@ -583,6 +607,7 @@ Suite *graph_files_suite(void)
     tcase_add_test(format, written_lists);
     tcase_add_loop_test(format, arrays, 1, EDDY_DTYPES);
     tcase_add_test(format, bits_of_nans);
+    tcase_add_test(format, infinities);
     tcase_add_test(format, graphs_in_graphs);
     tcase_add_test(format, larger);
     tcase_add_test(format, user_operations);
