@@ -310,7 +310,8 @@ END_TEST
 START_TEST(infinities)
 {
     eddy_graph *g = eddy_graph_new();
-    eddy_array *a = eddy_array_copy_of(EDDY_FLOAT32, EDDY_SHAPE(2), (float[]){ INFINITY, -INFINITY });
+    eddy_array *a = eddy_array_copy_of(EDDY_FLOAT32, EDDY_SHAPE(2),
+                                       (float[]){ INFINITY, -INFINITY });
     eddy_apply(&plain_all, &(all_attrs){ .array = a }, 0, NULL, (eddy_apply_args){ g, "all" });
     char *text = eddy_graph_to_yaml(g);
     ck_assert_msg(strstr(text, "values: [.inf, -.inf]\n") != NULL, "%s", text);
