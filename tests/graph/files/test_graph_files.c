@@ -1,5 +1,5 @@
 /* test_graph_files.c -- graphs written as YAML and read again, equal to the byte, also when memory
- * or disk space runs out; listings. */
+ * or disk space runs out. */
 #include "build/gen/suites.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/plain_ops.h"
@@ -527,77 +527,12 @@ START_TEST(misuse)
 }
 END_TEST
 
-/* ------------------------------------------------------------- listings -- */
-
-START_TEST(listing)
-{
-    eddy_graph *g = plain_graph(NULL, NULL);
-    char       *text = eddy_graph_to_text(g);
-    ck_assert_str_eq(text,
-                     "1 x = Source() dtype=float32 shape=[?,3] -> float32[?,3]\n"
-                     "2 layer1/w = Value() value=float32[] 0.1 -> float32[]\n"
-                     "3 layer1/Pair = Pair(x:0) -> float32[?,3], float32[7,3] @/cpu:0\n"
-                     "4 y = Same(x:0, layer1/Pair:1, layer1/w:0) -> float32[?,3]\n"
-                     "5 layer1/Sink = Sink(y:0)\n");
-    eddy_string_free(text);
-    eddy_graph_free(g);
-    g = eddy_graph_new();
-    eddy_tensor x = plain_make_source(g, "x", EDDY_SCALAR);
-    eddy_control_begin(g, EDDY_LIST(x));
-    int64_t many[20] = { 5, 6 };
-    eddy_apply(&plain_all,
-               &(all_attrs){ .f = 0.5,
-                             .s = "a\"b\n",
-                             .d = EDDY_INT64,
-                             .dims = EDDY_DIMS(1, 2),
-                             .ints = { 20, many } },
-               0, NULL, (eddy_apply_args){ g, NULL });
-    eddy_control_end(g);
-    text = eddy_graph_to_text(g);
-    ck_assert_ptr_nonnull(strstr(
-        text, "2 all = All of them() i=0 f=0.5 b=false s=\"a\\\"b\\n\" d=int64 shape=[] dims=[1,2] "
-              "ints=[5,6,0,0,0,0,0,0,0,0,0,0,0,0,0,0,...] array=none the graph={0 nodes} ^x -> "
-              "int32?\n"));
-    eddy_string_free(text);
-    eddy_graph_free(g);
-}
-END_TEST
-
-static int count(const char *text, const char *what)
-{
-    int n = 0;
-    for (const char *s = text; (s = strstr(s, what)) != NULL; s += strlen(what)) n++;
-    return n;
-}
-
-START_TEST(graphviz)
-{
-    eddy_graph *g = plain_graph(NULL, NULL);
-    eddy_scope_begin(g, "layer1/");
-    eddy_scope_begin(g, "inner");
-    eddy_control_begin(g, EDDY_LIST(eddy_graph_operation(g, "x")));
-    plain_make_source(g, "z", EDDY_SCALAR);
-    char *text = eddy_graph_to_dot(g);
-    ck_assert_int_eq(count(text, "subgraph"), 2);
-    ck_assert_int_eq(count(text, "{"), count(text, "}"));
-    ck_assert_int_eq(count(text, "[label="), 6);
-    ck_assert_int_eq(count(text, "style=dashed"), 1);
-    ck_assert_int_eq(count(text, "taillabel=\"1\""), 1);
-    ck_assert_ptr_nonnull(
-        strstr(text, "n6 [label=\"z\\nSource\\nfloat32[]\", shape=parallelogram"));
-    ck_assert_ptr_nonnull(strstr(text, "label=\"inner\""));
-    eddy_string_free(text);
-    eddy_graph_free(g);
-}
-END_TEST
-
 /* ---------------------------------------------------------------- suite -- */
 
 Suite *graph_files_suite(void)
 {
     Suite *s = suite_create("graph_files");
     TCase *format = tcase_create("format"), *faults = tcase_create("faults");
-    TCase *listings = tcase_create("listings");
     tcase_add_test(format, text_of_a_graph);
     tcase_add_test(format, small_round_trip);
     tcase_add_test(format, scope_of_the_last_node);
@@ -617,10 +552,7 @@ Suite *graph_files_suite(void)
     tcase_add_loop_test(faults, files_fail, 0, 8);
     tcase_add_loop_test(faults, memory_fails, 0, 2);
     tcase_add_test(faults, misuse);
-    tcase_add_test(listings, listing);
-    tcase_add_test(listings, graphviz);
     suite_add_tcase(s, format);
     suite_add_tcase(s, faults);
-    suite_add_tcase(s, listings);
     return s;
 }
