@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --------------------------------------------------------------------- inputs -- */
@@ -33,7 +34,7 @@ static void change_ranks(rule_attempt *a, int i)
 {
     const eddy_shape s = a->base->in[i].shape;
     for (int rank = 0; rank <= s.rank + 2 && rank <= EDDY_MAX_RANK; rank++) {
-        if (rank == s.rank || (*a->around && rank != 0 && rank != s.rank + 1)) continue;
+        if (rank == s.rank || (*a->around && rank != 0 && abs(rank - s.rank) != 1)) continue;
         a->c.in[i].shape = of_rank(s, rank);
         rule_ask(a, "%d:rank%d", i, rank);
     }
