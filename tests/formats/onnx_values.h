@@ -37,6 +37,9 @@ static const onnx_text onnx_values[] = {
     { 9, "~f[2,3];f[3,4];*l[2] 1 3;f[2] 0 1",
       "MatMul x0,x1>a;Shape a>s;Slice s>t starts=[1] ends=[2];OneHot x2,t,x3>y0",
       "f[2,4] 0 1 0 0 0 0 0 1" },
+    { 13, "f[3,1] 1 1 1;~f[1,2];*l[2] 1 2;f[2] 0 1",
+      "MatMul x0,x1>a;Shape a>s;Constant >k value=@l[1]_0;Gather s,k>t;OneHot x2,t,x3>y0",
+      "f[2,3] 0 1 0 0 0 1" },
     /* a window that would begin in the padding behind the elements is left out */
     { 11, "?f[1,1,3] 1 2 3", "MaxPool x0>y0 kernel_shape=[2] strides=[2] pads=[1,2] ceil_mode=1",
       "f[1,1,2] 1 3" },
@@ -122,6 +125,7 @@ static const onnx_text onnx_values[] = {
     { 5, "?i[2] 1 2", "Cast x0>y0 to='FLOAT", "f[2] 1 2" },
     { 13, "?f[2] 1000 -1000;f 1;j 0", "QuantizeLinear x0,x1,x2>y0", "i[2] 127 -128" },
     { 13, "?f[2] 1000 -1000;f 1;u 0", "QuantizeLinear x0,x1,x2>y0", "u[2] 255 0" },
+    { 21, "?f[2] 100000 -1000;f 1", "QuantizeLinear x0,x1>y0 output_dtype=4", "i[2] 65535 0" },
     /* normalization, dropout */
     { 17, "?f[1,2] 1 3;f[2] 1 1", "LayerNormalization x0,x1>y0 epsilon=0.0", "f[1,2] -1 1" },
     { 17, "?f[1,2] 1 3;f[2] 1 1;f[2] 5 5", "LayerNormalization x0,x1,x2>y0,,y1 epsilon=0.0",
@@ -335,6 +339,7 @@ static const onnx_text onnx_refused[] = {
     { 12, "?f[1,1,3,2];~f[2,5]", "MatMul x0,x1>a;MaxPool a>y0,i kernel_shape=[2,2]", NULL },
     { 11, "~f[1,1,5,5]", "AveragePool x0>y0 kernel_shape=[2,2] strides=[3,3] ceil_mode=1", NULL },
     { 1, "*f[1,1,2]", "GlobalMaxPool x0>y0", NULL },
+    { 11, "*f[1,1,2];f", "Conv x0,x1>y0", NULL },
     { 1, "", "RandomUniform >y0", NULL },
     { 1, "", "RandomUniform >y0 dtype=6 shape=[2]", NULL },
     { 1, "?i[2]", "RandomNormalLike x0>y0", NULL },

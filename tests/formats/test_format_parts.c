@@ -67,6 +67,19 @@ START_TEST(failing_calls)
 }
 END_TEST
 
+/* A limit that no file keeps. */
+START_TEST(negative_limit)
+{
+    eddy_error       e = { 0 };
+    odd_files        odd = { 0 };
+    const eddy_files table = odd_files_begin(&odd, "", 0);
+    ck_assert_ptr_null(eddy__source_read("f", &table, -1, &e));
+    ck_assert_int_eq(e.status, EDDY_LIMIT);
+    ck_assert_str_eq(e.message, "f: 0 bytes are more than the limit of -1");
+    memory_files_free(&odd.files);
+}
+END_TEST
+
 static const struct { odd_files odd; eddy_status status; const char *says; } saves[] = {
     { { 0 }, EDDY_OK, "" },
     { { .interrupted = 100, .number = EINTR }, EDDY_OK, "" },
@@ -551,6 +564,7 @@ Suite *format_parts_suite(void)
     Suite *s = suite_create("format_parts");
     TCase *t = tcase_create("parts");
     tcase_add_loop_test(t, failing_calls, 0, sizeof calls / sizeof *calls);
+    tcase_add_test(t, negative_limit);
     tcase_add_loop_test(t, saving, 0, sizeof saves / sizeof *saves);
     tcase_add_test(t, temporary_names);
     tcase_add_test(t, interruptions);
