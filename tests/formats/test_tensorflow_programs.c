@@ -248,6 +248,29 @@ static void check(const program *p)
     message_free(&m);
 }
 
+/* The call of a function of which a node is not known. */
+START_TEST(unknown_in_a_function)
+{
+    const text_graph g = text_graph_of("x ?f[2] - -;q PartitionedCall x f=@f;y Neg q -"
+                                       "|f:a:r;r Nothing a -");
+    message            m = text_graph_message(&g);
+    eddy_error         e = { 0 };
+    eddy_model_report *r = eddy_tensorflow_check(.data = m.at, .data_size = m.size, .error = &e);
+    int                calls = 0;
+    ck_assert_msg(r != NULL, "%s", e.message);
+    for (int i = 0; i < eddy_model_report_size(r); i++) {
+        const eddy_model_entry *at = eddy_model_report_at(r, i);
+        if (strcmp(at->op, "PartitionedCall") != 0) continue;
+        ck_assert_int_eq(at->support, EDDY_MODEL_MISSING);
+        ck_assert_msg(strstr(at->reason, "cannot be built") != NULL, "%s", at->reason);
+        calls++;
+    }
+    ck_assert_int_eq(calls, 1);
+    eddy_model_report_free(r);
+    message_free(&m);
+}
+END_TEST
+
 START_TEST(control_flow) { check(&control[_i]); }
 END_TEST
 
@@ -304,6 +327,7 @@ Suite *tensorflow_programs_suite(void)
 {
     Suite *s = suite_create("tensorflow_programs");
     TCase *t = tcase_create("programs");
+    tcase_add_test(t, unknown_in_a_function);
     tcase_add_loop_test(t, control_flow, 0, sizeof control / sizeof *control);
     tcase_add_loop_test(t, loop, 0, sizeof loops / sizeof *loops);
     tcase_add_loop_test(t, array, 0, sizeof arrays / sizeof *arrays);

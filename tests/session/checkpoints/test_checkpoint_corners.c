@@ -487,6 +487,10 @@ START_TEST(long_paths_of_steps)
     ck_assert_int_eq(k.step, 7);
     ck_assert_int_eq(memory_files_count(&files), 3);
     ck_assert_ptr_nonnull(memory_files_get(&files, cut));      /* no file of the list */
+    /* There is no room for the name of the list, by one character. */
+    memset(folder, 'd', EDDY_MAX_PATH - 1);
+    folder[EDDY_MAX_PATH - strlen("/checkpoints.txt")] = 0;
+    ck_assert_int_eq(eddy_latest_checkpoint(folder, &files.table, &k, &e), EDDY_LIMIT);
     memset(folder, 'd', EDDY_MAX_PATH - 1);
     ck_assert_int_eq(eddy_keep_checkpoint(t, folder, 1), EDDY_LIMIT);
     eddy_session_free(t);
