@@ -215,9 +215,9 @@ static const program sizes[] = {
     { SLICE("i[2]_0_1", "i[2]_0_2", "i[2]_1_1", "new_axis_mask=1,shrink_axis_mask=2"), "f[2,3,4,5]",
       "i[1] 3" },
     { SLICE("i[1]_1", "i[1]_2", "i[1]_1", "ellipsis_mask=1"), "f[2,3,4,5]", "i[4] 2 3 4 5" },
-    { "x ~f[2,3] - -;s Shape x -;k i_3 - -;b i[1]_0 - -;o i[1]_1 - -;e i[1]_2 - -;"
+    { "x ~f[2,3] - -;s Shape x -;k i_3 - -;b i[1]_0 - -;o i[1]_1 - -;m i[1]_-1 - -;e i[1]_-3 - -;"
       "d StridedSlice s,b,o,o shrink_axis_mask=1;p Pack d,k -;"
-      "n StridedSlice p,o,e,o ellipsis_mask=1;y Reshape x,n -",
+      "n StridedSlice p,m,e,m ellipsis_mask=1;y Reshape x,n -",
       "f[2,3] 1 2 3 4 5 6", "f[2,3] 1 2 3 4 5 6" },
     { OPEN_SLICE("d", "o", "-"), "f[2,3,4,5]", "i[2] 4 5" },
     { "x ?i[1] - -;k f[2,3] - -;s Shape k -;e i[1]_1 - -;y StridedSlice s,x,e,e shrink_axis_mask=1",
