@@ -190,7 +190,7 @@ START_TEST(scans_of_jpeg)
 }
 END_TEST
 
-/* As many pixels as a file of its size can have, of which this one lacks the bits; and a row more. */
+/* As many pixels as a file of its size can have, of which it lacks the bits, and a row more. */
 START_TEST(pixels_of_jpeg)
 {
     static uint8_t bytes[1000];
