@@ -1,18 +1,20 @@
 /* region.c -- see region.h. Blocks of 64 KiB, and a block of its own for anything larger. Where
- * EDDY_SMALL_BLOCKS is defined, each piece has a block, so that tests can let any piece fail. */
+ * EDDY_SMALL_BLOCKS is defined, each piece has a block, so that tests can let any piece fail; so it
+ * has under AddressSanitizer, which finds what touches the memory behind a block. */
 #include "region.h"
+#include "../graph/base/sanitizer.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef EDDY_SMALL_BLOCKS
-enum { BLOCK = 0 };
+enum { ALIGN = 16 };        /* of blocks, whatever the size of a piece */
+#if defined EDDY_SMALL_BLOCKS || defined EDDY_ADDRESS_SANITIZER
+enum { BLOCK = 0, UNIT = 1 };
 #else
-enum { BLOCK = 65536 };
+enum { BLOCK = 65536, UNIT = ALIGN };
 #endif
-enum { ALIGN = 16 };
 
 struct region_block {
     _Alignas(ALIGN) struct region_block *next;
@@ -37,7 +39,7 @@ void *eddy__region_take(region *a, size_t count, size_t size)
         a->full = true;
         return NULL;
     }
-    const size_t bytes = (count * size + ALIGN - 1) / ALIGN * ALIGN;
+    const size_t bytes = (count * size + UNIT - 1) / UNIT * UNIT;
     if (bytes <= a->size - a->used && a->blocks) {
         void *p = (char *)(a->blocks + 1) + a->used;
         a->used += bytes;

@@ -1,6 +1,7 @@
 /* dataset.c -- what all stages have in common: making, freeing, reading one record after
  * another. */
 #include "internal.h"
+#include "../graph/base/sanitizer.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@ static void *take_libc(void *context, size_t n)
 
 static void release_libc(void *context, void *p, size_t n)
 {
-    (void)context, (void)n;
+    (void)context;
+    if (!eddy__has_size(p, n)) abort();
     free(p);
 }
 

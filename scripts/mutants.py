@@ -137,7 +137,7 @@ def read(path):
     return pathlib.Path(path).read_text(encoding="utf-8")
 
 
-TRAP = "-fsanitize=undefined -fsanitize-undefined-trap-on-error"
+TRAP = "-fsanitize=undefined,bounds-strict -fsanitize-undefined-trap-on-error"
 
 
 def compile_errors(path, source, out, flags=TRAP):

@@ -176,7 +176,7 @@ static bool check_outputs(onnx_build *b)
     }
     if (status != EDDY_OK) return false;
     for (int i = 0; i < b->n_out; i++)
-        if (eddy__onnx_wants(b, i) && !b->out[i])
+        if (b->node->outputs[i][0] && !b->out[i])
             return eddy__onnx_missing(b, "output %d is not supported", i);
     return true;
 }
@@ -295,7 +295,7 @@ static void build(onnx_build *b, const char *place)
 static bool define_outputs(onnx_build *b, bool built)
 {
     for (int i = 0; i < b->n_out; i++) {
-        if (!eddy__onnx_wants(b, i)) continue;
+        if (!b->node->outputs[i][0]) continue;
         onnx_value *v = built ? b->out[i] : eddy__onnx_new_value(b);
         if (!v) return eddy__reading_no_memory(&b->reader->base);
         if (!built) *v = (onnx_value){ .kind = ONNX_TENSOR, .unknown = true };

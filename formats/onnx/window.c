@@ -94,8 +94,9 @@ bool eddy__onnx_window_ceil(onnx_build *b, eddy_tensor x, onnx_window *w)
         const int64_t room = size + w->before[i] + w->after[i] - reach;
         int64_t last = room <= 0 ? 0 : (room + w->stride[i] - 1) / w->stride[i] * w->stride[i];
         if (last >= size + w->before[i]) last -= w->stride[i];
-        if (last + reach - size - w->before[i] > w->after[i])
-            w->after[i] = last + reach - size - w->before[i];
+        /* A window that would begin in the padding behind the elements is left out. */
+        const int64_t after = last + reach - size - w->before[i];
+        w->after[i] = after > 0 ? after : 0;
     }
     return true;
 }
@@ -104,8 +105,7 @@ eddy_tensor eddy__onnx_window_first(eddy_tensor filter, int axes)
 {
     eddy_dims perm = { .count = axes + 2 };
     for (int i = 0; i < axes; i++) perm.at[i] = i + 2;
-    perm.at[axes] = 1;
-    perm.at[axes + 1] = 0;
+    perm.at[axes] = 1;          /* and a 0 behind it */
     return eddy_transpose(filter, perm);
 }
 

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "graph/base/interruptible.h"
 #include "graph/base/limited_memory.h"
+#include "graph/base/sanitizer.h"
 #include "graph/base/thread_pool.h"
 
 #include <fenv.h>
@@ -177,6 +178,7 @@ void eddy__release_late(const eddy_stop *stop, const eddy_allocator *a, void *ba
         return;
     }
     void *at = (char *)base + (64 - (uintptr_t)base % 64) % 64;
+    eddy__permit(at, sizeof(eddy_call_block));
     *(eddy_call_block *)at = (eddy_call_block){ NULL, stop->requests, eddy__unlimited(a), base,
                                                     bytes, true };
     atomic_fetch_add(&all.late, 1);

@@ -11,6 +11,14 @@
 
 enum { HUGE_PAGE = 1 << 21 };
 
+/* Under AddressSanitizer, no code may touch what lies before or behind a block or an item, or items
+ * of an arena that was reset. */
+#ifdef EDDY_ADDRESS_SANITIZER
+enum { guard = 16 };
+#else
+enum { guard = 0 };
+#endif
+
 /* Asks the system to use huge pages for blocks that fill them, which reduces TLB misses. */
 static void *libc_allocate(void *context, size_t size)
 {
@@ -31,7 +39,7 @@ static void *libc_allocate(void *context, size_t size)
 static void libc_release(void *context, void *p, size_t size)
 {
     (void)context;
-    (void)size;
+    if (!eddy__has_size(p, size)) abort();
     free(p);
 }
 const eddy_allocator eddy__libc = { libc_allocate, libc_release, NULL };
@@ -86,12 +94,16 @@ void *eddy__allocate_aligned(const eddy_allocator *a, uint64_t bytes, void **bas
     if (!*base) return NULL;
     uintptr_t at = ((uintptr_t)*base + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
     if (size >= HUGE_PAGE) at += at / HUGE_PAGE % SHIFTS * SHIFT;
+    eddy__forbid(*base, size + with_margin(size));
+    eddy__permit((void *)at, size);
     return (void *)at;
 }
 
 void eddy__release_aligned(const eddy_allocator *a, void *base, uint64_t bytes)
 {
-    eddy__release(a, base, (size_t)bytes + with_margin((size_t)bytes));
+    const size_t size = (size_t)bytes + with_margin((size_t)bytes);
+    if (base) eddy__permit(base, size);
+    eddy__release(a, base, size);
 }
 
 /* --------------------------------------------------------------- arena -- */
@@ -112,19 +124,6 @@ enum { eddy__small_chunks = false };
 
 static const size_t header_size = (sizeof(eddy_chunk) + 15) / 16 * 16, first_chunk = 4096,
                     doubled_chunk = 1 << 20, large_item = 1 << 17;
-
-/* Under AddressSanitizer, no code may touch what lies behind an item, or items of an arena that was
- * reset. */
-#ifdef EDDY_ADDRESS_SANITIZER
-#include <sanitizer/asan_interface.h>
-enum { guard = 16 };
-static void forbid(void *p, size_t size) { __asan_poison_memory_region(p, size); }
-static void permit(void *p, size_t size) { __asan_unpoison_memory_region(p, size); }
-#else
-enum { guard = 0 };
-static void forbid(void *p, size_t size) { (void)p, (void)size; }
-static void permit(void *p, size_t size) { (void)p, (void)size; }
-#endif
 
 /* Chunks double up to a size, and then grow with the arena, by whole huge pages. */
 static size_t next_chunk(const eddy_arena *a)
@@ -165,7 +164,7 @@ static eddy_chunk *arena_grow(eddy_arena *a, size_t need)
     if (!c) c = new_chunk(a, size);
     if (!c) return NULL;
     c->used = header_size;
-    forbid((char *)c + header_size, c->size - header_size);
+    eddy__forbid((char *)c + header_size, c->size - header_size);
     eddy_chunk **at = alone ? &a->chunks->next : &a->chunks;
     c->next = *at;
     *at = c;
@@ -180,7 +179,7 @@ void *eddy__arena_alloc(eddy_arena *a, size_t size)
     if (!c || c->size - c->used < room) c = arena_grow(a, room);
     if (!c) return NULL;
     void *p = (char *)c + c->used;
-    permit(p, size);
+    eddy__permit(p, size);
     c->used += room;
     return p;
 }
@@ -199,14 +198,14 @@ void eddy__arena_return(eddy_arena *a, void *item)
     eddy_chunk *c = a->chunks;
     if (!c || (char *)item <= (char *)c || (char *)item >= (char *)c + c->used) return;
     c->used = (size_t)((char *)item - (char *)c);
-    forbid(item, c->size - c->used);
+    eddy__forbid(item, c->size - c->used);
 }
 
 void eddy__arena_reset(eddy_arena *a)
 {
     while (a->chunks) {
         eddy_chunk *c = a->chunks;
-        forbid((char *)c + header_size, c->size - header_size);
+        eddy__forbid((char *)c + header_size, c->size - header_size);
         a->chunks = c->next;
         c->next = a->spare;
         a->spare = c;
@@ -218,7 +217,7 @@ void eddy__arena_free(eddy_arena *a)
     eddy__arena_reset(a);
     while (a->spare) {
         eddy_chunk *next = a->spare->next;
-        permit(a->spare, a->spare->size);
+        eddy__permit(a->spare, a->spare->size);
         eddy__release(a->allocator, a->spare, a->spare->size);
         a->spare = next;
     }

@@ -43,10 +43,7 @@ static void feed(inflater *i)
 static int step(inflater *i)
 {
     feed(i);
-    if (i->state == Z_STREAM_END) {
-        if (i->z.avail_in == 0) return Z_BUF_ERROR;
-        inflateReset(&i->z);             /* cannot fail after inflateInit2 */
-    }
+    if (i->state == Z_STREAM_END) inflateReset(&i->z);   /* cannot fail after inflateInit2 */
     return i->state = inflate(&i->z, Z_NO_FLUSH);
 }
 

@@ -47,8 +47,7 @@ static bool yield_reshaped(eddy_infer *c, eddy_shape s)
     bool    counted = x->shape.rank >= 0 && (x_open == 0 || x_known == 0);
 
     if (s.rank >= 0 && open == 0) {
-        bool fits = counted ? x_known == known
-                  : x->shape.rank < 0 || known == 0 || (x_known > 0 && known % x_known == 0);
+        bool fits = counted ? x_known == known : known % x_known == 0;
         if (!fits) return refuse(c, s, counted ? x_known : -1);
     }
     if (open == 1 && counted && known > 0) {

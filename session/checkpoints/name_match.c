@@ -219,7 +219,7 @@ static bool rule_fits(const eddy_checkpoint_rule *r, const char *variable, int r
 
 bool eddy__find_variable(eddy_graph *g, const char *variable, eddy_shape *shape)
 {
-    char name[EDDY_MAX_NAME + 3];
+    char name[EDDY_MAX_NAME];
     snprintf(name, sizeof name, "%s:0", variable);
     if (!eddy_graph_has(g, name)) return false;
     *shape = eddy_shape_of(eddy_graph_tensor(g, name));

@@ -293,23 +293,24 @@ START_TEST(many_series)
 }
 END_TEST
 
-/* All images of a page have at most 48 MiB. */
+/* All images of a page have at most 48 MiB: the first one is too large, and the others fill it. */
 START_TEST(large_image)
 {
-    enum { LARGE = (48 << 20) + 1 };
-    message events[2];
-    char   *png = calloc(LARGE, 1);
-    for (int i = 0; i < 2; i++) {
+    enum { IMAGES = 3, MOST = 48 << 20 };
+    const size_t sizes[IMAGES] = { MOST + 1, 3, MOST - 3 };
+    message      events[IMAGES];
+    char        *png = calloc(MOST + 1, 1);
+    for (int i = 0; i < IMAGES; i++) {
         message image = { NULL, 0 }, value = { NULL, 0 };
-        message_bytes(&image, 4, png, i == 0 ? LARGE : 3);
+        message_bytes(&image, 4, png, sizes[i]);
         message_inner(&value, VALUE_IMAGE, image);
         events[i] = event_of("i", value);
     }
     free(png);
-    const json *s = item(eddy__json_get(report_of(events, 2), "images"), 0);
-    ck_assert_uint_eq(eddy__json_get(s, "points")->count, 1);
+    const json *s = item(eddy__json_get(report_of(events, IMAGES), "images"), 0);
+    ck_assert_uint_eq(eddy__json_get(s, "points")->count, 2);
     ck_assert_str_eq(text_at(item(eddy__json_get(s, "points"), 0), 1), "AAAA");
-    for (int i = 0; i < 2; i++) message_free(&events[i]);
+    for (int i = 0; i < IMAGES; i++) message_free(&events[i]);
 }
 END_TEST
 

@@ -189,6 +189,44 @@ START_TEST(messages)
 }
 END_TEST
 
+/* A group in the older form, of which a record of so many bytes has moved behind all others; with
+ * `empty`, its count is 0. */
+static message moved(int record, size_t bytes, bool empty)
+{
+    message      m = hdf5_begin();
+    const size_t to = hdf5_floats(&m, 2, 0), heap = hdf5_heap(&m, "a", 2);
+    const size_t list = hdf5_symbols(&m, 1, 0, to), tree = hdf5_tree(&m, 0, 1, list);
+    hdf5_end(&m, hdf5_old_group(&m, tree, heap));
+    const uint64_t from = ((size_t[]){ heap, tree, list })[record], at = m.size;
+    for (size_t i = 0; i + 8 <= at; i++)        /* what names it */
+        if (memcmp(m.at + i, &from, 8) == 0) memcpy(m.at + i, &at, 8);
+    uint8_t copy[64];
+    memcpy(copy, m.at + from, bytes);
+    if (empty) memset(copy + 6, 0, 2);
+    message_put(&m, copy, bytes);
+    return m;
+}
+
+START_TEST(last_records)
+{
+    static const struct { int record; size_t bytes; bool empty; } rows[] = {
+        { 0, 32, false }, { 1, 24 + 16, false }, { 2, 8 + 40, false },
+        { 1, 24, true }, { 2, 8, true },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t missing = 0; missing < 2; missing++) {
+            message    m = moved(rows[i].record, rows[i].bytes, rows[i].empty);
+            region     memory = { 0 };
+            hdf5_file  f = { .memory = &memory, .bytes = { m.at, m.size - missing } };
+            const bool ok = eddy__hdf5_read(&f);
+            ck_assert_msg(ok == (missing == 0), "row %zu: %s", i, ok ? "it is read" : f.problem);
+            if (ok) ck_assert_int_eq(f.count, rows[i].empty ? 0 : 1);
+            eddy__region_free(&memory);
+            message_free(&m);
+        }
+}
+END_TEST
+
 Suite *hdf5_links_suite(void)
 {
     Suite *s = suite_create("hdf5_links");
@@ -196,6 +234,7 @@ Suite *hdf5_links_suite(void)
     static const bool large[CASES] = { [1] = true, [4] = true, [12] = true, [13] = true,
                                        [16] = true };
     for (int i = 0; i < CASES; i++) tcase_add_loop_test(large[i] ? t : small, visits, i, i + 1);
+    tcase_add_test(small, last_records);
     tcase_add_test(t, messages);
     tcase_set_tags(t, "slow");          /* files grow byte by byte: minutes under sanitizers */
     tcase_set_timeout(t, 60);

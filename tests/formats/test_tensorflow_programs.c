@@ -215,6 +215,10 @@ static const program sizes[] = {
     { SLICE("i[2]_0_1", "i[2]_0_2", "i[2]_1_1", "new_axis_mask=1,shrink_axis_mask=2"), "f[2,3,4,5]",
       "i[1] 3" },
     { SLICE("i[1]_1", "i[1]_2", "i[1]_1", "ellipsis_mask=1"), "f[2,3,4,5]", "i[4] 2 3 4 5" },
+    { "x ~f[2,3] - -;s Shape x -;k i_3 - -;b i[1]_0 - -;o i[1]_1 - -;m i[1]_-1 - -;e i[1]_-3 - -;"
+      "d StridedSlice s,b,o,o shrink_axis_mask=1;p Pack d,k -;"
+      "n StridedSlice p,m,e,m ellipsis_mask=1;y Reshape x,n -",
+      "f[2,3] 1 2 3 4 5 6", "f[2,3] 1 2 3 4 5 6" },
     { OPEN_SLICE("d", "o", "-"), "f[2,3,4,5]", "i[2] 4 5" },
     { "x ?i[1] - -;k f[2,3] - -;s Shape k -;e i[1]_1 - -;y StridedSlice s,x,e,e shrink_axis_mask=1",
       "i[1] 1", "i 3" },
@@ -245,6 +249,29 @@ static void check(const program *p)
     check_program(p, NULL, &m, NULL);
     message_free(&m);
 }
+
+/* The call of a function of which a node is not known. */
+START_TEST(unknown_in_a_function)
+{
+    const text_graph g = text_graph_of("x ?f[2] - -;q PartitionedCall x f=@f;y Neg q -"
+                                       "|f:a:r;r Nothing a -");
+    message            m = text_graph_message(&g);
+    eddy_error         e = { 0 };
+    eddy_model_report *r = eddy_tensorflow_check(.data = m.at, .data_size = m.size, .error = &e);
+    int                calls = 0;
+    ck_assert_msg(r != NULL, "%s", e.message);
+    for (int i = 0; i < eddy_model_report_size(r); i++) {
+        const eddy_model_entry *at = eddy_model_report_at(r, i);
+        if (strcmp(at->op, "PartitionedCall") != 0) continue;
+        ck_assert_int_eq(at->support, EDDY_MODEL_MISSING);
+        ck_assert_msg(strstr(at->reason, "cannot be built") != NULL, "%s", at->reason);
+        calls++;
+    }
+    ck_assert_int_eq(calls, 1);
+    eddy_model_report_free(r);
+    message_free(&m);
+}
+END_TEST
 
 START_TEST(control_flow) { check(&control[_i]); }
 END_TEST
@@ -302,6 +329,7 @@ Suite *tensorflow_programs_suite(void)
 {
     Suite *s = suite_create("tensorflow_programs");
     TCase *t = tcase_create("programs");
+    tcase_add_test(t, unknown_in_a_function);
     tcase_add_loop_test(t, control_flow, 0, sizeof control / sizeof *control);
     tcase_add_loop_test(t, loop, 0, sizeof loops / sizeof *loops);
     tcase_add_loop_test(t, array, 0, sizeof arrays / sizeof *arrays);

@@ -72,6 +72,7 @@ static const char     elements[] = "does not have as many elements as its shape"
 
 static const constant constants[] = {
     { F, 1, 2, CONTENT, 8, false, NULL, EDDY_FLOAT32, 2, { 1.5, -2 }, floats },
+    { F, 1, 2, CONTENT, 0, false, NULL, EDDY_FLOAT32, 2, { 0, 0 }, floats },
     { F, 1, 2, CONTENT, 4, false, elements, 0, 0, { 0 }, floats },
     { F, 1, 2, 5, 8, false, NULL, EDDY_FLOAT32, 2, { 1.5, -2 }, floats },
     { F, 1, 4, 5, 8, true, NULL, EDDY_FLOAT32, 4, { 1.5, -2, 1.5, -2 }, floats },
@@ -172,6 +173,9 @@ static const weight weights[] = {
     { QUANTIZED("float32", "int7"), "12345678", 8, "has elements of type int7", 0, 0, { 0 } },
     /* Texts, before the weight: of length 1 and 0. */
     { AFTER("{\"name\":\"s\",\"dtype\":\"string\",\"shape\":[2]}"), "\1\0\0\0A\0\0\0\0\7\x8", 11,
+      NULL, EDDY_UINT8, 2, { 7, 8 } },
+    { AFTER("{\"name\":\"n\",\"dtype\":\"uint8\",\"shape\":[3]},"
+            "{\"name\":\"s\",\"dtype\":\"string\",\"shape\":[1]}"), "123\1\0\0\0A\7\x8", 10,
       NULL, EDDY_UINT8, 2, { 7, 8 } },
     { AFTER("{\"name\":\"s\",\"dtype\":\"string\",\"shape\":[2]}"), "\1\0\0\0A\0\0", 7, outside, 0,
       0, { 0 } },

@@ -4,6 +4,8 @@
 #include "tests/lib/files/memory_files.h"
 #include "tests/lib/plain_ops.h"
 
+#include <stdlib.h>
+
 Suite *append_suite(void);
 
 /* -------------------------------------------------------------- controls -- */
@@ -27,6 +29,21 @@ START_TEST(many_controls)
         for (int i = 0, k = 0; i < N; i++)
             if (i != 3 && i != N - 1) ck_assert(eddy_same(eddy_control(y, k++), op[i]));
     }
+    eddy_graph_free(g);
+}
+END_TEST
+
+/* As many inputs as there can be, and one more. */
+START_TEST(most_inputs)
+{
+    eddy_graph       *g = eddy_graph_new();
+    const eddy_tensor x = eddy_scalar(g, 1);
+    eddy_tensor      *in = malloc((EDDY_MAX_INPUTS + 1) * sizeof *in);
+    for (int i = 0; i <= EDDY_MAX_INPUTS; i++) in[i] = x;
+    ck_assert(eddy_is_valid(eddy_add_n((eddy_list){ EDDY_MAX_INPUTS, in }, NULL)));
+    eddy_add_n((eddy_list){ EDDY_MAX_INPUTS + 1, in }, NULL);
+    fails(g, EDDY_INVALID_ARGUMENT, "the number of inputs is 65536; expected 1 to 65535");
+    free(in);
     eddy_graph_free(g);
 }
 END_TEST
@@ -151,6 +168,7 @@ Suite *append_suite(void)
     Suite *suite = suite_create("append");
     TCase *c = tcase_create("append");
     tcase_add_test(c, many_controls);
+    tcase_add_test(c, most_inputs);
     tcase_add_test(c, a_graph_is_taken_over);
     tcase_add_test(c, a_graph_is_taken_over_without_memory);
     tcase_add_test(c, tables_follow_from_the_members);

@@ -54,6 +54,7 @@ static void appending(eddy_graph *g, eddy_tensor x)
     eddy_sum(x, axes), golden_graph(g);
     eddy_sum(x, (eddy_dims){ .count = 0 }), golden_graph(g);
     eddy_fftshift(x, (eddy_dims){ .count = 9 }), golden_graph(g);
+    eddy_fftshift(x, (eddy_dims){ .count = -2 }), golden_graph(g);
     eddy_apply2(&plain_pair, NULL, x, x), golden_graph(g);
     eddy_apply(&plain_sink, NULL, 1, NULL, in_g), golden_graph(g);
     eddy_apply(&op_nameless, NULL, 0, NULL, in_g), golden_graph(g);

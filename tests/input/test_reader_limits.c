@@ -190,6 +190,24 @@ START_TEST(scans_of_jpeg)
 }
 END_TEST
 
+/* As many pixels as a file of its size can have, of which it lacks the bits, and a row more. */
+START_TEST(pixels_of_jpeg)
+{
+    static uint8_t bytes[1000];
+    const int      columns = (int)scans_of(bytes, 1, 1, 1) + 16;
+    for (int rows = 4096; rows <= 4097; rows++) {
+        memory_files m;
+        eddy_error   e = { EDDY_OK, "" };
+        memory_files_init(&m);
+        memory_files_put(&m, "f", bytes, scans_of(bytes, rows, columns, 1));
+        ck_assert_ptr_null(eddy_jpeg_load("f", &m.table, &e));
+        ck_assert_msg(strstr(e.message, rows == 4096 ? "premature end of data" : "does not fit"),
+                      "%d rows: %s", rows, e.message);
+        memory_files_free(&m);
+    }
+}
+END_TEST
+
 /* Arguments that do not make a table are errors. */
 START_TEST(csv_arguments)
 {
@@ -249,6 +267,7 @@ Suite *reader_limits_suite(void)
     tcase_add_test(t, largest_image);
     tcase_add_test(t, short_png);
     tcase_add_test(t, scans_of_jpeg);
+    tcase_add_test(t, pixels_of_jpeg);
     tcase_add_test(t, csv_arguments);
     tcase_add_test(t, huge_entry);
     suite_add_tcase(s, t);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --------------------------------------------------------------------- inputs -- */
@@ -33,7 +34,7 @@ static void change_ranks(rule_attempt *a, int i)
 {
     const eddy_shape s = a->base->in[i].shape;
     for (int rank = 0; rank <= s.rank + 2 && rank <= EDDY_MAX_RANK; rank++) {
-        if (rank == s.rank || (*a->around && rank != 0 && rank != s.rank + 1)) continue;
+        if (rank == s.rank || (*a->around && rank != 0 && abs(rank - s.rank) != 1)) continue;
         a->c.in[i].shape = of_rank(s, rank);
         rule_ask(a, "%d:rank%d", i, rank);
     }
@@ -291,7 +292,7 @@ static void change_shape(rule_attempt *a, const eddy_attr_field *f)
             ask_attribute(a, f);
         }
     for (int k = EDDY_UNKNOWN_RANK; k <= EDDY_MAX_RANK; k++) {
-        if (k == n || k > n + 1) continue;
+        if (k == n || (k > n + 1 && k < EDDY_MAX_RANK)) continue;
         for (int i = n > 0 ? n : 0; i < k; i++) s->dim[i] = 1;
         s->rank = k;
         ask_attribute(a, f);
@@ -344,29 +345,38 @@ static void change_attributes(rule_attempt *a)
 
 /* ------------------------------------------------------------------- contexts -- */
 
-/* Inputs of which less is known: input i of unknown rank, or all, or all with open dimensions. */
-enum { ALL = -1, OPEN = -2 };
+/* Other inputs than those of the case: input i of unknown rank, a scalar, with open dimensions or
+ * without elements; or all of unknown rank, or with open dimensions except one of them. */
+typedef enum context { UNKNOWN, SCALAR, OPEN, EMPTY } context;
+enum { ALL = -1 };
 
-static void change_around(rule_attempt *a, int unknown)
+static eddy_shape shape_in(context k, eddy_shape s)
 {
+    if (k == UNKNOWN) return eddy_shape_unknown();
+    if (k == SCALAR) return EDDY_SCALAR;
+    for (int d = 0; d < s.rank; d++) s.dim[d] = k == OPEN ? EDDY_ANY : 0;
+    return s;
+}
+
+static void change_around(rule_attempt *a, context k, int input)
+{
+    static const char *const names[] = { "?", "scalar", "open", "empty" };
     const rule_case *base = a->base;
     rule_case        around = *base;
-    for (int i = 0; i < base->n; i++) {
-        eddy_shape *s = &around.in[i].shape;
-        if (unknown == i || unknown == ALL) *s = eddy_shape_unknown();
-        for (int d = 0; unknown == OPEN && d < s->rank; d++) s->dim[d] = EDDY_ANY;
-    }
+    for (int i = 0; i < base->n; i++)
+        if (input == i || input == ALL) around.in[i].shape = shape_in(k, base->in[i].shape);
+    if (input >= 0 && k != UNKNOWN &&
+        eddy_shape_equal(around.in[input].shape, base->in[input].shape)) return;
     a->base = &around;
     rule_restore(a);
-    if (unknown >= 0) snprintf(a->around, sizeof a->around, "%d:?/", unknown);
-    else snprintf(a->around, sizeof a->around, unknown == ALL ? "all:?/" : "open/");
-    if (unknown == ALL || unknown == OPEN) rule_ask(a, "itself");
-    for (int i = 0; unknown >= 0 && i < base->n; i++) {
-        if (i == unknown) continue;
-        change_ranks(a, i);
-        change_sizes(a, i);
+    if (input >= 0) snprintf(a->around, sizeof a->around, "%d:%s/", input, names[k]);
+    else snprintf(a->around, sizeof a->around, k == OPEN ? "open/" : "all:?/");
+    if (input == ALL) rule_ask(a, "itself");
+    for (int i = 0; i < base->n; i++) {
+        if (input >= 0 && i != input) change_ranks(a, i);
+        if (input >= 0 ? i != input : k == OPEN) change_sizes(a, i);
     }
-    change_attributes(a);
+    if (input == ALL || k == UNKNOWN) change_attributes(a);
     a->around[0] = 0;
     a->base = base;
     rule_restore(a);
@@ -396,6 +406,7 @@ void rule_try_changes(rule_attempt *a)
     change_number(a);
     change_attributes(a);
     if (c->n > 0) change_to_most_ranks(a);
-    for (int i = 0; i < c->n && c->n > 1 && a->whole; i++) change_around(a, i);
-    if (c->n > 0 && a->whole) change_around(a, ALL), change_around(a, OPEN);
+    for (int i = 0; i < c->n && c->n > 1 && a->whole; i++)
+        for (context k = UNKNOWN; k <= EMPTY; k++) change_around(a, k, i);
+    if (c->n > 0 && a->whole) change_around(a, UNKNOWN, ALL), change_around(a, OPEN, ALL);
 }

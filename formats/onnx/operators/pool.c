@@ -46,9 +46,9 @@ static eddy_tensor average_of_named(eddy_tensor x, const onnx_window *w, const o
     onnx_window rest = *w;
     for (int i = 0; i < w->axes; i++) {
         before.at[i + 2] = named->before[i];
-        after.at[i + 2] = named->after[i];
+        after.at[i + 2] = named->after[i] < w->after[i] ? named->after[i] : w->after[i];
         rest.before[i] = 0;
-        rest.after[i] = w->after[i] - named->after[i];
+        rest.after[i] = w->after[i] - after.at[i + 2];
     }
     return pooled(eddy_pad(x, before, after), &rest, "AVG", false);
 }

@@ -17,7 +17,7 @@ static bool identity(onnx_build *b)
 /* Some programs write all weights as nodes of the main graph. Single numbers belong to formulas. */
 static bool constant_tensor(onnx_build *b, onnx_value *v)
 {
-    const bool weight = v && v->array && eddy_array_count(v->array) > 1 &&
+    const bool weight = v && v->array && eddy_array_count(v->array) > 1 && b->n_out > 0 &&
                         b->scope == b->reader->main;
     if (v) v->weight = weight ? b->node->outputs[0] : NULL;
     return eddy__onnx_put_value(b, 0, v);

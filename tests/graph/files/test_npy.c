@@ -162,6 +162,7 @@ static const struct {
     { 1, "{'descr' '<f4', 'fortran_order': False, 'shape': (1,), }", 4, EDDY_CORRUPT },
     { 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)", 4, EDDY_CORRUPT },
     { 1, "{'descr': '<f4", 4, EDDY_CORRUPT },
+    { 1, "{'fortran_order': False", 4, EDDY_CORRUPT },
     { 1, "{1: 2}", 4, EDDY_CORRUPT },
     { 1, "{'shape': (1, 2 3)}", 4, EDDY_CORRUPT },
     { 1, "{'de\\scr': '<f4'}", 4, EDDY_CORRUPT },

@@ -505,6 +505,25 @@ START_TEST(tiling_everywhere)
 }
 END_TEST
 
+/* What is known of a tensor from its copies, and of a slice from where it begins. */
+START_TEST(sizes_of_others)
+{
+    eddy_graph       *g = eddy_graph_new();
+    const eddy_tensor open = eddy_placeholder(g, "open", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY));
+    const eddy_tensor one = eddy_placeholder(g, "one", EDDY_FLOAT32, EDDY_SHAPE(1));
+    const eddy_tensor none = eddy_placeholder(g, "none", EDDY_FLOAT32, EDDY_SHAPE(0));
+    const eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT32, eddy_shape_unknown());
+    eddy_tile_grad(one, open, EDDY_DIMS(2));
+    fails(g, EDDY_BAD_SHAPE, "dimension 0 is 1; expected 2 times that of the reference");
+    const eddy_shape any = eddy_shape_of(eddy_tile_grad(none, open, EDDY_DIMS(0)));
+    ck_assert(eddy_shape_equal(any, EDDY_SHAPE(EDDY_ANY)));
+    ck_assert(eddy_shape_equal(eddy_shape_of(eddy_slice(x, EDDY_NO_DIMS, (eddy_dims){ 0 })),
+                               EDDY_SCALAR));
+    fits(g);
+    eddy_graph_free(g);
+}
+END_TEST
+
 Suite *arrays_suite(void)
 {
     const struct { const char *name; const TTest *test; int rows; } tests[] = {
@@ -524,6 +543,7 @@ Suite *arrays_suite(void)
         { "reshape_count", reshape_of_another_count, 1 },
         { "tile", tiling, SEEDS },
         { "tile_all", tiling_everywhere, 1 },
+        { "sizes", sizes_of_others, 1 },
     };
     Suite *s = suite_create("arrays");
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {

@@ -199,6 +199,10 @@ START_TEST(of_factors)
     const eddy_tensor rhs = numbers(d, EDDY_SHAPE(2, 5, 3), 0.9);
     agree("lu_solve", MatMul(x, eddy_lu_solve(lu, p, rhs)), rhs, 50 * accuracy(d));
     agree("inverse", eddy_lu_matrix_inverse(lu, p), eddy_inverse(x), 50 * accuracy(d));
+    /* The number of columns is that of rows. */
+    const eddy_tensor open = eddy_placeholder(g, NULL, d, EDDY_SHAPE(EDDY_ANY, 3));
+    ck_assert(eddy_shape_equal(eddy_shape_of(eddy_output(eddy_lu(open, EDDY_INT64), 1)),
+                               EDDY_SHAPE(3)));
 }
 END_TEST
 

@@ -393,6 +393,9 @@ START_TEST(shapes_are_inferred_as_far_as_they_are_known)
     ck_assert_str_eq(eddy_shape_print(eddy_shape_of(t), text, sizeof text), want)
     PRINTS(eddy_pool(x, EDDY_DIMS(3, 3), "MAX", EDDY_DIMS(2), "SAME"), "[?,4,?,3]");
     PRINTS(eddy_pool(x, EDDY_DIMS(3, 2), "AVG", .dilations = EDDY_DIMS(2, 1)), "[?,3,?,3]");
+    /* less than the window of its own axis */
+    PRINTS(eddy_pool(x, EDDY_DIMS(2, 4), "MAX", EDDY_DIMS(1), "EXPLICIT",
+                     .explicit_paddings = EDDY_DIMS(1, 0, 3, 3)), "[?,7,?,3]");
     PRINTS(eddy_adaptive_avg_pool(x, EDDY_DIMS(EDDY_ANY, 5)), "[?,7,5,3]");
     PRINTS(eddy_adaptive_avg_pool(any, EDDY_DIMS(2, 3, 4), "NCDHW"), "[?,?,2,3,4]");
     PRINTS(eddy_max_pool3d(any, EDDY_DIMS(2)), "[?,?,?,?,?]");

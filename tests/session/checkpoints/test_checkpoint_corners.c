@@ -424,6 +424,11 @@ START_TEST(long_folder)
     strcpy(path + EDDY_MAX_PATH - 20, "/m.json");
     refused(eddy_save_checkpoint(s, path, EDDY_LIST(v)), EDDY_LIMIT,
             "the name of a file is too long");
+    /* The first name without a folder for which there is no room. */
+    memset(path, 'd', EDDY_MAX_PATH);
+    strcpy(path + EDDY_MAX_PATH - strlen(".1-00001-of-00001.safetensors"), ".json");
+    refused(eddy_save_checkpoint(s, path, EDDY_LIST(v)), EDDY_LIMIT,
+            "the name of a file is too long");
     ck_assert_int_eq(memory_files_count(&files), 0);
 }
 END_TEST
@@ -482,6 +487,10 @@ START_TEST(long_paths_of_steps)
     ck_assert_int_eq(k.step, 7);
     ck_assert_int_eq(memory_files_count(&files), 3);
     ck_assert_ptr_nonnull(memory_files_get(&files, cut));      /* no file of the list */
+    /* There is no room for the name of the list, by one character. */
+    memset(folder, 'd', EDDY_MAX_PATH - 1);
+    folder[EDDY_MAX_PATH - strlen("/checkpoints.txt")] = 0;
+    ck_assert_int_eq(eddy_latest_checkpoint(folder, &files.table, &k, &e), EDDY_LIMIT);
     memset(folder, 'd', EDDY_MAX_PATH - 1);
     ck_assert_int_eq(eddy_keep_checkpoint(t, folder, 1), EDDY_LIMIT);
     eddy_session_free(t);
