@@ -137,9 +137,9 @@ static bool one_node(tf_reader *r, tf_scope *s, size_t index)
     if ((own_order || find_inputs(&b, &unknown)) && !unknown) build(&b);
     if (unknown && !b.reason) b.reason = "it depends on a node that cannot be built";
     if (r->base.failed) return false;
-    /* Without memory for it, the reading fails in the end. */
     const char *place = b.reason || r->base.reporting
         ? eddy__region_print(&r->base.memory, "%snode '%.200s'", s->place, n->name) : "";
+    if (!place) return eddy__reading_no_memory(&r->base);
     if (b.reason) {
         if (b.status == EDDY_OK) b.status = EDDY_UNIMPLEMENTED;
         if (!r->base.reporting || b.status == EDDY_NO_MEMORY)
