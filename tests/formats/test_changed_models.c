@@ -18,7 +18,7 @@ static void answer_output(char *answer, size_t room, const char *name, eddy_tens
 {
     const eddy_array *a = eddy_eval(t);
     answer_add(answer, room, "%s ", name);
-    if (a) answer_add_array(answer, room, a);
+    if (a) answer_add_product(answer, room, a);
 }
 
 /* --------------------------------------------------------------------- ONNX -- */

@@ -19,16 +19,26 @@ void answer_add(char *answer, size_t room, const char *format, ...)
     va_end(args);
 }
 
-void answer_add_array(char *answer, size_t room, const eddy_array *a)
+static void add_elements(char *answer, size_t room, const eddy_array *a, int digits)
 {
     char shape[200];
     answer_add(answer, room, "%s%s", eddy_dtype_name(eddy_array_dtype(a)),
                eddy_shape_print(eddy_array_shape(a), shape, sizeof shape));
     for (int64_t i = 0; i < eddy_array_count(a) && i < SHOWN; i++) {
-        answer_add(answer, room, " %.7g", eddy_array_get(a, i));     /* more depend on BLAS */
+        answer_add(answer, room, " %.*g", digits, eddy_array_get(a, i));
         if (eddy_dtype_is_complex(eddy_array_dtype(a)))
-            answer_add(answer, room, "%+.9gi", eddy_array_get_imag(a, i));
+            answer_add(answer, room, "%+.*gi", digits, eddy_array_get_imag(a, i));
     }
+}
+
+void answer_add_array(char *answer, size_t room, const eddy_array *a)
+{
+    add_elements(answer, room, a, 9);
+}
+
+void answer_add_product(char *answer, size_t room, const eddy_array *a)
+{
+    add_elements(answer, room, a, 7);
 }
 
 void answer_checkpoint(char *answer, size_t room, eddy_checkpoint *c, const eddy_error *e)

@@ -18,8 +18,10 @@ void changed_bytes(const char *what, const void *file, size_t size, changed_read
 /* Adds to the text in a buffer, which may be full. */
 void answer_add(char *answer, size_t room, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Adds the type, the shape and the first elements of an array. */
+/* Adds the type, the shape and the first elements of an array; of a product, whose last digits depend
+ * on BLAS, as many digits as do not. */
 void answer_add_array(char *answer, size_t room, const eddy_array *a);
+void answer_add_product(char *answer, size_t room, const eddy_array *a);
 /* The entries and values of a checkpoint, or the message; frees the checkpoint. */
 void answer_checkpoint(char *answer, size_t room, eddy_checkpoint *c, const eddy_error *e);
 
