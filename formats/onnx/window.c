@@ -105,7 +105,7 @@ eddy_tensor eddy__onnx_window_first(eddy_tensor filter, int axes)
 {
     eddy_dims perm = { .count = axes + 2 };
     for (int i = 0; i < axes; i++) perm.at[i] = i + 2;
-    perm.at[axes] = 1;          /* and a 0 behind it */
+    perm.at[axes] = 1;          /* the last axis is 0, which it is already */
     return eddy_transpose(filter, perm);
 }
 

@@ -227,15 +227,15 @@ EDDY_INLINE void normal_pair(double u, double v, double *z0, double *z1)
     *z1 = r * double_of(sine);
 }
 
-/* Pairs of uniform numbers become pairs of normal ones, n numbers in all. */
+/* Pairs of uniform numbers, of which the first is not 0, become pairs of normal ones, n numbers in
+ * all. */
 EDDY_INLINE void to_normals_all(int64_t n, double *z)
 {
     for (int64_t i = 0; i < n; i += 2) normal_pair(z[i], z[i + 1], &z[i], &z[i + 1]);
 }
 EDDY_CLONES_OF(to_normals, (int64_t n, double *z), (n, z))
 
-/* n standard normal numbers, n even, from words: one word per uniform number, or two. The first of
- * each pair must not be 0. */
+/* One word for each uniform number; below, two. */
 void eddy__normals_of_words(int64_t n, const uint32_t *w, double *z)
 {
     for (int64_t i = 0; i < n; i += 2) {
