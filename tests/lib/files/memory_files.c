@@ -75,6 +75,7 @@ static int new_content(memory_files *m, const void *p, size_t n)
     if (n > 0) memcpy(c->bytes, p, n);
     if (n > 0) memcpy(c->durable, p, n);
     c->size = c->durable_size = n;
+    c->room = n + 1;
     return m->n_contents++;
 }
 
@@ -132,7 +133,10 @@ static int64_t file_write(void *context, int fd, const void *p, size_t n)
     memory_content *c = content_of(m, fd);
     assert(m->open[fd].writes && m->open[fd].at == c->size);
     if (v == SHORT && n > 1) n = 1;
-    c->bytes = realloc(c->bytes, c->size + n + 1);
+    if (c->size + n + 1 > c->room) {
+        c->room = 2 * (c->size + n + 1);        /* a copy for each write would be quadratic */
+        c->bytes = realloc(c->bytes, c->room);
+    }
     memcpy(c->bytes + c->size, p, n);
     m->open[fd].at = c->size += n;
     return (int64_t)n;

@@ -10,6 +10,7 @@ enum { MEMORY_FILES = 64, MEMORY_NAME = 256 };
 typedef struct memory_content {
     char  *bytes, *durable;          /* as written; as of the last sync */
     size_t size, durable_size;
+    size_t room;                     /* that bytes has */
 } memory_content;
 
 typedef struct memory_entry {

@@ -1,8 +1,11 @@
 /* onnx_writer.c -- see onnx_writer.h. */
 #include "onnx_writer.h"
+#include "graph/base/sanitizer.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { LARGE = 65536 };
 
 void message_free(message *m)
 {
@@ -10,17 +13,38 @@ void message_free(message *m)
     *m = (message){ NULL, 0 };
 }
 
-static void append(message *m, const void *data, size_t size)
+/* The bytes that a message of so many has. Large ones double: to copy them for each field would be
+ * quadratic. */
+static size_t room(size_t size)
 {
-    m->at = realloc(m->at, m->size + size + 1);
+    size_t n = size + 1;
+    if (n > LARGE)
+        for (n = LARGE; n <= size;) n *= 2;
+    return n;
+}
+
+void message_put(message *m, const void *data, size_t size)
+{
+    const size_t before = room(m->size), after = room(m->size + size);
+    if (m->at) eddy__permit(m->at, before);
+    if (!m->at || after != before) m->at = realloc(m->at, after);
     if (size) memcpy(m->at + m->size, data, size);
     m->size += size;
+    eddy__forbid(m->at + m->size + 1, after - m->size - 1);
+}
+
+void message_put_text(message *m, const char *s) { message_put(m, s, strlen(s)); }
+
+void message_put_number(message *m, uint64_t v, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        message_put(m, &(uint8_t){ (uint8_t)(i < 8 ? v >> 8 * i : 0) }, 1);
 }
 
 static void varint(message *m, uint64_t v)
 {
-    for (; v >= 128; v >>= 7) append(m, &(uint8_t){ (uint8_t)(v & 127) | 128 }, 1);
-    append(m, &(uint8_t){ (uint8_t)v }, 1);
+    for (; v >= 128; v >>= 7) message_put(m, &(uint8_t){ (uint8_t)(v & 127) | 128 }, 1);
+    message_put(m, &(uint8_t){ (uint8_t)v }, 1);
 }
 
 void message_number(message *m, uint32_t field, uint64_t value)
@@ -32,14 +56,14 @@ void message_number(message *m, uint32_t field, uint64_t value)
 void message_float(message *m, uint32_t field, float value)
 {
     varint(m, (uint64_t)field << 3 | 5);
-    append(m, &value, 4);
+    message_put(m, &value, 4);
 }
 
 void message_bytes(message *m, uint32_t field, const void *data, size_t size)
 {
     varint(m, (uint64_t)field << 3 | 2);
     varint(m, size);
-    append(m, data, size);
+    message_put(m, data, size);
 }
 
 void message_text(message *m, uint32_t field, const char *s)

@@ -12,6 +12,12 @@ typedef struct message {
 } message;
 
 void message_free(message *m);
+/* Append to the bytes of a message, which need not be protobuf. */
+void message_put(message *m, const void *p, size_t n);
+void message_put_text(message *m, const char *s);
+void message_put_number(message *m, uint64_t v, int bytes);    /* little-endian */
+
+/* Append a field. */
 void message_number(message *m, uint32_t field, uint64_t value);
 void message_float(message *m, uint32_t field, float value);
 void message_bytes(message *m, uint32_t field, const void *data, size_t size);

@@ -240,23 +240,12 @@ message tf_saved_model_message(message graph, const char *inputs, const char *ou
 
 /* -------------------------------------------------------------- checkpoints -- */
 
-static void put(message *m, const void *p, size_t n)
-{
-    m->at = realloc(m->at, m->size + n + 1);
-    if (n) memcpy(m->at + m->size, p, n);
-    m->size += n;
-}
-
-static void put32(message *m, uint32_t v)
-{
-    put(m, &(uint8_t[4]){ (uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16), (uint8_t)(v >> 24) },
-        4);
-}
+static void put32(message *m, uint32_t v) { message_put_number(m, v, 4); }
 
 static void put_varint(message *m, uint64_t v)
 {
-    for (; v >= 128; v >>= 7) put(m, &(uint8_t){ (uint8_t)(v & 127) | 128 }, 1);
-    put(m, &(uint8_t){ (uint8_t)v }, 1);
+    for (; v >= 128; v >>= 7) message_put(m, &(uint8_t){ (uint8_t)(v & 127) | 128 }, 1);
+    message_put(m, &(uint8_t){ (uint8_t)v }, 1);
 }
 
 static uint32_t masked(wire_bytes b)
@@ -273,8 +262,8 @@ static void pair(message *b, const char *before, const char *key, const message 
     put_varint(b, shared);
     put_varint(b, strlen(key) - shared);
     put_varint(b, value->size);
-    put(b, key + shared, strlen(key) - shared);
-    put(b, value->at, value->size);
+    message_put(b, key + shared, strlen(key) - shared);
+    message_put(b, value->at, value->size);
 }
 
 /* Ends a block and appends it to the file; its place is a pair of numbers. */
@@ -285,9 +274,9 @@ static message finish(message *file, message block)
     put32(&block, 1);
     put_varint(&handle, file->size);
     put_varint(&handle, block.size);
-    put(&block, &(uint8_t){ 0 }, 1);
+    message_put(&block, &(uint8_t){ 0 }, 1);
     const uint32_t crc = masked((wire_bytes){ block.at, block.size });
-    put(file, block.at, block.size);
+    message_put(file, block.at, block.size);
     put32(file, crc);
     message_free(&block);
     return handle;
@@ -296,14 +285,14 @@ static message finish(message *file, message block)
 static void put_elements(message *data, const tf_bundle_entry *e)
 {
     if (!e->text) {
-        put(data, eddy_array_data(e->array), eddy_array_bytes(e->array));
+        message_put(data, eddy_array_data(e->array), eddy_array_bytes(e->array));
         return;
     }
     message size = { NULL, 0 };
     put_varint(&size, e->text_size);
-    put(data, size.at, size.size);
+    message_put(data, size.at, size.size);
     put32(data, masked((wire_bytes){ size.at, size.size }));
-    put(data, e->text, e->text_size);
+    message_put(data, e->text, e->text_size);
     message_free(&size);
 }
 
@@ -316,10 +305,10 @@ message tf_table_of(message pairs, int times)
     message_free(&handle);
     message footer = finish(&file, (message){ NULL, 0 });
     handle = finish(&file, index);
-    put(&footer, handle.at, handle.size);
-    while (footer.size < 40) put(&footer, "", 1);
-    put(&footer, mark, 8);
-    put(&file, footer.at, footer.size);
+    message_put(&footer, handle.at, handle.size);
+    while (footer.size < 40) message_put(&footer, "", 1);
+    message_put(&footer, mark, 8);
+    message_put(&file, footer.at, footer.size);
     message_free(&footer);
     message_free(&handle);
     return file;

@@ -4,21 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void message_put(message *m, const void *p, size_t n)
-{
-    m->at = realloc(m->at, m->size + n + 1);
-    if (n > 0) memcpy(m->at + m->size, p, n);
-    m->size += n;
-}
-
-void message_put_text(message *m, const char *s) { message_put(m, s, strlen(s)); }
-
-void message_put_number(message *m, uint64_t v, int bytes)
-{
-    for (int i = 0; i < bytes; i++)
-        message_put(m, &(uint8_t){ (uint8_t)(i < 8 ? v >> 8 * i : 0) }, 1);
-}
-
 static uint32_t crc_of(const uint8_t *p, size_t n)
 {
     uint32_t c = ~0u;

@@ -6,11 +6,6 @@
 
 #include <stdbool.h>
 
-/* Append to the bytes of a message, which need not be protobuf. */
-void message_put(message *m, const void *p, size_t n);
-void message_put_text(message *m, const char *s);
-void message_put_number(message *m, uint64_t v, int bytes);    /* little-endian */
-
 typedef struct zip_part {
     const char *name;
     message     data;                   /* as it is stored */
