@@ -29,22 +29,24 @@ OPT     ?= -O3
 # With -O3, few variables remain for a debugger to show; debug information for lines and
 # functions is enough and takes a seventh less time to compile.
 CFLAGS  ?= $(if $(filter -O3,$(OPT)),-g1,-g)
-# -O3 gains time in loops over numbers only, and takes longer to compile. Code that builds graphs and
-# plans is as fast with -O1.
+# -O3 gains time in loops over numbers only, and takes longer to compile. Tests, and code that builds
+# graphs and plans, are as fast with -O1.
 LOOPS    := session/compile/fused_loop.c session/run/run.c \
             ops/linear/einsum_products.c ops/linear/matmul.c ops/linear/matrix_exp.c \
             optim/minimizers/bounded_direction.c \
             $(patsubst %,ops/nets/%.c,batch_norm layer_norm lstm softmax_cross_entropy)
 GRAPH_CODE := $(addsuffix /%,autodiff command control formats layers optim ops/formulas session/passes \
-              $(GEN)/command) \
+              tests $(GEN)/command) \
               $(patsubst %,ops/arrays/%.c,computed_% dynamic_partition embedding_lookup gradient_terms \
               one_hot_computed rearrange slice_notation)
 COLD     := $(addsuffix /%,graph session input ops/linear ops/nets) ops/math/incomplete_gamma.c
 LEVEL_OF = $(or $(if $(filter $(LOOPS),$1),-O3),$(if $(filter $(GRAPH_CODE),$1),-O1),$(if $(filter $(COLD),$1),-O2),-O3)
-# With sanitizers, clang takes minutes for loops that are unrolled by hand, and with -O0 seconds.
-SLOW_TO_COMPILE := $(if $(findstring clang,$(CC)),$(if $(findstring -fsanitize=,$(CFLAGS)), \
-            $(patsubst %,ops/kernels/convolution/conv_tiles_%.c,avx2 avx512 bfloat16)))
-OPT_OF   = $(if $(filter $(SLOW_TO_COMPILE),$1),-O0,$(OPT:-O3=$(LEVEL_OF)))
+# With sanitizers, tests take twice as long to compile with -O1 and run no faster, and loops that are
+# unrolled by hand take up to four minutes.
+UNROLLED := $(patsubst %,ops/kernels/convolution/conv_tiles_%.c,plain avx2 avx512 bfloat16) \
+            $(patsubst %,ops/kernels/%.c,matmul/gemm_tiles matmul/gemm_dots pooling/pool_windows)
+SLOW_TO_COMPILE := $(if $(findstring -fsanitize=,$(CFLAGS)),tests/% $(UNROLLED))
+OPT_OF   = $(if $(filter $(SLOW_TO_COMPILE) $(NOT_OPTIMIZED),$1),-O0,$(OPT:-O3=$(LEVEL_OF)))
 # Where `long` has 32 bits, files of more than 2 GiB and their numbers need larger types.
 LARGE_FILES := $(if $(filter 4,$(shell echo __SIZEOF_LONG__ | $(CC) $(CFLAGS) -E -P - 2>/dev/null)),-D_FILE_OFFSET_BITS=64)
 EDDY_CFLAGS := -std=c11 -D_POSIX_C_SOURCE=200809L $(LARGE_FILES) $(WARN) -fwrapv -ffp-contract=off \
@@ -522,7 +524,7 @@ check-machines: ## test ranks that are processes: collectives, trainings, failur
 	@[ -z '$(VALGRIND)' ] || BUILD='$(BUILD)' sh scripts/machines.sh valgrind
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-SANITIZED = --no-print-directory BUILD=build/sanitize OPT=-O1 CFLAGS='-g $(SANITIZE)'
+SANITIZED = --no-print-directory BUILD=build/sanitize OPT=-O1 CFLAGS='-g1 $(SANITIZE)'
 sanitize: ## run tests and examples with AddressSanitizer, UBSan and leak check
 	@sh scripts/setup.sh check
 	@$(MAKE) $(SANITIZED) sanitized
@@ -545,7 +547,7 @@ valgrind: ## run the tests under valgrind, except cases tagged slow or many (JOB
 
 tsan: ## run the tests with ThreadSanitizer, except slow cases
 	@sh scripts/setup.sh check
-	@$(MAKE) --no-print-directory BUILD=build/tsan OPT=-O1 CFLAGS='-g -fsanitize=thread' tests
+	@$(MAKE) --no-print-directory BUILD=build/tsan OPT=-O1 CFLAGS='-g1 -fsanitize=thread' tests
 	@CK_FORK=no CK_EXCLUDE_TAGS='slow many' OPENBLAS_NUM_THREADS=1 UNDER='setarch -R' \
 	    TSAN_OPTIONS=allocator_may_return_null=1 \
 	    $(MAKE) --no-print-directory BUILD=build/tsan run-tests
@@ -569,7 +571,7 @@ determinism: $(BUILD)/determinism ## train with other threads, files and instruc
 RUNS ?= 10000
 threads: $(BUILD)/mixed_runs ## let 8 threads use, update, save, cancel and close one session (RUNS=10000 each), and test ranks under ThreadSanitizer
 	@$(BUILD)/mixed_runs $(RUNS)
-	@$(MAKE) --no-print-directory BUILD=build/tsan OPT=-O1 CFLAGS='-g -fsanitize=thread' build/tsan/mixed_runs build/tsan/rank_suites
+	@$(MAKE) --no-print-directory BUILD=build/tsan OPT=-O1 CFLAGS='-g1 -fsanitize=thread' build/tsan/mixed_runs build/tsan/rank_suites
 	@OPENBLAS_NUM_THREADS=1 setarch -R build/tsan/mixed_runs $(RUNS)
 	@CK_FORK=no OPENBLAS_NUM_THREADS=1 setarch -R build/tsan/rank_suites
 
@@ -612,12 +614,13 @@ mutants: tests $(BUILD)/torture/memory ## change operators in checks, shapes and
 	    python3 scripts/mutants.py $(BUILD) $(MUTANTS) $(MUTANTS_OPTIONS)
 
 FUZZ_SECONDS ?= 60
+# Readers run few operations.
 FUZZ := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 fuzz: ## feed damaged files to the readers (FUZZ_SECONDS=60 per format; needs clang)
 	@echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
 	    clang -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null || \
 	    { echo 'make fuzz needs clang with libFuzzer (Debian: clang, libclang-rt-dev)' >&2; exit 1; }
-	@$(MAKE) --no-print-directory CC=clang BUILD=build/fuzz OPT=-O1 CFLAGS='-g1 $(FUZZ)' fuzzing
+	@$(MAKE) --no-print-directory CC=clang BUILD=build/fuzz OPT=-O1 CFLAGS='-g1 $(FUZZ)' NOT_OPTIMIZED=ops/% fuzzing
 fuzzing: $(FUZZED:%=$(BUILD)/fuzz/%) $(BUILD)/fuzz/write_seeds
 	@mkdir -p $(foreach f,$(FUZZED),$(BUILD)/seeds/$(f) $(BUILD)/corpus/$(f) $(BUILD)/found/$(f))
 	@$(BUILD)/fuzz/write_seeds $(BUILD)/seeds
