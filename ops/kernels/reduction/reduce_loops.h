@@ -49,21 +49,31 @@ EDDY_INLINE void NAME(fold_lanes)(A *restrict acc, const T *restrict x, int64_t 
     for (int j = 0; j < LANES; j++) acc[j] = lane[j];
 }
 
-/* n elements in `lanes` sums: a constant power of 2 from 8 to LONG_LANES, and at most n. */
+EDDY_INLINE void NAME(fold_half)(A *lane, int half)
+{
+    EDDY_OVER_LANES
+    for (int j = 0; j < half; j++) lane[j] = NAME(op)(lane[j], lane[j + half]);
+}
+
+/* n elements in `lanes` sums: SHORT_LANES or LONG_LANES, and at most n. The loop without
+ * EDDY_OVER_LANES keeps them in registers; shorter ones would be unrolled before they are vectors. */
 EDDY_INLINE A NAME(line_in_lanes)(const T *restrict x, int64_t n, int lanes)
 {
     A lane[LONG_LANES];
     int64_t at = lanes;
     EDDY_OVER_LANES
     for (int j = 0; j < lanes; j++) lane[j] = NAME(load)(x[j]);
+    if (lanes == LONG_LANES)
+        for (; at + LONG_LANES <= n; at += LONG_LANES)
+            for (int j = 0; j < LONG_LANES; j++)
+                lane[j] = NAME(op)(lane[j], NAME(load)(x[at + j]));
     for (; at + lanes <= n; at += lanes) {
         EDDY_OVER_LANES
         for (int j = 0; j < lanes; j++) lane[j] = NAME(op)(lane[j], NAME(load)(x[at + j]));
     }
-    for (int half = lanes / 2; half >= 4; half /= 2) {
-        EDDY_OVER_LANES
-        for (int j = 0; j < half; j++) lane[j] = NAME(op)(lane[j], lane[j + half]);
-    }
+    if (lanes == LONG_LANES) NAME(fold_half)(lane, 16);
+    NAME(fold_half)(lane, 8);
+    NAME(fold_half)(lane, 4);
     A a = NAME(op)(NAME(op)(lane[0], lane[2]), NAME(op)(lane[1], lane[3]));
     for (; at < n; at++) a = NAME(op)(a, NAME(load)(x[at]));
     return a;
