@@ -172,17 +172,40 @@ EDDY_INLINE void NAME(box_pick)(const eddy_window_work *w, const box *b, const T
         }
 }
 
+/* at = which of two by two elements is the maximum: 1 is the next column, 2 the next row. */
+EDDY_INLINE void NAME(square_find)(const T *x, int64_t down, int64_t right, T *restrict top,
+                                   NUMBER *restrict at, int64_t m, int64_t step)
+{
+    for (int64_t j = 0; j < m; j++, x += step) {
+        const T a = x[0], b = x[right], c = x[down], d = x[down + right];
+        const T left = a < b ? b : a, more = left < c ? c : left;
+        const NUMBER first = a < b ? 1 : 0, second = left < c ? 2 : first;
+        at[j] = more < d ? 3 : second;
+        top[j] = more < d ? d : more;
+    }
+}
+
 /* m elements of y from element `to` on: the maxima and their indices. `shift` elements precede
  * x. */
 EDDY_INLINE void NAME(find)(const eddy_window_work *w, const box *b, int64_t shift, int64_t to,
                             int64_t m, int64_t step)
 {
     const int64_t before = b->from * w->c + (w->all ? shift : w->c > 1 ? shift % w->c : 0);
+    const int64_t down = w->axis[1].apart * w->c, right = w->axis[2].apart * w->c;
+    const T *x = (const T *)w->x + shift;
     T *y = (T *)w->y + to;
+    int64_t *restrict where = w->where + to;
     NUMBER at[MOST];
-    NAME(box_find)(w, b, (const T *)w->x + shift, y, at, m, step);
+    if (is_square(b)) {
+        NAME(square_find)(x + b->from * w->c, down, right, y, at, m, step);
+        for (int64_t j = 0; j < m; j++)         /* without products of 64 bits */
+            where[j] = j * step + before + (-(int64_t)(at[j] & 1) & right) +
+                       (-(int64_t)(at[j] >> 1) & down);
+        return;
+    }
+    NAME(box_find)(w, b, x, y, at, m, step);
     for (int64_t j = 0; j < m; j++)
-        w->where[to + j] = at[j] < 0 ? -1 : at[j] * w->c + j * step + before;
+        where[j] = at[j] < 0 ? -1 : at[j] * w->c + j * step + before;
 }
 
 /* Lines [from, to) of y. */
