@@ -561,6 +561,7 @@ $(BUILD)/determinism: $(BUILD)/obj/tests/determinism/main.o $(BUILD)/obj/tests/l
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
 portability: tests ## compile with other compilers, test with other libraries and processors (PORTABILITY='i386 arm64')
+	@sh scripts/setup.sh portability || true
 	@CC='$(CC)' BUILD='$(BUILD)' MAKE='$(MAKE)' ALL_SUITES='$(SUITES)' sh scripts/portability.sh $(PORTABILITY)
 
 STEPS ?= 1000

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs missing packages on Debian and related systems.
 #
-#   sh scripts/setup.sh [build|check|valgrind|determinism|machines|scale|ci|shells|browser]
+#   sh scripts/setup.sh [build|check|valgrind|determinism|portability|machines|scale|ci|shells|
+#                        browser]
 #
 # Prints nothing if nothing is missing. Without permission to install (neither root nor sudo
 # without a password), it prints the command to run and fails.
@@ -52,6 +53,19 @@ fi
 if [ "$need" = determinism ]; then
     # It runs programs as on other processors of the kind.
     [ "$(uname -m)" != x86_64 ] || want qemu-user have qemu-x86_64
+fi
+if [ "$need" = portability ] && [ "$(uname -m)" = x86_64 ]; then
+    # Other compilers, architectures and libraries; without one, its rows say so.
+    want clang have clang
+    want musl-tools have musl-gcc
+    want gcc-i686-linux-gnu have i686-linux-gnu-gcc
+    want gcc-aarch64-linux-gnu have aarch64-linux-gnu-gcc
+    want qemu-user have qemu-aarch64
+    for blas in serial pthread openmp; do
+        want "libopenblas0-$blas" library_file "openblas-$blas/libopenblas.so.0"
+    done
+    want libblas3 library_file blas/libblas.so.3
+    want liblapack3 library_file lapack/liblapack.so.3
 fi
 if [ "$need" = machines ]; then
     want libopenmpi-dev have "${MPICC:-mpicc}"
