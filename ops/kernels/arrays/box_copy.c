@@ -93,7 +93,7 @@ static int innermost_loop(const eddy_box *b, int *rows)
     if (b->to[last] != 1) return STEP;
     if (b->from[last] == 0) return FILL;
     for (int i = 0; i < last; i++)
-        if (b->from[i] == 1) {
+        if (b->from[i] == 1 && b->dim[i] >= SIDE) {
             *rows = i;
             return FLIP;
         }

@@ -60,6 +60,11 @@ static void NAME(step)(plane p, void *to, const void *from)
 {
     U *restrict y = to;
     const U *restrict x = from;
+    if (p.to == 1 && p.from == 2) {     /* in vectors */
+        for (int64_t i = 0; i < p.rows; i++, y += p.to_row, x += p.from_row)
+            for (int64_t j = 0; j < p.n; j++) y[j] = x[j * 2];
+        return;
+    }
     for (int64_t i = 0; i < p.rows; i++, y += p.to_row, x += p.from_row)
         for (int64_t j = 0; j < p.n; j++) y[j * p.to] = x[j * p.from];
 }
