@@ -34,7 +34,7 @@ crashes|10 000 images of crashes|$t/files crashes 60
 kills|500 saving processes are killed|$t/files kills 504
 resume|200 killed trainings end in the same bits|EDDY_KILLS=200 CK_RUN_SUITE=resume $BUILD/run-tests && echo 'figure: 200 kills'
 train|200 killed runs of eddy train, the same bytes|$make command && sh scripts/kill_training.sh 200
-limits|every published limit, on both sides|CK_RUN_SUITE=limits $BUILD/run-tests && echo 'figure: all limits'
+limits|every published limit, on both sides|EDDY_LARGE=1 CK_RUN_SUITE=limits $BUILD/run-tests && echo 'figure: all limits'
 known|other systems' failures: 100 ms, 64 MiB|EDDY_TIMED=1 CK_RUN_SUITE=known_failures $BUILD/run-tests > $t/known.out && awk '/ ms / { n++; if (\$2 > most) most = \$2 } END { printf \"figure: %d, at most %.1f ms\\n\", n, most; exit n == 0 }' $t/known.out
 "
 

@@ -216,6 +216,22 @@ START_TEST(graph_files)
 }
 END_TEST
 
+/* They take 5 GB and a minute, so only EDDY_LARGE=1 makes them. */
+START_TEST(nodes)
+{
+    if (!getenv("EDDY_LARGE")) return;
+    const eddy_tensor x = eddy_scalar(g, 2);
+    for (int i = 1; i < 1 << 24; i++) eddy_neg(x);
+    fits(g);
+    ck_assert_int_eq(eddy_graph_size(g), 1 << 24);
+    ck_assert(!eddy_is_valid(eddy_neg(x)));
+    fails(g, EDDY_LIMIT, "a graph holds at most 16777216 nodes");
+    ck_assert_int_eq(eddy_graph_size(g), 1 << 24);
+    ck_assert_ptr_nonnull(eddy_eval(x));
+    ck_assert_double_eq(eddy_array_get(eddy_eval(x), 0), 2);
+}
+END_TEST
+
 Suite *limits_suite(void)
 {
     Suite *s = suite_create("limits");
@@ -233,5 +249,10 @@ Suite *limits_suite(void)
     tcase_add_test(c, kept_memory);
     tcase_add_test(c, graph_files);
     suite_add_tcase(s, c);
+    TCase *large = tcase_create("large");
+    tcase_add_checked_fixture(large, setup, teardown);
+    tcase_set_timeout(large, 300);
+    tcase_add_test(large, nodes);
+    suite_add_tcase(s, large);
     return s;
 }
