@@ -24,9 +24,9 @@ passes|20 000 random graphs, with and without passes|EDDY_GRAPHS=$graphs CK_RUN_
 guarded|2 000 random graphs, under sanitizers|flock $t/sanitize.lock $make sanitized-tests && EDDY_FIRST=$graphs EDDY_GRAPHS=$guarded CK_RUN_SUITE=passes CK_FORK=no build/sanitize/run-tests && echo 'figure: $guarded graphs'
 sanitizers|no report over all suites|CK_EXCLUDE_TAGS=slow flock $t/sanitize.lock $make sanitize > $t/sanitize.out 2>&1 && sed -n 's/^\([0-9]* suites, .*\)/figure: \1/p' $t/sanitize.out
 fuzz|damaged files of 15 formats, under sanitizers|$make fuzz FUZZ_SECONDS=$seconds > $t/fuzz.out 2>&1 && awk -f scripts/torture_fuzz.awk $t/fuzz.out
+memory|100 000 calls fail for want of memory|$t/memory ${MOST:-300}
 cancel|99 % within 5 ms of the processor, all within 20|$make $BUILD/bench/cancel && $BUILD/bench/cancel ${CANCELS:-100} > $t/cancel.out && awk -f scripts/torture_cancel.awk $t/cancel.out
 threads|8 threads, 10 000 runs each, ThreadSanitizer|$make threads > $t/threads.out 2>&1 && awk '/ threads, / { n += \$1 * \$3; k++ } END { printf \"figure: %d runs, half of them under ThreadSanitizer\\n\", n; exit k != 2 }' $t/threads.out
-memory|100 000 calls fail for want of memory|$t/memory ${MOST:-600}
 hostile|1 million wrong calls, under sanitizers|flock $t/sanitize.lock $make hostile CALLS=$calls
 determinism|the same bits in 1000 steps|$make determinism > $t/determinism.out 2>&1 && awk '/the same bits/ { n++ } END { printf \"figure: %d comparisons\\n\", n; exit n == 0 }' $t/determinism.out
 faults|5 000 failing calls of file systems|$t/files faults
