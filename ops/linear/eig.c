@@ -54,7 +54,7 @@ static bool eig_one(const eddy_kernel *k, int64_t i, char *scratch)
                       eddy__lapack_eig(z.d, z.n, scratch, values, v, scratch + z.work);
     if (!good) eddy__fill_nan(z.d, z.n, values);
     if (!good && v) eddy__fill_nan(z.d, z.n * z.n, v);
-    if (v) eddy__turn_matrix(z.d, good, z.n, z.n, v, eddy__matrix_of(k->out[1], i));
+    if (v) eddy__turn_matrix(k, z.d, good, z.n, z.n, v, eddy__matrix_of(k->out[1], i));
     return true;
 }
 

@@ -76,7 +76,7 @@ static bool eigh_one(const eddy_kernel *k, int64_t i, char *scratch)
         return true;
     }
     store_values(z.d, z.n, scratch + z.values, values);
-    if (v) eddy__turn_matrix(z.d, true, z.n, z.n, scratch, v);
+    if (v) eddy__turn_matrix(k, z.d, true, z.n, z.n, scratch, v);
     return true;
 }
 

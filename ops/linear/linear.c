@@ -1,4 +1,5 @@
 /* linear.c -- matrix_transpose, adjoint, and helpers shared by the operations of linear algebra. */
+#include "graph/base/stop.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/matmul/matmul_threads.h"
@@ -9,6 +10,8 @@
 #include <limits.h>
 #include <math.h>
 #include <string.h>
+
+enum { TURNED = 64 };       /* rows of a transposed matrix are written in multiples of these */
 
 /* ------------------------------------------------------ matrix_transpose -- */
 
@@ -194,18 +197,29 @@ void eddy__fill_identity(eddy_dtype d, int64_t n, void *y)
     }
 }
 
-void eddy__turn_matrix(eddy_dtype d, bool conjugate, int64_t m, int64_t n, const void *x, void *y)
+static void conjugate_all(eddy_dtype d, int64_t n, void *y)
 {
     const size_t size = eddy_dtype_size(d);
-    eddy_box b = { .rank = 0 };
-    eddy__box_add(&b, n, m, 1);
-    eddy__box_add(&b, m, 1, n);
-    if (m > 0 && n > 0) eddy__box_copy(&b, size, y, x);
-    if (!conjugate || !eddy_dtype_is_complex(d)) return;
-    for (int64_t i = 0; i < m * n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         char *imag = (char *)y + (size_t)i * size + size / 2;
         if (d == EDDY_COMPLEX64) *(float *)(void *)imag *= -1;
         else *(double *)(void *)imag *= -1;
+    }
+}
+
+void eddy__turn_matrix(const eddy_kernel *k, eddy_dtype d, bool conjugate, int64_t m, int64_t n,
+                       const void *x, void *y)
+{
+    const size_t  size = eddy_dtype_size(d);
+    const int64_t most = (eddy__turns_per_look(m) + TURNED - 1) / TURNED * TURNED;
+    for (int64_t i = 0; i < n && m > 0 && !eddy__stopped(k->stop); i += most) {
+        const int64_t rows = n - i < most ? n - i : most;
+        char         *to = (char *)y + (size_t)(i * m) * size;
+        eddy_box      b = { .rank = 0 };
+        eddy__box_add(&b, rows, m, 1);
+        eddy__box_add(&b, m, 1, n);
+        eddy__box_copy(&b, size, to, (const char *)x + (size_t)i * size);
+        if (conjugate && eddy_dtype_is_complex(d)) conjugate_all(d, rows * m, to);
     }
 }
 

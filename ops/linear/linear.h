@@ -61,9 +61,10 @@ eddy_status eddy__each_long_matrix(eddy_kernel *k, int64_t count, double flops, 
                                    int64_t *failed);
 
 /* The n by n identity matrix; the transpose y [n,m] of x [m,n], with complex elements conjugated
- * on request; whether all of n numbers are finite; n NaNs. */
+ * on request, incomplete if the run of k must end; whether all of n numbers are finite; n NaNs. */
 void eddy__fill_identity(eddy_dtype d, int64_t n, void *y);
-void eddy__turn_matrix(eddy_dtype d, bool conjugate, int64_t m, int64_t n, const void *x, void *y);
+void eddy__turn_matrix(const eddy_kernel *k, eddy_dtype d, bool conjugate, int64_t m, int64_t n,
+                       const void *x, void *y);
 bool eddy__numbers_are_finite(eddy_dtype d, int64_t n, const void *x);
 void eddy__fill_nan(eddy_dtype d, int64_t n, void *y);
 /* c [m,n] = a b with a [m,depth], of type d, on the threads of k. */

@@ -56,10 +56,10 @@ static bool lu_one(const eddy_kernel *k, int64_t i, char *scratch)
     const eddy_dtype d = k->in[0]->type.dtype;
     const int64_t    n = eddy__rows_of(k->in[0]->type.shape);
     int32_t *pivots = (int32_t *)(void *)(scratch + (size_t)(n * n) * eddy_dtype_size(d));
-    eddy__turn_matrix(d, false, n, n, eddy__matrix_of(k->in[0], i), scratch);
+    eddy__turn_matrix(k, d, false, n, n, eddy__matrix_of(k->in[0], i), scratch);
     const int bad = eddy__blocks_lu(k, d, n, scratch, pivots);
     if (eddy__stopped(k->stop)) return true;
-    eddy__turn_matrix(d, false, n, n, scratch, eddy__matrix_of(k->out[0], i));
+    eddy__turn_matrix(k, d, false, n, n, scratch, eddy__matrix_of(k->out[0], i));
     place_rows(n, pivots, k->out[1]->type.dtype, eddy__vector_of(k->out[1], i));
     return bad == 0;
 }

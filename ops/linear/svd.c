@@ -124,7 +124,7 @@ static bool svd_one(const eddy_kernel *k, int64_t i, char *scratch)
     memcpy(scratch, x, (size_t)count * eddy_dtype_size(d));
     if (!eddy__lapack_svd(&z.p, scratch, s, u, scratch + z.vt, scratch + z.work, z.bytes))
         svd_of_none(&z, s, u, v);
-    else if (v) eddy__turn_matrix(d, false, z.p.full ? z.p.n : z.k, z.p.n, scratch + z.vt, v);
+    else if (v) eddy__turn_matrix(k, d, false, z.p.full ? z.p.n : z.k, z.p.n, scratch + z.vt, v);
     return true;
 }
 
@@ -314,8 +314,8 @@ static bool pinv_one(const eddy_kernel *k, int64_t i, char *scratch)
         return true;
     }
     divide_rows(&z, a->rcond, scratch + z.s, scratch + z.vt);
-    eddy__turn_matrix(d, false, z.k, n, scratch + z.vt, v);
-    eddy__turn_matrix(d, false, m, z.k, scratch + z.u, ut);
+    eddy__turn_matrix(k, d, false, z.k, n, scratch + z.vt, v);
+    eddy__turn_matrix(k, d, false, m, z.k, scratch + z.u, ut);
     eddy__matrix_product(k, d, n, m, z.k, v, ut, y);
     return true;
 }

@@ -1,6 +1,7 @@
 /* tridiagonal.c -- tridiagonal matrices: products and solutions. A matrix is stored as three
  * rows: the superdiagonal (its last element unused), the diagonal, and the subdiagonal (its first
  * element unused). */
+#include "graph/base/stop.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/libraries/lapack.h"
@@ -83,11 +84,12 @@ static bool solve_one(const eddy_kernel *k, int64_t i, char *scratch)
     const size_t     size = eddy_dtype_size(d), row = (size_t)n * size;
     char *sides = scratch + 3 * row;
     memcpy(scratch, eddy__matrix_of(k->in[0], i), 3 * row);
-    eddy__turn_matrix(d, false, n, columns, eddy__matrix_of(k->in[1], i), sides);
+    eddy__turn_matrix(k, d, false, n, columns, eddy__matrix_of(k->in[1], i), sides);
+    if (eddy__stopped(k->stop)) return true;
     if (!eddy__lapack_tridiagonal(d, n, columns, scratch + 2 * row + size, scratch + row, scratch,
                                   sides))
         return false;
-    eddy__turn_matrix(d, false, columns, n, sides, eddy__matrix_of(k->out[0], i));
+    eddy__turn_matrix(k, d, false, columns, n, sides, eddy__matrix_of(k->out[0], i));
     return true;
 }
 
