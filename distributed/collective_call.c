@@ -82,10 +82,10 @@ bool eddy__collective_begin(eddy_call *call, eddy_communicator *c, const eddy_ca
     call->has_turn = (call->in_background || eddy__jobs_wait(call)) && wait_for_turn(call);
     if (!call->has_turn) return false;
     const size_t n = (size_t)c->n;
-    call->packets = calloc(n + 1, sizeof *call->packets);
+    call->packets = calloc(n, sizeof *call->packets);
     call->messages = calloc(2 * n, sizeof *call->messages);
     if (!call->packets || !call->messages) return no_memory(call);
-    call->mine = call->packets + n;
+    call->mine = call->packets + c->me;
     call->mine->header = *h;
     call->mine->header.size = sizeof *h;
     call->mine->header.rank = c->world->rank;
@@ -215,7 +215,6 @@ bool eddy__collective_meet(eddy_call *call, const void *data, size_t bytes)
     const size_t             with = bytes <= EDDY_SHORT_BYTES ? bytes : 0;
     if (call->error.status != EDDY_OK) return false;
     if (with > 0) memcpy(call->mine->data, data, with);
-    call->packets[c->me] = *call->mine;
     for (int r = 0; r < c->n; r++)
         if (r != c->me &&
             (!eddy__collective_receive(call, r, &call->packets[r], sizeof(eddy_packet)) ||

@@ -90,7 +90,10 @@ static bool combine_shares(eddy_call *call, const void *in, share (*of)(const vo
                              (size_t)theirs.count * size))
             return false;
     }
-    if (bytes > 0) memcpy(k.parts[c->me], (const char *)in + (size_t)mine.from * size, bytes);
+    const char *own = (const char *)in + (size_t)mine.from * size;
+    /* Only parts with an even number are changed. */
+    if (c->me % 2 != 0 || own == out) k.parts[c->me] = (void *)(uintptr_t)own;
+    else if (bytes > 0) memcpy(k.parts[c->me], own, bytes);
     if (!eddy__collective_finish(call)) return false;
     combine(call, &k, mine.count, out);
     return true;
@@ -145,21 +148,31 @@ static bool spread_shares(eddy_call *call, void *out, const even_shares *e, int 
     return eddy__collective_finish(call);
 }
 
+/* Part by part, so that copies stay in the cache: a share of a part has at most SHARE bytes. */
+static bool reduce_long(eddy_call *call, const char *in, char *out, int64_t count, int root)
+{
+    enum { SHARE = 1 << 19 };
+    const int     n = call->c->n;
+    const int64_t size = (int64_t)size_of(call), most = SHARE / size * n;
+    for (int64_t i = 0; i < count; i += most) {
+        const even_shares e = { count - i < most ? count - i : most, n };
+        const int64_t     mine = even_share(e.count, n, call->c->me).from;
+        if (!combine_shares(call, in + i * size, of_even, &e, out + (i + mine) * size) ||
+            !spread_shares(call, out + i * size, &e, root))
+            return false;
+    }
+    return true;
+}
+
 /* root -1: all ranks get the result. */
 static bool reduce_to(eddy_call *call, const void *in, void *out, int64_t count, int root)
 {
-    const size_t      size = size_of(call), bytes = (size_t)count * size;
-    const even_shares e = { count, call->c->n };
+    const size_t bytes = (size_t)count * size_of(call);
     if (!eddy__collective_meet(call, in, bytes)) return false;
     const bool here = root < 0 || root == call->c->me;
-    if (bytes <= EDDY_SHORT_BYTES) {
-        if (here) return combine_short(call, 0, count, out);
-    } else {
-        const share mine = even_share(count, call->c->n, call->c->me);
-        if (!combine_shares(call, in, of_even, &e, (char *)out + (size_t)mine.from * size) ||
-            !spread_shares(call, out, &e, root))
-            return false;
-    }
+    if (bytes > EDDY_SHORT_BYTES) {
+        if (!reduce_long(call, in, out, count, root)) return false;
+    } else if (here) return combine_short(call, 0, count, out);
     if (!here && bytes > 0) memset(out, 0, bytes);
     return true;
 }

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,9 +23,13 @@ struct eddy_message {
     MPI_Request   request;
     int           peer;
     bool          sends;
-    eddy_message *next;              /* that was cancelled */
+    eddy_message *next;              /* that was cancelled, or is kept */
+    size_t        room;
     char          sent[];            /* a copy: MPI cannot take a message back that it sends */
 };
+
+/* Messages that have been sent are used again, since new memory takes as long as the copy. */
+enum { KEPT = 4, KEPT_BYTES = 64 << 20 };
 
 typedef struct mpi_rank {
     pthread_mutex_t lock;            /* MPI permits one thread at a time */
@@ -36,6 +41,9 @@ typedef struct mpi_rank {
     notice       failure, end;       /* what it tells the others */
     MPI_Request *telling;            /* by rank: of the failure, and then of the end */
     eddy_message *cancelled;         /* what was being sent */
+    eddy_message *kept;              /* what was sent, */
+    size_t        kept_bytes;        /* with so much room, */
+    int           n_kept;            /* and its number */
     eddy_error   error;              /* of the first rank that failed */
 } mpi_rank;
 
@@ -62,28 +70,63 @@ static bool fail_mpi(eddy_error *e, const char *what, int code)
 
 /* ---------------------------------------------------------------- messages -- */
 
-static eddy_message *begin(mpi_rank *r, bool sends, int peer, void *data, size_t bytes,
-                           eddy_error *error)
+static eddy_message *take_kept(mpi_rank *r, size_t room)
 {
-    eddy_message *m = malloc(sizeof *m + (sends ? bytes : 0));
-    if (!m || bytes > INT32_MAX) {
+    for (eddy_message **at = &r->kept, *m; (m = *at) != NULL; at = &m->next)
+        if (m->room >= room && m->room / 2 <= room) {
+            *at = m->next;
+            r->kept_bytes -= m->room;
+            r->n_kept--;
+            return m;
+        }
+    return NULL;
+}
+
+static void free_message(mpi_rank *r, eddy_message *m)
+{
+    if (m->room == 0 || r->n_kept == KEPT || m->room > KEPT_BYTES - r->kept_bytes) {
         free(m);
-        fail(error, bytes > INT32_MAX ? EDDY_LIMIT : EDDY_NO_MEMORY,
-             "MPI: a message of %zu bytes: %s", bytes,
-             bytes > INT32_MAX ? "the limit is 2^31 - 1" : "out of memory");
+        return;
+    }
+    m->next = r->kept;
+    r->kept = m;
+    r->kept_bytes += m->room;
+    r->n_kept++;
+}
+
+static eddy_message *begin_alone(mpi_rank *r, bool sends, int peer, void *data, size_t bytes,
+                                 eddy_error *error)
+{
+    const size_t  room = sends ? bytes : 0;
+    eddy_message *m = room > 0 ? take_kept(r, room) : NULL;
+    if (m) *m = (eddy_message){ .peer = peer, .sends = sends, .room = m->room };
+    else if ((m = malloc(sizeof *m + room)) != NULL)
+        *m = (eddy_message){ .peer = peer, .sends = sends, .room = room };
+    else {
+        fail(error, EDDY_NO_MEMORY, "MPI: a message of %zu bytes: out of memory", bytes);
         return NULL;
     }
-    *m = (eddy_message){ .peer = peer, .sends = sends };
     if (sends) data = memcpy(m->sent, data, bytes);
-    pthread_mutex_lock(&r->lock);
     const int code =
         sends ? MPI_Isend(data, (int)bytes, MPI_BYTE, peer, MESSAGE, r->comm, &m->request)
               : MPI_Irecv(data, (int)bytes, MPI_BYTE, peer, MESSAGE, r->comm, &m->request);
-    pthread_mutex_unlock(&r->lock);
     if (code == MPI_SUCCESS) return m;
     fail_mpi(error, sends ? "send" : "receive", code);
-    free(m);
+    free_message(r, m);
     return NULL;
+}
+
+static eddy_message *begin(mpi_rank *r, bool sends, int peer, void *data, size_t bytes,
+                           eddy_error *error)
+{
+    if (bytes > INT32_MAX) {
+        fail(error, EDDY_LIMIT, "MPI: a message of %zu bytes: the limit is 2^31 - 1", bytes);
+        return NULL;
+    }
+    pthread_mutex_lock(&r->lock);
+    eddy_message *m = begin_alone(r, sends, peer, data, bytes, error);
+    pthread_mutex_unlock(&r->lock);
+    return m;
 }
 
 static eddy_message *mpi_send(void *context, int to, const void *data, size_t bytes,
@@ -142,7 +185,7 @@ static bool look_alone(mpi_rank *r, eddy_message *m, bool *ended, eddy_error *er
     return ok;
 }
 
-/* Looks at once, then more and more seldom, so that ranks that share a processor can work. */
+/* Looks at once, then lets others run that share the processor, then looks more and more seldom. */
 static bool mpi_wait(void *context, eddy_message *m, double seconds, bool *ended, eddy_error *error)
 {
     struct timespec pause = { .tv_nsec = 1000 };
@@ -151,10 +194,18 @@ static bool mpi_wait(void *context, eddy_message *m, double seconds, bool *ended
     for (int turn = 0;
          (ok = look_alone(context, m, ended, error)) && !*ended && MPI_Wtime() < until; turn++) {
         if (turn < 50) continue;
+        if (turn < 1000) {          /* a pause takes 60 microseconds at least */
+            sched_yield();
+            continue;
+        }
         nanosleep(&pause, NULL);
         if (pause.tv_nsec < 200000) pause.tv_nsec += pause.tv_nsec / 4;
     }
-    if (*ended) free(m);
+    if (*ended) {
+        pthread_mutex_lock(&((mpi_rank *)context)->lock);
+        free_message(context, m);
+        pthread_mutex_unlock(&((mpi_rank *)context)->lock);
+    }
     return ok;
 }
 
@@ -201,6 +252,7 @@ static void mpi_fail(void *context, eddy_status status, const char *text)
 static void release(mpi_rank *r)
 {
     pthread_mutex_destroy(&r->lock);
+    for (eddy_message *m; (m = r->kept) != NULL; free(m)) r->kept = m->next;
     free(r->left);
     free(r->telling);
     free(r);

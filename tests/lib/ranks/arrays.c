@@ -40,7 +40,8 @@ static bool half_agrees(eddy_communicator *c, eddy_dtype d, int64_t count)
 bool halves_agree(eddy_communicator *c)
 {
     return half_agrees(c, EDDY_FLOAT16, 50) && half_agrees(c, EDDY_FLOAT16, 9001) &&
-           half_agrees(c, EDDY_BFLOAT16, 50) && half_agrees(c, EDDY_BFLOAT16, 9001);
+           half_agrees(c, EDDY_BFLOAT16, 50) && half_agrees(c, EDDY_BFLOAT16, 9001) &&
+           half_agrees(c, EDDY_BFLOAT16, 300000 * eddy_communicator_size(c));
 }
 
 /* ------------------------------------------------------------------ groups -- */
@@ -83,6 +84,38 @@ bool groups_agree(eddy_communicator *c)
 
 /* ------------------------------------------------------------------ arrays -- */
 
+/* Element i becomes a sum over ranks r of (r + 1) (i % 1000), in place and in a graph, which keeps the
+ * input. The array is longer than what is exchanged at once. */
+static bool long_array_agrees(eddy_communicator *c)
+{
+    const int     n = eddy_communicator_size(c), me = eddy_communicator_rank(c);
+    const int64_t count = n * ((1 << 19) / 8) + 12345;
+    eddy_error    e = { 0 };
+    eddy_graph   *g = eddy_graph_new();
+    eddy_array   *a = eddy_array_new(EDDY_FLOAT64, EDDY_SHAPE(count)), *out[2] = { NULL, NULL };
+    for (int64_t i = 0; i < count; i++)
+        ((double *)eddy_array_data(a))[i] = (double)((me + 1) * (i % 1000));
+    eddy_tensor   x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(count));
+    eddy_tensor   y = eddy_all_reduce(c, x), z = eddy_reduce_to_root(c, x, .root = n - 1);
+    eddy_session *s = eddy_session_new(g);
+    eddy_run(s, EDDY_FEED({ x, a }), EDDY_FETCH(y, z), out);
+    bool ok = expect(c, out[0] && out[1], "%s", eddy_session_message(s)) &&
+              expect(c, eddy_array_all_reduce(c, EDDY_REDUCE_SUM, a, &e), "%s", e.message);
+    for (int64_t i = 0; ok && i < count; i++) {
+        const double want = (double)(n * (n + 1) / 2 * (i % 1000));
+        ok = expect(c, ((double *)eddy_array_data(a))[i] == want &&
+                           ((double *)eddy_array_data(out[0]))[i] == want &&
+                           ((double *)eddy_array_data(out[1]))[i] == (me == n - 1 ? want : 0),
+                    "element %lld of a long array", (long long)i);
+    }
+    eddy_array_free(a);
+    eddy_array_free(out[0]);
+    eddy_array_free(out[1]);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return ok;
+}
+
 bool arrays_agree(eddy_communicator *c)
 {
     enum { LONG = 3000 };
@@ -102,7 +135,7 @@ bool arrays_agree(eddy_communicator *c)
     expect(c, ok, "%s", e.message);
     eddy_array_free(a);
     eddy_array_free(one);
-    return ok;
+    return ok && long_array_agrees(c);
 }
 
 /* -------------------------------------------------------------------- maps -- */
