@@ -43,6 +43,12 @@ static int64_t grain(int64_t batch, int64_t h, int64_t columns)
     return 1 + (int64_t)(2e6 / (2.0 * (double)batch * (double)h * (double)columns + 1));
 }
 
+/* Of panels to be packed: an element takes as long as many operations. */
+static int64_t packed_at_once(int64_t h, int64_t columns)
+{
+    return 1 + (1 << 15) / (h * columns + 1);
+}
+
 /* Row t of a sequence of [batch,n], and the state before step t. */
 static float *step(const void *x, const eddy_lstm_sequence *s, int64_t t, int64_t n)
 {
@@ -98,7 +104,7 @@ static void forward_f32(eddy_kernel *k, const eddy_lstm_sequence *s)
     recurrence r = { .s = s, .gates = eddy__lstm_forward(EDDY_FLOAT32), .panels = k->scratch,
                      .room = s->batch * ALL };
     r.rooms = r.panels + panels * s->h * ALL;
-    eddy__parallel_or_stop(k, panels, grain(1, s->h, ALL), pack, &r);
+    eddy__parallel_or_stop(k, panels, packed_at_once(s->h, ALL), pack, &r);
     for (r.t = 0; r.t < s->steps; r.t++)
         eddy__parallel_or_stop(k, panels, grain(s->batch, s->h, ALL), forward_panels, &r);
 }
@@ -178,7 +184,7 @@ static void backward_f32(eddy_kernel *k, const eddy_lstm_sequence *s)
     r.dz[1] = r.dz[0] + s->batch * r.wide;
     r.dc = r.dz[1] + s->batch * r.wide;
     r.rooms = r.dc + eddy__whole_lines(s->batch * s->h);
-    eddy__parallel_or_stop(k, panels, grain(1, 4 * s->h, BACK), pack_back, &r);
+    eddy__parallel_or_stop(k, panels, packed_at_once(4 * s->h, BACK), pack_back, &r);
     for (r.t = s->steps - 1; r.t >= 0; r.t--)
         eddy__parallel_or_stop(k, panels, each, backward_panels, &r);
     eddy__parallel_or_stop(k, panels, each, first_state, &r);
