@@ -25,6 +25,7 @@ LATENCY = 10e-6                             # seconds, from port to port
 SENDING = 1e-6                              # of the processor, for each message
 HEADER = 240                                # bytes
 FLOWS = 64
+PART = 1 << 19                              # bytes of a rank's share that are sent at once
 
 CLUSTER = """  <cluster id="c" prefix="n" suffix="" radical="0-{last}" speed="1Gf"
            bw="{bytes}Bps" lat="{latency}s"/>"""
@@ -138,10 +139,12 @@ def check(programs, name):
 
 
 def formula(n, gigabits, kernels, bytes, combining):
-    """The step by latency and bandwidth alone: three exchanges of an all_reduce."""
+    """The step by latency and bandwidth alone: an exchange of headers, and two for each part of an
+    all_reduce."""
+    parts = -(-bytes // (n * PART))
     byte = 8e-9 / gigabits
     each = LATENCY + (n - 1) * SENDING
-    return kernels + 3 * each + (n - 1) * HEADER * byte + bytes * (2 * (n - 1) / n * byte + combining)
+    return kernels + (1 + 2 * parts) * each + (n - 1) * HEADER * byte + bytes * (2 * (n - 1) / n * byte + combining)
 
 
 def scale(programs, name, most, out):
