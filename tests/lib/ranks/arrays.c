@@ -84,8 +84,8 @@ bool groups_agree(eddy_communicator *c)
 
 /* ------------------------------------------------------------------ arrays -- */
 
-/* Element i becomes a sum over ranks r of (r + 1) (i % 1000), in place and in a graph, which keeps the
- * input. The array is longer than what is exchanged at once. */
+/* Element i becomes a sum over ranks r of (r + 1) (i % 1000), in place and in a graph, which keeps
+ * the input. The array is longer than what is exchanged at once. */
 static bool long_array_agrees(eddy_communicator *c)
 {
     const int     n = eddy_communicator_size(c), me = eddy_communicator_rank(c);
