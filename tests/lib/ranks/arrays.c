@@ -37,11 +37,13 @@ static bool half_agrees(eddy_communicator *c, eddy_dtype d, int64_t count)
     return ok;
 }
 
+/* The longest is more than what is exchanged at once, and takes a while on many ranks. */
 bool halves_agree(eddy_communicator *c)
 {
+    const int n = eddy_communicator_size(c);
     return half_agrees(c, EDDY_FLOAT16, 50) && half_agrees(c, EDDY_FLOAT16, 9001) &&
            half_agrees(c, EDDY_BFLOAT16, 50) && half_agrees(c, EDDY_BFLOAT16, 9001) &&
-           half_agrees(c, EDDY_BFLOAT16, 300000 * eddy_communicator_size(c));
+           (n > 3 || half_agrees(c, EDDY_BFLOAT16, 300000 * n));
 }
 
 /* ------------------------------------------------------------------ groups -- */
