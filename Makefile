@@ -41,8 +41,8 @@ GRAPH_CODE := $(addsuffix /%,autodiff command control formats layers optim ops/f
               one_hot_computed rearrange slice_notation)
 COLD     := $(addsuffix /%,graph session input ops/linear ops/nets) ops/math/incomplete_gamma.c
 LEVEL_OF = $(or $(if $(filter $(LOOPS),$1),-O3),$(if $(filter $(GRAPH_CODE),$1),-O1),$(if $(filter $(COLD),$1),-O2),-O3)
-# With sanitizers, tests take twice as long to compile with -O1 and run no faster, and loops that are
-# unrolled by hand take up to four minutes.
+# With sanitizers, tests take twice as long to compile with -O1 as with -O0, and loops that are unrolled
+# by hand up to four minutes. NOT_OPTIMIZED: patterns of other files.
 UNROLLED := $(patsubst %,ops/kernels/convolution/conv_tiles_%.c,plain avx2 avx512 bfloat16) \
             $(patsubst %,ops/kernels/%.c,matmul/gemm_tiles matmul/gemm_dots pooling/pool_windows)
 SLOW_TO_COMPILE := $(if $(findstring -fsanitize=,$(CFLAGS)),tests/% $(UNROLLED))
@@ -615,8 +615,8 @@ mutants: tests $(BUILD)/torture/memory ## change operators in checks, shapes and
 	    python3 scripts/mutants.py $(BUILD) $(MUTANTS) $(MUTANTS_OPTIONS)
 
 FUZZ_SECONDS ?= 60
-# Readers run few operations.
 FUZZ := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+# Readers run few operations, which clang takes minutes to optimize.
 fuzz: ## feed damaged files to the readers (FUZZ_SECONDS=60 per format; needs clang)
 	@echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
 	    clang -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null || \
