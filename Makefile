@@ -750,10 +750,7 @@ style: ## check the sources: order of folders, sizes, paths in pages, messages, 
 	    $$8 !~ /^eddy__|^eddy_op_/ { print "an internal name without eddy__: " $$8; bad = 1 } END { exit bad }'
 	@for a in $(LIBRARIES:%=$(BUILD)/%.a); do nm -g --defined-only $$a | awk 'NF == 3 { print $$3 }' | sort -u; done | \
 	    sort | uniq -d | awk '{ print "defined in two libraries: " $$0; bad = 1 } END { exit bad }'
-	@# operations do not reach files, programs or networks (SECURITY.md); FFTW is loaded as a library
-	@nm -A -u $(filter-out %/fftw.o,$(filter $(addprefix $(BUILD)/obj/,ops/% autodiff/% control/% layers/% optim/%),$(OBJECTS))) | awk '\
-	    $$NF ~ /^(f?open(at|dir)?|creat|popen|system|exec[lv]p?e?|v?fork|posix_spawnp?|socket|connect|dlopen|mmap|unlink|rename)(64)?(@.*)?$$/ \
-	    { print "reaches files, programs or networks: " $$0; bad = 1 } END { exit bad }'
+	@sh scripts/closed_operations.sh $(BUILD)/obj
 	@echo 'style: ok'
 
 format: ## break lines of more than 100 columns
