@@ -210,6 +210,37 @@ START_TEST(rows_of_three)
 }
 END_TEST
 
+/* A column times a row has a loop of its own: each element is one product, to the bit, and 0 where it
+ * would be -0; also with transposes, several threads and what follows. */
+START_TEST(column_times_row)
+{
+    static const eddy_dtype types[] = { EDDY_FLOAT32, EDDY_FLOAT64 };
+    const eddy_dtype d = types[_i % 2];
+    const bool ta = _i & 2, tb = _i & 4;
+    trial t = trial_begin(31);
+    const int64_t sizes[][2] = { { 1, 16 }, { 5, 15 }, { 16, 16 }, { 33, 1 }, { 700, 501 } };
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        const int64_t m = sizes[s][0], n = sizes[s][1];
+        const eddy_tensor a = numbers(&t, d, ta ? EDDY_SHAPE(1, m) : EDDY_SHAPE(m, 1));
+        const eddy_tensor b = numbers(&t, d, tb ? EDDY_SHAPE(n, 1) : EDDY_SHAPE(1, n));
+        const eddy_tensor third = Div(a, eddy_number(t.graph, d, 3));
+        const eddy_tensor y = eddy_matmul(third, b, .transpose_a = ta, .transpose_b = tb);
+        eddy_array *v = value(&t, third), *w = value(&t, b), *got = value(&t, y);
+        for (int64_t i = 0; i < m * n; i++) {
+            const double x = eddy_array_get(v, i / n), z = eddy_array_get(w, i % n);
+            const double want = d == EDDY_FLOAT32 ? (double)((float)x * (float)z) : x * z;
+            ck_assert(eddy_array_get(got, i) == want);
+            ck_assert(want != 0 || !signbit(eddy_array_get(got, i)));
+        }
+        same(&t, Relu(y), Maximum(y, eddy_number(t.graph, d, 0)));
+        eddy_array_free(v);
+        eddy_array_free(w);
+        eddy_array_free(got);
+    }
+    trial_end(&t);
+}
+END_TEST
+
 Suite *batch_matmul_suite(void)
 {
     Suite *s = suite_create("batch_matmul");
@@ -217,6 +248,7 @@ Suite *batch_matmul_suite(void)
     tcase_add_loop_test(c, one_after_the_other, 0, 6);
     tcase_add_test(c, shapes);
     tcase_add_test(c, rows_of_three);
+    tcase_add_loop_test(c, column_times_row, 0, 8);
     tcase_add_test(c, ranks_of_the_run);
     tcase_add_test(c, gather_by_example);
     tcase_add_test(c, gather_that_does_not_fit);
