@@ -75,16 +75,27 @@ static bool wait_for_turn(eddy_call *call)
     return true;
 }
 
+/* The packets and messages of the world, which belong to the collective that has the turn. */
+static bool take_packets(eddy_call *call)
+{
+    eddy_world  *w = call->c->world;
+    const size_t n = (size_t)w->size;
+    if (!w->packets) w->packets = calloc(n, sizeof *w->packets);
+    if (!w->messages) w->messages = calloc(EDDY_MESSAGES * n, sizeof *w->messages);
+    if (!w->packets || !w->messages) return no_memory(call);
+    call->packets = w->packets;
+    call->messages = w->messages;
+    for (int r = 0; r < call->c->n; r++) call->packets[r].header = (eddy_call_header){ 0 };
+    return true;
+}
+
 bool eddy__collective_begin(eddy_call *call, eddy_communicator *c, const eddy_call_header *h)
 {
     *call = (eddy_call){ .c = c, .stopped = call->stopped, .run = call->run,
                          .in_background = call->in_background, .begun = eddy__seconds() };
     call->has_turn = (call->in_background || eddy__jobs_wait(call)) && wait_for_turn(call);
     if (!call->has_turn) return false;
-    const size_t n = (size_t)c->n;
-    call->packets = calloc(n, sizeof *call->packets);
-    call->messages = calloc(2 * n, sizeof *call->messages);
-    if (!call->packets || !call->messages) return no_memory(call);
+    if (!take_packets(call)) return false;
     call->mine = call->packets + c->me;
     call->mine->header = *h;
     call->mine->header.size = sizeof *h;
@@ -102,8 +113,6 @@ bool eddy__collective_end(eddy_call *call)
     eddy__world_add_times(call->c->world, took, call->in_background ? 0 : took);
     for (int i = 0; i < call->n_messages; i++)
         if (call->messages[i]) t->cancel(call->c->world->context, call->messages[i]);
-    free(call->packets);
-    free(call->messages);
     if (call->has_turn) pthread_mutex_unlock(&call->c->world->lock);
     return call->error.status == EDDY_OK;
 }
@@ -147,12 +156,19 @@ static bool finish_one(eddy_call *call, eddy_message *m)
     return true;
 }
 
-bool eddy__collective_finish(eddy_call *call)
+/* Waits for those that were begun first. */
+static bool finish_some(eddy_call *call, int count)
 {
-    for (int i = 0; i < call->n_messages; i++) {
-        if (!finish_one(call, call->messages[i])) return false;
+    for (int i = 0; i < count; i++) {
+        if (call->messages[i] && !finish_one(call, call->messages[i])) return false;
         call->messages[i] = NULL;
     }
+    return true;
+}
+
+bool eddy__collective_finish(eddy_call *call)
+{
+    if (!finish_some(call, call->n_messages)) return false;
     call->n_messages = 0;
     return true;
 }
@@ -209,20 +225,50 @@ bool eddy__collective_compare(eddy_call *call, const eddy_call_header *a, const 
                            describe(b, other, sizeof other), more);
 }
 
+/* The rest of short data follows the header at once, so that it does not wait for an answer. */
+static bool send_rests(eddy_call *call, size_t with)
+{
+    const eddy_communicator *c = call->c;
+    for (int r = 0; with > EDDY_FIRST_BYTES && r < c->n; r++)
+        if (r != c->me && !eddy__collective_send(call, r, call->mine->data + EDDY_FIRST_BYTES,
+                                                 with - EDDY_FIRST_BYTES))
+            return false;
+    return true;
+}
+
+static bool receive_rests(eddy_call *call)
+{
+    const eddy_communicator *c = call->c;
+    for (int r = 0; r < c->n; r++) {
+        eddy_packet *p = &call->packets[r];
+        if (p->header.bytes > EDDY_SHORT_BYTES)
+            return eddy__collective_fail(call, EDDY_IO, "rank %d sent a damaged message",
+                                         c->ranks[r]);
+        if (r != c->me && p->header.bytes > EDDY_FIRST_BYTES &&
+            !eddy__collective_receive(call, r, p->data + EDDY_FIRST_BYTES,
+                                      p->header.bytes - EDDY_FIRST_BYTES))
+            return false;
+    }
+    return eddy__collective_finish(call);
+}
+
 bool eddy__collective_meet(eddy_call *call, const void *data, size_t bytes)
 {
     const eddy_communicator *c = call->c;
     const size_t             with = bytes <= EDDY_SHORT_BYTES ? bytes : 0;
+    const size_t             first = with < EDDY_FIRST_BYTES ? with : EDDY_FIRST_BYTES;
     if (call->error.status != EDDY_OK) return false;
+    call->mine->header.bytes = with;
     if (with > 0) memcpy(call->mine->data, data, with);
     for (int r = 0; r < c->n; r++)
         if (r != c->me &&
             (!eddy__collective_receive(call, r, &call->packets[r], sizeof(eddy_packet)) ||
-             !eddy__collective_send(call, r, call->mine, sizeof(eddy_call_header) + with)))
+             !eddy__collective_send(call, r, call->mine, sizeof(eddy_call_header) + first)))
             return false;
-    if (!eddy__collective_finish(call)) return false;
+    const int headers = call->n_messages;
+    if (!send_rests(call, with) || !finish_some(call, headers)) return false;
     for (int r = 1; r < c->n; r++)
         if (!eddy__collective_compare(call, &call->packets[0].header, &call->packets[r].header))
             return false;
-    return true;
+    return receive_rests(call);
 }

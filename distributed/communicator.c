@@ -31,6 +31,8 @@ static void world_free(eddy_world *w)
     pthread_mutex_destroy(&w->lock);
     pthread_mutex_destroy(&w->error_lock);
     free(w->scratch);
+    free(w->packets);
+    free(w->messages);
     free(w);
 }
 

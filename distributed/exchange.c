@@ -72,30 +72,28 @@ static bool combine_short(eddy_call *call, int64_t from, int64_t count, void *ou
     return true;
 }
 
-/* Sends each rank its share of `in`, and combines this rank's share into `out`. */
-static bool combine_shares(eddy_call *call, const void *in, share (*of)(const void *shares, int r),
-                           const void *shares, void *out)
+/* Begins to send each rank its share of `in`, and to receive those of this rank, which `combine` will
+ * combine into `out`. */
+static bool begin_shares(eddy_call *call, const void *in, share (*of)(const void *shares, int r),
+                         const void *shares, const void *out, combination *k)
 {
     const eddy_communicator *c = call->c;
     const size_t             size = size_of(call);
     const share              mine = of(shares, c->me);
     const size_t             bytes = (size_t)mine.count * size;
-    combination              k;
-    if (!combination_begin(call, mine.count, &k)) return false;
+    if (!combination_begin(call, mine.count, k)) return false;
     for (int i = 1; i < c->n; i++) {
         const int   from = (c->me + c->n - i) % c->n, to = (c->me + i) % c->n;
         const share theirs = of(shares, to);
-        if (!eddy__collective_receive(call, from, k.parts[from], bytes) ||
+        if (!eddy__collective_receive(call, from, k->parts[from], bytes) ||
             !eddy__collective_send(call, to, (const char *)in + (size_t)theirs.from * size,
                              (size_t)theirs.count * size))
             return false;
     }
     const char *own = (const char *)in + (size_t)mine.from * size;
     /* Only parts with an even number are changed. */
-    if (c->me % 2 != 0 || own == out) k.parts[c->me] = (void *)(uintptr_t)own;
-    else if (bytes > 0) memcpy(k.parts[c->me], own, bytes);
-    if (!eddy__collective_finish(call)) return false;
-    combine(call, &k, mine.count, out);
+    if (c->me % 2 != 0 || own == out) k->parts[c->me] = (void *)(uintptr_t)own;
+    else if (bytes > 0) memcpy(k->parts[c->me], own, bytes);
     return true;
 }
 
@@ -125,9 +123,9 @@ static share of_rows(const void *shares, int r)
 
 /* ------------------------------------------------------------------ reducing -- */
 
-/* Sends this rank's share, which is at its place in `out`, to a rank, or to all for -1, and
- * receives theirs there. */
-static bool spread_shares(eddy_call *call, void *out, const even_shares *e, int root)
+/* Begins to send this rank's share, which is at its place in `out`, to a rank, or to all for -1, and
+ * to receive theirs there. */
+static bool begin_spreading(eddy_call *call, void *out, const even_shares *e, int root)
 {
     const eddy_communicator *c = call->c;
     const size_t             size = size_of(call);
@@ -145,10 +143,11 @@ static bool spread_shares(eddy_call *call, void *out, const even_shares *e, int 
                              (size_t)mine.count * size))
             return false;
     }
-    return eddy__collective_finish(call);
+    return true;
 }
 
-/* Part by part, so that copies stay in the cache: a share of a part has at most SHARE bytes. */
+/* Part by part, so that copies stay in the cache: a share of a part has at most SHARE bytes. While the
+ * result of a part is spread, the next part is exchanged. */
 static bool reduce_long(eddy_call *call, const char *in, char *out, int64_t count, int root)
 {
     enum { SHARE = 1 << 19 };
@@ -156,12 +155,16 @@ static bool reduce_long(eddy_call *call, const char *in, char *out, int64_t coun
     const int64_t size = (int64_t)size_of(call), most = SHARE / size * n;
     for (int64_t i = 0; i < count; i += most) {
         const even_shares e = { count - i < most ? count - i : most, n };
-        const int64_t     mine = even_share(e.count, n, call->c->me).from;
-        if (!combine_shares(call, in + i * size, of_even, &e, out + (i + mine) * size) ||
-            !spread_shares(call, out + i * size, &e, root))
+        const share       mine = even_share(e.count, n, call->c->me);
+        char             *to = out + (i + mine.from) * size;
+        combination       k;
+        if (!begin_shares(call, in + i * size, of_even, &e, to, &k) ||
+            !eddy__collective_finish(call))
             return false;
+        combine(call, &k, mine.count, to);
+        if (!begin_spreading(call, out + i * size, &e, root)) return false;
     }
-    return true;
+    return eddy__collective_finish(call);
 }
 
 /* root -1: all ranks get the result. */
@@ -195,7 +198,11 @@ bool eddy__reduce_scatter(eddy_call *call, const void *in, void *out, const int6
     const size_t     bytes = (size_t)(last.from + last.count) * size_of(call);
     if (!eddy__collective_meet(call, in, bytes)) return false;
     if (bytes <= EDDY_SHORT_BYTES) return combine_short(call, mine.from, mine.count, out);
-    return combine_shares(call, in, of_rows, &s, out);
+    combination k;
+    if (!begin_shares(call, in, of_rows, &s, out, &k) || !eddy__collective_finish(call))
+        return false;
+    combine(call, &k, mine.count, out);
+    return true;
 }
 
 /* -------------------------------------------------------------------- moving -- */

@@ -15,6 +15,8 @@
 
 struct eddy_background;
 
+struct eddy_packet;
+
 typedef struct eddy_world {
     const eddy_transport *transport;
     void                 *context;
@@ -23,6 +25,8 @@ typedef struct eddy_world {
     pthread_mutex_t       lock;         /* held by the collective in progress */
     char                 *scratch;      /* of it */
     size_t                scratch_size;
+    struct eddy_packet   *packets;      /* of it, one for each rank */
+    eddy_message        **messages;     /* of it, EDDY_MESSAGES for each rank */
     pthread_mutex_t       error_lock;
     eddy_error            error;        /* once set, no collective works */
     /* under error_lock, in seconds: when the world or its last report began, how long
@@ -57,7 +61,9 @@ typedef enum eddy_collective {
     EDDY_ALL_TO_ALL, EDDY_SEND_RECEIVE, EDDY_BARRIER
 } eddy_collective;
 
-enum { EDDY_SHORT_BYTES = 4096, EDDY_CALL_NAME = 128 };
+/* MPI libraries send messages above some 4 KiB only when the receiver has answered. So, of short data,
+ * at most EDDY_FIRST_BYTES travel with the header, and the rest follows at once. */
+enum { EDDY_SHORT_BYTES = 4096, EDDY_FIRST_BYTES = 3584, EDDY_CALL_NAME = 128 };
 
 /* The collective that a rank is about to run. Members that ranks must share are compared. */
 typedef struct eddy_call_header {
@@ -66,6 +72,7 @@ typedef struct eddy_call_header {
     int32_t    kind, dtype;
     int32_t    detail;               /* the eddy_reduction, or the root; else 0 */
     int32_t    parts;                /* arrays that travel together */
+    uint64_t   bytes;                /* of data with the header; not compared */
     uint64_t   group;
     uint64_t   hash;                 /* of their shapes, or of the numbers of rows of all ranks */
     eddy_shape shape;                /* of the array, or of all parts together */
@@ -87,7 +94,7 @@ typedef struct eddy_call {
     bool               in_background;               /* called by the thread for such collectives */
     double             begun;                       /* seconds */
     eddy_packet       *mine, *packets;              /* packets[r]: of rank r */
-    eddy_message     **messages;                    /* in progress */
+    eddy_message     **messages;                    /* in progress; NULL: ended */
     int                n_messages;
 } eddy_call;
 
@@ -100,7 +107,8 @@ bool eddy__collective_end(eddy_call *call);    /* false if there was an error */
  * packets[r].data then has those of rank r. */
 bool eddy__collective_meet(eddy_call *call, const void *data, size_t bytes);
 /* Begins to send to a rank of the communicator, or to receive from it; finish waits for all. At
- * most 2 n at a time. */
+ * most EDDY_MESSAGES n at a time. */
+enum { EDDY_MESSAGES = 4 };
 bool eddy__collective_send(eddy_call *call, int to, const void *data, size_t bytes);
 bool eddy__collective_receive(eddy_call *call, int from, void *data, size_t bytes);
 bool eddy__collective_finish(eddy_call *call);

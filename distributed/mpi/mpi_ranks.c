@@ -165,10 +165,11 @@ static bool test(eddy_message *m, bool *ended, eddy_error *error)
     return code == MPI_SUCCESS || fail_mpi(error, m->sends ? "send" : "receive", code);
 }
 
-/* False with an error if the message will never end. */
-static bool look(mpi_rank *r, eddy_message *m, bool *ended, eddy_error *error)
+/* False with an error if the message will never end, which only notices tell. */
+static bool look(mpi_rank *r, eddy_message *m, bool notices, bool *ended, eddy_error *error)
 {
     if (!test(m, ended, error) || *ended) return *ended;
+    if (!notices) return true;
     read_notices(r);
     if (r->error.status != EDDY_OK) return fail(error, r->error.status, "%s", r->error.message);
     if (!r->left[m->peer]) return true;
@@ -177,22 +178,25 @@ static bool look(mpi_rank *r, eddy_message *m, bool *ended, eddy_error *error)
            fail(error, EDDY_CLOSED, "rank %d has ended", m->peer);
 }
 
-static bool look_alone(mpi_rank *r, eddy_message *m, bool *ended, eddy_error *error)
+static bool look_alone(mpi_rank *r, eddy_message *m, bool notices, bool *ended, eddy_error *error)
 {
     pthread_mutex_lock(&r->lock);
-    const bool ok = look(r, m, ended, error);
+    const bool ok = look(r, m, notices, ended, error);
     pthread_mutex_unlock(&r->lock);
     return ok;
 }
 
-/* Looks at once, then lets others run that share the processor, then looks more and more seldom. */
+/* Looks at once, then lets others run that share the processor, then looks more and more seldom. A
+ * look for notices takes as long as one at the message: first once, and then seldom. */
 static bool mpi_wait(void *context, eddy_message *m, double seconds, bool *ended, eddy_error *error)
 {
     struct timespec pause = { .tv_nsec = 1000 };
     const double    until = MPI_Wtime() + seconds;
     bool            ok;
     for (int turn = 0;
-         (ok = look_alone(context, m, ended, error)) && !*ended && MPI_Wtime() < until; turn++) {
+         (ok = look_alone(context, m, turn % 16 == 0 || turn >= 1000, ended, error)) && !*ended &&
+         MPI_Wtime() < until;
+         turn++) {
         if (turn < 50) continue;
         if (turn < 1000) {          /* a pause takes 60 microseconds at least */
             sched_yield();
