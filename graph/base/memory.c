@@ -19,21 +19,32 @@ enum { guard = 16 };
 enum { guard = 0 };
 #endif
 
-/* Asks the system to use huge pages for blocks that fill them, which reduces TLB misses. */
-static void *libc_allocate(void *context, size_t size)
+/* Asks the system to use huge pages where the block fills them, which reduces TLB misses. */
+static void advise_huge_pages(void *p, size_t size)
 {
-    (void)context;
-    if (size < HUGE_PAGE) return malloc(size);
-    const size_t whole = size / HUGE_PAGE * HUGE_PAGE;
-    void        *p = NULL;
-    if (posix_memalign(&p, HUGE_PAGE, size) != 0) return NULL;
 #ifdef MADV_HUGEPAGE
-    const int kept = errno;
-    madvise(p, whole, MADV_HUGEPAGE);       /* without them it works as well */
+    const int       kept = errno;
+    const uintptr_t at = (uintptr_t)p, mask = HUGE_PAGE - 1;
+    const uintptr_t from = (at + mask) & ~mask, to = (at + size) & ~mask;
+    if (from < to) madvise((char *)p + (from - at), to - from, MADV_HUGEPAGE);   /* or without */
     errno = kept;
 #else
-    (void)whole;
+    (void)p, (void)size;
 #endif
+}
+
+/* Of the GNU C library, blocks of at most KEPT_PAGES huge pages come from its heap once one of the
+ * size was freed, with pages that the system need not provide and clear again: results of 4 MB took 8
+ * times as long with an alignment, for which it maps memory each time. */
+static void *libc_allocate(void *context, size_t size)
+{
+    enum { KEPT_PAGES = 15 };
+    (void)context;
+    if (size < HUGE_PAGE) return malloc(size);
+    void *p = NULL;
+    if (size <= (size_t)KEPT_PAGES * HUGE_PAGE) p = malloc(size);
+    else if (posix_memalign(&p, HUGE_PAGE, size) != 0) return NULL;
+    if (p) advise_huge_pages(p, size);
     return p;
 }
 static void libc_release(void *context, void *p, size_t size)
