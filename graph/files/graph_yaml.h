@@ -11,7 +11,7 @@
 enum {
     EDDY_YAML_VERSION = 1,
     EDDY_YAML_DEPTH   = 64,          /* collections inside one another */
-    EDDY_YAML_GRAPHS  = 12,          /* graphs inside one another: five collections each */
+    EDDY_YAML_GRAPHS  = 12,          /* graphs inside one another: four collections each */
     EDDY_YAML_ATTRS   = 256,         /* attributes of a node */
     EDDY_YAML_COLLECTIONS = 1024     /* of a graph */
 };

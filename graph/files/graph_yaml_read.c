@@ -19,6 +19,7 @@ typedef struct reader {
     named_op        *ops;            /* by name */
     size_t           n_ops;
     int64_t          max_nodes;
+    int              inner;             /* graphs within one another, besides the outermost */
 } reader;
 
 static bool no_memory(reader *r)
@@ -352,12 +353,20 @@ static bool fill_inner_graph(reader *r, eddy_graph *g, const eddy_yaml_item *it)
 
 static eddy_graph *read_inner_graph(void *context, const eddy_yaml_item *it)
 {
-    reader     *r = context;
+    reader *r = context;
+    if (++r->inner >= EDDY_YAML_GRAPHS) {
+        eddy__yaml_fail(&r->p, it, EDDY_LIMIT, "graphs are nested more than %d deep",
+                        EDDY_YAML_GRAPHS);
+        return NULL;
+    }
     eddy_graph *g = new_graph(r);
     if (g) g->is_body = true;
-    if (!g || fill_inner_graph(r, g, it)) return g;
-    eddy_graph_free(g);
-    return NULL;
+    if (g && !fill_inner_graph(r, g, it)) {
+        eddy_graph_free(g);
+        g = NULL;
+    }
+    r->inner--;
+    return g;
 }
 
 /* -------------------------------------------------------- the document -- */

@@ -249,8 +249,12 @@ static bool put_attributes(writer *w, const eddy_node *node, int indent)
     const eddy_attr_field *f = node->op->attrs;
     if (!node->attrs || !f || !f->name) return true;
     eddy__text_put(w->text, "%*sattributes:\n", indent, "");
-    for (; f->name; f++)
+    for (int n = 0; f->name; f++, n++) {
+        if (n == EDDY_YAML_ATTRS)
+            return eddy__error_set(w->error, EDDY_LIMIT, "%s has more than %d attributes",
+                                   node->op->name, EDDY_YAML_ATTRS);
         if (!put_attribute(w, f, (const char *)node->attrs + f->offset, indent + 2)) return false;
+    }
     return true;
 }
 
