@@ -29,7 +29,7 @@ int eddy__trace_call(trace *t, const eddy_function *f, const char *role, int n,
     const int m = f->build((eddy_list){ n, args }, t->y, f->context);
     if (!eddy__graph_ready(g)) return 0;
     if (m <= 0 || m > EDDY_MAX_RESULTS) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+        eddy_fail(g, m > EDDY_MAX_RESULTS ? EDDY_LIMIT : EDDY_INVALID_ARGUMENT,
                   "%s: the number of results of %.200s is %d; expected 1 to %d [scope '%s']",
                   t->what, name, m, EDDY_MAX_RESULTS, scope);
         return 0;
