@@ -130,6 +130,7 @@ static bool plan_memory(compile *c)
     if (!p->embedded) {
         p->own_memory.fixed = (size_t)all;
         p->own_memory.limit = s->options.max_bytes;
+        p->own_memory.plan = p;
     }
     p->patches = eddy__plan_alloc(c, (size_t)p->n_buffers, sizeof *p->patches);
     if (!p->patches) return false;

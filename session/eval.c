@@ -244,6 +244,19 @@ static bool is_alias(const eddy_node *node, const eddy_buffer *b, const eddy_typ
            b[0].count == eddy_shape_count(types[0].shape);
 }
 
+/* What the session keeps of node i; constants belong to the graph, and views to other values. */
+static sized_value kept_value(const void *of, int32_t i)
+{
+    const evaluation *l = of;
+    sized_value       v = { .node = i > 0 ? l->session->graph->nodes[i] : NULL };
+    if (!v.node || !l->cache->at[i].values || (v.node->op->flags & EDDY_OP_CONSTANT)) return v;
+    for (int k = 0; k < v.node->n_outputs; k++) {
+        const eddy_array *a = l->cache->at[i].values[k];
+        if (!eddy__array_is_borrowed(a)) v.bytes += eddy_array_bytes(a);
+    }
+    return v;
+}
+
 /* Computed values are kept, so the limit holds for all of them together. */
 static bool is_within_limit(evaluation *l, const eddy_node *node, const eddy_type *types)
 {
@@ -252,10 +265,13 @@ static bool is_within_limit(evaluation *l, const eddy_node *node, const eddy_typ
     for (int k = 0; k < node->n_outputs; k++)
         more += (double)eddy_shape_count(types[k].shape) * (double)eddy_dtype_size(types[k].dtype);
     if (limit == 0 || (double)held + more <= (double)limit) return true;
+    char largest[800];
     return eddy__error_set(l->error, EDDY_LIMIT,
                            "%s: the result needs %.0f bytes besides %zu of values that are kept "
-                           "until eddy_eval_forget; max_bytes of the session is %zu [node '%s']",
-                           node->op->name, more, held, limit, node->name);
+                           "until eddy_eval_forget; max_bytes of the session is %zu [node '%.50s']"
+                           "%s", node->op->name, more, held, limit, node->name,
+                           eddy__name_largest(kept_value, l, l->session->graph->size + 1, largest,
+                                              sizeof largest));
 }
 
 static void count_kept(evaluation *l, const eddy_node *node, eddy_array **out)

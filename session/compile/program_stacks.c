@@ -49,12 +49,14 @@ static eddy_status no_memory(eddy_kernel *k, const eddy_program *p, int64_t rows
 static eddy_status over_limit(eddy_kernel *k, const eddy_program *p, int64_t rows)
 {
     const open_memory *m = p->memory;
+    char               largest[160];    /* what is left of the 400 characters of a reason */
     return eddy_kernel_fail(k, EDDY_LIMIT,
                             "the run needs %zu bytes, and more for the values that the gradient "
                             "keeps of %lld iterations; max_bytes of the session is %zu [stacks of "
-                            "'%.200s']",
+                            "'%.50s']%s",
                             m->fixed + atomic_load_explicit(&m->bytes, memory_order_relaxed),
-                            (long long)rows, m->limit, p->node->name);
+                            (long long)rows, m->limit, p->node->name,
+                            eddy__largest_values(m->plan, largest, sizeof largest));
 }
 
 /* Whether so many more bytes fit the session's limit. */

@@ -26,6 +26,8 @@ void eddy__node_run_begin(node_run *r, eddy_session *s, bool limited, eddy_stop 
 
 void eddy__node_run_end(node_run *r) { eddy__arena_free(&r->plan.arena); }
 
+/* Names only the value for which there was no room: the others are in the lists of all bodies that
+ * are running, which a node_run does not know. */
 bool eddy__node_run_full(const node_run *r, const char *what)
 {
     if (!r->memory.refused)

@@ -202,8 +202,9 @@ typedef struct plan_profile {
 
 /* Memory that grows in a run (program_stacks.c), and the limit on it and on the plan's own. */
 typedef struct open_memory {
-    atomic_size_t bytes;
-    size_t        fixed, limit;   /* limit 0: none */
+    atomic_size_t           bytes;
+    size_t                  fixed, limit;   /* limit 0: none */
+    const struct eddy_plan *plan;           /* whose own memory is `fixed` */
 } open_memory;
 
 struct eddy_plan {
@@ -475,8 +476,17 @@ static inline void eddy__profile_count(const eddy_plan *p, int32_t i, int64_t *l
     if (p->session->options.trace) eddy__trace_instruction(p, i, &p->code[i], *last, now);
     *last = now;
 }
-/* "; largest values: 'name' bytes, ..." for at most ten values of the plan; "" if it has none. */
+/* "; largest values: 'name' bytes, ..." for at most ten values of the plan, as many as fit whole
+ * into the text; "" if it has none. The second function does the same for other values: `at` gives
+ * value i of n, with 0 bytes if it does not count. */
 const char *eddy__largest_values(const eddy_plan *p, char *text, size_t size);
+typedef struct sized_value {
+    const eddy_node *node;
+    uint64_t         bytes;
+} sized_value;
+typedef sized_value sized_value_fn(const void *of, int32_t i);
+const char *eddy__name_largest(sized_value_fn *at, const void *of, int32_t n, char *text,
+                               size_t size);
 /* Allocates the profile of a plan when its instructions are final (profile/count.c). */
 bool eddy__profile_prepare(compile *c);
 

@@ -3,6 +3,7 @@
 #include "build/gen/suites.h"
 #include "tests/lib/graph_fixture.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 START_TEST(rank)
@@ -63,6 +64,21 @@ START_TEST(names)
 }
 END_TEST
 
+START_TEST(messages)
+{
+    enum { MOST = 1011 };
+    char text[MOST + 2] = "";
+    memset(text, 'm', MOST);
+    eddy_fail(g, EDDY_CORRUPT, "%s", text);
+    ck_assert_str_eq(eddy_graph_message(g), text);
+    eddy_graph_clear_error(g);
+    text[MOST] = 'n';
+    eddy_fail(g, EDDY_CORRUPT, "%s", text);
+    ck_assert_uint_eq(strlen(eddy_graph_message(g)), MOST);
+    ck_assert_mem_eq(eddy_graph_message(g), text, MOST);
+}
+END_TEST
+
 START_TEST(inputs)
 {
     enum { MOST = 65535 };
@@ -91,13 +107,109 @@ START_TEST(threads_and_timeouts)
                          i < 3 ? EDDY_OK : EDDY_INVALID_ARGUMENT);
         eddy_session_free(s);
     }
-    eddy_session *s = eddy_session_new(g);
-    ck_assert_int_eq(eddy_session_set_timeout(s, 1e9), EDDY_OK);
-    ck_assert_int_eq(eddy_session_set_timeout(s, 1.001e9), EDDY_INVALID_ARGUMENT);
-    ck_assert_int_eq(eddy_session_set_timeout(s, -1e-9), EDDY_INVALID_ARGUMENT);
-    eddy_session_free(s);
+    const double beyond = nextafter(1e9, 2e9), timeouts[] = { 0, 1e9, beyond, -1e-9, (double)NAN };
+    for (int i = 0; i < 5; i++) {
+        const eddy_status want = i < 2 ? EDDY_OK : EDDY_INVALID_ARGUMENT;
+        eddy_session     *s = eddy_session_new(g), *t = eddy_session_new(g, .timeout = timeouts[i]);
+        ck_assert_int_eq(eddy_session_set_timeout(s, timeouts[i]), want);
+        ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), NULL), EDDY_OK);
+        ck_assert_int_eq(eddy_run(t, EDDY_FEED(), EDDY_FETCH(y), NULL), want);
+        eddy_session_free(s);
+        eddy_session_free(t);
+    }
 }
 END_TEST
+
+START_TEST(ranks_of_jacobians)
+{
+    const eddy_tensor four = eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(1, 1, 1, 1));
+    const eddy_tensor five = eddy_expand_dims(four, 0);
+    eddy_tensor       j;
+    eddy_jacobian(eddy_square(four), EDDY_LIST(four), &j);
+    fits(g);
+    ck_assert_int_eq(eddy_shape_of(j).rank, 8);
+    is_number(j, 2);
+    eddy_jacobian(eddy_square(five), EDDY_LIST(five), &j);
+    fails(g, EDDY_LIMIT, "would have rank 10; the limit is 8");
+    eddy_jacobian(eddy_expand_dims(eddy_square(four), 0), EDDY_LIST(four), &j);
+    fails(g, EDDY_LIMIT, "would have rank 9; the limit is 8");
+    eddy_hessians(eddy_sum(eddy_square(four)), EDDY_LIST(four), &j);
+    fits(g);
+    is_number(j, 2);
+    eddy_hessians(eddy_sum(eddy_square(five)), EDDY_LIST(five), &j);
+    fails(g, EDDY_LIMIT, "would have rank 10; the limit is 8");
+}
+END_TEST
+
+/* ------------------------------------------------------------- functions -- */
+
+/* The context is the number of results. */
+static int as_many(eddy_list x, eddy_tensor *y, void *context)
+{
+    const int n = *(const int *)context;
+    for (int i = 0; i < n && i < EDDY_MAX_RESULTS; i++) y[i] = eddy_add(x.at[0], eddy_scalar(g, i));
+    return n;
+}
+
+START_TEST(results_of_a_function)
+{
+    const eddy_tensor   x = eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(1));
+    const eddy_tensor   yes = eddy_greater(eddy_sum(x), eddy_scalar(g, 0));
+    eddy_tensor         y[EDDY_MAX_RESULTS];
+    int                 n = EDDY_MAX_RESULTS;
+    const eddy_function f = { .build = as_many, .context = &n };
+    ck_assert_int_eq(n, 64);
+    ck_assert_int_eq(eddy_vmap(f, EDDY_LIST(x), y), n);
+    is_number(y[n - 1], n);
+    ck_assert_int_eq(eddy_cond(yes, f, f, y, EDDY_LIST(x)), n);
+    is_number(y[n - 1], n);
+    n++;
+    ck_assert_int_eq(eddy_vmap(f, EDDY_LIST(x), y), 0);
+    fails(g, EDDY_LIMIT, "65; the limit is 64");
+    ck_assert_int_eq(eddy_cond(yes, f, f, y, EDDY_LIST(x)), 0);
+    fails(g, EDDY_LIMIT, "is 65; expected 1 to 64");
+}
+END_TEST
+
+static bool opaque_infer(eddy_infer *c)
+{
+    c->out[0] = c->in[0];
+    return true;
+}
+static eddy_status opaque_kernel(eddy_kernel *k)
+{
+    memcpy(k->out[0]->data, k->in[0]->data, sizeof(float));
+    return EDDY_OK;
+}
+static const eddy_op_def opaque = { .name = "Opaque", .min_inputs = 1, .max_inputs = 1,
+                                    .outputs = 1, .infer = opaque_infer, .kernel = opaque_kernel };
+
+static int without_rule(eddy_list x, eddy_tensor *y, void *context)
+{
+    (void)context;
+    y[0] = eddy_apply1(&opaque, NULL, x.at[0]);
+    return 1;
+}
+
+/* Of an operation that has no rule for batches. */
+START_TEST(examples_of_a_map)
+{
+    enum { MOST = 1 << 14 };
+    eddy_tensor y;
+    for (int n = MOST; n <= MOST + 1; n++) {
+        const eddy_tensor   x = eddy_placeholder(g, NULL, EDDY_FLOAT32, EDDY_SHAPE(n));
+        const eddy_function f = { .build = without_rule };
+        ck_assert_int_eq(eddy_vmap(f, EDDY_LIST(x), &y), n == MOST);
+        if (n == MOST) ck_assert_int_eq(eddy_shape_of(y).dim[0], MOST);
+        else fails(g, EDDY_UNIMPLEMENTED, "1 to 16384");
+    }
+    const eddy_tensor open = eddy_placeholder(g, NULL, EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY));
+    eddy_vmap((eddy_function){ .build = without_rule }, EDDY_LIST(open), &y);
+    fails(g, EDDY_UNIMPLEMENTED, "a known number of examples");
+}
+END_TEST
+
+/* ---------------------------------------------------------------- memory -- */
 
 /* The status of a run of y with this limit. */
 static eddy_status run_within(eddy_tensor y, size_t bytes, char *message)
@@ -129,6 +241,58 @@ START_TEST(memory_of_a_run)
     ck_assert_msg(strstr(says, "'product' 4000000") && strstr(says, "'x' 120000"), "%s", says);
     ck_assert_int_eq(run_within(y, needs, says), EDDY_OK);
     ck_assert_int_eq(run_within(y, needs - 1, says), EDDY_LIMIT);
+}
+END_TEST
+
+/* The ten largest of twelve values, the largest first, whole even with the longest names. */
+START_TEST(largest_values)
+{
+    enum { VALUES = 12, NAMED = 10, LONGEST = 4079, SHOWN = 50 };
+    static const int order[VALUES] = { 5, 0, 11, 3, 8, 1, 10, 7, 2, 9, 4, 6 };
+    char             says[1012], want[1012] = "; largest values: ", name[LONGEST + 1] = "";
+    eddy_tensor      x[VALUES];
+    size_t           largest = 0, all = 0;
+    for (int i = 0; i < VALUES; i++) {
+        memset(name, 'n', LONGEST);
+        name[0] = (char)('a' + order[i]);
+        const int64_t n = 1000000 - 1000 * order[i];
+        x[i] = eddy_random_uniform(g, EDDY_SHAPE(n), .name = name);
+        all += (size_t)n * sizeof(float);
+    }
+    fits(g);
+    for (int k = 0; k < NAMED; k++)
+        sprintf(strchr(want, 0), "%s'%c%.*s' %d", k ? ", " : "", 'a' + k, SHOWN - 1, name + 1,
+                4000000 - 4000 * k);
+    for (int least = 0; least < 2; least++) {
+        eddy_session *s = eddy_session_new(g, .threads = 1, .max_bytes = least ? 3999999 : all - 1);
+        ck_assert_int_eq(eddy_run(s, EDDY_FEED(), (eddy_list){ VALUES, x }, NULL), EDDY_LIMIT);
+        snprintf(says, sizeof says, "%s", eddy_session_message(s));
+        ck_assert_ptr_nonnull(strstr(says, "; largest"));
+        ck_assert_str_eq(strstr(says, "; largest"), want);
+        ck_assert_uint_lt(strlen(says), sizeof says - 1);
+        ck_assert_int_eq(sscanf(says, least ? "the run needs at least %zu" : "the run needs %zu",
+                                &largest), 1);
+        ck_assert_uint_eq(largest, least ? 4000000 : all);
+        eddy_session_free(s);
+    }
+}
+END_TEST
+
+/* What eddy_eval keeps, to the byte. */
+START_TEST(memory_of_evaluations)
+{
+    char              want[100] = "";
+    const eddy_tensor x = eddy_random_uniform(g, EDDY_SHAPE(1000), .name = "x");
+    const eddy_tensor y = eddy_exp(eddy_reshape(x, EDDY_SHAPE(10, 100))), z = eddy_sum(y);
+    for (int less = 0; less < 2; less++) {
+        eddy_session *s = eddy_session_new(g, .threads = 1, .max_bytes = 8004 - (size_t)less);
+        ck_assert_ptr_nonnull(eddy_eval_in(s, y));
+        ck_assert_int_eq(eddy_eval_in(s, z) == NULL, less);
+        snprintf(want, sizeof want, "[node '%s']; largest values: 'x' 4000, '%s' 4000",
+                 eddy_name_of(z), eddy_name_of(y));
+        if (less) run_fails(s, EDDY_LIMIT, want);
+        eddy_session_free(s);
+    }
 }
 END_TEST
 
@@ -240,9 +404,15 @@ Suite *limits_suite(void)
     tcase_add_test(c, rank);
     tcase_add_test(c, sizes);
     tcase_add_test(c, names);
+    tcase_add_test(c, messages);
     tcase_add_test(c, inputs);
     tcase_add_test(c, threads_and_timeouts);
+    tcase_add_test(c, ranks_of_jacobians);
+    tcase_add_test(c, results_of_a_function);
+    tcase_add_test(c, examples_of_a_map);
     tcase_add_test(c, memory_of_a_run);
+    tcase_add_test(c, largest_values);
+    tcase_add_test(c, memory_of_evaluations);
     tcase_add_test(c, plans);
     tcase_add_test(c, instructions_count);
     tcase_add_test(c, kept_memory);
