@@ -377,9 +377,10 @@ $(WORKLOADS): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard bench/workloads/
 $(TESTS:%.c=$(BUILD)/obj/%.o): | $(GEN)/suites.h $(GEN)/rows.h
 $(BUILD)/obj/tests/lib/sweep_rows.o: $(GEN)/rows.h
 $(BUILD)/obj/tests/main.o: $(GEN)/suites.h
-# Functions that tests/lib/marks.c and tests/formats/test_training_report.c replace.
-REPLACED := -Wl,--wrap=_mark_point,--wrap=opendir
-$(BUILD)/run-tests: $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
+# Functions that allocations.c, tests/lib/marks.c and tests/formats/test_training_report.c replace.
+REPLACED := $(COUNTED) _mark_point opendir
+REPLACED := $(REPLACED:%=-Wl,--wrap=%)
+$(BUILD)/run-tests: $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/bench/workloads/allocations.o $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(REPLACED) $^ -o $@ $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS)
 
@@ -603,7 +604,7 @@ covered: tests $(TORTURES:%=$(BUILD)/torture/%)
 
 MUTANTS ?= 300
 # What the programs with changes are linked with; of $1, the folder of a build.
-MUTANT_TESTS = $(TESTS:%.c=$1/obj/%.o) $(REPLACED)
+MUTANT_TESTS = $(TESTS:%.c=$1/obj/%.o) $1/obj/bench/workloads/allocations.o $(REPLACED)
 MUTANT_LIBRARIES = -Wl,--start-group $(LIBRARIES:%=$1/%.a) -Wl,--end-group $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS) -ldl
 mutants: tests $(BUILD)/torture/memory ## change operators in checks, shapes and plans, and count what the tests notice (MUTANTS=300)
 	@$(MAKE) --no-print-directory sanitized-tests

@@ -1,8 +1,9 @@
 /* allocations.c -- counts the program's own calls of malloc and related functions, which the linker
  * replaces by these functions (-Wl,--wrap). */
-#include "bench/workloads/workload.h"
+#include "bench/workloads/allocations.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 
 static atomic_long calls;
 

@@ -5,6 +5,7 @@
 #define EDDY_WORKLOAD_H
 
 #include "bench/bench.h"
+#include "bench/workloads/allocations.h"
 
 enum { TRIAL_FEEDS = 4, TRIAL_FETCHES = 8, TRIAL_BATCHES = 64, TRIAL_VARIABLES = 80 };
 
@@ -91,8 +92,5 @@ void build_adam(trial *t, int64_t n);
  * y = a x + y, x and y being `bytes` in all. */
 double limit_products(double (*now)(void), int threads);
 double limit_bytes(double (*now)(void), int threads, size_t bytes);
-
-/* Calls of malloc and related functions so far. */
-long allocations_so_far(void);
 
 #endif
