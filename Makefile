@@ -377,8 +377,9 @@ $(WORKLOADS): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard bench/workloads/
 $(TESTS:%.c=$(BUILD)/obj/%.o): | $(GEN)/suites.h $(GEN)/rows.h
 $(BUILD)/obj/tests/lib/sweep_rows.o: $(GEN)/rows.h
 $(BUILD)/obj/tests/main.o: $(GEN)/suites.h
-# Functions that allocations.c, tests/lib/marks.c and tests/formats/test_training_report.c replace.
-REPLACED := $(COUNTED) _mark_point opendir
+# Functions that allocations.c, tests/lib/marks.c, tests/lib/left_over.c and
+# tests/formats/test_training_report.c replace.
+REPLACED := $(COUNTED) _mark_point tcase_create pthread_create pthread_join opendir
 REPLACED := $(REPLACED:%=-Wl,--wrap=%)
 $(BUILD)/run-tests: $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/bench/workloads/allocations.o $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	$(call say,link $@)

@@ -231,6 +231,8 @@ static int grow(int wanted)
     return atomic_load(&pool.n);
 }
 
+int eddy__workers(void) { return atomic_load(&pool.n); }
+
 /* Called at exit and when the library is unloaded. A worker whose own body calls exit is not
  * joined. */
 __attribute__((destructor)) static void stop_workers(void)

@@ -16,6 +16,9 @@ void eddy__side_by_side(const eddy_kernel *k, int64_t n, eddy_parallel_fn body, 
 void eddy__parallel_or_stop(const eddy_kernel *k, int64_t n, int64_t grain, eddy_parallel_fn body,
                             void *arg);
 
+/* The number of workers that exist; for tests. */
+int eddy__workers(void);
+
 /* The number of cores that this process may use, from 1 to EDDY_MOST_THREADS. */
 int eddy__cores(void);
 
