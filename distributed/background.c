@@ -5,6 +5,7 @@
  * order. */
 #include "distributed/internal.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -77,6 +78,17 @@ static void *work(void *at)
     return NULL;
 }
 
+/* The thread blocks all signals, which are meant for the program's own threads. */
+static bool start_thread(eddy_background *b)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    const bool started = pthread_create(&b->thread, NULL, work, b) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return started;
+}
+
 /* One thread of a rank at a time begins jobs of a new world. */
 static eddy_background *background_of(eddy_world *w, eddy_error *error)
 {
@@ -89,7 +101,7 @@ static eddy_background *background_of(eddy_world *w, eddy_error *error)
         pthread_mutex_init(&b->lock, NULL);
         pthread_cond_init(&b->changed, &attr);
         pthread_condattr_destroy(&attr);
-        if (pthread_create(&b->thread, NULL, work, b) == 0) w->background = b;
+        if (start_thread(b)) w->background = b;
         else {
             pthread_mutex_destroy(&b->lock);
             pthread_cond_destroy(&b->changed);

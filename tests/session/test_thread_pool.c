@@ -1,5 +1,6 @@
 /* test_thread_pool.c -- the threads that kernels share: the distribution of items, simultaneous
- * callers, nested calls, forks, options of a session, and OpenBLAS's own setting. */
+ * callers, nested calls, forks, signals, options of a session, and OpenBLAS's own setting. */
+#include "graph/base/thread_pool.h"
 #include "tests/lib/checks.h"
 
 #include <dirent.h>
@@ -8,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 Suite *thread_pool_suite(void);
@@ -365,6 +367,52 @@ START_TEST(a_child_goes_on)
 }
 END_TEST
 
+/* -------------------------------------------------------------- signals -- */
+
+static _Thread_local bool is_worker;
+static atomic_int         helped, on_workers, on_others;    /* items of workers; signals */
+
+static void note_signal(int signal)
+{
+    (void)signal;
+    atomic_fetch_add(is_worker ? &on_workers : &on_others, 1);
+}
+
+/* Sends a signal to the process from whichever thread runs the item. */
+static void send_signal(void *caller, int64_t from, int64_t to, int worker)
+{
+    (void)from, (void)to, (void)worker;
+    is_worker = !pthread_equal(pthread_self(), *(const pthread_t *)caller);
+    atomic_fetch_add(&helped, is_worker);
+    kill(getpid(), SIGUSR1);
+    nanosleep(&(struct timespec){ .tv_nsec = 20000 }, NULL);
+}
+
+/* The caller handles them, or they wait until it does not block them any more. */
+START_TEST(workers_take_no_signals)
+{
+    const struct sigaction noted = { .sa_handler = note_signal };
+    const eddy_kernel      k = { .threads = THREADS };
+    pthread_t              caller = pthread_self();
+    struct sigaction       action;
+    sigset_t               usr1, mask;
+    sigemptyset(&usr1);
+    sigaddset(&usr1, SIGUSR1);
+    ck_assert_int_eq(sigaction(SIGUSR1, &noted, &action), 0);
+    for (int blocked = 0; blocked < 2; blocked++) {
+        if (blocked) ck_assert_int_eq(pthread_sigmask(SIG_BLOCK, &usr1, &mask), 0);
+        atomic_store(&helped, 0);
+        for (int i = 0; i < 2000 && (i < 20 || atomic_load(&helped) < 100); i++)
+            eddy__side_by_side(&k, 32, send_signal, &caller);
+        ck_assert_int_gt(atomic_load(&helped), 0);
+        if (!blocked) ck_assert_int_gt(atomic_load(&on_others), 0);
+    }
+    ck_assert_int_eq(pthread_sigmask(SIG_SETMASK, &mask, NULL), 0);
+    ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+    ck_assert_int_eq(atomic_load(&on_workers), 0);
+}
+END_TEST
+
 /* ------------------------------------------------------------- OpenBLAS -- */
 
 static int  seen;                         /* OpenBLAS's threads in a kernel */
@@ -463,6 +511,7 @@ Suite *thread_pool_suite(void)
     tcase_add_test(threads, same_bits_for_any_number);
     tcase_add_test(threads, sessions_side_by_side);
     tcase_add_test(threads, a_piece_fails);
+    tcase_add_test(threads, workers_take_no_signals);
     suite_add_tcase(suite, threads);
     c = tcase_create("processes");
     tcase_set_tags(c, "threads native");
