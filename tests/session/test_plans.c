@@ -1,5 +1,7 @@
-/* test_plans.c -- the plans that a session keeps, and their memory. */
+/* test_plans.c -- the plans that a session keeps, their memory, and when they are compiled. */
 #include "tests/lib/session_fixture.h"
+
+#include <time.h>
 
 Suite *plans_suite(void);
 
@@ -95,6 +97,61 @@ START_TEST(errors_after_finalize)
 }
 END_TEST
 
+/* ------------------------------------------------------------- preparing -- */
+
+static int  inferred, kernels;              /* calls of the functions below */
+static long nanoseconds;                    /* that a compilation takes, at least */
+
+static bool slow_infer(eddy_infer *c)
+{
+    inferred++;
+    nanosleep(&(struct timespec){ .tv_nsec = nanoseconds }, NULL);
+    c->out[0] = c->in[0];
+    return true;
+}
+static eddy_status slow_prepare(eddy_kernel *k)
+{
+    (void)k;
+    kernels++;
+    return EDDY_OK;
+}
+static eddy_status copy_kernel(eddy_kernel *k)
+{
+    memcpy(k->out[0]->data, k->in[0]->data, (size_t)k->in[0]->count * sizeof(float));
+    return EDDY_OK;
+}
+static const eddy_op_def slow_op = { .name = "Slow", .min_inputs = 1, .max_inputs = 1,
+                                     .outputs = 1, .infer = slow_infer, .prepare = slow_prepare,
+                                     .kernel = copy_kernel };
+
+/* A compilation takes longer than the timeout, so the first run misses it; one that was prepared
+ * compiles nothing. */
+START_TEST(prepared_runs_keep_a_deadline)
+{
+    const float       v[3] = { 1, 2, 3 };
+    const eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY));
+    const eddy_tensor y = eddy_apply1(&slow_op, NULL, x);
+    const eddy_feeds  fed = EDDY_FEED({ x, EDDY_VIEW(v, 3) });
+    for (int prepared = 0; prepared < 2; prepared++) {
+        eddy_session *t = eddy_session_new(g, .threads = 1, .timeout = 0.5);
+        nanoseconds = 0;
+        if (prepared) ck_assert_int_eq(eddy_prepare(t, fed, EDDY_FETCH(y)), EDDY_OK);
+        nanoseconds = 600000000;
+        const eddy_memory_info m = eddy_session_memory_info(t);
+        const int              n = inferred + kernels;
+        ck_assert_int_eq(m.plans, prepared);
+        ck_assert_int_eq(eddy_run(t, fed, EDDY_FETCH(y), NULL),
+                         prepared ? EDDY_OK : EDDY_TIMED_OUT);
+        ck_assert_int_eq(inferred + kernels == n, prepared);
+        ck_assert_int_eq(eddy_session_memory_info(t).plans, 1);
+        ck_assert_int_eq(eddy_session_memory_info(t).plan_bytes == m.plan_bytes, prepared);
+        ck_assert_int_eq(eddy_run(t, fed, EDDY_FETCH(y), NULL), EDDY_OK);
+        eddy_session_free(t);
+    }
+    nanoseconds = 0;
+}
+END_TEST
+
 Suite *plans_suite(void)
 {
     Suite *suite = suite_create("plans");
@@ -105,6 +162,7 @@ Suite *plans_suite(void)
     tcase_add_test(c, plans_share_memory);
     tcase_add_test(c, thousands_of_sizes_are_kept);
     tcase_add_test(c, errors_after_finalize);
+    tcase_add_test(c, prepared_runs_keep_a_deadline);
     suite_add_tcase(suite, c);
     return suite;
 }
