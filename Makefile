@@ -562,7 +562,7 @@ $(BUILD)/determinism: $(BUILD)/obj/tests/determinism/main.o $(BUILD)/obj/tests/l
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
-portability: tests ## compile with other compilers, test with other libraries and processors (PORTABILITY='i386 arm64')
+portability: tests ## test with other compilers, libraries and processors (PORTABILITY='clang-O2 i386': some rows)
 	@sh scripts/setup.sh portability || true
 	@CC='$(CC)' BUILD='$(BUILD)' MAKE='$(MAKE)' ALL_SUITES='$(SUITES)' sh scripts/portability.sh $(PORTABILITY)
 

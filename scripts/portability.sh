@@ -1,10 +1,11 @@
 #!/bin/sh
-# Compiles libraries, tests and examples with other compilers and standards, runs suites with musl,
-# with each instruction set, with each BLAS of Debian, for addresses of 32 bits and on an emulated
-# arm64, and prints a table. It names the tools that are not installed.
+# Runs suites with other compilers, optimizations and standards, with musl, with each instruction
+# set, with each BLAS of Debian, for addresses of 32 bits and on an emulated arm64, and prints a table.
+# It names the tools that are not installed.
 #
 #   BUILD=build portability.sh [ROW...]    rows: compilers musl cpu blas i386 arm64
 #
+#   compilers is gcc-O0 gcc-O2 gcc-O3 clang-O0 clang-O2 clang-O3, which are rows, too.
 #   $PORTED_SUITES: of the tests; "all": those in $ALL_SUITES
 set -eu
 PORTED_SUITES=${PORTED_SUITES:-"graph files session batch_matmul matmul_fused product_blocks linear \
@@ -25,13 +26,6 @@ result() {      # result NAME STATUS LOG
         row "$1" "FAILED: $3"
         bad=1
     fi
-}
-compile() {     # compile NAME COMPILER FLAGS
-    log=$(log_of "$1")
-    status=0
-    $MAKE -k OPT=-O1 BUILD="$folder/syntax" CC="$2 -fsyntax-only" HOSTCC=cc CFLAGS="$3" objects \
-        > "$log" 2>&1 || status=$?
-    result "$1" "$status" "$log"
 }
 suites() {      # suites NAME PROGRAM COMMAND...: runs the suites of the program under a command
     name=$1
@@ -76,13 +70,21 @@ reference_blas() {
             "$lib/blas/libblas.so.3" -Wl,-rpath,"$lib/lapack:$lib/blas" -Wl,--disable-new-dtags
 }
 
-compilers_row() {
-    for cc in gcc clang; do
-        have "$cc" || { row "$cc" 'not installed'; continue; }
-        for flags in '-std=c11 -O0' '-std=c17 -O3' '-std=c2x -mno-sse3'; do
-            compile "$cc $flags" "$cc" "$flags"
-        done
-    done
+# All files have one level, and each compiler has each standard with one of the levels. The examples
+# and the program eddy are compiled without a warning, too.
+compiler_row() {        # compiler_row COMPILER-LEVEL
+    cc=${1%-*}
+    case $1 in
+        gcc-O0 | clang-O2) flags=-std=c11 ;;
+        gcc-O2 | clang-O3) flags=-std=c17 ;;
+        *) flags='-std=c2x -mno-sse3' ;;
+    esac
+    name="$cc -${1#*-} $flags"
+    have "$cc" || { row "$name" 'not installed'; return; }
+    log=$(log_of "compiling with $1")
+    $MAKE -k BUILD="$folder/$1" CC="$cc" HOSTCC=cc CFLAGS="-g1 -${1#*-} $flags" objects tests \
+        > "$log" 2>&1 || { result "$name" 1 "$log"; return; }
+    suites "$name" "$folder/$1/run-tests"
 }
 # musl, with the headers and static libraries of Debian and without those of glibc.
 musl_row() {
@@ -134,9 +136,11 @@ arm64_row() {
     excluded='slow many'
     unset CK_FORK
 }
-for each in "$@"; do
+rows=$(echo " $* " | sed 's/ compilers / gcc-O0 gcc-O2 gcc-O3 clang-O0 clang-O2 clang-O3 /')
+for each in $rows; do
     case $each in
-        compilers) compilers_row ;; musl) musl_row ;; cpu) cpu_row ;; blas) blas_row ;;
+        gcc-O[023] | clang-O[023]) compiler_row "$each" ;;
+        musl) musl_row ;; cpu) cpu_row ;; blas) blas_row ;;
         i386) i386_row ;; arm64) arm64_row ;;
         *) echo "no row $each" >&2; exit 2 ;;
     esac
