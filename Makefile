@@ -469,16 +469,21 @@ run-tests: $(BUILD)/run-tests
 check: ## run all tests, examples and programs in the documentation
 	@sh scripts/setup.sh check
 	@$(MAKE) --no-print-directory all tests benches
-	@$(MAKE) --no-print-directory size
-	@BUILD='$(BUILD)' sh scripts/command.sh tests/command/*.txt
-	@for e in $(SELF_CHECKING); do echo $$e; $$e > $$e.out || { cat $$e.out; exit 1; }; done
-	@$(MAKE) --no-print-directory roundtrip
+	@$(MAKE) --no-print-directory self-checking read-back torture-quick pages transcripts size headers packages docs bindings gdb
+	@$(RUN_TESTS)
+
+# What the tests do not need runs several at a time, as many as make has jobs.
+self-checking: $(SELF_CHECKING:%=%.ran)
+$(SELF_CHECKING:%=%.ran): %.ran: %
+	@echo $<
+	@$< > $<.out || { cat $<.out; exit 1; }
+read-back: roundtrip $(BUILD)/examples/infer
 	@$(BUILD)/examples/infer --out $(BUILD)/round_trip
 	@sh scripts/report_page.sh $(BUILD)/round_trip/digits.html overview curves tables images histograms time parameters graph0
-	@$(MAKE) --no-print-directory torture-quick
+transcripts: $(BUILD)/eddy
+	@BUILD='$(BUILD)' sh scripts/command.sh tests/command/*.txt
+pages: $(LIBRARIES:%=$(BUILD)/%.a)
 	@CC='$(CC)' BUILD='$(BUILD)' LIBS='$(INPUT_LIBS) $(LIBS)' sh scripts/docs.sh README.md docs/*/*.md
-	@$(MAKE) --no-print-directory headers packages docs bindings gdb
-	@$(RUN_TESTS)
 
 gdb: $(BUILD)/tests/gdb ## show tensors in gdb, if it is installed, and compare
 	@sh scripts/gdb.sh $<
@@ -507,10 +512,10 @@ bindings: build/interface.json $(BUILD)/libeddy.so ## train a model from Python 
 passes: tests ## compare random graphs with and without compiler passes (GRAPHS=20000)
 	EDDY_GRAPHS=$(or $(GRAPHS),20000) CK_RUN_SUITE=passes $(BUILD)/run-tests
 
-roundtrip: $(ROUND_TRIPS) ## write, read and run the graphs of the examples, and compare results bit for bit
-	@for e in $(ROUND_TRIPS); do \
-	    $$e --epochs 1 --out $(BUILD)/round_trip > $$e.out 2>&1 || { cat $$e.out; exit 1; }; \
-	    tail -n 1 $$e.out; done
+roundtrip: $(ROUND_TRIPS:%=%.ran) ## write, read and run the graphs of the examples, and compare results bit for bit
+$(ROUND_TRIPS:%=%.ran): %.ran: %
+	@$< --epochs 1 --out $(BUILD)/round_trip > $<.out 2>&1 || { cat $<.out; exit 1; }
+	@tail -n 1 $<.out
 
 machines: ## build the transport over MPI, and train the digits on 2 and 4 ranks (Debian: libopenmpi-dev, openmpi-bin)
 	@sh scripts/setup.sh machines
@@ -532,13 +537,12 @@ sanitize: ## run tests and examples with AddressSanitizer, UBSan and leak check
 	@$(MAKE) $(SANITIZED) sanitized
 sanitized-tests:
 	@$(MAKE) $(SANITIZED) tests
-sanitized: $(EXAMPLES) tests
-	@for e in $(SELF_CHECKING); do echo $$e; $$e > $$e.out || { cat $$e.out; exit 1; }; done
-	@echo $(BUILD)/examples/digits
-	@$(BUILD)/examples/digits --out $(BUILD)/demo > $(BUILD)/examples/digits.out
-	@$(BUILD)/examples/infer --out $(BUILD)/demo
-	@$(MAKE) --no-print-directory roundtrip
+sanitized: tests
+	@$(MAKE) --no-print-directory self-checking trained roundtrip
 	@CK_FORK=no $(RUN_TESTS)
+trained: $(BUILD)/examples/digits $(BUILD)/examples/infer
+	@$< --out $(BUILD)/demo > $<.out || { cat $<.out; exit 1; }
+	@$(BUILD)/examples/infer --out $(BUILD)/demo
 
 valgrind: ## run the tests under valgrind, except cases tagged slow or many (JOBS=1: one suite at a time)
 	@sh scripts/setup.sh valgrind
@@ -668,14 +672,17 @@ torture: ## run the long tests of reliability and print a table (TORTURE='memory
 # A part of it, in seconds: of these kinds all allocations, of others a few.
 TORTURE_WHOLE := file loop: variables 'pipeline with a graph' 'shape rules' 'gradient check' L-BFGS \
                  'small program' 'extract an operand'
-torture-quick: $(TORTURES:%=$(BUILD)/torture/%) $(BUILD)/hostile
-	@(for kind in $(TORTURE_WHOLE); do $(BUILD)/torture/memory 0 "$$kind" || exit 1; done) \
-	    > $(BUILD)/torture/whole.out || { grep FAULT $(BUILD)/torture/whole.out; exit 1; }
-	@$(BUILD)/torture/memory 4 > $(BUILD)/torture/memory.out || { grep FAULT $(BUILD)/torture/memory.out; exit 1; }
-	@$(BUILD)/torture/files crashes 5 > $(BUILD)/torture/crashes.out || { cat $(BUILD)/torture/crashes.out; exit 1; }
-	@OPENBLAS_NUM_THREADS=1 $(BUILD)/hostile 20000 > $(BUILD)/torture/hostile.out 2> $(BUILD)/torture/hostile.err || \
-	    { grep FOUND $(BUILD)/torture/hostile.out $(BUILD)/torture/hostile.err; exit 1; }
-	@tail -qn 1 $(BUILD)/torture/memory.out $(BUILD)/torture/crashes.out $(BUILD)/torture/hostile.out
+torture-quick: quick-memory quick-crashes quick-hostile
+quick-memory: $(BUILD)/torture/memory
+	@(for kind in $(TORTURE_WHOLE); do $< 0 "$$kind" || exit 1; done) > $<.whole || { grep FAULT $<.whole; exit 1; }
+	@$< 4 > $<.out || { grep FAULT $<.out; exit 1; }
+	@tail -n 1 $<.out
+quick-crashes: $(BUILD)/torture/files
+	@$< crashes 5 > $<.out || { cat $<.out; exit 1; }
+	@tail -n 1 $<.out
+quick-hostile: $(BUILD)/hostile
+	@OPENBLAS_NUM_THREADS=1 $< 20000 > $<.out 2> $<.err || { grep FOUND $<.out $<.err; exit 1; }
+	@tail -n 1 $<.out
 
 CALLS ?= 100000
 hostile: ## call every public function with random arguments under the sanitizers (CALLS=100000)
@@ -737,7 +744,8 @@ headers: $(BUILD)/libeddy.a ## compile every public header by itself, as C11 and
 	@CC='$(CC)' BUILD='$(BUILD)' LDFLAGS='$(CFLAGS) $(LDFLAGS)' LIBS='$(LIBS)' \
 	    sh scripts/old_headers.sh $(HEADERS)
 
-packages: lib ## build programs against an installed copy with CMake, pkg-config and Python
+# `make install` in it does not write again what another target may be writing.
+packages: lib command build/interface.json $(REFERENCE)/index.md ## build programs against an installed copy with CMake, pkg-config and Python
 	@CC='$(CC)' CXX='$(CXX)' BUILD='$(BUILD)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
 	    MAKE='$(MAKE)' sh scripts/packages.sh
 
@@ -795,6 +803,7 @@ help: ## list the targets
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 .PHONY: all lib machines check-machines objects command examples tests benches setup demo check run-tests docs interface bindings accuracy hunt passes roundtrip sanitize \
+        self-checking read-back transcripts pages trained quick-memory quick-crashes quick-hostile \
         sanitized-tests sanitized valgrind tsan msan threads determinism portability cover covered mutants fuzz fuzzing torture torture-quick hostile \
         bench bench-check bench-inference bench-machines scale bench-ops instructions \
         gdb parts headers packages style format install uninstall clean help FORCE
