@@ -749,10 +749,7 @@ packages: lib command build/interface.json $(REFERENCE)/index.md ## build progra
 	@CC='$(CC)' CXX='$(CXX)' BUILD='$(BUILD)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
 	    MAKE='$(MAKE)' sh scripts/packages.sh
 
-style: ## check the sources: order of folders, sizes, paths in pages, messages, symbols
-	@sh scripts/style.sh
-	@sh scripts/messages.sh
-	@$(MAKE) --no-print-directory lib command
+style: style-scripts lib command ## check the sources: order of folders, sizes, paths in pages, messages, symbols
 	@sh scripts/folder_order.sh $(BUILD)/obj
 	@CC="$(CC)" sh scripts/folder_order_check.sh
 	@nm -D --defined-only $(LIBRARIES:%=$(BUILD)/%.so) | awk 'NF == 3' | awk '$$3 !~ /^eddy_/ { print "exported: " $$3; bad = 1 } END { exit bad }'
@@ -762,6 +759,9 @@ style: ## check the sources: order of folders, sizes, paths in pages, messages, 
 	    sort | uniq -d | awk '{ print "defined in two libraries: " $$0; bad = 1 } END { exit bad }'
 	@sh scripts/closed_operations.sh $(BUILD)/obj
 	@echo 'style: ok'
+style-scripts: | $(GEN)/stamp
+	@sh scripts/style.sh
+	@sh scripts/messages.sh
 
 format: ## break lines of more than 100 columns
 	@sh scripts/format.sh
@@ -803,7 +803,7 @@ help: ## list the targets
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 .PHONY: all lib machines check-machines objects command examples tests benches setup demo check run-tests docs interface bindings accuracy hunt passes roundtrip sanitize \
-        self-checking read-back transcripts pages trained quick-memory quick-crashes quick-hostile \
+        style-scripts self-checking read-back transcripts pages trained quick-memory quick-crashes quick-hostile \
         sanitized-tests sanitized valgrind tsan msan threads determinism portability cover covered mutants fuzz fuzzing torture torture-quick hostile \
         bench bench-check bench-inference bench-machines scale bench-ops instructions \
         gdb parts headers packages style format install uninstall clean help FORCE
