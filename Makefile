@@ -42,9 +42,10 @@ GRAPH_CODE := $(addsuffix /%,autodiff command control formats layers optim ops/f
 COLD     := $(addsuffix /%,graph session input ops/linear ops/nets) ops/math/incomplete_gamma.c
 LEVEL_OF = $(or $(if $(filter $(LOOPS),$1),-O3),$(if $(filter $(GRAPH_CODE),$1),-O1),$(if $(filter $(COLD),$1),-O2),-O3)
 # With sanitizers, tests take twice as long to compile with -O1 as with -O0, and loops that are unrolled
-# by hand up to four minutes. NOT_OPTIMIZED: patterns of other files.
+# by hand up to four minutes; gcc takes half a minute for the tiles of products, with which the examples
+# under sanitizers spend most of their time. NOT_OPTIMIZED: patterns of other files.
 UNROLLED := $(patsubst %,ops/kernels/convolution/conv_tiles_%.c,plain avx2 avx512 bfloat16) \
-            $(patsubst %,ops/kernels/%.c,matmul/gemm_tiles matmul/gemm_dots pooling/pool_windows)
+            $(if $(findstring clang,$(CC)),$(patsubst %,ops/kernels/%.c,matmul/gemm_tiles matmul/gemm_dots pooling/pool_windows))
 SLOW_TO_COMPILE := $(if $(findstring -fsanitize=,$(CFLAGS)),tests/% $(UNROLLED))
 OPT_OF   = $(if $(filter $(SLOW_TO_COMPILE) $(NOT_OPTIMIZED),$1),-O0,$(OPT:-O3=$(LEVEL_OF)))
 # Where `long` has 32 bits, files of more than 2 GiB and their numbers need larger types.
