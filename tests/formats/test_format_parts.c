@@ -195,7 +195,7 @@ START_TEST(growing_messages)
     ck_assert_mem_eq(m.at, bytes, 600);
     eddy__message_free(&m);
     for (size_t i = 0; i < 2; i++) {            /* it fills the room, or the room twice, at once */
-        eddy__message_append(&m, bytes, 256 << i);
+        eddy__message_append(&m, bytes, (size_t)256 << i);
         ck_assert(!m.full && m.size == (size_t)256 << i);
         eddy__message_free(&m);
     }
