@@ -538,8 +538,10 @@ sanitize: ## run tests and examples with AddressSanitizer, UBSan and leak check
 	@$(MAKE) $(SANITIZED) sanitized
 sanitized-tests:
 	@$(MAKE) $(SANITIZED) tests
+# The longest first.
 sanitized: tests
-	@$(MAKE) --no-print-directory self-checking trained roundtrip
+	@$(MAKE) --no-print-directory $(BUILD)/examples/transformer.ran $(BUILD)/round_trip/transformer.ran trained \
+	    self-checking roundtrip
 	@CK_FORK=no $(RUN_TESTS)
 trained: $(BUILD)/examples/digits $(BUILD)/examples/infer
 	@$< --out $(BUILD)/demo > $<.out || { cat $<.out; exit 1; }
