@@ -72,8 +72,8 @@ static bool combine_short(eddy_call *call, int64_t from, int64_t count, void *ou
     return true;
 }
 
-/* Begins to send each rank its share of `in`, and to receive those of this rank, which `combine` will
- * combine into `out`. */
+/* Begins to send each rank its share of `in`, and to receive those of this rank, which `combine`
+ * will combine into `out`. */
 static bool begin_shares(eddy_call *call, const void *in, share (*of)(const void *shares, int r),
                          const void *shares, const void *out, combination *k)
 {
@@ -123,8 +123,8 @@ static share of_rows(const void *shares, int r)
 
 /* ------------------------------------------------------------------ reducing -- */
 
-/* Begins to send this rank's share, which is at its place in `out`, to a rank, or to all for -1, and
- * to receive theirs there. */
+/* Begins to send this rank's share, which is at its place in `out`, to a rank, or to all for -1,
+ * and to receive theirs there. */
 static bool begin_spreading(eddy_call *call, void *out, const even_shares *e, int root)
 {
     const eddy_communicator *c = call->c;
@@ -146,8 +146,8 @@ static bool begin_spreading(eddy_call *call, void *out, const even_shares *e, in
     return true;
 }
 
-/* Part by part, so that copies stay in the cache: a share of a part has at most SHARE bytes. While the
- * result of a part is spread, the next part is exchanged. */
+/* Part by part, so that copies stay in the cache: a share of a part has at most SHARE bytes. While
+ * the result of a part is spread, the next part is exchanged. */
 static bool reduce_long(eddy_call *call, const char *in, char *out, int64_t count, int root)
 {
     enum { SHARE = 1 << 19 };

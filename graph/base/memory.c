@@ -34,8 +34,8 @@ static void advise_huge_pages(void *p, size_t size)
 }
 
 /* Of the GNU C library, blocks of at most KEPT_PAGES huge pages come from its heap once one of the
- * size was freed, with pages that the system need not provide and clear again: results of 4 MB took 8
- * times as long with an alignment, for which it maps memory each time. */
+ * size was freed, with pages that the system need not provide and clear again: results of 4 MB took
+ * 6 times as long with an alignment, for which it maps memory each time. */
 static void *libc_allocate(void *context, size_t size)
 {
     enum { KEPT_PAGES = 15 };

@@ -316,6 +316,20 @@ static void no_fail(void *context, eddy_status s, const char *text)
 }
 static void count_close(void *context) { ++*(int *)context; }
 
+/* Answers with the header that rank 0 has sent, as if much more followed than may. */
+static void *room;
+static eddy_message *keep_room(void *context, int from, void *data, size_t bytes, eddy_error *e)
+{
+    return room = data, (void)from, (void)bytes, (void)e, (eddy_message *)context;
+}
+static eddy_message *answer(void *context, int to, const void *data, size_t bytes, eddy_error *e)
+{
+    eddy_packet *p = memcpy(room, data, bytes);
+    p->header.rank = 1;
+    p->header.bytes = UINT64_MAX;
+    return (void)to, (void)e, (eddy_message *)context;
+}
+
 START_TEST(arguments)
 {
     eddy_error           e = { 0 };
@@ -349,6 +363,13 @@ START_TEST(arguments)
     ck_assert_int_eq(closed, 1);
     eddy_communicator_free(eddy_communicator_new(&still, &closed, 0, 1, &e));
     ck_assert_int_eq(closed, 2);
+    const eddy_transport damages = { "damages", answer, keep_room, no_wait,
+                                     no_cancel, no_fail, count_close };
+    eddy_communicator   *c = eddy_communicator_new(&damages, &closed, 0, 2, &e);
+    e.status = EDDY_OK;
+    ck_assert(!eddy_rank_barrier(c, &e));
+    says(&e);
+    eddy_communicator_free(c);
     golden_end();
 }
 END_TEST

@@ -88,8 +88,8 @@ static void outer_f64(const eddy_product *p, const block *at)
     }
 }
 
-/* BLAS writes a few columns at a time of each row, and took 2.2 times as long (OpenBLAS 0.3.21, AVX2,
- * 1000 x 1000). The bits are those of BLAS. */
+/* BLAS writes a few columns at a time of each row, and took 2.2 times as long (OpenBLAS 0.3.21,
+ * AVX2, 1000 x 1000). The bits are those of BLAS. */
 static bool by_outer(const eddy_product *p, const block *at)
 {
     enum { LINE = 16 };

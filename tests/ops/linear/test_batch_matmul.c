@@ -210,8 +210,8 @@ START_TEST(rows_of_three)
 }
 END_TEST
 
-/* A column times a row has a loop of its own: each element is one product, to the bit, and 0 where it
- * would be -0; also with transposes, several threads and what follows. */
+/* A column of float64 times a row has a loop of its own: each element is one product, to the bit,
+ * and 0 where it would be -0; also with transposes, and before an activation. */
 START_TEST(column_times_row)
 {
     static const eddy_dtype types[] = { EDDY_FLOAT32, EDDY_FLOAT64 };
