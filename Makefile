@@ -368,6 +368,14 @@ $(BUILD)/bench/ops: $(BUILD)/obj/bench/ops/main.o $(OPSROWS:%.c=$(BUILD)/obj/%.o
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
+# Runs that are stopped, with the models of workloads.
+CANCEL := $(BUILD)/bench/cancel
+$(CANCEL): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard bench/cancel/*.c)) \
+                $(addprefix bench/workloads/,data.c dense.c images.c pointwise.c text.c trial.c)) $(BUILD)/libeddy.a
+	@mkdir -p $(@D)
+	$(call say,link $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
 # Training steps; allocations are counted.
 COUNTED := malloc calloc realloc aligned_alloc
 $(WORKLOADS): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard bench/workloads/*.c))) $(BUILD)/libeddy.a
@@ -461,7 +469,7 @@ demo: ## train on handwritten digits and show the result (DATA=fashion: Fashion-
 	@$(BUILD)/examples/infer --data $(DATA) --out $(BUILD)/demo
 
 # These programs must build, although no target runs them.
-benches: $(BENCHES) $(WORKLOADS) $(BUILD)/bench/ops $(BUILD)/hostile
+benches: $(BENCHES) $(WORKLOADS) $(CANCEL) $(BUILD)/bench/ops $(BUILD)/hostile
 
 RUN_TESTS = sh scripts/tests.sh $(BUILD)/run-tests $(SUITES)
 run-tests: $(BUILD)/run-tests
