@@ -436,10 +436,13 @@ $(FUZZED:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
 
 # Calls of the library without memory, on failing disks, in processes that are killed.
 TORTURES := memory files
-TORTURE_SCENARIOS := $(filter-out %/memory.c %/files.c %/savers.c,$(sort $(wildcard tests/torture/*.c)))
+TORTURE_SAVERS := savers real_savers disk system_calls
+TORTURE_SCENARIOS := $(filter-out %/memory.c %/files.c $(addprefix %/,$(addsuffix .c,$(TORTURE_SAVERS))),$(sort $(wildcard tests/torture/*.c)))
 TORTURE_LIB := control_models training_rows datasets files/event_files files/onnx_cases \
     files/onnx_odd_models files/memory_files $(NODE_MODELS)
 TORTURE_SHARED = $(TORTURE_LIB:%=$(BUILD)/obj/tests/lib/%.o) $(ROWOBJ)
+# Functions that tests/torture/system_calls.c replaces.
+SYSTEM_CALLS := open close read write fstat fsync mmap rename unlink mkdir opendir
 # In the place of the library's: each piece of memory that a reader takes is an allocation, and each
 # item of an arena.
 SMALL := small_blocks small_chunks
@@ -451,12 +454,13 @@ $(SMALL:%=$(BUILD)/obj/tests/torture/%.o): | $(GEN)/stamp
 	@mkdir -p $(@D)
 	$(call say,cc $<)
 	$(Q)$(CC) $(EDDY_CFLAGS) $(CFLAGS) -DEDDY_SMALL_BLOCKS -c $< -o $@
-$(BUILD)/torture/files: $(BUILD)/obj/tests/torture/savers.o
+$(BUILD)/torture/files: $(TORTURE_SAVERS:%=$(BUILD)/obj/tests/torture/%.o)
+$(BUILD)/torture/files: WRAP = $(SYSTEM_CALLS:%=-Wl,--wrap=%)
 $(TORTURES:%=$(BUILD)/torture/%): $(BUILD)/torture/%: $(BUILD)/obj/tests/torture/%.o \
-                $(TORTURE_SHARED) $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
+                $(TORTURE_SHARED) $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(call say,link $@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) -o $@ $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS) -ldl
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(WRAP) $(filter %.o,$^) $(filter %.a,$^) -o $@ $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS) -ldl
 
 # --- commands ---------------------------------------------------------------------
 setup: ## install the packages that the build needs (NEED=check or NEED=ci: more)

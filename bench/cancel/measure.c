@@ -6,7 +6,7 @@
 #include <sys/time.h>
 
 enum { MOST_TIMES = 10000 };
-/* If a thread that stops a run, or looks at the clock, is that late (ms), the latency is unknown. */
+/* If a thread that stops a run or looks at the clock is that late (ms), the latency is unknown. */
 static const double MOST_LATE = 0.5;
 
 static const struct {

@@ -6,8 +6,8 @@
  * The file found afterwards must be one of the saved versions, complete: not older than the last
  * save that succeeded, nor newer than the last that was tried. */
 #define _DEFAULT_SOURCE
+#include "tests/torture/disk.h"
 #include "tests/torture/savers.h"
-#include "tests/lib/files/memory_files.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SAVES = 2, TOLD = 40 };
+enum { SAVES = 2, BY_CHANCE = 200, TOLD = 40 };
 
 static long tried, wrong;
 
@@ -39,13 +39,6 @@ static int save_all(const saver *s, void *state, int from, int to, eddy_status *
     return to;
 }
 
-static bool has_temporary(const memory_files *m)
-{
-    for (int i = 0; i < MEMORY_FILES; i++)
-        if (strstr(m->entries[i].name, ".tmp")) return true;
-    return false;
-}
-
 /* ------------------------------------------------------------------ faults -- */
 
 typedef struct way {
@@ -59,81 +52,101 @@ static const way ways[] = {
 };
 
 /* The number of calls of the saves, or of the load, without a fault. */
-static int calls_of(const saver *s, bool loads, int old)
+static int calls_of(const saver *s, bool is_real, bool loads, int old)
 {
-    memory_files m;
-    eddy_status  status;
-    memory_files_init(&m);
-    void *state = s->begin(&m.table, "d");
+    disk        d;
+    eddy_status status;
+    disk_begin(&d, is_real);
+    void *state = s->begin(d.files, d.folder);
     save_all(s, state, 1, loads ? SAVES : old, &status);
-    const int before = m.calls;
-    if (loads) s->load(&m.table, "d", &status);
+    disk_fail(&d, (call_fault){ 0 });
+    if (loads) s->load(d.files, d.folder, &status);
     else save_all(s, state, old + 1, old + SAVES, &status);
-    const int calls = m.calls - before;
+    const int calls = disk_fail_end(&d);
     s->end(state);
-    memory_files_free(&m);
+    disk_end(&d);
     return status == EDDY_OK ? calls : -1;
 }
 
-static void fail_save(const saver *s, int old, const way *w, int at, bool persistent)
+static void fail_save(const saver *s, bool is_real, int old, const char *how, call_fault f)
 {
-    memory_files m;
-    eddy_status  status;
-    memory_files_init(&m);
-    void *state = s->begin(&m.table, "d");
+    disk        d;
+    eddy_status status;
+    const bool  once = !f.persistent && f.one_in == 0;
+    const int   at = f.one_in > 0 ? (int)f.seed : f.at;
+    disk_begin(&d, is_real);
+    void *state = s->begin(d.files, d.folder);
     save_all(s, state, 1, old, &status);
-    m.fault = (memory_fault){ .at = m.calls + at, .number = w->number, .persistent = persistent };
+    disk_fail(&d, f);
     const int done = save_all(s, state, old + 1, old + SAVES, &status);
-    m.fault = (memory_fault){ 0 };
-    const int open = m.n_open, found = s->load(&m.table, "d", &(eddy_status){ EDDY_OK });
+    disk_fail_end(&d);
+    const int open = disk_open_files(&d),
+              found = s->load(d.files, d.folder, &(eddy_status){ EDDY_OK });
     tried++;
-    if (status != EDDY_OK && status != EDDY_IO) complain(s, "another status", w->name, at);
+    if (status != EDDY_OK && status != EDDY_IO) complain(s, "another status", how, at);
     if (found < done || found > (status == EDDY_OK ? done : done + 1))
-        complain(s, "neither the old nor the new file", w->name, at);
-    if (open != 0) complain(s, "a file stays open", w->name, at);
-    if (!persistent && has_temporary(&m)) complain(s, "a temporary file is left", w->name, at);
-    if (w->number == 0 && status != EDDY_OK) complain(s, "short writes are an error", w->name, at);
+        complain(s, "neither the old nor the new file", how, at);
+    if (open != 0 && !s->stays_open) complain(s, "a file stays open", how, at);
+    if (once && disk_has_temporary(&d)) complain(s, "a temporary file is left", how, at);
+    if (f.number == 0 && status != EDDY_OK) complain(s, "short writes are an error", how, at);
     if (s->save(state, old + 3) != EDDY_OK ||
-        s->load(&m.table, "d", &(eddy_status){ EDDY_OK }) != old + 3)
-        complain(s, "it cannot be saved again", w->name, at);
+        s->load(d.files, d.folder, &(eddy_status){ EDDY_OK }) != old + 3)
+        complain(s, "it cannot be saved again", how, at);
     s->end(state);
-    memory_files_free(&m);
+    disk_end(&d);
 }
 
-static void fail_load(const saver *s, const way *w, int at, bool persistent)
+static void fail_load(const saver *s, bool is_real, const char *how, call_fault f)
 {
-    memory_files m;
-    eddy_status  status = EDDY_OK;
-    memory_files_init(&m);
-    void *state = s->begin(&m.table, "d");
+    disk        d;
+    eddy_status status = EDDY_OK;
+    disk_begin(&d, is_real);
+    void *state = s->begin(d.files, d.folder);
     s->save(state, 1);
-    m.fault = (memory_fault){ .at = m.calls + at, .number = w->number, .persistent = persistent };
-    const int found = s->load(&m.table, "d", &status);
+    const int open = disk_open_files(&d);
+    disk_fail(&d, f);
+    const int found = s->load(d.files, d.folder, &status);
+    disk_fail_end(&d);
     tried++;
-    if (status != EDDY_OK && status != EDDY_IO) complain(s, "another status", w->name, at);
-    if (status == EDDY_OK && found != 1) complain(s, "it loads something else", w->name, at);
-    if (m.n_open != 0) complain(s, "a file stays open", w->name, at);
+    if (status != EDDY_OK && status != EDDY_IO) complain(s, "another status", how, f.at);
+    if (status == EDDY_OK && found != 1) complain(s, "it loads something else", how, f.at);
+    if (disk_open_files(&d) != open) complain(s, "a file stays open", how, f.at);
     s->end(state);
-    memory_files_free(&m);
+    disk_end(&d);
+}
+
+/* Of a real disk, also several calls of a save by chance. */
+static void fail_saver(const saver *s, bool is_real)
+{
+    const long before = tried;
+    for (int old = 0; old < 2; old++) {
+        const int n = calls_of(s, is_real, false, old);
+        if (n <= 0) complain(s, "it fails without faults", "no fault", 0);
+        for (int k = 0; k < (int)(sizeof ways / sizeof *ways); k++)
+            for (int at = 1; at <= 2 * n; at++)
+                fail_save(s, is_real, old, ways[k].name,
+                          (call_fault){ .at = 1 + (at - 1) / 2, .number = ways[k].number,
+                                        .persistent = at % 2 == 0 });
+        for (unsigned seed = 0; is_real && seed < BY_CHANCE; seed++)
+            fail_save(s, true, old, "EIO, by chance",
+                      (call_fault){ .number = EIO, .one_in = 2 + seed % 9, .seed = seed });
+    }
+    const int n = calls_of(s, is_real, true, 0);
+    for (int k = 0; k < (int)(sizeof ways / sizeof *ways); k++)
+        for (int at = 1; at <= 2 * n; at++)
+            fail_load(s, is_real, ways[k].name,
+                      (call_fault){ .at = 1 + (at - 1) / 2, .number = ways[k].number,
+                                    .persistent = at % 2 == 0 });
+    printf("%-32s %-10s %6ld faults\n", s->name, is_real ? "real" : "in memory", tried - before);
 }
 
 static void faults(void)
 {
     for (const saver *s = savers; s->name; s++) {
-        const long before = tried;
-        for (int old = 0; old < 2; old++) {
-            const int n = calls_of(s, false, old);
-            if (n <= 0) complain(s, "it fails without faults", "no fault", 0);
-            for (int k = 0; k < (int)(sizeof ways / sizeof *ways); k++)
-                for (int at = 1; at <= 2 * n; at++)
-                    fail_save(s, old, &ways[k], 1 + (at - 1) / 2, at % 2 == 0);
-        }
-        const int n = calls_of(s, true, 0);
-        for (int k = 0; k < (int)(sizeof ways / sizeof *ways); k++)
-            for (int at = 1; at <= 2 * n; at++)
-                fail_load(s, &ways[k], 1 + (at - 1) / 2, at % 2 == 0);
-        printf("%-32s %6ld faults\n", s->name, tried - before);
+        fail_saver(s, false);
+        fail_saver(s, true);
     }
+    for (const saver *s = real_savers; s->name; s++) fail_saver(s, true);
 }
 
 /* ----------------------------------------------------------------- crashes -- */
@@ -165,7 +178,7 @@ static void crashes(unsigned seeds)
     for (const saver *s = savers; s->name; s++) {
         const long before = tried;
         for (int old = 0; old < 2; old++)
-            for (int at = 1, n = calls_of(s, false, old); at <= n + 1; at++)
+            for (int at = 1, n = calls_of(s, false, false, old); at <= n + 1; at++)
                 crash(s, old, at, seeds);
         printf("%-32s %6ld images\n", s->name, tried - before);
     }
@@ -208,25 +221,34 @@ static void kill_one(const saver *s, const char *folder, progress *p, unsigned r
     p->done = found;
 }
 
+static void kill_saver(const saver *s, long count, progress *p, unsigned *random)
+{
+    char folder[64];
+    snprintf(folder, sizeof folder, "/tmp/eddy-torture-%ld", (long)getpid());
+    if (mkdir(folder, 0700) != 0) exit(2);
+    *p = (progress){ 0, 0 };
+    for (long i = 0; i < count; i++) {
+        *random = *random * 1664525 + 1013904223;
+        kill_one(s, folder, p, *random >> 8);
+    }
+    printf("%-32s killed during %d saves\n", s->name, p->begun);
+    remove_tree(folder);
+}
+
+static int count_of(const saver *s)
+{
+    int n = 0;
+    while (s[n].name) n++;
+    return n;
+}
+
 static void kills(long count)
 {
     progress *p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     unsigned  random = 1;
-    int       kinds = 0;
-    while (savers[kinds].name) kinds++;
-    for (int k = 0; k < kinds && p != MAP_FAILED; k++) {
-        char folder[64], command[80];
-        snprintf(folder, sizeof folder, "/tmp/eddy-torture-%ld-%d", (long)getpid(), k);
-        if (mkdir(folder, 0700) != 0) exit(2);
-        *p = (progress){ 0, 0 };
-        for (long i = 0; i < (count + kinds - 1) / kinds; i++) {
-            random = random * 1664525 + 1013904223;
-            kill_one(&savers[k], folder, p, random >> 8);
-        }
-        printf("%-32s killed during %d saves\n", savers[k].name, p->begun);
-        snprintf(command, sizeof command, "rm -r %s", folder);
-        if (system(command) != 0) exit(2);
-    }
+    const int n = count_of(savers), all = n + count_of(real_savers);
+    for (int k = 0; k < all && p != MAP_FAILED; k++)
+        kill_saver(k < n ? &savers[k] : &real_savers[k - n], (count + all - 1) / all, p, &random);
 }
 
 int main(int argc, char **argv)

@@ -21,8 +21,8 @@
 #include <unistd.h>
 #include <yaml.h>
 
-static const scenarios *const all[] = { building, derivatives, loops,  operations, running,
-                                        small,    training,    saving, reading,    models };
+static const scenarios *const all[] = { building, derivatives, loops,   operations, running, small,
+                                        training, saving,      reading, models,     rank_threads };
 
 /* Of graph/base/memory.c as it is compiled for this program: whether each item of an arena is an
  * allocation. */

@@ -5,43 +5,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ELEMENTS = 200, VARIABLES = 3 };
+enum { ELEMENTS = SAVED_ELEMENTS, VARIABLES = SAVED_VARIABLES };
 
-typedef struct model {
-    eddy_graph       *graph;
-    eddy_session     *session;
-    eddy_tensor       v[VARIABLES], y;
-    eddy_dataset     *dataset;
-    const eddy_files *files;
-    char              folder[128];
-} model;
+typedef saved_model model;
 
-static const char *path_in(const char *folder, const char *name)
+static const char *const names[] = { "v0", "v1", "v2", NULL };
+
+const char *path_in(const char *folder, const char *name)
 {
     static char path[256];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     return path;
 }
 
-static void *begin(const eddy_files *files, const char *folder)
+void *saved_model_begin(const eddy_files *files, const char *folder)
 {
     model *m = calloc(1, sizeof *m);
     m->files = files;
     snprintf(m->folder, sizeof m->folder, "%s", folder);
     m->graph = eddy_graph_new(.files = files);
-    for (int i = 0; i < VARIABLES; i++) {
-        char name[8];
-        snprintf(name, sizeof name, "v%d", i);
+    for (int i = 0; i < VARIABLES; i++)
         m->v[i] = eddy_variable(m->graph, eddy_zeros(m->graph, EDDY_FLOAT32, EDDY_SHAPE(ELEMENTS)),
-                                .name = name);
-    }
+                                .name = names[i]);
     m->y = eddy_add_n(((eddy_list){ VARIABLES, m->v }), "y");
     m->session = eddy_session_new(m->graph, .threads = 1);
     m->dataset = eddy_dataset_from_arrays((const eddy_array *[]){ EDDY_INTS(1, 2, 3) }, 1);
     return m;
 }
 
-static void end(void *state)
+void saved_model_end(void *state)
 {
     model *m = state;
     eddy_dataset_free(m->dataset);
@@ -57,11 +49,15 @@ static eddy_array *filled(int version)
     return a;
 }
 
-static void set_version(const model *m, int version)
+void saved_model_set(const model *m, int version)
 {
-    eddy_array *a = filled(version);
-    for (int i = 0; i < VARIABLES; i++) eddy_variable_set(m->session, m->v[i], a);
-    eddy_array_free(a);
+    for (int i = 0; i < eddy_collection_size(m->graph, EDDY_GLOBAL_VARIABLES); i++) {
+        const eddy_tensor v = eddy_collection_at(m->graph, EDDY_GLOBAL_VARIABLES, i);
+        eddy_array       *a = eddy_array_new(EDDY_FLOAT32, eddy_shape_of(v));
+        for (int64_t k = 0; k < eddy_array_count(a); k++) eddy_array_set(a, k, version);
+        eddy_variable_set(m->session, v, a);
+        eddy_array_free(a);
+    }
 }
 
 /* The number of which the array consists; -1 if it has others. */
@@ -73,7 +69,7 @@ static int version_of(const eddy_array *a)
     return (int)v;
 }
 
-static int failed(const eddy_error *e, eddy_status *status)
+int no_version(const eddy_error *e, eddy_status *status)
 {
     *status = e->status == EDDY_NOT_FOUND ? EDDY_OK : e->status;
     return e->status == EDDY_NOT_FOUND ? 0 : -1;
@@ -81,34 +77,33 @@ static int failed(const eddy_error *e, eddy_status *status)
 
 /* -------------------------------------------------------------- checkpoints -- */
 
-/* All variables must have one version; the checkpoint is freed. */
-static int checkpoint_version(eddy_checkpoint *c, eddy_error *e, eddy_status *status)
+int checkpoint_version(const eddy_files *files, const char *path, const char *const *variables,
+                       eddy_status *status)
 {
-    int version = -1;
-    for (int i = 0; c && i < VARIABLES; i++) {
-        char name[8];
-        snprintf(name, sizeof name, "v%d", i);
-        eddy_array *a = eddy_checkpoint_value(c, name, e);
+    eddy_error       e = { 0 };
+    eddy_checkpoint *c = eddy_checkpoint_open(path, files, .error = &e);
+    int              version = -1;
+    for (int i = 0; c && variables[i]; i++) {
+        eddy_array *a = eddy_checkpoint_value(c, variables[i], &e);
         const int   v = version_of(a);
         version = i == 0 || v == version ? v : -1;
         eddy_array_free(a);
     }
     eddy_checkpoint_free(c);
-    if (!c) return failed(e, status);
-    *status = e->status;
-    return e->status == EDDY_OK ? version : -1;
+    if (!c) return no_version(&e, status);
+    *status = e.status;
+    return e.status == EDDY_OK ? version : -1;
 }
 
 static int load_from(const eddy_files *files, const char *path, eddy_status *status)
 {
-    eddy_error e = { 0 };
-    return checkpoint_version(eddy_checkpoint_open(path, files, .error = &e), &e, status);
+    return checkpoint_version(files, path, names, status);
 }
 
 static eddy_status save_checkpoint(void *state, int version)
 {
     const model *m = state;
-    set_version(m, version);
+    saved_model_set(m, version);
     return eddy_save(m->session, path_in(m->folder, "c"), EDDY_LIST());
 }
 static int load_checkpoint(const eddy_files *files, const char *folder, eddy_status *status)
@@ -119,7 +114,7 @@ static int load_checkpoint(const eddy_files *files, const char *folder, eddy_sta
 static eddy_status save_shards(void *state, int version)
 {
     const model *m = state;
-    set_version(m, version);
+    saved_model_set(m, version);
     return eddy_save_checkpoint(m->session, path_in(m->folder, "s.safetensors.index.json"),
                                 .shard_bytes = 4 * ELEMENTS);
 }
@@ -131,14 +126,14 @@ static int load_shards(const eddy_files *files, const char *folder, eddy_status 
 static eddy_status save_kept(void *state, int version)
 {
     const model *m = state;
-    set_version(m, version);
+    saved_model_set(m, version);
     return eddy_keep_checkpoint(m->session, m->folder, version, 1);
 }
 static int load_kept(const eddy_files *files, const char *folder, eddy_status *status)
 {
     eddy_kept_checkpoint k;
     eddy_error           e = { 0 };
-    if (eddy_latest_checkpoint(folder, files, &k, &e) != EDDY_OK) return failed(&e, status);
+    if (eddy_latest_checkpoint(folder, files, &k, &e) != EDDY_OK) return no_version(&e, status);
     *status = EDDY_OK;
     if (k.step < 0) return 0;
     const int v = load_from(files, k.path, status);
@@ -148,7 +143,7 @@ static int load_kept(const eddy_files *files, const char *folder, eddy_status *s
 static eddy_status save_with_dataset(void *state, int version)
 {
     const model *m = state;
-    set_version(m, version);
+    saved_model_set(m, version);
     eddy_dataset_next(m->dataset, NULL);
     eddy_error e = { 0 };
     return eddy_save_with_dataset(m->session, path_in(m->folder, "d"), m->dataset, &e);
@@ -179,7 +174,7 @@ static int load_graph(const eddy_files *files, const char *folder, eddy_status *
     eddy_error  e = { 0 };
     char        name[20];
     eddy_graph *g = eddy_graph_load(path_in(folder, "g.yaml"), .files = files, .error = &e);
-    if (!g) return failed(&e, status);
+    if (!g) return no_version(&e, status);
     const int version = eddy_graph_size(g) - 1;
     snprintf(name, sizeof name, "version%d:0", version);
     const bool fits = eddy_graph_has(g, name);
@@ -190,7 +185,7 @@ static int load_graph(const eddy_files *files, const char *folder, eddy_status *
 
 static eddy_status write_model(const model *m, int version, const char *name, int64_t external)
 {
-    set_version(m, version);
+    saved_model_set(m, version);
     return eddy_onnx_write(EDDY_LIST(m->y), path_in(m->folder, name), .session = m->session,
                            .external_bytes = external, .files = m->files);
 }
@@ -216,7 +211,7 @@ static int load_model(const eddy_files *files, const char *path, eddy_status *st
         eddy_array_free(eddy_array_load(path, files, &none));
         if (none.status == EDDY_NOT_FOUND) e.status = EDDY_NOT_FOUND;
     }
-    const int version = m ? model_version(g, m) : failed(&e, status);
+    const int version = m ? model_version(g, m) : no_version(&e, status);
     eddy_onnx_free(m);
     eddy_graph_free(g);
     if (m) *status = EDDY_OK;
@@ -254,21 +249,24 @@ static int load_array(const eddy_files *files, const char *folder, eddy_status *
 {
     eddy_error  e = { 0 };
     eddy_array *a = eddy_array_load(path_in(folder, "a.npy"), files, &e);
-    if (!a) return failed(&e, status);
+    if (!a) return no_version(&e, status);
     const int version = version_of(a);
     eddy_array_free(a);
     *status = EDDY_OK;
     return version;
 }
 
+#define ROW(name, what) \
+    { name, saved_model_begin, save_##what, load_##what, saved_model_end, false }
+
 const saver savers[] = {
-    { "checkpoint", begin, save_checkpoint, load_checkpoint, end },
-    { "checkpoint of several files", begin, save_shards, load_shards, end },
-    { "kept checkpoints", begin, save_kept, load_kept, end },
-    { "checkpoint with a dataset", begin, save_with_dataset, load_with_dataset, end },
-    { "graph", begin, save_graph, load_graph, end },
-    { "ONNX model", begin, save_onnx, load_onnx, end },
-    { "ONNX model with a second file", begin, save_external, load_external, end },
-    { "npy array", begin, save_array, load_array, end },
+    ROW("checkpoint", checkpoint),
+    ROW("checkpoint of several files", shards),
+    ROW("kept checkpoints", kept),
+    ROW("checkpoint with a dataset", with_dataset),
+    ROW("graph", graph),
+    ROW("ONNX model", onnx),
+    ROW("ONNX model with a second file", external),
+    ROW("npy array", array),
     { .name = NULL },
 };

@@ -24,7 +24,7 @@ typedef struct scenarios {
 } scenarios;
 
 extern const scenarios building[], derivatives[], loops[], operations[], running[], small[], training[],
-    saving[], reading[], models[];
+    saving[], reading[], models[], rank_threads[];
 
 /* ------------------------------------------------------------------ for acts -- */
 
