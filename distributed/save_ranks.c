@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH = 4096 };
+enum { PATH = 4096, PATIENCE = 100 };   /* interruptions of the writing of an index */
 
 static const char ending[] = ".safetensors.index.json";
 
@@ -73,22 +73,35 @@ static long long generation_of(const saving *s, const char *file)
     return length > 0 && file[at + (size_t)length] == '\0' ? strtoll(file + n + 1, NULL, 10) : 0;
 }
 
-/* The greatest generation in the folder; removes those from `from` to `below` - 1. */
+/* The greatest generation in the folder; removes those from `from` to `below` - 1. -1 if the folder
+ * cannot be read; 0 if it does not exist. */
 static long long walk(const saving *s, long long from, long long below)
 {
     const eddy_files *f = eddy_posix_files();
     long long         greatest = 0;
     char              path[2 * PATH];
     DIR              *folder = opendir(s->folder[0] ? s->folder : ".");
-    for (struct dirent *e; folder && (e = readdir(folder)) != NULL;) {
+    if (!folder) return errno == ENOENT ? 0 : -1;
+    for (struct dirent *e; errno = 0, (e = readdir(folder)) != NULL;) {
         const long long g = generation_of(s, e->d_name);
         if (g > greatest) greatest = g;
         if (g < from || g == 0 || g >= below) continue;
         snprintf(path, sizeof path, "%s%s", s->folder, e->d_name);
         f->unlink(f->context, path);            /* what cannot be removed is only in the way */
     }
-    if (folder) closedir(folder);
-    return greatest;
+    const int why = errno;
+    closedir(folder);
+    errno = why;
+    return why == 0 ? greatest : -1;
+}
+
+/* Of a folder that cannot be read, the next generation might be that of the old checkpoint. */
+static bool find_generation(saving *s)
+{
+    const long long last = walk(s, 0, 0);
+    s->generation = last + 1;
+    return last >= 0 || fail(s, errno == ENOMEM ? EDDY_NO_MEMORY : EDDY_IO,
+                             "cannot read the folder");
 }
 
 static void file_of(const saving *s, int number, char *out, size_t size)
@@ -335,9 +348,9 @@ static bool replace(saving *s, const char *path, const char *data, size_t size)
     const int fd = f->open(f->context, temporary, O_WRONLY | O_CREAT | O_TRUNC);
     if (fd < 0) return fail(s, EDDY_IO, "cannot write the index");
     bool ok = true;
-    for (size_t at = 0; ok && at < size;) {
+    for (size_t at = 0, interrupted = 0; ok && at < size;) {
         const int64_t n = f->write(f->context, fd, data + at, size - at);
-        ok = n > 0 || (n < 0 && errno == EINTR);
+        ok = n > 0 || (n < 0 && errno == EINTR && interrupted++ < PATIENCE);
         if (n > 0) at += (size_t)n;
     }
     ok = ok && f->sync(f->context, fd) == 0;
@@ -406,7 +419,7 @@ static bool exchange(saving *s)
 {
     char number[32];
     bool ok = exchange_names(s, false, s->names) && exchange_names(s, true, s->divided) && agree(s);
-    snprintf(number, sizeof number, "%lld", s->c->me == 0 ? walk(s, 0, 0) + 1 : 0);
+    snprintf(number, sizeof number, "%lld", s->generation);
     char *first = ok ? eddy__broadcast_text(s->c, 0, number, s->error) : NULL;
     s->generation = first ? strtoll(first, NULL, 10) : 0;
     const bool known = first != NULL;
@@ -474,7 +487,7 @@ bool eddy_save_ranks_with_metadata(eddy_communicator *c, eddy_graph *g, eddy_ses
         eddy_communicator_fail(c, "save_ranks: out of memory");
         eddy__distributed_fail(&own, EDDY_NO_MEMORY, "save_ranks: out of memory");
     } else {
-        split_path(s, path);
+        if (split_path(s, path) && c->me == 0) find_generation(s);
         if (eddy__all_succeeded(c, &own)) save(s);
     }
     for (int r = 0; s && s->names && r < 2 * c->n; r++) free(s->names[r]);

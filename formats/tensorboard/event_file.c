@@ -44,6 +44,8 @@ const char *eddy_events_path(const eddy_events *w) { return w ? w->path : ""; }
 
 /* -------------------------------------------------------------- records -- */
 
+enum { PATIENCE = 100 };                /* interruptions of one record */
+
 static void put_whole(uint8_t *to, uint64_t v, int bytes)
 {
     for (int i = 0; i < bytes; i++) to[i] = (uint8_t)(v >> 8 * i);
@@ -69,9 +71,9 @@ static void put_record(eddy_events *w, const message *event)
     if (event->full || record.full)
         eddy__events_fail(w, EDDY_NO_MEMORY, "events: out of memory for an event of %.600s",
                           w->path);
-    for (size_t at = 0; eddy__events_usable(w) && at < record.size;) {
+    for (size_t at = 0, retries = PATIENCE; eddy__events_usable(w) && at < record.size;) {
         const ssize_t n = write(w->fd, record.at + at, record.size - at);
-        if (n < 0 && errno == EINTR) continue;
+        if (n < 0 && errno == EINTR && retries-- > 0) continue;
         if (n <= 0)
             eddy__events_fail(w, EDDY_IO, "events: cannot write %.600s: %s", w->path,
                               strerror(n < 0 ? errno : ENOSPC));
@@ -181,7 +183,8 @@ eddy_status eddy_events_close(eddy_events *w, eddy_error *error)
         if (error) *error = (eddy_error){ EDDY_NO_MEMORY, "events: out of memory" };
         return EDDY_NO_MEMORY;
     }
-    if (w->fd >= 0 && close(w->fd) != 0)
+    /* An interrupted close has closed. */
+    if (w->fd >= 0 && close(w->fd) != 0 && errno != EINTR)
         eddy__events_fail(w, EDDY_IO, "events: cannot close %.600s: %s", w->path, strerror(errno));
     const eddy_status s = w->error.status;
     if (error) *error = w->error;
