@@ -78,6 +78,14 @@ void *room(size_t count, size_t size);
 char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void  room_free(void);
 
+/* ------------------------------------------------------------------- files -- */
+
+/* A file that is written beside the one that it will replace; NULL after a message. */
+FILE *new_file(const char *path);
+/* Replaces the old file, unless `fine` is false or something was not written; then it stays, and the
+ * new one is removed. False, after a message in the second case. */
+bool  new_file_end(FILE *f, const char *path, bool fine);
+
 /* ------------------------------------------------------------------ output -- */
 
 /* The codes of bold letters and of none if `to` is a terminal and NO_COLOR is not set, else "". */

@@ -159,15 +159,6 @@ static bool put_arrays(FILE *f, const eddy_checkpoint *c, const char *path)
 
 int write_npz(const eddy_checkpoint *c, const char *path)
 {
-    const char *part = text("%s.part", path);
-    FILE       *f = fopen(part, "wb");
-    if (!f) return fail(path, "%s", strerror(errno));
-    bool       fine = put_arrays(f, c, path);
-    const bool wrote = fflush(f) == 0 && !ferror(f);
-    if (fclose(f) != 0 || !wrote || (fine && rename(part, path) != 0)) {
-        if (fine) fail(path, "%s", strerror(errno));
-        fine = false;
-    }
-    if (!fine) remove(part);
-    return fine ? SUCCESS : TROUBLE;
+    FILE *f = new_file(path);
+    return f && new_file_end(f, path, put_arrays(f, c, path)) ? SUCCESS : TROUBLE;
 }

@@ -84,11 +84,11 @@ bool history_read(history *h, const training *t, int64_t epoch)
 
 bool history_add(history *h, const training *t, const epoch_result *e)
 {
-    const char *path = path_of_history(t), *new = text("%s.new", path);
-    FILE       *f = fopen(new, "w");
+    const char *path = path_of_history(t);
+    FILE       *f = new_file(path);
     double      values[MOST_METRICS + 3];
     add(h, e);
-    if (!f) return fail(new, "%s", strerror(errno)) == SUCCESS;
+    if (!f) return false;
     fprintf(f, "%s\n", heading(t));
     for (int k = 0; k < h->count; k++) {
         const int n = values_of(t, &h->at[k], values);
@@ -96,7 +96,5 @@ bool history_add(history *h, const training *t, const epoch_result *e)
         for (int i = 0; i < n; i++) fprintf(f, ",%.9g", values[i]);
         fputc('\n', f);
     }
-    const bool fine = !ferror(f), closed = fclose(f) == 0;
-    if (fine && closed && rename(new, path) == 0) return true;
-    return fail(path, "%s", strerror(errno)) == SUCCESS;
+    return new_file_end(f, path, true);
 }

@@ -59,11 +59,9 @@ static bool write_labels(const training *t, const char *path)
     for (int64_t k = 0; k < t->train.classes && t->train.words; k++)
         if (strchr(t->train.words[k], '\n')) return true;       /* characters of a text */
     if (!t->train.words) return true;
-    FILE *f = fopen(path, "w");
+    FILE *f = new_file(path);
     for (int64_t k = 0; f && k < t->train.classes; k++) fprintf(f, "%s\n", t->train.words[k]);
-    const bool fine = f && !ferror(f);
-    if (f && fclose(f) == 0 && fine) return true;
-    return fail(path, "%s", strerror(errno)) == SUCCESS;
+    return f && new_file_end(f, path, true);
 }
 
 /* The losses of all epochs, as a picture in the folder and on a terminal. */
@@ -82,12 +80,12 @@ static bool draw_losses(const training *t, const history *past)
                                   { "validation", past->count, epoch, held } };
     const int        n = t->held.n > 0 ? 2 : 1;
     if (past->count < 2) return true;
-    FILE *f = fopen(path, "w");
-    if (!f) return fail(path, "%s", strerror(errno)) == SUCCESS;
+    FILE *f = new_file(path);
+    if (!f) return false;
     const bool fine = eddy_plot_svg(curves, n, .to = f, .title = t->name, .x_label = "epoch",
                                     .y_label = "loss", .error = &e) == EDDY_OK;
-    if (fclose(f) != 0 || !fine)
-        return fail(path, "%s", fine ? strerror(errno) : e.message) == SUCCESS;
+    if (!fine) fail_error(path, e.message);
+    if (!new_file_end(f, path, fine)) return false;
     return as_json || !isatty(STDOUT_FILENO) ||
            eddy_plot_print(curves, n, .title = "loss", .x_label = "epoch") == EDDY_OK;
 }
