@@ -6,6 +6,7 @@
  * over the whole graph, so its cost is that of the nodes that it computes.
  *
  * For operations that draw, all evaluations until the results are forgotten are one run. */
+#include "graph/base/new_array.h"
 #include "graph/body.h"
 #include "session/eval_body.h"
 #include "session/eval_cache.h"
@@ -290,7 +291,7 @@ static bool compute_outputs(evaluation *l, const eddy_node *node, eddy_buffer *b
     if (!from && !is_within_limit(l, node, types)) return false;
     for (int k = 0; k < node->n_outputs; k++) {
         out[k] = from ? eddy__array_reshaped(from, types[k].shape)
-                      : eddy_array_new_in(&l->session->allocator, types[k].dtype, types[k].shape);
+                      : eddy__array_unset(&l->session->allocator, types[k].dtype, types[k].shape);
         if (!out[k])
             return eddy__error_set(l->error, EDDY_NO_MEMORY, "out of memory for '%s'", node->name);
         b[node->n_inputs + k] = eddy__buffer_of(types[k], eddy_array_data(out[k]));
@@ -371,6 +372,10 @@ static bool compute(evaluation *l, const eddy_node *node)
         if (node->n_outputs == 0) out[0] = eddy_array_new(EDDY_BOOL, EDDY_SHAPE(0));
         l->cache->at[node->id].values = out;
         return true;
+    }
+    for (int k = 0; k < node->n_outputs; k++) {
+        eddy__array_free_late(out[k], l->plan.stop);
+        out[k] = NULL;
     }
     eddy__eval_free_values(l->session, &out, eddy__eval_slots(node));
     return false;

@@ -168,14 +168,17 @@ static eddy_status run_and_stop(subject *s, stopping *c, double delay, double *t
 
 /* ---------------------------------------------------------------- measuring -- */
 
-static void print(const work *w, way by, double whole, int n, double *took, double *used)
+static void print(const work *w, way by, double whole, int stopped, int n, double *took,
+                  double *used)
 {
     char name[40];
     qsort(took, (size_t)n, sizeof *took, bench_ascending);
     qsort(used, (size_t)n, sizeof *used, bench_ascending);
     const int late = (n * 99 + 99) / 100 - 1;
     snprintf(name, sizeof name, "%s%s", w->name, ways[by].name);
-    if (n == 0) printf("%-24s %8.1f no run was stopped\n", name, whole);
+    if (n == 0)
+        printf("%-24s %8.1f %s\n", name, whole,
+               stopped ? "the latencies are unknown" : "no run was stopped");
     else
         printf("%-24s %8.1f %5d %7.2f %7.2f %7.2f   %7.2f %7.2f %7.2f\n", name, whole, n,
                took[n / 2], took[late], took[n - 1], used[n / 2], used[late], used[n - 1]);
@@ -187,10 +190,10 @@ bool measure(const work *w, way by, int times, int threads)
     static double  took[MOST_TIMES], used[MOST_TIMES];
     static subject s;
     stopping       c = { .by = by, .processor = CLOCK_PROCESS_CPUTIME_ID };
-    int            n = 0;
+    int            stopped = 0, n = 0;
     begin(&s, w, threads);
     if (s.threads == 1) pthread_getcpuclockid(pthread_self(), &c.processor);
-    if (by == BY_SIGNAL) signal(SIGALRM, on_alarm);
+    sigaction(SIGALRM, &(struct sigaction){ .sa_handler = on_alarm, .sa_flags = SA_RESTART }, NULL);
     signalled = &c;
     const double begun = now(CLOCK_MONOTONIC);
     run(&s);
@@ -198,12 +201,13 @@ bool measure(const work *w, way by, int times, int threads)
     for (int i = 0; i < times; i++) {
         const double      delay = whole * 0.9 * (i + 0.5) / times;
         const eddy_status status = run_and_stop(&s, &c, delay, &took[n], &used[n]);
+        stopped += status == ways[by].status;
         n += status == ways[by].status && !c.late;
         if (status != EDDY_OK && status != EDDY_CLOSED && status != ways[by].status)
             printf("%s: %s\n", w->name, eddy_session_message(s.session));
         if (by == BY_CLOSE) begin_session(&s);
     }
-    print(w, by, whole, n, took, used);
+    print(w, by, whole, stopped, n, took, used);
     end(&s);
-    return n > 0;
+    return stopped > 0;
 }

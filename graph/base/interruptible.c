@@ -17,7 +17,7 @@
 
 /* Nanoseconds between two looks at the stop; bytes of stack, which libc may make small; bytes of
  * blocks that are released late. */
-enum { PAUSE = 1000000, STACK = 8 << 20, LARGE = 16 << 20 };
+enum { PAUSE = 1000000, STACK = 8 << 20, LARGE = 1 << 20 };
 
 typedef struct job {
     struct job            *next;         /* in the list of those left behind */

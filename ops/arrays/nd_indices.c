@@ -91,22 +91,36 @@ static bool all_below(const int32_t *at, int64_t n, int64_t limit)
     return beyond == 0;
 }
 
-eddy_status eddy__check_tuples(eddy_kernel *k, const eddy_tuples *l)
+/* Checks tuples [from, to). */
+static eddy_status check_part(eddy_kernel *k, const eddy_tuples *l, int64_t from, int64_t to)
 {
-    const int64_t n = l->indices->count;
     if (l->depth == 1 && l->indices->type.dtype == EDDY_INT32 &&
-        all_below(l->indices->data, n, l->dim[0]))
+        all_below((const int32_t *)l->indices->data + from, to - from, l->dim[0]))
         return EDDY_OK;
-    for (int64_t i = 0; i < n; )
+    for (int64_t t = from, i = from * l->depth; t < to; t++)
         for (int d = 0; d < l->depth; d++, i++) {
             const int64_t v = eddy__index_at(l->indices, i);
             if (v < 0 || v >= l->dim[d])
                 return eddy_kernel_fail(
                     k, EDDY_OUT_OF_RANGE,
                     "tuple %lld of the indices has %lld at position %d, which is not in [0, %lld)",
-                    (long long)(i / l->depth), (long long)v, d, (long long)l->dim[d]);
+                    (long long)t, (long long)v, d, (long long)l->dim[d]);
         }
     return EDDY_OK;
+}
+
+eddy_status eddy__check_tuples(eddy_kernel *k, const eddy_tuples *l)
+{
+    enum { PART = 1 << 16 };
+    const int64_t n = l->depth > 0 ? l->indices->count / l->depth : 0;
+    eddy_status   s = EDDY_OK;
+    for (int64_t from = 0; from < n && s == EDDY_OK; from += PART) {
+        if (eddy__stopped(k->stop))
+            return eddy_kernel_fail(k, eddy_kernel_stopped(k),
+                                    "the run was stopped while the indices were checked");
+        s = check_part(k, l, from, eddy__min(from + PART, n));
+    }
+    return s;
 }
 
 /* ------------------------------------------------------------------ rows -- */

@@ -351,7 +351,7 @@ static bool take_results(loop_run *l)
         const int64_t     j = l->roots.carried[k];
         const node_value *v = eddy__nodes_value(&l->body, l->roots.at[k]);
         if (!keeps_invariant(l, j, v)) return false;
-        eddy__value_free(&l->now[j]);
+        eddy__value_free_late(&l->now[j], l->r->plan.stop);
         l->now[j] = eddy__value_retain(v);
     }
     for (int k = l->roots.n_carried; k < l->roots.n; k++) {
@@ -439,7 +439,8 @@ static bool give_results(const loop_run *l, const body_call *call)
 
 static void end_loop(loop_run *l)
 {
-    for (int64_t j = 0; l->now && j < l->a->n_carried; j++) eddy__value_free(&l->now[j]);
+    for (int64_t j = 0; l->now && j < l->a->n_carried; j++)
+        eddy__value_free_late(&l->now[j], l->r->plan.stop);
     for (int k = 0; l->stacks && k < l->roots.n; k++)
         eddy__value_free(&(node_value){ .rows = l->stacks[k] });
 }

@@ -1,5 +1,6 @@
 /* run_nodes.c -- runs nodes of bodies one by one. */
 #include "session/stages/run_nodes.h"
+#include "graph/base/new_array.h"
 #include "session/compile/program.h"
 #include "session/profile/node_times.h"
 #include "session/stages/rows_ops.h"
@@ -280,8 +281,10 @@ static bool compute(node_list *l, node_run *r, const eddy_node *node, eddy_buffe
     if (alias || may_overwrite(l, node, types))
         from = eddy__nodes_value(l, node->inputs[0])->array;
     for (int k = 0; k < node->n_outputs; k++) {
-        eddy_array *a = from ? eddy__array_reshaped(from, types[k].shape)
-                             : eddy_array_new_in(&r->allocator, types[k].dtype, types[k].shape);
+        eddy_array *a = from           ? eddy__array_reshaped(from, types[k].shape)
+                        : alias || skip
+                            ? eddy_array_new_in(&r->allocator, types[k].dtype, types[k].shape)
+                            : eddy__array_unset(&r->allocator, types[k].dtype, types[k].shape);
         out[k] = eddy__value_of_array(a);
         if (!a) return eddy__node_run_full(r, node->name);
         b[node->n_inputs + k] = eddy__buffer_of(types[k], eddy_array_data(a));
