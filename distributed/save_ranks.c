@@ -237,6 +237,7 @@ typedef struct wholes {
     eddy_session        *session;
     eddy_named_variable *named;
     int                  n, capacity;
+    bool                 fine;
 } wholes;
 
 static bool add_whole(saving *s, wholes *w, const char *name, const eddy_array *value)
@@ -258,16 +259,17 @@ static bool add_whole(saving *s, wholes *w, const char *name, const eddy_array *
     return copy || fail(s, EDDY_NO_MEMORY, "a list of variables");
 }
 
+/* A rank that cannot write it goes on, since the others wait for its part of the next one. */
 static bool take_whole(saving *s, int rank, int number, const char *name, void *context)
 {
     wholes           *w = context;
     const eddy_tensor v = eddy__variable_named(s->graph, name);
     if (v.node == 0) return true;
     eddy_array *whole = gather(s, v);
-    const bool  ok = whole && (writer_of(s, rank, number) != s->c->me ||
-                               add_whole(s, w, name, whole));
+    if (whole && w->fine && writer_of(s, rank, number) == s->c->me)
+        w->fine = add_whole(s, w, name, whole);
     eddy_array_free(whole);
-    return ok;
+    return whole != NULL;
 }
 
 static bool write_wholes(saving *s)
@@ -275,7 +277,8 @@ static bool write_wholes(saving *s)
     char   file[2 * PATH], path[3 * PATH];
     wholes w = { .graph = eddy_graph_new() };
     w.session = eddy_session_new(w.graph);
-    bool ok = w.session ? walk_divided(s, take_whole, &w) : fail(s, EDDY_NO_MEMORY, "a session");
+    w.fine = w.session || fail(s, EDDY_NO_MEMORY, "a session");
+    bool ok = walk_divided(s, take_whole, &w) && w.fine;
     file_of(s, s->c->n + s->c->me, file, sizeof file);
     snprintf(path, sizeof path, "%s%s", s->folder, file);
     if (ok && w.n > 0 &&
