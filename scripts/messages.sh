@@ -32,6 +32,7 @@ damaged_at|3|graph/files/safetensors_parse.c|@'
 # Messages that no caller can provoke: file|format|reason.
 allowed='session/compile_plan.c|a plan could not be made|a guard: every step before it says why it failed
 ops/kernels/arrays/index_checks.c|the run was stopped while the indices were checked|only while another thread cancels
+ops/arrays/nd_indices.c|the run was stopped while the indices were checked|likewise
 ops/arrays/gather.c|batch_dims = %lld is negative|a guard against files: builders count from the end first
 session/compile/emit.c|too few buffers were counted|a guard: the count is an upper bound
 session/compile/specialize_shapes.c|'"'"'%s'"'"' reads what has no shape yet|a guard: such an output is only fetched
