@@ -1,4 +1,5 @@
-/* status.h -- the version, statuses, errors, allocators and file access. Included by graph.h. */
+/* status.h -- the version, statuses, errors, allocators, file access and instruction sets. Included
+ * by graph.h. */
 #ifndef EDDY_STATUS_H
 #define EDDY_STATUS_H
 
@@ -100,6 +101,18 @@ typedef struct eddy_files {
 /* The default, to which a program's own table can pass calls on. It never waits for the other end
  * of a pipe. */
 EDDY_API const eddy_files *eddy_posix_files(void);
+
+/* --------------------------------------------------- instruction sets -- */
+
+/* Limits the library's own kernels, in the whole process, to "baseline", "avx2" or "avx512", and
+ * replaces what the environment variable EDDY_CPU says; NULL: the limit is that of EDDY_CPU again.
+ * A processor that lacks the set uses the largest one that it has. False for another word, which
+ * changes nothing.
+ *
+ * It holds for kernels that are chosen from now on. A session keeps those of its plans, so call it
+ * before the first session. Any thread may call it. OpenBLAS and the C library choose their
+ * instructions by themselves; docs/guide/bits.md says how to pin them. */
+EDDY_API bool eddy_limit_instructions(const char *set);
 
 #ifdef __cplusplus
 }

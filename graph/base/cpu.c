@@ -9,14 +9,18 @@
 enum { NOT_READ = -1, UNKNOWN = -2 };
 static atomic_int limit = NOT_READ;
 
-static int read_environment(void)
+static int named(const char *set)
 {
     static const char *const names[] = { "baseline", "avx2", "avx512" };
-    const char *asked = getenv("EDDY_CPU");
-    if (!asked || !*asked) return EDDY_AVX512;
     for (int i = EDDY_BASELINE; i <= EDDY_AVX512; i++)
-        if (strcmp(asked, names[i]) == 0) return i;
+        if (strcmp(set, names[i]) == 0) return i;
     return UNKNOWN;
+}
+
+static int read_environment(void)
+{
+    const char *asked = getenv("EDDY_CPU");
+    return asked && *asked ? named(asked) : EDDY_AVX512;
 }
 
 static int limit_now(void)
@@ -33,9 +37,11 @@ void eddy__instructions_limit(eddy_instructions most)
     atomic_store_explicit(&limit, (int)most, memory_order_relaxed);
 }
 
-void eddy__instructions_from_environment(void)
+bool eddy_limit_instructions(const char *set)
 {
-    atomic_store_explicit(&limit, NOT_READ, memory_order_relaxed);
+    const int most = set ? named(set) : NOT_READ;
+    if (most != UNKNOWN) atomic_store_explicit(&limit, most, memory_order_relaxed);
+    return most != UNKNOWN;
 }
 
 bool eddy__instructions_are_known(void) { return limit_now() != UNKNOWN; }

@@ -21,14 +21,11 @@ enum { EDDY_SETS = 3 };
 enum { EDDY_SETS = 1 };
 #endif
 
-/* The best instruction set that this processor has and the limit allows. The initial limit is
- * set by the environment: EDDY_CPU=baseline, avx2 or avx512. */
+/* The best instruction set that this processor has and eddy_limit_instructions allows. */
 eddy_instructions eddy__instructions_used(void);
-/* For tests and measurements; holds for loops chosen from now on. */
+/* The same limit by its number, for tests and measurements. */
 void eddy__instructions_limit(eddy_instructions most);
-/* The limit is that of the environment again. */
-void eddy__instructions_from_environment(void);
-/* False if EDDY_CPU has another value; the limit is then the baseline. */
+/* False if the limit is that of EDDY_CPU and this has another value; the baseline is used then. */
 bool eddy__instructions_are_known(void);
 
 /* A function that must end up inside the loop that calls it. */

@@ -30,7 +30,7 @@ static void compare_instructions(const training *t, int steps, uint64_t want)
         compare(name[i], one, want, !t->has_products);
         compare("its threads", training_bits(t, steps, (training_way){ .threads = 3 }), one, true);
     }
-    eddy__instructions_from_environment();
+    eddy_limit_instructions(NULL);
 }
 
 static void compare_all(const training *t, int steps)

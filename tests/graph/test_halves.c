@@ -89,7 +89,7 @@ START_TEST(loops)
                 ck_abort_msg("%a is %x, not %x", (double)f[i], h[i], want);
         }
     }
-    eddy__instructions_from_environment();
+    eddy_limit_instructions(NULL);
     free(f);
     free(h);
     free(back);

@@ -1,7 +1,9 @@
-/* test_instructions.c -- EDDY_CPU, which limits the instructions of the library's own kernels. */
+/* test_instructions.c -- EDDY_CPU and eddy_limit_instructions, which limit the instructions of the
+ * library's own kernels. */
 #include "graph/base/cpu.h"
 #include "tests/lib/checks.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 Suite *instructions_suite(void);
@@ -10,7 +12,7 @@ static void environment(const char *says)
 {
     if (says) setenv("EDDY_CPU", says, 1);
     else unsetenv("EDDY_CPU");
-    eddy__instructions_from_environment();
+    eddy_limit_instructions(NULL);
 }
 
 static void teardown(void) { environment(NULL); }
@@ -27,9 +29,68 @@ START_TEST(the_environment_limits_them)
     ck_assert_int_eq(eddy__instructions_used(), best < EDDY_AVX2 ? best : EDDY_AVX2);
     environment("avx512");
     ck_assert_int_eq(eddy__instructions_used(), best);
-    eddy__instructions_limit(EDDY_BASELINE);
-    ck_assert_int_eq(eddy__instructions_used(), EDDY_BASELINE);
     ck_assert(eddy__instructions_are_known());
+}
+END_TEST
+
+START_TEST(the_program_limits_them)
+{
+    static const char *const wrong[] = { "", "sse9", "AVX2", "avx512 ", "avx" };
+    environment(NULL);
+    const eddy_instructions best = eddy__instructions_used();
+    environment("baseline");
+    ck_assert(eddy_limit_instructions("avx512"));
+    ck_assert_int_eq(eddy__instructions_used(), best);
+    ck_assert(eddy_limit_instructions("avx2"));
+    ck_assert_int_eq(eddy__instructions_used(), best < EDDY_AVX2 ? best : EDDY_AVX2);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        ck_assert(!eddy_limit_instructions(wrong[i]));
+        ck_assert_int_eq(eddy__instructions_used(), best < EDDY_AVX2 ? best : EDDY_AVX2);
+    }
+    ck_assert(eddy_limit_instructions(NULL));
+    ck_assert_int_eq(eddy__instructions_used(), EDDY_BASELINE);
+    environment("avx512");
+    ck_assert(eddy_limit_instructions("baseline"));
+    ck_assert_int_eq(eddy__instructions_used(), EDDY_BASELINE);
+}
+END_TEST
+
+/* A wrong word in the environment does not matter while the program sets the limit. */
+START_TEST(the_program_replaces_the_environment)
+{
+    environment("sse9");
+    ck_assert(!eddy__instructions_are_known());
+    ck_assert(eddy_limit_instructions("avx2"));
+    ck_assert(eddy__instructions_are_known());
+    eddy_graph   *g = eddy_graph_new();
+    eddy_session *s = eddy_session_new(g);
+    ck_assert_double_eq(eddy_fetch_number(s, real(g, 1)), 1);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    ck_assert(eddy_limit_instructions(NULL));
+    ck_assert(!eddy__instructions_are_known());
+}
+END_TEST
+
+/* Threads that set the limit and read it, for ThreadSanitizer. */
+static void *limit_many_times(void *wrong)
+{
+    static const char *const sets[] = { "baseline", "avx2", "avx512", NULL };
+    for (int i = 0; i < 1000; i++) {
+        if (!eddy_limit_instructions(sets[i % 4])) *(bool *)wrong = true;
+        if (eddy__instructions_used() > EDDY_AVX512) *(bool *)wrong = true;
+    }
+    return NULL;
+}
+
+START_TEST(threads_limit_them)
+{
+    pthread_t thread[4];
+    bool      wrong[4] = { false };
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, limit_many_times, &wrong[i]), 0);
+    for (int i = 0; i < 4; i++) pthread_join(thread[i], NULL);
+    for (int i = 0; i < 4; i++) ck_assert(!wrong[i]);
 }
 END_TEST
 
@@ -86,6 +147,9 @@ Suite *instructions_suite(void)
     tcase_add_checked_fixture(c, NULL, teardown);
     tcase_add_test(c, the_environment_limits_them);
     tcase_add_test(c, another_word_is_an_error_of_runs);
+    tcase_add_test(c, the_program_limits_them);
+    tcase_add_test(c, the_program_replaces_the_environment);
+    tcase_add_test(c, threads_limit_them);
     tcase_add_test(c, formulas_and_reductions_have_the_same_bits);
     suite_add_tcase(s, c);
     return s;

@@ -27,7 +27,7 @@ START_TEST(the_same_bits_with_any_instructions)
     ck_assert(!t->has_products);
     eddy__instructions_limit((eddy_instructions)_i);
     ck_assert(training_bits(t, STEPS, (training_way){ .threads = 1 }) == want);
-    eddy__instructions_from_environment();
+    eddy_limit_instructions(NULL);
 }
 END_TEST
 

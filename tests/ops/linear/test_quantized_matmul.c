@@ -105,7 +105,7 @@ START_TEST(integers_are_exact)
                               threads, (int)i, (double)got[i], (double)want[i]);
             eddy_array_free(y);
         }
-    eddy__instructions_from_environment();
+    eddy_limit_instructions(NULL);
     free(want);
     eddy_array_free(x);
     eddy_array_free(w);
@@ -135,7 +135,7 @@ START_TEST(special_rows)
         eddy_session_free(s);
         eddy_graph_free(g);
     }
-    eddy__instructions_from_environment();
+    eddy_limit_instructions(NULL);
 }
 END_TEST
 
