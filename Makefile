@@ -586,7 +586,7 @@ portability: tests ## test with other compilers, libraries and processors (PORTA
 	@CC='$(CC)' BUILD='$(BUILD)' MAKE='$(MAKE)' ALL_SUITES='$(SUITES)' sh scripts/portability.sh $(PORTABILITY)
 
 STEPS ?= 1000
-determinism: $(BUILD)/determinism ## train with other threads, files and instructions, and compare bits (STEPS=1000)
+determinism: $(BUILD)/determinism tests ## train with other threads, files and instructions, and compare bits (STEPS=1000)
 	@sh scripts/setup.sh determinism || true
 	@BUILD='$(BUILD)' STEPS='$(STEPS)' sh scripts/determinism.sh
 

@@ -9,7 +9,7 @@
 #   $PORTED_SUITES: of the tests; "all": those in $ALL_SUITES
 set -eu
 PORTED_SUITES=${PORTED_SUITES:-"graph files session batch_matmul matmul_fused product_blocks linear \
-    linear_roots einsum conv optim"}
+    linear_roots einsum conv optim row_bits"}
 [ "$PORTED_SUITES" != all ] || PORTED_SUITES=$ALL_SUITES
 MAKE=${MAKE:-make}
 [ $# -gt 0 ] || set -- compilers musl cpu blas i386 arm64
@@ -127,14 +127,19 @@ i386_row() {
     tests_for '32 bits (i386)' i386 i386-linux-gnu ld-linux.so.2 '-msse2 -mfpmath=sse'
 }
 # In a process for each case, the emulator would translate the program again. The child of a process
-# with threads cannot start one there, and limits of memory have no effect.
+# with threads cannot start one there, and limits of memory have no effect. Operations have the bits
+# that they have here (tests/ops/test_row_bits.c).
 arm64_row() {
     have qemu-aarch64 || { row 'arm64, emulated' 'not installed (qemu-user)'; return; }
     export CK_FORK=no
     excluded='slow many native'
+    bits=$folder/here.bits
+    EDDY_WRITE_BITS=$bits CK_RUN_SUITE=row_bits CK_RUN_CASE=rows "$BUILD/run-tests" \
+        > "$bits.log" 2>&1 || { result 'bits to compare' 1 "$bits.log"; return; }
+    export EDDY_COMPARE_BITS="$bits"
     tests_for 'arm64, emulated' arm64 aarch64-linux-gnu ld-linux-aarch64.so.1 '' qemu-aarch64
     excluded='slow many'
-    unset CK_FORK
+    unset CK_FORK EDDY_COMPARE_BITS
 }
 rows=$(echo " $* " | sed 's/ compilers / gcc-O0 gcc-O2 gcc-O3 clang-O0 clang-O2 clang-O3 /')
 for each in $rows; do
