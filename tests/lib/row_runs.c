@@ -74,6 +74,7 @@ static bool build(row_run *r)
                          : row->binary ? row->binary(x[0], x[1]) : row->build(r->t.graph, x);
     const eddy_dtype   real = eddy_dtype_real(r->dtype);
     eddy_tensor        cost = EDDY_NO_TENSOR, dx[SWEEP_INPUTS];
+    if (eddy_outputs_of(y) > FETCHES - SWEEP_INPUTS) return false;
     for (int i = 0; i < eddy_outputs_of(y); i++) {
         const eddy_tensor out = eddy_output(y, i);
         keep_fetch(&r->results, out);
