@@ -5,7 +5,7 @@
 
 /* ------------------------------------------------------------------- building -- */
 
-enum { SIZES = 7, MOST = 10000 };         /* the largest size of a row; elements of an input */
+enum { SIZES = 7, MOST = 2500 };         /* the largest size of a row; elements of an input */
 
 static bool is_settled(const sweep_row *r, int64_t size)
 {
