@@ -5,6 +5,7 @@
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
 #include "ops/arrays/batching.h"
+#include "ops/kernels/elementwise/vector_math_f64.h"
 #include "ops/ops.h"
 #include "build/gen/table.h"
 
@@ -150,7 +151,8 @@ static double held_against(const nms_work *w, candidate c, int64_t first, const 
     for (int64_t j = count - 1; j >= c.seen; j--) {
         const double both = overlap_of(it, box_at(boxes, first + taken[j]));
         if (both > w->a->iou_threshold) return -INFINITY;
-        if (w->a->soft_nms_sigma > 0) c.score *= exp(-0.5 / w->a->soft_nms_sigma * both * both);
+        if (w->a->soft_nms_sigma > 0)
+            c.score *= eddy__exp_f64(-0.5 / w->a->soft_nms_sigma * both * both);
         if (!(c.score > w->least)) return -INFINITY;
     }
     return c.score;

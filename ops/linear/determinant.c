@@ -2,6 +2,7 @@
 #include "ops/arrays/arrays.h"
 #include "graph/base/interruptible.h"
 #include "ops/arrays/batching.h"
+#include "ops/kernels/elementwise/vector_math_f64.h"
 #include "ops/kernels/libraries/lapack_blocks.h"
 #include "ops/linear/determinant_gradient.h"
 #include "ops/linear/linear.h"
@@ -139,7 +140,7 @@ static bool slogdet_one(const eddy_kernel *k, int64_t i, char *scratch)
     for (int64_t j = 0; j < n; j++) {
         const double x = creal(diagonal(d, n, scratch, j));
         sign *= x > 0 ? 1 : x < 0 ? -1 : x;             /* 0 and NaN are kept */
-        log_abs += log(fabs(x));
+        log_abs += eddy__log_f64(fabs(x));
     }
     if (d == EDDY_FLOAT32) {
         ((float *)k->out[0]->data)[i] = (float)sign;

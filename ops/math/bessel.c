@@ -134,7 +134,7 @@ EDDY_INLINE float grown_f32(double y, float x)
 /* e^x is split into two factors, because it overflows before the product does. */
 static double grown(double y, double x)
 {
-    const double half = exp(0.5 * fabs(x));
+    const double half = eddy__exp_f64(0.5 * fabs(x));
     return fabs(x) == INFINITY ? copysign(INFINITY, y) : y * half * half;
 }
 

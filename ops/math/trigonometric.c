@@ -175,7 +175,7 @@ static double sinc_of(double x)
     const double u = fabs(x);
     if (!(u < INFINITY)) return u == INFINITY ? 0 : x;
     if (u < 1e-9) return 1;
-    const double n = rint(u), s = sin(PI * (u - n)) / (PI * u);
+    const double n = rint(u), s = eddy__sin_f64(PI * (u - n)) / (PI * u);
     return fmod(n, 2) != 0 ? -s : s;
 }
 

@@ -9,6 +9,7 @@
 #include "ops/arrays/arrays.h"
 #include "graph/base/dtype.h"
 #include "ops/arrays/batching.h"
+#include "ops/kernels/elementwise/vector_math_f64.h"
 #include "ops/short_names.h"
 #include "ops/nets/expect_shape.h"
 #include "build/gen/table.h"
@@ -113,7 +114,7 @@ static uint64_t lay_out(search *s, char *base, const beam_attrs *a, int64_t step
 static double log_add(double a, double b)
 {
     const double top = a > b ? a : b, low = a > b ? b : a;
-    return low == -INFINITY ? top : top + log1p(exp(low - top));
+    return low == -INFINITY ? top : top + eddy__log1p_f64(eddy__exp_f64(low - top));
 }
 
 /* The child of that node with this label, created if there is none. */

@@ -7,6 +7,7 @@
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
+#include "ops/kernels/elementwise/vector_math_f64.h"
 #include "ops/ops.h"
 #include "ops/random/random.h"
 #include "build/gen/table.h"
@@ -65,14 +66,15 @@ static int64_t draw(const eddy_kernel *k, eddy_stream s, int64_t i)
     if (!is_log_uniform(k)) return (int64_t)eddy__integer_at(s, i, (uint64_t)range);
     const eddy_philox_block b = eddy__philox(s.key, (uint64_t)i, s.step);
     const double  u = eddy__unit_f64(b.word[0], b.word[1]);
-    const int64_t class = (int64_t)expm1(u * log1p((double)range));
+    const int64_t class = (int64_t)eddy__expm1_f64(u * eddy__log1p_f64((double)range));
     return class < range ? class : range - 1;
 }
 
 static double chance(const eddy_kernel *k, int64_t class)
 {
     const double range = (double)((const candidate_attrs *)k->attrs)->range_max;
-    return is_log_uniform(k) ? log1p(1 / ((double)class + 1)) / log1p(range) : 1 / range;
+    if (!is_log_uniform(k)) return 1 / range;
+    return eddy__log1p_f64(1 / ((double)class + 1)) / eddy__log1p_f64(range);
 }
 
 /* The size of the hash table of drawn classes: a power of 2, at least twice their number. */
@@ -125,7 +127,7 @@ static float expected(const eddy_kernel *k, int64_t class, int64_t tries)
     const candidate_attrs *a = k->attrs;
     const double p = chance(k, class);
     if (!a->unique) return (float)(p * (double)a->num_sampled);
-    return (float)-expm1((double)tries * log1p(-p));
+    return (float)-eddy__expm1_f64((double)tries * eddy__log1p_f64(-p));
 }
 
 static eddy_status candidate_kernel(eddy_kernel *k)

@@ -5,6 +5,7 @@
 #include "graph/internal.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
+#include "ops/kernels/elementwise/vector_math_f64.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -61,7 +62,7 @@ static void sum_up(const classes *c, int64_t row, double *sum)
     }
     for (int64_t i = 0; i < c->n; i++) {
         const double v = eddy__real_at(x, at + i);
-        if (isfinite(v)) all += exp(v - top);
+        if (isfinite(v)) all += eddy__exp_f64(v - top);
         sum[i] = all;
     }
 }

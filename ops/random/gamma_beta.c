@@ -2,6 +2,7 @@
  * chi-squared, Student's t. */
 #include "ops/random/random.h"
 #include "graph/call_options.h"
+#include "ops/kernels/elementwise/vector_math_f64.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -24,7 +25,7 @@ static double of_one_or_more(eddy_element_stream *stream, double alpha)
         if (root <= 0) continue;
         v = root * root * root;
         if (t.v < 1 - 0.0331 * z * z * z * z ||
-            log(t.v) < 0.5 * z * z + d * (1 - v + log(v))) break;
+            eddy__log_f64(t.v) < 0.5 * z * z + d * (1 - v + eddy__log_f64(v))) break;
     }
     return d * v;
 }
@@ -38,10 +39,10 @@ static double gamma_draw(eddy_element_stream *stream, const double *x, const voi
     if (alpha == 0) return a->log ? -INFINITY : 0;
     if (isinf(alpha)) return INFINITY;
     const double v = of_one_or_more(stream, alpha < 1 ? alpha + 1 : alpha);
-    if (alpha >= 1) return a->log ? log(v) : v;
+    if (alpha >= 1) return a->log ? eddy__log_f64(v) : v;
     stream->used = EDDY_MAX_ATTEMPTS;
-    const double less = log1p(-eddy__uniform_pair(stream).u) / alpha;
-    return a->log ? log(v) + less : v * exp(less);
+    const double less = eddy__log1p_f64(-eddy__uniform_pair(stream).u) / alpha;
+    return a->log ? eddy__log_f64(v) + less : v * eddy__exp_f64(less);
 }
 
 static const eddy_draw gamma_samples = { gamma_draw, 1, EDDY_GAMMA, true };

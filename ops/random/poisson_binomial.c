@@ -34,9 +34,9 @@ static double by_inversion(double u, double p, double r, double s)
 /* ln(x^k e^-x / k!) for k >= 0 and x > 0, without cancellation for large k and x. */
 static double log_density(double k, double x)
 {
-    if (k < FEW) return k * log(x) - x - eddy__ln_gamma(k + 1);
+    if (k < FEW) return k * eddy__log_f64(x) - x - eddy__lgamma_right_f64(k + 1);
     const double t = (x - k) / k, most = k * eddy__log1p_minus(t);
-    return most - 0.5 * log(2 * EDDY_PI * k) - eddy__stirling_rest(k);
+    return most - 0.5 * eddy__log_f64(2 * EDDY_PI * k) - eddy__stirling_rest(k);
 }
 
 /* Hoermann's PTRS: rejection from a table mountain, "The transformed rejection method for
@@ -52,7 +52,7 @@ static double many_events(eddy_element_stream *d, double rate)
         k = floor((2 * a / side + b) * u + rate + 0.43);
         if (side >= 0.07 && t.v <= within) return k;
         if (!(k >= 0) || (side < 0.013 && t.v > side)) continue;
-        if (log(t.v * inverse / (a / (side * side) + b)) <=
+        if (eddy__log_f64(t.v * inverse / (a / (side * side) + b)) <=
             log_density(k, rate)) return k;
     }
     return k;
@@ -63,7 +63,7 @@ static double poisson_draw(eddy_element_stream *d, const double *x, const void *
     const double rate = x[0];
     (void)attrs;
     if (!(rate >= 0) || isinf(rate)) return NAN;
-    if (rate < FEW) return by_inversion(eddy__uniform_pair(d).u, exp(-rate), rate, 0);
+    if (rate < FEW) return by_inversion(eddy__uniform_pair(d).u, eddy__exp_f64(-rate), rate, 0);
     return many_events(d, rate);
 }
 
@@ -112,8 +112,8 @@ static double relative_density(double n, double p, double k, double top)
     const double low = k < top ? k : top, high = k < top ? top : k;
     double f = 1;
     if (high - low > MOST_FACTORS)
-        return exp(log_density(k, n * p) + log_density(n - k, n * (1 - p)) -
-                   log_density(top, n * p) - log_density(n - top, n * (1 - p)));
+        return eddy__exp_f64(log_density(k, n * p) + log_density(n - k, n * (1 - p)) -
+                             log_density(top, n * p) - log_density(n - top, n * (1 - p)));
     for (double i = low + 1; i <= high; i++) f *= s / i - odds;
     return k < top ? 1 / f : f;
 }
@@ -140,8 +140,8 @@ static double many_successes(eddy_element_stream *d, double n, double p)
 static double successes(eddy_element_stream *d, double n, double p)
 {
     if (n * p >= FEW) return many_successes(d, n, p);
-    const double odds = p / (1 - p);
-    return fmin(n, by_inversion(eddy__uniform_pair(d).u, exp(n * log1p(-p)), (n + 1) * odds, odds));
+    const double odds = p / (1 - p), none = eddy__exp_f64(n * eddy__log1p_f64(-p));
+    return fmin(n, by_inversion(eddy__uniform_pair(d).u, none, (n + 1) * odds, odds));
 }
 
 static double binomial_draw(eddy_element_stream *d, const double *x, const void *attrs)

@@ -6,6 +6,7 @@
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "graph/base/cpu.h"
+#include "ops/kernels/elementwise/vector_math_f64.h"
 #include "ops/reduce/scans.h"
 #include "ops/short_names.h"
 #include "ops/kernels/reduction/reduce_engine.h"
@@ -55,9 +56,9 @@ static eddy_status walk_all(const eddy_kernel *k,
 static inline void take_in(double x, double *top, double *sum)
 {
     if (x <= *top) {
-        *sum += isinf(*top) ? (x == *top) : exp(x - *top);
+        *sum += isinf(*top) ? (x == *top) : eddy__exp_f64(x - *top);
     } else {
-        *sum = isinf(*top) ? 1 : *sum * exp(*top - x) + 1;
+        *sum = isinf(*top) ? 1 : *sum * eddy__exp_f64(*top - x) + 1;
         *top = x;
     }
 }

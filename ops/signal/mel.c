@@ -1,6 +1,7 @@
 /* mel.c -- mel filter banks and MFCCs (mel-frequency cepstral coefficients). */
 #include "graph/internal.h"
 #include "graph/call_options.h"
+#include "ops/kernels/elementwise/vector_math_f64.h"
 #include "ops/ops.h"
 #include "ops/short_names.h"
 
@@ -20,7 +21,7 @@ typedef struct eddy_mel_args {
 } eddy_mel_args;
 #endif
 
-static double mel_of(double hertz) { return 1127 * log1p(hertz / 700); }
+static double mel_of(double hertz) { return 1127 * eddy__log1p_f64(hertz / 700); }
 
 /* Checks the edges and numbers of the bands; otherwise reports an error. */
 static bool options_fit(eddy_graph *g, const eddy_mel_args *a, double rate, double lower,

@@ -4,6 +4,7 @@
 #include "graph/call_options.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
+#include "ops/kernels/elementwise/vector_elementary_f64.h"
 #include "ops/short_names.h"
 
 #include <math.h>
@@ -42,7 +43,7 @@ static double period(int64_t length, bool periodic)
 
 static double raised_cosine(double i, double n, double b)
 {
-    return b - (1 - b) * cos(2 * pi * i / n);
+    return b - (1 - b) * eddy__cos_f64(2 * pi * i / n);
 }
 
 #ifdef EDDY_HEADER
@@ -102,7 +103,8 @@ eddy_tensor eddy_hamming_window_with(const eddy_window_args *given)
 static double blackman(double i, double n, double b)
 {
     (void)b;
-    const double t = 2 * pi * i / n, y = 0.42 - 0.5 * cos(t) + 0.08 * cos(2 * t);
+    const double t = 2 * pi * i / n, twice = eddy__cos_f64(2 * t);
+    const double y = 0.42 - 0.5 * eddy__cos_f64(t) + 0.08 * twice;
     return y > 0 ? y : 0;
 }
 
@@ -146,8 +148,8 @@ static double scaled_i0(double x)
     double sum = 0;
     if (n == 0) return 1 / sqrt(2 * pi * x);
     for (int k = 0; k < n; k++) {
-        const double s = sin(pi * k / n);
-        sum += exp(-2 * x * s * s);
+        const double s = eddy__sin_f64(pi * k / n);
+        sum += eddy__exp_f64(-2 * x * s * s);
     }
     return sum / n;
 }
@@ -155,7 +157,7 @@ static double scaled_i0(double x)
 static double kaiser(double i, double n, double beta)
 {
     const double t = 2 * i / n - 1, at = fabs(beta) * sqrt(fmax(0, 1 - t * t));
-    return exp(at - fabs(beta)) * scaled_i0(at) / scaled_i0(fabs(beta));
+    return eddy__exp_f64(at - fabs(beta)) * scaled_i0(at) / scaled_i0(fabs(beta));
 }
 
 /** y[i] = I0(beta sqrt(1 - (2 i / n - 1)^2)) / I0(beta), n = window_length - 1: the Kaiser window.
@@ -180,8 +182,8 @@ eddy_tensor eddy_kaiser_window_with(const eddy_kaiser_window_args *given)
 static double vorbis(double i, double n, double b)
 {
     (void)b;
-    const double s = sin(pi / n * (i + 0.5));
-    return sin(pi / 2 * s * s);
+    const double s = eddy__sin_f64(pi / n * (i + 0.5));
+    return eddy__sin_f64(pi / 2 * s * s);
 }
 
 /** y[i] = sin(pi/2 sin(pi/n (i + 1/2))^2), n = window_length: the Vorbis window, whose

@@ -10,8 +10,8 @@ static void NAME(logsumexp)(const walk *w, int64_t at, int64_t width, int64_t st
     for (int64_t c = 0; c < width; c++) top[c] = -(double)INFINITY, sum[c] = 0;
     for (int64_t j = 0; j < w->lanes.n; j++, x += step, y += step)
         for (int64_t c = 0; c < width; c++) {
-            if (a->exclusive) y[c] = (T)(top[c] + log(sum[c]));
+            if (a->exclusive) y[c] = (T)(top[c] + eddy__log_f64(sum[c]));
             take_in((double)x[c], &top[c], &sum[c]);
-            if (!a->exclusive) y[c] = (T)(top[c] + log(sum[c]));
+            if (!a->exclusive) y[c] = (T)(top[c] + eddy__log_f64(sum[c]));
         }
 }

@@ -367,7 +367,7 @@ static double exponentials_f64(int64_t n, double *score, double *top)
     double sum = 0;
     *top = -INFINITY;
     for (int64_t j = 0; j < n; j++) *top = score[j] > *top ? score[j] : *top;
-    for (int64_t j = 0; j < n; j++) sum += score[j] = exp(score[j] - *top);
+    for (int64_t j = 0; j < n; j++) sum += score[j] = eddy__exp_f64(score[j] - *top);
     return sum;
 }
 
@@ -380,7 +380,7 @@ static void forward_f64(const eddy_attention_head *h, double *score)
         for (int64_t j = 0; j < h->e; j++) y[j] = 0;
         for (int64_t j = 0; j < see; j++)
             add_row(h->e, score[j] / sum, (const double *)h->v.at + j * h->v.step, y);
-        ((double *)h->sum.to)[i * h->sum.step] = top + log(sum);
+        ((double *)h->sum.to)[i * h->sum.step] = top + eddy__log_f64(sum);
     }
 }
 

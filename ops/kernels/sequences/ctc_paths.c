@@ -13,6 +13,7 @@
 #include "ops/kernels/arrays/index_checks.h"
 #include "graph/base/cpu.h"
 #include "graph/base/dtype.h"
+#include "ops/kernels/elementwise/vector_math_f64.h"
 #include "ops/kernels/sequences/ctc_paths.h"
 
 #include <math.h>
@@ -350,7 +351,7 @@ static void some_losses(void *arg, int64_t from, int64_t to, int worker)
         for (int64_t t = 0; t < w.steps; t++) step_forwards(&w, t, t & 1, ~t & 1, 2);
         e = total(&w, w.steps & 1, &z);
         eddy__real_put(j->c->k->out[0], b, w.bad ? NAN : e < HARDLY ? INFINITY
-                                        : -(log(z) + e * 0.69314718055994530942));
+                                        : -(eddy__log_f64(z) + e * 0.69314718055994530942));
     }
 }
 

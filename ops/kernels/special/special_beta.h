@@ -10,7 +10,7 @@
 static inline double eddy__beta_power(double a, double sum, double x, double off)
 {
     if (off > -0.5 * a) return a * eddy__log1p_minus(off / a);
-    return a * log(x * (sum / a)) - off;
+    return a * eddy__log_f64(x * (sum / a)) - off;
 }
 
 /* x^a y^b / B(a, b) with y = 1 - x.  Written with off = b x - a y, which is proportional to the
@@ -21,7 +21,7 @@ static inline double eddy__beta_factor(double a, double b, double x, double off)
     const double sum = a + b;
     const double power = eddy__beta_power(a, sum, x, off) + eddy__beta_power(b, sum, 1 - x, -off);
     const double rest = eddy__stirling_rest(sum) - eddy__stirling_rest(a) - eddy__stirling_rest(b);
-    return sqrt(a * (b / sum) / (2 * EDDY_PI)) * exp(power + rest);
+    return sqrt(a * (b / sum) / (2 * EDDY_PI)) * eddy__exp_f64(power + rest);
 }
 
 /* The factor divided by I, by a continued fraction in which every other step is contracted

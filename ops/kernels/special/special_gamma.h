@@ -32,7 +32,7 @@ static inline double eddy__log1p_minus(double t)
         1. / 3, 1. / 5, 1. / 7, 1. / 9, 1. / 11, 1. / 13, 1. / 15, 1. / 17, 1. / 19, 1. / 21,
         1. / 23, 1. / 25, 1. / 27, 1. / 29, 1. / 31, 1. / 33, 1. / 35,
     };
-    if (!(fabs(t) < 0.5)) return log1p(t) - t;
+    if (!(fabs(t) < 0.5)) return eddy__log1p_f64(t) - t;
     const double r = t / (2 + t), z = r * r;
     return r * (2 * z * eddy__polynomial(sizeof c / sizeof *c, c, z) - t);
 }
@@ -45,7 +45,9 @@ static inline double eddy__stirling_rest(double x)
         -5.9523809523809524e-4, 8.4175084175084175e-4, -0.0019175269175269175,
         0.0064102564102564103, -0.029550653594771242,
     };
-    if (x < 10) return eddy__ln_gamma(x) - ((x - 0.5) * log(x) - x + EDDY_HALF_LN_2_PI);
+    if (x < 10)
+        return eddy__lgamma_right_f64(x) -
+               ((x - 0.5) * eddy__log_f64(x) - x + EDDY_HALF_LN_2_PI);
     return eddy__polynomial(8, c, 1 / (x * x)) / x;
 }
 
@@ -65,8 +67,8 @@ static inline double eddy__lgamma1p(double x)
         5.73136724167886201e-10, -2.75952288512423315e-10,
     };
     const double one_less_euler = 0.42278433509846713940;
-    if (x > 0.5) return eddy__ln_gamma(1 + x);
-    return x * (one_less_euler + x * eddy__polynomial(26, c, x)) - log1p(x);
+    if (x > 0.5) return eddy__lgamma_right_f64(1 + x);
+    return x * (one_less_euler + x * eddy__polynomial(26, c, x)) - eddy__log1p_f64(x);
 }
 
 /* --------------------------------------------------------------- zeta -- */
@@ -132,7 +134,8 @@ static inline double eddy__factorial_zeta(double n, double x)
 {
     const double s = n + 1, least = fmin(x - floor(x), ceil(x) - x);
     const double unit = x > 0 ? x : eddy__zeta_cancels(s, x) ? 1 - x : least;
-    return exp(eddy__ln_gamma(s) - s * log(unit)) * eddy__zeta_in(s, x, unit);
+    const double log_factor = eddy__lgamma_right_f64(s) - s * eddy__log_f64(unit);
+    return eddy__exp_f64(log_factor) * eddy__zeta_in(s, x, unit);
 }
 
 /* The n-th derivative of digamma, which for n > 0 is n! zeta(n + 1, x) with a sign. */

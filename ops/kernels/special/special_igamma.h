@@ -18,10 +18,11 @@ enum { EDDY_IGAMMA_STEPS = 20000 };
 /* x^a e^-x / gamma(a + 1). */
 static inline double eddy__igamma_factor(double a, double x)
 {
-    if (a < 10) return exp(a * log(x) - x - eddy__lgamma1p(a));
+    if (a < 10) return eddy__exp_f64(a * eddy__log_f64(x) - x - eddy__lgamma1p(a));
     const bool   near = fabs(x - a) < 0.4 * a;
-    const double power = near ? a * eddy__log1p_minus((x - a) / a) : a * log(x / a) + (a - x);
-    return exp(power - eddy__stirling_rest(a)) / sqrt(2 * EDDY_PI * a);
+    const double power =
+        near ? a * eddy__log1p_minus((x - a) / a) : a * eddy__log_f64(x / a) + (a - x);
+    return eddy__exp_f64(power - eddy__stirling_rest(a)) / sqrt(2 * EDDY_PI * a);
 }
 
 static inline double eddy__igamma_series(double a, double x)
@@ -57,8 +58,8 @@ static inline double eddy__igammac_small(double a, double x)
         term *= -x / n;
         sum += term / (a + n);
     }
-    const double log_part = a * log(x) - eddy__lgamma1p(a);
-    return -expm1(log_part) - exp(log_part) * a * sum;
+    const double log_part = a * eddy__log_f64(x) - eddy__lgamma1p(a);
+    return -eddy__expm1_f64(log_part) - eddy__exp_f64(log_part) * a * sum;
 }
 
 /* ------------------------------------------------------------ large a -- */
@@ -123,8 +124,8 @@ static inline double eddy__temme(double a, double x)
 {
     const double change = (x - a) / a, half = -eddy__log1p_minus(change);
     const double eta = copysign(sqrt(2 * half), change), rest = eddy__temme_sum(a, eta);
-    const double shared = exp(-a * half), side = x < a ? -1 : 1;
-    return 0.5 * erfc(sqrt(a * half)) + side * shared * rest / sqrt(2 * EDDY_PI * a);
+    const double shared = eddy__exp_f64(-a * half), side = x < a ? -1 : 1;
+    return 0.5 * eddy__erfc_f64(sqrt(a * half)) + side * shared * rest / sqrt(2 * EDDY_PI * a);
 }
 
 /* ------------------------------------------------------------ P and Q -- */
@@ -139,7 +140,7 @@ static inline double eddy__igamma_of(double a, double x, bool upper)
         const double y = eddy__temme(a, x);
         return (x < a) != upper ? y : 1 - y;
     }
-    if (upper && x <= 1.1 && (x <= 0.5 ? a < -0.4 / log(x) : a < 1.1 * x))
+    if (upper && x <= 1.1 && (x <= 0.5 ? a < -0.4 / eddy__log_f64(x) : a < 1.1 * x))
         return eddy__igammac_small(a, x);
     if (x < a + 1) return upper ? 1 - eddy__igamma_series(a, x) : eddy__igamma_series(a, x);
     return upper ? eddy__igammac_fraction(a, x) : 1 - eddy__igammac_fraction(a, x);
@@ -199,7 +200,7 @@ static inline int eddy__jet_steps(double a) { return EDDY_IGAMMA_STEPS + (int)(1
 /* x^a e^-x / gamma(a + 1), the exponential of a jet. */
 static inline eddy_jet eddy__igamma_factor_jet(double a, double x)
 {
-    const double e = eddy__igamma_factor(a, x), b = log(x) - eddy__digamma_f64(a + 1);
+    const double e = eddy__igamma_factor(a, x), b = eddy__log_f64(x) - eddy__digamma_f64(a + 1);
     const double c = -eddy__polygamma_of(1, a + 1) / 2, d = -eddy__polygamma_of(2, a + 1) / 6;
     return (eddy_jet){ { e, e * b, e * (c + b * b / 2), e * (d + b * c + b * b * b / 6) } };
 }
