@@ -3,8 +3,49 @@
 
 #include <string.h>
 
+enum {
+    SINGLE  = 1 << EDDY_FLOAT32 | 1 << EDDY_FLOAT16 | 1 << EDDY_BFLOAT16,
+    DOUBLE  = 1 << EDDY_FLOAT64,
+    COMPLEX = 1 << EDDY_COMPLEX64 | 1 << EDDY_COMPLEX128,
+    REAL    = SINGLE | DOUBLE,
+    ALL     = REAL | COMPLEX
+};
+
+/* Where EDDY_CPU matters, the rows show it. Other libraries may round the few sums and arguments of
+ * the rows alike. */
+#define ONE_ROUNDING "tiles multiply and add with one rounding where the processor does"
+#define TILES(op, types) { op, types, SETS | MACHINES, SETS, ONE_ROUNDING }
+#define BLAS(op, types) { op, types, MACHINES, 0, "OpenBLAS chooses its kernel" }
+#define LAPACK(op) { op, ALL, MACHINES, 0, "OpenBLAS chooses the kernels of its LAPACK" }
+#define LIBM(op, types) { op, types, MACHINES, 0, "the C library uses FMA where the processor has it" }
+#define FFTW(op) { op, ALL, MACHINES | PINNED, 0, "FFTW chooses by itself" }
+
 static const other_bits list[] = {
-    { "MatMul", EDDY_FLOAT32, SETS | MACHINES, "x", NULL },
+    TILES("MatMul", SINGLE), TILES("BatchMatMulV2", SINGLE), TILES("_FusedMatMul", SINGLE),
+    TILES("_MatMulAccumulate", SINGLE), TILES("BlockLSTM", SINGLE),
+    TILES("PackedSelfAttention", SINGLE), TILES("ScaledDotProductAttention", SINGLE),
+    TILES("ScaledDotProductAttentionGrad", SINGLE), TILES("Conv2D", REAL),
+    TILES("Conv2DBackpropInput", REAL), TILES("Conv2DBackpropFilter", REAL),
+    /* differs with sizes above those of its rows */
+    { "PackedSelfAttentionGrad", SINGLE, SETS | MACHINES, 0, ONE_ROUNDING },
+
+    BLAS("MatMul", DOUBLE | COMPLEX), BLAS("BatchMatMulV2", DOUBLE | COMPLEX),
+    BLAS("_FusedMatMul", DOUBLE | COMPLEX), BLAS("_MatMulAccumulate", DOUBLE | COMPLEX),
+
+    LAPACK("Cholesky"), LAPACK("Eig"), LAPACK("LogMatrixDeterminant"), LAPACK("Lu"),
+    LAPACK("MatrixDeterminant"), LAPACK("MatrixDeterminantGrad"), LAPACK("MatrixExponential"),
+    LAPACK("MatrixInverse"), LAPACK("MatrixPseudoInverse"), LAPACK("MatrixSolve"),
+    LAPACK("MatrixSquareRoot"), LAPACK("MatrixTriangularSolve"), LAPACK("Qr"),
+    LAPACK("RandomOrthogonal"), LAPACK("SelfAdjointEigV2"), LAPACK("Svd"), LAPACK("Sylvester"),
+
+    LIBM("Pow", DOUBLE | COMPLEX), LIBM("Zeta", REAL), LIBM("Polygamma", REAL),
+    LIBM("Acos", COMPLEX), LIBM("Acosh", COMPLEX), LIBM("Asin", COMPLEX), LIBM("Asinh", COMPLEX),
+    LIBM("Atan", COMPLEX), LIBM("Atanh", COMPLEX), LIBM("Cos", COMPLEX), LIBM("Cosh", COMPLEX),
+    LIBM("Exp", COMPLEX), LIBM("Expm1", COMPLEX), LIBM("Log", COMPLEX), LIBM("Log1p", COMPLEX),
+    LIBM("Sigmoid", COMPLEX), LIBM("Sin", COMPLEX), LIBM("Sinh", COMPLEX), LIBM("Tan", COMPLEX),
+    LIBM("Tanh", COMPLEX), LIBM("Xlogy", COMPLEX),
+
+    FFTW("FFT"), FFTW("IFFT"), FFTW("RFFT"), FFTW("IRFFT"),
 };
 enum { LISTED = sizeof list / sizeof *list };
 
@@ -25,8 +66,8 @@ eddy_dtype other_bits_type(const eddy_node *n)
 int other_bits_of(const eddy_node *n, bits_change change)
 {
     for (int i = 0; i < LISTED; i++)
-        if (list[i].changes & change && strcmp(list[i].op, n->op->name) == 0 &&
-            list[i].dtype == other_bits_type(n))
+        if (list[i].changes & change && list[i].types >> other_bits_type(n) & 1 &&
+            strcmp(list[i].op, n->op->name) == 0)
             return i;
     return -1;
 }

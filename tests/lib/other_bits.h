@@ -14,18 +14,17 @@ typedef enum bits_change {
 
 typedef struct other_bits {
     const char *op;
-    eddy_dtype  dtype;
+    unsigned    types;      /* bits 1 << EDDY_FLOAT32, ...: other_bits_type of the node */
     unsigned    changes;    /* that may change it */
+    unsigned    shown;      /* ... of which the rows must show that they do */
     const char *why;
-    /* why the rows do not show whether it differs; NULL: they do */
-    const char *unknown;
 } other_bits;
 
 int               other_bits_count(void);
 const other_bits *other_bits_at(int i);
 /* The entry of a node for a change; -1 if there is none, so that its bits must agree. */
 int               other_bits_of(const eddy_node *n, bits_change change);
-/* The type by which a node has entries: of its first floating or complex output, or else input. */
+/* The type of the first floating or complex output, or else input. */
 eddy_dtype        other_bits_type(const eddy_node *n);
 
 #endif
