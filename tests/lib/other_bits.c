@@ -17,7 +17,8 @@ enum {
 #define TILES(op, types) { op, types, SETS | MACHINES, SETS, ONE_ROUNDING }
 #define BLAS(op, types) { op, types, MACHINES, 0, "OpenBLAS chooses its kernel" }
 #define LAPACK(op) { op, ALL, MACHINES, 0, "OpenBLAS chooses the kernels of its LAPACK" }
-#define LIBM(op, types) { op, types, MACHINES, 0, "the C library uses FMA where the processor has it" }
+#define LIBM(op, types) \
+    { op, types, MACHINES, 0, "the C library, or division of the compiler's, may use FMA" }
 #define FFTW(op) { op, ALL, MACHINES | PINNED, 0, "FFTW chooses by itself" }
 
 static const other_bits list[] = {
@@ -37,13 +38,16 @@ static const other_bits list[] = {
     LAPACK("MatrixInverse"), LAPACK("MatrixPseudoInverse"), LAPACK("MatrixSolve"),
     LAPACK("MatrixSquareRoot"), LAPACK("MatrixTriangularSolve"), LAPACK("Qr"),
     LAPACK("RandomOrthogonal"), LAPACK("SelfAdjointEigV2"), LAPACK("Svd"), LAPACK("Sylvester"),
+    LAPACK("TridiagonalSolve"),
 
     LIBM("Pow", DOUBLE | COMPLEX), LIBM("Zeta", REAL), LIBM("Polygamma", REAL),
     LIBM("Acos", COMPLEX), LIBM("Acosh", COMPLEX), LIBM("Asin", COMPLEX), LIBM("Asinh", COMPLEX),
     LIBM("Atan", COMPLEX), LIBM("Atanh", COMPLEX), LIBM("Cos", COMPLEX), LIBM("Cosh", COMPLEX),
     LIBM("Exp", COMPLEX), LIBM("Expm1", COMPLEX), LIBM("Log", COMPLEX), LIBM("Log1p", COMPLEX),
     LIBM("Sigmoid", COMPLEX), LIBM("Sin", COMPLEX), LIBM("Sinh", COMPLEX), LIBM("Tan", COMPLEX),
-    LIBM("Tanh", COMPLEX), LIBM("Xlogy", COMPLEX),
+    LIBM("Tanh", COMPLEX), LIBM("Xlogy", COMPLEX), LIBM("Xdivy", COMPLEX),
+    LIBM("Sqrt", COMPLEX), LIBM("Rsqrt", COMPLEX), LIBM("RealDiv", COMPLEX),
+    LIBM("DivNoNan", COMPLEX), LIBM("Reciprocal", COMPLEX), LIBM("Sign", COMPLEX),
 
     FFTW("FFT"), FFTW("IFFT"), FFTW("RFFT"), FFTW("IRFFT"),
 };

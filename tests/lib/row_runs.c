@@ -124,6 +124,13 @@ static uint64_t hash_number(uint64_t h, double v)
     return hash_word(h, word);
 }
 
+static uint32_t hash_text(const char *text)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+    for (; *text; text++) h = hash_word(h, (unsigned char)*text);
+    return (uint32_t)h;
+}
+
 static uint32_t hash_array(uint32_t before, const eddy_array *a)
 {
     uint64_t h = hash_word(0xcbf29ce484222325u, before);
@@ -176,7 +183,7 @@ int row_run_nodes(const row_run *r, node_bits out[ROW_NODES])
     if (run(r, EDDY_PASSES_ALL, (eddy_list){ n, at }, value) != EDDY_OK) return -1;
     for (int32_t id = 1; id <= eddy_graph_size(r->t.graph); id++) {
         const eddy_node *node = eddy_node_of(eddy_node_at(r->t.graph, id));
-        node_bits        bits = { .node = node };
+        node_bits        bits = { .node = node, .in = hash_text(node->op->name) };
         if (first[id] < 0) continue;
         for (int i = 0; i < node->n_inputs; i++) {
             const eddy_tensor t = node->inputs[i];

@@ -24,8 +24,8 @@ typedef struct row_run {
 bool row_run_begin(row_run *r, int row, eddy_dtype d, bool large);
 void row_run_end(row_run *r);
 
-/* The hashes of the values of a node's inputs and outputs. A node whose inputs have the same values
- * must have the same outputs, whatever computed the inputs. */
+/* The hashes of a node's operation with the values of its inputs, and of those of its outputs. A node
+ * whose inputs have the same values must have the same outputs, whatever computed the inputs. */
 typedef struct node_bits {
     const eddy_node *node;
     uint32_t         in, out;
