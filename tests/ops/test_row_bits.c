@@ -45,8 +45,8 @@ static void complain(comparison *c, const char *what, eddy_dtype d, const char *
     if (!strstr(c->text, line)) snprintf(c->text + n, sizeof c->text - n, "%s%s", line, where);
 }
 
-/* Compilers evaluate arguments in other orders, and then number nodes otherwise: some node must have
- * the same inputs and outputs, or none has the same inputs. */
+/* Compilers evaluate arguments in different orders, and then number nodes differently: for each
+ * node, one of `want` must have the same inputs and outputs, unless none has the same inputs. */
 static void compare_nodes(comparison *c, const row_run *r, int n, const node_bits *want,
                           const node_bits *got)
 {
