@@ -109,10 +109,9 @@ START_TEST(collections)
     for (int n = MOST; n <= MOST + 1; n++) {
         eddy_graph       *g = eddy_graph_new();
         const eddy_tensor x = plain_make_source(g, "x", EDDY_SHAPE(2));
-        char key[16], *at = text + sprintf(text, HEAD "nodes:\n- {name: x, op: Source, "
-                                                      "attributes: {dtype: float32, shape: "
-                                                      "\"[2]\"}, outputs: [\"float32[2]\"]}\n"
-                                                      "collections:\n");
+        char              key[16], *at = text;
+        at += sprintf(at, HEAD "nodes:\n- {name: x, op: Source, attributes: {dtype: float32, "
+                      "shape: \"[2]\"}, outputs: [\"float32[2]\"]}\ncollections:\n");
         for (int i = 0; i < n; i++) {
             sprintf(key, "k%d", i);
             eddy_collection_add(g, key, x);
