@@ -62,7 +62,7 @@ const work linear_works[] = {
     { "qr f64", { 1500, 1500 }, .build = qr64 },
     { "matrix_exp", { 600, 600 }, .build = exponential },
     { "eigh f64", { 1000, 1000 }, .build = eigh64, .every_way = true },
-    { "svd f64", { 1000, 1000 }, .build = svd64 },
+    { "svd f64", { 800, 800 }, .build = svd64 },
     { "eig f64", { 700, 700 }, .build = eig64 },
     { .name = NULL },
 };

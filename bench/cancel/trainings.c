@@ -57,14 +57,14 @@ const work training_works[] = {
     { "loop", { 256, 256 }, .build = planned, .every_way = true },
     { "loop, gradient", { 256, 256 }, .build = backward },
     { "growing loop", { 64, 512 }, .build = growing },
-    { "growing loop, large", { 1000, 4000 }, .build = swelling },
-    { "mlp", .step = build_perceptron, .size = 4096, .every_way = true },
-    { "mlp, 2 threads", .step = build_perceptron, .size = 4096, .threads = 2 },
+    { "growing loop, large", { 600, 4000 }, .build = swelling },
+    { "mlp", .step = build_perceptron, .size = 1024, .every_way = true },
+    { "mlp, 2 threads", .step = build_perceptron, .size = 1024, .threads = 2 },
     { "lenet", .step = build_lenet, .size = 64 },
     { "resnet", .step = build_residual, .size = 16 },
     { "transformer", .step = build_gpt, .size = 4 },
     { "lstm, a loop", .step = build_scan, .size = 32 },
     /* An update happens as a whole: one of 10 million elements goes on for up to 11 ms. */
-    { "adam, 1 million", .step = build_adam, .size = 1000000 },
+    { "adam, 2 million", .step = build_adam, .size = 2000000 },
     { .name = NULL },
 };

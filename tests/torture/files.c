@@ -89,7 +89,7 @@ static void fail_save(const saver *s, bool is_real, int old, const char *how, ca
     if (status != EDDY_OK && status != EDDY_IO) complain(s, "another status", how, at);
     if (found < done || found > (status == EDDY_OK ? done : done + 1))
         complain(s, "neither the old nor the new file", how, at);
-    if (open != 0 && !s->stays_open) complain(s, "a file stays open", how, at);
+    if (open != 0) complain(s, "a file stays open", how, at);
     if (once && disk_has_temporary(&d)) complain(s, "a temporary file is left", how, at);
     if (f.number == 0 && status != EDDY_OK) complain(s, "short writes are an error", how, at);
     if (s->save(state, old + 3) != EDDY_OK ||

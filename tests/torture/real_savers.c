@@ -78,7 +78,7 @@ static void end_log(void *state)
     free(l);
 }
 
-/* Two versions in a file, so that there are not too many files; a new one after an error. */
+/* The first versions have a file each, and later ones share one: a report reads 4096 files. */
 static eddy_status save_events(void *state, int version)
 {
     run_log *l = state;
@@ -87,7 +87,7 @@ static eddy_status save_events(void *state, int version)
     snprintf(tag, sizeof tag, "version%d.", version);
     eddy_events_scalar(l->events, tag, version, 1);
     eddy_status s = eddy_events_status(l->events);
-    if (s != EDDY_OK || version % 2 == 0) {
+    if (s != EDDY_OK || version < 8 || version % 64 == 0) {
         s = eddy_events_close(l->events, NULL);
         l->events = NULL;
     }
@@ -150,8 +150,8 @@ static int load_report(const eddy_files *files, const char *folder, eddy_status 
 }
 
 const saver real_savers[] = {
-    { "checkpoint of ranks", saved_model_begin, save_ranks, load_ranks, saved_model_end, false },
-    { "event files", begin_log, save_events, load_events, end_log, true },
-    { "report", begin_report, save_report, load_report, end_log, false },
+    { "checkpoint of ranks", saved_model_begin, save_ranks, load_ranks, saved_model_end },
+    { "event files", begin_log, save_events, load_events, end_log },
+    { "report", begin_report, save_report, load_report, end_log },
     { .name = NULL },
 };

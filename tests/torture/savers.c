@@ -256,8 +256,7 @@ static int load_array(const eddy_files *files, const char *folder, eddy_status *
     return version;
 }
 
-#define ROW(name, what) \
-    { name, saved_model_begin, save_##what, load_##what, saved_model_end, false }
+#define ROW(name, what) { name, saved_model_begin, save_##what, load_##what, saved_model_end }
 
 const saver savers[] = {
     ROW("checkpoint", checkpoint),

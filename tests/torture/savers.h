@@ -13,7 +13,6 @@ typedef struct saver {
      * with the reason. */
     int         (*load)(const eddy_files *files, const char *folder, eddy_status *status);
     void        (*end)(void *state);
-    bool          stays_open;            /* a file may be open after a save */
 } saver;
 
 /* The last has no name. */
