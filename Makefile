@@ -566,7 +566,7 @@ valgrind: ## run the tests under valgrind, except cases tagged slow or many (JOB
 	    UNDER='valgrind -q --fair-sched=yes --leak-check=full --error-exitcode=1' \
 	    $(MAKE) --no-print-directory BUILD=build/valgrind run-tests
 
-tsan: ## run the tests with ThreadSanitizer, except slow cases
+tsan: ## run the tests with ThreadSanitizer, except cases tagged slow or many (JOBS=1: one suite at a time)
 	@sh scripts/setup.sh check
 	@$(MAKE) --no-print-directory BUILD=build/tsan OPT=-O1 CFLAGS='-g1 -fsanitize=thread' tests
 	@CK_FORK=no CK_EXCLUDE_TAGS='slow many' OPENBLAS_NUM_THREADS=1 UNDER='setarch -R' \
