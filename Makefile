@@ -98,7 +98,10 @@ EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard exampl
 # The examples that check their own results; digits runs in `make demo`, and infer reads its file.
 SELF_CHECKING := $(filter-out $(BUILD)/examples/digits $(BUILD)/examples/infer,$(EXAMPLES))
 ROUND_TRIPS := $(filter-out %/infer,$(EXAMPLES:$(BUILD)/examples/%=$(BUILD)/round_trip/%))
-FUZZED  := npy safetensors index graph onnx tensorflow torch bundle npz idx csv wav image keras events
+FUZZED  := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+# Formats with a mutator of their own (tests/fuzz/mutate.h), and those whose messages are crossed.
+MUTATED := bundle events graph index keras npy npz onnx safetensors tensorflow torch
+CROSSED := onnx tensorflow
 BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c)))
 WORKLOADS := $(BUILD)/bench/workloads
 OPSROWS := $(sort $(wildcard bench/ops/rows_*.c))
@@ -426,13 +429,18 @@ $(BUILD)/tables/onnx $(BUILD)/tables/onnx_page: $(BUILD)/tables/%: $(BUILD)/obj/
 	@mkdir -p $(@D)
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+LIBFUZZER = -fsanitize=fuzzer -Xlinker --defsym=LLVMFuzzerTestOneInput=fuzz_$1 \
+    $(if $(filter $1,$(MUTATED)),-Xlinker --defsym=LLVMFuzzerCustomMutator=mutate_$1) \
+    $(if $(filter $1,$(CROSSED)),-Xlinker --defsym=LLVMFuzzerCustomCrossOver=cross_protobuf)
+MUTATORS := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tests/fuzz/mutate*.c)))
+$(MUTATORS): override CFLAGS += $(NOT_FUZZED)
 $(FUZZED:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
-                $(BUILD)/obj/tests/fuzz/fuzz.o $(BUILD)/obj/tests/lib/files/onnx_writer.o \
+                $(BUILD)/obj/tests/fuzz/fuzz.o $(MUTATORS) $(BUILD)/obj/tests/lib/files/onnx_writer.o \
                 $(BUILD)/obj/tests/lib/files/tensorflow_writer.o $(BUILD)/libeddy_input.a \
                 $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(call say,link $@)
-	$(Q)$(CC) -fsanitize=fuzzer $(CFLAGS) $(LDFLAGS) $^ -o $@ $(INPUT_LIBS) $(LIBS)
+	$(Q)$(CC) $(call LIBFUZZER,$(@F)) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(INPUT_LIBS) $(LIBS)
 
 # Calls of the library without memory, on failing disks, in processes that are killed.
 TORTURES := memory files
@@ -637,12 +645,14 @@ mutants: tests $(BUILD)/torture/memory ## change operators in checks, shapes and
 
 FUZZ_SECONDS ?= 60
 FUZZ := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-# Readers run few operations, which clang takes minutes to optimize.
+# Readers run few operations, which clang takes minutes to optimize. Mutators are no part of what is
+# fuzzed.
 fuzz: ## feed damaged files to the readers (FUZZ_SECONDS=60 per format; needs clang)
 	@echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
 	    clang -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null || \
 	    { echo 'make fuzz needs clang with libFuzzer (Debian: clang, libclang-rt-dev)' >&2; exit 1; }
-	@$(MAKE) --no-print-directory CC=clang BUILD=build/fuzz OPT=-O1 CFLAGS='-g1 $(FUZZ)' NOT_OPTIMIZED=ops/% fuzzing
+	@$(MAKE) --no-print-directory CC=clang BUILD=build/fuzz OPT=-O1 CFLAGS='-g1 $(FUZZ)' NOT_OPTIMIZED=ops/% \
+	    NOT_FUZZED='-fno-sanitize=all -O1' fuzzing
 fuzzing: $(FUZZED:%=$(BUILD)/fuzz/%) $(BUILD)/fuzz/write_seeds
 	@mkdir -p $(foreach f,$(FUZZED),$(BUILD)/seeds/$(f) $(BUILD)/corpus/$(f) $(BUILD)/found/$(f))
 	@$(BUILD)/fuzz/write_seeds $(BUILD)/seeds

@@ -1,15 +1,20 @@
 /* fuzz.c -- see fuzz.h. */
 #include "tests/fuzz/fuzz.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+const char *fuzz_input;
+
 void require(bool ok)
 {
-    if (!ok) abort();
+    if (ok) return;
+    if (fuzz_input) fprintf(stderr, "%s: the reader is wrong\n", fuzz_input);
+    abort();
 }
 
-void use_checkpoint(eddy_checkpoint *c, const eddy_error *e)
+void use_values(eddy_checkpoint *c, const eddy_error *e)
 {
     require((c != NULL) == (e->status == EDDY_OK));
     for (int i = 0; i < eddy_checkpoint_count(c); i++) {

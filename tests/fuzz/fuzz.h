@@ -4,14 +4,22 @@
 
 #include "../../eddy.h"
 
-/* The function that libFuzzer calls. */
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+/* The formats; fuzz_NAME reads one input of a format, and returns 0. It is the function that libFuzzer
+ * calls, and the suite `corpus`. */
+#define FUZZ_FORMATS(X)                                                                                 \
+    X(bundle) X(csv) X(events) X(graph) X(idx) X(image) X(index) X(keras) X(npy) X(npz) X(onnx)         \
+    X(safetensors) X(tensorflow) X(torch) X(wav)
+#define FUZZ_DECLARE(name) int fuzz_##name(const uint8_t *data, size_t size);
+FUZZ_FORMATS(FUZZ_DECLARE)
 
-/* A defect, which libFuzzer then reports with the input. */
+/* The file that is read, which `require` names; NULL where the caller knows. */
+extern const char *fuzz_input;
+
+/* Aborts unless ok: a defect, which libFuzzer then reports with the input. */
 void require(bool ok);
 
 /* Reads all values of a checkpoint, which may be NULL with an error, and frees it. */
-void use_checkpoint(eddy_checkpoint *c, const eddy_error *e);
+void use_values(eddy_checkpoint *c, const eddy_error *e);
 
 /* For every path, reads return `in` and writes produce `out`. */
 typedef struct one_file {

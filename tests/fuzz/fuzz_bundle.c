@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int fuzz_bundle(const uint8_t *data, size_t size)
 {
     message pairs = { malloc(size + 1), size };
     if (size) memcpy(pairs.at, data, size);
@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     one_file_init(&f, table.at, table.size);
     eddy_error       e = { 0 };
     eddy_checkpoint *c = eddy_tensorflow_checkpoint_open("f", &f.table, .error = &e);
-    use_checkpoint(c, &e);
+    use_values(c, &e);
     one_file_free(&f);
     message_free(&table);
     return 0;

@@ -29,7 +29,7 @@ static size_t put_record(uint8_t *to, const uint8_t *event, size_t size)
     return size + 16;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int fuzz_events(const uint8_t *data, size_t size)
 {
     static page_out page;
     uint8_t        *file = malloc(9 * size + 16);

@@ -2,7 +2,7 @@
 #include "input.h"
 #include "tests/fuzz/fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int fuzz_image(const uint8_t *data, size_t size)
 {
     eddy_error e = { EDDY_OK, "" };
     one_file   f;

@@ -3,7 +3,7 @@
  * without entries is accepted. */
 #include "tests/fuzz/fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int fuzz_index(const uint8_t *data, size_t size)
 {
     eddy_error e = { 0 };
     one_file   f;

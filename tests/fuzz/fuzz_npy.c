@@ -2,7 +2,7 @@
  * written and read again and must be the same. */
 #include "tests/fuzz/fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int fuzz_npy(const uint8_t *data, size_t size)
 {
     eddy_error e = { 0 };
     one_file   f;

@@ -3,7 +3,7 @@
 #include "formats.h"
 #include "tests/fuzz/fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int fuzz_onnx(const uint8_t *data, size_t size)
 {
     eddy_error        e = { 0 };
     eddy_graph       *g = eddy_graph_new();

@@ -37,7 +37,7 @@ static void write_and_read(one_file *f, const eddy_safetensors *s)
     free(arrays);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int fuzz_safetensors(const uint8_t *data, size_t size)
 {
     eddy_error       e = { 0 };
     eddy_safetensors s;

@@ -4,7 +4,7 @@
 #include "formats/torch/pickle.h"
 #include "tests/fuzz/fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int fuzz_torch(const uint8_t *data, size_t size)
 {
     region      r = { 0 };
     const char *problem = NULL;
@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     one_file_init(&f, data, size);
     eddy_error       e = { 0 };
     eddy_checkpoint *c = eddy_torch_checkpoint_open("f", &f.table, .error = &e);
-    use_checkpoint(c, &e);
+    use_values(c, &e);
     one_file_free(&f);
     return 0;
 }

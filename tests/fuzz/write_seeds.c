@@ -4,7 +4,7 @@
  *
  * Arrays of each type and rank, sets of variables, a graph for each row of the
  * gradient sweep, a whole training graph for each optimizer, models for each
- * operator of ONNX and TensorFlow; and FOLDER/words, the names of operations
+ * operator of ONNX and TensorFlow, events; and FOLDER/words, the names of operations
  * and element types, for the fuzzer to try. */
 #include "build/gen/table.h"
 #include "../../eddy.h"
@@ -27,10 +27,10 @@ static const char *path_of(const char *format, int i)
     return path;
 }
 
-static void check(eddy_status status, const char *message)
+static void check(eddy_status status, const char *why)
 {
     if (status == EDDY_OK) return;
-    fprintf(stderr, "write_seeds: %s\n", message);
+    fprintf(stderr, "write_seeds: %s\n", why);
     failed = true;
 }
 
@@ -152,6 +152,38 @@ static void save_models(void)
     }
 }
 
+/* Events behind their sizes: a version, a number, a text, and the graph of an operator. */
+static void save_events(void)
+{
+    message file = { NULL, 0 }, events[4] = { { NULL, 0 } }, values[2] = { { NULL, 0 } };
+    message inner = { NULL, 0 }, summary = { NULL, 0 }, plugin = { NULL, 0 };
+    message_text(&events[0], 3, "brain.Event:2");
+    message_text(&values[0], 1, "loss");
+    message_float(&values[0], 2, 0.5f);
+    message_inner(&summary, 1, values[0]);
+    message_number(&events[1], 2, 7);
+    message_inner(&events[1], 5, summary);
+    message_text(&values[1], 1, "note");
+    message_number(&inner, 1, 7);
+    message_text(&inner, 8, "words");
+    message_inner(&values[1], 8, inner);
+    inner = summary = (message){ NULL, 0 };
+    message_text(&inner, 1, "text");
+    message_inner(&plugin, 1, inner);
+    message_inner(&values[1], 9, plugin);
+    message_inner(&summary, 1, values[1]);
+    message_inner(&events[2], 5, summary);
+    const row      *r = tensorflow_row(0);
+    const node_case c = node_case_of(r->op, 0, r->inputs, r->attributes, 1);
+    message_inner(&events[3], 4, tf_node_model(&c));
+    for (int i = 0; i < 4; i++) {
+        message_put_number(&file, events[i].size, 2);
+        message_put(&file, events[i].at, events[i].size);
+        message_free(&events[i]);
+    }
+    save_message("events", 0, file);
+}
+
 static void save_words(void)
 {
     char path[1024];
@@ -174,6 +206,7 @@ int main(int argc, char **argv)
     save_indexes();
     save_arrays();
     save_models();
+    save_events();
     for (int i = 0; i < sweep_count(); i++) save_row(i, sweep_row_at(i));
     for (int i = 0; i < 3; i++) save_training(sweep_count() + i, i);
     return failed;
