@@ -106,7 +106,9 @@ BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c)))
 WORKLOADS := $(BUILD)/bench/workloads
 OPSROWS := $(sort $(wildcard bench/ops/rows_*.c))
 # Suites and rows mirror the folders of the library; tests/lib/ has what they share.
-TESTS   := $(sort tests/main.c $(shell find tests/lib tests/formats tests/input tests/distributed $(FOLDERS:%=tests/%) -name '*.c'))
+# The suite `corpus` calls the fuzzed readers.
+TESTS   := $(sort tests/main.c $(filter-out %/write_seeds.c,$(wildcard tests/fuzz/*.c)) \
+           $(shell find tests/lib tests/formats tests/input tests/distributed $(FOLDERS:%=tests/%) -name '*.c'))
 NAMES   := $(basename $(notdir $(TESTS)))
 ROWS    := $(patsubst rows_%,%,$(filter rows_%,$(NAMES)))
 ROWSRC  := $(foreach t,$(TESTS),$(if $(filter rows_%,$(notdir $(t))),$(t)))
@@ -669,10 +671,13 @@ fuzzing: $(FUZZED:%=$(BUILD)/fuzz/%) $(BUILD)/fuzz/write_seeds
 	    OPENBLAS_NUM_THREADS=1 $(BUILD)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
 	        -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \
 	        -dict=$(BUILD)/seeds/words -artifact_prefix=$(BUILD)/found/$$f/ \
-	        $(BUILD)/corpus/$$f $(BUILD)/seeds/$$f > $(BUILD)/$$f.log 2>&1 || \
+	        $(BUILD)/corpus/$$f $(BUILD)/seeds/$$f tests/fuzz/corpus/$$f > $(BUILD)/$$f.log 2>&1 || \
 	        { tail -n 60 $(BUILD)/$$f.log; exit 1; }; \
 	    grep -E 'stat::(number_of_executed_units|new_units_added)|cov:' $(BUILD)/$$f.log | tail -n 3; \
 	done
+
+corpus: ## choose the inputs of tests/fuzz/corpus among those of make fuzz (CORPUS=24 of each format)
+	@sh scripts/choose_corpus.sh build/fuzz $(or $(CORPUS),24) $(FUZZED)
 
 ACCURATE := $(BUILD)/accuracy
 $(ACCURATE): $(BUILD)/obj/tests/accuracy/accuracy.o $(BUILD)/libeddy.a
@@ -829,7 +834,7 @@ help: ## list the targets
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 .PHONY: all lib machines check-machines objects command examples tests benches setup demo check run-tests docs interface bindings accuracy hunt passes roundtrip sanitize \
         style-scripts self-checking read-back transcripts pages trained quick-memory quick-crashes quick-hostile \
-        sanitized-tests sanitized valgrind tsan msan threads determinism portability cover covered mutants fuzz fuzzing torture torture-quick hostile \
+        sanitized-tests sanitized valgrind tsan msan threads determinism portability cover covered mutants fuzz fuzzing corpus torture torture-quick hostile \
         bench bench-check bench-inference bench-machines scale bench-ops instructions \
         gdb parts headers packages style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:
