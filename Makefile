@@ -382,7 +382,7 @@ $(CANCEL): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard bench/cancel/*.c)) 
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
 # Training steps; allocations are counted.
-COUNTED := malloc calloc realloc aligned_alloc
+COUNTED := malloc calloc realloc aligned_alloc posix_memalign
 $(WORKLOADS): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard bench/workloads/*.c))) $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(call say,link $@)
@@ -780,7 +780,7 @@ headers: $(BUILD)/libeddy.a ## compile every public header by itself, as C11 and
 	    sh scripts/old_headers.sh $(HEADERS)
 
 # `make install` in it does not write again what another target may be writing.
-packages: lib command build/interface.json $(REFERENCE)/index.md ## build programs against an installed copy with CMake, pkg-config and Python
+packages: lib command build/interface.json $(REFERENCE)/index.md $(REFERENCE)/catalog.md ## build programs against an installed copy with CMake, pkg-config and Python
 	@CC='$(CC)' CXX='$(CXX)' BUILD='$(BUILD)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
 	    MAKE='$(MAKE)' sh scripts/packages.sh
 

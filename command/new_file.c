@@ -17,6 +17,7 @@ FILE *new_file(const char *path)
 bool new_file_end(FILE *f, const char *path, bool fine)
 {
     const char *part = part_of(path);
+    errno = EIO;                        /* an earlier write may have failed without a reason */
     bool        ok = fine && fflush(f) == 0 && !ferror(f) && fsync(fileno(f)) == 0;
     int         why = errno;
     if (fclose(f) != 0 && ok) {

@@ -236,14 +236,23 @@ static bool send_rests(eddy_call *call, size_t with)
     return true;
 }
 
+static bool damaged(eddy_call *call, int r)
+{
+    return eddy__collective_fail(call, EDDY_IO, "rank %d sent a damaged message",
+                                 call->c->ranks[r]);
+}
+
+bool eddy__collective_came(eddy_call *call, int r, size_t bytes)
+{
+    return call->packets[r].header.bytes == bytes || damaged(call, r);
+}
+
 static bool receive_rests(eddy_call *call)
 {
     const eddy_communicator *c = call->c;
     for (int r = 0; r < c->n; r++) {
         eddy_packet *p = &call->packets[r];
-        if (p->header.bytes > EDDY_SHORT_BYTES)
-            return eddy__collective_fail(call, EDDY_IO, "rank %d sent a damaged message",
-                                         c->ranks[r]);
+        if (p->header.bytes > EDDY_SHORT_BYTES) return damaged(call, r);
         if (r != c->me && p->header.bytes > EDDY_FIRST_BYTES &&
             !eddy__collective_receive(call, r, p->data + EDDY_FIRST_BYTES,
                                       p->header.bytes - EDDY_FIRST_BYTES))

@@ -61,13 +61,15 @@ static void combine(eddy_call *call, combination *k, int64_t count, void *out)
                   count, out, k->work);
 }
 
-/* Combines the elements that came with the headers. */
-static bool combine_short(eddy_call *call, int64_t from, int64_t count, void *out)
+/* Combines the elements that came with the headers, of the `bytes` of each rank. */
+static bool combine_short(eddy_call *call, size_t bytes, int64_t from, int64_t count, void *out)
 {
     combination k;
     if (!combination_begin(call, 0, &k)) return false;
-    for (int r = 0; r < call->c->n; r++)
+    for (int r = 0; r < call->c->n; r++) {
+        if (!eddy__collective_came(call, r, bytes)) return false;
         k.parts[r] = call->packets[r].data + (size_t)from * size_of(call);
+    }
     combine(call, &k, count, out);
     return true;
 }
@@ -175,7 +177,7 @@ static bool reduce_to(eddy_call *call, const void *in, void *out, int64_t count,
     const bool here = root < 0 || root == call->c->me;
     if (bytes > EDDY_SHORT_BYTES) {
         if (!reduce_long(call, in, out, count, root)) return false;
-    } else if (here) return combine_short(call, 0, count, out);
+    } else if (here) return combine_short(call, bytes, 0, count, out);
     if (!here && bytes > 0) memset(out, 0, bytes);
     return true;
 }
@@ -197,7 +199,7 @@ bool eddy__reduce_scatter(eddy_call *call, const void *in, void *out, const int6
     const share      mine = of_rows(&s, call->c->me), last = of_rows(&s, call->c->n - 1);
     const size_t     bytes = (size_t)(last.from + last.count) * size_of(call);
     if (!eddy__collective_meet(call, in, bytes)) return false;
-    if (bytes <= EDDY_SHORT_BYTES) return combine_short(call, mine.from, mine.count, out);
+    if (bytes <= EDDY_SHORT_BYTES) return combine_short(call, bytes, mine.from, mine.count, out);
     combination k;
     if (!begin_shares(call, in, of_rows, &s, out, &k) || !eddy__collective_finish(call))
         return false;
@@ -227,6 +229,7 @@ bool eddy__all_gather(eddy_call *call, const void *in, void *out, const int64_t 
     for (int r = 0; r < c->n; r++) {
         const size_t bytes = (size_t)rows[r] * row_bytes;
         if (r == c->me || came) {
+            if (r != c->me && !eddy__collective_came(call, r, bytes)) return false;
             if (bytes > 0) memcpy(at, r == c->me ? in : call->packets[r].data, bytes);
         } else if (!eddy__collective_receive(call, r, at, bytes) ||
                    !eddy__collective_send(call, r, in, mine))
@@ -244,6 +247,7 @@ bool eddy__broadcast(eddy_call *call, const void *in, void *out, size_t bytes)
     if (!eddy__collective_meet(call, in, sends ? bytes : 0)) return false;
     if (sends && bytes > 0 && in != out) memcpy(out, in, bytes);
     if (bytes <= EDDY_SHORT_BYTES) {
+        if (!sends && !eddy__collective_came(call, root, bytes)) return false;
         if (!sends && bytes > 0) memcpy(out, call->packets[root].data, bytes);
         return true;
     }

@@ -61,8 +61,8 @@ typedef enum eddy_collective {
     EDDY_ALL_TO_ALL, EDDY_SEND_RECEIVE, EDDY_BARRIER
 } eddy_collective;
 
-/* MPI libraries send messages above some 4 KiB only when the receiver has answered. So, of short data,
- * at most EDDY_FIRST_BYTES travel with the header, and the rest follows at once. */
+/* OpenMPI sends messages above 4 KiB only when the receiver has answered. So, of short data, at most
+ * EDDY_FIRST_BYTES travel with the header where ranks meet, and the rest follows at once. */
 enum { EDDY_SHORT_BYTES = 4096, EDDY_FIRST_BYTES = 3584, EDDY_CALL_NAME = 128 };
 
 /* The collective that a rank is about to run. Members that ranks must share are compared. */
@@ -72,12 +72,14 @@ typedef struct eddy_call_header {
     int32_t    kind, dtype;
     int32_t    detail;               /* the eddy_reduction, or the root; else 0 */
     int32_t    parts;                /* arrays that travel together */
-    uint64_t   bytes;                /* of data with the header; not compared */
+    uint64_t   bytes;                /* of data with it where ranks meet; not compared */
     uint64_t   group;
     uint64_t   hash;                 /* of their shapes, or of the numbers of rows of all ranks */
     eddy_shape shape;                /* of the array, or of all parts together */
     char       name[EDDY_CALL_NAME]; /* of the node; "" for a call of the program */
 } eddy_call_header;
+
+_Static_assert(sizeof(eddy_call_header) + EDDY_FIRST_BYTES < 4000, "sent at once");
 
 typedef struct eddy_packet {
     eddy_call_header header;
@@ -106,6 +108,8 @@ bool eddy__collective_end(eddy_call *call);    /* false if there was an error */
 /* Exchanges headers with all ranks, and `bytes` of data if they are at most EDDY_SHORT_BYTES:
  * packets[r].data then has those of rank r. */
 bool eddy__collective_meet(eddy_call *call, const void *data, size_t bytes);
+/* Fails unless so many bytes have come with the header of rank r. */
+bool eddy__collective_came(eddy_call *call, int r, size_t bytes);
 /* Begins to send to a rank of the communicator, or to receive from it; finish waits for all. At
  * most EDDY_MESSAGES n at a time. */
 enum { EDDY_MESSAGES = 4 };

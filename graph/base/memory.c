@@ -33,9 +33,10 @@ static void advise_huge_pages(void *p, size_t size)
 #endif
 }
 
-/* Of the GNU C library, blocks of at most KEPT_PAGES huge pages come from its heap once one of the
- * size was freed, with pages that the system need not provide and clear again: results of 4 MB took
- * 6 times as long with an alignment, for which it maps memory each time. */
+/* On 64 bits, the GNU C library takes blocks of at most KEPT_PAGES huge pages from its heap once a
+ * block of that size was freed, with pages that the system need not provide and clear again:
+ * results of 4 MB took 6 times as long with an alignment, for which it maps memory each time. The
+ * advice stays with the pages, for what the heap holds there later. */
 static void *libc_allocate(void *context, size_t size)
 {
     enum { KEPT_PAGES = 15 };

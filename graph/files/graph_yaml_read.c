@@ -354,11 +354,12 @@ static bool fill_inner_graph(reader *r, eddy_graph *g, const eddy_yaml_item *it)
 static eddy_graph *read_inner_graph(void *context, const eddy_yaml_item *it)
 {
     reader *r = context;
-    if (++r->inner >= EDDY_YAML_GRAPHS) {
+    if (r->inner + 1 >= EDDY_YAML_GRAPHS) {
         eddy__yaml_fail(&r->p, it, EDDY_LIMIT, "graphs are nested more than %d deep",
                         EDDY_YAML_GRAPHS);
         return NULL;
     }
+    r->inner++;
     eddy_graph *g = new_graph(r);
     if (g) g->is_body = true;
     if (g && !fill_inner_graph(r, g, it)) {

@@ -2,7 +2,8 @@
  * format: those with which libFuzzer reached most, and those that once found a defect.
  *
  *   EDDY_CORPUS=build/fuzz/corpus   other inputs, of any size
- *   EDDY_TIMED=1                    one second of the processor and 256 MiB for each input */
+ *   EDDY_TIMED=1                    one second of the processor and 256 MiB for each input; with
+ *                                   CK_FORK=no, what ran before may have taken more */
 #define _DEFAULT_SOURCE
 #include "build/gen/suites.h"
 #include "tests/fuzz/fuzz.h"
@@ -61,6 +62,7 @@ START_TEST(replay)
         const clock_t start = clock();
         fuzz_input = path;
         formats[_i].read(data, size);
+        fuzz_input = NULL;
         const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
         if (seconds > slowest) slowest = seconds;
         free(data);

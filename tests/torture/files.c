@@ -135,6 +135,7 @@ static void fail_saver(const saver *s, bool is_real)
                       (call_fault){ .number = EIO, .one_in = 2 + seed % 9, .seed = seed });
     }
     const int n = calls_of(s, is_real, true, 0);
+    if (n < 0) complain(s, "it does not load without faults", "no fault", 0);
     for (int k = 0; k < count_ways(is_real); k++)
         for (int at = 1; at <= 2 * n; at++)
             fail_load(s, is_real, ways[k].name,

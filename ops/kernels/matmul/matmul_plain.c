@@ -76,13 +76,13 @@ static bool by_row(const eddy_product *p, const block *at)
 /* ------------------------------------------------------- a column times a row -- */
 
 /* The column a times the row b, whose elements are contiguous. The sum begins with 0, so that it
- * is never -0. */
+ * is never -0. alpha is 1: BLAS multiplies the product by it, not a. */
 static void outer_f64(const eddy_product *p, const block *at)
 {
     const double *a = at->a, *b = at->b;
     double       *row = at->y;
     for (int64_t i = 0; i < at->m; i++, row += p->ldy) {
-        const double v = p->alpha * a[i * at->a_row];
+        const double v = a[i * at->a_row];
         EDDY_INDEPENDENT
         for (int64_t j = 0; j < at->n; j++) row[j] = 0 + v * b[j];
     }
@@ -93,7 +93,8 @@ static void outer_f64(const eddy_product *p, const block *at)
 static bool by_outer(const eddy_product *p, const block *at)
 {
     enum { LINE = 16 };
-    if (p->dtype != EDDY_FLOAT64 || p->k != 1 || p->beta != 0 || at->n < LINE || at->b_column != 1)
+    if (p->dtype != EDDY_FLOAT64 || p->k != 1 || p->alpha != 1 || p->beta != 0 || at->n < LINE ||
+        at->b_column != 1)
         return false;
     outer_f64(p, at);
     return true;
