@@ -193,10 +193,10 @@ bool eddy__nodes_begin(node_list *l, const node_run *r, eddy_arena *arena, const
 
 /* ----------------------------------------------------------------- running -- */
 
-static void done_with(node_list *l, eddy_tensor t)
+static void done_with(node_list *l, eddy_tensor t, const eddy_stop *stop)
 {
     const int32_t k = l->first[t.node] + t.output;
-    if (--l->left[k] == 0) eddy__value_free(&l->values[k]);
+    if (--l->left[k] == 0) eddy__value_free_late(&l->values[k], stop);
 }
 
 /* The stack that an operation other than a loop reads. */
@@ -402,7 +402,7 @@ bool eddy__nodes_run(node_list *l, node_run *r, uint64_t step)
         ok = body ? run_bodies(l, r, node, step) : run_node_timed(l, r, node, step);
         ok = ok && call_watches(l, r, node);
         for (int i = 0; ok && i < node->n_inputs; i++)
-            if (need_of(l, node, i) == NODE_VALUE) done_with(l, node->inputs[i]);
+            if (need_of(l, node, i) == NODE_VALUE) done_with(l, node->inputs[i], r->plan.stop);
         eddy__arena_free(&r->plan.arena);
     }
     return ok;
