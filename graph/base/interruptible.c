@@ -172,8 +172,8 @@ uint64_t eddy__call_blocks_bytes(const atomic_uint *requests)
     return bytes;
 }
 
-/* Gives the pages of a block that the C library has mapped back to the system, which takes some 5 ms
- * for 80 MB, piece by piece; false if the run must end. */
+/* Gives the pages of a block that the C library has mapped back to the system, which takes some
+ * 5 ms for 80 MB, piece by piece; false if the run must end. */
 static bool give_pages(const eddy_stop *stop, const eddy_allocator *a, void *base, uint64_t bytes)
 {
     enum { MAPPED = 32 << 20, PIECE = 4 << 20, HUGE_PAGE = 2 << 20 };
