@@ -400,6 +400,9 @@ bool eddy__nodes_run(node_list *l, node_run *r, uint64_t step)
         if (body && l->leader[id] != id) continue;
         if (eddy__must_stop(r->session, r->plan.stop, "", r->error)) return false;
         ok = body ? run_bodies(l, r, node, step) : run_node_timed(l, r, node, step);
+        /* A kernel that was stopped has left its result unfinished. */
+        ok = ok && (eddy__is_whole(node->op) ||
+                    !eddy__must_stop(r->session, r->plan.stop, "", r->error));
         ok = ok && call_watches(l, r, node);
         for (int i = 0; ok && i < node->n_inputs; i++)
             if (need_of(l, node, i) == NODE_VALUE) done_with(l, node->inputs[i], r->plan.stop);
