@@ -3,7 +3,7 @@
  * place. */
 #include "build/gen/suites.h"
 #include "tests/lib/control_models.h"
-#include "tests/lib/same_bits.h"
+#include "tests/lib/bits/same_bits.h"
 
 /* The model with its first and second derivatives. */
 static fetches model_of(const control_model *c, trial *t, int count)

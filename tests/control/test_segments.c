@@ -3,7 +3,7 @@
 #include "build/gen/suites.h"
 #include "tests/lib/control_models.h"
 #include "tests/lib/finite_differences.h"
-#include "tests/lib/same_bits.h"
+#include "tests/lib/bits/same_bits.h"
 #include "tests/lib/third_rows.h"
 
 typedef struct option {

@@ -1,7 +1,7 @@
 /* test_complex_sweep.c -- the rows of the sweep with complex inputs, for every operation that takes
  * them. The gradient of a real function L must be dL/dRe x + i dL/dIm x, and likewise for the
  * gradient of the gradient. */
-#include "tests/lib/same_bits.h"
+#include "tests/lib/bits/same_bits.h"
 #include "tests/lib/sweep_rows.h"
 #include "tests/lib/third_rows.h"
 

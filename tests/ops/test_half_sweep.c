@@ -3,7 +3,7 @@
 #include "build/gen/table.h"
 #include "graph/base/half.h"
 #include "graph/internal.h"
-#include "tests/lib/same_bits.h"
+#include "tests/lib/bits/same_bits.h"
 #include "tests/lib/sweep_rows.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* test_random_graphs.c -- random graphs of operations with their gradients: no option of a session
  * and no file changes a bit of the results. */
-#include "tests/lib/same_bits.h"
+#include "tests/lib/bits/same_bits.h"
 
 Suite *random_graphs_suite(void);
 

@@ -6,8 +6,8 @@
  *   EDDY_COMPARE_BITS=FILE    compares with those of another process, perhaps on another processor
  *   EDDY_PINNED=1             ... with the three variables of docs/guide/bits.md in both */
 #include "tests/lib/levels.h"
-#include "tests/lib/other_bits.h"
-#include "tests/lib/row_runs.h"
+#include "tests/lib/bits/other_bits.h"
+#include "tests/lib/bits/row_runs.h"
 
 #include <stdlib.h>
 

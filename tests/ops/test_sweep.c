@@ -3,7 +3,7 @@
  * graph file and with every option of a session. rows_*.c list the operations; an operation without
  * a row fails. */
 #include "build/gen/table.h"
-#include "tests/lib/same_bits.h"
+#include "tests/lib/bits/same_bits.h"
 #include "tests/lib/sweep_rows.h"
 #include "tests/lib/third_rows.h"
 

@@ -4,7 +4,7 @@
 #define EDDY_TESTS_LIB_ONNX_WRITTEN_H
 
 #include "formats.h"
-#include "tests/lib/same_bits.h"
+#include "tests/lib/bits/same_bits.h"
 #include "tests/lib/sweep_rows.h"
 
 /* A row of the sweep in float32, built on placeholders: its outputs and their gradients are the

@@ -3,7 +3,7 @@
 #ifndef EDDY_TESTS_LIB_RANDOM_GRAPH_H
 #define EDDY_TESTS_LIB_RANDOM_GRAPH_H
 
-#include "tests/lib/same_bits.h"
+#include "tests/lib/bits/same_bits.h"
 
 enum { POOL = 512, POOL_VARIABLES = 6, POOL_SIZES = 3 };
 

@@ -3,7 +3,7 @@
 #ifndef EDDY_TESTS_LIB_ROW_GRAPHS_H
 #define EDDY_TESTS_LIB_ROW_GRAPHS_H
 
-#include "tests/lib/same_bits.h"
+#include "tests/lib/bits/same_bits.h"
 #include "tests/lib/sweep_rows.h"
 
 enum { ROW_SHAPES = 64 };

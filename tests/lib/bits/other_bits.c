@@ -1,5 +1,5 @@
 /* other_bits.c -- see other_bits.h. */
-#include "tests/lib/other_bits.h"
+#include "tests/lib/bits/other_bits.h"
 
 #include <string.h>
 

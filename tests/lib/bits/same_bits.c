@@ -1,5 +1,5 @@
 /* same_bits.c -- see same_bits.h. */
-#include "tests/lib/same_bits.h"
+#include "tests/lib/bits/same_bits.h"
 
 void keep_fetch(fetches *f, eddy_tensor x)
 {

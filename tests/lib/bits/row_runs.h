@@ -4,7 +4,7 @@
 #define EDDY_TESTS_LIB_ROW_RUNS_H
 
 #include "graph/op.h"
-#include "tests/lib/same_bits.h"
+#include "tests/lib/bits/same_bits.h"
 #include "tests/lib/sweep_rows.h"
 
 enum { ROW_NODES = 4096 };

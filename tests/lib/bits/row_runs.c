@@ -1,5 +1,5 @@
 /* row_runs.c -- see row_runs.h. */
-#include "tests/lib/row_runs.h"
+#include "tests/lib/bits/row_runs.h"
 
 #include <math.h>
 
