@@ -4,8 +4,14 @@
 #
 #   tests.sh PROGRAM SUITES...        $UNDER: what runs the program, as valgrind
 #                                     $JOBS: processes at a time
+#
+# A process for each test (CK_FORK=yes) would take half as long again. A suite may take a quarter of an
+# hour, or two hours in valgrind or an emulator.
 set -eu
-export UNDER="${UNDER:-}"
+export UNDER="${UNDER:-}" CK_FORK="${CK_FORK:-no}"
+limit=900
+[ -z "$UNDER" ] || limit=7200
+export limit
 
 program=$1
 shift
@@ -16,7 +22,7 @@ mkdir -p "$logs"
 
 # The slowest suites first.
 # shellcheck disable=SC2016  # the inner shell expands them
-one='CK_RUN_SUITE=$3 $UNDER "$1" > "$2/$3.log" 2>&1 || echo "$3" >> "$2/failed"; echo " $3"'
+one='CK_RUN_SUITE=$3 timeout -k 60 $limit $UNDER "$1" > "$2/$3.log" 2>&1 || echo "$3" >> "$2/failed"; echo " $3"'
 first='ranks vmap sweep winograd conv stop lapack_blocks long_calls segments'
 { for s in $first; do case " $* " in *" $s "*) echo "$s" ;; esac; done
   for s in "$@"; do case " $first " in *" $s "*) ;; *) echo "$s" ;; esac; done
