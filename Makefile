@@ -560,14 +560,11 @@ sanitize: ## run tests and examples with AddressSanitizer, UBSan and leak check
 	@$(MAKE) $(SANITIZED) sanitized
 sanitized-tests:
 	@$(MAKE) $(SANITIZED) tests
-# The longest first.
+# The longest first. An epoch of each example, with every run repeated, reaches what their whole trainings do.
 sanitized: tests
-	@$(MAKE) --no-print-directory $(BUILD)/examples/transformer.ran $(BUILD)/round_trip/transformer.ran trained \
-	    self-checking roundtrip
+	@$(MAKE) --no-print-directory $(BUILD)/round_trip/transformer.ran roundtrip $(BUILD)/examples/infer
+	@$(BUILD)/examples/infer --out $(BUILD)/round_trip
 	@CK_FORK=no $(RUN_TESTS)
-trained: $(BUILD)/examples/digits $(BUILD)/examples/infer
-	@$< --out $(BUILD)/demo > $<.out || { cat $<.out; exit 1; }
-	@$(BUILD)/examples/infer --out $(BUILD)/demo
 
 valgrind: ## run the tests under valgrind, except cases tagged slow or many (JOBS=1: one suite at a time)
 	@sh scripts/setup.sh valgrind
@@ -619,13 +616,16 @@ COVER_WHOLE := 'ONNX case' 'ONNX node' 'ONNX text' 'ONNX model' file 'TensorFlow
     'layers of PyTorch' checkpoint 'checkpoint in several files' 'kept checkpoints' \
     'complex numbers in checkpoints' 'checkpoint of new sessions' 'checkpoint of a caller' \
     'small integers' 'odd graph' 'data file'
+# Suites whose cases tagged slow or many reach more of readers.
+COVER_SUITES := hdf5_links onnx_damaged onnx_nodes pickles tensorflow_limits
 cover: ## print the share of lines and branches that the tests reach, per folder (needs gcc)
 	@sh scripts/setup.sh check
 	@$(MAKE) --no-print-directory CC='$(filter-out ccache,$(CC))' BUILD=build/cover OPT=-O0 CFLAGS='$(COVER)' \
 	    EXACT_COUNTS=-fprofile-update=atomic covered
 covered: tests $(TORTURES:%=$(BUILD)/torture/%)
 	@find $(BUILD)/obj -name '*.gcda' -delete
-	@CK_FORK=no $(RUN_TESTS)
+	@CK_FORK=no CK_EXCLUDE_TAGS='slow many' $(RUN_TESTS)
+	@CK_FORK=no sh scripts/tests.sh $(BUILD)/run-tests $(COVER_SUITES)
 	@$(MAKE) --no-print-directory torture-quick
 	@(for kind in $(COVER_WHOLE); do $(BUILD)/torture/memory 0 "$$kind" || exit 1; done) \
 	    > $(BUILD)/torture/cases.out || { grep FAULT $(BUILD)/torture/cases.out; exit 1; }
@@ -838,7 +838,7 @@ help: ## list the targets
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 .PHONY: all lib machines check-machines objects command examples tests benches setup demo check run-tests docs interface bindings accuracy hunt passes roundtrip sanitize \
-        style-scripts self-checking read-back transcripts pages trained quick-memory quick-crashes quick-hostile \
+        style-scripts self-checking read-back transcripts pages quick-memory quick-crashes quick-hostile \
         sanitized-tests sanitized valgrind tsan msan threads determinism portability cover covered mutants fuzz fuzzing corpus torture torture-quick hostile \
         bench bench-check bench-inference bench-machines scale bench-ops instructions \
         gdb parts headers packages style format install uninstall clean help FORCE
