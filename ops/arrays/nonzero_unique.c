@@ -9,6 +9,7 @@
 #include "graph/base/min_max.h"
 #include "graph/base/stop.h"
 #include "ops/kernels/arrays/index_checks.h"
+#include "ops/kernels/elementwise/half_casts.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -94,6 +95,19 @@ static int64_t places(eddy_dtype d, int64_t n, const void *x, int64_t *at, const
     return found;
 }
 
+/* The number of elements of a constant that are not 0. Runs compute with 16-bit floating-point
+ * types in float32, constants have their own type: all bits except the sign are 0 in both zeros. */
+static int64_t nonzero_elements(const eddy_array *x)
+{
+    const eddy_dtype d = eddy_array_dtype(x);
+    const int64_t    n = eddy_array_count(x);
+    if (!eddy__dtype_is_half(d)) return places(d, n, eddy_array_data(x), NULL, NULL);
+    const uint16_t *bits = eddy_array_data(x);
+    int64_t         found = 0;
+    for (int64_t i = 0; i < n; i++) found += (bits[i] & 0x7fff) != 0;
+    return found;
+}
+
 static bool nonzero_infer(eddy_infer *c)
 {
     const select_attrs *a = c->attrs;
@@ -104,8 +118,7 @@ static bool nonzero_infer(eddy_infer *c)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
                                "fill is %g; expected a whole number up to 2^62", a->fill);
     if (c->value[0] && a->batch_dims == 0)
-        count = places(x->dtype, eddy_array_count(c->value[0]), eddy_array_data(c->value[0]), NULL,
-                       NULL);
+        count = nonzero_elements(c->value[0]);
     if (!rows_of(c, count, &rows)) return false;
     eddy_shape y = eddy__shape_open((int)a->batch_dims + 2),
                n = eddy__shape_open((int)a->batch_dims);

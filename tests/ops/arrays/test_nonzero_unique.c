@@ -53,6 +53,18 @@ START_TEST(places_not_zero)
 }
 END_TEST
 
+/* Constants, whose values the shape rule reads. */
+START_TEST(places_of_small_types)
+{
+    static const eddy_dtype types[] = { EDDY_FLOAT16, EDDY_BFLOAT16, EDDY_UINT8, EDDY_BOOL };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        eddy_tensor x = shaped(types[i], EDDY_SHAPE(4), D(0, 1, -0.0, 1));
+        IS(eddy_nonzero(x), 1, 3);
+        ck_assert_int_eq(eddy_shape_of(eddy_nonzero(x)).dim[0], 2);
+    }
+}
+END_TEST
+
 START_TEST(masks)
 {
     eddy_tensor x = shaped(F32, EDDY_SHAPE(3, 2), D(1, 2, 3, 4, 5, 6));
@@ -404,6 +416,7 @@ Suite *nonzero_unique_suite(void)
     TCase *c = tcase_create("select_rows");
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, places_not_zero);
+    tcase_add_test(c, places_of_small_types);
     tcase_add_test(c, masks);
     tcase_add_test(c, places_refused);
     tcase_add_test(c, different_values);
