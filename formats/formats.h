@@ -258,10 +258,11 @@ typedef struct eddy_tensorflow_args {
  *
  * Returns NULL with an error that says the file, the node and the reason; then the graph is as
  * before. Only if memory runs out in the last step can nodes remain. Errors: EDDY_IO, EDDY_CORRUPT,
- * EDDY_LIMIT, EDDY_UNIMPLEMENTED for nodes that cannot be built, EDDY_INVALID_ARGUMENT for bindings
- * and outputs that the graph lacks, EDDY_NOT_FOUND for a file, a signature or a variable,
- * EDDY_NO_MEMORY; a graph that has an error returns that error. TensorFlow 1 and 2; TensorFlow.js
- * 4. */
+ * EDDY_LIMIT, also for constants of which more than 32 MiB of elements are not in the file, since the
+ * last one stands for all that follow; EDDY_UNIMPLEMENTED for nodes that cannot be built,
+ * EDDY_INVALID_ARGUMENT for bindings and outputs that the graph lacks, EDDY_NOT_FOUND for a file, a
+ * signature or a variable, EDDY_NO_MEMORY; a graph that has an error returns that error. TensorFlow 1
+ * and 2; TensorFlow.js 4. */
 EDDY_API eddy_tensorflow_model *eddy_tensorflow_read_with(const eddy_tensorflow_args *given);
 #define eddy_tensorflow_read(...) \
     eddy_tensorflow_read_with(EDDY_ARGS(eddy_tensorflow_args, __VA_ARGS__))

@@ -46,10 +46,12 @@ struct tf_reader {
     tf_scope        *main;
     eddy_tensorflow_model *made;    /* the result */
     int64_t          effort;        /* nodes looked at: see eddy__tf_effort */
+    int64_t          repeated;      /* bytes of elements that the file does not have */
     int              bodies;        /* branches and bodies that are being built */
 };
 
-enum { TF_MAX_DEPTH = 32, TF_MAX_NODES = 1 << 20, TF_MAX_EFFORT = 1 << 28 };
+enum { TF_MAX_DEPTH = 32, TF_MAX_NODES = 1 << 20, TF_MAX_EFFORT = 1 << 28,
+       TF_MAX_REPEATED = 32 << 20 };
 
 /* Counts work on n nodes; false with the error once a file has asked for too much, as functions
  * that call others twice, again and again, would. */

@@ -32,6 +32,23 @@ static eddy_array *converted(const tf_tensor *t)
     return a;
 }
 
+/* A short file may stand for any number of elements: of all constants, few may be repeated. */
+static bool repeats_few(tf_reader *r, const char *name, const tf_tensor *t, int64_t count)
+{
+    const int64_t size = (int64_t)eddy_dtype_size(eddy__tf_stored(t->type));
+    const int64_t parts = is_complex(t->type) ? 2 : 1, written = (int64_t)t->count / parts;
+    const int64_t more = t->has_content ? 0 : count - written;
+    if (more > (TF_MAX_REPEATED - r->repeated) / size) {
+        eddy__tf_error(r, EDDY_LIMIT,
+                       "constant '%s' has %lld elements, %lld of them in the file; elements that "
+                       "are not may take %d MiB in all constants", name,
+                       (long long)count, (long long)written, TF_MAX_REPEATED >> 20);
+        return false;
+    }
+    r->repeated += more * size;
+    return true;
+}
+
 eddy_array *eddy__tf_elements(tf_reader *r, const char *name, tf_tensor *t)
 {
     if (t->array) return t->array;
@@ -58,6 +75,7 @@ eddy_array *eddy__tf_elements(tf_reader *r, const char *name, tf_tensor *t)
                        name);
         return NULL;
     }
+    if (!repeats_few(r, name, t, elements)) return NULL;
     eddy_array *a =
         t->has_content && same_bytes(t->type)
             ? eddy__source_array(r->base.file, t->content, eddy__tf_stored(t->type), t->shape)

@@ -283,6 +283,29 @@ START_TEST(tables)
 }
 END_TEST
 
+/* A graph of TensorFlow with a constant "w" of so many elements, of which `field` has these
+ * bytes. */
+static message tensorflow_constant(int type, uint64_t count, uint32_t field, const uint8_t *bytes,
+                                   size_t n)
+{
+    message shape = { NULL, 0 }, tensor = { NULL, 0 }, value = { NULL, 0 }, entry = { NULL, 0 };
+    message dim = { NULL, 0 }, graph = { NULL, 0 };
+    message_number(&dim, 1, count);
+    message_inner(&shape, 2, dim);
+    message_number(&tensor, 1, (uint64_t)type);
+    message_inner(&tensor, 2, shape);
+    message_bytes(&tensor, field, bytes, n);
+    message_inner(&value, 8, tensor);
+    message_text(&entry, 1, "value");
+    message_inner(&entry, 2, value);
+    message node = tf_node_message("w", "Const", "");
+    tf_add_type(&node, "dtype", type);
+    message_inner(&node, 5, entry);
+    message_inner(&graph, TF_GRAPH_NODE, node);
+    message_inner(&graph, TF_GRAPH_NODE, tf_node_message("y", "Neg", "w"));
+    return graph;
+}
+
 /* Weights as the bytes of their elements, as packed floats and as packed integers of one
  * byte each in the file. */
 START_TEST(models)
@@ -301,22 +324,8 @@ START_TEST(models)
         write_message(onnx_model_message(g, 13));
         fits(read_onnx, "ONNX");
 
-        message shape = { NULL, 0 }, tensor = { NULL, 0 }, value = { NULL, 0 }, entry = { NULL, 0 };
-        message dim = { NULL, 0 };
-        message_number(&dim, 1, COUNT);
-        message_inner(&shape, 2, dim);
-        message_number(&tensor, 1, (uint64_t)of_tensorflow[i].type);
-        message_inner(&tensor, 2, shape);
-        message_bytes(&tensor, of_tensorflow[i].field, bytes, of_tensorflow[i].bytes);
-        message_inner(&value, 8, tensor);
-        message_text(&entry, 1, "value");
-        message_inner(&entry, 2, value);
-        message node = tf_node_message("w", "Const", ""), graph = { NULL, 0 };
-        tf_add_type(&node, "dtype", of_tensorflow[i].type);
-        message_inner(&node, 5, entry);
-        message_inner(&graph, TF_GRAPH_NODE, node);
-        message_inner(&graph, TF_GRAPH_NODE, tf_node_message("y", "Neg", "w"));
-        write_message(graph);
+        write_message(tensorflow_constant(of_tensorflow[i].type, COUNT, of_tensorflow[i].field,
+                                          bytes, of_tensorflow[i].bytes));
         fits(read_tensorflow, "TensorFlow");
     }
     free(bytes);
@@ -439,6 +448,12 @@ START_TEST(promises)
                                       "[99999999999],\"data_offsets\":[0,399999999996]}}";
     write_file(safetensors, sizeof safetensors - 1, 0, 100);
     refuses(read_safetensors, EDDY_CORRUPT, "safetensors");
+    /* The last element that is written stands for all others; none are zeros. */
+    static const uint8_t one[] = { 0, 0, 0x80, 0x3f };
+    write_message(tensorflow_constant(1, 1 << 30, 5, one, sizeof one));
+    refuses(read_tensorflow, EDDY_LIMIT, "TensorFlow");
+    write_message(tensorflow_constant(1, 1 << 30, 4, one, 0));
+    refuses(read_tensorflow, EDDY_LIMIT, "TensorFlow, zeros");
 }
 END_TEST
 
