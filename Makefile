@@ -617,7 +617,7 @@ COVER_WHOLE := 'ONNX case' 'ONNX node' 'ONNX text' 'ONNX model' file 'TensorFlow
     'complex numbers in checkpoints' 'checkpoint of new sessions' 'checkpoint of a caller' \
     'small integers' 'odd graph' 'data file'
 # Suites whose cases tagged slow or many reach more of readers.
-COVER_SUITES := hdf5_links onnx_damaged onnx_nodes pickles tensorflow_limits
+COVER_SUITES := hdf5_links onnx_damaged onnx_nodes pickles safetensors tensorflow_limits
 cover: ## print the share of lines and branches that the tests reach, per folder (needs gcc)
 	@sh scripts/setup.sh check
 	@$(MAKE) --no-print-directory CC='$(filter-out ccache,$(CC))' BUILD=build/cover OPT=-O0 CFLAGS='$(COVER)' \
