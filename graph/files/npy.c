@@ -100,7 +100,8 @@ static bool read_string(tokens *p, char *buf, size_t size)
     size_t n = 0;
     if (quote != '\'' && quote != '"') return damaged(p, "expected a string");
     for (p->at++; p->at < p->end && *p->at != quote; p->at++) {
-        if (*p->at == '\\' || *p->at < ' ' || n + 1 >= size)
+        const unsigned char c = (unsigned char)*p->at;      /* char has no sign on arm64 */
+        if (c == '\\' || c < ' ' || c > 127 || n + 1 >= size)
             return damaged(p, "unexpected text in a string");
         buf[n++] = *p->at;
     }
