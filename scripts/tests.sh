@@ -5,7 +5,7 @@
 #   tests.sh PROGRAM SUITES...        $UNDER: what runs the program, as valgrind
 #                                     $JOBS: processes at a time
 #
-# A process for each test (CK_FORK=yes) would take half as long again. A suite may take a quarter of an
+# A process for each test (CK_FORK=yes) would take a third to a half longer. A suite may take a quarter of an
 # hour, or two hours in valgrind or an emulator.
 set -eu
 export UNDER="${UNDER:-}" CK_FORK="${CK_FORK:-no}"

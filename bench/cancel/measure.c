@@ -163,8 +163,7 @@ static eddy_status run_and_stop(subject *s, stopping *c, double delay, double *t
     else pthread_join(thread, NULL);
     *took = end - c->asked;
     *used = end_used - c->used;
-    /* The clock of a process learns of threads on other processors only at their next tick, up to
-     * 4 ms later. */
+    /* The clock of a process learns of threads on other processors only at their next tick. */
     if (c->processor == CLOCK_PROCESS_CPUTIME_ID && *used > *took) *used = *took;
     return status;
 }
