@@ -128,7 +128,6 @@ void eddy__reading_close(reading *r)
     eddy__source_release(r->file);
     free(r->entries.at);
     eddy__region_free(&r->memory);
-    *r = (reading){ 0 };
 }
 
 /* ------------------------------------------------------------------ arrays -- */

@@ -344,6 +344,16 @@ START_TEST(many_entries)
 }
 END_TEST
 
+/* A name that is nothing except an ending is the stem of the files' names. */
+START_TEST(name_of_an_ending)
+{
+    numbers("v", EDDY_FLOAT32, EDDY_SHAPE(1));
+    WORKS(eddy_save_checkpoint(s, "d/.json", .shard_bytes = 40));
+    ck_assert_ptr_nonnull(memory_files_get(&files, "d/.json.1-00001-of-00001.safetensors"));
+    WORKS(eddy_restore_checkpoint(s, "d/.json"));
+}
+END_TEST
+
 /* A save removes the files of the old index that have names as it writes them, and no others. */
 START_TEST(other_names_in_the_index)
 {
@@ -524,8 +534,8 @@ Suite *checkpoint_corners_suite(void)
     const TTest *const tests[] = {
         two_variables, a_variable_twice, bad_rules, sizes_of_states, complex_parts, no_pairs,
         nine_axes, uninitialized, names_and_lists, half_of_a_rule, no_variables, freed_graph,
-        many_entries, other_names_in_the_index, largest_number_of_a_save, damaged_index,
-        long_names_in_the_index, long_folder, long_paths_of_steps, lists_of_dropped,
+        many_entries, name_of_an_ending, other_names_in_the_index, largest_number_of_a_save,
+        damaged_index, long_names_in_the_index, long_folder, long_paths_of_steps, lists_of_dropped,
     };
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_loop_test(c, stars_and_nothing, 0, sizeof stars / sizeof *stars);
