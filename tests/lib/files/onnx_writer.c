@@ -26,11 +26,14 @@ static size_t room(size_t size)
 void message_put(message *m, const void *data, size_t size)
 {
     const size_t before = room(m->size), after = room(m->size + size);
-    if (m->at) eddy__permit(m->at, before);
-    if (!m->at || after != before) m->at = realloc(m->at, after);
+    if (!m->at || after != before) {
+        if (m->at) eddy__permit(m->at, before);
+        m->at = realloc(m->at, after);
+        eddy__forbid(m->at + m->size, after - m->size);
+    }
+    eddy__permit(m->at + m->size, size + 1);
     if (size) memcpy(m->at + m->size, data, size);
     m->size += size;
-    eddy__forbid(m->at + m->size + 1, after - m->size - 1);
 }
 
 void message_put_text(message *m, const char *s) { message_put(m, s, strlen(s)); }
