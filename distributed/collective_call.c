@@ -255,7 +255,7 @@ static bool receive_rests(eddy_call *call)
         if (p->header.bytes > EDDY_SHORT_BYTES) return damaged(call, r);
         if (r != c->me && p->header.bytes > EDDY_FIRST_BYTES &&
             !eddy__collective_receive(call, r, p->data + EDDY_FIRST_BYTES,
-                                      p->header.bytes - EDDY_FIRST_BYTES))
+                                      (size_t)p->header.bytes - EDDY_FIRST_BYTES))
             return false;
     }
     return eddy__collective_finish(call);

@@ -113,7 +113,7 @@ static bool step(running *r, bool *ends)
     const training   *t = r->t;
     const eddy_array *batch[MOST_PARTS];
     const double      begin = now_seconds();
-    double            loss;
+    double            loss = 0;
     *ends = !eddy_dataset_next(r->batches, batch);
     if (eddy_dataset_status(r->batches) != EDDY_OK)
         return fail(NULL, "%s", eddy_dataset_message(r->batches)) == SUCCESS;

@@ -207,7 +207,7 @@ static void put_checksum(char *text)
     char           sum[9];
     if (!digits) return;
     snprintf(sum, sizeof sum, "%08lx",
-             (unsigned long)eddy__crc32c(eddy__crc32c(0, &length, 8), text, length));
+             (unsigned long)eddy__crc32c(eddy__crc32c(0, &length, 8), text, (size_t)length));
     memcpy(digits + 1, sum, 8);
 }
 
