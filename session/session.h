@@ -353,11 +353,11 @@ EDDY_API eddy_memory_info eddy_session_memory_info(eddy_session *s);
  *
  * _json writes one object per line for each instruction of each plan, in order of execution:
  * plan, runs, instruction, op, node, parts of a fused or parallel instruction ({"Mul": 2}), inputs
- * and outputs (types), calls, seconds (in all), flops, bytes (of one call); of a loop also
- * iterations (in all). Instructions in bodies follow those of their plan, with the node (in) and
- * its part ("body", "condition", "branch 0"); `runs` counts those of the part, and their seconds
- * are included in the node's. For nodes that run one by one, `plan` is null, and runs, instruction,
- * types, flops and bytes are left out.
+ * and outputs (types), calls, seconds (in all), flops, bytes and result_bytes (of one call: read and
+ * written, and those of its results); of a loop also iterations (in all). Instructions in bodies
+ * follow those of their plan, with the node (in) and its part ("body", "condition", "branch 0");
+ * `runs` counts those of the part, and their seconds are included in the node's. For nodes that run
+ * one by one, `plan` is null, and runs, instruction, types, flops and both bytes are left out.
  *
  * Waits for runs in progress. Errors: EDDY_INVALID_ARGUMENT for a session without `profile`;
  * EDDY_CLOSED; EDDY_NO_MEMORY. */

@@ -76,7 +76,8 @@ void eddy_events_graph(eddy_events *w, const eddy_graph *g)
 static void put_times(message *device, const json *line, double *at)
 {
     const double  runs = (double)eddy__json_integer(eddy__json_get(line, "runs"), 1);
-    const json   *seconds = eddy__json_get(line, "seconds"), *bytes = eddy__json_get(line, "bytes");
+    const json   *seconds = eddy__json_get(line, "seconds");
+    const json   *bytes = eddy__json_get(line, "result_bytes");
     const double  micros = seconds && runs > 0 ? seconds->number * 1e6 / runs : 0;
     const int64_t took = (int64_t)(micros + 0.5) > 0 ? (int64_t)(micros + 0.5) : 1;
     message       node = { 0 }, memory = { 0 };

@@ -48,6 +48,19 @@ static void put_place(FILE *to, line_place at)
     eddy__profile_put_string(to, ", \"part\": ", at.part);
 }
 
+/* Of all chains of parallel instructions. */
+static double bytes_of_results(const instruction *i)
+{
+    const parallel_chains *w = eddy__parallel_chains_of(i);
+    double                 bytes = 0;
+    for (int n = 0; n < (w ? w->n_parts : 1); n++) {
+        const eddy_kernel *k = w ? &w->parts[n].kernel : &i->kernel;
+        for (int o = 0; o < k->n_out; o++)
+            bytes += (double)k->out[o]->count * (double)eddy_dtype_size(k->out[o]->type.dtype);
+    }
+    return bytes;
+}
+
 static void put_line(const summary *s, line_place at, const eddy_plan *p, int32_t number)
 {
     const instruction         *i = &p->code[number];
@@ -63,8 +76,9 @@ static void put_line(const summary *s, line_place at, const eddy_plan *p, int32_
     put_types(s->to, "outputs", i->kernel.out, i->kernel.n_out);
     if (q && (q->node->op->flags & EDDY_OP_LOOP))
         fprintf(s->to, ", \"iterations\": %lld", (long long)q->bodies[0].plan->profile->runs);
-    fprintf(s->to, ", \"calls\": %lld, \"seconds\": %.9f, \"flops\": %.0f, \"bytes\": %.0f}\n",
-            (long long)e->calls, (double)e->ticks * s->nanoseconds / 1e9, e->flops, e->bytes);
+    fprintf(s->to, ", \"calls\": %lld, \"seconds\": %.9f, \"flops\": %.0f, \"bytes\": %.0f, "
+            "\"result_bytes\": %.0f}\n", (long long)e->calls,
+            (double)e->ticks * s->nanoseconds / 1e9, e->flops, e->bytes, bytes_of_results(i));
 }
 
 const char *eddy__profile_part(int32_t number, char *text, size_t size)

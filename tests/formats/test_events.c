@@ -205,7 +205,8 @@ START_TEST(graphs_and_runs)
                    "\"train/loss\"}]}}");
     ck_assert_ptr_null(strstr(text, "{\"step\": \"1\""));
     contains(text, "\"tag\": \"values\"");
-    contains(text, "\"node_name\": \"layer/y\"");
+    contains(text, "\"memory\": [{\"allocator_name\": \"cpu\", \"peak_bytes\": \"8\", "
+                   "\"total_bytes\": \"8\"}], \"node_name\": \"layer/y\"");
     free(text);
 }
 END_TEST
