@@ -108,7 +108,7 @@ static bool parse(eddy_dataset *d, const char *text, int64_t *epoch, eddy_error 
 static bool seek(eddy_dataset *d, const char *text, eddy_error *e)
 {
     const size_t bytes = (size_t)d->words * sizeof(int64_t);
-    int64_t      epoch, *before = NULL;
+    int64_t      epoch = 0, *before = NULL;
     if (!make_room(d)) return eddy__input_no_memory(e);
     if (!parse(d, text, &epoch, e)) return false;
     before = eddy__input_take(&d->allocator, bytes);

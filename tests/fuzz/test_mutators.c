@@ -64,7 +64,7 @@ static bool is_message(wire w, const uint32_t *inner)
     wire_field f;
     bool       right = true;
     while (right && eddy__wire_next(&w, &f))
-        if (f.number == *inner && f.type == WIRE_BYTES)
+        if (*inner && f.number == *inner && f.type == WIRE_BYTES)
             right = is_message(eddy__wire_enter(&w, &f), inner + 1);
     return right && !w.bad;
 }
