@@ -118,7 +118,8 @@ static bool read_weights(entries *e, const char *path, wire_bytes file, eddy_err
     hdf5_file f = { .memory = &e->memory, .bytes = file };
     if (eddy__hdf5_read(&f)) return list_entries(&o, &f);
     if (f.status == EDDY_NO_MEMORY) return fail(&o, EDDY_NO_MEMORY, "out of memory");
-    return eddy__format_fail(error, f.status, "%.300s: byte %zu: %s", path, f.at, f.problem);
+    return eddy__format_fail(error, f.status, "%.300s: byte %llu: %s", path,
+                             (unsigned long long)f.at, f.problem);
 }
 
 eddy_checkpoint *eddy_keras_checkpoint_open_with(const eddy_foreign_checkpoint_args *given)

@@ -39,7 +39,7 @@ typedef struct hdf5_file {
     int           visits;       /* objects, blocks and links so far */
     eddy_status   status;       /* EDDY_OK, or of the problem */
     const char   *problem;
-    size_t        at;           /* its byte */
+    uint64_t      at;           /* its byte, which may be no place in memory */
 } hdf5_file;
 
 /* Lists all datasets; false with the problem. f has the bytes and a region, and else zeros. */

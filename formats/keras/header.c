@@ -11,7 +11,7 @@ bool eddy__hdf5_fail(hdf5_file *f, eddy_status status, const char *problem, cons
     if (f->problem) return false;
     f->status = status;
     f->problem = problem;
-    f->at = at ? (size_t)(at - f->bytes.at) : 0;
+    f->at = at ? (uint64_t)(at - f->bytes.at) : 0;
     return false;
 }
 
@@ -19,7 +19,7 @@ const uint8_t *eddy__hdf5_place(hdf5_file *f, uint64_t address, uint64_t size)
 {
     if (address <= f->bytes.size && size <= f->bytes.size - address) return f->bytes.at + address;
     eddy__hdf5_fail(f, EDDY_CORRUPT, "an address is not inside the file", NULL);
-    f->at = (size_t)address;
+    f->at = address;
     return NULL;
 }
 
