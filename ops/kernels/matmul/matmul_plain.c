@@ -246,6 +246,10 @@ static bool is_for_vectors(const eddy_product *p, const block *at)
     enum { FEW = 3 };
     static const double MOST = 1e6;
     const int64_t fewest = eddy__min(at->m, at->n);
+#ifdef __i386__
+    /* There, cgemv of OpenBLAS 0.3.21 reads behind the matrix. */
+    if (eddy_dtype_is_complex(p->dtype)) return false;
+#endif
     return fewest == 1 ||
         (fewest <= FEW && (!eddy__blas_has_small_products() ||
                            (double)at->m * (double)at->n * (double)p->k > MOST));
