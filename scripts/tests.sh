@@ -5,13 +5,12 @@
 #   tests.sh PROGRAM SUITES...        $UNDER: what runs the program, as valgrind
 #                                     $JOBS: processes at a time
 #
-# A process for each test (CK_FORK=yes) would take a third to a half longer. A suite may take a quarter of an
-# hour, or two hours in valgrind or an emulator.
+# A suite may take a quarter of an hour, or two hours under another program. Without a process for each
+# test (CK_FORK=yes), Check's limits of time for single tests have no effect.
 set -eu
 export UNDER="${UNDER:-}" CK_FORK="${CK_FORK:-no}"
 limit=900
 [ -z "$UNDER" ] || limit=7200
-export limit
 
 program=$1
 shift
@@ -20,13 +19,21 @@ logs=$program.logs
 rm -rf "$logs"
 mkdir -p "$logs"
 
-# The slowest suites first.
+# One suite. timeout puts it into a process group of its own, to which Ctrl-C does not come.
 # shellcheck disable=SC2016  # the inner shell expands them
-one='CK_RUN_SUITE=$3 timeout -k 60 $limit $UNDER "$1" > "$2/$3.log" 2>&1 || echo "$3" >> "$2/failed"; echo " $3"'
+one='
+CK_RUN_SUITE=$4 timeout -k 60 "$3" $UNDER "$1" > "$2/$4.log" 2>&1 & suite=$!
+trap "kill $suite; exit 130" INT TERM HUP
+status=0
+wait "$suite" || status=$?
+case $status in 124 | 137) echo "ended after $3 seconds" >> "$2/$4.log" ;; esac
+[ "$status" = 0 ] || echo "$4" >> "$2/failed"
+echo " $4"'
+# The slowest suites first.
 first='ranks vmap sweep winograd conv stop lapack_blocks long_calls segments'
 { for s in $first; do case " $* " in *" $s "*) echo "$s" ;; esac; done
   for s in "$@"; do case " $first " in *" $s "*) ;; *) echo "$s" ;; esac; done
-} | xargs -P "${JOBS:-$(nproc)}" -n 1 sh -c "$one" tests "$program" "$logs" || true
+} | xargs -P "${JOBS:-$(nproc)}" -n 1 sh -c "$one" tests "$program" "$logs" "$limit" || true
 
 # A suite that crashed has no last line, and an unknown suite has no checks.
 some='^[0-9]*%: Checks: [1-9]'

@@ -1,7 +1,7 @@
 /* main.c -- runs every suite; the list is generated from the names of the files.
  *
  *   CK_RUN_SUITE=name, CK_RUN_CASE=name   run a part
- *   CK_FORK=no                            all in this process (debuggers, sanitizers)
+ *   CK_FORK=no                            all in this process, as scripts/tests.sh does
  *   CK_EXCLUDE_TAGS=slow, CK_INCLUDE_TAGS=threads */
 #include "build/gen/suites.h"
 

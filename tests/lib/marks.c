@@ -1,10 +1,12 @@
 /* marks.c -- says after which assertion a test crashed.
  *
  * Check writes the place of each assertion to a file, which for millions of assertions in loops
- * takes longer than all tests. The linker puts __wrap__mark_point in the place of Check's function:
- * it remembers the place, and writes it when the process crashes, and otherwise a hundred times a
- * second. With CK_FORK=no, a crash ends Check too, and the place is printed. */
+ * takes longer than the tests themselves. The linker puts __wrap__mark_point in the place of Check's
+ * function: it remembers the place, which is printed when the process crashes or is ended by a
+ * limit of time. Check learns it a hundred times a second, or never with CK_FORK=no, since it
+ * allocates memory, which tests count. */
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,24 +20,23 @@ void __wrap__mark_point(const char *file, int line);
 
 enum { EACH = 10 * 1000 * 1000 };           /* nanoseconds */
 
-static _Thread_local const char *last_file;
-static _Thread_local int         last_line;
-static bool                      forks;
+/* Of any thread, since one that crashes may have no assertions of its own. */
+static _Atomic(const char *) last_file;
+static atomic_int            last_line;
+static bool                  forks;
 
-/* The process ends by the same signal after it. */
+/* Afterwards the process ends by the same signal. */
 static void crash(int number)
 {
-    char text[300];
-    if (last_file && forks) __real__mark_point(last_file, last_line);
-    else if (last_file) {
-        const int n = snprintf(text, sizeof text, "%s:%d: the last assertion before signal %d\n",
-                               last_file, last_line, number);
-        if (n > 0 && write(STDERR_FILENO, text, (size_t)n) < 0) _exit(1);
-    }
+    const char *file = atomic_load(&last_file);
+    if (file)
+        dprintf(STDERR_FILENO, "%s:%d: the last assertion before signal %d\n", file,
+                atomic_load(&last_line), number);
     raise(number);
 }
 
-static void begin(void)
+/* Before Check has a handler of SIGTERM, which calls this one, and before any thread. */
+__attribute__((constructor)) static void begin(void)
 {
     static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM };
     const char      *fork = getenv("CK_FORK");
@@ -50,14 +51,11 @@ static void begin(void)
 
 void __wrap__mark_point(const char *file, int line)
 {
-    static bool                  begun;
     static _Thread_local int64_t last;
     struct timespec              t;
-    if (!begun) begin();
-    begun = true;
-    const bool same = file == last_file && line == last_line;
-    last_file = file, last_line = line;
-    if (!forks || same) return;             /* writing allocates memory, which tests count */
+    atomic_store_explicit(&last_file, file, memory_order_relaxed);
+    atomic_store_explicit(&last_line, line, memory_order_relaxed);
+    if (!forks) return;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
     const int64_t now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
     if (now - last < EACH) return;
