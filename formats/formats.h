@@ -258,8 +258,8 @@ typedef struct eddy_tensorflow_args {
  *
  * Returns NULL with an error that says the file, the node and the reason; then the graph is as
  * before. Only if memory runs out in the last step can nodes remain. Errors: EDDY_IO, EDDY_CORRUPT,
- * EDDY_LIMIT, also for constants of which more than 32 MiB of elements are not in the file, since the
- * last one stands for all that follow; EDDY_UNIMPLEMENTED for nodes that cannot be built,
+ * EDDY_LIMIT (a constant may leave out elements at its end that equal the last one: of all constants
+ * together 32 MiB, as Eddy stores them); EDDY_UNIMPLEMENTED for nodes that cannot be built,
  * EDDY_INVALID_ARGUMENT for bindings and outputs that the graph lacks, EDDY_NOT_FOUND for a file, a
  * signature or a variable, EDDY_NO_MEMORY; a graph that has an error returns that error. TensorFlow 1
  * and 2; TensorFlow.js 4. */

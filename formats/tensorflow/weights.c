@@ -32,7 +32,8 @@ static eddy_array *converted(const tf_tensor *t)
     return a;
 }
 
-/* A short file may stand for any number of elements: of all constants, few may be repeated. */
+/* A constant may have fewer elements in the file than in its shape, so that a short file could ask
+ * for any amount of memory. */
 static bool repeats_few(tf_reader *r, const char *name, const tf_tensor *t, int64_t count)
 {
     const int64_t size = (int64_t)eddy_dtype_size(eddy__tf_stored(t->type));
@@ -40,8 +41,8 @@ static bool repeats_few(tf_reader *r, const char *name, const tf_tensor *t, int6
     const int64_t more = t->has_content ? 0 : count - written;
     if (more > (TF_MAX_REPEATED - r->repeated) / size) {
         eddy__tf_error(r, EDDY_LIMIT,
-                       "constant '%s' has %lld elements, %lld of them in the file; elements that "
-                       "are not may take %d MiB in all constants", name,
+                       "constant '%s' has %lld elements, %lld of them in the file; all constants "
+                       "together may leave out %d MiB", name,
                        (long long)count, (long long)written, TF_MAX_REPEATED >> 20);
         return false;
     }

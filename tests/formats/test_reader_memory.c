@@ -283,25 +283,12 @@ START_TEST(tables)
 }
 END_TEST
 
-/* A graph of TensorFlow with a constant "w" of so many elements, of which `field` has these
- * bytes. */
-static message tensorflow_constant(int type, uint64_t count, uint32_t field, const uint8_t *bytes,
+/* A graph with a constant of which y is the negative. */
+static message tensorflow_constant(int type, uint64_t count, uint32_t field, const void *bytes,
                                    size_t n)
 {
-    message shape = { NULL, 0 }, tensor = { NULL, 0 }, value = { NULL, 0 }, entry = { NULL, 0 };
-    message dim = { NULL, 0 }, graph = { NULL, 0 };
-    message_number(&dim, 1, count);
-    message_inner(&shape, 2, dim);
-    message_number(&tensor, 1, (uint64_t)type);
-    message_inner(&tensor, 2, shape);
-    message_bytes(&tensor, field, bytes, n);
-    message_inner(&value, 8, tensor);
-    message_text(&entry, 1, "value");
-    message_inner(&entry, 2, value);
-    message node = tf_node_message("w", "Const", "");
-    tf_add_type(&node, "dtype", type);
-    message_inner(&node, 5, entry);
-    message_inner(&graph, TF_GRAPH_NODE, node);
+    message graph = { NULL, 0 };
+    message_inner(&graph, TF_GRAPH_NODE, tf_constant_message("w", type, count, field, bytes, n));
     message_inner(&graph, TF_GRAPH_NODE, tf_node_message("y", "Neg", "w"));
     return graph;
 }

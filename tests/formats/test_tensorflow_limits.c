@@ -1,5 +1,5 @@
-/* test_tensorflow_limits.c -- the limits of the reader of TensorFlow: nodes, work, values of loops,
- * results of functions, and Switches before a Merge. */
+/* test_tensorflow_limits.c -- the limits of the reader of TensorFlow: nodes, work, elements of
+ * constants, values of loops, results of functions, and Switches before a Merge. */
 #include "build/gen/suites.h"
 #include "tests/lib/files/tensorflow_graphs.h"
 
@@ -99,6 +99,37 @@ START_TEST(work)
     reads(&m);
     m = doubling(16, 1);
     refuses(&m, EDDY_LIMIT, "the graph takes too much work to read");
+}
+END_TEST
+
+/* y, which joins constants that leave out all elements. The number of its second one may be 0. */
+static message left_out(int type, uint64_t first, uint64_t second)
+{
+    message g = { NULL, 0 };
+    node(&g, tf_constant_message("a", type, first, 5, NULL, 0));
+    if (second > 0) node(&g, tf_constant_message("b", type, second, 5, NULL, 0));
+    plain(&g, "i", "Identity", "a");
+    if (second > 0) plain(&g, "j", "Identity", "b");
+    node(&g, tf_ints_message("axis", 0, NULL, (int32_t[]){ 0 }));
+    message y = tf_node_message("y", "ConcatV2", second > 0 ? "i,j,axis" : "i,i,axis");
+    message_inner(&g, TF_GRAPH_NODE, y);
+    return g;
+}
+
+/* Constants may leave out 32 MiB of elements, all together. */
+START_TEST(elements_left_out)
+{
+    enum { FLOAT = 1, COMPLEX64 = 8, MOST = 1 << 25 };
+    static const struct { int type; uint64_t first, second; bool read; } rows[] = {
+        { FLOAT, MOST / 4, 0, true },      { FLOAT, MOST / 4 + 1, 0, false },
+        { COMPLEX64, MOST / 8, 0, true },  { COMPLEX64, MOST / 8 + 1, 0, false },
+        { FLOAT, MOST / 8, MOST / 8, true }, { FLOAT, MOST / 8, MOST / 8 + 1, false },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        message m = left_out(rows[i].type, rows[i].first, rows[i].second);
+        if (rows[i].read) reads(&m);
+        else refuses(&m, EDDY_LIMIT, "all constants together may leave out 32 MiB");
+    }
 }
 END_TEST
 
@@ -245,6 +276,7 @@ Suite *tensorflow_limits_suite(void)
     tcase_add_test(many, nodes_of_calls);
     tcase_add_test(t, nodes_of_a_graph);
     tcase_add_test(t, work);
+    tcase_add_test(t, elements_left_out);
     tcase_add_test(t, numbers_of_attributes);
     tcase_add_test(t, values_of_loops);
     tcase_add_test(t, lists_of_loops);

@@ -84,7 +84,7 @@ static const constant constants[] = {
     { F, 1, -1, 5, 8, false, "has no valid shape", 0, 0, { 0 }, floats },
     { F, 8, 1 << 7, 5, 8, false, "has no valid shape", 0, 0, { 0 }, floats },
     { F, 9, 1, 5, 4, false, "has rank 9; the limit is 8", 0, 0, { 0 }, floats },
-    { F, 3, 1 << 16, 5, 4, false, "elements that are not may take 32 MiB", 0, 0, { 0 }, floats },
+    { F, 3, 1 << 16, 5, 4, false, "together may leave out 32 MiB", 0, 0, { 0 }, floats },
     { D, 1, 2, 6, 16, false, NULL, EDDY_FLOAT64, 2, { 0.5, 8 }, doubles },
     { D, 1, 2, CONTENT, 16, false, NULL, EDDY_FLOAT64, 2, { 0.5, 8 }, doubles },
     { I16, 1, 2, CONTENT, 4, false, NULL, EDDY_INT32, 2, { -3, 4 }, shorts },

@@ -171,6 +171,24 @@ message tf_ints_message(const char *name, int rank, const int64_t *dims, const i
     return tf_const_message(name, 3, 4, rank, dims, x);
 }
 
+message tf_constant_message(const char *name, int type, uint64_t count, uint32_t field,
+                            const void *bytes, size_t n)
+{
+    message shape = { NULL, 0 }, tensor = { NULL, 0 }, value = { NULL, 0 }, entry = { NULL, 0 };
+    message dim = { NULL, 0 }, node = tf_node_message(name, "Const", "");
+    message_number(&dim, 1, count);
+    message_inner(&shape, 2, dim);
+    message_number(&tensor, 1, (uint64_t)type);
+    message_inner(&tensor, 2, shape);
+    message_bytes(&tensor, field, bytes, n);
+    message_inner(&value, 8, tensor);
+    message_text(&entry, 1, "value");
+    message_inner(&entry, 2, value);
+    tf_add_type(&node, "dtype", type);
+    message_inner(&node, 5, entry);
+    return node;
+}
+
 /* ---------------------------------------------------------------- functions -- */
 
 message tf_function_message(const char *name, const char *args, const char *results)

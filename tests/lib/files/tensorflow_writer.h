@@ -28,6 +28,9 @@ void tf_add_texts(message *node, const char *name, const char *texts);      /* s
 message tf_input_message(const char *name, int rank, const int64_t *dims);
 message tf_floats_message(const char *name, int rank, const int64_t *dims, const float *x);
 message tf_ints_message(const char *name, int rank, const int64_t *dims, const int32_t *x);
+/* A constant of so many elements, of which `field` of the tensor has these bytes. */
+message tf_constant_message(const char *name, int type, uint64_t count, uint32_t field,
+                            const void *bytes, size_t n);
 /* The same of elements of any type, of so many bytes each. */
 message tf_const_message(const char *name, int type, size_t element, int rank, const int64_t *dims,
                          const void *x);
