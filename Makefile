@@ -560,7 +560,8 @@ sanitize: ## run tests and examples with AddressSanitizer, UBSan and leak check
 	@$(MAKE) $(SANITIZED) sanitized
 sanitized-tests:
 	@$(MAKE) $(SANITIZED) tests
-# The longest first. An epoch of each example, with every run repeated; `make check` trains to the end.
+# The longest first. Each example trains for one epoch, and repeats every run on the graph that was written and
+# read; `make check` trains to the end.
 sanitized: tests
 	@$(MAKE) --no-print-directory $(BUILD)/round_trip/transformer.ran roundtrip $(BUILD)/examples/infer
 	@$(BUILD)/examples/infer --out $(BUILD)/round_trip

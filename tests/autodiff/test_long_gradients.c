@@ -65,7 +65,7 @@ END_TEST
 Suite *long_gradients_suite(void)
 {
     Suite *suite = suite_create("long_gradients");
-    TCase *c = tcase_create("lengths"), *slow = tcase_create("a_million");
+    TCase *c = tcase_create("lengths"), *slow = tcase_create("long_chains");
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, nodes_grow_in_proportion);
     suite_add_tcase(suite, c);

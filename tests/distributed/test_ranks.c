@@ -87,9 +87,9 @@ static bool overlap_in_silence(eddy_communicator *c, void *context)
     ok = ok && eddy_rank_barrier(c, NULL) &&
          eddy_run_ranks(c, s, EDDY_FEED(), EDDY_FETCH(step), NULL) == EDDY_OK &&
          eddy_rank_barrier(c, NULL);
-    const int after = threads_with_signals();
+    const int after = most_threads_with_signals();
     ok = ok && eddy_rank_barrier(c, NULL) &&
-         expect(c, before == after, "%d threads take signals, before %d", after, before);
+         expect(c, after <= before, "%d threads take signals, before %d", after, before);
     eddy_session_free(s);
     eddy_graph_free(g);
     return ok;

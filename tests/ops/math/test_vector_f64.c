@@ -99,7 +99,8 @@ START_TEST(is_near_the_exact_value)
         for (int i = 0; i < BLOCK; i++)
             x[i] = argument(f, block ? i + 2 * EDGES : i, &seed);
         ck_assert_int_eq(f->op->tile(&f64, &f64)(BLOCK, y, &in, NULL), EDDY_OK);
-        for (int i = 0; long_double_is_exact() && i < BLOCK; i++) {
+        if (!long_double_has_its_digits()) continue;
+        for (int i = 0; i < BLOCK; i++) {
             const double error = error_of(y[i], f->exact(x[i]));
             ck_assert_msg(error <= f->most, "%s(%a) is %a, wrong by %g units in the last place",
                           f->op->name, x[i], y[i], error);
@@ -124,7 +125,8 @@ START_TEST(functions_of_two_operands)
         b[i] = edge ? argument(&any, i / (2 * EDGES), &seed) : argument(&any, i, &seed);
     }
     ck_assert_int_eq(binary[_i]->tile(&f64, &f64)(BLOCK, y, in, NULL), EDDY_OK);
-    for (int i = 0; long_double_is_exact() && i < BLOCK; i++) {
+    if (!long_double_has_its_digits()) return;
+    for (int i = 0; i < BLOCK; i++) {
         const double error = error_of(y[i], exact_binary[_i](a[i], b[i]));
         ck_assert_msg(error <= 1.6, "%s(%a, %a) is %a, wrong by %g units in the last place",
                       binary[_i]->name, a[i], b[i], y[i], error);

@@ -90,7 +90,8 @@ START_TEST(float32_is_rounded_correctly_nearly_everywhere)
     for (int block = 0; block < 10; block++) {
         for (int i = 0; i < BLOCK; i++) x[i] = spread(block * BLOCK + i);
         run_f32(f, x, y);
-        for (int i = 0; long_double_is_exact() && i < BLOCK; i++) {
+        if (!long_double_has_its_digits()) continue;
+        for (int i = 0; i < BLOCK; i++) {
             const float u = x[i];
             if (isnan(u)) ck_assert(isnan(y[i]));
             if (!(fabsf(u) < 1e30f) || (u <= 0 && u == floorf(u))) continue;
@@ -121,7 +122,8 @@ START_TEST(float64_is_near_the_exact_value)
                    : exp(-600 * part);
         }
         run_f64(f, x, y);
-        for (int i = 0; long_double_is_exact() && i < BLOCK; i++) {
+        if (!long_double_has_its_digits()) continue;
+        for (int i = 0; i < BLOCK; i++) {
             const long double exact = f->exact(x[i]);
             const double      near = (double)exact, last = fabs(near) - nextafter(fabs(near), 0);
             const double      error = fabs((double)(y[i] - exact));
@@ -142,7 +144,8 @@ START_TEST(float64_is_near_below)
     const struct function *f = &functions[_i];
     for (int i = 0; i < BLOCK; i++) x[i] = -0.5 - (i + 0.4) / 87.3;
     run_f64(f, x, y);
-    for (int i = 0; long_double_is_exact() && i < BLOCK; i++) {
+    if (!long_double_has_its_digits()) return;
+    for (int i = 0; i < BLOCK; i++) {
         const long double exact = f->exact(x[i]);
         const double      error = fabs((double)(y[i] - exact));
         ck_assert_msg(error <= 1e-13 * (1 + fabs((double)exact)), "%s(%a) is %a, wrong by %g",
