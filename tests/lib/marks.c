@@ -1,8 +1,8 @@
 /* marks.c -- says after which assertion a test crashed.
  *
  * Check writes the place of each assertion to a file, which for millions of assertions in loops
- * takes longer than the tests themselves. The linker puts __wrap__mark_point in the place of Check's
- * function: it remembers the place, which is printed when the process crashes or is ended by a
+ * takes longer than the tests themselves. The linker puts __wrap__mark_point in the place of
+ * Check's function: it remembers the place, which is printed when the process crashes or is ended by a
  * limit of time. Check learns it a hundred times a second, or never with CK_FORK=no, since it
  * allocates memory, which tests count. */
 #include <signal.h>

@@ -74,7 +74,8 @@ static void is(eddy_tensor t, const numbers *w, int64_t last, double tolerance)
     eddy_array   *a = eddy_fetch(s, t);
     ck_assert_msg(a != NULL, "%s", eddy_session_message(s));
     const int64_t n = w->n[w->rank - 1], rows = w->count / n;
-    const double  limit = (long_double_has_its_digits() ? 1 : 1000) * tolerance * sqrt((double)w->count);
+    const double  looser = long_double_has_its_digits() ? 1 : 1000;
+    const double  limit = looser * tolerance * sqrt((double)w->count);
     ck_assert_int_eq(eddy_array_count(a), rows * last);
     for (int64_t i = 0; i < rows * last; i++) {
         const int64_t at = i / last * n + i % last;
