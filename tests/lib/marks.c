@@ -2,9 +2,9 @@
  *
  * Check writes the place of each assertion to a file, which for millions of assertions in loops
  * takes longer than the tests themselves. The linker puts __wrap__mark_point in the place of
- * Check's function: it remembers the place, which is printed when the process crashes or is ended by a
- * limit of time. Check learns it a hundred times a second, or never with CK_FORK=no, since it
- * allocates memory, which tests count. */
+ * Check's function: it remembers the place, which is printed when the process crashes or is ended
+ * by a limit of time. Check learns it a hundred times a second, or never with CK_FORK=no, since
+ * it allocates memory, which tests count. */
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
