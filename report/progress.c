@@ -116,6 +116,24 @@ static void put(text *t, const char *format, ...)
     if (n > 0) t->used = t->used + n < LINE ? t->used + n : LINE - 1;
 }
 
+/* Whether the byte begins a letter of UTF-8. Each counts as one column. */
+static bool begins(char c) { return ((unsigned char)c & 0xc0) != 0x80; }
+
+static int width_of(const text *t)
+{
+    int n = 0;
+    for (int i = 0; i < t->used; i++) n += begins(t->at[i]);
+    return n;
+}
+
+static void cut(text *t, int columns)
+{
+    int i = 0;
+    for (int n = 0; i < t->used; i++)
+        if (begins(t->at[i]) && n++ == columns) break;
+    t->at[t->used = i] = 0;
+}
+
 /* "02:05", "1:00:00"; "--:--" if it is not known or longer than ten days. */
 static void put_time(text *t, double seconds)
 {
@@ -174,18 +192,16 @@ static void put_line(const eddy_progress *p, text *t)
     put_numbers(p, &numbers);
     put(t, "%s", p->label);
     if (p->total > 0 && p->terminal) {
-        const int columns = columns_of(p), left = columns - t->used - numbers.used - 9;
+        const int columns = columns_of(p), left = columns - width_of(t) - width_of(&numbers) - 9;
         if (left >= 4) put_bar(p, t, left < BAR ? left : BAR);
         put(t, "%s", numbers.at);
-        if (t->used > columns - 1)
-            t->used = columns > FEWEST_COLUMNS ? columns - 1 : FEWEST_COLUMNS;
-        t->at[t->used] = 0;
+        cut(t, columns > FEWEST_COLUMNS ? columns - 1 : FEWEST_COLUMNS);
         return;
     }
     if (p->total > 0)
         put(t, " %3d%%", (int)(100 * (double)atomic_load(&p->done) / (double)p->total));
     put(t, "%s", *p->label || p->total > 0 ? numbers.at : numbers.at + 1);
-    if (p->terminal && t->used > columns_of(p) - 1) t->at[t->used = columns_of(p) - 1] = 0;
+    if (p->terminal) cut(t, columns_of(p) - 1);
 }
 
 static const char ERASE[] = "\r\033[K";

@@ -1,5 +1,6 @@
 /* test_progress.c -- progress in a file and in a terminal. */
 #define _GNU_SOURCE
+#include "graph/base/text.h"
 #include "tests/lib/checks.h"
 
 #include <math.h>
@@ -113,14 +114,14 @@ static int count(const char *text, const char *what)
     return n;
 }
 
-/* No line is wider than the terminal. */
+/* No line is wider than the terminal, in letters. */
 static void fits_in(const char *text, int columns)
 {
     int at = 0;
     for (const char *c = text; *c; c++) {
         if (*c == '\r' || *c == '\n') at = 0;
         else if (strncmp(c, "\033[K", 3) == 0) c += 2;
-        else at++;
+        else at += (*c & 0xc0) != 0x80;
         ck_assert_int_lt(at, columns);
     }
 }
@@ -156,6 +157,27 @@ START_TEST(bars)
     ck_assert_int_eq(t.text[t.used - 1], '\n');
     fclose(to);
     close(t.master);
+}
+END_TEST
+
+/* A line is cut behind a letter, and the bar takes all that is left of the columns. */
+START_TEST(letters)
+{
+    terminal t;
+    for (int columns = 21; columns < 110; columns++) {
+        if (!open_terminal(&t, columns)) return;
+        FILE          *to = fdopen(t.slave, "w");
+        eddy_progress *p = eddy_progress_new(.total = 9, .label = "\u00fc\u00f6\u00e4\u00e9", .to = to);
+        eddy_progress_metric(p, "\u03b1\u03b2\u03b3\u03b4\u03b5", 0.5);
+        eddy_progress_add(p, 4);
+        eddy_progress_free(p);
+        drain(&t);
+        ck_assert_int_gt(t.used, 10);
+        fits_in(t.text, columns);
+        ck_assert_uint_eq(eddy__utf8_check(t.text, (size_t)t.used), (size_t)t.used);
+        fclose(to);
+        close(t.master);
+    }
 }
 END_TEST
 
@@ -200,6 +222,7 @@ Suite *progress_suite(void)
     tcase_add_test(t, plain_lines);
     tcase_add_test(t, other_loops);
     tcase_add_test(t, bars);
+    tcase_add_test(t, letters);
     suite_add_tcase(suite, t);
     t = tcase_create("threads");
     tcase_set_tags(t, "threads");
