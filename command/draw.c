@@ -23,53 +23,81 @@ static const char *shape_of(const group *g)
     const unsigned flags = eddy_node_of(g->node)->op->flags;
     if (g->nodes > 1) return "box3d, style=filled, fillcolor=\"#eef3ea\"";
     if (flags & EDDY_OP_VARIABLE) return "cylinder, style=filled, fillcolor=\"#ffe6b3\"";
-    if (flags & EDDY_OP_PLACEHOLDER) return "parallelogram, style=filled, fillcolor=\"#cce5ff\"";
+    if (flags & EDDY_OP_PLACEHOLDER) return "ellipse, style=filled, fillcolor=\"#cce5ff\"";
     if (flags & EDDY_OP_CONSTANT) return "note, style=filled, fillcolor=\"#eeeeee\"";
     if (flags & (EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT))
         return "box, style=filled, fillcolor=\"#ffd6d6\"";
     return "box, style=rounded";
 }
 
-/* Pairs of groups between which an edge was written already. */
-typedef struct edges {
-    size_t    n;
-    uint64_t *at;
-} edges;
+typedef struct edge {
+    int         from, to;               /* groups */
+    eddy_tensor x;                      /* its output is -1 for a control dependency */
+} edge;
 
-static bool is_new(edges *e, int from, int to)
+static int compare(const void *a, const void *b)
 {
-    const uint64_t key = ((uint64_t)(uint32_t)from << 32 | (uint32_t)to) + 1;
-    for (size_t i = (size_t)(key * 0x9E3779B97F4A7C15u) % e->n;; i = (i + 1) % e->n) {
-        if (e->at[i] == key) return false;
-        if (e->at[i]) continue;
-        e->at[i] = key;
-        return true;
+    const edge   *e = a, *f = b;
+    const int32_t by[][2] = { { e->to, f->to }, { e->from, f->from }, { e->x.node, f->x.node },
+                              { e->x.output, f->x.output } };
+    for (int i = 0; i < 4; i++)
+        if (by[i][0] != by[i][1]) return by[i][0] < by[i][1] ? -1 : 1;
+    return 0;
+}
+
+static void add_edge(edge *list, size_t *n, const groups *g, eddy_tensor x, int to)
+{
+    const int from = g->of[x.node];
+    if (from >= 0 && from != to) list[(*n)++] = (edge){ from, to, x };
+}
+
+/* One edge between two groups, with the shape of its tensor, or the number of its tensors. */
+static size_t write_edge(FILE *to, const edge *first, const edge *end)
+{
+    const edge *e = first, *last = NULL;
+    int         tensors = 0;
+    for (; e < end && e->from == first->from && e->to == first->to; e++) {
+        if (e->x.output < 0 || (last && compare(last, e) == 0)) continue;
+        last = e;
+        tensors++;
     }
+    fprintf(to, "  n%d -> n%d", first->from, first->to);
+    if (tensors == 0) fputs(" [style=dashed]", to);
+    else if (tensors > 1) fprintf(to, " [label=\"%d tensors\"]", tensors);
+    else if (eddy_shape_of(last->x).rank != 0) {
+        char s[200];
+        fprintf(to, " [label=\"%s\"]", eddy_shape_print(eddy_shape_of(last->x), s, sizeof s));
+    }
+    fputs(";\n", to);
+    return (size_t)(e - first);
 }
 
 static void write_edges(FILE *to, const model *m, const groups *g)
 {
     const int32_t size = eddy_graph_size(m->graph);
-    size_t        n = 1;
-    for (int32_t id = 1; id <= size; id++) n += (size_t)eddy_inputs_of(eddy_node_at(m->graph, id));
-    edges seen = { 2 * n, room(2 * n, sizeof *seen.at) };
+    size_t        most = 0, n = 0;
     for (int32_t id = 1; id <= size; id++) {
         const eddy_node *node = eddy_node_of(eddy_node_at(m->graph, id));
-        for (int32_t i = 0; g->of[id] >= 0 && i < node->n_inputs; i++) {
-            const int from = g->of[node->inputs[i].node];
-            if (from < 0 || from == g->of[id] || !is_new(&seen, from, g->of[id])) continue;
-            const eddy_tensor x = node->inputs[i];
-            char              s[200];
-            fprintf(to, "  n%d -> n%d [label=\"%s\"];\n", from, g->of[id],
-                    eddy_shape_print(eddy_shape_of(x), s, sizeof s));
-        }
+        most += (size_t)node->n_inputs + (size_t)node->n_controls;
     }
+    edge *list = room(most, sizeof *list);
+    for (int32_t id = 1; id <= size; id++) {
+        const eddy_node *node = eddy_node_of(eddy_node_at(m->graph, id));
+        if (g->of[id] < 0) continue;
+        for (int32_t i = 0; i < node->n_inputs; i++)
+            add_edge(list, &n, g, node->inputs[i], g->of[id]);
+        for (int32_t i = 0; i < node->n_controls; i++)
+            add_edge(list, &n, g, (eddy_tensor){ .node = node->controls[i], .output = -1 },
+                     g->of[id]);
+    }
+    qsort(list, n, sizeof *list, compare);
+    for (size_t i = 0; i < n;) i += write_edge(to, list + i, list + n);
 }
 
 static void write_dot(FILE *to, const model *m, const groups *g)
 {
-    fputs("digraph model {\n  node [fontname=\"sans-serif\", fontsize=11];\n"
-          "  edge [fontname=\"sans-serif\", fontsize=9, color=\"#777777\"];\n", to);
+    fputs("digraph model {\n  ranksep=0.35;\n  node [fontname=\"sans-serif\", fontsize=11];\n"
+          "  edge [fontname=\"sans-serif\", fontsize=9, color=\"#777777\", arrowsize=0.7];\n", to);
     for (int i = 0; i < g->count; i++) {
         const group *at = &g->at[i];
         fprintf(to, "  n%d [label=\"", i);
