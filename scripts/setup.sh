@@ -80,6 +80,8 @@ if [ "$need" = ci ]; then
     want shellcheck have shellcheck
     want cmake have cmake
     want mandoc have mandoc
+    # eddy show --graph calls it.
+    want graphviz have dot
     # The tests read event files with it.
     want python3-protobuf /usr/bin/python3 -c "import google.protobuf"
     want libonnx-testdata [ -d /usr/share/libonnx-testdata ]
