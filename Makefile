@@ -814,6 +814,8 @@ install: lib command build/interface.json $(REFERENCE)/index.md $(PC_FILES) $(CM
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/cmake/eddy $(CMAKE_FILES)
 	install -D -m 644 build/interface.json $(DESTDIR)$(PREFIX)/share/eddy/interface.json
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/eddy $(REFERENCE)/*.md
+	@# configurations of eddy train, with what they name
+	@for f in $(wildcard examples/train/*.yaml data/digit*) data/README.md docs/design.md; do install -D -m 644 $$f $(DESTDIR)$(PREFIX)/share/doc/eddy/$$f || exit 1; done
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/eddy/gdb share/gdb/eddy.py
 	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(BUILD)/eddy
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 docs/man/*.1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the library into a temporary folder, builds a program in C and one in C++ against it
-# with CMake, shared and static, and with pkg-config, and runs them; and calls the shared
-# library from Python. Missing tools are skipped.
+# with CMake, shared and static, and with pkg-config, and runs them; calls the shared library from
+# Python and the program eddy with the examples; and uninstalls. Missing tools are skipped.
 set -eu
 
 root=$(mktemp -d)
@@ -171,9 +171,34 @@ with_python() {
     count=$((count + 1))
 }
 
+with_command() {
+    share=$root/usr/share
+    for page in docs/man/*.1; do cmp "$page" "$share/man/man1/${page##*/}"; done
+    cmp share/completions/eddy.bash "$share/bash-completion/completions/eddy"
+    cmp share/completions/_eddy "$share/zsh/site-functions/_eddy"
+    cmp share/completions/eddy.fish "$share/fish/vendor_completions.d/eddy.fish"
+    cmp share/gdb/eddy.py "$share/eddy/gdb/eddy.py"
+    test -s "$share/eddy/interface.json"
+    test -s "$share/doc/eddy/index.md"
+    for name in digits characters; do
+        "$root/usr/bin/eddy" train "$share/doc/eddy/examples/train/$name.yaml" --dry-run >"$root/log" 2>&1 ||
+            { cat "$root/log" >&2; exit 1; }
+    done
+    test -s "$share/doc/eddy/examples/train/fashion.yaml"
+    count=$((count + 1))
+}
+
+uninstalled() {
+    ${MAKE:-make} --no-print-directory uninstall PREFIX="$root/usr" LIBDIR="$libdir" >"$root/log"
+    left=$(find "$root/usr" ! -type d)
+    [ -z "$left" ] || { printf 'packages: make uninstall leaves\n%s\n' "$left" >&2; exit 1; }
+}
+
 if command -v cmake >/dev/null; then with_cmake; else echo "packages: no cmake, skipped"; fi
 if command -v pkg-config >/dev/null; then with_pkg_config
 else echo "packages: no pkg-config, skipped"; fi
 if command -v python3 >/dev/null; then with_python
 else echo "packages: no python3, skipped"; fi
+with_command
+uninstalled
 echo "packages: $count programs ok"
