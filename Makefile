@@ -504,7 +504,7 @@ read-back: roundtrip $(BUILD)/examples/infer
 	@$(BUILD)/examples/infer --out $(BUILD)/round_trip
 	@sh scripts/report_page.sh $(BUILD)/round_trip/digits.html overview curves tables images histograms time parameters graph0
 transcripts: $(BUILD)/eddy
-	@BUILD='$(BUILD)' sh scripts/command.sh tests/command/*.txt
+	@BUILD='$(BUILD)' sh scripts/command.sh tests/command/*.txt docs/guide/command.md docs/guide/training.md
 pages: $(LIBRARIES:%=$(BUILD)/%.a)
 	@CC='$(CC)' BUILD='$(BUILD)' LIBS='$(INPUT_LIBS) $(LIBS)' sh scripts/docs.sh README.md docs/*/*.md
 
