@@ -103,7 +103,7 @@ static void guess(model *m, bool want_inputs, bool want_outputs)
         const eddy_tensor t = eddy_node_at(m->graph, id);
         const eddy_node  *node = eddy_node_of(t);
         const bool        placeholder = node->op->flags & EDDY_OP_PLACEHOLDER;
-        if (node->traced) continue;
+        if (node->traced || strcmp(node->op->name, "Argument") == 0) continue;
         if (want_inputs && placeholder) add(&m->inputs, &m->n_inputs, node->name, t);
         if (want_outputs && !used[id] && !placeholder && !(node->op->flags & EDDY_OP_VARIABLE) &&
             !initializes(m->graph, node))

@@ -118,11 +118,12 @@ static bool read_tensor(reader *r, eddy_graph *g, const eddy_yaml_item *it, bool
 /* --------------------------------------------------------------- a node -- */
 
 enum {
-    NAME, OP, INPUTS, CONTROLS, DEVICE, GRADIENT, COLOCATE, ORIGIN, ATTRIBUTES, OUTPUTS, NODE_KEYS
+    NAME, OP, INPUTS, CONTROLS, DEVICE, GRADIENT, COLOCATE, ORIGIN, TRACED, ATTRIBUTES, OUTPUTS,
+    NODE_KEYS
 };
 static const char *const node_keys[NODE_KEYS] = {
-    "name", "op", "inputs", "controls", "device", "gradient", "colocate", "origin", "attributes",
-    "outputs"
+    "name", "op", "inputs", "controls", "device", "gradient", "colocate", "origin", "traced",
+    "attributes", "outputs"
 };
 
 static bool is_list_up_to(reader *r, const eddy_yaml_item *it, int64_t most)
@@ -199,6 +200,11 @@ static bool read_head(reader *r, eddy_append_args *a, const eddy_yaml_item *it,
            (!in[ORIGIN] || read_node_name(r, a->graph, in[ORIGIN], &a->origin));
 }
 
+static bool set_traced(reader *r, const eddy_node *node, const eddy_yaml_item *it)
+{
+    return !it || eddy__yaml_bool(&r->p, it, &((eddy_node *)(uintptr_t)node)->traced);
+}
+
 /* The static types in the file are those of the graph that was written, possibly narrowed by
  * hand. They must be compatible with the types that the operation infers. */
 static bool set_outputs(reader *r, const eddy_node *node, const eddy_yaml_item *list)
@@ -264,7 +270,7 @@ static bool read_node(reader *r, eddy_graph *g, const eddy_yaml_item *it)
     }
     a.attrs = attrs;
     const eddy_node *node = append(r, &a, it, attrs);
-    return node && set_outputs(r, node, in[OUTPUTS]);
+    return node && set_traced(r, node, in[TRACED]) && set_outputs(r, node, in[OUTPUTS]);
 }
 
 /* ------------------------------------------------------------- a graph -- */

@@ -337,6 +337,7 @@ static bool put_node(writer *w, const eddy_graph *g, const eddy_node *node, int 
     if (node->gradient) put_text_line(t, "gradient", node->gradient, indent);
     if (colocate) put_text_line(t, "colocate", colocate->name, indent);
     if (origin) put_text_line(t, "origin", origin->name, indent);
+    if (node->traced) eddy__text_put(t, "%*straced: true\n", indent, "");
     if (!put_attributes(w, node, indent)) return false;
     put_outputs(t, node, indent);
     return true;

@@ -64,9 +64,33 @@ static eddy_graph *fit(void)
     return g;
 }
 
+static int below_100(eddy_list x, eddy_tensor *y, void *context)
+{
+    (void)context;
+    y[0] = eddy_less(x.at[0], eddy_scalar(x.at[0].graph, 100));
+    return 1;
+}
+
+static int doubled(eddy_list x, eddy_tensor *y, void *context)
+{
+    (void)context;
+    y[0] = eddy_add(x.at[0], x.at[0]);
+    return 1;
+}
+
+/* A loop, whose functions have nodes in the graph, too. */
+static eddy_graph *loop(void)
+{
+    eddy_graph *g = eddy_graph_new();
+    eddy_tensor y, x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SCALAR);
+    eddy_while_loop({ .build = below_100 }, { .build = doubled }, EDDY_LIST(x), &y);
+    eddy_named("y", y);
+    return g;
+}
+
 int main(int argc, char **argv)
 {
     return argc != 2 || !save(line(), argv[1], "line.yaml") ||
            !save(fit(), argv[1], "fit.yaml") || !save(sound(), argv[1], "sound.yaml") ||
-           !save(colors(), argv[1], "colors.yaml");
+           !save(colors(), argv[1], "colors.yaml") || !save(loop(), argv[1], "loop.yaml");
 }

@@ -477,6 +477,8 @@ static const struct { const char *text, *problem; } graphs[] = {
     { NEG("inputs: [\"a:0\"], controls: [x]"), "no earlier node is named" },
     { NEG("inputs: [\"a:0\"], controls: 7"), "expected a list" },
     { NEG("inputs: [\"a:0\"], device: d, gradient: g, colocate: a, origin: a"), "" },
+    { NEG("inputs: [\"a:0\"], traced: true"), "" },
+    { NEG("inputs: [\"a:0\"], traced: 1"), "neither true nor false" },
     { NEG("inputs: [\"a:0\"], device: []"), "expected" },
     { NEG("inputs: [\"a:0\"], gradient: []"), "expected" },
     { NEG("inputs: [\"a:0\"], colocate: x"), "no earlier node is named" },

@@ -90,6 +90,19 @@ START_TEST(empty_graph)
 }
 END_TEST
 
+/* A node of a function of a loop, which has a copy of it. */
+START_TEST(traced)
+{
+    eddy_graph *g = eddy_graph_new();
+    eddy_tensor x = plain_make_source(g, "x", EDDY_SCALAR), y = eddy_apply1(&plain_same, NULL, x);
+    g->nodes[y.node]->traced = true;
+    eddy_graph *back = there_and_back(g);
+    ck_assert(eddy__graph_node(back, y.node)->traced && !eddy__graph_node(back, x.node)->traced);
+    eddy_graph_free(g);
+    eddy_graph_free(back);
+}
+END_TEST
+
 /* Origin and colocation, as a gradient pass leaves them. */
 START_TEST(origins)
 {
@@ -537,6 +550,7 @@ Suite *graph_files_suite(void)
     tcase_add_test(format, small_round_trip);
     tcase_add_test(format, scope_of_the_last_node);
     tcase_add_test(format, empty_graph);
+    tcase_add_test(format, traced);
     tcase_add_test(format, origins);
     tcase_add_test(format, attributes);
     tcase_add_test(format, written_strings);
