@@ -516,6 +516,9 @@ $(BUILD)/tests/gdb: $(BUILD)/obj/tests/gdb/debugged.o $(BUILD)/libeddy.a
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 $(BUILD)/obj/tests/gdb/debugged.o: CFLAGS := -O0 -g
 
+onnx-gradients: $(BUILD)/eddy ## compare ONNX models of eddy grad in ONNX Runtime with Eddy (needs npm; PyTorch, if it is installed)
+	@BUILD='$(BUILD)' sh scripts/onnx_gradients.sh
+
 docs: $(REFERENCE)/index.md $(REFERENCE)/catalog.md ## write the reference of operations to build/docs/reference
 $(REFERENCE)/index.md: $(OPSRC) ops/gen.awk ops/declared.awk ops/calls_by_task.txt scripts/reference.sh
 	@sh scripts/reference.sh $(@D)
@@ -840,7 +843,7 @@ help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
-.PHONY: all lib machines check-machines objects command examples tests benches setup demo check run-tests docs interface bindings accuracy hunt passes roundtrip sanitize \
+.PHONY: all lib machines check-machines objects command examples tests benches setup demo check run-tests docs interface bindings onnx-gradients accuracy hunt passes roundtrip sanitize \
         style-scripts self-checking read-back transcripts pages quick-memory quick-crashes quick-hostile \
         sanitized-tests sanitized valgrind tsan msan threads determinism portability cover covered mutants fuzz fuzzing corpus torture torture-quick hostile \
         bench bench-check bench-inference bench-machines scale bench-ops instructions \

@@ -167,7 +167,8 @@ START_TEST(letters)
     for (int columns = 21; columns < 110; columns++) {
         if (!open_terminal(&t, columns)) return;
         FILE          *to = fdopen(t.slave, "w");
-        eddy_progress *p = eddy_progress_new(.total = 9, .label = "\u00fc\u00f6\u00e4\u00e9", .to = to);
+        eddy_progress *p = eddy_progress_new(.total = 9, .label = "\u00fc\u00f6\u00e4\u00e9",
+                                             .to = to);
         eddy_progress_metric(p, "\u03b1\u03b2\u03b3\u03b4\u03b5", 0.5);
         eddy_progress_add(p, 4);
         eddy_progress_free(p);
