@@ -574,7 +574,7 @@ valgrind: ## run the tests under valgrind, except cases tagged slow or many (JOB
 	@sh scripts/setup.sh valgrind
 	@$(MAKE) --no-print-directory BUILD=build/valgrind OPT=-O1 tests
 	@CK_FORK=no CK_EXCLUDE_TAGS='slow many' OPENBLAS_CORETYPE=Sandybridge OPENBLAS_NUM_THREADS=1 \
-	    UNDER='valgrind -q --fair-sched=yes --leak-check=full --child-silent-after-fork=yes --error-exitcode=1' \
+	    UNDER='valgrind -q --fair-sched=yes --leak-check=full --error-exitcode=1' \
 	    $(MAKE) --no-print-directory BUILD=build/valgrind run-tests
 
 tsan: ## run the tests with ThreadSanitizer, except cases tagged slow or many (JOBS=1: one suite at a time)

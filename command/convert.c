@@ -97,15 +97,13 @@ static int convert_variables(const model *m, const char *to, file_kind kind)
 
 /* -------------------------------------------------------------------- graphs -- */
 
-/* Of --quantize; its text has been printed and is not kept. */
-static eddy_quantize_report report;
-
 /* Replaces the graph by one with only the nodes that the outputs need. */
 static bool extract(model *m, eddy_session *s)
 {
     eddy_error   e = { 0 };
     const int    n = m->n_outputs;
     eddy_tensor *new_outputs = room((size_t)n, sizeof *new_outputs);
+    eddy_quantize_report report;
     eddy_graph  *g = eddy_extract(tensors_of(m->outputs, n), .freeze = s, .error = &e,
                                   .new_outputs = new_outputs, .quantize = quantize,
                                   .quantized = &report);
@@ -115,7 +113,6 @@ static bool extract(model *m, eddy_session *s)
     }
     if (report.text && !as_json) printf("%s", report.text);
     eddy_string_free(report.text);
-    report.text = NULL;
     named *outputs_ = room((size_t)n, sizeof *outputs_);
     for (int i = 0; i < n; i++) outputs_[i] = (named){ m->outputs[i].name, new_outputs[i] };
     const char *path = m->path;
@@ -151,20 +148,6 @@ static int convert_graph(model *m, const char *to, file_kind kind)
                              : write_yaml(m, m->outputs, m->n_outputs, to);
 }
 
-/* The file, and with --quantize the number of arrays and the bytes of all weights. */
-static void print_json(const char *path)
-{
-    json_open(NULL, '{');
-    json_text("file", path);
-    if (quantize) {
-        json_number("quantized", report.n_quantized);
-        json_number("left", report.n_left);
-        json_number("bytes", (double)report.bytes);
-        json_number("bytes_before", (double)report.bytes_before);
-    }
-    json_close('}');
-}
-
 static int run(char **operands, int count)
 {
     (void)count;
@@ -184,7 +167,7 @@ static int run(char **operands, int count)
              kind_name(m.kind));
     else if (m.graph) status = convert_graph(&m, operands[1], kind);
     else status = convert_tensors(&m, operands[1], kind);
-    if (status == SUCCESS && as_json) print_json(operands[1]);
+    if (status == SUCCESS) json_file(operands[1]);
     model_close(&m);
     return status;
 }
