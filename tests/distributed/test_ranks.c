@@ -103,6 +103,62 @@ START_TEST(threads_for_messages_take_no_signals)
 }
 END_TEST
 
+/* -------------------------------------------------------------------- traces -- */
+
+/* The longest event with this name, in microseconds; -1 if there is none. */
+static double longest(const char *trace, const char *name)
+{
+    double      most = -1, took;
+    const char *at = trace;
+    char        word[60];
+    snprintf(word, sizeof word, ", \"name\": \"%s\"", name);
+    for (; (at = strstr(at, "\"dur\": ")) != NULL; at += 7) {
+        const size_t n = strcspn(at, ",");
+        took = atof(at + 7);
+        if (strncmp(at + n, word, strlen(word)) == 0 && took > most) most = took;
+    }
+    return most;
+}
+
+/* Rank 1 comes late to each step, and rank 0 waits in the collective. */
+static bool trace_of_waits(eddy_communicator *c, void *context)
+{
+    const bool      overlap = *(bool *)context;
+    eddy_graph     *g = eddy_graph_new();
+    eddy_tensor     v = eddy_variable(g, eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(3000)));
+    eddy_optimizer *o = eddy_distributed(eddy_adam(g), c, .bucket_bytes = 1, .overlap = overlap);
+    eddy_tensor     step = eddy_minimize(o, eddy_sum(Square(v))), init = eddy_initializer(g);
+    eddy_session   *s = eddy_session_new(g, .threads = 1, .trace = true);
+    char           *text = NULL;
+    size_t          size;
+    FILE           *to = open_memstream(&text, &size);
+    bool            ok = eddy_run(s, EDDY_FEED(), EDDY_FETCH(init), NULL) == EDDY_OK;
+    for (int i = 0; i < 5; i++) {
+        ok = ok && eddy_rank_barrier(c, NULL);
+        if (eddy_communicator_rank(c) == 1)
+            nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+        ok = ok && eddy_run_ranks(c, s, EDDY_FEED(), EDDY_FETCH(step), NULL) == EDDY_OK;
+    }
+    ok = ok && eddy_session_trace(s, to) == EDDY_OK;
+    fclose(to);
+    const double waited = longest(text, overlap ? "AllReduceEnd" : "AllReduce");
+    ok = ok && expect(c, eddy_communicator_rank(c) == 1 ? waited >= 0 : waited > 10000,
+                      "the longest wait lasts %.1f us", waited) &&
+         expect(c, (longest(text, "AllReduceBegin") >= 0) == overlap, "AllReduceBegin");
+    free(text);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return ok;
+}
+
+START_TEST(traces)
+{
+    bool       overlap = _i == 1;
+    eddy_error e = { 0 };
+    ck_assert_msg(eddy_run_threads(2, trace_of_waits, &overlap, &e), "%s", e.message);
+}
+END_TEST
+
 Suite *ranks_suite(void)
 {
     Suite *s = suite_create("ranks");
@@ -111,6 +167,7 @@ Suite *ranks_suite(void)
     tcase_set_tags(many, "threads many");
     tcase_add_loop_test(few, few_ranks, 0, count_of_scenarios());
     tcase_add_test(few, threads_for_messages_take_no_signals);
+    tcase_add_loop_test(few, traces, 0, 2);
     tcase_add_loop_test(many, many_ranks, 0, count_of_scenarios());
     suite_add_tcase(s, few);
     suite_add_tcase(s, many);

@@ -457,6 +457,7 @@ static char *text_of(void (*put)(eddy_session *, FILE *), eddy_session *s)
 
 static void put_profile(eddy_session *s, FILE *to) { eddy_session_profile(s, to); }
 static void put_lines(eddy_session *s, FILE *to) { eddy_session_profile_json(s, to); }
+static void put_trace(eddy_session *s, FILE *to) { eddy_session_trace(s, to); }
 
 /* Of this number of runs, how many are parallel if the variants take so many ticks. */
 static int parallel_runs(autotuner *t, int of, int64_t serial, int64_t parallel)
@@ -507,6 +508,28 @@ START_TEST(reports)
 }
 END_TEST
 
+/* Chains run on both threads in one of the steps, if not in the first: a thread that is late finds
+ * them done. */
+START_TEST(trace_of_threads)
+{
+    const training t = build(&MODELS[0]);
+    eddy_session  *s = eddy_session_new(g, .threads = 2, .trace = true);
+    bool           found = false;
+    runs(s, t.init);
+    for (int i = 0; i < 1000 && !found; i++) {
+        ck_assert_int_eq(
+            eddy_run(s, EDDY_FEED({ t.x, batch }), EDDY_FETCH(t.train), NULL), EDDY_OK);
+        char *text = text_of(put_trace, s);
+        ck_assert_ptr_nonnull(strstr(text, "\"ph\": \"X\", \"pid\": 1, \"tid\": 1"));
+        ck_assert_ptr_null(strstr(text, "\"tid\": 3"));
+        found = strstr(text, "\"ph\": \"X\", \"pid\": 1, \"tid\": 2") != NULL;
+        free(text);
+    }
+    ck_assert(found);
+    eddy_session_free(s);
+}
+END_TEST
+
 Suite *parallel_groups_suite(void)
 {
     Suite *suite = suite_create("parallel_groups");
@@ -523,6 +546,7 @@ Suite *parallel_groups_suite(void)
     tcase_add_test(c, damage);
     tcase_add_test(c, the_faster_variant_is_found);
     tcase_add_test(c, reports);
+    tcase_add_test(c, trace_of_threads);
     suite_add_tcase(suite, c);
     return suite;
 }
