@@ -6,6 +6,7 @@
 static text_list   outputs, shapes, only;
 static const char *weights = NULL;
 static bool        freeze = false, quantize = false;
+static eddy_quantize_report quantized;
 
 static const option_row options[] = {
     { "outputs", 0, OPTION_NAMES, "NAMES", &outputs, "only what these tensors need" },
@@ -103,16 +104,14 @@ static bool extract(model *m, eddy_session *s)
     eddy_error   e = { 0 };
     const int    n = m->n_outputs;
     eddy_tensor *new_outputs = room((size_t)n, sizeof *new_outputs);
-    eddy_quantize_report report;
     eddy_graph  *g = eddy_extract(tensors_of(m->outputs, n), .freeze = s, .error = &e,
                                   .new_outputs = new_outputs, .quantize = quantize,
-                                  .quantized = &report);
+                                  .quantized = &quantized);
     if (!g) {
         fail(m->path, "%s", e.message);
         return false;
     }
-    if (report.text && !as_json) printf("%s", report.text);
-    eddy_string_free(report.text);
+    if (quantized.text && !as_json) printf("%s", quantized.text);
     named *outputs_ = room((size_t)n, sizeof *outputs_);
     for (int i = 0; i < n; i++) outputs_[i] = (named){ m->outputs[i].name, new_outputs[i] };
     const char *path = m->path;
@@ -148,6 +147,23 @@ static int convert_graph(model *m, const char *to, file_kind kind)
                              : write_yaml(m, m->outputs, m->n_outputs, to);
 }
 
+static void print_json(const char *path)
+{
+    json_open(NULL, '{');
+    json_text("file", path);
+    if (quantized.text) {
+        json_integer("quantized", quantized.n_quantized);
+        json_integer("left", quantized.n_left);
+        json_integer("bytes", quantized.bytes);
+        json_integer("bytes_before", quantized.bytes_before);
+        json_open("report", '[');
+        for (const char *at = quantized.text, *end; (end = strchr(at, '\n')) != NULL; at = end + 1)
+            json_text(NULL, text("%.*s", (int)(end - at), at));
+        json_close(']');
+    }
+    json_close('}');
+}
+
 static int run(char **operands, int count)
 {
     (void)count;
@@ -167,7 +183,8 @@ static int run(char **operands, int count)
              kind_name(m.kind));
     else if (m.graph) status = convert_graph(&m, operands[1], kind);
     else status = convert_tensors(&m, operands[1], kind);
-    if (status == SUCCESS) json_file(operands[1]);
+    if (status == SUCCESS && as_json) print_json(operands[1]);
+    eddy_string_free(quantized.text);
     model_close(&m);
     return status;
 }

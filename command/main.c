@@ -51,6 +51,16 @@ static int unknown(const char *name)
     return fail(NULL, "there is no command '%s'; 'eddy help' lists the commands", name);
 }
 
+static int print_version(bool json)
+{
+    if (!json) return printf("eddy %s\n", eddy_version()) < 0 ? TROUBLE : SUCCESS;
+    as_json = true;
+    json_open(NULL, '{');
+    json_text("version", eddy_version());
+    json_close('}');
+    return SUCCESS;
+}
+
 /* All commands with their options. */
 static int print_json(void)
 {
@@ -74,7 +84,8 @@ static int help(char **operands, int count)
 static int run(int argc, char **argv)
 {
     if (argc < 2) return print_help(stderr);
-    if (strcmp(argv[1], "--version") == 0) return printf("eddy %s\n", eddy_version()) < 0;
+    if (strcmp(argv[1], "--version") == 0)
+        return print_version(argc > 2 && strcmp(argv[2], "--json") == 0);
     if (strcmp(argv[1], "words") == 0) return print_words();
     const bool     wants = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
     const command *c = wants ? &command_help : find(argv[1]);

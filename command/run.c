@@ -216,9 +216,25 @@ static int save_values(const save *to, const named *y, eddy_array **values)
     return status;
 }
 
+/* The runs of --repeat after the first, which compiles. */
+typedef struct run_times {
+    double mean, least;             /* in seconds */
+} run_times;
+
+static void print_times(const run_times *t)
+{
+    if (as_json) {
+        json_number("runs", (double)(repeat - 1));
+        json_number("mean_seconds", t->mean);
+        json_number("least_seconds", t->least);
+    } else
+        note(NULL, "%s after the first: %.3f ms on average, the fastest %.3f ms",
+             number_of(repeat - 1, "run"), 1e3 * t->mean, 1e3 * t->least);
+}
+
 static int print_values(const named *y, eddy_array **values, int n, text_list names)
 {
-    if (as_json) json_open(NULL, '[');
+    if (as_json) json_open(repeat > 1 ? "values" : NULL, '[');
     for (int i = 0; i < n; i++) {
         if (!values[i]) continue;
         if (top > 0) note_names(&y[i], values[i], names);
@@ -231,36 +247,40 @@ static int print_values(const named *y, eddy_array **values, int n, text_list na
 
 /* ----------------------------------------------------------------- running -- */
 
-static bool compute(eddy_session *s, eddy_feeds given, eddy_list of, eddy_array **values)
+static bool compute(eddy_session *s, eddy_feeds given, eddy_list of, eddy_array **values,
+                    run_times *t)
 {
-    double best = INFINITY, sum = 0;
+    *t = (run_times){ 0, INFINITY };
     for (int64_t i = 0; i < repeat; i++) {
         const double from = seconds_now();
         if (eddy_run(s, given, of, values) != EDDY_OK) return false;
         const double took = seconds_now() - from;
         if (i == 0 && repeat > 1) continue;     /* it compiles */
-        sum += took;
-        if (took < best) best = took;
+        t->mean += took / (double)(repeat > 1 ? repeat - 1 : 1);
+        if (took < t->least) t->least = took;
     }
-    if (repeat > 1)
-        note(NULL, "%s after the first: %.3f ms on average, the fastest %.3f ms",
-             number_of(repeat - 1, "run"), 1e3 * sum / (double)(repeat - 1), 1e3 * best);
     return true;
 }
 
 static int run_model(model *m, text_list names)
 {
     int          n, status = TROUBLE;
+    run_times    took;
     const named *y = model_select(m, fetches, &n);
     const save  *to = y ? saves_read(y, n) : NULL;
     eddy_feed   *given = to ? feeds_read(m, feeds, &images) : NULL;
     if (!given) return TROUBLE;
     eddy_array  **values = room((size_t)n, sizeof(eddy_array *));
     eddy_session *s = model_session(m, weights, false, 0);
-    if (s && !compute(s, (eddy_feeds){ feeds.count, given }, tensors_of(y, n), values))
+    if (s && !compute(s, (eddy_feeds){ feeds.count, given }, tensors_of(y, n), values, &took))
         fail(m->path, "%s", eddy_session_message(s));
     else if (s) status = save_values(to, y, values);
-    if (status == SUCCESS) status = print_values(y, values, n, names);
+    if (status == SUCCESS) {
+        if (as_json && repeat > 1) json_open(NULL, '{');
+        if (repeat > 1) print_times(&took);
+        status = print_values(y, values, n, names);
+        if (as_json && repeat > 1) json_close('}');
+    }
     for (int i = 0; i < n; i++) eddy_array_free(values[i]);
     eddy_session_free(s);
     feeds_free(given, feeds.count);
