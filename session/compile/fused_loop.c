@@ -122,7 +122,10 @@ static __attribute__((noinline)) eddy_status test(running *r, int i, const void 
     return EDDY_CHECK_FAILED;
 }
 
-static void run_tile(running *r, char *registers, int64_t from, int64_t at, int64_t n, int worker)
+/* Compiled once with checks of values and once without. */
+static inline __attribute__((always_inline)) void run_parts(running *r, char *registers,
+                                                            int64_t from, int64_t at, int64_t n,
+                                                            int worker, bool checks)
 {
     const fused  *f = r->f;
     const int64_t next = at + n, more = f->count - next < n ? f->count - next : n;
@@ -138,12 +141,24 @@ static void run_tile(running *r, char *registers, int64_t from, int64_t at, int6
         }
         void       *y = at_tile(&p->y, registers, at);
         eddy_status s = p->fn(n, y, x, p->attrs);
-        if (p->tested && s == EDDY_OK && !eddy__all_finite(p->tested, y, n) &&
+        if (checks && p->tested && s == EDDY_OK && !eddy__all_finite(p->tested, y, n) &&
             test(r, i, y, at, n, worker) != EDDY_OK)
             return;
         if (s == EDDY_OK || i >= r->failed[worker].part) continue;
         r->failed[worker] = (failure){ .part = i, .status = s };
     }
+}
+
+static __attribute__((noinline)) void run_checked_tile(running *r, char *registers, int64_t from,
+                                                       int64_t at, int64_t n, int worker)
+{
+    run_parts(r, registers, from, at, n, worker, true);
+}
+
+static void run_tile(running *r, char *registers, int64_t from, int64_t at, int64_t n, int worker)
+{
+    if (r->f->checks) run_checked_tile(r, registers, from, at, n, worker);
+    else run_parts(r, registers, from, at, n, worker, false);
 }
 
 enum { CHUNKS_PER_LOOK = 4 };
