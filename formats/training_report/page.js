@@ -159,7 +159,7 @@ function ridges(s) {
     d += `L${px(40)} ${base(i).toFixed(1)}Z`;
     const age = n > 1 ? i / (n - 1) : 1;
     plot.append(svg('path', { d, fill: color(s.run), 'fill-opacity': 0.25 + 0.55 * age, stroke: 'var(--card)', 'stroke-width': 0.7 }));
-    if (i === 0 || i === n - 1 || (n > 8 && i % Math.ceil(n / 5) === 0 && i < n - 2))
+    if (i === 0 || i === n - 1 || (n > 8 && i % Math.ceil(n / 5) === 0 && base(n - 1) - base(i) >= 12))
       plot.append(svg('text', { x: width - left + 6, y: base(i) + 3 }, short(p[0])));
   });
   for (const v of ticks(low, high, 2, false))
@@ -328,7 +328,7 @@ function profiles() {
     const [all, ...rows] = s.points[0];
     const t = html('table', {}, html('tr', {}, ...['node', 'operation', 'results', 'µs', '%', ''].map(c => html('th', {}, c))));
     for (const [name, op, micros, size] of rows)
-      t.append(html('tr', {}, html('td', {}, name), ...[op, size ? bytes(size) : '', short(micros), (100 * micros / (all || 1)).toFixed(1)].map(c => html('td', {}, c)),
+      t.append(html('tr', {}, html('td', {}, ...breakable(name)), ...[op, size ? bytes(size) : '', short(micros), (100 * micros / (all || 1)).toFixed(1)].map(c => html('td', {}, c)),
         html('td', { class: 'bar' }, html('i', { style: `width:${100 * micros / (rows[0][2] || 1)}%` }))));
     return card(`${titleOf(s)}: ${short(all)} µs a run`, html('div', { class: 'wide' }, t));
   }));
