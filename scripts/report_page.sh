@@ -7,7 +7,9 @@ set -eu
 
 page=$1
 shift
-if command -v node >/dev/null; then node tests/formats/report_graph.js "$page"; fi
+if command -v node >/dev/null; then node tests/formats/report_graph.js "$page"
+else echo "report page: its graph is not unfolded: Node.js is not installed"
+fi
 for browser in chromium chromium-browser google-chrome; do
     command -v "$browser" >/dev/null && break
     browser=
