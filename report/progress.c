@@ -37,9 +37,24 @@ struct eddy_progress {
 };
 
 /* Text that the caller gave, as it may stand in a line. */
+/* Whether the byte begins a letter of UTF-8. Each counts as one column. */
+static bool begins(char c) { return ((unsigned char)c & 0xc0) != 0x80; }
+
+/* Drops the first bytes of a letter whose others did not fit. */
+static void drop_part(char *text)
+{
+    const size_t n = strlen(text);
+    size_t       at = n;
+    while (at > 0 && !begins(text[at - 1])) at--;
+    if (at == 0) return;
+    const unsigned char c = (unsigned char)text[--at];
+    if (at + (c < 0xc0 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4) > n) text[at] = 0;
+}
+
 static void copy_text(char *to, size_t size, const char *from)
 {
     snprintf(to, size, "%s", from ? from : "");
+    if (strlen(to) == size - 1) drop_part(to);
     for (char *c = to; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 127) *c = ' ';
 }
@@ -115,9 +130,6 @@ static void put(text *t, const char *format, ...)
     va_end(args);
     if (n > 0) t->used = t->used + n < LINE ? t->used + n : LINE - 1;
 }
-
-/* Whether the byte begins a letter of UTF-8. Each counts as one column. */
-static bool begins(char c) { return ((unsigned char)c & 0xc0) != 0x80; }
 
 static int width_of(const text *t)
 {

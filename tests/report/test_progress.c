@@ -182,6 +182,29 @@ START_TEST(letters)
 }
 END_TEST
 
+/* So are labels, units, names of metrics and lines of text that are too long. */
+START_TEST(many_letters)
+{
+    static const char *const of[] = { "\u00fc", "\u4e00", "\U0001f600" };
+    char                     many[1001], text[4000];
+    for (int i = 0; i < 12; i++) {
+        many[0] = 0;
+        for (size_t n = strlen(of[i % 3]); strlen(many) + n < sizeof many;) strcat(many, of[i % 3]);
+        FILE          *to = tmpfile();
+        eddy_progress *p = eddy_progress_new(.label = many, .unit = many, .to = to);
+        eddy_progress_metric(p, many, 1);
+        eddy_progress_add(p, 1);
+        eddy_progress_log(p, "%.*s%s", i / 3, "aaa", many);
+        eddy_progress_free(p);
+        fseek(to, 0, SEEK_SET);
+        const size_t n = fread(text, 1, sizeof text, to);
+        ck_assert_uint_gt(n, 500);
+        ck_assert_uint_eq(eddy__utf8_check(text, n), n);
+        fclose(to);
+    }
+}
+END_TEST
+
 static void *work(void *p)
 {
     for (int i = 0; i < 20000; i++) {
@@ -224,6 +247,7 @@ Suite *progress_suite(void)
     tcase_add_test(t, other_loops);
     tcase_add_test(t, bars);
     tcase_add_test(t, letters);
+    tcase_add_test(t, many_letters);
     suite_add_tcase(suite, t);
     t = tcase_create("threads");
     tcase_set_tags(t, "threads");
