@@ -36,7 +36,6 @@ struct eddy_progress {
     int              n_metrics;
 };
 
-/* Text that the caller gave, as it may stand in a line. */
 /* Whether the byte begins a letter of UTF-8. Each counts as one column. */
 static bool begins(char c) { return ((unsigned char)c & 0xc0) != 0x80; }
 
@@ -51,6 +50,7 @@ static void drop_part(char *text)
     if (at + (c < 0xc0 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4) > n) text[at] = 0;
 }
 
+/* Text that the caller gave, as it may stand in a line. */
 static void copy_text(char *to, size_t size, const char *from)
 {
     snprintf(to, size, "%s", from ? from : "");
