@@ -98,7 +98,8 @@ musl_row() {
     rm -f "$folder/lib/libopenblas.a"
     objcopy --redefine-sym pthread_create=__real_pthread_create \
         --redefine-sym pthread_join=__real_pthread_join \
-        "$(cc -print-file-name=libopenblas.a)" "$folder/lib/libopenblas.a"
+        "$(cc -print-file-name=libopenblas.a)" "$folder/lib/libopenblas.a" ||
+        { result musl 1 'no static OpenBLAS'; return; }
     for h in cblas.h openblas_config.h yaml.h zlib.h zconf.h png.h pngconf.h pnglibconf.h \
              jpeglib.h jerror.h jconfig.h jmorecfg.h check.h check_stdint.h; do
         echo "#include <$h>" | cc -M -include stdio.h -x c - 2>/dev/null | tr ' ' '\n' |
