@@ -376,7 +376,10 @@ EDDY_API eddy_status eddy_session_profile_json(eddy_session *s, FILE *to);
  * iterations of loops and what ran in them, nodes that run one by one, the parts of parallel
  * instructions on the threads that ran them, and waits for other runs. A counter shows the bytes of
  * temporaries that are in use, of the plan's arena. Pieces of one instruction that several threads
- * share are one event, on the thread that called eddy_run.
+ * share are one event, on the thread that called eddy_run. A collective of distributed.h is one
+ * event, its wait for other ranks included. Of gradients that are exchanged while the rank computes,
+ * AllReduceEnd is the time that the rank waits for the exchange; the exchange itself runs on a
+ * thread of the communicator, of which sessions know nothing: eddy_report_ranks has its time.
  *
  * An option `.trace` includes `.profile`. An event takes 64 bytes and some 30 nanoseconds; after a
  * million, further ones are only counted, and the trace ends with their number.
