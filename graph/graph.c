@@ -4,7 +4,7 @@
 #include "graph/call_options.h"
 #include "graph/base/files.h"
 
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,25 +15,18 @@ const char *eddy_version(void) { return EDDY_VERSION; }
 /* The addresses of the last graphs that were freed. Tensors of a freed graph would pass as those of
  * a new graph at its address, so a new graph takes another one. */
 enum { RECENT = 8 };
-static struct {
-    pthread_mutex_t lock;
-    const void     *freed[RECENT];
-    unsigned        count;
-} recent = { .lock = PTHREAD_MUTEX_INITIALIZER };
+static const void *_Atomic freed[RECENT];
+static atomic_uint         n_freed;
 
 static void note_freed(const eddy_graph *g)
 {
-    pthread_mutex_lock(&recent.lock);
-    recent.freed[recent.count++ % RECENT] = g;
-    pthread_mutex_unlock(&recent.lock);
+    atomic_store(&freed[atomic_fetch_add(&n_freed, 1) % RECENT], g);
 }
 
 static bool freed_recently(const eddy_graph *g)
 {
     bool found = false;
-    pthread_mutex_lock(&recent.lock);
-    for (int i = 0; i < RECENT; i++) found = found || recent.freed[i] == g;
-    pthread_mutex_unlock(&recent.lock);
+    for (int i = 0; i < RECENT; i++) found = found || atomic_load(&freed[i]) == g;
     return found;
 }
 

@@ -4,6 +4,10 @@
 #include "tests/lib/files/memory_files.h"
 
 #include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 Suite *threads_suite(void);
 
@@ -172,6 +176,48 @@ START_TEST(one_session)
 }
 END_TEST
 
+/* ------------------------------------------------------ a process that forks -- */
+
+static atomic_bool ended;
+
+static void *make_and_free(void *p)
+{
+    while (!atomic_load(&ended)) {
+        eddy_graph *g = eddy_graph_new();
+        eddy_session_free(eddy_session_new(g));
+        eddy_graph_free(g);
+    }
+    return p;
+}
+
+/* Whatever other threads do when a process forks, the child makes, runs and frees graphs. It ends
+ * by a signal, see test_thread_pool.c. */
+START_TEST(a_child_of_busy_threads)
+{
+    enum { BUSY = 2, CHILDREN = 100, GRAPHS = 40 };
+    pthread_t busy[BUSY];
+    atomic_store(&ended, false);
+    for (int i = 0; i < BUSY; i++)
+        ck_assert_int_eq(pthread_create(&busy[i], NULL, make_and_free, NULL), 0);
+    for (int i = 0, status; i < CHILDREN; i++) {
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            for (int k = 0; k < GRAPHS; k++) {
+                eddy_graph *g = eddy_graph_new();
+                if (eddy_eval_number(Add(eddy_scalar(g, 1), 2)) != 3) _exit(1);
+                eddy_graph_free(g);
+            }
+            raise(SIGKILL);
+        }
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "status %d", status);
+    }
+    atomic_store(&ended, true);
+    for (int i = 0; i < BUSY; i++) pthread_join(busy[i], NULL);
+}
+END_TEST
+
 Suite *threads_suite(void)
 {
     Suite *suite = suite_create("threads");
@@ -179,6 +225,9 @@ Suite *threads_suite(void)
     tcase_set_tags(t, "threads");
     tcase_add_loop_test(t, alone_and_together, 0, 2);
     tcase_add_test(t, one_session);
+#if !defined(__SANITIZE_THREAD__)       /* whose runtime may hold locks of its own in a child */
+    tcase_add_test(t, a_child_of_busy_threads);
+#endif
     suite_add_tcase(suite, t);
     return suite;
 }

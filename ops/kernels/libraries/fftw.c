@@ -36,8 +36,12 @@ typedef struct library {
     bool               loaded;
 } library;
 
-static library        libraries[2];          /* of float, of double */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static library         libraries[2];         /* of float, of double */
+static pthread_once_t  once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;     /* of plans and of FFTW's planner */
+
+static void before_fork(void) { pthread_mutex_lock(&lock); }
+static void after_fork(void)  { pthread_mutex_unlock(&lock); }
 
 static void *open_library(const char *stem)
 {
@@ -81,6 +85,7 @@ static void load(void)
 {
     load_one(&libraries[0], "libfftw3f", "fftwf");
     load_one(&libraries[1], "libfftw3", "fftw");
+    pthread_atfork(before_fork, after_fork, after_fork);
 }
 
 static const library *library_of(bool single)
@@ -114,9 +119,8 @@ typedef struct kept_plan {
 } kept_plan;
 
 enum { KEPT = 128 };
-static kept_plan       kept[KEPT];
-static uint64_t        uses;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static kept_plan kept[KEPT];
+static uint64_t  uses;
 
 static bool same_key(const plan_key *a, const plan_key *b)
 {
