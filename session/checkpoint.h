@@ -337,6 +337,25 @@ EDDY_API eddy_status eddy_latest_checkpoint(const char *folder, const eddy_files
 EDDY_API eddy_status eddy_best_checkpoint(const char *folder, const eddy_files *files,
                                           eddy_kept_checkpoint *out, eddy_error *error);
 
+typedef struct eddy_restore_latest_args {
+    size_t                              size_ EDDY_DEFAULT(sizeof(eddy_restore_latest_args));
+    eddy_session                       *session;
+    const char                         *folder;
+    const eddy_restore_checkpoint_args *options;    /* except session, path, checkpoint */
+    eddy_kept_checkpoint               *restored;   /* which one it was, if not NULL */
+} eddy_restore_latest_args;
+
+/* Restores the checkpoint that was saved last in that folder. If its file is damaged, missing or
+ * cannot be read, the one before it is restored, and so on; the message of the session is then the
+ * error of the last file that was passed over. A restore changes all variables or none.
+ *   eddy_restore_latest(s, "runs/7", .restored = &kept)
+ *
+ * Errors: EDDY_NOT_FOUND if the folder has no checkpoint; those of eddy_latest_checkpoint and
+ * eddy_restore_checkpoint. The step of `restored` is then -1. */
+EDDY_API eddy_status eddy_restore_latest_with(const eddy_restore_latest_args *given);
+#define eddy_restore_latest(...) \
+    eddy_restore_latest_with(EDDY_ARGS(eddy_restore_latest_args, __VA_ARGS__))
+
 #ifdef __cplusplus
 }
 #endif

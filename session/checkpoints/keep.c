@@ -145,6 +145,69 @@ eddy_status eddy_keep_checkpoint_with(const eddy_keep_checkpoint_args *given)
     return e.status;
 }
 
+/* ------------------------------------------------------------ restoring the last -- */
+
+/* Restores the file of a step; whether an older one could be whole where this one is not. */
+static eddy_status restore_step(const eddy_restore_latest_args *a, const eddy_files *files,
+                                const char *path, bool *is_spoilt)
+{
+    eddy_restore_checkpoint_args options = EDDY_TAKE(eddy_restore_checkpoint_args, a->options);
+    options.session = a->session;
+    options.path = path;
+    options.checkpoint = NULL;
+    const eddy_status status = eddy_restore_checkpoint_with(&options);
+    *is_spoilt = status == EDDY_CORRUPT || status == EDDY_IO ||
+                 (status == EDDY_NOT_FOUND && !exists(files, path));
+    if (*is_spoilt) eddy_restore_report_free(options.report);
+    return status;
+}
+
+static eddy_status restore_newest(const eddy_restore_latest_args *a, const kept_list *l,
+                                  const eddy_files *files, eddy_kept_checkpoint *out,
+                                  eddy_error *e)
+{
+    eddy_status status = EDDY_OK;
+    bool        is_spoilt = true;
+    const kept *k = NULL;
+    for (int i = l->n - 1; i >= 0 && is_spoilt; i--) {
+        if (l->at[i].dropped) continue;
+        k = &l->at[i];
+        if (!path_of_step(a->folder, k->step, out->path, e)) return e->status;
+        status = restore_step(a, files, out->path, &is_spoilt);
+    }
+    if (!k) eddy__error_set(e, EDDY_NOT_FOUND, "%.600s: there is no checkpoint", a->folder);
+    else if (status == EDDY_OK) {
+        out->step = k->step;
+        out->metric = k->metric;
+    }
+    return k ? status : e->status;
+}
+
+eddy_status eddy_restore_latest_with(const eddy_restore_latest_args *given)
+{
+    eddy_restore_latest_args a = EDDY_TAKE(eddy_restore_latest_args, given);
+    eddy_session            *s = a.session;
+    eddy_kept_checkpoint     room, *out = a.restored ? a.restored : &room;
+    eddy_error               e = { 0 };
+    char                     list[EDDY_MAX_PATH];
+    eddy_status              status = EDDY_OK;
+    *out = (eddy_kept_checkpoint){ .step = -1, .metric = NAN };
+    if (!eddy__session_enter(s)) return EDDY_INVALID_ARGUMENT;
+    if (!eddy__session_is_usable(s, &e)) return eddy__session_note(s, &e), e.status;
+    const eddy_files *files = eddy__graph_files(s->graph);
+    kept_list         l = { .allocator = &s->allocator };
+    if (!a.folder || !*a.folder)
+        eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "restore_latest: no folder is given");
+    else if (path_of(a.folder, list_name, list, &e) && eddy__kept_list_read(&l, files, list, &e))
+        status = restore_newest(&a, &l, files, out, &e);
+    eddy__kept_list_free(&l);
+    if (e.status == EDDY_OK) return status;
+    eddy__session_note(s, &e);
+    return e.status;
+}
+
+/* ------------------------------------------------------------------ looking up -- */
+
 static eddy_status look_up(const char *folder, const eddy_files *files, bool best,
                            eddy_kept_checkpoint *out, eddy_error *error)
 {

@@ -267,10 +267,14 @@ static void kept(int i, void *state, outcome *o)
     unlink(scratch("checkpoints.txt"));
     for (int step = 1; step < 4 && o->status == EDDY_OK; step++)
         outcome_of_session(o, f->session, eddy_keep_checkpoint(f->session, folder, step, 2, step));
+    if (o->status == EDDY_OK) outcome_of(o, eddy_best_checkpoint(folder, NULL, &k, &e), e.message);
+    if (o->status == EDDY_OK) outcome_add(o, &k.step, sizeof k.step);
     if (o->status == EDDY_OK)
         outcome_of(o, eddy_latest_checkpoint(folder, NULL, &k, &e), e.message);
     if (o->status == EDDY_OK) outcome_add(o, &k.step, sizeof k.step);
-    if (o->status == EDDY_OK) outcome_of(o, eddy_best_checkpoint(folder, NULL, &k, &e), e.message);
+    if (o->status == EDDY_OK && truncate(k.path, 20) == 0)
+        outcome_of_session(o, f->session,
+                           eddy_restore_latest(f->session, folder, .restored = &k));
     if (o->status == EDDY_OK) outcome_add(o, &k.step, sizeof k.step);
 }
 

@@ -69,6 +69,7 @@ START_TEST(without_handles)
     ck_assert_int_eq(eddy_save_checkpoint_with(NULL), EDDY_INVALID_ARGUMENT);
     ck_assert_int_eq(eddy_restore_checkpoint_with(NULL), EDDY_INVALID_ARGUMENT);
     ck_assert_int_eq(eddy_keep_checkpoint_with(NULL), EDDY_INVALID_ARGUMENT);
+    ck_assert_int_eq(eddy_restore_latest_with(NULL), EDDY_INVALID_ARGUMENT);
     ck_assert_int_eq(eddy_latest_checkpoint(NULL, NULL, &k, &e), EDDY_INVALID_ARGUMENT);
     ck_assert_int_eq(eddy_best_checkpoint(".", NULL, NULL, &e), EDDY_INVALID_ARGUMENT);
     ck_assert_int_ne(eddy_latest_checkpoint(".", &(const eddy_files){ 0 }, &k, NULL), EDDY_OK);

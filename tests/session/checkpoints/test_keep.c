@@ -202,6 +202,80 @@ START_TEST(as_many_as_possible)
 }
 END_TEST
 
+/* -------------------------------------------------------- restoring the last -- */
+
+/* Three checkpoints, of steps 0 to 2; the variable is 7 in the session. */
+static training with_three(memory_files *m)
+{
+    memory_files_init(m);
+    training t = begin(m);
+    for (int step = 0; step < 3; step++) ck_assert_int_eq(keep(&t, step, 3, NAN), EDDY_OK);
+    eddy_variable_set(t.session, t.v, EDDY_NUMBER(EDDY_FLOAT32, 7));
+    return t;
+}
+
+/* Flips a bit of the value in the file of a step, or removes the file. */
+static void spoil(memory_files *m, int step, bool removed)
+{
+    char path[64];
+    snprintf(path, sizeof path, "d/checkpoint-%d.safetensors", step);
+    const memory_content *c = memory_files_get(m, path);
+    if (removed) m->table.unlink(m, path);
+    else c->bytes[c->size - 1] ^= 1;
+}
+
+/* What is restored is `step`, the variable has its value, and the session names the file `why`. */
+static void restores(const training *t, eddy_status want, int step, int value, const char *why)
+{
+    eddy_kept_checkpoint k;
+    ck_assert_int_eq(eddy_restore_latest(t->session, "d", .restored = &k), want);
+    ck_assert_int_eq(k.step, step);
+    ck_assert_double_eq(number(t->session, t->v), value);
+    ck_assert_msg(strstr(eddy_session_message(t->session), why), "%s",
+                  eddy_session_message(t->session));
+}
+
+/* The newest file that is whole, whatever is wrong with later ones. */
+START_TEST(restores_the_last_whole_one)
+{
+    for (int spoilt = 0; spoilt <= 3; spoilt++)
+        for (int removed = 0; removed < 2; removed++) {
+            static const char *const names[] = { "", "checkpoint-2", "checkpoint-1",
+                                                 "checkpoint-0" };
+            memory_files m;
+            training     t = with_three(&m);
+            for (int i = 0; i < spoilt; i++) spoil(&m, 2 - i, removed);
+            restores(&t, spoilt < 3 ? EDDY_OK : removed ? EDDY_NOT_FOUND : EDDY_CORRUPT,
+                     2 - spoilt, spoilt < 3 ? 2 - spoilt : 7, names[spoilt]);
+            end(&t);
+            memory_files_free(&m);
+        }
+}
+END_TEST
+
+/* Other errors are not those of a file, and an older one would not help. */
+START_TEST(older_ones_do_not_help)
+{
+    memory_files        m;
+    eddy_restore_report report;
+    training            t = with_three(&m);
+    const eddy_tensor   w = eddy_variable(t.graph, eddy_scalar(t.graph, 0), .name = "w");
+    runs(t.session, eddy_assign(w, eddy_scalar(t.graph, 5)));
+    restores(&t, EDDY_NOT_FOUND, -1, 7, "no value for the variable 'w'");
+    const eddy_restore_checkpoint_args partial =
+        *EDDY_OPTIONS(eddy_restore_checkpoint_args, .partial = true, .report = &report);
+    spoil(&m, 2, false);
+    ck_assert_int_eq(eddy_restore_latest(t.session, "d", &partial), EDDY_OK);
+    ck_assert(report.n_restored == 1 && report.n_missing == 1);
+    ck_assert_double_eq(number(t.session, t.v), 1);
+    eddy_restore_report_free(&report);
+    memory_files_put(&m, "d/checkpoints.txt", "x", 1);
+    restores(&t, EDDY_CORRUPT, -1, 1, "line 1 is not one");
+    end(&t);
+    memory_files_free(&m);
+}
+END_TEST
+
 static const char *const bad[] = {
     "", "x", "x\n", "eddy checkpoints, best: \n", "eddy checkpoints, best: smallest",
     "eddy checkpoints, best: smallest\n1\n", "eddy checkpoints, best: smallest\n1 2 3\n",
@@ -259,6 +333,10 @@ START_TEST(messages)
     ck_assert_int_eq(eddy_keep_checkpoint(t.session, "d", -1), EDDY_INVALID_ARGUMENT);
     golden_line(eddy_session_message(t.session));
     ck_assert_int_eq(eddy_keep_checkpoint(t.session, "d", 1, 0), EDDY_INVALID_ARGUMENT);
+    golden_line(eddy_session_message(t.session));
+    ck_assert_int_eq(eddy_restore_latest(t.session), EDDY_INVALID_ARGUMENT);
+    golden_line(eddy_session_message(t.session));
+    ck_assert_int_eq(eddy_restore_latest(t.session, "d"), EDDY_NOT_FOUND);
     golden_line(eddy_session_message(t.session));
     end(&t);
     memset(large, 'd', sizeof large - 1);
@@ -337,6 +415,8 @@ Suite *keep_suite(void)
     tcase_add_test(c, steps_go_back);
     tcase_add_test(c, as_many_as_possible);
     tcase_add_loop_test(c, calls_fail, 0, 3);
+    tcase_add_test(c, restores_the_last_whole_one);
+    tcase_add_test(c, older_ones_do_not_help);
     tcase_add_test(c, messages);
     tcase_add_test(c, places);
     tcase_add_test(c, changed_list);
