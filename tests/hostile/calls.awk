@@ -130,7 +130,7 @@ function options_drawer(name,    f) {
 }
 
 # Writes draw_NAME; whether it could.
-function struct_drawer(name,    n, i, names, types, arrays, sets, is_args, what, pass, limited) {
+function struct_drawer(name,    n, i, names, types, arrays, sets, seen, is_args, what, pass, limited) {
     if (("struct " name) in made) return made["struct " name]
     made["struct " name] = 0                        # for a struct that contains itself
     n = members[name]; is_args = name ~ /_args$/ && text_of(member[name, 1], "name") == "size_"
@@ -156,13 +156,34 @@ function struct_drawer(name,    n, i, names, types, arrays, sets, is_args, what,
                        ") a." names[i] " = " what ";\n"
             else sets = sets "    a." names[i] " = " what ";\n"
         }
+    for (i = 1; i <= n && is_args; i++)
+        if (names[i] !~ /_$/ && arrays[i] == "")
+            seen = seen watches(name "." names[i], types[i], "a." names[i])
     print "static " name " draw_" name "(void)\n{"
     if (is_args) print "    " name " a = *EDDY_ARGS(" name ", .size_ = sizeof(" name "));"
     else print "    " name " a;\n    memset(&a, 0, sizeof a);"
     if (kept_values[name]) print "    if (n_kept_" name " > 0 && draw(8)) return kept_" name "[draw(n_kept_" name ")];"
     print "    const room outer = room_begin(" counted(n, names, types, name) ");"
-    print sets "    room_end(outer);\n    return a;\n}\n"
+    print sets seen "    room_end(outer);\n    return a;\n}\n"
     return made["struct " name] = 1
+}
+
+# ------------------------------------------------------------------------------- counting
+# Counts that an argument was wrong in this way; hostile.c prints what never was.
+function saw(what, condition) {
+    wrong[n_wrong++] = what
+    return "    SAW(" n_wrong - 1 ", " condition ");\n"
+}
+# Of an argument or member, the ways in which it can be wrong: NULL, a handle that was freed, a tensor of
+# no graph and of another one. hostile/world.c has the same list of handles.
+function watches(what, type, given,    text) {
+    if (type == "eddy_tensor")
+        return saw(what " of no graph", "!" given ".graph") saw(what " of another graph", "is_foreign(" given ")")
+    if (type !~ /\*$|\(\*/) return ""
+    text = saw(what " NULL", "!" given)
+    if (type ~ /^(const )?eddy_(graph|session|optimizer|tape|callable) \*$/)
+        text = text saw(what " freed", "object_is_freed(" given ")")
+    return text
 }
 
 # ------------------------------------------------------------------------------- calling
@@ -184,7 +205,7 @@ function frees(name, n, types, result,    base) {
     base = types[1]; sub(/ \*$/, "", base)
     return base in opaque && (name ~ /_free$/ && n == 1 && result == "void" || name == "eddy_events_close") ? base : ""
 }
-function call_of(k,    name, result, parts, n, i, names, types, given, what, order, pass, strings, takes, limited, base) {
+function call_of(k,    name, result, parts, n, i, names, types, given, what, order, seen, pass, strings, takes, limited, base) {
     name = text_of(line[k], "name"); result = text_of(line[k], "result")
     if (("call_" name) in by_hand) { listed(name, "call_" name, result); return }
     n = objects_of(substr(line[k], index(line[k], "\"parameters\": ") + 14), parts)
@@ -207,9 +228,10 @@ function call_of(k,    name, result, parts, n, i, names, types, given, what, ord
             if (types[i] ~ /\(\*/) { sub(/\(\*/, "(*p" i, given[i]); given[i] = given[i] " = " what }
             else given[i] = types[i] (types[i] ~ /\*$/ ? "" : " ") "p" i " = " what
             order = order "    " given[i] ";\n"
+            seen = seen watches(name " " names[i], types[i], "p" i)
         }
     print "static void call_" name "(void)\n{"
-    if (n > 0) print "    const room outer = room_begin(" counted(n, names, types, name) ");\n" order "    room_end(outer);\n    arguments_end();"
+    if (n > 0) print "    const room outer = room_begin(" counted(n, names, types, name) ");\n" order "    room_end(outer);\n" seen "    arguments_end();"
     what = name "("
     for (i = 1; i <= n; i++) what = what (i > 1 ? ", " : "") "p" i
     print "    " kept(result, what ")", strings) ";\n}\n"
@@ -254,5 +276,8 @@ END {
     for (i = 1; i <= n_functions; i++) call_of(i)
     print "void forget_values(void)\n{\n" reset "}\n"
     print "static const struct function functions[] = {\n" table "};"
+    print "static const char *const wrong_arguments[] = {"
+    for (i = 0; i < n_wrong; i++) print "    \"" wrong[i] "\","
+    print "};"
     exit bad
 }

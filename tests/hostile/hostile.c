@@ -31,6 +31,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* How often an argument was wrong in one way, by the number of the way; may miss some, when both
+ * processes count at once. Functions that by_hand.h calls count only the options that they draw. */
+static long *wrong_seen;
+#define SAW(i, is_wrong) ((is_wrong) ? (void)wrong_seen[i]++ : (void)0)
+
 typedef struct function {
     const char *name;
     void      (*call)(void);
@@ -41,14 +46,16 @@ typedef struct function {
 
 enum {
     FUNCTIONS = sizeof functions / sizeof *functions,
+    WAYS = sizeof wrong_arguments / sizeof *wrong_arguments,
     KINDS = sizeof object_kinds / sizeof *object_kinds,
-    CALLS_OF_WORLD = 60, MOST_NODES = 3000, SECONDS = 20, JOBS = 2, TOLD = 40
+    CALLS_OF_WORLD = 60, MOST_NODES = 3000, SECONDS = 20, JOBS = 2, TOLD = 40,
+    MANY = 500000
 };
 
 /* Shared with the processes. */
 typedef struct progress {
     atomic_long next, calls, found;
-    long        calls_of[FUNCTIONS];    /* may miss some, when both processes count at once */
+    long        calls_of[FUNCTIONS], wrong_seen[WAYS];  /* may miss some, as said above */
     outcomes    outcomes[JOBS];
     const function *now[JOBS];
     long        world[JOBS];
@@ -202,6 +209,19 @@ static void limit_memory(void)
     signal(SIGXFSZ, SIG_IGN);
 }
 
+/* Ways in which no argument was wrong, which many calls name. */
+static int count_untried(void)
+{
+    const bool many = atomic_load(&shared->calls) >= MANY;
+    int        n = 0;
+    for (int i = 0; i < WAYS; i++) {
+        if (wrong_seen[i] > 0) continue;
+        n++;
+        if (many) printf("never tried: %s\n", wrong_arguments[i]);
+    }
+    return n;
+}
+
 static void report(void)
 {
     int never = 0;
@@ -215,8 +235,9 @@ static void report(void)
     }
     printf("%d functions were never called; %ld errors, %ld tensors built, %ld statuses OK\n",
            never, all.refused, all.built, all.done);
-    printf("figure: %ld calls of %d functions, %ld findings\n", atomic_load(&shared->calls),
-           (int)FUNCTIONS, atomic_load(&shared->found));
+    printf("figure: %ld calls of %d functions, %d of %d wrong arguments, %ld findings\n",
+           atomic_load(&shared->calls), (int)FUNCTIONS, WAYS - count_untried(), (int)WAYS,
+           atomic_load(&shared->found));
 }
 
 static const function *function_named(const char *name)
@@ -231,6 +252,7 @@ int main(int argc, char **argv)
     const long calls = argc > 1 ? atol(argv[1]) : 10000, first = argc > 2 ? atol(argv[2]) : 0;
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) return 2;
+    wrong_seen = shared->wrong_seen;
     objects_begin(object_kinds, KINDS, &shared->outcomes[0]);
     signal(SIGALRM, take_too_long);
     signal(SIGPROF, take_too_long);

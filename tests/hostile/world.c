@@ -135,7 +135,7 @@ void objects_begin(const object_kind *given, int n, outcomes *of)
     if (n > MOST_KINDS) abort();
 }
 
-/* Kinds whose freed handles the library recognizes. */
+/* Kinds whose freed handles the library recognizes, as in calls.awk. */
 static bool is_checked(int kind)
 {
     static const char *const all[] = { "eddy_graph", "eddy_session", "eddy_optimizer", "eddy_tape",
@@ -166,6 +166,29 @@ void *object_any(int kind)
     if (p->n == 0 && kind == object_kind_named("eddy_communicator")) call_eddy_communicator_new();
     if (p->n == 0) return NULL;
     return p->at[draw(p->n)];
+}
+
+static bool is_among(void *const *at, int n, const void *object)
+{
+    for (int i = 0; i < n; i++)
+        if (at[i] == object) return true;
+    return false;
+}
+
+bool object_is_freed(const void *object)
+{
+    bool freed = false;
+    for (int k = 0; k < n_kinds; k++) {
+        if (is_among(pools[k].at, pools[k].n, object)) return false;
+        freed = freed || is_among(pools[k].gone, pools[k].n_gone, object);
+    }
+    return freed;
+}
+
+bool is_foreign(eddy_tensor t)
+{
+    const pool *p = &pools[object_kind_named("eddy_graph")];
+    return t.graph != world_graph() && is_among(p->at, p->n, t.graph);
 }
 
 static void forget(pool *p, int i)

@@ -36,6 +36,8 @@ void *object_any(int kind);
 void *object_take(int kind);        /* the same, for a call that frees it or takes it over */
 void  object_keep(int kind, const void *object);
 int   object_kind_named(const char *name);
+bool  object_is_freed(const void *object);
+bool  is_foreign(eddy_tensor t);    /* of another graph that exists */
 void  forget_values(void);          /* structs that earlier calls returned */
 
 eddy_graph *world_graph(void);      /* never NULL */
