@@ -93,6 +93,10 @@ static char *model_text(void)
     eddy_conv2d(eddy_ones(m, EDDY_FLOAT32, EDDY_SHAPE(1, 4, 4, 1)),
                 eddy_ones(m, EDDY_FLOAT32, EDDY_SHAPE(2, 2, 1, 1)));
     eddy_concat(EDDY_LIST(h, h), 0);
+    const eddy_tensor v = eddy_placeholder(m, "v", EDDY_FLOAT32, EDDY_SHAPE(1, 4, 4, 1));
+    const eddy_tensor dy = eddy_placeholder(m, "dy", EDDY_FLOAT32, EDDY_SHAPE(1, 2, 2, 1));
+    eddy_gradients(EDDY_LIST(eddy_avg_pool2d(v, EDDY_DIMS(2, 2), EDDY_DIMS(2, 2))), EDDY_LIST(v),
+                   (eddy_tensor[1]){ EDDY_ZERO_TENSOR }, .grad_ys = EDDY_LIST(dy));
     char *text = eddy_graph_to_yaml(m);
     ck_assert_ptr_nonnull(text);
     eddy_graph_free(m);
@@ -177,6 +181,11 @@ static void cve_2022_23594_damaged_graph(void)
         free(bad);
     }
     eddy_string_free(text);
+}
+
+static void cve_2021_37651_gradient_of_pooling(void)
+{
+    all_refused("dy:0", "x:0"), all_refused("dy:0", "v:0");
 }
 
 static void cve_2021_41217_exit_without_enter(void)
@@ -563,7 +572,8 @@ static const struct { const char *name; void (*test)(void); } rows[] = {
     ROW(cve_2021_41219_product_of_nothing), ROW(cve_2021_41203_damaged_checkpoint),
     ROW(cve_2020_26271_output_out_of_range), ROW(cve_2019_16778_more_than_32_bits),
     ROW(tfsa_2020_013_format_strings), ROW(tfsa_2020_028_casts),
-    ROW(cve_2021_37690_freed_handles), ROW(cve_2021_37639_restore_of_another_shape),
+    ROW(cve_2021_37690_freed_handles), ROW(cve_2021_37651_gradient_of_pooling),
+    ROW(cve_2021_37639_restore_of_another_shape),
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
