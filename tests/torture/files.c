@@ -1,7 +1,7 @@
 /* files.c -- every save of the library, with each call of the file system failing in each way; with
  * the power lost at each call; and in processes that are killed.
  *
- *   torture-files faults [NAME] | crashes SEEDS | kills COUNT
+ *   torture-files faults [NAME] | crashes SEEDS | again SEEDS | kills COUNT
  *
  * The file found afterwards must be one of the saved versions, complete: not older than the last
  * save that succeeded, nor newer than the last that was tried. */
@@ -178,6 +178,67 @@ static void crash(const saver *s, int old, int at, unsigned seeds)
     memory_files_free(&m);
 }
 
+/* After a crash: the call `at` of the next load fails, or of the next save, or the power is lost
+ * again there. False if there is no such call any more. */
+static bool fail_again(const saver *s, const memory_files *image, int found, int next, int at)
+{
+    bool reached = false;
+    for (int how = 0; how < 3; how++) {
+        memory_files m, after;
+        eddy_status  status = EDDY_OK;
+        memory_files_crash(image, 0, &m);       /* a copy: all of it is durable */
+        void *state = s->begin(&m.table, "d");
+        m.fault = (memory_fault){ .at = m.calls + at, .number = EIO, .persistent = true,
+                                  .power = how == 2 };
+        const int loaded = how == 0 ? s->load(&m.table, "d", &status) : -1;
+        if (how > 0) status = s->save(state, next);
+        reached = reached || m.calls >= m.fault.at;
+        m.fault = (memory_fault){ 0 };
+        memory_files_crash(&m, (unsigned)at, &after);
+        const int now = s->load(how == 2 ? &after.table : &m.table, "d", &(eddy_status){ EDDY_OK });
+        tried++;
+        if (status != EDDY_OK && status != EDDY_IO)
+            complain(s, "another status", "after a crash", at);
+        if (how == 0 && status == EDDY_OK && loaded != found)
+            complain(s, "it loads something else", "after a crash", at);
+        if (now != found && !(how > 0 && now == next))
+            complain(s, "neither the old nor the new file", "after a crash", at);
+        if (how > 0 && status == EDDY_OK && now != next)
+            complain(s, "what is saved is lost", "after a crash", at);
+        s->end(state);
+        memory_files_free(&m);
+        memory_files_free(&after);
+    }
+    return reached;
+}
+
+/* Crashes during the save of a second version, and another failure while a new process goes on. */
+static void again(unsigned seeds)
+{
+    for (const saver *s = savers; s->name; s++) {
+        const long before = tried;
+        for (int at = 1, n = calls_of(s, false, false, 1); at <= n; at++)
+            for (unsigned seed = 0; seed < seeds; seed++) {
+                memory_files m, image;
+                eddy_status  status;
+                memory_files_init(&m);
+                void *state = s->begin(&m.table, "d");
+                save_all(s, state, 1, 1, &status);
+                m.fault = (memory_fault){
+                    .at = m.calls + at, .number = EIO, .persistent = true, .power = true
+                };
+                save_all(s, state, 2, 1 + SAVES, &status);
+                memory_files_crash(&m, seed, &image);
+                const int found = s->load(&image.table, "d", &(eddy_status){ EDDY_OK });
+                for (int k = 1; fail_again(s, &image, found, 2 + SAVES, k); k++) continue;
+                s->end(state);
+                memory_files_free(&m);
+                memory_files_free(&image);
+            }
+        printf("%-32s %6ld failures after crashes\n", s->name, tried - before);
+    }
+}
+
 static void crashes(unsigned seeds)
 {
     for (const saver *s = savers; s->name; s++) {
@@ -262,6 +323,7 @@ int main(int argc, char **argv)
     const long  n = argc > 2 ? atol(argv[2]) : 0;
     if (strcmp(what, "faults") == 0) faults(argc > 2 ? argv[2] : "");
     else if (strcmp(what, "crashes") == 0) crashes((unsigned)(n > 0 ? n : 20));
+    else if (strcmp(what, "again") == 0) again((unsigned)(n > 0 ? n : 3));
     else if (strcmp(what, "kills") == 0) kills(n > 0 ? n : 500);
     else return 2;
     printf("figure: %ld %s, %ld wrong\n", tried, what, wrong);
