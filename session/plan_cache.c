@@ -1,6 +1,7 @@
 /* plan_cache.c -- the plan cache of a session: looking up the plan for a run, compiling it,
  * evicting old ones. */
 #include "session/plan_cache.h"
+#include "session/eval_cache.h"
 #include "session/compile/packed_operands.h"
 #include "session/run/run_memory.h"
 
@@ -232,6 +233,7 @@ eddy_memory_info eddy_session_memory_info(eddy_session *s)
         if (s->states[i] && s->states[i]->initialized)
             info.variable_bytes += eddy_array_bytes(s->states[i]->value);
     pthread_rwlock_unlock(&s->state_lock);
+    if (s->eval_cache) info.evaluated_bytes = s->eval_cache->bytes;
     pthread_mutex_unlock(&s->lock);
     return info;
 }

@@ -321,6 +321,7 @@ typedef struct eddy_memory_info {
     size_t value_bytes;
     size_t run_bytes;             /* of the memory in which runs compute, which plans share */
     size_t variable_bytes;        /* of the values of variables */
+    size_t evaluated_bytes;       /* of what evaluations computed and keep until eddy_eval_forget */
 } eddy_memory_info;
 EDDY_API eddy_memory_info eddy_session_memory_info(eddy_session *s);
 

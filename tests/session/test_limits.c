@@ -278,7 +278,7 @@ START_TEST(largest_values)
 }
 END_TEST
 
-/* What eddy_eval keeps, to the byte. */
+/* What eddy_eval keeps, and a session reports, to the byte. */
 START_TEST(memory_of_evaluations)
 {
     char              want[100] = "";
@@ -287,10 +287,14 @@ START_TEST(memory_of_evaluations)
     for (int less = 0; less < 2; less++) {
         eddy_session *s = eddy_session_new(g, .threads = 1, .max_bytes = 8004 - (size_t)less);
         ck_assert_ptr_nonnull(eddy_eval_in(s, y));
+        ck_assert_uint_eq(eddy_session_memory_info(s).evaluated_bytes, 8000);
         ck_assert_int_eq(eddy_eval_in(s, z) == NULL, less);
+        ck_assert_uint_eq(eddy_session_memory_info(s).evaluated_bytes, less ? 8000 : 8004);
         snprintf(want, sizeof want, "[node '%s']; largest values: 'x' 4000, '%s' 4000",
                  eddy_name_of(z), eddy_name_of(y));
         if (less) run_fails(s, EDDY_LIMIT, want);
+        eddy_eval_forget(s);
+        ck_assert_uint_eq(eddy_session_memory_info(s).evaluated_bytes, 0);
         eddy_session_free(s);
     }
 }
