@@ -34,7 +34,7 @@ typedef struct job {
 static struct {
     pthread_mutex_t lock;                /* of the members below and those of jobs */
     pthread_cond_t  changed;             /* a job has ended */
-    bool            usable;
+    bool            watches_forks, usable;
     job            *left;                /* jobs left behind that are not joined */
     eddy_call_block *kept;               /* blocks that are not in use */
     atomic_int       late;               /* how many of them are of stopped runs */
@@ -114,13 +114,18 @@ void eddy__interruptible_wait(const atomic_uint *requests)
     join_ended(requests);
 }
 
+/* Sessions take the lock, too, although no job has begun. */
+__attribute__((constructor)) static void watch_forks(void)
+{
+    all.watches_forks = pthread_atfork(before_fork, after_fork, in_child) == 0;
+}
+
 /* Before OpenBLAS ends, whose memory the threads use. */
 static void at_exit(void) { eddy__interruptible_wait(NULL); }
 
 static void begin(void)
 {
-    all.usable = make_condition() && atexit(at_exit) == 0 &&
-                 pthread_atfork(before_fork, after_fork, in_child) == 0;
+    all.usable = all.watches_forks && make_condition() && atexit(at_exit) == 0;
 }
 
 /* ------------------------------------------------------------------ memory -- */

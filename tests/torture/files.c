@@ -326,6 +326,7 @@ int main(int argc, char **argv)
     else if (strcmp(what, "again") == 0) again((unsigned)(n > 0 ? n : 3));
     else if (strcmp(what, "kills") == 0) kills(n > 0 ? n : 500);
     else return 2;
-    printf("figure: %ld %s, %ld wrong\n", tried, what, wrong);
+    printf("figure: %ld %s, %ld wrong\n", tried,
+           strcmp(what, "again") == 0 ? "failures after crashes" : what, wrong);
     return wrong > 0 || tried == 0;
 }
