@@ -49,7 +49,7 @@ enum {
     WAYS = sizeof wrong_arguments / sizeof *wrong_arguments,
     KINDS = sizeof object_kinds / sizeof *object_kinds,
     CALLS_OF_WORLD = 60, MOST_NODES = 3000, SECONDS = 20, JOBS = 2, TOLD = 40,
-    MANY = 500000
+    MANY = 1000000
 };
 
 /* Shared with the processes. */

@@ -357,7 +357,7 @@ const eddy_allocator *draw_eddy_allocator_p(void)
     static eddy_allocator all[3];
     all[0] = limited;
     all[1] = (eddy_allocator){ never, limited.release, NULL };
-    return !seldom(8) ? &all[0] : &all[1 + draw(2)];
+    return !seldom(8) ? &all[0] : draw(3) ? &all[1 + draw(2)] : NULL;
 }
 
 /* ------------------------------------------------------------------ results -- */
