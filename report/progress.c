@@ -30,6 +30,7 @@ struct eddy_progress {
     FILE            *to;
     char             label[64], unit[NAME];
     int64_t          total, before, begun;  /* begun: nanoseconds */
+    int64_t          between;       /* nanoseconds from one drawing to the next */
     _Atomic int64_t  done, next;    /* next: when it is drawn again */
     bool             terminal, drawn;
     metric           metrics[METRICS];
@@ -59,6 +60,13 @@ static void copy_text(char *to, size_t size, const char *from)
         if ((unsigned char)*c < ' ' || *c == 127) *c = ' ';
 }
 
+/* At most a century, so that the time of the next line can be computed. */
+static int64_t nanoseconds(double seconds)
+{
+    const double most = 100 * 366 * 86400.0;
+    return seconds > 0 ? (int64_t)((seconds < most ? seconds : most) * (double)SECOND) : 0;
+}
+
 eddy_progress *eddy_progress_new_with(const eddy_progress_args *given)
 {
     const eddy_progress_args a = EDDY_TAKE(eddy_progress_args, given);
@@ -76,7 +84,8 @@ eddy_progress *eddy_progress_new_with(const eddy_progress_args *given)
     atomic_init(&p->done, p->before);
     p->begun = eddy__monotonic_nanoseconds();
     p->terminal = isatty(fileno(p->to)) == 1;
-    atomic_init(&p->next, p->begun + (p->terminal ? 0 : 10 * SECOND));
+    p->between = p->terminal ? SECOND / 10 : nanoseconds(a.interval);
+    atomic_init(&p->next, p->begun + (p->terminal ? 0 : p->between));
     return p;
 }
 
@@ -241,7 +250,7 @@ void eddy_progress_add(eddy_progress *p, int64_t n)
     pthread_mutex_lock(&p->lock);
     if (now >= atomic_load(&p->next)) {
         draw(p, NULL, true);
-        atomic_store(&p->next, now + (p->terminal ? SECOND / 10 : 10 * SECOND));
+        atomic_store(&p->next, now + p->between);
     }
     pthread_mutex_unlock(&p->lock);
 }

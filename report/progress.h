@@ -11,8 +11,8 @@
  *   training  42% |############                  | 420/1000 [00:12 < 00:16, 35.1/s] loss 0.3141
  *
  * On a terminal the bar is redrawn in its line, at most ten times a second, and takes the width of
- * the terminal as it is then. Elsewhere, as in a file or a pipe, a line is written every ten
- * seconds and at the end. Nothing is written before the first step. */
+ * the terminal as it is then. Elsewhere, as in a file or a pipe, a line is written every
+ * `interval` seconds and at the end. Nothing is written before the first step. */
 #ifndef EDDY_PROGRESS_H
 #define EDDY_PROGRESS_H
 
@@ -32,6 +32,8 @@ typedef struct eddy_progress_args {
     FILE       *to;               /* default: stderr */
     int64_t     done;             /* steps done before, as by a training that is resumed: they do
                                    * not count for the rate */
+    double      interval EDDY_DEFAULT(10);  /* seconds between lines where there is no terminal; at
+                                             * most 0: a line for each step */
 } eddy_progress_args;
 
 /* Begins now. NULL if out of memory; every function below then does nothing. A negative number

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <termios.h>
@@ -47,6 +48,34 @@ START_TEST(plain_lines)
     ck_assert_ptr_null(strchr(text, '\033'));
     free(text);
     fclose(to);
+}
+END_TEST
+
+/* The lines that a loop of so many steps writes to a file, a millisecond each. */
+static int lines_of(double interval, int steps)
+{
+    int            n = 0;
+    FILE          *to = tmpfile();
+    eddy_progress *p = eddy_progress_new(.total = steps, .to = to, .interval = interval);
+    for (int i = 0; i < steps; i++) {
+        sleep_ms(1);
+        eddy_progress_add(p, 1);
+    }
+    eddy_progress_free(p);
+    rewind(to);
+    for (int c; (c = fgetc(to)) != EOF;) n += c == '\n';
+    fclose(to);
+    return n;
+}
+
+START_TEST(intervals)
+{
+    ck_assert_int_eq(lines_of(1e300, 5), 1);
+    ck_assert_int_eq(lines_of(0, 5), 6);
+    ck_assert_int_eq(lines_of(-1, 5), 6);
+    ck_assert_int_eq(lines_of((double)NAN, 5), 6);
+    const int some = lines_of(0.02, 100);       /* at least 0.1 s */
+    ck_assert_msg(some >= 3 && some < 100, "%d", some);
 }
 END_TEST
 
@@ -205,37 +234,105 @@ START_TEST(many_letters)
 }
 END_TEST
 
-static void *work(void *p)
+typedef struct workers {
+    eddy_progress *progress;
+    atomic_int     running;
+} workers;
+
+enum { THREADS = 4, STEPS = 20000 };
+
+static void *work(void *at)
 {
-    for (int i = 0; i < 20000; i++) {
-        eddy_progress_add(p, 1);
-        if (i % 1000 == 0) eddy_progress_log(p, "line %d", i);
-        if (i % 100 == 0) eddy_progress_metric(p, "x", i);
+    workers *w = at;
+    for (int i = 0; i < STEPS; i++) {
+        eddy_progress_add(w->progress, 1);
+        if (i % 1000 == 0) eddy_progress_log(w->progress, "line %d", i);
+        if (i % 100 == 0) eddy_progress_metric(w->progress, "x", i);
     }
+    w->running--;
     return NULL;
 }
 
-/* Threads: every step counts, and every line is whole. */
+/* Four threads; `screen`, if there is one, is read as they write. */
+static void run_workers(FILE *to, terminal *screen)
+{
+    pthread_t at[THREADS];
+    workers   w = { .progress = eddy_progress_new(.total = THREADS * STEPS, .label = "all",
+                                                  .to = to),
+                    .running = THREADS };
+    for (int i = 0; i < THREADS; i++) ck_assert_int_eq(pthread_create(&at[i], NULL, work, &w), 0);
+    for (; screen && w.running > 0; sleep_ms(1)) drain(screen);
+    for (int i = 0; i < THREADS; i++) pthread_join(at[i], NULL);
+    ck_assert_int_eq(eddy_progress_done(w.progress), THREADS * STEPS);
+    eddy_progress_free(w.progress);
+    if (screen) drain(screen);
+}
+
+/* Whether the text is a whole line of a thread, "line 3000". */
+static bool is_line(const char *text)
+{
+    int number, end = 0;
+    return sscanf(text, "line %d%n", &number, &end) == 1 && text[end] == 0;
+}
+
+/* Every step counts, and every line is whole. */
 START_TEST(threads)
 {
-    enum { THREADS = 4 };
-    pthread_t      at[THREADS];
-    FILE          *to = tmpfile();
-    char           line[1000];
-    int            lines = 0;
-    eddy_progress *p = eddy_progress_new(.total = THREADS * 20000, .to = to);
-    for (int i = 0; i < THREADS; i++) ck_assert_int_eq(pthread_create(&at[i], NULL, work, p), 0);
-    for (int i = 0; i < THREADS; i++) pthread_join(at[i], NULL);
-    ck_assert_int_eq(eddy_progress_done(p), THREADS * 20000);
-    eddy_progress_free(p);
-    fseek(to, 0, SEEK_SET);
+    FILE *to = tmpfile();
+    char  line[1000];
+    int   lines = 0;
+    run_workers(to, NULL);
+    rewind(to);
     while (fgets(line, sizeof line, to)) {
-        int number, end = 0;
-        if (sscanf(line, "line %d%n", &number, &end) == 1 && line[end] == '\n') lines++;
-        else ck_assert_ptr_nonnull(strstr(line, "100% 80000/80000 ["));
+        line[strcspn(line, "\n")] = 0;
+        if (is_line(line)) lines++;
+        else ck_assert_ptr_eq(strstr(line, "all 100% 80000/80000 ["), line);
     }
-    ck_assert_int_eq(lines, THREADS * 20);
+    ck_assert_int_eq(lines, THREADS * STEPS / 1000);
     fclose(to);
+}
+END_TEST
+
+/* Ends the text at the next end of a line or beginning of a drawing; what follows. */
+static char *piece(char *at)
+{
+    char *end = at + strcspn(at, "\r\n");
+    if (*end == 0) return end;
+    const int n = *end == '\n' ? 1 : 4;
+    if (n == 4) ck_assert_int_eq(strncmp(end, "\r\033[K", 4), 0);
+    *end = 0;
+    return end + n;
+}
+
+/* Whether the text is a whole bar, with its metric if that is known. */
+static bool is_bar(const char *text)
+{
+    double      x;
+    int         end = 0;
+    const char *numbers = strstr(text, "/80000 ["), *metric = numbers ? strchr(numbers, ']') : NULL;
+    if (strncmp(text, "all ", 4) != 0 || !metric) return false;
+    return metric[1] == 0 || (sscanf(metric, "] x %lf%n", &x, &end) == 1 && metric[end] == 0);
+}
+
+/* On a terminal, too, where bars are drawn between the lines. */
+START_TEST(threads_on_a_terminal)
+{
+    static terminal t;
+    int             lines = 0, drawn = 0;
+    if (!open_terminal(&t, 100)) return;
+    FILE *to = fdopen(t.slave, "w");
+    run_workers(to, &t);
+    fits_in(t.text, 100);
+    for (char *at = t.text, *next; *at; at = next) {
+        next = piece(at);
+        if (is_line(at)) lines++;
+        else if (is_bar(at)) drawn++;
+        else ck_assert_str_eq(at, "");
+    }
+    ck_assert_int_eq(lines, THREADS * STEPS / 1000);
+    ck_assert_int_ge(drawn, 2);
+    fclose(to);
+    close(t.master);
 }
 END_TEST
 
@@ -244,6 +341,7 @@ Suite *progress_suite(void)
     Suite *suite = suite_create("progress");
     TCase *t = tcase_create("progress");
     tcase_add_test(t, plain_lines);
+    tcase_add_test(t, intervals);
     tcase_add_test(t, other_loops);
     tcase_add_test(t, bars);
     tcase_add_test(t, letters);
@@ -252,6 +350,7 @@ Suite *progress_suite(void)
     t = tcase_create("threads");
     tcase_set_tags(t, "threads");
     tcase_add_test(t, threads);
+    tcase_add_test(t, threads_on_a_terminal);
     suite_add_tcase(suite, t);
     return suite;
 }
