@@ -62,6 +62,11 @@ EDDY_API void eddy_events_graph(eddy_events *w, const eddy_graph *g);
  * counts for its last node. tag: a name of the run, "step 100". */
 EDDY_API void eddy_events_profile(eddy_events *w, const char *tag, int64_t step, eddy_session *s);
 
+/* Two scalars of a training: performance/examples_per_second, if it is above 0, and, if there is a
+ * session, performance/memory_MB, the sum of eddy_session_memory_info in 10^6 bytes. */
+EDDY_API void eddy_events_performance(eddy_events *w, int64_t step, eddy_session *s,
+                                      double examples_per_second);
+
 /* A hyper-parameter: a number, or a text if that is not NULL. */
 typedef struct eddy_hparam {
     const char *name;

@@ -48,16 +48,6 @@ static void variables(const reporting *r, int64_t step)
     }
 }
 
-static void performance(const reporting *r, int64_t step)
-{
-    const eddy_memory_info m = eddy_session_memory_info(r->session);
-    const size_t all = m.plan_bytes + m.value_bytes + m.run_bytes + m.variable_bytes;
-    if (r->seconds > 0)
-        eddy_events_scalar(r->events, "performance/records_per_second", step,
-                           (double)(r->steps * r->t->batch) / r->seconds);
-    eddy_events_scalar(r->events, "performance/memory_MB", step, 1e-6 * (double)all);
-}
-
 void events_epoch(const reporting *r, const epoch_result *e)
 {
     const training *t = r->t;
@@ -66,7 +56,8 @@ void events_epoch(const reporting *r, const epoch_result *e)
     for (int i = 0; i < t->n_metrics; i++)
         eddy_events_scalar(r->events, text("validation/%s", t->metrics[i].name), e->step,
                            e->metrics[i]);
-    performance(r, e->step);
+    eddy_events_performance(r->events, e->step, r->session,
+                            r->seconds > 0 ? (double)(r->steps * t->batch) / r->seconds : 0);
     variables(r, e->step);
 }
 

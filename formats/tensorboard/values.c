@@ -26,6 +26,17 @@ void eddy_events_scalar(eddy_events *w, const char *tag, int64_t step, double va
     eddy__events_value(w, step, tag, VALUE_SIMPLE, &inner, NULL);
 }
 
+void eddy_events_performance(eddy_events *w, int64_t step, eddy_session *s,
+                             double examples_per_second)
+{
+    const eddy_memory_info m = eddy_session_memory_info(s);
+    const size_t bytes = m.plan_bytes + m.value_bytes + m.run_bytes + m.variable_bytes +
+                         m.evaluated_bytes;
+    if (examples_per_second > 0)
+        eddy_events_scalar(w, "performance/examples_per_second", step, examples_per_second);
+    if (s) eddy_events_scalar(w, "performance/memory_MB", step, 1e-6 * (double)bytes);
+}
+
 /* ----------------------------------------------------------- histograms -- */
 
 /* Bucket k ends at limit[k]: those of TensorFlow, 774 powers of 1.1 from 1e-12 on and the largest

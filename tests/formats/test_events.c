@@ -211,6 +211,36 @@ START_TEST(graphs_and_runs)
 }
 END_TEST
 
+/* What is not known is left out. */
+START_TEST(performance)
+{
+    const eddy_tensor v = eddy_variable(g, eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(250)));
+    ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL), EDDY_OK);
+    const eddy_memory_info m = eddy_session_memory_info(s);
+    const double all = (double)(m.plan_bytes + m.value_bytes + m.run_bytes + m.variable_bytes +
+                                m.evaluated_bytes);
+    ck_assert(eddy_is_valid(v) && m.variable_bytes >= 1000 && all < 1e6);
+    eddy_events_performance(w, 1, s, 125.5);
+    eddy_events_performance(w, 2, NULL, 250.5);
+    eddy_events_performance(w, 3, NULL, NAN);
+    eddy_events_performance(w, 4, NULL, -1);
+    eddy_events_performance(NULL, 5, s, 1);
+    char *text = read_by_python(), *at;
+    if (!text) return;
+    contains(text, "{\"step\": \"1\", \"summary\": {\"value\": [{\"simple_value\": 125.5, \"tag\": "
+                   "\"performance/examples_per_second\"}]}}");
+    contains(text, "{\"step\": \"2\", \"summary\": {\"value\": [{\"simple_value\": 250.5, \"tag\": "
+                   "\"performance/examples_per_second\"}]}}");
+    contains(text, "\"performance/memory_MB\"");
+    at = strstr(text, "\"performance/memory_MB\"");
+    while (strncmp(at, "\"simple_value\": ", 16) != 0) at--;
+    ck_assert_double_eq_tol(strtod(at + 16, NULL), 1e-6 * all, 1e-7 * all * 1e-6);
+    ck_assert_ptr_null(strstr(text, "\"step\": \"3\""));
+    ck_assert_ptr_null(strstr(text, "\"step\": \"4\""));
+    free(text);
+}
+END_TEST
+
 /* A mark does not change the plan, and has a gradient. */
 START_TEST(marks)
 {
@@ -303,6 +333,7 @@ Suite *events_suite(void)
     tcase_add_test(t, scalars);
     tcase_add_test(t, values);
     tcase_add_test(t, graphs_and_runs);
+    tcase_add_test(t, performance);
     tcase_add_test(t, marks);
     tcase_add_test(t, refused);
     suite_add_tcase(suite, t);
