@@ -10,7 +10,7 @@
  * all in one run. Temperature 0 always takes the likeliest. A beam search in the same run
  * (eddy_beam_search) looks for the line that the network expects most.
  *
- * support/text.h says which text it reads without --text. The defaults are small, for a run of
+ * support/text_data.h says which text it reads without --text. The defaults are small, for a run of
  * seconds; a model that writes words takes minutes:
  *
  *   characters --units 256 --steps 64 --batch 32 --epochs 40 --write 500

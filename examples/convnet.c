@@ -100,7 +100,9 @@ static void fill(batch b, const images *set, const int *order, dice *d)
     }
 }
 
-static bool train(const options *o, const model *m, eddy_session *s, const images *set, int *order)
+/* losses: the mean of each epoch. */
+static bool train(const options *o, const model *m, eddy_session *s, const images *set, int *order,
+                  double *losses)
 {
     batch       b = batch_of(BATCH);
     eddy_array *yes = eddy_array_of(EDDY_BOOL, 1), *out[3] = { NULL };
@@ -108,9 +110,11 @@ static bool train(const options *o, const model *m, eddy_session *s, const image
     eddy_array *rate = eddy_array_borrow(EDDY_FLOAT32, EDDY_SCALAR, &now);
     dice        d = { (uint64_t)o->seed };
     bool        ok = b.pixels && b.labels && yes && rate;
+    const int   batches = set->count / BATCH;
+    eddy_progress *bar = eddy_progress_new(.total = (int64_t)o->epochs * batches,
+                                           .label = "training", .unit = "steps", .to = stdout);
     for (int epoch = 0; ok && epoch < o->epochs; epoch++) {
         double loss = 0;
-        const int batches = set->count / BATCH;
         dice_shuffle(&d, order, set->count);
         now = 5e-3f * (1 - (float)epoch / (float)o->epochs);
         for (int i = 0; ok && i < batches; i++) {
@@ -119,9 +123,12 @@ static bool train(const options *o, const model *m, eddy_session *s, const image
                                        { m->rate, rate }, { m->training, yes }),
                           EDDY_FETCH(m->loss, m->step, m->updates), out) == EDDY_OK;
             loss += eddy_array_item(out[0]) / batches;
+            eddy_progress_add(bar, 1);
         }
-        printf("  epoch %2d   loss %.4f\n", epoch + 1, loss);
+        losses[epoch] = loss;
+        eddy_progress_log(bar, "  epoch %2d   loss %.4f", epoch + 1, loss);
     }
+    eddy_progress_free(bar);
     eddy_array_free(out[0]);
     eddy_array_free(yes);
     eddy_array_free(rate);
@@ -147,26 +154,55 @@ static double test(const model *m, eddy_session *s, const images *set, const int
 }
 
 /* The filters of the first layer side by side, and how their elements are distributed. */
-static void show_filters(const model *m, eddy_session *s)
+static void show_filters(const eddy_array *filters, const eddy_array *side_by_side)
 {
-    eddy_array *filters = eddy_fetch(s, m->filters);
-    if (!filters) return;
-    const int64_t   wide = eddy_array_count(filters) / 3;
-    eddy_array_room room;
-    eddy_picture_print(eddy_array_view(&room, EDDY_FLOAT32, EDDY_SHAPE(3, wide),
-                                       eddy_array_data(filters)),
-                       .title = "filters of the first layer");
+    eddy_picture_print(side_by_side, .title = "filters of the first layer");
     eddy_histogram_print(filters, .bins = 10);
-    eddy_array_free(filters);
 }
 
-static bool save(const options *o, eddy_session *s)
+static FILE *create(const options *o, const char *name, char path[512])
 {
-    char path[512];
+    snprintf(path, 512, "%s/%s", o->folder, name);
+    FILE *f = fopen(path, "w");
+    if (!f) perror(path);
+    else printf("  %s\n", path);
+    return f;
+}
+
+static bool end(FILE *f, eddy_status status)
+{
+    return f && fclose(f) == 0 && status == EDDY_OK;
+}
+
+/* The variables, and two drawings. */
+static bool save(const options *o, eddy_session *s, const double *losses,
+                 const eddy_array *side_by_side)
+{
+    const eddy_curve curve = { .name = "loss", .count = o->epochs, .y = losses };
+    char             path[512];
+    FILE            *f = create(o, "convnet-loss.svg", path);
+    bool             ok = f && end(f, eddy_plot_svg(&curve, 1, .to = f, .x_label = "epoch"));
+    f = create(o, "convnet-filters.svg", path);
+    ok &= f && end(f, eddy_picture_svg(side_by_side, .to = f));
     snprintf(path, sizeof path, "%s/convnet.safetensors", o->folder);
     if (eddy_save(s, path, EDDY_LIST()) != EDDY_OK) return false;
     printf("  %s\n", path);
-    return true;
+    return ok;
+}
+
+/* What the first layer has learned, and the files. */
+static bool show(const options *o, const model *m, eddy_session *s, const double *losses)
+{
+    eddy_array     *filters = eddy_fetch(s, m->filters);
+    eddy_array_room room;
+    if (!filters) return false;
+    const eddy_array *side_by_side =
+        eddy_array_view(&room, EDDY_FLOAT32, EDDY_SHAPE(3, eddy_array_count(filters) / 3),
+                        eddy_array_data(filters));
+    show_filters(filters, side_by_side);
+    const bool ok = !o->folder || save(o, s, losses, side_by_side);
+    eddy_array_free(filters);
+    return ok;
 }
 
 static bool learn(const options *o, const images *set, const images *held_out)
@@ -174,24 +210,25 @@ static bool learn(const options *o, const images *set, const images *held_out)
     model         m = build(o);
     eddy_session *s = eddy_session_new(m.graph);
     int          *order = malloc((size_t)(set->count + held_out->count) * sizeof *order);
+    double       *losses = malloc((size_t)o->epochs * sizeof *losses);
     for (int i = 0; order && i < set->count + held_out->count; i++) order[i] = i;
     printf("UCI optical handwritten digits (CC BY 4.0), %d to learn from, %d held out\n\n",
            set->count, held_out->count);
     double right = -1;
-    bool   ok = s && order &&
+    bool   ok = s && order && losses &&
                 eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(m.graph)), NULL) == EDDY_OK;
-    ok = ok && train(o, &m, s, set, order);
+    ok = ok && train(o, &m, s, set, order, losses);
     for (int i = 0; ok && i < held_out->count; i++) order[i] = i;
     ok = ok && (right = test(&m, s, held_out, order)) >= 0;
-    if (ok) show_filters(&m, s);
+    ok = ok && show(o, &m, s, losses);
     if (ok) printf("\n  test accuracy %.2f %%\n", 100 * right);
-    if (ok && o->folder) ok = save(o, s);
     if (!ok) fprintf(stderr, "%s\n", eddy_session_message(s));
     if (ok && right < 0.98) {
         fprintf(stderr, "the accuracy is below 98 %%\n");
         ok = false;
     }
     free(order);
+    free(losses);
     eddy_session_free(s);
     eddy_graph_free(m.graph);
     return ok;

@@ -167,7 +167,9 @@ static void fill(const task *t, const images *set, const int *order, int n, dice
     }
 }
 
-/* Runs all steps; every 20th is in the events. */
+enum { EVERY = 20 };                        /* steps between those in the events */
+
+/* Runs all steps. */
 static bool train(const task *t, const model *m, eddy_session *s, const images *set, int64_t seed,
                   int steps, eddy_events *events)
 {
@@ -194,13 +196,15 @@ static bool train(const task *t, const model *m, eddy_session *s, const images *
                              EDDY_FEED({ m->pixels, x }, { m->labels, y }, { m->rate, r },
                                        { m->training, yes }),
                              EDDY_FETCH(m->loss, m->accuracy, m->step), out, .step = i + 1,
-                             .every = 20) == EDDY_OK;
+                             .every = EVERY) == EDDY_OK;
         const double keep = i == 0 ? 0 : 0.98;
         loss = keep * loss + (1 - keep) * eddy_array_item(out[0]);
         accuracy = keep * accuracy + (1 - keep) * eddy_array_item(out[1]);
         eddy_progress_metric(bar, "loss", loss);
         eddy_progress_metric(bar, "accuracy", accuracy);
         eddy_progress_add(bar, 1);
+        if ((i + 1) % EVERY == 0)
+            eddy_events_performance(events, i + 1, s, t->batch * eddy_progress_rate(bar));
     }
     eddy_progress_free(bar);
     if (!ok) fprintf(stderr, "%s\n", eddy_session_message(s));

@@ -11,7 +11,7 @@
  * network for both. When the window is full, the next run begins with the last half of it as its
  * prompt.
  *
- * support/text.h says which text it reads without --text. The defaults are small, for a run of
+ * support/text_data.h says which text it reads without --text. The defaults are small, for a run of
  * seconds; a model that writes words takes minutes:
  *
  *   transformer --window 64 --units 128 --batch 32 --epochs 20 --write 500 --top-p 0.9

@@ -1,18 +1,10 @@
 #include "print_images.h"
 
+#include <eddy/eddy.h>
+
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* -------------------------------------------------------------- tables -- */
 
@@ -38,45 +30,44 @@ void show_confusion(int count[CLASSES][CLASSES], const char *const names[CLASSES
 
 /* -------------------------------------------------------------- images -- */
 
-static const char *shade(double gray)
+/* The images side by side as one picture, each with a margin on its right. Pixels of small images
+ * are drawn twice as large. */
+static eddy_array *picture_of(int n, const uint8_t *const *pixels, int rows, int cols, int scale)
 {
-    static const char *const shades[] = { " ", "░", "▒", "▓", "█" };
-    return shades[(int)(4.999 * gray)];
+    const int   wide = n * (cols + 1) * scale;
+    eddy_array *picture = eddy_array_new(EDDY_UINT8, EDDY_SHAPE(rows * scale, wide));
+    uint8_t    *to = picture ? eddy_array_data(picture) : NULL;
+    for (int y = 0; to && y < rows * scale; y++)
+        for (int i = 0; i < n; i++)
+            for (int x = 0; x < cols * scale; x++)
+                to[(ptrdiff_t)y * wide + i * (cols + 1) * scale + x] =
+                    pixels[i][y / scale * cols + x / scale];
+    return picture;
 }
 
-/* A line of text stands for one row of a small image, each pixel two columns
- * wide, or for two rows of a large one: both make pixels square. */
-static void show_line(const uint8_t *pixels, int line, int cols, int white, bool small)
+static void show_names(int n, int width, const char *const *truth, const char *const *predicted)
 {
-    const uint8_t *row = pixels + (small ? line : 2 * line) * cols;
-    for (int x = 0; x < cols; x++) {
-        double gray = small ? row[x] : (row[x] + row[x + cols]) / 2.0;
-        fputs(shade(gray / white), stdout);
-        if (small) fputs(shade(gray / white), stdout);
+    for (int i = 0; i < n; i++) {
+        const bool right = strcmp(truth[i], predicted[i]) == 0;
+        char       text[64];
+        if (right) snprintf(text, sizeof text, "%s", predicted[i]);
+        else snprintf(text, sizeof text, "%s (is %s)", predicted[i], truth[i]);
+        printf("%s %-*.*s", right ? "✓" : "✗", width - 2, width - 2, text);
     }
+    puts("\n");
 }
 
 void show_images(int n, const uint8_t *const *pixels, int rows, int cols, int white,
                  const char *const *truth, const char *const *predicted)
 {
-    bool small = cols <= 14;
-    int  width = small ? 2 * cols : cols, across = (80 - 2) / (width + 2);
+    enum { COLUMNS = 72 };
+    const int scale = cols <= 14 ? 2 : 1, width = (cols + 1) * scale;
+    const int across = width < COLUMNS ? COLUMNS / width : 1;
     for (int first = 0; first < n; first += across) {
-        int end = first + across < n ? first + across : n;
-        for (int line = 0; line < (small ? rows : rows / 2); line++) {
-            for (int i = first; i < end; i++) {
-                fputs("  ", stdout);
-                show_line(pixels[i], line, cols, white, small);
-            }
-            putchar('\n');
-        }
-        for (int i = first; i < end; i++) {
-            bool right = strcmp(truth[i], predicted[i]) == 0;
-            char text[64];
-            if (right) snprintf(text, sizeof text, "%s", predicted[i]);
-            else snprintf(text, sizeof text, "%s (is %s)", predicted[i], truth[i]);
-            printf("  %s %-*.*s", right ? "✓" : "✗", width - 2, width - 2, text);
-        }
-        puts("\n");
+        const int   now = first + across < n ? across : n - first;
+        eddy_array *picture = picture_of(now, pixels + first, rows, cols, scale);
+        eddy_picture_print(picture, .most = white, .width = COLUMNS);
+        eddy_array_free(picture);
+        show_names(now, width, truth + first, predicted + first);
     }
 }

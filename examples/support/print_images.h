@@ -4,8 +4,6 @@
 
 #include <stdint.h>
 
-double seconds_now(void);
-
 enum { CLASSES = 10 };
 
 /* count[true][predicted], with the share that was found of each class. */

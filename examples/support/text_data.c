@@ -96,17 +96,21 @@ double text_train(const text *t, const text_training *how, eddy_session *s)
     eddy_array  *out[2] = { NULL };
     double       sum = 0, loss = NAN;
     bool         ok = in && next;
+    eddy_progress *bar = eddy_progress_new(.total = updates, .label = "training",
+                                           .unit = "steps", .to = stdout);
     for (int i = 1; ok && i <= updates; i++) {
         text_draw(t, &state, how->batch, how->steps, in, next);
         ok = eddy_run(s, EDDY_FEED({ how->in, in }, { how->next, next }),
                       EDDY_FETCH(how->loss, how->train), out) == EDDY_OK;
-        if (ok) sum += eddy_array_item(out[0]);
-        if (!ok || i % TEXT_UPDATES) continue;
+        if (!ok) continue;
+        sum += eddy_array_item(out[0]);
+        eddy_progress_add(bar, 1);
+        if (i % TEXT_UPDATES) continue;
         loss = sum / TEXT_UPDATES;
         sum = 0;
-        printf("  epoch %2d   loss %.4f\n", i / TEXT_UPDATES, loss);
-        fflush(stdout);
+        eddy_progress_log(bar, "  epoch %2d   loss %.4f", i / TEXT_UPDATES, loss);
     }
+    eddy_progress_free(bar);
     eddy_array_free(in);
     eddy_array_free(next);
     eddy_array_free(out[0]);

@@ -39,7 +39,7 @@ typedef struct text_training {
     uint64_t    seed;                   /* of the positions in the text */
 } text_training;
 
-/* Trains and prints the loss of each epoch. Returns the mean loss of the last; NaN on an error. */
+/* Trains with a bar, and prints the loss of each epoch. Returns the mean loss of the last; NaN on an error. */
 double text_train(const text *t, const text_training *how, eddy_session *s);
 
 #endif
