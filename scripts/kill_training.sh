@@ -1,7 +1,7 @@
 #!/bin/sh
 # Kills `eddy train` at random moments, resumes it, and compares the bytes of its results with those of
 # a training that was not interrupted: a small network of convolutions in several ways, and networks of
-# numbers in columns and of text. With several numbers of ranks, each start of the first takes one of them.
+# images, of numbers in columns and of text. With several numbers of ranks, each start of the first takes one of them.
 #   [BUILD=build] [SEED=1] [RANKS='1 2 4'] sh scripts/kill_training.sh [KILLS]
 set -eu
 eddy=${BUILD:-build}/eddy
@@ -99,11 +99,12 @@ kill_until() {  # kill_until KILLS CONFIG OPTION...: until there have been so ma
 if [ -n "${RANKS:-}" ]; then
     kill_until "$kills" "$work/config.yaml"
 else
-    kill_until $((kills / 4)) "$work/config.yaml"
-    kill_until $((kills * 2 / 5)) "$work/config.yaml" --set threads=2
-    kill_until $((kills * 11 / 20)) "$work/config.yaml" --set precision=bfloat16
-    kill_until $((kills * 7 / 10)) "$work/config.yaml" --set precision=float16
-    kill_until $((kills * 17 / 20)) tests/command/flowers.yaml
-    kill_until "$kills" examples/train/characters.yaml --set epochs=3 --set data.limit=60
+    kill_until $((kills / 5)) "$work/config.yaml"
+    kill_until $((kills * 7 / 20)) "$work/config.yaml" --set threads=2
+    kill_until $((kills / 2)) "$work/config.yaml" --set precision=bfloat16
+    kill_until $((kills * 13 / 20)) "$work/config.yaml" --set precision=float16
+    kill_until $((kills * 3 / 4)) tests/command/flowers.yaml
+    kill_until $((kills * 17 / 20)) examples/train/characters.yaml --set epochs=3 --set data.limit=60
+    kill_until "$kills" examples/train/digits.yaml --set epochs=4
 fi
 echo "figure: $killed kills, $finished trainings with the same bytes"
