@@ -41,12 +41,7 @@ known|other systems' failures: 100 ms, 64 MiB|EDDY_TIMED=1 CK_RUN_SUITE=known_fa
 "
 
 mkdir -p "$t"
-# Whether the figure is at least the number with which the bar begins, if it does and it is no share.
-reached='BEGIN {
-    if (match(bar, /^[0-9][0-9 ]* [a-z]/)) { least = substr(bar, 1, RLENGTH - 1); gsub(/ /, "", least) }
-    exit figure == "" || figure + 0 < least + 0
-}'
-export t reached
+export t
 # One row: leaves NAME.log and NAME.row. The shells of the rows expand it.
 # shellcheck disable=SC2016
 run='
@@ -55,7 +50,7 @@ bar=${rest%%|*} command=${rest#*|}
 begin=$(date +%s)
 if sh -c "set -e; $command" > "$t/$name.log" 2>&1; then result=pass; else result=FAIL; fi
 figure=$(sed -n "s/^figure: //p" "$t/$name.log" | tail -n 1)
-awk -v bar="$bar" -v figure="$figure" "$reached" || result=FAIL
+awk -v bar="$bar" -v figure="$figure" -f scripts/torture_bar.awk || result=FAIL
 printf "%-11s %-48s %-70s %5ss  %s\n" "$name" "$bar" "${figure:-none}" $(($(date +%s) - begin)) \
     $result | tee "$t/$name.row"
 '
