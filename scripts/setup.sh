@@ -80,6 +80,7 @@ if [ "$need" = ci ]; then
     want shellcheck have shellcheck
     want cmake have cmake
     want mandoc have mandoc
+    want gdb have gdb
     # eddy show --graph calls it.
     want graphviz have dot
     # The tests read event files with it.
@@ -93,6 +94,7 @@ if [ "$need" = shells ]; then
 fi
 if [ "$need" = browser ]; then
     want chromium browser
+    want nodejs have node
 fi
 [ -n "$missing" ] || exit 0
 
