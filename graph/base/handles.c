@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { SHARDS = 64 };
+enum { SHARDS = 32 };
 
 typedef struct item {
     const void    *object;
@@ -25,7 +25,7 @@ typedef struct shard {
 static shard shards[SHARDS] = {
 #define S { PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0 }
 #define S8 S, S, S, S, S, S, S, S
-    S8, S8, S8, S8, S8, S8, S8, S8
+    S8, S8, S8, S8
 #undef S8
 #undef S
 };
@@ -36,10 +36,25 @@ static _Thread_local struct {
     unsigned int removals;
 } last;
 
+/* A child of fork() finds the set as it is between two changes. Handlers of other locks, whose
+ * holders may look up handles, are registered later, so that those locks are taken first. */
+static void before_fork(void)
+{
+    for (int i = 0; i < SHARDS; i++) pthread_mutex_lock(&shards[i].lock);
+}
+static void after_fork(void)
+{
+    for (int i = 0; i < SHARDS; i++) pthread_mutex_unlock(&shards[i].lock);
+}
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork);
+}
+
 static shard *shard_of(const void *object)
 {
     uint64_t h = (uint64_t)(uintptr_t)object * 0x9E3779B97F4A7C15u;
-    return &shards[h >> 58];
+    return &shards[h >> 59];
 }
 
 /* Index of the object in s, or s->count. */
