@@ -505,9 +505,12 @@ self-checking: $(SELF_CHECKING:%=%.ran)
 $(SELF_CHECKING:%=%.ran): %.ran: %
 	@echo $<
 	@$< > $<.out || { cat $<.out; exit 1; }
-read-back: roundtrip $(BUILD)/examples/infer
+read-back: roundtrip $(BUILD)/examples/infer $(BUILD)/eddy
 	@$(BUILD)/examples/infer --out $(BUILD)/round_trip
 	@sh scripts/report_page.sh $(BUILD)/round_trip/digits.html overview curves tables images histograms time parameters graph0
+	@rm -rf $(BUILD)/round_trip/train
+	@$(BUILD)/eddy train examples/train/digits.yaml --output $(BUILD)/round_trip/train --set epochs=2 --set data.limit=200 >$(BUILD)/round_trip/train.out
+	@sh scripts/report_page.sh $(BUILD)/round_trip/train/report.html overview curves tables images histograms parameters graph0
 transcripts: $(BUILD)/eddy
 	@BUILD='$(BUILD)' sh scripts/command.sh tests/command/*.txt docs/guide/command.md docs/guide/training.md
 pages: $(LIBRARIES:%=$(BUILD)/%.a)
