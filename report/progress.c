@@ -6,6 +6,7 @@
 #include "report/progress.h"
 #include "graph/base/stop.h"
 #include "graph/call_options.h"
+#include "report/letters.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -37,7 +38,7 @@ struct eddy_progress {
     int              n_metrics;
 };
 
-/* Whether the byte begins a letter of UTF-8. Each counts as one column. */
+/* Whether the byte begins a letter of UTF-8. */
 static bool begins(char c) { return ((unsigned char)c & 0xc0) != 0x80; }
 
 /* Drops the first bytes of a letter whose others did not fit. */
@@ -143,7 +144,7 @@ static void put(text *t, const char *format, ...)
 static int width_of(const text *t)
 {
     int n = 0;
-    for (int i = 0; i < t->used; i++) n += begins(t->at[i]);
+    for (int i = 0; i < t->used; i++) n += eddy__letter_columns(t->at + i);
     return n;
 }
 
@@ -151,7 +152,7 @@ static void cut(text *t, int columns)
 {
     int i = 0;
     for (int n = 0; i < t->used; i++)
-        if (begins(t->at[i]) && n++ == columns) break;
+        if ((n += eddy__letter_columns(t->at + i)) > columns) break;
     t->at[t->used = i] = 0;
 }
 

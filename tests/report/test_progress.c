@@ -1,8 +1,10 @@
 /* test_progress.c -- progress in a file and in a terminal. */
 #define _GNU_SOURCE
 #include "graph/base/text.h"
+#include "report/letters.h"
 #include "tests/lib/checks.h"
 
+#include <locale.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -12,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <fcntl.h>
+#include <wchar.h>
 
 Suite *progress_suite(void);
 
@@ -143,14 +146,21 @@ static int count(const char *text, const char *what)
     return n;
 }
 
-/* No line is wider than the terminal, in letters. */
+/* No line is wider than the terminal, in columns as the C library counts them. */
 static void fits_in(const char *text, int columns)
 {
-    int at = 0;
-    for (const char *c = text; *c; c++) {
+    int       at = 0, n;
+    wchar_t   letter;
+    mbstate_t state = { 0 };
+    for (const char *c = text; *c; c += n) {
+        n = 1;
         if (*c == '\r' || *c == '\n') at = 0;
-        else if (strncmp(c, "\033[K", 3) == 0) c += 2;
-        else at += (*c & 0xc0) != 0x80;
+        else if (strncmp(c, "\033[K", 3) == 0) n = 3;
+        else {
+            n = (int)mbrtowc(&letter, c, 4, &state);
+            ck_assert_int_gt(n, 0);
+            at += wcwidth(letter);
+        }
         ck_assert_int_lt(at, columns);
     }
 }
@@ -189,15 +199,17 @@ START_TEST(bars)
 }
 END_TEST
 
-/* A line is cut behind a letter, and the bar takes all that is left of the columns. */
+/* A line is cut behind a letter, and the bar takes all that is left of the columns: letters of one
+ * column and of two, and one with a mark. */
 START_TEST(letters)
 {
+    static const char *const labels[] = { "\u00fc\u00f6\u00e4\u00e9", "\u8bad\u7ec3\uff01",
+                                          "\ud559\uc2b5 \U0001f680", "e\u0301tape" };
     terminal t;
     for (int columns = 21; columns < 110; columns++) {
         if (!open_terminal(&t, columns)) return;
         FILE          *to = fdopen(t.slave, "w");
-        eddy_progress *p = eddy_progress_new(.total = 9, .label = "\u00fc\u00f6\u00e4\u00e9",
-                                             .to = to);
+        eddy_progress *p = eddy_progress_new(.total = 9, .label = labels[_i], .to = to);
         eddy_progress_metric(p, "\u03b1\u03b2\u03b3\u03b4\u03b5", 0.5);
         eddy_progress_add(p, 4);
         eddy_progress_free(p);
@@ -208,6 +220,29 @@ START_TEST(letters)
         fclose(to);
         close(t.master);
     }
+}
+END_TEST
+
+/* The columns of letters are those of the C library, except of some pictures and rare marks. */
+START_TEST(widths)
+{
+    static const struct { wchar_t first, last; } all[] = {
+        { 0x20, 0x7e }, { 0xa1, 0x2ff }, { 0x300, 0x36f }, { 0x370, 0x377 }, { 0x400, 0x482 },
+        { 0x2500, 0x25fc }, { 0x2800, 0x28ff }, { 0x3041, 0x3096 }, { 0x30a0, 0x30ff },
+        { 0x4e00, 0x9fff }, { 0xac00, 0xd7a3 }, { 0xff01, 0xff60 }, { 0x1f600, 0x1f64f },
+        { 0x20000, 0x2a6df },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (wchar_t c = all[i].first; c <= all[i].last; c++) {
+            char      text[8] = "";
+            mbstate_t state = { 0 };
+            int       sum = 0;
+            ck_assert_uint_le(wcrtomb(text, c, &state), 4);
+            for (int k = 0; text[k]; k++) sum += eddy__letter_columns(text + k);
+            if (c != 0xad)                          /* a hyphen that few terminals draw */
+                ck_assert_msg(sum == wcwidth(c), "%#x: %d", (unsigned)c, sum);
+        }
+    ck_assert_int_eq(eddy__letter_columns("\xe4\xb8"), 1);
 }
 END_TEST
 
@@ -336,18 +371,24 @@ START_TEST(threads_on_a_terminal)
 }
 END_TEST
 
+static void use_utf8(void)  { ck_assert_ptr_nonnull(setlocale(LC_CTYPE, "C.UTF-8")); }
+static void use_ascii(void) { setlocale(LC_CTYPE, "C"); }
+
 Suite *progress_suite(void)
 {
     Suite *suite = suite_create("progress");
     TCase *t = tcase_create("progress");
+    tcase_add_checked_fixture(t, use_utf8, use_ascii);
     tcase_add_test(t, plain_lines);
     tcase_add_test(t, intervals);
     tcase_add_test(t, other_loops);
     tcase_add_test(t, bars);
-    tcase_add_test(t, letters);
+    tcase_add_loop_test(t, letters, 0, 4);
+    tcase_add_test(t, widths);
     tcase_add_test(t, many_letters);
     suite_add_tcase(suite, t);
     t = tcase_create("threads");
+    tcase_add_checked_fixture(t, use_utf8, use_ascii);
     tcase_set_tags(t, "threads");
     tcase_add_test(t, threads);
     tcase_add_test(t, threads_on_a_terminal);
