@@ -97,8 +97,12 @@ static bool is_scalar(eddy_type t, eddy_dtype dtype)
 static bool counts_are_valid(eddy_infer *c, const eddy_loop_attrs *a)
 {
     const int64_t most = EDDY_MAX_INPUTS;
+    if (a->n_stacked > most)
+        return eddy_infer_fail(c, EDDY_LIMIT,
+                               "%lld values of each iteration would be kept; the limit is %lld",
+                               (long long)a->n_stacked, (long long)most);
     if (a->n_carried < 0 || a->n_sliced < 0 || a->n_stacked < 0 || a->n_carried > most ||
-        a->n_sliced > most || a->n_stacked > most ||
+        a->n_sliced > most ||
         a->counted + a->n_carried + a->n_sliced > c->n_in)
         return eddy_infer_fail(
             c, EDDY_INVALID_ARGUMENT,

@@ -54,6 +54,7 @@ static void loop_attributes(void)
     eddy_loop_attrs       a = two;
     a.n_carried = -1, loop_of(a, OUTS(4, 0, 2, 0), in);
     a.n_carried = 3, loop_of(a, OUTS(4, 0, 2, 0, 2, 0), in);
+    a = two, a.n_stacked = 65536, loop_of(a, OUTS(4, 0, 2, 0), in);
     a = two, a.trips = -1, loop_of(a, OUTS(4, 0, 2, 0), in);
     a = two, a.counted = true, loop_of(a, OUTS(4, 0, 2, 0), EDDY_LIST(scalar, scalar, scalar));
     loop_of(two, OUTS(4, 0, 2, 0), EDDY_LIST(scalar, scalar, scalar, scalar));
