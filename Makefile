@@ -398,9 +398,9 @@ REPLACED := $(REPLACED:%=-Wl,--wrap=%)
 # TESTS_OF=build takes the objects of tests from that build, except those that behave otherwise under
 # AddressSanitizer: `.ci/run` compiles the others once, and runs them with both libraries.
 TESTS_OF = $(BUILD)
-ASKING  := $(if $(filter command line,$(origin TESTS_OF)),$(shell grep -lE 'base/sanitizer\.h|__SANITIZE_' $(TESTS)))
-TESTOBJ  = $(ASKING:%.c=$(BUILD)/obj/%.o) $(patsubst %.c,$(TESTS_OF)/obj/%.o,$(filter-out $(ASKING),$(TESTS)))
-$(BUILD)/run-tests: $(TESTOBJ) $(BUILD)/obj/bench/workloads/allocations.o $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
+DIFFERENT_TESTS := $(if $(filter command line,$(origin TESTS_OF)),$(shell grep -lE 'base/sanitizer\.h|__SANITIZE_' $(TESTS)))
+TEST_OBJECTS = $(DIFFERENT_TESTS:%.c=$(BUILD)/obj/%.o) $(patsubst %.c,$(TESTS_OF)/obj/%.o,$(filter-out $(DIFFERENT_TESTS),$(TESTS)))
+$(BUILD)/run-tests: $(TEST_OBJECTS) $(BUILD)/obj/bench/workloads/allocations.o $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a $(BUILD)/libeddy.a
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(REPLACED) $^ -o $@ $(CHECK_LIBS) $(INPUT_LIBS) $(LIBS)
 
