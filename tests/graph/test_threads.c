@@ -178,9 +178,17 @@ END_TEST
 
 /* ------------------------------------------------------ a process that forks -- */
 
-/* The sanitizers have locks of their own, of memory for example, which a child may find taken. */
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* A child finds locks of the allocators of sanitizers held. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \
+    __has_feature(thread_sanitizer)
+#define SANITIZED
+#endif
+#endif
 
+#if !defined(SANITIZED)
 static atomic_bool ended;
 
 static void *make_and_free(void *p)
@@ -221,10 +229,6 @@ START_TEST(a_child_of_busy_threads)
     for (int i = 0; i < BUSY; i++) pthread_join(busy[i], NULL);
 }
 END_TEST
-
-#define ADD_FORKING(t) tcase_add_test(t, a_child_of_busy_threads)
-#else
-#define ADD_FORKING(t) (void)(t)
 #endif
 
 Suite *threads_suite(void)
@@ -234,7 +238,12 @@ Suite *threads_suite(void)
     tcase_set_tags(t, "threads");
     tcase_add_loop_test(t, alone_and_together, 0, 2);
     tcase_add_test(t, one_session);
-    ADD_FORKING(t);
     suite_add_tcase(suite, t);
+#if !defined(SANITIZED)
+    TCase *forks = tcase_create("forks");
+    tcase_set_tags(forks, "threads native");
+    tcase_add_test(forks, a_child_of_busy_threads);
+    suite_add_tcase(suite, forks);
+#endif
     return suite;
 }
