@@ -320,6 +320,7 @@ START_TEST(freed_graph)
     ck_assert_int_eq(eddy_save_checkpoint(t, "f"), EDDY_CLOSED);
     ck_assert_int_eq(eddy_restore_checkpoint(t, "f"), EDDY_CLOSED);
     ck_assert_int_eq(eddy_keep_checkpoint(t, "d", 1), EDDY_CLOSED);
+    ck_assert_int_eq(eddy_restore_latest(t, "d"), EDDY_CLOSED);
     ck_assert_str_eq(eddy_session_message(t), "the session's graph has been freed");
     eddy_session_free(t);
 }
@@ -486,6 +487,8 @@ START_TEST(long_paths_of_steps)
     memory_files_put(&files, cut, "", 0);
     ck_assert_int_eq(eddy_latest_checkpoint(folder, &files.table, &k, &e), EDDY_LIMIT);
     ck_assert_int_eq(k.step, -1);
+    ck_assert_int_eq(eddy_restore_latest(t, folder, .restored = &k), EDDY_LIMIT);
+    ck_assert_int_eq(k.step, -1);
     ck_assert_int_eq(eddy_keep_checkpoint(t, folder, 5, 1), EDDY_LIMIT);
     ck_assert_ptr_nonnull(strstr(eddy_session_message(t), "the name of a file is too long"));
     ck_assert_int_eq(eddy_keep_checkpoint(t, folder, 1000000000000000000, 1), EDDY_LIMIT);
@@ -503,6 +506,7 @@ START_TEST(long_paths_of_steps)
     ck_assert_int_eq(eddy_latest_checkpoint(folder, &files.table, &k, &e), EDDY_LIMIT);
     memset(folder, 'd', EDDY_MAX_PATH - 1);
     ck_assert_int_eq(eddy_keep_checkpoint(t, folder, 1), EDDY_LIMIT);
+    ck_assert_int_eq(eddy_restore_latest(t, folder), EDDY_LIMIT);
     eddy_session_free(t);
     eddy_graph_free(h);
 }
@@ -519,6 +523,7 @@ START_TEST(lists_of_dropped)
     ck_assert(k.step == -1 && isnan(k.metric));
     ck_assert_int_eq(eddy_best_checkpoint("d", &files.table, &k, &e), EDDY_OK);
     ck_assert_int_eq(k.step, -1);
+    refused(eddy_restore_latest(s, "d"), EDDY_NOT_FOUND, "d: there is no checkpoint");
     refused(eddy_keep_checkpoint(s, "d", 1, 10000), EDDY_INVALID_ARGUMENT,
             "last is 10000; expected 1 to 9999");
     memory_files_put(&files, "e/checkpoints.txt", bad, sizeof bad - 1);

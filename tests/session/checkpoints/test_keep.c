@@ -253,6 +253,28 @@ START_TEST(restores_the_last_whole_one)
 }
 END_TEST
 
+/* A call that fails while the newest file is read costs that one only. */
+START_TEST(calls_fail_while_restoring)
+{
+    bool reached = true;
+    int  older = 0;
+    for (int at = 1; reached; at++) {
+        memory_files m;
+        training     t = with_three(&m);
+        m.fault = (memory_fault){ .at = m.calls + at, .number = EIO };
+        const eddy_status status = eddy_restore_latest(t.session, "d");
+        reached = m.calls >= m.fault.at;
+        const double v = number(t.session, t.v);
+        ck_assert(status == EDDY_OK ? v == 2 || v == 1 : status == EDDY_IO && v == 7);
+        ck_assert(reached || v == 2);
+        older += v == 1;
+        end(&t);
+        memory_files_free(&m);
+    }
+    ck_assert_int_gt(older, 0);
+}
+END_TEST
+
 /* Other errors are not those of a file, and an older one would not help. */
 START_TEST(older_ones_do_not_help)
 {
@@ -336,6 +358,8 @@ START_TEST(messages)
     golden_line(eddy_session_message(t.session));
     ck_assert_int_eq(eddy_restore_latest(t.session), EDDY_INVALID_ARGUMENT);
     golden_line(eddy_session_message(t.session));
+    ck_assert_int_eq(eddy_restore_latest(t.session, ""), EDDY_INVALID_ARGUMENT);
+    golden_line(eddy_session_message(t.session));
     ck_assert_int_eq(eddy_restore_latest(t.session, "d"), EDDY_NOT_FOUND);
     golden_line(eddy_session_message(t.session));
     end(&t);
@@ -416,6 +440,7 @@ Suite *keep_suite(void)
     tcase_add_test(c, as_many_as_possible);
     tcase_add_loop_test(c, calls_fail, 0, 3);
     tcase_add_test(c, restores_the_last_whole_one);
+    tcase_add_test(c, calls_fail_while_restoring);
     tcase_add_test(c, older_ones_do_not_help);
     tcase_add_test(c, messages);
     tcase_add_test(c, places);
