@@ -107,8 +107,9 @@ enum {
  *
  * All sessions share one thread pool, created when a run first has work for it; its threads
  * sleep between runs. A run whose helpers are busy with another run does its work itself. A
- * child of fork() creates its own pool; the code of an operation must not fork. A number of
- * threads out of range is the error EDDY_INVALID_ARGUMENT at the first run.
+ * child of fork() creates its own pool; of its parent's sessions, it may use those that no other
+ * thread was using. The code of an operation must not fork. A number of threads out of range is the
+ * error EDDY_INVALID_ARGUMENT at the first run.
  *
  * While a run is in progress, OpenBLAS is limited to one thread for the whole process; the last
  * run to end restores the previous number, unless another one was set in the meantime. */
