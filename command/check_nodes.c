@@ -130,6 +130,19 @@ typedef struct check_way {
     double away;
 } check_way;
 
+/* Operations of symmetric matrices read one triangle and have gradients for both, so differences in
+ * single elements would be others than those of the symmetric part. */
+static bool is_of_symmetric(const eddy_node *node)
+{
+    return strcmp(node->op->name, "Cholesky") == 0 ||
+           strcmp(node->op->name, "SelfAdjointEigV2") == 0;
+}
+
+static eddy_tensor symmetric_part(eddy_tensor x)
+{
+    return eddy_mul(eddy_number(x.graph, eddy_dtype_of(x), 0.5), eddy_add(x, eddy_adjoint(x)));
+}
+
 static bool isolate(lone_node *l, const eddy_node *node, const values *v, check_way way)
 {
     const size_t n = (size_t)node->n_inputs;
@@ -145,6 +158,7 @@ static bool isolate(lone_node *l, const eddy_node *node, const values *v, check_
             in[i] = eddy_placeholder(l->graph, "x", eddy_array_dtype(a), eddy_array_shape(a));
             l->feeds[l->n_x] = (eddy_feed){ in[i], a };
             l->xs[l->n_x++] = in[i];
+            if (is_of_symmetric(node)) in[i] = symmetric_part(in[i]);
         } else {
             in[i] = eddy_constant(l->graph, a);
             eddy_array_free(a);
