@@ -156,7 +156,7 @@ static eddy_status restore_step(const eddy_restore_latest_args *a, const eddy_fi
     options.path = path;
     options.checkpoint = NULL;
     const eddy_status status = eddy_restore_checkpoint_with(&options);
-    *is_spoilt = status == EDDY_CORRUPT || status == EDDY_IO ||
+    *is_spoilt = status == EDDY_CORRUPT || status == EDDY_IO || status == EDDY_LIMIT ||
                  (status == EDDY_NOT_FOUND && !exists(files, path));
     if (*is_spoilt) eddy_restore_report_free(options.report);
     return status;

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <stdio.h>
 
 Suite *keep_suite(void);
@@ -253,6 +254,23 @@ START_TEST(restores_the_last_whole_one)
 }
 END_TEST
 
+/* A flipped bit can make the header of a large file longer than the limit. */
+START_TEST(passes_over_a_long_header)
+{
+    enum { SIZE = 100000016 };
+    memory_files m;
+    training     t = with_three(&m);
+    char        *bytes = calloc(1, SIZE);
+    ck_assert_ptr_nonnull(bytes);
+    memcpy(bytes, &(uint64_t){ 100000001 }, 8);
+    memory_files_put(&m, "d/checkpoint-2.safetensors", bytes, SIZE);
+    restores(&t, EDDY_OK, 1, 1, "the limit is 100000000");
+    free(bytes);
+    end(&t);
+    memory_files_free(&m);
+}
+END_TEST
+
 /* A call that fails while the newest file is read costs that one only. */
 START_TEST(calls_fail_while_restoring)
 {
@@ -440,6 +458,7 @@ Suite *keep_suite(void)
     tcase_add_test(c, as_many_as_possible);
     tcase_add_loop_test(c, calls_fail, 0, 3);
     tcase_add_test(c, restores_the_last_whole_one);
+    tcase_add_test(c, passes_over_a_long_header);
     tcase_add_test(c, calls_fail_while_restoring);
     tcase_add_test(c, older_ones_do_not_help);
     tcase_add_test(c, messages);
