@@ -395,8 +395,9 @@ $(BUILD)/obj/tests/main.o: $(GEN)/suites.h
 # tests/formats/test_training_report.c replace.
 REPLACED := $(COUNTED) _mark_point tcase_create pthread_create pthread_join opendir
 REPLACED := $(REPLACED:%=-Wl,--wrap=%)
-# TESTS_OF=build takes the objects of tests from that build, except those that behave otherwise under
-# AddressSanitizer: `.ci/run` compiles the others once, and runs them with both libraries.
+# TESTS_OF=build takes the objects of tests from that build, which `make tests` must have brought up to
+# date before: no rule here makes them. Those that behave otherwise under AddressSanitizer are compiled
+# again. `.ci/run` compiles the others once, and runs them with both libraries.
 TESTS_OF = $(BUILD)
 DIFFERENT_TESTS := $(if $(filter command line,$(origin TESTS_OF)),$(shell grep -lE 'base/sanitizer\.h|__SANITIZE_' $(TESTS)))
 TEST_OBJECTS = $(DIFFERENT_TESTS:%.c=$(BUILD)/obj/%.o) $(patsubst %.c,$(TESTS_OF)/obj/%.o,$(filter-out $(DIFFERENT_TESTS),$(TESTS)))

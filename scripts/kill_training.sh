@@ -104,7 +104,8 @@ else
     kill_until $((kills / 2)) "$work/config.yaml" --set precision=bfloat16
     kill_until $((kills * 13 / 20)) "$work/config.yaml" --set precision=float16
     kill_until $((kills * 3 / 4)) tests/command/flowers.yaml
-    kill_until $((kills * 17 / 20)) examples/train/characters.yaml --set epochs=3 --set data.limit=60
+    kill_until $((kills * 17 / 20)) examples/train/characters.yaml --set epochs=3 --set data.limit=60 \
+        --set data.text.path=../../LICENSE
     kill_until "$kills" examples/train/digits.yaml --set epochs=4
 fi
 echo "figure: $killed kills, $finished trainings with the same bytes"

@@ -40,7 +40,7 @@ if ! visit "$work/empty.html" | grep -q started; then
     exit 0
 fi
 visit "$work/phone.html" >"$work/phone"
-browse "$page" --print-to-pdf="$work/page.pdf"
+browse "$page" --print-to-pdf="$work/page.pdf" || :
 visit "$page" >"$work/dom"
 bad=0
 if grep 'CONSOLE' "$work/log" >&2; then bad=1; fi

@@ -9,7 +9,7 @@
 # are in $BUILD/torture/NAME.log. FUZZ_SECONDS is the time for each format, GRAPHS the number of random
 # graphs, GUARDED those under sanitizers, CALLS the number of `make hostile`, MUTANTS that of `make
 # mutants`. Rows that build with sanitizers wait for each other. Long rows come first, so that both
-# processors have work to the end.
+# processors have work to the end. Rows with smaller numbers than by default are below their bars and fail.
 #
 # `make valgrind` and `make portability` take longer than all of these and are not among them.
 set -u

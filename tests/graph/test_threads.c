@@ -178,7 +178,7 @@ END_TEST
 
 /* ------------------------------------------------------ a process that forks -- */
 
-/* A child finds locks of the allocators of sanitizers held. */
+/* Under sanitizers, a child may find locks of their allocators held forever. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED
 #elif defined(__has_feature)
