@@ -130,8 +130,8 @@ typedef struct check_way {
     double away;
 } check_way;
 
-/* Operations of symmetric matrices read one triangle and have gradients for both, so differences in
- * single elements would be others than those of the symmetric part. */
+/* Operations of symmetric matrices read one triangle and have gradients for both. They are checked
+ * as functions of the symmetric part: a change of one element would contradict the gradient. */
 static bool is_of_symmetric(const eddy_node *node)
 {
     return strcmp(node->op->name, "Cholesky") == 0 ||

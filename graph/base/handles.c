@@ -36,8 +36,9 @@ static _Thread_local struct {
     unsigned int removals;
 } last;
 
-/* A child of fork() finds the set as it is between two changes. Handlers of other locks, whose
- * holders may look up handles, are registered later, so that those locks are taken first. */
+/* A child of fork() finds the set as it is between two changes. Holders of other locks whose
+ * handlers constructors register must not look up handles, since the order of constructors is not
+ * known; locks whose handlers are registered later are taken first. */
 static void before_fork(void)
 {
     for (int i = 0; i < SHARDS; i++) pthread_mutex_lock(&shards[i].lock);
