@@ -64,6 +64,8 @@ typedef struct extraction {
     eddy_tensor **images;           /* by id: one an output, or NULL */
     eddy_tensor *captures;
     uint8_t     *capture_needs;     /* by capture: as `needed` */
+    int         *capture_before;    /* by capture: the one before it of the same node, or -1 */
+    int         *last_capture;      /* by id: one more than the last capture of the node, or 0 */
     int          n_captures, capacity;
 } extraction;
 

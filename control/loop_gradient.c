@@ -287,7 +287,7 @@ static bool find_stacks(backward *b)
     for (int i = 0; b->stacks && i < b->e.n_captures; i++) {
         const eddy_tensor t = b->e.captures[i];
         if (!is_own(b, t) && !is_sliced(b, t) && !is_captured(b, t) && !is_initial(b, i))
-            add_stack(b, t);
+            b->stacks[b->n_stacks++] = t;     /* captures differ from each other */
     }
     for (int i = first; b->stacks && i < n_args; i++)
         if (eddy_is_valid(b->rows[i]) && !is_sliced(b, b->rows[i])) add_stack(b, b->rows[i]);

@@ -31,7 +31,8 @@ bool eddy__extract_begin_into(extraction *e, eddy_graph *from, eddy_graph *to)
     e->copies = eddy__extract_room(e, n, 1);
     e->needed = eddy__extract_room(e, n, 1);
     e->images = eddy__extract_room(e, n, sizeof *e->images);
-    return e->copies && e->needed && e->images;
+    e->last_capture = eddy__extract_room(e, n, sizeof *e->last_capture);
+    return e->copies && e->needed && e->images && e->last_capture;
 }
 
 bool eddy__extract_begin(extraction *e, eddy_graph *from)
@@ -65,23 +66,31 @@ static bool more_captures(extraction *e)
     const int    bigger = e->capacity ? 2 * e->capacity : 16;
     eddy_tensor *more = eddy__extract_room(e, bigger, sizeof *more);
     uint8_t     *needs = eddy__extract_room(e, bigger, 1);
-    if (!more || !needs) return false;
+    int         *before = eddy__extract_room(e, bigger, sizeof *before);
+    if (!more || !needs || !before) return false;
     if (e->n_captures > 0) {
         memcpy(more, e->captures, (size_t)e->n_captures * sizeof *more);
         memcpy(needs, e->capture_needs, (size_t)e->n_captures);
+        memcpy(before, e->capture_before, (size_t)e->n_captures * sizeof *before);
     }
     e->captures = more;
     e->capture_needs = needs;
+    e->capture_before = before;
     e->capacity = bigger;
     return true;
 }
 
 static bool capture(extraction *e, eddy_tensor t, uint8_t what)
 {
-    int i = 0;
-    while (i < e->n_captures && !eddy_same(e->captures[i], t)) i++;
-    if (i == e->capacity && !more_captures(e)) return false;
-    if (i == e->n_captures) e->captures[e->n_captures++] = t;
+    int *last = &e->last_capture[t.node], i = *last - 1;
+    while (i >= 0 && !eddy_same(e->captures[i], t)) i = e->capture_before[i];
+    if (i < 0) {
+        if (e->n_captures == e->capacity && !more_captures(e)) return false;
+        i = e->n_captures++;
+        e->captures[i] = t;
+        e->capture_before[i] = *last - 1;
+        *last = i + 1;
+    }
     e->capture_needs[i] |= what;
     return true;
 }
