@@ -712,7 +712,7 @@ $(HUNTED): $(HUNTSRC:%.c=$(BUILD)/obj/%.o) $(ROWOBJ) $(BUILD)/libeddy.a
 hunt: $(HUNTED) ## compare derivatives at special arguments with MPFR (ARGUMENTS='Erf Gelu -v': some; libmpfr-dev)
 	OPENBLAS_NUM_THREADS=1 $(HUNTED) $(ARGUMENTS)
 
-torture: ## run the long tests of reliability and print a table (TORTURE='memory kills': some rows)
+torture: ## run the long tests of reliability and print a table (TORTURE='memory kills': some rows; long: those that take hours)
 	@sh scripts/setup.sh check
 	@$(MAKE) --no-print-directory lib tests $(TORTURES:%=$(BUILD)/torture/%)
 	@BUILD='$(BUILD)' sh scripts/torture.sh $(TORTURE)

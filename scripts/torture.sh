@@ -2,7 +2,8 @@
 # torture.sh -- runs the long tests of reliability, two at a time, and prints a table: what is
 # tested, the figure, and whether it passes.
 #
-#   torture.sh [ROW ...]        only these rows
+#   torture.sh [ROW ...]        only these rows; `long`: those that take longer than all others
+#                               together; `all`: every row
 #
 # A row is NAME|BAR|COMMAND. Its figure is what follows "figure: " in the last such line that it prints.
 # It passes if the command succeeds and the figure is not below the number with which BAR begins. Outputs
@@ -11,10 +12,12 @@
 # mutants`. Rows that build with sanitizers wait for each other. Long rows come first, so that both
 # processors have work to the end. Rows with smaller numbers than by default are below their bars and fail.
 #
-# `make valgrind` and `make portability` take longer than all of these and are not among them.
+# Long rows repeat all suites under valgrind, clang's and gcc's other sanitizers, other compilers and
+# emulators. Rows that did not run are printed below the others, with their last result and its day.
 set -u
 BUILD=${BUILD:-build}
 t=$BUILD/torture
+mkdir -p "$t"
 seconds=${FUZZ_SECONDS:-60} graphs=${GRAPHS:-20000} calls=${CALLS:-1000000}
 guarded=${GUARDED:-2000} mutants=${MUTANTS:-100} make='make --no-print-directory'
 
@@ -40,7 +43,27 @@ limits|every published limit, on both sides|EDDY_LARGE=1 CK_RUN_SUITE=limits $BU
 known|other systems' failures: 100 ms, 64 MiB|EDDY_TIMED=1 CK_RUN_SUITE=known_failures $BUILD/run-tests > $t/known.out && awk '/ ms / { n++; if (\$2 > most) most = \$2 } END { printf \"figure: %d, at most %.1f ms\\n\", n, most; exit n == 0 }' $t/known.out
 "
 
-mkdir -p "$t"
+# The last count of suites and checks in what a command printed, and whether everything was installed.
+cat > "$t/suites.awk" <<'EOF'
+match($0, /[0-9]+ suites, .*/) { figure = substr($0, RSTART) }
+/not installed/ { print; missing = 1 }
+END { print "figure: " (figure == "" ? "none" : figure); exit missing || figure == "" }
+EOF
+suites="awk -f $t/suites.awk"
+ported="PORTED_SUITES=all JOBS=1 $make portability PORTABILITY"
+long_rows="
+valgrind|no report over all suites|JOBS=1 $make valgrind > $t/valgrind.out 2>&1 && $suites $t/valgrind.out
+msan|no report over all suites, MemorySanitizer|JOBS=1 $make msan > $t/msan.out 2>&1 && $suites $t/msan.out
+tsan|no report over all suites, ThreadSanitizer|JOBS=1 $make tsan > $t/tsan.out 2>&1 && $suites $t/tsan.out
+arm64|all suites, emulated|$ported=arm64 > $t/arm64.out 2>&1 && $suites $t/arm64.out
+i386|all suites, addresses of 32 bits|$ported=i386 > $t/i386.out 2>&1 && $suites $t/i386.out
+musl|all suites, with musl|$ported=musl > $t/musl.out 2>&1 && $suites $t/musl.out
+gcc|all suites at -O0, -O2, -O3|$ported='gcc-O0 gcc-O2 gcc-O3' > $t/gcc.out 2>&1 && $suites $t/gcc.out
+clang|all suites at -O0, -O2, -O3|$ported='clang-O0 clang-O2 clang-O3' > $t/clang.out 2>&1 && $suites $t/clang.out
+cpu|suites of kernels with each instruction set|JOBS=1 $make portability PORTABILITY=cpu > $t/cpu.out 2>&1 && $suites $t/cpu.out
+blas|suites of kernels with each BLAS|JOBS=1 $make portability PORTABILITY=blas > $t/blas.out 2>&1 && $suites $t/blas.out
+"
+
 export t
 # One row: leaves NAME.log and NAME.row. The shells of the rows expand it.
 # shellcheck disable=SC2016
@@ -55,18 +78,26 @@ printf "%-11s %-48s %-70s %5ss  %s\n" "$name" "$bar" "${figure:-none}" $(($(date
     $result | tee "$t/$name.row"
 '
 names=$*
-chosen=$(printf '%s\n' "$rows" | while IFS= read -r row; do
-    name=${row%%|*}
-    [ -n "$row" ] || continue
-    if [ -n "$names" ]; then case " $names " in *" $name "*) ;; *) continue ;; esac; fi
-    rm -f "$t/$name.row"
-    printf '%s\n' "$row"
-done)
-printf '%s\n' "$chosen" | tr '\n' '\0' | xargs -0 -n 1 -P 2 sh -c "$run" torture > "$t/order.log"
+case " $names " in
+    '  ') chosen=$rows ;;
+    ' long ') chosen=$long_rows ;;
+    ' all ') chosen=$rows$long_rows ;;
+    *) chosen=$(printf '%s\n' "$rows$long_rows" | while IFS= read -r row; do
+           case " $names " in *" ${row%%|*} "*) printf '%s\n' "$row" ;; esac
+       done) ;;
+esac
+printf '%s\n' "$rows$long_rows" | sed '/^$/d' > "$t/rows"
+printf '%s\n' "$chosen" | sed '/^$/d' > "$t/chosen"
+while IFS= read -r row; do rm -f "$t/${row%%|*}.row"; done < "$t/chosen"
+tr '\n' '\0' < "$t/chosen" | xargs -0 -n 1 -P 2 sh -c "$run" torture > "$t/order.log"
 bad=0
-printf '%s\n' "$chosen" > "$t/chosen"
 while IFS= read -r row; do
     cat "$t/${row%%|*}.row" || bad=1
     grep -q 'FAIL$' "$t/${row%%|*}.row" && bad=1
 done < "$t/chosen"
+grep -vxFf "$t/chosen" "$t/rows" | while IFS= read -r row; do
+    name=${row%%|*}
+    if [ -e "$t/$name.row" ]; then echo "$(cat "$t/$name.row")  $(date -r "$t/$name.row" +%F)"
+    else echo "$name: not run here"; fi
+done
 exit $bad
