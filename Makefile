@@ -29,8 +29,9 @@ OPT     ?= -O3
 # With -O3, few variables remain for a debugger to show; debug information for lines and
 # functions is enough and takes a seventh less time to compile.
 CFLAGS  ?= $(if $(filter -O3,$(OPT)),-g1,-g)
-# -O3 gains time in loops over numbers only, and takes longer to compile. Tests, and code that builds
-# graphs and plans, are as fast with -O1.
+# -O3 gains time in loops over numbers only, and takes longer to compile. Code that builds graphs and plans
+# is as fast with -O1. Most tests are as fast with -O0, which compiles in half the time, since they wait for
+# the library; COMPUTING are those that do not.
 LOOPS    := session/compile/fused_loop.c session/run/run.c \
             ops/linear/einsum_products.c ops/linear/matmul.c ops/linear/matrix_exp.c \
             optim/minimizers/bounded_direction.c \
@@ -40,7 +41,11 @@ GRAPH_CODE := $(addsuffix /%,autodiff command control formats layers optim ops/f
               $(patsubst %,ops/arrays/%.c,computed_% dynamic_partition embedding_lookup gradient_terms \
               one_hot_computed rearrange slice_notation)
 COLD     := $(addsuffix /%,graph session input ops/linear ops/nets) ops/math/incomplete_gamma.c
-LEVEL_OF = $(or $(if $(filter $(LOOPS),$1),-O3),$(if $(filter $(GRAPH_CODE),$1),-O1),$(if $(filter $(COLD),$1),-O2),-O3)
+COMPUTING := tests/lib/% tests/fuzz/% tests/session/compile/test_placing.c \
+            $(patsubst %,tests/formats/test_%.c,reader_memory training_report) \
+            $(patsubst %,tests/ops/%.c,test_bfloat16_pairs test_row_bits math/test_vector_math signal/test_fft nets/test_conv \
+            $(patsubst %,linear/test_%,product_blocks lapack_blocks matmul_fused))
+LEVEL_OF = $(or $(if $(filter $(LOOPS),$1),-O3),$(if $(filter-out $(COMPUTING),$(filter $(TESTS),$1)),-O0),$(if $(filter $(GRAPH_CODE),$1),-O1),$(if $(filter $(COLD),$1),-O2),-O3)
 # With sanitizers, tests take twice as long to compile with -O1 as with -O0, and loops that are unrolled
 # by hand up to four minutes; gcc takes half a minute for the tiles of products, with which the examples
 # under sanitizers spend most of their time. NOT_OPTIMIZED: patterns of other files.
