@@ -23,7 +23,7 @@ same() {
     fi
 }
 # Operations one by one (tests/ops/test_row_bits.c).
-rows() { CK_FORK=no CK_RUN_SUITE=row_bits CK_RUN_CASE=rows "$@" "$BUILD/run-tests" > "$out.rows" 2>&1; }
+rows() { CK_FORK=no CK_RUN_SUITE=row_bits CK_RUN_CASE=files "$@" "$BUILD/run-tests" > "$out.rows" 2>&1; }
 same_rows() {       # same_rows NAME COMMAND...
     name=$1
     shift
@@ -45,7 +45,7 @@ same_rows 'other instructions of OpenBLAS and the C library, as documented' pinn
 pinned "$program" --hashes "$few" > "$out.want"
 EDDY_WRITE_BITS=$out.bits rows pinned
 if [ "$(uname -m)" = x86_64 ] && command -v qemu-x86_64 >/dev/null; then
-    export EDDY_PINNED=1
+    export EDDY_BITS_CHANGE=PINNED
     for cpu in qemu64 Nehalem Haswell max; do
         pinned qemu-x86_64 -cpu "$cpu" "$program" --hashes "$few" > "$out.got" 2> "$out.err" ||
             cat "$out.err"
