@@ -98,10 +98,15 @@ case ${1:-check} in
             echo "$n ranks"
             ranks $n "$build/mpi/ranks"
         done
+        echo "2 ranks, as if on two machines"
+        EDDY_SHARED_MEMORY=no ranks 2 "$build/mpi/ranks"
         ranks 4 "$build/mpi/ranks" stopped
         fails 'rank 1: .*the ranks do not agree: rank 0 has AllReduce(float32\[3\], sum)' 4 "$build/mpi/ranks" disagrees
         fails 'rank 0: .*rank 1 has ended' 4 "$build/mpi/ranks" leaves
         fails 'rank 1 .*signal 9' 4 "$build/mpi/ranks" killed
+        export EDDY_SHARED_MEMORY=no
+        ranks 4 "$build/mpi/ranks" stopped
+        fails 'rank 0: .*rank 1 has ended' 4 "$build/mpi/ranks" leaves
         ;;
     *)
         echo "machines: digits, check, kills or valgrind expected" >&2

@@ -158,6 +158,7 @@ __attribute__((constructor)) static void begin(void)
 {
     all.measure = getenv("EDDY_MEASURE");
     all.replay = getenv("EDDY_REPLAY");
+    setenv("EDDY_SHARED_MEMORY", "no", 1);
     prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);      /* of 1024 ranks, each touches a little memory */
     if (all.measure) measure_copies();
     if (all.measure) measure_pauses();

@@ -1,8 +1,7 @@
 /* mpi_ranks.c -- a transport over MPI. */
 #include "distributed/mpi/mpi_ranks.h"
-#include "distributed/transport.h"
+#include "distributed/mpi/shared_memory.h"
 
-#include <mpi.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -19,17 +18,8 @@ typedef struct notice {
     char    text[1000];
 } notice;
 
-struct eddy_message {
-    MPI_Request   request;
-    int           peer;
-    bool          sends;
-    eddy_message *next;              /* that was cancelled, or is kept */
-    size_t        room;
-    char          sent[];            /* a copy: MPI cannot take a message back that it sends */
-};
-
-/* Messages that have been sent are used again, since new memory takes as long as the copy. */
-enum { KEPT = 4, KEPT_BYTES = 64 << 20 };
+/* Messages that have ended are used again, since new memory takes as long as the copy. */
+enum { KEPT = 16, KEPT_BYTES = 64 << 20 };
 
 typedef struct mpi_rank {
     pthread_mutex_t lock;            /* MPI permits one thread at a time */
@@ -41,10 +31,11 @@ typedef struct mpi_rank {
     notice       failure, end;       /* what it tells the others */
     MPI_Request *telling;            /* by rank: of the failure, and then of the end */
     eddy_message *cancelled;         /* what was being sent */
-    eddy_message *kept;              /* what was sent, */
+    eddy_message *kept;              /* what has ended, */
     size_t        kept_bytes;        /* with so much room, */
     int           n_kept;            /* and its number */
     eddy_error   error;              /* of the first rank that failed */
+    shared_memory *shared;           /* with the other ranks of this machine */
 } mpi_rank;
 
 static bool fail(eddy_error *e, eddy_status status, const char *format, ...)
@@ -84,7 +75,7 @@ static eddy_message *take_kept(mpi_rank *r, size_t room)
 
 static void free_message(mpi_rank *r, eddy_message *m)
 {
-    if (m->room == 0 || r->n_kept == KEPT || m->room > KEPT_BYTES - r->kept_bytes) {
+    if (r->n_kept == KEPT || m->room > KEPT_BYTES - r->kept_bytes) {
         free(m);
         return;
     }
@@ -94,38 +85,39 @@ static void free_message(mpi_rank *r, eddy_message *m)
     r->n_kept++;
 }
 
-static eddy_message *begin_alone(mpi_rank *r, bool sends, int peer, void *data, size_t bytes,
-                                 eddy_error *error)
+static bool begin_mpi(mpi_rank *r, eddy_message *m, eddy_error *error)
 {
-    const size_t  room = sends ? bytes : 0;
-    eddy_message *m = room > 0 ? take_kept(r, room) : NULL;
-    if (m) *m = (eddy_message){ .peer = peer, .sends = sends, .room = m->room };
-    else if ((m = malloc(sizeof *m + room)) != NULL)
-        *m = (eddy_message){ .peer = peer, .sends = sends, .room = room };
-    else {
-        fail(error, EDDY_NO_MEMORY, "MPI: a message of %zu bytes: out of memory", bytes);
-        return NULL;
-    }
-    if (sends) data = memcpy(m->sent, data, bytes);
+    const int n = (int)m->bytes;
+    if (m->bytes > INT32_MAX)
+        return fail(error, EDDY_LIMIT, "MPI: a message of %zu bytes: the limit is 2^31 - 1",
+                    m->bytes);
+    if (m->sends) memcpy(m->sent, m->data, m->bytes);
+    pthread_mutex_lock(&r->lock);
     const int code =
-        sends ? MPI_Isend(data, (int)bytes, MPI_BYTE, peer, MESSAGE, r->comm, &m->request)
-              : MPI_Irecv(data, (int)bytes, MPI_BYTE, peer, MESSAGE, r->comm, &m->request);
-    if (code == MPI_SUCCESS) return m;
-    fail_mpi(error, sends ? "send" : "receive", code);
-    free_message(r, m);
-    return NULL;
+        m->sends ? MPI_Isend(m->sent, n, MPI_BYTE, m->peer, MESSAGE, r->comm, &m->request)
+                 : MPI_Irecv(m->data, n, MPI_BYTE, m->peer, MESSAGE, r->comm, &m->request);
+    pthread_mutex_unlock(&r->lock);
+    return code == MPI_SUCCESS || fail_mpi(error, m->sends ? "send" : "receive", code);
 }
 
 static eddy_message *begin(mpi_rank *r, bool sends, int peer, void *data, size_t bytes,
                            eddy_error *error)
 {
-    if (bytes > INT32_MAX) {
-        fail(error, EDDY_LIMIT, "MPI: a message of %zu bytes: the limit is 2^31 - 1", bytes);
+    const bool    is_shared = eddy__shared_memory_reaches(r->shared, peer);
+    size_t        room = sends && !is_shared ? bytes : 0;
+    eddy_message *m = take_kept(r, room);
+    if (m) room = m->room;
+    else if (!(m = malloc(sizeof *m + room))) {
+        fail(error, EDDY_NO_MEMORY, "MPI: a message of %zu bytes: out of memory", bytes);
         return NULL;
     }
-    pthread_mutex_lock(&r->lock);
-    eddy_message *m = begin_alone(r, sends, peer, data, bytes, error);
-    pthread_mutex_unlock(&r->lock);
+    *m = (eddy_message){ .request = MPI_REQUEST_NULL, .peer = peer, .sends = sends,
+                         .is_shared = is_shared, .data = data, .bytes = bytes, .room = room };
+    if (is_shared) eddy__shared_memory_begin(r->shared, m);
+    else if (!begin_mpi(r, m, error)) {
+        free_message(r, m);
+        return NULL;
+    }
     return m;
 }
 
@@ -157,8 +149,12 @@ static void read_notices(mpi_rank *r)
     }
 }
 
-static bool test(eddy_message *m, bool *ended, eddy_error *error)
+static bool test(mpi_rank *r, eddy_message *m, bool *ended, eddy_error *error)
 {
+    if (!eddy__shared_memory_advance(r->shared))
+        return fail(error, EDDY_IO, "MPI: a message is longer than its receiver permits");
+    *ended = m->ended;
+    if (m->is_shared) return true;
     int       done = 0;
     const int code = MPI_Test(&m->request, &done, MPI_STATUS_IGNORE);
     *ended = done != 0;
@@ -168,18 +164,20 @@ static bool test(eddy_message *m, bool *ended, eddy_error *error)
 /* False with an error if the message will never end, which only notices tell. */
 static bool look(mpi_rank *r, eddy_message *m, bool notices, bool *ended, eddy_error *error)
 {
-    if (!test(m, ended, error) || *ended) return *ended;
+    if (!test(r, m, ended, error) || *ended) return *ended;
     if (!notices) return true;
     read_notices(r);
     if (r->error.status != EDDY_OK) return fail(error, r->error.status, "%s", r->error.message);
     if (!r->left[m->peer]) return true;
     /* what it sent before it ended may have arrived meanwhile */
-    return (test(m, ended, error) && *ended) ||
+    return (test(r, m, ended, error) && *ended) ||
            fail(error, EDDY_CLOSED, "rank %d has ended", m->peer);
 }
 
+/* MPI permits one thread at a time. */
 static bool look_alone(mpi_rank *r, eddy_message *m, bool notices, bool *ended, eddy_error *error)
 {
+    if (m->is_shared && !notices) return look(r, m, notices, ended, error);
     pthread_mutex_lock(&r->lock);
     const bool ok = look(r, m, notices, ended, error);
     pthread_mutex_unlock(&r->lock);
@@ -187,29 +185,28 @@ static bool look_alone(mpi_rank *r, eddy_message *m, bool notices, bool *ended, 
 }
 
 /* Looks at once, then lets others run that share the processor, then looks more and more seldom. A
- * look for notices takes as long as one at the message: first once, and then seldom. */
+ * look for notices takes longer than one at the message. */
 static bool mpi_wait(void *context, eddy_message *m, double seconds, bool *ended, eddy_error *error)
 {
+    const int       at_once = m->is_shared ? 500 : 50, together = at_once + 1000;
     struct timespec pause = { .tv_nsec = 1000 };
-    const double    until = MPI_Wtime() + seconds;
+    double          until = 0;
     bool            ok;
-    for (int turn = 0;
-         (ok = look_alone(context, m, turn % 16 == 0 || turn >= 1000, ended, error)) && !*ended &&
-         MPI_Wtime() < until;
+    for (int turn = 1;
+         (ok = look_alone(context, m, turn % 64 == 0 || turn > together, ended, error)) && !*ended;
          turn++) {
-        if (turn < 50) continue;
-        if (turn < 1000) {          /* a pause takes 60 microseconds at least */
+        if (turn < at_once) continue;
+        const double now = MPI_Wtime();
+        if (turn == at_once) until = now + seconds;
+        if (now >= until) break;
+        if (turn < together) {      /* a pause takes 60 microseconds at least */
             sched_yield();
             continue;
         }
         nanosleep(&pause, NULL);
         if (pause.tv_nsec < 200000) pause.tv_nsec += pause.tv_nsec / 4;
     }
-    if (*ended) {
-        pthread_mutex_lock(&((mpi_rank *)context)->lock);
-        free_message(context, m);
-        pthread_mutex_unlock(&((mpi_rank *)context)->lock);
-    }
+    if (*ended) free_message(context, m);
     return ok;
 }
 
@@ -218,6 +215,7 @@ static bool mpi_wait(void *context, eddy_message *m, double seconds, bool *ended
 static void mpi_cancel(void *context, eddy_message *m)
 {
     mpi_rank *r = context;
+    if (m->is_shared) eddy__shared_memory_cancel(r->shared, m);
     pthread_mutex_lock(&r->lock);
     const bool under_way = m->request != MPI_REQUEST_NULL;
     if (under_way && m->sends) {
@@ -303,6 +301,7 @@ static void mpi_close(void *context)
     }
     MPI_Waitall(2 * r->size, r->telling, MPI_STATUSES_IGNORE);
     free_cancelled(r);
+    eddy__shared_memory_free(r->shared);
     MPI_Comm_free(&r->comm);
     if (r->finalizes) MPI_Finalize();
     release(r);
@@ -334,6 +333,7 @@ static bool start(mpi_rank *r, eddy_error *error)
     r->telling = malloc(2 * (size_t)r->size * sizeof(MPI_Request));
     if (!r->left || !r->telling) return fail(error, EDDY_NO_MEMORY, "MPI: out of memory");
     for (int i = 0; i < 2 * r->size; i++) r->telling[i] = MPI_REQUEST_NULL;
+    r->shared = eddy__shared_memory_new(r->comm);
     return true;
 }
 

@@ -13,7 +13,9 @@ extern "C" {
 
 /* Joins the other processes: initializes MPI, unless the program has done that, and returns the
  * communicator of all ranks. Freeing it waits until all ranks free theirs, and finalizes MPI if this
- * call has initialized it. Without mpirun, there is one rank. NULL with an error. */
+ * call has initialized it. Without mpirun, there is one rank. Ranks of one machine exchange messages
+ * through memory that they share; EDDY_SHARED_MEMORY=no in the environment leaves this to MPI. NULL
+ * with an error. */
 EDDY_API eddy_communicator *eddy_mpi_join(eddy_error *error);
 
 #ifdef __cplusplus

@@ -109,7 +109,12 @@ static bool long_array_agrees(eddy_communicator *c)
                            ((double *)eddy_array_data(out[0]))[i] == want &&
                            ((double *)eddy_array_data(out[1]))[i] == (me == n - 1 ? want : 0),
                     "element %lld of a long array", (long long)i);
+        ((double *)eddy_array_data(a))[i] = (double)(me * count + i);
     }
+    ok = ok && expect(c, eddy_array_broadcast(c, n - 1, a, &e), "%s", e.message);
+    for (int64_t i = 0; ok && i < count; i++)
+        ok = expect(c, ((double *)eddy_array_data(a))[i] == (double)((n - 1) * count + i),
+                    "element %lld of a long array from the last rank", (long long)i);
     eddy_array_free(a);
     eddy_array_free(out[0]);
     eddy_array_free(out[1]);
