@@ -320,7 +320,7 @@ $(BUILD)/bench/ranks: $(BUILD)/obj/bench/ranks/ranks.o $(BUILD)/libeddy_mpi.a $(
 # The same program and transport over SMPI, which simulates MPI; simulated_kernels.c says what passes
 # through it.
 SMPI      := $(patsubst %.c,$(BUILD)/smpi/%.o,bench/ranks/ranks.c $(wildcard distributed/mpi/*.c))
-SMPI_WRAP := eddy__plan_run eddy__combine eddy_broadcast_variables eddy_communicator_free memcpy MPI_Init_thread MPI_Isend MPI_Test \
+SMPI_WRAP := eddy__plan_run eddy__combine eddy_broadcast_variables eddy_communicator_free memcpy MPI_Init_thread MPI_Irecv MPI_Isend MPI_Test \
              eddy__running_begin eddy__running_end
 $(SMPI): $(BUILD)/smpi/%.o: %.c | $(GEN)/stamp
 	@mkdir -p $(@D)

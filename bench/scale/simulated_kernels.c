@@ -6,9 +6,12 @@
  * decide what happens:
  *
  *   EDDY_MEASURE=FILE   run kernels, and write the processor time of each in the quickest run
+ *   EDDY_MEAN=1         or the mean time of all runs after the first two
  *   EDDY_REPLAY=FILE    do not run kernels; the clock of the rank goes on by their times
  *   EDDY_MESSAGE_SECONDS=S  what a message costs the processor that sends it (1e-6)
  *   EDDY_BYTE_SECONDS=S     what a byte takes in its port, if the network has no links (0)
+ *   EDDY_RECEIVED_SECONDS=S what a byte costs the processor that receives it, if messages are copies
+ *                       in memory (0)
  *
  * Only plans with a collective are measured: those are the steps of a training. Where kernels do
  * not run, data have no meaning: variables are not broadcast, long copies only take time, and
@@ -33,8 +36,9 @@ typedef struct timed_plan {
     struct timed_plan *next;
     eddy_plan         *plan;
     eddy_status     (**run)(eddy_kernel *k);     /* by instruction */
-    double            *seconds, *least;          /* of this run, of the quickest one */
+    double            *seconds, *least;          /* of this run, of the quickest one or the mean */
     double             total;
+    int                runs;
 } timed_plan;
 
 /* Seconds a byte of long copies and of sums, measured or read. */
@@ -49,6 +53,8 @@ static struct {
     char      (*names)[64];              /* of operations */
     rate        copy, combine;
     double      message, byte;           /* seconds of a processor or a port for what is sent */
+    double      received;                /* of a processor for a byte */
+    bool        mean;
     double      pause;                   /* by which the shortest pause of a thread is longer */
 } all;
 
@@ -109,6 +115,13 @@ static void read_times(void)
     fclose(f);
 }
 
+/* The least, or the sums, whose quotient is the mean. */
+static void note_rate(rate *r, double seconds, double bytes)
+{
+    if (all.mean) *r = (rate){ r->seconds + seconds, r->bytes + bytes };
+    else if (r->bytes == 0 || seconds / bytes < r->seconds / r->bytes) *r = (rate){ seconds, bytes };
+}
+
 static double per_byte(rate r) { return r.bytes > 0 ? r.seconds / r.bytes : 0; }
 
 static void write_times(const timed_plan *t)
@@ -120,24 +133,6 @@ static void write_times(const timed_plan *t)
     for (int32_t i = 0; i < t->plan->n_code; i++)
         fprintf(f, "%s %.4g\n", t->plan->code[i].kernel.op->name, t->least[i]);
     fclose(f);
-}
-
-/* Copies as long as those of buckets. */
-static void measure_copies(void)
-{
-    enum { BYTES = 4 << 20 };
-    char *a = malloc(BYTES), *b = malloc(BYTES);
-    need(a && b, "out of memory");
-    memset(a, 1, BYTES);
-    memset(b, 1, BYTES);
-    for (int i = 0; i < 20; i++) {
-        const double from = processor_seconds();
-        memmove(i % 2 ? a : b, i % 2 ? b : a, BYTES);
-        const double took = processor_seconds() - from;
-        if (i == 0 || took < all.copy.seconds) all.copy = (rate){ took, BYTES };
-    }
-    free(a);
-    free(b);
 }
 
 static void measure_pauses(void)
@@ -153,6 +148,12 @@ static void measure_pauses(void)
     }
 }
 
+static double number(const char *name, double otherwise)
+{
+    const char *value = getenv(name);
+    return value ? atof(value) : otherwise;
+}
+
 /* Before any rank begins. */
 __attribute__((constructor)) static void begin(void)
 {
@@ -160,13 +161,12 @@ __attribute__((constructor)) static void begin(void)
     all.replay = getenv("EDDY_REPLAY");
     setenv("EDDY_SHARED_MEMORY", "no", 1);
     prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);      /* of 1024 ranks, each touches a little memory */
-    if (all.measure) measure_copies();
     if (all.measure) measure_pauses();
     if (all.replay) read_times();
-    const char *message = getenv("EDDY_MESSAGE_SECONDS");
-    const char *byte = getenv("EDDY_BYTE_SECONDS");
-    all.message = message ? atof(message) : 1e-6;
-    all.byte = byte ? atof(byte) : 0;
+    all.message = number("EDDY_MESSAGE_SECONDS", 1e-6);
+    all.byte = number("EDDY_BYTE_SECONDS", 0);
+    all.received = number("EDDY_RECEIVED_SECONDS", 0);
+    all.mean = number("EDDY_MEAN", 0) > 0;
 }
 
 /* ------------------------------------------------------------------- the clock -- */
@@ -248,16 +248,22 @@ static timed_plan *plan_of(eddy_plan *p)
     return r->plans = t;
 }
 
-/* The first rank writes what its quickest run took. */
+/* The first rank writes what its quickest run took, or the mean of its runs but the first two. */
 static void note(timed_plan *t)
 {
     double total = 0;
     int    rank = 0;
     for (int32_t i = 0; i < t->plan->n_code; i++) total += t->seconds[i];
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank != 0 || !t->least || (t->total > 0 && total >= t->total)) return;
+    if (rank != 0 || !t->least) return;
+    t->runs++;
+    if (all.mean) {
+        const double n = t->runs > 2 ? t->runs - 2 : 1;
+        for (int32_t i = 0; i < t->plan->n_code; i++)
+            t->least[i] += (t->seconds[i] - t->least[i]) / n;
+    } else if (t->runs > 1 && total >= t->total) return;
+    else memcpy(t->least, t->seconds, (size_t)t->plan->n_code * sizeof *t->least);
     t->total = total;
-    memcpy(t->least, t->seconds, (size_t)t->plan->n_code * sizeof *t->least);
     write_times(t);
 }
 
@@ -298,18 +304,21 @@ void __wrap_eddy__combine(eddy_dtype d, eddy_reduction how, int n, void **parts,
     }
     const double from = processor_seconds();
     __real_eddy__combine(d, how, n, parts, count, out, work);
-    const double took = processor_seconds() - from;
-    if (bytes >= LONG_COPY &&
-        (all.combine.bytes == 0 || took / bytes < per_byte(all.combine)))
-        all.combine = (rate){ took, bytes };
+    if (bytes >= LONG_COPY) note_rate(&all.combine, processor_seconds() - from, bytes);
 }
 
 void *__real_memcpy(void *to, const void *from, size_t n);
 void *__wrap_memcpy(void *to, const void *from, size_t n);
 void *__wrap_memcpy(void *to, const void *from, size_t n)
 {
-    if (n < LONG_COPY || !all.replay || !mine()->now) return __real_memcpy(to, from, n);
-    take((double)n * all.copy.seconds, false);
+    if (n < LONG_COPY || !mine()->now) return __real_memcpy(to, from, n);
+    if (all.replay) {
+        take((double)n * all.copy.seconds, false);
+        return to;
+    }
+    const double begun = processor_seconds();
+    __real_memcpy(to, from, n);
+    note_rate(&all.copy, processor_seconds() - begun, (double)n);
     return to;
 }
 
@@ -358,6 +367,17 @@ int __wrap_MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag
 {
     if (all.replay) mine()->owed += all.message + n * all.byte;
     return __real_MPI_Isend(data, n, type, to, tag, c, request);
+}
+
+int __real_MPI_Irecv(void *data, int n, MPI_Datatype type, int from, int tag, MPI_Comm c,
+                     MPI_Request *request);
+int __wrap_MPI_Irecv(void *data, int n, MPI_Datatype type, int from, int tag, MPI_Comm c,
+                     MPI_Request *request);
+int __wrap_MPI_Irecv(void *data, int n, MPI_Datatype type, int from, int tag, MPI_Comm c,
+                     MPI_Request *request)
+{
+    if (all.replay && n >= LONG_COPY) mine()->owed += n * all.received;
+    return __real_MPI_Irecv(data, n, type, from, tag, c, request);
 }
 
 /* A simulated test waits for the end of the message in one event, where the transport would look
