@@ -10,7 +10,7 @@
  *   EDDY_REPLAY=FILE    do not run kernels; the clock of the rank goes on by their times
  *   EDDY_MESSAGE_SECONDS=S  what a message costs the processor that sends it (1e-6)
  *   EDDY_BYTE_SECONDS=S     what a byte takes in its port, if the network has no links (0)
- *   EDDY_RECEIVED_SECONDS=S what a byte costs the processor that receives it, if messages are copies
+ *   EDDY_RECEIVED_SECONDS=S what a byte costs the processor of its receiver, if messages are copies
  *                       in memory (0)
  *
  * Only plans with a collective are measured: those are the steps of a training. Where kernels do
@@ -118,8 +118,9 @@ static void read_times(void)
 /* The least, or the sums, whose quotient is the mean. */
 static void note_rate(rate *r, double seconds, double bytes)
 {
-    if (all.mean) *r = (rate){ r->seconds + seconds, r->bytes + bytes };
-    else if (r->bytes == 0 || seconds / bytes < r->seconds / r->bytes) *r = (rate){ seconds, bytes };
+    if (all.mean) *r = (rate){ seconds + r->seconds, bytes + r->bytes };
+    else if (r->bytes == 0 || seconds * r->bytes < r->seconds * bytes)
+        *r = (rate){ seconds, bytes };
 }
 
 static double per_byte(rate r) { return r.bytes > 0 ? r.seconds / r.bytes : 0; }

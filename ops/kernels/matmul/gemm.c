@@ -150,6 +150,15 @@ static void pack_strip_pairs(const eddy_gemm *g, float *to, const uint16_t *s, i
         EDDY_BEST_OF(pair_up)((uint32_t *)(void *)(to + q * g->strip), s, s + g->s_step, rows);
 }
 
+/* Copies at most about 32 elements, for which a call of memcpy would take longer than the copy. */
+static void copy_row(float *to, const float *from, int64_t n)
+{
+    int64_t i = 0;
+    for (; i + 8 < n; i += 8) memcpy(to + i, from + i, 8 * sizeof *to);
+    if (n >= 8) memcpy(to + n - 8, from + n - 8, 8 * sizeof *to);
+    else for (; i < n; i++) to[i] = from[i];
+}
+
 /* Packs rows of n columns as panels, one after the other, each with its rows contiguous. */
 static void pack_panels(const eddy_gemm *g, float *to, const float *v, int64_t k, int64_t n)
 {
@@ -159,8 +168,7 @@ static void pack_panels(const eddy_gemm *g, float *to, const float *v, int64_t k
                              eddy__min(panel, n - j), k);
     for (int64_t q = 0; !g->v_transposed && q < k; q++)
         for (int64_t j = 0; j < n; j += panel)
-            memcpy(to + j * k + q * panel, v + q * g->v_step + j,
-                   (size_t)eddy__min(panel, n - j) * sizeof *to);
+            copy_row(to + j * k + q * panel, v + q * g->v_step + j, eddy__min(panel, n - j));
 }
 
 static void pack_strip(const eddy_gemm *g, float *to, const float *s, int64_t k, int64_t rows)
@@ -205,15 +213,6 @@ void eddy__gemm_pack(eddy_gemm *g, const eddy_kernel *k, int operand)
 }
 
 /* --------------------------------------------------------------------- tiles -- */
-
-/* Copies at most about 32 elements, for which a call of memcpy would take longer than the copy. */
-static void copy_row(float *to, const float *from, int64_t n)
-{
-    int64_t i = 0;
-    for (; i + 8 < n; i += 8) memcpy(to + i, from + i, 8 * sizeof *to);
-    if (n >= 8) memcpy(to + n - 8, from + n - 8, 8 * sizeof *to);
-    else for (; i < n; i++) to[i] = from[i];
-}
 
 /* Computes a tile outside y, if it is scaled or is not made of whole vectors of rows of y. */
 static void tile_apart(const eddy_gemm *g, const eddy_product *p, eddy_gemm_tile_fn fn,
