@@ -4,12 +4,13 @@
              [--store] [NAME...]
 
 PROGRAM is build/bench/workloads.  Both programs are started, warmed up, and then take turns,
-a fraction of a second each, so that a busy machine slows both; the figures are medians over
-the rounds.  The first three losses of both must agree.
+a fraction of a second each, so that a busy machine slows both; then the floor of Eddy's step is
+measured.  The figures are medians over the rounds.  The first three losses of both must agree.
 
 --quick   few, short rounds                --cpu    time of the process, not of the clock
 --page    writes the table into docs/inside/performance.md
---check   fails if a ratio is more than 15 % above the one in bench/ratios.json
+--check   fails if a ratio, to PyTorch or to the floor, is more than 15 % above the one in
+          bench/ratios.json
 --store   writes the ratios there
 """
 import argparse
@@ -42,6 +43,7 @@ class Side:
         self.each = max(1, int(options.slice_ms / max(first, 1e-3)))
 
     def steps(self, n):
+        """The times of n steps, or, for the word "floor", that of the floor of a step."""
         print(n, file=self.process.stdin, flush=True)
         return [float(t) for t in self.process.stdout.readline().split()]
 
@@ -88,13 +90,13 @@ def measure(name, threads, options, peer):
     torch = Side(peer, name, options, threads, True) if peer else None
     turns = []
     for _ in range(options.rounds):
-        turns.append((eddy.turn(), torch.turn() if torch else None))
+        turns.append((eddy.turn(), torch.turn() if torch else None, eddy.steps("floor")[0]))
         if threads > 1:
             time.sleep(0.03)           # waiting threads of either side go to sleep
     ours, theirs = eddy.end(), torch.end() if torch else None
     row = dict(workload=name, threads=threads, eddy_ms=median(t[0] for t in turns),
-               floor_ms=ours["floor"], eddy_mib=ours["peak_mib"], eddy=ours)
-    row["over_floor"] = row["eddy_ms"] / ours["floor"] if ours["floor"] > 1e-3 else None
+               floor_ms=median(t[2] for t in turns), eddy_mib=ours["peak_mib"], eddy=ours)
+    row["over_floor"] = median(t[0] / t[2] for t in turns) if row["floor_ms"] > 1e-3 else None
     if torch:
         row.update(torch_ms=median(t[1] for t in turns), torch_mib=theirs["peak_mib"], torch=theirs,
                    ratio=median(t[0] / t[1] for t in turns),
@@ -108,6 +110,7 @@ COLUMNS = [("workload", "workload", "{}"), ("threads", "threads", "{}"),
            ("eddy ms", "eddy_ms", "{:.4g}"), ("torch ms", "torch_ms", "{:.4g}"),
            ("ratio", "ratio", "{:.3f}"), ("at most", "target", "{:g}"),
            ("floor ms", "floor_ms", "{:.3g}"), ("eddy/floor", "over_floor", "{:.2f}"),
+           ("at most", "most_over_floor", "{:g}"),
            ("eddy MiB", "eddy_mib", "{:.0f}"), ("torch MiB", "torch_mib", "{:.0f}"),
            ("allocations", "allocations", "{}")]
 
@@ -160,21 +163,29 @@ def stored():
         return {}
 
 
+def ratios(row):
+    """Of a row: the key in the file, the ratio and what it is called."""
+    return [(str(row["threads"]), row.get("ratio"), "ratio"),
+            (f"floor {row['threads']}", row.get("over_floor"), "eddy/floor")]
+
+
 def worse(rows, kept):
-    """A message for each row whose ratio has risen."""
+    """A message for each ratio that has risen."""
     out = []
     for r in rows:
-        before = kept.get(r["workload"], {}).get(str(r["threads"]))
-        if before and r.get("ratio") and r["ratio"] > WORSE * before:
-            out.append(f"{r['workload']}, {r['threads']} threads: ratio {r['ratio']:.3f}, "
-                       f"was {before:.3f}")
+        for key, now, title in ratios(r):
+            before = kept.get(r["workload"], {}).get(key)
+            if before and now and now > WORSE * before:
+                out.append(f"{r['workload']}, {r['threads']} threads: {title} {now:.3f}, "
+                           f"was {before:.3f}")
     return out
 
 
 def store(rows, kept):
     for r in rows:
-        if r.get("ratio"):
-            kept.setdefault(r["workload"], {})[str(r["threads"])] = round(r["ratio"], 4)
+        for key, now, _ in ratios(r):
+            if now:
+                kept.setdefault(r["workload"], {})[key] = round(now, 4)
     with open(RATIOS, "w", encoding="utf-8") as f:
         lines = [f'  "{name}": {json.dumps(entry)}' for name, entry in kept.items()]
         f.write("{\n" + ",\n".join(lines) + "\n}\n")
@@ -211,6 +222,8 @@ def main():
         for name in options.names or there.stdout.split():
             row = measure(name, threads, options, peer)
             row["target"] = kept.get(name, {}).get("target")
+            if threads == 1:
+                row["most_over_floor"] = kept.get(name, {}).get("floor at most")
             rows.append(row)
             print(printed(row), flush=True)
     os.makedirs(options.out, exist_ok=True)

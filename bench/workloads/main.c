@@ -6,10 +6,12 @@
  * Without a name it lists them.  --size sets the size of the batch or of the vector. --bfloat16
  * computes in mixed precision, --check-numerics refuses infinities and NaN. --cpu counts the
  * process's own time, for a busy machine. With --slices it reads the number of steps to run next,
- * one number per line, and prints their times; so scripts/bench.py lets two programs take turns.
+ * one number per line, and prints their times, or, for the word "floor", measures the floor of a
+ * step and prints it; so scripts/bench.py lets two programs and the floor take turns.
  *
- * The floor of a step (--json) is the time of its products at the rate of one large product, or of
- * the bytes that it must move at the rate of one loop, both measured at the end. */
+ * The floor is the time of the step's products at the rate of one large product, or of the bytes
+ * that it must move at the rate of one loop, or of its transcendental functions at their own
+ * rate in the fastest cache if they take longer than the bytes. */
 #include "bench/workloads/workload.h"
 
 #include <cblas.h>
@@ -65,6 +67,7 @@ typedef struct course {
     eddy_callable *step;
     eddy_array    *out[TRIAL_FETCHES];
     int            done, n_times;
+    double         peak_mib;                    /* before a floor was measured; 0: none was */
     double        *times;                       /* milliseconds, of the steps after warming up */
     double         losses[LOSSES], loss;
     long           allocations;                 /* of the last step */
@@ -171,11 +174,16 @@ static void answer(course *c, int steps)
 }
 
 /* Milliseconds. */
-static double floor_of(const options *o, const eddy_plan_info *info)
+static double floor_now(course *c)
 {
-    const double bytes = o->what->bytes;
-    if (bytes > 0) return 1e3 * bytes / limit_bytes(o->now, o->threads, (size_t)bytes);
-    return 1e3 * info->flops / limit_products(o->now, o->threads);
+    const options *o = c->options;
+    const double   bytes = o->what->bytes;
+    if (c->peak_mib == 0) c->peak_mib = peak_mib();
+    if (bytes == 0)
+        return 1e3 * eddy_callable_plan_info(c->step).flops / limit_products(o->now, o->threads);
+    const double moving = bytes / limit_bytes(o->now, o->threads, (size_t)bytes);
+    if (o->what->build != build_elementwise) return 1e3 * moving;
+    return 1e3 * fmax(moving, (double)o->what->size / limit_functions(o->now, o->threads));
 }
 
 static void report(course *c, double empty_mib)
@@ -186,7 +194,7 @@ static void report(course *c, double empty_mib)
     qsort(c->times, (size_t)c->n_times, sizeof *c->times, bench_ascending);
     const double median = c->n_times ? c->times[c->n_times / 2] : 0;
     const double least = c->n_times ? c->times[0] : 0;
-    const double peak = peak_mib() - empty_mib;
+    const double peak = (c->peak_mib > 0 ? c->peak_mib : peak_mib()) - empty_mib;
     if (!o->json) {
         printf("%-16s %d threads: median %.4g ms, least %.4g; loss", o->what->name, o->threads,
                median, least);
@@ -204,7 +212,7 @@ static void report(course *c, double empty_mib)
            "\"in_place\":%d,\"arena_bytes\":%zu,\"allocations\":%ld,\"peak_mib\":%.2f,"
            "\"flops\":%.9g,\"floor\":%.6g}\n", c->loss, c->trial.data ? c->trial.data : "generated",
            info.nodes, info.instructions, info.fused, info.in_place, info.arena_bytes,
-           c->allocations, peak, info.flops, floor_of(o, &info));
+           c->allocations, peak, info.flops, floor_now(c));
 }
 
 /* ----------------------------------------------------------- command line -- */
@@ -253,7 +261,8 @@ int main(int argc, char **argv)
     else puts("ready"), fflush(stdout);
     while (o.slices && fgets(line, sizeof line, stdin)) {
         line[strcspn(line, "\n")] = 0;
-        answer(&c, number(line));
+        if (strcmp(line, "floor") != 0) answer(&c, number(line));
+        else printf("%.6g\n", floor_now(&c)), fflush(stdout);
     }
     report(&c, empty_mib);
     end(&c);

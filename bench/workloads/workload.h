@@ -89,8 +89,10 @@ void build_adam(trial *t, int64_t n);
 /* ----------------------------------------------------------- machine -- */
 
 /* By the clock `now`, in seconds: operations a second of sgemm; bytes a second of
- * y = a x + y, x and y being `bytes` in all. */
+ * y = a x + y, x and y being `bytes` in all; elements a second of tanh, sigmoid and exp, one after
+ * the other, by the library's inner loops in the fastest cache. */
 double limit_products(double (*now)(void), int threads);
 double limit_bytes(double (*now)(void), int threads, size_t bytes);
+double limit_functions(double (*now)(void), int threads);
 
 #endif
