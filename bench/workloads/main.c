@@ -5,7 +5,7 @@
  *
  * Without a name it lists them.  --size sets the size of the batch or of the vector. --bfloat16
  * computes in mixed precision, --check-numerics refuses infinities and NaN. --cpu counts the
- * process's own time, for a busy machine. With --slices it reads the number of steps to run next,
+ * process's own time, for a busy machine, --profile prints the time of each instruction. With --slices it reads the number of steps to run next,
  * one number per line, and prints their times, or, for the word "floor", measures the floor of a
  * step and prints it; so scripts/bench.py lets two programs and the floor take turns.
  *
@@ -55,7 +55,7 @@ enum { WORKLOADS = sizeof workloads / sizeof *workloads };
 typedef struct options {
     const workload *what;
     int             threads, warm_up, steps, size;
-    bool            bfloat16, check_numerics, json, slices;
+    bool            bfloat16, check_numerics, profile, json, slices;
     double        (*now)(void);         /* seconds */
 } options;
 
@@ -104,7 +104,7 @@ static course begin(const options *o)
     if (o->bfloat16) eddy_mixed_precision(t->graph, EDDY_BFLOAT16);
     o->what->build(t, o->size > 0 ? o->size : o->what->size);
     c.session = eddy_session_new(t->graph, .threads = o->threads,
-                                 .check_numerics = o->check_numerics);
+                                 .check_numerics = o->check_numerics, .profile = o->profile);
     eddy_run(c.session, EDDY_FEED(), EDDY_FETCH(eddy_initializer(t->graph)), NULL);
     for (int i = 0; i < t->n_variables; i++) {
         eddy_variable_set(c.session, t->variables[i], t->initial[i]);
@@ -235,6 +235,7 @@ static options parse(int argc, char **argv)
         else if (strcmp(argv[i], "--bfloat16") == 0) o.bfloat16 = true;
         else if (strcmp(argv[i], "--check-numerics") == 0) o.check_numerics = true;
         else if (strcmp(argv[i], "--cpu") == 0) o.now = process_seconds;
+        else if (strcmp(argv[i], "--profile") == 0) o.profile = true;
         else if (strcmp(argv[i], "--slices") == 0) o.slices = o.json = true;
         else if (strcmp(argv[i], "--threads") == 0) o.threads = number(argv[++i]);
         else if (strcmp(argv[i], "--steps") == 0) o.steps = number(argv[++i]);
@@ -265,6 +266,7 @@ int main(int argc, char **argv)
         else printf("%.6g\n", floor_now(&c)), fflush(stdout);
     }
     report(&c, empty_mib);
+    if (o.profile) eddy_session_profile(c.session, stdout);
     end(&c);
     return 0;
 }
