@@ -69,8 +69,10 @@ static void plan_tiles(eddy_gemm *g, const eddy_product *p)
     g->v_transposed = g->transposed ? !p->transpose_a : p->transpose_b;
     g->v_step = g->transposed ? p->lda : p->ldb;
     g->pack_v = g->v_transposed || (g->rows > 3 * g->strip && p->k * g->columns > 4096);
-    /* Rows that begin at the same offsets in a page compete for the same sets of the L1 cache. */
-    g->pack_s = g->s_apart && s_ld % 512 == 0 && g->columns > g->panel;
+    /* Rows that begin at the same offsets in a page compete for the same sets of the L1 cache, and a
+     * strip of an operand that is transposed uses a part of a line of many rows. */
+    g->pack_s = g->s_apart ? s_ld % 512 == 0 && g->columns > g->panel
+                           : s_ld >= 128 && g->columns > 3 * g->panel;
 }
 
 /* Pairs lie in memory where elements along k are neighbors; elsewhere packing makes them. */
@@ -123,6 +125,18 @@ size_t eddy__gemm_scratch(const eddy_gemm *g)
 
 /* ------------------------------------------------------------------- packing -- */
 
+/* Copies at most about 32 elements, for which a call of memcpy would take longer than the copy. */
+static inline void copy_row(float *to, const float *from, int64_t n)
+{
+    int64_t i = 0;
+    for (; i + 8 < n; i += 8) memcpy(to + i, from + i, 8 * sizeof *to);
+    if (n >= 8) memcpy(to + n - 8, from + n - 8, 8 * sizeof *to);
+    else if (n >= 4) {
+        memcpy(to, from, 4 * sizeof *to);
+        memcpy(to + n - 4, from + n - 4, 4 * sizeof *to);
+    } else for (; i < n; i++) to[i] = from[i];
+}
+
 /* to[i] is the pair of low[i] and high[i]. */
 EDDY_INLINE void pair_up_all(uint32_t *to, const uint16_t *low, const uint16_t *high, int64_t n)
 {
@@ -150,15 +164,6 @@ static void pack_strip_pairs(const eddy_gemm *g, float *to, const uint16_t *s, i
         EDDY_BEST_OF(pair_up)((uint32_t *)(void *)(to + q * g->strip), s, s + g->s_step, rows);
 }
 
-/* Copies at most about 32 elements, for which a call of memcpy would take longer than the copy. */
-static void copy_row(float *to, const float *from, int64_t n)
-{
-    int64_t i = 0;
-    for (; i + 8 < n; i += 8) memcpy(to + i, from + i, 8 * sizeof *to);
-    if (n >= 8) memcpy(to + n - 8, from + n - 8, 8 * sizeof *to);
-    else for (; i < n; i++) to[i] = from[i];
-}
-
 /* Packs rows of n columns as panels, one after the other, each with its rows contiguous. */
 static void pack_panels(const eddy_gemm *g, float *to, const float *v, int64_t k, int64_t n)
 {
@@ -173,8 +178,10 @@ static void pack_panels(const eddy_gemm *g, float *to, const float *v, int64_t k
 
 static void pack_strip(const eddy_gemm *g, float *to, const float *s, int64_t k, int64_t rows)
 {
-    for (int64_t r = 0; r < rows; r++)
+    for (int64_t r = 0; r < rows && g->s_apart; r++)
         memcpy(to + r * strip_step(g), s + r * g->s_row, (size_t)k * sizeof *to);
+    for (int64_t q = 0; q < k && !g->s_apart; q++)
+        copy_row(to + q * g->strip, s + q * g->s_step, rows);
 }
 
 /* Packs k rows of v from row q on, n columns from column c on. */
@@ -285,14 +292,13 @@ static void strips(const eddy_gemm *g, const eddy_product *p, int64_t r0, int64_
         }
         t.s = s + r * g->s_row + q * g->s_step;
         t.s_row = g->s_row, t.s_step = g->s_step;
-        if (g->pairs && !g->s_apart) {
+        if (g->pairs && !g->s_apart)
             pack_strip_pairs(g, room, (const uint16_t *)(const void *)s + r + 2 * q * g->s_step,
                              t.k, n);
-            t.s = room, t.s_row = 1, t.s_step = g->strip;
-        } else if (g->pack_s) {
-            pack_strip(g, room, t.s, t.k, n);
-            t.s = room, t.s_row = strip_step(g);
-        }
+        else if (g->pack_s) pack_strip(g, room, t.s, t.k, n);
+        if (g->pack_s) t.s = room;
+        if (g->pack_s && g->s_apart) t.s_row = strip_step(g);
+        else if (g->pack_s) t.s_step = g->strip;
         t.y = (float *)p->y + (g->transposed ? c * p->ldy + r : r * p->ldy + c);
         strip(g, p, t, (int)n, columns, v_panel, beta);
         if (last && !g->transposed) eddy__product_finish(p, r, r + n, c, c + columns);

@@ -97,6 +97,14 @@ START_TEST(large_products)
 }
 END_TEST
 
+/* Of several blocks, of which the last strip and the last panel are not whole. */
+START_TEST(packed_blocks)
+{
+    check(EDDY_FLOAT32, 133, 90, 700, _i & 1, _i & 2);
+    check(EDDY_FLOAT32, 512, 515, 401, _i & 1, _i & 2);
+}
+END_TEST
+
 /* One to three columns or rows, for which a matrix may be multiplied by vectors. */
 START_TEST(few_columns)
 {
@@ -134,6 +142,7 @@ Suite *product_blocks_suite(void)
     tcase_set_tags(many, "many");
     tcase_add_loop_test(c, large_products, 0, 1);
     tcase_add_loop_test(many, large_products, 1, 4);
+    tcase_add_loop_test(c, packed_blocks, 0, 4);
     tcase_add_loop_test(c, few_columns, 0, 4);
     tcase_add_loop_test(c, reads_end_with_the_operands, 0, 4);
     suite_add_tcase(s, c);
