@@ -221,7 +221,8 @@ void eddy__gemm_pack(eddy_gemm *g, const eddy_kernel *k, int operand)
 
 /* --------------------------------------------------------------------- tiles -- */
 
-/* Computes a tile outside y, if it is scaled or is not made of whole vectors of rows of y. */
+/* Computes a tile outside y, if it is scaled and added or is not made of whole vectors of rows of
+ * y. */
 static void tile_apart(const eddy_gemm *g, const eddy_product *p, eddy_gemm_tile_fn fn,
                        eddy_gemm_tile *t, int rows, float beta)
 {
@@ -258,7 +259,7 @@ static eddy_gemm_tile_fn tile_fn(const eddy_gemm *g, const eddy_gemm_tile *t, in
 static void strip(const eddy_gemm *g, const eddy_product *p, eddy_gemm_tile t, int rows,
                   int64_t columns, int64_t v_panel, float beta)
 {
-    const bool    plain = !g->transposed && p->alpha == 1 && (beta == 0 || beta == 1);
+    const bool    plain = !g->transposed && (p->beta == 0 || (p->alpha == 1 && beta == 1));
     const int64_t y_step = g->panel * (g->transposed ? p->ldy : 1);
     float        *y = t.y;
     for (int64_t j = 0; j < columns; j += g->panel, t.v += v_panel, y += y_step) {
@@ -268,6 +269,16 @@ static void strip(const eddy_gemm *g, const eddy_product *p, eddy_gemm_tile t, i
         t.onto = beta == 1;
         if (plain) tile_fn(g, &t, rows)(&t);
         else tile_apart(g, p, tile_fn(g, &t, rows), &t, rows, beta);
+    }
+}
+
+/* Multiplies rows [i0, i1) and columns [j0, j1) of y by alpha. */
+static void scale(const eddy_product *p, int64_t i0, int64_t i1, int64_t j0, int64_t j1)
+{
+    const float by = (float)p->alpha;
+    for (int64_t i = i0; i < i1; i++) {
+        float *y = (float *)p->y + i * p->ldy;
+        for (int64_t j = j0; j < j1; j++) y[j] *= by;
     }
 }
 
@@ -283,6 +294,7 @@ static void strips(const eddy_gemm *g, const eddy_product *p, int64_t r0, int64_
     const int64_t v_panel = g->panel * (in_panels ? t.k : g->dots ? g->v_step : 1);
     const float   beta = q == 0 ? (float)p->beta : 1;
     const bool    last = q + t.k == g->k;
+    const bool    scaled = !g->transposed && p->beta == 0 && p->alpha != 1;
     int           until_look = 0;
     for (int64_t r = r0; r < r1; r += g->strip) {
         const int64_t n = eddy__min(g->strip, r1 - r);
@@ -301,6 +313,7 @@ static void strips(const eddy_gemm *g, const eddy_product *p, int64_t r0, int64_
         else if (g->pack_s) t.s_step = g->strip;
         t.y = (float *)p->y + (g->transposed ? c * p->ldy + r : r * p->ldy + c);
         strip(g, p, t, (int)n, columns, v_panel, beta);
+        if (last && scaled) scale(p, r, r + n, c, c + columns);
         if (last && !g->transposed) eddy__product_finish(p, r, r + n, c, c + columns);
     }
     if (last && g->transposed) eddy__product_finish(p, c, c + columns, r0, r1);
