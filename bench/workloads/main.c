@@ -5,9 +5,10 @@
  *
  * Without a name it lists them.  --size sets the size of the batch or of the vector. --bfloat16
  * computes in mixed precision, --check-numerics refuses infinities and NaN. --cpu counts the
- * process's own time, for a busy machine, --profile prints the time of each instruction. With --slices it reads the number of steps to run next,
- * one number per line, and prints their times, or, for the word "floor", measures the floor of a
- * step and prints it; so scripts/bench.py lets two programs and the floor take turns.
+ * process's own time, for a busy machine, --profile prints the time of each instruction. With
+ * --slices it reads the number of steps to run next, one number per line, and prints their times,
+ * or, for the word "floor", measures the floor of a step and prints it; so scripts/bench.py lets
+ * two programs and the floor take turns.
  *
  * The floor is the time of the step's products at the rate of one large product, or of the bytes
  * that it must move at the rate of one loop, or of its transcendental functions at their own

@@ -13,17 +13,18 @@
 /* ------------------------------------------------------------------- tiles -- */
 
 /* Divides the rows into parts of about equal size, none longer than a tile. */
-static void panel_of_tiles(const eddy_gemm_tiles *tiles, const eddy_panel *p)
+static void panel_of_tiles(const eddy_gemm_tiles *tiles, const eddy_panel *p, int64_t apart)
 {
     const bool packed = p->a_row == 1;
     for (int64_t j = 0; j < p->n; j += 2 * tiles->lanes) {
         const bool two = p->n - j > tiles->lanes;
         const int  columns = two ? 2 * tiles->lanes : tiles->lanes;
+        const float *b = p->b + j / (2 * tiles->lanes) * apart;
         int64_t    parts = (p->m + tiles->rows - 1) / tiles->rows;
         for (int64_t i = 0, rows; i < p->m; i += rows, parts--) {
             rows = (p->m - i + parts - 1) / parts;
             (packed ? tiles->packed : tiles->apart)[rows - 1][two](&(eddy_gemm_tile){
-                .s = p->a + i * p->a_row, .v = p->b + j, .y = p->c + i * p->c_row + j,
+                .s = p->a + i * p->a_row, .v = b, .y = p->c + i * p->c_row + j,
                 .s_row = p->a_row, .s_step = p->a_column, .v_step = p->b_row, .ldy = p->c_row,
                 .k = p->k, .columns = columns, .onto = p->add,
             });
@@ -55,23 +56,31 @@ EDDY_INLINE void tile_plain(const eddy_panel *p, const float *a, const float *b,
     for (int i = 0; i < rows; i++) memcpy(c + i * p->c_row, y[i], sizeof y[i]);
 }
 
-static void panel_plain(const eddy_panel *p)
+static void panel_plain(const eddy_panel *p, int64_t apart)
 {
     for (int64_t j = 0; j < p->n; j += EDDY_LINE)
         for (int64_t i = 0; i < p->m; i += 2) {
-            const float *a = p->a + i * p->a_row, *b = p->b + j;
+            const float *a = p->a + i * p->a_row, *b = p->b + j / EDDY_LINE * apart;
             float       *c = p->c + i * p->c_row + j;
             if (p->m - i >= 2) tile_plain(p, a, b, c, 2);
             else tile_plain(p, a, b, c, 1);
         }
 }
 
-void eddy__panel_run(const eddy_panel *p)
+int64_t eddy__panel_columns(void)
 {
     const eddy_gemm_tiles *tiles = eddy__gemm_tiles_used();
-    if (tiles) panel_of_tiles(tiles, p);
-    else panel_plain(p);
+    return tiles ? 2 * tiles->lanes : EDDY_LINE;
 }
+
+void eddy__panel_run_parts(const eddy_panel *p, int64_t apart)
+{
+    const eddy_gemm_tiles *tiles = eddy__gemm_tiles_used();
+    if (tiles) panel_of_tiles(tiles, p, apart);
+    else panel_plain(p, apart);
+}
+
+void eddy__panel_run(const eddy_panel *p) { eddy__panel_run_parts(p, eddy__panel_columns()); }
 
 /* ------------------------------------------------------------- transposing -- */
 

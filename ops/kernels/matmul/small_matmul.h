@@ -33,6 +33,12 @@ typedef struct eddy_panel {
  * multiplication with the addition, so the last bits of sums differ. */
 void eddy__panel_run(const eddy_panel *p);
 
+/* The same for a b that consists of parts of eddy__panel_columns() columns, 1 or 2 times EDDY_LINE,
+ * which are `apart` elements apart. Whole rows of a part are neighbors, so that they use all sets of
+ * the fastest cache. */
+int64_t eddy__panel_columns(void);
+void    eddy__panel_run_parts(const eddy_panel *p, int64_t apart);
+
 /* to [columns, rows] = factor from [rows, columns] transposed; both sizes are multiples of 4. */
 void eddy__panel_transpose(int64_t rows, int64_t columns, float factor, const float *from,
                            int64_t from_row, float *to, int64_t to_row);

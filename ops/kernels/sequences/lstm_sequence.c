@@ -20,6 +20,7 @@ typedef struct recurrence {
     const eddy_lstm_sequence *s;
     eddy_tile_fn gates;
     int64_t      t, wide;            /* rows of dz are `wide` apart, not a power of two */
+    int64_t      part;               /* columns of a part of a panel */
     float       *panels, *rooms;     /* of u; of each worker */
     float       *dz[2], *dc;         /* of a step and of the next one */
     int64_t      room;
@@ -61,6 +62,12 @@ static const float *before(const void *first, const void *all, const eddy_lstm_s
     return t == 0 ? first : step(all, s, t - 1, s->h);
 }
 
+/* Element (p, j) of a panel with `rows` rows. */
+static float *in_panel(const recurrence *r, float *panel, int64_t rows, int64_t p, int64_t j)
+{
+    return panel + (j / r->part * rows + p) * r->part + j % r->part;
+}
+
 /* ---------------------------------------------------------------- forwards -- */
 
 static void pack(void *r_, int64_t from, int64_t to, int worker)
@@ -72,7 +79,7 @@ static void pack(void *r_, int64_t from, int64_t to, int worker)
         for (int64_t p = 0; p < h; p++)
             for (int64_t j = 0; j < ALL; j++) {
                 const int64_t column = i * EDDY_LINE + j % EDDY_LINE;
-                r->panels[(i * h + p) * ALL + j] = column >= h ? 0
+                *in_panel(r, r->panels + i * h * ALL, h, p, j) = column >= h ? 0
                     : ((const float *)r->s->u)[p * 4 * h + j / EDDY_LINE * h + column];
             }
 }
@@ -86,8 +93,9 @@ static void forward_panels(void *r_, int64_t from, int64_t to, int worker)
     float        *z = r->rooms + worker * r->room;
     for (int64_t i = from; i < to; i++) {
         const int64_t at = i * EDDY_LINE;
-        eddy__panel_run(&(eddy_panel){ s->batch, ALL, h, before(s->h0, s->hs, s, t), h, 1,
-                                      r->panels + i * h * ALL, ALL, z, ALL, false });
+        eddy__panel_run_parts(&(eddy_panel){ s->batch, ALL, h, before(s->h0, s->hs, s, t), h, 1,
+                                            r->panels + i * h * ALL, r->part, z, ALL, false },
+                              h * r->part);
         r->gates(0, NULL, NULL, &(eddy_lstm_block){
             .rows = s->batch, .columns = h - at < EDDY_LINE ? h - at : EDDY_LINE, .row = h,
             .gate = h, .other_row = ALL, .other_gate = EDDY_LINE,
@@ -102,7 +110,7 @@ static void forward_f32(eddy_kernel *k, const eddy_lstm_sequence *s)
 {
     const int64_t panels = panels_of(s->h, EDDY_LINE);
     recurrence r = { .s = s, .gates = eddy__lstm_forward(EDDY_FLOAT32), .panels = k->scratch,
-                     .room = s->batch * ALL };
+                     .room = s->batch * ALL, .part = eddy__panel_columns() };
     r.rooms = r.panels + panels * s->h * ALL;
     eddy__parallel_or_stop(k, panels, packed_at_once(s->h, ALL), pack, &r);
     for (r.t = 0; r.t < s->steps; r.t++)
@@ -120,12 +128,14 @@ static void pack_back(void *r_, int64_t from, int64_t to, int worker)
         const float *u = (const float *)r->s->u + i * BACK * 4 * h;
         float       *panel = r->panels + i * 4 * h * BACK;
         if (i * BACK + BACK <= h) {
-            eddy__panel_transpose(BACK, 4 * h, 1, u, 4 * h, panel, BACK);
+            for (int64_t j = 0; j < BACK; j += r->part)
+                eddy__panel_transpose(r->part, 4 * h, 1, u + j * 4 * h, 4 * h,
+                                      in_panel(r, panel, 4 * h, 0, j), r->part);
             continue;
         }
         for (int64_t p = 0; p < 4 * h; p++)
             for (int64_t j = 0; j < BACK; j++)
-                panel[p * BACK + j] = i * BACK + j < h ? u[j * 4 * h + p] : 0;
+                *in_panel(r, panel, 4 * h, p, j) = i * BACK + j < h ? u[j * 4 * h + p] : 0;
     }
 }
 
@@ -133,8 +143,9 @@ static void pack_back(void *r_, int64_t from, int64_t to, int worker)
 static void product_back(const recurrence *r, int64_t i, int64_t t, float *dh)
 {
     const int64_t h = r->s->h;
-    eddy__panel_run(&(eddy_panel){ r->s->batch, BACK, 4 * h, r->dz[t & 1], r->wide, 1,
-                                  r->panels + i * 4 * h * BACK, BACK, dh, BACK, false });
+    eddy__panel_run_parts(&(eddy_panel){ r->s->batch, BACK, 4 * h, r->dz[t & 1], r->wide, 1,
+                                        r->panels + i * 4 * h * BACK, r->part, dh, BACK, false },
+                          4 * h * r->part);
 }
 
 /* Computes some panels of a step: the gradient from the next step, then that of the gates. */
@@ -179,7 +190,8 @@ static void backward_f32(eddy_kernel *k, const eddy_lstm_sequence *s)
 {
     const int64_t panels = panels_of(s->h, BACK), each = grain(s->batch, 4 * s->h, BACK);
     recurrence r = { .s = s, .gates = eddy__lstm_backward(EDDY_FLOAT32), .panels = k->scratch,
-                     .wide = 4 * s->h + EDDY_LINE, .room = s->batch * BACK };
+                     .wide = 4 * s->h + EDDY_LINE, .room = s->batch * BACK,
+                     .part = eddy__panel_columns() };
     r.dz[0] = r.panels + panels * 4 * s->h * BACK;
     r.dz[1] = r.dz[0] + s->batch * r.wide;
     r.dc = r.dz[1] + s->batch * r.wide;
