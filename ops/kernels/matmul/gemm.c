@@ -69,8 +69,8 @@ static void plan_tiles(eddy_gemm *g, const eddy_product *p)
     g->v_transposed = g->transposed ? !p->transpose_a : p->transpose_b;
     g->v_step = g->transposed ? p->lda : p->ldb;
     g->pack_v = g->v_transposed || (g->rows > 3 * g->strip && p->k * g->columns > 4096);
-    /* Rows that begin at the same offsets in a page compete for the same sets of the L1 cache, and a
-     * strip of an operand that is transposed uses a part of a line of many rows. */
+    /* Rows that begin at the same offsets in a page compete for the same sets of the L1 cache, and
+     * a strip of an operand that is transposed uses a part of a line of many rows. */
     g->pack_s = g->s_apart ? s_ld % 512 == 0 && g->columns > g->panel
                            : s_ld >= 128 && g->columns > 3 * g->panel;
 }
@@ -106,6 +106,8 @@ bool eddy__gemm_plan(eddy_gemm *g, const eddy_product *p)
     g->width = parts(eddy__min(BLOCK / g->depth, g->columns), g->panel) * g->panel;
     return true;
 }
+
+static bool is_row(const eddy_gemm *g) { return g->panel == EDDY_ROW_COLUMNS; }
 
 /* The distance of the rows of a packed strip, which is not a multiple of a page. */
 static int64_t strip_step(const eddy_gemm *g)
@@ -215,8 +217,24 @@ void eddy__gemm_pack(eddy_gemm *g, const eddy_kernel *k, int operand)
         .pack = pack_all, .how = g,
     };
     if (g->dots || g->transposed) return;       /* then it is the operand of the rows */
-    if (g->rows <= g->strip && !g->pairs) return;       /* then it is read once */
+    if (g->rows <= g->strip && !g->pairs && !is_row(g)) return;     /* then it is read once */
     g->packed = eddy__kernel_packed(k, operand, &p);
+}
+
+bool eddy__gemm_plan_row(eddy_gemm *g, const eddy_product *p, const eddy_kernel *k, int b)
+{
+    const eddy_gemm_tiles *tiles = eddy__gemm_tiles_used();
+    if (!tiles || p->dtype != EDDY_FLOAT32 || p->pairs || p->m != 1 || p->transpose_b ||
+        p->beta != 0 || p->k == 0 || p->n == 0 || b < 0 || eddy__product_of_triples(p))
+        return false;
+    *g = (eddy_gemm){ .tiles = tiles, .strip = 1, .panel = EDDY_ROW_COLUMNS, .rows = 1,
+                      .columns = p->n, .k = p->k, .s_apart = true, .s_row = p->lda,
+                      .s_step = p->transpose_a ? p->lda : 1, .v_step = p->ldb, .depth = p->k };
+    if (whole_width(g) > p->n + p->n / 4) return false;     /* most of the last panel is empty */
+    const int64_t wide = eddy__max(BLOCK / g->depth, 1);
+    g->width = parts(eddy__min(wide, g->columns), g->panel) * g->panel;
+    eddy__gemm_pack(g, k, b);
+    return g->packed != NULL;
 }
 
 /* --------------------------------------------------------------------- tiles -- */
@@ -233,17 +251,14 @@ static void tile_apart(const eddy_gemm *g, const eddy_product *p, eddy_gemm_tile
     const float   alpha = (float)p->alpha;
     const float  *from = g->transposed ? transposed : tile;
     float        *y = t->y;
-    t->onto = alpha == 1 && beta == 1;
-    if (t->onto && g->transposed) eddy__gemm_transpose(tile, EDDY_TILE_COLUMNS, y, p->ldy, high, n);
-    for (int64_t i = 0; t->onto && !g->transposed && i < high; i++)
-        memcpy(tile + i * step, y + i * p->ldy, (size_t)n * sizeof *y);
+    t->onto = g->transposed && beta == 1 && (alpha == 1 || p->beta == 0);
+    if (t->onto) eddy__gemm_transpose(tile, EDDY_TILE_COLUMNS, y, p->ldy, high, n);
     t->y = tile;
     t->ldy = EDDY_TILE_COLUMNS;
     fn(t);
     if (g->transposed) eddy__gemm_transpose(transposed, step, tile, EDDY_TILE_COLUMNS, n, high);
     for (int64_t i = 0; i < high; i++, y += p->ldy, from += step) {
-        if (alpha == 1 && (beta == 0 || t->onto)) copy_row(y, from, n);
-        else if (beta == 0) for (int64_t j = 0; j < n; j++) y[j] = alpha * from[j];
+        if (beta == 0 || t->onto) copy_row(y, from, n);
         else for (int64_t j = 0; j < n; j++) y[j] = alpha * from[j] + beta * y[j];
     }
 }
@@ -252,6 +267,7 @@ static eddy_gemm_tile_fn tile_fn(const eddy_gemm *g, const eddy_gemm_tile *t, in
 {
     const eddy_gemm_tiles *tiles = g->tiles;
     if (g->dots) return tiles->dots->fn[rows - 1][t->columns - 1];
+    if (is_row(g)) return tiles->row;
     return (t->s_row == 1 ? tiles->packed : tiles->apart)[rows - 1][t->columns > tiles->lanes];
 }
 
@@ -272,14 +288,16 @@ static void strip(const eddy_gemm *g, const eddy_product *p, eddy_gemm_tile t, i
     }
 }
 
-/* Multiplies rows [i0, i1) and columns [j0, j1) of y by alpha. */
-static void scale(const eddy_product *p, int64_t i0, int64_t i1, int64_t j0, int64_t j1)
+/* Multiplies rows [i0, i1) and columns [j0, j1) of y by alpha, unless tiles did, and applies the
+ * epilogue. */
+static void finish(const eddy_product *p, int64_t i0, int64_t i1, int64_t j0, int64_t j1)
 {
     const float by = (float)p->alpha;
-    for (int64_t i = i0; i < i1; i++) {
+    for (int64_t i = i0; i < i1 && by != 1 && p->beta == 0; i++) {
         float *y = (float *)p->y + i * p->ldy;
         for (int64_t j = j0; j < j1; j++) y[j] *= by;
     }
+    eddy__product_finish(p, i0, i1, j0, j1);
 }
 
 /* A run that must end is noticed after that many strips. */
@@ -294,7 +312,6 @@ static void strips(const eddy_gemm *g, const eddy_product *p, int64_t r0, int64_
     const int64_t v_panel = g->panel * (in_panels ? t.k : g->dots ? g->v_step : 1);
     const float   beta = q == 0 ? (float)p->beta : 1;
     const bool    last = q + t.k == g->k;
-    const bool    scaled = !g->transposed && p->beta == 0 && p->alpha != 1;
     int           until_look = 0;
     for (int64_t r = r0; r < r1; r += g->strip) {
         const int64_t n = eddy__min(g->strip, r1 - r);
@@ -313,10 +330,9 @@ static void strips(const eddy_gemm *g, const eddy_product *p, int64_t r0, int64_
         else if (g->pack_s) t.s_step = g->strip;
         t.y = (float *)p->y + (g->transposed ? c * p->ldy + r : r * p->ldy + c);
         strip(g, p, t, (int)n, columns, v_panel, beta);
-        if (last && scaled) scale(p, r, r + n, c, c + columns);
-        if (last && !g->transposed) eddy__product_finish(p, r, r + n, c, c + columns);
+        if (last && !g->transposed) finish(p, r, r + n, c, c + columns);
     }
-    if (last && g->transposed) eddy__product_finish(p, c, c + columns, r0, r1);
+    if (last && g->transposed) finish(p, c, c + columns, r0, r1);
 }
 
 void eddy__gemm_block(const eddy_gemm *g, const eddy_product *p, int64_t r0, int64_t r1, int64_t c0,

@@ -3,6 +3,8 @@
 
 #include "graph/base/cpu.h"
 
+#include <string.h>
+
 #if defined(__x86_64__)
 #include "ops/kernels/matmul/gemm_x86.h"
 
@@ -107,6 +109,35 @@ EDDY_WITH_AVX2 EDDY_TILE_INLINE void tile_avx2(const eddy_gemm_tile *t, int rows
     else part_avx2(t, rows, vectors, s_row, false);
 }
 
+/* A single row. Memory is the limit, so lines are requested long before they are needed. */
+enum { AHEAD = 1024 };
+#define ROW(set, SET, type, lanes, zero, load, store, spread, fma)              \
+    SET static void set##_row(const eddy_gemm_tile *t)                          \
+    {                                                                           \
+        enum { VECTORS = EDDY_ROW_COLUMNS / (lanes) };                          \
+        const float *v = t->v;                                                  \
+        type         sum[VECTORS];                                              \
+        _Alignas(64) float y[EDDY_ROW_COLUMNS];                                 \
+        EDDY_UNROLLED                                                           \
+        for (int j = 0; j < VECTORS; j++) sum[j] = zero();                      \
+        for (int64_t p = 0; p < t->k; p++, v += EDDY_ROW_COLUMNS) {             \
+            const type a = spread(t->s[p * t->s_step]);                         \
+            EDDY_UNROLLED                                                       \
+            for (int j = 0; j < EDDY_ROW_COLUMNS; j += 16)                      \
+                __builtin_prefetch(v + j + AHEAD);                              \
+            EDDY_UNROLLED                                                       \
+            for (int j = 0; j < VECTORS; j++)                                   \
+                sum[j] = fma(a, load(v + (lanes) * j), sum[j]);                 \
+        }                                                                       \
+        EDDY_UNROLLED                                                           \
+        for (int j = 0; j < VECTORS; j++) store(y + (lanes) * j, sum[j]);       \
+        memcpy(t->y, y, (size_t)t->columns * sizeof *y);                        \
+    }
+ROW(avx2, EDDY_WITH_AVX2, __m256, 8, _mm256_setzero_ps, _mm256_loadu_ps, _mm256_store_ps,
+    _mm256_set1_ps, _mm256_fmadd_ps)
+ROW(avx512, EDDY_WITH_AVX512, __m512, 16, _mm512_setzero_ps, _mm512_loadu_ps, _mm512_store_ps,
+    _mm512_set1_ps, _mm512_fmadd_ps)
+
 /* One function for each number of rows and vectors. */
 #define TILE(set, SET, rows, vectors)                                           \
     SET static void set##_##rows##_##vectors(const eddy_gemm_tile *t)                \
@@ -131,15 +162,15 @@ FOURTEEN(TILES, pairs, EDDY_WITH_BF16)
 
 static const eddy_gemm_tiles avx2_tiles = {
     6, 8, { SIX(PACKED, avx2, ) }, { SIX(APART, avx2, ) },
-    &eddy__gemm_dots_avx2
+    &eddy__gemm_dots_avx2, avx2_row
 };
 static const eddy_gemm_tiles avx512_tiles = {
     14, 16, { FOURTEEN(PACKED, avx512, ) }, { FOURTEEN(APART, avx512, ) },
-    &eddy__gemm_dots_avx512
+    &eddy__gemm_dots_avx512, avx512_row
 };
 
 static const eddy_gemm_tiles pair_tiles = {
-    14, 16, { FOURTEEN(PACKED, pairs, ) }, { FOURTEEN(APART, pairs, ) }, NULL
+    14, 16, { FOURTEEN(PACKED, pairs, ) }, { FOURTEEN(APART, pairs, ) }, NULL, NULL
 };
 const eddy_gemm_tiles *const eddy__gemm_pair_tiles = &pair_tiles;
 

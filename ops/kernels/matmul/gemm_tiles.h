@@ -32,12 +32,18 @@ typedef struct eddy_gemm_dots {
 } eddy_gemm_dots;
 extern const eddy_gemm_dots eddy__gemm_dots_avx2, eddy__gemm_dots_avx512;
 
+/* The columns of the tile of a single row. */
+enum { EDDY_ROW_COLUMNS = 64 };
+
 /* The loops for one instruction set. */
 typedef struct eddy_gemm_tiles {
     int rows, lanes;                 /* most rows of a tile; elements of a vector */
     /* [rows - 1][vectors - 1]; packed: s_row is 1 */
     eddy_gemm_tile_fn packed[EDDY_TILE_ROWS][2], apart[EDDY_TILE_ROWS][2];
     const eddy_gemm_dots  *dots;
+    /* One row and EDDY_ROW_COLUMNS columns of a packed operand, of which each element is used only
+     * once: as many chains of additions as loads need. `onto` is ignored. */
+    eddy_gemm_tile_fn row;
 } eddy_gemm_tiles;
 
 /* The tiles for eddy__instructions_used(); NULL if there are none and BLAS is used. */

@@ -21,11 +21,12 @@ eddy_product eddy__product_of(eddy_dtype d, bool transpose_a, bool transpose_b, 
 const eddy_gemm *eddy__product_plan(eddy_kernel *k, const eddy_product *p, int b)
 {
     eddy_gemm g, *kept;
-    if (!eddy__gemm_plan(&g, p)) return NULL;
+    const bool many = eddy__gemm_plan(&g, p);
+    if (!many && !eddy__gemm_plan_row(&g, p, k, b)) return NULL;
     kept = eddy_kernel_state(k, sizeof g);
     if (!kept) return NULL;
     *kept = g;
-    if (b >= 0) eddy__gemm_pack(kept, k, b);
+    if (many && b >= 0) eddy__gemm_pack(kept, k, b);
     k->scratch_size += eddy__gemm_scratch(kept) * (uint64_t)(k->threads > 1 ? k->threads : 1);
     return kept;
 }

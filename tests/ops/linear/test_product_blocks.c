@@ -4,6 +4,7 @@
 #include "ops/short_names.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -105,6 +106,33 @@ START_TEST(packed_blocks)
 }
 END_TEST
 
+/* A row times a constant, which is packed once; the last panel is not whole. */
+START_TEST(rows_times_constants)
+{
+    static const int64_t of[][2] = { { 64, 300 }, { 300, 70 }, { 1000, 33 }, { 260, 1 } };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const int64_t n = of[i][0], k = of[i][1];
+        eddy_graph   *g = eddy_graph_new();
+        eddy_array   *a = elements_of(EDDY_FLOAT32, 1, k, _i & 1, left), *out[1] = { NULL };
+        eddy_array   *b = elements_of(EDDY_FLOAT32, k, n, _i & 2, right);
+        eddy_tensor   x = eddy_placeholder(g, "a", EDDY_FLOAT32, eddy_array_shape(a));
+        eddy_tensor   y = eddy_matmul(x, eddy_constant(g, b), .transpose_a = _i & 1,
+                                      .transpose_b = _i & 2);
+        eddy_session *s = eddy_session_new(g, .threads = 2);
+        y = Relu(Add(Mul(y, 2), eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(n))));
+        const eddy_status status = eddy_run(s, EDDY_FEED({ x, a }), EDDY_FETCH(y), out);
+        ck_assert_msg(status == EDDY_OK, "%s", eddy_session_message(s));
+        for (int64_t j = 0; j < n; j++)
+            ck_assert_double_eq(eddy_array_get(out[0], j), fmax(2 * exact(0, j, k) + 1, 0));
+        eddy_array_free(a);
+        eddy_array_free(b);
+        eddy_array_free(out[0]);
+        eddy_session_free(s);
+        eddy_graph_free(g);
+    }
+}
+END_TEST
+
 /* One to three columns or rows, for which a matrix may be multiplied by vectors. */
 START_TEST(few_columns)
 {
@@ -143,6 +171,7 @@ Suite *product_blocks_suite(void)
     tcase_add_loop_test(c, large_products, 0, 1);
     tcase_add_loop_test(many, large_products, 1, 4);
     tcase_add_loop_test(c, packed_blocks, 0, 4);
+    tcase_add_loop_test(c, rows_times_constants, 0, 4);
     tcase_add_loop_test(c, few_columns, 0, 4);
     tcase_add_loop_test(c, reads_end_with_the_operands, 0, 4);
     suite_add_tcase(s, c);
