@@ -13,9 +13,17 @@
     }                                                                           \
     break;
 
-/* As Minimum and Maximum (ops/math/binary.c). */
-#define SMALLER(a, b) ((b) == (b) ? (b) < (a) ? (b) : (a) : (b))
-#define LARGER(a, b)  ((b) == (b) ? (b) > (a) ? (b) : (a) : (b))
+/* As Minimum and Maximum (ops/math/binary.c), by two comparisons. Each step computes its value
+ * whatever b and c are, so that compilers use instructions for minimum and maximum. */
+#define EACH_BOUNDED(first, second)                                             \
+    EDDY_INDEPENDENT                                                            \
+    for (int64_t i = 0; i < n; i++) {                                           \
+        const T a = x0[i], b = x1[i], c = x2[i];                                \
+        const T one = b first a ? b : a, bounded = b == b ? one : b;            \
+        const T other = c second bounded ? c : bounded;                         \
+        o[i] = c == c ? other : c;                                              \
+    }                                                                           \
+    break;
 
 /* All second operations after g, a value of a and b. */
 #define SECONDS(first, g)                                                       \
@@ -37,8 +45,8 @@
         SECONDS(EDDY_PAIR_ADD, a + b)                                           \
         SECONDS(EDDY_PAIR_SUB, a - b)                                           \
         SECONDS(EDDY_PAIR_MUL, a * b)                                           \
-        case 8 * EDDY_PAIR_MIN + EDDY_PAIR_MAX: EACH(LARGER(SMALLER(a, b), c))  \
-        case 8 * EDDY_PAIR_MAX + EDDY_PAIR_MIN: EACH(SMALLER(LARGER(a, b), c))  \
+        case 8 * EDDY_PAIR_MIN + EDDY_PAIR_MAX: EACH_BOUNDED(<, >)             \
+        case 8 * EDDY_PAIR_MAX + EDDY_PAIR_MIN: EACH_BOUNDED(>, <)             \
         default: return EDDY_INTERNAL;                                          \
         }                                                                       \
         return EDDY_OK;                                                         \

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* A grain of cheap arithmetic takes about 20 microseconds. */
-enum { TILE = 1024, MAX_OPERANDS = 4, MAX_SIZE = 16, GRAIN = 32768 };
+enum { TILE = 1024, SHORT = TILE / 4, MAX_OPERANDS = 4, MAX_SIZE = 16, GRAIN = 32768 };
 
 bool eddy__infer_broadcast_shape(eddy_infer *c)
 {
@@ -39,12 +39,14 @@ bool eddy__infer_comparison(eddy_infer *c)  { return infer_common(c, EDDY_BOOL);
 
 /* Merged dimensions, outermost first; step[i][d] is operand i's step in
  * elements along d, 0 where it is broadcast. Along the innermost dimension, operand i may repeat
- * its first `repeats[i]` elements; their number is that of a row, or 0. */
+ * its first `repeats[i]` elements; their number is that of a row, or 0. A constant is spread to a
+ * tile once for each innermost run, which takes as long as other work on the tile, so that many runs
+ * have shorter tiles. */
 typedef struct loop {
     eddy_tile_fn fn;
     int          rank, n;
     int64_t      row, repeats[MAX_OPERANDS];
-    int64_t      count;
+    int64_t      count, tile;
     int64_t      dim[EDDY_MAX_RANK];
     int64_t      step[MAX_OPERANDS][EDDY_MAX_RANK];
     size_t       size[MAX_OPERANDS], out_size;
@@ -74,7 +76,6 @@ static bool mergeable(const loop *l, int64_t step[][EDDY_MAX_RANK], int d, int64
  * the row. */
 static void join_short_rows(loop *l)
 {
-    enum { SHORT = TILE / 4 };
     const int inner = l->rank - 1;
     if (l->rank < 2 || l->dim[inner] > SHORT) return;
     for (int i = 0; i < l->n; i++) {
@@ -113,6 +114,7 @@ static void loop_make(loop *l, eddy_tile_fn fn, eddy_type out, int n, const eddy
     l->whole = l->rank <= 1;
     for (int i = 0; i < n && l->rank == 1; i++) l->whole = l->whole && l->step[i][0] == 1;
     join_short_rows(l);
+    l->tile = l->row > 0 ? TILE - TILE % l->row : l->rank > 1 ? SHORT : TILE;
 }
 
 EDDY_INLINE void spread_2_all(uint16_t *to, uint16_t x, int64_t n)
@@ -166,7 +168,7 @@ static eddy_status run_row(const loop *l, const void *attrs, char *y, const char
     const void   *arg[MAX_OPERANDS];
     eddy_status   s = EDDY_OK;
     const int     inner = l->rank - 1;
-    const int64_t most = l->row > 0 ? TILE - TILE % l->row : TILE, first = n < most ? n : most;
+    const int64_t most = l->tile, first = n < most ? n : most;
     for (int i = 0; i < l->n; i++)
         if (l->step[i][inner] == 0) {
             const int64_t size = (int64_t)l->size[i];
