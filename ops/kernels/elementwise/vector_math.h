@@ -181,20 +181,17 @@ EDDY_INLINE float eddy__softplus_f32(float x)
 
 /* --------------------------------------------------- error function, gelu -- */
 
-/* e^(u*u) (1 - erf u) for u >= 0, given 0.42 u: t = 1 / (1 + 0.42 u) times a polynomial in x = t -
- * 19/32.  The rounding error of 1 + 0.42 u is corrected in t; 19/32 is about the middle of the
- * range of t, so that terms and their rounding errors are small. */
-EDDY_INLINE float eddy__erfcx_f32(float part)
+/* e^(u*u) (1 - erf u) / one for u >= 0 and a power of 2, given 0.42 one u: t = 1 / (1 + 0.42 u)
+ * times a polynomial in x = t - 19/32. The rounding error of 1 + 0.42 u is corrected in t; 19/32 is
+ * about the middle of the range of t, so that terms and their rounding errors are small. Odd and
+ * even powers of the upper terms, whose errors matter little, are summed side by side. */
+EDDY_INLINE float eddy__erfcx_f32(float one, float part)
 {
-    const float sum = 1.0f + part, lost = part - (sum - 1.0f), inverse = 1.0f / sum;
-    const float t = inverse - inverse * inverse * lost, x = 0.40625f - part * t;
-    float q = -0.0409927322199f;
-    q = q * x + 0.0108560278188f;
-    q = q * x + 0.0870745641481f;
-    q = q * x - 0.0314560103112f;
-    q = q * x - 0.182644771689f;
-    q = q * x - 0.00103548975317f;
-    q = q * x + 0.477187330344f;
+    const float sum = one + part, lost = part - (sum - one), inverse = 1.0f / sum;
+    const float t = inverse - inverse * inverse * lost, x = 0.40625f - part * t, z = x * x;
+    const float odd = (-0.0409927322199f * z + 0.0870745641481f) * z - 0.182644771689f;
+    const float even = (0.0108560278188f * z - 0.0314560103112f) * z - 0.00103548975317f;
+    float q = (odd * x + even) * x + 0.477187330344f;
     q = q * x + 0.831534656153f;
     q = q * x + 0.799346526974f;
     q = q * x + 0.508071664615f;
@@ -219,44 +216,41 @@ EDDY_INLINE float eddy__erf_near(float x)
 EDDY_INLINE float eddy__erf_f32(float x)
 {
     const float u = fabsf(x), v = u > 4.0f ? 4.0f : u;
-    const float far = 1.0f - eddy__exp_f32(-v * v) * eddy__erfcx_f32(0.42f * v);
+    const float far = 1.0f - eddy__exp_f32(-v * v) * eddy__erfcx_f32(1.0f, 0.42f * v);
     return u < 0.9f ? eddy__erf_near(x) : eddy__with_sign(far, x);
 }
 
-/* e^(-scale x*x) for a scale of 1 or 1/2.  The square of the first 12 bits of x is exact, and the
- * remainder of the square is so small that it can be added to the rest of the reduction. */
-EDDY_INLINE float eddy__gauss_f32(float x, float scale)
+/* e^(-v*v / over) for an `over` of 1 or 2, where v >= 0 and v*v / over is at most 113. The square of
+ * the first 12 bits of v is exact, and the remainder of the square is so small that it can be added
+ * to the rest of the reduction. 2^64 times the result is a normal number. */
+EDDY_INLINE float eddy__gauss_f32(float v, float over)
 {
-    const float u = fabsf(x), v = u > 15.0f ? 15.0f : u;
     const float high = eddy__f32_of_bits(eddy__bits_of_f32(v) & 0xfffff000u);
-    const float less = scale * (v - high) * (v + high), all = -scale * high * high;
-    const float square = all < -113.0f ? -113.0f : all;
-    const float shifted = (square - less) * 1.44269504089f + EDDY_ROUND_F32;
+    const float square = high * high, less = (v - high) * (v + high);
+    const float shifted = (square + less) * (-1.44269504089f / over) + EDDY_ROUND_F32;
     const float n = shifted - EDDY_ROUND_F32;
-    const float r = ((square - n * EDDY_LN2_HIGH) - n * EDDY_LN2_LOW) - less;
-    const int32_t k = (int32_t)(eddy__bits_of_f32(shifted) - eddy__bits_of_f32(EDDY_ROUND_F32));
-    const int32_t half = k >> 1;
-    return (eddy__exp_rest(r) + 1.0f) * eddy__power_of_2(half) * eddy__power_of_2(k - half);
+    const float r = square + n * (over * EDDY_LN2_HIGH) + n * (over * EDDY_LN2_LOW) + less;
+    const float scale = eddy__f32_of_bits((eddy__bits_of_f32(shifted) << 23) + ((127u + 64) << 23));
+    return (eddy__exp_rest(r * (-1.0f / over)) + 1.0f) * scale * 0x1p-64f;
 }
 
-EDDY_INLINE float eddy__bell_f32(float x) { return eddy__gauss_f32(x, 0.5f); }
+EDDY_INLINE float eddy__below_15(float u) { return u > 15.0f ? 15.0f : u; }
 
 /* x times the normal distribution function at x; -infinity times 0 is NaN. */
 EDDY_INLINE float eddy__gelu_f32(float x)
 {
-    const float u = fabsf(x), v = u > 15.0f ? 15.0f : u;
-    const float tail = 0.5f * eddy__erfcx_f32(0.296984848098f * v) * (x < 0.0f ? u : v);
-    const float part = tail * eddy__bell_f32(x);
-    return x < 0.0f ? -part : x - part;
+    const float v = eddy__below_15(fabsf(x));
+    const float part = eddy__erfcx_f32(2.0f, 0.593969696196f * v) * v * eddy__gauss_f32(v, 2.0f);
+    return (x < 0.0f ? x * 0.0f : x) - part;
 }
 
 /* Its derivative: the distribution function plus x times the density. */
 EDDY_INLINE float eddy__gelu_slope_f32(float x)
 {
-    const float u = fabsf(x), v = u > 15.0f ? 15.0f : u, bell = eddy__bell_f32(x);
-    const float tail = 0.5f * eddy__erfcx_f32(0.296984848098f * v) * bell;
-    const float along = 0.398942280401f * v * bell;
-    return x < 0.0f ? tail - along : 1.0f - tail + along;
+    const float v = eddy__below_15(fabsf(x));
+    const float tail = eddy__erfcx_f32(2.0f, 0.593969696196f * v) - 0.398942280401f * v;
+    const float part = tail * eddy__gauss_f32(v, 2.0f);
+    return x < 0.0f ? part : 1.0f - part;
 }
 
 /* 2 sqrt(2 / pi), and the same times 0.044715: the coefficients of gelu's tanh form, in which (1 +
