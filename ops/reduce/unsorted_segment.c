@@ -58,7 +58,8 @@ static eddy_status unsorted_prepare(eddy_kernel *k)
 static void begin_finite(eddy_dtype d, double sign, void *acc, int64_t n)
 {
     if (!eddy__dtype_is_float(d)) return;
-    for (int64_t i = 0; i < n; i++) eddy__float_put(d, acc, i, sign * eddy__dtype_largest(d));
+    const double first = sign * eddy__dtype_largest(d);
+    for (int64_t i = 0; i < n; i++) eddy__float_put(d, acc, i, first);
 }
 
 enum { COLUMNS = 16 };
