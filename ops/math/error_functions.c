@@ -16,22 +16,29 @@
 /* ------------------------------------------------------------ complements -- */
 
 /* e^(scale x*x): the square of x's first 24 bits is exact. */
-static double exp_square(double x, double scale)
+EDDY_INLINE double exp_square(double x, double scale)
 {
     const double high = (double)(float)x;
     return eddy__exp_f64(scale * high * high) * eddy__exp_f64(scale * (x - high) * (x + high));
 }
 
-/* e^(x*x) (1 - erf x); from x = 10, the asymptotic series in powers of 1 / (2 x*x). */
-static double erfcx_of(double x)
+/* e^(u*u) (1 - erf u) for u >= 0; from 10, the asymptotic series in powers of 1 / (2 u*u). Here and
+ * below, all alternatives are computed and one is selected, so that loops become vectors. */
+EDDY_INLINE double erfcx_above_0(double u)
 {
     enum { TERMS = 13 };
-    if (x < -26.7) return INFINITY;
-    if (x < 10) return exp_square(x, 1) * eddy__erfc_f64(x);
-    const double t = 0.5 / (x * x);
+    const double near = eddy__erfcx_f64(0.25 * (u > 28.0 ? 28.0 : u)), t = 0.5 / (u * u);
     double sum = 1;
+#pragma GCC unroll 13
     for (int k = TERMS; k > 0; k--) sum = 1 - (2 * k - 1) * t * sum;
-    return sum * INV_SQRT_PI / x;
+    return u < 10 ? near : sum * INV_SQRT_PI / u;
+}
+
+EDDY_INLINE double erfcx_of(double x)
+{
+    const double below = exp_square(x, 1) * eddy__erfc_f64(x), above = erfcx_above_0(fabs(x));
+    const double y = x < 0 ? below : above;
+    return x < -26.7 ? (double)INFINITY : y;
 }
 
 /** y = 1 - erf x, accurate to rounding even where it is small.
@@ -76,10 +83,12 @@ UNARY(erfcx, "Erfcx", "Erfcx", FLOATS, erfcx_of(x), Mul(dy, erfcx_slope(x)))
 
 /* ----------------------------------------------------------- distribution -- */
 
-static double log_ndtr_of(double x)
+EDDY_INLINE double log_ndtr_of(double x)
 {
-    if (x < 0) return eddy__log_f64(0.5 * erfcx_of(-SQRT_HALF * x)) - 0.5 * x * x;
-    return eddy__log1p_f64(-0.5 * eddy__erfc_f64(SQRT_HALF * x));
+    const double u = SQRT_HALF * fabs(x);
+    const double below = eddy__log_f64(0.5 * erfcx_above_0(u)) - 0.5 * x * x;
+    const double above = eddy__log1p_f64(-0.5 * eddy__erfc_f64(u));
+    return x < 0 ? below : above;
 }
 
 static eddy_tensor density(eddy_tensor x)
