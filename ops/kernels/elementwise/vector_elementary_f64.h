@@ -17,43 +17,39 @@ EDDY_INLINE void eddy__exact_sum_f64(double a, double b, double *sum, double *lo
     *sum = s;
 }
 
-/* x modulo pi/2, |r| <= pi/4, as r + low; the multiple is in the low bits of the result. pi/2 has
- * four parts, of 33 bits except the last, so that multiples up to 2^20 are exact (Cody and Waite,
- * Software Manual for the Elementary Functions, 1980). */
+/* x modulo pi/2 as r + low; the multiple is in the low bits of the result. pi/2 has four parts, of
+ * 33 bits except the last, so that multiples up to 2^20 are exact (Cody and Waite, Software Manual
+ * for the Elementary Functions, 1980). A difference that is smaller than what is subtracted from it
+ * is exact, or so near 0 that the next part is larger. */
 EDDY_INLINE uint64_t eddy__quarters_f64(double x, double *r, double *low)
 {
     const double shifted = x * 0.63661977236758134308 + EDDY_ROUND_F64;
     const double n = shifted - EDDY_ROUND_F64, a = x - n * 1.5707963267341256142;
-    double b, c, lost, more;
-    eddy__exact_sum_f64(a, -(n * 6.0771005063039659766e-11), &b, &lost);
-    eddy__exact_sum_f64(b, -(n * 2.0222662487111664558e-21), &c, &more);
-    const double tail = (lost + more) - n * 8.47842766036889957e-32;
-    *r = c + tail;
-    *low = (c - *r) + tail;
+    const double second = n * 6.0771005063039659766e-11, third = n * 2.0222662487111664558e-21;
+    const double b = a - second, lost = (a - b) - second;
+    *r = b - third;
+    *low = (lost + ((b - *r) - third)) - n * 8.47842766036889957e-32;
     return eddy__bits_of_f64(shifted);
 }
 
 /* The sine of x + turn pi/2, for 0 <= x <= EDDY_CIRCULAR_MOST. */
 EDDY_INLINE double eddy__circular_f64(double x, uint64_t turn)
 {
+    static const double sine_powers[] = {
+        -0.16666666666666666, 0.0083333333333333315, -0.0001984126984126506,
+        2.7557319219335453e-06, -2.5052106231157904e-08, 1.6058531414589011e-10,
+        -7.5866850700912671e-13,
+    };
+    static const double cosine_powers[] = {
+        0.041666666666666664, -0.0013888888888887395, 2.4801587298763433e-05,
+        -2.7557317270560326e-07, 2.0876146024689747e-09, -1.1382614868556325e-11,
+    };
     double r, low;
     const uint64_t quarter = eddy__quarters_f64(x, &r, &low) + turn;
     const double   z = r * r, half = 0.5 * z, w = 1.0 - half;
-    double p = -7.5866850700912671e-13;
-    p = p * z + 1.6058531414589011e-10;
-    p = p * z - 2.5052106231157904e-08;
-    p = p * z + 2.7557319219335453e-06;
-    p = p * z - 0.0001984126984126506;
-    p = p * z + 0.0083333333333333315;
-    p = p * z - 0.16666666666666666;
-    double q = -1.1382614868556325e-11;
-    q = q * z + 2.0876146024689747e-09;
-    q = q * z - 2.7557317270560326e-07;
-    q = q * z + 2.4801587298763433e-05;
-    q = q * z - 0.0013888888888887395;
-    q = q * z + 0.041666666666666664;
-    const double sine = r + (z * r * p + low * w);
-    const double cosine = w + (((1.0 - w) - half) + (z * z * q - r * low));
+    const double   sine = r + (z * r * EDDY_POWERS(sine_powers, z) + low * w);
+    const double   rest = z * z * EDDY_POWERS(cosine_powers, z) - r * low;
+    const double   cosine = w + (((1.0 - w) - half) + rest);
     return eddy__f64_of_bits(eddy__bits_of_f64(quarter & 1 ? cosine : sine) ^ (quarter & 2) << 62);
 }
 
@@ -81,18 +77,12 @@ EDDY_INLINE double eddy__tan_f64(double x)
 EDDY_INLINE double eddy__atan_rest_f64(double t)
 {
     const double z = t * t;
-    double p = 0.016284375050043393;
-    p = p * z - 0.034569315063326091;
-    p = p * z + 0.045515447340221615;
-    p = p * z - 0.052304436406869478;
-    p = p * z + 0.058789275544738069;
-    p = p * z - 0.066664247602005205;
-    p = p * z + 0.076922963680422965;
-    p = p * z - 0.090909087532591124;
-    p = p * z + 0.11111111105150588;
-    p = p * z - 0.14285714285659779;
-    p = p * z + 0.19999999999999804;
-    p = p * z - 0.33333333333333331;
+    static const double p_powers[] = {
+        -0.33333333333333331, 0.19999999999999804, -0.14285714285659779, 0.11111111105150588,
+        -0.090909087532591124, 0.076922963680422965, -0.066664247602005205, 0.058789275544738069,
+        -0.052304436406869478, 0.045515447340221615, -0.034569315063326091, 0.016284375050043393,
+    };
+    const double p = EDDY_POWERS(p_powers, z);
     return t * (z * p);
 }
 
@@ -151,19 +141,13 @@ EDDY_INLINE double eddy__hypot_f64(double a, double b)
 /* asin s - s where s*s is z, up to 1/4. */
 EDDY_INLINE double eddy__asin_rest_f64(double s, double z)
 {
-    double p = 0.02877844261259304;
-    p = p * z - 0.014881409392818066;
-    p = p * z + 0.017419357964884856;
-    p = p * z + 0.0054508781877205502;
-    p = p * z + 0.010324318288744113;
-    p = p * z + 0.011478952690257387;
-    p = p * z + 0.013971235301124539;
-    p = p * z + 0.017352391265909227;
-    p = p * z + 0.022372173002005596;
-    p = p * z + 0.030381944137085216;
-    p = p * z + 0.04464285714637338;
-    p = p * z + 0.074999999999984246;
-    p = p * z + 0.16666666666666669;
+    static const double p_powers[] = {
+        0.16666666666666669, 0.074999999999984246, 0.04464285714637338, 0.030381944137085216,
+        0.022372173002005596, 0.017352391265909227, 0.013971235301124539, 0.011478952690257387,
+        0.010324318288744113, 0.0054508781877205502, 0.017419357964884856, -0.014881409392818066,
+        0.02877844261259304,
+    };
+    const double p = EDDY_POWERS(p_powers, z);
     return s * (z * p);
 }
 
@@ -316,12 +300,11 @@ EDDY_INLINE double eddy__cbrt_f64(double x)
     const double   e = eddy__f64_of_bits(bits >> 52 | 0x4330000000000000u) - (0x1p52 + 1023.0);
     const double   third = eddy__rounded_f64((e - 1.0) * (1.0 / 3.0)), over = e - 3.0 * third;
     const double   m = eddy__f64_of_bits((bits & EDDY_FRACTION_F64) | 0x3ff0000000000000u);
-    double y = 0.0050729533252774914;
-    y = y * m - 0.048318320681661142;
-    y = y * m + 0.19665479701360078;
-    y = y * m - 0.46029772676962089;
-    y = y * m + 0.83174314424793094;
-    y = y * m + 0.47514693623890253;
+    static const double y_powers[] = {
+        0.47514693623890253, 0.83174314424793094, -0.46029772676962089, 0.19665479701360078,
+        -0.048318320681661142, 0.0050729533252774914,
+    };
+    double y = EDDY_POWERS(y_powers, m);
     y *= over == 0.0 ? 1.0 : over == 1.0 ? 1.2599210498948732 : 1.5874010519681994;
     const double wanted = over == 0.0 ? m : over == 1.0 ? 2.0 * m : 4.0 * m, cube = y * y * y;
     y -= y * ((cube - wanted) / (2.0 * cube + wanted));

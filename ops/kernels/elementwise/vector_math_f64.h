@@ -9,6 +9,7 @@
 #define EDDY_OPS_KERNELS_ELEMENTWISE_VECTOR_MATH_F64_H
 
 #include "ops/kernels/elementwise/vector_math.h"
+#include "ops/kernels/elementwise/vector_powers.h"
 
 /* ------------------------------------------------------------------ parts -- */
 
@@ -29,6 +30,20 @@ EDDY_INLINE double eddy__f64_of_bits(uint64_t bits)
 #define EDDY_SIGN_BIT_F64 0x8000000000000000u
 #define EDDY_FRACTION_F64 0x000fffffffffffffu
 
+/* The first bits of x, so that products of two such numbers are exact. */
+EDDY_INLINE double eddy__high_bits_f64(double x)
+{
+    return eddy__f64_of_bits(eddy__bits_of_f64(x) & 0xfffffffff8000000u);
+}
+
+/* x - y z for y z near x: the products of the first bits are exact. */
+EDDY_INLINE double eddy__less_product_f64(double x, double y, double z)
+{
+    const double y_high = eddy__high_bits_f64(y), y_low = y - y_high;
+    const double z_high = eddy__high_bits_f64(z), z_low = z - z_high;
+    return ((x - y_high * z_high) - y_high * z_low - y_low * z_high) - y_low * z_low;
+}
+
 /* x with the sign of `sign`, for an x without a sign. */
 EDDY_INLINE double eddy__with_sign_f64(double x, double sign)
 {
@@ -44,11 +59,11 @@ EDDY_INLINE double eddy__power_of_2_f64(double n)
 
 EDDY_INLINE double eddy__rounded_f64(double x) { return (x + EDDY_ROUND_F64) - EDDY_ROUND_F64; }
 
-/* x 2^n for a whole n up to 2 1023: 2^n may not be a normal number itself. */
+/* x 2^n for a whole n up to 2 1023, in two steps, since 2^n may not be a normal number itself. */
 EDDY_INLINE double eddy__scaled_f64(double x, double n)
 {
-    const double half = eddy__rounded_f64(0.5 * n);
-    return x * eddy__power_of_2_f64(half) * eddy__power_of_2_f64(n - half);
+    const uint64_t all = eddy__bits_of_f64(n + (EDDY_ROUND_F64 + 2046.0)), half = all >> 1;
+    return x * eddy__f64_of_bits(half << 52) * eddy__f64_of_bits((all - half) << 52);
 }
 
 /* ln 2 in two parts, the first of 33 bits, so that multiples of it are exact. */
@@ -61,18 +76,14 @@ EDDY_INLINE double eddy__scaled_f64(double x, double n)
  * operations on high. */
 EDDY_INLINE double eddy__exp_rest_f64(double high, double low)
 {
+    static const double powers[] = {
+        0.5, 0.16666666666666669, 0.041666666666666664, 0.0083333333333300615,
+        0.0013888888888886552, 0.00019841269863053618, 2.4801587317144498e-05,
+        2.7557268459997064e-06, 2.7557282969549951e-07, 2.510038549551032e-08,
+        2.0911236630261545e-09,
+    };
     const double r = high - low;
-    double p = 2.0911236630261545e-09;
-    p = p * r + 2.510038549551032e-08;
-    p = p * r + 2.7557282969549951e-07;
-    p = p * r + 2.7557268459997064e-06;
-    p = p * r + 2.4801587317144498e-05;
-    p = p * r + 0.00019841269863053618;
-    p = p * r + 0.0013888888888886552;
-    p = p * r + 0.0083333333333300615;
-    p = p * r + 0.041666666666666664;
-    p = p * r + 0.16666666666666669;
-    return high - (low - r * r * (0.5 + r * p));
+    return high - (low - r * r * EDDY_POWERS(powers, r));
 }
 
 /* x = n ln 2 + r with |r| <= ln 2 / 2; returns e^r - 1. */
@@ -82,13 +93,18 @@ EDDY_INLINE double eddy__exp_parts_f64(double x, double *n)
     return eddy__exp_rest_f64(x - *n * EDDY_LN2_HIGH_F64, *n * EDDY_LN2_LOW_F64);
 }
 
-EDDY_INLINE double eddy__exp_f64(double x)
+/* e^x up to x = 710. */
+EDDY_INLINE double eddy__exp_below_f64(double x)
 {
     double n;
-    x = x > 710.0 ? 710.0 : x;
-    x = x < -746.0 ? -746.0 : x;
     const double p = eddy__exp_parts_f64(x, &n) + 1.0;
-    return eddy__scaled_f64(p, n);
+    return x < -746.0 ? 0.0 : eddy__scaled_f64(p, n);
+}
+
+EDDY_INLINE double eddy__exp_f64(double x)
+{
+    const double y = eddy__exp_below_f64(x);
+    return x > 710.0 ? (double)INFINITY : y;
 }
 
 /* e^x / 2, which overflows later than e^x. */
@@ -111,17 +127,24 @@ EDDY_INLINE double eddy__expm1_f64(double x)
     return fabs(x) < 0x1p-54 ? x : result;
 }
 
-/* With t = e^(-2|x|) - 1, |tanh x| = -t / (2 + t). */
+/* With t = e^(-2|x|) - 1, |tanh x| = -t / (2 + t), where the rounding errors of t and 2 + t are added
+ * times the middle of 1 / (2 + t); beyond 0.55, 1 - 2 (1 + t) / (2 + t). */
 EDDY_INLINE double eddy__tanh_f64(double x)
 {
-    const double t = eddy__expm1_f64(-2.0 * fabs(x));
-    return eddy__with_sign_f64(fabs(t) / (2.0 + t), x);
+    double n;
+    const double u = fabs(x), v = u > 20.0 ? 20.0 : u, p = eddy__exp_parts_f64(-2.0 * v, &n);
+    const double half = eddy__power_of_2_f64(n - 1.0), a = p * half, b = half - 0.5, sum = a + b;
+    const double t = 2.0 * sum, by = 2.0 + t, lost = 2.0 * (a - (sum - b)), by_lost = t - (by - 2.0);
+    const int    far = u > 0.55;
+    const double y = (far ? (4.0 * half) * (1.0 + p) : -t) / by;
+    const double near = y - 0.62 * (lost + y * (by_lost + lost));
+    return u < 0x1p-54 ? x : eddy__with_sign_f64(fabs(far ? 1.0 - y : near), x);
 }
 
 /* 1 / (1 + e^-x), from e^-|x|, which does not overflow. */
 EDDY_INLINE double eddy__sigmoid_f64(double x)
 {
-    const double e = eddy__exp_f64(-fabs(x));
+    const double e = eddy__exp_below_f64(-fabs(x));
     return (x < 0.0 ? e : 1.0) / (1.0 + e);
 }
 
@@ -149,14 +172,11 @@ EDDY_INLINE double eddy__log_parts_of_any_f64(double x, double *n)
 EDDY_INLINE double eddy__log_rest_f64(double f, double half_square)
 {
     const double s = f / (2.0 + f), z = s * s;
-    double p = 0.13086767009948175;
-    p = p * z + 0.13268759668560612;
-    p = p * z + 0.15386240205813478;
-    p = p * z + 0.18181795630884753;
-    p = p * z + 0.2222222239180047;
-    p = p * z + 0.28571428570803231;
-    p = p * z + 0.40000000000000879;
-    p = p * z + 0.66666666666666663;
+    static const double p_powers[] = {
+        0.66666666666666663, 0.40000000000000879, 0.28571428570803231, 0.2222222239180047,
+        0.18181795630884753, 0.15386240205813478, 0.13268759668560612, 0.13086767009948175,
+    };
+    const double p = EDDY_POWERS(p_powers, z);
     return s * (half_square + z * p);
 }
 
@@ -197,7 +217,7 @@ EDDY_INLINE double eddy__log1p_f64(double x)
 EDDY_INLINE double eddy__log1p_exp_f64(double x)
 {
     double n;
-    const double e = eddy__exp_f64(x), u = 1.0 + e, lost = e - (u - 1.0);
+    const double e = eddy__exp_below_f64(x), u = 1.0 + e, lost = e - (u - 1.0);
     const double f = eddy__log_parts_f64(u, &n);
     return eddy__log_join_f64(n, f + lost * (1.0 - 0.5 * n));
 }
@@ -210,124 +230,150 @@ EDDY_INLINE double eddy__softplus_f64(double x)
 
 /* --------------------------------------------------- error function, gelu -- */
 
-/* e^(u*u) (1 - erf u) for u >= 0, given u/4: t = 1 / (1 + u/4) times a polynomial in x = t - 19/32,
- * as in float32. Its relative error is below 2^-52. */
-EDDY_INLINE double eddy__erfcx_f64(double part)
+/* e^(-scale x*x) = (1 + the result) 2^n for a scale of 1 or 1/2 and |x| up to 40. The square of the
+ * first 26 bits of x is exact, and the remainder of the square is added to the rest of the
+ * reduction. */
+EDDY_INLINE double eddy__gauss_parts_f64(double x, double scale, double *n)
 {
-    const double sum = 1.0 + part, lost = part - (sum - 1.0), inverse = 1.0 / sum;
-    const double t = inverse - inverse * inverse * lost, x = 0.40625 - part * t;
-    double q = 0.00066506754890057959;
-    q = q * x + 4.6946339412352784e-05;
-    q = q * x - 0.0019320648233477167;
-    q = q * x + 0.00011810480468334077;
-    q = q * x + 0.0036924935397816016;
-    q = q * x - 0.00064639419283605431;
-    q = q * x - 0.0065797311161568516;
-    q = q * x + 0.0012805167071913515;
-    q = q * x + 0.012318311152286682;
-    q = q * x - 0.00049682998232556167;
-    q = q * x - 0.024500289448599475;
-    q = q * x - 0.0086087363821894993;
-    q = q * x + 0.047636749319390263;
-    q = q * x + 0.052620257864318044;
-    q = q * x - 0.064099948009017665;
-    q = q * x - 0.20174435246955175;
-    q = q * x - 0.11532279387037425;
-    q = q * x + 0.36338430170851443;
-    q = q * x + 1.134800292874818;
-    q = q * x + 1.8724388999401136;
-    q = q * x + 2.2534280914491438;
-    q = q * x + 2.1635297743685875;
-    q = q * x + 1.7229173204953159;
-    q = q * x + 1.1602503234468209;
-    q = q * x + 0.6667293885444775;
-    q = q * x + 0.3275749134094485;
-    return q * t;
+    const double high = eddy__high_bits_f64(x), less = scale * (x - high) * (x + high);
+    const double square = -scale * high * high;
+    *n = eddy__rounded_f64(square * 1.4426950408889634);
+    return eddy__exp_rest_f64(square - *n * EDDY_LN2_HIGH_F64, *n * EDDY_LN2_LOW_F64 + less);
+}
+
+/* (first + more) (1 + part) / (1 + v) as the result + *low. */
+EDDY_INLINE double eddy__tail_quotient_f64(double first, double more, double part, double v,
+                                           double *low)
+{
+    const double q = first + more, added = q * part + ((first - q) + more), top = q + added;
+    const double by = 1.0 + v, by_low = v < 1.0 ? v - (by - 1.0) : 1.0 - (by - v);
+    const double inverse = 1.0 / by, y = top * inverse;
+    const double left = eddy__less_product_f64(top, y, by) - y * by_low;
+    *low = (left + ((q - top) + added)) * inverse;
+    return y;
+}
+
+/* For u >= 0, e^(u*u) (1 - erf u) is q / (1 + u), and q, between 0.56 and 1, a polynomial in
+ * (3 - u) / (3 + u), whose relative error is below 2^-55: this and its first term. */
+#define EDDY_ERFC_FIRST_F64 0.7160046047255598
+EDDY_INLINE double eddy__erfc_more_f64(double u)
+{
+    static const double powers[] = {
+        0.23092733308380903, 0.09902075367944152, 0.010235388899028329, -0.023803913108733823,
+        -0.021957764013331795, -0.009750689291634421, -0.001618569116902844,
+        0.0006458141928859357, 0.0003672883948538694, -2.0551546312810383e-05,
+        -5.611893889965842e-05, -1.5146395561500665e-06, 8.988608999546634e-06,
+        2.614321008432706e-07, -1.5854992547137853e-06, 5.910090751550517e-08,
+        2.886393836341591e-07, -4.4428126680848246e-08, -4.650757569109732e-08,
+        1.3663128832371395e-08, 4.6769086944930105e-09, -2.00667897005419e-09,
+    };
+    const double x = (3.0 - u) / (3.0 + u);
+    return x * EDDY_POWERS(powers, x) - 2.727671729816135e-17;
+}
+
+/* 1 - erf u for u up to 28 as (result + *low) 2^n. */
+EDDY_INLINE double eddy__erfc_tail_f64(double u, double *low, double *n)
+{
+    const double part = eddy__gauss_parts_f64(u, 1.0, n);
+    return eddy__tail_quotient_f64(EDDY_ERFC_FIRST_F64, eddy__erfc_more_f64(u), part, u, low);
+}
+
+/* e^(u*u) (1 - erf u) for u >= 0. */
+EDDY_INLINE double eddy__erfcx_f64(double u)
+{
+    return (EDDY_ERFC_FIRST_F64 + eddy__erfc_more_f64(u)) / (1.0 + u);
+}
+
+/* In the same way, for v >= 0, e^(v*v/2) times half of 1 - erf(v / root 2) is q / (1 + v). */
+EDDY_INLINE double eddy__ndtr_more_f64(double v)
+{
+    static const double powers[] = {
+        0.08502536230577072, 0.03981142456242984, 0.004373386779593197, -0.01614151733219829,
+        -0.022592467062781882, -0.019766479219951723, -0.013246864154033566,
+        -0.0070598194212563095, -0.0029356555176917754, -0.0008689946645419919,
+        -0.00011948965709109616, 3.779489802027894e-05, 2.6353398780145258e-05,
+        4.412411864415075e-06, -1.7838238075215458e-06, -9.995976403454122e-07,
+        4.4630193368829833e-10, 1.3237043956478682e-07, 2.0014677571310482e-08,
+        -1.5637526236278354e-08, -2.9383804364896947e-09, 1.5678955663233563e-09,
+    };
+    const double x = (6.0 - v) / (6.0 + v);
+    return x * EDDY_POWERS(powers, x) - 1.126322663767428e-17;
+}
+#define EDDY_NDTR_FIRST_F64 0.45345520027112796
+
+/* The normal distribution function at -v for v from 0 to 40, as (result + *low) 2^n. */
+EDDY_INLINE double eddy__ndtr_tail_f64(double v, double *low, double *n)
+{
+    const double part = eddy__gauss_parts_f64(v, 0.5, n);
+    return eddy__tail_quotient_f64(EDDY_NDTR_FIRST_F64, eddy__ndtr_more_f64(v), part, v, low);
 }
 
 /* erf x up to 0.85. */
 EDDY_INLINE double eddy__erf_near_f64(double x)
 {
     const double z = x * x;
-    double p = 6.7595192576037562e-11;
-    p = p * z - 1.1769026546511048e-09;
-    p = p * z + 1.4745948090565165e-08;
-    p = p * z - 1.6361150059788041e-07;
-    p = p * z + 1.6461870018745888e-06;
-    p = p * z - 1.4925641599796734e-05;
-    p = p * z + 0.00012055332766501479;
-    p = p * z - 0.00085483270199006062;
-    p = p * z + 0.0052239776254045765;
-    p = p * z - 0.026866170645128879;
-    p = p * z + 0.11283791670955118;
-    p = p * z - 0.37612638903183754;
-    p = p * z + 0.12837916709551259;
+    static const double p_powers[] = {
+        0.12837916709551259, -0.37612638903183754, 0.11283791670955118, -0.026866170645128879,
+        0.0052239776254045765, -0.00085483270199006062, 0.00012055332766501479,
+        -1.4925641599796734e-05, 1.6461870018745888e-06, -1.6361150059788041e-07,
+        1.4745948090565165e-08, -1.1769026546511048e-09, 6.7595192576037562e-11,
+    };
+    const double p = EDDY_POWERS(p_powers, z);
     return x + x * p;
 }
 
-/* e^(-scale x*x) for a scale of 1 or 1/2. The square of the first 26 bits of x is exact, and the
- * remainder of the square is added to the rest of the reduction. */
-EDDY_INLINE double eddy__gauss_f64(double x, double scale)
-{
-    const double u = fabs(x), v = u > 40.0 ? 40.0 : u;
-    const double high = eddy__f64_of_bits(eddy__bits_of_f64(v) & 0xfffffffff8000000u);
-    const double less = scale * (v - high) * (v + high), all = -scale * high * high;
-    const double square = all < -746.0 ? -746.0 : all;
-    const double n = eddy__rounded_f64((square - less) * 1.4426950408889634);
-    const double rest = square - n * EDDY_LN2_HIGH_F64;
-    return eddy__scaled_f64(eddy__exp_rest_f64(rest, n * EDDY_LN2_LOW_F64 + less) + 1.0, n);
-}
-
-EDDY_INLINE double eddy__bell_f64(double x) { return eddy__gauss_f64(x, 0.5); }
-
-/* erf x is 1 beyond 6. */
+/* erf x: from 0.85 on, 1 less what is small, so that simpler arithmetic suffices; 1 beyond 6. */
 EDDY_INLINE double eddy__erf_f64(double x)
 {
-    const double u = fabs(x), v = u > 6.0 ? 6.0 : u;
-    const double far = 1.0 - eddy__gauss_f64(v, 1.0) * eddy__erfcx_f64(0.25 * v);
-    const double y = u < 0.85 ? eddy__erf_near_f64(x) : eddy__with_sign_f64(far, x);
-    return x == x ? y : x;
+    static const double powers[] = {
+        0.12235676308240431, -0.09902453957359833, -0.15762991902322648, -0.10296705603898737,
+        -0.032760893267711796, 0.0009318928359610607, 0.004382078294964212,
+        0.0004918654127404668, -0.0006321232666083335, -8.84747768334704e-05,
+        0.00011350856155715798, 6.241346266481008e-06, -2.260182159443248e-05,
+        2.652933806273037e-06, 3.858965768203223e-06, -1.4468406722681215e-06,
+    };
+    const double u = fabs(x), v = u > 6.0 ? 6.0 : u, y = (2.5 - v) / (2.5 + v);
+    double n;
+    const double part = eddy__gauss_parts_f64(v, 1.0, &n), q = 1.2648381843668615 + y * EDDY_POWERS(powers, y);
+    const double tail = (q + q * part) / (1.0 + 2.0 * v) * eddy__power_of_2_f64(n);
+    const double all = u < 0.85 ? eddy__erf_near_f64(x) : eddy__with_sign_f64(1.0 - tail, x);
+    return x == x ? all : x;
 }
 
 /* 1 - erf x with a small relative error. */
 EDDY_INLINE double eddy__erfc_f64(double x)
 {
-    const double u = fabs(x), v = u > 28.0 ? 28.0 : u;
-    const double tail = eddy__gauss_f64(v, 1.0) * eddy__erfcx_f64(0.25 * v);
-    const double far = x < 0.0 ? 2.0 - tail : tail;
-    const double y = u < 0.55 ? 1.0 - eddy__erf_near_f64(x) : far;
+    double n, low;
+    const double u = fabs(x), v = u > 28.0 ? 28.0 : u, high = eddy__erfc_tail_f64(v, &low, &n);
+    const double tail = eddy__scaled_f64(high + low, n), y = x < 0.0 ? 2.0 - tail : tail;
     return x == x ? y : x;
 }
-
-/* 1 / (4 sqrt 2). */
-#define EDDY_QUARTER_ROOT_HALF 0.17677669529663687
 
 /* The normal distribution function at x. */
 EDDY_INLINE double eddy__ndtr_f64(double x)
 {
-    const double u = fabs(x), v = u > 40.0 ? 40.0 : u;
-    const double tail = 0.5 * eddy__erfcx_f64(EDDY_QUARTER_ROOT_HALF * v) * eddy__bell_f64(v);
-    const double far = x < 0.0 ? tail : 1.0 - tail;
-    const double near = 0.5 + 0.5 * eddy__erf_near_f64(0.70710678118654752 * x);
-    const double y = u < 0.85 ? near : far;
+    double n, low;
+    const double u = fabs(x), v = u > 40.0 ? 40.0 : u, high = eddy__ndtr_tail_f64(v, &low, &n);
+    const double tail = eddy__scaled_f64(high + low, n), y = x < 0.0 ? tail : 1.0 - tail;
     return x == x ? y : x;
 }
 
 /* x times the normal distribution function at x; -infinity times 0 is NaN. */
 EDDY_INLINE double eddy__gelu_f64(double x)
 {
-    const double u = fabs(x), v = u > 40.0 ? 40.0 : u;
-    const double tail = 0.5 * eddy__erfcx_f64(EDDY_QUARTER_ROOT_HALF * v) * (x < 0.0 ? u : v);
-    const double part = tail * eddy__bell_f64(v);
-    const double y = x < 0.0 ? -part : x - part;
+    double n, low;
+    const double u = fabs(x), v = u > 40.0 ? 40.0 : u, high = eddy__ndtr_tail_f64(v, &low, &n);
+    const double part = eddy__scaled_f64(v * high + v * low, n), y = x < 0.0 ? -part : x - part;
     return x == x && x != -(double)INFINITY ? y : (double)NAN;
 }
 
 /* Its derivative: the distribution function plus x times the density. */
 EDDY_INLINE double eddy__gelu_slope_f64(double x)
 {
-    const double u = fabs(x), v = u > 40.0 ? 40.0 : u, bell = eddy__bell_f64(v);
-    const double tail = 0.5 * eddy__erfcx_f64(EDDY_QUARTER_ROOT_HALF * v) * bell;
+    double n;
+    const double u = fabs(x), v = u > 40.0 ? 40.0 : u, part = eddy__gauss_parts_f64(v, 0.5, &n);
+    const double bell = eddy__scaled_f64(1.0 + part, n);
+    const double tail = (EDDY_NDTR_FIRST_F64 + eddy__ndtr_more_f64(v)) / (1.0 + v) * bell;
     const double along = 0.39894228040143268 * v * bell;
     const double y = x < 0.0 ? tail - along : 1.0 - tail + along;
     return x == x ? y : x;
@@ -344,7 +390,7 @@ EDDY_INLINE double eddy__gelu_tanh_slope_f64(double x)
     double v = x > 40.0 ? 40.0 : x;
     v = v < -40.0 ? -40.0 : v;
     const double z = v * v, u = v * (EDDY_GELU_LINEAR + EDDY_GELU_CUBIC * z);
-    const double e = eddy__exp_f64(-fabs(u)), s = 1.0 / (1.0 + e);
+    const double e = eddy__exp_below_f64(-fabs(u)), s = 1.0 / (1.0 + e);
     return (u < 0.0 ? e * s : s) +
            v * (e * s * s) * (EDDY_GELU_LINEAR + 3.0 * EDDY_GELU_CUBIC * z);
 }

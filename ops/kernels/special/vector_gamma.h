@@ -9,7 +9,6 @@
 #define EDDY_OPS_KERNELS_SPECIAL_VECTOR_GAMMA_H
 
 #include "ops/kernels/elementwise/vector_math_f64.h"
-#include "ops/kernels/elementwise/vector_powers.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -34,12 +33,6 @@ EDDY_INLINE double eddy__sin_pi_f64(double r)
         7.697826768224191e-07,
     };
     return r * EDDY_POWERS(c, r * r);
-}
-
-/* The first bits of x, so that products of two such numbers are exact. */
-EDDY_INLINE double eddy__high_bits_f64(double x)
-{
-    return eddy__f64_of_bits(eddy__bits_of_f64(x) & 0xfffffffff8000000u);
 }
 
 /* ------------------------------------------------------------------- lgamma -- */
@@ -118,14 +111,6 @@ EDDY_INLINE double eddy__lgamma_f64(double x)
 }
 
 /* ------------------------------------------------------------------ digamma -- */
-
-/* x - y z for y z near x: the products of the first bits are exact. */
-EDDY_INLINE double eddy__less_product_f64(double x, double y, double z)
-{
-    const double y_high = eddy__high_bits_f64(y), y_low = y - y_high;
-    const double z_high = eddy__high_bits_f64(z), z_low = z - z_high;
-    return ((x - y_high * z_high) - y_high * z_low - y_low * z_high) - y_low * z_low;
-}
 
 /* (z - root) (first + g) / (z + 3/4), from 1/2 to 7. Each factor has a second part, and the quotient
  * is corrected by its remainder; by_both is 1 / (q(z) (z + 3/4)), where g = p(z) / q(z). */
