@@ -8,8 +8,10 @@
 
 #include <string.h>
 
-/* A packed block stays in the L2 cache, together with a strip and the results. */
-enum { DEPTH = 384, DOT_DEPTH = 512, BLOCK = 128 * 1024, LINE = 64 };
+/* A packed block stays in the L2 cache, together with a strip and the results. A strip whose rows are
+ * neighbors takes a line of the L1 cache for each of its steps, however few rows it has, so it is
+ * shorter. */
+enum { DEPTH = 384, NEAR_DEPTH = 256, DOT_DEPTH = 512, BLOCK = 128 * 1024, LINE = 64 };
 
 static int64_t parts(int64_t n, int64_t most) { return (n + most - 1) / most; }
 
@@ -102,7 +104,8 @@ bool eddy__gemm_plan(eddy_gemm *g, const eddy_product *p)
     else if (p->m == 1 || p->n == 1) return false;
     else plan_tiles(g, p);
     if (g->pairs) plan_pairs(g);
-    g->depth = parts(g->k, parts(g->k, g->dots ? DOT_DEPTH : DEPTH));
+    g->depth = g->dots ? DOT_DEPTH : g->s_apart ? DEPTH : NEAR_DEPTH;
+    g->depth = parts(g->k, parts(g->k, g->depth));
     g->width = parts(eddy__min(BLOCK / g->depth, g->columns), g->panel) * g->panel;
     return true;
 }
