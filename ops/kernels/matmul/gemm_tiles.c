@@ -97,7 +97,7 @@ EDDY_WITH_AVX2 EDDY_TILE_INLINE void part_avx2(const eddy_gemm_tile *t, int rows
     for (int r = 0; r < rows; r++) {
         float *y = t->y + r * t->ldy + 8 * (vectors - 1);
         if (vectors == 2) _mm256_storeu_ps(y - 8, sum[r][0]);
-        if (full) _mm256_storeu_ps(y, sum[r][vectors - 1]);
+        if (full || (vectors == 1 && t->columns == 8)) _mm256_storeu_ps(y, sum[r][vectors - 1]);
         else _mm256_maskstore_ps(y, last, sum[r][vectors - 1]);
     }
 }
@@ -105,7 +105,7 @@ EDDY_WITH_AVX2 EDDY_TILE_INLINE void part_avx2(const eddy_gemm_tile *t, int rows
 EDDY_WITH_AVX2 EDDY_TILE_INLINE void tile_avx2(const eddy_gemm_tile *t, int rows, int vectors,
                                                int64_t s_row)
 {
-    if (t->columns == 8 * vectors) part_avx2(t, rows, vectors, s_row, true);
+    if (vectors == 2 && t->columns == 16) part_avx2(t, rows, vectors, s_row, true);
     else part_avx2(t, rows, vectors, s_row, false);
 }
 
