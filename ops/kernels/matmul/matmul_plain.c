@@ -292,9 +292,17 @@ static void block_sizes(eddy_dtype d, int64_t *m, int64_t *n, int64_t *k)
     }
 }
 
+/* So few multiplications take less time than a call of BLAS. */
+static bool is_tiny(const eddy_product *p, const block *at)
+{
+    enum { MOST = 5 * 5 * 5 };
+    return at->m <= MOST && at->n <= MOST && p->k <= MOST && at->m * at->n * p->k <= MOST;
+}
+
 static void compute(const eddy_product *p, const block *at)
 {
-    if (!by_outer(p, at) && !by_row(p, at) && !by_triples(p, at) && !by_blas(p, at))
+    if (is_tiny(p, at)) by_loop(p, at);
+    else if (!by_outer(p, at) && !by_row(p, at) && !by_triples(p, at) && !by_blas(p, at))
         by_loop(p, at);
 }
 

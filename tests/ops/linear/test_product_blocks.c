@@ -147,6 +147,18 @@ START_TEST(few_columns)
 }
 END_TEST
 
+/* Around the size up to which a loop computes them. */
+START_TEST(tiny_products)
+{
+    static const eddy_dtype types[] = { EDDY_FLOAT64, EDDY_COMPLEX64, EDDY_COMPLEX128 };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        for (int64_t m = 2; m < 8; m++) {
+            check(types[i], m, 5, 5, _i & 1, _i & 2);
+            check(types[i], 3, m, 4, _i & 1, _i & 2);
+        }
+}
+END_TEST
+
 /* OpenBLAS 0.3.21 reads behind a complex vector for results of 2, 6, 10, ... elements. */
 START_TEST(reads_end_with_the_operands)
 {
@@ -173,6 +185,7 @@ Suite *product_blocks_suite(void)
     tcase_add_loop_test(c, packed_blocks, 0, 4);
     tcase_add_loop_test(c, rows_times_constants, 0, 4);
     tcase_add_loop_test(c, few_columns, 0, 4);
+    tcase_add_loop_test(c, tiny_products, 0, 4);
     tcase_add_loop_test(c, reads_end_with_the_operands, 0, 4);
     suite_add_tcase(s, c);
     suite_add_tcase(s, many);
