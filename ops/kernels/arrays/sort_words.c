@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* SORT_PART: words between two checks for cancellation. */
-enum { FEW = 32, SPARE = 256, SORT_PART = 1 << 16 };
+/* SORT_PART: words between two checks for cancellation. LOOK: elements that are passed over together. */
+enum { FEW = 32, SPARE = 64, SORT_PART = 1 << 16, LOOK = 16 };
 
 /* ------------------------------------------------------------------ words -- */
 
@@ -19,6 +19,7 @@ static inline uint64_t narrow_of(uint32_t key, int64_t index)
 static inline bool    narrow_less(uint64_t a, uint64_t b) { return a < b; }
 static inline uint8_t narrow_byte(uint64_t w, int i) { return (uint8_t)(w >> 8 * i); }
 static inline int64_t narrow_index(uint64_t w) { return (int64_t)(w & UINT32_MAX); }
+static inline uint32_t narrow_key(uint64_t w) { return (uint32_t)(w >> 32); }
 
 #ifdef __SIZEOF_INT128__
 __extension__ typedef unsigned __int128 wide;
@@ -30,6 +31,7 @@ static inline wide broad_of(uint64_t key, int64_t index)
 static inline bool    broad_less(wide a, wide b) { return a < b; }
 static inline uint8_t broad_byte(wide w, int i) { return (uint8_t)(w >> 8 * i); }
 static inline int64_t broad_index(wide w) { return (int64_t)w; }
+static inline uint64_t broad_key(wide w) { return (uint64_t)(w >> 64); }
 #else
 typedef struct wide {
     uint64_t key, index;
@@ -48,6 +50,7 @@ static inline uint8_t broad_byte(wide w, int i)
     return (uint8_t)(i < 8 ? w.index >> 8 * i : w.key >> 8 * (i - 8));
 }
 static inline int64_t broad_index(wide w) { return (int64_t)w.index; }
+static inline uint64_t broad_key(wide w) { return w.key; }
 #endif
 
 /* ---------------------------------------------------------------- sorting -- */

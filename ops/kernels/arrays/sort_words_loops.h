@@ -45,24 +45,38 @@ static void NAME(load)(void *words, const void *x_, int64_t n, int64_t width, in
             for (int64_t c = 0; c < width; c++) v[c * n + j] = NAME(word)(x[c], j, flip);
 }
 
+/* Whether the key of one of the LOOK elements from x on is at most `last`. */
+static bool NAME(some_among)(const T *x, U flip, U last)
+{
+    U found = 0;
+    EDDY_OVER_LANES
+    for (int i = 0; i < LOOK; i++) found |= (U)((U)(NAME(key)(x[i]) ^ flip) <= last);
+    return found != 0;
+}
+
 /* words = those of the k smallest of n elements, sorted. Returns false if the run must end. */
 static bool NAME(least)(void *words, void *room, const void *x_, int64_t n, int64_t k,
                         bool descending, const eddy_stop *stop)
 {
     const U       flip = (U)(descending ? -1 : 0);
     const int64_t most = eddy__sort_words(n, k);
+    const bool    few = k <= n / (4 * LOOK);      /* if more are wanted, most LOOK have one */
     const T *x = x_;
     W       *v = words, last = WORD(of)((U)-1, -1);
     int64_t  m = 0;
-    for (int64_t j = 0; j < n; j++) {
-        const W w = NAME(word)(x[j], j, flip);
+    for (int64_t j = 0, end; j < n; j = end) {
+        end = n - j < LOOK ? n : j + LOOK;
         if (eddy__stopped_at(stop, j)) return false;
-        if (!WORD(less)(w, last)) continue;
-        v[m++] = w;
-        if (m < most || j + 1 == n) continue;
-        WORD(select)(v, room, m, k);
-        last = WORD(of)(0, 0);
-        for (m = 0; m < k; m++) last = WORD(less)(last, v[m]) ? v[m] : last;
+        if (few && end - j == LOOK && !NAME(some_among)(x + j, flip, WORD(key)(last))) continue;
+        for (int64_t i = j; i < end; i++) {
+            const W w = NAME(word)(x[i], i, flip);
+            if (!WORD(less)(w, last)) continue;
+            v[m++] = w;
+            if (m < most || i + 1 == n) continue;
+            WORD(select)(v, room, m, k);
+            last = WORD(of)(0, 0);
+            for (m = 0; m < k; m++) last = WORD(less)(last, v[m]) ? v[m] : last;
+        }
     }
     if (m > k) WORD(select)(v, room, m, k);
     return WORD(sort_from)(v, room, k, 0, stop);
