@@ -98,6 +98,41 @@ EDDY_INLINE void NAME(columns)(const depthwise_work *w, const T *x, const T *f, 
     *(V *)to = a;
 }
 
+/* The same for four blocks of columns, in the order of `at`. */
+EDDY_INLINE void NAME(four_columns)(const depthwise_work *w, const T *x, const T *f, T *to,
+                                    int64_t rows, const int64_t *at)
+{
+    V a = { 0 }, b = { 0 }, c = { 0 }, d = { 0 };
+    for (int64_t i = 0; i < rows; i++, x += w->from_row, f += w->filter_row)
+        for (int64_t j = 0; j < w->filter_w; j++) {
+            const T *from = x + j * w->from_col, tap = f[j * w->filter_col];
+            a += *(const V *)from * tap;
+            b += *(const V *)(from + (at[1] - at[0])) * tap;
+            c += *(const V *)(from + (at[2] - at[0])) * tap;
+            d += *(const V *)(from + (at[3] - at[0])) * tap;
+        }
+    *(V *)(to + at[0]) = a;
+    *(V *)(to + at[1]) = b;
+    *(V *)(to + at[2]) = c;
+    *(V *)(to + at[3]) = d;
+}
+
+/* Columns [p, hi) of a row of a plane, by blocks, of which the last overlap. */
+EDDY_INLINE void NAME(line)(const depthwise_work *w, const T *x, const T *f, T *y, int64_t rows,
+                            int64_t p, int64_t hi)
+{
+    const eddy_tap_run *r = w->axis[1].at;
+    for (; p + LANES < hi; p += 4 * LANES) {
+        int64_t at[4];
+        for (int i = 0; i < 4; i++) at[i] = NAME(block)(p + i * LANES, hi);
+        NAME(four_columns)(w, x + r[p].from, f, y, rows, at);
+    }
+    if (p < hi) {
+        const int64_t at = NAME(block)(p, hi);
+        NAME(columns)(w, x + r[at].from, f, y + at, rows);
+    }
+}
+
 /* Columns [p, end) of a row of a plane, one after the other. */
 EDDY_INLINE void NAME(border)(const depthwise_work *w, const T *x, const T *f, T *to, int64_t rows,
                               int64_t p, int64_t end)
@@ -128,10 +163,7 @@ EDDY_INLINE void LOOP(depthwise_planes)(const depthwise_work *w, int64_t from, i
             const T *x = image + run->from * v->read;
             const T *f = (const T *)w->filter + plane % w->c + run->tap * w->filter_row;
             NAME(border)(w, x, f, y, run->count, 0, lo);
-            for (int64_t p = lo; p < hi; p += LANES) {
-                const int64_t at = NAME(block)(p, hi);
-                NAME(columns)(w, x + v->at[at].from, f, y + at, run->count);
-            }
+            NAME(line)(w, x, f, y, run->count, lo, hi);
             NAME(border)(w, x, f, y, run->count, hi, v->places);
         }
     }
