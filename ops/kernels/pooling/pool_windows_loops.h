@@ -64,7 +64,8 @@ EDDY_INLINE void NAME(box_find)(const eddy_window_work *w, const box *b, const T
                     continue;
                 }
                 for (int64_t j = 0; j < m; j++) {
-                    at[j] = top[j] < in[j * step] ? number : at[j];
+                    const NUMBER larger = -(NUMBER)(top[j] < in[j * step]);
+                    at[j] ^= (at[j] ^ number) & larger;     /* compilers branch for a selection */
                     top[j] = top[j] < in[j * step] ? in[j * step] : top[j];
                 }
             }
