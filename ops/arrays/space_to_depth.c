@@ -307,6 +307,13 @@ static bool takes(eddy_tensor x, const char *op, eddy_dims block, eddy_dims befo
     return fits;
 }
 
+static bool has_any(eddy_dims before, eddy_dims after)
+{
+    for (int i = 0; i < before.count; i++) if (before.at[i] != 0) return true;
+    for (int i = 0; i < after.count; i++) if (after.at[i] != 0) return true;
+    return false;
+}
+
 /** y = x divided into block_shape[0] block_shape[1] ... times as many examples, each with every
  *  block_shape[i]-th element along dimension i + 1.
  *
@@ -323,7 +330,7 @@ eddy_tensor eddy_space_to_batch_nd(eddy_tensor x, eddy_dims block_shape, eddy_di
     const int rank = eddy_shape_of(x).rank;
     if (!takes(x, "SpaceToBatchND", block_shape, before, after))
         return eddy_none(x.graph);
-    if (before.count > 0 || after.count > 0) {
+    if (has_any(before, after)) {
         if (rank < 0)
             return eddy_fail(x.graph, EDDY_BAD_SHAPE,
                              "SpaceToBatchND: the rank of x is unknown");
@@ -388,7 +395,6 @@ eddy_tensor eddy_batch_to_space_nd(eddy_tensor x, eddy_dims block_shape, eddy_di
         return eddy_none(x.graph);
     const eddy_tensor y = eddy_apply1(&eddy_op_batch_to_space_nd, &(batch_attrs){ block_shape, 0 },
                                       x);
-    if (before.count == 0 && after.count == 0) return y;
-    if (!eddy_is_valid(y)) return y;
+    if (!has_any(before, after) || !eddy_is_valid(y)) return y;
     return left_out(y, block_shape.count, before, after);
 }
