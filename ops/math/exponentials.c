@@ -1,18 +1,21 @@
 /* exponentials.c -- exp, expm1, log, log1p, sigmoid and softplus: one row each (ops/math/unary.c).
  * */
 #include "ops/fusion_targets.h"
-#include "ops/kernels/elementwise/complex_numbers.h"
+#include "ops/kernels/elementwise/vector_complex.h"
 #include "ops/math/elementwise_rows.h"
 
 /* Softmax, and the parts of log-sum-exp, which subtracts the largest element. */
 EDDY_FUSION_TARGETS(&eddy_op_softmax, &eddy_op_log_softmax, &eddy_op_max, &eddy_op_sum,
                 &eddy_op_is_finite, &eddy_op_where)
 
+DECLARE_FLOATS(TILE_UNARY, exp, EDDY_REAL_MATH(exp, x))
+ROW_PLAIN(c64, TILE_UNARY, exp, cexpf(x))
+EDDY_COMPLEX_TILE(exp_c128, eddy__complex_exp_near, cexp)
 /** y = e^x.
  *
  *  Overflows to infinity, underflows to 0.
  *  Gradient: dx = dy y.  TensorFlow: Exp. */
-UNARY(exp, "Exp", "Exp", FLOATS_COMPLEX, EDDY_MATH(exp, x, exp(x)), Mul(dy, Conj(y)))
+UNARY_OF(exp, "Exp", "Exp", FLOATS_COMPLEX128, 0, Mul(dy, Conj(y)))
 
 /** y = e^x - 1, accurate to rounding near 0.
  *
@@ -20,11 +23,14 @@ UNARY(exp, "Exp", "Exp", FLOATS_COMPLEX, EDDY_MATH(exp, x, exp(x)), Mul(dy, Conj
 UNARY(expm1, "Expm1", "Expm1", FLOATS_COMPLEX, EDDY_MATH(expm1, x, EDDY_EXPM1(x)),
       Mul(dy, Conj(Exp(x))))
 
+DECLARE_FLOATS(TILE_UNARY, log, EDDY_REAL_MATH(log, x))
+ROW_PLAIN(c64, TILE_UNARY, log, clogf(x))
+EDDY_COMPLEX_TILE(log_c128, eddy__complex_log_near, clog)
 /** y = ln x.
  *
  *  -infinity at 0, NaN below.
  *  Gradient: dx = dy / x; NaN where both are 0.  TensorFlow: Log. */
-UNARY(log, "Log", "Log", FLOATS_COMPLEX, EDDY_MATH(log, x, log(x)), Div(dy, Conj(x)))
+UNARY_OF(log, "Log", "Log", FLOATS_COMPLEX128, 0, Div(dy, Conj(x)))
 
 /** y = ln(1 + x), accurate to rounding near 0.
  *

@@ -1,6 +1,7 @@
 /* pow.c -- pow, a^b. It has a file of its own because its gradient needs logarithms. */
 #include "ops/math/checked_integer_rows.h"
 #include "ops/kernels/elementwise/complex_numbers.h"
+#include "ops/kernels/elementwise/vector_pow.h"
 
 /* a^b for b >= 0, wrapping around; the low bits are correct for every integer type. */
 static int64_t power(int64_t a, int64_t b)
@@ -11,7 +12,49 @@ static int64_t power(int64_t a, int64_t b)
     return y;
 }
 
-CHECKED_LOOPS(pow, pow(a, b), b < 0, power(a, b))
+CLONED(TILE_BINARY, pow_f32, float, float, powf(a, b))
+
+__attribute__((noinline)) static eddy_status pow_f64(int64_t n, void *out, const void *const *in,
+                                                     const void *attrs)
+{
+    const double *a = in[0], *b = in[1];
+    double *y = out;
+    (void)attrs;
+    for (int64_t i = 0; i < n; i++) {
+        int beyond;
+        const double near = eddy__pow_near_f64(a[i], b[i], &beyond);
+        y[i] = beyond ? (pow)(a[i], b[i]) : near;
+    }
+    return EDDY_OK;
+}
+
+/* Operands beyond the range slow down their neighbors, but do not change them. */
+EDDY_INLINE eddy_status pow_f64_blocks(int64_t n, void *out, const void *const *in,
+                                       const void *attrs)
+{
+    enum { AT_ONCE = 64 };
+    const double *x = in[0], *z = in[1];
+    double *y = out, a[AT_ONCE], b[AT_ONCE], found[AT_ONCE];
+    if (n < AT_ONCE / 8) return pow_f64(n, out, in, attrs);
+    for (int i = 0; i < AT_ONCE; i++) a[i] = b[i] = 1;
+    for (; n > 0; n -= AT_ONCE, x += AT_ONCE, z += AT_ONCE, y += AT_ONCE) {
+        const int64_t m = n < AT_ONCE ? n : AT_ONCE;
+        int any = 0;
+        memcpy(a, x, (size_t)m * sizeof *x);
+        memcpy(b, z, (size_t)m * sizeof *z);
+        EDDY_INDEPENDENT
+        for (int i = 0; i < AT_ONCE; i++) {
+            int beyond;
+            found[i] = eddy__pow_near_f64(a[i], b[i], &beyond);
+            any |= beyond;
+        }
+        if (any) pow_f64(m, found, (const void *[]){ a, b }, attrs);
+        memcpy(y, found, (size_t)m * sizeof *y);
+    }
+    return EDDY_OK;
+}
+EDDY_BLOCKS_FOR_AVX2(pow_f64)
+CHECKED_INTEGERS(pow, b < 0, power(a, b))
 DECLARE_COMPLEX(TILE_BINARY, pow, EDDY_POW(a, b))
 ROW_PICK(pow, NUMBERS_COMPLEX)
 

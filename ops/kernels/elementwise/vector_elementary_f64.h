@@ -32,8 +32,8 @@ EDDY_INLINE uint64_t eddy__quarters_f64(double x, double *r, double *low)
     return eddy__bits_of_f64(shifted);
 }
 
-/* The sine of x + turn pi/2, for 0 <= x <= EDDY_CIRCULAR_MOST. */
-EDDY_INLINE double eddy__circular_f64(double x, uint64_t turn)
+/* The sine of x + turn pi/2, for 0 <= x <= EDDY_CIRCULAR_MOST, and *more, what its rounding lost. */
+EDDY_INLINE double eddy__circular_parts_f64(double x, uint64_t turn, double *more)
 {
     static const double sine_powers[] = {
         -0.16666666666666666, 0.0083333333333333315, -0.0001984126984126506,
@@ -45,12 +45,20 @@ EDDY_INLINE double eddy__circular_f64(double x, uint64_t turn)
         -2.7557317270560326e-07, 2.0876146024689747e-09, -1.1382614868556325e-11,
     };
     double r, low;
-    const uint64_t quarter = eddy__quarters_f64(x, &r, &low) + turn;
+    const uint64_t quarter = eddy__quarters_f64(x, &r, &low) + turn, sign = (quarter & 2) << 62;
     const double   z = r * r, half = 0.5 * z, w = 1.0 - half;
-    const double   sine = r + (z * r * EDDY_POWERS(sine_powers, z) + low * w);
+    const double   of_sine = z * r * EDDY_POWERS(sine_powers, z) + low * w, sine = r + of_sine;
     const double   rest = z * z * EDDY_POWERS(cosine_powers, z) - r * low;
-    const double   cosine = w + (((1.0 - w) - half) + rest);
-    return eddy__f64_of_bits(eddy__bits_of_f64(quarter & 1 ? cosine : sine) ^ (quarter & 2) << 62);
+    const double   of_cosine = ((1.0 - w) - half) + rest, cosine = w + of_cosine;
+    const double   lost = quarter & 1 ? (w - cosine) + of_cosine : (r - sine) + of_sine;
+    *more = eddy__f64_of_bits(eddy__bits_of_f64(lost) ^ sign);
+    return eddy__f64_of_bits(eddy__bits_of_f64(quarter & 1 ? cosine : sine) ^ sign);
+}
+
+EDDY_INLINE double eddy__circular_f64(double x, uint64_t turn)
+{
+    double more;
+    return eddy__circular_parts_f64(x, turn, &more);
 }
 
 EDDY_INLINE double eddy__sin_f64(double x)

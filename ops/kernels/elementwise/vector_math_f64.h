@@ -72,9 +72,8 @@ EDDY_INLINE double eddy__scaled_f64(double x, double n)
 
 /* ------------------------------------------------------------ exponentials -- */
 
-/* e^r - 1 for r = high - low, |r| <= ln 2 / 2, where low is less than the rounding error of a few
- * operations on high. */
-EDDY_INLINE double eddy__exp_rest_f64(double high, double low)
+/* (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2. */
+EDDY_INLINE double eddy__exp_curve_f64(double r)
 {
     static const double powers[] = {
         0.5, 0.16666666666666669, 0.041666666666666664, 0.0083333333333300615,
@@ -82,8 +81,15 @@ EDDY_INLINE double eddy__exp_rest_f64(double high, double low)
         2.7557268459997064e-06, 2.7557282969549951e-07, 2.510038549551032e-08,
         2.0911236630261545e-09,
     };
+    return EDDY_POWERS(powers, r);
+}
+
+/* e^r - 1 for r = high - low, |r| <= ln 2 / 2, where low is less than the rounding error of a few
+ * operations on high. */
+EDDY_INLINE double eddy__exp_rest_f64(double high, double low)
+{
     const double r = high - low;
-    return high - (low - r * r * EDDY_POWERS(powers, r));
+    return high - (low - r * r * eddy__exp_curve_f64(r));
 }
 
 /* x = n ln 2 + r with |r| <= ln 2 / 2; returns e^r - 1. */
@@ -93,12 +99,14 @@ EDDY_INLINE double eddy__exp_parts_f64(double x, double *n)
     return eddy__exp_rest_f64(x - *n * EDDY_LN2_HIGH_F64, *n * EDDY_LN2_LOW_F64);
 }
 
-/* e^x up to x = 710. */
+/* e^x up to x = 710: 1 + r has two parts. */
 EDDY_INLINE double eddy__exp_below_f64(double x)
 {
-    double n;
-    const double p = eddy__exp_parts_f64(x, &n) + 1.0;
-    return x < -746.0 ? 0.0 : eddy__scaled_f64(p, n);
+    const double n = eddy__rounded_f64(x * 1.4426950408889634);
+    const double high = x - n * EDDY_LN2_HIGH_F64, low = n * EDDY_LN2_LOW_F64, r = high - low;
+    const double first = 1.0 + high, left = (high - (first - 1.0)) - low;
+    const double y = first + (r * r * eddy__exp_curve_f64(r) + left);
+    return x < -746.0 ? 0.0 : eddy__scaled_f64(y, n);
 }
 
 EDDY_INLINE double eddy__exp_f64(double x)
@@ -141,11 +149,13 @@ EDDY_INLINE double eddy__tanh_f64(double x)
     return u < 0x1p-54 ? x : eddy__with_sign_f64(fabs(far ? 1.0 - y : near), x);
 }
 
-/* 1 / (1 + e^-x), from e^-|x|, which does not overflow. */
+/* 1 / (1 + e^-x), from e^-|x|, which does not overflow. Below 0, where the quotient may have most of its
+ * digits set, the rounding error of the sum is too large. */
 EDDY_INLINE double eddy__sigmoid_f64(double x)
 {
-    const double e = eddy__exp_below_f64(-fabs(x));
-    return (x < 0.0 ? e : 1.0) / (1.0 + e);
+    const double e = eddy__exp_below_f64(-fabs(x)), sum = 1.0 + e, lost = e - (sum - 1.0);
+    const double y = (x < 0.0 ? e : 1.0) / sum;
+    return x < 0.0 ? y - y * lost : y;
 }
 
 /* -------------------------------------------------------------- logarithms -- */

@@ -6,6 +6,20 @@
 
 #include "graph/base/cpu.h"
 
+/* A tile fn that computes one element after another, and fn_blocks for vectors, whose loops for AVX2
+ * serve AVX-512, too; smaller than EDDY_CLONES. */
+#if defined(__x86_64__)
+#define EDDY_BLOCKS_FOR_AVX2(fn)                                                \
+    __attribute__((target("avx2"), flatten))                                    \
+    static eddy_status fn##_avx2(int64_t n, void *y, const void *const *x, const void *attrs) \
+    {                                                                           \
+        return fn##_blocks(n, y, x, attrs);                                     \
+    }                                                                           \
+    static const eddy_tile_fn fn##_avx512 = fn##_avx2;
+#else
+#define EDDY_BLOCKS_FOR_AVX2(fn)
+#endif
+
 /* c[0] + c[1] t + ... of up to 32 coefficients, whose number is known to the compiler. */
 #define EDDY_POWERS(c, t) eddy__powers_f64((int)(sizeof(c) / sizeof *(c)), c, t)
 
