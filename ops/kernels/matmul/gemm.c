@@ -8,9 +8,8 @@
 
 #include <string.h>
 
-/* A packed block stays in the L2 cache, together with a strip and the results. A strip whose rows are
- * neighbors takes a line of the L1 cache for each of its steps, however few rows it has, so it is
- * shorter. */
+/* A packed block stays in the L2 cache, together with a strip and the results. A strip whose rows
+ * are neighbors takes a line of the L1 cache for each step, so it is shorter. */
 enum { DEPTH = 384, NEAR_DEPTH = 256, DOT_DEPTH = 512, BLOCK = 128 * 1024, LINE = 64 };
 
 static int64_t parts(int64_t n, int64_t most) { return (n + most - 1) / most; }
