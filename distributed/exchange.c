@@ -77,13 +77,15 @@ static bool combine_short(eddy_call *call, size_t bytes, int64_t from, int64_t c
 /* Begins to send each rank its share of `in`, and to receive those of this rank, which `combine`
  * will combine into `out`. */
 static bool begin_shares(eddy_call *call, const void *in, share (*of)(const void *shares, int r),
-                         const void *shares, const void *out, combination *k)
+                         const void *shares, void *out, combination *k)
 {
     const eddy_communicator *c = call->c;
     const size_t             size = size_of(call);
     const share              mine = of(shares, c->me);
     const size_t             bytes = (size_t)mine.count * size;
+    const char *own = (const char *)in + (size_t)mine.from * size;
     if (!combination_begin(call, mine.count, k)) return false;
+    if (own != out) k->parts[0] = out;          /* where the result belongs */
     for (int i = 1; i < c->n; i++) {
         const int   from = (c->me + c->n - i) % c->n, to = (c->me + i) % c->n;
         const share theirs = of(shares, to);
@@ -92,7 +94,6 @@ static bool begin_shares(eddy_call *call, const void *in, share (*of)(const void
                              (size_t)theirs.count * size))
             return false;
     }
-    const char *own = (const char *)in + (size_t)mine.from * size;
     /* Only parts with an even number are changed. */
     if (c->me % 2 != 0 || own == out) k->parts[c->me] = (void *)(uintptr_t)own;
     else if (bytes > 0) memcpy(k->parts[c->me], own, bytes);
@@ -149,7 +150,7 @@ static bool begin_spreading(eddy_call *call, void *out, const even_shares *e, in
 }
 
 /* Part by part, so that copies stay in the cache: a share of a part has at most SHARE bytes. While
- * the result of a part is spread, the next part is exchanged. */
+ * the result of a part is spread, the next part is exchanged: the last one is still under way. */
 static bool reduce_long(eddy_call *call, const char *in, char *out, int64_t count, int root)
 {
     enum { SHARE = 1 << 19 };
@@ -166,7 +167,7 @@ static bool reduce_long(eddy_call *call, const char *in, char *out, int64_t coun
         combine(call, &k, mine.count, to);
         if (!begin_spreading(call, out + i * size, &e, root)) return false;
     }
-    return eddy__collective_finish(call);
+    return true;
 }
 
 /* root -1: all ranks get the result. */
@@ -176,7 +177,8 @@ static bool reduce_to(eddy_call *call, const void *in, void *out, int64_t count,
     if (!eddy__collective_meet(call, in, bytes)) return false;
     const bool here = root < 0 || root == call->c->me;
     if (bytes > EDDY_SHORT_BYTES) {
-        if (!reduce_long(call, in, out, count, root)) return false;
+        if (!reduce_long(call, in, out, count, root) || !eddy__collective_finish(call))
+            return false;
     } else if (here) return combine_short(call, bytes, 0, count, out);
     if (!here && bytes > 0) memset(out, 0, bytes);
     return true;
@@ -185,6 +187,15 @@ static bool reduce_to(eddy_call *call, const void *in, void *out, int64_t count,
 bool eddy__all_reduce(eddy_call *call, const void *in, void *out, int64_t count)
 {
     return reduce_to(call, in, out, count, -1);
+}
+
+bool eddy__all_reduce_arrays(eddy_call *call, int n, const eddy_reduced *arrays)
+{
+    if (n == 1) return eddy__all_reduce(call, arrays->in, arrays->out, arrays->count);
+    bool ok = eddy__collective_meet(call, NULL, EDDY_SHORT_BYTES + 1);
+    for (int i = 0; ok && i < n; i++)
+        ok = reduce_long(call, arrays[i].in, arrays[i].out, arrays[i].count, -1);
+    return ok && eddy__collective_finish(call);
 }
 
 bool eddy__reduce(eddy_call *call, const void *in, void *out, int64_t count)

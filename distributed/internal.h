@@ -129,6 +129,14 @@ void *eddy__collective_scratch(eddy_call *call, uint64_t bytes);
 /* The collectives on memory. `call` has begun; they meet first. `in` and `out` may be the same for
  * all_reduce, reduce and broadcast. rows[r] is the number of rows of rank r, each of row_bytes. */
 bool eddy__all_reduce(eddy_call *call, const void *in, void *out, int64_t count);
+/* The same for several arrays, of which two or more have more than EDDY_SHORT_BYTES together. No `out`
+ * overlaps an `in`, except its own. */
+typedef struct eddy_reduced {
+    const void *in;
+    void       *out;
+    int64_t     count;
+} eddy_reduced;
+bool eddy__all_reduce_arrays(eddy_call *call, int n, const eddy_reduced *arrays);
 /* The result is on rank header.detail; elsewhere zeros. */
 bool eddy__reduce(eddy_call *call, const void *in, void *out, int64_t count);
 bool eddy__reduce_scatter(eddy_call *call, const void *in, void *out, const int64_t *rows,

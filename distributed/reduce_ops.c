@@ -52,18 +52,54 @@ static void pack(const eddy_kernel *k, bool back)
     }
 }
 
+/* Of several inputs, long ones are reduced where they are, and the others in one piece. */
+enum { LONG_BYTES = 1 << 16 };
+
+static bool is_long(const eddy_kernel *k, int i)
+{
+    return k->in[i]->count * (int64_t)eddy_dtype_size(k->in[i]->type.dtype) >= LONG_BYTES;
+}
+
+/* Copies short inputs one after the other, or from there to their outputs; their elements. */
+static int64_t pack_short(const eddy_kernel *k, bool back)
+{
+    const int64_t size = (int64_t)eddy_dtype_size(k->in[0]->type.dtype);
+    char         *at = k->scratch;
+    int64_t       elements = 0;
+    for (int i = 0; i < k->n_in; i++) {
+        const int64_t count = k->in[i]->count;
+        if (is_long(k, i) || count == 0) continue;
+        if (back) memcpy(k->out[i]->data, at + elements * size, (size_t)(count * size));
+        else memcpy(at + elements * size, k->in[i]->data, (size_t)(count * size));
+        elements += count;
+    }
+    return elements;
+}
+
 static eddy_status all_reduce_kernel(eddy_kernel *k)
 {
-    const bool    several = k->n_in > 1;
-    const int64_t count = count_of(k);
-    eddy_call     call;
-    if (several) pack(k, false);
+    const bool   several = k->n_in > 1;
+    eddy_reduced arrays[EDDY_MAX_BUCKET + 1];
+    eddy_call    call;
+    int          n = 0;
+    for (int i = 0; i < k->n_in; i++)
+        if (!several || is_long(k, i))
+            arrays[n++] = (eddy_reduced){ k->in[i]->data, k->out[i]->data, k->in[i]->count };
+    const int64_t rest = several ? pack_short(k, false) : 0;
+    if (rest > 0 || n == 0) arrays[n++] = (eddy_reduced){ k->scratch, k->scratch, rest };
     if (eddy__kernel_begin(k, &call, EDDY_ALL_REDUCE,
-                           several ? EDDY_SHAPE(count) : k->in[0]->type.shape, NULL))
-        eddy__all_reduce(&call, several ? k->scratch : k->in[0]->data,
-                         several ? k->scratch : k->out[0]->data, count);
-    if (several && call.error.status == EDDY_OK) pack(k, true);
+                           several ? EDDY_SHAPE(count_of(k)) : k->in[0]->type.shape, NULL))
+        eddy__all_reduce_arrays(&call, n, arrays);
+    if (rest > 0 && call.error.status == EDDY_OK) pack_short(k, true);
     return eddy__kernel_end(k, &call);
+}
+
+static eddy_status all_reduce_prepare(eddy_kernel *k)
+{
+    int64_t rest = 0;
+    for (int i = 0; k->n_in > 1 && i < k->n_in; i++) rest += is_long(k, i) ? 0 : k->in[i]->count;
+    k->scratch_size = (uint64_t)rest * eddy_dtype_size(k->in[0]->type.dtype);
+    return EDDY_OK;
 }
 
 static void all_reduce_gradient(eddy_rule *r)
@@ -95,7 +131,7 @@ const eddy_op_def eddy__op_all_reduce = {
     .flags = COLLECTIVE | EDDY_OP_IN_PLACE,
     .inputs = EDDY_INPUTS({ "x", EDDY_ANY_TYPE }, { "x", EDDY_LIKE(0) }),
     .attrs_size = sizeof(eddy_collective_attrs), .attrs = COLLECTIVE_FIELDS,
-    .infer = all_reduce_infer, .prepare = several_prepare, .kernel = all_reduce_kernel,
+    .infer = all_reduce_infer, .prepare = all_reduce_prepare, .kernel = all_reduce_kernel,
     .gradient = all_reduce_gradient, .batch = same_shape_batch,
 };
 
@@ -142,7 +178,7 @@ const eddy_op_def eddy__op_reduce_from_ranks = {
     .attrs_size = sizeof(eddy_collective_attrs),
     .attrs = COLLECTIVE_FIELDS,
     .infer = all_reduce_infer,
-    .prepare = several_prepare,
+    .prepare = all_reduce_prepare,
     .kernel = all_reduce_kernel,
     .gradient = reduce_from_ranks_gradient,
     .batch = same_shape_batch,

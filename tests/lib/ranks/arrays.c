@@ -94,19 +94,24 @@ static bool long_array_agrees(eddy_communicator *c)
     const int64_t count = n * ((1 << 19) / 8) + 12345;
     eddy_error    e = { 0 };
     eddy_graph   *g = eddy_graph_new();
-    eddy_array   *a = eddy_array_new(EDDY_FLOAT64, EDDY_SHAPE(count)), *out[2] = { NULL, NULL };
+    eddy_array   *a = eddy_array_new(EDDY_FLOAT64, EDDY_SHAPE(count)), *out[5] = { NULL };
     for (int64_t i = 0; i < count; i++)
         ((double *)eddy_array_data(a))[i] = (double)((me + 1) * (i % 1000));
     eddy_tensor   x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(count));
     eddy_tensor   y = eddy_all_reduce(c, x), z = eddy_reduce_to_root(c, x, .root = n - 1);
+    eddy_tensor   some = eddy_slice(x, EDDY_DIMS(0), EDDY_DIMS(100)), next = Add(x, 1), list[3];
+    eddy_all_reduce_list(c, EDDY_LIST(x, some, next), EDDY_REDUCE_SUM, list);
     eddy_session *s = eddy_session_new(g);
-    eddy_run(s, EDDY_FEED({ x, a }), EDDY_FETCH(y, z), out);
-    bool ok = expect(c, out[0] && out[1], "%s", eddy_session_message(s)) &&
+    eddy_run(s, EDDY_FEED({ x, a }), EDDY_FETCH(y, z, list[0], list[1], list[2]), out);
+    bool ok = expect(c, out[4] != NULL, "%s", eddy_session_message(s)) &&
               expect(c, eddy_array_all_reduce(c, EDDY_REDUCE_SUM, a, &e), "%s", e.message);
     for (int64_t i = 0; ok && i < count; i++) {
         const double want = (double)(n * (n + 1) / 2 * (i % 1000));
         ok = expect(c, ((double *)eddy_array_data(a))[i] == want &&
                            ((double *)eddy_array_data(out[0]))[i] == want &&
+                           ((double *)eddy_array_data(out[2]))[i] == want &&
+                           (i > 99 || ((double *)eddy_array_data(out[3]))[i] == want) &&
+                           ((double *)eddy_array_data(out[4]))[i] == want + n &&
                            ((double *)eddy_array_data(out[1]))[i] == (me == n - 1 ? want : 0),
                     "element %lld of a long array", (long long)i);
         ((double *)eddy_array_data(a))[i] = (double)(me * count + i);
@@ -116,8 +121,7 @@ static bool long_array_agrees(eddy_communicator *c)
         ok = expect(c, ((double *)eddy_array_data(a))[i] == (double)((n - 1) * count + i),
                     "element %lld of a long array from the last rank", (long long)i);
     eddy_array_free(a);
-    eddy_array_free(out[0]);
-    eddy_array_free(out[1]);
+    for (int i = 0; i < 5; i++) eddy_array_free(out[i]);
     eddy_session_free(s);
     eddy_graph_free(g);
     return ok;
