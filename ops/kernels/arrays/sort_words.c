@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* SORT_PART: words between two checks for cancellation. LOOK: elements that are passed over together. */
+/* SORT_PART: words between two checks for cancellation. LOOK: elements that are passed over at
+ * once. */
 enum { FEW = 32, SPARE = 64, SORT_PART = 1 << 16, LOOK = 16 };
 
 /* ------------------------------------------------------------------ words -- */

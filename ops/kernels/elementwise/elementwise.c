@@ -40,8 +40,8 @@ bool eddy__infer_comparison(eddy_infer *c)  { return infer_common(c, EDDY_BOOL);
 /* Merged dimensions, outermost first; step[i][d] is operand i's step in
  * elements along d, 0 where it is broadcast. Along the innermost dimension, operand i may repeat
  * its first `repeats[i]` elements; their number is that of a row, or 0. A constant is spread to a
- * tile once for each innermost run, which takes as long as other work on the tile, so that many runs
- * have shorter tiles. */
+ * tile once for each innermost run, which takes as long as other work on the tile, so that many
+ * runs have shorter tiles. */
 typedef struct loop {
     eddy_tile_fn fn;
     int          rank, n;
