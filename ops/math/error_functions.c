@@ -29,7 +29,6 @@ EDDY_INLINE double erfcx_above_0(double u)
     enum { TERMS = 13 };
     const double near = eddy__erfcx_f64(u > 28.0 ? 28.0 : u), t = 0.5 / (u * u);
     double sum = 1;
-#pragma GCC unroll 13
     for (int k = TERMS; k > 0; k--) sum = 1 - (2 * k - 1) * t * sum;
     return u < 10 ? near : sum * INV_SQRT_PI / u;
 }
