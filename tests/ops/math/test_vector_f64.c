@@ -151,8 +151,8 @@ static bool near_unit_circle(long double x, long double y)
     return fabsl(hypotl(x, y) - 1) < 0x1p-10L;
 }
 
-/* Finite numbers, near each other and far apart. Beside the unit circle, long double has too few digits
- * for the logarithm. The number of elements is not a multiple of a block. */
+/* Finite numbers, near each other and far apart. Beside the unit circle, long double has too few
+ * digits for the logarithm. The number of elements is not a multiple of a block. */
 START_TEST(functions_of_complex_numbers)
 {
     enum { PAIRS = BLOCK / 2 - 3 };
