@@ -86,6 +86,10 @@ case " $names " in
            case " $names " in *" ${row%%|*} "*) printf '%s\n' "$row" ;; esac
        done) ;;
 esac
+for name in $names; do
+    case $name in all | long) [ "$name" = "$names" ] && continue ;; esac
+    printf '%s\n' "$rows$long_rows" | grep -q "^$name|" || { echo "torture: no row $name" >&2; exit 2; }
+done
 printf '%s\n' "$rows$long_rows" | sed '/^$/d' > "$t/rows"
 printf '%s\n' "$chosen" | sed '/^$/d' > "$t/chosen"
 while IFS= read -r row; do rm -f "$t/${row%%|*}.row"; done < "$t/chosen"

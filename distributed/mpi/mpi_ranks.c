@@ -88,9 +88,6 @@ static void free_message(mpi_rank *r, eddy_message *m)
 static bool begin_mpi(mpi_rank *r, eddy_message *m, eddy_error *error)
 {
     const int n = (int)m->bytes;
-    if (m->bytes > INT32_MAX)
-        return fail(error, EDDY_LIMIT, "MPI: a message of %zu bytes: the limit is 2^31 - 1",
-                    m->bytes);
     if (m->sends) memcpy(m->sent, m->data, m->bytes);
     pthread_mutex_lock(&r->lock);
     const int code =
@@ -105,6 +102,10 @@ static eddy_message *begin(mpi_rank *r, bool sends, int peer, void *data, size_t
 {
     const bool    is_shared = eddy__shared_memory_reaches(r->shared, peer);
     size_t        room = sends && !is_shared ? bytes : 0;
+    if (!is_shared && bytes > INT32_MAX) {
+        fail(error, EDDY_LIMIT, "MPI: a message of %zu bytes: the limit is 2^31 - 1", bytes);
+        return NULL;
+    }
     eddy_message *m = take_kept(r, room);
     if (m) room = m->room;
     else if (!(m = malloc(sizeof *m + room))) {

@@ -16,6 +16,9 @@ enum {
     MOST = 1 << 19, LEAST = 1 << 16, TOGETHER = 1 << 22     /* of one ring; of those to a rank */
 };
 
+/* Other atomic numbers would have locks, which processes do not share. */
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "numbers of 64 bits are always free of locks");
+
 /* Numbers of bytes since the beginning, multiples of 8. */
 typedef struct ring {
     _Alignas(LINE) _Atomic uint64_t written;

@@ -406,7 +406,7 @@ static const eddy_attr_field shrink_fields[] = EDDY_FIELDS(shrink_attrs, lambda)
     EDDY_CLONES(fn)
 #define SHRINK(suffix, name, value)                                             \
     SHRINK_OF(name##_##suffix, EDDY_COLUMN(ELEMENT, suffix), value)
-FOR_FLOATS(SHRINK, soft_shrink, x - (x > l ? l : x < -l ? -l : x))
+FOR_FLOATS(SHRINK, soft_shrink, fabs(x) <= l ? 0 : x - (x < 0 ? -l : l))
 ROW_PICK(soft_shrink, FLOATS)
 static void soft_shrink_gradient(eddy_rule *r)
 {

@@ -114,7 +114,9 @@ static void loop_make(loop *l, eddy_tile_fn fn, eddy_type out, int n, const eddy
     l->whole = l->rank <= 1;
     for (int i = 0; i < n && l->rank == 1; i++) l->whole = l->whole && l->step[i][0] == 1;
     join_short_rows(l);
-    l->tile = l->row > 0 ? TILE - TILE % l->row : l->rank > 1 ? SHORT : TILE;
+    l->tile = l->row > 0 ? TILE - TILE % l->row : TILE;
+    for (int i = 0; i < n && l->rank > 1 && l->row == 0; i++)
+        if (l->step[i][l->rank - 1] == 0) l->tile = SHORT;
 }
 
 EDDY_INLINE void spread_2_all(uint16_t *to, uint16_t x, int64_t n)

@@ -9,7 +9,8 @@
 #include <string.h>
 
 /* A packed block stays in the L2 cache, together with a strip and the results. A strip whose rows
- * are neighbors takes a line of the L1 cache for each step, so it is shorter. */
+ * are neighbors takes a line of the L1 cache for each step unless it is packed, so it is
+ * shorter. */
 enum { DEPTH = 384, NEAR_DEPTH = 256, DOT_DEPTH = 512, BLOCK = 128 * 1024, LINE = 64 };
 
 static int64_t parts(int64_t n, int64_t most) { return (n + most - 1) / most; }
@@ -71,7 +72,7 @@ static void plan_tiles(eddy_gemm *g, const eddy_product *p)
     g->v_step = g->transposed ? p->lda : p->ldb;
     g->pack_v = g->v_transposed || (g->rows > 3 * g->strip && p->k * g->columns > 4096);
     /* Rows that begin at the same offsets in a page compete for the same sets of the L1 cache, and
-     * a strip of an operand that is transposed uses a part of a line of many rows. */
+     * a strip of an operand that is transposed reads a part of a line from each of many rows. */
     g->pack_s = g->s_apart ? s_ld % 512 == 0 && g->columns > g->panel
                            : s_ld >= 128 && g->columns > 3 * g->panel;
 }
@@ -129,7 +130,7 @@ size_t eddy__gemm_scratch(const eddy_gemm *g)
 
 /* ------------------------------------------------------------------- packing -- */
 
-/* Copies at most about 32 elements, for which a call of memcpy would take longer than the copy. */
+/* Copies at most 64 elements, for which a call of memcpy would take longer than the copy. */
 static inline void copy_row(float *to, const float *from, int64_t n)
 {
     int64_t i = 0;
@@ -227,12 +228,13 @@ bool eddy__gemm_plan_row(eddy_gemm *g, const eddy_product *p, const eddy_kernel 
 {
     const eddy_gemm_tiles *tiles = eddy__gemm_tiles_used();
     if (!tiles || p->dtype != EDDY_FLOAT32 || p->pairs || p->m != 1 || p->transpose_b ||
-        p->beta != 0 || p->k == 0 || p->n == 0 || b < 0 || eddy__product_of_triples(p))
+        p->alpha != 1 || p->beta != 0 || p->k == 0 || p->n == 0 || b < 0 ||
+        eddy__product_of_triples(p))
         return false;
     *g = (eddy_gemm){ .tiles = tiles, .strip = 1, .panel = EDDY_ROW_COLUMNS, .rows = 1,
                       .columns = p->n, .k = p->k, .s_apart = true, .s_row = p->lda,
                       .s_step = p->transpose_a ? p->lda : 1, .v_step = p->ldb, .depth = p->k };
-    if (whole_width(g) > p->n + p->n / 4) return false;     /* most of the last panel is empty */
+    if (whole_width(g) > p->n + p->n / 4) return false;     /* too much of it would be empty */
     const int64_t wide = eddy__max(BLOCK / g->depth, 1);
     g->width = parts(eddy__min(wide, g->columns), g->panel) * g->panel;
     eddy__gemm_pack(g, k, b);

@@ -26,7 +26,7 @@ typedef struct eddy_gemm {
 /* Returns false if these tiles are unsuitable: BLAS is faster, or there are none. */
 bool eddy__gemm_plan(eddy_gemm *g, const eddy_product *p);
 /* Plans the product of a single row by input b of k if that is constant, and so packed once: the
- * rows of a panel are then read one after the other, which is faster than BLAS. */
+ * rows of a panel are then read one after the other. Its bits are those without packing. */
 bool eddy__gemm_plan_row(eddy_gemm *g, const eddy_product *p, const eddy_kernel *k, int b);
 /* Packs the operand of the columns once, if the kernel may keep it: input `operand` of k. Its bits
  * are those of the other products. Only in prepare. */

@@ -109,9 +109,11 @@ EDDY_WITH_AVX2 EDDY_TILE_INLINE void tile_avx2(const eddy_gemm_tile *t, int rows
     else part_avx2(t, rows, vectors, s_row, false);
 }
 
-/* A single row. Memory is the limit, so lines are requested long before they are needed. */
+/* A single row, with the bits that it has if the operand is not packed (matmul_plain.c): products are
+ * rounded before they are added. Memory is the limit, so lines are requested long before they are
+ * needed. */
 enum { AHEAD = 1024 };
-#define ROW(set, SET, type, lanes, zero, load, store, spread, fma)              \
+#define ROW(set, SET, type, lanes, zero, load, store, spread, mul, add)         \
     SET static void set##_row(const eddy_gemm_tile *t)                          \
     {                                                                           \
         enum { VECTORS = EDDY_ROW_COLUMNS / (lanes) };                          \
@@ -127,16 +129,16 @@ enum { AHEAD = 1024 };
                 __builtin_prefetch(v + j + AHEAD);                              \
             EDDY_UNROLLED                                                       \
             for (int j = 0; j < VECTORS; j++)                                   \
-                sum[j] = fma(a, load(v + (lanes) * j), sum[j]);                 \
+                sum[j] = add(sum[j], mul(a, load(v + (lanes) * j)));            \
         }                                                                       \
         EDDY_UNROLLED                                                           \
         for (int j = 0; j < VECTORS; j++) store(y + (lanes) * j, sum[j]);       \
         memcpy(t->y, y, (size_t)t->columns * sizeof *y);                        \
     }
 ROW(avx2, EDDY_WITH_AVX2, __m256, 8, _mm256_setzero_ps, _mm256_loadu_ps, _mm256_store_ps,
-    _mm256_set1_ps, _mm256_fmadd_ps)
+    _mm256_set1_ps, _mm256_mul_ps, _mm256_add_ps)
 ROW(avx512, EDDY_WITH_AVX512, __m512, 16, _mm512_setzero_ps, _mm512_loadu_ps, _mm512_store_ps,
-    _mm512_set1_ps, _mm512_fmadd_ps)
+    _mm512_set1_ps, _mm512_mul_ps, _mm512_add_ps)
 
 /* One function for each number of rows and vectors. */
 #define TILE(set, SET, rows, vectors)                                           \

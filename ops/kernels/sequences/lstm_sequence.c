@@ -75,13 +75,16 @@ static void pack(void *r_, int64_t from, int64_t to, int worker)
     const recurrence *r = r_;
     const int64_t     h = r->s->h;
     (void)worker;
-    for (int64_t i = from; i < to; i++)
-        for (int64_t p = 0; p < h; p++)
-            for (int64_t j = 0; j < ALL; j++) {
-                const int64_t column = i * EDDY_LINE + j % EDDY_LINE;
-                *in_panel(r, r->panels + i * h * ALL, h, p, j) = column >= h ? 0
-                    : ((const float *)r->s->u)[p * 4 * h + j / EDDY_LINE * h + column];
-            }
+    for (int64_t i = from; i < to; i++) {
+        float *at = r->panels + i * h * ALL;        /* part by part, and row by row */
+        for (int64_t first = 0; first < ALL; first += r->part)
+            for (int64_t p = 0; p < h; p++)
+                for (int64_t j = first; j < first + r->part; j++) {
+                    const int64_t column = i * EDDY_LINE + j % EDDY_LINE;
+                    *at++ = column >= h ? 0
+                        : ((const float *)r->s->u)[p * 4 * h + j / EDDY_LINE * h + column];
+                }
+    }
 }
 
 /* Computes some panels of a step: the product, and the gates of its columns. */
