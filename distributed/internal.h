@@ -129,7 +129,7 @@ void *eddy__collective_scratch(eddy_call *call, uint64_t bytes);
 /* The collectives on memory. `call` has begun; they meet first. `in` and `out` may be the same for
  * all_reduce, reduce and broadcast. rows[r] is the number of rows of rank r, each of row_bytes. */
 bool eddy__all_reduce(eddy_call *call, const void *in, void *out, int64_t count);
-/* The same for several arrays, of which two or more have more than EDDY_SHORT_BYTES together. No `out`
+/* The same for several arrays, which then have more than EDDY_SHORT_BYTES together. No `out`
  * overlaps an `in`, except its own. */
 typedef struct eddy_reduced {
     const void *in;

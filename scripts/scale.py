@@ -143,12 +143,12 @@ def check(programs, name):
 
 def formula(n, gigabits, kernels, bytes, copying, combining):
     """The step by latency and bandwidth alone: an exchange of headers, one for each part of an
-    all_reduce, and a last one. Gradients are copied to a bucket and back, and what is sent once more."""
+    all_reduce, and a last one. What is sent is copied once."""
     parts = -(-bytes // (n * PART))
     byte = 8e-9 / gigabits
     each = LATENCY + (n - 1) * SENDING
     sent = 2 * (n - 1) / n * bytes
-    return (kernels + (2 + parts) * each + (n - 1) * HEADER * byte + sent * byte + (2 * bytes + sent) * copying +
+    return (kernels + (2 + parts) * each + (n - 1) * HEADER * byte + sent * byte + sent * copying +
             bytes * combining)
 
 

@@ -109,9 +109,9 @@ EDDY_WITH_AVX2 EDDY_TILE_INLINE void tile_avx2(const eddy_gemm_tile *t, int rows
     else part_avx2(t, rows, vectors, s_row, false);
 }
 
-/* A single row, with the bits that it has if the operand is not packed (matmul_plain.c): products are
- * rounded before they are added. Memory is the limit, so lines are requested long before they are
- * needed. */
+/* A single row, with the bits that it has if the operand is not packed (matmul_plain.c): products
+ * are rounded before they are added. Memory is the limit, so lines are requested long before they
+ * are needed. */
 enum { AHEAD = 1024 };
 #define ROW(set, SET, type, lanes, zero, load, store, spread, mul, add)         \
     SET static void set##_row(const eddy_gemm_tile *t)                          \

@@ -153,8 +153,8 @@ static const struct complex_function {
     { &eddy_op_log, { log_real, log_imag } },
 };
 
-/* Finite numbers, near each other and far apart, and some near the unit circle, where most digits of
- * the logarithm cancel. The number of elements is not a multiple of a block. */
+/* Finite numbers, near each other and far apart, and some near the unit circle, where most digits
+ * of the logarithm cancel. The number of elements is not a multiple of a block. */
 START_TEST(functions_of_complex_numbers)
 {
     enum { PAIRS = BLOCK / 2 - 3 };
