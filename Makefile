@@ -76,7 +76,7 @@ HEADERS := eddy.h graph/options.h graph/defaults.h graph/status.h graph/array.h 
            autodiff/autodiff.h autodiff/functions.h autodiff/compute_again.h autodiff/tape.h autodiff/check/gradient_check.h \
            autodiff/sparse/sparse.h \
            control/control.h control/tensor_array.h control/solvers.h autodiff/jacobians/jacobians.h \
-           layers/initial.h layers/variable_creator.h layers/layers.h layers/attention.h layers/attention_cache.h layers/recurrent.h \
+           layers/initial.h layers/batch_moments.h layers/variable_creator.h layers/layers.h layers/attention.h layers/attention_cache.h layers/recurrent.h \
            layers/rnn.h layers/rnn_cells.h layers/rnn_weights.h layers/beam_search.h \
            layers/generate.h \
            optim/optim.h optim/variable_parts.h optim/mixed_precision.h optim/rules/tf_train.h optim/rules/adaptive.h optim/rules/parameter_free.h \
@@ -95,7 +95,7 @@ INPUT_LIBS = $(foreach l,z png jpeg,$(call HAS_LIBRARY,$l))
 # Training with several ranks, likewise; and, where MPI is, its transport over MPI, which `make lib`
 # does not need.
 DISTRIBUTED := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard distributed/*.c)))
-DISTRIBUTED_H := distributed.h distributed/communicator.h distributed/collectives.h distributed/parallel_layers.h distributed/training.h distributed/transport.h
+DISTRIBUTED_H := distributed.h distributed/communicator.h distributed/collectives.h distributed/parallel_layers.h distributed/sync_batch_norm.h distributed/training.h distributed/transport.h
 MPI     := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard distributed/mpi/*.c)))
 MPI_H   := distributed/mpi/mpi_ranks.h
 MPICC   ?= mpicc

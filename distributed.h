@@ -5,6 +5,7 @@
 #include "distributed/communicator.h"
 #include "distributed/collectives.h"
 #include "distributed/parallel_layers.h"
+#include "distributed/sync_batch_norm.h"
 #include "distributed/training.h"
 #include "distributed/transport.h"
 

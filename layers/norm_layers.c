@@ -1,6 +1,7 @@
 /* norm_layers.c -- batch and layer normalization layers with variables of their own. */
 #include "graph/internal.h"
 #include "graph/call_options.h"
+#include "layers/batch_moments.h"
 #include "layers/internal.h"
 #include "ops/short_names.h"
 
@@ -16,6 +17,8 @@ typedef struct norm {
     int64_t     channels;
     double      epsilon;
     bool        fused, second;                  /* rank 4; channels are axis 1 */
+    eddy_moments_function moments;              /* NULL: of x alone */
+    void       *context;
 } norm;
 
 static eddy_tensor variable(const norm *n, const char *name, eddy_init init, double otherwise,
@@ -74,6 +77,26 @@ static void move_average(const norm *n, eddy_tensor moving, eddy_tensor batch)
     if (eddy_is_valid(update)) eddy_collection_add(n->layer.graph, EDDY_UPDATE_OPS, update);
 }
 
+/* With one number for each channel, along the axis of the channels. */
+static eddy_tensor along_channels(const norm *n, eddy_tensor v)
+{
+    return v.graph && n->second ? Reshape(v, EDDY_SHAPE(n->channels, 1, 1)) : v;
+}
+
+/* With the caller's moments. The moving variance of rank 4 is that of the fused operation. */
+static normed normalize_by_function(const norm *n)
+{
+    const eddy_batch_moments m = n->moments(n->context, n->a->x, n->others);
+    const eddy_shape         all = EDDY_SHAPE(n->channels);
+    eddy_tensor              variance = m.variance;
+    const eddy_tensor y = eddy_batch_normalization(n->a->x, m.mean, m.variance,
+                                                   along_channels(n, n->beta),
+                                                   along_channels(n, n->gamma), n->epsilon);
+    if (n->fused)
+        variance = Mul(variance, Where(Greater(m.count, 1), Div(m.count, Sub(m.count, 1)), 1));
+    return (normed){ y, Reshape(m.mean, all), Reshape(variance, all) };
+}
+
 static eddy_tensor build_batch_norm(norm *n)
 {
     const eddy_tensor when = n->a->training_when;
@@ -81,8 +104,8 @@ static eddy_tensor build_batch_norm(norm *n)
     if (!when.graph && !n->a->training)
         return normalize_fused(n, false).y;
     normed r;
-    if (n->fused) {
-        r = normalize_fused(n, true);
+    if (n->fused || n->moments) {
+        r = n->moments ? normalize_by_function(n) : normalize_fused(n, true);
         if (when.graph) r.y = Where(when, r.y, normalize_fused(n, false).y);
     } else {
         eddy_tensor mean = eddy_moments(n->a->x, n->others), variance = eddy_output(mean, 1);
@@ -103,14 +126,15 @@ static int channel_axis(eddy_shape s, int64_t axis)
     return s.rank == 4 && (axis == 1 || axis == -3) ? 1 : -1;
 }
 
-eddy_tensor eddy_batch_norm_layer_with(const eddy_batch_norm_layer_args *given)
+static eddy_tensor batch_norm_layer(eddy_moments_function moments, void *context,
+                                    const eddy_batch_norm_layer_args *given)
 {
     eddy_batch_norm_layer_args a = EDDY_TAKE(eddy_batch_norm_layer_args, given);
     const eddy_tensor none = eddy_none(a.x.graph);
     const eddy_shape  s = eddy_shape_of(a.x);
     const int         axis = channel_axis(s, a.axis);
     norm n = { .a = &a, .epsilon = a.epsilon, .fused = s.rank == 4,
-               .second = axis == 1 && s.rank == 4,
+               .second = axis == 1 && s.rank == 4, .moments = moments, .context = context,
                .layer = { .who = "batch_normalization", .name = a.name, .reuse = a.reuse,
                           .not_trainable = a.not_trainable } };
     char text[200];
@@ -128,6 +152,19 @@ eddy_tensor eddy_batch_norm_layer_with(const eddy_batch_norm_layer_args *given)
         if (i != axis) n.others.at[n.others.count++] = i;
     eddy__layer_begin(&n.layer);
     return eddy__layer_end(&n.layer, build_batch_norm(&n));
+}
+
+eddy_tensor eddy_batch_norm_layer_with(const eddy_batch_norm_layer_args *given)
+{
+    return batch_norm_layer(NULL, NULL, given);
+}
+
+eddy_tensor eddy_batch_norm_layer_by(eddy_moments_function moments, void *context,
+                                     const eddy_batch_norm_layer_args *given)
+{
+    if (moments) return batch_norm_layer(moments, context, given);
+    return eddy_fail(given->x.graph, EDDY_INVALID_ARGUMENT,
+                     "batch_normalization: there is no function for the moments");
 }
 
 eddy_tensor eddy_update_ops(eddy_graph *g, const char *scope)

@@ -49,6 +49,10 @@ static bool wrong_layers(eddy_communicator *c, void *context)
         c, x, 2, .mask = eddy_placeholder(g, "mask", EDDY_BOOL, EDDY_SHAPE(1, EDDY_ANY, 3, 3))),
         note(c, g);
     eddy_parallel_embedding(c, ids, 5, 2), note(c, g);
+    eddy_sync_batch_norm_layer(NULL, EDDY_NO_TENSOR, x, .training = true), note(c, g);
+    eddy_sync_batch_norm_layer(c, flat, x, .training = true), note(c, g);
+    eddy_sync_batch_norm_layer(c, EDDY_NO_TENSOR, ids, .training = true), note(c, g);
+    eddy_sync_batch_norm_layer(c, EDDY_NO_TENSOR, x, .momentum = 2), note(c, g);
     eddy_tensor   fed = eddy_placeholder(g, "ids", EDDY_INT32, EDDY_SHAPE(EDDY_ANY));
     eddy_tensor   rows = eddy_parallel_embedding(c, fed, 5, 2, "words");
     eddy_session *s = eddy_session_new(g);

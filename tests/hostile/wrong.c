@@ -242,6 +242,20 @@ static void sums_wrongly(int n, const eddy_tensor *variables, eddy_tensor *x)
 }
 eddy_sum_parts draw_eddy_sum_parts(void) { return draw(8) ? sums_wrongly : NULL; }
 
+static eddy_batch_moments measures_wrongly(void *context, eddy_tensor x, eddy_dims axes)
+{
+    (void)context;
+    const eddy_tensor mean = eddy_moments(x, axes, .keepdims = draw(4) > 0);
+    return (eddy_batch_moments){ draw(4) ? mean : draw_eddy_tensor(),
+                                 draw(4) ? eddy_output(mean, 1) : draw_eddy_tensor(),
+                                 draw(4) ? eddy_number(x.graph, eddy_dtype_of(x), 2)
+                                         : draw_eddy_tensor() };
+}
+eddy_moments_function draw_eddy_moments_function(void)
+{
+    return draw(8) ? measures_wrongly : NULL;
+}
+
 static eddy_tensor another_time(void *context, eddy_tensor t, eddy_tensor after)
 {
     (void)context, (void)after;

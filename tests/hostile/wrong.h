@@ -4,6 +4,7 @@
 #define HOSTILE_WRONG_H
 
 #include "autodiff/compute_again.h"
+#include "layers/batch_moments.h"
 #include "layers/variable_creator.h"
 #include "optim/variable_parts.h"
 #include "tests/hostile/world.h"
@@ -43,6 +44,7 @@ eddy_tensor (*wrong_complete(void))(void *context, int count, const eddy_tensor 
 eddy_variable_creator draw_eddy_variable_creator(void);
 eddy_again            draw_eddy_again(void);
 eddy_sum_parts        draw_eddy_sum_parts(void);
+eddy_moments_function draw_eddy_moments_function(void);
 bool (*wrong_picks(void))(eddy_tensor variable, void *context);
 bool (*wrong_prepare(void))(eddy_graph *g, eddy_type x, void *context);
 

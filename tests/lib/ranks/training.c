@@ -245,6 +245,7 @@ const rank_scenario rank_scenarios[] = {
     { "divided", divided_variables_agree },
     { "memory", variables_are_divided },
     { "parallel", parallel_layers_agree },
+    { "batch norm", sync_batch_norms_agree },
     { "block", parallel_trainings_agree },
     { "parts", parallel_checkpoints_agree },
     { NULL, NULL },
