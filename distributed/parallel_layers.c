@@ -2,6 +2,7 @@
  *
  * Each rank builds the layer of one process with fewer columns, rows or heads; a function that
  * creates the variables takes the rank's part of the initial values of the whole layer. */
+#include "distributed/collectives.h"
 #include "distributed/parallel_layers.h"
 #include "distributed/division.h"
 
@@ -91,6 +92,33 @@ static bool divides(eddy_graph *g, const char *who, const eddy_communicator *c, 
                   "%s: %s is %lld; expected a multiple of the number of ranks, %d", who, what,
                   (long long)n, c->n);
     return n % c->n == 0;
+}
+
+/* ------------------------------------------------------------------ gather -- */
+
+/* The sum of how many rows the ranks from..to-1 have. */
+static eddy_tensor rows_of(eddy_tensor rows, int from, int to)
+{
+    return Reshape(Sum(eddy_slice(rows, EDDY_DIMS(from), EDDY_DIMS(to - from))), EDDY_SHAPE(1));
+}
+
+/* A sum of arrays that have rows of one rank and zeros: its gradient, to any order, is that of
+ * eddy_reduce_from_ranks and of padding. */
+eddy_tensor eddy_gather_from_ranks(eddy_communicator *c, eddy_tensor x)
+{
+    const int rank = eddy_shape_of(x).rank;
+    char      text[128];
+    if (!fits(x.graph, "gather_from_ranks", c, NULL, false)) return eddy_none(x.graph);
+    if (rank < 1)
+        return eddy_fail(x.graph, EDDY_BAD_SHAPE,
+                         "gather_from_ranks: x has shape %s; its rank must be known and at least 1",
+                         eddy_shape_print(eddy_shape_of(x), text, sizeof text));
+    const eddy_tensor rows = eddy_all_gather(c, Reshape(eddy_size_along(x, 0), EDDY_SHAPE(1)));
+    const eddy_tensor others = eddy_const(x.graph, EDDY_INT64, EDDY_SHAPE(rank - 1),
+                                          (int64_t[EDDY_MAX_RANK]){ 0 });
+    const eddy_tensor before = eddy_concat(EDDY_LIST(rows_of(rows, 0, c->me), others), 0);
+    const eddy_tensor after = eddy_concat(EDDY_LIST(rows_of(rows, c->me + 1, c->n), others), 0);
+    return eddy_reduce_from_ranks(c, eddy_pad_to(x, before, after));
 }
 
 /* ------------------------------------------------------------------- dense -- */

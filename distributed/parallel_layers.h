@@ -37,6 +37,16 @@ EDDY_API eddy_tensor eddy_copy_to_ranks(eddy_communicator *c, eddy_tensor x);
  * shape on all ranks. Gradient: dy (eddy_copy_to_ranks), since all ranks have the same loss;
  * eddy_all_reduce is for losses that are summed. */
 EDDY_API eddy_tensor eddy_reduce_from_ranks(eddy_communicator *c, eddy_tensor x);
+/* y = the rows of all ranks, in the order of ranks, on all of them: x, of a floating or complex type and
+ * rank at least 1, along axis 0. Ranks may have different numbers of rows, 0 too; they are exchanged first.
+ * Gradient: the rank's rows of dy, since all ranks have the same loss; eddy_all_gather is for losses that
+ * are summed. So minimizers take the same steps on all ranks, where each has some of the examples:
+ *
+ *   model = eddy_mul(eddy_copy_to_ranks(c, rate), times);
+ *   eddy_least_squares(session, EDDY_LIST(eddy_gather_from_ranks(c, eddy_sub(model, y))));
+ *   eddy_minimize_lbfgs(session, eddy_reduce_from_ranks(c, own_loss));
+ */
+EDDY_API eddy_tensor eddy_gather_from_ranks(eddy_communicator *c, eddy_tensor x);
 
 /* eddy_dense with divided columns.
  *

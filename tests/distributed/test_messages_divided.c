@@ -24,6 +24,9 @@ static bool wrong_layers(eddy_communicator *c, void *context)
     eddy_regularizer l2 = { .l2 = 1 };
     eddy_copy_to_ranks(NULL, x), note(c, g);
     eddy_reduce_from_ranks(c, ids), note(c, g);
+    eddy_gather_from_ranks(NULL, x), note(c, g);
+    eddy_gather_from_ranks(c, eddy_scalar(g, 1)), note(c, g);
+    eddy_gather_from_ranks(c, ids), note(c, g);
     eddy_column_dense(NULL, x, 4), note(c, g);
     eddy_column_dense(c, x, 3), note(c, g);
     eddy_column_dense(c, x, 4, .reuse = "dense"), note(c, g);

@@ -47,5 +47,6 @@ bool parallel_layers_agree(eddy_communicator *c);
 bool parallel_trainings_agree(eddy_communicator *c);
 bool parallel_checkpoints_agree(eddy_communicator *c);
 bool sync_batch_norms_agree(eddy_communicator *c);
+bool minimizers_agree(eddy_communicator *c);
 
 #endif

@@ -246,6 +246,7 @@ const rank_scenario rank_scenarios[] = {
     { "memory", variables_are_divided },
     { "parallel", parallel_layers_agree },
     { "batch norm", sync_batch_norms_agree },
+    { "minimizers", minimizers_agree },
     { "block", parallel_trainings_agree },
     { "parts", parallel_checkpoints_agree },
     { NULL, NULL },
