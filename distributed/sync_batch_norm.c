@@ -14,9 +14,10 @@ typedef struct sharing {
 
 /* y[i] = the sums of x[i] over the ranks.
  *
- * Derivatives of collectives are those of the sum of the ranks' losses. With weights w the loss of all
- * is sum w L: a rank's dx must be sum(w dy) / w, because its gradient is multiplied by its own w later.
- * So dy is multiplied by w and dx divided by it. Without examples w is 0, and dy might be NaN. */
+ * Derivatives of collectives are those of the sum of the ranks' losses. With weights w the loss of
+ * all is sum w L, and dx of a rank must be sum(w dy) / w, because its gradient is multiplied by its
+ * own w later. So dy is multiplied by w, and dx divided by it. Without examples w is 0, and dy
+ * might be NaN. */
 static void sum_over_ranks(const sharing *s, int n, const eddy_tensor *x, eddy_tensor *y)
 {
     eddy_tensor own[2], w = s->examples;
@@ -30,8 +31,8 @@ static void sum_over_ranks(const sharing *s, int n, const eddy_tensor *x, eddy_t
 }
 
 /* The mean from sum and count, and the variance from the squares of the differences from this mean:
- * averages of the ranks' own moments would be wrong for uneven shares, and the mean of the squares less
- * the square of the mean loses digits. So the ranks meet twice. */
+ * averages of the ranks' own moments would be wrong for uneven shares, and the mean of the squares
+ * less the square of the mean loses digits. So the ranks meet twice. */
 static eddy_batch_moments moments_of_ranks(void *context, eddy_tensor x, eddy_dims axes)
 {
     const sharing    *s = context;

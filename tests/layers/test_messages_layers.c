@@ -1,4 +1,5 @@
 /* test_messages_layers.c -- error messages of layers. */
+#include "layers/batch_moments.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/graph_fixture.h"
 #include "tests/lib/files/memory_files.h"
@@ -54,6 +55,8 @@ START_TEST(basic)
     eddy_conv2d_layer(images, 4, EDDY_DIMS(3), .groups = 2), golden_graph(g);
     eddy_batch_norm_layer(images, .axis = 2), golden_graph(g);
     eddy_batch_norm_layer(images, .momentum = 2), golden_graph(g);
+    eddy_batch_norm_layer_by(NULL, NULL, &(eddy_batch_norm_layer_args){ .x = images });
+    golden_graph(g);
     eddy_layer_norm_layer(open), golden_graph(g);
     eddy_embedding_layer(i, 3, 4, .dtype = EDDY_INT32), golden_graph(g);
     texts(x);

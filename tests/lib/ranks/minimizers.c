@@ -80,7 +80,8 @@ static eddy_status minimize_loss(const model *m, method k, eddy_feeds feeds, edd
     const bool            newton = k == NEWTON;
     const eddy_status     s =
         newton ? eddy_newton_cg(m->session, loss, .feeds = feeds, .report = &n)
-               : eddy_minimize_lbfgs(m->session, loss, .feeds = feeds, .report = &r, .lower = lower);
+               : eddy_minimize_lbfgs(m->session, loss, .feeds = feeds, .report = &r,
+                                     .lower = lower);
     *o = (outcome){ .end = newton ? (int)n.end : (int)r.end,
                     .iterations = newton ? n.iterations : r.iterations,
                     .evaluations = newton ? n.evaluations : r.evaluations,
@@ -109,7 +110,7 @@ static eddy_status minimize_squares(const model *m, method k, eddy_feeds feeds, 
 
 static eddy_status minimize(const model *m, method k, eddy_feeds feeds, outcome *o)
 {
-    const eddy_tensor least = eddy_scalar(m->graph, 0.9), none = eddy_scalar(m->graph, -INFINITY);
+    const eddy_tensor none = eddy_scalar(m->graph, -INFINITY), least = eddy_scalar(m->graph, 0.9);
     const eddy_list   bounds = EDDY_LIST(none, least), no_bounds = { 0, NULL };
     if (k == GIVEN_GRADIENTS) return minimize_sums(m, feeds, o);
     if (k < QR) return minimize_loss(m, k, feeds, k == BOUNDED ? bounds : no_bounds, o);
@@ -117,7 +118,8 @@ static eddy_status minimize(const model *m, method k, eddy_feeds feeds, outcome 
 }
 
 /* Fits examples from..from+count-1. */
-static bool fit(const eddy_communicator *c, const model *m, method k, int from, int count, outcome *o)
+static bool fit(const eddy_communicator *c, const model *m, method k, int from, int count,
+                outcome *o)
 {
     double x[EXAMPLES + 1], y[EXAMPLES + 1];
     for (int i = 0; i < count; i++) {
@@ -167,13 +169,15 @@ static bool same_outcome(eddy_communicator *c, method k, const outcome *want, co
 /* All ranks have the bits of rank 0. */
 static bool same_on_all(eddy_communicator *c, method k, const outcome *mine)
 {
-    double      numbers[4 + ELEMENTS] = { mine->end, mine->iterations, mine->evaluations, mine->loss };
+    double      numbers[4 + ELEMENTS] = { mine->end, mine->iterations, mine->evaluations,
+                                          mine->loss };
     eddy_error  e = { 0 };
     memcpy(numbers + 4, mine->values, sizeof mine->values);
     eddy_array *first = eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(4 + ELEMENTS), numbers);
     bool        ok = expect(c, eddy_array_broadcast(c, 0, first, &e), "%s", e.message);
     for (int i = 0; ok && i < 4 + ELEMENTS; i++)
-        ok = expect(c, eddy_array_get(first, i) == numbers[i], "method %d: number %d differs", k, i);
+        ok = expect(c, eddy_array_get(first, i) == numbers[i], "method %d: number %d differs", k,
+                    i);
     eddy_array_free(first);
     return ok;
 }

@@ -1,5 +1,5 @@
-/* sync_batch_norm.c -- batch normalization over the examples of all ranks, compared with that of one
- * process that has all examples. */
+/* sync_batch_norm.c -- batch normalization over the examples of all ranks, compared with that of
+ * one process that has all examples. */
 #include "tests/lib/ranks/ranks.h"
 
 #include "ops/short_names.h"
@@ -96,11 +96,12 @@ static eddy_array *run(const eddy_communicator *c, const model *m, int t, int fr
 }
 
 /* The rows of `got` are those of `want` from a number on. */
-static bool same_rows(const eddy_communicator *c, const char *what, const eddy_array *want, int from,
-                      const eddy_array *got, double bound)
+static bool same_rows(const eddy_communicator *c, const char *what, const eddy_array *want,
+                      int from, const eddy_array *got, double bound)
 {
-    bool          ok = want && got;
-    const int64_t columns = ok && eddy_array_shape(got).rank == 2 ? eddy_array_shape(got).dim[1] : 1;
+    bool             ok = want && got;
+    const eddy_shape s = ok ? eddy_array_shape(got) : EDDY_SCALAR;
+    const int64_t    columns = s.rank == 2 ? s.dim[1] : 1;
     for (int64_t i = 0; ok && i < eddy_array_count(got); i++) {
         const double w = eddy_array_get(want, from * columns + i), g = eddy_array_get(got, i);
         ok = expect(c, fabs(w - g) <= bound * (1 + fabs(w)), "%s[%lld] is %.17g, not %.17g", what,
