@@ -50,8 +50,10 @@ static eddy_batch_moments moments_of_ranks(void *context, eddy_tensor x, eddy_di
 eddy_tensor eddy_sync_batch_norm_layer_with(eddy_communicator *c, eddy_tensor examples,
                                             const eddy_batch_norm_layer_args *given)
 {
+    eddy_batch_norm_layer_args a = { .size_ = sizeof a };
+    eddy_copy_options(&a, given);
     sharing     s = { c, examples };
-    eddy_graph *g = given->x.graph;
+    eddy_graph *g = a.x.graph;
     char        text[128];
     if (!g) return eddy_none(NULL);
     if (!c)

@@ -163,7 +163,7 @@ eddy_tensor eddy_batch_norm_layer_by(eddy_moments_function moments, void *contex
                                      const eddy_batch_norm_layer_args *given)
 {
     if (moments) return batch_norm_layer(moments, context, given);
-    return eddy_fail(given->x.graph, EDDY_INVALID_ARGUMENT,
+    return eddy_fail(EDDY_TAKE(eddy_batch_norm_layer_args, given).x.graph, EDDY_INVALID_ARGUMENT,
                      "batch_normalization: there is no function for the moments");
 }
 

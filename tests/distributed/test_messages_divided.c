@@ -52,6 +52,7 @@ static bool wrong_layers(eddy_communicator *c, void *context)
         c, x, 2, .mask = eddy_placeholder(g, "mask", EDDY_BOOL, EDDY_SHAPE(1, EDDY_ANY, 3, 3))),
         note(c, g);
     eddy_parallel_embedding(c, ids, 5, 2), note(c, g);
+    ck_assert(!eddy_is_valid(eddy_sync_batch_norm_layer_with(c, EDDY_NO_TENSOR, NULL)));
     eddy_sync_batch_norm_layer(NULL, EDDY_NO_TENSOR, x, .training = true), note(c, g);
     eddy_sync_batch_norm_layer(c, flat, x, .training = true), note(c, g);
     eddy_sync_batch_norm_layer(c, EDDY_NO_TENSOR, ids, .training = true), note(c, g);

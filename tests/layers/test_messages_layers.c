@@ -55,7 +55,8 @@ START_TEST(basic)
     eddy_conv2d_layer(images, 4, EDDY_DIMS(3), .groups = 2), golden_graph(g);
     eddy_batch_norm_layer(images, .axis = 2), golden_graph(g);
     eddy_batch_norm_layer(images, .momentum = 2), golden_graph(g);
-    eddy_batch_norm_layer_by(NULL, NULL, &(eddy_batch_norm_layer_args){ .x = images });
+    ck_assert(!eddy_is_valid(eddy_batch_norm_layer_by(NULL, NULL, NULL)));
+    eddy_batch_norm_layer_by(NULL, NULL, EDDY_ARGS(eddy_batch_norm_layer_args, images));
     golden_graph(g);
     eddy_layer_norm_layer(open), golden_graph(g);
     eddy_embedding_layer(i, 3, 4, .dtype = EDDY_INT32), golden_graph(g);
