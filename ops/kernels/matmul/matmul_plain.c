@@ -1,11 +1,13 @@
 /* matmul_plain.c -- matrix products for types and sizes without tiles of their own: by OpenBLAS,
- * and by loops for one row of float32, for integers and for sizes beyond BLAS's int. */
+ * and by loops for one row or column, for integers and for sizes beyond BLAS's int. */
 #include "graph/base/cpu.h"
 #include "graph/base/dtype.h"
 #include "graph/base/min_max.h"
 #include "graph/base/stop.h"
 #include "ops/kernels/libraries/blas_threads.h"
 #include "ops/kernels/matmul/matmul_plain.h"
+#include "ops/kernels/matmul/row_product.h"
+#include "ops/kernels/matmul/tiny_product.h"
 #include "ops/kernels/elementwise/complex_numbers.h"
 
 #include <cblas.h>
@@ -18,6 +20,13 @@ typedef struct block {
     void       *y;
     int64_t     m, n, a_row, a_step, b_step, b_column;
 } block;
+
+static block block_of(const eddy_product *p)
+{
+    return (block){ p->a, p->b, p->y, p->m, p->n,
+                    .a_row = p->transpose_a ? 1 : p->lda, .a_step = p->transpose_a ? p->lda : 1,
+                    .b_step = p->transpose_b ? 1 : p->ldb, .b_column = p->transpose_b ? p->ldb : 1 };
+}
 
 #define FOR_PRODUCTS(M, ...)                                                    \
     FOR_FLOATS(M, __VA_ARGS__) FOR_INDICES(M, __VA_ARGS__) FOR_COMPLEX(M, __VA_ARGS__)
@@ -32,45 +41,34 @@ static void by_loop(const eddy_product *p, const block *at)
 
 /* ------------------------------------------------------------------ one row -- */
 
-/* The matrix is read once, four of its rows at a time. If its rows are a multiple of a page apart,
- * BLAS takes 1.7 to 4 times as long: it reads more of them at a time than a set of the L1 cache can
- * hold. */
-
-/* row += the sum of v[i] times row i of b. */
-EDDY_INLINE void add_rows(const float *v, int rows, const float *b, int64_t b_step, int64_t n,
-                          float *row)
-{
-    EDDY_INDEPENDENT
-    for (int64_t j = 0; j < n; j++) {
-        float sum = row[j];
-        for (int i = 0; i < rows; i++) sum += v[i] * b[i * b_step + j];
-        row[j] = sum;
-    }
-}
-
-EDDY_INLINE void row_product_all(const eddy_product *p, const block *at)
-{
-    enum { ROWS = 4 };
-    const float *a = at->a, *b = at->b, beta = (float)p->beta;
-    float       *row = at->y, v[ROWS];
-    for (int64_t j = 0; j < at->n; j++) row[j] = p->beta == 0 ? 0 : beta * row[j];
-    for (int64_t q = 0; q < p->k; q += ROWS, b += ROWS * at->b_step) {
-        const int rows = p->k - q < ROWS ? (int)(p->k - q) : ROWS;
-        for (int i = 0; i < rows; i++) v[i] = (float)p->alpha * a[(q + i) * at->a_step];
-        if (rows == ROWS) add_rows(v, ROWS, b, at->b_step, at->n, row);
-        else add_rows(v, rows, b, at->b_step, at->n, row);
-    }
-}
-
-EDDY_CLONES_OF(row_product, (const eddy_product *p, const block *at), (p, at))
-
-/* Returns false unless the product is one row of at least a line, and b has contiguous rows. */
-static bool by_row(const eddy_product *p, const block *at)
+/* Fills r if the product of m rows and n columns is one row, or one column, of at least a line, and
+ * the matrix has contiguous rows. */
+static bool is_row(const eddy_product *p, const block *at, eddy_row_product *r)
 {
     enum { LINE = 16 };
-    if (p->dtype != EDDY_FLOAT32 || at->m != 1 || at->n < LINE || at->b_column != 1) return false;
-    EDDY_BEST_OF(row_product)(p, at);
+    const bool column = at->n == 1 && at->a_row == 1 && p->ldy == 1;
+    *r = (eddy_row_product){ p->dtype, at->a, at->b, at->y, p->k, at->n, at->a_step, at->b_step,
+                             p->alpha, p->beta };
+    if (column) {
+        r->vector = at->b, r->step = at->b_step, r->n = at->m;
+        r->matrix = at->a, r->ld = at->a_step;
+    }
+    return r->n >= LINE && (column || (at->m == 1 && at->b_column == 1));
+}
+
+static bool by_row(const eddy_product *p, const block *at)
+{
+    eddy_row_product r;
+    if ((p->dtype != EDDY_FLOAT32 && p->dtype != EDDY_FLOAT64) || !is_row(p, at, &r)) return false;
+    eddy__row_product(&r);
     return true;
+}
+
+bool eddy__product_is_row(const eddy_product *p)
+{
+    eddy_row_product r;
+    const block      whole = block_of(p);
+    return is_row(p, &whole, &r);
 }
 
 /* ------------------------------------------------------- a column times a row -- */
@@ -292,26 +290,43 @@ static void block_sizes(eddy_dtype d, int64_t *m, int64_t *n, int64_t *k)
     }
 }
 
-/* So few multiplications take less time than a call of BLAS. */
-static bool is_tiny(const eddy_product *p, const block *at)
+/* The same for a row: it is computed in blocks of whole rows of the matrix, which are read in the
+ * order of memory. */
+static void row_sizes(const eddy_product *p, int64_t *m, int64_t *n, int64_t *k)
 {
-    enum { MOST = 5 * 5 * 5 };
-    return at->m <= MOST && at->n <= MOST && p->k <= MOST && at->m * at->n * p->k <= MOST;
+    const double rows = BLOCK / cost(p->dtype, (double)*m, (double)*n, 1);
+    if (rows < 4) block_sizes(p->dtype, m, n, k);
+    else if (rows < (double)*k) *k = (int64_t)rows;
+}
+
+/* Products with few multiplications, which take less time so than by BLAS. */
+static bool by_tiny(const eddy_product *p, const block *at)
+{
+    enum { MOST = 5 * 5 * 5, MOST_OF_ROWS = 16 * 16 * 16, LANES = 4 };
+    const bool    by_rows = p->dtype == EDDY_FLOAT64 && at->n >= LANES &&
+                            p->k <= EDDY_TINY_OPERAND / at->n;
+    const int64_t most = by_rows ? MOST_OF_ROWS : MOST, k = p->k;
+    if (at->m > most || at->n > most || k > most || at->m * at->n * k > most) return false;
+    if (by_rows)
+        eddy__tiny_product(&(eddy_tiny_product){
+            at->a, at->b, at->y, at->m, at->n, k, at->a_row, at->a_step, at->b_step, at->b_column,
+            p->ldy, p->alpha, p->beta });
+    else by_loop(p, at);
+    return true;
 }
 
 static void compute(const eddy_product *p, const block *at)
 {
-    if (is_tiny(p, at)) by_loop(p, at);
-    else if (!by_outer(p, at) && !by_row(p, at) && !by_triples(p, at) && !by_blas(p, at))
+    if (!by_outer(p, at) && !by_row(p, at) && !by_triples(p, at) && !by_blas(p, at))
         by_loop(p, at);
 }
 
-/* Adds up the inner dimension, `depth` at a time, or once if it is 0; false if the run must end. */
+/* Adds up the inner dimension, `depth` at a time; false if the run must end. */
 static bool add_blocks(const eddy_product *whole, block at, int64_t depth)
 {
     const int64_t size = (int64_t)eddy_dtype_size(whole->dtype);
     eddy_product  p = *whole;
-    for (int64_t q = 0; q == 0 || q < whole->k; q += eddy__max(depth, 1)) {
+    for (int64_t q = 0; q < whole->k; q += depth) {
         if (q > 0 && eddy__stopped(whole->stop)) return false;
         p.k = eddy__min(depth, whole->k - q);
         p.beta = q > 0 ? 1 : whole->beta;
@@ -322,23 +337,34 @@ static bool add_blocks(const eddy_product *whole, block at, int64_t depth)
     return true;
 }
 
-void eddy__product_plain(const eddy_product *p, int64_t i0, int64_t i1, int64_t j0, int64_t j1)
+/* The block of rows [i, i + m) and columns [j, j + n) of p. */
+static block part_of(const eddy_product *p, int64_t i, int64_t m, int64_t j, int64_t n)
 {
     const int64_t size = (int64_t)eddy_dtype_size(p->dtype);
-    int64_t rows = i1 - i0, columns = j1 - j0, depth = p->k;
-    block   at = {
-        .a_row = p->transpose_a ? 1 : p->lda, .a_step = p->transpose_a ? p->lda : 1,
-        .b_step = p->transpose_b ? 1 : p->ldb, .b_column = p->transpose_b ? p->ldb : 1,
-    };
-    block_sizes(p->dtype, &rows, &columns, &depth);
+    block         at = block_of(p);
+    at.m = m, at.n = n;
+    at.a = (const char *)p->a + i * at.a_row * size;
+    at.b = (const char *)p->b + j * at.b_column * size;
+    at.y = (char *)p->y + (i * p->ldy + j) * size;
+    return at;
+}
+
+void eddy__product_plain(const eddy_product *p, int64_t i0, int64_t i1, int64_t j0, int64_t j1)
+{
+    const block whole = part_of(p, i0, i1 - i0, j0, j1 - j0);
+    int64_t     rows = whole.m, columns = whole.n, depth = p->k;
+    if (by_tiny(p, &whole)) {
+        eddy__product_finish(p, i0, i1, j0, j1);
+        return;
+    }
+    if (eddy__product_is_row(p)) row_sizes(p, &rows, &columns, &depth);
+    else block_sizes(p->dtype, &rows, &columns, &depth);
     for (int64_t i = i0; i < i1; i += rows)
         for (int64_t j = j0; j < j1; j += columns) {
+            const block at = part_of(p, i, eddy__min(rows, i1 - i), j, eddy__min(columns, j1 - j));
             if (eddy__stopped(p->stop)) return;
-            at.m = eddy__min(rows, i1 - i), at.n = eddy__min(columns, j1 - j);
-            at.a = (const char *)p->a + i * at.a_row * size;
-            at.b = (const char *)p->b + j * at.b_column * size;
-            at.y = (char *)p->y + (i * p->ldy + j) * size;
-            if (!add_blocks(p, at, depth)) return;
+            if (depth >= p->k) compute(p, &at);
+            else if (!add_blocks(p, at, depth)) return;
             eddy__product_finish(p, i, i + at.m, j, j + at.n);
         }
 }

@@ -95,20 +95,25 @@ static void plain_pieces(void *arg, int64_t from, int64_t to, int worker)
 
 /* Divides the longer side into pieces: many for tiles, which give the same bits for any division;
  * for BLAS, which packs the other operand for each piece, at most eight, which depend only on
- * sizes. */
+ * sizes. Each row of a matrix that is multiplied by a vector is read in as many parts as there are
+ * pieces, so these are wide, and, if any division gives the same bits, as few as threads. */
 static void divide_work(job *j, int64_t *n, int64_t *grain, int threads)
 {
+    enum { UNIT = 16, WIDE = 512 };
     const eddy_gemm *g = j->g;
-    const int64_t rows = g ? parts(g->rows, g->strip) : parts(j->p->m, 16);
-    const int64_t columns = g ? parts(g->columns, g->panel) : parts(j->p->n, 16);
+    const bool    row = !g && eddy__product_is_row(j->p);
+    const bool    exact = row && !eddy_dtype_is_complex(j->p->dtype);
+    const int64_t rows = g ? parts(g->rows, g->strip) : parts(j->p->m, UNIT);
+    const int64_t columns = g ? parts(g->columns, g->panel) : parts(j->p->n, UNIT);
     j->by_rows = rows > columns;
     *n = j->by_rows ? rows : columns;
     const double  each = operations(j->p) / (double)*n;
     const int64_t worth = each < PIECE ? (int64_t)(PIECE / each) + 1 : 1;
-    const int64_t share = parts(*n, g ? 2 * threads : 8);
-    *grain = worth > share ? worth : share;
-    j->piece = j->by_rows ? (g ? g->strip : 16) : (g ? g->panel : 16);
+    const int64_t share = parts(*n, g ? 2 * threads : exact ? eddy__max(threads, 1) : 8);
+    *grain = eddy__max(worth, share);
+    j->piece = j->by_rows ? (g ? g->strip : UNIT) : (g ? g->panel : UNIT);
     if (g) return;
+    if (row && !exact) *grain = eddy__max(*grain, WIDE / UNIT);
     j->piece *= *grain;
     *n = parts(*n, *grain);
     *grain = 1;

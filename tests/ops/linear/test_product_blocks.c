@@ -159,6 +159,47 @@ START_TEST(tiny_products)
 }
 END_TEST
 
+/* Of float64, with all numbers of rows and columns behind the last whole tile. */
+START_TEST(tiny_tiles)
+{
+    static const int64_t rows[] = { 1, 2, 3, 4, 7, 9 }, inner[] = { 1, 6, 19 };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t q = 0; q < sizeof inner / sizeof *inner; q++)
+            for (int64_t n = 4; n < 21; n++)
+                check(EDDY_FLOAT64, rows[i], n, inner[q], _i & 1, _i & 2);
+}
+END_TEST
+
+/* A row, or with `column` a column, whose pieces depend on the number of threads. */
+static eddy_array *vector_product(bool column, int threads)
+{
+    enum { N = 5000, K = 333 };
+    eddy_graph   *g = eddy_graph_new();
+    eddy_tensor   x = eddy_random_uniform(g, column ? EDDY_SHAPE(K, 1) : EDDY_SHAPE(1, K),
+                                          .dtype = EDDY_FLOAT64, .seed = 1);
+    eddy_tensor   m = eddy_random_uniform(g, EDDY_SHAPE(K, N), .dtype = EDDY_FLOAT64, .seed = 2);
+    eddy_tensor   y = column ? eddy_matmul(m, x, .transpose_a = true) : eddy_matmul(x, m);
+    eddy_session *s = eddy_session_new(g, .threads = threads);
+    eddy_array   *out[1] = { NULL };
+    const eddy_status status = eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), out);
+    ck_assert_msg(status == EDDY_OK, "%s", eddy_session_message(s));
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return out[0];
+}
+
+START_TEST(rows_have_the_same_bits)
+{
+    eddy_array *alone = vector_product(_i, 1);
+    for (int threads = 2; threads < 5; threads++) {
+        eddy_array *y = vector_product(_i, threads);
+        ck_assert_mem_eq(eddy_array_data(y), eddy_array_data(alone), eddy_array_bytes(alone));
+        eddy_array_free(y);
+    }
+    eddy_array_free(alone);
+}
+END_TEST
+
 /* OpenBLAS 0.3.21 reads behind a complex vector for results of 2, 6, 10, ... elements. */
 START_TEST(reads_end_with_the_operands)
 {
@@ -186,6 +227,8 @@ Suite *product_blocks_suite(void)
     tcase_add_loop_test(c, rows_times_constants, 0, 4);
     tcase_add_loop_test(c, few_columns, 0, 4);
     tcase_add_loop_test(c, tiny_products, 0, 4);
+    tcase_add_loop_test(c, tiny_tiles, 0, 4);
+    tcase_add_loop_test(c, rows_have_the_same_bits, 0, 2);
     tcase_add_loop_test(c, reads_end_with_the_operands, 0, 4);
     suite_add_tcase(s, c);
     suite_add_tcase(s, many);
