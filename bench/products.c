@@ -1,10 +1,10 @@
 /* products.c -- matrix products compared with OpenBLAS: operations per second, and the ratio of
  * times. For float32, on one thread and on two, the shapes are those of the networks in
- * bench/workloads: forward, gradient of the input (NT), gradient of the weights (TN). For float64,
- * in processor time of one thread, they are thin and small, and the peer is the faster of dgemm and
- * one dgemv for each column.
+ * bench/workloads: forward, gradient of the input (NT), gradient of the weights (TN). For float64
+ * and complex128, in processor time of one thread, they are thin and small, single or in batches,
+ * and the peer is the faster of gemm and one gemv for the row or for each column.
  *
- *   products [0 | 1 | 2]      at most the baseline, AVX2, AVX-512 */
+ *   products [0 | 1 | 2] [thin]      at most the baseline, AVX2, AVX-512; those of 64 bits only */
 #include "bench/bench.h"
 #include "graph/base/cpu.h"
 #include "ops/kernels/matmul/gemm.h"
@@ -95,39 +95,111 @@ static void measure(const struct shape *s, int threads, bench_table *rates, benc
     free(p.scratch);
 }
 
-/* -------------------------------------------------------------------- float64 -- */
+/* ---------------------------------------------------------------- 64 bits -- */
 
-static const struct shape thin[] = {
-    { "column 64x1x64", 0, 0, 64, 1, 64 },
-    { "column 500x1x500", 0, 0, 500, 1, 500 },
-    { "column 500x1x500, transposed", 1, 0, 500, 1, 500 },
-    { "column 1500x1x1500", 0, 0, 1500, 1, 1500 },
-    { "column 1500x1x1500, transposed", 1, 0, 1500, 1, 1500 },
-    { "two columns 1000x2x1000", 0, 0, 1000, 2, 1000 },
-    { "three columns 1000x3x1000", 0, 0, 1000, 3, 1000 },
-    { "six columns 1000x6x1000", 0, 0, 1000, 6, 1000 },
-    { "tall 100000x5x5", 0, 0, 100000, 5, 5 },
-    { "normal equations 5x5x100000", 1, 0, 5, 5, 100000 },
-    { "square 4", 0, 0, 4, 4, 4 },
-    { "square 16", 0, 0, 16, 16, 16 },
-    { "square 64", 0, 0, 64, 64, 64 },
+typedef struct thin {
+    const char *name;
+    bool        transpose_a;
+    int         m, n, k, count;                /* of matrices in a batch */
+} thin;
+
+static const thin float64[] = {
+    { "column 64x1x64", 0, 64, 1, 64, 1 },
+    { "column 500x1x500", 0, 500, 1, 500, 1 },
+    { "column 500x1x500, transposed", 1, 500, 1, 500, 1 },
+    { "column 1500x1x1500", 0, 1500, 1, 1500, 1 },
+    { "column 1500x1x1500, transposed", 1, 1500, 1, 1500, 1 },
+    { "row 1x500x500", 0, 1, 500, 500, 1 },
+    { "row 1x1500x1500", 0, 1, 1500, 1500, 1 },
+    { "two columns 1000x2x1000", 0, 1000, 2, 1000, 1 },
+    { "three columns 1000x3x1000", 0, 1000, 3, 1000, 1 },
+    { "six columns 1000x6x1000", 0, 1000, 6, 1000, 1 },
+    { "tall 100000x5x5", 0, 100000, 5, 5, 1 },
+    { "normal equations 5x5x100000", 1, 5, 5, 100000, 1 },
+    { "square 4", 0, 4, 4, 4, 1 },
+    { "square 8", 0, 8, 8, 8, 1 },
+    { "square 12", 0, 12, 12, 12, 1 },
+    { "square 16", 0, 16, 16, 16, 1 },
+    { "square 24", 0, 24, 24, 24, 1 },
+    { "square 64", 0, 64, 64, 64, 1 },
+    { "1000 of 3x3x3", 0, 3, 3, 3, 1000 },
+    { "1000 of 8x8x8", 0, 8, 8, 8, 1000 },
+    { "100 of 32x32x32", 0, 32, 32, 32, 100 },
 };
-enum { THIN = sizeof thin / sizeof *thin, WAYS = 3 };
+static const thin complex128[] = {
+    { "complex column 500x1x500", 0, 500, 1, 500, 1 },
+    { "complex column 500x1x500, transposed", 1, 500, 1, 500, 1 },
+    { "complex row 1x500x500", 0, 1, 500, 500, 1 },
+    { "complex, two columns 500x2x500", 0, 500, 2, 500, 1 },
+    { "complex tall 50000x5x5", 0, 50000, 5, 5, 1 },
+    { "complex square 4", 0, 4, 4, 4, 1 },
+    { "complex square 16", 0, 16, 16, 16, 1 },
+    { "complex square 64", 0, 64, 64, 64, 1 },
+    { "complex, 1000 of 4x4x4", 0, 4, 4, 4, 1000 },
+};
+enum { WAYS = 3 };
 
-static double wide_a[MOST], wide_b[MOST], wide_y[MOST];
+static double wide_a[2 * MOST], wide_b[2 * MOST], wide_y[2 * MOST];
 
-/* By Eddy, by dgemm, by dgemv. */
-static void product64(const eddy_kernel *k, const eddy_product *p, int how)
+static void by_gemm(bool is_complex, CBLAS_TRANSPOSE ta, const eddy_product *p)
 {
-    const CBLAS_TRANSPOSE ta = p->transpose_a ? CblasTrans : CblasNoTrans;
-    const int m = (int)p->m, n = (int)p->n, inner = (int)p->k, lda = (int)p->lda;
-    if (how == 0) eddy__product_run(k, p);
-    else if (how == 1)
-        cblas_dgemm(CblasRowMajor, ta, CblasNoTrans, m, n, inner, 1, wide_a, lda, wide_b,
-                    (int)p->ldb, 0, wide_y, n);
+    static const double one[] = { 1, 0 }, zero[] = { 0, 0 };
+    const int m = (int)p->m, n = (int)p->n, k = (int)p->k, lda = (int)p->lda, ldb = (int)p->ldb;
+    if (is_complex)
+        cblas_zgemm(CblasRowMajor, ta, CblasNoTrans, m, n, k, one, p->a, lda, p->b, ldb, zero, p->y,
+                    n);
+    else
+        cblas_dgemm(CblasRowMajor, ta, CblasNoTrans, m, n, k, 1, p->a, lda, p->b, ldb, 0, p->y, n);
+}
+
+/* The matrix of so many rows and columns, as it is stored, times a vector; `step` is the distance
+ * of its elements, and of those of the result. */
+static void by_gemv(bool is_complex, CBLAS_TRANSPOSE t, int rows, int columns, const void *matrix,
+                    const void *x, void *out, int step)
+{
+    static const double one[] = { 1, 0 }, zero[] = { 0, 0 };
+    if (is_complex)
+        cblas_zgemv(CblasRowMajor, t, rows, columns, one, matrix, columns, x, step, zero, out,
+                    step);
+    else
+        cblas_dgemv(CblasRowMajor, t, rows, columns, 1, matrix, columns, x, step, 0, out, step);
+}
+
+/* A row, or each of the columns. */
+static void by_vectors(bool is_complex, CBLAS_TRANSPOSE ta, const eddy_product *p)
+{
+    const int m = (int)p->m, n = (int)p->n, k = (int)p->k, size = is_complex ? 16 : 8;
+    const bool transposed = ta == CblasTrans;
+    if (m == 1) by_gemv(is_complex, CblasTrans, k, n, p->b, p->a, p->y, 1);
     else for (int j = 0; j < n; j++)
-        cblas_dgemv(CblasRowMajor, ta, p->transpose_a ? inner : m, p->transpose_a ? m : inner, 1,
-                    wide_a, lda, wide_b + j, n, 0, wide_y + j, n);
+        by_gemv(is_complex, ta, transposed ? k : m, transposed ? m : k, p->a,
+                (const char *)p->b + j * size, (char *)p->y + j * size, n);
+}
+
+/* The matrices of a batch are one after the other. */
+static void at(const void *arg, int64_t i, eddy_product *p)
+{
+    const eddy_product *first = arg;
+    const int64_t       size = (int64_t)eddy_dtype_size(p->dtype);
+    p->a = (const char *)first->a + i * p->m * p->k * size;
+    p->b = (const char *)first->b + i * p->k * p->n * size;
+    p->y = (char *)first->y + i * p->m * p->n * size;
+}
+
+/* By Eddy, by gemm, by gemv. */
+static void product(const thin *s, eddy_product p, int how)
+{
+    const eddy_kernel     k = { .threads = 1 };
+    const eddy_product    first = p;
+    const bool            is_complex = p.dtype == EDDY_COMPLEX128;
+    const CBLAS_TRANSPOSE ta = s->transpose_a ? CblasTrans : CblasNoTrans;
+    if (how == 0 && s->count > 1) eddy__product_many(&k, &p, s->count, at, &first);
+    else if (how == 0) eddy__product_run(&k, &p);
+    for (int i = 0; i < s->count && how > 0; i++) {
+        at(&first, i, &p);
+        if (how == 1) by_gemm(is_complex, ta, &p);
+        else by_vectors(is_complex, ta, &p);
+    }
 }
 
 static double processor_time(void)
@@ -137,20 +209,19 @@ static double processor_time(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void measure64(const struct shape *s, bench_table *rates, bench_table *gains)
+static void measure64(const thin *s, eddy_dtype d, bench_table *rates, bench_table *gains)
 {
     static bench_samples rate, gain;
-    const eddy_kernel k = { .threads = 1 };
-    const double      operations = 2.0 * s->m * s->n * s->k;
-    const int         times = (int)(SLICE / 10 / operations) + 1;
-    eddy_product p = eddy__product_of(EDDY_FLOAT64, s->transpose_a, false, s->m, s->n, s->k);
+    const double operations = (d == EDDY_COMPLEX128 ? 8.0 : 2.0) * s->m * s->n * s->k * s->count;
+    const int    times = (int)(SLICE / 10 / operations) + 1;
+    eddy_product p = eddy__product_of(d, s->transpose_a, false, s->m, s->n, s->k);
     p.a = wide_a, p.b = wide_b, p.y = wide_y;
     rate.n = gain.n = 0;
     for (int i = -WARM_UP; i < ROUNDS; i++) {
         double took[WAYS];
         for (int how = 0; how < WAYS; how++) {
             const double start = processor_time();
-            for (int j = 0; j < times; j++) product64(&k, &p, how);
+            for (int j = 0; j < times; j++) product(s, p, how);
             took[how] = processor_time() - start;
         }
         if (i < 0) continue;
@@ -163,11 +234,14 @@ static void measure64(const struct shape *s, bench_table *rates, bench_table *ga
 
 static void thin_products(void)
 {
-    static bench_table rates = { .program = "products of float64, one thread" };
-    static bench_table gains = { .program = "products of float64 over OpenBLAS" };
+    static bench_table rates = { .program = "products of 64 bits, one thread" };
+    static bench_table gains = { .program = "products of 64 bits over OpenBLAS" };
     openblas_set_num_threads(1);
-    for (int i = 0; i < MOST; i++) wide_a[i] = a[i], wide_b[i] = b[i];
-    for (int i = 0; i < THIN; i++) measure64(&thin[i], &rates, &gains);
+    for (int i = 0; i < 2 * MOST; i++) wide_a[i] = a[i % MOST], wide_b[i] = b[i % MOST];
+    for (size_t i = 0; i < sizeof float64 / sizeof *float64; i++)
+        measure64(&float64[i], EDDY_FLOAT64, &rates, &gains);
+    for (size_t i = 0; i < sizeof complex128 / sizeof *complex128; i++)
+        measure64(&complex128[i], EDDY_COMPLEX128, &rates, &gains);
     bench_print(&rates);
     bench_print(&gains);
 }
@@ -182,7 +256,7 @@ int main(int argc, char **argv)
     bench_uniform(a, MOST, 1, -1, 1);
     bench_uniform(b, MOST, 2, -1, 1);
     thin_products();
-    for (int threads = 1; threads <= 2; threads++) {
+    for (int threads = 1; threads <= 2 && argc < 3; threads++) {
         openblas_set_num_threads(threads);
         for (int i = 0; i < SHAPES; i++)
             measure(&shapes[i], threads, &rates[threads - 1], &gains[threads - 1]);
