@@ -32,8 +32,8 @@ AGREE = 1e-4
 class Side:
     """A running program that makes the requested number of steps."""
 
-    def __init__(self, command, name, options, threads, with_torch=False):
-        words = command + [name, "--threads", str(threads), "--slices"]
+    def __init__(self, command, name, options, threads, with_torch=False, words=()):
+        words = command + [name, "--threads", str(threads), "--slices", *words]
         self.process = subprocess.Popen(words + (["--cpu"] if options.cpu else []), text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         env=surroundings(threads, with_torch))
@@ -78,6 +78,13 @@ def torch_command(program):
         except OSError:
             pass
     return None
+
+
+def restart_with_torch():
+    """Goes on in a Python that has PyTorch, if there is one."""
+    command = torch_command(sys.argv[0])
+    if command and command[0] != sys.executable:
+        os.execv(command[0], command + sys.argv[1:])
 
 
 def agree(a, b):

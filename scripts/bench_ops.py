@@ -17,18 +17,23 @@ import subprocess
 import sys
 import time
 
+import bench
+
 SUM_AGREES = 2e-3
 
 
-def numbers(np, shape, seed, low, high):
-    """As bench_uniform: SplitMix64 of a counter."""
-    mask = (1 << 64) - 1
-    z = np.arange(1, math.prod(shape) + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+def numbers(np, shape, seed, low, high, dtype="float32"):
+    """As bench_uniform: SplitMix64 of a counter, in float32 at first."""
+    mask, parts = (1 << 64) - 1, 2 if dtype.startswith("complex") else 1
+    z = np.arange(1, parts * math.prod(shape) + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     z += np.uint64(seed * 0xD1342543DE82EF95 & mask)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     unit = ((z ^ (z >> np.uint64(31))) >> np.uint64(40)).astype(np.float64) / 2.0 ** 24
-    return (low + (high - low) * unit).astype(np.float32).reshape(shape)
+    v = (low + (high - low) * unit).astype(np.float32)
+    if parts == 2:
+        return v.astype(np.float64).view(np.complex128).reshape(shape)
+    return v.astype(dtype).reshape(shape)
 
 
 def torch_rows():
@@ -49,11 +54,11 @@ class Torch:
         import torch
         self.torch, self.function, self.row = torch, function, row
 
-        def drawn(of):
-            return [torch.from_numpy(numbers(np, i["shape"], i["seed"], i["low"], i["high"]))
+        def drawn(of, dtype):
+            return [torch.from_numpy(numbers(np, i["shape"], i["seed"], i["low"], i["high"], dtype))
                     .requires_grad_(row["gradient"]) for i in row[of]]
 
-        self.inputs, variables = drawn("inputs"), drawn("variables")
+        self.inputs, variables = drawn("inputs", row["dtype"]), drawn("variables", "float32")
         with torch.no_grad():
             if hasattr(function, "convert"):
                 variables = [v.detach().contiguous().requires_grad_(row["gradient"] and wanted)
@@ -70,8 +75,12 @@ class Torch:
                                         allow_unused=True)
 
     def sum_of(self, out):
-        return sum(float(o.double().sum()) for o in out
-                   if o is not None and o.dtype == self.torch.float32)
+        dtype, total = getattr(self.torch, self.row["dtype"]), 0.0
+        for o in out:
+            if o is not None and o.dtype == dtype:
+                o = self.torch.view_as_real(o) if o.is_complex() else o
+                total += float(o.double().sum())
+        return total
 
     def measure(self, seconds, clock):
         begun, from_, calls = time.perf_counter(), clock(), 0
@@ -116,6 +125,18 @@ def compare(eddy, row, function, options):
     return statistics.median(ours), statistics.median(theirs), statistics.median(ratios), agrees
 
 
+def functions_of(threads):
+    """PyTorch's functions of the rows; none if it is not installed."""
+    os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = str(threads)
+    try:
+        import torch
+        torch.set_num_threads(threads)
+        return torch_rows()
+    except ImportError:
+        print("bench: python3-torch is not installed: no comparison", file=sys.stderr)
+        return {}
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("program")
@@ -126,15 +147,9 @@ def main():
     p.add_argument("--family", action="append", help="bench/ops/rows_FAMILY.c alone")
     p.add_argument("names", nargs="*")
     options = p.parse_intermixed_args()
-    os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = str(options.threads)
-    try:
-        import torch
-        torch.set_num_threads(options.threads)
-        functions = torch_rows()
-    except ImportError:
-        print("bench: python3-torch is not installed: no comparison", file=sys.stderr)
-        functions = {}
-    eddy, failed = Eddy(options.program, options.threads), False
+    bench.restart_with_torch()
+    functions, failed = functions_of(options.threads), False
+    eddy = Eddy(options.program, options.threads)
     print(f"| operation | eddy ms | torch ms | ratio |\n|---|---:|---:|---:|")
     for row in eddy.rows:
         name = row["name"]

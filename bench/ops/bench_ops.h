@@ -6,7 +6,8 @@
  *     ROWS = { "tan": torch.tan, "sort last": lambda x: torch.sort(x, -1)[0] }
  *
  * scripts/bench_ops.py runs both in turns on the same numbers and compares the sums of their
- * results.  Inputs are float32, uniform in [low, high); 0, 0 is [-1, 1).  Where `gradient` is set,
+ * results.  Inputs are of `dtype`, or float32, uniform in [low, high), both parts of a complex number
+ * too; 0, 0 is [-1, 1).  Where `gradient` is set,
  * the sum of the result is differentiated with respect to all inputs and trainable variables
  * (PyTorch's side does so itself), and the gradients are the result.
  *
@@ -27,6 +28,7 @@ typedef struct ops_row {
     int         n;
     eddy_shape  shape[OPS_INPUTS];
     double      low[OPS_INPUTS], high[OPS_INPUTS];
+    eddy_dtype  dtype;
     bool        gradient;
     bool        random;             /* nothing is compared */
     bool        updates;            /* variables change from call to call */

@@ -53,12 +53,25 @@ static eddy_tensor variable(const trial *t, int i)
     return eddy_collection_at(t->graph, EDDY_TRAINABLE_VARIABLES, i);
 }
 
+static eddy_dtype input_type(const ops_row *row)
+{
+    return row->dtype ? row->dtype : EDDY_FLOAT32;
+}
+
+/* The type of the elements, or of the parts of complex ones. */
+static bool wide(eddy_dtype d) { return eddy_dtype_real(d) == EDDY_FLOAT64; }
+
+static int64_t parts(const eddy_array *a)
+{
+    return eddy_array_count(a) * (eddy_dtype_is_complex(eddy_array_dtype(a)) ? 2 : 1);
+}
+
 /* Builds the graph, with the result of the row as y[0]. */
 static void build(trial *t, const ops_row *row)
 {
     *t = (trial){ .row = row, .graph = eddy_graph_new(), .n_out = 1 };
     for (int i = 0; i < row->n; i++)
-        t->x[i] = eddy_placeholder(t->graph, NULL, EDDY_FLOAT32, row->shape[i]);
+        t->x[i] = eddy_placeholder(t->graph, NULL, input_type(row), row->shape[i]);
     t->y[0] = row->build(t->graph, t->x);
     need(t, eddy_graph_status(t->graph) == EDDY_OK);
 }
@@ -77,8 +90,8 @@ static void print_row(const char *family, const ops_row *r)
 {
     trial t;
     build(&t, r);
-    printf("{\"family\": \"%s\", \"name\": \"%s\", \"gradient\": %s, ", family, r->name,
-           word(r->gradient));
+    printf("{\"family\": \"%s\", \"name\": \"%s\", \"dtype\": \"%s\", \"gradient\": %s, ", family,
+           r->name, eddy_dtype_name(input_type(r)), word(r->gradient));
     printf("\"random\": %s, \"updates\": %s, \"inputs\": [", word(r->random), word(r->updates));
     for (int k = 0; k < r->n; k++) {
         const bool usual = r->low[k] == 0 && r->high[k] == 0;
@@ -143,13 +156,16 @@ static void call(trial *t)
     need(t, eddy_callable_run(t->call, (const eddy_array *const *)t->in, t->out) == EDDY_OK);
 }
 
+/* Of results of the type of the inputs. */
 static double sum_of(const trial *t)
 {
     double sum = 0;
     for (int i = 0; i < t->n_out; i++) {
-        const float *v = eddy_array_data(t->out[i]);
-        if (eddy_array_dtype(t->out[i]) != EDDY_FLOAT32) continue;
-        for (int64_t k = 0; k < eddy_array_count(t->out[i]); k++) sum += v[k];
+        const float  *narrow = eddy_array_data(t->out[i]);
+        const double *doubles = eddy_array_data(t->out[i]);
+        if (eddy_array_dtype(t->out[i]) != input_type(t->row)) continue;
+        for (int64_t k = 0; k < parts(t->out[i]); k++)
+            sum += wide(input_type(t->row)) ? doubles[k] : (double)narrow[k];
     }
     return sum;
 }
@@ -162,16 +178,25 @@ static void compile(trial *t)
     need(t, t->call != NULL);
 }
 
+static eddy_array *drawn(const ops_row *row, int i)
+{
+    eddy_array   *a = eddy_array_new(input_type(row), row->shape[i]);
+    const bool    usual = row->low[i] == 0 && row->high[i] == 0;
+    const int64_t n = parts(a);
+    float        *v = wide(input_type(row)) ? malloc((size_t)n * sizeof *v) : eddy_array_data(a);
+    bench_need(v != NULL, "out of memory");
+    bench_uniform(v, n, (uint64_t)i + 1, usual ? -1 : row->low[i], usual ? 1 : row->high[i]);
+    if (!wide(input_type(row))) return a;
+    for (int64_t k = 0; k < n; k++) ((double *)eddy_array_data(a))[k] = (double)v[k];
+    free(v);
+    return a;
+}
+
 /* Ready to be measured; called once. */
 static void begin(trial *t, const ops_row *row, int threads)
 {
     build(t, row);
-    for (int i = 0; i < row->n; i++) {
-        const bool usual = row->low[i] == 0 && row->high[i] == 0;
-        t->in[i] = eddy_array_new(EDDY_FLOAT32, row->shape[i]);
-        bench_uniform(eddy_array_data(t->in[i]), eddy_array_count(t->in[i]), (uint64_t)i + 1,
-                      usual ? -1 : row->low[i], usual ? 1 : row->high[i]);
-    }
+    for (int i = 0; i < row->n; i++) t->in[i] = drawn(row, i);
     if (row->gradient) differentiate(t);
     need(t, eddy_graph_status(t->graph) == EDDY_OK);
     t->session = eddy_session_new(t->graph, .threads = threads);
