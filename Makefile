@@ -763,8 +763,14 @@ $(BUILD)/hostile: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/hostile/*.c))
 bench: $(WORKLOADS) ## compare training steps with PyTorch (BENCH='--quick mlp_b128 lstm': some of them)
 	@sh scripts/bench.sh $(WORKLOADS) --out $(BUILD)/bench $(if $(BENCH),$(BENCH),--page)
 
-bench-check: $(WORKLOADS) ## measure training steps and compare with bench/ratios.json
+bench-check: ## measure training steps, and what has a mark, and compare with bench/ratios.json and marks.json
+	@$(MAKE) --no-print-directory benches
 	@sh scripts/bench.sh $(WORKLOADS) --out $(BUILD)/bench --check $(BENCH)
+	@python3 scripts/bench_marks.py $(BUILD) --check
+
+bench-marks: ## measure everything else that has a mark (BENCH='--quick products jacobians': some groups)
+	@$(MAKE) --no-print-directory benches
+	@python3 scripts/bench_marks.py $(BUILD) $(if $(BENCH),$(BENCH),--page)
 
 instructions: $(WORKLOADS) ## count the instructions of each training step (UPDATE=1: store the counts)
 	@sh scripts/setup.sh valgrind
@@ -863,6 +869,6 @@ help: ## list the targets
 .PHONY: all lib machines check-machines objects command examples tests benches setup demo check run-tests docs interface bindings onnx-gradients accuracy hunt passes roundtrip sanitize \
         style-scripts self-checking read-back transcripts pages quick-memory quick-crashes quick-hostile \
         sanitized-tests sanitized valgrind tsan msan threads determinism portability cover covered mutants fuzz fuzzing corpus torture torture-quick hostile \
-        bench bench-check bench-inference bench-machines scale bench-ops instructions \
+        bench bench-check bench-marks bench-inference bench-machines scale bench-ops instructions \
         gdb parts headers packages style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:

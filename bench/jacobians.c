@@ -195,7 +195,7 @@ static const problem groups[][WAYS] = {
       { "the same by rows", tall_by_rows, PARAMETERS },
       { "the same by blocks of rows, 8 MiB", tall_in_blocks, PARAMETERS } },
     { { "Hessian of a chain of 1000", chain, 1000 },
-      { "the same, sparse", sparse_chain, 1000 } },
+      { "Hessian of a chain of 1000, sparse", sparse_chain, 1000 } },
     { { "Hessian of a chain of 100 000, sparse", sparse_chain, 100000 } },
 };
 

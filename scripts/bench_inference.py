@@ -40,6 +40,18 @@ def onnx_runtime_command(out):
     return ["node", ONNX_RUNTIME]
 
 
+def programs_in_turns(options):
+    """The commands that exist here."""
+    programs = dict(eddy=[options.program], torch=bench.torch_command(TORCH),
+                    ort=onnx_runtime_command(options.out))
+    for key, what in (("torch", "PyTorch (Debian: python3-torch)"),
+                      ("ort", "ONNX Runtime (npm: onnxruntime-node)")):
+        if not programs[key]:
+            print(what, "is not installed: compared without it")
+            del programs[key]
+    return programs
+
+
 def measure(name, threads, options, programs):
     """One row of the table; milliseconds."""
     folder = os.path.join(options.out, "models")
@@ -104,13 +116,7 @@ def main():
     unknown = set(options.names) - set(known)
     if unknown:
         sys.exit(f"no such model: {' '.join(sorted(unknown))}")
-    programs = dict(eddy=[options.program], torch=bench.torch_command(TORCH),
-                    ort=onnx_runtime_command(options.out))
-    for key, what in (("torch", "PyTorch (Debian: python3-torch)"),
-                      ("ort", "ONNX Runtime (npm: onnxruntime-node)")):
-        if not programs[key]:
-            print(what, "is not installed: compared without it")
-            del programs[key]
+    programs = programs_in_turns(options)
     rows = []
     print(printed(TITLES))
     for threads in options.threads:
