@@ -24,8 +24,10 @@ typedef struct block {
 static block block_of(const eddy_product *p)
 {
     return (block){ p->a, p->b, p->y, p->m, p->n,
-                    .a_row = p->transpose_a ? 1 : p->lda, .a_step = p->transpose_a ? p->lda : 1,
-                    .b_step = p->transpose_b ? 1 : p->ldb, .b_column = p->transpose_b ? p->ldb : 1 };
+                    .a_row = p->transpose_a ? 1 : p->lda,
+                    .a_step = p->transpose_a ? p->lda : 1,
+                    .b_step = p->transpose_b ? 1 : p->ldb,
+                    .b_column = p->transpose_b ? p->ldb : 1 };
 }
 
 #define FOR_PRODUCTS(M, ...)                                                    \
