@@ -26,4 +26,4 @@ EDDY_INLINE void LOOP(row_product)(const eddy_row_product *r)
     }
 }
 
-EDDY_CLONES_OF(NAME(row_product), (const eddy_row_product *r), (r))
+EDDY_CLONES_TO_AVX2_OF(NAME(row_product), (const eddy_row_product *r), (r))

@@ -28,35 +28,51 @@ EDDY_INLINE void tile(const eddy_tiny_product *t, int64_t i, int rows, int64_t j
         for (int v = 0; v < vectors; v++) *(four *)(y + r * t->ldy + v * LANES) = sum[r][v];
 }
 
-/* The same for one column. */
-EDDY_INLINE void column(const eddy_tiny_product *t, int64_t i, int rows, int64_t j)
+/* Rows of the last columns from j on, which are less than a vector. */
+static void edge(const eddy_tiny_product *t, int64_t i, int rows, int64_t j)
 {
-    const double *a = t->a + i * t->a_row, *b = t->b + j;
-    double       *y = t->y + i * t->ldy + j, sum[ROWS];
-    for (int r = 0; r < rows; r++) sum[r] = t->beta == 0 ? 0 : t->beta * y[r * t->ldy];
-    for (int64_t q = 0; q < t->k; q++, a += t->a_step, b += t->b_step)
-        for (int r = 0; r < rows; r++) sum[r] += t->alpha * a[r * t->a_row] * *b;
-    for (int r = 0; r < rows; r++) y[r * t->ldy] = sum[r];
+    for (int64_t r = i; r < i + rows; r++)
+        for (int64_t c = j; c < t->n; c++) {
+            double *y = t->y + r * t->ldy + c, sum = t->beta == 0 ? 0 : t->beta * *y;
+            for (int64_t q = 0; q < t->k; q++)
+                sum += t->alpha * t->a[r * t->a_row + q * t->a_step] * t->b[q * t->b_step + c];
+            *y = sum;
+        }
 }
 
 /* Without beta, the last columns may be computed twice. */
-EDDY_INLINE void strip(const eddy_tiny_product *t, int64_t i, int rows)
+EDDY_INLINE void strip(const eddy_tiny_product *t, int64_t i, int rows, int vectors)
 {
     int64_t j = 0;
-    for (; j + VECTORS * LANES <= t->n; j += VECTORS * LANES) tile(t, i, rows, j, VECTORS);
-    for (; j + LANES <= t->n; j += LANES) tile(t, i, rows, j, 1);
-    if (j < t->n && t->n >= LANES && t->beta == 0) tile(t, i, rows, t->n - LANES, 1);
-    else for (; j < t->n; j++) column(t, i, rows, j);
+    for (; vectors > 1 && j + vectors * LANES <= t->n; j += vectors * LANES)
+        tile(t, i, rows, j, vectors);
+    for (; j < t->n; j += LANES) {
+        if (j + LANES > t->n && (t->n < LANES || t->beta != 0)) {
+            edge(t, i, rows, j);
+            return;
+        }
+        if (j + LANES > t->n) j = t->n - LANES;
+        tile(t, i, rows, j, 1);
+    }
 }
 
-EDDY_INLINE void run_all(const eddy_tiny_product *t)
+/* By tiles of so many rows and vectors. */
+EDDY_INLINE void run(const eddy_tiny_product *t, int rows, int vectors)
 {
     int64_t i = 0;
-    for (; i + ROWS <= t->m; i += ROWS) strip(t, i, ROWS);
-    if (i + 2 <= t->m) strip(t, i, 2), i += 2;
-    if (i < t->m) strip(t, i, 1);
+    for (; i + rows <= t->m; i += rows) strip(t, i, rows, vectors);
+    for (; i < t->m; i++) strip(t, i, 1, vectors);
 }
-EDDY_CLONES_TO_AVX2_OF(run, (const eddy_tiny_product *t), (t))
+
+/* Tiles that fit into the registers. */
+static void run_small(const eddy_tiny_product *t) { run(t, 2, 1); }
+#if defined(__x86_64__)
+EDDY_TARGET_AVX2 static void run_avx2(const eddy_tiny_product *t) { run(t, ROWS, VECTORS); }
+static bool has_avx2(void) { return eddy__instructions_used() != EDDY_BASELINE; }
+#else
+static void run_avx2(const eddy_tiny_product *t) { run_small(t); }
+static bool has_avx2(void) { return false; }
+#endif
 
 void eddy__tiny_product(const eddy_tiny_product *t)
 {
@@ -68,5 +84,6 @@ void eddy__tiny_product(const eddy_tiny_product *t)
                 b[q * t->n + j] = t->b[q * t->b_step + j * t->b_column];
         straight.b = b, straight.b_step = t->n, straight.b_column = 1;
     }
-    EDDY_BEST_OF(run)(&straight);
+    if (has_avx2()) run_avx2(&straight);
+    else run_small(&straight);
 }
