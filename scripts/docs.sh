@@ -34,11 +34,17 @@ awk -v out="$out" '
     want != "" { print > want }
 ' "$@" > "$out/list"
 
+# Compiled as many at a time as there are processors, and run one after the other: some write files.
+cat > "$out/compile.sh" <<'END'
+build=$1 libraries=$2 file=$3 where=$4
+# shellcheck disable=SC2086  # CC and the libraries are words
+${CC:-cc} -std=c11 -Wall -Wextra -Ibuild/include "$file" "$build/libeddy_distributed.a" "$build/libeddy_input.a" "$build/libeddy_formats.a" "$build/libeddy.a" -o "${file%.c}" $libraries ||
+    { echo "$where: does not compile" >&2; exit 1; }
+END
+export CC
+xargs -n 2 -P "$(nproc)" sh "$out/compile.sh" "$build" "$LIBS" < "$out/list"
 while read -r file where; do
     program=${file%.c}
-    # shellcheck disable=SC2086  # CC and LIBS are words
-    ${CC:-cc} -std=c11 -Wall -Wextra -Ibuild/include "$file" "$build/libeddy_distributed.a" "$build/libeddy_input.a" "$build/libeddy_formats.a" "$build/libeddy.a" -o "$program" $LIBS ||
-        { echo "$where: does not compile" >&2; exit 1; }
     "$program" > "$program.out" 2>&1 </dev/null ||
         { cat "$program.out"; echo "$where: fails" >&2; exit 1; }
     [ ! -f "$program.want" ] || diff "$program.want" "$program.out" ||
