@@ -17,6 +17,17 @@ bool eddy__product_has_pairs(int64_t m, int64_t n, int64_t k)
     return m > 1 && n > 1 && k > 0 && k % 2 == 0 && has_instructions();
 }
 
+/* As eddy__gemm_tiles_used(). */
+bool eddy__product_widens(int64_t m, int64_t n, int64_t k)
+{
+#if defined(__x86_64__)
+    return m > 1 && n > 1 && k > 0 && !eddy__product_has_pairs(m, n, k) &&
+           eddy__instructions_used() >= EDDY_AVX2 && __builtin_cpu_supports("fma");
+#else
+    return (void)m, (void)n, (void)k, false;
+#endif
+}
+
 bool eddy__conv_has_pairs(int64_t channels)
 {
     return channels > 0 && channels % 2 == 0 && has_instructions();

@@ -62,7 +62,8 @@ static bool batch_matmul_infer(eddy_infer *c)
 static eddy_product product_of(const eddy_kernel *k, int64_t *count)
 {
     const eddy_matmul_attrs t = *(const eddy_matmul_attrs *)k->attrs;
-    eddy_product p = eddy__product_like(t, k->in[0]->type, k->in[1]->type);
+    eddy_product p = eddy__product_like(t, k->in[0]->type, k->in[1]->type,
+                                        k->out[0]->type.dtype);
     *count = eddy__matrices_of(k->out[0]->type.shape);
     if (!t.transpose_a && eddy__matrices_of(k->in[1]->type.shape) == 1 &&
         eddy__matrices_of(k->in[0]->type.shape) == *count) {
@@ -90,7 +91,7 @@ static void place(const void *kernel, int64_t i, eddy_product *p)
     const int64_t     b = eddy__matrix_at(y, k->in[1]->type.shape, i);
     p->a = (const char *)k->in[0]->data + a * p->m * p->k * size;
     p->b = (const char *)k->in[1]->data + b * p->k * p->n * size;
-    p->y = (char *)k->out[0]->data + i * p->m * p->n * (int64_t)eddy_dtype_size(p->dtype);
+    p->y = (char *)k->out[0]->data + i * p->m * p->n * (int64_t)eddy_dtype_size(k->out[0]->type.dtype);
 }
 
 static eddy_status batch_matmul_kernel(eddy_kernel *k)

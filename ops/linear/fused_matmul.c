@@ -67,7 +67,8 @@ static bool fused_matmul_infer(eddy_infer *c)
 static eddy_product fused_product(const eddy_kernel *k)
 {
     const eddy_fused_matmul_attrs *f = k->attrs;
-    eddy_product p = eddy__product_like(f->transposes, k->in[0]->type, k->in[1]->type);
+    eddy_product p = eddy__product_like(f->transposes, k->in[0]->type, k->in[1]->type,
+                                        k->out[0]->type.dtype);
     p.alpha = f->alpha;
     return p;
 }
@@ -87,9 +88,9 @@ static eddy_status fused_matmul_kernel(eddy_kernel *k)
     p.plan = k->state, p.scratch = k->scratch;
     if (f->has_bias) p.bias = k->in[2]->data;
     if (f->has_residual) p.residual = k->in[2 + f->has_bias]->data;
+    const eddy_type element = { .dtype = p.dtype };
     if (f->activation > 0)
-        p.activation = eddy__fused_activations[f->activation]->tile(&k->out[0]->type,
-                                                                    &k->out[0]->type);
+        p.activation = eddy__fused_activations[f->activation]->tile(&element, &element);
     eddy__product_run(k, &p);
     return EDDY_OK;
 }
@@ -184,7 +185,8 @@ static bool matmul_accumulate_infer(eddy_infer *c)
 static eddy_product accumulated_product(const eddy_kernel *k)
 {
     const eddy_matmul_accumulate_attrs *t = k->attrs;
-    eddy_product p = eddy__product_like(t->transposes, k->in[1]->type, k->in[2]->type);
+    eddy_product p = eddy__product_like(t->transposes, k->in[1]->type, k->in[2]->type,
+                                        k->out[0]->type.dtype);
     p.alpha = t->alpha;
     p.beta = 1;
     return p;

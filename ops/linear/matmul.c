@@ -49,15 +49,20 @@ static bool matmul_infer(eddy_infer *c)
     return true;
 }
 
-eddy_product eddy__product_like(eddy_matmul_attrs t, eddy_type a, eddy_type b)
+eddy_product eddy__product_like(eddy_matmul_attrs t, eddy_type a, eddy_type b, eddy_dtype y)
 {
-    return eddy__product_of(a.dtype, t.transpose_a, t.transpose_b, rows_of(a.shape, t.transpose_a),
-                            rows_of(b.shape, !t.transpose_b), rows_of(a.shape, !t.transpose_a));
+    eddy_product p =
+        eddy__product_of(a.dtype, t.transpose_a, t.transpose_b, rows_of(a.shape, t.transpose_a),
+                         rows_of(b.shape, !t.transpose_b), rows_of(a.shape, !t.transpose_a));
+    p.halves = p.pairs && y == EDDY_BFLOAT16;
+    p.pairs = p.pairs && !p.halves;
+    return p;
 }
 
 static eddy_product product_of(const eddy_kernel *k)
 {
-    return eddy__product_like(*(const eddy_matmul_attrs *)k->attrs, k->in[0]->type, k->in[1]->type);
+    return eddy__product_like(*(const eddy_matmul_attrs *)k->attrs, k->in[0]->type, k->in[1]->type,
+                              k->out[0]->type.dtype);
 }
 
 static eddy_status matmul_prepare(eddy_kernel *k)

@@ -12,9 +12,9 @@ extern const eddy_attr_field eddy__matmul_fields[];
 /* Checks that the inner dimensions of the matrices match; there may be leading dimensions. y is
  * [..., *m, *n]. */
 bool eddy__infer_product(eddy_infer *c, int64_t *m, int64_t *n);
-/* The product of the matrices in the last two dimensions of a and b, without the addresses of the
- * operands. */
-eddy_product eddy__product_like(eddy_matmul_attrs t, eddy_type a, eddy_type b);
+/* The product of the matrices in the last two dimensions of a and b, with a result of type y, without
+ * the addresses of the operands. */
+eddy_product eddy__product_like(eddy_matmul_attrs t, eddy_type a, eddy_type b, eddy_dtype y);
 /* The gradient of both operations, composed of products by the same operation. */
 void eddy__product_gradient(eddy_rule *r);
 /* The batching rule of both, for examples that are single matrices. */

@@ -17,6 +17,28 @@ bool eddy__input_widens(const eddy_op_def *op, int i, eddy_dtype d)
            (eddy__input_types(op, i) & EDDY_TYPE(d)) != 0;
 }
 
+/* The sizes of [m,k] times [k,n]. */
+typedef struct sizes { int64_t m, n, k; } sizes;
+
+static sizes sizes_of(const void *attrs, eddy_shape a, eddy_shape b)
+{
+    const eddy_matmul_attrs *t = attrs;          /* or the first member of the attributes */
+    return (sizes){ .m = a.dim[a.rank - 2 + t->transpose_a], .n = b.dim[b.rank - 1 - t->transpose_b],
+                    .k = a.dim[a.rank - 1 - t->transpose_a] };
+}
+
+static bool is_product(const eddy_op_def *op)
+{
+    return op == &eddy_op_matmul || op == &eddy_op_fused_matmul || op == &eddy_op_batch_matmul;
+}
+
+bool eddy__kernel_widens(const eddy_op_def *op, const void *attrs, eddy_type a, eddy_type b)
+{
+    if (!is_product(op) || a.dtype != EDDY_BFLOAT16) return false;
+    const sizes s = sizes_of(attrs, a.shape, b.shape);
+    return eddy__product_widens(s.m, s.n, s.k);
+}
+
 /* ------------------------------------------------------------------- casts -- */
 
 static bool cast_infer(eddy_infer *c)
@@ -94,14 +116,6 @@ static eddy_tensor widened(widening *w, const ir_node *n, int i)
     return eddy__ir_tensor(y ? y->id : 0, 0);
 }
 
-static bool product_has_pairs(const ir_node *n, eddy_shape a)
-{
-    const eddy_matmul_attrs *t = n->attrs;       /* or the first member of the attributes */
-    const eddy_shape         y = n->outputs[0].shape;
-    return eddy__product_has_pairs(y.dim[y.rank - 2], y.dim[y.rank - 1],
-                                   a.dim[a.rank - (t->transpose_a ? 2 : 1)]);
-}
-
 /* x and the filter, or the filter and dy; without groups. */
 static bool conv_has_pairs(const ir_node *n, eddy_shape x, eddy_shape filter, bool back)
 {
@@ -113,14 +127,16 @@ static bool conv_has_pairs(const ir_node *n, eddy_shape x, eddy_shape filter, bo
 /* The set of inputs that the kernel takes in bfloat16, with a result in float32. */
 static unsigned inputs_in_pairs(const widening *w, const ir_node *n)
 {
-    const bool product = n->op == &eddy_op_matmul || n->op == &eddy_op_fused_matmul ||
-                         n->op == &eddy_op_batch_matmul;
+    const bool product = is_product(n->op);
     const bool conv = n->op == &eddy_op_conv2d || n->op == &eddy_op_fused_conv2d;
     const bool back = n->op == &eddy_op_conv2d_backprop_input;
     if ((!product && !conv && !back) || n->outputs[0].dtype != EDDY_BFLOAT16) return 0;
     const eddy_shape a = eddy__ir_type(w->to, n->inputs[0]).shape;
-    if (product) return product_has_pairs(n, a) ? 3 : 0;
     const eddy_shape filter = eddy__ir_type(w->to, n->inputs[1]).shape;
+    if (product) {
+        const sizes s = sizes_of(n->attrs, a, filter);
+        return eddy__product_has_pairs(s.m, s.n, s.k) ? 3 : 0;
+    }
     if (!conv_has_pairs(n, a, filter, back)) return 0;
     return back ? 6 : 3;
 }
@@ -146,6 +162,13 @@ static bool widen_inputs(widening *w, ir_node *n, bool *any)
         if (!eddy__ir_valid(n->inputs[i])) return false;
     }
     return true;
+}
+
+static bool widens_itself(const widening *w, const ir_node *n)
+{
+    return is_product(n->op) &&
+           eddy__kernel_widens(n->op, n->attrs, eddy__ir_type(w->to, n->inputs[0]),
+                               eddy__ir_type(w->to, n->inputs[1]));
 }
 
 /* The node yields float32 in the place of 16-bit types; appends it, and the casts back. */
@@ -209,7 +232,8 @@ bool eddy__widen(compile *c)
         for (int i = 0; i < node->n_inputs; i++)
             node->inputs[i] = replaced(&w, node->inputs[i]);
         for (int i = 0; i < node->n_controls; i++) node->controls[i] = w.now[node->controls[i]];
-        if (computes(node) && !widen_inputs(&w, node, &widens)) return false;
+        if (computes(node) && !widens_itself(&w, node) && !widen_inputs(&w, node, &widens))
+            return false;
         if (widens && !narrow_outputs(&w, node, id)) return false;
         if (widens) continue;
         const ir_node *now = eddy__ir_append(w.to, node);

@@ -8,6 +8,10 @@
 /* True if the operation computes with input i, of this type, in float32. */
 bool eddy__input_widens(const eddy_op_def *op, int i, eddy_dtype d);
 
+/* True if the kernel takes 16-bit operands, of which a and b are the first two, and yields such a
+ * result: then nothing is cast. */
+bool eddy__kernel_widens(const eddy_op_def *op, const void *attrs, eddy_type a, eddy_type b);
+
 /* Puts the casts into the IR as nodes, so that loops include them. Equal casts are not merged: the
  * float32 copy of a value would stay in memory from its first reader to the last. */
 bool eddy__widen(compile *c);

@@ -1,5 +1,6 @@
 /* matmul_threads.c -- one matrix product, distributed over the threads of a kernel. */
 #include "graph/base/thread_pool.h"
+#include "ops/kernels/matmul/half_product.h"
 #include "ops/kernels/matmul/gemm.h"
 #include "graph/base/min_max.h"
 #include "ops/kernels/matmul/matmul_plain.h"
@@ -21,13 +22,16 @@ eddy_product eddy__product_of(eddy_dtype d, bool transpose_a, bool transpose_b, 
 const eddy_gemm *eddy__product_plan(eddy_kernel *k, const eddy_product *p, int b)
 {
     eddy_gemm g, *kept;
+    const uint64_t workers = (uint64_t)(k->threads > 1 ? k->threads : 1);
+    if (p->halves) k->scratch_size += eddy__half_scratch(p) * workers;
+    if (p->halves) return NULL;
     const bool many = eddy__gemm_plan(&g, p);
     if (!many && !eddy__gemm_plan_row(&g, p, k, b)) return NULL;
     kept = eddy_kernel_state(k, sizeof g);
     if (!kept) return NULL;
     *kept = g;
     if (many && b >= 0) eddy__gemm_pack(kept, k, b);
-    k->scratch_size += eddy__gemm_scratch(kept) * (uint64_t)(k->threads > 1 ? k->threads : 1);
+    k->scratch_size += eddy__gemm_scratch(kept) * workers;
     return kept;
 }
 
@@ -60,7 +64,8 @@ typedef struct job {
 
 static float *scratch_of(const job *j, int worker)
 {
-    return (float *)((char *)j->p->scratch + (size_t)worker * eddy__gemm_scratch(j->g));
+    const size_t each = j->p->halves ? eddy__half_scratch(j->p) : eddy__gemm_scratch(j->g);
+    return (float *)((char *)j->p->scratch + (size_t)worker * each);
 }
 
 static int64_t parts(int64_t n, int64_t most) { return (n + most - 1) / most; }
@@ -77,6 +82,16 @@ static void gemm_pieces(void *arg, int64_t from, int64_t to, int worker)
     to = eddy__min(to * j->piece, j->by_rows ? g->rows : g->columns);
     if (j->by_rows) eddy__gemm_block(g, j->p, from, to, 0, g->columns, scratch_of(j, worker));
     else eddy__gemm_block(g, j->p, 0, g->rows, from, to, scratch_of(j, worker));
+}
+
+static void half_pieces(void *arg, int64_t from, int64_t to, int worker)
+{
+    const job          *j = arg;
+    const eddy_product *p = j->p;
+    from *= j->piece;
+    to = eddy__min(to * j->piece, j->by_rows ? p->m : p->n);
+    if (j->by_rows) eddy__half_block(p, from, to, 0, p->n, scratch_of(j, worker));
+    else eddy__half_block(p, 0, p->m, from, to, scratch_of(j, worker));
 }
 
 /* Computes each piece by a call of its own, on any thread: BLAS may round differently for another
@@ -101,18 +116,21 @@ static void divide_work(job *j, int64_t *n, int64_t *grain, int threads)
 {
     enum { UNIT = 16, WIDE = 512 };
     const eddy_gemm *g = j->g;
-    const bool    row = !g && eddy__product_is_row(j->p);
+    const bool    tiles = g || j->p->halves;
+    const bool    row = !tiles && eddy__product_is_row(j->p);
     const bool    exact = row && !eddy_dtype_is_complex(j->p->dtype);
-    const int64_t rows = g ? parts(g->rows, g->strip) : parts(j->p->m, UNIT);
-    const int64_t columns = g ? parts(g->columns, g->panel) : parts(j->p->n, UNIT);
+    const int64_t strip = g ? g->strip : tiles ? eddy__half_rows(j->p) : UNIT;
+    const int64_t panel = g ? g->panel : tiles ? eddy__half_columns() : UNIT;
+    const int64_t rows = parts(g ? g->rows : j->p->m, strip);
+    const int64_t columns = parts(g ? g->columns : j->p->n, panel);
     j->by_rows = rows > columns;
     *n = j->by_rows ? rows : columns;
     const double  each = operations(j->p) / (double)*n;
     const int64_t worth = each < PIECE ? (int64_t)(PIECE / each) + 1 : 1;
-    const int64_t share = parts(*n, g ? 2 * threads : exact ? eddy__max(threads, 1) : 8);
+    const int64_t share = parts(*n, tiles ? 2 * threads : exact ? eddy__max(threads, 1) : 8);
     *grain = eddy__max(worth, share);
-    j->piece = j->by_rows ? (g ? g->strip : UNIT) : (g ? g->panel : UNIT);
-    if (g) return;
+    j->piece = j->by_rows ? strip : panel;
+    if (tiles) return;
     if (row && !exact) *grain = eddy__max(*grain, WIDE / UNIT);
     j->piece *= *grain;
     *n = parts(*n, *grain);
@@ -128,7 +146,11 @@ void eddy__product_run(const eddy_kernel *k, const eddy_product *given)
     int64_t n, grain;
     of_run.stop = k->stop;
     if (p->m == 0 || p->n == 0) return;
-    if (p->k == 0 || (!g && operations(p) < PIECE)) {       /* a single piece */
+    if (p->halves && (k->threads <= 1 || operations(p) < 2 * PIECE)) {
+        eddy__half_block(p, 0, p->m, 0, p->n, p->scratch);
+        return;
+    }
+    if (p->k == 0 || (!g && !p->halves && operations(p) < PIECE)) {     /* a single piece */
         eddy__product_plain(p, 0, p->m, 0, p->n);
         return;
     }
@@ -137,7 +159,8 @@ void eddy__product_run(const eddy_kernel *k, const eddy_product *given)
         return;
     }
     divide_work(&j, &n, &grain, k->threads);
-    if (g) eddy_parallel(k, n, grain, gemm_pieces, &j);      /* looks at the stop by itself */
+    if (p->halves) eddy_parallel(k, n, grain, half_pieces, &j); /* looks at the stop by itself */
+    else if (g) eddy_parallel(k, n, grain, gemm_pieces, &j);                /* as this does */
     else eddy__parallel_or_stop(k, n, grain, plain_pieces, &j);
 }
 
@@ -149,7 +172,8 @@ static void whole_products(void *arg, int64_t from, int64_t to, int worker)
     eddy_product p = *j->p;
     for (int64_t i = from; i < to; i++) {
         j->place(j->arg, i, &p);
-        if (j->g)
+        if (p.halves) eddy__half_block(&p, 0, p.m, 0, p.n, scratch_of(j, worker));
+        else if (j->g)
             eddy__gemm_block(j->g, &p, 0, j->g->rows, 0, j->g->columns, scratch_of(j, worker));
         else eddy__product_plain(&p, 0, p.m, 0, p.n);
     }

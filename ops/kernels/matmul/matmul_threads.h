@@ -11,6 +11,7 @@
 typedef struct eddy_product {
     eddy_dtype   dtype;                  /* of y */
     bool         pairs;                  /* a and b are bfloat16, and y is float32 */
+    bool         halves;                 /* all arrays are bfloat16 (half_product.h) */
     bool         transpose_a, transpose_b;
     int64_t      m, n, k, lda, ldb, ldy, ldr;
     double       alpha, beta;            /* 1 and 0 except for float32 and float64 */
@@ -24,8 +25,8 @@ typedef struct eddy_product {
     const struct eddy_stop *stop;        /* of the kernel that runs it; NULL: none */
 } eddy_product;
 
-/* The plain product of dense matrices of type d; that of bfloat16 matrices is float32 (see
- * ops/kernels/bfloat16_pairs.h). */
+/* The plain product of dense matrices of type d; that of bfloat16 matrices is float32, unless
+ * `halves` is set (see ops/kernels/bfloat16_pairs.h). */
 eddy_product eddy__product_of(eddy_dtype d, bool transpose_a, bool transpose_b, int64_t m,
                               int64_t n, int64_t k);
 
