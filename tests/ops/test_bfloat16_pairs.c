@@ -97,6 +97,46 @@ START_TEST(batches)
 }
 END_TEST
 
+/* Numbers whose sums are rounded. */
+static eddy_array *rough(trial *t, eddy_shape s)
+{
+    eddy_array *a = eddy_array_new(EDDY_BFLOAT16, s);
+    for (int64_t i = 0; i < eddy_array_count(a); i++)
+        eddy_array_set(a, i, (pick(t, 20001) - 10000) / 7013.0);
+    return a;
+}
+
+static void session_with(trial *t, int threads)
+{
+    eddy_session_free(t->session);
+    t->session = eddy_session_new(t->graph, .threads = threads);
+}
+
+/* With a bias, a residual and an activation: the same bits on three threads as on one, and if the
+ * operands are constants, so that the product is folded. */
+START_TEST(bits)
+{
+    enum { M = 70, N = 190, K = 1300 };
+    trial       t = trial_begin((unsigned)_i);
+    const bool  ta = _i & 1, tb = _i & 2;
+    eddy_array *a = rough(&t, matrix(1, M, K, ta)), *b = rough(&t, matrix(1, K, N, tb));
+    eddy_array *c = rough(&t, EDDY_SHAPE(N)), *r = rough(&t, EDDY_SHAPE(M, N));
+    const eddy_tensor folded = MatMul(eddy_constant(t.graph, a), eddy_constant(t.graph, b),
+                                      .transpose_a = ta, .transpose_b = tb);
+    const eddy_tensor plain = MatMul(fed(&t, a), fed(&t, b), .transpose_a = ta, .transpose_b = tb);
+    const eddy_tensor more = eddy_relu(Add(eddy_bias_add(plain, fed(&t, c)), fed(&t, r)));
+    session_with(&t, 1);
+    eddy_array *want = value(&t, plain), *all = value(&t, more);
+    check_array(&t, folded, want);
+    session_with(&t, 3);
+    check_array(&t, plain, want);
+    check_array(&t, more, all);
+    eddy_array_free(want);
+    eddy_array_free(all);
+    trial_end(&t);
+}
+END_TEST
+
 /* ----------------------------------------------------------------- convolutions -- */
 
 typedef struct shape_of_conv {
@@ -148,6 +188,7 @@ Suite *bfloat16_pairs_suite(void)
     tcase_add_loop_test(c, sizes, 0, 8);
     add_third_rows(c, many, large, 1, 8);
     tcase_add_loop_test(c, batches, 0, 4);
+    tcase_add_loop_test(c, bits, 0, 4);
     tcase_add_loop_test(c, convolutions, 0, sizeof convs / sizeof *convs);
     suite_add_tcase(s, c);
     suite_add_tcase(s, many);

@@ -13,14 +13,15 @@
 #if defined(__x86_64__)
 #include "ops/kernels/matmul/gemm_x86.h"
 
-/* BLOCK: floats of a block of columns; STRIPS: of which as many as a block of rows has. */
-enum { DEPTH = 256, BLOCK = 128 * 1024, LEAST_WIDTH = 96, STRIPS = 8, LINE = 16, LANES = 8 };
+/* DEPTH: most elements of a row that are packed at once; BLOCK: floats of a packed block of columns,
+ * if that is wide enough; STRIPS: in a block of rows. */
+enum { DEPTH = 256, BLOCK = 256 * 1024, LEAST_WIDTH = 128, STRIPS = 8, LINE = 16, LANES = 8 };
 
 typedef struct form {
     const eddy_gemm_tiles *tiles;
     int64_t strip, panel;            /* rows and columns of a tile */
-    int64_t rows, width, depth;      /* of a block; depth: of the rows that are packed at once */
-    int64_t a_step;                  /* from one packed row to the next, if a is not transposed */
+    int64_t rows, width, depth;      /* of a block */
+    int64_t a_step;                  /* from one packed row to the next */
 } form;
 
 static int64_t parts(int64_t n, int64_t most) { return (n + most - 1) / most; }
@@ -38,15 +39,15 @@ static form form_of(const eddy_product *p)
     return f;
 }
 
-static int64_t packed_a(const form *f) { return whole(f->rows + LANES, LANES) * f->a_step; }
+static int64_t packed_a(const form *f) { return f->rows * f->a_step; }
 static int64_t packed_b(const form *f, int64_t k) { return f->width * k; }
 
 /* The packed operands, the sums, and float32 copies of the bias and of residuals. */
 size_t eddy__half_scratch(const eddy_product *p)
 {
     const form f = form_of(p);
-    return (size_t)whole(packed_a(&f) + packed_b(&f, p->k) + (2 * f.rows + 1) * f.width, LINE) *
-           sizeof(float);
+    return (size_t)whole(packed_a(&f) + packed_b(&f, p->k) +
+                         (f.rows + f.strip + 1) * f.width, LINE) * sizeof(float);
 }
 
 int64_t eddy__half_rows(const eddy_product *p) { return form_of(p).strip; }
@@ -60,7 +61,7 @@ EDDY_WITH_AVX2 EDDY_TILE_INLINE void widen_8(float *to, const uint16_t *from)
     _mm256_storeu_si256((void *)to, _mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
 }
 
-EDDY_WITH_AVX2 EDDY_TILE_INLINE void widen(float *to, const uint16_t *from, int64_t n)
+EDDY_WITH_AVX2 static void widen(float *to, const uint16_t *from, int64_t n)
 {
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES) widen_8(to + i, from + i);
@@ -70,55 +71,52 @@ EDDY_WITH_AVX2 EDDY_TILE_INLINE void widen(float *to, const uint16_t *from, int6
     }
 }
 
-/* Columns [c, c + n) of b, panel by panel. */
-EDDY_WITH_AVX2 static void pack_b(const eddy_product *p, const form *f, float *to, int64_t c,
-                                  int64_t n)
+/* to[j * ldto + i] = from[i * ldfrom + j] for i < rows, j < columns, of which there are at most
+ * MOST; a row of `to` may be written up to the next multiple of eight. */
+static void widen_turned(float *to, int64_t ldto, const uint16_t *from,
+                                        int64_t ldfrom, int64_t rows, int64_t columns)
 {
-    enum { STEP = 64 };
-    float           apart[EDDY_TILE_COLUMNS * STEP];
-    const uint16_t *b = p->b;
-    for (int64_t q = 0; q < p->k && !p->transpose_b; q++)
-        for (int64_t j = 0; j < n; j += f->panel)
-            widen(to + j * p->k + q * f->panel, b + q * p->ldb + c + j,
-                  eddy__min(f->panel, n - j));
-    for (int64_t j = 0; j < n && p->transpose_b; j += f->panel)
-        for (int64_t q = 0; q < p->k; q += STEP) {
-            const int64_t high = eddy__min(f->panel, n - j), wide = eddy__min(STEP, p->k - q);
-            for (int64_t i = 0; i < high; i++)
-                widen(apart + i * STEP, b + (c + j + i) * p->ldb + q, wide);
-            eddy__gemm_transpose(to + j * p->k + q * f->panel, f->panel, apart, STEP, high, wide);
-        }
-}
-
-/* A strip whose elements are neighbors along its n rows, each of which may be written up to
- * the next multiple of eight. Of the source, `left` rows are there. */
-EDDY_WITH_AVX2 static void pack_rows(float *to, const uint16_t *a, int64_t lda, int64_t k,
-                                     int64_t n, int64_t left)
-{
-    for (int64_t q = 0; q < k; q++, to += n, a += lda) {
-        if (left < whole(n, LANES)) widen(to, a, n);
-        else
-            for (int64_t i = 0; i < n; i += LANES) widen_8(to + i, a + i);
+    enum { ROWS = 32, MOST = EDDY_TILE_ROWS * STRIPS };
+    float straight[ROWS * MOST];
+    for (int64_t i = 0; i < rows; i += ROWS) {
+        const int64_t n = eddy__min(ROWS, rows - i);
+        for (int64_t j = 0; j < n; j++)
+            widen(straight + j * MOST, from + (i + j) * ldfrom, columns);
+        eddy__gemm_transpose(to + i, ldto, straight, MOST, n, columns);
     }
 }
 
-/* Rows [r, r + n) of op(a), from index q of the inner size on. */
-EDDY_WITH_AVX2 static void pack_a(const eddy_product *p, const form *f, float *to, int64_t r,
-                                  int64_t n, int64_t q, int64_t k)
+/* Columns [c, c + n) of b, panel by panel. */
+static void pack_b(const eddy_product *p, const form *f, float *to, int64_t c, int64_t n)
+{
+    enum { ROWS = 16, STEP = EDDY_TILE_ROWS * STRIPS };
+    const uint16_t *b = p->b;
+    b += p->transpose_b ? c * p->ldb : c;
+    for (int64_t q0 = 0; q0 < p->k; q0 += ROWS)
+        for (int64_t j = 0; j < n && !p->transpose_b; j += f->panel)
+            for (int64_t q = q0; q < eddy__min(q0 + ROWS, p->k); q++)
+                widen(to + j * p->k + q * f->panel, b + q * p->ldb + j, eddy__min(f->panel, n - j));
+    for (int64_t j = 0; j < n && p->transpose_b; j += f->panel)
+        for (int64_t q = 0; q < p->k; q += STEP)
+            widen_turned(to + j * p->k + q * f->panel, f->panel, b + j * p->ldb + q, p->ldb,
+                         eddy__min(f->panel, n - j), eddy__min(STEP, p->k - q));
+}
+
+/* Rows [r, r + n) of op(a), k elements of each from index q of the inner size on. */
+static void pack_a(const eddy_product *p, const form *f, float *to, int64_t r, int64_t n,
+                   int64_t q, int64_t k)
 {
     const uint16_t *a = p->a;
+    if (p->transpose_a) widen_turned(to, f->a_step, a + q * p->lda + r, p->lda, k, n);
     for (int64_t i = 0; i < n && !p->transpose_a; i++)
         widen(to + i * f->a_step, a + (r + i) * p->lda + q, k);
-    for (int64_t i = 0; i < n && p->transpose_a; i += f->strip)
-        pack_rows(to + i * f->a_step, a + q * p->lda + r + i, p->lda, k,
-                  eddy__min(f->strip, n - i), p->m - r - i);
 }
 
 /* --------------------------------------------------------------------- blocks -- */
 
-/* y, rounded, of float32 sums. */
-EDDY_WITH_AVX2 static void finish(const eddy_product *p, const form *f, float *sums, float *room,
-                                  int64_t r, int64_t n, int64_t c, int64_t columns)
+/* n rows of y, rounded, of float32 sums. */
+static void finish(const eddy_product *p, const form *f, float *sums, float *room, int64_t r,
+                   int64_t n, int64_t c, int64_t columns)
 {
     const uint16_t *bias = p->bias, *residual = p->residual;
     eddy_product    wide = *p;
@@ -137,22 +135,27 @@ EDDY_WITH_AVX2 static void finish(const eddy_product *p, const form *f, float *s
               (const void *[]){ sums + i * f->width }, NULL);
 }
 
-/* Adds the products of rows that are packed, k elements of each, and of all panels. */
-static void multiply(const eddy_product *p, const form *f, const float *a, const float *b,
-                     float *sums, int64_t n, int64_t columns, int64_t k, bool onto)
+/* Adds the products of rows [r, r + n) and of all panels, those of columns from c on, from index q of
+ * the inner size on; rounds the sums that are complete. */
+static void multiply(const eddy_product *p, const form *f, float *scratch, int64_t r, int64_t n,
+                     int64_t c, int64_t columns, int64_t q)
 {
+    const int64_t k = eddy__min(f->depth, p->k - q);
+    float *a = scratch, *b = a + packed_a(f), *sums = b + packed_b(f, p->k);
+    float *room = sums + f->rows * f->width;
+    pack_a(p, f, a, r, n, q, k);
     for (int64_t i = 0; i < n; i += f->strip) {
         const int      rows = (int)eddy__min(f->strip, n - i);
         eddy_gemm_tile t = { .s = a + i * f->a_step, .v_step = f->panel, .ldy = f->width, .k = k,
-                             .s_row = p->transpose_a ? 1 : f->a_step,
-                             .s_step = p->transpose_a ? rows : 1, .onto = onto };
+                             .s_row = f->a_step, .s_step = 1, .onto = q > 0 };
         for (int64_t j = 0; j < columns; j += f->panel) {
             t.columns = (int)eddy__min(f->panel, columns - j);
-            t.v = b + j * p->k;
+            t.v = b + j * p->k + q * f->panel;
             t.y = sums + i * f->width + j;
-            (p->transpose_a ? f->tiles->packed
-                            : f->tiles->apart)[rows - 1][t.columns > f->tiles->lanes](&t);
+            f->tiles->apart[rows - 1][t.columns > f->tiles->lanes](&t);
         }
+        if (q + k == p->k)
+            finish(p, f, sums + i * f->width, room, r + i, rows, c, columns);
     }
 }
 
@@ -160,20 +163,13 @@ void eddy__half_block(const eddy_product *p, int64_t r0, int64_t r1, int64_t c0,
                       float *scratch)
 {
     const form f = form_of(p);
-    float *a = scratch, *b = a + packed_a(&f), *sums = b + packed_b(&f, p->k);
     for (int64_t c = c0; c < c1; c += f.width) {
         const int64_t columns = eddy__min(f.width, c1 - c);
         if (eddy__stopped(p->stop)) return;
-        pack_b(p, &f, b, c, columns);
-        for (int64_t r = r0; r < r1 && !eddy__stopped(p->stop); r += f.rows) {
-            const int64_t n = eddy__min(f.rows, r1 - r);
-            for (int64_t q = 0; q < p->k; q += f.depth) {
-                const int64_t k = eddy__min(f.depth, p->k - q);
-                pack_a(p, &f, a, r, n, q, k);
-                multiply(p, &f, a, b + q * f.panel, sums, n, columns, k, q > 0);
-            }
-            finish(p, &f, sums, sums + f.rows * f.width, r, n, c, columns);
-        }
+        pack_b(p, &f, scratch + packed_a(&f), c, columns);
+        for (int64_t r = r0; r < r1 && !eddy__stopped(p->stop); r += f.rows)
+            for (int64_t q = 0; q < p->k; q += f.depth)
+                multiply(p, &f, scratch, r, eddy__min(f.rows, r1 - r), c, columns, q);
     }
 }
 
