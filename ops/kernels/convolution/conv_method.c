@@ -39,7 +39,7 @@ static bool faster(const eddy_conv_size *s)
         pixels *= (double)s->out[i];
     }
     const double tile = 58 + 389 / c, filter = 216 * (1 + megabytes / 4);
-    return tiles * tile + filter < 0.95 * (double)taps * pixels;
+    return tiles * tile + filter < (double)taps * pixels;
 }
 
 eddy_conv_method eddy__conv_method_of(eddy_dtype d, const eddy_conv_size *s)

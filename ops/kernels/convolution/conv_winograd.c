@@ -21,9 +21,11 @@ typedef struct plan {
     eddy_winograd_grid from, to;
     bool     back;
     int64_t  from_c, to_c;           /* in whole vectors */
+    bool     shared;                 /* all workers compute one block, and then the next */
     int64_t  block, blocks;          /* tiles of one; how many */
     int64_t  v_step, u_step, m_step; /* from one of the 36 points to the next */
-    int64_t  transposed, worker;         /* floats of the transposed filter, of each worker */
+    int64_t  transposed, values, worker; /* floats of the transposed filter, of the values of a
+                                      * block, and of each worker besides shared values */
     const float *kept;               /* the transformed filter, if it is constant; NULL */
     void    *direct;                 /* the plan for when a result is not finite */
 } plan;
@@ -32,6 +34,8 @@ typedef struct run {
     const plan      *p;
     const float     *from, *filter;
     float           *to, *transposed, *workers;
+    float           *values;         /* of the shared block, whose tiles are n from `first` on */
+    int64_t          first, n;
     float           *new_u;          /* where the filter is transformed in this run */
     const float     *u;
     eddy_conv_finish finish;
@@ -102,20 +106,34 @@ static int64_t filter_floats(const plan *p)
     return p->kept ? 0 : EDDY_WINOGRAD_POINTS * p->u_step;
 }
 
+/* The values of a large filter are read once for each block, from memory that is slow: blocks are
+ * large, and threads divide the points and the channels instead of the tiles. */
+enum { LARGE_FILTER = 1 << 20, LARGE_BLOCK = 4 << 20 };
+
+static void share_work(plan *p, int64_t tile)
+{
+    p->block = eddy__max(eddy__min(MOST, LARGE_BLOCK / tile), LEAST);
+    p->blocks = (p->to.count + p->block - 1) / p->block;
+    p->block = p->blocks > 0 ? (p->to.count + p->blocks - 1) / p->blocks : 1;
+}
+
 static void divide_work(plan *p, int threads)
 {
     const int64_t tile = EDDY_WINOGRAD_POINTS * (p->from_c + p->to_c) * (int64_t)sizeof(float);
+    p->shared = EDDY_WINOGRAD_POINTS * p->from_c * p->to_c * (int64_t)sizeof(float) > LARGE_FILTER;
     p->block = eddy__min(MOST, BLOCK_BYTES / tile > LEAST ? BLOCK_BYTES / tile : LEAST);
     while (threads > 1 && p->block > LEAST && p->to.count < 2 * p->block * threads) p->block /= 2;
     p->block = eddy__min(p->block, p->to.count > 0 ? p->to.count : 1);
     p->blocks = (p->to.count + p->block - 1) / p->block;
+    if (p->shared) share_work(p, tile);
     p->v_step = padded_stride(p->block * p->from_c);
     p->m_step = padded_stride(p->block * p->to_c);
     p->u_step = padded_stride(p->from.c * p->to_c);
     p->transposed = p->back ? padded_stride(p->taps * p->from.c * p->to.c) : 0;
-    /* Also room for zeros, for results outside the image, and for the check. */
-    p->worker = EDDY_WINOGRAD_POINTS * (p->v_step + p->m_step) + padded_stride(p->from_c) +
-                padded_stride(p->to_c) + 2 * p->tiles->lanes;
+    p->values = EDDY_WINOGRAD_POINTS * (p->v_step + p->m_step);
+    /* Room for zeros, for results outside the image, and for the check. */
+    p->worker = (p->shared ? 0 : p->values) + padded_stride(p->from_c) + padded_stride(p->to_c) +
+                2 * p->tiles->lanes;
 }
 
 static void transform_filter(const void *how, const void *from, void *to, const eddy_stop *stop);
@@ -154,7 +172,8 @@ eddy_status eddy__conv_winograd_prepare(eddy_kernel *k, const eddy_conv_size *s,
     p->to_c = eddy__conv_padded(p->tiles, p->to.c);
     divide_work(p, k->threads);
     p->kept = keep_filter(k, p);
-    const int64_t all = p->transposed + filter_floats(p) + k->threads * p->worker;
+    const int64_t all = p->transposed + filter_floats(p) + (p->shared ? p->values : 0) +
+                        k->threads * p->worker;
     if ((uint64_t)all * sizeof(float) > k->scratch_size)
         k->scratch_size = (uint64_t)all * sizeof(float);
     return EDDY_OK;
@@ -199,20 +218,55 @@ static void transform_filter(const void *how, const void *from, void *to, const 
 
 /* ------------------------------------------------------------ the blocks -- */
 
-static void multiply(const run *r, int64_t tiles, const float *v, float *m)
+/* The memory of a worker. */
+typedef struct room {
+    float *v, *m, *zeros, *outside, *check;
+} room;
+
+static room room_of(const run *r, int worker)
+{
+    const plan *p = r->p;
+    float      *at = r->workers + worker * p->worker;
+    room        w = { .v = p->shared ? r->values : at };
+    w.m = w.v + EDDY_WINOGRAD_POINTS * p->v_step;
+    w.zeros = p->shared ? at : at + p->values;
+    w.outside = w.zeros + padded_stride(p->from_c);
+    w.check = w.outside + padded_stride(p->to_c);
+    return w;
+}
+
+/* Of tiles [from, to) of a block, which begins at tile `first`. */
+static void inputs(const run *r, const room *w, int64_t first, int64_t from, int64_t to)
+{
+    const plan  *p = r->p;
+    const float *x[EDDY_WINOGRAD_POINTS];
+    memset(w->zeros, 0, (size_t)p->from_c * sizeof(float));
+    for (int64_t t = from; t < to; t++) {
+        eddy__winograd_find(&p->from, EDDY_WINOGRAD_IN, first + t, r->from, w->zeros, x);
+        p->wino->input(x, p->from.c, w->v + t * p->from_c, p->v_step);
+    }
+}
+
+static int64_t panels_of(const plan *p)
+{
+    return (p->to_c + 2 * p->tiles->lanes - 1) / (2 * p->tiles->lanes);
+}
+
+/* The products of the tiles of a block at points and panels of channels [from, to). */
+static void multiply(const run *r, const room *w, int64_t tiles, int64_t from, int64_t to)
 {
     const plan   *p = r->p;
-    const int64_t zero = 0;
+    const int64_t zero = 0, panels = panels_of(p);
     eddy_conv_strip s = { .at = &zero, .taps = 1, .run = p->from.c, .pixels = tiles,
                           .x_step = p->from_c, .y_step = p->to_c };
-    for (int64_t i = 0; i < EDDY_WINOGRAD_POINTS; i++)
-        for (int64_t c = 0; c < p->to_c; c += s.channels) {
-            s.channels = (int)eddy__conv_panel(p->tiles, p->to.c, c);
-            s.x = v + i * p->v_step;
-            s.w = r->u + i * p->u_step + p->from.c * c;
-            s.y = m + i * p->m_step + c;
-            p->tiles->strip(&s);
-        }
+    for (int64_t j = from; j < to; j++) {
+        const int64_t i = j / panels, c = j % panels * 2 * p->tiles->lanes;
+        s.channels = (int)eddy__conv_panel(p->tiles, p->to.c, c);
+        s.x = w->v + i * p->v_step;
+        s.w = r->u + i * p->u_step + p->from.c * c;
+        s.y = w->m + i * p->m_step + c;
+        p->tiles->strip(&s);
+    }
 }
 
 /* Bias, sum and relu of the pixels of a tile that are inside the image. */
@@ -230,33 +284,70 @@ static void finish_tile(const run *r, int64_t t)
     }
 }
 
-static void run_block(run *r, int64_t block, float *v)
+static void outputs(run *r, const room *w, int64_t first, int64_t from, int64_t to)
 {
-    const plan   *p = r->p;
-    const int64_t first = block * p->block, n = eddy__min(p->block, p->to.count - first);
-    float *m = v + EDDY_WINOGRAD_POINTS * p->v_step, *zeros = m + EDDY_WINOGRAD_POINTS * p->m_step;
-    float *outside = zeros + padded_stride(p->from_c), *check = outside + padded_stride(p->to_c);
-    const float *from[EDDY_WINOGRAD_POINTS], *to[EDDY_WINOGRAD_OUT_MOST * EDDY_WINOGRAD_OUT_MOST];
-    memset(zeros, 0, (size_t)p->from_c * sizeof(float));
-    memset(check, 0, (size_t)p->tiles->lanes * sizeof(float));
-    for (int64_t t = 0; t < n; t++) {
-        eddy__winograd_find(&p->from, EDDY_WINOGRAD_IN, first + t, r->from, zeros, from);
-        p->wino->input(from, p->from.c, v + t * p->from_c, p->v_step);
-    }
-    multiply(r, n, v, m);
-    for (int64_t t = 0; t < n; t++) {
-        eddy__winograd_find(&p->to, p->wino->out, first + t, r->to, outside, to);
-        p->wino->output(m + t * p->to_c, p->m_step, p->to.c, (float *const *)to, check);
+    const plan  *p = r->p;
+    const float *y[EDDY_WINOGRAD_OUT_MOST * EDDY_WINOGRAD_OUT_MOST];
+    memset(w->check, 0, (size_t)p->tiles->lanes * sizeof(float));
+    for (int64_t t = from; t < to; t++) {
+        eddy__winograd_find(&p->to, p->wino->out, first + t, r->to, w->outside, y);
+        p->wino->output(w->m + t * p->to_c, p->m_step, p->to.c, (float *const *)y, w->check);
         if (r->finish.bias || r->finish.residual || r->finish.relu) finish_tile(r, first + t);
     }
-    if (eddy__winograd_spoilt(check, p->tiles->lanes))
+    if (eddy__winograd_spoilt(w->check, p->tiles->lanes))
         atomic_store_explicit(&r->spoilt, true, memory_order_relaxed);
 }
 
+/* Blocks [from, to). */
 static void run_some(void *arg, int64_t from, int64_t to, int worker)
 {
-    run *r = arg;
-    for (int64_t i = from; i < to; i++) run_block(r, i, r->workers + worker * r->p->worker);
+    run          *r = arg;
+    const plan   *p = r->p;
+    const room    w = room_of(r, worker);
+    const int64_t products = EDDY_WINOGRAD_POINTS * panels_of(p);
+    for (int64_t i = from; i < to; i++) {
+        const int64_t first = i * p->block, n = eddy__min(p->block, p->to.count - first);
+        inputs(r, &w, first, 0, n);
+        multiply(r, &w, n, 0, products);
+        outputs(r, &w, first, 0, n);
+    }
+}
+
+/* Parts of the shared block. */
+static void some_inputs(void *arg, int64_t from, int64_t to, int worker)
+{
+    const run *r = arg;
+    const room w = room_of(r, worker);
+    inputs(r, &w, r->first, from, to);
+}
+
+static void some_products(void *arg, int64_t from, int64_t to, int worker)
+{
+    const run *r = arg;
+    const room w = room_of(r, worker);
+    multiply(r, &w, r->n, from, to);
+}
+
+static void some_outputs(void *arg, int64_t from, int64_t to, int worker)
+{
+    run       *r = arg;
+    const room w = room_of(r, worker);
+    outputs(r, &w, r->first, from, to);
+}
+
+/* Pieces of about 20 microseconds, as in eddy__conv_winograd. */
+static void run_shared(const eddy_kernel *k, run *r)
+{
+    const plan   *p = r->p;
+    const int64_t products = EDDY_WINOGRAD_POINTS * panels_of(p);
+    for (r->first = 0; r->first < p->to.count; r->first += p->block) {
+        r->n = eddy__min(p->block, p->to.count - r->first);
+        const int64_t each = 2 * r->n * p->from_c * 2 * p->tiles->lanes;
+        eddy__parallel_or_stop(k, r->n, 1000000 / (500 * p->from_c) + 1, some_inputs, r);
+        eddy__parallel_or_stop(k, products, 1000000 / each + 1, some_products, r);
+        eddy__parallel_or_stop(k, r->n, 1000000 / (500 * p->to_c) + 1, some_outputs, r);
+        if (eddy__stopped(k->stop)) return;
+    }
 }
 
 void eddy__conv_winograd(const eddy_kernel *k, const void *x, const void *filter, void *y,
@@ -267,7 +358,8 @@ void eddy__conv_winograd(const eddy_kernel *k, const void *x, const void *filter
     run r = { .p = p, .from = x, .filter = filter, .to = y, .transposed = scratch,
               .new_u = scratch + p->transposed, .finish = finish };
     r.u = p->kept ? p->kept : r.new_u;
-    r.workers = r.new_u + filter_floats(p);
+    r.values = r.new_u + filter_floats(p);
+    r.workers = r.values + (p->shared ? p->values : 0);
     if (p->to.count * p->to.c == 0) return;
     /* Pieces of about 20 microseconds: a million operations, or 64 KiB of values of the filter. */
     const int64_t row = EDDY_WINOGRAD_POINTS * p->to_c;
@@ -276,7 +368,8 @@ void eddy__conv_winograd(const eddy_kernel *k, const void *x, const void *filter
         eddy__parallel_or_stop(k, p->taps, 65536 / (4 * p->from.c * p->to.c) + 1, turn_some, &r);
     if (!p->kept)
         eddy__parallel_or_stop(k, p->from.c, 65536 / (4 * row) + 1, transform_some, &r);
-    eddy__parallel_or_stop(k, p->blocks, 1000000 / block + 1, run_some, &r);
+    if (p->shared) run_shared(k, &r);
+    else eddy__parallel_or_stop(k, p->blocks, 1000000 / block + 1, run_some, &r);
     if (!atomic_load_explicit(&r.spoilt, memory_order_relaxed)) return;
     eddy_kernel direct = *k;
     direct.state = p->direct;
