@@ -35,6 +35,7 @@ typedef struct plan {
     int64_t         filter_row;      /* channels of the filter's last axis */
     int64_t         filter_w;
     int64_t         rows, bands;     /* positions of a walk in a band; bands */
+    int64_t         shares;          /* of the panels of channels, which threads divide */
     int64_t         space;           /* rows of the result between two positions */
     uint64_t        packed, band, result;            /* bytes: of all, of each worker */
     const char     *kept;            /* the packed filter, if it is constant; NULL */
@@ -111,6 +112,19 @@ static uint64_t result_bytes(const plan *p, int64_t rows)
     return p->to.planes ? (bytes + 63) & ~(uint64_t)63 : 0;
 }
 
+static int64_t panels_of(const plan *p)
+{
+    return (p->to_c + 2 * p->tiles->lanes - 1) / (2 * p->tiles->lanes);
+}
+
+/* Each band reads the whole filter: a large one is divided rather than the rows. */
+static bool shares_panels(const plan *p, int threads)
+{
+    enum { LARGE = 1 << 20 };
+    return threads > 1 && p->n == 1 && !p->gaps && p->groups == 1 && !p->to.planes &&
+           p->packed > LARGE && 2 * p->shares <= panels_of(p);
+}
+
 /* Bands low enough for the cache of a core, and enough of them for all threads. */
 static void cut_bands(plan *p, int threads)
 {
@@ -119,7 +133,11 @@ static void cut_bands(plan *p, int threads)
     p->rows = all > 0 ? all : 1;
     while (p->rows > 1 && band_bytes(p, p->rows) + result_bytes(p, p->rows) > CACHE)
         p->rows = (p->rows + 1) / 2;
-    while (p->rows > 4 && threads > 1 && p->batch * ((all + p->rows - 1) / p->rows) < 4 * threads)
+    p->bands = (all + p->rows - 1) / p->rows;
+    p->shares = 1;
+    while (p->batch * p->bands * p->shares < 4 * threads && shares_panels(p, threads))
+        p->shares *= 2;
+    while (p->shares == 1 && p->rows > 4 && threads > 1 && p->batch * ((all + p->rows - 1) / p->rows) < 4 * threads)
         p->rows = (p->rows + 1) / 2;
     p->bands = (all + p->rows - 1) / p->rows;
     p->band = band_bytes(p, p->rows);
@@ -231,11 +249,6 @@ static void pack_panel(const run *r, const walk *k, int64_t group, int64_t from)
     }
 }
 
-static int64_t panels_of(const plan *p)
-{
-    return (p->to_c + 2 * p->tiles->lanes - 1) / (2 * p->tiles->lanes);
-}
-
 static void pack_some(void *arg, int64_t from, int64_t to, int worker)
 {
     (void)worker;
@@ -287,7 +300,7 @@ static void set_strip(const plan *p, const walk *k, eddy_conv_strip *s, const ch
 /* Computes positions [first, last) of a walk. `from` points to the pixels that are read for them,
  * and `to` to row `row0` of an image of the result, which begins at element `image`. */
 static void run_walk(const run *r, const walk *k, const char *from, char *to, int64_t first,
-                     int64_t last, int64_t row0, int64_t image)
+                     int64_t last, int64_t row0, int64_t image, int64_t share)
 {
     const plan   *p = r->p;
     const size_t  size = p->from.size;
@@ -295,8 +308,11 @@ static void run_walk(const run *r, const walk *k, const char *from, char *to, in
     const char   *filter = p->kept ? p->kept : r->packed;
     eddy_conv_strip s = { .run = k->run, .pixels = k->w.places,
                           .x_step = k->w.step * p->from.c, .y_step = k->w.space * p->to.c };
+    const int64_t wide = 2 * p->tiles->lanes, panels = panels_of(p);
+    const int64_t c0 = panels * share / p->shares * wide,
+                  c1 = eddy__min(panels * (share + 1) / p->shares * wide, p->to_c);
     for (int64_t g = 0; g < p->groups; g++)
-        for (int64_t c = 0; c < p->to_c; c += s.channels) {
+        for (int64_t c = c0; c < c1; c += s.channels) {
             const int64_t width = eddy__conv_panel(p->tiles, p->to_c, c);
             const int64_t w = k->filter + taps * p->from_c * (g * padded + c);
             s.channels = (int)eddy__min(width, p->to_c - c);
@@ -322,8 +338,8 @@ static const char *source_of(const walk *k, const eddy_conv_image *m, int64_t fi
     return band;
 }
 
-/* One band of one image of the result. */
-static void run_band(const run *r, int64_t image, int64_t band, char *scratch)
+/* One band of one image of the result, or a share of its channels. */
+static void run_band(const run *r, int64_t image, int64_t band, int64_t share, char *scratch)
 {
     const plan     *p = r->p;
     const int64_t   area = p->to.h * p->to.w, first = band * p->rows;
@@ -339,7 +355,7 @@ static void run_band(const run *r, int64_t image, int64_t band, char *scratch)
         const int64_t last = eddy__min(first + p->rows, k->h.places);
         if (first < last)
             run_walk(r, k, source_of(k, &m, first, last, scratch), y, first, last, row0,
-                     image * area * p->to.c);
+                     image * area * p->to.c, share);
     }
     if (p->to.planes)
         eddy__conv_move(m.size, p->to.c, rows * p->to.w, true,
@@ -350,14 +366,17 @@ static void run_some(void *arg, int64_t from, int64_t to, int worker)
 {
     const run *r = arg;
     char *scratch = r->workers + (uint64_t)worker * (r->p->band + r->p->result);
-    for (int64_t i = from; i < to; i++) run_band(r, i / r->p->bands, i % r->p->bands, scratch);
+    for (int64_t i = from; i < to; i++) {
+        const int64_t of_image = r->p->bands * r->p->shares, rest = i % of_image;
+        run_band(r, i / of_image, rest / r->p->shares, rest % r->p->shares, scratch);
+    }
 }
 
 void eddy__conv_direct(const eddy_kernel *k, const void *x, const void *filter, void *y,
                        eddy_conv_finish finish)
 {
     const plan   *p = k->state;
-    const int64_t items = p->batch * p->bands, panels = p->n * p->groups * panels_of(p);
+    const int64_t items = p->batch * p->bands * p->shares, panels = p->n * p->groups * panels_of(p);
     if (is_empty(p)) return;
     run r = { p, x, filter, y, k->scratch, (char *)k->scratch + p->packed, finish, k->stop };
     /* Pieces of about 20 microseconds: a million multiply-adds, or packing 64 KiB. */

@@ -101,7 +101,8 @@ eddy_status eddy__conv_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_siz
     const eddy_conv_method m = eddy__conv_method_of(d, s);
     eddy_status status = EDDY_OK;
     bool        product = false;
-    if (!back && atomic_load_explicit(&asked, memory_order_relaxed) == EDDY_CONV_BY_RULE)
+    if (!back && m == EDDY_CONV_DIRECT &&
+        atomic_load_explicit(&asked, memory_order_relaxed) == EDDY_CONV_BY_RULE)
         status = eddy__conv_product_prepare(k, d, s, &product);
     if (m == EDDY_CONV_WINOGRAD) status = eddy__conv_winograd_prepare(k, s, back);
     else if (!product) status = eddy__conv_direct_prepare(k, d, s, back, true);

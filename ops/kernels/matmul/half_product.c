@@ -13,8 +13,8 @@
 #if defined(__x86_64__)
 #include "ops/kernels/matmul/gemm_x86.h"
 
-/* DEPTH: most elements of a row that are packed at once; BLOCK: floats of a packed block of columns,
- * if that is wide enough; STRIPS: in a block of rows. */
+/* DEPTH: most elements of a row that are packed at once; BLOCK: floats of a packed block of
+ * columns, if that is wide enough; STRIPS: in a block of rows. */
 enum { DEPTH = 256, BLOCK = 256 * 1024, LEAST_WIDTH = 128, STRIPS = 8, LINE = 16, LANES = 8 };
 
 typedef struct form {
@@ -135,8 +135,8 @@ static void finish(const eddy_product *p, const form *f, float *sums, float *roo
               (const void *[]){ sums + i * f->width }, NULL);
 }
 
-/* Adds the products of rows [r, r + n) and of all panels, those of columns from c on, from index q of
- * the inner size on; rounds the sums that are complete. */
+/* Adds the products of rows [r, r + n) and of all panels, those of columns from c on, from index q
+ * of the inner size on; rounds the sums that are complete. */
 static void multiply(const eddy_product *p, const form *f, float *scratch, int64_t r, int64_t n,
                      int64_t c, int64_t columns, int64_t q)
 {

@@ -120,6 +120,7 @@ static const sizes cases[] = {
     { 3, 1, 4, 11, 20, 31, "EXPLICIT", { NULL, 4, { 4, 0, 0, 7 } } },
     { 3, 2, 6, 7, 1, 3, "SAME", { 0 } },     { 3, 1, 9, 10, 5, 1, "VALID", { 0 } },
     { 3, 65, 2, 3, 8, 12, "SAME", { 0 } },   { 3, 0, 8, 8, 16, 16, "SAME", { 0 } },
+    { 3, 6, 15, 13, 96, 104, "SAME", { 0 } },
     { 5, 2, 14, 14, 32, 64, "SAME", { 0 } }, { 5, 3, 32, 32, 16, 16, "SAME", { 0 } },
     { 5, 1, 8, 8, 64, 64, "SAME", { 0 } },   { 5, 1, 7, 7, 16, 24, "SAME", { 0 } },
     { 5, 3, 5, 9, 33, 16, "SAME", { 0 } },   { 5, 3, 5, 9, 16, 33, "VALID", { 0 } },
@@ -237,6 +238,7 @@ START_TEST(threads)
 {
     static const sizes large[] = { { 3, 5, 32, 31, 16, 16, "SAME", { 0 } },
                                    { 3, 16, 15, 9, 40, 33, "VALID", { 0 } },
+                                   { 3, 6, 15, 13, 96, 104, "SAME", { 0 } },
                                    { 5, 5, 32, 31, 16, 16, "SAME", { 0 } },
                                    { 5, 16, 15, 9, 40, 33, "VALID", { 0 } } };
     values  v = random_values(&large[_i]);
@@ -251,8 +253,6 @@ START_TEST(threads)
 }
 END_TEST
 
-typedef eddy_fused_conv_attrs fused;
-
 static eddy_tensor noise(eddy_graph *g, eddy_shape s)
 {
     eddy_array *a = eddy_array_new(EDDY_FLOAT32, s);
@@ -261,6 +261,37 @@ static eddy_tensor noise(eddy_graph *g, eddy_shape s)
     eddy_array_free(a);
     return eddy_placeholder_with_default(t, NULL, s);
 }
+
+/* Large filters, whose channels threads divide, and products of patches, which have the bits of
+ * direct sums, with a stride of two. */
+START_TEST(large_filters)
+{
+    static const int64_t step[] = { 1, 2 };
+    const eddy_dims      steps = EDDY_DIMS(step[_i]);
+    eddy_graph          *g = eddy_graph_new();
+    const eddy_tensor    x = noise(g, EDDY_SHAPE(2, 7, 9, 130));
+    const eddy_tensor    w = noise(g, EDDY_SHAPE(5, 3, 130, 190));
+    const eddy_tensor    bias = noise(g, EDDY_SHAPE(190));
+    const eddy_tensor    y = Relu(BiasAdd(eddy_conv2d(x, w, steps, .padding = "SAME"), bias));
+    eddy_array          *want = NULL;
+    fits(g);
+    for (int n = 1; n <= 4; n++) {
+        eddy_session *session = eddy_session_new(g, .threads = n);
+        eddy_array   *got = NULL;
+        eddy__conv_method_ask(n == 1 ? EDDY_CONV_DIRECT : EDDY_CONV_BY_RULE);
+        ck_assert_int_eq(eddy_run(session, EDDY_FEED(), EDDY_FETCH(y), &got), EDDY_OK);
+        if (n == 1) want = got;
+        else ck_assert(same_bits(want, got));
+        if (n > 1) eddy_array_free(got);
+        eddy_session_free(session);
+    }
+    eddy__conv_method_ask(EDDY_CONV_BY_RULE);
+    eddy_array_free(want);
+    eddy_graph_free(g);
+}
+END_TEST
+
+typedef eddy_fused_conv_attrs fused;
 
 /* With a bias, a sum and relu folded in, it has the bits of the four ops. */
 START_TEST(folded)
@@ -357,7 +388,8 @@ Suite *winograd_suite(void)
     tcase_add_loop_test(c, another_method, 0, 2);
     tcase_add_loop_test(c, not_finite, 0, 2 * 4 * INPUTS * LEVELS);
     tcase_add_loop_test(c, too_large, 0, 2);
-    tcase_add_loop_test(c, threads, 0, 4);
+    tcase_add_loop_test(c, threads, 0, 5);
+    tcase_add_loop_test(c, large_filters, 0, 2);
     tcase_add_loop_test(c, folded, 0, 16);
     tcase_add_test(c, chosen_where_faster);
     tcase_add_test(c, chosen_where_possible);
