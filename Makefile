@@ -40,7 +40,8 @@ GRAPH_CODE := $(addsuffix /%,autodiff command control formats layers optim ops/f
               tests $(GEN)/command) \
               $(patsubst %,ops/arrays/%.c,computed_% dynamic_partition embedding_lookup gradient_terms \
               one_hot_computed rearrange slice_notation)
-COLD     := $(addsuffix /%,graph session input ops/linear ops/nets) ops/math/incomplete_gamma.c
+COLD     := $(addsuffix /%,graph session input ops/linear ops/nets) ops/math/incomplete_gamma.c \
+            ops/kernels/matmul/half_product.c
 COMPUTING := tests/lib/% tests/fuzz/% tests/session/compile/test_placing.c \
             $(patsubst %,tests/formats/test_%.c,reader_memory training_report) \
             $(patsubst %,tests/ops/%.c,test_bfloat16_pairs test_row_bits math/test_vector_math signal/test_fft nets/test_conv \

@@ -23,7 +23,8 @@ typedef struct sizes { int64_t m, n, k; } sizes;
 static sizes sizes_of(const void *attrs, eddy_shape a, eddy_shape b)
 {
     const eddy_matmul_attrs *t = attrs;          /* or the first member of the attributes */
-    return (sizes){ .m = a.dim[a.rank - 2 + t->transpose_a], .n = b.dim[b.rank - 1 - t->transpose_b],
+    return (sizes){ .m = a.dim[a.rank - 2 + t->transpose_a],
+                    .n = b.dim[b.rank - 1 - t->transpose_b],
                     .k = a.dim[a.rank - 1 - t->transpose_a] };
 }
 

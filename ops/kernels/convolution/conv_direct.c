@@ -137,7 +137,8 @@ static void cut_bands(plan *p, int threads)
     p->shares = 1;
     while (p->batch * p->bands * p->shares < 4 * threads && shares_panels(p, threads))
         p->shares *= 2;
-    while (p->shares == 1 && p->rows > 4 && threads > 1 && p->batch * ((all + p->rows - 1) / p->rows) < 4 * threads)
+    while (p->shares == 1 && p->rows > 4 && threads > 1 &&
+           p->batch * ((all + p->rows - 1) / p->rows) < 4 * threads)
         p->rows = (p->rows + 1) / 2;
     p->bands = (all + p->rows - 1) / p->rows;
     p->band = band_bytes(p, p->rows);

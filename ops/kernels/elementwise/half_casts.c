@@ -14,13 +14,16 @@
         EDDY_INDEPENDENT                                                        \
         for (int64_t i = 0; i < n; i++) b[i] = value(a[i]);                     \
         return EDDY_OK;                                                         \
-    }                                                                           \
-    EDDY_CLONES(name)
+    }
 
 #define BOTH_WAYS(half, ...)                                                    \
     CONVERSION(to_f32_##half, uint16_t, float, eddy__f32_of_##half)             \
     CONVERSION(of_f32_##half, float, uint16_t, eddy__##half##_of_f32)
 FOR_HALVES(BOTH_WAYS, 0)
+EDDY_CLONES(to_f32_f16)
+EDDY_CLONES(to_f32_bf16)
+EDDY_CLONES(of_f32_f16)
+EDDY_NO_CLONES(of_f32_bf16)
 
 #if defined(__x86_64__)
 #include <immintrin.h>
