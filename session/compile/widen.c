@@ -56,6 +56,11 @@ static eddy_tile_fn narrow_tile(const eddy_type *in, const eddy_type *out)
     (void)in;
     return eddy__f32_to_half(out->dtype);
 }
+static eddy_tile_fn round_tile(const eddy_type *in, const eddy_type *out)
+{
+    (void)in, (void)out;
+    return eddy__f32_rounded_to_bfloat16();
+}
 static const eddy_op_def op_widen = {
     .name = "_Widen", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .flags = EDDY_OP_ELEMENTWISE | EDDY_OP_CHEAP, .infer = cast_infer, .tile = widen_tile,
@@ -63,6 +68,12 @@ static const eddy_op_def op_widen = {
 static const eddy_op_def op_narrow = {
     .name = "_Narrow", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .flags = EDDY_OP_ELEMENTWISE | EDDY_OP_CHEAP, .infer = cast_infer, .tile = narrow_tile,
+};
+
+/* Widens what _Narrow would yield of a bfloat16. */
+static const eddy_op_def op_round = {
+    .name = "_Round", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .flags = EDDY_OP_ELEMENTWISE | EDDY_OP_CHEAP, .infer = cast_infer, .tile = round_tile,
 };
 
 /* ---------------------------------------------------------------- the walk -- */
@@ -74,6 +85,7 @@ typedef struct widening {
     ir_graph     *from, *to;
     int32_t      *now;
     eddy_tensor **tensors;
+    int32_t       barrier;           /* the last node in `to` that no loop takes */
 } widening;
 
 static ir_node *append_node(widening *w, const eddy_op_def *op, const eddy_node *source,
@@ -102,6 +114,39 @@ static eddy_tensor widened_constant(widening *w, const ir_node *n, const eddy_ar
     return eddy__ir_constant(w->to, n->source, y);
 }
 
+/* The node of this operation on x among the last ones, with which a loop may include its readers;
+ * NULL. */
+static ir_node *cast_since_barrier(const widening *w, const eddy_op_def *op, eddy_tensor x)
+{
+    enum { FEW = 32 };
+    const int32_t size = w->to->size;
+    for (int32_t id = size; id > w->barrier && id > size - FEW; id--) {
+        ir_node *n = w->to->nodes[id];
+        if (n->op == op && n->inputs[0].node == x.node && n->inputs[0].output == x.output) return n;
+    }
+    return NULL;
+}
+
+/* x in float32, of which `made` is the node; NULL without memory. A value that was rounded since the
+ * barrier is rounded once more instead of read, but not before: readers that come later would
+ * otherwise keep it in float32. */
+static ir_node *cast_of(widening *w, const ir_node *n, eddy_tensor x, const ir_node *made)
+{
+    const eddy_type    t = eddy__ir_type(w->to, x);
+    const bool         rounds = made->op == &op_narrow && made->id > w->barrier &&
+                                t.dtype == EDDY_BFLOAT16;
+    const eddy_op_def *op = rounds ? &op_round : &op_widen;
+    const eddy_tensor  from = rounds ? made->inputs[0] : x;
+    ir_node           *y = cast_since_barrier(w, op, from);
+    if (y) return y->readers++, y;
+    y = append_node(w, op, n->source, EDDY_FLOAT32, t.shape, &from);
+    if (!y || !rounds) return y;
+    y->controls = eddy__ir_alloc(w->c, 1, sizeof *y->controls);
+    if (!y->controls) return NULL;
+    y->controls[y->n_controls++] = made->id;
+    return y;
+}
+
 /* Input i of n in float32; node 0 if memory is out. */
 static eddy_tensor widened(widening *w, const ir_node *n, int i)
 {
@@ -111,9 +156,9 @@ static eddy_tensor widened(widening *w, const ir_node *n, int i)
     const eddy_type   t = eddy__ir_type(w->to, x);
     const eddy_array *value = eddy__ir_value(w->to, x);
     if (value && eddy_array_count(value) <= FEW) return widened_constant(w, n, value);
-    const bool     typed = made->op == &eddy_op_type_only;
-    const ir_node *y = append_node(w, typed ? made->op : &op_widen, n->source, EDDY_FLOAT32,
-                                   t.shape, typed ? NULL : &x);
+    const ir_node *y = made->op == &eddy_op_type_only
+        ? append_node(w, made->op, n->source, EDDY_FLOAT32, t.shape, NULL)
+        : cast_of(w, n, x, made);
     return eddy__ir_tensor(y ? y->id : 0, 0);
 }
 
@@ -210,6 +255,31 @@ static bool computes(const ir_node *n)
     return !n->values && n->feed < 0 && n->variable < 0 && !n->program && !n->alias && !n->parts;
 }
 
+static void set_barrier(widening *w, const ir_node *n, int32_t id)
+{
+    if (computes(n) && !(n->op->flags & EDDY_OP_ELEMENTWISE)) w->barrier = id;
+}
+
+/* Drops roundings to bfloat16 that nothing reads. */
+static bool drop_unread(widening *w)
+{
+    const ir_graph *f = w->to;
+    bool *read = eddy__ir_alloc(w->c, (size_t)f->size + 1, sizeof *read);
+    if (!read) return false;
+    for (int i = 0; i < w->c->plan->n_fetches; i++) read[f->fetches[i].node] = true;
+    for (int32_t id = 1; id <= f->size; id++) {
+        const ir_node *n = f->nodes[id];
+        for (int i = 0; i < n->n_inputs; i++) read[n->inputs[i].node] = true;
+        for (int i = 0; i < n->n_controls && n->op != &op_round; i++) read[n->controls[i]] = true;
+    }
+    for (int32_t id = 1; id <= f->size; id++) {
+        ir_node *n = f->nodes[id];
+        if (n->op == &op_round && !read[n->controls[0]]) n->n_controls = 0;
+        if (!read[id] && n->op == &op_narrow) n->op = &eddy_op_type_only, n->n_inputs = 0;
+    }
+    return true;
+}
+
 static bool has_halves(const ir_graph *f)
 {
     for (int32_t id = 1; id <= f->size; id++)
@@ -236,12 +306,12 @@ bool eddy__widen(compile *c)
         if (computes(node) && !widens_itself(&w, node) && !widen_inputs(&w, node, &widens))
             return false;
         if (widens && !narrow_outputs(&w, node, id)) return false;
-        if (widens) continue;
-        const ir_node *now = eddy__ir_append(w.to, node);
+        const ir_node *now = widens ? w.to->nodes[w.now[id]] : eddy__ir_append(w.to, node);
         if (!now) return false;
         w.now[id] = now->id;
+        set_barrier(&w, now, now->id);
     }
     for (int i = 0; i < c->plan->n_fetches; i++) w.to->fetches[i] = replaced(&w, f->fetches[i]);
     c->ir = w.to;
-    return true;
+    return drop_unread(&w);
 }

@@ -12,8 +12,9 @@ bool eddy__input_widens(const eddy_op_def *op, int i, eddy_dtype d);
  * result: then nothing is cast. */
 bool eddy__kernel_widens(const eddy_op_def *op, const void *attrs, eddy_type a, eddy_type b);
 
-/* Puts the casts into the IR as nodes, so that loops include them. Equal casts are not merged: the
- * float32 copy of a value would stay in memory from its first reader to the last. */
+/* Puts the casts into the IR as nodes, so that loops include them. Equal casts are merged only if no
+ * kernel runs between their readers: elsewhere the float32 copy of a value would stay in memory from
+ * its first reader to the last. */
 bool eddy__widen(compile *c);
 
 #endif

@@ -77,6 +77,24 @@ static eddy_status by_instruction(int64_t n, void *y, const void *const *x, cons
 }
 #endif
 
+/* to_f32 of of_f32. */
+static eddy_status rounded_f32(int64_t n, void *y, const void *const *x, const void *attrs)
+{
+    const float *a = x[0];
+    float       *b = y;
+    (void)attrs;
+    EDDY_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+        const uint32_t bits = eddy__word_of_float(a[i]), up = bits + 0x7fffu + (bits >> 16 & 1);
+        const bool     nan = (int32_t)(bits & 0x7fffffffu) > 0x7f800000;
+        b[i] = eddy__float_of_word((nan ? bits | 0x400000u : up) & 0xffff0000u);
+    }
+    return EDDY_OK;
+}
+EDDY_CLONES(rounded_f32)
+
+eddy_tile_fn eddy__f32_rounded_to_bfloat16(void) { return EDDY_BEST(rounded_f32); }
+
 #define BEST(half, name) case EDDY_COLUMN(DTYPE, half): return EDDY_BEST(name##_##half);
 
 bool eddy__dtype_is_half(eddy_dtype d) { return eddy__half_to_f32(d) != NULL; }

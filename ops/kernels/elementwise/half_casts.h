@@ -10,5 +10,7 @@ bool eddy__dtype_is_half(eddy_dtype d);
  * once, ties to even. */
 eddy_tile_fn eddy__half_to_f32(eddy_dtype half);
 eddy_tile_fn eddy__f32_to_half(eddy_dtype half);
+/* y = the float32 of the bfloat16 of x. */
+eddy_tile_fn eddy__f32_rounded_to_bfloat16(void);
 
 #endif
