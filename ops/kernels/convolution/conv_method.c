@@ -22,8 +22,9 @@ static bool possible(eddy_dtype d, const eddy_conv_size *s)
 
 /* Costs in units of the time that direct sums take for one tap of one pixel. A tile costs 58 +
  * 389 / c, with c the smaller number of channels: 36 for its products, and the rest for its
- * transforms, whose cost does not depend on the number of products. The filter costs 216, and more
- * if its values do not stay in the cache. Measured with AVX-512, with 4 to 512 channels, images of
+ * transforms, whose cost does not depend on the number of products. The filter costs 216, and up to
+ * three times as much if its values do not stay in the cache (at most 700 with AVX2 and 256 or 512
+ * channels). Measured with AVX-512, with 4 to 512 channels, images of
  * 1 to 32 pixels a side and batches of 1 to 64; accurate to a tenth where the two methods are
  * close. Tiles of four pixels do not fit images of 5 or 6, and tiles of two, for 5x5, do not fit
  * images of 3 or 5; a few tiles do not repay the transform of the filter. AVX2 and vectors of 16
@@ -38,8 +39,8 @@ static bool faster(const eddy_conv_size *s)
         tiles *= (double)((s->out[i] + out - 1) / out);
         pixels *= (double)s->out[i];
     }
-    const double tile = 58 + 389 / c, filter = 216 * (1 + megabytes / 4);
-    return tiles * tile + filter < (double)taps * pixels;
+    const double tile = 58 + 389 / c, filter = 216 * (1 + (megabytes < 8 ? megabytes / 4 : 2));
+    return tiles * tile + filter < 0.95 * (double)taps * pixels;
 }
 
 eddy_conv_method eddy__conv_method_of(eddy_dtype d, const eddy_conv_size *s)

@@ -347,6 +347,9 @@ START_TEST(chosen_where_faster)
     ck_assert_int_eq(method(square(32, 16, 32, 32)), EDDY_CONV_WINOGRAD);
     ck_assert_int_eq(method(square(32, 8, 64, 64)), EDDY_CONV_WINOGRAD);
     ck_assert_int_eq(method(square(32, 7, 32, 32)), EDDY_CONV_WINOGRAD);
+    ck_assert_int_eq(method(square(1, 14, 256, 256)), EDDY_CONV_WINOGRAD);
+    ck_assert_int_eq(method(square(8, 7, 512, 512)), EDDY_CONV_WINOGRAD);
+    ck_assert_int_eq(method(square(1, 7, 512, 512)), EDDY_CONV_DIRECT);
     ck_assert_int_eq(method(square(32, 5, 32, 32)), EDDY_CONV_DIRECT);
     ck_assert_int_eq(method(square(1, 4, 64, 64)), EDDY_CONV_DIRECT);
     ck_assert_int_eq(method(square(32, 32, 3, 16)), EDDY_CONV_DIRECT);
