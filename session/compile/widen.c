@@ -122,7 +122,8 @@ static ir_node *cast_since_barrier(const widening *w, const eddy_op_def *op, edd
     const int32_t size = w->to->size;
     for (int32_t id = size; id > w->barrier && id > size - FEW; id--) {
         ir_node *n = w->to->nodes[id];
-        if (n->op == op && n->inputs[0].node == x.node && n->inputs[0].output == x.output) return n;
+        if (n->op == op && n->inputs[0].node == x.node && n->inputs[0].output == x.output)
+            return n;
     }
     return NULL;
 }
