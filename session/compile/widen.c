@@ -128,8 +128,8 @@ static ir_node *cast_since_barrier(const widening *w, const eddy_op_def *op, edd
     return NULL;
 }
 
-/* x in float32, of which `made` is the node; NULL without memory. A value that was rounded since the
- * barrier is rounded once more instead of read, but not before: readers that come later would
+/* x in float32, of which `made` is the node; NULL without memory. A value that was rounded since
+ * the barrier is rounded once more instead of read, but not before: readers that come later would
  * otherwise keep it in float32. */
 static ir_node *cast_of(widening *w, const ir_node *n, eddy_tensor x, const ir_node *made)
 {

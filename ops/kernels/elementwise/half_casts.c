@@ -26,7 +26,8 @@ EDDY_CLONES(of_f32_f16)
 EDDY_NO_CLONES(of_f32_bf16)
 
 /* to_f32 of of_f32. */
-static eddy_status round_f32(int64_t n, void *y, const void *const *x, const void *attrs)
+static __attribute__((noinline)) eddy_status round_f32(int64_t n, void *y,
+                                                       const void *const *x, const void *attrs)
 {
     const float *a = x[0];
     float       *b = y;
