@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-/* A packed block stays in the L2 cache, together with a strip and the results. A strip whose rows
+/* A packed block stays in the L2 cache, together with strips and the results. A strip whose rows
  * are neighbors takes a line of the L1 cache for each step unless it is packed, so it is
- * shorter. */
-enum { DEPTH = 384, NEAR_DEPTH = 256, DOT_DEPTH = 512, BLOCK = 128 * 1024, LINE = 64 };
+ * shorter. A panel stays in the L1 cache while so many strips are multiplied by it. */
+enum { DEPTH = 384, NEAR_DEPTH = 256, DOT_DEPTH = 512, BLOCK = 128 * 1024, LINE = 64, STRIPS = 8 };
 
 static int64_t parts(int64_t n, int64_t most) { return (n + most - 1) / most; }
 
@@ -121,7 +121,11 @@ static int64_t packed_v(const eddy_gemm *g)
 {
     return g->pack_v && !g->packed ? g->depth * g->width : 0;
 }
-static int64_t packed_s(const eddy_gemm *g) { return g->pack_s ? g->strip * strip_step(g) : 0; }
+static int64_t strip_size(const eddy_gemm *g) { return g->strip * strip_step(g); }
+static int64_t packed_s(const eddy_gemm *g)
+{
+    return g->pack_s ? eddy__min(STRIPS, parts(g->rows, g->strip)) * strip_size(g) : 0;
+}
 
 size_t eddy__gemm_scratch(const eddy_gemm *g)
 {
@@ -129,6 +133,9 @@ size_t eddy__gemm_scratch(const eddy_gemm *g)
 }
 
 /* ------------------------------------------------------------------- packing -- */
+
+/* Parts that are packed at once: more of them would be written to the same sets of a cache. */
+enum { AT_ONCE = 8 };
 
 /* Copies at most 64 elements, for which a call of memcpy would take longer than the copy. */
 static inline void copy_row(float *to, const float *from, int64_t n)
@@ -169,24 +176,53 @@ static void pack_strip_pairs(const eddy_gemm *g, float *to, const uint16_t *s, i
         EDDY_BEST_OF(pair_up)((uint32_t *)(void *)(to + q * g->strip), s, s + g->s_step, rows);
 }
 
+/* Packs k rows of n elements, which are `step` apart, in parts of `size`: those begin `part` apart,
+ * with rows `row` apart. `whole` elements of a row may be read. */
+static void pack_parts(float *to, int64_t part, int64_t row, const float *from, int64_t step,
+                       int64_t k, int64_t n, int64_t size, int64_t whole)
+{
+    const int64_t read = parts(size, 8) * 8, all = parts(n, size);
+    const int64_t quick = whole < read ? 0 : eddy__min((whole - read) / size + 1, all);
+    for (int64_t i = 0; i < quick; i += AT_ONCE)
+        eddy__gemm_copy_parts(to + i * part, part, row, from + i * size, step, k,
+                              eddy__min(AT_ONCE, quick - i), size);
+    for (int64_t i = quick; i < all; i++)
+        for (int64_t q = 0; q < k; q++)
+            copy_row(to + i * part + q * row, from + i * size + q * step,
+                     eddy__min(size, n - i * size));
+}
+
 /* Packs rows of n columns as panels, one after the other, each with its rows contiguous. */
 static void pack_panels(const eddy_gemm *g, float *to, const float *v, int64_t k, int64_t n)
 {
     const int64_t panel = g->panel;
-    for (int64_t j = 0; g->v_transposed && j < n; j += panel)
+    if (!g->v_transposed) pack_parts(to, panel * k, panel, v, g->v_step, k, n, panel, n);
+    else for (int64_t j = 0; j < n; j += panel)
         eddy__gemm_transpose(to + j * k, panel, v + j * g->v_step, g->v_step,
                              eddy__min(panel, n - j), k);
-    for (int64_t q = 0; !g->v_transposed && q < k; q++)
-        for (int64_t j = 0; j < n; j += panel)
-            copy_row(to + j * k + q * panel, v + q * g->v_step + j, eddy__min(panel, n - j));
 }
 
-static void pack_strip(const eddy_gemm *g, float *to, const float *s, int64_t k, int64_t rows)
+/* Packs rows [r0, r1) in `strips` strips, of which the first `more` have a row more than others. */
+static void pack_strips(const eddy_gemm *g, float *to, const void *s, int64_t r0, int64_t r1,
+                        int64_t strips, int64_t q, int64_t k)
 {
-    for (int64_t r = 0; r < rows && g->s_apart; r++)
-        memcpy(to + r * strip_step(g), s + r * g->s_row, (size_t)k * sizeof *to);
-    for (int64_t q = 0; q < k && !g->s_apart; q++)
-        copy_row(to + q * g->strip, s + q * g->s_step, rows);
+    const int64_t size = (r1 - r0) / strips, more = (r1 - r0) % strips, part = strip_size(g);
+    const float  *from = (const float *)s + r0 * g->s_row + q * g->s_step;
+    if (!g->s_apart && !g->pairs) {
+        const int64_t first = more * (size + 1);
+        if (more > 0)
+            pack_parts(to, part, g->strip, from, g->s_step, k, first, size + 1, g->rows - r0);
+        pack_parts(to + more * part, part, g->strip, from + first, g->s_step, k,
+                   r1 - r0 - first, size, g->rows - r0 - first);
+        return;
+    }
+    for (int64_t i = 0, r = r0, n; i < strips; i++, r += n, to += part) {
+        n = size + (i < more);
+        if (!g->s_apart)
+            pack_strip_pairs(g, to, (const uint16_t *)s + r + 2 * q * g->s_step, k, n);
+        else for (int64_t j = 0; j < n; j++, from += g->s_row)
+            memcpy(to + j * strip_step(g), from, (size_t)k * sizeof *to);
+    }
 }
 
 /* Packs k rows of v from row q on, n columns from column c on. */
@@ -275,23 +311,6 @@ static eddy_gemm_tile_fn tile_fn(const eddy_gemm *g, const eddy_gemm_tile *t, in
     return (t->s_row == 1 ? tiles->packed : tiles->apart)[rows - 1][t->columns > tiles->lanes];
 }
 
-/* Multiplies a strip by all panels of a block that is `columns` wide. */
-static void strip(const eddy_gemm *g, const eddy_product *p, eddy_gemm_tile t, int rows,
-                  int64_t columns, int64_t v_panel, float beta)
-{
-    const bool    plain = !g->transposed && (p->beta == 0 || (p->alpha == 1 && beta == 1));
-    const int64_t y_step = g->panel * (g->transposed ? p->ldy : 1);
-    float        *y = t.y;
-    for (int64_t j = 0; j < columns; j += g->panel, t.v += v_panel, y += y_step) {
-        t.columns = (int)eddy__min(g->panel, columns - j);
-        t.y = y;
-        t.ldy = p->ldy;
-        t.onto = beta == 1;
-        if (plain) tile_fn(g, &t, rows)(&t);
-        else tile_apart(g, p, tile_fn(g, &t, rows), &t, rows, beta);
-    }
-}
-
 /* Multiplies rows [i0, i1) and columns [j0, j1) of y by alpha, unless tiles did, and applies the
  * epilogue. */
 static void finish(const eddy_product *p, int64_t i0, int64_t i1, int64_t j0, int64_t j1)
@@ -304,45 +323,50 @@ static void finish(const eddy_product *p, int64_t i0, int64_t i1, int64_t j0, in
     eddy__product_finish(p, i0, i1, j0, j1);
 }
 
-/* A run that must end is noticed after that many strips. */
-enum { STRIPS_PER_LOOK = 2 };
+/* A run that must end is noticed after that many panels. */
+enum { PANELS_PER_LOOK = 8 };
 
-/* Multiplies rows [r0, r1) by the columns from c on, from index q of the inner dimension on. */
-static void strips(const eddy_gemm *g, const eddy_product *p, int64_t r0, int64_t r1, int64_t c,
-                   int64_t columns, int64_t q, eddy_gemm_tile t, float *room)
+/* Multiplies rows [r0, r1), at most STRIPS strips, by the columns from c on, from index q of the
+ * inner dimension on. */
+static void some_strips(const eddy_gemm *g, const eddy_product *p, int64_t r0, int64_t r1,
+                        int64_t c, int64_t columns, int64_t q, eddy_gemm_tile t, float *room)
 {
     const float  *s = g->transposed ? p->b : p->a;
-    const bool    in_panels = g->pack_v || g->packed;
-    const int64_t v_panel = g->panel * (in_panels ? t.k : g->dots ? g->v_step : 1);
+    const int64_t v_panel = g->panel * (g->pack_v || g->packed ? t.k : g->dots ? g->v_step : 1);
+    const int64_t y_row = g->transposed ? 1 : p->ldy, y_column = g->transposed ? p->ldy : 1;
     const float   beta = q == 0 ? (float)p->beta : 1;
-    const bool    last = q + t.k == g->k;
+    const bool    plain = !g->transposed && (p->beta == 0 || (p->alpha == 1 && beta == 1));
+    const int64_t strips = parts(r1 - r0, g->strip);
     int           until_look = 0;
-    for (int64_t r = r0; r < r1; r += g->strip) {
-        const int64_t n = eddy__min(g->strip, r1 - r);
+    t.s_row = g->pack_s && g->s_apart ? strip_step(g) : g->s_row;
+    t.s_step = g->pack_s && !g->s_apart ? g->strip : g->s_step;
+    if (g->pack_s) pack_strips(g, room, s, r0, r1, strips, q, t.k);
+    for (int64_t j = 0; j < columns; j += g->panel, t.v += v_panel) {
         if (until_look-- == 0) {
             if (eddy__stopped(p->stop)) return;
-            until_look = STRIPS_PER_LOOK;
+            until_look = PANELS_PER_LOOK;
         }
-        t.s = s + r * g->s_row + q * g->s_step;
-        t.s_row = g->s_row, t.s_step = g->s_step;
-        if (g->pairs && !g->s_apart)
-            pack_strip_pairs(g, room, (const uint16_t *)(const void *)s + r + 2 * q * g->s_step,
-                             t.k, n);
-        else if (g->pack_s) pack_strip(g, room, t.s, t.k, n);
-        if (g->pack_s) t.s = room;
-        if (g->pack_s && g->s_apart) t.s_row = strip_step(g);
-        else if (g->pack_s) t.s_step = g->strip;
-        t.y = (float *)p->y + (g->transposed ? c * p->ldy + r : r * p->ldy + c);
-        strip(g, p, t, (int)n, columns, v_panel, beta);
-        if (last && !g->transposed) finish(p, r, r + n, c, c + columns);
+        t.columns = (int)eddy__min(g->panel, columns - j);
+        for (int64_t i = 0, r = r0, n; i < strips; i++, r += n) {
+            n = parts(r1 - r, strips - i);
+            t.s = g->pack_s ? room + i * strip_size(g) : s + r * g->s_row + q * g->s_step;
+            t.y = (float *)p->y + r * y_row + (c + j) * y_column;
+            t.ldy = p->ldy;
+            t.onto = beta == 1;
+            if (plain) tile_fn(g, &t, (int)n)(&t);
+            else tile_apart(g, p, tile_fn(g, &t, (int)n), &t, (int)n, beta);
+        }
     }
-    if (last && g->transposed) finish(p, c, c + columns, r0, r1);
+    if (q + t.k < g->k) return;
+    if (g->transposed) finish(p, c, c + columns, r0, r1);
+    else finish(p, r0, r1, c, c + columns);
 }
 
 void eddy__gemm_block(const eddy_gemm *g, const eddy_product *p, int64_t r0, int64_t r1, int64_t c0,
                       int64_t c1, float *scratch)
 {
-    const float *v = g->transposed ? p->a : p->b;
+    const float  *v = g->transposed ? p->a : p->b;
+    const int64_t height = STRIPS * g->strip;
     for (int64_t q = 0; q < g->k; q += g->depth)
         for (int64_t c = c0; c < c1; c += g->width) {
             const int64_t columns = eddy__min(g->width, c1 - c);
@@ -355,6 +379,8 @@ void eddy__gemm_block(const eddy_gemm *g, const eddy_product *p, int64_t r0, int
                 t.v = g->packed ? g->packed + q * whole_width(g) + c * t.k : scratch;
                 t.v_step = g->panel;
             }
-            strips(g, p, r0, r1, c, columns, q, t, scratch + packed_v(g));
+            for (int64_t r = r0; r < r1; r += height)
+                some_strips(g, p, r, eddy__min(r + height, r1), c, columns, q, t,
+                            scratch + packed_v(g));
         }
 }

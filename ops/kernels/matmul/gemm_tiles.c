@@ -240,6 +240,32 @@ EDDY_WITH_AVX2 void eddy__gemm_transpose(float *to, int64_t ldto, const float *f
         }
 }
 
+/* ------------------------------------------------------------------ copying -- */
+
+/* Rows that are requested before they are needed: they lie apart, so the processor does not. */
+enum { ROWS_AHEAD = 8, LINE = 16 };
+
+EDDY_WITH_AVX2 EDDY_TILE_INLINE void copy_parts(float *to, int64_t part, int64_t row,
+                                                const float *from, int64_t step, int64_t k,
+                                                int64_t parts, int64_t size, int64_t vectors)
+{
+    for (int64_t q = 0; q < k; q++, to += row, from += step) {
+        for (int64_t j = 0; j < parts * size; j += LINE)
+            __builtin_prefetch(from + ROWS_AHEAD * step + j);
+        for (int64_t i = 0; i < parts; i++)
+            for (int64_t j = 0; j < 8 * vectors; j += 8)
+                _mm256_storeu_ps(to + i * part + j, _mm256_loadu_ps(from + i * size + j));
+    }
+}
+
+EDDY_WITH_AVX2 void eddy__gemm_copy_parts(float *to, int64_t part, int64_t row, const float *from,
+                                          int64_t step, int64_t k, int64_t parts, int64_t size)
+{
+    if (size <= 8) copy_parts(to, part, row, from, step, k, parts, size, 1);
+    else if (size <= 16) copy_parts(to, part, row, from, step, k, parts, size, 2);
+    else copy_parts(to, part, row, from, step, k, parts, size, (size + 7) / 8);
+}
+
 #else
 
 const eddy_gemm_tiles *eddy__gemm_tiles_used(void) { return NULL; }
@@ -250,6 +276,14 @@ void eddy__gemm_transpose(float *to, int64_t ldto, const float *from, int64_t ld
 {
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < columns; j++) to[j * ldto + i] = from[i * ldfrom + j];
+}
+
+void eddy__gemm_copy_parts(float *to, int64_t part, int64_t row, const float *from, int64_t step,
+                           int64_t k, int64_t parts, int64_t size)
+{
+    for (int64_t q = 0; q < k; q++, to += row, from += step)
+        for (int64_t i = 0; i < parts; i++)
+            for (int64_t j = 0; j < size; j++) to[i * part + j] = from[i * size + j];
 }
 
 #endif

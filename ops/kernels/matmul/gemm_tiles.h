@@ -58,4 +58,10 @@ extern const eddy_gemm_tiles *const eddy__gemm_pair_tiles;
 void eddy__gemm_transpose(float *to, int64_t ldto, const float *from, int64_t ldfrom, int64_t rows,
                           int64_t columns);
 
+/* to[i * part + q * row + j] = from[q * step + i * size + j] for q < k, i < parts, j < size, in
+ * vectors of eight: up to seven elements more are read, and written before those of the next row.
+ */
+void eddy__gemm_copy_parts(float *to, int64_t part, int64_t row, const float *from, int64_t step,
+                           int64_t k, int64_t parts, int64_t size);
+
 #endif
