@@ -57,6 +57,9 @@ OPT_OF   = $(if $(filter $(SLOW_TO_COMPILE) $(NOT_OPTIMIZED),$1),-O0,$(OPT:-O3=$
 # Loops for AVX-512 for the elements that remain, which some files have many of, take space only.
 ONE_EPILOGUE := ops/math/cast.c ops/math/exponentials.c
 ONE_EPILOGUE_FLAGS := $(shell $(CC) -Werror --param vect-epilogues-nomask=0 -xc -E /dev/null > /dev/null 2>&1 && echo --param vect-epilogues-nomask=0)
+# Loops of products that begin within a line of the code cache take up to a tenth longer.
+IN_LINES := ops/kernels/matmul/gemm_tiles.c ops/kernels/matmul/gemm_dots.c
+IN_LINES_FLAGS := $(shell $(CC) -Werror -falign-loops=64 -xc -E /dev/null > /dev/null 2>&1 && echo -falign-loops=64)
 # Where `long` has 32 bits, files of more than 2 GiB and their numbers need larger types.
 LARGE_FILES := $(if $(filter 4,$(shell echo __SIZEOF_LONG__ | $(CC) $(CFLAGS) -E -P - 2>/dev/null)),-D_FILE_OFFSET_BITS=64)
 EDDY_CFLAGS := -std=c11 -D_POSIX_C_SOURCE=200809L $(LARGE_FILES) $(WARN) -fwrapv -ffp-contract=off \
@@ -198,7 +201,8 @@ $(FORMATS): EDDY_CFLAGS += -Wno-missing-field-initializers
 $(BUILD)/obj/%.o: %.c | $(GEN)/stamp
 	@mkdir -p $(@D)
 	$(call say,cc $<)
-	$(Q)$(CC) $(EDDY_CFLAGS) $(call OPT_OF,$<) $(if $(filter $(ONE_EPILOGUE),$<),$(ONE_EPILOGUE_FLAGS)) $(CFLAGS) -c $< -o $@
+	$(Q)$(CC) $(EDDY_CFLAGS) $(call OPT_OF,$<) $(if $(filter $(ONE_EPILOGUE),$<),$(ONE_EPILOGUE_FLAGS)) \
+	      $(if $(filter $(IN_LINES),$<),$(IN_LINES_FLAGS)) $(CFLAGS) -c $< -o $@
 
 # A plugin linked from the archive exports none of its symbols.
 $(BUILD)/hide_symbols: scripts/hide_symbols.c
