@@ -11,7 +11,8 @@
 /* A packed block stays in the L2 cache, together with strips and the results. A strip whose rows
  * are neighbors takes a line of the L1 cache for each step unless it is packed, so it is
  * shorter. A panel stays in the L1 cache while so many strips are multiplied by it. */
-enum { DEPTH = 384, NEAR_DEPTH = 256, DOT_DEPTH = 512, BLOCK = 128 * 1024, LINE = 64, STRIPS = 8 };
+enum { DEPTH = 384, NEAR_DEPTH = 256, DOT_DEPTH = 512, BLOCK = 128 * 1024, LINE = 64, WAYS = 8,
+       STRIPS = 8 };
 
 static int64_t parts(int64_t n, int64_t most) { return (n + most - 1) / most; }
 
@@ -71,9 +72,10 @@ static void plan_tiles(eddy_gemm *g, const eddy_product *p)
     g->v_transposed = g->transposed ? !p->transpose_a : p->transpose_b;
     g->v_step = g->transposed ? p->lda : p->ldb;
     g->pack_v = g->v_transposed || (g->rows > 3 * g->strip && p->k * g->columns > 4096);
-    /* Rows that begin at the same offsets in a page compete for the same sets of the L1 cache, and
-     * a strip of an operand that is transposed reads a part of a line from each of many rows. */
-    g->pack_s = g->s_apart ? s_ld % 512 == 0 && g->columns > g->panel
+    /* Rows that begin at the same offsets in a page compete for the same sets of the L1 cache, if
+     * they are more than its ways, and a strip of an operand that is transposed reads a part of a
+     * line from each of many rows. */
+    g->pack_s = g->s_apart ? s_ld % 512 == 0 && g->strip > WAYS && g->columns > g->panel
                            : s_ld >= 128 && g->columns > 3 * g->panel;
 }
 
@@ -353,6 +355,8 @@ static void some_strips(const eddy_gemm *g, const eddy_product *p, int64_t r0, i
             t.y = (float *)p->y + r * y_row + (c + j) * y_column;
             t.ldy = p->ldy;
             t.onto = beta == 1;
+            for (int64_t x = 0; t.onto && x < n; x++)     /* the y of the next panel */
+                __builtin_prefetch(t.y + x * y_row + g->panel * y_column);
             if (plain) tile_fn(g, &t, (int)n)(&t);
             else tile_apart(g, p, tile_fn(g, &t, (int)n), &t, (int)n, beta);
         }
