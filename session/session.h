@@ -28,7 +28,7 @@ enum {
     EDDY_PASS_FUSE      = 1 << 8,     /* elementwise operations and reductions become one loop */
     EDDY_PASS_IN_PLACE  = 1 << 9,     /* results overwrite operands */
     EDDY_PASS_REUSE     = 1 << 10,    /* tensors share memory */
-    EDDY_PASS_PAIRS     = 1 << 11,    /* pairs of elementwise operations become one */
+    EDDY_PASS_CHAINS    = 1 << 11,    /* chains of elementwise operations become one */
     EDDY_PASS_RECOMPUTE = 1 << 12,    /* later loops recompute cheap values */
     EDDY_PASS_HOIST     = 1 << 13,    /* values that do not change from run to run are kept */
     EDDY_PASS_PARALLEL  = 1 << 14,    /* small independent instructions run in parallel */

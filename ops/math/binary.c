@@ -9,7 +9,7 @@
 #include "ops/fusion_targets.h"
 #include "ops/math/checked_integer_rows.h"
 
-EDDY_FUSION_TARGETS(&eddy_op_pair, &eddy_op_square, &eddy_op_neg)
+EDDY_FUSION_TARGETS(&eddy_op_chain, &eddy_op_square, &eddy_op_neg)
 
 /* ----------------------------------------------------------- arithmetic -- */
 

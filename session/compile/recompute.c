@@ -8,7 +8,7 @@
 #include "session/compile/loop_rules.h"
 #include "session/compile/ir.h"
 #include "ops/weak_ops.h"
-#include "ops/math/fused_elementwise_pairs.h"
+#include "ops/math/fused_elementwise.h"
 
 /* MIN_BYTES: smaller values stay in a cache, where reading them again is faster. The other
  * constants bound the search and the size of a loop. */
@@ -129,7 +129,7 @@ static void find_runs(search *s)
 static bool is_cheap(const ir_node *n)
 {
     if (n->values) return false;        /* folded: it has no attributes any more */
-    if (n->op == &eddy_op_pair) return ((const eddy_pair_attrs *)n->attrs)->second < EDDY_PAIR_DIV;
+    if (n->op == &eddy_op_chain) return !eddy__chain_is_slow(n->attrs);
     return n->op->flags & EDDY_OP_CHEAP;
 }
 

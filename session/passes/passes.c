@@ -31,7 +31,7 @@ static const pass PASSES[] = {
     { "epilogues", EDDY_PASS_EPILOGUES, eddy__take_in_epilogues, true,
       { &eddy_op_matmul, &eddy_op_fused_matmul, &eddy_op_conv2d, &eddy_op_fused_conv2d,
         &eddy_op_depthwise } },
-    { "pairs", EDDY_PASS_PAIRS, eddy__pair_up, false, { NULL } },
+    { "chains", EDDY_PASS_CHAINS, eddy__chain_up, false, { NULL } },
 };
 enum { N_PASSES = sizeof PASSES / sizeof *PASSES };
 

@@ -12,7 +12,7 @@ bool eddy__find_patterns(rewrite *r);
 bool eddy__improve_products(rewrite *r);
 bool eddy__take_in_epilogues(rewrite *r);
 bool eddy__take_in_conv_epilogues(rewrite *r);
-bool eddy__pair_up(rewrite *r);
+bool eddy__chain_up(rewrite *r);
 /* Part of eddy__simplify: a sum one of whose terms is zero except in a few rows. */
 bool eddy__add_to_rows(rewrite *r);
 

@@ -97,7 +97,7 @@ static const onnx_absence absences[] = {
     { "_FusedMatMul", compiler },
     { "_MatMulAccumulate", compiler },
     { "_Choice", compiler },
-    { "_Pair", compiler },
+    { "_Chain", compiler },
     { "CountUpTo", "a counter fails at its limit" },
 };
 

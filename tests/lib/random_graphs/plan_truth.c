@@ -266,7 +266,7 @@ static const char *pass_names(unsigned mask, char *text, size_t size)
 {
     static const char *const names[] = {
         "fold", "merge", "simplify", "stabilize", "patterns", "products", "epilogues", "schedule",
-        "fuse", "in_place", "reuse", "pairs", "recompute", "hoist", "parallel" };
+        "fuse", "in_place", "reuse", "chains", "recompute", "hoist", "parallel" };
     size_t at = (size_t)snprintf(text, size, "without");
     for (int i = 0; i < EDDY_PASSES; i++)
         if (mask >> i & 1 && at < size)

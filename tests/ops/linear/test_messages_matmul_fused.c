@@ -1,6 +1,6 @@
 /* test_messages_matmul_fused.c -- error messages of fused products. */
 #include "tests/lib/golden.h"
-#include "ops/math/fused_elementwise_pairs.h"
+#include "ops/math/fused_elementwise.h"
 #include "ops/linear/fused_matmul.h"
 #include "build/gen/table.h"
 
@@ -48,7 +48,7 @@ START_TEST(of_products)
     accumulate(a, a, b);
     accumulate(c, a, a);
     accumulate(c, a, line);
-    eddy_apply(&eddy_op_pair, &(eddy_pair_attrs){ EDDY_PAIR_DIV, EDDY_PAIR_ADD }, 3,
+    eddy_apply(&eddy_op_chain, &(eddy_chain_attrs){ EDDY_CHAIN_OPS }, 3,
                (eddy_tensor[]){ c, c, c }, (eddy_apply_args){ 0 });
     golden_graph(g);
     eddy_apply(&eddy_op_choice, &(eddy_choice_attrs){ 3 }, 4, (eddy_tensor[]){ c, c, c, c },

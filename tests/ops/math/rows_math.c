@@ -1,6 +1,6 @@
 /* rows_math.c -- elementwise operations; see rows.h. */
 #include "tests/lib/rows.h"
-#include "ops/math/fused_elementwise_pairs.h"
+#include "ops/math/fused_elementwise.h"
 #include "build/gen/table.h"
 
 static eddy_dtype other_float(eddy_tensor x)
@@ -42,19 +42,24 @@ BUILD(prevent, eddy_prevent_gradient(x[0], "sweep"))
 BUILD(fill, eddy_fill(INTS(EDDY_SHAPE(2), 2, 3), x[0]))
 BUILD(constant, Add(INTS(EDDY_SHAPE(2), 2, 3), 1))
 
-static eddy_tensor pair(const eddy_tensor *x, int64_t first, int64_t second)
+/* Steps are written as operations and operands, the first in the lowest bits. */
+#define STEP(op, operand) (EDDY_CHAIN_##op + 16 * (operand))
+static eddy_tensor chain(const eddy_tensor *x, int n, int first, int second, int64_t rest)
 {
-    return eddy_apply(&eddy_op_pair, &(eddy_pair_attrs){ first, second }, 3, x,
-                      (eddy_apply_args){ 0 });
+    return eddy_apply(&eddy_op_chain, &(eddy_chain_attrs){ first + 256 * second + 65536 * rest }, n,
+                      x, (eddy_apply_args){ 0 });
 }
-BUILD(add_sub, pair(x, EDDY_PAIR_ADD, EDDY_PAIR_SUB))
-BUILD(sub_mul, pair(x, EDDY_PAIR_SUB, EDDY_PAIR_MUL))
-BUILD(sub_from, pair(x, EDDY_PAIR_SUB, EDDY_PAIR_SUB_FROM))
-BUILD(mul_add, pair(x, EDDY_PAIR_MUL, EDDY_PAIR_ADD))
-BUILD(mul_div, pair(x, EDDY_PAIR_MUL, EDDY_PAIR_DIV))
-BUILD(max_min, pair(x, EDDY_PAIR_MAX, EDDY_PAIR_MIN))
-BUILD(min_max, pair(x, EDDY_PAIR_MIN, EDDY_PAIR_MAX))
-BUILD(div_into, pair(x, EDDY_PAIR_ADD, EDDY_PAIR_DIV_INTO))
+BUILD(add_sub, chain(x, 3, STEP(ADD, 1), STEP(SUB, 2), 0))
+BUILD(sub_mul, chain(x, 3, STEP(SUB, 1), STEP(MUL, 2), 0))
+BUILD(sub_from, chain(x, 3, STEP(SUB, 1), STEP(SUB_FROM, 2), 0))
+BUILD(mul_add, chain(x, 3, STEP(MUL, 1), STEP(ADD, 2), 0))
+BUILD(mul_div, chain(x, 3, STEP(MUL, 1), STEP(DIV, 2), 0))
+BUILD(max_min, chain(x, 3, STEP(MAX, 1), STEP(MIN, 2), 0))
+BUILD(min_max, chain(x, 3, STEP(MIN, 1), STEP(MAX, 2), 0))
+BUILD(div_into, chain(x, 3, STEP(ADD, 1), STEP(DIV_INTO, 2), 0))
+BUILD(distance, chain(x, 2, STEP(SUB, 1), STEP(SQUARE, 0), STEP(NEG, 0)))
+BUILD(toward, chain(x, 3, STEP(SUB, 1), STEP(MUL, 2), STEP(ADD, 1)))
+BUILD(root_sum, chain(x, 2, STEP(SQRT, 0), STEP(ADD, 1), STEP(DIV_INTO, 0)))
 
 static eddy_tensor choice(const eddy_tensor *x, int64_t test)
 {
@@ -152,18 +157,22 @@ static const sweep_row rows[] = {
     OP("Fill", "", fill, 1, { .rank = 0 }),
     OP("Const", "", constant, 1, S(3, 4)),
 
-    OP("_Pair", "a + b - c", add_sub, 3, S(2, 3), S(3), S(2, 1)),
-    OP("_Pair", "(a - b) c", sub_mul, 3, S(2, 3), S(2, 3), S(1)),
-    OP("_Pair", "c - (a - b)", sub_from, 3, S(2, 1), S(1, 3), S(2, 3)),
-    OP("_Pair", "a b + c", mul_add, 3, S(2, 3), S(3), S(3)),
-    OP("_Pair", "min(max(a, b), c)", max_min, 3, S(2, 3), S(3), S(3)),
-    OP("_Pair", "max(min(a, b), c)", min_max, 3, S(2, 3), S(2, 1), S(3)),
+    OP("_Chain", "a + b - c", add_sub, 3, S(2, 3), S(3), S(2, 1)),
+    OP("_Chain", "(a - b) c", sub_mul, 3, S(2, 3), S(2, 3), S(1)),
+    OP("_Chain", "c - (a - b)", sub_from, 3, S(2, 1), S(1, 3), S(2, 3)),
+    OP("_Chain", "a b + c", mul_add, 3, S(2, 3), S(3), S(3)),
+    OP("_Chain", "min(max(a, b), c)", max_min, 3, S(2, 3), S(3), S(3)),
+    OP("_Chain", "max(min(a, b), c)", min_max, 3, S(2, 3), S(2, 1), S(3)),
+    OP("_Chain", "-(a - b)^2", distance, 2, S(2, 3), S(3)),
+    OP("_Chain", "(a - b) c + b", toward, 3, S(2, 3), S(2, 3), S(1)),
     OP("_Choice", "a < b", choice_less, 3, S(2, 3), S(3), S(2, 1)),
     OP("_Choice", "a <= b", choice_at_most, 3, S(2, 3), S(2, 3), S(3)),
     OP("_Choice", "a = b", choice_equal, 3, S(2, 3), S(2, 3), S(2, 3)),
-    { .op = "_Pair", .how = "a b / c", .build = mul_div, .n = 3,
+    { .op = "_Chain", .how = "a b / c", .build = mul_div, .n = 3,
       .shape = { S(2, 3), S(2, 3), S(2, 3) }, .low = { -2, -2, 1 }, .high = { 2, 2, 3 } },
-    { .op = "_Pair", .how = "c / (a + b)", .build = div_into, .n = 3,
+    { .op = "_Chain", .how = "c / (a + b)", .build = div_into, .n = 3,
       .shape = { S(2, 3), S(1), S(3) }, .low = { 1, 1, -2 }, .high = { 2, 2, 2 } },
+    { .op = "_Chain", .how = "a / (sqrt(a) + b)", .build = root_sum, .n = 2,
+      .shape = { S(2, 3), S(3) }, .low = { 1, 1 }, .high = { 2, 2 } },
 };
 FAMILY_OF_ROWS(math, rows);

@@ -20,8 +20,8 @@ static eddy_tensor numbers(int64_t rows, int64_t columns)
 /* Runs y with and without fusing: the same bits; the plan of the fused run. */
 static eddy_plan_info both_ways(eddy_tensor y, eddy_plan_info *plain)
 {
-    eddy_session  *s = eddy_session_new(g, .without = EDDY_PASS_PAIRS),
-                  *t = eddy_session_new(g, .without = EDDY_PASS_FUSE | EDDY_PASS_PAIRS);
+    eddy_session  *s = eddy_session_new(g, .without = EDDY_PASS_CHAINS),
+                  *t = eddy_session_new(g, .without = EDDY_PASS_FUSE | EDDY_PASS_CHAINS);
     eddy_plan_info info;
     runs(s, eddy_initializer(g));
     runs(t, eddy_initializer(g));
@@ -277,17 +277,20 @@ static bool same(double a, double b)
     return a != a ? b != b : a == b && signbit(a) == signbit(b);
 }
 
-/* Pairs in one loop have the values of two loops, also for zeros of both signs and for NaN. */
-START_TEST(pairs)
+/* Chains in one loop have the values of several, also for zeros of both signs and for NaN. */
+START_TEST(chains)
 {
     const double      v[] = { 0, -0.0, 1, -2, INFINITY, NAN };
     const eddy_tensor a = eddy_placeholder(g, "a", EDDY_FLOAT64, EDDY_SHAPE(6, 1));
     const eddy_tensor b = eddy_placeholder(g, "b", EDDY_FLOAT64, EDDY_SHAPE(1, 6));
     const eddy_tensor ab = Mul(a, b), sum = Add(a, b);
     const struct { eddy_tensor y; int instructions; } all[] = {
-        { Maximum(ab, b), 2 }, { Maximum(b, ab), 2 }, { Minimum(ab, b), 2 }, { Minimum(b, ab), 2 },
-        { Sub(b, Maximum(a, b)), 2 }, { Minimum(Maximum(a, b), 1), 1 },
-        { Minimum(1, Maximum(a, b)), 2 }, { Maximum(Minimum(ab, b), a), 2 },
+        { Maximum(ab, b), 1 }, { Maximum(b, ab), 2 }, { Minimum(ab, b), 1 }, { Minimum(b, ab), 2 },
+        { Sub(b, Maximum(a, b)), 1 }, { Minimum(Maximum(a, b), 1), 1 },
+        { Minimum(1, Maximum(a, b)), 2 }, { Maximum(Minimum(ab, b), a), 1 },
+        { Neg(Sqrt(Square(Sub(ab, b)))), 1 }, { Sub(1, Div(a, Mul(2, sum))), 1 },
+        { Mul(sum, Sub(ab, b)), 2 }, { Div(Mul(Sub(Mul(sum, 2), 3), 5), b), 2 },    /* operands */
+        { Sqrt(Neg(Sqrt(Neg(Sqrt(Neg(Square(Neg(Square(sum))))))))), 2 },           /* steps */
         { Where(Less(a, b), 1, b), 1 }, { Where(Greater(a, b), 1, b), 1 },
         { Where(LessEqual(a, b), 1, b), 1 }, { Where(GreaterEqual(a, b), 1, b), 1 },
         { Where(Equal(a, b), 1, b), 1 }, { Where(NotEqual(a, b), 1, b), 1 },
@@ -299,7 +302,7 @@ START_TEST(pairs)
         eddy_array *out[2] = { NULL };
         for (int k = 0; k < 2; k++) {
             eddy_session *s =
-                eddy_session_new(g, .without = EDDY_PASS_FUSE | (k ? EDDY_PASS_PAIRS : 0));
+                eddy_session_new(g, .without = EDDY_PASS_FUSE | (k ? EDDY_PASS_CHAINS : 0));
             ck_assert_int_eq(eddy_run(s, EDDY_FEED({ a, in[0] }, { b, in[1] }),
                                       EDDY_FETCH(all[i].y), &out[k]), EDDY_OK);
             if (k == 0)
@@ -332,7 +335,7 @@ Suite *fuse_suite(void)
     tcase_add_test(c, types_without_loops);
     tcase_add_test(c, long_operands);
     tcase_add_test(c, errors);
-    tcase_add_test(c, pairs);
+    tcase_add_test(c, chains);
     suite_add_tcase(suite, c);
     return suite;
 }

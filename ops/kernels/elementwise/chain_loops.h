@@ -1,0 +1,81 @@
+/* chain_loops.h -- the loop of a chain (ops/math/fused_elementwise.h) for elements T and vectors of
+ * WIDTH bytes, for the instruction set SET, whose functions are declared by TARGET. Included by
+ * chain_sets.h; SET, WIDTH and TARGET are undefined at the end.
+ *
+ * Values stay in registers between the steps, for which loops over pieces are unrolled early; a
+ * compiler would keep vectors wider than those of the set in memory. */
+
+#define LOOPS(name) EDDY_NAME(NAME(name), SET)
+
+typedef T LOOPS(piece) __attribute__((vector_size(WIDTH), aligned(sizeof(T)), may_alias));
+typedef NUMBER LOOPS(mask) __attribute__((vector_size(WIDTH)));
+
+TARGET EDDY_INLINE LOOPS(piece) LOOPS(choose)(LOOPS(mask) m, LOOPS(piece) yes, LOOPS(piece) no)
+{
+    return (LOOPS(piece))((m & (LOOPS(mask))yes) | (~m & (LOOPS(mask))no));
+}
+
+TARGET EDDY_INLINE LOOPS(piece) LOOPS(root)(LOOPS(piece) v)
+{
+    enum { LANES = WIDTH / sizeof(T) };
+    T x[LANES];
+    memcpy(x, &v, sizeof x);
+    EDDY_OVER_LANES
+    for (int j = 0; j < LANES; j++) x[j] = sqrt(x[j]);
+    memcpy(&v, x, sizeof x);
+    return v;
+}
+
+#define EACH(value)                                                             \
+    _Pragma("GCC unroll 8")                                                     \
+    for (int k = 0; k < pieces; k++) {                                          \
+        const LOOPS(piece) a = v[k], b = at[k];                                 \
+        (void)b;                                                                \
+        v[k] = (value);                                                         \
+    }                                                                           \
+    break;
+
+/* Some pieces, from element i on. */
+TARGET EDDY_INLINE void LOOPS(pieces)(const int pieces, T *y, const void *const *x, int64_t i, uint64_t s)
+{
+    LOOPS(piece) v[EDDY_CHAIN_PIECES], *to = (LOOPS(piece) *)(void *)(y + i);
+    const LOOPS(piece) *at = (const LOOPS(piece) *)(const void *)((const T *)x[0] + i);
+    _Pragma("GCC unroll 8")
+    for (int k = 0; k < pieces; k++) v[k] = at[k];
+    for (; s > 0; s >>= EDDY_CHAIN_BITS) {
+        at = (const LOOPS(piece) *)(const void *)((const T *)x[eddy__chain_operand(s)] + i);
+        switch (eddy__chain_op(s)) {
+        case EDDY_CHAIN_ADD: EACH(a + b)
+        case EDDY_CHAIN_SUB: EACH(a - b)
+        case EDDY_CHAIN_SUB_FROM: EACH(b - a)
+        case EDDY_CHAIN_MUL: EACH(a * b)
+        case EDDY_CHAIN_DIV: EACH(a / b)
+        case EDDY_CHAIN_DIV_INTO: EACH(b / a)
+        case EDDY_CHAIN_MIN: EACH(LOOPS(choose)((b < a) | (b != b), b, a))
+        case EDDY_CHAIN_MAX: EACH(LOOPS(choose)((b > a) | (b != b), b, a))
+        case EDDY_CHAIN_NEG: EACH(-a)
+        case EDDY_CHAIN_SQUARE: EACH(a * a)
+        default: EACH(LOOPS(root)(a))
+        }
+    }
+    _Pragma("GCC unroll 8")
+    for (int k = 0; k < pieces; k++) to[k] = v[k];
+}
+
+TARGET static eddy_status LOOPS(chain)(int64_t n, void *y_, const void *const *x, const void *attrs)
+{
+    enum { LANES = WIDTH / sizeof(T), BLOCK = EDDY_CHAIN_PIECES * LANES };
+    const uint64_t steps = (uint64_t)((const eddy_chain_attrs *)attrs)->steps;
+    T             *y = y_;
+    int64_t        i = 0;
+    for (; i + BLOCK <= n; i += BLOCK) LOOPS(pieces)(EDDY_CHAIN_PIECES, y, x, i, steps);
+    for (; i + LANES <= n; i += LANES) LOOPS(pieces)(1, y, x, i, steps);
+    for (; i < n; i++) y[i] = NAME(chain_value)(x, i, steps);
+    return EDDY_OK;
+}
+
+#undef EACH
+#undef LOOPS
+#undef SET
+#undef WIDTH
+#undef TARGET
