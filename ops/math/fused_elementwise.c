@@ -34,7 +34,9 @@ bool eddy__chain_is_slow(const eddy_chain_attrs *c)
 {
     for (uint64_t s = (uint64_t)c->steps; s > 0; s >>= EDDY_CHAIN_BITS) {
         const int op = eddy__chain_op(s);
-        if (op == EDDY_CHAIN_DIV || op == EDDY_CHAIN_DIV_INTO || op == EDDY_CHAIN_SQRT) return true;
+        if (op == EDDY_CHAIN_DIV || op == EDDY_CHAIN_DIV_INTO ||
+            op == EDDY_CHAIN_DIV_INTO_PRODUCT || op == EDDY_CHAIN_SQRT)
+            return true;
     }
     return false;
 }
@@ -44,15 +46,21 @@ static bool chain_infer(eddy_infer *c)
     uint64_t s = (uint64_t)((const eddy_chain_attrs *)c->attrs)->steps;
     bool     known = s > 0;
     for (; s > 0; s >>= EDDY_CHAIN_BITS) {
-        const int op = eddy__chain_op(s), b = eddy__chain_operand(s);
-        known = known && op > EDDY_CHAIN_END && op < EDDY_CHAIN_OPS &&
-                b < (eddy__chain_reads(op) ? c->n_in : 1);
+        const int op = eddy__chain_op(s), n = eddy__chain_reads(op);
+        known = known && op != EDDY_CHAIN_END && eddy__chain_operand(s) < (n > 0 ? c->n_in : 1) &&
+                eddy__chain_factor(s) < (n > 1 ? c->n_in : 1);
     }
     if (!known) return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "unknown chain of operations");
     return eddy__infer_elementwise(c);
 }
 
-/* The value of a step, a its first operand. */
+/* A step without a product that does the same with the product as its operand. */
+static int with_product(int op)
+{
+    return eddy__chain_reads(op) == 2 ? op + EDDY_CHAIN_ADD - EDDY_CHAIN_ADD_PRODUCT : op;
+}
+
+/* The value of a step without a product, a its first operand. */
 static eddy_tensor applied(int op, eddy_tensor a, eddy_tensor b)
 {
     switch (op) {
@@ -85,30 +93,39 @@ static void backwards(const eddy_rule *r, int op, const eddy_tensor *x, eddy_ten
     dx[1] = d[!swapped];
 }
 
-/* An operand may be read by several steps. */
-static void add_gradient(eddy_rule *r, int operand, eddy_tensor d)
+/* The operand of a step, or the product of its operands. */
+static eddy_tensor operand(const eddy_rule *r, uint64_t s)
 {
-    eddy_tensor *to = &r->dx[operand];
-    d = eddy_sum_like(d, r->x[operand]);
+    const eddy_tensor b = r->x[eddy__chain_operand(s)];
+    return eddy__chain_reads(eddy__chain_op(s)) == 2 ? Mul(b, r->x[eddy__chain_factor(s)]) : b;
+}
+
+/* An operand may be read by several steps. */
+static void add_gradient(eddy_rule *r, int number, eddy_tensor d)
+{
+    eddy_tensor *to = &r->dx[number];
+    d = eddy_sum_like(d, r->x[number]);
     *to = eddy_is_valid(*to) ? Add(*to, d) : d;
 }
 
 static void chain_gradient(eddy_rule *r)
 {
     const uint64_t steps = (uint64_t)((const eddy_chain_attrs *)r->attrs)->steps;
-    const int      n = steps_of(steps);
+    const int      length = steps_of(steps);
     eddy_tensor    value[EDDY_CHAIN_MOST + 1] = { r->x[0] }, dy = r->dy[0];
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < length; i++) {
         const uint64_t s = steps >> i * EDDY_CHAIN_BITS;
-        value[i + 1] = applied(eddy__chain_op(s), value[i], r->x[eddy__chain_operand(s)]);
+        value[i + 1] = applied(with_product(eddy__chain_op(s)), value[i], operand(r, s));
     }
-    for (int i = n - 1; i >= 0; i--) {
+    for (int i = length - 1; i >= 0; i--) {
         const uint64_t    s = steps >> i * EDDY_CHAIN_BITS;
-        const int         op = eddy__chain_op(s), b = eddy__chain_operand(s);
-        const eddy_tensor x[] = { value[i], r->x[b] };
+        const int         op = eddy__chain_op(s), n = eddy__chain_reads(op);
+        const int         b = eddy__chain_operand(s), c = eddy__chain_factor(s);
+        const eddy_tensor x[] = { value[i], operand(r, s) };
         eddy_tensor       d[2];
-        backwards(r, op, x, value[i + 1], dy, d);
-        if (eddy__chain_reads(op)) add_gradient(r, b, d[1]);
+        backwards(r, with_product(op), x, value[i + 1], dy, d);
+        if (n > 0) add_gradient(r, b, n > 1 ? Mul(d[1], r->x[c]) : d[1]);
+        if (n > 1) add_gradient(r, c, Mul(d[1], r->x[b]));
         dy = eddy_sum_like(d[0], value[i]);
     }
     add_gradient(r, 0, dy);
@@ -125,7 +142,7 @@ const eddy_op_def eddy_op_chain = {
     .name = "_Chain", .label = "Chain", .min_inputs = 1, .max_inputs = EDDY_CHAIN_OPERANDS,
     .outputs = 1,
     .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_FLOATS }, { "b", EDDY_LIKE(0) }, { "c", EDDY_LIKE(0) },
-                          { "d", EDDY_LIKE(0) }),
+                          { "d", EDDY_LIKE(0) }, { "e", EDDY_LIKE(0) }),
     .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(eddy_chain_attrs),
     .attrs = EDDY_ATTRS(eddy_chain_attrs, steps),
     .infer = chain_infer, .tile = chain_tile, .gradient = chain_gradient, .flops = chain_flops,

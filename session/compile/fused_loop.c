@@ -83,21 +83,24 @@ static void end_reductions(const running *r, char *registers, int64_t chunk)
     }
 }
 
-/* Prefetches share i of `of` of the memory that the tile of n elements from `at` on uses, while
- * another tile is processed. Hardware prefetchers stop at page boundaries. Not inlined, so that
+/* Prefetches n elements from `at` on of all streams, while another tile is processed. Hardware prefetchers stop at page boundaries. Not inlined, so that
  * the loop over the parts of small plans keeps its registers. */
-static __attribute__((noinline)) void fetch_ahead(const fused *f, int64_t at, int64_t n, int i,
-                                                  int of)
+static __attribute__((noinline)) void fetch_ahead(const fused *f, int64_t at, int64_t n)
 {
     enum { LINE = 64 };
     for (int k = 0; k < f->n_streams; k++) {
         const location *s = &f->streams[k];
-        const size_t    bytes = (size_t)n * s->size;
         const char     *from = (const char *)s->memory->data + (size_t)at * s->size;
-        const size_t    end = bytes * (size_t)(i + 1) / (size_t)of;
-        for (size_t b = bytes * (size_t)i / (size_t)of & ~(size_t)(LINE - 1); b < end; b += LINE)
-            __builtin_prefetch(from + b, 1);
+        const char     *end = from + (size_t)n * s->size;
+        for (; from < end; from += LINE) __builtin_prefetch(from, 1);
     }
+}
+
+/* The elements of each stream that a part prefetches, at least a line of most types. */
+static inline int64_t share_of(int64_t n, int parts)
+{
+    enum { LEAST = 16 };
+    return (n / parts + LEAST - 1) & ~(int64_t)(LEAST - 1);
 }
 
 /* Refuses elements of the result of a part, [at, at + n) of the loop, if some are not finite. Not
@@ -128,12 +131,17 @@ static inline __attribute__((always_inline)) void run_parts(running *r, char *re
                                                             int worker, bool checks)
 {
     const fused  *f = r->f;
-    const int64_t next = at + n, more = f->count - next < n ? f->count - next : n;
+    const int64_t end = f->count - at < 2 * n ? f->count : at + 2 * n;   /* of the next tile */
+    const int64_t share = f->n_streams > 0 ? share_of(n, r->ready) : n;
+    int64_t       next = at + n;
     broadcast_tile(f, registers, at, n);
     for (int i = 0; i < r->ready; i++) {
         const part *p = &f->parts[i];
         const void *x[LOOP_OPERANDS];
-        if (more > 0) fetch_ahead(f, next, more, i, r->ready);
+        if (f->n_streams > 0 && next < end) {
+            fetch_ahead(f, next, share < end - next ? share : end - next);
+            next += share;
+        }
         for (int j = 0; j < p->n; j++) x[j] = at_tile(&p->x[j], registers, at);
         if (!p->fn) {
             eddy__block_take(&p->fold->blocks, registers + p->fold->acc, at - from, x[0], n);

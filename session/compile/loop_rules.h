@@ -8,7 +8,7 @@
 #include "ops/kernels/reduction/reduce_engine.h"
 
 /* Operands of a kernel; operands of a loop that have fewer elements than the loop. */
-enum { LOOP_OPERANDS = 4, LOOP_SPREADS = 24 };
+enum { LOOP_OPERANDS = 5, LOOP_SPREADS = 24 };
 
 /* Properties of the kernels in a loop so far; zero before the first. */
 typedef struct tile_loop {

@@ -26,17 +26,21 @@ typedef struct chain {
     eddy_tensor x[EDDY_CHAIN_OPERANDS];
 } chain;
 
-/* Adds a step, which reads b unless its operation has no operand; false if there is no room. */
-static bool add_step(chain *c, int op, eddy_tensor b)
+/* Adds a step, which reads as many of x as its operation has operands; false if there is no room. */
+static bool add_step(chain *c, int op, const eddy_tensor *x)
 {
-    int k = 0;
+    chain    longer = *c;
+    uint64_t step = (uint64_t)op;
     if (op == EDDY_CHAIN_END || c->length == EDDY_CHAIN_MOST) return false;
-    if (eddy__chain_reads(op)) {
-        while (k < c->n && !eddy_same(c->x[k], b)) k++;
+    for (int i = 0; i < eddy__chain_reads(op); i++) {
+        int k = 0;
+        while (k < longer.n && !eddy_same(longer.x[k], x[i])) k++;
         if (k == EDDY_CHAIN_OPERANDS) return false;
-        if (k == c->n) c->x[c->n++] = b;
+        if (k == longer.n) longer.x[longer.n++] = x[i];
+        step |= (uint64_t)k << (4 + 3 * i);
     }
-    c->steps |= (uint64_t)(op | k << 4) << c->length++ * EDDY_CHAIN_BITS;
+    longer.steps |= step << longer.length++ * EDDY_CHAIN_BITS;
+    *c = longer;
     return true;
 }
 
@@ -53,16 +57,29 @@ static bool as_chain(const ir_node *n, chain *c)
     }
     if (op == EDDY_CHAIN_END) return false;
     c->x[c->n++] = n->inputs[0];
-    return add_step(c, op, n->inputs[n->n_inputs - 1]);
+    return add_step(c, op, &n->inputs[n->n_inputs - 1]);
 }
 
-/* The chain of operand `side` of r->node and of r->node itself. */
-static bool follow(const rewrite *r, int side, chain *c)
+/* The node of operand `side` of r->node, if it can become a part of r->node; else NULL. */
+static const ir_node *part_of(const rewrite *r, int side)
 {
     const ir_node *n = r->node, *g = eddy__ir_node(r->ir, n->inputs[side]);
     return !g->values && g->readers == 1 && g->n_controls == 0 && g->n_outputs == 1 &&
-           eddy_shape_equal(g->outputs[0].shape, n->outputs[0].shape) && as_chain(g, c) &&
-           add_step(c, step_of(n->op, side), n->inputs[n->n_inputs - 1 - side]);
+           eddy_shape_equal(g->outputs[0].shape, n->outputs[0].shape) ? g : NULL;
+}
+
+/* The chain of operand `side` of r->node and of r->node itself, and of a product that is its other
+ * operand. */
+static bool follow(const rewrite *r, int side, chain *c)
+{
+    const ir_node *n = r->node, *g = part_of(r, side);
+    const int      op = step_of(n->op, side), other = n->n_inputs - 1 - side;
+    if (!g || !as_chain(g, c)) return false;
+    const ir_node *by = op >= EDDY_CHAIN_ADD && op <= EDDY_CHAIN_DIV_INTO ? part_of(r, other) : NULL;
+    if (by && by->op == &eddy_op_mul &&
+        add_step(c, op - EDDY_CHAIN_ADD + EDDY_CHAIN_ADD_PRODUCT, by->inputs))
+        return true;
+    return add_step(c, op, &n->inputs[other]);
 }
 
 /* Of two operands that can be chains, the longer one. */

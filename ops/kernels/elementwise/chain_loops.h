@@ -29,8 +29,9 @@ TARGET EDDY_INLINE LOOPS(piece) LOOPS(root)(LOOPS(piece) v)
 #define EACH(value)                                                             \
     _Pragma("GCC unroll 8")                                                     \
     for (int k = 0; k < pieces; k++) {                                          \
-        const LOOPS(piece) a = v[k], b = at[k];                                 \
+        const LOOPS(piece) a = v[k], b = at[k], c = by[k];                      \
         (void)b;                                                                \
+        (void)c;                                                                \
         v[k] = (value);                                                         \
     }                                                                           \
     break;
@@ -39,12 +40,17 @@ TARGET EDDY_INLINE LOOPS(piece) LOOPS(root)(LOOPS(piece) v)
 TARGET EDDY_INLINE void LOOPS(pieces)(const int pieces, T *y, const void *const *x, int64_t i, uint64_t s)
 {
     LOOPS(piece) v[EDDY_CHAIN_PIECES], *to = (LOOPS(piece) *)(void *)(y + i);
-    const LOOPS(piece) *at = (const LOOPS(piece) *)(const void *)((const T *)x[0] + i);
+    const LOOPS(piece) *at = (const LOOPS(piece) *)(const void *)((const T *)x[0] + i), *by;
     _Pragma("GCC unroll 8")
     for (int k = 0; k < pieces; k++) v[k] = at[k];
     for (; s > 0; s >>= EDDY_CHAIN_BITS) {
         at = (const LOOPS(piece) *)(const void *)((const T *)x[eddy__chain_operand(s)] + i);
+        by = (const LOOPS(piece) *)(const void *)((const T *)x[eddy__chain_factor(s)] + i);
         switch (eddy__chain_op(s)) {
+        case EDDY_CHAIN_ADD_PRODUCT: EACH(a + b * c)
+        case EDDY_CHAIN_SUB_PRODUCT: EACH(a - b * c)
+        case EDDY_CHAIN_SUB_FROM_PRODUCT: EACH(b * c - a)
+        case EDDY_CHAIN_DIV_INTO_PRODUCT: EACH(b * c / a)
         case EDDY_CHAIN_ADD: EACH(a + b)
         case EDDY_CHAIN_SUB: EACH(a - b)
         case EDDY_CHAIN_SUB_FROM: EACH(b - a)

@@ -7,7 +7,12 @@ static T NAME(chain_value)(const void *const *x, int64_t i, uint64_t s)
     T a = ((const T *)x[0])[i];
     for (; s > 0; s >>= EDDY_CHAIN_BITS) {
         const T b = ((const T *)x[eddy__chain_operand(s)])[i];
+        const T c = ((const T *)x[eddy__chain_factor(s)])[i];
         switch (eddy__chain_op(s)) {
+        case EDDY_CHAIN_ADD_PRODUCT: a = a + b * c; break;
+        case EDDY_CHAIN_SUB_PRODUCT: a = a - b * c; break;
+        case EDDY_CHAIN_SUB_FROM_PRODUCT: a = b * c - a; break;
+        case EDDY_CHAIN_DIV_INTO_PRODUCT: a = b * c / a; break;
         case EDDY_CHAIN_ADD: a = a + b; break;
         case EDDY_CHAIN_SUB: a = a - b; break;
         case EDDY_CHAIN_SUB_FROM: a = b - a; break;

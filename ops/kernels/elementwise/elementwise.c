@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* A grain of cheap arithmetic takes about 20 microseconds. */
-enum { TILE = 1024, SHORT = TILE / 4, MAX_OPERANDS = 4, MAX_SIZE = 16, GRAIN = 32768 };
+enum { TILE = 1024, SHORT = TILE / 4, MAX_OPERANDS = 5, MAX_SIZE = 16, GRAIN = 32768 };
 
 bool eddy__infer_broadcast_shape(eddy_infer *c)
 {

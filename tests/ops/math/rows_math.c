@@ -46,8 +46,8 @@ BUILD(constant, Add(INTS(EDDY_SHAPE(2), 2, 3), 1))
 #define STEP(op, operand) (EDDY_CHAIN_##op + 16 * (operand))
 static eddy_tensor chain(const eddy_tensor *x, int n, int first, int second, int64_t rest)
 {
-    return eddy_apply(&eddy_op_chain, &(eddy_chain_attrs){ first + 256 * second + 65536 * rest }, n,
-                      x, (eddy_apply_args){ 0 });
+    return eddy_apply(&eddy_op_chain, &(eddy_chain_attrs){ first + 1024 * second + 1048576 * rest },
+                      n, x, (eddy_apply_args){ 0 });
 }
 BUILD(add_sub, chain(x, 3, STEP(ADD, 1), STEP(SUB, 2), 0))
 BUILD(sub_mul, chain(x, 3, STEP(SUB, 1), STEP(MUL, 2), 0))
@@ -59,6 +59,11 @@ BUILD(min_max, chain(x, 3, STEP(MIN, 1), STEP(MAX, 2), 0))
 BUILD(div_into, chain(x, 3, STEP(ADD, 1), STEP(DIV_INTO, 2), 0))
 BUILD(distance, chain(x, 2, STEP(SUB, 1), STEP(SQUARE, 0), STEP(NEG, 0)))
 BUILD(toward, chain(x, 3, STEP(SUB, 1), STEP(MUL, 2), STEP(ADD, 1)))
+#define PRODUCT(op, a, b) (STEP(op##_PRODUCT, a) + 128 * (b))
+BUILD(add_product, chain(x, 3, STEP(SQUARE, 0), PRODUCT(ADD, 1, 2), STEP(SUB, 0)))
+BUILD(sub_product, chain(x, 3, STEP(NEG, 0), PRODUCT(SUB, 1, 2), 0))
+BUILD(sub_from_product, chain(x, 3, STEP(MUL, 1), PRODUCT(SUB_FROM, 2, 0), 0))
+BUILD(div_into_product, chain(x, 3, STEP(SQRT, 0), PRODUCT(DIV_INTO, 1, 2), 0))
 BUILD(root_sum, chain(x, 2, STEP(SQRT, 0), STEP(ADD, 1), STEP(DIV_INTO, 0)))
 
 static eddy_tensor choice(const eddy_tensor *x, int64_t test)
@@ -165,6 +170,9 @@ static const sweep_row rows[] = {
     OP("_Chain", "max(min(a, b), c)", min_max, 3, S(2, 3), S(2, 1), S(3)),
     OP("_Chain", "-(a - b)^2", distance, 2, S(2, 3), S(3)),
     OP("_Chain", "(a - b) c + b", toward, 3, S(2, 3), S(2, 3), S(1)),
+    OP("_Chain", "a^2 + b c - a", add_product, 3, S(2, 3), S(3), S(2, 1)),
+    OP("_Chain", "-a - b c", sub_product, 3, S(2, 3), S(2, 3), S(3)),
+    OP("_Chain", "c a - a b", sub_from_product, 3, S(2, 1), S(1, 3), S(2, 3)),
     OP("_Choice", "a < b", choice_less, 3, S(2, 3), S(3), S(2, 1)),
     OP("_Choice", "a <= b", choice_at_most, 3, S(2, 3), S(2, 3), S(3)),
     OP("_Choice", "a = b", choice_equal, 3, S(2, 3), S(2, 3), S(2, 3)),
@@ -172,6 +180,8 @@ static const sweep_row rows[] = {
       .shape = { S(2, 3), S(2, 3), S(2, 3) }, .low = { -2, -2, 1 }, .high = { 2, 2, 3 } },
     { .op = "_Chain", .how = "c / (a + b)", .build = div_into, .n = 3,
       .shape = { S(2, 3), S(1), S(3) }, .low = { 1, 1, -2 }, .high = { 2, 2, 2 } },
+    { .op = "_Chain", .how = "b c / sqrt(a)", .build = div_into_product, .n = 3,
+      .shape = { S(2, 3), S(2, 3), S(3) }, .low = { 1, -2, -2 }, .high = { 2, 2, 2 } },
     { .op = "_Chain", .how = "a / (sqrt(a) + b)", .build = root_sum, .n = 2,
       .shape = { S(2, 3), S(3) }, .low = { 1, 1 }, .high = { 2, 2 } },
 };

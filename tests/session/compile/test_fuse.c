@@ -289,8 +289,11 @@ START_TEST(chains)
         { Sub(b, Maximum(a, b)), 1 }, { Minimum(Maximum(a, b), 1), 1 },
         { Minimum(1, Maximum(a, b)), 2 }, { Maximum(Minimum(ab, b), a), 1 },
         { Neg(Sqrt(Square(Sub(ab, b)))), 1 }, { Sub(1, Div(a, Mul(2, sum))), 1 },
-        { Mul(sum, Sub(ab, b)), 2 }, { Div(Mul(Sub(Mul(sum, 2), 3), 5), b), 2 },    /* operands */
-        { Sqrt(Neg(Sqrt(Neg(Sqrt(Neg(Square(Neg(Square(sum))))))))), 2 },           /* steps */
+        { Mul(sum, Sub(ab, b)), 2 }, { Div(Mul(Sub(Mul(sum, 2), 3), 5), b), 1 },
+        { Div(Mul(Sub(Mul(sum, 2), 3), 5), 7), 2 },                             /* operands */
+        { Sqrt(Neg(Sqrt(Neg(Sqrt(Neg(Square(sum))))))), 2 },                    /* steps */
+        { Add(Square(a), ab), 2 }, { Sub(ab, Square(sum)), 1 }, { Sub(Square(sum), ab), 1 },
+        { Add(ab, Sqrt(sum)), 1 }, { Div(ab, Sqrt(sum)), 1 }, { Mul(ab, Sqrt(sum)), 2 },
         { Where(Less(a, b), 1, b), 1 }, { Where(Greater(a, b), 1, b), 1 },
         { Where(LessEqual(a, b), 1, b), 1 }, { Where(GreaterEqual(a, b), 1, b), 1 },
         { Where(Equal(a, b), 1, b), 1 }, { Where(NotEqual(a, b), 1, b), 1 },
