@@ -26,7 +26,7 @@ typedef struct chain {
     eddy_tensor x[EDDY_CHAIN_OPERANDS];
 } chain;
 
-/* Adds a step, which reads as many of x as its operation has operands; false if there is no room. */
+/* Adds a step, which reads as many of x as its operation has operands; false without room. */
 static bool add_step(chain *c, int op, const eddy_tensor *x)
 {
     chain    longer = *c;
@@ -75,7 +75,8 @@ static bool follow(const rewrite *r, int side, chain *c)
     const ir_node *n = r->node, *g = part_of(r, side);
     const int      op = step_of(n->op, side), other = n->n_inputs - 1 - side;
     if (!g || !as_chain(g, c)) return false;
-    const ir_node *by = op >= EDDY_CHAIN_ADD && op <= EDDY_CHAIN_DIV_INTO ? part_of(r, other) : NULL;
+    const bool     takes = op >= EDDY_CHAIN_ADD && op <= EDDY_CHAIN_DIV_INTO;
+    const ir_node *by = takes ? part_of(r, other) : NULL;
     if (by && by->op == &eddy_op_mul &&
         add_step(c, op - EDDY_CHAIN_ADD + EDDY_CHAIN_ADD_PRODUCT, by->inputs))
         return true;

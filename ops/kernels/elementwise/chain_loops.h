@@ -10,20 +10,32 @@
 typedef T LOOPS(piece) __attribute__((vector_size(WIDTH), aligned(sizeof(T)), may_alias));
 typedef NUMBER LOOPS(mask) __attribute__((vector_size(WIDTH)));
 
-TARGET EDDY_INLINE LOOPS(piece) LOOPS(choose)(LOOPS(mask) m, LOOPS(piece) yes, LOOPS(piece) no)
-{
-    return (LOOPS(piece))((m & (LOOPS(mask))yes) | (~m & (LOOPS(mask))no));
-}
+/* Values of each lane for which vectors have no operators, and processors instructions. */
+#define OF_LANES(name, value)                                                   \
+    TARGET EDDY_INLINE LOOPS(piece) LOOPS(name)(LOOPS(piece) v, LOOPS(piece) w) \
+    {                                                                           \
+        enum { LANES = WIDTH / sizeof(T) };                                     \
+        T x[LANES], y[LANES];                                                   \
+        memcpy(x, &v, sizeof x);                                                \
+        memcpy(y, &w, sizeof y);                                                \
+        EDDY_OVER_LANES                                                         \
+        for (int j = 0; j < LANES; j++) {                                       \
+            const T a = x[j], b = y[j];                                         \
+            (void)b;                                                            \
+            x[j] = (value);                                                     \
+        }                                                                       \
+        memcpy(&v, x, sizeof x);                                                \
+        return v;                                                               \
+    }
+OF_LANES(least, b < a ? b : a)
+OF_LANES(most, b > a ? b : a)
+OF_LANES(root, sqrt(a))
 
-TARGET EDDY_INLINE LOOPS(piece) LOOPS(root)(LOOPS(piece) v)
+/* a, or b where it is NaN. */
+TARGET EDDY_INLINE LOOPS(piece) LOOPS(unless_nan)(LOOPS(piece) a, LOOPS(piece) b)
 {
-    enum { LANES = WIDTH / sizeof(T) };
-    T x[LANES];
-    memcpy(x, &v, sizeof x);
-    EDDY_OVER_LANES
-    for (int j = 0; j < LANES; j++) x[j] = sqrt(x[j]);
-    memcpy(&v, x, sizeof x);
-    return v;
+    const LOOPS(mask) nan = b != b;
+    return (LOOPS(piece))((nan & (LOOPS(mask))b) | (~nan & (LOOPS(mask))a));
 }
 
 #define EACH(value)                                                             \
@@ -57,11 +69,11 @@ TARGET EDDY_INLINE void LOOPS(pieces)(const int pieces, T *y, const void *const 
         case EDDY_CHAIN_MUL: EACH(a * b)
         case EDDY_CHAIN_DIV: EACH(a / b)
         case EDDY_CHAIN_DIV_INTO: EACH(b / a)
-        case EDDY_CHAIN_MIN: EACH(LOOPS(choose)((b < a) | (b != b), b, a))
-        case EDDY_CHAIN_MAX: EACH(LOOPS(choose)((b > a) | (b != b), b, a))
+        case EDDY_CHAIN_MIN: EACH(LOOPS(unless_nan)(LOOPS(least)(a, b), b))
+        case EDDY_CHAIN_MAX: EACH(LOOPS(unless_nan)(LOOPS(most)(a, b), b))
         case EDDY_CHAIN_NEG: EACH(-a)
         case EDDY_CHAIN_SQUARE: EACH(a * a)
-        default: EACH(LOOPS(root)(a))
+        default: EACH(LOOPS(root)(a, a))
         }
     }
     _Pragma("GCC unroll 8")
@@ -81,6 +93,7 @@ TARGET static eddy_status LOOPS(chain)(int64_t n, void *y_, const void *const *x
 }
 
 #undef EACH
+#undef OF_LANES
 #undef LOOPS
 #undef SET
 #undef WIDTH
