@@ -80,14 +80,22 @@ TARGET EDDY_INLINE void LOOPS(pieces)(const int pieces, T *y, const void *const 
     for (int k = 0; k < pieces; k++) to[k] = v[k];
 }
 
-TARGET static eddy_status LOOPS(chain)(int64_t n, void *y_, const void *const *x, const void *attrs)
+/* All elements that fill vectors; returns their number. */
+TARGET static __attribute__((noinline)) int64_t LOOPS(vectors)(int64_t n, T *y,
+                                                               const void *const *x, uint64_t steps)
 {
     enum { LANES = WIDTH / sizeof(T), BLOCK = EDDY_CHAIN_PIECES * LANES };
-    const uint64_t steps = (uint64_t)((const eddy_chain_attrs *)attrs)->steps;
-    T             *y = y_;
-    int64_t        i = 0;
+    int64_t i = 0;
     for (; i + BLOCK <= n; i += BLOCK) LOOPS(pieces)(EDDY_CHAIN_PIECES, y, x, i, steps);
     for (; i + LANES <= n; i += LANES) LOOPS(pieces)(1, y, x, i, steps);
+    return i;
+}
+
+TARGET static eddy_status LOOPS(chain)(int64_t n, void *y_, const void *const *x, const void *attrs)
+{
+    const uint64_t steps = (uint64_t)((const eddy_chain_attrs *)attrs)->steps;
+    T             *y = y_;
+    int64_t        i = n < (int64_t)(WIDTH / sizeof(T)) ? 0 : LOOPS(vectors)(n, y, x, steps);
     for (; i < n; i++) y[i] = NAME(chain_value)(x, i, steps);
     return EDDY_OK;
 }

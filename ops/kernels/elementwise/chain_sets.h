@@ -1,18 +1,23 @@
 /* chain_sets.h -- chain_loops.h for each instruction set, for one element type, T: a template of
  * ops/kernels/for_floats.h. */
 
+/* Element i of the product of two operands of a step. */
+EDDY_INLINE T NAME(chain_product)(const void *const *x, int64_t i, uint64_t s)
+{
+    return ((const T *)x[eddy__chain_operand(s)])[i] * ((const T *)x[eddy__chain_factor(s)])[i];
+}
+
 /* Element i of a chain. */
-static T NAME(chain_value)(const void *const *x, int64_t i, uint64_t s)
+EDDY_INLINE T NAME(chain_value)(const void *const *x, int64_t i, uint64_t s)
 {
     T a = ((const T *)x[0])[i];
     for (; s > 0; s >>= EDDY_CHAIN_BITS) {
         const T b = ((const T *)x[eddy__chain_operand(s)])[i];
-        const T c = ((const T *)x[eddy__chain_factor(s)])[i];
         switch (eddy__chain_op(s)) {
-        case EDDY_CHAIN_ADD_PRODUCT: a = a + b * c; break;
-        case EDDY_CHAIN_SUB_PRODUCT: a = a - b * c; break;
-        case EDDY_CHAIN_SUB_FROM_PRODUCT: a = b * c - a; break;
-        case EDDY_CHAIN_DIV_INTO_PRODUCT: a = b * c / a; break;
+        case EDDY_CHAIN_ADD_PRODUCT: a = a + NAME(chain_product)(x, i, s); break;
+        case EDDY_CHAIN_SUB_PRODUCT: a = a - NAME(chain_product)(x, i, s); break;
+        case EDDY_CHAIN_SUB_FROM_PRODUCT: a = NAME(chain_product)(x, i, s) - a; break;
+        case EDDY_CHAIN_DIV_INTO_PRODUCT: a = NAME(chain_product)(x, i, s) / a; break;
         case EDDY_CHAIN_ADD: a = a + b; break;
         case EDDY_CHAIN_SUB: a = a - b; break;
         case EDDY_CHAIN_SUB_FROM: a = b - a; break;
