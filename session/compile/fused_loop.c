@@ -83,8 +83,9 @@ static void end_reductions(const running *r, char *registers, int64_t chunk)
     }
 }
 
-/* Prefetches n elements from `at` on of all streams, while another tile is processed. Hardware prefetchers stop at page boundaries. Not inlined, so that
- * the loop over the parts of small plans keeps its registers. */
+/* Prefetches n elements from `at` on of all streams, while another tile is processed. Hardware
+ * prefetchers stop at page boundaries. Not inlined, so that the loop over the parts of small plans
+ * keeps its registers. */
 static __attribute__((noinline)) void fetch_ahead(const fused *f, int64_t at, int64_t n)
 {
     enum { LINE = 64 };
