@@ -711,7 +711,7 @@ corpus: ## choose the inputs of tests/fuzz/corpus among those of make fuzz (CORP
 	@sh scripts/choose_corpus.sh build/fuzz $(or $(CORPUS),24) $(FUZZED)
 
 ACCURATE := $(BUILD)/accuracy
-$(ACCURATE): $(BUILD)/obj/tests/accuracy/accuracy.o $(BUILD)/libeddy.a
+$(ACCURATE): $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/accuracy/*.c)) $(BUILD)/libeddy.a
 	@echo '  link  $@'
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -lmpfr -lgmp $(LIBS)
 accuracy: $(ACCURATE) ## compare float64 functions with MPFR (ARGUMENTS=200000 of each; Debian: libmpfr-dev)

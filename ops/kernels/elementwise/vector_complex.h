@@ -6,7 +6,8 @@
 #include "ops/kernels/elementwise/complex_numbers.h"
 #include "ops/kernels/elementwise/vector_elementary_f64.h"
 
-/* e^(x + iy) for |x| <= 700 and |y| <= EDDY_CIRCULAR_MOST; elsewhere *beyond is set. */
+/* e^(x + iy) for |x| <= 700, |y| <= EDDY_CIRCULAR_MOST and no y near a denormal number; elsewhere
+ * *beyond is set. */
 EDDY_INLINE void eddy__complex_exp_near(double x, double y, double *re, double *im, int *beyond)
 {
     double n, cosine_low, sine_low;
@@ -17,7 +18,7 @@ EDDY_INLINE void eddy__complex_exp_near(double x, double y, double *re, double *
     const uint64_t sign = eddy__bits_of_f64(y) & EDDY_SIGN_BIT_F64;
     *re = (cosine + (cosine * part + cosine_low)) * power;
     *im = eddy__f64_of_bits(eddy__bits_of_f64(upright) ^ sign);
-    *beyond = !(fabs(x) <= 700.0) | !(u <= (double)EDDY_CIRCULAR_MOST);
+    *beyond = !(fabs(x) <= 700.0) | !(u <= (double)EDDY_CIRCULAR_MOST) | ((u > 0.0) & (u < 0x1p-960));
 }
 
 /* The logarithm of x + iy where the larger part is between 2^-500 and 2^500 and |x + iy|^2 not within

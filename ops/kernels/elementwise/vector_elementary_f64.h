@@ -69,10 +69,14 @@ EDDY_INLINE double eddy__sin_f64(double x)
 
 EDDY_INLINE double eddy__cos_f64(double x) { return eddy__circular_f64(fabs(x), 1); }
 
-/* Both share all steps except the last, so the compiler reduces once. */
+/* The quotient of both, with what their roundings lost. They share all steps except the last, so the
+ * compiler reduces once. */
 EDDY_INLINE double eddy__tan_f64(double x)
 {
-    const double   u = fabs(x), y = eddy__circular_f64(u, 0) / eddy__circular_f64(u, 1);
+    double         sine_low, cosine_low;
+    const double   sine = eddy__circular_parts_f64(fabs(x), 0, &sine_low);
+    const double   cosine = eddy__circular_parts_f64(fabs(x), 1, &cosine_low);
+    const double   ratio = sine / cosine, y = ratio + (sine_low - ratio * cosine_low) / cosine;
     const uint64_t sign = eddy__bits_of_f64(x) & EDDY_SIGN_BIT_F64;
     return eddy__f64_of_bits(eddy__bits_of_f64(y) ^ sign);
 }

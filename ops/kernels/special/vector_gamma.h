@@ -47,18 +47,19 @@ EDDY_INLINE double eddy__log_low_f64(double x, double *high)
 }
 
 /* By Stirling's formula, (z - 1/2) (ln z - 1) + (ln(2 pi) - 1) / 2 + r p(r^2), r = 1 / z. The
- * product is the largest term; the first bits of its factors are multiplied exactly. */
+ * product is the largest term; the first bits of its factors are multiplied exactly, and half of it does not
+ * overflow before the sum does. */
 EDDY_INLINE double eddy__lgamma_far_f64(double z, double r, double log_high, double log_low)
 {
     static const double c[] = {
         0.08333333333333293, -0.0027777777765338216, 0.0007936501760822151,
         -0.000595125102155557, 0.0008322766080680144, -0.0015391316200399393,
     };
-    const double a = z - 0.5, b = log_high - 1, a_high = eddy__high_bits_f64(a);
+    const double a = 0.5 * z - 0.25, b = log_high - 1, a_high = eddy__high_bits_f64(a);
     const double b_high = eddy__high_bits_f64(b), b_low = log_low + (b - b_high);
-    const double constant = EDDY_HALF_LN_2_PI - 0.5;
-    return a_high * b_high +
-           ((a - a_high) * b_high + a * b_low + (constant + r * EDDY_POWERS(c, r * r)));
+    const double constant = 0.5 * EDDY_HALF_LN_2_PI - 0.25;
+    return 2 * (a_high * b_high +
+                ((a - a_high) * b_high + a * b_low + (constant + 0.5 * r * EDDY_POWERS(c, r * r))));
 }
 
 /* a (a - 1) f for a polynomial f in w = (a - 3/4) / (a + 9/4), a from -1/2 to 5/2: the product of

@@ -109,6 +109,23 @@ START_TEST(is_near_the_exact_value)
 }
 END_TEST
 
+/* Where errors were found to be larger. */
+START_TEST(single_arguments)
+{
+    const struct { const char *name; double x; } cases[] = {
+        { "Tan", 0x1.f54e26558f3acp+1 }, { "Gelu", -0x1.d1898c81b5be9p-17 },
+    };
+    for (int i = 0; i < FUNCTIONS * 2; i++) {
+        const struct function *f = &functions[i / 2];
+        const void            *in = &cases[i % 2].x;
+        double                 y;
+        if (strcmp(f->op->name, cases[i % 2].name) != 0 || !long_double_has_its_digits()) continue;
+        ck_assert_int_eq(f->op->tile(&f64, &f64)(1, &y, &in, NULL), EDDY_OK);
+        ck_assert_double_le(error_of(y, f->exact(cases[i % 2].x)), f->most);
+    }
+}
+END_TEST
+
 static const eddy_op_def *const binary[] = { &eddy_op_atan2, &eddy_op_hypot, &eddy_op_pow };
 static long double (*const exact_binary[])(long double, long double) = { atan2l, hypotl, powl };
 
@@ -172,6 +189,7 @@ START_TEST(functions_of_complex_numbers)
     for (int i = 0; i < 200; i++) {
         const double r = 1 + (i & 1 ? -1 : 1) * ldexp(1, -i / 4);
         z[1024 + 2 * i] = r * cos(i), z[1025 + 2 * i] = r * sin(i);
+        z[2048 + 2 * i] = 3.5 * i, z[2049 + 2 * i] = ldexp(1.7, -1074 + i / 4);
     }
     ck_assert_int_eq(f->op->tile(&c128, &c128)(PAIRS, y, &in, NULL), EDDY_OK);
     if (!long_double_has_its_digits()) return;
@@ -222,6 +240,7 @@ Suite *vector_f64_suite(void)
     Suite *s = suite_create("vector_f64");
     TCase *t = tcase_create("vector_f64");
     tcase_add_loop_test(t, is_near_the_exact_value, 0, FUNCTIONS);
+    tcase_add_test(t, single_arguments);
     tcase_add_loop_test(t, functions_of_two_operands, 0, 3);
     tcase_add_loop_test(t, functions_of_complex_numbers, 0, 2);
     tcase_add_loop_test(t, tiles_of_any_size_agree, 0, 3);

@@ -137,6 +137,19 @@ START_TEST(float64_is_near_the_exact_value)
 }
 END_TEST
 
+START_TEST(lgamma_overflows_where_its_value_does)
+{
+    static double x[BLOCK], y[BLOCK];
+    for (int i = 0; i < BLOCK; i++) x[i] = ldexp(1 + (i + 0.5) / BLOCK, 1014);
+    run_f64(&functions[0], x, y);
+    if (!long_double_has_its_digits()) return;
+    for (int i = 0; i < BLOCK; i++) {
+        const double near = (double)lgammal(x[i]);
+        ck_assert_msg(y[i] == near || fabs(y[i] - near) <= 4e-16 * near, "at %a: %a", x[i], y[i]);
+    }
+}
+END_TEST
+
 /* Left of -1/2, relative to the value or to 1. */
 START_TEST(float64_is_near_below)
 {
@@ -211,6 +224,7 @@ Suite *vector_gamma_suite(void)
     TCase *t = tcase_create("vector_gamma");
     tcase_add_loop_test(t, float32_is_rounded_correctly_nearly_everywhere, 0, FUNCTIONS);
     tcase_add_loop_test(t, float64_is_near_the_exact_value, 0, FUNCTIONS);
+    tcase_add_test(t, lgamma_overflows_where_its_value_does);
     tcase_add_loop_test(t, float64_is_near_below, 0, FUNCTIONS);
     tcase_add_loop_test(t, poles_and_ends, 0, FUNCTIONS);
     tcase_add_loop_test(t, bits_do_not_depend_on_neighbors_and_instructions, 0, FUNCTIONS);
