@@ -10,7 +10,7 @@ EDDY_FUSION_TARGETS(&eddy_op_softmax, &eddy_op_log_softmax, &eddy_op_max, &eddy_
 
 DECLARE_FLOATS(TILE_UNARY, exp, EDDY_REAL_MATH(exp, x))
 ROW_PLAIN(c64, TILE_UNARY, exp, cexpf(x))
-EDDY_COMPLEX_TILE(exp_c128, eddy__complex_exp_near, cexp)
+EDDY_COMPLEX_TILE(exp_c128, eddy__complex_exp_near, eddy__complex_exp_far)
 /** y = e^x.
  *
  *  Overflows to infinity, underflows to 0.

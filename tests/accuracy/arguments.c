@@ -104,6 +104,10 @@ static void exp_pair(const function *f, uint64_t i, double x[2])
     x[0] = i % 4 == 1 ? hard(f->high, f->step, w, u) : uniform(f->low, f->high, w);
     x[1] = i % 8 == 0 ? from_bits(v) : i % 4 == 2 ? hard(2e6, 0.78539816339744828, v, u >> 7)
                                                   : uniform(-7, 7, v);
+    if (i % 64 == 2) {                               /* large times small */
+        x[0] = uniform(690, 1500, w);
+        x[1] = ldexp(uniform(1, 2, v), -(int)(u % 1100));
+    }
 }
 
 static void log_pair(const function *f, uint64_t i, double x[2])

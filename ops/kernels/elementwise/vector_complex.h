@@ -21,6 +21,25 @@ EDDY_INLINE void eddy__complex_exp_near(double x, double y, double *re, double *
     *beyond = !(fabs(x) <= 700.0) | !(u <= (double)EDDY_CIRCULAR_MOST) | ((u > 0.0) & (u < 0x1p-960));
 }
 
+/* For other x and y: powers of 2 in two steps, sines of huge numbers by the C library, and that of a y
+ * near a denormal number is y, times 2^400. */
+static double complex eddy__complex_exp_far(double complex z)
+{
+    const double x = creal(z), y = cimag(z), u = fabs(y);
+    if (!(fabs(x) <= 1500.0) || !(u < (double)INFINITY)) return cexp(z);
+    const int tiny = u < 0x1p-960 && u > 0.0, small = u <= (double)EDDY_CIRCULAR_MOST;
+    double    n, cosine_low = 0, sine_low = 0;
+    double    cosine = small ? eddy__circular_parts_f64(u, 1, &cosine_low) : cos(u);
+    double    sine = tiny ? u * 0x1p400 : small ? eddy__circular_parts_f64(u, 0, &sine_low) : sin(u);
+    const double part = eddy__exp_parts_f64(x, &n);
+    cosine += cosine * part + cosine_low;
+    sine += sine * part + sine_low;
+    n = fmax(n, -1600.0);                          /* beyond, the results are 0 or infinite */
+    const double most = fmin(n, 2040.0);
+    sine = eddy__scaled_f64(sine, tiny ? n - 400.0 : most);
+    return eddy__c128(eddy__scaled_f64(cosine, most), signbit(y) ? -sine : sine);
+}
+
 /* The logarithm of x + iy where the larger part is between 2^-500 and 2^500 and |x + iy|^2 not within
  * 2^-40 of 1; elsewhere *beyond is set. The square has two parts. */
 EDDY_INLINE void eddy__complex_log_near(double x, double y, double *re, double *im, int *beyond)
