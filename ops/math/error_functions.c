@@ -86,7 +86,7 @@ EDDY_INLINE double log_ndtr_of(double x)
 {
     const double u = SQRT_HALF * fabs(x);
     const double below = eddy__log_f64(0.5 * erfcx_above_0(u)) - 0.5 * x * x;
-    const double above = eddy__log1p_f64(-0.5 * eddy__erfc_f64(u));
+    const double above = eddy__log1p_f64(-eddy__ndtr_f64(-fabs(x)));
     return x < 0 ? below : above;
 }
 
