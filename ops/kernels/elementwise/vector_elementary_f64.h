@@ -99,13 +99,15 @@ EDDY_INLINE double eddy__atan_rest_f64(double t)
 }
 
 /* The arc tangent of y / x for 0 <= y <= x, x > 0 and both below 2^1020: beyond tan(pi/8), pi/4
- * plus that of (y - x) / (y + x). */
+ * plus that of (y - x) / (y + x), where the difference and the sum have two parts. */
 EDDY_INLINE double eddy__atan_octant_f64(double y, double x, double *low)
 {
     const int    far = y > 0.41421356237309505 * x;
-    const double t = (far ? y - x : y) / (far ? y + x : x), rest = eddy__atan_rest_f64(t);
+    const double top = y - x, by = y + x, top_low = y - (top + x), by_low = y - (by - x);
+    const double t = (far ? top : y) / (far ? by : x), rest = eddy__atan_rest_f64(t);
+    const double lost = (top_low - t * by_low) / by + 0.5 * EDDY_HALF_PI_LOW_F64;
     const double base = far ? 0.5 * EDDY_HALF_PI_HIGH_F64 : 0.0, sum = base + t;
-    *low = ((base - sum) + t) + (rest + (far ? 0.5 * EDDY_HALF_PI_LOW_F64 : 0.0));
+    *low = ((base - sum) + t) + (rest + (far ? lost : 0.0));
     return sum;
 }
 

@@ -369,12 +369,13 @@ EDDY_INLINE double eddy__ndtr_f64(double x)
     return x == x ? y : x;
 }
 
-/* x times the normal distribution function at x; -infinity times 0 is NaN. */
+/* x times the normal distribution function at x, an exact product; -infinity times 0 is NaN. */
 EDDY_INLINE double eddy__gelu_f64(double x)
 {
     double n, low;
     const double u = fabs(x), v = u > 40.0 ? 40.0 : u, high = eddy__ndtr_tail_f64(v, &low, &n);
-    const double part = eddy__scaled_f64(v * high + v * low, n), y = x < 0.0 ? -part : x - part;
+    const double all = v * high, more = v * low - eddy__less_product_f64(all, v, high);
+    const double part = eddy__scaled_f64(all + more, n), y = x < 0.0 ? -part : x - part;
     return x == x && x != -(double)INFINITY ? y : (double)NAN;
 }
 

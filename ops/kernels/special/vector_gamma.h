@@ -62,8 +62,9 @@ EDDY_INLINE double eddy__lgamma_far_f64(double z, double r, double log_high, dou
                 ((a - a_high) * b_high + a * b_low + (constant + 0.5 * r * EDDY_POWERS(c, r * r))));
 }
 
-/* a (a - 1) f for a polynomial f in w = (a - 3/4) / (a + 9/4), a from -1/2 to 5/2: the product of
- * the first bits is exact, and the constant of f and its sum with the rest have two parts. */
+/* a (a - 1) f for a polynomial f in w = (a - 3/4) / (a + 9/4), a from -1/2 to 5/2: products of first
+ * bits are exact, w is corrected by its remainder times 1 / (a + 9/4) = (1 - w) / 3, and the constant
+ * of f and its sum with the rest have two parts. */
 EDDY_INLINE double eddy__lgamma_near_f64(double a, double w)
 {
     static const double c[] = {
@@ -76,12 +77,15 @@ EDDY_INLINE double eddy__lgamma_near_f64(double a, double w)
         -0.0019301138679899145, -0.0006609933776911644,
     };
     const double first = 0.4501393121092563, g = w * EDDY_POWERS(c, w), f = first + g;
-    const double f_low = ((first - f) + g) + 1.3213392163300129e-17;
+    const double by = a + 2.25, by_low = 2.25 - (by - a);
+    const double left = eddy__less_product_f64(a - 0.75, w, by) - w * by_low;
+    const double f_low = ((first - f) + g) + (left * (1 - w) * (c[0] / 3) + 1.3213392163300129e-17);
     const double b = a - 1, b_low = a - (b + 1);
     const double a_high = eddy__high_bits_f64(a), b_high = eddy__high_bits_f64(b);
     const double high = a_high * b_high;
     const double low = (a - a_high) * b + a_high * (b - b_high) + a * b_low;
-    return high * f + (high * f_low + low * f);
+    const double y = high * f;
+    return y + ((high * f_low + low * f) - eddy__less_product_f64(y, high, f));
 }
 
 /* ln |gamma(z)| for z > -1/2: from 3/4 to 7/2, z - 1 and z - 2 times a polynomial. */

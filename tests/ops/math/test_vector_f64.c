@@ -114,14 +114,17 @@ START_TEST(single_arguments)
 {
     const struct { const char *name; double x; } cases[] = {
         { "Tan", 0x1.f54e26558f3acp+1 }, { "Gelu", -0x1.d1898c81b5be9p-17 },
+        { "Gelu", -0x1.19a0fca64bbdp+1 },
     };
-    for (int i = 0; i < FUNCTIONS * 2; i++) {
-        const struct function *f = &functions[i / 2];
-        const void            *in = &cases[i % 2].x;
+    enum { CASES = sizeof cases / sizeof *cases };
+    for (int i = 0; i < FUNCTIONS * CASES; i++) {
+        const struct function *f = &functions[i / CASES];
+        const double           x = cases[i % CASES].x;
+        const void            *in = &x;
         double                 y;
-        if (strcmp(f->op->name, cases[i % 2].name) != 0 || !long_double_has_its_digits()) continue;
+        if (strcmp(f->op->name, cases[i % CASES].name) != 0 || !long_double_has_its_digits()) continue;
         ck_assert_int_eq(f->op->tile(&f64, &f64)(1, &y, &in, NULL), EDDY_OK);
-        ck_assert_double_le(error_of(y, f->exact(cases[i % 2].x)), f->most);
+        ck_assert_double_le(error_of(y, f->exact(x)), f->most);
     }
 }
 END_TEST
