@@ -77,8 +77,8 @@ EDDY_INLINE double eddy__lgamma_near_f64(double a, double w)
         -0.0019301138679899145, -0.0006609933776911644,
     };
     const double first = 0.4501393121092563, g = w * EDDY_POWERS(c, w), f = first + g;
-    const double by = a + 2.25, by_low = 2.25 - (by - a);
-    const double left = eddy__less_product_f64(a - 0.75, w, by) - w * by_low;
+    const double by = a + 2.25, by_low = 2.25 - (by - a), top = a - 0.75, top_low = a - (top + 0.75);
+    const double left = eddy__less_product_f64(top, w, by) + (top_low - w * by_low);
     const double f_low = ((first - f) + g) + (left * (1 - w) * (c[0] / 3) + 1.3213392163300129e-17);
     const double b = a - 1, b_low = a - (b + 1);
     const double a_high = eddy__high_bits_f64(a), b_high = eddy__high_bits_f64(b);
@@ -88,10 +88,10 @@ EDDY_INLINE double eddy__lgamma_near_f64(double a, double w)
     return y + ((high * f_low + low * f) - eddy__less_product_f64(y, high, f));
 }
 
-/* ln |gamma(z)| for z > -1/2: from 3/4 to 7/2, z - 1 and z - 2 times a polynomial. */
+/* ln |gamma(z)| for z > -1/2: from 0.7 to 7/2, z - 1 and z - 2 times a polynomial. */
 EDDY_INLINE double eddy__lgamma_right_f64(double z)
 {
-    const int    low = z < 0.75, beyond = z >= 3.5, far = z >= 6.5;
+    const int    low = z < 0.7, beyond = z >= 3.5, far = z >= 6.5;
     const double a = low ? z : z - (beyond ? 4.0 : 1.0);
     const double steps = low ? fabs(z) : beyond ? (z - 1) * (z - 2) * (z - 3) : 1;
     const double ratio = (far ? 1 : a - 0.75) / (far ? z : a + 2.25);
