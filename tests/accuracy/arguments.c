@@ -1,5 +1,6 @@
-/* arguments.c -- arguments of `make accuracy`: boundaries with their neighbors, random bits, uniform
- * numbers, and numbers at random distances from boundaries, powers of 2 and multiples of a step. */
+/* arguments.c -- arguments of `make accuracy`: boundaries with their neighbors, random bits,
+ * uniform numbers, and numbers at random distances from boundaries, powers of 2 and multiples of a
+ * step. */
 #include "tests/accuracy/accuracy.h"
 
 #include <string.h>
@@ -27,16 +28,16 @@ static uint64_t bits_of(double x)
     return bits;
 }
 
-/* Ends of domains and of ranges, zeros, and where the kernels change from one formula to another. */
+/* Ends of domains and of ranges, zeros, and where kernels change from one formula to another. */
 static const double boundaries[] = {
     0.0, 0x1p-1074, 0x1p-1022, 0x0.fffffffffffffp-1022, 0x1.fffffffffffffp1023, INFINITY, 1.0, 0.5,
     0x1p-900, 0x1p-500, 0x1p-54, 0x1p-53, 0x1p-40, 0x1p-27, 0x1p20, 0x1p28, 0x1p51, 0x1p52, 0x1p60,
     0x1p500, 0x1p1000, 0x1p1020, 0.41421356237309503, 2.4142135623730949, 0.70710678118654746,
     1.4142135623730949, 0.29289321881345254, 0.55, 0.85, 0.34657359027997264, 0.75, 0.25,
     1.4616321449683622, 2.0, 2.5, 3.0, 3.5, 4.0, 6.0, 6.5, 7.0, 8.0, 20.0, 26.5, 27.226, 28.0, 36.0,
-    37.5, 38.485, 40.0, 60.0, 700.0, 707.0, 709.08956571282410, 709.78271289338397, 710.0, 710.4758600739439,
-    711.0, 745.13321910194111, 746.0, 1023.5, 1024.0, 1025.0, 1074.5, 1075.0, 1076.0,
-    0.78539816339744828, 1.5707963267948966, 3.1415926535897931, 0x1.921fb54442d18p19, 1e22,
+    37.5, 38.485, 40.0, 60.0, 700.0, 707.0, 709.08956571282410, 709.78271289338397, 710.0,
+    710.4758600739439, 711.0, 745.13321910194111, 746.0, 1023.5, 1024.0, 1025.0, 1074.5, 1075.0,
+    1076.0, 0.78539816339744828, 1.5707963267948966, 3.1415926535897931, 0x1.921fb54442d18p19, 1e22,
     2.5563485160999e305,
 };
 enum { BOUNDARIES = sizeof boundaries / sizeof *boundaries, NEIGHBORS = 4 };

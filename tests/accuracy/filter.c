@@ -17,8 +17,8 @@ static double power_of_2(int n)
 
 /* ------------------------------------------------------- exponentials, circles -- */
 
-/* The sums of Taylor's series, even and odd terms apart; the C library's functions take longer, since
- * they keep the rounding mode and the last bit. */
+/* The sums of Taylor's series, even and odd terms apart, which take less time than the C library's
+ * functions. */
 long double exp_filter(long double x)
 {
     static const long double c[] = {
@@ -93,8 +93,8 @@ long double gelu_filter(long double x) { return x * ndtr_filter(x); }
 
 /* -------------------------------------------------- digamma and its derivative -- */
 
-/* Between 1 and 9, polynomials that interpolate MPFR's values, in Newton's form, for cells of the width
- * 1/2. Digamma is divided by x less its root, so that its relative error stays small. */
+/* Between 1 and 9, polynomials that interpolate MPFR's values, in Newton's form, for cells of the
+ * width 1/2. Digamma is divided by x less its root, so that its relative error stays small. */
 enum { CELLS = 16, NODES = 24 };
 static long double node[NODES], digamma_cells[CELLS][NODES], trigamma_cells[CELLS][NODES];
 static long double root_high, root_low;

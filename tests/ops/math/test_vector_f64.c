@@ -122,9 +122,9 @@ START_TEST(single_arguments)
         const double           x = cases[i % CASES].x;
         const void            *in = &x;
         double                 y;
-        if (strcmp(f->op->name, cases[i % CASES].name) != 0 || !long_double_has_its_digits()) continue;
+        if (strcmp(f->op->name, cases[i % CASES].name) != 0) continue;
         ck_assert_int_eq(f->op->tile(&f64, &f64)(1, &y, &in, NULL), EDDY_OK);
-        ck_assert_double_le(error_of(y, f->exact(x)), f->most);
+        if (long_double_has_its_digits()) ck_assert_double_le(error_of(y, f->exact(x)), f->most);
     }
 }
 END_TEST
