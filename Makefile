@@ -714,7 +714,7 @@ ACCURATE := $(BUILD)/accuracy
 $(ACCURATE): $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/accuracy/*.c)) $(BUILD)/libeddy.a
 	@echo '  link  $@'
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -lmpfr -lgmp $(LIBS)
-accuracy: $(ACCURATE) ## compare float64 functions with MPFR (ARGUMENTS=200000 of each; Debian: libmpfr-dev)
+accuracy: $(ACCURATE) ## compare float64 functions with MPFR (ARGUMENTS='200000 Exp': so many, of some; libmpfr-dev)
 	$(ACCURATE) $(ARGUMENTS)
 
 HUNTED  := $(BUILD)/hunt

@@ -127,7 +127,8 @@ long double trigamma_filter(long double x)
 {
     static const long double c[] = {                   /* B(2k) */
         1 / 6.L, -1 / 30.L, 1 / 42.L, -1 / 30.L, 5 / 66.L, -691 / 2730.L, 7 / 6.L, -3617 / 510.L,
-        43867 / 798.L, -174611 / 330.L, 854513 / 138.L,
+        43867 / 798.L, -174611 / 330.L, 854513 / 138.L, -236364091 / 2730.L, 8553103 / 6.L,
+        -23749461029 / 870.L,
     };
     if (!(x > 0 && x < INFINITY)) return x == 0 ? INFINITY : 1 / x;
     if (x < 1) return trigamma_filter(1 + x) + 1 / (x * x);
