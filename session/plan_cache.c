@@ -238,6 +238,14 @@ eddy_memory_info eddy_session_memory_info(eddy_session *s)
     return info;
 }
 
+/* A tensor that a stage has computed because its elements decide a shape. */
+static bool is_size(const plan_request *r, eddy_tensor t)
+{
+    for (int i = 0; i < r->sizes.count; i++)
+        if (eddy_same(r->sizes.at[i], t)) return true;
+    return false;
+}
+
 /* missing: NULL for a plan that is compiled plainly, to explain the failure of another. */
 static eddy_plan *compile_for(eddy_session *s, const plan_request *r, eddy_tensor *missing,
                               eddy_error *e)
@@ -253,7 +261,7 @@ static eddy_plan *compile_for(eddy_session *s, const plan_request *r, eddy_tenso
         const eddy_array *v = feeds.at[i].value;
         key[i].tensor = feeds.at[i].tensor;
         key[i].type = (eddy_type){ eddy_array_dtype(v), eddy_array_shape(v) };
-        if (!may_be_shape(v)) continue;
+        if (!may_be_shape(v) && !is_size(r, feeds.at[i].tensor)) continue;
         key[i].value = eddy_array_copy_of(key[i].type.dtype, key[i].type.shape, eddy_array_data(v));
     }
     eddy_running here;      /* operations on constants run now, and may call back */

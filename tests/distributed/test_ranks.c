@@ -103,6 +103,42 @@ START_TEST(threads_for_messages_take_no_signals)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- many numbers -- */
+
+/* The numbers of rows, one for each rank, are more than a tensor has dimensions. */
+static bool rows_of_many(eddy_communicator *c, void *context)
+{
+    const int     n = eddy_communicator_size(c);
+    eddy_graph   *g = eddy_graph_new();
+    eddy_tensor   x = eddy_placeholder(g, NULL, EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, 2));
+    eddy_tensor   y = eddy_all_gather(c, x, .uneven = true);
+    eddy_session *s = eddy_session_new(g, .threads = 1);
+    bool          ok = context == NULL;
+    for (int run = 0; ok && run < 2; run++) {
+        const int   rows = (eddy_communicator_rank(c) + run) % 3;
+        const float ones[] = { 1, 1, 1, 1 };
+        eddy_array *out = NULL;
+        int         all = 0;
+        for (int r = 0; r < n; r++) all += (r + run) % 3;
+        ok = eddy_run_ranks(c, s, EDDY_FEED({ x, EDDY_VIEW(ones, rows, 2) }), EDDY_FETCH(y), &out) ==
+             EDDY_OK;
+        ok = expect(c, ok, "%s", eddy_session_message(s)) &&
+             expect(c, eddy_array_shape(out).dim[0] == all, "%d rows expected", all);
+        for (int64_t i = 0; ok && i < 2 * all; i++) ok = eddy_array_get(out, i) == 1;
+        eddy_array_free(out);
+    }
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return ok;
+}
+
+START_TEST(more_ranks_than_dimensions)
+{
+    eddy_error e = { 0 };
+    ck_assert_msg(eddy_run_threads(EDDY_MAX_RANK + 3, rows_of_many, NULL, &e), "%s", e.message);
+}
+END_TEST
+
 /* -------------------------------------------------------------------- traces -- */
 
 /* The longest event with this name, in microseconds; -1 if there is none. */
@@ -167,6 +203,7 @@ Suite *ranks_suite(void)
     tcase_set_tags(many, "threads many");
     tcase_add_loop_test(few, few_ranks, 0, count_of_scenarios());
     tcase_add_test(few, threads_for_messages_take_no_signals);
+    tcase_add_test(few, more_ranks_than_dimensions);
     tcase_add_loop_test(few, traces, 0, 2);
     tcase_add_loop_test(many, many_ranks, 0, count_of_scenarios());
     suite_add_tcase(s, few);
