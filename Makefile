@@ -329,16 +329,18 @@ $(BUILD)/bench/ranks: $(BUILD)/obj/bench/ranks/ranks.o $(BUILD)/libeddy_mpi.a $(
 # through it.
 SMPI      := $(patsubst %.c,$(BUILD)/smpi/%.o,bench/ranks/ranks.c $(wildcard distributed/mpi/*.c))
 SMPI_WRAP := eddy__plan_run eddy__combine eddy_broadcast_variables eddy_communicator_free memcpy MPI_Init_thread MPI_Irecv MPI_Isend MPI_Test \
-             eddy__running_begin eddy__running_end
+             eddy__running_begin eddy__running_end MPI_Comm_dup MPI_Iprobe pthread_create pthread_join pthread_mutex_lock \
+             pthread_cond_wait pthread_cond_timedwait
+SIMULATED := $(BUILD)/smpi/simulated_kernels.o $(BUILD)/smpi/simulated_threads.o
 $(SMPI): $(BUILD)/smpi/%.o: %.c | $(GEN)/stamp
 	@mkdir -p $(@D)
 	$(call say,smpi $<)
 	$(Q)smpicc $(filter-out -Wpedantic -Werror,$(EDDY_CFLAGS)) -O2 -fvisibility=default -DSMPI_NO_OVERRIDE_MALLOC $(CFLAGS) -c $< -o $@
-$(BUILD)/smpi/simulated_kernels.o: bench/scale/simulated_kernels.c | $(GEN)/stamp
+$(SIMULATED): $(BUILD)/smpi/%.o: bench/scale/%.c bench/scale/simulated_ranks.h | $(GEN)/stamp
 	@mkdir -p $(@D)
 	$(call say,cc $<)
 	$(Q)$(CC) $(EDDY_CFLAGS) -O2 -fno-builtin-memcpy $(CFLAGS) -c $< -o $@
-$(BUILD)/bench/simulated_ranks: $(SMPI) $(BUILD)/smpi/simulated_kernels.o $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy.a
+$(BUILD)/bench/simulated_ranks: $(SMPI) $(SIMULATED) $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(call say,link $@)
 	$(Q)smpicc $(CFLAGS) $(LDFLAGS) $(SMPI_WRAP:%=-Wl,--wrap=%) $^ -o $@ $(LIBS)

@@ -11,7 +11,7 @@ typedef struct averaging {
     eddy_tensor examples;
     eddy_tensor share;               /* of this rank's examples in all; node 0: equal */
     bool        sum, overlap, compress;
-    int64_t     bucket_bytes;
+    int64_t     bucket_bytes, dense_bytes;
 } averaging;
 
 /* The communicator, a reference that the caller gives back, with the share of this rank; NULL

@@ -103,7 +103,8 @@ static void average(void *context, eddy_gradient_pair *pairs, int count)
             eddy__average_part(a, "Distributed", c->n, &pairs[i]);
             continue;
         }
-        if (eddy_slices_parts(pairs[i].gradient, &values, &indices)) {
+        if (eddy__bytes_of(pairs[i].variable, INT64_MAX) > a->dense_bytes &&
+            eddy_slices_parts(pairs[i].gradient, &values, &indices)) {
             pairs[i].gradient = eddy__gathered(a, c, pairs[i], values, indices);
             continue;
         }
@@ -134,6 +135,9 @@ eddy_optimizer *eddy_distributed_with(const eddy_distributed_args *given)
     else if (a.bucket_bytes < 1)
         eddy_fail(g, EDDY_OUT_OF_RANGE, "Distributed: bucket_bytes is %lld; it must be positive",
                   (long long)a.bucket_bytes);
+    else if (a.dense_bytes < 0)
+        eddy_fail(g, EDDY_OUT_OF_RANGE, "Distributed: dense_bytes is %lld; it must not be negative",
+                  (long long)a.dense_bytes);
     else if (!(context = malloc(sizeof *context)))
         eddy_fail(g, EDDY_NO_MEMORY, "Distributed: out of memory");
     if (!context) return NULL;
@@ -142,7 +146,8 @@ eddy_optimizer *eddy_distributed_with(const eddy_distributed_args *given)
                             .sum = a.sum,
                             .overlap = a.overlap,
                             .compress = a.compress,
-                            .bucket_bytes = a.bucket_bytes };
+                            .bucket_bytes = a.bucket_bytes,
+                            .dense_bytes = a.dense_bytes };
     if (!eddy_graph_own(g, context, free)) return NULL;
     eddy_optimizer_sum_parts(a.optimizer, eddy__sum_over_ranks);
     return eddy_transformed_gradients(a.optimizer, .transform = average, .context = context,

@@ -27,6 +27,10 @@ typedef struct eddy_distributed_args {
      * kept in variables of each rank and added in the next step; results then depend on the
      * number of ranks */
     bool               compress;
+    /* sparse gradients of variables of at most so many bytes travel as dense ones, which are shorter
+     * where a batch uses most rows, or a row often: the optimizer gets the sum of all rows of an
+     * index, and zeros for the others; default 0: the rows of all ranks are gathered */
+    int64_t            dense_bytes;
 } eddy_distributed_args;
 /* The optimizer with the average of the ranks' gradients, so that all ranks take the same step:
  *
@@ -40,7 +44,7 @@ typedef struct eddy_distributed_args {
  * ranks, and a step that eddy_loss_scale or eddy_apply_if_finite skips is skipped on all ranks.
  * All ranks must begin with the same variables: eddy_broadcast_variables. Errors:
  * EDDY_INVALID_ARGUMENT for an invalid optimizer, no communicator, both `sum` and `examples`, or
- * both `overlap` and `compress`; EDDY_OUT_OF_RANGE for bucket_bytes below 1. */
+ * both `overlap` and `compress`; EDDY_OUT_OF_RANGE for bucket_bytes below 1 or dense_bytes below 0. */
 EDDY_API eddy_optimizer *eddy_distributed_with(const eddy_distributed_args *given);
 #define eddy_distributed(...) eddy_distributed_with(EDDY_ARGS(eddy_distributed_args, __VA_ARGS__))
 

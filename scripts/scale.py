@@ -1,11 +1,11 @@
 """Predicts training steps of 2 to 1024 ranks: SimGrid's SMPI runs the program of ranks on described
 platforms, with kernels replaced by their measured times.
 
-    scale.py FOLDER [--most N] [--check] [NAME]...
+    scale.py FOLDER [--most N] [--check] [--overlap] [NAME]...
 
 FOLDER has the programs ranks and simulated_ranks, and gets their files. More than --most ranks (128)
 are not simulated: the formula alone predicts their steps. --check compares 2 and 4 ranks with this
-machine. Efficiency is the time of the kernels that one rank needs for all examples, divided by the time of
+machine. --overlap tells how much of the time of collectives a thread for messages hides. Efficiency is the time of the kernels that one rank needs for all examples, divided by the time of
 the step and by the number of ranks.
 """
 import argparse
@@ -16,7 +16,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-WEAK = {"mlp": 128, "lenet": 64}            # examples of each rank
+WEAK = {"mlp": 128, "lenet": 64, "transformer": 8}      # examples of each rank
 STRONG = {"mlp": 4096, "lenet": 2048}       # of all ranks
 PARAMETERS = {"mlp": 669706, "lenet": 857738}
 GIGABITS = [10, 100]
@@ -25,10 +25,12 @@ LATENCY = 10e-6                             # seconds, from port to port
 SENDING = 1e-6                              # of the processor, for each message
 HEADER = 248                                # bytes
 FLOWS = 64
+OVERLAP = [2, 4, 8, 16]
+BUCKETS = [64, 256, 1024, 4096]             # KiB, of gradients that travel while a rank computes
 PART = 1 << 19                              # bytes of a rank's share that are sent at once
 
 CLUSTER = """  <cluster id="c" prefix="n" suffix="" radical="0-{last}" speed="1Gf"
-           bw="{bytes}Bps" lat="{latency}s"/>"""
+           bw="{bytes}Bps" lat="{latency}s" core="{cores}"/>"""
 MACHINE = """  <zone id="w" routing="Full">
     <host id="n0" speed="1Gf" core="{cores}"/>
     <link id="memory" bandwidth="1TBps" latency="{latency}s" sharing_policy="FATPIPE"/>
@@ -63,36 +65,38 @@ class Programs:
             out.write("<?xml version='1.0'?>\n"
                       "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
                       f"<platform version=\"4.1\">\n{platform}\n</platform>\n")
+        hosts = list(hosts) * (2 if "EDDY_THREADS" in variables else 1)
         with open(base + ".hosts", "w") as out:
             out.writelines(f"n{i}\n" for i in hosts)
         options = [f"--cfg={key}:{value}" for key, value in {**OPTIONS, **more}.items()]
-        return run(["smpirun", "-np", str(n), "-platform", base + ".xml", "-hostfile", base + ".hosts",
+        return run(["smpirun", "-np", str(len(hosts)), "-platform", base + ".xml", "-hostfile", base + ".hosts",
                     *options, "--log=root.thres:error", f"{self.folder}/simulated_ranks", *words],
                    **variables)
 
-    def cluster(self, n, gigabits, words, **variables):
+    def cluster(self, n, gigabits, words, cores=1, **variables):
         """Flows share links. Above FLOWS nodes that takes too long: each rank then sends one message after
         another through its port, which is the same where all send as much as they receive."""
         if n <= FLOWS:
             return self.simulated(n, CLUSTER.format(last=n - 1, bytes=gigabits * 125e6,
-                                                    latency=LATENCY / 2), range(n), words, **variables)
+                                                    latency=LATENCY / 2, cores=cores), range(n), words, **variables)
         nodes = "\n".join(f'  <host id="n{i}" speed="1Gf"/>' for i in range(n))
         return self.simulated(n, f'  <zone id="w" routing="None">\n{nodes}\n  </zone>', range(n), words,
                               {"network/model": "Constant", "network/latency-factor": str(LATENCY)},
                               EDDY_BYTE_SECONDS=str(8e-9 / gigabits), **variables)
 
-    def measure(self, name, examples, at_once=1):
+    def measure(self, name, examples, at_once=1, more=(), **variables):
         """The file of the least times of kernels on so many examples, and their sum; with several measured at
         once, of the mean times, in the process in the middle."""
-        key = name, examples, at_once
+        key = name, examples, at_once, *more
         if key in self.kernels:
             return self.kernels[key]
-        words = [name, "--batch", str(2 * examples), "--warm-up", "2",
+        words = [name, *more, "--batch", str(2 * examples), "--warm-up", "2",
                  "--steps", "30" if examples < 1000 else "5"]
-        paths = [f"{self.folder}/{name}-{examples}-{i}.times" for i in range(at_once)]
+        paths = [f"{self.folder}/{''.join([name, *more])}-{examples}-{i}.times" for i in range(at_once)]
         with ThreadPoolExecutor() as pool:
             list(pool.map(lambda path: self.cluster(2, 10, words, EDDY_MEASURE=path,
-                                                    EDDY_MEAN=str(int(at_once > 1))), paths))
+                                                    EDDY_MEAN=str(int(at_once > 1)), **variables),
+                          paths))
         sums = []
         for path in paths:
             with open(path) as lines:
@@ -101,11 +105,11 @@ class Programs:
         self.kernels[key] = path, total
         return self.kernels[key]
 
-    def predict(self, n, gigabits, name, examples):
-        path, _ = self.measure(name, examples)
-        return self.cluster(n, gigabits, [name, "--batch", str(n * examples), "--steps", "1",
-                                          "--warm-up", "0"],
-                            EDDY_REPLAY=path, EDDY_MESSAGE_SECONDS=str(SENDING))[0] / 1e3
+    def predict(self, n, gigabits, name, examples, more=(), cores=1, **variables):
+        path, _ = self.measure(name, examples, more=more, **variables)
+        return self.cluster(n, gigabits, [name, *more, "--batch", str(n * examples), "--steps", "1",
+                                          "--warm-up", "0"], cores,
+                            EDDY_REPLAY=path, EDDY_MESSAGE_SECONDS=str(SENDING), **variables)[0] / 1e3
 
 
 def processor_seconds(programs, n, words):
@@ -175,20 +179,46 @@ def scale(programs, name, most, out):
                       f"{plain * 1e3:.2f} | {efficient / plain:.2f} |", flush=True)
 
 
+def overlap(programs, name):
+    """A step without overlap takes longer than its kernels, and one with overlap less so: the share of this
+    time that is hidden. A thread for messages shares the processor of its rank, or has one for itself."""
+    examples = WEAK[name]
+    kernels = programs.measure(name, examples)[1]
+    for gigabits in GIGABITS:
+        for n in OVERLAP:
+            plain = programs.predict(n, gigabits, name, examples)
+            print(f"| {name} | {gigabits} | {n} | {kernels * 1e3:.2f} | {(plain - kernels) * 1e3:.2f}", end="")
+            for cores in [1, 2]:
+                for bucket in BUCKETS:
+                    more = "--overlap", "--bucket", str(bucket << 10)
+                    computing = programs.measure(name, examples, more=more, EDDY_THREADS="1")[1]
+                    step = programs.predict(n, gigabits, name, examples, more, cores, EDDY_THREADS="1")
+                    hidden = 1 - (step - computing) / (plain - kernels)
+                    print(f" | {100 * hidden:.0f}", end="", flush=True)
+            print(" |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder")
     parser.add_argument("names", nargs="*")
     parser.add_argument("--most", type=int, default=128)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--overlap", action="store_true")
     options = parser.parse_intermixed_args()
     programs = Programs(options.folder)
-    names = options.names or list(WEAK)
+    names = options.names or list(WEAK if options.overlap else STRONG)
     if options.check:
         print("| model | ranks | cores | us a message | GB/s | kernels, ms | predicted, ms | processor time, ms "
               "| predicted / that | least time, ms |\n|" + 10 * " --- |")
         for name in names:
             check(programs, name)
+        return
+    if options.overlap:
+        shares = "".join(f" | {cores}: {bucket} KiB, %" for cores in [1, 2] for bucket in BUCKETS)
+        print(f"| model | Gbit/s | ranks | kernels, ms | messages, ms{shares} |\n|" + 13 * " --- |")
+        for name in names:
+            overlap(programs, name)
         return
     print("| model | scaling | Gbit/s | ranks | examples of a rank | kernels, ms | step, ms | efficiency "
           "| by formula, ms | efficiency |\n|" + 10 * " --- |")

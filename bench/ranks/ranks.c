@@ -7,6 +7,10 @@
  *   --batch N      examples of a step, which are divided among the ranks
  *   --steps N      measured, after --warm-up N others
  *   --overlap      messages travel while gradients are computed
+ *   --apart        ranks exchange nothing: what a step computes
+ *   --sharded      each rank updates some of the variables
+ *   --bucket N     bytes of a bucket
+ *   --report       prints where the time of the measured steps went, too
  *   --threads N    of each rank
  *
  * bench/torch/ddp.py has the same models of the same sizes. Prints the least, the mean and
@@ -22,9 +26,9 @@
 #include <string.h>
 
 typedef struct options {
-    int64_t batch;                   /* 0: that of the model */
+    int64_t batch, bucket;           /* 0: that of the model, or the usual one */
     int     steps, warm_up, threads;
-    bool    overlap;
+    bool    overlap, apart, sharded, report;
 } options;
 
 typedef struct model {
@@ -133,16 +137,21 @@ static void train(eddy_communicator *c, const struct named *which, options o)
     eddy_error    e = { 0 };
     bench_samples all = { 0 };
     which->build(&m, (o.batch > 0 ? o.batch : which->batch) / ranks);
-    if (ranks > 1) m.optimizer = eddy_distributed(m.optimizer, c, .overlap = o.overlap,
-                                                  .bucket_bytes = o.overlap ? 1 << 20 : 4 << 20);
+    if (o.bucket <= 0) o.bucket = o.overlap ? 1 << 18 : 4 << 20;
+    if (ranks > 1 && o.sharded) m.optimizer = eddy_sharded(m.optimizer, c);
+    else if (ranks > 1 && !o.apart)
+        m.optimizer = eddy_distributed(m.optimizer, c, .overlap = o.overlap,
+                                       .bucket_bytes = o.bucket, .dense_bytes = 1 << 16);
     eddy_tensor   step = eddy_minimize(m.optimizer, m.loss);
     eddy_session *s = eddy_session_new(m.graph, .threads = o.threads);
+
     for (int i = 0; i < m.n; i++) feeds[i] = (eddy_feed){ m.feeds[i], m.arrays[i] };
     bench_need(eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(m.graph)), NULL) == EDDY_OK &&
                    (ranks == 1 || eddy_broadcast_variables(c, 0, m.graph, s, &e)),
                eddy_session_message(s));
     for (int i = 0; i < o.warm_up + o.steps; i++) {
         eddy_array  *out[2] = { NULL, NULL };
+        if (i == o.warm_up && o.report) eddy_report_ranks(c, stderr, NULL);
         const double from = bench_now();
         bench_need(eddy_run(s, (eddy_feeds){ m.n, feeds }, EDDY_FETCH(m.loss, step), out) ==
                        EDDY_OK,
@@ -155,6 +164,7 @@ static void train(eddy_communicator *c, const struct named *which, options o)
     qsort(all.at, (size_t)all.n, sizeof *all.at, bench_ascending);
     if (eddy_communicator_rank(c) == 0)
         printf("%.4f %.4f %.4f\n", all.at[0], sum / all.n, all.at[all.n / 2]);
+    if (o.report) eddy_report_ranks(c, stdout, NULL);
     for (int i = 0; i < m.n; i++) eddy_array_free(m.arrays[i]);
     eddy_session_free(s);
     eddy_graph_free(m.graph);
@@ -234,8 +244,12 @@ int main(int argc, char **argv)
     const char *name = argc > 1 ? argv[1] : "";
     for (int i = 2; i < argc; i++) {
         o.overlap = o.overlap || strcmp(argv[i], "--overlap") == 0;
+        o.apart = o.apart || strcmp(argv[i], "--apart") == 0;
+        o.sharded = o.sharded || strcmp(argv[i], "--sharded") == 0;
+        o.report = o.report || strcmp(argv[i], "--report") == 0;
         if (i + 1 == argc) break;
         if (strcmp(argv[i], "--batch") == 0) o.batch = atoi(argv[i + 1]);
+        if (strcmp(argv[i], "--bucket") == 0) o.bucket = atoi(argv[i + 1]);
         if (strcmp(argv[i], "--steps") == 0) o.steps = atoi(argv[i + 1]);
         if (strcmp(argv[i], "--warm-up") == 0) o.warm_up = atoi(argv[i + 1]);
         if (strcmp(argv[i], "--threads") == 0) o.threads = atoi(argv[i + 1]);

@@ -10,17 +10,20 @@
  *   EDDY_REPLAY=FILE    do not run kernels; the clock of the rank goes on by their times
  *   EDDY_MESSAGE_SECONDS=S  what a message costs the processor that sends it (1e-6)
  *   EDDY_BYTE_SECONDS=S     what a byte takes in its port, if the network has no links (0)
+ *   EDDY_THREADS=1          ranks have a thread for messages (simulated_threads.c)
  *   EDDY_RECEIVED_SECONDS=S what a byte costs the processor of its receiver, if messages are copies
  *                       in memory (0)
  *
- * Only plans with a collective are measured: those are the steps of a training. Where kernels do
+ * Only plans with a collective are measured: those are the steps of a training. The longest one counts:
+ * others gather sizes before it, and their kernels run. Where kernels do
  * not run, data have no meaning: variables are not broadcast, long copies only take time, and
  * SMPI delivers headers alone. */
 #define _DEFAULT_SOURCE
+#include "bench/scale/simulated_ranks.h"
 #include "distributed/internal.h"
 #include "session/state/internal.h"
 
-#include <smpi/smpi.h>
+#include <simgrid/actor.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,17 +57,11 @@ static struct {
     rate        copy, combine;
     double      message, byte;           /* seconds of a processor or a port for what is sent */
     double      received;                /* of a processor for a byte */
-    bool        mean;
+    bool        mean, threads;
     double      pause;                   /* by which the shortest pause of a thread is longer */
 } all;
 
-/* A rank is a context of its own on one thread of the system, so that switches are quick. */
-typedef struct rank_state {
-    timed_plan *plans, *now;
-    double      owed;                    /* seconds by which its clock is late */
-} rank_state;
-
-static rank_state *mine(void)
+rank_state *simulated_rank(void)
 {
     static rank_state outside;           /* before ranks begin, and after they end */
     int               started = 0;
@@ -168,6 +165,7 @@ __attribute__((constructor)) static void begin(void)
     all.byte = number("EDDY_BYTE_SECONDS", 0);
     all.received = number("EDDY_RECEIVED_SECONDS", 0);
     all.mean = number("EDDY_MEAN", 0) > 0;
+    all.threads = number("EDDY_THREADS", 0) > 0;
 }
 
 /* ------------------------------------------------------------------- the clock -- */
@@ -176,7 +174,7 @@ __attribute__((constructor)) static void begin(void)
  * each simulated computation takes time itself. */
 static void take(double seconds, bool at_once)
 {
-    rank_state  *r = mine();
+    rank_state  *r = simulated_rank();
     const double pause = r->owed + seconds;
     const bool   later = pause < (at_once ? 1e-9 : 2e-5);
     r->owed = later ? pause : 0;
@@ -192,7 +190,7 @@ static int32_t number_of(const timed_plan *t, const eddy_kernel *k)
 
 static eddy_status measured(eddy_kernel *k)
 {
-    timed_plan   *t = mine()->now;
+    timed_plan   *t = simulated_rank()->now;
     const int32_t i = number_of(t, k);
     const double from = processor_seconds();
     const eddy_status s = t->run[i](k);
@@ -202,7 +200,7 @@ static eddy_status measured(eddy_kernel *k)
 
 static eddy_status replayed(eddy_kernel *k)
 {
-    const timed_plan *t = mine()->now;
+    const timed_plan *t = simulated_rank()->now;
     if (t->seconds) take(all.seconds[number_of(t, k)], false);
     return EDDY_OK;
 }
@@ -210,41 +208,49 @@ static eddy_status replayed(eddy_kernel *k)
 /* A collective runs; before it, the clock is right. */
 static eddy_status exchanged(eddy_kernel *k)
 {
-    const timed_plan *t = mine()->now;
+    const timed_plan *t = simulated_rank()->now;
     if (all.replay) take(0, true);
     return t->run[number_of(t, k)](k);
 }
 
+static bool meets(const instruction *at)
+{
+    const eddy_op_def *op = at->kernel.op;
+    return op->flags & EDDY_OP_EXCHANGES || strcmp(op->name, "AllReduceEnd") == 0;
+}
+
+static bool is_measured(const eddy_plan *p)
+{
+    bool same = p->n_code == all.n;
+    for (int32_t i = 0; same && i < p->n_code; i++)
+        same = strcmp(p->code[i].kernel.op->name, all.names[i]) == 0;
+    return same;
+}
+
 static timed_plan *plan_of(eddy_plan *p)
 {
-    rank_state *r = mine();
+    rank_state *r = simulated_rank();
     timed_plan *t = r->plans;
     while (t && t->plan != p) t = t->next;
     if (t) return t;
     const size_t n = (size_t)p->n_code + 1;
     bool         exchanges = false;
+    for (int32_t i = 0; i < p->n_code; i++) exchanges = exchanges || meets(&p->code[i]);
+    const bool is_step = exchanges && (all.measure || is_measured(p));
+    need(is_step || !exchanges || p->n_code < all.n, "the plan is not that of EDDY_MEASURE");
     t = calloc(1, sizeof *t);
     need(t && (t->run = calloc(n, sizeof *t->run)), "out of memory");
     t->plan = p;
     for (int32_t i = 0; i < p->n_code; i++) {
         instruction *at = &p->code[i];
-        const bool   meets = at->kernel.op->flags & EDDY_OP_EXCHANGES;
-        exchanges = exchanges || meets;
         t->run[i] = at->run;
-        at->run = meets ? exchanged : all.replay ? replayed : measured;
+        if (meets(at)) at->run = exchanged;
+        else if (all.measure) at->run = measured;
+        else if (is_step || !exchanges) at->run = replayed;
     }
-    t->seconds = calloc(n, sizeof *t->seconds);
-    t->least = exchanges ? calloc(n, sizeof *t->least) : NULL;
-    need(t->seconds && (t->least || !exchanges), "out of memory");
-    if (all.replay && exchanges) {
-        bool same = p->n_code == all.n;
-        for (int32_t i = 0; same && i < p->n_code; i++)
-            same = strcmp(p->code[i].kernel.op->name, all.names[i]) == 0;
-        need(same, "the plan is not that of EDDY_MEASURE");
-    } else if (all.replay) {
-        free(t->seconds);
-        t->seconds = NULL;
-    }
+    t->seconds = all.measure || is_step ? calloc(n, sizeof *t->seconds) : NULL;
+    t->least = is_step ? calloc(n, sizeof *t->least) : NULL;
+    need((t->seconds || !(all.measure || is_step)) && (t->least || !is_step), "out of memory");
     t->next = r->plans;
     return r->plans = t;
 }
@@ -256,7 +262,8 @@ static void note(timed_plan *t)
     int    rank = 0;
     for (int32_t i = 0; i < t->plan->n_code; i++) total += t->seconds[i];
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank != 0 || !t->least) return;
+    if (rank != 0 || !t->least || t->plan->n_code < all.n) return;
+    all.n = t->plan->n_code;
     t->runs++;
     if (all.mean) {
         const double n = t->runs > 2 ? t->runs - 2 : 1;
@@ -277,7 +284,7 @@ eddy_status __wrap_eddy__plan_run(eddy_plan *p, const eddy_array *const *feeds, 
 {
     if (!all.measure && !all.replay)
         return __real_eddy__plan_run(p, feeds, out, snapshot, stop, error);
-    rank_state *r = mine();
+    rank_state *r = simulated_rank();
     timed_plan *before = r->now;
     r->now = plan_of(p);
     const eddy_status s = __real_eddy__plan_run(p, feeds, out, snapshot, stop, error);
@@ -312,7 +319,8 @@ void *__real_memcpy(void *to, const void *from, size_t n);
 void *__wrap_memcpy(void *to, const void *from, size_t n);
 void *__wrap_memcpy(void *to, const void *from, size_t n)
 {
-    if (n < LONG_COPY || !mine()->now) return __real_memcpy(to, from, n);
+    const rank_state *r = n < LONG_COPY ? NULL : simulated_rank();
+    if (!r || !(r->now || r->is_thread)) return __real_memcpy(to, from, n);
     if (all.replay) {
         take((double)n * all.copy.seconds, false);
         return to;
@@ -335,7 +343,7 @@ bool __wrap_eddy_broadcast_variables(eddy_communicator *c, int root, eddy_graph 
 
 /* ------------------------------------------------------------------------ MPI -- */
 
-/* SMPI promises no more than one thread; ranks that do not overlap messages need no more. */
+/* SMPI promises no more than one thread. */
 int __wrap_MPI_Init_thread(int *argc, char ***argv, int required, int *provided);
 int __wrap_MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
@@ -345,6 +353,7 @@ int __wrap_MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     need(r != NULL, "out of memory");
     smpi_process_set_user_data(r);
     if (all.replay) smpi_comm_set_copy_data_callback(deliver);
+    if (all.threads) simulated_threads_begin(r);
     return code;
 }
 
@@ -353,8 +362,10 @@ void __real_eddy_communicator_free(eddy_communicator *c);
 void __wrap_eddy_communicator_free(eddy_communicator *c);
 void __wrap_eddy_communicator_free(eddy_communicator *c)
 {
-    if (all.replay) MPI_Finalize();
-    else __real_eddy_communicator_free(c);
+    if (all.replay) {
+        simulated_threads_end(simulated_rank());
+        MPI_Finalize();
+    } else __real_eddy_communicator_free(c);
 }
 
 /* The processor's part of a message. Messages travel meanwhile, so it is taken when the rank begins
@@ -366,7 +377,9 @@ int __wrap_MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag
 int __wrap_MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm c,
                      MPI_Request *request)
 {
-    if (all.replay) mine()->owed += all.message + n * all.byte;
+    rank_state *r = simulated_rank();
+    if (r->is_thread) c = r->comm;
+    if (all.replay) r->owed += all.message + n * all.byte;
     return __real_MPI_Isend(data, n, type, to, tag, c, request);
 }
 
@@ -377,7 +390,9 @@ int __wrap_MPI_Irecv(void *data, int n, MPI_Datatype type, int from, int tag, MP
 int __wrap_MPI_Irecv(void *data, int n, MPI_Datatype type, int from, int tag, MPI_Comm c,
                      MPI_Request *request)
 {
-    if (all.replay && n >= LONG_COPY) mine()->owed += n * all.received;
+    rank_state *r = simulated_rank();
+    if (r->is_thread) c = r->comm;
+    if (all.replay && n >= LONG_COPY) r->owed += n * all.received;
     return __real_MPI_Irecv(data, n, type, from, tag, c, request);
 }
 
@@ -395,11 +410,12 @@ int __real_MPI_Test(MPI_Request *request, int *done, MPI_Status *status);
 int __wrap_MPI_Test(MPI_Request *request, int *done, MPI_Status *status);
 int __wrap_MPI_Test(MPI_Request *request, int *done, MPI_Status *status)
 {
-    if (!all.replay || *request == MPI_REQUEST_NULL) return __real_MPI_Test(request, done, status);
+    if (!(all.replay || all.threads) || *request == MPI_REQUEST_NULL)
+        return __real_MPI_Test(request, done, status);
     take(0, true);
     const double from = MPI_Wtime();
     const int    code = MPI_Wait(request, status);
-    take(late_by(MPI_Wtime() - from), true);
+    sg_actor_sleep_for(late_by(MPI_Wtime() - from));
     *done = 1;
     return code;
 }

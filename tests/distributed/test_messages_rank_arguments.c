@@ -48,6 +48,7 @@ static bool wrong_operations(eddy_communicator *c, void *context)
     eddy_distributed(o), golden_graph(g);
     eddy_distributed(o, c, .examples = x, .sum = true), golden_graph(g);
     eddy_distributed(o, c, .bucket_bytes = 0), golden_graph(g);
+    eddy_distributed(o, c, .dense_bytes = -1), golden_graph(g);
     eddy_distributed(o, c, .overlap = true, .compress = true), golden_graph(g);
     eddy_sharded(o), golden_graph(g);
     eddy_sharded(o, c, .examples = x, .sum = true), golden_graph(g);

@@ -53,8 +53,9 @@ static eddy_optimizer *optimizer(eddy_graph *g, around w)
     return o;
 }
 
+/* Sparse gradients of variables of at most `dense` bytes travel as dense ones. */
 static bool training_agrees(eddy_communicator *c, around w, share (*of)(int n, int r),
-                            int64_t bucket, bool overlap)
+                            int64_t bucket, bool overlap, int64_t dense)
 {
     const int   n = eddy_communicator_size(c), me = eddy_communicator_rank(c);
     const bool  weighted = of == uneven;
@@ -64,9 +65,9 @@ static bool training_agrees(eddy_communicator *c, around w, share (*of)(int n, i
     alone.step = eddy_minimize(optimizer(alone.graph, w), alone.loss);
     eddy_optimizer *o = weighted
         ? eddy_distributed(optimizer(shared.graph, w), c, .examples = shared.examples,
-                           .overlap = overlap)
+                           .overlap = overlap, .dense_bytes = dense)
         : eddy_distributed(optimizer(shared.graph, w), c, .bucket_bytes = bucket,
-                           .overlap = overlap);
+                           .overlap = overlap, .dense_bytes = dense);
     shared.step = eddy_minimize(o, shared.loss);
     eddy_session *s = eddy_session_new(alone.graph), *t = eddy_session_new(shared.graph);
     bool            ok =
@@ -100,13 +101,15 @@ bool trainings_agree(eddy_communicator *c)
     const bool divides = EXAMPLES % eddy_communicator_size(c) == 0;
     bool       ok = true;
     for (int overlap = 0; ok && divides && overlap < 2; overlap++)
-        ok = training_agrees(c, NOTHING, even, 1, overlap) &&
-             training_agrees(c, NOTHING, even, 1 << 20, overlap) &&
-             training_agrees(c, CLIPPED, even, 100, overlap) &&
-             training_agrees(c, SCALED, even, 100, overlap) &&
-             training_agrees(c, ACCUMULATED, even, 1 << 20, overlap);
-    return ok && training_agrees(c, NOTHING, uneven, 0, false) &&
-           training_agrees(c, CLIPPED, uneven, 0, true);
+        ok = training_agrees(c, NOTHING, even, 1, overlap, 0) &&
+             training_agrees(c, NOTHING, even, 1 << 20, overlap, 0) &&
+             training_agrees(c, CLIPPED, even, 100, overlap, 0) &&
+             training_agrees(c, SCALED, even, 100, overlap, 0) &&
+             training_agrees(c, ACCUMULATED, even, 1 << 20, overlap, 0) &&
+             training_agrees(c, NOTHING, even, 100, overlap, 1 << 20);
+    return ok && training_agrees(c, NOTHING, uneven, 0, false, 0) &&
+           training_agrees(c, NOTHING, uneven, 0, false, 1 << 20) &&
+           training_agrees(c, CLIPPED, uneven, 0, true, 0);
 }
 
 /* A gradient that is infinite on one rank: no rank takes the step, and all lower the scale. */
