@@ -304,6 +304,7 @@ $(BUILD)/libeddy_mpi.so.$(VERSION): $(MPI) $(BUILD)/libeddy_distributed.so
 # The programs of ranks, and the digits with the change that docs/guide/machines.md shows.
 MPI_TESTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tests/mpi/*.c tests/lib/ranks/*.c)))
 $(BUILD)/mpi/ranks: $(MPI_TESTS)
+$(BUILD)/mpi/ranks: LDFLAGS += -Wl,--wrap=calloc
 $(BUILD)/mpi/digits: $(BUILD)/mpi/digits.o $(SUPPORT) $(BUILD)/libeddy_input.a $(BUILD)/libeddy_formats.a
 $(BUILD)/mpi/ranks $(BUILD)/mpi/digits: $(BUILD)/libeddy_mpi.a $(BUILD)/libeddy_distributed.a $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
@@ -316,7 +317,7 @@ $(BUILD)/mpi/digits.c: examples/digits.c docs/guide/machines.md
 $(BUILD)/mpi/digits.o: $(BUILD)/mpi/digits.c
 	$(Q)$(MPI_CC) $(EDDY_CFLAGS) -O2 $(CFLAGS) -Iexamples -c $< -o $@
 
-$(BUILD)/obj/bench/ranks/ranks.o: bench/ranks/ranks.c | $(GEN)/stamp
+$(BUILD)/obj/tests/mpi/main.o $(BUILD)/obj/bench/ranks/ranks.o: $(BUILD)/obj/%.o: %.c | $(GEN)/stamp
 	@mkdir -p $(@D)
 	$(call say,mpicc $<)
 	$(Q)$(MPI_CC) $(EDDY_CFLAGS) -O2 $(CFLAGS) -c $< -o $@

@@ -24,6 +24,14 @@ static pthread_mutex_t    registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static eddy_communicator *registry;
 static int64_t            last_id;
 
+/* A child of fork() finds the registry as it is between two changes. */
+static void before_fork(void) { pthread_mutex_lock(&registry_lock); }
+static void after_fork(void) { pthread_mutex_unlock(&registry_lock); }
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork);
+}
+
 static void world_free(eddy_world *w)
 {
     eddy__background_free(w);

@@ -315,6 +315,7 @@ static const eddy_transport transport = {
 
 /* -------------------------------------------------------------------- join -- */
 
+/* Starts MPI; what follows are calls of all ranks. */
 static bool start(mpi_rank *r, eddy_error *error)
 {
     int started = 0, level = 0, code = MPI_Initialized(&started);
@@ -328,22 +329,45 @@ static bool start(mpi_rank *r, eddy_error *error)
     MPI_Comm_rank(r->comm, &r->rank);
     MPI_Comm_size(r->comm, &r->size);
     if (level < MPI_THREAD_SERIALIZED)
-        return fail(error, EDDY_UNIMPLEMENTED, "MPI: the library was started without "
-                    "MPI_THREAD_SERIALIZED, which sessions need");
-    r->left = calloc((size_t)r->size, sizeof *r->left);
-    r->telling = malloc(2 * (size_t)r->size * sizeof(MPI_Request));
-    if (!r->left || !r->telling) return fail(error, EDDY_NO_MEMORY, "MPI: out of memory");
-    for (int i = 0; i < 2 * r->size; i++) r->telling[i] = MPI_REQUEST_NULL;
-    r->shared = eddy__shared_memory_new(r->comm);
+        fail(error, EDDY_UNIMPLEMENTED, "MPI: the library was started without "
+             "MPI_THREAD_SERIALIZED, which sessions need");
     return true;
 }
 
-eddy_communicator *eddy_mpi_join(eddy_error *error)
+/* This rank with its memory; NULL without. */
+static mpi_rank *rank_new(const mpi_rank *started)
 {
     mpi_rank *r = calloc(1, sizeof *r);
-    if (!r) fail(error, EDDY_NO_MEMORY, "MPI: out of memory");
-    else pthread_mutex_init(&r->lock, NULL);
-    if (r && start(r, error)) return eddy_communicator_new(&transport, r, r->rank, r->size, error);
+    if (!r) return NULL;
+    *r = *started;
+    pthread_mutex_init(&r->lock, NULL);
+    r->left = calloc((size_t)r->size, sizeof *r->left);
+    r->telling = malloc(2 * (size_t)r->size * sizeof(MPI_Request));
+    for (int i = 0; r->telling && i < 2 * r->size; i++) r->telling[i] = MPI_REQUEST_NULL;
+    if (r->left && r->telling) return r;
+    release(r);
+    return NULL;
+}
+
+/* If a rank cannot join, none does, so that none waits for it. */
+eddy_communicator *eddy_mpi_join(eddy_error *error)
+{
+    eddy_error here = { 0 };
+    mpi_rank   started = { .comm = MPI_COMM_NULL }, *r = NULL;
+    int        ok = 0, all = 0;
+    if (start(&started, &here)) {
+        r = rank_new(&started);
+        if (!r) fail(&here, EDDY_NO_MEMORY, "MPI: rank %d: out of memory", started.rank);
+        ok = here.status == EDDY_OK;
+        if (MPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, started.comm) != MPI_SUCCESS) all = 0;
+    }
+    if (all) {
+        r->shared = eddy__shared_memory_new(r->comm);
+        return eddy_communicator_new(&transport, r, r->rank, r->size, error);
+    }
+    if (ok) fail(&here, EDDY_CLOSED, "MPI: another rank cannot join");
+    if (error && error->status == EDDY_OK) *error = here;
+    if (started.comm != MPI_COMM_NULL) MPI_Comm_free(&started.comm);
     if (r) release(r);
     return NULL;
 }

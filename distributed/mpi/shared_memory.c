@@ -142,7 +142,10 @@ bool eddy__shared_memory_reaches(const shared_memory *s, int rank)
 void eddy__shared_memory_free(shared_memory *s)
 {
     if (!s) return;
-    if (s->window != MPI_WIN_NULL) MPI_Win_free(&s->window);
+    if (s->window != MPI_WIN_NULL) {
+        MPI_Win_unlock_all(s->window);
+        MPI_Win_free(&s->window);
+    }
     if (s->comm != MPI_COMM_NULL) MPI_Comm_free(&s->comm);
     free(s->to);
     free(s->from);
@@ -163,6 +166,29 @@ static bool allocate(shared_memory *s, int n)
         return false;
     }
     memset(mine, 0, all);
+    return true;
+}
+
+/* Whether all ranks of the machine are content. */
+static bool agree(MPI_Comm comm, bool ok)
+{
+    int mine = ok, all = 0;
+    return MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all;
+}
+
+/* Begins the epoch in which ranks may read and write the memory of others; what they have written
+ * before is then seen by all. Ranks free a window together: so if one has none, the others leave theirs. */
+static bool open_window(shared_memory *s, int n)
+{
+    const bool mine = allocate(s, n);
+    if (!agree(s->comm, mine)) {
+        s->window = MPI_WIN_NULL;
+        return false;
+    }
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, s->window);
+    MPI_Win_sync(s->window);
+    MPI_Barrier(s->comm);
+    MPI_Win_sync(s->window);
     return true;
 }
 
@@ -200,7 +226,8 @@ shared_memory *eddy__shared_memory_new(MPI_Comm all)
 {
     const char    *wanted = getenv("EDDY_SHARED_MEMORY");
     shared_memory *s = calloc(1, sizeof *s);
-    int            n = 1, me = 0, ok = s != NULL, each = 0;
+    int            n = 1, me = 0;
+    bool           ok = false;
     MPI_Comm       comm = MPI_COMM_NULL;
     if (MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm) == MPI_SUCCESS) {
         MPI_Comm_size(comm, &n);
@@ -215,10 +242,8 @@ shared_memory *eddy__shared_memory_new(MPI_Comm all)
         ok = s->to && s->from && !(wanted && strcmp(wanted, "no") == 0);
     }
     /* With several ranks here, all of them must want it and have their part. */
-    if (n > 1) MPI_Allreduce(&ok, &each, 1, MPI_INT, MPI_MIN, comm);
-    if (each) ok = allocate(s, n) && find_rings(s, all, n, me);
-    if (each) MPI_Allreduce(&ok, &each, 1, MPI_INT, MPI_MIN, comm);
-    if (each) return s;
+    if (n > 1 && agree(comm, ok) && open_window(s, n) && agree(comm, find_rings(s, all, n, me)))
+        return s;
     if (s) eddy__shared_memory_free(s);
     else if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
     return NULL;

@@ -6,13 +6,17 @@
  *   mpirun -n 4 build/mpi/ranks disagrees  the ranks differ in a shape
  *   mpirun -n 4 build/mpi/ranks leaves     rank 1 leaves early
  *   mpirun -n 4 build/mpi/ranks stopped    rank 1 gives up sending, and frees its memory
+ *   mpirun -n 4 build/mpi/ranks windowless rank 1 gets no memory that ranks share, and all do without
+ *   mpirun -n 4 build/mpi/ranks memoryless rank 1 has no memory to join, and no rank does
  *   mpirun -n 4 build/mpi/ranks endless    the ranks print their processes and train until one ends
  *
  * Prints a line for each program, or why one has failed; then it fails. */
 #include "distributed/mpi/mpi_ranks.h"
 #include "tests/lib/ranks/ranks.h"
 
+#include <mpi.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -88,18 +92,45 @@ static bool train_endlessly(eddy_communicator *c)
     return false;
 }
 
+/* -------------------------------------------------- what fails on rank 1 alone -- */
+
+static const char *fails_in_join = "";
+
+static bool fails_here(const char *what)
+{
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    return strcmp(fails_in_join, what) == 0 && rank && strcmp(rank, "1") == 0;
+}
+
+/* The other ranks get theirs. */
+int MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm c, void *base, MPI_Win *win)
+{
+    const int code = PMPI_Win_allocate_shared(size, unit, info, c, base, win);
+    return fails_here("windowless") ? MPI_ERR_NO_MEM : code;
+}
+
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return fails_here("memoryless") ? NULL : __real_calloc(n, size);
+}
+
 int main(int argc, char **argv)
 {
-    eddy_error         e = { 0 };
+    const char *what = argc > 1 ? argv[1] : NULL;
+    bool        ok;
+    eddy_error  e = { 0 };
+    if (what) fails_in_join = what;
     eddy_communicator *c = eddy_mpi_join(&e);
-    const char        *what = argc > 1 ? argv[1] : NULL;
-    bool               ok;
+    fails_in_join = "";
     if (!c) return fprintf(stderr, "%s\n", e.message), 1;
     const int me = eddy_communicator_rank(c);
     if (what && strcmp(what, "killed") == 0) ok = reduce_often(c, 100000, 100);
     else if (what && strcmp(what, "disagrees") == 0) ok = reduce_often(c, 3 + (me == 1), 2);
     else if (what && strcmp(what, "leaves") == 0) ok = me == 1 || reduce_often(c, 3, 2);
     else if (what && strcmp(what, "stopped") == 0) ok = stop_sending(c);
+    else if (what && strcmp(what, "windowless") == 0) ok = reduce_often(c, 100000, 20);
     else if (what && strcmp(what, "endless") == 0) ok = train_endlessly(c);
     else ok = run_all(c, what);
     eddy_communicator_free(c);
