@@ -792,7 +792,7 @@ bench-machines: ## compare two ranks with PyTorch's DistributedDataParallel, and
 	@$(MAKE) --no-print-directory $(BUILD)/bench/ranks
 	@python3 scripts/bench_ranks.py $(BUILD)/bench/ranks $(BENCH)
 
-scale: ## predict the efficiency of 2 to 1024 ranks with SimGrid (Debian: libsimgrid-dev; SCALE=--check: compare with this machine)
+scale: ## predict the efficiency of 2 to 1024 ranks with SimGrid (Debian: libsimgrid-dev; SCALE=--check: compare with this machine; --overlap: messages that travel meanwhile)
 	@sh scripts/setup.sh machines
 	@sh scripts/setup.sh scale
 	@$(MAKE) --no-print-directory $(BUILD)/bench/ranks $(BUILD)/bench/simulated_ranks $(BUILD)/bench/plot_scale

@@ -1,11 +1,14 @@
 """Measures training steps of two ranks in turns: Eddy with MPI, plain and with overlap, PyTorch's
-DistributedDataParallel over gloo, and Eddy in one process of two threads; and all_reduce beside
-MPI's own.
+DistributedDataParallel over gloo, and Eddy in one process of two threads; how much of the time of
+messages overlap hides; and all_reduce beside MPI's own.
 
     bench_ranks.py PROGRAM [--rounds R] [--steps N] [NAME]...
+
+NAME is also overlap or all_reduce.
 """
 import argparse
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -32,11 +35,15 @@ def ranks(words):
     return ["mpirun", "--oversubscribe", "-n", "2", *words]
 
 
-def measured(words, threads=1):
-    done = subprocess.run(words, env=environment(threads), capture_output=True, text=True)
+def output(words, threads=1, **variables):
+    done = subprocess.run(words, env={**environment(threads), **variables}, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{' '.join(words)}: {done.stderr}")
-    return float(done.stdout.split()[-1])
+    return done.stdout
+
+
+def measured(words, threads=1):
+    return float(output(words, threads).split()[-1])
 
 
 def compare(options, name, torch):
@@ -56,6 +63,29 @@ def compare(options, name, torch):
           f"{alone / min(plain, overlap):6.2f}", flush=True)
 
 
+def waiting(text):
+    """The mean of the ranks' shares of time, of the table of eddy_report_ranks."""
+    rows = re.findall(r"^ *\d+ +[\d.]+ +[\d.]+% +([\d.]+)% +[\d.]+%$", text, re.MULTILINE)
+    return statistics.mean(map(float, rows))
+
+
+def hidden(options, name):
+    """Messages take what a step takes longer than that of ranks that exchange nothing."""
+    steps = ["--steps", str(options.steps), "--report"]
+    for carrier, variables in [("memory", {}), ("MPI", {"EDDY_SHARED_MEMORY": "no"})]:
+        kinds = [["--apart"], [], ["--overlap"], ["--sharded"]]
+        texts = [[] for _ in kinds]
+        for _ in range(options.rounds):
+            for kind, into in zip(kinds, texts):
+                into.append(output(ranks([options.program, name, *kind, *steps]), **variables))
+        apart, plain, overlap, sharded = [
+            statistics.median(float(t.split()[2]) for t in of_kind) for of_kind in texts]
+        waits = [statistics.median(waiting(t) for t in of_kind) for of_kind in texts[1:3]]
+        print(f"{name:12} {carrier:>8} {apart:9.2f} {plain:9.2f} {overlap:9.2f} "
+              f"{100 * (plain - overlap) / (plain - apart):8.0f} {waits[0]:8.1f} {waits[1]:8.1f} "
+              f"{sharded:9.2f}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
@@ -66,7 +96,7 @@ def main():
     torch = python_with_torch()
     if not torch:
         print("PyTorch is not installed (Debian: python3-torch): Eddy alone")
-    models = [n for n in options.names or NAMES if n != "all_reduce"]
+    models = [n for n in options.names or NAMES if n not in ["all_reduce", "overlap"]]
     if models:
         print("ms a step, medians: two ranks of one thread, beside DistributedDataParallel, and\n"
               "one process of two threads; the ratio to DDP, the share of the speed of the process")
@@ -74,6 +104,14 @@ def main():
               f"{'alone':>9} {'share':>6}")
     for name in models:
         compare(options, name, torch)
+    if not options.names or "overlap" in options.names:
+        print("ms a step, medians: without messages, plain, with overlap; the share of the time of messages\n"
+              "that is hidden, %; the shares of their time that ranks wait, plain and with overlap, %; and\n"
+              "with slots divided among the ranks")
+        print(f"{'':12} {'by':>8} {'apart':>9} {'plain':>9} {'overlap':>9} {'hidden':>8} {'waits':>8} "
+              f"{'waits':>8} {'sharded':>9}")
+        for name in ["mlp", "transformer"]:
+            hidden(options, name)
     if not options.names or "all_reduce" in options.names:
         print("microseconds of all_reduce between two ranks, float32")
         sys.stdout.flush()

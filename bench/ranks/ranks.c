@@ -151,7 +151,8 @@ static void train(eddy_communicator *c, const struct named *which, options o)
                eddy_session_message(s));
     for (int i = 0; i < o.warm_up + o.steps; i++) {
         eddy_array  *out[2] = { NULL, NULL };
-        if (i == o.warm_up && o.report) eddy_report_ranks(c, stderr, NULL);
+        if (i == o.warm_up && o.report && eddy_rank_barrier(c, NULL))
+            eddy_report_ranks(c, stderr, NULL);
         const double from = bench_now();
         bench_need(eddy_run(s, (eddy_feeds){ m.n, feeds }, EDDY_FETCH(m.loss, step), out) ==
                        EDDY_OK,

@@ -14,10 +14,10 @@
  *   EDDY_RECEIVED_SECONDS=S what a byte costs the processor of its receiver, if messages are copies
  *                       in memory (0)
  *
- * Only plans with a collective are measured: those are the steps of a training. The longest one counts:
- * others gather sizes before it, and their kernels run. Where kernels do
- * not run, data have no meaning: variables are not broadcast, long copies only take time, and
- * SMPI delivers headers alone. */
+ * Only plans with a collective are measured: those are the steps of a training. The longest one
+ * counts: others gather sizes before it, and their kernels run. Where kernels do not run, data have
+ * no meaning: variables are not broadcast, long copies only take time, and SMPI delivers headers
+ * alone. */
 #define _DEFAULT_SOURCE
 #include "bench/scale/simulated_ranks.h"
 #include "distributed/internal.h"

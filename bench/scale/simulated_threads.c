@@ -1,10 +1,10 @@
-/* simulated_threads.c -- the thread of each rank that exchanges messages while the rank computes, under
- * SimGrid's SMPI, where every rank is a context of one thread of the system.
+/* simulated_threads.c -- the thread of each rank that exchanges messages while the rank computes,
+ * under SimGrid's SMPI, where every rank is a context of one thread of the system.
  *
- * With EDDY_THREADS=1, twice as many ranks start: of 2 n, rank n + r is the thread of rank r, on the same
- * node, and runs the function that rank r gives to pthread_create. The threads exchange messages in a
- * communicator of their own. What waits for another thread of its rank looks again after LOOK seconds,
- * about as late as the system wakes a thread. */
+ * With EDDY_THREADS=1, twice as many ranks start: of 2 n, rank n + r is the thread of rank r, on
+ * the same node, and runs the function that rank r gives to pthread_create. The threads exchange
+ * messages in a communicator of their own. What waits for another thread of its rank looks again
+ * after LOOK seconds, about as late as the system wakes a thread. */
 #include "bench/scale/simulated_ranks.h"
 
 #include <pthread.h>
@@ -51,9 +51,10 @@ void simulated_threads_end(const rank_state *r)
     if (r->thread) r->thread->must_end = true;
 }
 
-int __real_pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*run)(void *), void *at);
-int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*run)(void *), void *at);
-int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*run)(void *), void *at)
+typedef void *thread_run(void *at);
+int __real_pthread_create(pthread_t *id, const pthread_attr_t *attr, thread_run *run, void *at);
+int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attr, thread_run *run, void *at);
+int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attr, thread_run *run, void *at)
 {
     simulated_thread *t = simulated_rank()->thread;
     if (!t) return __real_pthread_create(id, attr, run, at);
@@ -90,8 +91,10 @@ int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
     return __wrap_pthread_mutex_lock(m);
 }
 
-int __wrap_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until);
-int __wrap_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until)
+int __wrap_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
+                                  const struct timespec *until);
+int __wrap_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
+                                  const struct timespec *until)
 {
     (void)until;
     return __wrap_pthread_cond_wait(c, m);

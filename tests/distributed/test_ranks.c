@@ -123,8 +123,8 @@ static bool rows_of_many(eddy_communicator *c, void *context)
         eddy_array *out = NULL;
         int         all = 0;
         for (int r = 0; r < n; r++) all += (r + run) % 3;
-        ok = eddy_run_ranks(c, s, EDDY_FEED({ x, EDDY_VIEW(ones, rows, 2) }), EDDY_FETCH(y), &out) ==
-             EDDY_OK;
+        const eddy_feed mine = { x, EDDY_VIEW(ones, rows, 2) };
+        ok = eddy_run_ranks(c, s, EDDY_FEED(mine), EDDY_FETCH(y), &out) == EDDY_OK;
         ok = expect(c, ok, "%s", eddy_session_message(s)) &&
              expect(c, eddy_array_shape(out).dim[0] == all, "%d rows expected", all);
         for (int64_t i = 0; ok && i < 2 * all; i++) ok = eddy_array_get(out, i) == 1;
@@ -148,7 +148,8 @@ static void *make_groups(void *at)
 {
     eddy_communicator *c = at;
     const int          me = eddy_communicator_rank(c);
-    for (int i = 0; i < 200000; i++) eddy_communicator_free(eddy_communicator_group(c, &me, 1, NULL));
+    for (int i = 0; i < 200000; i++)
+        eddy_communicator_free(eddy_communicator_group(c, &me, 1, NULL));
     return NULL;
 }
 

@@ -6,7 +6,7 @@
  *   mpirun -n 4 build/mpi/ranks disagrees  the ranks differ in a shape
  *   mpirun -n 4 build/mpi/ranks leaves     rank 1 leaves early
  *   mpirun -n 4 build/mpi/ranks stopped    rank 1 gives up sending, and frees its memory
- *   mpirun -n 4 build/mpi/ranks windowless rank 1 gets no memory that ranks share, and all do without
+ *   mpirun -n 4 build/mpi/ranks windowless rank 1 gets no shared memory, and all do without
  *   mpirun -n 4 build/mpi/ranks memoryless rank 1 has no memory to join, and no rank does
  *   mpirun -n 4 build/mpi/ranks endless    the ranks print their processes and train until one ends
  *
@@ -103,7 +103,8 @@ static bool fails_here(const char *what)
 }
 
 /* The other ranks get theirs. */
-int MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm c, void *base, MPI_Win *win)
+int MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm c, void *base,
+                            MPI_Win *win)
 {
     const int code = PMPI_Win_allocate_shared(size, unit, info, c, base, win);
     return fails_here("windowless") ? MPI_ERR_NO_MEM : code;
