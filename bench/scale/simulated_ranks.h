@@ -12,7 +12,7 @@ struct simulated_thread;
 typedef struct rank_state {
     struct timed_plan *plans, *now;
     double             owed;         /* seconds by which its clock is late */
-    /* with threads: the one of this rank, or this one; and the communicator of the ranks or threads */
+    /* with threads: the one of this rank, or this one; and the communicator of its like */
     struct simulated_thread *thread;
     bool               is_thread;
     MPI_Comm           comm;

@@ -177,7 +177,8 @@ static bool agree(MPI_Comm comm, bool ok)
 }
 
 /* Begins the epoch in which ranks may read and write the memory of others; what they have written
- * before is then seen by all. Ranks free a window together: so if one has none, the others leave theirs. */
+ * before is then seen by all. Ranks free a window together: so if one has none, the others leave
+ * theirs. */
 static bool open_window(shared_memory *s, int n)
 {
     const bool mine = allocate(s, n);
