@@ -61,8 +61,8 @@ static bool stop_sending(eddy_communicator *c)
     const eddy_tensor x = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(2000000));
     const eddy_tensor y = me == 1 ? eddy_send_receive(c, x, .to = 0)
                                   : eddy_send_receive(c, x, .from = me == 0 ? 1 : -1);
-    eddy_session     *s = eddy_session_new(g, .timeout = me == 1 ? 0.2 : 0);
-    if (me == 0) nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL);
+    eddy_session     *s = eddy_session_new(g, .timeout = me == 1 ? 1 : 0);
+    if (me == 0) nanosleep(&(struct timespec){ .tv_sec = 3 }, NULL);
     const bool ok =
         eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), NULL) == EDDY_TIMED_OUT || me > 1;
     if (!ok) printf("rank %d: %s\n", me, eddy_session_message(s));
