@@ -84,7 +84,7 @@ def restart_with_torch():
     """Goes on in a Python that has PyTorch, if there is one."""
     command = torch_command(sys.argv[0])
     if command and command[0] != sys.executable:
-        os.execv(command[0], command + sys.argv[1:])
+        os.execvp(command[0], command + sys.argv[1:])
 
 
 def agree(a, b):

@@ -38,8 +38,10 @@ def in_turns(sides, rounds):
 def figures(program, table, *words):
     """What a program of bench/ has printed about one of its tables: names and medians."""
     env = dict(os.environ, OPENBLAS_NUM_THREADS="1")
-    out = subprocess.run([program, *words], capture_output=True, text=True, check=True, env=env).stdout
-    lines = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+    done = subprocess.run([program, *words], capture_output=True, text=True, env=env)
+    if done.returncode != 0:
+        raise RuntimeError(f"{program}: {done.stderr}")
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     return {line["figure"]: line["median"] for line in lines if line["bench"] == table}
 
 
@@ -51,7 +53,9 @@ def operations(options, _):
     for row in eddy.rows:
         if row["name"] in functions:
             _, _, ratio, agrees = bench_ops.compare(eddy, row, functions[row["name"]], options)
-            yield row["name"] + ("" if agrees else ", WRONG"), ratio, "PyTorch"
+            if not agrees:
+                raise RuntimeError(f"{row['name']}: the sums differ")
+            yield row["name"], ratio, "PyTorch"
 
 
 def products(options, _):
@@ -64,6 +68,8 @@ def products(options, _):
 def jacobians(options, kept):
     times = figures(os.path.join(options.folder, "bench", "jacobians"), "jacobians, one thread")
     for name, entry in kept.items():
+        if name not in times or entry.get("to") not in times:
+            raise RuntimeError(f"jacobians: no figure {name}, or none that it is compared with")
         yield name, times[name] / times[entry["to"]], entry["to"]
 
 
@@ -126,7 +132,7 @@ def store(rows, kept):
 
 def printed(row):
     mark = most(row)
-    return f"| {row['group']} | {row['name']} | {row['ratio']:.2f} | {mark or '-'} | {row['peer']} |"
+    return f"| {row['group']} | {row['name']} | {row['ratio']:.3g} | {mark or '-'} | {row['peer']} |"
 
 
 TITLE = "| group | figure | ratio | at most | to |\n|---|---|---:|---:|---|"
@@ -144,22 +150,31 @@ def main():
     options.rounds, options.slice_ms = (3, 100) if options.quick else (9, 250)
     if set(options.groups) - set(GROUPS):
         sys.exit(f"the groups are {' '.join(GROUPS)}")
+    if options.page and options.groups:
+        sys.exit("the page shows all groups")
     with open(MARKS, encoding="utf-8") as f:
         kept = json.load(f)
-    rows = []
+    rows, missing = [], []
     print(TITLE)
     for group in options.groups or GROUPS:
-        for name, ratio, peer in GROUPS[group](options, kept.get(group, {})):
-            rows.append(dict(group=group, name=name, ratio=ratio, peer=peer,
-                             entry=kept.get(group, {}).get(name, {})))
-            print(printed(rows[-1]) + (" above" if failed(rows[-1]) else ""), flush=True)
-    if options.page:
+        entries = kept.get(group, {})
+        try:
+            for name, ratio, peer in GROUPS[group](options, entries):
+                rows.append(dict(group=group, name=name, ratio=ratio, peer=peer,
+                                 entry=entries.get(name, {})))
+                print(printed(rows[-1]) + (" above" if failed(rows[-1]) else ""), flush=True)
+        except (RuntimeError, OSError, ValueError, IndexError) as e:
+            sys.exit(f"{group}: {e}")
+        missing += set(entries) - {r["name"] for r in rows if r["group"] == group}
+    if missing:
+        print("not measured:", ", ".join(missing))
+    if options.page and not missing:
         text = f"\n{bench.machine()}; {time.strftime('%Y-%m-%d')}.\n\n{TITLE}\n"
         bench.write_between(bench.PAGE, BEGIN, END,
                             text + "".join(printed(r) + "\n" for r in rows if listed(r)) + "\n")
     if options.store:
         store(rows, kept)
-    return 1 if options.check and any(failed(r) for r in rows) else 0
+    return 1 if options.check and (missing or any(failed(r) for r in rows)) else 0
 
 
 if __name__ == "__main__":

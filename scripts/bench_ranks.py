@@ -66,7 +66,16 @@ def compare(options, name, torch):
 def waiting(text):
     """The mean of the ranks' shares of time, of the table of eddy_report_ranks."""
     rows = re.findall(r"^ *\d+ +[\d.]+ +[\d.]+% +([\d.]+)% +[\d.]+%$", text, re.MULTILINE)
+    if not rows:
+        sys.exit(f"no table of ranks in:\n{text}")
     return statistics.mean(map(float, rows))
+
+
+def part_hidden(apart, plain, overlap):
+    """In percent; messages that take a fiftieth of a step are too short to measure."""
+    if plain - apart < 0.02 * plain:
+        return "-"
+    return f"{100 * (plain - overlap) / (plain - apart):.0f}" if overlap < plain else "none"
 
 
 def hidden(options, name):
@@ -82,7 +91,7 @@ def hidden(options, name):
             statistics.median(float(t.split()[2]) for t in of_kind) for of_kind in texts]
         waits = [statistics.median(waiting(t) for t in of_kind) for of_kind in texts[1:3]]
         print(f"{name:12} {carrier:>8} {apart:9.2f} {plain:9.2f} {overlap:9.2f} "
-              f"{100 * (plain - overlap) / (plain - apart):8.0f} {waits[0]:8.1f} {waits[1]:8.1f} "
+              f"{part_hidden(apart, plain, overlap):>8} {waits[0]:8.1f} {waits[1]:8.1f} "
               f"{sharded:9.2f}", flush=True)
 
 

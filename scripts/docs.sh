@@ -42,7 +42,7 @@ ${CC:-cc} -std=c11 -Wall -Wextra -Ibuild/include "$file" "$build/libeddy_distrib
     { echo "$where: does not compile" >&2; exit 1; }
 END
 export CC
-xargs -n 2 -P "$(nproc)" sh "$out/compile.sh" "$build" "$LIBS" < "$out/list"
+[ ! -s "$out/list" ] || xargs -n 2 -P "$(nproc)" sh "$out/compile.sh" "$build" "$LIBS" < "$out/list"
 while read -r file where; do
     program=${file%.c}
     "$program" > "$program.out" 2>&1 </dev/null ||

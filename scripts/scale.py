@@ -5,8 +5,9 @@ platforms, with kernels replaced by their measured times.
 
 FOLDER has the programs ranks and simulated_ranks, and gets their files. More than --most ranks (128)
 are not simulated: the formula alone predicts their steps. --check compares 2 and 4 ranks with this
-machine. --overlap tells how much of the time of collectives a thread for messages hides. Efficiency is the time of the kernels that one rank needs for all examples, divided by the time of
-the step and by the number of ranks.
+machine. --overlap tells how much of the time of collectives a thread for messages hides. Efficiency is
+the time of the kernels that one rank needs for all examples, divided by the time of the step and by
+the number of ranks.
 """
 import argparse
 import os
@@ -208,6 +209,9 @@ def main():
     options = parser.parse_intermixed_args()
     programs = Programs(options.folder)
     names = options.names or list(WEAK if options.overlap else STRONG)
+    unknown = set(names) - set(WEAK if options.overlap or options.check else STRONG)
+    if unknown:
+        sys.exit(f"not one of the models: {' '.join(sorted(unknown))}")
     if options.check:
         print("| model | ranks | cores | us a message | GB/s | kernels, ms | predicted, ms | processor time, ms "
               "| predicted / that | least time, ms |\n|" + 10 * " --- |")

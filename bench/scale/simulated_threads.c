@@ -9,6 +9,8 @@
 
 #include <pthread.h>
 #include <simgrid/actor.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 enum { MOST = 1024 };
 
@@ -36,8 +38,12 @@ void simulated_threads_begin(rank_state *r)
     MPI_Comm_size(MPI_COMM_WORLD, &all);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const int n = all / 2;
+    if (all % 2 != 0 || n > MOST) {
+        fprintf(stderr, "each of at most %d ranks needs a thread\n", MOST);
+        exit(1);
+    }
     r->is_thread = rank >= n;
-    r->thread = &threads[rank % n % MOST];
+    r->thread = &threads[rank % n];
     MPI_Comm_split(MPI_COMM_WORLD, r->is_thread, rank, &r->comm);
     if (!r->is_thread) return;
     simulated_thread *t = r->thread;

@@ -17,11 +17,12 @@ bool eddy__product_has_pairs(int64_t m, int64_t n, int64_t k)
     return m > 1 && n > 1 && k > 0 && k % 2 == 0 && has_instructions();
 }
 
-/* As eddy__gemm_tiles_used(). */
+/* As eddy__gemm_tiles_used(). Columns are packed for the whole inner size, so it has a bound. */
 bool eddy__product_widens(int64_t m, int64_t n, int64_t k)
 {
 #if defined(__x86_64__)
-    return m > 1 && n > 1 && k > 0 && !eddy__product_has_pairs(m, n, k) &&
+    enum { MOST = 32 * 1024 };
+    return m > 1 && n > 1 && k > 0 && k <= MOST && !eddy__product_has_pairs(m, n, k) &&
            eddy__instructions_used() >= EDDY_AVX2 && __builtin_cpu_supports("fma");
 #else
     return (void)m, (void)n, (void)k, false;

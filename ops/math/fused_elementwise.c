@@ -44,7 +44,7 @@ bool eddy__chain_is_slow(const eddy_chain_attrs *c)
 static bool chain_infer(eddy_infer *c)
 {
     uint64_t s = (uint64_t)((const eddy_chain_attrs *)c->attrs)->steps;
-    bool     known = s > 0;
+    bool     known = s > 0 && steps_of(s) <= EDDY_CHAIN_MOST;
     for (; s > 0; s >>= EDDY_CHAIN_BITS) {
         const int op = eddy__chain_op(s), n = eddy__chain_reads(op);
         known = known && op != EDDY_CHAIN_END && eddy__chain_operand(s) < (n > 0 ? c->n_in : 1) &&

@@ -45,7 +45,8 @@ static bool hides(const part *p, int j, double value)
     return false;
 }
 
-/* Found by trying, so that it holds for every operation and for pairs of operations. */
+/* Found by trying, so that it holds for every operation and for chains of operations; for five
+ * operands, as a chain may have, that would take too many trials. */
 static bool may_hide(const part *p, int j)
 {
     enum { MOST_OPERANDS = 4, LARGEST = sizeof(double) };

@@ -133,7 +133,7 @@ static inline __attribute__((always_inline)) void run_parts(running *r, char *re
 {
     const fused  *f = r->f;
     const int64_t end = f->count - at < 2 * n ? f->count : at + 2 * n;   /* of the next tile */
-    const int64_t share = f->n_streams > 0 ? share_of(n, r->ready) : n;
+    const int64_t share = f->n_streams > 0 && r->ready > 0 ? share_of(n, r->ready) : n;
     int64_t       next = at + n;
     broadcast_tile(f, registers, at, n);
     for (int i = 0; i < r->ready; i++) {

@@ -67,6 +67,14 @@ static void put_range(failure_reason *r, const eddy_buffer *x)
             (long long)eddy__find_not_finite(x->type.dtype, x->data, 0, x->count, EDDY_IS_NAN));
 }
 
+/* Whether an output took the memory of operand i. */
+static bool is_overwritten(const eddy_kernel *k, int i)
+{
+    for (int j = 0; j < k->n_out; j++)
+        if (k->in[i]->data == k->out[j]->data) return true;
+    return false;
+}
+
 /* "'x' in [0, 1]", with the name of the tensor if the instruction is the node of the graph. */
 static void put_input(failure_reason *r, const eddy_kernel *k, int i)
 {
@@ -74,7 +82,8 @@ static void put_input(failure_reason *r, const eddy_kernel *k, int i)
     if (k->op == node->op && k->n_in == node->n_inputs)
         put(r, "'%.60s'", eddy_name_of(node->inputs[i]));
     else put(r, "input %d", i);
-    if (k->in[i]->data) put_range(r, k->in[i]);
+    if (k->in[i]->data && is_overwritten(k, i)) put(r, ", which was overwritten");
+    else if (k->in[i]->data) put_range(r, k->in[i]);
 }
 
 /* An assignment does not read its variable, which may have had no value. */
@@ -85,12 +94,13 @@ static bool has_values(const eddy_kernel *k, int i)
            !eddy__input_is_in(k->op->shape_inputs, i);
 }
 
-static eddy_finiteness worst_input(const eddy_kernel *k, const eddy_buffer *without)
+/* Of the operands that still have their values. */
+static eddy_finiteness worst_input(const eddy_kernel *k)
 {
     eddy_finiteness worst = EDDY_FINITE;
     for (int i = 0; i < k->n_in; i++) {
         const eddy_buffer *x = k->in[i];
-        if (!has_values(k, i) || (without && x->data == without->data)) continue;
+        if (!has_values(k, i) || is_overwritten(k, i)) continue;
         const eddy_finiteness f = eddy__finiteness(x->type.dtype, x->data, x->count);
         if (f > worst) worst = f;
     }
@@ -99,13 +109,15 @@ static eddy_finiteness worst_input(const eddy_kernel *k, const eddy_buffer *with
 
 static void put_inputs(failure_reason *r, const eddy_kernel *k)
 {
-    int n = 0;
+    bool finite = worst_input(k) == EDDY_FINITE;
+    int  n = 0;
+    for (int i = 0; i < k->n_in; i++)
+        if (has_values(k, i) && is_overwritten(k, i)) finite = false;
     for (int i = 0; i < k->n_in; i++) {
         if (!has_values(k, i)) continue;
         if (n == NAMED_INPUTS) put(r, ", ...");
         if (n++ >= NAMED_INPUTS) break;
-        if (n == 1) put(r, worst_input(k, NULL) == EDDY_FINITE ? "; its inputs are finite: "
-                                                               : "; its inputs are ");
+        if (n == 1) put(r, finite ? "; its inputs are finite: " : "; its inputs are ");
         else put(r, ", ");
         put_input(r, k, i);
     }
@@ -169,7 +181,7 @@ eddy_status eddy__numerics_check(eddy_kernel *k, int mode, eddy_finiteness worst
         const eddy_finiteness found = y->data ? finiteness_of(k, y) : EDDY_FINITE;
         if (found == EDDY_FINITE) continue;
         if (found == EDDY_INFINITE && mode == EDDY_NUMERICS_MADE && worst == EDDY_FINITE)
-            worst = worst_input(k, y);
+            worst = worst_input(k);
         if (eddy__numerics_refuses(mode, found, worst))
             return eddy__numerics_fail(
                 k, i, eddy__find_not_finite(y->type.dtype, y->data, 0, y->count, found), found,

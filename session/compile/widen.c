@@ -1,7 +1,6 @@
 /* widen.c -- arithmetic on float16 and bfloat16: inserts casts to float32 and back around the
  * operations that compute. Operations that only move elements keep the 16-bit type. */
 #include "session/compile/widen.h"
-#include "ops/nets/conv2d.h"
 #include "ops/kernels/bfloat16_pairs.h"
 #include "ops/kernels/elementwise/half_casts.h"
 #include "ops/linear/matmul.h"
@@ -129,8 +128,8 @@ static ir_node *cast_since_barrier(const widening *w, const eddy_op_def *op, edd
 }
 
 /* x in float32, of which `made` is the node; NULL without memory. A value that was rounded since
- * the barrier is rounded once more instead of read, but not before: readers that come later would
- * otherwise keep it in float32. */
+ * the barrier is rounded again, which saves reading it. A value that was rounded before the barrier
+ * is read: otherwise its float32 form would stay in memory. */
 static ir_node *cast_of(widening *w, const ir_node *n, eddy_tensor x, const ir_node *made)
 {
     const eddy_type    t = eddy__ir_type(w->to, x);

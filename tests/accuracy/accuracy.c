@@ -64,10 +64,30 @@ static bool is_named(const function *f, const char *name)
     return strncmp(name, f->op->name, n) == 0 && strcmp(name + n, end) == 0;
 }
 
+/* False, with a message, for a number of arguments or a function that does not exist. */
+static bool understands(int argc, char **argv, uint64_t *count)
+{
+    char *end = NULL;
+    *count = argc > 1 ? strtoull(argv[1], &end, 10) : 200000;
+    if (*count == 0 || (end && *end)) {
+        fprintf(stderr, "accuracy: %s is no number of arguments\n", argv[1]);
+        return false;
+    }
+    for (int k = 2; k < argc; k++) {
+        int i = 0;
+        while (i < FUNCTIONS && !is_named(&functions[i], argv[k])) i++;
+        if (i < FUNCTIONS) continue;
+        fprintf(stderr, "accuracy: no function is called %s\n", argv[k]);
+        return false;
+    }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
-    const uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 200000;
-    bool           all = true;
+    uint64_t count;
+    bool     all = true;
+    if (!understands(argc, argv, &count)) return 2;
     setvbuf(stdout, NULL, _IOLBF, 0);
     prepare_filters();
     for (int i = 0; i < FUNCTIONS; i++) {

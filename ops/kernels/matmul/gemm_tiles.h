@@ -13,7 +13,7 @@ enum { EDDY_TILE_ROWS = 14, EDDY_TILE_COLUMNS = 32, EDDY_STRIP_STEP = 16 };
 
 /* y[r][j] = sum over p < k of s[r * s_row + p * s_step] * v[p * v_step + j] for the rows
  * and vectors for which the function is made, added to y with `onto`; all of the
- * vectors are written, but only the first `columns` of v are read. */
+ * vectors are written; only the first `columns` of v are read. */
 typedef struct eddy_gemm_tile {
     const float *s, *v;
     float       *y;

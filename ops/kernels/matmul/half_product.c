@@ -71,10 +71,10 @@ EDDY_WITH_AVX2 static void widen(float *to, const uint16_t *from, int64_t n)
     }
 }
 
-/* to[j * ldto + i] = from[i * ldfrom + j] for i < rows, j < columns, of which there are at most
- * MOST; a row of `to` may be written up to the next multiple of eight. */
-static void widen_turned(float *to, int64_t ldto, const uint16_t *from,
-                                        int64_t ldfrom, int64_t rows, int64_t columns)
+/* to[j * ldto + i] = from[i * ldfrom + j] for i < rows, j < columns; at most MOST columns. A row of
+ * `to` may be written up to the next multiple of eight. */
+static void widen_turned(float *to, int64_t ldto, const uint16_t *from, int64_t ldfrom,
+                         int64_t rows, int64_t columns)
 {
     enum { ROWS = 32, MOST = EDDY_TILE_ROWS * STRIPS };
     float straight[ROWS * MOST];
@@ -92,11 +92,11 @@ static void pack_b(const eddy_product *p, const form *f, float *to, int64_t c, i
     enum { ROWS = 16, STEP = EDDY_TILE_ROWS * STRIPS };
     const uint16_t *b = p->b;
     b += p->transpose_b ? c * p->ldb : c;
-    for (int64_t q0 = 0; q0 < p->k; q0 += ROWS)
+    for (int64_t q0 = 0; q0 < p->k && !eddy__stopped(p->stop); q0 += ROWS)
         for (int64_t j = 0; j < n && !p->transpose_b; j += f->panel)
             for (int64_t q = q0; q < eddy__min(q0 + ROWS, p->k); q++)
                 widen(to + j * p->k + q * f->panel, b + q * p->ldb + j, eddy__min(f->panel, n - j));
-    for (int64_t j = 0; j < n && p->transpose_b; j += f->panel)
+    for (int64_t j = 0; j < n && p->transpose_b && !eddy__stopped(p->stop); j += f->panel)
         for (int64_t q = 0; q < p->k; q += STEP)
             widen_turned(to + j * p->k + q * f->panel, f->panel, b + j * p->ldb + q, p->ldb,
                          eddy__min(f->panel, n - j), eddy__min(STEP, p->k - q));
@@ -168,7 +168,7 @@ void eddy__half_block(const eddy_product *p, int64_t r0, int64_t r1, int64_t c0,
         if (eddy__stopped(p->stop)) return;
         pack_b(p, &f, scratch + packed_a(&f), c, columns);
         for (int64_t r = r0; r < r1 && !eddy__stopped(p->stop); r += f.rows)
-            for (int64_t q = 0; q < p->k; q += f.depth)
+            for (int64_t q = 0; q < p->k && !eddy__stopped(p->stop); q += f.depth)
                 multiply(p, &f, scratch, r, eddy__min(f.rows, r1 - r), c, columns, q);
     }
 }

@@ -43,8 +43,8 @@ static void by_loop(const eddy_product *p, const block *at)
 
 /* ------------------------------------------------------------------ one row -- */
 
-/* Fills r if the product of m rows and n columns is one row, or one column, of at least a line, and
- * the matrix has contiguous rows. */
+/* Fills r if the product is one row, or one column, of at least a line, and the matrix has
+ * contiguous rows. A part of it is computed as the whole is, however short it is. */
 static bool is_row(const eddy_product *p, const block *at, eddy_row_product *r)
 {
     enum { LINE = 16 };
@@ -55,7 +55,7 @@ static bool is_row(const eddy_product *p, const block *at, eddy_row_product *r)
         r->vector = at->b, r->step = at->b_step, r->n = at->m;
         r->matrix = at->a, r->ld = at->a_step;
     }
-    return r->n >= LINE && (column || (at->m == 1 && at->b_column == 1));
+    return (column ? p->m : p->n) >= LINE && (column || (at->m == 1 && at->b_column == 1));
 }
 
 static bool by_row(const eddy_product *p, const block *at)
@@ -292,8 +292,8 @@ static void block_sizes(eddy_dtype d, int64_t *m, int64_t *n, int64_t *k)
     }
 }
 
-/* The same for a row: it is computed in blocks of whole rows of the matrix, which are read in the
- * order of memory. */
+/* The same for a product that is a row, in blocks of whole rows of the matrix, which are read in
+ * the order of memory. */
 static void row_sizes(const eddy_product *p, int64_t *m, int64_t *n, int64_t *k)
 {
     const double rows = BLOCK / cost(p->dtype, (double)*m, (double)*n, 1);
@@ -301,7 +301,8 @@ static void row_sizes(const eddy_product *p, int64_t *m, int64_t *n, int64_t *k)
     else if (rows < (double)*k) *k = (int64_t)rows;
 }
 
-/* Products with few multiplications, which take less time so than by BLAS. */
+/* Products with few multiplications: a call of BLAS would take longer. Parts of a row have the bits
+ * of by_row. */
 static bool by_tiny(const eddy_product *p, const block *at)
 {
     enum { MOST = 5 * 5 * 5, MOST_OF_ROWS = 16 * 16 * 16, LANES = 4 };

@@ -23,6 +23,7 @@ const eddy_gemm *eddy__product_plan(eddy_kernel *k, const eddy_product *p, int b
 {
     eddy_gemm g, *kept;
     const uint64_t workers = (uint64_t)(k->threads > 1 ? k->threads : 1);
+    if (p->m == 0 || p->n == 0) return NULL;
     if (p->halves) k->scratch_size += eddy__half_scratch(p) * workers;
     if (p->halves) return NULL;
     const bool many = eddy__gemm_plan(&g, p);

@@ -1,6 +1,6 @@
 /* row_product.h -- a vector times a matrix whose rows are contiguous, in float32 and float64. */
-#ifndef EDDY_OPS_KERNELS_ROW_PRODUCT_H
-#define EDDY_OPS_KERNELS_ROW_PRODUCT_H
+#ifndef EDDY_OPS_KERNELS_MATMUL_ROW_PRODUCT_H
+#define EDDY_OPS_KERNELS_MATMUL_ROW_PRODUCT_H
 
 #include "graph/array.h"
 

@@ -51,6 +51,12 @@ START_TEST(of_products)
     eddy_apply(&eddy_op_chain, &(eddy_chain_attrs){ EDDY_CHAIN_OPS }, 3,
                (eddy_tensor[]){ c, c, c }, (eddy_apply_args){ 0 });
     golden_graph(g);
+    int64_t steps = 0;                      /* one more than there may be */
+    for (int i = 0; i <= EDDY_CHAIN_MOST; i++)
+        steps |= (int64_t)EDDY_CHAIN_NEG << i * EDDY_CHAIN_BITS;
+    eddy_apply(&eddy_op_chain, &(eddy_chain_attrs){ steps }, 1, (eddy_tensor[]){ c },
+               (eddy_apply_args){ 0 });
+    golden_graph(g);
     eddy_apply(&eddy_op_choice, &(eddy_choice_attrs){ 3 }, 4, (eddy_tensor[]){ c, c, c, c },
                (eddy_apply_args){ 0 });
     golden_graph(g);

@@ -170,14 +170,13 @@ START_TEST(tiny_tiles)
 }
 END_TEST
 
-/* A row, or with `column` a column, whose pieces depend on the number of threads. */
-static eddy_array *vector_product(bool column, int threads)
+/* A row, or with `column` a column, of n elements; its pieces depend on the number of threads. */
+static eddy_array *vector_product(eddy_dtype d, bool column, int64_t n, int64_t k, int threads)
 {
-    enum { N = 5000, K = 333 };
     eddy_graph   *g = eddy_graph_new();
-    eddy_tensor   x = eddy_random_uniform(g, column ? EDDY_SHAPE(K, 1) : EDDY_SHAPE(1, K),
-                                          .dtype = EDDY_FLOAT64, .seed = 1);
-    eddy_tensor   m = eddy_random_uniform(g, EDDY_SHAPE(K, N), .dtype = EDDY_FLOAT64, .seed = 2);
+    eddy_tensor   x = eddy_random_uniform(g, column ? EDDY_SHAPE(k, 1) : EDDY_SHAPE(1, k),
+                                          .dtype = d, .seed = 1);
+    eddy_tensor   m = eddy_random_uniform(g, EDDY_SHAPE(k, n), .dtype = d, .seed = 2);
     eddy_tensor   y = column ? eddy_matmul(m, x, .transpose_a = true) : eddy_matmul(x, m);
     eddy_session *s = eddy_session_new(g, .threads = threads);
     eddy_array   *out[1] = { NULL };
@@ -188,11 +187,15 @@ static eddy_array *vector_product(bool column, int threads)
     return out[0];
 }
 
+/* 40 columns leave a last piece of 8. */
 START_TEST(rows_have_the_same_bits)
 {
-    eddy_array *alone = vector_product(_i, 1);
-    for (int threads = 2; threads < 5; threads++) {
-        eddy_array *y = vector_product(_i, threads);
+    static const int64_t of[][2] = { { 5000, 333 }, { 40, 10000 } };
+    const eddy_dtype d = _i & 1 ? EDDY_FLOAT32 : EDDY_FLOAT64;
+    const int64_t    n = of[_i / 4][0], k = of[_i / 4][1];
+    eddy_array      *alone = vector_product(d, _i & 2, n, k, 1);
+    for (int threads = 2; threads < 6; threads++) {
+        eddy_array *y = vector_product(d, _i & 2, n, k, threads);
         ck_assert_mem_eq(eddy_array_data(y), eddy_array_data(alone), eddy_array_bytes(alone));
         eddy_array_free(y);
     }
@@ -228,7 +231,7 @@ Suite *product_blocks_suite(void)
     tcase_add_loop_test(c, few_columns, 0, 4);
     tcase_add_loop_test(c, tiny_products, 0, 4);
     tcase_add_loop_test(c, tiny_tiles, 0, 4);
-    tcase_add_loop_test(c, rows_have_the_same_bits, 0, 2);
+    tcase_add_loop_test(c, rows_have_the_same_bits, 0, 8);
     tcase_add_loop_test(c, reads_end_with_the_operands, 0, 4);
     suite_add_tcase(s, c);
     suite_add_tcase(s, many);

@@ -201,6 +201,24 @@ START_TEST(update_without_a_value)
 }
 END_TEST
 
+/* The same as the first part of a loop over memory, which requests data ahead. */
+START_TEST(long_update_without_a_value)
+{
+    const eddy_shape  of = EDDY_SHAPE(3000000);
+    const eddy_tensor zero = eddy_zeros(g, EDDY_FLOAT32, of);
+    const eddy_tensor b = eddy_variable(g, zero, .name = "b");
+    const eddy_tensor c = eddy_variable(g, zero, .name = "c");
+    const eddy_tensor p = eddy_placeholder(g, "p", EDDY_FLOAT32, of);
+    const eddy_tensor all =
+        eddy_group(g, EDDY_LIST(eddy_assign_add(b, p), eddy_assign_add(c, p)), NULL);
+    eddy_array   *fed = eddy_array_new(EDDY_FLOAT32, of);
+    eddy_session *s = eddy_session_new(g);
+    ck_assert_int_eq(eddy_run(s, EDDY_FEED({ p, fed }), EDDY_FETCH(all), NULL), EDDY_UNINITIALIZED);
+    eddy_session_free(s);
+    eddy_array_free(fed);
+}
+END_TEST
+
 /* A division that fails leaves variables alone: integers do not join updates. */
 START_TEST(update_behind_a_division)
 {
@@ -334,6 +352,7 @@ Suite *fuse_suite(void)
     tcase_add_test(c, updates);
     tcase_add_loop_test(c, assigned_values, 0, KINDS);
     tcase_add_test(c, update_without_a_value);
+    tcase_add_test(c, long_update_without_a_value);
     tcase_add_test(c, update_behind_a_division);
     tcase_add_test(c, types_without_loops);
     tcase_add_test(c, long_operands);
