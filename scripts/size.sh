@@ -40,7 +40,7 @@ program() {   # program BYTES SOURCE
 }
 
 program 1500000 examples/linear_regression.c
-program 2500000 tests/link/mlp_adam.c
+program 2520000 tests/link/mlp_adam.c
 
 link "$out/plugin.so" tests/link/plugin.c -shared -fPIC "$build/libeddy.a"
 nm -D "$out/plugin.so" | grep -q ' T plugin_twice$'
