@@ -63,12 +63,12 @@ EDDY_INLINE double eddy__lgamma_far_f64(double z, double r, double log_high, dou
 }
 
 /* a (a - 1) f for a polynomial f in w = (a - 3/4) / (a + 9/4), a from -1/2 to 5/2: products of first
- * bits are exact, w is corrected by its remainder times 1 / (a + 9/4) = (1 - w) / 3, and the constant
- * of f and its sum with the rest have two parts. */
+ * bits are exact, w is corrected by its remainder times 1 / (a + 9/4) = (1 - w) / 3, and the first
+ * two terms of f and their sums have two parts. */
 EDDY_INLINE double eddy__lgamma_near_f64(double a, double w)
 {
     static const double c[] = {
-        -0.35844475987572744, 0.04223926491085943, -0.07153357171953582, 0.011122734679033606,
+        0.04223926491085943, -0.07153357171953582, 0.011122734679033606,
         -0.025870984013478617, 0.0020851301494772536, -0.011543848684123845, -0.0006303507067690194,
         -0.005947751736779888, -0.0013328549844110094, -0.00345335977350542, -0.0013841241275484065,
         -0.00221350983235452, -0.0012168131230272734, -0.0015599077864760765,
@@ -76,10 +76,13 @@ EDDY_INLINE double eddy__lgamma_near_f64(double a, double w)
         -0.0001905538284185494, -0.0009987967458445345, -0.00225615050361787,
         -0.0019301138679899145, -0.0006609933776911644,
     };
-    const double first = 0.4501393121092563, g = w * EDDY_POWERS(c, w), f = first + g;
+    const double first = 0.4501393121092563, slope = -0.35844475987572744, second = w * slope;
+    const double sum = first + second, g = w * w * EDDY_POWERS(c, w), f = sum + g;
+    const double sum_low = ((first - sum) + second) - eddy__less_product_f64(second, w, slope);
     const double by = a + 2.25, by_low = 2.25 - (by - a), top = a - 0.75, top_low = a - (top + 0.75);
     const double left = eddy__less_product_f64(top, w, by) + (top_low - w * by_low);
-    const double f_low = ((first - f) + g) + (left * (1 - w) * (c[0] / 3) + 1.3213392163300129e-17);
+    const double f_low = ((sum - f) + g) + (sum_low + (left * (1 - w) * (slope / 3) +
+                                                       1.3213392163300129e-17));
     const double b = a - 1, b_low = a - (b + 1);
     const double a_high = eddy__high_bits_f64(a), b_high = eddy__high_bits_f64(b);
     const double high = a_high * b_high;
