@@ -21,15 +21,17 @@ typedef struct eddy_distributed_args {
     int64_t            bucket_bytes EDDY_DEFAULT(4194304); /* of gradients that travel together */
     const char        *name;         /* default "Distributed" */
     /* buckets of dense gradients travel while the run computes others: a thread of each rank
-     * exchanges them, which needs a copy of them, and pays where messages take longer than that */
+     * exchanges copies of them. It pays between machines, with a bucket_bytes of about 256 KiB, and
+     * not between ranks of one machine */
     bool               overlap;
     /* dense float32 gradients travel as bfloat16, half as many bytes. What rounding loses is
      * kept in variables of each rank and added in the next step; results then depend on the
      * number of ranks */
     bool               compress;
-    /* sparse gradients of variables of at most so many bytes travel as dense ones, which are shorter
-     * where a batch uses most rows, or a row often: the optimizer gets the sum of all rows of an
-     * index, and zeros for the others; default 0: the rows of all ranks are gathered */
+    /* sparse gradients of variables of at most so many bytes travel as dense ones. These are shorter
+     * where a batch uses most rows, or a row often. The optimizer gets the sum of all rows of an
+     * index, and zeros for the others, which momentum and Adam may still move; default 0: the rows
+     * of all ranks are gathered */
     int64_t            dense_bytes;
 } eddy_distributed_args;
 /* The optimizer with the average of the ranks' gradients, so that all ranks take the same step:
