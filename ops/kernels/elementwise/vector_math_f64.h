@@ -255,11 +255,12 @@ EDDY_INLINE double eddy__gauss_parts_f64(double x, double scale, double *n)
 EDDY_INLINE double eddy__tail_quotient_f64(double first, double more, double part, double v,
                                            double *low)
 {
-    const double q = first + more, added = q * part + ((first - q) + more), top = q + added;
+    const double q = first + more, added = q * part, top = q + added;
+    const double rest = ((first - q) + more) * (1.0 + part) - eddy__less_product_f64(added, q, part);
     const double by = 1.0 + v, by_low = v < 1.0 ? v - (by - 1.0) : 1.0 - (by - v);
     const double inverse = 1.0 / by, y = top * inverse;
     const double left = eddy__less_product_f64(top, y, by) - y * by_low;
-    *low = (left + ((q - top) + added)) * inverse;
+    *low = (left + (((q - top) + added) + rest)) * inverse;
     return y;
 }
 
