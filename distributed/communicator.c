@@ -24,7 +24,8 @@ static pthread_mutex_t    registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static eddy_communicator *registry;
 static int64_t            last_id;
 
-/* A child of fork() finds the registry as it is between two changes. */
+/* A child of fork() finds the registry as it is between two changes. A communicator that another
+ * thread uses at that moment stays locked in the child. */
 static void before_fork(void) { pthread_mutex_lock(&registry_lock); }
 static void after_fork(void) { pthread_mutex_unlock(&registry_lock); }
 __attribute__((constructor)) static void watch_forks(void)

@@ -4,14 +4,11 @@
 #include "tests/lib/ranks/ranks.h"
 
 #include <dirent.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 extern int  openblas_get_num_threads(void) __attribute__((weak));
@@ -142,48 +139,6 @@ START_TEST(more_ranks_than_dimensions)
 }
 END_TEST
 
-/* --------------------------------------------------------------------- forks -- */
-
-#if !defined(__SANITIZE_THREAD__)       /* whose children of threads do not end */
-static void *make_groups(void *at)
-{
-    eddy_communicator *c = at;
-    const int          me = eddy_communicator_rank(c);
-    for (int i = 0; i < 200000; i++)
-        eddy_communicator_free(eddy_communicator_group(c, &me, 1, NULL));
-    return NULL;
-}
-
-/* A child of a process whose other thread makes communicators can make and free some, too. */
-static bool fork_often(eddy_communicator *c, void *context)
-{
-    const int me = eddy_communicator_rank(c);
-    pthread_t thread;
-    bool      ok = context == NULL && pthread_create(&thread, NULL, make_groups, c) == 0;
-    if (!ok) return false;
-    for (int i = 0; ok && i < 50; i++) {
-        const pid_t child = fork();
-        int         status = 0;
-        if (child == 0) {
-            alarm(5);
-            eddy_communicator_free(eddy_communicator_group(c, &me, 1, NULL));
-            _exit(0);
-        }
-        ok = expect(c, child > 0 && waitpid(child, &status, 0) == child && status == 0,
-                    "child %d does not end", i);
-    }
-    pthread_join(thread, NULL);
-    return ok;
-}
-
-START_TEST(children_use_communicators)
-{
-    eddy_error e = { 0 };
-    ck_assert_msg(eddy_run_threads(1, fork_often, NULL, &e), "%s", e.message);
-}
-END_TEST
-#endif
-
 /* -------------------------------------------------------------------- traces -- */
 
 /* The longest event with this name, in microseconds; -1 if there is none. */
@@ -249,9 +204,6 @@ Suite *ranks_suite(void)
     tcase_add_loop_test(few, few_ranks, 0, count_of_scenarios());
     tcase_add_test(few, threads_for_messages_take_no_signals);
     tcase_add_test(few, more_ranks_than_dimensions);
-#if !defined(__SANITIZE_THREAD__)
-    tcase_add_test(few, children_use_communicators);
-#endif
     tcase_add_loop_test(few, traces, 0, 2);
     tcase_add_loop_test(many, many_ranks, 0, count_of_scenarios());
     suite_add_tcase(s, few);
