@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 64 };
+enum { MOST = 64, TOGETHER = 16 };    /* TOGETHER: outputs that one run fetches */
 
 /* ------------------------------------------------- what the linker wraps -- */
 
@@ -284,12 +284,21 @@ static int feed_all(eddy_graph *g, eddy_feed *feeds, eddy_array **arrays)
     return n;
 }
 
-static void fetch_both(twin *t, eddy_feeds feeds, eddy_tensor x)
+static bool fetch_both(twin *t, eddy_feeds feeds, eddy_list fetches)
 {
-    eddy_array *out = NULL;
-    eddy_status status = __real_eddy_run(t->session, feeds, EDDY_FETCH(x), &out);
-    repeat(t, status, feeds, EDDY_FETCH(x), &out);
-    eddy_array_free(out);
+    eddy_array *out[TOGETHER] = { NULL };
+    eddy_status status = __real_eddy_run(t->session, feeds, fetches, out);
+    repeat(t, status, feeds, fetches, out);
+    for (int i = 0; i < fetches.count; i++) eddy_array_free(out[i]);
+    return status == EDDY_OK;
+}
+
+/* Several outputs in one run, since a graph may have thousands; one by one after an error, which some
+ * nodes give on purpose, so that the others have values. */
+static void fetch_group(twin *t, eddy_feeds feeds, eddy_list fetches)
+{
+    if (fetch_both(t, feeds, fetches) || fetches.count == 1) return;
+    for (int i = 0; i < fetches.count; i++) fetch_both(t, feeds, EDDY_FETCH(fetches.at[i]));
 }
 
 static void run_every_node(eddy_graph *g, eddy_graph *copy)
@@ -303,10 +312,16 @@ static void run_every_node(eddy_graph *g, eddy_graph *copy)
     t.other = __real_eddy_session_new_with(EDDY_ARGS(eddy_session_args, .graph = copy));
     eddy_tensor init = eddy_initializer(g);
     eddy_initializer(copy);
-    fetch_both(&t, feeds, init);
+    fetch_both(&t, feeds, EDDY_FETCH(init));
+    eddy_tensor group[TOGETHER];
+    int         n = 0;
     for (int32_t id = 1; id <= nodes; id++)
-        for (int k = 0; k == 0 || k < eddy_outputs_of(eddy_node_at(g, id)); k++)
-            fetch_both(&t, feeds, (eddy_tensor){ .graph = g, .node = id, .output = k });
+        for (int k = 0; k == 0 || k < eddy_outputs_of(eddy_node_at(g, id)); k++) {
+            group[n++] = (eddy_tensor){ .graph = g, .node = id, .output = k };
+            if (n == TOGETHER) fetch_group(&t, feeds, (eddy_list){ n, group });
+            n %= TOGETHER;
+        }
+    if (n > 0) fetch_group(&t, feeds, (eddy_list){ n, group });
     compare_variables(&t);
     for (int i = 0; i < feeds.count; i++) eddy_array_free(arrays[i]);
     __real_eddy_session_free(t.session);
