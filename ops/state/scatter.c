@@ -64,17 +64,10 @@ static eddy_buffer taken_apart(const eddy_kernel *k, int i)
     return b;
 }
 
-/* The row that index i chooses; the first one if it is negative or there is no index i. */
-static char *row_at(const eddy_buffer *var, size_t bytes, const eddy_buffer *indices, int64_t i)
-{
-    const int64_t at = i < indices->count ? eddy__index_at(indices, i) : 0;
-    return (char *)var->data + (size_t)(at < 0 ? 0 : at) * bytes;
-}
-
 /* Rows that are soon changed are prefetched: each would otherwise wait for memory. */
 eddy_status eddy__scatter_rows(eddy_kernel *k)
 {
-    enum { AHEAD = 16 };
+    enum { AHEAD = 32 };
     const eddy_scatter_attrs *a = k->attrs;
     const eddy_buffer *var = k->in[0];
     const eddy_shape   shape = var->type.shape;
@@ -88,9 +81,11 @@ eddy_status eddy__scatter_rows(eddy_kernel *k)
     if (s != EDDY_OK) return s;
     const char *update = updates.data;
     for (int64_t i = 0; i < indices.count && bytes > 0; i++, update += bytes) {
-        __builtin_prefetch(row_at(var, bytes, &indices, i + AHEAD), 1);
-        if (eddy__index_at(&indices, i) < 0) continue;
-        char *row = row_at(var, bytes, &indices, i);
+        const int64_t at = eddy__index_at(&indices, i);
+        const int64_t soon = i + AHEAD < indices.count ? eddy__index_at(&indices, i + AHEAD) : -1;
+        if (soon >= 0) __builtin_prefetch((char *)var->data + (size_t)soon * bytes, 1);
+        if (at < 0) continue;
+        char *row = (char *)var->data + (size_t)at * bytes;
         if (combine) combine(inner, row, update);
         else memcpy(row, update, bytes);
     }
