@@ -27,7 +27,7 @@ static eddy_tensor gamma_density(eddy_tensor of, eddy_tensor at)
  *  NaN unless a > 0 and x >= 0.
  *  Gradient: da = dy igamma_grad_a(a, x), dx = dy x^(a-1) e^-x / gamma(a).
  *  TensorFlow: Igamma. */
-BINARY(igamma, "Igamma", "Igamma", SCALAR_FLOATS, 0, eddy__igamma_of(a, b, false),
+BINARY(igamma, "Igamma", "Igamma", SCALAR_FLOATS, 0, eddy__igamma_to(a, b, false, sizeof(T)),
        Mul(dy, eddy_igamma_grad_a(a, b)), Mul(dy, gamma_density(a, b)))
 
 /** y = Q(a, x) = 1 - P(a, x), the same integral from x to infinity.
@@ -36,7 +36,7 @@ BINARY(igamma, "Igamma", "Igamma", SCALAR_FLOATS, 0, eddy__igamma_of(a, b, false
  *
  *  Accurate to rounding even where it is small.  NaN unless a > 0 and x >= 0.
  *  Gradient: that of igamma with the opposite sign.  TensorFlow: Igammac. */
-BINARY(igammac, "Igammac", "Igammac", SCALAR_FLOATS, 0, eddy__igamma_of(a, b, true),
+BINARY(igammac, "Igammac", "Igammac", SCALAR_FLOATS, 0, eddy__igamma_to(a, b, true, sizeof(T)),
        Neg(Mul(dy, eddy_igamma_grad_a(a, b))), Neg(Mul(dy, gamma_density(a, b))))
 
 #ifdef EDDY_HEADER

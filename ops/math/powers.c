@@ -72,12 +72,12 @@ UNARY(rad2deg, "Rad2Deg", "Rad2Deg", FLOATS, x * (T)(180 / PI), eddy_rad2deg(dy)
 
 /** y = ln(x / (1 - x)), the inverse of sigmoid.
  *
- *  x  float32 or float64, any shape; y has its type
+ *  x  float32, float64, float16 or bfloat16, any shape; y has its type
  *
  *  -infinity at 0, infinity at 1, NaN outside.
  *  Errors: EDDY_BAD_DTYPE for other element types.
- *  Gradient: dx = dy (1 / x + 1 / (1 - x)).  TensorFlow: none; PyTorch's logit. */
-eddy_tensor eddy_logit(eddy_tensor x) { return Sub(Log(x), Log1p(Neg(x))); }
+ *  Gradient: dx = dy / (x (1 - x)).  TensorFlow: none; PyTorch's logit. */
+UNARY(logit, "Logit", "Logit", FLOATS, EDDY_REAL_MATH(logit, x), Div(dy, Mul(x, Sub(1, x))))
 
 /** y = 1 / x, and 0 where x is 0.
  *

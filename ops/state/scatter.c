@@ -64,8 +64,10 @@ static eddy_buffer taken_apart(const eddy_kernel *k, int i)
     return b;
 }
 
+/* Rows that are soon changed are prefetched: each would otherwise wait for memory. */
 eddy_status eddy__scatter_rows(eddy_kernel *k)
 {
+    enum { AHEAD = 32 };
     const eddy_scatter_attrs *a = k->attrs;
     const eddy_buffer *var = k->in[0];
     const eddy_shape   shape = var->type.shape;
@@ -80,6 +82,8 @@ eddy_status eddy__scatter_rows(eddy_kernel *k)
     const char *update = updates.data;
     for (int64_t i = 0; i < indices.count && bytes > 0; i++, update += bytes) {
         const int64_t at = eddy__index_at(&indices, i);
+        const int64_t soon = i + AHEAD < indices.count ? eddy__index_at(&indices, i + AHEAD) : -1;
+        if (soon >= 0) __builtin_prefetch((char *)var->data + (size_t)soon * bytes, 1);
         if (at < 0) continue;
         char *row = (char *)var->data + (size_t)at * bytes;
         if (combine) combine(inner, row, update);

@@ -32,6 +32,7 @@ static const function functions[] = {
     { &eddy_op_lgamma, exact_lgamma, lgammal, 0, 9, 0.5, 2, RIGHT },
     { &eddy_op_digamma, mpfr_digamma, digamma_filter, 0, 9, 0.5, 2, RIGHT },
     { &eddy_op_sigmoid, exact_sigmoid, sigmoid_filter, -45, 45, HALF_LN_2, 2, REAL },
+    { &eddy_op_logit, exact_logit, logit_filter, 0, 1, 0, 2, REAL },
     { &eddy_op_gelu, exact_gelu, gelu_filter, -38.5, 9, 0, 2, REAL },
     { &eddy_op_pow, NULL, NULL, 0.5, 2, 0, 2, POWER },
     { &eddy_op_exp, NULL, NULL, -745, 710, HALF_LN_2, 2, COMPLEX_EXP },

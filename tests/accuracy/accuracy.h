@@ -35,9 +35,10 @@ void     argument(const function *f, uint64_t i, double x[2], bool *boundary);
  * double. The filter gives 0 where it knows nothing. */
 int      exact_parts(const function *f, const double x[2], mpfr_t y[2]);
 void     filter_parts(const function *f, const double x[2], long double y[2]);
-exact_fn exact_sigmoid, exact_softplus, exact_ndtr, exact_gelu, exact_lgamma, exact_trigamma;
-filter_fn exp_filter, sin_filter, cos_filter, tan_filter, sigmoid_filter, softplus_filter,
-          ndtr_filter, gelu_filter, digamma_filter, trigamma_filter;
+exact_fn exact_sigmoid, exact_logit, exact_softplus, exact_ndtr, exact_gelu, exact_lgamma,
+         exact_trigamma;
+filter_fn exp_filter, sin_filter, cos_filter, tan_filter, sigmoid_filter, logit_filter,
+          softplus_filter, ndtr_filter, gelu_filter, digamma_filter, trigamma_filter;
 
 /* filter.c: prepares digamma_filter and trigamma_filter. */
 void prepare_filters(void);

@@ -10,6 +10,18 @@ int exact_sigmoid(mpfr_t y, const mpfr_t x, mpfr_rnd_t r)
     return mpfr_ui_div(y, 1, y, r);
 }
 
+/* y = ln(x / (1 - x)). */
+int exact_logit(mpfr_t y, const mpfr_t x, mpfr_rnd_t r)
+{
+    mpfr_t less;
+    mpfr_init2(less, 1200);                 /* 1 - x is exact */
+    mpfr_ui_sub(less, 1, x, r);
+    mpfr_div(less, x, less, r);
+    mpfr_log(y, less, r);
+    mpfr_clear(less);
+    return 0;
+}
+
 /* y = ln(1 + e^x). */
 int exact_softplus(mpfr_t y, const mpfr_t x, mpfr_rnd_t r)
 {

@@ -70,6 +70,12 @@ long double cos_filter(long double x) { return circular(x, 1); }
 long double tan_filter(long double x) { return circular(x, 0) / circular(x, 1); }
 
 long double sigmoid_filter(long double x) { return 1 / (1 + exp_filter(-x)); }
+/* The quotient does not overflow, nor does 2x - 1 lose a digit near 1/2. */
+long double logit_filter(long double x)
+{
+    const long double y = log1pl(fabsl(2 * x - 1) / (x < 0.5L ? x : 1 - x));
+    return x < 0.5L ? -y : y;
+}
 long double softplus_filter(long double x)
 {
     return x > 0 ? x + log1pl(exp_filter(-x)) : log1pl(exp_filter(x));

@@ -239,6 +239,7 @@ UNARY(f_gelu, mul(x, ndtr(x)))
 UNARY(f_gelu_tanh, tanh_gelu(x))
 UNARY(f_sinc, sinc(x))
 UNARY(f_entr, entr(x))
+UNARY(f_logit, logarithm(divided(x, sub(exact_number(1), x))))
 UNARY(f_frac, fraction(x))
 UNARY(f_deg2rad, divided(mul(x, pi()), exact_number(180)))
 UNARY(f_rad2deg, divided(times(180, x), pi()))
@@ -293,7 +294,8 @@ static const struct {
     { "Huber", f_huber }, { "LeakyRelu", f_leaky }, { "SoftShrink", f_shrink }, { "Elu", f_elu },
     { "Selu", f_selu },
     { "Mish", f_mish }, { "Softsign", f_softsign }, { "Gelu", f_gelu }, { "GeluTanh", f_gelu_tanh },
-    { "Sinc", f_sinc }, { "Entr", f_entr }, { "Frac", f_frac }, { "Deg2Rad", f_deg2rad },
+    { "Sinc", f_sinc }, { "Entr", f_entr }, { "Logit", f_logit },
+    { "Frac", f_frac }, { "Deg2Rad", f_deg2rad },
     { "Rad2Deg", f_rad2deg }, { "Add", f_add }, { "Sub", f_sub }, { "Mul", f_mul },
     { "RealDiv", f_div }, { "DivNoNan", f_div_no_nan }, { "MulNoNan", f_mul_no_nan },
     { "Xlogy", f_xlogy }, { "Xdivy", f_xdivy }, { "Pow", f_pow }, { "Maximum", f_maximum },

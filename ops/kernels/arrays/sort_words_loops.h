@@ -33,16 +33,21 @@ EDDY_INLINE W NAME(word)(T x, int64_t place, U flip)
     return WORD(of)((U)(NAME(key)(x) ^ flip), place);
 }
 
-/* words = those of `width` lanes of n elements, one lane after the other. */
+/* words = those of `width` lanes of n elements, one lane after the other. A lane that is contiguous
+ * is alone, and its loop has vectors. */
 static void NAME(load)(void *words, const void *x_, int64_t n, int64_t width, int64_t stride,
                        bool descending, const eddy_stop *stop)
 {
     const U  flip = (U)(descending ? -1 : 0);
     const T *x = x_;
     W       *v = words;
-    for (int64_t j = 0; j < n && !eddy__stopped(stop);)
-        for (const int64_t end = n - j < SORT_PART ? n : j + SORT_PART; j < end; j++, x += stride)
-            for (int64_t c = 0; c < width; c++) v[c * n + j] = NAME(word)(x[c], j, flip);
+    for (int64_t j = 0; j < n && !eddy__stopped(stop);) {
+        const int64_t end = n - j < SORT_PART ? n : j + SORT_PART;
+        if (stride == 1)
+            for (; j < end; j++) v[j] = NAME(word)(x[j], j, flip);
+        for (; j < end; j++)
+            for (int64_t c = 0; c < width; c++) v[c * n + j] = NAME(word)(x[j * stride + c], j, flip);
+    }
 }
 
 /* Whether the key of one of the LOOK elements from x on is at most `last`. */

@@ -156,6 +156,17 @@ EDDY_INLINE float eddy__atanh_f32(float x)
     return u < 0x1p-12f ? x : u > 1.0f ? NAN : eddy__with_sign(y, x);
 }
 
+/* ln(x / (1 - x)), with the sign of 2x - 1, as ln(1 + |2x - 1| / less), where less is the smaller one
+ * of x and 1 - x, times 2^24 where the quotient could overflow. x + 0 is not -0. */
+EDDY_INLINE float eddy__logit_f32(float x)
+{
+    const float less = x < 0.5f ? x + 0.0f : 1.0f - x;
+    const int   tiny = fabsf(less) < 0x1p-100f;
+    const float y = eddy__log1p_f32(fabsf(x + x - 1.0f) / (tiny ? less * 0x1p24f : less));
+    const float whole = tiny ? y + 16.635532333f : y;
+    return x < 0.5f ? -whole : whole;
+}
+
 /* ------------------------------------------------------------- other bases -- */
 
 EDDY_INLINE float eddy__exp2_f32(float x)

@@ -252,6 +252,16 @@ EDDY_INLINE double eddy__atanh_f64(double x)
     return u < 0x1p-27 || x != x ? x : found;
 }
 
+/* ln(x / (1 - x)), as in float32 (vector_elementary.h), with 2^54. */
+EDDY_INLINE double eddy__logit_f64(double x)
+{
+    const double less = x < 0.5 ? x + 0.0 : 1.0 - x;
+    const int    tiny = fabs(less) < 0x1p-960;
+    const double y = eddy__log1p_f64(fabs(x + x - 1.0) / (tiny ? less * 0x1p54 : less));
+    const double whole = tiny ? y + 37.429947750237047 : y;
+    return x < 0.5 ? -whole : whole;
+}
+
 /* ------------------------------------------------------------- other bases -- */
 
 EDDY_INLINE double eddy__exp2_f64(double x)

@@ -25,10 +25,10 @@ static inline double eddy__igamma_factor(double a, double x)
     return eddy__exp_f64(power - eddy__stirling_rest(a)) / sqrt(2 * EDDY_PI * a);
 }
 
-static inline double eddy__igamma_series(double a, double x)
+static inline double eddy__igamma_series(double a, double x, double least)
 {
     double term = 1, sum = 1;
-    for (int n = 1; n < EDDY_IGAMMA_STEPS && term > DBL_EPSILON / 4 * sum; n++) {
+    for (int n = 1; n < EDDY_IGAMMA_STEPS && term > least * sum; n++) {
         term *= x / (a + n);
         sum += term;
     }
@@ -36,7 +36,7 @@ static inline double eddy__igamma_series(double a, double x)
 }
 
 /* By Lentz's method, which evaluates a continued fraction from its beginning. */
-static inline double eddy__igammac_fraction(double a, double x)
+static inline double eddy__igammac_fraction(double a, double x, double least)
 {
     double b = x + 1 - a, c = 1e300, d = 1 / b, y = d;
     for (int n = 1; n < EDDY_IGAMMA_STEPS; n++) {
@@ -45,7 +45,7 @@ static inline double eddy__igammac_fraction(double a, double x)
         d = 1 / (up * d + b);
         c = b + up / c;
         y *= c * d;
-        if (fabs(c * d - 1) < DBL_EPSILON) break;
+        if (fabs(c * d - 1) < 4 * least) break;
     }
     return eddy__igamma_factor(a, x) * a * y;
 }
@@ -130,9 +130,11 @@ static inline double eddy__temme(double a, double x)
 
 /* ------------------------------------------------------------ P and Q -- */
 
-/* P, or Q if `upper`. */
-static inline double eddy__igamma_of(double a, double x, bool upper)
+/* P, or Q if `upper`, for a result of `size` bytes. Of one in float32, smaller terms are left out; 1
+ * less a sum may lose some of the bits. */
+static inline double eddy__igamma_to(double a, double x, bool upper, size_t size)
 {
+    const double least = size == sizeof(float) ? 0x1p-32 : DBL_EPSILON / 4;
     if (!(a > 0) || !(x >= 0) || (a == INFINITY && x == INFINITY)) return NAN;
     if (x == 0 || a == INFINITY) return upper ? 1 : 0;
     if (x == INFINITY) return upper ? 0 : 1;
@@ -142,8 +144,14 @@ static inline double eddy__igamma_of(double a, double x, bool upper)
     }
     if (upper && x <= 1.1 && (x <= 0.5 ? a < -0.4 / eddy__log_f64(x) : a < 1.1 * x))
         return eddy__igammac_small(a, x);
-    if (x < a + 1) return upper ? 1 - eddy__igamma_series(a, x) : eddy__igamma_series(a, x);
-    return upper ? eddy__igammac_fraction(a, x) : 1 - eddy__igammac_fraction(a, x);
+    const bool   below = x < a + 1;
+    const double y = below ? eddy__igamma_series(a, x, least) : eddy__igammac_fraction(a, x, least);
+    return below == upper ? 1 - y : y;
+}
+
+static inline double eddy__igamma_of(double a, double x, bool upper)
+{
+    return eddy__igamma_to(a, x, upper, sizeof(double));
 }
 
 /* -------------------------------------------- derivatives by a, up to 3 -- */

@@ -71,11 +71,11 @@ static const sweep_row rows[] = {
     UNARY("Log10", eddy_log10, 0.5, 3),
     UNARY("Cbrt", eddy_cbrt, 0.5, 3),
     UNARY("Entr", eddy_entr, 0.5, 3),
+    UNARY("Logit", eddy_logit, 0.25, 0.75),
     UNARY("Trunc", eddy_trunc, -3, 3),
     UNARY("Frac", eddy_frac, 1.1, 1.9),
     UNARY("Deg2Rad", eddy_deg2rad, -2, 2),
     UNARY("Rad2Deg", eddy_rad2deg, -2, 2),
-    NAMED("Log1p", "logit", eddy_logit, 0.25, 0.75),
     NAMED("DivNoNan", "reciprocal_no_nan", eddy_reciprocal_no_nan, 0.5, 2),
     NAMED("SelectV2", "nan_to_num", numbers, -2, 2),
 

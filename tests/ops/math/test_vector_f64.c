@@ -13,6 +13,11 @@
 enum { BLOCK = 4096 };
 
 static long double sigmoid(long double x)  { return 1 / (1 + expl(-x)); }
+static long double logit(long double x)
+{
+    const long double y = log1pl(fabsl(2 * x - 1) / (x < 0.5L ? x + 0.0L : 1 - x));
+    return x < 0.5L ? -y : y;
+}
 static long double softplus(long double x) { return x > 60 ? x : log1pl(expl(x)); }
 static long double ndtr(long double x)     { return 0.5L * erfcl(-sqrtl(0.5L) * x); }
 static long double gelu(long double x)     { return x * ndtr(x); }
@@ -40,6 +45,7 @@ static const struct function {
     { &eddy_op_asinh, asinhl, -5, 5, 2 },
     { &eddy_op_acosh, arcosh, 1, 5, 2 },
     { &eddy_op_atanh, atanhl, -1, 1, 2 },
+    { &eddy_op_logit, logit, 0, 1, 2 },
     { &eddy_op_sin, sinl, -1000, 1000, 1 },
     { &eddy_op_cos, cosl, -1000, 1000, 1 },
     { &eddy_op_tan, tanl, -1000, 1000, 2 },

@@ -17,6 +17,7 @@ enum { BLOCK = 4096, QUICK = 2039, SLOW = 401 };
 static double sigmoid(double x)  { return 1 / (1 + exp(-x)); }
 static double gelu(double x)     { return 0.5 * x * erfc(-sqrt(0.5) * x); }
 static double softplus(double x) { return x > 40 ? x : x < -40 ? exp(x) : log1p(exp(x)); }
+static double logit(double x)    { return log(x) - log1p(-x); }
 static double ndtr(double x)     { return 0.5 * erfc(-sqrt(0.5) * x); }
 /* musl's gives numbers for large negative arguments. */
 static double arcosh(double x)   { return x < 1 ? NAN : acosh(x); }
@@ -46,6 +47,7 @@ static const struct function {
     { &eddy_op_asinh, asinh, 1.9 },
     { &eddy_op_acosh, arcosh, 2.5 },
     { &eddy_op_atanh, atanh, 2.2 },
+    { &eddy_op_logit, logit, 2.2 },
     { &eddy_op_exp2, exp2, 1.1 },
     { &eddy_op_log2, log2, 1.9 },
     { &eddy_op_log10, log10, 2 },

@@ -89,6 +89,7 @@ static const onnx_row rows[] = {
     { "Log10", .formula = "Mul(Log(a), 0.43429448190325183)" },
     { "Entr", .formula = "Where(Greater(a, 0), Neg(Mul(a, Log(a))),"
                          "      Where(Equal(a, 0), 0, Add(a, -inf)))" },
+    { "Logit", .formula = "Sub(Log(a), Log(Sub(1, a)))" },
     { "Sigmoid", .formula = "Sigmoid(a)" },
     { "Softplus", .formula = "Softplus(a)",
       .doubles = "Add(Max(a, 0), Log(Add(1, Exp(Neg(Abs(a))))))" },
