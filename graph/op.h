@@ -341,8 +341,8 @@ enum {
      * compute it again rather than read it */
     EDDY_OP_CHEAP        = 1 << 9,
     EDDY_OP_SLICES       = 1 << 10,  /* is the IndexedSlices op */
-    /* the kernel allows out[0]->data == in[0]->data; for an update: operands in the variable's
-     * memory */
+    /* the kernel allows out[0]->data == in[0]->data (of an LSTM, another output and input); for an
+     * update: operands in the variable's memory */
     EDDY_OP_IN_PLACE     = 1 << 11,
     /* REFERENCE, and output 0 is the variable's value at this point */
     EDDY_OP_READ         = 1 << 12,

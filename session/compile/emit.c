@@ -5,6 +5,7 @@
  * reads it after the first update in the schedule, the value is copied before that update (a
  * snapshot), and later readers use the copy. */
 #include "graph/base/thread_pool.h"
+#include "session/compile/in_place.h"
 #include "session/compile/program.h"
 #include "session/compile/views.h"
 #include "ops/kernels/elementwise/elementwise.h"
@@ -295,32 +296,34 @@ static bool is_shared_operand(const build *b, const ir_node *n, int i, eddy_buff
 /* The value may be computed in the memory of the root: it is the plan's own, or that of a feed. A
  * value that is fetched belongs there only if it replaces this feed; otherwise it would be
  * copied. */
-static bool may_take(const build *b, const ir_node *n, const plan_root *r)
+static bool may_take(const build *b, const ir_node *n, int k, const plan_root *r)
 {
     if (r->kind == VALUE_TEMP) return true;
     if (r->owner == 0) return false;
     const eddy_tensor next = eddy__unaliased(b->ir, b->ir->fetches[r->owner - 1]);
-    if (next.node == n->id && next.output == 0) return true;
-    return b->views.reads[b->views.value_base[n->id]] < INT32_MAX;
+    if (next.node == n->id && next.output == k) return true;
+    return b->views.reads[b->views.value_base[n->id] + k] < INT32_MAX;
 }
 
-/* An operand that the output may overwrite: read here for the last time, of the
+/* An operand that output k may overwrite: read here for the last time, of the
  * output's size, in memory that it may take. */
 static int32_t overwritten(build *b, const ir_node *n, int k, eddy_buffer **at)
 {
     enum { MAY = EDDY_OP_ELEMENTWISE | EDDY_OP_IN_PLACE };
-    if (k > 0 || !(n->op->flags & MAY) ||
+    const in_place_pair of = eddy__in_place_pair(n->op);
+    const int end = n->op->flags & EDDY_OP_ELEMENTWISE || n->n_inputs <= of.input
+                        ? n->n_inputs : of.input + 1;
+    if (k != of.output || !(n->op->flags & MAY) ||
         (b->c->without & EDDY_PASS_IN_PLACE))
         return -1;
-    const eddy_type t = n->outputs[0];
-    const int       most = n->op->flags & EDDY_OP_ELEMENTWISE ? n->n_inputs : n->n_inputs > 0;
-    for (int i = 0; i < most; i++) {
+    const eddy_type t = n->outputs[k];
+    for (int i = of.input; i < end; i++) {
         if (!eddy__is_value(b->ir, n, i)) continue;
         const int32_t    root = root_of(b, at[i]);
         const plan_root *r = &b->plan->roots[root];
         const bool fits =
             at[i]->count == eddy_shape_count(t.shape) && r->bytes == eddy__type_bytes(t);
-        if (may_take(b, n, r) && r->last_reader == n->id && fits && is_whole(b, at[i]) &&
+        if (may_take(b, n, k, r) && r->last_reader == n->id && fits && is_whole(b, at[i]) &&
             !is_shared_operand(b, n, i, at))
             return root;
     }

@@ -1,6 +1,7 @@
 /* readers_first.c -- in a body, the other readers of a large value come before a node that can
  * overwrite it. An iteration that replaces a row of a table and reads another then costs two rows:
  * if the table were read after the update, the update would have to copy it. */
+#include "session/compile/in_place.h"
 #include "session/compile/views.h"
 
 /* MIN_BYTES: copying less is cheap. The others bound the search. */
@@ -23,11 +24,12 @@ static int32_t origin_of(const ir_graph *f, eddy_tensor t)
 
 static bool overwrites(const ir_graph *f, const ir_node *n)
 {
+    const int i = eddy__in_place_pair(n->op).input;
     if (!(n->op->flags & EDDY_OP_IN_PLACE) || (n->op->flags & EDDY_OP_UPDATES) || n->values ||
-        n->n_outputs == 0 || n->n_inputs == 0 || !eddy__is_value(f, n, 0))
+        n->n_outputs == 0 || n->n_inputs <= i || !eddy__is_value(f, n, i))
         return false;
-    const eddy_type t = eddy__ir_type(f, n->inputs[0]);
-    const ir_node  *from = f->nodes[origin_of(f, n->inputs[0])];
+    const eddy_type t = eddy__ir_type(f, n->inputs[i]);
+    const ir_node  *from = f->nodes[origin_of(f, n->inputs[i])];
     return !from->values && from->variable < 0 &&
            eddy_shape_count(t.shape) * (int64_t)eddy_dtype_size(t.dtype) >= MIN_BYTES;
 }
@@ -75,7 +77,7 @@ static bool is_fetched(const ir_graph *f, int32_t origin)
  * result, or a reader needs what n yields. */
 static int find_readers(const ordering *o, const ir_node *n, int32_t *readers)
 {
-    const int32_t origin = origin_of(o->ir, n->inputs[0]);
+    const int32_t origin = origin_of(o->ir, n->inputs[eddy__in_place_pair(n->op).input]);
     int           count = 0;
     if (is_fetched(o->ir, origin)) return 0;
     for (int32_t id = 1; id <= o->ir->size; id++) {

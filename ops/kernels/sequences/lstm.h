@@ -4,6 +4,9 @@
 
 #include "graph/op.h"
 
+/* The columns of a block inside a sequence. */
+enum { EDDY_LSTM_COLUMNS = 16 };
+
 /* The gates of some rows and columns of a step.  Each row has `columns`; the four
  * gates are `gate` elements apart: i, f, g, o.  Rows of states are `row` apart, of gates
  * four times that; `other_row` and `other_gate` are those of z_more, or of dz_more. */

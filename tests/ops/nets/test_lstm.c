@@ -172,6 +172,38 @@ START_TEST(sequence_is_its_steps)
 }
 END_TEST
 
+/* The gates are computed in the memory of xw, and their gradients in that of the gates, where
+ * nothing reads these afterwards. Sizes: with and without whole blocks of columns. */
+START_TEST(gates_take_the_memory_of_their_inputs)
+{
+    const eddy_dtype d = _i % 2 ? F64 : F32;
+    const int64_t h = _i < 2 ? 32 : 13, steps = 6, batch = 7;
+    eddy_graph *g = eddy_graph_new();
+    const eddy_tensor x = Cast(filled_by(g, EDDY_SHAPE(steps, batch, 4 * h), 1), d);
+    const eddy_tensor v = eddy_placeholder(g, "v", d, EDDY_SHAPE(batch, h)), xw = Mul(x, Sum(v));
+    const eddy_tensor y = eddy_block_lstm(xw, v, v, Cast(filled_by(g, EDDY_SHAPE(h, 4 * h), 2), d));
+    const eddy_tensor loss = Sum(Square(y)), act = eddy_output(y, 2);
+    eddy_tensor dx;
+    ck_assert_int_eq(eddy_gradients(EDDY_LIST(loss), EDDY_LIST(xw), &dx), EDDY_OK);
+    eddy_array *ones = eddy_array_new(d, EDDY_SHAPE(batch, h)), *out[4][3] = { { NULL } };
+    for (int64_t i = 0; i < batch * h; i++) eddy_array_set(ones, i, 0.01);
+    uint64_t bytes[4];
+    for (int k = 0; k < 4; k++) {                   /* k & 2: the gates and xw are results, too */
+        eddy_session *s = eddy_session_new(g, .without = k & 1 ? EDDY_PASS_IN_PLACE : 0);
+        const eddy_list fetches = k & 2 ? EDDY_LIST(dx, act, xw) : EDDY_LIST(dx);
+        ck_assert_int_eq(eddy_run(s, EDDY_FEED({ v, ones }), fetches, out[k]), EDDY_OK);
+        bytes[k] = eddy_session_plan_info(s).live_bytes;
+        eddy_session_free(s);
+    }
+    for (int k = 1; k < 4; k++) ck_assert(eddy_array_equal(out[0][0], out[k][0]));
+    for (int i = 1; i < 3; i++) ck_assert(eddy_array_equal(out[2][i], out[3][i]));
+    ck_assert_uint_ge(bytes[1] - bytes[0], (uint64_t)(steps * batch * 4 * h) * eddy_dtype_size(d));
+    for (int i = 0; i < 12; i++) eddy_array_free(out[i / 3][i % 3]);
+    eddy_array_free(ones);
+    eddy_graph_free(g);
+}
+END_TEST
+
 Suite *lstm_suite(void)
 {
     Suite *suite = suite_create("lstm");
@@ -179,6 +211,7 @@ Suite *lstm_suite(void)
     tcase_add_test(all, numbers_of_pytorch);
     tcase_add_loop_test(all, float32_against_float64, 0, 60);
     tcase_add_loop_test(all, sequence_is_its_steps, 0, 5);
+    tcase_add_loop_test(all, gates_take_the_memory_of_their_inputs, 0, 4);
     suite_add_tcase(suite, all);
     return suite;
 }
