@@ -134,6 +134,18 @@ static eddy_message *mpi_receive(void *context, int from, void *data, size_t byt
     return begin(context, false, from, data, bytes, error);
 }
 
+static eddy_message *mpi_receive_parts(void *context, int from, size_t bytes, eddy_take_part *take,
+                                       void *taker)
+{
+    mpi_rank     *r = context;
+    eddy_message *m = NULL;
+    if (eddy__shared_memory_reaches(r->shared, from)) m = begin(r, false, from, NULL, bytes, NULL);
+    if (!m) return NULL;
+    m->take = take;
+    m->taker = taker;
+    return m;
+}
+
 /* Reads the notices that have arrived. */
 static void read_notices(mpi_rank *r)
 {
@@ -310,7 +322,7 @@ static void mpi_close(void *context)
 
 static const eddy_transport transport = {
     .name = "mpi", .send = mpi_send, .receive = mpi_receive, .wait = mpi_wait, .cancel = mpi_cancel,
-    .fail = mpi_fail, .close = mpi_close,
+    .fail = mpi_fail, .close = mpi_close, .receive_parts = mpi_receive_parts,
 };
 
 /* -------------------------------------------------------------------- join -- */

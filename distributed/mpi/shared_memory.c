@@ -53,6 +53,7 @@ static bool move(channel *c, eddy_message *m, uint64_t bytes, uint64_t possible)
     if (n > bytes - c->at % bytes) n = bytes - c->at % bytes;
     char *in_ring = c->ring->data + c->at % bytes;
     if (n > 0 && m->sends) memcpy(in_ring, m->data + m->moved, n);
+    else if (n > 0 && m->take) m->take(m->taker, m->moved, in_ring, n);
     else if (n > 0) memcpy(m->data + m->moved, in_ring, n);
     m->moved += n;
     c->at += (n + 7) / 8 * 8;
