@@ -13,17 +13,9 @@ import statistics
 import subprocess
 import sys
 
+import bench
+
 NAMES = ["mlp", "lenet", "transformer", "words"]
-
-
-def python_with_torch():
-    for python in dict.fromkeys([sys.executable, "/usr/bin/python3", "python3"]):
-        try:
-            if subprocess.run([python, "-c", "import torch"], capture_output=True).returncode == 0:
-                return python
-        except OSError:
-            pass
-    return None
 
 
 def environment(threads):
@@ -52,7 +44,7 @@ def compare(options, name, torch):
                 (ranks([options.program, name, "--overlap", *steps]), 1),
                 ([options.program, name, "--threads", "2", *steps], 2)]
     if torch:
-        commands.append(([torch, "bench/torch/ddp.py", name, *steps], 1))
+        commands.append(([*torch, name, *steps], 1))
     times = [[] for _ in commands]
     for _ in range(options.rounds):
         for (words, threads), into in zip(commands, times):
@@ -102,7 +94,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=50)
     options = parser.parse_intermixed_args()
-    torch = python_with_torch()
+    torch = bench.torch_command("bench/torch/ddp.py")
     if not torch:
         print("PyTorch is not installed (Debian: python3-torch): Eddy alone")
     models = [n for n in options.names or NAMES if n not in ["all_reduce", "overlap"]]

@@ -334,7 +334,7 @@ static bool start(mpi_rank *r, eddy_error *error)
     if (code == MPI_SUCCESS && !started)
         code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
     else MPI_Query_thread(&level);
-    r->finalizes = !started;
+    r->finalizes = code == MPI_SUCCESS && !started;
     if (code == MPI_SUCCESS) code = MPI_Comm_dup(MPI_COMM_WORLD, &r->comm);
     if (code != MPI_SUCCESS) return fail_mpi(error, "start", code);
     MPI_Comm_set_errhandler(r->comm, MPI_ERRORS_RETURN);
@@ -380,6 +380,7 @@ eddy_communicator *eddy_mpi_join(eddy_error *error)
     if (ok) fail(&here, EDDY_CLOSED, "MPI: another rank cannot join");
     if (error && error->status == EDDY_OK) *error = here;
     if (started.comm != MPI_COMM_NULL) MPI_Comm_free(&started.comm);
+    if (started.finalizes) MPI_Finalize();
     if (r) release(r);
     return NULL;
 }

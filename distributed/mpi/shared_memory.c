@@ -187,11 +187,10 @@ static bool open_window(shared_memory *s, int n)
         s->window = MPI_WIN_NULL;
         return false;
     }
-    MPI_Win_lock_all(MPI_MODE_NOCHECK, s->window);
-    MPI_Win_sync(s->window);
-    MPI_Barrier(s->comm);
-    MPI_Win_sync(s->window);
-    return true;
+    MPI_Win_set_errhandler(s->window, MPI_ERRORS_RETURN);
+    const bool locked = MPI_Win_lock_all(MPI_MODE_NOCHECK, s->window) == MPI_SUCCESS &&
+                        MPI_Win_sync(s->window) == MPI_SUCCESS;
+    return agree(s->comm, locked) && agree(s->comm, MPI_Win_sync(s->window) == MPI_SUCCESS);
 }
 
 /* The ring in the memory of the rank `at` of the machine. */
