@@ -172,10 +172,10 @@ __attribute__((constructor)) static void begin(void)
 
 /* ------------------------------------------------------------------- the clock -- */
 
-/* Moves the clock of the rank on, by whole ticks: SimGrid's model of ports never ends a message whose end
- * is less than a nanosecond after another event (3.32, "Constant"), and whole ticks are exact sums. Short
- * times are added up, unless the clock must be right at once, since each simulated computation takes
- * time itself. */
+/* Moves the clock of the rank on, by whole ticks: SimGrid's model without links (3.32, "Constant")
+ * never ends a message whose end is less than a nanosecond after another event, and whole ticks add
+ * up without rounding. Short times are added up, unless the clock must be right at once, since each
+ * simulated computation takes time itself. */
 static void take(double seconds, bool at_once)
 {
     rank_state  *r = simulated_rank();
@@ -373,8 +373,8 @@ void __wrap_eddy_communicator_free(eddy_communicator *c)
 }
 
 /* The processor's part of a message. Messages travel meanwhile, so it is taken when the rank begins
- * to wait. Without links, a long message takes as long as a byte: SimGrid counts the bytes that have
- * not come, and the rounding of many bytes can leave some for ever. */
+ * to wait. Without links, a long message has one byte: SimGrid counts the bytes that have not come,
+ * and the rounding of many bytes can leave some for ever. */
 int __real_MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm c,
                      MPI_Request *request);
 int __wrap_MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm c,

@@ -7,7 +7,7 @@
  *   mpirun -n 4 build/mpi/ranks leaves     rank 1 leaves early
  *   mpirun -n 4 build/mpi/ranks stopped    rank 1 gives up sending, and frees its memory
  *   mpirun -n 4 build/mpi/ranks windowless rank 1 gets no shared memory, and all do without
- *   mpirun -n 4 build/mpi/ranks lockless   the memory of rank 1 cannot be locked, and all do without
+ *   mpirun -n 4 build/mpi/ranks lockless   the memory of rank 1 has an error, and all do without
  *   mpirun -n 4 build/mpi/ranks memoryless rank 1 has no memory to join, and no rank does
  *   mpirun -n 4 build/mpi/ranks endless    the ranks print their processes and train until one ends
  *
