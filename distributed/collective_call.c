@@ -142,6 +142,18 @@ bool eddy__collective_receive(eddy_call *call, int from, void *data, size_t byte
     return add(call, w->transport->receive(w->context, call->c->ranks[from], data, bytes, &e), &e);
 }
 
+bool eddy__collective_receive_parts(eddy_call *call, int from, size_t bytes, eddy_take_part *take,
+                                    void *taker)
+{
+    const eddy_world *w = call->c->world;
+    eddy_message     *m =
+        w->transport->receive_parts && bytes > 0
+                ? w->transport->receive_parts(w->context, call->c->ranks[from], bytes, take, taker)
+                : NULL;
+    if (m) call->messages[call->n_messages++] = m;
+    return m != NULL;
+}
+
 static bool finish_one(eddy_call *call, eddy_message *m)
 {
     const double      look = 0.01;          /* seconds between two looks at the run */

@@ -37,12 +37,18 @@ typedef struct combination {
     char   *room;
     void   *work;
     size_t  bytes;                   /* of a part, with padding */
+    /* with two ranks, parts are combined as they come: how, what this rank has, and where to */
+    const eddy_call *call;
+    const char      *own;
+    char            *out;
+    bool             as_they_come;
 } combination;
 
 static bool combination_begin(eddy_call *call, int64_t count, combination *k)
 {
     const int    n = call->c->n;
     const size_t align = 64, pointers = ((size_t)n * sizeof(void *) + align - 1) / align * align;
+    *k = (combination){ 0 };
     k->bytes = ((size_t)count * size_of(call) + align - 1) / align * align;
     const eddy_dtype d = (eddy_dtype)call->mine->header.dtype;
     char            *at = eddy__collective_scratch(
@@ -57,6 +63,7 @@ static bool combination_begin(eddy_call *call, int64_t count, combination *k)
 
 static void combine(eddy_call *call, combination *k, int64_t count, void *out)
 {
+    if (k->as_they_come) return;
     eddy__combine((eddy_dtype)call->mine->header.dtype, reduction_of(call), call->c->n, k->parts,
                   count, out, k->work);
 }
@@ -74,6 +81,22 @@ static bool combine_short(eddy_call *call, size_t bytes, int64_t from, int64_t c
     return true;
 }
 
+/* Combines a part of the other rank's array, of two ranks, with this rank's. */
+static void combine_part(void *at, size_t before, void *part, size_t bytes)
+{
+    combination *k = at;
+    const void  *own = k->own + before;
+    char        *out = k->out + before;
+    k->parts[0] = out;
+    k->parts[1] = part;
+    if (k->call->c->me == 1) {
+        k->parts[0] = part;
+        k->parts[1] = (void *)(uintptr_t)own;
+    } else if (own != out) memcpy(out, own, bytes);
+    eddy__combine((eddy_dtype)k->call->mine->header.dtype, reduction_of(k->call), 2, k->parts,
+                  (int64_t)(bytes / size_of(k->call)), out, k->work);
+}
+
 /* Begins to send each rank its share of `in`, and to receive those of this rank, which `combine`
  * will combine into `out`. */
 static bool begin_shares(eddy_call *call, const void *in, share (*of)(const void *shares, int r),
@@ -85,15 +108,22 @@ static bool begin_shares(eddy_call *call, const void *in, share (*of)(const void
     const size_t             bytes = (size_t)mine.count * size;
     const char *own = (const char *)in + (size_t)mine.from * size;
     if (!combination_begin(call, mine.count, k)) return false;
+    k->call = call;
+    k->own = own;
+    k->out = out;
+    k->as_they_come =
+        c->n == 2 && eddy__collective_receive_parts(call, 1 - c->me, bytes, combine_part, k);
     if (own != out) k->parts[0] = out;          /* where the result belongs */
     for (int i = 1; i < c->n; i++) {
         const int   from = (c->me + c->n - i) % c->n, to = (c->me + i) % c->n;
         const share theirs = of(shares, to);
-        if (!eddy__collective_receive(call, from, k->parts[from], bytes) ||
+        if ((!k->as_they_come &&
+             !eddy__collective_receive(call, from, k->parts[from], bytes)) ||
             !eddy__collective_send(call, to, (const char *)in + (size_t)theirs.from * size,
                              (size_t)theirs.count * size))
             return false;
     }
+    if (k->as_they_come) return true;
     /* Only parts with an even number are changed. */
     if (c->me % 2 != 0 || own == out) k->parts[c->me] = (void *)(uintptr_t)own;
     else if (bytes > 0) memcpy(k->parts[c->me], own, bytes);

@@ -15,6 +15,9 @@ extern "C" {
 /* A message that is being sent or received. */
 typedef struct eddy_message eddy_message;
 
+/* Takes a part of a message that comes. */
+typedef void eddy_take_part(void *taker, size_t before, void *part, size_t bytes);
+
 /* The functions of a transport; each receives the context that was given with the table. One thread
  * at a time calls them; `fail` may be called at any time. */
 typedef struct eddy_transport {
@@ -36,6 +39,12 @@ typedef struct eddy_transport {
     void        (*fail)(void *context, eddy_status status, const char *text);
     /* The rank leaves: whoever waits for it gets an error. Frees the context. */
     void        (*close)(void *context);
+    /* Optional. As `receive`, of a message that is not written anywhere: `take` gets one part after the
+     * other, in memory that it may change, and how many bytes came before it. Each part except for the
+     * last has a multiple of 8 bytes. NULL if messages of this rank do not come so; then `receive` is
+     * called. */
+    eddy_message *(*receive_parts)(void *context, int from, size_t bytes, eddy_take_part *take,
+                                   void *taker);
 } eddy_transport;
 
 /* The communicator of one rank, which takes the context over, also on an error. The caller frees it.

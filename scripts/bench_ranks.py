@@ -13,17 +13,9 @@ import statistics
 import subprocess
 import sys
 
+import bench
+
 NAMES = ["mlp", "lenet", "transformer", "words"]
-
-
-def python_with_torch():
-    for python in dict.fromkeys([sys.executable, "/usr/bin/python3", "python3"]):
-        try:
-            if subprocess.run([python, "-c", "import torch"], capture_output=True).returncode == 0:
-                return python
-        except OSError:
-            pass
-    return None
 
 
 def environment(threads):
@@ -48,18 +40,19 @@ def measured(words, threads=1):
 
 def compare(options, name, torch):
     steps = ["--steps", str(options.steps)]
-    commands = [(ranks([options.program, name, *steps]), 1),
+    commands = [(ranks([options.program, name, "--apart", *steps]), 1),
+                (ranks([options.program, name, *steps]), 1),
                 (ranks([options.program, name, "--overlap", *steps]), 1),
                 ([options.program, name, "--threads", "2", *steps], 2)]
     if torch:
-        commands.append(([torch, "bench/torch/ddp.py", name, *steps], 1))
+        commands.append(([*torch, name, *steps], 1))
     times = [[] for _ in commands]
     for _ in range(options.rounds):
         for (words, threads), into in zip(commands, times):
             into.append(measured(words, threads))
-    plain, overlap, alone, *ddp = [statistics.median(t) for t in times]
+    apart, plain, overlap, alone, *ddp = [statistics.median(t) for t in times]
     of_ddp = f"{ddp[0]:9.2f} {min(plain, overlap) / ddp[0]:6.2f}" if ddp else 16 * " "
-    print(f"{name:12} {plain:9.2f} {overlap:9.2f} {of_ddp} {alone:9.2f} "
+    print(f"{name:12} {apart:9.2f} {plain:9.2f} {overlap:9.2f} {of_ddp} {alone:9.2f} "
           f"{alone / min(plain, overlap):6.2f}", flush=True)
 
 
@@ -102,14 +95,15 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=50)
     options = parser.parse_intermixed_args()
-    torch = python_with_torch()
+    torch = bench.torch_command("bench/torch/ddp.py")
     if not torch:
         print("PyTorch is not installed (Debian: python3-torch): Eddy alone")
     models = [n for n in options.names or NAMES if n not in ["all_reduce", "overlap"]]
     if models:
-        print("ms a step, medians: two ranks of one thread, beside DistributedDataParallel, and\n"
-              "one process of two threads; the ratio to DDP, the share of the speed of the process")
-        print(f"{'':12} {'plain':>9} {'overlap':>9} {'DDP':>9} {'ratio':>6} "
+        print("ms a step, medians: two ranks of one thread, without messages and with them, beside\n"
+              "DistributedDataParallel and one process of two threads; the ratio to DDP, the share of the\n"
+              "speed of the process")
+        print(f"{'':12} {'apart':>9} {'plain':>9} {'overlap':>9} {'DDP':>9} {'ratio':>6} "
               f"{'alone':>9} {'share':>6}")
     for name in models:
         compare(options, name, torch)

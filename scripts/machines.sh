@@ -102,7 +102,8 @@ case ${1:-check} in
         EDDY_SHARED_MEMORY=no ranks 2 "$build/mpi/ranks"
         ranks 4 "$build/mpi/ranks" stopped
         ranks 4 "$build/mpi/ranks" windowless
-        fails 'MPI: another rank cannot join' 4 "$build/mpi/ranks" memoryless
+        ranks 4 "$build/mpi/ranks" lockless
+        fails 'MPI: another rank cannot join; MPI has ended' 4 "$build/mpi/ranks" memoryless
         fails 'rank 1: .*the ranks do not agree: rank 0 has AllReduce(float32\[3\], sum)' 4 "$build/mpi/ranks" disagrees
         fails 'rank 0: .*rank 1 has ended' 4 "$build/mpi/ranks" leaves
         fails 'rank 1 .*signal 9' 4 "$build/mpi/ranks" killed

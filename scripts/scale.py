@@ -22,7 +22,9 @@ STRONG = {"mlp": 4096, "lenet": 2048}       # of all ranks
 PARAMETERS = {"mlp": 669706, "lenet": 857738}
 GIGABITS = [10, 100]
 RANKS = [2 << i for i in range(10)]
-LATENCY = 10e-6                             # seconds, from port to port
+TICK = 2 ** -27                             # seconds: all events are at multiples of it (simulated_kernels.c)
+SPEED = "1073741824f"                       # of a processor, so that ticks are exact
+LATENCY = round(10e-6 / TICK) * TICK        # seconds, from port to port
 SENDING = 1e-6                              # of the processor, for each message
 HEADER = 248                                # bytes
 FLOWS = 64
@@ -30,24 +32,28 @@ OVERLAP = [2, 4, 8, 16]
 BUCKETS = [64, 256, 1024, 4096]             # KiB, of gradients that travel while a rank computes
 PART = 1 << 19                              # bytes of a rank's share that are sent at once
 
-CLUSTER = """  <cluster id="c" prefix="n" suffix="" radical="0-{last}" speed="1Gf"
+CLUSTER = """  <cluster id="c" prefix="n" suffix="" radical="0-{last}" speed="{speed}"
            bw="{bytes}Bps" lat="{latency}s" core="{cores}"/>"""
 MACHINE = """  <zone id="w" routing="Full">
-    <host id="n0" speed="1Gf" core="{cores}"/>
+    <host id="n0" speed="{speed}" core="{cores}"/>
     <link id="memory" bandwidth="1TBps" latency="{latency}s" sharing_policy="FATPIPE"/>
     <route src="n0" dst="n0"><link_ctn id="memory"/></route>
   </zone>"""
 OPTIONS = {"contexts/factory": "raw", "contexts/stack-size": "1024", "network/crosstraffic": "0",
            "smpi/simulate-computation": "no", "smpi/privatization": "no", "smpi/test": "0",
            "smpi/send-is-detached-thresh": "0", "smpi/bw-factor": "0:1.0", "smpi/lat-factor": "0:1.0",
-           "smpi/host-speed": "1Gf"}
+           "smpi/host-speed": SPEED, "smpi/cpu-threshold": "0"}
+
+
+class Failed(SystemExit):
+    """A run that fails. A simulation that SimGrid ends early prints nothing, and returns 0."""
 
 
 def run(words, **variables):
     done = subprocess.run(words, capture_output=True, text=True,
                           env={**os.environ, "OPENBLAS_NUM_THREADS": "1", **variables})
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(words)}:\n{done.stdout}{done.stderr}")
+    if done.returncode != 0 or not done.stdout:
+        raise Failed(f"{' '.join(words)}:\n{done.stdout}{done.stderr}")
     return [float(word) for word in done.stdout.split()]
 
 
@@ -79,10 +85,11 @@ class Programs:
         another through its port, which is the same where all send as much as they receive."""
         if n <= FLOWS:
             return self.simulated(n, CLUSTER.format(last=n - 1, bytes=gigabits * 125e6,
-                                                    latency=LATENCY / 2, cores=cores), range(n), words, **variables)
-        nodes = "\n".join(f'  <host id="n{i}" speed="1Gf"/>' for i in range(n))
+                                                    latency=LATENCY / 2, cores=cores, speed=SPEED), range(n), words, **variables)
+        nodes = "\n".join(f'  <host id="n{i}" speed="{SPEED}"/>' for i in range(n))
         return self.simulated(n, f'  <zone id="w" routing="None">\n{nodes}\n  </zone>', range(n), words,
-                              {"network/model": "Constant", "network/latency-factor": str(LATENCY)},
+                              {"network/model": "Constant", "network/latency-factor": str(LATENCY),
+                               "maxmin/precision": "0.1"},
                               EDDY_BYTE_SECONDS=str(8e-9 / gigabits), **variables)
 
     def measure(self, name, examples, at_once=1, more=(), **variables):
@@ -132,7 +139,7 @@ def check(programs, name):
     need of them, divided by their number."""
     latency, byte = programs.real(2, "messages")
     cores = len(os.sched_getaffinity(0))
-    machine = MACHINE.format(cores=cores, latency=latency)
+    machine = MACHINE.format(cores=cores, latency=latency, speed=SPEED)
     for n in [2, 4]:
         examples = WEAK[name]
         words = [name, "--batch", str(n * examples)]
@@ -170,12 +177,14 @@ def scale(programs, name, most, out):
                 plain = formula(n, gigabits, kernels, bytes, float(words[1]), float(words[3]))
                 efficient = whole / (n if strong else 1)
                 kind = "strong" if strong else "weak"
-                if n <= most:
-                    step = programs.predict(n, gigabits, name, examples)
-                    foreseen = f"{step * 1e3:.2f} | {efficient / step:.2f}"
-                    out.write(f"{kind}\t{name}, {gigabits} Gbit/s\t{n}\t{efficient / step:.4f}\n")
-                else:
-                    foreseen = " | "
+                foreseen = " | "
+                try:
+                    if n <= most:
+                        step = programs.predict(n, gigabits, name, examples)
+                        foreseen = f"{step * 1e3:.2f} | {efficient / step:.2f}"
+                        out.write(f"{kind}\t{name}, {gigabits} Gbit/s\t{n}\t{efficient / step:.4f}\n")
+                except Failed as failed:
+                    print(failed, file=sys.stderr)
                 print(f"| {name} | {kind} | {gigabits} | {n} | {examples} | {kernels * 1e3:.2f} | {foreseen} | "
                       f"{plain * 1e3:.2f} | {efficient / plain:.2f} |", flush=True)
 

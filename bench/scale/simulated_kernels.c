@@ -23,6 +23,7 @@
 #include "distributed/internal.h"
 #include "session/state/internal.h"
 
+#include <math.h>
 #include <simgrid/actor.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,7 @@
 enum { LONG_COPY = 1 << 14, LONG_MESSAGE = 2048 };
 
 static const double LOOKING = 1e-5;      /* seconds that 50 looks without a pause take */
+static const double TICK = 0x1p-27;      /* seconds; scale.py has it, too */
 
 /* What a plan was measured to take, or is being measured. */
 typedef struct timed_plan {
@@ -170,15 +172,17 @@ __attribute__((constructor)) static void begin(void)
 
 /* ------------------------------------------------------------------- the clock -- */
 
-/* Moves the clock of the rank on. Short times are added up, unless it must be right at once, since
- * each simulated computation takes time itself. */
+/* Moves the clock of the rank on, by whole ticks: SimGrid's model without links (3.32, "Constant")
+ * never ends a message whose end is less than a nanosecond after another event, and whole ticks add
+ * up without rounding. Short times are added up, unless the clock must be right at once, since each
+ * simulated computation takes time itself. */
 static void take(double seconds, bool at_once)
 {
     rank_state  *r = simulated_rank();
-    const double pause = r->owed + seconds;
-    const bool   later = pause < (at_once ? 1e-9 : 2e-5);
-    r->owed = later ? pause : 0;
-    if (!later) smpi_execute(pause);
+    const double pause = r->owed + seconds, ticks = floor(pause / TICK);
+    const bool   later = pause < (at_once ? TICK : 2e-5);
+    r->owed = later ? pause : pause - ticks * TICK;
+    if (!later) smpi_execute(ticks * TICK);
 }
 
 /* ----------------------------------------------------------------- kernels -- */
@@ -369,7 +373,8 @@ void __wrap_eddy_communicator_free(eddy_communicator *c)
 }
 
 /* The processor's part of a message. Messages travel meanwhile, so it is taken when the rank begins
- * to wait. */
+ * to wait. Without links, a long message has one byte: SimGrid counts the bytes that have not come,
+ * and the rounding of many bytes can leave some for ever. */
 int __real_MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm c,
                      MPI_Request *request);
 int __wrap_MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm c,
@@ -380,6 +385,7 @@ int __wrap_MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag
     rank_state *r = simulated_rank();
     if (r->is_thread) c = r->comm;
     if (all.replay) r->owed += all.message + n * all.byte;
+    if (all.byte > 0 && n > (int)sizeof(eddy_packet)) n = 1;
     return __real_MPI_Isend(data, n, type, to, tag, c, request);
 }
 

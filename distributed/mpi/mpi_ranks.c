@@ -134,6 +134,18 @@ static eddy_message *mpi_receive(void *context, int from, void *data, size_t byt
     return begin(context, false, from, data, bytes, error);
 }
 
+static eddy_message *mpi_receive_parts(void *context, int from, size_t bytes, eddy_take_part *take,
+                                       void *taker)
+{
+    mpi_rank     *r = context;
+    eddy_message *m = NULL;
+    if (eddy__shared_memory_reaches(r->shared, from)) m = begin(r, false, from, NULL, bytes, NULL);
+    if (!m) return NULL;
+    m->take = take;
+    m->taker = taker;
+    return m;
+}
+
 /* Reads the notices that have arrived. */
 static void read_notices(mpi_rank *r)
 {
@@ -310,7 +322,7 @@ static void mpi_close(void *context)
 
 static const eddy_transport transport = {
     .name = "mpi", .send = mpi_send, .receive = mpi_receive, .wait = mpi_wait, .cancel = mpi_cancel,
-    .fail = mpi_fail, .close = mpi_close,
+    .fail = mpi_fail, .close = mpi_close, .receive_parts = mpi_receive_parts,
 };
 
 /* -------------------------------------------------------------------- join -- */
@@ -322,7 +334,7 @@ static bool start(mpi_rank *r, eddy_error *error)
     if (code == MPI_SUCCESS && !started)
         code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
     else MPI_Query_thread(&level);
-    r->finalizes = !started;
+    r->finalizes = code == MPI_SUCCESS && !started;
     if (code == MPI_SUCCESS) code = MPI_Comm_dup(MPI_COMM_WORLD, &r->comm);
     if (code != MPI_SUCCESS) return fail_mpi(error, "start", code);
     MPI_Comm_set_errhandler(r->comm, MPI_ERRORS_RETURN);
@@ -368,6 +380,7 @@ eddy_communicator *eddy_mpi_join(eddy_error *error)
     if (ok) fail(&here, EDDY_CLOSED, "MPI: another rank cannot join");
     if (error && error->status == EDDY_OK) *error = here;
     if (started.comm != MPI_COMM_NULL) MPI_Comm_free(&started.comm);
+    if (started.finalizes) MPI_Finalize();
     if (r) release(r);
     return NULL;
 }

@@ -53,6 +53,7 @@ static bool move(channel *c, eddy_message *m, uint64_t bytes, uint64_t possible)
     if (n > bytes - c->at % bytes) n = bytes - c->at % bytes;
     char *in_ring = c->ring->data + c->at % bytes;
     if (n > 0 && m->sends) memcpy(in_ring, m->data + m->moved, n);
+    else if (n > 0 && m->take) m->take(m->taker, m->moved, in_ring, n);
     else if (n > 0) memcpy(m->data + m->moved, in_ring, n);
     m->moved += n;
     c->at += (n + 7) / 8 * 8;
@@ -186,11 +187,10 @@ static bool open_window(shared_memory *s, int n)
         s->window = MPI_WIN_NULL;
         return false;
     }
-    MPI_Win_lock_all(MPI_MODE_NOCHECK, s->window);
-    MPI_Win_sync(s->window);
-    MPI_Barrier(s->comm);
-    MPI_Win_sync(s->window);
-    return true;
+    MPI_Win_set_errhandler(s->window, MPI_ERRORS_RETURN);
+    const bool locked = MPI_Win_lock_all(MPI_MODE_NOCHECK, s->window) == MPI_SUCCESS &&
+                        MPI_Win_sync(s->window) == MPI_SUCCESS;
+    return agree(s->comm, locked) && agree(s->comm, MPI_Win_sync(s->window) == MPI_SUCCESS);
 }
 
 /* The ring in the memory of the rank `at` of the machine. */

@@ -134,7 +134,10 @@ static void put_element(failure_reason *r, const eddy_buffer *y, int64_t i)
 eddy_status eddy__numerics_fail(eddy_kernel *k, int output, int64_t element, eddy_finiteness what,
                                 bool with_inputs)
 {
-    failure_reason r = { .used = 0 };
+    const eddy_op_def *op = ((const eddy_kernel_call *)k->impl)->node->op;
+    failure_reason     r = { .used = 0 };
+    if (k->op != op && k->op->name[0] == '_')
+        put(&r, "in %s or operations fused with it, ", op->name);
     put(&r, "output %d, element %lld, is ", output, (long long)element);
     if (with_inputs) {
         put_element(&r, k->out[output], element);

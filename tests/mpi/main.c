@@ -7,6 +7,7 @@
  *   mpirun -n 4 build/mpi/ranks leaves     rank 1 leaves early
  *   mpirun -n 4 build/mpi/ranks stopped    rank 1 gives up sending, and frees its memory
  *   mpirun -n 4 build/mpi/ranks windowless rank 1 gets no shared memory, and all do without
+ *   mpirun -n 4 build/mpi/ranks lockless   the memory of rank 1 has an error, and all do without
  *   mpirun -n 4 build/mpi/ranks memoryless rank 1 has no memory to join, and no rank does
  *   mpirun -n 4 build/mpi/ranks endless    the ranks print their processes and train until one ends
  *
@@ -111,6 +112,15 @@ int MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm c, 
     return fails_here("windowless") ? MPI_ERR_NO_MEM : code;
 }
 
+/* With the error that MPI would report, which ends the process unless errors are returned. */
+int MPI_Win_lock_all(int assertions, MPI_Win win)
+{
+    const int code = PMPI_Win_lock_all(assertions, win);
+    if (!fails_here("lockless")) return code;
+    MPI_Win_call_errhandler(win, MPI_ERR_OTHER);
+    return MPI_ERR_OTHER;
+}
+
 void *__real_calloc(size_t n, size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_calloc(size_t n, size_t size)
@@ -126,13 +136,18 @@ int main(int argc, char **argv)
     if (what) fails_in_join = what;
     eddy_communicator *c = eddy_mpi_join(&e);
     fails_in_join = "";
-    if (!c) return fprintf(stderr, "%s\n", e.message), 1;
+    if (!c) {
+        int ended = 0;
+        MPI_Finalized(&ended);
+        return fprintf(stderr, "%s%s\n", e.message, ended ? "; MPI has ended" : ""), 1;
+    }
     const int me = eddy_communicator_rank(c);
     if (what && strcmp(what, "killed") == 0) ok = reduce_often(c, 100000, 100);
     else if (what && strcmp(what, "disagrees") == 0) ok = reduce_often(c, 3 + (me == 1), 2);
     else if (what && strcmp(what, "leaves") == 0) ok = me == 1 || reduce_often(c, 3, 2);
     else if (what && strcmp(what, "stopped") == 0) ok = stop_sending(c);
-    else if (what && strcmp(what, "windowless") == 0) ok = reduce_often(c, 100000, 20);
+    else if (what && (strcmp(what, "windowless") == 0 || strcmp(what, "lockless") == 0))
+        ok = reduce_often(c, 100000, 20);
     else if (what && strcmp(what, "endless") == 0) ok = train_endlessly(c);
     else ok = run_all(c, what);
     eddy_communicator_free(c);
