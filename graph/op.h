@@ -341,7 +341,7 @@ enum {
      * compute it again rather than read it */
     EDDY_OP_CHEAP        = 1 << 9,
     EDDY_OP_SLICES       = 1 << 10,  /* is the IndexedSlices op */
-    /* the kernel allows out[0]->data == in[0]->data (of an LSTM, another output and input); for an
+    /* the kernel allows output `in_place_output` in the memory of input `in_place_input`; for an
      * update: operands in the variable's memory */
     EDDY_OP_IN_PLACE     = 1 << 11,
     /* REFERENCE, and output 0 is the variable's value at this point */
@@ -387,6 +387,7 @@ struct eddy_op_def {
      * reductions, the fold that they compute (ops/kernels/reduction/reduce_engine.h) */
     unsigned    variant;
     const struct eddy_fold *fold;
+    int         in_place_output, in_place_input;    /* for IN_PLACE, if not 0 and 0 */
     /* types and ranks that each input accepts, ended by a zeroed row (EDDY_INPUTS); others are
      * rejected before infer is called. NULL: infer checks everything */
     const eddy_input_def *inputs;

@@ -337,7 +337,7 @@ static void block_grad_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_block_lstm_grad = {
     .name = "BlockLSTMGrad", .min_inputs = 5, .max_inputs = 7, .outputs = 3,
-    .flags = EDDY_OP_IN_PLACE,
+    .flags = EDDY_OP_IN_PLACE, .in_place_input = 1,         /* dz in the memory of the gates */
     .inputs = EDDY_INPUTS({ "u", EDDY_TAKES_FLOATS }, { "gates", EDDY_LIKE(0) },
                           { "cs", EDDY_LIKE(0) }, { "c0", EDDY_LIKE(0) }, { "dhs", EDDY_LIKE(0) },
                           { "dcs", EDDY_LIKE(0) }, { "dgates", EDDY_LIKE(0) }),
@@ -357,7 +357,7 @@ static void block_gradient(eddy_rule *r)
 
 const eddy_op_def eddy_op_block_lstm = {
     .name = "BlockLSTM", .min_inputs = 4, .max_inputs = 4, .outputs = 3,
-    .flags = EDDY_OP_IN_PLACE,
+    .flags = EDDY_OP_IN_PLACE, .in_place_output = 2,        /* the gates in the memory of xw */
     .inputs = EDDY_INPUTS({ "xw", EDDY_TAKES_FLOATS }, { "h0", EDDY_LIKE(0) },
                           { "c0", EDDY_LIKE(0) }, { "u", EDDY_LIKE(0) }),
     .infer = block_infer, .prepare = block_prepare, .kernel = block_kernel,

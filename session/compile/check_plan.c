@@ -8,7 +8,6 @@
  * chains. The instructions of one chain run in order; those of different chains may run at the
  * same time. */
 #include "session/compile/check_plan.h"
-#include "session/compile/in_place.h"
 #include "session/compile/parallel_groups.h"
 #include "session/compile/program.h"
 #include "ops/kernels/elementwise/elementwise.h"
@@ -20,16 +19,15 @@
 /* True if the kernel of `op` may write output k to the memory from which it reads input j. */
 static bool may_overwrite(const checker *c, const instruction *i, int k, int j)
 {
-    const eddy_kernel  *n = &i->kernel;
-    const in_place_pair of = eddy__in_place_pair(n->op);
-    if (i->run != eddy__kernel_of(n->op) || k != of.output) return false;
+    const eddy_kernel *n = &i->kernel;
+    if (i->run != eddy__kernel_of(n->op) || k != n->op->in_place_output) return false;
     if (n->op->flags & EDDY_OP_UPDATES) return j == 0 || (n->op->flags & EDDY_OP_IN_PLACE);
     const bool whole = n->in[j]->count == n->out[k]->count &&
                        begin_of(c, n->in[j]) == begin_of(c, n->out[k]) &&
                        eddy_dtype_size(n->in[j]->type.dtype) ==
                            eddy_dtype_size(n->out[k]->type.dtype);
     if (n->op->flags & EDDY_OP_ELEMENTWISE) return whole;
-    return (n->op->flags & EDDY_OP_IN_PLACE) && j == of.input && whole;
+    return (n->op->flags & EDDY_OP_IN_PLACE) && j == n->op->in_place_input && whole;
 }
 
 static bool check_overwriting(checker *c, const instruction *i)

@@ -5,7 +5,6 @@
  * reads it after the first update in the schedule, the value is copied before that update (a
  * snapshot), and later readers use the copy. */
 #include "graph/base/thread_pool.h"
-#include "session/compile/in_place.h"
 #include "session/compile/program.h"
 #include "session/compile/views.h"
 #include "ops/kernels/elementwise/elementwise.h"
@@ -310,14 +309,13 @@ static bool may_take(const build *b, const ir_node *n, int k, const plan_root *r
 static int32_t overwritten(build *b, const ir_node *n, int k, eddy_buffer **at)
 {
     enum { MAY = EDDY_OP_ELEMENTWISE | EDDY_OP_IN_PLACE };
-    const in_place_pair of = eddy__in_place_pair(n->op);
-    const int end = n->op->flags & EDDY_OP_ELEMENTWISE || n->n_inputs <= of.input
-                        ? n->n_inputs : of.input + 1;
-    if (k != of.output || !(n->op->flags & MAY) ||
+    const int first = n->op->in_place_input;
+    const int end = n->op->flags & EDDY_OP_ELEMENTWISE || n->n_inputs <= first ? n->n_inputs : first + 1;
+    if (k != n->op->in_place_output || !(n->op->flags & MAY) ||
         (b->c->without & EDDY_PASS_IN_PLACE))
         return -1;
     const eddy_type t = n->outputs[k];
-    for (int i = of.input; i < end; i++) {
+    for (int i = first; i < end; i++) {
         if (!eddy__is_value(b->ir, n, i)) continue;
         const int32_t    root = root_of(b, at[i]);
         const plan_root *r = &b->plan->roots[root];

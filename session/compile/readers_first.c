@@ -1,7 +1,6 @@
 /* readers_first.c -- in a body, the other readers of a large value come before a node that can
  * overwrite it. An iteration that replaces a row of a table and reads another then costs two rows:
  * if the table were read after the update, the update would have to copy it. */
-#include "session/compile/in_place.h"
 #include "session/compile/views.h"
 
 /* MIN_BYTES: copying less is cheap. The others bound the search. */
@@ -24,7 +23,7 @@ static int32_t origin_of(const ir_graph *f, eddy_tensor t)
 
 static bool overwrites(const ir_graph *f, const ir_node *n)
 {
-    const int i = eddy__in_place_pair(n->op).input;
+    const int i = n->op->in_place_input;
     if (!(n->op->flags & EDDY_OP_IN_PLACE) || (n->op->flags & EDDY_OP_UPDATES) || n->values ||
         n->n_outputs == 0 || n->n_inputs <= i || !eddy__is_value(f, n, i))
         return false;
@@ -77,7 +76,7 @@ static bool is_fetched(const ir_graph *f, int32_t origin)
  * result, or a reader needs what n yields. */
 static int find_readers(const ordering *o, const ir_node *n, int32_t *readers)
 {
-    const int32_t origin = origin_of(o->ir, n->inputs[eddy__in_place_pair(n->op).input]);
+    const int32_t origin = origin_of(o->ir, n->inputs[n->op->in_place_input]);
     int           count = 0;
     if (is_fetched(o->ir, origin)) return 0;
     for (int32_t id = 1; id <= o->ir->size; id++) {
