@@ -37,21 +37,7 @@ static __attribute__((noinline)) eddy_status round_f32(int64_t n, void *y,
 }
 
 #if defined(__x86_64__)
-#include <immintrin.h>
-
-/* A bfloat16 in the upper half of each element. The compiler selects among 16-bit values, which
- * takes twice the instructions. */
-__attribute__((target("avx2"))) static inline __m256i rounded(const float *x)
-{
-    const __m256  v = _mm256_loadu_ps(x);
-    const __m256i bits = _mm256_castps_si256(v), one = _mm256_set1_epi32(1);
-    const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), one);
-    const __m256i up = _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd);
-    const __m256i quiet = _mm256_or_si256(bits, _mm256_set1_epi32(0x400000));
-    const __m256  nan = _mm256_cmp_ps(v, v, _CMP_UNORD_Q);
-    return _mm256_castps_si256(
-        _mm256_blendv_ps(_mm256_castsi256_ps(up), _mm256_castsi256_ps(quiet), nan));
-}
+#include "ops/kernels/elementwise/bfloat16_rounding.h"
 
 __attribute__((target("avx2")))
 static eddy_status by_avx2(int64_t n, void *y, const void *const *x, const void *attrs)
@@ -61,8 +47,8 @@ static eddy_status by_avx2(int64_t n, void *y, const void *const *x, const void 
     uint16_t    *b = y;
     int64_t      i = 0;
     for (; i + LANES <= n; i += LANES) {
-        const __m256i low = _mm256_srli_epi32(rounded(a + i), 16);
-        const __m256i high = _mm256_srli_epi32(rounded(a + i + LANES / 2), 16);
+        const __m256i low = _mm256_srli_epi32(eddy__bfloat16_of_8(a + i), 16);
+        const __m256i high = _mm256_srli_epi32(eddy__bfloat16_of_8(a + i + LANES / 2), 16);
         const __m256i halves = _mm256_packus_epi32(low, high);
         _mm256_storeu_si256((void *)(b + i), _mm256_permute4x64_epi64(halves, IN_ORDER));
     }
@@ -78,7 +64,7 @@ static eddy_status round_by_avx2(int64_t n, void *y, const void *const *x, const
     const __m256i upper = _mm256_set1_epi32((int)0xffff0000u);
     int64_t       i = 0;
     for (; i + LANES <= n; i += LANES)
-        _mm256_storeu_si256((void *)(b + i), _mm256_and_si256(rounded(a + i), upper));
+        _mm256_storeu_si256((void *)(b + i), _mm256_and_si256(eddy__bfloat16_of_8(a + i), upper));
     return round_f32(n - i, b + i, (const void *[]){ a + i }, attrs);
 }
 
