@@ -3,6 +3,7 @@
 #include "session/compile/widen.h"
 #include "ops/kernels/bfloat16_pairs.h"
 #include "ops/kernels/elementwise/half_casts.h"
+#include "ops/kernels/pooling/pool_windows.h"
 #include "ops/linear/matmul.h"
 #include "ops/nets/conv2d.h"
 #include "ops/weak_ops.h"
@@ -32,8 +33,14 @@ static bool is_product(const eddy_op_def *op)
     return op == &eddy_op_matmul || op == &eddy_op_fused_matmul || op == &eddy_op_batch_matmul;
 }
 
+static bool is_pooling(const eddy_op_def *op)
+{
+    return op == &eddy_op_max_pool || op == &eddy_op_max_pool_grad;
+}
+
 bool eddy__kernel_widens(const eddy_op_def *op, const void *attrs, eddy_type a, eddy_type b)
 {
+    if (is_pooling(op)) return eddy__window_widens(a);
     if (!is_product(op) || a.dtype != EDDY_BFLOAT16) return false;
     const sizes s = sizes_of(attrs, a.shape, b.shape);
     return eddy__product_widens(s.m, s.n, s.k);
@@ -84,8 +91,8 @@ typedef struct widening {
     ir_graph     *from, *to;
     int32_t      *now;
     eddy_tensor **tensors;
-    bool         *by_kernel;         /* by node: a product whose kernel widens bfloat16 */
-    bool         *absent;            /* by node: a cast to bfloat16 that only such products read */
+    bool         *by_kernel;         /* by node: its kernel widens bfloat16 */
+    bool         *absent;            /* by node: a cast to bfloat16 that only products of those read */
     int32_t       barrier;           /* the last node in `to` that no loop takes */
 } widening;
 
@@ -219,9 +226,9 @@ static bool widen_inputs(widening *w, ir_node *n, bool *any)
 
 static bool widens_itself(const ir_graph *f, const ir_node *n)
 {
-    return is_product(n->op) &&
+    return n->n_inputs > 0 &&
            eddy__kernel_widens(n->op, n->attrs, eddy__ir_type(f, n->inputs[0]),
-                               eddy__ir_type(f, n->inputs[1]));
+                               eddy__ir_type(f, n->inputs[n->n_inputs > 1]));
 }
 
 /* A variable that the plan updates, or an array that a run is given. */
@@ -253,7 +260,7 @@ static bool find_absent(widening *w)
                         n->outputs[0].dtype == EDDY_BFLOAT16 &&
                         eddy__ir_type(f, n->inputs[0]).dtype == EDDY_FLOAT32 &&
                         is_given(w, updated, n->inputs[0]);
-        for (int i = w->by_kernel[id] ? 2 : 0; i < n->n_inputs; i++)
+        for (int i = w->by_kernel[id] && is_product(n->op) ? 2 : 0; i < n->n_inputs; i++)
             w->absent[n->inputs[i].node] = false;
         for (int i = 0; i < n->n_controls; i++) w->absent[n->controls[i]] = false;
     }
