@@ -73,24 +73,24 @@ static source from(source s, int64_t i)
     return s.halves ? (source){ .halves = s.halves + i } : (source){ .floats = s.floats + i };
 }
 
-EDDY_WITH_AVX2 EDDY_TILE_INLINE void widen_8(float *to, source s, int64_t i)
+EDDY_WITH_AVX2 EDDY_TILE_INLINE void widen_8(float *to, const uint16_t *from)
 {
-    __m256i bits;
-    if (s.halves) {
-        const __m128i halves = _mm_loadu_si128((const void *)(s.halves + i));
-        bits = _mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16);
-    } else {
-        bits = _mm256_and_si256(eddy__bfloat16_of_8(s.floats + i),
-                                _mm256_set1_epi32((int)0xffff0000u));
-    }
-    _mm256_storeu_si256((void *)to, bits);
+    const __m128i halves = _mm_loadu_si128((const void *)from);
+    _mm256_storeu_si256((void *)to, _mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
+}
+
+EDDY_WITH_AVX2 EDDY_TILE_INLINE void round_8(float *to, const float *from)
+{
+    const __m256i upper = _mm256_set1_epi32((int)0xffff0000u);
+    _mm256_storeu_si256((void *)to, _mm256_and_si256(eddy__bfloat16_of_8(from), upper));
 }
 
 /* n elements in float32. */
 EDDY_WITH_AVX2 static void widen(float *to, source s, int64_t n)
 {
     int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) widen_8(to + i, s, i);
+    if (s.halves) for (; i + LANES <= n; i += LANES) widen_8(to + i, s.halves + i);
+    else for (; i + LANES <= n; i += LANES) round_8(to + i, s.floats + i);
     for (; i < n; i++)
         to[i] = eddy__f32_of_bf16(s.halves ? s.halves[i] : eddy__bf16_of_f32(s.floats[i]));
 }
@@ -125,6 +125,22 @@ static void pack_b(const eddy_product *p, const form *f, float *to, int64_t c, i
                          eddy__min(f->panel, n - j), eddy__min(STEP, p->k - q));
 }
 
+/* A row of `strips` strips, which are `size` apart, in vectors. */
+EDDY_WITH_AVX2 EDDY_TILE_INLINE void widen_strips(float *to, int64_t size, source s, int64_t strip,
+                                                  int64_t strips)
+{
+    for (int64_t j = 0; j < strip; j += LANES) {
+        float *at = to + j;
+        if (s.halves) {
+            for (int64_t i = 0; i < strips; i++, at += size)
+                widen_8(at, s.halves + i * strip + j);
+        } else {
+            for (int64_t i = 0; i < strips; i++, at += size)
+                round_8(at, s.floats + i * strip + j);
+        }
+    }
+}
+
 /* Columns [0, n) of k rows, in strips; each row of a strip is written up to the next multiple of
  * eight, and read as far unless only the first `whole_row` elements of a row may be read. */
 EDDY_WITH_AVX2 static void pack_columns(const form *f, float *to, source s, int64_t lds, int64_t k,
@@ -134,13 +150,10 @@ EDDY_WITH_AVX2 static void pack_columns(const form *f, float *to, source s, int6
     const int64_t strips = parts(n, strip);
     const int64_t quick = whole_row < wide ? 0 : eddy__min((whole_row - wide) / strip + 1, strips);
     for (int64_t x = 0; x < k; x++, to += strip, s = from(s, lds)) {
-        for (int64_t i = 0; i < n; i += LINE) {
-            if (s.halves) __builtin_prefetch(s.halves + AHEAD * lds + i);
-            else __builtin_prefetch(s.floats + AHEAD * lds + i);
-        }
-        for (int64_t i = 0; i < quick; i++)
-            for (int64_t j = 0; j < wide; j += LANES)
-                widen_8(to + i * size + j, s, i * strip + j);
+        const char *ahead = s.halves ? (const void *)(s.halves + AHEAD * lds)
+                                     : (const void *)(s.floats + AHEAD * lds);
+        for (int64_t i = 0; i < n; i += LINE) __builtin_prefetch(ahead + (s.halves ? 2 : 4) * i);
+        widen_strips(to, size, s, strip, quick);
         for (int64_t i = quick; i < strips; i++)
             widen(to + i * size, from(s, i * strip), eddy__min(strip, n - i * strip));
     }
