@@ -37,21 +37,29 @@ static __attribute__((noinline)) eddy_status round_f32(int64_t n, void *y,
 }
 
 #if defined(__x86_64__)
-#include "ops/kernels/elementwise/bfloat16_rounding.h"
+#include "ops/kernels/elementwise/bfloat16_avx2.h"
+
+__attribute__((target("avx2")))
+static eddy_status widen_by_avx2(int64_t n, void *y, const void *const *x, const void *attrs)
+{
+    enum { LANES = 8 };
+    const uint16_t *a = x[0];
+    float          *b = y;
+    int64_t         i = 0;
+    for (; i + LANES <= n; i += LANES) _mm256_storeu_si256((void *)(b + i), eddy__widened_8(a + i));
+    return to_f32_bf16(n - i, b + i, (const void *[]){ a + i }, attrs);
+}
 
 __attribute__((target("avx2")))
 static eddy_status by_avx2(int64_t n, void *y, const void *const *x, const void *attrs)
 {
-    enum { LANES = 16, IN_ORDER = 0xd8 };
+    enum { LANES = 16 };
     const float *a = x[0];
     uint16_t    *b = y;
     int64_t      i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        const __m256i low = _mm256_srli_epi32(eddy__bfloat16_of_8(a + i), 16);
-        const __m256i high = _mm256_srli_epi32(eddy__bfloat16_of_8(a + i + LANES / 2), 16);
-        const __m256i halves = _mm256_packus_epi32(low, high);
-        _mm256_storeu_si256((void *)(b + i), _mm256_permute4x64_epi64(halves, IN_ORDER));
-    }
+    for (; i + LANES <= n; i += LANES)
+        if (!eddy__bfloat16_of_16(b + i, a + i))
+            of_f32_bf16(LANES, b + i, (const void *[]){ a + i }, attrs);
     return of_f32_bf16(n - i, b + i, (const void *[]){ a + i }, attrs);
 }
 
@@ -59,12 +67,10 @@ __attribute__((target("avx2")))
 static eddy_status round_by_avx2(int64_t n, void *y, const void *const *x, const void *attrs)
 {
     enum { LANES = 8 };
-    const float  *a = x[0];
-    float        *b = y;
-    const __m256i upper = _mm256_set1_epi32((int)0xffff0000u);
-    int64_t       i = 0;
-    for (; i + LANES <= n; i += LANES)
-        _mm256_storeu_si256((void *)(b + i), _mm256_and_si256(eddy__bfloat16_of_8(a + i), upper));
+    const float *a = x[0];
+    float       *b = y;
+    int64_t      i = 0;
+    for (; i + LANES <= n; i += LANES) _mm256_storeu_si256((void *)(b + i), eddy__rounded_8(a + i));
     return round_f32(n - i, b + i, (const void *[]){ a + i }, attrs);
 }
 
@@ -96,6 +102,9 @@ bool eddy__dtype_is_half(eddy_dtype d) { return eddy__half_to_f32(d) != NULL; }
 
 eddy_tile_fn eddy__half_to_f32(eddy_dtype half)
 {
+#if defined(__x86_64__)
+    if (half == EDDY_BFLOAT16 && eddy__instructions_used() == EDDY_AVX2) return widen_by_avx2;
+#endif
     switch ((int)half) { FOR_HALVES(BEST, to_f32) }
     return NULL;
 }

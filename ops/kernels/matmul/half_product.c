@@ -12,7 +12,7 @@
 #include <string.h>
 
 #if defined(__x86_64__)
-#include "ops/kernels/elementwise/bfloat16_rounding.h"
+#include "ops/kernels/elementwise/bfloat16_avx2.h"
 #include "ops/kernels/matmul/gemm_x86.h"
 
 /* DEPTH: most elements of a row that are packed at once; BLOCK: floats of a packed block of
@@ -75,14 +75,12 @@ static source from(source s, int64_t i)
 
 EDDY_WITH_AVX2 EDDY_TILE_INLINE void widen_8(float *to, const uint16_t *from)
 {
-    const __m128i halves = _mm_loadu_si128((const void *)from);
-    _mm256_storeu_si256((void *)to, _mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
+    _mm256_storeu_si256((void *)to, eddy__widened_8(from));
 }
 
 EDDY_WITH_AVX2 EDDY_TILE_INLINE void round_8(float *to, const float *from)
 {
-    const __m256i upper = _mm256_set1_epi32((int)0xffff0000u);
-    _mm256_storeu_si256((void *)to, _mm256_and_si256(eddy__bfloat16_of_8(from), upper));
+    _mm256_storeu_si256((void *)to, eddy__rounded_8(from));
 }
 
 /* n elements in float32. */
