@@ -107,22 +107,6 @@ static void widen_turned(float *to, int64_t ldto, source s, int64_t lds, int64_t
     }
 }
 
-/* Columns [c, c + n) of b, panel by panel. */
-static void pack_b(const eddy_product *p, const form *f, float *to, int64_t c, int64_t n)
-{
-    enum { ROWS = 16, STEP = EDDY_TILE_ROWS * STRIPS };
-    const source b = from(source_of(p->b, p->round_b), p->transpose_b ? c * p->ldb : c);
-    for (int64_t q0 = 0; q0 < p->k && !eddy__stopped(p->stop); q0 += ROWS)
-        for (int64_t j = 0; j < n && !p->transpose_b; j += f->panel)
-            for (int64_t q = q0; q < eddy__min(q0 + ROWS, p->k); q++)
-                widen(to + j * p->k + q * f->panel, from(b, q * p->ldb + j),
-                      eddy__min(f->panel, n - j));
-    for (int64_t j = 0; j < n && p->transpose_b && !eddy__stopped(p->stop); j += f->panel)
-        for (int64_t q = 0; q < p->k; q += STEP)
-            widen_turned(to + j * p->k + q * f->panel, f->panel, from(b, j * p->ldb + q), p->ldb,
-                         eddy__min(f->panel, n - j), eddy__min(STEP, p->k - q));
-}
-
 /* A row of `strips` strips, which are `size` apart, in vectors. */
 EDDY_WITH_AVX2 EDDY_TILE_INLINE void widen_strips(float *to, int64_t size, source s, int64_t strip,
                                                   int64_t strips)
@@ -139,13 +123,13 @@ EDDY_WITH_AVX2 EDDY_TILE_INLINE void widen_strips(float *to, int64_t size, sourc
     }
 }
 
-/* Columns [0, n) of k rows, in strips; each row of a strip is written up to the next multiple of
- * eight, and read as far unless only the first `whole_row` elements of a row may be read. */
-EDDY_WITH_AVX2 static void pack_columns(const form *f, float *to, source s, int64_t lds, int64_t k,
-                                        int64_t n, int64_t whole_row)
+/* Columns [0, n) of k rows, in strips, which are `size` apart; each row of a strip is written up to
+ * the next multiple of eight, and read as far unless only the first `whole_row` elements of a row
+ * may be read. */
+EDDY_WITH_AVX2 static void pack_columns(float *to, int64_t strip, int64_t size, source s,
+                                        int64_t lds, int64_t k, int64_t n, int64_t whole_row)
 {
-    const int64_t strip = f->strip, size = strip * f->a_step, wide = whole(strip, LANES);
-    const int64_t strips = parts(n, strip);
+    const int64_t wide = whole(strip, LANES), strips = parts(n, strip);
     const int64_t quick = whole_row < wide ? 0 : eddy__min((whole_row - wide) / strip + 1, strips);
     for (int64_t x = 0; x < k; x++, to += strip, s = from(s, lds)) {
         const char *ahead = s.halves ? (const void *)(s.halves + AHEAD * lds)
@@ -157,13 +141,30 @@ EDDY_WITH_AVX2 static void pack_columns(const form *f, float *to, source s, int6
     }
 }
 
+/* Columns [c, c + n) of b, panel by panel; some at once, as more of them would be written to the
+ * same sets of a cache. */
+static void pack_b(const eddy_product *p, const form *f, float *to, int64_t c, int64_t n)
+{
+    enum { AT_ONCE = 8, STEP = EDDY_TILE_ROWS * STRIPS };
+    const source  b = from(source_of(p->b, p->round_b), p->transpose_b ? c * p->ldb : c);
+    const int64_t some = AT_ONCE * f->panel, size = f->panel * p->k;
+    for (int64_t j = 0; j < n && !p->transpose_b && !eddy__stopped(p->stop); j += some)
+        pack_columns(to + j * p->k, f->panel, size, from(b, j), p->ldb, p->k,
+                     eddy__min(some, n - j), p->n - c - j);
+    for (int64_t j = 0; j < n && p->transpose_b && !eddy__stopped(p->stop); j += f->panel)
+        for (int64_t q = 0; q < p->k; q += STEP)
+            widen_turned(to + j * p->k + q * f->panel, f->panel, from(b, j * p->ldb + q), p->ldb,
+                         eddy__min(f->panel, n - j), eddy__min(STEP, p->k - q));
+}
+
 /* Rows [r, r + n) of op(a), k elements of each from index q of the inner size on. */
 static void pack_a(const eddy_product *p, const form *f, float *to, int64_t r, int64_t n,
                    int64_t q, int64_t k)
 {
     const source a = source_of(p->a, p->round_a);
     if (p->transpose_a)
-        pack_columns(f, to, from(a, q * p->lda + r), p->lda, k, n, p->m - r);
+        pack_columns(to, f->strip, f->strip * f->a_step, from(a, q * p->lda + r), p->lda, k, n,
+                     p->m - r);
     for (int64_t i = 0; i < n && !p->transpose_a; i++)
         widen(to + i * f->a_step, from(a, (r + i) * p->lda + q), k);
 }
