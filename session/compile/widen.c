@@ -92,7 +92,7 @@ typedef struct widening {
     int32_t      *now;
     eddy_tensor **tensors;
     bool         *by_kernel;         /* by node: its kernel widens bfloat16 */
-    bool         *absent;            /* by node: a cast to bfloat16 that only products of those read */
+    bool         *absent;            /* by node: a cast to bfloat16 that products make */
     int32_t       barrier;           /* the last node in `to` that no loop takes */
 } widening;
 

@@ -128,7 +128,8 @@ typedef void window_loop(const eddy_window_work *w, int64_t from, int64_t to);
 typedef struct window_run {
     const eddy_window_work *work;
     window_loop            *loop;
-    int64_t                 pieces, x, v, y;     /* of an example; its elements */
+    /* For bfloat16: the pieces of an example, and its elements of x, v and y. */
+    int64_t                 pieces, x, v, y;
     float                  *scratch;
 } window_run;
 
@@ -142,6 +143,7 @@ static void run_piece(void *arg, int64_t from, int64_t to, int worker)
 /* The floats of an example of x, v and y. */
 static int64_t example_of(const eddy_window_work *w) { return (2 * w->places + w->windows) * w->c; }
 
+/* An example of `from`, if there is one, in float32. */
 static const float *widened(float *to, const void *from, int64_t example, int64_t n)
 {
     const void *x[] = { (const uint16_t *)from + example * n };
@@ -149,6 +151,7 @@ static const float *widened(float *to, const void *from, int64_t example, int64_
     return from ? to : NULL;
 }
 
+/* Converts each example, and runs the loop over all its pieces. */
 static void run_examples(void *arg, int64_t from, int64_t to, int worker)
 {
     const window_run *r = arg;
