@@ -41,7 +41,7 @@ static form form_of(const eddy_product *p)
     return f;
 }
 
-static int64_t packed_a(const form *f) { return f->rows * f->a_step; }
+static int64_t packed_a(const form *f) { return whole(f->rows, f->strip) * f->a_step; }
 static int64_t packed_b(const form *f, int64_t k) { return f->width * k; }
 
 /* The packed operands, the sums, and float32 copies of the bias and of residuals. */
