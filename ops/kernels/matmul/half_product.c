@@ -17,7 +17,9 @@
 
 /* DEPTH: most elements of a row that are packed at once; BLOCK: floats of a packed block of
  * columns, if that is wide enough; STRIPS: in a block of rows. */
-enum { DEPTH = 256, BLOCK = 256 * 1024, LEAST_WIDTH = 128, STRIPS = 8, LINE = 16, LANES = 8, AHEAD = 16 };
+enum { DEPTH = 256, BLOCK = 256 * 1024, LEAST_WIDTH = 128, STRIPS = 8, LINE = 16, LANES = 8 };
+/* Rows that are requested before they are packed. */
+enum { AHEAD = 16 };
 
 typedef struct form {
     const eddy_gemm_tiles *tiles;
