@@ -22,7 +22,7 @@ ops/kernels/elementwise: ops/kernels
 ops/kernels/images: ops/kernels
 ops/kernels/libraries: ops/kernels
 ops/kernels/normalization: ops/kernels
-ops/kernels/pooling: ops/kernels
+ops/kernels/pooling: ops/kernels/elementwise
 ops/kernels/random: ops/kernels
 ops/kernels/special: ops/kernels/elementwise
 ops/kernels/convolution: ops/kernels/arrays ops/kernels/matmul

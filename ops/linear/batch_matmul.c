@@ -85,13 +85,14 @@ static eddy_status batch_matmul_prepare(eddy_kernel *k)
 static void place(const void *kernel, int64_t i, eddy_product *p)
 {
     const eddy_kernel *k = kernel;
-    const int64_t     size = (int64_t)eddy_dtype_size(k->in[0]->type.dtype);
+    const int64_t     a_size = (int64_t)eddy_dtype_size(k->in[0]->type.dtype);
+    const int64_t     b_size = (int64_t)eddy_dtype_size(k->in[1]->type.dtype);
     const int64_t     y_size = (int64_t)eddy_dtype_size(k->out[0]->type.dtype);
     const eddy_shape  y = k->out[0]->type.shape;
     const int64_t     a = eddy__matrix_at(y, k->in[0]->type.shape, i);
     const int64_t     b = eddy__matrix_at(y, k->in[1]->type.shape, i);
-    p->a = (const char *)k->in[0]->data + a * p->m * p->k * size;
-    p->b = (const char *)k->in[1]->data + b * p->k * p->n * size;
+    p->a = (const char *)k->in[0]->data + a * p->m * p->k * a_size;
+    p->b = (const char *)k->in[1]->data + b * p->k * p->n * b_size;
     p->y = (char *)k->out[0]->data + i * p->m * p->n * y_size;
 }
 

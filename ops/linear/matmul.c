@@ -54,8 +54,10 @@ eddy_product eddy__product_like(eddy_matmul_attrs t, eddy_type a, eddy_type b, e
     eddy_product p =
         eddy__product_of(a.dtype, t.transpose_a, t.transpose_b, rows_of(a.shape, t.transpose_a),
                          rows_of(b.shape, !t.transpose_b), rows_of(a.shape, !t.transpose_a));
-    p.halves = p.pairs && y == EDDY_BFLOAT16;
+    p.halves = y == EDDY_BFLOAT16;
     p.pairs = p.pairs && !p.halves;
+    p.round_a = p.halves && a.dtype == EDDY_FLOAT32;
+    p.round_b = p.halves && b.dtype == EDDY_FLOAT32;
     return p;
 }
 

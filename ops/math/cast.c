@@ -1,6 +1,7 @@
 /* cast.c -- cast: conversion of the element type. */
 #include "graph/base/dtype.h"
 #include "graph/base/half.h"
+#include "ops/kernels/elementwise/half_casts.h"
 #include "ops/math/elementwise_rows.h"
 
 typedef struct cast_attrs {
@@ -50,6 +51,9 @@ static bool cast_infer(eddy_infer *c)
 
 static eddy_tile_fn cast_tile(const eddy_type *in, const eddy_type *out)
 {
+    const bool single = (in->dtype == EDDY_FLOAT32) != (out->dtype == EDDY_FLOAT32);
+    if (single && eddy__dtype_is_half(in->dtype)) return eddy__half_to_f32(in->dtype);
+    if (single && eddy__dtype_is_half(out->dtype)) return eddy__f32_to_half(out->dtype);
     eddy_tile_fn (*from)(eddy_dtype) =
         EDDY_FOR_TYPE(cast, FOR_CASTS, eddy__dtype_as_number(in->dtype));
     return from ? from(out->dtype) : NULL;

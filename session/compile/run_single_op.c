@@ -120,7 +120,7 @@ bool eddy__run_single_op(eddy_plan *p, const eddy_graph *g, const eddy_node *nod
         widens[i] = eddy__input_widens(node->op, i, buffers[i].type.dtype);
         any = any || widens[i];
     }
-    if (n > 1 && eddy__kernel_widens(node->op, node->attrs, buffers[0].type, buffers[1].type))
+    if (n > 0 && eddy__kernel_widens(node->op, node->attrs, buffers[0].type, buffers[n > 1].type))
         any = false;
     if (!any) return run(p, g, node, buffers, step, error);
     for (int i = n; i < all; i++) widens[i] = eddy__dtype_is_half(buffers[i].type.dtype);

@@ -3,6 +3,7 @@
 #include "session/compile/widen.h"
 #include "ops/kernels/bfloat16_pairs.h"
 #include "ops/kernels/elementwise/half_casts.h"
+#include "ops/kernels/pooling/pool_windows.h"
 #include "ops/linear/matmul.h"
 #include "ops/nets/conv2d.h"
 #include "ops/weak_ops.h"
@@ -32,8 +33,14 @@ static bool is_product(const eddy_op_def *op)
     return op == &eddy_op_matmul || op == &eddy_op_fused_matmul || op == &eddy_op_batch_matmul;
 }
 
+static bool is_pooling(const eddy_op_def *op)
+{
+    return op == &eddy_op_max_pool || op == &eddy_op_max_pool_grad;
+}
+
 bool eddy__kernel_widens(const eddy_op_def *op, const void *attrs, eddy_type a, eddy_type b)
 {
+    if (is_pooling(op)) return eddy__window_widens(a);
     if (!is_product(op) || a.dtype != EDDY_BFLOAT16) return false;
     const sizes s = sizes_of(attrs, a.shape, b.shape);
     return eddy__product_widens(s.m, s.n, s.k);
@@ -84,6 +91,8 @@ typedef struct widening {
     ir_graph     *from, *to;
     int32_t      *now;
     eddy_tensor **tensors;
+    bool         *by_kernel;         /* by node: its kernel widens bfloat16 */
+    bool         *absent;            /* by node: a cast to bfloat16 that products make */
     int32_t       barrier;           /* the last node in `to` that no loop takes */
 } widening;
 
@@ -170,6 +179,11 @@ static bool conv_has_pairs(const ir_node *n, eddy_shape x, eddy_shape filter, bo
            eddy__conv_has_pairs(filter.dim[back ? 3 : 2]);
 }
 
+static bool computes(const ir_node *n)
+{
+    return !n->values && n->feed < 0 && n->variable < 0 && !n->program && !n->alias && !n->parts;
+}
+
 /* The set of inputs that the kernel takes in bfloat16, with a result in float32. */
 static unsigned inputs_in_pairs(const widening *w, const ir_node *n)
 {
@@ -210,11 +224,48 @@ static bool widen_inputs(widening *w, ir_node *n, bool *any)
     return true;
 }
 
-static bool widens_itself(const widening *w, const ir_node *n)
+static bool widens_itself(const ir_graph *f, const ir_node *n)
 {
-    return is_product(n->op) &&
-           eddy__kernel_widens(n->op, n->attrs, eddy__ir_type(w->to, n->inputs[0]),
-                               eddy__ir_type(w->to, n->inputs[1]));
+    return n->n_inputs > 0 &&
+           eddy__kernel_widens(n->op, n->attrs, eddy__ir_type(f, n->inputs[0]),
+                               eddy__ir_type(f, n->inputs[n->n_inputs > 1]));
+}
+
+/* A variable that the plan updates, or an array that a run is given. */
+static bool is_given(const widening *w, const bool *updated, eddy_tensor x)
+{
+    const ir_node *n = eddy__ir_node(w->from, x);
+    return n->variable >= 0 ? updated[n->variable] && x.output == BEFORE_RUN
+                            : n->feed >= 0 && !w->c->iterates;
+}
+
+/* Finds the casts to bfloat16 that products make while they pack: a copy of a variable would live
+ * from the forward pass to the gradient. Copies are made of variables that do not change, once for
+ * many runs, and of computed values, which would live as long in float32. */
+static bool find_absent(widening *w)
+{
+    const ir_graph *f = w->from;
+    bool *updated = eddy__ir_alloc(w->c, (size_t)w->c->plan->n_variables + 1, sizeof *updated);
+    if (!updated) return false;
+    for (int32_t id = 1; id <= f->size; id++) {
+        const ir_node *n = f->nodes[id];
+        if (!(n->op->flags & EDDY_OP_UPDATES)) continue;
+        const ir_node *x = eddy__ir_node(f, n->inputs[0]);
+        if (x->variable >= 0) updated[x->variable] = true;
+    }
+    for (int32_t id = 1; id <= f->size; id++) {
+        const ir_node *n = f->nodes[id];
+        w->by_kernel[id] = computes(n) && widens_itself(f, n);
+        w->absent[id] = computes(n) && n->op == &eddy_op_cast && n->n_controls == 0 &&
+                        n->outputs[0].dtype == EDDY_BFLOAT16 &&
+                        eddy__ir_type(f, n->inputs[0]).dtype == EDDY_FLOAT32 &&
+                        is_given(w, updated, n->inputs[0]);
+        for (int i = w->by_kernel[id] && is_product(n->op) ? 2 : 0; i < n->n_inputs; i++)
+            w->absent[n->inputs[i].node] = false;
+        for (int i = 0; i < n->n_controls; i++) w->absent[n->controls[i]] = false;
+    }
+    for (int i = 0; i < w->c->plan->n_fetches; i++) w->absent[f->fetches[i].node] = false;
+    return true;
 }
 
 /* The node yields float32 in the place of 16-bit types; appends it, and the casts back. */
@@ -248,11 +299,6 @@ static eddy_tensor replaced(const widening *w, eddy_tensor t)
 {
     if (w->tensors[t.node]) return w->tensors[t.node][t.output];
     return eddy__ir_tensor(w->now[t.node], t.output);
-}
-
-static bool computes(const ir_node *n)
-{
-    return !n->values && n->feed < 0 && n->variable < 0 && !n->program && !n->alias && !n->parts;
 }
 
 static void set_barrier(widening *w, const ir_node *n, int32_t id)
@@ -296,14 +342,22 @@ bool eddy__widen(compile *c)
     widening w = { .c = c, .from = f, .to = eddy__ir_new(c, f->size) };
     w.now = eddy__ir_alloc(c, n, sizeof *w.now);
     w.tensors = eddy__ir_alloc(c, n, sizeof *w.tensors);
-    if (!w.to || !w.now || !w.tensors) return false;
+    w.by_kernel = eddy__ir_alloc(c, n, sizeof *w.by_kernel);
+    w.absent = eddy__ir_alloc(c, n, sizeof *w.absent);
+    if (!w.to || !w.now || !w.tensors || !w.by_kernel || !w.absent || !find_absent(&w))
+        return false;
     for (int32_t id = 1; id <= f->size; id++) {
         ir_node *node = f->nodes[id];
         bool     widens = false;
         for (int i = 0; i < node->n_inputs; i++)
             node->inputs[i] = replaced(&w, node->inputs[i]);
+        if (w.absent[id]) {
+            eddy__ir_node(w.to, node->inputs[0])->readers += node->readers;
+            w.tensors[id] = node->inputs;
+            continue;
+        }
         for (int i = 0; i < node->n_controls; i++) node->controls[i] = w.now[node->controls[i]];
-        if (computes(node) && !widens_itself(&w, node) && !widen_inputs(&w, node, &widens))
+        if (computes(node) && !w.by_kernel[id] && !widen_inputs(&w, node, &widens))
             return false;
         if (widens && !narrow_outputs(&w, node, id)) return false;
         const ir_node *now = widens ? w.to->nodes[w.now[id]] : eddy__ir_append(w.to, node);

@@ -1,5 +1,6 @@
 /* test_bfloat16_pairs.c -- products of bfloat16 matrices of many sizes and layouts, alone, in
- * batches and with an epilogue, against plain sums; and convolutions against those in float64. */
+ * batches and with an epilogue, against plain sums, and of float32 matrices that are rounded to
+ * it; convolutions against those in float64, and pooling against that in float32. */
 #include "ops/kernels/bfloat16_pairs.h"
 #include "ops/kernels/convolution/conv.h"
 #include "tests/lib/array_trial.h"
@@ -151,6 +152,124 @@ START_TEST(empty_batch)
 }
 END_TEST
 
+/* An inner size above the bound up to which columns are packed whole. */
+START_TEST(long_inner_size)
+{
+    enum { K = 32 * 1024 + 2 };
+    ck_assert(!eddy__product_widens(4, 5, K));
+    check_product(1, 4, 5, K, _i);
+}
+END_TEST
+
+/* A run that ends at any moment gives nothing, and the next one the same bits. */
+START_TEST(stopped)
+{
+    enum { M = 700, N = 800, K = 900 };
+    trial       t = trial_begin((unsigned)_i);
+    const bool  ta = _i & 1, tb = _i & 2;
+    eddy_array *a = rough(&t, matrix(1, M, K, ta)), *b = rough(&t, matrix(1, K, N, tb));
+    const eddy_tensor y = MatMul(fed(&t, a), fed(&t, b), .transpose_a = ta, .transpose_b = tb);
+    session_with(&t, _i == 0 ? 1 : 3);
+    eddy_array *want = value(&t, y);
+    int         ended = 0;
+    for (double timeout = 1e-4; timeout < 0.1; timeout *= 2) {
+        eddy_array *out = NULL;
+        eddy_session_set_timeout(t.session, timeout);
+        const eddy_status status =
+            eddy_run(t.session, EDDY_FEED({ t.tensor[0], a }, { t.tensor[1], b }), EDDY_FETCH(y),
+                     &out);
+        ck_assert(status == EDDY_OK || status == EDDY_TIMED_OUT);
+        ended += status == EDDY_TIMED_OUT && out == NULL;
+        eddy_array_free(out);
+        eddy_session_set_timeout(t.session, 0);
+        check_array(&t, y, want);
+    }
+    ck_assert_int_gt(ended, 0);
+    eddy_array_free(want);
+    trial_end(&t);
+}
+END_TEST
+
+/* Numbers that round up and down, ties, and NaN. */
+static eddy_array *wide_numbers(trial *t, eddy_shape s)
+{
+    eddy_array *a = eddy_array_new(EDDY_FLOAT32, s);
+    for (int64_t i = 0; i < eddy_array_count(a); i++)
+        eddy_array_set(a, i, i % 3 ? (pick(t, 20001) - 10000) / 7013.0 : 1 + pick(t, 9) * 0x1p-8);
+    eddy_array_set(a, 0, NAN);
+    return a;
+}
+
+/* A fed operand and a variable that the run updates are rounded by the product; casts that are
+ * fetched are computed first, and give the same bits. */
+START_TEST(rounded_operands)
+{
+    enum { M = 71, N = 190, K = 530 };
+    trial       t = trial_begin((unsigned)_i);
+    const bool  ta = _i & 1, tb = _i & 2;
+    const int   batch = _i < 4 ? 1 : 9;
+    eddy_array *a = wide_numbers(&t, matrix(batch, M, K, ta)), *out[3] = { NULL };
+    eddy_array *b = wide_numbers(&t, matrix(1, K, N, tb));
+    const eddy_tensor x = fed(&t, a), v = eddy_variable(t.graph, eddy_constant(t.graph, b));
+    const eddy_tensor x16 = Cast(x, EDDY_BFLOAT16), v16 = Cast(v, EDDY_BFLOAT16);
+    const eddy_tensor y = batch > 1
+        ? eddy_batch_matmul(x16, v16, .adj_x = ta, .adj_y = tb)
+        : MatMul(x16, v16, .transpose_a = ta, .transpose_b = tb);
+    const eddy_tensor again = eddy_assign(v, eddy_constant(t.graph, b));
+    session_with(&t, 1);
+    initialize(&t);
+    ck_assert_int_eq(eddy_run(t.session, EDDY_FEED({ x, a }), EDDY_FETCH(y, x16, v16), out),
+                     EDDY_OK);
+    eddy_array_free(out[1]);
+    eddy_array_free(out[2]);
+    for (int threads = 1; threads < 4; threads += 2) {
+        session_with(&t, threads);
+        initialize(&t);
+        eddy_array *got[2] = { NULL };
+        ck_assert_int_eq(eddy_run(t.session, EDDY_FEED({ x, a }), EDDY_FETCH(y, again), got),
+                         EDDY_OK);
+        ck_assert_mem_eq(eddy_array_data(got[0]), eddy_array_data(out[0]),
+                         eddy_array_bytes(out[0]));
+        for (int i = 0; i < 2; i++) eddy_array_free(got[i]);
+    }
+    eddy_array_free(out[0]);
+    eddy_array_free(b);
+    trial_end(&t);
+}
+END_TEST
+
+/* -------------------------------------------------------------------- pooling -- */
+
+static eddy_tensor pooled(eddy_tensor x)
+{
+    return eddy_max_pool2d(x, EDDY_DIMS(3), EDDY_DIMS(2), .padding = "SAME");
+}
+
+/* Examples that are converted one at a time have the bits of whole arrays in float32. */
+START_TEST(maxima)
+{
+    static const int64_t examples[] = { 7, 8, 13 };
+    trial             t = trial_begin((unsigned)_i);
+    const eddy_tensor x = fed(&t, rough(&t, EDDY_SHAPE(examples[_i], 9, 14, 5)));
+    const eddy_tensor wide = Cast(x, EDDY_FLOAT32), y = pooled(x), wide_y = pooled(wide);
+    session_with(&t, 1);
+    eddy_array       *want = value(&t, Cast(wide_y, EDDY_BFLOAT16));
+    const eddy_tensor dy = fed(&t, rough(&t, eddy_array_shape(want)));
+    const eddy_tensor dx = eddy_gradient(Sum(Mul(y, dy)), x);
+    const eddy_tensor wide_dx =
+        eddy_gradient(Sum(Mul(wide_y, Cast(dy, EDDY_FLOAT32))), wide);
+    eddy_array *want_dx = value(&t, Cast(wide_dx, EDDY_BFLOAT16));
+    for (int threads = 1; threads < 4; threads += 2) {
+        session_with(&t, threads);
+        check_array(&t, y, want);
+        check_array(&t, dx, want_dx);
+    }
+    eddy_array_free(want);
+    eddy_array_free(want_dx);
+    trial_end(&t);
+}
+END_TEST
+
 /* ----------------------------------------------------------------- convolutions -- */
 
 typedef struct shape_of_conv {
@@ -204,6 +323,10 @@ Suite *bfloat16_pairs_suite(void)
     tcase_add_loop_test(c, batches, 0, 4);
     tcase_add_loop_test(c, bits, 0, 4);
     tcase_add_test(c, empty_batch);
+    tcase_add_loop_test(c, long_inner_size, 0, 4);
+    tcase_add_loop_test(c, stopped, 0, 4);
+    tcase_add_loop_test(c, rounded_operands, 0, 8);
+    tcase_add_loop_test(c, maxima, 0, 3);
     tcase_add_loop_test(c, convolutions, 0, sizeof convs / sizeof *convs);
     suite_add_tcase(s, c);
     suite_add_tcase(s, many);

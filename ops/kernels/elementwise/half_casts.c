@@ -37,35 +37,29 @@ static __attribute__((noinline)) eddy_status round_f32(int64_t n, void *y,
 }
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include "ops/kernels/elementwise/bfloat16_avx2.h"
 
-/* A bfloat16 in the upper half of each element. The compiler selects among 16-bit values, which
- * takes twice the instructions. */
-__attribute__((target("avx2"))) static inline __m256i rounded(const float *x)
+__attribute__((target("avx2")))
+static eddy_status widen_by_avx2(int64_t n, void *y, const void *const *x, const void *attrs)
 {
-    const __m256  v = _mm256_loadu_ps(x);
-    const __m256i bits = _mm256_castps_si256(v), one = _mm256_set1_epi32(1);
-    const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), one);
-    const __m256i up = _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd);
-    const __m256i quiet = _mm256_or_si256(bits, _mm256_set1_epi32(0x400000));
-    const __m256  nan = _mm256_cmp_ps(v, v, _CMP_UNORD_Q);
-    return _mm256_castps_si256(
-        _mm256_blendv_ps(_mm256_castsi256_ps(up), _mm256_castsi256_ps(quiet), nan));
+    enum { LANES = 8 };
+    const uint16_t *a = x[0];
+    float          *b = y;
+    int64_t         i = 0;
+    for (; i + LANES <= n; i += LANES) _mm256_storeu_si256((void *)(b + i), eddy__widened_8(a + i));
+    return to_f32_bf16(n - i, b + i, (const void *[]){ a + i }, attrs);
 }
 
 __attribute__((target("avx2")))
 static eddy_status by_avx2(int64_t n, void *y, const void *const *x, const void *attrs)
 {
-    enum { LANES = 16, IN_ORDER = 0xd8 };
+    enum { LANES = 16 };
     const float *a = x[0];
     uint16_t    *b = y;
     int64_t      i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        const __m256i low = _mm256_srli_epi32(rounded(a + i), 16);
-        const __m256i high = _mm256_srli_epi32(rounded(a + i + LANES / 2), 16);
-        const __m256i halves = _mm256_packus_epi32(low, high);
-        _mm256_storeu_si256((void *)(b + i), _mm256_permute4x64_epi64(halves, IN_ORDER));
-    }
+    for (; i + LANES <= n; i += LANES)
+        if (!eddy__bfloat16_of_16(b + i, a + i))
+            of_f32_bf16(LANES, b + i, (const void *[]){ a + i }, attrs);
     return of_f32_bf16(n - i, b + i, (const void *[]){ a + i }, attrs);
 }
 
@@ -73,12 +67,10 @@ __attribute__((target("avx2")))
 static eddy_status round_by_avx2(int64_t n, void *y, const void *const *x, const void *attrs)
 {
     enum { LANES = 8 };
-    const float  *a = x[0];
-    float        *b = y;
-    const __m256i upper = _mm256_set1_epi32((int)0xffff0000u);
-    int64_t       i = 0;
-    for (; i + LANES <= n; i += LANES)
-        _mm256_storeu_si256((void *)(b + i), _mm256_and_si256(rounded(a + i), upper));
+    const float *a = x[0];
+    float       *b = y;
+    int64_t      i = 0;
+    for (; i + LANES <= n; i += LANES) _mm256_storeu_si256((void *)(b + i), eddy__rounded_8(a + i));
     return round_f32(n - i, b + i, (const void *[]){ a + i }, attrs);
 }
 
@@ -110,6 +102,9 @@ bool eddy__dtype_is_half(eddy_dtype d) { return eddy__half_to_f32(d) != NULL; }
 
 eddy_tile_fn eddy__half_to_f32(eddy_dtype half)
 {
+#if defined(__x86_64__)
+    if (half == EDDY_BFLOAT16 && eddy__instructions_used() == EDDY_AVX2) return widen_by_avx2;
+#endif
     switch ((int)half) { FOR_HALVES(BEST, to_f32) }
     return NULL;
 }

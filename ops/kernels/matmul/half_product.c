@@ -2,6 +2,7 @@
  *
  * A block of columns is packed for the whole inner size, so that no sum has to leave the cache
  * between two parts of it: results in float32 would take twice the memory of y. */
+#include "graph/base/half.h"
 #include "graph/base/min_max.h"
 #include "graph/base/stop.h"
 #include "ops/kernels/elementwise/half_casts.h"
@@ -11,11 +12,14 @@
 #include <string.h>
 
 #if defined(__x86_64__)
+#include "ops/kernels/elementwise/bfloat16_avx2.h"
 #include "ops/kernels/matmul/gemm_x86.h"
 
 /* DEPTH: most elements of a row that are packed at once; BLOCK: floats of a packed block of
  * columns, if that is wide enough; STRIPS: in a block of rows. */
 enum { DEPTH = 256, BLOCK = 256 * 1024, LEAST_WIDTH = 128, STRIPS = 8, LINE = 16, LANES = 8 };
+/* Rows that are requested before they are packed. */
+enum { AHEAD = 16 };
 
 typedef struct form {
     const eddy_gemm_tiles *tiles;
@@ -39,7 +43,7 @@ static form form_of(const eddy_product *p)
     return f;
 }
 
-static int64_t packed_a(const form *f) { return f->rows * f->a_step; }
+static int64_t packed_a(const form *f) { return whole(f->rows, f->strip) * f->a_step; }
 static int64_t packed_b(const form *f, int64_t k) { return f->width * k; }
 
 /* The packed operands, the sums, and float32 copies of the bias and of residuals. */
@@ -55,50 +59,103 @@ int64_t eddy__half_columns(void) { return 2 * eddy__gemm_tiles_used()->lanes; }
 
 /* ------------------------------------------------------------------- packing -- */
 
+/* Elements of an operand: bfloat16, or float32 that are rounded to it when they are packed. */
+typedef struct source {
+    const uint16_t *halves;          /* or NULL: */
+    const float    *floats;
+} source;
+
+static source source_of(const void *operand, bool rounds)
+{
+    return rounds ? (source){ .floats = operand } : (source){ .halves = operand };
+}
+
+static source from(source s, int64_t i)
+{
+    return s.halves ? (source){ .halves = s.halves + i } : (source){ .floats = s.floats + i };
+}
+
 EDDY_WITH_AVX2 EDDY_TILE_INLINE void widen_8(float *to, const uint16_t *from)
 {
-    const __m128i halves = _mm_loadu_si128((const void *)from);
-    _mm256_storeu_si256((void *)to, _mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
+    _mm256_storeu_si256((void *)to, eddy__widened_8(from));
 }
 
-EDDY_WITH_AVX2 static void widen(float *to, const uint16_t *from, int64_t n)
+EDDY_WITH_AVX2 EDDY_TILE_INLINE void round_8(float *to, const float *from)
+{
+    _mm256_storeu_si256((void *)to, eddy__rounded_8(from));
+}
+
+/* n elements in float32. */
+EDDY_WITH_AVX2 static void widen(float *to, source s, int64_t n)
 {
     int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) widen_8(to + i, from + i);
-    for (; i < n; i++) {
-        const uint32_t bits = (uint32_t)from[i] << 16;
-        memcpy(to + i, &bits, sizeof bits);
-    }
+    if (s.halves) for (; i + LANES <= n; i += LANES) widen_8(to + i, s.halves + i);
+    else for (; i + LANES <= n; i += LANES) round_8(to + i, s.floats + i);
+    for (; i < n; i++)
+        to[i] = eddy__f32_of_bf16(s.halves ? s.halves[i] : eddy__bf16_of_f32(s.floats[i]));
 }
 
-/* to[j * ldto + i] = from[i * ldfrom + j] for i < rows, j < columns; at most MOST columns. A row of
+/* to[j * ldto + i] = s[i * lds + j] for i < rows, j < columns; at most MOST columns. A row of
  * `to` may be written up to the next multiple of eight. */
-static void widen_turned(float *to, int64_t ldto, const uint16_t *from, int64_t ldfrom,
-                         int64_t rows, int64_t columns)
+static void widen_turned(float *to, int64_t ldto, source s, int64_t lds, int64_t rows,
+                         int64_t columns)
 {
     enum { ROWS = 32, MOST = EDDY_TILE_ROWS * STRIPS };
     float straight[ROWS * MOST];
     for (int64_t i = 0; i < rows; i += ROWS) {
         const int64_t n = eddy__min(ROWS, rows - i);
-        for (int64_t j = 0; j < n; j++)
-            widen(straight + j * MOST, from + (i + j) * ldfrom, columns);
+        for (int64_t j = 0; j < n; j++) widen(straight + j * MOST, from(s, (i + j) * lds), columns);
         eddy__gemm_transpose(to + i, ldto, straight, MOST, n, columns);
     }
 }
 
-/* Columns [c, c + n) of b, panel by panel. */
+/* A row of `strips` strips, which are `size` apart, in vectors. */
+EDDY_WITH_AVX2 EDDY_TILE_INLINE void widen_strips(float *to, int64_t size, source s, int64_t strip,
+                                                  int64_t strips)
+{
+    for (int64_t j = 0; j < strip; j += LANES) {
+        float *at = to + j;
+        if (s.halves) {
+            for (int64_t i = 0; i < strips; i++, at += size)
+                widen_8(at, s.halves + i * strip + j);
+        } else {
+            for (int64_t i = 0; i < strips; i++, at += size)
+                round_8(at, s.floats + i * strip + j);
+        }
+    }
+}
+
+/* Columns [0, n) of k rows, in strips, which are `size` apart; each row of a strip is written up to
+ * the next multiple of eight, and read as far unless only the first `whole_row` elements of a row
+ * may be read. */
+EDDY_WITH_AVX2 static void pack_columns(float *to, int64_t strip, int64_t size, source s,
+                                        int64_t lds, int64_t k, int64_t n, int64_t whole_row)
+{
+    const int64_t wide = whole(strip, LANES), strips = parts(n, strip);
+    const int64_t quick = whole_row < wide ? 0 : eddy__min((whole_row - wide) / strip + 1, strips);
+    for (int64_t x = 0; x < k; x++, to += strip, s = from(s, lds)) {
+        const char *ahead = s.halves ? (const void *)(s.halves + AHEAD * lds)
+                                     : (const void *)(s.floats + AHEAD * lds);
+        for (int64_t i = 0; i < n; i += LINE) __builtin_prefetch(ahead + (s.halves ? 2 : 4) * i);
+        widen_strips(to, size, s, strip, quick);
+        for (int64_t i = quick; i < strips; i++)
+            widen(to + i * size, from(s, i * strip), eddy__min(strip, n - i * strip));
+    }
+}
+
+/* Columns [c, c + n) of b, panel by panel; some at once, as more of them would be written to the
+ * same sets of a cache. */
 static void pack_b(const eddy_product *p, const form *f, float *to, int64_t c, int64_t n)
 {
-    enum { ROWS = 16, STEP = EDDY_TILE_ROWS * STRIPS };
-    const uint16_t *b = p->b;
-    b += p->transpose_b ? c * p->ldb : c;
-    for (int64_t q0 = 0; q0 < p->k && !eddy__stopped(p->stop); q0 += ROWS)
-        for (int64_t j = 0; j < n && !p->transpose_b; j += f->panel)
-            for (int64_t q = q0; q < eddy__min(q0 + ROWS, p->k); q++)
-                widen(to + j * p->k + q * f->panel, b + q * p->ldb + j, eddy__min(f->panel, n - j));
+    enum { AT_ONCE = 8, STEP = EDDY_TILE_ROWS * STRIPS };
+    const source  b = from(source_of(p->b, p->round_b), p->transpose_b ? c * p->ldb : c);
+    const int64_t some = AT_ONCE * f->panel, size = f->panel * p->k;
+    for (int64_t j = 0; j < n && !p->transpose_b && !eddy__stopped(p->stop); j += some)
+        pack_columns(to + j * p->k, f->panel, size, from(b, j), p->ldb, p->k,
+                     eddy__min(some, n - j), p->n - c - j);
     for (int64_t j = 0; j < n && p->transpose_b && !eddy__stopped(p->stop); j += f->panel)
         for (int64_t q = 0; q < p->k; q += STEP)
-            widen_turned(to + j * p->k + q * f->panel, f->panel, b + j * p->ldb + q, p->ldb,
+            widen_turned(to + j * p->k + q * f->panel, f->panel, from(b, j * p->ldb + q), p->ldb,
                          eddy__min(f->panel, n - j), eddy__min(STEP, p->k - q));
 }
 
@@ -106,10 +163,12 @@ static void pack_b(const eddy_product *p, const form *f, float *to, int64_t c, i
 static void pack_a(const eddy_product *p, const form *f, float *to, int64_t r, int64_t n,
                    int64_t q, int64_t k)
 {
-    const uint16_t *a = p->a;
-    if (p->transpose_a) widen_turned(to, f->a_step, a + q * p->lda + r, p->lda, k, n);
+    const source a = source_of(p->a, p->round_a);
+    if (p->transpose_a)
+        pack_columns(to, f->strip, f->strip * f->a_step, from(a, q * p->lda + r), p->lda, k, n,
+                     p->m - r);
     for (int64_t i = 0; i < n && !p->transpose_a; i++)
-        widen(to + i * f->a_step, a + (r + i) * p->lda + q, k);
+        widen(to + i * f->a_step, from(a, (r + i) * p->lda + q), k);
 }
 
 /* --------------------------------------------------------------------- blocks -- */
@@ -118,14 +177,14 @@ static void pack_a(const eddy_product *p, const form *f, float *to, int64_t r, i
 static void finish(const eddy_product *p, const form *f, float *sums, float *room, int64_t r,
                    int64_t n, int64_t c, int64_t columns)
 {
-    const uint16_t *bias = p->bias, *residual = p->residual;
+    const source bias = source_of(p->bias, false), residual = source_of(p->residual, false);
     eddy_product    wide = *p;
     wide.y = sums, wide.ldy = f->width;
-    if (bias) widen(room, bias + c, columns), wide.bias = room;
+    if (p->bias) widen(room, from(bias, c), columns), wide.bias = room;
     room += f->width;
-    for (int64_t i = 0; i < n && residual; i++)
-        widen(room + i * f->width, residual + (r + i) * p->ldr + c, columns);
-    if (residual) wide.residual = room, wide.ldr = f->width;
+    for (int64_t i = 0; i < n && p->residual; i++)
+        widen(room + i * f->width, from(residual, (r + i) * p->ldr + c), columns);
+    if (p->residual) wide.residual = room, wide.ldr = f->width;
     const float by = (float)p->alpha;
     for (int64_t i = 0; i < n * f->width && by != 1; i++) sums[i] *= by;
     eddy__product_finish(&wide, 0, n, 0, columns);
@@ -144,19 +203,19 @@ static void multiply(const eddy_product *p, const form *f, float *scratch, int64
     float *a = scratch, *b = a + packed_a(f), *sums = b + packed_b(f, p->k);
     float *room = sums + f->rows * f->width;
     pack_a(p, f, a, r, n, q, k);
-    for (int64_t i = 0; i < n; i += f->strip) {
-        const int      rows = (int)eddy__min(f->strip, n - i);
-        eddy_gemm_tile t = { .s = a + i * f->a_step, .v_step = f->panel, .ldy = f->width, .k = k,
-                             .s_row = f->a_step, .s_step = 1, .onto = q > 0 };
-        for (int64_t j = 0; j < columns; j += f->panel) {
+    for (int64_t j = 0; j < columns; j += f->panel)
+        for (int64_t i = 0; i < n; i += f->strip) {
+            const int      rows = (int)eddy__min(f->strip, n - i);
+            eddy_gemm_tile t = { .s = a + i * f->a_step, .v = b + j * p->k + q * f->panel,
+                                 .y = sums + i * f->width + j, .v_step = f->panel, .k = k,
+                                 .s_row = p->transpose_a ? 1 : f->a_step, .ldy = f->width,
+                                 .s_step = p->transpose_a ? f->strip : 1, .onto = q > 0 };
             t.columns = (int)eddy__min(f->panel, columns - j);
-            t.v = b + j * p->k + q * f->panel;
-            t.y = sums + i * f->width + j;
-            f->tiles->apart[rows - 1][t.columns > f->tiles->lanes](&t);
+            (p->transpose_a ? f->tiles->packed : f->tiles->apart)
+                [rows - 1][t.columns > f->tiles->lanes](&t);
         }
-        if (q + k == p->k)
-            finish(p, f, sums + i * f->width, room, r + i, rows, c, columns);
-    }
+    for (int64_t i = 0; i < n && q + k == p->k; i += f->strip)
+        finish(p, f, sums + i * f->width, room, r + i, eddy__min(f->strip, n - i), c, columns);
 }
 
 void eddy__half_block(const eddy_product *p, int64_t r0, int64_t r1, int64_t c0, int64_t c1,

@@ -1,6 +1,7 @@
 /* half_product.h -- products of bfloat16 matrices with the tiles of float32: operands are widened
- * while they are packed, and results are rounded while they are in the cache. The sums, each one
- * chain along the inner size, are those of the tiles for float32 operands. */
+ * while they are packed, or rounded if they are float32, and results are rounded while they are in
+ * the cache. The sums, each one chain along the inner size, are those of the tiles for float32
+ * operands. */
 #ifndef EDDY_OPS_KERNELS_MATMUL_HALF_PRODUCT_H
 #define EDDY_OPS_KERNELS_MATMUL_HALF_PRODUCT_H
 

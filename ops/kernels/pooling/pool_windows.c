@@ -1,6 +1,7 @@
 /* pool_windows.c -- pooling windows along one to three axes: their sizes, and the loops over
  * them. */
 #include "graph/base/thread_pool.h"
+#include "ops/kernels/elementwise/half_casts.h"
 #include "ops/kernels/pooling/pool_windows.h"
 #include "graph/base/cpu.h"
 #include "graph/base/min_max.h"
@@ -127,6 +128,9 @@ typedef void window_loop(const eddy_window_work *w, int64_t from, int64_t to);
 typedef struct window_run {
     const eddy_window_work *work;
     window_loop            *loop;
+    /* For bfloat16: the pieces of an example, and its elements of x, v and y. */
+    int64_t                 pieces, x, v, y;
+    float                  *scratch;
 } window_run;
 
 static void run_piece(void *arg, int64_t from, int64_t to, int worker)
@@ -136,13 +140,53 @@ static void run_piece(void *arg, int64_t from, int64_t to, int worker)
     r->loop(r->work, from, to);
 }
 
-/* Runs the loop over n pieces of `size` elements each. */
+/* The floats of an example of x, v and y. */
+static int64_t example_of(const eddy_window_work *w) { return (2 * w->places + w->windows) * w->c; }
+
+/* An example of `from`, if there is one, in float32. */
+static const float *widened(float *to, const void *from, int64_t example, int64_t n)
+{
+    const void *x[] = { (const uint16_t *)from + example * n };
+    if (from) eddy__half_to_f32(EDDY_BFLOAT16)(n, to, x, NULL);
+    return from ? to : NULL;
+}
+
+/* Converts each example, and runs the loop over all its pieces. */
+static void run_examples(void *arg, int64_t from, int64_t to, int worker)
+{
+    const window_run *r = arg;
+    eddy_window_work  w = *r->work;
+    float *x = r->scratch + worker * example_of(&w), *v = x + r->x, *y = v + r->v;
+    w.batch = 1;
+    w.y = y;
+    for (int64_t e = from; e < to; e++) {
+        w.x = widened(x, r->work->x, e, r->x);
+        w.v = widened(v, r->work->v, e, r->v);
+        r->loop(&w, 0, r->pieces);
+        eddy__f32_to_half(EDDY_BFLOAT16)(r->y, (uint16_t *)r->work->y + e * r->y,
+                                         (const void *[]){ y }, NULL);
+    }
+}
+
+/* Runs the loop over n pieces of each example, of `size` elements each; `back`: v is dy. */
 static void run(const eddy_kernel *k, const eddy_window_work *w, window_loop *loop, int64_t n,
-                int64_t size)
+                int64_t size, bool back)
 {
     enum { GRAIN = 65536 };
-    window_run r = { w, loop };
-    eddy__parallel_or_stop(k, n, GRAIN / (size + 1) + 1, run_piece, &r);
+    const int64_t places = w->places * w->c, windows = w->windows * w->c;
+    window_run r = { w, loop, .pieces = n, .x = w->x ? places : 0, .scratch = k->scratch };
+    r.v = !w->v ? 0 : back ? windows : places;
+    r.y = back ? places : windows;
+    if (k->out[0]->type.dtype == EDDY_BFLOAT16)
+        eddy__parallel_or_stop(k, w->batch, GRAIN / (n * (size + 1)) + 1, run_examples, &r);
+    else eddy__parallel_or_stop(k, w->batch * n, GRAIN / (size + 1) + 1, run_piece, &r);
+}
+
+/* The type that the loops compute in. */
+static eddy_dtype type_of(const eddy_kernel *k)
+{
+    const eddy_dtype y = k->out[0]->type.dtype;
+    return y == EDDY_BFLOAT16 ? EDDY_FLOAT32 : y;
 }
 
 /* Runs the loop over the lines of y, each of which reads about its share of x. */
@@ -150,12 +194,12 @@ static void run_lines(const eddy_kernel *k, const eddy_window_work *w, window_lo
 {
     const int64_t lines = lines_of(w);
     if (lines == 0) return;
-    run(k, w, loop, w->batch * lines, (w->places / lines + w->axis[2].out) * w->c);
+    run(k, w, loop, lines, (w->places / lines + w->axis[2].out) * w->c, false);
 }
 
 void eddy__window_max(const eddy_kernel *k, const eddy_window_work *w)
 {
-    run_lines(k, w, EDDY_BEST_FOR_TYPE(max_lines, FOR_FLOATS, k->out[0]->type.dtype));
+    run_lines(k, w, EDDY_BEST_FOR_TYPE(max_lines, FOR_FLOATS, type_of(k)));
 }
 
 void eddy__window_mean(const eddy_kernel *k, const eddy_window_work *w)
@@ -175,10 +219,10 @@ void eddy__window_back(const eddy_kernel *k, const eddy_window_work *work)
     const int64_t chunks = (w.c + w.chunk - 1) / w.chunk;
     const int64_t width = w.c < w.chunk ? w.c : w.chunk;
     if (w.places == 0) return;
-    const eddy_dtype d = k->out[0]->type.dtype;
+    const eddy_dtype d = type_of(k);
     window_loop *loop = w.x ? EDDY_BEST_FOR_TYPE(max_back, FOR_FLOATS, d)
                             : EDDY_BEST_FOR_TYPE(mean_back, FOR_FLOATS, d);
-    run(k, &w, loop, w.batch * chunks, w.places * width);
+    run(k, &w, loop, chunks, w.places * width, true);
 }
 
 /* ---------------------------------------------------------------- kernels -- */
@@ -236,6 +280,8 @@ eddy_status eddy__window_prepare(eddy_kernel *k, const eddy_window_attrs *a, edd
     for (int i = 0; i < n && a->count_include_pad && !eddy__window_padding_is(a, "ADAPTIVE"); i++)
         w->share = (w->share > 0 ? w->share : 1) * (double)a->ksize.at[i];
     find_alike(w);
+    if (k->in[0]->type.dtype == EDDY_BFLOAT16)
+        k->scratch_size += (size_t)(eddy__max(k->threads, 1) * example_of(w)) * sizeof(float);
     return EDDY_OK;
 }
 

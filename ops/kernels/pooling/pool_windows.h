@@ -48,6 +48,15 @@ typedef struct eddy_window_work {
     bool             all;
 } eddy_window_work;
 
+/* Whether the kernels for maxima of x take and yield bfloat16: they convert an example at a time,
+ * in the cache. */
+static inline bool eddy__window_widens(eddy_type x)
+{
+    enum { FEWEST = 8, MOST = 1 << 16 };
+    return x.dtype == EDDY_BFLOAT16 && x.shape.dim[0] >= FEWEST &&
+           eddy_shape_count(x.shape) / x.shape.dim[0] <= MOST;
+}
+
 /* The arrangement of x and its windows, as k->state. */
 eddy_status eddy__window_prepare(eddy_kernel *k, const eddy_window_attrs *a, eddy_shape x,
                                  eddy_shape y);
