@@ -91,6 +91,7 @@ static void plan_pairs(eddy_gemm *g)
 bool eddy__gemm_plan(eddy_gemm *g, const eddy_product *p)
 {
     g->packed = NULL;
+    g->requests = false;
     g->pairs = p->pairs;
     g->tiles = p->pairs ? eddy__gemm_pair_tiles : eddy__gemm_tiles_used();
     g->k = p->pairs ? p->k / 2 : p->k;
@@ -260,6 +261,7 @@ void eddy__gemm_pack(eddy_gemm *g, const eddy_kernel *k, int operand)
     if (g->dots || g->transposed) return;       /* then it is the operand of the rows */
     if (g->rows <= g->strip && !g->pairs && !is_row(g)) return;     /* then it is read once */
     g->packed = eddy__kernel_packed(k, operand, &p);
+    g->requests = g->packed && g->s_apart && !g->pack_s && !g->pairs;
 }
 
 bool eddy__gemm_plan_row(eddy_gemm *g, const eddy_product *p, const eddy_kernel *k, int b)
@@ -310,6 +312,9 @@ static eddy_gemm_tile_fn tile_fn(const eddy_gemm *g, const eddy_gemm_tile *t, in
     const eddy_gemm_tiles *tiles = g->tiles;
     if (g->dots) return tiles->dots->fn[rows - 1][t->columns - 1];
     if (is_row(g)) return tiles->row;
+    if (g->requests && t->columns == g->panel && t->k % EDDY_REQUEST_STEPS == 0 &&
+        tiles->requesting[rows - 1])
+        return tiles->requesting[rows - 1];
     return (t->s_row == 1 ? tiles->packed : tiles->apart)[rows - 1][t->columns > tiles->lanes];
 }
 
@@ -355,6 +360,7 @@ static void some_strips(const eddy_gemm *g, const eddy_product *p, int64_t r0, i
             t.y = (float *)p->y + r * y_row + (c + j) * y_column;
             t.ldy = p->ldy;
             t.onto = beta == 1;
+            if (g->requests) t.next = t.v + v_panel + i * v_panel / strips;
             for (int64_t x = 0; t.onto && x < n; x++)     /* the y of the next panel */
                 __builtin_prefetch(t.y + x * y_row + g->panel * y_column);
             if (plain) tile_fn(g, &t, (int)n)(&t);

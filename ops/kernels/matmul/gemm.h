@@ -15,6 +15,7 @@ typedef struct eddy_gemm {
     bool    s_apart;                  /* elements along k are neighbors in s */
     bool    pack_s, pack_v;           /* whether a strip, a panel is packed first */
     const float *packed;              /* all of v, packed before the run; NULL: it is not */
+    bool    requests;                 /* tiles request a part of the next panel */
     bool    v_transposed;             /* the columns of v are far apart: packing transposes it */
     int     strip, panel;             /* rows and columns of a tile */
     int64_t rows, columns, k;

@@ -20,6 +20,7 @@ typedef struct eddy_gemm_tile {
     int64_t      s_row, s_step, v_step, ldy, k;
     int          columns;
     bool         onto;
+    const float *next;                      /* see `requesting` */
 } eddy_gemm_tile;
 typedef void (*eddy_gemm_tile_fn)(const eddy_gemm_tile *t);
 
@@ -35,6 +36,8 @@ extern const eddy_gemm_dots eddy__gemm_dots_avx2, eddy__gemm_dots_avx512;
 /* The columns of the tile of a single row. */
 enum { EDDY_ROW_COLUMNS = 64 };
 
+enum { EDDY_REQUEST_STEPS = 8 };
+
 /* The loops for one instruction set. */
 typedef struct eddy_gemm_tiles {
     int rows, lanes;                 /* most rows of a tile; elements of a vector */
@@ -44,6 +47,9 @@ typedef struct eddy_gemm_tiles {
     /* One row and EDDY_ROW_COLUMNS columns of a packed operand, of which each element is used only
      * once: as many chains of additions as loads need. `onto` is ignored. */
     eddy_gemm_tile_fn row;
+    /* [rows - 1], or NULL: whole tiles of packed columns for s_step 1 and k a multiple of
+     * EDDY_REQUEST_STEPS, which request a line of `next` in so many steps. */
+    eddy_gemm_tile_fn requesting[EDDY_TILE_ROWS];
 } eddy_gemm_tiles;
 
 /* The tiles for eddy__instructions_used(); NULL if there are none and BLAS is used. */

@@ -111,6 +111,8 @@ static const subject subjects[] = {
       finished_product, true },
     { "blocks", { 2, { 40, 1000 } }, { 2, { 1000, 700 } }, EDDY_FLOAT32,
       product, true },
+    { "blocks of whole steps", { 2, { 50, 768 } }, { 2, { 768, 100 } }, EDDY_FLOAT32,
+      product, true },
     { "transposed", { 2, { 100, 500 } }, { 2, { 90, 500 } }, EDDY_FLOAT32,
       turned, false },
     { "a batch", { 3, { 3, 8, 64 } }, { 2, { 64, 80 } }, EDDY_FLOAT32,
