@@ -193,7 +193,7 @@ static const problem groups[][WAYS] = {
       { "Hessian of logsumexp(x A'), n 500", row_hessian, N } },
     { { "Jacobian, 10 000 residuals by 5", tall, PARAMETERS },
       { "Jacobian, 10 000 residuals by 5, by rows", tall_by_rows, PARAMETERS },
-      { "Jacobian, 10 000 residuals by 5, by blocks of rows of 8 MiB", tall_in_blocks, PARAMETERS } },
+      { "Jacobian, 10 000 residuals by 5, by blocks of 8 MiB", tall_in_blocks, PARAMETERS } },
     { { "Hessian of a chain of 1000", chain, 1000 },
       { "Hessian of a chain of 1000, sparse", sparse_chain, 1000 } },
     { { "Hessian of a chain of 100 000, sparse", sparse_chain, 100000 } },

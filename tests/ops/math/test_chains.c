@@ -112,8 +112,8 @@ static uint64_t random_steps(int first, int round)
     const int length = 1 + (int)next(EDDY_CHAIN_MOST);
     for (int i = 0; i < length; i++) {
         const uint64_t op = i == 0 ? (uint64_t)first : 1 + next(EDDY_CHAIN_OPS - 1);
-        const uint64_t b = i == 0 ? (uint64_t)round % EDDY_CHAIN_OPERANDS : next(EDDY_CHAIN_OPERANDS);
-        const uint64_t c = i == 0 ? (uint64_t)round / EDDY_CHAIN_OPERANDS : next(EDDY_CHAIN_OPERANDS);
+        const uint64_t n = EDDY_CHAIN_OPERANDS, b = i == 0 ? (uint64_t)round % n : next(n);
+        const uint64_t c = i == 0 ? (uint64_t)round / n : next(n);
         steps |= (op | b << 4 | c << 7) << i * EDDY_CHAIN_BITS;
     }
     return steps;
@@ -129,7 +129,7 @@ START_TEST(steps_have_the_bits_of_operations)
     const void     *x[EDDY_CHAIN_OPERANDS];
     seed = 1;
     for (int k = 0; k < EDDY_CHAIN_OPERANDS; k++) {
-        char *at = (char *)room[k] + (k % 2 ? size : 0);    /* not all at the beginning of a vector */
+        char *at = (char *)room[k] + (k % 2 ? size : 0);    /* not all begin a vector */
         fill(t.dtype, MOST, at);
         x[k] = at;
     }
