@@ -9,35 +9,36 @@
 #define SQRT_HALF      0.70710678118654752440
 #define SQRT_2_BY_PI   0.79788456080286535588      /* the square root of 2 / pi */
 #define INV_SQRT_PI    0.56418958354775628695
+#define INV_SQRT_PI_LOW 7.66772980658294037e-18
 #define HALF_SQRT_PI   0.88622692545275801365
 #define SQRT_2_PI      2.50662827463100050242
 #define NORMAL_DENSITY 0.39894228040143267794      /* at 0 */
 
 /* ------------------------------------------------------------ complements -- */
 
-/* e^(scale x*x): the square of x's first 24 bits is exact. */
-EDDY_INLINE double exp_square(double x, double scale)
-{
-    const double high = (double)(float)x;
-    return eddy__exp_f64(scale * high * high) * eddy__exp_f64(scale * (x - high) * (x + high));
-}
-
-/* e^(u*u) (1 - erf u) for u >= 0; from 10, the asymptotic series in powers of 1 / (2 u*u). Here and
- * below, all alternatives are computed and one is selected, so that loops become vectors. */
-EDDY_INLINE double erfcx_above_0(double u)
+/* e^(u*u) (1 - erf u) for u >= 0 as the result + *low; from 10, the asymptotic series in powers of
+ * 1 / (2 u*u). Here and below, all alternatives are computed and one is selected, so that loops
+ * become vectors. */
+EDDY_INLINE double erfcx_above_0(double u, double *low)
 {
     enum { TERMS = 13 };
-    const double near = eddy__erfcx_f64(u > 28.0 ? 28.0 : u), t = 0.5 / (u * u);
+    const double near = eddy__erfcx_f64(u > 28.0 ? 28.0 : u, low), t = 0.5 / (u * u);
     double sum = 1;
-    for (int k = TERMS; k > 0; k--) sum = 1 - (2 * k - 1) * t * sum;
-    return u < 10 ? near : sum * INV_SQRT_PI / u;
+    for (int k = TERMS; k > 1; k--) sum = 1 - (2 * k - 1) * t * sum;
+    *low = u < 10 ? *low : 0;
+    return u < 10 ? near : (INV_SQRT_PI - (INV_SQRT_PI * t * sum - INV_SQRT_PI_LOW)) / u;
 }
 
+/* Below 0, 2 e^(x*x) less the value at -x; from n = 1024 on, infinity. */
 EDDY_INLINE double erfcx_of(double x)
 {
-    const double below = exp_square(x, 1) * eddy__erfc_f64(x), above = erfcx_above_0(fabs(x));
-    const double y = x < 0 ? below : above;
-    return x < -26.7 ? (double)INFINITY : y;
+    double       low, n;
+    const double u = fabs(x), above = erfcx_above_0(u, &low);
+    const double part = eddy__gauss_parts_f64(u > 28.0 ? 28.0 : u, -1.0, &n);
+    const double small = eddy__power_of_2_f64(n > 60.0 ? -60.0 : -n);
+    const double size = eddy__power_of_2_f64(n > 1024.0 ? 1024.0 : n);
+    const double below = (2.0 + ((2.0 * part - low * small) - above * small)) * size;
+    return x < 0 ? below : above + low;
 }
 
 /** y = 1 - erf x, accurate to rounding even where it is small.
@@ -84,9 +85,14 @@ UNARY(erfcx, "Erfcx", "Erfcx", FLOATS, erfcx_of(x), Mul(dy, erfcx_slope(x)))
 
 EDDY_INLINE double log_ndtr_of(double x)
 {
-    const double u = SQRT_HALF * fabs(x);
-    const double below = eddy__log_f64(0.5 * erfcx_above_0(u)) - 0.5 * x * x;
-    const double above = eddy__log1p_f64(-eddy__ndtr_f64(-fabs(x)));
+    double       low, tail_low, n;
+    const double y = erfcx_above_0(SQRT_HALF * fabs(x), &low), log = eddy__log_f64(0.5 * y);
+    const double square = 0.5 * x * x, below = log + (low / (y > 0 ? y : 1) - square);
+    const double v = fabs(x) > 40 ? 40 : fabs(x), high = eddy__ndtr_tail_f64(v, &tail_low, &n);
+    const double tail = eddy__scaled_f64(high, n), less = eddy__scaled_f64(tail_low, n);
+    const double sum = 1 - tail, rest = ((1 - sum) - tail) - less;
+    const double above = tail < 0x1p-54 ? -eddy__scaled_f64(high + tail_low, n)
+                                        : eddy__log_of_sum_f64(sum, rest);
     return x < 0 ? below : above;
 }
 

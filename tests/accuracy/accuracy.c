@@ -53,6 +53,8 @@ static const function functions[] = {
     { &eddy_op_cbrt, mpfr_cbrt, cbrtl, 1, 8, 0, 2, REAL },
     { &eddy_op_erfc, mpfr_erfc, erfcl, -6, 27.3, 0, 2, REAL },
     { &eddy_op_ndtr, exact_ndtr, ndtr_filter, -38.5, 9, 0, 2, REAL },
+    { &eddy_op_erfcx, exact_erfcx, erfcx_filter, -26.7, 30, 0, 2, REAL },
+    { &eddy_op_log_ndtr, exact_log_ndtr, log_ndtr_filter, -20, 9, 0, 2, REAL },
     { &eddy_op_polygamma, exact_trigamma, trigamma_filter, 0, 9, 0.5, 2, RIGHT },  /* order 1 */
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };

@@ -32,13 +32,14 @@ uint64_t random_word(uint64_t i);
 void     argument(const function *f, uint64_t i, double x[2], bool *boundary);
 
 /* exact.c, filter.c: parts of the value, two of a complex number, in PRECISION bits and in long
- * double. The filter gives 0 where it knows nothing. */
+ * double. False where the filter knows nothing. */
 int      exact_parts(const function *f, const double x[2], mpfr_t y[2]);
-void     filter_parts(const function *f, const double x[2], long double y[2]);
-exact_fn exact_sigmoid, exact_logit, exact_softplus, exact_ndtr, exact_gelu, exact_lgamma,
-         exact_trigamma;
+bool     filter_parts(const function *f, const double x[2], long double y[2]);
+exact_fn exact_sigmoid, exact_logit, exact_softplus, exact_ndtr, exact_gelu, exact_erfcx,
+         exact_log_ndtr, exact_lgamma, exact_trigamma;
 filter_fn exp_filter, sin_filter, cos_filter, tan_filter, sigmoid_filter, logit_filter,
-          softplus_filter, ndtr_filter, gelu_filter, digamma_filter, trigamma_filter;
+          softplus_filter, ndtr_filter, gelu_filter, erfcx_filter, log_ndtr_filter,
+          digamma_filter, trigamma_filter;
 
 /* filter.c: prepares digamma_filter and trigamma_filter. */
 void prepare_filters(void);

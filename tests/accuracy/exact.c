@@ -49,6 +49,57 @@ int exact_gelu(mpfr_t y, const mpfr_t x, mpfr_rnd_t r)
     return mpfr_mul(y, y, x, r);
 }
 
+/* y = e^(x^2) erfc x, from 100 on by the asymptotic series in powers of 1 / (2 x^2). */
+int exact_erfcx(mpfr_t y, const mpfr_t x, mpfr_rnd_t r)
+{
+    mpfr_t square, term;
+    mpfr_inits2(2 * PRECISION, square, term, (mpfr_ptr)NULL);
+    mpfr_sqr(square, x, r);
+    if (mpfr_cmp_ui(x, 100) < 0) {
+        mpfr_erfc(term, x, r);
+        mpfr_exp(y, square, r);
+    } else {
+        mpfr_set_ui(y, 1, r);
+        mpfr_set_ui(term, 1, r);
+        mpfr_mul_2ui(square, square, 1, r);
+        for (int k = 1; k < 20; k++) {
+            mpfr_mul_si(term, term, 1 - 2 * k, r);
+            mpfr_div(term, term, square, r);
+            mpfr_add(y, y, term, r);
+        }
+        mpfr_const_pi(term, r);
+        mpfr_sqrt(term, term, r);
+        mpfr_mul(term, term, x, r);
+        mpfr_ui_div(term, 1, term, r);
+    }
+    mpfr_mul(y, y, term, r);
+    mpfr_clears(square, term, (mpfr_ptr)NULL);
+    return 0;
+}
+
+/* y = the logarithm of the normal distribution function. */
+int exact_log_ndtr(mpfr_t y, const mpfr_t x, mpfr_rnd_t r)
+{
+    mpfr_t u;
+    mpfr_init2(u, 2 * PRECISION);
+    mpfr_sqrt_ui(u, 2, r);
+    mpfr_div(u, x, u, r);
+    if (mpfr_sgn(x) >= 0) {
+        mpfr_erfc(y, u, r);
+        mpfr_div_si(y, y, -2, r);
+        mpfr_log1p(y, y, r);
+    } else {
+        mpfr_neg(u, u, r);
+        exact_erfcx(y, u, r);
+        mpfr_div_ui(y, y, 2, r);
+        mpfr_log(y, y, r);
+        mpfr_sqr(u, u, r);
+        mpfr_sub(y, y, u, r);
+    }
+    mpfr_clear(u);
+    return 0;
+}
+
 int exact_lgamma(mpfr_t y, const mpfr_t x, mpfr_rnd_t r)
 {
     int sign;

@@ -97,6 +97,28 @@ long double ndtr_filter(long double x)
 
 long double gelu_filter(long double x) { return x * ndtr_filter(x); }
 
+/* e^(x^2) erfc x, from 10 on by the asymptotic series. */
+long double erfcx_filter(long double x)
+{
+    enum { TERMS = 25 };
+    const long double square = x * x, t = 0.5L / square;
+    if (x < 10) {
+        const long double high = (float)x, low = x - high;
+        const long double lost = ((high * high - square) + 2 * high * low) + low * low;
+        const long double y = erfcl(x) * exp_filter(square);
+        return isinf(y) ? y : y + y * lost;
+    }
+    long double sum = 1;
+    for (int k = TERMS; k > 0; k--) sum = 1 - (2 * k - 1) * t * sum;
+    return sum * 0.56418958354775628695L / x;
+}
+
+long double log_ndtr_filter(long double x)
+{
+    if (x >= 0) return log1pl(-ndtr_filter(-x));
+    return logl(0.5L * erfcx_filter(-x * 0.70710678118654752440L)) - 0.5L * x * x;
+}
+
 /* -------------------------------------------------- digamma and its derivative -- */
 
 /* Between 1 and 9, polynomials that interpolate MPFR's values, in Newton's form, for cells of the
@@ -209,20 +231,26 @@ void prepare_filters(void)
 
 /* ------------------------------------------------------------------ two numbers -- */
 
-/* ln |x + iy|: beside the unit circle, from the exact square less 1. */
-static long double log_size(double x, double y)
+/* *size = ln |x + iy|: beside the unit circle, from the exact square less 1; false where that has
+ * too few digits. */
+static bool log_size(double x, double y, long double *size)
 {
     const double      u = fabs(x) > fabs(y) ? x : y, v = fabs(x) > fabs(y) ? y : x;
     const long double square = (long double)u * u + (long double)v * v;
-    if (!(square > 0.5L && square < 1.5L)) return 0.5L * logl(square);
+    if (!(square > 0.5L && square < 1.5L)) {
+        *size = 0.5L * logl(square);
+        return true;
+    }
     const double      high = u * u, low = fma(u, u, -high);
     const double      small = v * v, small_low = fma(v, v, -small);
     const long double less = (((long double)high - 1) + small) + ((long double)low + small_low);
-    return fabsl(less) > 0x1p-56L && small > 0x1p-960 ? 0.5L * log1pl(less) : 0;
+    *size = 0.5L * log1pl(less);
+    return fabsl(less) > 0x1p-56L && small > 0x1p-960;
 }
 
-void filter_parts(const function *f, const double x[2], long double y[2])
+bool filter_parts(const function *f, const double x[2], long double y[2])
 {
+    bool known = true;
     if (f->filter != NULL) {
         y[0] = f->filter(x[0]);
     } else if (f->form == POWER) {
@@ -232,7 +260,8 @@ void filter_parts(const function *f, const double x[2], long double y[2])
         y[0] = size * circular(x[1], 1);
         y[1] = size * circular(x[1], 0);
     } else {
-        y[0] = log_size(x[0], x[1]);
+        known = log_size(x[0], x[1], &y[0]);
         y[1] = atan2l(x[1], x[0]);
     }
+    return known;
 }

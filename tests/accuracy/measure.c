@@ -45,23 +45,25 @@ static double error_of(long double y, const mpfr_t exact)
     return error;
 }
 
-/* Whether the error of y may be above `limit` units, as far as the filter's value f tells. */
+/* Whether the error of y may be above `limit` units, as far as the filter's value f tells: a value
+ * below the least number of long double is 0 too, so 0 tells nothing. */
 static bool may_exceed(double y, long double f, double limit)
 {
+    if (f == 0) return true;
     if (y != y) return f == f;
     const double near = (double)f;
     if (!(fabs(near) < (double)INFINITY) || !(fabs(y) < (double)INFINITY)) return near != y;
     return fabsl(y - f) > limit * 0x1p-52 * power_of(near);
 }
 
-static void ask(row *r, const double x[2], const double *y, const long double *f)
+static void ask(row *r, const double x[2], const double *y, const long double *f, bool known)
 {
     const int parts = exact_parts(r->f, x, r->exact);
     r->asked++;
     for (int k = 0; k < parts; k++) {
         const double error = error_of(y[k], r->exact[k]);
         if (!(error <= r->worst)) r->worst = error, r->at[0] = x[0], r->at[1] = x[1];
-        if (f[k] == 0 || !(fabsl(f[k]) < 0x1p1023L)) continue;
+        if (!known || !(fabsl(f[k]) < 0x1p1023L)) continue;
         const double own = error_of(f[k], r->exact[k]);
         if (!(own <= r->filter_error)) r->filter_error = own;
     }
@@ -85,11 +87,11 @@ static bool run_block(row *r, uint64_t from)
     if (r->f->op->tile(types, &type)(BLOCK, out, operands, NULL) != EDDY_OK) return false;
     for (int i = 0; i < BLOCK; i++) {
         long double f[2];
-        filter_parts(r->f, x[i], f);
-        bool asked = boundary[i] || random_word(~(from + (uint64_t)i)) % SOME == 0;
+        const bool known = filter_parts(r->f, x[i], f);
+        bool asked = !known || boundary[i] || random_word(~(from + (uint64_t)i)) % SOME == 0;
         for (int k = 0; k < parts; k++)
             asked = asked || may_exceed(out[parts * i + k], f[k], r->worst - MARGIN);
-        if (asked) ask(r, x[i], &out[parts * i], f);
+        if (asked) ask(r, x[i], &out[parts * i], f, known);
     }
     return true;
 }

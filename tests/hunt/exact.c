@@ -28,6 +28,7 @@ void exact_end(void)
         free(chunks[c]);
         chunks[c] = NULL;
     }
+    exact_forget();
     mpfr_free_cache();
 }
 

@@ -31,5 +31,8 @@ typedef num exact_fn(const eddy_node *node, int n, const num *x);
 exact_fn *exact_function(const char *op);
 /* Special functions: error functions, gamma, beta and Bessel functions. */
 exact_fn *exact_special_function(const char *op);
+/* fn(node, n, x), which does not depend on the node, computed once for the same numbers. */
+num  exact_remembered(exact_fn *fn, const eddy_node *node, int n, const num *x);
+void exact_forget(void);
 
 #endif

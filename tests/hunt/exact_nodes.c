@@ -51,7 +51,8 @@ static void run_elements(exact_node *n, const exact_operand *in)
     for (int64_t i = 0; i < n->count[0]; i++) {
         for (int k = 0; k < inputs; k++)
             x[k] = exact_element(&in[k], exact_broadcast_from(n->shape[0], in[k].shape, i));
-        n->y[0][i] = n->fn(n->node, inputs, x);
+        n->y[0][i] = n->special ? exact_remembered(n->fn, n->node, inputs, x)
+                                : n->fn(n->node, inputs, x);
     }
 }
 
@@ -319,6 +320,7 @@ bool exact_node_begin(exact_node *n)
     const char *op = n->node->op->name;
     const bool  two = is_complex(n->node);
     n->fn = two ? NULL : exact_function(op);
+    n->special = exact_special_function(op) != NULL;
     n->complex_fn = two ? exact_complex_function(op) : NULL;
     if (n->fn) n->run = run_elements;
     else if (n->complex_fn) n->run = run_complex_elements;

@@ -41,6 +41,7 @@ struct exact_node {
     const eddy_array *base[EXACT_OUTPUTS];   /* the outputs at the point */
     exact_run  *run;
     exact_fn   *fn;
+    bool        special;                     /* fn takes long */
     exact_complex_fn *complex_fn;
     exact_probe probe;
 };

@@ -22,6 +22,7 @@ static const char *const safe = "TensorFlow's rule where an operand is 0";
 static const char *const equal =
     "TensorFlow's rule: 0 for equal values, and digits lost with the differences of near ones";
 static const char *const zeros = "a norm or deviation has no derivative where it is 0";
+static const char *const no_power = "x^(a-1), which is 0, times the logarithm of x = 0";
 static const char *const products = "a product of elements is beyond the largest number";
 
 static const explanation explanations[] = {
@@ -78,6 +79,9 @@ static const explanation explanations[] = {
     { "Angle", NULL, HUNT_KINK, 0, 0, 0, "the angle of 0 has no derivative" },
     { "Svd", "full", HUNT_ERROR, 0, 0, 100, "the differences of the values are rounded away" },
     { "Svd", "cond", HUNT_ERROR, 0, 0, 100, "the differences of the values are rounded away" },
+    { "Svd", "cond", HUNT_NAN, 0, 0, 100, "the smallest value is rounded to 0" },
+    { "Igamma", NULL, HUNT_NAN, 0, 0, 0, no_power },
+    { "Igammac", NULL, HUNT_NAN, 0, 0, 0, no_power },
     { "Svd", "squares of values", HUNT_ZERO | HUNT_ERROR, 0, 0, 0, equal },
     { "SelfAdjointEigV2", "squares of values", HUNT_ZERO | HUNT_ERROR, 0, 0, 0, equal },
     { "Svd", "u s^3 v'", HUNT_ZERO | HUNT_ERROR, 0, 0, 0, equal },
@@ -157,7 +161,7 @@ static const char *explain_complex(const finding *f)
     const bool on_axis = f->at[0][0] == 0 || f->at[1][0] == 0;
     if (on_axis && fabs(fabs(f->got) - fabs(f->want)) <= 1e-3 * fabs(f->want))
         return "complex: on a branch cut, of its other side, as in TensorFlow";
-    return is_in(f->row->op, lengths, 3) ? explain_formula(f) : NULL;
+    return f->is_formula || is_in(f->row->op, lengths, 3) ? explain_formula(f) : NULL;
 }
 
 /* Functions whose derivatives are powers of their arguments, or have sums of large terms. */
@@ -167,7 +171,7 @@ static bool is_of_powers(const finding *f)
                                          "Xlogy", "EuclideanNorm", "GeluGrad", "GeluTanhGrad",
                                          "ScaledDotProductAttention", "PackedSelfAttention",
                                          "CachedAttention", "SegmentProd",
-                                         "UnsortedSegmentProd" };
+                                         "UnsortedSegmentProd", "Igamma", "Igammac", "Betainc" };
     return is_in(f->row->op, names, sizeof names / sizeof *names);
 }
 

@@ -2,7 +2,8 @@
  * at 0, at the ends of the numbers, at pairs of equal, near and distant numbers, beside differences
  * in MPFR.
  *
- *   hunt [OP]... [-v] [-1 | -2 | -3]      some operations; all findings; of so many inputs
+ *   hunt [OP]... [FIRST:LAST] [-v] [-1 | -2 | -3]
+ *       some operations; rows of these numbers; all findings; of so many inputs
  *
  * Prints what was tried, what was found and is explained, and fails if something is not. */
 #include "tests/hunt/hunt.h"
@@ -57,13 +58,20 @@ static int only_inputs(int argc, char **argv)
     return 0;
 }
 
-static bool is_asked_for(const sweep_row *r, int argc, char **argv)
+/* Row i, from 0 on; in arguments and lines the numbers begin at 1. */
+static bool is_asked_for(int row, int argc, char **argv)
 {
-    bool      any = false;
-    const int n = only_inputs(argc, argv);
+    const sweep_row *r = hunt_row_at(row);
+    bool             any = false;
+    int              first, last;
+    const int        n = only_inputs(argc, argv);
     if (n && r->n != n) return false;
     for (int i = 1; i < argc; i++) {
         if (argv[i][0] == '-') continue;
+        if (sscanf(argv[i], "%d:%d", &first, &last) == 2) {
+            if (row + 1 < first || row + 1 > last) return false;
+            continue;
+        }
         any = true;
         const bool how = r->how && *r->how;
         if (strcmp(argv[i], how ? r->how : r->op) == 0) return true;
@@ -72,8 +80,9 @@ static bool is_asked_for(const sweep_row *r, int argc, char **argv)
 }
 
 /* In both element types, once more with complex inputs if the row takes them. */
-static bool hunt_types(const sweep_row *r)
+static bool hunt_types(int row)
 {
+    const sweep_row *r = hunt_row_at(row);
     static const eddy_dtype dtypes[] = { EDDY_FLOAT32, EDDY_FLOAT64 };
     const hunt_counts before = counts;
     const clock_t start = clock();
@@ -84,7 +93,7 @@ static bool hunt_types(const sweep_row *r)
         hunted |= hunt_row(r, dtypes[d], false, report, &skipped, &counts);
         if (r->unary || r->binary) hunted |= hunt_row(r, dtypes[d], true, report, &none, &counts);
     }
-    printf("%-24s %-28s ", r->op, r->how ? r->how : "");
+    printf("%3d %-24s %-28s ", row + 1, r->op, r->how ? r->how : "");
     if (!hunted) printf("not hunted: %s\n", skipped);
     else printf("%6ld points, %6ld numbers, %5ld refused, %ld unexplained, %.1f s\n",
                 counts.points - before.points, counts.compared - before.compared,
@@ -99,7 +108,7 @@ int main(int argc, char **argv)
     int hunted = 0;
     for (int i = 1; i < argc; i++) verbose = verbose || strcmp(argv[i], "-v") == 0;
     for (int i = 0; i < hunt_count(); i++)
-        if (is_asked_for(hunt_row_at(i), argc, argv)) hunted += hunt_types(hunt_row_at(i));
+        if (is_asked_for(i, argc, argv)) hunted += hunt_types(i);
     printf("%d of %d rows, %ld points, %ld numbers, %ld refused; %ld findings explained, %ld not\n",
            hunted, hunt_count(), counts.points, counts.compared, counts.refused, explained,
            unexplained);

@@ -202,11 +202,16 @@ EDDY_INLINE double eddy__acos_f64(double x)
 
 /* -------------------------------------------------------------- hyperbolic -- */
 
-/* With t = e^|x| - 1, |sinh x| = (t + t / (t + 1)) / 2. */
+/* With t = e^|x| - 1 and q = t / (1 + t), |sinh x| = (t + q) / 2, where the rounding errors of t,
+ * 1 + t and t + q are added; 1 / (1 + t) is 1 - q. */
 EDDY_INLINE double eddy__sinh_f64(double x)
 {
-    const double u = fabs(x), t = eddy__expm1_f64(u > 40.0 ? 40.0 : u);
-    const double near = 0.5 * (t + t / (t + 1.0));
+    double n;
+    const double u = fabs(x), p = eddy__exp_parts_f64(u > 40.0 ? 40.0 : u, &n);
+    const double half = eddy__power_of_2_f64(n - 1.0), a = p * half, b = half - 0.5, sum = a + b;
+    const double t = 2.0 * sum, lost = 2.0 * (a - (sum - b)), by = 1.0 + t, q = t / by, y2 = t + q;
+    const double rest = lost + (lost - q * (eddy__less_sum_f64(by, t) + lost)) * (1.0 - q);
+    const double near = 0.5 * (y2 + ((q - (y2 - t)) + rest));
     const double y = u > 20.0 ? eddy__half_exp_f64(u) : near;
     return u < 0x1p-27 ? x : x == x ? eddy__with_sign_f64(y, x) : x;
 }
@@ -235,11 +240,15 @@ EDDY_INLINE double eddy__asinh_f64(double x)
     return u < 0x1p-27 || x != x ? x : y;
 }
 
-/* With t = x - 1, ln(1 + t + sqrt(t (2 + t))). */
+/* With t = x - 1, ln(1 + t + sqrt(t (2 + t))), where 2 + t = v + 1. */
 EDDY_INLINE double eddy__acosh_f64(double x)
 {
-    const double v = x > 0x1p28 ? 0x1p28 : x, t = v - 1.0;
-    const double near = eddy__log1p_f64(t + sqrt(t * (2.0 + t)));
+    const double v = x > 0x1p28 ? 0x1p28 : x, t = v - 1.0, by = v + 1.0, by_low = 1.0 - (by - v);
+    const double square = t * by, s = sqrt(square), sum = t + s, u = 1.0 + sum;
+    const double less = t * by_low - eddy__less_product_f64(square, t, by);
+    const double low = eddy__root_rest_f64(square, s) + (s > 0.0 ? 0.5 * less / s : 0.0);
+    const double lost = (t - (sum - s)) + low;
+    const double near = eddy__log_of_sum_f64(u, eddy__less_sum_f64(u, sum) + lost);
     const double far = x < (double)INFINITY ? eddy__log_of_double_f64(x) : x;
     return x < 1.0 ? (double)NAN : x > 0x1p28 ? far : near;
 }
@@ -247,7 +256,10 @@ EDDY_INLINE double eddy__acosh_f64(double x)
 /* ln(1 + 2u / (1 - u)) / 2. */
 EDDY_INLINE double eddy__atanh_f64(double x)
 {
-    const double u = fabs(x), y = 0.5 * eddy__log1p_f64(2.0 * u / (1.0 - u));
+    const double u = fabs(x), by = 1.0 - u, by_low = (1.0 - by) - u, q = 2.0 * u / by;
+    const double low = (eddy__less_product_f64(2.0 * u, q, by) - q * by_low) / by;
+    const double sum = 1.0 + q, lost = eddy__less_sum_f64(sum, q) + low;
+    const double y = 0.5 * eddy__log_of_sum_f64(sum, lost);
     const double found = u > 1.0 ? (double)NAN : eddy__with_sign_f64(y, x);
     return u < 0x1p-27 || x != x ? x : found;
 }

@@ -212,15 +212,25 @@ EDDY_INLINE double eddy__log_f64(double x)
     return eddy__log_edges_f64(x, eddy__log_join_f64(n, f));
 }
 
-/* ln(1 + x): the rounding error of u = 1 + x is scaled like u and added to f. */
-EDDY_INLINE double eddy__log1p_f64(double x)
+/* ln(u + low) for a low of some roundings of u, which is scaled like u and added to f. */
+EDDY_INLINE double eddy__log_of_sum_f64(double u, double low)
 {
     double n;
-    const double u = 1.0 + x, lost = x < 1.0 ? x - (u - 1.0) : 1.0 - (u - x);
     const double f = eddy__log_parts_f64(u, &n);
-    const double part = n > 60.0 ? 0.0 : lost * eddy__power_of_2_f64(n > 60.0 ? 0.0 : -n);
-    const double y = eddy__log_join_f64(n, f + part);
-    return fabs(x) < 0x1p-54 ? x : eddy__log_edges_f64(u, y);
+    const double part = n > 60.0 ? 0.0 : low * eddy__power_of_2_f64(n > 60.0 ? 0.0 : -n);
+    return eddy__log_edges_f64(u, eddy__log_join_f64(n, f + part));
+}
+
+/* The rounding error of u = 1 + x. */
+EDDY_INLINE double eddy__less_sum_f64(double u, double x)
+{
+    return x < 1.0 ? x - (u - 1.0) : 1.0 - (u - x);
+}
+
+EDDY_INLINE double eddy__log1p_f64(double x)
+{
+    const double u = 1.0 + x, y = eddy__log_of_sum_f64(u, eddy__less_sum_f64(u, x));
+    return fabs(x) < 0x1p-54 ? x : y;
 }
 
 /* ln(1 + e^x) for x <= 0, where n is 0 or 1. */
@@ -290,10 +300,10 @@ EDDY_INLINE double eddy__erfc_tail_f64(double u, double *low, double *n)
     return eddy__tail_quotient_f64(EDDY_ERFC_FIRST_F64, eddy__erfc_more_f64(u), part, u, low);
 }
 
-/* e^(u*u) (1 - erf u) for u >= 0. */
-EDDY_INLINE double eddy__erfcx_f64(double u)
+/* e^(u*u) (1 - erf u) for u >= 0, as the result + *low. */
+EDDY_INLINE double eddy__erfcx_f64(double u, double *low)
 {
-    return (EDDY_ERFC_FIRST_F64 + eddy__erfc_more_f64(u)) / (1.0 + u);
+    return eddy__tail_quotient_f64(EDDY_ERFC_FIRST_F64, eddy__erfc_more_f64(u), 0.0, u, low);
 }
 
 /* In the same way, for v >= 0, e^(v*v/2) times half of 1 - erf(v / root 2) is q / (1 + v). */

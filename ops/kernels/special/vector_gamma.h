@@ -173,7 +173,8 @@ EDDY_INLINE double eddy__digamma_f64(double x)
 /* ----------------------------------------------------------------- trigamma -- */
 
 /* The derivative of digamma: with r = 1 / z, r + r^2 / 2 + ..., where the rest is a series from 7 on and
- * (r + r^2 / 2) p / q from 1/2 to 7. The error of r, and that of the pole at 0, are corrected. */
+ * (r + r^2 / 2) p / q below. Up to 3/4, that at 1 + x and the pole 1 / x^2 are added. The errors of r
+ * and of the pole are corrected. */
 EDDY_INLINE double eddy__trigamma_f64(double x)
 {
     static const double p[] = {
@@ -188,7 +189,7 @@ EDDY_INLINE double eddy__trigamma_f64(double x)
         0.16666666666666588, -0.033333333329578066, 0.023809520843535024,
         -0.033332448347928124, 0.07563038412232145, -0.24352274207487526, 0.7885465026066979,
     };
-    const int    low = fabs(x) < 0.5, back = x <= -0.5;
+    const int    low = x > -0.5 && x < 0.75, back = x <= -0.5;
     const double z = low ? 1 + x : back ? 1 - x : x;
     const int    far = z >= 7;
     const double q_z = far ? 1 : EDDY_POWERS(q, z), by_both = 1 / (z * q_z), r = q_z * by_both;
