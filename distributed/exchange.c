@@ -81,10 +81,12 @@ static bool combine_short(eddy_call *call, size_t bytes, int64_t from, int64_t c
     return true;
 }
 
-/* Combines a part of the other rank's array, of two ranks, with this rank's. */
+/* Combines a part of the other rank's array, of two ranks, with this rank's. A part may end within a
+ * complex number, whose parts are combined like real numbers. */
 static void combine_part(void *at, size_t before, void *part, size_t bytes)
 {
     combination *k = at;
+    const eddy_dtype d = eddy_dtype_real((eddy_dtype)k->call->mine->header.dtype);
     const void  *own = k->own + before;
     char        *out = k->out + before;
     k->parts[0] = out;
@@ -93,8 +95,8 @@ static void combine_part(void *at, size_t before, void *part, size_t bytes)
         k->parts[0] = part;
         k->parts[1] = (void *)(uintptr_t)own;
     } else if (own != out) memcpy(out, own, bytes);
-    eddy__combine((eddy_dtype)k->call->mine->header.dtype, reduction_of(k->call), 2, k->parts,
-                  (int64_t)(bytes / size_of(k->call)), out, k->work);
+    eddy__combine(d, reduction_of(k->call), 2, k->parts, (int64_t)(bytes / eddy_dtype_size(d)), out,
+                  k->work);
 }
 
 /* Begins to send each rank its share of `in`, and to receive those of this rank, which `combine`

@@ -275,6 +275,35 @@ bool collectives_agree(eddy_communicator *c)
     return all_kinds(c, EDDY_FLOAT64, 1e-12) && all_kinds(c, EDDY_FLOAT32, 1e-6);
 }
 
+/* Long enough for rings to begin anew, within a complex number. */
+static bool complex_agrees(eddy_communicator *c, eddy_dtype d)
+{
+    const int64_t n = 300001;
+    const int     ranks = eddy_communicator_size(c), me = eddy_communicator_rank(c);
+    const double  sum = ranks * (ranks - 1) / 2.0;
+    eddy_array   *a = eddy_array_new(d, EDDY_SHAPE(n)), *want = eddy_array_new(d, EDDY_SHAPE(n));
+    eddy_array   *got = NULL;
+    for (int64_t i = 0; i < n; i++) {
+        const double re = (double)(i % 101), im = (double)(i % 89);
+        eddy_array_set_complex(a, i, re + me, im - me);
+        eddy_array_set_complex(want, i, ranks * re + sum, ranks * im - sum);
+    }
+    eddy_graph *g = eddy_graph_new();
+    eddy_tensor y = eddy_all_reduce(c, eddy_constant(g, a));
+    const bool  ok = runs_to(c, g, 1, &y, &got) &&
+                    expect(c, eddy_array_equal(got, want), "the sum of %s differs", eddy_dtype_name(d));
+    eddy_array_free(got);
+    eddy_array_free(want);
+    eddy_array_free(a);
+    eddy_graph_free(g);
+    return ok;
+}
+
+bool complex_numbers_agree(eddy_communicator *c)
+{
+    return complex_agrees(c, EDDY_COMPLEX64) && complex_agrees(c, EDDY_COMPLEX128);
+}
+
 bool integers_agree(eddy_communicator *c)
 {
     return all_kinds(c, EDDY_INT32, 0) && all_kinds(c, EDDY_INT64, 0) &&

@@ -26,6 +26,7 @@ bool expect(const eddy_communicator *c, bool ok, const char *format, ...)
 /* The programs of each file. */
 bool collectives_agree(eddy_communicator *c);
 bool integers_agree(eddy_communicator *c);
+bool complex_numbers_agree(eddy_communicator *c);
 bool halves_agree(eddy_communicator *c);
 bool groups_agree(eddy_communicator *c);
 bool arrays_agree(eddy_communicator *c);

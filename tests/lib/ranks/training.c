@@ -231,6 +231,7 @@ bool traces_show_collectives(eddy_communicator *c)
 const rank_scenario rank_scenarios[] = {
     { "collectives", collectives_agree },
     { "integers", integers_agree },
+    { "complex numbers", complex_numbers_agree },
     { "halves", halves_agree },
     { "groups", groups_agree },
     { "arrays", arrays_agree },
