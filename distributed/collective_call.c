@@ -142,7 +142,7 @@ bool eddy__collective_receive(eddy_call *call, int from, void *data, size_t byte
     return add(call, w->transport->receive(w->context, call->c->ranks[from], data, bytes, &e), &e);
 }
 
-bool eddy__collective_receive_parts(eddy_call *call, int from, size_t bytes, eddy_take_part *take,
+bool eddy__collective_receive_parts(eddy_call *call, int from, size_t bytes, eddy_take_part take,
                                     void *taker)
 {
     const eddy_world *w = call->c->world;

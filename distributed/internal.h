@@ -116,7 +116,7 @@ enum { EDDY_MESSAGES = 4 };
 bool eddy__collective_send(eddy_call *call, int to, const void *data, size_t bytes);
 bool eddy__collective_receive(eddy_call *call, int from, void *data, size_t bytes);
 /* The same with `take` for each part; false without an error if the transport cannot. */
-bool eddy__collective_receive_parts(eddy_call *call, int from, size_t bytes, eddy_take_part *take,
+bool eddy__collective_receive_parts(eddy_call *call, int from, size_t bytes, eddy_take_part take,
                                     void *taker);
 bool eddy__collective_finish(eddy_call *call);
 /* Fails this call, and with it all ranks; returns false. */

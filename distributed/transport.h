@@ -16,7 +16,7 @@ extern "C" {
 typedef struct eddy_message eddy_message;
 
 /* Takes a part of a message that comes. */
-typedef void eddy_take_part(void *taker, size_t before, void *part, size_t bytes);
+typedef void (*eddy_take_part)(void *taker, size_t before, void *part, size_t bytes);
 
 /* The functions of a transport; each receives the context that was given with the table. One thread
  * at a time calls them; `fail` may be called at any time. */
@@ -43,7 +43,7 @@ typedef struct eddy_transport {
      * other, in memory that it may change, and how many bytes came before it. Each part except for the
      * last has a multiple of 8 bytes. NULL if messages of this rank do not come so; then `receive` is
      * called. */
-    eddy_message *(*receive_parts)(void *context, int from, size_t bytes, eddy_take_part *take,
+    eddy_message *(*receive_parts)(void *context, int from, size_t bytes, eddy_take_part take,
                                    void *taker);
 } eddy_transport;
 

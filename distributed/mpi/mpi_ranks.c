@@ -134,7 +134,7 @@ static eddy_message *mpi_receive(void *context, int from, void *data, size_t byt
     return begin(context, false, from, data, bytes, error);
 }
 
-static eddy_message *mpi_receive_parts(void *context, int from, size_t bytes, eddy_take_part *take,
+static eddy_message *mpi_receive_parts(void *context, int from, size_t bytes, eddy_take_part take,
                                        void *taker)
 {
     mpi_rank     *r = context;

@@ -142,7 +142,7 @@ static void lonely_close(void *context)
 }
 
 static const eddy_transport lonely = { "lonely", lonely_send, lonely_receive, lonely_wait,
-                                       lonely_cancel, lonely_fail, lonely_close };
+                                       lonely_cancel, lonely_fail, lonely_close, NULL };
 static const eddy_transport incomplete = { .name = "incomplete", .close = lonely_close };
 
 static eddy_communicator *communicator_new(int rank, int size, eddy_error *error)
