@@ -49,9 +49,12 @@ COMPUTING := tests/lib/% tests/fuzz/% tests/session/compile/test_placing.c \
 LEVEL_OF = $(or $(if $(filter $(LOOPS),$1),-O3),$(if $(filter-out $(COMPUTING),$(filter $(TESTS),$1)),-O0),$(if $(filter $(GRAPH_CODE),$1),-O1),$(if $(filter $(COLD),$1),-O2),-O3)
 # With sanitizers, tests take twice as long to compile with -O1 as with -O0, and loops that are unrolled
 # by hand up to four minutes; gcc takes half a minute for the tiles of products, with which the examples
-# under sanitizers spend most of their time. NOT_OPTIMIZED: patterns of other files.
+# under sanitizers spend most of their time. Four more files, one of which takes 20 s with -O1 and 2 with
+# -O0, lose a tenth of the time of tests with fused loops. NOT_OPTIMIZED: patterns of other files.
 UNROLLED := $(patsubst %,ops/kernels/convolution/conv_tiles_%.c,plain avx2 avx512 bfloat16) \
-            $(if $(findstring clang,$(CC)),$(patsubst %,ops/kernels/%.c,matmul/gemm_tiles matmul/gemm_dots pooling/pool_windows))
+            ops/math/fused_elementwise.c \
+            $(patsubst %,ops/kernels/%.c,matmul/quantized_tiles pooling/pool_windows convolution/depthwise_conv) \
+            $(if $(findstring clang,$(CC)),$(patsubst %,ops/kernels/%.c,matmul/gemm_tiles matmul/gemm_dots))
 SLOW_TO_COMPILE := $(if $(findstring -fsanitize=,$(CFLAGS)),tests/% $(UNROLLED))
 OPT_OF   = $(if $(filter $(SLOW_TO_COMPILE) $(NOT_OPTIMIZED),$1),-O0,$(OPT:-O3=$(LEVEL_OF)))
 # Loops for AVX-512 for the elements that remain, which some files have many of, take space only.

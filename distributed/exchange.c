@@ -81,8 +81,8 @@ static bool combine_short(eddy_call *call, size_t bytes, int64_t from, int64_t c
     return true;
 }
 
-/* Combines a part of the other rank's array, of two ranks, with this rank's. A part may end within a
- * complex number, whose parts are combined like real numbers. */
+/* Combines a part of the other rank's array, of two ranks, with this rank's. It may end within a
+ * complex number, whose real and imaginary parts are combined like real numbers. */
 static void combine_part(void *at, size_t before, void *part, size_t bytes)
 {
     combination *k = at;

@@ -293,8 +293,8 @@ static bool fetch_both(twin *t, eddy_feeds feeds, eddy_list fetches)
     return status == EDDY_OK;
 }
 
-/* Several outputs in one run, since a graph may have thousands; one by one after an error, which some
- * nodes give on purpose, so that the others have values. */
+/* Several outputs in one run, since a graph may have thousands; one by one after an error, which
+ * some nodes give on purpose, so that the others have values. */
 static void fetch_group(twin *t, eddy_feeds feeds, eddy_list fetches)
 {
     if (fetch_both(t, feeds, fetches) || fetches.count == 1) return;

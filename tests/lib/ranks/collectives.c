@@ -291,7 +291,8 @@ static bool complex_agrees(eddy_communicator *c, eddy_dtype d)
     eddy_graph *g = eddy_graph_new();
     eddy_tensor y = eddy_all_reduce(c, eddy_constant(g, a));
     const bool  ok = runs_to(c, g, 1, &y, &got) &&
-                    expect(c, eddy_array_equal(got, want), "the sum of %s differs", eddy_dtype_name(d));
+                    expect(c, eddy_array_equal(got, want), "the sum of %s differs",
+                           eddy_dtype_name(d));
     eddy_array_free(got);
     eddy_array_free(want);
     eddy_array_free(a);
