@@ -47,8 +47,8 @@ EDDY_API eddy_communicator *eddy_communicator_group(eddy_communicator *c, const 
  * run. NULL is allowed. */
 EDDY_API void eddy_communicator_free(eddy_communicator *c);
 
-/* A child of fork() is no rank: it must not use the communicators of its parent, whose locks may be held,
- * nor run graphs with collectives. */
+/* A child of fork() is not a rank: it must neither use the communicators of its parent, whose locks may
+ * be held, nor run graphs with collectives. */
 
 /* Makes an error of this rank every rank's: their waits, now and later, end with EDDY_CLOSED and
  * "rank 1 failed: TEXT". For errors outside of collectives, such as a file that a rank cannot read. */

@@ -31,34 +31,38 @@ static share even_share(int64_t count, int n, int r)
 
 /* ----------------------------------------------------------------- combining -- */
 
-/* Memory for combining: `n` arrays of `count` elements, and pointers to them. */
+/* Memory for combining, which stays until the call has ended: `n` arrays of `count` elements, and
+ * pointers to them. */
 typedef struct combination {
     void  **parts;
     char   *room;
     void   *work;
     size_t  bytes;                   /* of a part, with padding */
-    /* with two ranks, parts are combined as they come: how, what this rank has, and where to */
+    /* with two ranks, parts may be combined as they come: the call, the elements of this rank, where
+     * the result belongs, and whether it is so */
     const eddy_call *call;
     const char      *own;
     char            *out;
     bool             as_they_come;
 } combination;
 
-static bool combination_begin(eddy_call *call, int64_t count, combination *k)
+static size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+static combination *combination_new(eddy_call *call, int64_t count)
 {
-    const int    n = call->c->n;
-    const size_t align = 64, pointers = ((size_t)n * sizeof(void *) + align - 1) / align * align;
-    *k = (combination){ 0 };
-    k->bytes = ((size_t)count * size_of(call) + align - 1) / align * align;
+    const int        n = call->c->n;
     const eddy_dtype d = (eddy_dtype)call->mine->header.dtype;
-    char            *at = eddy__collective_scratch(
-        call, pointers + (uint64_t)n * k->bytes + eddy__combine_work(d, n));
-    if (!at) return false;
-    k->parts = (void **)(void *)at;
-    k->room = at + pointers;
-    k->work = k->room + (size_t)n * k->bytes;
-    for (int r = 0; r < n; r++) k->parts[r] = k->room + (size_t)r * k->bytes;
-    return true;
+    const size_t     bytes = aligned((size_t)count * size_of(call));
+    const size_t     own = aligned(sizeof(combination)), pointers = aligned((size_t)n * sizeof(void *));
+    char *at = eddy__collective_scratch(
+        call, own + pointers + (uint64_t)n * bytes + eddy__combine_work(d, n));
+    if (!at) return NULL;
+    combination *k = (combination *)(void *)at;
+    *k = (combination){ .parts = (void **)(void *)(at + own), .room = at + own + pointers,
+                        .bytes = bytes, .call = call };
+    k->work = k->room + (size_t)n * bytes;
+    for (int r = 0; r < n; r++) k->parts[r] = k->room + (size_t)r * bytes;
+    return k;
 }
 
 static void combine(eddy_call *call, combination *k, int64_t count, void *out)
@@ -71,13 +75,13 @@ static void combine(eddy_call *call, combination *k, int64_t count, void *out)
 /* Combines the elements that came with the headers, of the `bytes` of each rank. */
 static bool combine_short(eddy_call *call, size_t bytes, int64_t from, int64_t count, void *out)
 {
-    combination k;
-    if (!combination_begin(call, 0, &k)) return false;
+    combination *k = combination_new(call, 0);
+    if (!k) return false;
     for (int r = 0; r < call->c->n; r++) {
         if (!eddy__collective_came(call, r, bytes)) return false;
-        k.parts[r] = call->packets[r].data + (size_t)from * size_of(call);
+        k->parts[r] = call->packets[r].data + (size_t)from * size_of(call);
     }
-    combine(call, &k, count, out);
+    combine(call, k, count, out);
     return true;
 }
 
@@ -99,22 +103,32 @@ static void combine_part(void *at, size_t before, void *part, size_t bytes)
                   k->work);
 }
 
+/* Of two ranks, begins to combine `bytes` as they come; NULL if the transport cannot. */
+static combination *combine_as_they_come(eddy_call *call, const char *own, void *out, size_t bytes)
+{
+    combination *k = call->c->n == 2 ? combination_new(call, 0) : NULL;
+    if (!k) return NULL;
+    k->own = own;
+    k->out = out;
+    k->as_they_come =
+        eddy__collective_receive_parts(call, 1 - call->c->me, bytes, combine_part, k);
+    return k->as_they_come ? k : NULL;
+}
+
 /* Begins to send each rank its share of `in`, and to receive those of this rank, which `combine`
- * will combine into `out`. */
-static bool begin_shares(eddy_call *call, const void *in, share (*of)(const void *shares, int r),
-                         const void *shares, void *out, combination *k)
+ * will combine into `out`. NULL with an error of the call. */
+static combination *begin_shares(eddy_call *call, const void *in,
+                                 share (*of)(const void *shares, int r), const void *shares,
+                                 void *out)
 {
     const eddy_communicator *c = call->c;
     const size_t             size = size_of(call);
     const share              mine = of(shares, c->me);
     const size_t             bytes = (size_t)mine.count * size;
     const char *own = (const char *)in + (size_t)mine.from * size;
-    if (!combination_begin(call, mine.count, k)) return false;
-    k->call = call;
-    k->own = own;
-    k->out = out;
-    k->as_they_come =
-        c->n == 2 && eddy__collective_receive_parts(call, 1 - c->me, bytes, combine_part, k);
+    combination *k = combine_as_they_come(call, own, out, bytes);
+    if (!k) k = combination_new(call, mine.count);
+    if (!k) return NULL;
     if (own != out) k->parts[0] = out;          /* where the result belongs */
     for (int i = 1; i < c->n; i++) {
         const int   from = (c->me + c->n - i) % c->n, to = (c->me + i) % c->n;
@@ -123,13 +137,13 @@ static bool begin_shares(eddy_call *call, const void *in, share (*of)(const void
              !eddy__collective_receive(call, from, k->parts[from], bytes)) ||
             !eddy__collective_send(call, to, (const char *)in + (size_t)theirs.from * size,
                              (size_t)theirs.count * size))
-            return false;
+            return NULL;
     }
-    if (k->as_they_come) return true;
+    if (k->as_they_come) return k;
     /* Only parts with an even number are changed. */
     if (c->me % 2 != 0 || own == out) k->parts[c->me] = (void *)(uintptr_t)own;
     else if (bytes > 0) memcpy(k->parts[c->me], own, bytes);
-    return true;
+    return k;
 }
 
 typedef struct even_shares {
@@ -192,11 +206,9 @@ static bool reduce_long(eddy_call *call, const char *in, char *out, int64_t coun
         const even_shares e = { count - i < most ? count - i : most, n };
         const share       mine = even_share(e.count, n, call->c->me);
         char             *to = out + (i + mine.from) * size;
-        combination       k;
-        if (!begin_shares(call, in + i * size, of_even, &e, to, &k) ||
-            !eddy__collective_finish(call))
-            return false;
-        combine(call, &k, mine.count, to);
+        combination *k = begin_shares(call, in + i * size, of_even, &e, to);
+        if (!k || !eddy__collective_finish(call)) return false;
+        combine(call, k, mine.count, to);
         if (!begin_spreading(call, out + i * size, &e, root)) return false;
     }
     return true;
@@ -243,10 +255,9 @@ bool eddy__reduce_scatter(eddy_call *call, const void *in, void *out, const int6
     const size_t     bytes = (size_t)(last.from + last.count) * size_of(call);
     if (!eddy__collective_meet(call, in, bytes)) return false;
     if (bytes <= EDDY_SHORT_BYTES) return combine_short(call, bytes, mine.from, mine.count, out);
-    combination k;
-    if (!begin_shares(call, in, of_rows, &s, out, &k) || !eddy__collective_finish(call))
-        return false;
-    combine(call, &k, mine.count, out);
+    combination *k = begin_shares(call, in, of_rows, &s, out);
+    if (!k || !eddy__collective_finish(call)) return false;
+    combine(call, k, mine.count, out);
     return true;
 }
 

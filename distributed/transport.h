@@ -15,7 +15,7 @@ extern "C" {
 /* A message that is being sent or received. */
 typedef struct eddy_message eddy_message;
 
-/* Takes a part of a message that comes. */
+/* Takes the `bytes` of a message that follow its first `before`. */
 typedef void (*eddy_take_part)(void *taker, size_t before, void *part, size_t bytes);
 
 /* The functions of a transport; each receives the context that was given with the table. One thread
@@ -39,10 +39,11 @@ typedef struct eddy_transport {
     void        (*fail)(void *context, eddy_status status, const char *text);
     /* The rank leaves: whoever waits for it gets an error. Frees the context. */
     void        (*close)(void *context);
-    /* Optional. As `receive`, of a message that is not written anywhere: `take` gets one part after the
-     * other, in memory that it may change, and how many bytes came before it. Each part except for the
-     * last has a multiple of 8 bytes. NULL if messages of this rank do not come so; then `receive` is
-     * called. */
+    /* Optional. Like `receive`, except that `take` gets the message, one part after the other. A part
+     * begins at a multiple of 8 bytes, in memory that `take` may change, and each part except for the
+     * last has a multiple of 8 bytes. `take` is called within `wait` only, by its thread, and not after
+     * `wait` or `cancel` has ended the message. NULL if messages of this rank cannot come so; `receive`
+     * is called then. */
     eddy_message *(*receive_parts)(void *context, int from, size_t bytes, eddy_take_part take,
                                    void *taker);
 } eddy_transport;

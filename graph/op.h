@@ -387,7 +387,8 @@ struct eddy_op_def {
      * reductions, the fold that they compute (ops/kernels/reduction/reduce_engine.h) */
     unsigned    variant;
     const struct eddy_fold *fold;
-    int         in_place_output, in_place_input;    /* for IN_PLACE, if not 0 and 0 */
+    /* for IN_PLACE: the output that may be computed in the memory of an input, and that input */
+    int         in_place_output, in_place_input;
     /* types and ranks that each input accepts, ended by a zeroed row (EDDY_INPUTS); others are
      * rejected before infer is called. NULL: infer checks everything */
     const eddy_input_def *inputs;

@@ -330,7 +330,9 @@ static const eddy_transport transport = {
 /* Starts MPI; what follows are calls of all ranks. */
 static bool start(mpi_rank *r, eddy_error *error)
 {
-    int started = 0, level = 0, code = MPI_Initialized(&started);
+    int started = 0, ended = 0, level = 0, code = MPI_Initialized(&started);
+    MPI_Finalized(&ended);
+    if (ended) return fail(error, EDDY_CLOSED, "MPI: it has ended, and cannot start again");
     if (code == MPI_SUCCESS && !started)
         code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
     else MPI_Query_thread(&level);

@@ -15,7 +15,8 @@ extern "C" {
  * communicator of all ranks. Freeing it waits until all ranks free theirs, and finalizes MPI if this
  * call has initialized it. Without mpirun, there is one rank. Ranks of one machine exchange messages
  * through memory that they share; EDDY_SHARED_MEMORY=no in the environment leaves this to MPI. NULL
- * with an error, and MPI is finalized then, too, if this call has initialized it. */
+ * with an error, and MPI is finalized then, too, if this call has initialized it; MPI cannot start
+ * again in the same process. */
 EDDY_API eddy_communicator *eddy_mpi_join(eddy_error *error);
 
 #ifdef __cplusplus

@@ -37,6 +37,7 @@ typedef struct channel {
 struct shared_memory {
     MPI_Comm comm;                   /* of the machine */
     MPI_Win  window;
+    bool     locked;                 /* this rank has begun its epoch */
     uint64_t bytes;                  /* of a ring, a power of two */
     int      size;                   /* of all ranks */
     channel *to, *from;              /* by rank */
@@ -144,7 +145,7 @@ void eddy__shared_memory_free(shared_memory *s)
 {
     if (!s) return;
     if (s->window != MPI_WIN_NULL) {
-        MPI_Win_unlock_all(s->window);
+        if (s->locked) MPI_Win_unlock_all(s->window);
         MPI_Win_free(&s->window);
     }
     if (s->comm != MPI_COMM_NULL) MPI_Comm_free(&s->comm);
@@ -188,9 +189,8 @@ static bool open_window(shared_memory *s, int n)
         return false;
     }
     MPI_Win_set_errhandler(s->window, MPI_ERRORS_RETURN);
-    const bool locked = MPI_Win_lock_all(MPI_MODE_NOCHECK, s->window) == MPI_SUCCESS &&
-                        MPI_Win_sync(s->window) == MPI_SUCCESS;
-    return agree(s->comm, locked) && agree(s->comm, MPI_Win_sync(s->window) == MPI_SUCCESS);
+    s->locked = MPI_Win_lock_all(MPI_MODE_NOCHECK, s->window) == MPI_SUCCESS;
+    return agree(s->comm, s->locked && MPI_Win_sync(s->window) == MPI_SUCCESS) && agree(s->comm, MPI_Win_sync(s->window) == MPI_SUCCESS);
 }
 
 /* The ring in the memory of the rank `at` of the machine. */

@@ -91,9 +91,9 @@ EDDY_INLINE double log_ndtr_of(double x)
     const double v = fabs(x) > 40 ? 40 : fabs(x), high = eddy__ndtr_tail_f64(v, &tail_low, &n);
     const double tail = eddy__scaled_f64(high, n), less = eddy__scaled_f64(tail_low, n);
     const double sum = 1 - tail, rest = ((1 - sum) - tail) - less;
-    const double above = tail < 0x1p-54 ? -eddy__scaled_f64(high + tail_low, n)
-                                        : eddy__log_of_sum_f64(sum, rest);
-    return x < 0 ? below : above;
+    const double near = x < 0 ? eddy__log_of_sum_f64(tail, less) : eddy__log_of_sum_f64(sum, rest);
+    const double above = x > 0 && tail < 0x1p-54 ? -eddy__scaled_f64(high + tail_low, n) : near;
+    return x < -1 ? below : above;
 }
 
 static eddy_tensor density(eddy_tensor x)

@@ -309,8 +309,8 @@ static bool may_take(const build *b, const ir_node *n, int k, const plan_root *r
 static int32_t overwritten(build *b, const ir_node *n, int k, eddy_buffer **at)
 {
     enum { MAY = EDDY_OP_ELEMENTWISE | EDDY_OP_IN_PLACE };
-    const int  first = n->op->in_place_input;
     const bool any = n->op->flags & EDDY_OP_ELEMENTWISE;
+    const int  first = any ? 0 : n->op->in_place_input;
     const int  end = any || n->n_inputs <= first ? n->n_inputs : first + 1;
     if (k != n->op->in_place_output || !(n->op->flags & MAY) ||
         (b->c->without & EDDY_PASS_IN_PLACE))

@@ -92,7 +92,7 @@ typedef struct widening {
     int32_t      *now;
     eddy_tensor **tensors;
     bool         *by_kernel;         /* by node: its kernel widens bfloat16 */
-    bool         *absent;            /* by node: a cast to bfloat16 that products make */
+    bool         *in_products;       /* by node: a cast to bfloat16 that products make */
     int32_t       barrier;           /* the last node in `to` that no loop takes */
 } widening;
 
@@ -231,40 +231,64 @@ static bool widens_itself(const ir_graph *f, const ir_node *n)
                                eddy__ir_type(f, n->inputs[n->n_inputs > 1]));
 }
 
-/* A variable that the plan updates, or an array that a run is given. */
-static bool is_given(const widening *w, const bool *updated, eddy_tensor x)
+/* By variable: the first node that updates it; 0 if none does. */
+static int32_t *first_updates(const widening *w)
 {
-    const ir_node *n = eddy__ir_node(w->from, x);
-    return n->variable >= 0 ? updated[n->variable] && x.output == BEFORE_RUN
-                            : n->feed >= 0 && !w->c->iterates;
+    const ir_graph *f = w->from;
+    int32_t *first = eddy__ir_alloc(w->c, (size_t)w->c->plan->n_variables + 1, sizeof *first);
+    for (int32_t id = 1; first && id <= f->size; id++) {
+        const ir_node *n = f->nodes[id];
+        if (!(n->op->flags & EDDY_OP_UPDATES)) continue;
+        const ir_node *x = eddy__ir_node(f, n->inputs[0]);
+        if (x->variable >= 0 && first[x->variable] == 0) first[x->variable] = id;
+    }
+    return first;
+}
+
+/* A cast to bfloat16 of a variable that the plan updates, or of an array that a run is given. */
+static bool may_be_in_products(const widening *w, const ir_node *n, const int32_t *first)
+{
+    if (!computes(n) || n->op != &eddy_op_cast || n->n_controls > 0 ||
+        n->outputs[0].dtype != EDDY_BFLOAT16 ||
+        eddy__ir_type(w->from, n->inputs[0]).dtype != EDDY_FLOAT32)
+        return false;
+    const ir_node *x = eddy__ir_node(w->from, n->inputs[0]);
+    return x->variable >= 0 ? first[x->variable] > 0 && n->inputs[0].output == BEFORE_RUN
+                            : x->feed >= 0 && !w->c->iterates;
+}
+
+/* Whether a product reads what t casts before an update could change it; behind the update, all of
+ * the variable would be copied for it. */
+static bool is_before_update(const widening *w, eddy_tensor t, int32_t product,
+                             const int32_t *first)
+{
+    const ir_node *cast = eddy__ir_node(w->from, t);
+    if (!w->in_products[t.node]) return true;
+    const ir_node *x = eddy__ir_node(w->from, cast->inputs[0]);
+    return x->variable < 0 || product < first[x->variable];
 }
 
 /* Finds the casts to bfloat16 that products make while they pack: a copy of a variable would live
  * from the forward pass to the gradient. Copies are made of variables that do not change, once for
- * many runs, and of computed values, which would live as long in float32. */
-static bool find_absent(widening *w)
+ * many runs, and of computed values, which would live as long in float32. Where values are checked,
+ * all casts stay, since they can make infinities. */
+static bool find_casts_in_products(widening *w)
 {
     const ir_graph *f = w->from;
-    bool *updated = eddy__ir_alloc(w->c, (size_t)w->c->plan->n_variables + 1, sizeof *updated);
-    if (!updated) return false;
-    for (int32_t id = 1; id <= f->size; id++) {
-        const ir_node *n = f->nodes[id];
-        if (!(n->op->flags & EDDY_OP_UPDATES)) continue;
-        const ir_node *x = eddy__ir_node(f, n->inputs[0]);
-        if (x->variable >= 0) updated[x->variable] = true;
-    }
+    const int32_t  *first = first_updates(w);
+    if (!first) return false;
     for (int32_t id = 1; id <= f->size; id++) {
         const ir_node *n = f->nodes[id];
         w->by_kernel[id] = computes(n) && widens_itself(f, n);
-        w->absent[id] = computes(n) && n->op == &eddy_op_cast && n->n_controls == 0 &&
-                        n->outputs[0].dtype == EDDY_BFLOAT16 &&
-                        eddy__ir_type(f, n->inputs[0]).dtype == EDDY_FLOAT32 &&
-                        is_given(w, updated, n->inputs[0]);
-        for (int i = w->by_kernel[id] && is_product(n->op) ? 2 : 0; i < n->n_inputs; i++)
-            w->absent[n->inputs[i].node] = false;
-        for (int i = 0; i < n->n_controls; i++) w->absent[n->controls[i]] = false;
+        w->in_products[id] =
+            !w->c->session->options.check_numerics && may_be_in_products(w, n, first);
+        const int operands = w->by_kernel[id] && is_product(n->op) ? 2 : 0;
+        for (int i = 0; i < n->n_inputs; i++)
+            if (i >= operands || !is_before_update(w, n->inputs[i], id, first))
+                w->in_products[n->inputs[i].node] = false;
+        for (int i = 0; i < n->n_controls; i++) w->in_products[n->controls[i]] = false;
     }
-    for (int i = 0; i < w->c->plan->n_fetches; i++) w->absent[f->fetches[i].node] = false;
+    for (int i = 0; i < w->c->plan->n_fetches; i++) w->in_products[f->fetches[i].node] = false;
     return true;
 }
 
@@ -343,15 +367,15 @@ bool eddy__widen(compile *c)
     w.now = eddy__ir_alloc(c, n, sizeof *w.now);
     w.tensors = eddy__ir_alloc(c, n, sizeof *w.tensors);
     w.by_kernel = eddy__ir_alloc(c, n, sizeof *w.by_kernel);
-    w.absent = eddy__ir_alloc(c, n, sizeof *w.absent);
-    if (!w.to || !w.now || !w.tensors || !w.by_kernel || !w.absent || !find_absent(&w))
+    w.in_products = eddy__ir_alloc(c, n, sizeof *w.in_products);
+    if (!w.to || !w.now || !w.tensors || !w.by_kernel || !w.in_products || !find_casts_in_products(&w))
         return false;
     for (int32_t id = 1; id <= f->size; id++) {
         ir_node *node = f->nodes[id];
         bool     widens = false;
         for (int i = 0; i < node->n_inputs; i++)
             node->inputs[i] = replaced(&w, node->inputs[i]);
-        if (w.absent[id]) {
+        if (w.in_products[id]) {
             eddy__ir_node(w.to, node->inputs[0])->readers += node->readers;
             w.tensors[id] = node->inputs;
             continue;

@@ -259,12 +259,14 @@ static bool is_alias(const node_list *l, const eddy_node *node, const eddy_type 
            ((flags & EDDY_OP_ALIAS_IF_EQUAL) && node->n_outputs == 1 && same);
 }
 
-/* Whether the result may be written to the memory of input 0, which nothing else reads. */
+/* Whether the result may be written to the memory of an input, which nothing else reads. */
 static bool may_overwrite(const node_list *l, const eddy_node *node, const eddy_type *types)
 {
-    if (!(node->op->flags & EDDY_OP_IN_PLACE) || node->n_outputs != 1 || node->n_inputs < 1)
+    const int i = node->op->in_place_input;
+    if (!(node->op->flags & EDDY_OP_IN_PLACE) || node->n_outputs != 1 || node->n_inputs <= i ||
+        node->op->in_place_output != 0)
         return false;
-    const eddy_tensor t = node->inputs[0];
+    const eddy_tensor t = node->inputs[i];
     const node_value *v = eddy__nodes_value(l, t);
     return l->left[l->first[t.node] + t.output] == 1 && v->array && !v->rows &&
            v->type.dtype == types[0].dtype && eddy_shape_equal(v->type.shape, types[0].shape) &&
@@ -279,7 +281,7 @@ static bool compute(node_list *l, node_run *r, const eddy_node *node, eddy_buffe
     const bool  skip = (node->op->flags & EDDY_OP_SIDE_EFFECT) && l->quiet;
     eddy_array *from = NULL;
     if (alias || may_overwrite(l, node, types))
-        from = eddy__nodes_value(l, node->inputs[0])->array;
+        from = eddy__nodes_value(l, node->inputs[alias ? 0 : node->op->in_place_input])->array;
     for (int k = 0; k < node->n_outputs; k++) {
         eddy_array *a = from           ? eddy__array_reshaped(from, types[k].shape)
                         : alias || skip

@@ -146,9 +146,10 @@ static int64_t example_of(const eddy_window_work *w) { return (2 * w->places + w
 /* An example of `from`, if there is one, in float32. */
 static const float *widened(float *to, const void *from, int64_t example, int64_t n)
 {
+    if (!from) return NULL;
     const void *x[] = { (const uint16_t *)from + example * n };
-    if (from) eddy__half_to_f32(EDDY_BFLOAT16)(n, to, x, NULL);
-    return from ? to : NULL;
+    eddy__half_to_f32(EDDY_BFLOAT16)(n, to, x, NULL);
+    return to;
 }
 
 /* Converts each example, and runs the loop over all its pieces. */
