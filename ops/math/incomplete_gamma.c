@@ -66,12 +66,13 @@ static bool grad_a_infer(eddy_infer *c)
 
 /* With respect to x, it is the derivative of the density with respect to a. With l, l2, l3 the
  * derivatives of the logarithm of the density, the first three are the density times l, l^2 + l2,
- * l^3 + 3 l l2 + l3. */
+ * l^3 + 3 l l2 + l3. Where a > 1, the density is 0 at x = 0, and no logarithm is infinite. */
 static void grad_a_gradient(eddy_rule *r)
 {
     const int64_t order = ((const grad_a_attrs *)r->attrs)->order;
     const eddy_tensor a = r->x[0], x = r->x[1], dy = r->dy[0];
-    const eddy_tensor l = Sub(Log(x), eddy_digamma(a));
+    const eddy_tensor apart = LogicalAnd(Equal(x, 0), Greater(a, 1));
+    const eddy_tensor l = Sub(Log(Where(apart, 1, x)), eddy_digamma(a));
     const eddy_tensor l2 = Neg(eddy_polygamma(NumberLike(1, a), a));
     const eddy_tensor l3 = Neg(eddy_polygamma(NumberLike(2, a), a));
     const eddy_tensor factor = order == 1 ? l : order == 2 ? Add(Square(l), l2)
