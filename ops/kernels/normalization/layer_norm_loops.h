@@ -75,7 +75,8 @@ TARGET static void ROWS(rows_forward)(const eddy_norm_work *w, int64_t from, int
         T *restrict y = (T *)w->y + i * d;
         T mean = ROWS(row_mean)(x, d);
         const T variance = ROWS(row_variance)(x, d, &mean);
-        const T rstd = 1 / (T)sqrt(variance + (T)w->epsilon);
+        T rstd = 1 / (T)sqrt(variance + (T)w->epsilon);
+        if (!(rstd > 0)) rstd = NAME(far_rstd)(x, d, (T)w->epsilon, &mean);
         ((T *)w->mean)[i] = mean;
         ((T *)w->rstd)[i] = rstd;
         for (int64_t j = 0; j < d; j++) y[j] = (x[j] - mean) * rstd * scale[j] + offset[j];

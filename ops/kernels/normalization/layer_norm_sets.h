@@ -1,6 +1,27 @@
 /* layer_norm_sets.h -- layer_norm_loops.h for each instruction set, for one element type, T: a
  * template of ops/kernels/for_floats.h. */
 
+/* rstd and the mean of a row whose deviations have squares beyond the largest number: those of the
+ * row times 2^-96 (float64: 2^-768). Where an element is no number, neither are they. */
+static T NAME(far_rstd)(const T *x, int64_t n, T epsilon, T *mean)
+{
+    const T s = sizeof(T) == 4 ? (T)0x1p-96 : (T)0x1p-768;
+    T       sum = 0, squares = 0, off = 0;
+    for (int64_t i = 0; i < n; i++) sum += x[i] * s;
+    const T m = sum / (T)n;
+    for (int64_t i = 0; i < n; i++) {
+        const T d = x[i] * s - m;
+        off += d;
+        squares += d * d;
+    }
+    off /= (T)n;
+    squares = squares / (T)n - off * off;
+    if (squares < 0) squares = 0;
+    *mean = (m + off) / s;
+    const T variance = squares / s / s;
+    return isinf(variance) ? s / (T)sqrt(squares) : 1 / (T)sqrt(variance + epsilon);
+}
+
 #define SET    base
 #define WIDTH  16
 #define TARGET
