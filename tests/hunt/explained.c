@@ -154,6 +154,20 @@ static const char *explain_matrix(const finding *f)
          ? "matrices: a power of an element is beyond the largest number" : NULL;
 }
 
+/* Derivatives of the incomplete gamma and beta functions are x^(a-1) times differences of powers of
+ * 1 / a and 1 / x. */
+static const char *explain_incomplete(const finding *f)
+{
+    const double eps = f->dtype == EDDY_FLOAT32 ? (double)FLT_EPSILON : DBL_EPSILON;
+    if (f->order > 0 && f->smallest < bound(f, 1e-9))
+        return "incomplete functions: a power of an argument overflows or underflows";
+    if (fabs(f->got - f->want) <= 32 * DBL_EPSILON * f->largest * fabs(f->want))
+        return "incomplete functions: a difference of large logarithms, in float64";
+    const double term = pow(1 / fmin(1, f->smallest), f->order);
+    return f->order > 1 && fabs(f->got - f->want) <= 1e3 * eps * term
+         ? "incomplete functions: as exact as powers of 1 / a and 1 / x" : NULL;
+}
+
 /* A derivative by x is a difference of numbers near rstd, and that to the power of its order; third
  * powers of rstd underflow. */
 static const char *explain_normalization(const finding *f)
@@ -200,6 +214,12 @@ static bool is_of_powers(const finding *f)
     return is_in(f->row->op, names, sizeof names / sizeof *names);
 }
 
+static bool is_incomplete(const finding *f)
+{
+    static const char *const names[] = { "Igamma", "Igammac", "Betainc" };
+    return is_in(f->row->op, names, sizeof names / sizeof *names) && !f->is_formula;
+}
+
 static bool is_normalization(const finding *f)
 {
     static const char *const names[] = { "LayerNorm", "FusedBatchNormV3" };
@@ -222,6 +242,7 @@ const char *hunt_explanation(const finding *f)
 {
     const char *why = f->is_complex ? explain_complex(f)
                     : f->is_matrix ? explain_matrix(f)
+                    : is_incomplete(f) ? explain_incomplete(f)
                     : is_normalization(f) ? explain_normalization(f)
                     : f->is_formula || is_of_powers(f) ? explain_formula(f) : NULL;
     if (!why) why = explain_row(f);
