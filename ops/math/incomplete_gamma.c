@@ -124,13 +124,15 @@ eddy_tensor eddy_igamma_grad_a_with(const eddy_igamma_grad_a_args *given)
 FOR_FLOATS(BETAINC, betainc)
 ROW_PICK(betainc, SCALAR_FLOATS)
 
+/* In float64, because the logarithm is a small difference of large numbers. */
 static void betainc_gradient(eddy_rule *r)
 {
-    const eddy_tensor a = r->x[0], b = r->x[1], x = r->x[2];
+    const eddy_tensor a = Cast(r->x[0], EDDY_FLOAT64), b = Cast(r->x[1], EDDY_FLOAT64);
+    const eddy_tensor x = Cast(r->x[2], EDDY_FLOAT64);
     const eddy_tensor beta = Sub(Add(eddy_lgamma(a), eddy_lgamma(b)), eddy_lgamma(Add(a, b)));
     const eddy_tensor power = Add(eddy__times_log(Sub(a, 1), x),
                                   eddy__times_log(Sub(b, 1), Sub(1, x)));
-    r->dx[2] = Mul(r->dy[0], Exp(Sub(power, beta)));
+    r->dx[2] = Mul(r->dy[0], CastLike(Exp(Sub(power, beta)), r->x[2]));
 }
 
 ROW_DEF(betainc, "Betainc", "Betainc", 3,

@@ -101,6 +101,17 @@ START_TEST(igamma_by_both_at_0)
 }
 END_TEST
 
+/* x^2 (1 - x)^999 / B(3, 1000), a difference of logarithms in the thousands. */
+START_TEST(betainc_of_a_large_parameter)
+{
+    for (int i = 0; i < 2; i++) {
+        const eddy_tensor a = vec(floats[i], V(3)), b = vec(floats[i], V(1000));
+        const eddy_tensor x = vec(floats[i], V(0x1p-9));
+        near("slope", 1e-6, Div(slope(eddy_betainc(a, b, x), x), 271.343923952), V(1));
+    }
+}
+END_TEST
+
 /* A derivative at NaN is NaN, of each order. */
 START_TEST(at_nan)
 {
@@ -126,6 +137,7 @@ Suite *far_derivatives_suite(void)
     tcase_add_loop_test(c, far_derivatives, 0, FAR_CASES);
     tcase_add_test(c, igamma_at_0);
     tcase_add_test(c, igamma_by_both_at_0);
+    tcase_add_test(c, betainc_of_a_large_parameter);
     tcase_add_test(c, at_nan);
     suite_add_tcase(suite, c);
     return suite;
