@@ -92,7 +92,7 @@ typedef struct eddy_moments_args {
 #endif
 
 /* rstd, the mean and the variance of a column whose deviations have squares beyond the largest
- * number of the element type; those of float64 are squared times 2^-1536. */
+ * number of the element type; elements of float64 are taken times 2^-768. */
 static double far_rstd(const eddy_kernel *k, const eddy_norm_work *w, int64_t c, double *mean,
                        double *variance)
 {
