@@ -75,12 +75,13 @@ TARGET static void ROWS(rows_forward)(const eddy_norm_work *w, int64_t from, int
         T *restrict y = (T *)w->y + i * d;
         T mean = ROWS(row_mean)(x, d);
         const T variance = ROWS(row_variance)(x, d, &mean);
-        T rstd = 1 / (T)sqrt(variance + (T)w->epsilon);
-        if (!(rstd > 0)) rstd = NAME(far_rstd)(x, d, (T)w->epsilon, &mean);
+        const T rstd = 1 / (T)sqrt(variance + (T)w->epsilon);
         ((T *)w->mean)[i] = mean;
         ((T *)w->rstd)[i] = rstd;
         for (int64_t j = 0; j < d; j++) y[j] = (x[j] - mean) * rstd * scale[j] + offset[j];
     }
+    for (int64_t i = from; i < to; i++)
+        if (!(((const T *)w->rstd)[i] > 0)) NAME(far_row)(w, i);
 }
 
 /* sums[0] of g and sums[1] of g z, over a row. */
