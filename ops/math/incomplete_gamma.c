@@ -66,12 +66,13 @@ static bool grad_a_infer(eddy_infer *c)
 
 /* With respect to x, it is the derivative of the density with respect to a. With l, l2, l3 the
  * derivatives of the logarithm of the density, the first three are the density times l, l^2 + l2,
- * l^3 + 3 l l2 + l3. */
+ * l^3 + 3 l l2 + l3. Where a > 1, the density is 0 at x = 0, and no logarithm is infinite. */
 static void grad_a_gradient(eddy_rule *r)
 {
     const int64_t order = ((const grad_a_attrs *)r->attrs)->order;
     const eddy_tensor a = r->x[0], x = r->x[1], dy = r->dy[0];
-    const eddy_tensor l = Sub(Log(x), eddy_digamma(a));
+    const eddy_tensor apart = LogicalAnd(Equal(x, 0), Greater(a, 1));
+    const eddy_tensor l = Sub(Log(Where(apart, 1, x)), eddy_digamma(a));
     const eddy_tensor l2 = Neg(eddy_polygamma(NumberLike(1, a), a));
     const eddy_tensor l3 = Neg(eddy_polygamma(NumberLike(2, a), a));
     const eddy_tensor factor = order == 1 ? l : order == 2 ? Add(Square(l), l2)
@@ -123,13 +124,15 @@ eddy_tensor eddy_igamma_grad_a_with(const eddy_igamma_grad_a_args *given)
 FOR_FLOATS(BETAINC, betainc)
 ROW_PICK(betainc, SCALAR_FLOATS)
 
+/* In float64, because the logarithm is a small difference of large numbers. */
 static void betainc_gradient(eddy_rule *r)
 {
-    const eddy_tensor a = r->x[0], b = r->x[1], x = r->x[2];
+    const eddy_tensor a = Cast(r->x[0], EDDY_FLOAT64), b = Cast(r->x[1], EDDY_FLOAT64);
+    const eddy_tensor x = Cast(r->x[2], EDDY_FLOAT64);
     const eddy_tensor beta = Sub(Add(eddy_lgamma(a), eddy_lgamma(b)), eddy_lgamma(Add(a, b)));
     const eddy_tensor power = Add(eddy__times_log(Sub(a, 1), x),
                                   eddy__times_log(Sub(b, 1), Sub(1, x)));
-    r->dx[2] = Mul(r->dy[0], Exp(Sub(power, beta)));
+    r->dx[2] = Mul(r->dy[0], CastLike(Exp(Sub(power, beta)), r->x[2]));
 }
 
 ROW_DEF(betainc, "Betainc", "Betainc", 3,

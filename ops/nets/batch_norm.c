@@ -91,6 +91,28 @@ typedef struct eddy_moments_args {
 } eddy_moments_args;
 #endif
 
+/* rstd, the mean and the variance of a column whose deviations have squares beyond the largest
+ * number of the element type; elements of float64 are taken times 2^-768. */
+static double far_rstd(const eddy_kernel *k, const eddy_norm_work *w, int64_t c, double *mean,
+                       double *variance)
+{
+    const eddy_dtype d = k->in[0]->type.dtype;
+    const double     s = d == EDDY_FLOAT64 ? 0x1p-768 : 1, n = (double)w->rows;
+    double           sum = 0, squares = 0, off = 0;
+    for (int64_t i = 0; i < w->rows && isfinite(sum); i++)
+        sum += eddy__float_at(d, w->x, i * w->width + c) * s;
+    const double m = isfinite(sum) ? sum / n : (double)NAN;
+    for (int64_t i = 0; i < w->rows && isfinite(m); i++) {
+        const double from_m = eddy__float_at(d, w->x, i * w->width + c) * s - m;
+        off += from_m;
+        squares += from_m * from_m;
+    }
+    squares = fmax(0, squares / n - off / n * (off / n)) + (m - m);    /* NaN stays */
+    *mean = (m + off / n) / s;
+    *variance = squares / s / s;
+    return isinf(*variance) ? s / sqrt(squares) : 1 / sqrt(*variance + w->epsilon);
+}
+
 /* From the partial results of the blocks, in order: mean, variance, rstd and the factors of y. */
 static void finish_statistics(eddy_kernel *k, const eddy_norm_work *w, int64_t blocks,
                               eddy_dtype t)
@@ -105,8 +127,9 @@ static void finish_statistics(eddy_kernel *k, const eddy_norm_work *w, int64_t b
                          more, more + d);
     }
     for (int64_t c = 0; c < d; c++) {
-        const double variance = w->rows > 0 ? squares[c] / n : (double)NAN;
-        const double rstd = 1 / sqrt(variance + w->epsilon);
+        double variance = w->rows > 0 ? squares[c] / n : (double)NAN;
+        double rstd = 1 / sqrt(variance + w->epsilon);
+        if (!(rstd > 0)) rstd = far_rstd(k, w, c, &mean[c], &variance);
         set_number(t, w->mean, c, w->rows > 0 ? mean[c] : (double)NAN);
         set_number(t, k->out[2]->data, c, variance * (w->rows > 1 ? n / (n - 1) : 1));
         set_number(t, w->rstd, c, rstd);

@@ -191,7 +191,8 @@ static void check_matrix(exact_node *n, const matrix *m)
         double v = t->factor;
         for (int k = 0; k < 2 && t->input[k] >= 0; k++)
             v *= exact_array_number(n->probe.arrays[t->input[k]], t->at[k]);
-        exact_array_set(out[t->output], t->to, exact_array_number(out[t->output], t->to) - v);
+        const double had = exact_array_number(out[t->output], t->to);
+        exact_array_set(out[t->output], t->to, had == v ? 0 : had - v);     /* infinities, too */
     }
     for (int k = 0; k < n->node->n_outputs; k++) {
         for (int64_t i = 0; is_number(eddy_array_dtype(out[k])) && i < exact_array_numbers(out[k]);

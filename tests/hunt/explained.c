@@ -22,7 +22,6 @@ static const char *const safe = "TensorFlow's rule where an operand is 0";
 static const char *const equal =
     "TensorFlow's rule: 0 for equal values, and digits lost with the differences of near ones";
 static const char *const zeros = "a norm or deviation has no derivative where it is 0";
-static const char *const no_power = "x^(a-1), which is 0, times the logarithm of x = 0";
 static const char *const products = "a product of elements is beyond the largest number";
 
 static const explanation explanations[] = {
@@ -80,8 +79,6 @@ static const explanation explanations[] = {
     { "Svd", "full", HUNT_ERROR, 0, 0, 100, "the differences of the values are rounded away" },
     { "Svd", "cond", HUNT_ERROR, 0, 0, 100, "the differences of the values are rounded away" },
     { "Svd", "cond", HUNT_NAN, 0, 0, 100, "the smallest value is rounded to 0" },
-    { "Igamma", NULL, HUNT_NAN, 0, 0, 0, no_power },
-    { "Igammac", NULL, HUNT_NAN, 0, 0, 0, no_power },
     { "Svd", "squares of values", HUNT_ZERO | HUNT_ERROR, 0, 0, 0, equal },
     { "SelfAdjointEigV2", "squares of values", HUNT_ZERO | HUNT_ERROR, 0, 0, 0, equal },
     { "Svd", "u s^3 v'", HUNT_ZERO | HUNT_ERROR, 0, 0, 0, equal },
@@ -89,8 +86,6 @@ static const explanation explanations[] = {
     { "SelfAdjointEigV2", "v exp(e) v'", HUNT_ZERO | HUNT_ERROR, 0, 0, 0, equal },
     { "Svd", "norm nuc of matrices", HUNT_KINK, 0, 0, 0, zeros },
     { "Svd", "norm nuc of matrices", HUNT_ZERO | HUNT_ERROR, 0, 0, 0, equal },
-    { "Cholesky", "lstsq of matrices, regularized", HUNT_ZERO | HUNT_ERROR, 0, 0, 100,
-      "the regularizer is rounded away beside x' x" },
     { "Svd", "values of matrices", HUNT_KINK, 0, 0, 0, zeros },
     { "Svd", "values of tall matrices", HUNT_KINK, 0, 0, 0, zeros },
     { "GradPassThrough", NULL, HUNT_ANY, 0, 0, 0,
@@ -129,6 +124,23 @@ static const char *explain_formula(const finding *f)
          ? "a formula of operations: as exact as the largest of its terms" : NULL;
 }
 
+/* Of single rows. */
+static const char *explain_row(const finding *f)
+{
+    const double eps = f->dtype == EDDY_FLOAT32 ? (double)FLT_EPSILON : DBL_EPSILON;
+    const char  *how = f->row->how ? f->row->how : "";
+    if (strcmp(how, "clip") == 0 && f->at[1][0] == f->at[2][0])
+        return "TensorFlow's rule: x has the gradient where it is equal to both bounds";
+    if (strcmp(how, "exponential_decay") == 0 && f->at[0][0] == 0 && f->at[1][0] == 0)
+        return "the derivative of 0^f, which is infinite, times a rate of 0";
+    if (strcmp(how, "weighted_moments") == 0 && f->order == 3 && f->smallest < bound(f, 1e-7))
+        return "the third derivative by the squares of the weights overflows";
+    if (strcmp(how, "lstsq of matrices, regularized") == 0 && isfinite(f->got) &&
+        fabs(f->got - f->want) <= 1e3 * eps * f->largest * f->largest)
+        return "the regularizer is rounded beside x' x";
+    return NULL;
+}
+
 /* Powers of the elements of matrices, and of their inverses, are no numbers. */
 static const char *explain_matrix(const finding *f)
 {
@@ -140,6 +152,34 @@ static const char *explain_matrix(const finding *f)
         return "matrices: the formula of the gradient holds for those of the same rank";
     return f->largest > most || f->smallest < 1 / most
          ? "matrices: a power of an element is beyond the largest number" : NULL;
+}
+
+/* Derivatives of the incomplete gamma and beta functions are x^(a-1) times differences of powers of
+ * 1 / a and 1 / x. */
+static const char *explain_incomplete(const finding *f)
+{
+    const double eps = f->dtype == EDDY_FLOAT32 ? (double)FLT_EPSILON : DBL_EPSILON;
+    if (f->order > 0 && f->smallest < bound(f, 1e-9))
+        return "incomplete functions: a power of an argument overflows or underflows";
+    if (f->order > 0 && strcmp(f->row->op, "Betainc") == 0 &&
+        fabs(f->got - f->want) <= 32 * DBL_EPSILON * f->largest * fabs(f->want))
+        return "incomplete functions: a difference of large logarithms, in float64";
+    const double term = pow(1 / fmin(1, f->smallest), f->order);
+    return f->order > 1 && fabs(f->got - f->want) <= 1e3 * eps * term
+         ? "incomplete functions: as exact as powers of 1 / a and 1 / x" : NULL;
+}
+
+/* A derivative by x is a difference of numbers near rstd, and that to the power of its order; third
+ * powers of rstd underflow. */
+static const char *explain_normalization(const finding *f)
+{
+    const double eps = f->dtype == EDDY_FLOAT32 ? (double)FLT_EPSILON : DBL_EPSILON;
+    const int    by_x = (f->j.input == 0) + (f->k.input == 0 ? f->order - 1 : 0);
+    double       largest, smallest;
+    sizes_of(f, &largest, &smallest);
+    const double unit = largest > bound(f, 1e12) ? 1 : eps;
+    return f->order > 0 && fabs(f->got - f->want) <= 100 * unit * pow(largest, -by_x)
+         ? "normalization: as exact as powers of rstd are" : NULL;
 }
 
 static bool is_in(const char *op, const char *const *names, size_t n)
@@ -171,7 +211,19 @@ static bool is_of_powers(const finding *f)
                                          "Xlogy", "EuclideanNorm", "GeluGrad", "GeluTanhGrad",
                                          "ScaledDotProductAttention", "PackedSelfAttention",
                                          "CachedAttention", "SegmentProd",
-                                         "UnsortedSegmentProd", "Igamma", "Igammac", "Betainc" };
+                                         "UnsortedSegmentProd" };
+    return is_in(f->row->op, names, sizeof names / sizeof *names);
+}
+
+static bool is_incomplete(const finding *f)
+{
+    static const char *const names[] = { "Igamma", "Igammac", "Betainc" };
+    return is_in(f->row->op, names, sizeof names / sizeof *names) && !f->is_formula;
+}
+
+static bool is_normalization(const finding *f)
+{
+    static const char *const names[] = { "LayerNorm", "FusedBatchNormV3" };
     return is_in(f->row->op, names, sizeof names / sizeof *names);
 }
 
@@ -191,7 +243,10 @@ const char *hunt_explanation(const finding *f)
 {
     const char *why = f->is_complex ? explain_complex(f)
                     : f->is_matrix ? explain_matrix(f)
+                    : is_incomplete(f) ? explain_incomplete(f)
+                    : is_normalization(f) ? explain_normalization(f)
                     : f->is_formula || is_of_powers(f) ? explain_formula(f) : NULL;
+    if (!why) why = explain_row(f);
     if (why) return why;
     for (size_t i = 0; i < sizeof explanations / sizeof *explanations; i++)
         if (explains(&explanations[i], f)) return explanations[i].why;

@@ -80,6 +80,8 @@ TARGET static void ROWS(rows_forward)(const eddy_norm_work *w, int64_t from, int
         ((T *)w->rstd)[i] = rstd;
         for (int64_t j = 0; j < d; j++) y[j] = (x[j] - mean) * rstd * scale[j] + offset[j];
     }
+    for (int64_t i = from; i < to; i++)
+        if (!(((const T *)w->rstd)[i] > 0)) NAME(far_row)(w, i);
 }
 
 /* sums[0] of g and sums[1] of g z, over a row. */

@@ -83,6 +83,35 @@ START_TEST(igamma_at_0)
 }
 END_TEST
 
+/* Powers of x times powers of its logarithm, which tend to 0, except for a = 1. */
+START_TEST(igamma_by_both_at_0)
+{
+    for (int i = 0; i < 2; i++) {
+        const eddy_tensor a = vec(floats[i], V(1.5, 2, 4)), x = vec(floats[i], V(0, 0, 0));
+        const eddy_tensor one = vec(floats[i], V(1)), zero = vec(floats[i], V(0));
+        const eddy_tensor y = eddy_igamma(a, x), by_a = slope(y, a), by_both = slope(by_a, x);
+        IS(by_both, 0, 0, 0);
+        IS(slope(slope(y, x), a), 0, 0, 0);
+        IS(slope(by_both, a), 0, 0, 0);
+        IS(slope(slope(by_a, a), x), 0, 0, 0);
+        IS(eddy_slice(slope(by_both, x), EDDY_DIMS(2), EDDY_DIMS(1)), 0);
+        IS(slope(slope(eddy_igammac(a, x), a), x), 0, 0, 0);
+        IS(slope(slope(eddy_igamma(one, zero), one), zero), -INF);
+    }
+}
+END_TEST
+
+/* x^2 (1 - x)^999 / B(3, 1000), a difference of logarithms in the thousands. */
+START_TEST(betainc_of_a_large_parameter)
+{
+    for (int i = 0; i < 2; i++) {
+        const eddy_tensor a = vec(floats[i], V(3)), b = vec(floats[i], V(1000));
+        const eddy_tensor x = vec(floats[i], V(0x1p-9));
+        near("slope", 1e-6, Div(slope(eddy_betainc(a, b, x), x), 271.343923952), V(1));
+    }
+}
+END_TEST
+
 /* A derivative at NaN is NaN, of each order. */
 START_TEST(at_nan)
 {
@@ -107,6 +136,8 @@ Suite *far_derivatives_suite(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_loop_test(c, far_derivatives, 0, FAR_CASES);
     tcase_add_test(c, igamma_at_0);
+    tcase_add_test(c, igamma_by_both_at_0);
+    tcase_add_test(c, betainc_of_a_large_parameter);
     tcase_add_test(c, at_nan);
     suite_add_tcase(suite, c);
     return suite;

@@ -359,6 +359,31 @@ START_TEST(nan_stays_in_its_group)
 }
 END_TEST
 
+/* x = -far and far in turns, whose squares are beyond the largest number, and a far mean. */
+START_TEST(squares_may_overflow)
+{
+    for (int i = 0; i < 4; i++) {
+        const eddy_dtype  d = i % 2 ? F64 : F32;
+        const bool        rows = i < 2;
+        const double      far = d == F64 ? 1e200 : 1e25;
+        const eddy_shape  s = rows ? EDDY_SHAPE(1, 4) : EDDY_SHAPE(4, 1);
+        const eddy_tensor x = shaped(d, s, (double[]){ -far, far, -far, far });
+        const eddy_tensor one = shaped(d, EDDY_SHAPE(rows ? 4 : 1), (double[]){ 1, 1, 1, 1 });
+        const eddy_tensor zero = Sub(one, one), above = Add(x, 2 * far);
+        eddy_tensor y = rows ? eddy_layer_norm(x, one, zero)
+                             : eddy_fused_batch_norm(x, one, zero, .is_training = true);
+        near("y", 1e-6, y, V(-1, 1, -1, 1));
+        near("rstd", 1e-6, Mul(eddy_output(y, rows ? 2 : 3), far), V(1));
+        if (rows) near("dx", 1e-6, Mul(slope(Mul(y, vec(d, V(1, 0, 0, 0))), x), far),
+                       V(.5, 0, -.5, 0));
+        y = rows ? eddy_layer_norm(above, one, zero)
+                 : eddy_fused_batch_norm(above, one, zero, .is_training = true);
+        near("y", 1e-6, y, V(-1, 1, -1, 1));
+        near("mean", 1e-6, Div(eddy_output(y, 1), far), V(2));
+    }
+}
+END_TEST
+
 Suite *normalize_suite(void)
 {
     Suite *s = suite_create("normalize");
@@ -376,6 +401,7 @@ Suite *normalize_suite(void)
     tcase_add_test(t, statistics_of_nothing_are_nan);
     tcase_add_test(t, statistics_of_one);
     tcase_add_test(t, nan_stays_in_its_group);
+    tcase_add_test(t, squares_may_overflow);
     suite_add_tcase(s, t);
     return s;
 }
