@@ -192,6 +192,55 @@ START_TEST(sizes_from_iterations)
 }
 END_TEST
 
+/* -------------------------------------- an operation that may overwrite its second operand -- */
+
+/* y[i] = x[0][n - 1 - i] + x[1][i] */
+static bool turned_infer(eddy_infer *c)
+{
+    c->out[0] = c->in[0];
+    return true;
+}
+
+static eddy_status turned_kernel(eddy_kernel *k)
+{
+    const double *a = k->in[0]->data, *b = k->in[1]->data;
+    double       *y = k->out[0]->data;
+    const int64_t n = k->out[0]->count;
+    for (int64_t i = 0; i < n; i++) y[i] = a[n - 1 - i] + b[i];
+    return EDDY_OK;
+}
+
+static const eddy_op_def turned = {
+    .name = "TurnedSum", .min_inputs = 2, .max_inputs = 2, .outputs = 1, .flags = EDDY_OP_IN_PLACE,
+    .in_place_input = 1,
+    .inputs = EDDY_INPUTS({ "a", EDDY_TYPE(EDDY_FLOAT64) }, { "b", EDDY_LIKE(0) }),
+    .infer = turned_infer, .kernel = turned_kernel,
+};
+
+BODY(turned_and_longer, Add(x[0], 1),
+     eddy_concat(EDDY_LIST(eddy_apply2(&turned, NULL, Mul(x[1], 2), Add(x[1], 1)),
+                           eddy_index(x[1], ":1")), 0))
+
+START_TEST(overwrites_its_second_operand)
+{
+    enum { STEPS = 4, MOST = 2 + STEPS };
+    trial             t = trial_begin((unsigned)_i);
+    const eddy_tensor n = whole(&t, STEPS), v = fed_numbers(&t, EDDY_SHAPE(2), -1, 1);
+    eddy_array       *a = value(&t, grow_in(PLAIN(turned_and_longer), n, v, _i % 2 ? -1 : STEPS));
+    double            x[MOST], y[MOST];
+    for (int i = 0; i < 2; i++) x[i] = eddy_array_get(array_of(&t, v), i);
+    for (int count = 2; count < MOST; count++) {
+        for (int i = 0; i < count; i++) y[i] = 2 * x[count - 1 - i] + (x[i] + 1);
+        y[count] = x[0];
+        memcpy(x, y, sizeof x);
+    }
+    ck_assert_int_eq(eddy_array_count(a), MOST);
+    for (int i = 0; i < MOST; i++) ck_assert_double_eq(eddy_array_get(a, i), x[i]);
+    eddy_array_free(a);
+    trial_end(&t);
+}
+END_TEST
+
 Suite *growing_loops_suite(void)
 {
     Suite *s = suite_create("growing_loops");
@@ -204,6 +253,7 @@ Suite *growing_loops_suite(void)
     tcase_add_loop_test(c, over_rows, 0, 6);
     tcase_add_loop_test(c, branches, 0, 4);
     tcase_add_loop_test(c, sizes_from_iterations, 0, 4);
+    tcase_add_loop_test(c, overwrites_its_second_operand, 0, 6);
     suite_add_tcase(s, c);
     return s;
 }

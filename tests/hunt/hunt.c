@@ -113,5 +113,5 @@ int main(int argc, char **argv)
            hunted, hunt_count(), counts.points, counts.compared, counts.refused, explained,
            unexplained);
     exact_end();
-    return unexplained ? 1 : 0;
+    return unexplained || hunted == 0 ? 1 : 0;
 }

@@ -215,7 +215,8 @@ START_TEST(rounded_operands)
     const eddy_tensor y = batch > 1
         ? eddy_batch_matmul(x16, v16, .adj_x = ta, .adj_y = tb)
         : MatMul(x16, v16, .transpose_a = ta, .transpose_b = tb);
-    const eddy_tensor again = eddy_assign(v, eddy_constant(t.graph, b));
+    eddy_array *other = wide_numbers(&t, matrix(1, K, N, tb));
+    const eddy_tensor changed = eddy_assign(v, eddy_constant(t.graph, other));
     session_with(&t, 1);
     initialize(&t);
     ck_assert_int_eq(eddy_run(t.session, EDDY_FEED({ x, a }), EDDY_FETCH(y, x16, v16), out),
@@ -226,12 +227,13 @@ START_TEST(rounded_operands)
         session_with(&t, threads);
         initialize(&t);
         eddy_array *got[2] = { NULL };
-        ck_assert_int_eq(eddy_run(t.session, EDDY_FEED({ x, a }), EDDY_FETCH(y, again), got),
+        ck_assert_int_eq(eddy_run(t.session, EDDY_FEED({ x, a }), EDDY_FETCH(y, changed), got),
                          EDDY_OK);
         ck_assert_mem_eq(eddy_array_data(got[0]), eddy_array_data(out[0]),
                          eddy_array_bytes(out[0]));
         for (int i = 0; i < 2; i++) eddy_array_free(got[i]);
     }
+    eddy_array_free(other);
     eddy_array_free(out[0]);
     eddy_array_free(b);
     trial_end(&t);
