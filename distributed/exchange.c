@@ -38,8 +38,8 @@ typedef struct combination {
     char   *room;
     void   *work;
     size_t  bytes;                   /* of a part, with padding */
-    /* with two ranks, parts may be combined as they come: the call, the elements of this rank, where
-     * the result belongs, and whether it is so */
+    /* with two ranks, parts may be combined as they come: the call, the elements of this rank,
+     * where the result belongs, and whether it is so */
     const eddy_call *call;
     const char      *own;
     char            *out;
@@ -53,7 +53,8 @@ static combination *combination_new(eddy_call *call, int64_t count)
     const int        n = call->c->n;
     const eddy_dtype d = (eddy_dtype)call->mine->header.dtype;
     const size_t     bytes = aligned((size_t)count * size_of(call));
-    const size_t     own = aligned(sizeof(combination)), pointers = aligned((size_t)n * sizeof(void *));
+    const size_t     own = aligned(sizeof(combination));
+    const size_t     pointers = aligned((size_t)n * sizeof(void *));
     char *at = eddy__collective_scratch(
         call, own + pointers + (uint64_t)n * bytes + eddy__combine_work(d, n));
     if (!at) return NULL;

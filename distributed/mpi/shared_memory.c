@@ -190,7 +190,8 @@ static bool open_window(shared_memory *s, int n)
     }
     MPI_Win_set_errhandler(s->window, MPI_ERRORS_RETURN);
     s->locked = MPI_Win_lock_all(MPI_MODE_NOCHECK, s->window) == MPI_SUCCESS;
-    return agree(s->comm, s->locked && MPI_Win_sync(s->window) == MPI_SUCCESS) && agree(s->comm, MPI_Win_sync(s->window) == MPI_SUCCESS);
+    const bool seen = s->locked && MPI_Win_sync(s->window) == MPI_SUCCESS;
+    return agree(s->comm, seen) && agree(s->comm, MPI_Win_sync(s->window) == MPI_SUCCESS);
 }
 
 /* The ring in the memory of the rank `at` of the machine. */

@@ -368,8 +368,8 @@ bool eddy__widen(compile *c)
     w.tensors = eddy__ir_alloc(c, n, sizeof *w.tensors);
     w.by_kernel = eddy__ir_alloc(c, n, sizeof *w.by_kernel);
     w.in_products = eddy__ir_alloc(c, n, sizeof *w.in_products);
-    if (!w.to || !w.now || !w.tensors || !w.by_kernel || !w.in_products || !find_casts_in_products(&w))
-        return false;
+    if (!w.to || !w.now || !w.tensors || !w.by_kernel || !w.in_products) return false;
+    if (!find_casts_in_products(&w)) return false;
     for (int32_t id = 1; id <= f->size; id++) {
         ir_node *node = f->nodes[id];
         bool     widens = false;
