@@ -169,8 +169,8 @@ def main():
     if missing:
         print("not measured:", ", ".join(missing))
     if options.page and missing:
-        print(f"{bench.PAGE} was not written: figures of a missing peer (PyTorch, ONNX Runtime or "
-              "OpenBLAS) were not measured", file=sys.stderr)
+        print(f"{bench.PAGE} was not written, since some figures were not measured; are PyTorch, ONNX Runtime "
+              "and OpenBLAS installed?", file=sys.stderr)
     elif options.page:
         text = f"\n{bench.machine()}; {time.strftime('%Y-%m-%d')}.\n\n{TITLE}\n"
         bench.write_between(bench.PAGE, BEGIN, END,

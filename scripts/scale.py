@@ -165,7 +165,8 @@ def formula(n, gigabits, kernels, bytes, copying, combining):
 
 
 def scale(programs, name, most, out):
-    bytes = 4 * PARAMETERS[name]
+    """The number of runs that failed."""
+    bytes, failures = 4 * PARAMETERS[name], 0
     for strong in [False, True]:
         for gigabits in GIGABITS:
             for n in RANKS:
@@ -184,9 +185,11 @@ def scale(programs, name, most, out):
                         foreseen = f"{step * 1e3:.2f} | {efficient / step:.2f}"
                         out.write(f"{kind}\t{name}, {gigabits} Gbit/s\t{n}\t{efficient / step:.4f}\n")
                 except Failed as failed:
+                    failures += 1
                     print(failed, file=sys.stderr)
                 print(f"| {name} | {kind} | {gigabits} | {n} | {examples} | {kernels * 1e3:.2f} | {foreseen} | "
                       f"{plain * 1e3:.2f} | {efficient / plain:.2f} |", flush=True)
+    return failures
 
 
 def overlap(programs, name):
@@ -236,8 +239,8 @@ def main():
     print("| model | scaling | Gbit/s | ranks | examples of a rank | kernels, ms | step, ms | efficiency "
           "| by formula, ms | efficiency |\n|" + 10 * " --- |")
     with open(f"{options.folder}/scale.tsv", "w") as out:
-        for name in names:
-            scale(programs, name, options.most, out)
+        failures = sum(scale(programs, name, options.most, out) for name in names)
+    sys.exit(1 if failures else 0)
 
 
 if __name__ == "__main__":
