@@ -85,17 +85,25 @@ session/extract/extract_freeze.c|control/definitions.c|recognizes arguments of f
 ops/kernels/matmul/matmul_threads.c|ops/math/binary.c|the fused product takes the loop of Add, for the same bits'
 
 includes() {
-    find graph ops autodiff control layers optim session report formats input distributed command -name '*.[ch]' | sort |
-        xargs grep -nE '^ *#include "' | sed -E 's/:[0-9]+: *#include "/ /; s/".*//' |
-        while read -r file header; do
-            case $header in
-                build/*) continue ;;
-                */*) [ -f "$header" ] || header=$(dirname "$file")/$header ;;
-                *) header=$(dirname "$file")/$header ;;
-            esac
-            [ -f "$header" ] || continue
-            printf 'use %s %s %s\n' "$file" "$(realpath --relative-to=. "$header")" include
-        done
+    {
+        find . build/gen -name '*.[ch]' ! -path './build/*' | sed 's|^\./||; s/^/file /'
+        find graph ops autodiff control layers optim session report formats input distributed command -name '*.[ch]' |
+            sort | xargs grep -nE '^ *#include "' | sed -E 's/:[0-9]+: *#include "/ /; s/".*//; s/^/use /'
+    } | awk '
+        function plain(path,    n, part, i, kept) {         # a/b/../c is a/c
+            n = split(path, part, "/")
+            for (i = 1; i <= n; i++)
+                if (part[i] == "..") sub(/\/?[^\/]*$/, "", kept)
+                else if (part[i] != ".") kept = kept (kept == "" ? "" : "/") part[i]
+            return kept
+        }
+        $1 == "file" { exists[$2]; next }
+        $3 !~ /^build\// {
+            beside = $2
+            sub(/[^\/]*$/, "", beside)
+            header = $3 ~ /\// && $3 in exists ? $3 : plain(beside $3)
+            if (header in exists) print "use", $2, header, "include"
+        }'
 }
 
 # Without the objects of a folder its calls would not be checked.
@@ -111,11 +119,15 @@ symbols() {
         "$objects/session" "$objects/report" "$objects/formats" "$objects/input" "$objects/distributed" "$objects/command" "$objects/build/gen" -name '*.o' | while read -r object; do
         source=${object#"$objects"/}
         source=${source%.o}.c
-        [ -f "$source" ] || continue        # the object of a file that is gone
-        nm "$object" | awk -v f="$source" '
-            NF == 2 && $1 ~ /[Uw]/ { print "needs", f, $2 }
-            NF == 3 && $2 ~ /[TDRBVW]/ { print "has", f, $3 }'
-    done
+        [ ! -f "$source" ] || echo "$object"        # not the object of a file that is gone
+    done | xargs nm -A | awk -v objects="$objects/" '
+        {
+            end = index($0, ".o:")
+            source = substr($0, length(objects) + 1, end - length(objects)) "c"
+            n = split(substr($0, end + 3), word, " ")
+        }
+        n == 2 && word[1] ~ /[Uw]/ { print "needs", source, word[2] }
+        n == 3 && word[2] ~ /[TDRBVW]/ { print "has", source, word[3] }'
 }
 
 { includes; symbols; } | awk -v order="$order" -v admitted="$admitted" '

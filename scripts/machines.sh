@@ -107,6 +107,7 @@ case ${1:-check} in
         fails 'rank 1: .*the ranks do not agree: rank 0 has AllReduce(float32\[3\], sum)' 4 "$build/mpi/ranks" disagrees
         fails 'rank 0: .*rank 1 has ended' 4 "$build/mpi/ranks" leaves
         fails 'rank 1 .*signal 9' 4 "$build/mpi/ranks" killed
+        fails 'rank 1 .*signal 9' 2 "$build/mpi/ranks" killed
         export EDDY_SHARED_MEMORY=no
         ranks 4 "$build/mpi/ranks" stopped
         fails 'rank 0: .*rank 1 has ended' 4 "$build/mpi/ranks" leaves
