@@ -87,14 +87,25 @@ UNARY(erfcx, "Erfcx", "Erfcx", FLOATS, erfcx_of(x), Mul(dy, erfcx_slope(x)))
 EDDY_INLINE double log_ndtr_of(double x)
 {
     double       low, tail_low, n;
-    const double y = erfcx_above_0(SQRT_HALF * fabs(x), &low), log = eddy__log_f64(0.5 * y);
-    const double square = 0.5 * x * x, below = log + (low / (y > 0 ? y : 1) - square);
+    const double y = erfcx_above_0(SQRT_HALF * fabs(x), &low);
     const double v = fabs(x) > 40 ? 40 : fabs(x), high = eddy__ndtr_tail_f64(v, &tail_low, &n);
     const double tail = eddy__scaled_f64(high, n), less = eddy__scaled_f64(tail_low, n);
     const double sum = 1 - tail, rest = ((1 - sum) - tail) - less;
-    const double near = x < 0 ? eddy__log_of_sum_f64(tail, less) : eddy__log_of_sum_f64(sum, rest);
-    const double above = x > 0 && tail < 0x1p-54 ? -eddy__scaled_f64(high + tail_low, n) : near;
-    return x < -1 ? below : above;
+    const int    far = x < -1;
+    const double near = x < 0 ? tail : sum, near_low = x < 0 ? less : rest;
+    const double log = eddy__log_of_sum_f64(far ? 0.5 * y : near, far ? 0.5 * low : near_low);
+    return x > 0 && tail < 0x1p-54 ? -eddy__scaled_f64(high + tail_low, n)
+                                   : far ? log - 0.5 * x * x : log;
+}
+
+/* For float32, where rounding errors of float64 do not matter. */
+EDDY_INLINE double log_ndtr_for_float32(double x)
+{
+    double       low;
+    const double y = erfcx_above_0(SQRT_HALF * fabs(x), &low);
+    const double below = eddy__log_f64(0.5 * y) - 0.5 * x * x;
+    const double above = eddy__log1p_f64(-eddy__ndtr_f64(-fabs(x)));
+    return x < 0 ? below : above;
 }
 
 static eddy_tensor density(eddy_tensor x)
@@ -129,7 +140,9 @@ static eddy_tensor log_ndtr_slope(eddy_tensor of)
  *  place.
  *  Gradient: dx = dy p(x) / P(x), the density over the distribution function.
  *  TensorFlow: none; TensorFlow Probability's log_ndtr. */
-UNARY(log_ndtr, "LogNdtr", "LogNdtr", FLOATS, log_ndtr_of(x), Mul(dy, log_ndtr_slope(x)))
+UNARY(log_ndtr, "LogNdtr", "LogNdtr", FLOATS,
+      sizeof(T) == sizeof(float) ? log_ndtr_for_float32(x) : log_ndtr_of(x),
+      Mul(dy, log_ndtr_slope(x)))
 
 /* --------------------------------------------------------------- inverses -- */
 
