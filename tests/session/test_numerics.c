@@ -242,6 +242,25 @@ START_TEST(evaluations)
 }
 END_TEST
 
+/* A cast to bfloat16 that makes an infinity is named, although products could make it while they
+ * pack: after tanh, nothing would show it. */
+START_TEST(casts_of_factors)
+{
+    begin(EDDY_NUMERICS_MADE);
+    const eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(2, 40));
+    const eddy_tensor big = Mul(eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(40, 3)), 3.4e38);
+    const eddy_tensor w = eddy_variable(g, big);
+    const eddy_tensor y = Tanh(MatMul(Cast(x, EDDY_BFLOAT16), Cast(w, EDDY_BFLOAT16)));
+    const eddy_tensor train = eddy_assign(w, ZerosLike(w));
+    eddy_array *a = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(2, 40)), *out[2] = { NULL };
+    for (int i = 0; i < 80; i++) eddy_array_set(a, i, 1);
+    ok(eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL));
+    says_of(eddy_run(s, EDDY_FEED({ x, a }), EDDY_FETCH(y, train), out), "Cast", "inf", "Cast_1");
+    eddy_array_free(a);
+    end();
+}
+END_TEST
+
 START_TEST(halves_and_complex)
 {
     begin(EDDY_NUMERICS_MADE);
@@ -483,6 +502,7 @@ Suite *numerics_suite(void)
     tcase_add_test(t, epilogues);
     tcase_add_test(t, loops);
     tcase_add_test(t, evaluations);
+    tcase_add_test(t, casts_of_factors);
     tcase_add_test(t, halves_and_complex);
     tcase_add_test(t, random_nodes);
     tcase_add_test(t, variables_stay);
