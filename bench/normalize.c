@@ -4,8 +4,11 @@
  *   normalize [0 | 1 | 2]      at most the baseline, AVX2, AVX-512 */
 #include "bench/bench.h"
 #include "build/gen/table.h"
+#include "graph/kernel.h"
 #include "graph/op.h"
+#include "graph/base/base.h"
 #include "graph/base/cpu.h"
+#include "ops/kernels/pooling/pool_windows.h"
 
 #include <string.h>
 
@@ -27,13 +30,13 @@ typedef struct subject {
 #define ROWS   S(4096, 512)
 #define SUBJECT(name) name, name ", of copying"
 
-typedef struct pooling {
-    eddy_dims   ksize, strides;
-    const char *padding;
-} pooling;
-static const double  epsilon = 1e-3;
-static const pooling by_two = { { NULL, 2, { 2, 2 } }, { NULL, 2, { 2, 2 } }, "VALID" };
-static const pooling by_three = { { NULL, 2, { 3, 3 } }, { NULL, 2, { 2, 2 } }, "SAME" };
+static const double epsilon = 1e-3;
+static const eddy_window_attrs by_two = { .ksize = { NULL, 2, { 2, 2 } },
+                                          .strides = { NULL, 2, { 2, 2 } },
+                                          .padding = "VALID" };
+static const eddy_window_attrs by_three = { .ksize = { NULL, 2, { 3, 3 } },
+                                            .strides = { NULL, 2, { 2, 2 } },
+                                            .padding = "SAME" };
 
 static const subject subjects[] = {
     { SUBJECT("batch norm"), &eddy_op_fused_batch_norm, &epsilon, 3, 4,
@@ -90,9 +93,11 @@ static void measure(bench_table *table, const subject *s)
         bench_uniform(buffer[i].data, n, (uint64_t)i, 0.5, 2);
         list[i] = &buffer[i];
     }
-    eddy_kernel k = { .op = s->op, .attrs = s->attrs, .in = list, .out = list + s->n_in,
+    eddy_arena       arena = { .allocator = &eddy__libc };
+    eddy_kernel_call call = { .arena = &arena };
+    eddy_kernel k = { .op = s->op, .impl = &call, .attrs = s->attrs, .in = list, .out = list + s->n_in,
                       .n_in = s->n_in, .n_out = s->n_out, .threads = 1 };
-    if (s->op->prepare) bench_need(s->op->prepare(&k) == EDDY_OK, "a kernel is not prepared");
+    bench_need(eddy__kernel_prepare(&k, s->op->prepare) == EDDY_OK, "a kernel is not prepared");
     k.scratch = aligned_alloc(64, (k.scratch_size + 64) / 64 * 64);
     bench_need(k.scratch != NULL, "no memory");
     kernel.n = gain.n = 0;
@@ -110,6 +115,7 @@ static void measure(bench_table *table, const subject *s)
     bench_enter(table, s->ratio_name, &gain, "times");
     for (int i = 0; i < s->n_in + s->n_out; i++) free(buffer[i].data);
     free(k.scratch);
+    eddy__arena_free(&arena);
     free(from);
     free(to);
 }
