@@ -32,6 +32,7 @@ typedef struct ir_node {
     bool               effect;  /* it, or a node for which it waits, has a side effect */
     bool               must_read;   /* a variable that must have a value when the run begins */
     bool               starts_loop;  /* must not be fused with nodes that are executed before it */
+    bool               corrected;   /* another node makes up for its rounding error: see ir.c */
 } ir_node;
 
 /* Outputs of a variable's node: the value from before the run, and the storage with updates. */

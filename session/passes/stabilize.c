@@ -2,7 +2,7 @@
  * log(softmax(x)), log(sum(exp(x))), 1 / (1 + exp(-x)) and similar functions.
  *
  * A part may have other readers here: it is kept for them, and correct digits justify computing
- * an exponential twice. */
+ * an exponential twice. A part is left alone if another node makes up for its rounding error. */
 #include "session/passes/stabilize.h"
 #include "ops/weak_ops.h"
 
@@ -64,7 +64,7 @@ static bool log_of_sigmoid(rewrite *r, eddy_tensor x, bool negated)
 static bool log_of_sum(rewrite *r, const ir_node *sum)
 {
     eddy_tensor x;
-    if (!eddy__is_one_plus(r, sum, &x)) return false;
+    if (sum->corrected || !eddy__is_one_plus(r, sum, &x)) return false;
     const ir_node *e = eddy__match(r, x, &eddy_op_exp);
     if (e) return eddy__give(r, eddy__make1(r, &eddy_op_softplus, e->inputs[0]));
     return eddy__give(r, eddy__make1(r, &eddy_op_log1p, x));
@@ -72,7 +72,7 @@ static bool log_of_sum(rewrite *r, const ir_node *sum)
 
 static bool log_of_difference(rewrite *r, const ir_node *n)
 {
-    if (!eddy__match_is(r, n->inputs[0], 1)) return false;
+    if (n->corrected || !eddy__match_is(r, n->inputs[0], 1)) return false;
     const ir_node *s = eddy__match(r, n->inputs[1], &eddy_op_sigmoid);
     if (s) return log_of_sigmoid(r, s->inputs[0], true);
     return eddy__give(r, eddy__make1(r, &eddy_op_log1p, eddy__make_negative(r, n->inputs[1])));
@@ -121,7 +121,7 @@ static bool exp_less_one(rewrite *r, int i, bool negate)
 {
     const ir_node *e = eddy__match(r, input(r, i), &eddy_op_exp);
     const double   one = r->node->op == &eddy_op_add ? -1 : 1;
-    if (!e || !eddy__match_is(r, input(r, 1 - i), one)) return false;
+    if (!e || e->corrected || !eddy__match_is(r, input(r, 1 - i), one)) return false;
     const eddy_tensor y = eddy__make1(r, &eddy_op_expm1, e->inputs[0]);
     return eddy__give(r, negate ? eddy__make_negative(r, y) : y);
 }
