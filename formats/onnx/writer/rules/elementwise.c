@@ -89,7 +89,8 @@ static const onnx_row rows[] = {
     { "Log10", .formula = "Mul(Log(a), 0.43429448190325183)" },
     { "Entr", .formula = "Where(Greater(a, 0), Neg(Mul(a, Log(a))),"
                          "      Where(Equal(a, 0), 0, Add(a, -inf)))" },
-    { "Logit", .formula = "Sub(Log(a), Log(Sub(1, a)))" },
+    { "Logit", .formula = "u=@Log1p(Div(Sub(Mul(2, a), 1), Sub(1, a))); "
+                          "Where(Less(Abs(Sub(a, 0.5)), 0.25), u, Sub(Log(a), Log(Sub(1, a))))" },
     { "Sigmoid", .formula = "Sigmoid(a)" },
     { "Softplus", .formula = "Softplus(a)",
       .doubles = "Add(Max(a, 0), Log(Add(1, Exp(Neg(Abs(a))))))" },
