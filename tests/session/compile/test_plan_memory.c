@@ -295,6 +295,32 @@ START_TEST(results_over_operands)
 }
 END_TEST
 
+/* A product of bfloat16 makes the cast of a variable itself; behind an update, it would need a float32
+ * copy of the variable, and takes the cast, which is half as large. */
+START_TEST(product_behind_an_update)
+{
+    enum { ROWS = 512, COLUMNS = 256 };
+    const eddy_shape  shape = EDDY_SHAPE(ROWS, COLUMNS);
+    const eddy_tensor w = weights(shape), x = fed(EDDY_SHAPE(8, ROWS));
+    const eddy_tensor d = fed(shape);
+    const eddy_tensor c = Cast(w, EDDY_BFLOAT16), update = eddy_assign_sub(w, d);
+    eddy_control_begin(g, EDDY_LIST(update));
+    const eddy_tensor y = MatMul(Cast(x, EDDY_BFLOAT16), c);
+    eddy_control_end(g);
+    eddy_array *a = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(8, ROWS)), *out = NULL;
+    eddy_array *b = eddy_array_new(EDDY_FLOAT32, shape);
+    s = eddy_session_new(g, .threads = 1);
+    ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL), EDDY_OK);
+    ck_assert_int_eq(eddy_run(s, EDDY_FEED({ x, a }, { d, b }), EDDY_FETCH(y), &out), EDDY_OK);
+    const size_t bytes = eddy_session_plan_info(s).arena_bytes;
+    /* the cast, and the operand that the product packs in float32 */
+    ck_assert_msg(bytes < (2 + 4) * ROWS * COLUMNS + 50000, "%zu", bytes);
+    eddy_array_free(a);
+    eddy_array_free(b);
+    eddy_array_free(out);
+}
+END_TEST
+
 /* The message of a plan that exceeds the limit. */
 START_TEST(message)
 {
@@ -325,6 +351,7 @@ Suite *plan_memory_suite(void)
     tcase_add_test(c, operands_too_early);
     tcase_add_test(c, outputs_over_other_operands);
     tcase_add_test(c, results_over_operands);
+    tcase_add_test(c, product_behind_an_update);
     tcase_add_test(c, message);
     suite_add_tcase(suite, c);
     return suite;
