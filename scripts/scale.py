@@ -12,6 +12,7 @@ the number of ranks.
 import argparse
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import threading
@@ -30,6 +31,7 @@ HEADER = 248                                # bytes
 FLOWS = 64
 OVERLAP = [2, 4, 8, 16]
 BUCKETS = [64, 256, 1024, 4096]             # KiB, of gradients that travel while a rank computes
+ROUNDS = 5                                  # of --check
 PART = 1 << 19                              # bytes of a rank's share that are sent at once
 
 CLUSTER = """  <cluster id="c" prefix="n" suffix="" radical="0-{last}" speed="{speed}"
@@ -121,36 +123,44 @@ class Programs:
 
 
 def processor_seconds(programs, n, words):
-    """Of all ranks together, for a step: a long run without a short one, the least of three rounds."""
+    """Of all ranks together, for a step: a long run without a short one; and the least step's time."""
     def used(steps):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         times = programs.real(n, *words, "--steps", str(steps))
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, times[0]
 
-    rounds = [(used(10), used(210)) for _ in range(3)]
-    return (min(long[0] - short[0] for short, long in rounds) / 200,
-            min(long[1] for _, long in rounds) / 1e3)
+    short, long = used(10), used(110)
+    return (long[0] - short[0]) / 100, long[1] / 1e3
 
 
-def check(programs, name):
-    """The simulated step on this machine beside the real one. Messages are two copies, of which the sender's
-    is simulated as the transport's. Processors are busy all the time: so a step takes as long as all ranks
-    need of them, divided by their number."""
+def check_once(programs, name, n):
+    """Milliseconds of kernels, of the simulated step and of the real one, and of its least time. Messages
+    are two copies, of which the sender's is simulated as the transport's. Processors are busy all the time:
+    so a step takes as long as all ranks need of them, divided by their number."""
     latency, byte = programs.real(2, "messages")
     cores = len(os.sched_getaffinity(0))
     machine = MACHINE.format(cores=cores, latency=latency, speed=SPEED)
+    words = [name, "--batch", str(n * WEAK[name])]
+    programs.kernels.clear()
+    path, kernels = programs.measure(name, WEAK[name], at_once=n)
+    foreseen = programs.simulated(n, machine, [0] * n, [*words, "--steps", "1", "--warm-up", "0"],
+                                  EDDY_REPLAY=path, EDDY_MESSAGE_SECONDS=str(latency),
+                                  EDDY_RECEIVED_SECONDS=str(byte))[0]
+    used, least = processor_seconds(programs, n, words)
+    return kernels * 1e3, foreseen, used * 1e3 / min(n, cores), least * 1e3
+
+
+def check(programs, name):
+    """The simulated step on this machine beside the real one: medians of rounds, in each of which the
+    kernels are measured before the step, since the speed of a shared machine changes in minutes."""
     for n in [2, 4]:
-        examples = WEAK[name]
-        words = [name, "--batch", str(n * examples)]
-        path, kernels = programs.measure(name, examples, at_once=n)
-        foreseen = programs.simulated(n, machine, [0] * n, [*words, "--steps", "1", "--warm-up", "0"],
-                                      EDDY_REPLAY=path, EDDY_MESSAGE_SECONDS=str(latency),
-                                      EDDY_RECEIVED_SECONDS=str(byte))[0] / 1e3
-        used, least = processor_seconds(programs, n, words)
-        used /= min(n, cores)
-        print(f"| {name} | {n} | {cores} | {latency * 1e6:.2f} | {1e-9 / byte:.1f} | {kernels * 1e3:.2f} | "
-              f"{foreseen * 1e3:.2f} | {used * 1e3:.2f} | {foreseen / used:.2f} | {least * 1e3:.2f} |", flush=True)
+        rounds = [check_once(programs, name, n) for _ in range(ROUNDS)]
+        ratios = [foreseen / used for _, foreseen, used, _ in rounds]
+        kernels, foreseen, used, _ = (statistics.median(column) for column in zip(*rounds))
+        least = min(least for _, _, _, least in rounds)
+        print(f"| {name} | {n} | {kernels:.2f} | {foreseen:.2f} | {used:.2f} | {statistics.median(ratios):.2f} | "
+              f"{min(ratios):.2f} to {max(ratios):.2f} | {least:.2f} |", flush=True)
 
 
 def formula(n, gigabits, kernels, bytes, copying, combining):
@@ -225,8 +235,8 @@ def main():
     if unknown:
         sys.exit(f"not one of the models: {' '.join(sorted(unknown))}")
     if options.check:
-        print("| model | ranks | cores | us a message | GB/s | kernels, ms | predicted, ms | processor time, ms "
-              "| predicted / that | least time, ms |\n|" + 10 * " --- |")
+        print("| model | ranks | kernels, ms | predicted, ms | processor time, ms | predicted / that | range "
+              "| least time, ms |\n|" + 8 * " --- |")
         for name in names:
             check(programs, name)
         return
