@@ -38,6 +38,11 @@ def measured(words, threads=1):
     return float(output(words, threads).split()[-1])
 
 
+def median_ratio(times, others):
+    """Of each round, since the speed of a shared machine changes in between."""
+    return statistics.median(a / b for a, b in zip(times, others))
+
+
 def compare(options, name, torch):
     steps = ["--steps", str(options.steps)]
     commands = [(ranks([options.program, name, "--apart", *steps]), 1),
@@ -51,9 +56,10 @@ def compare(options, name, torch):
         for (words, threads), into in zip(commands, times):
             into.append(measured(words, threads))
     apart, plain, overlap, alone, *ddp = [statistics.median(t) for t in times]
-    of_ddp = f"{ddp[0]:9.2f} {min(plain, overlap) / ddp[0]:6.2f}" if ddp else 16 * " "
+    better = times[1 if plain <= overlap else 2]
+    of_ddp = f"{ddp[0]:9.2f} {median_ratio(better, times[4]):6.2f}" if ddp else 16 * " "
     print(f"{name:12} {apart:9.2f} {plain:9.2f} {overlap:9.2f} {of_ddp} {alone:9.2f} "
-          f"{alone / min(plain, overlap):6.2f}", flush=True)
+          f"{median_ratio(times[3], better):6.2f}", flush=True)
 
 
 def waiting(text):
