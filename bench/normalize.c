@@ -95,8 +95,8 @@ static void measure(bench_table *table, const subject *s)
     }
     eddy_arena       arena = { .allocator = &eddy__libc };
     eddy_kernel_call call = { .arena = &arena };
-    eddy_kernel k = { .op = s->op, .impl = &call, .attrs = s->attrs, .in = list, .out = list + s->n_in,
-                      .n_in = s->n_in, .n_out = s->n_out, .threads = 1 };
+    eddy_kernel k = { .op = s->op, .impl = &call, .attrs = s->attrs, .in = list,
+                      .out = list + s->n_in, .n_in = s->n_in, .n_out = s->n_out, .threads = 1 };
     bench_need(eddy__kernel_prepare(&k, s->op->prepare) == EDDY_OK, "a kernel is not prepared");
     k.scratch = aligned_alloc(64, (k.scratch_size + 64) / 64 * 64);
     bench_need(k.scratch != NULL, "no memory");

@@ -1,10 +1,14 @@
-/* main.c -- runs every suite; the list is generated from the names of the files.
+/* main.c -- runs every suite, or those that are named; the list is generated from the names of the
+ * files.
  *
+ *   run-tests [SUITE...]
  *   CK_RUN_SUITE=name, CK_RUN_CASE=name   run a part
  *   CK_FORK=no                            all in this process, as scripts/tests.sh does
  *   CK_EXCLUDE_TAGS=slow, CK_INCLUDE_TAGS=threads */
 #include "build/gen/suites.h"
 
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,14 +20,31 @@
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
 
-int main(void)
+static bool is_among(const char *name, int n, char **names)
+{
+    bool found = n == 0;
+    for (int i = 0; i < n; i++) found = found || strcmp(names[i], name) == 0;
+    return found;
+}
+
+int main(int argc, char **argv)
 {
     setenv("CK_DEFAULT_TIMEOUT", "300", 0);
-    const char *only = getenv("CK_RUN_SUITE");       /* emulators make the others slowly */
-    SRunner    *r = srunner_create(NULL);
-#define ADD(name) if (!only || strcmp(only, #name) == 0) srunner_add_suite(r, name##_suite());
+    char    *only[] = { argv[0], getenv("CK_RUN_SUITE") };   /* emulators make the others slowly */
+    SRunner *r = srunner_create(NULL);
+    int      n = 0;
+    if (only[1]) argc = 2, argv = only;
+#define ADD(name)                                    \
+    if (is_among(#name, argc - 1, argv + 1)) {       \
+        srunner_add_suite(r, name##_suite());        \
+        n++;                                         \
+    }
     MAIN_SUITES(ADD)
 #undef ADD
+    if (argc > 1 && n < argc - 1) {
+        fprintf(stderr, "run-tests: %d of %d suites exist\n", n, argc - 1);
+        return 1;
+    }
     srunner_run_all(r, CK_ENV);
     int failed = srunner_ntests_failed(r);
     srunner_free(r);

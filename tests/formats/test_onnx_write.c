@@ -382,8 +382,9 @@ START_TEST(special_functions)
         eddy_log_ndtr, eddy_dawsn, eddy_bessel_i0e, eddy_bessel_i1e, eddy_lgamma, eddy_digamma,
         eddy_atan, eddy_asin, eddy_acos, eddy_asinh, eddy_sinh, eddy_atanh, eddy_logit,
     };
-    static const double points[] = { 1e-9, 0.01, 0.25, 0.5, 0.500000001, 0.75, 0.999, 1.0, 1.5, 2.5, 3.75, 4.99,
-                                     5.01, 7.99, 8.01, 9.99, 10.01, 20.5, -0.01, -0.5, -1.5, -7.3 };
+    static const double points[] = { 1e-9, 0.01, 0.25, 0.5,  0.500000001, 0.75, 0.999, 1.0,
+                                     1.5,  2.5,  3.75, 4.99, 5.01,        7.99, 8.01,  9.99,
+                                     10.01, 20.5, -0.01, -0.5, -1.5, -7.3 };
     enum { N = sizeof points / sizeof *points };
     for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
         model             m = model_begin();
@@ -401,7 +402,8 @@ START_TEST(special_functions)
         const double least = functions[f] != eddy_logit;    /* logit keeps its digits near 1/2 */
         for (int i = 0; i < N; i++) {
             const double a = eddy_array_get(want, i), b = eddy_array_get(got, i);
-            ck_assert_msg((isnan(a) && isnan(b)) || a == b || fabs(a - b) <= 1e-12 * (fabs(a) + least),
+            ck_assert_msg((isnan(a) && isnan(b)) || a == b ||
+                              fabs(a - b) <= 1e-12 * (fabs(a) + least),
                           "%s(%g) is %.17g, not %.17g", eddy_type_of(y),
                           points[i], b, a);
         }

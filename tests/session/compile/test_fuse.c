@@ -201,8 +201,8 @@ START_TEST(update_without_a_value)
 }
 END_TEST
 
-/* The same as the first part of a loop over memory, which prefetches a share of the next tile in each
- * part that it runs: here in none, and UBSan reports a division by their number. */
+/* The same as the first part of a loop over memory, which prefetches a share of the next tile in
+ * each part that it runs: here in none, and UBSan reports a division by their number. */
 START_TEST(long_update_without_a_value)
 {
     const eddy_shape  of = EDDY_SHAPE(3000000);

@@ -295,8 +295,8 @@ START_TEST(results_over_operands)
 }
 END_TEST
 
-/* A product of bfloat16 makes the cast of a variable itself; behind an update, it would need a float32
- * copy of the variable, and takes the cast, which is half as large. */
+/* A product of bfloat16 makes the cast of a variable itself; behind an update, it would need a
+ * float32 copy of the variable, and takes the cast, which is half as large. */
 START_TEST(product_behind_an_update)
 {
     enum { ROWS = 512, COLUMNS = 256 };
