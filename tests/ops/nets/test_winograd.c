@@ -3,6 +3,7 @@
 #include "ops/nets/conv2d_fused.h"
 #include "tests/lib/checks.h"
 #include "tests/lib/levels.h"
+#include "tests/lib/third_rows.h"
 #include "build/gen/table.h"
 
 #include <math.h>
@@ -385,11 +386,13 @@ END_TEST
 Suite *winograd_suite(void)
 {
     Suite *s = suite_create("winograd");
-    TCase *c = tcase_create("winograd");
+    TCase *c = tcase_create("winograd"), *many = tcase_create("other rows");
+    tcase_set_tags(many, "many");
     tcase_set_timeout(c, 60);
-    tcase_add_loop_test(c, accurate, 0, CASES * LEVELS);
+    tcase_set_timeout(many, 60);
+    add_third_rows(c, many, accurate, EDDY_AVX2, CASES * LEVELS);
     tcase_add_loop_test(c, another_method, 0, 2);
-    tcase_add_loop_test(c, not_finite, 0, 2 * 4 * INPUTS * LEVELS);
+    add_third_rows(c, many, not_finite, 0, 2 * 4 * INPUTS * LEVELS);
     tcase_add_loop_test(c, too_large, 0, 2);
     tcase_add_loop_test(c, threads, 0, 5);
     tcase_add_loop_test(c, large_filters, 0, 2);
@@ -397,5 +400,6 @@ Suite *winograd_suite(void)
     tcase_add_test(c, chosen_where_faster);
     tcase_add_test(c, chosen_where_possible);
     suite_add_tcase(s, c);
+    suite_add_tcase(s, many);
     return s;
 }
