@@ -2,7 +2,8 @@
  * (linear_scan) along an axis.
  *
  * A kernel processes a tile of neighboring lanes at a time, with one accumulator for each, so
- * that its inner loop runs over consecutive elements for any axis. float32 is accumulated in
+ * that its inner loop runs over consecutive elements for any axis except the last, of which it
+ * takes a few lanes at a time. float32 is accumulated in
  * float64, complex64 in complex128, integers in 64 bits. */
 #include "graph/base/stop.h"
 #include "graph/base/thread_pool.h"
@@ -34,11 +35,12 @@ const eddy_attr_field eddy__scan_fields[] = EDDY_FIELDS(eddy_scan_attrs, axis, e
 
 /* -------------------------------------------------------- shared code -- */
 
-enum { TILE = 256 };
+enum { TILE = 256, FEW = 4 };
 
-/* n rows of `width` lanes, `step` elements apart. Only linear_scan has w. */
+/* n rows, `step` elements apart, of `width` lanes, `apart` elements apart: at most TILE, or FEW that
+ * are no neighbors. Only linear_scan has w. */
 typedef void scan_fn(void *y, const void *x, const void *w, int64_t n, int64_t width, int64_t step,
-                     bool exclusive, const eddy_stop *stop);
+                     int64_t apart, bool exclusive, const eddy_stop *stop);
 
 typedef struct scans {
     scan_fn *sum, *product, *linear;
@@ -68,14 +70,17 @@ static eddy_status run_scan(eddy_kernel *k, scan_fn *scan, const eddy_scan_attrs
     const size_t size = eddy_dtype_size(t.dtype);
     const eddy_lanes l = eddy__lanes_of(t.shape, a->axis);
     const int64_t step = a->reverse ? -l.inner : l.inner;
+    const bool    rows = l.inner == 1;                /* the lanes */
+    const int64_t lanes = rows ? l.outer : l.inner, most = rows ? FEW : TILE;
     if (l.n == 0) return EDDY_OK;
-    for (int64_t o = 0; o < l.outer; o++)
-        for (int64_t c = 0; c < l.inner; c += TILE) {
-            const int64_t width = l.inner - c < TILE ? l.inner - c : TILE;
-            const int64_t first = (o * l.n + (a->reverse ? l.n - 1 : 0)) * l.inner + c;
-            const size_t at = (size_t)first * size;
+    for (int64_t o = 0; o < (rows ? 1 : l.outer); o++)
+        for (int64_t c = 0; c < lanes; c += most) {
+            const int64_t apart = rows ? l.n : 1;
+            const int64_t width = lanes - c < most ? lanes - c : most;
+            const int64_t last = a->reverse ? (l.n - 1) * l.inner : 0;
+            const size_t  at = (size_t)(o * l.n * l.inner + c * apart + last) * size;
             scan((char *)k->out[0]->data + at, (const char *)k->in[0]->data + at,
-                 k->n_in > 1 ? (const char *)k->in[1]->data + at : NULL, l.n, width, step,
+                 k->n_in > 1 ? (const char *)k->in[1]->data + at : NULL, l.n, width, step, apart,
                  a->exclusive, k->stop);
         }
     return EDDY_OK;
