@@ -248,12 +248,16 @@ EDDY_INLINE void sweep_all(const householder *h, int64_t first, int64_t from)
 }
 EDDY_CLONES_TO_AVX2_OF(sweep, (const householder *h, int64_t first, int64_t from), (h, first, from))
 
-/* Afterwards, the next reflection is the current one. */
+/* Afterwards, the next reflection is the current one. The sweep begins with a whole vector, whose
+ * first columns it leaves as they are. */
 static void sweep_on(householder *h, int64_t first, int64_t from)
 {
-    double *w = h->w;
+    double       *w = h->w;
+    const int64_t begin = from / 4 * 4;
     memset(h->next, 0, (size_t)h->n * sizeof *w);
-    EDDY_BEST_OF(sweep)(h, first, from);
+    for (int64_t j = begin; j < from; j++) w[j] = 0;
+    EDDY_BEST_OF(sweep)(h, first, begin);
+    for (int64_t j = begin; j < from; j++) h->next[j] = 0;
     h->w = h->next;
     h->next = w;
 }
