@@ -227,8 +227,8 @@ static void orthogonal_sizes(eddy_shape s, int64_t *m, int64_t *n, bool *wide)
     *n = *wide ? rows : columns;
 }
 
-/* q -= f w and then next += g' q, of the rows from `first` and the columns from `from` on: in one
- * pass, because the rows of a large matrix leave the caches between two. */
+/* q -= f w and then next += g' q, of the rows from `first` and the columns from `from` on, so that
+ * each element is read and written once. */
 EDDY_INLINE void sweep_all(const householder *h, int64_t first, int64_t from)
 {
     const double *w = h->w;
