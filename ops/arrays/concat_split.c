@@ -32,14 +32,32 @@ typedef struct moving {
     bool                join;
 } moving;
 
+/* Rows [from, to) of parts that take longer to copy than to describe. */
+static void move_long_rows(const moving *m, int64_t from, int64_t to, int64_t size)
+{
+    char *at = (char *)m->whole->data + from * (m->whole->count / m->outer) * size;
+    for (int64_t row = from; row < to; row++)
+        for (int i = 0; i < m->n; i++) {
+            const int64_t bytes = m->part[i]->count / m->outer * size;
+            char *p = (char *)m->part[i]->data + row * bytes;
+            memcpy(m->join ? at : p, m->join ? p : at, (size_t)bytes);
+            at += bytes;
+        }
+}
+
 /* Rows [from, to), as many at a time as stay in the cache for all parts. */
 static void move_rows(void *arg, int64_t from, int64_t to, int worker)
 {
+    enum { LONG = 256 };                /* bytes of a part, on average */
     const moving *m = arg;
     const int64_t size = (int64_t)eddy_dtype_size(m->whole->type.dtype);
     const int64_t width = m->whole->count / m->outer;
     const int64_t many = width * size < 16384 ? 16384 / (width * size) : 1;
     (void)worker;
+    if (width * size >= LONG * m->n) {
+        move_long_rows(m, from, to, size);
+        return;
+    }
     for (int64_t row = from; row < to; row += many) {
         const int64_t rows = to - row < many ? to - row : many;
         char *at = (char *)m->whole->data + row * width * size;

@@ -203,11 +203,19 @@ static bool orthogonal_infer(eddy_infer *c)
     return true;
 }
 
-/* The matrix q to be decomposed, with m rows and n <= m columns, and vectors. */
+/* A sweep takes this many rows at a time; the rows of zeros that follow the matrix complete it. */
+enum { ROWS = 4 };
+
+/* The matrix q to be decomposed, with m rows and n <= m columns. A reflection subtracts f w from q,
+ * where f is a column and w a row; g is the next one's vector, and `next` its g' q. */
 typedef struct householder {
-    int64_t m, n;
-    double *q, *v, *w, *tau, *sign;      /* [m,n], [m], [n], [n], [n] */
+    int64_t m, n, ld;                        /* ld: from row to row */
+    double *q, *f, *g;                       /* [m + ROWS,ld], [m + ROWS], [m + ROWS] */
+    double *w, *next, *tau, *sign;           /* [n] */
 } householder;
+
+/* Vectors of a row begin at multiples of their size, and rows not at the same place of a page. */
+static int64_t apart(int64_t n) { return (n + 7) / 4 * 4; }
 
 /* The numbers of rows and columns of the flattened output, the larger one first. */
 static void orthogonal_sizes(eddy_shape s, int64_t *m, int64_t *n, bool *wide)
@@ -219,49 +227,72 @@ static void orthogonal_sizes(eddy_shape s, int64_t *m, int64_t *n, bool *wide)
     *n = *wide ? rows : columns;
 }
 
-/* Subtracts tau v (v' q), with v[k..], from rows k.. and columns from.. of q. */
-EDDY_INLINE void reflect_all(const householder *h, int64_t k, int64_t from)
+/* q -= f w and then next += g' q, of the rows from `first` and the columns from `from` on, so that
+ * each element is read and written once. */
+EDDY_INLINE void sweep_all(const householder *h, int64_t first, int64_t from)
 {
-    double *restrict w = h->w;
-    memset(w, 0, (size_t)h->n * sizeof *w);
-    for (int64_t i = k; i < h->m; i++) {
-        const double *row = h->q + i * h->n, vi = h->v[i];
-        for (int64_t j = from; j < h->n; j++) w[j] += vi * row[j];
-    }
-    for (int64_t i = k; i < h->m; i++) {
-        double *row = h->q + i * h->n, f = h->tau[k] * h->v[i];
-        for (int64_t j = from; j < h->n; j++) row[j] -= f * w[j];
+    const double *w = h->w;
+    double       *next = h->next;
+    for (int64_t i = first; i < h->m; i += ROWS) {
+        const double f0 = h->f[i], f1 = h->f[i + 1], f2 = h->f[i + 2], f3 = h->f[i + 3];
+        const double g0 = h->g[i], g1 = h->g[i + 1], g2 = h->g[i + 2], g3 = h->g[i + 3];
+        double      *a = h->q + i * h->ld, *b = a + h->ld, *c = b + h->ld, *d = c + h->ld;
+        EDDY_INDEPENDENT
+        for (int64_t j = from; j < h->n; j++) {
+            const double x = w[j], a_ = a[j] - f0 * x, b_ = b[j] - f1 * x, c_ = c[j] - f2 * x,
+                         d_ = d[j] - f3 * x;
+            a[j] = a_, b[j] = b_, c[j] = c_, d[j] = d_;
+            next[j] = next[j] + g0 * a_ + g1 * b_ + g2 * c_ + g3 * d_;
+        }
     }
 }
-EDDY_CLONES_OF(reflect, (const householder *h, int64_t k, int64_t from), (h, k, from))
+EDDY_CLONES_TO_AVX2_OF(sweep, (const householder *h, int64_t first, int64_t from), (h, first, from))
 
-/* The reflection that clears column k below the diagonal: v (v[k] = 1) is stored there; of R's
- * diagonal element only the sign is kept. */
-static void eliminate(const householder *h, int64_t k)
+/* Afterwards, the next reflection is the current one. The sweep begins with a whole vector, whose
+ * first columns it leaves as they are. */
+static void sweep_on(householder *h, int64_t first, int64_t from)
 {
-    double *q = h->q, sum = 0, diagonal = q[k * h->n + k];
-    for (int64_t i = k; i < h->m; i++) sum += q[i * h->n + k] * q[i * h->n + k];
-    double norm = sqrt(sum), r = diagonal > 0 ? -norm : norm;
+    double       *w = h->w;
+    const int64_t begin = from / 4 * 4;
+    memset(h->next, 0, (size_t)h->n * sizeof *w);
+    for (int64_t j = begin; j < from; j++) w[j] = 0;
+    EDDY_BEST_OF(sweep)(h, first, begin);
+    for (int64_t j = begin; j < from; j++) h->next[j] = 0;
+    h->w = h->next;
+    h->next = w;
+}
+
+/* The reflection that clears column k below the diagonal, after the one before has been subtracted
+ * from that column: its vector (1 in row k) is stored there; of R's diagonal element only the sign
+ * is kept. */
+static void eliminate(householder *h, int64_t k)
+{
+    double *q = h->q + k, *v = h->g, sum = 0;
+    for (int64_t i = k; i < h->m; i++) {
+        v[i] = q[i * h->ld] - h->f[i] * h->w[k];
+        sum += v[i] * v[i];
+    }
+    const double diagonal = v[k], norm = sqrt(sum), r = diagonal > 0 ? -norm : norm;
     h->sign[k] = r < 0 ? -1 : 1;
     h->tau[k] = norm > 0 ? (r - diagonal) / r : 0;
-    h->v[k] = 1;
-    for (int64_t i = k + 1; i < h->m; i++) {
-        h->v[i] = norm > 0 ? q[i * h->n + k] / (diagonal - r) : 0;
-        q[i * h->n + k] = h->v[i];
-    }
-    EDDY_BEST_OF(reflect)(h, k, k + 1);
+    v[k] = 1;
+    for (int64_t i = k + 1; i < h->m; i++)
+        q[i * h->ld] = v[i] = norm > 0 ? v[i] / (diagonal - r) : 0;
+    sweep_on(h, k, k + 1);
+    for (int64_t i = k; i < h->m; i++) h->f[i] = h->tau[k] * v[i];
 }
 
-/* Turns column k of q into that of Q, after the columns to its right. */
-static void accumulate(const householder *h, int64_t k)
+/* Turns column k of q into that of Q, after those to its right; above the diagonal, it is 0. */
+static void accumulate(householder *h, int64_t k)
 {
-    double *q = h->q;
-    h->v[k] = 1;
-    for (int64_t i = k + 1; i < h->m; i++) h->v[i] = q[i * h->n + k];
-    EDDY_BEST_OF(reflect)(h, k, k + 1);
-    for (int64_t i = 0; i < k; i++) q[i * h->n + k] = 0;
-    q[k * h->n + k] = 1 - h->tau[k];
-    for (int64_t i = k + 1; i < h->m; i++) q[i * h->n + k] = -h->tau[k] * h->v[i];
+    double *q = h->q + k;
+    h->w[k] = 1;
+    for (int64_t i = k; i < h->m; i++) {
+        h->f[i] = h->tau[k] * (i == k ? 1 : q[i * h->ld]);
+        h->g[i] = k == 0 ? 0 : q[i * h->ld - 1];
+        q[i * h->ld] = i == k;
+    }
+    sweep_on(h, k, k);
 }
 
 static eddy_status orthogonal_prepare(eddy_kernel *k)
@@ -271,7 +302,7 @@ static eddy_status orthogonal_prepare(eddy_kernel *k)
     bool    wide;
     orthogonal_sizes(a->shape, &m, &n, &wide);
     /* Cannot overflow: no tensor has more than 2^48 elements. */
-    k->scratch_size = (uint64_t)(m * n + m + 3 * n) * sizeof(double);
+    k->scratch_size = (uint64_t)((m + ROWS) * (apart(n) + 2) + 4 * n) * sizeof(double);
     return EDDY_OK;
 }
 
@@ -281,7 +312,7 @@ static void orthogonal_store(const householder *h, bool wide, const eddy_buffer 
     for (int64_t i = 0; i < h->m; i++) {
         for (int64_t j = 0; j < h->n; j++) {
             int64_t at = wide ? j * h->m + i : i * h->n + j;
-            eddy__real_put(y, at, h->q[i * h->n + j] * h->sign[j]);
+            eddy__real_put(y, at, h->q[i * h->ld + j] * h->sign[j]);
         }
     }
 }
@@ -292,15 +323,22 @@ static eddy_status orthogonal_kernel(eddy_kernel *k)
     householder h;
     bool        wide;
     orthogonal_sizes(a->shape, &h.m, &h.n, &wide);
-    h.q = k->scratch;
-    h.v = h.q + h.m * h.n;
-    h.w = h.v + h.m;
-    h.tau = h.w + h.n;
+    h.q = memset(k->scratch, 0, (size_t)k->scratch_size);
+    h.ld = apart(h.n);
+    h.f = h.q + (h.m + ROWS) * h.ld;
+    h.g = h.f + h.m + ROWS;
+    h.w = h.g + h.m + ROWS;
+    h.next = h.w + h.n;
+    h.tau = h.next + h.n;
     h.sign = h.tau + h.n;
     eddy_stream   s = eddy__stream_of(k, a->seed, EDDY_ORTHOGONAL);
     eddy_gaussian standard = { 0, 1, 0 };
     eddy__fill_normal_f64(s, 0, h.m * h.n, standard, h.q);
+    for (int64_t i = h.m; i-- > 1;)
+        memmove(h.q + i * h.ld, h.q + i * h.n, (size_t)h.n * sizeof *h.q);
     for (int64_t i = 0; i < h.n; i++) eliminate(&h, i);
+    for (int64_t i = 0; i < h.n; i++)
+        memset(h.q + i * h.ld + i + 1, 0, (size_t)(h.n - i - 1) * sizeof *h.q);
     for (int64_t i = h.n; i-- > 0;) accumulate(&h, i);
     orthogonal_store(&h, wide, k->out[0]);
     return EDDY_OK;

@@ -12,6 +12,7 @@
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
 #include "ops/kernels/libraries/fftw.h"
+#include "ops/signal/rfft_factors.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -110,6 +111,7 @@ typedef struct fft_work {
     eddy_fft_job       f;
     int64_t            count, from, to;    /* transforms; numbers of one in x and in y */
     double             ends, others;       /* weights of frequencies; see weigh */
+    const eddy_rfft_factors *factors;      /* NULL: FFTW's transform */
 } fft_work;
 
 typedef struct fft_run {
@@ -135,8 +137,9 @@ static fft_work work_of(const eddy_kernel *k)
     const eddy_type  x = k->in[0]->type, y = k->out[0]->type;
     const eddy_shape real = kind == EDDY_FFT_TO_REAL ? y.shape : x.shape;
     const int        first = real.rank - (int)a->dims;
-    fft_work w = { .k = k, .f = { .kind = kind, .rank = (int)a->dims,
-                                  .single = eddy_dtype_real(x.dtype) == EDDY_FLOAT32 } };
+    fft_work w = { .k = k, .factors = k->state,
+                   .f = { .kind = kind, .rank = (int)a->dims,
+                          .single = eddy_dtype_real(x.dtype) == EDDY_FLOAT32 } };
     w.count = eddy__shape_product(x.shape, 0, first);
     w.from = eddy__shape_product(x.shape, first, x.shape.rank);
     w.to = eddy__shape_product(y.shape, first, y.shape.rank);
@@ -183,10 +186,15 @@ static uint64_t workers_of(const fft_work *w)
 
 static eddy_status fft_prepare(eddy_kernel *k)
 {
-    const fft_work w = work_of(k);
-    uint64_t       each = 0;
+    fft_work w = work_of(k);
+    uint64_t each = 0;
+    k->state = NULL;
+    w.factors = NULL;
+    if (w.f.kind == EDDY_FFT_OF_REAL && w.f.single && w.f.rank == 1 && w.count > 0)
+        w.factors = eddy__rfft_prepare(k, w.f.n[0]);
     if (is_long(&w)) each = rounded(sizeof(fft_call)) + rounded(bytes_of_x(&w)) + bytes_of_y(&w);
     else if (w.f.kind == EDDY_FFT_TO_REAL) each = bytes_of_x(&w);
+    else if (w.factors) each = eddy__rfft_scratch(w.factors, w.f.many);
     k->scratch_size = rounded(each) * workers_of(&w);
     return EDDY_OK;
 }
@@ -226,7 +234,10 @@ static bool transform(const fft_work *w, int64_t many, char *x, char *y, char *s
         memcpy(scratch, x, (size_t)(many * w->from) * (f.single ? 8 : 16));
         x = scratch;
     }
-    if (!eddy__fft_run(&f, x, y)) return false;
+    const bool good = w->factors ? eddy__rfft_rows(w->factors, many, (void *)x, (void *)y,
+                                                   (void *)scratch)
+                                 : eddy__fft_run(&f, x, y);
+    if (!good) return false;
     if (w->others > w->ends) weigh(w, many * w->to / half, half, y, y);
     else if (w->ends < 1) scale(w, many * w->to * reals, y);
     return true;

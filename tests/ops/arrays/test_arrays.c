@@ -341,6 +341,27 @@ START_TEST(even_split)
 }
 END_TEST
 
+/* Rows of parts of some hundred bytes, which are copied one by one. */
+START_TEST(long_parts)
+{
+    trial t = trial_begin((unsigned)_i);
+    const int64_t sizes[] = { 300, 0, 1, 470 };
+    eddy_shape s = EDDY_SHAPE(5, 0);
+    part_of    p = { .whole = EDDY_SHAPE(5, 771), .axis = 1 };
+    eddy_array *x = filled(&t, EDDY_FLOAT32, p.whole);
+    eddy_tensor whole = fed(&t, x), parts[4];
+    const eddy_tensor apart = eddy_split_sizes(whole, sizes, 4, 1);
+    for (int i = 0; i < 4; p.from += sizes[i++]) {
+        s.dim[1] = sizes[i];
+        parts[i] = eddy_output(apart, i);
+        check_elements(&t, parts[i], s, x, whole_place, &p);
+    }
+    eddy_tensor again = eddy_concat((eddy_list){ 4, parts }, 1);
+    check_elements(&t, again, p.whole, x, same_place, &p.whole);
+    trial_end(&t);
+}
+END_TEST
+
 /* ------------------------------------------------------- slice, pad, tile -- */
 
 typedef struct cut {
@@ -537,6 +558,7 @@ Suite *arrays_suite(void)
         { "concat", concat_and_split, SEEDS },
         { "stack", stack_and_unstack, SEEDS },
         { "split", even_split, SEEDS },
+        { "long_parts", long_parts, 1 },
         { "slice", slicing, SEEDS },
         { "put", putting_among_zeros, SEEDS },
         { "pad", padding_with_a_value, 1 },

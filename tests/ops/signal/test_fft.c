@@ -127,7 +127,7 @@ static void compare(int rank, const int64_t *n)
 
 START_TEST(one_axis)
 {
-    static const int64_t more[] = { 64, 97, 100, 127, 1024 };
+    static const int64_t more[] = { 64, 97, 100, 105, 111, 127, 148, 225, 1024 };
     for (int64_t n = 1; n <= 17; n++) compare(1, &n);
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) compare(1, &more[i]);
 }
@@ -176,7 +176,7 @@ END_TEST
 /* Many rows are cut into blocks; each must be as it is alone, for any number of threads. */
 START_TEST(many_rows)
 {
-    static const int64_t lengths[] = { 3, 16, 37, 640, 5000 };
+    static const int64_t lengths[] = { 3, 16, 37, 640, 962, 999, 5000 };
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         const int64_t n = lengths[i], rows = 20000 / n + 3;
         eddy_graph   *g = eddy_graph_new();
@@ -242,6 +242,33 @@ START_TEST(not_finite)
     const eddy_tensor y = eddy_rfft(matrix(g, 2, 4, x));
     has_value(Where(IsNan(Real(y)), 99, Real(y)), 6, (double[]){ 99, -1, 99, 10, -2, -2 });
     eddy_graph_free(g);
+}
+END_TEST
+
+/* Row 1 of 3, whatever the others hold; of sizes with tables of their own, too. */
+START_TEST(rows_alone)
+{
+    static const int64_t lengths[] = { 105, 148, 999 };
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        const int64_t n = lengths[i];
+        eddy_graph   *g = eddy_graph_new();
+        eddy_array   *a = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(3, n));
+        for (int64_t j = 0; j < 3 * n; j++)
+            eddy_array_set(a, j, j / n == 1 ? (double)(j * 7919 % 1009) / 500 - 1
+                                 : j % 7 ? 1e30 : (double)NAN);
+        const eddy_tensor x = eddy_constant(g, a, NULL), y = eddy_rfft(x);
+        eddy_session *s = eddy_session_new(g);
+        eddy_array   *got[2] = { NULL };
+        ck_assert_int_eq(eddy_run(s, EDDY_FEED(),
+                                  EDDY_FETCH(eddy_index(y, "1:2"), eddy_rfft(eddy_index(x, "1:2"))),
+                                  got), EDDY_OK);
+        ck_assert(eddy_array_equal(got[0], got[1]));
+        ck_assert(eddy_array_get_imag(got[0], 0) == 0);
+        ck_assert(n % 2 || eddy_array_get_imag(got[0], n / 2) == 0);
+        eddy_array_free(a), eddy_array_free(got[0]), eddy_array_free(got[1]);
+        eddy_session_free(s);
+        eddy_graph_free(g);
+    }
 }
 END_TEST
 
@@ -374,6 +401,7 @@ Suite *fft_suite(void)
     tcase_add_test(c, many_plans);
     tcase_add_test(c, empty_ones);
     tcase_add_test(c, not_finite);
+    tcase_add_test(c, rows_alone);
     tcase_add_test(c, shapes_not_known);
     tcase_add_test(c, windows);
     tcase_add_test(c, halves);
