@@ -5,7 +5,7 @@
 #include "ops/kernels/elementwise/half_casts.h"
 #include "ops/kernels/pooling/pool_windows.h"
 #include "ops/linear/matmul.h"
-#include "ops/nets/conv2d.h"
+#include "ops/nets/conv2d_fused.h"
 #include "ops/weak_ops.h"
 
 #include <string.h>
@@ -184,6 +184,20 @@ static bool computes(const ir_node *n)
     return !n->values && n->feed < 0 && n->variable < 0 && !n->program && !n->alias && !n->parts;
 }
 
+/* The inputs of a convolution or its gradients that are images; 0 for other nodes, and if it has
+ * channels before height, or a residual. */
+static unsigned images_of(const ir_node *n)
+{
+    const eddy_conv_attrs *a = n->attrs;         /* or the first member of the attributes */
+    const bool conv = n->op == &eddy_op_conv2d || n->op == &eddy_op_fused_conv2d;
+    const bool back = n->op == &eddy_op_conv2d_backprop_input;
+    if (!conv && !back && n->op != &eddy_op_conv2d_backprop_filter) return 0;
+    if (strcmp(a->data_format, "NHWC") != 0) return 0;
+    if (n->op == &eddy_op_fused_conv2d && ((const eddy_fused_conv_attrs *)n->attrs)->has_residual)
+        return 0;
+    return conv ? 1 : back ? 4 : 5;
+}
+
 /* The set of inputs that the kernel takes in bfloat16, with a result in float32. */
 static unsigned inputs_in_pairs(const widening *w, const ir_node *n)
 {
@@ -201,11 +215,15 @@ static unsigned inputs_in_pairs(const widening *w, const ir_node *n)
     return back ? 6 : 3;
 }
 
-/* Casts the inputs of n that need it, each tensor once; *any: some do. */
+/* Casts the inputs of n that need it, each tensor once; *any: the kernel yields float32 in the place
+ * of 16-bit types. */
 static bool widen_inputs(widening *w, ir_node *n, bool *any)
 {
     eddy_tensor before[8];
-    const unsigned pairs = inputs_in_pairs(w, n);
+    const bool     halves = n->n_outputs > 0 && n->outputs[0].dtype == EDDY_BFLOAT16 &&
+                            eddy__conv_widens();
+    const unsigned images = halves ? images_of(n) : 0;
+    const unsigned pairs = images ? images : inputs_in_pairs(w, n);
     *any = pairs != 0;
     for (int i = 0; i < n->n_inputs; i++) {
         const eddy_tensor x = n->inputs[i];
@@ -221,6 +239,7 @@ static bool widen_inputs(widening *w, ir_node *n, bool *any)
         n->inputs[i] = k < i && k < 8 ? n->inputs[k] : widened(w, n, i);
         if (!eddy__ir_valid(n->inputs[i])) return false;
     }
+    if (images && n->op != &eddy_op_conv2d_backprop_filter) *any = false;
     return true;
 }
 

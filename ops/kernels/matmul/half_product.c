@@ -186,7 +186,7 @@ static void pack_a(const eddy_product *p, const form *f, float *to, int64_t r, i
 static void finish(const eddy_product *p, const form *f, float *sums, float *room, int64_t r,
                    int64_t n, int64_t c, int64_t columns)
 {
-    const source bias = source_of(p->bias, false), residual = source_of(p->residual, false);
+    const source bias = source_of(p->bias, p->round_bias), residual = source_of(p->residual, false);
     eddy_product    wide = *p;
     wide.y = sums, wide.ldy = f->width;
     if (p->bias) widen(room, from(bias, c), columns), wide.bias = room;
