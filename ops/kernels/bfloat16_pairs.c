@@ -35,7 +35,7 @@ bool eddy__conv_has_pairs(int64_t channels)
 }
 
 /* As eddy__conv_tiles_of(): the transforms of these tiles alone load bfloat16. */
-bool eddy__conv_widens(void)
+bool eddy__kernels_widen(void)
 {
 #if defined(__x86_64__)
     return eddy__instructions_used() == EDDY_AVX2 && __builtin_cpu_supports("fma");

@@ -184,18 +184,29 @@ static bool computes(const ir_node *n)
     return !n->values && n->feed < 0 && n->variable < 0 && !n->program && !n->alias && !n->parts;
 }
 
-/* The inputs of a convolution or its gradients that are images; 0 for other nodes, and if it has
- * channels before height, or a residual. */
+/* The inputs of a convolution or its gradients that are images; 0 if it has channels before height,
+ * or a residual. */
 static unsigned images_of(const ir_node *n)
 {
     const eddy_conv_attrs *a = n->attrs;         /* or the first member of the attributes */
-    const bool conv = n->op == &eddy_op_conv2d || n->op == &eddy_op_fused_conv2d;
-    const bool back = n->op == &eddy_op_conv2d_backprop_input;
-    if (!conv && !back && n->op != &eddy_op_conv2d_backprop_filter) return 0;
     if (strcmp(a->data_format, "NHWC") != 0) return 0;
-    if (n->op == &eddy_op_fused_conv2d && ((const eddy_fused_conv_attrs *)n->attrs)->has_residual)
+    if (n->op == &eddy_op_conv2d_backprop_input) return 4;
+    if (n->op == &eddy_op_conv2d_backprop_filter) return 5;
+    return n->op == &eddy_op_conv2d || !((const eddy_fused_conv_attrs *)n->attrs)->has_residual;
+}
+
+/* The set of inputs that the kernel takes in bfloat16, although others are float32. */
+static unsigned inputs_in_halves(const widening *w, const ir_node *n)
+{
+    if (n->n_outputs == 0 || n->outputs[0].dtype != EDDY_BFLOAT16 || !eddy__kernels_widen())
         return 0;
-    return conv ? 1 : back ? 4 : 5;
+    if (n->op == &eddy_op_conv2d || n->op == &eddy_op_fused_conv2d ||
+        n->op == &eddy_op_conv2d_backprop_input || n->op == &eddy_op_conv2d_backprop_filter)
+        return images_of(n);
+    const bool norm = n->op == &eddy_op_fused_batch_norm;
+    if (!norm && n->op != &eddy_op_fused_batch_norm_grad) return 0;
+    const eddy_type scale = eddy__ir_type(w->to, n->inputs[norm ? 1 : 2]);
+    return scale.dtype != EDDY_FLOAT32 ? 0 : norm ? 1 : 3;
 }
 
 /* The set of inputs that the kernel takes in bfloat16, with a result in float32. */
@@ -220,15 +231,13 @@ static unsigned inputs_in_pairs(const widening *w, const ir_node *n)
 static bool widen_inputs(widening *w, ir_node *n, bool *any)
 {
     eddy_tensor before[8];
-    const bool     halves = n->n_outputs > 0 && n->outputs[0].dtype == EDDY_BFLOAT16 &&
-                            eddy__conv_widens();
-    const unsigned images = halves ? images_of(n) : 0;
-    const unsigned pairs = images ? images : inputs_in_pairs(w, n);
-    *any = pairs != 0;
+    const unsigned halves = inputs_in_halves(w, n);
+    const unsigned kept = halves ? halves : inputs_in_pairs(w, n);
+    *any = kept != 0;
     for (int i = 0; i < n->n_inputs; i++) {
         const eddy_tensor x = n->inputs[i];
         if (i < 8) before[i] = x;
-        if (i < 32 && (pairs >> i & 1)) continue;
+        if (i < 32 && (kept >> i & 1)) continue;
         if (!eddy__input_widens(n->op, i, eddy__ir_type(w->to, x).dtype)) continue;
         *any = true;
         int k = 0;
@@ -239,7 +248,7 @@ static bool widen_inputs(widening *w, ir_node *n, bool *any)
         n->inputs[i] = k < i && k < 8 ? n->inputs[k] : widened(w, n, i);
         if (!eddy__ir_valid(n->inputs[i])) return false;
     }
-    if (images && n->op != &eddy_op_conv2d_backprop_filter) *any = false;
+    if (halves && n->op != &eddy_op_conv2d_backprop_filter) *any = false;
     return true;
 }
 
