@@ -3,6 +3,7 @@
 #include "session/compile/widen.h"
 #include "ops/kernels/bfloat16_pairs.h"
 #include "ops/kernels/elementwise/half_casts.h"
+#include "ops/kernels/elementwise/half_relu.h"
 #include "ops/kernels/pooling/pool_windows.h"
 #include "ops/linear/matmul.h"
 #include "ops/nets/conv2d_fused.h"
@@ -80,6 +81,26 @@ static const eddy_op_def op_narrow = {
 static const eddy_op_def op_round = {
     .name = "_Round", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .flags = EDDY_OP_ELEMENTWISE | EDDY_OP_CHEAP, .infer = cast_infer, .tile = round_tile,
+};
+
+/* Relu and its gradient in bfloat16. */
+static eddy_tile_fn relu_tile(const eddy_type *in, const eddy_type *out)
+{
+    (void)in, (void)out;
+    return eddy__half_relu();
+}
+static eddy_tile_fn relu_grad_tile(const eddy_type *in, const eddy_type *out)
+{
+    (void)in, (void)out;
+    return eddy__half_relu_grad();
+}
+static const eddy_op_def op_relu = {
+    .name = "_HalfRelu", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .flags = EDDY_OP_ELEMENTWISE | EDDY_OP_CHEAP, .infer = cast_infer, .tile = relu_tile,
+};
+static const eddy_op_def op_relu_grad = {
+    .name = "_HalfReluGrad", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .flags = EDDY_OP_ELEMENTWISE | EDDY_OP_CHEAP, .infer = cast_infer, .tile = relu_grad_tile,
 };
 
 /* ---------------------------------------------------------------- the walk -- */
@@ -224,6 +245,16 @@ static unsigned inputs_in_pairs(const widening *w, const ir_node *n)
     }
     if (!conv_has_pairs(n, a, filter, back)) return 0;
     return back ? 6 : 3;
+}
+
+/* Whether the node is relu or its gradient, which it then computes in bfloat16. */
+static bool in_halves(ir_node *n)
+{
+    const eddy_op_def *op = n->op == &eddy_op_relu ? &op_relu
+                          : n->op == &eddy_op_relu_grad ? &op_relu_grad : NULL;
+    if (!op || n->outputs[0].dtype != EDDY_BFLOAT16 || !eddy__kernels_widen()) return false;
+    n->op = op;
+    return true;
 }
 
 /* Casts the inputs of n that need it, each tensor once; *any: the kernel yields float32 in the place
@@ -409,7 +440,8 @@ bool eddy__widen(compile *c)
             continue;
         }
         for (int i = 0; i < node->n_controls; i++) node->controls[i] = w.now[node->controls[i]];
-        if (computes(node) && !w.by_kernel[id] && !widen_inputs(&w, node, &widens))
+        if (computes(node) && !w.by_kernel[id] && !in_halves(node) &&
+            !widen_inputs(&w, node, &widens))
             return false;
         if (widens && !narrow_outputs(&w, node, id)) return false;
         const ir_node *now = widens ? w.to->nodes[w.now[id]] : eddy__ir_append(w.to, node);
