@@ -22,7 +22,7 @@
 enum { DEPTH = 256, BLOCK = 256 * 1024, LEAST_WIDTH = 128, STRIPS = 8, LINE = 16, LANES = 8,
        FEW = 128, PART = 128 * 1024 };
 /* Rows that are requested before they are packed. */
-enum { AHEAD = 16 };
+enum { AHEAD = 16, ROWS_AHEAD = 4 };
 
 typedef struct form {
     const eddy_gemm_tiles *tiles;
@@ -80,6 +80,12 @@ static source source_of(const void *operand, bool rounds)
 static source from(source s, int64_t i)
 {
     return s.halves ? (source){ .halves = s.halves + i } : (source){ .floats = s.floats + i };
+}
+
+static inline void request(source s, int64_t n)
+{
+    const char *at = s.halves ? (const void *)s.halves : (const void *)s.floats;
+    for (int64_t i = 0; i < n; i += LINE) __builtin_prefetch(at + (s.halves ? 2 : 4) * i);
 }
 
 EDDY_WITH_AVX2 EDDY_TILE_INLINE void widen_8(float *to, const uint16_t *from)
@@ -141,9 +147,7 @@ EDDY_WITH_AVX2 static void pack_columns(float *to, int64_t strip, int64_t size, 
     const int64_t wide = whole(strip, LANES), strips = parts(n, strip);
     const int64_t quick = whole_row < wide ? 0 : eddy__min((whole_row - wide) / strip + 1, strips);
     for (int64_t x = 0; x < k; x++, to += strip, s = from(s, lds)) {
-        const char *ahead = s.halves ? (const void *)(s.halves + AHEAD * lds)
-                                     : (const void *)(s.floats + AHEAD * lds);
-        for (int64_t i = 0; i < n; i += LINE) __builtin_prefetch(ahead + (s.halves ? 2 : 4) * i);
+        request(from(s, AHEAD * lds), n);
         widen_strips(to, size, s, strip, quick);
         for (int64_t i = quick; i < strips; i++)
             widen(to + i * size, from(s, i * strip), eddy__min(strip, n - i * strip));
@@ -176,8 +180,10 @@ static void pack_a(const eddy_product *p, const form *f, float *to, int64_t r, i
     if (p->transpose_a)
         pack_columns(to, f->strip, f->strip * f->a_step, from(a, q * p->lda + r), p->lda, k, n,
                      p->m - r);
-    for (int64_t i = 0; i < n && !p->transpose_a; i++)
+    for (int64_t i = 0; i < n && !p->transpose_a; i++) {
+        request(from(a, (r + i + ROWS_AHEAD) * p->lda + q), k);
         widen(to + i * f->a_step, from(a, (r + i) * p->lda + q), k);
+    }
 }
 
 /* --------------------------------------------------------------------- blocks -- */
