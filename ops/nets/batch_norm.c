@@ -37,7 +37,8 @@ EDDY_INLINE void merge_statistics(int64_t d, double n, double *restrict mean,
 }
 
 /* Rows of bfloat16, `stride` apart, one after the other in float32. */
-static void widen_rows(const uint16_t *x, int64_t rows, int64_t width, int64_t stride, float *to)
+static __attribute__((noinline)) void widen_rows(const uint16_t *x, int64_t rows, int64_t width,
+                                                 int64_t stride, float *to)
 {
     const eddy_tile_fn widen = eddy__half_to_f32(EDDY_BFLOAT16);
     const bool         whole = stride == width;
@@ -64,8 +65,8 @@ static void set_factors(eddy_norm_work *w, int64_t blocks)
     for (int i = 0; i < 3; i++) w->factor[i] = w->part + (blocks * 2 + i) * w->width;
 }
 
-/* The same of bfloat16, for as many rows at a time as stay in the L1 cache in float32; or for a part
- * of a row. */
+/* The same of bfloat16, for as many rows at a time as stay in the L1 cache in float32, or for a
+ * part of a row. */
 static void apply_halves(const eddy_norm_work *w, int64_t from, int64_t to)
 {
     enum { MOST = AT_ONCE / 2 };

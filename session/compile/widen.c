@@ -257,8 +257,8 @@ static bool in_halves(ir_node *n)
     return true;
 }
 
-/* Casts the inputs of n that need it, each tensor once; *any: the kernel yields float32 in the place
- * of 16-bit types. */
+/* Casts the inputs of n that need it, each tensor once; *any: the kernel yields float32 in the
+ * place of 16-bit types. */
 static bool widen_inputs(widening *w, ir_node *n, bool *any)
 {
     eddy_tensor before[8];

@@ -71,14 +71,15 @@ START_TEST(convolutions)
     const struct shape *c = &convs[_i];
     trial             t = trial_begin((unsigned)_i);
     const eddy_tensor x = rough(&t, EDDY_SHAPE(c->batch, c->side, c->side, c->in_c));
-    const eddy_tensor w = rough(&t, EDDY_SHAPE(c->filter, c->filter, c->in_c / c->groups, c->out_c));
+    const int64_t     depth = c->in_c / c->groups;
+    const eddy_tensor w = rough(&t, EDDY_SHAPE(c->filter, c->filter, depth, c->out_c));
     const eddy_tensor b = rough(&t, EDDY_SHAPE(c->out_c)), x32 = wide(x), w32 = wide(w);
     const eddy_tensor y = convolution(c, x, w), y32 = convolution(c, x32, w32);
     const eddy_tensor dy = rough_like(&t, y);
     eddy_tensor       xs[2] = { x, w }, wides[2] = { x32, w32 }, dx[2], dx32[2];
     eddy_gradients(EDDY_LIST(Sum(Mul(y, dy))), (eddy_list){ 2, xs }, dx);
     eddy_gradients(EDDY_LIST(Sum(Mul(y32, wide(dy)))), (eddy_list){ 2, wides }, dx32);
-    if (!eddy__conv_has_pairs(c->in_c / c->groups) && !eddy__conv_has_pairs(c->out_c)) {
+    if (!eddy__conv_has_pairs(depth) && !eddy__conv_has_pairs(c->out_c)) {
         check_rounded(&t, y, y32);
         check_rounded(&t, eddy_relu(eddy_bias_add(y, b)), eddy_relu(eddy_bias_add(y32, wide(b))));
         for (int i = 0; i < 2; i++) check_rounded(&t, dx[i], dx32[i]);
@@ -100,7 +101,8 @@ START_TEST(batch_norms)
     trial             t = trial_begin((unsigned)_i);
     const int64_t     n = sizes[_i][0], c = sizes[_i][1];
     const eddy_tensor x = rough(&t, EDDY_SHAPE(2, n, c)), dy = rough(&t, EDDY_SHAPE(2, n, c));
-    const eddy_tensor scale = wide(rough(&t, EDDY_SHAPE(c))), offset = wide(rough(&t, EDDY_SHAPE(c)));
+    const eddy_tensor scale = wide(rough(&t, EDDY_SHAPE(c)));
+    const eddy_tensor offset = wide(rough(&t, EDDY_SHAPE(c)));
     const eddy_tensor x32 = wide(x);
     const eddy_tensor y = eddy_fused_batch_norm(x, scale, offset, .is_training = true);
     const eddy_tensor y32 = eddy_fused_batch_norm(x32, scale, offset, .is_training = true);

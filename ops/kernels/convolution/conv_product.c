@@ -141,7 +141,7 @@ void eddy__conv_product(const eddy_kernel *k, const void *x, const void *filter,
     copying      c = { &kept->size, x, copy };
     if (kept->patches)
         eddy__parallel_or_stop(k, kept->size.batch * kept->size.out[0], 4, copy_patches, &c);
-    else if (kept->copies) 
+    else if (kept->copies)
         eddy__box_copy_parallel(k, &kept->pixels, element(&kept->size), copy, x);
     p.a = kept->copies ? copy : x;
     p.b = filter, p.y = y, p.scratch = k->scratch;

@@ -32,7 +32,10 @@ WITH_AVX2 static void few_relu_grad(int64_t n, uint16_t *dx, const uint16_t *dy,
     for (int64_t i = 0; i < n; i++) dx[i] = relu_grad_of(dy[i], y[i]);
 }
 
-WITH_AVX2 static inline __m256i load(const uint16_t *x) { return _mm256_loadu_si256((const void *)x); }
+WITH_AVX2 static inline __m256i load(const uint16_t *x)
+{
+    return _mm256_loadu_si256((const void *)x);
+}
 
 WITH_AVX2 static inline __m256i size_of(__m256i x)
 {

@@ -154,8 +154,8 @@ EDDY_WITH_AVX2 static void pack_columns(float *to, int64_t strip, int64_t size, 
     }
 }
 
-/* Columns [c, c + n) of k rows of op(b) from row q on, panel by panel; some at once, as more of them
- * would be written to the same sets of a cache. */
+/* Columns [c, c + n) of k rows of op(b) from row q on, panel by panel; some at once, as more of
+ * them would be written to the same sets of a cache. */
 static void pack_b(const eddy_product *p, const form *f, float *to, int64_t c, int64_t n, int64_t q,
                    int64_t k)
 {

@@ -62,12 +62,17 @@ typedef void NAME(merge_rows_fn) MERGE_ROWS;
 EDDY_CLONES_OF_FLOATS(NAME(merge_rows), MERGE_ROWS, (x, rows, width, stride, had, mean, squares))
 #undef MERGE_ROWS
 
+static inline bool NAME(widens)(const eddy_norm_work *w)
+{
+    return sizeof(T) == sizeof(float) && w->halves;
+}
+
 /* Rows of `width` elements of x or dy from element `at` on, *stride apart; those of bfloat16 are
  * widened to `room`. */
 static const T *NAME(some_rows)(const eddy_norm_work *w, const void *from, int64_t at, int64_t rows,
                                 int64_t width, int64_t *stride, T *room)
 {
-    if (!w->halves) return (const T *)from + at;
+    if (!NAME(widens)(w)) return (const T *)from + at;
     widen_rows((const uint16_t *)from + at, rows, width, *stride, (void *)room);
     *stride = width;
     return room;
@@ -169,7 +174,7 @@ static void NAME(sum_rows)(const eddy_norm_work *w, NAME(summing) *sum_products,
                            int64_t rows, int64_t width, int64_t stride, const T *mean, double *a,
                            double *b)
 {
-    const int64_t most = w->halves ? AT_ONCE / 2 / width : rows;
+    const int64_t most = NAME(widens)(w) ? AT_ONCE / 2 / width : rows;
     T             room[2][AT_ONCE / 2];
     for (int64_t r = 0, m; r < rows; r += m) {
         int64_t step = stride, same = stride;
