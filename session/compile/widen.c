@@ -83,7 +83,7 @@ static const eddy_op_def op_round = {
     .flags = EDDY_OP_ELEMENTWISE | EDDY_OP_CHEAP, .infer = cast_infer, .tile = round_tile,
 };
 
-/* Relu and its gradient in bfloat16. */
+/* Relu and its gradient in bfloat16, under their names. */
 static eddy_tile_fn relu_tile(const eddy_type *in, const eddy_type *out)
 {
     (void)in, (void)out;
@@ -95,11 +95,11 @@ static eddy_tile_fn relu_grad_tile(const eddy_type *in, const eddy_type *out)
     return eddy__half_relu_grad();
 }
 static const eddy_op_def op_relu = {
-    .name = "_HalfRelu", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .name = "Relu", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .flags = EDDY_OP_ELEMENTWISE | EDDY_OP_CHEAP, .infer = cast_infer, .tile = relu_tile,
 };
 static const eddy_op_def op_relu_grad = {
-    .name = "_HalfReluGrad", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .name = "ReluGrad", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .flags = EDDY_OP_ELEMENTWISE | EDDY_OP_CHEAP, .infer = cast_infer, .tile = relu_grad_tile,
 };
 
