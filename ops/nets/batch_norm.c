@@ -65,21 +65,20 @@ static void set_factors(eddy_norm_work *w, int64_t blocks)
     for (int i = 0; i < 3; i++) w->factor[i] = w->part + (blocks * 2 + i) * w->width;
 }
 
-/* The same of bfloat16, for as many rows at a time as stay in the L1 cache in float32, or for a
- * part of a row. */
+/* The same of bfloat16, of which AT_ONCE elements at a time are float32. The loop spreads the factors
+ * for each piece, so smaller ones take longer. */
 static void apply_halves(const eddy_norm_work *w, int64_t from, int64_t to)
 {
-    enum { MOST = AT_ONCE / 2 };
-    float            room[3][MOST];
+    float            room[3][AT_ONCE];
     eddy_norm_work   part = *w;
     void (*loop)(const eddy_norm_work *, int64_t, int64_t) = EDDY_BEST_OF(columns_apply_f32);
-    const int64_t    d = w->width, rows = eddy__max(MOST / d, 1);
+    const int64_t    d = w->width, rows = eddy__max(AT_ONCE / d, 1);
     const eddy_tile_fn narrow = eddy__f32_to_half(EDDY_BFLOAT16);
     part.x = room[0], part.dy = w->dy ? room[1] : NULL, part.y = room[2];
     for (int64_t r = from; r < to; r += rows)
         for (int64_t c = 0, n; c < d; c += n) {
             const int64_t m = eddy__min(rows, to - r);
-            n = eddy__min(d - c, MOST);
+            n = eddy__min(d - c, AT_ONCE);
             part.width = n;
             part.mean = (float *)w->mean + c;
             for (int i = 0; i < 3; i++)
