@@ -25,8 +25,8 @@ ops/kernels/normalization: ops/kernels
 ops/kernels/pooling: ops/kernels/elementwise
 ops/kernels/random: ops/kernels
 ops/kernels/special: ops/kernels/elementwise
-ops/kernels/convolution: ops/kernels/arrays ops/kernels/matmul
 ops/kernels/matmul: ops/kernels/elementwise ops/kernels/libraries
+ops/kernels/convolution: ops/kernels/arrays ops/kernels/matmul
 ops/kernels/reduction: ops/kernels/elementwise
 ops/kernels/sequences: ops/kernels/arrays ops/kernels/matmul
 ops ops/math ops/arrays ops/reduce ops/linear ops/nets ops/images ops/signal ops/random ops/state build/gen: ops/kernels/convolution ops/kernels/images ops/kernels/libraries ops/kernels/normalization ops/kernels/pooling ops/kernels/random ops/kernels/reduction ops/kernels/sequences ops/kernels/special graph/files

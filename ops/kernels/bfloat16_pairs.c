@@ -33,3 +33,13 @@ bool eddy__conv_has_pairs(int64_t channels)
 {
     return channels > 0 && channels % 2 == 0 && has_instructions();
 }
+
+/* As eddy__conv_tiles_of(): the transforms of these tiles alone load bfloat16. */
+bool eddy__kernels_widen(void)
+{
+#if defined(__x86_64__)
+    return eddy__instructions_used() == EDDY_AVX2 && __builtin_cpu_supports("fma");
+#else
+    return false;
+#endif
+}

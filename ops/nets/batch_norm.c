@@ -6,7 +6,10 @@
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
+#include "graph/base/half.h"
+#include "graph/base/min_max.h"
 #include "ops/arrays/batching.h"
+#include "ops/kernels/elementwise/half_casts.h"
 #include "ops/nets/normalization.h"
 #include "ops/math/elementwise_rows.h"
 
@@ -33,6 +36,17 @@ EDDY_INLINE void merge_statistics(int64_t d, double n, double *restrict mean,
     }
 }
 
+/* Rows of bfloat16, `stride` apart, one after the other in float32. */
+static __attribute__((noinline)) void widen_rows(const uint16_t *x, int64_t rows, int64_t width,
+                                                 int64_t stride, float *to)
+{
+    const eddy_tile_fn widen = eddy__half_to_f32(EDDY_BFLOAT16);
+    const bool         whole = stride == width;
+    const int64_t      size = whole ? rows * width : width;
+    for (int64_t r = 0; r < (whole ? 1 : rows); r++)
+        widen(size, to + r * width, (const void *[]){ x + r * stride }, NULL);
+}
+
 #define TEMPLATE "ops/kernels/normalization/batch_norm_loops.h"
 #include "ops/kernels/for_floats.h"
 
@@ -51,9 +65,34 @@ static void set_factors(eddy_norm_work *w, int64_t blocks)
     for (int i = 0; i < 3; i++) w->factor[i] = w->part + (blocks * 2 + i) * w->width;
 }
 
+/* The same of bfloat16, of which AT_ONCE elements at a time are float32. The loop spreads the
+ * factors for each piece, and smaller ones take longer. */
+static void apply_halves(const eddy_norm_work *w, int64_t from, int64_t to)
+{
+    float            room[3][AT_ONCE];
+    eddy_norm_work   part = *w;
+    void (*loop)(const eddy_norm_work *, int64_t, int64_t) = EDDY_BEST_OF(columns_apply_f32);
+    const int64_t    d = w->width, rows = eddy__max(AT_ONCE / d, 1);
+    const eddy_tile_fn narrow = eddy__f32_to_half(EDDY_BFLOAT16);
+    part.x = room[0], part.dy = w->dy ? room[1] : NULL, part.y = room[2];
+    for (int64_t r = from; r < to; r += rows)
+        for (int64_t c = 0, n; c < d; c += n) {
+            const int64_t m = eddy__min(rows, to - r);
+            n = eddy__min(d - c, AT_ONCE);
+            part.width = n;
+            part.mean = (float *)w->mean + c;
+            for (int i = 0; i < 3; i++)
+                part.factor[i] = w->factor[i] ? (const float *)w->factor[i] + c : NULL;
+            widen_rows((const uint16_t *)w->x + r * d + c, m, n, d, room[0]);
+            if (w->dy) widen_rows((const uint16_t *)w->dy + r * d + c, m, n, d, room[1]);
+            loop(&part, 0, m);
+            narrow(m * n, (uint16_t *)w->y + r * d + c, (const void *[]){ room[2] }, NULL);
+        }
+}
+
 static void apply(const eddy_kernel *k, eddy_norm_work *w, eddy_dtype d)
 {
-    w->loop = EDDY_BEST_FOR_TYPE(columns_apply, FOR_FLOATS, d);
+    w->loop = w->halves ? apply_halves : EDDY_BEST_FOR_TYPE(columns_apply, FOR_FLOATS, d);
     eddy__norm_run(k, w, w->rows, GRAIN / 2 / w->width);
 }
 
@@ -91,19 +130,25 @@ typedef struct eddy_moments_args {
 } eddy_moments_args;
 #endif
 
+static double element(eddy_dtype d, const eddy_norm_work *w, int64_t i)
+{
+    return w->halves ? (double)eddy__f32_of_bf16(((const uint16_t *)w->x)[i])
+                     : eddy__float_at(d, w->x, i);
+}
+
 /* rstd, the mean and the variance of a column whose deviations have squares beyond the largest
  * number of the element type; elements of float64 are taken times 2^-768. */
 static double far_rstd(const eddy_kernel *k, const eddy_norm_work *w, int64_t c, double *mean,
                        double *variance)
 {
-    const eddy_dtype d = k->in[0]->type.dtype;
+    const eddy_dtype d = eddy__norm_type(k);
     const double     s = d == EDDY_FLOAT64 ? 0x1p-768 : 1, n = (double)w->rows;
     double           sum = 0, squares = 0, off = 0;
     for (int64_t i = 0; i < w->rows && isfinite(sum); i++)
-        sum += eddy__float_at(d, w->x, i * w->width + c) * s;
+        sum += element(d, w, i * w->width + c) * s;
     const double m = isfinite(sum) ? sum / n : (double)NAN;
     for (int64_t i = 0; i < w->rows && isfinite(m); i++) {
-        const double from_m = eddy__float_at(d, w->x, i * w->width + c) * s - m;
+        const double from_m = element(d, w, i * w->width + c) * s - m;
         off += from_m;
         squares += from_m * from_m;
     }
@@ -139,7 +184,7 @@ static void finish_statistics(eddy_kernel *k, const eddy_norm_work *w, int64_t b
 
 static eddy_status fused_batch_norm_kernel(eddy_kernel *k)
 {
-    const eddy_dtype d = k->in[0]->type.dtype;
+    const eddy_dtype d = eddy__norm_type(k);
     eddy_norm_work   w = eddy__norm_work_of(k);
     const int64_t    blocks = eddy__norm_blocks(&w, GRAIN);
     if (w.width == 0) return EDDY_OK;
@@ -270,7 +315,7 @@ static void finish_products(eddy_kernel *k, const eddy_norm_work *w, int64_t blo
 
 static eddy_status fused_batch_norm_grad_kernel(eddy_kernel *k)
 {
-    const eddy_dtype d = k->in[0]->type.dtype;
+    const eddy_dtype d = eddy__norm_type(k);
     eddy_norm_work   w = eddy__norm_work_of(k);
     const int64_t    blocks = eddy__norm_blocks(&w, GRAIN);
     if (w.width == 0) return EDDY_OK;

@@ -209,8 +209,10 @@ typedef struct eddy_conv2d_args {
 
 static eddy_status conv2d_prepare(eddy_kernel *k)
 {
-    const eddy_conv_size s = eddy__conv_size(k);
-    return eddy__conv_prepare(k, k->in[0]->type.dtype, &s, false);
+    const eddy_dtype d = k->in[1]->type.dtype;
+    eddy_conv_size   s = eddy__conv_size(k);
+    s.halves = k->in[0]->type.dtype != d;
+    return eddy__conv_prepare(k, d, &s, false);
 }
 
 static eddy_status conv2d_kernel(eddy_kernel *k)

@@ -46,8 +46,10 @@ static eddy_tensor backprop(const eddy_op_def *op, const eddy_conv2d_backprop_ar
 
 static eddy_status input_prepare(eddy_kernel *k)
 {
-    const eddy_conv_size s = eddy__conv_size(k);
-    return eddy__conv_prepare(k, k->in[1]->type.dtype, &s, true);
+    const eddy_dtype d = k->in[1]->type.dtype;
+    eddy_conv_size   s = eddy__conv_size(k);
+    s.halves = k->in[2]->type.dtype != d;
+    return eddy__conv_prepare(k, d, &s, true);
 }
 
 static eddy_status input_kernel(eddy_kernel *k)
@@ -91,8 +93,10 @@ eddy_tensor eddy_conv2d_backprop_input_with(const eddy_conv2d_backprop_args *giv
 
 static eddy_status filter_prepare(eddy_kernel *k)
 {
-    const eddy_conv_size s = eddy__conv_size(k);
-    return eddy__conv_filter_prepare(k, k->in[0]->type.dtype, &s);
+    const eddy_dtype d = k->out[0]->type.dtype;
+    eddy_conv_size   s = eddy__conv_size(k);
+    s.halves = k->in[0]->type.dtype != d;
+    return eddy__conv_filter_prepare(k, d, &s);
 }
 
 static eddy_status filter_kernel(eddy_kernel *k)

@@ -282,11 +282,17 @@ void eddy__norm_grad_batch(eddy_batch *b)
 
 /* ----------------------------------------------------------------- loops -- */
 
+eddy_dtype eddy__norm_type(const eddy_kernel *k)
+{
+    return k->n_in == 3 ? k->out[1]->type.dtype : k->in[3]->type.dtype;
+}
+
 eddy_norm_work eddy__norm_work_of(const eddy_kernel *k)
 {
     const eddy_shape s = k->out[0]->type.shape;
     eddy_norm_work w = { .rows = eddy__shape_product(s, 0, s.rank - 1), .width = s.dim[s.rank - 1],
-                         .y = k->out[0]->data, .part = k->scratch };
+                         .y = k->out[0]->data, .part = k->scratch,
+                         .halves = k->out[0]->type.dtype == EDDY_BFLOAT16 };
     if (k->n_in == 3) {
         const eddy_norm_attrs *a = k->attrs;
         w.x = k->in[0]->data, w.scale = k->in[1]->data, w.offset = k->in[2]->data;

@@ -49,10 +49,13 @@ struct eddy_norm_work {
     double     *part;                /* 2 * width sums per block, and more memory after them */
     const void *factor[3];           /* per column */
     double      epsilon;
+    bool        halves;              /* x, dy and y are bfloat16, and all others float32 */
     /* Processes rows, or blocks, [from, to). */
     void      (*loop)(const eddy_norm_work *w, int64_t from, int64_t to);
 };
 
+/* The type of the loops: that of the statistics. */
+eddy_dtype eddy__norm_type(const eddy_kernel *k);
 /* The work of a forward op or of a gradient op, with its inputs and outputs. */
 eddy_norm_work eddy__norm_work_of(const eddy_kernel *k);
 /* The number of blocks, with at least `least` elements in each. */

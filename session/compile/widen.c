@@ -3,9 +3,10 @@
 #include "session/compile/widen.h"
 #include "ops/kernels/bfloat16_pairs.h"
 #include "ops/kernels/elementwise/half_casts.h"
+#include "ops/kernels/elementwise/half_relu.h"
 #include "ops/kernels/pooling/pool_windows.h"
 #include "ops/linear/matmul.h"
-#include "ops/nets/conv2d.h"
+#include "ops/nets/conv2d_fused.h"
 #include "ops/weak_ops.h"
 
 #include <string.h>
@@ -80,6 +81,26 @@ static const eddy_op_def op_narrow = {
 static const eddy_op_def op_round = {
     .name = "_Round", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .flags = EDDY_OP_ELEMENTWISE | EDDY_OP_CHEAP, .infer = cast_infer, .tile = round_tile,
+};
+
+/* Relu and its gradient in bfloat16, under their names. */
+static eddy_tile_fn relu_tile(const eddy_type *in, const eddy_type *out)
+{
+    (void)in, (void)out;
+    return eddy__half_relu();
+}
+static eddy_tile_fn relu_grad_tile(const eddy_type *in, const eddy_type *out)
+{
+    (void)in, (void)out;
+    return eddy__half_relu_grad();
+}
+static const eddy_op_def op_relu = {
+    .name = "Relu", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .flags = EDDY_OP_ELEMENTWISE | EDDY_OP_CHEAP, .infer = cast_infer, .tile = relu_tile,
+};
+static const eddy_op_def op_relu_grad = {
+    .name = "ReluGrad", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .flags = EDDY_OP_ELEMENTWISE | EDDY_OP_CHEAP, .infer = cast_infer, .tile = relu_grad_tile,
 };
 
 /* ---------------------------------------------------------------- the walk -- */
@@ -184,6 +205,31 @@ static bool computes(const ir_node *n)
     return !n->values && n->feed < 0 && n->variable < 0 && !n->program && !n->alias && !n->parts;
 }
 
+/* The inputs of a convolution or its gradients that are images; 0 if it has channels before height,
+ * or a residual. */
+static unsigned images_of(const ir_node *n)
+{
+    const eddy_conv_attrs *a = n->attrs;         /* or the first member of the attributes */
+    if (strcmp(a->data_format, "NHWC") != 0) return 0;
+    if (n->op == &eddy_op_conv2d_backprop_input) return 4;
+    if (n->op == &eddy_op_conv2d_backprop_filter) return 5;
+    return n->op == &eddy_op_conv2d || !((const eddy_fused_conv_attrs *)n->attrs)->has_residual;
+}
+
+/* The set of inputs that the kernel takes in bfloat16, although others are float32. */
+static unsigned inputs_in_halves(const widening *w, const ir_node *n)
+{
+    if (n->n_outputs == 0 || n->outputs[0].dtype != EDDY_BFLOAT16 || !eddy__kernels_widen())
+        return 0;
+    if (n->op == &eddy_op_conv2d || n->op == &eddy_op_fused_conv2d ||
+        n->op == &eddy_op_conv2d_backprop_input || n->op == &eddy_op_conv2d_backprop_filter)
+        return images_of(n);
+    const bool norm = n->op == &eddy_op_fused_batch_norm;
+    if (!norm && n->op != &eddy_op_fused_batch_norm_grad) return 0;
+    const eddy_type scale = eddy__ir_type(w->to, n->inputs[norm ? 1 : 2]);
+    return scale.dtype != EDDY_FLOAT32 ? 0 : norm ? 1 : 3;
+}
+
 /* The set of inputs that the kernel takes in bfloat16, with a result in float32. */
 static unsigned inputs_in_pairs(const widening *w, const ir_node *n)
 {
@@ -201,16 +247,28 @@ static unsigned inputs_in_pairs(const widening *w, const ir_node *n)
     return back ? 6 : 3;
 }
 
-/* Casts the inputs of n that need it, each tensor once; *any: some do. */
+/* Whether the node is relu or its gradient, which it then computes in bfloat16. */
+static bool in_halves(ir_node *n)
+{
+    const eddy_op_def *op = n->op == &eddy_op_relu ? &op_relu
+                          : n->op == &eddy_op_relu_grad ? &op_relu_grad : NULL;
+    if (!op || n->outputs[0].dtype != EDDY_BFLOAT16 || !eddy__kernels_widen()) return false;
+    n->op = op;
+    return true;
+}
+
+/* Casts the inputs of n that need it, each tensor once; *any: the kernel yields float32 in the
+ * place of 16-bit types. */
 static bool widen_inputs(widening *w, ir_node *n, bool *any)
 {
     eddy_tensor before[8];
-    const unsigned pairs = inputs_in_pairs(w, n);
-    *any = pairs != 0;
+    const unsigned halves = inputs_in_halves(w, n);
+    const unsigned kept = halves ? halves : inputs_in_pairs(w, n);
+    *any = kept != 0;
     for (int i = 0; i < n->n_inputs; i++) {
         const eddy_tensor x = n->inputs[i];
         if (i < 8) before[i] = x;
-        if (i < 32 && (pairs >> i & 1)) continue;
+        if (i < 32 && (kept >> i & 1)) continue;
         if (!eddy__input_widens(n->op, i, eddy__ir_type(w->to, x).dtype)) continue;
         *any = true;
         int k = 0;
@@ -221,6 +279,7 @@ static bool widen_inputs(widening *w, ir_node *n, bool *any)
         n->inputs[i] = k < i && k < 8 ? n->inputs[k] : widened(w, n, i);
         if (!eddy__ir_valid(n->inputs[i])) return false;
     }
+    if (halves && n->op != &eddy_op_conv2d_backprop_filter) *any = false;
     return true;
 }
 
@@ -381,7 +440,8 @@ bool eddy__widen(compile *c)
             continue;
         }
         for (int i = 0; i < node->n_controls; i++) node->controls[i] = w.now[node->controls[i]];
-        if (computes(node) && !w.by_kernel[id] && !widen_inputs(&w, node, &widens))
+        if (computes(node) && !w.by_kernel[id] && !in_halves(node) &&
+            !widen_inputs(&w, node, &widens))
             return false;
         if (widens && !narrow_outputs(&w, node, id)) return false;
         const ir_node *now = widens ? w.to->nodes[w.now[id]] : eddy__ir_append(w.to, node);

@@ -10,6 +10,8 @@ typedef struct eddy_conv_size {
     int64_t batch, in_c, out_c, groups;
     int64_t in[2], out[2], filter[2], step[2], gap[2], before[2];
     bool    planes;                  /* channels come before height and width */
+    bool    halves;                  /* x, y and their gradients are bfloat16, filters float32; no
+                                      * planes, no residual */
 } eddy_conv_size;
 
 /* The epilogue, applied to a result while it is in the cache: y = f(y + bias + residual). */

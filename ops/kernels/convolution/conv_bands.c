@@ -2,6 +2,7 @@
 #include "graph/base/min_max.h"
 #include "ops/kernels/arrays/box_copy.h"
 #include "ops/kernels/convolution/conv_direct.h"
+#include "ops/kernels/elementwise/half_casts.h"
 
 #include <string.h>
 
@@ -28,7 +29,8 @@ static int64_t last_read(const eddy_conv_axis *a)
 
 bool eddy__conv_inside(const eddy_conv_image *m, const eddy_conv_axis *h, const eddy_conv_axis *w)
 {
-    return !m->planes && h->at0 >= 0 && w->at0 >= 0 && last_read(h) < m->h && last_read(w) < m->w;
+    return !m->planes && !m->halves && h->at0 >= 0 && w->at0 >= 0 && last_read(h) < m->h &&
+           last_read(w) < m->w;
 }
 
 int64_t eddy__conv_band_rows(const eddy_conv_axis *h, int64_t places)
@@ -45,6 +47,12 @@ void eddy__conv_move(size_t size, int64_t n, int64_t m, bool transposed, void *t
     eddy__box_add(&b, n, to_row, transposed ? 1 : from_row);
     eddy__box_add(&b, m, 1, transposed ? from_row : 1);
     eddy__box_copy(&b, size, to, from);
+}
+
+void eddy__conv_copy(const eddy_conv_image *m, void *to, const void *from, int64_t n)
+{
+    if (m->halves) eddy__half_to_f32(EDDY_BFLOAT16)(n, to, (const void *[]){ from }, NULL);
+    else memcpy(to, from, (size_t)n * m->size);
 }
 
 void eddy__conv_fill_band(const eddy_conv_image *m, const eddy_conv_axis *h,
@@ -69,6 +77,7 @@ void eddy__conv_fill_band(const eddy_conv_image *m, const eddy_conv_axis *h,
         if (m->planes)
             eddy__conv_move(m->size, last - first, m->c, true, to_row, m->c, m->data + at * m->size,
                             m->h * m->w);
-        else memcpy(to_row, m->data + at * pixel, (size_t)(last - first) * pixel);
+        else eddy__conv_copy(m, to_row, m->data + eddy__conv_bytes(m, (int64_t)at),
+                             (last - first) * m->c);
     }
 }

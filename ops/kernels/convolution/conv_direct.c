@@ -12,6 +12,7 @@
 #include "ops/kernels/arrays/box_copy.h"
 #include "graph/base/min_max.h"
 #include "ops/kernels/convolution/conv_direct.h"
+#include "ops/kernels/elementwise/half_casts.h"
 
 #include <string.h>
 
@@ -109,7 +110,7 @@ static uint64_t result_bytes(const plan *p, int64_t rows)
 {
     const int64_t all = rows * p->space < p->to.h ? rows * p->space : p->to.h;
     const uint64_t bytes = (uint64_t)(all * p->to.w * p->to.c) * p->to.size;
-    return p->to.planes ? (bytes + 63) & ~(uint64_t)63 : 0;
+    return p->to.planes || p->to.halves ? (bytes + 63) & ~(uint64_t)63 : 0;
 }
 
 static int64_t panels_of(const plan *p)
@@ -121,7 +122,7 @@ static int64_t panels_of(const plan *p)
 static bool shares_panels(const plan *p, int threads)
 {
     enum { LARGE = 1 << 20 };
-    return threads > 1 && p->n == 1 && !p->gaps && p->groups == 1 && !p->to.planes &&
+    return threads > 1 && p->n == 1 && !p->gaps && p->groups == 1 && p->result == 0 &&
            p->packed > LARGE && 2 * p->shares <= panels_of(p);
 }
 
@@ -135,6 +136,7 @@ static void cut_bands(plan *p, int threads)
         p->rows = (p->rows + 1) / 2;
     p->bands = (all + p->rows - 1) / p->rows;
     p->shares = 1;
+    p->result = result_bytes(p, p->rows);
     while (p->batch * p->bands * p->shares < 4 * threads && shares_panels(p, threads))
         p->shares *= 2;
     while (p->shares == 1 && p->rows > 4 && threads > 1 &&
@@ -185,8 +187,8 @@ eddy_status eddy__conv_direct_prepare(eddy_kernel *k, eddy_dtype d, const eddy_c
     const int64_t columns = eddy__min(s->step[1], s->filter[1]), walks = back ? rows * columns : 1;
     const bool    pairs = d == EDDY_BFLOAT16;
     const size_t  size = pairs ? sizeof(float) : eddy_dtype_size(d);
-    const eddy_conv_image x = { NULL, s->in[0], s->in[1], s->in_c, s->planes, size },
-                          y = { NULL, s->out[0], s->out[1], s->out_c, s->planes, size };
+    const eddy_conv_image x = { NULL, s->in[0], s->in[1], s->in_c, s->planes, size, s->halves },
+                          y = { NULL, s->out[0], s->out[1], s->out_c, s->planes, size, s->halves };
     plan *p = eddy_kernel_state(k, sizeof *p + (uint64_t)walks * sizeof(walk) +
                                 (uint64_t)taps * sizeof(int64_t));
     if (!p) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for the loops");
@@ -346,10 +348,9 @@ static void run_band(const run *r, int64_t image, int64_t band, int64_t share, c
     const int64_t   area = p->to.h * p->to.w, first = band * p->rows;
     const int64_t   row0 = first * p->space, rows = eddy__min(p->rows * p->space, p->to.h - row0);
     eddy_conv_image m = p->from;
-    m.data = r->from + (size_t)(image * m.h * m.w * m.c) * m.size;
-    char *to = r->to + (size_t)(image * area * p->to.c) * m.size;
-    char *y = p->to.planes ? scratch + p->band
-                           : to + (size_t)(row0 * p->to.w * p->to.c) * m.size;
+    m.data = r->from + eddy__conv_bytes(&m, image * m.h * m.w);
+    char *to = r->to + eddy__conv_bytes(&p->to, image * area + (p->to.planes ? 0 : row0 * p->to.w));
+    char *y = p->result > 0 ? scratch + p->band : to;
     if (p->gaps) memset(y, 0, (size_t)(rows * p->to.w * p->to.c) * m.size);
     for (int i = 0; i < p->n; i++) {
         const walk   *k = &p->walks[i];
@@ -361,6 +362,8 @@ static void run_band(const run *r, int64_t image, int64_t band, int64_t share, c
     if (p->to.planes)
         eddy__conv_move(m.size, p->to.c, rows * p->to.w, true,
                         to + (size_t)(row0 * p->to.w) * m.size, area, y, p->to.c);
+    if (p->to.halves)
+        eddy__f32_to_half(EDDY_BFLOAT16)(rows * p->to.w * p->to.c, to, (const void *[]){ y }, NULL);
 }
 
 static void run_some(void *arg, int64_t from, int64_t to, int worker)

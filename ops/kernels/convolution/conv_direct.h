@@ -100,7 +100,14 @@ typedef struct eddy_conv_image {
     int64_t     h, w, c;
     bool        planes;              /* channels outermost instead */
     size_t      size;                /* of an element */
+    bool        halves;              /* it is bfloat16, and float32 in bands */
 } eddy_conv_image;
+
+/* Bytes of n pixels in memory. */
+static inline size_t eddy__conv_bytes(const eddy_conv_image *m, int64_t n)
+{
+    return (size_t)(n * m->c) * (m->halves ? sizeof(uint16_t) : m->size);
+}
 
 /* Whether only positions inside the image are read, so that no band needs to be copied. */
 bool eddy__conv_inside(const eddy_conv_image *m, const eddy_conv_axis *h, const eddy_conv_axis *w);
@@ -111,6 +118,8 @@ int64_t eddy__conv_band_cols(const eddy_conv_axis *w);
  * band begins at the position that tap 0 of h and w reads for positions `from` and 0. */
 void eddy__conv_fill_band(const eddy_conv_image *m, const eddy_conv_axis *h,
                           const eddy_conv_axis *w, int64_t from, int64_t to, char *band);
+/* n elements of an image, in float32 if they are bfloat16. */
+void eddy__conv_copy(const eddy_conv_image *m, void *to, const void *from, int64_t n);
 /* to[i, j] = from[j, i] if `transposed`, otherwise from[i, j], of n by m elements; the strides are
  * those of rows. */
 void eddy__conv_move(size_t size, int64_t n, int64_t m, bool transposed, void *to, int64_t to_row,

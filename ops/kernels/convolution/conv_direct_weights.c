@@ -67,8 +67,8 @@ eddy_status eddy__conv_direct_weights_prepare(eddy_kernel *k, eddy_dtype d, cons
     if (!p) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for the loops");
     const size_t size = eddy_dtype_size(d);
     *p = (plan){ .dtype = d, .tiles = eddy__conv_tiles_of(d),
-                 .x = { NULL, s->in[0], s->in[1], s->in_c, s->planes, size },
-                 .dy = { NULL, s->out[0], s->out[1], s->out_c, s->planes, size },
+                 .x = { NULL, s->in[0], s->in[1], s->in_c, s->planes, size, s->halves },
+                 .dy = { NULL, s->out[0], s->out[1], s->out_c, s->planes, size, s->halves },
                  .h = eddy__conv_forward_axis(s, 0), .w = eddy__conv_forward_axis(s, 1),
                  .groups = s->groups, .in_c = s->in_c / s->groups, .out_c = s->out_c / s->groups,
                  .batch = s->batch };
@@ -77,7 +77,7 @@ eddy_status eddy__conv_direct_weights_prepare(eddy_kernel *k, eddy_dtype d, cons
     p->filter_w = s->filter[1];
     p->padded = eddy__conv_padded(p->tiles, p->out_c);
     p->inside = eddy__conv_inside(&p->x, &p->h, &p->w);
-    p->exact = !s->planes && p->padded == p->out_c;
+    p->exact = !s->planes && !s->halves && p->padded == p->out_c;
     p->touch = s->groups == 1 && s->gap[1] == 1;
     p->work = 2.0 * (double)p->rows * (double)s->batch * (double)(s->out[0] * s->out[1]) *
               (double)s->out_c;
@@ -112,7 +112,7 @@ static unit unit_of(const plan *p, int64_t i)
 
 static eddy_conv_image image_of(eddy_conv_image m, const char *data, int64_t i)
 {
-    m.data = data + (size_t)(i * m.h * m.w * m.c) * m.size;
+    m.data = data + eddy__conv_bytes(&m, i * m.h * m.w);
     return m;
 }
 
@@ -148,10 +148,11 @@ static void find_dy(const run *r, unit *u, char *band)
     if (p->exact) return;
     for (int64_t n = 0; n < u->images; n++, band += (size_t)(pixels * c) * p->dy.size) {
         const eddy_conv_image m = image_of(p->dy, r->dy, u->image + n);
-        const size_t at = (size_t)(u->first * m.w);
+        const int64_t at = u->first * m.w;
         if (m.planes)
-            eddy__conv_move(m.size, pixels, c, true, band, c, m.data + at * m.size, m.h * m.w);
-        else memcpy(band, m.data + at * (size_t)c * m.size, (size_t)(pixels * c) * m.size);
+            eddy__conv_move(m.size, pixels, c, true, band, c,
+                            m.data + (size_t)at * m.size, m.h * m.w);
+        else eddy__conv_copy(&m, band, m.data + eddy__conv_bytes(&m, at), pixels * c);
     }
     memset(band, 0, (size_t)(2 * p->tiles->lanes) * p->dy.size);
 }

@@ -45,17 +45,23 @@ static bool by_patches(const eddy_conv_size *s)
                   (double)s->filter[1] * sizeof(float) <= MOST_BYTES;
 }
 
+static size_t element(const eddy_conv_size *s)
+{
+    return s->halves ? sizeof(uint16_t) : sizeof(float);
+}
+
 eddy_status eddy__conv_product_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s,
                                        bool *yes)
 {
     const bool pixels = by_pixels(s), fits = d == EDDY_FLOAT32 && s->groups == 1 && !s->planes;
-    const eddy_product p = eddy__product_of(d, false, false, s->batch * s->out[0] * s->out[1],
-                                            s->out_c, s->in_c * s->filter[0] * s->filter[1]);
+    eddy_product p = eddy__product_of(d, false, false, s->batch * s->out[0] * s->out[1], s->out_c,
+                                      s->in_c * s->filter[0] * s->filter[1]);
     eddy_gemm g;
     *yes = fits && (pixels || by_patches(s)) && eddy__gemm_plan(&g, &p) && !g.dots && !g.transposed;
     if (!*yes) return EDDY_OK;
+    p.halves = p.round_b = p.round_bias = s->halves;
     const eddy_gemm *tiles = eddy__product_plan(k, &p, 1);
-    plan            *kept = tiles ? eddy_kernel_state(k, sizeof *kept) : NULL;
+    plan            *kept = tiles || p.halves ? eddy_kernel_state(k, sizeof *kept) : NULL;
     if (!kept) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for the loops");
     kept->product = p;
     kept->product.plan = tiles;
@@ -64,7 +70,7 @@ eddy_status eddy__conv_product_prepare(eddy_kernel *k, eddy_dtype d, const eddy_
     kept->copies = kept->patches || s->step[0] > 1 || s->step[1] > 1;
     if (!kept->copies) return EDDY_OK;
     kept->copy_at = (k->scratch_size + 63) / 64 * 64;
-    k->scratch_size = kept->copy_at + (uint64_t)(p.m * p.k) * sizeof(float);
+    k->scratch_size = kept->copy_at + (uint64_t)(p.m * p.k) * element(s);
     if (kept->patches) return EDDY_OK;
     eddy__box_add(&kept->pixels, s->batch, s->out[0] * s->out[1] * s->in_c,
                   s->in[0] * s->in[1] * s->in_c);
@@ -78,19 +84,20 @@ eddy_status eddy__conv_product_prepare(eddy_kernel *k, eddy_dtype d, const eddy_
 
 typedef struct copying {
     const eddy_conv_size *size;
-    const float          *x;
-    float                *to;
+    const char           *x;
+    char                 *to;
 } copying;
 
 /* The pixels that one row of the filter reads for a pixel of the result, from column `left` of a
  * row of x on; NULL: a row outside. */
-static void copy_taps(const eddy_conv_size *s, const float *row, int64_t left, float *to)
+static void copy_taps(const eddy_conv_size *s, const char *row, int64_t left, char *to)
 {
-    for (int64_t t = 0; t < s->filter[1]; t++, to += s->in_c) {
+    const size_t pixel = (size_t)s->in_c * element(s);
+    for (int64_t t = 0; t < s->filter[1]; t++, to += pixel) {
         const int64_t column = left + t * s->gap[1];
         if (row && column >= 0 && column < s->in[1])
-            memcpy(to, row + column * s->in_c, (size_t)s->in_c * sizeof *to);
-        else memset(to, 0, (size_t)s->in_c * sizeof *to);
+            memcpy(to, row + (size_t)column * pixel, pixel);
+        else memset(to, 0, pixel);
     }
 }
 
@@ -99,14 +106,15 @@ static void copy_patches(void *arg, int64_t from, int64_t to, int worker)
 {
     const copying        *c = arg;
     const eddy_conv_size *s = c->size;
-    const int64_t line = s->filter[1] * s->in_c, patch = s->filter[0] * line;
+    const int64_t pixel = s->in_c * (int64_t)element(s);
+    const int64_t line = s->filter[1] * pixel, patch = s->filter[0] * line;
     (void)worker;
     for (int64_t i = from; i < to; i++)
         for (int64_t j = 0; j < s->out[1]; j++)
             for (int64_t t = 0; t < s->filter[0]; t++) {
                 const int64_t y = i % s->out[0] * s->step[0] - s->before[0] + t * s->gap[0];
                 const bool    inside = y >= 0 && y < s->in[0];
-                const int64_t at = (i / s->out[0] * s->in[0] + y) * s->in[1] * s->in_c;
+                const int64_t at = (i / s->out[0] * s->in[0] + y) * s->in[1] * pixel;
                 copy_taps(s, inside ? c->x + at : NULL, j * s->step[1] - s->before[1],
                           c->to + (i * s->out[1] + j) * patch + t * line);
             }
@@ -133,7 +141,8 @@ void eddy__conv_product(const eddy_kernel *k, const void *x, const void *filter,
     copying      c = { &kept->size, x, copy };
     if (kept->patches)
         eddy__parallel_or_stop(k, kept->size.batch * kept->size.out[0], 4, copy_patches, &c);
-    else if (kept->copies) eddy__box_copy_parallel(k, &kept->pixels, sizeof(float), copy, x);
+    else if (kept->copies)
+        eddy__box_copy_parallel(k, &kept->pixels, element(&kept->size), copy, x);
     p.a = kept->copies ? copy : x;
     p.b = filter, p.y = y, p.scratch = k->scratch;
     p.bias = finish.bias, p.residual = finish.residual;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include "ops/kernels/elementwise/bfloat16_avx2.h"
 
 #define TARGET __attribute__((target("avx2,fma")))
 
@@ -15,6 +15,13 @@ TARGET EDDY_INLINE __m256 load_some_f32(const float *x, int n)
     __m256 v = _mm256_setzero_ps();
     memcpy(&v, x, (size_t)n * sizeof *x);
     return v;
+}
+TARGET EDDY_INLINE __m256 load_halves(const void *x, int64_t c, int some)
+{
+    const uint16_t *at = (const uint16_t *)x + c;
+    uint16_t        first[8] = { 0 };
+    if (some) at = memcpy(first, at, (size_t)some * sizeof *at);
+    return _mm256_castsi256_ps(eddy__widened_8(at));
 }
 TARGET EDDY_INLINE __m256 spread_f32(float x) { return _mm256_set1_ps(x); }
 TARGET EDDY_INLINE __m256 fma_f32(__m256 a, __m256 b, __m256 c) { return _mm256_fmadd_ps(a, b, c); }
@@ -42,6 +49,7 @@ TARGET EDDY_INLINE void store_some_f64(double *y, __m256d v, int n)
 #define LANES     8
 #define MOST      6
 #define MOST_ONE  12
+#define HALVES    load_halves
 #include "ops/kernels/convolution/conv_winograd_tiles.h"
 #include "ops/kernels/convolution/conv_direct_tiles.h"
 

@@ -8,6 +8,7 @@
 #include "graph/base/thread_pool.h"
 #include "graph/kernel.h"
 #include "ops/kernels/convolution/conv_winograd.h"
+#include "ops/kernels/elementwise/half_casts.h"
 #include "graph/base/min_max.h"
 
 #include <math.h>
@@ -32,8 +33,10 @@ typedef struct plan {
 
 typedef struct run {
     const plan      *p;
-    const float     *from, *filter;
-    float           *to, *transposed, *workers;
+    const void      *from;
+    void            *to;
+    const float     *filter;
+    float           *transposed, *workers;
     float           *values;         /* of the shared block, whose tiles are n from `first` on */
     int64_t          first, n;
     float           *new_u;          /* where the filter is transformed in this run */
@@ -66,20 +69,22 @@ static int64_t corner(const eddy_winograd_grid *g, int64_t t, int64_t at[2])
     return t / area;
 }
 
-void eddy__winograd_find(const eddy_winograd_grid *g, int side, int64_t t, const float *x,
-                     const float *outside, const float **at)
+void eddy__winograd_find(const eddy_winograd_grid *g, int side, int64_t t, const void *x,
+                         const void *outside, const void **at)
 {
     int64_t       first[2];
     const int64_t image = corner(g, t, first), row = g->size[1] * g->c;
     const int64_t top = image * g->size[0] * row + first[0] * row + first[1] * g->c;
     const bool    inside = first[0] >= 0 && first[0] + side <= g->size[0] && first[1] >= 0 &&
                            first[1] + side <= g->size[1];
+    const int64_t bytes = g->halves ? sizeof(uint16_t) : sizeof(float);
     for (int64_t i = 0; i < side; i++) {
         const bool in = first[0] + i >= 0 && first[0] + i < g->size[0];
         for (int64_t j = 0; j < side; j++) {
             const int64_t column = first[1] + j;
             at[i * side + j] = inside || (in && column >= 0 && column < g->size[1])
-                                   ? x + (top + i * row + j * g->c) : outside;
+                                   ? (const char *)x + (top + i * row + j * g->c) * bytes
+                                   : outside;
         }
     }
 }
@@ -117,6 +122,12 @@ static void share_work(plan *p, int64_t tile)
     p->block = p->blocks > 0 ? (p->to.count + p->blocks - 1) / p->blocks : 1;
 }
 
+/* A tile of the result in float32, before it is rounded. */
+static int64_t tile_floats(const plan *p)
+{
+    return p->to.halves ? padded_stride(p->to.out * p->to.out * p->to.c) : 0;
+}
+
 static void divide_work(plan *p, int threads)
 {
     const int64_t tile = EDDY_WINOGRAD_POINTS * (p->from_c + p->to_c) * (int64_t)sizeof(float);
@@ -133,7 +144,7 @@ static void divide_work(plan *p, int threads)
     p->values = EDDY_WINOGRAD_POINTS * (p->v_step + p->m_step);
     /* Room for zeros, for results outside the image, and for the check. */
     p->worker = (p->shared ? 0 : p->values) + padded_stride(p->from_c) + padded_stride(p->to_c) +
-                2 * p->tiles->lanes;
+                2 * p->tiles->lanes + tile_floats(p);
 }
 
 static void transform_filter(const void *how, const void *from, void *to, const eddy_stop *stop);
@@ -168,6 +179,7 @@ eddy_status eddy__conv_winograd_prepare(eddy_kernel *k, const eddy_conv_size *s,
         eddy__winograd_grid_of(in, back ? s->out_c : s->in_c, p->wino->out, before, out, s->batch);
     p->to = eddy__winograd_grid_of(out, back ? s->in_c : s->out_c, p->wino->out, none, out,
                                    s->batch);
+    p->from.halves = p->to.halves = s->halves;
     p->from_c = eddy__conv_padded(p->tiles, p->from.c);
     p->to_c = eddy__conv_padded(p->tiles, p->to.c);
     divide_work(p, k->threads);
@@ -199,7 +211,7 @@ static void transform_some(void *arg, int64_t from, int64_t to, int worker)
     const run    *r = arg;
     const plan   *p = r->p;
     const int64_t n = p->from.c, m = p->to.c;
-    const float  *taps[EDDY_WINOGRAD_TAPS_MOST * EDDY_WINOGRAD_TAPS_MOST];
+    const void   *taps[EDDY_WINOGRAD_TAPS_MOST * EDDY_WINOGRAD_TAPS_MOST];
     const float  *w = p->back ? r->transposed : r->filter;
     for (int64_t i = from; i < to; i++)
         for (int64_t c = 0, width; c < m; c += width) {
@@ -220,7 +232,7 @@ static void transform_filter(const void *how, const void *from, void *to, const 
 
 /* The memory of a worker. */
 typedef struct room {
-    float *v, *m, *zeros, *outside, *check;
+    float *v, *m, *zeros, *outside, *check, *tile;
 } room;
 
 static room room_of(const run *r, int worker)
@@ -232,18 +244,21 @@ static room room_of(const run *r, int worker)
     w.zeros = p->shared ? at : at + p->values;
     w.outside = w.zeros + padded_stride(p->from_c);
     w.check = w.outside + padded_stride(p->to_c);
+    w.tile = w.check + 2 * p->tiles->lanes;
     return w;
 }
 
 /* Of tiles [from, to) of a block, which begins at tile `first`. */
 static void inputs(const run *r, const room *w, int64_t first, int64_t from, int64_t to)
 {
-    const plan  *p = r->p;
-    const float *x[EDDY_WINOGRAD_POINTS];
+    const plan *p = r->p;
+    const void *x[EDDY_WINOGRAD_POINTS];
+    void (*input)(const void *const *, int64_t, float *, int64_t) =
+        p->from.halves ? p->wino->input_half : p->wino->input;
     memset(w->zeros, 0, (size_t)p->from_c * sizeof(float));
     for (int64_t t = from; t < to; t++) {
         eddy__winograd_find(&p->from, EDDY_WINOGRAD_IN, first + t, r->from, w->zeros, x);
-        p->wino->input(x, p->from.c, w->v + t * p->from_c, p->v_step);
+        input(x, p->from.c, w->v + t * p->from_c, p->v_step);
     }
 }
 
@@ -269,30 +284,37 @@ static void multiply(const run *r, const room *w, int64_t tiles, int64_t from, i
     }
 }
 
-/* Bias, sum and relu of the pixels of a tile that are inside the image. */
-static void finish_tile(const run *r, int64_t t)
+/* Bias, sum and relu of the pixels of a tile that are inside the image; with `tile` they are there,
+ * and are rounded to the image. */
+static void finish_tile(const run *r, int64_t t, float *tile)
 {
     const plan   *p = r->p;
     const int64_t w = p->to.size[1], c = p->to.c;
     int64_t       at[2];
-    const int64_t image = corner(&p->to, t, at);
+    const int64_t image = corner(&p->to, t, at), pixels = eddy__min(p->to.out, w - at[1]);
+    const eddy_tile_fn narrow = tile ? eddy__f32_to_half(EDDY_BFLOAT16) : NULL;
     for (int64_t i = at[0]; i < eddy__min(at[0] + p->to.out, p->to.size[0]); i++) {
         const int64_t y = ((image * p->to.size[0] + i) * w + at[1]) * c;
-        const eddy_conv_strip s = { .y = r->to + y, .pixels = eddy__min(p->to.out, w - at[1]),
-                                    .y_step = c, .channels = (int)c };
+        float *row = tile ? tile + (i - at[0]) * p->to.out * c : (float *)r->to + y;
+        const eddy_conv_strip s = { .y = row, .pixels = pixels, .y_step = c, .channels = (int)c };
         eddy__conv_finish_strip(&r->finish, EDDY_FLOAT32, &s, y, 0);
+        if (tile) narrow(pixels * c, (uint16_t *)r->to + y, (const void *[]){ row }, NULL);
     }
 }
 
 static void outputs(run *r, const room *w, int64_t first, int64_t from, int64_t to)
 {
-    const plan  *p = r->p;
-    const float *y[EDDY_WINOGRAD_OUT_MOST * EDDY_WINOGRAD_OUT_MOST];
+    const plan *p = r->p;
+    const void *y[EDDY_WINOGRAD_OUT_MOST * EDDY_WINOGRAD_OUT_MOST];
+    float      *tile = p->to.halves ? w->tile : NULL;
     memset(w->check, 0, (size_t)p->tiles->lanes * sizeof(float));
+    for (int i = 0; i < p->to.out * p->to.out && tile; i++) y[i] = tile + i * p->to.c;
     for (int64_t t = from; t < to; t++) {
-        eddy__winograd_find(&p->to, p->wino->out, first + t, r->to, w->outside, y);
-        p->wino->output(w->m + t * p->to_c, p->m_step, p->to.c, (float *const *)y, w->check);
-        if (r->finish.bias || r->finish.residual || r->finish.relu) finish_tile(r, first + t);
+        if (!tile) eddy__winograd_find(&p->to, p->wino->out, first + t, r->to, w->outside, y);
+        p->wino->output(w->m + t * p->to_c, p->m_step, p->to.c, (float *const *)(void *)y,
+                        w->check);
+        if (tile || r->finish.bias || r->finish.residual || r->finish.relu)
+            finish_tile(r, first + t, tile);
     }
     if (eddy__winograd_spoilt(w->check, p->tiles->lanes))
         atomic_store_explicit(&r->spoilt, true, memory_order_relaxed);

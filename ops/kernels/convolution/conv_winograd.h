@@ -23,13 +23,16 @@ enum { EDDY_WINOGRAD_IN = 6, EDDY_WINOGRAD_POINTS = 36, EDDY_WINOGRAD_OUT_MOST =
  * zeros. */
 typedef struct eddy_winograd_tile {
     int  side, out;
-    void (*input)(const float *const *from, int64_t n, float *to, int64_t step);  /* of 36 */
+    void (*input)(const void *const *from, int64_t n, float *to, int64_t step);  /* of 36 */
     void (*output)(const float *from, int64_t step, int64_t n, float *const *to, float *check);
-    void (*slope)(const float *const *from, int64_t n, float *to, int64_t step);  /* out * out */
-    void (*filter)(const float *const *from, int64_t n, float *to, int64_t step);  /* side * side */
+    void (*slope)(const void *const *from, int64_t n, float *to, int64_t step);  /* out * out */
+    void (*filter)(const void *const *from, int64_t n, float *to, int64_t step);  /* side * side */
     /* The transpose of `filter`, as `output` is the transpose of `slope`. Both set *check, a
      * vector, to NaN where a result is not finite. */
     void (*taps)(const float *from, int64_t step, int64_t n, float *const *to, float *check);
+    /* input and slope of bfloat16, with AVX2. */
+    void (*input_half)(const void *const *from, int64_t n, float *to, int64_t step);
+    void (*slope_half)(const void *const *from, int64_t n, float *to, int64_t step);
 } eddy_winograd_tile;
 
 /* With 3 taps and with 5. */
@@ -59,12 +62,13 @@ void eddy__conv_winograd_weights(const eddy_kernel *k, const void *x, const void
  * first one. */
 typedef struct eddy_winograd_grid {
     int64_t size[2], c, out, first[2], tiles[2], count;
+    bool    halves;                  /* of bfloat16 */
 } eddy_winograd_grid;
 eddy_winograd_grid eddy__winograd_grid_of(const int64_t size[2], int64_t c, int64_t out,
                                   const int64_t first[2], const int64_t covered[2], int64_t batch);
 /* The addresses of the pixels of tile t of images x; `outside` for those outside all images. */
-void eddy__winograd_find(const eddy_winograd_grid *g, int side, int64_t t, const float *x,
-                     const float *outside, const float **at);
+void eddy__winograd_find(const eddy_winograd_grid *g, int side, int64_t t, const void *x,
+                         const void *outside, const void **at);
 /* Whether any lane of a check is NaN. */
 bool eddy__winograd_spoilt(const float *check, int lanes);
 

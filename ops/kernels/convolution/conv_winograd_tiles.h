@@ -1,7 +1,8 @@
 /* conv_winograd_tiles.h -- the transforms of Winograd convolution for one instruction set.
  *
  * Included by conv_tiles_*.c before conv_direct_tiles.h, with the same definitions, for
- * float32, and with FN(load_some), which loads zeros after n elements. Each is a transform of one
+ * float32, and with FN(load_some), which loads zeros after n elements, and, if input and slope also
+ * take bfloat16, HALVES, which loads those. Each is a transform of one
  * axis, applied along columns and then along rows. With a = 5/8 and b = 3/2, the points are 0, a,
  * -a, b, -b and infinity. */
 
@@ -92,17 +93,15 @@ TARGET EDDY_INLINE void wino_taps(const VECTOR *m, const int n, VECTOR *w)
 
 /* Transforms side*side vectors, those of the channels from c on, to the 36 values. */
 TARGET EDDY_INLINE void wino_gather(void (*along)(const VECTOR *, const int, VECTOR *), const int side,
-                                    const float *const *from, int64_t c, const int some, float *to,
+                                    VECTOR (*load)(const void *, int64_t, int),
+                                    const void *const *from, int64_t c, const int some, float *to,
                                     int64_t step)
 {
     VECTOR half[6][6], d[6], v[6];
 #pragma GCC unroll 6
     for (int j = 0; j < side; j++) {
 #pragma GCC unroll 6
-        for (int i = 0; i < side; i++) {
-            const float *x = from[i * side + j] + c;
-            d[i] = some ? FN(load_some)(x, some) : FN(load)(x);
-        }
+        for (int i = 0; i < side; i++) d[i] = load(from[i * side + j], c, some);
         along(d, side, v);
 #pragma GCC unroll 6
         for (int i = 0; i < 6; i++) half[i][j] = v[i];
@@ -140,14 +139,22 @@ TARGET EDDY_INLINE void wino_scatter(void (*along)(const VECTOR *, const int, VE
     }
 }
 
+/* The vector of elements c and following of x, all or the first `some`. */
+TARGET EDDY_INLINE VECTOR wino_floats(const void *x, int64_t c, const int some)
+{
+    const float *at = (const float *)x + c;
+    return some ? FN(load_some)(at, some) : FN(load)(at);
+}
+
 /* All channels. */
-#define GATHER(name, side)                                                      \
-    TARGET static void name##_##side(const float *const *from, int64_t n, float *to, int64_t step) \
+#define GATHER_OF(fn, name, side, load)                                         \
+    TARGET static void fn(const void *const *from, int64_t n, float *to, int64_t step) \
     {                                                                           \
         int64_t c = 0;                                                          \
-        for (; c + LANES <= n; c += LANES) wino_gather(name, side, from, c, 0, to, step); \
-        if (c < n) wino_gather(name, side, from, c, (int)(n - c), to, step);    \
+        for (; c + LANES <= n; c += LANES) wino_gather(name, side, load, from, c, 0, to, step); \
+        if (c < n) wino_gather(name, side, load, from, c, (int)(n - c), to, step); \
     }
+#define GATHER(name, side) GATHER_OF(name##_##side, name, side, wino_floats)
 #define SCATTER(name, side)                                                     \
     TARGET static void name##_##side(const float *from, int64_t step, int64_t n, float *const *to, \
                                   float *check)                                 \
@@ -167,8 +174,20 @@ SCATTER(wino_output, 2)
 GATHER(wino_slope, 2)
 GATHER(wino_filter, 5)
 SCATTER(wino_taps, 5)
+#ifdef HALVES
+GATHER_OF(wino_input_half_6, wino_input, 6, HALVES)
+GATHER_OF(wino_slope_half_4, wino_slope, 4, HALVES)
+GATHER_OF(wino_slope_half_2, wino_slope, 2, HALVES)
+#else
+#define wino_input_half_6 NULL
+#define wino_slope_half_4 NULL
+#define wino_slope_half_2 NULL
+#endif
 #undef GATHER
+#undef GATHER_OF
 #undef SCATTER
 #define WINO_TILES                                                              \
-    { { { 3, 4, wino_input_6, wino_output_4, wino_slope_4, wino_filter_3, wino_taps_3 },  \
-        { 5, 2, wino_input_6, wino_output_2, wino_slope_2, wino_filter_5, wino_taps_5 } } }
+    { { { 3, 4, wino_input_6, wino_output_4, wino_slope_4, wino_filter_3, wino_taps_3,  \
+          wino_input_half_6, wino_slope_half_4 },                               \
+        { 5, 2, wino_input_6, wino_output_2, wino_slope_2, wino_filter_5, wino_taps_5,  \
+          wino_input_half_6, wino_slope_half_2 } } }

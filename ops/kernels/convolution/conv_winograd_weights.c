@@ -25,7 +25,7 @@ typedef struct plan {
 
 typedef struct run {
     const plan  *p;
-    const float *x, *dy;
+    const void  *x, *dy;
     float       *v, *z, *m, *apart, *zeros, *dw;     /* apart: the sums of parts after the first */
     int64_t      first, n;           /* the tiles of the chunk */
     atomic_bool  spoilt;
@@ -52,6 +52,7 @@ eddy_status eddy__conv_winograd_weights_prepare(eddy_kernel *k, const eddy_conv_
     p->wino = eddy__winograd_tile_of(p->tiles, s->filter[0]);
     p->x = eddy__winograd_grid_of(s->in, s->in_c, p->wino->out, before, s->out, s->batch);
     p->dy = eddy__winograd_grid_of(s->out, s->out_c, p->wino->out, none, s->out, s->batch);
+    p->x.halves = p->dy.halves = s->halves;
     p->x_c = eddy__conv_padded(p->tiles, s->in_c);
     p->dy_c = eddy__conv_padded(p->tiles, s->out_c);
     p->panels = (s->out_c + 2 * p->tiles->lanes - 1) / (2 * p->tiles->lanes);
@@ -74,12 +75,14 @@ static void transform_some(void *arg, int64_t from, int64_t to, int worker)
     (void)worker;
     const run   *r = arg;
     const plan  *p = r->p;
-    const float *at[EDDY_WINOGRAD_POINTS];
+    const void  *at[EDDY_WINOGRAD_POINTS];
     for (int64_t t = from; t < to; t++) {
         eddy__winograd_find(&p->x, EDDY_WINOGRAD_IN, r->first + t, r->x, r->zeros, at);
-        p->wino->input(at, p->x.c, r->v + t * p->x_c, p->v_step);
+        (p->x.halves ? p->wino->input_half : p->wino->input)(at, p->x.c, r->v + t * p->x_c,
+                                                             p->v_step);
         eddy__winograd_find(&p->dy, p->wino->out, r->first + t, r->dy, r->zeros, at);
-        p->wino->slope(at, p->dy.c, r->z + t * p->dy_c, p->z_step);
+        (p->x.halves ? p->wino->slope_half : p->wino->slope)(at, p->dy.c, r->z + t * p->dy_c,
+                                                             p->z_step);
     }
 }
 

@@ -1,7 +1,8 @@
 /* half_product.c -- see half_product.h.
  *
  * A block of columns is packed for the whole inner size, so that no sum has to leave the cache
- * between two parts of it: results in float32 would take twice the memory of y. */
+ * between two parts of it: results in float32 would take twice the memory of y. If there are few
+ * rows, the sums of all of them stay in the cache, and a part of the inner size is packed. */
 #include "graph/base/half.h"
 #include "graph/base/min_max.h"
 #include "graph/base/stop.h"
@@ -16,15 +17,18 @@
 #include "ops/kernels/matmul/gemm_x86.h"
 
 /* DEPTH: most elements of a row that are packed at once; BLOCK: floats of a packed block of
- * columns, if that is wide enough; STRIPS: in a block of rows. */
-enum { DEPTH = 256, BLOCK = 256 * 1024, LEAST_WIDTH = 128, STRIPS = 8, LINE = 16, LANES = 8 };
+ * columns, if that is wide enough; STRIPS: in a block of rows; FEW: most rows whose sums all stay
+ * in the cache, with PART floats of columns. */
+enum { DEPTH = 256, BLOCK = 256 * 1024, LEAST_WIDTH = 128, STRIPS = 8, LINE = 16, LANES = 8,
+       FEW = 128, PART = 128 * 1024 };
 /* Rows that are requested before they are packed. */
-enum { AHEAD = 16 };
+enum { AHEAD = 16, ROWS_AHEAD = 4 };
 
 typedef struct form {
     const eddy_gemm_tiles *tiles;
     int64_t strip, panel;            /* rows and columns of a tile */
     int64_t rows, width, depth;      /* of a block */
+    int64_t inner;                   /* the part of the inner size for which columns are packed */
     int64_t a_step;                  /* from one packed row to the next */
 } form;
 
@@ -36,21 +40,24 @@ static form form_of(const eddy_product *p)
     form f = { .tiles = eddy__gemm_tiles_used() };
     f.strip = parts(p->m, parts(p->m, f.tiles->rows));
     f.panel = 2 * f.tiles->lanes;
-    f.rows = eddy__min(STRIPS * f.strip, p->m);
+    const bool few = p->m <= FEW;
+    f.rows = few ? p->m : eddy__min(STRIPS * f.strip, p->m);
     f.depth = parts(p->k, parts(p->k, DEPTH));
-    f.width = whole(eddy__min(eddy__max(BLOCK / p->k, LEAST_WIDTH), p->n), f.panel);
+    f.inner = few ? f.depth : p->k;
+    const int64_t most = eddy__max((few ? PART : BLOCK) / f.inner, LEAST_WIDTH);
+    f.width = whole(eddy__min(most, p->n), f.panel);
     f.a_step = f.depth + LINE;
     return f;
 }
 
 static int64_t packed_a(const form *f) { return whole(f->rows, f->strip) * f->a_step; }
-static int64_t packed_b(const form *f, int64_t k) { return f->width * k; }
+static int64_t packed_b(const form *f) { return f->width * f->inner; }
 
 /* The packed operands, the sums, and float32 copies of the bias and of residuals. */
 size_t eddy__half_scratch(const eddy_product *p)
 {
     const form f = form_of(p);
-    return (size_t)whole(packed_a(&f) + packed_b(&f, p->k) +
+    return (size_t)whole(packed_a(&f) + packed_b(&f) +
                          (f.rows + f.strip + 1) * f.width, LINE) * sizeof(float);
 }
 
@@ -73,6 +80,12 @@ static source source_of(const void *operand, bool rounds)
 static source from(source s, int64_t i)
 {
     return s.halves ? (source){ .halves = s.halves + i } : (source){ .floats = s.floats + i };
+}
+
+static inline void request(source s, int64_t n)
+{
+    const char *at = s.halves ? (const void *)s.halves : (const void *)s.floats;
+    for (int64_t i = 0; i < n; i += LINE) __builtin_prefetch(at + (s.halves ? 2 : 4) * i);
 }
 
 EDDY_WITH_AVX2 EDDY_TILE_INLINE void widen_8(float *to, const uint16_t *from)
@@ -134,29 +147,29 @@ EDDY_WITH_AVX2 static void pack_columns(float *to, int64_t strip, int64_t size, 
     const int64_t wide = whole(strip, LANES), strips = parts(n, strip);
     const int64_t quick = whole_row < wide ? 0 : eddy__min((whole_row - wide) / strip + 1, strips);
     for (int64_t x = 0; x < k; x++, to += strip, s = from(s, lds)) {
-        const char *ahead = s.halves ? (const void *)(s.halves + AHEAD * lds)
-                                     : (const void *)(s.floats + AHEAD * lds);
-        for (int64_t i = 0; i < n; i += LINE) __builtin_prefetch(ahead + (s.halves ? 2 : 4) * i);
+        request(from(s, AHEAD * lds), n);
         widen_strips(to, size, s, strip, quick);
         for (int64_t i = quick; i < strips; i++)
             widen(to + i * size, from(s, i * strip), eddy__min(strip, n - i * strip));
     }
 }
 
-/* Columns [c, c + n) of b, panel by panel; some at once, as more of them would be written to the
- * same sets of a cache. */
-static void pack_b(const eddy_product *p, const form *f, float *to, int64_t c, int64_t n)
+/* Columns [c, c + n) of k rows of op(b) from row q on, panel by panel; some at once, as more of
+ * them would be written to the same sets of a cache. */
+static void pack_b(const eddy_product *p, const form *f, float *to, int64_t c, int64_t n, int64_t q,
+                   int64_t k)
 {
     enum { AT_ONCE = 8, STEP = EDDY_TILE_ROWS * STRIPS };
-    const source  b = from(source_of(p->b, p->round_b), p->transpose_b ? c * p->ldb : c);
-    const int64_t some = AT_ONCE * f->panel, size = f->panel * p->k;
+    const source  b = from(source_of(p->b, p->round_b),
+                           p->transpose_b ? c * p->ldb + q : c + q * p->ldb);
+    const int64_t some = AT_ONCE * f->panel, size = f->panel * k;
     for (int64_t j = 0; j < n && !p->transpose_b && !eddy__stopped(p->stop); j += some)
-        pack_columns(to + j * p->k, f->panel, size, from(b, j), p->ldb, p->k,
-                     eddy__min(some, n - j), p->n - c - j);
+        pack_columns(to + j * k, f->panel, size, from(b, j), p->ldb, k, eddy__min(some, n - j),
+                     p->n - c - j);
     for (int64_t j = 0; j < n && p->transpose_b && !eddy__stopped(p->stop); j += f->panel)
-        for (int64_t q = 0; q < p->k; q += STEP)
-            widen_turned(to + j * p->k + q * f->panel, f->panel, from(b, j * p->ldb + q), p->ldb,
-                         eddy__min(f->panel, n - j), eddy__min(STEP, p->k - q));
+        for (int64_t i = 0; i < k; i += STEP)
+            widen_turned(to + j * k + i * f->panel, f->panel, from(b, j * p->ldb + i), p->ldb,
+                         eddy__min(f->panel, n - j), eddy__min(STEP, k - i));
 }
 
 /* Rows [r, r + n) of op(a), k elements of each from index q of the inner size on. */
@@ -167,8 +180,10 @@ static void pack_a(const eddy_product *p, const form *f, float *to, int64_t r, i
     if (p->transpose_a)
         pack_columns(to, f->strip, f->strip * f->a_step, from(a, q * p->lda + r), p->lda, k, n,
                      p->m - r);
-    for (int64_t i = 0; i < n && !p->transpose_a; i++)
+    for (int64_t i = 0; i < n && !p->transpose_a; i++) {
+        request(from(a, (r + i + ROWS_AHEAD) * p->lda + q), k);
         widen(to + i * f->a_step, from(a, (r + i) * p->lda + q), k);
+    }
 }
 
 /* --------------------------------------------------------------------- blocks -- */
@@ -177,7 +192,7 @@ static void pack_a(const eddy_product *p, const form *f, float *to, int64_t r, i
 static void finish(const eddy_product *p, const form *f, float *sums, float *room, int64_t r,
                    int64_t n, int64_t c, int64_t columns)
 {
-    const source bias = source_of(p->bias, false), residual = source_of(p->residual, false);
+    const source bias = source_of(p->bias, p->round_bias), residual = source_of(p->residual, false);
     eddy_product    wide = *p;
     wide.y = sums, wide.ldy = f->width;
     if (p->bias) widen(room, from(bias, c), columns), wide.bias = room;
@@ -195,18 +210,19 @@ static void finish(const eddy_product *p, const form *f, float *sums, float *roo
 }
 
 /* Adds the products of rows [r, r + n) and of all panels, those of columns from c on, from index q
- * of the inner size on; rounds the sums that are complete. */
+ * of the inner size on; rounds the sums that are complete. Panels are packed for `inner` of it. */
 static void multiply(const eddy_product *p, const form *f, float *scratch, int64_t r, int64_t n,
                      int64_t c, int64_t columns, int64_t q)
 {
-    const int64_t k = eddy__min(f->depth, p->k - q);
-    float *a = scratch, *b = a + packed_a(f), *sums = b + packed_b(f, p->k);
+    const int64_t k = eddy__min(f->depth, p->k - q), at = q % f->inner;
+    const int64_t inner = eddy__min(f->inner, p->k - q + at);
+    float *a = scratch, *b = a + packed_a(f), *sums = b + packed_b(f);
     float *room = sums + f->rows * f->width;
     pack_a(p, f, a, r, n, q, k);
     for (int64_t j = 0; j < columns; j += f->panel)
         for (int64_t i = 0; i < n; i += f->strip) {
             const int      rows = (int)eddy__min(f->strip, n - i);
-            eddy_gemm_tile t = { .s = a + i * f->a_step, .v = b + j * p->k + q * f->panel,
+            eddy_gemm_tile t = { .s = a + i * f->a_step, .v = b + j * inner + at * f->panel,
                                  .y = sums + i * f->width + j, .v_step = f->panel, .k = k,
                                  .s_row = p->transpose_a ? 1 : f->a_step, .ldy = f->width,
                                  .s_step = p->transpose_a ? f->strip : 1, .onto = q > 0 };
@@ -218,18 +234,24 @@ static void multiply(const eddy_product *p, const form *f, float *scratch, int64
         finish(p, f, sums + i * f->width, room, r + i, eddy__min(f->strip, n - i), c, columns);
 }
 
+/* All rows, and `columns` columns from c on, from index q of the inner size to `last`. */
+static void all_rows(const eddy_product *p, const form *f, float *scratch, int64_t r0, int64_t r1,
+                     int64_t c, int64_t columns, int64_t q, int64_t last)
+{
+    pack_b(p, f, scratch + packed_a(f), c, columns, q, last - q);
+    for (int64_t r = r0; r < r1; r += f->rows)
+        for (int64_t i = q; i < last && !eddy__stopped(p->stop); i += f->depth)
+            multiply(p, f, scratch, r, eddy__min(f->rows, r1 - r), c, columns, i);
+}
+
 void eddy__half_block(const eddy_product *p, int64_t r0, int64_t r1, int64_t c0, int64_t c1,
                       float *scratch)
 {
     const form f = form_of(p);
-    for (int64_t c = c0; c < c1; c += f.width) {
-        const int64_t columns = eddy__min(f.width, c1 - c);
-        if (eddy__stopped(p->stop)) return;
-        pack_b(p, &f, scratch + packed_a(&f), c, columns);
-        for (int64_t r = r0; r < r1 && !eddy__stopped(p->stop); r += f.rows)
-            for (int64_t q = 0; q < p->k && !eddy__stopped(p->stop); q += f.depth)
-                multiply(p, &f, scratch, r, eddy__min(f.rows, r1 - r), c, columns, q);
-    }
+    for (int64_t c = c0; c < c1; c += f.width)
+        for (int64_t q = 0; q < p->k && !eddy__stopped(p->stop); q += f.inner)
+            all_rows(p, &f, scratch, r0, r1, c, eddy__min(f.width, c1 - c), q,
+                     eddy__min(q + f.inner, p->k));
 }
 
 #else

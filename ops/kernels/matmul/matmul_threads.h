@@ -12,7 +12,7 @@ typedef struct eddy_product {
     eddy_dtype   dtype;                  /* of y */
     bool         pairs;                  /* a and b are bfloat16, and y is float32 */
     bool         halves;                 /* all arrays are bfloat16 (half_product.h) ... */
-    bool         round_a, round_b;       /* ... except operands in float32, which are rounded to it */
+    bool         round_a, round_b, round_bias;   /* ... except those in float32, which are rounded */
     bool         transpose_a, transpose_b;
     int64_t      m, n, k, lda, ldb, ldy, ldr;
     double       alpha, beta;            /* 1 and 0 except for float32 and float64 */

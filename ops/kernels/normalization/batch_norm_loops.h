@@ -62,15 +62,35 @@ typedef void NAME(merge_rows_fn) MERGE_ROWS;
 EDDY_CLONES_OF_FLOATS(NAME(merge_rows), MERGE_ROWS, (x, rows, width, stride, had, mean, squares))
 #undef MERGE_ROWS
 
-/* The mean of some rows and the sum of squares about it, of `width` columns. */
-static void NAME(statistics)(NAME(merge_rows_fn) *merge_rows, const T *x, int64_t rows,
-                             int64_t width, int64_t stride, double *mean, double *squares)
+static inline bool NAME(widens)(const eddy_norm_work *w)
+{
+    return sizeof(T) == sizeof(float) && w->halves;
+}
+
+/* Rows of `width` elements of x or dy from element `at` on, *stride apart; those of bfloat16 are
+ * widened to `room`. */
+static const T *NAME(some_rows)(const eddy_norm_work *w, const void *from, int64_t at, int64_t rows,
+                                int64_t width, int64_t *stride, T *room)
+{
+    if (!NAME(widens)(w)) return (const T *)from + at;
+    widen_rows((const uint16_t *)from + at, rows, width, *stride, (void *)room);
+    *stride = width;
+    return room;
+}
+
+/* The mean of some rows from element `at` on and the sum of squares about it, of `width` columns. */
+static void NAME(statistics)(const eddy_norm_work *w, NAME(merge_rows_fn) *merge_rows, int64_t at,
+                             int64_t rows, int64_t width, int64_t stride, double *mean,
+                             double *squares)
 {
     const int64_t most = AT_ONCE / width;
+    T             room[AT_ONCE];
     for (int64_t c = 0; c < width; c++) mean[c] = squares[c] = 0;
     for (int64_t r = 0, m; r < rows; r += m) {
+        int64_t step = stride;
         m = rows - r < most ? rows - r : most;
-        merge_rows(x + r * stride, m, width, stride, (double)r, mean, squares);
+        const T *x = NAME(some_rows)(w, w->x, at + r * stride, m, width, &step, room);
+        merge_rows(x, m, width, step, (double)r, mean, squares);
     }
 }
 
@@ -82,24 +102,27 @@ static void NAME(columns_statistics)(const eddy_norm_work *w, int64_t from, int6
     for (int64_t b = from; b < to; b++) {
         const int64_t first = b * w->block;
         const int64_t rows = w->rows - first < w->block ? w->rows - first : w->block;
-        const T *x = (const T *)w->x + first * d;
         double *mean = w->part + b * 2 * d, *squares = mean + d;
         double wide[2 * WIDE];
         if (side == 1) {
             for (int64_t c = 0, m; c < d; c += m) {
                 m = d - c < WIDE ? d - c : WIDE;
-                NAME(statistics)(merge_rows, x + c, rows, m, d, mean + c, squares + c);
+                NAME(statistics)(w, merge_rows, first * d + c, rows, m, d, mean + c, squares + c);
             }
             continue;
         }
         const int64_t whole = rows / side, over = rows - whole * side;
-        NAME(statistics)(merge_rows, x, whole, side * d, side * d, wide, wide + WIDE);
+        NAME(statistics)(w, merge_rows, first * d, whole, side * d, side * d, wide, wide + WIDE);
         for (int64_t c = 0; c < d; c++) mean[c] = squares[c] = 0;
         for (int64_t s = 0; s < side && whole > 0; s++)
             merge_statistics(d, (double)(s * whole), mean, squares, (double)whole, wide + s * d,
                              wide + WIDE + s * d);
-        for (int64_t r = rows - over; r < rows; r++)
-            merge_rows(x + r * d, 1, d, d, (double)r, mean, squares);
+        for (int64_t r = rows - over; r < rows; r++) {
+            T       row[WIDE];
+            int64_t step = d;
+            const T *x = NAME(some_rows)(w, w->x, (first + r) * d, 1, d, &step, row);
+            merge_rows(x, 1, d, d, (double)r, mean, squares);
+        }
     }
 }
 
@@ -146,6 +169,22 @@ EDDY_CLONES_OF_FLOATS(NAME(sum_products), SUM_PRODUCTS,
                       (x, dy, rows, width, stride, mean, a, b))
 #undef SUM_PRODUCTS
 
+/* The same for rows from element `at` on, as many at a time as are summed in T. */
+static void NAME(sum_rows)(const eddy_norm_work *w, NAME(summing) *sum_products, int64_t at,
+                           int64_t rows, int64_t width, int64_t stride, const T *mean, double *a,
+                           double *b)
+{
+    const int64_t most = NAME(widens)(w) ? AT_ONCE / 2 / width : rows;
+    T             room[2][AT_ONCE / 2];
+    for (int64_t r = 0, m; r < rows; r += m) {
+        int64_t step = stride, same = stride;
+        m = rows - r < most ? rows - r : most;
+        const T *x = NAME(some_rows)(w, w->x, at + r * stride, m, width, &step, room[0]);
+        const T *dy = NAME(some_rows)(w, w->dy, at + r * stride, m, width, &same, room[1]);
+        sum_products(x, dy, m, width, step, mean, a, b);
+    }
+}
+
 /* For each block: the sums of dy and of dy (x - mean) of each column. */
 static void NAME(columns_products)(const eddy_norm_work *w, int64_t from, int64_t to)
 {
@@ -156,17 +195,16 @@ static void NAME(columns_products)(const eddy_norm_work *w, int64_t from, int64_
     for (int64_t b = from; b < to; b++) {
         const int64_t first = b * w->block;
         const int64_t rows = w->rows - first < w->block ? w->rows - first : w->block;
-        const T *x = (const T *)w->x + first * d, *dy = (const T *)w->dy + first * d;
         double *part = w->part + b * 2 * d, sums[2 * WIDE];
         for (int64_t c = 0, m; c < wide; c += m) {
             const int64_t whole = rows / side, over = rows - whole * side;
             m = wide - c < WIDE ? wide - c : WIDE;
             NAME(widen)(columns + c, side > 1 ? d : m, m, mean);
             for (int64_t i = 0; i < m; i++) sums[i] = sums[WIDE + i] = 0;
-            sum_products(x + c, dy + c, whole, m, wide, mean, sums, sums + WIDE);
+            NAME(sum_rows)(w, sum_products, first * d + c, whole, m, wide, mean, sums, sums + WIDE);
             if (over > 0)
-                sum_products(x + whole * wide, dy + whole * wide, 1, over * d, wide, mean, sums,
-                             sums + WIDE);
+                NAME(sum_rows)(w, sum_products, first * d + whole * wide, 1, over * d, wide, mean,
+                               sums, sums + WIDE);
             for (int64_t i = 0; i < m; i++) {
                 const int64_t at = side > 1 ? i % d : c + i;
                 part[at] = (i < d ? 0 : part[at]) + sums[i];
