@@ -12,7 +12,7 @@
  * are neighbors takes a line of the L1 cache for each step unless it is packed, so it is
  * shorter. A panel stays in the L1 cache while so many strips are multiplied by it. */
 enum { DEPTH = 384, NEAR_DEPTH = 256, DOT_DEPTH = 512, BLOCK = 128 * 1024, LINE = 64, WAYS = 8,
-       STRIPS = 8 };
+       PAGE = 1024, STRIPS = 8 };
 
 static int64_t parts(int64_t n, int64_t most) { return (n + most - 1) / most; }
 
@@ -48,13 +48,15 @@ static bool along_b(const eddy_product *p) { return p->transpose_b || (p->n == 1
 
 static void plan_dots(eddy_gemm *g, const eddy_product *p)
 {
-    g->dots = true;
-    g->transposed = g->pack_s = g->pack_v = false;
+    g->dots = g->s_apart = true;
+    g->transposed = g->pack_v = false;
     g->rows = p->m;
     g->columns = p->n;
     g->strip = (int)parts(g->rows, parts(g->rows, g->tiles->dots->rows));
     g->panel = EDDY_DOT_COLUMNS;
     g->s_row = p->lda, g->s_step = 1;
+    /* Rows that begin at the same offset in a page compete for the same sets of the L1 cache. */
+    g->pack_s = p->lda % PAGE == 0 && g->rows > g->strip && g->columns >= 4 * g->panel;
     g->v_step = p->ldb, g->v_transposed = true;
 }
 
