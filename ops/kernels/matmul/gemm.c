@@ -12,7 +12,7 @@
  * are neighbors takes a line of the L1 cache for each step unless it is packed, so it is
  * shorter. A panel stays in the L1 cache while so many strips are multiplied by it. */
 enum { DEPTH = 384, NEAR_DEPTH = 256, DOT_DEPTH = 512, BLOCK = 128 * 1024, LINE = 64, WAYS = 8,
-       PAGE = 1024, STRIPS = 8 };
+       PAGE = 1024, STRIPS = 8, SHARED_ROWS = 256 };
 
 static int64_t parts(int64_t n, int64_t most) { return (n + most - 1) / most; }
 
@@ -93,6 +93,7 @@ static void plan_pairs(eddy_gemm *g)
 bool eddy__gemm_plan(eddy_gemm *g, const eddy_product *p)
 {
     g->packed = NULL;
+    g->shared = NULL;
     g->requests = false;
     g->pairs = p->pairs;
     g->tiles = p->pairs ? eddy__gemm_pair_tiles : eddy__gemm_tiles_used();
@@ -124,7 +125,7 @@ static int64_t strip_step(const eddy_gemm *g)
 }
 static int64_t packed_v(const eddy_gemm *g)
 {
-    return g->pack_v && !g->packed ? g->depth * g->width : 0;
+    return g->pack_v && !g->packed && !g->shared ? g->depth * g->width : 0;
 }
 static int64_t strip_size(const eddy_gemm *g) { return g->strip * strip_step(g); }
 static int64_t packed_s(const eddy_gemm *g)
@@ -244,12 +245,19 @@ static void pack_block(const eddy_gemm *g, float *to, const void *v, int64_t q, 
 static int64_t whole_width(const eddy_gemm *g) { return parts(g->columns, g->panel) * g->panel; }
 
 /* Blocks of `depth` rows, each with all its panels. */
+void eddy__gemm_pack_columns(const eddy_gemm *g, const void *v, float *to, int64_t c0, int64_t c1,
+                             const eddy_stop *stop)
+{
+    for (int64_t q = 0; q < g->k && !eddy__stopped(stop); q += g->depth) {
+        const int64_t k = eddy__min(g->depth, g->k - q);
+        pack_block(g, to + q * whole_width(g) + c0 * k, v, q, k, c0, c1 - c0);
+    }
+}
+
 static void pack_all(const void *how, const void *from, void *to, const eddy_stop *stop)
 {
     const eddy_gemm *g = how;
-    for (int64_t q = 0; q < g->k && !eddy__stopped(stop); q += g->depth)
-        pack_block(g, (float *)to + q * whole_width(g), from, q, eddy__min(g->depth, g->k - q), 0,
-                   g->columns);
+    eddy__gemm_pack_columns(g, from, to, 0, g->columns, stop);
 }
 
 void eddy__gemm_pack(eddy_gemm *g, const eddy_kernel *k, int operand)
@@ -262,7 +270,9 @@ void eddy__gemm_pack(eddy_gemm *g, const eddy_kernel *k, int operand)
     };
     if (g->dots || g->transposed) return;       /* then it is the operand of the rows */
     if (g->rows <= g->strip && !g->pairs && !is_row(g)) return;     /* then it is read once */
-    g->packed = eddy__kernel_packed(k, operand, &p);
+    /* With more rows, packing takes less than a twentieth of the time. */
+    const bool may_share = g->pack_v && g->rows <= SHARED_ROWS && !is_row(g);
+    g->packed = eddy__kernel_packed_or_shared(k, operand, &p, may_share ? &g->shared : NULL);
     g->requests = g->packed && g->s_apart && !g->pack_s && !g->pairs;
 }
 
