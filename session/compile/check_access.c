@@ -130,7 +130,8 @@ static bool may_change(const checker *c, const eddy_buffer *b)
 static bool is_packed(const checker *c, int32_t root)
 {
     for (const shared_operand *s = c->p->shared; s; s = s->next)
-        if (s->root == root && (s->lasts || (c->at >= s->first && c->at < s->last))) return true;
+        if (root_of(c, s->operand) == root &&
+            (s->lasts || (c->at >= s->first && c->at < s->last))) return true;
     return false;
 }
 

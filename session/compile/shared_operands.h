@@ -13,8 +13,8 @@
 typedef struct shared_operand {
     eddy_shared_packing    form;
     struct shared_operand *next;
-    int32_t  root, memory;              /* of the operand, of the form */
-    size_t   at;                        /* of the operand in its root */
+    const eddy_buffer     *operand;
+    int32_t  memory;                    /* the root of the form */
     uint64_t bytes;
     int64_t  layout[sizeof((eddy_packing *)0)->layout / sizeof(int64_t)];
     int32_t  first, last;               /* instructions that read it */

@@ -260,7 +260,8 @@ static void pack_all(const void *how, const void *from, void *to, const eddy_sto
     eddy__gemm_pack_columns(g, from, to, 0, g->columns, stop);
 }
 
-void eddy__gemm_pack(eddy_gemm *g, const eddy_kernel *k, int operand)
+/* cold: runs only while a plan is compiled, and is to be short. */
+__attribute__((cold)) void eddy__gemm_pack(eddy_gemm *g, const eddy_kernel *k, int operand)
 {
     const eddy_packing p = {
         .layout = { (int64_t)(intptr_t)pack_all, g->panel, g->pairs, g->v_transposed, g->v_step,
@@ -276,7 +277,8 @@ void eddy__gemm_pack(eddy_gemm *g, const eddy_kernel *k, int operand)
     g->requests = g->packed && g->s_apart && !g->pack_s && !g->pairs;
 }
 
-bool eddy__gemm_plan_row(eddy_gemm *g, const eddy_product *p, const eddy_kernel *k, int b)
+__attribute__((cold)) bool eddy__gemm_plan_row(eddy_gemm *g, const eddy_product *p,
+                                               const eddy_kernel *k, int b)
 {
     const eddy_gemm_tiles *tiles = eddy__gemm_tiles_used();
     if (!tiles || p->dtype != EDDY_FLOAT32 || p->pairs || p->m != 1 || p->transpose_b ||

@@ -1,5 +1,5 @@
-/* test_shared_operands.c -- operands that several products of a run read: packed once, with the bits
- * of products that pack them each; packed again in each run, and where a variable is written. */
+/* test_shared_operands.c -- operands that several products of a run read: packed once, with the
+ * bits of products that pack it each; packed again in each run, and where a variable is written. */
 #include "graph/base/cpu.h"
 #include "session/compile/program.h"
 #include "session/compile/shared_operands.h"
@@ -215,9 +215,10 @@ static int four(eddy_list x, eddy_tensor *y, void *w)
 static int nested(eddy_list x, eddy_tensor *y, void *w)
 {
     eddy_tensor inner[2], chosen = EDDY_NO_TENSOR;
-    const eddy_function f[] = { { .build = iterate, .context = w }, { .build = four, .context = w } };
-    eddy_loop(f[0], EDDY_LIST(x.at[0]), EDDY_LIST(), inner, 2);
-    eddy_cond(Greater(Sum(inner[0]), 0), f[0], f[1], &chosen, EDDY_LIST(inner[0]));
+    const eddy_function one = { .build = iterate, .context = w };
+    eddy_loop(one, EDDY_LIST(x.at[0]), EDDY_LIST(), inner, 2);
+    eddy_cond(Greater(Sum(inner[0]), 0), one, (eddy_function){ .build = four, .context = w },
+              &chosen, EDDY_LIST(inner[0]));
     y[0] = next(chosen, *(const eddy_tensor *)w);
     return 1;
 }
