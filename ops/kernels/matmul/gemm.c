@@ -271,8 +271,9 @@ __attribute__((cold)) void eddy__gemm_pack(eddy_gemm *g, const eddy_kernel *k, i
     };
     if (g->dots || g->transposed) return;       /* then it is the operand of the rows */
     if (g->rows <= g->strip && !g->pairs && !is_row(g)) return;     /* then it is read once */
-    /* With more rows, packing takes less than a twentieth of the time. */
-    const bool may_share = g->pack_v && g->rows <= SHARED_ROWS && !is_row(g);
+    /* With more rows, packing takes less than a twentieth of the time. With so few that a product
+     * alone reads the operand as it is, packed rows still are neighbors in the caches. */
+    const bool may_share = g->rows <= SHARED_ROWS && g->k * g->columns > 4096 && !is_row(g);
     g->packed = eddy__kernel_packed_or_shared(k, operand, &p, may_share ? &g->shared : NULL);
     g->requests = g->packed && g->s_apart && !g->pack_s && !g->pairs;
 }

@@ -72,7 +72,7 @@ static void same_bits(eddy_tensor x, eddy_tensor w, eddy_tensor y, int n, int la
                                 eddy_session_new(g, .without = EDDY_PASS_FUSE) };
     fits(g);
     for (int run = 0; run < 3; run++) {
-        eddy_array *in = numbers(ROWS, run), *weights = numbers(SIZE, run / 2 + 5), *first = NULL;
+        eddy_array *in = numbers(eddy_shape_of(x).dim[0], run), *weights = numbers(SIZE, run / 2 + 5), *first = NULL;
         for (size_t i = 0; i < sizeof session / sizeof *session; i++) {
             eddy_array *out = NULL;
             if (run != 1) eddy_variable_set(session[i], w, weights);
@@ -88,10 +88,11 @@ static void same_bits(eddy_tensor x, eddy_tensor w, eddy_tensor y, int n, int la
     for (size_t i = 0; i < sizeof session / sizeof *session; i++) eddy_session_free(session[i]);
 }
 
-static eddy_tensor fed(void)
+static eddy_tensor fed_rows(int64_t n)
 {
-    return eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(ROWS, SIZE));
+    return eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(n, SIZE));
 }
+static eddy_tensor fed(void) { return fed_rows(ROWS); }
 
 /* ------------------------------------------------------------------ in a plan -- */
 
@@ -99,6 +100,16 @@ START_TEST(written_out)
 {
     const eddy_tensor x = fed(), w = square();
     same_bits(x, w, steps(x, w, 5), 1, 0);
+}
+END_TEST
+
+/* Products of so few rows that they alone read the operand as it is; of one strip, which read it
+ * once; and of more rows than packing matters for. */
+START_TEST(other_rows)
+{
+    static const int64_t rows[] = { 16, 5, 300 };
+    const eddy_tensor    x = fed_rows(rows[_i]), w = square();
+    same_bits(x, w, steps(x, w, 4), _i == 0, 0);
 }
 END_TEST
 
@@ -237,6 +248,7 @@ Suite *shared_operands_suite(void)
     TCase *t = tcase_create("shared_operands");
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, written_out);
+    tcase_add_loop_test(t, other_rows, 0, 3);
     tcase_add_test(t, few_readers);
     tcase_add_test(t, computed);
     tcase_add_test(t, memory);
