@@ -72,7 +72,8 @@ static void same_bits(eddy_tensor x, eddy_tensor w, eddy_tensor y, int n, int la
                                 eddy_session_new(g, .without = EDDY_PASS_FUSE) };
     fits(g);
     for (int run = 0; run < 3; run++) {
-        eddy_array *in = numbers(eddy_shape_of(x).dim[0], run), *weights = numbers(SIZE, run / 2 + 5), *first = NULL;
+        eddy_array *in = numbers(eddy_shape_of(x).dim[0], run), *first = NULL;
+        eddy_array *weights = numbers(SIZE, run / 2 + 5);
         for (size_t i = 0; i < sizeof session / sizeof *session; i++) {
             eddy_array *out = NULL;
             if (run != 1) eddy_variable_set(session[i], w, weights);
