@@ -129,6 +129,20 @@ START_TEST(computed)
 }
 END_TEST
 
+/* So many panels that threads share them. */
+START_TEST(wide)
+{
+    enum { TIMES = 20 };
+    const eddy_tensor x = fed(), w = square();
+    eddy_tensor       all[TIMES], y;
+    for (int i = 0; i < TIMES; i++) all[i] = w;
+    const eddy_tensor joined = eddy_concat(((eddy_list){ TIMES, all }), .axis = 1);
+    y = next(x, joined);
+    for (int i = 2; i < 5; i++) y = Mul(y, next(Mul(x, i), joined));
+    same_bits(x, w, y, 1, 0);
+}
+END_TEST
+
 /* The memory of the form is planned, and limited memory is not used for it. */
 START_TEST(memory)
 {
@@ -252,6 +266,7 @@ Suite *shared_operands_suite(void)
     tcase_add_loop_test(t, other_rows, 0, 3);
     tcase_add_test(t, few_readers);
     tcase_add_test(t, computed);
+    tcase_add_test(t, wide);
     tcase_add_test(t, memory);
     tcase_add_loop_test(t, written_between, 0, 2);
     tcase_add_test(t, captured);
