@@ -23,10 +23,17 @@ eddy_status eddy__kernel_prepare(eddy_kernel *k, eddy_status (*prepare)(eddy_ker
     return s == EDDY_OK && call->no_memory ? EDDY_NO_MEMORY : s;
 }
 
-const void *eddy__kernel_packed(const eddy_kernel *k, int i, const eddy_packing *p)
+const void *eddy__kernel_packed_or_shared(const eddy_kernel *k, int i, const eddy_packing *p,
+                                          eddy_shared_packing **shared)
 {
     const eddy_kernel_call *call = k->impl;
-    return call && call->packer ? call->pack(call->packer, k->in[i], p) : NULL;
+    if (shared) *shared = NULL;
+    return call && call->packer ? call->pack(call->packer, k->in[i], p, shared) : NULL;
+}
+
+const void *eddy__kernel_packed(const eddy_kernel *k, int i, const eddy_packing *p)
+{
+    return eddy__kernel_packed_or_shared(k, i, p, NULL);
 }
 
 eddy_status eddy_kernel_fail(eddy_kernel *k, eddy_status s, const char *reason, ...)

@@ -2,6 +2,7 @@
 #include "session/compile/parallel_groups.h"
 #include "session/compile/numerics.h"
 #include "session/compile/program.h"
+#include "session/compile/shared_operands.h"
 
 #include <string.h>
 
@@ -37,8 +38,10 @@ static bool prepare_kernels(compile *c)
                                    (unsigned long long)r->bytes, limit,
                                    eddy__largest_values(c->plan, largest, sizeof largest));
     }
-    for (int32_t n = 0; n < c->plan->n_code; n++)
+    for (int32_t n = 0; n < c->plan->n_code; n++) {
+        c->preparing = &c->plan->code[n];
         if (!eddy__prepare(c, &c->plan->code[n])) return false;
+    }
     return true;
 }
 
@@ -56,17 +59,18 @@ static bool keep_code(compile *c)
     return true;
 }
 
-/* The same for the roots. Gives each instruction's scratch memory a root that lives only during
- * the instruction. */
+/* The same for the roots. Gives shared operands roots, and each instruction's scratch memory one
+ * that lives only during the instruction. */
 static bool keep_roots(compile *c)
 {
     eddy_plan *p = c->plan;
-    int32_t    n = 0;
+    int32_t    n = eddy__shared_operands(p);
     for (int32_t i = 0; i < p->n_code; i++) n += p->code[i].kernel.scratch_size > 0;
     plan_root *roots = eddy__plan_alloc(c, (size_t)(p->n_roots + n), sizeof *roots);
     if (!roots) return false;
     if (p->n_roots > 0) memcpy(roots, p->roots, (size_t)p->n_roots * sizeof *roots);
     p->roots = roots;
+    eddy__shared_add_roots(p);
     for (int32_t i = 0; i < p->n_code; i++)
         if (p->code[i].kernel.scratch_size > 0)
             p->roots[p->n_roots++] = (plan_root){
@@ -224,7 +228,7 @@ static eddy_plan *compile_body(compile *outer, eddy_graph *body, int n_feeds,
                   .compile_body = compile_body,
                   .part = outer->body_part, .of = outer->body_of,
                   .constants = outer->body_constants, .quiet = outer->quiet || outer->quiet_body,
-                  .iterates = outer->body_iterates,
+                  .iterates = outer->body_iterates, .captured = outer->body_captured,
                   .open_memory = outer->plan->open_memory, .stop = outer->plan->stop,
                   .numerics = outer->plan->numerics, .without = outer->without };
     eddy_plan *p = make_plan(&c, n_feeds, feeds, fetches, owned);

@@ -2,6 +2,7 @@
 #include "session/compile/check_plan.h"
 #include "session/compile/parallel_groups.h"
 #include "session/compile/program.h"
+#include "session/compile/shared_operands.h"
 
 bool eddy__check_fail(const checker *c, const char *what)
 {
@@ -125,6 +126,15 @@ static bool may_change(const checker *c, const eddy_buffer *b)
     return is_owned(c, root_of(c, b)) && first < buffer_number(c, b);
 }
 
+/* The memory of an operand that was packed before is written, and read in that form later. */
+static bool is_packed(const checker *c, int32_t root)
+{
+    for (const shared_operand *s = c->p->shared; s; s = s->next)
+        if (root_of(c, s->operand) == root &&
+            (s->lasts || (c->at >= s->first && c->at < s->last))) return true;
+    return false;
+}
+
 bool eddy__check_write(checker *c, const eddy_buffer *b, const eddy_op_def *op)
 {
     const int32_t    r = root_of(c, b);
@@ -137,6 +147,7 @@ bool eddy__check_write(checker *c, const eddy_buffer *b, const eddy_op_def *op)
         return eddy__check_fail(c, "what is given is changed");
     if (kind == VALUE_VARIABLE && !(op->flags & EDDY_OP_UPDATES))
         return eddy__check_fail(c, "a variable is changed by what does not update it");
+    if (is_packed(c, r)) return eddy__check_fail(c, "a packed operand is changed");
     c->holds[r] = buffer_number(c, b);
     return eddy__check_note(c, b, true) && note_access_of(c, b);
 }

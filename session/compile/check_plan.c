@@ -10,6 +10,7 @@
 #include "session/compile/check_plan.h"
 #include "session/compile/parallel_groups.h"
 #include "session/compile/program.h"
+#include "session/compile/shared_operands.h"
 #include "ops/kernels/elementwise/elementwise.h"
 
 #include <stdlib.h>
@@ -155,6 +156,11 @@ static bool check_regions(checker *c)
             c->regions[c->n_regions++] = (region){ c->p->roots[r].offset, c->p->roots[r].bytes,
                                                    c->first[r], c->last[r], r,
                                                    c->chain_of[r] };
+    for (const shared_operand *s = c->p->shared; s; s = s->next)
+        c->regions[c->n_regions++] = (region){
+            c->p->roots[s->memory].offset, s->bytes, s->lasts ? 0 : c->begin[s->first],
+            s->lasts ? c->begin[c->p->n_code] : c->begin[s->last], s->memory, -1
+        };
     for (int32_t a = 0; a < c->n_regions; a++) extend_lifetime(c, &c->regions[a]);
     if (c->n_regions > 0)
         qsort(c->regions, (size_t)c->n_regions, sizeof *c->regions, by_offset);

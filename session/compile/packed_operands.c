@@ -1,6 +1,7 @@
 /* packed_operands.c -- constant operands in the form in which kernels read them, packed once. */
 #include "session/compile/packed_operands.h"
 #include "session/compile/program.h"
+#include "session/compile/shared_operands.h"
 #include "graph/base/stop.h"
 
 #include <string.h>
@@ -78,11 +79,13 @@ static void release(eddy_session *s, packed_operand *o)
     eddy__release(&s->allocator, o, sizeof *o);
 }
 
-const void *eddy__pack_operand(void *packer, const eddy_buffer *operand, const eddy_packing *p)
+const void *eddy__pack_operand(void *packer, const eddy_buffer *operand, const eddy_packing *p,
+                               eddy_shared_packing **shared)
 {
     compile      *c = packer;
     eddy_session *s = c->session;
     const void   *elements = constant_elements(c->plan, operand);
+    if (!elements && shared) *shared = eddy__share_operand(c, operand, p);
     packed_use   *use = elements && p->bytes > 0
                             ? eddy__arena_alloc(&c->plan->arena, sizeof *use) : NULL;
     if (!use) return NULL;

@@ -15,7 +15,8 @@
  * memory is limited. */
 bool        eddy__packs_operands(const compile *c);
 /* As eddy_kernel_call.pack; `packer` is a compilation. */
-const void *eddy__pack_operand(void *packer, const eddy_buffer *operand, const eddy_packing *p);
+const void *eddy__pack_operand(void *packer, const eddy_buffer *operand, const eddy_packing *p,
+                               eddy_shared_packing **shared);
 /* The bytes of the packed operands that the plan and its bodies read, and those of the session. */
 size_t      eddy__packed_bytes(const eddy_plan *p);
 size_t      eddy__packed_bytes_of_session(eddy_session *s);

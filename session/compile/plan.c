@@ -3,6 +3,7 @@
 #include "session/compile/packed_operands.h"
 #include "session/compile/parallel_groups.h"
 #include "session/compile/program.h"
+#include "session/compile/shared_operands.h"
 #include "ops/kernels/elementwise/elementwise.h"
 
 #include <math.h>
@@ -118,6 +119,7 @@ void eddy__plan_set_addresses(eddy_plan *p)
         if (p->code[i].program) eddy__program_attach(&p->code[i]);
         else eddy__parallel_groups_bind(p, &p->code[i]);
     }
+    eddy__shared_bind(p);
     p->n_patches = 0;
     for (int32_t b = 0; b < p->n_buffers; b++) {
         const plan_root *r = &p->roots[p->buffer_root[b]];

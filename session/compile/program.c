@@ -126,6 +126,15 @@ bool eddy__program_note_varying(assembly *a)
     return false;
 }
 
+/* The first argument of a loop that is the same in all iterations; 0: a condition computes in the
+ * memory of the body between them, or this is no loop. */
+static int first_kept_argument(const assembly *a)
+{
+    const eddy_loop_attrs *at = a->node->attrs;
+    const bool             loops = a->node->op->flags & EDDY_OP_LOOP;
+    return loops && !at->conditional ? 1 + (int)(at->n_carried + at->n_sliced) : 0;
+}
+
 bool eddy__program_body(assembly *a, body_plan *b, int n_fetches, eddy_type *types)
 {
     char part[32] = "body";
@@ -138,6 +147,7 @@ bool eddy__program_body(assembly *a, body_plan *b, int n_fetches, eddy_type *typ
     a->c->body_constants = a->constants;
     a->c->quiet_body = eddy__is_quiet(a->node);
     a->c->body_iterates = a->node->op->flags & EDDY_OP_LOOP;
+    a->c->body_captured = first_kept_argument(a);
     b->plan = a->c->compile_body(a->c, eddy__body_of(a->node), a->n_args, a->feeds, a->owned,
                                  (eddy_list){ n_fetches, a->fetches });
     if (!b->plan) {

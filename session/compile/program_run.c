@@ -1,6 +1,7 @@
 /* program_run.c -- runs the programs of Loop and Case nodes. */
 #include "graph/kernel.h"
 #include "session/compile/program.h"
+#include "session/compile/shared_operands.h"
 #include "session/state/run_events.h"
 
 #include <stdarg.h>
@@ -72,6 +73,7 @@ static eddy_status execute(body_plan *b, uint64_t draw)
     eddy_plan  *p = b->plan;
     eddy_status s = EDDY_OK;
     set_addresses(b);
+    eddy__shared_begin(p, false);
     p->draw = draw;
     p->error.status = EDDY_OK;
     if (p->profile) return execute_timed(p);
@@ -322,6 +324,7 @@ static eddy_status run_loop(eddy_kernel *k, eddy_program *p)
         b->feed_at[f] = f >= captured ? k->in[f - 1 + at->counted]->data : NULL;
     b->feed_at[0] = &p->iteration;
     begin_carried(k, p);
+    eddy__shared_begin(b->plan, true);
     begin_segments(p, at);
     eddy_status s = begin_stacks(k, at, p, n);
     for (bool on = true; s == EDDY_OK && i < n; i++) {

@@ -3,6 +3,7 @@
 #include "graph/base/new_array.h"
 #include "ops/kernels/libraries/blas_threads.h"
 #include "session/compile/numerics.h"
+#include "session/compile/shared_operands.h"
 #include "session/state/cpu_clock.h"
 #include "session/state/run_events.h"
 
@@ -114,6 +115,7 @@ static eddy_status execute(eddy_plan *p, int32_t first)
     if (many) eddy__blas_begin();
     const int64_t begun = p->has_parallel_groups ? eddy__ticks() : 0;
     if (p->has_parallel_groups) p->runs_parallel = eddy__autotune_choice(&p->autotuner);
+    eddy__shared_begin(p, true);
     eddy_status s = p->profile ? execute_timed(p, first) : execute_all(p, first);
     if (p->has_parallel_groups && s == EDDY_OK)
         eddy__autotune_record(&p->autotuner, eddy__ticks() - begun);

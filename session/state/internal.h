@@ -94,6 +94,10 @@ typedef struct compile {
     const eddy_stop *stop;              /* the same */
     struct numerics *numerics;          /* the same */
     unsigned      without;              /* passes to leave out, for this plan */
+    /* Of a loop's body: the first feed that is the same in all iterations, if nothing but the plan
+     * uses its memory between them; else 0. Of the next body. */
+    int           captured, body_captured;
+    const struct instruction *preparing;    /* the instruction of the plan whose kernel is prepared */
     /* Tensors whose elements are fed because they decide shapes; and the first other one whose
      * elements would be needed, set if a shape stays unknown. */
     eddy_list     sizes;
@@ -261,6 +265,7 @@ struct eddy_plan {
     plan_patch    *patches;
     int32_t        n_patches;
     struct packed_use *packed;    /* packed operands that its kernels read (packed_operands.h) */
+    struct shared_operand *shared;      /* those that a run packs (shared_operands.h) */
     eddy_array   **constants;     /* retained */
     int32_t        n_constants, constants_capacity;
 

@@ -12,7 +12,7 @@
  * are neighbors takes a line of the L1 cache for each step unless it is packed, so it is
  * shorter. A panel stays in the L1 cache while so many strips are multiplied by it. */
 enum { DEPTH = 384, NEAR_DEPTH = 256, DOT_DEPTH = 512, BLOCK = 128 * 1024, LINE = 64, WAYS = 8,
-       STRIPS = 8 };
+       PAGE = 1024, STRIPS = 8, SHARED_ROWS = 256 };
 
 static int64_t parts(int64_t n, int64_t most) { return (n + most - 1) / most; }
 
@@ -48,13 +48,15 @@ static bool along_b(const eddy_product *p) { return p->transpose_b || (p->n == 1
 
 static void plan_dots(eddy_gemm *g, const eddy_product *p)
 {
-    g->dots = true;
-    g->transposed = g->pack_s = g->pack_v = false;
+    g->dots = g->s_apart = true;
+    g->transposed = g->pack_v = false;
     g->rows = p->m;
     g->columns = p->n;
     g->strip = (int)parts(g->rows, parts(g->rows, g->tiles->dots->rows));
     g->panel = EDDY_DOT_COLUMNS;
     g->s_row = p->lda, g->s_step = 1;
+    /* Rows that begin at the same offset in a page compete for the same sets of the L1 cache. */
+    g->pack_s = p->lda % PAGE == 0 && g->rows > g->strip && g->columns >= 4 * g->panel;
     g->v_step = p->ldb, g->v_transposed = true;
 }
 
@@ -91,6 +93,7 @@ static void plan_pairs(eddy_gemm *g)
 bool eddy__gemm_plan(eddy_gemm *g, const eddy_product *p)
 {
     g->packed = NULL;
+    g->shared = NULL;
     g->requests = false;
     g->pairs = p->pairs;
     g->tiles = p->pairs ? eddy__gemm_pair_tiles : eddy__gemm_tiles_used();
@@ -122,7 +125,7 @@ static int64_t strip_step(const eddy_gemm *g)
 }
 static int64_t packed_v(const eddy_gemm *g)
 {
-    return g->pack_v && !g->packed ? g->depth * g->width : 0;
+    return g->pack_v && !g->packed && !g->shared ? g->depth * g->width : 0;
 }
 static int64_t strip_size(const eddy_gemm *g) { return g->strip * strip_step(g); }
 static int64_t packed_s(const eddy_gemm *g)
@@ -242,15 +245,23 @@ static void pack_block(const eddy_gemm *g, float *to, const void *v, int64_t q, 
 static int64_t whole_width(const eddy_gemm *g) { return parts(g->columns, g->panel) * g->panel; }
 
 /* Blocks of `depth` rows, each with all its panels. */
+void eddy__gemm_pack_columns(const eddy_gemm *g, const void *v, float *to, int64_t c0, int64_t c1,
+                             const eddy_stop *stop)
+{
+    for (int64_t q = 0; q < g->k && !eddy__stopped(stop); q += g->depth) {
+        const int64_t k = eddy__min(g->depth, g->k - q);
+        pack_block(g, to + q * whole_width(g) + c0 * k, v, q, k, c0, c1 - c0);
+    }
+}
+
 static void pack_all(const void *how, const void *from, void *to, const eddy_stop *stop)
 {
     const eddy_gemm *g = how;
-    for (int64_t q = 0; q < g->k && !eddy__stopped(stop); q += g->depth)
-        pack_block(g, (float *)to + q * whole_width(g), from, q, eddy__min(g->depth, g->k - q), 0,
-                   g->columns);
+    eddy__gemm_pack_columns(g, from, to, 0, g->columns, stop);
 }
 
-void eddy__gemm_pack(eddy_gemm *g, const eddy_kernel *k, int operand)
+/* cold: runs only while a plan is compiled, and is to be short. */
+__attribute__((cold)) void eddy__gemm_pack(eddy_gemm *g, const eddy_kernel *k, int operand)
 {
     const eddy_packing p = {
         .layout = { (int64_t)(intptr_t)pack_all, g->panel, g->pairs, g->v_transposed, g->v_step,
@@ -260,11 +271,15 @@ void eddy__gemm_pack(eddy_gemm *g, const eddy_kernel *k, int operand)
     };
     if (g->dots || g->transposed) return;       /* then it is the operand of the rows */
     if (g->rows <= g->strip && !g->pairs && !is_row(g)) return;     /* then it is read once */
-    g->packed = eddy__kernel_packed(k, operand, &p);
+    /* With more rows, packing takes less than a twentieth of the time. With so few that a product
+     * alone reads the operand as it is, packed rows still are neighbors in the caches. */
+    const bool may_share = g->rows <= SHARED_ROWS && g->k * g->columns > 4096 && !is_row(g);
+    g->packed = eddy__kernel_packed_or_shared(k, operand, &p, may_share ? &g->shared : NULL);
     g->requests = g->packed && g->s_apart && !g->pack_s && !g->pairs;
 }
 
-bool eddy__gemm_plan_row(eddy_gemm *g, const eddy_product *p, const eddy_kernel *k, int b)
+__attribute__((cold)) bool eddy__gemm_plan_row(eddy_gemm *g, const eddy_product *p,
+                                               const eddy_kernel *k, int b)
 {
     const eddy_gemm_tiles *tiles = eddy__gemm_tiles_used();
     if (!tiles || p->dtype != EDDY_FLOAT32 || p->pairs || p->m != 1 || p->transpose_b ||

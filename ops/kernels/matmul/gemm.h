@@ -15,6 +15,7 @@ typedef struct eddy_gemm {
     bool    s_apart;                  /* elements along k are neighbors in s */
     bool    pack_s, pack_v;           /* whether a strip, a panel is packed first */
     const float *packed;              /* all of v, packed before the run; NULL: it is not */
+    struct eddy_shared_packing *shared; /* the same, packed by one of several products; NULL: not */
     bool    requests;                 /* tiles request a part of the next panel */
     bool    v_transposed;             /* the columns of v are far apart: packing transposes it */
     int     strip, panel;             /* rows and columns of a tile */
@@ -29,9 +30,12 @@ bool eddy__gemm_plan(eddy_gemm *g, const eddy_product *p);
 /* Plans the product of a single row by input b of k if that is constant, and so packed once: the
  * rows of a panel are then read one after the other. Its bits are those without packing. */
 bool eddy__gemm_plan_row(eddy_gemm *g, const eddy_product *p, const eddy_kernel *k, int b);
-/* Packs the operand of the columns once, if the kernel may keep it: input `operand` of k. Its bits
- * are those of the other products. Only in prepare. */
+/* Packs the operand of the columns once, if the kernel may keep it: input `operand` of k; or once
+ * in a run, if other products share it. The bits are those of the other products. Only in prepare. */
 void eddy__gemm_pack(eddy_gemm *g, const eddy_kernel *k, int operand);
+/* Packs columns [c0, c1) of v into the memory of all columns; c0 is a multiple of panel. */
+void eddy__gemm_pack_columns(const eddy_gemm *g, const void *v, float *to, int64_t c0, int64_t c1,
+                             const struct eddy_stop *stop);
 size_t eddy__gemm_scratch(const eddy_gemm *g);               /* for one worker */
 /* Rows [r0, r1) by columns [c0, c1) of the grid, with the epilogue.  r0 is a multiple of
  * strip, c0 of panel. */

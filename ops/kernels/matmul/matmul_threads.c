@@ -1,5 +1,7 @@
 /* matmul_threads.c -- one matrix product, distributed over the threads of a kernel. */
+#include "graph/base/stop.h"
 #include "graph/base/thread_pool.h"
+#include "graph/kernel.h"
 #include "ops/kernels/matmul/half_product.h"
 #include "ops/kernels/matmul/gemm.h"
 #include "graph/base/min_max.h"
@@ -109,6 +111,31 @@ static void plain_pieces(void *arg, int64_t from, int64_t to, int worker)
     }
 }
 
+static void pack_pieces(void *arg, int64_t from, int64_t to, int worker)
+{
+    const job       *j = arg;
+    const eddy_gemm *g = j->g;
+    (void)worker;
+    eddy__gemm_pack_columns(g, j->p->b, g->shared->data, from * g->panel,
+                            eddy__min(to * g->panel, g->columns), j->p->stop);
+}
+
+/* The plan of the product with its shared operand, packed here unless another product did. */
+static const eddy_gemm *with_shared(const eddy_kernel *k, const eddy_product *p, eddy_gemm *room)
+{
+    enum { ELEMENTS = 1 << 15 };        /* worth a thread */
+    const eddy_gemm *g = p->plan;
+    job              j = { .p = p, .g = g };
+    if (!g || !g->shared) return g;
+    *room = *g;
+    room->packed = g->shared->data;
+    if (!g->shared->ready)
+        eddy_parallel(k, parts(g->columns, g->panel), 1 + ELEMENTS / (g->k * g->panel), pack_pieces,
+                      &j);
+    g->shared->ready = !eddy__stopped(p->stop);
+    return room;
+}
+
 /* Divides the longer side into pieces: many for tiles, which give the same bits for any division;
  * for BLAS, which packs the other operand for each piece, at most eight, which depend only on
  * sizes. Each row of a matrix that is multiplied by a vector is read in as many parts as there are
@@ -142,10 +169,11 @@ void eddy__product_run(const eddy_kernel *k, const eddy_product *given)
 {
     eddy_product        of_run = *given;
     const eddy_product *p = &of_run;
-    const eddy_gemm    *g = p->plan;
-    job     j = { .p = p, .g = g };
+    eddy_gemm           room;
     int64_t n, grain;
     of_run.stop = k->stop;
+    const eddy_gemm *g = with_shared(k, p, &room);
+    job              j = { .p = p, .g = g };
     if (p->m == 0 || p->n == 0) return;
     if (p->halves && (k->threads <= 1 || operations(p) < 2 * PIECE)) {
         eddy__half_block(p, 0, p->m, 0, p->n, p->scratch);

@@ -295,6 +295,30 @@ START_TEST(same_bits_on_threads)
 }
 END_TEST
 
+/* Where the rows of an operand begin in memory changes nothing, also if they are packed because all
+ * begin at the same offset in a page. */
+START_TEST(same_bits_of_rows_apart)
+{
+    enum { M = 32, N = 40, K = 2048 };
+    subject s = subject_new(EDDY_FLOAT32, 2 + 4, M, N, K, 0);
+    float  *first = malloc(M * N * sizeof *first);
+    run(&s, 1);
+    check(&s, 500);
+    memcpy(first, s.y, M * N * sizeof *first);
+    if (s.p.plan && s.gemm.dots) ck_assert(s.gemm.pack_s);
+    s.p.a = numbers(EDDY_FLOAT32, M * (K + 8));
+    for (int64_t i = 0; i < M; i++)
+        memcpy((float *)s.p.a + i * (K + 8), (float *)s.a + i * K, K * sizeof(float));
+    s.p.lda = K + 8;
+    run(&s, 1);
+    if (s.p.plan && s.gemm.dots) ck_assert(!s.gemm.pack_s);
+    ck_assert_int_eq(memcmp(first, s.y, M * N * sizeof *first), 0);
+    free((void *)(uintptr_t)s.p.a);
+    free(first);
+    subject_free(&s);
+}
+END_TEST
+
 static eddy_tensor drawn(eddy_graph *g, eddy_dtype d, eddy_shape s)
 {
     eddy_array *a = eddy_array_new(d, s);
@@ -412,6 +436,7 @@ Suite *matmul_fused_suite(void)
     tcase_add_test(values, in_float64);
     tcase_add_test(values, empty);
     tcase_add_loop_test(values, same_bits_on_threads, 0, 2);
+    tcase_add_test(values, same_bits_of_rows_apart);
     tcase_add_test(values, many_on_threads);
     tcase_add_loop_test(ops, fused, 0, 2);
     tcase_add_test(ops, accumulated);
