@@ -302,20 +302,20 @@ eddy_status __wrap_eddy__plan_run(eddy_plan *p, const eddy_array *const *feeds, 
 
 /* ------------------------------------------------------- messages and their sums -- */
 
-void __real_eddy__combine(eddy_dtype d, eddy_reduction how, int n, void **parts, int64_t count,
-                          void *out, void *work);
-void __wrap_eddy__combine(eddy_dtype d, eddy_reduction how, int n, void **parts, int64_t count,
-                          void *out, void *work);
-void __wrap_eddy__combine(eddy_dtype d, eddy_reduction how, int n, void **parts, int64_t count,
-                          void *out, void *work)
+void __real_eddy__combine(const eddy_combining *x, void **parts, int64_t count, void *out,
+                          void *work);
+void __wrap_eddy__combine(const eddy_combining *x, void **parts, int64_t count, void *out,
+                          void *work);
+void __wrap_eddy__combine(const eddy_combining *x, void **parts, int64_t count, void *out,
+                          void *work)
 {
-    const double bytes = (double)n * (double)count * (double)eddy_dtype_size(d);
+    const double bytes = (double)x->n * (double)count * (double)eddy_dtype_size(x->from);
     if (all.replay) {
         take(bytes * all.combine.seconds, true);
         return;
     }
     const double from = processor_seconds();
-    __real_eddy__combine(d, how, n, parts, count, out, work);
+    __real_eddy__combine(x, parts, count, out, work);
     if (bytes >= LONG_COPY) note_rate(&all.combine, processor_seconds() - from, bytes);
 }
 
