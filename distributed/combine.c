@@ -7,6 +7,12 @@
 
 enum { BLOCK = 2048 };               /* elements that stay in the cache */
 
+/* Where the result of the parts from i on is, of so many parts. */
+static int place_of(const eddy_combining *x, int parts, int i)
+{
+    return i + (parts > 1 && i == x->kept && i + 1 < x->n);
+}
+
 #define T float
 #define NAME(x) x##_float32
 #include "distributed/combine_type.h"
@@ -86,7 +92,7 @@ static void combine_half(const eddy_combining *x, void **parts, int64_t from, in
         else memcpy(to, (const float *)parts[r] + from, (size_t)count * sizeof *to);
         level[used++] = to;
         for (int done = r + 1; used > 1 && (done % 2 == 0 || r == x->n - 1); done /= 2) {
-            pair_float32(x->how, level[used - 2], level[used - 1], count);
+            pair_float32(x->how, level[used - 2], level[used - 2], level[used - 1], count);
             used--;
         }
     }

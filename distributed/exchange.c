@@ -38,7 +38,8 @@ static eddy_combining combining_at(const eddy_call *call, int l)
     const eddy_call_header  *h = &call->mine->header;
     const bool               last = l == c->n_levels - 1;
     eddy_combining           x = { type_at(call, l), last ? dtype_of(call) : type_at(call, l + 1),
-                                   EDDY_REDUCE_SUM, c->levels[l].radix, c->n };
+                                   EDDY_REDUCE_SUM, c->levels[l].radix, c->n,
+                                   c->levels[l].digit };
     if (h->kind == EDDY_ALL_REDUCE) x.how = (eddy_reduction)h->detail;
     if (!last && x.how == EDDY_REDUCE_MEAN) x.how = EDDY_REDUCE_SUM;
     return x;
@@ -132,16 +133,13 @@ static bool prepare(reduction *x)
 static void combine_part(void *at, size_t before, void *part, size_t bytes)
 {
     const reduction *k = at;
+    const int        me = k->call->c->me;
     eddy_combining   x = combining_at(k->call, 0);
-    const void      *own = k->own + before;
-    char            *out = k->out + before;
-    void            *parts[] = { out, part };
+    void            *parts[2];
     x.from = x.to = eddy_dtype_real(x.from);
-    if (k->call->c->me == 1) {
-        parts[0] = part;
-        parts[1] = (void *)(uintptr_t)own;
-    } else if (own != out) memcpy(out, own, bytes);
-    eddy__combine(&x, parts, (int64_t)(bytes / eddy_dtype_size(x.from)), out, k->work);
+    parts[me] = (void *)(uintptr_t)(k->own + before);
+    parts[1 - me] = part;
+    eddy__combine(&x, parts, (int64_t)(bytes / eddy_dtype_size(x.from)), k->out + before, k->work);
 }
 
 /* Of two ranks, begins to combine the share of this rank as it comes; false if that is impossible. */
@@ -163,7 +161,7 @@ static bool reduce_level(reduction *x, int l, const char *in, const char *own, c
     const size_t         size = size_at(call, l), bytes = (size_t)mine.count * size;
     const bool           as_they_come = combine_as_they_come(x, own, out, bytes);
     for (int d = 0; d < at->radix; d++) x->parts[d] = x->room + (size_t)d * aligned(bytes);
-    if (own != out && how.from == how.to) x->parts[0] = out;    /* where the result belongs */
+    x->parts[at->digit] = (void *)(uintptr_t)own;
     for (int i = 1; i < at->radix; i++) {
         const int        from = (at->digit + at->radix - i) % at->radix;
         const int        to = (at->digit + i) % at->radix;
@@ -174,12 +172,8 @@ static bool reduce_level(reduction *x, int l, const char *in, const char *own, c
                                    (size_t)theirs.count * size))
             return false;
     }
-    /* Only parts with an even number are changed. */
-    if (as_they_come) return eddy__collective_finish(call);
-    if (at->digit % 2 != 0 || own == out) x->parts[at->digit] = (void *)(uintptr_t)own;
-    else if (bytes > 0) memcpy(x->parts[at->digit], own, bytes);
     if (!eddy__collective_finish(call)) return false;
-    eddy__combine(&how, x->parts, mine.count, out, x->work);
+    if (!as_they_come) eddy__combine(&how, x->parts, mine.count, out, x->work);
     return true;
 }
 

@@ -50,8 +50,8 @@ typedef struct eddy_level {
 
 enum { EDDY_MAX_LEVELS = 12 };       /* of EDDY_MAX_RANKS ranks */
 
-/* At most so many ranks have one level, and radices except for the last are at most so large. Tests
- * change them. */
+/* At most so many ranks have one level, as many times `radix` ranks as two do not need another one,
+ * and other radices are at most so large. Tests change them. */
 extern struct eddy_level_limits {
     int direct, radix;
 } eddy__level_limits;
@@ -236,10 +236,11 @@ typedef struct eddy_combining {
     eddy_dtype     from, to;         /* of the parts, and of the result */
     eddy_reduction how;
     int            n, ranks;         /* a mean divides by the number of ranks */
+    int            kept;             /* a part that is not changed */
 } eddy_combining;
 eddy_dtype eddy__sum_type(eddy_dtype d);
-/* parts[i] may be changed, and has room for `count` elements; work is memory of eddy__combine_work
- * bytes, for half types. */
+/* Parts may be changed, and `out` may be one of them, of the same type; work is memory of
+ * eddy__combine_work bytes, for half types. */
 void   eddy__combine(const eddy_combining *x, void **parts, int64_t count, void *out, void *work);
 size_t eddy__combine_work(eddy_dtype d, int n);
 

@@ -1,15 +1,15 @@
 /* levels.c -- levels of ranks, and shares that travel by them. */
 #include "distributed/exchange.h"
 
-/* A message costs less than a wait for messages: in simulations of up to 1024 ranks. */
-struct eddy_level_limits eddy__level_limits = { .direct = 16, .radix = 8 };
+struct eddy_level_limits eddy__level_limits = { .direct = 32, .radix = 8 };
 
-/* Of the first level of so many ranks. */
-static int radix_of(int ranks)
+/* Of the first level of so many ranks, or of the next one of those that are left. */
+static int radix_of(int ranks, bool first)
 {
+    const struct eddy_level_limits limits = eddy__level_limits;
     int radix = 1;
-    if (ranks <= eddy__level_limits.direct) return ranks;
-    while (2 * radix <= eddy__level_limits.radix && ranks % (2 * radix) == 0) radix *= 2;
+    if (ranks <= (first ? limits.direct : 2 * limits.radix)) return ranks;
+    while (2 * radix <= limits.radix && ranks % (2 * radix) == 0) radix *= 2;
     return radix > 1 ? radix : ranks;
 }
 
@@ -17,7 +17,7 @@ void eddy__set_levels(eddy_communicator *c)
 {
     int stride = 1;
     do {
-        const int radix = radix_of(c->n / stride), digit = c->me / stride % radix;
+        const int radix = radix_of(c->n / stride, stride == 1), digit = c->me / stride % radix;
         c->levels[c->n_levels++] = (eddy_level){ stride, radix, digit, c->me - digit * stride };
         c->radix = radix > c->radix ? radix : c->radix;
         stride *= radix;
