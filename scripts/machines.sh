@@ -98,6 +98,8 @@ case ${1:-check} in
             echo "$n ranks"
             ranks $n "$build/mpi/ranks"
         done
+        echo "6 ranks, in levels"
+        ranks 6 "$build/mpi/ranks" levels
         echo "2 ranks, as if on two machines"
         EDDY_SHARED_MEMORY=no ranks 2 "$build/mpi/ranks"
         ranks 4 "$build/mpi/ranks" stopped

@@ -2,6 +2,7 @@
  *
  *   mpirun -n 4 build/mpi/ranks            all programs
  *   mpirun -n 4 build/mpi/ranks NAME       one of them
+ *   mpirun -n 6 build/mpi/ranks levels     all programs, with exchanges in two levels
  *   mpirun -n 4 build/mpi/ranks killed     rank 1 kills itself; the others must end
  *   mpirun -n 4 build/mpi/ranks disagrees  the ranks differ in a shape
  *   mpirun -n 4 build/mpi/ranks leaves     rank 1 leaves early
@@ -12,6 +13,7 @@
  *   mpirun -n 4 build/mpi/ranks endless    the ranks print their processes and train until one ends
  *
  * Prints a line for each program, or why one has failed; then it fails. */
+#include "distributed/internal.h"
 #include "distributed/mpi/mpi_ranks.h"
 #include "tests/lib/ranks/ranks.h"
 
@@ -132,6 +134,10 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : NULL;
     bool        ok;
     eddy_error  e = { 0 };
+    if (what && strcmp(what, "levels") == 0) {
+        eddy__level_limits = (struct eddy_level_limits){ .direct = 1, .radix = 2 };
+        what = NULL;
+    }
     if (what) fails_in_join = what;
     eddy_communicator *c = eddy_mpi_join(&e);
     fails_in_join = "";
