@@ -80,11 +80,16 @@ static bool broadcast_short(eddy_call *call, void *data, size_t bytes, int root)
 
 bool eddy__broadcast(eddy_call *call, const void *in, void *out, size_t bytes)
 {
-    const int root = call->mine->header.detail;
-    if (root == call->c->me && bytes > 0 && in != out) memcpy(out, in, bytes);
+    const eddy_communicator *c = call->c;
+    const int                root = call->mine->header.detail;
+    if (root == c->me && bytes > 0 && in != out) memcpy(out, in, bytes);
     if (bytes <= EDDY_SHORT_BYTES) return broadcast_short(call, out, bytes, root);
-    return eddy__collective_meet_all(call) &&
-           eddy__scatter(call, out, (int64_t)bytes, 1, root) &&
+    if (!eddy__collective_meet_all(call)) return false;
+    if (c->n == 2)                  /* shares would only come later */
+        return (root == c->me ? eddy__collective_send(call, 1 - root, out, bytes)
+                              : eddy__collective_receive(call, root, out, bytes)) &&
+               eddy__collective_finish(call);
+    return eddy__scatter(call, out, (int64_t)bytes, 1, root) &&
            eddy__begin_spreading(call, out, (int64_t)bytes, 1, EDDY_FROM_ROOT, root) &&
            eddy__collective_finish(call);
 }
