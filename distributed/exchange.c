@@ -16,8 +16,8 @@ typedef struct reduction {
     void         **parts;            /* of the ranks of a level */
     char          *room, *sums, *packed;
     void          *work;
-    /* of two ranks, whose parts may be combined as they come: the elements of this rank, and where the
-     * result belongs */
+    /* of two ranks, whose parts may be combined as they come: the elements of this rank, and where
+     * the result belongs */
     const char    *own;
     char          *out;
 } reduction;
@@ -142,7 +142,7 @@ static void combine_part(void *at, size_t before, void *part, size_t bytes)
     eddy__combine(&x, parts, (int64_t)(bytes / eddy_dtype_size(x.from)), k->out + before, k->work);
 }
 
-/* Of two ranks, begins to combine the share of this rank as it comes; false if that is impossible. */
+/* Of two ranks, begins to combine the share of this rank as it comes; false if it cannot. */
 static bool combine_as_they_come(reduction *x, const char *own, char *out, size_t bytes)
 {
     x->own = own;
@@ -177,18 +177,18 @@ static bool reduce_level(reduction *x, int l, const char *in, const char *own, c
     return true;
 }
 
-/* The share of this rank, of what level 0 divides. Partial results replace each other. */
+/* The share of this rank. Sums of one level take the place of those of the level before. */
 static bool reduce_levels(reduction *x, const char *in, char *out)
 {
     const eddy_communicator *c = x->call->c;
+    size_t                   at = 0;             /* in the sums */
     for (int l = 0; l < c->n_levels; l++) {
         const eddy_share mine = share_at(x, l, c->levels[l].digit);
-        const char      *own = in + (size_t)mine.from * size_at(x->call, l);
-        char            *to = l == c->n_levels - 1 ? out
-                            : l == 0               ? x->sums
-                                                   : x->sums + (own - x->sums);
-        if (!reduce_level(x, l, in, own, to)) return false;
-        in = to;
+        const size_t     from = (size_t)mine.from * size_at(x->call, l);
+        if (l > 0) at += from;
+        if (!reduce_level(x, l, in, in + from, l == c->n_levels - 1 ? out : x->sums + at))
+            return false;
+        in = x->sums + at;
     }
     return true;
 }
@@ -220,7 +220,8 @@ static bool reduce_to(eddy_call *call, const void *in, void *out, int64_t count,
     const size_t bytes = (size_t)count * size_at(call, 0);
     const bool   here = root < 0 || root == call->c->me;
     if (is_short(call, count)) {
-        if (!reduce_short(call, in, count, (eddy_share){ 0, count }, here ? out : NULL)) return false;
+        if (!reduce_short(call, in, count, (eddy_share){ 0, count }, here ? out : NULL))
+            return false;
     } else if (!eddy__collective_meet_all(call) || !reduce_long(call, in, out, count, root) ||
                !eddy__collective_finish(call))
         return false;
@@ -247,8 +248,9 @@ bool eddy__reduce(eddy_call *call, const void *in, void *out, int64_t count)
     return reduce_to(call, in, out, count, call->mine->header.detail);
 }
 
-/* Copies the rows of all ranks whose lower digits are those of `first`, in the order of the digit of
- * level l; so each level divides what is together. Returns their end. */
+/* Copies the rows of all ranks whose digits below level l are those of `first`, in the order of the
+ * digit of l, then of that of the next level; so each level divides what is together. Returns their
+ * end. */
 static char *pack(const reduction *x, int l, int first, const char *in, char *to)
 {
     const eddy_communicator *c = x->call->c;

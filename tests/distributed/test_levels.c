@@ -29,7 +29,8 @@ static const char *radices(int n)
         ck_assert_int_eq(eddy__peer(at, at->digit), c.me);
         ck_assert_int_eq(at->digit, at->radix - 1);
         ck_assert_int_le(at->radix, c.radix);
-        length += snprintf(text + length, sizeof text - (size_t)length, l ? " %d" : "%d", at->radix);
+        length += snprintf(text + length, sizeof text - (size_t)length, l ? " %d" : "%d",
+                           at->radix);
         stride *= at->radix;
     }
     ck_assert_int_eq(stride, n);
@@ -205,7 +206,8 @@ static bool differ(eddy_communicator *c, void *context)
         ok = expect(c, ok && strstr(e.message, text), "unexpected: %s", e.message);
         if (ok && !d->leaves && !d->fails)
             ok = expect(c, strstr(e.message, "has AllReduce(float32[3], sum), rank") &&
-                               strstr(e.message, "has AllReduce(float32[4], sum)"), "%s", e.message);
+                               strstr(e.message, "has AllReduce(float32[4], sum)"),
+                        "%s", e.message);
     }
     eddy_array_free(a);
     eddy_array_free(same);
