@@ -2,8 +2,7 @@
  *
  * Short data travel with the headers, and each rank combines what came. Of long data, each rank
  * combines one share, which all others of its level send to it; the next level does the same with
- * that share. So each rank sends at most two times the array, and an element of the result is rounded
- * in one place. */
+ * that share. So each rank sends at most two times the array. */
 #include "distributed/exchange.h"
 
 #include <string.h>
