@@ -68,7 +68,8 @@ static bool broadcast_huge(eddy_communicator *c)
     bool           ok = data != NULL;
     if (ok && eddy_communicator_rank(c) == 0) data[n - 1] = data[1 << 30] = 7;
     ok = ok && eddy_array_broadcast(c, 0, a, &e) && data[n - 1] == 7 && data[1 << 30] == 7;
-    if (!ok || eddy_communicator_rank(c) == 0) printf("  huge           %s\n", ok ? "ok" : e.message);
+    if (!ok || eddy_communicator_rank(c) == 0)
+        printf("  huge           %s\n", ok ? "ok" : e.message);
     eddy_array_free(a);
     return ok;
 }
