@@ -50,8 +50,8 @@ typedef struct eddy_level {
 
 enum { EDDY_MAX_LEVELS = 12 };       /* of EDDY_MAX_RANKS ranks */
 
-/* At most so many ranks have one level, as many times `radix` ranks as two do not need another one,
- * and other radices are at most so large. Tests change them. */
+/* Up to `direct` ranks have one level. More have levels of up to `radix` ranks, and a last one of up to
+ * 2 `radix`, or of the odd number that is left. Tests change them. */
 extern struct eddy_level_limits {
     int direct, radix;
 } eddy__level_limits;

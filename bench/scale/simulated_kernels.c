@@ -22,7 +22,6 @@
 #include "distributed/internal.h"
 #include "session/state/internal.h"
 
-#include <math.h>
 #include <simgrid/actor.h>
 #include <stdio.h>
 #include <stdlib.h>
