@@ -58,7 +58,7 @@ bool eddy_rank_barrier(eddy_communicator *c, eddy_error *error)
                                       "rank_barrier: no communicator");
     const eddy_call_header h = { .kind = EDDY_BARRIER, .parts = 1 };
     eddy_call              call = { 0 };
-    if (eddy__collective_begin(&call, c, &h)) eddy__collective_meet(&call, NULL, 0);
+    if (eddy__collective_begin(&call, c, &h)) eddy__collective_meet_all(&call);
     return end(&call, "rank_barrier", error);
 }
 

@@ -79,13 +79,17 @@ static bool wait_for_turn(eddy_call *call)
 static bool take_packets(eddy_call *call)
 {
     eddy_world  *w = call->c->world;
-    const size_t n = (size_t)w->size;
-    if (!w->packets) w->packets = calloc(n, sizeof *w->packets);
-    if (!w->messages) w->messages = calloc(EDDY_MESSAGES * n, sizeof *w->messages);
+    const size_t n = (size_t)call->c->radix + 1;
+    if (n > w->n_packets) {
+        free(w->packets);
+        w->packets = calloc(n, sizeof *w->packets);
+        w->n_packets = w->packets ? n : 0;
+    }
+    if (!w->messages) w->messages = calloc(EDDY_MESSAGES * (size_t)w->size, sizeof *w->messages);
     if (!w->packets || !w->messages) return no_memory(call);
-    call->packets = w->packets;
+    call->mine = w->packets;
+    call->packets = w->packets + 1;
     call->messages = w->messages;
-    for (int r = 0; r < call->c->n; r++) call->packets[r].header = (eddy_call_header){ 0 };
     return true;
 }
 
@@ -96,7 +100,6 @@ bool eddy__collective_begin(eddy_call *call, eddy_communicator *c, const eddy_ca
     call->has_turn = (call->in_background || eddy__jobs_wait(call)) && wait_for_turn(call);
     if (!call->has_turn) return false;
     if (!take_packets(call)) return false;
-    call->mine = call->packets + c->me;
     call->mine->header = *h;
     call->mine->header.size = sizeof *h;
     call->mine->header.rank = c->world->rank;
@@ -237,59 +240,76 @@ bool eddy__collective_compare(eddy_call *call, const eddy_call_header *a, const 
                            describe(b, other, sizeof other), more);
 }
 
-/* The rest of short data follows the header at once, so that it does not wait for an answer. */
-static bool send_rests(eddy_call *call, size_t with)
+static eddy_packet *packet_of(const eddy_call *call, const eddy_level *at, int digit)
 {
-    const eddy_communicator *c = call->c;
-    for (int r = 0; with > EDDY_FIRST_BYTES && r < c->n; r++)
-        if (r != c->me && !eddy__collective_send(call, r, call->mine->data + EDDY_FIRST_BYTES,
-                                                 with - EDDY_FIRST_BYTES))
+    return digit == at->digit ? call->mine : &call->packets[digit];
+}
+
+static bool damaged(eddy_call *call, const eddy_level *at, int digit)
+{
+    return eddy__collective_fail(call, EDDY_IO, "rank %d sent a damaged message",
+                                 call->c->ranks[eddy__peer(at, digit)]);
+}
+
+void *eddy__collective_came(eddy_call *call, const eddy_level *at, int digit, size_t bytes)
+{
+    eddy_packet *p = packet_of(call, at, digit);
+    return p->header.bytes == bytes || damaged(call, at, digit) ? p->data : NULL;
+}
+
+/* The rest of short data follows the header at once, so that it does not wait for an answer. */
+static bool send_rests(eddy_call *call, const eddy_level *at, size_t with)
+{
+    for (int d = 0; with > EDDY_FIRST_BYTES && d < at->radix; d++)
+        if (d != at->digit &&
+            !eddy__collective_send(call, eddy__peer(at, d), call->mine->data + EDDY_FIRST_BYTES,
+                                   with - EDDY_FIRST_BYTES))
             return false;
     return true;
 }
 
-static bool damaged(eddy_call *call, int r)
+static bool receive_rests(eddy_call *call, const eddy_level *at)
 {
-    return eddy__collective_fail(call, EDDY_IO, "rank %d sent a damaged message",
-                                 call->c->ranks[r]);
-}
-
-bool eddy__collective_came(eddy_call *call, int r, size_t bytes)
-{
-    return call->packets[r].header.bytes == bytes || damaged(call, r);
-}
-
-static bool receive_rests(eddy_call *call)
-{
-    const eddy_communicator *c = call->c;
-    for (int r = 0; r < c->n; r++) {
-        eddy_packet *p = &call->packets[r];
-        if (p->header.bytes > EDDY_SHORT_BYTES) return damaged(call, r);
-        if (r != c->me && p->header.bytes > EDDY_FIRST_BYTES &&
-            !eddy__collective_receive(call, r, p->data + EDDY_FIRST_BYTES,
+    for (int d = 0; d < at->radix; d++) {
+        eddy_packet *p = packet_of(call, at, d);
+        if (p->header.bytes > EDDY_SHORT_BYTES) return damaged(call, at, d);
+        if (d != at->digit && p->header.bytes > EDDY_FIRST_BYTES &&
+            !eddy__collective_receive(call, eddy__peer(at, d), p->data + EDDY_FIRST_BYTES,
                                       (size_t)p->header.bytes - EDDY_FIRST_BYTES))
             return false;
     }
     return eddy__collective_finish(call);
 }
 
-bool eddy__collective_meet(eddy_call *call, const void *data, size_t bytes)
+bool eddy__collective_meet(eddy_call *call, const eddy_level *at, const void *data, size_t bytes)
 {
-    const eddy_communicator *c = call->c;
-    const size_t             with = bytes <= EDDY_SHORT_BYTES ? bytes : 0;
-    const size_t             first = with < EDDY_FIRST_BYTES ? with : EDDY_FIRST_BYTES;
+    const size_t with = bytes <= EDDY_SHORT_BYTES ? bytes : 0;
+    const size_t first = with < EDDY_FIRST_BYTES ? with : EDDY_FIRST_BYTES;
     if (call->error.status != EDDY_OK) return false;
     call->mine->header.bytes = with;
     if (with > 0) memcpy(call->mine->data, data, with);
-    for (int r = 0; r < c->n; r++)
-        if (r != c->me &&
-            (!eddy__collective_receive(call, r, &call->packets[r], sizeof(eddy_packet)) ||
-             !eddy__collective_send(call, r, call->mine, sizeof(eddy_call_header) + first)))
+    for (int d = 0; d < at->radix; d++) {
+        const int r = eddy__peer(at, d);
+        if (d == at->digit) continue;
+        call->packets[d].header = (eddy_call_header){ 0 };
+        if (!eddy__collective_receive(call, r, &call->packets[d], sizeof(eddy_packet)) ||
+            !eddy__collective_send(call, r, call->mine, sizeof(eddy_call_header) + first))
             return false;
+    }
     const int headers = call->n_messages;
-    if (!send_rests(call, with) || !finish_some(call, headers)) return false;
-    for (int r = 1; r < c->n; r++)
-        if (!eddy__collective_compare(call, &call->packets[0].header, &call->packets[r].header))
+    if (!send_rests(call, at, with) || !finish_some(call, headers)) return false;
+    for (int d = 1; d < at->radix; d++)
+        if (!eddy__collective_compare(call, &packet_of(call, at, 0)->header,
+                                      &packet_of(call, at, d)->header))
             return false;
-    return receive_rests(call);
+    return receive_rests(call, at);
+}
+
+bool eddy__collective_meet_all(eddy_call *call)
+{
+    const eddy_communicator *c = call->c;
+    bool                     ok = true;
+    for (int l = 0; ok && l < c->n_levels; l++)
+        ok = eddy__collective_meet(call, &c->levels[l], NULL, 0);
+    return ok;
 }

@@ -7,6 +7,12 @@
 
 enum { BLOCK = 2048 };               /* elements that stay in the cache */
 
+/* Where the result of the parts from i on is, of so many parts. */
+static int place_of(const eddy_combining *x, int parts, int i)
+{
+    return i + (parts > 1 && i == x->kept && i + 1 < x->n);
+}
+
 #define T float
 #define NAME(x) x##_float32
 #include "distributed/combine_type.h"
@@ -23,7 +29,7 @@ enum { BLOCK = 2048 };               /* elements that stay in the cache */
 #define NAME(x) x##_uint8
 #include "distributed/combine_type.h"
 
-typedef void (*combine_fn)(eddy_reduction how, int n, void **parts, int64_t from, int64_t count,
+typedef void (*combine_fn)(const eddy_combining *x, void **parts, int64_t from, int64_t count,
                            void *out);
 
 /* -------------------------------------------------------------- half types -- */
@@ -66,28 +72,35 @@ uint16_t eddy__float_to_half(eddy_dtype d, float x)
     return (uint16_t)(sign | ((rest - 0x38000000 + 0xfff + (rest >> 13 & 1)) >> 13));
 }
 
-static void combine_half(eddy_dtype d, eddy_reduction how, int n, void **parts, int64_t from,
-                         int64_t count, uint16_t *out, float *work)
+static bool is_half(eddy_dtype d) { return d == EDDY_FLOAT16 || d == EDDY_BFLOAT16; }
+
+eddy_dtype eddy__sum_type(eddy_dtype d) { return is_half(d) ? EDDY_FLOAT32 : d; }
+
+/* Parts of a half type, or a result: the other one may be float32. */
+static void combine_half(const eddy_combining *x, void **parts, int64_t from, int64_t count,
+                         void *out, float *work)
 {
-    void *rows[2];
-    /* As in a binary counter: level[i] is the result of as many ranks as the i-th highest digit of
-     * the number of ranks so far is worth. */
+    /* As in a binary counter: level[i] is the result of as many parts as the i-th highest digit of
+     * the number of parts so far is worth. */
     float *level[16];
     int    used = 0;
-    for (int r = 0; r < n; r++) {
-        float *x = work + (size_t)used * BLOCK;
-        for (int64_t i = 0; i < count; i++)
-            x[i] = eddy__half_to_float(d, ((const uint16_t *)parts[r])[from + i]);
-        level[used++] = x;
-        for (int done = r + 1; used > 1 && (done % 2 == 0 || r == n - 1); done /= 2) {
-            rows[0] = level[used - 2];
-            rows[1] = level[used - 1];
-            pair_float32(how, rows[0], rows[1], count);
+    for (int r = 0; r < x->n; r++) {
+        float *to = work + (size_t)used * BLOCK;
+        if (is_half(x->from))
+            for (int64_t i = 0; i < count; i++)
+                to[i] = eddy__half_to_float(x->from, ((const uint16_t *)parts[r])[from + i]);
+        else memcpy(to, (const float *)parts[r] + from, (size_t)count * sizeof *to);
+        level[used++] = to;
+        for (int done = r + 1; used > 1 && (done % 2 == 0 || r == x->n - 1); done /= 2) {
+            pair_float32(x->how, level[used - 2], level[used - 2], level[used - 1], count);
             used--;
         }
     }
-    scale_float32(how, n, level[0], count);
-    for (int64_t i = 0; i < count; i++) out[from + i] = eddy__float_to_half(d, level[0][i]);
+    scale_float32(x->how, x->ranks, level[0], count);
+    if (is_half(x->to))
+        for (int64_t i = 0; i < count; i++)
+            ((uint16_t *)out)[from + i] = eddy__float_to_half(x->to, level[0][i]);
+    else memcpy((float *)out + from, level[0], (size_t)count * sizeof(float));
 }
 
 /* ------------------------------------------------------------------ types -- */
@@ -118,8 +131,6 @@ static combine_fn function_of(eddy_dtype d)
     return functions[d];
 }
 
-static bool is_half(eddy_dtype d) { return d == EDDY_FLOAT16 || d == EDDY_BFLOAT16; }
-
 size_t eddy__combine_work(eddy_dtype d, int n)
 {
     size_t levels = 2;
@@ -127,14 +138,13 @@ size_t eddy__combine_work(eddy_dtype d, int n)
     return is_half(d) ? (levels + 1) * BLOCK * sizeof(float) : 0;
 }
 
-void eddy__combine(eddy_dtype d, eddy_reduction how, int n, void **parts, int64_t count, void *out,
-                   void *work)
+void eddy__combine(const eddy_combining *x, void **parts, int64_t count, void *out, void *work)
 {
-    const combine_fn combine = function_of(d);
-    if (eddy_dtype_is_complex(d)) count *= 2;
+    const combine_fn combine = function_of(x->from);
+    if (eddy_dtype_is_complex(x->from)) count *= 2;
     for (int64_t from = 0; from < count; from += BLOCK) {
         const int64_t m = count - from < BLOCK ? count - from : BLOCK;
-        if (is_half(d)) combine_half(d, how, n, parts, from, m, out, work);
-        else combine(how, n, parts, from, m, out);
+        if (is_half(x->from) || is_half(x->to)) combine_half(x, parts, from, m, out, work);
+        else combine(x, parts, from, m, out);
     }
 }

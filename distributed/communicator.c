@@ -68,7 +68,7 @@ void eddy__communicator_give(eddy_communicator *c)
 }
 
 /* Takes a reference to the world. NULL without memory. */
-static eddy_communicator *communicator_new(eddy_world *w, int n)
+static eddy_communicator *communicator_new(eddy_world *w, int n, int me)
 {
     eddy_communicator *c = calloc(1, sizeof *c);
     int               *ranks = calloc((size_t)n, sizeof *ranks);
@@ -79,7 +79,8 @@ static eddy_communicator *communicator_new(eddy_world *w, int n)
     }
     pthread_mutex_lock(&registry_lock);
     *c = (eddy_communicator){ .next = registry, .id = ++last_id, .references = 1, .world = w,
-                              .n = n, .ranks = ranks };
+                              .n = n, .me = me, .ranks = ranks };
+    eddy__set_levels(c);
     w->references++;
     registry = c;
     pthread_mutex_unlock(&registry_lock);
@@ -130,13 +131,12 @@ eddy_communicator *eddy_communicator_new(const eddy_transport *transport, void *
                        .begun = eddy__seconds() };
     pthread_mutex_init(&w->lock, NULL);
     pthread_mutex_init(&w->error_lock, NULL);
-    c = communicator_new(w, size);
+    c = communicator_new(w, size, rank);
     if (!c) {
         world_free(w);
         eddy__distributed_fail(error, EDDY_NO_MEMORY, "communicator_new: out of memory");
         return NULL;
     }
-    c->me = rank;
     c->group = 1;
     for (int i = 0; i < size; i++) c->ranks[i] = i;
     return c;
@@ -181,13 +181,12 @@ eddy_communicator *eddy_communicator_group(eddy_communicator *c, const int *rank
     }
     const int me = member(c, ranks, count, error);
     if (me < 0) return NULL;
-    eddy_communicator *group = communicator_new(c->world, count);
+    eddy_communicator *group = communicator_new(c->world, count, me);
     if (!group) {
         eddy__distributed_fail(error, EDDY_NO_MEMORY, "communicator_group: out of memory");
         return NULL;
     }
     for (int i = 0; i < count; i++) group->ranks[i] = c->ranks[ranks[i]];
-    group->me = me;
     group->group = group_of(group->ranks, count);
     return group;
 }

@@ -25,7 +25,8 @@ typedef struct eddy_world {
     pthread_mutex_t       lock;         /* held by the collective in progress */
     char                 *scratch;      /* of it */
     size_t                scratch_size;
-    struct eddy_packet   *packets;      /* of it, one for each rank */
+    struct eddy_packet   *packets;      /* of it, that of this rank first */
+    size_t                n_packets;
     eddy_message        **messages;     /* of it, EDDY_MESSAGES for each rank */
     pthread_mutex_t       error_lock;
     eddy_error            error;        /* once set, no collective works */
@@ -34,6 +35,26 @@ typedef struct eddy_world {
     double                begun, exchanging, waiting;
     struct eddy_background *background; /* NULL: no collective has run in the background */
 } eddy_world;
+
+/* Ranks exchange messages level by level. Their numbers are written with the radices of the levels,
+ * the lowest digit first; at a level, those exchange whose numbers differ only in its digit. So n ranks
+ * exchange with the sum of (radix - 1) others in place of n - 1. Few ranks have one level.
+ *
+ * Ranks that differ only in digits of lower levels have consecutive numbers. All radices except for
+ * the last are powers of two, so that pairs are combined as they would be at once, and with the same
+ * bits. */
+typedef struct eddy_level {
+    int stride, radix;
+    int digit, first;                /* of this rank; and the rank with the digit 0 */
+} eddy_level;
+
+enum { EDDY_MAX_LEVELS = 12 };       /* of EDDY_MAX_RANKS ranks */
+
+/* Up to `direct` ranks have one level. More have levels of up to `radix` ranks, and a last one of up to
+ * 2 `radix`, or of the odd number that is left. Tests change them. */
+extern struct eddy_level_limits {
+    int direct, radix;
+} eddy__level_limits;
 
 struct eddy_communicator {
     eddy_communicator *next;            /* in the registry */
@@ -44,7 +65,17 @@ struct eddy_communicator {
     int                n, me;           /* ranks, and the number of this one */
     int               *ranks;           /* of the world */
     uint64_t           group;           /* equal for the members of a group */
+    eddy_level         levels[EDDY_MAX_LEVELS];
+    int                n_levels, radix; /* the largest one */
 };
+
+/* Divides n ranks into levels; c->n and c->me are set. */
+void eddy__set_levels(eddy_communicator *c);
+/* The rank with a digit at a level. */
+static inline int eddy__peer(const eddy_level *at, int digit)
+{
+    return at->first + digit * at->stride;
+}
 
 /* A reference to a communicator that has not been freed, or NULL; give it back. */
 eddy_communicator *eddy__communicator_take(int64_t id);
@@ -95,7 +126,7 @@ typedef struct eddy_call {
     bool               has_turn;                    /* holds the lock of the world */
     bool               in_background;               /* called by the thread for such collectives */
     double             begun;                       /* seconds */
-    eddy_packet       *mine, *packets;              /* packets[r]: of rank r */
+    eddy_packet       *mine, *packets;              /* of a level, by digit, except for mine */
     eddy_message     **messages;                    /* in progress; NULL: ended */
     int                n_messages;
 } eddy_call;
@@ -105,11 +136,13 @@ typedef struct eddy_call {
 bool eddy__collective_begin(eddy_call *call, eddy_communicator *c, const eddy_call_header *h);
 bool eddy__collective_end(eddy_call *call);    /* false if there was an error */
 
-/* Exchanges headers with all ranks, and `bytes` of data if they are at most EDDY_SHORT_BYTES:
- * packets[r].data then has those of rank r. */
-bool eddy__collective_meet(eddy_call *call, const void *data, size_t bytes);
-/* Fails unless so many bytes have come with the header of rank r. */
-bool eddy__collective_came(eddy_call *call, int r, size_t bytes);
+/* Exchanges headers with the ranks of a level, and `bytes` of data if they are at most
+ * EDDY_SHORT_BYTES. Ranks that have met at all levels, in their order, have all met. */
+bool eddy__collective_meet(eddy_call *call, const eddy_level *at, const void *data, size_t bytes);
+bool eddy__collective_meet_all(eddy_call *call);        /* without data */
+/* The data that came from the rank with a digit, or this rank's. NULL with the call failed unless
+ * they have so many bytes. */
+void *eddy__collective_came(eddy_call *call, const eddy_level *at, int digit, size_t bytes);
 /* Begins to send to a rank of the communicator, or to receive from it; finish waits for all. At
  * most EDDY_MESSAGES n at a time. */
 enum { EDDY_MESSAGES = 4 };
@@ -197,10 +230,18 @@ eddy_tensor eddy__variable_named(eddy_graph *g, const char *name);
 
 /* Whether elements of the type can be reduced so; else the reason is in `why`. */
 bool   eddy__reduction_fits(eddy_reduction how, eddy_dtype d, char *why, size_t size);
-/* Combines n arrays of count elements of a type, pair by pair, into `out`. parts[i] may be
- * changed; work is memory of eddy__combine_work bytes, for half types. */
-void   eddy__combine(eddy_dtype d, eddy_reduction how, int n, void **parts, int64_t count, void *out,
-                     void *work);
+/* n parts are combined, pair by pair. Partial results of half types are float32 (eddy__sum_type):
+ * one of `from` and `to` may be a half type and the other one float32. */
+typedef struct eddy_combining {
+    eddy_dtype     from, to;         /* of the parts, and of the result */
+    eddy_reduction how;
+    int            n, ranks;         /* a mean divides by the number of ranks */
+    int            kept;             /* a part that is not changed */
+} eddy_combining;
+eddy_dtype eddy__sum_type(eddy_dtype d);
+/* Parts may be changed, and `out` may be one of them, of the same type; work is memory of
+ * eddy__combine_work bytes, for half types. */
+void   eddy__combine(const eddy_combining *x, void **parts, int64_t count, void *out, void *work);
 size_t eddy__combine_work(eddy_dtype d, int n);
 
 float    eddy__half_to_float(eddy_dtype d, uint16_t h);

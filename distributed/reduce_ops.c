@@ -344,7 +344,7 @@ static eddy_status barrier_kernel(eddy_kernel *k)
 {
     eddy_call call;
     if (eddy__kernel_begin(k, &call, EDDY_BARRIER, EDDY_SCALAR, NULL))
-        eddy__collective_meet(&call, NULL, 0);
+        eddy__collective_meet_all(&call);
     return eddy__kernel_end(k, &call);
 }
 

@@ -98,8 +98,12 @@ case ${1:-check} in
             echo "$n ranks"
             ranks $n "$build/mpi/ranks"
         done
+        echo "6 ranks, in levels"
+        ranks 6 "$build/mpi/ranks" levels
         echo "2 ranks, as if on two machines"
         EDDY_SHARED_MEMORY=no ranks 2 "$build/mpi/ranks"
+        echo "2 ranks, and messages of more bytes than MPI can count"
+        EDDY_SHARED_MEMORY=no ranks 2 "$build/mpi/ranks" long
         ranks 4 "$build/mpi/ranks" stopped
         ranks 4 "$build/mpi/ranks" windowless
         ranks 4 "$build/mpi/ranks" lockless

@@ -3,13 +3,14 @@ platforms, with kernels replaced by their measured times.
 
     scale.py FOLDER [--most N] [--check] [--overlap] [NAME]...
 
-FOLDER has the programs ranks and simulated_ranks, and gets their files. More than --most ranks (128)
-are not simulated: the formula alone predicts their steps. --check compares 2 and 4 ranks with this
+FOLDER has the programs ranks and simulated_ranks, and gets their files. More than --most ranks (256; 1024 need
+12 GB of memory) are not simulated: the formula alone predicts their steps. --check compares 2 and 4 ranks with this
 machine. --overlap tells how much of the time of collectives a thread for messages hides. Efficiency is
 the time of the kernels that one rank needs for all examples, divided by the time of the step and by
 the number of ranks.
 """
 import argparse
+import math
 import os
 import resource
 import statistics
@@ -23,16 +24,15 @@ STRONG = {"mlp": 4096, "lenet": 2048}       # of all ranks
 PARAMETERS = {"mlp": 669706, "lenet": 857738}
 GIGABITS = [10, 100]
 RANKS = [2 << i for i in range(10)]
-TICK = 2 ** -27                             # seconds: all events are at multiples of it (simulated_kernels.c)
-SPEED = "1073741824f"                       # of a processor, so that ticks are exact
-LATENCY = round(10e-6 / TICK) * TICK        # seconds, from port to port
+SPEED = "1Gf"                               # of a processor
+LATENCY = 10e-6                             # seconds, from port to port
 SENDING = 1e-6                              # of the processor, for each message
 HEADER = 248                                # bytes
-FLOWS = 64
 OVERLAP = [2, 4, 8, 16]
 BUCKETS = [64, 256, 1024, 4096]             # KiB, of gradients that travel while a rank computes
 ROUNDS = 5                                  # of --check
 PART = 1 << 19                              # bytes of a rank's share that are sent at once
+DIRECT, RADIX = 32, 8                       # of levels (distributed/levels.c)
 
 CLUSTER = """  <cluster id="c" prefix="n" suffix="" radical="0-{last}" speed="{speed}"
            bw="{bytes}Bps" lat="{latency}s" core="{cores}"/>"""
@@ -68,7 +68,7 @@ class Programs:
         start = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(n)]
         return run([*start, f"{self.folder}/ranks", *words])
 
-    def simulated(self, n, platform, hosts, words, more={}, **variables):
+    def simulated(self, platform, hosts, words, **variables):
         base = f"{self.folder}/scale-{threading.get_ident()}"
         with open(base + ".xml", "w") as out:
             out.write("<?xml version='1.0'?>\n"
@@ -77,22 +77,14 @@ class Programs:
         hosts = list(hosts) * (2 if "EDDY_THREADS" in variables else 1)
         with open(base + ".hosts", "w") as out:
             out.writelines(f"n{i}\n" for i in hosts)
-        options = [f"--cfg={key}:{value}" for key, value in {**OPTIONS, **more}.items()]
+        options = [f"--cfg={key}:{value}" for key, value in OPTIONS.items()]
         return run(["smpirun", "-np", str(len(hosts)), "-platform", base + ".xml", "-hostfile", base + ".hosts",
                     *options, "--log=root.thres:error", f"{self.folder}/simulated_ranks", *words],
                    **variables)
 
     def cluster(self, n, gigabits, words, cores=1, **variables):
-        """Flows share links. Above FLOWS nodes that takes too long: each rank then sends one message after
-        another through its port, which is the same where all send as much as they receive."""
-        if n <= FLOWS:
-            return self.simulated(n, CLUSTER.format(last=n - 1, bytes=gigabits * 125e6,
-                                                    latency=LATENCY / 2, cores=cores, speed=SPEED), range(n), words, **variables)
-        nodes = "\n".join(f'  <host id="n{i}" speed="{SPEED}"/>' for i in range(n))
-        return self.simulated(n, f'  <zone id="w" routing="None">\n{nodes}\n  </zone>', range(n), words,
-                              {"network/model": "Constant", "network/latency-factor": str(LATENCY),
-                               "maxmin/precision": "0.1"},
-                              EDDY_BYTE_SECONDS=str(8e-9 / gigabits), **variables)
+        platform = CLUSTER.format(last=n - 1, bytes=gigabits * 125e6, latency=LATENCY / 2, cores=cores, speed=SPEED)
+        return self.simulated(platform, range(n), words, **variables)
 
     def measure(self, name, examples, at_once=1, more=(), **variables):
         """The file of the least times of kernels on so many examples, and their sum; with several measured at
@@ -144,7 +136,7 @@ def check_once(programs, name, n):
     words = [name, "--batch", str(n * WEAK[name])]
     programs.kernels.clear()
     path, kernels = programs.measure(name, WEAK[name], at_once=n)
-    foreseen = programs.simulated(n, machine, [0] * n, [*words, "--steps", "1", "--warm-up", "0"],
+    foreseen = programs.simulated(machine, [0] * n, [*words, "--steps", "1", "--warm-up", "0"],
                                   EDDY_REPLAY=path, EDDY_MESSAGE_SECONDS=str(latency),
                                   EDDY_RECEIVED_SECONDS=str(byte))[0]
     used, least = processor_seconds(programs, n, words)
@@ -163,15 +155,28 @@ def check(programs, name):
               f"{min(ratios):.2f} to {max(ratios):.2f} | {least:.2f} |", flush=True)
 
 
+def radices(ranks, direct=DIRECT):
+    """Of the levels in which ranks exchange messages."""
+    radix = 1
+    if ranks <= direct:
+        return [ranks]
+    while 2 * radix <= RADIX and ranks % (2 * radix) == 0:
+        radix *= 2
+    return [radix, *radices(ranks // radix, 2 * RADIX)] if radix > 1 else [ranks]
+
+
 def formula(n, gigabits, kernels, bytes, copying, combining):
-    """The step by latency and bandwidth alone: an exchange of headers, one for each part of an
-    all_reduce, and a last one. What is sent is copied once."""
-    parts = -(-bytes // (n * PART))
+    """The step by latency and bandwidth alone: at each level an exchange of headers, and for each part of an
+    all_reduce one of parts and one of sums, of which the last meets the next part. What is sent is copied once."""
+    levels = radices(n)
+    parts = -(-bytes // (levels[0] * PART))
     byte = 8e-9 / gigabits
-    each = LATENCY + (n - 1) * SENDING
+    each = [LATENCY + (radix - 1) * SENDING for radix in levels]
+    headers = sum(radix - 1 for radix in levels)
+    sums = sum(1 / math.prod(levels[:i]) for i in range(len(levels)))
     sent = 2 * (n - 1) / n * bytes
-    return (kernels + (2 + parts) * each + (n - 1) * HEADER * byte + sent * byte + sent * copying +
-            bytes * combining)
+    return (kernels + sum(each) + parts * (sum(each) + sum(each[1:])) + each[0] + headers * HEADER * byte +
+            sent * byte + sent * copying + bytes * combining * sums)
 
 
 def scale(programs, name, most, out):
@@ -225,7 +230,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder")
     parser.add_argument("names", nargs="*")
-    parser.add_argument("--most", type=int, default=128)
+    parser.add_argument("--most", type=int, default=256)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--overlap", action="store_true")
     options = parser.parse_intermixed_args()

@@ -9,7 +9,6 @@
  *   EDDY_MEAN=1         or the mean time of all runs after the first two
  *   EDDY_REPLAY=FILE    do not run kernels; the clock of the rank goes on by their times
  *   EDDY_MESSAGE_SECONDS=S  what a message costs the processor that sends it (1e-6)
- *   EDDY_BYTE_SECONDS=S     what a byte takes in its port, if the network has no links (0)
  *   EDDY_THREADS=1          ranks have a thread for messages (simulated_threads.c)
  *   EDDY_RECEIVED_SECONDS=S what a byte costs the processor of its receiver, if messages are copies
  *                       in memory (0)
@@ -23,7 +22,6 @@
 #include "distributed/internal.h"
 #include "session/state/internal.h"
 
-#include <math.h>
 #include <simgrid/actor.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,8 +31,7 @@
 
 enum { LONG_COPY = 1 << 14, LONG_MESSAGE = 2048 };
 
-static const double LOOKING = 1e-5;      /* seconds that 50 looks without a pause take */
-static const double TICK = 0x1p-27;      /* seconds; scale.py has it, too */
+static const double LOOKING = 6.4e-4;    /* seconds that looks without a pause take, as measured */
 
 /* What a plan was measured to take, or is being measured. */
 typedef struct timed_plan {
@@ -57,7 +54,7 @@ static struct {
     double     *seconds;                 /* by instruction */
     char      (*names)[64];              /* of operations */
     rate        copy, combine;
-    double      message, byte;           /* seconds of a processor or a port for what is sent */
+    double      message;                 /* seconds of a processor for what is sent */
     double      received;                /* of a processor for a byte */
     bool        mean, threads;
     double      pause;                   /* by which the shortest pause of a thread is longer */
@@ -164,7 +161,6 @@ __attribute__((constructor)) static void begin(void)
     if (all.measure) measure_pauses();
     if (all.replay) read_times();
     all.message = number("EDDY_MESSAGE_SECONDS", 1e-6);
-    all.byte = number("EDDY_BYTE_SECONDS", 0);
     all.received = number("EDDY_RECEIVED_SECONDS", 0);
     all.mean = number("EDDY_MEAN", 0) > 0;
     all.threads = number("EDDY_THREADS", 0) > 0;
@@ -172,17 +168,15 @@ __attribute__((constructor)) static void begin(void)
 
 /* ------------------------------------------------------------------- the clock -- */
 
-/* Moves the clock of the rank on, by whole ticks: SimGrid's model without links (3.32, "Constant")
- * never ends a message whose end is less than a nanosecond after another event, and whole ticks add
- * up without rounding. Short times are added up, unless the clock must be right at once, since each
- * simulated computation takes time itself. */
+/* Moves the clock of the rank on. Short times are added up, unless the clock must be right at once,
+ * since each simulated computation takes time itself. */
 static void take(double seconds, bool at_once)
 {
-    rank_state  *r = simulated_rank();
-    const double pause = r->owed + seconds, ticks = floor(pause / TICK);
-    const bool   later = pause < (at_once ? TICK : 2e-5);
-    r->owed = later ? pause : pause - ticks * TICK;
-    if (!later) smpi_execute(ticks * TICK);
+    rank_state *r = simulated_rank();
+    r->owed += seconds;
+    if (r->owed < (at_once ? 1e-9 : 2e-5)) return;
+    smpi_execute(r->owed);
+    r->owed = 0;
 }
 
 /* ----------------------------------------------------------------- kernels -- */
@@ -302,20 +296,20 @@ eddy_status __wrap_eddy__plan_run(eddy_plan *p, const eddy_array *const *feeds, 
 
 /* ------------------------------------------------------- messages and their sums -- */
 
-void __real_eddy__combine(eddy_dtype d, eddy_reduction how, int n, void **parts, int64_t count,
-                          void *out, void *work);
-void __wrap_eddy__combine(eddy_dtype d, eddy_reduction how, int n, void **parts, int64_t count,
-                          void *out, void *work);
-void __wrap_eddy__combine(eddy_dtype d, eddy_reduction how, int n, void **parts, int64_t count,
-                          void *out, void *work)
+void __real_eddy__combine(const eddy_combining *x, void **parts, int64_t count, void *out,
+                          void *work);
+void __wrap_eddy__combine(const eddy_combining *x, void **parts, int64_t count, void *out,
+                          void *work);
+void __wrap_eddy__combine(const eddy_combining *x, void **parts, int64_t count, void *out,
+                          void *work)
 {
-    const double bytes = (double)n * (double)count * (double)eddy_dtype_size(d);
+    const double bytes = (double)x->n * (double)count * (double)eddy_dtype_size(x->from);
     if (all.replay) {
         take(bytes * all.combine.seconds, true);
         return;
     }
     const double from = processor_seconds();
-    __real_eddy__combine(d, how, n, parts, count, out, work);
+    __real_eddy__combine(x, parts, count, out, work);
     if (bytes >= LONG_COPY) note_rate(&all.combine, processor_seconds() - from, bytes);
 }
 
@@ -373,8 +367,7 @@ void __wrap_eddy_communicator_free(eddy_communicator *c)
 }
 
 /* The processor's part of a message. Messages travel meanwhile, so it is taken when the rank begins
- * to wait. Without links, a long message has one byte: SimGrid counts the bytes that have not come,
- * and the rounding of many bytes can leave some for ever. */
+ * to wait. */
 int __real_MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm c,
                      MPI_Request *request);
 int __wrap_MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm c,
@@ -384,8 +377,7 @@ int __wrap_MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag
 {
     rank_state *r = simulated_rank();
     if (r->is_thread) c = r->comm;
-    if (all.replay) r->owed += all.message + n * all.byte;
-    if (all.byte > 0 && n > (int)sizeof(eddy_packet)) n = 1;
+    if (all.replay) r->owed += all.message;
     return __real_MPI_Isend(data, n, type, to, tag, c, request);
 }
 

@@ -85,14 +85,33 @@ static void free_message(mpi_rank *r, eddy_message *m)
     r->n_kept++;
 }
 
+size_t eddy__mpi_most_bytes = INT32_MAX;
+
+/* MPI counts with int: the bytes of a longer message are one element of a type of its own. */
+static int type_of(size_t bytes, MPI_Datatype *type)
+{
+    const size_t most = eddy__mpi_most_bytes, rest = bytes % most;
+    MPI_Datatype types[] = { MPI_BYTE, MPI_BYTE };
+    int          code = MPI_Type_contiguous((int)most, MPI_BYTE, &types[0]);
+    if (code != MPI_SUCCESS) return code;
+    code = MPI_Type_create_struct(2, (int[]){ (int)(bytes / most), (int)rest },
+                                  (MPI_Aint[]){ 0, (MPI_Aint)(bytes - rest) }, types, type);
+    MPI_Type_free(&types[0]);
+    return code == MPI_SUCCESS ? MPI_Type_commit(type) : code;
+}
+
 static bool begin_mpi(mpi_rank *r, eddy_message *m, eddy_error *error)
 {
-    const int n = (int)m->bytes;
+    const bool   is_long = m->bytes > eddy__mpi_most_bytes;
+    const int    n = is_long ? 1 : (int)m->bytes;
+    MPI_Datatype type = MPI_BYTE;
     if (m->sends) memcpy(m->sent, m->data, m->bytes);
     pthread_mutex_lock(&r->lock);
-    const int code =
-        m->sends ? MPI_Isend(m->sent, n, MPI_BYTE, m->peer, MESSAGE, r->comm, &m->request)
-                 : MPI_Irecv(m->data, n, MPI_BYTE, m->peer, MESSAGE, r->comm, &m->request);
+    int code = is_long ? type_of(m->bytes, &type) : MPI_SUCCESS;
+    if (code == MPI_SUCCESS)
+        code = m->sends ? MPI_Isend(m->sent, n, type, m->peer, MESSAGE, r->comm, &m->request)
+                        : MPI_Irecv(m->data, n, type, m->peer, MESSAGE, r->comm, &m->request);
+    if (type != MPI_BYTE) MPI_Type_free(&type);         /* when the message has ended */
     pthread_mutex_unlock(&r->lock);
     return code == MPI_SUCCESS || fail_mpi(error, m->sends ? "send" : "receive", code);
 }
@@ -102,10 +121,6 @@ static eddy_message *begin(mpi_rank *r, bool sends, int peer, void *data, size_t
 {
     const bool    is_shared = eddy__shared_memory_reaches(r->shared, peer);
     size_t        room = sends && !is_shared ? bytes : 0;
-    if (!is_shared && bytes > INT32_MAX) {
-        fail(error, EDDY_LIMIT, "MPI: a message of %zu bytes: the limit is 2^31 - 1", bytes);
-        return NULL;
-    }
     eddy_message *m = take_kept(r, room);
     if (m) room = m->room;
     else if (!(m = malloc(sizeof *m + room))) {
@@ -279,11 +294,15 @@ static void read_cancelled(mpi_rank *r)
     int        any = 0;
     MPI_Status at;
     while (MPI_Iprobe(MPI_ANY_SOURCE, MESSAGE, r->comm, &any, &at) == MPI_SUCCESS && any) {
-        int bytes = 0;
-        MPI_Get_count(&at, MPI_BYTE, &bytes);
-        void *data = malloc((size_t)bytes + 1);
-        MPI_Recv(data, data ? bytes : 0, MPI_BYTE, at.MPI_SOURCE, MESSAGE, r->comm,
+        MPI_Count    bytes = 0;
+        MPI_Datatype type = MPI_BYTE;
+        MPI_Get_elements_x(&at, MPI_BYTE, &bytes);
+        const bool is_long = (size_t)bytes > eddy__mpi_most_bytes;
+        void      *data = malloc((size_t)bytes + 1);
+        const bool fits = data && (!is_long || type_of((size_t)bytes, &type) == MPI_SUCCESS);
+        MPI_Recv(data, !fits ? 0 : is_long ? 1 : (int)bytes, type, at.MPI_SOURCE, MESSAGE, r->comm,
                  MPI_STATUS_IGNORE);
+        if (type != MPI_BYTE) MPI_Type_free(&type);
         free(data);
     }
 }

@@ -23,6 +23,9 @@ struct eddy_message {
     char          sent[];            /* a copy: MPI cannot take a message back that it sends */
 };
 
+/* Of a message that MPI counts in bytes; tests change it. */
+extern size_t eddy__mpi_most_bytes;
+
 /* All ranks call it. NULL where no other rank runs on this machine, without such memory, or if one
  * of them has EDDY_SHARED_MEMORY=no. */
 shared_memory *eddy__shared_memory_new(MPI_Comm all);

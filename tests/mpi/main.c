@@ -2,6 +2,9 @@
  *
  *   mpirun -n 4 build/mpi/ranks            all programs
  *   mpirun -n 4 build/mpi/ranks NAME       one of them
+ *   mpirun -n 6 build/mpi/ranks levels     all programs, with exchanges in two levels
+ *   mpirun -n 2 build/mpi/ranks long       all programs, as if MPI could not count to 1000
+ *   mpirun -n 2 build/mpi/ranks huge       a message of more than 2^31 bytes
  *   mpirun -n 4 build/mpi/ranks killed     rank 1 kills itself; the others must end
  *   mpirun -n 4 build/mpi/ranks disagrees  the ranks differ in a shape
  *   mpirun -n 4 build/mpi/ranks leaves     rank 1 leaves early
@@ -12,7 +15,9 @@
  *   mpirun -n 4 build/mpi/ranks endless    the ranks print their processes and train until one ends
  *
  * Prints a line for each program, or why one has failed; then it fails. */
+#include "distributed/internal.h"
 #include "distributed/mpi/mpi_ranks.h"
+#include "distributed/mpi/shared_memory.h"
 #include "tests/lib/ranks/ranks.h"
 
 #include <mpi.h>
@@ -51,6 +56,22 @@ static bool reduce_often(eddy_communicator *c, int64_t count, int turns)
     fflush(stdout);
     eddy_array_free(a);
     return e.status == EDDY_OK;
+}
+
+/* The last bytes of rank 0 arrive. */
+static bool broadcast_huge(eddy_communicator *c)
+{
+    const int64_t n = ((int64_t)1 << 31) + 5;
+    eddy_error    e = { 0 };
+    eddy_array   *a = eddy_array_new(EDDY_UINT8, EDDY_SHAPE(n));
+    unsigned char *data = a ? eddy_array_data(a) : NULL;
+    bool           ok = data != NULL;
+    if (ok && eddy_communicator_rank(c) == 0) data[n - 1] = data[1 << 30] = 7;
+    ok = ok && eddy_array_broadcast(c, 0, a, &e) && data[n - 1] == 7 && data[1 << 30] == 7;
+    if (!ok || eddy_communicator_rank(c) == 0)
+        printf("  huge           %s\n", ok ? "ok" : e.message);
+    eddy_array_free(a);
+    return ok;
 }
 
 /* Rank 1 sends 8 MB to rank 0, which begins to receive them when rank 1 has given up and has freed
@@ -132,6 +153,14 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : NULL;
     bool        ok;
     eddy_error  e = { 0 };
+    if (what && strcmp(what, "levels") == 0) {
+        eddy__level_limits = (struct eddy_level_limits){ .direct = 1, .radix = 2 };
+        what = NULL;
+    }
+    if (what && strcmp(what, "long") == 0) {
+        eddy__mpi_most_bytes = 1000;
+        what = NULL;
+    }
     if (what) fails_in_join = what;
     eddy_communicator *c = eddy_mpi_join(&e);
     fails_in_join = "";
@@ -144,6 +173,7 @@ int main(int argc, char **argv)
     if (what && strcmp(what, "killed") == 0) ok = reduce_often(c, 100000, 100);
     else if (what && strcmp(what, "disagrees") == 0) ok = reduce_often(c, 3 + (me == 1), 2);
     else if (what && strcmp(what, "leaves") == 0) ok = me == 1 || reduce_often(c, 3, 2);
+    else if (what && strcmp(what, "huge") == 0) ok = broadcast_huge(c);
     else if (what && strcmp(what, "stopped") == 0) ok = stop_sending(c);
     else if (what && (strcmp(what, "windowless") == 0 || strcmp(what, "lockless") == 0))
         ok = reduce_often(c, 100000, 20);
