@@ -39,7 +39,11 @@ LOOPS    := session/compile/fused_loop.c session/run/run.c \
 GRAPH_CODE := $(addsuffix /%,autodiff command control formats layers optim ops/formulas session/passes \
               tests $(GEN)/command) \
               $(patsubst %,ops/arrays/%.c,computed_% dynamic_partition embedding_lookup gradient_terms \
-              one_hot_computed rearrange slice_notation)
+              one_hot_computed rearrange slice_notation) \
+              $(patsubst %,graph/%.c,append collection copy_bodies gradient_overrides infer_types) \
+              $(patsubst %,session/compile/%.c,check_access check_fused check_plan fused_checks hoist ir \
+              liveness packed_operands plan program run_single_op specialize_shapes variable_order) \
+              session/state/draw_counts.c session/state/watches.c
 COLD     := $(addsuffix /%,graph session input ops/linear ops/nets) ops/math/incomplete_gamma.c \
             ops/kernels/matmul/half_product.c
 COMPUTING := tests/lib/% tests/fuzz/% tests/session/compile/test_placing.c \

@@ -63,8 +63,8 @@ static bool infer_along(eddy_infer *c, int64_t axis)
 }
 
 /* Sums or products of rows of float32 in fours, which do not wait for one another; the others are
- * left. Returns the number of rows. */
-static int64_t fours_of_rows(eddy_kernel *k, bool product)
+ * left. Returns the number of rows. Once for both: not inlined. */
+static __attribute__((noinline)) int64_t fours_of_rows(eddy_kernel *k, bool product)
 {
     const eddy_scan_attrs *a = k->attrs;
     const eddy_type  t = k->in[0]->type;

@@ -137,7 +137,7 @@ static ir_node *find_equal(ir_graph *f, const ir_node *n)
 
 /* In log(u) a / (u - 1) with u = 1 + a, or (u - 1) a / log(u) with u = exp(a), the quotient has the
  * rounding error of u, and makes up for it only if both its parts read u. */
-static void find_corrected(ir_graph *f, const ir_node *n)
+__attribute__((cold)) static void find_corrected(ir_graph *f, const ir_node *n)
 {
     const bool  sum = n->op == &eddy_op_add, difference = n->op == &eddy_op_sub;
     const bool  is_log = n->op == &eddy_op_log;

@@ -56,12 +56,17 @@ static eddy_status widen_by_avx2(int64_t n, void *y, const void *const *x, const
     return i < n ? to_f32_bf16_avx2(n - i, b + i, (const void *[]){ a + i }, attrs) : EDDY_OK;
 }
 
-/* The elements that the vector loops leave. A function without AVX2 would wait for the upper halves
- * of registers. */
+/* The elements that the vector loops leave, one by one. A function without AVX2 would wait for the
+ * upper halves of registers. */
+__attribute__((target("avx2"), noinline)) static uint16_t narrow_one(float x)
+{
+    return eddy__bf16_of_f32(x);
+}
+
 __attribute__((target("avx2"), noinline))
 static void narrow_few(int64_t n, uint16_t *to, const float *from)
 {
-    for (int64_t i = 0; i < n; i++) to[i] = eddy__bf16_of_f32(from[i]);
+    for (int64_t i = 0; i < n; i++) to[i] = narrow_one(from[i]);
 }
 
 __attribute__((target("avx2")))
