@@ -115,7 +115,7 @@ static uint64_t result_bytes(const plan *p, int64_t rows)
 
 static int64_t panels_of(const plan *p)
 {
-    return (p->to_c + 2 * p->tiles->lanes - 1) / (2 * p->tiles->lanes);
+    return eddy__pieces(p->to_c, 2 * p->tiles->lanes);
 }
 
 /* Each band reads the whole filter: a large one is divided rather than the rows. */

@@ -36,7 +36,6 @@ typedef struct run {
     const eddy_stop *stop;
 } run;
 
-static int64_t pieces(int64_t n, int64_t of) { return (n + of - 1) / of; }
 static uint64_t lines(int64_t n, size_t size)
 {
     return ((uint64_t)n * size + 63) & ~(uint64_t)63;
@@ -49,15 +48,15 @@ static uint64_t lines(int64_t n, size_t size)
 static void divide_work(plan *p)
 {
     const int64_t area = p->dy.h * p->dy.w;
-    p->height = eddy__min(p->dy.h, pieces(UNIT_PIXELS, eddy__max(p->dy.w, 1)));
+    p->height = eddy__min(p->dy.h, eddy__pieces(UNIT_PIXELS, eddy__max(p->dy.w, 1)));
     const int64_t images = eddy__min(p->batch, UNIT_PIXELS / eddy__max(area, 1));
     p->images = p->height < p->dy.h ? 1 : eddy__max(1, images);
-    p->heights = pieces(p->dy.h, eddy__max(p->height, 1));
-    p->units = area > 0 ? pieces(p->batch, p->images) * p->heights : 0;
+    p->heights = eddy__pieces(p->dy.h, eddy__max(p->height, 1));
+    p->units = area > 0 ? eddy__pieces(p->batch, p->images) * p->heights : 0;
     p->part = lines(p->rows * p->padded * p->groups, p->x.size);
     p->parts = eddy__min(eddy__min(PARTS, p->units), p->batch * area / PART_PIXELS);
     p->parts = eddy__max(1, eddy__min(p->parts, (int64_t)(PART_BYTES / (p->part + 1))));
-    p->panels = p->groups * pieces(p->out_c, 2 * p->tiles->lanes);
+    p->panels = p->groups * eddy__pieces(p->out_c, 2 * p->tiles->lanes);
     p->slices = p->parts == PARTS ? 1 : p->h.taps * p->panels;
 }
 

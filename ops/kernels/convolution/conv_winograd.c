@@ -264,7 +264,7 @@ static void inputs(const run *r, const room *w, int64_t first, int64_t from, int
 
 static int64_t panels_of(const plan *p)
 {
-    return (p->to_c + 2 * p->tiles->lanes - 1) / (2 * p->tiles->lanes);
+    return eddy__pieces(p->to_c, 2 * p->tiles->lanes);
 }
 
 /* The products of the tiles of a block at points and panels of channels [from, to). */

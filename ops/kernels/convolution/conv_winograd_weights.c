@@ -31,8 +31,6 @@ typedef struct run {
     atomic_bool  spoilt;
 } run;
 
-static int64_t pieces(int64_t n, int64_t of) { return (n + of - 1) / of; }
-
 /* CHUNK_BYTES: of the values of x and dy, for each worker.  LEAST: the number of tiles that are
  * worth reading and writing the sums. */
 enum { CHUNK_BYTES = 512 << 10, LEAST = 64, PARTS = 4 };
@@ -55,11 +53,11 @@ eddy_status eddy__conv_winograd_weights_prepare(eddy_kernel *k, const eddy_conv_
     p->x.halves = p->dy.halves = s->halves;
     p->x_c = eddy__conv_padded(p->tiles, s->in_c);
     p->dy_c = eddy__conv_padded(p->tiles, s->out_c);
-    p->panels = (s->out_c + 2 * p->tiles->lanes - 1) / (2 * p->tiles->lanes);
+    p->panels = eddy__pieces(s->out_c, 2 * p->tiles->lanes);
     const int64_t tile = EDDY_WINOGRAD_POINTS * (p->x_c + p->dy_c) * (int64_t)sizeof(float);
-    p->part = eddy__max(1, pieces(p->x.count, PARTS * LEAST)) * LEAST;
+    p->part = eddy__max(1, eddy__pieces(p->x.count, PARTS * LEAST)) * LEAST;
     p->chunk = eddy__max(LEAST, k->threads * (int64_t)CHUNK_BYTES / tile);
-    p->chunk = eddy__min(p->x.count, pieces(p->part, pieces(p->part, p->chunk)));
+    p->chunk = eddy__min(p->x.count, eddy__pieces(p->part, eddy__pieces(p->part, p->chunk)));
     p->v_step = padded_stride(p->chunk * p->x_c);
     p->z_step = padded_stride(p->chunk * p->dy_c);
     p->m_step = padded_stride(s->in_c * p->dy_c);

@@ -57,8 +57,6 @@ static int64_t half(int64_t n)
     return (n / 2 + step - 1) / step * step;
 }
 
-static int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
-
 /* -------------------------------------------------------------- products -- */
 
 /* c [m,n] -= op(a) b with b [depth,n] and op(a) [m,depth]. */
@@ -130,7 +128,7 @@ static void tile(const product *p, int64_t i, int64_t j)
 static void tiles(void *arg, int64_t first, int64_t end, int who)
 {
     const product *p = arg;
-    const int64_t  side = side_of(p->b->d), rows = pieces(p->m, side);
+    const int64_t  side = side_of(p->b->d), rows = eddy__pieces(p->m, side);
     (void)who;
     for (int64_t t = first; t < end; t++)
         if (!p->upper || t % rows <= t / rows) tile(p, t % rows * side, t / rows * side);
@@ -139,7 +137,7 @@ static void tiles(void *arg, int64_t first, int64_t end, int who)
 static void run_product(product p)
 {
     const int64_t side = side_of(p.b->d);
-    eddy__parallel_or_stop(p.b->k, pieces(p.m, side) * pieces(p.n, side), 1, tiles, &p);
+    eddy__parallel_or_stop(p.b->k, eddy__pieces(p.m, side) * eddy__pieces(p.n, side), 1, tiles, &p);
 }
 
 /* ---------------------------------------------------------------- solves -- */
@@ -234,7 +232,7 @@ static void solve_piece(void *arg, int64_t first, int64_t end, int who)
 
 static void run_system(system s)
 {
-    eddy__parallel_or_stop(s.b->k, pieces(s.columns, COLUMNS), 1, solve_piece, &s);
+    eddy__parallel_or_stop(s.b->k, eddy__pieces(s.columns, COLUMNS), 1, solve_piece, &s);
 }
 
 void eddy__blocks_triangle_solve(const eddy_kernel *k, eddy_dtype d, bool lower, bool adjoint,

@@ -14,20 +14,18 @@
 enum { DEPTH = 384, NEAR_DEPTH = 256, DOT_DEPTH = 512, BLOCK = 128 * 1024, LINE = 64, WAYS = 8,
        PAGE = 1024, STRIPS = 8, SHARED_ROWS = 256 };
 
-static int64_t parts(int64_t n, int64_t most) { return (n + most - 1) / most; }
-
 /* --------------------------------------------------------------------- plan -- */
 
 /* The approximate number of cycles in this orientation: arithmetic on whole vectors, and
  * transposing. */
 static double cost(const eddy_product *p, int lanes, bool transposed)
 {
-    const double  columns = (double)(parts(transposed ? p->m : p->n, lanes) * lanes);
+    const double  columns = (double)(eddy__pieces(transposed ? p->m : p->n, lanes) * lanes);
     const double  rows = (double)(transposed ? p->n : p->m), k = (double)p->k;
     const bool    far = transposed ? !p->transpose_a : p->transpose_b;
     double cycles = rows * columns * k / lanes;
     if (far) cycles += 0.35 * columns * k;
-    if (transposed) cycles += 1.2 * rows * columns * (double)parts(p->k, DEPTH);
+    if (transposed) cycles += 1.2 * rows * columns * (double)eddy__pieces(p->k, DEPTH);
     return cycles;
 }
 
@@ -39,7 +37,7 @@ static double cost_of_dots(const eddy_product *p, const eddy_gemm_tiles *t)
     const double c = (double)eddy__min(p->n, EDDY_DOT_COLUMNS);
     const double most = r * c > r + c ? r * c : r + c, each = (double)p->k / t->lanes;
     return (double)p->m * (double)p->n * (each * most / (r * c) +
-                                          1.8 * (double)parts(p->k, DOT_DEPTH));
+                                          1.8 * (double)eddy__pieces(p->k, DOT_DEPTH));
 }
 
 /* Whether an operand is contiguous along the inner size. */
@@ -52,7 +50,7 @@ static void plan_dots(eddy_gemm *g, const eddy_product *p)
     g->transposed = g->pack_v = false;
     g->rows = p->m;
     g->columns = p->n;
-    g->strip = (int)parts(g->rows, parts(g->rows, g->tiles->dots->rows));
+    g->strip = (int)eddy__pieces(g->rows, eddy__pieces(g->rows, g->tiles->dots->rows));
     g->panel = EDDY_DOT_COLUMNS;
     g->s_row = p->lda, g->s_step = 1;
     /* Rows that begin at the same offset in a page compete for the same sets of the L1 cache. */
@@ -65,7 +63,7 @@ static void plan_tiles(eddy_gemm *g, const eddy_product *p)
     g->dots = false;
     g->rows = g->transposed ? p->n : p->m;
     g->columns = g->transposed ? p->m : p->n;
-    g->strip = (int)parts(g->rows, parts(g->rows, g->tiles->rows));
+    g->strip = (int)eddy__pieces(g->rows, eddy__pieces(g->rows, g->tiles->rows));
     g->panel = 2 * g->tiles->lanes;
     const int64_t s_ld = (g->transposed ? p->ldb : p->lda);
     g->s_apart = g->transposed ? p->transpose_b : !p->transpose_a;
@@ -111,8 +109,8 @@ bool eddy__gemm_plan(eddy_gemm *g, const eddy_product *p)
     else plan_tiles(g, p);
     if (g->pairs) plan_pairs(g);
     g->depth = g->dots ? DOT_DEPTH : g->s_apart ? DEPTH : NEAR_DEPTH;
-    g->depth = parts(g->k, parts(g->k, g->depth));
-    g->width = parts(eddy__min(BLOCK / g->depth, g->columns), g->panel) * g->panel;
+    g->depth = eddy__pieces(g->k, eddy__pieces(g->k, g->depth));
+    g->width = eddy__pieces(eddy__min(BLOCK / g->depth, g->columns), g->panel) * g->panel;
     return true;
 }
 
@@ -130,12 +128,12 @@ static int64_t packed_v(const eddy_gemm *g)
 static int64_t strip_size(const eddy_gemm *g) { return g->strip * strip_step(g); }
 static int64_t packed_s(const eddy_gemm *g)
 {
-    return g->pack_s ? eddy__min(STRIPS, parts(g->rows, g->strip)) * strip_size(g) : 0;
+    return g->pack_s ? eddy__min(STRIPS, eddy__pieces(g->rows, g->strip)) * strip_size(g) : 0;
 }
 
 size_t eddy__gemm_scratch(const eddy_gemm *g)
 {
-    return (size_t)parts((packed_v(g) + packed_s(g)) * (int64_t)sizeof(float), LINE) * LINE;
+    return (size_t)eddy__pieces((packed_v(g) + packed_s(g)) * (int64_t)sizeof(float), LINE) * LINE;
 }
 
 /* ------------------------------------------------------------------- packing -- */
@@ -187,7 +185,7 @@ static void pack_strip_pairs(const eddy_gemm *g, float *to, const uint16_t *s, i
 static void pack_parts(float *to, int64_t part, int64_t row, const float *from, int64_t step,
                        int64_t k, int64_t n, int64_t size, int64_t whole)
 {
-    const int64_t read = parts(size, 8) * 8, all = parts(n, size);
+    const int64_t read = eddy__pieces(size, 8) * 8, all = eddy__pieces(n, size);
     const int64_t quick = whole < read ? 0 : eddy__min((whole - read) / size + 1, all);
     for (int64_t i = 0; i < quick; i += AT_ONCE)
         eddy__gemm_copy_parts(to + i * part, part, row, from + i * size, step, k,
@@ -242,7 +240,10 @@ static void pack_block(const eddy_gemm *g, float *to, const void *v, int64_t q, 
 }
 
 /* The columns of all panels. */
-static int64_t whole_width(const eddy_gemm *g) { return parts(g->columns, g->panel) * g->panel; }
+static int64_t whole_width(const eddy_gemm *g)
+{
+    return eddy__pieces(g->columns, g->panel) * g->panel;
+}
 
 /* Blocks of `depth` rows, each with all its panels. */
 void eddy__gemm_pack_columns(const eddy_gemm *g, const void *v, float *to, int64_t c0, int64_t c1,
@@ -291,7 +292,7 @@ __attribute__((cold)) bool eddy__gemm_plan_row(eddy_gemm *g, const eddy_product 
                       .s_step = p->transpose_a ? p->lda : 1, .v_step = p->ldb, .depth = p->k };
     if (whole_width(g) > p->n + p->n / 4) return false;     /* too much of it would be empty */
     const int64_t wide = eddy__max(BLOCK / g->depth, 1);
-    g->width = parts(eddy__min(wide, g->columns), g->panel) * g->panel;
+    g->width = eddy__pieces(eddy__min(wide, g->columns), g->panel) * g->panel;
     eddy__gemm_pack(g, k, b);
     return g->packed != NULL;
 }
@@ -358,7 +359,7 @@ static void some_strips(const eddy_gemm *g, const eddy_product *p, int64_t r0, i
     const int64_t y_row = g->transposed ? 1 : p->ldy, y_column = g->transposed ? p->ldy : 1;
     const float   beta = q == 0 ? (float)p->beta : 1;
     const bool    plain = !g->transposed && (p->beta == 0 || (p->alpha == 1 && beta == 1));
-    const int64_t strips = parts(r1 - r0, g->strip);
+    const int64_t strips = eddy__pieces(r1 - r0, g->strip);
     int           until_look = 0;
     t.s_row = g->pack_s && g->s_apart ? strip_step(g) : g->s_row;
     t.s_step = g->pack_s && !g->s_apart ? g->strip : g->s_step;
@@ -370,7 +371,7 @@ static void some_strips(const eddy_gemm *g, const eddy_product *p, int64_t r0, i
         }
         t.columns = (int)eddy__min(g->panel, columns - j);
         for (int64_t i = 0, r = r0, n; i < strips; i++, r += n) {
-            n = parts(r1 - r, strips - i);
+            n = eddy__pieces(r1 - r, strips - i);
             t.s = g->pack_s ? room + i * strip_size(g) : s + r * g->s_row + q * g->s_step;
             t.y = (float *)p->y + r * y_row + (c + j) * y_column;
             t.ldy = p->ldy;

@@ -32,17 +32,16 @@ typedef struct form {
     int64_t a_step;                  /* from one packed row to the next */
 } form;
 
-static int64_t parts(int64_t n, int64_t most) { return (n + most - 1) / most; }
-static int64_t whole(int64_t n, int64_t unit) { return parts(n, unit) * unit; }
+static int64_t whole(int64_t n, int64_t unit) { return eddy__pieces(n, unit) * unit; }
 
 static form form_of(const eddy_product *p)
 {
     form f = { .tiles = eddy__gemm_tiles_used() };
-    f.strip = parts(p->m, parts(p->m, f.tiles->rows));
+    f.strip = eddy__pieces(p->m, eddy__pieces(p->m, f.tiles->rows));
     f.panel = 2 * f.tiles->lanes;
     const bool few = p->m <= FEW;
     f.rows = few ? p->m : eddy__min(STRIPS * f.strip, p->m);
-    f.depth = parts(p->k, parts(p->k, DEPTH));
+    f.depth = eddy__pieces(p->k, eddy__pieces(p->k, DEPTH));
     f.inner = few ? f.depth : p->k;
     const int64_t most = eddy__max((few ? PART : BLOCK) / f.inner, LEAST_WIDTH);
     f.width = whole(eddy__min(most, p->n), f.panel);
@@ -144,7 +143,7 @@ EDDY_WITH_AVX2 EDDY_TILE_INLINE void widen_strips(float *to, int64_t size, sourc
 EDDY_WITH_AVX2 static void pack_columns(float *to, int64_t strip, int64_t size, source s,
                                         int64_t lds, int64_t k, int64_t n, int64_t whole_row)
 {
-    const int64_t wide = whole(strip, LANES), strips = parts(n, strip);
+    const int64_t wide = whole(strip, LANES), strips = eddy__pieces(n, strip);
     const int64_t quick = whole_row < wide ? 0 : eddy__min((whole_row - wide) / strip + 1, strips);
     for (int64_t x = 0; x < k; x++, to += strip, s = from(s, lds)) {
         request(from(s, AHEAD * lds), n);

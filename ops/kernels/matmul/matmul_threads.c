@@ -71,7 +71,6 @@ static float *scratch_of(const job *j, int worker)
     return (float *)((char *)j->p->scratch + (size_t)worker * each);
 }
 
-static int64_t parts(int64_t n, int64_t most) { return (n + most - 1) / most; }
 static double operations(const eddy_product *p)
 {
     return 2 * (double)p->m * (double)p->n * (double)p->k;
@@ -130,8 +129,8 @@ static const eddy_gemm *with_shared(const eddy_kernel *k, const eddy_product *p,
     *room = *g;
     room->packed = g->shared->data;
     if (!g->shared->ready)
-        eddy_parallel(k, parts(g->columns, g->panel), 1 + ELEMENTS / (g->k * g->panel), pack_pieces,
-                      &j);
+        eddy_parallel(k, eddy__pieces(g->columns, g->panel), 1 + ELEMENTS / (g->k * g->panel),
+                      pack_pieces, &j);
     g->shared->ready = !eddy__stopped(p->stop);
     return room;
 }
@@ -149,19 +148,19 @@ static void divide_work(job *j, int64_t *n, int64_t *grain, int threads)
     const bool    exact = row && !eddy_dtype_is_complex(j->p->dtype);
     const int64_t strip = g ? g->strip : tiles ? eddy__half_rows(j->p) : UNIT;
     const int64_t panel = g ? g->panel : tiles ? eddy__half_columns() : UNIT;
-    const int64_t rows = parts(g ? g->rows : j->p->m, strip);
-    const int64_t columns = parts(g ? g->columns : j->p->n, panel);
+    const int64_t rows = eddy__pieces(g ? g->rows : j->p->m, strip);
+    const int64_t columns = eddy__pieces(g ? g->columns : j->p->n, panel);
     j->by_rows = rows > columns;
     *n = j->by_rows ? rows : columns;
     const double  each = operations(j->p) / (double)*n;
     const int64_t worth = each < PIECE ? (int64_t)(PIECE / each) + 1 : 1;
-    const int64_t share = parts(*n, tiles ? 2 * threads : exact ? eddy__max(threads, 1) : 8);
+    const int64_t share = eddy__pieces(*n, tiles ? 2 * threads : exact ? eddy__max(threads, 1) : 8);
     *grain = eddy__max(worth, share);
     j->piece = j->by_rows ? strip : panel;
     if (tiles) return;
     if (row && !exact) *grain = eddy__max(*grain, WIDE / UNIT);
     j->piece *= *grain;
-    *n = parts(*n, *grain);
+    *n = eddy__pieces(*n, *grain);
     *grain = 1;
 }
 

@@ -29,17 +29,16 @@ typedef struct division {
     uint64_t scales, sums, panels;      /* offsets; the words of the rows are at 0 */
 } division;
 
-static int64_t parts(int64_t n, int64_t most) { return (n + most - 1) / most; }
 static uint64_t lines(uint64_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
 
 static division divide(const eddy_quantized_product *p)
 {
     division d = { .group = p->k / p->groups };
-    d.per_group = eddy__max(1, parts(d.group, CHUNK));
+    d.per_group = eddy__max(1, eddy__pieces(d.group, CHUNK));
     d.chunks = d.per_group * p->groups;
-    d.words = parts(eddy__min(d.group, CHUNK), p->tiles->per_word);
+    d.words = eddy__pieces(eddy__min(d.group, CHUNK), p->tiles->per_word);
     d.panel = d.words * p->tiles->per_word * p->tiles->columns;
-    d.at_once = eddy__min(p->m <= FEW_ROWS ? 32 : 8, parts(p->n, p->tiles->columns));
+    d.at_once = eddy__min(p->m <= FEW_ROWS ? 32 : 8, eddy__pieces(p->n, p->tiles->columns));
     d.scales = lines((uint64_t)p->m * (uint64_t)d.chunks * (uint64_t)d.words * sizeof(int32_t));
     d.sums = d.scales + lines((uint64_t)p->m * (uint64_t)d.chunks * sizeof(float));
     d.panels = d.sums + lines((uint64_t)p->m * (uint64_t)d.chunks * sizeof(int32_t));
@@ -63,7 +62,7 @@ static int64_t length_of(const division *d, int64_t chunk)
 }
 static int64_t words_of(const eddy_quantized_product *p, const division *d, int64_t chunk)
 {
-    return parts(length_of(d, chunk), p->tiles->per_word);
+    return eddy__pieces(length_of(d, chunk), p->tiles->per_word);
 }
 
 /* ------------------------------------------------------------- activations -- */
@@ -193,7 +192,7 @@ static void pack_panels(const eddy_quantized_product *p, const division *d, cons
 static int64_t packed_before(const eddy_quantized_product *p, const division *d, int64_t chunk)
 {
     const int64_t each = p->tiles->per_word, last = d->group - (d->per_group - 1) * CHUNK;
-    const int64_t group = (d->per_group - 1) * (CHUNK / each) + parts(last, each);
+    const int64_t group = (d->per_group - 1) * (CHUNK / each) + eddy__pieces(last, each);
     const int64_t words = chunk / d->per_group * group + chunk % d->per_group * (CHUNK / each);
     return words * each * p->tiles->columns;
 }
@@ -216,7 +215,7 @@ uint64_t eddy__quantized_plan(eddy_quantized_product *p, const eddy_kernel *k, i
 {
     p->tiles = eddy__quantized_tiles_used();
     const division d = divide(p);
-    const int64_t  panels = parts(p->n, p->tiles->columns);
+    const int64_t  panels = eddy__pieces(p->n, p->tiles->columns);
     const eddy_packing form = {
         .layout = { (int64_t)(intptr_t)pack_all, p->tiles->columns, p->tiles->per_word, p->k, p->n,
                     p->groups },
@@ -235,7 +234,7 @@ static void multiply_panel(const job *j, int64_t r0, int64_t r1, int64_t c, int6
 {
     const eddy_quantized_product *p = j->p;
     const division               *d = &j->d;
-    const int64_t strip = parts(r1 - r0, parts(r1 - r0, p->tiles->rows));
+    const int64_t strip = eddy__pieces(r1 - r0, eddy__pieces(r1 - r0, p->tiles->rows));
     eddy_quantized_tile t = {
         .v = packed, .s_row = d->chunks * d->words,
         .words = words_of(p, d, chunk),
@@ -317,7 +316,8 @@ void eddy__quantized_run(const eddy_kernel *k, const eddy_quantized_product *p)
               .row_scales = (float *)(void *)(room + d.scales),
               .row_sums = (int32_t *)(void *)(room + d.sums), .panels = (uint8_t *)room + d.panels,
               .stop = k->stop };
-    const int64_t panels = parts(p->n, p->tiles->columns), pieces = parts(p->m, ROWS_OF_PIECE);
+    const int64_t panels = eddy__pieces(p->n, p->tiles->columns);
+    const int64_t pieces = eddy__pieces(p->m, ROWS_OF_PIECE);
     const double  all = 2 * (double)p->m * (double)p->n * (double)p->k;
     eddy__parallel_or_stop(k, p->m, grain(4 * (double)p->k), quantize_rows, &j);
     j.by_rows = pieces > panels;

@@ -10,6 +10,7 @@
 
 #include "ops/kernels/matmul/small_matmul.h"
 #include "ops/kernels/sequences/lstm.h"
+#include "graph/base/min_max.h"
 
 #include <string.h>
 
@@ -26,15 +27,13 @@ typedef struct recurrence {
     int64_t      room;
 } recurrence;
 
-static int64_t panels_of(int64_t h, int64_t columns) { return (h + columns - 1) / columns; }
-
 uint64_t eddy__lstm_scratch(eddy_dtype d, const eddy_lstm_sequence *s, bool gradient, int threads)
 {
     const int64_t wide = 4 * s->h + EDDY_LINE;
     if (d == EDDY_FLOAT64)
         return (uint64_t)(s->batch * (4 * s->h + s->h)) * sizeof(double);
-    int64_t n = gradient ? panels_of(s->h, BACK) * 4 * s->h * BACK + s->batch * (2 * wide + s->h)
-                         : panels_of(s->h, EDDY_LINE) * s->h * ALL;
+    int64_t n = gradient ? eddy__pieces(s->h, BACK) * 4 * s->h * BACK + s->batch * (2 * wide + s->h)
+                         : eddy__pieces(s->h, EDDY_LINE) * s->h * ALL;
     n += EDDY_LINE * 4 + threads * s->batch * (gradient ? BACK : ALL);
     return (uint64_t)n * sizeof(float);
 }
@@ -111,7 +110,7 @@ static void forward_panels(void *r_, int64_t from, int64_t to, int worker)
 
 static void forward_f32(eddy_kernel *k, const eddy_lstm_sequence *s)
 {
-    const int64_t panels = panels_of(s->h, EDDY_LINE);
+    const int64_t panels = eddy__pieces(s->h, EDDY_LINE);
     recurrence r = { .s = s, .gates = eddy__lstm_forward(EDDY_FLOAT32), .panels = k->scratch,
                      .room = s->batch * ALL, .part = eddy__panel_columns() };
     r.rooms = r.panels + panels * s->h * ALL;
@@ -191,7 +190,7 @@ static void first_state(void *r_, int64_t from, int64_t to, int worker)
 
 static void backward_f32(eddy_kernel *k, const eddy_lstm_sequence *s)
 {
-    const int64_t panels = panels_of(s->h, BACK), each = grain(s->batch, 4 * s->h, BACK);
+    const int64_t panels = eddy__pieces(s->h, BACK), each = grain(s->batch, 4 * s->h, BACK);
     recurrence r = { .s = s, .gates = eddy__lstm_backward(EDDY_FLOAT32), .panels = k->scratch,
                      .wide = 4 * s->h + EDDY_LINE, .room = s->batch * BACK,
                      .part = eddy__panel_columns() };
