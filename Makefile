@@ -41,7 +41,7 @@ GRAPH_CODE := $(addsuffix /%,autodiff command control formats layers optim ops/f
               $(patsubst %,ops/arrays/%.c,computed_% dynamic_partition embedding_lookup gradient_terms \
               one_hot_computed rearrange slice_notation) \
               $(patsubst %,graph/%.c,append collection copy_bodies gradient_overrides infer_types) \
-              $(patsubst %,session/compile/%.c,check_access check_fused check_plan fused_checks hoist ir \
+              $(patsubst %,session/compile/%.c,check_access check_fused check_plan fused_checks hoist corrected_rounding ir \
               liveness packed_operands plan program run_single_op specialize_shapes variable_order) \
               session/state/draw_counts.c session/state/watches.c
 COLD     := $(addsuffix /%,graph session input ops/linear ops/nets) ops/math/incomplete_gamma.c \

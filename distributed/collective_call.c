@@ -103,7 +103,8 @@ bool eddy__collective_begin(eddy_call *call, eddy_communicator *c, const eddy_ca
     call->mine->header = *h;
     call->mine->header.size = sizeof *h;
     call->mine->header.rank = c->world->rank;
-    call->mine->header.group = c->group;
+    /* so that a library that exchanges in other levels is noticed */
+    call->mine->header.group = c->group + (uint64_t)(c->n_levels - 1);
     if (eddy_communicator_status(c) == EDDY_OK) return true;
     return eddy__distributed_fail(&call->error, c->world->error.status, "%s",
                                   c->world->error.message);

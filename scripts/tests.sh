@@ -37,7 +37,7 @@ echo " $*"'
 # The slowest suites first, each by itself.
 slowest='ranks vmap sweep winograd conv stop lapack_blocks long_calls segments extract_quantized product_blocks'
 { for s in $slowest; do case " $* " in *" $s "*) echo "$s" ;; esac; done
-  for s in "$@"; do case " $slowest " in *" $s "*) ;; *) echo "$s" ;; esac; done | xargs -n "$at_once"
+  for s in "$@"; do case " $slowest " in *" $s "*) ;; *) echo "$s" ;; esac; done | xargs -r -n "$at_once"
 } > "$logs/groups"
 xargs -P "${JOBS:-$(nproc)}" -L 1 sh -c "$some" tests "$program" "$logs" "$limit" < "$logs/groups" || true
 

@@ -42,6 +42,7 @@ static bool prepare_kernels(compile *c)
         c->preparing = &c->plan->code[n];
         if (!eddy__prepare(c, &c->plan->code[n])) return false;
     }
+    c->preparing = NULL;
     return true;
 }
 

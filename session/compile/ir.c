@@ -135,21 +135,6 @@ static ir_node *find_equal(ir_graph *f, const ir_node *n)
     return NULL;
 }
 
-/* In log(u) a / (u - 1) with u = 1 + a, or (u - 1) a / log(u) with u = exp(a), the quotient has the
- * rounding error of u, and makes up for it only if both its parts read u. */
-__attribute__((cold)) static void find_corrected(ir_graph *f, const ir_node *n)
-{
-    const bool  sum = n->op == &eddy_op_add, difference = n->op == &eddy_op_sub;
-    const bool  is_log = n->op == &eddy_op_log;
-    for (int i = 0; i < 2 && (sum || difference || is_log) && i < n->n_inputs; i++) {
-        ir_node   *u = eddy__ir_node(f, n->inputs[i]);
-        const bool is_sum = u->op == &eddy_op_add || u->op == &eddy_op_sub;
-        if (is_log ? u->op == &eddy_op_exp
-                   : is_sum && eddy__ir_is_filled(f, n->inputs[1 - i], sum ? -1 : 1))
-            u->corrected = true;
-    }
-}
-
 /* Appends n, which equals no other node. */
 static ir_node *append_new(ir_graph *f, ir_node *n)
 {
@@ -164,7 +149,7 @@ static ir_node *append_new(ir_graph *f, ir_node *n)
     n->id = ++f->size;
     f->nodes[n->id] = n;
     f->has_roots = f->has_roots || n->op == &eddy_op_sqrt || n->op == &eddy_op_rsqrt;
-    find_corrected(f, n);
+    eddy__find_corrected(f, n);
     return n;
 }
 

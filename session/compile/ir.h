@@ -32,7 +32,8 @@ typedef struct ir_node {
     bool               effect;  /* it, or a node for which it waits, has a side effect */
     bool               must_read;   /* a variable that must have a value when the run begins */
     bool               starts_loop;  /* must not be fused with nodes that are executed before it */
-    bool               corrected;   /* another node makes up for its rounding error: see ir.c */
+    bool               has_log, has_less_one;   /* a node is its logarithm, or this less 1 */
+    bool               corrected;   /* other nodes make up for its rounding (corrected_rounding.c) */
 } ir_node;
 
 /* Outputs of a variable's node: the value from before the run, and the storage with updates. */
@@ -53,6 +54,7 @@ struct ir_graph {
     bool         settled;           /* the last walk at most dropped nodes, so that repeating it
                                      * would change nothing */
     bool         has_roots;         /* some node is a Sqrt or Rsqrt; there is no normalization without */
+    bool         has_corrections;   /* some node has a logarithm and is read less 1 */
     int32_t      n_invariant;       /* the number of leading nodes that need not run every time */
 };
 
@@ -103,6 +105,8 @@ static inline bool eddy__ir_is_view(const ir_node *n)
 {
     return n->parts && !(n->op->flags & EDDY_OP_JOINS);
 }
+/* Marks nodes whose rounding error n, which has been appended, makes up for. */
+void eddy__find_corrected(ir_graph *f, ir_node *n);
 /* A constant; takes over the reference to a. */
 eddy_tensor eddy__ir_constant(ir_graph *f, const eddy_node *source, eddy_array *a);
 /* The constant scalar v of an element type. */

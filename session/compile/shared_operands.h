@@ -1,7 +1,7 @@
 /* shared_operands.h -- operands that several products of a run read, packed by the first one.
  *
  * The same weights are an operand of many products in a network that is written out over time, and
- * of one product in each iteration of a loop. A product of 32 rows takes a quarter longer if it
+ * of one product in each iteration of a loop. A product of 32 rows takes a third longer if it
  * packs the operand itself. The packed form is in the arena from the first of the products to the
  * last one; in a body, it stays as long as the loop runs if the operand is the same in all
  * iterations. The conditions are those of packed operands (eddy__packs_operands). */

@@ -97,7 +97,9 @@ typedef struct compile {
     /* Of a loop's body: the first feed that is the same in all iterations, if nothing but the plan
      * uses its memory between them; else 0. Of the next body. */
     int           captured, body_captured;
-    const struct instruction *preparing;    /* the instruction of the plan whose kernel is prepared */
+    /* The instruction whose kernel is prepared; NULL for those of chains, which run at the same time
+     * and share no packed operand. */
+    const struct instruction *preparing;
     /* Tensors whose elements are fed because they decide shapes; and the first other one whose
      * elements would be needed, set if a shape stays unknown. */
     eddy_list     sizes;

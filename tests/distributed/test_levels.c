@@ -12,6 +12,11 @@ static void use_levels(int radix)
     eddy__level_limits = (struct eddy_level_limits){ .direct = 1, .radix = radix };
 }
 
+static void use_usual_levels(void)
+{
+    eddy__level_limits = (struct eddy_level_limits){ .direct = 32, .radix = 8 };
+}
+
 static void use_one_level(void) { eddy__level_limits.direct = EDDY_MAX_RANKS; }
 
 /* ------------------------------------------------------------------- levels -- */
@@ -237,6 +242,8 @@ Suite *levels_suite(void)
     while (rank_scenarios[scenario_count].name) scenario_count++;
     tcase_set_tags(few, "threads");
     tcase_set_tags(many, "threads many");
+    tcase_add_checked_fixture(few, use_usual_levels, use_usual_levels);
+    tcase_add_checked_fixture(many, use_usual_levels, use_usual_levels);
     tcase_add_test(few, radices_multiply_to_the_number_of_ranks);
     tcase_add_test(few, differences_at_each_level);
     tcase_add_loop_test(few, same_bits, 0, 9);

@@ -1,7 +1,10 @@
 /* test_half_kernels.c -- kernels that take bfloat16 themselves give the bits of float32 between
  * casts: convolutions and their gradients, batch normalization, relu. */
+#include "build/gen/table.h"
 #include "ops/kernels/bfloat16_pairs.h"
+#include "session/state/internal.h"
 #include "tests/lib/array_trial.h"
+#include "tests/lib/levels.h"
 
 #include <math.h>
 
@@ -22,6 +25,24 @@ static eddy_tensor rough_like(trial *t, eddy_tensor y)
     eddy_tensor x = rough(t, eddy_array_shape(a));
     eddy_array_free(a);
     return x;
+}
+
+/* Convolutions and normalizations widen themselves with AVX2 only. */
+static void use_avx2(void) { eddy__instructions_limit(EDDY_AVX2); }
+static void use_all(void) { eddy__instructions_limit(EDDY_AVX512); }
+
+/* Whether the instruction of this operation that computes y takes bfloat16, without a cast. */
+static bool takes_halves(trial *t, eddy_tensor y, const eddy_op_def *op)
+{
+    bool takes = false;
+    eddy_session_free(t->session);
+    t->session = eddy_session_new(t->graph, .threads = 1);
+    eddy_array_free(value(t, y));
+    for (const eddy_plan *p = t->session->plans; p; p = p->next)
+        for (int32_t i = 0; i < p->n_code; i++)
+            takes = takes || (p->code[i].kernel.op == op &&
+                              p->code[i].kernel.in[0]->type.dtype == EDDY_BFLOAT16);
+    return takes;
 }
 
 static eddy_tensor wide(eddy_tensor x) { return Cast(x, EDDY_FLOAT32); }
@@ -81,6 +102,7 @@ START_TEST(convolutions)
     eddy_gradients(EDDY_LIST(Sum(Mul(y32, wide(dy)))), (eddy_list){ 2, wides }, dx32);
     if (!eddy__conv_has_pairs(depth) && !eddy__conv_has_pairs(c->out_c)) {
         check_rounded(&t, y, y32);
+        if (eddy__kernels_widen()) ck_assert(takes_halves(&t, y, &eddy_op_conv2d));
         check_rounded(&t, eddy_relu(eddy_bias_add(y, b)), eddy_relu(eddy_bias_add(y32, wide(b))));
         for (int i = 0; i < 2; i++) check_rounded(&t, dx[i], dx32[i]);
         eddy_array_set(t.array[0], 40, INFINITY);
@@ -109,6 +131,7 @@ START_TEST(batch_norms)
     eddy_tensor       xs[2] = { x, scale }, wides[2] = { x32, scale }, dx[2], dx32[2];
     eddy_gradients(EDDY_LIST(Sum(Mul(y, dy))), (eddy_list){ 2, xs }, dx);
     eddy_gradients(EDDY_LIST(Sum(Mul(y32, wide(dy)))), (eddy_list){ 2, wides }, dx32);
+    if (eddy__kernels_widen()) ck_assert(takes_halves(&t, y, &eddy_op_fused_batch_norm));
     for (int far = 0; far < 2; far++) {
         check_rounded(&t, y, y32);
         check_rounded(&t, dx[0], dx32[0]);
@@ -146,6 +169,7 @@ Suite *half_kernels_suite(void)
 {
     Suite *s = suite_create("half_kernels");
     TCase *c = tcase_create("all");
+    tcase_add_checked_fixture(c, use_avx2, use_all);
     tcase_add_loop_test(c, convolutions, 0, sizeof convs / sizeof *convs);
     tcase_add_loop_test(c, batch_norms, 0, 7);
     tcase_add_test(c, relus);

@@ -128,10 +128,11 @@ static const eddy_gemm *with_shared(const eddy_kernel *k, const eddy_product *p,
     if (!g || !g->shared) return g;
     *room = *g;
     room->packed = g->shared->data;
-    if (!g->shared->ready)
+    if (!g->shared->ready) {
         eddy_parallel(k, eddy__pieces(g->columns, g->panel), 1 + ELEMENTS / (g->k * g->panel),
                       pack_pieces, &j);
-    g->shared->ready = !eddy__stopped(p->stop);
+        g->shared->ready = !eddy__stopped(p->stop);
+    }
     return room;
 }
 
