@@ -37,9 +37,10 @@ static eddy_combining combining_at(const eddy_call *call, int l)
     const eddy_communicator *c = call->c;
     const eddy_call_header  *h = &call->mine->header;
     const bool               last = l == c->n_levels - 1;
-    eddy_combining           x = { type_at(call, l), last ? dtype_of(call) : type_at(call, l + 1),
-                                   EDDY_REDUCE_SUM, c->levels[l].radix, c->n,
-                                   c->levels[l].digit };
+    eddy_combining           x = { .from = type_at(call, l),
+                                   .to = last ? dtype_of(call) : type_at(call, l + 1),
+                                   .how = EDDY_REDUCE_SUM, .n = c->levels[l].radix,
+                                   .ranks = c->n, .kept = c->levels[l].digit };
     if (h->kind == EDDY_ALL_REDUCE) x.how = (eddy_reduction)h->detail;
     if (!last && x.how == EDDY_REDUCE_MEAN) x.how = EDDY_REDUCE_SUM;
     return x;

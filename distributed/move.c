@@ -1,4 +1,5 @@
-/* move.c -- the collectives on memory that only move data. Short data travel with the headers. */
+/* move.c -- the collectives on memory that only move data. Short data travel with the headers,
+ * except in all_to_all. */
 #include "distributed/exchange.h"
 
 #include <string.h>

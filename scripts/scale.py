@@ -166,8 +166,9 @@ def radices(ranks, direct=DIRECT):
 
 
 def formula(n, gigabits, kernels, bytes, copying, combining):
-    """The step by latency and bandwidth alone: at each level an exchange of headers, and for each part of an
-    all_reduce one of parts and one of sums, of which the last meets the next part. What is sent is copied once."""
+    """The step by latency and bandwidth alone: at each level an exchange of headers; for each part of an
+    all_reduce, one that adds and one that spreads. The spreading of a part at the first level goes on while the
+    next part is exchanged there. What is sent is copied once."""
     levels = radices(n)
     parts = -(-bytes // (levels[0] * PART))
     byte = 8e-9 / gigabits

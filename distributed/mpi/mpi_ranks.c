@@ -227,7 +227,7 @@ static bool mpi_wait(void *context, eddy_message *m, double seconds, bool *ended
         const double now = MPI_Wtime();
         if (turn == at_once) until = now + seconds;
         if (now >= until) break;
-        if (turn < together) {      /* a pause takes 60 microseconds at least */
+        if (turn < together) {      /* a pause takes tens of microseconds */
             sched_yield();
             continue;
         }

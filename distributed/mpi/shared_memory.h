@@ -23,7 +23,7 @@ struct eddy_message {
     char          sent[];            /* a copy: MPI cannot take a message back that it sends */
 };
 
-/* Of a message that MPI counts in bytes; tests change it. */
+/* The most bytes that a call of MPI counts; longer messages have a type of their own. Tests change it. */
 extern size_t eddy__mpi_most_bytes;
 
 /* All ranks call it. NULL where no other rank runs on this machine, without such memory, or if one

@@ -34,7 +34,8 @@ bool eddy__conv_has_pairs(int64_t channels)
     return channels > 0 && channels % 2 == 0 && has_instructions();
 }
 
-/* As eddy__conv_tiles_of(): the transforms of these tiles alone load bfloat16. */
+/* As eddy__conv_tiles_of(): the transforms of these tiles alone load bfloat16. Normalizations and
+ * relu then do, too, so that no casts remain between them. */
 bool eddy__kernels_widen(void)
 {
 #if defined(__x86_64__)

@@ -65,8 +65,8 @@ static void set_factors(eddy_norm_work *w, int64_t blocks)
     for (int i = 0; i < 3; i++) w->factor[i] = w->part + (blocks * 2 + i) * w->width;
 }
 
-/* The same of bfloat16, of which AT_ONCE elements at a time are float32. The loop spreads the
- * factors for each piece, and smaller ones take longer. */
+/* Applies the factors to rows of bfloat16, AT_ONCE elements at a time in float32. Each call of the
+ * loop first repeats the factors for a wide row, so smaller pieces would cost more. */
 static void apply_halves(const eddy_norm_work *w, int64_t from, int64_t to)
 {
     float            room[3][AT_ONCE];

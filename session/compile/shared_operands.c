@@ -13,8 +13,8 @@ static int32_t root_of(const eddy_plan *p, const eddy_buffer *b)
     return p->buffer_root[b - p->buffers];
 }
 
-/* Whether the instruction writes to the memory of the root. This and what else is `cold` runs only
- * while a plan is compiled, and is to be short. */
+/* Whether the instruction writes to the memory of the root. This and what else is `cold` is
+ * optimized for size, as it runs only while a plan is compiled. */
 __attribute__((cold)) static bool writes(const eddy_plan *p, const instruction *i, int32_t root)
 {
     const eddy_kernel     *k = &i->kernel;

@@ -72,6 +72,16 @@ START_TEST(scenarios)
 }
 END_TEST
 
+/* Groups of four of eight ranks, in falling order, exchange in levels too. */
+START_TEST(groups)
+{
+    eddy_error e = { 0 };
+    use_levels(2);
+    ck_assert_str_eq(radices(4), "2 2");
+    ck_assert_msg(on_threads(8, groups_agree, &e), "%s", e.message);
+}
+END_TEST
+
 enum { RESULTS = 12 };
 
 /* What all ranks get, in the order of ranks. */
@@ -246,6 +256,7 @@ Suite *levels_suite(void)
     tcase_add_checked_fixture(many, use_usual_levels, use_usual_levels);
     tcase_add_test(few, radices_multiply_to_the_number_of_ranks);
     tcase_add_test(few, differences_at_each_level);
+    tcase_add_test(few, groups);
     tcase_add_loop_test(few, same_bits, 0, 9);
     tcase_add_loop_test(many, same_bits_of_parts, 0, 2);
     tcase_add_test(many, same_bits_of_many);

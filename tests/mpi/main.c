@@ -3,8 +3,9 @@
  *   mpirun -n 4 build/mpi/ranks            all programs
  *   mpirun -n 4 build/mpi/ranks NAME       one of them
  *   mpirun -n 6 build/mpi/ranks levels     all programs, with exchanges in two levels
- *   mpirun -n 2 build/mpi/ranks long       all programs, as if MPI could not count to 1000
- *   mpirun -n 2 build/mpi/ranks huge       a message of more than 2^31 bytes
+ *   mpirun -n 2 build/mpi/ranks long [NAME]    as if MPI could not count to 1000
+ *   EDDY_SHARED_MEMORY=no mpirun -n 2 build/mpi/ranks huge     a message of more than 2^31 bytes;
+ *                                          about 7 GB
  *   mpirun -n 4 build/mpi/ranks killed     rank 1 kills itself; the others must end
  *   mpirun -n 4 build/mpi/ranks disagrees  the ranks differ in a shape
  *   mpirun -n 4 build/mpi/ranks leaves     rank 1 leaves early
@@ -69,7 +70,7 @@ static bool broadcast_huge(eddy_communicator *c)
     if (ok && eddy_communicator_rank(c) == 0) data[n - 1] = data[1 << 30] = 7;
     ok = ok && eddy_array_broadcast(c, 0, a, &e) && data[n - 1] == 7 && data[1 << 30] == 7;
     if (!ok || eddy_communicator_rank(c) == 0)
-        printf("  huge           %s\n", ok ? "ok" : e.message);
+        printf("  huge           %s\n", ok ? "ok" : *e.message ? e.message : "wrong bytes");
     eddy_array_free(a);
     return ok;
 }
@@ -159,7 +160,7 @@ int main(int argc, char **argv)
     }
     if (what && strcmp(what, "long") == 0) {
         eddy__mpi_most_bytes = 1000;
-        what = NULL;
+        what = argc > 2 ? argv[2] : NULL;
     }
     if (what) fails_in_join = what;
     eddy_communicator *c = eddy_mpi_join(&e);

@@ -10,7 +10,8 @@
 
 /* A packed block stays in the L2 cache, together with strips and the results. A strip whose rows
  * are neighbors takes a line of the L1 cache for each step unless it is packed, so it is
- * shorter. A panel stays in the L1 cache while so many strips are multiplied by it. */
+ * shorter. A panel stays in the L1 cache while so many strips are multiplied by it. LINE is in
+ * bytes, PAGE in elements. */
 enum { DEPTH = 384, NEAR_DEPTH = 256, DOT_DEPTH = 512, BLOCK = 128 * 1024, LINE = 64, WAYS = 8,
        PAGE = 1024, STRIPS = 8, SHARED_ROWS = 256 };
 
@@ -261,7 +262,7 @@ static void pack_all(const void *how, const void *from, void *to, const eddy_sto
     eddy__gemm_pack_columns(g, from, to, 0, g->columns, stop);
 }
 
-/* cold: runs only while a plan is compiled, and is to be short. */
+/* cold: optimized for size, as it runs only while a plan is compiled. */
 __attribute__((cold)) void eddy__gemm_pack(eddy_gemm *g, const eddy_kernel *k, int operand)
 {
     const eddy_packing p = {
