@@ -69,8 +69,9 @@ extern const char *command_name;                /* of the subcommand, for these 
 /* The one among `known`, ended by NULL, that `word` is a slip of; NULL if none is near. */
 const char *nearest(const char *word, const char *const *known);
 
-/* From now on, this thread prints no messages and keeps the first one; "" if there is none. */
-void        messages_keep(void);
+/* From now on, this thread keeps its first failure and prints none; it prints remarks only if
+ * `remarks`. The failure, with its file; "" if there is none. */
+void        messages_keep(bool remarks);
 const char *messages_kept(void);
 
 /* Zeroed memory until the end of the program; ends it if there is none. */

@@ -8,19 +8,27 @@
 
 const char *command_name = NULL;
 
-/* In a thread that keeps its messages, the first one. */
-static _Thread_local bool keeps = false;
-static _Thread_local char kept[512];
+/* In a thread that keeps its failures, the first one. */
+static _Thread_local bool keeps = false, quiet = false;
+static _Thread_local char kept[1024];
 
-void        messages_keep(void) { keeps = true; }
 const char *messages_kept(void) { return kept; }
+void        messages_keep(bool remarks)
+{
+    keeps = true;
+    quiet = !remarks;
+}
+
+static void keep(const char *file, const char *format, va_list args)
+{
+    if (*kept) return;
+    const int n = file ? snprintf(kept, sizeof kept, "%s: ", *file ? file : "''") : 0;
+    if (n >= 0 && (size_t)n < sizeof kept)
+        vsnprintf(kept + n, sizeof kept - (size_t)n, format, args);
+}
 
 static void say(const char *file, const char *format, va_list args)
 {
-    if (keeps) {
-        if (!*kept) vsnprintf(kept, sizeof kept, format, args);
-        return;
-    }
     fflush(stdout);
     fprintf(stderr, "eddy%s%s: ", command_name ? " " : "", command_name ? command_name : "");
     if (file) fprintf(stderr, "%s: ", *file ? file : "''");
@@ -32,7 +40,8 @@ int fail(const char *file, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    say(file, format, args);
+    if (keeps) keep(file, format, args);
+    else say(file, format, args);
     va_end(args);
     return TROUBLE;
 }
@@ -41,7 +50,7 @@ void note(const char *file, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    say(file, format, args);
+    if (!quiet) say(file, format, args);
     va_end(args);
 }
 

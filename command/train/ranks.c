@@ -3,12 +3,17 @@
  * follow the number of the part. */
 #include "command/train/running.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <unistd.h>
 
 typedef struct ranks {
     const training *t;
     bool            resume;
-    bool            began;              /* the first rank, which prints all messages */
+    pthread_mutex_t lock;               /* of the failure */
+    int             failed;             /* the rank whose failure is shown; -1: none */
+    bool            own;                /* it did not hear of it from another rank */
+    char            message[1024];
 } ranks;
 
 /* The same training with a graph of its own. */
@@ -33,22 +38,44 @@ static training *training_of_rank(const training *t, eddy_communicator *c)
     return own;
 }
 
+/* Whether another rank's failure ended the waits of this one. */
+static bool heard_of_failure(const eddy_communicator *c)
+{
+    int from;
+    return sscanf(eddy_communicator_message(c), "rank %d failed", &from) == 1 &&
+           from != eddy_communicator_rank(c);
+}
+
+/* Of all failures, that of the lowest rank that found one itself is shown. */
+static void keep_failure(ranks *all, const eddy_communicator *c)
+{
+    const int  rank = eddy_communicator_rank(c);
+    const bool own = !heard_of_failure(c);
+    pthread_mutex_lock(&all->lock);
+    if (all->failed < 0 || (own && !all->own) || (own == all->own && rank < all->failed)) {
+        all->failed = rank;
+        all->own = own;
+        snprintf(all->message, sizeof all->message, "%s", messages_kept());
+    }
+    pthread_mutex_unlock(&all->lock);
+}
+
 static bool run_rank(eddy_communicator *c, void *context)
 {
     ranks *all = context;
-    if (eddy_communicator_rank(c) > 0) messages_keep();
-    else all->began = true;
+    messages_keep(eddy_communicator_rank(c) == 0);
     training  *own = training_of_rank(all->t, c);
     const bool fine = network_make(own) && training_loop(own, all->resume);
-    if (!fine && *messages_kept()) eddy_communicator_fail(c, messages_kept());
+    if (!fine) keep_failure(all, c);
+    if (!fine) eddy_communicator_fail(c, messages_kept());
     network_free(own);
     return fine;
 }
 
 bool ranks_run(const training *t, bool resume)
 {
-    ranks      all = { t, resume, false };
+    ranks      all = { .t = t, .resume = resume, .lock = PTHREAD_MUTEX_INITIALIZER, .failed = -1 };
     eddy_error e = { 0 };
     if (eddy_run_threads((int)t->ranks, run_rank, &all, &e)) return true;
-    return all.began ? false : fail(NULL, "%s", e.message) == SUCCESS;
+    return fail(NULL, "%s", all.failed >= 0 ? all.message : e.message) == SUCCESS;
 }
