@@ -12,7 +12,7 @@ typedef struct ranks {
     bool            resume;
     pthread_mutex_t lock;               /* of the failure */
     int             failed;             /* the rank whose failure is shown; -1: none */
-    bool            own;                /* it did not hear of it from another rank */
+    bool            own;                /* it had not heard of another rank's */
     char            message[1024];
 } ranks;
 
@@ -38,15 +38,16 @@ static training *training_of_rank(const training *t, eddy_communicator *c)
     return own;
 }
 
-/* Whether another rank's failure ended the waits of this one. */
+/* Whether this rank had heard of another one that failed or ended. */
 static bool heard_of_failure(const eddy_communicator *c)
 {
     int from;
-    return sscanf(eddy_communicator_message(c), "rank %d failed", &from) == 1 &&
+    return sscanf(eddy_communicator_message(c), "rank %d ", &from) == 1 &&
            from != eddy_communicator_rank(c);
 }
 
-/* Of all failures, that of the lowest rank that found one itself is shown. */
+/* The failure of a rank that had not heard of another one is shown; of several, that of the lowest
+ * rank. */
 static void keep_failure(ranks *all, const eddy_communicator *c)
 {
     const int  rank = eddy_communicator_rank(c);
@@ -66,8 +67,10 @@ static bool run_rank(eddy_communicator *c, void *context)
     messages_keep(eddy_communicator_rank(c) == 0);
     training  *own = training_of_rank(all->t, c);
     const bool fine = network_make(own) && training_loop(own, all->resume);
-    if (!fine) keep_failure(all, c);
-    if (!fine) eddy_communicator_fail(c, messages_kept());
+    if (!fine && *messages_kept()) {
+        keep_failure(all, c);
+        eddy_communicator_fail(c, messages_kept());
+    }
     network_free(own);
     return fine;
 }
@@ -77,5 +80,6 @@ bool ranks_run(const training *t, bool resume)
     ranks      all = { .t = t, .resume = resume, .lock = PTHREAD_MUTEX_INITIALIZER, .failed = -1 };
     eddy_error e = { 0 };
     if (eddy_run_threads((int)t->ranks, run_rank, &all, &e)) return true;
-    return fail(NULL, "%s", all.failed >= 0 ? all.message : e.message) == SUCCESS;
+    const char *message = all.failed >= 0 ? all.message : e.message;
+    return *message ? fail(NULL, "%s", message) == SUCCESS : false;
 }
