@@ -326,7 +326,7 @@ Suite *bfloat16_pairs_suite(void)
     tcase_add_loop_test(c, bits, 0, 4);
     tcase_add_test(c, empty_batch);
     tcase_add_loop_test(c, long_inner_size, 0, 4);
-    tcase_add_loop_test(c, stopped, 0, 4);
+    add_third_rows(c, many, stopped, 0, 4);
     tcase_add_loop_test(c, rounded_operands, 0, 8);
     tcase_add_loop_test(c, maxima, 0, 3);
     tcase_add_loop_test(c, convolutions, 0, sizeof convs / sizeof *convs);

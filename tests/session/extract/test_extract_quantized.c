@@ -276,13 +276,17 @@ END_TEST
 Suite *extract_quantized_suite(void)
 {
     Suite *suite = suite_create("extract_quantized");
-    TCase *t = tcase_create("extract_quantized");
+    TCase *t = tcase_create("extract_quantized"), *many = tcase_create("groups");
     tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_loop_test(t, transformer_loss, 0, 2);
+    tcase_add_checked_fixture(many, setup, teardown);
+    tcase_set_tags(many, "many");
+    tcase_add_loop_test(t, transformer_loss, 0, 1);
+    tcase_add_loop_test(many, transformer_loss, 1, 2);
     tcase_add_test(t, uses);
     tcase_add_test(t, rows_without_a_group);
     tcase_add_test(t, what_stays);
     tcase_add_test(t, checkpoint);
     suite_add_tcase(suite, t);
+    suite_add_tcase(suite, many);
     return suite;
 }

@@ -288,7 +288,7 @@ START_TEST(variables_of_one_moment)
     eddy_variable_set(w.s, w.v, w.high);
     pthread_t t;
     ck_assert_int_eq(pthread_create(&t, NULL, write_on, &w), 0);
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 250; i++) {
         eddy_array *o = eddy_fetch(w.s, y);
         ck_assert_msg(o, "%s", eddy_session_message(w.s));
         if (eddy_array_count(o) > 0) ck_assert_double_gt(eddy_array_get(o, 0), 0);
@@ -443,7 +443,8 @@ END_TEST
 Suite *dynamic_shapes_suite(void)
 {
     Suite *s = suite_create("dynamic_shapes");
-    TCase *c = tcase_create("dynamic_shapes");
+    TCase *c = tcase_create("dynamic_shapes"), *many = tcase_create("many runs");
+    tcase_set_tags(many, "many");
     tcase_add_test(c, a_mask_may_be_any_data);
     tcase_add_test(c, plans_are_kept_by_count);
     tcase_add_test(c, gradients_go_to_chosen_rows);
@@ -453,11 +454,13 @@ Suite *dynamic_shapes_suite(void)
     tcase_add_test(c, a_side_effect_before_it_is_refused);
     tcase_add_test(c, an_assertion_before_it_runs);
     tcase_add_test(c, nothing_fed_is_said);
-    tcase_add_test(c, variables_of_one_moment);
+    tcase_add_loop_test(c, variables_of_one_moment, 0, 1);
+    tcase_add_loop_test(many, variables_of_one_moment, 1, 4);
     tcase_add_test(c, computed_once);
     tcase_add_test(c, narrowed_fed_and_sized);
     tcase_add_test(c, of_callables_and_looks);
     tcase_add_loop_test(c, of_a_user_s_operation, 0, 2);
     suite_add_tcase(s, c);
+    suite_add_tcase(s, many);
     return s;
 }
